@@ -1,0 +1,61 @@
+# A thin front of CMake's presets (CMakePresets.json); every build lives in build/PRESET.
+
+PRESETS := release debug single fast
+
+.DEFAULT_GOAL := build
+.PHONY: build $(PRESETS) demo test asan tsan bench format style clean help
+
+build: release
+
+# `make debug` and so on: configure and build that preset.
+$(PRESETS):
+	@cmake --preset $@
+	@cmake --build --preset $@
+
+demo:
+	@scripts/setup
+	@$(MAKE) --no-print-directory release
+	build/release/talus run pour -o demo.out --force
+	@echo
+	@echo "Done. What to look at:"
+	@echo "  demo.out/frames.hdf.series  the film: open it in ParaView"
+	@echo "  demo.out/history.csv        energies, contacts, residuals and times, for any plotting tool"
+	@echo "  demo.out/scene.yaml         the scene, with all defaults filled in"
+	@echo "  build/release/talus info demo.out   a summary"
+
+test:
+	@scripts/setup test
+	@scripts/run-tests release single asan-ubsan
+
+asan:
+	@scripts/run-tests asan-ubsan
+
+tsan:
+	@scripts/setup tsan
+	@scripts/run-tests tsan
+
+bench: release
+	build/release/talus bench
+
+format:
+	@find include src cli bench tests examples -name '*.[ch]' -exec clang-format -i {} +
+
+style:
+	@scripts/check-style
+
+clean:
+	rm -rf build demo.out
+
+help:
+	@echo "make            build the library and the command: build/release/talus"
+	@echo "make demo       install what is missing, build, pour some thousands of spheres into a box"
+	@echo "make test       install what is missing, build and test: double, single, sanitizers"
+	@echo "make debug      build with assertions and without optimisation"
+	@echo "make single     build libtalus-single and talus-single"
+	@echo "make fast       build with -O3 -march=native; results may differ"
+	@echo "make asan       build and test with the address and undefined-behaviour sanitizers"
+	@echo "make tsan       build and test with clang's thread sanitizer"
+	@echo "make bench      re-measure the published tables"
+	@echo "make format     clang-format over the sources"
+	@echo "make style      check format, file sizes and leftovers"
+	@echo "make clean      remove build/ and demo.out/"

@@ -1,0 +1,95 @@
+/* talus: scene files and result folders (where libyaml and HDF5 are built in).
+ *
+ * A scene is the description of an experiment (docs/scene.md); a run turns it into one result
+ * folder (docs/formats.md). Both are what `talus run` does, as calls. */
+#ifndef TALUS_SCENE_H
+#define TALUS_SCENE_H
+
+#include <talus/talus.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct talus_scene talus_scene;
+
+/* Frees text that a call of this header handed out; NULL is fine. */
+TALUS_API void talus_text_free(char *text);
+
+/* Reads and validates a scene: a file's path, or a built-in scene's name where no such file is.
+ * `settings` are n texts "dotted.key=value" (numbers count list entries from 0: "bodies.2.mass=1"),
+ * laid over the file before it is checked. On TALUS_ERROR_FORMAT *problems (may be NULL) is every
+ * error, each as "file:line:column: what, and what was expected" with the line and a caret; free
+ * it with talus_text_free. talus_last_error() is the first of them and their number. */
+TALUS_API talus_status talus_scene_load(const char *path, const char *const *settings, size_t n,
+                                        talus_scene **scene, char **problems);
+
+/* The same from text in memory; `name` stands in messages, `folder` (NULL: the current one) is
+ * where relative paths in the scene start. */
+TALUS_API talus_status talus_scene_parse(const char *text, size_t length, const char *name,
+                                         const char *folder, const char *const *settings, size_t n,
+                                         talus_scene **scene, char **problems);
+TALUS_API void talus_scene_free(talus_scene *scene);
+
+/* The scene as resolved, all defaults filled in, as YAML that loads to the same scene. */
+TALUS_API talus_status talus_scene_write(const talus_scene *scene, char **text);
+
+/* A world holding the scene at time 0. threads: 0 for all cores. */
+TALUS_API talus_status talus_scene_build(const talus_scene *scene, int threads, talus_log_fn *log,
+                                         void *log_context, talus_world **world);
+
+/* What a run of the scene will do; known without running it. */
+typedef struct talus_scene_info {
+  const char *title;
+  double until, dt, output_every; /* s; until is the time limit */
+  double at_rest;                 /* m/s; 0: not asked for */
+  uint64_t steps, frames;
+  size_t shapes, materials, emitters, sinks, probes;
+} talus_scene_info;
+TALUS_API void talus_scene_get_info(const talus_scene *scene, talus_scene_info *info);
+
+/* Built-in scenes in alphabetical order: name, the first comment line, the whole text. */
+TALUS_API size_t talus_builtin_count(void);
+TALUS_API void talus_builtin_get(size_t i, const char **name, const char **about,
+                                 const char **text);
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+typedef struct talus_progress {
+  double time, until; /* s of the simulation */
+  double wall;        /* s since this call began */
+  double step_rate;   /* steps per wall second, lately */
+  uint64_t steps, frames;
+  size_t bodies, contacts;
+} talus_progress;
+
+typedef struct talus_run_def {
+  const char *folder;
+  bool resume;  /* go on from the folder's checkpoint, or start at 0 where there is none */
+  bool force;   /* begin anew in a folder that is not empty; talus's own files there are removed */
+  double until; /* s; < 0: as the scene says */
+  int threads;  /* 0: all cores */
+  double checkpoint_every;                                         /* wall-clock s; default 60 */
+  void (*progress)(void *context, const talus_progress *progress); /* a few times a second */
+  talus_log_fn *log;                                               /* what also goes to log.txt */
+  void *context;                                                   /* of both */
+  const volatile int *interrupt; /* set to non-zero (by a signal handler) to save and stop */
+} talus_run_def;
+
+TALUS_API talus_run_def talus_run_def_default(void);
+
+typedef struct talus_run_result {
+  uint64_t hash, steps, frames;
+  double time, wall;
+  size_t bodies;
+} talus_run_result;
+
+/* TALUS_INTERRUPTED: stopped by `interrupt`, state saved. TALUS_ERROR_INVALID: the folder is not
+ * empty, or its scene differs in more than until, output and probes. */
+TALUS_API talus_status talus_run(const talus_scene *scene, const talus_run_def *def,
+                                 talus_run_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

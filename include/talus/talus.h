@@ -1,0 +1,451 @@
+/* talus: a simulator for very large crowds of touching rigid bodies.
+ *
+ * This header is the manual of the library. A program makes a world, puts shapes, materials and
+ * bodies into it, and steps it:
+ *
+ *   talus_world_def def = talus_world_def_default();
+ *   talus_world *world;
+ *   if (talus_world_create(&def, &world) != TALUS_OK) puts(talus_last_error());
+ *   talus_shape ball;
+ *   talus_shape_def shape = talus_shape_def_default();
+ *   shape.kind = TALUS_SPHERE, shape.size[0] = 0.1;
+ *   talus_world_add_shape(world, &shape, &ball);
+ *   talus_body_def body = talus_body_def_default();
+ *   body.shape = ball, body.position.z = 1.0;
+ *   talus_world_add_body(world, &body, NULL);
+ *   talus_world_step(world, 1000);
+ *   talus_world_destroy(world);
+ *
+ * Conventions.
+ *  - SI units; see types.h. Definitions are structs filled by talus_*_def_default(), so that code
+ *    written today compiles when a field is added tomorrow.
+ *  - Every call returns talus_status unless it cannot fail. On failure nothing has changed, and
+ *    talus_last_error() says what, where and how to mend it.
+ *  - Pointers handed in are read during the call only; the world copies what it keeps, names
+ *    included. Pointers handed out live until the next call that changes the world, unless the
+ *    call says otherwise.
+ *  - A world may be used from one thread at a time; it runs its own threads inside. Different
+ *    worlds are independent. The library never prints, never exits and installs no handlers.
+ *  - Results do not depend on the number of threads: not by a bit (the `fast` build excepted).
+ */
+#ifndef TALUS_TALUS_H
+#define TALUS_TALUS_H
+
+#include <talus/id.h>
+#include <talus/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TALUS_API __attribute__((visibility("default")))
+#else
+#define TALUS_API
+#endif
+
+/* ---- the library ------------------------------------------------------------------------- */
+
+/* The version of the library that is linked, e.g. "0.1.0". */
+TALUS_API const char *talus_version(void);
+
+/* Features built in, separated by blanks, e.g. "double openmp yaml hdf5". */
+TALUS_API const char *talus_features(void);
+
+/* One line on the last failure on this thread; "" when there was none. */
+TALUS_API const char *talus_last_error(void);
+
+/* The meaning of a status, e.g. "out of memory". */
+TALUS_API const char *talus_status_text(talus_status status);
+
+/* Bytes that the library holds now in this process, and the most it ever held. */
+TALUS_API void talus_memory(size_t *now, size_t *peak);
+
+/* ---- shapes ------------------------------------------------------------------------------ */
+
+/* A shape is described once, in its own frame, and shared by any number of bodies, each with its
+ * own scale. */
+typedef enum talus_shape_kind {
+  TALUS_SPHERE,    /* size = {radius} */
+  TALUS_BOX,       /* size = {lx, ly, lz}: edge lengths, centred at the origin */
+  TALUS_PLANE,     /* size = {nx, ny, nz, d}: matter where n.x < d; unbounded, so never free */
+  TALUS_CONTAINER, /* size = {lx, ly, lz}: the same box seen from inside; never free */
+  TALUS_SHAPE_KINDS
+} talus_shape_kind;
+
+/* Sides of a container that `open` leaves out. */
+enum {
+  TALUS_SIDE_LEFT = 1,    /* x = -lx/2 */
+  TALUS_SIDE_RIGHT = 2,   /* x = +lx/2 */
+  TALUS_SIDE_FRONT = 4,   /* y = -ly/2 */
+  TALUS_SIDE_BACK = 8,    /* y = +ly/2 */
+  TALUS_SIDE_BOTTOM = 16, /* z = -lz/2 */
+  TALUS_SIDE_TOP = 32     /* z = +lz/2 */
+};
+
+typedef struct talus_shape_def {
+  const char *name; /* NULL: unnamed */
+  talus_shape_kind kind;
+  double size[4];
+  uint32_t open; /* container: sides that are not there */
+} talus_shape_def;
+
+TALUS_API talus_shape_def talus_shape_def_default(void); /* a sphere of radius 0.5 m */
+
+/* ---- materials --------------------------------------------------------------------------- */
+
+typedef struct talus_material_def {
+  const char *name;
+  double density;     /* kg/m3, > 0 */
+  double friction;    /* Coulomb coefficient, >= 0; of a pair: the smaller of the two */
+  double restitution; /* 0 ... 1; of a pair: the smaller of the two */
+} talus_material_def;
+
+TALUS_API talus_material_def talus_material_def_default(void); /* 2600, 0.5, 0 */
+
+/* ---- bodies ------------------------------------------------------------------------------ */
+
+typedef enum talus_body_kind {
+  TALUS_FREE,     /* moved by forces and contacts */
+  TALUS_FIXED,    /* never moves */
+  TALUS_KINEMATIC /* moves as `motion` says, whatever it hits */
+} talus_body_kind;
+
+/* Directions that a free body may not move in: world axes. */
+enum {
+  TALUS_LOCK_X = 1,
+  TALUS_LOCK_Y = 2,
+  TALUS_LOCK_Z = 4,
+  TALUS_LOCK_RX = 8, /* rotation about the world's x axis */
+  TALUS_LOCK_RY = 16,
+  TALUS_LOCK_RZ = 32
+};
+
+typedef struct talus_body_def {
+  const char *name; /* unique within the world, or NULL */
+  talus_body_kind kind;
+  talus_shape shape;       /* from talus_world_add_shape */
+  talus_material material; /* from talus_world_add_material */
+  talus_dvec3 position;    /* of the shape's own frame, m */
+  talus_quat rotation;     /* of the shape's own frame; normalised by the call */
+  talus_vec3 velocity;     /* of the centre of mass, m/s */
+  talus_vec3 spin;         /* rad/s, world frame */
+  double scale;            /* > 0, multiplies every length of the shape */
+  double mass;             /* kg; 0: from the density */
+  uint32_t lock;           /* TALUS_LOCK_... */
+  uint32_t group;          /* from talus_world_group; 0: none */
+  talus_vec3 force;        /* N, constant, at the centre of mass */
+  talus_vec3 torque;       /* N m, constant, world frame */
+  talus_motion motion;     /* for TALUS_KINEMATIC */
+} talus_body_def;
+
+TALUS_API talus_body_def talus_body_def_default(void); /* free, at the origin, scale 1 */
+
+/* What talus_world_get_body reports. */
+typedef struct talus_body_info {
+  uint64_t uid;
+  const char *name; /* NULL where it has none */
+  talus_body_kind kind;
+  talus_shape shape;
+  talus_material material;
+  talus_dvec3 position; /* of the centre of mass */
+  talus_quat rotation;
+  talus_vec3 velocity, spin;
+  talus_real mass;    /* kg; 0 for an unbounded body */
+  talus_vec3 inertia; /* principal moments, kg m2 */
+  talus_real scale;
+} talus_body_info;
+
+/* ---- the world --------------------------------------------------------------------------- */
+
+typedef enum talus_broad_kind {
+  TALUS_BROAD_AUTO,
+  TALUS_BROAD_BINS,
+  TALUS_BROAD_BRUTE
+} talus_broad_kind;
+
+typedef enum talus_friction_model {
+  TALUS_FRICTION_NCP, /* Coulomb friction: no dilation while sliding (De Saxce correction) */
+  TALUS_FRICTION_CCP  /* the convex relaxation of Anitescu and Tasora, as published */
+} talus_friction_model;
+
+/* How contacts become impulses: cone complementarity by projected Gauss-Seidel. */
+typedef struct talus_solve_def {
+  talus_friction_model friction;
+  int iterations;        /* most sweeps of one step, >= 0 */
+  double tolerance;      /* m/s: stop when the RMS residual is below; 0: always all sweeps */
+  bool warm_start;       /* begin with the impulses of the last step */
+  double recovery_speed; /* m/s: how fast overlap is pushed out, at most */
+  double bounce_speed;   /* m/s: slower impacts do not bounce; < 0: 2 |gravity| dt */
+} talus_solve_def;
+
+/* What becomes of a body whose centre leaves the domain. */
+typedef enum talus_outside { TALUS_OUTSIDE_STOP, TALUS_OUTSIDE_REMOVE } talus_outside;
+
+typedef struct talus_domain_def {
+  bool enabled;
+  talus_box box;
+  bool periodic[3]; /* x, y, z: what leaves on one side comes in on the other */
+  talus_outside outside;
+} talus_domain_def;
+
+/* Finished log lines, without newline. level: 0 error, 1 warning, 2 info, 3 debug. */
+typedef void talus_log_fn(void *context, int level, const char *line);
+
+typedef struct talus_world_def {
+  talus_vec3 gravity; /* m/s2 */
+  double dt;          /* s, the fixed step */
+  talus_broad_kind broad;
+  talus_solve_def solve;
+  double margin; /* m: contacts are found up to this gap; < 0: from speed and dt */
+  talus_domain_def domain;
+  int threads;       /* 0: every core this process may use */
+  talus_log_fn *log; /* NULL: silent */
+  void *log_context;
+} talus_world_def;
+
+/* gravity (0, 0, -9.81), dt 1 ms, broad auto, ncp friction, 50 sweeps to 1e-4 m/s, warm start,
+ * recovery 0.6 m/s, no domain. */
+TALUS_API talus_world_def talus_world_def_default(void);
+
+typedef struct talus_world talus_world;
+
+TALUS_API talus_status talus_world_create(const talus_world_def *def, talus_world **world);
+TALUS_API void talus_world_destroy(talus_world *world); /* NULL is fine */
+
+TALUS_API talus_status talus_world_add_shape(talus_world *world, const talus_shape_def *def,
+                                             talus_shape *shape);
+TALUS_API talus_status talus_world_add_material(talus_world *world, const talus_material_def *def,
+                                                talus_material *material);
+
+/* Friction and restitution of two materials where the smaller of the two is not right. */
+TALUS_API talus_status talus_world_set_material_pair(talus_world *world, talus_material a,
+                                                     talus_material b, double friction,
+                                                     double restitution);
+
+/* The group of that name, made at first use. Group 0 is "no group". */
+TALUS_API talus_status talus_world_group(talus_world *world, const char *name, uint32_t *group);
+
+/* Bodies of groups a and b do not collide (a = b: bodies of one group among themselves). */
+TALUS_API talus_status talus_world_ignore_groups(talus_world *world, uint32_t a, uint32_t b);
+
+/* Adds a body; it takes part from the next step on. body may be NULL. */
+TALUS_API talus_status talus_world_add_body(talus_world *world, const talus_body_def *def,
+                                            talus_body *body);
+
+/* Removes a body and its contacts at once (never during a step). Its uid is not used again. */
+TALUS_API talus_status talus_world_remove_body(talus_world *world, talus_body body);
+
+TALUS_API talus_status talus_world_get_body(const talus_world *world, talus_body body,
+                                            talus_body_info *info);
+TALUS_API talus_status talus_world_find_body(const talus_world *world, const char *name,
+                                             talus_body *body);
+TALUS_API talus_status talus_world_body_at(const talus_world *world, size_t slot, talus_body *body);
+
+/* State and constant loads of one body. Pose: the centre of mass and the principal frame. */
+TALUS_API talus_status talus_body_set_pose(talus_world *world, talus_body body,
+                                           talus_dvec3 position, talus_quat rotation);
+TALUS_API talus_status talus_body_set_velocity(talus_world *world, talus_body body,
+                                               talus_vec3 velocity, talus_vec3 spin);
+TALUS_API talus_status talus_body_set_force(talus_world *world, talus_body body, talus_vec3 force,
+                                            talus_vec3 torque);
+
+/* Takes n fixed steps. Stops at the first that fails: TALUS_ERROR_DIVERGED, TALUS_ERROR_DOMAIN or
+ * TALUS_ERROR_UNSUPPORTED with the body, the time and its last contacts in the message; the state
+ * is then the one before that step. */
+TALUS_API talus_status talus_world_step(talus_world *world, uint64_t n);
+
+/* ---- what happened ----------------------------------------------------------------------- */
+
+/* Totals of the last step and of the state now. Wall times are sums since the world was made. */
+typedef struct talus_report {
+  double time; /* s = steps * dt */
+  uint64_t steps;
+  size_t bodies, pairs, contacts;          /* contacts: gap <= 0 */
+  size_t contacts_near;                    /* all that the solver saw, up to the margin */
+  double kinetic_energy, potential_energy; /* J, free bodies; potential: -m g.x */
+  double momentum[3];                      /* kg m/s, free bodies */
+  double angular_momentum[3];              /* kg m2/s about the origin */
+  double residual_max, residual_rms;       /* m/s */
+  int iterations;
+  uint64_t emitted, removed, blocked; /* by emitters, by sinks and the domain, refused tries */
+  double wall_broad, wall_narrow, wall_solve, wall_step; /* s */
+} talus_report;
+
+TALUS_API talus_status talus_world_report(talus_world *world, talus_report *report);
+
+/* Sum mod 2^64 of a hash of each body's uid and state: equal states have equal hashes whatever
+ * the order of bodies or the number of threads. */
+TALUS_API uint64_t talus_world_hash(const talus_world *world);
+
+TALUS_API double talus_world_time(const talus_world *world);
+TALUS_API uint64_t talus_world_steps(const talus_world *world);
+TALUS_API size_t talus_world_body_count(const talus_world *world);
+
+/* One contact point. Bodies by uid; a has the lower one. */
+typedef struct talus_contact {
+  uint64_t body_a, body_b;
+  uint32_t feature_a, feature_b;
+  talus_dvec3 point;  /* midway between the two surfaces */
+  talus_vec3 normal;  /* unit, from a to b */
+  talus_real gap;     /* m, negative when penetrating */
+  talus_vec3 impulse; /* N s of the last step, on b (and its opposite on a) */
+} talus_contact;
+
+/* Copies at most `capacity` contacts of the last step in canonical order; *count is how many there
+ * are. contacts may be NULL to ask for the count. */
+TALUS_API talus_status talus_world_contacts(const talus_world *world, talus_contact *contacts,
+                                            size_t capacity, size_t *count);
+
+/* ---- views ------------------------------------------------------------------------------- */
+
+/* Whole arrays, one row per body in slot order, mapped and unmapped. While a view is mapped the
+ * world refuses to step, add and remove (TALUS_ERROR_BUSY). A device backend copies at map and
+ * unmap, which is why it must know what you mean to do. */
+typedef enum talus_field {
+  TALUS_FIELD_POSITION, /* 3 doubles, centre of mass */
+  TALUS_FIELD_ROTATION, /* 4 reals */
+  TALUS_FIELD_VELOCITY, /* 3 reals */
+  TALUS_FIELD_SPIN,     /* 3 reals, world frame */
+  TALUS_FIELD_FORCE,    /* 3 reals: constant load, N */
+  TALUS_FIELD_TORQUE,   /* 3 reals, N m */
+  TALUS_FIELD_UID,      /* 1 uint64, read only */
+  TALUS_FIELD_MASS,     /* 1 real, read only */
+  TALUS_FIELD_SCALE,    /* 1 real, read only */
+  TALUS_FIELD_SHAPE,    /* 1 uint32, read only */
+  TALUS_FIELD_MATERIAL, /* 1 uint32, read only */
+  TALUS_FIELD_GROUP,    /* 1 uint32, read only */
+  TALUS_FIELDS
+} talus_field;
+
+typedef enum talus_scalar { TALUS_FLOAT32, TALUS_FLOAT64, TALUS_UINT32, TALUS_UINT64 } talus_scalar;
+
+enum { TALUS_READ = 1, TALUS_WRITE = 2 };
+
+typedef struct talus_view {
+  void *data;
+  size_t rows;
+  int columns;
+  talus_scalar scalar;
+  talus_field field;
+  int access;
+} talus_view;
+
+TALUS_API talus_status talus_view_map(talus_world *world, talus_field field, int access,
+                                      talus_view *view);
+
+/* Hands the array back. Written values that are not finite are refused with the body's name, and
+ * the view stays mapped so that they can be mended. */
+TALUS_API talus_status talus_view_unmap(talus_world *world, talus_view *view);
+
+/* ---- flow: bodies that come and go, and what is measured on the way ------------------------ */
+
+typedef enum talus_region_kind {
+  TALUS_REGION_BOX,
+  TALUS_REGION_SPHERE,
+  TALUS_REGION_CYLINDER
+} talus_region_kind;
+
+typedef struct talus_region {
+  talus_region_kind kind;
+  talus_box box;   /* box */
+  talus_dvec3 at;  /* sphere: centre; cylinder: middle of the axis; disc: length 0 */
+  talus_vec3 axis; /* cylinder, need not be unit */
+  double radius, length;
+} talus_region;
+
+typedef enum talus_size_kind {
+  TALUS_SIZE_ONE,
+  TALUS_SIZE_UNIFORM,
+  TALUS_SIZE_LOGNORMAL,
+  TALUS_SIZE_TABLE
+} talus_size_kind;
+
+/* Distribution of the scale of new bodies. A table holds `rows` pairs (size, share). */
+typedef struct talus_size_def {
+  talus_size_kind kind;
+  double low, high;     /* uniform */
+  double median, sigma; /* lognormal: sigma of ln(size) */
+  const double *table;
+  size_t rows;
+  bool by_mass; /* shares are of mass, not of number */
+} talus_size_def;
+
+/* Adds `count` bodies at random places in a region, touching nothing; largest first. */
+typedef struct talus_fill_def {
+  talus_body_def body; /* what is copied; position, rotation and scale are overridden */
+  talus_region in;
+  uint64_t count;  /* 0: as many as `fraction` asks for */
+  double fraction; /* volume of the bodies over the volume of the region */
+  talus_size_def size;
+  bool random_rotation;
+  uint64_t seed;
+  bool allow_fewer;
+} talus_fill_def;
+
+TALUS_API talus_fill_def talus_fill_def_default(void);
+
+/* *placed (may be NULL) is how many fitted. Fails, adding nothing, when some did not fit and
+ * allow_fewer is false. */
+TALUS_API talus_status talus_world_fill(talus_world *world, const talus_fill_def *def,
+                                        uint64_t *placed);
+
+typedef struct talus_emitter_def {
+  const char *name;
+  talus_body_def body;     /* what is copied: shape, material, velocity, spin, group */
+  talus_region from;       /* where centres appear */
+  double rate;             /* bodies per second */
+  double from_time, until; /* s; until may be INFINITY */
+  talus_size_def size;
+  bool random_rotation;
+  uint64_t seed;
+} talus_emitter_def;
+
+TALUS_API talus_emitter_def talus_emitter_def_default(void);
+TALUS_API talus_status talus_world_add_emitter(talus_world *world, const talus_emitter_def *def);
+
+/* Free bodies whose centre is in the region at the end of a step are removed. */
+TALUS_API talus_status talus_world_add_sink(talus_world *world, const char *name,
+                                            const talus_region *region);
+
+enum {
+  TALUS_RECORD_FORCE = 1,     /* N: mean contact force on the body */
+  TALUS_RECORD_TORQUE = 2,    /* N m about the body's centre of mass */
+  TALUS_RECORD_MASS_FLOW = 4, /* kg/s per axis: sum of m v over the box's length along it */
+  TALUS_RECORD_COUNT = 8,     /* mean number of free bodies with their centre in the region */
+  TALUS_RECORD_ENERGY = 16    /* J: mean kinetic energy */
+};
+
+/* Averages over every step of an interval; talus_probe_read ends the interval. */
+typedef struct talus_probe_def {
+  const char *name;
+  bool on_body; /* body, or region */
+  talus_body body;
+  talus_region region;
+  uint32_t record; /* TALUS_RECORD_... */
+} talus_probe_def;
+
+typedef struct talus_probe_values {
+  double from, to; /* s */
+  double force[3], torque[3], mass_flow[3], count, energy;
+} talus_probe_values;
+
+TALUS_API talus_status talus_world_add_probe(talus_world *world, const talus_probe_def *def,
+                                             uint32_t *probe);
+TALUS_API talus_status talus_probe_read(talus_world *world, uint32_t probe,
+                                        talus_probe_values *values);
+
+/* ---- files (where HDF5 is built in) ------------------------------------------------------- */
+
+/* The whole world, so that stepping goes on bit for bit. Written aside, flushed and renamed. */
+TALUS_API talus_status talus_world_save(talus_world *world, const char *path);
+TALUS_API talus_status talus_world_load(const char *path, talus_world **world);
+
+/* One frame for ParaView and for plotting: docs/formats.md. */
+TALUS_API talus_status talus_world_write_frame(talus_world *world, const char *path);
+TALUS_API talus_status talus_world_write_contacts(talus_world *world, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,28 @@
+/* Backends: the table of stage entries a device may provide.
+ *
+ * The stepper calls stages through this table. A device fills in the entries it has; a missing one
+ * (NULL) means the CPU stage, with the data moved to where it is needed. The CPU's own table is
+ * complete. */
+#ifndef TL_BACKEND_BACKEND_H
+#define TL_BACKEND_BACKEND_H
+
+#include "broad/broad.h"
+#include "narrow/narrow.h"
+#include "shape/shape.h"
+#include "solve/solve.h"
+
+typedef struct tl_backend {
+  const char *name;
+  talus_status (*find_bounds)(const tl_model *, const tl_scope *, talus_box *boxes,
+                              talus_real *margins);
+  talus_status (*find_pairs)(talus_broad_kind, const tl_model *, const tl_scope *,
+                             const talus_box *boxes, tl_pairs *);
+  talus_status (*find_contacts)(const tl_model *, const tl_scope *, const tl_pairs *,
+                                const talus_real *margins, tl_contacts *);
+  talus_status (*solve)(const tl_model *, const tl_scope *, tl_contacts *, talus_vec3 *velocity,
+                        talus_vec3 *spin, tl_solve_report *);
+} tl_backend;
+
+extern const tl_backend tl_backend_cpu;
+
+#endif

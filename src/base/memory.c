@@ -1,0 +1,227 @@
+#include "base/memory.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* Under AddressSanitizer, arena memory that nobody holds is poisoned, so that a stage that reads
+ * scratch it has released, or runs past its end, is caught as it would be on the heap. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WITH_ASAN 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define WITH_ASAN 1
+#endif
+#ifdef WITH_ASAN
+#include <sanitizer/asan_interface.h>
+#define FORBID(data, bytes) ASAN_POISON_MEMORY_REGION((data), (bytes))
+#define ALLOW(data, bytes)  ASAN_UNPOISON_MEMORY_REGION((data), (bytes))
+#else
+#define FORBID(data, bytes) ((void)(data), (void)(bytes))
+#define ALLOW(data, bytes)  ((void)(data), (void)(bytes))
+#endif
+
+#define ALIGNMENT   ((size_t)64) /* a cache line, and the widest vector register */
+#define PAGE        ((size_t)4096)
+#define FIRST_CHUNK ((size_t)1 << 16)
+
+static size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+/* ---- counted allocation ------------------------------------------------------------------- */
+
+static _Atomic uint64_t allocations;
+static _Atomic size_t bytes_held;
+static _Atomic size_t bytes_peak;
+
+static void count_taken(size_t bytes) {
+  atomic_fetch_add_explicit(&allocations, 1, memory_order_relaxed);
+  const size_t held = atomic_fetch_add_explicit(&bytes_held, bytes, memory_order_relaxed) + bytes;
+  size_t peak = atomic_load_explicit(&bytes_peak, memory_order_relaxed);
+  while (peak < held && !atomic_compare_exchange_weak_explicit(
+                            &bytes_peak, &peak, held, memory_order_relaxed, memory_order_relaxed)) {
+  }
+}
+
+static void count_given(size_t bytes) {
+  atomic_fetch_sub_explicit(&bytes_held, bytes, memory_order_relaxed);
+}
+
+talus_status tl_resize(void **block, size_t old_bytes, size_t bytes) {
+  TL_ASSERT((*block == NULL) == (old_bytes == 0));
+  if (bytes == old_bytes)
+    return TALUS_OK;
+  void *fresh = NULL;
+  if (bytes > 0) {
+    /* No object can be larger than PTRDIFF_MAX; below that the rounding cannot overflow. */
+    if (bytes <= (size_t)PTRDIFF_MAX - ALIGNMENT)
+      fresh = aligned_alloc(ALIGNMENT, round_up(bytes, ALIGNMENT));
+    if (!fresh)
+      return tl_fail(TALUS_ERROR_MEMORY,
+                     "out of memory: could not get %zu bytes (%zu are held); use fewer bodies or "
+                     "a machine with more memory",
+                     bytes, atomic_load_explicit(&bytes_held, memory_order_relaxed));
+    /* Old and new exist together for a moment, and the peak says so. */
+    count_taken(bytes);
+    if (old_bytes > 0)
+      memcpy(fresh, *block, old_bytes < bytes ? old_bytes : bytes);
+  }
+  free(*block);
+  count_given(old_bytes);
+  *block = fresh;
+  return TALUS_OK;
+}
+
+tl_memory_counters tl_memory_count(void) {
+  return (tl_memory_counters){
+      .allocations = atomic_load_explicit(&allocations, memory_order_relaxed),
+      .bytes = atomic_load_explicit(&bytes_held, memory_order_relaxed),
+      .peak_bytes = atomic_load_explicit(&bytes_peak, memory_order_relaxed),
+  };
+}
+
+void tl_memory_reset_peak(void) {
+  atomic_store_explicit(&bytes_peak, atomic_load_explicit(&bytes_held, memory_order_relaxed),
+                        memory_order_relaxed);
+}
+
+/* ---- growing arrays ------------------------------------------------------------------------ */
+
+static talus_status too_many(size_t n, size_t size) {
+  return tl_fail(TALUS_ERROR_MEMORY, "out of memory: %zu elements of %zu bytes cannot be addressed",
+                 n, size);
+}
+
+talus_status tl_array_grow(void **data, size_t *capacity, size_t n, size_t size) {
+  if (n <= *capacity)
+    return TALUS_OK;
+  if (n > SIZE_MAX / size)
+    return too_many(n, size);
+  /* An eighth more keeps repeated pushes linear; the first block fills a cache line. */
+  size_t wanted = *capacity + *capacity / 8;
+  if (wanted < n)
+    wanted = n;
+  if (wanted < ALIGNMENT / size)
+    wanted = ALIGNMENT / size;
+  if (wanted > SIZE_MAX / size)
+    wanted = n;
+  TL_TRY(tl_resize(data, *capacity * size, wanted * size));
+  *capacity = wanted;
+  return TALUS_OK;
+}
+
+talus_status tl_array_set_count(void **data, size_t *count, size_t *capacity, size_t n,
+                                size_t size) {
+  TL_TRY(tl_array_grow(data, capacity, n, size));
+  *count = n;
+  return TALUS_OK;
+}
+
+void tl_array_release(void **data, size_t *count, size_t *capacity, size_t size) {
+  (void)tl_resize(data, *capacity * size, 0); /* freeing cannot fail */
+  *count = 0;
+  *capacity = 0;
+}
+
+/* ---- the arena ------------------------------------------------------------------------------- */
+
+static void free_chunks(tl_arena *arena, int from) {
+  for (int i = from; i < TL_ARENA_CHUNKS; ++i) {
+    tl_arena_chunk *chunk = &arena->chunk[i];
+    if (chunk->data) {
+      ALLOW(chunk->data, chunk->capacity);
+      void *data = chunk->data;
+      (void)tl_resize(&data, chunk->capacity, 0); /* freeing cannot fail */
+    }
+    *chunk = (tl_arena_chunk){0};
+  }
+}
+
+static talus_status new_chunk(tl_arena_chunk *chunk, size_t capacity) {
+  void *data = NULL;
+  TL_TRY(tl_resize(&data, 0, capacity));
+  FORBID(data, capacity);
+  *chunk = (tl_arena_chunk){.data = data, .capacity = capacity};
+  return TALUS_OK;
+}
+
+/* Makes arena->top a chunk with room for `bytes`. Each new chunk is at least as large as all
+ * before it, so TL_ARENA_CHUNKS of them hold 2^23 times the first: memory runs out before. */
+static talus_status next_chunk(tl_arena *arena, size_t bytes) {
+  const int next = arena->chunk[arena->top].data ? arena->top + 1 : arena->top;
+  if (next == TL_ARENA_CHUNKS)
+    return tl_fail(TALUS_ERROR_MEMORY, "out of memory: all %d arena chunks are full (%zu bytes)",
+                   TL_ARENA_CHUNKS, arena->in_use);
+  /* A chunk may be left from before a release. It holds nothing now. */
+  if (arena->chunk[next].capacity < bytes) {
+    free_chunks(arena, next);
+    size_t capacity = 0;
+    for (int i = 0; i < next; ++i)
+      capacity += arena->chunk[i].capacity;
+    if (capacity < bytes)
+      capacity = bytes;
+    if (capacity < FIRST_CHUNK)
+      capacity = FIRST_CHUNK;
+    TL_TRY(new_chunk(&arena->chunk[next], round_up(capacity, PAGE)));
+  }
+  arena->chunk[next].used = 0;
+  arena->top = next;
+  return TALUS_OK;
+}
+
+talus_status tl_arena_take(tl_arena *arena, size_t n, size_t size, void **out) {
+  TL_ASSERT(size > 0);
+  if (n > ((size_t)PTRDIFF_MAX - PAGE) / size)
+    return too_many(n, size);
+  /* At least one line, so that an empty array has an address of its own. */
+  const size_t bytes = n == 0 ? ALIGNMENT : round_up(n * size, ALIGNMENT);
+  tl_arena_chunk *chunk = &arena->chunk[arena->top];
+  if (chunk->capacity - chunk->used < bytes) {
+    TL_TRY(next_chunk(arena, bytes));
+    chunk = &arena->chunk[arena->top];
+  }
+  *out = chunk->data + chunk->used;
+  ALLOW(*out, n * size);
+  chunk->used += bytes;
+  arena->in_use += bytes;
+  if (arena->peak < arena->in_use)
+    arena->peak = arena->in_use;
+  return TALUS_OK;
+}
+
+tl_arena_mark tl_arena_get_mark(const tl_arena *arena) {
+  return (tl_arena_mark){
+      .top = arena->top, .used = arena->chunk[arena->top].used, .in_use = arena->in_use};
+}
+
+void tl_arena_release(tl_arena *arena, tl_arena_mark mark) {
+  /* Marks nest: one that is newer than what is held was released, or reset, before. */
+  TL_ASSERT(mark.top <= arena->top && mark.in_use <= arena->in_use);
+  for (int i = mark.top; i <= arena->top; ++i) {
+    tl_arena_chunk *chunk = &arena->chunk[i];
+    const size_t kept = i == mark.top ? mark.used : 0;
+    TL_ASSERT(kept <= chunk->used);
+    if (chunk->data)
+      FORBID(chunk->data + kept, chunk->used - kept);
+    chunk->used = kept;
+  }
+  arena->top = mark.top;
+  arena->in_use = mark.in_use;
+}
+
+talus_status tl_arena_reset(tl_arena *arena) {
+  const size_t peak = arena->peak;
+  tl_arena_release(arena, (tl_arena_mark){0});
+  arena->peak = 0;
+  if (arena->chunk[0].capacity >= peak) {
+    free_chunks(arena, 1);
+    return TALUS_OK;
+  }
+  free_chunks(arena, 0);
+  return new_chunk(&arena->chunk[0], round_up(peak, PAGE));
+}
+
+void tl_arena_free(tl_arena *arena) {
+  free_chunks(arena, 0);
+  *arena = (tl_arena){0};
+}

@@ -1,0 +1,44 @@
+/* Parallel loops. OpenMP pragmas live in parallel.c alone; without OpenMP everything runs serially.
+ *
+ * Rules that make results independent of the number of threads:
+ *  - a loop body writes only to what belongs to its own indices;
+ *  - a floating-point sum runs over fixed blocks of TL_BLOCK elements, whose partial sums are added
+ *    in block order by one thread. */
+#ifndef TL_BASE_PARALLEL_H
+#define TL_BASE_PARALLEL_H
+
+#include "base/memory.h"
+
+#define TL_BLOCK 1024
+
+typedef struct tl_par {
+  int threads; /* >= 1 */
+} tl_par;
+
+/* Cores this process may use. */
+int tl_par_default_threads(void);
+
+typedef void tl_range_fn(void *context, size_t begin, size_t end);
+
+/* Calls fn on ranges that cover [0, n), in parallel when n > grain; ranges are at least `grain`
+ * long but for the last (0: 256). Ranges start at multiples of grain. */
+void tl_for(const tl_par *par, size_t n, size_t grain, tl_range_fn *fn, void *context);
+
+typedef double tl_sum_fn(void *context, size_t begin, size_t end);
+
+/* Sum of fn over blocks of TL_BLOCK, added in block order; scratch from the arena. */
+talus_status tl_sum(const tl_par *par, tl_arena *arena, size_t n, tl_sum_fn *fn, void *context,
+                    double *out);
+
+/* Smallest index for which `test` holds, or SIZE_MAX. */
+typedef bool tl_test_fn(void *context, size_t i);
+size_t tl_find_first(const tl_par *par, size_t n, tl_test_fn *test, void *context);
+
+/* A team: fn runs once on each of `threads` workers at the same time; tl_team_barrier makes all
+ * wait for all. For iterations that must not pay a fork for every colour. */
+typedef struct tl_team tl_team;
+typedef void tl_team_fn(void *context, tl_team *team, int worker, int workers);
+void tl_team_run(const tl_par *par, tl_team_fn *fn, void *context);
+void tl_team_barrier(tl_team *team);
+
+#endif

@@ -1,0 +1,40 @@
+/* Status and message: every function that can fail returns talus_status and, on failure, has
+ * left a one-line text for talus_last_error(). The text is thread-local, so it is set where the
+ * failure is noticed, in serial code; parallel loops record an index and report afterwards. */
+#ifndef TL_BASE_STATUS_H
+#define TL_BASE_STATUS_H
+
+#include <talus/types.h>
+
+#if defined(__GNUC__)
+#define TL_PRINTF(fmt_at, args_at) __attribute__((format(printf, fmt_at, args_at)))
+#else
+#define TL_PRINTF(fmt_at, args_at)
+#endif
+
+/* Stores the message and returns the status, so that `return tl_fail(...)` reads well. */
+talus_status tl_fail(talus_status status, const char *fmt, ...) TL_PRINTF(2, 3);
+
+/* Puts "context: " in front of the message that is already there; returns status unchanged. */
+talus_status tl_fail_in(talus_status status, const char *fmt, ...) TL_PRINTF(2, 3);
+
+/* The message of the last tl_fail on this thread ("" when there was none). */
+const char *tl_last_message(void);
+
+#define TL_TRY(call)                                                                               \
+  do {                                                                                             \
+    const talus_status tl_try_status = (call);                                                     \
+    if (tl_try_status != TALUS_OK)                                                                 \
+      return tl_try_status;                                                                        \
+  } while (0)
+
+/* Our own mistakes, never the user's. On unless NDEBUG (CI and tests build with it on). */
+#ifdef NDEBUG
+#define TL_ASSERT(condition) ((void)0)
+#else
+#define TL_ASSERT(condition)                                                                       \
+  ((condition) ? (void)0 : tl_assert_failed(#condition, __FILE__, __LINE__))
+#endif
+_Noreturn void tl_assert_failed(const char *condition, const char *file, int line);
+
+#endif

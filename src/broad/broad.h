@@ -1,0 +1,33 @@
+/* Broad phase: boxes in, unique candidate pairs out.
+ *
+ * Every algorithm returns the same set: pairs of members whose boxes overlap (touching counts),
+ * less the masked ones: static with static, ignored groups, (later) joined bodies. An unbounded
+ * body (its box is infinite) pairs with every other that is not masked. With periodic axes boxes
+ * overlap when any image does. */
+#ifndef TL_BROAD_BROAD_H
+#define TL_BROAD_BROAD_H
+
+#include "scope.h"
+
+/* boxes: scope->count rows, already grown by the margin. Infinite bounds only for unbounded shapes;
+ * any other box that is not finite is an error naming the body. On success pairs->data is in the
+ * arena, sorted by (a, b). `kind` must not be AUTO: see tl_broad_choose. */
+talus_status tl_broad_find_pairs(talus_broad_kind kind, const tl_model *model,
+                                 const tl_scope *scope, const talus_box *boxes, tl_pairs *pairs);
+
+/* What AUTO means for this many bodies, with the reason in words for the log. */
+talus_broad_kind tl_broad_choose(const tl_model *model, size_t bodies, const char **reason);
+
+const char *tl_broad_name(talus_broad_kind kind);
+
+/* One file each. Unsorted unique pairs of slots, a < b; appended to *pairs, which is in the arena
+ * as the last block taken. */
+talus_status tl_brute_find_pairs(const tl_model *model, const tl_scope *scope,
+                                 const talus_box *boxes, tl_pairs *pairs);
+talus_status tl_bins_find_pairs(const tl_model *model, const tl_scope *scope,
+                                const talus_box *boxes, tl_pairs *pairs);
+
+/* Whether the pair of slots takes part in collisions at all. */
+bool tl_broad_allows(const tl_model *model, uint32_t a, uint32_t b);
+
+#endif

@@ -1,0 +1,85 @@
+/* Persistence: the impulses of one step are where the next one starts.
+ *
+ * Slots are in uid order (removal keeps it, new bodies come last), so (a, b, features) by slot
+ * sorts like the canonical key by uid. */
+#include "contact/contact.h"
+
+typedef struct carry_job {
+  const tl_carry *carry;
+  tl_contacts *contacts;
+  const tl_contact *from;
+  tl_carried *to;
+} carry_job;
+
+static void copy_range(void *context, size_t begin, size_t end) {
+  const carry_job *job = context;
+  for (size_t i = begin; i < end; ++i) {
+    const tl_contact *c = &job->from[i];
+    tl_carried *k = &job->to[i];
+    k->a = c->a;
+    k->b = c->b;
+    k->feature_a = c->feature_a;
+    k->feature_b = c->feature_b;
+    k->impulse = c->impulse;
+  }
+}
+
+talus_status tl_contact_take_carry(const tl_model *model, const tl_scope *scope,
+                                   const tl_contacts *contacts, tl_carry *carry) {
+  carry->count = contacts->count;
+  TL_TAKE(scope->arena, contacts->count, &carry->data);
+  carry_job job = {NULL, NULL, contacts->data, carry->data};
+  tl_for(&model->par, contacts->count, 1024, copy_range, &job);
+  return TALUS_OK;
+}
+
+/* Order of two keys: negative, zero or positive. */
+static int compare_key(const tl_carried *k, const tl_contact *c) {
+  if (k->a != c->a)
+    return k->a < c->a ? -1 : 1;
+  if (k->b != c->b)
+    return k->b < c->b ? -1 : 1;
+  if (k->feature_a != c->feature_a)
+    return k->feature_a < c->feature_a ? -1 : 1;
+  if (k->feature_b != c->feature_b)
+    return k->feature_b < c->feature_b ? -1 : 1;
+  return 0;
+}
+
+/* Binary search for where the range starts, then both lists are walked together. */
+static void match_range(void *context, size_t begin, size_t end) {
+  const carry_job *job = context;
+  const tl_carry *carry = job->carry;
+  size_t lo = 0, hi = carry->count;
+  while (lo < hi) {
+    const size_t mid = lo + (hi - lo) / 2;
+    if (compare_key(&carry->data[mid], &job->contacts->data[begin]) < 0)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  for (size_t i = begin; i < end; ++i) {
+    tl_contact *c = &job->contacts->data[i];
+    while (lo < carry->count && compare_key(&carry->data[lo], c) < 0)
+      lo++;
+    const bool found = lo < carry->count && compare_key(&carry->data[lo], c) == 0;
+    c->impulse = found ? carry->data[lo].impulse : tl_vec3(0, 0, 0);
+  }
+}
+
+void tl_contact_carry_over(const tl_model *model, const tl_carry *carry, tl_contacts *contacts) {
+  carry_job job = {carry, contacts, NULL, NULL};
+  tl_for(&model->par, contacts->count, 1024, match_range, &job);
+}
+
+void tl_contact_renumber(tl_contacts *contacts, const uint32_t *new_slot) {
+  size_t kept = 0;
+  for (size_t i = 0; i < contacts->count; ++i) {
+    tl_contact c = contacts->data[i];
+    c.a = new_slot[c.a];
+    c.b = new_slot[c.b];
+    if (c.a != TL_NONE && c.b != TL_NONE)
+      contacts->data[kept++] = c;
+  }
+  contacts->count = kept;
+}

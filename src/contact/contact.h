@@ -1,0 +1,53 @@
+/* The contact set: what the narrow phase finds, the solver fills with impulses, and the next step
+ * starts from. In canonical order: by uid of a, uid of b, feature of a, feature of b. */
+#ifndef TL_CONTACT_CONTACT_H
+#define TL_CONTACT_CONTACT_H
+
+#include "scope.h"
+
+typedef struct tl_contact {
+  uint32_t a, b; /* slots; uid[a] < uid[b] */
+  uint32_t feature_a, feature_b;
+  talus_dvec3 point;  /* midway between the surfaces, in the periodic image of body a */
+  talus_vec3 normal;  /* unit, from a to b */
+  talus_real gap;     /* m, negative when penetrating */
+  talus_vec3 impulse; /* N s on b */
+} tl_contact;
+
+typedef TL_ARRAY(tl_contact) tl_contacts;
+
+/* What of a contact set the next step needs: keys and impulses, in canonical order. */
+typedef struct tl_carried {
+  uint32_t a, b, feature_a, feature_b;
+  talus_vec3 impulse;
+} tl_carried;
+
+typedef struct tl_carry {
+  tl_carried *data; /* in the arena */
+  size_t count;
+} tl_carry;
+
+/* Copies keys and impulses of the set into the arena, so that the set can be overwritten. */
+talus_status tl_contact_take_carry(const tl_model *model, const tl_scope *scope,
+                                   const tl_contacts *contacts, tl_carry *carry);
+
+/* Sets impulse of each contact to that of the same key in the carry, 0 where there is none. */
+void tl_contact_carry_over(const tl_model *model, const tl_carry *carry, tl_contacts *contacts);
+
+/* After bodies were removed: renumbers slots, dropping contacts whose new_slot[slot] is TL_NONE. */
+void tl_contact_renumber(tl_contacts *contacts, const uint32_t *new_slot);
+
+/* Colours: bundles (runs of contacts of one body pair) such that no two bundles of a colour share
+ * a body that contacts can move. A pure function of the ordered set: greedy, first free colour.
+ * The last colour may hold what 64 colours could not: it is `serial`. */
+typedef struct tl_colours {
+  uint32_t *order; /* contact indices, by colour and within it in canonical order (arena) */
+  uint32_t *start; /* count + 1 offsets into order (arena) */
+  int count;
+  bool last_is_serial;
+} tl_colours;
+
+talus_status tl_contact_colour(const tl_model *model, const tl_scope *scope,
+                               const tl_contacts *contacts, tl_colours *colours);
+
+#endif

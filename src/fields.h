@@ -1,0 +1,113 @@
+/* Every array a body has, declared once.
+ *
+ * The lists below make the structs, allocation, growth, removal, checkpoint, state hash, views and
+ * (later) device mirrors and rank packing. To add a field, add a line.
+ *
+ *   STATE     what time changes. Can be instantiated several times: implicit steps keep guesses,
+ *             local stepping keeps three states per body.
+ *   PROPERTY  what belongs to the body whatever the time.
+ *   SCRATCH   belongs to a stage and lives in the step's arena; it has no list, because nothing
+ *             that outlives a step may depend on it.
+ *
+ * F(name, type, columns, scalar, flags): `type` is the C type of one row, made of `columns` scalars
+ * of the kind `scalar` (talus_scalar, TL_REAL for the build's real). Flags:
+ *   HASHED   enters the state hash
+ *   SAVED    is in the checkpoint
+ *   GHOST    travels with a ghost copy of the body to another rank
+ *   VISIBLE  can be mapped as a view
+ *   LAZY     allocated at first use; NULL means all zero
+ */
+#ifndef TL_FIELDS_H
+#define TL_FIELDS_H
+
+#include "base/memory.h"
+#include <talus/talus.h>
+
+enum { TL_HASHED = 1, TL_SAVED = 2, TL_GHOST = 4, TL_VISIBLE = 8, TL_LAZY = 16 };
+
+#if TALUS_SINGLE
+#define TL_REAL TALUS_FLOAT32
+#else
+#define TL_REAL TALUS_FLOAT64
+#endif
+
+/* position: centre of mass; rotation: principal frame; spin: angular velocity in WORLD axes. */
+#define TL_STATE_FIELDS(F)                                                                         \
+  F(position, talus_dvec3, 3, TALUS_FLOAT64, TL_HASHED | TL_SAVED | TL_GHOST | TL_VISIBLE)         \
+  F(rotation, talus_quat, 4, TL_REAL, TL_HASHED | TL_SAVED | TL_GHOST | TL_VISIBLE)                \
+  F(velocity, talus_vec3, 3, TL_REAL, TL_HASHED | TL_SAVED | TL_GHOST | TL_VISIBLE)                \
+  F(spin, talus_vec3, 3, TL_REAL, TL_HASHED | TL_SAVED | TL_GHOST | TL_VISIBLE)
+
+/* Inertia is not stored: it is mass * scale^2 * the shape's squared radii of gyration.
+ * motion: row of the motion table, TL_NONE for none. handle: row of the handle table. */
+#define TL_PROPERTY_FIELDS(F)                                                                      \
+  F(uid, uint64_t, 1, TALUS_UINT64, TL_SAVED | TL_GHOST | TL_VISIBLE)                              \
+  F(mass, talus_real, 1, TL_REAL, TL_SAVED | TL_GHOST | TL_VISIBLE)                                \
+  F(scale, talus_real, 1, TL_REAL, TL_SAVED | TL_GHOST | TL_VISIBLE)                               \
+  F(shape, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_VISIBLE)                            \
+  F(material, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_VISIBLE)                         \
+  F(group, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_VISIBLE)                            \
+  F(flags, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST)                                         \
+  F(motion, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST)                                        \
+  F(handle, uint32_t, 1, TALUS_UINT32, TL_SAVED)                                                   \
+  F(force, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_VISIBLE | TL_LAZY)                     \
+  F(torque, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_VISIBLE | TL_LAZY)
+
+#define TL_NONE UINT32_MAX
+
+/* The `flags` property: lock bits as in talus.h (six lowest), then the kind. */
+enum {
+  TL_FLAG_LOCKS = 0x3f,
+  TL_FLAG_FIXED = 0x40,
+  TL_FLAG_KINEMATIC = 0x80,
+  TL_FLAG_STATIC = TL_FLAG_FIXED | TL_FLAG_KINEMATIC /* not moved by contacts */
+};
+
+#define TL_FIELD_MEMBER(name, type, columns, scalar, flags) type *name;
+typedef struct tl_state {
+  TL_STATE_FIELDS(TL_FIELD_MEMBER)
+} tl_state;
+typedef struct tl_properties {
+  TL_PROPERTY_FIELDS(TL_FIELD_MEMBER)
+} tl_properties;
+#undef TL_FIELD_MEMBER
+
+/* A row of a list as data, for code that loops over fields: checkpoint, views, removal. */
+typedef struct tl_field {
+  const char *name;
+  size_t bytes; /* of one row */
+  int columns;
+  talus_scalar scalar;
+  unsigned flags;
+  size_t offset; /* of the pointer within tl_state or tl_properties */
+} tl_field;
+
+enum {
+#define TL_FIELD_COUNT(name, type, columns, scalar, flags) TL_STATE_COUNT_##name,
+  TL_STATE_FIELDS(TL_FIELD_COUNT) TL_STATE_FIELD_COUNT,
+#undef TL_FIELD_COUNT
+#define TL_FIELD_COUNT(name, type, columns, scalar, flags) TL_PROPERTY_COUNT_##name,
+  TL_PROPERTY_FIELDS(TL_FIELD_COUNT) TL_PROPERTY_FIELD_COUNT
+#undef TL_FIELD_COUNT
+};
+
+extern const tl_field tl_state_fields[TL_STATE_FIELD_COUNT];
+extern const tl_field tl_property_fields[TL_PROPERTY_FIELD_COUNT];
+
+/* The array of a field in a tl_state or tl_properties, as bytes (NULL for a lazy field not in use).
+ */
+static inline unsigned char **tl_field_data(void *arrays, const tl_field *field) {
+  return (unsigned char **)((unsigned char *)arrays + field->offset);
+}
+
+/* Grows (or shrinks) every array of a list from `old_capacity` to `capacity` rows. */
+talus_status tl_fields_resize(void *arrays, const tl_field *fields, int n, size_t old_capacity,
+                              size_t capacity);
+
+/* Allocates a lazy field, zeroed, with `capacity` rows; nothing if it is there. */
+talus_status tl_field_wake(void *arrays, const tl_field *field, size_t capacity);
+
+/* Moves row `from` to row `to` in every array of a list. */
+void tl_fields_move(void *arrays, const tl_field *fields, int n, size_t to, size_t from);
+
+#endif

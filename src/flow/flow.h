@@ -1,0 +1,104 @@
+/* Flow: bodies that come and go at step ends, and what is measured on the way.
+ *
+ * This stage plans; the world, which owns the bodies, carries out. Randomness is keyed by (seed,
+ * stream, serial), so that the only state is a few counters per emitter, and they are saved. */
+#ifndef TL_FLOW_FLOW_H
+#define TL_FLOW_FLOW_H
+
+#include "contact/contact.h"
+
+/* ---- regions ----------------------------------------------------------------------------------
+ */
+
+talus_status tl_region_check(const talus_region *region,
+                             const char *what);                     /* finite, not inverted */
+bool tl_region_contains(const talus_region *region, talus_dvec3 x); /* borders included */
+double tl_region_volume(const talus_region *region);
+talus_box tl_region_bounds(const talus_region *region);
+
+/* ---- sizes -------------------------------------------------------------------------------------
+ */
+
+talus_status tl_size_check(const talus_size_def *size, const char *what);
+/* The scale of object `serial`: a function of (seed, stream, serial) alone. */
+double tl_size_draw(const talus_size_def *size, uint64_t seed, uint32_t stream, uint64_t serial);
+/* Deep copy of the table and its release. */
+talus_status tl_size_copy(talus_size_def *to, const talus_size_def *from);
+void tl_size_release(talus_size_def *size);
+
+/* ---- fill --------------------------------------------------------------------------------------
+ */
+
+typedef struct tl_placement {
+  talus_dvec3 position; /* of the shape's own frame */
+  talus_quat rotation;
+  double scale;
+} tl_placement;
+
+typedef TL_ARRAY(tl_placement) tl_placements;
+
+/* Random places without overlap among themselves and with the bodies there are, largest first, by
+ * trial with a grid; then ordered along a Morton curve, so that neighbours in space are neighbours
+ * in memory. *wanted is how many were asked for; placements->count how many fitted. */
+talus_status tl_fill_plan(const tl_model *model, const tl_state *state, const talus_fill_def *def,
+                          tl_placements *placements, uint64_t *wanted);
+
+/* ---- emitters, sinks, probes -------------------------------------------------------------------
+ */
+
+typedef struct tl_emitter {
+  talus_emitter_def def; /* owns name and size.table; def.body.name is NULL */
+  uint64_t serial;       /* bodies emitted so far */
+  uint64_t attempt;      /* tries for the next one that were blocked */
+  uint64_t blocked;      /* blocked tries in all */
+} tl_emitter;
+
+typedef struct tl_sink {
+  char *name;
+  talus_region region;
+  uint64_t removed;
+} tl_sink;
+
+/* Sums since `from`; time-weighted by the steps' length. */
+typedef struct tl_probe {
+  char *name;
+  bool on_body;
+  uint64_t uid; /* of the body */
+  talus_region region;
+  uint32_t record;
+  double from, weight;
+  double force[3], torque[3], mass_flow[3], count, energy;
+} tl_probe;
+
+typedef struct tl_flow {
+  TL_ARRAY(tl_emitter) emitters;
+  TL_ARRAY(tl_sink) sinks;
+  TL_ARRAY(tl_probe) probes;
+} tl_flow;
+
+/* Deep copies of a definition with checks; on failure nothing is added. */
+talus_status tl_flow_add_emitter(tl_flow *flow, const tl_model *model,
+                                 const talus_emitter_def *def);
+talus_status tl_flow_add_sink(tl_flow *flow, const char *name, const talus_region *region);
+void tl_flow_release(tl_flow *flow);
+
+typedef TL_ARRAY(talus_body_def) tl_new_bodies;
+
+/* Bodies due in (t0, t1] that fit, ready to be added; a blocked emitter waits and counts. The state
+ * is the one at t1. Bodies in *fresh also block one another. Allocates only when *fresh grows. */
+talus_status tl_flow_emit(tl_flow *flow, const tl_model *model, const tl_state *state, double t1,
+                          tl_new_bodies *fresh);
+
+/* Sets remove[slot] to 1 for free bodies whose centre is in a sink; returns how many were newly
+ * set. */
+size_t tl_flow_sink(tl_flow *flow, const tl_model *model, const tl_state *state, uint8_t *remove);
+
+/* Adds one step's contact forces and region contents to every probe. Serial and in canonical order,
+ * so that sums do not depend on threads. */
+void tl_flow_probe(tl_flow *flow, const tl_model *model, const tl_scope *scope,
+                   const tl_contacts *contacts);
+
+/* Means of a probe over [from, now], then starts it anew. */
+void tl_probe_finish(tl_probe *probe, double now, talus_probe_values *values);
+
+#endif

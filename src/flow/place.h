@@ -1,0 +1,124 @@
+/* Placing: what fill and emitters share. Private to this folder.
+ *
+ * A trial is a body that is not there yet: a shape at a scale and a pose, with its bounding sphere.
+ * Fill keeps the bounding spheres of new bodies apart (exact for spheres, safe for the rest);
+ * bodies that are already in the world are asked through the narrow phase. */
+#ifndef TL_FLOW_PLACE_H
+#define TL_FLOW_PLACE_H
+
+#include "base/random.h"
+#include "flow/flow.h"
+
+/* Relative to a body's size: how far bodies stay apart beyond touching, and how far one may stick
+ * out of a region that has exactly its size. Well above the round-off of the narrow phase, well
+ * below anything that matters. */
+#define TL_PLACE_SLACK (TALUS_SINGLE ? 1e-5 : 1e-9)
+
+/* ---- regions ----------------------------------------------------------------------------------
+ */
+
+/* Whether a centre in the world is in the region, seen through the periodic images too. */
+bool tl_region_holds(const tl_model *model, const talus_region *region, talus_dvec3 x);
+
+/* Where the centre of a sphere may be so that the sphere lies in the region; false when it is too
+ * large. An axis marked in `spans` has no ends, because the region joins its own periodic image. */
+bool tl_region_inset(const talus_region *region, double radius, const bool spans[3],
+                     talus_region *inset);
+
+/* Uniform in the volume (in the area where the region is flat). Takes 3 numbers: 6 words, which is
+ * at most TL_REGION_POINT_BLOCKS blocks of the generator. */
+talus_dvec3 tl_region_point(const talus_region *region, tl_random *random);
+#define TL_REGION_POINT_BLOCKS 2
+
+/* Regions in which bodies appear must lie in the domain and not be longer than its period. Sets
+ * spans[k] where a box reaches through a periodic domain. */
+talus_status tl_region_check_domain(const tl_model *model, const talus_region *region,
+                                    const char *what, bool spans[3]);
+
+/* The image of x inside the domain along periodic axes. */
+talus_dvec3 tl_place_wrap(const tl_model *model, talus_dvec3 x);
+
+/* ---- new bodies -------------------------------------------------------------------------------
+ */
+
+typedef struct tl_trial {
+  const tl_shape *shape;
+  double scale;
+  double radius;       /* of the bounding sphere, m */
+  talus_dvec3 centre;  /* of mass */
+  talus_quat rotation; /* of the principal frame */
+  uint32_t group;
+} tl_trial;
+
+/* What a body to be copied must be: a shape with a volume, a material, finite numbers. */
+talus_status tl_trial_check(const tl_model *model, const talus_body_def *body, const char *what);
+
+/* A trial with everything but its centre; `rotation` is that of the shape's own frame. */
+tl_trial tl_trial_make(const tl_model *model, const talus_body_def *body, double scale,
+                       talus_quat rotation);
+
+/* Where the shape's own frame is when the centre of mass is at trial->centre. */
+talus_dvec3 tl_trial_frame(const tl_trial *trial, talus_quat rotation);
+
+/* Where the centre of mass is when the shape's own frame is at `frame`. */
+talus_dvec3 tl_trial_centre(const tl_trial *trial, talus_dvec3 frame, talus_quat rotation);
+
+/* Whether the trial touches a body of the world. Bodies of groups that ignore its own do not count:
+ * it can never touch them. */
+bool tl_trial_hits_body(const tl_model *model, const tl_state *state, const tl_trial *trial,
+                        uint32_t slot);
+bool tl_trial_hits_trial(const tl_model *model, const tl_trial *trial, const tl_trial *other);
+
+/* Uniform over all rotations. */
+talus_quat tl_place_rotation(uint64_t seed, uint32_t stream, uint64_t serial);
+
+/* ---- spheres in a grid ------------------------------------------------------------------------
+ */
+
+/* Spheres by cell and by size: level k holds those with a radius in (top/2^(k+1), top/2^k], in
+ * cells of twice its largest radius, so that a sphere no larger than the level finds its neighbours
+ * in 27 cells whatever the spread of sizes. Cells are hashed into lists; a list may mix cells,
+ * which costs a comparison and no more, because distances decide. */
+#define TL_GRID_LEVELS 32
+
+typedef struct tl_grid_sphere {
+  talus_dvec3 centre;
+  double radius;
+  uint32_t slot; /* of a body of the world, to be asked exactly; TL_NONE: the sphere is solid */
+  uint32_t next;
+} tl_grid_sphere;
+
+typedef struct tl_grid {
+  const tl_model *model;
+  TL_ARRAY(tl_grid_sphere) spheres;
+  TL_ARRAY(uint32_t) heads; /* a power of two */
+  talus_dvec3 origin;
+  double top;      /* the largest radius of level 0 */
+  double least;    /* spheres are filed as if they were this large at least */
+  uint32_t in_use; /* bit k: level k is not empty */
+  double width[TL_GRID_LEVELS][3];
+  int64_t around[TL_GRID_LEVELS][3]; /* cells of a period; 0: the axis is not periodic */
+} tl_grid;
+
+/* Room for n spheres of radius `top` at most. */
+talus_status tl_grid_start(tl_grid *grid, const tl_model *model, talus_dvec3 origin, double top,
+                           size_t n);
+void tl_grid_free(tl_grid *grid);
+
+/* Adds a sphere for which there is room. Later trials must not be larger than max(radius, least).
+ */
+void tl_grid_add(tl_grid *grid, talus_dvec3 centre, double radius, uint32_t slot);
+
+/* Forgets all but the first n spheres. */
+void tl_grid_cut(tl_grid *grid, size_t n);
+
+/* Whether the trial's bounding sphere meets a solid sphere, or the trial a body. */
+bool tl_grid_blocks(const tl_grid *grid, const tl_state *state, const tl_trial *trial);
+
+/* ---- names ------------------------------------------------------------------------------------
+ */
+
+talus_status tl_flow_copy_name(const char **to, const char *from); /* NULL stays NULL */
+void tl_flow_free_name(const char **name);
+
+#endif

@@ -1,0 +1,135 @@
+/* Trials: bodies that are not there yet, and whether they touch what is. */
+#include "flow/place.h"
+#include "narrow/narrow.h"
+#include "shape/shape.h"
+
+talus_status tl_trial_check(const tl_model *model, const talus_body_def *body, const char *what) {
+  if (body->shape.index >= model->shapes.count)
+    return tl_fail(TALUS_ERROR_INVALID, "%s: there is no shape %u (%zu were added)", what,
+                   (unsigned)body->shape.index, model->shapes.count);
+  if (body->material.index >= model->materials.count)
+    return tl_fail(TALUS_ERROR_INVALID, "%s: there is no material %u (%zu were added)", what,
+                   (unsigned)body->material.index, model->materials.count);
+  const tl_shape *shape = &model->shapes.data[body->shape.index];
+  if (!shape->bounded || !(shape->volume > 0))
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "%s: a %s has no volume of its own; use a shape that can move freely", what,
+                   tl_shape_kind_name(shape->kind));
+  const talus_quat q = body->rotation;
+  const talus_real square = tl_quat_dot(q, q);
+  if (!(square > 0) || !tl_is_finite(square))
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "%s: the rotation [%g, %g, %g, %g] is none; no rotation is [1, 0, 0, 0]", what,
+                   (double)q.w, (double)q.x, (double)q.y, (double)q.z);
+  if (!tl_is_finite3(body->velocity) || !tl_is_finite3(body->spin))
+    return tl_fail(TALUS_ERROR_INVALID, "%s: velocity or spin is not finite", what);
+  return TALUS_OK;
+}
+
+tl_trial tl_trial_make(const tl_model *model, const talus_body_def *body, double scale,
+                       talus_quat rotation) {
+  const tl_shape *shape = &model->shapes.data[body->shape.index];
+  return (tl_trial){.shape = shape,
+                    .scale = scale,
+                    .radius = scale * (double)shape->radius,
+                    .rotation = tl_quat_mul(rotation, shape->axes),
+                    .group = body->group};
+}
+
+/* From the frame to the centre of mass, in world axes. */
+static talus_dvec3 lever(const tl_trial *trial, talus_quat rotation) {
+  const talus_vec3 centre = tl_narrow(tl_dscale(trial->shape->centre, trial->scale));
+  return tl_widen(tl_quat_rotate(rotation, centre));
+}
+
+talus_dvec3 tl_trial_frame(const tl_trial *trial, talus_quat rotation) {
+  return tl_dsub(trial->centre, lever(trial, rotation));
+}
+
+talus_dvec3 tl_trial_centre(const tl_trial *trial, talus_dvec3 frame, talus_quat rotation) {
+  return tl_dadd(frame, lever(trial, rotation));
+}
+
+/* Exact answer for `other` at the origin and the trial at `offset`, their bounding spheres known to
+ * meet. */
+static bool touches(const tl_posed *other, const tl_trial *trial, talus_dvec3 offset) {
+  if (other->shape->bounded && other->shape->kind != TALUS_SPHERE) {
+    /* As in the broad phase: bodies whose boxes do not meet do not touch. A container has no other
+     * outside, and for a long box this is the cheaper test. */
+    const talus_box box = tl_shape_bounds(other->shape, other->scale, tl_dvec3(0, 0, 0),
+                                          other->rotation);
+    if (!tl_box_contains(tl_box_grow(box, trial->radius), offset))
+      return false;
+  }
+  tl_posed posed = {.shape = trial->shape,
+                    .scale = (talus_real)trial->scale,
+                    .position = tl_narrow(offset),
+                    .rotation = trial->rotation};
+  tl_point points[TL_NARROW_MAX_POINTS];
+  int n = tl_narrow_pair(other, &posed, 0, points);
+  if (n < 0) {
+    /* These kinds cannot be asked: the trial's bounding sphere stands for it, which is safe. */
+    tl_shape ball = *trial->shape;
+    ball.kind = TALUS_SPHERE;
+    ball.size[0] = (double)trial->shape->radius;
+    posed.shape = &ball;
+    n = tl_narrow_pair(other, &posed, 0, points);
+  }
+  return n != 0;
+}
+
+static bool meets(const tl_model *model, const tl_posed *other, talus_dvec3 centre,
+                  const tl_trial *trial) {
+  const talus_dvec3 offset = tl_model_offset(model, centre, trial->centre);
+  if (other->shape->bounded) {
+    const double reach = (double)other->scale * (double)other->shape->radius + trial->radius;
+    if (tl_ddot(offset, offset) > reach * reach)
+      return false;
+  }
+  return touches(other, trial, offset);
+}
+
+bool tl_trial_hits_body(const tl_model *model, const tl_state *state, const tl_trial *trial,
+                        uint32_t slot) {
+  const tl_posed body = {.shape = tl_body_shape(model, slot),
+                         .scale = model->property.scale[slot],
+                         .rotation = state->rotation[slot]};
+  return meets(model, &body, state->position[slot], trial) &&
+         !tl_model_ignores(model, model->property.group[slot], trial->group);
+}
+
+bool tl_trial_hits_trial(const tl_model *model, const tl_trial *trial, const tl_trial *other) {
+  const tl_posed posed = {
+      .shape = other->shape, .scale = (talus_real)other->scale, .rotation = other->rotation};
+  return meets(model, &posed, other->centre, trial) &&
+         !tl_model_ignores(model, other->group, trial->group);
+}
+
+/* Shoemake 1992, "Uniform random rotations". */
+talus_quat tl_place_rotation(uint64_t seed, uint32_t stream, uint64_t serial) {
+  tl_random random = tl_random_start(seed, stream, serial);
+  const double share = tl_random_unit(&random);
+  const double first = 2 * TL_PI * tl_random_unit(&random);
+  const double second = 2 * TL_PI * tl_random_unit(&random);
+  const double a = sqrt(1 - share), b = sqrt(share);
+  return tl_quat(TL_R(b * cos(second)), TL_R(a * sin(first)), TL_R(a * cos(first)),
+                 TL_R(b * sin(second)));
+}
+
+talus_status tl_flow_copy_name(const char **to, const char *from) {
+  *to = NULL;
+  if (!from)
+    return TALUS_OK;
+  void *block = NULL;
+  TL_TRY(tl_resize(&block, 0, strlen(from) + 1));
+  strcpy(block, from);
+  *to = block;
+  return TALUS_OK;
+}
+
+void tl_flow_free_name(const char **name) {
+  void *block = (void *)*name; /* ours: made by tl_flow_copy_name */
+  if (block)
+    (void)tl_resize(&block, strlen(*name) + 1, 0);
+  *name = NULL;
+}

@@ -1,0 +1,109 @@
+/* The model: everything the stages read and a step does not change. A stage is a function of the
+ * model and a scope (scope.h); it sees no world. */
+#ifndef TL_MODEL_H
+#define TL_MODEL_H
+
+#include "base/log.h"
+#include "base/parallel.h"
+#include "fields.h"
+#include "kernels/mat3.h"
+#include "kernels/quat.h"
+#include "kernels/vec3.h"
+
+/* ---- shapes: one row per shape, shared by bodies ------------------------------------------- */
+
+typedef struct tl_shape {
+  char *name;
+  talus_shape_kind kind;
+  double size[4];      /* as given; plane normal normalised */
+  uint32_t open;       /* container */
+  double volume;       /* m3 at scale 1; 0 for unbounded and hollow shapes */
+  talus_vec3 gyration; /* squared radii of gyration about the principal axes, m2 at scale 1 */
+  talus_real radius;   /* bounding sphere about the centre of mass at scale 1; 0 if unbounded */
+  bool bounded;        /* false: plane */
+  bool isotropic;      /* the three radii of gyration are the same number */
+  talus_dvec3 centre;  /* of mass, in the shape's own frame */
+  talus_quat axes;     /* principal frame within the shape's own frame */
+} tl_shape;
+
+/* ---- materials ------------------------------------------------------------------------------- */
+
+typedef struct tl_material {
+  char *name;
+  talus_real density, friction, restitution;
+} tl_material;
+
+/* What a contact of two materials uses; a table of n x n rows (symmetric), rebuilt when a material
+ * or an override is added. */
+typedef struct tl_pair_law {
+  talus_real friction, restitution;
+} tl_pair_law;
+
+typedef struct tl_motion {
+  talus_dvec3 position; /* pose at time 0 */
+  talus_quat rotation;
+  talus_motion motion;
+} tl_motion;
+
+typedef struct tl_group_pair {
+  uint32_t a, b; /* a <= b */
+} tl_group_pair;
+
+typedef struct tl_model {
+  talus_vec3 gravity;
+  double dt;
+  talus_broad_kind broad;
+  talus_solve_def solve;
+  double margin; /* < 0: from speed and dt */
+  talus_domain_def domain;
+  TL_ARRAY(tl_shape) shapes;
+  TL_ARRAY(tl_material) materials;
+  TL_ARRAY(tl_pair_law) laws; /* materials.count squared */
+  TL_ARRAY(tl_motion) motions;
+  TL_ARRAY(tl_group_pair) ignored; /* sorted, unique */
+  tl_properties property;          /* `bodies` rows */
+  size_t bodies;
+  tl_par par;
+  tl_log log;
+} tl_model;
+
+/* Whether groups a and b were told not to collide. */
+bool tl_model_ignores(const tl_model *model, uint32_t group_a, uint32_t group_b);
+
+/* Principal moments of inertia of the body in a slot, kg m2 (0 where the mass is). */
+static inline talus_vec3 tl_body_inertia(const tl_model *model, size_t slot) {
+  const tl_shape *shape = &model->shapes.data[model->property.shape[slot]];
+  const talus_real scale = model->property.scale[slot];
+  return tl_scale(shape->gyration, model->property.mass[slot] * scale * scale);
+}
+
+static inline const tl_shape *tl_body_shape(const tl_model *model, size_t slot) {
+  return &model->shapes.data[model->property.shape[slot]];
+}
+
+static inline bool tl_body_is_static(const tl_model *model, size_t slot) {
+  return (model->property.flags[slot] & TL_FLAG_STATIC) != 0;
+}
+
+/* to - from, by the nearest periodic image, taken in double and then narrowed. */
+static inline talus_dvec3 tl_model_offset(const tl_model *model, talus_dvec3 from, talus_dvec3 to) {
+  talus_dvec3 d = tl_dsub(to, from);
+  if (model->domain.enabled) {
+    const talus_domain_def *domain = &model->domain;
+    if (domain->periodic[0]) {
+      const double length = domain->box.hi.x - domain->box.lo.x;
+      d.x -= length * floor(d.x / length + 0.5);
+    }
+    if (domain->periodic[1]) {
+      const double length = domain->box.hi.y - domain->box.lo.y;
+      d.y -= length * floor(d.y / length + 0.5);
+    }
+    if (domain->periodic[2]) {
+      const double length = domain->box.hi.z - domain->box.lo.z;
+      d.z -= length * floor(d.z / length + 0.5);
+    }
+  }
+  return d;
+}
+
+#endif

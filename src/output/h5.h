@@ -1,0 +1,116 @@
+/* A thin cover of the HDF5 C library: every return checked, every handle closed, its own error
+ * printing silenced while we are inside (and restored), object times off, so that equal content
+ * makes equal files.
+ *
+ * Files are made in memory and then written whole (file.h). HDF5 itself never touches a disk that
+ * may be full: an HDF5 file that cannot be flushed can neither be closed nor forgotten, and takes
+ * the process with it at exit. */
+#ifndef TL_OUTPUT_H5_H
+#define TL_OUTPUT_H5_H
+
+#include <talus/config.h>
+
+#if TALUS_HAVE_HDF5
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <hdf5.h>
+
+#include "base/status.h"
+
+/* Scalars of a dataset; little-endian in the file, native in memory. */
+typedef enum tl_h5_type {
+  TL_H5_U8,
+  TL_H5_I32,
+  TL_H5_U32,
+  TL_H5_I64,
+  TL_H5_U64,
+  TL_H5_F32,
+  TL_H5_F64
+} tl_h5_type;
+
+#if TALUS_SINGLE
+#define TL_H5_REAL TL_H5_F32
+#else
+#define TL_H5_REAL TL_H5_F64
+#endif
+
+size_t tl_h5_size(tl_h5_type type);
+
+/* What was set before we came in; H5Eset_auto2 gets it back. */
+typedef struct tl_h5_guard {
+  H5E_auto2_t report;
+  void *context;
+  bool known;
+} tl_h5_guard;
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+typedef struct tl_h5_out {
+  hid_t file;
+  hid_t group_list, data_list; /* creation properties without times */
+  tl_h5_guard guard;
+} tl_h5_out;
+
+/* An empty file in memory. `expected` bytes is a guess that saves copying; the first `user_block`
+ * bytes (0, or a power of 2 from 512 on) are left to the caller. Ends with tl_h5_finish. Calls
+ * from several threads wait for one another between the two. */
+talus_status tl_h5_create(tl_h5_out *out, size_t expected, size_t user_block);
+
+/* May fill in the user block: `image` is the whole file. */
+typedef void tl_h5_seal_fn(unsigned char *image, size_t bytes);
+
+/* Where `status` is TALUS_OK writes the file to `path`; releases everything in any case. */
+talus_status tl_h5_finish(tl_h5_out *out, talus_status status, const char *path,
+                          tl_h5_seal_fn *seal);
+
+talus_status tl_h5_group(tl_h5_out *out, const char *name);
+
+/* A dataset of rows x columns (rank 1 where columns is 1); its group must be there. */
+talus_status tl_h5_write(tl_h5_out *out, const char *name, tl_h5_type type, size_t rows,
+                         size_t columns, const void *data);
+
+/* A dataset of texts of equal width, padded with zeros; NULL is written as "". `text` is called
+ * for each row. */
+typedef const char *tl_h5_text_fn(const void *context, size_t row);
+talus_status tl_h5_write_texts(tl_h5_out *out, const char *name, size_t rows, tl_h5_text_fn *text,
+                               const void *context);
+
+/* A second name for a dataset that is there. */
+talus_status tl_h5_link(tl_h5_out *out, const char *name, const char *target);
+
+/* Attributes of a group: n = 1 is a scalar. */
+talus_status tl_h5_attribute(tl_h5_out *out, const char *group, const char *name, tl_h5_type type,
+                             size_t n, const void *data);
+talus_status tl_h5_attribute_text(tl_h5_out *out, const char *group, const char *name,
+                                  const char *text);
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* Trusts nothing: links to elsewhere, filters, external or missing storage and sizes beyond the
+ * file's are refused, so that what a dataset says it holds is at most what the file holds. */
+typedef struct tl_h5_in {
+  hid_t file;
+  const char *path; /* for messages */
+  uint64_t bytes;   /* of the file */
+  tl_h5_guard guard;
+} tl_h5_in;
+
+/* `bytes` is the size of the file. Ends with tl_h5_close. */
+talus_status tl_h5_open(tl_h5_in *in, const char *path, uint64_t bytes);
+void tl_h5_close(tl_h5_in *in);
+
+/* Whether there is something of that name. */
+bool tl_h5_has(tl_h5_in *in, const char *name);
+
+/* *rows of the dataset `name`, which must have that type and number of columns. */
+talus_status tl_h5_count(tl_h5_in *in, const char *name, tl_h5_type type, size_t columns,
+                         size_t *rows);
+
+/* The same, which must have `rows` rows, into `data`. */
+talus_status tl_h5_read(tl_h5_in *in, const char *name, tl_h5_type type, size_t rows,
+                        size_t columns, void *data);
+
+#endif
+#endif

@@ -1,0 +1,32 @@
+/* Output: worlds to files and back (HDF5). Layouts are specified in docs/formats.md. Every file is
+ * written aside, flushed to the disk and renamed: it is complete or absent, never half. */
+#ifndef TL_OUTPUT_OUTPUT_H
+#define TL_OUTPUT_OUTPUT_H
+
+#include "base/status.h"
+
+struct talus_world;
+
+/* What a frame holds beside position and id. */
+enum {
+  TL_FRAME_QUATERNION = 1,
+  TL_FRAME_VELOCITY = 2,
+  TL_FRAME_SPIN = 4,
+  TL_FRAME_CONTACTS = 8 /* contacts/NNNNNN.hdf beside the frame */
+};
+
+talus_status tl_output_write_frame(struct talus_world *world, const char *path, unsigned fields);
+talus_status tl_output_write_contacts(struct talus_world *world, const char *path);
+
+/* Bytes that belong to the run and not to the world (run.c): stored in the checkpoint as they are.
+ */
+typedef struct tl_blob {
+  unsigned char *data;
+  size_t size;
+} tl_blob;
+
+/* blob may be NULL. Loading allocates *world and blob->data (free with tl_resize). */
+talus_status tl_output_save(struct talus_world *world, const char *path, const tl_blob *blob);
+talus_status tl_output_load(const char *path, struct talus_world **world, tl_blob *blob);
+
+#endif

@@ -1,0 +1,19 @@
+/* What frames and contact files share: the VTKHDF 1.0 skeleton of n points, each a vertex cell. */
+#ifndef TL_OUTPUT_VTK_H
+#define TL_OUTPUT_VTK_H
+
+#include "output/h5.h"
+
+#if TALUS_HAVE_HDF5
+
+#include "world.h"
+
+/* Groups /VTKHDF, /VTKHDF/PointData and /talus with its attributes, and the grid of n points. */
+talus_status tl_vtk_write_points(tl_h5_out *out, const talus_world *world, size_t n,
+                                 const talus_dvec3 *points);
+
+/* Bytes that tl_vtk_write_points adds for each point. */
+#define TL_VTK_POINT_BYTES (sizeof(talus_dvec3) + 2 * sizeof(int64_t) + 1)
+
+#endif
+#endif

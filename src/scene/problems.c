@@ -1,0 +1,231 @@
+#include "scene/problems.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define KEPT     4096 /* complaints kept for sorting */
+#define REPORTED 50
+#define WIDTH    100 /* characters of a source line that are shown */
+
+void tl_problem_add(tl_problems *problems, tl_mark mark, const char *fmt, ...) {
+  problems->count++;
+  if (problems->list.count == KEPT || problems->status != TALUS_OK)
+    return;
+  char what[1024];
+  va_list args;
+  va_start(args, fmt);
+  const int length = vsnprintf(what, sizeof what, fmt, args);
+  va_end(args);
+  if (length < 0)
+    what[0] = '\0';
+  else if ((size_t)length >= sizeof what)
+    memcpy(what + sizeof what - 4, "...", 4);
+  tl_problem problem = {.mark = mark, .order = (uint32_t)problems->list.count};
+  problems->status = tl_string_copy(what, strlen(what), &problem.text);
+  if (problems->status != TALUS_OK)
+    return;
+  problems->status = tl_array_push(&problems->list, problem);
+  if (problems->status != TALUS_OK)
+    tl_string_free(&problem.text);
+}
+
+void tl_problems_free(tl_problems *problems) {
+  for (size_t i = 0; i < problems->list.count; ++i)
+    tl_string_free(&problems->list.data[i].text);
+  tl_array_free(&problems->list);
+  tl_array_free(&problems->sources);
+}
+
+/* ---- characters and lines -------------------------------------------------------------------------- */
+
+/* Length in bytes of the UTF-8 character at p, 0 where it is none. Strict: no overlong forms, no
+ * surrogates, nothing above U+10FFFF. */
+static size_t character(const unsigned char *p, const unsigned char *end, uint32_t *code) {
+  const unsigned char first = *p;
+  if (first < 0x80) {
+    *code = first;
+    return 1;
+  }
+  const size_t n = first >= 0xC2 && first <= 0xDF   ? 2
+                   : first >= 0xE0 && first <= 0xEF ? 3
+                   : first >= 0xF0 && first <= 0xF4 ? 4
+                                                    : 0;
+  if (n == 0 || (size_t)(end - p) < n)
+    return 0;
+  uint32_t value = first & (0x7Fu >> n);
+  for (size_t i = 1; i < n; ++i) {
+    if ((p[i] & 0xC0) != 0x80)
+      return 0;
+    value = value << 6 | (p[i] & 0x3Fu);
+  }
+  static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+  if (value < least[n] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF))
+    return 0;
+  *code = value;
+  return n;
+}
+
+/* Whether a line ends with this character, as libyaml counts lines: next line (U+0085), line and
+ * paragraph separators (U+2028, U+2029) end one too, and CR LF ends one. */
+static bool ends_line(uint32_t code, const unsigned char *after, const unsigned char *end) {
+  if (code == '\r')
+    return after == end || *after != '\n';
+  return code == '\n' || code == 0x85 || code == 0x2028 || code == 0x2029;
+}
+
+static bool is_control(uint32_t code) {
+  return (code < 0x20 && code != '\t' && code != '\n' && code != '\r') ||
+         (code >= 0x7F && code < 0xA0 && code != 0x85) || code == 0xFEFF ||
+         (code >= 0xFFFE && code <= 0xFFFF);
+}
+
+void tl_problems_scan(tl_problems *problems, uint32_t origin) {
+  const tl_source *source = &problems->sources.data[origin];
+  const unsigned char *p = (const unsigned char *)source->text, *end = p + source->length;
+  tl_mark mark = {.line = 1, .column = 1, .origin = origin};
+  bool indentation = true;
+  while (p < end) {
+    uint32_t code = 0;
+    const size_t n = character(p, end, &code);
+    if (n == 0) {
+      tl_problem_add(problems, mark, "byte 0x%02x is not UTF-8; expected a text file in UTF-8", *p);
+      return;
+    }
+    if (is_control(code)) {
+      tl_problem_add(problems, mark, "control character U+%04X; expected plain text", code);
+      return;
+    }
+    if (code == '\t' && indentation) {
+      tl_problem_add(problems, mark, "a tab at the start of a line; expected blanks");
+      indentation = false;
+    }
+    if (code != ' ')
+      indentation = false;
+    p += n;
+    mark.column++;
+    if (ends_line(code, p, end)) {
+      mark.line++;
+      mark.column = 1;
+      indentation = true;
+    }
+  }
+}
+
+/* The source line of a mark and a caret below it; of a long line the part around the caret. */
+static void quote_line(tl_text *text, const tl_source *source, tl_mark mark) {
+  const unsigned char *p = (const unsigned char *)source->text, *end = p + source->length;
+  for (uint32_t line = 1; line < mark.line && p < end;) {
+    uint32_t code = 0;
+    const size_t n = character(p, end, &code);
+    p += n == 0 ? 1 : n;
+    if (ends_line(code, p, end))
+      line++;
+  }
+  const uint32_t first = mark.column > WIDTH - 20 ? mark.column - WIDTH / 2 : 1;
+  tl_text below = {0};
+  tl_text_add(text, "  %s", first > 1 ? "..." : "");
+  tl_text_add(&below, "  %s", first > 1 ? "   " : "");
+  uint32_t column = 1;
+  bool cut = false;
+  for (; p < end; ++column) {
+    uint32_t code = 0;
+    const size_t n = character(p, end, &code), bytes = n == 0 ? 1 : n;
+    if (code == '\r' || ends_line(code, p + bytes, end))
+      break;
+    cut = column >= first + WIDTH;
+    if (cut)
+      break;
+    if (column >= first) {
+      if (n == 0 || is_control(code))
+        tl_text_add_bytes(text, "?", 1);
+      else
+        tl_text_add_bytes(text, (const char *)p, n);
+      if (column < mark.column)
+        tl_text_add_bytes(&below, code == '\t' ? "\t" : " ", 1);
+    }
+    p += bytes;
+  }
+  for (; column < mark.column; ++column) /* the end of the text can lie beyond its last line */
+    tl_text_add_bytes(&below, " ", 1);
+  tl_text_add(text, "%s\n%s^\n", cut ? "..." : "", below.count > 0 ? below.data : "");
+  if (text->status == TALUS_OK)
+    text->status = below.status;
+  tl_text_drop(&below);
+}
+
+/* ---- the report ---------------------------------------------------------------------------------------- */
+
+static int compare_u32(uint32_t a, uint32_t b) { return (a > b) - (a < b); }
+
+static int compare_problems(const void *left, const void *right) {
+  const tl_problem *a = left, *b = right;
+  if (a->mark.origin != b->mark.origin)
+    return compare_u32(a->mark.origin, b->mark.origin);
+  if (a->mark.line != b->mark.line)
+    return compare_u32(a->mark.line, b->mark.line);
+  if (a->mark.column != b->mark.column)
+    return compare_u32(a->mark.column, b->mark.column);
+  return compare_u32(a->order, b->order);
+}
+
+/* Drops what is said twice at one place: a node that several aliases stand for is read as often. */
+static void drop_repeats(tl_problems *problems) {
+  size_t kept = 0;
+  for (size_t i = 0; i < problems->list.count; ++i) {
+    tl_problem *problem = &problems->list.data[i];
+    const tl_problem *last = kept > 0 ? &problems->list.data[kept - 1] : NULL;
+    if (last && last->mark.origin == problem->mark.origin &&
+        last->mark.line == problem->mark.line && last->mark.column == problem->mark.column &&
+        strcmp(last->text, problem->text) == 0) {
+      tl_string_free(&problem->text);
+      problems->count--;
+    } else {
+      problems->list.data[kept++] = *problem;
+    }
+  }
+  problems->list.count = kept;
+}
+
+static void add_place(tl_text *text, const tl_problems *problems, tl_mark mark) {
+  const tl_source *source = &problems->sources.data[mark.origin];
+  if (source->is_setting)
+    tl_text_add(text, "%s: ", source->name);
+  else
+    tl_text_add(text, "%s:%u:%u: ", source->name, mark.line, mark.column);
+}
+
+static talus_status write_report(const tl_problems *problems, char **report) {
+  tl_text text = {0};
+  for (size_t i = 0; i < problems->list.count && i < REPORTED; ++i) {
+    const tl_problem *problem = &problems->list.data[i];
+    const tl_source *source = &problems->sources.data[problem->mark.origin];
+    add_place(&text, problems, problem->mark);
+    tl_text_add(&text, "%s\n", problem->text);
+    if (!source->is_setting)
+      quote_line(&text, source, problem->mark);
+  }
+  if (problems->count > REPORTED)
+    tl_text_add(&text, "... and %zu more\n", problems->count - REPORTED);
+  return tl_text_take(&text, report);
+}
+
+talus_status tl_problems_report(tl_problems *problems, char **report) {
+  TL_TRY(problems->status);
+  if (problems->count == 0)
+    return TALUS_OK;
+  qsort(problems->list.data, problems->list.count, sizeof *problems->list.data, compare_problems);
+  drop_repeats(problems);
+  if (report)
+    TL_TRY(write_report(problems, report));
+  tl_text first = {0};
+  add_place(&first, problems, problems->list.data[0].mark);
+  const size_t more = problems->count - 1;
+  if (more > 0)
+    tl_fail(TALUS_ERROR_FORMAT, "%s%s (and %zu more error%s)", first.count > 0 ? first.data : "",
+            problems->list.data[0].text, more, more == 1 ? "" : "s");
+  else
+    tl_fail(TALUS_ERROR_FORMAT, "%s%s", first.count > 0 ? first.data : "",
+            problems->list.data[0].text);
+  tl_text_drop(&first);
+  return TALUS_ERROR_FORMAT;
+}

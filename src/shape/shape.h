@@ -1,0 +1,28 @@
+/* Shapes: from a definition to bounds and mass properties. */
+#ifndef TL_SHAPE_SHAPE_H
+#define TL_SHAPE_SHAPE_H
+
+#include "kernels/aabb.h"
+#include "scope.h"
+
+/* Fills *shape from the definition, or fails naming the shape and the value. Owns a copy of the
+ * name. */
+talus_status tl_shape_make(const talus_shape_def *def, tl_shape *shape);
+void tl_shape_release(tl_shape *shape);
+
+const char *tl_shape_kind_name(talus_shape_kind kind);
+
+/* Box of a shape at a pose of its principal frame. Infinite on every side for an unbounded shape.
+ */
+talus_box tl_shape_bounds(const tl_shape *shape, double scale, talus_dvec3 position,
+                          talus_quat rotation);
+
+/* Boxes of every member of the scope at scope->in, grown by each body's own margin: half the
+ * model's where that is given, otherwise the distance the body can move within the step,
+ *   h |v + h a| + (non-spheres) h |w| radius, with a = gravity + force / mass.
+ * margins[slot] is that distance (0 for a fixed body; a kinematic body's from its motion); margins
+ * has a row per slot of the model, of which only members are written. */
+talus_status tl_shape_find_bounds(const tl_model *model, const tl_scope *scope, talus_box *boxes,
+                                  talus_real *margins);
+
+#endif

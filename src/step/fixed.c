@@ -1,0 +1,108 @@
+/* The fixed step: each stage once, on everything in the scope. */
+#include "step/step.h"
+
+#include <math.h>
+#include <time.h>
+
+static double wall_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+typedef struct check_job {
+  const tl_model *model;
+  const tl_scope *scope;
+  const talus_vec3 *velocity, *spin;
+} check_job;
+
+/* Not finite, or so fast that the next position would not be. */
+static bool is_diverged(void *context, size_t i) {
+  const check_job *job = context;
+  const uint32_t slot = tl_scope_slot(job->scope, i);
+  if (tl_body_is_static(job->model, slot))
+    return false;
+  return !tl_is_finite3(job->velocity[slot]) || !tl_is_finite3(job->spin[slot]) ||
+         !tl_is_finite(tl_length2(job->velocity[slot])) ||
+         !tl_is_finite(tl_length2(job->spin[slot]));
+}
+
+/* Would leave a domain that does not let it. */
+static bool is_leaving(void *context, size_t i) {
+  const check_job *job = context;
+  const talus_domain_def *domain = &job->model->domain;
+  const uint32_t slot = tl_scope_slot(job->scope, i);
+  if (tl_body_is_static(job->model, slot))
+    return false;
+  const talus_dvec3 x =
+      tl_dmadd(job->scope->in->position[slot], job->scope->dt, job->velocity[slot]);
+  return (!domain->periodic[0] && (x.x < domain->box.lo.x || x.x > domain->box.hi.x)) ||
+         (!domain->periodic[1] && (x.y < domain->box.lo.y || x.y > domain->box.hi.y)) ||
+         (!domain->periodic[2] && (x.z < domain->box.lo.z || x.z > domain->box.hi.z));
+}
+
+/* Looks at the new velocities before anything is committed. The message is completed by the world,
+ * which knows names. */
+static talus_status check_velocities(const tl_model *model, const tl_scope *scope,
+                                     const talus_vec3 *velocity, const talus_vec3 *spin,
+                                     uint32_t *culprit) {
+  check_job job = {model, scope, velocity, spin};
+  size_t bad = tl_find_first(&model->par, scope->count, is_diverged, &job);
+  if (bad != SIZE_MAX) {
+    *culprit = tl_scope_slot(scope, bad);
+    return tl_fail(TALUS_ERROR_DIVERGED, "its velocity is not finite");
+  }
+  if (model->domain.enabled && model->domain.outside == TALUS_OUTSIDE_STOP) {
+    bad = tl_find_first(&model->par, scope->count, is_leaving, &job);
+    if (bad != SIZE_MAX) {
+      *culprit = tl_scope_slot(scope, bad);
+      return tl_fail(TALUS_ERROR_DOMAIN, "it leaves the domain, which says `outside: stop`");
+    }
+  }
+  return TALUS_OK;
+}
+
+/* Candidate pairs and contacts of the scope at t0, with the impulses of the last step laid in. */
+static talus_status find_contacts(const tl_backend *backend, const tl_model *model,
+                                  const tl_scope *scope, tl_contacts *contacts,
+                                  tl_step_report *report) {
+  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  const double begun = wall_now();
+  talus_real *margins;
+  talus_box *boxes;
+  tl_carry carry;
+  tl_pairs pairs = {0};
+  TL_TRY(tl_contact_take_carry(model, scope, contacts, &carry));
+  TL_TAKE(scope->arena, model->bodies, &margins);
+  TL_TAKE(scope->arena, scope->count, &boxes);
+  TL_TRY(backend->find_bounds(model, scope, boxes, margins));
+  report->broad = model->broad;
+  if (model->broad == TALUS_BROAD_AUTO)
+    report->broad = tl_broad_choose(model, scope->count, &report->broad_reason);
+  TL_TRY(backend->find_pairs(report->broad, model, scope, boxes, &pairs));
+  report->pairs = pairs.count;
+  const double found = wall_now();
+  report->wall_broad += found - begun;
+  TL_TRY(backend->find_contacts(model, scope, &pairs, margins, contacts));
+  tl_contact_carry_over(model, &carry, contacts);
+  report->wall_narrow += wall_now() - found;
+  tl_arena_release(scope->arena, mark);
+  return TALUS_OK;
+}
+
+talus_status tl_step_fixed(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
+                           tl_contacts *contacts, tl_step_report *report) {
+  *report = (tl_step_report){.culprit = TL_NONE};
+  TL_TRY(find_contacts(backend, model, scope, contacts, report));
+  const double found = wall_now();
+  talus_vec3 *velocity, *spin;
+  TL_TAKE(scope->arena, model->bodies, &velocity);
+  TL_TAKE(scope->arena, model->bodies, &spin);
+  TL_TRY(backend->solve(model, scope, contacts, velocity, spin, &report->solve));
+  const double solved = wall_now();
+  report->wall_solve += solved - found;
+  TL_TRY(check_velocities(model, scope, velocity, spin, &report->culprit));
+  tl_step_move(model, scope, velocity, spin);
+  report->wall_step += wall_now() - solved;
+  return TALUS_OK;
+}

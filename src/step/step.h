@@ -1,0 +1,29 @@
+/* Step: what advances when. A stepper drives the stages; nothing else calls them in time order. */
+#ifndef TL_STEP_STEP_H
+#define TL_STEP_STEP_H
+
+#include "backend/backend.h"
+
+/* What one step did; wall times in seconds. */
+typedef struct tl_step_report {
+  talus_broad_kind broad; /* what `auto` became */
+  const char *broad_reason;
+  size_t pairs;
+  tl_solve_report solve;
+  double wall_broad, wall_narrow, wall_solve, wall_step;
+  uint32_t culprit; /* slot of the body that made the step fail, or TL_NONE */
+} tl_step_report;
+
+/* One fixed step over the scope, from scope->in to scope->out (which may be the same arrays). The
+ * contacts of the last step go in, this step's come out. On failure `in` is untouched and *contacts
+ * are those of the failed step, for the message. */
+talus_status tl_step_fixed(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
+                           tl_contacts *contacts, tl_step_report *report);
+
+/* Poses at t1 from the velocities at t1 in `velocity` and `spin` (by slot; symplectic Euler,
+ * rotation by free-rotation splitting), kinematic bodies by their motion, periodic axes wrapped.
+ * Writes every field of scope->out for every member. */
+void tl_step_move(const tl_model *model, const tl_scope *scope, const talus_vec3 *velocity,
+                  const talus_vec3 *spin);
+
+#endif

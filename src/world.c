@@ -1,0 +1,260 @@
+/* The world: creation, and the tables that bodies share. */
+#include "shape/shape.h"
+#include "world.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static void log_bridge(void *context, tl_log_level level, const char *line) {
+  const talus_world *world = context;
+  if (world->log)
+    world->log(world->log_context, (int)level, line);
+}
+
+talus_status tl_copy_text(const char *text, char **copy) {
+  *copy = NULL;
+  if (!text)
+    return TALUS_OK;
+  const size_t bytes = strlen(text) + 1;
+  void *block = NULL;
+  TL_TRY(tl_resize(&block, 0, bytes));
+  *copy = memcpy(block, text, bytes);
+  return TALUS_OK;
+}
+
+static void free_text(char *text) {
+  void *block = text;
+  if (text)
+    (void)tl_resize(&block, strlen(text) + 1, 0);
+}
+
+/* ---- creation ------------------------------------------------------------------------------- */
+
+static talus_status check_settings(const talus_world_def *def) {
+  if (!tl_is_finite3(def->gravity))
+    return tl_fail(TALUS_ERROR_INVALID, "gravity is not finite");
+  if (!(def->dt > 0) || !tl_is_finite_d(def->dt))
+    return tl_fail(TALUS_ERROR_INVALID, "dt is %g; it must be a positive number of seconds",
+                   def->dt);
+  if (def->solve.iterations < 0)
+    return tl_fail(TALUS_ERROR_INVALID, "solve.iterations is %d; it must not be negative",
+                   def->solve.iterations);
+  if (!(def->solve.tolerance >= 0) || !tl_is_finite_d(def->solve.tolerance))
+    return tl_fail(TALUS_ERROR_INVALID, "solve.tolerance is %g; it must be >= 0 m/s",
+                   def->solve.tolerance);
+  if (!(def->solve.recovery_speed >= 0))
+    return tl_fail(TALUS_ERROR_INVALID, "solve.recovery_speed is %g; it must be >= 0 m/s",
+                   def->solve.recovery_speed);
+  if (isnan(def->solve.bounce_speed) || isnan(def->margin) || isinf(def->margin))
+    return tl_fail(TALUS_ERROR_INVALID, "solve.bounce_speed or contact.margin is not a number");
+  if ((unsigned)def->broad > TALUS_BROAD_BRUTE ||
+      (unsigned)def->solve.friction > TALUS_FRICTION_CCP)
+    return tl_fail(TALUS_ERROR_INVALID, "unknown broad phase or friction model");
+  if (def->threads < 0 || def->threads > 4096)
+    return tl_fail(TALUS_ERROR_INVALID, "threads is %d; expected 0 (all cores) to 4096",
+                   def->threads);
+  return TALUS_OK;
+}
+
+static talus_status check_domain(const talus_domain_def *domain) {
+  if (!domain->enabled)
+    return TALUS_OK;
+  const talus_box *b = &domain->box;
+  if (!tl_box_is_finite(*b) || !(b->lo.x < b->hi.x && b->lo.y < b->hi.y && b->lo.z < b->hi.z))
+    return tl_fail(
+        TALUS_ERROR_INVALID,
+        "the domain's box is empty or not finite; give its low corner, then its high one");
+  if ((unsigned)domain->outside > TALUS_OUTSIDE_REMOVE)
+    return tl_fail(TALUS_ERROR_INVALID, "domain.outside must be stop or remove");
+  return TALUS_OK;
+}
+
+talus_status tl_world_new(talus_world **world) {
+  void *block = NULL;
+  TL_TRY(tl_resize(&block, 0, sizeof(talus_world)));
+  talus_world *made = memset(block, 0, sizeof(talus_world));
+  made->next_uid = 1;
+  made->backend = &tl_backend_cpu;
+  made->model.par.threads = tl_par_default_threads();
+  made->model.log = (tl_log){log_bridge, made, TL_LOG_INFO};
+  made->last.culprit = TL_NONE;
+  *world = made;
+  return TALUS_OK;
+}
+
+talus_status talus_world_create(const talus_world_def *def, talus_world **world) {
+  *world = NULL;
+  TL_TRY(check_settings(def));
+  TL_TRY(check_domain(&def->domain));
+  talus_world *made;
+  TL_TRY(tl_world_new(&made));
+  made->model.gravity = def->gravity;
+  made->model.dt = def->dt;
+  made->model.broad = def->broad;
+  made->model.solve = def->solve;
+  made->model.margin = def->margin;
+  made->model.domain = def->domain;
+  if (def->threads > 0)
+    made->model.par.threads = def->threads;
+  made->log = def->log;
+  made->log_context = def->log_context;
+  *world = made;
+  return TALUS_OK;
+}
+
+void talus_world_destroy(talus_world *world) {
+  if (!world)
+    return;
+  tl_model *model = &world->model;
+  (void)tl_fields_resize(&world->state, tl_state_fields, TL_STATE_FIELD_COUNT, world->capacity, 0);
+  (void)tl_fields_resize(&model->property, tl_property_fields, TL_PROPERTY_FIELD_COUNT,
+                         world->capacity, 0);
+  for (size_t i = 0; i < model->shapes.count; ++i)
+    tl_shape_release(&model->shapes.data[i]);
+  for (size_t i = 0; i < model->materials.count; ++i)
+    free_text(model->materials.data[i].name);
+  for (size_t i = 0; i < world->names.count; ++i)
+    free_text(world->names.data[i].name);
+  for (size_t i = 0; i < world->groups.count; ++i)
+    free_text(world->groups.data[i]);
+  tl_array_free(&model->shapes);
+  tl_array_free(&model->materials);
+  tl_array_free(&model->laws);
+  tl_array_free(&model->motions);
+  tl_array_free(&model->ignored);
+  tl_array_free(&world->handles);
+  tl_array_free(&world->free_handles);
+  tl_array_free(&world->names);
+  tl_array_free(&world->groups);
+  tl_array_free(&world->overrides);
+  tl_array_free(&world->contacts);
+  tl_array_free(&world->fresh);
+  tl_flow_release(&world->flow);
+  tl_arena_free(&world->arena);
+  void *block = world;
+  (void)tl_resize(&block, sizeof *world, 0);
+}
+
+/* ---- shapes and materials ---------------------------------------------------------------------
+ */
+
+talus_status tl_world_not_mapped(const talus_world *world, const char *what) {
+  if (world->mapped_views > 0)
+    return tl_fail(TALUS_ERROR_BUSY, "cannot %s while %d view%s mapped; unmap first", what,
+                   world->mapped_views, world->mapped_views == 1 ? " is" : "s are");
+  return TALUS_OK;
+}
+
+talus_status talus_world_add_shape(talus_world *world, const talus_shape_def *def,
+                                   talus_shape *shape) {
+  tl_shape made;
+  TL_TRY(tl_array_reserve(&world->model.shapes, world->model.shapes.count + 1));
+  TL_TRY(tl_shape_make(def, &made));
+  shape->index = (uint32_t)world->model.shapes.count;
+  world->model.shapes.data[world->model.shapes.count++] = made;
+  return TALUS_OK;
+}
+
+static talus_status check_surface(const char *what, double friction, double restitution) {
+  if (!(friction >= 0) || !tl_is_finite_d(friction))
+    return tl_fail(TALUS_ERROR_INVALID, "%s: friction is %g; it must be >= 0 and finite", what,
+                   friction);
+  if (!(restitution >= 0 && restitution <= 1))
+    return tl_fail(TALUS_ERROR_INVALID, "%s: restitution is %g; it must be between 0 and 1", what,
+                   restitution);
+  return TALUS_OK;
+}
+
+talus_status tl_world_make_laws(talus_world *world) {
+  tl_model *model = &world->model;
+  const size_t n = model->materials.count;
+  TL_TRY(tl_array_resize(&model->laws, n * n));
+  for (size_t a = 0; a < n; ++a)
+    for (size_t b = 0; b < n; ++b) {
+      const tl_material *ma = &model->materials.data[a], *mb = &model->materials.data[b];
+      model->laws.data[a * n + b].friction = tl_min(ma->friction, mb->friction);
+      model->laws.data[a * n + b].restitution = tl_min(ma->restitution, mb->restitution);
+    }
+  for (size_t i = 0; i < world->overrides.count; ++i) {
+    const tl_pair_override *o = &world->overrides.data[i];
+    const tl_pair_law law = {o->friction, o->restitution};
+    model->laws.data[o->a * n + o->b] = law;
+    model->laws.data[o->b * n + o->a] = law;
+  }
+  return TALUS_OK;
+}
+
+talus_status talus_world_add_material(talus_world *world, const talus_material_def *def,
+                                      talus_material *material) {
+  const char *what = def->name ? def->name : "material";
+  if (!(def->density > 0) || !tl_is_finite_d(def->density))
+    return tl_fail(TALUS_ERROR_INVALID, "%s: density is %g; it must be positive, in kg/m3", what,
+                   def->density);
+  TL_TRY(check_surface(what, def->friction, def->restitution));
+  tl_model *model = &world->model;
+  const size_t n = model->materials.count + 1;
+  TL_TRY(tl_array_reserve(&model->materials, n));
+  TL_TRY(tl_array_reserve(&model->laws, n * n));
+  tl_material made = {NULL, (talus_real)def->density, (talus_real)def->friction,
+                      (talus_real)def->restitution};
+  TL_TRY(tl_copy_text(def->name, &made.name));
+  material->index = (uint32_t)model->materials.count;
+  model->materials.data[model->materials.count++] = made;
+  return tl_world_make_laws(world);
+}
+
+talus_status talus_world_set_material_pair(talus_world *world, talus_material a, talus_material b,
+                                           double friction, double restitution) {
+  if (a.index >= world->model.materials.count || b.index >= world->model.materials.count)
+    return tl_fail(TALUS_ERROR_INVALID, "material pair: no such material");
+  TL_TRY(check_surface("material pair", friction, restitution));
+  const tl_pair_override made = {a.index < b.index ? a.index : b.index,
+                                 a.index < b.index ? b.index : a.index, (talus_real)friction,
+                                 (talus_real)restitution};
+  for (size_t i = 0; i < world->overrides.count; ++i)
+    if (world->overrides.data[i].a == made.a && world->overrides.data[i].b == made.b) {
+      world->overrides.data[i] = made;
+      return tl_world_make_laws(world);
+    }
+  TL_TRY(tl_array_push(&world->overrides, made));
+  return tl_world_make_laws(world);
+}
+
+/* ---- groups ------------------------------------------------------------------------------------
+ */
+
+talus_status talus_world_group(talus_world *world, const char *name, uint32_t *group) {
+  if (!name || !*name)
+    return tl_fail(TALUS_ERROR_INVALID, "a group needs a name");
+  for (size_t i = 0; i < world->groups.count; ++i)
+    if (strcmp(world->groups.data[i], name) == 0) {
+      *group = (uint32_t)i + 1;
+      return TALUS_OK;
+    }
+  TL_TRY(tl_array_reserve(&world->groups, world->groups.count + 1));
+  char *copy;
+  TL_TRY(tl_copy_text(name, &copy));
+  world->groups.data[world->groups.count++] = copy;
+  *group = (uint32_t)world->groups.count;
+  return TALUS_OK;
+}
+
+talus_status talus_world_ignore_groups(talus_world *world, uint32_t a, uint32_t b) {
+  if (a == 0 || b == 0 || a > world->groups.count || b > world->groups.count)
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "ignore: no such group; make it with talus_world_group first");
+  const tl_group_pair made = {a < b ? a : b, a < b ? b : a};
+  tl_model *model = &world->model;
+  TL_TRY(tl_array_reserve(&model->ignored, model->ignored.count + 1));
+  tl_group_pair *rows = model->ignored.data;
+  const size_t count = model->ignored.count;
+  size_t at = 0;
+  while (at < count && (rows[at].a < made.a || (rows[at].a == made.a && rows[at].b < made.b)))
+    at++;
+  if (at < count && rows[at].a == made.a && rows[at].b == made.b)
+    return TALUS_OK;
+  memmove(&rows[at + 1], &rows[at], (count - at) * sizeof made);
+  rows[at] = made;
+  model->ignored.count++;
+  return TALUS_OK;
+}

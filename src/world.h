@@ -1,0 +1,89 @@
+/* The world: owner of everything a simulation is. Public calls are in world.c and its neighbours;
+ * the saved file (output/checkpoint.c) holds every member that can change a last bit. */
+#ifndef TL_WORLD_H
+#define TL_WORLD_H
+
+#include "backend/backend.h"
+#include "contact/contact.h"
+#include "flow/flow.h"
+#include "model.h"
+#include "step/step.h"
+
+/* A row of the handle table. */
+typedef struct tl_handle {
+  uint32_t slot; /* TL_NONE: free */
+  uint32_t generation;
+} tl_handle;
+
+/* Names are few beside bodies, so they are kept apart: ascending by uid. */
+typedef struct tl_body_name {
+  uint64_t uid;
+  char *name;
+} tl_body_name;
+
+/* Friction and restitution told for a pair of materials, a <= b. */
+typedef struct tl_pair_override {
+  uint32_t a, b;
+  talus_real friction, restitution;
+} tl_pair_override;
+
+struct talus_world {
+  tl_model model;  /* properties included */
+  tl_state state;  /* at time steps * dt */
+  size_t capacity; /* rows that every array has room for */
+  uint64_t next_uid;
+  uint64_t steps;
+  TL_ARRAY(tl_handle) handles;
+  TL_ARRAY(uint32_t) free_handles; /* last in, first out */
+  TL_ARRAY(tl_body_name) names;
+  TL_ARRAY(char *) groups; /* group g is groups.data[g - 1] */
+  TL_ARRAY(tl_pair_override) overrides;
+  tl_contacts contacts; /* of the last step */
+  tl_flow flow;
+  tl_arena arena;
+  tl_new_bodies fresh; /* emitted this step */
+  const tl_backend *backend;
+  talus_broad_kind broad_told; /* what the log last said of `auto` */
+
+  /* What happened so far. */
+  tl_step_report last;
+  uint64_t emitted, removed;
+  double wall[4]; /* broad, narrow, solve, step */
+
+  int mapped_views;
+  talus_log_fn *log;
+  void *log_context;
+};
+
+/* "body 17 'ball'" or "body 17" for messages; valid until the next call on this thread. */
+const char *tl_world_describe(const talus_world *world, uint32_t slot);
+
+/* Name of a body by uid, or NULL. */
+const char *tl_world_name_of(const talus_world *world, uint64_t uid);
+
+/* Makes room for n bodies in all. */
+talus_status tl_world_reserve(talus_world *world, size_t n);
+
+/* Slot of a handle, or TALUS_ERROR_STALE. */
+talus_status tl_world_slot(const talus_world *world, talus_body body, uint32_t *slot);
+
+/* Fails while a view is mapped; `what` is what the caller wanted to do. */
+talus_status tl_world_not_mapped(const talus_world *world, const char *what);
+
+/* Takes out every body with remove[slot] != 0; the others keep their order. Returns how many. */
+talus_status tl_world_compact(talus_world *world, const uint8_t *remove, size_t *removed);
+
+/* Friction and restitution of every pair of materials, overrides laid over the smaller of the two.
+ */
+talus_status tl_world_make_laws(talus_world *world);
+
+/* A copy of a name; NULL stays NULL. */
+talus_status tl_copy_text(const char *text, char **copy);
+
+/* An empty world with default settings and no bodies: what a loader fills. */
+talus_status tl_world_new(talus_world **world);
+
+/* Checks that what was loaded or written makes a world: finite, in range, no dangling rows. */
+talus_status tl_world_validate(const talus_world *world);
+
+#endif

@@ -1,0 +1,199 @@
+/* Stepping a world: the stepper moves bodies, then flow lets them come and go. */
+#include "world.h"
+
+#include <math.h>
+#include <stdio.h>
+
+double talus_world_time(const talus_world *world) { return (double)world->steps * world->model.dt; }
+uint64_t talus_world_steps(const talus_world *world) { return world->steps; }
+size_t talus_world_body_count(const talus_world *world) { return world->model.bodies; }
+
+/* ---- failure ----------------------------------------------------------------------------------
+ */
+
+/* The culprit's contacts, deepest first, at most three, into text. */
+static void list_contacts(const talus_world *world, uint32_t slot, char *text, size_t size) {
+  size_t used = 0;
+  double floor_gap = -INFINITY;
+  for (int shown = 0; shown < 3; ++shown) {
+    const tl_contact *next = NULL;
+    for (size_t i = 0; i < world->contacts.count; ++i) {
+      const tl_contact *c = &world->contacts.data[i];
+      if ((c->a == slot || c->b == slot) && (double)c->gap > floor_gap &&
+          (!next || c->gap < next->gap))
+        next = c;
+    }
+    if (!next)
+      break;
+    floor_gap = (double)next->gap;
+    const int wrote =
+        snprintf(text + used, size - used, "%s %s (gap %g m)", shown ? "," : "; last contacts:",
+                 tl_world_describe(world, next->a == slot ? next->b : next->a), (double)next->gap);
+    used += wrote > 0 && (size_t)wrote < size - used ? (size_t)wrote : 0;
+  }
+  if (used == 0)
+    snprintf(text, size, "; it touched nothing");
+}
+
+/* Puts who, when and what it touched around the stage's message. */
+static talus_status explain(const talus_world *world, talus_status status) {
+  const uint32_t slot = world->last.culprit;
+  if (slot == TL_NONE)
+    return tl_fail_in(status, "at t = %g s", talus_world_time(world));
+  char why[160], touched[480];
+  snprintf(why, sizeof why, "%s", tl_last_message());
+  list_contacts(world, slot, touched, sizeof touched);
+  const talus_dvec3 x = world->state.position[slot];
+  return tl_fail(status, "%s at t = %g s, at (%g, %g, %g): %s%s; %s",
+                 tl_world_describe(world, slot), talus_world_time(world), x.x, x.y, x.z, why,
+                 touched,
+                 status == TALUS_ERROR_DOMAIN ? "make the domain larger or say `outside: remove`"
+                                              : "try a smaller step or more solver iterations");
+}
+
+/* ---- coming and going
+ * ----------------------------------------------------------------------------- */
+
+static bool is_outside(const talus_domain_def *domain, talus_dvec3 x) {
+  return (!domain->periodic[0] && (x.x < domain->box.lo.x || x.x > domain->box.hi.x)) ||
+         (!domain->periodic[1] && (x.y < domain->box.lo.y || x.y > domain->box.hi.y)) ||
+         (!domain->periodic[2] && (x.z < domain->box.lo.z || x.z > domain->box.hi.z));
+}
+
+static talus_status remove_leavers(talus_world *world) {
+  const tl_model *model = &world->model;
+  const bool domain = model->domain.enabled && model->domain.outside == TALUS_OUTSIDE_REMOVE;
+  if (!domain && world->flow.sinks.count == 0)
+    return TALUS_OK;
+  uint8_t *remove;
+  TL_TAKE(&world->arena, model->bodies, &remove);
+  memset(remove, 0, model->bodies);
+  size_t leaving = tl_flow_sink(&world->flow, model, &world->state, remove);
+  if (domain)
+    for (size_t i = 0; i < model->bodies; ++i)
+      if (!remove[i] && !tl_body_is_static(model, i) &&
+          is_outside(&model->domain, world->state.position[i])) {
+        remove[i] = 1;
+        leaving++;
+      }
+  if (leaving == 0)
+    return TALUS_OK;
+  TL_TRY(tl_world_compact(world, remove, &leaving));
+  world->removed += leaving;
+  return TALUS_OK;
+}
+
+static talus_status emit(talus_world *world) {
+  if (world->flow.emitters.count == 0)
+    return TALUS_OK;
+  world->fresh.count = 0;
+  TL_TRY(tl_flow_emit(&world->flow, &world->model, &world->state, talus_world_time(world),
+                      &world->fresh));
+  for (size_t i = 0; i < world->fresh.count; ++i)
+    TL_TRY(talus_world_add_body(world, &world->fresh.data[i], NULL));
+  world->emitted += world->fresh.count;
+  return TALUS_OK;
+}
+
+/* ---- one step
+ * --------------------------------------------------------------------------------------- */
+
+static void tell_broad(talus_world *world) {
+  if (world->model.broad != TALUS_BROAD_AUTO || world->last.broad == world->broad_told)
+    return;
+  world->broad_told = world->last.broad;
+  tl_log_write(&world->model.log, TL_LOG_INFO, "broad: auto is %s for %zu bodies: %s",
+               tl_broad_name(world->last.broad), world->model.bodies,
+               world->last.broad_reason ? world->last.broad_reason : "");
+}
+
+static talus_status step_once(talus_world *world) {
+  tl_model *model = &world->model;
+  TL_TRY(tl_arena_reset(&world->arena));
+  const tl_scope scope = {.count = model->bodies,
+                          .t0 = (double)world->steps * model->dt,
+                          .t1 = (double)(world->steps + 1) * model->dt,
+                          .dt = model->dt,
+                          .in = &world->state,
+                          .out = &world->state,
+                          .arena = &world->arena};
+  const talus_status status =
+      tl_step_fixed(world->backend, model, &scope, &world->contacts, &world->last);
+  if (status != TALUS_OK)
+    return explain(world, status);
+  world->wall[0] += world->last.wall_broad;
+  world->wall[1] += world->last.wall_narrow;
+  world->wall[2] += world->last.wall_solve;
+  world->wall[3] += world->last.wall_step;
+  tell_broad(world);
+  tl_flow_probe(&world->flow, model, &scope, &world->contacts);
+  world->steps++;
+  TL_TRY(remove_leavers(world));
+  return emit(world);
+}
+
+talus_status talus_world_step(talus_world *world, uint64_t n) {
+  TL_TRY(tl_world_not_mapped(world, "step"));
+  for (uint64_t i = 0; i < n; ++i)
+    TL_TRY(step_once(world));
+  return TALUS_OK;
+}
+
+/* ---- flow
+ * ------------------------------------------------------------------------------------------- */
+
+talus_status talus_world_fill(talus_world *world, const talus_fill_def *def, uint64_t *placed) {
+  TL_TRY(tl_world_not_mapped(world, "fill"));
+  tl_placements places = {0};
+  uint64_t wanted = 0;
+  talus_status status = tl_fill_plan(&world->model, &world->state, def, &places, &wanted);
+  if (status == TALUS_OK && places.count < wanted && !def->allow_fewer)
+    status = tl_fail(TALUS_ERROR_INVALID,
+                     "only %zu of %llu bodies fit; make the region larger, ask for fewer, or say "
+                     "allow_fewer: true",
+                     places.count, (unsigned long long)wanted);
+  if (status == TALUS_OK)
+    status = tl_world_reserve(world, world->model.bodies + places.count);
+  talus_body_def body = def->body;
+  for (size_t i = 0; status == TALUS_OK && i < places.count; ++i) {
+    body.position = places.data[i].position;
+    body.rotation = places.data[i].rotation;
+    body.scale = places.data[i].scale;
+    status = talus_world_add_body(world, &body, NULL);
+  }
+  if (status == TALUS_OK && places.count < wanted)
+    tl_log_write(&world->model.log, TL_LOG_WARN,
+                 "fill: %zu of %llu bodies fit; allow_fewer lets the others go", places.count,
+                 (unsigned long long)wanted);
+  if (status == TALUS_OK && placed)
+    *placed = places.count;
+  tl_array_free(&places);
+  return status;
+}
+
+talus_status talus_world_add_emitter(talus_world *world, const talus_emitter_def *def) {
+  return tl_flow_add_emitter(&world->flow, &world->model, def);
+}
+
+talus_status talus_world_add_sink(talus_world *world, const char *name,
+                                  const talus_region *region) {
+  return tl_flow_add_sink(&world->flow, name, region);
+}
+
+talus_status talus_world_add_probe(talus_world *world, const talus_probe_def *def,
+                                   uint32_t *probe) {
+  uint64_t uid = 0;
+  if (def->on_body) {
+    uint32_t slot;
+    TL_TRY(tl_world_slot(world, def->body, &slot));
+    uid = world->model.property.uid[slot];
+  }
+  return tl_flow_add_probe(&world->flow, def, uid, talus_world_time(world), probe);
+}
+
+talus_status talus_probe_read(talus_world *world, uint32_t probe, talus_probe_values *values) {
+  if (probe >= world->flow.probes.count)
+    return tl_fail(TALUS_ERROR_INVALID, "there is no probe number %u", probe);
+  tl_probe_finish(&world->flow.probes.data[probe], talus_world_time(world), values);
+  return TALUS_OK;
+}

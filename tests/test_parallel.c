@@ -1,0 +1,268 @@
+#include "base/parallel.h"
+
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+
+#define talus_last_error tl_last_message /* what CHECK_OK prints */
+
+static const int thread_counts[] = {1, 2, 3, 4, 8};
+#define THREAD_COUNTS (sizeof thread_counts / sizeof *thread_counts)
+
+TEST(there_is_at_least_one_thread) { CHECK(tl_par_default_threads() >= 1); }
+
+/* ---- loops --------------------------------------------------------------------------------- */
+
+#define MOST 5000
+
+typedef struct cover {
+  size_t n, grain;
+  int seen[MOST];
+  _Atomic int calls, wrong;
+} cover;
+
+static void cover_range(void *context, size_t begin, size_t end) {
+  cover *c = context;
+  c->calls++;
+  if (begin >= end || end > c->n || begin % c->grain != 0 ||
+      (end < c->n && end - begin < c->grain)) {
+    c->wrong++;
+    return;
+  }
+  for (size_t i = begin; i < end; ++i)
+    c->seen[i]++;
+}
+
+TEST(a_loop_visits_every_index_once_in_whole_grains) {
+  const size_t sizes[] = {0, 1, 7, 255, 256, 257, 511, 512, 513, 1000, 4999, MOST};
+  const size_t grains[] = {1, 3, 100, 256, 1024};
+  static cover c;
+  for (size_t t = 0; t < THREAD_COUNTS; ++t) {
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; ++s) {
+      for (size_t g = 0; g < sizeof grains / sizeof *grains; ++g) {
+        memset(&c, 0, sizeof c);
+        c.n = sizes[s];
+        c.grain = grains[g];
+        tl_for(&(tl_par){thread_counts[t]}, c.n, c.grain, cover_range, &c);
+        CHECK_MSG(c.wrong == 0, "n %zu, grain %zu, threads %d", c.n, c.grain, thread_counts[t]);
+        CHECK(c.calls <= thread_counts[t]);
+        for (size_t i = 0; i < MOST; ++i)
+          CHECK_EQ_U64(c.seen[i], i < c.n);
+      }
+    }
+  }
+}
+
+TEST(the_default_grain_is_256) {
+  static cover c;
+  c.n = MOST;
+  c.grain = 256;
+  tl_for(&(tl_par){4}, c.n, 0, cover_range, &c);
+  CHECK_EQ_U64(c.wrong, 0);
+  CHECK(c.calls >= 1);
+}
+
+TEST(small_and_serial_loops_are_one_call) {
+  static cover c;
+  c.n = c.grain = 300;
+  tl_for(&(tl_par){4}, 300, 300, cover_range, &c);
+  CHECK_EQ_U64(c.calls, 1);
+  c.n = MOST;
+  tl_for(&(tl_par){1}, MOST, 300, cover_range, &c);
+  CHECK_EQ_U64(c.calls, 2);
+  tl_for(&(tl_par){4}, 0, 300, cover_range, &c);
+  CHECK_EQ_U64(c.calls, 2);
+  CHECK_EQ_U64(c.wrong, 0);
+}
+
+static void count_range(void *context, size_t begin, size_t end) {
+  atomic_fetch_add((_Atomic size_t *)context, end - begin);
+}
+
+static void nested_range(void *context, size_t begin, size_t end) {
+  for (size_t i = begin; i < end; ++i)
+    tl_for(&(tl_par){4}, 1000, 10, count_range, context);
+}
+
+TEST(a_loop_inside_a_loop_still_covers_everything) {
+  _Atomic size_t count = 0;
+  tl_for(&(tl_par){4}, 20, 1, nested_range, &count);
+  CHECK_EQ_U64(count, 20000);
+}
+
+/* ---- sums ---------------------------------------------------------------------------------- */
+
+/* Terms of very different size and both signs, so that any other order of summation shows. */
+static double term(size_t i) {
+  const double sign = i % 3 == 1 ? -1.0 : 1.0;
+  return sign * (1.0 + (double)(i * 2654435761u % 1000003)) * pow(10.0, (double)(i % 17) - 8.0);
+}
+
+static double sum_terms(void *context, size_t begin, size_t end) {
+  (void)context;
+  double sum = 0.0;
+  for (size_t i = begin; i < end; ++i)
+    sum += term(i);
+  return sum;
+}
+
+TEST(a_sum_has_the_same_bits_for_any_number_of_threads) {
+  tl_arena arena = {0};
+  const size_t sizes[] = {0, 1, 1023, 1024, 1025, 4096, 4097, 50000, 100000};
+  bool order_matters = false;
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; ++s) {
+    double expected = 0.0;
+    for (size_t begin = 0; begin < sizes[s]; begin += TL_BLOCK)
+      expected += sum_terms(NULL, begin, begin + TL_BLOCK < sizes[s] ? begin + TL_BLOCK : sizes[s]);
+    order_matters |= expected != sum_terms(NULL, 0, sizes[s]);
+    for (size_t t = 0; t < THREAD_COUNTS; ++t) {
+      double got = -1.0;
+      CHECK_OK(tl_sum(&(tl_par){thread_counts[t]}, &arena, sizes[s], sum_terms, NULL, &got));
+      CHECK_MSG(memcmp(&got, &expected, sizeof got) == 0, "n %zu, threads %d: %.17g, not %.17g",
+                sizes[s], thread_counts[t], got, expected);
+      CHECK_EQ_U64(arena.in_use, 0);
+    }
+  }
+  CHECK(order_matters); /* or this test could not fail */
+  tl_arena_free(&arena);
+}
+
+/* ---- searches -------------------------------------------------------------------------------- */
+
+typedef struct hits {
+  size_t at[3];
+} hits;
+
+static bool is_hit(void *context, size_t i) {
+  const hits *h = context;
+  return i == h->at[0] || i == h->at[1] || i == h->at[2];
+}
+
+TEST(the_first_hit_is_found) {
+  const size_t n = 20000;
+  const hits cases[] = {{{0, 5, 19999}},        {{19999, SIZE_MAX, SIZE_MAX}},
+                        {{15000, 9000, 12000}}, {{1023, 1024, 1025}},
+                        {{10000, 9999, 10001}}, {{SIZE_MAX, SIZE_MAX, SIZE_MAX}}};
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; ++c) {
+    size_t expected = SIZE_MAX;
+    for (int i = 0; i < 3; ++i)
+      expected = cases[c].at[i] < expected ? cases[c].at[i] : expected;
+    hits h = cases[c];
+    for (size_t t = 0; t < THREAD_COUNTS; ++t)
+      CHECK_EQ_U64(tl_find_first(&(tl_par){thread_counts[t]}, n, is_hit, &h), expected);
+  }
+  hits h = cases[0];
+  CHECK_EQ_U64(tl_find_first(&(tl_par){2}, 0, is_hit, &h), SIZE_MAX);
+}
+
+/* ---- teams --------------------------------------------------------------------------------- */
+
+typedef struct march {
+  int rounds, lazy_round;
+  int place[8];
+  int runs[8];
+  _Atomic int workers, out_of_step;
+} march;
+
+/* Each worker writes the round, waits, and must then see all others in the same round. */
+static void march_worker(void *context, tl_team *team, int worker, int workers) {
+  march *m = context;
+  m->workers = workers;
+  m->runs[worker]++;
+  for (int round = 1; round <= m->rounds; ++round) {
+    if (m->lazy_round > 0 && round % m->lazy_round == 0 && worker == round % workers)
+      nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    m->place[worker] = round;
+    tl_team_barrier(team);
+    for (int v = 0; v < workers; ++v)
+      m->out_of_step += m->place[v] != round;
+    tl_team_barrier(team);
+  }
+}
+
+static void check_march(int threads, int rounds, int lazy_round) {
+  march m = {.rounds = rounds, .lazy_round = lazy_round};
+  tl_team_run(&(tl_par){threads}, march_worker, &m);
+  CHECK(m.workers >= 1 && m.workers <= threads);
+  CHECK_EQ_U64(m.out_of_step, 0);
+  for (int w = 0; w < 8; ++w) {
+    CHECK_EQ_U64(m.runs[w], w < m.workers);
+    CHECK_EQ_U64(m.place[w], w < m.workers ? rounds : 0);
+  }
+}
+
+TEST(team_workers_stay_in_step) {
+  for (size_t t = 0; t < THREAD_COUNTS; ++t)
+    check_march(thread_counts[t], 500, 0);
+}
+
+/* One worker sleeps now and then: the others fall asleep too and must be woken. */
+TEST(team_workers_wait_for_a_late_one) {
+  for (size_t t = 0; t < THREAD_COUNTS; ++t)
+    check_march(thread_counts[t], 200, 20);
+}
+
+static double seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Twice as many workers as cores, at the least. A barrier that only spins needs time slices
+ * (milliseconds) for each round here; the bound leaves room for sanitizers and busy machines. */
+TEST(more_workers_than_cores_do_not_crawl) {
+  const int threads = 2 * tl_par_default_threads();
+  if (threads > 8)
+    return; /* this machine is too large for the test */
+  const double start = seconds();
+  check_march(threads < 4 ? 4 : threads, 1000, 0);
+  CHECK(seconds() - start < 5.0);
+}
+
+static void inner_team(void *context, tl_team *team, int worker, int workers) {
+  tl_team_barrier(team);
+  *(int *)context = worker == 0 && workers == 1 ? 1 : -1;
+}
+
+static void outer_team(void *context, tl_team *team, int worker, int workers) {
+  (void)workers;
+  int *inner = context;
+  tl_team_run(&(tl_par){4}, inner_team, &inner[worker]);
+  tl_team_barrier(team);
+}
+
+/* A team of four is asked for and one worker comes: the barrier must know the real number. */
+TEST(a_team_inside_a_team_has_one_worker) {
+#ifdef _OPENMP
+  const int expected = 2;
+#else
+  const int expected = 1;
+#endif
+  int inner[2] = {0};
+  tl_team_run(&(tl_par){expected}, outer_team, inner);
+  CHECK(inner[0] == 1 && (expected == 1 || inner[1] == 1));
+}
+
+/* The same program again with OpenMP held to three threads, where teams of 4 and 8 are asked for.
+ */
+TEST(teams_smaller_than_asked_for_work) {
+  if (access("/proc/self/exe", X_OK) != 0)
+    return;
+  fflush(stdout);
+  const pid_t child = fork();
+  CHECK(child >= 0);
+  if (child == 0) {
+    setenv("OMP_THREAD_LIMIT", "3", 1);
+    execl("/proc/self/exe", "test_parallel", "team_workers", "a_loop", "a_sum", "the_first_hit",
+          (char *)NULL);
+    _exit(127);
+  }
+  int status = 0;
+  CHECK(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+TEST_MAIN()
