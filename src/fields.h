@@ -82,22 +82,23 @@ typedef struct tl_field {
   size_t offset; /* of the pointer within tl_state or tl_properties */
 } tl_field;
 
-enum {
-#define TL_FIELD_COUNT(name, type, columns, scalar, flags) TL_STATE_COUNT_##name,
-  TL_STATE_FIELDS(TL_FIELD_COUNT) TL_STATE_FIELD_COUNT,
-#undef TL_FIELD_COUNT
-#define TL_FIELD_COUNT(name, type, columns, scalar, flags) TL_PROPERTY_COUNT_##name,
-  TL_PROPERTY_FIELDS(TL_FIELD_COUNT) TL_PROPERTY_FIELD_COUNT
-#undef TL_FIELD_COUNT
-};
+#define TL_FIELD_ONE(name, type, columns, scalar, flags) +1
+enum { TL_STATE_FIELD_COUNT = 0 TL_STATE_FIELDS(TL_FIELD_ONE) };
+enum { TL_PROPERTY_FIELD_COUNT = 0 TL_PROPERTY_FIELDS(TL_FIELD_ONE) };
+#undef TL_FIELD_ONE
 
 extern const tl_field tl_state_fields[TL_STATE_FIELD_COUNT];
 extern const tl_field tl_property_fields[TL_PROPERTY_FIELD_COUNT];
 
-/* The array of a field in a tl_state or tl_properties, as bytes (NULL for a lazy field not in use).
- */
-static inline unsigned char **tl_field_data(void *arrays, const tl_field *field) {
-  return (unsigned char **)((unsigned char *)arrays + field->offset);
+/* The array of a field in a tl_state or tl_properties, as bytes (NULL for a lazy field not in use),
+ * and its replacement. By memcpy, because the member is a pointer of another type. */
+static inline unsigned char *tl_field_rows(const void *arrays, const tl_field *field) {
+  unsigned char *rows;
+  memcpy(&rows, (const unsigned char *)arrays + field->offset, sizeof rows);
+  return rows;
+}
+static inline void tl_field_set_rows(void *arrays, const tl_field *field, void *rows) {
+  memcpy((unsigned char *)arrays + field->offset, &rows, sizeof rows);
 }
 
 /* Grows (or shrinks) every array of a list from `old_capacity` to `capacity` rows. */

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/parallel.h"
 #include "fields.h"
+#include "kernels/aabb.h"
 #include "kernels/mat3.h"
 #include "kernels/quat.h"
 #include "kernels/vec3.h"

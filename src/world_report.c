@@ -88,13 +88,12 @@ static uint64_t hash_body(const talus_world *world, size_t slot) {
   unsigned char bytes[256];
   size_t used = sizeof(uint64_t);
   memcpy(bytes, &world->model.property.uid[slot], used);
-  tl_state state = world->state;
   for (int i = 0; i < TL_STATE_FIELD_COUNT; ++i) {
     const tl_field *field = &tl_state_fields[i];
     if (!(field->flags & TL_HASHED))
       continue;
     TL_ASSERT(used + field->bytes <= sizeof bytes);
-    memcpy(bytes + used, *tl_field_data(&state, field) + slot * field->bytes, field->bytes);
+    memcpy(bytes + used, tl_field_rows(&world->state, field) + slot * field->bytes, field->bytes);
     used += field->bytes;
   }
   return tl_xxh64(bytes, used, 0);

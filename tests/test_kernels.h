@@ -9,6 +9,14 @@
 /* k rounding errors of talus_real. */
 #define ULPS(k) ((k) * (double)TL_REAL_EPS)
 
+/* A number that the compiler cannot know. It keeps folded constants out of tests of run-time code,
+ * and steps round a fault of gcc 12.2: with AVX-512 and SLP vectorisation it passes a constant
+ * struct such as {4, 4, 4, 0, 0, 0} by value as {4, 4, 4, 4, 0, 0}. */
+static inline talus_real opaque(talus_real x) {
+  volatile talus_real v = x;
+  return v;
+}
+
 /* SplitMix64 (Steele, Lea, Flood 2014). */
 typedef struct dice {
   uint64_t state;

@@ -245,12 +245,11 @@ TEST(inverse_refuses_singular_matrices_and_keeps_its_hands_off) {
     }
     CHECK(memcmp(&out, &untouched, sizeof out) == 0);
   }
-  tl_sym3 bad = tl_sym3_diagonal(tl_vec3(1, 1, 1));
-  volatile talus_real zero = 0;
-  bad.xy = zero / zero;
+  tl_sym3 bad = tl_sym3_diagonal(tl_vec3(opaque(1), 1, 1));
+  bad.xy = opaque(0) / opaque(0);
   CHECK(!tl_sym3_inverse(bad, &out));
   /* Diagonal scaling is no loss of rank. */
-  CHECK(tl_sym3_inverse(tl_sym3_diagonal(tl_vec3(TL_R(1e-20), 1, 2)), &out));
+  CHECK(tl_sym3_inverse(tl_sym3_diagonal(tl_vec3(opaque(TL_R(1e-20)), 1, 2)), &out));
   CHECK_NEAR((double)out.xx * 1e-20, 1, ULPS(4));
 }
 
@@ -354,10 +353,12 @@ TEST(largest_eigenvalue_keeps_all_digits_where_eigenvalues_meet) {
     CHECK_MSG(error <= ULPS(40), "p = %g %g %g, error %g", (double)p.x, (double)p.y, (double)p.z,
               error);
   }
-  CHECK(tl_sym3_eigenvalue_max(tl_sym3_diagonal(tl_vec3(0, 0, 0))) == 0);
-  CHECK_NEAR(tl_sym3_eigenvalue_max(tl_sym3_diagonal(tl_vec3(-3, -2, -1))), -1, ULPS(8));
-  CHECK(tl_sym3_eigenvalue_max(tl_sym3_diagonal(tl_vec3(7, 7, 7))) == 7);
-  tl_sym3 nearly = tl_sym3_diagonal(tl_vec3(1, 1, 1));
+  const talus_real zero = opaque(0), one = opaque(1), seven = opaque(7);
+  CHECK(tl_sym3_eigenvalue_max(tl_sym3_diagonal(tl_vec3(zero, zero, zero))) == 0);
+  CHECK(tl_sym3_eigenvalue_max(tl_sym3_diagonal(tl_vec3(seven, seven, seven))) == 7);
+  const talus_vec3 negative = tl_vec3(-3 * one, -2 * one, -one);
+  CHECK_NEAR(tl_sym3_eigenvalue_max(tl_sym3_diagonal(negative)), -1, ULPS(8));
+  tl_sym3 nearly = tl_sym3_diagonal(tl_vec3(one, one, one));
   nearly.xy = TL_R(1e-18); /* its square is below what float can hold */
   CHECK_NEAR(tl_sym3_eigenvalue_max(nearly), 1, ULPS(4));
 }

@@ -2,13 +2,15 @@
 #include "kernels/rotation.h"
 #include "test_kernels.h"
 
-/* In float a step rounds L by about 3 epsilon, in random directions: 2500 steps drift by a few
- * 1e-6, and h*spin cannot be told from its neighbours below 1e-7. */
+/* After 2500 steps. The momentum walks at random by rounding errors, to some 250 eps; a bound of
+ * 900 eps in double (far below the 1e-12 that is promised) and 420 in float still catches a drift
+ * of half an eps a step. The energy error in double is that of the method, in float that of
+ * rounding. */
 #if TALUS_SINGLE
-static const double momentum_tolerance = 2e-5;
-static const double energy_tolerance = 6e-5;
+static const double momentum_tolerance = 5e-5;
+static const double energy_tolerance = 1e-4;
 #else
-static const double momentum_tolerance = 1e-12;
+static const double momentum_tolerance = 2e-13;
 static const double energy_tolerance = 2e-5;
 #endif
 

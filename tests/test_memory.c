@@ -223,6 +223,20 @@ TEST(a_warm_arena_allocates_nothing) {
   tl_arena_free(&arena);
 }
 
+/* One line more in every step: merging each time would map the whole arena anew each time. */
+TEST(a_slowly_growing_arena_merges_rarely) {
+  tl_arena arena = {0};
+  const uint64_t before = tl_memory_count().allocations;
+  for (size_t step = 0; step < 1000; ++step) {
+    int *p;
+    CHECK_OK(take_ints(&arena, 100000 + 16 * step, &p));
+    CHECK_OK(tl_arena_reset(&arena));
+    CHECK(arena.chunk[0].capacity <= (100000 + 16 * step) * sizeof *p * 9 / 8 + 2 * 4096);
+  }
+  CHECK(tl_memory_count().allocations - before < 10);
+  tl_arena_free(&arena);
+}
+
 TEST(marks_nest_and_the_peak_survives_them) {
   tl_arena arena = {0};
   int *first, *second, *third, *again;
@@ -265,6 +279,7 @@ TEST(a_mark_of_an_empty_arena_releases_everything) {
 /* After a release the chunks above are kept; one that is too small for the next block makes way for
  * a larger one, over and over, without ever running out of chunks. */
 TEST(small_leftover_chunks_are_replaced) {
+  const size_t held = tl_memory_count().bytes;
   tl_arena arena = {0};
   int *base, *p;
   CHECK_OK(take_ints(&arena, 16000, &base));
@@ -279,6 +294,7 @@ TEST(small_leftover_chunks_are_replaced) {
   }
   CHECK_EQ_U64(base[0], 5);
   tl_arena_free(&arena);
+  CHECK_EQ_U64(tl_memory_count().bytes, held);
 }
 
 TEST(an_arena_refuses_what_cannot_be_and_goes_on) {
@@ -295,6 +311,33 @@ TEST(an_arena_refuses_what_cannot_be_and_goes_on) {
   CHECK_OK(take_ints(&arena, 10, &p));
   tl_arena_free(&arena);
 }
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WITH_ASAN 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define WITH_ASAN 1
+#endif
+#ifdef WITH_ASAN
+#include <sanitizer/asan_interface.h>
+
+TEST(the_sanitizer_sees_scratch_that_nobody_holds) {
+  tl_arena arena = {0};
+  int *kept, *released;
+  CHECK_OK(take_ints(&arena, 10, &kept));
+  CHECK(!__asan_address_is_poisoned(kept + 9) && __asan_address_is_poisoned(kept + 10));
+  const tl_arena_mark mark = tl_arena_get_mark(&arena);
+  CHECK_OK(take_ints(&arena, 10, &released));
+  CHECK(!__asan_address_is_poisoned(released));
+  tl_arena_release(&arena, mark);
+  CHECK(__asan_address_is_poisoned(released) && !__asan_address_is_poisoned(kept));
+  CHECK_OK(tl_arena_reset(&arena));
+  CHECK(__asan_address_is_poisoned(kept));
+  tl_arena_free(&arena);
+}
+#endif
 
 TEST(resetting_and_freeing_an_empty_arena_is_fine) {
   tl_arena arena = {0};

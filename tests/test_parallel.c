@@ -9,6 +9,10 @@
 
 #define talus_last_error tl_last_message /* what CHECK_OK prints */
 
+/* LLVM's OpenMP runtime keeps its own tables for teams of more than four until the process ends. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) { return "leak:libomp\n"; }
+
 static const int thread_counts[] = {1, 2, 3, 4, 8};
 #define THREAD_COUNTS (sizeof thread_counts / sizeof *thread_counts)
 
@@ -222,28 +226,36 @@ TEST(more_workers_than_cores_do_not_crawl) {
   CHECK(seconds() - start < 5.0);
 }
 
+typedef struct nest {
+  _Atomic int outer, inner, most; /* workers outside; runs inside; workers inside */
+} nest;
+
 static void inner_team(void *context, tl_team *team, int worker, int workers) {
+  (void)worker;
+  nest *n = context;
   tl_team_barrier(team);
-  *(int *)context = worker == 0 && workers == 1 ? 1 : -1;
+  n->inner++;
+  if (workers > n->most)
+    n->most = workers;
 }
 
 static void outer_team(void *context, tl_team *team, int worker, int workers) {
-  (void)workers;
-  int *inner = context;
-  tl_team_run(&(tl_par){4}, inner_team, &inner[worker]);
+  nest *n = context;
+  n->outer = workers;
+  (void)worker;
+  tl_team_run(&(tl_par){4}, inner_team, n);
   tl_team_barrier(team);
 }
 
-/* A team of four is asked for and one worker comes: the barrier must know the real number. */
+/* Four workers are asked for and one comes: the barrier must know the real number. (A team that
+ * OpenMP gave one worker only counts as serial, and may hold another team.) */
 TEST(a_team_inside_a_team_has_one_worker) {
-#ifdef _OPENMP
-  const int expected = 2;
-#else
-  const int expected = 1;
-#endif
-  int inner[2] = {0};
-  tl_team_run(&(tl_par){expected}, outer_team, inner);
-  CHECK(inner[0] == 1 && (expected == 1 || inner[1] == 1));
+  nest n = {0};
+  tl_team_run(&(tl_par){2}, outer_team, &n);
+  if (n.outer == 1)
+    return;
+  CHECK_EQ_U64(n.most, 1);
+  CHECK_EQ_U64(n.inner, n.outer);
 }
 
 /* The same program again with OpenMP held to three threads, where teams of 4 and 8 are asked for.

@@ -58,7 +58,7 @@ void tl_array_release(void **data, size_t *count, size_t *capacity, size_t size)
 
 /* ---- the arena: scratch of one step ------------------------------------------------------- */
 
-/* Bump allocation in chunks. A reset merges the chunks into one as large as the peak, so a warm
+/* Bump allocation in chunks. A reset merges the chunks into one that holds the peak, so a warm
  * arena is one block and never allocates. Not thread-safe: stages take scratch in serial code.
  * Marks nest like a stack: broad-phase scratch is released before solver scratch is taken. */
 typedef struct tl_arena_chunk {

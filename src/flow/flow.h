@@ -7,8 +7,7 @@
 
 #include "contact/contact.h"
 
-/* ---- regions ----------------------------------------------------------------------------------
- */
+/* ---- regions --------------------------------------------------------------------------------- */
 
 talus_status tl_region_check(const talus_region *region,
                              const char *what);                     /* finite, not inverted */
@@ -16,8 +15,7 @@ bool tl_region_contains(const talus_region *region, talus_dvec3 x); /* borders i
 double tl_region_volume(const talus_region *region);
 talus_box tl_region_bounds(const talus_region *region);
 
-/* ---- sizes -------------------------------------------------------------------------------------
- */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 talus_status tl_size_check(const talus_size_def *size, const char *what);
 /* The scale of object `serial`: a function of (seed, stream, serial) alone. */
@@ -26,8 +24,7 @@ double tl_size_draw(const talus_size_def *size, uint64_t seed, uint32_t stream, 
 talus_status tl_size_copy(talus_size_def *to, const talus_size_def *from);
 void tl_size_release(talus_size_def *size);
 
-/* ---- fill --------------------------------------------------------------------------------------
- */
+/* ---- fill ------------------------------------------------------------------------------------ */
 
 typedef struct tl_placement {
   talus_dvec3 position; /* of the shape's own frame */
@@ -43,8 +40,7 @@ typedef TL_ARRAY(tl_placement) tl_placements;
 talus_status tl_fill_plan(const tl_model *model, const tl_state *state, const talus_fill_def *def,
                           tl_placements *placements, uint64_t *wanted);
 
-/* ---- emitters, sinks, probes -------------------------------------------------------------------
- */
+/* ---- emitters, sinks, probes ----------------------------------------------------------------- */
 
 typedef struct tl_emitter {
   talus_emitter_def def; /* owns name and size.table; def.body.name is NULL */
@@ -80,12 +76,20 @@ typedef struct tl_flow {
 talus_status tl_flow_add_emitter(tl_flow *flow, const tl_model *model,
                                  const talus_emitter_def *def);
 talus_status tl_flow_add_sink(tl_flow *flow, const char *name, const talus_region *region);
+/* uid: of the body where def->on_body (its handle is the world's business). *probe is the row. */
+talus_status tl_flow_add_probe(tl_flow *flow, const talus_probe_def *def, uint64_t uid, double now,
+                               uint32_t *probe);
+/* Whether what is to be recorded can be recorded there; `what` opens the message. */
+talus_status tl_probe_check(const talus_probe_def *def, const char *what);
 void tl_flow_release(tl_flow *flow);
 
 typedef TL_ARRAY(talus_body_def) tl_new_bodies;
 
-/* Bodies due in (t0, t1] that fit, ready to be added; a blocked emitter waits and counts. The state
- * is the one at t1. Bodies in *fresh also block one another. Allocates only when *fresh grows. */
+/* Appends to *fresh the bodies that are due by t1 and fit, ready to be added. The state is the one
+ * at t1. Body k = 0, 1, ... of an emitter is due at from_time + k/rate, if that is before `until`.
+ * A blocked emitter tries a few places per step, then waits for the next one and counts; what is
+ * overdue comes out as soon as there is room, after `until` too, so that no body is lost. Bodies in
+ * *fresh also block one another. Allocates only when *fresh grows. */
 talus_status tl_flow_emit(tl_flow *flow, const tl_model *model, const tl_state *state, double t1,
                           tl_new_bodies *fresh);
 

@@ -3,9 +3,8 @@
 
 /* The level of a radius, and the largest radius that a level holds. */
 static int level_of(const tl_grid *grid, double radius) {
-  const double size = fmax(radius, grid->least);
   int level = 0;
-  for (double limit = 0.5 * grid->top; size <= limit && level < TL_GRID_LEVELS - 1; limit *= 0.5)
+  for (double limit = 0.5 * grid->top; radius <= limit && level < TL_GRID_LEVELS - 1; limit *= 0.5)
     level++;
   return level;
 }
@@ -55,7 +54,11 @@ static size_t bucket(const tl_grid *grid, int level, int64_t x, int64_t y, int64
   return (size_t)(h >> 32) & (grid->heads.count - 1);
 }
 
-static int64_t cell(double distance, double width) { return (int64_t)floor(distance / width); }
+/* Cells beyond the range of the integer are one cell. */
+static int64_t cell(double distance, double width) {
+  const double i = floor(distance / width);
+  return i > -0x1p62 && i < 0x1p62 ? (int64_t)i : (int64_t)1 << 62;
+}
 
 /* Cell number of an image; `around` is 0 where there are none. */
 static int64_t fold(int64_t i, int64_t around) {
@@ -67,7 +70,7 @@ static int64_t fold(int64_t i, int64_t around) {
 
 static void file_sphere(tl_grid *grid, uint32_t index) {
   tl_grid_sphere *sphere = &grid->spheres.data[index];
-  const int level = level_of(grid, sphere->radius);
+  const int level = sphere->level;
   const talus_dvec3 d = tl_dsub(sphere->centre, grid->origin);
   const double *width = grid->width[level];
   const int64_t *around = grid->around[level];
@@ -79,10 +82,11 @@ static void file_sphere(tl_grid *grid, uint32_t index) {
   grid->in_use |= UINT32_C(1) << level;
 }
 
-void tl_grid_add(tl_grid *grid, talus_dvec3 centre, double radius, uint32_t slot) {
+void tl_grid_add(tl_grid *grid, talus_dvec3 centre, double radius, double least, uint32_t slot) {
   TL_ASSERT(grid->spheres.count < grid->spheres.capacity);
   const uint32_t index = (uint32_t)grid->spheres.count++;
-  grid->spheres.data[index] = (tl_grid_sphere){centre, radius, slot, TL_NONE};
+  grid->spheres.data[index] =
+      (tl_grid_sphere){centre, radius, slot, TL_NONE, level_of(grid, fmax(radius, least))};
   file_sphere(grid, index);
 }
 

@@ -14,8 +14,7 @@
  * below anything that matters. */
 #define TL_PLACE_SLACK (TALUS_SINGLE ? 1e-5 : 1e-9)
 
-/* ---- regions ----------------------------------------------------------------------------------
- */
+/* ---- regions --------------------------------------------------------------------------------- */
 
 /* Whether a centre in the world is in the region, seen through the periodic images too. */
 bool tl_region_holds(const tl_model *model, const talus_region *region, talus_dvec3 x);
@@ -38,8 +37,7 @@ talus_status tl_region_check_domain(const tl_model *model, const talus_region *r
 /* The image of x inside the domain along periodic axes. */
 talus_dvec3 tl_place_wrap(const tl_model *model, talus_dvec3 x);
 
-/* ---- new bodies -------------------------------------------------------------------------------
- */
+/* ---- new bodies ------------------------------------------------------------------------------ */
 
 typedef struct tl_trial {
   const tl_shape *shape;
@@ -52,6 +50,10 @@ typedef struct tl_trial {
 
 /* What a body to be copied must be: a shape with a volume, a material, finite numbers. */
 talus_status tl_trial_check(const tl_model *model, const talus_body_def *body, const char *what);
+
+/* Bodies meet through their nearest periodic image alone, so they must not be longer than half a
+ * period. */
+talus_status tl_trial_check_period(const tl_model *model, const tl_trial *trial, const char *what);
 
 /* A trial with everything but its centre; `rotation` is that of the shape's own frame. */
 tl_trial tl_trial_make(const tl_model *model, const talus_body_def *body, double scale,
@@ -72,8 +74,7 @@ bool tl_trial_hits_trial(const tl_model *model, const tl_trial *trial, const tl_
 /* Uniform over all rotations. */
 talus_quat tl_place_rotation(uint64_t seed, uint32_t stream, uint64_t serial);
 
-/* ---- spheres in a grid ------------------------------------------------------------------------
- */
+/* ---- spheres in a grid ----------------------------------------------------------------------- */
 
 /* Spheres by cell and by size: level k holds those with a radius in (top/2^(k+1), top/2^k], in
  * cells of twice its largest radius, so that a sphere no larger than the level finds its neighbours
@@ -86,6 +87,7 @@ typedef struct tl_grid_sphere {
   double radius;
   uint32_t slot; /* of a body of the world, to be asked exactly; TL_NONE: the sphere is solid */
   uint32_t next;
+  int level;
 } tl_grid_sphere;
 
 typedef struct tl_grid {
@@ -94,7 +96,6 @@ typedef struct tl_grid {
   TL_ARRAY(uint32_t) heads; /* a power of two */
   talus_dvec3 origin;
   double top;      /* the largest radius of level 0 */
-  double least;    /* spheres are filed as if they were this large at least */
   uint32_t in_use; /* bit k: level k is not empty */
   double width[TL_GRID_LEVELS][3];
   int64_t around[TL_GRID_LEVELS][3]; /* cells of a period; 0: the axis is not periodic */
@@ -105,9 +106,9 @@ talus_status tl_grid_start(tl_grid *grid, const tl_model *model, talus_dvec3 ori
                            size_t n);
 void tl_grid_free(tl_grid *grid);
 
-/* Adds a sphere for which there is room. Later trials must not be larger than max(radius, least).
- */
-void tl_grid_add(tl_grid *grid, talus_dvec3 centre, double radius, uint32_t slot);
+/* Adds a sphere for which there is room, filed by size as if its radius were `least` at least: the
+ * largest of the trials to come, so that each visits 27 cells (larger ones are right, and slow). */
+void tl_grid_add(tl_grid *grid, talus_dvec3 centre, double radius, double least, uint32_t slot);
 
 /* Forgets all but the first n spheres. */
 void tl_grid_cut(tl_grid *grid, size_t n);
@@ -115,10 +116,15 @@ void tl_grid_cut(tl_grid *grid, size_t n);
 /* Whether the trial's bounding sphere meets a solid sphere, or the trial a body. */
 bool tl_grid_blocks(const tl_grid *grid, const tl_state *state, const tl_trial *trial);
 
-/* ---- names ------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
-talus_status tl_flow_copy_name(const char **to, const char *from); /* NULL stays NULL */
-void tl_flow_free_name(const char **name);
+talus_status tl_flow_copy_name(char **to, const char *from); /* NULL stays NULL */
+void tl_flow_free_name(char *name);
+
+/* "sink 'floor'" or "sink 2" for messages. */
+typedef struct tl_flow_label {
+  char text[128];
+} tl_flow_label;
+tl_flow_label tl_flow_describe(const char *kind, const char *name, size_t index);
 
 #endif

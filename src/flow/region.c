@@ -41,8 +41,9 @@ talus_status tl_region_check(const talus_region *region, const char *what) {
   if (region->kind == TALUS_REGION_BOX)
     return check_box(region, what);
   if (region->kind != TALUS_REGION_SPHERE && region->kind != TALUS_REGION_CYLINDER)
-    return tl_fail(TALUS_ERROR_INVALID, "%s: unknown kind of region %d; use box, sphere or cylinder",
-                   what, (int)region->kind);
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "%s: unknown kind of region %d; use box, sphere or cylinder", what,
+                   (int)region->kind);
   if (!is_finite3(region->at))
     return tl_fail(TALUS_ERROR_INVALID, "%s: the middle of the region is not finite", what);
   if (!(region->radius > 0) || !tl_is_finite_d(region->radius))
@@ -185,7 +186,7 @@ talus_dvec3 tl_region_point(const talus_region *region, tl_random *random) {
   return tl_dadd(x, tl_dscale(axis, (c - 0.5) * region->length));
 }
 
-/* ---- the domain ------------------------------------------------------------------------------- */
+/* ---- the domain ------------------------------------------------------------------------------ */
 
 talus_status tl_region_check_domain(const tl_model *model, const talus_region *region,
                                     const char *what, bool spans[3]) {
@@ -208,8 +209,8 @@ talus_status tl_region_check_domain(const tl_model *model, const talus_region *r
       spans[k] = region->kind == TALUS_REGION_BOX && length >= period - slack;
     } else if (lo.at[k] < from.at[k] - slack || hi.at[k] > to.at[k] + slack) {
       return tl_fail(TALUS_ERROR_INVALID,
-                     "%s: the region (%g to %g along %c) reaches out of the domain (%g to %g)", what,
-                     lo.at[k], hi.at[k], axis_name[k], from.at[k], to.at[k]);
+                     "%s: the region (%g to %g along %c) reaches out of the domain (%g to %g)",
+                     what, lo.at[k], hi.at[k], axis_name[k], from.at[k], to.at[k]);
     }
   }
   return TALUS_OK;

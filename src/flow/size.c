@@ -86,7 +86,8 @@ talus_status tl_size_check(const talus_size_def *size, const char *what) {
                  (int)size->kind);
 }
 
-/* Uniform by number, or uniform by mass: n ~ s^-3, whose distribution function is linear in s^-2. */
+/* Uniform by number, or uniform by mass: n ~ s^-3, whose distribution function is linear in s^-2.
+ */
 static double draw_uniform(const talus_size_def *size, double u) {
   if (!size->by_mass)
     return size->low + u * (size->high - size->low);

@@ -23,6 +23,13 @@ talus_status tl_trial_check(const tl_model *model, const talus_body_def *body, c
                    (double)q.w, (double)q.x, (double)q.y, (double)q.z);
   if (!tl_is_finite3(body->velocity) || !tl_is_finite3(body->spin))
     return tl_fail(TALUS_ERROR_INVALID, "%s: velocity or spin is not finite", what);
+  if (!(body->mass >= 0) || !tl_is_finite_d(body->mass))
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "%s: the mass is %g; it must be positive, or 0 to follow "
+                   "from the density",
+                   what, body->mass);
+  if (body->lock & ~(uint32_t)TL_FLAG_LOCKS)
+    return tl_fail(TALUS_ERROR_INVALID, "%s: unknown lock bits 0x%x", what, (unsigned)body->lock);
   return TALUS_OK;
 }
 
@@ -34,6 +41,19 @@ tl_trial tl_trial_make(const tl_model *model, const talus_body_def *body, double
                     .radius = scale * (double)shape->radius,
                     .rotation = tl_quat_mul(rotation, shape->axes),
                     .group = body->group};
+}
+
+talus_status tl_trial_check_period(const tl_model *model, const tl_trial *trial, const char *what) {
+  const talus_domain_def *domain = &model->domain;
+  const talus_dvec3 edge = tl_dsub(domain->box.hi, domain->box.lo);
+  const double period[3] = {edge.x, edge.y, edge.z};
+  for (int k = 0; k < 3 && domain->enabled; ++k)
+    if (domain->periodic[k] && 2 * trial->radius > 0.5 * period[k])
+      return tl_fail(TALUS_ERROR_INVALID,
+                     "%s: a body with a bounding radius of %g m (scale %g) is longer than half the "
+                     "period of the domain (%g m along %c)",
+                     what, trial->radius, trial->scale, period[k], "xyz"[k]);
+  return TALUS_OK;
 }
 
 /* From the frame to the centre of mass, in world axes. */
@@ -56,14 +76,14 @@ static bool touches(const tl_posed *other, const tl_trial *trial, talus_dvec3 of
   if (other->shape->bounded && other->shape->kind != TALUS_SPHERE) {
     /* As in the broad phase: bodies whose boxes do not meet do not touch. A container has no other
      * outside, and for a long box this is the cheaper test. */
-    const talus_box box = tl_shape_bounds(other->shape, other->scale, tl_dvec3(0, 0, 0),
-                                          other->rotation);
+    const talus_box box =
+        tl_shape_bounds(other->shape, other->scale, tl_dvec3(0, 0, 0), other->rotation);
     if (!tl_box_contains(tl_box_grow(box, trial->radius), offset))
       return false;
   }
   tl_posed posed = {.shape = trial->shape,
                     .scale = (talus_real)trial->scale,
-                    .position = tl_narrow(offset),
+                    .position = offset,
                     .rotation = trial->rotation};
   tl_point points[TL_NARROW_MAX_POINTS];
   int n = tl_narrow_pair(other, &posed, 0, points);
@@ -80,13 +100,12 @@ static bool touches(const tl_posed *other, const tl_trial *trial, talus_dvec3 of
 
 static bool meets(const tl_model *model, const tl_posed *other, talus_dvec3 centre,
                   const tl_trial *trial) {
+  /* As in the narrow phase: what is endless has no images. */
+  if (!other->shape->bounded)
+    return touches(other, trial, tl_dsub(trial->centre, centre));
   const talus_dvec3 offset = tl_model_offset(model, centre, trial->centre);
-  if (other->shape->bounded) {
-    const double reach = (double)other->scale * (double)other->shape->radius + trial->radius;
-    if (tl_ddot(offset, offset) > reach * reach)
-      return false;
-  }
-  return touches(other, trial, offset);
+  const double reach = (double)other->scale * (double)other->shape->radius + trial->radius;
+  return tl_ddot(offset, offset) <= reach * reach && touches(other, trial, offset);
 }
 
 bool tl_trial_hits_body(const tl_model *model, const tl_state *state, const tl_trial *trial,
@@ -114,22 +133,4 @@ talus_quat tl_place_rotation(uint64_t seed, uint32_t stream, uint64_t serial) {
   const double a = sqrt(1 - share), b = sqrt(share);
   return tl_quat(TL_R(b * cos(second)), TL_R(a * sin(first)), TL_R(a * cos(first)),
                  TL_R(b * sin(second)));
-}
-
-talus_status tl_flow_copy_name(const char **to, const char *from) {
-  *to = NULL;
-  if (!from)
-    return TALUS_OK;
-  void *block = NULL;
-  TL_TRY(tl_resize(&block, 0, strlen(from) + 1));
-  strcpy(block, from);
-  *to = block;
-  return TALUS_OK;
-}
-
-void tl_flow_free_name(const char **name) {
-  void *block = (void *)*name; /* ours: made by tl_flow_copy_name */
-  if (block)
-    (void)tl_resize(&block, strlen(*name) + 1, 0);
-  *name = NULL;
 }

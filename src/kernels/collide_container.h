@@ -31,9 +31,9 @@
 
 /* A body as the walls see it. */
 typedef struct tl_contained {
-  double centre[3];   /* of the body, in the container's axes */
-  double half[3];     /* edges of the container */
-  double behind[3];   /* along each axis: how far behind a wall the centre still counts as inside */
+  double centre[3]; /* of the body, in the container's axes */
+  double half[3];   /* edges of the container */
+  double behind[3]; /* along each axis: how far behind a wall the centre still counts as inside */
   uint32_t open;
 } tl_contained;
 
@@ -93,9 +93,8 @@ TL_FN bool tl_wall_to_centre(const tl_contained *c, int wall, double to_centre[3
 TL_FN int tl_collide_sphere_container(double radius, talus_dvec3 position, const tl_frame *frame,
                                       talus_dvec3 half, uint32_t open, double margin,
                                       tl_point out[TL_CONTAINER_WALLS]) {
-  const tl_contained c =
-      tl_contained_make(tl_frame_to_local(frame, tl_dscale(position, -1)), half, open,
-                        tl_dvec3(radius, radius, radius));
+  const tl_contained c = tl_contained_make(tl_frame_to_local(frame, tl_dscale(position, -1)), half,
+                                           open, tl_dvec3(radius, radius, radius));
   int count = 0;
   for (int wall = 0; wall < TL_CONTAINER_WALLS; ++wall) {
     double v[3];

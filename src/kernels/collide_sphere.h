@@ -88,8 +88,8 @@ TL_FN int tl_collide_sphere_box(double radius, talus_dvec3 position, const tl_fr
   const double s = tl_box_distance(h, x, away);
   if (!(s - radius <= margin))
     return 0;
-  *out = tl_sphere_point(radius, s, tl_frame_to_world(frame, tl_dvec3(away[0], away[1], away[2])),
-                         0);
+  *out =
+      tl_sphere_point(radius, s, tl_frame_to_world(frame, tl_dvec3(away[0], away[1], away[2])), 0);
   return 1;
 }
 

@@ -139,7 +139,7 @@ TL_FN bool tl_sym3_inverse(tl_sym3 a, tl_sym3 *out) {
   const talus_real terms = tl_abs(b.xx * b.yy * b.zz) + 2 * tl_abs(b.xy * b.xz * b.yz) +
                            tl_abs(b.xx) * b.yz * b.yz + tl_abs(b.yy) * b.xz * b.xz +
                            tl_abs(b.zz) * b.xy * b.xy;
-  if (!(tl_abs(det) > 8 * TL_REAL_EPS * terms))
+  if (!(tl_abs(det) > 8 * TL_REAL_EPS * terms) || !tl_is_finite(det))
     return false;
   *out = tl_sym3_scale(cofactor, unit / det);
   return true;

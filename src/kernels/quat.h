@@ -43,6 +43,15 @@ TL_FN talus_quat tl_quat_normalize(talus_quat q) {
   return tl_quat(q.w / length, q.x / length, q.y / length, q.z / length);
 }
 
+/* Puts a quaternion that has only gathered rounding errors back to unit length, by one Newton step.
+ * Not tl_quat_normalize: lengths between 1 - eps/4 and 1 + eps/2 round to 1, so that division
+ * leaves an error whose mean is not 0, and a spinning body then gains momentum with every step. */
+TL_FN talus_quat tl_quat_renormalize(talus_quat q) {
+  const talus_real defect = (((1 - q.w * q.w) - q.x * q.x) - q.y * q.y) - q.z * q.z;
+  const talus_real k = TL_R(0.5) * defect;
+  return tl_quat(q.w + k * q.w, q.x + k * q.x, q.y + k * q.y, q.z + k * q.z);
+}
+
 /* Body to world: v + 2w (u x v) + 2 u x (u x v), u the vector part. q must be of unit length. */
 TL_FN talus_vec3 tl_quat_rotate(talus_quat q, talus_vec3 v) {
   const talus_vec3 u = tl_vec3(q.x, q.y, q.z);

@@ -57,13 +57,16 @@ TL_FN talus_quat tl_symmetric_turn(talus_quat q, talus_vec3 l_world, talus_real 
  * principal moments `inertia` [kg m2] by h [s], without torque.
  *
  * The angular momentum is computed once, in the world, and put back at the end: what the splitting
- * rounds off goes into q, never into L. Equal moments: the spin is not touched, not by a bit. An
- * axis with moment 0 (a rod without thickness) carries no spin: such spin is dropped. */
+ * rounds off goes into q, never into L. What remains is a random walk of about 2 eps a step. (It
+ * was a drift until the last line divided by the moments: with a rounded inverse, I * (1/I) is off
+ * by the same amount, with the same sign, in every step.) Equal moments: the spin is not touched,
+ * not by a bit. An axis with moment 0 (a rod without thickness) carries no spin: such spin is
+ * dropped. */
 TL_FN void tl_free_rotation(talus_quat *q, talus_vec3 *spin_world, talus_vec3 inertia,
                             talus_real h) {
   if (inertia.x == inertia.y && inertia.y == inertia.z) {
     const talus_quat turn = tl_quat_from_rotation_vector(tl_scale(*spin_world, h));
-    *q = tl_quat_normalize(tl_quat_mul(turn, *q));
+    *q = tl_quat_renormalize(tl_quat_mul(turn, *q));
     return;
   }
   const talus_vec3 inverse = tl_vec3(inertia.x > 0 ? 1 / inertia.x : 0, //
@@ -89,10 +92,12 @@ TL_FN void tl_free_rotation(talus_quat *q, talus_vec3 *spin_world, talus_vec3 in
     tl_turn_y(&p, &l, inverse.y, half);
     tl_turn_x(&p, &l, inverse.x, half);
   }
-  p = tl_quat_normalize(p);
+  p = tl_quat_renormalize(p);
   l = tl_quat_unrotate(p, l_world);
   *q = p;
-  *spin_world = tl_quat_rotate(p, tl_mul(inverse, l));
+  *spin_world = tl_quat_rotate(p, tl_vec3(inertia.x > 0 ? l.x / inertia.x : 0, //
+                                          inertia.y > 0 ? l.y / inertia.y : 0, //
+                                          inertia.z > 0 ? l.z / inertia.z : 0));
 }
 
 #endif

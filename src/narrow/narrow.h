@@ -3,38 +3,50 @@
 #define TL_NARROW_NARROW_H
 
 #include "contact/contact.h"
+#include "kernels/collide.h"
 
-#define TL_NARROW_MAX_POINTS 8
+/* The most points of a pair: four vertices of a box on each of six walls of a container. Nothing is
+ * left out beyond that: a box in a corner that felt only some of its walls would rattle there. */
+#define TL_NARROW_MAX_POINTS 24
 
-/* One posed shape, relative to the first body's centre of mass (so that float is enough). */
+/* One posed shape. Positions are relative to the first body's centre of mass and still double,
+ * because a plane or a container may be large or far away: the kernels narrow what they find
+ * (tl_point in kernels/collide.h). */
 typedef struct tl_posed {
   const tl_shape *shape;
   talus_real scale;
-  talus_vec3 position; /* relative; the first body's is 0 */
+  talus_dvec3 position; /* relative; the first body's is 0 */
   talus_quat rotation;
 } tl_posed;
 
-/* A point found: relative to the first body's centre; normal from the first to the second. */
-typedef struct tl_point {
-  talus_vec3 point, normal;
-  talus_real gap;
-  uint32_t feature_a, feature_b;
-} tl_point;
-
 /* Writes the contact points with gap <= margin, ascending by (feature_a, feature_b), and returns
- * how many (at most TL_NARROW_MAX_POINTS). */
+ * how many (at most TL_NARROW_MAX_POINTS).
+ *
+ * Features: 0 for a sphere, a plane, and a box under a sphere; the vertex number 0 ... 7 for a box
+ * on something flat (bit i: the positive side of axis i); the wall number 0 ... 5 for a container
+ * (the order of TALUS_SIDE_...). */
 typedef int tl_narrow_fn(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out);
 
-/* The function for (kind of a, kind of b); the table is symmetric by swapping, done by the caller
- * through tl_narrow_pair. NULL: this pair of kinds is not supported. */
+/* The function for (kind of a, kind of b), a's kind being the lower. The other half is the same by
+ * swapping, which tl_narrow_pair does. NULL in both halves: this pair of kinds is not supported. */
 extern tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS];
 
-/* Points of a pair in either order; -1 where the kinds are not supported. */
+/* Points of a pair in either order; -1 where the kinds are not supported. Swapping the bodies gives
+ * the mirrored points, with one exception: coincident spheres get the normal +z in any order. */
 int tl_narrow_pair(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out);
+
+/* The most points two kinds can have; 0 where they are not supported. */
+int tl_narrow_capacity(talus_shape_kind a, talus_shape_kind b);
+
+/* Turns points round: features swapped and in their new order, normals reversed. */
+void tl_narrow_swap(tl_point *points, int count);
 
 /* Contacts of all candidate pairs (sorted) into *contacts, in canonical order, impulses 0. A pair's
  * margin is the sum of its bodies' (margins: by slot). Supported kinds that can never
- * touch (two static bodies) do not come here. TALUS_ERROR_UNSUPPORTED names both bodies. */
+ * touch (two static bodies) do not come here. TALUS_ERROR_UNSUPPORTED names both bodies.
+ *
+ * Periodic axes: a pair is looked at in its nearest image by centres of mass, so a body must be
+ * smaller than half the period. A plane has no images: it is where it is. */
 talus_status tl_narrow_find_contacts(const tl_model *model, const tl_scope *scope,
                                      const tl_pairs *pairs, const talus_real *margins,
                                      tl_contacts *contacts);

@@ -32,8 +32,8 @@ static talus_status write_member(tl_h5_out *out, const char *name, tl_h5_type ty
 static talus_status write_shapes(tl_h5_out *out, const talus_world *world, unsigned char *scratch) {
   const tl_shape *rows = world->model.shapes.data;
   const size_t n = world->model.shapes.count;
-#define MEMBER(name, type, columns)                                                             \
-  TL_TRY(write_member(out, "talus/shapes/" #name, type, columns, rows, n, sizeof *rows,         \
+#define MEMBER(name, type, columns)                                                                \
+  TL_TRY(write_member(out, "talus/shapes/" #name, type, columns, rows, n, sizeof *rows,            \
                       offsetof(tl_shape, name), scratch))
   TL_TRY(tl_h5_group(out, "talus/shapes"));
   TL_TRY(tl_h5_write_texts(out, "talus/shapes/name", n, shape_name, world));
@@ -50,8 +50,8 @@ static talus_status write_materials(tl_h5_out *out, const talus_world *world,
                                     unsigned char *scratch) {
   const tl_material *rows = world->model.materials.data;
   const size_t n = world->model.materials.count;
-#define MEMBER(name)                                                                            \
-  TL_TRY(write_member(out, "talus/materials/" #name, TL_H5_REAL, 1, rows, n, sizeof *rows,      \
+#define MEMBER(name)                                                                               \
+  TL_TRY(write_member(out, "talus/materials/" #name, TL_H5_REAL, 1, rows, n, sizeof *rows,         \
                       offsetof(tl_material, name), scratch))
   TL_TRY(tl_h5_group(out, "talus/materials"));
   TL_TRY(tl_h5_write_texts(out, "talus/materials/name", n, material_name, world));

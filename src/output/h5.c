@@ -80,7 +80,8 @@ static herr_t keep_innermost(unsigned n, const H5E_error2_t *error, void *text) 
   return 0;
 }
 
-/* What HDF5 itself says on the last failure, in `text`. */
+/* What HDF5 itself says on the last failure, in `text`. To be asked at once: the next call of HDF5,
+ * be it to close something, forgets it. */
 static const char *reason(char text[160]) {
   strcpy(text, "no reason given");
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, text);
@@ -140,6 +141,7 @@ static hid_t create_in_memory(size_t expected, size_t user_block) {
 
 talus_status tl_h5_create(tl_h5_out *out, size_t expected, size_t user_block) {
   enter(&out->guard);
+  out->user_block = user_block;
   out->file = create_in_memory(expected, user_block);
   out->group_list = list_without_times(H5P_GROUP_CREATE);
   out->data_list = list_without_times(H5P_DATASET_CREATE);
@@ -156,9 +158,10 @@ static talus_status get_image(const tl_h5_out *out, unsigned char **image, size_
       (size = H5Fget_file_image(out->file, NULL, 0)) < 0 ||
       H5Fget_vfd_handle(out->file, H5P_DEFAULT, &handle) < 0 || handle == NULL)
     return write_failed("the file", "talus");
-  /* The handle of the core driver is the address of its pointer to the bytes. */
+  /* The handle of the core driver is the address of its pointer to the bytes; after a flush there
+   * are at least as many as the file has. HDF5 does not count the user block. */
   *image = *(unsigned char **)handle;
-  *bytes = (size_t)size;
+  *bytes = out->user_block + (size_t)size;
   return TALUS_OK;
 }
 
@@ -197,8 +200,8 @@ talus_status tl_h5_write(tl_h5_out *out, const char *name, tl_h5_type type, size
     set = H5Dcreate2(out->file, name, file_type(type), space, H5P_DEFAULT, out->data_list,
                      H5P_DEFAULT);
   talus_status status = TALUS_OK;
-  if (set < 0 || (rows > 0 && H5Dwrite(set, memory_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                                       data) < 0))
+  if (set < 0 ||
+      (rows > 0 && H5Dwrite(set, memory_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0))
     status = write_failed("dataset", name);
   close_all(H5I_INVALID_HID, set, H5I_INVALID_HID, space, H5I_INVALID_HID);
   return status;
@@ -304,13 +307,14 @@ talus_status tl_h5_open(tl_h5_in *in, const char *path, uint64_t bytes) {
 #endif
     in->file = H5Fopen(path, H5F_ACC_RDONLY, access);
   }
-  close_list(access);
-  if (in->file >= 0)
-    return TALUS_OK;
+  talus_status status = TALUS_OK;
   char text[160];
-  const talus_status status =
-      tl_fail(TALUS_ERROR_FORMAT, "%s: is not a readable HDF5 file (%s)", path, reason(text));
-  leave(&in->guard);
+  if (in->file < 0)
+    status =
+        tl_fail(TALUS_ERROR_FORMAT, "%s: is not a readable HDF5 file (%s)", path, reason(text));
+  close_list(access);
+  if (status != TALUS_OK)
+    leave(&in->guard);
   return status;
 }
 
@@ -442,8 +446,7 @@ talus_status tl_h5_read(tl_h5_in *in, const char *name, tl_h5_type type, size_t 
   if (there != rows)
     status = tl_fail(TALUS_ERROR_FORMAT, "%s: dataset '%s' has %zu rows, expected %zu", in->path,
                      name, there, rows);
-  else if (rows > 0 &&
-           H5Dread(set, memory_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)
+  else if (rows > 0 && H5Dread(set, memory_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)
     status = read_failed(in, name, "cannot be read");
   H5Dclose(set);
   return status;

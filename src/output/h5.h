@@ -8,7 +8,7 @@
 #ifndef TL_OUTPUT_H5_H
 #define TL_OUTPUT_H5_H
 
-#include <talus/config.h>
+#include "base/status.h"
 
 #if TALUS_HAVE_HDF5
 
@@ -16,8 +16,6 @@
 #include <stdint.h>
 
 #include <hdf5.h>
-
-#include "base/status.h"
 
 /* Scalars of a dataset; little-endian in the file, native in memory. */
 typedef enum tl_h5_type {
@@ -50,6 +48,7 @@ typedef struct tl_h5_guard {
 typedef struct tl_h5_out {
   hid_t file;
   hid_t group_list, data_list; /* creation properties without times */
+  size_t user_block;
   tl_h5_guard guard;
 } tl_h5_out;
 

@@ -111,16 +111,27 @@ void tl_problems_scan(tl_problems *problems, uint32_t origin) {
   }
 }
 
-/* The source line of a mark and a caret below it; of a long line the part around the caret. */
-static void quote_line(tl_text *text, const tl_source *source, tl_mark mark) {
-  const unsigned char *p = (const unsigned char *)source->text, *end = p + source->length;
-  for (uint32_t line = 1; line < mark.line && p < end;) {
+/* Where a line starts; marks come in order, so the search goes on from the last one. */
+typedef struct cursor {
+  const unsigned char *at;
+  uint32_t line;
+} cursor;
+
+static const unsigned char *find_line(cursor *from, const unsigned char *end, uint32_t line) {
+  while (from->line < line && from->at < end) {
     uint32_t code = 0;
-    const size_t n = character(p, end, &code);
-    p += n == 0 ? 1 : n;
-    if (ends_line(code, p, end))
-      line++;
+    const size_t n = character(from->at, end, &code);
+    from->at += n == 0 ? 1 : n;
+    if (ends_line(code, from->at, end))
+      from->line++;
   }
+  return from->at;
+}
+
+/* The source line of a mark and a caret below it; of a long line the part around the caret. */
+static void quote_line(tl_text *text, const tl_source *source, cursor *from, tl_mark mark) {
+  const unsigned char *end = (const unsigned char *)source->text + source->length;
+  const unsigned char *p = find_line(from, end, mark.line);
   const uint32_t first = mark.column > WIDTH - 20 ? mark.column - WIDTH / 2 : 1;
   tl_text below = {0};
   tl_text_add(text, "  %s", first > 1 ? "..." : "");
@@ -196,13 +207,15 @@ static void add_place(tl_text *text, const tl_problems *problems, tl_mark mark) 
 
 static talus_status write_report(const tl_problems *problems, char **report) {
   tl_text text = {0};
+  cursor from = {.at = (const unsigned char *)problems->sources.data[0].text, .line = 1};
   for (size_t i = 0; i < problems->list.count && i < REPORTED; ++i) {
     const tl_problem *problem = &problems->list.data[i];
     const tl_source *source = &problems->sources.data[problem->mark.origin];
+    TL_ASSERT(source->is_setting || problem->mark.origin == 0);
     add_place(&text, problems, problem->mark);
     tl_text_add(&text, "%s\n", problem->text);
     if (!source->is_setting)
-      quote_line(&text, source, problem->mark);
+      quote_line(&text, source, &from, problem->mark);
   }
   if (problems->count > REPORTED)
     tl_text_add(&text, "... and %zu more\n", problems->count - REPORTED);

@@ -14,6 +14,9 @@
 
 #define BLOCK_ROWS 256
 
+/* Fewer rows than this are not worth the barriers between colours. */
+#define TEAM_ROWS 4096
+
 typedef struct ccp {
   const tl_model *model;
   const tl_scope *scope;
@@ -376,7 +379,7 @@ static talus_status solve_rows(ccp *job) {
   TL_TAKE(arena, 3 * blocks, &job->block_sum);
   TL_TAKE(arena, blocks, &job->block_max);
   const tl_par alone = {1};
-  tl_team_run(job->row_count > 2 * BLOCK_ROWS ? &job->model->par : &alone, iterate, job);
+  tl_team_run(job->row_count >= TEAM_ROWS ? &job->model->par : &alone, iterate, job);
   tl_for(&job->model->par, job->row_count, 1024, store_impulses, job);
   return TALUS_OK;
 }

@@ -41,6 +41,22 @@ static bool is_leaving(void *context, size_t i) {
          (!domain->periodic[2] && (x.z < domain->box.lo.z || x.z > domain->box.hi.z));
 }
 
+/* Has a margin or a box that is not finite though its shape is bounded: velocity or load gone wild.
+ */
+typedef struct bounds_job {
+  const tl_model *model;
+  const tl_scope *scope;
+  const talus_box *boxes;
+  const talus_real *margins;
+} bounds_job;
+
+static bool is_unbounded_by_mistake(void *context, size_t i) {
+  const bounds_job *job = context;
+  const uint32_t slot = tl_scope_slot(job->scope, i);
+  return tl_body_shape(job->model, slot)->bounded &&
+         (!tl_is_finite(job->margins[slot]) || !tl_box_is_finite(job->boxes[i]));
+}
+
 /* Looks at the new velocities before anything is committed. The message is completed by the world,
  * which knows names. */
 static talus_status check_velocities(const tl_model *model, const tl_scope *scope,
@@ -76,6 +92,12 @@ static talus_status find_contacts(const tl_backend *backend, const tl_model *mod
   TL_TAKE(scope->arena, model->bodies, &margins);
   TL_TAKE(scope->arena, scope->count, &boxes);
   TL_TRY(backend->find_bounds(model, scope, boxes, margins));
+  bounds_job bounds = {model, scope, boxes, margins};
+  const size_t wild = tl_find_first(&model->par, scope->count, is_unbounded_by_mistake, &bounds);
+  if (wild != SIZE_MAX) {
+    report->culprit = tl_scope_slot(scope, wild);
+    return tl_fail(TALUS_ERROR_DIVERGED, "its velocity or the load on it is out of range");
+  }
   report->broad = model->broad;
   if (model->broad == TALUS_BROAD_AUTO)
     report->broad = tl_broad_choose(model, scope->count, &report->broad_reason);

@@ -1,0 +1,387 @@
+/* From boxes to sorted bins: sizes, grids, cells, sort. See bins.h for the idea. */
+#include "broad/bins.h"
+
+#include "base/sort.h"
+
+#define CHUNK        ((size_t)4096) /* boxes whose statistics are taken together */
+#define GRAIN        ((size_t)2048) /* boxes per parallel range elsewhere */
+#define SAMPLES      256
+#define MOST_CELLS   0x1p28 /* of a level, so that all cells of all levels fit 32 bits */
+#define MOST_ACROSS  0x1p24 /* cells along an axis: rounding stays far below SLACK */
+#define SLACK        0x1p-16 /* cells are this much wider than boxes, against rounding */
+#define MOST_STRETCH 1.6 /* cells are widened by no more than this to get a smaller table */
+
+static size_t count_pieces(size_t n, size_t size) { return (n + size - 1) / size; }
+
+/* ---- sizes and extents ------------------------------------------------------------------------ */
+
+/* Of the boxes of one level. */
+typedef struct extent {
+  uint32_t count;
+  double lo[3], hi[3]; /* range of the low corners */
+  double edge[3];      /* longest */
+} extent;
+
+typedef struct chunk {
+  union {
+    uint32_t of_class[TL_BINS_CLASSES + 1];
+    extent of_level[TL_BINS_LEVELS + 1];
+  };
+} chunk;
+
+typedef struct survey_work {
+  const tl_bins *bins;
+  chunk *chunks;
+} survey_work;
+
+static void count_classes(void *context, size_t begin, size_t end) {
+  const survey_work *work = context;
+  const tl_bins *bins = work->bins;
+  for (size_t c = begin; c < end; ++c) {
+    uint32_t *count = work->chunks[c].of_class;
+    const size_t last = c * CHUNK + CHUNK;
+    memset(count, 0, sizeof work->chunks[c].of_class);
+    for (size_t i = c * CHUNK; i < bins->scope->count && i < last; ++i)
+      count[tl_bins_class_of(&bins->images, &bins->boxes[i])]++;
+  }
+}
+
+static extent no_extent(void) {
+  const double inf = HUGE_VAL;
+  return (extent){.lo = {inf, inf, inf}, .hi = {-inf, -inf, -inf}};
+}
+
+static void add_extent(extent *to, const extent *from) {
+  to->count += from->count;
+  for (int k = 0; k < 3; ++k) {
+    to->lo[k] = from->lo[k] < to->lo[k] ? from->lo[k] : to->lo[k];
+    to->hi[k] = from->hi[k] > to->hi[k] ? from->hi[k] : to->hi[k];
+    to->edge[k] = from->edge[k] > to->edge[k] ? from->edge[k] : to->edge[k];
+  }
+}
+
+static void measure_levels(void *context, size_t begin, size_t end) {
+  const survey_work *work = context;
+  const tl_bins *bins = work->bins;
+  for (size_t c = begin; c < end; ++c) {
+    extent *of_level = work->chunks[c].of_level;
+    const size_t last = c * CHUNK + CHUNK;
+    for (int l = 0; l <= bins->levels; ++l)
+      of_level[l] = no_extent();
+    for (size_t i = c * CHUNK; i < bins->scope->count && i < last; ++i) {
+      const talus_box *b = &bins->boxes[i];
+      const extent one = {1,
+                          {b->lo.x, b->lo.y, b->lo.z},
+                          {b->lo.x, b->lo.y, b->lo.z},
+                          {b->hi.x - b->lo.x, b->hi.y - b->lo.y, b->hi.z - b->lo.z}};
+      add_extent(&of_level[bins->level_of[tl_bins_class_of(&bins->images, b)]], &one);
+    }
+  }
+}
+
+/* Chooses the levels and measures them. */
+static talus_status survey(tl_bins *bins, extent *extents) {
+  const size_t chunks = count_pieces(bins->scope->count, CHUNK);
+  const tl_par *par = &bins->model->par;
+  const tl_arena_mark mark = tl_arena_get_mark(bins->scope->arena);
+  survey_work work = {.bins = bins};
+  TL_TAKE(bins->scope->arena, chunks, &work.chunks);
+  tl_for(par, chunks, 1, count_classes, &work);
+  uint32_t count[TL_BINS_CLASSES + 1] = {0};
+  for (size_t c = 0; c < chunks; ++c)
+    for (int k = 0; k <= TL_BINS_CLASSES; ++k)
+      count[k] += work.chunks[c].of_class[k];
+  tl_bins_choose_levels(count, bins);
+  tl_for(par, chunks, 1, measure_levels, &work);
+  for (int l = 0; l <= bins->levels; ++l) {
+    extents[l] = no_extent();
+    for (size_t c = 0; c < chunks; ++c)
+      add_extent(&extents[l], &work.chunks[c].of_level[l]);
+  }
+  tl_arena_release(bins->scope->arena, mark);
+  return TALUS_OK;
+}
+
+/* ---- the grid of a level ---------------------------------------------------------------------- */
+
+static int compare_doubles(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Where most boxes are: an eighth more than the range of all but the outermost 1/32 on either side
+ * of a sample. A box that flew away has no influence on it. */
+static void find_bulk(const tl_bins *bins, double lo[3], double hi[3]) {
+  double sample[3][SAMPLES];
+  const size_t n = bins->scope->count, stride = count_pieces(n, SAMPLES);
+  size_t taken = 0;
+  for (size_t i = 0; i < n; i += stride) {
+    const talus_box *box = &bins->boxes[i];
+    if (bins->level_of[tl_bins_class_of(&bins->images, box)] == bins->levels)
+      continue;
+    sample[0][taken] = box->lo.x;
+    sample[1][taken] = box->lo.y;
+    sample[2][taken] = box->lo.z;
+    taken++;
+  }
+  for (int k = 0; k < 3; ++k) {
+    lo[k] = -HUGE_VAL;
+    hi[k] = HUGE_VAL;
+    if (taken == 0)
+      continue;
+    qsort(sample[k], taken, sizeof sample[k][0], compare_doubles);
+    const double low = sample[k][taken / 32], high = sample[k][taken - 1 - taken / 32];
+    lo[k] = low - 0.125 * (high - low);
+    hi[k] = high + 0.125 * (high - low);
+  }
+}
+
+/* The region that cells cover and how wide they are. */
+typedef struct layout {
+  bool periodic[3];
+  double lo[3], length[3];
+  double width[3];
+  bool coarse; /* cells are wider than boxes need, because the region is so long */
+} layout;
+
+/* Cells along an axis when every cell is stretched. A periodic axis has a whole number of cells,
+ * and fewer than three are none at all: left and right neighbour would be the same. */
+static double cells_along(const layout *grid, int k, double stretch) {
+  const double across = floor(grid->length[k] / (grid->width[k] * stretch));
+  if (grid->periodic[k])
+    return across >= 3 ? across : 1;
+  return across + 1;
+}
+
+/* With the border. */
+static double cells_in(const layout *grid, double stretch) {
+  return (cells_along(grid, 0, stretch) + 1) * (cells_along(grid, 1, stretch) + 1) *
+         (cells_along(grid, 2, stretch) + 1);
+}
+
+static layout lay_out(const tl_images *images, const extent *e, const double reach[3],
+                      const double bulk_lo[3], const double bulk_hi[3]) {
+  layout grid = {0};
+  for (int k = 0; k < 3; ++k) {
+    const double lo = e->lo[k] > bulk_lo[k] ? e->lo[k] : bulk_lo[k];
+    const double hi = e->hi[k] < bulk_hi[k] ? e->hi[k] : bulk_hi[k];
+    grid.periodic[k] = images->periodic[k];
+    grid.lo[k] = grid.periodic[k] ? images->low[k] : lo;
+    grid.length[k] = grid.periodic[k] ? images->length[k] : hi > lo ? hi - lo : 0;
+    /* Moving a box by a period rounds at the scale of the domain's coordinates; that must be as
+     * little beside a cell as SLACK. */
+    const double far = fabs(grid.lo[k]) + grid.length[k];
+    const double rounding = grid.periodic[k] ? far * 0x1p-28 : 0;
+    const double least = grid.length[k] / MOST_ACROSS;
+    grid.width[k] = reach[k] > rounding ? reach[k] : rounding;
+    if (grid.width[k] < least) {
+      grid.width[k] = least;
+      grid.coarse = true;
+    }
+    if (grid.width[k] == 0)
+      grid.width[k] = 1;
+  }
+  return grid;
+}
+
+/* Stretches cells until there are no more than `most` of them. */
+static double stretch_to(const layout *grid, double most) {
+  double stretch = 1, cells;
+  while ((cells = cells_in(grid, stretch)) > most) {
+    const double more = cbrt(cells / most);
+    stretch *= more > 1.02 ? more : 1.02;
+  }
+  return stretch;
+}
+
+/* With the border. */
+static uint32_t cell_count(const tl_bins_level *level) {
+  return level->plane * (level->cells[2] + 1);
+}
+
+/* Makes the grid of a level. Its table of starts has at most 4 entries per box: cells are widened a
+ * little for that; if it is not enough, the region is cut down to where most boxes are; and if they
+ * are spread too thin for that, too, an entry stands for 2^shift cells in a row. */
+static void make_grid(const tl_bins *bins, const extent *e, uint32_t base, tl_bins_level *level) {
+  static const double nowhere[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+  static const double anywhere[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL};
+  const double most = 4.0 * e->count + 64;
+  double bulk_lo[3], bulk_hi[3];
+  for (int k = 0; k < 3; ++k)
+    level->reach[k] = e->edge[k] * (1 + SLACK);
+  layout grid = lay_out(&bins->images, e, level->reach, nowhere, anywhere);
+  if (grid.coarse || cells_in(&grid, MOST_STRETCH) > most) {
+    find_bulk(bins, bulk_lo, bulk_hi);
+    const layout cut = lay_out(&bins->images, e, level->reach, bulk_lo, bulk_hi);
+    if (grid.coarse || cells_in(&cut, 1) < cells_in(&grid, 1) / 8)
+      grid = cut;
+  }
+  double stretch = stretch_to(&grid, most);
+  if (stretch > MOST_STRETCH)
+    stretch = stretch_to(&grid, MOST_CELLS);
+  for (int k = 0; k < 3; ++k) {
+    const double across = cells_along(&grid, k, stretch);
+    level->cells[k] = (uint32_t)across;
+    level->origin[k] = grid.lo[k];
+    level->inverse[k] = grid.periodic[k] ? across / grid.length[k] : 1 / (grid.width[k] * stretch);
+    level->wraps[k] = grid.periodic[k] && across >= 3;
+    level->images |= grid.periodic[k] && across < 3;
+  }
+  level->row = level->cells[0] + 1;
+  level->plane = level->row * (level->cells[1] + 1);
+  level->base = base;
+  while ((double)(cell_count(level) >> level->shift) > most)
+    level->shift++;
+}
+
+static size_t table_size(const tl_bins_level *level) {
+  return (size_t)((cell_count(level) - 1) >> level->shift) + 2;
+}
+
+/* ---- cells, sorted ---------------------------------------------------------------------------- */
+
+/* Never decreases with x, whatever x is. */
+static inline uint32_t cell_along(const tl_bins_level *level, int k, double x) {
+  const double t = (x - level->origin[k]) * level->inverse[k];
+  const uint32_t last = level->cells[k] - 1;
+  if (!(t > 0))
+    return 0;
+  return t < (double)last ? (uint32_t)t : last;
+}
+
+static void find_cells(void *context, size_t begin, size_t end) {
+  const tl_bins *bins = context;
+  const uint32_t beyond = bins->level[bins->levels].base;
+  for (size_t i = begin; i < end; ++i) {
+    const talus_box *box = &bins->boxes[i];
+    const int l = bins->level_of[tl_bins_class_of(&bins->images, box)];
+    bins->who[i] = (uint32_t)i;
+    bins->key[i] = beyond;
+    if (l == bins->levels)
+      continue;
+    const tl_bins_level *level = &bins->level[l];
+    const tl_span3 home = tl_images_home(&bins->images, box);
+    const uint32_t x = cell_along(level, 0, home.lo[0]);
+    const uint32_t y = cell_along(level, 1, home.lo[1]);
+    const uint32_t z = cell_along(level, 2, home.lo[2]);
+    bins->key[i] = level->base + z * level->plane + y * level->row + x;
+  }
+}
+
+static void gather(void *context, size_t begin, size_t end) {
+  const tl_bins *bins = context;
+  for (size_t i = begin; i < end; ++i) {
+    const uint32_t member = bins->who[i];
+    const uint32_t slot = tl_scope_slot(bins->scope, member);
+    bins->box[i] = tl_images_home(&bins->images, &bins->boxes[member]);
+    bins->who[i] = slot | (tl_body_is_static(bins->model, slot) ? TL_BINS_STATIC : 0);
+  }
+}
+
+typedef struct table_work {
+  const tl_bins *bins;
+  const tl_bins_level *level;
+} table_work;
+
+/* Entry of the table that box i of the level belongs to; the last one for the end of the level. */
+static inline uint32_t entry_of(const table_work *work, size_t i) {
+  const tl_bins_level *level = work->level;
+  if (i == level->count)
+    return (uint32_t)(table_size(level) - 1);
+  return (work->bins->key[level->first + i] - level->base) >> level->shift;
+}
+
+/* Each box writes the entries between the one before it and its own. */
+static void fill_table(void *context, size_t begin, size_t end) {
+  const table_work *work = context;
+  const tl_bins_level *level = work->level;
+  uint32_t next = begin == 0 ? 0 : entry_of(work, begin - 1) + 1;
+  for (size_t i = begin; i < end; ++i) {
+    const uint32_t entry = entry_of(work, i);
+    while (next <= entry)
+      level->start[next++] = level->first + (uint32_t)i;
+  }
+}
+
+static talus_status sort_into_cells(tl_bins *bins) {
+  const tl_par *par = &bins->model->par;
+  tl_arena *arena = bins->scope->arena;
+  const size_t n = bins->scope->count;
+  for (int l = 0; l < bins->levels; ++l)
+    TL_TAKE(arena, table_size(&bins->level[l]), &bins->level[l].start);
+  TL_TAKE(arena, n, &bins->key);
+  TL_TAKE(arena, n, &bins->who);
+  tl_for(par, n, GRAIN, find_cells, bins);
+  const int bits = tl_bits_u64(bins->level[bins->levels].base);
+  TL_TRY(tl_sort_u32(par, arena, bins->key, bins->who, n, bits));
+  TL_TAKE(arena, n, &bins->box);
+  tl_for(par, n, GRAIN, gather, bins);
+  for (int l = 0; l < bins->levels; ++l) {
+    table_work work = {bins, &bins->level[l]};
+    tl_for(par, (size_t)work.level->count + 1, GRAIN, fill_table, &work);
+  }
+  return TALUS_OK;
+}
+
+/* ---- the whole -------------------------------------------------------------------------------- */
+
+typedef struct search_work {
+  const tl_bins *bins;
+  int level;
+  tl_pair *out;
+} search_work;
+
+static void search_blocks(void *context, size_t begin, size_t end) {
+  const search_work *work = context;
+  tl_bins_search(work->bins, work->level, begin, end, work->out);
+}
+
+static void search_levels(const tl_bins *bins, tl_pair *out) {
+  for (int l = 0; l <= bins->levels; ++l) {
+    search_work work = {bins, l, out};
+    const size_t blocks = bins->first_block[l + 1] - bins->first_block[l];
+    tl_for(&bins->model->par, blocks, 2, search_blocks, &work);
+  }
+}
+
+static talus_status find_pairs(tl_bins *bins, tl_pairs *pairs) {
+  tl_arena *arena = bins->scope->arena;
+  for (int l = 0; l <= bins->levels; ++l)
+    bins->first_block[l + 1] =
+        bins->first_block[l] + count_pieces(bins->level[l].count, tl_bins_block_size(l));
+  const size_t blocks = bins->first_block[bins->levels + 1];
+  uint64_t total;
+  TL_TAKE(arena, bins->scope->count, &bins->hits);
+  TL_TAKE(arena, blocks, &bins->block);
+  search_levels(bins, NULL);
+  TL_TRY(tl_scan_u64(&bins->model->par, arena, bins->block, blocks, &total));
+  TL_TAKE(arena, (size_t)total, &pairs->data);
+  search_levels(bins, pairs->data);
+  pairs->count = (size_t)total;
+  return TALUS_OK;
+}
+
+talus_status tl_bins_find_pairs(const tl_model *model, const tl_scope *scope,
+                                const talus_box *boxes, tl_pairs *pairs) {
+  tl_bins bins = {
+      .model = model, .scope = scope, .boxes = boxes, .images = tl_images_of(model)};
+  extent extents[TL_BINS_LEVELS + 1];
+  if (model->bodies >= TL_BINS_STATIC)
+    return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu bodies are more than bins can number (%u)",
+                   model->bodies, TL_BINS_STATIC - 1);
+  TL_TRY(survey(&bins, extents));
+  uint32_t first = 0, base = 0;
+  for (int l = 0; l <= bins.levels; ++l) {
+    tl_bins_level *level = &bins.level[l];
+    level->first = first;
+    level->count = extents[l].count;
+    level->base = base;
+    first += level->count;
+    if (l == bins.levels)
+      break;
+    make_grid(&bins, &extents[l], base, level);
+    base += cell_count(level);
+  }
+  TL_TRY(sort_into_cells(&bins));
+  return find_pairs(&bins, pairs);
+}

@@ -1,0 +1,114 @@
+/* Bins: a hierarchy of uniform grids (private to src/broad).
+ *
+ * Boxes of similar size share a level; a level is a uniform grid whose cells are no smaller than
+ * the largest box in it, and a box lives in the one cell that holds its low corner. Two boxes of a
+ * level can then overlap only if their cells are neighbours: each box looks at half of the 27 cells
+ * around it, so that a pair is met once. Cells are numbered with x fastest, so the three
+ * x-neighbours of a row are one run of the sorted boxes: the own row forward and four more rows. A
+ * box also looks through every finer level, at the cells that boxes touching it could be in. What
+ * is unbounded, or so large that it would look at nearly everything, is in a list of its own
+ * (`wide`) which everything is tested against.
+ *
+ * Any map from coordinate to cell that never decreases keeps this true, so far-out boxes are simply
+ * clamped into the border cells, and a box that flew away does not make the grid coarse.
+ *
+ * Steps: size classes -> levels (bins_levels.c); grid of each level, cells, sort (bins.c); search,
+ * once to count and once to write (bins_search.c). All of it is independent of the number of
+ * threads. */
+#ifndef TL_BROAD_BINS_H
+#define TL_BROAD_BINS_H
+
+#include <float.h>
+
+#include "broad/broad.h"
+#include "broad/images.h"
+
+/* ---- sizes ------------------------------------------------------------------------------------ */
+
+/* A size class is half an octave of the longest edge, from 2^-64 m to 2^64 m; smaller and larger
+ * ones are in the first and the last. */
+#define TL_BINS_CLASSES 256
+#define TL_BINS_WIDE    TL_BINS_CLASSES /* the class of a box that no grid can hold */
+#define TL_BINS_LEVELS  8
+
+/* Twice the biased exponent of 2^-64. */
+#define TL_BINS_CLASS_0 (2u * (1023u - 64u))
+
+/* Class of an edge >= 0: exponent and first bit of the mantissa, which is monotone and exact. */
+static inline int tl_bins_class_of_edge(double edge) {
+  uint64_t bits;
+  memcpy(&bits, &edge, sizeof bits);
+  const uint32_t top = (uint32_t)(bits >> 51);
+  const uint32_t lo = TL_BINS_CLASS_0, hi = TL_BINS_CLASS_0 + TL_BINS_CLASSES - 1;
+  return (int)((top < lo ? lo : top > hi ? hi : top) - lo);
+}
+
+/* The least edge beyond a class. */
+static inline double tl_bins_class_end(int size_class) {
+  const uint64_t bits = (uint64_t)(TL_BINS_CLASS_0 + (unsigned)size_class + 1) << 51;
+  double edge;
+  memcpy(&edge, &bits, sizeof edge);
+  return edge;
+}
+
+/* A periodic axis must leave room to tell a box from its own image: no more than half a period. */
+static inline int tl_bins_class_of(const tl_images *images, const talus_box *box) {
+  const double edge[3] = {box->hi.x - box->lo.x, box->hi.y - box->lo.y, box->hi.z - box->lo.z};
+  double longest = 0;
+  for (int k = 0; k < 3; ++k) {
+    longest = edge[k] > longest ? edge[k] : longest;
+    if (images->any && images->periodic[k] && edge[k] > 0.5 * images->length[k])
+      return TL_BINS_WIDE;
+  }
+  return longest <= DBL_MAX ? tl_bins_class_of_edge(longest) : TL_BINS_WIDE;
+}
+
+/* ---- levels ----------------------------------------------------------------------------------- */
+
+typedef struct tl_bins_level {
+  uint32_t first, count; /* its run of the sorted boxes */
+  double reach[3];       /* longest edges, and a little */
+  double origin[3], inverse[3];
+  uint32_t cells[3];
+  uint32_t row, plane; /* from a cell to the next one in y and z: a row and a plane end with an
+                          empty border, which is a neighbour on both sides and spares tests */
+  bool wraps[3];  /* periodic with three cells or more: the last is a neighbour of the first */
+  bool images;    /* some periodic axis has one cell: a cell does not tell which image overlaps */
+  uint32_t base;  /* key of its first cell */
+  uint32_t *start; /* of each run of 2^shift cells, where it starts in the sorted boxes */
+  int shift;
+} tl_bins_level;
+
+typedef struct tl_bins {
+  const tl_model *model;
+  const tl_scope *scope;
+  const talus_box *boxes;
+  tl_images images;
+  uint8_t level_of[TL_BINS_CLASSES + 1]; /* by class; `levels` for the wide */
+  int levels;                            /* from small to large */
+  tl_bins_level level[TL_BINS_LEVELS + 1]; /* the last is the wide list: a run and nothing else */
+
+  /* Sorted by key; within a key by member. */
+  uint32_t *key;  /* cell, counted through all levels; the wide ones come last */
+  uint32_t *who;  /* first the member, then its slot with TL_BINS_STATIC */
+  tl_span3 *box;  /* at home */
+  uint64_t *hits; /* what counting found among the first 64 candidates of the own level */
+
+  uint64_t *block;                         /* pairs of each block of boxes, then their start */
+  size_t first_block[TL_BINS_LEVELS + 2];  /* of each level, and the end */
+} tl_bins;
+
+/* In `who`: not moved by contacts, so that two of them make no pair. Slots are below it. */
+#define TL_BINS_STATIC 0x80000000u
+
+/* Chooses the levels from how many boxes (in all) are of each class: fills level_of and levels. */
+void tl_bins_choose_levels(const uint32_t count[TL_BINS_CLASSES + 1], tl_bins *bins);
+
+/* Boxes of a block: one unit of parallel work, and of the order in which pairs come out. */
+static inline size_t tl_bins_block_size(int level) { return level == 0 ? 512 : 32; }
+
+/* Pairs of blocks [begin, end) of a level: into bins->block[] when out is NULL, else written to
+ * out + bins->block[]. */
+void tl_bins_search(const tl_bins *bins, int level, size_t begin, size_t end, tl_pair *out);
+
+#endif

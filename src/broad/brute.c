@@ -1,0 +1,72 @@
+/* Brute force: every box against every other. The reference for the other algorithms, and the
+ * fastest for a handful of bodies. Counts, then writes. */
+#include "base/sort.h"
+#include "broad/broad.h"
+#include "broad/images.h"
+
+typedef struct brute_work {
+  const tl_model *model;
+  const tl_scope *scope;
+  const talus_box *boxes;
+  tl_images images;
+  tl_span3 *home;  /* the boxes, brought home */
+  uint64_t *first; /* pairs of row i with later rows: how many, then where they start */
+  tl_pair *out;    /* NULL while counting */
+} brute_work;
+
+/* Two boxes take about a nanosecond: a thread is worth waking for some ten thousand of them. */
+#define TESTS_PER_GRAIN ((size_t)16384)
+
+static void bring_home(void *context, size_t begin, size_t end) {
+  const brute_work *work = context;
+  for (size_t i = begin; i < end; ++i)
+    work->home[i] = tl_images_home(&work->images, &work->boxes[i]);
+}
+
+/* Row i: pairs with the rows after it. */
+static void search_row(const brute_work *work, size_t i) {
+  const size_t n = work->scope->count;
+  const uint32_t a = tl_scope_slot(work->scope, i);
+  uint64_t count = 0;
+  for (size_t j = i + 1; j < n; ++j) {
+    if (!tl_images_overlap(&work->images, &work->home[i], &work->home[j]))
+      continue;
+    const uint32_t b = tl_scope_slot(work->scope, j);
+    if (!tl_broad_allows(work->model, a, b))
+      continue;
+    if (work->out)
+      work->out[work->first[i] + count] = (tl_pair){a, b};
+    count++;
+  }
+  if (!work->out)
+    work->first[i] = count;
+}
+
+/* Row i together with row n-1-i: every such couple is the same amount of work. */
+static void search_rows(void *context, size_t begin, size_t end) {
+  const brute_work *work = context;
+  const size_t n = work->scope->count;
+  for (size_t i = begin; i < end; ++i) {
+    search_row(work, i);
+    if (n - 1 - i != i)
+      search_row(work, n - 1 - i);
+  }
+}
+
+talus_status tl_brute_find_pairs(const tl_model *model, const tl_scope *scope,
+                                 const talus_box *boxes, tl_pairs *pairs) {
+  const size_t n = scope->count, couples = (n + 1) / 2;
+  const size_t grain = 1 + TESTS_PER_GRAIN / (n + 1);
+  brute_work work = {
+      .model = model, .scope = scope, .boxes = boxes, .images = tl_images_of(model)};
+  uint64_t total;
+  TL_TAKE(scope->arena, n, &work.home);
+  TL_TAKE(scope->arena, n, &work.first);
+  tl_for(&model->par, n, 0, bring_home, &work);
+  tl_for(&model->par, couples, grain, search_rows, &work);
+  TL_TRY(tl_scan_u64(&model->par, scope->arena, work.first, n, &total));
+  TL_TAKE(scope->arena, (size_t)total, &work.out);
+  tl_for(&model->par, couples, grain, search_rows, &work);
+  *pairs = (tl_pairs){.data = work.out, .count = (size_t)total};
+  return TALUS_OK;
+}

@@ -1,0 +1,190 @@
+/* Probes: means over time of what happens to a body or in a region.
+ *
+ * Sums are weighted with the length of the step. For a force that weight makes the impulse of the
+ * step itself, so that a mean force is momentum over time, exactly. */
+#include "flow/place.h"
+#include "kernels/motion.h"
+
+enum {
+  ON_BODY = TALUS_RECORD_FORCE | TALUS_RECORD_TORQUE | TALUS_RECORD_ENERGY,
+  IN_REGION = TALUS_RECORD_MASS_FLOW | TALUS_RECORD_COUNT | TALUS_RECORD_ENERGY
+};
+
+/* ---- definitions ----------------------------------------------------------------------------- */
+
+talus_status tl_probe_check(const talus_probe_def *def, const char *what) {
+  const uint32_t all = ON_BODY | IN_REGION;
+  if (def->record == 0 || (def->record & ~all) != 0)
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "%s: say what to record: force, torque, mass-flow, count, energy", what);
+  if (def->on_body) {
+    if ((def->record & ~(uint32_t)ON_BODY) != 0)
+      return tl_fail(TALUS_ERROR_INVALID,
+                     "%s: on a body force, torque and energy can be recorded; mass-flow and count "
+                     "need a region",
+                     what);
+    return TALUS_OK;
+  }
+  if ((def->record & ~(uint32_t)IN_REGION) != 0)
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "%s: in a region mass-flow, count and energy can be recorded; force and torque "
+                   "need a body",
+                   what);
+  TL_TRY(tl_region_check(&def->region, what));
+  if (!(tl_region_volume(&def->region) > 0))
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "%s: the region is flat, so no centre is ever found in it; give it a thickness",
+                   what);
+  if ((def->record & TALUS_RECORD_MASS_FLOW) && def->region.kind != TALUS_REGION_BOX)
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "%s: mass-flow is per axis of a box; use a box as the region", what);
+  return TALUS_OK;
+}
+
+talus_status tl_flow_add_probe(tl_flow *flow, const talus_probe_def *def, uint64_t uid, double now,
+                               uint32_t *probe) {
+  const tl_flow_label what = tl_flow_describe("probe", def->name, flow->probes.count);
+  TL_TRY(tl_probe_check(def, what.text));
+  for (size_t i = 0; i < flow->probes.count && def->name; ++i)
+    if (flow->probes.data[i].name && strcmp(flow->probes.data[i].name, def->name) == 0)
+      return tl_fail(TALUS_ERROR_INVALID, "%s: there is a probe of that name already", what.text);
+  TL_TRY(tl_array_reserve(&flow->probes, flow->probes.count + 1));
+  tl_probe fresh = {.on_body = def->on_body,
+                    .uid = def->on_body ? uid : 0,
+                    .region = def->region,
+                    .record = def->record,
+                    .from = now};
+  TL_TRY(tl_flow_copy_name(&fresh.name, def->name));
+  if (probe)
+    *probe = (uint32_t)flow->probes.count;
+  flow->probes.data[flow->probes.count++] = fresh;
+  return TALUS_OK;
+}
+
+/* ---- one step -------------------------------------------------------------------------------- */
+
+static void add_scaled(double sum[3], double weight, talus_vec3 v) {
+  sum[0] += weight * (double)v.x;
+  sum[1] += weight * (double)v.y;
+  sum[2] += weight * (double)v.z;
+}
+
+/* uids ascend with the slots. */
+static uint32_t find_slot(const tl_model *model, uint64_t uid) {
+  size_t lo = 0, hi = model->bodies;
+  while (lo < hi) {
+    const size_t middle = lo + (hi - lo) / 2;
+    if (model->property.uid[middle] < uid)
+      lo = middle + 1;
+    else
+      hi = middle;
+  }
+  return lo < model->bodies && model->property.uid[lo] == uid ? (uint32_t)lo : TL_NONE;
+}
+
+/* m v^2/2 + w.I w/2 in J, the spin turned into the principal frame. */
+static double kinetic_energy(const tl_model *model, const tl_state *state, uint32_t slot) {
+  const talus_dvec3 v = tl_widen(state->velocity[slot]);
+  const talus_dvec3 w = tl_widen(tl_quat_unrotate(state->rotation[slot], state->spin[slot]));
+  const talus_dvec3 inertia = tl_widen(tl_body_inertia(model, slot));
+  return 0.5 * (double)model->property.mass[slot] * tl_ddot(v, v) +
+         0.5 * (inertia.x * w.x * w.x + inertia.y * w.y * w.y + inertia.z * w.z * w.z);
+}
+
+/* Centre of mass at t0, when the contacts were found. A step may work in place; then the way that
+ * the body has gone since is taken back (symplectic Euler, or its motion). */
+static talus_dvec3 centre_before(const tl_model *model, const tl_scope *scope, uint32_t slot) {
+  const uint32_t flags = model->property.flags[slot], row = model->property.motion[slot];
+  if (scope->in->position != scope->out->position || (flags & TL_FLAG_FIXED))
+    return scope->in->position[slot];
+  if ((flags & TL_FLAG_KINEMATIC) && row != TL_NONE) {
+    const tl_motion *motion = &model->motions.data[row];
+    return tl_motion_position(motion->position, &motion->motion, scope->t0);
+  }
+  return tl_dmadd(scope->out->position[slot], -scope->dt, scope->out->velocity[slot]);
+}
+
+static void measure_contacts(tl_probe *probe, const tl_model *model, const tl_scope *scope,
+                             const tl_contacts *contacts, uint32_t slot) {
+  const talus_dvec3 centre = centre_before(model, scope, slot);
+  const bool is_static = tl_body_is_static(model, slot);
+  for (size_t i = 0; i < contacts->count; ++i) {
+    const tl_contact *contact = &contacts->data[i];
+    if (contact->a != slot && contact->b != slot)
+      continue;
+    /* A body that moves is smaller than half a period; a static one may be larger than it all, and
+     * then the nearest image of the point means nothing. */
+    const talus_vec3 arm = is_static ? tl_between(centre, contact->point)
+                                     : tl_narrow(tl_model_offset(model, centre, contact->point));
+    const double sign = contact->a == slot ? -1 : 1;
+    add_scaled(probe->force, sign, contact->impulse);
+    add_scaled(probe->torque, sign, tl_cross(arm, contact->impulse));
+  }
+}
+
+static void measure_body(tl_probe *probe, const tl_model *model, const tl_scope *scope,
+                         const tl_contacts *contacts) {
+  const uint32_t slot = find_slot(model, probe->uid);
+  if (slot == TL_NONE)
+    return;
+  if (probe->record & (TALUS_RECORD_FORCE | TALUS_RECORD_TORQUE))
+    measure_contacts(probe, model, scope, contacts, slot);
+  if (probe->record & TALUS_RECORD_ENERGY)
+    probe->energy += scope->dt * kinetic_energy(model, scope->out, slot);
+}
+
+static void measure_region(tl_probe *probe, const tl_model *model, const tl_scope *scope) {
+  const talus_region *region = &probe->region;
+  const double dt = scope->dt;
+  double flow[3] = {0, 0, 0}, energy = 0;
+  uint64_t count = 0;
+  for (size_t i = 0; i < scope->count; ++i) {
+    const uint32_t slot = tl_scope_slot(scope, i);
+    if (tl_body_is_static(model, slot) ||
+        !tl_region_holds(model, region, scope->out->position[slot]))
+      continue;
+    count++;
+    add_scaled(flow, (double)model->property.mass[slot], scope->out->velocity[slot]);
+    if (probe->record & TALUS_RECORD_ENERGY)
+      energy += kinetic_energy(model, scope->out, slot);
+  }
+  if (probe->record & TALUS_RECORD_COUNT)
+    probe->count += dt * (double)count;
+  probe->energy += dt * energy;
+  if (probe->record & TALUS_RECORD_MASS_FLOW) {
+    const talus_dvec3 edge = tl_dsub(region->box.hi, region->box.lo);
+    probe->mass_flow[0] += dt * flow[0] / edge.x;
+    probe->mass_flow[1] += dt * flow[1] / edge.y;
+    probe->mass_flow[2] += dt * flow[2] / edge.z;
+  }
+}
+
+void tl_flow_probe(tl_flow *flow, const tl_model *model, const tl_scope *scope,
+                   const tl_contacts *contacts) {
+  for (size_t i = 0; i < flow->probes.count; ++i) {
+    tl_probe *probe = &flow->probes.data[i];
+    probe->weight += scope->dt;
+    if (probe->on_body)
+      measure_body(probe, model, scope, contacts);
+    else
+      measure_region(probe, model, scope);
+  }
+}
+
+/* ---- the end of an interval ------------------------------------------------------------------ */
+
+void tl_probe_finish(tl_probe *probe, double now, talus_probe_values *values) {
+  const double scale = probe->weight > 0 ? 1 / probe->weight : 0;
+  *values = (talus_probe_values){.from = probe->from, .to = now};
+  for (int k = 0; k < 3; ++k) {
+    values->force[k] = (probe->record & TALUS_RECORD_FORCE) ? probe->force[k] * scale : 0;
+    values->torque[k] = (probe->record & TALUS_RECORD_TORQUE) ? probe->torque[k] * scale : 0;
+    values->mass_flow[k] = probe->mass_flow[k] * scale;
+    probe->force[k] = probe->torque[k] = probe->mass_flow[k] = 0;
+  }
+  values->count = probe->count * scale;
+  values->energy = probe->energy * scale;
+  probe->count = probe->energy = 0;
+  probe->weight = 0;
+  probe->from = now;
+}

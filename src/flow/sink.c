@@ -1,0 +1,36 @@
+/* Sinks: regions that take out what enters them. */
+#include "flow/place.h"
+
+talus_status tl_flow_add_sink(tl_flow *flow, const char *name, const talus_region *region) {
+  const tl_flow_label what = tl_flow_describe("sink", name, flow->sinks.count);
+  TL_TRY(tl_region_check(region, what.text));
+  if (!(tl_region_volume(region) > 0))
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "%s: the region is flat, so no centre is ever found in it; give it a thickness",
+                   what.text);
+  TL_TRY(tl_array_reserve(&flow->sinks, flow->sinks.count + 1));
+  tl_sink sink = {.region = *region};
+  TL_TRY(tl_flow_copy_name(&sink.name, name));
+  flow->sinks.data[flow->sinks.count++] = sink;
+  return TALUS_OK;
+}
+
+size_t tl_flow_sink(tl_flow *flow, const tl_model *model, const tl_state *state, uint8_t *remove) {
+  if (flow->sinks.count == 0)
+    return 0;
+  size_t newly = 0;
+  for (size_t slot = 0; slot < model->bodies; ++slot) {
+    if (tl_body_is_static(model, slot) || remove[slot] != 0)
+      continue;
+    for (size_t i = 0; i < flow->sinks.count; ++i) {
+      tl_sink *sink = &flow->sinks.data[i];
+      if (!tl_region_holds(model, &sink->region, state->position[slot]))
+        continue;
+      remove[slot] = 1;
+      sink->removed++;
+      newly++;
+      break;
+    }
+  }
+  return newly;
+}

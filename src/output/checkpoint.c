@@ -1,0 +1,271 @@
+#include "output/checkpoint.h"
+
+#if TALUS_HAVE_HDF5
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+#define MEMBER(row, member) sizeof(((row *)NULL)->member)
+#define COLUMN(row, name, member, scalar, type, rule, limit)                                       \
+  { #name, offsetof(row, member), MEMBER(row, member) / sizeof(scalar), type, rule, limit }
+
+#define U32(row, name, member)    COLUMN(row, name, member, uint32_t, TL_H5_U32, TL_RULE_ANY, 0)
+#define U64(row, name, member)    COLUMN(row, name, member, uint64_t, TL_H5_U64, TL_RULE_ANY, 0)
+#define I32(row, name, member)    COLUMN(row, name, member, int32_t, TL_H5_I32, TL_RULE_ANY, 0)
+#define BOOL(row, name, member)   COLUMN(row, name, member, bool, TL_H5_U8, TL_RULE_BELOW, 2)
+#define REAL(row, name, member)   COLUMN(row, name, member, talus_real, TL_H5_REAL, TL_RULE_FINITE, 0)
+#define DOUBLE(row, name, member) COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_FINITE, 0)
+#define ANY_REAL(row, name, member)                                                                \
+  COLUMN(row, name, member, talus_real, TL_H5_REAL, TL_RULE_ANY, 0)
+#define ANY_DOUBLE(row, name, member) COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_ANY, 0)
+#define KIND(row, name, member, limit)                                                             \
+  COLUMN(row, name, member, uint32_t, TL_H5_U32, TL_RULE_BELOW, limit)
+#define TEXT(row, name, member) COLUMN(row, name, member, char *, TL_H5_U8, TL_RULE_TEXT, 0)
+#define TEXT_NEVER_NULL(row, name, member)                                                         \
+  COLUMN(row, name, member, char *, TL_H5_U8, TL_RULE_TEXT_NEVER_NULL, 0)
+
+/* The stored widths above are those of the C types. */
+_Static_assert(sizeof(bool) == 1 && sizeof(int) == 4 && sizeof(size_t) == 8, "column widths");
+_Static_assert(sizeof(talus_shape_kind) == 4 && sizeof(talus_broad_kind) == 4, "kinds are 32 bits");
+
+/* A region as given: members that its kind does not use may hold anything. */
+#define REGION(row, name, member)                                                                  \
+  U32(row, name##_kind, member.kind), ANY_DOUBLE(row, name##_box, member.box),                     \
+      ANY_DOUBLE(row, name##_at, member.at), ANY_REAL(row, name##_axis, member.axis),              \
+      ANY_DOUBLE(row, name##_radius, member.radius), ANY_DOUBLE(row, name##_length, member.length)
+
+#define TABLE(row, table)                                                                          \
+  const tl_table tl_table_##table = {#table, sizeof(row), table##_columns,                         \
+                                     (int)(sizeof table##_columns / sizeof *table##_columns)}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+/* Settings are checked by talus_world_create, and reports hold what the step found. */
+static const tl_column world_columns[] = {
+    REAL(struct talus_world, gravity, model.gravity),
+    DOUBLE(struct talus_world, dt, model.dt),
+    U32(struct talus_world, broad, model.broad),
+    U32(struct talus_world, friction, model.solve.friction),
+    I32(struct talus_world, iterations, model.solve.iterations),
+    ANY_DOUBLE(struct talus_world, tolerance, model.solve.tolerance),
+    BOOL(struct talus_world, warm_start, model.solve.warm_start),
+    ANY_DOUBLE(struct talus_world, recovery_speed, model.solve.recovery_speed),
+    ANY_DOUBLE(struct talus_world, bounce_speed, model.solve.bounce_speed),
+    ANY_DOUBLE(struct talus_world, margin, model.margin),
+    BOOL(struct talus_world, domain_enabled, model.domain.enabled),
+    ANY_DOUBLE(struct talus_world, domain_box, model.domain.box),
+    BOOL(struct talus_world, domain_periodic, model.domain.periodic),
+    U32(struct talus_world, domain_outside, model.domain.outside),
+    U64(struct talus_world, next_uid, next_uid),
+    U64(struct talus_world, steps, steps),
+    U64(struct talus_world, bodies, model.bodies),
+    U64(struct talus_world, emitted, emitted),
+    U64(struct talus_world, removed, removed),
+    KIND(struct talus_world, broad_told, broad_told, TALUS_BROAD_BRUTE + 1),
+    KIND(struct talus_world, last_broad, last.broad, TALUS_BROAD_BRUTE + 1),
+    U64(struct talus_world, last_pairs, last.pairs),
+    ANY_DOUBLE(struct talus_world, last_residual_max, last.solve.residual_max),
+    ANY_DOUBLE(struct talus_world, last_residual_rms, last.solve.residual_rms),
+    I32(struct talus_world, last_iterations, last.solve.iterations),
+    ANY_DOUBLE(struct talus_world, last_wall_broad, last.wall_broad),
+    ANY_DOUBLE(struct talus_world, last_wall_narrow, last.wall_narrow),
+    ANY_DOUBLE(struct talus_world, last_wall_solve, last.wall_solve),
+    ANY_DOUBLE(struct talus_world, last_wall_step, last.wall_step),
+    DOUBLE(struct talus_world, wall, wall),
+};
+TABLE(struct talus_world, world);
+
+/* Derived numbers are saved too: another version may derive them with another last bit. */
+static const tl_column shapes_columns[] = {
+    TEXT(tl_shape, name, name),           KIND(tl_shape, kind, kind, TALUS_SHAPE_KINDS),
+    ANY_DOUBLE(tl_shape, size, size),     U32(tl_shape, open, open),
+    DOUBLE(tl_shape, volume, volume),     REAL(tl_shape, gyration, gyration),
+    REAL(tl_shape, radius, radius),       BOOL(tl_shape, bounded, bounded),
+    BOOL(tl_shape, isotropic, isotropic), DOUBLE(tl_shape, centre, centre),
+    REAL(tl_shape, axes, axes),
+};
+TABLE(tl_shape, shapes);
+
+static const tl_column materials_columns[] = {
+    TEXT(tl_material, name, name),
+    REAL(tl_material, density, density),
+    REAL(tl_material, friction, friction),
+    REAL(tl_material, restitution, restitution),
+};
+TABLE(tl_material, materials);
+
+static const tl_column laws_columns[] = {
+    REAL(tl_pair_law, friction, friction),
+    REAL(tl_pair_law, restitution, restitution),
+};
+TABLE(tl_pair_law, laws);
+
+static const tl_column overrides_columns[] = {
+    U32(tl_pair_override, a, a),
+    U32(tl_pair_override, b, b),
+    REAL(tl_pair_override, friction, friction),
+    REAL(tl_pair_override, restitution, restitution),
+};
+TABLE(tl_pair_override, overrides);
+
+static const tl_column motions_columns[] = {
+    DOUBLE(tl_motion, position, position),        REAL(tl_motion, rotation, rotation),
+    REAL(tl_motion, velocity, motion.velocity),   REAL(tl_motion, spin, motion.spin),
+    REAL(tl_motion, amplitude, motion.amplitude), DOUBLE(tl_motion, frequency, motion.frequency),
+    DOUBLE(tl_motion, phase, motion.phase),
+};
+TABLE(tl_motion, motions);
+
+static const tl_column ignored_columns[] = {
+    U32(tl_group_pair, a, a),
+    U32(tl_group_pair, b, b),
+};
+TABLE(tl_group_pair, ignored);
+
+typedef struct group_row {
+  char *name;
+} group_row;
+static const tl_column groups_columns[] = {TEXT_NEVER_NULL(group_row, name, name)};
+TABLE(group_row, groups);
+
+static const tl_column names_columns[] = {
+    TEXT_NEVER_NULL(tl_body_name, name, name),
+    U64(tl_body_name, uid, uid),
+};
+TABLE(tl_body_name, names);
+
+static const tl_column handles_columns[] = {
+    U32(tl_handle, slot, slot),
+    U32(tl_handle, generation, generation),
+};
+TABLE(tl_handle, handles);
+
+typedef struct free_handle_row {
+  uint32_t handle;
+} free_handle_row;
+static const tl_column free_handles_columns[] = {U32(free_handle_row, handle, handle)};
+TABLE(free_handle_row, free_handles);
+
+static const tl_column contacts_columns[] = {
+    U32(tl_contact, a, a),
+    U32(tl_contact, b, b),
+    U32(tl_contact, feature_a, feature_a),
+    U32(tl_contact, feature_b, feature_b),
+    DOUBLE(tl_contact, point, point),
+    REAL(tl_contact, normal, normal),
+    REAL(tl_contact, gap, gap),
+    REAL(tl_contact, impulse, impulse),
+};
+TABLE(tl_contact, contacts);
+
+/* The definition is checked as a whole, as if it were added anew. */
+static const tl_column emitters_columns[] = {
+    TEXT(tl_emitter, name, def.name),
+    U32(tl_emitter, body_kind, def.body.kind),
+    U32(tl_emitter, body_shape, def.body.shape.index),
+    U32(tl_emitter, body_material, def.body.material.index),
+    ANY_DOUBLE(tl_emitter, body_position, def.body.position),
+    ANY_REAL(tl_emitter, body_rotation, def.body.rotation),
+    REAL(tl_emitter, body_velocity, def.body.velocity),
+    REAL(tl_emitter, body_spin, def.body.spin),
+    ANY_DOUBLE(tl_emitter, body_scale, def.body.scale),
+    DOUBLE(tl_emitter, body_mass, def.body.mass),
+    U32(tl_emitter, body_lock, def.body.lock),
+    U32(tl_emitter, body_group, def.body.group),
+    REAL(tl_emitter, body_force, def.body.force),
+    REAL(tl_emitter, body_torque, def.body.torque),
+    ANY_REAL(tl_emitter, motion_velocity, def.body.motion.velocity),
+    ANY_REAL(tl_emitter, motion_spin, def.body.motion.spin),
+    ANY_REAL(tl_emitter, motion_amplitude, def.body.motion.amplitude),
+    ANY_DOUBLE(tl_emitter, motion_frequency, def.body.motion.frequency),
+    ANY_DOUBLE(tl_emitter, motion_phase, def.body.motion.phase),
+    REGION(tl_emitter, from, def.from),
+    DOUBLE(tl_emitter, rate, def.rate),
+    DOUBLE(tl_emitter, from_time, def.from_time),
+    ANY_DOUBLE(tl_emitter, until, def.until),
+    U32(tl_emitter, size_kind, def.size.kind),
+    ANY_DOUBLE(tl_emitter, size_low, def.size.low),
+    ANY_DOUBLE(tl_emitter, size_high, def.size.high),
+    ANY_DOUBLE(tl_emitter, size_median, def.size.median),
+    ANY_DOUBLE(tl_emitter, size_sigma, def.size.sigma),
+    U64(tl_emitter, size_rows, def.size.rows),
+    BOOL(tl_emitter, size_by_mass, def.size.by_mass),
+    BOOL(tl_emitter, random_rotation, def.random_rotation),
+    U64(tl_emitter, seed, def.seed),
+    U64(tl_emitter, serial, serial),
+    U64(tl_emitter, attempt, attempt),
+    U64(tl_emitter, blocked, blocked),
+};
+TABLE(tl_emitter, emitters);
+
+static const tl_column sinks_columns[] = {
+    TEXT(tl_sink, name, name),
+    REGION(tl_sink, region, region),
+    U64(tl_sink, removed, removed),
+};
+TABLE(tl_sink, sinks);
+
+static const tl_column probes_columns[] = {
+    TEXT(tl_probe, name, name),       BOOL(tl_probe, on_body, on_body),
+    U64(tl_probe, uid, uid),          REGION(tl_probe, region, region),
+    U32(tl_probe, record, record),    DOUBLE(tl_probe, from, from),
+    DOUBLE(tl_probe, weight, weight), DOUBLE(tl_probe, force, force),
+    DOUBLE(tl_probe, torque, torque), DOUBLE(tl_probe, mass_flow, mass_flow),
+    DOUBLE(tl_probe, count, count),   DOUBLE(tl_probe, energy, energy),
+};
+TABLE(tl_probe, probes);
+
+/* ---- rules ----------------------------------------------------------------------------------- */
+
+static bool is_finite_at(tl_h5_type type, const void *data, size_t i) {
+  return type == TL_H5_F64   ? tl_is_finite_d(((const double *)data)[i])
+         : type == TL_H5_F32 ? tl_is_finite_d((double)((const float *)data)[i])
+                             : true;
+}
+
+static bool is_below_at(tl_h5_type type, const void *data, size_t i, uint32_t limit) {
+  return type == TL_H5_U8 ? ((const uint8_t *)data)[i] < limit
+                          : ((const uint32_t *)data)[i] < limit;
+}
+
+talus_status tl_checkpoint_check_values(const char *name, tl_h5_type type, tl_column_rule rule,
+                                        uint32_t limit, const void *data, size_t rows,
+                                        size_t columns) {
+  if (rule != TL_RULE_FINITE && rule != TL_RULE_BELOW)
+    return TALUS_OK;
+  for (size_t i = 0; i < rows * columns; ++i) {
+    if (rule == TL_RULE_FINITE && !is_finite_at(type, data, i))
+      return tl_fail(TALUS_ERROR_INVALID, "'%s', row %zu: a number is not finite", name,
+                     i / columns);
+    if (rule == TL_RULE_BELOW && !is_below_at(type, data, i, limit))
+      return tl_fail(TALUS_ERROR_INVALID, "'%s', row %zu: a value is not below %u", name,
+                     i / columns, limit);
+  }
+  return TALUS_OK;
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+tl_h5_type tl_checkpoint_type(talus_scalar scalar) {
+  switch (scalar) {
+  case TALUS_FLOAT32:
+    return TL_H5_F32;
+  case TALUS_UINT32:
+    return TL_H5_U32;
+  case TALUS_UINT64:
+    return TL_H5_U64;
+  case TALUS_FLOAT64:
+    break;
+  }
+  return TL_H5_F64;
+}
+
+const char *tl_checkpoint_name(char text[TL_CHECKPOINT_NAME_BYTES], const char *table,
+                               const char *column, const char *suffix) {
+  snprintf(text, TL_CHECKPOINT_NAME_BYTES, "%s/%s%s", table, column, suffix);
+  return text;
+}
+
+#endif

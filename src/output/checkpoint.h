@@ -1,0 +1,85 @@
+/* The checkpoint: everything that can change a last bit, in one HDF5 file (docs/formats.md).
+ *
+ * What is saved is said once, in the tables of checkpoint.c, and read by both the saver and the
+ * loader. A table is an array of structs; each of its columns becomes a dataset /TABLE/COLUMN.
+ * Bodies' own arrays come from the lists of fields.h. To save a new member, add a line there.
+ *
+ * In front of the HDF5 part stands a block of text with the checksum of the whole file, which is
+ * verified before HDF5 parses anything: HDF5 is not safe against damaged files. */
+#ifndef TL_OUTPUT_CHECKPOINT_H
+#define TL_OUTPUT_CHECKPOINT_H
+
+#include "output/h5.h"
+
+#if TALUS_HAVE_HDF5
+
+#include "output/output.h"
+#include "world.h"
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+/* What a column may hold: checked on loading, and on saving, so that what is saved can be loaded.
+ */
+typedef enum tl_column_rule {
+  TL_RULE_ANY,    /* any bits; checked with what it belongs to, if it is used at all */
+  TL_RULE_FINITE, /* finite numbers */
+  TL_RULE_BELOW,  /* integers below `limit`: kinds and booleans */
+  TL_RULE_TEXT,   /* a char pointer, owned; NULL is kept apart from "" */
+  TL_RULE_TEXT_NEVER_NULL
+} tl_column_rule;
+
+typedef struct tl_column {
+  const char *name;
+  size_t offset;  /* within the row */
+  size_t columns; /* scalars of one row; 1 for a text */
+  tl_h5_type type;
+  tl_column_rule rule;
+  uint32_t limit;
+} tl_column;
+
+typedef struct tl_table {
+  const char *name; /* of the group */
+  size_t row_bytes;
+  const tl_column *columns;
+  int count;
+} tl_table;
+
+/* The world's own members are a table of one row. */
+extern const tl_table tl_table_world, tl_table_shapes, tl_table_materials, tl_table_laws,
+    tl_table_overrides, tl_table_motions, tl_table_ignored, tl_table_groups, tl_table_names,
+    tl_table_handles, tl_table_free_handles, tl_table_contacts, tl_table_emitters, tl_table_sinks,
+    tl_table_probes;
+
+/* TALUS_ERROR_INVALID naming the row where values break their rule. */
+talus_status tl_checkpoint_check_values(const char *name, tl_h5_type type, tl_column_rule rule,
+                                        uint32_t limit, const void *data, size_t rows,
+                                        size_t columns);
+
+/* HDF5 type of a field of fields.h. */
+tl_h5_type tl_checkpoint_type(talus_scalar scalar);
+
+/* "table/column" in `text`. */
+#define TL_CHECKPOINT_NAME_BYTES 96
+const char *tl_checkpoint_name(char text[TL_CHECKPOINT_NAME_BYTES], const char *table,
+                               const char *column, const char *suffix);
+
+/* ---- the block of text in front -------------------------------------------------------------- */
+
+#define TL_CHECKPOINT_FORMAT 1
+#define TL_CHECKPOINT_BLOCK  512
+
+/* Fills in the first TL_CHECKPOINT_BLOCK bytes of a whole file. */
+void tl_checkpoint_seal(unsigned char *image, size_t bytes);
+
+/* Reads all of the file once: what it is, which version and precision, and whether it is intact.
+ * *bytes is its size. */
+talus_status tl_checkpoint_verify(const char *path, uint64_t *bytes);
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+/* Whether what was loaded one table at a time fits together: tl_world_validate, and the tables that
+ * bodies and flow refer to. */
+talus_status tl_checkpoint_check(const talus_world *world);
+
+#endif
+#endif

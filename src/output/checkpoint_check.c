@@ -1,0 +1,165 @@
+#include "output/checkpoint.h"
+
+#if TALUS_HAVE_HDF5
+
+#include <inttypes.h>
+#include <string.h>
+
+#define WRONG(...) return tl_fail(TALUS_ERROR_INVALID, __VA_ARGS__)
+
+/* ---- shared tables --------------------------------------------------------------------------- */
+
+/* A shape must be one that can be made, with derived numbers of that sort. */
+static talus_status check_shape(const tl_shape *shape, size_t i) {
+  talus_shape_def def = {.name = shape->name, .kind = shape->kind, .open = shape->open};
+  memcpy(def.size, shape->size, sizeof def.size);
+  tl_shape made;
+  TL_TRY(tl_shape_make(&def, &made));
+  const bool same = made.bounded == shape->bounded && (made.volume > 0) == (shape->volume > 0) &&
+                    (made.radius > 0) == (shape->radius > 0) && shape->volume >= 0 &&
+                    shape->radius >= 0;
+  tl_shape_release(&made);
+  if (!same)
+    WRONG("shape %zu: its derived numbers are not those of a %s", i,
+          tl_shape_kind_name(shape->kind));
+  return TALUS_OK;
+}
+
+static bool is_surface(talus_real friction, talus_real restitution) {
+  return friction >= 0 && restitution >= 0 && restitution <= 1;
+}
+
+static talus_status check_materials(const talus_world *world) {
+  const tl_model *model = &world->model;
+  const size_t n = model->materials.count;
+  for (size_t i = 0; i < n; ++i) {
+    const tl_material *m = &model->materials.data[i];
+    if (!(m->density > 0) || !is_surface(m->friction, m->restitution))
+      WRONG("material %zu: density, friction or restitution is out of range", i);
+  }
+  for (size_t i = 0; i < world->overrides.count; ++i) {
+    const tl_pair_override *o = &world->overrides.data[i];
+    if (o->a > o->b || o->b >= n || !is_surface(o->friction, o->restitution))
+      WRONG("override %zu of a pair of materials is out of range", i);
+  }
+  return TALUS_OK;
+}
+
+static talus_status check_groups(const talus_world *world) {
+  const size_t groups = world->groups.count;
+  for (size_t i = 0; i < world->model.ignored.count; ++i) {
+    const tl_group_pair *pair = &world->model.ignored.data[i], *last = pair - 1;
+    if (pair->a == 0 || pair->a > pair->b || pair->b > groups)
+      WRONG("ignored pair %zu of groups is out of range", i);
+    if (i > 0 && !(last->a < pair->a || (last->a == pair->a && last->b < pair->b)))
+      WRONG("ignored pair %zu of groups is out of order", i);
+  }
+  return TALUS_OK;
+}
+
+/* ---- bodies ---------------------------------------------------------------------------------- */
+
+static talus_status check_body(const talus_world *world, size_t i) {
+  const tl_properties *p = &world->model.property;
+  const uint32_t flags = p->flags[i];
+  if ((flags & ~(uint32_t)(TL_FLAG_LOCKS | TL_FLAG_STATIC)) ||
+      (flags & TL_FLAG_STATIC) == TL_FLAG_STATIC)
+    WRONG("row %zu of the bodies: unknown flags 0x%x", i, flags);
+  if (!(flags & TL_FLAG_KINEMATIC) && p->motion[i] != TL_NONE)
+    WRONG("row %zu of the bodies: a body that is not kinematic has a motion", i);
+  if (p->uid[i] == 0 || !(p->mass[i] >= 0))
+    WRONG("row %zu of the bodies: uid or mass is out of range", i);
+  if (!(flags & TL_FLAG_STATIC) && !(tl_body_shape(&world->model, i)->volume > 0))
+    WRONG("row %zu of the bodies: a %s cannot be free", i,
+          tl_shape_kind_name(tl_body_shape(&world->model, i)->kind));
+  return TALUS_OK;
+}
+
+/* Names are of bodies that are there, in the same order. */
+static talus_status check_names(const talus_world *world) {
+  size_t slot = 0;
+  for (size_t i = 0; i < world->names.count; ++i) {
+    const uint64_t uid = world->names.data[i].uid;
+    while (slot < world->model.bodies && world->model.property.uid[slot] < uid)
+      ++slot;
+    if (slot == world->model.bodies || world->model.property.uid[slot] != uid)
+      WRONG("row %zu of the names: there is no body %" PRIu64 ", or it has two names", i, uid);
+    ++slot;
+  }
+  return TALUS_OK;
+}
+
+/* `seen` has a byte per handle. */
+static talus_status check_free_handles(const talus_world *world, unsigned char *seen) {
+  for (size_t i = 0; i < world->free_handles.count; ++i) {
+    const uint32_t handle = world->free_handles.data[i];
+    if (seen[handle])
+      WRONG("row %zu of the free handles: handle %u is there twice", i, handle);
+    seen[handle] = 1;
+  }
+  return TALUS_OK;
+}
+
+static talus_status check_handles(const talus_world *world) {
+  const size_t n = world->handles.count;
+  for (size_t i = 0; i < n; ++i) {
+    const uint32_t slot = world->handles.data[i].slot;
+    if (slot != TL_NONE && (slot >= world->model.bodies || world->model.property.handle[slot] != i))
+      WRONG("row %zu of the handles: it is not the handle of its body", i);
+  }
+  void *seen = NULL;
+  TL_TRY(tl_resize(&seen, 0, n));
+  if (n > 0)
+    memset(seen, 0, n);
+  const talus_status status = check_free_handles(world, seen);
+  (void)tl_resize(&seen, n, 0); /* freeing cannot fail */
+  return status;
+}
+
+/* ---- flow ------------------------------------------------------------------------------------ */
+
+/* Emitters must be such as could be added now: a scratch flow is asked. */
+static talus_status check_emitters(const talus_world *world, tl_flow *scratch) {
+  for (size_t i = 0; i < world->flow.emitters.count; ++i) {
+    const talus_emitter_def *def = &world->flow.emitters.data[i].def;
+    TL_TRY(tl_flow_add_emitter(scratch, &world->model, def));
+    if (def->body.group > world->groups.count || (def->body.lock & ~(uint32_t)TL_FLAG_LOCKS))
+      WRONG("emitter %zu: there is no such group or lock", i);
+  }
+  return TALUS_OK;
+}
+
+static talus_status check_flow(const talus_world *world) {
+  const tl_flow *flow = &world->flow;
+  for (size_t i = 0; i < flow->sinks.count; ++i)
+    TL_TRY(tl_region_check(&flow->sinks.data[i].region, "sink"));
+  for (size_t i = 0; i < flow->probes.count; ++i) {
+    const tl_probe *probe = &flow->probes.data[i];
+    const talus_probe_def def = {
+        .on_body = probe->on_body, .region = probe->region, .record = probe->record};
+    TL_TRY(tl_probe_check(&def, "probe"));
+    if (probe->on_body && (probe->uid == 0 || probe->uid >= world->next_uid))
+      WRONG("probe %zu: there was never a body %" PRIu64, i, probe->uid);
+  }
+  tl_flow scratch = {0};
+  const talus_status status = check_emitters(world, &scratch);
+  tl_flow_release(&scratch);
+  return status;
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+talus_status tl_checkpoint_check(const talus_world *world) {
+  TL_TRY(tl_world_validate(world)); /* after it every index of a body may be followed */
+  for (size_t i = 0; i < world->model.shapes.count; ++i)
+    TL_TRY(check_shape(&world->model.shapes.data[i], i));
+  TL_TRY(check_materials(world));
+  TL_TRY(check_groups(world));
+  for (size_t i = 0; i < world->model.bodies; ++i)
+    TL_TRY(check_body(world, i));
+  TL_TRY(check_names(world));
+  TL_TRY(check_handles(world));
+  return check_flow(world);
+}
+
+#endif

@@ -1,0 +1,55 @@
+/* The public calls on files, and what they say where HDF5 is not built in. */
+#include "output/output.h"
+
+#include "base/memory.h"
+#include <talus/talus.h>
+
+#if !TALUS_HAVE_HDF5
+
+static talus_status unsupported(const char *path) {
+  return tl_fail(TALUS_ERROR_UNSUPPORTED,
+                 "%s: this talus was built without HDF5, which frames, contacts and checkpoints "
+                 "need; install libhdf5-dev and build again",
+                 path);
+}
+
+talus_status tl_output_write_frame(struct talus_world *world, const char *path, unsigned fields) {
+  (void)world, (void)fields;
+  return unsupported(path);
+}
+
+talus_status tl_output_write_contacts(struct talus_world *world, const char *path) {
+  (void)world;
+  return unsupported(path);
+}
+
+talus_status tl_output_save(struct talus_world *world, const char *path, const tl_blob *blob) {
+  (void)world, (void)blob;
+  return unsupported(path);
+}
+
+talus_status tl_output_load(const char *path, struct talus_world **world, tl_blob *blob) {
+  *world = NULL;
+  if (blob)
+    *blob = (tl_blob){0};
+  return unsupported(path);
+}
+
+#endif
+
+talus_status talus_world_save(talus_world *world, const char *path) {
+  return tl_output_save(world, path, NULL);
+}
+
+talus_status talus_world_load(const char *path, talus_world **world) {
+  return tl_output_load(path, world, NULL);
+}
+
+talus_status talus_world_write_frame(talus_world *world, const char *path) {
+  return tl_output_write_frame(world, path,
+                               TL_FRAME_QUATERNION | TL_FRAME_VELOCITY | TL_FRAME_SPIN);
+}
+
+talus_status talus_world_write_contacts(talus_world *world, const char *path) {
+  return tl_output_write_contacts(world, path);
+}

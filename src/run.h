@@ -1,0 +1,171 @@
+/* The run: a scene becomes a result folder (docs/formats.md).
+ *
+ * What makes a run safe against being killed at any moment:
+ *  - frames, contact files, the series, scene.yaml and the checkpoint are each written aside,
+ *    flushed and renamed: complete or absent;
+ *  - history.csv, probes and the log only grow, line by line;
+ *  - the checkpoint says how many frames and lines belonged to its moment. Whoever goes on from it
+ *    first cuts the folder back to that, and then does again what was cut, bit for bit.
+ *
+ * So that a folder ends up the same however often its run was stopped, nothing that depends on the
+ * wall clock is in the checkpoint: wall times go on from the last line of history.csv. The frame
+ * and the lines of an end that lies off the grid of outputs are written after the last checkpoint,
+ * so that going on to a later end takes them away. */
+#ifndef TL_RUN_H
+#define TL_RUN_H
+
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "base/memory.h"
+#include "output/output.h"
+#include "scene/scene.h"
+#include "world.h"
+
+/* ---- a text file that only grows ------------------------------------------------------------- */
+
+typedef struct tl_lines {
+  int fd; /* -1: not open */
+  char *path;
+  uint64_t count; /* lines */
+  off_t bytes;
+} tl_lines;
+
+/* Opens or makes a file and cuts it back to its first `keep` lines, which must be there. */
+talus_status tl_lines_open(tl_lines *lines, const char *path, uint64_t keep);
+/* Appends one line (with its newline) or, where that fails, nothing. */
+talus_status tl_lines_add(tl_lines *lines, const char *line, size_t bytes);
+talus_status tl_lines_sync(tl_lines *lines);
+/* Copies the last line, cut to `size`, into `line`. */
+talus_status tl_lines_last(const tl_lines *lines, char *line, size_t size);
+void tl_lines_close(tl_lines *lines);
+
+/* ---- log.txt --------------------------------------------------------------------------------- */
+
+typedef struct tl_run_log {
+  int fd;          /* -1: not open yet; lines wait in `pending` */
+  tl_text pending; /* what was said before the folder was ready */
+  talus_log_fn *also;
+  void *context;
+} tl_run_log;
+
+/* Opens the log and locks it, so that two runs never write into one folder. */
+talus_status tl_run_log_open(tl_run_log *log, const char *path);
+/* Cuts the log: to nothing, or to the line that tells of the checkpoint of that step. */
+void tl_run_log_clear(tl_run_log *log);
+void tl_run_log_cut(tl_run_log *log, uint64_t step);
+/* A talus_log_fn; the context is the tl_run_log. A log that cannot be written stops nothing. */
+void tl_run_log_line(void *log, int level, const char *line);
+void tl_run_log_add(tl_run_log *log, int level, const char *fmt, ...) TL_PRINTF(3, 4);
+void tl_run_log_sync(const tl_run_log *log);
+void tl_run_log_close(tl_run_log *log);
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+typedef struct tl_run_frame {
+  uint64_t step;
+  bool is_gone; /* somebody deleted the file: left out of the series */
+} tl_run_frame;
+
+typedef struct tl_run_probe {
+  tl_scene_probe_plan plan;
+  uint64_t definition; /* hash: what is measured, where, how often */
+  tl_lines lines;
+} tl_run_probe;
+
+/* Largest of each step since the last line of history.csv. */
+typedef struct tl_run_worst {
+  double residual_max, residual_rms; /* m/s */
+  int iterations;
+} tl_run_worst;
+
+/* Speed of the fastest free body, m/s; infinite where nobody asks (until: {at_rest}). */
+typedef struct tl_run_rest {
+  double since;    /* most since the last output time */
+  double interval; /* most between the last two output times */
+} tl_run_rest;
+
+enum { TL_WALL_TOTAL, TL_WALL_BROAD, TL_WALL_NARROW, TL_WALL_SOLVE, TL_WALL_STEP, TL_WALL_OUTPUT };
+#define TL_WALLS 6
+
+typedef struct tl_run {
+  const talus_scene *scene;
+  const talus_run_def *def;
+  double dt, until, every, at_rest;
+  uint32_t fields; /* TL_FRAME_... */
+  uint64_t end;    /* the last step */
+
+  char *path; /* the folder, and room to build names in */
+  size_t folder_bytes, path_bytes;
+  tl_run_log log;
+  tl_lines history;
+  TL_ARRAY(tl_run_frame) frames; /* number i is frames/i.hdf */
+  TL_ARRAY(tl_run_probe) probes;
+  tl_run_worst worst;
+  tl_run_rest rest;
+
+  talus_world *world;
+  uint64_t saved;         /* step of the newest checkpoint; UINT64_MAX: none */
+  double began, saved_at; /* s of the monotonic clock */
+  double wall[TL_WALLS];  /* s, of earlier calls (from history.csv) */
+  double wall_output;     /* s, of this call */
+} tl_run;
+
+/* Seconds of a clock that never jumps. */
+double tl_run_clock(void);
+
+/* ---- run_folder.c ---------------------------------------------------------------------------- */
+
+/* A path within the folder, and the folder's own; valid until the next call of either. */
+const char *tl_run_path(tl_run *run, const char *fmt, ...) TL_PRINTF(2, 3);
+const char *tl_run_folder(tl_run *run);
+
+/* Refuses a folder that is not empty where neither resume nor force is asked for. Changes nothing.
+ * *has_checkpoint: there is something to go on from. */
+talus_status tl_run_folder_look(tl_run *run, bool *has_checkpoint);
+/* Makes the folder and those above it. */
+talus_status tl_run_folder_make(tl_run *run);
+/* Removes what talus writes, by name, and nothing else; the log stays. */
+talus_status tl_run_folder_clear(tl_run *run);
+/* Removes frames and contact files from number `from` on and what a killed run left half written.
+ */
+talus_status tl_run_folder_cut(tl_run *run, uint64_t from);
+talus_status tl_run_folder_write_scene(tl_run *run);
+/* Names the keys in which the scene differs from the folder's scene.yaml; "" where it does not. */
+void tl_run_folder_compare(tl_run *run, char *text, size_t size);
+
+/* ---- run_frames.c ---------------------------------------------------------------------------- */
+
+/* Whether an event of that interval is at this step. */
+bool tl_run_is_due(double every, double dt, uint64_t step);
+/* Writes frame number frames.count: the state now. */
+talus_status tl_run_frames_write(tl_run *run, uint32_t fields);
+talus_status tl_run_frames_write_series(tl_run *run);
+
+/* ---- run_history.c --------------------------------------------------------------------------- */
+
+talus_status tl_run_history_open(tl_run *run, uint64_t lines);
+talus_status tl_run_history_add(tl_run *run);
+/* After each step. */
+void tl_run_history_note(tl_run *run);
+
+/* ---- run_probes.c ---------------------------------------------------------------------------- */
+
+/* Fills in run->probes from the scene; no file is touched. */
+talus_status tl_run_probes_plan(tl_run *run);
+/* keep[i] lines of probe i are kept; 0 starts its file anew. */
+talus_status tl_run_probes_open(tl_run *run, const uint64_t *keep);
+/* Gives a loaded world the scene's probes: old[i] is the world's probe that probe i goes on with,
+ * or SIZE_MAX for one that begins now. */
+talus_status tl_run_probes_adopt(tl_run *run, const size_t *old);
+/* Lines of the probes whose interval ends at this step, or of all that have measured anything. */
+talus_status tl_run_probes_add(tl_run *run, bool all);
+talus_status tl_run_probes_sync(tl_run *run);
+
+/* ---- run_checkpoint.c ------------------------------------------------------------------------ */
+
+talus_status tl_run_checkpoint_save(tl_run *run);
+/* Loads the world and what belongs to the run, then cuts the folder back to it. */
+talus_status tl_run_checkpoint_resume(tl_run *run);
+
+#endif

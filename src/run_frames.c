@@ -1,0 +1,73 @@
+/* Frames: when they are due, their files, and the series that lists them. */
+#include <errno.h>
+#include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "output/file.h"
+#include "run.h"
+
+#if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
+
+bool tl_run_is_due(double every, double dt, uint64_t step) {
+  /* Event k is at the step nearest k * every, so only the events next to this time can be here. */
+  const double k = floor((double)step * dt / every);
+  const uint64_t first = k > 1 ? (uint64_t)k - 1 : 0;
+  for (uint64_t event = first; event < first + 4; ++event)
+    if (tl_grid_event(event, every, dt, UINT64_MAX) == step)
+      return true;
+  return false;
+}
+
+static talus_status make_folder(tl_run *run, const char *name) {
+  const char *path = tl_run_path(run, "%s", name);
+  if (mkdir(path, 0777) != 0 && errno != EEXIST)
+    return tl_file_fail(errno, path, "made");
+  return TALUS_OK;
+}
+
+static talus_status write_files(tl_run *run, uint32_t fields) {
+  const unsigned long long number = run->frames.count;
+  TL_TRY(make_folder(run, "frames"));
+  TL_TRY(tl_output_write_frame(run->world, tl_run_path(run, "frames/%06llu.hdf", number), fields));
+  if (!(fields & TL_FRAME_CONTACTS))
+    return TALUS_OK;
+  talus_status status = make_folder(run, "contacts");
+  if (status == TALUS_OK)
+    status = tl_output_write_contacts(run->world, tl_run_path(run, "contacts/%06llu.hdf", number));
+  /* A frame that the series will not list is not left behind. */
+  if (status != TALUS_OK)
+    unlink(tl_run_path(run, "frames/%06llu.hdf", number));
+  return status;
+}
+
+talus_status tl_run_frames_write(tl_run *run, uint32_t fields) {
+  const tl_run_frame frame = {.step = talus_world_steps(run->world)};
+  TL_TRY(tl_array_reserve(&run->frames, run->frames.count + 1));
+  TL_TRY(write_files(run, fields));
+  run->frames.data[run->frames.count++] = frame;
+  return TALUS_OK;
+}
+
+talus_status tl_run_frames_write_series(tl_run *run) {
+  tl_text text = {0};
+  bool first = true;
+  tl_text_add(&text, "{\n  \"file-series-version\": \"1.0\",\n  \"files\": [");
+  for (size_t i = 0; i < run->frames.count; ++i) {
+    const tl_run_frame *frame = &run->frames.data[i];
+    if (frame->is_gone)
+      continue;
+    tl_text_add(&text, "%s\n    {\"name\": \"frames/%06zu.hdf\", \"time\": ", first ? "" : ",", i);
+    tl_text_add_number(&text, (double)frame->step * run->dt);
+    tl_text_add(&text, "}");
+    first = false;
+  }
+  tl_text_add(&text, "\n  ]\n}\n");
+  talus_status status = text.status;
+  if (status == TALUS_OK)
+    status = tl_file_write(tl_run_path(run, "frames.hdf.series"), text.data, text.count);
+  tl_text_drop(&text);
+  return status;
+}
+
+#endif

@@ -1,0 +1,121 @@
+/* log.txt: what the run said, with the time of day. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "output/file.h"
+#include "run.h"
+
+#if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
+
+/* The lock goes with the process, however it ends. File systems without locks do without. */
+static talus_status lock(int fd, const char *path) {
+  struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  if (fcntl(fd, F_SETLK, &whole) == 0 || (errno != EACCES && errno != EAGAIN))
+    return TALUS_OK;
+  if (fcntl(fd, F_GETLK, &whole) != 0 || whole.l_type == F_UNLCK)
+    whole.l_pid = 0;
+  return tl_fail(TALUS_ERROR_INVALID,
+                 "%s: another run (process %ld) is writing to this folder; wait for it or choose "
+                 "another folder",
+                 path, (long)whole.l_pid);
+}
+
+talus_status tl_run_log_open(tl_run_log *log, const char *path) {
+  const int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
+  if (fd < 0)
+    return tl_file_fail(errno, path, "opened");
+  const talus_status status = lock(fd, path);
+  if (status != TALUS_OK) {
+    close(fd);
+    return status;
+  }
+  log->fd = fd;
+  return TALUS_OK;
+}
+
+void tl_run_log_clear(tl_run_log *log) {
+  if (ftruncate(log->fd, 0) != 0) {
+    /* Then it goes on below the old lines. */
+  }
+}
+
+/* Part of the line that tells of a checkpoint, and by which the log is cut again. */
+#define MARK " checkpoint: step %llu,"
+
+void tl_run_log_cut(tl_run_log *log, uint64_t step) {
+  const off_t size = lseek(log->fd, 0, SEEK_END);
+  void *block = NULL;
+  if (size <= 0 || tl_resize(&block, 0, (size_t)size + 1) != TALUS_OK)
+    return;
+  char *text = block, mark[64];
+  size_t held = 0;
+  for (ssize_t n; held < (size_t)size; held += (size_t)n)
+    if ((n = pread(log->fd, text + held, (size_t)size - held, (off_t)held)) <= 0)
+      break;
+  text[held] = '\0';
+  snprintf(mark, sizeof mark, MARK, (unsigned long long)step);
+  const char *last = NULL;
+  for (const char *at = text; (at = strstr(at, mark)) != NULL; ++at)
+    last = at;
+  const char *end = last ? strchr(last, '\n') : NULL;
+  if (end && ftruncate(log->fd, (off_t)(end + 1 - text)) != 0) {
+    /* Then the old lines stay. */
+  }
+  (void)tl_resize(&block, (size_t)size + 1, 0); /* freeing cannot fail */
+}
+
+static void put(const tl_run_log *log, const char *text, size_t bytes) {
+  while (bytes > 0) {
+    const ssize_t n = write(log->fd, text, bytes);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return;
+    text += n;
+    bytes -= (size_t)n;
+  }
+}
+
+void tl_run_log_line(void *context, int level, const char *line) {
+  tl_run_log *log = context;
+  char when[40] = "";
+  const time_t now = time(NULL);
+  struct tm parts;
+  if (gmtime_r(&now, &parts))
+    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  tl_text_add(&log->pending, "%s %-7s %s\n", when, tl_log_level_name((tl_log_level)level), line);
+  if (log->fd >= 0 && log->pending.data) {
+    put(log, log->pending.data, log->pending.count);
+    log->pending.count = 0;
+  }
+  log->pending.status = TALUS_OK; /* a lost line stops nothing */
+  if (log->also)
+    log->also(log->context, level, line);
+}
+
+void tl_run_log_add(tl_run_log *log, int level, const char *fmt, ...) {
+  char line[1024];
+  va_list args;
+  va_start(args, fmt);
+  vsnprintf(line, sizeof line, fmt, args);
+  va_end(args);
+  tl_run_log_line(log, level, line);
+}
+
+void tl_run_log_sync(const tl_run_log *log) {
+  if (log->fd >= 0 && fsync(log->fd) != 0) {
+    /* What matters is synced elsewhere. */
+  }
+}
+
+void tl_run_log_close(tl_run_log *log) {
+  if (log->fd >= 0)
+    close(log->fd);
+  log->fd = -1;
+  tl_text_drop(&log->pending);
+}
+
+#endif

@@ -1,0 +1,248 @@
+/* Bodies, fills and emitters: what their shape, kind and place allow. */
+#include <math.h>
+#include <stdio.h>
+
+#include "scene/check.h"
+
+#define PATH 96
+
+static bool is_zero(const double v[3]) { return v[0] == 0 && v[1] == 0 && v[2] == 0; }
+
+/* ---- shapes ------------------------------------------------------------------------------------------------ */
+
+static void check_shape(tl_checker *checker, tl_node_id node, const tl_scene_shape *shape,
+                        const char *path) {
+  if (tl_scene_shape_kind(shape) == TALUS_PLANE && is_zero(shape->plane))
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, "plane"),
+                   "%s.plane has a normal of length 0; expected [nx, ny, nz, d] with a normal", path);
+  if (tl_object_has(&tl_schema_shape, shape, "open") &&
+      !tl_object_has(&tl_schema_shape, shape, "container"))
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, "open"),
+                   "%s.open is of a container; expected it beside `container`", path);
+}
+
+static void check_named_shapes(tl_checker *checker) {
+  const tl_scene_shape *shapes = checker->scene->shapes.data;
+  tl_node_id key = tl_check_first(checker, "shapes");
+  for (size_t i = 0; i < checker->scene->shapes.count; ++i) {
+    char path[PATH];
+    snprintf(path, sizeof path, "shapes.%.40s", shapes[i].name ? shapes[i].name : "");
+    check_shape(checker, tl_node_at(checker->document, key)->first, &shapes[i], path);
+    key = tl_node_at(checker->document, key)->next;
+  }
+}
+
+/* The kind of the shape that is used, or -1; complains about an unknown name. */
+static int check_shape_use(tl_checker *checker, tl_node_id node, const tl_scene_shape_use *use,
+                           const char *path) {
+  char full[PATH + 8];
+  snprintf(full, sizeof full, "%s.shape", path);
+  const tl_scene_shape *shape = tl_check_shape(checker, use);
+  if (!shape && use->name)
+    tl_check_unknown(checker, tl_check_mark(checker, node, "shape"), full, use->name,
+                     "the name of a shape", &checker->shapes);
+  if (use->own)
+    check_shape(checker, tl_check_value(checker, node, "shape"), use->own, full);
+  return shape ? tl_scene_shape_kind(shape) : -1;
+}
+
+/* ---- materials and groups ------------------------------------------------------------------------------------ */
+
+/* A body may leave its material out where the scene has one only. */
+static void check_material(tl_checker *checker, tl_node_id node, const tl_map *map, void *object,
+                           char **material, const char *path) {
+  uint32_t row;
+  const tl_items *materials = &checker->scene->materials;
+  if (*material) {
+    char full[PATH + 12];
+    snprintf(full, sizeof full, "%s.material", path);
+    if (!tl_names_find(&checker->materials, *material, &row))
+      tl_check_unknown(checker, tl_check_mark(checker, node, "material"), full, *material,
+                       "the name of a material", &checker->materials);
+    return;
+  }
+  if (tl_object_has(map, object, "material"))
+    return; /* refused before */
+  const tl_mark mark = tl_node_mark(checker->document, node);
+  if (materials->count == 0) {
+    tl_problem_add(checker->problems, mark,
+                   "%s has no material to be of; expected `materials` with at least one", path);
+  } else if (materials->count > 1) {
+    tl_problem_add(checker->problems, mark,
+                   "%s has no `material`; expected the name of one, since the scene has %zu", path,
+                   materials->count);
+  } else {
+    const char *only = *tl_item_name(materials->data);
+    if (only && checker->status == TALUS_OK)
+      checker->status = tl_string_copy(only, strlen(only), material);
+    ((tl_object *)object)->has |= UINT32_C(1) << tl_map_find(map, "material");
+  }
+}
+
+static void note_group(tl_checker *checker, const char *group) {
+  uint32_t first;
+  if (group && checker->status == TALUS_OK)
+    checker->status = tl_names_add(&checker->groups, group, 0, &first);
+}
+
+/* ---- bodies ---------------------------------------------------------------------------------------------------- */
+
+/* The plane's normal in the world: q n q*, by the rotation matrix's columns. */
+static void turned_normal(const double n[3], const double q[4], double out[3]) {
+  const double length = hypot(hypot(q[0], q[1]), hypot(q[2], q[3]));
+  const double w = q[0] / length, x = q[1] / length, y = q[2] / length, z = q[3] / length;
+  const double tx = 2 * (y * n[2] - z * n[1]), ty = 2 * (z * n[0] - x * n[2]),
+               tz = 2 * (x * n[1] - y * n[0]);
+  out[0] = n[0] + w * tx + y * tz - z * ty;
+  out[1] = n[1] + w * ty + z * tx - x * tz;
+  out[2] = n[2] + w * tz + x * ty - y * tx;
+}
+
+/* A plane across a periodic axis would cut through every image of the domain but its own. */
+static void check_plane(tl_checker *checker, tl_node_id node, const tl_scene_body *body,
+                        const char *path) {
+  const tl_scene_shape *shape = tl_check_shape(checker, &body->shape);
+  const talus_scene *scene = checker->scene;
+  if (!tl_object_good(&tl_schema_scene, scene, "domain") ||
+      !tl_object_good(&tl_schema_body, body, "rotation") || is_zero(shape->plane))
+    return;
+  double normal[3];
+  turned_normal(shape->plane, body->rotation.quaternion, normal);
+  const double length = hypot(hypot(normal[0], normal[1]), normal[2]);
+  for (int k = 0; k < 3; ++k)
+    if ((scene->domain.periodic & (1u << k)) && fabs(normal[k]) > 1e-12 * length)
+      tl_problem_add(checker->problems, tl_check_mark(checker, node, "shape"),
+                     "%s is a plane across the periodic axis %c; expected a plane along it", path,
+                     "xyz"[k]);
+}
+
+static void check_kind(tl_checker *checker, tl_node_id node, const tl_scene_body *body, int shape,
+                       const char *path) {
+  const tl_map *map = &tl_schema_body;
+  const bool moves = tl_object_has(map, body, "motion");
+  const bool is_known = tl_object_good(map, body, "fixed");
+  if (body->fixed && moves)
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, "motion"),
+                   "%s has `motion` and is fixed; expected one of the two", path);
+  static const char *const state[] = {"velocity", "spin"};
+  const double *const values[] = {body->velocity, body->spin};
+  for (int i = 0; i < 2; ++i)
+    if ((body->fixed || moves) && tl_object_good(map, body, state[i]) && !is_zero(values[i]))
+      tl_problem_add(checker->problems, tl_check_mark(checker, node, state[i]),
+                     "%s.%s is of a body that %s; expected %s", path, state[i],
+                     body->fixed ? "is fixed" : "has `motion`",
+                     body->fixed ? "none" : "it within `motion`");
+  if ((shape == TALUS_PLANE || shape == TALUS_CONTAINER) && is_known && !body->fixed && !moves)
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, "shape"),
+                   "%s is a %s, which is never free; expected `fixed: true` or `motion` beside it",
+                   path, shape == TALUS_PLANE ? "plane" : "container");
+}
+
+static void check_body(tl_checker *checker, tl_node_id node, tl_scene_body *body, size_t row) {
+  char path[PATH];
+  snprintf(path, sizeof path, "bodies.%zu", row);
+  tl_check_new_name(checker, tl_check_mark(checker, node, "name"), "bodies", body->name,
+                    &checker->bodies, (uint32_t)row);
+  const int shape = check_shape_use(checker, node, &body->shape, path);
+  check_material(checker, node, &tl_schema_body, body, &body->material, path);
+  note_group(checker, body->group);
+  check_kind(checker, node, body, shape, path);
+  if (shape == TALUS_PLANE)
+    check_plane(checker, node, body, path);
+}
+
+/* ---- many bodies ------------------------------------------------------------------------------------------------ */
+
+static void check_free_shape(tl_checker *checker, tl_node_id node, const tl_scene_shape_use *use,
+                             const char *path) {
+  const int shape = check_shape_use(checker, node, use, path);
+  if (shape == TALUS_PLANE || shape == TALUS_CONTAINER)
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, "shape"),
+                   "%s.shape is a %s; expected a shape that can be free: a sphere or a box", path,
+                   shape == TALUS_PLANE ? "plane" : "container");
+}
+
+static void check_axis(tl_checker *checker, tl_node_id node, const tl_scene_round *round,
+                       const char *path) {
+  if (is_zero(round->axis) && round->object.bad == 0)
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, "axis"),
+                   "%s.axis has length 0; expected a direction", path);
+}
+
+void tl_check_region(tl_checker *checker, tl_node_id parent, const char *key,
+                     const tl_scene_region *region, const char *path) {
+  const tl_node_id node = tl_check_value(checker, parent, key);
+  static const char *const names[] = {"cylinder", "disc"};
+  const tl_scene_round *const rounds[] = {&region->cylinder, &region->disc};
+  for (int i = 0; i < 2; ++i) {
+    const tl_node_id round = node == 0 ? 0 : tl_check_value(checker, node, names[i]);
+    char full[PATH + 32];
+    snprintf(full, sizeof full, "%s.%s.%s", path, key, names[i]);
+    if (round != 0 && rounds[i]->object.line != 0)
+      check_axis(checker, round, rounds[i], full);
+  }
+}
+
+static void check_size(tl_checker *checker, tl_node_id parent, const tl_scene_size *size,
+                       const char *path) {
+  const tl_node_id node = tl_check_value(checker, parent, "size");
+  if (node != 0 && size->object.bad == 0 && size->uniform[0] > size->uniform[1])
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, "uniform"),
+                   "%s.size.uniform goes from %g down to %g; expected the smaller size first", path,
+                   size->uniform[0], size->uniform[1]);
+}
+
+static void check_fill(tl_checker *checker, tl_node_id node, tl_scene_fill *fill, size_t row) {
+  char path[PATH];
+  snprintf(path, sizeof path, "bodies.%zu.fill", row);
+  if (fill->object.bad == UINT32_MAX)
+    return; /* no map at all */
+  check_free_shape(checker, node, &fill->shape, path);
+  check_material(checker, node, &tl_schema_fill, fill, &fill->material, path);
+  note_group(checker, fill->group);
+  tl_check_region(checker, node, "in", &fill->in, path);
+  check_size(checker, node, &fill->size, path);
+}
+
+void tl_check_bodies(tl_checker *checker) {
+  check_named_shapes(checker);
+  tl_scene_body *bodies = checker->scene->bodies.data;
+  tl_node_id node = tl_check_first(checker, "bodies");
+  for (size_t i = 0; i < checker->scene->bodies.count; ++i) {
+    if (bodies[i].fill)
+      check_fill(checker, tl_check_value(checker, node, "fill"), bodies[i].fill, i);
+    else if (tl_object_has(&tl_schema_body, &bodies[i], "from"))
+      checker->takes_from = true;
+    else if (bodies[i].object.bad != UINT32_MAX)
+      check_body(checker, node, &bodies[i], i);
+    node = tl_node_at(checker->document, node)->next;
+  }
+}
+
+void tl_check_emitters(tl_checker *checker) {
+  tl_scene_emitter *emitters = checker->scene->emit.data;
+  const tl_map *map = &tl_schema_emitter;
+  tl_names names = {0};
+  tl_node_id node = tl_check_first(checker, "emit");
+  for (size_t i = 0; i < checker->scene->emit.count; ++i) {
+    tl_scene_emitter *emitter = &emitters[i];
+    char path[PATH];
+    snprintf(path, sizeof path, "emit.%zu", i);
+    if (emitter->object.bad != UINT32_MAX) {
+      tl_check_new_name(checker, tl_check_mark(checker, node, "name"), "emit", emitter->name,
+                        &names, (uint32_t)i);
+      check_free_shape(checker, node, &emitter->shape, path);
+      check_material(checker, node, map, emitter, &emitter->material, path);
+      note_group(checker, emitter->group);
+      tl_check_region(checker, node, "from", &emitter->from, path);
+      check_size(checker, node, &emitter->size, path);
+      if (tl_object_good(map, emitter, "until") && tl_object_good(map, emitter, "from_time") &&
+          emitter->until <= emitter->from_time)
+        tl_problem_add(checker->problems, tl_check_mark(checker, node, "until"),
+                       "%s.until is %g, not after its beginning at %g s; expected a later time",
+                       path, emitter->until, emitter->from_time);
+    }
+    node = tl_node_at(checker->document, node)->next;
+  }
+  tl_names_free(&names);
+}

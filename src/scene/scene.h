@@ -1,0 +1,240 @@
+/* The scene as read: plain structs, one member per key of the file. schema.c says what each key
+ * means; the reader, the writer and the documentation are loops over those tables. */
+#ifndef TL_SCENE_SCENE_H
+#define TL_SCENE_SCENE_H
+
+#include "scene/text.h"
+#include <talus/scene.h>
+
+/* First member of every struct that stands for a map of the file. */
+typedef struct tl_object {
+  uint32_t has; /* bit i: key i of its map has a value, given or by default */
+  uint32_t bad; /* bit i: that value was refused, so checks leave it alone */
+  uint32_t line, column, origin; /* where it is */
+} tl_object;
+
+/* A list, or a map of names: `count` structs. Those of a map of names have the name second. */
+typedef struct tl_items {
+  void *data;
+  size_t count, capacity;
+} tl_items;
+
+typedef struct tl_scene_until {
+  tl_object object;
+  double time, at_rest; /* s, m/s */
+} tl_scene_until;
+
+typedef struct tl_scene_step {
+  tl_object object;
+  int kind;
+  double dt;
+} tl_scene_step;
+
+typedef struct tl_scene_solve {
+  tl_object object;
+  int kind, method, friction;
+  uint64_t iterations;
+  double tolerance;
+  bool warm_start;
+  double recovery_speed, bounce_speed;
+} tl_scene_solve;
+
+typedef struct tl_scene_broad {
+  tl_object object;
+  int kind;
+} tl_scene_broad;
+
+typedef struct tl_scene_contact {
+  tl_object object;
+  double margin;
+} tl_scene_contact;
+
+typedef struct tl_scene_material {
+  tl_object object;
+  char *name;
+  double density, friction, restitution;
+} tl_scene_material;
+
+typedef struct tl_scene_pair {
+  tl_object object;
+  char *materials[2];
+  double friction, restitution;
+} tl_scene_pair;
+
+typedef struct tl_scene_shape {
+  tl_object object;
+  char *name; /* NULL for a shape written within a body */
+  double sphere, box[3], plane[4], container[3];
+  uint32_t open;
+} tl_scene_shape;
+
+/* `shape: NAME`, or a shape in place. */
+typedef struct tl_scene_shape_use {
+  char *name;
+  tl_scene_shape *own;
+} tl_scene_shape_use;
+
+typedef struct tl_scene_rotation {
+  double quaternion[4]; /* as written, not normalised: so writing it again changes no bit */
+  bool is_random;
+} tl_scene_rotation;
+
+/* Sphere, cylinder and disc of a region, each using some of it. */
+typedef struct tl_scene_round {
+  tl_object object;
+  double at[3], axis[3], radius, length;
+} tl_scene_round;
+
+typedef struct tl_scene_region {
+  tl_object object;
+  double box[6]; /* low corner, high corner */
+  tl_scene_round sphere, cylinder, disc;
+} tl_scene_region;
+
+typedef struct tl_scene_lognormal {
+  tl_object object;
+  double median, sigma;
+} tl_scene_lognormal;
+
+typedef struct tl_scene_size {
+  tl_object object;
+  double uniform[2];
+  tl_scene_lognormal lognormal;
+  tl_items table; /* of double[2] */
+  int by;
+} tl_scene_size;
+
+typedef struct tl_scene_motion {
+  tl_object object;
+  double velocity[3], spin[3], amplitude[3], frequency, phase;
+} tl_scene_motion;
+
+typedef struct tl_scene_fill {
+  tl_object object;
+  tl_scene_shape_use shape;
+  char *material;
+  uint64_t count;
+  double fraction;
+  tl_scene_region in;
+  tl_scene_size size;
+  tl_scene_rotation rotation;
+  double velocity[3], spin[3];
+  char *group;
+  uint64_t seed;
+  bool allow_fewer;
+} tl_scene_fill;
+
+/* An entry of `bodies`: a body, or `fill` alone, or `from` alone. */
+typedef struct tl_scene_body {
+  tl_object object;
+  char *name;
+  tl_scene_shape_use shape;
+  char *material;
+  double at[3];
+  tl_scene_rotation rotation;
+  double velocity[3], spin[3];
+  double scale, mass;
+  bool fixed;
+  tl_scene_motion *motion;
+  uint32_t lock;
+  char *group;
+  double force[3], torque[3];
+  tl_scene_fill *fill;
+  char *from;
+} tl_scene_body;
+
+typedef struct tl_scene_emitter {
+  tl_object object;
+  char *name;
+  tl_scene_shape_use shape;
+  char *material;
+  double rate;
+  tl_scene_region from;
+  double velocity[3], spin[3];
+  double from_time, until;
+  tl_scene_size size;
+  tl_scene_rotation rotation;
+  char *group;
+  uint64_t seed;
+} tl_scene_emitter;
+
+typedef struct tl_scene_sink {
+  tl_object object;
+  char *name;
+  tl_scene_region in;
+} tl_scene_sink;
+
+typedef struct tl_scene_probe {
+  tl_object object;
+  char *name;
+  char *body;
+  tl_scene_region region;
+  uint32_t record; /* TALUS_RECORD_... */
+  double every;
+} tl_scene_probe;
+
+typedef struct tl_scene_domain {
+  tl_object object;
+  double box[6];
+  uint32_t periodic; /* 1: x, 2: y, 4: z */
+  int outside;
+} tl_scene_domain;
+
+typedef struct tl_scene_ignore {
+  tl_object object;
+  char *groups[2];
+} tl_scene_ignore;
+
+typedef struct tl_scene_output {
+  tl_object object;
+  double every;
+  uint32_t fields; /* TL_FRAME_... of output/output.h */
+} tl_scene_output;
+
+struct talus_scene {
+  tl_object object;
+  uint64_t talus;
+  char *title;
+  double gravity[3];
+  tl_scene_until until;
+  tl_scene_step step;
+  tl_scene_solve solve;
+  tl_scene_broad broad;
+  tl_scene_contact contact;
+  tl_scene_domain domain;
+  tl_items materials, pairs, shapes, bodies, ignore, emit, sinks, probes;
+  tl_scene_output output;
+  /* Not of the file. */
+  char *name;   /* in messages: the file's path */
+  char *folder; /* where relative paths start */
+};
+
+/* ---- for a run ------------------------------------------------------------------------------------- */
+
+/* What run.c needs beside talus_scene_get_info. */
+uint32_t tl_scene_fields(const talus_scene *scene); /* TL_FRAME_... that frames hold */
+
+typedef struct tl_scene_probe_plan {
+  const char *name;
+  double every;    /* s */
+  uint32_t record; /* TALUS_RECORD_... */
+} tl_scene_probe_plan;
+
+/* Probe i of the scene is probe i of the world that talus_scene_build makes. */
+size_t tl_scene_probe_count(const talus_scene *scene);
+tl_scene_probe_plan tl_scene_get_probe(const talus_scene *scene, size_t i);
+
+/* XXH64 of the canonical text without until, output and probes: what a run may not change when it
+ * goes on. Of a `from` folder only its last name counts, so that folders may move. */
+talus_status tl_scene_identity(const talus_scene *scene, uint64_t *hash);
+
+/* The time grid of a fixed step: the run ends at the step nearest `until`, event k of an interval
+ * (frame, probe line) is at the step nearest k * every, the last one at the end. */
+uint64_t tl_grid_steps(double until, double dt);
+uint64_t tl_grid_event(uint64_t k, double every, double dt, uint64_t steps);
+uint64_t tl_grid_events(double every, double dt, uint64_t steps); /* event 0 and the last included */
+
+/* Every key of the format as Markdown, from the tables that the reader uses: docs/scene.md. */
+talus_status tl_schema_document(char **text);
+
+#endif

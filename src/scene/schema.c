@@ -1,0 +1,554 @@
+/* The tables. Order matters twice: it is the order of the written scene and of docs/scene.md. */
+#include "scene/schema.h"
+
+#include "output/output.h"
+
+#define KEY(owner, member, kind) \
+  .name = #member, .type = TL_TYPE_##kind, .offset = offsetof(owner, member)
+
+/* Beyond these, squares would leave the range of float: a slip, not a scene. */
+#define MOST         1e30
+#define ANY          .range = {-MOST, MOST, false}
+#define POSITIVE     .range = {0, MOST, true}
+#define NOT_NEGATIVE .range = {0, MOST, false}
+#define UNIT         .range = {0, 1, false}
+#define SCALE        .range = {1e-12, 1e12, false}
+
+#define LATER(...) (const char *const[]) { __VA_ARGS__, NULL }
+#define WORDS(...) (const tl_word[]) { __VA_ARGS__, {0} }
+
+/* ---- words ---------------------------------------------------------------------------------------- */
+
+static const tl_words step_kinds = {WORDS({"fixed", 0, "every step is `dt` long"}),
+                                    LATER("adaptive", "implicit", "local")};
+static const tl_words solve_kinds = {WORDS({"ccp", 0, "cone complementarity"}),
+                                     LATER("impulse", "penalty", "elastic")};
+static const tl_words solve_methods = {WORDS({"gauss-seidel", 0, "projected Gauss-Seidel sweeps"}),
+                                       LATER("jacobi", "apgd", "bb")};
+static const tl_words friction_models = {
+    WORDS({"ncp", TALUS_FRICTION_NCP, "Coulomb friction, no dilation while sliding"},
+          {"ccp", TALUS_FRICTION_CCP, "its convex relaxation, as published"}),
+    NULL};
+static const tl_words broad_kinds = {
+    WORDS({"auto", TALUS_BROAD_AUTO, "talus chooses, and the log says what and why"},
+          {"bins", TALUS_BROAD_BINS, "a uniform grid"},
+          {"brute", TALUS_BROAD_BRUTE, "every pair: for tests"}),
+    LATER("kdtree", "cells", "sweep", "bvh")};
+static const tl_words automatic = {WORDS({"auto", -1, "talus chooses"}), NULL};
+static const tl_words random_word = {WORDS({"random", 0, "every rotation equally likely"}), NULL};
+static const tl_words sides = {WORDS({"left", TALUS_SIDE_LEFT, "low x"},
+                                     {"right", TALUS_SIDE_RIGHT, "high x"},
+                                     {"front", TALUS_SIDE_FRONT, "low y"},
+                                     {"back", TALUS_SIDE_BACK, "high y"},
+                                     {"bottom", TALUS_SIDE_BOTTOM, "low z"},
+                                     {"top", TALUS_SIDE_TOP, "high z"}),
+                               NULL};
+static const tl_words axes = {WORDS({"x", 1, NULL}, {"y", 2, NULL}, {"z", 4, NULL}), NULL};
+static const tl_words locks = {WORDS({"x", TALUS_LOCK_X, "no motion along x"},
+                                     {"y", TALUS_LOCK_Y, NULL}, {"z", TALUS_LOCK_Z, NULL},
+                                     {"rx", TALUS_LOCK_RX, "no rotation about x"},
+                                     {"ry", TALUS_LOCK_RY, NULL}, {"rz", TALUS_LOCK_RZ, NULL}),
+                               NULL};
+static const tl_words outsides = {
+    WORDS({"stop", TALUS_OUTSIDE_STOP, "the run ends and names the body"},
+          {"remove", TALUS_OUTSIDE_REMOVE, "the body is removed and counted"}),
+    NULL};
+static const tl_words shares = {WORDS({"number", 0, "so many bodies out of all"},
+                                      {"mass", 1, "so much of the mass of all"}),
+                                NULL};
+static const tl_words records = {
+    WORDS({"force", TALUS_RECORD_FORCE, "N: mean contact force on the body"},
+          {"torque", TALUS_RECORD_TORQUE, "N m: mean contact torque about the body's centre of mass"},
+          {"mass-flow", TALUS_RECORD_MASS_FLOW, "kg/s along each axis, of a box"},
+          {"count", TALUS_RECORD_COUNT, "mean number of free bodies in the region"},
+          {"energy", TALUS_RECORD_ENERGY, "J: mean kinetic energy"}),
+    NULL};
+/* The frame holds the words without a bit in any case; naming them is no mistake. */
+static const tl_words frame_fields = {
+    WORDS({"quaternion", TL_FRAME_QUATERNION, "rotation"}, {"velocity", TL_FRAME_VELOCITY, "m/s"},
+          {"spin", TL_FRAME_SPIN, "rad/s"},
+          {"contacts", TL_FRAME_CONTACTS, "a file of contacts beside each frame"},
+          {"id", 0, "always there"}, {"radius", 0, "always there"},
+          {"half_axes", 0, "always there"}, {"shape", 0, "always there"},
+          {"material", 0, "always there"}),
+    LATER("surfaces")};
+
+/* ---- how ------------------------------------------------------------------------------------------ */
+
+#define OWNER tl_scene_until
+static const tl_map until_map = {
+    .title = "until", .size = sizeof(OWNER), .bare = "time",
+    .help = "When the run ends. A bare number stands for `{time: number}`.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, time, NUMBER), POSITIVE, .unit = "s", .example = "4.0",
+         .help = "the run ends at the step nearest this time"},
+        {KEY(OWNER, at_rest, NUMBER), POSITIVE, .unit = "m/s", .flags = TL_KEY_OPTIONAL,
+         .example = "1e-3", .help = "or earlier, once no free body is faster than this"},
+        {0}}};
+#undef OWNER
+
+#define OWNER tl_scene_step
+static const tl_map step_map = {
+    .title = "step", .size = sizeof(OWNER), .bare = "kind",
+    .help = "How time advances. A bare word stands for `{kind: word}`.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, kind, WORD), .words = &step_kinds, .fallback = "fixed", .example = "fixed",
+         .help = "the stepper"},
+        {KEY(OWNER, dt, NUMBER), POSITIVE, .unit = "s", .fallback = "1e-3", .example = "5e-4",
+         .help = "length of a step; never shortened"},
+        {0}}};
+#undef OWNER
+
+#define OWNER tl_scene_solve
+static const tl_map solve_map = {
+    .title = "solve", .size = sizeof(OWNER), .bare = "kind", .later = LATER("joints"),
+    .help = "How contacts become impulses. A bare word stands for `{kind: word}`.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, kind, WORD), .words = &solve_kinds, .fallback = "ccp", .example = "ccp",
+         .help = "the contact model"},
+        {KEY(OWNER, method, WORD), .words = &solve_methods, .fallback = "gauss-seidel",
+         .example = "gauss-seidel", .help = "the iteration that solves it"},
+        {KEY(OWNER, friction, WORD), .words = &friction_models, .fallback = "ncp", .example = "ncp",
+         .help = "the friction law"},
+        {KEY(OWNER, iterations, INTEGER), .range = {0, 1e6, false}, .fallback = "50",
+         .example = "100", .help = "most sweeps of one step"},
+        {KEY(OWNER, tolerance, NUMBER), NOT_NEGATIVE, .unit = "m/s", .fallback = "1e-4",
+         .example = "1e-6",
+         .help = "sweeps stop when the RMS residual is below; 0: always all of them"},
+        {KEY(OWNER, warm_start, FLAG), .fallback = "true", .example = "false",
+         .help = "begin with the impulses of the step before"},
+        {KEY(OWNER, recovery_speed, NUMBER), NOT_NEGATIVE, .unit = "m/s", .fallback = "0.6",
+         .example = "0.1", .help = "how fast overlap is pushed out, at most"},
+        {KEY(OWNER, bounce_speed, NUMBER), NOT_NEGATIVE, .unit = "m/s", .words = &automatic,
+         .fallback = "auto", .example = "0.05",
+         .help = "slower impacts do not bounce; `auto` is 2 |gravity| dt"},
+        {0}}};
+#undef OWNER
+
+#define OWNER tl_scene_broad
+static const tl_map broad_map = {
+    .title = "broad", .size = sizeof(OWNER), .bare = "kind",
+    .help = "How pairs that may touch are found. A bare word stands for `{kind: word}`.",
+    .keys = (const tl_key[]){{KEY(OWNER, kind, WORD), .words = &broad_kinds, .fallback = "auto",
+                              .example = "bins", .help = "the broad phase"},
+                             {0}}};
+#undef OWNER
+
+#define OWNER tl_scene_contact
+static const tl_map contact_map = {
+    .title = "contact", .size = sizeof(OWNER),
+    .help = "When two bodies are seen as near.",
+    .keys = (const tl_key[]){{KEY(OWNER, margin, NUMBER), NOT_NEGATIVE, .unit = "m",
+                              .words = &automatic, .fallback = "auto", .example = "0.01",
+                              .help = "contacts are found up to this gap; `auto`: from speed and dt"},
+                             {0}}};
+#undef OWNER
+
+#define OWNER tl_scene_domain
+static const tl_map domain_map = {
+    .title = "domain", .size = sizeof(OWNER),
+    .help = "The part of space that is simulated. Without it space has no end.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, box, BOX), ANY, .unit = "m", .example = "[[-1, -1, 0], [1, 1, 2]]",
+         .help = "its two corners"},
+        {KEY(OWNER, periodic, WORDS), .words = &axes, .fallback = "[]", .example = "[x, y]",
+         .help = "axes along which what leaves on one side comes in on the other"},
+        {KEY(OWNER, outside, WORD), .words = &outsides, .fallback = "stop", .example = "remove",
+         .help = "what becomes of a body whose centre leaves it"},
+        {0}}};
+#undef OWNER
+
+/* ---- what ----------------------------------------------------------------------------------------- */
+
+#define OWNER tl_scene_material
+static const tl_map material_map = {
+    .title = "a material", .plural = "materials", .size = sizeof(OWNER),
+    .later = LATER("static_friction", "rolling", "spinning", "cohesion", "young", "poisson",
+                   "stiffness", "damping"),
+    .help = "An entry of `materials`. Where two materials touch, the smaller friction and the smaller "
+            "restitution count, unless `pairs` says otherwise.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, density, NUMBER), POSITIVE, .unit = "kg/m3", .fallback = "2600",
+         .example = "7800", .help = "mass over volume"},
+        {KEY(OWNER, friction, NUMBER), NOT_NEGATIVE, .fallback = "0.5", .example = "0.3",
+         .help = "Coulomb coefficient"},
+        {KEY(OWNER, restitution, NUMBER), UNIT, .fallback = "0", .example = "0.8",
+         .help = "speed after an impact over the speed before"},
+        {0}}};
+#undef OWNER
+
+#define OWNER tl_scene_pair
+static const tl_map pair_map = {
+    .title = "a pair of materials", .plural = "pairs of materials", .size = sizeof(OWNER),
+    .help = "An entry of `pairs`: what holds between two materials (or within one).",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, materials, NAMES), .expected = "the names of two materials, [A, B]",
+         .example = "[rock, steel]", .help = "the two"},
+        {KEY(OWNER, friction, NUMBER), NOT_NEGATIVE, .flags = TL_KEY_OPTIONAL, .example = "0.2",
+         .help = "Coulomb coefficient; otherwise the smaller of the two"},
+        {KEY(OWNER, restitution, NUMBER), UNIT, .flags = TL_KEY_OPTIONAL, .example = "0.5",
+         .help = "otherwise the smaller of the two"},
+        {0}}};
+#undef OWNER
+
+#define OWNER tl_scene_shape
+const tl_map tl_schema_shape = {
+    .title = "a shape", .plural = "shapes", .size = sizeof(OWNER),
+    .later = LATER("ellipsoid", "superellipsoid", "capsule", "cylinder", "cone", "hull", "clump",
+                   "mesh", "revolved", "scale"),
+    .help = "An entry of `shapes`, or the `shape` of a body in place. Shapes are shared; each body "
+            "has a scale of its own.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, sphere, NUMBER), POSITIVE, .unit = "m", .flags = TL_KEY_ONE_OF,
+         .example = "0.05", .help = "its radius"},
+        {KEY(OWNER, box, NUMBERS), .count = 3, POSITIVE, .unit = "m", .flags = TL_KEY_ONE_OF,
+         .example = "[0.2, 0.1, 0.1]", .help = "its edge lengths; centred at the origin"},
+        {KEY(OWNER, plane, NUMBERS), .count = 4, ANY, .flags = TL_KEY_ONE_OF,
+         .example = "[0, 0, 1, 0]",
+         .help = "normal and distance [nx, ny, nz, d]: matter where n.x < d; never free"},
+        {KEY(OWNER, container, NUMBERS), .count = 3, POSITIVE, .unit = "m", .flags = TL_KEY_ONE_OF,
+         .example = "[1, 1, 2]",
+         .help = "edge lengths of a tank seen from inside; centred at the origin; never free"},
+        {KEY(OWNER, open, WORDS), .words = &sides, .flags = TL_KEY_OPTIONAL, .example = "[top]",
+         .help = "sides that the container does not have"},
+        {0}}};
+#undef OWNER
+
+#define OWNER tl_scene_motion
+static const tl_map motion_map = {
+    .title = "motion", .size = sizeof(OWNER),
+    .help = "Scripted motion of a body, whatever it hits: x(t) = x(0) + velocity t + amplitude "
+            "(sin(2 pi frequency t + phase) - sin(phase)), turning with constant spin about its own "
+            "centre.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, velocity, NUMBERS), .count = 3, ANY, .unit = "m/s", .fallback = "[0, 0, 0]",
+         .example = "[0.1, 0, 0]", .help = "constant part of the velocity"},
+        {KEY(OWNER, spin, NUMBERS), .count = 3, ANY, .unit = "rad/s", .fallback = "[0, 0, 0]",
+         .example = "[0, 0, 3.14]", .help = "angular velocity, world axes"},
+        {KEY(OWNER, amplitude, NUMBERS), .count = 3, ANY, .unit = "m", .fallback = "[0, 0, 0]",
+         .example = "[0, 0, 0.01]", .help = "of the oscillation"},
+        {KEY(OWNER, frequency, NUMBER), NOT_NEGATIVE, .unit = "Hz", .fallback = "0",
+         .example = "50", .help = "of the oscillation"},
+        {KEY(OWNER, phase, NUMBER), ANY, .unit = "rad", .fallback = "0", .example = "1.57",
+         .help = "of the oscillation"},
+        {0}}};
+#undef OWNER
+
+#define SHAPE_HELP                                                                      \
+  .expected = "the name of a shape, or a shape such as {sphere: 0.05}", .example = "grain", \
+  .help = "its shape"
+#define MATERIAL_KEY                                                                        \
+  KEY(OWNER, material, NAME), .flags = TL_KEY_OPTIONAL, .expected = "the name of a material", \
+      .example = "rock", .help = "its material; may be left out where the scene has only one"
+#define GROUP_KEY                                                                \
+  KEY(OWNER, group, NAME), .flags = TL_KEY_OPTIONAL, .expected = "a label",        \
+      .example = "walls", .help = "a label that `ignore` can name"
+#define VELOCITY_KEY                                                                              \
+  KEY(OWNER, velocity, NUMBERS), .count = 3, ANY, .unit = "m/s", .fallback = "[0, 0, 0]",         \
+      .example = "[0, 0, -1]", .help = "of the centre of mass, at the start"
+#define SPIN_KEY                                                                                  \
+  KEY(OWNER, spin, NUMBERS), .count = 3, ANY, .unit = "rad/s", .fallback = "[0, 0, 0]",           \
+      .example = "[0, 0, 6.28]", .help = "angular velocity at the start, world axes"
+#define ROTATIONS_KEY                                                                             \
+  KEY(OWNER, rotation, ROTATION), .words = &random_word, .fallback = "[1, 0, 0, 0]",              \
+      .example = "random", .help = "[w, x, y, z], {axis, degrees} or `random`"
+#define SEED_KEY                                                                          \
+  KEY(OWNER, seed, INTEGER), .range = {0, 18446744073709551615.0, false}, .fallback = "1", \
+      .example = "7", .help = "of its random numbers"
+
+/* ---- regions and sizes ------------------------------------------------------------------------------ */
+
+#define OWNER tl_scene_round
+#define AT_KEY(what) \
+  KEY(OWNER, at, NUMBERS), .count = 3, ANY, .unit = "m", .example = "[0, 0, 1]", .help = what
+#define AXIS_KEY                                                                         \
+  KEY(OWNER, axis, NUMBERS), .count = 3, ANY, .fallback = "[0, 0, 1]", .example = "[0, 1, 0]", \
+      .help = "direction of its axis, of any length"
+#define RADIUS_KEY \
+  KEY(OWNER, radius, NUMBER), POSITIVE, .unit = "m", .example = "0.5", .help = "its radius"
+static const tl_map ball_map = {.title = "sphere, as a region",
+                                .size = sizeof(OWNER),
+                                .help = "A region.",
+                                .keys = (const tl_key[]){{AT_KEY("its centre")}, {RADIUS_KEY}, {0}}};
+static const tl_map cylinder_map = {
+    .title = "cylinder, as a region", .size = sizeof(OWNER),
+    .help = "A region.",
+    .keys = (const tl_key[]){{AT_KEY("the middle of its axis")},
+                             {AXIS_KEY},
+                             {RADIUS_KEY},
+                             {KEY(OWNER, length, NUMBER), POSITIVE, .unit = "m", .example = "1",
+                              .help = "its full length along the axis"},
+                             {0}}};
+static const tl_map disc_map = {
+    .title = "disc, as a region", .size = sizeof(OWNER),
+    .help = "A region, for emitters.",
+    .keys = (const tl_key[]){{AT_KEY("its centre")}, {AXIS_KEY}, {RADIUS_KEY}, {0}}};
+#undef OWNER
+
+#define OWNER tl_scene_region
+#define BOX_KEY                                                                   \
+  KEY(OWNER, box, BOX), ANY, .unit = "m", .example = "[[-1, -1, 1], [1, 1, 3]]",   \
+      .help = "low corner and high corner"
+#define BALL_KEY                                                          \
+  KEY(OWNER, sphere, MAP), .map = &ball_map, .flags = TL_KEY_ONE_OF,       \
+      .example = "{at: [0, 0, 1], radius: 0.5}", .help = "a ball"
+#define CYLINDER_KEY                                                          \
+  KEY(OWNER, cylinder, MAP), .map = &cylinder_map, .flags = TL_KEY_ONE_OF,     \
+      .example = "{at: [0, 0, 1], axis: [0, 0, 1], radius: 0.5, length: 2}",   \
+      .help = "a cylinder"
+static const tl_map region_map = {
+    .title = "a region", .size = sizeof(OWNER),
+    .help = "A part of space: `in` of a fill or a sink, `region` of a probe.",
+    .keys = (const tl_key[]){
+        {BOX_KEY, .flags = TL_KEY_ONE_OF}, {BALL_KEY}, {CYLINDER_KEY}, {0}}};
+static const tl_map source_map = {
+    .title = "a region of an emitter", .size = sizeof(OWNER),
+    .help = "Where the centres of emitted bodies appear: `from` of an emitter.",
+    .keys = (const tl_key[]){{BOX_KEY ", which may be flat", .flags = TL_KEY_ONE_OF | TL_KEY_FLAT},
+                             {BALL_KEY},
+                             {CYLINDER_KEY},
+                             {KEY(OWNER, disc, MAP), .map = &disc_map, .flags = TL_KEY_ONE_OF,
+                              .example = "{at: [0, 0, 4], radius: 0.5}", .help = "a flat disc"},
+                             {0}}};
+#undef OWNER
+
+#define OWNER tl_scene_lognormal
+static const tl_map lognormal_map = {
+    .title = "lognormal", .size = sizeof(OWNER),
+    .help = "A size whose logarithm is normally distributed.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, median, NUMBER), SCALE, .fallback = "1", .example = "1",
+         .help = "half of all are smaller"},
+        {KEY(OWNER, sigma, NUMBER), .range = {0, 3, false}, .example = "0.2",
+         .help = "standard deviation of ln(size)"},
+        {0}}};
+#undef OWNER
+
+#define OWNER tl_scene_size
+static const tl_map size_map = {
+    .title = "size", .size = sizeof(OWNER),
+    .help = "The scale of new bodies, as a distribution: 1 is the shape as described.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, uniform, NUMBERS), .count = 2, SCALE, .flags = TL_KEY_ONE_OF,
+         .example = "[0.8, 1.2]", .help = "any size from the first to the second"},
+        {KEY(OWNER, lognormal, MAP), .map = &lognormal_map, .flags = TL_KEY_ONE_OF,
+         .example = "{median: 1, sigma: 0.2}", .help = "lognormal"},
+        {KEY(OWNER, table, TABLE), .flags = TL_KEY_ONE_OF, .example = "[[0.5, 1], [1, 3]]",
+         .help = "sizes, each with its share; shares need not add up to 1"},
+        {KEY(OWNER, by, WORD), .words = &shares, .fallback = "number", .example = "mass",
+         .help = "what the distribution is of"},
+        {0}}};
+#undef OWNER
+#define SIZE_KEY                                                                          \
+  KEY(OWNER, size, MAP), .map = &size_map, .flags = TL_KEY_OPTIONAL,                       \
+      .example = "{uniform: [0.8, 1.2]}", .help = "the scale of each body; otherwise 1"
+
+/* ---- bodies ----------------------------------------------------------------------------------------- */
+
+#define OWNER tl_scene_fill
+const tl_map tl_schema_fill = {
+    .title = "fill", .size = sizeof(OWNER),
+    .help = "Many bodies at random places in a region, touching nothing that is there before them.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, shape, SHAPE), SHAPE_HELP},
+        {MATERIAL_KEY},
+        {KEY(OWNER, count, INTEGER), .range = {1, 2e9, false}, .flags = TL_KEY_ONE_OF,
+         .example = "20000", .help = "how many"},
+        {KEY(OWNER, fraction, NUMBER), .range = {0, 1, true}, .flags = TL_KEY_ONE_OF,
+         .example = "0.3", .help = "or: volume of the bodies over the volume of the region"},
+        {KEY(OWNER, in, MAP), .map = &region_map, .example = "{box: [[-1, -1, 1], [1, 1, 3]]}",
+         .help = "where; the bodies lie within"},
+        {SIZE_KEY},
+        {ROTATIONS_KEY},
+        {VELOCITY_KEY},
+        {SPIN_KEY},
+        {GROUP_KEY},
+        {SEED_KEY},
+        {KEY(OWNER, allow_fewer, FLAG), .fallback = "false", .example = "true",
+         .help = "go on when not all of them fit"},
+        {0}}};
+#undef OWNER
+
+#define OWNER tl_scene_body
+const tl_map tl_schema_body = {
+    .title = "a body", .plural = "bodies", .size = sizeof(OWNER),
+    .help = "An entry of `bodies`: a body, or `fill` alone, or `from` alone.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL, .example = "drum",
+         .help = "what messages and probes call it; no two are alike"},
+        {KEY(OWNER, shape, SHAPE), SHAPE_HELP},
+        {MATERIAL_KEY},
+        {KEY(OWNER, at, NUMBERS), .count = 3, ANY, .unit = "m", .fallback = "[0, 0, 0]",
+         .example = "[0, 0, 1]", .help = "where the shape's own origin is"},
+        {KEY(OWNER, rotation, ROTATION), .fallback = "[1, 0, 0, 0]",
+         .example = "{axis: [0, 1, 0], degrees: 30}",
+         .help = "[w, x, y, z] or {axis, degrees}: how the shape's own frame is turned"},
+        {VELOCITY_KEY},
+        {SPIN_KEY},
+        {KEY(OWNER, scale, NUMBER), SCALE, .fallback = "1", .example = "2",
+         .help = "multiplies every length of the shape"},
+        {KEY(OWNER, mass, NUMBER), POSITIVE, .unit = "kg", .flags = TL_KEY_OPTIONAL,
+         .example = "1.5", .help = "otherwise density times volume"},
+        {KEY(OWNER, fixed, FLAG), .fallback = "false", .example = "true", .help = "never moves"},
+        {KEY(OWNER, motion, BOXED), .map = &motion_map, .flags = TL_KEY_OPTIONAL,
+         .example = "{spin: [0, 1, 0]}", .help = "moves as scripted, whatever it hits"},
+        {KEY(OWNER, lock, WORDS), .words = &locks, .fallback = "[]", .example = "[y, rx, rz]",
+         .help = "directions of the world that it may not move in or turn about"},
+        {GROUP_KEY},
+        {KEY(OWNER, force, NUMBERS), .count = 3, ANY, .unit = "N", .fallback = "[0, 0, 0]",
+         .example = "[1, 0, 0]", .help = "constant force at the centre of mass"},
+        {KEY(OWNER, torque, NUMBERS), .count = 3, ANY, .unit = "N m", .fallback = "[0, 0, 0]",
+         .example = "[0, 0, 0.1]", .help = "constant torque, world axes"},
+        {KEY(OWNER, fill, BOXED), .map = &tl_schema_fill, .flags = TL_KEY_OPTIONAL | TL_KEY_ALONE,
+         .example = "{shape: grain, count: 1000, in: {box: [[0, 0, 0], [1, 1, 1]]}}",
+         .help = "instead of a body: many of them"},
+        {KEY(OWNER, from, TEXT), .flags = TL_KEY_OPTIONAL | TL_KEY_ALONE,
+         .expected = "a result folder", .example = "settled.out/",
+         .help = "instead of a body: all bodies at the end of another run, velocities included"},
+        {0}}};
+#undef OWNER
+
+#define OWNER tl_scene_ignore
+static const tl_map ignore_map = {
+    .title = "two groups", .plural = "pairs of groups, [A, B]", .size = sizeof(OWNER),
+    .bare = "groups", .is_bare = true,
+    .help = "An entry of `ignore`: bodies of these groups do not collide.",
+    .keys = (const tl_key[]){{KEY(OWNER, groups, NAMES), .expected = "two groups, [A, B]",
+                              .example = "[walls, gate]",
+                              .help = "the same one twice: its bodies ignore each other"},
+                             {0}}};
+#undef OWNER
+
+/* ---- flow and output ---------------------------------------------------------------------------------- */
+
+#define OWNER tl_scene_emitter
+const tl_map tl_schema_emitter = {
+    .title = "an emitter", .plural = "emitters", .size = sizeof(OWNER),
+    .help = "An entry of `emit`: bodies that appear at a rate. Where there is no room the emitter "
+            "waits, and counts.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL, .example = "spout",
+         .help = "what messages call it"},
+        {KEY(OWNER, shape, SHAPE), SHAPE_HELP},
+        {MATERIAL_KEY},
+        {KEY(OWNER, rate, NUMBER), .range = {0, 1e12, true}, .unit = "1/s", .example = "500",
+         .help = "bodies per second"},
+        {KEY(OWNER, from, MAP), .map = &source_map,
+         .example = "{disc: {at: [0, 0, 4], radius: 0.5}}", .help = "where their centres appear"},
+        {VELOCITY_KEY},
+        {SPIN_KEY},
+        {KEY(OWNER, from_time, NUMBER), NOT_NEGATIVE, .unit = "s", .fallback = "0",
+         .example = "0.5", .help = "when it begins"},
+        {KEY(OWNER, until, NUMBER), POSITIVE, .unit = "s", .flags = TL_KEY_OPTIONAL,
+         .example = "2.0", .help = "when it ends; otherwise with the run"},
+        {SIZE_KEY},
+        {ROTATIONS_KEY},
+        {GROUP_KEY},
+        {SEED_KEY},
+        {0}}};
+#undef OWNER
+
+#define OWNER tl_scene_sink
+static const tl_map sink_map = {
+    .title = "a sink", .plural = "sinks", .size = sizeof(OWNER),
+    .help = "An entry of `sinks`: free bodies whose centre is in it at the end of a step are removed.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL, .example = "drain",
+         .help = "what messages call it"},
+        {KEY(OWNER, in, MAP), .map = &region_map, .example = "{box: [[-9, -9, -9], [9, 9, -1]]}",
+         .help = "where"},
+        {0}}};
+#undef OWNER
+
+#define OWNER tl_scene_probe
+static const tl_map probe_map = {
+    .title = "a probe", .plural = "probes", .size = sizeof(OWNER),
+    .help = "An entry of `probes`: means over intervals, written to `probes/NAME.csv`.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, name, NAME), .flags = TL_KEY_FILE, .example = "outlet",
+         .expected = "a name of letters, digits, `_`, `-` and `.`, as of a file",
+         .help = "of the file that it writes"},
+        {KEY(OWNER, body, NAME), .flags = TL_KEY_ONE_OF, .expected = "the name of a body",
+         .example = "drum", .help = "what it watches: a body"},
+        {KEY(OWNER, region, MAP), .map = &region_map, .flags = TL_KEY_ONE_OF,
+         .example = "{box: [[-1, -1, -0.1], [1, 1, 0]]}", .help = "or a region"},
+        {KEY(OWNER, record, WORDS), .words = &records, .flags = TL_KEY_FULL,
+         .example = "[mass-flow]", .help = "what it measures"},
+        {KEY(OWNER, every, NUMBER), POSITIVE, .unit = "s", .flags = TL_KEY_OPTIONAL,
+         .example = "0.05", .help = "length of an interval; otherwise that of `output`"},
+        {0}}};
+#undef OWNER
+
+#define OWNER tl_scene_output
+static const tl_map output_map = {
+    .title = "output", .size = sizeof(OWNER),
+    .help = "What a run writes down. Frames always hold position, id, radius, half axes, shape and "
+            "material.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, every, NUMBER), POSITIVE, .unit = "s", .flags = TL_KEY_OPTIONAL,
+         .example = "0.02",
+         .help = "time between frames; otherwise a hundredth of `until`, a step at least"},
+        {KEY(OWNER, fields, WORDS), .words = &frame_fields,
+         .fallback = "[quaternion, velocity, spin]", .example = "[velocity, contacts]",
+         .help = "what frames hold beside"},
+        {0}}};
+#undef OWNER
+
+/* ---- the scene ------------------------------------------------------------------------------------------ */
+
+#define OWNER talus_scene
+const tl_map tl_schema_scene = {
+    .title = "the scene", .size = sizeof(OWNER), .later = LATER("joints", "narrow"),
+    .help = "The keys at the top of a scene file.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, talus, INTEGER), .range = {1, 1, false}, .example = "1",
+         .help = "version of the format"},
+        {KEY(OWNER, title, TEXT), .fallback = "\"\"", .example = "Rocks on a slope",
+         .help = "one line on what this is"},
+        {KEY(OWNER, gravity, NUMBERS), .count = 3, ANY, .unit = "m/s2",
+         .fallback = "[0, 0, -9.81]", .example = "[0, 0, -1.62]",
+         .help = "acceleration of free fall"},
+        {KEY(OWNER, until, MAP), .map = &until_map, .flags = TL_KEY_RUN, .example = "4.0",
+         .help = "when the run ends"},
+        {KEY(OWNER, step, MAP), .map = &step_map, .fallback = "{}",
+         .example = "{kind: fixed, dt: 1e-3}", .help = "how time advances"},
+        {KEY(OWNER, solve, MAP), .map = &solve_map, .fallback = "{}",
+         .example = "{iterations: 100, tolerance: 1e-5}",
+         .help = "how contacts become impulses"},
+        {KEY(OWNER, broad, MAP), .map = &broad_map, .fallback = "{}", .example = "auto",
+         .help = "how pairs are found"},
+        {KEY(OWNER, contact, MAP), .map = &contact_map, .fallback = "{}",
+         .example = "{margin: 0.01}", .help = "when bodies are seen as near"},
+        {KEY(OWNER, domain, MAP), .map = &domain_map, .flags = TL_KEY_OPTIONAL,
+         .example = "{box: [[0, 0, 0], [1, 1, 1]], periodic: [x]}",
+         .help = "the part of space that is simulated"},
+        {KEY(OWNER, materials, NAMED), .map = &material_map, .fallback = "{}",
+         .example = "{rock: {density: 2600, friction: 0.6}}", .help = "materials by name"},
+        {KEY(OWNER, pairs, LIST), .map = &pair_map, .fallback = "[]",
+         .example = "[{materials: [rock, steel], friction: 0.2}]",
+         .help = "what holds between two materials"},
+        {KEY(OWNER, shapes, NAMED), .map = &tl_schema_shape, .fallback = "{}",
+         .example = "{grain: {sphere: 0.01}}", .help = "shapes by name"},
+        {KEY(OWNER, bodies, LIST), .map = &tl_schema_body, .fallback = "[]",
+         .example = "[{shape: grain, at: [0, 0, 1]}]", .help = "what is there at the start"},
+        {KEY(OWNER, ignore, LIST), .map = &ignore_map, .fallback = "[]",
+         .example = "[[walls, gate]]", .help = "groups that do not collide"},
+        {KEY(OWNER, emit, LIST), .map = &tl_schema_emitter, .fallback = "[]",
+         .example = "[{shape: grain, rate: 100, from: {disc: {at: [0, 0, 2], radius: 0.2}}}]",
+         .help = "bodies that appear"},
+        {KEY(OWNER, sinks, LIST), .map = &sink_map, .fallback = "[]",
+         .example = "[{in: {box: [[-9, -9, -9], [9, 9, -1]]}}]", .help = "where bodies disappear"},
+        {KEY(OWNER, probes, LIST), .map = &probe_map, .flags = TL_KEY_RUN, .fallback = "[]",
+         .example = "[{name: floor, body: floor, record: [force]}]", .help = "what is measured"},
+        {KEY(OWNER, output, MAP), .map = &output_map, .flags = TL_KEY_RUN, .fallback = "{}",
+         .example = "{every: 0.02}", .help = "what is written down"},
+        {0}}};
+#undef OWNER
+
+const tl_map *const tl_schema_maps[] = {
+    &tl_schema_scene, &until_map,       &step_map,         &solve_map,    &broad_map,
+    &contact_map,     &domain_map,      &material_map,     &pair_map,     &tl_schema_shape,
+    &tl_schema_body,  &motion_map,      &tl_schema_fill,   &region_map,   &ball_map,
+    &cylinder_map,    &size_map,        &lognormal_map,    &ignore_map,   &tl_schema_emitter,
+    &source_map,      &disc_map,        &sink_map,         &probe_map,    &output_map,
+    NULL};

@@ -1,0 +1,116 @@
+/* The scene format as data. One row per key; reading, checking, messages, defaults, writing and
+ * docs/scene.md all come from these rows. To add a key: a member in scene.h, a row in schema.c. */
+#ifndef TL_SCENE_SCHEMA_H
+#define TL_SCENE_SCHEMA_H
+
+#include "scene/scene.h"
+
+/* What a key's value looks like, and the C type of its member. */
+typedef enum tl_type {
+  TL_TYPE_NUMBER,   /* double; `words` may stand for numbers */
+  TL_TYPE_INTEGER,  /* uint64_t */
+  TL_TYPE_FLAG,     /* bool */
+  TL_TYPE_TEXT,     /* char *: one line */
+  TL_TYPE_NAME,     /* char *: a name that this key gives, or that stands elsewhere */
+  TL_TYPE_NAMES,    /* char *[2] */
+  TL_TYPE_WORD,     /* int: one of `words` */
+  TL_TYPE_WORDS,    /* uint32_t: any of `words`, as bits */
+  TL_TYPE_NUMBERS,  /* double[count] */
+  TL_TYPE_BOX,      /* double[6]: [[x, y, z], [x, y, z]] */
+  TL_TYPE_ROTATION, /* tl_scene_rotation; `words` holds `random` where that is allowed */
+  TL_TYPE_TABLE,    /* tl_items of double[2] */
+  TL_TYPE_SHAPE,    /* tl_scene_shape_use */
+  TL_TYPE_MAP,      /* a struct in place */
+  TL_TYPE_BOXED,    /* a pointer to a struct */
+  TL_TYPE_LIST,     /* tl_items of structs */
+  TL_TYPE_NAMED     /* tl_items of structs with `char *name` after the object */
+} tl_type;
+
+typedef struct tl_word {
+  const char *word;
+  int value;
+  const char *help;
+} tl_word;
+
+typedef struct tl_words {
+  const tl_word *list;      /* ends with {NULL} */
+  const char *const *later; /* of the design, not in this version; ends with NULL; may be NULL */
+} tl_words;
+
+typedef struct tl_range {
+  double low, high;
+  bool is_open; /* low itself is excluded */
+} tl_range;
+
+enum {
+  TL_KEY_OPTIONAL = 1, /* may be left out, and has no default */
+  TL_KEY_ONE_OF = 2,   /* of the keys so marked, a map has exactly one */
+  TL_KEY_ALONE = 4,    /* where it is, nothing else is */
+  TL_KEY_FILE = 8,     /* a name that becomes a file's name */
+  TL_KEY_FLAT = 16,    /* a box that may be flat */
+  TL_KEY_FULL = 32,    /* a list that may not be empty */
+  TL_KEY_RUN = 64      /* about the run, not about what happens: no part of the identity */
+};
+
+struct tl_map;
+
+typedef struct tl_key {
+  const char *name;
+  tl_type type;
+  size_t offset; /* of the member */
+  unsigned flags;
+  const char *fallback; /* default as YAML; NULL and not optional: required */
+  const char *unit;
+  tl_range range;        /* numbers and integers, each of them */
+  int count;             /* NUMBERS */
+  const tl_words *words; /* WORD, WORDS, NUMBER, ROTATION */
+  const struct tl_map *map; /* MAP, BOXED, LIST, NAMED */
+  const char *expected;  /* "the name of a material", where the type does not say enough */
+  const char *help, *example;
+} tl_key;
+
+typedef struct tl_map {
+  const char *title; /* "a body": in messages and as a heading */
+  const char *plural;
+  const tl_key *keys; /* ends with {NULL} */
+  size_t size;        /* of the struct */
+  const char *bare;   /* a value that is no map stands for {bare: value} */
+  bool is_bare;       /* always written so */
+  const char *const *later;
+  const char *help;
+} tl_map;
+
+extern const tl_map tl_schema_scene;
+/* Every map that can be reached, tl_schema_scene first; ends with NULL. */
+extern const tl_map *const tl_schema_maps[];
+extern const tl_map tl_schema_shape, tl_schema_body, tl_schema_fill, tl_schema_emitter;
+
+#define TL_MAP_KEYS 32 /* most keys of a map: bits of tl_object.has */
+
+/* Number of a key in its map, or -1. */
+int tl_map_find(const tl_map *map, const char *name);
+int tl_words_find(const tl_words *words, const char *word); /* row, or -1 */
+bool tl_is_later(const char *const *later, const char *word);
+bool tl_object_has(const tl_map *map, const void *object, const char *key);
+/* Has it, and it was not refused. */
+bool tl_object_good(const tl_map *map, const void *object, const char *key);
+
+static inline void *tl_member(const tl_key *key, const void *object) {
+  return (char *)(uintptr_t)object + key->offset;
+}
+
+/* The name of an item of a NAMED member. */
+static inline char **tl_item_name(void *item) {
+  return (char **)(void *)((char *)item + offsetof(tl_scene_material, name));
+}
+
+/* "a number greater than 0, in m" */
+void tl_expect(tl_text *text, const tl_key *key);
+void tl_expect_keys(tl_text *text, const tl_map *map);    /* "density, friction or restitution" */
+void tl_expect_words(tl_text *text, const tl_words *words, const char *last);
+const char *tl_suggest_key(const tl_map *map, const char *word); /* or NULL */
+
+/* Frees what a map's struct owns (the struct itself belongs to the caller). */
+void tl_object_release(const tl_map *map, void *object);
+
+#endif

@@ -1,0 +1,223 @@
+/* From structs to the canonical text: every value a scene has, in the order of the tables. Reading
+ * it gives the same structs, bit for bit, and writing those gives the same text. */
+#include "base/hash.h"
+#include "scene/schema.h"
+
+typedef struct writer {
+  tl_text text;
+  const talus_scene *scene;
+  bool for_identity;
+} writer;
+
+static void write_object(writer *w, const tl_map *map, const void *object);
+
+static void write_numbers(writer *w, const double *values, size_t n) {
+  for (size_t i = 0; i < n; ++i) {
+    tl_text_add(&w->text, i == 0 ? "[" : ", ");
+    tl_text_add_number(&w->text, values[i]);
+  }
+  tl_text_add(&w->text, "]");
+}
+
+static void write_word(writer *w, const tl_words *words, int value) {
+  const tl_word *word = words->list;
+  while (word->word && word->value != value)
+    word++;
+  TL_ASSERT(word->word);
+  tl_text_add(&w->text, "%s", word->word);
+}
+
+static void write_words(writer *w, const tl_words *words, uint32_t bits) {
+  const char *before = "";
+  tl_text_add(&w->text, "[");
+  for (const tl_word *word = words->list; word->word; ++word)
+    if (bits & (uint32_t)word->value) {
+      tl_text_add(&w->text, "%s%s", before, word->word);
+      before = ", ";
+    }
+  tl_text_add(&w->text, "]");
+}
+
+static void write_table(writer *w, const tl_items *table) {
+  const double *rows = table->data;
+  for (size_t i = 0; i < table->count; ++i) {
+    tl_text_add(&w->text, i == 0 ? "[" : ", ");
+    write_numbers(w, rows + 2 * i, 2);
+  }
+  tl_text_add(&w->text, "]");
+}
+
+static bool is_word_of(const tl_words *words, double value) {
+  for (const tl_word *word = words ? words->list : NULL; word && word->word; ++word)
+    if ((double)word->value == value)
+      return true;
+  return false;
+}
+
+/* `from` folders are relative to the scene's own folder, where the text may not stay: it gets the
+ * path as a whole. Of an identity only the last name is a part, so that folders may move. */
+static void write_folder(writer *w, const char *path) {
+  size_t length = strlen(path);
+  while (length > 1 && path[length - 1] == '/')
+    length--;
+  tl_text full = {0};
+  if (w->for_identity) {
+    size_t start = length;
+    while (start > 0 && path[start - 1] != '/')
+      start--;
+    tl_text_add_bytes(&full, path + start, length - start);
+  } else {
+    if (path[0] != '/')
+      tl_text_add(&full, "%s/", w->scene->folder);
+    tl_text_add_bytes(&full, path, length);
+  }
+  if (full.status == TALUS_OK)
+    tl_text_add_quoted(&w->text, full.data);
+  else
+    w->text.status = full.status;
+  tl_text_drop(&full);
+}
+
+static void write_value(writer *w, const tl_key *key, const void *member) {
+  switch (key->type) {
+  case TL_TYPE_NUMBER: {
+    const double value = *(const double *)member;
+    if (is_word_of(key->words, value))
+      write_word(w, key->words, (int)value);
+    else
+      tl_text_add_number(&w->text, value);
+    break;
+  }
+  case TL_TYPE_INTEGER:
+    tl_text_add(&w->text, "%llu", (unsigned long long)*(const uint64_t *)member);
+    break;
+  case TL_TYPE_FLAG:
+    tl_text_add(&w->text, *(const bool *)member ? "true" : "false");
+    break;
+  case TL_TYPE_TEXT:
+    if (key->flags & TL_KEY_ALONE)
+      write_folder(w, *(char *const *)member);
+    else
+      tl_text_add_quoted(&w->text, *(char *const *)member);
+    break;
+  case TL_TYPE_NAME:
+    tl_text_add_quoted(&w->text, *(char *const *)member);
+    break;
+  case TL_TYPE_NAMES:
+    tl_text_add(&w->text, "[");
+    tl_text_add_quoted(&w->text, ((char *const *)member)[0]);
+    tl_text_add(&w->text, ", ");
+    tl_text_add_quoted(&w->text, ((char *const *)member)[1]);
+    tl_text_add(&w->text, "]");
+    break;
+  case TL_TYPE_WORD:
+    write_word(w, key->words, *(const int *)member);
+    break;
+  case TL_TYPE_WORDS:
+    write_words(w, key->words, *(const uint32_t *)member);
+    break;
+  case TL_TYPE_NUMBERS:
+    write_numbers(w, member, (size_t)key->count);
+    break;
+  case TL_TYPE_BOX:
+    tl_text_add(&w->text, "[");
+    write_numbers(w, member, 3);
+    tl_text_add(&w->text, ", ");
+    write_numbers(w, (const double *)member + 3, 3);
+    tl_text_add(&w->text, "]");
+    break;
+  case TL_TYPE_ROTATION: {
+    const tl_scene_rotation *rotation = member;
+    if (rotation->is_random)
+      tl_text_add(&w->text, "random");
+    else
+      write_numbers(w, rotation->quaternion, 4);
+    break;
+  }
+  case TL_TYPE_TABLE:
+    write_table(w, member);
+    break;
+  case TL_TYPE_SHAPE: {
+    const tl_scene_shape_use *use = member;
+    if (use->own)
+      write_object(w, &tl_schema_shape, use->own);
+    else
+      tl_text_add_quoted(&w->text, use->name);
+    break;
+  }
+  case TL_TYPE_MAP:
+    write_object(w, key->map, member);
+    break;
+  case TL_TYPE_BOXED: {
+    const void *box;
+    memcpy(&box, member, sizeof box);
+    write_object(w, key->map, box);
+    break;
+  }
+  case TL_TYPE_LIST:
+  case TL_TYPE_NAMED: {
+    const tl_items *items = member;
+    const bool is_map = key->type == TL_TYPE_NAMED;
+    if (items->count == 0)
+      tl_text_add(&w->text, is_map ? "{}" : "[]");
+    for (size_t i = 0; i < items->count; ++i) {
+      void *item = (char *)items->data + i * key->map->size;
+      tl_text_add(&w->text, is_map ? "\n  " : "\n  - ");
+      if (is_map) {
+        tl_text_add_quoted(&w->text, *tl_item_name(item));
+        tl_text_add(&w->text, ": ");
+      }
+      write_object(w, key->map, item);
+    }
+    break;
+  }
+  }
+}
+
+static void write_object(writer *w, const tl_map *map, const void *object) {
+  const tl_object *head = object;
+  if (map->is_bare) {
+    const tl_key *key = &map->keys[tl_map_find(map, map->bare)];
+    write_value(w, key, tl_member(key, object));
+    return;
+  }
+  const char *before = "";
+  tl_text_add(&w->text, "{");
+  for (int i = 0; map->keys[i].name; ++i)
+    if (head->has & UINT32_C(1) << i) {
+      tl_text_add(&w->text, "%s%s: ", before, map->keys[i].name);
+      write_value(w, &map->keys[i], tl_member(&map->keys[i], object));
+      before = ", ";
+    }
+  tl_text_add(&w->text, "}");
+}
+
+static talus_status write_scene(writer *w, char **text) {
+  tl_c_locale locale;
+  TL_TRY(tl_c_locale_enter(&locale));
+  for (int i = 0; tl_schema_scene.keys[i].name; ++i) {
+    const tl_key *key = &tl_schema_scene.keys[i];
+    if (!(w->scene->object.has & UINT32_C(1) << i) ||
+        (w->for_identity && (key->flags & TL_KEY_RUN)))
+      continue;
+    tl_text_add(&w->text, "%s: ", key->name);
+    write_value(w, key, tl_member(key, w->scene));
+    tl_text_add(&w->text, "\n");
+  }
+  tl_c_locale_leave(&locale);
+  return tl_text_take(&w->text, text);
+}
+
+talus_status talus_scene_write(const talus_scene *scene, char **text) {
+  writer w = {.scene = scene};
+  return write_scene(&w, text);
+}
+
+talus_status tl_scene_identity(const talus_scene *scene, uint64_t *hash) {
+  writer w = {.scene = scene, .for_identity = true};
+  char *text = NULL;
+  TL_TRY(write_scene(&w, &text));
+  *hash = tl_xxh64(text, strlen(text), 0);
+  tl_string_free(&text);
+  return TALUS_OK;
+}

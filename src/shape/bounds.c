@@ -1,0 +1,72 @@
+/* Boxes and margins of bodies: how far each can come within the step. */
+#include "shape/shape.h"
+
+typedef struct work {
+  const tl_model *model;
+  const tl_scope *scope;
+  talus_box *boxes;    /* by member */
+  talus_real *margins; /* by slot */
+} work;
+
+/* The farthest place of the body moves at most this fast for being turned. An unbounded body has no
+ * such limit; its radius is 0 and only its translation counts. */
+static talus_real turning_speed(const tl_model *model, uint32_t slot, talus_vec3 spin) {
+  const tl_shape *shape = tl_body_shape(model, slot);
+  if (shape->kind == TALUS_SPHERE)
+    return 0;
+  return tl_length(spin) * shape->radius * model->property.scale[slot];
+}
+
+/* v + h a is the velocity that the step begins to solve with. */
+static talus_real free_speed(const work *job, uint32_t slot) {
+  const tl_properties *property = &job->model->property;
+  const tl_state *in = job->scope->in;
+  const talus_real h = TL_R(job->scope->dt);
+  talus_vec3 v = tl_madd(in->velocity[slot], h, job->model->gravity);
+  if (property->force && property->mass[slot] > 0)
+    v = tl_madd(v, h / property->mass[slot], property->force[slot]);
+  return tl_length(v) + turning_speed(job->model, slot, in->spin[slot]);
+}
+
+/* The fastest the motion ever gets, so that it holds whatever part of the cycle the step is in. */
+static talus_real scripted_speed(const tl_model *model, uint32_t slot) {
+  const uint32_t row = model->property.motion[slot];
+  if (row == TL_NONE)
+    return 0;
+  const talus_motion *motion = &model->motions.data[row].motion;
+  const talus_real swing = tl_length(motion->amplitude) * TL_R(2 * TL_PI * fabs(motion->frequency));
+  return tl_length(motion->velocity) + swing + turning_speed(model, slot, motion->spin);
+}
+
+static talus_real margin_of(const work *job, uint32_t slot) {
+  const tl_model *model = job->model;
+  if (model->margin >= 0)
+    return TL_R(0.5 * model->margin);
+  const uint32_t flags = model->property.flags[slot];
+  if (flags & TL_FLAG_FIXED)
+    return 0;
+  const talus_real speed =
+      flags & TL_FLAG_KINEMATIC ? scripted_speed(model, slot) : free_speed(job, slot);
+  return TL_R(job->scope->dt) * speed;
+}
+
+static void find_in_range(void *context, size_t begin, size_t end) {
+  const work *job = context;
+  const tl_state *in = job->scope->in;
+  for (size_t i = begin; i < end; ++i) {
+    const uint32_t slot = tl_scope_slot(job->scope, i);
+    const talus_real margin = margin_of(job, slot);
+    const talus_box box =
+        tl_shape_bounds(tl_body_shape(job->model, slot), (double)job->model->property.scale[slot],
+                        in->position[slot], in->rotation[slot]);
+    job->margins[slot] = margin;
+    job->boxes[i] = tl_box_grow(box, (double)margin);
+  }
+}
+
+talus_status tl_shape_find_bounds(const tl_model *model, const tl_scope *scope, talus_box *boxes,
+                                  talus_real *margins) {
+  work job = {.model = model, .scope = scope, .boxes = boxes, .margins = margins};
+  tl_for(&model->par, scope->count, TL_BLOCK, find_in_range, &job);
+  return TALUS_OK;
+}

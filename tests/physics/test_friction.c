@@ -1,0 +1,141 @@
+/* Sliding, sticking and rolling against theory. */
+#include "rig.h"
+
+/* Gravity leans by theta instead of the floor, so that the slope is the plane z = 0 and runs along
+ * +x. */
+static talus_world *make_slope(double dt, double theta, talus_friction_model friction) {
+  talus_world_def def = rig_def(dt);
+  def.gravity = rig_vec(G * sin(theta), 0, -G * cos(theta));
+  def.solve.friction = friction;
+  return rig_world(&def);
+}
+
+TEST(sliding_sphere_rolls_when_theory_says) {
+  const double dt = 1e-4, mu = 0.3, v0 = 2, radius = 0.1;
+  talus_world_def def = rig_def(dt);
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, mu, 0);
+  rig_floor(world, m);
+  const talus_body ball =
+      rig_body(world, TALUS_FREE, rig_shape(world, TALUS_SPHERE, radius, 0, 0, 0), m, 0, 0, radius);
+  CHECK_OK(talus_body_set_velocity(world, ball, rig_vec(v0, 0, 0), rig_vec(0, 0, 0)));
+  const double expected = 2 * v0 / (7 * mu * G);
+  double rolled = -1;
+  while (rolled < 0 && talus_world_time(world) < 2 * expected) {
+    CHECK_OK(talus_world_step(world, 1));
+    const talus_body_info now = rig_info(world, ball);
+    if (fabs((double)now.velocity.x - radius * (double)now.spin.y) < 1e-3 * v0)
+      rolled = talus_world_time(world);
+  }
+  CHECK_NEAR(rolled, expected, 0.005 * expected);
+  CHECK_OK(talus_world_step(world, 2000));
+  const talus_body_info now = rig_info(world, ball);
+  CHECK_NEAR(now.velocity.x, 5 * v0 / 7, BY_PRECISION(1e-6, 2e-3));
+  CHECK_NEAR(radius * (double)now.spin.y, 5 * v0 / 7, BY_PRECISION(1e-6, 2e-3));
+  talus_world_destroy(world);
+}
+
+static double sphere_acceleration(double theta, double mu) {
+  const double dt = 1e-3, radius = 0.1;
+  talus_world *world = make_slope(dt, theta, TALUS_FRICTION_NCP);
+  const talus_material m = rig_material(world, mu, 0);
+  rig_floor(world, m);
+  const talus_body ball =
+      rig_body(world, TALUS_FREE, rig_shape(world, TALUS_SPHERE, radius, 0, 0, 0), m, 0, 0, radius);
+  CHECK_OK(talus_world_step(world, 1000));
+  const double a = (double)rig_info(world, ball).velocity.x;
+  CHECK_NEAR(rig_info(world, ball).position.z, radius, BY_PRECISION(1e-6, 1e-5));
+  talus_world_destroy(world);
+  return a;
+}
+
+TEST(sphere_on_an_incline_rolls_or_slides) {
+  const double theta = 0.6;
+  const double critical = 2.0 / 7 * tan(theta);
+  const double rolling = 5.0 / 7 * G * sin(theta);
+  CHECK_NEAR(sphere_acceleration(theta, 1.05 * critical), rolling,
+             BY_PRECISION(1e-6, 1e-2) * rolling);
+  CHECK_NEAR(sphere_acceleration(theta, 3 * critical), rolling, BY_PRECISION(1e-6, 1e-2) * rolling);
+  const double mu = 0.6 * critical, sliding = G * (sin(theta) - mu * cos(theta));
+  CHECK_NEAR(sphere_acceleration(theta, mu), sliding, BY_PRECISION(1e-6, 1e-2) * sliding);
+}
+
+TEST(box_on_an_incline_sticks_or_slides) {
+  const double dt = 1e-3, theta = 0.4;
+  for (int k = 0; k < 2; ++k) {
+    const double mu = (k == 0 ? 1.02 : 0.7) * tan(theta);
+    talus_world *world = make_slope(dt, theta, TALUS_FRICTION_NCP);
+    const talus_material m = rig_material(world, mu, 0);
+    rig_floor(world, m);
+    const talus_body box =
+        rig_body(world, TALUS_FREE, rig_shape(world, TALUS_BOX, 0.4, 0.4, 0.2, 0), m, 0, 0, 0.1);
+    CHECK_OK(talus_world_step(world, 1000));
+    const talus_body_info now = rig_info(world, box);
+    if (k == 0) {
+      CHECK_NEAR(now.position.x, 0, BY_PRECISION(1e-8, 2e-4));
+    } else {
+      const double a = G * (sin(theta) - mu * cos(theta));
+      CHECK_NEAR(now.velocity.x, a, BY_PRECISION(1e-6, 1e-2) * a);
+    }
+    CHECK_NEAR(now.position.z, 0.1, BY_PRECISION(1e-6, 1e-5));
+    talus_world_destroy(world);
+  }
+}
+
+TEST(sliding_box_keeps_its_gap_and_stops_where_theory_says_with_ncp) {
+  const double dt = 1e-3, mu = 0.5, v0 = 2;
+  talus_world_def def = rig_def(dt);
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, mu, 0);
+  rig_floor(world, m);
+  const talus_body box =
+      rig_body(world, TALUS_FREE, rig_shape(world, TALUS_BOX, 0.4, 0.4, 0.1, 0), m, 0, 0, 0.05);
+  CHECK_OK(talus_body_set_velocity(world, box, rig_vec(v0, 0, 0), rig_vec(0, 0, 0)));
+  for (int n = 0; n < 600; ++n) {
+    CHECK_OK(talus_world_step(world, 1));
+    CHECK_NEAR(rig_info(world, box).position.z, 0.05, BY_PRECISION(1e-6, 1e-5));
+  }
+  const talus_body_info now = rig_info(world, box);
+  CHECK_NEAR(now.velocity.x, 0, BY_PRECISION(1e-9, 1e-4));
+  CHECK_NEAR(now.position.x, v0 * v0 / (2 * mu * G) - dt * v0 / 2, BY_PRECISION(2e-5, 1e-3));
+  talus_world_destroy(world);
+}
+
+/* The convex relaxation opens a gap of h mu |v_t| while sliding (Anitescu 2006); the test documents
+ * it. */
+TEST(sliding_box_floats_by_h_mu_v_with_ccp) {
+  const double dt = 1e-3, mu = 0.5, v0 = 2;
+  talus_world_def def = rig_def(dt);
+  def.solve.friction = TALUS_FRICTION_CCP;
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, mu, 0);
+  rig_floor(world, m);
+  const double start_gap = dt * mu * v0;
+  const talus_body box = rig_body(world, TALUS_FREE, rig_shape(world, TALUS_BOX, 0.4, 0.4, 0.1, 0),
+                                  m, 0, 0, 0.05 + start_gap);
+  CHECK_OK(talus_body_set_velocity(world, box, rig_vec(v0, 0, 0), rig_vec(0, 0, 0)));
+  CHECK_OK(talus_world_step(world, 200));
+  const talus_body_info now = rig_info(world, box);
+  const double gap = now.position.z - 0.05;
+  CHECK_MSG((double)now.velocity.x > 0.5, "stopped early at %g m/s", (double)now.velocity.x);
+  CHECK_NEAR(gap, dt * mu * (double)now.velocity.x, 0.05 * gap);
+  talus_world_destroy(world);
+}
+
+TEST(material_pairs_override_the_smaller_friction) {
+  const double dt = 1e-3, theta = 0.3;
+  talus_world *world = make_slope(dt, theta, TALUS_FRICTION_NCP);
+  const talus_material ice = rig_material(world, 0.01, 0), rubber = rig_material(world, 1, 0);
+  rig_floor(world, ice);
+  const talus_shape brick = rig_shape(world, TALUS_BOX, 0.4, 0.4, 0.2, 0);
+  const talus_body slips = rig_body(world, TALUS_FREE, brick, ice, 0, 0, 0.1);
+  const talus_body sticks = rig_body(world, TALUS_FREE, brick, rubber, 0, 2, 0.1);
+  CHECK_OK(talus_world_set_material_pair(world, rubber, ice, 0.8, 0));
+  CHECK_OK(talus_world_step(world, 500));
+  CHECK_NEAR(rig_info(world, slips).velocity.x, 0.5 * G * (sin(theta) - 0.01 * cos(theta)),
+             BY_PRECISION(1e-6, 1e-2));
+  CHECK_NEAR(rig_info(world, sticks).velocity.x, 0, BY_PRECISION(1e-9, 1e-4));
+  talus_world_destroy(world);
+}
+
+TEST_MAIN()
