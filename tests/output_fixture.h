@@ -211,4 +211,11 @@ HELPER rich make_rich(void) {
   return r;
 }
 
+/* Goes on until there are contacts, emitted, removed and blocked bodies, and free handles. */
+HELPER void age(rich *r) {
+  CHECK_OK(talus_world_step(r->world, 120));
+  CHECK_OK(talus_world_remove_body(r->world, r->locked));
+  CHECK_OK(talus_world_remove_body(r->world, r->pushed));
+}
+
 #endif

@@ -53,6 +53,10 @@ TALUS_API size_t talus_builtin_count(void);
 TALUS_API void talus_builtin_get(size_t i, const char **name, const char **about,
                                  const char **text);
 
+/* Every key of the scene format as Markdown, from the tables that the reader uses; free it with
+ * talus_text_free. */
+TALUS_API talus_status talus_scene_schema(char **text);
+
 /* ---- runs ------------------------------------------------------------------------------------ */
 
 typedef struct talus_progress {

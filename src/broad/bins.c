@@ -5,7 +5,6 @@
 
 #define CHUNK        ((size_t)4096) /* boxes whose statistics are taken together */
 #define GRAIN        ((size_t)2048) /* boxes per parallel range elsewhere */
-#define SAMPLES      256
 #define MOST_CELLS   0x1p28 /* of a level, so that all cells of all levels fit 32 bits */
 #define MOST_ACROSS  0x1p24 /* cells along an axis: rounding stays far below SLACK */
 #define SLACK        0x1p-16 /* cells are this much wider than boxes, against rounding */
@@ -51,7 +50,7 @@ static extent no_extent(void) {
   return (extent){.lo = {inf, inf, inf}, .hi = {-inf, -inf, -inf}};
 }
 
-static void add_extent(extent *to, const extent *from) {
+static inline void add_extent(extent *to, const extent *from) {
   to->count += from->count;
   for (int k = 0; k < 3; ++k) {
     to->lo[k] = from->lo[k] < to->lo[k] ? from->lo[k] : to->lo[k];
@@ -60,22 +59,31 @@ static void add_extent(extent *to, const extent *from) {
   }
 }
 
+static inline void add_box(extent *to, const talus_box *b) {
+  const extent one = {1,
+                      {b->lo.x, b->lo.y, b->lo.z},
+                      {b->lo.x, b->lo.y, b->lo.z},
+                      {b->hi.x - b->lo.x, b->hi.y - b->lo.y, b->hi.z - b->lo.z}};
+  add_extent(to, &one);
+}
+
 static void measure_levels(void *context, size_t begin, size_t end) {
   const survey_work *work = context;
   const tl_bins *bins = work->bins;
   for (size_t c = begin; c < end; ++c) {
     extent *of_level = work->chunks[c].of_level;
+    extent finest = no_extent(); /* where most boxes are: a local one stays in registers */
     const size_t last = c * CHUNK + CHUNK;
     for (int l = 0; l <= bins->levels; ++l)
       of_level[l] = no_extent();
     for (size_t i = c * CHUNK; i < bins->scope->count && i < last; ++i) {
-      const talus_box *b = &bins->boxes[i];
-      const extent one = {1,
-                          {b->lo.x, b->lo.y, b->lo.z},
-                          {b->lo.x, b->lo.y, b->lo.z},
-                          {b->hi.x - b->lo.x, b->hi.y - b->lo.y, b->hi.z - b->lo.z}};
-      add_extent(&of_level[bins->level_of[tl_bins_class_of(&bins->images, b)]], &one);
+      const int l = bins->level_of[tl_bins_class_of(&bins->images, &bins->boxes[i])];
+      if (l == 0)
+        add_box(&finest, &bins->boxes[i]);
+      else
+        add_box(&of_level[l], &bins->boxes[i]);
     }
+    of_level[0] = finest;
   }
 }
 
@@ -103,38 +111,6 @@ static talus_status survey(tl_bins *bins, extent *extents) {
 }
 
 /* ---- the grid of a level ---------------------------------------------------------------------- */
-
-static int compare_doubles(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-/* Where most boxes are: an eighth more than the range of all but the outermost 1/32 on either side
- * of a sample. A box that flew away has no influence on it. */
-static void find_bulk(const tl_bins *bins, double lo[3], double hi[3]) {
-  double sample[3][SAMPLES];
-  const size_t n = bins->scope->count, stride = count_pieces(n, SAMPLES);
-  size_t taken = 0;
-  for (size_t i = 0; i < n; i += stride) {
-    const talus_box *box = &bins->boxes[i];
-    if (bins->level_of[tl_bins_class_of(&bins->images, box)] == bins->levels)
-      continue;
-    sample[0][taken] = box->lo.x;
-    sample[1][taken] = box->lo.y;
-    sample[2][taken] = box->lo.z;
-    taken++;
-  }
-  for (int k = 0; k < 3; ++k) {
-    lo[k] = -HUGE_VAL;
-    hi[k] = HUGE_VAL;
-    if (taken == 0)
-      continue;
-    qsort(sample[k], taken, sizeof sample[k][0], compare_doubles);
-    const double low = sample[k][taken / 32], high = sample[k][taken - 1 - taken / 32];
-    lo[k] = low - 0.125 * (high - low);
-    hi[k] = high + 0.125 * (high - low);
-  }
-}
 
 /* The region that cells cover and how wide they are. */
 typedef struct layout {
@@ -206,13 +182,13 @@ static void make_grid(const tl_bins *bins, const extent *e, uint32_t base, tl_bi
   static const double nowhere[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
   static const double anywhere[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL};
   const double most = 4.0 * e->count + 64;
-  double bulk_lo[3], bulk_hi[3];
   for (int k = 0; k < 3; ++k)
     level->reach[k] = e->edge[k] * (1 + SLACK);
   layout grid = lay_out(&bins->images, e, level->reach, nowhere, anywhere);
   if (grid.coarse || cells_in(&grid, MOST_STRETCH) > most) {
-    find_bulk(bins, bulk_lo, bulk_hi);
-    const layout cut = lay_out(&bins->images, e, level->reach, bulk_lo, bulk_hi);
+    double lo[3], hi[3];
+    tl_bins_find_bulk(bins, lo, hi);
+    const layout cut = lay_out(&bins->images, e, level->reach, lo, hi);
     if (grid.coarse || cells_in(&cut, 1) < cells_in(&grid, 1) / 8)
       grid = cut;
   }
@@ -268,10 +244,13 @@ static void find_cells(void *context, size_t begin, size_t end) {
   }
 }
 
+#define AHEAD 16 
+#define tl_prefetch(x) __builtin_prefetch(x)
 static void gather(void *context, size_t begin, size_t end) {
   const tl_bins *bins = context;
   for (size_t i = begin; i < end; ++i) {
     const uint32_t member = bins->who[i];
+    tl_prefetch(&bins->boxes[bins->who[i + AHEAD < end ? i + AHEAD : i]]);
     const uint32_t slot = tl_scope_slot(bins->scope, member);
     bins->box[i] = tl_images_home(&bins->images, &bins->boxes[member]);
     bins->who[i] = slot | (tl_body_is_static(bins->model, slot) ? TL_BINS_STATIC : 0);

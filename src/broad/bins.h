@@ -104,6 +104,10 @@ typedef struct tl_bins {
 /* Chooses the levels from how many boxes (in all) are of each class: fills level_of and levels. */
 void tl_bins_choose_levels(const uint32_t count[TL_BINS_CLASSES + 1], tl_bins *bins);
 
+/* Where most boxes have their low corner: an eighth more than the range of a sample without its
+ * outermost 1/32 on either side, so that a box that flew away has no influence. */
+void tl_bins_find_bulk(const tl_bins *bins, double lo[3], double hi[3]);
+
 /* Boxes of a block: one unit of parallel work, and of the order in which pairs come out. */
 static inline size_t tl_bins_block_size(int level) { return level == 0 ? 512 : 32; }
 

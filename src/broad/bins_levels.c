@@ -7,14 +7,50 @@
  * level does not depend on what comes above it (dynamic programming over the ordered classes;
  * Krijgsman, Ogarko and Luding 2014 treat the same question for given size distributions).
  *
- * The estimate takes boxes as packed, which they are where it matters: as many to a volume as fill
- * it. It only steers speed; every choice finds the same pairs. */
+ * The estimate takes boxes as crowded as they are on average in the region where most are, or
+ * somewhat more, but not more than fill the space. It only steers speed: every choice finds the
+ * same pairs. */
 #include "broad/bins.h"
 
+#define SAMPLES   128
 #define GROUPS    24     /* at most; neighbouring classes are put together if there are more */
 #define ROW       6.0    /* finding the run of a row of cells, in tests of two boxes */
 #define LEVEL     5000.0 /* having one more level, in tests */
+#define UNEVEN    4.0    /* times the mean density is what most boxes see around them */
 #define MOST_WIDE 32     /* more large boxes than this are never put into the wide list */
+
+/* ---- where most boxes are --------------------------------------------------------------------- */
+
+static int compare_doubles(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+void tl_bins_find_bulk(const tl_bins *bins, double lo[3], double hi[3]) {
+  double sample[3][SAMPLES];
+  const size_t n = bins->scope->count, stride = ((n + SAMPLES - 1) / SAMPLES) | 1;
+  size_t taken = 0;
+  for (size_t i = 0; i < n; i += stride) {
+    const talus_box *box = &bins->boxes[i];
+    if (tl_bins_class_of(&bins->images, box) == TL_BINS_WIDE)
+      continue;
+    sample[0][taken] = box->lo.x;
+    sample[1][taken] = box->lo.y;
+    sample[2][taken] = box->lo.z;
+    taken++;
+  }
+  for (int k = 0; k < 3; ++k) {
+    lo[k] = hi[k] = 0;
+    if (taken == 0)
+      continue;
+    qsort(sample[k], taken, sizeof sample[k][0], compare_doubles);
+    const double low = sample[k][taken / 32], high = sample[k][taken - 1 - taken / 32];
+    lo[k] = low - 0.125 * (high - low);
+    hi[k] = high + 0.125 * (high - low);
+  }
+}
+
+/* ---- what levels cost ------------------------------------------------------------------------- */
 
 typedef struct group {
   double count;
@@ -30,8 +66,8 @@ static double cost_of_query(double s, double n, double c, double crowd) {
   return cost < n ? cost : n;
 }
 
-/* Cost of having groups i ... j as one level. */
-static double cost_of_level(const group *groups, int n, int i, int j) {
+/* Cost of having groups i ... j as one level; boxes are in a region of these lengths. */
+static double cost_of_level(const group *groups, int n, int i, int j, const double length[3]) {
   const double cell = groups[j].size;
   double count = 0, volume = 0;
   for (int g = i; g <= j; ++g) {
@@ -39,7 +75,11 @@ static double cost_of_level(const group *groups, int n, int i, int j) {
     count += groups[g].count;
     volume += groups[g].count * relative * relative * relative;
   }
-  const double crowd = count / volume;
+  const double packed = count / volume;
+  const double even =
+      count / ((length[0] / cell + 1) * (length[1] / cell + 1) * (length[2] / cell + 1));
+  const double dense = packed < UNEVEN * even ? packed : UNEVEN * even;
+  const double crowd = dense > even ? dense : even;
   const double own = 13.5 * crowd < 0.5 * count ? 13.5 * crowd : 0.5 * count;
   double cost = LEVEL + count * (5 * ROW + own);
   for (int g = j + 1; g < n; ++g)
@@ -48,13 +88,13 @@ static double cost_of_level(const group *groups, int n, int i, int j) {
 }
 
 /* end[l]: one past the last group of level l. Returns the number of levels. */
-static int split(const group *groups, int n, int end[TL_BINS_LEVELS]) {
+static int split(const group *groups, int n, const double length[3], int end[TL_BINS_LEVELS]) {
   double best[TL_BINS_LEVELS + 1][GROUPS + 1]; /* of groups 0 ... j-1 in l levels */
   int from[TL_BINS_LEVELS + 1][GROUPS + 1];    /* where the last of those levels starts */
   double cost[GROUPS][GROUPS];
   for (int i = 0; i < n; ++i)
     for (int j = i; j < n; ++j)
-      cost[i][j] = cost_of_level(groups, n, i, j);
+      cost[i][j] = cost_of_level(groups, n, i, j, length);
   int levels = 1;
   for (int l = 1; l <= TL_BINS_LEVELS && l <= n; ++l) {
     for (int j = l; j <= n; ++j) {
@@ -129,7 +169,15 @@ void tl_bins_choose_levels(const uint32_t count[TL_BINS_CLASSES + 1], tl_bins *b
   group groups[GROUPS];
   int end[TL_BINS_LEVELS];
   const int n = make_groups(count, groups);
-  int levels = n > 0 ? split(groups, n, end) : 0;
+  int levels = n > 0;
+  end[0] = n;
+  if (n > 1) {
+    double lo[3], hi[3], length[3];
+    tl_bins_find_bulk(bins, lo, hi);
+    for (int k = 0; k < 3; ++k)
+      length[k] = bins->images.periodic[k] ? bins->images.length[k] : hi[k] - lo[k];
+    levels = split(groups, n, length, end);
+  }
   const int kept = n > 0 ? n - count_wide(groups, n, levels, end) : 0;
   while (levels > 1 && end[levels - 2] >= kept)
     levels--;

@@ -18,7 +18,7 @@ typedef struct run {
 
 /* Candidates that fit the list, and one bit each. */
 #define LISTED 64u
-#define STRIDE 4u /* a run is copied this many at a time */
+#define STRIDE 8u /* a run is copied this many at a time */
 
 /* Half of the neighbourhood of a cell: what its boxes are tested against. Usually few, and then
  * they are listed: one loop over a list is faster than five short ones of unpredictable length.
@@ -65,7 +65,9 @@ static inline bool allows(const tl_bins *bins, uint32_t who_a, uint32_t who_b) {
 
 static inline void write_pair(sink *to, uint32_t who_a, uint32_t who_b) {
   const uint32_t a = who_a & ~TL_BINS_STATIC, b = who_b & ~TL_BINS_STATIC;
-  to->out[to->count++] = a < b ? (tl_pair){a, b} : (tl_pair){b, a};
+  to->out[to->count].a = a < b ? a : b;
+  to->out[to->count].b = a < b ? b : a;
+  to->count++;
 }
 
 static inline bool overlaps(const tl_bins *bins, uint32_t p, uint32_t q, bool image) {
@@ -145,27 +147,37 @@ static void add_row(const tl_bins *bins, const tl_bins_level *level, const uint3
     add_run(s, run_of(bins, level, row, 0, 0, true));
 }
 
-/* Copies runs into the list, those first that need no images. A copy may write behind its end: the
- * next one covers that, and the list has room for it. */
+/* Copies a run into the list. It may write behind its end: the next copy covers that, and the list
+ * has room for it. So most runs are copied without a branch. */
+static inline uint32_t list_run(stencil *s, uint32_t n, uint32_t begin, uint32_t end) {
+  uint32_t *to = s->list + n, q = begin;
+  do {
+    to[0] = q;
+    to[1] = q + 1;
+    to[2] = q + 2;
+    to[3] = q + 3;
+    to[4] = q + 4;
+    to[5] = q + 5;
+    to[6] = q + 6;
+    to[7] = q + 7;
+    q += STRIDE;
+    to += STRIDE;
+  } while (q < end);
+  return n + (end - begin);
+}
+
+/* Those first that need no images. */
 static void list_runs(stencil *s) {
   uint32_t n = 0;
-  for (int images = 0; images < 2; ++images) {
-    for (int r = 0; r < s->runs; ++r) {
-      const run from = s->run[r];
-      if (from.image != (images == 1))
-        continue;
-      uint32_t *to = s->list + n;
-      for (uint32_t q = from.begin; q < from.end; q += STRIDE, to += STRIDE) {
-        to[0] = q;
-        to[1] = q + 1;
-        to[2] = q + 2;
-        to[3] = q + 3;
-      }
-      n += from.end - from.begin;
-    }
-    if (images == 0)
-      s->direct = n;
-  }
+  for (int r = 0; r < s->runs; ++r)
+    if (!s->run[r].image)
+      n = list_run(s, n, s->run[r].begin, s->run[r].end);
+  s->direct = n;
+  if (n == s->count)
+    return;
+  for (int r = 0; r < s->runs; ++r)
+    if (s->run[r].image)
+      n = list_run(s, n, s->run[r].begin, s->run[r].end);
 }
 
 /* Rows of a periodic level, for which one has to know where the cell is. */
@@ -190,9 +202,30 @@ static inline void add_rows(const tl_bins *bins, const tl_bins_level *level, uin
     add_run(s, run_of(bins, level, next[r] - 1, 0, 2, false));
 }
 
+/* The usual case, short: no images, every cell in the table, few candidates. False: it is not. */
+static inline bool make_short_stencil(const tl_bins_level *level, uint32_t cell, stencil *s) {
+  const uint32_t *own = level->start + cell, *a = own + level->row;
+  const uint32_t *b = own + (level->plane - level->row), *c = own + level->plane;
+  const uint32_t *d = c + level->row;
+  const uint32_t count = (own[2] - own[0]) + (a[2] - a[-1]) + (b[2] - b[-1]) + (c[2] - c[-1]) +
+                         (d[2] - d[-1]);
+  if (count > LISTED)
+    return false;
+  s->first = own[0];
+  s->count = s->direct = count;
+  uint32_t n = list_run(s, 0, own[0], own[2]);
+  n = list_run(s, n, a[-1], a[2]);
+  n = list_run(s, n, b[-1], b[2]);
+  n = list_run(s, n, c[-1], c[2]);
+  list_run(s, n, d[-1], d[2]);
+  return true;
+}
+
 static void make_stencil(const tl_bins *bins, const tl_bins_level *level, uint32_t p, stencil *s) {
   const uint32_t key = bins->key[p], cell = key - level->base;
   s->key = key;
+  if (level->shift == 0 && !bins->images.any && make_short_stencil(level, cell, s))
+    return;
   s->first = start_of(bins, level, cell);
   s->runs = 0;
   s->count = 0;

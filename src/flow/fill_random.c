@@ -10,7 +10,7 @@
 #define MOST_SITES (UINT64_C(1) << 26)
 
 /* A body this much smaller than those the last scan was for may find room where they did not. */
-#define SMALLER 0.95
+#define SMALLER 0.8
 
 /* The scan strides through the sites in a scattered order, so that the bodies it places do not
  * gather in a corner. Bodies are only added: a site that was taken stays so. */
@@ -66,23 +66,28 @@ static talus_dvec3 scan_next(scan *sites) {
                   sites->lo.z + (double)z * sites->step.z);
 }
 
-static bool scan_is_over(const scan *sites, double radius) {
-  return sites->radius > 0 && sites->visited == sites->sites && radius > SMALLER * sites->radius;
-}
-
-static bool find_place(const tl_fill *fill, uint32_t serial, tl_trial *trial, scan *sites) {
-  talus_region room;
-  if (scan_is_over(sites, trial->radius) ||
-      !tl_region_inset(&fill->def->in, trial->radius, fill->spans, &room))
-    return false;
+static bool try_at_random(const tl_fill *fill, const talus_region *room, uint32_t serial,
+                          tl_trial *trial) {
   tl_random random = tl_random_start(fill->def->seed, TL_STREAM_FILL_POSITION, serial);
   for (int i = 0; i < TRIES; ++i) {
-    trial->centre = tl_region_point(&room, &random);
+    trial->centre = tl_region_point(room, &random);
     if (tl_fill_is_free(fill, trial))
       return true;
   }
-  if (sites->radius == 0 || trial->radius <= SMALLER * sites->radius)
+  return false;
+}
+
+/* Once a scan has begun, bodies of that size go on with it: its sites are as good as random ones
+ * and none is asked twice. */
+static bool find_place(const tl_fill *fill, uint32_t serial, tl_trial *trial, scan *sites) {
+  talus_region room;
+  if (!tl_region_inset(&fill->def->in, trial->radius, fill->spans, &room))
+    return false;
+  if (sites->radius == 0 || trial->radius <= SMALLER * sites->radius) {
+    if (try_at_random(fill, &room, serial, trial))
+      return true;
     scan_begin(fill, &room, trial->radius, sites);
+  }
   while (sites->visited < sites->sites) {
     trial->centre = scan_next(sites);
     if (tl_region_contains(&room, trial->centre) && tl_fill_is_free(fill, trial))

@@ -112,11 +112,31 @@ static bool list_blocks(const tl_grid *grid, const tl_state *state, const tl_tri
   return false;
 }
 
-/* First cell and number of cells within `range` of d along one axis. */
-static int64_t cells_near(double d, double range, double width, int64_t around, int64_t *first) {
-  *first = cell(d - range, width);
-  const int64_t n = cell(d + range, width) - *first + 1;
-  return around > 0 && n > around ? around : n;
+/* Cells within reach along one axis, nearest first: the own cell is the likeliest to be taken. */
+typedef struct walk {
+  int64_t first, last, home, around;
+} walk;
+
+static walk walk_make(double d, double range, double width, int64_t around) {
+  walk w = {cell(d - range, width), cell(d + range, width), cell(d, width), around};
+  if (around > 0 && w.last - w.first >= around) {
+    w.first = w.home - (around - 1) / 2;
+    w.last = w.first + around - 1;
+  }
+  return w;
+}
+
+/* Step k of the walk: 0, -1, +1, -2, +2, ... of home; false for cells out of reach. */
+static bool walk_cell(const walk *w, int64_t k, int64_t *out) {
+  const int64_t i = w->home + ((k & 1) != 0 ? -((k + 1) / 2) : k / 2);
+  *out = fold(i, w->around);
+  return i >= w->first && i <= w->last;
+}
+
+/* Steps until both ends are reached. */
+static int64_t walk_steps(const walk *w) {
+  const int64_t below = w->home - w->first, above = w->last - w->home;
+  return 1 + 2 * (below > above ? below : above);
 }
 
 static bool level_blocks(const tl_grid *grid, const tl_state *state, const tl_trial *trial,
@@ -125,19 +145,21 @@ static bool level_blocks(const tl_grid *grid, const tl_state *state, const tl_tr
   const talus_dvec3 d = tl_dsub(trial->centre, grid->origin);
   const double *width = grid->width[level];
   const int64_t *around = grid->around[level];
-  int64_t x0, y0, z0;
-  const int64_t nx = cells_near(d.x, range, width[0], around[0], &x0);
-  const int64_t ny = cells_near(d.y, range, width[1], around[1], &y0);
-  const int64_t nz = cells_near(d.z, range, width[2], around[2], &z0);
+  const walk along_x = walk_make(d.x, range, width[0], around[0]);
+  const walk along_y = walk_make(d.y, range, width[1], around[1]);
+  const walk along_z = walk_make(d.z, range, width[2], around[2]);
+  const int64_t nx = walk_steps(&along_x), ny = walk_steps(&along_y), nz = walk_steps(&along_z);
+  int64_t x, y, z;
   for (int64_t i = 0; i < nx; ++i) {
-    const int64_t x = fold(x0 + i, around[0]);
+    if (!walk_cell(&along_x, i, &x))
+      continue;
     for (int64_t j = 0; j < ny; ++j) {
-      const int64_t y = fold(y0 + j, around[1]);
-      for (int64_t k = 0; k < nz; ++k) {
-        const size_t home = bucket(grid, level, x, y, fold(z0 + k, around[2]));
-        if (list_blocks(grid, state, trial, grid->heads.data[home]))
+      if (!walk_cell(&along_y, j, &y))
+        continue;
+      for (int64_t k = 0; k < nz; ++k)
+        if (walk_cell(&along_z, k, &z) &&
+            list_blocks(grid, state, trial, grid->heads.data[bucket(grid, level, x, y, z)]))
           return true;
-      }
     }
   }
   return false;

@@ -95,6 +95,11 @@ TL_FN int tl_collide_sphere_container(double radius, talus_dvec3 position, const
                                       tl_point out[TL_CONTAINER_WALLS]) {
   const tl_contained c = tl_contained_make(tl_frame_to_local(frame, tl_dscale(position, -1)), half,
                                            open, tl_dvec3(radius, radius, radius));
+  /* Most spheres of a full tank are far from every wall. */
+  const double reach = radius + margin;
+  if (fabs(c.centre[0]) < half.x - reach && fabs(c.centre[1]) < half.y - reach &&
+      fabs(c.centre[2]) < half.z - reach)
+    return 0;
   int count = 0;
   for (int wall = 0; wall < TL_CONTAINER_WALLS; ++wall) {
     double v[3];

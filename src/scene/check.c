@@ -3,11 +3,13 @@
 #include <math.h>
 #include <stdio.h>
 
-#define SHOWN 8 /* names that a message lists */
+#define SHOWN     8    /* names that a message lists */
+#define MATERIALS 1000 /* every pair of them has a row in a table */
 
 typedef TL_ARRAY(uint64_t) pair_keys;
 
-/* ---- helpers ---------------------------------------------------------------------------------------------- */
+/* ---- helpers
+ * ---------------------------------------------------------------------------------------------- */
 
 tl_node_id tl_check_value(const tl_checker *checker, tl_node_id node, const char *key) {
   const tl_node_id id = tl_node_find_key(checker->document, node, key);
@@ -60,7 +62,8 @@ void tl_check_new_name(tl_checker *checker, tl_mark mark, const char *path, cons
                    name, path, first);
 }
 
-/* ---- materials and shapes ----------------------------------------------------------------------------------- */
+/* ---- materials and shapes
+ * ----------------------------------------------------------------------------------- */
 
 static void collect_names(tl_checker *checker, const tl_items *items, size_t size,
                           tl_names *names) {
@@ -149,7 +152,8 @@ const tl_scene_shape *tl_check_shape(const tl_checker *checker, const tl_scene_s
   return NULL;
 }
 
-/* ---- groups, sinks, probes ------------------------------------------------------------------------------------ */
+/* ---- groups, sinks, probes
+ * ------------------------------------------------------------------------------------ */
 
 static void check_ignore(tl_checker *checker) {
   const tl_scene_ignore *ignore = checker->scene->ignore.data;
@@ -249,7 +253,9 @@ static void check_probes(tl_checker *checker) {
   tl_names_free(&names);
 }
 
-/* ---- times ------------------------------------------------------------------------------------------------------ */
+/* ---- times
+ * ------------------------------------------------------------------------------------------------------
+ */
 
 static void check_times(tl_checker *checker) {
   talus_scene *scene = checker->scene;
@@ -279,10 +285,12 @@ static void check_times(tl_checker *checker) {
 
 talus_status tl_scene_check(talus_scene *scene, const tl_document *document, tl_node_id root,
                             tl_problems *problems) {
-  tl_checker checker = {
-      .scene = scene, .document = document, .problems = problems, .root = root};
+  tl_checker checker = {.scene = scene, .document = document, .problems = problems, .root = root};
   collect_names(&checker, &scene->materials, sizeof(tl_scene_material), &checker.materials);
   collect_names(&checker, &scene->shapes, sizeof(tl_scene_shape), &checker.shapes);
+  if (scene->materials.count > MATERIALS)
+    tl_problem_add(problems, tl_check_mark(&checker, root, "materials"),
+                   "%zu materials; expected at most %d", scene->materials.count, MATERIALS);
   if (checker.status == TALUS_OK) {
     check_times(&checker);
     check_pairs(&checker);

@@ -8,13 +8,16 @@
 
 static bool is_zero(const double v[3]) { return v[0] == 0 && v[1] == 0 && v[2] == 0; }
 
-/* ---- shapes ------------------------------------------------------------------------------------------------ */
+/* ---- shapes
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static void check_shape(tl_checker *checker, tl_node_id node, const tl_scene_shape *shape,
                         const char *path) {
   if (tl_scene_shape_kind(shape) == TALUS_PLANE && is_zero(shape->plane))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "plane"),
-                   "%s.plane has a normal of length 0; expected [nx, ny, nz, d] with a normal", path);
+                   "%s.plane has a normal of length 0; expected [nx, ny, nz, d] with a normal",
+                   path);
   if (tl_object_has(&tl_schema_shape, shape, "open") &&
       !tl_object_has(&tl_schema_shape, shape, "container"))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "open"),
@@ -46,7 +49,8 @@ static int check_shape_use(tl_checker *checker, tl_node_id node, const tl_scene_
   return shape ? tl_scene_shape_kind(shape) : -1;
 }
 
-/* ---- materials and groups ------------------------------------------------------------------------------------ */
+/* ---- materials and groups
+ * ------------------------------------------------------------------------------------ */
 
 /* A body may leave its material out where the scene has one only. */
 static void check_material(tl_checker *checker, tl_node_id node, const tl_map *map, void *object,
@@ -85,7 +89,9 @@ static void note_group(tl_checker *checker, const char *group) {
     checker->status = tl_names_add(&checker->groups, group, 0, &first);
 }
 
-/* ---- bodies ---------------------------------------------------------------------------------------------------- */
+/* ---- bodies
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* The plane's normal in the world: q n q*, by the rotation matrix's columns. */
 static void turned_normal(const double n[3], const double q[4], double out[3]) {
@@ -151,7 +157,9 @@ static void check_body(tl_checker *checker, tl_node_id node, tl_scene_body *body
     check_plane(checker, node, body, path);
 }
 
-/* ---- many bodies ------------------------------------------------------------------------------------------------ */
+/* ---- many bodies
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static void check_free_shape(tl_checker *checker, tl_node_id node, const tl_scene_shape_use *use,
                              const char *path) {

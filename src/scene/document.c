@@ -13,8 +13,7 @@ static size_t with_growth(size_t needed, size_t capacity) {
 talus_status tl_document_new_text(tl_document *document, const char *bytes, size_t n,
                                   uint32_t *offset) {
   const size_t start = document->text.count;
-  TL_TRY(
-      tl_array_reserve(&document->text, with_growth(start + n + 1, document->text.capacity)));
+  TL_TRY(tl_array_reserve(&document->text, with_growth(start + n + 1, document->text.capacity)));
   TL_TRY(tl_array_resize(&document->text, start + n + 1));
   if (n > 0)
     memcpy(document->text.data + start, bytes, n);
@@ -85,7 +84,8 @@ static tl_mark mark_at(const builder *b, yaml_mark_t at) {
       .line = (uint32_t)at.line + 1, .column = (uint32_t)at.column + 1, .origin = b->origin};
 }
 
-/* ---- the tree grows ------------------------------------------------------------------------------ */
+/* ---- the tree grows
+ * ------------------------------------------------------------------------------ */
 
 static void refuse(builder *b, yaml_mark_t at, const char *what) {
   tl_problem_add(b->problems, mark_at(b, at), "%s", what);
@@ -138,7 +138,8 @@ static void attach(builder *b, yaml_mark_t at, tl_node_id id) {
   parent->count++;
 }
 
-/* ---- tags, anchors and aliases -------------------------------------------------------------------- */
+/* ---- tags, anchors and aliases
+ * -------------------------------------------------------------------- */
 
 static void check_tag(builder *b, yaml_mark_t at, const yaml_char_t *tag, const char *allowed) {
   const char *name = (const char *)tag;
@@ -188,7 +189,8 @@ static talus_status copy_tree(builder *b, yaml_mark_t at, tl_node_id from, size_
   node.first = node.next = 0;
   TL_TRY(new_node(b, at, node, copy));
   tl_node_id last = 0;
-  for (tl_node_id id = children; id != 0 && !b->is_stopped; id = tl_node_at(b->document, id)->next) {
+  for (tl_node_id id = children; id != 0 && !b->is_stopped;
+       id = tl_node_at(b->document, id)->next) {
     tl_node_id child = 0, value = 0;
     TL_TRY(copy_tree(b, at, id, depth + 1, &child));
     if (is_map && !b->is_stopped)
@@ -232,7 +234,8 @@ static talus_status add_alias(builder *b, const yaml_event_t *event) {
   return TALUS_OK;
 }
 
-/* ---- events ------------------------------------------------------------------------------------------ */
+/* ---- events
+ * ------------------------------------------------------------------------------------------ */
 
 static talus_status add_scalar(builder *b, const yaml_event_t *event) {
   const char *value = (const char *)event->data.scalar.value;
@@ -298,8 +301,8 @@ static talus_status check_duplicates(builder *b, tl_node_id map) {
   talus_status status = tl_array_reserve(&keys, tl_node_at(document, map)->count);
   for (tl_node_id id = tl_node_at(document, map)->first; id != 0 && status == TALUS_OK;
        id = tl_node_at(document, id)->next)
-    keys.data[keys.count++] = (hashed_key){
-        tl_xxh64(tl_node_text(document, id), tl_node_at(document, id)->length, 0), id};
+    keys.data[keys.count++] =
+        (hashed_key){tl_xxh64(tl_node_text(document, id), tl_node_at(document, id)->length, 0), id};
   if (keys.count > 1)
     qsort(keys.data, keys.count, sizeof *keys.data, compare_keys);
   for (size_t i = 1; i < keys.count; ++i) {

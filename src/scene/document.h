@@ -18,9 +18,9 @@ typedef enum tl_node_kind { TL_NODE_SCALAR, TL_NODE_LIST, TL_NODE_MAP } tl_node_
 typedef uint32_t tl_node_id;
 
 typedef struct tl_node {
-  tl_node_id first; /* list: first entry; map: first key; key: its value */
-  tl_node_id next;  /* next entry or key */
-  uint32_t count;   /* entries, or keys */
+  tl_node_id first;      /* list: first entry; map: first key; key: its value */
+  tl_node_id next;       /* next entry or key */
+  uint32_t count;        /* entries, or keys */
   uint32_t text, length; /* scalar: within tl_document.text, zero-terminated */
   uint32_t line, column;
   uint16_t origin;
@@ -33,8 +33,8 @@ typedef struct tl_document {
   TL_ARRAY(char) text;
 } tl_document;
 
-/* Adds the tree of a source to the document. *root is 0 when it has none; then, and where a part was
- * refused, problems says why. The status is about memory only. */
+/* Adds the tree of a source to the document. *root is 0 when it has none; then, and where a part
+ * was refused, problems says why. The status is about memory only. */
 talus_status tl_document_parse(tl_document *document, tl_problems *problems, uint32_t origin,
                                tl_node_id *root);
 void tl_document_free(tl_document *document);

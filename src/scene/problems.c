@@ -7,28 +7,6 @@
 #define REPORTED 50
 #define WIDTH    100 /* characters of a source line that are shown */
 
-void tl_problem_add(tl_problems *problems, tl_mark mark, const char *fmt, ...) {
-  problems->count++;
-  if (problems->list.count == KEPT || problems->status != TALUS_OK)
-    return;
-  char what[1024];
-  va_list args;
-  va_start(args, fmt);
-  const int length = vsnprintf(what, sizeof what, fmt, args);
-  va_end(args);
-  if (length < 0)
-    what[0] = '\0';
-  else if ((size_t)length >= sizeof what)
-    memcpy(what + sizeof what - 4, "...", 4);
-  tl_problem problem = {.mark = mark, .order = (uint32_t)problems->list.count};
-  problems->status = tl_string_copy(what, strlen(what), &problem.text);
-  if (problems->status != TALUS_OK)
-    return;
-  problems->status = tl_array_push(&problems->list, problem);
-  if (problems->status != TALUS_OK)
-    tl_string_free(&problem.text);
-}
-
 void tl_problems_free(tl_problems *problems) {
   for (size_t i = 0; i < problems->list.count; ++i)
     tl_string_free(&problems->list.data[i].text);
@@ -36,7 +14,8 @@ void tl_problems_free(tl_problems *problems) {
   tl_array_free(&problems->sources);
 }
 
-/* ---- characters and lines -------------------------------------------------------------------------- */
+/* ---- characters and lines
+ * -------------------------------------------------------------------------- */
 
 /* Length in bytes of the UTF-8 character at p, 0 where it is none. Strict: no overlong forms, no
  * surrogates, nothing above U+10FFFF. */
@@ -77,6 +56,41 @@ static bool is_control(uint32_t code) {
   return (code < 0x20 && code != '\t' && code != '\n' && code != '\r') ||
          (code >= 0x7F && code < 0xA0 && code != 0x85) || code == 0xFEFF ||
          (code >= 0xFFFE && code <= 0xFFFF);
+}
+
+/* Words that were cut to fit may end in half a character. */
+static void mend(char *text) {
+  unsigned char *p = (unsigned char *)text, *end = p + strlen(text);
+  while (p < end) {
+    uint32_t code = 0;
+    const size_t n = character(p, end, &code);
+    if (n == 0 || is_control(code) || code == '\n' || code == '\t' || code == '\r')
+      *p = '?';
+    p += n == 0 ? 1 : n;
+  }
+}
+
+void tl_problem_add(tl_problems *problems, tl_mark mark, const char *fmt, ...) {
+  problems->count++;
+  if (problems->list.count == KEPT || problems->status != TALUS_OK)
+    return;
+  char what[1024];
+  va_list args;
+  va_start(args, fmt);
+  const int length = vsnprintf(what, sizeof what, fmt, args);
+  va_end(args);
+  if (length < 0)
+    what[0] = '\0';
+  else if ((size_t)length >= sizeof what)
+    memcpy(what + sizeof what - 4, "...", 4);
+  mend(what);
+  tl_problem problem = {.mark = mark, .order = (uint32_t)problems->list.count};
+  problems->status = tl_string_copy(what, strlen(what), &problem.text);
+  if (problems->status != TALUS_OK)
+    return;
+  problems->status = tl_array_push(&problems->list, problem);
+  if (problems->status != TALUS_OK)
+    tl_string_free(&problem.text);
 }
 
 void tl_problems_scan(tl_problems *problems, uint32_t origin) {
@@ -164,7 +178,8 @@ static void quote_line(tl_text *text, const tl_source *source, cursor *from, tl_
   tl_text_drop(&below);
 }
 
-/* ---- the report ---------------------------------------------------------------------------------------- */
+/* ---- the report
+ * ---------------------------------------------------------------------------------------- */
 
 static int compare_u32(uint32_t a, uint32_t b) { return (a > b) - (a < b); }
 

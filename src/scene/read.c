@@ -3,7 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- where we are ------------------------------------------------------------------------------------- */
+/* ---- where we are
+ * ------------------------------------------------------------------------------------- */
 
 const char *tl_reader_path(const tl_reader *reader) {
   return reader->path_length == 0 ? "the scene" : reader->path;
@@ -11,8 +12,8 @@ const char *tl_reader_path(const tl_reader *reader) {
 
 size_t tl_path_push(tl_reader *reader, const char *name) {
   const size_t before = reader->path_length;
-  const int n = snprintf(reader->path + before, TL_PATH - before, "%s%.40s",
-                         before == 0 ? "" : ".", name);
+  const int n =
+      snprintf(reader->path + before, TL_PATH - before, "%s%.40s", before == 0 ? "" : ".", name);
   reader->path_length = n < 0 || before + (size_t)n >= TL_PATH ? TL_PATH - 1 : before + (size_t)n;
   return before;
 }
@@ -28,7 +29,8 @@ void tl_path_pop(tl_reader *reader, size_t before) {
   reader->path_length = before;
 }
 
-/* ---- complaints ------------------------------------------------------------------------------------------ */
+/* ---- complaints
+ * ------------------------------------------------------------------------------------------ */
 
 void tl_refuse(tl_reader *reader, tl_node_id node, const tl_key *key, const char *fmt, ...) {
   char what[400];
@@ -65,8 +67,7 @@ static void refuse_key(tl_reader *reader, tl_node_id node, const tl_map *map, co
   const char *expected = keys.count > 0 ? keys.data : "";
   const tl_mark mark = tl_node_mark(reader->document, node);
   if (tl_is_later(map->later, name))
-    tl_problem_add(reader->problems, mark,
-                   "%s: `%s` is not in this version of talus; expected %s",
+    tl_problem_add(reader->problems, mark, "%s: `%s` is not in this version of talus; expected %s",
                    tl_reader_path(reader), name, expected);
   else if (nearest)
     tl_problem_add(reader->problems, mark,
@@ -78,7 +79,8 @@ static void refuse_key(tl_reader *reader, tl_node_id node, const tl_map *map, co
   tl_text_drop(&keys);
 }
 
-/* ---- lists and maps of structs ------------------------------------------------------------------------------ */
+/* ---- lists and maps of structs
+ * ------------------------------------------------------------------------------ */
 
 static void *add_item(tl_reader *reader, tl_items *items, size_t size) {
   if (reader->status != TALUS_OK)
@@ -150,7 +152,9 @@ static bool read_member(tl_reader *reader, tl_node_id node, const tl_key *key, v
   }
 }
 
-/* ---- maps --------------------------------------------------------------------------------------------------- */
+/* ---- maps
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static void read_key(tl_reader *reader, tl_node_id value, const tl_map *map, int i,
                      tl_object *object) {
@@ -292,9 +296,12 @@ void tl_read_map(tl_reader *reader, tl_node_id node, const tl_map *map, void *ob
   read_missing(reader, node, map, head, suspects);
 }
 
-/* ---- defaults -------------------------------------------------------------------------------------------------- */
+/* ---- defaults
+ * --------------------------------------------------------------------------------------------------
+ */
 
-/* All defaults as one YAML list, parsed once, so that a default is read as if it had been written. */
+/* All defaults as one YAML list, parsed once, so that a default is read as if it had been written.
+ */
 static talus_status parse_defaults(tl_reader *reader, tl_text *text) {
   for (size_t m = 0; tl_schema_maps[m]; ++m)
     for (const tl_key *key = tl_schema_maps[m]->keys; key->name; ++key)

@@ -32,7 +32,7 @@ void tl_refuse_value(tl_reader *reader, tl_node_id node, const tl_key *key);
 void tl_refuse(tl_reader *reader, tl_node_id node, const tl_key *key, const char *fmt, ...)
     TL_PRINTF(4, 5);
 
-const char *tl_reader_path(const tl_reader *reader); /* "the scene" at the top */
+const char *tl_reader_path(const tl_reader *reader);      /* "the scene" at the top */
 size_t tl_path_push(tl_reader *reader, const char *name); /* returns what tl_path_pop needs */
 size_t tl_path_push_row(tl_reader *reader, size_t row);
 void tl_path_pop(tl_reader *reader, size_t before);

@@ -7,7 +7,8 @@
 
 #define PI 3.14159265358979323846
 
-/* ---- numbers -------------------------------------------------------------------------------------------- */
+/* ---- numbers
+ * -------------------------------------------------------------------------------------------- */
 
 static size_t count_digits(const char *text) { return strspn(text, "0123456789"); }
 
@@ -124,7 +125,8 @@ static bool read_flag(tl_reader *reader, tl_node_id node, const tl_key *key, boo
   return false;
 }
 
-/* ---- texts and words -------------------------------------------------------------------------------------- */
+/* ---- texts and words
+ * -------------------------------------------------------------------------------------- */
 
 static bool read_text(tl_reader *reader, tl_node_id node, const tl_key *key, char **value) {
   const tl_node *at = tl_node_at(reader->document, node);
@@ -159,8 +161,8 @@ static bool read_name(tl_reader *reader, tl_node_id node, const tl_key *key, cha
     return false;
   }
   if (at->length == 0 || at->length > 100 || text[0] == ' ' || text[at->length - 1] == ' ') {
-    tl_refuse(reader, node, key, "is \"%.60s\", empty, longer than 100 bytes or with a blank at an end",
-              text);
+    tl_refuse(reader, node, key,
+              "is \"%.60s\", empty, longer than 100 bytes or with a blank at an end", text);
     return false;
   }
   if ((key->flags & TL_KEY_FILE) && !is_file_name(text)) {
@@ -190,8 +192,8 @@ static int read_word(tl_reader *reader, tl_node_id node, const tl_key *key) {
   const tl_mark mark = tl_node_mark(reader->document, node);
   const char *path = tl_reader_path(reader);
   if (tl_is_later(key->words->later, text))
-    tl_problem_add(reader->problems, mark,
-                   "%s: `%s` is not in this version of talus; expected %s", path, text, words);
+    tl_problem_add(reader->problems, mark, "%s: `%s` is not in this version of talus; expected %s",
+                   path, text, words);
   else if (nearest.best)
     tl_problem_add(reader->problems, mark, "%s is `%.60s`; expected %s; did you mean `%s`?", path,
                    text, words, nearest.best);
@@ -230,7 +232,8 @@ static bool read_words(tl_reader *reader, tl_node_id node, const tl_key *key, ui
   return is_good;
 }
 
-/* ---- lists of values ------------------------------------------------------------------------------------------ */
+/* ---- lists of values
+ * ------------------------------------------------------------------------------------------ */
 
 /* A list of exactly n entries; complains otherwise. */
 static bool is_list_of(tl_reader *reader, tl_node_id node, const tl_key *key, uint32_t n) {
@@ -312,8 +315,8 @@ static bool read_table(tl_reader *reader, tl_node_id node, const tl_key *key, tl
     if (is_list_of(reader, id, key, 2)) {
       const tl_node_id first = tl_node_at(reader->document, id)->first;
       is_good = read_number(reader, first, &size, &row[0]) && is_good;
-      is_good =
-          read_number(reader, tl_node_at(reader->document, first)->next, &share, &row[1]) && is_good;
+      is_good = read_number(reader, tl_node_at(reader->document, first)->next, &share, &row[1]) &&
+                is_good;
     } else {
       is_good = false;
     }
@@ -327,7 +330,9 @@ static bool read_table(tl_reader *reader, tl_node_id node, const tl_key *key, tl
   return is_good;
 }
 
-/* ---- rotations ------------------------------------------------------------------------------------------------- */
+/* ---- rotations
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static bool read_axis_angle(tl_reader *reader, tl_node_id node, const tl_key *key, double *q) {
   static const tl_key axis_key = {
@@ -370,7 +375,8 @@ static bool read_rotation(tl_reader *reader, tl_node_id node, const tl_key *key,
   double *q = rotation->quaternion;
   if (at->kind == TL_NODE_MAP)
     return read_axis_angle(reader, node, key, q);
-  if (at->kind == TL_NODE_SCALAR && tl_words_find(key->words, tl_node_text(reader->document, node)) >= 0) {
+  if (at->kind == TL_NODE_SCALAR &&
+      tl_words_find(key->words, tl_node_text(reader->document, node)) >= 0) {
     *rotation = (tl_scene_rotation){.quaternion = {1, 0, 0, 0}, .is_random = true};
     return true;
   }

@@ -8,8 +8,8 @@
 
 /* First member of every struct that stands for a map of the file. */
 typedef struct tl_object {
-  uint32_t has; /* bit i: key i of its map has a value, given or by default */
-  uint32_t bad; /* bit i: that value was refused, so checks leave it alone */
+  uint32_t has;                  /* bit i: key i of its map has a value, given or by default */
+  uint32_t bad;                  /* bit i: that value was refused, so checks leave it alone */
   uint32_t line, column, origin; /* where it is */
 } tl_object;
 
@@ -209,7 +209,8 @@ struct talus_scene {
   char *folder; /* where relative paths start */
 };
 
-/* ---- for a run ------------------------------------------------------------------------------------- */
+/* ---- for a run
+ * ------------------------------------------------------------------------------------- */
 
 /* What run.c needs beside talus_scene_get_info. */
 uint32_t tl_scene_fields(const talus_scene *scene); /* TL_FRAME_... that frames hold */
@@ -232,7 +233,8 @@ talus_status tl_scene_identity(const talus_scene *scene, uint64_t *hash);
  * (frame, probe line) is at the step nearest k * every, the last one at the end. */
 uint64_t tl_grid_steps(double until, double dt);
 uint64_t tl_grid_event(uint64_t k, double every, double dt, uint64_t steps);
-uint64_t tl_grid_events(double every, double dt, uint64_t steps); /* event 0 and the last included */
+uint64_t tl_grid_events(double every, double dt,
+                        uint64_t steps); /* event 0 and the last included */
 
 /* Every key of the format as Markdown, from the tables that the reader uses: docs/scene.md. */
 talus_status tl_schema_document(char **text);

@@ -3,7 +3,7 @@
 
 #include "output/output.h"
 
-#define KEY(owner, member, kind) \
+#define KEY(owner, member, kind)                                                                   \
   .name = #member, .type = TL_TYPE_##kind, .offset = offsetof(owner, member)
 
 /* Beyond these, squares would leave the range of float: a slip, not a scene. */
@@ -14,10 +14,15 @@
 #define UNIT         .range = {0, 1, false}
 #define SCALE        .range = {1e-12, 1e12, false}
 
-#define LATER(...) (const char *const[]) { __VA_ARGS__, NULL }
-#define WORDS(...) (const tl_word[]) { __VA_ARGS__, {0} }
+#define LATER(...)                                                                                 \
+  (const char *const[]) { __VA_ARGS__, NULL }
+#define WORDS(...)                                                                                 \
+  (const tl_word[]) {                                                                              \
+    __VA_ARGS__, { 0 }                                                                             \
+  }
 
-/* ---- words ---------------------------------------------------------------------------------------- */
+/* ---- words
+ * ---------------------------------------------------------------------------------------- */
 
 static const tl_words step_kinds = {WORDS({"fixed", 0, "every step is `dt` long"}),
                                     LATER("adaptive", "implicit", "local")};
@@ -36,13 +41,11 @@ static const tl_words broad_kinds = {
     LATER("kdtree", "cells", "sweep", "bvh")};
 static const tl_words automatic = {WORDS({"auto", -1, "talus chooses"}), NULL};
 static const tl_words random_word = {WORDS({"random", 0, "every rotation equally likely"}), NULL};
-static const tl_words sides = {WORDS({"left", TALUS_SIDE_LEFT, "low x"},
-                                     {"right", TALUS_SIDE_RIGHT, "high x"},
-                                     {"front", TALUS_SIDE_FRONT, "low y"},
-                                     {"back", TALUS_SIDE_BACK, "high y"},
-                                     {"bottom", TALUS_SIDE_BOTTOM, "low z"},
-                                     {"top", TALUS_SIDE_TOP, "high z"}),
-                               NULL};
+static const tl_words sides = {
+    WORDS({"left", TALUS_SIDE_LEFT, "low x"}, {"right", TALUS_SIDE_RIGHT, "high x"},
+          {"front", TALUS_SIDE_FRONT, "low y"}, {"back", TALUS_SIDE_BACK, "high y"},
+          {"bottom", TALUS_SIDE_BOTTOM, "low z"}, {"top", TALUS_SIDE_TOP, "high z"}),
+    NULL};
 static const tl_words axes = {WORDS({"x", 1, NULL}, {"y", 2, NULL}, {"z", 4, NULL}), NULL};
 static const tl_words locks = {WORDS({"x", TALUS_LOCK_X, "no motion along x"},
                                      {"y", TALUS_LOCK_Y, NULL}, {"z", TALUS_LOCK_Z, NULL},
@@ -53,15 +56,16 @@ static const tl_words outsides = {
     WORDS({"stop", TALUS_OUTSIDE_STOP, "the run ends and names the body"},
           {"remove", TALUS_OUTSIDE_REMOVE, "the body is removed and counted"}),
     NULL};
-static const tl_words shares = {WORDS({"number", 0, "so many bodies out of all"},
-                                      {"mass", 1, "so much of the mass of all"}),
-                                NULL};
+static const tl_words shares = {
+    WORDS({"number", 0, "so many bodies out of all"}, {"mass", 1, "so much of the mass of all"}),
+    NULL};
 static const tl_words records = {
-    WORDS({"force", TALUS_RECORD_FORCE, "N: mean contact force on the body"},
-          {"torque", TALUS_RECORD_TORQUE, "N m: mean contact torque about the body's centre of mass"},
-          {"mass-flow", TALUS_RECORD_MASS_FLOW, "kg/s along each axis, of a box"},
-          {"count", TALUS_RECORD_COUNT, "mean number of free bodies in the region"},
-          {"energy", TALUS_RECORD_ENERGY, "J: mean kinetic energy"}),
+    WORDS(
+        {"force", TALUS_RECORD_FORCE, "N: mean contact force on the body"},
+        {"torque", TALUS_RECORD_TORQUE, "N m: mean contact torque about the body's centre of mass"},
+        {"mass-flow", TALUS_RECORD_MASS_FLOW, "kg/s along each axis, of a box"},
+        {"count", TALUS_RECORD_COUNT, "mean number of free bodies in the region"},
+        {"energy", TALUS_RECORD_ENERGY, "J: mean kinetic energy"}),
     NULL};
 /* The frame holds the words without a bit in any case; naming them is no mistake. */
 static const tl_words frame_fields = {
@@ -73,35 +77,42 @@ static const tl_words frame_fields = {
           {"material", 0, "always there"}),
     LATER("surfaces")};
 
-/* ---- how ------------------------------------------------------------------------------------------ */
+/* ---- how
+ * ------------------------------------------------------------------------------------------ */
 
 #define OWNER tl_scene_until
 static const tl_map until_map = {
-    .title = "until", .size = sizeof(OWNER), .bare = "time",
+    .title = "until",
+    .size = sizeof(OWNER),
+    .bare = "time",
     .help = "When the run ends. A bare number stands for `{time: number}`.",
-    .keys = (const tl_key[]){
-        {KEY(OWNER, time, NUMBER), POSITIVE, .unit = "s", .example = "4.0",
-         .help = "the run ends at the step nearest this time"},
-        {KEY(OWNER, at_rest, NUMBER), POSITIVE, .unit = "m/s", .flags = TL_KEY_OPTIONAL,
-         .example = "1e-3", .help = "or earlier, once no free body is faster than this"},
-        {0}}};
+    .keys = (const tl_key[]){{KEY(OWNER, time, NUMBER), POSITIVE, .unit = "s", .example = "4.0",
+                              .help = "the run ends at the step nearest this time"},
+                             {KEY(OWNER, at_rest, NUMBER), POSITIVE, .unit = "m/s",
+                              .flags = TL_KEY_OPTIONAL, .example = "1e-3",
+                              .help = "or earlier, once no free body is faster than this"},
+                             {0}}};
 #undef OWNER
 
 #define OWNER tl_scene_step
 static const tl_map step_map = {
-    .title = "step", .size = sizeof(OWNER), .bare = "kind",
+    .title = "step",
+    .size = sizeof(OWNER),
+    .bare = "kind",
     .help = "How time advances. A bare word stands for `{kind: word}`.",
-    .keys = (const tl_key[]){
-        {KEY(OWNER, kind, WORD), .words = &step_kinds, .fallback = "fixed", .example = "fixed",
-         .help = "the stepper"},
-        {KEY(OWNER, dt, NUMBER), POSITIVE, .unit = "s", .fallback = "1e-3", .example = "5e-4",
-         .help = "length of a step; never shortened"},
-        {0}}};
+    .keys = (const tl_key[]){{KEY(OWNER, kind, WORD), .words = &step_kinds, .fallback = "fixed",
+                              .example = "fixed", .help = "the stepper"},
+                             {KEY(OWNER, dt, NUMBER), POSITIVE, .unit = "s", .fallback = "1e-3",
+                              .example = "5e-4", .help = "length of a step; never shortened"},
+                             {0}}};
 #undef OWNER
 
 #define OWNER tl_scene_solve
 static const tl_map solve_map = {
-    .title = "solve", .size = sizeof(OWNER), .bare = "kind", .later = LATER("joints"),
+    .title = "solve",
+    .size = sizeof(OWNER),
+    .bare = "kind",
+    .later = LATER("joints"),
     .help = "How contacts become impulses. A bare word stands for `{kind: word}`.",
     .keys = (const tl_key[]){
         {KEY(OWNER, kind, WORD), .words = &solve_kinds, .fallback = "ccp", .example = "ccp",
@@ -127,7 +138,9 @@ static const tl_map solve_map = {
 
 #define OWNER tl_scene_broad
 static const tl_map broad_map = {
-    .title = "broad", .size = sizeof(OWNER), .bare = "kind",
+    .title = "broad",
+    .size = sizeof(OWNER),
+    .bare = "kind",
     .help = "How pairs that may touch are found. A bare word stands for `{kind: word}`.",
     .keys = (const tl_key[]){{KEY(OWNER, kind, WORD), .words = &broad_kinds, .fallback = "auto",
                               .example = "bins", .help = "the broad phase"},
@@ -136,17 +149,20 @@ static const tl_map broad_map = {
 
 #define OWNER tl_scene_contact
 static const tl_map contact_map = {
-    .title = "contact", .size = sizeof(OWNER),
+    .title = "contact",
+    .size = sizeof(OWNER),
     .help = "When two bodies are seen as near.",
-    .keys = (const tl_key[]){{KEY(OWNER, margin, NUMBER), NOT_NEGATIVE, .unit = "m",
-                              .words = &automatic, .fallback = "auto", .example = "0.01",
-                              .help = "contacts are found up to this gap; `auto`: from speed and dt"},
-                             {0}}};
+    .keys =
+        (const tl_key[]){{KEY(OWNER, margin, NUMBER), NOT_NEGATIVE, .unit = "m",
+                          .words = &automatic, .fallback = "auto", .example = "0.01",
+                          .help = "contacts are found up to this gap; `auto`: from speed and dt"},
+                         {0}}};
 #undef OWNER
 
 #define OWNER tl_scene_domain
 static const tl_map domain_map = {
-    .title = "domain", .size = sizeof(OWNER),
+    .title = "domain",
+    .size = sizeof(OWNER),
     .help = "The part of space that is simulated. Without it space has no end.",
     .keys = (const tl_key[]){
         {KEY(OWNER, box, BOX), ANY, .unit = "m", .example = "[[-1, -1, 0], [1, 1, 2]]",
@@ -158,28 +174,34 @@ static const tl_map domain_map = {
         {0}}};
 #undef OWNER
 
-/* ---- what ----------------------------------------------------------------------------------------- */
+/* ---- what
+ * ----------------------------------------------------------------------------------------- */
 
 #define OWNER tl_scene_material
 static const tl_map material_map = {
-    .title = "a material", .plural = "materials", .size = sizeof(OWNER),
+    .title = "a material",
+    .plural = "materials",
+    .size = sizeof(OWNER),
     .later = LATER("static_friction", "rolling", "spinning", "cohesion", "young", "poisson",
                    "stiffness", "damping"),
-    .help = "An entry of `materials`. Where two materials touch, the smaller friction and the smaller "
-            "restitution count, unless `pairs` says otherwise.",
-    .keys = (const tl_key[]){
-        {KEY(OWNER, density, NUMBER), POSITIVE, .unit = "kg/m3", .fallback = "2600",
-         .example = "7800", .help = "mass over volume"},
-        {KEY(OWNER, friction, NUMBER), NOT_NEGATIVE, .fallback = "0.5", .example = "0.3",
-         .help = "Coulomb coefficient"},
-        {KEY(OWNER, restitution, NUMBER), UNIT, .fallback = "0", .example = "0.8",
-         .help = "speed after an impact over the speed before"},
-        {0}}};
+    .help =
+        "An entry of `materials`. Where two materials touch, the smaller friction and the smaller "
+        "restitution count, unless `pairs` says otherwise.",
+    .keys =
+        (const tl_key[]){{KEY(OWNER, density, NUMBER), POSITIVE, .unit = "kg/m3",
+                          .fallback = "2600", .example = "7800", .help = "mass over volume"},
+                         {KEY(OWNER, friction, NUMBER), NOT_NEGATIVE, .fallback = "0.5",
+                          .example = "0.3", .help = "Coulomb coefficient"},
+                         {KEY(OWNER, restitution, NUMBER), UNIT, .fallback = "0", .example = "0.8",
+                          .help = "speed after an impact over the speed before"},
+                         {0}}};
 #undef OWNER
 
 #define OWNER tl_scene_pair
 static const tl_map pair_map = {
-    .title = "a pair of materials", .plural = "pairs of materials", .size = sizeof(OWNER),
+    .title = "a pair of materials",
+    .plural = "pairs of materials",
+    .size = sizeof(OWNER),
     .help = "An entry of `pairs`: what holds between two materials (or within one).",
     .keys = (const tl_key[]){
         {KEY(OWNER, materials, NAMES), .expected = "the names of two materials, [A, B]",
@@ -193,7 +215,9 @@ static const tl_map pair_map = {
 
 #define OWNER tl_scene_shape
 const tl_map tl_schema_shape = {
-    .title = "a shape", .plural = "shapes", .size = sizeof(OWNER),
+    .title = "a shape",
+    .plural = "shapes",
+    .size = sizeof(OWNER),
     .later = LATER("ellipsoid", "superellipsoid", "capsule", "cylinder", "cone", "hull", "clump",
                    "mesh", "revolved", "scale"),
     .help = "An entry of `shapes`, or the `shape` of a body in place. Shapes are shared; each body "
@@ -216,10 +240,12 @@ const tl_map tl_schema_shape = {
 
 #define OWNER tl_scene_motion
 static const tl_map motion_map = {
-    .title = "motion", .size = sizeof(OWNER),
-    .help = "Scripted motion of a body, whatever it hits: x(t) = x(0) + velocity t + amplitude "
-            "(sin(2 pi frequency t + phase) - sin(phase)), turning with constant spin about its own "
-            "centre.",
+    .title = "motion",
+    .size = sizeof(OWNER),
+    .help =
+        "Scripted motion of a body, whatever it hits: x(t) = x(0) + velocity t + amplitude "
+        "(sin(2 pi frequency t + phase) - sin(phase)), turning with constant spin about its own "
+        "centre.",
     .keys = (const tl_key[]){
         {KEY(OWNER, velocity, NUMBERS), .count = 3, ANY, .unit = "m/s", .fallback = "[0, 0, 0]",
          .example = "[0.1, 0, 0]", .help = "constant part of the velocity"},
@@ -234,44 +260,51 @@ static const tl_map motion_map = {
         {0}}};
 #undef OWNER
 
-#define SHAPE_HELP                                                                      \
-  .expected = "the name of a shape, or a shape such as {sphere: 0.05}", .example = "grain", \
+#define SHAPE_HELP                                                                                 \
+  .expected = "the name of a shape, or a shape such as {sphere: 0.05}", .example = "grain",        \
   .help = "its shape"
-#define MATERIAL_KEY                                                                        \
-  KEY(OWNER, material, NAME), .flags = TL_KEY_OPTIONAL, .expected = "the name of a material", \
-      .example = "rock", .help = "its material; may be left out where the scene has only one"
-#define GROUP_KEY                                                                \
-  KEY(OWNER, group, NAME), .flags = TL_KEY_OPTIONAL, .expected = "a label",        \
-      .example = "walls", .help = "a label that `ignore` can name"
-#define VELOCITY_KEY                                                                              \
-  KEY(OWNER, velocity, NUMBERS), .count = 3, ANY, .unit = "m/s", .fallback = "[0, 0, 0]",         \
-      .example = "[0, 0, -1]", .help = "of the centre of mass, at the start"
-#define SPIN_KEY                                                                                  \
-  KEY(OWNER, spin, NUMBERS), .count = 3, ANY, .unit = "rad/s", .fallback = "[0, 0, 0]",           \
-      .example = "[0, 0, 6.28]", .help = "angular velocity at the start, world axes"
-#define ROTATIONS_KEY                                                                             \
-  KEY(OWNER, rotation, ROTATION), .words = &random_word, .fallback = "[1, 0, 0, 0]",              \
-      .example = "random", .help = "[w, x, y, z], {axis, degrees} or `random`"
-#define SEED_KEY                                                                          \
-  KEY(OWNER, seed, INTEGER), .range = {0, 18446744073709551615.0, false}, .fallback = "1", \
-      .example = "7", .help = "of its random numbers"
+#define MATERIAL_KEY                                                                               \
+  KEY(OWNER, material, NAME), .flags = TL_KEY_OPTIONAL, .expected = "the name of a material",      \
+                              .example = "rock",                                                   \
+                              .help = "its material; may be left out where the scene has only one"
+#define GROUP_KEY                                                                                  \
+  KEY(OWNER, group, NAME), .flags = TL_KEY_OPTIONAL, .expected = "a label", .example = "walls",    \
+                           .help = "a label that `ignore` can name"
+#define VELOCITY_KEY                                                                               \
+  KEY(OWNER, velocity, NUMBERS), .count = 3, ANY, .unit = "m/s", .fallback = "[0, 0, 0]",          \
+                                 .example = "[0, 0, -1]",                                          \
+                                 .help = "of the centre of mass, at the start"
+#define SPIN_KEY                                                                                   \
+  KEY(OWNER, spin, NUMBERS), .count = 3, ANY, .unit = "rad/s", .fallback = "[0, 0, 0]",            \
+                             .example = "[0, 0, 6.28]",                                            \
+                             .help = "angular velocity at the start, world axes"
+#define ROTATIONS_KEY                                                                              \
+  KEY(OWNER, rotation, ROTATION), .words = &random_word, .fallback = "[1, 0, 0, 0]",               \
+                                  .example = "random",                                             \
+                                  .help = "[w, x, y, z], {axis, degrees} or `random`"
+#define SEED_KEY                                                                                   \
+  KEY(OWNER, seed, INTEGER), .range = {0, 18446744073709551615.0, false}, .fallback = "1",         \
+                             .example = "7", .help = "of its random numbers"
 
-/* ---- regions and sizes ------------------------------------------------------------------------------ */
+/* ---- regions and sizes
+ * ------------------------------------------------------------------------------ */
 
 #define OWNER tl_scene_round
-#define AT_KEY(what) \
+#define AT_KEY(what)                                                                               \
   KEY(OWNER, at, NUMBERS), .count = 3, ANY, .unit = "m", .example = "[0, 0, 1]", .help = what
-#define AXIS_KEY                                                                         \
-  KEY(OWNER, axis, NUMBERS), .count = 3, ANY, .fallback = "[0, 0, 1]", .example = "[0, 1, 0]", \
-      .help = "direction of its axis, of any length"
-#define RADIUS_KEY \
+#define AXIS_KEY                                                                                   \
+  KEY(OWNER, axis, NUMBERS), .count = 3, ANY, .fallback = "[0, 0, 1]", .example = "[0, 1, 0]",     \
+                             .help = "direction of its axis, of any length"
+#define RADIUS_KEY                                                                                 \
   KEY(OWNER, radius, NUMBER), POSITIVE, .unit = "m", .example = "0.5", .help = "its radius"
 static const tl_map ball_map = {.title = "sphere, as a region",
                                 .size = sizeof(OWNER),
                                 .help = "A region.",
-                                .keys = (const tl_key[]){{AT_KEY("its centre")}, {RADIUS_KEY}, {0}}};
+                                .keys =
+                                    (const tl_key[]){{AT_KEY("its centre")}, {RADIUS_KEY}, {0}}};
 static const tl_map cylinder_map = {
-    .title = "cylinder, as a region", .size = sizeof(OWNER),
+    .title = "cylinder, as a region",
+    .size = sizeof(OWNER),
     .help = "A region.",
     .keys = (const tl_key[]){{AT_KEY("the middle of its axis")},
                              {AXIS_KEY},
@@ -280,29 +313,31 @@ static const tl_map cylinder_map = {
                               .help = "its full length along the axis"},
                              {0}}};
 static const tl_map disc_map = {
-    .title = "disc, as a region", .size = sizeof(OWNER),
+    .title = "disc, as a region",
+    .size = sizeof(OWNER),
     .help = "A region, for emitters.",
     .keys = (const tl_key[]){{AT_KEY("its centre")}, {AXIS_KEY}, {RADIUS_KEY}, {0}}};
 #undef OWNER
 
 #define OWNER tl_scene_region
-#define BOX_KEY                                                                   \
-  KEY(OWNER, box, BOX), ANY, .unit = "m", .example = "[[-1, -1, 1], [1, 1, 3]]",   \
-      .help = "low corner and high corner"
-#define BALL_KEY                                                          \
-  KEY(OWNER, sphere, MAP), .map = &ball_map, .flags = TL_KEY_ONE_OF,       \
-      .example = "{at: [0, 0, 1], radius: 0.5}", .help = "a ball"
-#define CYLINDER_KEY                                                          \
-  KEY(OWNER, cylinder, MAP), .map = &cylinder_map, .flags = TL_KEY_ONE_OF,     \
-      .example = "{at: [0, 0, 1], axis: [0, 0, 1], radius: 0.5, length: 2}",   \
-      .help = "a cylinder"
+#define BOX_KEY                                                                                    \
+  KEY(OWNER, box, BOX), ANY, .unit = "m", .example = "[[-1, -1, 1], [1, 1, 3]]",                   \
+                             .help = "low corner and high corner"
+#define BALL_KEY                                                                                   \
+  KEY(OWNER, sphere, MAP), .map = &ball_map, .flags = TL_KEY_ONE_OF,                               \
+                           .example = "{at: [0, 0, 1], radius: 0.5}", .help = "a ball"
+#define CYLINDER_KEY                                                                               \
+  KEY(OWNER, cylinder, MAP),                                                                       \
+      .map = &cylinder_map, .flags = TL_KEY_ONE_OF,                                                \
+      .example = "{at: [0, 0, 1], axis: [0, 0, 1], radius: 0.5, length: 2}", .help = "a cylinder"
 static const tl_map region_map = {
-    .title = "a region", .size = sizeof(OWNER),
+    .title = "a region",
+    .size = sizeof(OWNER),
     .help = "A part of space: `in` of a fill or a sink, `region` of a probe.",
-    .keys = (const tl_key[]){
-        {BOX_KEY, .flags = TL_KEY_ONE_OF}, {BALL_KEY}, {CYLINDER_KEY}, {0}}};
+    .keys = (const tl_key[]){{BOX_KEY, .flags = TL_KEY_ONE_OF}, {BALL_KEY}, {CYLINDER_KEY}, {0}}};
 static const tl_map source_map = {
-    .title = "a region of an emitter", .size = sizeof(OWNER),
+    .title = "a region of an emitter",
+    .size = sizeof(OWNER),
     .help = "Where the centres of emitted bodies appear: `from` of an emitter.",
     .keys = (const tl_key[]){{BOX_KEY ", which may be flat", .flags = TL_KEY_ONE_OF | TL_KEY_FLAT},
                              {BALL_KEY},
@@ -314,19 +349,20 @@ static const tl_map source_map = {
 
 #define OWNER tl_scene_lognormal
 static const tl_map lognormal_map = {
-    .title = "lognormal", .size = sizeof(OWNER),
+    .title = "lognormal",
+    .size = sizeof(OWNER),
     .help = "A size whose logarithm is normally distributed.",
-    .keys = (const tl_key[]){
-        {KEY(OWNER, median, NUMBER), SCALE, .fallback = "1", .example = "1",
-         .help = "half of all are smaller"},
-        {KEY(OWNER, sigma, NUMBER), .range = {0, 3, false}, .example = "0.2",
-         .help = "standard deviation of ln(size)"},
-        {0}}};
+    .keys = (const tl_key[]){{KEY(OWNER, median, NUMBER), SCALE, .fallback = "1", .example = "1",
+                              .help = "half of all are smaller"},
+                             {KEY(OWNER, sigma, NUMBER), .range = {0, 3, false}, .example = "0.2",
+                              .help = "standard deviation of ln(size)"},
+                             {0}}};
 #undef OWNER
 
 #define OWNER tl_scene_size
 static const tl_map size_map = {
-    .title = "size", .size = sizeof(OWNER),
+    .title = "size",
+    .size = sizeof(OWNER),
     .help = "The scale of new bodies, as a distribution: 1 is the shape as described.",
     .keys = (const tl_key[]){
         {KEY(OWNER, uniform, NUMBERS), .count = 2, SCALE, .flags = TL_KEY_ONE_OF,
@@ -339,15 +375,18 @@ static const tl_map size_map = {
          .help = "what the distribution is of"},
         {0}}};
 #undef OWNER
-#define SIZE_KEY                                                                          \
-  KEY(OWNER, size, MAP), .map = &size_map, .flags = TL_KEY_OPTIONAL,                       \
-      .example = "{uniform: [0.8, 1.2]}", .help = "the scale of each body; otherwise 1"
+#define SIZE_KEY                                                                                   \
+  KEY(OWNER, size, MAP), .map = &size_map, .flags = TL_KEY_OPTIONAL,                               \
+                         .example = "{uniform: [0.8, 1.2]}",                                       \
+                         .help = "the scale of each body; otherwise 1"
 
-/* ---- bodies ----------------------------------------------------------------------------------------- */
+/* ---- bodies
+ * ----------------------------------------------------------------------------------------- */
 
 #define OWNER tl_scene_fill
 const tl_map tl_schema_fill = {
-    .title = "fill", .size = sizeof(OWNER),
+    .title = "fill",
+    .size = sizeof(OWNER),
     .help = "Many bodies at random places in a region, touching nothing that is there before them.",
     .keys = (const tl_key[]){
         {KEY(OWNER, shape, SHAPE), SHAPE_HELP},
@@ -371,7 +410,9 @@ const tl_map tl_schema_fill = {
 
 #define OWNER tl_scene_body
 const tl_map tl_schema_body = {
-    .title = "a body", .plural = "bodies", .size = sizeof(OWNER),
+    .title = "a body",
+    .plural = "bodies",
+    .size = sizeof(OWNER),
     .help = "An entry of `bodies`: a body, or `fill` alone, or `from` alone.",
     .keys = (const tl_key[]){
         {KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL, .example = "drum",
@@ -410,8 +451,11 @@ const tl_map tl_schema_body = {
 
 #define OWNER tl_scene_ignore
 static const tl_map ignore_map = {
-    .title = "two groups", .plural = "pairs of groups, [A, B]", .size = sizeof(OWNER),
-    .bare = "groups", .is_bare = true,
+    .title = "two groups",
+    .plural = "pairs of groups, [A, B]",
+    .size = sizeof(OWNER),
+    .bare = "groups",
+    .is_bare = true,
     .help = "An entry of `ignore`: bodies of these groups do not collide.",
     .keys = (const tl_key[]){{KEY(OWNER, groups, NAMES), .expected = "two groups, [A, B]",
                               .example = "[walls, gate]",
@@ -419,11 +463,14 @@ static const tl_map ignore_map = {
                              {0}}};
 #undef OWNER
 
-/* ---- flow and output ---------------------------------------------------------------------------------- */
+/* ---- flow and output
+ * ---------------------------------------------------------------------------------- */
 
 #define OWNER tl_scene_emitter
 const tl_map tl_schema_emitter = {
-    .title = "an emitter", .plural = "emitters", .size = sizeof(OWNER),
+    .title = "an emitter",
+    .plural = "emitters",
+    .size = sizeof(OWNER),
     .help = "An entry of `emit`: bodies that appear at a rate. Where there is no room the emitter "
             "waits, and counts.",
     .keys = (const tl_key[]){
@@ -450,19 +497,23 @@ const tl_map tl_schema_emitter = {
 
 #define OWNER tl_scene_sink
 static const tl_map sink_map = {
-    .title = "a sink", .plural = "sinks", .size = sizeof(OWNER),
-    .help = "An entry of `sinks`: free bodies whose centre is in it at the end of a step are removed.",
-    .keys = (const tl_key[]){
-        {KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL, .example = "drain",
-         .help = "what messages call it"},
-        {KEY(OWNER, in, MAP), .map = &region_map, .example = "{box: [[-9, -9, -9], [9, 9, -1]]}",
-         .help = "where"},
-        {0}}};
+    .title = "a sink",
+    .plural = "sinks",
+    .size = sizeof(OWNER),
+    .help =
+        "An entry of `sinks`: free bodies whose centre is in it at the end of a step are removed.",
+    .keys = (const tl_key[]){{KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL, .example = "drain",
+                              .help = "what messages call it"},
+                             {KEY(OWNER, in, MAP), .map = &region_map,
+                              .example = "{box: [[-9, -9, -9], [9, 9, -1]]}", .help = "where"},
+                             {0}}};
 #undef OWNER
 
 #define OWNER tl_scene_probe
 static const tl_map probe_map = {
-    .title = "a probe", .plural = "probes", .size = sizeof(OWNER),
+    .title = "a probe",
+    .plural = "probes",
+    .size = sizeof(OWNER),
     .help = "An entry of `probes`: means over intervals, written to `probes/NAME.csv`.",
     .keys = (const tl_key[]){
         {KEY(OWNER, name, NAME), .flags = TL_KEY_FILE, .example = "outlet",
@@ -481,7 +532,8 @@ static const tl_map probe_map = {
 
 #define OWNER tl_scene_output
 static const tl_map output_map = {
-    .title = "output", .size = sizeof(OWNER),
+    .title = "output",
+    .size = sizeof(OWNER),
     .help = "What a run writes down. Frames always hold position, id, radius, half axes, shape and "
             "material.",
     .keys = (const tl_key[]){
@@ -494,27 +546,28 @@ static const tl_map output_map = {
         {0}}};
 #undef OWNER
 
-/* ---- the scene ------------------------------------------------------------------------------------------ */
+/* ---- the scene
+ * ------------------------------------------------------------------------------------------ */
 
 #define OWNER talus_scene
 const tl_map tl_schema_scene = {
-    .title = "the scene", .size = sizeof(OWNER), .later = LATER("joints", "narrow"),
+    .title = "the scene",
+    .size = sizeof(OWNER),
+    .later = LATER("joints", "narrow"),
     .help = "The keys at the top of a scene file.",
     .keys = (const tl_key[]){
         {KEY(OWNER, talus, INTEGER), .range = {1, 1, false}, .example = "1",
          .help = "version of the format"},
         {KEY(OWNER, title, TEXT), .fallback = "\"\"", .example = "Rocks on a slope",
          .help = "one line on what this is"},
-        {KEY(OWNER, gravity, NUMBERS), .count = 3, ANY, .unit = "m/s2",
-         .fallback = "[0, 0, -9.81]", .example = "[0, 0, -1.62]",
-         .help = "acceleration of free fall"},
+        {KEY(OWNER, gravity, NUMBERS), .count = 3, ANY, .unit = "m/s2", .fallback = "[0, 0, -9.81]",
+         .example = "[0, 0, -1.62]", .help = "acceleration of free fall"},
         {KEY(OWNER, until, MAP), .map = &until_map, .flags = TL_KEY_RUN, .example = "4.0",
          .help = "when the run ends"},
         {KEY(OWNER, step, MAP), .map = &step_map, .fallback = "{}",
          .example = "{kind: fixed, dt: 1e-3}", .help = "how time advances"},
         {KEY(OWNER, solve, MAP), .map = &solve_map, .fallback = "{}",
-         .example = "{iterations: 100, tolerance: 1e-5}",
-         .help = "how contacts become impulses"},
+         .example = "{iterations: 100, tolerance: 1e-5}", .help = "how contacts become impulses"},
         {KEY(OWNER, broad, MAP), .map = &broad_map, .fallback = "{}", .example = "auto",
          .help = "how pairs are found"},
         {KEY(OWNER, contact, MAP), .map = &contact_map, .fallback = "{}",
@@ -545,10 +598,16 @@ const tl_map tl_schema_scene = {
         {0}}};
 #undef OWNER
 
-const tl_map *const tl_schema_maps[] = {
-    &tl_schema_scene, &until_map,       &step_map,         &solve_map,    &broad_map,
-    &contact_map,     &domain_map,      &material_map,     &pair_map,     &tl_schema_shape,
-    &tl_schema_body,  &motion_map,      &tl_schema_fill,   &region_map,   &ball_map,
-    &cylinder_map,    &size_map,        &lognormal_map,    &ignore_map,   &tl_schema_emitter,
-    &source_map,      &disc_map,        &sink_map,         &probe_map,    &output_map,
-    NULL};
+const tl_map *const tl_schema_maps[] = {&tl_schema_scene, &until_map,
+                                        &step_map,        &solve_map,
+                                        &broad_map,       &contact_map,
+                                        &domain_map,      &material_map,
+                                        &pair_map,        &tl_schema_shape,
+                                        &tl_schema_body,  &motion_map,
+                                        &tl_schema_fill,  &region_map,
+                                        &ball_map,        &cylinder_map,
+                                        &size_map,        &lognormal_map,
+                                        &ignore_map,      &tl_schema_emitter,
+                                        &source_map,      &disc_map,
+                                        &sink_map,        &probe_map,
+                                        &output_map,      NULL};

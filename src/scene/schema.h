@@ -61,11 +61,11 @@ typedef struct tl_key {
   unsigned flags;
   const char *fallback; /* default as YAML; NULL and not optional: required */
   const char *unit;
-  tl_range range;        /* numbers and integers, each of them */
-  int count;             /* NUMBERS */
-  const tl_words *words; /* WORD, WORDS, NUMBER, ROTATION */
+  tl_range range;           /* numbers and integers, each of them */
+  int count;                /* NUMBERS */
+  const tl_words *words;    /* WORD, WORDS, NUMBER, ROTATION */
   const struct tl_map *map; /* MAP, BOXED, LIST, NAMED */
-  const char *expected;  /* "the name of a material", where the type does not say enough */
+  const char *expected;     /* "the name of a material", where the type does not say enough */
   const char *help, *example;
 } tl_key;
 
@@ -106,7 +106,7 @@ static inline char **tl_item_name(void *item) {
 
 /* "a number greater than 0, in m" */
 void tl_expect(tl_text *text, const tl_key *key);
-void tl_expect_keys(tl_text *text, const tl_map *map);    /* "density, friction or restitution" */
+void tl_expect_keys(tl_text *text, const tl_map *map); /* "density, friction or restitution" */
 void tl_expect_words(tl_text *text, const tl_words *words, const char *last);
 const char *tl_suggest_key(const tl_map *map, const char *word); /* or NULL */
 

@@ -37,7 +37,8 @@ bool tl_object_good(const tl_map *map, const void *object, const char *key) {
   return (head->has & ~head->bad & bit_of(map, key)) != 0;
 }
 
-/* ---- expectations in words ----------------------------------------------------------------------------- */
+/* ---- expectations in words
+ * ----------------------------------------------------------------------------- */
 
 /* "a, b or c": the separator before entry i of n. */
 static const char *separator(int i, int n) { return i == 0 ? "" : i == n - 1 ? " or " : ", "; }
@@ -180,7 +181,8 @@ const char *tl_suggest_key(const tl_map *map, const char *word) {
   return suggestion.best;
 }
 
-/* ---- release ---------------------------------------------------------------------------------------------- */
+/* ---- release
+ * ---------------------------------------------------------------------------------------------- */
 
 static void free_items(tl_items *items, size_t size) {
   tl_array_release(&items->data, &items->count, &items->capacity, size);

@@ -89,8 +89,8 @@ static talus_status step_into_list(setter *s, place *at, const char *part, bool 
                                 : (unsigned long)count;
   if (row >= count) {
     if (count == 0)
-      tl_problem_add(s->problems, s->mark, "there is no entry `%.60s`; expected a list with entries",
-                     part);
+      tl_problem_add(s->problems, s->mark,
+                     "there is no entry `%.60s`; expected a list with entries", part);
     else
       tl_problem_add(s->problems, s->mark,
                      "there is no entry `%.60s`; expected a number from 0 to %u", part, count - 1);

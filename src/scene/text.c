@@ -8,7 +8,8 @@
 
 #include "base/hash.h"
 
-/* ---- a growing text ---------------------------------------------------------------------------- */
+/* ---- a growing text ----------------------------------------------------------------------------
+ */
 
 static bool make_room(tl_text *text, size_t n) {
   if (text->status != TALUS_OK)
@@ -134,7 +135,8 @@ void tl_string_free(char **string) {
   *string = NULL;
 }
 
-/* ---- names ----------------------------------------------------------------------------------------- */
+/* ---- names
+ * ----------------------------------------------------------------------------------------- */
 
 #define LONGEST 48 /* longer words are not compared: nobody misspells a sentence by two letters */
 
@@ -154,8 +156,7 @@ size_t tl_edit_distance(const char *a, const char *b, size_t most) {
     const int x = tolower((unsigned char)a[i - 1]);
     for (size_t j = 1; j <= m; ++j) {
       const int y = tolower((unsigned char)b[j - 1]);
-      now[j] =
-          min_size(min_size(before[j], now[j - 1]) + 1, before[j - 1] + (x == y ? 0u : 1u));
+      now[j] = min_size(min_size(before[j], now[j - 1]) + 1, before[j - 1] + (x == y ? 0u : 1u));
       if (i > 1 && j > 1 && x == tolower((unsigned char)b[j - 2]) &&
           tolower((unsigned char)a[i - 2]) == y)
         now[j] = min_size(now[j], two_ago[j - 2] + 1);
@@ -231,7 +232,8 @@ void tl_names_free(tl_names *names) {
   tl_array_free(&names->table);
 }
 
-/* ---- the decimal point ----------------------------------------------------------------------------- */
+/* ---- the decimal point
+ * ----------------------------------------------------------------------------- */
 
 talus_status tl_c_locale_enter(tl_c_locale *locale) {
   const locale_t own = newlocale(LC_ALL_MASK, "C", (locale_t)0);

@@ -5,7 +5,8 @@
 
 #include "base/memory.h"
 
-/* ---- a growing text ---------------------------------------------------------------------------- */
+/* ---- a growing text ----------------------------------------------------------------------------
+ */
 
 /* A failure is kept in `status` and makes the calls that follow do nothing, so that a printer can
  * be written without asking after each word. */
@@ -28,10 +29,11 @@ void tl_text_drop(tl_text *text);
 talus_status tl_string_copy(const char *bytes, size_t n, char **copy);
 void tl_string_free(char **string); /* of tl_string_copy or tl_text_take; NULL is fine */
 
-/* ---- names ----------------------------------------------------------------------------------------- */
+/* ---- names
+ * ----------------------------------------------------------------------------------------- */
 
-/* Letters to change, add, drop or swap to turn a into b, or a number above `most` when it takes more
- * than that. Capitals count as small letters (and a difference in them alone as 0). */
+/* Letters to change, add, drop or swap to turn a into b, or a number above `most` when it takes
+ * more than that. Capitals count as small letters (and a difference in them alone as 0). */
 size_t tl_edit_distance(const char *a, const char *b, size_t most);
 
 /* The nearest of the candidates offered to it, where near enough to be a slip of the pen. */
@@ -55,7 +57,8 @@ bool tl_names_find(const tl_names *names, const char *name, uint32_t *row);
 const char *tl_names_suggest(const tl_names *names, const char *name); /* or NULL */
 void tl_names_free(tl_names *names);
 
-/* ---- the decimal point ----------------------------------------------------------------------------- */
+/* ---- the decimal point
+ * ----------------------------------------------------------------------------- */
 
 /* Scene files use "." whatever the program's locale: strtod and printf between the two calls follow
  * the C locale, on this thread. */

@@ -200,8 +200,11 @@ static talus_status write_scene(writer *w, char **text) {
     if (!(w->scene->object.has & UINT32_C(1) << i) ||
         (w->for_identity && (key->flags & TL_KEY_RUN)))
       continue;
-    tl_text_add(&w->text, "%s: ", key->name);
-    write_value(w, key, tl_member(key, w->scene));
+    const void *member = tl_member(key, w->scene);
+    const bool is_block = (key->type == TL_TYPE_LIST || key->type == TL_TYPE_NAMED) &&
+                          ((const tl_items *)member)->count > 0;
+    tl_text_add(&w->text, is_block ? "%s:" : "%s: ", key->name);
+    write_value(w, key, member);
     tl_text_add(&w->text, "\n");
   }
   tl_c_locale_leave(&locale);

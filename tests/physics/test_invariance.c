@@ -143,7 +143,7 @@ static uint64_t pour(int threads, talus_friction_model friction) {
   fill.seed = 5;
   CHECK_OK(talus_world_fill(world, &fill, NULL));
   CHECK_OK(talus_world_step(world, 250));
-  CHECK(rig_report(world).contacts_near > 2000);
+  CHECK(rig_report(world).contacts_near > 4200);
   const uint64_t hash = talus_world_hash(world);
   talus_world_destroy(world);
   return hash;

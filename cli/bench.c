@@ -1,0 +1,83 @@
+/* talus bench: finds the benchmark and hands it the rest of the command line. */
+#include "bench.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+static const struct {
+  const char *name, *about;
+  cli_command_fn *run;
+} benches[] = {
+    {"pour", "spheres settled in and poured into a box: time by stage, memory", bench_pour},
+};
+#define BENCHES (sizeof benches / sizeof *benches)
+
+static int find(const char *name) {
+  for (size_t i = 0; i < BENCHES; ++i)
+    if (strcmp(benches[i].name, name) == 0)
+      return (int)i;
+  return -1;
+}
+
+static int list(FILE *to) {
+  fprintf(to, "talus bench [NAME [its options]]...\n\n"
+              "Re-measures published tables on this machine (bench/RESULTS.md). Without a NAME: "
+              "all.\n\nBenchmarks:\n");
+  for (size_t i = 0; i < BENCHES; ++i)
+    fprintf(to, "  %-10s %s%s\n", benches[i].name, benches[i].about,
+            benches[i].run ? "" : " (not in this build)");
+  fprintf(to, "\nOptions:\n"
+              "  --list                     this text\n"
+              "  -h, --help                 this text; after a NAME: that benchmark's own\n");
+  return CLI_DONE;
+}
+
+static int run(int which, int argc, char **argv) {
+  if (!benches[which].run) {
+    cli_error("bench: '%s' is not in this build (bench/ was left out)", benches[which].name);
+    return CLI_INPUT;
+  }
+  return benches[which].run(argc, argv);
+}
+
+static int run_all(void) {
+  for (size_t i = 0; i < BENCHES; ++i) {
+    char name[32];
+    snprintf(name, sizeof name, "%s", benches[i].name);
+    char *argv[] = {name, NULL};
+    const int code = run((int)i, 1, argv);
+    if (code != CLI_DONE)
+      return code;
+  }
+  return CLI_DONE;
+}
+
+int cli_bench(int argc, char **argv) {
+  if (argc < 2)
+    return run_all();
+  const char *first = argv[1];
+  if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || strcmp(first, "--list") == 0)
+    return list(stdout);
+  if (find(first) < 0) {
+    const char *names[BENCHES];
+    for (size_t i = 0; i < BENCHES; ++i)
+      names[i] = benches[i].name;
+    const char *near = cli_suggest(first, names, BENCHES);
+    cli_error("bench: there is no benchmark '%s'%s%s%s; talus bench --list names them", first,
+              near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return CLI_INPUT;
+  }
+  /* Each name begins a benchmark; what follows it, up to the next name, is its own. */
+  for (int at = 1; at < argc;) {
+    int end = at + 1;
+    while (end < argc && find(argv[end]) < 0)
+      end++;
+    const int code = run(find(argv[at]), end - at, argv + at);
+    if (code != CLI_DONE)
+      return code;
+    at = end;
+  }
+  return CLI_DONE;
+}

@@ -1,0 +1,16 @@
+/* Benchmarks: each is a file of bench/, one per published table, linked into the command. */
+#ifndef CLI_BENCH_H
+#define CLI_BENCH_H
+
+/* argv[0] is the benchmark's name, the rest its own options. Returns an exit code.
+ *
+ * Weak: a command built without bench/ links, and says so when asked for one. */
+#if defined(__GNUC__)
+#define BENCH_ENTRY __attribute__((weak))
+#else
+#define BENCH_ENTRY
+#endif
+
+BENCH_ENTRY int bench_pour(int argc, char **argv);
+
+#endif

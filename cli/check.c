@@ -1,0 +1,203 @@
+/* talus check: reads a scene, builds its world, and says what a run of it would hold and cost. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli.h"
+
+typedef struct contents {
+  size_t kinds[3]; /* free, fixed, kinematic */
+  double mass;     /* kg, of free bodies */
+  double low[3], high[3];
+} contents;
+
+static double clock_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void on_log(void *context, int level, const char *line) {
+  (void)context;
+  if (level == 1)
+    cli_warning("%s", line);
+}
+
+static talus_status count(const talus_world *world, contents *found) {
+  *found =
+      (contents){.low = {INFINITY, INFINITY, INFINITY}, .high = {-INFINITY, -INFINITY, -INFINITY}};
+  const size_t n = talus_world_body_count(world);
+  for (size_t i = 0; i < n; ++i) {
+    talus_body body;
+    talus_body_info info;
+    talus_status status = talus_world_body_at(world, i, &body);
+    if (status == TALUS_OK)
+      status = talus_world_get_body(world, body, &info);
+    if (status != TALUS_OK)
+      return status;
+    found->kinds[info.kind]++;
+    if (info.kind != TALUS_FREE)
+      continue;
+    const double at[3] = {info.position.x, info.position.y, info.position.z};
+    found->mass += (double)info.mass;
+    for (int k = 0; k < 3; ++k) {
+      found->low[k] = fmin(found->low[k], at[k]);
+      found->high[k] = fmax(found->high[k], at[k]);
+    }
+  }
+  return TALUS_OK;
+}
+
+static void show_scene(const char *path, const talus_scene_info *info) {
+  printf("%s: a valid scene%s%s\n\n", path, info->title && *info->title ? ": " : "",
+         info->title ? info->title : "");
+  printf("  %-12s %zu shapes, %zu materials, %zu emitters, %zu sinks, %zu probes\n", "tables",
+         info->shapes, info->materials, info->emitters, info->sinks, info->probes);
+  printf("  %-12s %llu steps of %g s, until %g s", "time", (unsigned long long)info->steps,
+         info->dt, info->until);
+  if (info->at_rest > 0)
+    printf(" or at rest (%g m/s)", info->at_rest);
+  printf("\n  %-12s %llu frames, one every %g s\n", "output", (unsigned long long)info->frames,
+         info->output_every);
+}
+
+static void show_contents(const contents *found, size_t n) {
+  printf("  %-12s %zu: %zu free, %zu fixed, %zu moved by script\n", "bodies", n,
+         found->kinds[TALUS_FREE], found->kinds[TALUS_FIXED], found->kinds[TALUS_KINEMATIC]);
+  if (found->kinds[TALUS_FREE] > 0)
+    printf("  %-12s %g kg; centres from (%g, %g, %g) to (%g, %g, %g) m\n", "free bodies",
+           found->mass, found->low[0], found->low[1], found->low[2], found->high[0], found->high[1],
+           found->high[2]);
+}
+
+static const char *name_of(const talus_world *world, uint64_t uid, char *text, size_t size) {
+  const size_t n = talus_world_body_count(world);
+  snprintf(text, size, "body %llu", (unsigned long long)uid);
+  for (size_t i = 0; i < n; ++i) {
+    talus_body body;
+    talus_body_info info;
+    if (talus_world_body_at(world, i, &body) == TALUS_OK &&
+        talus_world_get_body(world, body, &info) == TALUS_OK && info.uid == uid) {
+      if (info.name)
+        snprintf(text, size, "'%s'", info.name);
+      break;
+    }
+  }
+  return text;
+}
+
+/* Contacts of the first step are found at time 0: their gaps are those of the scene as written. */
+static int show_overlaps(const talus_world *world) {
+  size_t n = 0, overlaps = 0;
+  const talus_contact *deepest = NULL;
+  talus_status status = talus_world_contacts(world, NULL, 0, &n);
+  talus_contact *contacts = calloc(n + 1, sizeof *contacts);
+  if (status == TALUS_OK && contacts)
+    status = talus_world_contacts(world, contacts, n, &n);
+  if (status != TALUS_OK || !contacts) {
+    cli_error("%s", contacts ? talus_last_error() : "out of memory");
+    free(contacts);
+    return CLI_FAILED;
+  }
+  for (size_t i = 0; i < n; ++i) {
+    if (!(contacts[i].gap < 0))
+      continue;
+    overlaps++;
+    if (!deepest || contacts[i].gap < deepest->gap)
+      deepest = &contacts[i];
+  }
+  if (!deepest)
+    printf("  %-12s none at the start\n", "overlaps");
+  else {
+    char a[128], b[128];
+    printf("  %-12s %zu at the start, the deepest %g m: %s and %s\n", "overlaps", overlaps,
+           -(double)deepest->gap, name_of(world, deepest->body_a, a, sizeof a),
+           name_of(world, deepest->body_b, b, sizeof b));
+  }
+  free(contacts);
+  return CLI_DONE;
+}
+
+static void show_cost(const talus_scene_info *info, double step, size_t bodies) {
+  size_t now, peak;
+  char memory[CLI_DURATION_BYTES], one[CLI_DURATION_BYTES], all[CLI_DURATION_BYTES];
+  talus_memory(&now, &peak);
+  printf("  %-12s %s now, for %zu bodies%s\n", "memory", cli_bytes((double)now, memory), bodies,
+         info->emitters ? "; emitters will add to it" : "");
+  printf("  %-12s the first step took %s; %llu like it take %s (later ones have more contacts)\n",
+         "wall clock", cli_duration(step, one), (unsigned long long)info->steps,
+         cli_duration(step * (double)info->steps, all));
+}
+
+static int check_world(talus_world *world, const talus_scene_info *info) {
+  contents found;
+  const size_t bodies = talus_world_body_count(world);
+  talus_status status = count(world, &found);
+  if (status == TALUS_OK)
+    show_contents(&found, bodies);
+  fflush(stdout);
+  const double begin = clock_now();
+  if (status == TALUS_OK)
+    status = talus_world_step(world, 1);
+  if (status != TALUS_OK) {
+    cli_error("the first step fails: %s", talus_last_error());
+    return CLI_INPUT;
+  }
+  const double step = clock_now() - begin;
+  const int code = show_overlaps(world);
+  if (code == CLI_DONE)
+    show_cost(info, step, bodies);
+  return code;
+}
+
+static int check_scene(const char *path, const cli_texts *settings, int threads) {
+  talus_scene *scene;
+  int code = cli_load_scene(path, settings, &scene);
+  if (code != CLI_DONE)
+    return code;
+  talus_scene_info info;
+  talus_scene_get_info(scene, &info);
+  talus_world *world = NULL;
+  const talus_status status = talus_scene_build(scene, threads, on_log, NULL, &world);
+  if (status == TALUS_OK) {
+    show_scene(path, &info);
+    code = check_world(world, &info);
+  } else {
+    cli_error("%s: %s", path, talus_last_error());
+    code = status == TALUS_ERROR_MEMORY ? CLI_FAILED : CLI_INPUT;
+  }
+  talus_world_destroy(world);
+  talus_scene_free(scene);
+  return code;
+}
+
+int cli_check(int argc, char **argv) {
+  int threads = 0;
+  cli_texts settings = {calloc((size_t)argc, sizeof *settings.data), 0};
+  if (!settings.data) {
+    cli_error("out of memory");
+    return CLI_FAILED;
+  }
+  const cli_option options[] = {{"set", 0, CLI_TEXTS, "KEY=VALUE",
+                                 "change the scene: --set step.dt=5e-4 (again and again)",
+                                 &settings},
+                                {"threads", 0, CLI_COUNT, "N", "0: all cores (default)", &threads},
+                                {0}};
+  const cli_usage usage = {
+      .synopsis = "talus check SCENE [options]",
+      .about = "Validates a scene, a YAML file or the name of a built-in one. Every mistake is "
+               "shown with its\nline and a caret, and the exit code is then 2. Otherwise builds "
+               "the world at time 0, takes one\nstep, and says what the scene holds, which bodies "
+               "overlap at the start, and what a run costs.",
+      .options = options,
+      .least = 1,
+      .most = 1,
+      .wants = "a scene"};
+  const char *path = NULL;
+  const int parsed = cli_parse(&usage, argc, argv, &path);
+  const int code = parsed < 0 ? cli_parse_exit(parsed) : check_scene(path, &settings, threads);
+  free(settings.data);
+  return code;
+}

@@ -1,0 +1,92 @@
+/* The command `talus`: what its files share. It uses the public headers only. */
+#ifndef CLI_H
+#define CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <talus/scene.h>
+
+#if defined(__GNUC__)
+#define CLI_PRINTF(fmt_at, args_at) __attribute__((format(printf, fmt_at, args_at)))
+#else
+#define CLI_PRINTF(fmt_at, args_at)
+#endif
+
+/* What the process says when it ends. */
+enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_INPUT = 2, CLI_INTERRUPTED = 130 };
+
+/* The exit code for a status of the library: the input's fault, or the run's. */
+int cli_exit_code(talus_status status);
+
+/* ---- commands -------------------------------------------------------------------------------- */
+
+/* argv[0] is the command's own name. */
+typedef int cli_command_fn(int argc, char **argv);
+cli_command_fn cli_run, cli_check, cli_scenes, cli_info, cli_bench;
+
+/* ---- messages, to stderr --------------------------------------------------------------------- */
+
+void cli_error(const char *fmt, ...) CLI_PRINTF(1, 2);
+void cli_warning(const char *fmt, ...) CLI_PRINTF(1, 2);
+void cli_note(const char *fmt, ...) CLI_PRINTF(1, 2);
+
+/* The candidate nearest to a word, where near enough to be a slip; NULL otherwise. */
+const char *cli_suggest(const char *word, const char *const *candidates, size_t n);
+
+/* "850 ms", "12.3 s", "4 min 05 s", "3 h 20 min"; returns text. */
+#define CLI_DURATION_BYTES 32
+const char *cli_duration(double seconds, char text[CLI_DURATION_BYTES]);
+/* "512 bytes", "3.4 MiB". */
+const char *cli_bytes(double bytes, char text[CLI_DURATION_BYTES]);
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+typedef enum cli_kind {
+  CLI_FLAG,   /* bool *to */
+  CLI_TEXT,   /* const char **to */
+  CLI_TEXTS,  /* cli_texts *to: may be given again */
+  CLI_NUMBER, /* double *to: finite */
+  CLI_COUNT   /* int *to: 0 or more */
+} cli_kind;
+
+typedef struct cli_texts {
+  const char **data;
+  size_t count;
+} cli_texts;
+
+typedef struct cli_option {
+  const char *name; /* "threads" for --threads; NULL ends the list */
+  char letter;      /* 'o' for -o; 0: none */
+  cli_kind kind;
+  const char *value; /* what help calls it: "N" */
+  const char *help;
+  void *to;
+} cli_option;
+
+typedef struct cli_usage {
+  const char *synopsis; /* "talus run SCENE [options]" */
+  const char *about;    /* a few lines */
+  const cli_option *options;
+  const char *more;  /* below the options; may be NULL */
+  int least, most;   /* arguments that are no options */
+  const char *wants; /* what they are, for messages: "a scene" */
+} cli_usage;
+
+/* Reads argv[1...]. Returns the number of arguments, which are then in `arguments` (room for
+ * usage->most), or CLI_HELP_SHOWN, or CLI_REFUSED after a message. */
+enum { CLI_HELP_SHOWN = -1, CLI_REFUSED = -2 };
+int cli_parse(const cli_usage *usage, int argc, char **argv, const char **arguments);
+
+/* What a command returns when cli_parse did not return a number of arguments. */
+static inline int cli_parse_exit(int parsed) {
+  return parsed == CLI_HELP_SHOWN ? CLI_DONE : CLI_INPUT;
+}
+
+/* ---- scenes ---------------------------------------------------------------------------------- */
+
+/* Reads a scene; on failure prints every complaint and returns the exit code, CLI_DONE otherwise.
+ */
+int cli_load_scene(const char *path, const cli_texts *settings, talus_scene **scene);
+
+#endif

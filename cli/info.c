@@ -1,0 +1,372 @@
+/* talus info: what is in a result folder, from its files, for people and (--json) for programs. */
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "history.h"
+#include "json.h"
+
+/* ---- what is gathered ------------------------------------------------------------------------ */
+
+typedef struct checkpoint_info {
+  bool is_there, is_readable;
+  double time;
+  uint64_t steps, hash;
+  size_t bodies;
+  char why[512]; /* where it cannot be read */
+} checkpoint_info;
+
+typedef struct folder_info {
+  const char *folder;
+  talus_scene *scene; /* NULL where scene.yaml does not load */
+  talus_scene_info plan;
+  history history;
+  checkpoint_info checkpoint;
+  size_t frames, contacts, probes; /* files */
+  double bytes;                    /* of all files */
+  bool is_finished;
+} folder_info;
+
+static void path_in(const folder_info *info, const char *name, char *path, size_t size) {
+  snprintf(path, size, "%s/%s", info->folder, name);
+}
+
+/* Files in one of the folder's own folders that end so; their bytes are added to *bytes. */
+static size_t count_files(const folder_info *info, const char *name, const char *suffix,
+                          double *bytes) {
+  char path[4096];
+  size_t n = 0;
+  path_in(info, name, path, sizeof path);
+  DIR *folder = opendir(path);
+  if (!folder)
+    return 0;
+  for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+    const size_t length = strlen(entry->d_name), end = strlen(suffix);
+    char file[4096 + 300];
+    struct stat stats;
+    if (length <= end || strcmp(entry->d_name + length - end, suffix) != 0)
+      continue;
+    snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
+    if (stat(file, &stats) != 0 || !S_ISREG(stats.st_mode))
+      continue;
+    *bytes += (double)stats.st_size;
+    n++;
+  }
+  closedir(folder);
+  return n;
+}
+
+static void look_at_files(folder_info *info) {
+  static const char *const files[] = {"scene.yaml", "frames.hdf.series", "history.csv",
+                                      "checkpoint.hdf", "log.txt"};
+  for (size_t i = 0; i < sizeof files / sizeof *files; ++i) {
+    char path[4096];
+    struct stat stats;
+    path_in(info, files[i], path, sizeof path);
+    if (stat(path, &stats) == 0)
+      info->bytes += (double)stats.st_size;
+  }
+  info->frames = count_files(info, "frames", ".hdf", &info->bytes);
+  info->contacts = count_files(info, "contacts", ".hdf", &info->bytes);
+  info->probes = count_files(info, "probes", ".csv", &info->bytes);
+}
+
+static void look_at_checkpoint(folder_info *info) {
+  char path[4096];
+  struct stat stats;
+  checkpoint_info *found = &info->checkpoint;
+  path_in(info, "checkpoint.hdf", path, sizeof path);
+  found->is_there = stat(path, &stats) == 0;
+  if (!found->is_there)
+    return;
+  talus_world *world = NULL;
+  found->is_readable = talus_world_load(path, &world) == TALUS_OK;
+  if (!found->is_readable) {
+    snprintf(found->why, sizeof found->why, "%s", talus_last_error());
+    return;
+  }
+  found->time = talus_world_time(world);
+  found->steps = talus_world_steps(world);
+  found->hash = talus_world_hash(world);
+  found->bodies = talus_world_body_count(world);
+  talus_world_destroy(world);
+}
+
+/* Whether the last "done at step" of the log is that of the history's last line. */
+static bool log_says_done(const folder_info *info, unsigned long long steps) {
+  char path[4096], line[4096], mark[64];
+  path_in(info, "log.txt", path, sizeof path);
+  snprintf(mark, sizeof mark, " done at step %llu,", steps);
+  FILE *file = fopen(path, "r");
+  bool done = false;
+  while (file && fgets(line, sizeof line, file))
+    done = done || strstr(line, mark) != NULL;
+  if (file)
+    fclose(file);
+  return done;
+}
+
+static void look_at_end(folder_info *info) {
+  const double steps = history_of(&info->history, "steps").last;
+  if (!(steps >= 0))
+    return;
+  info->is_finished = info->scene && steps >= (double)info->plan.steps;
+  /* A run that came to rest ended before its time. */
+  if (info->scene && info->plan.at_rest > 0 && !info->is_finished)
+    info->is_finished = log_says_done(info, (unsigned long long)steps);
+}
+
+/* ---- the folder ------------------------------------------------------------------------------ */
+
+static int refuse_folder(const char *folder) {
+  struct stat stats;
+  if (stat(folder, &stats) != 0) {
+    cli_error("%s: %s", folder, strerror(errno));
+    return CLI_INPUT;
+  }
+  if (!S_ISDIR(stats.st_mode)) {
+    cli_error("%s is a file; give the result folder of a run", folder);
+    return CLI_INPUT;
+  }
+  return CLI_DONE;
+}
+
+static int gather(folder_info *info) {
+  char path[4096], why[4096 + 256];
+  if (strlen(info->folder) > sizeof path - 300) {
+    cli_error("the folder's name is too long");
+    return CLI_INPUT;
+  }
+  const int code = refuse_folder(info->folder);
+  if (code != CLI_DONE)
+    return code;
+  path_in(info, "history.csv", path, sizeof path);
+  if (!history_read(path, &info->history, why, sizeof why)) {
+    cli_error("%s is not a result folder of talus (%s); talus run SCENE -o %s makes one",
+              info->folder, why, info->folder);
+    return CLI_INPUT;
+  }
+  path_in(info, "scene.yaml", path, sizeof path);
+  if (talus_scene_load(path, NULL, 0, &info->scene, NULL) == TALUS_OK)
+    talus_scene_get_info(info->scene, &info->plan);
+  else
+    cli_warning("%s", talus_last_error());
+  look_at_files(info);
+  look_at_checkpoint(info);
+  look_at_end(info);
+  return CLI_DONE;
+}
+
+/* ---- for people ------------------------------------------------------------------------------ */
+
+static const struct {
+  const char *label, *column, *other; /* other: added to it; may be NULL */
+} spans[] = {
+    {"bodies", "bodies", NULL},
+    {"pairs", "pairs", NULL},
+    {"contacts", "contacts", NULL},
+    {"kinetic energy, J", "kinetic_energy", NULL},
+    {"potential energy, J", "potential_energy", NULL},
+    {"total energy, J", "kinetic_energy", "potential_energy"},
+    {"residual max, m/s", "residual_max", NULL},
+    {"residual rms, m/s", "residual_rms", NULL},
+    {"iterations", "iterations", NULL},
+};
+#define SPANS (sizeof spans / sizeof *spans)
+
+static const struct {
+  const char *label, *column;
+} stages[] = {
+    {"broad", "wall_broad"}, {"narrow", "wall_narrow"}, {"solve", "wall_solve"},
+    {"step", "wall_step"},   {"output", "wall_output"},
+};
+#define STAGES (sizeof stages / sizeof *stages)
+
+static const char *state_of(const folder_info *info) {
+  return info->is_finished              ? "finished"
+         : info->checkpoint.is_readable ? "not finished; --resume goes on from the checkpoint"
+         : info->checkpoint.is_there    ? "not finished; the checkpoint cannot be read"
+                                        : "not finished; no checkpoint, --resume begins at 0";
+}
+
+static void show_spans(const folder_info *info) {
+  printf("\n  %-20s %14s %14s %14s %14s\n", "", "first", "last", "least", "most");
+  for (size_t i = 0; i < SPANS; ++i) {
+    const history_span span = history_of_sum(&info->history, spans[i].column, spans[i].other);
+    printf("  %-20s %14.7g %14.7g %14.7g %14.7g\n", spans[i].label, span.first, span.last, span.low,
+           span.high);
+  }
+}
+
+static void show_stages(const folder_info *info) {
+  char text[CLI_DURATION_BYTES];
+  const double total = history_of(&info->history, "wall_total").last;
+  const double steps = history_of(&info->history, "steps").last;
+  double rest = total;
+  printf("\n  %-20s %14s %9s\n", "wall clock", "", "share");
+  for (size_t i = 0; i < STAGES; ++i) {
+    const double wall = history_of(&info->history, stages[i].column).last;
+    rest -= wall;
+    printf("  %-20s %14s %8.1f%%\n", stages[i].label, cli_duration(wall, text),
+           total > 0 ? 100 * wall / total : 0);
+  }
+  rest = rest > 0 ? rest : 0;
+  printf("  %-20s %14s %8.1f%%\n", "other", cli_duration(rest, text),
+         total > 0 ? 100 * rest / total : 0);
+  printf("  %-20s %14s   %.4g steps/s\n", "total", cli_duration(total, text),
+         total > 0 ? steps / total : 0);
+}
+
+static void show(const folder_info *info) {
+  char size[CLI_DURATION_BYTES];
+  const history *past = &info->history;
+  printf("%s: %s\n\n", info->folder,
+         info->scene && info->plan.title && *info->plan.title ? info->plan.title : "a talus run");
+  printf("  %-20s %s\n", "state", state_of(info));
+  printf("  %-20s %.10g s", "time", history_of(past, "time").last);
+  if (info->scene)
+    printf(" of %.10g s", info->plan.until);
+  printf("\n  %-20s %.0f", "steps", history_of(past, "steps").last);
+  if (info->scene)
+    printf(" of %llu", (unsigned long long)info->plan.steps);
+  printf("\n  %-20s %.10g s\n", "step size", history_of(past, "dt").last);
+  printf("  %-20s %s\n", "state hash", past->hash);
+  printf("  %-20s %zu frames, %zu contact files, %zu probes, %s\n", "files", info->frames,
+         info->contacts, info->probes, cli_bytes(info->bytes, size));
+  if (info->checkpoint.is_readable)
+    printf("  %-20s step %llu, t = %.10g s, state %016llx\n", "checkpoint",
+           (unsigned long long)info->checkpoint.steps, info->checkpoint.time,
+           (unsigned long long)info->checkpoint.hash);
+  else
+    printf("  %-20s %s\n", "checkpoint", info->checkpoint.is_there ? info->checkpoint.why : "none");
+  show_spans(info);
+  show_stages(info);
+}
+
+/* ---- for programs ---------------------------------------------------------------------------- */
+
+static void show_json_scene(json *out, const folder_info *info) {
+  const talus_scene_info *plan = &info->plan;
+  json_open(out, "scene", '{');
+  json_text(out, "title", plan->title ? plan->title : "");
+  json_number(out, "until", plan->until);
+  json_number(out, "at_rest", plan->at_rest);
+  json_number(out, "dt", plan->dt);
+  json_number(out, "output_every", plan->output_every);
+  json_number(out, "steps", (double)plan->steps);
+  json_number(out, "frames", (double)plan->frames);
+  json_number(out, "shapes", (double)plan->shapes);
+  json_number(out, "materials", (double)plan->materials);
+  json_number(out, "emitters", (double)plan->emitters);
+  json_number(out, "sinks", (double)plan->sinks);
+  json_number(out, "probes", (double)plan->probes);
+  json_close(out, '}');
+}
+
+static void show_json_checkpoint(json *out, const checkpoint_info *found) {
+  char hash[HISTORY_HASH_BYTES];
+  json_open(out, "checkpoint", '{');
+  json_flag(out, "present", found->is_there);
+  json_flag(out, "readable", found->is_readable);
+  if (found->is_readable) {
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)found->hash);
+    json_number(out, "time", found->time);
+    json_number(out, "steps", (double)found->steps);
+    json_number(out, "bodies", (double)found->bodies);
+    json_text(out, "state_hash", hash);
+  } else if (found->is_there)
+    json_text(out, "error", found->why);
+  json_close(out, '}');
+}
+
+static void show_json_history(json *out, const history *past) {
+  json_open(out, "history", '{');
+  for (size_t i = 0; i < SPANS; ++i) {
+    const history_span span = history_of_sum(past, spans[i].column, spans[i].other);
+    json_open(out, spans[i].other ? "total_energy" : spans[i].column, '{');
+    json_number(out, "first", span.first);
+    json_number(out, "last", span.last);
+    json_number(out, "min", span.low);
+    json_number(out, "max", span.high);
+    json_close(out, '}');
+  }
+  json_close(out, '}');
+}
+
+static void show_json_walls(json *out, const history *past) {
+  const double total = history_of(past, "wall_total").last;
+  const double steps = history_of(past, "steps").last;
+  json_open(out, "wall", '{');
+  json_number(out, "total", total);
+  for (size_t i = 0; i < STAGES; ++i)
+    json_number(out, stages[i].label, history_of(past, stages[i].column).last);
+  json_number(out, "steps_per_second", total > 0 ? steps / total : 0);
+  json_open(out, "share", '{');
+  for (size_t i = 0; i < STAGES; ++i)
+    json_number(out, stages[i].label,
+                total > 0 ? history_of(past, stages[i].column).last / total : 0);
+  json_close(out, '}');
+  json_close(out, '}');
+}
+
+static void show_json(const folder_info *info) {
+  const history *past = &info->history;
+  json out = json_begin(stdout);
+  json_open(&out, NULL, '{');
+  json_text(&out, "folder", info->folder);
+  json_text(&out, "talus", talus_version());
+  json_flag(&out, "finished", info->is_finished);
+  json_flag(&out, "resumable", info->checkpoint.is_readable);
+  json_number(&out, "time", history_of(past, "time").last);
+  json_number(&out, "steps", history_of(past, "steps").last);
+  json_number(&out, "dt", history_of(past, "dt").last);
+  json_text(&out, "state_hash", past->hash);
+  json_number(&out, "lines", (double)past->rows);
+  json_number(&out, "frames", (double)info->frames);
+  json_number(&out, "contact_files", (double)info->contacts);
+  json_number(&out, "probes", (double)info->probes);
+  json_number(&out, "bytes", info->bytes);
+  show_json_checkpoint(&out, &info->checkpoint);
+  if (info->scene)
+    show_json_scene(&out, info);
+  show_json_history(&out, past);
+  show_json_walls(&out, past);
+  json_close(&out, '}');
+  json_end(&out);
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+int cli_info(int argc, char **argv) {
+  bool as_json = false;
+  const cli_option options[] = {
+      {"json", 0, CLI_FLAG, NULL, "everything as JSON, for programs", &as_json}, {0}};
+  const cli_usage usage = {
+      .synopsis = "talus info FOLDER [options]",
+      .about = "Sums up a result folder, finished or not: how far the run is and whether it can go "
+               "on, counts,\nenergies and residuals over time, wall clock by stage, the hash of "
+               "the last state.",
+      .options = options,
+      .more = "The numbers are those of history.csv: one line per output time.\n",
+      .least = 1,
+      .most = 1,
+      .wants = "a result folder"};
+  folder_info info = {0};
+  const int parsed = cli_parse(&usage, argc, argv, &info.folder);
+  if (parsed < 0)
+    return cli_parse_exit(parsed);
+  const int code = gather(&info);
+  if (code == CLI_DONE) {
+    if (as_json)
+      show_json(&info);
+    else
+      show(&info);
+  }
+  history_free(&info.history);
+  talus_scene_free(info.scene);
+  return code;
+}

@@ -1,0 +1,88 @@
+/* talus: the command. Each command has its own file; this one tells them apart. */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+  const char *name;
+  cli_command_fn *run;
+  const char *about;
+} commands[] = {
+    {"run", cli_run, "runs a scene into a result folder"},
+    {"check", cli_check, "validates a scene; says what it holds and costs"},
+    {"scenes", cli_scenes, "lists the built-in scenes, prints one, or the keys of the format"},
+    {"info", cli_info, "what is in a result folder: counts, energies, residuals, times"},
+    {"bench", cli_bench, "re-measures the published tables on this machine"},
+};
+#define COMMANDS (sizeof commands / sizeof *commands)
+
+static int show_help(FILE *to) {
+  fprintf(to, "talus: rigid bodies and grains in contact\n\n"
+              "  talus COMMAND [arguments]\n\n"
+              "Commands:\n");
+  for (size_t i = 0; i < COMMANDS; ++i)
+    fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].about);
+  fprintf(to,
+          "\n"
+          "  talus COMMAND --help   its arguments and options\n"
+          "  talus --version        version and what is built in\n\n"
+          "First steps:\n"
+          "  talus scenes                        what there is to try\n"
+          "  talus run pour                      a built-in scene, into pour.out/\n"
+          "  talus scenes pour > my.yaml         a start for a scene of your own\n"
+          "  talus run my.yaml -o out            runs it; ParaView opens out/frames.hdf.series\n"
+          "  talus run my.yaml -o out --resume   goes on where it was stopped\n\n"
+          "Exit codes: 0 done, 1 the run failed, 2 the input is wrong, 130 stopped (state "
+          "saved).\n");
+  return CLI_DONE;
+}
+
+static int show_version(void) {
+  printf("talus %s\nfeatures: %s\nbackends: cpu\n", talus_version(), talus_features());
+  return CLI_DONE;
+}
+
+static int refuse(const char *word) {
+  const char *names[COMMANDS];
+  for (size_t i = 0; i < COMMANDS; ++i)
+    names[i] = commands[i].name;
+  const char *near = cli_suggest(word[0] == '-' ? word + strspn(word, "-") : word, names, COMMANDS);
+  cli_error("unknown %s '%s'%s%s%s; see talus --help", word[0] == '-' ? "option" : "command", word,
+            near ? "; did you mean 'talus " : "", near ? near : "", near ? "'?" : "");
+  return CLI_INPUT;
+}
+
+static int dispatch(int argc, char **argv) {
+  if (argc < 2) {
+    show_help(stderr);
+    return CLI_INPUT;
+  }
+  const char *word = argv[1];
+  if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
+    return show_version();
+  const bool help = strcmp(word, "help") == 0;
+  if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || (help && argc == 2))
+    return show_help(stdout);
+  if (help)
+    word = argv[2];
+  for (size_t i = 0; i < COMMANDS; ++i)
+    if (strcmp(word, commands[i].name) == 0) {
+      char name[16], option[] = "--help";
+      snprintf(name, sizeof name, "%s", commands[i].name);
+      char *asked[] = {name, option, NULL};
+      return help ? commands[i].run(2, asked) : commands[i].run(argc - 1, argv + 1);
+    }
+  return refuse(word);
+}
+
+int main(int argc, char **argv) {
+  int code = dispatch(argc, argv);
+  /* A full disk or a closed pipe behind stdout shows only here. */
+  if ((fflush(stdout) != 0 || ferror(stdout)) && code == CLI_DONE) {
+    cli_error("could not write to the standard output: %s", strerror(errno));
+    code = CLI_FAILED;
+  }
+  return code;
+}

@@ -1,0 +1,250 @@
+/* talus run: a scene becomes a result folder. */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "progress.h"
+
+typedef struct run_options {
+  const char *folder, *backend;
+  int threads;
+  double until, checkpoint_every;
+  bool resume, force, quiet;
+  cli_texts settings;
+} run_options;
+
+/* ---- signals --------------------------------------------------------------------------------- */
+
+static volatile int interrupt; /* the library asks after every step */
+
+static void on_signal(int signal) {
+  (void)signal;
+  interrupt = 1;
+}
+
+/* The first Ctrl-C saves and stops; the second finds the default handler and kills. */
+static void catch_signals(void) {
+  static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction action = {.sa_handler = on_signal};
+  /* SA_RESETHAND and SA_RESTART are unsigned in some C libraries. */
+  action.sa_flags = (int)(SA_RESETHAND | SA_RESTART);
+  sigemptyset(&action.sa_mask);
+  for (size_t i = 0; i < sizeof stops / sizeof *stops; ++i) {
+    struct sigaction before;
+    /* What was ignored stays ignored: nohup. */
+    if (sigaction(stops[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+      sigaction(stops[i], &action, NULL);
+  }
+  /* A closed pipe or a file size limit is an error of a write, not a reason to die in it. */
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+}
+
+/* ---- what the library tells ------------------------------------------------------------------ */
+
+static void on_progress(void *context, const talus_progress *now) { progress_show(context, now); }
+
+static void on_log(void *context, int level, const char *line) {
+  if (level != 1)
+    return; /* errors come back as a status; the rest is for log.txt */
+  progress_clear(context);
+  cli_warning("%s", line);
+}
+
+/* ---- the folder ------------------------------------------------------------------------------ */
+
+/* NAME.out in the current folder; NAME is the scene's, without its path and .yaml. */
+static char *default_folder(const char *scene) {
+  const char *slash = strrchr(scene, '/'), *name = slash ? slash + 1 : scene;
+  size_t length = strlen(name);
+  static const char *const suffixes[] = {".yaml", ".yml"};
+  for (size_t i = 0; i < 2; ++i) {
+    const size_t suffix = strlen(suffixes[i]);
+    if (length > suffix && strcmp(name + length - suffix, suffixes[i]) == 0) {
+      length -= suffix;
+      break;
+    }
+  }
+  char *folder = malloc(length + sizeof ".out");
+  if (folder) {
+    memcpy(folder, name, length);
+    strcpy(folder + length, ".out");
+  }
+  return folder;
+}
+
+/* ---- what is said at the end ----------------------------------------------------------------- */
+
+/* A word of a shell's command line. */
+static void print_quoted(const char *word) {
+  static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                             "_-./=,:+@%";
+  if (*word && word[strspn(word, safe)] == '\0') {
+    fprintf(stderr, " %s", word);
+    return;
+  }
+  fputs(" '", stderr);
+  for (; *word; ++word) {
+    if (*word == '\'')
+      fputs("'\\''", stderr);
+    else
+      fputc(*word, stderr);
+  }
+  fputc('\'', stderr);
+}
+
+/* The command line that goes on with this run. */
+static void print_resume(const char *what, int argc, char **argv) {
+  fprintf(stderr, "talus: %s:\n  talus", what);
+  bool has_resume = false;
+  for (int i = 0; i < argc; ++i) {
+    if (strcmp(argv[i], "--force") == 0)
+      continue;
+    has_resume = has_resume || strcmp(argv[i], "--resume") == 0;
+    print_quoted(argv[i]);
+  }
+  fputs(has_resume ? "\n" : " --resume\n", stderr);
+}
+
+static void print_result(const talus_run_result *result, const char *folder, bool quiet) {
+  char wall[CLI_DURATION_BYTES];
+  printf("hash %016llx  steps %llu  time %.10g s  bodies %zu  frames %llu  wall %s\n",
+         (unsigned long long)result->hash, (unsigned long long)result->steps, result->time,
+         result->bodies, (unsigned long long)result->frames, cli_duration(result->wall, wall));
+  fflush(stdout);
+  if (quiet)
+    return;
+  const size_t length = strlen(folder);
+  const char *slash = length > 0 && folder[length - 1] == '/' ? "" : "/";
+  cli_note("open %s%sframes.hdf.series in ParaView; %s%shistory.csv has energies, contacts and "
+           "times; talus info %s sums up",
+           folder, slash, folder, slash, folder);
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static int check_options(const run_options *options) {
+  if (options->resume && options->force) {
+    cli_error("run: --resume goes on with a run, --force begins it anew; choose one of the two");
+    return CLI_INPUT;
+  }
+  if (strcmp(options->backend, "cpu") != 0) {
+    cli_error("run: there is no backend '%s' in this build; it has: cpu", options->backend);
+    return CLI_INPUT;
+  }
+  if (!isnan(options->until) && !(options->until > 0)) {
+    cli_error("run: option '--until': %g is not a positive time in seconds", options->until);
+    return CLI_INPUT;
+  }
+  if (options->checkpoint_every < 0) {
+    cli_error("run: option '--checkpoint-every': %g is not a time in seconds, 0 or more",
+              options->checkpoint_every);
+    return CLI_INPUT;
+  }
+  if (options->threads > 4096) {
+    cli_error("run: option '--threads': %d is more than 4096", options->threads);
+    return CLI_INPUT;
+  }
+  return CLI_DONE;
+}
+
+static int run_scene(const talus_scene *scene, const run_options *options, const char *folder,
+                     int argc, char **argv) {
+  progress_bar bar = progress_begin(options->quiet);
+  talus_run_def def = talus_run_def_default();
+  def.folder = folder;
+  def.resume = options->resume;
+  def.force = options->force;
+  def.until = isnan(options->until) ? -1 : options->until;
+  def.threads = options->threads;
+  def.checkpoint_every = options->checkpoint_every;
+  def.progress = on_progress;
+  def.log = on_log;
+  def.context = &bar;
+  def.interrupt = &interrupt;
+  catch_signals();
+  talus_run_result result = {0};
+  const talus_status status = talus_run(scene, &def, &result);
+  progress_clear(&bar);
+  if (status == TALUS_OK)
+    print_result(&result, folder, options->quiet);
+  else if (status == TALUS_INTERRUPTED)
+    cli_note("%s", talus_last_error());
+  else
+    cli_error("%s", talus_last_error());
+  if (status == TALUS_INTERRUPTED)
+    print_resume("to go on", argc, argv);
+  else if (status == TALUS_ERROR_IO && result.steps > 0)
+    print_resume("what was written before is intact; once that is mended, to go on", argc, argv);
+  return cli_exit_code(status);
+}
+
+static int run_with(run_options *options, int argc, char **argv) {
+  const cli_option table[] = {
+      {"output", 'o', CLI_TEXT, "DIR", "where results go (default: NAME.out)", &options->folder},
+      {"resume", 0, CLI_FLAG, NULL,
+       "go on from the checkpoint in DIR, or begin where there is none", &options->resume},
+      {"force", 0, CLI_FLAG, NULL, "begin anew in DIR: talus's own files there are removed",
+       &options->force},
+      {"until", 0, CLI_NUMBER, "T", "end at T seconds instead of the scene's `until`",
+       &options->until},
+      {"set", 0, CLI_TEXTS, "KEY=VALUE", "change the scene: --set step.dt=5e-4 (again and again)",
+       &options->settings},
+      {"threads", 0, CLI_COUNT, "N", "0: all cores (default); results do not depend on it",
+       &options->threads},
+      {"backend", 0, CLI_TEXT, "NAME", "cpu (default)", &options->backend},
+      {"checkpoint-every", 0, CLI_NUMBER, "S", "save after S seconds of wall clock (default 60)",
+       &options->checkpoint_every},
+      {"quiet", 'q', CLI_FLAG, NULL, "no progress, only the last line", &options->quiet},
+      {0}};
+  const cli_usage usage = {
+      .synopsis = "talus run SCENE [options]",
+      .about = "Runs a scene, a YAML file or the name of a built-in one, into a result folder. The "
+               "last line on\nstandard output has the hash of the final state.",
+      .options = table,
+      .more = "Ctrl-C saves the state and exits with 130; --resume then ends with the same folder "
+              "as if nothing\nhad happened. When a run goes on, only until, output and probes of "
+              "the scene may have changed:\nframes go on at the new interval, new probes measure "
+              "from then on, files of old ones stay.\nAn `until: {at_rest: V}` ends a run when no "
+              "free body was faster than V m/s (centre, or surface by\nspin) at any step between "
+              "two output times, and no emitter is at work.\n\n"
+              "DIR holds frames.hdf.series (for ParaView), frames/, history.csv, probes/, "
+              "scene.yaml, log.txt and\ncheckpoint.hdf.\n",
+      .least = 1,
+      .most = 1,
+      .wants = "a scene"};
+  const char *path = NULL;
+  const int parsed = cli_parse(&usage, argc, argv, &path);
+  if (parsed < 0)
+    return cli_parse_exit(parsed);
+  int code = check_options(options);
+  talus_scene *scene = NULL;
+  if (code == CLI_DONE)
+    code = cli_load_scene(path, &options->settings, &scene);
+  if (code != CLI_DONE)
+    return code;
+  char *folder = options->folder ? NULL : default_folder(path);
+  if (folder || options->folder)
+    code = run_scene(scene, options, folder ? folder : options->folder, argc, argv);
+  else {
+    cli_error("out of memory");
+    code = CLI_FAILED;
+  }
+  free(folder);
+  talus_scene_free(scene);
+  return code;
+}
+
+int cli_run(int argc, char **argv) {
+  run_options options = {.backend = "cpu", .until = NAN, .checkpoint_every = 60};
+  options.settings.data = calloc((size_t)argc, sizeof *options.settings.data);
+  if (!options.settings.data) {
+    cli_error("out of memory");
+    return CLI_FAILED;
+  }
+  const int code = run_with(&options, argc, argv);
+  free(options.settings.data);
+  return code;
+}

@@ -1,0 +1,89 @@
+/* talus scenes: what is built in, and the format; and how every command reads a scene. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int cli_load_scene(const char *path, const cli_texts *settings, talus_scene **scene) {
+  char *problems = NULL;
+  const talus_status status =
+      talus_scene_load(path, settings->data, settings->count, scene, &problems);
+  if (status == TALUS_OK)
+    return CLI_DONE;
+  if (problems && *problems) {
+    fputs(problems, stderr);
+    if (problems[strlen(problems) - 1] != '\n')
+      fputc('\n', stderr);
+  }
+  cli_error("%s", talus_last_error());
+  talus_text_free(problems);
+  return status == TALUS_ERROR_MEMORY ? CLI_FAILED : CLI_INPUT;
+}
+
+static int list(void) {
+  const size_t n = talus_builtin_count();
+  for (size_t i = 0; i < n; ++i) {
+    const char *name, *about, *text;
+    talus_builtin_get(i, &name, &about, &text);
+    printf("%-16s %s\n", name, about);
+  }
+  return CLI_DONE;
+}
+
+static int show(const char *wanted) {
+  const size_t n = talus_builtin_count();
+  const char **names = calloc(n + 1, sizeof *names);
+  if (!names) {
+    cli_error("out of memory");
+    return CLI_FAILED;
+  }
+  const char *near = NULL;
+  for (size_t i = 0; i < n; ++i) {
+    const char *about, *text;
+    talus_builtin_get(i, &names[i], &about, &text);
+    if (strcmp(names[i], wanted) == 0) {
+      fputs(text, stdout);
+      free(names);
+      return CLI_DONE;
+    }
+  }
+  near = cli_suggest(wanted, names, n);
+  cli_error("there is no built-in scene '%s'%s%s%s; talus scenes lists them", wanted,
+            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  free(names);
+  return CLI_INPUT;
+}
+
+static int show_schema(void) {
+  char *text;
+  const talus_status status = talus_scene_schema(&text);
+  if (status != TALUS_OK) {
+    cli_error("%s", talus_last_error());
+    return cli_exit_code(status);
+  }
+  fputs(text, stdout);
+  talus_text_free(text);
+  return CLI_DONE;
+}
+
+int cli_scenes(int argc, char **argv) {
+  bool schema = false;
+  const cli_option options[] = {
+      {"schema", 0, CLI_FLAG, NULL, "print every key of the scene format, as Markdown", &schema},
+      {0}};
+  const cli_usage usage = {.synopsis = "talus scenes [NAME] [options]",
+                           .about = "Lists the built-in scenes, one line each. With NAME prints "
+                                    "that scene as YAML,\na start for one of your own.",
+                           .options = options,
+                           .most = 1};
+  const char *name = NULL;
+  const int parsed = cli_parse(&usage, argc, argv, &name);
+  if (parsed < 0)
+    return cli_parse_exit(parsed);
+  if (schema && name) {
+    cli_error("scenes: --schema prints the whole format; leave '%s' out", name);
+    return CLI_INPUT;
+  }
+  return schema ? show_schema() : name ? show(name) : list();
+}

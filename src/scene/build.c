@@ -1,0 +1,373 @@
+/* From a scene to a world, by the calls of talus/talus.h. */
+#include <math.h>
+#include <stdio.h>
+
+#include "scene/check.h"
+#include "scene/from.h"
+
+typedef struct builder {
+  const talus_scene *scene;
+  talus_world *world;
+  talus_log_fn *log;
+  void *log_context;
+  tl_names materials, shapes; /* name to row of the world */
+  /* Shapes written in place, so that a thousand equal ones make one shape of the world. */
+  tl_names own_shapes;
+  TL_ARRAY(char *) own_keys;
+} builder;
+
+/* Puts the place of a list's entry in front of the message. */
+static talus_status fail_at(const builder *b, talus_status status, const tl_object *at,
+                            const char *list, size_t row, const char *part) {
+  if (at->origin == 0)
+    return tl_fail_in(status, "%s:%u:%u: %s.%zu%s", b->scene->name, at->line, at->column, list, row,
+                      part);
+  return tl_fail_in(status, "%s: %s.%zu%s", b->scene->name, list, row, part);
+}
+
+static talus_vec3 vec3(const double v[3]) {
+  return (talus_vec3){(talus_real)v[0], (talus_real)v[1], (talus_real)v[2]};
+}
+
+static talus_dvec3 dvec3(const double v[3]) { return (talus_dvec3){v[0], v[1], v[2]}; }
+
+static talus_box box_of(const double v[6]) { return (talus_box){dvec3(v), dvec3(v + 3)}; }
+
+/* Normalised here, in double, before it is narrowed. */
+static talus_quat quat_of(const tl_scene_rotation *rotation) {
+  const double *q = rotation->quaternion;
+  const double length = hypot(hypot(q[0], q[1]), hypot(q[2], q[3]));
+  return (talus_quat){(talus_real)(q[0] / length), (talus_real)(q[1] / length),
+                      (talus_real)(q[2] / length), (talus_real)(q[3] / length)};
+}
+
+/* ---- the world
+ * -----------------------------------------------------------------------------------------------
+ */
+
+static talus_world_def world_def(const talus_scene *scene) {
+  talus_world_def def = talus_world_def_default();
+  def.gravity = vec3(scene->gravity);
+  def.dt = scene->step.dt;
+  def.broad = (talus_broad_kind)scene->broad.kind;
+  def.solve = (talus_solve_def){.friction = (talus_friction_model)scene->solve.friction,
+                                .iterations = (int)scene->solve.iterations,
+                                .tolerance = scene->solve.tolerance,
+                                .warm_start = scene->solve.warm_start,
+                                .recovery_speed = scene->solve.recovery_speed,
+                                .bounce_speed = scene->solve.bounce_speed};
+  def.margin = scene->contact.margin;
+  if (tl_object_has(&tl_schema_scene, scene, "domain")) {
+    def.domain.enabled = true;
+    def.domain.box = box_of(scene->domain.box);
+    for (unsigned k = 0; k < 3; ++k)
+      def.domain.periodic[k] = (scene->domain.periodic >> k & 1u) != 0;
+    def.domain.outside = (talus_outside)scene->domain.outside;
+  }
+  return def;
+}
+
+static talus_status add_materials(builder *b) {
+  const tl_scene_material *materials = b->scene->materials.data;
+  for (size_t i = 0; i < b->scene->materials.count; ++i) {
+    const talus_material_def def = {.name = materials[i].name,
+                                    .density = materials[i].density,
+                                    .friction = materials[i].friction,
+                                    .restitution = materials[i].restitution};
+    talus_material material;
+    uint32_t first;
+    TL_TRY(talus_world_add_material(b->world, &def, &material));
+    TL_TRY(tl_names_add(&b->materials, materials[i].name, material.index, &first));
+  }
+  const tl_scene_pair *pairs = b->scene->pairs.data;
+  for (size_t i = 0; i < b->scene->pairs.count; ++i) {
+    talus_material one = {0}, other = {0};
+    tl_names_find(&b->materials, pairs[i].materials[0], &one.index);
+    tl_names_find(&b->materials, pairs[i].materials[1], &other.index);
+    TL_TRY(talus_world_set_material_pair(b->world, one, other, pairs[i].friction,
+                                         pairs[i].restitution));
+  }
+  return TALUS_OK;
+}
+
+/* ---- shapes
+ * ----------------------------------------------------------------------------------------------------
+ */
+
+static talus_shape_def shape_def(const tl_scene_shape *shape) {
+  talus_shape_def def = talus_shape_def_default();
+  def.name = shape->name;
+  def.kind = (talus_shape_kind)tl_scene_shape_kind(shape);
+  def.open = shape->open;
+  memset(def.size, 0, sizeof def.size);
+  switch (def.kind) {
+  case TALUS_SPHERE:
+    def.size[0] = shape->sphere;
+    break;
+  case TALUS_BOX:
+    memcpy(def.size, shape->box, sizeof shape->box);
+    break;
+  case TALUS_PLANE:
+    memcpy(def.size, shape->plane, sizeof shape->plane);
+    break;
+  case TALUS_CONTAINER:
+    memcpy(def.size, shape->container, sizeof shape->container);
+    break;
+  case TALUS_SHAPE_KINDS:
+    break;
+  }
+  return def;
+}
+
+static talus_status add_shapes(builder *b) {
+  const tl_scene_shape *shapes = b->scene->shapes.data;
+  for (size_t i = 0; i < b->scene->shapes.count; ++i) {
+    const talus_shape_def def = shape_def(&shapes[i]);
+    talus_shape shape;
+    uint32_t first;
+    TL_TRY(talus_world_add_shape(b->world, &def, &shape));
+    TL_TRY(tl_names_add(&b->shapes, shapes[i].name, shape.index, &first));
+  }
+  return TALUS_OK;
+}
+
+static talus_status use_shape(builder *b, const tl_scene_shape_use *use, talus_shape *shape) {
+  if (use->name) {
+    tl_names_find(&b->shapes, use->name, &shape->index);
+    return TALUS_OK;
+  }
+  const talus_shape_def def = shape_def(use->own);
+  char key[160];
+  snprintf(key, sizeof key, "%d %a %a %a %a %u", (int)def.kind, def.size[0], def.size[1],
+           def.size[2], def.size[3], def.open);
+  if (tl_names_find(&b->own_shapes, key, &shape->index))
+    return TALUS_OK;
+  TL_TRY(talus_world_add_shape(b->world, &def, shape));
+  TL_TRY(tl_array_reserve(&b->own_keys, b->own_keys.count + 1));
+  char *copy = NULL;
+  uint32_t first;
+  TL_TRY(tl_string_copy(key, strlen(key), &copy));
+  b->own_keys.data[b->own_keys.count++] = copy;
+  return tl_names_add(&b->own_shapes, copy, shape->index, &first);
+}
+
+/* What bodies, fills and emitters have in common. */
+static talus_status use_names(builder *b, const tl_scene_shape_use *shape, const char *material,
+                              const char *group, talus_body_def *def) {
+  TL_TRY(use_shape(b, shape, &def->shape));
+  tl_names_find(&b->materials, material, &def->material.index);
+  return group ? talus_world_group(b->world, group, &def->group) : TALUS_OK;
+}
+
+/* ---- bodies
+ * ------------------------------------------------------------------------------------------------------
+ */
+
+static talus_status add_body(builder *b, const tl_scene_body *body) {
+  talus_body_def def = talus_body_def_default();
+  TL_TRY(use_names(b, &body->shape, body->material, body->group, &def));
+  def.name = body->name;
+  def.kind = body->fixed ? TALUS_FIXED : body->motion ? TALUS_KINEMATIC : TALUS_FREE;
+  def.position = dvec3(body->at);
+  def.rotation = quat_of(&body->rotation);
+  def.velocity = vec3(body->velocity);
+  def.spin = vec3(body->spin);
+  def.scale = body->scale;
+  def.mass = body->mass;
+  def.lock = body->lock;
+  def.force = vec3(body->force);
+  def.torque = vec3(body->torque);
+  if (body->motion)
+    def.motion = (talus_motion){.velocity = vec3(body->motion->velocity),
+                                .spin = vec3(body->motion->spin),
+                                .amplitude = vec3(body->motion->amplitude),
+                                .frequency = body->motion->frequency,
+                                .phase = body->motion->phase};
+  return talus_world_add_body(b->world, &def, NULL);
+}
+
+static talus_region region_of(const tl_scene_region *region, const tl_map *map) {
+  talus_region made = {.kind = TALUS_REGION_CYLINDER};
+  const tl_scene_round *round = &region->cylinder;
+  if (tl_object_has(map, region, "box"))
+    return (talus_region){.kind = TALUS_REGION_BOX, .box = box_of(region->box)};
+  if (tl_object_has(map, region, "sphere")) {
+    round = &region->sphere;
+    made.kind = TALUS_REGION_SPHERE;
+  } else if (!tl_object_has(map, region, "cylinder")) {
+    round = &region->disc; /* a cylinder without length */
+  }
+  made.at = dvec3(round->at);
+  made.axis = vec3(round->axis);
+  made.radius = round->radius;
+  made.length = round->length;
+  return made;
+}
+
+static const tl_map *map_of(const tl_map *map, const char *key) {
+  return map->keys[tl_map_find(map, key)].map;
+}
+
+static talus_size_def size_of(const tl_scene_size *size, const tl_map *map) {
+  talus_size_def def = {.kind = TALUS_SIZE_ONE, .by_mass = size->by == 1};
+  if (tl_object_has(map, size, "uniform")) {
+    def.kind = TALUS_SIZE_UNIFORM;
+    def.low = size->uniform[0], def.high = size->uniform[1];
+  } else if (tl_object_has(map, size, "lognormal")) {
+    def.kind = TALUS_SIZE_LOGNORMAL;
+    def.median = size->lognormal.median, def.sigma = size->lognormal.sigma;
+  } else if (tl_object_has(map, size, "table")) {
+    def.kind = TALUS_SIZE_TABLE;
+    def.table = size->table.data, def.rows = size->table.count;
+  }
+  return def;
+}
+
+static talus_status add_fill(builder *b, const tl_scene_fill *fill, size_t row) {
+  const tl_map *map = &tl_schema_fill;
+  talus_fill_def def = talus_fill_def_default();
+  TL_TRY(use_names(b, &fill->shape, fill->material, fill->group, &def.body));
+  def.body.rotation = quat_of(&fill->rotation);
+  def.body.velocity = vec3(fill->velocity);
+  def.body.spin = vec3(fill->spin);
+  def.in = region_of(&fill->in, map_of(map, "in"));
+  def.count = fill->count;
+  def.fraction = fill->fraction;
+  def.size = size_of(&fill->size, map_of(map, "size"));
+  def.random_rotation = fill->rotation.is_random;
+  def.seed = fill->seed;
+  def.allow_fewer = fill->allow_fewer;
+  uint64_t placed = 0;
+  TL_TRY(talus_world_fill(b->world, &def, &placed));
+  if (placed < fill->count && b->log) {
+    char line[120];
+    snprintf(line, sizeof line, "bodies.%zu.fill: %llu of %llu bodies fitted", row,
+             (unsigned long long)placed, (unsigned long long)fill->count);
+    b->log(b->log_context, 1, line);
+  }
+  return TALUS_OK;
+}
+
+static talus_status add_from(builder *b, const char *from) {
+  tl_text folder = {0};
+  if (from[0] != '/')
+    tl_text_add(&folder, "%s/", b->scene->folder);
+  tl_text_add(&folder, "%s", from);
+  TL_TRY(folder.status);
+  const talus_status status = tl_from_add_bodies(b->world, folder.data, &b->materials);
+  tl_text_drop(&folder);
+  return status;
+}
+
+static talus_status add_bodies(builder *b) {
+  const tl_scene_body *bodies = b->scene->bodies.data;
+  for (size_t i = 0; i < b->scene->bodies.count; ++i) {
+    const tl_scene_body *body = &bodies[i];
+    const talus_status status = body->fill   ? add_fill(b, body->fill, i)
+                                : body->from ? add_from(b, body->from)
+                                             : add_body(b, body);
+    if (status != TALUS_OK)
+      return fail_at(b, status, &body->object, "bodies", i,
+                     body->fill   ? ".fill"
+                     : body->from ? ".from"
+                                  : "");
+  }
+  const tl_scene_ignore *ignore = b->scene->ignore.data;
+  for (size_t i = 0; i < b->scene->ignore.count; ++i) {
+    uint32_t one, other;
+    TL_TRY(talus_world_group(b->world, ignore[i].groups[0], &one));
+    TL_TRY(talus_world_group(b->world, ignore[i].groups[1], &other));
+    TL_TRY(talus_world_ignore_groups(b->world, one, other));
+  }
+  return TALUS_OK;
+}
+
+/* ---- flow
+ * ----------------------------------------------------------------------------------------------------------
+ */
+
+static talus_status add_emitter(builder *b, const tl_scene_emitter *emitter) {
+  const tl_map *map = &tl_schema_emitter;
+  talus_emitter_def def = talus_emitter_def_default();
+  TL_TRY(use_names(b, &emitter->shape, emitter->material, emitter->group, &def.body));
+  def.name = emitter->name;
+  def.body.rotation = quat_of(&emitter->rotation);
+  def.body.velocity = vec3(emitter->velocity);
+  def.body.spin = vec3(emitter->spin);
+  def.from = region_of(&emitter->from, map_of(map, "from"));
+  def.rate = emitter->rate;
+  def.from_time = emitter->from_time;
+  def.until = tl_object_has(map, emitter, "until") ? emitter->until : INFINITY;
+  def.size = size_of(&emitter->size, map_of(map, "size"));
+  def.random_rotation = emitter->rotation.is_random;
+  def.seed = emitter->seed;
+  return talus_world_add_emitter(b->world, &def);
+}
+
+static talus_status add_probe(builder *b, const tl_scene_probe *probe) {
+  const tl_map *map = map_of(&tl_schema_scene, "probes");
+  talus_probe_def def = {
+      .name = probe->name, .on_body = probe->body != NULL, .record = probe->record};
+  uint32_t row;
+  if (probe->body)
+    TL_TRY(talus_world_find_body(b->world, probe->body, &def.body));
+  else
+    def.region = region_of(&probe->region, map_of(map, "region"));
+  return talus_world_add_probe(b->world, &def, &row);
+}
+
+static talus_status add_flow(builder *b) {
+  const talus_scene *scene = b->scene;
+  const tl_scene_emitter *emitters = scene->emit.data;
+  const tl_scene_sink *sinks = scene->sinks.data;
+  const tl_scene_probe *probes = scene->probes.data;
+  for (size_t i = 0; i < scene->emit.count; ++i) {
+    const talus_status status = add_emitter(b, &emitters[i]);
+    if (status != TALUS_OK)
+      return fail_at(b, status, &emitters[i].object, "emit", i, "");
+  }
+  for (size_t i = 0; i < scene->sinks.count; ++i) {
+    const tl_map *map = map_of(map_of(&tl_schema_scene, "sinks"), "in");
+    const talus_region region = region_of(&sinks[i].in, map);
+    const talus_status status = talus_world_add_sink(b->world, sinks[i].name, &region);
+    if (status != TALUS_OK)
+      return fail_at(b, status, &sinks[i].object, "sinks", i, "");
+  }
+  for (size_t i = 0; i < scene->probes.count; ++i) {
+    const talus_status status = add_probe(b, &probes[i]);
+    if (status != TALUS_OK)
+      return fail_at(b, status, &probes[i].object, "probes", i, "");
+  }
+  return TALUS_OK;
+}
+
+static talus_status add_all(builder *b) {
+  TL_TRY(add_materials(b));
+  TL_TRY(add_shapes(b));
+  TL_TRY(add_bodies(b));
+  return add_flow(b);
+}
+
+talus_status talus_scene_build(const talus_scene *scene, int threads, talus_log_fn *log,
+                               void *log_context, talus_world **world) {
+  talus_world_def def = world_def(scene);
+  def.threads = threads;
+  def.log = log;
+  def.log_context = log_context;
+  *world = NULL;
+  builder b = {.scene = scene, .log = log, .log_context = log_context};
+  TL_TRY(talus_world_create(&def, &b.world));
+  const talus_status status = add_all(&b);
+  tl_names_free(&b.materials);
+  tl_names_free(&b.shapes);
+  tl_names_free(&b.own_shapes);
+  for (size_t i = 0; i < b.own_keys.count; ++i)
+    tl_string_free(&b.own_keys.data[i]);
+  tl_array_free(&b.own_keys);
+  if (status != TALUS_OK) {
+    talus_world_destroy(b.world);
+    return status;
+  }
+  *world = b.world;
+  return TALUS_OK;
+}

@@ -1,0 +1,118 @@
+/* docs/scene.md, written by the tables. */
+#include "scene/schema.h"
+
+/* A cell of a table: `|` would end it. */
+static void add_cell(tl_text *text, const char *cell, const char *quote) {
+  tl_text_add(text, " %s", quote);
+  for (const char *c = cell; *c; ++c) {
+    if (*c == '|')
+      tl_text_add_bytes(text, "\\", 1);
+    tl_text_add_bytes(text, c, 1);
+  }
+  tl_text_add(text, "%s |", quote);
+}
+
+static void add_value_cell(tl_text *text, const tl_key *key) {
+  tl_text expected = {0};
+  if (key->type == TL_TYPE_MAP || key->type == TL_TYPE_BOXED || key->type == TL_TYPE_LIST ||
+      key->type == TL_TYPE_NAMED) {
+    const char *form = key->type == TL_TYPE_LIST    ? "list; each entry: see "
+                       : key->type == TL_TYPE_NAMED ? "map from names; each entry: see "
+                                                    : "see ";
+    tl_text_add(&expected, "%s**%s**", form, key->map->title);
+  } else {
+    tl_expect(&expected, key);
+  }
+  add_cell(text, expected.count > 0 ? expected.data : "", "");
+  if (text->status == TALUS_OK)
+    text->status = expected.status;
+  tl_text_drop(&expected);
+}
+
+static void add_default_cell(tl_text *text, const tl_key *key) {
+  if (key->fallback && *key->fallback)
+    add_cell(text, key->fallback, "`");
+  else if (key->flags & TL_KEY_ONE_OF)
+    add_cell(text, "one of these", "");
+  else
+    add_cell(text, key->flags & TL_KEY_OPTIONAL ? "none" : "required", "");
+}
+
+static void add_words(tl_text *text, const tl_key *key) {
+  if (!key->words || (key->type != TL_TYPE_WORD && key->type != TL_TYPE_WORDS))
+    return;
+  bool has_help = false;
+  for (const tl_word *word = key->words->list; word->word; ++word)
+    has_help = has_help || word->help;
+  if (!has_help)
+    return;
+  tl_text_add(text, "\n`%s`:", key->name);
+  for (const tl_word *word = key->words->list; word->word; ++word)
+    tl_text_add(text, "%s `%s`%s%s%s", word == key->words->list ? "" : ",", word->word,
+                word->help ? " (" : "", word->help ? word->help : "", word->help ? ")" : "");
+  tl_text_add(text, ".\n");
+}
+
+static void add_later(tl_text *text, const char *what, const char *const *later) {
+  if (!later || !*later)
+    return;
+  tl_text_add(text, "\n%s of the design that this version does not have yet:", what);
+  for (int i = 0; later[i]; ++i)
+    tl_text_add(text, "%s `%s`", i == 0 ? "" : ",", later[i]);
+  tl_text_add(text, ".\n");
+}
+
+static void add_map(tl_text *text, const tl_map *map) {
+  tl_text_add(text, "\n## %s\n\n%s\n\n", map->title, map->help);
+  tl_text_add(text, "| key | value | default | meaning | example |\n|---|---|---|---|---|\n");
+  for (const tl_key *key = map->keys; key->name; ++key) {
+    tl_text_add(text, "|");
+    add_cell(text, key->name, "`");
+    add_value_cell(text, key);
+    add_default_cell(text, key);
+    add_cell(text, key->help, "");
+    add_cell(text, key->example, "`");
+    tl_text_add(text, "\n");
+  }
+  for (const tl_key *key = map->keys; key->name; ++key)
+    add_words(text, key);
+  for (const tl_key *key = map->keys; key->name; ++key)
+    if (key->words) {
+      char what[80] = "Words for ";
+      strncat(what, key->name, sizeof what - strlen(what) - 1);
+      add_later(text, what, key->words->later);
+    }
+  add_later(text, "Keys", map->later);
+}
+
+talus_status tl_schema_document(char **out) {
+  tl_text text = {0};
+  tl_text_add(
+      &text,
+      "<!-- Written by `talus scenes --schema` from src/scene/schema.c: edit that, not this. -->\n"
+      "# The scene file\n\n"
+      "A scene is a YAML file in UTF-8. Units are SI: metres, kilograms, seconds, radians.\n"
+      "Unknown keys, wrong types and impossible values are errors with file, line and column;\n"
+      "all of them are reported at once. `talus check FILE` does nothing else.\n\n"
+      "```yaml\n"
+      "talus: 1\n"
+      "until: 2.0\n"
+      "materials:\n"
+      "  rock: {density: 2600, friction: 0.6, restitution: 0.1}\n"
+      "shapes:\n"
+      "  ground: {plane: [0, 0, 1, 0]}\n"
+      "  grain: {sphere: 0.05}\n"
+      "bodies:\n"
+      "  - {shape: ground, fixed: true}\n"
+      "  - fill: {shape: grain, count: 100, in: {box: [[-1, -1, 0.1], [1, 1, 2]]}}\n"
+      "```\n\n"
+      "Names (of materials, shapes, bodies, ...) are any text up to 100 bytes. Bodies are made in\n"
+      "the order of the list, so a `fill` avoids what is listed before it. Anchors and aliases\n"
+      "(`&a`, `*a`) may be used; merge keys (`<<`) and tags may not.\n\n"
+      "`--set dotted.key=value` alters a scene from the command line before it is checked; "
+      "entries\n"
+      "of lists go by number from 0: `--set step.dt=5e-4 --set bodies.2.fill.count=500`.\n");
+  for (size_t i = 0; tl_schema_maps[i]; ++i)
+    add_map(&text, tl_schema_maps[i]);
+  return tl_text_take(&text, out);
+}
