@@ -22,15 +22,16 @@ static int find(const char *name) {
 }
 
 static int list(FILE *to) {
-  fprintf(to, "talus bench [NAME [its options]]...\n\n"
-              "Re-measures published tables on this machine (bench/RESULTS.md). Without a NAME: "
-              "all.\n\nBenchmarks:\n");
+  fprintf(to,
+          "talus bench [NAME [its options]]...\n\n"
+          "Re-measures the published tables on this machine (bench/RESULTS.md).\nWithout a NAME: "
+          "all.\n\nBenchmarks:\n");
   for (size_t i = 0; i < BENCHES; ++i)
     fprintf(to, "  %-10s %s%s\n", benches[i].name, benches[i].about,
             benches[i].run ? "" : " (not in this build)");
   fprintf(to, "\nOptions:\n"
-              "  --list                     this text\n"
-              "  -h, --help                 this text; after a NAME: that benchmark's own\n");
+              "  --list                 this text\n"
+              "  -h, --help             this text; after a NAME: that benchmark's own\n");
   return CLI_DONE;
 }
 

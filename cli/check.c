@@ -124,10 +124,10 @@ static void show_cost(const talus_scene_info *info, double step, size_t bodies) 
   size_t now, peak;
   char memory[CLI_DURATION_BYTES], one[CLI_DURATION_BYTES], all[CLI_DURATION_BYTES];
   talus_memory(&now, &peak);
-  printf("  %-12s %s now, for %zu bodies%s\n", "memory", cli_bytes((double)now, memory), bodies,
-         info->emitters ? "; emitters will add to it" : "");
-  printf("  %-12s the first step took %s; %llu like it take %s (later ones have more contacts)\n",
-         "wall clock", cli_duration(step, one), (unsigned long long)info->steps,
+  printf("  %-12s %s now, for %zu %s%s\n", "memory", cli_bytes((double)now, memory), bodies,
+         bodies == 1 ? "body" : "bodies", info->emitters ? "; emitters will add to it" : "");
+  printf("  %-12s %s for the first step; %llu like it take %s\n", "wall clock",
+         cli_duration(step, one), (unsigned long long)info->steps,
          cli_duration(step * (double)info->steps, all));
 }
 
@@ -187,10 +187,10 @@ int cli_check(int argc, char **argv) {
                                 {0}};
   const cli_usage usage = {
       .synopsis = "talus check SCENE [options]",
-      .about = "Validates a scene, a YAML file or the name of a built-in one. Every mistake is "
-               "shown with its\nline and a caret, and the exit code is then 2. Otherwise builds "
-               "the world at time 0, takes one\nstep, and says what the scene holds, which bodies "
-               "overlap at the start, and what a run costs.",
+      .about = "Validates a scene, a YAML file or the name of a built-in one. Every mistake is\n"
+               "shown with its line and a caret, and the exit code is then 2. Otherwise builds\n"
+               "the world at time 0, takes one step, and says what the scene holds, which\n"
+               "bodies overlap at the start, and what a run costs.",
       .options = options,
       .least = 1,
       .most = 1,

@@ -347,9 +347,9 @@ int cli_info(int argc, char **argv) {
       {"json", 0, CLI_FLAG, NULL, "everything as JSON, for programs", &as_json}, {0}};
   const cli_usage usage = {
       .synopsis = "talus info FOLDER [options]",
-      .about = "Sums up a result folder, finished or not: how far the run is and whether it can go "
-               "on, counts,\nenergies and residuals over time, wall clock by stage, the hash of "
-               "the last state.",
+      .about = "Sums up a result folder, finished or not: how far the run is and whether it can\n"
+               "go on, counts, energies and residuals over time, wall clock by stage, the hash\n"
+               "of the last state.",
       .options = options,
       .more = "The numbers are those of history.csv: one line per output time.\n",
       .least = 1,

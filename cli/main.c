@@ -24,18 +24,16 @@ static int show_help(FILE *to) {
               "Commands:\n");
   for (size_t i = 0; i < COMMANDS; ++i)
     fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].about);
-  fprintf(to,
-          "\n"
-          "  talus COMMAND --help   its arguments and options\n"
-          "  talus --version        version and what is built in\n\n"
-          "First steps:\n"
-          "  talus scenes                        what there is to try\n"
-          "  talus run pour                      a built-in scene, into pour.out/\n"
-          "  talus scenes pour > my.yaml         a start for a scene of your own\n"
-          "  talus run my.yaml -o out            runs it; ParaView opens out/frames.hdf.series\n"
-          "  talus run my.yaml -o out --resume   goes on where it was stopped\n\n"
-          "Exit codes: 0 done, 1 the run failed, 2 the input is wrong, 130 stopped (state "
-          "saved).\n");
+  fprintf(to, "\n"
+              "  talus COMMAND --help   its arguments and options\n"
+              "  talus --version        version and what is built in\n\n"
+              "First steps:\n"
+              "  talus scenes                        what there is to try\n"
+              "  talus run pour                      a built-in scene, into pour.out/\n"
+              "  talus scenes pour > my.yaml         a start for a scene of your own\n"
+              "  talus run my.yaml -o out            open out/frames.hdf.series in ParaView\n"
+              "  talus run my.yaml -o out --resume   goes on where it was stopped\n\n"
+              "Exit codes: 0 done, 1 failed, 2 the input is wrong, 130 stopped and saved.\n");
   return CLI_DONE;
 }
 

@@ -63,25 +63,30 @@ int cli_exit_code(talus_status status) {
 
 #define WORD_MOST 40
 
-/* Letters to change, add or drop to turn a into b (Levenshtein), capitals aside. */
+/* Letters to change, add, drop or swap to turn a into b (optimal string alignment), capitals aside.
+ */
 static size_t distance(const char *a, const char *b) {
   const size_t n = strlen(a), m = strlen(b);
-  size_t row[WORD_MOST + 1];
-  for (size_t j = 0; j <= m; ++j)
-    row[j] = j;
-  for (size_t i = 1; i <= n; ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= m; ++j) {
-      const bool same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
-      size_t best = diagonal + (same ? 0 : 1);
-      best = row[j] + 1 < best ? row[j] + 1 : best;
+  size_t rows[3][WORD_MOST + 1]; /* of a's letters i-2, i-1 and i */
+  for (size_t i = 0; i <= n; ++i) {
+    size_t *row = rows[i % 3];
+    const size_t *above = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+    for (size_t j = 0; j <= m; ++j) {
+      if (i == 0 || j == 0) {
+        row[j] = i + j;
+        continue;
+      }
+      const int p = tolower((unsigned char)a[i - 1]), q = tolower((unsigned char)b[j - 1]);
+      size_t best = above[j - 1] + (p == q ? 0 : 1);
+      best = above[j] + 1 < best ? above[j] + 1 : best;
       best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-      diagonal = row[j];
+      if (i > 1 && j > 1 && p == tolower((unsigned char)b[j - 2]) &&
+          q == tolower((unsigned char)a[i - 2]) && before[j - 2] + 1 < best)
+        best = before[j - 2] + 1;
       row[j] = best;
     }
   }
-  return row[m];
+  return rows[n % 3][m];
 }
 
 const char *cli_suggest(const char *word, const char *const *candidates, size_t n) {

@@ -17,7 +17,7 @@ static void show_option(const cli_option *option) {
     snprintf(letter, sizeof letter, "-%c, ", option->letter);
   snprintf(left, sizeof left, "%s--%s%s%s", letter, option->name, option->value ? " " : "",
            option->value ? option->value : "");
-  printf("  %-26s %s\n", left, option->help);
+  printf("  %-22s %s\n", left, option->help);
 }
 
 static void show_help(const cli_usage *usage) {

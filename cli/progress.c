@@ -8,7 +8,8 @@
 
 #define LINE_EVERY 10.0 /* s between plain lines */
 #define LINE_LEAST 1.0  /* s, even where another tenth is done */
-#define WIDTH_MOST 400
+#define BAR_MOST   40   /* characters */
+#define BAR_LEAST  4    /* fewer tell nothing */
 
 static int terminal_width(void) {
   struct winsize size;
@@ -33,28 +34,49 @@ static double remaining(const talus_progress *now) {
   return (now->until - now->time) / dt / now->step_rate;
 }
 
-static int describe(const talus_progress *now, double done, char *text, size_t size) {
-  char left[CLI_DURATION_BYTES] = "?";
-  if (remaining(now) >= 0)
-    cli_duration(remaining(now), left);
-  return snprintf(
-      text, size, "%3.0f%%  t %.4g/%.4g s  %.3g steps/s  %zu bodies  %zu contacts  %s left",
-      100 * done, now->time, now->until, now->step_rate, now->bodies, now->contacts, left);
+/* "840", "1.23k", "45.6M": a screen is narrow. */
+static const char *short_number(double value, char text[16]) {
+  static const char units[] = " kMGT";
+  int unit = 0;
+  for (; value >= 999.5 && unit < 4; ++unit)
+    value /= 1000;
+  if (unit == 0)
+    snprintf(text, 16, "%.0f", value);
+  else
+    snprintf(text, 16, "%.3g%c", value, units[unit]);
+  return text;
+}
+
+/* "1:23", "2:05:10". */
+static const char *short_duration(double seconds, char text[32]) {
+  const unsigned long long s = seconds < 1e12 ? (unsigned long long)(seconds + 0.5) : 0;
+  if (!(seconds >= 0 && seconds < 1e12))
+    snprintf(text, 32, "?");
+  else if (s < 3600)
+    snprintf(text, 32, "%llu:%02llu", s / 60, s % 60);
+  else
+    snprintf(text, 32, "%llu:%02llu:%02llu", s / 3600, s / 60 % 60, s % 60);
+  return text;
+}
+
+static void describe(const talus_progress *now, double done, char *text, size_t size) {
+  char rate[16], bodies[16], contacts[16], left[32];
+  snprintf(text, size, "%3.0f%% t %.3g/%.3g s %s steps/s %s bodies %s contacts ETA %s", 100 * done,
+           now->time, now->until, short_number(now->step_rate, rate),
+           short_number((double)now->bodies, bodies), short_number((double)now->contacts, contacts),
+           short_duration(remaining(now), left));
 }
 
 static void draw(progress_bar *bar, const char *text, double done) {
-  char marks[WIDTH_MOST + 1];
-  int width = terminal_width() - 1; /* a full line would wrap on some terminals */
-  width = width > WIDTH_MOST ? WIDTH_MOST : width;
-  const int length = (int)strlen(text);
-  int room = width - length - 3; /* "[", "]", blank */
-  room = room > 40 ? 40 : room;
-  if (room < 5) {
+  char marks[BAR_MOST + 1];
+  const int width = terminal_width() - 1;   /* a full line would wrap on some terminals */
+  int room = width - (int)strlen(text) - 3; /* "[", "]", blank */
+  room = room > BAR_MOST ? BAR_MOST : room;
+  if (room < BAR_LEAST) {
     fprintf(stderr, "\r%.*s\033[K", width > 0 ? width : 0, text);
   } else {
-    const int full = (int)(done * room + 0.5);
     memset(marks, '-', (size_t)room);
-    memset(marks, '#', (size_t)full);
+    memset(marks, '#', (size_t)(done * room + 0.5));
     marks[room] = '\0';
     fprintf(stderr, "\r[%s] %s\033[K", marks, text);
   }

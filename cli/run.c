@@ -118,8 +118,7 @@ static void print_result(const talus_run_result *result, const char *folder, boo
     return;
   const size_t length = strlen(folder);
   const char *slash = length > 0 && folder[length - 1] == '/' ? "" : "/";
-  cli_note("open %s%sframes.hdf.series in ParaView; %s%shistory.csv has energies, contacts and "
-           "times; talus info %s sums up",
+  cli_note("open %s%sframes.hdf.series in ParaView, plot %s%shistory.csv, or see talus info %s",
            folder, slash, folder, slash, folder);
 }
 
@@ -184,34 +183,36 @@ static int run_scene(const talus_scene *scene, const run_options *options, const
 static int run_with(run_options *options, int argc, char **argv) {
   const cli_option table[] = {
       {"output", 'o', CLI_TEXT, "DIR", "where results go (default: NAME.out)", &options->folder},
-      {"resume", 0, CLI_FLAG, NULL,
-       "go on from the checkpoint in DIR, or begin where there is none", &options->resume},
-      {"force", 0, CLI_FLAG, NULL, "begin anew in DIR: talus's own files there are removed",
+      {"resume", 0, CLI_FLAG, NULL, "go on from DIR's checkpoint; none: begin at 0",
+       &options->resume},
+      {"force", 0, CLI_FLAG, NULL, "begin anew: talus's own files in DIR are removed",
        &options->force},
       {"until", 0, CLI_NUMBER, "T", "end at T seconds instead of the scene's `until`",
        &options->until},
-      {"set", 0, CLI_TEXTS, "KEY=VALUE", "change the scene: --set step.dt=5e-4 (again and again)",
+      {"set", 0, CLI_TEXTS, "KEY=VALUE", "change the scene, e.g. step.dt=5e-4; may be repeated",
        &options->settings},
       {"threads", 0, CLI_COUNT, "N", "0: all cores (default); results do not depend on it",
        &options->threads},
       {"backend", 0, CLI_TEXT, "NAME", "cpu (default)", &options->backend},
-      {"checkpoint-every", 0, CLI_NUMBER, "S", "save after S seconds of wall clock (default 60)",
+      {"checkpoint-every", 0, CLI_NUMBER, "S", "save every S seconds of wall clock (default 60)",
        &options->checkpoint_every},
       {"quiet", 'q', CLI_FLAG, NULL, "no progress, only the last line", &options->quiet},
       {0}};
   const cli_usage usage = {
       .synopsis = "talus run SCENE [options]",
-      .about = "Runs a scene, a YAML file or the name of a built-in one, into a result folder. The "
-               "last line on\nstandard output has the hash of the final state.",
+      .about = "Runs a scene, a YAML file or the name of a built-in one, into a result folder.\n"
+               "The last line on standard output has the hash of the final state.",
       .options = table,
-      .more = "Ctrl-C saves the state and exits with 130; --resume then ends with the same folder "
-              "as if nothing\nhad happened. When a run goes on, only until, output and probes of "
-              "the scene may have changed:\nframes go on at the new interval, new probes measure "
-              "from then on, files of old ones stay.\nAn `until: {at_rest: V}` ends a run when no "
-              "free body was faster than V m/s (centre, or surface by\nspin) at any step between "
-              "two output times, and no emitter is at work.\n\n"
-              "DIR holds frames.hdf.series (for ParaView), frames/, history.csv, probes/, "
-              "scene.yaml, log.txt and\ncheckpoint.hdf.\n",
+      .more = "Ctrl-C saves the state and exits with 130. --resume then goes on so that the\n"
+              "folder ends up as if nothing had happened. Only until, output and probes of\n"
+              "the scene may change meanwhile: frames go on at the new interval, new probes\n"
+              "measure from then on, the files of old ones stay as they are.\n"
+              "`until: {time: T, at_rest: V}` ends a run early, at an output time, when since\n"
+              "the one before no free body was faster than V m/s (its centre, or its surface\n"
+              "by spin) at any step, and no emitter is still at work.\n"
+              "\n"
+              "DIR holds frames.hdf.series (open it in ParaView), frames/, history.csv,\n"
+              "probes/, scene.yaml, log.txt and checkpoint.hdf.\n",
       .least = 1,
       .most = 1,
       .wants = "a scene"};

@@ -15,8 +15,9 @@ int cli_load_scene(const char *path, const cli_texts *settings, talus_scene **sc
     fputs(problems, stderr);
     if (problems[strlen(problems) - 1] != '\n')
       fputc('\n', stderr);
-  }
-  cli_error("%s", talus_last_error());
+    cli_error("%s is not a valid scene; nothing was run", path);
+  } else
+    cli_error("%s", talus_last_error());
   talus_text_free(problems);
   return status == TALUS_ERROR_MEMORY ? CLI_FAILED : CLI_INPUT;
 }
@@ -72,11 +73,12 @@ int cli_scenes(int argc, char **argv) {
   const cli_option options[] = {
       {"schema", 0, CLI_FLAG, NULL, "print every key of the scene format, as Markdown", &schema},
       {0}};
-  const cli_usage usage = {.synopsis = "talus scenes [NAME] [options]",
-                           .about = "Lists the built-in scenes, one line each. With NAME prints "
-                                    "that scene as YAML,\na start for one of your own.",
-                           .options = options,
-                           .most = 1};
+  const cli_usage usage = {
+      .synopsis = "talus scenes [NAME] [options]",
+      .about = "Lists the built-in scenes, one line each. With NAME prints that scene as YAML,\n"
+               "a start for one of your own.",
+      .options = options,
+      .most = 1};
   const char *name = NULL;
   const int parsed = cli_parse(&usage, argc, argv, &name);
   if (parsed < 0)

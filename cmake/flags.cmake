@@ -21,6 +21,7 @@ option(TALUS_ASSERT "TL_ASSERT is checked" ${assert_default})
 add_library(talus_flags INTERFACE)
 target_compile_definitions(talus_flags INTERFACE _POSIX_C_SOURCE=200809L)
 target_compile_options(talus_flags INTERFACE
+  -fno-math-errno # nobody reads errno after sqrt, and the call costs the vector instruction
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
   # The objects are position independent; without this GCC would not inline across functions that
   # another library could, in theory, replace.
@@ -41,6 +42,10 @@ endif()
 # TALUS_FAST is 1 for tests that would compare exact numbers.
 if(TALUS_FAST)
   target_compile_options(talus_flags INTERFACE -O3 -march=native -ffp-contract=fast)
+  # gcc 12 with AVX-512 fills structs of constants wrongly when it vectorises straight-line code.
+  if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(talus_flags INTERFACE -fno-tree-slp-vectorize)
+  endif()
   target_compile_definitions(talus_flags INTERFACE TALUS_FAST=1)
 else()
   target_compile_options(talus_flags INTERFACE -ffp-contract=off)

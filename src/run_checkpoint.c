@@ -178,8 +178,11 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
   return TALUS_OK;
 }
 
-/* The series first: it must never list a frame that is no more. */
+/* What may be refused comes first; and the series before the frames, for it must never list one
+ * that is no more. */
 static talus_status cut_back(tl_run *run, const uint64_t *keep) {
+  TL_TRY(tl_run_history_open(run, run->frames.count + 1));
+  TL_TRY(tl_run_probes_open(run, keep));
   size_t gone = 0;
   for (size_t i = 0; i < run->frames.count; ++i) {
     tl_run_frame *frame = &run->frames.data[i];
@@ -188,8 +191,6 @@ static talus_status cut_back(tl_run *run, const uint64_t *keep) {
   }
   TL_TRY(tl_run_frames_write_series(run));
   TL_TRY(tl_run_folder_cut(run, run->frames.count));
-  TL_TRY(tl_run_history_open(run, run->frames.count + 1));
-  TL_TRY(tl_run_probes_open(run, keep));
   tl_run_log_cut(&run->log, run->saved);
   if (gone > 0)
     tl_run_log_add(&run->log, TL_LOG_WARN,

@@ -38,7 +38,12 @@ static talus_status find_end(tl_lines *lines, uint64_t keep, off_t *end) {
 talus_status tl_lines_open(tl_lines *lines, const char *path, uint64_t keep) {
   *lines = (tl_lines){.fd = -1};
   TL_TRY(tl_copy_text(path, &lines->path));
-  lines->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+  lines->fd = open(path, O_RDWR | (keep > 0 ? 0 : O_CREAT) | O_CLOEXEC | O_NOFOLLOW, 0666);
+  if (lines->fd < 0 && errno == ENOENT && keep > 0)
+    return tl_fail(TALUS_ERROR_FORMAT,
+                   "%s is gone, and the checkpoint beside it counts %llu lines of it; the run can "
+                   "only begin anew (--force)",
+                   path, (unsigned long long)keep);
   if (lines->fd < 0)
     return tl_file_fail(errno, path, "opened");
   TL_TRY(find_end(lines, keep, &lines->bytes));

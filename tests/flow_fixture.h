@@ -6,6 +6,12 @@
 #include "flow/flow.h"
 #include "shape/shape.h"
 
+/* Counts log lines. */
+static inline void fixture_count_line(void *context, tl_log_level level, const char *line) {
+  (void)level, (void)line;
+  ++*(int *)context;
+}
+
 typedef struct fixture {
   tl_model model;
   tl_state state;
@@ -80,6 +86,37 @@ static inline talus_region fixture_box(double x0, double y0, double z0, double x
 static inline void fixture_periodic(fixture *f, double length, bool x, bool y, bool z) {
   f->model.domain = (talus_domain_def){
       .enabled = true, .box = {{0, 0, 0}, {length, length, length}}, .periodic = {x, y, z}};
+}
+
+/* Whether two boxes are apart, by the separating axis theorem (Gottschalk, Lin, Manocha 1996): a
+ * reference that shares nothing with the library. offset: from a to b. */
+static inline bool boxes_are_apart(talus_dvec3 offset, talus_quat qa, talus_dvec3 half_a,
+                                   talus_quat qb, talus_dvec3 half_b) {
+  const tl_mat3 ra = tl_mat3_from_quat(qa), rb = tl_mat3_from_quat(qb);
+  const double d[3] = {offset.x, offset.y, offset.z};
+  const double ha[3] = {half_a.x, half_a.y, half_a.z}, hb[3] = {half_b.x, half_b.y, half_b.z};
+  for (int test = 0; test < 15; ++test) {
+    double axis[3], reach = 0, distance = 0;
+    for (int k = 0; k < 3; ++k) {
+      const int k1 = (k + 1) % 3, k2 = (k + 2) % 3, i = (test - 6) / 3, j = (test - 6) % 3;
+      if (test < 6)
+        axis[k] = (double)(test < 3 ? ra.m[k][test] : rb.m[k][test - 3]);
+      else
+        axis[k] = (double)(ra.m[k1][i] * rb.m[k2][j] - ra.m[k2][i] * rb.m[k1][j]);
+    }
+    for (int k = 0; k < 3; ++k) {
+      double along_a = 0, along_b = 0;
+      for (int l = 0; l < 3; ++l) {
+        along_a += axis[l] * (double)ra.m[l][k];
+        along_b += axis[l] * (double)rb.m[l][k];
+      }
+      distance += axis[k] * d[k];
+      reach += ha[k] * fabs(along_a) + hb[k] * fabs(along_b);
+    }
+    if (fabs(distance) > reach)
+      return true;
+  }
+  return false;
 }
 
 /* The message of a call that must fail. */

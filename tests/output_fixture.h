@@ -11,6 +11,7 @@
 
 #if !TALUS_HAVE_HDF5
 #define OUTPUT_TEST_MAIN()                                                                         \
+  TEST(needs_hdf5) {}                                                                              \
   int main(void) {                                                                                 \
     puts("skipped: this talus was built without HDF5");                                            \
     return 77;                                                                                     \

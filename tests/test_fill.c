@@ -53,36 +53,6 @@ static tl_placements fill(const fixture *f, const talus_fill_def *def) {
   return all;
 }
 
-/* Two boxes apart by the separating axis theorem (Gottschalk, Lin, Manocha 1996): slow, exact. */
-static bool boxes_are_apart(const tl_placement *a, const tl_placement *b, const double half[3]) {
-  const tl_mat3 ra = tl_mat3_from_quat(a->rotation), rb = tl_mat3_from_quat(b->rotation);
-  const talus_dvec3 offset = tl_dsub(b->position, a->position);
-  const double d[3] = {offset.x, offset.y, offset.z};
-  for (int test = 0; test < 15; ++test) {
-    double axis[3];
-    for (int k = 0; k < 3; ++k) {
-      const int k1 = (k + 1) % 3, k2 = (k + 2) % 3, i = (test - 6) / 3, j = (test - 6) % 3;
-      if (test < 6)
-        axis[k] = (double)(test < 3 ? ra.m[k][test] : rb.m[k][test - 3]);
-      else
-        axis[k] = (double)(ra.m[k1][i] * rb.m[k2][j] - ra.m[k2][i] * rb.m[k1][j]);
-    }
-    double reach = 0, distance = 0;
-    for (int k = 0; k < 3; ++k) {
-      distance += axis[k] * d[k];
-      double pa = 0, pb = 0;
-      for (int l = 0; l < 3; ++l) {
-        pa += axis[l] * (double)ra.m[l][k];
-        pb += axis[l] * (double)rb.m[l][k];
-      }
-      reach += half[k] * (fabs(pa) * a->scale + fabs(pb) * b->scale);
-    }
-    if (fabs(distance) > reach)
-      return true;
-  }
-  return false;
-}
-
 /* ---- what is asked for --------------------------------------------------------------------------
  */
 
@@ -134,20 +104,26 @@ TEST(spheres_of_many_sizes_fill_a_cylinder_and_a_sphere) {
 
 TEST(random_places_reach_a_third_of_the_volume) {
   fixture f = fixture_make(1);
-  talus_fill_def def = fill_def(fixture_sphere(&f, 0.05), fixture_box(0, 0, 0, 1, 1, 1), 0);
+  int lines = 0;
+  f.model.log = (tl_log){fixture_count_line, &lines, TL_LOG_INFO};
+  talus_fill_def def = fill_def(fixture_sphere(&f, 0.03), fixture_box(0, 0, 0, 1, 1, 1), 0);
   def.fraction = 0.3;
   tl_placements all = fill(&f, &def);
+  CHECK(lines == 0);
   tl_array_free(&all);
   fixture_free(&f);
 }
 
 TEST(a_lattice_takes_over_where_random_places_end) {
   fixture f = fixture_make(1);
+  int lines = 0;
+  f.model.log = (tl_log){fixture_count_line, &lines, TL_LOG_INFO};
   talus_fill_def def = fill_def(fixture_sphere(&f, 0.04), fixture_box(0, 0, 0, 1, 1, 1), 0);
   def.fraction = 0.5;
   def.size = (talus_size_def){.kind = TALUS_SIZE_UNIFORM, .low = 0.97, .high = 1};
   tl_placements all = fill(&f, &def);
   CHECK_NEAR(total_volume(&f, &def, &all), 0.5, 1e-3);
+  CHECK(lines == 1); /* it says so */
   /* Spread over the whole region, not gathered at one side. */
   talus_dvec3 mean = {0, 0, 0};
   for (size_t i = 0; i < all.count; ++i)
@@ -184,10 +160,13 @@ TEST(turned_boxes_do_not_touch) {
   def.random_rotation = true;
   def.size = (talus_size_def){.kind = TALUS_SIZE_LOGNORMAL, .median = 0.7, .sigma = 0.2};
   tl_placements all = fill(&f, &def);
-  const double half[3] = {0.1, 0.05, 0.025};
+  const talus_dvec3 half = {0.1, 0.05, 0.025};
   for (size_t i = 0; i < all.count; ++i)
-    for (size_t j = 0; j < i; ++j)
-      CHECK(boxes_are_apart(&all.data[i], &all.data[j], half));
+    for (size_t j = 0; j < i; ++j) {
+      const tl_placement *a = &all.data[i], *b = &all.data[j];
+      CHECK(boxes_are_apart(tl_dsub(b->position, a->position), a->rotation,
+                            tl_dscale(half, a->scale), b->rotation, tl_dscale(half, b->scale)));
+    }
   tl_array_free(&all);
   fixture_free(&f);
 }
@@ -354,6 +333,18 @@ TEST(fewer_are_placed_where_not_all_fit) {
   fixture_free(&f);
 }
 
+TEST(a_hopeless_fill_of_a_vast_region_ends) {
+  fixture f = fixture_make(1);
+  fixture_body(&f, fixture_shape(&f, TALUS_PLANE, 0, 0, 1, 0), 0, 0, 0, TL_FLAG_FIXED);
+  talus_fill_def def =
+      fill_def(fixture_sphere(&f, 0.01), fixture_box(0, 0, -1e6, 1e6, 1e6, -1), 10);
+  def.allow_fewer = true;
+  tl_placements all = fill(&f, &def);
+  CHECK_EQ_U64(all.count, 0);
+  tl_array_free(&all);
+  fixture_free(&f);
+}
+
 TEST(impossible_fills_are_refused_with_the_numbers) {
   fixture f = fixture_make(1);
   const talus_shape grain = fixture_sphere(&f, 0.1);
@@ -386,6 +377,9 @@ TEST(impossible_fills_are_refused_with_the_numbers) {
   def.body.material.index = 0;
   def.body.rotation = tl_quat(0, 0, 0, 0);
   CHECK_REFUSED("no rotation is [1, 0, 0, 0]");
+  def.body = fixture_body_def(grain);
+  def.body.name = "one";
+  CHECK_REFUSED("cannot share the name 'one'");
   fixture_periodic(&f, 0.9, true, true, false);
   def = fill_def(grain, fixture_box(0, 0, 0, 1, 0.9, 0.9), 3);
   CHECK_REFUSED("more than the period of the domain (0.9 m)");

@@ -3,6 +3,7 @@
 
 #if TALUS_HAVE_HDF5
 
+#include <pthread.h>
 #include <time.h>
 
 #include "output/checkpoint.h"
@@ -229,8 +230,24 @@ TEST(the_first_lines_say_what_the_file_is) {
   talus_world_destroy(r.world);
 }
 
-/* Every byte of a saved struct is in a column, but for padding: a member that was added and not
- * saved leaves a hole as wide as itself. */
+static void mark_columns(const tl_table *table, unsigned char *seen) {
+  for (int i = 0; i < table->count; ++i) {
+    const tl_column *column = &table->columns[i];
+    const bool text = column->rule == TL_RULE_TEXT || column->rule == TL_RULE_TEXT_NEVER_NULL;
+    const size_t width = text ? sizeof(char *) : column->columns * tl_h5_size(column->type);
+    memset(seen + column->offset, 1, width);
+  }
+}
+
+/* A member that was added and not saved leaves a hole as wide as itself; padding is narrower. */
+static void check_covered(const tl_table *table, const unsigned char *seen, size_t from,
+                          size_t to) {
+  for (size_t i = from, hole = 0; i < to; ++i) {
+    hole = seen[i] ? 0 : hole + 1;
+    CHECK_MSG(hole < 8, "table %s: nothing saves byte %zu", table->name, i);
+  }
+}
+
 TEST(tables_cover_every_member) {
   static const tl_table *const tables[] = {
       &tl_table_shapes,   &tl_table_materials,   &tl_table_laws,  &tl_table_overrides,
@@ -240,21 +257,119 @@ TEST(tables_cover_every_member) {
   for (size_t t = 0; t < sizeof tables / sizeof *tables; ++t) {
     unsigned char seen[2048] = {0};
     CHECK(tables[t]->row_bytes <= sizeof seen);
-    for (int i = 0; i < tables[t]->count; ++i) {
-      const tl_column *column = &tables[t]->columns[i];
-      const bool text = column->rule == TL_RULE_TEXT || column->rule == TL_RULE_TEXT_NEVER_NULL;
-      const size_t width = text ? sizeof(char *) : column->columns * tl_h5_size(column->type);
-      memset(seen + column->offset, 1, width);
-    }
+    mark_columns(tables[t], seen);
     if (tables[t] == &tl_table_emitters) { /* size_table is saved apart; a name is never there */
       memset(seen + offsetof(tl_emitter, def.size.table), 1, sizeof(double *));
       memset(seen + offsetof(tl_emitter, def.body.name), 1, sizeof(char *));
     }
-    for (size_t i = 0, hole = 0; i < tables[t]->row_bytes; ++i) {
-      hole = seen[i] ? 0 : hole + 1;
-      CHECK_MSG(hole < 8, "table %s: nothing saves byte %zu", tables[t]->name, i);
-    }
+    check_covered(tables[t], seen, 0, tables[t]->row_bytes);
   }
+}
+
+TEST(the_world_s_plain_members_are_all_saved) {
+  typedef struct talus_world world;
+  unsigned char seen[sizeof(world)] = {0};
+  mark_columns(&tl_table_world, seen);
+  /* Words for the log and the body of a failure: set by every step, and used before the next. */
+  memset(seen + offsetof(world, last.broad_reason), 1, sizeof(char *));
+  memset(seen + offsetof(world, last.culprit), 1, sizeof(uint32_t));
+  check_covered(&tl_table_world, seen, offsetof(world, model.gravity),
+                offsetof(world, model.shapes));
+  check_covered(&tl_table_world, seen, offsetof(world, next_uid), offsetof(world, handles));
+  check_covered(&tl_table_world, seen, offsetof(world, last), offsetof(world, mapped_views));
+}
+
+/* ---- beside other users of HDF5
+ * -------------------------------------------------------------------- */
+
+static int reports;
+static herr_t count_report(hid_t stack, void *context) {
+  (void)stack, (void)context;
+  return reports++;
+}
+
+TEST(the_error_printing_of_the_program_is_silenced_and_restored) {
+  rich r = make_rich();
+  H5E_auto2_t before, after;
+  void *context, *after_context;
+  CHECK(H5Eget_auto2(H5E_DEFAULT, &before, &context) >= 0);
+  H5Eset_auto2(H5E_DEFAULT, count_report, &reports);
+  CHECK_OK(talus_world_save(r.world, "quiet.hdf"));
+  const hid_t file = H5Fopen("quiet.hdf", H5F_ACC_RDWR, H5P_DEFAULT);
+  CHECK(file >= 0 && H5Ldelete(file, "state/spin", H5P_DEFAULT) >= 0 && H5Fclose(file) >= 0);
+  bytes image = read_bytes("quiet.hdf");
+  tl_checkpoint_seal(image.data, image.size);
+  write_bytes("quiet.hdf", image.data, image.size);
+  memset(image.data + TL_CHECKPOINT_BLOCK, 7, 64); /* no HDF5 at all */
+  tl_checkpoint_seal(image.data, image.size);
+  write_bytes("loud.hdf", image.data, image.size);
+  free(image.data);
+  talus_world *loaded;
+  CHECK(talus_world_load("quiet.hdf", &loaded) == TALUS_ERROR_FORMAT);
+  CHECK(talus_world_load("loud.hdf", &loaded) == TALUS_ERROR_FORMAT);
+  CHECK_EQ_U64(reports, 0);
+  CHECK(H5Eget_auto2(H5E_DEFAULT, &after, &after_context) >= 0);
+  CHECK(after == count_report && after_context == &reports);
+  H5Eset_auto2(H5E_DEFAULT, before, context);
+  CHECK(H5Fget_obj_count(H5F_OBJ_ALL, H5F_OBJ_ALL) == 0);
+  talus_world_destroy(r.world);
+}
+
+static void *save_often(void *path) {
+  rich r = make_rich();
+  talus_status status = talus_world_step(r.world, 30);
+  for (int i = 0; i < 20 && status == TALUS_OK; ++i) {
+    talus_world *loaded = NULL;
+    status = talus_world_save(r.world, path);
+    if (status == TALUS_OK)
+      status = talus_world_load(path, &loaded);
+    if (status == TALUS_OK && talus_world_hash(loaded) != talus_world_hash(r.world))
+      status = TALUS_ERROR_FORMAT;
+    talus_world_destroy(loaded);
+  }
+  talus_world_destroy(r.world);
+  return status == TALUS_OK ? path : NULL;
+}
+
+TEST(worlds_are_saved_from_several_threads) {
+  char paths[3][16] = {"thread-0.hdf", "thread-1.hdf", "thread-2.hdf"};
+  pthread_t threads[3];
+  for (int i = 0; i < 3; ++i)
+    CHECK(pthread_create(&threads[i], NULL, save_often, paths[i]) == 0);
+  int good = 0;
+  for (int i = 0; i < 3; ++i) {
+    void *result;
+    CHECK(pthread_join(threads[i], &result) == 0);
+    good += result != NULL;
+  }
+  CHECK_EQ_U64(good, 3);
+}
+
+TEST(a_missing_name_is_refused) {
+  talus_world *loaded;
+  CHECK(talus_world_load(NULL, &loaded) == TALUS_ERROR_INVALID && !loaded);
+  CHECK(talus_world_load("", &loaded) == TALUS_ERROR_INVALID);
+  rich r = make_rich();
+  CHECK(talus_world_save(r.world, NULL) == TALUS_ERROR_INVALID);
+  CHECK(talus_world_write_frame(r.world, "") == TALUS_ERROR_INVALID);
+  CHECK(talus_world_write_contacts(r.world, NULL) == TALUS_ERROR_INVALID);
+  talus_world_destroy(r.world);
+}
+
+/* What could not be loaded again is not saved, and says so now rather than after the run. */
+TEST(a_world_that_is_not_finite_is_not_saved) {
+  rich r = make_rich();
+  CHECK_OK(talus_world_step(r.world, 20));
+  r.world->state.velocity[5].x = (talus_real)NAN;
+  CHECK(talus_world_save(r.world, "nan.hdf") == TALUS_ERROR_INVALID);
+  CHECK_MSG(strstr(talus_last_error(), "nan.hdf: the world cannot be saved: body "), "%s",
+            talus_last_error());
+  r.world->state.velocity[5].x = 0;
+  r.world->flow.probes.data[0].force[1] = INFINITY;
+  CHECK(talus_world_save(r.world, "nan.hdf") == TALUS_ERROR_INVALID);
+  CHECK(strstr(talus_last_error(), "probes/force"));
+  CHECK(!exists("nan.hdf") && !exists("nan.hdf.part"));
+  talus_world_destroy(r.world);
 }
 
 TEST(saving_does_not_keep_memory) {

@@ -65,8 +65,8 @@ TEST(a_flipped_bit_is_noticed) {
   uint64_t hash;
   bytes good = make_good(&hash);
   int refused = 0, loaded = 0;
-  for (size_t i = 0; i < 1100; ++i) {
-    const size_t at = i < 600 ? i : 600 + (good.size - 601) * (i - 600) / 499;
+  for (size_t i = 0; i < 760; ++i) {
+    const size_t at = i < 560 ? i : 560 + (good.size - 561) * (i - 560) / 199;
     const unsigned char bit = (unsigned char)(1u << (i * 5 % 8));
     good.data[at] ^= bit;
     write_bytes(BROKEN, good.data, good.size);
@@ -85,7 +85,7 @@ TEST(a_flipped_bit_is_noticed) {
     CHECK_EQ_U64(talus_world_hash(world), hash);
     talus_world_destroy(world);
   }
-  CHECK_MSG(loaded < 16 && refused > 1000, "%d loaded, %d refused", loaded, refused);
+  CHECK_MSG(loaded < 16 && refused > 700, "%d loaded, %d refused", loaded, refused);
   free(good.data);
 }
 
@@ -368,7 +368,7 @@ TEST(random_numbers_are_refused_or_make_a_world) {
   }
   H5Fclose(file);
   int refused = 0;
-  for (uint64_t trial = 0; trial < 400; ++trial) {
+  for (uint64_t trial = 0; trial < 200; ++trial) {
     tl_random random = tl_random_start(2024, 1, trial);
     bytes copy = {malloc(good.size), good.size};
     memcpy(copy.data, good.data, good.size);
@@ -385,11 +385,13 @@ TEST(random_numbers_are_refused_or_make_a_world) {
       refused++;
       continue;
     }
+    world->model.par.threads = 1;
     (void)talus_world_step(world, 2); /* it may well diverge, and says so */
-    (void)talus_world_save(world, "again.hdf");
+    if (trial % 8 == 0)
+      (void)talus_world_save(world, "again.hdf");
     talus_world_destroy(world);
   }
-  CHECK_MSG(refused > 50 && refused < 400, "%d of 400 were refused", refused);
+  CHECK_MSG(refused > 25 && refused < 200, "%d of 200 were refused", refused);
   free(good.data);
 }
 

@@ -19,8 +19,8 @@ typedef struct tl_backend {
                              const talus_box *boxes, tl_pairs *);
   talus_status (*find_contacts)(const tl_model *, const tl_scope *, const tl_pairs *,
                                 const talus_real *margins, tl_contacts *);
-  talus_status (*solve)(const tl_model *, const tl_scope *, tl_contacts *, talus_vec3 *velocity,
-                        talus_vec3 *spin, tl_solve_report *);
+  talus_status (*solve)(const tl_model *, const tl_scope *, tl_contacts *, tl_twists *,
+                        tl_solve_report *);
 } tl_backend;
 
 extern const tl_backend tl_backend_cpu;

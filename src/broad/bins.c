@@ -5,14 +5,14 @@
 
 #define CHUNK        ((size_t)4096) /* boxes whose statistics are taken together */
 #define GRAIN        ((size_t)2048) /* boxes per parallel range elsewhere */
-#define MOST_CELLS   0x1p28 /* of a level, so that all cells of all levels fit 32 bits */
-#define MOST_ACROSS  0x1p24 /* cells along an axis: rounding stays far below SLACK */
-#define SLACK        0x1p-16 /* cells are this much wider than boxes, against rounding */
+#define MOST_CELLS   0x1p28         /* of a level, so that all cells of all levels fit 32 bits */
+#define MOST_ACROSS  0x1p24         /* cells along an axis: rounding stays far below SLACK */
+#define SLACK        0x1p-16        /* cells are this much wider than boxes, against rounding */
 #define MOST_STRETCH 1.6 /* cells are widened by no more than this to get a smaller table */
 
 static size_t count_pieces(size_t n, size_t size) { return (n + size - 1) / size; }
 
-/* ---- sizes and extents ------------------------------------------------------------------------ */
+/* ---- sizes and extents ---------------------------------------------------------------------- */
 
 /* Of the boxes of one level. */
 typedef struct extent {
@@ -41,7 +41,7 @@ static void count_classes(void *context, size_t begin, size_t end) {
     const size_t last = c * CHUNK + CHUNK;
     memset(count, 0, sizeof work->chunks[c].of_class);
     for (size_t i = c * CHUNK; i < bins->scope->count && i < last; ++i)
-      count[tl_bins_class_of(&bins->images, &bins->boxes[i])]++;
+      count[tl_bins_class_of(&bins->boxes[i])]++;
   }
 }
 
@@ -77,7 +77,7 @@ static void measure_levels(void *context, size_t begin, size_t end) {
     for (int l = 0; l <= bins->levels; ++l)
       of_level[l] = no_extent();
     for (size_t i = c * CHUNK; i < bins->scope->count && i < last; ++i) {
-      const int l = bins->level_of[tl_bins_class_of(&bins->images, &bins->boxes[i])];
+      const int l = bins->level_of[tl_bins_class_of(&bins->boxes[i])];
       if (l == 0)
         add_box(&finest, &bins->boxes[i]);
       else
@@ -110,7 +110,7 @@ static talus_status survey(tl_bins *bins, extent *extents) {
   return TALUS_OK;
 }
 
-/* ---- the grid of a level ---------------------------------------------------------------------- */
+/* ---- the grid of a level -------------------------------------------------------------------- */
 
 /* The region that cells cover and how wide they are. */
 typedef struct layout {
@@ -144,6 +144,8 @@ static layout lay_out(const tl_images *images, const extent *e, const double rea
     grid.periodic[k] = images->periodic[k];
     grid.lo[k] = grid.periodic[k] ? images->low[k] : lo;
     grid.length[k] = grid.periodic[k] ? images->length[k] : hi > lo ? hi - lo : 0;
+    if (grid.length[k] > DBL_MAX)
+      grid.length[k] = DBL_MAX;
     /* Moving a box by a period rounds at the scale of the domain's coordinates; that must be as
      * little beside a cell as SLACK. */
     const double far = fabs(grid.lo[k]) + grid.length[k];
@@ -181,7 +183,8 @@ static uint32_t cell_count(const tl_bins_level *level) {
 static void make_grid(const tl_bins *bins, const extent *e, uint32_t base, tl_bins_level *level) {
   static const double nowhere[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
   static const double anywhere[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL};
-  const double most = 4.0 * e->count + 64;
+  const double wanted = 4.0 * e->count + 64;
+  const double most = wanted < MOST_CELLS ? wanted : MOST_CELLS;
   for (int k = 0; k < 3; ++k)
     level->reach[k] = e->edge[k] * (1 + SLACK);
   layout grid = lay_out(&bins->images, e, level->reach, nowhere, anywhere);
@@ -214,7 +217,7 @@ static size_t table_size(const tl_bins_level *level) {
   return (size_t)((cell_count(level) - 1) >> level->shift) + 2;
 }
 
-/* ---- cells, sorted ---------------------------------------------------------------------------- */
+/* ---- cells, sorted -------------------------------------------------------------------------- */
 
 /* Never decreases with x, whatever x is. */
 static inline uint32_t cell_along(const tl_bins_level *level, int k, double x) {
@@ -230,7 +233,7 @@ static void find_cells(void *context, size_t begin, size_t end) {
   const uint32_t beyond = bins->level[bins->levels].base;
   for (size_t i = begin; i < end; ++i) {
     const talus_box *box = &bins->boxes[i];
-    const int l = bins->level_of[tl_bins_class_of(&bins->images, box)];
+    const int l = bins->level_of[tl_bins_class_of(box)];
     bins->who[i] = (uint32_t)i;
     bins->key[i] = beyond;
     if (l == bins->levels)
@@ -244,13 +247,19 @@ static void find_cells(void *context, size_t begin, size_t end) {
   }
 }
 
-#define AHEAD 16 
-#define tl_prefetch(x) __builtin_prefetch(x)
+/* Boxes come from anywhere in memory, so they are asked for well ahead. */
+#define AHEAD ((size_t)16)
+#if defined(__GNUC__)
+#define PREFETCH(pointer) __builtin_prefetch(pointer)
+#else
+#define PREFETCH(pointer) ((void)(pointer))
+#endif
+
 static void gather(void *context, size_t begin, size_t end) {
   const tl_bins *bins = context;
   for (size_t i = begin; i < end; ++i) {
     const uint32_t member = bins->who[i];
-    tl_prefetch(&bins->boxes[bins->who[i + AHEAD < end ? i + AHEAD : i]]);
+    PREFETCH(&bins->boxes[bins->who[i + AHEAD < end ? i + AHEAD : i]]);
     const uint32_t slot = tl_scope_slot(bins->scope, member);
     bins->box[i] = tl_images_home(&bins->images, &bins->boxes[member]);
     bins->who[i] = slot | (tl_body_is_static(bins->model, slot) ? TL_BINS_STATIC : 0);
@@ -302,7 +311,7 @@ static talus_status sort_into_cells(tl_bins *bins) {
   return TALUS_OK;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------ */
 
 typedef struct search_work {
   const tl_bins *bins;
@@ -342,8 +351,7 @@ static talus_status find_pairs(tl_bins *bins, tl_pairs *pairs) {
 
 talus_status tl_bins_find_pairs(const tl_model *model, const tl_scope *scope,
                                 const talus_box *boxes, tl_pairs *pairs) {
-  tl_bins bins = {
-      .model = model, .scope = scope, .boxes = boxes, .images = tl_images_of(model)};
+  tl_bins bins = {.model = model, .scope = scope, .boxes = boxes, .images = tl_images_of(model)};
   extent extents[TL_BINS_LEVELS + 1];
   if (model->bodies >= TL_BINS_STATIC)
     return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu bodies are more than bins can number (%u)",

@@ -23,7 +23,7 @@
 #include "broad/broad.h"
 #include "broad/images.h"
 
-/* ---- sizes ------------------------------------------------------------------------------------ */
+/* ---- sizes ---------------------------------------------------------------------------------- */
 
 /* A size class is half an octave of the longest edge, from 2^-64 m to 2^64 m; smaller and larger
  * ones are in the first and the last. */
@@ -51,19 +51,15 @@ static inline double tl_bins_class_end(int size_class) {
   return edge;
 }
 
-/* A periodic axis must leave room to tell a box from its own image: no more than half a period. */
-static inline int tl_bins_class_of(const tl_images *images, const talus_box *box) {
+static inline int tl_bins_class_of(const talus_box *box) {
   const double edge[3] = {box->hi.x - box->lo.x, box->hi.y - box->lo.y, box->hi.z - box->lo.z};
   double longest = 0;
-  for (int k = 0; k < 3; ++k) {
+  for (int k = 0; k < 3; ++k)
     longest = edge[k] > longest ? edge[k] : longest;
-    if (images->any && images->periodic[k] && edge[k] > 0.5 * images->length[k])
-      return TL_BINS_WIDE;
-  }
   return longest <= DBL_MAX ? tl_bins_class_of_edge(longest) : TL_BINS_WIDE;
 }
 
-/* ---- levels ----------------------------------------------------------------------------------- */
+/* ---- levels --------------------------------------------------------------------------------- */
 
 typedef struct tl_bins_level {
   uint32_t first, count; /* its run of the sorted boxes */
@@ -72,9 +68,9 @@ typedef struct tl_bins_level {
   uint32_t cells[3];
   uint32_t row, plane; /* from a cell to the next one in y and z: a row and a plane end with an
                           empty border, which is a neighbour on both sides and spares tests */
-  bool wraps[3];  /* periodic with three cells or more: the last is a neighbour of the first */
-  bool images;    /* some periodic axis has one cell: a cell does not tell which image overlaps */
-  uint32_t base;  /* key of its first cell */
+  bool wraps[3];       /* periodic with three cells or more: the last is a neighbour of the first */
+  bool images;     /* some periodic axis has one cell: a cell does not tell which image overlaps */
+  uint32_t base;   /* key of its first cell */
   uint32_t *start; /* of each run of 2^shift cells, where it starts in the sorted boxes */
   int shift;
 } tl_bins_level;
@@ -84,8 +80,8 @@ typedef struct tl_bins {
   const tl_scope *scope;
   const talus_box *boxes;
   tl_images images;
-  uint8_t level_of[TL_BINS_CLASSES + 1]; /* by class; `levels` for the wide */
-  int levels;                            /* from small to large */
+  uint8_t level_of[TL_BINS_CLASSES + 1];   /* by class; `levels` for the wide */
+  int levels;                              /* from small to large */
   tl_bins_level level[TL_BINS_LEVELS + 1]; /* the last is the wide list: a run and nothing else */
 
   /* Sorted by key; within a key by member. */
@@ -94,8 +90,8 @@ typedef struct tl_bins {
   tl_span3 *box;  /* at home */
   uint64_t *hits; /* what counting found among the first 64 candidates of the own level */
 
-  uint64_t *block;                         /* pairs of each block of boxes, then their start */
-  size_t first_block[TL_BINS_LEVELS + 2];  /* of each level, and the end */
+  uint64_t *block;                        /* pairs of each block of boxes, then their start */
+  size_t first_block[TL_BINS_LEVELS + 2]; /* of each level, and the end */
 } tl_bins;
 
 /* In `who`: not moved by contacts, so that two of them make no pair. Slots are below it. */

@@ -14,16 +14,22 @@
 
 #define SAMPLES   128
 #define GROUPS    24     /* at most; neighbouring classes are put together if there are more */
-#define ROW       6.0    /* finding the run of a row of cells, in tests of two boxes */
+#define ROW       10.0   /* finding the run of a row of cells, in tests of two boxes */
 #define LEVEL     5000.0 /* having one more level, in tests */
 #define UNEVEN    4.0    /* times the mean density is what most boxes see around them */
 #define MOST_WIDE 32     /* more large boxes than this are never put into the wide list */
 
-/* ---- where most boxes are --------------------------------------------------------------------- */
+/* ---- where most boxes are ------------------------------------------------------------------- */
 
-static int compare_doubles(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
+/* By insertion: the library's qsort may allocate. */
+static void sort_sample(double *x, size_t n) {
+  for (size_t i = 1; i < n; ++i) {
+    const double value = x[i];
+    size_t at = i;
+    for (; at > 0 && x[at - 1] > value; --at)
+      x[at] = x[at - 1];
+    x[at] = value;
+  }
 }
 
 void tl_bins_find_bulk(const tl_bins *bins, double lo[3], double hi[3]) {
@@ -32,7 +38,7 @@ void tl_bins_find_bulk(const tl_bins *bins, double lo[3], double hi[3]) {
   size_t taken = 0;
   for (size_t i = 0; i < n; i += stride) {
     const talus_box *box = &bins->boxes[i];
-    if (tl_bins_class_of(&bins->images, box) == TL_BINS_WIDE)
+    if (tl_bins_class_of(box) == TL_BINS_WIDE)
       continue;
     sample[0][taken] = box->lo.x;
     sample[1][taken] = box->lo.y;
@@ -40,17 +46,18 @@ void tl_bins_find_bulk(const tl_bins *bins, double lo[3], double hi[3]) {
     taken++;
   }
   for (int k = 0; k < 3; ++k) {
-    lo[k] = hi[k] = 0;
+    lo[k] = -HUGE_VAL;
+    hi[k] = HUGE_VAL;
     if (taken == 0)
       continue;
-    qsort(sample[k], taken, sizeof sample[k][0], compare_doubles);
+    sort_sample(sample[k], taken);
     const double low = sample[k][taken / 32], high = sample[k][taken - 1 - taken / 32];
     lo[k] = low - 0.125 * (high - low);
     hi[k] = high + 0.125 * (high - low);
   }
 }
 
-/* ---- what levels cost ------------------------------------------------------------------------- */
+/* ---- what levels cost ----------------------------------------------------------------------- */
 
 typedef struct group {
   double count;
@@ -96,13 +103,16 @@ static int split(const group *groups, int n, const double length[3], int end[TL_
     for (int j = i; j < n; ++j)
       cost[i][j] = cost_of_level(groups, n, i, j, length);
   int levels = 1;
-  for (int l = 1; l <= TL_BINS_LEVELS && l <= n; ++l) {
+  for (int j = 1; j <= n; ++j) {
+    best[1][j] = cost[0][j - 1];
+    from[1][j] = 0;
+  }
+  for (int l = 2; l <= TL_BINS_LEVELS && l <= n; ++l) {
     for (int j = l; j <= n; ++j) {
       best[l][j] = HUGE_VAL;
+      from[l][j] = l - 1;
       for (int i = l - 1; i < j; ++i) {
-        if (l == 1 && i > 0)
-          break;
-        const double sum = (l == 1 ? 0 : best[l - 1][i]) + cost[i][j - 1];
+        const double sum = best[l - 1][i] + cost[i][j - 1];
         if (sum < best[l][j]) {
           best[l][j] = sum;
           from[l][j] = i;

@@ -35,7 +35,6 @@ typedef struct stencil {
 
 /* Where pairs go. */
 typedef struct sink {
-  const tl_bins *bins;
   tl_pair *out; /* NULL: only count */
   uint64_t count;
 } sink;
@@ -51,7 +50,7 @@ static inline int lowest_bit(uint64_t x) {
 #endif
 }
 
-/* ---- pairs ------------------------------------------------------------------------------------ */
+/* ---- pairs ---------------------------------------------------------------------------------- */
 
 static inline bool allows(const tl_bins *bins, uint32_t who_a, uint32_t who_b) {
   if ((who_a & who_b & TL_BINS_STATIC) != 0)
@@ -87,7 +86,7 @@ static void test_run(const tl_bins *bins, uint32_t p, run r, sink *to) {
   }
 }
 
-/* ---- runs of cells ---------------------------------------------------------------------------- */
+/* ---- runs of cells -------------------------------------------------------------------------- */
 
 /* First box of the level in this cell or a later one. */
 static inline uint32_t start_of(const tl_bins *bins, const tl_bins_level *level, uint32_t cell) {
@@ -180,11 +179,18 @@ static void list_runs(stencil *s) {
       n = list_run(s, n, s->run[r].begin, s->run[r].end);
 }
 
-/* Rows of a periodic level, for which one has to know where the cell is. */
+static inline void find_cell(const tl_bins_level *level, uint32_t cell, uint32_t at[3]) {
+  at[2] = cell / level->plane;
+  cell -= at[2] * level->plane;
+  at[1] = cell / level->row;
+  at[0] = cell - at[1] * level->row;
+}
+
+/* Rows that may be across a periodic edge. */
 static void add_periodic_rows(const tl_bins *bins, const tl_bins_level *level, uint32_t cell,
                               stencil *s) {
-  const uint32_t z = cell / level->plane, row = cell - z * level->plane, y = row / level->row;
-  const uint32_t at[3] = {row - y * level->row, y, z};
+  uint32_t at[3];
+  find_cell(level, cell, at);
   if (level->wraps[0] && at[0] == level->cells[0] - 1)
     add_run(s, run_of(bins, level, cell - at[0], 0, 0, true));
   add_row(bins, level, at, 1, 0, s);
@@ -193,7 +199,7 @@ static void add_periodic_rows(const tl_bins *bins, const tl_bins_level *level, u
   add_row(bins, level, at, 1, 1, s);
 }
 
-/* Elsewhere the empty border spares that. */
+/* Rows that are not: at the border of the grid there are empty cells. */
 static inline void add_rows(const tl_bins *bins, const tl_bins_level *level, uint32_t cell,
                             stencil *s) {
   const uint32_t next[4] = {cell + level->row, cell + level->plane - level->row,
@@ -207,8 +213,8 @@ static inline bool make_short_stencil(const tl_bins_level *level, uint32_t cell,
   const uint32_t *own = level->start + cell, *a = own + level->row;
   const uint32_t *b = own + (level->plane - level->row), *c = own + level->plane;
   const uint32_t *d = c + level->row;
-  const uint32_t count = (own[2] - own[0]) + (a[2] - a[-1]) + (b[2] - b[-1]) + (c[2] - c[-1]) +
-                         (d[2] - d[-1]);
+  const uint32_t count =
+      (own[2] - own[0]) + (a[2] - a[-1]) + (b[2] - b[-1]) + (c[2] - c[-1]) + (d[2] - d[-1]);
   if (count > LISTED)
     return false;
   s->first = own[0];
@@ -221,24 +227,34 @@ static inline bool make_short_stencil(const tl_bins_level *level, uint32_t cell,
   return true;
 }
 
+/* Whether no neighbour of the half stencil is across a periodic edge. */
+static bool is_inner(const tl_bins_level *level, uint32_t cell) {
+  uint32_t at[3];
+  find_cell(level, cell, at);
+  return !level->images && !(level->wraps[0] && (at[0] == 0 || at[0] == level->cells[0] - 1)) &&
+         !(level->wraps[1] && (at[1] == 0 || at[1] == level->cells[1] - 1)) &&
+         !(level->wraps[2] && at[2] == level->cells[2] - 1);
+}
+
 static void make_stencil(const tl_bins *bins, const tl_bins_level *level, uint32_t p, stencil *s) {
   const uint32_t key = bins->key[p], cell = key - level->base;
   s->key = key;
-  if (level->shift == 0 && !bins->images.any && make_short_stencil(level, cell, s))
+  const bool inner = !bins->images.any || is_inner(level, cell);
+  if (inner && level->shift == 0 && make_short_stencil(level, cell, s))
     return;
   s->first = start_of(bins, level, cell);
   s->runs = 0;
   s->count = 0;
   add_run(s, (run){s->first, start_of(bins, level, cell + 2), level->images});
-  if (bins->images.any)
-    add_periodic_rows(bins, level, cell, s);
-  else
+  if (inner)
     add_rows(bins, level, cell, s);
+  else
+    add_periodic_rows(bins, level, cell, s);
   if (s->count <= LISTED)
     list_runs(s);
 }
 
-/* ---- the own level ---------------------------------------------------------------------------- */
+/* ---- the own level -------------------------------------------------------------------------- */
 
 /* Which of the list box p overlaps, behind itself: one bit each. */
 static inline uint64_t find_hits(const tl_bins *bins, uint32_t p, const stencil *s,
@@ -299,7 +315,7 @@ static void search_neighbours(const tl_bins *bins, uint32_t p, const stencil *s,
   to->count += count;
 }
 
-/* ---- finer levels ----------------------------------------------------------------------------- */
+/* ---- finer levels --------------------------------------------------------------------------- */
 
 /* Cells along one axis, first ... first+count-1, modulo the number of cells. */
 typedef struct cover {
@@ -354,7 +370,7 @@ static void search_finer(const tl_bins *bins, uint32_t p, const tl_bins_level *l
   }
 }
 
-/* ---- blocks ----------------------------------------------------------------------------------- */
+/* ---- blocks --------------------------------------------------------------------------------- */
 
 static void search_box(const tl_bins *bins, int l, uint32_t p, stencil *s, sink *to) {
   const tl_bins_level *wide = &bins->level[bins->levels];
@@ -381,7 +397,7 @@ void tl_bins_search(const tl_bins *bins, int level, size_t begin, size_t end, tl
     uint64_t *block = &bins->block[bins->first_block[level] + b];
     const size_t first = b * size;
     const size_t last = own->count - first < size ? own->count : first + size;
-    sink to = {bins, out ? out + *block : NULL, 0};
+    sink to = {out ? out + *block : NULL, 0};
     stencil s = {.key = UINT32_MAX};
     for (size_t i = first; i < last; ++i)
       search_box(bins, level, own->first + (uint32_t)i, &s, &to);

@@ -39,7 +39,7 @@ bool tl_broad_allows(const tl_model *model, uint32_t a, uint32_t b) {
   return model->ignored.count == 0 || !tl_model_ignores(model, group[a], group[b]);
 }
 
-/* ---- the check before ------------------------------------------------------------------------ */
+/* ---- the check before ----------------------------------------------------------------------- */
 
 typedef struct check_work {
   const tl_model *model;
@@ -74,7 +74,7 @@ static talus_status check_boxes(const tl_model *model, const tl_scope *scope,
                  box->hi.x, box->hi.y, box->hi.z);
 }
 
-/* ---- the order after ------------------------------------------------------------------------- */
+/* ---- the order after ------------------------------------------------------------------------ */
 
 typedef struct pack_work {
   tl_pair *pairs;

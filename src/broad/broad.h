@@ -20,8 +20,9 @@ talus_broad_kind tl_broad_choose(const tl_model *model, size_t bodies, const cha
 
 const char *tl_broad_name(talus_broad_kind kind);
 
-/* One file each. Unsorted unique pairs of slots, a < b; appended to *pairs, which is in the arena
- * as the last block taken. */
+/* One file each. Unsorted unique pairs of slots, a < b, in an order that does not depend on the
+ * number of threads. *pairs is the last block taken from the arena; scratch stays beneath it until
+ * the caller releases a mark of its own. */
 talus_status tl_brute_find_pairs(const tl_model *model, const tl_scope *scope,
                                  const talus_box *boxes, tl_pairs *pairs);
 talus_status tl_bins_find_pairs(const tl_model *model, const tl_scope *scope,

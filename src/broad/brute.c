@@ -57,8 +57,7 @@ talus_status tl_brute_find_pairs(const tl_model *model, const tl_scope *scope,
                                  const talus_box *boxes, tl_pairs *pairs) {
   const size_t n = scope->count, couples = (n + 1) / 2;
   const size_t grain = 1 + TESTS_PER_GRAIN / (n + 1);
-  brute_work work = {
-      .model = model, .scope = scope, .boxes = boxes, .images = tl_images_of(model)};
+  brute_work work = {.model = model, .scope = scope, .boxes = boxes, .images = tl_images_of(model)};
   uint64_t total;
   TL_TAKE(scope->arena, n, &work.home);
   TL_TAKE(scope->arena, n, &work.first);

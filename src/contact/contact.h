@@ -37,9 +37,11 @@ void tl_contact_carry_over(const tl_model *model, const tl_carry *carry, tl_cont
 /* After bodies were removed: renumbers slots, dropping contacts whose new_slot[slot] is TL_NONE. */
 void tl_contact_renumber(tl_contacts *contacts, const uint32_t *new_slot);
 
-/* Colours: bundles (runs of contacts of one body pair) such that no two bundles of a colour share
- * a body that contacts can move. A pure function of the ordered set: greedy, first free colour.
- * The last colour may hold what 64 colours could not: it is `serial`. */
+/* Colours: sets of contacts of which no two share a body that contacts can move, so that a colour
+ * can be worked on by any number of threads and SIMD lanes. A pure function of the ordered set:
+ * bundles (runs of contacts of one body pair) are coloured greedily, first free colour; the k-th
+ * contacts of a colour's bundles then make a colour of their own. The last colour may hold what did
+ * not find room: it is `serial`, and must be worked on one contact after the other. */
 typedef struct tl_colours {
   uint32_t *order; /* contact indices, by colour and within it in canonical order (arena) */
   uint32_t *start; /* count + 1 offsets into order (arena) */

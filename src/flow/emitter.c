@@ -85,13 +85,13 @@ static bool is_due(const tl_emitter *emitter, double t1) {
 }
 
 /* Bounding spheres of everything, one after the other: an emitter asks rarely, and nothing has to
- * be kept up to date for it. */
+ * be kept up to date for it. The youngest first, for they are in the way most often. */
 static bool is_blocked_by_world(const tl_model *model, const tl_state *state,
                                 const tl_trial *trial) {
   const tl_shape *shapes = model->shapes.data;
   const uint32_t *shape = model->property.shape;
   const talus_real *scale = model->property.scale;
-  for (uint32_t slot = 0; slot < model->bodies; ++slot) {
+  for (uint32_t slot = (uint32_t)model->bodies; slot-- > 0;) {
     const tl_shape *kind = &shapes[shape[slot]];
     const talus_dvec3 d = tl_model_offset(model, state->position[slot], trial->centre);
     const double reach = (double)scale[slot] * (double)kind->radius + trial->radius;

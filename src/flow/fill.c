@@ -7,12 +7,15 @@
 #include <inttypes.h>
 
 #define DENSEST      0.74 /* share of space that equal spheres can take (Kepler) */
-#define RANDOM_LIMIT 0.36 /* share that the bounding spheres reach at random places */
+#define RANDOM_LIMIT 0.34 /* share that the bounding spheres reach at random places */
 
 /* ---- what is asked for ----------------------------------------------------------------------- */
 
 static talus_status check_def(const tl_model *model, const talus_fill_def *def, bool spans[3]) {
   TL_TRY(tl_trial_check(model, &def->body, "fill"));
+  if (def->body.name)
+    return tl_fail(TALUS_ERROR_INVALID, "fill: the bodies of a fill cannot share the name '%s'",
+                   def->body.name);
   TL_TRY(tl_region_check(&def->in, "fill"));
   TL_TRY(tl_size_check(&def->size, "fill"));
   if (!(tl_region_volume(&def->in) > 0) || !tl_is_finite_d(tl_region_volume(&def->in)))
@@ -167,6 +170,12 @@ void tl_fill_accept(tl_fill *fill, const tl_trial *trial, talus_quat rotation,
       (tl_placement){tl_trial_frame(&home, rotation), rotation, trial->scale};
 }
 
+uint64_t tl_fill_most_sites(const tl_fill *fill) {
+  const uint64_t least = UINT64_C(1) << 18, most = UINT64_C(1) << 26;
+  const uint64_t wanted = 1024 * (uint64_t)fill->scales.count;
+  return wanted < least ? least : wanted > most ? most : wanted;
+}
+
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 /* Share of the region that the bounding spheres take. */
@@ -178,33 +187,29 @@ static double crowding(const tl_fill *fill) {
   return 4.0 / 3.0 * TL_PI * cubes / tl_region_volume(&fill->def->in);
 }
 
-static talus_status try_lattice(tl_fill *fill, tl_placements *placements) {
-  tl_grid_cut(&fill->grid, fill->obstacles);
-  TL_TRY(tl_fill_lattice(fill, placements));
-  tl_log_write(&fill->model->log, TL_LOG_INFO,
-               "fill: too dense for random places: %zu of %zu bodies fit on a shaken lattice",
-               placements->count, fill->scales.count);
-  return TALUS_OK;
-}
-
 /* The way that places more; random where both place the same. */
 static talus_status place(tl_fill *fill, tl_placements *random, tl_placements *placements) {
   const size_t n = fill->scales.count;
   const bool crowded = crowding(fill) > RANDOM_LIMIT;
-  if (crowded) {
-    TL_TRY(try_lattice(fill, placements));
-    if (placements->count == n)
-      return TALUS_OK;
+  if (crowded)
+    TL_TRY(tl_fill_lattice(fill, placements));
+  if (placements->count < n) {
     tl_grid_cut(&fill->grid, fill->obstacles);
+    TL_TRY(tl_fill_random(fill, random));
   }
-  TL_TRY(tl_fill_random(fill, random));
-  if (!crowded && random->count < n)
-    TL_TRY(try_lattice(fill, placements));
+  if (!crowded && random->count < n) {
+    tl_grid_cut(&fill->grid, fill->obstacles);
+    TL_TRY(tl_fill_lattice(fill, placements));
+  }
   if (random->count >= placements->count) {
     const tl_placements swap = *random;
     *random = *placements;
     *placements = swap;
+    return TALUS_OK;
   }
+  tl_log_write(&fill->model->log, TL_LOG_INFO,
+               "fill: %zu bodies are too many for random places; they are on a shaken lattice",
+               placements->count);
   return TALUS_OK;
 }
 

@@ -33,6 +33,10 @@ bool tl_fill_is_free(const tl_fill *fill, const tl_trial *trial);
 void tl_fill_accept(tl_fill *fill, const tl_trial *trial, talus_quat rotation,
                     tl_placements *placements);
 
+/* Sites worth asking: enough for the holes between many bodies, few enough that a hopeless fill
+ * says so in seconds. */
+uint64_t tl_fill_most_sites(const tl_fill *fill);
+
 /* Places as many bodies as it can, beginning with a grid that holds the obstacles alone. */
 talus_status tl_fill_random(tl_fill *fill, tl_placements *placements);
 talus_status tl_fill_lattice(tl_fill *fill, tl_placements *placements);

@@ -8,6 +8,7 @@
 
 #include "base/sort.h"
 
+#define STEP       0.70710678118654752 /* 1/sqrt(2) */
 #define BISECTIONS 24
 #define SHAKES     8 /* places tried about a site before the site itself is taken */
 
@@ -28,10 +29,17 @@ static int64_t steps_along(double length, double step) {
   return (int64_t)fmin(floor(length / step * (1 + TL_PLACE_SLACK)), 0x1p40);
 }
 
+/* About twice the number of sites, wherever they are. */
+static double count_steps(const lattice *job, double distance) {
+  const talus_dvec3 edge = tl_dsub(job->bounds.hi, job->bounds.lo);
+  const double step = distance * STEP;
+  return (1 + edge.x / step) * (1 + edge.y / step) * (1 + edge.z / step);
+}
+
 /* Finds the sites that the largest body could take, at most `most`; *sites may be NULL. */
 static talus_status find_sites(lattice *job, double distance, size_t most, places *sites,
                                size_t *count) {
-  const double step = distance * 0.70710678118654752;
+  const double step = distance * STEP;
   const talus_dvec3 lo = job->bounds.lo, edge = tl_dsub(job->bounds.hi, lo);
   const int64_t nx = steps_along(edge.x, step), ny = steps_along(edge.y, step),
                 nz = steps_along(edge.z, step);
@@ -57,8 +65,10 @@ static talus_status find_sites(lattice *job, double distance, size_t most, place
  * The number of sites is not quite monotonic in the distance; *distance always has what it should.
  */
 static talus_status find_distance(lattice *job, size_t n, double *distance) {
-  const double closest = 2 * job->largest.radius * (1 + 2 * TL_PLACE_SLACK);
-  double near = closest, far = closest + 2 * tl_box_extent(job->bounds);
+  double near = 2 * job->largest.radius * (1 + 2 * TL_PLACE_SLACK);
+  while (count_steps(job, near) > (double)tl_fill_most_sites(job->fill))
+    near *= 1.25; /* a few bodies in a vast region */
+  double far = near + 2 * tl_box_extent(job->bounds);
   size_t count;
   TL_TRY(find_sites(job, near, n, NULL, &count));
   for (int i = 0; i < BISECTIONS && count >= n; ++i) {

@@ -2,31 +2,36 @@
  * a fine lattice are gone through, each once, until one is free. */
 #include "flow/fill.h"
 
-#define TRIES 200 /* random places per body */
+#define TRIES 100 /* random places per body */
 
 /* Spacing of the scanned sites in radii: as fine as a hole that one would still hit, coarse enough
  * that a full scan of 100,000 bodies at 0.35 takes seconds. */
-#define SPACING    0.3
-#define MOST_SITES (UINT64_C(1) << 26)
+#define SPACING 0.3
 
 /* A body this much smaller than those the last scan was for may find room where they did not. */
-#define SMALLER 0.8
+#define SMALLER 0.9
 
-/* The scan strides through the sites in a scattered order, so that the bodies it places do not
- * gather in a corner. Bodies are only added: a site that was taken stays so. */
+/* The scan passes over the region again and again, each time on another of PASSES coarse lattices
+ * that make up the fine one. So bodies do not gather where the scan began, and yet neighbouring
+ * sites, whose obstacles are in the cache, follow one another. Bodies are only added: a site that
+ * was taken stays so, and none is asked twice. */
+#define COARSE UINT64_C(4)
+#define PASSES (COARSE * COARSE * COARSE)
+
 typedef struct scan {
   double radius; /* of the body it was begun for; 0: not begun */
   talus_dvec3 lo, step;
-  uint64_t n[3], sites, visited, at, stride;
+  uint64_t n[3], first[3], at[3], pass;
 } scan;
 
-static uint64_t common_divisor(uint64_t a, uint64_t b) {
-  while (b != 0) {
-    const uint64_t rest = a % b;
-    a = b;
-    b = rest;
+/* Offsets of a pass, scattered: 27 is prime to 64. */
+static void scan_begin_pass(scan *sites) {
+  uint64_t code = sites->pass * 27 % PASSES;
+  for (int k = 0; k < 3; ++k) {
+    sites->first[k] = code % COARSE;
+    sites->at[k] = sites->first[k];
+    code /= COARSE;
   }
-  return a;
 }
 
 static void scan_begin(const tl_fill *fill, const talus_region *room, double radius, scan *sites) {
@@ -34,36 +39,35 @@ static void scan_begin(const tl_fill *fill, const talus_region *room, double rad
   const talus_dvec3 edge = tl_dsub(bounds.hi, bounds.lo);
   const double edges[3] = {edge.x, edge.y, edge.z};
   tl_random random = tl_random_start(fill->def->seed, TL_STREAM_FILL_POSITION, UINT64_MAX);
+  const double most = (double)tl_fill_most_sites(fill);
   *sites = (scan){.radius = radius};
   double spacing = SPACING * radius;
   do {
     for (int k = 0; k < 3; ++k)
       sites->n[k] = 1 + (uint64_t)fmin(edges[k] / spacing, 0x1p30);
     spacing *= 1.25;
-  } while ((double)sites->n[0] * (double)sites->n[1] * (double)sites->n[2] > (double)MOST_SITES);
-  sites->sites = sites->n[0] * sites->n[1] * sites->n[2];
+  } while ((double)sites->n[0] * (double)sites->n[1] * (double)sites->n[2] > most);
   sites->step = tl_dvec3(edge.x / (double)sites->n[0], edge.y / (double)sites->n[1],
                          edge.z / (double)sites->n[2]);
   sites->lo = tl_dvec3(bounds.lo.x + tl_random_unit(&random) * sites->step.x,
                        bounds.lo.y + tl_random_unit(&random) * sites->step.y,
                        bounds.lo.z + tl_random_unit(&random) * sites->step.z);
-  /* A stride near the golden section of the sites that has no factor in common with them. */
-  sites->stride = (uint64_t)(0.6180339887498949 * (double)sites->sites) | 1;
-  while (common_divisor(sites->stride, sites->sites) != 1)
-    sites->stride++;
-  sites->stride %= sites->sites;
+  scan_begin_pass(sites);
 }
 
-static talus_dvec3 scan_next(scan *sites) {
-  const uint64_t at = sites->at;
-  const uint64_t x = at % sites->n[0], y = at / sites->n[0] % sites->n[1],
-                 z = at / sites->n[0] / sites->n[1];
-  sites->visited++;
-  sites->at += sites->stride;
-  if (sites->at >= sites->sites)
-    sites->at -= sites->sites;
-  return tl_dvec3(sites->lo.x + (double)x * sites->step.x, sites->lo.y + (double)y * sites->step.y,
-                  sites->lo.z + (double)z * sites->step.z);
+/* The next site; false when all were visited. */
+static bool scan_next(scan *sites, talus_dvec3 *site) {
+  for (; sites->pass < PASSES; sites->pass++, scan_begin_pass(sites))
+    for (; sites->at[2] < sites->n[2]; sites->at[2] += COARSE, sites->at[1] = sites->first[1])
+      for (; sites->at[1] < sites->n[1]; sites->at[1] += COARSE, sites->at[0] = sites->first[0])
+        if (sites->at[0] < sites->n[0]) {
+          *site = tl_dvec3(sites->lo.x + (double)sites->at[0] * sites->step.x,
+                           sites->lo.y + (double)sites->at[1] * sites->step.y,
+                           sites->lo.z + (double)sites->at[2] * sites->step.z);
+          sites->at[0] += COARSE;
+          return true;
+        }
+  return false;
 }
 
 static bool try_at_random(const tl_fill *fill, const talus_region *room, uint32_t serial,
@@ -88,11 +92,9 @@ static bool find_place(const tl_fill *fill, uint32_t serial, tl_trial *trial, sc
       return true;
     scan_begin(fill, &room, trial->radius, sites);
   }
-  while (sites->visited < sites->sites) {
-    trial->centre = scan_next(sites);
+  while (scan_next(sites, &trial->centre))
     if (tl_region_contains(&room, trial->centre) && tl_fill_is_free(fill, trial))
       return true;
-  }
   return false;
 }
 

@@ -21,8 +21,9 @@ talus_status tl_trial_check(const tl_model *model, const talus_body_def *body, c
     return tl_fail(TALUS_ERROR_INVALID,
                    "%s: the rotation [%g, %g, %g, %g] is none; no rotation is [1, 0, 0, 0]", what,
                    (double)q.w, (double)q.x, (double)q.y, (double)q.z);
-  if (!tl_is_finite3(body->velocity) || !tl_is_finite3(body->spin))
-    return tl_fail(TALUS_ERROR_INVALID, "%s: velocity or spin is not finite", what);
+  if (!tl_is_finite3(body->velocity) || !tl_is_finite3(body->spin) || !tl_is_finite3(body->force) ||
+      !tl_is_finite3(body->torque))
+    return tl_fail(TALUS_ERROR_INVALID, "%s: velocity, spin, force or torque is not finite", what);
   if (!(body->mass >= 0) || !tl_is_finite_d(body->mass))
     return tl_fail(TALUS_ERROR_INVALID,
                    "%s: the mass is %g; it must be positive, or 0 to follow "
@@ -73,14 +74,6 @@ talus_dvec3 tl_trial_centre(const tl_trial *trial, talus_dvec3 frame, talus_quat
 /* Exact answer for `other` at the origin and the trial at `offset`, their bounding spheres known to
  * meet. */
 static bool touches(const tl_posed *other, const tl_trial *trial, talus_dvec3 offset) {
-  if (other->shape->bounded && other->shape->kind != TALUS_SPHERE) {
-    /* As in the broad phase: bodies whose boxes do not meet do not touch. A container has no other
-     * outside, and for a long box this is the cheaper test. */
-    const talus_box box =
-        tl_shape_bounds(other->shape, other->scale, tl_dvec3(0, 0, 0), other->rotation);
-    if (!tl_box_contains(tl_box_grow(box, trial->radius), offset))
-      return false;
-  }
   tl_posed posed = {.shape = trial->shape,
                     .scale = (talus_real)trial->scale,
                     .position = offset,

@@ -5,7 +5,7 @@
  * Bodies' own arrays come from the lists of fields.h. To save a new member, add a line there.
  *
  * In front of the HDF5 part stands a block of text with the checksum of the whole file, which is
- * verified before HDF5 parses anything: HDF5 is not safe against damaged files. */
+ * verified before HDF5, which was not written with damaged files in mind, parses anything. */
 #ifndef TL_OUTPUT_CHECKPOINT_H
 #define TL_OUTPUT_CHECKPOINT_H
 

@@ -207,9 +207,9 @@ talus_status tl_h5_write(tl_h5_out *out, const char *name, tl_h5_type type, size
   return status;
 }
 
-static hid_t text_type(size_t width, H5T_cset_t characters) {
+static hid_t text_type(size_t width, H5T_str_t end, H5T_cset_t characters) {
   const hid_t type = H5Tcopy(H5T_C_S1);
-  if (type >= 0 && (H5Tset_size(type, width) < 0 || H5Tset_strpad(type, H5T_STR_NULLPAD) < 0 ||
+  if (type >= 0 && (H5Tset_size(type, width) < 0 || H5Tset_strpad(type, end) < 0 ||
                     H5Tset_cset(type, characters) < 0)) {
     H5Tclose(type);
     return H5I_INVALID_HID;
@@ -220,7 +220,8 @@ static hid_t text_type(size_t width, H5T_cset_t characters) {
 static talus_status write_padded(tl_h5_out *out, const char *name, size_t rows, size_t width,
                                  const char *data) {
   const hsize_t size[1] = {rows};
-  const hid_t type = text_type(width, H5T_CSET_UTF8), space = H5Screate_simple(1, size, NULL);
+  const hid_t type = text_type(width, H5T_STR_NULLTERM, H5T_CSET_UTF8),
+              space = H5Screate_simple(1, size, NULL);
   hid_t set = H5I_INVALID_HID;
   if (type >= 0 && space >= 0)
     set = H5Dcreate2(out->file, name, type, space, H5P_DEFAULT, out->data_list, H5P_DEFAULT);
@@ -233,11 +234,11 @@ static talus_status write_padded(tl_h5_out *out, const char *name, size_t rows, 
 
 talus_status tl_h5_write_texts(tl_h5_out *out, const char *name, size_t rows, tl_h5_text_fn *text,
                                const void *context) {
-  size_t width = 1; /* HDF5 has no text of width 0 */
+  size_t width = 1;
   for (size_t i = 0; i < rows; ++i) {
     const char *row = text(context, i);
     const size_t length = row ? strlen(row) : 0;
-    width = length > width ? length : width;
+    width = length + 1 > width ? length + 1 : width; /* with the zero that ends it */
   }
   if (rows > SIZE_MAX / width)
     return tl_fail(TALUS_ERROR_MEMORY, "out of memory: %zu names of up to %zu bytes", rows, width);
@@ -286,7 +287,7 @@ talus_status tl_h5_attribute(tl_h5_out *out, const char *group, const char *name
 talus_status tl_h5_attribute_text(tl_h5_out *out, const char *group, const char *name,
                                   const char *text) {
   const size_t length = strlen(text);
-  const hid_t type = text_type(length > 0 ? length : 1, H5T_CSET_ASCII);
+  const hid_t type = text_type(length > 0 ? length : 1, H5T_STR_NULLPAD, H5T_CSET_ASCII);
   const talus_status status = put_attribute(out, group, name, type, type, 1, text);
   close_all(H5I_INVALID_HID, H5I_INVALID_HID, H5I_INVALID_HID, H5I_INVALID_HID, type);
   return status;

@@ -70,7 +70,7 @@ talus_status tl_h5_group(tl_h5_out *out, const char *name);
 talus_status tl_h5_write(tl_h5_out *out, const char *name, tl_h5_type type, size_t rows,
                          size_t columns, const void *data);
 
-/* A dataset of texts of equal width, padded with zeros; NULL is written as "". `text` is called
+/* A dataset of texts of one width, each ended by a zero; NULL is written as "". `text` is called
  * for each row. */
 typedef const char *tl_h5_text_fn(const void *context, size_t row);
 talus_status tl_h5_write_texts(tl_h5_out *out, const char *name, size_t rows, tl_h5_text_fn *text,

@@ -37,19 +37,30 @@ talus_status tl_output_load(const char *path, struct talus_world **world, tl_blo
 
 #endif
 
+static talus_status check_path(const char *path) {
+  if (path == NULL || path[0] == '\0')
+    return tl_fail(TALUS_ERROR_INVALID, "the name of the file is missing");
+  return TALUS_OK;
+}
+
 talus_status talus_world_save(talus_world *world, const char *path) {
+  TL_TRY(check_path(path));
   return tl_output_save(world, path, NULL);
 }
 
 talus_status talus_world_load(const char *path, talus_world **world) {
+  *world = NULL;
+  TL_TRY(check_path(path));
   return tl_output_load(path, world, NULL);
 }
 
 talus_status talus_world_write_frame(talus_world *world, const char *path) {
+  TL_TRY(check_path(path));
   return tl_output_write_frame(world, path,
                                TL_FRAME_QUATERNION | TL_FRAME_VELOCITY | TL_FRAME_SPIN);
 }
 
 talus_status talus_world_write_contacts(talus_world *world, const char *path) {
+  TL_TRY(check_path(path));
   return tl_output_write_contacts(world, path);
 }

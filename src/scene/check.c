@@ -26,6 +26,14 @@ tl_node_id tl_check_first(const tl_checker *checker, const char *key) {
   return id == 0 ? 0 : tl_node_at(checker->document, id)->first;
 }
 
+/* Mark of entry k of a list. */
+static tl_mark entry_mark(const tl_checker *checker, tl_node_id list, int k) {
+  tl_node_id entry = tl_node_at(checker->document, list)->first;
+  for (int n = 0; n < k; ++n)
+    entry = tl_node_at(checker->document, entry)->next;
+  return tl_node_mark(checker->document, entry);
+}
+
 static tl_node_id next_of(const tl_checker *checker, tl_node_id id) {
   return tl_node_at(checker->document, id)->next;
 }
@@ -112,18 +120,19 @@ static void check_pairs(tl_checker *checker) {
     uint32_t rows[2] = {0};
     char path[64];
     snprintf(path, sizeof path, "pairs.%zu.materials", i);
-    const tl_mark mark = tl_check_mark(checker, node, "materials");
+    const tl_node_id list = tl_check_value(checker, node, "materials");
     bool is_known = true;
     for (int k = 0; k < 2; ++k) {
       const char *name = pairs[i].materials[k];
       const bool is_found = name && tl_names_find(&checker->materials, name, &rows[k]);
       if (name && !is_found)
-        tl_check_unknown(checker, mark, path, name, "two materials", &checker->materials);
+        tl_check_unknown(checker, entry_mark(checker, list, k), path, name, "two materials",
+                         &checker->materials);
       is_known = is_known && is_found;
     }
     if (is_known) {
       complete_pair(checker, &pairs[i], rows);
-      check_pair_once(checker, &seen, rows, mark, i);
+      check_pair_once(checker, &seen, rows, tl_node_mark(checker->document, list), i);
     }
   }
   tl_array_free(&seen);
@@ -165,10 +174,7 @@ static void check_ignore(tl_checker *checker) {
       snprintf(path, sizeof path, "ignore.%zu", i);
       const char *group = ignore[i].groups[k];
       if (group && !checker->takes_from && !tl_names_find(&checker->groups, group, &row)) {
-        tl_node_id entry = tl_node_at(checker->document, node)->first;
-        for (int n = 0; n < k; ++n)
-          entry = next_of(checker, entry);
-        tl_check_unknown(checker, tl_node_mark(checker->document, entry), path, group,
+        tl_check_unknown(checker, entry_mark(checker, node, k), path, group,
                          "two groups that bodies have", &checker->groups);
       }
     }

@@ -255,7 +255,7 @@ static talus_status add_scalar(builder *b, const yaml_event_t *event) {
   if (tag && strncmp(tag, CORE, strlen(CORE)) == 0)
     node.is_quoted = strcmp(tag, CORE "str") == 0;
   else
-    node.is_quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE || tag != NULL;
+    node.is_quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
   TL_TRY(tl_document_new_text(b->document, value, length, &node.text));
   tl_node_id id = 0;
   TL_TRY(new_node(b, event->start_mark, node, &id));
@@ -348,13 +348,18 @@ static talus_status add_event(builder *b, const yaml_event_t *event, int *docume
 }
 
 static void report_syntax(builder *b, const yaml_parser_t *parser) {
+  const char *context = parser->context ? parser->context : "";
+  yaml_mark_t at = parser->problem_mark;
   tl_text text = {0};
   tl_text_add(&text, "not YAML: %s", parser->problem ? parser->problem : "unreadable");
-  if (parser->context)
-    tl_text_add(&text, " %s", parser->context);
-  if (parser->context && parser->context_mark.line != parser->problem_mark.line)
-    tl_text_add(&text, " that begins at line %zu", parser->context_mark.line + 1);
-  tl_problem_add(b->problems, mark_at(b, parser->problem_mark),
+  if (strcmp(context, "while scanning a simple key") == 0) {
+    at = parser->context_mark; /* the word that lacks its colon; libyaml has gone on from it */
+  } else {
+    tl_text_add(&text, "%s%s", *context ? " " : "", context);
+    if (*context && parser->context_mark.line != at.line)
+      tl_text_add(&text, " that begins at line %zu", parser->context_mark.line + 1);
+  }
+  tl_problem_add(b->problems, mark_at(b, at),
                  "%s; expected `key: value` lines, lists `[a, b]` and maps `{a: 1}`",
                  text.count > 0 ? text.data : "");
   tl_text_drop(&text);

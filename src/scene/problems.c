@@ -146,6 +146,8 @@ static const unsigned char *find_line(cursor *from, const unsigned char *end, ui
 static void quote_line(tl_text *text, const tl_source *source, cursor *from, tl_mark mark) {
   const unsigned char *end = (const unsigned char *)source->text + source->length;
   const unsigned char *p = find_line(from, end, mark.line);
+  if (p == end || *p == '\n' || *p == '\r')
+    return; /* the end of the file, or an empty line: nothing to see */
   const uint32_t first = mark.column > WIDTH - 20 ? mark.column - WIDTH / 2 : 1;
   tl_text below = {0};
   tl_text_add(text, "  %s", first > 1 ? "..." : "");

@@ -161,8 +161,9 @@ static bool read_name(tl_reader *reader, tl_node_id node, const tl_key *key, cha
     return false;
   }
   if (at->length == 0 || at->length > 100 || text[0] == ' ' || text[at->length - 1] == ' ') {
-    tl_refuse(reader, node, key,
-              "is \"%.60s\", empty, longer than 100 bytes or with a blank at an end", text);
+    tl_problem_add(reader->problems, tl_node_mark(reader->document, node),
+                   "%s is \"%.120s\"; expected a name of 1 to 100 bytes without blanks at its ends",
+                   tl_reader_path(reader), text);
     return false;
   }
   if ((key->flags & TL_KEY_FILE) && !is_file_name(text)) {

@@ -1,4 +1,6 @@
 /* docs/scene.md, written by the tables. */
+#include <stdio.h>
+
 #include "scene/schema.h"
 
 /* A cell of a table: `|` would end it. */
@@ -12,14 +14,24 @@ static void add_cell(tl_text *text, const char *cell, const char *quote) {
   tl_text_add(text, "%s |", quote);
 }
 
+/* "[a region](#a-region)", with the anchor that Markdown readers make from a heading. */
+static void add_link(tl_text *text, const char *title) {
+  tl_text_add(text, "[%s](#", title);
+  for (const char *c = title; *c; ++c)
+    if (*c != ',')
+      tl_text_add_bytes(text, *c == ' ' ? "-" : c, 1);
+  tl_text_add(text, ")");
+}
+
 static void add_value_cell(tl_text *text, const tl_key *key) {
   tl_text expected = {0};
   if (key->type == TL_TYPE_MAP || key->type == TL_TYPE_BOXED || key->type == TL_TYPE_LIST ||
       key->type == TL_TYPE_NAMED) {
-    const char *form = key->type == TL_TYPE_LIST    ? "list; each entry: see "
-                       : key->type == TL_TYPE_NAMED ? "map from names; each entry: see "
-                                                    : "see ";
-    tl_text_add(&expected, "%s**%s**", form, key->map->title);
+    tl_text_add(&expected, "%s",
+                key->type == TL_TYPE_LIST    ? "a list; each entry: "
+                : key->type == TL_TYPE_NAMED ? "a map from names; each entry: "
+                                             : "");
+    add_link(&expected, key->map->title);
   } else {
     tl_expect(&expected, key);
   }
@@ -56,7 +68,7 @@ static void add_words(tl_text *text, const tl_key *key) {
 static void add_later(tl_text *text, const char *what, const char *const *later) {
   if (!later || !*later)
     return;
-  tl_text_add(text, "\n%s of the design that this version does not have yet:", what);
+  tl_text_add(text, "\n%s not in this version yet:", what);
   for (int i = 0; later[i]; ++i)
     tl_text_add(text, "%s `%s`", i == 0 ? "" : ",", later[i]);
   tl_text_add(text, ".\n");
@@ -78,14 +90,16 @@ static void add_map(tl_text *text, const tl_map *map) {
     add_words(text, key);
   for (const tl_key *key = map->keys; key->name; ++key)
     if (key->words) {
-      char what[80] = "Words for ";
-      strncat(what, key->name, sizeof what - strlen(what) - 1);
+      char what[80];
+      snprintf(what, sizeof what, "For `%s`,", key->name);
       add_later(text, what, key->words->later);
     }
   add_later(text, "Keys", map->later);
 }
 
 talus_status tl_schema_document(char **out) {
+  tl_c_locale locale;
+  TL_TRY(tl_c_locale_enter(&locale));
   tl_text text = {0};
   tl_text_add(
       &text,
@@ -93,7 +107,7 @@ talus_status tl_schema_document(char **out) {
       "# The scene file\n\n"
       "A scene is a YAML file in UTF-8. Units are SI: metres, kilograms, seconds, radians.\n"
       "Unknown keys, wrong types and impossible values are errors with file, line and column;\n"
-      "all of them are reported at once. `talus check FILE` does nothing else.\n\n"
+      "all of them are reported at once. `talus check FILE` reads a scene without running it.\n\n"
       "```yaml\n"
       "talus: 1\n"
       "until: 2.0\n"
@@ -114,5 +128,8 @@ talus_status tl_schema_document(char **out) {
       "of lists go by number from 0: `--set step.dt=5e-4 --set bodies.2.fill.count=500`.\n");
   for (size_t i = 0; tl_schema_maps[i]; ++i)
     add_map(&text, tl_schema_maps[i]);
+  tl_c_locale_leave(&locale);
   return tl_text_take(&text, out);
 }
+
+talus_status talus_scene_schema(char **text) { return tl_schema_document(text); }

@@ -65,16 +65,13 @@ static void expect_range(tl_text *text, const tl_range *range, bool is_whole) {
   const double most = is_whole ? 1e18 : 1e30;
   const bool from = range->low > -most, to = range->high < most;
   tl_text_add(text, is_whole ? "a whole number" : "a number");
-  if (from && range->is_open) {
-    tl_text_add(text, " greater than %g", range->low);
-    if (to)
-      tl_text_add(text, ", at most %g", range->high);
-  } else if (from && to) {
-    tl_text_add(text, " from %g to %g", range->low, range->high);
-  } else if (from) {
-    tl_text_add(text, " of at least %g", range->low);
-  } else if (to) {
-    tl_text_add(text, " of at most %g", range->high);
+  if (from) {
+    tl_text_add(text, range->is_open ? " greater than " : to ? " from " : " of at least ");
+    tl_text_add_number(text, range->low);
+  }
+  if (to) {
+    tl_text_add(text, !from ? " of at most " : range->is_open ? ", at most " : " to ");
+    tl_text_add_number(text, range->high);
   }
 }
 

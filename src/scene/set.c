@@ -8,6 +8,7 @@ typedef struct place {
   tl_node_id node;
   const tl_map *map;  /* of the node, or of its entries */
   bool is_collection; /* LIST or NAMED */
+  bool is_list;       /* LIST */
 } place;
 
 typedef struct setter {
@@ -21,12 +22,13 @@ typedef struct setter {
 static void describe(place *next, const tl_map *map, const char *name) {
   const int i = map ? tl_map_find(map, name) : -1;
   next->map = NULL;
-  next->is_collection = false;
+  next->is_collection = next->is_list = false;
   if (i < 0)
     return;
   const tl_key *key = &map->keys[i];
   next->map = key->type == TL_TYPE_SHAPE ? &tl_schema_shape : key->map;
-  next->is_collection = key->type == TL_TYPE_LIST || key->type == TL_TYPE_NAMED;
+  next->is_list = key->type == TL_TYPE_LIST;
+  next->is_collection = next->is_list || key->type == TL_TYPE_NAMED;
 }
 
 static talus_status add_key(setter *s, tl_node_id map, const char *name, tl_node_id value) {
@@ -48,10 +50,11 @@ static talus_status add_key(setter *s, tl_node_id map, const char *name, tl_node
   return TALUS_OK;
 }
 
-static talus_status new_map(setter *s, tl_node_id *id) {
-  tl_node map = {.kind = TL_NODE_MAP};
-  map.line = s->mark.line, map.column = s->mark.column, map.origin = (uint16_t)s->mark.origin;
-  return tl_document_new_node(s->document, map, id);
+/* An empty map, or the empty list that the schema wants. */
+static talus_status new_place(setter *s, bool is_list, tl_node_id *id) {
+  tl_node node = {.kind = is_list ? TL_NODE_LIST : TL_NODE_MAP};
+  node.line = s->mark.line, node.column = s->mark.column, node.origin = (uint16_t)s->mark.origin;
+  return tl_document_new_node(s->document, node, id);
 }
 
 /* Puts the contents of `value` where `id` is in the tree. */
@@ -61,7 +64,7 @@ static void replace(setter *s, tl_node_id id, tl_node_id value) {
   tl_node_at(s->document, id)->next = next;
 }
 
-/* Makes a node a map that can be stepped into: nothing becomes {}, a bare word {kind: word}. */
+/* Makes a node one that can be stepped into: nothing becomes {} or [], a bare word {kind: word}. */
 static talus_status open_map(setter *s, const place *at, bool *is_open) {
   tl_node *node = tl_node_at(s->document, at->node);
   *is_open = node->kind != TL_NODE_SCALAR;
@@ -73,12 +76,25 @@ static talus_status open_map(setter *s, const place *at, bool *is_open) {
     return TALUS_OK;
   tl_node_id map = 0, word = 0;
   TL_TRY(tl_document_new_node(s->document, *tl_node_at(s->document, at->node), &word));
-  TL_TRY(new_map(s, &map));
+  TL_TRY(new_place(s, at->is_list, &map));
   if (!is_null)
     TL_TRY(add_key(s, map, bare, word));
   replace(s, at->node, map);
   *is_open = true;
   return TALUS_OK;
+}
+
+static void refuse_entry(setter *s, const char *part, uint32_t count) {
+  if (count == 0)
+    tl_problem_add(s->problems, s->mark,
+                   "there is no entry `%.60s`, the list is empty; expected a whole list, [...]",
+                   part);
+  else if (count == 1)
+    tl_problem_add(s->problems, s->mark, "there is no entry `%.60s`; expected 0, the only one",
+                   part);
+  else
+    tl_problem_add(s->problems, s->mark,
+                   "there is no entry `%.60s`; expected a number from 0 to %u", part, count - 1);
 }
 
 static talus_status step_into_list(setter *s, place *at, const char *part, bool is_last) {
@@ -88,12 +104,7 @@ static talus_status step_into_list(setter *s, place *at, const char *part, bool 
                                 ? strtoul(part, NULL, 10)
                                 : (unsigned long)count;
   if (row >= count) {
-    if (count == 0)
-      tl_problem_add(s->problems, s->mark,
-                     "there is no entry `%.60s`; expected a list with entries", part);
-    else
-      tl_problem_add(s->problems, s->mark,
-                     "there is no entry `%.60s`; expected a number from 0 to %u", part, count - 1);
+    refuse_entry(s, part, count);
     at->node = 0;
     return TALUS_OK;
   }
@@ -103,7 +114,7 @@ static talus_status step_into_list(setter *s, place *at, const char *part, bool 
   if (is_last)
     replace(s, id, s->value);
   at->node = id;
-  at->is_collection = false;
+  at->is_collection = at->is_list = false;
   return TALUS_OK;
 }
 
@@ -141,23 +152,28 @@ static talus_status step_into_map(setter *s, place *at, const char *part, bool i
   } else if (key != 0) {
     next.node = tl_node_at(s->document, key)->first;
   } else {
-    TL_TRY(new_map(s, &next.node));
+    TL_TRY(new_place(s, next.is_list, &next.node));
     TL_TRY(add_key(s, at->node, part, next.node));
   }
   *at = next;
   return TALUS_OK;
 }
 
+static bool has_empty_part(const char *path) {
+  const size_t length = strlen(path);
+  return length == 0 || path[0] == '.' || path[length - 1] == '.' || strstr(path, "..");
+}
+
 static talus_status walk(setter *s, tl_node_id root, char *path) {
+  if (has_empty_part(path)) {
+    tl_problem_add(s->problems, s->mark, "an empty name in the key; expected dotted.key=value");
+    return TALUS_OK;
+  }
   place at = {.node = root, .map = &tl_schema_scene};
   for (char *part = path, *rest = NULL; part; part = rest) {
     rest = strchr(part, '.');
     if (rest)
       *rest++ = '\0';
-    if (*part == '\0') {
-      tl_problem_add(s->problems, s->mark, "an empty name in the key; expected dotted.key=value");
-      return TALUS_OK;
-    }
     bool is_open = false;
     TL_TRY(open_map(s, &at, &is_open));
     if (!is_open) {

@@ -9,11 +9,26 @@ typedef struct tl_solve_report {
   int iterations;
 } tl_solve_report;
 
+/* Velocities as a solver left them: a row per member of the scope, `stride` bytes apart, because
+ * they stay where the solver worked on them (its body buffer, in the arena). */
+typedef struct tl_twist {
+  talus_vec3 velocity, spin;
+} tl_twist;
+
+typedef struct tl_twists {
+  const void *first;
+  size_t stride;
+} tl_twists;
+
+static inline const tl_twist *tl_twist_of(tl_twists twists, size_t member) {
+  return (const tl_twist *)((const unsigned char *)twists.first + member * twists.stride);
+}
+
 /* Velocities at t1 for every free member of the scope, from those at t0, loads, gravity and
  * contacts, by cone complementarity (docs/theory/ccp.md). Reads contacts' impulses as the start and
- * leaves the solution in them. Writes velocity[slot] and spin[slot] of free members only, and
- * nothing of scope->out: the stepper looks at them before it lets them count. */
+ * leaves the solution in them. Writes nothing of scope->out: the stepper looks at the result before
+ * it lets it count. Rows of members that contacts cannot move mean nothing. */
 talus_status tl_ccp_solve(const tl_model *model, const tl_scope *scope, tl_contacts *contacts,
-                          talus_vec3 *velocity, talus_vec3 *spin, tl_solve_report *report);
+                          tl_twists *twists, tl_solve_report *report);
 
 #endif

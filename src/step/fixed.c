@@ -13,7 +13,7 @@ static double wall_now(void) {
 typedef struct check_job {
   const tl_model *model;
   const tl_scope *scope;
-  const talus_vec3 *velocity, *spin;
+  tl_twists twists;
 } check_job;
 
 /* Not finite, or so fast that the next position would not be. */
@@ -22,9 +22,8 @@ static bool is_diverged(void *context, size_t i) {
   const uint32_t slot = tl_scope_slot(job->scope, i);
   if (tl_body_is_static(job->model, slot))
     return false;
-  return !tl_is_finite3(job->velocity[slot]) || !tl_is_finite3(job->spin[slot]) ||
-         !tl_is_finite(tl_length2(job->velocity[slot])) ||
-         !tl_is_finite(tl_length2(job->spin[slot]));
+  const tl_twist *twist = tl_twist_of(job->twists, i);
+  return !tl_is_finite(tl_length2(twist->velocity)) || !tl_is_finite(tl_length2(twist->spin));
 }
 
 /* Would leave a domain that does not let it. */
@@ -34,8 +33,8 @@ static bool is_leaving(void *context, size_t i) {
   const uint32_t slot = tl_scope_slot(job->scope, i);
   if (tl_body_is_static(job->model, slot))
     return false;
-  const talus_dvec3 x =
-      tl_dmadd(job->scope->in->position[slot], job->scope->dt, job->velocity[slot]);
+  const talus_dvec3 x = tl_dmadd(job->scope->in->position[slot], job->scope->dt,
+                                 tl_twist_of(job->twists, i)->velocity);
   return (!domain->periodic[0] && (x.x < domain->box.lo.x || x.x > domain->box.hi.x)) ||
          (!domain->periodic[1] && (x.y < domain->box.lo.y || x.y > domain->box.hi.y)) ||
          (!domain->periodic[2] && (x.z < domain->box.lo.z || x.z > domain->box.hi.z));
@@ -59,10 +58,9 @@ static bool is_unbounded_by_mistake(void *context, size_t i) {
 
 /* Looks at the new velocities before anything is committed. The message is completed by the world,
  * which knows names. */
-static talus_status check_velocities(const tl_model *model, const tl_scope *scope,
-                                     const talus_vec3 *velocity, const talus_vec3 *spin,
+static talus_status check_velocities(const tl_model *model, const tl_scope *scope, tl_twists twists,
                                      uint32_t *culprit) {
-  check_job job = {model, scope, velocity, spin};
+  check_job job = {model, scope, twists};
   size_t bad = tl_find_first(&model->par, scope->count, is_diverged, &job);
   if (bad != SIZE_MAX) {
     *culprit = tl_scope_slot(scope, bad);
@@ -117,14 +115,12 @@ talus_status tl_step_fixed(const tl_backend *backend, const tl_model *model, con
   *report = (tl_step_report){.culprit = TL_NONE};
   TL_TRY(find_contacts(backend, model, scope, contacts, report));
   const double found = wall_now();
-  talus_vec3 *velocity, *spin;
-  TL_TAKE(scope->arena, model->bodies, &velocity);
-  TL_TAKE(scope->arena, model->bodies, &spin);
-  TL_TRY(backend->solve(model, scope, contacts, velocity, spin, &report->solve));
+  tl_twists twists;
+  TL_TRY(backend->solve(model, scope, contacts, &twists, &report->solve));
   const double solved = wall_now();
   report->wall_solve += solved - found;
-  TL_TRY(check_velocities(model, scope, velocity, spin, &report->culprit));
-  tl_step_move(model, scope, velocity, spin);
+  TL_TRY(check_velocities(model, scope, twists, &report->culprit));
+  tl_step_move(model, scope, twists);
   report->wall_step += wall_now() - solved;
   return TALUS_OK;
 }

@@ -8,7 +8,7 @@
 typedef struct move_job {
   const tl_model *model;
   const tl_scope *scope;
-  const talus_vec3 *velocity, *spin;
+  tl_twists twists;
 } move_job;
 
 static double wrap(double x, double lo, double hi) {
@@ -70,13 +70,13 @@ static void move_range(void *context, size_t begin, size_t end) {
       scope->out->velocity[slot] = tl_vec3(0, 0, 0);
       scope->out->spin[slot] = tl_vec3(0, 0, 0);
     } else {
-      move_free(job->model, scope, slot, job->velocity[slot], job->spin[slot]);
+      const tl_twist *twist = tl_twist_of(job->twists, i);
+      move_free(job->model, scope, slot, twist->velocity, twist->spin);
     }
   }
 }
 
-void tl_step_move(const tl_model *model, const tl_scope *scope, const talus_vec3 *velocity,
-                  const talus_vec3 *spin) {
-  move_job job = {model, scope, velocity, spin};
+void tl_step_move(const tl_model *model, const tl_scope *scope, tl_twists twists) {
+  move_job job = {model, scope, twists};
   tl_for(&model->par, scope->count, 512, move_range, &job);
 }

@@ -20,10 +20,9 @@ typedef struct tl_step_report {
 talus_status tl_step_fixed(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
                            tl_contacts *contacts, tl_step_report *report);
 
-/* Poses at t1 from the velocities at t1 in `velocity` and `spin` (by slot; symplectic Euler,
- * rotation by free-rotation splitting), kinematic bodies by their motion, periodic axes wrapped.
- * Writes every field of scope->out for every member. */
-void tl_step_move(const tl_model *model, const tl_scope *scope, const talus_vec3 *velocity,
-                  const talus_vec3 *spin);
+/* Poses at t1 from the velocities at t1 that a solver left (symplectic Euler, rotation by
+ * free-rotation splitting), kinematic bodies by their motion, periodic axes wrapped. Writes every
+ * field of scope->out for every member. */
+void tl_step_move(const tl_model *model, const tl_scope *scope, tl_twists twists);
 
 #endif

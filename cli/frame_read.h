@@ -1,0 +1,67 @@
+/* Frames and contact files of a result folder, read back. The layout is that of docs/formats.md.
+ *
+ * Files are not trusted: whatever is in them, reading gives arrays that fit together or a reason. */
+#ifndef CLI_FRAME_READ_H
+#define CLI_FRAME_READ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum frame_kind {
+  FRAME_SPHERE,
+  FRAME_BOX,
+  FRAME_PLANE,
+  FRAME_CONTAINER,
+  FRAME_OTHER /* a kind this command does not know */
+} frame_kind;
+
+#define FRAME_NAME_BYTES 64
+
+typedef struct frame_shape {
+  frame_kind kind;
+  char kind_name[FRAME_NAME_BYTES];
+  double size[4];   /* as in talus_shape_def */
+  uint32_t open;    /* container: TALUS_SIDE_... */
+  double centre[3]; /* of mass, in the shape's own frame, at scale 1 */
+} frame_shape;
+
+typedef struct frame_material {
+  char name[FRAME_NAME_BYTES];
+} frame_material;
+
+typedef struct frame {
+  double time, dt; /* s */
+  size_t bodies, shapes, materials;
+  /* One row per body. */
+  double *position;  /* 3: centre of mass, m */
+  uint64_t *id;      /* uid */
+  float *radius;     /* bounding, m; 0 if unbounded */
+  float *scale;      /* multiplies every length of the shape */
+  uint32_t *shape;   /* row of shape_table */
+  uint32_t *material; /* row of material_table */
+  float *quaternion; /* 4: shape's own frame, w first; NULL where the file has none */
+  float *velocity;   /* 3: m/s; NULL where the file has none */
+  frame_shape *shape_table;
+  frame_material *material_table;
+} frame;
+
+/* False after a message in `why`, which names the file; then there is nothing to free. */
+bool frame_read(const char *path, frame *found, char *why, size_t size);
+void frame_free(frame *found);
+
+/* The time of a frame alone [s]. */
+bool frame_read_time(const char *path, double *time, char *why, size_t size);
+
+typedef struct frame_contacts {
+  double dt; /* s */
+  size_t count;
+  uint64_t *body_a, *body_b; /* uids */
+  double *point;             /* 3: m */
+  float *impulse;            /* 3: N s of the last step */
+} frame_contacts;
+
+bool frame_contacts_read(const char *path, frame_contacts *found, char *why, size_t size);
+void frame_contacts_free(frame_contacts *found);
+
+#endif

@@ -1,0 +1,237 @@
+#include "render_scene.h"
+
+#include "render_features.h"
+
+#if TALUS_HAVE_EMBREE
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <embree3/rtcore.h>
+
+#define SIDES 6
+#define CORNERS 8
+
+struct render_device {
+  RTCDevice device;
+};
+
+struct render_scene {
+  RTCScene scene;
+  unsigned geometry[3]; /* Embree's id of spheres, boxes, rods */
+};
+
+bool render_is_available(void) { return true; }
+
+render_device *render_device_open(int threads) {
+  char settings[64] = "";
+  if (threads > 0)
+    snprintf(settings, sizeof settings, "threads=%d", threads);
+  render_device *device = malloc(sizeof *device);
+  if (!device)
+    return NULL;
+  device->device = rtcNewDevice(settings);
+  if (!device->device) {
+    free(device);
+    return NULL;
+  }
+  return device;
+}
+
+void render_device_close(render_device *device) {
+  if (device)
+    rtcReleaseDevice(device->device);
+  free(device);
+}
+
+/* ---- geometry -------------------------------------------------------------------------------- */
+
+/* Buffers of Embree's own: it pads them as its loads need. */
+static void *new_buffer(RTCGeometry geometry, enum RTCBufferType type, enum RTCFormat format,
+                        size_t stride, size_t rows) {
+  return rtcSetNewGeometryBuffer(geometry, type, 0, format, stride, rows);
+}
+
+static bool fill_spheres(RTCGeometry geometry, const scene_sphere *spheres, size_t n) {
+  float *to = new_buffer(geometry, RTC_BUFFER_TYPE_VERTEX, RTC_FORMAT_FLOAT4, 4 * sizeof *to, n);
+  if (to)
+    memcpy(to, spheres, n * sizeof *spheres);
+  return to != NULL;
+}
+
+static bool fill_boxes(RTCGeometry geometry, const scene_box *boxes, size_t n) {
+  /* Corner i lies at the signs of its bits; a side's corners go around it, first u, then v. */
+  static const unsigned sides[SIDES][4] = {{0, 2, 6, 4}, {1, 3, 7, 5}, {0, 1, 5, 4},
+                                           {2, 3, 7, 6}, {0, 1, 3, 2}, {4, 5, 7, 6}};
+  float *corner = new_buffer(geometry, RTC_BUFFER_TYPE_VERTEX, RTC_FORMAT_FLOAT3,
+                             3 * sizeof *corner, CORNERS * n);
+  unsigned *side = new_buffer(geometry, RTC_BUFFER_TYPE_INDEX, RTC_FORMAT_UINT4, 4 * sizeof *side,
+                              SIDES * n);
+  if (!corner || !side)
+    return false;
+  for (size_t i = 0; i < n; ++i) {
+    const scene_box *box = &boxes[i];
+    for (unsigned c = 0; c < CORNERS; ++c) {
+      const float x = c & 1 ? 1.0f : -1.0f, y = c & 2 ? 1.0f : -1.0f, z = c & 4 ? 1.0f : -1.0f;
+      const vec *h = box->half;
+      float *to = corner + 3 * (CORNERS * i + c);
+      to[0] = box->centre.x + x * h[0].x + y * h[1].x + z * h[2].x;
+      to[1] = box->centre.y + x * h[0].y + y * h[1].y + z * h[2].y;
+      to[2] = box->centre.z + x * h[0].z + y * h[1].z + z * h[2].z;
+    }
+    for (unsigned s = 0; s < SIDES; ++s)
+      for (unsigned c = 0; c < 4; ++c)
+        side[4 * (SIDES * i + s) + c] = (unsigned)(CORNERS * i) + sides[s][c];
+  }
+  return true;
+}
+
+static bool fill_rods(RTCGeometry geometry, const scene_rod *rods, size_t n) {
+  float *end =
+      new_buffer(geometry, RTC_BUFFER_TYPE_VERTEX, RTC_FORMAT_FLOAT4, 4 * sizeof *end, 2 * n);
+  unsigned *first = new_buffer(geometry, RTC_BUFFER_TYPE_INDEX, RTC_FORMAT_UINT, sizeof *first, n);
+  if (!end || !first)
+    return false;
+  for (size_t i = 0; i < n; ++i) {
+    const vec ends[2] = {rods[i].from, rods[i].to};
+    for (size_t e = 0; e < 2; ++e) {
+      float *to = end + 4 * (2 * i + e);
+      to[0] = ends[e].x, to[1] = ends[e].y, to[2] = ends[e].z, to[3] = rods[i].radius;
+    }
+    first[i] = (unsigned)(2 * i);
+  }
+  return true;
+}
+
+static bool attach(render_device *device, render_scene *scene, scene_kind kind, const void *items,
+                   size_t n) {
+  static const enum RTCGeometryType types[] = {[SCENE_SPHERE] = RTC_GEOMETRY_TYPE_SPHERE_POINT,
+                                               [SCENE_BOX] = RTC_GEOMETRY_TYPE_QUAD,
+                                               [SCENE_ROD] =
+                                                   RTC_GEOMETRY_TYPE_ROUND_LINEAR_CURVE};
+  scene->geometry[kind] = RTC_INVALID_GEOMETRY_ID;
+  if (n == 0)
+    return true;
+  RTCGeometry geometry = rtcNewGeometry(device->device, types[kind]);
+  if (!geometry)
+    return false;
+  const bool filled = kind == SCENE_SPHERE ? fill_spheres(geometry, items, n)
+                      : kind == SCENE_BOX  ? fill_boxes(geometry, items, n)
+                                           : fill_rods(geometry, items, n);
+  if (filled) {
+    rtcCommitGeometry(geometry);
+    scene->geometry[kind] = rtcAttachGeometry(scene->scene, geometry);
+  }
+  rtcReleaseGeometry(geometry);
+  return filled;
+}
+
+render_scene *render_scene_build(render_device *device, const scene_sphere *spheres, size_t n,
+                                 const scene_box *boxes, size_t m, const scene_rod *rods,
+                                 size_t k) {
+  render_scene *scene = malloc(sizeof *scene);
+  if (!scene)
+    return NULL;
+  scene->scene = rtcNewScene(device->device);
+  bool good = scene->scene && attach(device, scene, SCENE_SPHERE, spheres, n) &&
+              attach(device, scene, SCENE_BOX, boxes, m) &&
+              attach(device, scene, SCENE_ROD, rods, k);
+  if (good) {
+    rtcCommitScene(scene->scene);
+    good = rtcGetDeviceError(device->device) == RTC_ERROR_NONE;
+  }
+  if (!good) {
+    render_scene_free(scene);
+    return NULL;
+  }
+  return scene;
+}
+
+void render_scene_free(render_scene *scene) {
+  if (scene && scene->scene)
+    rtcReleaseScene(scene->scene);
+  free(scene);
+}
+
+/* ---- rays ------------------------------------------------------------------------------------ */
+
+static struct RTCRay ray_of(vec origin, vec direction, float near, float far) {
+  return (struct RTCRay){.org_x = origin.x,
+                         .org_y = origin.y,
+                         .org_z = origin.z,
+                         .tnear = near,
+                         .dir_x = direction.x,
+                         .dir_y = direction.y,
+                         .dir_z = direction.z,
+                         .tfar = far,
+                         .mask = ~0u};
+}
+
+bool render_scene_hit(const render_scene *scene, vec origin, vec direction, float near, float far,
+                      scene_hit *hit) {
+  struct RTCIntersectContext context;
+  struct RTCRayHit ray = {.ray = ray_of(origin, direction, near, far)};
+  rtcInitIntersectContext(&context);
+  ray.hit.geomID = RTC_INVALID_GEOMETRY_ID;
+  rtcIntersect1(scene->scene, &context, &ray);
+  if (ray.hit.geomID == RTC_INVALID_GEOMETRY_ID)
+    return false;
+  hit->distance = ray.ray.tfar;
+  hit->kind = ray.hit.geomID == scene->geometry[SCENE_SPHERE] ? SCENE_SPHERE
+              : ray.hit.geomID == scene->geometry[SCENE_BOX]  ? SCENE_BOX
+                                                              : SCENE_ROD;
+  hit->item = hit->kind == SCENE_BOX ? ray.hit.primID / SIDES : ray.hit.primID;
+  hit->u = 2 * ray.hit.u - 1;
+  hit->v = 2 * ray.hit.v - 1;
+  const vec n = {ray.hit.Ng_x, ray.hit.Ng_y, ray.hit.Ng_z};
+  const float square = n.x * n.x + n.y * n.y + n.z * n.z;
+  const float along = n.x * direction.x + n.y * direction.y + n.z * direction.z;
+  const float s = (along > 0 ? -1.0f : 1.0f) / (square > 0 ? sqrtf(square) : 1);
+  hit->normal = (vec){s * n.x, s * n.y, s * n.z};
+  return true;
+}
+
+bool render_scene_blocked(const render_scene *scene, vec origin, vec direction, float near,
+                          float far) {
+  struct RTCIntersectContext context;
+  struct RTCRay ray = ray_of(origin, direction, near, far);
+  rtcInitIntersectContext(&context);
+  rtcOccluded1(scene->scene, &context, &ray);
+  return ray.tfar < 0; /* Embree's sign of a hit: minus infinity */
+}
+
+#else
+
+bool render_is_available(void) { return false; }
+
+render_device *render_device_open(int threads) {
+  (void)threads;
+  return NULL;
+}
+
+void render_device_close(render_device *device) { (void)device; }
+
+render_scene *render_scene_build(render_device *device, const scene_sphere *spheres, size_t n,
+                                 const scene_box *boxes, size_t m, const scene_rod *rods,
+                                 size_t k) {
+  (void)device, (void)spheres, (void)n, (void)boxes, (void)m, (void)rods, (void)k;
+  return NULL;
+}
+
+void render_scene_free(render_scene *scene) { (void)scene; }
+
+bool render_scene_hit(const render_scene *scene, vec origin, vec direction, float near, float far,
+                      scene_hit *hit) {
+  (void)scene, (void)origin, (void)direction, (void)near, (void)far, (void)hit;
+  return false;
+}
+
+bool render_scene_blocked(const render_scene *scene, vec origin, vec direction, float near,
+                          float far) {
+  (void)scene, (void)origin, (void)direction, (void)near, (void)far;
+  return false;
+}
+
+#endif

@@ -1,0 +1,57 @@
+/* What rays meet: exact spheres, boxes and rods. Embree's API is used behind this header only. */
+#ifndef CLI_RENDER_SCENE_H
+#define CLI_RENDER_SCENE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct vec {
+  float x, y, z;
+} vec;
+
+typedef struct scene_sphere {
+  float x, y, z, radius;
+} scene_sphere;
+
+typedef struct scene_box {
+  vec centre, half[3]; /* half: the three half edges as vectors */
+} scene_box;
+
+typedef struct scene_rod {
+  vec from, to;
+  float radius;
+} scene_rod;
+
+typedef enum scene_kind { SCENE_SPHERE, SCENE_BOX, SCENE_ROD } scene_kind;
+
+typedef struct scene_hit {
+  float distance;
+  vec normal; /* unit, against the ray */
+  scene_kind kind;
+  unsigned item; /* row of the list of that kind */
+  float u, v;    /* box: place on the side, -1 ... 1 */
+} scene_hit;
+
+typedef struct render_scene render_scene;
+typedef struct render_device render_device;
+
+/* Whether this command was built with Embree; otherwise nothing below does anything. */
+bool render_is_available(void);
+
+/* NULL where it cannot be had. threads: of building; 0: all cores. */
+render_device *render_device_open(int threads);
+void render_device_close(render_device *device);
+
+/* Copies what it needs. NULL where memory runs out. */
+render_scene *render_scene_build(render_device *device, const scene_sphere *spheres, size_t n,
+                                 const scene_box *boxes, size_t m, const scene_rod *rods, size_t k);
+void render_scene_free(render_scene *scene);
+
+/* The nearest thing between near and far along a unit direction. Safe from several threads. */
+bool render_scene_hit(const render_scene *scene, vec origin, vec direction, float near, float far,
+                      scene_hit *hit);
+/* Whether there is any. */
+bool render_scene_blocked(const render_scene *scene, vec origin, vec direction, float near,
+                          float far);
+
+#endif

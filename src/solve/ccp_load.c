@@ -1,0 +1,244 @@
+/* From scope and contacts to solver bodies and rows. */
+#include "kernels/bias.h"
+#include "kernels/motion.h"
+#include "solve/ccp.h"
+
+/* ---- bodies ---------------------------------------------------------------------------------- */
+
+/* World-frame inverse inertia restricted to the rotations that are not locked: with E the free
+ * axes, W = E (E^T J E)^-1 E^T. Locked rows and columns become those of the identity, then zero. */
+static tl_sym3 free_inverse_inertia(talus_quat q, talus_vec3 inertia, uint32_t lock) {
+  tl_sym3 j = tl_sym3_rotated(q, inertia), w = {0, 0, 0, 0, 0, 0};
+  const bool lx = lock & TALUS_LOCK_RX, ly = lock & TALUS_LOCK_RY, lz = lock & TALUS_LOCK_RZ;
+  if (lx)
+    j.xx = 1, j.xy = 0, j.xz = 0;
+  if (ly)
+    j.yy = 1, j.xy = 0, j.yz = 0;
+  if (lz)
+    j.zz = 1, j.xz = 0, j.yz = 0;
+  if (!tl_sym3_inverse(j, &w))
+    return w;
+  if (lx)
+    w.xx = 0;
+  if (ly)
+    w.yy = 0;
+  if (lz)
+    w.zz = 0;
+  return w;
+}
+
+static talus_vec3 locked_out(talus_vec3 v, uint32_t x, uint32_t y, uint32_t z) {
+  return tl_vec3(x ? 0 : v.x, y ? 0 : v.y, z ? 0 : v.z);
+}
+
+/* The velocity with which a kinematic body covers exactly the way its motion goes in this step. */
+static void load_kinematic(const tl_ccp *job, uint32_t slot, tl_ccp_body *body) {
+  const tl_motion *m = &job->model->motions.data[job->model->property.motion[slot]];
+  const tl_scope *scope = job->scope;
+  const talus_dvec3 from = tl_motion_position(m->position, &m->motion, scope->t0);
+  const talus_dvec3 to = tl_motion_position(m->position, &m->motion, scope->t1);
+  body->v = tl_scale(tl_between(from, to), (talus_real)(1 / scope->dt));
+  body->w = m->motion.spin;
+}
+
+static void load_free(const tl_ccp *job, size_t i, uint32_t slot, tl_ccp_body *body) {
+  const tl_model *model = job->model;
+  const tl_properties *property = &model->property;
+  const uint32_t lock = property->flags[slot] & TL_FLAG_LOCKS;
+  const talus_real h = (talus_real)job->scope->dt;
+  const talus_vec3 inertia = tl_body_inertia(model, slot);
+  tl_ccp_tensor tensor;
+  body->inv_mass = 1 / property->mass[slot];
+  tensor.inv_mass = tl_vec3(body->inv_mass, body->inv_mass, body->inv_mass);
+  if (lock == 0 && tl_body_shape(model, slot)->isotropic) {
+    body->inv_inertia = 1 / inertia.x;
+    tensor.inv_inertia =
+        tl_sym3_diagonal(tl_vec3(body->inv_inertia, body->inv_inertia, body->inv_inertia));
+  } else {
+    body->inv_inertia = -1;
+    tensor.inv_inertia = free_inverse_inertia(job->scope->in->rotation[slot], inertia, lock);
+    tensor.inv_mass =
+        locked_out(tensor.inv_mass, lock & TALUS_LOCK_X, lock & TALUS_LOCK_Y, lock & TALUS_LOCK_Z);
+    job->tensors[i] = tensor;
+  }
+  body->v = tl_madd(job->scope->in->velocity[slot], h, model->gravity);
+  body->w = job->scope->in->spin[slot];
+  if (property->force)
+    body->v = tl_madd(body->v, h, tl_mul(tensor.inv_mass, property->force[slot]));
+  if (property->torque)
+    body->w = tl_madd(body->w, h, tl_sym3_mul_vec(tensor.inv_inertia, property->torque[slot]));
+  if (lock) {
+    body->v = locked_out(body->v, lock & TALUS_LOCK_X, lock & TALUS_LOCK_Y, lock & TALUS_LOCK_Z);
+    body->w = locked_out(body->w, lock & TALUS_LOCK_RX, lock & TALUS_LOCK_RY, lock & TALUS_LOCK_RZ);
+  }
+}
+
+static void load_range(void *context, size_t begin, size_t end) {
+  const tl_ccp *job = context;
+  for (size_t i = begin; i < end; ++i) {
+    const uint32_t slot = tl_scope_slot(job->scope, i);
+    const uint32_t flags = job->model->property.flags[slot];
+    tl_ccp_body *body = &job->bodies[i];
+    if (flags & TL_FLAG_STATIC) {
+      memset(body, 0, sizeof *body);
+      if (flags & TL_FLAG_KINEMATIC)
+        load_kinematic(job, slot, body);
+    } else {
+      load_free(job, i, slot, body);
+    }
+  }
+}
+
+static bool needs_tensors(const tl_model *model, const tl_scope *scope) {
+  for (size_t i = 0; i < scope->count; ++i) {
+    const uint32_t slot = tl_scope_slot(scope, i), flags = model->property.flags[slot];
+    if (!(flags & TL_FLAG_STATIC) &&
+        ((flags & TL_FLAG_LOCKS) || !tl_body_shape(model, slot)->isotropic))
+      return true;
+  }
+  return false;
+}
+
+talus_status tl_ccp_load_bodies(tl_ccp *job) {
+  const tl_scope *scope = job->scope;
+  if (scope->members) {
+    uint32_t *index_of;
+    TL_TAKE(scope->arena, job->model->bodies, &index_of);
+    for (size_t i = 0; i < scope->count; ++i)
+      index_of[scope->members[i]] = (uint32_t)i;
+    job->index_of = index_of;
+  }
+  if (needs_tensors(job->model, scope))
+    TL_TAKE(scope->arena, scope->count + 1, &job->tensors);
+  memset(&job->bodies[scope->count], 0, sizeof job->bodies[0]);
+  tl_for(&job->model->par, scope->count, 1024, load_range, job);
+  return TALUS_OK;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static uint32_t solver_body(const tl_ccp *job, uint32_t slot) {
+  return job->index_of ? job->index_of[slot] : slot;
+}
+
+static tl_sym3 response_of(const tl_ccp *job, uint32_t body, talus_vec3 arm) {
+  const tl_ccp_body *b = &job->bodies[body];
+  if (b->inv_inertia < 0)
+    return tl_point_response(job->tensors[body].inv_mass, job->tensors[body].inv_inertia, arm);
+  const tl_sym3 w = tl_sym3_diagonal(tl_vec3(b->inv_inertia, b->inv_inertia, b->inv_inertia));
+  return tl_point_response(tl_vec3(b->inv_mass, b->inv_mass, b->inv_mass), w, arm);
+}
+
+/* Velocity of the body's material point at t0, before gravity and impulses: what restitution sees.
+ */
+static talus_vec3 velocity_before(const tl_ccp *job, uint32_t slot, uint32_t body, talus_vec3 arm) {
+  if (tl_body_is_static(job->model, slot))
+    return tl_ccp_point_velocity(&job->bodies[body], arm);
+  const tl_state *in = job->scope->in;
+  return tl_add(in->velocity[slot], tl_cross(in->spin[slot], arm));
+}
+
+static tl_ccp_row make_row(const tl_ccp *job, const tl_contact *c, uint32_t a, uint32_t b) {
+  const tl_model *model = job->model;
+  const tl_state *in = job->scope->in;
+  tl_ccp_row row;
+  row.normal = c->normal;
+  row.arm_a = tl_between(in->position[c->a], c->point);
+  row.arm_b = tl_narrow(tl_model_offset(model, in->position[c->b], c->point));
+
+  const tl_sym3 response =
+      tl_sym3_add(response_of(job, a, row.arm_a), response_of(job, b, row.arm_b));
+  tl_step_metric(response, row.normal, &row.en, &row.et);
+  if (!(row.et > 0))
+    row.et = row.en; /* tangents that nothing can move along: any step will do */
+
+  const size_t materials = model->materials.count;
+  const tl_pair_law *law =
+      &model->laws
+           .data[model->property.material[c->a] * materials + model->property.material[c->b]];
+  row.friction = law->friction;
+  const talus_vec3 before =
+      tl_sub(velocity_before(job, c->b, b, row.arm_b), velocity_before(job, c->a, a, row.arm_a));
+  row.bias = tl_contact_bias(c->gap, (talus_real)job->scope->dt, tl_dot(before, c->normal),
+                             law->restitution, (talus_real)job->settings->recovery_speed,
+                             job->bounce_speed);
+  row.impulse = tl_vec3(0, 0, 0);
+  if (job->settings->warm_start && row.en > 0)
+    row.impulse = tl_cone_project(c->impulse, c->normal, row.friction);
+  return row;
+}
+
+static void put_vector(tl_ccp_lanes *lanes, int lane, talus_vec3 v) {
+  lanes->x[lane] = v.x;
+  lanes->y[lane] = v.y;
+  lanes->z[lane] = v.z;
+}
+
+static void put_row(tl_ccp_pack *pack, int lane, const tl_ccp_row *row) {
+  put_vector(&pack->normal, lane, row->normal);
+  put_vector(&pack->arm_a, lane, row->arm_a);
+  put_vector(&pack->arm_b, lane, row->arm_b);
+  put_vector(&pack->impulse, lane, row->impulse);
+  pack->bias[lane] = row->bias;
+  pack->friction[lane] = row->friction;
+  pack->en[lane] = row->en;
+  pack->et[lane] = row->et;
+}
+
+static void make_packs(void *context, size_t begin, size_t end) {
+  const tl_ccp *job = context;
+  const uint32_t nobody = (uint32_t)job->scope->count;
+  for (size_t i = begin; i < end; ++i) {
+    tl_ccp_pack *pack = &job->packs[i];
+    const uint32_t first = job->pack_row[i], count = job->pack_row[i + 1] - first;
+    memset(pack, 0, sizeof *pack);
+    for (uint32_t lane = 0; lane < TL_CCP_LANES; ++lane) {
+      pack->a[lane] = pack->b[lane] = nobody;
+      if (lane >= count)
+        continue;
+      const tl_contact *c = &job->contacts->data[job->colours.order[first + lane]];
+      pack->a[lane] = solver_body(job, c->a);
+      pack->b[lane] = solver_body(job, c->b);
+      const tl_ccp_row row = make_row(job, c, pack->a[lane], pack->b[lane]);
+      put_row(pack, (int)lane, &row);
+    }
+  }
+}
+
+/* Every colour starts a pack, and a block of packs: what one thread takes at a time. */
+static talus_status cut(tl_ccp *job) {
+  tl_arena *arena = job->scope->arena;
+  const size_t colours = (size_t)job->colours.count;
+  const size_t most = job->row_count / TL_CCP_LANES + colours;
+  TL_TAKE(arena, most + 1, &job->pack_row);
+  TL_TAKE(arena, colours + 1, &job->colour_block);
+  TL_TAKE(arena, most / TL_CCP_BLOCK_PACKS + colours + 1, &job->block_pack);
+  size_t packs = 0, blocks = 0;
+  for (size_t k = 0; k < colours; ++k) {
+    const bool serial = job->colours.last_is_serial && k + 1 == colours;
+    const size_t first = packs;
+    job->colour_block[k] = (uint32_t)blocks;
+    for (uint32_t row = job->colours.start[k]; row < job->colours.start[k + 1];
+         row += TL_CCP_LANES) {
+      if ((packs - first) % TL_CCP_BLOCK_PACKS == 0 && !(serial && packs > first))
+        job->block_pack[blocks++] = (uint32_t)packs;
+      job->pack_row[packs++] = row;
+    }
+  }
+  job->colour_block[colours] = (uint32_t)blocks;
+  job->block_pack[blocks] = (uint32_t)packs;
+  job->pack_row[packs] = (uint32_t)job->row_count;
+  TL_ASSERT(packs <= most);
+  job->pack_count = packs;
+  job->block_count = blocks;
+  return TALUS_OK;
+}
+
+talus_status tl_ccp_load_rows(tl_ccp *job) {
+  job->row_count = job->contacts->count;
+  TL_TRY(tl_contact_colour(job->model, job->scope, job->contacts, &job->colours));
+  TL_TRY(cut(job));
+  TL_TAKE(job->scope->arena, job->pack_count, &job->packs);
+  tl_for(&job->model->par, job->pack_count, 64, make_packs, job);
+  return TALUS_OK;
+}

@@ -1,0 +1,104 @@
+/* Visits of rows, one lane after the other: the reference, and what runs where there is no AVX-512.
+ */
+#include "solve/ccp.h"
+
+#include <math.h>
+
+#define W TL_CCP_LANES
+
+static tl_ccp_vec lane_vec(const tl_ccp_lanes *from, int i) {
+  const tl_ccp_vec r = {from->x[i], from->y[i], from->z[i]};
+  return r;
+}
+
+static talus_vec3 lane_vec3(const tl_ccp_lanes *from, int i) {
+  return tl_vec3(from->x[i], from->y[i], from->z[i]);
+}
+
+static void push_lane(const tl_ccp *job, const tl_ccp_pack *pack, int i, talus_vec3 p) {
+  tl_ccp_body *a = &job->bodies[pack->a[i]], *b = &job->bodies[pack->b[i]];
+  const tl_ccp_tensor *tensors = job->tensors;
+  if (a->inv_mass > 0)
+    tl_ccp_push(a, tensors ? &tensors[pack->a[i]] : NULL, lane_vec3(&pack->arm_a, i), tl_neg(p));
+  if (b->inv_mass > 0)
+    tl_ccp_push(b, tensors ? &tensors[pack->b[i]] : NULL, lane_vec3(&pack->arm_b, i), p);
+}
+
+static tl_ccp_vec lane_velocity(const tl_ccp *job, const tl_ccp_pack *pack, int i) {
+  const talus_vec3 u =
+      tl_sub(tl_ccp_point_velocity(&job->bodies[pack->b[i]], lane_vec3(&pack->arm_b, i)),
+             tl_ccp_point_velocity(&job->bodies[pack->a[i]], lane_vec3(&pack->arm_a, i)));
+  const tl_ccp_vec r = {u.x, u.y, u.z};
+  return r;
+}
+
+double tl_ccp_sweep_lane(const tl_ccp *job, tl_ccp_pack *pack, int i) {
+  if (!(pack->en[i] > 0))
+    return 0;
+  const tl_ccp_vec p = tl_ccp_step(lane_vec(&pack->impulse, i), lane_velocity(job, pack, i),
+                                   lane_vec(&pack->normal, i), pack->bias[i], pack->friction[i],
+                                   pack->en[i], pack->et[i], job->ncp);
+  const talus_vec3 change = tl_sub(tl_vec3(p.x, p.y, p.z), lane_vec3(&pack->impulse, i));
+  pack->impulse.x[i] = p.x;
+  pack->impulse.y[i] = p.y;
+  pack->impulse.z[i] = p.z;
+  push_lane(job, pack, i, change);
+  return (double)(tl_length2(change) / (pack->en[i] * pack->et[i]));
+}
+
+bool tl_ccp_needs_tensor(const tl_ccp *job, const tl_ccp_pack *pack) {
+  if (!job->tensors)
+    return false;
+  for (int i = 0; i < W; ++i)
+    if (job->bodies[pack->a[i]].inv_inertia < 0 || job->bodies[pack->b[i]].inv_inertia < 0)
+      return true;
+  return false;
+}
+
+void tl_ccp_warm_packs(const tl_ccp *job, size_t begin, size_t end) {
+  for (size_t k = begin; k < end; ++k)
+    for (int i = 0; i < W; ++i)
+      push_lane(job, &job->packs[k], i, lane_vec3(&job->packs[k].impulse, i));
+}
+
+/* Lanes are added in the order in which a vector's are. */
+double tl_ccp_sweep_packs_scalar(const tl_ccp *job, size_t begin, size_t end) {
+  double sum = 0;
+  for (size_t k = begin; k < end; ++k) {
+    double lanes = 0;
+    for (int i = 0; i < W; ++i)
+      lanes += tl_ccp_sweep_lane(job, &job->packs[k], i);
+    sum += lanes;
+  }
+  return sum;
+}
+
+double tl_ccp_residual_packs_scalar(const tl_ccp *job, size_t begin, size_t end, double *most) {
+  double sum = 0;
+  *most = 0;
+  for (size_t k = begin; k < end; ++k) {
+    const tl_ccp_pack *pack = &job->packs[k];
+    double lanes = 0;
+    for (int i = 0; i < W; ++i) {
+      const talus_real r = tl_ccp_residual(lane_vec(&pack->impulse, i), lane_velocity(job, pack, i),
+                                           lane_vec(&pack->normal, i), pack->bias[i],
+                                           pack->friction[i], pack->en[i], pack->et[i], job->ncp);
+      lanes += (double)(r * r);
+      *most = fmax(*most, (double)r);
+    }
+    sum += lanes;
+  }
+  return sum;
+}
+
+double tl_ccp_sweep_packs(const tl_ccp *job, size_t begin, size_t end, bool serial) {
+  if (!serial && tl_ccp_has_avx512())
+    return tl_ccp_sweep_packs_avx512(job, begin, end);
+  return tl_ccp_sweep_packs_scalar(job, begin, end);
+}
+
+double tl_ccp_residual_packs(const tl_ccp *job, size_t begin, size_t end, double *most) {
+  if (tl_ccp_has_avx512())
+    return tl_ccp_residual_packs_avx512(job, begin, end, most);
+  return tl_ccp_residual_packs_scalar(job, begin, end, most);
+}

@@ -1,0 +1,230 @@
+/* Visits of rows, eight at a time, with AVX-512.
+ *
+ * A solver body is eight reals, so eight bodies make an 8 x 8 matrix whose rows are bodies and
+ * whose columns are what the arithmetic wants: all v.x, all v.y, ... The matrix is loaded row by
+ * row and transposed in registers; the arithmetic is that of kernels/ccp_visit.h with a vector of
+ * eight as the number; then the matrix is transposed back and stored. Vectors are the compiler's
+ * own (gcc, clang). No operation is fused or reordered, so the bits are those of the scalar code.
+ *
+ * Rows with a body that needs an inertia tensor are visited one by one. This file alone is compiled
+ * for AVX-512 (CMakeLists.txt); it runs only where the processor has it. */
+#include "solve/ccp.h"
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+
+#include <immintrin.h>
+#include <math.h>
+
+#define W TL_CCP_LANES
+
+typedef talus_real lanes __attribute__((vector_size(W * sizeof(talus_real))));
+#if TALUS_SINGLE
+typedef int32_t lane_mask __attribute__((vector_size(W * sizeof(int32_t))));
+#else
+typedef int64_t lane_mask __attribute__((vector_size(W * sizeof(int64_t))));
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE lanes lanes_sqrt(lanes x) {
+#if TALUS_SINGLE
+  return (lanes)_mm256_sqrt_ps((__m256)x);
+#else
+  return (lanes)_mm512_sqrt_pd((__m512d)x);
+#endif
+}
+
+INLINE lanes lanes_select(lane_mask test, lanes a, lanes b) {
+  return (lanes)((test & (lane_mask)a) | (~test & (lane_mask)b));
+}
+
+#undef TL_FN
+#define TL_FN              INLINE
+#define NUMBER             lanes
+#define TRUTH              lane_mask
+#define NUMBER_SQRT(x)     lanes_sqrt(x)
+#define SELECT(test, a, b) lanes_select(test, a, b)
+#define VISIT(name)        lanes_##name
+#include "kernels/ccp_visit.h"
+
+/* ---- rows of a pack
+ * ------------------------------------------------------------------------------ */
+
+INLINE lanes load(const talus_real *from) {
+  lanes r;
+  memcpy(&r, from, sizeof r);
+  return r;
+}
+
+INLINE lanes_vec load_vec(const tl_ccp_lanes *from) {
+  const lanes_vec r = {load(from->x), load(from->y), load(from->z)};
+  return r;
+}
+
+INLINE lanes_vec cross(lanes_vec a, lanes_vec b) {
+  const lanes_vec r = {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+  return r;
+}
+
+/* The columns of eight bodies. */
+typedef struct body_lanes {
+  lanes_vec v, w;
+  lanes inv_mass, inv_inertia;
+} body_lanes;
+
+#if defined(__clang__)
+#define SHUFFLE(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
+#else
+#define SHUFFLE(x, y, ...) __builtin_shuffle(x, y, (lane_mask){__VA_ARGS__})
+#endif
+
+/* Transposes an 8 x 8 matrix of rows: three rounds of exchanging ever larger squares. */
+INLINE void transpose(lanes m[W]) {
+  for (int i = 0; i < W; i += 2) {
+    const lanes x = m[i], y = m[i + 1];
+    m[i] = SHUFFLE(x, y, 0, 8, 2, 10, 4, 12, 6, 14);
+    m[i + 1] = SHUFFLE(x, y, 1, 9, 3, 11, 5, 13, 7, 15);
+  }
+  for (int i = 0; i < W; i += 4)
+    for (int k = i; k < i + 2; ++k) {
+      const lanes x = m[k], y = m[k + 2];
+      m[k] = SHUFFLE(x, y, 0, 1, 8, 9, 4, 5, 12, 13);
+      m[k + 2] = SHUFFLE(x, y, 2, 3, 10, 11, 6, 7, 14, 15);
+    }
+  for (int k = 0; k < 4; ++k) {
+    const lanes x = m[k], y = m[k + 4];
+    m[k] = SHUFFLE(x, y, 0, 1, 2, 3, 8, 9, 10, 11);
+    m[k + 4] = SHUFFLE(x, y, 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+}
+
+_Static_assert(sizeof(tl_ccp_body) == sizeof(lanes), "a solver body is a vector");
+
+INLINE body_lanes load_bodies(const tl_ccp_body *bodies, const uint32_t *index) {
+  lanes m[W];
+  for (int i = 0; i < W; ++i)
+    memcpy(&m[i], &bodies[index[i]], sizeof m[i]);
+  transpose(m);
+  const body_lanes r = {{m[0], m[1], m[2]}, {m[3], m[4], m[5]}, m[6], m[7]};
+  return r;
+}
+
+/* Bodies that do not move are not written: other threads read them. */
+INLINE void store_bodies(tl_ccp_body *bodies, const uint32_t *index, const body_lanes *from) {
+  lanes m[W] = {from->v.x, from->v.y, from->v.z,      from->w.x,
+                from->w.y, from->w.z, from->inv_mass, from->inv_inertia};
+  transpose(m);
+  for (int i = 0; i < W; ++i)
+    if (m[i][6] > 0)
+      memcpy(&bodies[index[i]], &m[i], sizeof m[i]);
+}
+
+/* v + w x arm of b, less that of a. */
+INLINE lanes_vec relative_velocity(const body_lanes *a, const body_lanes *b, lanes_vec arm_a,
+                                   lanes_vec arm_b) {
+  const lanes_vec ca = cross(a->w, arm_a), cb = cross(b->w, arm_b);
+  const lanes_vec r = {(b->v.x + cb.x) - (a->v.x + ca.x), (b->v.y + cb.y) - (a->v.y + ca.y),
+                       (b->v.z + cb.z) - (a->v.z + ca.z)};
+  return r;
+}
+
+INLINE void push(body_lanes *body, lanes_vec arm, lanes_vec p) {
+  body->v = lanes_madd(body->v, body->inv_mass, p);
+  body->w = lanes_madd(body->w, body->inv_inertia, cross(arm, p));
+}
+
+INLINE double add_lanes(lanes x) {
+  double sum = 0;
+  for (int i = 0; i < W; ++i)
+    sum += (double)x[i];
+  return sum;
+}
+
+/* ---- packs
+ * ------------------------------------------------------------------------------------------- */
+
+INLINE lanes sweep_pack(const tl_ccp *job, tl_ccp_pack *pack) {
+  body_lanes a = load_bodies(job->bodies, pack->a), b = load_bodies(job->bodies, pack->b);
+  const lanes_vec n = load_vec(&pack->normal), arm_a = load_vec(&pack->arm_a),
+                  arm_b = load_vec(&pack->arm_b);
+  const lanes_vec p = load_vec(&pack->impulse);
+  const lanes en = load(pack->en), et = load(pack->et), zero = {0};
+  const lanes_vec u = relative_velocity(&a, &b, arm_a, arm_b);
+  const lanes_vec fresh =
+      lanes_step(p, u, n, load(pack->bias), load(pack->friction), en, et, zero + job->ncp);
+  const lanes_vec change = {fresh.x - p.x, fresh.y - p.y, fresh.z - p.z};
+  const lanes_vec back = {-change.x, -change.y, -change.z};
+  memcpy(pack->impulse.x, &fresh.x, sizeof fresh.x);
+  memcpy(pack->impulse.y, &fresh.y, sizeof fresh.y);
+  memcpy(pack->impulse.z, &fresh.z, sizeof fresh.z);
+  push(&a, arm_a, back);
+  push(&b, arm_b, change);
+  store_bodies(job->bodies, pack->a, &a);
+  store_bodies(job->bodies, pack->b, &b);
+  return lanes_select(en > zero, lanes_dot(change, change) / (en * et), zero);
+}
+
+INLINE lanes residual_pack(const tl_ccp *job, const tl_ccp_pack *pack) {
+  const body_lanes a = load_bodies(job->bodies, pack->a), b = load_bodies(job->bodies, pack->b);
+  const lanes zero = {0};
+  const lanes_vec u = relative_velocity(&a, &b, load_vec(&pack->arm_a), load_vec(&pack->arm_b));
+  return lanes_residual(load_vec(&pack->impulse), u, load_vec(&pack->normal), load(pack->bias),
+                        load(pack->friction), load(pack->en), load(pack->et), zero + job->ncp);
+}
+
+/* The next pack's bodies are far apart in memory: ask for them early. */
+INLINE void prefetch_bodies(const tl_ccp *job, const tl_ccp_pack *pack) {
+  for (int i = 0; i < W; ++i) {
+    __builtin_prefetch(&job->bodies[pack->a[i]], 1);
+    __builtin_prefetch(&job->bodies[pack->b[i]], 1);
+  }
+}
+
+double tl_ccp_sweep_packs_avx512(const tl_ccp *job, size_t begin, size_t end) {
+  double sum = 0;
+  for (size_t k = begin; k < end; ++k) {
+    tl_ccp_pack *pack = &job->packs[k];
+    if (k + 2 < end)
+      prefetch_bodies(job, pack + 2);
+    if (tl_ccp_needs_tensor(job, pack)) {
+      double each = 0;
+      for (int i = 0; i < W; ++i)
+        each += tl_ccp_sweep_lane(job, pack, i);
+      sum += each;
+    } else {
+      sum += add_lanes(sweep_pack(job, pack));
+    }
+  }
+  return sum;
+}
+
+double tl_ccp_residual_packs_avx512(const tl_ccp *job, size_t begin, size_t end, double *most) {
+  double sum = 0;
+  *most = 0;
+  for (size_t k = begin; k < end; ++k) {
+    const lanes r = residual_pack(job, &job->packs[k]);
+    sum += add_lanes(r * r);
+    for (int i = 0; i < W; ++i)
+      *most = fmax(*most, (double)r[i]);
+  }
+  return sum;
+}
+
+bool tl_ccp_has_avx512(void) {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl");
+}
+
+#else
+
+bool tl_ccp_has_avx512(void) { return false; }
+
+double tl_ccp_sweep_packs_avx512(const tl_ccp *job, size_t begin, size_t end) {
+  return tl_ccp_sweep_packs_scalar(job, begin, end);
+}
+
+double tl_ccp_residual_packs_avx512(const tl_ccp *job, size_t begin, size_t end, double *most) {
+  return tl_ccp_residual_packs_scalar(job, begin, end, most);
+}
+
+#endif

@@ -1,0 +1,171 @@
+"""What the tests of the command share: how it is called, tiny scenes, and how folders are compared.
+
+The command is $TALUS, or build/release/talus of this tree.
+"""
+import os
+import pathlib
+import signal
+import struct
+import subprocess
+import time
+
+import pytest
+
+TALUS = os.environ.get("TALUS") or str(pathlib.Path(__file__).parents[2] / "build/release/talus")
+
+HISTORY_COLUMNS = (
+    "time,steps,bodies,pairs,contacts,kinetic_energy,potential_energy,px,py,pz,lx,ly,lz,"
+    "residual_max,residual_rms,iterations,dt,wall_total,wall_broad,wall_narrow,wall_solve,"
+    "wall_step,wall_output,state_hash"
+).split(",")
+
+# Falls, collides, emits, drains, is probed and writes contacts: a bit of all that has state.
+BUSY = """\
+talus: 1
+title: A bit of everything
+until: 0.3
+step: {dt: 1e-3}
+solve: {iterations: 10}
+materials:
+  glass: {density: 2500, friction: 0.4, restitution: 0.5}
+shapes:
+  grain: {sphere: 0.02}
+  block: {box: [0.04, 0.04, 0.04]}
+  tank: {container: [0.4, 0.4, 0.8], open: [top]}
+bodies:
+  - {name: tank, shape: tank, material: glass, at: [0, 0, 0.4], fixed: true}
+  - {name: cube, shape: block, material: glass, at: [0, 0, 0.021], spin: [0, 0, 5]}
+  - fill: {shape: grain, material: glass, count: 40, in: {box: [[-0.18, -0.18, 0.05], [0.18, 0.18, 0.3]]},
+           size: {uniform: [0.6, 1]}, seed: 3, velocity: [0, 0, -1]}
+emit:
+  - {name: tap, shape: grain, material: glass, rate: 200, velocity: [0, 0, -2], seed: 4, size: {uniform: [0.5, 1]},
+     from: {disc: {at: [0, 0, 0.6], radius: 0.15}}}
+sinks:
+  - {name: drain, in: {box: [[-0.2, -0.2, 0], [-0.1, -0.1, 0.03]]}}
+probes:
+  - {name: floor, body: tank, record: [force, torque], every: 0.007}
+  - {name: middle, region: {box: [[-0.1, -0.1, 0], [0.1, 0.1, 0.2]]}, record: [mass-flow, count, energy]}
+output: {every: 0.013, fields: [quaternion, velocity, spin, contacts]}
+"""
+
+# One ball on a floor: nothing to compute.
+BALL = """\
+talus: 1
+until: 0.1
+materials: {stone: {density: 2600}}
+shapes: {ground: {plane: [0, 0, 1, 0]}, ball: {sphere: 0.1}}
+bodies:
+  - {name: ground, shape: ground, material: stone, fixed: true}
+  - {name: ball, shape: ball, material: stone, at: [0, 0, 0.5]}
+output: {every: 0.01}
+"""
+
+
+def talus(*arguments, cwd=None, env=None, timeout=60, **options):
+    """Runs the command to its end; stdout and stderr are text."""
+    return subprocess.run(
+        [TALUS, *map(str, arguments)], cwd=cwd, env={**os.environ, "OMP_WAIT_POLICY": "passive", **(env or {})},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=timeout, **options)
+
+
+def start(*arguments, **options):
+    """Starts the command and returns the process."""
+    return subprocess.Popen(
+        [TALUS, *map(str, arguments)], env={**os.environ, "OMP_WAIT_POLICY": "passive"},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+def run(scene, folder, *arguments, code=0, **options):
+    """talus run, which must end with that exit code."""
+    done = talus("run", scene, "-o", folder, "--threads", 1, *arguments, **options)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+def hash_of(done):
+    """The state hash of the last line of a run."""
+    words = done.stdout.split()
+    assert words[0] == "hash" and len(words[1]) == 16 and int(words[1], 16) >= 0, done.stdout
+    return words[1]
+
+
+def wait_for(condition, process=None, seconds=20):
+    """Until the condition holds; False where the process ended first."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        if process is not None and process.poll() is not None:
+            return condition()
+        time.sleep(0.002)
+    return True
+
+
+def history(folder):
+    """Rows of history.csv as dicts of texts; the columns must be those of the contract."""
+    lines = (pathlib.Path(folder) / "history.csv").read_text().splitlines()
+    assert lines[0].split(",") == HISTORY_COLUMNS
+    return [dict(zip(HISTORY_COLUMNS, line.split(","), strict=True)) for line in lines[1:]]
+
+
+def contents(folder):
+    """Every file of a result folder but the log, wall times taken out of the history."""
+    folder, found = pathlib.Path(folder), {}
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        name = path.relative_to(folder).as_posix()
+        if name == "log.txt":
+            continue
+        found[name] = path.read_bytes()
+        if name == "history.csv":
+            found[name] = [[cell for column, cell in row.items() if not column.startswith("wall_")]
+                           for row in history(folder)]
+    return found
+
+
+def assert_same_folder(a, b):
+    one, other = contents(a), contents(b)
+    assert one.keys() == other.keys()
+    for name in one:
+        assert one[name] == other[name], f"{name} differs"
+
+
+def assert_hdf5_is_whole(path):
+    """The signature, and a length that is the one in the superblock: a torn file has neither."""
+    data = path.read_bytes()
+    at = next((at for at in (0, 512, 1024) if data[at:at + 8] == b"\x89HDF\r\n\x1a\n"), None)
+    assert at is not None, f"{path} is no HDF5 file"
+    version = data[at + 8]
+    base, end = struct.unpack_from("<Q", data, at + (24 if version < 2 else 12))[0], None
+    end = struct.unpack_from("<Q", data, at + (40 if version < 2 else 28))[0]
+    assert len(data) in (end, base + end), f"{path} is cut off"
+
+
+def assert_readable(folder):
+    """What must hold at every moment, whoever was killed: no file is half, the list lists what is there."""
+    import json
+    folder = pathlib.Path(folder)
+    for path in folder.rglob("*.hdf"):
+        assert_hdf5_is_whole(path)
+    series = folder / "frames.hdf.series"
+    if series.exists():
+        for entry in json.loads(series.read_text())["files"]:
+            assert (folder / entry["name"]).exists(), f"{entry['name']} is listed and not there"
+
+
+def kill(process, sig=signal.SIGKILL):
+    process.send_signal(sig)
+    out, err = process.communicate(timeout=30)
+    return process.returncode, out, err
+
+
+@pytest.fixture
+def busy(tmp_path):
+    path = tmp_path / "busy.yaml"
+    path.write_text(BUSY)
+    return path
+
+
+@pytest.fixture
+def ball(tmp_path):
+    path = tmp_path / "ball.yaml"
+    path.write_text(BALL)
+    return path

@@ -1,0 +1,226 @@
+/* Probes: means over time of forces, torques, counts, energies and mass flow, on hand-made steps.
+ */
+#include "flow/place.h"
+#include "flow_fixture.h"
+
+typedef struct bench {
+  fixture f;
+  tl_flow flow;
+  tl_contacts contacts;
+} bench;
+
+static bench bench_make(void) {
+  bench b = {.f = fixture_make(8)};
+  fixture_sphere(&b.f, 0.5);
+  return b;
+}
+
+static void bench_free(bench *b) {
+  tl_array_free(&b->contacts);
+  tl_flow_release(&b->flow);
+  fixture_free(&b->f);
+}
+
+static uint32_t body(bench *b, double x, double y, double z, uint32_t flags) {
+  return fixture_body(&b->f, (talus_shape){0}, x, y, z, flags);
+}
+
+static void touch(bench *b, uint32_t first, uint32_t second, talus_dvec3 point,
+                  talus_vec3 impulse) {
+  const tl_contact contact = {.a = first, .b = second, .point = point, .impulse = impulse};
+  CHECK_OK(tl_array_push(&b->contacts, contact));
+}
+
+static uint32_t probe_on(bench *b, uint32_t slot, uint32_t record) {
+  const talus_probe_def def = {.on_body = true, .record = record};
+  uint32_t row;
+  CHECK_OK(tl_flow_add_probe(&b->flow, &def, b->f.model.property.uid[slot], 0, &row));
+  return row;
+}
+
+static uint32_t probe_in(bench *b, talus_region region, uint32_t record) {
+  const talus_probe_def def = {.region = region, .record = record};
+  uint32_t row;
+  CHECK_OK(tl_flow_add_probe(&b->flow, &def, 0, 0, &row));
+  return row;
+}
+
+/* One step of length dt that works in place, like the world's. */
+static void step(bench *b, double t0, double dt) {
+  const tl_scope scope = {.count = b->f.model.bodies,
+                          .t0 = t0,
+                          .t1 = t0 + dt,
+                          .dt = dt,
+                          .in = &b->f.state,
+                          .out = &b->f.state};
+  tl_flow_probe(&b->flow, &b->f.model, &scope, &b->contacts);
+}
+
+static talus_probe_values finish(bench *b, uint32_t row, double now) {
+  talus_probe_values values;
+  tl_probe_finish(&b->flow.probes.data[row], now, &values);
+  return values;
+}
+
+TEST(force_is_impulse_over_time_and_acts_both_ways) {
+  bench b = bench_make();
+  body(&b, 0, 0, 0, TL_FLAG_FIXED), body(&b, 0, 0, 1, 0), body(&b, 0, 0, 2, 0);
+  const uint32_t middle = probe_on(&b, 1, TALUS_RECORD_FORCE),
+                 low = probe_on(&b, 0, TALUS_RECORD_FORCE);
+  touch(&b, 0, 1, tl_dvec3(0, 0, 0.5), tl_vec3(0, TL_R(0.5), 3));
+  touch(&b, 1, 2, tl_dvec3(0, 0, 1.5), tl_vec3(0, 0, 1));
+  step(&b, 0, 0.5);
+  b.contacts.data[0].impulse = tl_vec3(0, 0, 5);
+  b.contacts.count = 1;
+  step(&b, 0.5, 0.25);
+  talus_probe_values v = finish(&b, middle, 0.75);
+  CHECK_NEAR(v.from, 0, 0);
+  CHECK_NEAR(v.to, 0.75, 0);
+  CHECK_NEAR(v.force[1], 0.5 / 0.75, 1e-6);
+  CHECK_NEAR(v.force[2], (3 - 1 + 5) / 0.75, 1e-6);
+  CHECK_NEAR(v.torque[0], 0, 0); /* not asked for */
+  v = finish(&b, low, 0.75);
+  CHECK_NEAR(v.force[2], -8 / 0.75, 1e-6);
+  /* The interval is over: a new one begins with nothing. */
+  v = finish(&b, middle, 0.75);
+  CHECK_NEAR(v.from, 0.75, 0);
+  CHECK_NEAR(v.force[2], 0, 0);
+  step(&b, 0.75, 0.25);
+  CHECK_NEAR(finish(&b, middle, 1).force[2], 20, 1e-6);
+  bench_free(&b);
+}
+
+TEST(torque_is_about_the_centre_when_the_contact_was_found) {
+  bench b = bench_make();
+  body(&b, 0, 0, 0, TL_FLAG_FIXED), body(&b, 1, 2, 3, 0);
+  const uint32_t row = probe_on(&b, 1, TALUS_RECORD_TORQUE);
+  touch(&b, 0, 1, tl_dvec3(1, 2.5, 3), tl_vec3(2, 0, 0));
+  step(&b, 0, 1);
+  /* (0, 0.5, 0) x (2, 0, 0) */
+  CHECK_NEAR(finish(&b, row, 1).torque[2], -1, 1e-6);
+  /* The step has moved the body by dt v in place; the arm is the same. */
+  b.f.state.velocity[1] = tl_vec3(0, TL_R(0.25), 0);
+  b.f.state.position[1].y += 0.25;
+  step(&b, 1, 1);
+  CHECK_NEAR(finish(&b, row, 2).torque[2], -1, 1e-6);
+  bench_free(&b);
+}
+
+TEST(separate_states_give_the_same_torque) {
+  bench b = bench_make();
+  body(&b, 0, 0, 0, TL_FLAG_FIXED), body(&b, 1, 2, 3, 0);
+  const uint32_t row = probe_on(&b, 1, TALUS_RECORD_TORQUE | TALUS_RECORD_ENERGY);
+  touch(&b, 0, 1, tl_dvec3(1, 2.5, 3), tl_vec3(2, 0, 0));
+  fixture after = fixture_make(8);
+  after.state.position[1] = tl_dvec3(7, 7, 7);
+  after.state.rotation[1] = tl_quat_identity();
+  after.state.velocity[1] = tl_vec3(0, 0, 3);
+  const tl_scope scope = {
+      .count = 2, .t0 = 0, .t1 = 1, .dt = 1, .in = &b.f.state, .out = &after.state};
+  tl_flow_probe(&b.flow, &b.f.model, &scope, &b.contacts);
+  const talus_probe_values v = finish(&b, row, 1);
+  CHECK_NEAR(v.torque[2], -1, 1e-6);
+  CHECK_NEAR(v.energy, 4.5 * (double)b.f.model.property.mass[1], 1e-3);
+  fixture_free(&after);
+  bench_free(&b);
+}
+
+TEST(arms_reach_through_a_periodic_border) {
+  bench b = bench_make();
+  fixture_periodic(&b.f, 10, true, false, false);
+  body(&b, 9.8, 0, 0, 0), body(&b, 0.6, 0, 0, 0);
+  const uint32_t left = probe_on(&b, 0, TALUS_RECORD_TORQUE),
+                 right = probe_on(&b, 1, TALUS_RECORD_TORQUE);
+  touch(&b, 0, 1, tl_dvec3(10.2, 0, 0), tl_vec3(0, 1, 0)); /* in the image of a */
+  step(&b, 0, 1);
+  CHECK_NEAR(finish(&b, left, 1).torque[2], -0.4, 1e-6);
+  CHECK_NEAR(finish(&b, right, 1).torque[2], -0.4, 1e-6);
+  bench_free(&b);
+}
+
+TEST(energy_of_a_body_is_translation_and_rotation) {
+  bench b = bench_make();
+  const talus_shape brick = fixture_shape(&b.f, TALUS_BOX, 1, 2, 3, 0);
+  const uint32_t slot = fixture_body(&b.f, brick, 0, 0, 0, 0);
+  const uint32_t row = probe_on(&b, slot, TALUS_RECORD_ENERGY);
+  /* Turned so that the body's x axis is the world's z axis. */
+  b.f.state.rotation[slot] = tl_quat_from_axis_angle(tl_vec3(0, 1, 0), TL_R(-TL_PI / 2));
+  b.f.state.velocity[slot] = tl_vec3(3, 0, 4);
+  b.f.state.spin[slot] = tl_vec3(0, 0, 2);
+  step(&b, 0, 0.1);
+  const double mass = 6000, moment = mass * (4 + 9) / 12;
+  CHECK_NEAR(finish(&b, row, 0.1).energy, 0.5 * mass * 25 + 0.5 * moment * 4, 0.02);
+  bench_free(&b);
+}
+
+TEST(a_removed_body_reads_zero_and_the_others_are_still_found) {
+  bench b = bench_make();
+  body(&b, 0, 0, 0, TL_FLAG_FIXED), body(&b, 0, 0, 1, 0), body(&b, 0, 0, 2, 0);
+  const uint32_t gone = probe_on(&b, 1, TALUS_RECORD_FORCE),
+                 kept = probe_on(&b, 2, TALUS_RECORD_FORCE);
+  tl_fields_move(&b.f.model.property, tl_property_fields, TL_PROPERTY_FIELD_COUNT, 1, 2);
+  b.f.model.bodies = 2;
+  touch(&b, 0, 1, tl_dvec3(0, 0, 0.5), tl_vec3(0, 0, 3));
+  step(&b, 0, 1);
+  CHECK_NEAR(finish(&b, gone, 1).force[2], 0, 0);
+  CHECK_NEAR(finish(&b, kept, 1).force[2], 3, 1e-6);
+  bench_free(&b);
+}
+
+TEST(regions_count_weigh_and_measure_flow) {
+  bench b = bench_make();
+  for (int i = 0; i < 4; ++i)
+    body(&b, i, 0, 0, 0);
+  body(&b, 0, 0, 0, TL_FLAG_FIXED);
+  b.f.state.velocity[0] = tl_vec3(1, 2, 3);
+  b.f.state.velocity[1] = tl_vec3(1, 0, -1);
+  b.f.state.velocity[3] = tl_vec3(9, 9, 9);
+  const double mass = (double)b.f.model.property.mass[0];
+  const uint32_t all = TALUS_RECORD_COUNT | TALUS_RECORD_ENERGY | TALUS_RECORD_MASS_FLOW;
+  const uint32_t row = probe_in(&b, fixture_box(-0.5, -1, -2, 1.5, 1, 2), all);
+  const uint32_t count = probe_in(&b, fixture_box(-0.5, -1, -2, 1.5, 1, 2), TALUS_RECORD_COUNT);
+  step(&b, 0, 0.25);
+  b.f.state.position[1].x = 50; /* has left for the second, three times as long step */
+  step(&b, 0.25, 0.75);
+  const talus_probe_values v = finish(&b, row, 1);
+  CHECK_NEAR(v.count, 0.25 * 2 + 0.75 * 1, 1e-12);
+  CHECK_NEAR(v.mass_flow[0], mass * (0.25 * 2 + 0.75 * 1) / 2, 1e-3);
+  CHECK_NEAR(v.mass_flow[1], mass * 2 / 2, 1e-3);
+  CHECK_NEAR(v.mass_flow[2], mass * (0.25 * 2 + 0.75 * 3) / 4, 1e-3);
+  CHECK_NEAR(v.energy, 0.5 * mass * (14 + 0.25 * 2), 1e-2);
+  const talus_probe_values c = finish(&b, count, 1);
+  CHECK_NEAR(c.count, 1.25, 1e-12);
+  CHECK(c.energy == 0 && c.mass_flow[0] == 0);
+  bench_free(&b);
+}
+
+TEST(impossible_probes_are_refused_by_name) {
+  tl_flow flow = {0};
+  uint32_t row;
+  talus_probe_def def = {.name = "outlet", .region = fixture_box(0, 0, 0, 1, 1, 1)};
+#define CHECK_REFUSED(text) CHECK_FAILS(tl_flow_add_probe(&flow, &def, 0, 0, &row), (text))
+  CHECK_REFUSED("probe 'outlet': say what to record");
+  def.record = 1024;
+  CHECK_REFUSED("say what to record");
+  def.record = TALUS_RECORD_FORCE;
+  CHECK_REFUSED("force and torque need a body");
+  def.on_body = true, def.record = TALUS_RECORD_FORCE | TALUS_RECORD_COUNT;
+  CHECK_REFUSED("mass-flow and count need a region");
+  def.on_body = false, def.record = TALUS_RECORD_COUNT | TALUS_RECORD_MASS_FLOW;
+  def.region = (talus_region){.kind = TALUS_REGION_SPHERE, .radius = 1};
+  CHECK_REFUSED("use a box as the region");
+  def.region = fixture_box(0, 0, 0, 1, 1, 0);
+  CHECK_REFUSED("the region is flat");
+  def.region = fixture_box(0, 0, 0, 1, -1, 1);
+  CHECK_REFUSED("inside out along y");
+  def.region = fixture_box(0, 0, 0, 1, 1, 1);
+  CHECK_OK(tl_flow_add_probe(&flow, &def, 0, 0, &row));
+  CHECK_REFUSED("there is a probe of that name already");
+#undef CHECK_REFUSED
+  CHECK_EQ_U64(flow.probes.count, 1);
+  const size_t held = tl_memory_count().bytes;
+  tl_flow_release(&flow);
+  CHECK(tl_memory_count().bytes < held);
+}
+
+TEST_MAIN()

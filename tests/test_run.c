@@ -1,0 +1,207 @@
+/* The run, as calls: when things are due, what a definition may say, and what a program is told. */
+#include "check.h"
+#include "run.h"
+
+#if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
+
+#include <locale.h>
+#include <math.h>
+#include <unistd.h>
+
+static const char scene_text[] = "talus: 1\n"
+                                 "until: 0.05\n"
+                                 "materials: {stone: {density: 2600}}\n"
+                                 "shapes: {ground: {plane: [0, 0, 1, 0]}, ball: {sphere: 0.1}}\n"
+                                 "bodies:\n"
+                                 "  - {shape: ground, material: stone, fixed: true}\n"
+                                 "  - {name: ball, shape: ball, material: stone, at: [0, 0, 0.5]}\n"
+                                 "output: {every: 0.01}\n";
+
+static talus_scene *parse(void) {
+  talus_scene *scene = NULL;
+  const talus_status status = talus_scene_parse(scene_text, sizeof scene_text - 1, "test.yaml",
+                                                NULL, NULL, 0, &scene, NULL);
+  CHECK_MSG(status == TALUS_OK, "%s", talus_last_error());
+  return scene;
+}
+
+static talus_status run(const talus_scene *scene, talus_run_def def, talus_run_result *result) {
+  def.threads = 1;
+  return talus_run(scene, &def, result);
+}
+
+/* ---- the grid -------------------------------------------------------------------------------- */
+
+/* Event k is due at the step nearest k * every, and nowhere else. */
+static void check_grid(double every, double dt, uint64_t steps) {
+  uint64_t k = 0;
+  for (uint64_t step = 0; step <= steps; ++step) {
+    const bool expected = (uint64_t)llround((double)k * every / dt) == step;
+    CHECK_MSG(tl_run_is_due(every, dt, step) == expected, "every %g, dt %g, step %llu", every, dt,
+              (unsigned long long)step);
+    if (expected)
+      k++;
+  }
+}
+
+TEST(events_are_due_at_the_nearest_step_and_nowhere_else) {
+  check_grid(0.01, 1e-3, 5000);
+  check_grid(0.013, 1e-3, 5000);
+  check_grid(0.001, 1e-3, 5000);
+  check_grid(0.0101, 3e-3, 5000);
+  check_grid(1.0 / 3, 1e-2, 5000);
+  check_grid(100, 1e-3, 5000);
+}
+
+TEST(every_step_is_due_when_the_interval_is_shorter_than_a_step) {
+  for (uint64_t step = 0; step < 100; ++step)
+    CHECK(tl_run_is_due(3e-4, 1e-3, step));
+}
+
+/* ---- definitions ----------------------------------------------------------------------------- */
+
+TEST(default_definition_runs_as_the_scene_says) {
+  const talus_run_def def = talus_run_def_default();
+  CHECK(def.until < 0 && def.threads == 0 && def.checkpoint_every == 60);
+  CHECK(!def.resume && !def.force && !def.folder && !def.interrupt);
+}
+
+TEST(impossible_definitions_are_refused) {
+  talus_scene *scene = parse();
+  talus_run_result result;
+  talus_run_def def = talus_run_def_default();
+  CHECK(run(scene, def, &result) == TALUS_ERROR_INVALID); /* no folder */
+  def.folder = "out-refused";
+  def.until = NAN;
+  CHECK(run(scene, def, &result) == TALUS_ERROR_INVALID);
+  def.until = 0;
+  CHECK(run(scene, def, &result) == TALUS_ERROR_INVALID);
+  def.until = 1e300;
+  CHECK(run(scene, def, &result) == TALUS_ERROR_INVALID);
+  def.until = -1;
+  def.checkpoint_every = NAN;
+  CHECK(run(scene, def, &result) == TALUS_ERROR_INVALID);
+  def.checkpoint_every = 60;
+  def.resume = def.force = true;
+  CHECK(run(scene, def, &result) == TALUS_ERROR_INVALID);
+  CHECK(access("out-refused", F_OK) != 0);
+  talus_scene_free(scene);
+}
+
+/* ---- what a program is told ------------------------------------------------------------------ */
+
+typedef struct run_told {
+  uint64_t calls, steps;
+  size_t lines;
+} run_told;
+
+static void on_progress(void *context, const talus_progress *now) {
+  run_told *told = context;
+  CHECK(now->steps >= told->steps && now->time <= now->until && now->bodies == 2);
+  told->steps = now->steps;
+  told->calls++;
+}
+
+static void on_log(void *context, int level, const char *line) {
+  ((run_told *)context)->lines++;
+  CHECK(level >= 0 && level <= 3 && *line && !strchr(line, '\n'));
+}
+
+TEST(run_tells_its_progress_and_its_result) {
+  talus_scene *scene = parse();
+  run_told told = {0};
+  talus_run_def def = talus_run_def_default();
+  def.folder = "out-told";
+  def.force = true;
+  def.progress = on_progress;
+  def.log = on_log;
+  def.context = &told;
+  talus_run_result result;
+  const talus_status status = run(scene, def, &result);
+  CHECK_MSG(status == TALUS_OK, "%s", talus_last_error());
+  CHECK(result.steps == 50 && result.frames == 6 && result.bodies == 2);
+  CHECK_NEAR(result.time, 0.05, 1e-15);
+  CHECK(result.hash != 0 && result.wall > 0);
+  CHECK(told.calls >= 2 && told.steps == 50 && told.lines > 0);
+  talus_scene_free(scene);
+}
+
+TEST(interrupted_run_goes_on_to_the_same_hash) {
+  talus_scene *scene = parse();
+  const volatile int interrupt = 1;
+  talus_run_result whole, half;
+  talus_run_def def = talus_run_def_default();
+  def.force = true;
+  def.folder = "out-whole";
+  CHECK(run(scene, def, &whole) == TALUS_OK);
+  def.folder = "out-half";
+  def.interrupt = &interrupt;
+  CHECK(run(scene, def, &half) == TALUS_INTERRUPTED);
+  CHECK(half.steps == 0 && strstr(talus_last_error(), "saved"));
+  def.interrupt = NULL;
+  def.force = false;
+  def.resume = true;
+  CHECK(run(scene, def, &half) == TALUS_OK);
+  CHECK_EQ_U64(half.hash, whole.hash);
+  CHECK_EQ_U64(half.frames, whole.frames);
+  talus_scene_free(scene);
+}
+
+/* A program's own decimal comma must not get into the files. */
+TEST(files_do_not_depend_on_the_locale) {
+  const char *before = setlocale(LC_ALL, NULL);
+  char *kept = NULL;
+  CHECK(tl_copy_text(before, &kept) == TALUS_OK);
+  if (setlocale(LC_ALL, "de_DE.UTF-8") || setlocale(LC_ALL, "fr_FR.UTF-8")) {
+    talus_scene *scene = parse();
+    talus_run_result result;
+    talus_run_def def = talus_run_def_default();
+    def.folder = "out-locale";
+    def.force = true;
+    CHECK(run(scene, def, &result) == TALUS_OK);
+    FILE *file = fopen("out-locale/frames.hdf.series", "r");
+    char text[512] = "";
+    CHECK(file && fread(text, 1, sizeof text - 1, file) > 0);
+    CHECK(strstr(text, "\"time\": 0.01}"));
+    fclose(file);
+    talus_scene_free(scene);
+  }
+  setlocale(LC_ALL, kept);
+  void *block = kept;
+  CHECK(tl_resize(&block, strlen(kept) + 1, 0) == TALUS_OK);
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+TEST(lines_are_cut_back_to_whole_ones) {
+  FILE *file = fopen("lines.txt", "w");
+  CHECK(file && fputs("one\ntwo\nthree\ntor", file) >= 0 && fclose(file) == 0);
+  tl_lines lines;
+  char last[16];
+  CHECK(tl_lines_open(&lines, "lines.txt", 3) == TALUS_OK);
+  CHECK(tl_lines_last(&lines, last, sizeof last) == TALUS_OK);
+  CHECK_STR(last, "three");
+  tl_lines_close(&lines);
+  CHECK(tl_lines_open(&lines, "lines.txt", 4) == TALUS_ERROR_FORMAT);
+  tl_lines_close(&lines);
+  CHECK(tl_lines_open(&lines, "lines.txt", 2) == TALUS_OK);
+  CHECK(tl_lines_add(&lines, "four\n", 5) == TALUS_OK && lines.count == 3);
+  CHECK(tl_lines_last(&lines, last, sizeof last) == TALUS_OK);
+  CHECK_STR(last, "four");
+  CHECK(lines.bytes == 13);
+  tl_lines_close(&lines);
+  CHECK(tl_lines_open(&lines, "no-such-lines.txt", 1) == TALUS_ERROR_FORMAT);
+  tl_lines_close(&lines);
+  CHECK(access("no-such-lines.txt", F_OK) != 0);
+}
+
+#else
+
+TEST(build_without_libyaml_or_hdf5_says_so) {
+  const talus_run_def def = talus_run_def_default();
+  CHECK(talus_run(NULL, &def, NULL) == TALUS_ERROR_UNSUPPORTED);
+}
+
+#endif
+
+TEST_MAIN()
