@@ -1,7 +1,5 @@
 #include "render_scene.h"
 
-#include "render_features.h"
-
 #if TALUS_HAVE_EMBREE
 
 #include <math.h>

@@ -25,6 +25,11 @@ foreach(header IN LISTS headers)
   file(STRINGS "${INCLUDE_ROOT}/${header}" lines REGEX "^TL_FN[ \t].*\\(")
   foreach(line IN LISTS lines)
     # "TL_FN talus_real tl_dot(talus_vec3 a, ..." -> tl_dot: the word before the first bracket.
+    # kernels/ccp_visit.h writes names as VISIT(dot); with a real as the number that is tl_ccp_dot.
+    string(REGEX REPLACE "VISIT\\(([a-z_]+)\\)" "tl_ccp_\\1" line "${line}")
+    if(NOT line MATCHES "\\(")
+      continue()
+    endif()
     string(REGEX REPLACE "\\(.*$" "" line "${line}")
     if(line MATCHES "([A-Za-z_][A-Za-z0-9_]*)[ \t]*$")
       list(APPEND names ${CMAKE_MATCH_1})

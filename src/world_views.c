@@ -24,13 +24,10 @@ static const view_row views[TALUS_FIELDS] = {
 };
 
 static const tl_field *field_of(const view_row *row) {
-  const tl_field *fields = row->of_state ? tl_state_fields : tl_property_fields;
-  const int n = row->of_state ? TL_STATE_FIELD_COUNT : TL_PROPERTY_FIELD_COUNT;
-  for (int i = 0; i < n; ++i)
-    if (fields[i].offset == row->offset)
-      return &fields[i];
-  TL_ASSERT(!"every view has a field");
-  return NULL;
+  const tl_field *field = row->of_state ? tl_state_fields : tl_property_fields;
+  while (field->offset != row->offset)
+    field++;
+  return field;
 }
 
 talus_status talus_view_map(talus_world *world, talus_field field, int access, talus_view *view) {

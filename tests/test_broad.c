@@ -4,8 +4,6 @@
 #include "base/random.h"
 #include "broad/broad.h"
 
-const char *talus_last_error(void);
-
 /* ---- scenes --------------------------------------------------------------------------------- */
 
 enum { BOUNDED, UNBOUNDED };

@@ -14,7 +14,7 @@
 
 #define SAMPLES   128
 #define GROUPS    24     /* at most; neighbouring classes are put together if there are more */
-#define ROW       10.0   /* finding the run of a row of cells, in tests of two boxes */
+#define ROW       16.0   /* finding the run of a row of cells, in tests of two boxes */
 #define LEVEL     5000.0 /* having one more level, in tests */
 #define UNEVEN    4.0    /* times the mean density is what most boxes see around them */
 #define MOST_WIDE 32     /* more large boxes than this are never put into the wide list */

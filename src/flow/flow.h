@@ -34,9 +34,12 @@ typedef struct tl_placement {
 
 typedef TL_ARRAY(tl_placement) tl_placements;
 
-/* Random places without overlap among themselves and with the bodies there are, largest first, by
- * trial with a grid; then ordered along a Morton curve, so that neighbours in space are neighbours
- * in memory. *wanted is how many were asked for; placements->count how many fitted. */
+/* Random places without overlap among themselves (by bounding spheres) and with the bodies there
+ * are (by the narrow phase; bodies of ignored groups are not in the way), largest first, by trial
+ * with a grid. Bodies lie wholly in the region; a periodic axis that it spans has no ends. What is
+ * too dense for that is put on a lattice, each body shaken within its cell, and the log says so.
+ * Then ordered along a Morton curve, so that neighbours in space are neighbours in memory. *wanted
+ * is how many were asked for; placements->count how many fitted. */
 talus_status tl_fill_plan(const tl_model *model, const tl_state *state, const talus_fill_def *def,
                           tl_placements *placements, uint64_t *wanted);
 

@@ -57,7 +57,7 @@ static size_t bucket(const tl_grid *grid, int level, int64_t x, int64_t y, int64
 /* Cells beyond the range of the integer are one cell. */
 static int64_t cell(double distance, double width) {
   const double i = floor(distance / width);
-  return i > -0x1p62 && i < 0x1p62 ? (int64_t)i : (int64_t)1 << 62;
+  return fabs(i) < 4e18 ? (int64_t)i : INT64_C(4000000000000000000);
 }
 
 /* Cell number of an image; `around` is 0 where there are none. */

@@ -149,8 +149,9 @@ static void append_blocks(void *context, size_t begin, size_t end) {
   const work *job = context;
   for (size_t i = job->first + begin; i < job->first + end; ++i) {
     const pair_block *block = &job->blocks[i];
-    memcpy(job->contacts + block->target, job->scratch + block->begin,
-           block->count * sizeof *job->contacts);
+    if (block->count > 0)
+      memcpy(job->contacts + block->target, job->scratch + block->begin,
+             block->count * sizeof *job->contacts);
   }
 }
 

@@ -33,8 +33,6 @@ static tl_ccp_vec lane_velocity(const tl_ccp *job, const tl_ccp_pack *pack, int 
 }
 
 double tl_ccp_sweep_lane(const tl_ccp *job, tl_ccp_pack *pack, int i) {
-  if (!(pack->en[i] > 0))
-    return 0;
   const tl_ccp_vec p = tl_ccp_step(lane_vec(&pack->impulse, i), lane_velocity(job, pack, i),
                                    lane_vec(&pack->normal, i), pack->bias[i], pack->friction[i],
                                    pack->en[i], pack->et[i], job->ncp);
@@ -43,7 +41,7 @@ double tl_ccp_sweep_lane(const tl_ccp *job, tl_ccp_pack *pack, int i) {
   pack->impulse.y[i] = p.y;
   pack->impulse.z[i] = p.z;
   push_lane(job, pack, i, change);
-  return (double)(tl_length2(change) / (pack->en[i] * pack->et[i]));
+  return pack->en[i] > 0 ? (double)(tl_length2(change) / (pack->en[i] * pack->et[i])) : 0;
 }
 
 bool tl_ccp_needs_tensor(const tl_ccp *job, const tl_ccp_pack *pack) {

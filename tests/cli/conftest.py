@@ -4,9 +4,11 @@ The command is $TALUS, or build/release/talus of this tree.
 """
 import os
 import pathlib
+import shutil
 import signal
 import struct
 import subprocess
+import tempfile
 import time
 
 import pytest
@@ -59,6 +61,17 @@ bodies:
   - {name: ball, shape: ball, material: stone, at: [0, 0, 0.5]}
 output: {every: 0.01}
 """
+
+
+def pytest_configure(config):
+    """Results go to memory where there is some: the tests sync thousands of files."""
+    memory = "/dev/shm"
+    if config.option.basetemp is None and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 2**28:
+        config.option.basetemp = config.talus_temp = tempfile.mkdtemp(prefix="talus-test-", dir=memory)
+
+
+def pytest_unconfigure(config):
+    shutil.rmtree(getattr(config, "talus_temp", ""), ignore_errors=True)
 
 
 def talus(*arguments, cwd=None, env=None, timeout=60, **options):

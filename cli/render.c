@@ -1,0 +1,432 @@
+/* talus render: ray-traced pictures and films of a result folder. */
+#include "render.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SIDE_MOST 16384 /* pixels */
+#define PNG_SAMPLES 16
+#define FILM_SAMPLES 6
+
+static const char *const colour_names[COLOUR_BYS] = {"speed", "id",    "material",
+                                                     "size",  "force", "angle"};
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+/* Numbers separated by commas: how many, at most `most`; -1 where something else is there. */
+static int read_list(const char *text, double *to, int most) {
+  int n = 0;
+  for (const char *at = text; n < most; ++at) {
+    char *end;
+    to[n++] = strtod(at, &end);
+    if (end == at || !isfinite(to[n - 1]) || (*end && *end != ','))
+      return -1;
+    at = end;
+    if (!*end)
+      return n;
+  }
+  return -1;
+}
+
+static int refuse(const char *option, const char *text, const char *wanted) {
+  cli_error("render: option '--%s': '%s' is not %s", option, text, wanted);
+  return CLI_INPUT;
+}
+
+static int set_size(render_options *options, const char *text) {
+  char *end;
+  options->width = 1280, options->height = 720;
+  if (!text)
+    return CLI_DONE;
+  const long width = strtol(text, &end, 10);
+  const bool has_cross = *end == 'x';
+  const long height = has_cross ? strtol(end + 1, &end, 10) : 0;
+  if (!has_cross || *end || width < 16 || height < 16 || width > SIDE_MOST || height > SIDE_MOST)
+    return refuse("size", text, "a size in pixels, such as 1280x720, from 16 to 16384 each way");
+  options->width = (int)width, options->height = (int)height;
+  return CLI_DONE;
+}
+
+static int set_camera(render_options *options, const char *text) {
+  double list[6];
+  const int n = text ? read_list(text, list, 6) : 0;
+  if (text && n != 3 && n != 6)
+    return refuse("camera", text, "x,y,z of the camera, or that and x,y,z of what it looks at");
+  options->has_camera = n >= 3;
+  options->has_target = n == 6;
+  for (int k = 0; k < n; ++k)
+    *(k < 3 ? &options->camera[k] : &options->target[k - 3]) = list[k];
+  return CLI_DONE;
+}
+
+static int set_slice(render_options *options, const char *text) {
+  const double *n = options->slice;
+  options->has_slice = text != NULL;
+  if (text && (read_list(text, options->slice, 4) != 4 || !(fabs(n[0]) + fabs(n[1]) + fabs(n[2]) > 0)))
+    return refuse("slice", text, "nx,ny,nz,d with n not zero: bodies with n.x > d are left out");
+  return CLI_DONE;
+}
+
+static int set_range(render_options *options, const char *text) {
+  options->has_range = text != NULL;
+  if (text && (read_list(text, options->range, 2) != 2 || !(options->range[0] < options->range[1])))
+    return refuse("range", text, "two growing numbers, such as 0,1.5");
+  return CLI_DONE;
+}
+
+static int set_colour(render_options *options, const char *text) {
+  options->colour = BY_SPEED;
+  if (!text)
+    return CLI_DONE;
+  if (options->with_contacts) {
+    cli_error("render: with --contacts the colours are those of the forces; leave --colour out");
+    return CLI_INPUT;
+  }
+  for (int i = 0; i < COLOUR_BYS; ++i)
+    if (strcmp(text, colour_names[i]) == 0) {
+      options->colour = (colour_by)i;
+      return CLI_DONE;
+    }
+  const char *near = cli_suggest(text, colour_names, COLOUR_BYS);
+  cli_error("render: option '--colour': '%s' is not one of speed, id, material, size, force, "
+            "angle%s%s%s",
+            text, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+  return CLI_INPUT;
+}
+
+static bool ends_with(const char *text, const char *end) {
+  const size_t n = strlen(text), m = strlen(end);
+  return n > m && strcmp(text + n - m, end) == 0;
+}
+
+/* What only one kind of output knows. */
+static int check_output(const render_options *options, bool has_moment) {
+  const bool film = options->output && ends_with(options->output, ".mp4");
+  if (!options->output || (!film && !ends_with(options->output, ".png"))) {
+    cli_error("render: say where to: -o x.png for a picture, -o x.mp4 for a film");
+    return CLI_INPUT;
+  }
+  if (film && has_moment) {
+    cli_error("render: --frame and --time choose one picture, and a film has all; use -o x.png");
+    return CLI_INPUT;
+  }
+  if (film && (options->width % 2 || options->height % 2)) {
+    cli_error("render: a film's width and height must be even: --size %dx%d would be",
+              options->width + options->width % 2, options->height + options->height % 2);
+    return CLI_INPUT;
+  }
+  return CLI_DONE;
+}
+
+/* ---- one frame ------------------------------------------------------------------------------- */
+
+typedef struct session {
+  render_options options;
+  render_folder folder;
+  render_view view;
+  render_device *device;
+  canvas to;
+  double time;   /* s: of the frame drawn last */
+  size_t bodies; /* of it */
+} session;
+
+static int out_of_memory(void) {
+  cli_error("out of memory");
+  return CLI_FAILED;
+}
+
+static int draw_stage(session *s, const render_stage *stage) {
+  render_scene *solid = render_scene_build(
+      s->device, stage->spheres.data, stage->spheres.count, stage->boxes.data, stage->boxes.count,
+      stage->rods.data, stage->rods.count);
+  render_scene *ghosts =
+      s->options.with_contacts
+          ? render_scene_build(s->device, stage->ghosts.data, stage->ghosts.count,
+                               stage->ghost_boxes.data, stage->ghost_boxes.count, NULL, 0)
+          : NULL;
+  const bool good = solid && (ghosts || !s->options.with_contacts);
+  if (good) {
+    const image what = {.samples = s->options.samples,
+                        .threads = s->options.threads,
+                        .camera = s->view.camera,
+                        .middle = s->view.middle,
+                        .extent = s->view.extent,
+                        .solid = solid,
+                        .sphere_colours = stage->sphere_colours.data,
+                        .box_colours = stage->box_colours.data,
+                        .rod_colours = stage->rod_colours.data,
+                        .ghosts = ghosts,
+                        .planes = stage->planes.data,
+                        .plane_count = stage->planes.count,
+                        .panes = stage->panes.data,
+                        .pane_count = stage->panes.count};
+    image_draw(&what, &s->to);
+  }
+  render_scene_free(solid);
+  render_scene_free(ghosts);
+  return good ? CLI_DONE : out_of_memory();
+}
+
+static int draw_frame(session *s, size_t i) {
+  render_data data;
+  render_stage stage;
+  int code = render_data_read(&s->options, &s->folder.frames[i], &data);
+  if (code != CLI_DONE)
+    return code;
+  if (render_stage_make(&s->options, &s->folder, &s->view, &data, &stage)) {
+    code = draw_stage(s, &stage);
+    render_stage_free(&stage);
+  } else
+    code = out_of_memory();
+  if (code == CLI_DONE && !s->options.is_bare)
+    render_legend_draw(&s->options, &s->folder, &s->view, &data, &s->to);
+  s->time = data.bodies.time;
+  s->bodies = data.bodies.bodies;
+  render_data_free(&data);
+  return code;
+}
+
+/* Kinds that this command cannot draw yet are shown as their bounding spheres, and it says so. */
+static void warn_of_kinds(const session *s, size_t i) {
+  frame bodies;
+  char why[1024];
+  if (!frame_read(s->folder.frames[i].path, &bodies, why, sizeof why))
+    return; /* said when it is drawn */
+  for (size_t k = 0; k < bodies.shapes; ++k)
+    if (bodies.shape_table[k].kind == FRAME_OTHER)
+      cli_warning("shapes of kind '%s' are drawn as their bounding spheres",
+                  bodies.shape_table[k].kind_name);
+  frame_free(&bodies);
+}
+
+/* ---- pictures and films ---------------------------------------------------------------------- */
+
+static double wall_clock(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int signal) {
+  (void)signal;
+  interrupted = 1;
+}
+
+/* The camera as an option, so that it can be moved from where it is. */
+static const char *camera_text(const render_view *view, char *text, size_t size) {
+  const image_camera *c = &view->camera;
+  /* The point it looks at: as far ahead as the middle of things is. */
+  const float ahead = vec_dot(vec_sub(view->middle, c->at), c->forward);
+  const vec target = vec_add(c->at, vec_scale(c->forward, ahead > 0 ? ahead : view->extent));
+  const double *o = view->origin;
+  snprintf(text, size, "--camera %.4g,%.4g,%.4g,%.4g,%.4g,%.4g", o[0] + c->at.x, o[1] + c->at.y,
+           o[2] + c->at.z, o[0] + target.x, o[1] + target.y, o[2] + target.z);
+  return text;
+}
+
+static void say_done(const session *s, const char *what, double seconds) {
+  char camera[160], lasted[CLI_DURATION_BYTES];
+  if (!s->options.is_quiet)
+    cli_note("%s: %s, %zu bodies, %dx%d, %s; view: %s", s->options.output, what, s->bodies,
+             s->options.width, s->options.height, cli_duration(seconds, lasted),
+             camera_text(&s->view, camera, sizeof camera));
+}
+
+static int make_picture(session *s, size_t i) {
+  char what[64];
+  const double began = wall_clock();
+  int code = render_survey(&s->options, &s->folder, i, i, &s->view);
+  if (code == CLI_DONE)
+    code = draw_frame(s, i);
+  if (code == CLI_DONE)
+    code = render_write_png(s->options.output, &s->to);
+  snprintf(what, sizeof what, "frame %lu, t = %.6g s", s->folder.frames[i].number, s->time);
+  if (code == CLI_DONE)
+    say_done(s, what, wall_clock() - began);
+  return code;
+}
+
+/* Pictures per second at which the film lasts as long as what happened, where one can watch that;
+ * 25 otherwise. */
+static int choose_rate(session *s) {
+  char why[1024];
+  double first, last;
+  const render_folder *folder = &s->folder;
+  if (s->options.fps > 0)
+    return CLI_DONE;
+  if (!frame_read_time(folder->frames[0].path, &first, why, sizeof why) ||
+      !frame_read_time(folder->frames[folder->count - 1].path, &last, why, sizeof why)) {
+    cli_error("%s", why);
+    return CLI_INPUT;
+  }
+  const double rate = (double)(folder->count - 1) / (last - first);
+  s->options.fps = rate >= 10 && rate <= 60 ? rate : 25;
+  return CLI_DONE;
+}
+
+/* How far a film is: over and over on one line of a terminal, every tenth elsewhere. */
+static void show_progress(const session *s, size_t done, double began) {
+  const size_t all = s->folder.count;
+  const bool terminal = isatty(STDERR_FILENO);
+  if (s->options.is_quiet || (!terminal && done * 10 / all == (done - 1) * 10 / all))
+    return;
+  char left[CLI_DURATION_BYTES];
+  const double each = (wall_clock() - began) / (double)done;
+  fprintf(stderr, "%s%3.0f%%  frame %zu of %zu  %.2f s each  %s left%s", terminal ? "\r" : "",
+          100.0 * (double)done / (double)all, done, all, each,
+          cli_duration(each * (double)(all - done), left), terminal ? "\033[K" : "\n");
+  if (terminal && done == all)
+    fputs("\r\033[K", stderr);
+}
+
+static int film_frames(session *s, render_film *film) {
+  const double began = wall_clock();
+  int code = CLI_DONE;
+  for (size_t i = 0; code == CLI_DONE && i < s->folder.count; ++i) {
+    code = draw_frame(s, i);
+    if (code == CLI_DONE)
+      code = render_film_add(film, &s->to);
+    if (code == CLI_DONE)
+      show_progress(s, i + 1, began);
+    if (interrupted && code == CLI_DONE) {
+      cli_note("stopped; no film was written");
+      code = CLI_INTERRUPTED;
+    }
+  }
+  return code;
+}
+
+static int make_film(session *s) {
+  render_film *film;
+  char what[96];
+  const double began = wall_clock();
+  struct sigaction action = {.sa_handler = on_signal};
+  action.sa_flags = (int)SA_RESETHAND; /* a second Ctrl-C kills */
+  sigemptyset(&action.sa_mask);
+  int code = choose_rate(s);
+  /* Started before the survey: where there is no ffmpeg one is told at once. */
+  if (code == CLI_DONE)
+    code = render_film_begin(s->options.output, s->options.width, s->options.height,
+                             s->options.fps, &film);
+  if (code != CLI_DONE)
+    return code;
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+  code = render_survey(&s->options, &s->folder, 0, s->folder.count - 1, &s->view);
+  if (code == CLI_DONE)
+    code = film_frames(s, film);
+  const int ended = render_film_end(film, code == CLI_DONE);
+  code = code == CLI_DONE ? ended : code;
+  snprintf(what, sizeof what, "%zu frames, %.4g per second", s->folder.count, s->options.fps);
+  if (code == CLI_DONE)
+    say_done(s, what, wall_clock() - began);
+  return code;
+}
+
+static int render(session *s, const char *frame_number, double time, bool has_time) {
+  int code = render_folder_open(s->options.folder, &s->folder);
+  if (code != CLI_DONE)
+    return code;
+  const bool film = ends_with(s->options.output, ".mp4");
+  size_t chosen = s->folder.count - 1;
+  if (frame_number)
+    chosen = render_folder_find_frame(&s->folder, frame_number);
+  else if (has_time)
+    chosen = render_folder_find_time(&s->folder, time);
+  if (chosen == s->folder.count)
+    return CLI_INPUT;
+  s->to = (canvas){s->options.width, s->options.height,
+                   malloc(3 * (size_t)s->options.width * (size_t)s->options.height)};
+  s->device = render_device_open(s->options.threads);
+  if (!s->to.rgb || !s->device)
+    return out_of_memory();
+  warn_of_kinds(s, chosen);
+  return film ? make_film(s) : make_picture(s, chosen);
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static const char about[] =
+    "Draws a result folder by ray tracing: a frame as a picture (.png), or all as a film (.mp4, by\n"
+    "ffmpeg). The view is fitted to the bodies, and stays where it is over a film.";
+
+static const char more[] =
+    "Colours:\n"
+    "  speed     of the centre of mass, m/s      material  one colour each, with names\n"
+    "  size      bounding diameter, m            id        neighbours differ\n"
+    "  force     sum of contact forces, N *      angle     direction of motion on the picture\n"
+    "  * needs contacts in the folder, as --contacts does: output: {fields: [..., contacts]}\n\n"
+    "Examples:\n"
+    "  talus render pour.out -o heap.png --colour size\n"
+    "  talus render pour.out -o inside.png --time 1.5 --slice 0,-1,0,0\n"
+    "  talus render pour.out -o pour.mp4 --size 1920x1080 --samples 16\n";
+
+int cli_render(int argc, char **argv) {
+  session s = {.options = {.fov = 28}};
+  render_options *o = &s.options;
+  const char *number = NULL, *size = NULL, *camera = NULL, *slice = NULL, *range = NULL,
+             *colour = NULL;
+  double time = NAN;
+  const cli_option options[] = {
+      {"output", 'o', CLI_TEXT, "FILE", "x.png or x.mp4", &o->output},
+      {"frame", 0, CLI_TEXT, "N", "which frame; -1 is the last, and the default", &number},
+      {"time", 0, CLI_NUMBER, "T", "the frame nearest to T seconds", &time},
+      {"colour", 0, CLI_TEXT, "NAME", "what colours show: speed (default) and more, below",
+       &colour},
+      {"range", 0, CLI_TEXT, "LO,HI", "what the colours span; default: what there is", &range},
+      {"camera", 0, CLI_TEXT, "X,Y,Z[,TX,TY,TZ]", "where it stands and what it looks at, m",
+       &camera},
+      {"fov", 0, CLI_NUMBER, "DEG", "vertical field of view (28)", &o->fov},
+      {"size", 0, CLI_TEXT, "WxH", "pixels (1280x720)", &size},
+      {"slice", 0, CLI_TEXT, "NX,NY,NZ,D", "leaves out bodies whose centre has n.x > d", &slice},
+      {"contacts", 0, CLI_FLAG, NULL, "force chains: rods from centre to centre, bodies as ghosts",
+       &o->with_contacts},
+      {"bare", 0, CLI_FLAG, NULL, "no title, time and colour bar", &o->is_bare},
+      {"samples", 0, CLI_COUNT, "N", "rays per pixel: 16 for a picture, 6 for a film", &o->samples},
+      {"fps", 0, CLI_NUMBER, "N", "pictures per second; default: as fast as it happened", &o->fps},
+      {"threads", 0, CLI_COUNT, "N", "0 (default): all cores", &o->threads},
+      {"quiet", 'q', CLI_FLAG, NULL, "no progress, no last line", &o->is_quiet},
+      {0}};
+  const cli_usage usage = {.synopsis = "talus render FOLDER -o FILE [options]",
+                           .about = about,
+                           .options = options,
+                           .more = more,
+                           .least = 1,
+                           .most = 1,
+                           .wants = "a result folder"};
+  const int parsed = cli_parse(&usage, argc, argv, &o->folder);
+  if (parsed < 0)
+    return cli_parse_exit(parsed);
+  if (!render_is_available()) {
+    cli_error("this talus was built without Embree, which draws the pictures; install libembree-dev "
+              "and libpng-dev, and build it again");
+    return CLI_INPUT;
+  }
+  int code = set_size(o, size);
+  code = code == CLI_DONE ? set_camera(o, camera) : code;
+  code = code == CLI_DONE ? set_slice(o, slice) : code;
+  code = code == CLI_DONE ? set_range(o, range) : code;
+  code = code == CLI_DONE ? set_colour(o, colour) : code;
+  code = code == CLI_DONE ? check_output(o, number || !isnan(time)) : code;
+  if (code == CLI_DONE && (!(o->fov >= 1) || !(o->fov <= 150) || !(o->fps >= 0) ||
+                           !(o->fps <= 1000) || o->samples > 65536)) {
+    cli_error("render: --fov is from 1 to 150 degrees, --fps up to 1000, --samples up to 65536");
+    code = CLI_INPUT;
+  }
+  if (o->samples == 0 && o->output)
+    o->samples = ends_with(o->output, ".mp4") ? FILM_SAMPLES : PNG_SAMPLES;
+  if (code == CLI_DONE)
+    code = render(&s, number, time, !isnan(time));
+  free(s.to.rgb);
+  render_device_close(s.device);
+  render_folder_close(&s.folder);
+  return code;
+}

@@ -1,0 +1,153 @@
+/* talus render: what its files share. A result folder's frames are surveyed once, which fixes the
+ * view and the colours for a whole film; then each frame is staged as spheres, boxes and rods, drawn
+ * (render_image.h), labelled (render_legend.c) and written (render_file.c). */
+#ifndef CLI_RENDER_H
+#define CLI_RENDER_H
+
+#include "cli.h"
+#include "frame_read.h"
+#include "render_image.h"
+
+typedef enum colour_by {
+  BY_SPEED,
+  BY_ID,
+  BY_MATERIAL,
+  BY_SIZE,
+  BY_FORCE,
+  BY_ANGLE,
+  COLOUR_BYS
+} colour_by;
+
+typedef struct render_options {
+  const char *folder, *output;
+  int width, height, samples, threads;
+  double fps; /* 0: as fast as it happened, where that can be watched */
+  double fov; /* degrees, vertical */
+  bool has_camera, has_target;
+  double camera[3], target[3];
+  bool has_slice;
+  double slice[4]; /* nx, ny, nz, d: bodies with n.x > d are left out */
+  bool has_range;
+  double range[2];
+  bool with_contacts, is_bare, is_quiet;
+  colour_by colour;
+} render_options;
+
+/* ---- frames of a folder (render_folder.c) ---------------------------------------------------- */
+
+typedef struct render_frame {
+  unsigned long number; /* of the file's name */
+  char *path;
+  char *contacts; /* where its contacts would be */
+} render_frame;
+
+typedef struct render_folder {
+  render_frame *frames; /* by number */
+  size_t count;
+  char *title;             /* of the scene; "" where it has none */
+  uint64_t *fixed;         /* sorted uids of bodies that are fixed or follow a script */
+  size_t fixed_count;
+} render_folder;
+
+/* An exit code, after a message unless CLI_DONE. */
+int render_folder_open(const char *path, render_folder *folder);
+void render_folder_close(render_folder *folder);
+bool render_folder_is_fixed(const render_folder *folder, uint64_t uid);
+
+/* Index of the frame of that number, or of the one nearest a time; folder->count after a message.
+ * *why is CLI_INPUT or CLI_FAILED then. */
+size_t render_folder_find_frame(const render_folder *folder, const char *number);
+size_t render_folder_find_time(const render_folder *folder, double time);
+
+/* ---- numbers to colours (render_value.c) ----------------------------------------------------- */
+
+/* One frame with all that its colours need. */
+typedef struct render_data {
+  frame bodies;
+  frame_contacts contacts; /* empty unless asked for */
+  float *value;            /* per body: speed, size or force; else NULL */
+} render_data;
+
+int render_data_read(const render_options *options, const render_frame *from, render_data *data);
+void render_data_free(render_data *data);
+
+/* Whether a body is there to be seen: the slice has left it in. */
+bool render_is_shown(const render_options *options, const frame *bodies, size_t i);
+
+/* The row of a body with that uid, or SIZE_MAX. rows is made by render_index. */
+typedef struct render_index {
+  uint64_t *uid;
+  uint32_t *row;
+  size_t count;
+} render_index;
+bool render_index_make(const frame *bodies, render_index *index);
+void render_index_free(render_index *index);
+size_t render_index_find(const render_index *index, uint64_t uid);
+
+/* Force of contact i [N]. */
+static inline float render_contact_force(const frame_contacts *contacts, size_t i) {
+  const float *p = contacts->impulse + 3 * i;
+  return sqrtf(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]) / (float)contacts->dt;
+}
+
+/* The k-th largest of n numbers (k = 0: the largest), which change places. */
+float render_select(float *numbers, size_t n, size_t k);
+
+/* Turns a vector by a unit quaternion (w, x, y, z). */
+static inline vec render_turn(const float q[4], vec v) {
+  const vec u = {q[1], q[2], q[3]};
+  const vec t = vec_scale(vec_cross(u, v), 2);
+  return vec_add(v, vec_add(vec_scale(t, q[0]), vec_cross(u, t)));
+}
+
+/* ---- the view (render_survey.c) -------------------------------------------------------------- */
+
+typedef struct render_view {
+  double origin[3]; /* m: what pictures measure from */
+  image_camera camera;
+  vec middle;
+  float extent;       /* m */
+  float lowest;       /* m: z of the lowest thing worth standing on */
+  double range[2];    /* of the values that colours stand for */
+  float typical;      /* m: median radius */
+} render_view;
+
+int render_survey(const render_options *options, const render_folder *folder, size_t first,
+                  size_t last, render_view *view);
+
+/* ---- a frame as things to draw (render_stage.c) ---------------------------------------------- */
+
+typedef struct render_list {
+  void *data;
+  size_t count, capacity;
+} render_list;
+
+typedef struct render_stage {
+  render_list spheres, sphere_colours, boxes, box_colours, rods, rod_colours;
+  render_list ghosts, ghost_boxes;
+  render_list planes, panes;
+  bool is_short_of_memory;
+} render_stage;
+
+bool render_stage_make(const render_options *options, const render_folder *folder,
+                       const render_view *view, const render_data *data, render_stage *stage);
+void render_stage_free(render_stage *stage);
+
+/* ---- labels (render_legend.c) ---------------------------------------------------------------- */
+
+void render_legend_draw(const render_options *options, const render_folder *folder,
+                        const render_view *view, const render_data *data, canvas *to);
+
+/* ---- files (render_file.c) ------------------------------------------------------------------- */
+
+/* An exit code, after a message unless CLI_DONE. Pictures and films are written aside and renamed:
+ * they are complete or absent. */
+int render_write_png(const char *path, const canvas *from);
+
+typedef struct render_film render_film;
+int render_film_begin(const char *path, int width, int height, double fps, render_film **film);
+int render_film_add(render_film *film, const canvas *from);
+/* Ends the file, or throws it away. */
+int render_film_end(render_film *film, bool keep);
+
+#endif

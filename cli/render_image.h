@@ -1,0 +1,62 @@
+/* A picture of things that stand still: camera, light, surfaces, several threads. */
+#ifndef CLI_RENDER_IMAGE_H
+#define CLI_RENDER_IMAGE_H
+
+#include "render_colour.h"
+#include "render_scene.h"
+#include "render_text.h"
+
+#include <math.h>
+
+static inline vec vec_add(vec a, vec b) { return (vec){a.x + b.x, a.y + b.y, a.z + b.z}; }
+static inline vec vec_sub(vec a, vec b) { return (vec){a.x - b.x, a.y - b.y, a.z - b.z}; }
+static inline vec vec_scale(vec a, float s) { return (vec){s * a.x, s * a.y, s * a.z}; }
+static inline float vec_dot(vec a, vec b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+static inline vec vec_cross(vec a, vec b) {
+  return (vec){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+static inline vec vec_unit(vec a) {
+  const float length = sqrtf(vec_dot(a, a));
+  return length > 0 ? vec_scale(a, 1 / length) : (vec){0, 0, 1};
+}
+
+typedef struct image_camera {
+  vec at, right, up, forward; /* unit vectors */
+  float tangent;              /* of half the vertical field of view */
+} image_camera;
+
+/* An unbounded plane, seen from in front only; it fades out far from what matters. */
+typedef struct image_plane {
+  vec normal, u, v; /* u, v: in the plane, where its grid runs */
+  float offset;     /* normal . x = offset */
+  vec origin;       /* of the grid */
+  float cell;       /* m between lines of the grid; 0: none */
+} image_plane;
+
+/* A rectangle of clear glass: centre and half edges. */
+typedef struct image_pane {
+  vec centre, u, v;
+} image_pane;
+
+/* All in metres, from an origin near what matters. */
+typedef struct image {
+  int samples; /* per pixel */
+  int threads; /* 0: all cores */
+  image_camera camera;
+  vec middle;   /* of what matters */
+  float extent; /* m: its radius */
+
+  const render_scene *solid;
+  const rgb *sphere_colours, *box_colours, *rod_colours; /* of `solid` */
+  const render_scene *ghosts; /* drawn as a breath only; NULL: none */
+
+  const image_plane *planes;
+  size_t plane_count;
+  const image_pane *panes;
+  size_t pane_count;
+} image;
+
+/* Fills the canvas. The result does not depend on the number of threads. */
+void image_draw(const image *what, canvas *to);
+
+#endif

@@ -1,0 +1,158 @@
+/* Words on a picture: title, time, and what the colours mean. */
+#include <math.h>
+#include <stdio.h>
+
+#include "render.h"
+#include "ticks.h"
+
+static const unsigned char ink[3] = {38, 42, 48}, paper[3] = {255, 255, 255};
+
+typedef struct pen {
+  canvas *to;
+  float unit; /* pixels: a thousandth of what a picture of 1000 lines would have */
+  float size; /* of text */
+} pen;
+
+static void write_at(const pen *with, float x, float y, float size, const char *text) {
+  const text_style style = {
+      size, {ink[0], ink[1], ink[2]}, {paper[0], paper[1], paper[2]}};
+  text_draw(with->to, x, y, &style, text);
+}
+
+static void set_bytes(rgb colour, unsigned char bytes[3]) {
+  bytes[0] = colour_byte(colour.r);
+  bytes[1] = colour_byte(colour.g);
+  bytes[2] = colour_byte(colour.b);
+}
+
+static void fill(const pen *with, float x, float y, float width, float height, rgb colour) {
+  unsigned char bytes[3];
+  set_bytes(colour, bytes);
+  for (int j = (int)y; j < (int)(y + height); ++j)
+    for (int i = (int)x; i < (int)(x + width); ++i)
+      canvas_blend(with->to, i, j, bytes, 1);
+}
+
+static void frame_around(const pen *with, float x, float y, float width, float height) {
+  const float corner[5][2] = {
+      {x, y}, {x + width, y}, {x + width, y + height}, {x, y + height}, {x, y}};
+  for (int i = 0; i < 4; ++i)
+    text_line(with->to, corner[i], corner[i + 1], 1.4f * with->unit, ink);
+}
+
+/* ---- what the colours mean ------------------------------------------------------------------- */
+
+static const char *label_of(const render_options *options) {
+  if (options->with_contacts)
+    return "contact force [N]";
+  switch (options->colour) {
+  case BY_SPEED:
+    return "speed [m/s]";
+  case BY_SIZE:
+    return "diameter [m]";
+  case BY_FORCE:
+    return "force on body [N]";
+  default:
+    return "";
+  }
+}
+
+static void draw_bar(const pen *with, const render_options *options, const render_view *view) {
+  const float u = with->unit, height = 420 * u, width = 22 * u;
+  const float x = (float)with->to->width - 120 * u;
+  const float y = 0.5f * ((float)with->to->height - height);
+  const colour_map map =
+      options->with_contacts || options->colour == BY_FORCE ? COLOUR_WARM : COLOUR_COOL;
+  for (int j = 0; j < (int)height; ++j)
+    fill(with, x, y + (float)j, width, 1, colour_of(map, 1 - ((float)j + 0.5f) / height));
+  frame_around(with, x, y, width, height);
+  const ticks marks = ticks_of(view->range[0], view->range[1], 5);
+  for (int i = 0; i < marks.count; ++i) {
+    char text[48];
+    const double share =
+        (ticks_at(&marks, i) - view->range[0]) / (view->range[1] - view->range[0]);
+    const float at = y + height * (float)(1 - share);
+    const float from[2] = {x + width, at}, end[2] = {x + width + 6 * u, at};
+    text_line(with->to, from, end, 1.4f * u, ink);
+    write_at(with, x + width + 12 * u, at + 0.42f * with->size, 0.84f * with->size,
+             ticks_text(&marks, i, text, sizeof text));
+  }
+  const char *label = label_of(options);
+  const float length = text_width(label, with->size), right = (float)with->to->width - 24 * u;
+  const float middle = x + 0.5f * width - 0.5f * length;
+  write_at(with, fminf(middle, right - length), y - 22 * u, with->size, label);
+}
+
+/* Hue by direction on the picture, paler where slow. */
+static void draw_wheel(const pen *with, const render_view *view) {
+  const float u = with->unit, radius = 62 * u;
+  const float x = (float)with->to->width - 104 * u, y = 0.5f * (float)with->to->height;
+  for (int j = (int)(y - radius) - 1; j <= (int)(y + radius) + 1; ++j)
+    for (int i = (int)(x - radius) - 1; i <= (int)(x + radius) + 1; ++i) {
+      const float dx = (float)i + 0.5f - x, dy = y - (float)j - 0.5f;
+      const float r = sqrtf(dx * dx + dy * dy), cover = radius + 0.5f - r;
+      unsigned char bytes[3];
+      set_bytes(colour_of_angle(atan2f(dy, dx), 0.1f + 0.9f * sqrtf(r / radius)), bytes);
+      canvas_blend(with->to, i, j, bytes, cover < 1 ? cover : 1);
+    }
+  char text[64];
+  const char *label = "direction";
+  snprintf(text, sizeof text, "rim: %.3g m/s", view->range[1]);
+  write_at(with, x - 0.5f * text_width(label, with->size), y - radius - 16 * u, with->size, label);
+  const float small = 0.84f * with->size;
+  write_at(with, x - 0.5f * text_width(text, small), y + radius + 16 * u + small, small, text);
+}
+
+#define ROWS_MOST 16
+
+static void draw_materials(const pen *with, const frame *bodies) {
+  const float u = with->unit, line = 34 * u;
+  bool is_used[ROWS_MOST] = {false};
+  float widest = 0;
+  int rows = 0;
+  for (size_t i = 0; i < bodies->bodies; ++i)
+    if (bodies->material[i] < ROWS_MOST)
+      is_used[bodies->material[i]] = true;
+  for (unsigned m = 0; m < ROWS_MOST; ++m)
+    if (is_used[m]) {
+      widest = fmaxf(widest, text_width(bodies->material_table[m].name, with->size));
+      rows++;
+    }
+  const float x = (float)with->to->width - 24 * u - widest - 32 * u;
+  float y = 0.5f * ((float)with->to->height - line * (float)rows);
+  for (unsigned m = 0; m < ROWS_MOST; ++m) {
+    if (!is_used[m])
+      continue;
+    fill(with, x, y, with->size, with->size, colour_of_row(m));
+    frame_around(with, x, y, with->size, with->size);
+    write_at(with, x + 32 * u, y + with->size, with->size, bodies->material_table[m].name);
+    y += line;
+  }
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+static void draw_time(const pen *with, const frame *bodies) {
+  char text[64];
+  /* As many digits as tell steps apart. */
+  const double digits = bodies->dt > 0 ? ceil(-log10(bodies->dt) - 1e-9) : 3;
+  snprintf(text, sizeof text, "t = %.*f s", (int)fmin(fmax(digits, 0), 6), bodies->time);
+  write_at(with, 28 * with->unit, (float)with->to->height - 28 * with->unit, 1.1f * with->size,
+           text);
+}
+
+void render_legend_draw(const render_options *options, const render_folder *folder,
+                        const render_view *view, const render_data *data, canvas *to) {
+  const float unit = (float)to->height / 1000;
+  const pen with = {to, unit, fmaxf(21 * unit, 8)};
+  if (folder->title)
+    write_at(&with, 28 * unit, 28 * unit + 1.25f * with.size, 1.25f * with.size, folder->title);
+  draw_time(&with, &data->bodies);
+  if (options->with_contacts || options->colour == BY_SPEED || options->colour == BY_SIZE ||
+      options->colour == BY_FORCE)
+    draw_bar(&with, options, view);
+  else if (options->colour == BY_ANGLE)
+    draw_wheel(&with, view);
+  else if (options->colour == BY_MATERIAL)
+    draw_materials(&with, &data->bodies);
+}

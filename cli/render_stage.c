@@ -1,0 +1,304 @@
+/* A frame's bodies as things that rays can meet, each with its colour. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "render.h"
+
+#define FAR 1e12f /* m from the origin: what is farther is not drawn */
+
+static const rgb fixed_colour = {0.42f, 0.41f, 0.40f};
+static const rgb slab_colour = {0.62f, 0.61f, 0.59f};
+static const rgb edge_colour = {0.10f, 0.11f, 0.13f};
+
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+static void add(render_stage *stage, render_list *list, const void *item, size_t size) {
+  if (list->count == list->capacity) {
+    const size_t wanted = list->capacity ? 2 * list->capacity : 256;
+    void *data = realloc(list->data, wanted * size);
+    if (!data) {
+      stage->is_short_of_memory = true;
+      return;
+    }
+    list->data = data;
+    list->capacity = wanted;
+  }
+  memcpy((char *)list->data + list->count++ * size, item, size);
+}
+
+#define ADD(stage, list, item) add(stage, &(stage)->list, &(item), sizeof(item))
+
+static void add_box(render_stage *stage, scene_box box, rgb colour) {
+  ADD(stage, boxes, box);
+  ADD(stage, box_colours, colour);
+}
+
+static void add_rod(render_stage *stage, vec from, vec to, float radius, rgb colour) {
+  const scene_rod rod = {from, to, radius};
+  ADD(stage, rods, rod);
+  ADD(stage, rod_colours, colour);
+}
+
+void render_stage_free(render_stage *stage) {
+  render_list *const lists[] = {&stage->spheres, &stage->sphere_colours, &stage->boxes,
+                                &stage->box_colours, &stage->rods, &stage->rod_colours,
+                                &stage->ghosts, &stage->ghost_boxes, &stage->planes,
+                                &stage->panes};
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
+    free(lists[i]->data);
+  *stage = (render_stage){0};
+}
+
+/* ---- bodies ---------------------------------------------------------------------------------- */
+
+typedef struct staging {
+  const render_options *options;
+  const render_folder *folder;
+  const render_view *view;
+  const render_data *data;
+  render_stage *stage;
+} staging;
+
+static const float *turn_of(const staging *s, size_t i) {
+  static const float still[4] = {1, 0, 0, 0};
+  return s->data->bodies.quaternion ? s->data->bodies.quaternion + 4 * i : still;
+}
+
+static vec place_of(const staging *s, const double *p) {
+  const double *o = s->view->origin;
+  return (vec){(float)(p[0] - o[0]), (float)(p[1] - o[1]), (float)(p[2] - o[2])};
+}
+
+/* The origin of a body's shape: positions are those of its centre of mass. */
+static vec shape_origin(const staging *s, size_t i) {
+  const frame *bodies = &s->data->bodies;
+  const double *c = bodies->shape_table[bodies->shape[i]].centre;
+  const float k = bodies->scale[i];
+  const vec arm = {k * (float)c[0], k * (float)c[1], k * (float)c[2]};
+  return vec_sub(place_of(s, bodies->position + 3 * i), render_turn(turn_of(s, i), arm));
+}
+
+static float share_of(const render_view *view, float value) {
+  return (float)((value - view->range[0]) / (view->range[1] - view->range[0]));
+}
+
+static rgb colour_of_body(const staging *s, size_t i) {
+  const frame *bodies = &s->data->bodies;
+  const image_camera *camera = &s->view->camera;
+  if (s->options->colour == BY_MATERIAL)
+    return colour_of_row(bodies->material[i]);
+  if (render_folder_is_fixed(s->folder, bodies->id[i]))
+    return fixed_colour;
+  switch (s->options->colour) {
+  case BY_ID:
+    return colour_of_number(bodies->id[i]);
+  case BY_ANGLE: {
+    const float *v = bodies->velocity + 3 * i;
+    const vec velocity = {v[0], v[1], v[2]};
+    const float angle = atan2f(vec_dot(velocity, camera->up), vec_dot(velocity, camera->right));
+    return colour_of_angle(angle, 0.1f + 0.9f * sqrtf(share_of(s->view, s->data->value[i])));
+  }
+  default:
+    return colour_of(s->options->colour == BY_FORCE ? COLOUR_WARM : COLOUR_COOL,
+                     share_of(s->view, s->data->value[i]));
+  }
+}
+
+static void stage_sphere(const staging *s, size_t i) {
+  const vec p = place_of(s, s->data->bodies.position + 3 * i);
+  const scene_sphere sphere = {p.x, p.y, p.z, s->data->bodies.radius[i]};
+  if (s->options->with_contacts) {
+    ADD(s->stage, ghosts, sphere);
+    return;
+  }
+  const rgb colour = colour_of_body(s, i);
+  ADD(s->stage, spheres, sphere);
+  ADD(s->stage, sphere_colours, colour);
+}
+
+static scene_box box_at(const staging *s, size_t i, vec half) {
+  const float *q = turn_of(s, i);
+  return (scene_box){.centre = shape_origin(s, i),
+                     .half = {render_turn(q, (vec){half.x, 0, 0}), render_turn(q, (vec){0, half.y, 0}),
+                              render_turn(q, (vec){0, 0, half.z})}};
+}
+
+static vec half_edges(const staging *s, size_t i) {
+  const frame *bodies = &s->data->bodies;
+  const double *size = bodies->shape_table[bodies->shape[i]].size;
+  const float k = 0.5f * bodies->scale[i];
+  return (vec){k * (float)size[0], k * (float)size[1], k * (float)size[2]};
+}
+
+static void stage_box(const staging *s, size_t i) {
+  const scene_box box = box_at(s, i, half_edges(s, i));
+  if (s->options->with_contacts)
+    ADD(s->stage, ghost_boxes, box);
+  else
+    add_box(s->stage, box, colour_of_body(s, i));
+}
+
+/* ---- what holds them ------------------------------------------------------------------------- */
+
+/* 1, 2 or 5 times a power of ten, at most x. */
+static float round_length(float x) {
+  const float power = powf(10, floorf(log10f(x))), digit = x / power;
+  return power * (digit >= 5 ? 5.0f : digit >= 2 ? 2.0f : 1.0f);
+}
+
+static void stage_plane(const staging *s, size_t i) {
+  const frame *bodies = &s->data->bodies;
+  const double *size = bodies->shape_table[bodies->shape[i]].size;
+  const float *q = turn_of(s, i);
+  const vec given = {(float)size[0], (float)size[1], (float)size[2]};
+  const float length = sqrtf(vec_dot(given, given));
+  if (!(length > 0))
+    return;
+  image_plane plane = {.normal = render_turn(q, vec_scale(given, 1 / length)),
+                       .origin = place_of(s, bodies->position + 3 * i),
+                       .cell = round_length(0.4f * s->view->extent)};
+  plane.offset = vec_dot(plane.normal, shape_origin(s, i)) +
+                 (float)size[3] / length * bodies->scale[i];
+  /* The grid runs along the plane's own axes as nearly as it can: with x where that lies in it. */
+  const vec x = render_turn(q, fabsf(given.x) < 0.9f * length ? (vec){1, 0, 0} : (vec){0, 1, 0});
+  plane.u = vec_unit(vec_sub(x, vec_scale(plane.normal, vec_dot(x, plane.normal))));
+  plane.v = vec_cross(plane.normal, plane.u);
+  ADD(s->stage, planes, plane);
+}
+
+/* Sides in the order of TALUS_SIDE_...: -x, +x, -y, +y, -z, +z. */
+static bool is_side_closed(uint32_t open, int axis, int positive) {
+  return (open >> (2 * axis + positive) & 1u) == 0;
+}
+
+static void stage_pane(const staging *s, const scene_box *box, int axis, int positive) {
+  const vec out = vec_scale(box->half[axis], positive ? 1.0f : -1.0f);
+  const image_pane pane = {vec_add(box->centre, out), box->half[(axis + 1) % 3],
+                           box->half[(axis + 2) % 3]};
+  ADD(s->stage, panes, pane);
+}
+
+/* The edge along `axis` where the two other axes have these signs. */
+static void stage_edge(const staging *s, const scene_box *box, int axis, int b_sign, int c_sign,
+                       float radius) {
+  const vec middle =
+      vec_add(box->centre, vec_add(vec_scale(box->half[(axis + 1) % 3], b_sign ? 1.0f : -1.0f),
+                                   vec_scale(box->half[(axis + 2) % 3], c_sign ? 1.0f : -1.0f)));
+  add_rod(s->stage, vec_sub(middle, box->half[axis]), vec_add(middle, box->half[axis]), radius,
+          edge_colour);
+}
+
+/* A tank: a solid floor, glass walls, thin edges, so that one can see what is in it. */
+static void stage_container(const staging *s, size_t i) {
+  const frame *bodies = &s->data->bodies;
+  const uint32_t open = bodies->shape_table[bodies->shape[i]].open;
+  const vec half = half_edges(s, i);
+  const scene_box box = box_at(s, i, half);
+  const float radius = 0.0035f * sqrtf(vec_dot(half, half));
+  for (int axis = 0; axis < 3; ++axis) {
+    const int b = (axis + 1) % 3, c = (axis + 2) % 3;
+    for (int k = 0; k < 4; ++k)
+      if (is_side_closed(open, b, k & 1) || is_side_closed(open, c, k >> 1))
+        stage_edge(s, &box, axis, k & 1, k >> 1, radius);
+    for (int positive = 0; positive < 2; ++positive)
+      if (is_side_closed(open, axis, positive) && !(axis == 2 && positive == 0))
+        stage_pane(s, &box, axis, positive);
+  }
+  if (is_side_closed(open, 2, 0)) {
+    scene_box slab = box;
+    const float thin = 2.5f * radius / half.z; /* as a share of the half height */
+    slab.centre = vec_sub(box.centre, vec_scale(box.half[2], 1 + thin));
+    slab.half[2] = vec_scale(box.half[2], thin);
+    add_box(s->stage, slab, slab_colour);
+  }
+}
+
+/* Where no plane carries the scene, a floor under everything: shadows show where things are. */
+static void stage_floor(const staging *s) {
+  const image_plane *planes = s->stage->planes.data;
+  for (size_t i = 0; i < s->stage->planes.count; ++i)
+    if (planes[i].normal.z > 0.3f)
+      return;
+  float z = s->view->lowest;
+  const scene_box *boxes = s->stage->boxes.data;
+  for (size_t i = 0; i < s->stage->boxes.count; ++i)
+    if (boxes[i].centre.z > z - 0.1f * s->view->extent) {
+      const vec *h = boxes[i].half;
+      z = fminf(z, boxes[i].centre.z - fabsf(h[0].z) - fabsf(h[1].z) - fabsf(h[2].z));
+    }
+  const image_plane plane = {.normal = {0, 0, 1},
+                             .u = {1, 0, 0},
+                             .v = {0, 1, 0},
+                             .offset = z - 0.002f * s->view->extent};
+  ADD(s->stage, planes, plane);
+}
+
+/* ---- force chains ---------------------------------------------------------------------------- */
+
+/* From centre to centre through the contact; from the contact on where a body is a wall. */
+static bool stage_chains(const staging *s) {
+  const frame *bodies = &s->data->bodies;
+  const frame_contacts *contacts = &s->data->contacts;
+  render_index index;
+  if (!render_index_make(bodies, &index))
+    return false;
+  for (size_t i = 0; i < contacts->count; ++i) {
+    const float share = share_of(s->view, render_contact_force(contacts, i));
+    /* Rods below a fiftieth of the range would only be dust. */
+    if (!(share > 0.02f))
+      continue;
+    const float radius = 0.42f * s->view->typical * sqrtf(share < 1 ? share : 1);
+    const rgb colour = colour_of(COLOUR_WARM, share);
+    const vec point = place_of(s, contacts->point + 3 * i);
+    const uint64_t uids[2] = {contacts->body_a[i], contacts->body_b[i]};
+    for (int k = 0; k < 2; ++k) {
+      const size_t row = render_index_find(&index, uids[k]);
+      if (row == SIZE_MAX || !render_is_shown(s->options, bodies, row))
+        continue;
+      const frame_kind kind = bodies->shape_table[bodies->shape[row]].kind;
+      if (kind != FRAME_PLANE && kind != FRAME_CONTAINER)
+        add_rod(s->stage, point, place_of(s, bodies->position + 3 * row), radius, colour);
+    }
+  }
+  render_index_free(&index);
+  return true;
+}
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+static void stage_body(const staging *s, size_t i) {
+  const frame *bodies = &s->data->bodies;
+  const vec p = place_of(s, bodies->position + 3 * i);
+  if (!(fabsf(p.x) < FAR && fabsf(p.y) < FAR && fabsf(p.z) < FAR && bodies->radius[i] < FAR) ||
+      !render_is_shown(s->options, bodies, i))
+    return;
+  switch (bodies->shape_table[bodies->shape[i]].kind) {
+  case FRAME_PLANE:
+    stage_plane(s, i);
+    break;
+  case FRAME_CONTAINER:
+    stage_container(s, i);
+    break;
+  case FRAME_BOX:
+    stage_box(s, i);
+    break;
+  case FRAME_SPHERE:
+  case FRAME_OTHER:
+    stage_sphere(s, i);
+    break;
+  }
+}
+
+bool render_stage_make(const render_options *options, const render_folder *folder,
+                       const render_view *view, const render_data *data, render_stage *stage) {
+  *stage = (render_stage){0};
+  const staging s = {options, folder, view, data, stage};
+  for (size_t i = 0; i < data->bodies.bodies; ++i)
+    stage_body(&s, i);
+  stage_floor(&s);
+  if (options->with_contacts && !stage_chains(&s))
+    stage->is_short_of_memory = true;
+  if (stage->is_short_of_memory)
+    render_stage_free(stage);
+  return !stage->is_short_of_memory;
+}

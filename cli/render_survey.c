@@ -1,0 +1,309 @@
+/* Where the camera stands and what the colours span, from one frame or from all of a film.
+ *
+ * The fitted camera looks in a fixed direction. For a sphere (x, y, z; r) in coordinates (right, up,
+ * forward) about an origin, a camera at (a, b, -t) sees it within the tangents (left, right) when
+ *   a + t right >= x - z right + r sqrt(1 + right^2)   and
+ *  -a + t left >= -x - z left  + r sqrt(1 + left^2),
+ * likewise up and down: the largest right-hand sides of all bodies and frames are all it takes. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "render.h"
+
+#define STRAYS 0.004f  /* share of bodies that may lie outside the picture */
+#define STATICS 4096   /* containers and fixed boxes that the fit looks at */
+#define STATIC_MOST 4.0f /* a static thing this many times wider than the bodies is not fitted */
+
+/* right, left, up, down of the frustum; then +x, -x, +y, -y, +z, -z of the world. */
+enum { SUPPORTS = 10 };
+
+typedef struct supports {
+  float at[SUPPORTS];
+} supports;
+
+typedef struct survey {
+  const render_options *options;
+  const render_folder *folder;
+  double origin[3];
+  bool has_origin;
+  vec right, up, forward;
+  float tangent[4]; /* right, left, up, down */
+  supports bodies;
+  supports statics[STATICS];
+  size_t static_count;
+  float value[2];   /* smallest and largest, strays left out */
+  float typical;    /* m: median radius of the last frame with bodies */
+  bool has_bodies;
+  float *scratch;
+  size_t scratch_size;
+} survey;
+
+static supports supports_of(const survey *s, vec p, float r) {
+  const float x = vec_dot(p, s->right), y = vec_dot(p, s->up), z = vec_dot(p, s->forward);
+  const float side[4] = {x, -x, y, -y};
+  supports found;
+  for (int k = 0; k < 4; ++k)
+    found.at[k] = side[k] - z * s->tangent[k] + r * sqrtf(1 + s->tangent[k] * s->tangent[k]);
+  const float world[6] = {p.x, -p.x, p.y, -p.y, p.z, -p.z};
+  for (int k = 0; k < 6; ++k)
+    found.at[4 + k] = world[k] + r;
+  return found;
+}
+
+static void join(supports *to, const supports *from) {
+  for (int k = 0; k < SUPPORTS; ++k)
+    to->at[k] = fmaxf(to->at[k], from->at[k]);
+}
+
+static const supports nothing = {{-INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY,
+                                  -INFINITY, -INFINITY, -INFINITY, -INFINITY}};
+
+static vec local(const survey *s, const double *p) {
+  return (vec){(float)(p[0] - s->origin[0]), (float)(p[1] - s->origin[1]),
+               (float)(p[2] - s->origin[2])};
+}
+
+/* ---- one frame ------------------------------------------------------------------------------- */
+
+/* Containers and fixed boxes: what holds the bodies, rather than the bodies. */
+static bool is_static(const survey *s, const frame *bodies, size_t i) {
+  const frame_kind kind = bodies->shape_table[bodies->shape[i]].kind;
+  return kind == FRAME_CONTAINER ||
+         (kind == FRAME_BOX && render_folder_is_fixed(s->folder, bodies->id[i]));
+}
+
+static bool is_body(const survey *s, const frame *bodies, size_t i) {
+  return bodies->radius[i] > 0 && !is_static(s, bodies, i) &&
+         render_is_shown(s->options, bodies, i);
+}
+
+static void add_static(survey *s, const frame *bodies, size_t i) {
+  const frame_shape *shape = &bodies->shape_table[bodies->shape[i]];
+  const vec centre = local(s, bodies->position + 3 * i);
+  const float still[4] = {1, 0, 0, 0}, *q = bodies->quaternion ? bodies->quaternion + 4 * i : still;
+  supports all = nothing;
+  for (int c = 0; c < 8 && s->static_count < STATICS; ++c) {
+    const vec corner = {0.5f * bodies->scale[i] * (float)shape->size[0] * (c & 1 ? 1.0f : -1.0f),
+                        0.5f * bodies->scale[i] * (float)shape->size[1] * (c & 2 ? 1.0f : -1.0f),
+                        0.5f * bodies->scale[i] * (float)shape->size[2] * (c & 4 ? 1.0f : -1.0f)};
+    const supports one = supports_of(s, vec_add(centre, render_turn(q, corner)), 0);
+    join(&all, &one);
+  }
+  if (s->static_count < STATICS)
+    s->statics[s->static_count++] = all;
+}
+
+/* The first body worth looking at is what positions are measured from: floats then suffice. */
+static void set_origin(survey *s, const frame *bodies) {
+  for (int pass = 0; pass < 2 && !s->has_origin; ++pass)
+    for (size_t i = 0; i < bodies->bodies && !s->has_origin; ++i)
+      if (pass == 1 || is_body(s, bodies, i) || is_static(s, bodies, i)) {
+        memcpy(s->origin, bodies->position + 3 * i, sizeof s->origin);
+        s->has_origin = true;
+      }
+}
+
+static bool reserve(survey *s, size_t n) {
+  if (n <= s->scratch_size)
+    return true;
+  float *more = realloc(s->scratch, n * sizeof *more);
+  if (!more)
+    return false;
+  s->scratch = more;
+  s->scratch_size = n;
+  return true;
+}
+
+static void add_values(survey *s, const float *value, size_t n) {
+  const size_t strays = (size_t)(STRAYS * (float)n);
+  memcpy(s->scratch, value, n * sizeof *value);
+  s->value[1] = fmaxf(s->value[1], render_select(s->scratch, n, strays));
+  s->value[0] = fminf(s->value[0], render_select(s->scratch, n, n - 1 - strays));
+}
+
+/* Adds what a frame's bodies need; rows: those that count. */
+static void add_bodies(survey *s, const render_data *data, const uint32_t *rows, size_t n) {
+  const frame *bodies = &data->bodies;
+  const size_t strays = (size_t)(STRAYS * (float)n);
+  float *column = s->scratch, *rest = s->scratch + n; /* rest: SUPPORTS columns of n */
+  for (size_t i = 0; i < n; ++i) {
+    const supports one =
+        supports_of(s, local(s, bodies->position + 3 * rows[i]), bodies->radius[rows[i]]);
+    for (size_t k = 0; k < SUPPORTS; ++k)
+      rest[k * n + i] = one.at[k];
+  }
+  for (size_t k = 0; k < SUPPORTS; ++k)
+    s->bodies.at[k] = fmaxf(s->bodies.at[k], render_select(rest + k * n, n, strays));
+  for (size_t i = 0; i < n; ++i)
+    column[i] = bodies->radius[rows[i]];
+  s->typical = render_select(column, n, n / 2);
+  if (data->value) {
+    for (size_t i = 0; i < n; ++i)
+      rest[i] = data->value[rows[i]];
+    add_values(s, rest, n);
+  }
+  s->has_bodies = true;
+}
+
+static void add_contacts(survey *s, const frame_contacts *contacts) {
+  const size_t n = contacts->count;
+  for (size_t i = 0; i < n; ++i)
+    s->scratch[i] = s->scratch[n + i] = render_contact_force(contacts, i);
+  if (n > 0) {
+    s->value[0] = 0;
+    s->value[1] = fmaxf(s->value[1], render_select(s->scratch, n, (size_t)(STRAYS * (float)n)));
+  }
+}
+
+static bool add_frame(survey *s, const render_data *data) {
+  const frame *bodies = &data->bodies;
+  set_origin(s, bodies);
+  uint32_t *rows = malloc((bodies->bodies + 1) * sizeof *rows);
+  bool good = rows && reserve(s, (SUPPORTS + 1) * (bodies->bodies + 1)) &&
+              reserve(s, 2 * data->contacts.count + 1);
+  size_t n = 0;
+  for (size_t i = 0; good && i < bodies->bodies; ++i) {
+    if (is_body(s, bodies, i))
+      rows[n++] = (uint32_t)i;
+    else if (is_static(s, bodies, i))
+      add_static(s, bodies, i);
+  }
+  if (good && n > 0)
+    add_bodies(s, data, rows, n);
+  if (good && s->options->with_contacts)
+    add_contacts(s, &data->contacts);
+  free(rows);
+  return good;
+}
+
+/* ---- the camera ------------------------------------------------------------------------------ */
+
+static float width_of(const supports *s) {
+  return fmaxf(s->at[4] + s->at[5], fmaxf(s->at[6] + s->at[7], s->at[8] + s->at[9]));
+}
+
+/* Bodies and what holds them, unless it dwarfs them. */
+static supports all_of(const survey *s) {
+  supports all = s->has_bodies ? s->bodies : nothing;
+  for (size_t i = 0; i < s->static_count; ++i)
+    if (!s->has_bodies || width_of(&s->statics[i]) <= STATIC_MOST * width_of(&s->bodies))
+      join(&all, &s->statics[i]);
+  const bool finite = isfinite(all.at[0]) && isfinite(width_of(&all)) && width_of(&all) > 0;
+  if (!finite) /* nothing but planes: a metre around the origin */
+    all = supports_of(s, (vec){0, 0, 0}, 1);
+  return all;
+}
+
+static vec fitted_place(const survey *s, const supports *all) {
+  const float *t = s->tangent, *most = all->at;
+  const float across = (most[0] + most[1]) / (t[0] + t[1]);
+  const float along = (most[2] + most[3]) / (t[2] + t[3]);
+  const float back = fmaxf(across, along);
+  /* Where one pair of sides has room to spare, the middle of it. */
+  const float a = 0.5f * (most[0] - most[1] + back * (t[1] - t[0]));
+  const float b = 0.5f * (most[2] - most[3] + back * (t[3] - t[2]));
+  return vec_add(vec_add(vec_scale(s->right, a), vec_scale(s->up, b)),
+                 vec_scale(s->forward, -back));
+}
+
+static void point_camera(image_camera *camera, vec forward) {
+  const vec above = fabsf(forward.z) > 0.999f ? (vec){0, 1, 0} : (vec){0, 0, 1};
+  camera->forward = vec_unit(forward);
+  camera->right = vec_unit(vec_cross(camera->forward, above));
+  camera->up = vec_cross(camera->right, camera->forward);
+}
+
+static int place_camera(const survey *s, const supports *all, render_view *view) {
+  const render_options *options = s->options;
+  view->camera.at = fitted_place(s, all);
+  if (options->has_camera) {
+    view->camera.at = local(s, options->camera);
+    const vec target = options->has_target ? local(s, options->target) : view->middle;
+    const vec forward = vec_sub(target, view->camera.at);
+    if (!(vec_dot(forward, forward) > 0)) {
+      cli_error("render: --camera: the camera is where it looks at; move one of the two");
+      return CLI_INPUT;
+    }
+    point_camera(&view->camera, forward);
+  }
+  return CLI_DONE;
+}
+
+static void begin(survey *s, const render_options *options, const render_folder *folder,
+                  image_camera *camera) {
+  const float tangent = tanf((float)(options->fov * 0.00872664626));
+  const float aspect = (float)options->width / (float)options->height;
+  /* Three quarters: from the right, in front and above. */
+  camera->tangent = tangent;
+  point_camera(camera, (vec){-0.50f, 0.76f, -0.42f});
+  const float room = options->is_bare ? 0.06f : 0.10f;
+  const float bar = options->is_bare ? 0.06f : 0.20f;
+  *s = (survey){.options = options,
+                .folder = folder,
+                .right = camera->right,
+                .up = camera->up,
+                .forward = camera->forward,
+                .tangent = {(1 - bar) * tangent * aspect, (1 - room) * tangent * aspect,
+                            (1 - room) * tangent, (1 - room) * tangent},
+                .bodies = nothing,
+                .value = {INFINITY, -INFINITY}};
+}
+
+/* ---- the colours ----------------------------------------------------------------------------- */
+
+static void set_range(const survey *s, render_view *view) {
+  const render_options *options = s->options;
+  double low = s->value[0], high = s->value[1];
+  if (!isfinite(low) || !isfinite(high))
+    low = 0, high = 1;
+  if (options->with_contacts || options->colour != BY_SIZE)
+    low = 0;
+  if (!(high > low + 1e-6 * fabs(high))) { /* all the same: the middle of some range */
+    const double value = high;
+    low = value > 0 ? 0.9 * value : 0;
+    high = value > 0 ? 1.1 * value : 1;
+  }
+  view->range[0] = options->has_range ? options->range[0] : low;
+  view->range[1] = options->has_range ? options->range[1] : high;
+}
+
+static int finish(survey *s, render_view *view) {
+  const supports all = all_of(s);
+  const float *b = all.at + 4;
+  memcpy(view->origin, s->origin, sizeof view->origin);
+  view->middle = (vec){0.5f * (b[0] - b[1]), 0.5f * (b[2] - b[3]), 0.5f * (b[4] - b[5])};
+  const vec size = {b[0] + b[1], b[2] + b[3], b[4] + b[5]};
+  view->extent = 0.5f * sqrtf(vec_dot(size, size));
+  view->lowest = -b[5];
+  view->typical = s->has_bodies ? s->typical : 0.05f * view->extent;
+  set_range(s, view);
+  return place_camera(s, &all, view);
+}
+
+int render_survey(const render_options *options, const render_folder *folder, size_t first,
+                  size_t last, render_view *view) {
+  survey *s = malloc(sizeof *s); /* too large for a stack */
+  *view = (render_view){0};
+  int code = s ? CLI_DONE : CLI_FAILED;
+  if (s)
+    begin(s, options, folder, &view->camera);
+  bool good = s != NULL;
+  for (size_t i = first; good && code == CLI_DONE && i <= last; ++i) {
+    render_data data;
+    code = render_data_read(options, &folder->frames[i], &data);
+    if (code == CLI_DONE)
+      good = add_frame(s, &data);
+    render_data_free(&data);
+  }
+  if (!good) {
+    cli_error("out of memory");
+    code = CLI_FAILED;
+  }
+  if (code == CLI_DONE)
+    code = finish(s, view);
+  if (s)
+    free(s->scratch);
+  free(s);
+  return code;
+}

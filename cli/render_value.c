@@ -1,0 +1,172 @@
+/* Frames with the numbers that their colours stand for. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "render.h"
+
+static int out_of_memory(void) {
+  cli_error("out of memory");
+  return CLI_FAILED;
+}
+
+/* ---- finding bodies by uid ------------------------------------------------------------------- */
+
+typedef struct entry {
+  uint64_t uid;
+  uint32_t row;
+} entry;
+
+static int by_uid(const void *a, const void *b) {
+  const uint64_t x = ((const entry *)a)->uid, y = ((const entry *)b)->uid;
+  return (x > y) - (x < y);
+}
+
+bool render_index_make(const frame *bodies, render_index *index) {
+  const size_t n = bodies->bodies;
+  entry *entries = malloc((n + 1) * sizeof *entries);
+  *index = (render_index){malloc((n + 1) * sizeof *index->uid),
+                          malloc((n + 1) * sizeof *index->row), n};
+  const bool good = entries && index->uid && index->row;
+  for (size_t i = 0; good && i < n; ++i)
+    entries[i] = (entry){bodies->id[i], (uint32_t)i};
+  if (good)
+    qsort(entries, n, sizeof *entries, by_uid);
+  for (size_t i = 0; good && i < n; ++i) {
+    index->uid[i] = entries[i].uid;
+    index->row[i] = entries[i].row;
+  }
+  free(entries);
+  if (!good)
+    render_index_free(index);
+  return good;
+}
+
+void render_index_free(render_index *index) {
+  free(index->uid);
+  free(index->row);
+  *index = (render_index){0};
+}
+
+size_t render_index_find(const render_index *index, uint64_t uid) {
+  size_t low = 0, high = index->count;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (index->uid[middle] < uid)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < index->count && index->uid[low] == uid ? index->row[low] : SIZE_MAX;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* Hoare's selection. */
+float render_select(float *numbers, size_t n, size_t k) {
+  ptrdiff_t low = 0, high = (ptrdiff_t)n - 1;
+  const ptrdiff_t wanted = (ptrdiff_t)k;
+  while (low < high) {
+    const float pivot = numbers[low + (high - low) / 2];
+    ptrdiff_t i = low, j = high;
+    while (i <= j) {
+      while (numbers[i] > pivot)
+        i++;
+      while (numbers[j] < pivot)
+        j--;
+      if (i > j)
+        break;
+      const float other = numbers[i];
+      numbers[i++] = numbers[j];
+      numbers[j--] = other;
+    }
+    if (wanted <= j)
+      high = j;
+    else if (wanted >= i)
+      low = i;
+    else
+      break;
+  }
+  return numbers[k];
+}
+
+bool render_is_shown(const render_options *options, const frame *bodies, size_t i) {
+  const double *p = bodies->position + 3 * i, *n = options->slice;
+  return !options->has_slice || bodies->radius[i] == 0 ||
+         n[0] * p[0] + n[1] * p[1] + n[2] * p[2] <= n[3];
+}
+
+static void find_speeds(const frame *bodies, float *value) {
+  for (size_t i = 0; i < bodies->bodies; ++i) {
+    const float *v = bodies->velocity + 3 * i;
+    value[i] = sqrtf(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+  }
+}
+
+/* Sum of the contact forces on each body, whatever their directions. */
+static bool find_forces(const render_data *data, float *value) {
+  render_index index;
+  if (!render_index_make(&data->bodies, &index))
+    return false;
+  memset(value, 0, data->bodies.bodies * sizeof *value);
+  for (size_t i = 0; i < data->contacts.count; ++i) {
+    const uint64_t uids[2] = {data->contacts.body_a[i], data->contacts.body_b[i]};
+    for (int k = 0; k < 2; ++k) {
+      const size_t row = render_index_find(&index, uids[k]);
+      if (row != SIZE_MAX)
+        value[row] += render_contact_force(&data->contacts, i);
+    }
+  }
+  render_index_free(&index);
+  return true;
+}
+
+static int find_values(const render_options *options, render_data *data) {
+  const frame *bodies = &data->bodies;
+  if (options->colour != BY_SPEED && options->colour != BY_ANGLE && options->colour != BY_SIZE &&
+      options->colour != BY_FORCE)
+    return CLI_DONE;
+  data->value = malloc((bodies->bodies + 1) * sizeof *data->value);
+  if (!data->value)
+    return out_of_memory();
+  if (options->colour == BY_FORCE)
+    return find_forces(data, data->value) ? CLI_DONE : out_of_memory();
+  if (options->colour == BY_SIZE)
+    for (size_t i = 0; i < bodies->bodies; ++i)
+      data->value[i] = 2 * bodies->radius[i];
+  else
+    find_speeds(bodies, data->value);
+  return CLI_DONE;
+}
+
+int render_data_read(const render_options *options, const render_frame *from, render_data *data) {
+  char why[4096 + 256];
+  *data = (render_data){0};
+  if (!frame_read(from->path, &data->bodies, why, sizeof why)) {
+    cli_error("%s", why);
+    return CLI_INPUT;
+  }
+  const bool wants_contacts = options->with_contacts || options->colour == BY_FORCE;
+  if (wants_contacts && !frame_contacts_read(from->contacts, &data->contacts, why, sizeof why)) {
+    cli_error("%s; forces are there when the scene says output: {fields: [..., contacts]}", why);
+    render_data_free(data);
+    return CLI_INPUT;
+  }
+  const bool wants_velocity = options->colour == BY_SPEED || options->colour == BY_ANGLE;
+  int code = CLI_INPUT;
+  if (wants_velocity && !data->bodies.velocity)
+    cli_error("%s holds no velocities, so bodies cannot be coloured by them; --colour size, id or "
+              "material can, or run with output: {fields: [velocity]}",
+              from->path);
+  else
+    code = find_values(options, data);
+  if (code != CLI_DONE)
+    render_data_free(data);
+  return code;
+}
+
+void render_data_free(render_data *data) {
+  frame_free(&data->bodies);
+  frame_contacts_free(&data->contacts);
+  free(data->value);
+  *data = (render_data){0};
+}

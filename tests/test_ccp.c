@@ -1,0 +1,335 @@
+/* The cone complementarity solver: its SIMD against its scalar code bit by bit, its solution
+ * against a slow reference in long double, its residual against the definition. */
+#include "base/random.h"
+#include "physics/rig.h"
+#include "solve/ccp.h"
+#include "world.h"
+
+/* ---- lanes -------------------------------------------------------------------------------------
+ */
+
+#define PACKS  40
+#define BODIES (2 * TL_CCP_LANES * PACKS + 1)
+
+typedef struct bench {
+  tl_ccp_body bodies[BODIES];
+  tl_ccp_pack packs[PACKS];
+} bench;
+
+static talus_real draw(tl_random *random, double low, double high) {
+  return (talus_real)(low + (high - low) * tl_random_unit(random));
+}
+
+static talus_vec3 draw_vec(tl_random *random, double size) {
+  const talus_real x = draw(random, -size, size), y = draw(random, -size, size);
+  return tl_vec3(x, y, draw(random, -size, size));
+}
+
+static void put(tl_ccp_lanes *lanes, int i, talus_vec3 v) {
+  lanes->x[i] = v.x, lanes->y[i] = v.y, lanes->z[i] = v.z;
+}
+
+/* Rows of every kind: sticking, sliding, open, frictionless, against a fixed body, empty lanes. */
+static void fill_bench(bench *b, uint64_t seed) {
+  tl_random random = tl_random_start(seed, 7, 0);
+  memset(b, 0, sizeof *b);
+  for (int i = 0; i + 1 < BODIES; ++i) {
+    b->bodies[i].v = draw_vec(&random, 1);
+    b->bodies[i].w = draw_vec(&random, 5);
+    const bool fixed = tl_random_unit(&random) < 0.1;
+    b->bodies[i].inv_mass = fixed ? 0 : draw(&random, 0.5, 3);
+    b->bodies[i].inv_inertia = fixed ? 0 : draw(&random, 5, 50);
+  }
+  for (int k = 0; k < PACKS; ++k)
+    for (int i = 0; i < TL_CCP_LANES; ++i) {
+      tl_ccp_pack *pack = &b->packs[k];
+      if (k == PACKS - 1 && i >= 3) {
+        pack->a[i] = pack->b[i] = BODIES - 1;
+        continue;
+      }
+      pack->a[i] = (uint32_t)(2 * (k * TL_CCP_LANES + i));
+      pack->b[i] = pack->a[i] + 1;
+      put(&pack->normal, i, tl_normalize(draw_vec(&random, 1)));
+      put(&pack->arm_a, i, draw_vec(&random, 0.3));
+      put(&pack->arm_b, i, draw_vec(&random, 0.3));
+      put(&pack->impulse, i, tl_scale(draw_vec(&random, 0.2), draw(&random, 0, 1) < 0.3 ? 0 : 1));
+      pack->bias[i] = draw(&random, -1, 1);
+      pack->friction[i] = tl_random_unit(&random) < 0.2 ? 0 : draw(&random, 0, 1);
+      pack->en[i] = tl_random_unit(&random) < 0.05 ? 0 : draw(&random, 0.1, 1);
+      pack->et[i] = draw(&random, 0.05, 0.5);
+    }
+}
+
+TEST(simd_and_scalar_sweeps_give_the_same_bits) {
+  if (!tl_ccp_has_avx512()) {
+    puts("  no AVX-512 here: only the scalar code runs");
+    return;
+  }
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    static bench x, y;
+    fill_bench(&x, seed);
+    y = x;
+    tl_ccp fast = {.bodies = x.bodies, .packs = x.packs, .ncp = (talus_real)(seed & 1)}, slow = fast;
+    slow.bodies = y.bodies, slow.packs = y.packs;
+    for (int sweep = 0; sweep < 4; ++sweep) {
+      const double a = tl_ccp_sweep_packs_avx512(&fast, 0, PACKS),
+                   b = tl_ccp_sweep_packs_scalar(&slow, 0, PACKS);
+      double most_a, most_b;
+      const double ra = tl_ccp_residual_packs_avx512(&fast, 0, PACKS, &most_a);
+      const double rb = tl_ccp_residual_packs_scalar(&slow, 0, PACKS, &most_b);
+#if TALUS_FAST
+      CHECK_NEAR(a, b, 1e-6 * (1 + b));
+      CHECK_NEAR(ra, rb, 1e-6 * (1 + rb));
+#else
+      CHECK_MSG(memcmp(x.bodies, y.bodies, sizeof x.bodies) == 0, "bodies differ, seed %d",
+                (int)seed);
+      for (int k = 0; k < PACKS; ++k)
+        for (int i = 0; i < TL_CCP_LANES; ++i) /* zeros may differ in sign */
+          CHECK(x.packs[k].impulse.x[i] == y.packs[k].impulse.x[i] &&
+                x.packs[k].impulse.y[i] == y.packs[k].impulse.y[i] &&
+                x.packs[k].impulse.z[i] == y.packs[k].impulse.z[i]);
+      CHECK(a == b && ra == rb && most_a == most_b);
+#endif
+    }
+  }
+}
+
+/* ---- the solution
+ * --------------------------------------------------------------------------------- */
+
+/* A heap of spheres in a box, after a while; its next step is what is solved. */
+static talus_world *make_heap(talus_friction_model friction, int sweeps, double tolerance) {
+  talus_world_def def = rig_def(2e-3);
+  def.solve.friction = friction;
+  def.solve.iterations = sweeps;
+  def.solve.tolerance = tolerance;
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, 0.5, 0);
+  rig_body(world, TALUS_FIXED, rig_shape(world, TALUS_CONTAINER, 0.65, 0.65, 4, 0), m, 0.2, 0.2, 2);
+  const talus_shape ball = rig_shape(world, TALUS_SPHERE, 0.1, 0, 0, 0);
+  for (int i = 0; i < 12; ++i) {
+    tl_random random = tl_random_start(2, 1, (uint64_t)i);
+    talus_body_def body = talus_body_def_default();
+    body.shape = ball, body.material = m;
+    body.scale = 0.7 + 0.6 * tl_random_unit(&random);
+    body.position = (talus_dvec3){0.19 * (i % 3) + 0.02 * tl_random_unit(&random),
+                                  0.19 * (i / 3 % 3) + 0.02 * tl_random_unit(&random),
+                                  0.15 + 0.28 * (double)(i / 9)};
+    CHECK_OK(talus_world_add_body(world, &body, NULL));
+  }
+  CHECK_OK(talus_world_step(world, 800));
+  return world;
+}
+
+typedef struct reference {
+  int rows, bodies;
+  long double n[200][3], ra[200][3], rb[200][3], p[200][3], mu[200], bias[200];
+  int a[200], b[200];
+  long double v[32][6], inv_mass[32], inv_inertia[32];
+} reference;
+
+static void cross_l(const long double a[3], const long double b[3], long double out[3]) {
+  out[0] = a[1] * b[2] - a[2] * b[1];
+  out[1] = a[2] * b[0] - a[0] * b[2];
+  out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+static void push_l(reference *r, int body, const long double arm[3], const long double p[3],
+                   long double sign) {
+  long double moment[3];
+  cross_l(arm, p, moment);
+  for (int k = 0; k < 3; ++k) {
+    r->v[body][k] += sign * r->inv_mass[body] * p[k];
+    r->v[body][3 + k] += sign * r->inv_inertia[body] * moment[k];
+  }
+}
+
+/* Plain projected Gauss-Seidel with a short scalar step and the Euclidean projector, in long
+ * double: another step, another metric, another precision, the same problem. */
+static void solve_reference(reference *r, int sweeps, bool ncp) {
+  for (int s = 0; s < sweeps; ++s)
+    for (int i = 0; i < r->rows; ++i) {
+      const int a = r->a[i], b = r->b[i];
+      long double ca[3], cb[3], g[3], u[3], un = 0, gn = 0, t = 0, ut = 0;
+      const long double eta = 0.25L / (r->inv_mass[a] + r->inv_mass[b]);
+      cross_l(&r->v[a][3], r->ra[i], ca);
+      cross_l(&r->v[b][3], r->rb[i], cb);
+      for (int k = 0; k < 3; ++k) {
+        u[k] = r->v[b][k] + cb[k] - r->v[a][k] - ca[k];
+        un += u[k] * r->n[i][k];
+      }
+      for (int k = 0; k < 3; ++k)
+        ut += (u[k] - un * r->n[i][k]) * (u[k] - un * r->n[i][k]);
+      const long double lift = r->bias[i] + (ncp ? r->mu[i] * sqrtl(ut) : 0);
+      for (int k = 0; k < 3; ++k) {
+        g[k] = r->p[i][k] - eta * (u[k] + lift * r->n[i][k]);
+        gn += g[k] * r->n[i][k];
+      }
+      for (int k = 0; k < 3; ++k)
+        t += (g[k] - gn * r->n[i][k]) * (g[k] - gn * r->n[i][k]);
+      t = sqrtl(t);
+      long double pn = gn, keep = 1;
+      if (t > r->mu[i] * gn) {
+        pn = (gn + r->mu[i] * t) / (1 + r->mu[i] * r->mu[i]);
+        pn = pn > 0 ? pn : 0;
+        keep = t > 0 ? r->mu[i] * pn / t : 0;
+      }
+      long double change[3];
+      for (int k = 0; k < 3; ++k) {
+        const long double fresh = pn * r->n[i][k] + keep * (g[k] - gn * r->n[i][k]);
+        change[k] = fresh - r->p[i][k];
+        r->p[i][k] = fresh;
+      }
+      push_l(r, a, r->ra[i], change, -1);
+      push_l(r, b, r->rb[i], change, 1);
+    }
+}
+
+/* The problem that the world's next step solves, read from the state before it and the contacts
+ * after. */
+static void load_reference(reference *r, const talus_world *world, const tl_state *before,
+                           const tl_contacts *contacts) {
+  memset(r, 0, sizeof *r);
+  r->bodies = (int)world->model.bodies;
+  r->rows = (int)contacts->count;
+  CHECK_MSG(r->bodies <= 32 && r->rows <= 200 && r->rows > 15, "%d rows", r->rows);
+  const long double h = (long double)world->model.dt;
+  for (int i = 0; i < r->bodies; ++i) {
+    if (tl_body_is_static(&world->model, (size_t)i))
+      continue;
+    r->inv_mass[i] = 1 / (long double)world->model.property.mass[i];
+    r->inv_inertia[i] = 1 / (long double)tl_body_inertia(&world->model, (size_t)i).x;
+    const talus_vec3 v = before->velocity[i], w = before->spin[i], g = world->model.gravity;
+    const long double all[6] = {v.x + h * (long double)g.x,
+                                v.y + h * (long double)g.y,
+                                v.z + h * (long double)g.z,
+                                w.x,
+                                w.y,
+                                w.z};
+    memcpy(r->v[i], all, sizeof all);
+  }
+  for (int i = 0; i < r->rows; ++i) {
+    const tl_contact *c = &contacts->data[i];
+    r->a[i] = (int)c->a, r->b[i] = (int)c->b;
+    r->mu[i] = (long double)0.5;
+    r->bias[i] = (long double)c->gap / h;
+    if (r->bias[i] < -(long double)world->model.solve.recovery_speed)
+      r->bias[i] = -(long double)world->model.solve.recovery_speed;
+    const talus_dvec3 xa = before->position[c->a], xb = before->position[c->b];
+    const long double p[3] = {c->point.x, c->point.y, c->point.z}, a[3] = {xa.x, xa.y, xa.z},
+                      b[3] = {xb.x, xb.y, xb.z};
+    const long double n[3] = {c->normal.x, c->normal.y, c->normal.z};
+    for (int k = 0; k < 3; ++k)
+      r->n[i][k] = n[k], r->ra[i][k] = p[k] - a[k], r->rb[i][k] = p[k] - b[k];
+  }
+}
+
+static void check_against_reference(talus_friction_model friction) {
+  talus_world *world = make_heap(friction, 20000, BY_PRECISION(1e-11, 3e-7));
+  static talus_dvec3 position[32];
+  static talus_vec3 velocity[32], spin[32];
+  memcpy(position, world->state.position, world->model.bodies * sizeof position[0]);
+  memcpy(velocity, world->state.velocity, world->model.bodies * sizeof velocity[0]);
+  memcpy(spin, world->state.spin, world->model.bodies * sizeof spin[0]);
+  tl_state before = {.position = position, .velocity = velocity, .spin = spin};
+  CHECK_OK(talus_world_step(world, 1));
+  CHECK_MSG(rig_report(world).residual_rms <= BY_PRECISION(1e-11, 1e-6), "residual %g",
+            rig_report(world).residual_rms);
+  static reference r;
+  load_reference(&r, world, &before, &world->contacts);
+  solve_reference(&r, 60000, friction == TALUS_FRICTION_NCP);
+  const double tolerance = BY_PRECISION(1e-6, 2e-4) * G * world->model.dt;
+  for (int i = 0; i < r.bodies; ++i) {
+    const talus_vec3 v = world->state.velocity[i], w = world->state.spin[i];
+    CHECK_NEAR(v.x, (double)r.v[i][0], tolerance);
+    CHECK_NEAR(v.y, (double)r.v[i][1], tolerance);
+    CHECK_NEAR(v.z, (double)r.v[i][2], tolerance);
+    CHECK_NEAR(0.1 * (double)w.x, 0.1 * (double)r.v[i][3], tolerance);
+    CHECK_NEAR(0.1 * (double)w.y, 0.1 * (double)r.v[i][4], tolerance);
+    CHECK_NEAR(0.1 * (double)w.z, 0.1 * (double)r.v[i][5], tolerance);
+  }
+  talus_world_destroy(world);
+}
+
+TEST(heap_has_the_velocities_of_a_long_double_reference_with_ccp) {
+  check_against_reference(TALUS_FRICTION_CCP);
+}
+
+TEST(heap_has_the_velocities_of_a_long_double_reference_with_ncp) {
+  check_against_reference(TALUS_FRICTION_NCP);
+}
+
+TEST(more_sweeps_leave_a_smaller_residual) {
+  double last = 1e9;
+  for (int sweeps = 1; sweeps <= 1000; sweeps *= 10) {
+    talus_world *world = make_heap(TALUS_FRICTION_NCP, 200, 1e-9);
+    world->model.solve.iterations = sweeps;
+    world->model.solve.tolerance = 0;
+    world->model.solve.warm_start = false;
+    CHECK_OK(talus_world_step(world, 1));
+    const talus_report report = rig_report(world);
+    CHECK(report.iterations == sweeps && report.residual_max >= report.residual_rms);
+    CHECK_MSG(report.residual_rms < last, "%d sweeps leave %g, fewer left %g", sweeps,
+              report.residual_rms, last);
+    last = report.residual_rms;
+    talus_world_destroy(world);
+  }
+  CHECK_MSG(last < BY_PRECISION(1e-4, 1e-4), "residual %g after 1000 sweeps", last);
+}
+
+TEST(warm_start_begins_closer) {
+  double residual[2];
+  for (int warm = 0; warm < 2; ++warm) {
+    talus_world *world = make_heap(TALUS_FRICTION_NCP, 500, 1e-9);
+    world->model.solve.iterations = 1;
+    world->model.solve.tolerance = 0;
+    world->model.solve.warm_start = warm == 1;
+    CHECK_OK(talus_world_step(world, 1));
+    residual[warm] = rig_report(world).residual_rms;
+    talus_world_destroy(world);
+  }
+  CHECK_MSG(residual[1] < 0.2 * residual[0], "warm %g, cold %g", residual[1], residual[0]);
+}
+
+/* A scope of some bodies steps like a world of only those. */
+TEST(scope_of_some_bodies_sees_no_others) {
+  talus_world *world = make_heap(TALUS_FRICTION_NCP, 300, 0);
+  talus_world *apart = make_heap(TALUS_FRICTION_NCP, 300, 0);
+  world->contacts.count = apart->contacts.count = 0;
+  uint32_t members[32];
+  size_t count = 0;
+  for (uint32_t i = 0; i < world->model.bodies; ++i)
+    if (i == 0 || i % 2 == 1)
+      members[count++] = i;
+  for (uint32_t i = (uint32_t)apart->model.bodies; i-- > 1;)
+    if (i % 2 == 0) {
+      talus_body body;
+      CHECK_OK(talus_world_body_at(apart, i, &body));
+      CHECK_OK(talus_world_remove_body(apart, body));
+    }
+  const double dt = world->model.dt;
+  const tl_scope scope = {.members = members,
+                          .count = count,
+                          .t0 = 800 * dt,
+                          .t1 = 801 * dt,
+                          .dt = dt,
+                          .in = &world->state,
+                          .out = &world->state,
+                          .arena = &world->arena};
+  tl_step_report report;
+  const talus_dvec3 left_out = world->state.position[2];
+  CHECK(tl_step_fixed(&tl_backend_cpu, &world->model, &scope, &world->contacts, &report) ==
+        TALUS_OK);
+  CHECK_OK(talus_world_step(apart, 1));
+  CHECK(world->contacts.count == apart->contacts.count && apart->contacts.count > 3);
+  for (size_t i = 0; i < count; ++i) {
+    CHECK(memcmp(&world->state.position[members[i]], &apart->state.position[i],
+                 sizeof(talus_dvec3)) == 0);
+    CHECK(memcmp(&world->state.spin[members[i]], &apart->state.spin[i], sizeof(talus_vec3)) == 0);
+  }
+  CHECK(memcmp(&left_out, &world->state.position[2], sizeof left_out) == 0);
+  talus_world_destroy(world);
+  talus_world_destroy(apart);
+}
+
+TEST_MAIN()

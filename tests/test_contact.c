@@ -1,0 +1,173 @@
+/* The contact set: colours that do not conflict, impulses that are carried, slots renumbered. */
+#include "base/random.h"
+#include "check.h"
+#include "contact/contact.h"
+
+#define BODIES 400
+
+typedef struct crowd {
+  tl_model model;
+  tl_scope scope;
+  tl_arena arena;
+  uint32_t flags[BODIES];
+  tl_contacts contacts;
+} crowd;
+
+static int by_key(const void *x, const void *y) {
+  const tl_contact *p = x, *q = y;
+  const uint32_t a[4] = {p->a, p->b, p->feature_a, p->feature_b},
+                 b[4] = {q->a, q->b, q->feature_a, q->feature_b};
+  for (int k = 0; k < 4; ++k)
+    if (a[k] != b[k])
+      return a[k] < b[k] ? -1 : 1;
+  return 0;
+}
+
+/* Random contacts, some in bundles; body 0 is fixed and touches many; body 1 is free and touches
+ * `hub`. */
+static void make_crowd(crowd *c, uint64_t seed, int pairs, int hub) {
+  memset(c, 0, sizeof *c);
+  c->model.par.threads = 1;
+  c->model.bodies = BODIES;
+  c->model.property.flags = c->flags;
+  c->flags[0] = TL_FLAG_FIXED;
+  c->scope.count = BODIES;
+  c->scope.arena = &c->arena;
+  tl_random random = tl_random_start(seed, 1, 0);
+  for (int i = 0; i < pairs; ++i) {
+    uint32_t a = tl_random_u32(&random) % BODIES, b = tl_random_u32(&random) % BODIES;
+    if (i < hub)
+      a = 1, b = 2 + (uint32_t)i % (BODIES - 2);
+    else if (i % 5 == 0)
+      a = 0;
+    if (a == b)
+      continue;
+    const uint32_t points = 1 + (i % 7 == 0) * (tl_random_u32(&random) % 5);
+    for (uint32_t k = 0; k < points; ++k) {
+      const tl_contact contact = {.a = a < b ? a : b,
+                                  .b = a < b ? b : a,
+                                  .feature_b = k,
+                                  .impulse = {(talus_real)i, (talus_real)k, 1}};
+      CHECK(tl_array_push(&c->contacts, contact) == TALUS_OK);
+    }
+  }
+  qsort(c->contacts.data, c->contacts.count, sizeof c->contacts.data[0], by_key);
+  size_t kept = 0;
+  for (size_t i = 0; i < c->contacts.count; ++i)
+    if (i == 0 || by_key(&c->contacts.data[kept - 1], &c->contacts.data[i]) != 0)
+      c->contacts.data[kept++] = c->contacts.data[i];
+  c->contacts.count = kept;
+}
+
+static void free_crowd(crowd *c) {
+  tl_array_free(&c->contacts);
+  tl_arena_free(&c->arena);
+}
+
+/* Every contact once; no two of a colour share a body that contacts can move. */
+static void check_colours(const crowd *c, const tl_colours *colours) {
+  static unsigned char seen[100000];
+  CHECK(c->contacts.count < sizeof seen);
+  memset(seen, 0, sizeof seen);
+  CHECK_EQ_U64(colours->start[colours->count], c->contacts.count);
+  for (int k = 0; k < colours->count; ++k) {
+    int owner[BODIES];
+    memset(owner, -1, sizeof owner);
+    const bool serial = colours->last_is_serial && k == colours->count - 1;
+    CHECK(colours->start[k] < colours->start[k + 1]);
+    for (uint32_t i = colours->start[k]; i < colours->start[k + 1]; ++i) {
+      const uint32_t index = colours->order[i];
+      const tl_contact *contact = &c->contacts.data[index];
+      CHECK(!seen[index]);
+      seen[index] = 1;
+      CHECK(i == colours->start[k] || colours->order[i - 1] < index);
+      const uint32_t ends[2] = {contact->a, contact->b};
+      for (int e = 0; e < 2 && !serial; ++e)
+        if (!(c->flags[ends[e]] & TL_FLAG_STATIC)) {
+          CHECK_MSG(owner[ends[e]] < 0, "body %u is twice in colour %d", ends[e], k);
+          owner[ends[e]] = (int)index;
+        }
+    }
+  }
+}
+
+TEST(no_two_contacts_of_a_colour_share_a_movable_body) {
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
+    static crowd c;
+    tl_colours colours;
+    make_crowd(&c, seed, 1200, 0);
+    CHECK(tl_contact_colour(&c.model, &c.scope, &c.contacts, &colours) == TALUS_OK);
+    CHECK(!colours.last_is_serial);
+    check_colours(&c, &colours);
+    free_crowd(&c);
+  }
+}
+
+TEST(hub_with_more_neighbours_than_colours_leaves_a_serial_rest) {
+  static crowd c;
+  tl_colours colours;
+  make_crowd(&c, 3, 1200, 200);
+  CHECK(tl_contact_colour(&c.model, &c.scope, &c.contacts, &colours) == TALUS_OK);
+  CHECK(colours.last_is_serial);
+  check_colours(&c, &colours);
+  free_crowd(&c);
+}
+
+TEST(fixed_body_does_not_serialise) {
+  static crowd c;
+  tl_colours colours;
+  make_crowd(&c, 1, 0, 0);
+  for (uint32_t i = 1; i < BODIES; ++i) {
+    const tl_contact contact = {.a = 0, .b = i};
+    CHECK(tl_array_push(&c.contacts, contact) == TALUS_OK);
+  }
+  CHECK(tl_contact_colour(&c.model, &c.scope, &c.contacts, &colours) == TALUS_OK);
+  CHECK(colours.count == 1 && !colours.last_is_serial);
+  free_crowd(&c);
+}
+
+TEST(impulses_are_carried_to_the_same_key_and_nowhere_else) {
+  static crowd old, fresh;
+  make_crowd(&old, 5, 900, 0);
+  make_crowd(&fresh, 5, 1100, 0);
+  for (size_t i = 0; i < fresh.contacts.count; ++i)
+    fresh.contacts.data[i].impulse = tl_vec3(-1, -1, -1);
+  tl_carry carry;
+  CHECK(tl_contact_take_carry(&old.model, &old.scope, &old.contacts, &carry) == TALUS_OK);
+  for (int threads = 1; threads <= 3; ++threads) {
+    fresh.model.par.threads = threads;
+    tl_contact_carry_over(&fresh.model, &carry, &fresh.contacts);
+    size_t found = 0;
+    for (size_t i = 0; i < fresh.contacts.count; ++i) {
+      const tl_contact *c = &fresh.contacts.data[i];
+      const tl_contact *same = bsearch(c, old.contacts.data, old.contacts.count, sizeof *c, by_key);
+      const talus_vec3 want = same ? same->impulse : tl_vec3(0, 0, 0);
+      CHECK(memcmp(&c->impulse, &want, sizeof want) == 0);
+      found += same != NULL;
+    }
+    CHECK(found > 500 && found < fresh.contacts.count);
+  }
+  free_crowd(&old);
+  free_crowd(&fresh);
+}
+
+TEST(contacts_of_removed_bodies_go_and_the_others_follow) {
+  static crowd c;
+  make_crowd(&c, 9, 500, 0);
+  uint32_t new_slot[BODIES], next = 0;
+  for (uint32_t i = 0; i < BODIES; ++i)
+    new_slot[i] = i % 3 == 1 ? TL_NONE : next++;
+  size_t expected = 0;
+  for (size_t i = 0; i < c.contacts.count; ++i)
+    expected +=
+        new_slot[c.contacts.data[i].a] != TL_NONE && new_slot[c.contacts.data[i].b] != TL_NONE;
+  tl_contact_renumber(&c.contacts, new_slot);
+  CHECK_EQ_U64(c.contacts.count, expected);
+  for (size_t i = 0; i < c.contacts.count; ++i) {
+    CHECK(c.contacts.data[i].b < next && c.contacts.data[i].a < c.contacts.data[i].b);
+    CHECK(i == 0 || by_key(&c.contacts.data[i - 1], &c.contacts.data[i]) < 0);
+  }
+  free_crowd(&c);
+}
+
+TEST_MAIN()
