@@ -53,7 +53,7 @@ static talus_status count(const talus_world *world, contents *found) {
 static void show_scene(const char *path, const talus_scene_info *info) {
   printf("%s: a valid scene%s%s\n\n", path, info->title && *info->title ? ": " : "",
          info->title ? info->title : "");
-  printf("  %-12s %zu shapes, %zu materials, %zu emitters, %zu sinks, %zu probes\n", "tables",
+  printf("  %-12s shapes %zu, materials %zu, emitters %zu, sinks %zu, probes %zu\n", "tables",
          info->shapes, info->materials, info->emitters, info->sinks, info->probes);
   printf("  %-12s %llu steps of %g s, until %g s", "time", (unsigned long long)info->steps,
          info->dt, info->until);

@@ -123,8 +123,8 @@ static bool is_plain(const source *in, hid_t set, uint64_t bytes) {
   if (!plain || bytes > in->bytes)
     return false;
   const haddr_t at = bytes > 0 ? H5Dget_offset(set) : 0;
-  return bytes == 0 || (at != HADDR_UNDEF && at <= in->bytes - bytes &&
-                        H5Dget_storage_size(set) == bytes);
+  return bytes == 0 ||
+         (at != HADDR_UNDEF && at <= in->bytes - bytes && H5Dget_storage_size(set) == bytes);
 }
 
 typedef struct column {
@@ -257,11 +257,13 @@ static frame_kind kind_of(const char *name) {
 }
 
 static bool read_shapes(const source *in, frame *out) {
-  double *size = read_numbers(in, "talus/shapes/size", 4, H5T_NATIVE_DOUBLE, SIZE_MAX, &out->shapes);
+  double *size =
+      read_numbers(in, "talus/shapes/size", 4, H5T_NATIVE_DOUBLE, SIZE_MAX, &out->shapes);
   uint32_t *open =
       size ? read_numbers(in, "talus/shapes/open", 1, H5T_NATIVE_UINT32, out->shapes, NULL) : NULL;
   double *centre =
-      open ? read_numbers(in, "talus/shapes/centre", 3, H5T_NATIVE_DOUBLE, out->shapes, NULL) : NULL;
+      open ? read_numbers(in, "talus/shapes/centre", 3, H5T_NATIVE_DOUBLE, out->shapes, NULL)
+           : NULL;
   bool good = centre != NULL;
   if (good) {
     out->shape_table = calloc(out->shapes + 1, sizeof *out->shape_table);
@@ -327,16 +329,20 @@ static bool is_finite_row(const double *row, size_t n) {
 static bool check_bodies(const source *in, const frame *out) {
   for (size_t i = 0; i < out->bodies; ++i) {
     if (out->shape[i] >= out->shapes || out->material[i] >= out->materials)
-      return refuse(in->why, "%s: body %zu has a shape or material that is not in the tables; the "
-                    "file is damaged", in->path, i);
-    const bool finite = is_finite_row(out->position + 3 * i, 3) && isfinite(out->radius[i]) &&
-                        isfinite(out->scale[i]) &&
-                        (!out->velocity || (isfinite(out->velocity[3 * i]) &&
-                                            isfinite(out->velocity[3 * i + 1]) &&
-                                            isfinite(out->velocity[3 * i + 2])));
+      return refuse(in->why,
+                    "%s: body %zu has a shape or material that is not in the tables; the "
+                    "file is damaged",
+                    in->path, i);
+    const bool finite =
+        is_finite_row(out->position + 3 * i, 3) && isfinite(out->radius[i]) &&
+        isfinite(out->scale[i]) &&
+        (!out->velocity || (isfinite(out->velocity[3 * i]) && isfinite(out->velocity[3 * i + 1]) &&
+                            isfinite(out->velocity[3 * i + 2])));
     if (!finite || out->radius[i] < 0 || out->scale[i] <= 0)
-      return refuse(in->why, "%s: body %zu has a place or size that is no number; the file is "
-                    "damaged", in->path, i);
+      return refuse(in->why,
+                    "%s: body %zu has a place or size that is no number; the file is "
+                    "damaged",
+                    in->path, i);
   }
   for (size_t i = 0; i < out->shapes; ++i)
     if (!is_finite_row(out->shape_table[i].size, 4) ||
@@ -385,16 +391,16 @@ bool frame_read_time(const char *path, double *time, char *why, size_t size) {
 bool frame_contacts_read(const char *path, frame_contacts *found, char *why, size_t size) {
   source in;
   *found = (frame_contacts){0};
-  bool good = open_source(&in, path, (reason){why, size}) &&
-              read_attribute(&in, "dt", &found->dt) &&
-              (found->point = read_numbers(&in, "contacts/point", 3, H5T_NATIVE_DOUBLE, SIZE_MAX,
-                                           &found->count)) != NULL &&
-              (found->body_a = read_numbers(&in, "contacts/body_a", 1, H5T_NATIVE_UINT64,
-                                            found->count, NULL)) != NULL &&
-              (found->body_b = read_numbers(&in, "contacts/body_b", 1, H5T_NATIVE_UINT64,
-                                            found->count, NULL)) != NULL &&
-              (found->impulse = read_numbers(&in, "contacts/impulse", 3, H5T_NATIVE_FLOAT,
-                                             found->count, NULL)) != NULL;
+  bool good =
+      open_source(&in, path, (reason){why, size}) && read_attribute(&in, "dt", &found->dt) &&
+      (found->point = read_numbers(&in, "contacts/point", 3, H5T_NATIVE_DOUBLE, SIZE_MAX,
+                                   &found->count)) != NULL &&
+      (found->body_a = read_numbers(&in, "contacts/body_a", 1, H5T_NATIVE_UINT64, found->count,
+                                    NULL)) != NULL &&
+      (found->body_b = read_numbers(&in, "contacts/body_b", 1, H5T_NATIVE_UINT64, found->count,
+                                    NULL)) != NULL &&
+      (found->impulse =
+           read_numbers(&in, "contacts/impulse", 3, H5T_NATIVE_FLOAT, found->count, NULL)) != NULL;
   if (good && !(found->dt > 0))
     good = refuse(in.why, "%s: its step is not above 0; the file is damaged", path);
   for (size_t i = 0; good && i < 3 * found->count; ++i)

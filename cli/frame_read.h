@@ -1,6 +1,7 @@
 /* Frames and contact files of a result folder, read back. The layout is that of docs/formats.md.
  *
- * Files are not trusted: whatever is in them, reading gives arrays that fit together or a reason. */
+ * Files are not trusted: whatever is in them, reading gives arrays that fit together or a reason.
+ */
 #ifndef CLI_FRAME_READ_H
 #define CLI_FRAME_READ_H
 
@@ -34,14 +35,14 @@ typedef struct frame {
   double time, dt; /* s */
   size_t bodies, shapes, materials;
   /* One row per body. */
-  double *position;  /* 3: centre of mass, m */
-  uint64_t *id;      /* uid */
-  float *radius;     /* bounding, m; 0 if unbounded */
-  float *scale;      /* multiplies every length of the shape */
-  uint32_t *shape;   /* row of shape_table */
+  double *position;   /* 3: centre of mass, m */
+  uint64_t *id;       /* uid */
+  float *radius;      /* bounding, m; 0 if unbounded */
+  float *scale;       /* multiplies every length of the shape */
+  uint32_t *shape;    /* row of shape_table */
   uint32_t *material; /* row of material_table */
-  float *quaternion; /* 4: shape's own frame, w first; NULL where the file has none */
-  float *velocity;   /* 3: m/s; NULL where the file has none */
+  float *quaternion;  /* 4: shape's own frame, w first; NULL where the file has none */
+  float *velocity;    /* 3: m/s; NULL where the file has none */
   frame_shape *shape_table;
   frame_material *material_table;
 } frame;

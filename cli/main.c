@@ -14,6 +14,7 @@ static const struct {
     {"check", cli_check, "validates a scene; says what it holds and costs"},
     {"scenes", cli_scenes, "lists the built-in scenes, prints one, or the keys of the format"},
     {"info", cli_info, "what is in a result folder: counts, energies, residuals, times"},
+    {"render", cli_render, "draws a result folder: pictures and films"},
     {"bench", cli_bench, "re-measures the published tables on this machine"},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)

@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SIDE_MOST 16384 /* pixels */
-#define PNG_SAMPLES 16
+#define SIDE_MOST    16384 /* pixels */
+#define PNG_SAMPLES  16
 #define FILM_SAMPLES 6
 
 static const char *const colour_names[COLOUR_BYS] = {"speed", "id",    "material",
@@ -68,7 +68,8 @@ static int set_camera(render_options *options, const char *text) {
 static int set_slice(render_options *options, const char *text) {
   const double *n = options->slice;
   options->has_slice = text != NULL;
-  if (text && (read_list(text, options->slice, 4) != 4 || !(fabs(n[0]) + fabs(n[1]) + fabs(n[2]) > 0)))
+  if (text &&
+      (read_list(text, options->slice, 4) != 4 || !(fabs(n[0]) + fabs(n[1]) + fabs(n[2]) > 0)))
     return refuse("slice", text, "nx,ny,nz,d with n not zero: bodies with n.x > d are left out");
   return CLI_DONE;
 }
@@ -142,9 +143,9 @@ static int out_of_memory(void) {
 }
 
 static int draw_stage(session *s, const render_stage *stage) {
-  render_scene *solid = render_scene_build(
-      s->device, stage->spheres.data, stage->spheres.count, stage->boxes.data, stage->boxes.count,
-      stage->rods.data, stage->rods.count);
+  render_scene *solid =
+      render_scene_build(s->device, stage->spheres.data, stage->spheres.count, stage->boxes.data,
+                         stage->boxes.count, stage->rods.data, stage->rods.count);
   render_scene *ghosts =
       s->options.with_contacts
           ? render_scene_build(s->device, stage->ghosts.data, stage->ghosts.count,
@@ -314,8 +315,8 @@ static int make_film(session *s) {
   int code = choose_rate(s);
   /* Started before the survey: where there is no ffmpeg one is told at once. */
   if (code == CLI_DONE)
-    code = render_film_begin(s->options.output, s->options.width, s->options.height,
-                             s->options.fps, &film);
+    code = render_film_begin(s->options.output, s->options.width, s->options.height, s->options.fps,
+                             &film);
   if (code != CLI_DONE)
     return code;
   sigaction(SIGINT, &action, NULL);
@@ -355,7 +356,8 @@ static int render(session *s, const char *frame_number, double time, bool has_ti
 /* ---- the command ----------------------------------------------------------------------------- */
 
 static const char about[] =
-    "Draws a result folder by ray tracing: a frame as a picture (.png), or all as a film (.mp4, by\n"
+    "Draws a result folder by ray tracing: a frame as a picture (.png), or all as a film (.mp4, "
+    "by\n"
     "ffmpeg). The view is fitted to the bodies, and stays where it is over a film.";
 
 static const char more[] =
@@ -406,8 +408,9 @@ int cli_render(int argc, char **argv) {
   if (parsed < 0)
     return cli_parse_exit(parsed);
   if (!render_is_available()) {
-    cli_error("this talus was built without Embree, which draws the pictures; install libembree-dev "
-              "and libpng-dev, and build it again");
+    cli_error(
+        "this talus was built without Embree, which draws the pictures; install libembree-dev "
+        "and libpng-dev, and build it again");
     return CLI_INPUT;
   }
   int code = set_size(o, size);

@@ -1,6 +1,6 @@
 /* talus render: what its files share. A result folder's frames are surveyed once, which fixes the
- * view and the colours for a whole film; then each frame is staged as spheres, boxes and rods, drawn
- * (render_image.h), labelled (render_legend.c) and written (render_file.c). */
+ * view and the colours for a whole film; then each frame is staged as spheres, boxes and rods,
+ * drawn (render_image.h), labelled (render_legend.c) and written (render_file.c). */
 #ifndef CLI_RENDER_H
 #define CLI_RENDER_H
 
@@ -44,8 +44,8 @@ typedef struct render_frame {
 typedef struct render_folder {
   render_frame *frames; /* by number */
   size_t count;
-  char *title;             /* of the scene; "" where it has none */
-  uint64_t *fixed;         /* sorted uids of bodies that are fixed or follow a script */
+  char *title;     /* of the scene; "" where it has none */
+  uint64_t *fixed; /* sorted uids of bodies that are fixed or follow a script */
   size_t fixed_count;
 } render_folder;
 
@@ -106,10 +106,10 @@ typedef struct render_view {
   double origin[3]; /* m: what pictures measure from */
   image_camera camera;
   vec middle;
-  float extent;       /* m */
-  float lowest;       /* m: z of the lowest thing worth standing on */
-  double range[2];    /* of the values that colours stand for */
-  float typical;      /* m: median radius */
+  float extent;    /* m */
+  float lowest;    /* m: z of the lowest thing worth standing on */
+  double range[2]; /* of the values that colours stand for */
+  float typical;   /* m: median radius */
 } render_view;
 
 int render_survey(const render_options *options, const render_folder *folder, size_t first,

@@ -90,11 +90,11 @@ extern char **environ;
 
 /* ffmpeg in a group of its own, so that Ctrl-C reaches us alone and we end it in order. */
 static int start(render_film *film, char *size, char *rate) {
-  char *const argv[] = {"ffmpeg", "-loglevel", "error", "-nostdin", "-y",       "-f",
-                        "rawvideo", "-pix_fmt", "rgb24", "-s",      size, "-r",
-                        rate, "-i",     "pipe:0", "-an",    "-c:v",     "libx264",
-                        "-preset", "fast",      "-crf",  "19",      "-pix_fmt", "yuv420p",
-                        "-movflags", "+faststart", "-f", "mp4",     film->part, NULL};
+  char *const argv[] = {"ffmpeg",    "-loglevel",  "error",  "-nostdin", "-y",       "-f",
+                        "rawvideo",  "-pix_fmt",   "rgb24",  "-s",       size,       "-r",
+                        rate,        "-i",         "pipe:0", "-an",      "-c:v",     "libx264",
+                        "-preset",   "fast",       "-crf",   "19",       "-pix_fmt", "yuv420p",
+                        "-movflags", "+faststart", "-f",     "mp4",      film->part, NULL};
   int ends[2];
   if (pipe(ends) != 0) {
     cli_error("no pipe to ffmpeg: %s", strerror(errno));

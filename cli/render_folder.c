@@ -121,8 +121,8 @@ static void find_fixed(const char *path, render_folder *folder) {
 }
 
 bool render_folder_is_fixed(const render_folder *folder, uint64_t uid) {
-  return folder->fixed_count > 0 && bsearch(&uid, folder->fixed, folder->fixed_count,
-                                            sizeof *folder->fixed, by_uid) != NULL;
+  return folder->fixed_count > 0 &&
+         bsearch(&uid, folder->fixed, folder->fixed_count, sizeof *folder->fixed, by_uid) != NULL;
 }
 
 int render_folder_open(const char *path, render_folder *folder) {

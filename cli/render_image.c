@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define TILE 32 /* pixels */
+#define TILE       32 /* pixels */
 #define PANES_MOST 64
-#define PI 3.14159265f
+#define PI         3.14159265f
 
 static const vec sun = {0.42f, -0.45f, 0.7884f}; /* unit */
 static const float sun_spread = 0.075f;          /* sine of its angular radius */
@@ -94,8 +94,8 @@ static vec sun_direction(const sampler *s) {
   vec a, b;
   basis(sun, &a, &b);
   const float r = sun_spread * sqrtf(u);
-  return vec_unit(vec_add(sun, vec_add(vec_scale(a, r * cosf(2 * PI * v)),
-                                       vec_scale(b, r * sinf(2 * PI * v)))));
+  return vec_unit(vec_add(
+      sun, vec_add(vec_scale(a, r * cosf(2 * PI * v)), vec_scale(b, r * sinf(2 * PI * v)))));
 }
 
 static vec cosine_direction(const sampler *s, vec normal) {
@@ -104,8 +104,8 @@ static vec cosine_direction(const sampler *s, vec normal) {
   vec a, b;
   basis(normal, &a, &b);
   const float r = sqrtf(u), h = sqrtf(1 - u);
-  return vec_add(vec_scale(normal, h), vec_add(vec_scale(a, r * cosf(2 * PI * v)),
-                                               vec_scale(b, r * sinf(2 * PI * v))));
+  return vec_add(vec_scale(normal, h),
+                 vec_add(vec_scale(a, r * cosf(2 * PI * v)), vec_scale(b, r * sinf(2 * PI * v))));
 }
 
 /* Distance to the nearest plane along a ray that is in front of it; which one in *found. */
@@ -140,9 +140,7 @@ static rgb shade(const image *what, const surface *s, vec view, float eye, const
   const float ground = plane_distance(what, start, out, &plane);
   const bool closed = render_scene_blocked(what->solid, start, out, 0, ground);
   /* A blocked ray meets a neighbour of about the same colour in about this light. */
-  const rgb around = closed  ? scaled(s->albedo, 0.16f)
-                     : plane ? ground_light
-                             : sky(out);
+  const rgb around = closed ? scaled(s->albedo, 0.16f) : plane ? ground_light : sky(out);
   rgb light = times(s->albedo, around);
 
   const float facing = vec_dot(s->normal, to_sun);
@@ -172,7 +170,8 @@ static float grid_line(float x, float cell, float width, float footprint) {
   return (1 - smooth(soft - footprint, soft + footprint, d)) * width / (width + footprint);
 }
 
-static rgb plane_colour(const image *what, const image_plane *plane, vec at, float eye, float slant) {
+static rgb plane_colour(const image *what, const image_plane *plane, vec at, float eye,
+                        float slant) {
   if (!(plane->cell > 0))
     return ground_albedo;
   const vec from = vec_sub(at, plane->origin);

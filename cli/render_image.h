@@ -48,7 +48,7 @@ typedef struct image {
 
   const render_scene *solid;
   const rgb *sphere_colours, *box_colours, *rod_colours; /* of `solid` */
-  const render_scene *ghosts; /* drawn as a breath only; NULL: none */
+  const render_scene *ghosts;                            /* drawn as a breath only; NULL: none */
 
   const image_plane *planes;
   size_t plane_count;

@@ -14,8 +14,7 @@ typedef struct pen {
 } pen;
 
 static void write_at(const pen *with, float x, float y, float size, const char *text) {
-  const text_style style = {
-      size, {ink[0], ink[1], ink[2]}, {paper[0], paper[1], paper[2]}};
+  const text_style style = {size, {ink[0], ink[1], ink[2]}, {paper[0], paper[1], paper[2]}};
   text_draw(with->to, x, y, &style, text);
 }
 
@@ -69,8 +68,7 @@ static void draw_bar(const pen *with, const render_options *options, const rende
   const ticks marks = ticks_of(view->range[0], view->range[1], 5);
   for (int i = 0; i < marks.count; ++i) {
     char text[48];
-    const double share =
-        (ticks_at(&marks, i) - view->range[0]) / (view->range[1] - view->range[0]);
+    const double share = (ticks_at(&marks, i) - view->range[0]) / (view->range[1] - view->range[0]);
     const float at = y + height * (float)(1 - share);
     const float from[2] = {x + width, at}, end[2] = {x + width + 6 * u, at};
     text_line(with->to, from, end, 1.4f * u, ink);

@@ -9,7 +9,7 @@
 
 #include <embree3/rtcore.h>
 
-#define SIDES 6
+#define SIDES   6
 #define CORNERS 8
 
 struct render_device {
@@ -65,8 +65,8 @@ static bool fill_boxes(RTCGeometry geometry, const scene_box *boxes, size_t n) {
                                            {2, 3, 7, 6}, {0, 1, 3, 2}, {4, 5, 7, 6}};
   float *corner = new_buffer(geometry, RTC_BUFFER_TYPE_VERTEX, RTC_FORMAT_FLOAT3,
                              3 * sizeof *corner, CORNERS * n);
-  unsigned *side = new_buffer(geometry, RTC_BUFFER_TYPE_INDEX, RTC_FORMAT_UINT4, 4 * sizeof *side,
-                              SIDES * n);
+  unsigned *side =
+      new_buffer(geometry, RTC_BUFFER_TYPE_INDEX, RTC_FORMAT_UINT4, 4 * sizeof *side, SIDES * n);
   if (!corner || !side)
     return false;
   for (size_t i = 0; i < n; ++i) {
@@ -107,8 +107,7 @@ static bool attach(render_device *device, render_scene *scene, scene_kind kind, 
                    size_t n) {
   static const enum RTCGeometryType types[] = {[SCENE_SPHERE] = RTC_GEOMETRY_TYPE_SPHERE_POINT,
                                                [SCENE_BOX] = RTC_GEOMETRY_TYPE_QUAD,
-                                               [SCENE_ROD] =
-                                                   RTC_GEOMETRY_TYPE_ROUND_LINEAR_CURVE};
+                                               [SCENE_ROD] = RTC_GEOMETRY_TYPE_ROUND_LINEAR_CURVE};
   scene->geometry[kind] = RTC_INVALID_GEOMETRY_ID;
   if (n == 0)
     return true;

@@ -40,9 +40,9 @@ static void add_rod(render_stage *stage, vec from, vec to, float radius, rgb col
 }
 
 void render_stage_free(render_stage *stage) {
-  render_list *const lists[] = {&stage->spheres, &stage->sphere_colours, &stage->boxes,
-                                &stage->box_colours, &stage->rods, &stage->rod_colours,
-                                &stage->ghosts, &stage->ghost_boxes, &stage->planes,
+  render_list *const lists[] = {&stage->spheres,     &stage->sphere_colours, &stage->boxes,
+                                &stage->box_colours, &stage->rods,           &stage->rod_colours,
+                                &stage->ghosts,      &stage->ghost_boxes,    &stage->planes,
                                 &stage->panes};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
     free(lists[i]->data);
@@ -119,7 +119,8 @@ static void stage_sphere(const staging *s, size_t i) {
 static scene_box box_at(const staging *s, size_t i, vec half) {
   const float *q = turn_of(s, i);
   return (scene_box){.centre = shape_origin(s, i),
-                     .half = {render_turn(q, (vec){half.x, 0, 0}), render_turn(q, (vec){0, half.y, 0}),
+                     .half = {render_turn(q, (vec){half.x, 0, 0}),
+                              render_turn(q, (vec){0, half.y, 0}),
                               render_turn(q, (vec){0, 0, half.z})}};
 }
 
@@ -157,8 +158,8 @@ static void stage_plane(const staging *s, size_t i) {
   image_plane plane = {.normal = render_turn(q, vec_scale(given, 1 / length)),
                        .origin = place_of(s, bodies->position + 3 * i),
                        .cell = round_length(0.4f * s->view->extent)};
-  plane.offset = vec_dot(plane.normal, shape_origin(s, i)) +
-                 (float)size[3] / length * bodies->scale[i];
+  plane.offset =
+      vec_dot(plane.normal, shape_origin(s, i)) + (float)size[3] / length * bodies->scale[i];
   /* The grid runs along the plane's own axes as nearly as it can: with x where that lies in it. */
   const vec x = render_turn(q, fabsf(given.x) < 0.9f * length ? (vec){1, 0, 0} : (vec){0, 1, 0});
   plane.u = vec_unit(vec_sub(x, vec_scale(plane.normal, vec_dot(x, plane.normal))));
@@ -226,10 +227,8 @@ static void stage_floor(const staging *s) {
       const vec *h = boxes[i].half;
       z = fminf(z, boxes[i].centre.z - fabsf(h[0].z) - fabsf(h[1].z) - fabsf(h[2].z));
     }
-  const image_plane plane = {.normal = {0, 0, 1},
-                             .u = {1, 0, 0},
-                             .v = {0, 1, 0},
-                             .offset = z - 0.002f * s->view->extent};
+  const image_plane plane = {
+      .normal = {0, 0, 1}, .u = {1, 0, 0}, .v = {0, 1, 0}, .offset = z - 0.002f * s->view->extent};
   ADD(s->stage, planes, plane);
 }
 

@@ -1,19 +1,19 @@
 /* Where the camera stands and what the colours span, from one frame or from all of a film.
  *
- * The fitted camera looks in a fixed direction. For a sphere (x, y, z; r) in coordinates (right, up,
- * forward) about an origin, a camera at (a, b, -t) sees it within the tangents (left, right) when
- *   a + t right >= x - z right + r sqrt(1 + right^2)   and
- *  -a + t left >= -x - z left  + r sqrt(1 + left^2),
- * likewise up and down: the largest right-hand sides of all bodies and frames are all it takes. */
+ * The fitted camera looks in a fixed direction. For a sphere (x, y, z; r) in coordinates (right,
+ * up, forward) about an origin, a camera at (a, b, -t) sees it within the tangents (left, right)
+ * when a + t right >= x - z right + r sqrt(1 + right^2)   and -a + t left >= -x - z left  + r
+ * sqrt(1 + left^2), likewise up and down: the largest right-hand sides of all bodies and frames are
+ * all it takes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "render.h"
 
-#define STRAYS 0.004f  /* share of bodies that may lie outside the picture */
-#define STATICS 4096   /* containers and fixed boxes that the fit looks at */
-#define STATIC_MOST 4.0f /* a static thing this many times wider than the bodies is not fitted */
+#define STRAYS      0.004f /* share of bodies that may lie outside the picture */
+#define STATICS     4096   /* containers and fixed boxes that the fit looks at */
+#define STATIC_MOST 4.0f   /* a static thing this many times wider than the bodies is not fitted */
 
 /* right, left, up, down of the frustum; then +x, -x, +y, -y, +z, -z of the world. */
 enum { SUPPORTS = 10 };
@@ -32,8 +32,8 @@ typedef struct survey {
   supports bodies;
   supports statics[STATICS];
   size_t static_count;
-  float value[2];   /* smallest and largest, strays left out */
-  float typical;    /* m: median radius of the last frame with bodies */
+  float value[2]; /* smallest and largest, strays left out */
+  float typical;  /* m: median radius of the last frame with bodies */
   bool has_bodies;
   float *scratch;
   size_t scratch_size;

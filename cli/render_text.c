@@ -7,10 +7,10 @@
 
 #include "render_font.h"
 
-#define CAPITAL 21.0f        /* units of a capital's height */
-#define STROKE 2.3f          /* units of a stroke's width */
-#define HALO 5.0f            /* units the halo is wider */
-#define DEGREE 0.0174532925f /* rad */
+#define CAPITAL 21.0f         /* units of a capital's height */
+#define STROKE  2.3f          /* units of a stroke's width */
+#define HALO    5.0f          /* units the halo is wider */
+#define DEGREE  0.0174532925f /* rad */
 
 /* ---- pixels ---------------------------------------------------------------------------------- */
 
@@ -221,7 +221,8 @@ static void draw_letters(layer *on, float x, float y, float scale, const char *t
 
 void text_draw(canvas *to, float x, float y, const text_style *style, const char *text) {
   const float scale = style->size / CAPITAL;
-  const float lo[2] = {x, y - 29 * scale}, hi[2] = {x + text_width(text, style->size), y + 7 * scale};
+  const float lo[2] = {x, y - 29 * scale},
+              hi[2] = {x + text_width(text, style->size), y + 7 * scale};
   layer on;
   if (begin_layer(&on, to, lo, hi, (STROKE + HALO) * scale)) {
     draw_letters(&on, x, y, scale, text);

@@ -11,9 +11,9 @@ typedef struct canvas {
 } canvas;
 
 typedef struct text_style {
-  float size;              /* of a capital letter, pixels */
-  unsigned char ink[3];    /* sRGB */
-  unsigned char paper[3];  /* colour of the halo that keeps it legible on anything */
+  float size;             /* of a capital letter, pixels */
+  unsigned char ink[3];   /* sRGB */
+  unsigned char paper[3]; /* colour of the halo that keeps it legible on anything */
 } text_style;
 
 /* Pixels that the text advances. UTF-8; what the font does not have is drawn as a box. */

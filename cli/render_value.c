@@ -24,8 +24,8 @@ static int by_uid(const void *a, const void *b) {
 bool render_index_make(const frame *bodies, render_index *index) {
   const size_t n = bodies->bodies;
   entry *entries = malloc((n + 1) * sizeof *entries);
-  *index = (render_index){malloc((n + 1) * sizeof *index->uid),
-                          malloc((n + 1) * sizeof *index->row), n};
+  *index =
+      (render_index){malloc((n + 1) * sizeof *index->uid), malloc((n + 1) * sizeof *index->row), n};
   const bool good = entries && index->uid && index->row;
   for (size_t i = 0; good && i < n; ++i)
     entries[i] = (entry){bodies->id[i], (uint32_t)i};

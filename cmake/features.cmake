@@ -2,11 +2,12 @@
 #
 # Sets TALUS_HAVE_OPENMP, TALUS_HAVE_YAML, TALUS_HAVE_HDF5 (they go to talus/config.h),
 # TALUS_HAVE_NVCC, TALUS_HAVE_PYTEST, and TALUS_LIBRARIES: what the library links (for pkg-config:
-# TALUS_PC_REQUIRES, TALUS_PC_LIBS).
+# TALUS_PC_REQUIRES, TALUS_PC_LIBS). TALUS_HAVE_EMBREE and TALUS_PICTURE_LIBRARIES are the command's.
 
 option(TALUS_WITH_OPENMP "Use OpenMP where the compiler has it" ON)
 option(TALUS_WITH_YAML "Use libyaml where it is installed" ON)
 option(TALUS_WITH_HDF5 "Use serial HDF5 where it is installed" ON)
+option(TALUS_WITH_EMBREE "Use Embree 3 and libpng for `talus render` where they are installed" ON)
 option(TALUS_WITH_CUDA "Compile the kernels as CUDA where nvcc is installed" ON)
 set(TALUS_CUDA_ARCH sm_90 CACHE STRING "nvcc -arch")
 
@@ -59,6 +60,7 @@ set(TALUS_PC_LIBS "-lm")
 set(TALUS_HAVE_OPENMP OFF)
 set(TALUS_HAVE_YAML OFF)
 set(TALUS_HAVE_HDF5 OFF)
+set(TALUS_HAVE_EMBREE OFF)
 set(TALUS_HAVE_NVCC OFF)
 set(TALUS_HAVE_PYTEST OFF)
 find_package(PkgConfig QUIET)
@@ -139,6 +141,43 @@ if(TALUS_WITH_HDF5)
 endif()
 talus_off_reason(remedy TALUS_WITH_HDF5 "${remedy}")
 talus_feature("HDF5" ${TALUS_HAVE_HDF5} "result folders, checkpoints" "${remedy}")
+
+# ---- Embree and libpng: pictures -----------------------------------------------------------------
+
+set(TALUS_PICTURE_LIBRARIES)
+set(missing)
+if(TALUS_WITH_EMBREE)
+  find_package(Threads QUIET)
+  find_package(PNG QUIET)
+  find_path(TALUS_EMBREE_INCLUDE embree3/rtcore.h)
+  find_library(TALUS_EMBREE_LIBRARY embree3)
+  mark_as_advanced(TALUS_EMBREE_INCLUDE TALUS_EMBREE_LIBRARY)
+  if(NOT TALUS_EMBREE_INCLUDE OR NOT TALUS_EMBREE_LIBRARY)
+    list(APPEND missing libembree-dev)
+  endif()
+  if(NOT PNG_FOUND)
+    list(APPEND missing libpng-dev)
+  endif()
+  if(NOT missing AND Threads_FOUND)
+    set(TALUS_HAVE_EMBREE ON)
+    add_library(talus_embree INTERFACE)
+    target_include_directories(talus_embree SYSTEM INTERFACE ${TALUS_EMBREE_INCLUDE})
+    target_link_libraries(talus_embree INTERFACE ${TALUS_EMBREE_LIBRARY})
+    set(TALUS_PICTURE_LIBRARIES talus_embree PNG::PNG Threads::Threads)
+  endif()
+endif()
+string(JOIN " " remedy ${missing})
+talus_off_reason(remedy TALUS_WITH_EMBREE "${remedy}")
+talus_feature("Embree, png" ${TALUS_HAVE_EMBREE} "talus render: pictures" "${remedy}")
+
+find_program(TALUS_FFMPEG ffmpeg)
+mark_as_advanced(TALUS_FFMPEG)
+if(TALUS_FFMPEG)
+  set(have_ffmpeg ON)
+else()
+  set(have_ffmpeg OFF)
+endif()
+talus_feature("ffmpeg" ${have_ffmpeg} "talus render: films (asked for when run)" "ffmpeg")
 
 # ---- nvcc ----------------------------------------------------------------------------------------
 

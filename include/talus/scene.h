@@ -88,8 +88,21 @@ typedef struct talus_run_result {
   size_t bodies;
 } talus_run_result;
 
-/* TALUS_INTERRUPTED: stopped by `interrupt`, state saved. TALUS_ERROR_INVALID: the folder is not
- * empty, or its scene differs in more than until, output and probes. */
+/* Steps the scene's world to its end and writes the result folder (docs/formats.md) on the way.
+ *
+ * The end is the step nearest `until`. With `at_rest` it may come earlier, at an output time: when
+ * since the output time before no free body was faster (centre, or spin times bounding radius) at
+ * any step, and no emitter is still at work.
+ *
+ * A run that was stopped, killed or finished goes on with `resume` and ends with the same folder as
+ * one that was not, log and wall times aside. Frames then go on at the interval the scene gives
+ * now; probes that are as they were go on, new ones measure from then on, files of others stay.
+ *
+ * TALUS_INTERRUPTED: stopped by `interrupt`, state saved. TALUS_ERROR_INVALID: the folder is not
+ * empty, is in use, or its scene differs in more than until, output and probes.
+ * TALUS_ERROR_DIVERGED, TALUS_ERROR_DOMAIN: a step failed; the state before it is the last frame.
+ * TALUS_ERROR_IO: what was written before is intact, and a later call can resume. result (may be
+ * NULL) says how far it came in every case. */
 TALUS_API talus_status talus_run(const talus_scene *scene, const talus_run_def *def,
                                  talus_run_result *result);
 

@@ -128,6 +128,13 @@ static bool read_flag(tl_reader *reader, tl_node_id node, const tl_key *key, boo
 /* ---- texts and words
  * -------------------------------------------------------------------------------------- */
 
+static bool is_folder(const tl_key *key) { return (key->flags & TL_KEY_ALONE) != 0; }
+
+/* A folder may become twice as long when it is written from the root on. */
+static size_t most_bytes(const tl_key *key, const char *text) {
+  return !is_folder(key) ? 1000 : text[0] == '/' ? 8191 : 4095;
+}
+
 static bool read_text(tl_reader *reader, tl_node_id node, const tl_key *key, char **value) {
   const tl_node *at = tl_node_at(reader->document, node);
   const char *text = tl_node_text(reader->document, node);
@@ -138,8 +145,12 @@ static bool read_text(tl_reader *reader, tl_node_id node, const tl_key *key, cha
   size_t length = at->length;
   while (length > 0 && text[length - 1] == '\n') /* of a block of text */
     length--;
-  if (length > 1000 || memchr(text, '\n', length) || memchr(text, '\t', length)) {
-    tl_refuse(reader, node, key, "has a line break, a tab or more than 1000 bytes");
+  if (memchr(text, '\n', length) || memchr(text, '\t', length)) {
+    tl_refuse(reader, node, key, "has a line break or a tab");
+    return false;
+  }
+  if (length > most_bytes(key, text) || (length == 0 && is_folder(key))) {
+    tl_refuse(reader, node, key, "has %zu bytes", length);
     return false;
   }
   if (reader->status == TALUS_OK)

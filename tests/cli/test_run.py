@@ -176,6 +176,14 @@ def test_finished_run_goes_on_to_a_later_end(busy, tmp_path):
     assert_same_folder(tmp_path / "a", tmp_path / "b")
 
 
+def test_log_is_cut_back_with_the_rest(busy, tmp_path):
+    run(busy, tmp_path / "out", "--until", 0.15)
+    run(busy, tmp_path / "out", "--resume")
+    log = (tmp_path / "out/log.txt").read_text()
+    assert log.count("done at step") == 1 and "goes on at step 150" in log
+    assert log.count("checkpoint: step 150,") == 1
+
+
 def test_wall_times_go_on_too(busy, tmp_path):
     run(busy, tmp_path / "out", "--until", 0.15)
     before = float(history(tmp_path / "out")[-2]["wall_total"])
