@@ -162,6 +162,7 @@ static int draw_stage(session *s, const render_stage *stage) {
                         .sphere_colours = stage->sphere_colours.data,
                         .box_colours = stage->box_colours.data,
                         .rod_colours = stage->rod_colours.data,
+                        .flat_rods = stage->edges,
                         .ghosts = ghosts,
                         .planes = stage->planes.data,
                         .plane_count = stage->planes.count,

@@ -126,6 +126,7 @@ typedef struct render_stage {
   render_list spheres, sphere_colours, boxes, box_colours, rods, rod_colours;
   render_list ghosts, ghost_boxes;
   render_list planes, panes;
+  size_t edges; /* the first rods: those of containers */
   bool is_short_of_memory;
 } render_stage;
 

@@ -10,17 +10,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define TILE       32 /* pixels */
-#define PANES_MOST 64
-#define PI         3.14159265f
+#define TILE 32 /* pixels */
+#define PI   3.14159265f
 
-static const vec sun = {0.42f, -0.45f, 0.7884f}; /* unit */
-static const float sun_spread = 0.075f;          /* sine of its angular radius */
-static const rgb sun_light = {0.86f, 0.83f, 0.78f};
-static const rgb sky_zenith = {0.50f, 0.55f, 0.62f};
-static const rgb sky_horizon = {0.60f, 0.60f, 0.60f};
-static const rgb ground_light = {0.40f, 0.39f, 0.375f}; /* what a plane sends back up */
-static const rgb ground_albedo = {0.76f, 0.76f, 0.755f};
+static const vec sun = {-0.3638f, -0.5213f, 0.7719f}; /* unit: from the left of the fitted view */
+static const float sun_spread = 0.075f;               /* sine of its angular radius */
+static const rgb sun_light = {1.00f, 0.97f, 0.92f};
+static const rgb sky_zenith = {0.40f, 0.44f, 0.50f};
+static const rgb sky_horizon = {0.46f, 0.47f, 0.49f};
+static const rgb ground_light = {0.34f, 0.335f, 0.325f}; /* what a plane sends back up */
+static const rgb ground_albedo = {0.70f, 0.70f, 0.70f};
 
 /* ---- small tools ----------------------------------------------------------------------------- */
 
@@ -72,8 +71,8 @@ static void take(const sampler *s, int k, float *u, float *v) {
   const float i = (float)s->index;
   *u = s->offset[2 * k] + 0.75487767f * i;
   *v = s->offset[2 * k + 1] + 0.56984029f * i;
-  *u -= floorf(*u);
-  *v -= floorf(*v);
+  *u -= (float)(int)*u;
+  *v -= (float)(int)*v;
 }
 
 /* ---- light ----------------------------------------------------------------------------------- */
@@ -200,6 +199,8 @@ static rgb see_plane(const image *what, const image_plane *plane, vec from, vec 
 
 static rgb see_solid(const image *what, const scene_hit *hit, vec from, vec along,
                      const sampler *random) {
+  if (hit->kind == SCENE_ROD && hit->item < what->flat_rods)
+    return what->rod_colours[hit->item];
   surface s = {.at = at_distance(from, along, hit->distance),
                .normal = hit->normal,
                .albedo = hit->kind == SCENE_SPHERE ? what->sphere_colours[hit->item]
@@ -217,15 +218,14 @@ static rgb see_solid(const image *what, const scene_hit *hit, vec from, vec alon
 /* ---- glass and ghosts ------------------------------------------------------------------------ */
 
 static float pane_distance(const image_pane *pane, vec from, vec along) {
-  const vec n = vec_cross(pane->u, pane->v);
-  const float speed = vec_dot(n, along);
-  if (speed == 0)
+  const float speed = vec_dot(pane->normal, along);
+  const float t = vec_dot(pane->normal, vec_sub(pane->centre, from)) / speed;
+  if (!(t > 0) || !(t < INFINITY))
     return INFINITY;
-  const float t = vec_dot(n, vec_sub(pane->centre, from)) / speed;
   const vec at = vec_sub(at_distance(from, along, t), pane->centre);
   const bool inside = fabsf(vec_dot(at, pane->u)) <= vec_dot(pane->u, pane->u) &&
                       fabsf(vec_dot(at, pane->v)) <= vec_dot(pane->v, pane->v);
-  return t > 0 && inside ? t : INFINITY;
+  return inside ? t : INFINITY;
 }
 
 /* Each pane in front of what is seen adds a breath of light, more where it is seen at a slant.
@@ -236,7 +236,7 @@ static rgb through_panes(const image *what, vec from, vec along, float distance,
     const image_pane *pane = &what->panes[i];
     if (pane_distance(pane, from, along) >= distance)
       continue;
-    const float cosine = fabsf(vec_dot(vec_unit(vec_cross(pane->u, pane->v)), along));
+    const float cosine = fabsf(vec_dot(pane->normal, along));
     const float grazing = 1 - (cosine < 1 ? cosine : 1);
     seen = mix(seen, tint, 0.05f + 0.35f * grazing * grazing * grazing);
   }

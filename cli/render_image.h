@@ -33,9 +33,9 @@ typedef struct image_plane {
   float cell;       /* m between lines of the grid; 0: none */
 } image_plane;
 
-/* A rectangle of clear glass: centre and half edges. */
+/* A rectangle of clear glass: centre, half edges and unit normal. */
 typedef struct image_pane {
-  vec centre, u, v;
+  vec centre, u, v, normal;
 } image_pane;
 
 /* All in metres, from an origin near what matters. */
@@ -48,7 +48,8 @@ typedef struct image {
 
   const render_scene *solid;
   const rgb *sphere_colours, *box_colours, *rod_colours; /* of `solid` */
-  const render_scene *ghosts;                            /* drawn as a breath only; NULL: none */
+  size_t flat_rods;           /* the first ones are lines: without light and shade */
+  const render_scene *ghosts; /* drawn as a breath only; NULL: none */
 
   const image_plane *planes;
   size_t plane_count;

@@ -174,8 +174,8 @@ static bool is_side_closed(uint32_t open, int axis, int positive) {
 
 static void stage_pane(const staging *s, const scene_box *box, int axis, int positive) {
   const vec out = vec_scale(box->half[axis], positive ? 1.0f : -1.0f);
-  const image_pane pane = {vec_add(box->centre, out), box->half[(axis + 1) % 3],
-                           box->half[(axis + 2) % 3]};
+  const vec u = box->half[(axis + 1) % 3], v = box->half[(axis + 2) % 3];
+  const image_pane pane = {vec_add(box->centre, out), u, v, vec_unit(vec_cross(u, v))};
   ADD(s->stage, panes, pane);
 }
 
@@ -295,6 +295,7 @@ bool render_stage_make(const render_options *options, const render_folder *folde
   for (size_t i = 0; i < data->bodies.bodies; ++i)
     stage_body(&s, i);
   stage_floor(&s);
+  stage->edges = stage->rods.count;
   if (options->with_contacts && !stage_chains(&s))
     stage->is_short_of_memory = true;
   if (stage->is_short_of_memory)

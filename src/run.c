@@ -40,10 +40,22 @@ static bool has_frame_here(const tl_run *run) {
          run->frames.data[run->frames.count - 1].step == talus_world_steps(run->world);
 }
 
+/* Steps look at velocities; what came of poses is looked at before any of it is written down. */
+static talus_status check_state(const tl_run *run) {
+  const talus_status status = tl_world_validate(run->world);
+  if (status != TALUS_ERROR_FORMAT && status != TALUS_ERROR_INVALID)
+    return status;
+  char why[1024];
+  snprintf(why, sizeof why, "%s", tl_last_message());
+  return tl_fail(TALUS_ERROR_DIVERGED, "at t = %g s: %s; try a smaller step or smaller loads",
+                 talus_world_time(run->world), why);
+}
+
 /* A frame, its line of history and the new series, in that order: whoever is killed in between
  * leaves a frame that is not listed yet, never a list of what is not there. */
 static talus_status write_output(tl_run *run) {
   const double begin = tl_run_clock();
+  TL_TRY(check_state(run));
   TL_TRY(tl_run_frames_write(run, run->fields));
   TL_TRY(tl_run_history_add(run));
   TL_TRY(tl_run_probes_sync(run));
@@ -121,10 +133,16 @@ static void tell_progress(const tl_run *run, run_pace *pace, bool now) {
   run->def->progress(run->def->context, &progress);
 }
 
+static talus_status save(tl_run *run) {
+  if (run->saved == talus_world_steps(run->world))
+    return TALUS_OK;
+  TL_TRY(check_state(run));
+  return tl_run_checkpoint_save(run);
+}
+
 /* The checkpoint comes before what only an end has (run.h). */
 static talus_status finish(tl_run *run) {
-  if (run->saved != talus_world_steps(run->world))
-    TL_TRY(tl_run_checkpoint_save(run));
+  TL_TRY(save(run));
   TL_TRY(tl_run_probes_add(run, true));
   if (!has_frame_here(run))
     TL_TRY(write_output(run));
@@ -132,8 +150,7 @@ static talus_status finish(tl_run *run) {
 }
 
 static talus_status stop(tl_run *run) {
-  if (run->saved != talus_world_steps(run->world))
-    TL_TRY(tl_run_checkpoint_save(run));
+  TL_TRY(save(run));
   return tl_fail(TALUS_INTERRUPTED, "stopped on request at t = %g s; the state is saved",
                  talus_world_time(run->world));
 }
@@ -148,8 +165,8 @@ static talus_status advance(tl_run *run, run_pace *pace) {
       return finish(run);
     if (def->interrupt && *def->interrupt)
       return stop(run);
-    if (run->saved != step && tl_run_clock() - run->saved_at >= def->checkpoint_every)
-      TL_TRY(tl_run_checkpoint_save(run));
+    if (tl_run_clock() - run->saved_at >= def->checkpoint_every)
+      TL_TRY(save(run));
     tell_progress(run, pace, step == 0);
     TL_TRY(talus_world_step(run->world, 1));
     tl_run_history_note(run);
@@ -164,7 +181,8 @@ static talus_status advance(tl_run *run, run_pace *pace) {
  * those of the step that failed, so they and a checkpoint are not written. */
 static void write_last_state(tl_run *run, char *message, size_t size) {
   if (!has_frame_here(run) &&
-      (tl_run_frames_write(run, run->fields & ~(uint32_t)TL_FRAME_CONTACTS) != TALUS_OK ||
+      (check_state(run) != TALUS_OK ||
+       tl_run_frames_write(run, run->fields & ~(uint32_t)TL_FRAME_CONTACTS) != TALUS_OK ||
        tl_run_frames_write_series(run) != TALUS_OK))
     return;
   const size_t used = strlen(message);

@@ -62,6 +62,12 @@ bodies:
 output: {every: 0.01}
 """
 
+# Makes the ball's velocity leave the range of double, or of float.
+DIVERGING = [word for setting in (
+    "step.dt=1e28", "until=1e30", "output.every=1e28", "bodies.1.force=[1e30, 0, 0]",
+    *(["bodies.1.mass=1e-30"] if "single" in os.path.basename(TALUS) else
+      ["shapes.ball.sphere=1e-30", "materials.stone.density=1e-30"])) for word in ("--set", setting)]
+
 
 def pytest_configure(config):
     """Results go to memory where there is some: the tests sync thousands of files."""

@@ -7,7 +7,7 @@ import select
 import subprocess
 
 import pytest
-from conftest import BALL, TALUS, hash_of, run, talus
+from conftest import BALL, DIVERGING, TALUS, hash_of, run, talus
 
 COMMANDS = ["run", "check", "scenes", "info", "bench"]
 
@@ -295,8 +295,7 @@ def test_body_that_leaves_after_touching_names_its_contacts(ball, tmp_path):
 
 def test_diverging_run_names_the_body_and_writes_no_nan(ball, tmp_path):
     out = tmp_path / "out"
-    done = run(ball, out, "--set", "bodies.1.mass=1e-30", "--set", "bodies.1.force=[1e30, 0, 0]", "--set",
-               "step.dt=1e28", "--set", "until=1e30", "--set", "output.every=1e28", code=1)
+    done = run(ball, out, *DIVERGING, code=1)
     assert "'ball'" in done.stderr and "t = " in done.stderr and "smaller step" in done.stderr
     assert "nan" not in (out / "history.csv").read_text().lower()
     assert not (out / "checkpoint.hdf").exists()

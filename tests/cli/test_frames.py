@@ -3,7 +3,7 @@ import json
 import math
 
 import pytest
-from conftest import history, run
+from conftest import DIVERGING, history, run
 
 vtk = pytest.importorskip("vtkmodules.vtkIOHDF", reason="python3-vtk9 is not installed")
 
@@ -48,8 +48,7 @@ def test_contacts_of_a_frame_open_too(busy, tmp_path):
 
 
 def test_last_state_of_a_diverged_run_is_finite(ball, tmp_path):
-    run(ball, tmp_path / "out", "--set", "bodies.1.mass=1e-30", "--set", "bodies.1.force=[1e30, 0, 0]", "--set",
-        "step.dt=1e28", "--set", "until=1e30", "--set", "output.every=1e28", code=1)
+    run(ball, tmp_path / "out", *DIVERGING, code=1)
     for path in (tmp_path / "out/frames").iterdir():
         grid = read(path)
         assert grid.GetNumberOfPoints() == 2
