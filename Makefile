@@ -2,8 +2,12 @@
 
 PRESETS := release debug single fast
 
+# Of install and uninstall. DESTDIR is honoured, too.
+PREFIX ?= /usr/local
+PRESET ?= release
+
 .DEFAULT_GOAL := build
-.PHONY: build $(PRESETS) demo test asan tsan bench format style clean help
+.PHONY: build $(PRESETS) demo test asan tsan bench format style clean help install uninstall deb fuzz
 
 build: release
 
@@ -34,6 +38,23 @@ tsan:
 	@scripts/setup tsan
 	@scripts/run-tests tsan
 
+# Configures only where that was never done, so that `sudo make install` after `make` builds nothing.
+install:
+	@[ -f build/$(PRESET)/build.ninja ] || cmake --preset $(PRESET)
+	@cmake --build --preset $(PRESET)
+	@cmake --install build/$(PRESET) --prefix "$(PREFIX)"
+	@if [ "$$(id -u)" = 0 ] && [ -z "$(DESTDIR)" ]; then ldconfig 2>/dev/null || true; fi
+
+uninstall:
+	@cmake -DRECORDS=build/$(PRESET)/installed -DPREFIX="$(PREFIX)" -P cmake/uninstall.cmake
+
+deb:
+	@scripts/setup
+	@cmake --preset deb
+	@cmake --build --preset deb
+	@cd build/deb && cpack -G DEB
+	@echo "Install with: sudo apt install ./build/deb/*.deb"
+
 bench: release
 	build/release/talus bench
 
@@ -55,6 +76,9 @@ help:
 	@echo "make fast       build with -O3 -march=native; results may differ"
 	@echo "make asan       build and test with the address and undefined-behaviour sanitizers"
 	@echo "make tsan       build and test with clang's thread sanitizer"
+	@echo "make install    PREFIX=/usr/local (default): command, libraries, headers, man pages, completions"
+	@echo "make uninstall  PREFIX=...: removes what was installed there, and nothing else"
+	@echo "make deb        Debian packages: talus, libtalus0, libtalus-dev"
 	@echo "make bench      re-measure the published tables"
 	@echo "make format     clang-format over the sources"
 	@echo "make style      check format, file sizes and leftovers"

@@ -188,6 +188,7 @@ static const struct {
 
 static const char *state_of(const folder_info *info) {
   return info->is_finished              ? "finished"
+         : !info->scene                 ? "unknown: scene.yaml cannot be read"
          : info->checkpoint.is_readable ? "not finished; --resume goes on from the checkpoint"
          : info->checkpoint.is_there    ? "not finished; the checkpoint cannot be read"
                                         : "not finished; no checkpoint, --resume begins at 0";

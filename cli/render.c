@@ -12,7 +12,7 @@
 
 #define SIDE_MOST    16384 /* pixels */
 #define PNG_SAMPLES  16
-#define FILM_SAMPLES 6
+#define FILM_SAMPLES 8
 
 static const char *const colour_names[COLOUR_BYS] = {"speed", "id",    "material",
                                                      "size",  "force", "angle"};
@@ -142,35 +142,34 @@ static int out_of_memory(void) {
   return CLI_FAILED;
 }
 
+/* Draws what is staged; lines and ghosts are scenes of their own, which light passes through. */
 static int draw_stage(session *s, const render_stage *stage) {
   render_scene *solid =
       render_scene_build(s->device, stage->spheres.data, stage->spheres.count, stage->boxes.data,
                          stage->boxes.count, stage->rods.data, stage->rods.count);
+  render_scene *lines =
+      render_scene_build(s->device, NULL, 0, NULL, 0, stage->lines.data, stage->lines.count);
   render_scene *ghosts =
-      s->options.with_contacts
-          ? render_scene_build(s->device, stage->ghosts.data, stage->ghosts.count,
-                               stage->ghost_boxes.data, stage->ghost_boxes.count, NULL, 0)
-          : NULL;
-  const bool good = solid && (ghosts || !s->options.with_contacts);
-  if (good) {
-    const image what = {.samples = s->options.samples,
-                        .threads = s->options.threads,
-                        .camera = s->view.camera,
-                        .middle = s->view.middle,
-                        .extent = s->view.extent,
-                        .solid = solid,
-                        .sphere_colours = stage->sphere_colours.data,
-                        .box_colours = stage->box_colours.data,
-                        .rod_colours = stage->rod_colours.data,
-                        .flat_rods = stage->edges,
-                        .ghosts = ghosts,
-                        .planes = stage->planes.data,
-                        .plane_count = stage->planes.count,
-                        .panes = stage->panes.data,
-                        .pane_count = stage->panes.count};
-    image_draw(&what, &s->to);
-  }
+      render_scene_build(s->device, stage->ghosts.data, stage->ghosts.count,
+                         stage->ghost_boxes.data, stage->ghost_boxes.count, NULL, 0);
+  const image what = {.samples = s->options.samples,
+                      .threads = s->options.threads,
+                      .camera = s->view.camera,
+                      .middle = s->view.middle,
+                      .extent = s->view.extent,
+                      .solid = solid,
+                      .sphere_colours = stage->sphere_colours.data,
+                      .box_colours = stage->box_colours.data,
+                      .rod_colours = stage->rod_colours.data,
+                      .lines = stage->lines.count > 0 ? lines : NULL,
+                      .ghosts = s->options.with_contacts ? ghosts : NULL,
+                      .planes = stage->planes.data,
+                      .plane_count = stage->planes.count,
+                      .panes = stage->panes.data,
+                      .pane_count = stage->panes.count};
+  const bool good = solid && lines && ghosts && image_draw(&what, &s->to);
   render_scene_free(solid);
+  render_scene_free(lines);
   render_scene_free(ghosts);
   return good ? CLI_DONE : out_of_memory();
 }
@@ -393,7 +392,7 @@ int cli_render(int argc, char **argv) {
       {"contacts", 0, CLI_FLAG, NULL, "force chains: rods from centre to centre, bodies as ghosts",
        &o->with_contacts},
       {"bare", 0, CLI_FLAG, NULL, "no title, time and colour bar", &o->is_bare},
-      {"samples", 0, CLI_COUNT, "N", "rays per pixel: 16 for a picture, 6 for a film", &o->samples},
+      {"samples", 0, CLI_COUNT, "N", "rays per pixel: 16 for a picture, 8 for a film", &o->samples},
       {"fps", 0, CLI_NUMBER, "N", "pictures per second; default: as fast as it happened", &o->fps},
       {"threads", 0, CLI_COUNT, "N", "0 (default): all cores", &o->threads},
       {"quiet", 'q', CLI_FLAG, NULL, "no progress, no last line", &o->is_quiet},

@@ -29,6 +29,7 @@ typedef struct render_options {
   double slice[4]; /* nx, ny, nz, d: bodies with n.x > d are left out */
   bool has_range;
   double range[2];
+  bool is_cut; /* some values are above the range */
   bool with_contacts, is_bare, is_quiet;
   colour_by colour;
 } render_options;
@@ -109,6 +110,7 @@ typedef struct render_view {
   float extent;    /* m */
   float lowest;    /* m: z of the lowest thing worth standing on */
   double range[2]; /* of the values that colours stand for */
+  bool is_cut;     /* some values are above the range */
   float typical;   /* m: median radius */
 } render_view;
 
@@ -124,9 +126,9 @@ typedef struct render_list {
 
 typedef struct render_stage {
   render_list spheres, sphere_colours, boxes, box_colours, rods, rod_colours;
+  render_list lines; /* edges of containers: scene_rod */
   render_list ghosts, ghost_boxes;
   render_list planes, panes;
-  size_t edges; /* the first rods: those of containers */
   bool is_short_of_memory;
 } render_stage;
 

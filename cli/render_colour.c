@@ -41,7 +41,7 @@ static rgb from_oklch(float lightness, float chroma, float hue) {
 rgb colour_of(colour_map map, float t) {
   t = cut(t);
   if (map == COLOUR_WARM)
-    return from_oklch(0.34f + 0.56f * t, 0.18f - 0.05f * t, 355 + 105 * t);
+    return from_oklch(0.90f - 0.58f * t, 0.12f + 0.07f * t, 92 - 92 * t);
   return from_oklch(0.42f + 0.48f * t, 0.155f, 268 - 172 * t);
 }
 

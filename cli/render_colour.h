@@ -13,7 +13,7 @@ typedef struct rgb {
 
 typedef enum colour_map {
   COLOUR_COOL, /* deep blue, teal, green, yellow */
-  COLOUR_WARM  /* plum, red, orange, pale yellow */
+  COLOUR_WARM  /* pale yellow, orange, red, dark wine */
 } colour_map;
 
 /* t is cut to 0 ... 1. */

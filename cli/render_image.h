@@ -48,8 +48,8 @@ typedef struct image {
 
   const render_scene *solid;
   const rgb *sphere_colours, *box_colours, *rod_colours; /* of `solid` */
-  size_t flat_rods;           /* the first ones are lines: without light and shade */
-  const render_scene *ghosts; /* drawn as a breath only; NULL: none */
+  const render_scene *lines;                             /* rods that take and give no shade */
+  const render_scene *ghosts;                            /* drawn as a breath only; NULL: none */
 
   const image_plane *planes;
   size_t plane_count;
@@ -57,7 +57,8 @@ typedef struct image {
   size_t pane_count;
 } image;
 
-/* Fills the canvas. The result does not depend on the number of threads. */
-void image_draw(const image *what, canvas *to);
+/* Fills the canvas; false where memory runs out. The result does not depend on the number of
+ * threads. */
+bool image_draw(const image *what, canvas *to);
 
 #endif

@@ -56,6 +56,18 @@ static const char *label_of(const render_options *options) {
   }
 }
 
+/* A pointed end of the bar: some values are beyond it. */
+static void draw_tip(const pen *with, float x, float y, float width, rgb colour) {
+  const float height = 0.7f * width;
+  for (float j = 0; j < height; ++j) {
+    const float inset = 0.5f * width * (j + 0.5f) / height;
+    fill(with, x + inset, y - 1 - j, width - 2 * inset, 1, colour);
+  }
+  const float corner[3][2] = {{x, y}, {x + 0.5f * width, y - height}, {x + width, y}};
+  for (int i = 0; i < 2; ++i)
+    text_line(with->to, corner[i], corner[i + 1], 1.4f * with->unit, ink);
+}
+
 static void draw_bar(const pen *with, const render_options *options, const render_view *view) {
   const float u = with->unit, height = 420 * u, width = 22 * u;
   const float x = (float)with->to->width - 120 * u;
@@ -65,6 +77,8 @@ static void draw_bar(const pen *with, const render_options *options, const rende
   for (int j = 0; j < (int)height; ++j)
     fill(with, x, y + (float)j, width, 1, colour_of(map, 1 - ((float)j + 0.5f) / height));
   frame_around(with, x, y, width, height);
+  if (view->is_cut)
+    draw_tip(with, x, y, width, colour_of(map, 1));
   const ticks marks = ticks_of(view->range[0], view->range[1], 5);
   for (int i = 0; i < marks.count; ++i) {
     char text[48];
@@ -78,7 +92,7 @@ static void draw_bar(const pen *with, const render_options *options, const rende
   const char *label = label_of(options);
   const float length = text_width(label, with->size), right = (float)with->to->width - 24 * u;
   const float middle = x + 0.5f * width - 0.5f * length;
-  write_at(with, fminf(middle, right - length), y - 22 * u, with->size, label);
+  write_at(with, fminf(middle, right - length), y - 30 * u, with->size, label);
 }
 
 /* Hue by direction on the picture, paler where slow. */

@@ -8,7 +8,6 @@
 
 static const rgb fixed_colour = {0.42f, 0.41f, 0.40f};
 static const rgb slab_colour = {0.62f, 0.61f, 0.59f};
-static const rgb edge_colour = {0.10f, 0.11f, 0.13f};
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
@@ -42,8 +41,8 @@ static void add_rod(render_stage *stage, vec from, vec to, float radius, rgb col
 void render_stage_free(render_stage *stage) {
   render_list *const lists[] = {&stage->spheres,     &stage->sphere_colours, &stage->boxes,
                                 &stage->box_colours, &stage->rods,           &stage->rod_colours,
-                                &stage->ghosts,      &stage->ghost_boxes,    &stage->planes,
-                                &stage->panes};
+                                &stage->lines,       &stage->ghosts,         &stage->ghost_boxes,
+                                &stage->planes,      &stage->panes};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
     free(lists[i]->data);
   *stage = (render_stage){0};
@@ -185,8 +184,9 @@ static void stage_edge(const staging *s, const scene_box *box, int axis, int b_s
   const vec middle =
       vec_add(box->centre, vec_add(vec_scale(box->half[(axis + 1) % 3], b_sign ? 1.0f : -1.0f),
                                    vec_scale(box->half[(axis + 2) % 3], c_sign ? 1.0f : -1.0f)));
-  add_rod(s->stage, vec_sub(middle, box->half[axis]), vec_add(middle, box->half[axis]), radius,
-          edge_colour);
+  const scene_rod rod = {vec_sub(middle, box->half[axis]), vec_add(middle, box->half[axis]),
+                         radius};
+  ADD(s->stage, lines, rod);
 }
 
 /* A tank: a solid floor, glass walls, thin edges, so that one can see what is in it. */
@@ -295,7 +295,6 @@ bool render_stage_make(const render_options *options, const render_folder *folde
   for (size_t i = 0; i < data->bodies.bodies; ++i)
     stage_body(&s, i);
   stage_floor(&s);
-  stage->edges = stage->rods.count;
   if (options->with_contacts && !stage_chains(&s))
     stage->is_short_of_memory = true;
   if (stage->is_short_of_memory)

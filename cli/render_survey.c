@@ -11,7 +11,8 @@
 
 #include "render.h"
 
-#define STRAYS      0.004f /* share of bodies that may lie outside the picture */
+#define STRAYS      0.004f /* share of bodies that may lie outside the picture ... */
+#define STRAYS_FAR  1.25f  /* ... where the picture of all would be smaller by this factor */
 #define STATICS     4096   /* containers and fixed boxes that the fit looks at */
 #define STATIC_MOST 4.0f   /* a static thing this many times wider than the bodies is not fitted */
 
@@ -29,9 +30,11 @@ typedef struct survey {
   bool has_origin;
   vec right, up, forward;
   float tangent[4]; /* right, left, up, down */
-  supports bodies;
+  supports all;     /* of bodies */
+  supports bodies;  /* without strays */
   supports statics[STATICS];
   size_t static_count;
+  float most;     /* value of all */
   float value[2]; /* smallest and largest, strays left out */
   float typical;  /* m: median radius of the last frame with bodies */
   bool has_bodies;
@@ -118,6 +121,7 @@ static bool reserve(survey *s, size_t n) {
 static void add_values(survey *s, const float *value, size_t n) {
   const size_t strays = (size_t)(STRAYS * (float)n);
   memcpy(s->scratch, value, n * sizeof *value);
+  s->most = fmaxf(s->most, render_select(s->scratch, n, 0));
   s->value[1] = fmaxf(s->value[1], render_select(s->scratch, n, strays));
   s->value[0] = fminf(s->value[0], render_select(s->scratch, n, n - 1 - strays));
 }
@@ -133,8 +137,10 @@ static void add_bodies(survey *s, const render_data *data, const uint32_t *rows,
     for (size_t k = 0; k < SUPPORTS; ++k)
       rest[k * n + i] = one.at[k];
   }
-  for (size_t k = 0; k < SUPPORTS; ++k)
+  for (size_t k = 0; k < SUPPORTS; ++k) {
+    s->all.at[k] = fmaxf(s->all.at[k], render_select(rest + k * n, n, 0));
     s->bodies.at[k] = fmaxf(s->bodies.at[k], render_select(rest + k * n, n, strays));
+  }
   for (size_t i = 0; i < n; ++i)
     column[i] = bodies->radius[rows[i]];
   s->typical = render_select(column, n, n / 2);
@@ -149,9 +155,10 @@ static void add_bodies(survey *s, const render_data *data, const uint32_t *rows,
 static void add_contacts(survey *s, const frame_contacts *contacts) {
   const size_t n = contacts->count;
   for (size_t i = 0; i < n; ++i)
-    s->scratch[i] = s->scratch[n + i] = render_contact_force(contacts, i);
+    s->scratch[i] = render_contact_force(contacts, i);
   if (n > 0) {
     s->value[0] = 0;
+    s->most = fmaxf(s->most, render_select(s->scratch, n, 0));
     s->value[1] = fmaxf(s->value[1], render_select(s->scratch, n, (size_t)(STRAYS * (float)n)));
   }
 }
@@ -161,7 +168,7 @@ static bool add_frame(survey *s, const render_data *data) {
   set_origin(s, bodies);
   uint32_t *rows = malloc((bodies->bodies + 1) * sizeof *rows);
   bool good = rows && reserve(s, (SUPPORTS + 1) * (bodies->bodies + 1)) &&
-              reserve(s, 2 * data->contacts.count + 1);
+              reserve(s, data->contacts.count + 1);
   size_t n = 0;
   for (size_t i = 0; good && i < bodies->bodies; ++i) {
     if (is_body(s, bodies, i))
@@ -183,12 +190,22 @@ static float width_of(const supports *s) {
   return fmaxf(s->at[4] + s->at[5], fmaxf(s->at[6] + s->at[7], s->at[8] + s->at[9]));
 }
 
+/* How far back the camera has to be. */
+static float distance_of(const survey *s, const supports *all) {
+  const float *t = s->tangent, *most = all->at;
+  return fmaxf((most[0] + most[1]) / (t[0] + t[1]), (most[2] + most[3]) / (t[2] + t[3]));
+}
+
 /* Bodies and what holds them, unless it dwarfs them. */
 static supports all_of(const survey *s) {
   supports all = s->has_bodies ? s->bodies : nothing;
   for (size_t i = 0; i < s->static_count; ++i)
     if (!s->has_bodies || width_of(&s->statics[i]) <= STATIC_MOST * width_of(&s->bodies))
       join(&all, &s->statics[i]);
+  supports with_strays = all;
+  join(&with_strays, &s->all);
+  if (s->has_bodies && distance_of(s, &with_strays) <= STRAYS_FAR * distance_of(s, &all))
+    all = with_strays;
   const bool finite = isfinite(all.at[0]) && isfinite(width_of(&all)) && width_of(&all) > 0;
   if (!finite) /* nothing but planes: a metre around the origin */
     all = supports_of(s, (vec){0, 0, 0}, 1);
@@ -197,9 +214,7 @@ static supports all_of(const survey *s) {
 
 static vec fitted_place(const survey *s, const supports *all) {
   const float *t = s->tangent, *most = all->at;
-  const float across = (most[0] + most[1]) / (t[0] + t[1]);
-  const float along = (most[2] + most[3]) / (t[2] + t[3]);
-  const float back = fmaxf(across, along);
+  const float back = distance_of(s, all);
   /* Where one pair of sides has room to spare, the middle of it. */
   const float a = 0.5f * (most[0] - most[1] + back * (t[1] - t[0]));
   const float b = 0.5f * (most[2] - most[3] + back * (t[3] - t[2]));
@@ -238,7 +253,7 @@ static void begin(survey *s, const render_options *options, const render_folder 
   camera->tangent = tangent;
   point_camera(camera, (vec){-0.50f, 0.76f, -0.42f});
   const float room = options->is_bare ? 0.06f : 0.10f;
-  const float bar = options->is_bare ? 0.06f : 0.20f;
+  const float bar = options->is_bare ? 0.06f : 0.26f;
   *s = (survey){.options = options,
                 .folder = folder,
                 .right = camera->right,
@@ -246,7 +261,9 @@ static void begin(survey *s, const render_options *options, const render_folder 
                 .forward = camera->forward,
                 .tangent = {(1 - bar) * tangent * aspect, (1 - room) * tangent * aspect,
                             (1 - room) * tangent, (1 - room) * tangent},
+                .all = nothing,
                 .bodies = nothing,
+                .most = -INFINITY,
                 .value = {INFINITY, -INFINITY}};
 }
 
@@ -266,6 +283,7 @@ static void set_range(const survey *s, render_view *view) {
   }
   view->range[0] = options->has_range ? options->range[0] : low;
   view->range[1] = options->has_range ? options->range[1] : high;
+  view->is_cut = s->most > view->range[1] * (1 + 1e-4);
 }
 
 static int finish(survey *s, render_view *view) {

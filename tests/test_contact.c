@@ -51,7 +51,8 @@ static void make_crowd(crowd *c, uint64_t seed, int pairs, int hub) {
       CHECK(tl_array_push(&c->contacts, contact) == TALUS_OK);
     }
   }
-  qsort(c->contacts.data, c->contacts.count, sizeof c->contacts.data[0], by_key);
+  if (c->contacts.count > 0)
+    qsort(c->contacts.data, c->contacts.count, sizeof c->contacts.data[0], by_key);
   size_t kept = 0;
   for (size_t i = 0; i < c->contacts.count; ++i)
     if (i == 0 || by_key(&c->contacts.data[kept - 1], &c->contacts.data[i]) != 0)

@@ -56,14 +56,16 @@ static const char everything[] =
     "           size: {uniform: [0.5, 1]}, rotation: random, seed: 18446744073709551615,\n"
     "           velocity: [0, 0, -1], spin: [1, 0, 0], group: loose, allow_fewer: true}\n"
     "  - fill: {shape: {sphere: 0.05}, material: rock, fraction: 0.01,\n"
-    "           in: {sphere: {at: [3, 3, 3], radius: 1}}, size: {lognormal: {sigma: 0.1}, by: mass}}\n"
+    "           in: {sphere: {at: [3, 3, 3], radius: 1}}, size: {lognormal: {sigma: 0.1}, by: "
+    "mass}}\n"
     "  - fill: {shape: {sphere: 0.05}, material: rock, count: 3,\n"
     "           in: {cylinder: {at: [-3, -3, 3], radius: 1, length: 1}},\n"
     "           size: {table: [[1, 1], [2, 0.5]]}}\n"
     "  - from: some where/else\n"
     "ignore: [[walls, walls], [walls, loose]]\n"
     "emit:\n"
-    "  - {name: spout, shape: ball, material: rock, rate: 10, from: {disc: {at: [0, 0, 3], radius: 1}},\n"
+    "  - {name: spout, shape: ball, material: rock, rate: 10, from: {disc: {at: [0, 0, 3], radius: "
+    "1}},\n"
     "     velocity: [0, 0, -1], spin: [1, 0, 0], from_time: 0.5, until: 1, seed: 3, group: loose,\n"
     "     rotation: random, size: {uniform: [1, 1]}}\n"
     "  - {shape: ball, material: rock, rate: 1, from: {box: [[0, 0, 3], [1, 1, 3]]}}\n"
@@ -76,14 +78,15 @@ static const char everything[] =
     "output: {every: 0.02, fields: [id, contacts, velocity]}\n"
     "...\n";
 
-static const char small[] = "talus: 1\n"
-                            "until: 4.0\n"
-                            "materials: {rock: {}}\n"
-                            "shapes: {ball: {sphere: 0.1}}\n"
-                            "bodies:\n"
-                            "  - {name: one, shape: ball}\n"
-                            "  - {name: two, shape: ball, at: [1, 0, 0]}\n"
-                            "  - fill: {shape: ball, count: 9, in: {box: [[2, 2, 2], [4, 4, 4]]}}\n";
+static const char small[] =
+    "talus: 1\n"
+    "until: 4.0\n"
+    "materials: {rock: {}}\n"
+    "shapes: {ball: {sphere: 0.1}}\n"
+    "bodies:\n"
+    "  - {name: one, shape: ball}\n"
+    "  - {name: two, shape: ball, at: [1, 0, 0]}\n"
+    "  - fill: {shape: ball, count: 9, in: {box: [[2, 2, 2], [4, 4, 4]]}}\n";
 
 static talus_scene *parse_with(const char *text, size_t n, const char *const *settings) {
   talus_scene *scene = NULL;
@@ -335,10 +338,14 @@ TEST(slips_are_found_and_strangers_are_not) {
   const struct {
     const char *word, *candidate;
     bool is_near;
-  } cases[] = {{"frction", "friction", true}, {"firction", "friction", true},
-               {"Friction", "friction", true}, {"bal", "ball", true},
-               {"x", "y", false},             {"wibble", "gravity", false},
-               {"until", "unit", false},      {"mas", "mass", true}};
+  } cases[] = {{"frction", "friction", true},
+               {"firction", "friction", true},
+               {"Friction", "friction", true},
+               {"bal", "ball", true},
+               {"x", "y", false},
+               {"wibble", "gravity", false},
+               {"until", "unit", false},
+               {"mas", "mass", true}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     tl_suggestion suggestion = {.word = cases[i].word};
     tl_suggest(&suggestion, cases[i].candidate);

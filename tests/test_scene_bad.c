@@ -1,5 +1,6 @@
 /* Every malformed scene of tests/bad: NAME.yaml must be refused with exactly the text of
- * NAME.expected, lines and carets included. NAME.set, where there is one, holds settings, one a line.
+ * NAME.expected, lines and carets included. NAME.set, where there is one, holds settings, one a
+ * line.
  *
  * With TALUS_UPDATE_EXPECTED=1 in the environment the expected texts are written instead: read the
  * difference before you keep it. */
@@ -113,8 +114,8 @@ TEST(every_bad_scene_is_refused_with_its_expected_message) {
   CHECK_MSG(wrong == 0, "%zu of %zu bad scenes", wrong, all);
 }
 
-/* Deterministic damage to every file: whatever comes in, parsing ends with a status, without a crash
- * (sanitizers watch) and without keeping memory. */
+/* Deterministic damage to every file: whatever comes in, parsing ends with a status, without a
+ * crash (sanitizers watch) and without keeping memory. */
 static uint32_t next_random(uint64_t *state) {
   *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return (uint32_t)(*state >> 33);
@@ -152,8 +153,8 @@ TEST(damaged_scenes_never_crash_or_leak) {
         damage(&text, &state);
       talus_scene *scene = NULL;
       char *problems = NULL;
-      const talus_status status = talus_scene_parse(text.data ? text.data : "", text.count, "x", NULL,
-                                                    NULL, 0, &scene, &problems);
+      const talus_status status = talus_scene_parse(text.data ? text.data : "", text.count, "x",
+                                                    NULL, NULL, 0, &scene, &problems);
       const bool is_sane = status == TALUS_OK ? scene != NULL : scene == NULL && problems != NULL;
       talus_scene_free(scene);
       talus_text_free(problems);

@@ -44,8 +44,8 @@ static talus_body_info body_of(const talus_world *world, const char *name) {
   return info;
 }
 
-#define HEAD                                                                \
-  "talus: 1\nuntil: 1\nmaterials: {rock: {density: 1000}, steel: {}}\n"     \
+#define HEAD                                                                                       \
+  "talus: 1\nuntil: 1\nmaterials: {rock: {density: 1000}, steel: {}}\n"                            \
   "shapes: {ball: {sphere: 0.1}, floor: {plane: [0, 0, 1, 0]}}\n"
 
 TEST(bodies_come_in_the_order_of_the_file) {
@@ -69,13 +69,14 @@ TEST(bodies_come_in_the_order_of_the_file) {
 
 TEST(body_keys_reach_the_body) {
   talus_world *world = build(
-      HEAD "bodies:\n"
-           "  - {name: a, shape: ball, material: rock, at: [1, 2, 3], velocity: [4, 5, 6],\n"
-           "     spin: [7, 8, 9], scale: 2, rotation: [0, 3, 0, 0]}\n"
-           "  - {name: b, shape: {box: [1, 2, 3]}, material: steel, at: [9, 0, 0], mass: 6,\n"
-           "     lock: [z]}\n"
-           "  - {name: c, shape: ball, material: rock, at: [0, 9, 0], motion: {velocity: [1, 0, 0]}}\n"
-           "  - {name: d, shape: ball, material: rock, at: [0, 0, 9], fixed: true}\n");
+      HEAD
+      "bodies:\n"
+      "  - {name: a, shape: ball, material: rock, at: [1, 2, 3], velocity: [4, 5, 6],\n"
+      "     spin: [7, 8, 9], scale: 2, rotation: [0, 3, 0, 0]}\n"
+      "  - {name: b, shape: {box: [1, 2, 3]}, material: steel, at: [9, 0, 0], mass: 6,\n"
+      "     lock: [z]}\n"
+      "  - {name: c, shape: ball, material: rock, at: [0, 9, 0], motion: {velocity: [1, 0, 0]}}\n"
+      "  - {name: d, shape: ball, material: rock, at: [0, 0, 9], fixed: true}\n");
   const talus_body_info a = body_of(world, "a"), b = body_of(world, "b"), c = body_of(world, "c"),
                         d = body_of(world, "d");
   CHECK(a.position.x == 1 && a.position.y == 2 && a.position.z == 3);
@@ -90,9 +91,10 @@ TEST(body_keys_reach_the_body) {
 }
 
 TEST(groups_that_are_ignored_pass_through_each_other) {
-  const char *text = HEAD "gravity: [0, 0, 0]\nbodies:\n"
-                          "  - {name: a, shape: ball, material: rock, group: one, velocity: [1, 0, 0]}\n"
-                          "  - {name: b, shape: ball, material: rock, group: two, at: [0.5, 0, 0]}\n";
+  const char *text =
+      HEAD "gravity: [0, 0, 0]\nbodies:\n"
+           "  - {name: a, shape: ball, material: rock, group: one, velocity: [1, 0, 0]}\n"
+           "  - {name: b, shape: ball, material: rock, group: two, at: [0.5, 0, 0]}\n";
   talus_world *world = build(text);
   CHECK_OK(talus_world_step(world, 1000));
   CHECK(body_of(world, "b").velocity.x > 0);
@@ -108,25 +110,25 @@ TEST(groups_that_are_ignored_pass_through_each_other) {
 
 /* Restitution 1 of the pair, though both materials have 0. */
 TEST(pairs_override_their_materials) {
-  talus_world *world =
-      build(HEAD "gravity: [0, 0, 0]\npairs: [{materials: [rock, steel], restitution: 1}]\nbodies:\n"
-                 "  - {name: a, shape: ball, material: rock, velocity: [1, 0, 0]}\n"
-                 "  - {name: b, shape: ball, material: steel, at: [0.5, 0, 0], mass: 4.1887902}\n");
+  talus_world *world = build(
+      HEAD "gravity: [0, 0, 0]\npairs: [{materials: [rock, steel], restitution: 1}]\nbodies:\n"
+           "  - {name: a, shape: ball, material: rock, velocity: [1, 0, 0]}\n"
+           "  - {name: b, shape: ball, material: steel, at: [0.5, 0, 0], mass: 4.1887902}\n");
   CHECK_OK(talus_world_step(world, 1000));
   CHECK_NEAR(body_of(world, "b").velocity.x, 1, 1e-3);
   talus_world_destroy(world);
 }
 
 TEST(emitters_sinks_and_probes_are_in_the_world) {
-  talus_world *world =
-      build(HEAD "bodies: [{name: floor, shape: floor, material: steel, fixed: true}]\n"
-                 "emit:\n"
-                 "  - {shape: ball, material: rock, rate: 100, velocity: [0, 0, -5], until: 0.5,\n"
-                 "     from: {disc: {at: [0, 0, 2], radius: 1}}}\n"
-                 "sinks: [{in: {box: [[-5, -5, 0], [5, 5, 1]]}}]\n"
-                 "probes:\n"
-                 "  - {name: fall, region: {box: [[-5, -5, 1], [5, 5, 3]]}, record: [mass-flow, count]}\n"
-                 "  - {name: floor, body: floor, record: [force]}\n");
+  talus_world *world = build(
+      HEAD "bodies: [{name: floor, shape: floor, material: steel, fixed: true}]\n"
+           "emit:\n"
+           "  - {shape: ball, material: rock, rate: 100, velocity: [0, 0, -5], until: 0.5,\n"
+           "     from: {disc: {at: [0, 0, 2], radius: 1}}}\n"
+           "sinks: [{in: {box: [[-5, -5, 0], [5, 5, 1]]}}]\n"
+           "probes:\n"
+           "  - {name: fall, region: {box: [[-5, -5, 1], [5, 5, 3]]}, record: [mass-flow, count]}\n"
+           "  - {name: floor, body: floor, record: [force]}\n");
   talus_report report;
   talus_probe_values values;
   CHECK_OK(talus_world_step(world, 800));
@@ -140,9 +142,10 @@ TEST(emitters_sinks_and_probes_are_in_the_world) {
 }
 
 TEST(fill_that_does_not_fit_names_its_entry) {
-  const char *message = build_error(HEAD "bodies:\n  - {shape: floor, material: rock, fixed: true}\n"
-                                         "  - fill: {shape: ball, material: rock, count: 1000, in: "
-                                         "{box: [[0, 0, 1], [1, 1, 2]]}}\n");
+  const char *message =
+      build_error(HEAD "bodies:\n  - {shape: floor, material: rock, fixed: true}\n"
+                       "  - fill: {shape: ball, material: rock, count: 1000, in: "
+                       "{box: [[0, 0, 1], [1, 1, 2]]}}\n");
   CHECK_MSG(strncmp(message, "test.yaml:7:5: bodies.1.fill: ", 30) == 0, "%s", message);
 }
 
@@ -159,9 +162,9 @@ static void ignore_line(void *context, int level, const char *line) {
 }
 
 TEST(fill_with_fewer_says_so) {
-  talus_scene *scene =
-      parse(HEAD "bodies:\n  - fill: {shape: ball, material: rock, count: 1000, allow_fewer: true,\n"
-                 "           in: {box: [[0, 0, 1], [1, 1, 2]]}}\n");
+  talus_scene *scene = parse(
+      HEAD "bodies:\n  - fill: {shape: ball, material: rock, count: 1000, allow_fewer: true,\n"
+           "           in: {box: [[0, 0, 1], [1, 1, 2]]}}\n");
   talus_world *world = NULL;
   char line[200] = "";
   CHECK_OK(talus_scene_build(scene, 1, ignore_line, line, &world));
@@ -174,8 +177,9 @@ TEST(fill_with_fewer_says_so) {
 TEST(equal_shapes_in_place_make_equal_worlds) {
   talus_world *one = build("talus: 1\nuntil: 1\nmaterials: {m: {}}\nshapes: {s: {sphere: 0.1}}\n"
                            "bodies: [{shape: s}, {shape: s, at: [1, 0, 0]}]\n");
-  talus_world *two = build("talus: 1\nuntil: 1\nmaterials: {m: {}}\n"
-                           "bodies: [{shape: {sphere: 0.1}}, {shape: {sphere: 0.1}, at: [1, 0, 0]}]\n");
+  talus_world *two =
+      build("talus: 1\nuntil: 1\nmaterials: {m: {}}\n"
+            "bodies: [{shape: {sphere: 0.1}}, {shape: {sphere: 0.1}, at: [1, 0, 0]}]\n");
   talus_body body;
   talus_body_info first, second;
   CHECK_OK(talus_world_body_at(two, 0, &body));
@@ -192,7 +196,7 @@ TEST(equal_shapes_in_place_make_equal_worlds) {
 
 /* ---- bodies of another run ------------------------------------------------------------------- */
 
-#define OLD                                                                                       \
+#define OLD                                                                                        \
   "talus: 1\nuntil: 1\nmaterials: {ice: {friction: 0.01, density: 900}}\nbodies:\n"                \
   "  - {name: floor, shape: {plane: [0, 0, 1, 0]}, fixed: true, group: walls}\n"                   \
   "  - {name: shaker, shape: {sphere: 0.2}, at: [5, 0, 1], motion: {amplitude: [0, 0, 0.1],\n"     \
@@ -241,12 +245,11 @@ TEST(from_goes_together_with_bodies_probes_and_groups_of_the_scene) {
   if (!TALUS_HAVE_HDF5)
     return;
   talus_world_destroy(make_old("from_more"));
-  talus_world *world =
-      build("talus: 1\nuntil: 1\nmaterials: {ice: {density: 1000}}\nbodies:\n"
-            "  - {name: new, shape: {sphere: 0.1}, at: [8, 8, 8], group: fresh}\n"
-            "  - from: from_more\n"
-            "ignore: [[fresh, walls]]\n"
-            "probes: [{name: floor, body: floor, record: [force]}]\n");
+  talus_world *world = build("talus: 1\nuntil: 1\nmaterials: {ice: {density: 1000}}\nbodies:\n"
+                             "  - {name: new, shape: {sphere: 0.1}, at: [8, 8, 8], group: fresh}\n"
+                             "  - from: from_more\n"
+                             "ignore: [[fresh, walls]]\n"
+                             "probes: [{name: floor, body: floor, record: [force]}]\n");
   CHECK_EQ_U64(talus_world_body_count(world), 14);
   CHECK_EQ_U64(body_of(world, "new").material.index, body_of(world, "box").material.index);
   CHECK_OK(talus_world_step(world, 5));

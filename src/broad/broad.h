@@ -27,6 +27,14 @@ talus_status tl_brute_find_pairs(const tl_model *model, const tl_scope *scope,
                                  const talus_box *boxes, tl_pairs *pairs);
 talus_status tl_bins_find_pairs(const tl_model *model, const tl_scope *scope,
                                 const talus_box *boxes, tl_pairs *pairs);
+talus_status tl_kdtree_find_pairs(const tl_model *model, const tl_scope *scope,
+                                  const talus_box *boxes, tl_pairs *pairs);
+talus_status tl_cells_find_pairs(const tl_model *model, const tl_scope *scope,
+                                 const talus_box *boxes, tl_pairs *pairs);
+talus_status tl_sweep_find_pairs(const tl_model *model, const tl_scope *scope,
+                                 const talus_box *boxes, tl_pairs *pairs);
+talus_status tl_bvh_find_pairs(const tl_model *model, const tl_scope *scope,
+                               const talus_box *boxes, tl_pairs *pairs);
 
 /* Whether the pair of slots takes part in collisions at all. */
 bool tl_broad_allows(const tl_model *model, uint32_t a, uint32_t b);

@@ -76,6 +76,7 @@ typedef struct builder {
   level levels[TL_DOCUMENT_DEPTH];
   size_t depth;
   TL_ARRAY(anchor) anchors;
+  size_t copies;   /* nodes made by aliases */
   bool is_stopped; /* going on makes no sense */
 } builder;
 
@@ -95,11 +96,9 @@ static void refuse(builder *b, yaml_mark_t at, const char *what) {
 static talus_status new_node(builder *b, yaml_mark_t at, tl_node node, tl_node_id *id) {
   *id = 0;
   if (b->document->nodes.count > TL_DOCUMENT_NODES) {
-    tl_problem_add(b->problems, mark_at(b, at),
-                   "more than %d values, aliases unfolded; expected a smaller scene (`fill` makes "
-                   "many bodies from one line)",
-                   TL_DOCUMENT_NODES);
-    b->is_stopped = true;
+    refuse(b, at,
+           "more than 12 million values; expected fewer (`fill` makes many bodies from one "
+           "line)");
     return TALUS_OK;
   }
   node.line = (uint32_t)at.line + 1;
@@ -182,6 +181,10 @@ static talus_status copy_tree(builder *b, yaml_mark_t at, tl_node_id from, size_
     refuse(b, at, "nested deeper than 32 levels; expected a flatter scene");
     return TALUS_OK;
   }
+  if (++b->copies > TL_DOCUMENT_COPIES) {
+    refuse(b, at, "aliases unfold to more than a million values; expected fewer of them");
+    return TALUS_OK;
+  }
   const tl_mark mark = tl_node_mark(b->document, from);
   /* A key is a scalar whose `first` is its value, which is copied apart. */
   const tl_node_id children = node.kind == TL_NODE_SCALAR ? 0 : node.first;
@@ -242,15 +245,10 @@ static talus_status add_scalar(builder *b, const yaml_event_t *event) {
   const size_t length = event->data.scalar.length;
   const char *tag = (const char *)event->data.scalar.tag;
   check_tag(b, event->start_mark, event->data.scalar.tag, "str int float bool null");
-  for (size_t i = 0; i < length; ++i)
-    if (((unsigned char)value[i] < 0x20 && value[i] != '\n' && value[i] != '\t') ||
-        value[i] == 0x7F) {
-      tl_problem_add(b->problems, mark_at(b, event->start_mark),
-                     "an escaped control character (0x%02x); expected plain text",
-                     (unsigned char)value[i]);
-      b->is_stopped = true;
-      return TALUS_OK;
-    }
+  if (!tl_is_plain_text(value, length)) {
+    refuse(b, event->start_mark, "a control character as an escape; expected plain text");
+    return TALUS_OK;
+  }
   tl_node node = {.kind = TL_NODE_SCALAR, .length = (uint32_t)length};
   if (tag && strncmp(tag, CORE, strlen(CORE)) == 0)
     node.is_quoted = strcmp(tag, CORE "str") == 0;

@@ -2,16 +2,17 @@
  * use for (merge keys, foreign tags, duplicate keys, several documents, absurd nesting).
  *
  * Nodes are rows of one array and refer to each other by row, so that a tree is small, can be
- * altered (set.c) and is freed at once. Aliases are copied out; the number of nodes is limited, so
+ * altered (set.c) and is freed at once. Aliases are copied out; the number of copies is limited, so
  * that a few lines cannot unfold into a heap. Row 0 is no node. */
 #ifndef TL_SCENE_DOCUMENT_H
 #define TL_SCENE_DOCUMENT_H
 
 #include "scene/problems.h"
 
-#define TL_DOCUMENT_DEPTH 32
-#define TL_DOCUMENT_NODES 4000000
-#define TL_DOCUMENT_BYTES ((size_t)64 << 20)
+#define TL_DOCUMENT_DEPTH  32
+#define TL_DOCUMENT_NODES  12000000 /* of the text itself; about what 64 MiB of bodies make */
+#define TL_DOCUMENT_COPIES 1000000  /* of what aliases unfold to */
+#define TL_DOCUMENT_BYTES  ((size_t)64 << 20)
 
 typedef enum tl_node_kind { TL_NODE_SCALAR, TL_NODE_LIST, TL_NODE_MAP } tl_node_kind;
 

@@ -1,120 +1,5 @@
 #include "scene/from.h"
 
-#include <math.h>
-
-/* The public header has no call that reads a shape, a material or a motion back, so the tables of
- * the loaded world are read where they are. The world that is built is changed by public calls. */
-#include "world.h"
-
-#define PI 3.14159265358979323846
-
-typedef struct borrower {
-  const talus_world *old;
-  talus_world *world;
-  const tl_names *names;
-  TL_ARRAY(talus_shape) shapes;       /* of the old world's rows */
-  TL_ARRAY(talus_material) materials; /* likewise */
-  TL_ARRAY(bool) is_own;              /* material: of the scene */
-} borrower;
-
-static talus_status borrow_shapes(borrower *b) {
-  const tl_model *model = &b->old->model;
-  TL_TRY(tl_array_resize(&b->shapes, model->shapes.count));
-  for (size_t i = 0; i < model->shapes.count; ++i) {
-    const tl_shape *shape = &model->shapes.data[i];
-    talus_shape_def def = talus_shape_def_default();
-    def.name = shape->name;
-    def.kind = shape->kind;
-    def.open = shape->open;
-    memcpy(def.size, shape->size, sizeof def.size);
-    TL_TRY(talus_world_add_shape(b->world, &def, &b->shapes.data[i]));
-  }
-  return TALUS_OK;
-}
-
-static talus_status borrow_materials(borrower *b) {
-  const tl_model *model = &b->old->model;
-  TL_TRY(tl_array_resize(&b->materials, model->materials.count));
-  TL_TRY(tl_array_resize(&b->is_own, model->materials.count));
-  for (size_t i = 0; i < model->materials.count; ++i) {
-    const tl_material *material = &model->materials.data[i];
-    uint32_t row = 0;
-    b->is_own.data[i] = material->name && tl_names_find(b->names, material->name, &row);
-    b->materials.data[i].index = row;
-    if (b->is_own.data[i])
-      continue;
-    const talus_material_def def = {.name = material->name,
-                                    .density = (double)material->density,
-                                    .friction = (double)material->friction,
-                                    .restitution = (double)material->restitution};
-    TL_TRY(talus_world_add_material(b->world, &def, &b->materials.data[i]));
-  }
-  for (size_t i = 0; i < b->old->overrides.count; ++i) {
-    const tl_pair_override *pair = &b->old->overrides.data[i];
-    if (!b->is_own.data[pair->a] && !b->is_own.data[pair->b])
-      TL_TRY(talus_world_set_material_pair(b->world, b->materials.data[pair->a],
-                                           b->materials.data[pair->b], (double)pair->friction,
-                                           (double)pair->restitution));
-  }
-  return TALUS_OK;
-}
-
-/* Time starts at 0 again: what has passed goes into the phase. */
-static talus_motion motion_from_now(const talus_world *old, uint32_t row) {
-  talus_motion motion = old->model.motions.data[row].motion;
-  motion.phase =
-      fmod(motion.phase + 2 * PI * fmod(motion.frequency * talus_world_time(old), 1), 2 * PI);
-  return motion;
-}
-
-static talus_status borrow_body(borrower *b, size_t slot) {
-  const tl_properties *property = &b->old->model.property;
-  talus_body body;
-  talus_body_info info;
-  TL_TRY(talus_world_body_at(b->old, slot, &body));
-  TL_TRY(talus_world_get_body(b->old, body, &info));
-  const tl_shape *shape = &b->old->model.shapes.data[info.shape.index];
-  talus_body_def def = talus_body_def_default();
-  def.name = info.name;
-  def.kind = info.kind;
-  def.shape = b->shapes.data[info.shape.index];
-  def.material = b->materials.data[info.material.index];
-  /* Info has the centre of mass and the principal frame, the definition the shape's own frame. */
-  def.rotation = tl_quat_mul(info.rotation, tl_quat_conj(shape->axes));
-  const talus_vec3 arm =
-      tl_quat_rotate(def.rotation, tl_narrow(tl_dscale(shape->centre, (double)info.scale)));
-  def.position = tl_dsub(info.position, tl_widen(arm));
-  def.scale = (double)info.scale;
-  def.lock = property->flags[slot] & TL_FLAG_LOCKS;
-  if (info.kind == TALUS_FREE) {
-    def.velocity = info.velocity;
-    def.spin = info.spin;
-    def.mass = (double)info.mass;
-  }
-  if (property->force)
-    def.force = property->force[slot];
-  if (property->torque)
-    def.torque = property->torque[slot];
-  if (info.kind == TALUS_KINEMATIC)
-    def.motion = motion_from_now(b->old, property->motion[slot]);
-  if (property->group[slot] != 0)
-    TL_TRY(talus_world_group(b->world, b->old->groups.data[property->group[slot] - 1], &def.group));
-  TL_TRY(talus_world_add_body(b->world, &def, &body));
-  /* Once more and exactly: the way through the shape's frame and back may round. */
-  if (info.kind != TALUS_KINEMATIC)
-    TL_TRY(talus_body_set_pose(b->world, body, info.position, info.rotation));
-  return TALUS_OK;
-}
-
-static talus_status borrow_all(borrower *b) {
-  TL_TRY(borrow_shapes(b));
-  TL_TRY(borrow_materials(b));
-  const size_t n = talus_world_body_count(b->old);
-  for (size_t slot = 0; slot < n; ++slot)
-    TL_TRY(borrow_body(b, slot));
-  return TALUS_OK;
-}
-
 talus_status tl_from_add_bodies(talus_world *world, const char *folder, const tl_names *materials) {
   tl_text path = {0};
   tl_text_add(&path, "%s/checkpoint.hdf", folder);
@@ -123,11 +8,7 @@ talus_status tl_from_add_bodies(talus_world *world, const char *folder, const tl
   talus_status status = talus_world_load(path.data, &old);
   tl_text_drop(&path);
   TL_TRY(status);
-  borrower b = {.old = old, .world = world, .names = materials};
-  status = borrow_all(&b);
-  tl_array_free(&b.shapes);
-  tl_array_free(&b.materials);
-  tl_array_free(&b.is_own);
+  status = tl_world_borrow(world, old, materials);
   talus_world_destroy(old);
   return status;
 }

@@ -58,6 +58,19 @@ static bool is_control(uint32_t code) {
          (code >= 0xFFFE && code <= 0xFFFF);
 }
 
+bool tl_is_plain_text(const char *bytes, size_t n) {
+  const unsigned char *p = (const unsigned char *)bytes, *end = p + n;
+  while (p < end) {
+    uint32_t code = 0;
+    const size_t length = character(p, end, &code);
+    if (length == 0 || is_control(code) || code == '\r' || code == 0x85 || code == 0x2028 ||
+        code == 0x2029)
+      return false;
+    p += length;
+  }
+  return true;
+}
+
 /* Words that were cut to fit may end in half a character. */
 static void mend(char *text) {
   unsigned char *p = (unsigned char *)text, *end = p + strlen(text);

@@ -39,6 +39,10 @@ void tl_problem_add(tl_problems *problems, tl_mark mark, const char *fmt, ...) T
  * refuse most of them too, but without saying where. */
 void tl_problems_scan(tl_problems *problems, uint32_t origin);
 
+/* Whether a scalar holds no control characters and no line breaks but \n: escapes can make them,
+ * and not every reader gives them back as they were. */
+bool tl_is_plain_text(const char *bytes, size_t n);
+
 /* TALUS_OK where nothing was found; otherwise TALUS_ERROR_FORMAT with the first complaint as the
  * message and all of them (the first 50) in *report, which may be NULL. */
 talus_status tl_problems_report(tl_problems *problems, char **report);

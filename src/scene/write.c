@@ -78,16 +78,64 @@ static void write_folder(writer *w, const char *path) {
   tl_text_drop(&full);
 }
 
-static void write_value(writer *w, const tl_key *key, const void *member) {
-  switch (key->type) {
-  case TL_TYPE_NUMBER: {
-    const double value = *(const double *)member;
-    if (is_word_of(key->words, value))
-      write_word(w, key->words, (int)value);
-    else
-      tl_text_add_number(&w->text, value);
-    break;
+static void write_number(writer *w, const tl_key *key, double value) {
+  if (is_word_of(key->words, value))
+    write_word(w, key->words, (int)value);
+  else
+    tl_text_add_number(&w->text, value);
+}
+
+static void write_names(writer *w, char *const *names) {
+  tl_text_add(&w->text, "[");
+  tl_text_add_quoted(&w->text, names[0]);
+  tl_text_add(&w->text, ", ");
+  tl_text_add_quoted(&w->text, names[1]);
+  tl_text_add(&w->text, "]");
+}
+
+static void write_box(writer *w, const double *box) {
+  tl_text_add(&w->text, "[");
+  write_numbers(w, box, 3);
+  tl_text_add(&w->text, ", ");
+  write_numbers(w, box + 3, 3);
+  tl_text_add(&w->text, "]");
+}
+
+static void write_rotation(writer *w, const tl_scene_rotation *rotation) {
+  if (rotation->is_random)
+    tl_text_add(&w->text, "random");
+  else
+    write_numbers(w, rotation->quaternion, 4);
+}
+
+static void write_shape(writer *w, const tl_scene_shape_use *use) {
+  if (use->own)
+    write_object(w, &tl_schema_shape, use->own);
+  else
+    tl_text_add_quoted(&w->text, use->name);
+}
+
+static void write_items(writer *w, const tl_key *key, const tl_items *items) {
+  const bool is_map = key->type == TL_TYPE_NAMED;
+  if (items->count == 0)
+    tl_text_add(&w->text, is_map ? "{}" : "[]");
+  for (size_t i = 0; i < items->count; ++i) {
+    void *item = (char *)items->data + i * key->map->size;
+    tl_text_add(&w->text, is_map ? "\n  " : "\n  - ");
+    if (is_map) {
+      tl_text_add_quoted(&w->text, *tl_item_name(item));
+      tl_text_add(&w->text, ": ");
+    }
+    write_object(w, key->map, item);
   }
+}
+
+static void write_value(writer *w, const tl_key *key, const void *member) {
+  const void *box = NULL;
+  switch (key->type) {
+  case TL_TYPE_NUMBER:
+    write_number(w, key, *(const double *)member);
+    break;
   case TL_TYPE_INTEGER:
     tl_text_add(&w->text, "%llu", (unsigned long long)*(const uint64_t *)member);
     break;
@@ -95,20 +143,14 @@ static void write_value(writer *w, const tl_key *key, const void *member) {
     tl_text_add(&w->text, *(const bool *)member ? "true" : "false");
     break;
   case TL_TYPE_TEXT:
+  case TL_TYPE_NAME:
     if (key->flags & TL_KEY_ALONE)
       write_folder(w, *(char *const *)member);
     else
       tl_text_add_quoted(&w->text, *(char *const *)member);
     break;
-  case TL_TYPE_NAME:
-    tl_text_add_quoted(&w->text, *(char *const *)member);
-    break;
   case TL_TYPE_NAMES:
-    tl_text_add(&w->text, "[");
-    tl_text_add_quoted(&w->text, ((char *const *)member)[0]);
-    tl_text_add(&w->text, ", ");
-    tl_text_add_quoted(&w->text, ((char *const *)member)[1]);
-    tl_text_add(&w->text, "]");
+    write_names(w, member);
     break;
   case TL_TYPE_WORD:
     write_word(w, key->words, *(const int *)member);
@@ -120,57 +162,28 @@ static void write_value(writer *w, const tl_key *key, const void *member) {
     write_numbers(w, member, (size_t)key->count);
     break;
   case TL_TYPE_BOX:
-    tl_text_add(&w->text, "[");
-    write_numbers(w, member, 3);
-    tl_text_add(&w->text, ", ");
-    write_numbers(w, (const double *)member + 3, 3);
-    tl_text_add(&w->text, "]");
+    write_box(w, member);
     break;
-  case TL_TYPE_ROTATION: {
-    const tl_scene_rotation *rotation = member;
-    if (rotation->is_random)
-      tl_text_add(&w->text, "random");
-    else
-      write_numbers(w, rotation->quaternion, 4);
+  case TL_TYPE_ROTATION:
+    write_rotation(w, member);
     break;
-  }
   case TL_TYPE_TABLE:
     write_table(w, member);
     break;
-  case TL_TYPE_SHAPE: {
-    const tl_scene_shape_use *use = member;
-    if (use->own)
-      write_object(w, &tl_schema_shape, use->own);
-    else
-      tl_text_add_quoted(&w->text, use->name);
+  case TL_TYPE_SHAPE:
+    write_shape(w, member);
     break;
-  }
   case TL_TYPE_MAP:
     write_object(w, key->map, member);
     break;
-  case TL_TYPE_BOXED: {
-    const void *box;
-    memcpy(&box, member, sizeof box);
+  case TL_TYPE_BOXED:
+    memcpy(&box, member, sizeof box); /* the member points to a struct, not to void */
     write_object(w, key->map, box);
     break;
-  }
   case TL_TYPE_LIST:
-  case TL_TYPE_NAMED: {
-    const tl_items *items = member;
-    const bool is_map = key->type == TL_TYPE_NAMED;
-    if (items->count == 0)
-      tl_text_add(&w->text, is_map ? "{}" : "[]");
-    for (size_t i = 0; i < items->count; ++i) {
-      void *item = (char *)items->data + i * key->map->size;
-      tl_text_add(&w->text, is_map ? "\n  " : "\n  - ");
-      if (is_map) {
-        tl_text_add_quoted(&w->text, *tl_item_name(item));
-        tl_text_add(&w->text, ": ");
-      }
-      write_object(w, key->map, item);
-    }
+  case TL_TYPE_NAMED:
+    write_items(w, key, member);
     break;
-  }
   }
 }
 

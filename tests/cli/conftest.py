@@ -76,6 +76,13 @@ def pytest_configure(config):
         config.option.basetemp = config.talus_temp = tempfile.mkdtemp(prefix="talus-test-", dir=memory)
 
 
+def pytest_collection_modifyitems(items):
+    features = talus("--version").stdout.split()
+    missing = [name for name in ("yaml", "hdf5") if name not in features]
+    for item in items if missing else []:
+        item.add_marker(pytest.mark.skip(reason=f"this command was built without {' and '.join(missing)}"))
+
+
 def pytest_unconfigure(config):
     shutil.rmtree(getattr(config, "talus_temp", ""), ignore_errors=True)
 

@@ -1,0 +1,56 @@
+# cmake -DRECORDS=BUILD/installed -DPREFIX=P -P uninstall.cmake
+#
+# Removes the files that were installed from this build into PREFIX (below $DESTDIR), and the folders
+# that were made for them, where nothing else has come to lie in them.
+# record_install.cmake writes the records.
+
+get_filename_component(prefix "${PREFIX}" ABSOLUTE)
+string(MD5 record "$ENV{DESTDIR}${prefix}")
+set(record "${RECORDS}/${record}.txt")
+if(NOT EXISTS "${record}")
+  set(others "")
+  file(GLOB records "${RECORDS}/*.txt")
+  foreach(other IN LISTS records)
+    file(STRINGS "${other}" line LIMIT_COUNT 1 ENCODING UTF-8)
+    string(REGEX REPLACE "^prefix " "\n  PREFIX=" line "${line}")
+    string(APPEND others "${line}")
+  endforeach()
+  if(others STREQUAL "")
+    set(others " Nothing was; `make install` again, and then uninstall.")
+  endif()
+  message(FATAL_ERROR
+    "Nothing was installed from this build into $ENV{DESTDIR}${prefix}. What was:${others}")
+endif()
+
+file(READ "${record}" text)
+string(REPLACE ";" "\\;" text "${text}")
+string(REPLACE "\n" ";" lines "${text}")
+list(REMOVE_DUPLICATES lines)
+set(folders)
+set(removed 0)
+foreach(line IN LISTS lines)
+  if(line MATCHES "^file (.*)$")
+    set(file "${CMAKE_MATCH_1}")
+    if(EXISTS "${file}" OR IS_SYMLINK "${file}")
+      file(REMOVE "${file}")
+      math(EXPR removed "${removed} + 1")
+      if(EXISTS "${file}" OR IS_SYMLINK "${file}")
+        message(FATAL_ERROR "${file} could not be removed")
+      endif()
+    endif()
+  elseif(line MATCHES "^folder (.*)$")
+    list(APPEND folders "${CMAKE_MATCH_1}")
+  endif()
+endforeach()
+
+# What is inside sorts after what it is in.
+list(SORT folders ORDER DESCENDING)
+foreach(folder IN LISTS folders)
+  file(GLOB inside "${folder}/*" "${folder}/.*")
+  list(REMOVE_ITEM inside "${folder}/." "${folder}/..")
+  if(IS_DIRECTORY "${folder}" AND NOT inside)
+    file(REMOVE_RECURSE "${folder}")
+  endif()
+endforeach()
+file(REMOVE "${record}")
+message(STATUS "${removed} files removed from $ENV{DESTDIR}${prefix}")

@@ -1,0 +1,246 @@
+/* See kdtree.h for the idea. */
+#include "broad/kdtree.h"
+
+#include "base/sort.h"
+#include "kernels/morton.h"
+
+#define BLOCK       ((size_t)256) /* entries that are cut together */
+#define SWEEP_BLOCK ((size_t)2048) /* records that are swept together */
+#define FINE        8.0           /* quanta along a small box: more cost sorting, less candidates */
+#define MOST_ASPECT 64.0          /* of a typical box, for the shape of cells */
+#define ORDER_BITS  24            /* of the curve along which entries are ordered */
+#define LENGTH_BITS 6
+
+/* Bits of an axis in a code. */
+static const uint64_t axis_bits[3] = {UINT64_C(0x1249249249249249), UINT64_C(0x1249249249249249)
+                                                                        << 1,
+                                      UINT64_C(0x1249249249249249) << 2};
+
+static inline int highest_bit(uint64_t x) {
+#if defined(__GNUC__)
+  return 63 - __builtin_clzll(x);
+#else
+  return tl_bits_u64(x) - 1;
+#endif
+}
+
+/* ---- codes ----------------------------------------------------------------------------------- */
+
+static uint64_t code_of(const tl_quanta *q, const double x[3]) {
+  return tl_morton3(tl_quantise(q, 0, x[0]), tl_quantise(q, 1, x[1]), tl_quantise(q, 2, x[2]));
+}
+
+/* Puts the records of the box low ... high (as codes) into keys; axes: bits of those it may still be
+ * cut along. *volume: of their cells, in those of the greatest depth. Returns how many. */
+static int place(const tl_kdtree *tree, uint64_t low, uint64_t high, unsigned axes, uint64_t *keys,
+                 uint64_t *volume) {
+  if (low == high) {
+    keys[0] = low << LENGTH_BITS | (unsigned)tree->depth;
+    *volume = 1;
+    return 1;
+  }
+  const int top = highest_bit(low ^ high), axis = top % 3;
+  const uint64_t bit = UINT64_C(1) << top, own = bit << 1;
+  if ((axes >> axis & 1) != 0) {
+    const uint64_t below = axis_bits[axis] & (bit - 1);
+    const unsigned rest = axes & ~(1u << axis);
+    uint64_t first, second;
+    int n = place(tree, low, (high & ~bit) | below, rest, keys, &first);
+    n += place(tree, (low | bit) & ~below, high, rest, keys + n, &second);
+    if (first + second < own) {
+      *volume = first + second;
+      return n;
+    }
+  }
+  keys[0] = (low & ~(own - 1)) << LENGTH_BITS | (unsigned)(tree->depth - 1 - top);
+  *volume = own;
+  return 1;
+}
+
+/* ---- entries in order ------------------------------------------------------------------------ */
+
+typedef struct build_work {
+  tl_kdtree *tree;
+  uint32_t *curve, *order; /* place on the curve, and number, of each entry */
+  uint64_t *pieces;        /* keys: room for all that a block could have */
+  uint8_t *of_entry;       /* how many each entry has */
+  uint64_t *first;         /* records of each block, then where they start */
+} build_work;
+
+static void find_curve(void *context, size_t begin, size_t end) {
+  const build_work *work = context;
+  const tl_kdtree *tree = work->tree;
+  const int shift = tree->depth > ORDER_BITS ? tree->depth - ORDER_BITS : 0;
+  for (size_t i = begin; i < end; ++i) {
+    const tl_span3 box = tl_entries_box(&tree->entries, i);
+    work->curve[i] = (uint32_t)(code_of(&tree->quanta, box.lo) >> shift);
+    work->order[i] = (uint32_t)i;
+  }
+}
+
+static void gather_entries(void *context, size_t begin, size_t end) {
+  const build_work *work = context;
+  tl_entries_gather(&work->tree->entries, work->order, begin, end, work->tree->entry);
+}
+
+static talus_status order_entries(build_work *work) {
+  tl_kdtree *tree = work->tree;
+  tl_arena *arena = tree->entries.scope->arena;
+  const tl_par *par = &tree->entries.model->par;
+  const size_t n = tree->entries.count;
+  TL_TAKE(arena, n, &tree->entry);
+  const tl_arena_mark mark = tl_arena_get_mark(arena);
+  TL_TAKE(arena, n, &work->curve);
+  TL_TAKE(arena, n, &work->order);
+  tl_for(par, n, 0, find_curve, work);
+  const int bits = tree->depth < ORDER_BITS ? tree->depth : ORDER_BITS;
+  TL_TRY(tl_sort_u32(par, arena, work->curve, work->order, n, bits));
+  tl_for(par, n, 0, gather_entries, work);
+  tl_arena_release(arena, mark);
+  return TALUS_OK;
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+static void cut_blocks(void *context, size_t begin, size_t end) {
+  const build_work *work = context;
+  const tl_kdtree *tree = work->tree;
+  const unsigned axes = tree->split ? 7u : 0u;
+  for (size_t b = begin; b < end; ++b) {
+    uint64_t *keys = work->pieces + b * BLOCK * TL_KDTREE_PIECES;
+    const size_t last = b * BLOCK + BLOCK < tree->entries.count ? b * BLOCK + BLOCK
+                                                                : tree->entries.count;
+    uint64_t count = 0, volume;
+    for (size_t i = b * BLOCK; i < last; ++i) {
+      tl_entry *e = &tree->entry[i];
+      e->code = code_of(&tree->quanta, e->box.lo);
+      const int n =
+          place(tree, e->code, code_of(&tree->quanta, e->box.hi), axes, keys + count, &volume);
+      work->of_entry[i] = (uint8_t)n;
+      count += (uint64_t)n;
+    }
+    work->first[b] = count;
+  }
+}
+
+static void write_blocks(void *context, size_t begin, size_t end) {
+  const build_work *work = context;
+  const tl_kdtree *tree = work->tree;
+  for (size_t b = begin; b < end; ++b) {
+    const uint64_t *keys = work->pieces + b * BLOCK * TL_KDTREE_PIECES;
+    const size_t last = b * BLOCK + BLOCK < tree->entries.count ? b * BLOCK + BLOCK
+                                                                : tree->entries.count;
+    size_t at = (size_t)work->first[b];
+    for (size_t i = b * BLOCK; i < last; ++i)
+      for (uint8_t n = work->of_entry[i]; n > 0; --n) {
+        tree->key[at] = *keys++;
+        tree->id[at++] = (uint32_t)i;
+      }
+  }
+}
+
+static talus_status make_records(build_work *work) {
+  tl_kdtree *tree = work->tree;
+  tl_arena *arena = tree->entries.scope->arena;
+  const tl_par *par = &tree->entries.model->par;
+  const size_t n = tree->entries.count, blocks = (n + BLOCK - 1) / BLOCK;
+  uint64_t total;
+  TL_TAKE(arena, blocks, &work->first);
+  TL_TAKE(arena, n, &work->of_entry);
+  TL_TAKE(arena, blocks * BLOCK * TL_KDTREE_PIECES, &work->pieces);
+  tl_for(par, blocks, 1, cut_blocks, work);
+  TL_TRY(tl_scan_u64(par, arena, work->first, blocks, &total));
+  if (total > UINT32_MAX)
+    return tl_fail(TALUS_ERROR_UNSUPPORTED,
+                   "%zu bodies make more records than a linear kd-tree can number: use bins", n);
+  tree->count = (size_t)total;
+  TL_TAKE(arena, tree->count, &tree->key);
+  TL_TAKE(arena, tree->count, &tree->id);
+  tl_for(par, blocks, 1, write_blocks, work);
+  return tl_sort_u64(par, arena, tree->key, tree->id, tree->count, tree->depth + LENGTH_BITS);
+}
+
+/* Cells have the shape of a typical box, within reason. */
+static void choose_shape(const tl_entries *e, double edge[3]) {
+  double longest = e->longest, range = 0;
+  for (int k = 0; k < 3; ++k)
+    range = e->bulk_hi[k] - e->bulk_lo[k] > range ? e->bulk_hi[k] - e->bulk_lo[k] : range;
+  if (!(longest > 0)) /* points: as far apart as they are on average, if evenly spread */
+    longest = range / cbrt((double)e->count + 1);
+  if (!(longest > 0) || !(longest <= DBL_MAX))
+    longest = 1;
+  for (int k = 0; k < 3; ++k)
+    edge[k] = e->edge[k] * MOST_ASPECT > longest ? e->edge[k] : longest / MOST_ASPECT;
+}
+
+talus_status tl_kdtree_build(const tl_model *model, const tl_scope *scope, const talus_box *boxes,
+                             bool split, int bits, tl_kdtree *tree) {
+  *tree = (tl_kdtree){.split = split};
+  build_work work = {.tree = tree};
+  double edge[3];
+  TL_TRY(tl_entries_make(model, scope, boxes, &tree->entries));
+  choose_shape(&tree->entries, edge);
+  const tl_entries *e = &tree->entries;
+  const double uneven = e->small > 0 && e->longest < 64 * e->small ? e->longest / e->small : 64;
+  for (int k = 0; k < 3; ++k)
+    edge[k] /= bits > 0 ? 0x1p20 : e->longest > 0 ? FINE * uneven : 4;
+  tree->quanta = tl_entries_quanta(e, edge, bits > 0 ? bits : TL_KDTREE_BITS);
+  tree->depth = 3 * tree->quanta.bits;
+  TL_TRY(order_entries(&work));
+  return make_records(&work);
+}
+
+/* ---- the sweep ------------------------------------------------------------------------------- */
+
+/* The point that both low corners are below, as a code: Morton codes keep the order along each
+ * axis. */
+static inline uint64_t corner(uint64_t a, uint64_t b) {
+  uint64_t point = 0;
+  for (int k = 0; k < 3; ++k) {
+    const uint64_t x = a & axis_bits[k], y = b & axis_bits[k];
+    point |= x > y ? x : y;
+  }
+  return point;
+}
+
+/* The last key of a cell and everything within it. */
+static inline uint64_t last_key(const tl_kdtree *tree, uint64_t key) {
+  const int length = (int)(key & ((1u << LENGTH_BITS) - 1));
+  return key | ((UINT64_C(1) << (tree->depth - length + LENGTH_BITS)) - 1);
+}
+
+/* Whether the cell of a record holds the point. */
+static inline bool holds(const tl_kdtree *tree, uint64_t key, uint64_t point) {
+  const int length = (int)(key & ((1u << LENGTH_BITS) - 1));
+  return ((key >> LENGTH_BITS) ^ point) >> (tree->depth - length) == 0;
+}
+
+static void sweep(const void *context, size_t block, tl_sink *sink) {
+  const tl_kdtree *tree = context;
+  const size_t wide_blocks = tl_entries_wide_blocks(&tree->entries);
+  if (block < wide_blocks) {
+    tl_entries_search_wide(&tree->entries, block, sink);
+    return;
+  }
+  const size_t first = (block - wide_blocks) * SWEEP_BLOCK, n = tree->count;
+  const size_t last = first + SWEEP_BLOCK < n ? first + SWEEP_BLOCK : n;
+  const uint64_t *key = tree->key;
+  for (size_t i = first; i < last; ++i) {
+    const uint64_t end = last_key(tree, key[i]);
+    const tl_entry *a = &tree->entry[tree->id[i]];
+    for (size_t j = i + 1; j < n && key[j] <= end; ++j) {
+      const tl_entry *b = &tree->entry[tree->id[j]];
+      if (tl_span3_overlap(&a->box, &b->box) & holds(tree, key[j], corner(a->code, b->code)))
+        tl_entries_meet(&tree->entries, a, b, sink);
+    }
+  }
+}
+
+talus_status tl_kdtree_find_pairs(const tl_model *model, const tl_scope *scope,
+                                  const talus_box *boxes, tl_pairs *pairs) {
+  tl_kdtree tree;
+  TL_TRY(tl_kdtree_build(model, scope, boxes, true, 0, &tree));
+  const size_t blocks =
+      tl_entries_wide_blocks(&tree.entries) + (tree.count + SWEEP_BLOCK - 1) / SWEEP_BLOCK;
+  return tl_search(&model->par, scope->arena, blocks, sweep, &tree, pairs);
+}

@@ -1,0 +1,62 @@
+/* The linear kd-tree of Poirrier 2009 (private to src/broad, and for the benchmark).
+ *
+ * Space is halved again and again, along x, y, z, x, y, z ...; a cell is named by its path, the
+ * list of halves that lead to it: the first `length` bits of the Morton code of any point in it. A
+ * box belongs in the smallest cell around it, which is large if a cut at a low depth happens to go
+ * through the box: so it is cut in two there, at most once along each axis, but only where the
+ * cells of the pieces take less room than the cell of the whole. Two pieces can overlap only if one
+ * cell is within the other. There is no tree: pieces are records, sorted by (path, length), and
+ * those of a cell and everything within it are one run, of which the sweep takes the pairs.
+ *
+ * The sections of the paper are 2 to 5. Where it says too little we do as follows.
+ *   5.2  Coordinates are clamped into the root cell; the map to numbers never decreases, so that
+ *        boxes which overlap do so as numbers, too. The root cell is fitted to the boxes, and the
+ *        cells have the shape of a typical box (its future work 7.3).
+ *   5.4  Prefix first: keys are (path, filled with zeros) << 6 | length.
+ *   4.1  A cut is kept if the cells of all pieces it leads to have less volume than the own cell.
+ *   5.5  The sweep runs for every record on its own, so in parallel (its future work 7.2).
+ *   6    kd-tree-2 makes pairs unique by a list of them. Here a pair counts in the cell that holds
+ *        the point max(low corner, low corner), of which there is one: no memory, no second look. */
+#ifndef TL_BROAD_KDTREE_H
+#define TL_BROAD_KDTREE_H
+
+#include "broad/entries.h"
+
+#define TL_KDTREE_BITS   19 /* of a coordinate at most: 3 x 19 of path and 6 of length are 63 */
+#define TL_KDTREE_PIECES 8
+
+typedef struct tl_kdtree {
+  tl_entries entries;
+  tl_quanta quanta;
+  int depth;       /* 3 bits for each of the quanta's: the length of the longest path */
+  bool split;      /* whether boxes are cut */
+  tl_entry *entry; /* along the Morton curve; code: of the low corner */
+  size_t count;    /* of records */
+  uint64_t *key;
+  uint32_t *id; /* into `entry` */
+} tl_kdtree;
+
+/* bits: of a coordinate, at most TL_KDTREE_BITS; 0: as many as pay. */
+talus_status tl_kdtree_build(const tl_model *model, const tl_scope *scope, const talus_box *boxes,
+                             bool split, int bits, tl_kdtree *tree);
+
+/* What the tables of the paper show. */
+typedef struct tl_kdtree_statistics {
+  size_t bodies;
+  size_t records;        /* its sub-elements */
+  double volume_ratio;   /* V_n / V_e: of the cells of all records to the bodies, each taken as the
+                            ellipsoid that fills its box */
+  uint64_t candidates;   /* kd-tree-1: pairs of records of which one cell holds the other */
+  uint64_t overlapping;  /* of these, pairs whose spheres overlap: its true positives */
+  uint64_t unique;       /* kd-tree-2: the same, each pair of bodies once */
+  size_t bytes;          /* most that was taken from the arena */
+  double seconds_build;  /* codes and sort */
+  double seconds_sweep_1, seconds_sweep_2; /* of either variant */
+} tl_kdtree_statistics;
+
+/* Builds and sweeps as the paper does, for bodies that are spheres filling their boxes, without
+ * periodic images and unbounded bodies. Leaves nothing in the arena. */
+talus_status tl_kdtree_measure(const tl_model *model, const tl_scope *scope, const talus_box *boxes,
+                               bool split, int bits, tl_kdtree_statistics *statistics);
+
+#endif

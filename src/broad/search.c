@@ -1,0 +1,80 @@
+#include "broad/search.h"
+
+#include "base/sort.h"
+
+#define TRIALS ((size_t)16) /* at most, and no more than an eighth of all blocks */
+#define LEAST  ((uint64_t)16) /* pairs of room for a block */
+
+typedef struct search_work {
+  tl_search_fn *fn;
+  const void *context;
+  uint64_t room;   /* pairs per block */
+  tl_pair *rooms;  /* of all blocks */
+  uint64_t *count; /* pairs of each block */
+  uint64_t *first; /* where they start in `out` */
+  tl_pair *out;
+  size_t stride; /* from one trial to the next */
+} search_work;
+
+static void try_blocks(void *context, size_t begin, size_t end) {
+  const search_work *work = context;
+  for (size_t t = begin; t < end; ++t) {
+    tl_sink sink = {0};
+    work->fn(work->context, t * work->stride, &sink);
+    work->count[t] = sink.count;
+  }
+}
+
+static void search_blocks(void *context, size_t begin, size_t end) {
+  const search_work *work = context;
+  for (size_t b = begin; b < end; ++b) {
+    tl_sink sink = {work->rooms + b * work->room, 0, work->room};
+    work->fn(work->context, b, &sink);
+    work->count[b] = sink.count;
+  }
+}
+
+static void place_blocks(void *context, size_t begin, size_t end) {
+  const search_work *work = context;
+  for (size_t b = begin; b < end; ++b) {
+    tl_sink sink = {work->out + work->first[b], 0, work->count[b]};
+    if (work->count[b] <= work->room)
+      memcpy(sink.out, work->rooms + b * work->room, (size_t)work->count[b] * sizeof *sink.out);
+    else
+      work->fn(work->context, b, &sink);
+  }
+}
+
+/* Half as much again as the fullest trial; but a trial may have met the one crowded block, and all
+ * rooms together should not be more than a few times the result. */
+static void choose_room(const tl_par *par, size_t blocks, search_work *work) {
+  const size_t eighth = blocks / 8 + 1;
+  const size_t trials = blocks == 0 ? 0 : eighth < TRIALS ? eighth : TRIALS;
+  uint64_t most = 0, sum = 0;
+  work->stride = trials > 0 ? blocks / trials : 0;
+  tl_for(par, trials, 1, try_blocks, work);
+  for (size_t t = 0; t < trials; ++t) {
+    sum += work->count[t];
+    most = work->count[t] > most ? work->count[t] : most;
+  }
+  const uint64_t wanted = most + most / 2, bound = trials > 0 ? 3 * (sum / trials) : 0;
+  work->room = LEAST + (wanted < bound ? wanted : bound);
+}
+
+talus_status tl_search(const tl_par *par, tl_arena *arena, size_t blocks, tl_search_fn *fn,
+                       const void *context, tl_pairs *pairs) {
+  search_work work = {.fn = fn, .context = context};
+  uint64_t total;
+  TL_TAKE(arena, blocks, &work.count);
+  TL_TAKE(arena, blocks, &work.first);
+  choose_room(par, blocks, &work);
+  TL_TAKE(arena, blocks * (size_t)work.room, &work.rooms);
+  tl_for(par, blocks, 1, search_blocks, &work);
+  if (blocks > 0)
+    memcpy(work.first, work.count, blocks * sizeof *work.first);
+  TL_TRY(tl_scan_u64(par, arena, work.first, blocks, &total));
+  TL_TAKE(arena, (size_t)total, &work.out);
+  tl_for(par, blocks, 1, place_blocks, &work);
+  *pairs = (tl_pairs){.data = work.out, .count = (size_t)total};
+  return TALUS_OK;
+}

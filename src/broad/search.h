@@ -1,0 +1,31 @@
+/* A search in blocks, whose pairs come out in the order of the blocks (private to src/broad).
+ *
+ * How many pairs a block will find is not known before. Each block has a little room to write them
+ * into; how much, a trial of a few blocks tells. Then all find their place in the result, blocks
+ * are copied there, and the few that found more than fitted are searched once more. */
+#ifndef TL_BROAD_SEARCH_H
+#define TL_BROAD_SEARCH_H
+
+#include "base/parallel.h"
+#include "scope.h"
+
+/* Where a block's pairs go. */
+typedef struct tl_sink {
+  tl_pair *out;
+  uint64_t count, room;
+} tl_sink;
+
+static inline void tl_sink_put(tl_sink *sink, uint32_t a, uint32_t b) {
+  if (sink->count < sink->room)
+    sink->out[sink->count] = a < b ? (tl_pair){a, b} : (tl_pair){b, a};
+  sink->count++;
+}
+
+/* Puts all pairs of a block; the same ones in the same order whenever it is called. */
+typedef void tl_search_fn(const void *context, size_t block, tl_sink *sink);
+
+/* Pairs of all blocks. The result is the last thing taken from the arena. */
+talus_status tl_search(const tl_par *par, tl_arena *arena, size_t blocks, tl_search_fn *fn,
+                       const void *context, tl_pairs *pairs);
+
+#endif
