@@ -65,4 +65,12 @@ typedef struct frame_contacts {
 bool frame_contacts_read(const char *path, frame_contacts *found, char *why, size_t size);
 void frame_contacts_free(frame_contacts *found);
 
+/* ---- between frame_guard.c and frame_read.c, where HDF5 is -------------------------------------
+ */
+
+/* The same without a net: what they leave behind after a failure is lost with the process. */
+bool frame_parse(const char *path, frame *found, char *why, size_t size);
+bool frame_parse_time(const char *path, double *time, char *why, size_t size);
+bool frame_parse_contacts(const char *path, frame_contacts *found, char *why, size_t size);
+
 #endif

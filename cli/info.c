@@ -9,6 +9,7 @@
 
 #include "history.h"
 #include "json.h"
+#include "plot.h"
 
 /* ---- what is gathered ------------------------------------------------------------------------ */
 
@@ -342,17 +343,42 @@ static void show_json(const folder_info *info) {
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
+/* One of the curves of history.csv, to a file or to the terminal. */
+static int show_plot(const folder_info *info, const char *name, const char *path) {
+  char title[256];
+  plot drawn;
+  snprintf(title, sizeof title, "%s",
+           info->scene && info->plan.title && *info->plan.title ? info->plan.title : info->folder);
+  int code = plot_make(&info->history, name, title, &drawn);
+  if (code != CLI_DONE)
+    return code;
+  if (path)
+    code = plot_svg(&drawn, path);
+  else
+    plot_terminal(&drawn, stdout);
+  plot_free(&drawn);
+  return code;
+}
+
 int cli_info(int argc, char **argv) {
   bool as_json = false;
+  const char *plotted = NULL, *path = NULL;
   const cli_option options[] = {
-      {"json", 0, CLI_FLAG, NULL, "everything as JSON, for programs", &as_json}, {0}};
+      {"json", 0, CLI_FLAG, NULL, "everything as JSON, for programs", &as_json},
+      {"plot", 0, CLI_TEXT, "NAME", "a curve over time: energy, contacts, residual or time",
+       &plotted},
+      {"output", 'o', CLI_TEXT, "FILE", "writes the plot as FILE.svg instead of showing it here",
+       &path},
+      {0}};
   const cli_usage usage = {
       .synopsis = "talus info FOLDER [options]",
       .about = "Sums up a result folder, finished or not: how far the run is and whether it can\n"
                "go on, counts, energies and residuals over time, wall clock by stage, the hash\n"
                "of the last state.",
       .options = options,
-      .more = "The numbers are those of history.csv: one line per output time.\n",
+      .more = "The numbers are those of history.csv: one line per output time. Plots: energy [J];\n"
+              "contacts, pairs and bodies; residual of the solver [m/s]; wall-clock time per step\n"
+              "[ms] of each stage.\n",
       .least = 1,
       .most = 1,
       .wants = "a result folder"};
@@ -360,8 +386,15 @@ int cli_info(int argc, char **argv) {
   const int parsed = cli_parse(&usage, argc, argv, &info.folder);
   if (parsed < 0)
     return cli_parse_exit(parsed);
-  const int code = gather(&info);
-  if (code == CLI_DONE) {
+  if ((path && !plotted) || (plotted && as_json)) {
+    cli_error("info: %s", path && !plotted ? "-o is for plots; say which: --plot energy"
+                                           : "--json and --plot are one or the other");
+    return CLI_INPUT;
+  }
+  int code = gather(&info);
+  if (code == CLI_DONE && plotted)
+    code = show_plot(&info, plotted, path);
+  else if (code == CLI_DONE) {
     if (as_json)
       show_json(&info);
     else

@@ -135,6 +135,7 @@ typedef struct session {
   canvas to;
   double time;   /* s: of the frame drawn last */
   size_t bodies; /* of it */
+  bool has_warned;
 } session;
 
 static int out_of_memory(void) {
@@ -174,12 +175,22 @@ static int draw_stage(session *s, const render_stage *stage) {
   return good ? CLI_DONE : out_of_memory();
 }
 
+/* Kinds that this command cannot draw are shown as their bounding spheres, and it says so once. */
+static void warn_of_kinds(session *s, const frame *bodies) {
+  for (size_t k = 0; !s->has_warned && k < bodies->shapes; ++k)
+    if (bodies->shape_table[k].kind == FRAME_OTHER)
+      cli_warning("shapes of kind '%s' are drawn as their bounding spheres",
+                  bodies->shape_table[k].kind_name);
+  s->has_warned = true;
+}
+
 static int draw_frame(session *s, size_t i) {
   render_data data;
   render_stage stage;
   int code = render_data_read(&s->options, &s->folder.frames[i], &data);
   if (code != CLI_DONE)
     return code;
+  warn_of_kinds(s, &data.bodies);
   if (render_stage_make(&s->options, &s->folder, &s->view, &data, &stage)) {
     code = draw_stage(s, &stage);
     render_stage_free(&stage);
@@ -191,19 +202,6 @@ static int draw_frame(session *s, size_t i) {
   s->bodies = data.bodies.bodies;
   render_data_free(&data);
   return code;
-}
-
-/* Kinds that this command cannot draw yet are shown as their bounding spheres, and it says so. */
-static void warn_of_kinds(const session *s, size_t i) {
-  frame bodies;
-  char why[1024];
-  if (!frame_read(s->folder.frames[i].path, &bodies, why, sizeof why))
-    return; /* said when it is drawn */
-  for (size_t k = 0; k < bodies.shapes; ++k)
-    if (bodies.shape_table[k].kind == FRAME_OTHER)
-      cli_warning("shapes of kind '%s' are drawn as their bounding spheres",
-                  bodies.shape_table[k].kind_name);
-  frame_free(&bodies);
 }
 
 /* ---- pictures and films ---------------------------------------------------------------------- */
@@ -349,23 +347,20 @@ static int render(session *s, const char *frame_number, double time, bool has_ti
   s->device = render_device_open(s->options.threads);
   if (!s->to.rgb || !s->device)
     return out_of_memory();
-  warn_of_kinds(s, chosen);
   return film ? make_film(s) : make_picture(s, chosen);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
 static const char about[] =
-    "Draws a result folder by ray tracing: a frame as a picture (.png), or all as a film (.mp4, "
-    "by\n"
-    "ffmpeg). The view is fitted to the bodies, and stays where it is over a film.";
+    "Draws a result folder by ray tracing: a frame as a picture (.png), or all as a\n"
+    "film (.mp4, by ffmpeg). The view is fitted to the bodies and stays where it is.";
 
 static const char more[] =
-    "Colours:\n"
-    "  speed     of the centre of mass, m/s      material  one colour each, with names\n"
-    "  size      bounding diameter, m            id        neighbours differ\n"
-    "  force     sum of contact forces, N *      angle     direction of motion on the picture\n"
-    "  * needs contacts in the folder, as --contacts does: output: {fields: [..., contacts]}\n\n"
+    "Colours (* needs contacts in the folder: output: {fields: [..., contacts]}):\n"
+    "  speed     of the centre of mass, m/s     material  one colour each, with names\n"
+    "  size      bounding diameter, m           id        neighbours differ\n"
+    "  force *   sum of contact forces, N       angle     direction on the picture\n\n"
     "Examples:\n"
     "  talus render pour.out -o heap.png --colour size\n"
     "  talus render pour.out -o inside.png --time 1.5 --slice 0,-1,0,0\n"
@@ -384,16 +379,16 @@ int cli_render(int argc, char **argv) {
       {"colour", 0, CLI_TEXT, "NAME", "what colours show: speed (default) and more, below",
        &colour},
       {"range", 0, CLI_TEXT, "LO,HI", "what the colours span; default: what there is", &range},
-      {"camera", 0, CLI_TEXT, "X,Y,Z[,TX,TY,TZ]", "where it stands and what it looks at, m",
+      {"camera", 0, CLI_TEXT, "X,Y,Z,...", "where it stands and, 3 more numbers, looks at [m]",
        &camera},
       {"fov", 0, CLI_NUMBER, "DEG", "vertical field of view (28)", &o->fov},
       {"size", 0, CLI_TEXT, "WxH", "pixels (1280x720)", &size},
       {"slice", 0, CLI_TEXT, "NX,NY,NZ,D", "leaves out bodies whose centre has n.x > d", &slice},
-      {"contacts", 0, CLI_FLAG, NULL, "force chains: rods from centre to centre, bodies as ghosts",
+      {"contacts", 0, CLI_FLAG, NULL, "force chains: rods between centres, bodies as ghosts *",
        &o->with_contacts},
       {"bare", 0, CLI_FLAG, NULL, "no title, time and colour bar", &o->is_bare},
       {"samples", 0, CLI_COUNT, "N", "rays per pixel: 16 for a picture, 8 for a film", &o->samples},
-      {"fps", 0, CLI_NUMBER, "N", "pictures per second; default: as fast as it happened", &o->fps},
+      {"fps", 0, CLI_NUMBER, "N", "pictures per second; default: real time, if watchable", &o->fps},
       {"threads", 0, CLI_COUNT, "N", "0 (default): all cores", &o->threads},
       {"quiet", 'q', CLI_FLAG, NULL, "no progress, no last line", &o->is_quiet},
       {0}};

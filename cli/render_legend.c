@@ -155,10 +155,14 @@ static void draw_time(const pen *with, const frame *bodies) {
 
 void render_legend_draw(const render_options *options, const render_folder *folder,
                         const render_view *view, const render_data *data, canvas *to) {
-  const float unit = (float)to->height / 1000;
-  const pen with = {to, unit, fmaxf(21 * unit, 8)};
-  if (folder->title)
-    write_at(&with, 28 * unit, 28 * unit + 1.25f * with.size, 1.25f * with.size, folder->title);
+  const float unit = fmaxf((float)to->height, 400) / 1000; /* never too small to read */
+  const pen with = {to, unit, 21 * unit};
+  if (folder->title) {
+    const float room = (float)to->width - 56 * unit, size = 1.25f * with.size;
+    const float length = text_width(folder->title, size);
+    write_at(&with, 28 * unit, 28 * unit + size, length > room ? size * room / length : size,
+             folder->title);
+  }
   draw_time(&with, &data->bodies);
   if (options->with_contacts || options->colour == BY_SPEED || options->colour == BY_SIZE ||
       options->colour == BY_FORCE)

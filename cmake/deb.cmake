@@ -7,8 +7,11 @@
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME ${TALUS_NAME})
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
-set(CPACK_PACKAGE_CONTACT "the talus developers <talus@localhost>"
-    CACHE STRING "Maintainer in Debian packages")
+set(maintainer "the talus developers <talus@localhost>")
+if(DEFINED ENV{DEBEMAIL}) # as Debian's own tools do
+  set(maintainer "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
+endif()
+set(CPACK_PACKAGE_CONTACT "${maintainer}" CACHE STRING "Maintainer of the Debian packages")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_STRIP_FILES ON)
@@ -18,6 +21,8 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 
 set(CPACK_COMPONENTS_ALL development)
@@ -25,13 +30,14 @@ if(TARGET talus_command)
   list(APPEND CPACK_COMPONENTS_ALL command)
 endif()
 set(library lib${TALUS_NAME}${PROJECT_VERSION_MAJOR})
-set(more "talus simulates rigid bodies and grains in contact: a scene in, a folder of results out.")
+set(more "\ntalus simulates rigid bodies and grains in contact:\n\
+a scene goes in, a folder of results comes out.\nThis package holds")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "") # each has its own
 
 set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME ${TALUS_NAME})
 set(CPACK_DEBIAN_COMMAND_PACKAGE_SECTION science)
-set(CPACK_COMPONENT_COMMAND_DESCRIPTION "simulator of rigid bodies and grains in contact\n\
- ${more}\n\
- This package holds the command, its manual and its documents.")
+set(CPACK_COMPONENT_COMMAND_DESCRIPTION "simulator of rigid bodies and grains in contact${more}\
+ the command, its manual and its documents.")
 set(CPACK_DEBIAN_COMMAND_PACKAGE_SUGGESTS "ffmpeg, paraview")
 
 if(TALUS_SHARED)
@@ -40,17 +46,16 @@ if(TALUS_SHARED)
 endif()
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${library})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "rigid bodies and grains in contact: shared library\n\
- ${more}\n\
- This package holds the library that programs are linked with.")
+file(WRITE ${PROJECT_BINARY_DIR}/install/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${PROJECT_BINARY_DIR}/install/triggers)
+set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "rigid bodies and grains in contact: shared library${more}\
+ the library that programs are linked with.")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME lib${TALUS_NAME}-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "libyaml-dev, libhdf5-dev, pkg-config")
-set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "rigid bodies and grains in contact: development files\n\
- ${more}\n\
- This package holds headers, the static library, and what pkg-config and CMake read.")
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "rigid bodies and grains in contact: development files${more}\
+ headers, the static\nlibrary, and what pkg-config and CMake read.")
 
 # Debian's own ways are given to the files before they are packed.
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/deb_staging.cmake)

@@ -35,7 +35,6 @@ License: Apache-2.0
 
   file(GLOB pages "${root}/share/man/man1/*.1")
   execute_process(COMMAND gzip -9nf "${doc}/changelog" ${pages} COMMAND_ERROR_IS_FATAL ANY)
-  file(GLOB texts "${doc}/*" "${root}/share/man/man1/*.gz")
   file(CHMOD_RECURSE "${doc}" FILE_PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ
        DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
                              WORLD_READ WORLD_EXECUTE)
@@ -54,7 +53,8 @@ License: Apache-2.0
   endforeach()
 
   if(component STREQUAL "development")
-    execute_process(COMMAND strip --strip-debug --enable-deterministic-archives "${root}/lib/libtalus.a"
-                    ERROR_QUIET)
+    file(GLOB_RECURSE archives "${root}/lib/*.a")
+    execute_process(COMMAND strip --strip-debug --enable-deterministic-archives ${archives}
+                    COMMAND_ERROR_IS_FATAL ANY)
   endif()
 endforeach()

@@ -64,8 +64,6 @@ install(FILES ${archive} DESTINATION ${TALUS_INSTALL_LIB} COMPONENT development)
 
 install(FILES ${TALUS_PUBLIC_HEADERS} ${TALUS_BINARY_INCLUDE}/talus/config.h
         DESTINATION ${TALUS_INSTALL_INCLUDE}/talus COMPONENT development)
-install(FILES ${TALUS_EXAMPLE_SOURCES} DESTINATION ${TALUS_INSTALL_DOC}/examples
-        COMPONENT development)
 
 # ---- how programs find them ----------------------------------------------------------------------
 
@@ -134,7 +132,11 @@ if(TARGET talus_command)
   endif()
 endif()
 
+# ---- documents; the single library has the same --------------------------------------------------
+
 if(NOT TALUS_SINGLE)
+  install(FILES ${TALUS_EXAMPLE_SOURCES} DESTINATION ${TALUS_INSTALL_DOC}/examples
+          COMPONENT development)
   file(GLOB documents CONFIGURE_DEPENDS README.md docs/*.md)
   install(FILES ${documents} LICENSE DESTINATION ${TALUS_INSTALL_DOC} COMPONENT command)
   file(GLOB scenes CONFIGURE_DEPENDS scenes/*.yaml)

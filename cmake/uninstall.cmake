@@ -3,6 +3,7 @@
 # Removes the files that were installed from this build into PREFIX (below $DESTDIR), and the folders
 # that were made for them, where nothing else has come to lie in them.
 # record_install.cmake writes the records.
+cmake_minimum_required(VERSION 3.21)
 
 get_filename_component(prefix "${PREFIX}" ABSOLUTE)
 string(MD5 record "$ENV{DESTDIR}${prefix}")

@@ -68,7 +68,9 @@ talus_world_def talus_world_def_default(void) {
                 .tolerance = 1e-4,
                 .warm_start = true,
                 .recovery_speed = 0.6,
-                .bounce_speed = -1},
+                .bounce_speed = -1,
+                .omega = 0.3,
+                .lambda = 1},
       .margin = -1,
   };
 }

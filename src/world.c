@@ -45,10 +45,14 @@ static talus_status check_settings(const talus_world_def *def) {
   if (!(def->solve.recovery_speed >= 0))
     return tl_fail(TALUS_ERROR_INVALID, "solve.recovery_speed is %g; it must be >= 0 m/s",
                    def->solve.recovery_speed);
+  if (!(def->solve.omega > 0) || !(def->solve.lambda > 0 && def->solve.lambda <= 1))
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "solve.omega is %g and solve.lambda %g; expected omega > 0 and 0 < lambda <= 1",
+                   def->solve.omega, def->solve.lambda);
   if (isnan(def->solve.bounce_speed) || isnan(def->margin) || isinf(def->margin))
     return tl_fail(TALUS_ERROR_INVALID, "solve.bounce_speed or contact.margin is not a number");
   if ((unsigned)def->broad > TALUS_BROAD_BRUTE ||
-      (unsigned)def->solve.friction > TALUS_FRICTION_CCP)
+      (unsigned)def->solve.friction > TALUS_FRICTION_CCP || (unsigned)def->solve.method > TALUS_BB)
     return tl_fail(TALUS_ERROR_INVALID, "unknown broad phase or friction model");
   if (def->threads < 0 || def->threads > 4096)
     return tl_fail(TALUS_ERROR_INVALID, "threads is %d; expected 0 (all cores) to 4096",

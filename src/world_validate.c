@@ -6,7 +6,8 @@ static talus_status check_settings(const tl_model *model) {
   if (!(model->dt > 0) || !tl_is_finite_d(model->dt) || !tl_is_finite3(model->gravity))
     return tl_fail(TALUS_ERROR_FORMAT, "its dt or gravity is out of range");
   if ((unsigned)model->broad > TALUS_BROAD_BRUTE ||
-      (unsigned)model->solve.friction > TALUS_FRICTION_CCP || model->solve.iterations < 0 ||
+      (unsigned)model->solve.friction > TALUS_FRICTION_CCP ||
+      (unsigned)model->solve.method > TALUS_BB || model->solve.iterations < 0 ||
       !(model->solve.tolerance >= 0) || !(model->solve.recovery_speed >= 0))
     return tl_fail(TALUS_ERROR_FORMAT, "its solver settings are out of range");
   if (domain->enabled &&

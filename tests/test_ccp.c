@@ -69,7 +69,8 @@ TEST(simd_and_scalar_sweeps_give_the_same_bits) {
     static bench x, y;
     fill_bench(&x, seed);
     y = x;
-    tl_ccp fast = {.bodies = x.bodies, .packs = x.packs, .ncp = (talus_real)(seed & 1)}, slow = fast;
+    tl_ccp fast = {.bodies = x.bodies, .packs = x.packs, .ncp = (talus_real)(seed & 1)},
+           slow = fast;
     slow.bodies = y.bodies, slow.packs = y.packs;
     for (int sweep = 0; sweep < 4; ++sweep) {
       const double a = tl_ccp_sweep_packs_avx512(&fast, 0, PACKS),
@@ -257,6 +258,90 @@ TEST(heap_has_the_velocities_of_a_long_double_reference_with_ccp) {
 
 TEST(heap_has_the_velocities_of_a_long_double_reference_with_ncp) {
   check_against_reference(TALUS_FRICTION_NCP);
+}
+
+/* Every method from the same state to the same velocities; impulses need not agree, they are not
+ * unique. */
+static void check_methods(talus_friction_model friction) {
+  static const talus_ccp_method methods[3] = {TALUS_JACOBI, TALUS_APGD, TALUS_BB};
+  static const char *const names[3] = {"jacobi", "apgd", "bb"};
+  talus_world *seidel = make_heap(friction, 20000, BY_PRECISION(1e-11, 3e-7));
+  CHECK_OK(talus_world_step(seidel, 1));
+  for (int k = 0; k < 3; ++k) {
+    talus_world *world = make_heap(friction, 20000, BY_PRECISION(1e-11, 3e-7));
+    world->model.solve.method = methods[k];
+    world->model.solve.iterations = 50000;
+    world->model.solve.tolerance = BY_PRECISION(1e-9, 1e-6);
+    CHECK_OK(talus_world_step(world, 1));
+    const talus_report report = rig_report(world);
+    CHECK_MSG(report.residual_rms <= BY_PRECISION(1e-9, 2e-6),
+              "%s: residual %g after %d iterations", names[k], report.residual_rms,
+              report.iterations);
+    const double tolerance = BY_PRECISION(1e-6, 1e-3) * G * world->model.dt;
+    for (size_t i = 0; i < world->model.bodies; ++i) {
+      const talus_vec3 v = world->state.velocity[i], w = world->state.spin[i];
+      CHECK_MSG((double)tl_length(tl_sub(v, seidel->state.velocity[i])) < tolerance, "%s: body %zu",
+                names[k], i);
+      CHECK_MSG(0.1 * (double)tl_length(tl_sub(w, seidel->state.spin[i])) < tolerance,
+                "%s: body %zu", names[k], i);
+    }
+    talus_world_destroy(world);
+  }
+  talus_world_destroy(seidel);
+}
+
+TEST(all_methods_find_the_same_velocities_with_ccp) { check_methods(TALUS_FRICTION_CCP); }
+
+TEST(all_methods_find_the_same_velocities_with_ncp) { check_methods(TALUS_FRICTION_NCP); }
+
+static int count_warnings;
+static void count_warning(void *context, int level, const char *line) {
+  (void)context;
+  count_warnings += level == 1 && strstr(line, "diverged") != NULL;
+}
+
+TEST(jacobi_with_a_long_step_is_caught_by_its_guard) {
+  talus_world *world = make_heap(TALUS_FRICTION_CCP, 20000, BY_PRECISION(1e-9, 1e-6));
+  world->model.solve.method = TALUS_JACOBI;
+  world->model.solve.omega = 4;
+  world->model.solve.iterations = 400;
+  world->model.solve.tolerance = 0;
+  world->model.solve.warm_start = false;
+  world->log = count_warning;
+  count_warnings = 0;
+  CHECK_OK(talus_world_step(world, 1));
+  CHECK(count_warnings > 0);
+  CHECK_MSG(rig_report(world).residual_rms < 0.05, "residual %g", rig_report(world).residual_rms);
+  talus_world_destroy(world);
+}
+
+/* A settling box of a few thousand: the same bits for any number of threads, whatever the method.
+ */
+TEST(gradient_methods_do_not_depend_on_threads) {
+  for (int method = TALUS_JACOBI; method <= TALUS_BB; ++method) {
+    uint64_t hash[2];
+    for (int k = 0; k < 2; ++k) {
+      talus_world_def def = talus_world_def_default();
+      def.threads = 1 + 2 * k;
+      def.solve.method = (talus_ccp_method)method;
+      def.solve.iterations = 15;
+      talus_world *world = rig_world(&def);
+      const talus_material m = rig_material(world, 0.5, 0.1);
+      rig_body(world, TALUS_FIXED, rig_shape(world, TALUS_CONTAINER, 1, 1, 4, 0), m, 0, 0, 2);
+      talus_fill_def fill = talus_fill_def_default();
+      fill.body.shape = rig_shape(world, TALUS_SPHERE, 0.035, 0, 0, 0);
+      fill.body.material = m;
+      fill.body.velocity = rig_vec(0, 0, -5);
+      fill.in.box = (talus_box){{-0.5, -0.5, 0}, {0.5, 0.5, 1.2}};
+      fill.count = 1800;
+      CHECK_OK(talus_world_fill(world, &fill, NULL));
+      CHECK_OK(talus_world_step(world, 120));
+      CHECK(rig_report(world).contacts_near > 1000);
+      hash[k] = talus_world_hash(world);
+      talus_world_destroy(world);
+    }
+    CHECK_EQ_U64(hash[1], hash[0]);
+  }
 }
 
 TEST(more_sweeps_leave_a_smaller_residual) {

@@ -169,14 +169,24 @@ typedef enum talus_friction_model {
   TALUS_FRICTION_CCP  /* the convex relaxation of Anitescu and Tasora, as published */
 } talus_friction_model;
 
-/* How contacts become impulses: cone complementarity by projected Gauss-Seidel. */
+/* The iteration. All have the same solution; they differ in how fast they come near it. */
+typedef enum talus_ccp_method {
+  TALUS_GAUSS_SEIDEL, /* contact after contact: robust, best for few sweeps */
+  TALUS_JACOBI,       /* all contacts at once, as published; slow, needs a short step */
+  TALUS_APGD,         /* accelerated projected gradient: best for many iterations */
+  TALUS_BB            /* spectral projected gradient (Barzilai-Borwein) */
+} talus_ccp_method;
+
+/* How contacts become impulses: cone complementarity. */
 typedef struct talus_solve_def {
+  talus_ccp_method method;
   talus_friction_model friction;
-  int iterations;        /* most sweeps of one step, >= 0 */
+  int iterations;        /* most sweeps (products, for gradient methods) of one step, >= 0 */
   double tolerance;      /* m/s: stop when the RMS residual is below; 0: always all sweeps */
   bool warm_start;       /* begin with the impulses of the last step */
   double recovery_speed; /* m/s: how fast overlap is pushed out, at most */
   double bounce_speed;   /* m/s: slower impacts do not bounce; < 0: 2 |gravity| dt */
+  double omega, lambda; /* Jacobi: step and share of the new value; omega * lambda <= 0.3 is safe */
 } talus_solve_def;
 
 /* What becomes of a body whose centre leaves the domain. */

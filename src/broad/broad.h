@@ -20,6 +20,9 @@ talus_broad_kind tl_broad_choose(const tl_model *model, size_t bodies, const cha
 
 const char *tl_broad_name(talus_broad_kind kind);
 
+/* What the sweep keeps from call to call, so that sorting is quick when little has moved. */
+typedef TL_ARRAY(uint32_t) tl_sweep_order;
+
 /* One file each. Unsorted unique pairs of slots, a < b, in an order that does not depend on the
  * number of threads. *pairs is the last block taken from the arena; scratch stays beneath it until
  * the caller releases a mark of its own. */
@@ -31,8 +34,9 @@ talus_status tl_kdtree_find_pairs(const tl_model *model, const tl_scope *scope,
                                   const talus_box *boxes, tl_pairs *pairs);
 talus_status tl_cells_find_pairs(const tl_model *model, const tl_scope *scope,
                                  const talus_box *boxes, tl_pairs *pairs);
+/* last: the order of the call before and, on return, of this one; NULL: sorts anew. */
 talus_status tl_sweep_find_pairs(const tl_model *model, const tl_scope *scope,
-                                 const talus_box *boxes, tl_pairs *pairs);
+                                 const talus_box *boxes, tl_sweep_order *last, tl_pairs *pairs);
 talus_status tl_bvh_find_pairs(const tl_model *model, const tl_scope *scope,
                                const talus_box *boxes, tl_pairs *pairs);
 

@@ -9,25 +9,30 @@
 #include "base/sort.h"
 #include "broad/bins.h"
 #include "broad/entries.h"
+#include "broad/lanes.h"
 #include "kernels/morton.h"
 
-#define FAN       ((size_t)8)
+#define FAN       ((size_t)TL_LANES)
 #define FAN_SHIFT 3
-#define LEVELS    12 /* 8^12 entries are more than 32 bits can number */
-#define MOST_BITS 18 /* of a coordinate, in the code */
-#define CLASSES   64 /* of size, a factor of 4 each; the median is in the middle of one */
+#define LEVELS    12           /* 8^12 entries are more than 32 bits can number */
+#define FINE      256.0        /* numbers along a small box */
+#define CODE_BITS 18           /* of a coordinate in the code, at most; one less than FINE's needs */
+#define COARSER   7            /* bits of a number that the code leaves out */
+#define SIZES     64           /* classes of size, a factor of 4 each; the median amid one */
+#define SIZE_BITS 6
 #define LEAVES    ((size_t)64) /* of a block of the search */
 
 typedef struct tree {
   tl_entries entries;
   tl_quanta quanta;
+  int shift;        /* from a number to a coordinate of the code */
   int median_class; /* of bins.h: half an octave */
   tl_entry *entry;
   uint64_t *key;
   uint32_t *order;
-  int levels;            /* of nodes; the top one has a single node */
-  size_t count[LEVELS];  /* nodes of each level; level 0 are the leaves */
-  tl_span3 *box[LEVELS]; /* of the nodes */
+  int levels;           /* the top one has a single node */
+  size_t count[LEVELS]; /* nodes of each level; level 0 are the leaves */
+  tl_lanes *of[LEVELS]; /* boxes of the children of each node; of a leaf: of its entries */
 } tree;
 
 /* ---- building -------------------------------------------------------------------------------- */
@@ -36,9 +41,9 @@ static uint64_t size_of(const tree *t, const tl_span3 *box) {
   double longest = 0;
   for (int k = 0; k < 3; ++k)
     longest = box->hi[k] - box->lo[k] > longest ? box->hi[k] - box->lo[k] : longest;
-  const int steps = tl_bins_class_of_edge(longest) - t->median_class + 2 + 2 * CLASSES;
+  const int steps = tl_bins_class_of_edge(longest) - t->median_class + 2 + 2 * SIZES;
   const int size = steps > 0 ? steps / 4 : 0;
-  return (uint64_t)(size < CLASSES ? size : CLASSES - 1);
+  return (uint64_t)(size < SIZES ? size : SIZES - 1);
 }
 
 static void find_keys(void *context, size_t begin, size_t end) {
@@ -48,8 +53,8 @@ static void find_keys(void *context, size_t begin, size_t end) {
     const tl_span3 box = tl_entries_box(&t->entries, i);
     uint32_t at[3];
     for (int k = 0; k < 3; ++k)
-      at[k] = tl_quantise(q, k, 0.5 * box.lo[k] + 0.5 * box.hi[k]);
-    t->key[i] = size_of(t, &box) << (3 * q->bits) | tl_morton3(at[0], at[1], at[2]);
+      at[k] = tl_quantise(q, k, 0.5 * box.lo[k] + 0.5 * box.hi[k]) >> t->shift;
+    t->key[i] = size_of(t, &box) << (3 * (q->bits - t->shift)) | tl_morton3(at[0], at[1], at[2]);
     t->order[i] = (uint32_t)i;
   }
 }
@@ -59,22 +64,24 @@ static void gather_entries(void *context, size_t begin, size_t end) {
   tl_entries_gather(&t->entries, t->order, begin, end, t->entry);
 }
 
-static inline void grow(tl_span3 *to, const tl_span3 *box) {
+static tl_lane lane_of(const tree *t, const tl_span3 *box) {
+  tl_lane lane;
   for (int k = 0; k < 3; ++k) {
-    to->lo[k] = box->lo[k] < to->lo[k] ? box->lo[k] : to->lo[k];
-    to->hi[k] = box->hi[k] > to->hi[k] ? box->hi[k] : to->hi[k];
+    lane.lo[k] = (int32_t)tl_quantise(&t->quanta, k, box->lo[k]);
+    lane.hi[k] = (int32_t)tl_quantise(&t->quanta, k, box->hi[k]);
   }
+  return lane;
 }
 
 static void fit_leaves(void *context, size_t begin, size_t end) {
   const tree *t = context;
-  for (size_t i = begin; i < end; ++i) {
-    const size_t last = i * FAN + FAN < t->entries.count ? i * FAN + FAN : t->entries.count;
-    tl_span3 box = t->entry[i * FAN].box;
-    for (size_t j = i * FAN + 1; j < last; ++j)
-      grow(&box, &t->entry[j].box);
-    t->box[0][i] = box;
-  }
+  for (size_t i = begin; i < end; ++i)
+    for (size_t k = 0; k < FAN; ++k) {
+      const size_t j = i * FAN + k;
+      const tl_lane lane =
+          j < t->entries.count ? lane_of(t, &t->entry[j].box) : tl_lane_none();
+      tl_lanes_set(&t->of[0][i], (int)k, &lane);
+    }
 }
 
 typedef struct fit_work {
@@ -84,15 +91,15 @@ typedef struct fit_work {
 
 static void fit_nodes(void *context, size_t begin, size_t end) {
   const fit_work *work = context;
-  const tl_span3 *below = work->tree->box[work->level - 1];
-  const size_t n = work->tree->count[work->level - 1];
-  for (size_t i = begin; i < end; ++i) {
-    const size_t last = i * FAN + FAN < n ? i * FAN + FAN : n;
-    tl_span3 box = below[i * FAN];
-    for (size_t j = i * FAN + 1; j < last; ++j)
-      grow(&box, &below[j]);
-    work->tree->box[work->level][i] = box;
-  }
+  const tree *t = work->tree;
+  for (size_t i = begin; i < end; ++i)
+    for (size_t k = 0; k < FAN; ++k) {
+      const size_t j = i * FAN + k;
+      const tl_lane lane = j < t->count[work->level - 1]
+                               ? tl_lanes_union(&t->of[work->level - 1][j])
+                               : tl_lane_none();
+      tl_lanes_set(&t->of[work->level][i], (int)k, &lane);
+    }
 }
 
 static talus_status fit(tree *t) {
@@ -103,7 +110,7 @@ static talus_status fit(tree *t) {
   do {
     const size_t n = (below + FAN - 1) / FAN;
     t->count[t->levels] = n;
-    TL_TAKE(t->entries.scope->arena, n, &t->box[t->levels]);
+    TL_TAKE(t->entries.scope->arena, n, &t->of[t->levels]);
     fit_work work = {t, t->levels};
     if (t->levels == 0)
       tl_for(par, n, 64, fit_leaves, t);
@@ -115,26 +122,33 @@ static talus_status fit(tree *t) {
   return TALUS_OK;
 }
 
-static talus_status build(const tl_model *model, const tl_scope *scope, const talus_box *boxes,
-                          tree *t) {
-  TL_TRY(tl_entries_make(model, scope, boxes, &t->entries));
+/* Numbers that are fine beside small boxes; of points, beside the distance between them. */
+static void choose_numbers(tree *t) {
   const tl_entries *e = &t->entries;
-  const tl_par *par = &model->par;
-  const size_t n = e->count;
   double range = 0;
   for (int k = 0; k < 3; ++k)
     range = e->bulk_hi[k] - e->bulk_lo[k] > range ? e->bulk_hi[k] - e->bulk_lo[k] : range;
-  double edge = e->small > 0 ? e->small : range / cbrt((double)n + 1);
-  if (!(edge > 0 && edge <= DBL_MAX))
-    edge = 1;
-  t->quanta = tl_entries_quanta(e, (const double[3]){edge, edge, edge}, MOST_BITS);
+  double edge = e->small > 0 ? e->small : range / cbrt((double)e->count + 1);
+  edge = edge > 0 && edge <= DBL_MAX ? edge / FINE : 1;
+  t->quanta = tl_entries_quanta(e, (const double[3]){edge, edge, edge}, TL_LANE_BITS);
+  const int bits = t->quanta.bits;
+  t->shift = bits < COARSER ? 0 : bits - COARSER > CODE_BITS ? bits - CODE_BITS : COARSER;
   t->median_class = tl_bins_class_of_edge(e->longest);
+}
+
+static talus_status build(const tl_model *model, const tl_scope *scope, const talus_box *boxes,
+                          tree *t) {
+  const tl_par *par = &model->par;
+  TL_TRY(tl_entries_make(model, scope, boxes, &t->entries));
+  const size_t n = t->entries.count;
+  choose_numbers(t);
   TL_TAKE(scope->arena, n, &t->entry);
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
   TL_TAKE(scope->arena, n, &t->key);
   TL_TAKE(scope->arena, n, &t->order);
   tl_for(par, n, 0, find_keys, t);
-  TL_TRY(tl_sort_u64(par, scope->arena, t->key, t->order, n, 3 * t->quanta.bits + 6));
+  const int bits = 3 * (t->quanta.bits - t->shift) + SIZE_BITS;
+  TL_TRY(tl_sort_u64(par, scope->arena, t->key, t->order, n, bits));
   tl_for(par, n, 0, gather_entries, t);
   tl_arena_release(scope->arena, mark);
   return fit(t);
@@ -142,47 +156,53 @@ static talus_status build(const tl_model *model, const tl_scope *scope, const ta
 
 /* ---- searching ------------------------------------------------------------------------------- */
 
+/* Entries of one leaf against those of another (around: the box of that), or of the same. */
+static void meet_leaves(const tree *t, size_t p, size_t q, const tl_lane *around, tl_sink *sink) {
+  const tl_lanes *in_p = &t->of[0][p], *in_q = &t->of[0][q];
+  for (unsigned near = tl_lanes_overlap(in_p, around); near != 0; near &= near - 1) {
+    const int i = tl_lowest_bit(near);
+    const tl_lane lane = tl_lanes_get(in_p, i);
+    const tl_entry *a = &t->entry[p * FAN + (size_t)i];
+    unsigned hits = tl_lanes_overlap(in_q, &lane);
+    if (p == q)
+      hits &= ~((2u << i) - 1);
+    for (; hits != 0; hits &= hits - 1) {
+      const tl_entry *b = &t->entry[q * FAN + (size_t)tl_lowest_bit(hits)];
+      if (tl_span3_overlap(&a->box, &b->box))
+        tl_entries_meet(&t->entries, a, b, sink);
+    }
+  }
+}
+
 typedef struct visit {
   int level;
   size_t node;
 } visit;
 
-/* Entries of one leaf against those of another, or of the same. */
-static void meet_leaves(const tree *t, size_t p, size_t q, tl_sink *sink) {
-  const size_t n = t->entries.count;
-  const size_t end_p = p * FAN + FAN < n ? p * FAN + FAN : n;
-  const size_t end_q = q * FAN + FAN < n ? q * FAN + FAN : n;
-  const tl_span3 box = t->box[0][q];
-  for (size_t i = p * FAN; i < end_p; ++i) {
-    const tl_entry *a = &t->entry[i];
-    if (!tl_span3_overlap(&a->box, &box))
-      continue;
-    for (size_t j = p == q ? i + 1 : q * FAN; j < end_q; ++j)
-      if (tl_span3_overlap(&a->box, &t->entry[j].box))
-        tl_entries_meet(&t->entries, a, &t->entry[j], sink);
-  }
-}
-
 /* Leaf p against itself and all behind it. */
 static void search_leaf(const tree *t, size_t p, tl_sink *sink) {
   visit stack[LEVELS * FAN];
   int top = 0;
-  const tl_span3 box = t->box[0][p];
-  stack[top++] = (visit){t->levels - 1, 0};
+  const tl_lane box = tl_lanes_union(&t->of[0][p]);
+  if (t->levels == 1)
+    meet_leaves(t, p, p, &box, sink);
+  else
+    stack[top++] = (visit){t->levels - 1, 0};
   while (top > 0) {
     const visit at = stack[--top];
-    if (at.level == 0) {
-      meet_leaves(t, p, at.node, sink);
-      continue;
+    const tl_lanes *children = &t->of[at.level][at.node];
+    const size_t least = p >> (FAN_SHIFT * (at.level - 1)); /* the child that holds p, or its like */
+    for (unsigned hits = tl_lanes_overlap(children, &box); hits != 0; hits &= hits - 1) {
+      const int k = tl_lowest_bit(hits);
+      const size_t child = at.node * FAN + (size_t)k;
+      const tl_lane around = tl_lanes_get(children, k);
+      if (child < least)
+        continue;
+      if (at.level == 1)
+        meet_leaves(t, p, child, &around, sink);
+      else
+        stack[top++] = (visit){at.level - 1, child};
     }
-    const int level = at.level - 1;
-    const size_t least = p >> (FAN_SHIFT * level); /* the node that holds p */
-    const size_t begin = at.node * FAN > least ? at.node * FAN : least;
-    const size_t end =
-        at.node * FAN + FAN < t->count[level] ? at.node * FAN + FAN : t->count[level];
-    for (size_t c = begin; c < end; ++c)
-      if (tl_span3_overlap(&box, &t->box[level][c]))
-        stack[top++] = (visit){level, c};
   }
 }
 

@@ -1,7 +1,6 @@
 #include "broad/entries.h"
 
 #include "base/sort.h"
-#include "broad/bins.h"
 
 #define CHUNK     ((size_t)4096) /* boxes that are looked at together */
 #define SAMPLES   256
@@ -63,10 +62,10 @@ static void look_at_chunks(void *context, size_t begin, size_t end) {
   }
 }
 
-static void add_up(survey *s, uint32_t of_class[TL_BINS_CLASSES + 1]) {
+static void add_up(survey *s) {
   tl_entries *e = s->entries;
   const size_t chunks = chunk_count(e);
-  memset(of_class, 0, (TL_BINS_CLASSES + 1) * sizeof *of_class);
+  memset(e->of_class, 0, sizeof e->of_class);
   e->wides = 0;
   for (int k = 0; k < 3; ++k) {
     e->lo[k] = HUGE_VAL;
@@ -79,8 +78,17 @@ static void add_up(survey *s, uint32_t of_class[TL_BINS_CLASSES + 1]) {
     grow_range(e->lo, e->hi, &range);
     e->wides += from->wides;
     for (int k = 0; k <= TL_BINS_CLASSES; ++k)
-      of_class[k] += from->of_class[k];
+      e->of_class[k] += from->of_class[k];
   }
+}
+
+static double variance(const double *x, size_t n) {
+  double sum = 0, squares = 0;
+  for (size_t i = 0; i < n; ++i)
+    sum += x[i] / (double)n;
+  for (size_t i = 0; i < n; ++i)
+    squares += (x[i] - sum) * (x[i] - sum);
+  return squares;
 }
 
 /* By insertion: the library's qsort may allocate. */
@@ -97,7 +105,7 @@ static void sort_sample(double *x, size_t n) {
 /* Where most boxes are and how large, from a sample: the range without the outermost 1/32 on either
  * side, and an eighth more; medians of the edges. */
 static void take_sample(tl_entries *e) {
-  double at[3][SAMPLES], edge[4][SAMPLES];
+  double at[3][SAMPLES], edge[4][SAMPLES], spread[3] = {0};
   const size_t n = e->scope->count, stride = ((n + SAMPLES - 1) / SAMPLES) | 1;
   size_t taken = 0;
   for (size_t i = 0; i < n; i += stride) {
@@ -116,6 +124,8 @@ static void take_sample(tl_entries *e) {
     return;
   for (int k = 0; k < 3; ++k) {
     sort_sample(at[k], taken);
+    spread[k] = variance(at[k], taken);
+    e->widest = spread[k] > spread[e->widest] ? k : e->widest;
     sort_sample(edge[k], taken);
     const double low = at[k][taken / 32], high = at[k][taken - 1 - taken / 32];
     e->edge[k] = edge[k][taken / 2];
@@ -128,7 +138,7 @@ static void take_sample(tl_entries *e) {
 }
 
 /* The least class of which all boxes, and all larger ones, are few and large. */
-static int find_wide_class(const tl_entries *e, const uint32_t of_class[TL_BINS_CLASSES + 1]) {
+static int find_wide_class(const tl_entries *e) {
   double length = 0;
   for (int k = 0; k < 3; ++k)
     length = e->bulk_hi[k] - e->bulk_lo[k] > length ? e->bulk_hi[k] - e->bulk_lo[k] : length;
@@ -137,10 +147,10 @@ static int find_wide_class(const tl_entries *e, const uint32_t of_class[TL_BINS_
   if (e->scope->count <= FEW)
     return least;
   for (int c = TL_BINS_CLASSES - 1; c > 0; --c) {
-    large += of_class[c];
+    large += e->of_class[c];
     if (large > MOST_WIDE || tl_bins_class_end(c - 1) < LARGE * length)
       break;
-    if (of_class[c] > 0)
+    if (e->of_class[c] > 0)
       least = c;
   }
   return least;
@@ -242,18 +252,17 @@ talus_status tl_entries_make(const tl_model *model, const tl_scope *scope, const
                     .images = tl_images_of(model),
                     .count = scope->count};
   survey s = {.entries = e, .wide_class = TL_BINS_WIDE};
-  uint32_t of_class[TL_BINS_CLASSES + 1];
   if (model->bodies >= TL_ENTRY_STATIC)
     return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu bodies are more than a broad phase can number (%u)",
                    model->bodies, TL_ENTRY_STATIC - 1);
   TL_TAKE(scope->arena, chunk_count(e), &s.chunks);
   tl_for(&model->par, chunk_count(e), 1, look_at_chunks, &s);
-  add_up(&s, of_class);
+  add_up(&s);
   take_sample(e);
-  s.wide_class = find_wide_class(e, of_class);
+  s.wide_class = find_wide_class(e);
   if (s.wide_class < TL_BINS_WIDE) {
     tl_for(&model->par, chunk_count(e), 1, look_at_chunks, &s);
-    add_up(&s, of_class);
+    add_up(&s);
   }
   if (e->wides == 0 && !e->images.any)
     return TALUS_OK;

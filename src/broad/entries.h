@@ -9,8 +9,7 @@
 #ifndef TL_BROAD_ENTRIES_H
 #define TL_BROAD_ENTRIES_H
 
-#include "broad/broad.h"
-#include "broad/images.h"
+#include "broad/bins.h"
 #include "broad/search.h"
 
 typedef struct tl_entries {
@@ -27,6 +26,8 @@ typedef struct tl_entries {
   double bulk_lo[3], bulk_hi[3]; /* the same for most of them: one that flew away does not count */
   double edge[3];                /* median, per axis */
   double longest, small;         /* of the longest edges: the median, and what 1/16 are below */
+  int widest;                    /* axis along which they vary most */
+  uint32_t of_class[TL_BINS_CLASSES + 1]; /* how many boxes are of each size class of bins.h */
 } tl_entries;
 
 /* Looks at all boxes and makes the list. Arrays are in the arena. */

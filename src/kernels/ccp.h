@@ -58,17 +58,22 @@ TL_FN talus_vec3 tl_ccp_point_velocity(const tl_ccp_body *body, talus_vec3 arm) 
   return tl_add(body->v, tl_cross(body->w, arm));
 }
 
-/* Adds the impulse p at the arm to a body that contacts can move. */
-TL_FN void tl_ccp_push(tl_ccp_body *body, const tl_ccp_tensor *tensor, talus_vec3 arm,
-                       talus_vec3 p) {
-  const talus_vec3 moment = tl_cross(arm, p);
+/* Adds an impulse and a moment about the centre of mass to a body that contacts can move. */
+TL_FN void tl_ccp_turn(tl_ccp_body *body, const tl_ccp_tensor *tensor, talus_vec3 impulse,
+                       talus_vec3 moment) {
   if (body->inv_inertia >= 0) {
-    body->v = tl_madd(body->v, body->inv_mass, p);
+    body->v = tl_madd(body->v, body->inv_mass, impulse);
     body->w = tl_madd(body->w, body->inv_inertia, moment);
   } else {
-    body->v = tl_add(body->v, tl_mul(tensor->inv_mass, p));
+    body->v = tl_add(body->v, tl_mul(tensor->inv_mass, impulse));
     body->w = tl_add(body->w, tl_sym3_mul_vec(tensor->inv_inertia, moment));
   }
+}
+
+/* Adds the impulse p at the arm. */
+TL_FN void tl_ccp_push(tl_ccp_body *body, const tl_ccp_tensor *tensor, talus_vec3 arm,
+                       talus_vec3 p) {
+  tl_ccp_turn(body, tensor, p, tl_cross(arm, p));
 }
 
 #endif

@@ -50,12 +50,15 @@ static talus_world_def world_def(const talus_scene *scene) {
   def.gravity = vec3(scene->gravity);
   def.dt = scene->step.dt;
   def.broad = (talus_broad_kind)scene->broad.kind;
-  def.solve = (talus_solve_def){.friction = (talus_friction_model)scene->solve.friction,
+  def.solve = (talus_solve_def){.method = (talus_ccp_method)scene->solve.method,
+                                .friction = (talus_friction_model)scene->solve.friction,
                                 .iterations = (int)scene->solve.iterations,
                                 .tolerance = scene->solve.tolerance,
                                 .warm_start = scene->solve.warm_start,
                                 .recovery_speed = scene->solve.recovery_speed,
-                                .bounce_speed = scene->solve.bounce_speed};
+                                .bounce_speed = scene->solve.bounce_speed,
+                                .omega = scene->solve.omega,
+                                .lambda = scene->solve.lambda};
   def.margin = scene->contact.margin;
   if (tl_object_has(&tl_schema_scene, scene, "domain")) {
     def.domain.enabled = true;

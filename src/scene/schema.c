@@ -28,8 +28,12 @@ static const tl_words step_kinds = {WORDS({"fixed", 0, "every step is `dt` long"
                                     LATER("adaptive", "implicit", "local")};
 static const tl_words solve_kinds = {WORDS({"ccp", 0, "cone complementarity"}),
                                      LATER("impulse", "penalty", "elastic")};
-static const tl_words solve_methods = {WORDS({"gauss-seidel", 0, "projected Gauss-Seidel sweeps"}),
-                                       LATER("jacobi", "apgd", "bb")};
+static const tl_words solve_methods = {
+    WORDS({"gauss-seidel", TALUS_GAUSS_SEIDEL, "projected Gauss-Seidel sweeps: best for few"},
+          {"apgd", TALUS_APGD, "accelerated projected gradient: best for many iterations"},
+          {"bb", TALUS_BB, "spectral projected gradient (Barzilai-Borwein)"},
+          {"jacobi", TALUS_JACOBI, "all contacts at once, as published; slow"}),
+    NULL};
 static const tl_words friction_models = {
     WORDS({"ncp", TALUS_FRICTION_NCP, "Coulomb friction, no dilation while sliding"},
           {"ccp", TALUS_FRICTION_CCP, "its convex relaxation, as published"}),
@@ -133,6 +137,10 @@ static const tl_map solve_map = {
         {KEY(OWNER, bounce_speed, NUMBER), NOT_NEGATIVE, .unit = "m/s", .words = &automatic,
          .fallback = "auto", .example = "0.05",
          .help = "slower impacts do not bounce; `auto` is 2 |gravity| dt"},
+        {KEY(OWNER, omega, NUMBER), POSITIVE, .fallback = "0.3", .example = "0.2",
+         .help = "jacobi: length of the step; omega times lambda is safe up to 0.3"},
+        {KEY(OWNER, lambda, NUMBER), .range = {0, 1, true}, .fallback = "1", .example = "0.5",
+         .help = "jacobi: share of the new value"},
         {0}}};
 #undef OWNER
 

@@ -4,9 +4,13 @@
  *   ccp_load.c   bodies and rows from the scope and the contacts
  *   ccp_sweep.c  visits of rows: packs of eight, one after the other
  *   ccp_sweep_avx512.c  the same, eight at a time
+ *   ccp_seidel.c        Gauss-Seidel: sweeps over colours
+ *   ccp_product.c       what gradient methods need: a projected step of all rows, and N times
+ * impulses ccp_gradient.c      Jacobi, APGD and BB
  *
- * The buffers are those of Tasora, Negrut and Anitescu 2011: bodies (4.1), contacts (rows), and no
- * reduction buffer, because rows of a colour share no body that they could both change. */
+ * The buffers are those of Tasora, Negrut and Anitescu 2011, 4.1: bodies, and contacts (rows).
+ * There is no reduction buffer: rows of a colour share no body that they could both change, and
+ * gradient methods gather per body. */
 #ifndef TL_SOLVE_CCP_H
 #define TL_SOLVE_CCP_H
 
@@ -78,5 +82,51 @@ double tl_ccp_sweep_lane(const tl_ccp *job, tl_ccp_pack *pack, int lane);
 
 /* Whether a row of the pack has a body that answers differently in different directions. */
 bool tl_ccp_needs_tensor(const tl_ccp *job, const tl_ccp_pack *pack);
+
+/* The methods: from packs with the impulses to start from, to packs with the solution, bodies with
+ * its velocities, and the report. */
+talus_status tl_ccp_gauss_seidel(tl_ccp *job);
+talus_status tl_ccp_gradient(tl_ccp *job);
+
+/* ---- gradient methods -------------------------------------------------------------------------
+ */
+
+/* An impulse (or a difference of impulses) for every row: one entry per pack. */
+typedef tl_ccp_lanes tl_ccp_field;
+
+/* Which rows touch which body: rows of body i are entry[start[i]] ... , each 2 (8 pack + lane) +
+ * side, side 1 for body b. */
+typedef struct tl_ccp_gather {
+  uint32_t *start, *entry;
+} tl_ccp_gather;
+
+talus_status tl_ccp_make_gather(const tl_ccp *job, tl_ccp_gather *gather);
+
+/* out = free velocities + M^-1 D p for every body, and |M^-1 D (p - q)|^2 in the mass norm, which
+ * is (p - q).N (p - q). q may be NULL: zero. */
+double tl_ccp_spread(const tl_ccp *job, const tl_ccp_gather *gather, const tl_ccp_body *free_bodies,
+                     const tl_ccp_field *p, const tl_ccp_field *q, tl_ccp_body *out);
+
+/* Sums that a step of all rows gives on the way; d = u + b is the gradient at `from`. */
+typedef struct tl_ccp_sums {
+  double length2; /* |to - from|^2 in the metric E^-1 */
+  double slope;   /* d . (to - from) */
+  double lead;    /* d . (to - mark) */
+} tl_ccp_sums;
+
+/* to = the projection of from - scale E d, with velocities from `bodies`. lift (may be NULL) is
+ * added to the bias of each row; mark may be NULL; scalar: one step for all directions, as
+ * published. */
+tl_ccp_sums tl_ccp_step_all(const tl_ccp *job, const tl_ccp_body *bodies, const talus_real *lift,
+                            talus_real scale, bool scalar, const tl_ccp_field *from,
+                            const tl_ccp_field *mark, tl_ccp_field *to);
+
+/* mu |u_t| of every row at the velocities of `bodies` (SOURCES C3). */
+void tl_ccp_find_lifts(const tl_ccp *job, const tl_ccp_body *bodies, talus_real *lift);
+
+/* The residual of impulses p with velocities `bodies` (which belong to it); uses the job's own
+ * body buffer. */
+double tl_ccp_measure(const tl_ccp *job, const tl_ccp_body *bodies, const tl_ccp_field *p,
+                      double *most);
 
 #endif

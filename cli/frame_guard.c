@@ -1,0 +1,286 @@
+/* Reads files of a result folder in a process of its own, which hands the arrays over through a
+ * pipe: a file that crashes HDF5, or keeps it busy for ever, ends that process and not this one. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "frame_read.h"
+
+#define PATIENCE 600 /* s */
+
+/* ---- arrays of a struct ---------------------------------------------------------------------- */
+
+/* One array: where its pointer and its number of rows are in the struct, and the bytes of a row. */
+typedef struct column {
+  size_t pointer, rows, bytes;
+} column;
+
+#define COLUMN(type, member, count, width)                                                         \
+  { offsetof(type, member), offsetof(type, count), (width) * sizeof *((type *)0)->member }
+
+static const column frame_columns[] = {
+    COLUMN(frame, position, bodies, 3),    COLUMN(frame, id, bodies, 1),
+    COLUMN(frame, radius, bodies, 1),      COLUMN(frame, scale, bodies, 1),
+    COLUMN(frame, shape, bodies, 1),       COLUMN(frame, material, bodies, 1),
+    COLUMN(frame, quaternion, bodies, 4),  COLUMN(frame, velocity, bodies, 3),
+    COLUMN(frame, shape_table, shapes, 1), COLUMN(frame, material_table, materials, 1),
+};
+static const column contact_columns[] = {
+    COLUMN(frame_contacts, body_a, count, 1),
+    COLUMN(frame_contacts, body_b, count, 1),
+    COLUMN(frame_contacts, point, count, 3),
+    COLUMN(frame_contacts, impulse, count, 3),
+};
+
+static void *get_pointer(const void *from, const column *at) {
+  void *pointer;
+  memcpy(&pointer, (const char *)from + at->pointer, sizeof pointer);
+  return pointer;
+}
+
+static void set_pointer(void *to, const column *at, void *pointer) {
+  memcpy((char *)to + at->pointer, &pointer, sizeof pointer);
+}
+
+static size_t bytes_of(const void *from, const column *at) {
+  size_t rows;
+  memcpy(&rows, (const char *)from + at->rows, sizeof rows);
+  return rows > SIZE_MAX / 2 / at->bytes ? SIZE_MAX : rows * at->bytes;
+}
+
+static void free_columns(void *from, const column *columns, size_t n) {
+  for (size_t i = 0; i < n; ++i)
+    free(get_pointer(from, &columns[i]));
+}
+
+void frame_free(frame *found) {
+  free_columns(found, frame_columns, sizeof frame_columns / sizeof *frame_columns);
+  *found = (frame){0};
+}
+
+void frame_contacts_free(frame_contacts *found) {
+  free_columns(found, contact_columns, sizeof contact_columns / sizeof *contact_columns);
+  *found = (frame_contacts){0};
+}
+
+/* ---- the pipe -------------------------------------------------------------------------------- */
+
+static bool send_bytes(int pipe, const void *data, size_t bytes) {
+  const char *at = data;
+  while (bytes > 0) {
+    const ssize_t n = write(pipe, at, bytes);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0)
+      return false;
+    at += n;
+    bytes -= (size_t)n;
+  }
+  return true;
+}
+
+static bool receive_bytes(int pipe, void *data, size_t bytes) {
+  char *at = data;
+  while (bytes > 0) {
+    const ssize_t n = read(pipe, at, bytes);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0)
+      return false;
+    at += n;
+    bytes -= (size_t)n;
+  }
+  return true;
+}
+
+/* What is read, as bytes: a struct and its arrays. */
+typedef struct task {
+  const char *path;
+  bool (*parse)(const char *path, void *found, char *why, size_t size);
+  void *found;
+  size_t bytes;
+  const column *columns;
+  size_t column_count;
+  char *why;
+  size_t size;
+} task;
+
+static _Noreturn void read_there(const task *what, int pipe) {
+  alarm(PATIENCE);
+  const bool good = what->parse(what->path, what->found, what->why, what->size);
+  bool sent = send_bytes(pipe, &good, sizeof good);
+  if (!good)
+    sent = sent && send_bytes(pipe, what->why, what->size);
+  else {
+    sent = sent && send_bytes(pipe, what->found, what->bytes);
+    for (size_t i = 0; sent && i < what->column_count; ++i) {
+      const void *data = get_pointer(what->found, &what->columns[i]);
+      sent = !data || send_bytes(pipe, data, bytes_of(what->found, &what->columns[i]));
+    }
+  }
+  _exit(sent ? 0 : 1);
+}
+
+/* True: found is filled in. False: what->why says why, or is empty where the other side is gone. */
+static bool take_over(const task *what, int pipe) {
+  bool good = false;
+  what->why[0] = '\0';
+  if (!receive_bytes(pipe, &good, sizeof good))
+    return false;
+  if (!good) {
+    if (!receive_bytes(pipe, what->why, what->size))
+      what->why[0] = '\0';
+    what->why[what->size - 1] = '\0';
+    return false;
+  }
+  if (!receive_bytes(pipe, what->found, what->bytes))
+    return false;
+  for (size_t i = 0; i < what->column_count; ++i) { /* the pointers are those of over there */
+    const bool has = get_pointer(what->found, &what->columns[i]) != NULL;
+    const size_t bytes = bytes_of(what->found, &what->columns[i]);
+    void *data = has && good && bytes < SIZE_MAX ? malloc(bytes + 1) : NULL;
+    if (has && good && !data)
+      snprintf(what->why, what->size, "%s: out of memory", what->path);
+    good = good && (!has || (data && receive_bytes(pipe, data, bytes)));
+    set_pointer(what->found, &what->columns[i], data);
+  }
+  return good;
+}
+
+static bool read_guarded(const task *what) {
+  int ends[2];
+  memset(what->found, 0, what->bytes);
+  if (pipe(ends) != 0) {
+    snprintf(what->why, what->size, "%s: no pipe: %s", what->path, strerror(errno));
+    return false;
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    close(ends[0]);
+    read_there(what, ends[1]);
+  }
+  close(ends[1]);
+  bool good = false;
+  if (child < 0)
+    snprintf(what->why, what->size, "%s: no process: %s", what->path, strerror(errno));
+  else {
+    good = take_over(what, ends[0]);
+    int status;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+      ;
+    if (!good && what->why[0] == '\0')
+      snprintf(what->why, what->size, "%s cannot be read: the file is damaged", what->path);
+  }
+  close(ends[0]);
+  if (!good) {
+    free_columns(what->found, what->columns, what->column_count);
+    memset(what->found, 0, what->bytes);
+  }
+  return good;
+}
+
+/* ---- frames ---------------------------------------------------------------------------------- */
+
+static bool is_finite_row(const double *row, size_t n) {
+  for (size_t i = 0; i < n; ++i)
+    if (!isfinite(row[i]))
+      return false;
+  return true;
+}
+
+static bool is_finite_body(const frame *found, size_t i) {
+  const float *v = found->velocity ? found->velocity + 3 * i : NULL;
+  return is_finite_row(found->position + 3 * i, 3) && isfinite(found->radius[i]) &&
+         isfinite(found->scale[i]) && found->radius[i] >= 0 && found->scale[i] > 0 &&
+         (!v || (isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2])));
+}
+
+/* NULL, or what is wrong: indices must be in their tables, and numbers such that can be drawn. */
+static const char *problem_of(const frame *found) {
+  if (!found->position || !found->id || !found->radius || !found->scale || !found->shape ||
+      !found->material || !found->shape_table || !found->material_table)
+    return "an array is missing";
+  for (size_t i = 0; i < found->shapes; ++i)
+    if (!is_finite_row(found->shape_table[i].size, 4) ||
+        !is_finite_row(found->shape_table[i].centre, 3))
+      return "a shape has a size that is no number";
+  for (size_t i = 0; i < found->bodies; ++i) {
+    if (found->shape[i] >= found->shapes || found->material[i] >= found->materials)
+      return "a body has a shape or material that is not in the tables";
+    if (!is_finite_body(found, i))
+      return "a body has a place, size or velocity that is no number";
+  }
+  return NULL;
+}
+
+/* A rotation that is none becomes no rotation: drawing needs unit quaternions. */
+static void normalise(frame *found) {
+  for (size_t i = 0; found->quaternion && i < found->bodies; ++i) {
+    float *q = found->quaternion + 4 * i;
+    const float length = sqrtf(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    const bool good = isfinite(length) && length > 1e-6f;
+    for (int k = 0; k < 4; ++k)
+      q[k] = good ? q[k] / length : k == 0 ? 1.0f : 0.0f;
+  }
+}
+
+static bool parse_frame(const char *path, void *found, char *why, size_t size) {
+  return frame_parse(path, found, why, size);
+}
+
+bool frame_read(const char *path, frame *found, char *why, size_t size) {
+  const task what = {path,          parse_frame,   found,
+                     sizeof *found, frame_columns, sizeof frame_columns / sizeof *frame_columns,
+                     why,           size};
+  if (!read_guarded(&what))
+    return false;
+  const char *problem = problem_of(found);
+  if (problem) {
+    snprintf(why, size, "%s: %s; the file is damaged", path, problem);
+    frame_free(found);
+    return false;
+  }
+  normalise(found);
+  return true;
+}
+
+static bool parse_time(const char *path, void *found, char *why, size_t size) {
+  return frame_parse_time(path, found, why, size);
+}
+
+bool frame_read_time(const char *path, double *time, char *why, size_t size) {
+  const task what = {path, parse_time, time, sizeof *time, NULL, 0, why, size};
+  return read_guarded(&what);
+}
+
+/* ---- contacts -------------------------------------------------------------------------------- */
+
+static bool parse_contacts(const char *path, void *found, char *why, size_t size) {
+  return frame_parse_contacts(path, found, why, size);
+}
+
+bool frame_contacts_read(const char *path, frame_contacts *found, char *why, size_t size) {
+  const task what = {path,
+                     parse_contacts,
+                     found,
+                     sizeof *found,
+                     contact_columns,
+                     sizeof contact_columns / sizeof *contact_columns,
+                     why,
+                     size};
+  if (!read_guarded(&what))
+    return false;
+  bool good = found->dt > 0 && found->body_a && found->body_b && found->point && found->impulse;
+  for (size_t i = 0; good && i < 3 * found->count; ++i)
+    good = isfinite(found->point[i]) && isfinite(found->impulse[i]);
+  if (!good) {
+    snprintf(why, size, "%s: a contact is no number; the file is damaged", path);
+    frame_contacts_free(found);
+  }
+  return good;
+}

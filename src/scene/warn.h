@@ -1,0 +1,53 @@
+/* Warnings: what a valid scene says that is likely to be a mistake. None of them stops a run; each
+ * kind comes once for a scene, and `quiet` silences it. */
+#ifndef TL_SCENE_WARN_H
+#define TL_SCENE_WARN_H
+
+#include "scene/check.h"
+
+/* Bits of talus_scene.quiet; schema.c has their names and what they are about. */
+enum {
+  TL_WARN_LARGE_STEP = 1,
+  TL_WARN_LIGHT_DENSITY = 2,
+  TL_WARN_HIGH_FRICTION = 4,
+  TL_WARN_ODD_GRAVITY = 8,
+  TL_WARN_SHORT_RUN = 16,
+  TL_WARN_DENSE_FILL = 32,
+  TL_WARN_UNUSED_MATERIAL = 64,
+  TL_WARN_UNUSED_SHAPE = 128,
+  TL_WARN_OVERLAP = 256 /* seen when the world is built: build.c */
+};
+
+/* Fills scene->warnings, in the order of the file, from a scene that was found valid. */
+void tl_check_warn(tl_checker *checker);
+
+/* "; if that is meant, say `quiet: [overlap]`": how every warning ends. */
+void tl_warn_add_way_out(tl_text *text, uint32_t kind);
+
+/* For warn.c and warn_step.c. */
+typedef struct tl_warner {
+  tl_checker *checker;
+  tl_problems found; /* its sources are borrowed */
+} tl_warner;
+
+/* Does nothing where the scene is quiet about it. */
+void tl_warn(tl_warner *warner, uint32_t kind, tl_mark mark, const char *fmt, ...) TL_PRINTF(4, 5);
+void tl_warn_step(tl_warner *warner);
+
+/* The smallest scale that bodies are likely to have, and the mean of its cube (by number). */
+double tl_warn_least_size(const tl_scene_size *size, bool is_given);
+double tl_warn_mean_cube(const tl_scene_size *size, bool is_given);
+
+/* ---- overlaps of a new world ----------------------------------------------------------------- */
+
+/* The deepest of the contacts that a world begins with, deeper than a hundredth of a radius. */
+typedef struct tl_overlap {
+  size_t count;          /* body pairs; 0: none, and the rest means nothing */
+  size_t slot_a, slot_b; /* in the order the bodies were added */
+  double depth, radius;  /* m; radius: of the smaller free body, half the least edge of a box */
+} tl_overlap;
+
+/* In world_overlap.c: a stage does not look into worlds. Changes nothing of the world. */
+talus_status tl_world_find_overlap(talus_world *world, tl_overlap *overlap);
+
+#endif

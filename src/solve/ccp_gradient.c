@@ -1,0 +1,234 @@
+/* Gradient methods: all rows step at once from the same velocities, then velocities follow by a
+ * gather.
+ *
+ *   jacobi  Tasora, Negrut, Anitescu 2011, eqs. 12-14, with one scalar step per contact. As printed
+ * (omega = 1) it diverges on ordinary packings (SOURCES C7): a guard watches the residual, goes
+ * back to the best impulses and halves the step. apgd    Nesterov's accelerated projected gradient
+ * with adaptive restart (Mazhar et al. 2015; SOURCES C4), in the metric E of the contacts, so that
+ * bodies of very different mass do no harm. bb      spectral projected gradient: the step of
+ * Barzilai and Borwein 1988, then an exact search along the feasible direction, because the
+ * objective is quadratic.
+ *
+ * Coulomb friction (`ncp`) is an outer fixed point (SOURCES C3): the lift mu |u_t| of each row is
+ * held for some iterations, in which the problem is convex, and then taken anew.
+ *
+ * The best impulses by residual are kept and handed over. */
+#include "solve/ccp.h"
+
+#include <math.h>
+
+#define CHECK_EVERY 10 /* iterations between looks at the residual, and between new lifts */
+
+typedef struct gradient {
+  tl_ccp *ccp;
+  tl_ccp_gather gather;
+  tl_ccp_body *free_bodies, *now_bodies, *next_bodies; /* of the impulses of the same name */
+  tl_ccp_body *lead_bodies;                            /* apgd: of `lead` */
+  tl_ccp_field *now, *next, *lead, *best;
+  talus_real *lift; /* NULL with ccp friction */
+  double best_rms, best_max;
+  int done;
+} gradient;
+
+static size_t field_bytes(const gradient *g) { return g->ccp->pack_count * sizeof *g->now; }
+static size_t body_bytes(const gradient *g) {
+  return (g->ccp->scope->count + 1) * sizeof *g->now_bodies;
+}
+
+static talus_status take_bodies(gradient *g, tl_ccp_body **bodies) {
+  TL_TAKE(g->ccp->scope->arena, g->ccp->scope->count + 1, bodies);
+  memcpy(*bodies, g->ccp->bodies, body_bytes(g));
+  return TALUS_OK;
+}
+
+static talus_status prepare(gradient *g) {
+  tl_ccp *job = g->ccp;
+  tl_arena *arena = job->scope->arena;
+  const size_t blocks = job->scope->count / TL_BLOCK + 1;
+  TL_TAKE(arena, 3 * job->block_count, &job->block_sum);
+  TL_TAKE(arena, job->block_count > blocks ? job->block_count : blocks, &job->block_max);
+  TL_TRY(tl_ccp_make_gather(job, &g->gather));
+  TL_TRY(take_bodies(g, &g->free_bodies));
+  TL_TRY(take_bodies(g, &g->now_bodies));
+  TL_TRY(take_bodies(g, &g->next_bodies));
+  TL_TAKE(arena, job->pack_count, &g->now);
+  TL_TAKE(arena, job->pack_count, &g->next);
+  TL_TAKE(arena, job->pack_count, &g->best);
+  if (job->settings->method == TALUS_APGD) {
+    TL_TRY(take_bodies(g, &g->lead_bodies));
+    TL_TAKE(arena, job->pack_count, &g->lead);
+  }
+  if (job->ncp > 0)
+    TL_TAKE(arena, job->pack_count * TL_CCP_LANES, &g->lift);
+  for (size_t k = 0; k < job->pack_count; ++k)
+    g->now[k] = job->packs[k].impulse;
+  tl_ccp_spread(job, &g->gather, g->free_bodies, g->now, NULL, g->now_bodies);
+  g->best_rms = INFINITY;
+  return TALUS_OK;
+}
+
+/* Looks at `now`: keeps it if it is the best so far, and takes new lifts from its velocities. */
+static double look(gradient *g) {
+  tl_ccp *job = g->ccp;
+  double most;
+  /* Velocities that were mixed drift from their impulses by rounding: start from those again. */
+  tl_ccp_spread(job, &g->gather, g->free_bodies, g->now, NULL, g->now_bodies);
+  const double rms = tl_ccp_measure(job, g->now_bodies, g->now, &most);
+  if (rms < g->best_rms) {
+    g->best_rms = rms;
+    g->best_max = most;
+    memcpy(g->best, g->now, field_bytes(g));
+  }
+  if (g->lift)
+    tl_ccp_find_lifts(job, g->now_bodies, g->lift);
+  return rms;
+}
+
+static bool good_enough(const gradient *g, double rms) {
+  return g->ccp->settings->tolerance > 0 && rms < g->ccp->settings->tolerance;
+}
+
+static void swap_next(gradient *g) {
+  tl_ccp_field *field = g->now;
+  tl_ccp_body *bodies = g->now_bodies;
+  g->now = g->next, g->next = field;
+  g->now_bodies = g->next_bodies, g->next_bodies = bodies;
+}
+
+/* a + s (b - a) for every row, or for every body's velocity. */
+static void mix_fields(gradient *g, const tl_ccp_field *a, talus_real s, const tl_ccp_field *b,
+                       tl_ccp_field *out) {
+  for (size_t k = 0; k < g->ccp->pack_count; ++k)
+    for (int i = 0; i < TL_CCP_LANES; ++i) {
+      out[k].x[i] = a[k].x[i] + s * (b[k].x[i] - a[k].x[i]);
+      out[k].y[i] = a[k].y[i] + s * (b[k].y[i] - a[k].y[i]);
+      out[k].z[i] = a[k].z[i] + s * (b[k].z[i] - a[k].z[i]);
+    }
+}
+
+static void mix_bodies(gradient *g, const tl_ccp_body *a, talus_real s, const tl_ccp_body *b,
+                       tl_ccp_body *out) {
+  for (size_t i = 0; i < g->ccp->scope->count; ++i) {
+    out[i].v = tl_madd(a[i].v, s, tl_sub(b[i].v, a[i].v));
+    out[i].w = tl_madd(a[i].w, s, tl_sub(b[i].w, a[i].w));
+  }
+}
+
+/* ---- the three iterations
+ * ------------------------------------------------------------------------- */
+
+static void iterate_jacobi(gradient *g) {
+  tl_ccp *job = g->ccp;
+  const talus_solve_def *settings = job->settings;
+  talus_real omega = (talus_real)settings->omega;
+  const talus_real lambda = (talus_real)settings->lambda;
+  double rms = look(g);
+  while (g->done < settings->iterations && !good_enough(g, rms)) {
+    tl_ccp_step_all(job, g->now_bodies, g->lift, omega, true, g->now, NULL, g->next);
+    mix_fields(g, g->now, lambda, g->next, g->next);
+    tl_ccp_spread(job, &g->gather, g->free_bodies, g->next, NULL, g->next_bodies);
+    swap_next(g);
+    g->done++;
+    if (g->done % CHECK_EVERY != 0 && g->done < settings->iterations)
+      continue;
+    rms = look(g);
+    if (!(rms <= 4 * g->best_rms)) {
+      omega *= (talus_real)0.5;
+      memcpy(g->now, g->best, field_bytes(g));
+      tl_ccp_spread(job, &g->gather, g->free_bodies, g->now, NULL, g->now_bodies);
+      tl_log_write(&job->model->log, TL_LOG_WARN,
+                   "solve: jacobi diverged at t = %g s (residual %.3g m/s); back to the best "
+                   "impulses, omega is now %g",
+                   job->scope->t0, rms, (double)omega);
+    }
+  }
+}
+
+static void iterate_apgd(gradient *g) {
+  tl_ccp *job = g->ccp;
+  const talus_solve_def *settings = job->settings;
+  double theta = 1, inverse_step = 2, rms = look(g);
+  memcpy(g->lead, g->now, field_bytes(g));
+  memcpy(g->lead_bodies, g->now_bodies, body_bytes(g));
+  while (g->done < settings->iterations && !good_enough(g, rms)) {
+    tl_ccp_sums sums;
+    for (;;) {
+      sums = tl_ccp_step_all(job, g->lead_bodies, g->lift, (talus_real)(1 / inverse_step), false,
+                             g->lead, g->now, g->next);
+      const double curvature =
+          tl_ccp_spread(job, &g->gather, g->free_bodies, g->next, g->lead, g->next_bodies);
+      g->done++;
+      if (curvature <= inverse_step * sums.length2 * (1 + 1e-6) ||
+          g->done >= settings->iterations || inverse_step > 1e6)
+        break;
+      inverse_step *= 2;
+    }
+    const double next_theta = 0.5 * (-theta * theta + theta * sqrt(theta * theta + 4));
+    const double beta = theta * (1 - theta) / (theta * theta + next_theta);
+    const bool restart = sums.lead > 0;
+    theta = restart ? 1 : next_theta;
+    /* lead = next + beta (next - now): from now, 1 + beta of the way to next. */
+    const talus_real reach = (talus_real)(restart ? 1 : 1 + beta);
+    mix_fields(g, g->now, reach, g->next, g->lead);
+    mix_bodies(g, g->now_bodies, reach, g->next_bodies, g->lead_bodies);
+    swap_next(g);
+    inverse_step *= 0.9;
+    if (g->done % CHECK_EVERY < 2 || g->done >= settings->iterations) {
+      rms = look(g);
+      if (g->lift) { /* another problem now: forget the momentum */
+        theta = 1;
+        memcpy(g->lead, g->now, field_bytes(g));
+        memcpy(g->lead_bodies, g->now_bodies, body_bytes(g));
+      }
+    }
+  }
+}
+
+static void iterate_bb(gradient *g) {
+  tl_ccp *job = g->ccp;
+  const talus_solve_def *settings = job->settings;
+  double step = 0.5, rms = look(g);
+  while (g->done < settings->iterations && !good_enough(g, rms)) {
+    const tl_ccp_sums sums = tl_ccp_step_all(job, g->now_bodies, g->lift, (talus_real)step, false,
+                                             g->now, NULL, g->next);
+    const double curvature =
+        tl_ccp_spread(job, &g->gather, g->free_bodies, g->next, g->now, g->next_bodies);
+    g->done++;
+    if (curvature > 0) {
+      /* f(now + s d) = f + s slope + s^2 curvature / 2, exactly; both ends are feasible, and so is
+       * between. */
+      const double search = fmin(1, -sums.slope / curvature);
+      if (search < 1) {
+        mix_fields(g, g->now, (talus_real)search, g->next, g->next);
+        mix_bodies(g, g->now_bodies, (talus_real)search, g->next_bodies, g->next_bodies);
+      }
+      step = fmin(fmax(sums.length2 / curvature, 0.02), 5);
+    }
+    swap_next(g);
+    if (g->done % CHECK_EVERY == 0 || g->done >= settings->iterations)
+      rms = look(g);
+  }
+}
+
+talus_status tl_ccp_gradient(tl_ccp *job) {
+  gradient g = {.ccp = job};
+  TL_TRY(prepare(&g));
+  switch (job->settings->method) {
+  case TALUS_JACOBI:
+    iterate_jacobi(&g);
+    break;
+  case TALUS_BB:
+    iterate_bb(&g);
+    break;
+  default:
+    iterate_apgd(&g);
+  }
+  /* The best impulses and the velocities that belong to them. */
+  for (size_t k = 0; k < job->pack_count; ++k)
+    job->packs[k].impulse = g.best[k];
+  tl_ccp_spread(job, &g.gather, g.free_bodies, g.best, NULL, job->bodies);
+  job->report->iterations = g.done;
+  job->report->residual_rms = g.best_rms;
+  job->report->residual_max = g.best_max;
+  return TALUS_OK;
+}

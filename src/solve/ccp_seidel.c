@@ -1,0 +1,92 @@
+/* Projected Gauss-Seidel: each row is visited in turn; bodies carry the effect of every impulse so
+ * far.
+ *
+ * Rows of one colour share no movable body, so threads may take any of them: the bits are the same
+ * for any number of threads. Sums run over fixed blocks of rows, added in block order. */
+#include "solve/ccp.h"
+
+#include <math.h>
+
+/* Fewer rows than this are not worth the barriers between colours. */
+#define TEAM_ROWS 4096
+
+typedef enum visit { WARM, SWEEP } visit;
+
+/* All colours in order; each worker takes its share of the blocks of a colour. */
+static void visit_colours(const tl_ccp *job, tl_team *team, int worker, int workers, visit what,
+                          double *sums) {
+  for (int k = 0; k < job->colours.count; ++k) {
+    const bool serial = job->colours.last_is_serial && k == job->colours.count - 1;
+    const size_t first = job->colour_block[k], n = job->colour_block[k + 1] - first;
+    const size_t begin = first + n * (size_t)worker / (size_t)workers;
+    const size_t end = first + n * (size_t)(worker + 1) / (size_t)workers;
+    for (size_t block = begin; block < end; ++block) {
+      if (what == WARM)
+        tl_ccp_warm_packs(job, job->block_pack[block], job->block_pack[block + 1]);
+      else
+        sums[block] =
+            tl_ccp_sweep_packs(job, job->block_pack[block], job->block_pack[block + 1], serial);
+    }
+    tl_team_barrier(team);
+  }
+}
+
+static double rms_of(const tl_ccp *job, const double *sums) {
+  double sum = 0;
+  for (size_t i = 0; i < job->block_count; ++i)
+    sum += sums[i];
+  return sqrt(sum / (double)job->row_count);
+}
+
+/* The residual of the velocities as they stand; every worker gets the same RMS. */
+static double measure(const tl_ccp *job, tl_team *team, int worker, int workers) {
+  const size_t blocks = job->block_count;
+  const size_t end = blocks * (size_t)(worker + 1) / (size_t)workers;
+  for (size_t block = blocks * (size_t)worker / (size_t)workers; block < end; ++block)
+    job->block_sum[block] = tl_ccp_residual_packs(
+        job, job->block_pack[block], job->block_pack[block + 1], &job->block_max[block]);
+  tl_team_barrier(team);
+  const double rms = rms_of(job, job->block_sum);
+  tl_team_barrier(team);
+  return rms;
+}
+
+/* Runs on every worker at once. All workers take the same decisions, because they add the same
+ * block sums in the same order; two sets of sums alternate, so that none is overwritten while it is
+ * read. */
+static void iterate(void *context, tl_team *team, int worker, int workers) {
+  const tl_ccp *job = context;
+  const double tolerance = job->settings->tolerance;
+  double *sums[2] = {job->block_sum + job->block_count, job->block_sum + 2 * job->block_count};
+  if (job->settings->warm_start)
+    visit_colours(job, team, worker, workers, WARM, NULL);
+  int done = 0;
+  double rms = -1;
+  while (done < job->settings->iterations) {
+    visit_colours(job, team, worker, workers, SWEEP, sums[done & 1]);
+    const double change = rms_of(job, sums[done & 1]);
+    done++;
+    rms = -1;
+    if (tolerance > 0 && change < tolerance) {
+      rms = measure(job, team, worker, workers);
+      if (rms < tolerance)
+        break;
+    }
+  }
+  if (rms < 0)
+    rms = measure(job, team, worker, workers);
+  if (worker == 0) {
+    job->report->iterations = done;
+    job->report->residual_rms = rms;
+    for (size_t i = 0; i < job->block_count; ++i)
+      job->report->residual_max = fmax(job->report->residual_max, job->block_max[i]);
+  }
+}
+
+talus_status tl_ccp_gauss_seidel(tl_ccp *job) {
+  const tl_par alone = {1};
+  TL_TAKE(job->scope->arena, 3 * job->block_count, &job->block_sum);
+  TL_TAKE(job->scope->arena, job->block_count, &job->block_max);
+  tl_team_run(job->row_count >= TEAM_ROWS ? &job->model->par : &alone, iterate, job);
+  return TALUS_OK;
+}
