@@ -16,16 +16,22 @@ $(PRESETS):
 	@cmake --preset $@
 	@cmake --build --preset $@
 
+# The picture and the film need Embree, libpng and ffmpeg; without them the rest is there all the same.
 demo:
 	@scripts/setup
 	@$(MAKE) --no-print-directory release
 	build/release/talus run pour -o demo.out --force
+	-build/release/talus render demo.out -o demo.out/pour.png --time 1.95
+	-build/release/talus render demo.out -o demo.out/pour.mp4 --size 640x360
 	@echo
 	@echo "Done. What to look at:"
-	@echo "  demo.out/frames.hdf.series  the film: open it in ParaView"
+	@if [ -e demo.out/pour.mp4 ]; then echo "  demo.out/pour.mp4           the film"; fi
+	@if [ -e demo.out/pour.png ]; then echo "  demo.out/pour.png           a picture"; fi
+	@echo "  demo.out/frames.hdf.series  the frames: open it in ParaView"
 	@echo "  demo.out/history.csv        energies, contacts, residuals and times, for any plotting tool"
 	@echo "  demo.out/scene.yaml         the scene, with all defaults filled in"
-	@echo "  build/release/talus info demo.out   a summary"
+	@echo "  build/release/talus info demo.out                 a summary"
+	@echo "  build/release/talus info demo.out --plot energy   a curve, here in the terminal"
 
 test:
 	@scripts/setup test
@@ -69,7 +75,7 @@ clean:
 
 help:
 	@echo "make            build the library and the command: build/release/talus"
-	@echo "make demo       install what is missing, build, pour some thousands of spheres into a box"
+	@echo "make demo       install what is missing, build, pour thousands of spheres into a box, film it"
 	@echo "make test       install what is missing, build and test: double, single, sanitizers"
 	@echo "make debug      build with assertions and without optimisation"
 	@echo "make single     build libtalus-single and talus-single"

@@ -165,7 +165,7 @@ static int check_scene(const char *path, const cli_texts *settings, int threads)
     show_scene(path, &info);
     code = check_world(world, &info);
   } else {
-    cli_error("%s: %s", path, talus_last_error());
+    cli_error("%s", talus_last_error());
     code = status == TALUS_ERROR_MEMORY ? CLI_FAILED : CLI_INPUT;
   }
   talus_world_destroy(world);

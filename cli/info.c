@@ -376,9 +376,9 @@ int cli_info(int argc, char **argv) {
                "go on, counts, energies and residuals over time, wall clock by stage, the hash\n"
                "of the last state.",
       .options = options,
-      .more = "The numbers are those of history.csv: one line per output time. Plots: energy [J];\n"
-              "contacts, pairs and bodies; residual of the solver [m/s]; wall-clock time per step\n"
-              "[ms] of each stage.\n",
+      .more = "The numbers are those of history.csv: one line per output time. Plots: energy\n"
+              "[J]; contacts, pairs and bodies; residual of the solver [m/s]; wall-clock time\n"
+              "of each stage per step [ms].\n",
       .least = 1,
       .most = 1,
       .wants = "a result folder"};

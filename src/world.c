@@ -51,7 +51,7 @@ static talus_status check_settings(const talus_world_def *def) {
                    def->solve.omega, def->solve.lambda);
   if (isnan(def->solve.bounce_speed) || isnan(def->margin) || isinf(def->margin))
     return tl_fail(TALUS_ERROR_INVALID, "solve.bounce_speed or contact.margin is not a number");
-  if ((unsigned)def->broad > TALUS_BROAD_BRUTE ||
+  if ((unsigned)def->broad > TALUS_BROAD_BVH ||
       (unsigned)def->solve.friction > TALUS_FRICTION_CCP || (unsigned)def->solve.method > TALUS_BB)
     return tl_fail(TALUS_ERROR_INVALID, "unknown broad phase or friction model");
   if (def->threads < 0 || def->threads > 4096)
@@ -129,6 +129,7 @@ void talus_world_destroy(talus_world *world) {
   tl_array_free(&world->handles);
   tl_array_free(&world->free_handles);
   tl_array_free(&world->names);
+  tl_array_free(&world->name_index);
   tl_array_free(&world->groups);
   tl_array_free(&world->overrides);
   tl_array_free(&world->contacts);

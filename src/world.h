@@ -36,7 +36,8 @@ struct talus_world {
   TL_ARRAY(tl_handle) handles;
   TL_ARRAY(uint32_t) free_handles; /* last in, first out */
   TL_ARRAY(tl_body_name) names;
-  TL_ARRAY(char *) groups; /* group g is groups.data[g - 1] */
+  TL_ARRAY(uint64_t) name_index; /* hash table of uids by name; derived, not saved */
+  TL_ARRAY(char *) groups;       /* group g is groups.data[g - 1] */
   TL_ARRAY(tl_pair_override) overrides;
   tl_contacts contacts; /* of the last step */
   tl_flow flow;
@@ -60,6 +61,18 @@ const char *tl_world_describe(const talus_world *world, uint32_t slot);
 
 /* Name of a body by uid, or NULL. */
 const char *tl_world_name_of(const talus_world *world, uint64_t uid);
+
+/* Uid of the body of that name, or 0. */
+uint64_t tl_world_uid_of(const talus_world *world, const char *name);
+
+/* Appends a name (which the world then owns) of the newest body. */
+talus_status tl_world_add_name(talus_world *world, uint64_t uid, char *name);
+
+/* Takes out the names of bodies that are gone, and makes the index of names anew. */
+talus_status tl_world_index_names(talus_world *world);
+
+/* Slot of the body with that uid, or TL_NONE. */
+uint32_t tl_world_slot_of(const talus_world *world, uint64_t uid);
 
 /* Makes room for n bodies in all. */
 talus_status tl_world_reserve(talus_world *world, size_t n);

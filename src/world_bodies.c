@@ -7,19 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 
-const char *tl_world_name_of(const talus_world *world, uint64_t uid) {
-  size_t lo = 0, hi = world->names.count;
-  while (lo < hi) {
-    const size_t mid = lo + (hi - lo) / 2;
-    if (world->names.data[mid].uid < uid)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo < world->names.count && world->names.data[lo].uid == uid ? world->names.data[lo].name
-                                                                     : NULL;
-}
-
 const char *tl_world_describe(const talus_world *world, uint32_t slot) {
   static _Thread_local char text[2][128];
   static _Thread_local int turn;
@@ -109,7 +96,7 @@ static talus_status check_references(const talus_world *world, const talus_body_
     return tl_fail(TALUS_ERROR_INVALID,
                    "%s: a %s has no mass and cannot be free; make it fixed or give it a motion",
                    what, tl_shape_kind_name(shape->kind));
-  if (def->name && talus_world_find_body(world, def->name, NULL) == TALUS_OK)
+  if (def->name && tl_world_uid_of(world, def->name) != 0)
     return tl_fail(TALUS_ERROR_INVALID, "%s: there is a body of that name already", what);
   return TALUS_OK;
 }
@@ -199,8 +186,6 @@ static talus_status reserve_for(talus_world *world, const talus_body_def *def) {
   TL_TRY(tl_world_reserve(world, n));
   TL_TRY(tl_array_reserve(&world->handles, world->handles.count + 1));
   TL_TRY(tl_array_reserve(&world->free_handles, world->handles.count + 1));
-  if (def->name)
-    TL_TRY(tl_array_reserve(&world->names, world->names.count + 1));
   if (def->kind == TALUS_KINEMATIC)
     TL_TRY(tl_array_reserve(&world->model.motions, world->model.motions.count + 1));
   const bool force = tl_length2(def->force) > 0, torque = tl_length2(def->torque) > 0;
@@ -257,6 +242,11 @@ talus_status talus_world_add_body(talus_world *world, const talus_body_def *def,
   TL_TRY(reserve_for(world, def));
   char *name;
   TL_TRY(tl_copy_text(def->name, &name));
+  if (name && tl_world_add_name(world, world->next_uid, name) != TALUS_OK) {
+    void *block = name;
+    (void)tl_resize(&block, strlen(name) + 1, 0);
+    return TALUS_ERROR_MEMORY;
+  }
 
   const uint32_t slot = (uint32_t)world->model.bodies;
   uint32_t handle;
@@ -266,10 +256,6 @@ talus_status talus_world_add_body(talus_world *world, const talus_body_def *def,
   world->model.property.handle[slot] = handle;
   if (def->kind == TALUS_KINEMATIC)
     write_motion(world, slot, def);
-  if (name) {
-    const tl_body_name row = {world->model.property.uid[slot], name};
-    world->names.data[world->names.count++] = row;
-  }
   world->model.bodies++;
   if (body)
     *body = (talus_body){handle + 1, world->handles.data[handle].generation};
@@ -281,20 +267,10 @@ talus_status talus_world_add_body(talus_world *world, const talus_body_def *def,
 
 static void forget(talus_world *world, uint32_t slot) {
   const uint32_t handle = world->model.property.handle[slot];
-  const uint64_t uid = world->model.property.uid[slot];
   world->handles.data[handle].slot = TL_NONE;
   world->handles.data[handle].generation++;
   world->free_handles.data[world->free_handles.count++] =
       handle; /* room was made when it was added */
-  for (size_t i = 0; i < world->names.count; ++i)
-    if (world->names.data[i].uid == uid) {
-      void *name = world->names.data[i].name;
-      (void)tl_resize(&name, strlen(name) + 1, 0);
-      memmove(&world->names.data[i], &world->names.data[i + 1],
-              (world->names.count - i - 1) * sizeof world->names.data[0]);
-      world->names.count--;
-      break;
-    }
 }
 
 talus_status tl_world_compact(talus_world *world, const uint8_t *remove, size_t *removed) {
@@ -322,7 +298,7 @@ talus_status tl_world_compact(talus_world *world, const uint8_t *remove, size_t 
   if (*removed > 0)
     tl_contact_renumber(&world->contacts, new_slot);
   tl_arena_release(&world->arena, mark);
-  return TALUS_OK;
+  return *removed > 0 && world->names.count > 0 ? tl_world_index_names(world) : TALUS_OK;
 }
 
 talus_status talus_world_remove_body(talus_world *world, talus_body body) {
@@ -372,29 +348,12 @@ talus_status talus_world_get_body(const talus_world *world, talus_body body,
   return TALUS_OK;
 }
 
-/* Slot of the body with that uid, or TL_NONE. Rows are in uid order. */
-static uint32_t slot_of_uid(const talus_world *world, uint64_t uid) {
-  const uint64_t *uids = world->model.property.uid;
-  size_t lo = 0, hi = world->model.bodies;
-  while (lo < hi) {
-    const size_t mid = lo + (hi - lo) / 2;
-    if (uids[mid] < uid)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo < world->model.bodies && uids[lo] == uid ? (uint32_t)lo : TL_NONE;
-}
-
 talus_status talus_world_find_body(const talus_world *world, const char *name, talus_body *body) {
-  for (size_t i = 0; i < world->names.count; ++i)
-    if (strcmp(world->names.data[i].name, name) == 0) {
-      const uint32_t slot = slot_of_uid(world, world->names.data[i].uid);
-      if (body)
-        *body = handle_of(world, slot);
-      return TALUS_OK;
-    }
-  return tl_fail(TALUS_ERROR_INVALID, "there is no body named '%.100s'", name);
+  const uint64_t uid = tl_world_uid_of(world, name);
+  if (uid == 0)
+    return tl_fail(TALUS_ERROR_INVALID, "there is no body named '%.100s'", name);
+  *body = handle_of(world, tl_world_slot_of(world, uid));
+  return TALUS_OK;
 }
 
 talus_status talus_world_body_at(const talus_world *world, size_t slot, talus_body *body) {

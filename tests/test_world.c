@@ -82,6 +82,33 @@ TEST(names_find_bodies_and_must_be_unique) {
   talus_world_destroy(world);
 }
 
+TEST(thousands_of_names_are_found_through_removals) {
+  talus_material m;
+  talus_shape ball;
+  talus_world *world = make_default(&m, &ball);
+  talus_body bodies[3000];
+  char name[32];
+  talus_body_def def = talus_body_def_default();
+  def.shape = ball, def.material = m, def.name = name;
+  for (int i = 0; i < 3000; ++i) {
+    snprintf(name, sizeof name, "grain-%d", i);
+    CHECK_OK(talus_world_add_body(world, &def, &bodies[i]));
+  }
+  for (int i = 0; i < 3000; i += 37)
+    CHECK_OK(talus_world_remove_body(world, bodies[i]));
+  for (int i = 0; i < 3000; ++i) {
+    talus_body found;
+    snprintf(name, sizeof name, "grain-%d", i);
+    const talus_status status = talus_world_find_body(world, name, &found);
+    CHECK(status == (i % 37 == 0 ? TALUS_ERROR_INVALID : TALUS_OK));
+    if (status == TALUS_OK) {
+      CHECK(found.index == bodies[i].index);
+      CHECK_STR(rig_info(world, found).name, name);
+    }
+  }
+  talus_world_destroy(world);
+}
+
 TEST(bad_definitions_are_refused_with_the_culprit_named) {
   talus_material m;
   talus_shape ball;

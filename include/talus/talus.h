@@ -160,8 +160,12 @@ typedef struct talus_body_info {
 
 typedef enum talus_broad_kind {
   TALUS_BROAD_AUTO,
-  TALUS_BROAD_BINS,
-  TALUS_BROAD_BRUTE
+  TALUS_BROAD_BINS,   /* uniform grids, one for each range of sizes */
+  TALUS_BROAD_BRUTE,  /* every pair */
+  TALUS_BROAD_KDTREE, /* linear kd-tree, as published by Poirrier */
+  TALUS_BROAD_CELLS,  /* rounded cells, as published by Peters, Sherif and Bell */
+  TALUS_BROAD_SWEEP,  /* sort and sweep along one axis */
+  TALUS_BROAD_BVH     /* tree of boxes along the Morton curve */
 } talus_broad_kind;
 
 typedef enum talus_friction_model {

@@ -18,6 +18,14 @@ const char *tl_broad_name(talus_broad_kind kind) {
     return "bins";
   case TALUS_BROAD_BRUTE:
     return "brute";
+  case TALUS_BROAD_KDTREE:
+    return "kdtree";
+  case TALUS_BROAD_CELLS:
+    return "cells";
+  case TALUS_BROAD_SWEEP:
+    return "sweep";
+  case TALUS_BROAD_BVH:
+    return "bvh";
   }
   return "unknown";
 }
@@ -120,9 +128,21 @@ talus_status tl_broad_find_pairs(talus_broad_kind kind, const tl_model *model,
   case TALUS_BROAD_BRUTE:
     TL_TRY(tl_brute_find_pairs(model, scope, boxes, pairs));
     break;
+  case TALUS_BROAD_KDTREE:
+    TL_TRY(tl_kdtree_find_pairs(model, scope, boxes, pairs));
+    break;
+  case TALUS_BROAD_CELLS:
+    TL_TRY(tl_cells_find_pairs(model, scope, boxes, pairs));
+    break;
+  case TALUS_BROAD_SWEEP:
+    TL_TRY(tl_sweep_find_pairs(model, scope, boxes, NULL, pairs));
+    break;
+  case TALUS_BROAD_BVH:
+    TL_TRY(tl_bvh_find_pairs(model, scope, boxes, pairs));
+    break;
   default:
     return tl_fail(TALUS_ERROR_INVALID,
-                   "broad phase %d (%s) does not name an algorithm: use bins or brute", (int)kind,
+                   "broad phase %d (%s) does not name an algorithm: use bins", (int)kind,
                    tl_broad_name(kind));
   }
   return sort_pairs(model, scope->arena, pairs);

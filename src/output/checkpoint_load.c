@@ -268,7 +268,8 @@ static talus_status load_world(load_job *job, talus_world *world) {
   TL_TRY(load_flow(job, world));
   /* Removing a body must not fail: there is room for every handle to become free. */
   TL_TRY(tl_array_reserve(&world->free_handles, world->handles.count + 1));
-  return tl_checkpoint_check(world);
+  TL_TRY(tl_checkpoint_check(world));
+  return tl_world_index_names(world);
 }
 
 static talus_status load_blob(load_job *job, tl_blob *blob) {

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "scene/check.h"
 #include "scene/from.h"
+#include "scene/warn.h"
 
 typedef struct builder {
   const talus_scene *scene;
@@ -14,6 +14,7 @@ typedef struct builder {
   /* Shapes written in place, so that a thousand equal ones make one shape of the world. */
   tl_names own_shapes;
   TL_ARRAY(char *) own_keys;
+  TL_ARRAY(size_t) first; /* of each entry of `bodies`: how many bodies there were before it */
 } builder;
 
 /* Puts the place of a list's entry in front of the message. */
@@ -226,7 +227,7 @@ static talus_size_def size_of(const tl_scene_size *size, const tl_map *map) {
   return def;
 }
 
-static talus_status add_fill(builder *b, const tl_scene_fill *fill, size_t row) {
+static talus_status add_fill(builder *b, const tl_scene_fill *fill) {
   const tl_map *map = &tl_schema_fill;
   talus_fill_def def = talus_fill_def_default();
   TL_TRY(use_names(b, &fill->shape, fill->material, fill->group, &def.body));
@@ -240,15 +241,7 @@ static talus_status add_fill(builder *b, const tl_scene_fill *fill, size_t row) 
   def.random_rotation = fill->rotation.is_random;
   def.seed = fill->seed;
   def.allow_fewer = fill->allow_fewer;
-  uint64_t placed = 0;
-  TL_TRY(talus_world_fill(b->world, &def, &placed));
-  if (placed < fill->count && b->log) {
-    char line[120];
-    snprintf(line, sizeof line, "bodies.%zu.fill: %llu of %llu bodies fitted", row,
-             (unsigned long long)placed, (unsigned long long)fill->count);
-    b->log(b->log_context, 1, line);
-  }
-  return TALUS_OK;
+  return talus_world_fill(b->world, &def, NULL);
 }
 
 static talus_status add_from(builder *b, const char *from) {
@@ -266,7 +259,8 @@ static talus_status add_bodies(builder *b) {
   const tl_scene_body *bodies = b->scene->bodies.data;
   for (size_t i = 0; i < b->scene->bodies.count; ++i) {
     const tl_scene_body *body = &bodies[i];
-    const talus_status status = body->fill   ? add_fill(b, body->fill, i)
+    TL_TRY(tl_array_push(&b->first, talus_world_body_count(b->world)));
+    const talus_status status = body->fill   ? add_fill(b, body->fill)
                                 : body->from ? add_from(b, body->from)
                                              : add_body(b, body);
     if (status != TALUS_OK)
@@ -344,10 +338,66 @@ static talus_status add_flow(builder *b) {
   return TALUS_OK;
 }
 
+/* ---- warnings
+ * ------------------------------------------------------------------------------------------------------
+ */
+
+/* The entry of `bodies` that made the body in a slot of the new world. */
+static size_t entry_of(const builder *b, size_t slot) {
+  size_t entry = b->first.count - 1;
+  while (b->first.data[entry] > slot)
+    entry--;
+  return entry;
+}
+
+static void add_entry(const builder *b, tl_text *text, size_t entry) {
+  const tl_scene_body *body = (const tl_scene_body *)b->scene->bodies.data + entry;
+  tl_text_add(text, "%sbodies.%zu%s", body->fill || body->from ? "a body of " : "", entry,
+              body->fill   ? ".fill"
+              : body->from ? ".from"
+                           : "");
+  if (body->name)
+    tl_text_add(text, " (`%s`)", body->name);
+}
+
+static void warn_overlap(const builder *b) {
+  tl_overlap deep;
+  /* A pair that cannot be handled is for the first step to tell. */
+  if (tl_world_find_overlap(b->world, &deep) != TALUS_OK || deep.count == 0)
+    return;
+  /* The later entry is the one that was put into the other. */
+  const size_t one = entry_of(b, deep.slot_a), other = entry_of(b, deep.slot_b);
+  const size_t late = one > other ? one : other, early = one > other ? other : one;
+  const tl_object *at = &((const tl_scene_body *)b->scene->bodies.data)[late].object;
+  tl_text text = {0};
+  tl_text_add(&text, "%s:", b->scene->name);
+  if (at->origin == 0)
+    tl_text_add(&text, "%u:%u:", at->line, at->column);
+  tl_text_add(&text, " ");
+  add_entry(b, &text, late);
+  tl_text_add(&text, " and ");
+  add_entry(b, &text, early);
+  tl_text_add(&text, " overlap by %.2g m at the start, %.2g of the smaller one's radius %.2g m",
+              deep.depth, deep.depth / deep.radius, deep.radius);
+  if (deep.count > 1)
+    tl_text_add(&text, " (and %zu more pair%s overlap%s)", deep.count - 1,
+                deep.count == 2 ? "" : "s", deep.count == 2 ? "s" : "");
+  tl_text_add(&text, "; they are pushed apart at %g m/s; expected bodies that touch at most",
+              b->scene->solve.recovery_speed);
+  tl_warn_add_way_out(&text, TL_WARN_OVERLAP);
+  if (text.status == TALUS_OK)
+    b->log(b->log_context, 1, text.data);
+  tl_text_drop(&text);
+}
+
 static talus_status add_all(builder *b) {
+  for (size_t i = 0; i < b->scene->warnings.count && b->log; ++i)
+    b->log(b->log_context, 1, b->scene->warnings.data[i]);
   TL_TRY(add_materials(b));
   TL_TRY(add_shapes(b));
   TL_TRY(add_bodies(b));
+  if (b->log && !(b->scene->quiet & TL_WARN_OVERLAP))
+    warn_overlap(b);
   return add_flow(b);
 }
 
@@ -367,6 +417,7 @@ talus_status talus_scene_build(const talus_scene *scene, int threads, talus_log_
   for (size_t i = 0; i < b.own_keys.count; ++i)
     tl_string_free(&b.own_keys.data[i]);
   tl_array_free(&b.own_keys);
+  tl_array_free(&b.first);
   if (status != TALUS_OK) {
     talus_world_destroy(b.world);
     return status;

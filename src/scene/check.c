@@ -1,4 +1,4 @@
-#include "scene/check.h"
+#include "scene/warn.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -306,6 +306,8 @@ talus_status tl_scene_check(talus_scene *scene, const tl_document *document, tl_
     check_sinks(&checker);
     check_probes(&checker);
   }
+  if (checker.status == TALUS_OK && problems->count == 0)
+    tl_check_warn(&checker);
   tl_names_free(&checker.materials);
   tl_names_free(&checker.shapes);
   tl_names_free(&checker.bodies);

@@ -72,7 +72,7 @@ bool tl_is_plain_text(const char *bytes, size_t n) {
 }
 
 /* Words that were cut to fit may end in half a character. */
-static void mend(char *text) {
+void tl_mend_text(char *text) {
   unsigned char *p = (unsigned char *)text, *end = p + strlen(text);
   while (p < end) {
     uint32_t code = 0;
@@ -96,7 +96,7 @@ void tl_problem_add(tl_problems *problems, tl_mark mark, const char *fmt, ...) {
     what[0] = '\0';
   else if ((size_t)length >= sizeof what)
     memcpy(what + sizeof what - 4, "...", 4);
-  mend(what);
+  tl_mend_text(what);
   tl_problem problem = {.mark = mark, .order = (uint32_t)problems->list.count};
   problems->status = tl_string_copy(what, strlen(what), &problem.text);
   if (problems->status != TALUS_OK)
@@ -227,6 +227,12 @@ static void drop_repeats(tl_problems *problems) {
   problems->list.count = kept;
 }
 
+void tl_problems_sort(tl_problems *problems) {
+  if (problems->list.count > 1)
+    qsort(problems->list.data, problems->list.count, sizeof *problems->list.data, compare_problems);
+  drop_repeats(problems);
+}
+
 static void add_place(tl_text *text, const tl_problems *problems, tl_mark mark) {
   const tl_source *source = &problems->sources.data[mark.origin];
   if (source->is_setting)
@@ -235,18 +241,34 @@ static void add_place(tl_text *text, const tl_problems *problems, tl_mark mark) 
     tl_text_add(text, "%s:%u:%u: ", source->name, mark.line, mark.column);
 }
 
+static void add_problem(tl_text *text, const tl_problems *problems, cursor *from, size_t i) {
+  const tl_problem *problem = &problems->list.data[i];
+  const tl_source *source = &problems->sources.data[problem->mark.origin];
+  TL_ASSERT(source->is_setting || problem->mark.origin == 0);
+  add_place(text, problems, problem->mark);
+  tl_text_add(text, "%s\n", problem->text);
+  if (!source->is_setting)
+    quote_line(text, source, from, problem->mark);
+}
+
+static cursor first_line(const tl_problems *problems) {
+  return (cursor){.at = (const unsigned char *)problems->sources.data[0].text, .line = 1};
+}
+
+talus_status tl_problem_text(const tl_problems *problems, size_t i, char **out) {
+  tl_text text = {0};
+  cursor from = first_line(problems);
+  add_problem(&text, problems, &from, i);
+  if (text.count > 0)
+    text.data[--text.count] = '\0'; /* the newline */
+  return tl_text_take(&text, out);
+}
+
 static talus_status write_report(const tl_problems *problems, char **report) {
   tl_text text = {0};
-  cursor from = {.at = (const unsigned char *)problems->sources.data[0].text, .line = 1};
-  for (size_t i = 0; i < problems->list.count && i < REPORTED; ++i) {
-    const tl_problem *problem = &problems->list.data[i];
-    const tl_source *source = &problems->sources.data[problem->mark.origin];
-    TL_ASSERT(source->is_setting || problem->mark.origin == 0);
-    add_place(&text, problems, problem->mark);
-    tl_text_add(&text, "%s\n", problem->text);
-    if (!source->is_setting)
-      quote_line(&text, source, &from, problem->mark);
-  }
+  cursor from = first_line(problems);
+  for (size_t i = 0; i < problems->list.count && i < REPORTED; ++i)
+    add_problem(&text, problems, &from, i);
   if (problems->count > REPORTED)
     tl_text_add(&text, "... and %zu more\n", problems->count - REPORTED);
   return tl_text_take(&text, report);
@@ -256,8 +278,7 @@ talus_status tl_problems_report(tl_problems *problems, char **report) {
   TL_TRY(problems->status);
   if (problems->count == 0)
     return TALUS_OK;
-  qsort(problems->list.data, problems->list.count, sizeof *problems->list.data, compare_problems);
-  drop_repeats(problems);
+  tl_problems_sort(problems);
   if (report)
     TL_TRY(write_report(problems, report));
   tl_text first = {0};

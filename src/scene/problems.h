@@ -42,6 +42,14 @@ void tl_problems_scan(tl_problems *problems, uint32_t origin);
 /* Whether a scalar holds no control characters and no line breaks but \n: escapes can make them,
  * and not every reader gives them back as they were. */
 bool tl_is_plain_text(const char *bytes, size_t n);
+/* Puts a question mark in the place of what a terminal would not show as it is. */
+void tl_mend_text(char *text);
+
+/* In the order of the sources; what is said twice at one place stays once. */
+void tl_problems_sort(tl_problems *problems);
+/* One of them: its place, what it is and, of the file, the line with a caret; no newline at the
+ * end. */
+talus_status tl_problem_text(const tl_problems *problems, size_t i, char **text);
 
 /* TALUS_OK where nothing was found; otherwise TALUS_ERROR_FORMAT with the first complaint as the
  * message and all of them (the first 50) in *report, which may be NULL. */

@@ -20,6 +20,9 @@ void talus_scene_free(talus_scene *scene) {
   tl_object_release(&tl_schema_scene, scene);
   tl_string_free(&scene->name);
   tl_string_free(&scene->folder);
+  for (size_t i = 0; i < scene->warnings.count; ++i)
+    tl_string_free(&scene->warnings.data[i]);
+  tl_array_free(&scene->warnings);
   void *block = scene;
   (void)tl_resize(&block, sizeof *scene, 0); /* freeing cannot fail */
 }
@@ -42,6 +45,7 @@ static talus_status add_setting_source(parser *p, const char *setting) {
   const size_t length = strlen(setting);
   tl_text_add(&text, "--set %.80s%s", setting, length > 80 ? "..." : "");
   TL_TRY(tl_text_take(&text, &name));
+  tl_mend_text(name);
   const talus_status status = tl_array_push(&p->names, name);
   if (status != TALUS_OK) {
     tl_string_free(&name);

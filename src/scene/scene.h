@@ -204,9 +204,11 @@ struct talus_scene {
   tl_scene_domain domain;
   tl_items materials, pairs, shapes, bodies, ignore, emit, sinks, probes;
   tl_scene_output output;
+  uint32_t quiet; /* TL_WARN_... of warn.h */
   /* Not of the file. */
-  char *name;   /* in messages: the file's path */
-  char *folder; /* where relative paths start */
+  char *name;                /* in messages: the file's path */
+  char *folder;              /* where relative paths start */
+  TL_ARRAY(char *) warnings; /* what is likely to be a mistake: warn.h */
 };
 
 /* ---- for a run

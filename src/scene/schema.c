@@ -2,6 +2,7 @@
 #include "scene/schema.h"
 
 #include "output/output.h"
+#include "scene/warn.h"
 
 #define KEY(owner, member, kind)                                                                   \
   .name = #member, .type = TL_TYPE_##kind, .offset = offsetof(owner, member)
@@ -80,6 +81,18 @@ static const tl_words frame_fields = {
           {"half_axes", 0, "always there"}, {"shape", 0, "always there"},
           {"material", 0, "always there"}),
     LATER("surfaces")};
+
+static const tl_words warnings = {
+    WORDS({"large-step", TL_WARN_LARGE_STEP, "a body moves more than its radius in a step"},
+          {"light-density", TL_WARN_LIGHT_DENSITY, "a density that looks like g/cm3"},
+          {"high-friction", TL_WARN_HIGH_FRICTION, "a friction that looks like an angle"},
+          {"odd-gravity", TL_WARN_ODD_GRAVITY, "gravity upwards or in cm/s2"},
+          {"short-run", TL_WARN_SHORT_RUN, "less than ten steps"},
+          {"dense-fill", TL_WARN_DENSE_FILL, "more bodies than a heap of them would hold"},
+          {"unused-material", TL_WARN_UNUSED_MATERIAL, "no body is of it"},
+          {"unused-shape", TL_WARN_UNUSED_SHAPE, "no body has it"},
+          {"overlap", TL_WARN_OVERLAP, "bodies overlap at the start"}),
+    NULL};
 
 /* ---- how
  * ------------------------------------------------------------------------------------------ */
@@ -603,6 +616,8 @@ const tl_map tl_schema_scene = {
          .example = "[{name: floor, body: floor, record: [force]}]", .help = "what is measured"},
         {KEY(OWNER, output, MAP), .map = &output_map, .flags = TL_KEY_RUN, .fallback = "{}",
          .example = "{every: 0.02}", .help = "what is written down"},
+        {KEY(OWNER, quiet, WORDS), .words = &warnings, .flags = TL_KEY_RUN, .fallback = "[]",
+         .example = "[overlap]", .help = "likely mistakes that are meant: no warning of these"},
         {0}}};
 #undef OWNER
 

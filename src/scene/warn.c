@@ -14,9 +14,11 @@
 #define CGS_HIGH    1100.0
 #define FEWEST      10.0 /* steps of a run worth the name */
 #define NAMES_SHOWN 8
+#define MORE        48 /* bytes */
 
 /* ---- saying it
- * ----------------------------------------------------------------------------------------------- */
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static const char *kind_name(uint32_t kind) {
   const tl_key *key = &tl_schema_scene.keys[tl_map_find(&tl_schema_scene, "quiet")];
@@ -27,7 +29,7 @@ static const char *kind_name(uint32_t kind) {
 }
 
 void tl_warn_add_way_out(tl_text *text, uint32_t kind) {
-  tl_text_add(text, "; if that is meant, say `quiet: [%s]`", kind_name(kind));
+  tl_text_add(text, "; if that is meant, add `quiet: [%s]`", kind_name(kind));
 }
 
 void tl_warn(tl_warner *warner, uint32_t kind, tl_mark mark, const char *fmt, ...) {
@@ -46,11 +48,11 @@ void tl_warn(tl_warner *warner, uint32_t kind, tl_mark mark, const char *fmt, ..
   tl_text_drop(&text);
 }
 
-/* " (so are 2 more)": a mistake that is made again and again is told once. */
-static const char *and_more(size_t more, char text[40]) {
+/* " (and 2 more like it)": a mistake that is made again and again is told once. */
+static const char *and_more(size_t more, char text[MORE]) {
   if (more == 0)
     return "";
-  snprintf(text, 40, " (and %zu more like it)", more);
+  snprintf(text, MORE, " (and %zu more like it)", more);
   return text;
 }
 
@@ -69,7 +71,7 @@ static void warn_densities(tl_warner *w) {
     first = &materials[i];
     at = tl_node_at(w->checker->document, key)->first;
   }
-  char more[40];
+  char more[MORE];
   if (first)
     tl_warn(w, TL_WARN_LIGHT_DENSITY, tl_check_mark(w->checker, at, "density"),
             "materials.%s.density is %g kg/m3, lighter than foam%s; a density of %g g/cm3 is %g",
@@ -112,7 +114,7 @@ static void warn_frictions(tl_warner *w) {
     note_friction(&found, pairs[i].friction, tl_check_mark(checker, row, "friction"), "pairs",
                   number);
   }
-  char more[40];
+  char more[MORE];
   if (found.n == 0)
     return;
   if (found.friction < 90)
@@ -149,7 +151,8 @@ static void warn_short_run(tl_warner *w) {
 }
 
 /* ---- sizes
- * ------------------------------------------------------------------------------------------------- */
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static const tl_map *size_map(void) {
   return tl_schema_fill.keys[tl_map_find(&tl_schema_fill, "size")].map;
@@ -235,13 +238,14 @@ static void warn_fills(tl_warner *w) {
     row = i;
     at = tl_check_value(checker, node, "fill");
   }
-  char more[40];
+  char more[MORE];
   if (n > 0)
-    tl_warn(w, TL_WARN_DENSE_FILL,
-            tl_check_mark(checker, at, bodies[row].fill->fraction > 0 ? "fraction" : "count"),
-            "bodies.%zu.fill wants spheres around its bodies to take %.2g of the region%s, and "
-            "spheres thrown together take 0.6; expected fewer bodies or a larger region",
-            row, worst, and_more(n - 1, more));
+    tl_warn(
+        w, TL_WARN_DENSE_FILL,
+        tl_check_mark(checker, at, bodies[row].fill->fraction > 0 ? "fraction" : "count"),
+        "bodies.%zu.fill wants the spheres around its bodies to take %.2g times its volume%s, and "
+        "spheres thrown together take 0.6 of it; expected fewer bodies or a larger region",
+        row, worst, and_more(n - 1, more));
 }
 
 /* ---- names that nobody uses
@@ -316,7 +320,8 @@ static void warn_names(tl_warner *w) {
 }
 
 /* ---- all of them
- * ----------------------------------------------------------------------------------------------- */
+ * -----------------------------------------------------------------------------------------------
+ */
 
 /* Kept as texts: the document goes with the end of reading. */
 static talus_status keep(talus_scene *scene, tl_problems *found) {

@@ -21,7 +21,7 @@ enum {
 /* Fills scene->warnings, in the order of the file, from a scene that was found valid. */
 void tl_check_warn(tl_checker *checker);
 
-/* "; if that is meant, say `quiet: [overlap]`": how every warning ends. */
+/* "; if that is meant, add `quiet: [overlap]`": how every warning ends. */
 void tl_warn_add_way_out(tl_text *text, uint32_t kind);
 
 /* For warn.c and warn_step.c. */

@@ -1,0 +1,245 @@
+/* Is the step short enough? A body that moves more than its own radius in one step meets things by
+ * leaps: contacts are not lost (they are found ahead of time), but where and how hard it hits is
+ * coarse. The speed is the one a body has at the start, or after falling as deep as it can. */
+#include "scene/warn.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define PI 3.14159265358979323846
+
+#define RADII_MOST   1.0  /* of a body, that it may move in a step */
+#define RADII_ADVICE 0.5  /* that it moves by the step which is suggested */
+#define FLATTEST     0.05 /* cosine: steeper planes stop no fall */
+
+/* What moves furthest, measured in radii. */
+typedef struct mover {
+  double speed, radius, fall; /* m/s, m, m */
+  char who[128];
+  tl_mark mark;
+} mover;
+
+typedef struct finder {
+  tl_checker *checker;
+  double gravity, up[3]; /* m/s2 and the direction against it; gravity 0: nothing falls */
+  mover worst;
+  double least; /* radius of the smallest body that is free */
+} finder;
+
+/* ---- vectors
+ * ---------------------------------------------------------------------------------------------- */
+
+static double dot(const double a[3], const double b[3]) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static double length(const double v[3]) { return sqrt(dot(v, v)); }
+
+/* A direction of the world in a body's own frame: q* v q. */
+static void to_body(const double q[4], const double v[3], double out[3]) {
+  const double size = hypot(hypot(q[0], q[1]), hypot(q[2], q[3]));
+  const double w = q[0] / size, x = -q[1] / size, y = -q[2] / size, z = -q[3] / size;
+  const double tx = 2 * (y * v[2] - z * v[1]), ty = 2 * (z * v[0] - x * v[2]),
+               tz = 2 * (x * v[1] - y * v[0]);
+  out[0] = v[0] + w * tx + y * tz - z * ty;
+  out[1] = v[1] + w * ty + z * tx - x * tz;
+  out[2] = v[2] + w * tz + x * ty - y * tx;
+}
+
+/* ---- how far a body can fall
+ * --------------------------------------------------------------------------------------------- */
+
+/* Height of a point above a body that is not free; negative where it is below. */
+static double height_above(const finder *f, const double at[3], const tl_scene_body *body) {
+  const tl_scene_shape *shape = tl_check_shape(f->checker, &body->shape);
+  const double d[3] = {at[0] - body->at[0], at[1] - body->at[1], at[2] - body->at[2]};
+  double up[3], own[3];
+  to_body(body->rotation.quaternion, f->up, up);
+  to_body(body->rotation.quaternion, d, own);
+  if (tl_scene_shape_kind(shape) == TALUS_PLANE) {
+    const double size = length(shape->plane), slope = dot(shape->plane, up) / size;
+    if (slope < FLATTEST)
+      return -1;
+    return (dot(shape->plane, own) / size - shape->plane[3] / size * body->scale) / slope;
+  }
+  if (tl_scene_shape_kind(shape) == TALUS_SPHERE)
+    return dot(own, up) + shape->sphere * body->scale;
+  const bool is_box = tl_scene_shape_kind(shape) == TALUS_BOX;
+  const double *edges = is_box ? shape->box : shape->container;
+  const double half =
+      (fabs(up[0]) * edges[0] + fabs(up[1]) * edges[1] + fabs(up[2]) * edges[2]) / 2;
+  return dot(own, up) + half * body->scale;
+}
+
+/* To the lowest end of what stands below, 0 where nothing does: a body that hits nothing may be as
+ * fast as it likes. The end of the domain ends the fall as well. */
+static double deepest_fall(const finder *f, const double at[3]) {
+  const talus_scene *scene = f->checker->scene;
+  const tl_scene_body *bodies = scene->bodies.data;
+  double fall = 0;
+  for (size_t i = 0; i < scene->bodies.count && f->gravity > 0; ++i)
+    if (bodies[i].fixed || bodies[i].motion)
+      fall = fmax(fall, height_above(f, at, &bodies[i]));
+  if (!tl_object_has(&tl_schema_scene, scene, "domain"))
+    return fall;
+  for (int k = 0; k < 3; ++k)
+    if (f->up[k] != 0 && !(scene->domain.periodic & (1u << k))) {
+      const double end = scene->domain.box[f->up[k] > 0 ? k : k + 3];
+      fall = fmin(fall, fmax(0, (at[k] - end) / f->up[k]));
+    }
+  return fall;
+}
+
+/* ---- who is fastest for its size
+ * ----------------------------------------------------------------------------------------- */
+
+static void note(finder *f, mover who) {
+  if (who.speed * f->worst.radius > f->worst.speed * who.radius)
+    f->worst = who;
+}
+
+static double free_radius(const finder *f, const tl_scene_shape_use *use, double scale) {
+  const tl_scene_shape *shape = tl_check_shape(f->checker, use);
+  const double *b = shape->box;
+  const bool is_box = tl_scene_shape_kind(shape) == TALUS_BOX;
+  return scale * (is_box ? fmin(fmin(b[0], b[1]), b[2]) / 2 : shape->sphere);
+}
+
+static void note_free(finder *f, const double at[3], const double velocity[3], mover who) {
+  const double begin = length(velocity), time = f->checker->scene->until.time;
+  who.fall = deepest_fall(f, at);
+  const double after = sqrt(begin * begin + 2 * f->gravity * who.fall);
+  who.speed = fmin(after, begin + f->gravity * time);
+  f->least = fmin(f->least, who.radius);
+  note(f, who);
+}
+
+/* The point of a region that is farthest up. */
+static void region_top(const finder *f, const tl_scene_region *region, const tl_map *map,
+                       double at[3]) {
+  for (int k = 0; k < 3 && tl_object_has(map, region, "box"); ++k)
+    at[k] = region->box[f->up[k] > 0 ? k + 3 : k];
+  if (tl_object_has(map, region, "box"))
+    return;
+  const tl_scene_round *round = tl_object_has(map, region, "sphere")     ? &region->sphere
+                                : tl_object_has(map, region, "cylinder") ? &region->cylinder
+                                                                         : &region->disc;
+  const double reach = hypot(round->radius, round->length / 2);
+  for (int k = 0; k < 3; ++k)
+    at[k] = round->at[k] + reach * f->up[k];
+}
+
+static const tl_map *map_of(const tl_map *map, const char *key) {
+  return map->keys[tl_map_find(map, key)].map;
+}
+
+static void note_fill(finder *f, const tl_scene_fill *fill, mover who) {
+  const bool has_size = tl_object_has(&tl_schema_fill, fill, "size");
+  double at[3];
+  region_top(f, &fill->in, map_of(&tl_schema_fill, "in"), at);
+  who.radius = free_radius(f, &fill->shape, tl_warn_least_size(&fill->size, has_size));
+  note_free(f, at, fill->velocity, who);
+}
+
+static void note_body(finder *f, const tl_scene_body *body, mover who) {
+  who.radius = free_radius(f, &body->shape, body->scale);
+  note_free(f, body->at, body->velocity, who);
+}
+
+static void note_bodies(finder *f) {
+  const tl_checker *checker = f->checker;
+  const tl_scene_body *bodies = checker->scene->bodies.data;
+  tl_node_id node = tl_check_first(checker, "bodies");
+  for (size_t i = 0; i < checker->scene->bodies.count;
+       ++i, node = tl_node_at(checker->document, node)->next) {
+    const tl_scene_body *body = &bodies[i];
+    mover who = {.mark = tl_node_mark(checker->document, node)};
+    snprintf(who.who, sizeof who.who, body->name ? "bodies.%zu (`%s`)" : "bodies.%zu%s", i,
+             body->name   ? body->name
+             : body->fill ? ".fill"
+                          : "");
+    if (body->fill)
+      note_fill(f, body->fill, who);
+    else if (!body->from && !body->fixed && !body->motion)
+      note_body(f, body, who);
+  }
+}
+
+static void note_emitters(finder *f) {
+  const tl_checker *checker = f->checker;
+  const tl_scene_emitter *emitters = checker->scene->emit.data;
+  tl_node_id node = tl_check_first(checker, "emit");
+  for (size_t i = 0; i < checker->scene->emit.count;
+       ++i, node = tl_node_at(checker->document, node)->next) {
+    const tl_scene_emitter *emitter = &emitters[i];
+    const bool has_size = tl_object_has(&tl_schema_emitter, emitter, "size");
+    mover who = {.mark = tl_node_mark(checker->document, node)};
+    double at[3];
+    snprintf(who.who, sizeof who.who, "emit.%zu", i);
+    region_top(f, &emitter->from, map_of(&tl_schema_emitter, "from"), at);
+    who.radius = free_radius(f, &emitter->shape, tl_warn_least_size(&emitter->size, has_size));
+    note_free(f, at, emitter->velocity, who);
+  }
+}
+
+/* Scripted bodies hit others: their speed counts against the smallest of those. */
+static void note_scripted(finder *f) {
+  const tl_checker *checker = f->checker;
+  const tl_scene_body *bodies = checker->scene->bodies.data;
+  tl_node_id node = tl_check_first(checker, "bodies");
+  for (size_t i = 0; i < checker->scene->bodies.count;
+       ++i, node = tl_node_at(checker->document, node)->next) {
+    const tl_scene_motion *motion = bodies[i].motion;
+    if (!motion || !(f->least < INFINITY))
+      continue;
+    const tl_scene_shape *shape = tl_check_shape(checker, &bodies[i].shape);
+    const int kind = tl_scene_shape_kind(shape);
+    const double reach = kind == TALUS_BOX         ? length(shape->box) / 2
+                         : kind == TALUS_CONTAINER ? length(shape->container) / 2
+                                                   : 0; /* a sphere's, a plane's: along itself */
+    mover who = {.mark = tl_node_mark(checker->document, node), .radius = f->least};
+    snprintf(who.who, sizeof who.who, "bodies.%zu%s%s%s", i, bodies[i].name ? " (`" : "",
+             bodies[i].name ? bodies[i].name : "", bodies[i].name ? "`)" : "");
+    who.speed = length(motion->velocity) + length(motion->spin) * reach * bodies[i].scale +
+                2 * PI * motion->frequency * length(motion->amplitude);
+    note(f, who);
+  }
+}
+
+/* ---- what to do
+ * ----------------------------------------------------------------------------------------------------
+ */
+
+/* The next round number below: 1, 2 or 5 times a power of ten. */
+static double round_down(double value) {
+  const double power = pow(10, floor(log10(value)));
+  const double digit = value / power;
+  return power * (digit >= 5 ? 5 : digit >= 2 ? 2 : 1);
+}
+
+void tl_warn_step(tl_warner *warner) {
+  tl_checker *checker = warner->checker;
+  const talus_scene *scene = checker->scene;
+  finder f = {.checker = checker, .least = INFINITY, .worst = {.radius = 1}};
+  f.gravity = length(scene->gravity);
+  for (int k = 0; k < 3 && f.gravity > 0; ++k)
+    f.up[k] = -scene->gravity[k] / f.gravity;
+  note_bodies(&f);
+  note_emitters(&f);
+  note_scripted(&f);
+  const mover *who = &f.worst;
+  const double radii = who->speed * scene->step.dt / who->radius;
+  if (!(radii > RADII_MOST))
+    return;
+  const tl_node_id step = tl_check_value(checker, checker->root, "step");
+  const bool is_given = step != 0 && tl_check_value(checker, step, "dt") != 0;
+  char after[48] = "";
+  if (who->fall > 0)
+    snprintf(after, sizeof after, " after a fall of %.2g m", who->fall);
+  tl_warn(
+      warner, TL_WARN_LARGE_STEP, is_given ? tl_check_mark(checker, step, "dt") : who->mark,
+      "step.dt is %g s, in which %s, at %.2g m/s%s, moves %.2g times the radius %.2g m; expected "
+      "its radius at most: a dt of %g would do",
+      scene->step.dt, who->who, who->speed, after, radii, who->radius,
+      round_down(RADII_ADVICE * who->radius / who->speed));
+}
