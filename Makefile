@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 PRESET ?= release
 
 .DEFAULT_GOAL := build
-.PHONY: build $(PRESETS) demo test asan tsan bench format style clean help install uninstall deb fuzz
+.PHONY: build $(PRESETS) demo test asan tsan bench docs format style clean help install uninstall deb fuzz
 
 build: release
 
@@ -22,7 +22,7 @@ demo:
 	@$(MAKE) --no-print-directory release
 	build/release/talus run pour -o demo.out --force
 	-build/release/talus render demo.out -o demo.out/pour.png --time 1.95
-	-build/release/talus render demo.out -o demo.out/pour.mp4 --size 640x360
+	-build/release/talus render demo.out -o demo.out/pour.mp4 --size 640x360 --samples 6
 	@echo
 	@echo "Done. What to look at:"
 	@if [ -e demo.out/pour.mp4 ]; then echo "  demo.out/pour.mp4           the film"; fi
@@ -35,7 +35,7 @@ demo:
 
 test:
 	@scripts/setup test
-	@scripts/run-tests release single asan-ubsan
+	@scripts/run-tests release single asan-ubsan fuzz
 
 asan:
 	@scripts/run-tests asan-ubsan
@@ -54,8 +54,15 @@ install:
 uninstall:
 	@cmake -DRECORDS=build/$(PRESET)/installed -DPREFIX="$(PREFIX)" -P cmake/uninstall.cmake
 
+# FUZZ_SECONDS=3600 TARGETS=scene for a longer search in one place.
+fuzz:
+	@scripts/setup fuzz
+	@cmake --preset fuzz
+	@cmake --build --preset fuzz
+	@scripts/run-fuzz $(or $(FUZZ_SECONDS),60) $(TARGETS)
+
 deb:
-	@scripts/setup
+	@scripts/setup deb
 	@cmake --preset deb
 	@cmake --build --preset deb
 	@cd build/deb && cpack -G DEB
@@ -63,6 +70,11 @@ deb:
 
 bench: release
 	build/release/talus bench
+
+# What is generated and committed: a test says when it is old.
+docs: release
+	scripts/api-reference > docs/api.md.new && mv docs/api.md.new docs/api.md
+	build/release/talus scenes --schema > docs/scene.md.new && mv docs/scene.md.new docs/scene.md
 
 format:
 	@find include src cli bench tests examples -name '*.[ch]' -exec clang-format -i {} +
@@ -85,7 +97,9 @@ help:
 	@echo "make install    PREFIX=/usr/local (default): command, libraries, headers, man pages, completions"
 	@echo "make uninstall  PREFIX=...: removes what was installed there, and nothing else"
 	@echo "make deb        Debian packages: talus, libtalus0, libtalus-dev"
+	@echo "make fuzz       60 s of libFuzzer on each target: scene, set, checkpoint (docs/fuzzing.md)"
 	@echo "make bench      re-measure the published tables"
+	@echo "make docs       write docs/api.md and docs/scene.md anew"
 	@echo "make format     clang-format over the sources"
 	@echo "make style      check format, file sizes and leftovers"
 	@echo "make clean      remove build/ and demo.out/"

@@ -70,7 +70,8 @@ static bool add_row(history *found, char *line, size_t *capacity) {
   return true;
 }
 
-bool history_read(const char *path, history *found, char *why, size_t size) {
+static bool read_csv(const char *path, const char *first, const char *what, history *found,
+                     char *why, size_t size) {
   *found = (history){0};
   FILE *file = fopen(path, "r");
   if (!file) {
@@ -79,8 +80,8 @@ bool history_read(const char *path, history *found, char *why, size_t size) {
   }
   char line[LINE_MOST];
   bool fine = read_line(file, line);
-  if (!fine || strncmp(line, "time,", 5) != 0) {
-    snprintf(why, size, "%s does not begin like a history of talus", path);
+  if (!fine || strncmp(line, first, strlen(first)) != 0) {
+    snprintf(why, size, "%s does not begin like a %s of talus", path, what);
     fclose(file);
     return false;
   }
@@ -93,6 +94,14 @@ bool history_read(const char *path, history *found, char *why, size_t size) {
     history_free(found);
   }
   return fine;
+}
+
+bool history_read(const char *path, history *found, char *why, size_t size) {
+  return read_csv(path, "time,", "history", found, why, size);
+}
+
+bool history_read_probe(const char *path, history *found, char *why, size_t size) {
+  return read_csv(path, "from,to,", "probe", found, why, size);
 }
 
 void history_free(history *found) {

@@ -15,6 +15,8 @@ typedef struct history {
 
 /* Reads the whole lines of the file. False after a message in `why`. */
 bool history_read(const char *path, history *history, char *why, size_t size);
+/* The same of probes/NAME.csv. */
+bool history_read_probe(const char *path, history *history, char *why, size_t size);
 void history_free(history *history);
 
 /* What a column does over time; all NAN where there is no such column or no row. */

@@ -349,7 +349,9 @@ static int show_plot(const folder_info *info, const char *name, const char *path
   plot drawn;
   snprintf(title, sizeof title, "%s",
            info->scene && info->plan.title && *info->plan.title ? info->plan.title : info->folder);
-  int code = plot_make(&info->history, name, title, &drawn);
+  int code = plot_is_probe(info->folder, name)
+                 ? plot_make_probe(info->folder, name, title, &drawn)
+                 : plot_make(&info->history, name, title, &drawn);
   if (code != CLI_DONE)
     return code;
   if (path)
@@ -365,7 +367,7 @@ int cli_info(int argc, char **argv) {
   const char *plotted = NULL, *path = NULL;
   const cli_option options[] = {
       {"json", 0, CLI_FLAG, NULL, "everything as JSON, for programs", &as_json},
-      {"plot", 0, CLI_TEXT, "NAME", "a curve over time: energy, contacts, residual or time",
+      {"plot", 0, CLI_TEXT, "NAME", "over time: energy, contacts, residual, time or a probe",
        &plotted},
       {"output", 'o', CLI_TEXT, "FILE", "writes the plot as FILE.svg instead of showing it here",
        &path},
@@ -378,7 +380,8 @@ int cli_info(int argc, char **argv) {
       .options = options,
       .more = "The numbers are those of history.csv: one line per output time. Plots: energy\n"
               "[J]; contacts, pairs and bodies; residual of the solver [m/s]; wall-clock time\n"
-              "of each stage per step [ms].\n",
+              "of each stage per step [ms]; of a probe its first quantity, another one by its\n"
+              "name (outlet.count), or one component (outlet.mass_flow_z).\n",
       .least = 1,
       .most = 1,
       .wants = "a result folder"};

@@ -1,5 +1,6 @@
 /* talus: the command. Each command has its own file; this one tells them apart. */
 #include "cli.h"
+#include "render_scene.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@ static const struct {
     {"scenes", cli_scenes, "lists the built-in scenes, prints one, or the keys of the format"},
     {"info", cli_info, "what is in a result folder: counts, energies, residuals, times"},
     {"render", cli_render, "draws a result folder: pictures and films"},
+    {"contacts", cli_contacts, "finds which bodies of a table touch, without a simulation"},
     {"bench", cli_bench, "re-measures the published tables on this machine"},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
@@ -41,7 +43,8 @@ static int show_help(FILE *to) {
 }
 
 static int show_version(void) {
-  printf("talus %s\nfeatures: %s\nbackends: cpu\n", talus_version(), talus_features());
+  printf("talus %s\nfeatures: %s%s\nbackends: cpu\n", talus_version(), talus_features(),
+         render_is_available() ? " embree" : "");
   return CLI_DONE;
 }
 

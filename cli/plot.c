@@ -119,12 +119,11 @@ static int fill(const history *from, const kind *of, plot *to) {
   return code;
 }
 
-/* Whether there is anything to see: a log axis shows no zeros. */
-static bool has_points(const plot *drawn) {
+/* Whether any series has a value above `least`. */
+static bool has_points(const plot *drawn, double least) {
   for (size_t k = 0; k < drawn->count; ++k)
     for (size_t i = 0; i < drawn->rows; ++i)
-      if (isfinite(drawn->series[k].y[i]) && isfinite(drawn->x[i]) &&
-          (!drawn->is_log || drawn->series[k].y[i] > 0))
+      if (isfinite(drawn->series[k].y[i]) && isfinite(drawn->x[i]) && drawn->series[k].y[i] > least)
         return true;
   return false;
 }
@@ -139,12 +138,10 @@ int plot_make(const history *from, const char *name, const char *title, plot *to
               name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return CLI_INPUT;
   }
-  *to = (plot){.title = title,
-               .x_label = "time [s]",
-               .y_label = kinds[i].y_label,
-               .is_log = kinds[i].is_log};
+  *to = (plot){.title = title, .x_label = "time [s]", .y_label = kinds[i].y_label};
   int code = fill(from, &kinds[i], to);
-  if (code == CLI_DONE && !has_points(to)) {
+  to->is_log = kinds[i].is_log && has_points(to, 0); /* zeros alone go on a plain axis */
+  if (code == CLI_DONE && !has_points(to, -INFINITY)) {
     cli_error("history.csv has no %s to plot yet: %zu line%s of it", name, from->rows,
               from->rows == 1 ? "" : "s");
     code = CLI_INPUT;

@@ -31,6 +31,11 @@ extern const size_t plot_name_count;
 int plot_make(const history *from, const char *name, const char *title, plot *to);
 void plot_free(plot *drawn);
 
+/* The same for "outlet", "outlet.mass_flow" or "outlet.mass_flow_z": of the probe `outlet` of a
+ * folder its first quantity, that one, or one component of it. */
+bool plot_is_probe(const char *folder, const char *name);
+int plot_make_probe(const char *folder, const char *name, const char *title, plot *to);
+
 /* Written aside and renamed; an exit code, after a message unless CLI_DONE. */
 int plot_svg(const plot *drawn, const char *path);
 

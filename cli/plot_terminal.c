@@ -149,15 +149,16 @@ static void put_x_axis(const grid *g, const plot *drawn, plot_range range, FILE 
 }
 
 static void put_legend(const grid *g, const plot *drawn, FILE *to) {
-  fprintf(to, "%*s  ", LABEL, "");
+  fprintf(to, "%*s", LABEL - 1, "");
   for (size_t k = 0; k < drawn->count; ++k) {
+    fputs("   ", to);
     if (g->is_coloured)
       fprintf(to, "\033[%dm", colours[k]);
     if (g->is_fine && g->is_coloured)
       fputs("━━", to);
     else
       fputc(marks[k], to);
-    fprintf(to, "%s %s   ", g->is_coloured ? "\033[0m" : "", drawn->series[k].name);
+    fprintf(to, "%s %s", g->is_coloured ? "\033[0m" : "", drawn->series[k].name);
   }
   fputc('\n', to);
 }

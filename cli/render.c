@@ -132,6 +132,7 @@ typedef struct session {
   render_folder folder;
   render_view view;
   render_device *device;
+  noise random;
   canvas to;
   double time;   /* s: of the frame drawn last */
   size_t bodies; /* of it */
@@ -153,7 +154,8 @@ static int draw_stage(session *s, const render_stage *stage) {
   render_scene *ghosts =
       render_scene_build(s->device, stage->ghosts.data, stage->ghosts.count,
                          stage->ghost_boxes.data, stage->ghost_boxes.count, NULL, 0);
-  const image what = {.samples = s->options.samples,
+  const image what = {.random = &s->random,
+                      .samples = s->options.samples,
                       .threads = s->options.threads,
                       .camera = s->view.camera,
                       .middle = s->view.middle,
@@ -344,6 +346,7 @@ static int render(session *s, const char *frame_number, double time, bool has_ti
     return CLI_INPUT;
   s->to = (canvas){s->options.width, s->options.height,
                    malloc(3 * (size_t)s->options.width * (size_t)s->options.height)};
+  noise_make(&s->random);
   s->device = render_device_open(s->options.threads);
   if (!s->to.rgb || !s->device)
     return out_of_memory();

@@ -108,6 +108,7 @@ typedef struct render_view {
   image_camera camera;
   vec middle;
   float extent;    /* m */
+  float pixel;     /* m: width of a pixel at the middle of things */
   float lowest;    /* m: z of the lowest thing worth standing on */
   double range[2]; /* of the values that colours stand for */
   bool is_cut;     /* some values are above the range */

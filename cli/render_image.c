@@ -6,8 +6,6 @@
  * only. */
 #include "render_image.h"
 
-#include "render_noise.h"
-
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -270,7 +268,6 @@ static float tent(float u) { return u < 0.5f ? sqrtf(2 * u) - 1 : 1 - sqrtf(2 - 
 typedef struct work {
   const image *what;
   canvas *to;
-  noise random;
   rgb *sums;        /* of the samples so far, per pixel */
   bool *is_settled; /* the first samples agreed, with one another and with those around */
   bool is_second;   /* pass */
@@ -299,7 +296,7 @@ static float difference(rgb a, rgb b) {
 /* The first samples of a pixel; whether they agree. */
 static void sample_first(work *job, int x, int y, int n) {
   const size_t at = (size_t)y * (size_t)job->to->width + (size_t)x;
-  noise_sampler random = noise_sampler_of(&job->random, x, y);
+  noise_sampler random = noise_sampler_of(job->what->random, x, y);
   rgb sum = {0, 0, 0}, first = {0, 0, 0};
   float apart = 0;
   for (; random.index < n; random.index++) {
@@ -331,7 +328,7 @@ static void sample_rest(work *job, int x, int y, int n) {
   rgb sum = job->sums[at];
   int count = n;
   if (job->what->samples > n && is_busy(job, x, y, n)) {
-    noise_sampler random = noise_sampler_of(&job->random, x, y);
+    noise_sampler random = noise_sampler_of(job->what->random, x, y);
     for (random.index = n; random.index < job->what->samples; random.index++)
       sum = plus(sum, look_through(job, x, y, &random));
     count = job->what->samples;
@@ -388,7 +385,6 @@ bool image_draw(const image *what, canvas *to) {
     job->sums = sums;
     job->is_settled = is_settled;
     atomic_init(&job->next, 0);
-    noise_make(&job->random);
     draw_pass(job, false);
     draw_pass(job, true);
   }

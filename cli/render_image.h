@@ -3,6 +3,7 @@
 #define CLI_RENDER_IMAGE_H
 
 #include "render_colour.h"
+#include "render_noise.h"
 #include "render_scene.h"
 #include "render_text.h"
 
@@ -40,6 +41,7 @@ typedef struct image_pane {
 
 /* All in metres, from an origin near what matters. */
 typedef struct image {
+  const noise *random;
   int samples; /* per pixel */
   int threads; /* 0: all cores */
   image_camera camera;

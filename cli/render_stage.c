@@ -195,7 +195,7 @@ static void stage_container(const staging *s, size_t i) {
   const uint32_t open = bodies->shape_table[bodies->shape[i]].open;
   const vec half = half_edges(s, i);
   const scene_box box = box_at(s, i, half);
-  const float radius = 0.0035f * sqrtf(vec_dot(half, half));
+  const float radius = fmaxf(0.003f * sqrtf(vec_dot(half, half)), 0.75f * s->view->pixel);
   for (int axis = 0; axis < 3; ++axis) {
     const int b = (axis + 1) % 3, c = (axis + 2) % 3;
     for (int k = 0; k < 4; ++k)

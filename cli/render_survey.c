@@ -296,7 +296,10 @@ static int finish(survey *s, render_view *view) {
   view->lowest = -b[5];
   view->typical = s->has_bodies ? s->typical : 0.05f * view->extent;
   set_range(s, view);
-  return place_camera(s, &all, view);
+  const int code = place_camera(s, &all, view);
+  const vec away = vec_sub(view->middle, view->camera.at);
+  view->pixel = 2 * view->camera.tangent * sqrtf(vec_dot(away, away)) / (float)s->options->height;
+  return code;
 }
 
 int render_survey(const render_options *options, const render_folder *folder, size_t first,

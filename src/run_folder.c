@@ -120,6 +120,20 @@ talus_status tl_run_folder_cut(tl_run *run, uint64_t from) {
 
 /* ---- before the run -------------------------------------------------------------------------- */
 
+#define SCENE_HEAD "# The scene of this folder as talus "
+
+/* Not there, empty, or one that we wrote: it may go. What somebody wrote may not, least of all the
+ * scene that is about to run (-o .). */
+static bool is_own_scene(const char *path) {
+  char there[sizeof SCENE_HEAD - 1];
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0)
+    return errno == ENOENT;
+  const ssize_t n = read(fd, there, sizeof there);
+  close(fd);
+  return n == 0 || (n == (ssize_t)sizeof there && memcmp(there, SCENE_HEAD, sizeof there) == 0);
+}
+
 talus_status tl_run_folder_look(tl_run *run, bool *has_checkpoint) {
   *has_checkpoint = access(tl_run_path(run, "checkpoint.hdf"), F_OK) == 0;
   const char *path = tl_run_folder(run);
@@ -135,12 +149,19 @@ talus_status tl_run_folder_look(tl_run *run, bool *has_checkpoint) {
   for (const struct dirent *entry; empty && (entry = readdir(folder)) != NULL;)
     empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
   closedir(folder);
-  if (empty || run->def->resume || run->def->force)
+  if (empty || (run->def->resume && *has_checkpoint))
+    return TALUS_OK;
+  if ((run->def->resume || run->def->force) && !is_own_scene(tl_run_path(run, "scene.yaml")))
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "%s was not written by talus, and a run would replace it; give the results a "
+                   "folder of their own",
+                   tl_run_path(run, "scene.yaml"));
+  if (run->def->resume || run->def->force)
     return TALUS_OK;
   return tl_fail(TALUS_ERROR_INVALID,
                  "%s is not empty; --resume goes on with the run in it, --force begins anew (and "
                  "removes talus's own files there)",
-                 path);
+                 tl_run_folder(run));
 }
 
 static talus_status make_one(const char *path) {
@@ -169,9 +190,8 @@ static talus_status scene_text(const tl_run *run, tl_text *text) {
   scene.until.time = run->until;
   char *resolved;
   TL_TRY(talus_scene_write(&scene, &resolved));
-  tl_text_add(text,
-              "# The scene of this folder as talus %s understood it (%s precision, backend %s).\n",
-              talus_version(), TALUS_SINGLE ? "single" : "double", "cpu");
+  tl_text_add(text, SCENE_HEAD "%s understood it (%s precision, backend %s).\n", talus_version(),
+              TALUS_SINGLE ? "single" : "double", "cpu");
   tl_text_add_bytes(text, resolved, strlen(resolved));
   talus_text_free(resolved);
   return text->status;

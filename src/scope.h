@@ -16,6 +16,8 @@ typedef struct tl_scope {
   const tl_state *in; /* at t0; rows are slots */
   tl_state *out;      /* at t1; may be `in` itself where a stage says so */
   tl_arena *arena;    /* scratch of this scope */
+  struct tl_broad_cache
+      *broad_cache; /* what the broad phase keeps from step to step; may be NULL */
 } tl_scope;
 
 static inline uint32_t tl_scope_slot(const tl_scope *scope, size_t i) {

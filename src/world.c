@@ -51,6 +51,8 @@ static talus_status check_settings(const talus_world_def *def) {
                    def->solve.omega, def->solve.lambda);
   if (isnan(def->solve.bounce_speed) || isnan(def->margin) || isinf(def->margin))
     return tl_fail(TALUS_ERROR_INVALID, "solve.bounce_speed or contact.margin is not a number");
+  if (!(def->skin >= 0) || !tl_is_finite_d(def->skin))
+    return tl_fail(TALUS_ERROR_INVALID, "skin is %g; it must be >= 0 m", def->skin);
   if ((unsigned)def->broad > TALUS_BROAD_BVH ||
       (unsigned)def->solve.friction > TALUS_FRICTION_CCP || (unsigned)def->solve.method > TALUS_BB)
     return tl_fail(TALUS_ERROR_INVALID, "unknown broad phase or friction model");
@@ -95,6 +97,7 @@ talus_status talus_world_create(const talus_world_def *def, talus_world **world)
   made->model.gravity = def->gravity;
   made->model.dt = def->dt;
   made->model.broad = def->broad;
+  made->model.skin = def->skin;
   made->model.solve = def->solve;
   made->model.margin = def->margin;
   made->model.domain = def->domain;
@@ -136,6 +139,7 @@ void talus_world_destroy(talus_world *world) {
   tl_array_free(&world->fresh);
   tl_flow_release(&world->flow);
   tl_arena_free(&world->arena);
+  tl_broad_cache_free(&world->broad_cache);
   void *block = world;
   (void)tl_resize(&block, sizeof *world, 0);
 }
@@ -261,5 +265,6 @@ talus_status talus_world_ignore_groups(talus_world *world, uint32_t a, uint32_t 
   memmove(&rows[at + 1], &rows[at], (count - at) * sizeof made);
   rows[at] = made;
   model->ignored.count++;
+  tl_broad_forget(&world->broad_cache);
   return TALUS_OK;
 }

@@ -115,10 +115,14 @@ static talus_status check_period(const talus_world *world, const talus_body_def 
       tl_quat_rotate(q, tl_vec3((talus_real)shape->size[0], (talus_real)shape->size[1],
                                 (talus_real)shape->size[2]));
   const double lean[3] = {(double)normal.x, (double)normal.y, (double)normal.z};
-  const double size[3] = {box.hi.x - box.lo.x, box.hi.y - box.lo.y, box.hi.z - box.lo.z};
+  double size[3] = {box.hi.x - box.lo.x, box.hi.y - box.lo.y, box.hi.z - box.lo.z};
   const double period[3] = {domain->box.hi.x - domain->box.lo.x,
                             domain->box.hi.y - domain->box.lo.y,
                             domain->box.hi.z - domain->box.lo.z};
+  const uint32_t no_turning = TALUS_LOCK_RX | TALUS_LOCK_RY | TALUS_LOCK_RZ;
+  /* However it turns later. */
+  if (def->kind == TALUS_FREE && (def->lock & no_turning) != no_turning)
+    size[0] = size[1] = size[2] = 2 * (double)shape->radius * def->scale;
   for (int k = 0; k < 3; ++k) {
     if (!domain->periodic[k])
       continue;
@@ -257,6 +261,7 @@ talus_status talus_world_add_body(talus_world *world, const talus_body_def *def,
   if (def->kind == TALUS_KINEMATIC)
     write_motion(world, slot, def);
   world->model.bodies++;
+  tl_broad_forget(&world->broad_cache);
   if (body)
     *body = (talus_body){handle + 1, world->handles.data[handle].generation};
   return TALUS_OK;
@@ -295,6 +300,7 @@ talus_status tl_world_compact(talus_world *world, const uint8_t *remove, size_t 
   }
   *removed = model->bodies - kept;
   model->bodies = kept;
+  tl_broad_forget(&world->broad_cache);
   if (*removed > 0)
     tl_contact_renumber(&world->contacts, new_slot);
   tl_arena_release(&world->arena, mark);

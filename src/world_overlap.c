@@ -61,7 +61,7 @@ static talus_status find_contacts(talus_world *world, tl_contacts *contacts) {
         (!tl_is_finite(margins[i]) || !tl_box_is_finite(boxes[i])))
       return TALUS_OK;
   const talus_broad_kind broad = model->broad == TALUS_BROAD_AUTO
-                                     ? tl_broad_choose(model, model->bodies, &reason)
+                                     ? tl_broad_choose(model, &scope, boxes, &reason)
                                      : model->broad;
   TL_TRY(world->backend->find_pairs(broad, model, &scope, boxes, &pairs));
   return world->backend->find_contacts(model, &scope, &pairs, margins, contacts);

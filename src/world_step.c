@@ -116,7 +116,9 @@ static talus_status step_once(talus_world *world) {
                           .dt = model->dt,
                           .in = &world->state,
                           .out = &world->state,
-                          .arena = &world->arena};
+                          .arena = &world->arena,
+                          .broad_cache = &world->broad_cache};
+  world->broad_cache.chosen = world->last.broad; /* as a resumed run does */
   const talus_status status =
       tl_step_fixed(world->backend, model, &scope, &world->contacts, &world->last);
   if (status != TALUS_OK)

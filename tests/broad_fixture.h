@@ -102,7 +102,7 @@ static inline void make_periodic(scene *s, bool x, bool y, bool z, talus_dvec3 l
 
 /* Any shift by whole periods, written as plainly as possible. */
 static inline bool naive_axis(double alo, double ahi, double blo, double bhi, bool periodic,
-                       double length) {
+                              double length) {
   const int most = periodic ? 16 : 0;
   for (int k = -most; k <= most; ++k)
     if (alo + k * (periodic ? length : 0) <= bhi && blo <= ahi + k * (periodic ? length : 0))
@@ -207,7 +207,9 @@ static inline double uniform(tl_random *r, double lo, double hi) {
   return lo + (hi - lo) * tl_random_unit(r);
 }
 
-static inline size_t below(tl_random *r, size_t n) { return (size_t)(tl_random_unit(r) * (double)n); }
+static inline size_t below(tl_random *r, size_t n) {
+  return (size_t)(tl_random_unit(r) * (double)n);
+}
 
 static inline tl_random random_for(uint64_t seed) { return tl_random_start(seed, 77, 0); }
 
@@ -239,7 +241,9 @@ typedef struct recipe {
   double width, edge, offset, snap; /* snap: everything is a multiple of it; 0: not snapped */
 } recipe;
 
-static inline double snapped(double x, double snap) { return snap > 0 ? snap * floor(x / snap) : x; }
+static inline double snapped(double x, double snap) {
+  return snap > 0 ? snap * floor(x / snap) : x;
+}
 
 static inline double random_edge(tl_random *r, const recipe *c) {
   switch (c->sizes) {

@@ -291,6 +291,9 @@ TEST(impossible_emitters_are_refused_by_name) {
   f.model.domain = (talus_domain_def){.enabled = true, .box = {{0, 0, 0}, {1, 1, 0.5}}};
   def = good;
   CHECK_REFUSED("reaches out of the domain (0 to 0.5)");
+  fixture_periodic(&f, 1, true, false, false);
+  def.size = (talus_size_def){.kind = TALUS_SIZE_UNIFORM, .low = 1, .high = 3};
+  CHECK_REFUSED("longer than half the period");
 #undef CHECK_REFUSED
   CHECK_EQ_U64(flow.emitters.count, 0);
   tl_flow_release(&flow);

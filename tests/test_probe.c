@@ -138,6 +138,21 @@ TEST(arms_reach_through_a_periodic_border) {
   bench_free(&b);
 }
 
+/* Whichever of the two has the lower uid, and with it the image that the point is in. */
+TEST(arms_of_a_static_body_reach_through_a_periodic_border) {
+  bench b = bench_make();
+  fixture_periodic(&b.f, 10, true, false, false);
+  body(&b, 9.8, 0, 0, TL_FLAG_FIXED), body(&b, 0.6, 0, 0, 0), body(&b, 9.8, 0, 0, TL_FLAG_FIXED);
+  const uint32_t first = probe_on(&b, 0, TALUS_RECORD_TORQUE),
+                 last = probe_on(&b, 2, TALUS_RECORD_TORQUE);
+  touch(&b, 0, 1, tl_dvec3(10.2, 0, 0), tl_vec3(0, 1, 0));
+  touch(&b, 1, 2, tl_dvec3(0.2, 0, 0), tl_vec3(0, -1, 0));
+  step(&b, 0, 1);
+  CHECK_NEAR(finish(&b, first, 1).torque[2], -0.4, 1e-6);
+  CHECK_NEAR(finish(&b, last, 1).torque[2], -0.4, 1e-6);
+  bench_free(&b);
+}
+
 TEST(energy_of_a_body_is_translation_and_rotation) {
   bench b = bench_make();
   const talus_shape brick = fixture_shape(&b.f, TALUS_BOX, 1, 2, 3, 0);

@@ -108,6 +108,22 @@ TEST(groups_that_are_ignored_pass_through_each_other) {
   talus_world_destroy(world);
 }
 
+TEST(fill_may_go_where_an_ignored_group_is) {
+  const char *text =
+      HEAD "bodies:\n"
+           "  - {shape: {box: [4, 4, 4]}, material: rock, fixed: true, group: ghost}\n"
+           "  - fill: {shape: ball, material: rock, count: 20, group: grains,\n"
+           "           in: {box: [[-1, -1, -1], [1, 1, 1]]}}\n";
+  char longer[2000];
+  snprintf(longer, sizeof longer, "%signore: [[ghost, grains]]\n", text);
+  talus_world *world = build(longer);
+  CHECK_EQ_U64(talus_world_body_count(world), 21);
+  talus_world_destroy(world);
+  /* Without `ignore` the box is in the way. */
+  snprintf(longer, sizeof longer, "%signore: [[ghost, ghost], [grains, grains]]\n", text);
+  CHECK(strstr(build_error(longer), "only 0 of 20 bodies fit"));
+}
+
 /* Restitution 1 of the pair, though both materials have 0. */
 TEST(pairs_override_their_materials) {
   talus_world *world = build(

@@ -156,6 +156,24 @@ TEST(bad_definitions_are_refused_with_the_culprit_named) {
   CHECK(talus_world_create(&def, &world) == TALUS_ERROR_INVALID);
 }
 
+/* A free box must keep within half a period when it turns, too. */
+TEST(body_longer_than_half_a_period_is_refused_however_it_lies) {
+  talus_world_def def = talus_world_def_default();
+  def.domain = (talus_domain_def){
+      .enabled = true, .box = {{0, 0, 0}, {1, 1, 1}}, .periodic = {true, false, false}};
+  talus_world *world = rig_world(&def);
+  talus_body_def body = talus_body_def_default();
+  body.material = rig_material(world, 0.5, 0);
+  body.shape = rig_shape(world, TALUS_BOX, 0.1, 0.1, 0.6, 0); /* short on the periodic axis */
+  CHECK(talus_world_add_body(world, &body, NULL) == TALUS_ERROR_INVALID);
+  CHECK_MSG(strstr(talus_last_error(), "periodic axis x"), "%s", talus_last_error());
+  body.lock = TALUS_LOCK_RX | TALUS_LOCK_RY | TALUS_LOCK_RZ;
+  CHECK_OK(talus_world_add_body(world, &body, NULL));
+  body.lock = 0, body.scale = 0.8; /* a diagonal of 0.493 */
+  CHECK_OK(talus_world_add_body(world, &body, NULL));
+  talus_world_destroy(world);
+}
+
 TEST(views_show_and_change_the_state_and_block_the_step) {
   talus_material m;
   talus_shape ball;

@@ -34,7 +34,9 @@ TALUS_API void talus_scene_free(talus_scene *scene);
 /* The scene as resolved, all defaults filled in, as YAML that loads to the same scene. */
 TALUS_API talus_status talus_scene_write(const talus_scene *scene, char **text);
 
-/* A world holding the scene at time 0. threads: 0 for all cores. */
+/* A world holding the scene at time 0. threads: 0 for all cores. Likely mistakes of a valid scene
+ * (a density in g/cm3, bodies that overlap, ...) go to the log as warnings, each kind once; `quiet`
+ * in the scene silences them. */
 TALUS_API talus_status talus_scene_build(const talus_scene *scene, int threads, talus_log_fn *log,
                                          void *log_context, talus_world **world);
 

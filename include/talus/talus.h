@@ -10,7 +10,9 @@
  *   talus_shape_def shape = talus_shape_def_default();
  *   shape.kind = TALUS_SPHERE, shape.size[0] = 0.1;
  *   talus_world_add_shape(world, &shape, &ball);
+ *   talus_material_def stone = talus_material_def_default();
  *   talus_body_def body = talus_body_def_default();
+ *   talus_world_add_material(world, &stone, &body.material);
  *   body.shape = ball, body.position.z = 1.0;
  *   talus_world_add_body(world, &body, NULL);
  *   talus_world_step(world, 1000);
@@ -203,13 +205,16 @@ typedef struct talus_domain_def {
   talus_outside outside;
 } talus_domain_def;
 
-/* Finished log lines, without newline. level: 0 error, 1 warning, 2 info, 3 debug. */
+/* Finished log lines, without newline at the end. level: 0 error, 1 warning, 2 info, 3 debug. A
+ * warning about a scene file may have two more lines within: the one it means, and a caret. */
 typedef void talus_log_fn(void *context, int level, const char *line);
 
 typedef struct talus_world_def {
   talus_vec3 gravity; /* m/s2 */
   double dt;          /* s, the fixed step */
   talus_broad_kind broad;
+  double skin; /* m: pairs are found within this much more and kept until boxes have moved by about
+                  half of it; results are the same. 0: pairs are found in every step */
   talus_solve_def solve;
   double margin; /* m: contacts are found up to this gap; < 0: from speed and dt */
   talus_domain_def domain;

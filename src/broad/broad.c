@@ -7,9 +7,6 @@
 #include "base/sort.h"
 #include "kernels/aabb.h"
 
-/* Below, sorting bodies into bins costs more than testing all pairs. */
-#define FEW_BODIES ((size_t)64)
-
 const char *tl_broad_name(talus_broad_kind kind) {
   switch (kind) {
   case TALUS_BROAD_AUTO:
@@ -28,16 +25,6 @@ const char *tl_broad_name(talus_broad_kind kind) {
     return "bvh";
   }
   return "unknown";
-}
-
-talus_broad_kind tl_broad_choose(const tl_model *model, size_t bodies, const char **reason) {
-  (void)model;
-  if (bodies <= FEW_BODIES) {
-    *reason = "64 bodies or fewer: testing every pair costs less than sorting into bins";
-    return TALUS_BROAD_BRUTE;
-  }
-  *reason = "more than 64 bodies: bins take time in proportion to bodies and pairs";
-  return TALUS_BROAD_BINS;
 }
 
 bool tl_broad_allows(const tl_model *model, uint32_t a, uint32_t b) {
@@ -68,8 +55,7 @@ static bool is_bad(void *context, size_t i) {
   return has_nan(box) || tl_body_shape(work->model, tl_scope_slot(work->scope, i))->bounded;
 }
 
-static talus_status check_boxes(const tl_model *model, const tl_scope *scope,
-                                const talus_box *boxes) {
+talus_status tl_broad_check(const tl_model *model, const tl_scope *scope, const talus_box *boxes) {
   check_work work = {model, scope, boxes};
   const size_t bad = tl_find_first(&model->par, scope->count, is_bad, &work);
   if (bad == SIZE_MAX)
@@ -117,33 +103,41 @@ static talus_status sort_pairs(const tl_model *model, tl_arena *arena, tl_pairs 
   return TALUS_OK;
 }
 
+static talus_status find_pairs(talus_broad_kind kind, const tl_model *model, const tl_scope *scope,
+                               const talus_box *boxes, tl_pairs *pairs) {
+  tl_sweep_order *order = scope->broad_cache ? &scope->broad_cache->order : NULL;
+  switch (kind) {
+  case TALUS_BROAD_BINS:
+    return tl_bins_find_pairs(model, scope, boxes, pairs);
+  case TALUS_BROAD_BRUTE:
+    return tl_brute_find_pairs(model, scope, boxes, pairs);
+  case TALUS_BROAD_KDTREE:
+    return tl_kdtree_find_pairs(model, scope, boxes, pairs);
+  case TALUS_BROAD_CELLS:
+    return tl_cells_find_pairs(model, scope, boxes, pairs);
+  case TALUS_BROAD_SWEEP:
+    return tl_sweep_find_pairs(model, scope, boxes, order, pairs);
+  case TALUS_BROAD_BVH:
+    return tl_bvh_find_pairs(model, scope, boxes, pairs);
+  case TALUS_BROAD_AUTO:
+    break;
+  }
+  return tl_fail(TALUS_ERROR_INVALID, "broad phase %d (%s) does not name an algorithm: use bins",
+                 (int)kind, tl_broad_name(kind));
+}
+
+talus_status tl_broad_find_anew(talus_broad_kind kind, const tl_model *model, const tl_scope *scope,
+                                const talus_box *boxes, tl_pairs *pairs) {
+  *pairs = (tl_pairs){0};
+  TL_TRY(find_pairs(kind, model, scope, boxes, pairs));
+  return sort_pairs(model, scope->arena, pairs);
+}
+
 talus_status tl_broad_find_pairs(talus_broad_kind kind, const tl_model *model,
                                  const tl_scope *scope, const talus_box *boxes, tl_pairs *pairs) {
   *pairs = (tl_pairs){0};
-  TL_TRY(check_boxes(model, scope, boxes));
-  switch (kind) {
-  case TALUS_BROAD_BINS:
-    TL_TRY(tl_bins_find_pairs(model, scope, boxes, pairs));
-    break;
-  case TALUS_BROAD_BRUTE:
-    TL_TRY(tl_brute_find_pairs(model, scope, boxes, pairs));
-    break;
-  case TALUS_BROAD_KDTREE:
-    TL_TRY(tl_kdtree_find_pairs(model, scope, boxes, pairs));
-    break;
-  case TALUS_BROAD_CELLS:
-    TL_TRY(tl_cells_find_pairs(model, scope, boxes, pairs));
-    break;
-  case TALUS_BROAD_SWEEP:
-    TL_TRY(tl_sweep_find_pairs(model, scope, boxes, NULL, pairs));
-    break;
-  case TALUS_BROAD_BVH:
-    TL_TRY(tl_bvh_find_pairs(model, scope, boxes, pairs));
-    break;
-  default:
-    return tl_fail(TALUS_ERROR_INVALID,
-                   "broad phase %d (%s) does not name an algorithm: use bins", (int)kind,
-                   tl_broad_name(kind));
-  }
-  return sort_pairs(model, scope->arena, pairs);
+  if (model->skin > 0 && scope->broad_cache && !scope->members)
+    return tl_skin_find_pairs(kind, model, scope, boxes, pairs);
+  TL_TRY(tl_broad_check(model, scope, boxes));
+  return tl_broad_find_anew(kind, model, scope, boxes, pairs);
 }

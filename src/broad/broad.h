@@ -15,13 +15,44 @@
 talus_status tl_broad_find_pairs(talus_broad_kind kind, const tl_model *model,
                                  const tl_scope *scope, const talus_box *boxes, tl_pairs *pairs);
 
-/* What AUTO means for this many bodies, with the reason in words for the log. */
-talus_broad_kind tl_broad_choose(const tl_model *model, size_t bodies, const char **reason);
+/* What AUTO means for these boxes, with the reason in words for the log. Given a cache, it stays
+ * with the last choice until another one is clearly better. */
+talus_broad_kind tl_broad_choose(const tl_model *model, const tl_scope *scope,
+                                 const talus_box *boxes, const char **reason);
 
 const char *tl_broad_name(talus_broad_kind kind);
 
-/* What the sweep keeps from call to call, so that sorting is quick when little has moved. */
+/* Entries in the order of the last sweep: sorting is quick when little has moved since. */
 typedef TL_ARRAY(uint32_t) tl_sweep_order;
+
+/* What can be kept from one call to the next on the same bodies (scope.broad_cache). Pairs are the
+ * same with and without, so it is not part of any state that is saved. Zeroed, it is empty. */
+typedef struct tl_broad_cache {
+  talus_broad_kind chosen; /* by tl_broad_choose */
+  tl_sweep_order order;
+
+  /* The Verlet skin (model.skin > 0), see skin.c. */
+  bool valid;
+  double skin;               /* with which the candidates were found */
+  size_t ignored;            /* pairs of groups that were ignored then */
+  TL_ARRAY(talus_box) grown; /* boxes by then, and half the skin on every side */
+  TL_ARRAY(tl_pair) candidates;
+  uint64_t renewals; /* how often they were found anew */
+} tl_broad_cache;
+
+/* Bodies came, went or changed places, or a mask was changed: candidates are to be found anew. */
+void tl_broad_forget(tl_broad_cache *cache);
+void tl_broad_cache_free(tl_broad_cache *cache);
+
+/* Fails if a box is not finite that should be, naming the body. */
+talus_status tl_broad_check(const tl_model *model, const tl_scope *scope, const talus_box *boxes);
+
+/* The parts of tl_broad_find_pairs: without a skin, of boxes that have been checked; and with a
+ * skin and a cache, for all bodies. */
+talus_status tl_broad_find_anew(talus_broad_kind kind, const tl_model *model, const tl_scope *scope,
+                                const talus_box *boxes, tl_pairs *pairs);
+talus_status tl_skin_find_pairs(talus_broad_kind kind, const tl_model *model, const tl_scope *scope,
+                                const talus_box *boxes, tl_pairs *pairs);
 
 /* One file each. Unsorted unique pairs of slots, a < b, in an order that does not depend on the
  * number of threads. *pairs is the last block taken from the arena; scratch stays beneath it until
@@ -37,8 +68,8 @@ talus_status tl_cells_find_pairs(const tl_model *model, const tl_scope *scope,
 /* last: the order of the call before and, on return, of this one; NULL: sorts anew. */
 talus_status tl_sweep_find_pairs(const tl_model *model, const tl_scope *scope,
                                  const talus_box *boxes, tl_sweep_order *last, tl_pairs *pairs);
-talus_status tl_bvh_find_pairs(const tl_model *model, const tl_scope *scope,
-                               const talus_box *boxes, tl_pairs *pairs);
+talus_status tl_bvh_find_pairs(const tl_model *model, const tl_scope *scope, const talus_box *boxes,
+                               tl_pairs *pairs);
 
 /* Whether the pair of slots takes part in collisions at all. */
 bool tl_broad_allows(const tl_model *model, uint32_t a, uint32_t b);

@@ -14,11 +14,11 @@
 
 #define FAN       ((size_t)TL_LANES)
 #define FAN_SHIFT 3
-#define LEVELS    12           /* 8^12 entries are more than 32 bits can number */
-#define FINE      256.0        /* numbers along a small box */
-#define CODE_BITS 18           /* of a coordinate in the code, at most; one less than FINE's needs */
-#define COARSER   7            /* bits of a number that the code leaves out */
-#define SIZES     64           /* classes of size, a factor of 4 each; the median amid one */
+#define LEVELS    12    /* 8^12 entries are more than 32 bits can number */
+#define FINE      256.0 /* numbers along a small box */
+#define CODE_BITS 18    /* of a coordinate in the code, at most; one less than FINE's needs */
+#define COARSER   7     /* bits of a number that the code leaves out */
+#define SIZES     64    /* classes of size, a factor of 4 each; the median amid one */
 #define SIZE_BITS 6
 #define LEAVES    ((size_t)64) /* of a block of the search */
 
@@ -78,8 +78,7 @@ static void fit_leaves(void *context, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i)
     for (size_t k = 0; k < FAN; ++k) {
       const size_t j = i * FAN + k;
-      const tl_lane lane =
-          j < t->entries.count ? lane_of(t, &t->entry[j].box) : tl_lane_none();
+      const tl_lane lane = j < t->entries.count ? lane_of(t, &t->entry[j].box) : tl_lane_none();
       tl_lanes_set(&t->of[0][i], (int)k, &lane);
     }
 }
@@ -191,7 +190,8 @@ static void search_leaf(const tree *t, size_t p, tl_sink *sink) {
   while (top > 0) {
     const visit at = stack[--top];
     const tl_lanes *children = &t->of[at.level][at.node];
-    const size_t least = p >> (FAN_SHIFT * (at.level - 1)); /* the child that holds p, or its like */
+    const size_t least =
+        p >> (FAN_SHIFT * (at.level - 1)); /* the child that holds p, or its like */
     for (unsigned hits = tl_lanes_overlap(children, &box); hits != 0; hits &= hits - 1) {
       const int k = tl_lowest_bit(hits);
       const size_t child = at.node * FAN + (size_t)k;
@@ -219,11 +219,10 @@ static void search(const void *context, size_t block, tl_sink *sink) {
     search_leaf(t, p, sink);
 }
 
-talus_status tl_bvh_find_pairs(const tl_model *model, const tl_scope *scope,
-                               const talus_box *boxes, tl_pairs *pairs) {
+talus_status tl_bvh_find_pairs(const tl_model *model, const tl_scope *scope, const talus_box *boxes,
+                               tl_pairs *pairs) {
   tree t = {0};
   TL_TRY(build(model, scope, boxes, &t));
-  const size_t blocks =
-      tl_entries_wide_blocks(&t.entries) + (t.count[0] + LEAVES - 1) / LEAVES;
+  const size_t blocks = tl_entries_wide_blocks(&t.entries) + (t.count[0] + LEAVES - 1) / LEAVES;
   return tl_search(&model->par, scope->arena, blocks, search, &t, pairs);
 }

@@ -11,7 +11,8 @@
  *     through a list of pairs it has already met;
  *   - coordinates are clamped to the grid, so that nothing is ever outside.
  * The cell is not necessarily as small as the longest box: small cells put boxes into more lists,
- * and a few long boxes should not make all cells large. Its size is that of least estimated cost. */
+ * and a few long boxes should not make all cells large. Its size is that of least estimated cost.
+ */
 #include "base/sort.h"
 #include "broad/entries.h"
 
@@ -28,7 +29,7 @@
 
 typedef struct grid {
   tl_entries entries;
-  double size;      /* of a cell; boxes longer than that are large */
+  double size; /* of a cell; boxes longer than that are large */
   double origin[3], inverse;
   uint32_t last[3]; /* cell along each axis */
   uint32_t row, plane;
@@ -219,7 +220,8 @@ static void count_places(void *context, size_t begin, size_t end) {
     uint64_t count = 0;
     for (size_t i = b * BLOCK; i < block_end(g, b); ++i) {
       const corners c = corners_of(g, &g->entry[i].box);
-      count += (uint64_t)(c.hi[0] - c.lo[0] + 1) * (c.hi[1] - c.lo[1] + 1) * (c.hi[2] - c.lo[2] + 1);
+      count +=
+          (uint64_t)(c.hi[0] - c.lo[0] + 1) * (c.hi[1] - c.lo[1] + 1) * (c.hi[2] - c.lo[2] + 1);
     }
     g->first[b] = count;
   }
@@ -234,8 +236,8 @@ static void fill_places(void *context, size_t begin, size_t end) {
       for (uint32_t z = c.lo[2]; z <= c.hi[2]; ++z)
         for (uint32_t y = c.lo[1]; y <= c.hi[1]; ++y)
           for (uint32_t x = c.lo[0]; x <= c.hi[0]; ++x) {
-            const uint32_t beyond =
-                (uint32_t)(x > c.lo[0]) | (uint32_t)(y > c.lo[1]) << 1 | (uint32_t)(z > c.lo[2]) << 2;
+            const uint32_t beyond = (uint32_t)(x > c.lo[0]) | (uint32_t)(y > c.lo[1]) << 1 |
+                                    (uint32_t)(z > c.lo[2]) << 2;
             g->cell[at] = number_of(g, x, y, z);
             g->place[at++] = (uint32_t)i << 3 | beyond;
           }
@@ -286,8 +288,8 @@ static size_t find_cell(const grid *g, uint32_t cell) {
   return lo;
 }
 
-/* A large one against the small ones of the cells it covers, row by row: each in the cell where both
- * begin, or the one that begins later. */
+/* A large one against the small ones of the cells it covers, row by row: each in the cell where
+ * both begin, or the one that begins later. */
 static void search_cover(const grid *g, const tl_entry *a, const corners *c, tl_sink *sink) {
   for (uint32_t z = c->lo[2]; z <= c->hi[2]; ++z)
     for (uint32_t y = c->lo[1]; y <= c->hi[1]; ++y) {

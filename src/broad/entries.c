@@ -12,9 +12,9 @@
 
 typedef struct chunk {
   uint32_t of_class[TL_BINS_CLASSES + 1];
-  double lo[3], hi[3];  /* of the boxes at home that are not wide */
-  uint32_t wides;       /* then where they start */
-  uint64_t first;       /* entries, then where they start */
+  double lo[3], hi[3]; /* of the boxes at home that are not wide */
+  uint32_t wides;      /* then where they start */
+  uint64_t first;      /* entries, then where they start */
 } chunk;
 
 typedef struct survey {
@@ -91,15 +91,17 @@ static double variance(const double *x, size_t n) {
   return squares;
 }
 
-/* By insertion: the library's qsort may allocate. */
+/* Shell's method: the library's qsort may allocate. */
 static void sort_sample(double *x, size_t n) {
-  for (size_t i = 1; i < n; ++i) {
-    const double value = x[i];
-    size_t at = i;
-    for (; at > 0 && x[at - 1] > value; --at)
-      x[at] = x[at - 1];
-    x[at] = value;
-  }
+  static const size_t gaps[] = {57, 23, 10, 4, 1};
+  for (size_t g = 0; g < sizeof gaps / sizeof *gaps; ++g)
+    for (size_t i = gaps[g]; i < n; ++i) {
+      const double value = x[i];
+      size_t at = i;
+      for (; at >= gaps[g] && x[at - gaps[g]] > value; at -= gaps[g])
+        x[at] = x[at - gaps[g]];
+      x[at] = value;
+    }
 }
 
 /* Where most boxes are and how large, from a sample: the range without the outermost 1/32 on either
@@ -253,8 +255,9 @@ talus_status tl_entries_make(const tl_model *model, const tl_scope *scope, const
                     .count = scope->count};
   survey s = {.entries = e, .wide_class = TL_BINS_WIDE};
   if (model->bodies >= TL_ENTRY_STATIC)
-    return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu bodies are more than a broad phase can number (%u)",
-                   model->bodies, TL_ENTRY_STATIC - 1);
+    return tl_fail(TALUS_ERROR_UNSUPPORTED,
+                   "%zu bodies are more than a broad phase can number (%u)", model->bodies,
+                   TL_ENTRY_STATIC - 1);
   TL_TAKE(scope->arena, chunk_count(e), &s.chunks);
   tl_for(&model->par, chunk_count(e), 1, look_at_chunks, &s);
   add_up(&s);

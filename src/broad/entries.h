@@ -95,8 +95,8 @@ static inline uint32_t tl_quantise(const tl_quanta *quanta, int k, double x) {
   return t < quanta->last ? (uint32_t)t : (uint32_t)quanta->last;
 }
 
-/* Quanta of the shape of `edge` and no wider, but where 2^most_bits would not reach across the scene;
- * the axis with most of them has a power of two. */
+/* Quanta of the shape of `edge` and no wider, but where 2^most_bits would not reach across the
+ * scene; the axis with most of them has a power of two. */
 tl_quanta tl_entries_quanta(const tl_entries *entries, const double edge[3], int most_bits);
 
 #endif

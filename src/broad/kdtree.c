@@ -4,16 +4,16 @@
 #include "base/sort.h"
 #include "kernels/morton.h"
 
-#define BLOCK       ((size_t)256) /* entries that are cut together */
+#define BLOCK       ((size_t)256)  /* entries that are cut together */
 #define SWEEP_BLOCK ((size_t)2048) /* records that are swept together */
-#define FINE        8.0           /* quanta along a small box: more cost sorting, less candidates */
-#define MOST_ASPECT 64.0          /* of a typical box, for the shape of cells */
-#define ORDER_BITS  24            /* of the curve along which entries are ordered */
+#define FINE        8.0  /* quanta along a small box: more cost sorting, less candidates */
+#define MOST_ASPECT 64.0 /* of a typical box, for the shape of cells */
+#define ORDER_BITS  24   /* of the curve along which entries are ordered */
 #define LENGTH_BITS 6
 
 /* Bits of an axis in a code. */
-static const uint64_t axis_bits[3] = {UINT64_C(0x1249249249249249), UINT64_C(0x1249249249249249)
-                                                                        << 1,
+static const uint64_t axis_bits[3] = {UINT64_C(0x1249249249249249),
+                                      UINT64_C(0x1249249249249249) << 1,
                                       UINT64_C(0x1249249249249249) << 2};
 
 static inline int highest_bit(uint64_t x) {
@@ -30,8 +30,8 @@ static uint64_t code_of(const tl_quanta *q, const double x[3]) {
   return tl_morton3(tl_quantise(q, 0, x[0]), tl_quantise(q, 1, x[1]), tl_quantise(q, 2, x[2]));
 }
 
-/* Puts the records of the box low ... high (as codes) into keys; axes: bits of those it may still be
- * cut along. *volume: of their cells, in those of the greatest depth. Returns how many. */
+/* Puts the records of the box low ... high (as codes) into keys; axes: bits of those it may still
+ * be cut along. *volume: of their cells, in those of the greatest depth. Returns how many. */
 static int place(const tl_kdtree *tree, uint64_t low, uint64_t high, unsigned axes, uint64_t *keys,
                  uint64_t *volume) {
   if (low == high) {
@@ -108,8 +108,8 @@ static void cut_blocks(void *context, size_t begin, size_t end) {
   const unsigned axes = tree->split ? 7u : 0u;
   for (size_t b = begin; b < end; ++b) {
     uint64_t *keys = work->pieces + b * BLOCK * TL_KDTREE_PIECES;
-    const size_t last = b * BLOCK + BLOCK < tree->entries.count ? b * BLOCK + BLOCK
-                                                                : tree->entries.count;
+    const size_t last =
+        b * BLOCK + BLOCK < tree->entries.count ? b * BLOCK + BLOCK : tree->entries.count;
     uint64_t count = 0, volume;
     for (size_t i = b * BLOCK; i < last; ++i) {
       tl_entry *e = &tree->entry[i];
@@ -128,8 +128,8 @@ static void write_blocks(void *context, size_t begin, size_t end) {
   const tl_kdtree *tree = work->tree;
   for (size_t b = begin; b < end; ++b) {
     const uint64_t *keys = work->pieces + b * BLOCK * TL_KDTREE_PIECES;
-    const size_t last = b * BLOCK + BLOCK < tree->entries.count ? b * BLOCK + BLOCK
-                                                                : tree->entries.count;
+    const size_t last =
+        b * BLOCK + BLOCK < tree->entries.count ? b * BLOCK + BLOCK : tree->entries.count;
     size_t at = (size_t)work->first[b];
     for (size_t i = b * BLOCK; i < last; ++i)
       for (uint8_t n = work->of_entry[i]; n > 0; --n) {

@@ -16,7 +16,8 @@
  *   4.1  A cut is kept if the cells of all pieces it leads to have less volume than the own cell.
  *   5.5  The sweep runs for every record on its own, so in parallel (its future work 7.2).
  *   6    kd-tree-2 makes pairs unique by a list of them. Here a pair counts in the cell that holds
- *        the point max(low corner, low corner), of which there is one: no memory, no second look. */
+ *        the point max(low corner, low corner), of which there is one: no memory, no second look.
+ */
 #ifndef TL_BROAD_KDTREE_H
 #define TL_BROAD_KDTREE_H
 
@@ -43,14 +44,14 @@ talus_status tl_kdtree_build(const tl_model *model, const tl_scope *scope, const
 /* What the tables of the paper show. */
 typedef struct tl_kdtree_statistics {
   size_t bodies;
-  size_t records;        /* its sub-elements */
-  double volume_ratio;   /* V_n / V_e: of the cells of all records to the bodies, each taken as the
-                            ellipsoid that fills its box */
-  uint64_t candidates;   /* kd-tree-1: pairs of records of which one cell holds the other */
-  uint64_t overlapping;  /* of these, pairs whose spheres overlap: its true positives */
-  uint64_t unique;       /* kd-tree-2: the same, each pair of bodies once */
-  size_t bytes;          /* most that was taken from the arena */
-  double seconds_build;  /* codes and sort */
+  size_t records;       /* its sub-elements */
+  double volume_ratio;  /* V_n / V_e: of the cells of all records to the bodies, each taken as the
+                           ellipsoid that fills its box */
+  uint64_t candidates;  /* kd-tree-1: pairs of records of which one cell holds the other */
+  uint64_t overlapping; /* of these, pairs whose spheres overlap: its true positives */
+  uint64_t unique;      /* kd-tree-2: the same, each pair of bodies once */
+  size_t bytes;         /* most that was taken from the arena */
+  double seconds_build; /* codes and sort */
   double seconds_sweep_1, seconds_sweep_2; /* of either variant */
 } tl_kdtree_statistics;
 

@@ -29,9 +29,8 @@ static inline unsigned tl_lanes_overlap(const tl_lanes *boxes, const tl_lane *bo
   const int32_t x1 = box->hi[0], y1 = box->hi[1], z1 = box->hi[2];
   uint32_t misses = 0;
   for (int k = 0; k < TL_LANES; ++k) {
-    const int32_t sign = (x1 - boxes->lo[0][k]) | (boxes->hi[0][k] - x0) |
-                         (y1 - boxes->lo[1][k]) | (boxes->hi[1][k] - y0) |
-                         (z1 - boxes->lo[2][k]) | (boxes->hi[2][k] - z0);
+    const int32_t sign = (x1 - boxes->lo[0][k]) | (boxes->hi[0][k] - x0) | (y1 - boxes->lo[1][k]) |
+                         (boxes->hi[1][k] - y0) | (z1 - boxes->lo[2][k]) | (boxes->hi[2][k] - z0);
     misses |= (uint32_t)(sign >> 31) & tl_lane_bit[k];
   }
   return ~misses & 0xffu;

@@ -2,7 +2,7 @@
 
 #include "base/sort.h"
 
-#define TRIALS ((size_t)16) /* at most, and no more than an eighth of all blocks */
+#define TRIALS ((size_t)16)   /* at most, and no more than an eighth of all blocks */
 #define LEAST  ((uint64_t)16) /* pairs of room for a block */
 
 typedef struct search_work {

@@ -3,26 +3,27 @@
  * before it ends. For N even boxes in space these are in the order of N^(2/3), so this is for small
  * N, for scenes that are long and thin, and to compare with.
  *
- * Ends are whole numbers, from a map that never decreases: what overlaps exactly does so in numbers,
- * and the few that do are tested exactly. Along the two other axes the numbers have 15 bits, and
- * most boxes miss by a sign bit, many at a time. A cache keeps the order from one call to the next:
- * it is nearly sorted then, and insertion takes time in proportion to how many have changed places. */
+ * Ends are whole numbers, from a map that never decreases: what overlaps exactly does so in
+ * numbers, and the few that do are tested exactly. Along the two other axes the numbers have 15
+ * bits, and most boxes miss by a sign bit, many at a time. A cache keeps the order from one call to
+ * the next: it is nearly sorted then, and insertion takes time in proportion to how many have
+ * changed places. */
 #include "base/sort.h"
 #include "broad/entries.h"
 
-#define BITS       30                /* of a place along the axis of the sweep */
-#define CROSS_BITS 15                /* of one along the others: differences fit 16 bits */
-#define BLOCK      ((size_t)256)     /* boxes of a block of the search */
-#define RUN        ((size_t)32)      /* boxes that are tested together */
-#define MOVES      ((size_t)8)       /* per box that insertion may make before sorting anew is better */
+#define BITS       30            /* of a place along the axis of the sweep */
+#define CROSS_BITS 15            /* of one along the others: differences fit 16 bits */
+#define BLOCK      ((size_t)256) /* boxes of a block of the search */
+#define RUN        ((size_t)32)  /* boxes that are tested together */
+#define MOVES      ((size_t)8)   /* per box that insertion may make before sorting anew is better */
 
 typedef struct sweeper {
   tl_entries entries;
   int axis, cross[2];
   tl_quanta along, across;
-  uint32_t *lower; /* sorted: where boxes begin along the axis; first by entry */
-  uint32_t *order; /* entries in that order */
-  uint32_t *upper; /* where they end */
+  uint32_t *lower;        /* sorted: where boxes begin along the axis; first by entry */
+  uint32_t *order;        /* entries in that order */
+  uint32_t *upper;        /* where they end */
   int16_t *lo[2], *hi[2]; /* along the other axes; RUN more than there are, which miss everything */
 } sweeper;
 

@@ -26,6 +26,19 @@ static talus_status check_times(const talus_emitter_def *def, const char *what) 
   return TALUS_OK;
 }
 
+/* The largest scale that can come; 0 where that is not known beforehand. */
+static double largest_size(const talus_size_def *size) {
+  double most = 0;
+  if (size->kind == TALUS_SIZE_ONE)
+    return 1;
+  if (size->kind == TALUS_SIZE_UNIFORM)
+    return size->high;
+  for (size_t i = 0; size->kind == TALUS_SIZE_TABLE && i < size->rows; ++i)
+    if (size->table[2 * i + 1] > 0)
+      most = fmax(most, size->table[2 * i]);
+  return most;
+}
+
 static talus_status check_emitter(const tl_model *model, const talus_emitter_def *def,
                                   const char *what) {
   bool spans[3];
@@ -35,6 +48,9 @@ static talus_status check_emitter(const tl_model *model, const talus_emitter_def
   TL_TRY(check_times(def, what));
   TL_TRY(tl_size_check(&def->size, what));
   TL_TRY(tl_region_check(&def->from, what));
+  const tl_trial largest =
+      tl_trial_make(model, &def->body, largest_size(&def->size), tl_quat_identity());
+  TL_TRY(tl_trial_check_period(model, &largest, what));
   return tl_region_check_domain(model, &def->from, what, spans);
 }
 

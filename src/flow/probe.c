@@ -104,18 +104,28 @@ static talus_dvec3 centre_before(const tl_model *model, const tl_scope *scope, u
   return tl_dmadd(scope->out->position[slot], -scope->dt, scope->out->velocity[slot]);
 }
 
+/* From the centre of mass to the contact, by the image in which the two bodies met. The point is in
+ * the image of body a. A body that moves is smaller than half a period; a static one may be larger
+ * than it all, and then the image of the point that is nearest to its centre means nothing. */
+static talus_vec3 arm_of(const tl_model *model, const tl_scope *scope, const tl_contact *contact,
+                         uint32_t slot, talus_dvec3 centre) {
+  if (!tl_body_is_static(model, slot))
+    return tl_narrow(tl_model_offset(model, centre, contact->point));
+  if (slot == contact->a || !tl_body_shape(model, slot)->bounded)
+    return tl_between(centre, contact->point);
+  const talus_dvec3 other = centre_before(model, scope, contact->a);
+  return tl_narrow(tl_dsub(tl_model_offset(model, other, contact->point),
+                           tl_model_offset(model, other, centre)));
+}
+
 static void measure_contacts(tl_probe *probe, const tl_model *model, const tl_scope *scope,
                              const tl_contacts *contacts, uint32_t slot) {
   const talus_dvec3 centre = centre_before(model, scope, slot);
-  const bool is_static = tl_body_is_static(model, slot);
   for (size_t i = 0; i < contacts->count; ++i) {
     const tl_contact *contact = &contacts->data[i];
     if (contact->a != slot && contact->b != slot)
       continue;
-    /* A body that moves is smaller than half a period; a static one may be larger than it all, and
-     * then the nearest image of the point means nothing. */
-    const talus_vec3 arm = is_static ? tl_between(centre, contact->point)
-                                     : tl_narrow(tl_model_offset(model, centre, contact->point));
+    const talus_vec3 arm = arm_of(model, scope, contact, slot, centre);
     const double sign = contact->a == slot ? -1 : 1;
     add_scaled(probe->force, sign, contact->impulse);
     add_scaled(probe->torque, sign, tl_cross(arm, contact->impulse));

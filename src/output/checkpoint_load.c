@@ -157,6 +157,7 @@ static talus_status check_settings(const tl_model *model) {
   const talus_world_def def = {.gravity = model->gravity,
                                .dt = model->dt,
                                .broad = model->broad,
+                               .skin = model->skin,
                                .solve = model->solve,
                                .margin = model->margin,
                                .domain = model->domain};

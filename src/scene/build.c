@@ -255,6 +255,18 @@ static talus_status add_from(builder *b, const char *from) {
   return status;
 }
 
+/* Before any body: a fill looks at who ignores whom. */
+static talus_status ignore_groups(builder *b) {
+  const tl_scene_ignore *ignore = b->scene->ignore.data;
+  for (size_t i = 0; i < b->scene->ignore.count; ++i) {
+    uint32_t one, other;
+    TL_TRY(talus_world_group(b->world, ignore[i].groups[0], &one));
+    TL_TRY(talus_world_group(b->world, ignore[i].groups[1], &other));
+    TL_TRY(talus_world_ignore_groups(b->world, one, other));
+  }
+  return TALUS_OK;
+}
+
 static talus_status add_bodies(builder *b) {
   const tl_scene_body *bodies = b->scene->bodies.data;
   for (size_t i = 0; i < b->scene->bodies.count; ++i) {
@@ -268,13 +280,6 @@ static talus_status add_bodies(builder *b) {
                      body->fill   ? ".fill"
                      : body->from ? ".from"
                                   : "");
-  }
-  const tl_scene_ignore *ignore = b->scene->ignore.data;
-  for (size_t i = 0; i < b->scene->ignore.count; ++i) {
-    uint32_t one, other;
-    TL_TRY(talus_world_group(b->world, ignore[i].groups[0], &one));
-    TL_TRY(talus_world_group(b->world, ignore[i].groups[1], &other));
-    TL_TRY(talus_world_ignore_groups(b->world, one, other));
   }
   return TALUS_OK;
 }
@@ -395,6 +400,7 @@ static talus_status add_all(builder *b) {
     b->log(b->log_context, 1, b->scene->warnings.data[i]);
   TL_TRY(add_materials(b));
   TL_TRY(add_shapes(b));
+  TL_TRY(ignore_groups(b));
   TL_TRY(add_bodies(b));
   if (b->log && !(b->scene->quiet & TL_WARN_OVERLAP))
     warn_overlap(b);

@@ -11,6 +11,7 @@
 #define RADII_MOST   1.0  /* of a body, that it may move in a step */
 #define RADII_ADVICE 0.5  /* that it moves by the step which is suggested */
 #define FLATTEST     0.05 /* cosine: steeper planes stop no fall */
+#define PLANES       64   /* that are looked at */
 
 /* What moves furthest, measured in radii. */
 typedef struct mover {
@@ -23,7 +24,10 @@ typedef struct finder {
   tl_checker *checker;
   double gravity, up[3]; /* m/s2 and the direction against it; gravity 0: nothing falls */
   mover worst;
-  double least; /* radius of the smallest body that is free */
+  double least;  /* radius of the smallest body that is free */
+  double lowest; /* end of the bounded bodies that are not free, along `up` */
+  const tl_scene_body *plane[PLANES];
+  size_t planes;
 } finder;
 
 /* ---- vectors
@@ -49,37 +53,51 @@ static void to_body(const double q[4], const double v[3], double out[3]) {
 /* ---- how far a body can fall
  * --------------------------------------------------------------------------------------------- */
 
-/* Height of a point above a body that is not free; negative where it is below. */
+/* What a fall can end on, looked at once: falls are asked for by every body there is. */
+static void find_floors(finder *f) {
+  const talus_scene *scene = f->checker->scene;
+  const tl_scene_body *bodies = scene->bodies.data;
+  f->lowest = INFINITY;
+  for (size_t i = 0; i < scene->bodies.count && f->gravity > 0; ++i) {
+    const tl_scene_body *body = &bodies[i];
+    if (!body->fixed && !body->motion)
+      continue;
+    const tl_scene_shape *shape = tl_check_shape(f->checker, &body->shape);
+    const int kind = tl_scene_shape_kind(shape);
+    double up[3], half = shape->sphere;
+    to_body(body->rotation.quaternion, f->up, up);
+    if (kind == TALUS_PLANE) {
+      if (f->planes < PLANES)
+        f->plane[f->planes++] = body;
+      continue;
+    }
+    const double *edges = kind == TALUS_BOX ? shape->box : shape->container;
+    if (kind != TALUS_SPHERE)
+      half = (fabs(up[0]) * edges[0] + fabs(up[1]) * edges[1] + fabs(up[2]) * edges[2]) / 2;
+    f->lowest = fmin(f->lowest, dot(body->at, f->up) - half * body->scale);
+  }
+}
+
+/* Height of a point above a plane, along gravity; negative where it is below. */
 static double height_above(const finder *f, const double at[3], const tl_scene_body *body) {
-  const tl_scene_shape *shape = tl_check_shape(f->checker, &body->shape);
+  const double *plane = tl_check_shape(f->checker, &body->shape)->plane;
   const double d[3] = {at[0] - body->at[0], at[1] - body->at[1], at[2] - body->at[2]};
   double up[3], own[3];
   to_body(body->rotation.quaternion, f->up, up);
   to_body(body->rotation.quaternion, d, own);
-  if (tl_scene_shape_kind(shape) == TALUS_PLANE) {
-    const double size = length(shape->plane), slope = dot(shape->plane, up) / size;
-    if (slope < FLATTEST)
-      return -1;
-    return (dot(shape->plane, own) / size - shape->plane[3] / size * body->scale) / slope;
-  }
-  if (tl_scene_shape_kind(shape) == TALUS_SPHERE)
-    return dot(own, up) + shape->sphere * body->scale;
-  const bool is_box = tl_scene_shape_kind(shape) == TALUS_BOX;
-  const double *edges = is_box ? shape->box : shape->container;
-  const double half =
-      (fabs(up[0]) * edges[0] + fabs(up[1]) * edges[1] + fabs(up[2]) * edges[2]) / 2;
-  return dot(own, up) + half * body->scale;
+  const double size = length(plane), slope = dot(plane, up) / size;
+  if (slope < FLATTEST)
+    return -1;
+  return (dot(plane, own) - plane[3] * body->scale) / (size * slope);
 }
 
 /* To the lowest end of what stands below, 0 where nothing does: a body that hits nothing may be as
  * fast as it likes. The end of the domain ends the fall as well. */
 static double deepest_fall(const finder *f, const double at[3]) {
   const talus_scene *scene = f->checker->scene;
-  const tl_scene_body *bodies = scene->bodies.data;
-  double fall = 0;
-  for (size_t i = 0; i < scene->bodies.count && f->gravity > 0; ++i)
-    if (bodies[i].fixed || bodies[i].motion)
-      fall = fmax(fall, height_above(f, at, &bodies[i]));
+  double fall = fmax(0, dot(at, f->up) - f->lowest);
+  for (size_t i = 0; i < f->planes; ++i)
+    fall = fmax(fall, height_above(f, at, f->plane[i]));
   if (!tl_object_has(&tl_schema_scene, scene, "domain"))
     return fall;
   for (int k = 0; k < 3; ++k)
@@ -224,6 +242,7 @@ void tl_warn_step(tl_warner *warner) {
   f.gravity = length(scene->gravity);
   for (int k = 0; k < 3 && f.gravity > 0; ++k)
     f.up[k] = -scene->gravity[k] / f.gravity;
+  find_floors(&f);
   note_bodies(&f);
   note_emitters(&f);
   note_scripted(&f);

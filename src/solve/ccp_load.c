@@ -129,6 +129,29 @@ static tl_sym3 response_of(const tl_ccp *job, uint32_t body, talus_vec3 arm) {
   return tl_point_response(tl_vec3(b->inv_mass, b->inv_mass, b->inv_mass), w, arm);
 }
 
+/* Steps of a row (kernels/cone.h). For a body that answers the same in every direction the response
+ * is (1/m + |r|^2/I) 1 - r r^T/I, whose largest eigenvalue on the tangent plane is the first term
+ * where the arm is along the normal, as it is for spheres, and less elsewhere. */
+static void find_steps(const tl_ccp *job, uint32_t a, uint32_t b, tl_ccp_row *row) {
+  const tl_ccp_body *x = &job->bodies[a], *y = &job->bodies[b];
+  if (x->inv_inertia < 0 || y->inv_inertia < 0) {
+    const tl_sym3 response =
+        tl_sym3_add(response_of(job, a, row->arm_a), response_of(job, b, row->arm_b));
+    tl_step_metric(response, row->normal, &row->en, &row->et);
+    if (!(row->et > 0))
+      row->et = row->en; /* tangents that nothing can move along: any step will do */
+    return;
+  }
+  const talus_real along_a = tl_dot(row->arm_a, row->normal),
+                   along_b = tl_dot(row->arm_b, row->normal);
+  const talus_real all = x->inv_mass + y->inv_mass + x->inv_inertia * tl_length2(row->arm_a) +
+                         y->inv_inertia * tl_length2(row->arm_b);
+  const talus_real normal =
+      all - x->inv_inertia * along_a * along_a - y->inv_inertia * along_b * along_b;
+  row->en = 1 / normal;
+  row->et = 1 / all;
+}
+
 /* Velocity of the body's material point at t0, before gravity and impulses: what restitution sees.
  */
 static talus_vec3 velocity_before(const tl_ccp *job, uint32_t slot, uint32_t body, talus_vec3 arm) {
@@ -146,12 +169,7 @@ static tl_ccp_row make_row(const tl_ccp *job, const tl_contact *c, uint32_t a, u
   row.arm_a = tl_between(in->position[c->a], c->point);
   row.arm_b = tl_narrow(tl_model_offset(model, in->position[c->b], c->point));
 
-  const tl_sym3 response =
-      tl_sym3_add(response_of(job, a, row.arm_a), response_of(job, b, row.arm_b));
-  tl_step_metric(response, row.normal, &row.en, &row.et);
-  if (!(row.et > 0))
-    row.et = row.en; /* tangents that nothing can move along: any step will do */
-
+  find_steps(job, a, b, &row);
   const size_t materials = model->materials.count;
   const tl_pair_law *law =
       &model->laws

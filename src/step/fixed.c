@@ -98,7 +98,7 @@ static talus_status find_contacts(const tl_backend *backend, const tl_model *mod
   }
   report->broad = model->broad;
   if (model->broad == TALUS_BROAD_AUTO)
-    report->broad = tl_broad_choose(model, scope->count, &report->broad_reason);
+    report->broad = tl_broad_choose(model, scope, boxes, &report->broad_reason);
   TL_TRY(backend->find_pairs(report->broad, model, scope, boxes, &pairs));
   report->pairs = pairs.count;
   const double found = wall_now();

@@ -367,6 +367,16 @@ def test_force_removes_only_what_talus_wrote(busy, ball, tmp_path):
     assert_same_folder(out, tmp_path / "clean")
 
 
+@pytest.mark.parametrize("option", ["--force", "--resume"])
+def test_scene_that_somebody_wrote_is_never_replaced(tmp_path, option):
+    scene = tmp_path / "scene.yaml"
+    scene.write_text(BALL)
+    assert "was not written by talus" in run(scene, tmp_path, option, code=2).stderr
+    assert scene.read_text() == BALL and [path.name for path in tmp_path.iterdir()] == ["scene.yaml"]
+    run(scene, tmp_path / "out")
+    run(tmp_path / "out/scene.yaml", tmp_path / "out", option)
+
+
 def test_scene_that_cannot_be_built_costs_no_old_result(ball, tmp_path):
     run(ball, tmp_path / "out")
     before = (tmp_path / "out/history.csv").read_bytes()

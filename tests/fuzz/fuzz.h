@@ -1,5 +1,6 @@
-/* What a fuzz target is: one function that takes any bytes. libFuzzer and AFL++ call it with what they
- * think up; replay.c calls it with files. A target aborts where a promise of the library is broken. */
+/* What a fuzz target is: one function that takes any bytes. libFuzzer and AFL++ call it with what
+ * they think up; replay.c calls it with files. A target aborts where a promise of the library is
+ * broken. */
 #ifndef TESTS_FUZZ_H
 #define TESTS_FUZZ_H
 

@@ -40,7 +40,8 @@ class Machine:
                               env={"PATH": str(self.bin)}, capture_output=True, text=True)
 
 
-BUILD = ["build-essential", "cmake", "ninja-build", "pkg-config", "libyaml-dev", "libhdf5-dev"]
+BUILD = ["build-essential", "cmake", "ninja-build", "pkg-config", "libembree-dev", "libpng-dev", "ffmpeg",
+         "libyaml-dev", "libhdf5-dev"]
 
 
 def test_nothing_missing_means_nothing_called(tmp_path):

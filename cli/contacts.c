@@ -1,0 +1,259 @@
+/* talus contacts: collision detection as a tool of its own. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bodies_read.h"
+#include "cli.h"
+#include "json.h"
+#include "rows_write.h"
+
+typedef struct options {
+  const char *broad, *output;
+  bool pairs, contacts, stats, json;
+  double margin;
+  int threads, repeat;
+} options;
+
+/* What was found, and how fast. */
+typedef struct findings {
+  body_table table;
+  talus_detect_def def;
+  talus_detector *detector;
+  talus_pairs pairs;
+  talus_contacts contacts;
+  talus_detect_stats stats; /* times: medians */
+} findings;
+
+/* ---- finding --------------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(double *values, int n) {
+  qsort(values, (size_t)n, sizeof *values, compare);
+  return 0.5 * (values[(n - 1) / 2] + values[n / 2]);
+}
+
+static talus_status find_once(const options *wanted, findings *found) {
+  if (wanted->pairs)
+    return talus_detector_find_pairs(found->detector, &found->table.bodies, &found->pairs,
+                                     &found->stats);
+  return talus_detector_find_contacts(found->detector, &found->table.bodies, &found->contacts,
+                                      &found->stats);
+}
+
+/* Several times in the same memory; the last results stay. */
+static talus_status find(const options *wanted, findings *found) {
+  const int n = wanted->repeat;
+  double *times = malloc(4 * (size_t)n * sizeof *times);
+  if (!times)
+    return TALUS_ERROR_MEMORY;
+  double *bounds = times, *broad = times + n, *sort = times + 2 * n, *narrow = times + 3 * n;
+  size_t peak = 0;
+  talus_status status = talus_detector_create(&found->def, &found->detector);
+  for (int i = 0; i < n && status == TALUS_OK; ++i) {
+    status = find_once(wanted, found);
+    bounds[i] = found->stats.bounds_ms;
+    broad[i] = found->stats.broad_ms;
+    sort[i] = found->stats.sort_ms;
+    narrow[i] = found->stats.narrow_ms;
+    peak = found->stats.peak_bytes > peak ? found->stats.peak_bytes : peak;
+  }
+  if (status == TALUS_OK) {
+    found->stats.bounds_ms = median(bounds, n);
+    found->stats.broad_ms = median(broad, n);
+    found->stats.sort_ms = median(sort, n);
+    found->stats.narrow_ms = median(narrow, n);
+    found->stats.peak_bytes = peak;
+  }
+  free(times);
+  return status;
+}
+
+/* ---- telling --------------------------------------------------------------------------------- */
+
+static void show_stats(const options *wanted, const findings *found, const char *path) {
+  const talus_detect_stats *stats = &found->stats;
+  char bytes[CLI_DURATION_BYTES];
+  const double n = (double)found->table.bodies.count, per = n > 0 ? 1e6 / n : 0;
+  printf("%s: %zu bodies\n\n", path, found->table.bodies.count);
+  printf("  %-12s %s%s%s\n", "broad", talus_broad_name(stats->broad), stats->reason ? ": " : "",
+         stats->reason ? stats->reason : "");
+  printf("  %-12s %llu\n", "pairs", (unsigned long long)stats->pairs);
+  if (!wanted->pairs) {
+    printf("  %-12s %llu\n", "candidates", (unsigned long long)stats->candidates);
+    printf("  %-12s %llu\n", "contacts", (unsigned long long)stats->contacts);
+  }
+  printf("  %-12s %s\n", "memory", cli_bytes((double)stats->peak_bytes, bytes));
+  printf("\n  %-12s %12s %12s%s\n", "time", "ms", "ns/body",
+         wanted->repeat > 1 ? "   (medians)" : "");
+  const struct {
+    const char *name;
+    double ms;
+  } rows[] = {{"boxes", stats->bounds_ms},
+              {"broad", stats->broad_ms},
+              {"sort", stats->sort_ms},
+              {"narrow", stats->narrow_ms}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows - (wanted->pairs ? 1 : 0); ++i)
+    printf("  %-12s %12.3f %12.1f\n", rows[i].name, rows[i].ms, per * rows[i].ms);
+}
+
+static void show_json(const options *wanted, const findings *found, const char *path) {
+  const talus_detect_stats *stats = &found->stats;
+  json out = json_begin(stdout);
+  json_open(&out, NULL, '{');
+  json_text(&out, "file", path);
+  json_text(&out, "talus", talus_version());
+  json_number(&out, "bodies", (double)found->table.bodies.count);
+  json_text(&out, "find", wanted->pairs ? "pairs" : "contacts");
+  json_text(&out, "broad", talus_broad_name(stats->broad));
+  json_text(&out, "reason", stats->reason ? stats->reason : "");
+  json_number(&out, "margin", wanted->margin);
+  json_number(&out, "threads", wanted->threads);
+  json_number(&out, "repeat", wanted->repeat);
+  json_number(&out, "bounds_ms", stats->bounds_ms);
+  json_number(&out, "broad_ms", stats->broad_ms);
+  json_number(&out, "sort_ms", stats->sort_ms);
+  json_number(&out, "narrow_ms", stats->narrow_ms);
+  json_number(&out, "pairs", (double)stats->pairs);
+  json_number(&out, "candidates", (double)stats->candidates);
+  json_number(&out, "contacts", (double)stats->contacts);
+  json_number(&out, "peak_bytes", (double)stats->peak_bytes);
+  json_close(&out, '}');
+  json_end(&out);
+}
+
+static bool write_rows(const options *wanted, const findings *found, FILE *to) {
+  return wanted->pairs ? rows_write_pairs(&found->pairs, to)
+                       : rows_write_contacts(&found->contacts, to);
+}
+
+/* Aside, then renamed: the file is whole or as it was. */
+static int write_file(const options *wanted, const findings *found) {
+  const char *path = wanted->output;
+  const size_t size = strlen(path) + sizeof ".part";
+  char *part = malloc(size);
+  if (!part) {
+    cli_error("out of memory");
+    return CLI_FAILED;
+  }
+  snprintf(part, size, "%s.part", path);
+  FILE *file = fopen(part, "w");
+  bool good = file && write_rows(wanted, found, file) && fflush(file) == 0;
+  if (file && fclose(file) != 0)
+    good = false;
+  good = good && rename(part, path) == 0;
+  if (!good) {
+    cli_error("%s: could not be written: %s", path, strerror(errno));
+    if (file)
+      unlink(part);
+  }
+  free(part);
+  return good ? CLI_DONE : CLI_FAILED;
+}
+
+static int tell(const options *wanted, const findings *found, const char *path) {
+  int code = CLI_DONE;
+  if (wanted->output)
+    code = write_file(wanted, found);
+  if (code == CLI_DONE && wanted->json)
+    show_json(wanted, found, path);
+  else if (code == CLI_DONE && wanted->stats)
+    show_stats(wanted, found, path);
+  else if (code == CLI_DONE && !wanted->output)
+    write_rows(wanted, found, stdout); /* what goes wrong there, main finds */
+  return code;
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static int check(const options *wanted, talus_detect_def *def) {
+  *def = talus_detect_def_default();
+  def->margin = wanted->margin;
+  def->threads = wanted->threads;
+  if (wanted->pairs && wanted->contacts)
+    cli_error("contacts: --pairs and --contacts are one or the other");
+  else if (wanted->json && wanted->stats)
+    cli_error("contacts: --stats and --json are one or the other");
+  else if (wanted->margin < 0)
+    cli_error("contacts: option '--margin': %g is negative", wanted->margin);
+  else if (wanted->threads > 4096)
+    cli_error("contacts: option '--threads': %d is more than 4096", wanted->threads);
+  else if (wanted->repeat < 1 || wanted->repeat > 100000)
+    cli_error("contacts: option '--repeat': %d is not 1 to 100000", wanted->repeat);
+  else if (talus_broad_by_name(wanted->broad, &def->broad) != TALUS_OK)
+    cli_error("contacts: option '--broad': %s", talus_last_error());
+  else
+    return CLI_DONE;
+  return CLI_INPUT;
+}
+
+static int run(const options *wanted, const char *path) {
+  findings found = {0};
+  char why[4096 + 512];
+  int code = check(wanted, &found.def);
+  if (code != CLI_DONE)
+    return code;
+  if (!bodies_read(path, &found.table, why, sizeof why)) {
+    cli_error("%s", why);
+    return CLI_INPUT;
+  }
+  const talus_status status = find(wanted, &found);
+  if (status == TALUS_OK)
+    code = tell(wanted, &found, path);
+  else {
+    cli_error("%s: %s", path,
+              status == TALUS_ERROR_MEMORY && !*talus_last_error() ? "out of memory"
+                                                                   : talus_last_error());
+    code = cli_exit_code(status);
+  }
+  talus_detector_destroy(found.detector);
+  bodies_free(&found.table);
+  return code;
+}
+
+int cli_contacts(int argc, char **argv) {
+  options wanted = {.broad = "auto", .repeat = 1};
+  const cli_option list[] = {
+      {"broad", 0, CLI_TEXT, "NAME", "how pairs are found: auto, bins, kdtree, cells, sweep,",
+       &wanted.broad},
+      {"pairs", 0, CLI_FLAG, NULL, "pairs whose axis-aligned boxes overlap", &wanted.pairs},
+      {"contacts", 0, CLI_FLAG, NULL, "contact points with gap <= margin (the default)",
+       &wanted.contacts},
+      {"margin", 0, CLI_NUMBER, "D", "how far apart still counts, in metres (default 0)",
+       &wanted.margin},
+      {"threads", 0, CLI_COUNT, "N", "how many threads; 0: one per core (default)",
+       &wanted.threads},
+      {"repeat", 0, CLI_COUNT, "N", "finds them N times; times are medians", &wanted.repeat},
+      {"stats", 0, CLI_FLAG, NULL, "shows counts, times and memory", &wanted.stats},
+      {"json", 0, CLI_FLAG, NULL, "the same as JSON, for programs", &wanted.json},
+      {"output", 'o', CLI_TEXT, "FILE", "writes the rows to FILE instead of showing them",
+       &wanted.output},
+      {0}};
+  const cli_usage usage = {
+      .synopsis = "talus contacts FILE [options]",
+      .about = "Finds which bodies touch, without a simulation. FILE is one of\n"
+               "  a table      bodies.csv with the header x,y,z,r: spheres, in metres; other\n"
+               "               shapes add columns: shape (sphere or box), lx,ly,lz (edges),\n"
+               "               qw,qx,qy,qz (rotation)\n"
+               "  binary       little-endian: uint64 N, then N records of 4 doubles x y z r\n"
+               "  a frame      of a result folder: out/frames/000042.hdf",
+      .options = list,
+      .more = "Rows are sorted; bodies are numbered from 0 in the order of the file.\n"
+              "  --pairs      body_a,body_b: boxes, each grown by half the margin, overlap\n"
+              "  --contacts   body_a,body_b,px,py,pz,nx,ny,nz,gap: the point midway between the\n"
+              "               surfaces, the normal from a to b, the gap: < 0 where they overlap\n"
+              "They do not depend on --broad and --threads. Touching counts. Without -o they\n"
+              "are shown, unless --stats or --json is asked for.\n",
+      .least = 1,
+      .most = 1,
+      .wants = "a file of bodies"};
+  const char *path = NULL;
+  const int parsed = cli_parse(&usage, argc, argv, &path);
+  return parsed < 0 ? cli_parse_exit(parsed) : run(&wanted, path);
+}

@@ -1,0 +1,154 @@
+/* talus: who touches whom, on plain arrays, without a world.
+ *
+ * For programs that move their bodies themselves and want the pairs or the contacts of the moment:
+ *
+ *   talus_detect_def def = talus_detect_def_default();
+ *   talus_detect_bodies spheres = {.count = n, .position = xyz, .radius = r};
+ *   talus_contacts found;
+ *   if (talus_find_contacts(&def, &spheres, &found, NULL) != TALUS_OK) puts(talus_last_error());
+ *   for (size_t i = 0; i < found.count; ++i) use(&found.data[i]);
+ *   talus_contacts_free(&found);
+ *
+ * Bodies are known by their row, counted from 0. Results are in ascending order and do not depend
+ * on the algorithm or on the number of threads: not by a bit. Arrays handed in are read during the
+ * call only. Calls may be made from several threads at a time, a detector from one at a time.
+ *
+ * Every call returns TALUS_OK, TALUS_ERROR_INVALID (a value is wrong: the message names the row),
+ * TALUS_ERROR_UNSUPPORTED (two shapes came near each other whose contacts are not in this version;
+ * contacts only) or TALUS_ERROR_MEMORY; after a failure the results are empty. */
+#ifndef TALUS_DETECT_H
+#define TALUS_DETECT_H
+
+#include <talus/talus.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- how ----------------------------------------------------------------------------------- */
+
+typedef struct talus_detect_def {
+  talus_broad_kind broad;  /* how pairs are found; the answer is the same */
+  double margin;           /* m, >= 0: how far apart two bodies may be and still count */
+  int threads;             /* 0: every core this process may use */
+  talus_domain_def domain; /* its periodic axes alone; bodies may lie outside of the box */
+} talus_detect_def;
+
+TALUS_API talus_detect_def talus_detect_def_default(void); /* auto, margin 0, not periodic */
+
+/* "auto", "bins", ... as in scene files; NULL for what is no broad phase. */
+TALUS_API const char *talus_broad_name(talus_broad_kind kind);
+/* The one of that name; TALUS_ERROR_INVALID, with all names in the message, where there is none. */
+TALUS_API talus_status talus_broad_by_name(const char *name, talus_broad_kind *kind);
+
+/* ---- of what ------------------------------------------------------------------------------- */
+
+/* Arrays with a row per body; strides are in doubles, so that columns of a larger table will do.
+ *
+ * Spheres need `position` and `radius`. Other shapes are described once in a table, as for a world,
+ * and picked by row; `radius` is then not looked at, `scale` multiplies the lengths of the shape.
+ */
+typedef struct talus_detect_bodies {
+  size_t count;           /* below 2^31 */
+  const double *position; /* m: x, y, z of the shape's own frame */
+  size_t position_stride; /* from one row to the next; 0: 3 */
+  const double *radius;   /* m, >= 0 */
+  size_t radius_stride;   /* 0: 1 */
+
+  const talus_shape_def *shapes; /* NULL: spheres of `radius` */
+  size_t shape_count;
+  const uint32_t *shape; /* row of `shapes` */
+  const double *scale;   /* >= 0; NULL: 1 */
+  const double
+      *rotation;        /* w, x, y, z of the shape's own frame, any length > 0; NULL: not turned */
+  const uint8_t *fixed; /* not 0: not moved by contacts; two of these make no pair. Planes and
+                           containers always are. NULL: no other is */
+} talus_detect_bodies;
+
+/* ---- what comes out ------------------------------------------------------------------------ */
+
+typedef struct talus_row_pair {
+  uint32_t a, b; /* rows, a < b */
+} talus_row_pair;
+
+typedef struct talus_pairs {
+  talus_row_pair *data; /* ascending by (a, b), each pair once */
+  size_t count;
+} talus_pairs;
+
+typedef struct talus_row_contact {
+  uint32_t a, b;                 /* rows, a < b */
+  uint32_t feature_a, feature_b; /* which part of a shape: two boxes may touch in several points */
+  talus_dvec3 point; /* midway between the surfaces; next to a where axes are periodic */
+  talus_vec3 normal; /* unit, from a to b; +z for concentric spheres */
+  talus_real gap;    /* m, negative when penetrating */
+} talus_row_contact;
+
+typedef struct talus_contacts {
+  talus_row_contact *data; /* ascending by (a, b, feature_a, feature_b) */
+  size_t count;
+} talus_contacts;
+
+/* Free what the calls below filled in, and make it empty. */
+TALUS_API void talus_pairs_free(talus_pairs *pairs);
+TALUS_API void talus_contacts_free(talus_contacts *contacts);
+
+/* What a call did. Times are of the wall clock. */
+typedef struct talus_detect_stats {
+  talus_broad_kind broad; /* the one that was used: never auto */
+  const char *reason;     /* why auto took it; NULL where it was asked for. Never to be freed */
+  double bounds_ms;       /* arrays checked and copied, boxes made */
+  double broad_ms;        /* from boxes in memory to unique pairs in memory, in no order */
+  double sort_ms;         /* pairs into their order */
+  double narrow_ms;       /* from pairs to contacts; 0 where only pairs were asked for */
+  uint64_t pairs;         /* unique ones whose boxes, each grown by half the margin, overlap */
+  uint64_t candidates; /* pairs handed to the narrow phase, whose boxes have room for rounding, so
+                          that the gap alone decides; where only pairs were asked for: pairs */
+  uint64_t contacts;
+  size_t peak_bytes; /* most that the call held at a time: copies, scratch and results */
+} talus_detect_stats;
+
+/* ---- one call ------------------------------------------------------------------------------ */
+
+/* Pairs of bodies whose axis-aligned boxes, each grown by half the margin, overlap; touching
+ * counts. def may be NULL (the defaults), stats too. */
+TALUS_API talus_status talus_find_pairs(const talus_detect_def *def,
+                                        const talus_detect_bodies *bodies, talus_pairs *pairs,
+                                        talus_detect_stats *stats);
+
+/* The same of n boxes of your own, finite and lo <= hi. */
+TALUS_API talus_status talus_find_box_pairs(const talus_detect_def *def, const talus_box *boxes,
+                                            size_t n, talus_pairs *pairs,
+                                            talus_detect_stats *stats);
+
+/* Contact points with gap <= margin. Along a periodic axis a body with its margin may be at most
+ * half the period long: a pair is looked at in its nearest image. */
+TALUS_API talus_status talus_find_contacts(const talus_detect_def *def,
+                                           const talus_detect_bodies *bodies,
+                                           talus_contacts *contacts, talus_detect_stats *stats);
+
+/* ---- call after call ----------------------------------------------------------------------- */
+
+/* The same with memory that is kept, for programs that ask in every step: mapping it anew costs as
+ * much time as finding the pairs. Results belong to the detector, are not to be freed, and live
+ * until its next call. */
+typedef struct talus_detector talus_detector;
+
+TALUS_API talus_status talus_detector_create(const talus_detect_def *def,
+                                             talus_detector **detector);
+TALUS_API void talus_detector_destroy(talus_detector *detector); /* NULL is fine */
+TALUS_API talus_status talus_detector_find_pairs(talus_detector *detector,
+                                                 const talus_detect_bodies *bodies,
+                                                 talus_pairs *pairs, talus_detect_stats *stats);
+TALUS_API talus_status talus_detector_find_box_pairs(talus_detector *detector,
+                                                     const talus_box *boxes, size_t n,
+                                                     talus_pairs *pairs, talus_detect_stats *stats);
+TALUS_API talus_status talus_detector_find_contacts(talus_detector *detector,
+                                                    const talus_detect_bodies *bodies,
+                                                    talus_contacts *contacts,
+                                                    talus_detect_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

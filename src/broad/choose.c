@@ -1,0 +1,158 @@
+/* What `auto` means, from how many boxes there are and what a sample of them says of sizes and
+ * crowding. It only steers speed: every algorithm finds the same pairs.
+ *
+ * Measured (ns per body, one thread of an AMD EPYC 9004, bodies in random order, best in capitals):
+ *                                        bins   cells  sweep  bvh
+ *   10^5 even, fraction 0.1              BINS 87  188    429   186
+ *   10^5 even, fraction 0.01                  99   97    184   131
+ *   10^5 radii 1:100                         146  126    275   305
+ *   10^5 radii 1:10^4                        172  104    200   428
+ *   10^5 in a line, far apart                 83   83     45    85
+ *   10^5 in a sheet                           93  125    220   138
+ *   10^5 in eight clouds, thin               197  114    103   159
+ *   10^5 in eight clouds, dense             1097 3877   2609   606
+ * Up to some 40 bodies testing every pair is the fastest; kdtree never is. */
+#include "broad/broad.h"
+
+#include <math.h>
+
+#include "broad/bins.h"
+
+#define FEW      ((size_t)40)   /* brute */
+#define SOME     ((size_t)1000) /* up to here looking closer costs as much as it saves */
+#define SAMPLES  96
+#define STICK    1.5  /* by this much more another one must seem better than the last choice */
+#define UNEVEN   16.0 /* ratio of sizes from which on one size of cell, small, beats levels */
+#define CLOUDED  16.0 /* times more crowded around a body than on average */
+#define SWEEP_TO ((size_t)300000) /* beyond, the sweep's reading of boxes misses the caches */
+
+/* Of the boxes that a structure would hold, at home. */
+typedef struct sample {
+  tl_span3 box[SAMPLES];
+  size_t count;
+  double lo[3], hi[3];
+  double edge[3];      /* mean */
+  double small, large; /* of the longest edges, without the outermost 1/16 */
+} sample;
+
+static void take(const tl_model *model, const tl_scope *scope, const talus_box *boxes, sample *s) {
+  const tl_images images = tl_images_of(model);
+  const size_t n = scope->count, stride = ((n + SAMPLES - 1) / SAMPLES) | 1;
+  double longest[SAMPLES];
+  for (size_t i = 0; i < n; i += stride) {
+    if (!tl_box_is_finite(boxes[i]) || tl_bins_class_of(&boxes[i]) == TL_BINS_WIDE)
+      continue;
+    const tl_span3 box = tl_images_home(&images, &boxes[i]);
+    double edge = 0;
+    for (int k = 0; k < 3; ++k) {
+      s->lo[k] = s->count == 0 || box.lo[k] < s->lo[k] ? box.lo[k] : s->lo[k];
+      s->hi[k] = s->count == 0 || box.hi[k] > s->hi[k] ? box.hi[k] : s->hi[k];
+      edge = box.hi[k] - box.lo[k] > edge ? box.hi[k] - box.lo[k] : edge;
+    }
+    size_t at = s->count; /* by insertion */
+    for (; at > 0 && longest[at - 1] > edge; --at)
+      longest[at] = longest[at - 1];
+    longest[at] = edge;
+    s->box[s->count++] = box;
+  }
+  if (s->count == 0)
+    return;
+  for (int k = 0; k < 3; ++k)
+    for (size_t i = 0; i < s->count; ++i)
+      s->edge[k] += (s->box[i].hi[k] - s->box[i].lo[k]) / (double)s->count;
+  s->small = longest[s->count / 16];
+  s->large = longest[s->count - 1 - s->count / 16];
+}
+
+/* Pairs per body, if all were spread evenly over the range. */
+static double even_pairs(const sample *s, double n) {
+  double share = 0.5 * n;
+  for (int k = 0; k < 3; ++k) {
+    const double range = s->hi[k] - s->lo[k];
+    share *= range > 2 * s->edge[k] ? 2 * s->edge[k] / range : 1;
+  }
+  return share;
+}
+
+/* Pairs per body around the sampled ones: as many as the sample has when its boxes are drawn out to
+ * fill the space of those between them. */
+static double near_pairs(const sample *s, double n) {
+  const double stretch = cbrt(n / (double)s->count);
+  tl_span3 box[SAMPLES];
+  size_t pairs = 0;
+  for (size_t i = 0; i < s->count; ++i)
+    for (int k = 0; k < 3; ++k) {
+      const double lo = s->box[i].lo[k], hi = s->box[i].hi[k];
+      const double more = 0.5 * (stretch - 1) * (hi - lo);
+      box[i].lo[k] = lo - more;
+      box[i].hi[k] = hi + more;
+    }
+  for (size_t i = 0; i < s->count; ++i)
+    for (size_t j = i + 1; j < s->count; ++j)
+      pairs += tl_span3_overlap(&box[i], &box[j]);
+  return (double)pairs / (double)s->count;
+}
+
+/* Boxes that a sweep along the best axis tests each one against. */
+static double sweep_window(const sample *s, double n) {
+  double window = n;
+  for (int k = 0; k < 3; ++k) {
+    const double range = s->hi[k] - s->lo[k];
+    const double here = range > s->edge[k] ? n * s->edge[k] / range : n;
+    window = here < window ? here : window;
+  }
+  return window;
+}
+
+static talus_broad_kind choose(const sample *s, size_t bodies, talus_broad_kind last,
+                               const char **reason) {
+  const double n = (double)bodies;
+  const double even = even_pairs(s, n), near = near_pairs(s, n);
+  const double pairs = even > near ? even : near;
+  const double sweep = 42 + 0.25 * sweep_window(s, n) + 110 * pairs; /* ns per body */
+  if (bodies <= SWEEP_TO && sweep < (last == TALUS_BROAD_SWEEP ? 65 * STICK : 65)) {
+    *reason = "a long row with few neighbours: sweeping along it tests little";
+    return TALUS_BROAD_SWEEP;
+  }
+  const double clouded =
+      last == TALUS_BROAD_CELLS || last == TALUS_BROAD_BVH ? CLOUDED / STICK : CLOUDED;
+  if (near > 0 && near > clouded * even) {
+    if (near > (last == TALUS_BROAD_BVH ? 4 / STICK : 4)) {
+      *reason = "dense clouds far from each other: a tree follows them";
+      return TALUS_BROAD_BVH;
+    }
+    if (near < (last == TALUS_BROAD_CELLS ? 1 * STICK : 1)) {
+      *reason = "thin clouds far from each other: cells that are empty cost nothing";
+      return TALUS_BROAD_CELLS;
+    }
+  }
+  const double ratio = s->small > 0 ? s->large / s->small : 1;
+  if (ratio > (last == TALUS_BROAD_CELLS ? UNEVEN / STICK : UNEVEN) &&
+      pairs < (last == TALUS_BROAD_CELLS ? 0.5 * STICK : 0.5)) {
+    *reason = "very uneven sizes and few neighbours: small cells, and the large bodies apart";
+    return TALUS_BROAD_CELLS;
+  }
+  *reason = "bins take time in proportion to bodies and pairs";
+  return TALUS_BROAD_BINS;
+}
+
+talus_broad_kind tl_broad_choose(const tl_model *model, const tl_scope *scope,
+                                 const talus_box *boxes, const char **reason) {
+  const talus_broad_kind last = scope->broad_cache ? scope->broad_cache->chosen : TALUS_BROAD_AUTO;
+  talus_broad_kind chosen = TALUS_BROAD_BINS;
+  if (scope->count <= FEW) {
+    *reason = "so few bodies that testing every pair costs less than sorting them";
+    chosen = TALUS_BROAD_BRUTE;
+  } else if (scope->count <= SOME) {
+    *reason = "bins, which are good for up to a thousand bodies of any kind";
+  } else {
+    sample s = {.count = 0};
+    take(model, scope, boxes, &s);
+    *reason = "every body is unbounded";
+    if (s.count > 0)
+      chosen = choose(&s, scope->count, last, reason);
+  }
+  if (scope->broad_cache)
+    scope->broad_cache->chosen = chosen;
+  return chosen;
+}
