@@ -89,6 +89,7 @@ static void show_stats(const options *wanted, const findings *found, const char 
     printf("  %-12s %llu\n", "candidates", (unsigned long long)stats->candidates);
     printf("  %-12s %llu\n", "contacts", (unsigned long long)stats->contacts);
   }
+  printf("  %-12s %d\n", "threads", stats->threads);
   printf("  %-12s %s\n", "memory", cli_bytes((double)stats->peak_bytes, bytes));
   printf("\n  %-12s %12s %12s%s\n", "time", "ms", "ns/body",
          wanted->repeat > 1 ? "   (medians)" : "");
@@ -114,7 +115,7 @@ static void show_json(const options *wanted, const findings *found, const char *
   json_text(&out, "broad", talus_broad_name(stats->broad));
   json_text(&out, "reason", stats->reason ? stats->reason : "");
   json_number(&out, "margin", wanted->margin);
-  json_number(&out, "threads", wanted->threads);
+  json_number(&out, "threads", stats->threads);
   json_number(&out, "repeat", wanted->repeat);
   json_number(&out, "bounds_ms", stats->bounds_ms);
   json_number(&out, "broad_ms", stats->broad_ms);
@@ -220,7 +221,7 @@ static int run(const options *wanted, const char *path) {
 int cli_contacts(int argc, char **argv) {
   options wanted = {.broad = "auto", .repeat = 1};
   const cli_option list[] = {
-      {"broad", 0, CLI_TEXT, "NAME", "how pairs are found: auto, bins, kdtree, cells, sweep,",
+      {"broad", 0, CLI_TEXT, "NAME", "how: auto, bins, kdtree, cells, sweep, bvh or brute",
        &wanted.broad},
       {"pairs", 0, CLI_FLAG, NULL, "pairs whose axis-aligned boxes overlap", &wanted.pairs},
       {"contacts", 0, CLI_FLAG, NULL, "contact points with gap <= margin (the default)",

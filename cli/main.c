@@ -35,6 +35,7 @@ static int show_help(FILE *to) {
               "First steps:\n"
               "  talus scenes                        what there is to try\n"
               "  talus run pour                      a built-in scene, into pour.out/\n"
+              "  talus render pour.out -o pour.mp4   a film of it\n"
               "  talus scenes pour > my.yaml         a start for a scene of your own\n"
               "  talus run my.yaml -o out            open out/frames.hdf.series in ParaView\n"
               "  talus run my.yaml -o out --resume   goes on where it was stopped\n\n"

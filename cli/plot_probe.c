@@ -12,8 +12,8 @@ typedef struct quantity {
 } quantity;
 
 static const quantity quantities[] = {
-    {"force", "contact force [N]", {"force_x", "force_y", "force_z"}},
-    {"torque", "contact torque [N m]", {"torque_x", "torque_y", "torque_z"}},
+    {"force", "contact force [N]", {"fx", "fy", "fz"}},
+    {"torque", "contact torque [N m]", {"tx", "ty", "tz"}},
     {"mass_flow", "mass flow [kg/s]", {"mass_flow_x", "mass_flow_y", "mass_flow_z"}},
     {"count", "bodies", {"count"}},
     {"energy", "kinetic energy [J]", {"energy"}},

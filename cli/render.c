@@ -125,6 +125,15 @@ static int check_output(const render_options *options, bool has_moment) {
   return CLI_DONE;
 }
 
+static int check_numbers(const render_options *options) {
+  if (options->fov >= 1 && options->fov <= 150 && options->fps >= 0 && options->fps <= 1000 &&
+      options->samples <= 65536 && options->threads <= 4096)
+    return CLI_DONE;
+  cli_error("render: --fov is from 1 to 150 degrees, --fps up to 1000, --samples up to 65536 and "
+            "--threads up to 4096");
+  return CLI_INPUT;
+}
+
 /* ---- one frame ------------------------------------------------------------------------------- */
 
 typedef struct session {
@@ -417,11 +426,7 @@ int cli_render(int argc, char **argv) {
   code = code == CLI_DONE ? set_range(o, range) : code;
   code = code == CLI_DONE ? set_colour(o, colour) : code;
   code = code == CLI_DONE ? check_output(o, number || !isnan(time)) : code;
-  if (code == CLI_DONE && (!(o->fov >= 1) || !(o->fov <= 150) || !(o->fps >= 0) ||
-                           !(o->fps <= 1000) || o->samples > 65536)) {
-    cli_error("render: --fov is from 1 to 150 degrees, --fps up to 1000, --samples up to 65536");
-    code = CLI_INPUT;
-  }
+  code = code == CLI_DONE ? check_numbers(o) : code;
   if (o->samples == 0 && o->output)
     o->samples = ends_with(o->output, ".mp4") ? FILM_SAMPLES : PNG_SAMPLES;
   if (code == CLI_DONE)

@@ -190,6 +190,7 @@ static talus_status find_pairs(search *job) {
   const tl_model *model = &job->detector->model;
   const double begun = now_ms();
   job->stats.broad = model->broad;
+  job->stats.threads = model->par.threads;
   if (model->broad == TALUS_BROAD_AUTO)
     job->stats.broad = tl_broad_choose(model, &job->scope, job->boxes, &job->stats.reason);
   TL_TRY(find_unsorted(job));

@@ -95,8 +95,9 @@ static bool is_at_rest(const tl_run *run) {
     return false;
   const tl_flow *flow = &run->world->flow;
   for (size_t i = 0; i < flow->emitters.count; ++i) {
-    const talus_emitter_def *emitter = &flow->emitters.data[i].def;
-    if (emitter->rate > 0 && emitter->until > talus_world_time(run->world))
+    /* Still to come, or owed since a blocked emitter waits. */
+    const tl_emitter *emitter = &flow->emitters.data[i];
+    if (emitter->def.from_time + (double)emitter->serial / emitter->def.rate < emitter->def.until)
       return false;
   }
   return true;

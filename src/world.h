@@ -45,6 +45,7 @@ struct talus_world {
   tl_new_bodies fresh; /* emitted this step */
   const tl_backend *backend;
   talus_broad_kind broad_told; /* what the log last said of `auto` */
+  bool guard_told;             /* that a solver shortened its step */
   tl_broad_cache broad_cache;  /* nothing depends on it but time */
 
   /* What happened so far. */

@@ -90,7 +90,8 @@ static talus_status emit(talus_world *world) {
   TL_TRY(tl_flow_emit(&world->flow, &world->model, &world->state, talus_world_time(world),
                       &world->fresh));
   for (size_t i = 0; i < world->fresh.count; ++i)
-    TL_TRY(talus_world_add_body(world, &world->fresh.data[i], NULL));
+    if (talus_world_add_body(world, &world->fresh.data[i], NULL) != TALUS_OK)
+      return tl_fail_in(TALUS_ERROR_DIVERGED, "an emitter at t = %g s", talus_world_time(world));
   world->emitted += world->fresh.count;
   return TALUS_OK;
 }
@@ -105,6 +106,17 @@ static void tell_broad(talus_world *world) {
   tl_log_write(&world->model.log, TL_LOG_INFO, "broad: auto is %s for %zu bodies: %s",
                tl_broad_name(world->last.broad), world->model.bodies,
                world->last.broad_reason ? world->last.broad_reason : "");
+}
+
+/* The solver had to shorten its step: said once, because it may happen in every step. */
+static void tell_guard(talus_world *world) {
+  if (world->last.solve.restarts == 0 || world->guard_told)
+    return;
+  world->guard_told = true;
+  tl_log_write(&world->model.log, TL_LOG_WARN,
+               "solve: the iteration diverged at t = %g s, went back to its best impulses and halved its step %d "
+               "time%s; a smaller solve.omega would save that (said once)",
+               talus_world_time(world), world->last.solve.restarts, world->last.solve.restarts == 1 ? "" : "s");
 }
 
 static talus_status step_once(talus_world *world) {
@@ -128,6 +140,7 @@ static talus_status step_once(talus_world *world) {
   world->wall[2] += world->last.wall_solve;
   world->wall[3] += world->last.wall_step;
   tell_broad(world);
+  tell_guard(world);
   tl_flow_probe(&world->flow, model, &scope, &world->contacts);
   world->steps++;
   TL_TRY(remove_leavers(world));
@@ -144,6 +157,21 @@ talus_status talus_world_step(talus_world *world, uint64_t n) {
 /* ---- flow
  * ------------------------------------------------------------------------------------------- */
 
+/* Removes the bodies from slot `before` on, so that a call that failed halfway has added nothing. */
+static talus_status take_back(talus_world *world, size_t before, talus_status status) {
+  const size_t bodies = world->model.bodies;
+  if (bodies == before)
+    return status;
+  uint8_t *remove;
+  size_t removed;
+  TL_TRY(tl_arena_reset(&world->arena));
+  TL_TAKE(&world->arena, bodies, &remove);
+  memset(remove, 0, before);
+  memset(remove + before, 1, bodies - before);
+  TL_TRY(tl_world_compact(world, remove, &removed));
+  return status;
+}
+
 talus_status talus_world_fill(talus_world *world, const talus_fill_def *def, uint64_t *placed) {
   TL_TRY(tl_world_not_mapped(world, "fill"));
   tl_placements places = {0};
@@ -157,6 +185,7 @@ talus_status talus_world_fill(talus_world *world, const talus_fill_def *def, uin
   if (status == TALUS_OK)
     status = tl_world_reserve(world, world->model.bodies + places.count);
   talus_body_def body = def->body;
+  const size_t before = world->model.bodies;
   for (size_t i = 0; status == TALUS_OK && i < places.count; ++i) {
     body.position = places.data[i].position;
     body.rotation = places.data[i].rotation;
@@ -167,6 +196,8 @@ talus_status talus_world_fill(talus_world *world, const talus_fill_def *def, uin
     tl_log_write(&world->model.log, TL_LOG_WARN,
                  "fill: %zu of %llu bodies fit; allow_fewer lets the others go", places.count,
                  (unsigned long long)wanted);
+  if (status != TALUS_OK)
+    status = take_back(world, before, status);
   if (status == TALUS_OK && placed)
     *placed = places.count;
   tl_array_free(&places);

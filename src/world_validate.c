@@ -1,6 +1,8 @@
 /* Whether what a file or a caller put into a world makes a world. Loading trusts nothing. */
 #include "world.h"
 
+#include <math.h>
+
 static talus_status check_settings(const tl_model *model) {
   const talus_domain_def *domain = &model->domain;
   if (!(model->dt > 0) || !tl_is_finite_d(model->dt) || !tl_is_finite3(model->gravity))
@@ -8,7 +10,9 @@ static talus_status check_settings(const tl_model *model) {
   if ((unsigned)model->broad > TALUS_BROAD_BVH || !(model->skin >= 0) ||
       (unsigned)model->solve.friction > TALUS_FRICTION_CCP ||
       (unsigned)model->solve.method > TALUS_BB || model->solve.iterations < 0 ||
-      !(model->solve.tolerance >= 0) || !(model->solve.recovery_speed >= 0))
+      !(model->solve.tolerance >= 0) || !(model->solve.recovery_speed >= 0) ||
+      !(model->solve.omega > 0) || !(model->solve.lambda > 0 && model->solve.lambda <= 1) ||
+      isnan(model->solve.bounce_speed) || !tl_is_finite_d(model->margin))
     return tl_fail(TALUS_ERROR_FORMAT, "its solver settings are out of range");
   if (domain->enabled &&
       (!tl_box_is_finite(domain->box) || !(domain->box.lo.x < domain->box.hi.x) ||

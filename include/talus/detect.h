@@ -97,6 +97,7 @@ TALUS_API void talus_contacts_free(talus_contacts *contacts);
 typedef struct talus_detect_stats {
   talus_broad_kind broad; /* the one that was used: never auto */
   const char *reason;     /* why auto took it; NULL where it was asked for. Never to be freed */
+  int threads;            /* that worked on it */
   double bounds_ms;       /* arrays checked and copied, boxes made */
   double broad_ms;        /* from boxes in memory to unique pairs in memory, in no order */
   double sort_ms;         /* pairs into their order */

@@ -156,7 +156,7 @@ static talus_status build(const tl_model *model, const tl_scope *scope, const ta
 /* ---- searching ------------------------------------------------------------------------------- */
 
 /* Entries of one leaf against those of another (around: the box of that), or of the same. */
-static void meet_leaves(const tree *t, size_t p, size_t q, const tl_lane *around, tl_sink *sink) {
+static void meet_leaves(const tree *t, size_t p, size_t q, const tl_lane *around, tl_catch *to) {
   const tl_lanes *in_p = &t->of[0][p], *in_q = &t->of[0][q];
   for (unsigned near = tl_lanes_overlap(in_p, around); near != 0; near &= near - 1) {
     const int i = tl_lowest_bit(near);
@@ -168,7 +168,7 @@ static void meet_leaves(const tree *t, size_t p, size_t q, const tl_lane *around
     for (; hits != 0; hits &= hits - 1) {
       const tl_entry *b = &t->entry[q * FAN + (size_t)tl_lowest_bit(hits)];
       if (tl_span3_overlap(&a->box, &b->box))
-        tl_entries_meet(&t->entries, a, b, sink);
+        tl_entries_meet(&t->entries, a, b, to);
     }
   }
 }
@@ -179,12 +179,12 @@ typedef struct visit {
 } visit;
 
 /* Leaf p against itself and all behind it. */
-static void search_leaf(const tree *t, size_t p, tl_sink *sink) {
+static void search_leaf(const tree *t, size_t p, tl_catch *to) {
   visit stack[LEVELS * FAN];
   int top = 0;
   const tl_lane box = tl_lanes_union(&t->of[0][p]);
   if (t->levels == 1)
-    meet_leaves(t, p, p, &box, sink);
+    meet_leaves(t, p, p, &box, to);
   else
     stack[top++] = (visit){t->levels - 1, 0};
   while (top > 0) {
@@ -199,24 +199,24 @@ static void search_leaf(const tree *t, size_t p, tl_sink *sink) {
       if (child < least)
         continue;
       if (at.level == 1)
-        meet_leaves(t, p, child, &around, sink);
+        meet_leaves(t, p, child, &around, to);
       else
         stack[top++] = (visit){at.level - 1, child};
     }
   }
 }
 
-static void search(const void *context, size_t block, tl_sink *sink) {
+static void search(const void *context, size_t block, tl_catch *to) {
   const tree *t = context;
   const size_t wide_blocks = tl_entries_wide_blocks(&t->entries);
   if (block < wide_blocks) {
-    tl_entries_search_wide(&t->entries, block, sink);
+    tl_entries_search_wide(&t->entries, block, to);
     return;
   }
   const size_t first = (block - wide_blocks) * LEAVES;
   const size_t last = first + LEAVES < t->count[0] ? first + LEAVES : t->count[0];
   for (size_t p = first; p < last; ++p)
-    search_leaf(t, p, sink);
+    search_leaf(t, p, to);
 }
 
 talus_status tl_bvh_find_pairs(const tl_model *model, const tl_scope *scope, const talus_box *boxes,

@@ -263,14 +263,14 @@ static talus_status make_lists(grid *g) {
 
 /* ---- searching ------------------------------------------------------------------------------- */
 
-static void search_lists(const grid *g, size_t first, size_t last, tl_sink *sink) {
+static void search_lists(const grid *g, size_t first, size_t last, tl_catch *to) {
   const uint32_t *cell = g->cell, *place = g->place;
   for (size_t i = first; i < last; ++i) {
     const tl_entry *a = &g->entry[place[i] >> 3];
     for (size_t j = i + 1; j < g->count && cell[j] == cell[i]; ++j) {
       const tl_entry *b = &g->entry[place[j] >> 3];
       if (((place[i] & place[j] & 7) == 0) & tl_span3_overlap(&a->box, &b->box))
-        tl_entries_meet(&g->entries, a, b, sink);
+        tl_entries_meet(&g->entries, a, b, to);
     }
   }
 }
@@ -290,7 +290,7 @@ static size_t find_cell(const grid *g, uint32_t cell) {
 
 /* A large one against the small ones of the cells it covers, row by row: each in the cell where
  * both begin, or the one that begins later. */
-static void search_cover(const grid *g, const tl_entry *a, const corners *c, tl_sink *sink) {
+static void search_cover(const grid *g, const tl_entry *a, const corners *c, tl_catch *to) {
   for (uint32_t z = c->lo[2]; z <= c->hi[2]; ++z)
     for (uint32_t y = c->lo[1]; y <= c->hi[1]; ++y) {
       const unsigned first_yz = (unsigned)(y == c->lo[1]) << 1 | (unsigned)(z == c->lo[2]) << 2;
@@ -299,40 +299,40 @@ static void search_cover(const grid *g, const tl_entry *a, const corners *c, tl_
         const unsigned first = first_yz | (unsigned)(g->cell[i] == begin);
         const tl_entry *b = &g->entry[g->place[i] >> 3];
         if ((g->place[i] & 7 & ~first) == 0 && tl_span3_overlap(&a->box, &b->box))
-          tl_entries_meet(&g->entries, a, b, sink);
+          tl_entries_meet(&g->entries, a, b, to);
       }
     }
 }
 
 /* Large ones against those behind them in the list, and against small ones. */
-static void search_large(const grid *g, size_t i, tl_sink *sink) {
+static void search_large(const grid *g, size_t i, tl_catch *to) {
   const tl_entry *a = &g->entry[i];
   const corners c = corners_of(g, &a->box);
   const double rows = ((double)(c.hi[1] - c.lo[1]) + 1) * ((double)(c.hi[2] - c.lo[2]) + 1);
   size_t j = i + 1, end = g->entries.count;
   for (; j < end; ++j)
     if (tl_span3_overlap(&a->box, &g->entry[j].box))
-      tl_entries_meet(&g->entries, a, &g->entry[j], sink);
+      tl_entries_meet(&g->entries, a, &g->entry[j], to);
   if (rows * ROW < (double)g->small) {
-    search_cover(g, a, &c, sink);
+    search_cover(g, a, &c, to);
     return;
   }
   for (j = 0; j < g->small; ++j)
     if (tl_span3_overlap(&a->box, &g->entry[j].box))
-      tl_entries_meet(&g->entries, a, &g->entry[j], sink);
+      tl_entries_meet(&g->entries, a, &g->entry[j], to);
 }
 
-static void search(const void *context, size_t block, tl_sink *sink) {
+static void search(const void *context, size_t block, tl_catch *to) {
   const grid *g = context;
   const size_t wide_blocks = tl_entries_wide_blocks(&g->entries);
   const size_t large = g->entries.count - g->small;
   if (block < wide_blocks) {
-    tl_entries_search_wide(&g->entries, block, sink);
+    tl_entries_search_wide(&g->entries, block, to);
   } else if (block < wide_blocks + large) {
-    search_large(g, g->small + block - wide_blocks, sink);
+    search_large(g, g->small + block - wide_blocks, to);
   } else {
     const size_t first = (block - wide_blocks - large) * LIST_BLOCK;
-    search_lists(g, first, first + LIST_BLOCK < g->count ? first + LIST_BLOCK : g->count, sink);
+    search_lists(g, first, first + LIST_BLOCK < g->count ? first + LIST_BLOCK : g->count, to);
   }
 }
 

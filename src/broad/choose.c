@@ -111,7 +111,7 @@ static talus_broad_kind choose(const sample *s, size_t bodies, talus_broad_kind 
   const double pairs = even > near ? even : near;
   const double sweep = 42 + 0.25 * sweep_window(s, n) + 110 * pairs; /* ns per body */
   if (bodies <= SWEEP_TO && sweep < (last == TALUS_BROAD_SWEEP ? 65 * STICK : 65)) {
-    *reason = "a long row with few neighbours: sweeping along it tests little";
+    *reason = "few bodies side by side along one axis: a sweep along it tests little";
     return TALUS_BROAD_SWEEP;
   }
   const double clouded =

@@ -349,7 +349,7 @@ bool tl_entries_count_here(const tl_entries *e, const tl_entry *a, const tl_entr
 size_t tl_entries_wide_blocks(const tl_entries *e) { return e->wides > 0 ? chunk_count(e) : 0; }
 
 /* Every member of the block against all wide ones; a wide one against those behind it. */
-void tl_entries_search_wide(const tl_entries *e, size_t block, tl_sink *sink) {
+void tl_entries_search_wide(const tl_entries *e, size_t block, tl_catch *to) {
   size_t behind = 0; /* wide ones before and at member i */
   for (size_t i = block * CHUNK; i < chunk_end(e, block); ++i) {
     while (behind < e->wides && e->wide[behind] < i)
@@ -363,7 +363,7 @@ void tl_entries_search_wide(const tl_entries *e, size_t block, tl_sink *sink) {
         continue;
       const uint32_t b = tl_scope_slot(e->scope, e->wide[w]);
       if (tl_broad_allows(e->model, a, b))
-        tl_sink_put(sink, a, b);
+        tl_catch_put(to, a, b);
     }
   }
 }

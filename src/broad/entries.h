@@ -61,7 +61,7 @@ bool tl_entries_count_here(const tl_entries *entries, const tl_entry *a, const t
 
 /* Two entries whose boxes overlap: a pair, unless it counts elsewhere or is masked. */
 static inline void tl_entries_meet(const tl_entries *entries, const tl_entry *a, const tl_entry *b,
-                                   tl_sink *sink) {
+                                   tl_catch *to) {
   const tl_model *model = entries->model;
   if ((a->who & b->who & TL_ENTRY_STATIC) != 0)
     return;
@@ -71,12 +71,12 @@ static inline void tl_entries_meet(const tl_entries *entries, const tl_entry *a,
   if (model->ignored.count > 0 &&
       tl_model_ignores(model, model->property.group[i], model->property.group[j]))
     return;
-  tl_sink_put(sink, i, j);
+  tl_catch_put(to, i, j);
 }
 
 /* The wide ones against everything, as blocks of a search (search.h) of their own. */
 size_t tl_entries_wide_blocks(const tl_entries *entries);
-void tl_entries_search_wide(const tl_entries *entries, size_t block, tl_sink *sink);
+void tl_entries_search_wide(const tl_entries *entries, size_t block, tl_catch *to);
 
 /* ---- grids over entries --------------------------------------------------------------------- */
 

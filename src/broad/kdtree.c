@@ -8,13 +8,8 @@
 #define SWEEP_BLOCK ((size_t)2048) /* records that are swept together */
 #define FINE        8.0  /* quanta along a small box: more cost sorting, less candidates */
 #define MOST_ASPECT 64.0 /* of a typical box, for the shape of cells */
+#define MOST_UNEVEN 64.0 /* ratio of sizes that the least cell follows */
 #define ORDER_BITS  24   /* of the curve along which entries are ordered */
-#define LENGTH_BITS 6
-
-/* Bits of an axis in a code. */
-static const uint64_t axis_bits[3] = {UINT64_C(0x1249249249249249),
-                                      UINT64_C(0x1249249249249249) << 1,
-                                      UINT64_C(0x1249249249249249) << 2};
 
 static inline int highest_bit(uint64_t x) {
 #if defined(__GNUC__)
@@ -35,14 +30,14 @@ static uint64_t code_of(const tl_quanta *q, const double x[3]) {
 static int place(const tl_kdtree *tree, uint64_t low, uint64_t high, unsigned axes, uint64_t *keys,
                  uint64_t *volume) {
   if (low == high) {
-    keys[0] = low << LENGTH_BITS | (unsigned)tree->depth;
+    keys[0] = low << TL_KDTREE_LENGTH | (unsigned)tree->depth;
     *volume = 1;
     return 1;
   }
   const int top = highest_bit(low ^ high), axis = top % 3;
   const uint64_t bit = UINT64_C(1) << top, own = bit << 1;
   if ((axes >> axis & 1) != 0) {
-    const uint64_t below = axis_bits[axis] & (bit - 1);
+    const uint64_t below = (TL_KDTREE_AXIS << axis) & (bit - 1);
     const unsigned rest = axes & ~(1u << axis);
     uint64_t first, second;
     int n = place(tree, low, (high & ~bit) | below, rest, keys, &first);
@@ -52,7 +47,7 @@ static int place(const tl_kdtree *tree, uint64_t low, uint64_t high, unsigned ax
       return n;
     }
   }
-  keys[0] = (low & ~(own - 1)) << LENGTH_BITS | (unsigned)(tree->depth - 1 - top);
+  keys[0] = (low & ~(own - 1)) << TL_KDTREE_LENGTH | (unsigned)(tree->depth - 1 - top);
   *volume = own;
   return 1;
 }
@@ -157,7 +152,7 @@ static talus_status make_records(build_work *work) {
   TL_TAKE(arena, tree->count, &tree->key);
   TL_TAKE(arena, tree->count, &tree->id);
   tl_for(par, blocks, 1, write_blocks, work);
-  return tl_sort_u64(par, arena, tree->key, tree->id, tree->count, tree->depth + LENGTH_BITS);
+  return tl_sort_u64(par, arena, tree->key, tree->id, tree->count, tree->depth + TL_KDTREE_LENGTH);
 }
 
 /* Cells have the shape of a typical box, within reason. */
@@ -173,65 +168,53 @@ static void choose_shape(const tl_entries *e, double edge[3]) {
     edge[k] = e->edge[k] * MOST_ASPECT > longest ? e->edge[k] : longest / MOST_ASPECT;
 }
 
+/* The least cell: so small that a small box can be told from its cell, or as `bits` say. */
+static void choose_quanta(tl_kdtree *tree, int bits) {
+  const tl_entries *e = &tree->entries;
+  double edge[3], fit = 0;
+  choose_shape(e, edge);
+  for (int k = 0; k < 3; ++k)
+    fit = (e->hi[k] - e->lo[k]) / edge[k] > fit ? (e->hi[k] - e->lo[k]) / edge[k] : fit;
+  const bool uneven = !(e->small > 0) || e->longest > MOST_UNEVEN * e->small;
+  const double scale = bits > 0         ? ldexp(fit > 0 ? fit : 1, -bits) * (1 + 0x1p-30)
+                       : e->longest > 0 ? (uneven ? 1 / MOST_UNEVEN : e->small / e->longest) / FINE
+                                        : 0.25;
+  for (int k = 0; k < 3; ++k)
+    edge[k] *= scale;
+  tree->quanta = tl_entries_quanta(e, edge, bits > 0 ? bits : TL_KDTREE_BITS);
+  tree->depth = 3 * tree->quanta.bits;
+}
+
 talus_status tl_kdtree_build(const tl_model *model, const tl_scope *scope, const talus_box *boxes,
                              bool split, int bits, tl_kdtree *tree) {
   *tree = (tl_kdtree){.split = split};
   build_work work = {.tree = tree};
-  double edge[3];
   TL_TRY(tl_entries_make(model, scope, boxes, &tree->entries));
-  choose_shape(&tree->entries, edge);
-  const tl_entries *e = &tree->entries;
-  const double uneven = e->small > 0 && e->longest < 64 * e->small ? e->longest / e->small : 64;
-  for (int k = 0; k < 3; ++k)
-    edge[k] /= bits > 0 ? 0x1p20 : e->longest > 0 ? FINE * uneven : 4;
-  tree->quanta = tl_entries_quanta(e, edge, bits > 0 ? bits : TL_KDTREE_BITS);
-  tree->depth = 3 * tree->quanta.bits;
+  choose_quanta(tree, bits);
   TL_TRY(order_entries(&work));
   return make_records(&work);
 }
 
 /* ---- the sweep ------------------------------------------------------------------------------- */
 
-/* The point that both low corners are below, as a code: Morton codes keep the order along each
- * axis. */
-static inline uint64_t corner(uint64_t a, uint64_t b) {
-  uint64_t point = 0;
-  for (int k = 0; k < 3; ++k) {
-    const uint64_t x = a & axis_bits[k], y = b & axis_bits[k];
-    point |= x > y ? x : y;
-  }
-  return point;
-}
-
-/* The last key of a cell and everything within it. */
-static inline uint64_t last_key(const tl_kdtree *tree, uint64_t key) {
-  const int length = (int)(key & ((1u << LENGTH_BITS) - 1));
-  return key | ((UINT64_C(1) << (tree->depth - length + LENGTH_BITS)) - 1);
-}
-
-/* Whether the cell of a record holds the point. */
-static inline bool holds(const tl_kdtree *tree, uint64_t key, uint64_t point) {
-  const int length = (int)(key & ((1u << LENGTH_BITS) - 1));
-  return ((key >> LENGTH_BITS) ^ point) >> (tree->depth - length) == 0;
-}
-
-static void sweep(const void *context, size_t block, tl_sink *sink) {
+static void sweep(const void *context, size_t block, tl_catch *to) {
   const tl_kdtree *tree = context;
   const size_t wide_blocks = tl_entries_wide_blocks(&tree->entries);
   if (block < wide_blocks) {
-    tl_entries_search_wide(&tree->entries, block, sink);
+    tl_entries_search_wide(&tree->entries, block, to);
     return;
   }
   const size_t first = (block - wide_blocks) * SWEEP_BLOCK, n = tree->count;
   const size_t last = first + SWEEP_BLOCK < n ? first + SWEEP_BLOCK : n;
   const uint64_t *key = tree->key;
   for (size_t i = first; i < last; ++i) {
-    const uint64_t end = last_key(tree, key[i]);
+    const uint64_t end = tl_kdtree_last(tree, key[i]);
     const tl_entry *a = &tree->entry[tree->id[i]];
     for (size_t j = i + 1; j < n && key[j] <= end; ++j) {
       const tl_entry *b = &tree->entry[tree->id[j]];
-      if (tl_span3_overlap(&a->box, &b->box) & holds(tree, key[j], corner(a->code, b->code)))
-        tl_entries_meet(&tree->entries, a, b, sink);
+      if (tl_span3_overlap(&a->box, &b->box) &
+          tl_kdtree_holds(tree, key[j], tl_kdtree_corner(a->code, b->code)))
+        tl_entries_meet(&tree->entries, a, b, to);
     }
   }
 }

@@ -24,7 +24,11 @@
 #include "broad/entries.h"
 
 #define TL_KDTREE_BITS   19 /* of a coordinate at most: 3 x 19 of path and 6 of length are 63 */
+#define TL_KDTREE_LENGTH 6  /* bits of the length, below the path */
 #define TL_KDTREE_PIECES 8
+
+/* Bits of the first axis in a code; shift it for the others. */
+#define TL_KDTREE_AXIS UINT64_C(0x1249249249249249)
 
 typedef struct tl_kdtree {
   tl_entries entries;
@@ -40,6 +44,33 @@ typedef struct tl_kdtree {
 /* bits: of a coordinate, at most TL_KDTREE_BITS; 0: as many as pay. */
 talus_status tl_kdtree_build(const tl_model *model, const tl_scope *scope, const talus_box *boxes,
                              bool split, int bits, tl_kdtree *tree);
+
+/* ---- keys ------------------------------------------------------------------------------------ */
+
+/* The point that both low corners are below, as a code: Morton codes keep the order along each
+ * axis. */
+static inline uint64_t tl_kdtree_corner(uint64_t a, uint64_t b) {
+  uint64_t point = 0;
+  for (int k = 0; k < 3; ++k) {
+    const uint64_t x = a & (TL_KDTREE_AXIS << k), y = b & (TL_KDTREE_AXIS << k);
+    point |= x > y ? x : y;
+  }
+  return point;
+}
+
+/* The last key of a cell and everything within it. */
+static inline uint64_t tl_kdtree_last(const tl_kdtree *tree, uint64_t key) {
+  const int length = (int)(key & ((1u << TL_KDTREE_LENGTH) - 1));
+  return key | ((UINT64_C(1) << (tree->depth - length + TL_KDTREE_LENGTH)) - 1);
+}
+
+/* Whether the cell of a record holds the point. */
+static inline bool tl_kdtree_holds(const tl_kdtree *tree, uint64_t key, uint64_t point) {
+  const int length = (int)(key & ((1u << TL_KDTREE_LENGTH) - 1));
+  return ((key >> TL_KDTREE_LENGTH) ^ point) >> (tree->depth - length) == 0;
+}
+
+/* ---- for the benchmark ----------------------------------------------------------------------- */
 
 /* What the tables of the paper show. */
 typedef struct tl_kdtree_statistics {

@@ -19,29 +19,29 @@ typedef struct search_work {
 static void try_blocks(void *context, size_t begin, size_t end) {
   const search_work *work = context;
   for (size_t t = begin; t < end; ++t) {
-    tl_sink sink = {0};
-    work->fn(work->context, t * work->stride, &sink);
-    work->count[t] = sink.count;
+    tl_catch to = {0};
+    work->fn(work->context, t * work->stride, &to);
+    work->count[t] = to.count;
   }
 }
 
 static void search_blocks(void *context, size_t begin, size_t end) {
   const search_work *work = context;
   for (size_t b = begin; b < end; ++b) {
-    tl_sink sink = {work->rooms + b * work->room, 0, work->room};
-    work->fn(work->context, b, &sink);
-    work->count[b] = sink.count;
+    tl_catch to = {work->rooms + b * work->room, 0, work->room};
+    work->fn(work->context, b, &to);
+    work->count[b] = to.count;
   }
 }
 
 static void place_blocks(void *context, size_t begin, size_t end) {
   const search_work *work = context;
   for (size_t b = begin; b < end; ++b) {
-    tl_sink sink = {work->out + work->first[b], 0, work->count[b]};
+    tl_catch to = {work->out + work->first[b], 0, work->count[b]};
     if (work->count[b] <= work->room)
-      memcpy(sink.out, work->rooms + b * work->room, (size_t)work->count[b] * sizeof *sink.out);
+      memcpy(to.out, work->rooms + b * work->room, (size_t)work->count[b] * sizeof *to.out);
     else
-      work->fn(work->context, b, &sink);
+      work->fn(work->context, b, &to);
   }
 }
 

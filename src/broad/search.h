@@ -10,19 +10,19 @@
 #include "scope.h"
 
 /* Where a block's pairs go. */
-typedef struct tl_sink {
+typedef struct tl_catch {
   tl_pair *out;
   uint64_t count, room;
-} tl_sink;
+} tl_catch;
 
-static inline void tl_sink_put(tl_sink *sink, uint32_t a, uint32_t b) {
-  if (sink->count < sink->room)
-    sink->out[sink->count] = a < b ? (tl_pair){a, b} : (tl_pair){b, a};
-  sink->count++;
+static inline void tl_catch_put(tl_catch *to, uint32_t a, uint32_t b) {
+  if (to->count < to->room)
+    to->out[to->count] = a < b ? (tl_pair){a, b} : (tl_pair){b, a};
+  to->count++;
 }
 
 /* Puts all pairs of a block; the same ones in the same order whenever it is called. */
-typedef void tl_search_fn(const void *context, size_t block, tl_sink *sink);
+typedef void tl_search_fn(const void *context, size_t block, tl_catch *to);
 
 /* Pairs of all blocks. The result is the last thing taken from the arena. */
 talus_status tl_search(const tl_par *par, tl_arena *arena, size_t blocks, tl_search_fn *fn,

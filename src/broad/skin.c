@@ -148,7 +148,7 @@ static bool overlaps(const skin_work *work, tl_pair pair) {
   return tl_images_overlap(&work->images, &p, &q);
 }
 
-static void filter(const void *context, size_t block, tl_sink *sink) {
+static void filter(const void *context, size_t block, tl_catch *to) {
   const skin_work *work = context;
   const tl_pair *candidates = work->cache->candidates.data;
   const size_t n = work->cache->candidates.count, first = block * BLOCK;
@@ -157,7 +157,7 @@ static void filter(const void *context, size_t block, tl_sink *sink) {
     const size_t next = i + AHEAD < last ? i + AHEAD : i;
     PREFETCH(&work->boxes[candidates[next].b]);
     if (overlaps(work, candidates[i]))
-      tl_sink_put(sink, candidates[i].a, candidates[i].b);
+      tl_catch_put(to, candidates[i].a, candidates[i].b);
   }
 }
 

@@ -169,7 +169,7 @@ static inline bool any_meets(const sweeper *s, size_t i, size_t j) {
   return all_miss >= 0;
 }
 
-static void sweep_box(const sweeper *s, size_t i, tl_sink *sink) {
+static void sweep_box(const sweeper *s, size_t i, tl_catch *to) {
   const size_t end = find_end(s, i, s->upper[i]);
   const int16_t y0 = s->lo[0][i], y1 = s->hi[0][i], z0 = s->lo[1][i], z1 = s->hi[1][i];
   tl_entry a = {.index = UINT32_MAX};
@@ -184,22 +184,22 @@ static void sweep_box(const sweeper *s, size_t i, tl_sink *sink) {
         a = tl_entries_get(&s->entries, s->order[i]);
       const tl_entry b = tl_entries_get(&s->entries, s->order[j]);
       if (tl_span3_overlap(&a.box, &b.box))
-        tl_entries_meet(&s->entries, &a, &b, sink);
+        tl_entries_meet(&s->entries, &a, &b, to);
     }
   }
 }
 
-static void sweep(const void *context, size_t block, tl_sink *sink) {
+static void sweep(const void *context, size_t block, tl_catch *to) {
   const sweeper *s = context;
   const size_t wide_blocks = tl_entries_wide_blocks(&s->entries);
   if (block < wide_blocks) {
-    tl_entries_search_wide(&s->entries, block, sink);
+    tl_entries_search_wide(&s->entries, block, to);
     return;
   }
   const size_t first = (block - wide_blocks) * BLOCK;
   const size_t last = first + BLOCK < s->entries.count ? first + BLOCK : s->entries.count;
   for (size_t i = first; i < last; ++i)
-    sweep_box(s, i, sink);
+    sweep_box(s, i, to);
 }
 
 talus_status tl_sweep_find_pairs(const tl_model *model, const tl_scope *scope,

@@ -25,7 +25,12 @@ static talus_real free_speed(const work *job, uint32_t slot) {
   talus_vec3 v = tl_madd(in->velocity[slot], h, job->model->gravity);
   if (property->force && property->mass[slot] > 0)
     v = tl_madd(v, h / property->mass[slot], property->force[slot]);
-  return tl_length(v) + turning_speed(job->model, slot, in->spin[slot]);
+  talus_vec3 w = in->spin[slot];
+  if (property->torque && property->mass[slot] > 0) {
+    const talus_vec3 inertia = tl_body_inertia(job->model, slot);
+    w = tl_madd(w, h / tl_min(inertia.x, tl_min(inertia.y, inertia.z)), property->torque[slot]);
+  }
+  return tl_length(v) + turning_speed(job->model, slot, w);
 }
 
 /* The fastest the motion ever gets, so that it holds whatever part of the cycle the step is in. */

@@ -61,7 +61,7 @@ static talus_status prepare(gradient *g) {
   if (job->ncp > 0)
     TL_TAKE(arena, job->pack_count * TL_CCP_LANES, &g->lift);
   for (size_t k = 0; k < job->pack_count; ++k)
-    g->now[k] = job->packs[k].impulse;
+    g->now[k] = g->best[k] = job->packs[k].impulse;
   tl_ccp_spread(job, &g->gather, g->free_bodies, g->now, NULL, g->now_bodies);
   g->best_rms = INFINITY;
   return TALUS_OK;
@@ -136,10 +136,7 @@ static void iterate_jacobi(gradient *g) {
       omega *= (talus_real)0.5;
       memcpy(g->now, g->best, field_bytes(g));
       tl_ccp_spread(job, &g->gather, g->free_bodies, g->now, NULL, g->now_bodies);
-      tl_log_write(&job->model->log, TL_LOG_WARN,
-                   "solve: jacobi diverged at t = %g s (residual %.3g m/s); back to the best "
-                   "impulses, omega is now %g",
-                   job->scope->t0, rms, (double)omega);
+      job->report->restarts++;
     }
   }
 }

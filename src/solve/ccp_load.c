@@ -161,13 +161,20 @@ static talus_vec3 velocity_before(const tl_ccp *job, uint32_t slot, uint32_t bod
   return tl_add(in->velocity[slot], tl_cross(in->spin[slot], arm));
 }
 
+/* From body a to the image of body b that it touches; planes have no images. */
+static talus_dvec3 way_between(const tl_model *model, const tl_state *in, const tl_contact *c) {
+  if (tl_body_shape(model, c->a)->bounded && tl_body_shape(model, c->b)->bounded)
+    return tl_model_offset(model, in->position[c->a], in->position[c->b]);
+  return tl_dsub(in->position[c->b], in->position[c->a]);
+}
+
 static tl_ccp_row make_row(const tl_ccp *job, const tl_contact *c, uint32_t a, uint32_t b) {
   const tl_model *model = job->model;
   const tl_state *in = job->scope->in;
   tl_ccp_row row;
   row.normal = c->normal;
   row.arm_a = tl_between(in->position[c->a], c->point);
-  row.arm_b = tl_narrow(tl_model_offset(model, in->position[c->b], c->point));
+  row.arm_b = tl_narrow(tl_dsub(tl_dsub(c->point, in->position[c->a]), way_between(model, in, c)));
 
   find_steps(job, a, b, &row);
   const size_t materials = model->materials.count;

@@ -7,6 +7,7 @@
 typedef struct tl_solve_report {
   double residual_max, residual_rms; /* m/s, of the velocities handed over */
   int iterations;
+  int restarts; /* times the iteration diverged and began anew with a shorter step */
 } tl_solve_report;
 
 /* Velocities as a solver left them: a row per member of the scope, `stride` bytes apart, because

@@ -1,0 +1,66 @@
+# Peers of `talus bench broad`: programs that do the same with other libraries, each for itself, so
+# that none of them is part of talus. Only with -DTALUS_PEERS=ON, and only those whose library is
+# here; they lie next to the command, which runs them where it finds them.
+include(CheckLanguage)
+set(peers)
+set(missing)
+
+function(talus_add_peer name source)
+  add_executable(peer_${name} ${PROJECT_SOURCE_DIR}/bench/peers/${source})
+  set_target_properties(peer_${name} PROPERTIES
+    OUTPUT_NAME talus-peer-${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
+    CXX_STANDARD 17 CXX_EXTENSIONS OFF C_STANDARD 17 C_EXTENSIONS OFF)
+  target_compile_options(peer_${name} PRIVATE -O2)
+  target_compile_definitions(peer_${name} PRIVATE _POSIX_C_SOURCE=200809L NDEBUG)
+  target_link_libraries(peer_${name} PRIVATE ${ARGN})
+  set(peers ${peers} ${name} PARENT_SCOPE)
+endfunction()
+
+find_path(TALUS_PEER_EMBREE_INCLUDE embree3/rtcore.h)
+find_library(TALUS_PEER_EMBREE_LIBRARY embree3)
+mark_as_advanced(TALUS_PEER_EMBREE_INCLUDE TALUS_PEER_EMBREE_LIBRARY)
+if(TALUS_PEER_EMBREE_INCLUDE AND TALUS_PEER_EMBREE_LIBRARY)
+  talus_add_peer(embree embree.c ${TALUS_PEER_EMBREE_LIBRARY} m)
+else()
+  list(APPEND missing libembree-dev)
+endif()
+
+check_language(CXX)
+if(CMAKE_CXX_COMPILER)
+  enable_language(CXX)
+  if(PKG_CONFIG_FOUND)
+    pkg_check_modules(TALUS_PEER_BULLET QUIET IMPORTED_TARGET bullet)
+  endif()
+  if(TALUS_PEER_BULLET_FOUND)
+    talus_add_peer(bullet bullet.cpp PkgConfig::TALUS_PEER_BULLET)
+  else()
+    list(APPEND missing libbullet-dev)
+  endif()
+
+  # CGAL's find module sets flags and build types of its own: its headers and GMP are all it takes.
+  find_path(TALUS_PEER_CGAL_INCLUDE CGAL/box_intersection_d.h)
+  find_path(TALUS_PEER_BOOST_INCLUDE boost/version.hpp)
+  find_library(TALUS_PEER_GMP gmp)
+  find_library(TALUS_PEER_MPFR mpfr)
+  mark_as_advanced(TALUS_PEER_CGAL_INCLUDE TALUS_PEER_BOOST_INCLUDE TALUS_PEER_GMP TALUS_PEER_MPFR)
+  if(TALUS_PEER_CGAL_INCLUDE AND TALUS_PEER_BOOST_INCLUDE AND TALUS_PEER_GMP AND TALUS_PEER_MPFR)
+    talus_add_peer(cgal-boxes cgal_boxes.cpp ${TALUS_PEER_MPFR} ${TALUS_PEER_GMP})
+    talus_add_peer(cgal-delaunay cgal_delaunay.cpp ${TALUS_PEER_MPFR} ${TALUS_PEER_GMP})
+    # Interval arithmetic relies on the rounding mode.
+    target_compile_options(peer_cgal-boxes PRIVATE -frounding-math)
+    target_compile_options(peer_cgal-delaunay PRIVATE -frounding-math)
+  else()
+    list(APPEND missing libcgal-dev)
+  endif()
+else()
+  list(APPEND missing "a C++ compiler")
+endif()
+
+string(REPLACE ";" " " found "${peers}")
+string(REPLACE ";" ", " remedy "${missing}")
+if(peers)
+  talus_feature("peers" ON "talus bench broad: ${found}" "")
+endif()
+if(missing)
+  talus_feature("more peers" OFF "talus bench broad" "${remedy}")
+endif()

@@ -1,0 +1,129 @@
+/* The numbers of Poirrier's tables 1 to 3. */
+#include "broad/kdtree.h"
+
+#include <time.h>
+
+#define BLOCK ((size_t)1024) /* records that are swept together */
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+typedef struct block_sums {
+  double cells, bodies; /* volumes: of cells in root cells, of bodies in m3 */
+  uint64_t candidates, overlapping, unique;
+} block_sums;
+
+typedef struct measure_work {
+  const tl_kdtree *tree;
+  block_sums *sums;
+  size_t count;
+} measure_work;
+
+/* Spheres that fill their boxes. */
+static bool spheres_overlap(const tl_span3 *a, const tl_span3 *b) {
+  double square = 0, reach = 0;
+  for (int k = 0; k < 3; ++k) {
+    const double d = 0.5 * (a->lo[k] + a->hi[k]) - 0.5 * (b->lo[k] + b->hi[k]);
+    const double r = 0.5 * (a->hi[k] - a->lo[k]) + 0.5 * (b->hi[k] - b->lo[k]);
+    square += d * d;
+    reach = r > reach ? r : reach;
+  }
+  return square <= reach * reach;
+}
+
+static void measure_volumes(void *context, size_t begin, size_t end) {
+  const measure_work *work = context;
+  const tl_kdtree *tree = work->tree;
+  for (size_t b = begin; b < end; ++b) {
+    block_sums *sums = &work->sums[b];
+    *sums = (block_sums){0};
+    for (size_t i = b * BLOCK; i < b * BLOCK + BLOCK && i < tree->count; ++i)
+      sums->cells += ldexp(1, -(int)(tree->key[i] & ((1u << TL_KDTREE_LENGTH) - 1)));
+    for (size_t i = b * BLOCK; i < b * BLOCK + BLOCK && i < tree->entries.count; ++i) {
+      const tl_span3 *box = &tree->entry[i].box;
+      sums->bodies += (box->hi[0] - box->lo[0]) * (box->hi[1] - box->lo[1]) *
+                      (box->hi[2] - box->lo[2]) * (3.14159265358979323846 / 6);
+    }
+  }
+}
+
+/* kd-tree-1: every pair of records of which one cell holds the other goes to the narrow phase. */
+static void sweep_1(void *context, size_t begin, size_t end) {
+  const measure_work *work = context;
+  const tl_kdtree *tree = work->tree;
+  for (size_t b = begin; b < end; ++b)
+    for (size_t i = b * BLOCK; i < b * BLOCK + BLOCK && i < tree->count; ++i) {
+      const uint64_t last = tl_kdtree_last(tree, tree->key[i]);
+      for (size_t j = i + 1; j < tree->count && tree->key[j] <= last; ++j) {
+        work->sums[b].candidates++;
+        work->sums[b].overlapping +=
+            spheres_overlap(&tree->entry[tree->id[i]].box, &tree->entry[tree->id[j]].box);
+      }
+    }
+}
+
+/* kd-tree-2: bounding spheres, and every pair once. */
+static void sweep_2(void *context, size_t begin, size_t end) {
+  const measure_work *work = context;
+  const tl_kdtree *tree = work->tree;
+  for (size_t b = begin; b < end; ++b)
+    for (size_t i = b * BLOCK; i < b * BLOCK + BLOCK && i < tree->count; ++i) {
+      const uint64_t last = tl_kdtree_last(tree, tree->key[i]);
+      const tl_entry *p = &tree->entry[tree->id[i]];
+      for (size_t j = i + 1; j < tree->count && tree->key[j] <= last; ++j) {
+        const tl_entry *q = &tree->entry[tree->id[j]];
+        work->sums[b].unique +=
+            tl_kdtree_holds(tree, tree->key[j], tl_kdtree_corner(p->code, q->code)) &&
+            spheres_overlap(&p->box, &q->box);
+      }
+    }
+}
+
+static talus_status measure(const tl_kdtree *tree, tl_kdtree_statistics *s) {
+  const tl_par *par = &tree->entries.model->par;
+  const size_t most = tree->count > tree->entries.count ? tree->count : tree->entries.count;
+  measure_work work = {.tree = tree, .count = (most + BLOCK - 1) / BLOCK};
+  TL_TAKE(tree->entries.scope->arena, work.count, &work.sums);
+  tl_for(par, work.count, 1, measure_volumes, &work);
+  const double begun = now();
+  tl_for(par, work.count, 1, sweep_1, &work);
+  const double between = now();
+  tl_for(par, work.count, 1, sweep_2, &work);
+  s->seconds_sweep_1 = between - begun;
+  s->seconds_sweep_2 = now() - between;
+  double cells = 0, bodies = 0, root = 1;
+  for (size_t b = 0; b < work.count; ++b) {
+    cells += work.sums[b].cells;
+    bodies += work.sums[b].bodies;
+    s->candidates += work.sums[b].candidates;
+    s->overlapping += work.sums[b].overlapping;
+    s->unique += work.sums[b].unique;
+  }
+  for (int k = 0; k < 3; ++k)
+    root *= ldexp(1, tree->quanta.bits) / tree->quanta.inverse[k];
+  s->volume_ratio = bodies > 0 ? cells * root / bodies : 0;
+  return TALUS_OK;
+}
+
+talus_status tl_kdtree_measure(const tl_model *model, const tl_scope *scope, const talus_box *boxes,
+                               bool split, int bits, tl_kdtree_statistics *s) {
+  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  const size_t held = scope->arena->in_use;
+  tl_kdtree tree;
+  *s = (tl_kdtree_statistics){.bodies = scope->count};
+  if (bits < 0 || bits > TL_KDTREE_BITS)
+    return tl_fail(TALUS_ERROR_INVALID, "a linear kd-tree has 0 to %d bits, not %d", TL_KDTREE_BITS,
+                   bits);
+  TL_TRY(tl_broad_check(model, scope, boxes));
+  const double begun = now();
+  TL_TRY(tl_kdtree_build(model, scope, boxes, split, bits, &tree));
+  s->seconds_build = now() - begun;
+  s->records = tree.count;
+  TL_TRY(measure(&tree, s));
+  s->bytes = scope->arena->peak - held;
+  tl_arena_release(scope->arena, mark);
+  return TALUS_OK;
+}
