@@ -35,7 +35,7 @@ demo:
 
 test:
 	@scripts/setup test
-	@scripts/run-tests release single asan-ubsan fuzz
+	@scripts/run-tests release single core asan-ubsan fuzz
 
 asan:
 	@scripts/run-tests asan-ubsan
@@ -50,6 +50,7 @@ install:
 	@cmake --build --preset $(PRESET)
 	@cmake --install build/$(PRESET) --prefix "$(PREFIX)"
 	@if [ "$$(id -u)" = 0 ] && [ -z "$(DESTDIR)" ]; then ldconfig 2>/dev/null || true; fi
+	@echo "Installed below $(PREFIX): bin/talus, the libraries, man pages; docs/install.md says how to link"
 
 uninstall:
 	@cmake -DRECORDS=build/$(PRESET)/installed -DPREFIX="$(PREFIX)" -P cmake/uninstall.cmake

@@ -10,6 +10,7 @@ static const struct {
   const char *name, *about;
   cli_command_fn *run;
 } benches[] = {
+    {"broad", "every broad phase, the tables of source 001, and peers", bench_broad},
     {"pour", "spheres settled in and poured into a box: time by stage, memory", bench_pour},
 };
 #define BENCHES (sizeof benches / sizeof *benches)

@@ -139,6 +139,13 @@ void render_stage_free(render_stage *stage);
 
 /* ---- labels (render_legend.c) ---------------------------------------------------------------- */
 
+/* Pixels of a unit of the labels: 1000 of them fill a picture of common shape, and never fewer than
+ * can be read. Labels at the right take RENDER_LEGEND of them. */
+static inline float render_unit(int width, int height) {
+  return fmaxf(fminf((float)height, 0.65f * (float)width), 400) / 1000;
+}
+#define RENDER_LEGEND 230
+
 void render_legend_draw(const render_options *options, const render_folder *folder,
                         const render_view *view, const render_data *data, canvas *to);
 

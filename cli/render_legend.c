@@ -69,7 +69,8 @@ static void draw_tip(const pen *with, float x, float y, float width, rgb colour)
 }
 
 static void draw_bar(const pen *with, const render_options *options, const render_view *view) {
-  const float u = with->unit, height = 420 * u, width = 22 * u;
+  const float u = with->unit, width = 22 * u;
+  const float height = fminf(420 * u, (float)with->to->height - 170 * u);
   const float x = (float)with->to->width - 120 * u;
   const float y = 0.5f * ((float)with->to->height - height);
   const colour_map map =
@@ -155,7 +156,7 @@ static void draw_time(const pen *with, const frame *bodies) {
 
 void render_legend_draw(const render_options *options, const render_folder *folder,
                         const render_view *view, const render_data *data, canvas *to) {
-  const float unit = fmaxf((float)to->height, 400) / 1000; /* never too small to read */
+  const float unit = render_unit(to->width, to->height);
   const pen with = {to, unit, 21 * unit};
   if (folder->title) {
     const float room = (float)to->width - 56 * unit, size = 1.25f * with.size;

@@ -253,7 +253,9 @@ static void begin(survey *s, const render_options *options, const render_folder 
   camera->tangent = tangent;
   point_camera(camera, (vec){-0.50f, 0.76f, -0.42f});
   const float room = options->is_bare ? 0.06f : 0.10f;
-  const float bar = options->is_bare ? 0.06f : 0.26f;
+  const float unit = render_unit(options->width, options->height);
+  const float legend = 2 * RENDER_LEGEND * unit / (float)options->width;
+  const float bar = options->is_bare ? room : fminf(legend, 0.5f);
   *s = (survey){.options = options,
                 .folder = folder,
                 .right = camera->right,

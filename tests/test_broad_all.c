@@ -446,7 +446,7 @@ TEST(auto_follows_count_sizes_and_crowding) {
   CHECK_EQ_U64(choice_for(uneven_scene(91, 30000, 1e4, 0.1), NULL), TALUS_BROAD_CELLS);
   CHECK_EQ_U64(choice_for(row_of(5000, 9), NULL), TALUS_BROAD_SWEEP);
   CHECK_EQ_U64(choice_for(row_of(5000, 0.2), NULL), TALUS_BROAD_BINS);
-  CHECK_EQ_U64(choice_for(clouds(20000, 2), NULL), TALUS_BROAD_BVH);
+  CHECK_EQ_U64(choice_for(clouds(20000, 1), NULL), TALUS_BROAD_BVH);
   CHECK_EQ_U64(choice_for(clouds(20000, 12), NULL), TALUS_BROAD_CELLS);
 }
 

@@ -15,9 +15,8 @@ int main(int argc, char **argv) {
     std::vector<box> boxes;
     boxes.reserve(scene.count);
     for (size_t k = 0; k < scene.count; ++k) {
-      const double lo[3] = {peer_low(&scene, k, 0), peer_low(&scene, k, 1), peer_low(&scene, k, 2)};
-      const double hi[3] = {peer_high(&scene, k, 0), peer_high(&scene, k, 1),
-                            peer_high(&scene, k, 2)};
+      double lo[3] = {peer_low(&scene, k, 0), peer_low(&scene, k, 1), peer_low(&scene, k, 2)};
+      double hi[3] = {peer_high(&scene, k, 0), peer_high(&scene, k, 1), peer_high(&scene, k, 2)};
       boxes.push_back(box(lo, hi, scene.record + 4 * k));
     }
     std::vector<std::pair<uint32_t, uint32_t>> pairs;

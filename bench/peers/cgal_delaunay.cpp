@@ -20,9 +20,9 @@ int main(int argc, char **argv) {
   std::vector<std::pair<kernel::Point_3, uint32_t>> points;
   points.reserve(scene.count);
   for (size_t i = 0; i < scene.count; ++i)
-    points.emplace_back(kernel::Point_3(scene.record[4 * i], scene.record[4 * i + 1],
-                                        scene.record[4 * i + 2]),
-                        static_cast<uint32_t>(i));
+    points.emplace_back(
+        kernel::Point_3(scene.record[4 * i], scene.record[4 * i + 1], scene.record[4 * i + 2]),
+        static_cast<uint32_t>(i));
   std::vector<double> times;
   size_t count = 0;
   for (int i = 0; i < scene.repeat; ++i) {

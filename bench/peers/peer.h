@@ -1,4 +1,5 @@
-/* What the peers share. Each is a program of its own, so that nothing of theirs is linked into talus:
+/* What the peers share. Each is a program of its own, so that nothing of theirs is linked into
+ * talus:
  *
  *   talus-peer-NAME FILE [repeat [threads]]
  *
@@ -8,8 +9,8 @@
  *   METHOD pairs N time_ms T peak_mb M
  *
  * T is the median over the repeats, from axis-aligned boxes in memory to unique pairs in memory, in
- * whatever order; N counts pairs whose boxes overlap as doubles, touching included. M is the most the
- * process ever had resident. */
+ * whatever order; N counts pairs whose boxes overlap as doubles, touching included. M is the most
+ * the process ever had resident. */
 #ifndef BENCH_PEER_H
 #define BENCH_PEER_H
 

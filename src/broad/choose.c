@@ -18,13 +18,16 @@
 
 #include "broad/bins.h"
 
-#define FEW      ((size_t)40)   /* brute */
-#define SOME     ((size_t)1000) /* up to here looking closer costs as much as it saves */
-#define SAMPLES  96
-#define STICK    1.5  /* by this much more another one must seem better than the last choice */
-#define UNEVEN   16.0 /* ratio of sizes from which on one size of cell, small, beats levels */
-#define CLOUDED  16.0 /* times more crowded around a body than on average */
-#define SWEEP_TO ((size_t)300000) /* beyond, the sweep's reading of boxes misses the caches */
+#define FEW        ((size_t)40)   /* brute */
+#define SOME       ((size_t)1000) /* up to here looking closer costs as much as it saves */
+#define TREE_FROM  ((size_t)2000) /* below, a tree costs more to make than it saves */
+#define CELLS_FROM ((size_t)8000) /* likewise cells */
+#define SOME_PAIRS 12             /* of a sample, of which one can be sure */
+#define SAMPLES    96
+#define STICK      1.5  /* by this much more another one must seem better than the last choice */
+#define UNEVEN     16.0 /* ratio of sizes from which on one size of cell, small, beats levels */
+#define CLOUDED    16.0 /* times more crowded around a body than on average */
+#define SWEEP_TO   ((size_t)300000) /* beyond, the sweep's reading of boxes misses the caches */
 
 /* Of the boxes that a structure would hold, at home. */
 typedef struct sample {
@@ -74,10 +77,8 @@ static double even_pairs(const sample *s, double n) {
   return share;
 }
 
-/* Pairs per body around the sampled ones: as many as the sample has when its boxes are drawn out to
- * fill the space of those between them. */
-static double near_pairs(const sample *s, double n) {
-  const double stretch = cbrt(n / (double)s->count);
+/* How many pairs the sample makes when its boxes are drawn out by a factor. */
+static size_t stretched_pairs(const sample *s, double stretch) {
   tl_span3 box[SAMPLES];
   size_t pairs = 0;
   for (size_t i = 0; i < s->count; ++i)
@@ -90,15 +91,50 @@ static double near_pairs(const sample *s, double n) {
   for (size_t i = 0; i < s->count; ++i)
     for (size_t j = i + 1; j < s->count; ++j)
       pairs += tl_span3_overlap(&box[i], &box[j]);
-  return (double)pairs / (double)s->count;
+  return pairs;
 }
 
-/* Boxes that a sweep along the best axis tests each one against. */
+/* Pairs per body around the sampled ones: as many as the sample has when its boxes are drawn out to
+ * fill the space of those between them. In a small cloud they soon all meet, so less far out is
+ * tried as well, as long as some do. */
+static double near_pairs(const sample *s, double n) {
+  double most = 0, weight = 1;
+  for (double stretch = cbrt(n / (double)s->count); stretch > 1; stretch /= 2, weight *= 8) {
+    const size_t pairs = stretched_pairs(s, stretch);
+    const double here = weight * (double)pairs / (double)s->count;
+    most = here > most ? here : most;
+    if (pairs < 2 * SOME_PAIRS)
+      break;
+  }
+  return most;
+}
+
+/* Boxes that a sweep tests each one against, along an axis: from how far every sampled one is from
+ * the few next to it. */
+static double window_along(const sample *s, int k, double n) {
+  double x[SAMPLES], sum = 0;
+  const size_t next = 4;
+  for (size_t i = 0; i < s->count; ++i) {
+    size_t at = i; /* by insertion */
+    for (; at > 0 && x[at - 1] > s->box[i].lo[k]; --at)
+      x[at] = x[at - 1];
+    x[at] = s->box[i].lo[k];
+  }
+  if (s->count <= next)
+    return n;
+  const double between = n * (double)next / (double)s->count;
+  for (size_t i = 0; i + next < s->count; ++i) {
+    const double distance = x[i + next] - x[i];
+    sum += distance > s->edge[k] ? between * s->edge[k] / distance : between;
+  }
+  return sum / (double)(s->count - next);
+}
+
+/* Along the best axis. */
 static double sweep_window(const sample *s, double n) {
   double window = n;
   for (int k = 0; k < 3; ++k) {
-    const double range = s->hi[k] - s->lo[k];
-    const double here = range > s->edge[k] ? n * s->edge[k] / range : n;
+    const double here = window_along(s, k, n);
     window = here < window ? here : window;
   }
   return window;
@@ -114,6 +150,9 @@ static talus_broad_kind choose(const sample *s, size_t bodies, talus_broad_kind 
     *reason = "few bodies side by side along one axis: a sweep along it tests little";
     return TALUS_BROAD_SWEEP;
   }
+  *reason = "bins take time in proportion to bodies and pairs";
+  if (bodies < TREE_FROM)
+    return TALUS_BROAD_BINS;
   const double clouded =
       last == TALUS_BROAD_CELLS || last == TALUS_BROAD_BVH ? CLOUDED / STICK : CLOUDED;
   if (near > 0 && near > clouded * even) {
@@ -121,18 +160,17 @@ static talus_broad_kind choose(const sample *s, size_t bodies, talus_broad_kind 
       *reason = "dense clouds far from each other: a tree follows them";
       return TALUS_BROAD_BVH;
     }
-    if (near < (last == TALUS_BROAD_CELLS ? 1 * STICK : 1)) {
+    if (bodies >= CELLS_FROM && near < (last == TALUS_BROAD_CELLS ? 1 * STICK : 1)) {
       *reason = "thin clouds far from each other: cells that are empty cost nothing";
       return TALUS_BROAD_CELLS;
     }
   }
   const double ratio = s->small > 0 ? s->large / s->small : 1;
-  if (ratio > (last == TALUS_BROAD_CELLS ? UNEVEN / STICK : UNEVEN) &&
+  if (bodies >= CELLS_FROM && ratio > (last == TALUS_BROAD_CELLS ? UNEVEN / STICK : UNEVEN) &&
       pairs < (last == TALUS_BROAD_CELLS ? 0.5 * STICK : 0.5)) {
     *reason = "very uneven sizes and few neighbours: small cells, and the large bodies apart";
     return TALUS_BROAD_CELLS;
   }
-  *reason = "bins take time in proportion to bodies and pairs";
   return TALUS_BROAD_BINS;
 }
 

@@ -280,11 +280,9 @@ static double rounding(double lo, double hi, double length) {
   return (fabs(lo) + fabs(hi) + length) * 0x1p-50;
 }
 
-tl_span3 tl_entries_box(const tl_entries *e, size_t i) {
+tl_span3 tl_entries_image(const tl_entries *e, size_t i) {
   const size_t member = e->member ? e->member[i] : i;
   tl_span3 box = tl_images_home(&e->images, &e->boxes[member]);
-  if (!e->moved || e->moved[i] == 0)
-    return box;
   for (int k = 0; k < 3; ++k) {
     if ((e->moved[i] >> k & 1) == 0)
       continue;
@@ -314,7 +312,9 @@ void tl_entries_gather(const tl_entries *e, const uint32_t *order, size_t begin,
                        tl_entry *entry) {
   for (size_t k = begin; k < end; ++k) {
     const uint32_t next = order[k + AHEAD < end ? k + AHEAD : k];
-    PREFETCH(&e->boxes[e->member ? e->member[next] : next]);
+    const talus_box *ahead = &e->boxes[e->member ? e->member[next] : next];
+    PREFETCH(&ahead->lo.x);
+    PREFETCH(&ahead->hi.z); /* it may be on two cache lines */
     entry[k] = tl_entries_get(e, order[k]);
   }
 }

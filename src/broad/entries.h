@@ -45,9 +45,17 @@ typedef struct tl_entry {
 /* Not moved by contacts: two of them make no pair. Slots are below it. */
 #define TL_ENTRY_STATIC 0x80000000u
 
+/* Entry i where there are images: see tl_entries_box. */
+tl_span3 tl_entries_image(const tl_entries *entries, size_t i);
+
 /* The box of entry i. An image is larger by a few roundings: whatever meets it when counted
  * exactly as tl_images_overlap does, meets it as an entry. */
-tl_span3 tl_entries_box(const tl_entries *entries, size_t i);
+static inline tl_span3 tl_entries_box(const tl_entries *entries, size_t i) {
+  if (entries->moved)
+    return tl_entries_image(entries, i);
+  const talus_box *box = &entries->boxes[entries->member ? entries->member[i] : i];
+  return (tl_span3){{box->lo.x, box->lo.y, box->lo.z}, {box->hi.x, box->hi.y, box->hi.z}};
+}
 
 /* All there is of entry i but the code. */
 tl_entry tl_entries_get(const tl_entries *entries, size_t i);

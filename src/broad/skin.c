@@ -131,7 +131,7 @@ static talus_status renew(talus_broad_kind kind, skin_work *work, const tl_scope
 
 /* ---- pairs of the candidates ----------------------------------------------------------------- */
 
-#define AHEAD ((size_t)16) /* boxes are asked for so many candidates before they are needed */
+#define AHEAD ((size_t)32) /* boxes are asked for so many candidates before they are needed */
 #if defined(__GNUC__)
 #define PREFETCH(pointer) __builtin_prefetch(pointer)
 #else
@@ -155,7 +155,8 @@ static void filter(const void *context, size_t block, tl_catch *to) {
   const size_t last = first + BLOCK < n ? first + BLOCK : n;
   for (size_t i = first; i < last; ++i) {
     const size_t next = i + AHEAD < last ? i + AHEAD : i;
-    PREFETCH(&work->boxes[candidates[next].b]);
+    PREFETCH(&work->boxes[candidates[next].b].lo.x);
+    PREFETCH(&work->boxes[candidates[next].b].hi.z); /* a box may be on two cache lines */
     if (overlaps(work, candidates[i]))
       tl_catch_put(to, candidates[i].a, candidates[i].b);
   }

@@ -42,6 +42,7 @@ typedef struct tl_scene_solve {
 typedef struct tl_scene_broad {
   tl_object object;
   int kind;
+  double skin;
 } tl_scene_broad;
 
 typedef struct tl_scene_contact {

@@ -41,9 +41,13 @@ static const tl_words friction_models = {
     NULL};
 static const tl_words broad_kinds = {
     WORDS({"auto", TALUS_BROAD_AUTO, "talus chooses, and the log says what and why"},
-          {"bins", TALUS_BROAD_BINS, "a uniform grid"},
+          {"bins", TALUS_BROAD_BINS, "uniform grids, one for each range of sizes"},
+          {"kdtree", TALUS_BROAD_KDTREE, "linear kd-tree, as published by Poirrier"},
+          {"cells", TALUS_BROAD_CELLS, "rounded cells, as published by Peters, Sherif and Bell"},
+          {"sweep", TALUS_BROAD_SWEEP, "sort and sweep along one axis"},
+          {"bvh", TALUS_BROAD_BVH, "tree of boxes along the Morton curve"},
           {"brute", TALUS_BROAD_BRUTE, "every pair: for tests"}),
-    LATER("kdtree", "cells", "sweep", "bvh")};
+    NULL};
 static const tl_words automatic = {WORDS({"auto", -1, "talus chooses"}), NULL};
 static const tl_words random_word = {WORDS({"random", 0, "every rotation equally likely"}), NULL};
 static const tl_words sides = {
@@ -165,6 +169,10 @@ static const tl_map broad_map = {
     .help = "How pairs that may touch are found. A bare word stands for `{kind: word}`.",
     .keys = (const tl_key[]){{KEY(OWNER, kind, WORD), .words = &broad_kinds, .fallback = "auto",
                               .example = "bins", .help = "the broad phase"},
+                             {KEY(OWNER, skin, NUMBER), NOT_NEGATIVE, .unit = "m", .fallback = "0",
+                              .example = "0.002",
+                              .help = "pairs are found within this much more and kept until bodies "
+                                      "have moved by about half of it; the results are the same"},
                              {0}}};
 #undef OWNER
 
