@@ -69,8 +69,12 @@ deb:
 	@cd build/deb && cpack -G DEB
 	@echo "Install with: sudo apt install ./build/deb/*.deb"
 
-bench: release
-	build/release/talus bench
+# A build of its own, with the other libraries' programs that `talus bench broad` measures beside ours
+# where their packages are installed: libbullet-dev, libcgal-dev, libembree-dev.
+bench:
+	@cmake --preset bench
+	@cmake --build --preset bench
+	build/bench/talus bench
 
 # What is generated and committed: a test says when it is old.
 docs: release

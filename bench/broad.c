@@ -153,8 +153,7 @@ static int run(const wishes *wanted, broad_bench *bench) {
 int bench_broad(int argc, char **argv) {
   wishes wanted = {.max = 1000000, .repeat = 9, .threads = "1,2", .patience = 30};
   const cli_option list[] = {
-      {"max", 0, CLI_COUNT, "N", "the most bodies (default 1000000; the tables go to 5000000)",
-       &wanted.max},
+      {"max", 0, CLI_COUNT, "N", "the most bodies (default 1000000; tables: 5000000)", &wanted.max},
       {"repeat", 0, CLI_COUNT, "N", "calls of each method (default 9)", &wanted.repeat},
       {"threads", 0, CLI_TEXT, "N,N", "thread counts (default 1,2)", &wanted.threads},
       {"only", 0, CLI_TEXT, "SECTION", "one section alone", &wanted.only},

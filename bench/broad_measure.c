@@ -133,14 +133,20 @@ static bool warm_up(turn *of, const broad_options *options, const talus_box *box
   return true;
 }
 
+/* What a call will take; of brute force that is known without having tried. */
+static double seconds_of(const broad_bench *bench, const broad_group *group, const method *of) {
+  const double n = (double)group->count;
+  const double seconds = broad_predict(bench, group, talus_broad_name(of->kind), of->power);
+  return seconds > 0 || of->kind != TALUS_BROAD_BRUTE ? seconds : 5e-9 * 0.5 * n * n;
+}
+
 static bool make_turns(const broad_bench *bench, const broad_group *group, int with, turn *turns,
                        int *order, int *count) {
   *count = 0;
   for (size_t i = 0; i < METHODS; ++i) {
-    const char *name = talus_broad_name(methods[i].kind);
     if (methods[i].with && !(with & methods[i].with))
       continue;
-    if (broad_predict(bench, group, name, methods[i].power) > bench->options.patience)
+    if (seconds_of(bench, group, &methods[i]) > bench->options.patience)
       continue;
     talus_detect_def def = talus_detect_def_default();
     def.broad = methods[i].kind;

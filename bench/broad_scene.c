@@ -38,6 +38,10 @@ static void region_of(const broad_recipe *recipe, double volume, double edge[3])
   default:
     edge[0] = edge[1] = edge[2] = cbrt(all / (recipe->layout == BROAD_CLOUDS ? CLOUDS : 1));
   }
+  if (recipe->highest > 0 && edge[2] > recipe->highest) {
+    edge[2] = recipe->highest;
+    edge[0] = edge[1] = sqrt(all / edge[2]);
+  }
 }
 
 typedef struct ranked {
@@ -122,15 +126,14 @@ bool broad_scene_write(const broad_scene *scene, const char *path) {
 
 /* ---- settling -------------------------------------------------------------------------------- */
 
-/* In so many steps a sphere would fall freely through the whole scene: with it steps 50 to 60 have
- * the crowd that Table 3 of the paper has, 5.6 to 6 overlaps per sphere. */
-#define STEPS_TO_FALL 50
+/* In so many steps a sphere would fall freely through the whole scene. */
+#define STEPS_TO_FALL 45.0
 
 bool broad_settle_begin(broad_scene *scene) {
   double top = 0;
   for (size_t i = 0; i < scene->count; ++i)
     top = fmax(top, scene->record[4 * i + 2]);
-  scene->drop = 2 * top / ((double)STEPS_TO_FALL * STEPS_TO_FALL);
+  scene->drop = 2 * top / (STEPS_TO_FALL * STEPS_TO_FALL);
   scene->velocity = calloc(3 * scene->count + 1, sizeof *scene->velocity);
   return scene->velocity != NULL;
 }

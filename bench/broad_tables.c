@@ -89,9 +89,13 @@ bool broad_table_1(broad_bench *bench) {
   for (size_t i = 0; i < sizeof table_1 / sizeof *table_1; ++i)
     if (!print_density(bench, &table_1[i], n))
       return false;
-  printf(
-      "  selected, true: pairs of pieces, of which several may be the same two spheres; unique:\n"
-      "  pairs of spheres that overlap, which theory puts at 4 N d less what the edges take.\n");
+  printf("  V_n/V_e without cutting tells the size of the root cell: ours is fitted, that of the "
+         "paper\n"
+         "  must have been larger than its scene. selected, true: pairs of pieces, several of "
+         "which may\n"
+         "  be the same two spheres; unique: pairs of spheres that overlap, which theory puts at 4 "
+         "N d\n"
+         "  less what the edges take.\n");
   return true;
 }
 
@@ -142,7 +146,8 @@ static bool measure_published(broad_group *group, const broad_scene *scene) {
 static bool measure_settled(broad_bench *bench, size_t row, size_t n) {
   const broad_options *options = &bench->options;
   const int steps = options->quick ? 15 : 55;
-  const broad_recipe recipe = {.count = n, .fraction = 0.1, .smallest = 1, .seed = 2};
+  const broad_recipe recipe = {
+      .count = n, .fraction = 0.1, .smallest = 1, .highest = BROAD_SETTLE_HEIGHT, .seed = 2};
   broad_scene scene;
   talus_detector *detector = NULL;
   bool good = broad_scene_make(&recipe, &scene) && broad_settle_begin(&scene) &&

@@ -349,9 +349,8 @@ static int show_plot(const folder_info *info, const char *name, const char *path
   plot drawn;
   snprintf(title, sizeof title, "%s",
            info->scene && info->plan.title && *info->plan.title ? info->plan.title : info->folder);
-  int code = plot_is_probe(info->folder, name)
-                 ? plot_make_probe(info->folder, name, title, &drawn)
-                 : plot_make(&info->history, name, title, &drawn);
+  int code = plot_is_probe(info->folder, name) ? plot_make_probe(info->folder, name, title, &drawn)
+                                               : plot_make(&info->history, name, title, &drawn);
   if (code != CLI_DONE)
     return code;
   if (path)

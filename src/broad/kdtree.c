@@ -212,8 +212,9 @@ static void sweep(const void *context, size_t block, tl_catch *to) {
     const tl_entry *a = &tree->entry[tree->id[i]];
     for (size_t j = i + 1; j < n && key[j] <= end; ++j) {
       const tl_entry *b = &tree->entry[tree->id[j]];
-      if (tl_span3_overlap(&a->box, &b->box) &
-          tl_kdtree_holds(tree, key[j], tl_kdtree_corner(a->code, b->code)))
+      const bool overlap = tl_span3_overlap(&a->box, &b->box);
+      const bool here = tl_kdtree_holds(tree, key[j], tl_kdtree_corner(a->code, b->code));
+      if (overlap & here) /* neither can be predicted: one branch */
         tl_entries_meet(&tree->entries, a, b, to);
     }
   }
