@@ -19,7 +19,8 @@ $(PRESETS):
 # The picture and the film need Embree, libpng and ffmpeg; without them the rest is there all the same.
 demo:
 	@scripts/setup
-	@$(MAKE) --no-print-directory release
+	@cmake --preset release
+	@cmake --build --preset release --target talus_command
 	build/release/talus run pour -o demo.out --force
 	-build/release/talus render demo.out -o demo.out/pour.png --time 1.95
 	-build/release/talus render demo.out -o demo.out/pour.mp4 --size 640x360 --samples 6

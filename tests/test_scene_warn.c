@@ -279,4 +279,10 @@ TEST(built_in_scenes_have_no_warnings) {
   }
 }
 
-TEST_MAIN()
+int main(int argc, char **argv) {
+  if (!TALUS_HAVE_YAML) {
+    puts("skipped: built without libyaml");
+    return 77;
+  }
+  return check_main(argc, argv);
+}
