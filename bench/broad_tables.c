@@ -244,57 +244,64 @@ static bool time_all(series *methods, const talus_box *boxes, bool counts) {
   return true;
 }
 
-/* One run. What comes before the first step that counts makes memory and orders warm. */
-static bool follow(series *methods, size_t n, int first, int steps, uint64_t seed) {
-  const broad_recipe recipe = {.count = n, .fraction = 0.1, .smallest = 1, .seed = seed};
-  broad_scene scene;
+/* One run. What comes before the first step that counts makes memory and orders warm. *scene is
+ * then as it was at the last step. */
+static bool follow(series *methods, int first, int steps, uint64_t seed, broad_scene *scene) {
+  const size_t n = methods[0].with.model.bodies;
+  const broad_recipe recipe = {
+      .count = n, .fraction = 0.1, .smallest = 1, .highest = BROAD_SETTLE_HEIGHT, .seed = seed};
   talus_detector *detector = NULL;
   talus_box *boxes = malloc((n + 1) * sizeof *boxes);
-  bool good = broad_scene_make(&recipe, &scene) && broad_settle_begin(&scene) && boxes &&
+  broad_scene_free(scene);
+  bool good = broad_scene_make(&recipe, scene) && broad_settle_begin(scene) && boxes &&
               talus_detector_create(NULL, &detector) == TALUS_OK;
   for (int step = 0; good && step < first + steps; ++step) {
+    if (step > 0)
+      good = broad_settle_step(scene, detector);
     if (step >= first - 3)
-      broad_scene_boxes(&scene, boxes);
+      broad_scene_boxes(scene, boxes);
     for (int i = 0; good && i < 3 && step == 0 && first == 0; ++i)
       good = time_all(methods, boxes, false);
     if (good && step >= first - 3)
       good = time_all(methods, boxes, step >= first);
-    good = good && broad_settle_step(&scene, detector);
   }
   talus_detector_destroy(detector);
-  broad_scene_free(&scene);
   free(boxes);
   return good;
 }
 
-static bool measure_small(broad_bench *bench, const char *scene, size_t n, int first, int steps) {
+static bool measure_small(broad_bench *bench, const char *name, size_t n, int first, int steps) {
   series methods[SMALL];
+  broad_scene scene = {0};
   bool good = true;
   memcpy(methods, small_methods, sizeof methods);
   for (size_t i = 0; i < SMALL; ++i)
     good = broad_model_make(&methods[i].with, n, 1) && good;
   for (uint64_t run = 0; good && run < (bench->options.quick ? 1u : 4u); ++run)
-    good = follow(methods, n, first, steps, 10 + run);
-  broad_group *group = good ? broad_group_begin(bench, "figures", scene, n, 1) : NULL;
+    good = follow(methods, first, steps, 10 + run, &scene);
+  broad_group *group = good ? broad_group_begin(bench, "figures", name, n, 1) : NULL;
   for (size_t i = 0; i < SMALL; ++i) {
     if (group) {
       broad_row *row = broad_group_add(group, methods[i].name);
       row->ms = methods[i].sum / methods[i].count;
-      row->pairs = methods[i].pairs;
+      row->pairs = methods[i].pairs; /* of the last step, which is the one that peers see */
       row->has_pairs = true;
       row->is_reference = methods[i].keeps;
     }
     broad_model_free(&methods[i].with);
   }
-  if (group)
+  good = group && broad_measure_peers(bench, group, &scene, true);
+  if (good)
     broad_group_end(bench, group);
-  return group || fail("small scenes");
+  broad_scene_free(&scene);
+  return good || fail("small scenes");
 }
 
 bool broad_figures(broad_bench *bench) {
   static const size_t counts[] = {100, 300, 1000, 2000, 4000, 8000};
   const int steps = bench->options.quick ? 3 : 11;
-  printf("\n== Figures 11 and 12: few bodies, mean of %d steps, pairs in order ==\n", steps);
+  printf("\n== Figures 11 and 12: few bodies, mean of %d steps, pairs in order (peers: not) ==\n",
+         steps);
   for (int late = 0; late < 2; ++late)
     for (size_t i = 0; i < sizeof counts / sizeof *counts; ++i)
       if (counts[i] <= bench->options.max &&

@@ -177,7 +177,8 @@ static int run_scene(const talus_scene *scene, const run_options *options, const
     print_resume("to go on", argc, argv);
   else if (status == TALUS_ERROR_IO && result.steps > 0)
     print_resume("what was written before is intact; once that is mended, to go on", argc, argv);
-  /* A pair of shapes that met and has no contact code is a run that failed, not a scene that is wrong. */
+  /* A pair of shapes that met and has no contact code is a run that failed, not a scene that is
+   * wrong. */
   if (status == TALUS_ERROR_UNSUPPORTED && strstr(talus_features(), "hdf5"))
     return CLI_FAILED;
   return cli_exit_code(status);

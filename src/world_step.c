@@ -114,9 +114,11 @@ static void tell_guard(talus_world *world) {
     return;
   world->guard_told = true;
   tl_log_write(&world->model.log, TL_LOG_WARN,
-               "solve: the iteration diverged at t = %g s, went back to its best impulses and halved its step %d "
+               "solve: the iteration diverged at t = %g s, went back to its best impulses and "
+               "halved its step %d "
                "time%s; a smaller solve.omega would save that (said once)",
-               talus_world_time(world), world->last.solve.restarts, world->last.solve.restarts == 1 ? "" : "s");
+               talus_world_time(world), world->last.solve.restarts,
+               world->last.solve.restarts == 1 ? "" : "s");
 }
 
 static talus_status step_once(talus_world *world) {
@@ -157,7 +159,8 @@ talus_status talus_world_step(talus_world *world, uint64_t n) {
 /* ---- flow
  * ------------------------------------------------------------------------------------------- */
 
-/* Removes the bodies from slot `before` on, so that a call that failed halfway has added nothing. */
+/* Removes the bodies from slot `before` on, so that a call that failed halfway has added nothing.
+ */
 static talus_status take_back(talus_world *world, size_t before, talus_status status) {
   const size_t bodies = world->model.bodies;
   if (bodies == before)

@@ -4,6 +4,7 @@
 #include "broad_fixture.h"
 #include "physics/rig.h"
 
+#include "base/sort.h"
 #include "broad/kdtree.h"
 #include "world.h"
 
@@ -526,6 +527,34 @@ TEST(kdtree_numbers_are_those_of_the_published_table) {
     }
     free_scene(s);
   }
+}
+
+TEST(kdtree_records_are_sorted_as_by_the_library) {
+  const size_t sizes[] = {0, 1, 1000, 65536, 200000};
+  const int bits[] = {1, 7, 12, 39, 63};
+  for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; ++k)
+    for (size_t b = 0; b < sizeof bits / sizeof bits[0]; ++b) {
+      const size_t n = sizes[k];
+      tl_random r = random_for(100 + k);
+      tl_arena arena = {0};
+      uint64_t *key = zeros(2 * n, sizeof *key);
+      uint32_t *id = zeros(2 * n, sizeof *id);
+      for (size_t i = 0; i < n; ++i) { /* a third of them in one place, many equal */
+        const double x = i % 3 ? tl_random_unit(&r) : 0.3;
+        key[i] = key[n + i] = (uint64_t)ldexp(floor(1e5 * x) / 1e5, bits[b]);
+        id[i] = id[n + i] = (uint32_t)i;
+      }
+      const tl_par par = {.threads = 1 + (int)((k + b) % 4)};
+      CHECK_OK(tl_kdtree_sort(&par, &arena, key, id, n, bits[b]));
+      CHECK_EQ_U64(arena.in_use, 0);
+      CHECK_OK(tl_sort_u64(&par, &arena, key + n, id + n, n, bits[b]));
+      CHECK_MSG(memcmp(key, key + n, n * sizeof *key) == 0 &&
+                    memcmp(id, id + n, n * sizeof *id) == 0,
+                "%zu records of %d bits", n, bits[b]);
+      free(key);
+      free(id);
+      tl_arena_free(&arena);
+    }
 }
 
 TEST(kdtree_cells_of_a_box_are_disjoint_and_cover_it) {

@@ -1,16 +1,16 @@
 /* What `auto` means, from how many boxes there are and what a sample of them says of sizes and
  * crowding. It only steers speed: every algorithm finds the same pairs.
  *
- * Measured (ns per body, one thread of an AMD EPYC 9004, bodies in random order, best in capitals):
- *                                        bins   cells  sweep  bvh
- *   10^5 even, fraction 0.1              BINS 87  188    429   186
- *   10^5 even, fraction 0.01                  99   97    184   131
- *   10^5 radii 1:100                         146  126    275   305
- *   10^5 radii 1:10^4                        172  104    200   428
- *   10^5 in a line, far apart                 83   83     45    85
- *   10^5 in a sheet                           93  125    220   138
- *   10^5 in eight clouds, thin               197  114    103   159
- *   10^5 in eight clouds, dense             1097 3877   2609   606
+ * Measured, ns per body on one thread of a fourth-generation EPYC, bodies in random order:
+ *                                    bins  cells  sweep    bvh
+ *   10^5 even, fraction 0.1            87    188    429    186
+ *   10^5 even, fraction 0.01           99     97    184    131
+ *   10^5 radii 1:100                  146    126    275    305
+ *   10^5 radii 1:10^4                 172    104    200    428
+ *   10^5 in a line, far apart          83     83     45     85
+ *   10^5 in a sheet                    93    125    220    138
+ *   10^5 in eight clouds, thin        197    114    103    159
+ *   10^5 in eight clouds, dense      1097   3877   2609    606
  * Up to some 40 bodies testing every pair is the fastest; kdtree never is. */
 #include "broad/broad.h"
 

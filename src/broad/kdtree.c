@@ -152,7 +152,8 @@ static talus_status make_records(build_work *work) {
   TL_TAKE(arena, tree->count, &tree->key);
   TL_TAKE(arena, tree->count, &tree->id);
   tl_for(par, blocks, 1, write_blocks, work);
-  return tl_sort_u64(par, arena, tree->key, tree->id, tree->count, tree->depth + TL_KDTREE_LENGTH);
+  return tl_kdtree_sort(par, arena, tree->key, tree->id, tree->count,
+                        tree->depth + TL_KDTREE_LENGTH);
 }
 
 /* Cells have the shape of a typical box, within reason. */

@@ -45,6 +45,11 @@ typedef struct tl_kdtree {
 talus_status tl_kdtree_build(const tl_model *model, const tl_scope *scope, const talus_box *boxes,
                              bool split, int bits, tl_kdtree *tree);
 
+/* Sorts keys and ids by the lowest `bits` bits of the key; the others are 0. Stable, the same for
+ * any number of threads. */
+talus_status tl_kdtree_sort(const tl_par *par, tl_arena *arena, uint64_t *key, uint32_t *id,
+                            size_t n, int bits);
+
 /* ---- keys ------------------------------------------------------------------------------------ */
 
 /* The point that both low corners are below, as a code: Morton codes keep the order along each
