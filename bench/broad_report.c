@@ -85,10 +85,10 @@ static void print_row(const broad_bench *bench, const broad_group *group, const 
   const double n = (double)group->count, ns = 1e6 * row->ms / n;
   const double ratio = best ? row->ms / best->ms : NAN;
   const double moved = 1e-9 * ns * bandwidth_of(bench, group->threads);
-  char pairs[24], candidates[24];
-  printf("  %-16s %11.3f %9.1f %8.2f %10s %12s %8.0f %8.0f\n", row->method, row->ms, ns, ratio,
-         count_text(row->pairs, pairs), count_text(row->candidates, candidates), row->bytes / n,
-         moved);
+  char pairs[24], candidates[24], bytes[24];
+  printf("  %-16s %11.3f %9.1f %8.2f %10s %12s %8s %8.0f\n", row->method, row->ms, ns, ratio,
+         count_text(row->pairs, pairs), count_text(row->candidates, candidates),
+         count_text((uint64_t)(row->bytes / n + 0.5), bytes), moved);
   if (bench->csv)
     fprintf(bench->csv, "%s,%s,%zu,%d,%s,%.6g,%.6g,%.4g,%llu,%llu,%.0f\n", group->section,
             group->scene, group->count, group->threads, row->method, row->ms, ns, ratio,

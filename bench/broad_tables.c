@@ -195,8 +195,8 @@ bool broad_tables_2_3(broad_bench *bench) {
 typedef struct series {
   const char *name;
   talus_broad_kind kind;
-  bool keeps; /* what it can from step to step: the sweep's order */
-  double sum; /* ms */
+  bool keeps;       /* what it can from step to step: the sweep's order */
+  double times[64]; /* ms */
   int count;
   uint64_t pairs;
   broad_model with;
@@ -230,8 +230,8 @@ static bool time_step(series *of, const talus_box *boxes, bool counts) {
   const double took = broad_now_ms() - begun;
   if (!counts)
     return true;
-  of->sum += took;
-  of->count++;
+  if (of->count < 64)
+    of->times[of->count++] = took;
   of->pairs = pairs.count;
   return true;
 }
@@ -283,7 +283,7 @@ static bool measure_small(broad_bench *bench, const char *name, size_t n, int fi
   for (size_t i = 0; i < SMALL; ++i) {
     if (group) {
       broad_row *row = broad_group_add(group, methods[i].name);
-      row->ms = methods[i].sum / methods[i].count;
+      row->ms = broad_median(methods[i].times, methods[i].count);
       row->pairs = methods[i].pairs; /* of the last step, which is the one that peers see */
       row->has_pairs = true;
       row->is_reference = methods[i].keeps;
@@ -300,7 +300,7 @@ static bool measure_small(broad_bench *bench, const char *name, size_t n, int fi
 bool broad_figures(broad_bench *bench) {
   static const size_t counts[] = {100, 300, 1000, 2000, 4000, 8000};
   const int steps = bench->options.quick ? 3 : 11;
-  printf("\n== Figures 11 and 12: few bodies, mean of %d steps, pairs in order (peers: not) ==\n",
+  printf("\n== Figures 11 and 12: few bodies, median over %d steps, in order (peers: not) ==\n",
          steps);
   for (int late = 0; late < 2; ++late)
     for (size_t i = 0; i < sizeof counts / sizeof *counts; ++i)

@@ -29,9 +29,15 @@ typedef struct tl_ccp_lanes {
  * move. */
 typedef struct tl_ccp_pack {
   uint32_t a[TL_CCP_LANES], b[TL_CCP_LANES]; /* solver bodies */
-  tl_ccp_lanes normal, arm_a, arm_b, impulse;
+  tl_ccp_lanes normal, impulse;
+  talus_real reach_a[TL_CCP_LANES], reach_b[TL_CCP_LANES]; /* arms along the normal, see `arms` */
   talus_real bias[TL_CCP_LANES], friction[TL_CCP_LANES], en[TL_CCP_LANES], et[TL_CCP_LANES];
 } tl_ccp_pack;
+
+/* From centres of mass to contact points. */
+typedef struct tl_ccp_arms {
+  tl_ccp_lanes a, b;
+} tl_ccp_arms;
 
 typedef struct tl_ccp {
   const tl_model *model;
@@ -42,6 +48,7 @@ typedef struct tl_ccp {
   tl_ccp_body *bodies;      /* scope->count, and one more that is nobody's, for empty lanes */
   tl_ccp_tensor *tensors;   /* NULL: every body is isotropic */
   tl_ccp_pack *packs;
+  tl_ccp_arms *arms;  /* by pack; NULL: every arm is its reach times the normal, as for spheres */
   uint32_t *pack_row; /* first row of each pack, in solving order; and one more */
   size_t pack_count, row_count;
   tl_colours colours;
@@ -53,6 +60,20 @@ typedef struct tl_ccp {
   talus_real ncp; /* 1 or 0 */
   tl_solve_report *report;
 } tl_ccp;
+
+/* The arm of body a (or b) in a lane of a pack. */
+static inline talus_vec3 tl_ccp_arm_a(const tl_ccp *job, size_t pack, uint32_t i) {
+  if (job->arms)
+    return tl_vec3(job->arms[pack].a.x[i], job->arms[pack].a.y[i], job->arms[pack].a.z[i]);
+  const tl_ccp_pack *p = &job->packs[pack];
+  return tl_scale(tl_vec3(p->normal.x[i], p->normal.y[i], p->normal.z[i]), p->reach_a[i]);
+}
+static inline talus_vec3 tl_ccp_arm_b(const tl_ccp *job, size_t pack, uint32_t i) {
+  if (job->arms)
+    return tl_vec3(job->arms[pack].b.x[i], job->arms[pack].b.y[i], job->arms[pack].b.z[i]);
+  const tl_ccp_pack *p = &job->packs[pack];
+  return tl_scale(tl_vec3(p->normal.x[i], p->normal.y[i], p->normal.z[i]), p->reach_b[i]);
+}
 
 /* Fills bodies (and tensors, where any is needed). */
 talus_status tl_ccp_load_bodies(tl_ccp *job);
@@ -78,7 +99,7 @@ double tl_ccp_residual_packs_avx512(const tl_ccp *job, size_t begin, size_t end,
 bool tl_ccp_has_avx512(void);
 
 /* One row of a pack: returns its squared change in velocity units. */
-double tl_ccp_sweep_lane(const tl_ccp *job, tl_ccp_pack *pack, int lane);
+double tl_ccp_sweep_lane(const tl_ccp *job, size_t pack, uint32_t lane);
 
 /* Whether a row of the pack has a body that answers differently in different directions. */
 bool tl_ccp_needs_tensor(const tl_ccp *job, const tl_ccp_pack *pack);

@@ -201,8 +201,8 @@ static void put_vector(tl_ccp_lanes *lanes, int lane, talus_vec3 v) {
 
 static void put_row(tl_ccp_pack *pack, int lane, const tl_ccp_row *row) {
   put_vector(&pack->normal, lane, row->normal);
-  put_vector(&pack->arm_a, lane, row->arm_a);
-  put_vector(&pack->arm_b, lane, row->arm_b);
+  pack->reach_a[lane] = tl_dot(row->arm_a, row->normal);
+  pack->reach_b[lane] = tl_dot(row->arm_b, row->normal);
   put_vector(&pack->impulse, lane, row->impulse);
   pack->bias[lane] = row->bias;
   pack->friction[lane] = row->friction;
@@ -217,6 +217,8 @@ static void make_packs(void *context, size_t begin, size_t end) {
     tl_ccp_pack *pack = &job->packs[i];
     const uint32_t first = job->pack_row[i], count = job->pack_row[i + 1] - first;
     memset(pack, 0, sizeof *pack);
+    if (job->arms)
+      memset(&job->arms[i], 0, sizeof job->arms[i]);
     for (uint32_t lane = 0; lane < TL_CCP_LANES; ++lane) {
       pack->a[lane] = pack->b[lane] = nobody;
       if (lane >= count)
@@ -226,8 +228,28 @@ static void make_packs(void *context, size_t begin, size_t end) {
       pack->b[lane] = solver_body(job, c->b);
       const tl_ccp_row row = make_row(job, c, pack->a[lane], pack->b[lane]);
       put_row(pack, (int)lane, &row);
+      if (job->arms) {
+        put_vector(&job->arms[i].a, (int)lane, row.arm_a);
+        put_vector(&job->arms[i].b, (int)lane, row.arm_b);
+      }
     }
   }
+}
+
+/* Whether some arm is not along its normal and matters: a movable body that is not a sphere, or a
+ * static one that turns. Where none is, a third of the rows' memory is saved, and sweeps are bound
+ * by memory. */
+static bool needs_arms(const tl_model *model, const tl_scope *scope) {
+  for (size_t i = 0; i < scope->count; ++i) {
+    const uint32_t slot = tl_scope_slot(scope, i), flags = model->property.flags[slot];
+    if (flags & TL_FLAG_KINEMATIC) {
+      if (tl_length2(model->motions.data[model->property.motion[slot]].motion.spin) > 0)
+        return true;
+    } else if (!(flags & TL_FLAG_FIXED) && tl_body_shape(model, slot)->kind != TALUS_SPHERE) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /* Every colour starts a pack, and a block of packs: what one thread takes at a time. */
@@ -264,6 +286,8 @@ talus_status tl_ccp_load_rows(tl_ccp *job) {
   TL_TRY(tl_contact_colour(job->model, job->scope, job->contacts, &job->colours));
   TL_TRY(cut(job));
   TL_TAKE(job->scope->arena, job->pack_count, &job->packs);
+  if (needs_arms(job->model, job->scope))
+    TL_TAKE(job->scope->arena, job->pack_count, &job->arms);
   tl_for(&job->model->par, job->pack_count, 64, make_packs, job);
   return TALUS_OK;
 }

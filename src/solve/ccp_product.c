@@ -57,12 +57,13 @@ static void add_up(const spread_job *job, const tl_ccp_field *p, uint32_t body, 
   for (uint32_t e = job->gather->start[body]; e < job->gather->start[body + 1]; ++e) {
     const uint32_t row = job->gather->entry[e] >> 1, lane = row % W;
     const bool is_b = job->gather->entry[e] & 1;
-    const tl_ccp_pack *pack = &job->ccp->packs[row / W];
     talus_vec3 each = lane_of(&p[row / W], lane);
     if (!is_b)
       each = tl_neg(each);
     *impulse = tl_add(*impulse, each);
-    *moment = tl_add(*moment, tl_cross(lane_of(is_b ? &pack->arm_b : &pack->arm_a, lane), each));
+    *moment = tl_add(*moment, tl_cross(is_b ? tl_ccp_arm_b(job->ccp, row / W, lane)
+                                            : tl_ccp_arm_a(job->ccp, row / W, lane),
+                                       each));
   }
 }
 
@@ -131,8 +132,8 @@ static void step_lane(const step_job *job, size_t k, uint32_t i, tl_ccp_sums *su
   const tl_ccp_pack *pack = &job->ccp->packs[k];
   const talus_vec3 n = lane_of(&pack->normal, i), p = lane_of(&job->from[k], i);
   const talus_vec3 u =
-      tl_sub(tl_ccp_point_velocity(&job->bodies[pack->b[i]], lane_of(&pack->arm_b, i)),
-             tl_ccp_point_velocity(&job->bodies[pack->a[i]], lane_of(&pack->arm_a, i)));
+      tl_sub(tl_ccp_point_velocity(&job->bodies[pack->b[i]], tl_ccp_arm_b(job->ccp, k, i)),
+             tl_ccp_point_velocity(&job->bodies[pack->a[i]], tl_ccp_arm_a(job->ccp, k, i)));
   const talus_real bias = pack->bias[i] + (job->lift ? job->lift[k * W + i] : 0);
   const talus_real eta = short_eta(pack->en[i], pack->et[i]);
   const talus_real en = job->scale * (job->scalar ? eta : pack->en[i]);
@@ -185,8 +186,8 @@ void tl_ccp_find_lifts(const tl_ccp *job, const tl_ccp_body *bodies, talus_real 
       const tl_ccp_pack *pack = &job->packs[k];
       const talus_vec3 n = lane_of(&pack->normal, i);
       const talus_vec3 u =
-          tl_sub(tl_ccp_point_velocity(&bodies[pack->b[i]], lane_of(&pack->arm_b, i)),
-                 tl_ccp_point_velocity(&bodies[pack->a[i]], lane_of(&pack->arm_a, i)));
+          tl_sub(tl_ccp_point_velocity(&bodies[pack->b[i]], tl_ccp_arm_b(job, k, i)),
+                 tl_ccp_point_velocity(&bodies[pack->a[i]], tl_ccp_arm_a(job, k, i)));
       lift[k * W + i] = pack->friction[i] * tl_length(tl_madd(u, -tl_dot(u, n), n));
     }
 }

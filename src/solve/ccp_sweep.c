@@ -6,48 +6,51 @@
 
 #define W TL_CCP_LANES
 
-static tl_ccp_vec lane_vec(const tl_ccp_lanes *from, int i) {
+static tl_ccp_vec lane_vec(const tl_ccp_lanes *from, uint32_t i) {
   const tl_ccp_vec r = {from->x[i], from->y[i], from->z[i]};
   return r;
 }
 
-static talus_vec3 lane_vec3(const tl_ccp_lanes *from, int i) {
+static talus_vec3 lane_vec3(const tl_ccp_lanes *from, uint32_t i) {
   return tl_vec3(from->x[i], from->y[i], from->z[i]);
 }
 
-static void push_lane(const tl_ccp *job, const tl_ccp_pack *pack, int i, talus_vec3 p) {
+static void push_lane(const tl_ccp *job, size_t k, uint32_t i, talus_vec3 p) {
+  const tl_ccp_pack *pack = &job->packs[k];
   tl_ccp_body *a = &job->bodies[pack->a[i]], *b = &job->bodies[pack->b[i]];
   const tl_ccp_tensor *tensors = job->tensors;
   if (a->inv_mass > 0)
-    tl_ccp_push(a, tensors ? &tensors[pack->a[i]] : NULL, lane_vec3(&pack->arm_a, i), tl_neg(p));
+    tl_ccp_push(a, tensors ? &tensors[pack->a[i]] : NULL, tl_ccp_arm_a(job, k, i), tl_neg(p));
   if (b->inv_mass > 0)
-    tl_ccp_push(b, tensors ? &tensors[pack->b[i]] : NULL, lane_vec3(&pack->arm_b, i), p);
+    tl_ccp_push(b, tensors ? &tensors[pack->b[i]] : NULL, tl_ccp_arm_b(job, k, i), p);
 }
 
-static tl_ccp_vec lane_velocity(const tl_ccp *job, const tl_ccp_pack *pack, int i) {
+static tl_ccp_vec lane_velocity(const tl_ccp *job, size_t k, uint32_t i) {
+  const tl_ccp_pack *pack = &job->packs[k];
   const talus_vec3 u =
-      tl_sub(tl_ccp_point_velocity(&job->bodies[pack->b[i]], lane_vec3(&pack->arm_b, i)),
-             tl_ccp_point_velocity(&job->bodies[pack->a[i]], lane_vec3(&pack->arm_a, i)));
+      tl_sub(tl_ccp_point_velocity(&job->bodies[pack->b[i]], tl_ccp_arm_b(job, k, i)),
+             tl_ccp_point_velocity(&job->bodies[pack->a[i]], tl_ccp_arm_a(job, k, i)));
   const tl_ccp_vec r = {u.x, u.y, u.z};
   return r;
 }
 
-double tl_ccp_sweep_lane(const tl_ccp *job, tl_ccp_pack *pack, int i) {
-  const tl_ccp_vec p = tl_ccp_step(lane_vec(&pack->impulse, i), lane_velocity(job, pack, i),
-                                   lane_vec(&pack->normal, i), pack->bias[i], pack->friction[i],
-                                   pack->en[i], pack->et[i], job->ncp);
+double tl_ccp_sweep_lane(const tl_ccp *job, size_t k, uint32_t i) {
+  tl_ccp_pack *pack = &job->packs[k];
+  const tl_ccp_vec p =
+      tl_ccp_step(lane_vec(&pack->impulse, i), lane_velocity(job, k, i), lane_vec(&pack->normal, i),
+                  pack->bias[i], pack->friction[i], pack->en[i], pack->et[i], job->ncp);
   const talus_vec3 change = tl_sub(tl_vec3(p.x, p.y, p.z), lane_vec3(&pack->impulse, i));
   pack->impulse.x[i] = p.x;
   pack->impulse.y[i] = p.y;
   pack->impulse.z[i] = p.z;
-  push_lane(job, pack, i, change);
+  push_lane(job, k, i, change);
   return pack->en[i] > 0 ? (double)(tl_length2(change) / (pack->en[i] * pack->et[i])) : 0;
 }
 
 bool tl_ccp_needs_tensor(const tl_ccp *job, const tl_ccp_pack *pack) {
   if (!job->tensors)
     return false;
-  for (int i = 0; i < W; ++i)
+  for (uint32_t i = 0; i < W; ++i)
     if (job->bodies[pack->a[i]].inv_inertia < 0 || job->bodies[pack->b[i]].inv_inertia < 0)
       return true;
   return false;
@@ -55,8 +58,8 @@ bool tl_ccp_needs_tensor(const tl_ccp *job, const tl_ccp_pack *pack) {
 
 void tl_ccp_warm_packs(const tl_ccp *job, size_t begin, size_t end) {
   for (size_t k = begin; k < end; ++k)
-    for (int i = 0; i < W; ++i)
-      push_lane(job, &job->packs[k], i, lane_vec3(&job->packs[k].impulse, i));
+    for (uint32_t i = 0; i < W; ++i)
+      push_lane(job, k, i, lane_vec3(&job->packs[k].impulse, i));
 }
 
 /* Lanes are added in the order in which a vector's are. */
@@ -64,8 +67,8 @@ double tl_ccp_sweep_packs_scalar(const tl_ccp *job, size_t begin, size_t end) {
   double sum = 0;
   for (size_t k = begin; k < end; ++k) {
     double lanes = 0;
-    for (int i = 0; i < W; ++i)
-      lanes += tl_ccp_sweep_lane(job, &job->packs[k], i);
+    for (uint32_t i = 0; i < W; ++i)
+      lanes += tl_ccp_sweep_lane(job, k, i);
     sum += lanes;
   }
   return sum;
@@ -77,8 +80,8 @@ double tl_ccp_residual_packs_scalar(const tl_ccp *job, size_t begin, size_t end,
   for (size_t k = begin; k < end; ++k) {
     const tl_ccp_pack *pack = &job->packs[k];
     double lanes = 0;
-    for (int i = 0; i < W; ++i) {
-      const talus_real r = tl_ccp_residual(lane_vec(&pack->impulse, i), lane_velocity(job, pack, i),
+    for (uint32_t i = 0; i < W; ++i) {
+      const talus_real r = tl_ccp_residual(lane_vec(&pack->impulse, i), lane_velocity(job, k, i),
                                            lane_vec(&pack->normal, i), pack->bias[i],
                                            pack->friction[i], pack->en[i], pack->et[i], job->ncp);
       lanes += (double)(r * r);

@@ -143,10 +143,22 @@ INLINE double add_lanes(lanes x) {
 /* ---- packs
  * ------------------------------------------------------------------------------------------- */
 
-INLINE lanes sweep_pack(const tl_ccp *job, tl_ccp_pack *pack) {
+/* Arms of a pack, from their table or along the normal. */
+INLINE lanes_vec arm_of(const tl_ccp_lanes *table, const talus_real *reach, lanes_vec n) {
+  if (table)
+    return load_vec(table);
+  const lanes r = load(reach);
+  const lanes_vec arm = {n.x * r, n.y * r, n.z * r};
+  return arm;
+}
+
+INLINE lanes sweep_pack(const tl_ccp *job, size_t k) {
+  tl_ccp_pack *pack = &job->packs[k];
+  const tl_ccp_arms *arms = job->arms ? &job->arms[k] : NULL;
   body_lanes a = load_bodies(job->bodies, pack->a), b = load_bodies(job->bodies, pack->b);
-  const lanes_vec n = load_vec(&pack->normal), arm_a = load_vec(&pack->arm_a),
-                  arm_b = load_vec(&pack->arm_b);
+  const lanes_vec n = load_vec(&pack->normal);
+  const lanes_vec arm_a = arm_of(arms ? &arms->a : NULL, pack->reach_a, n);
+  const lanes_vec arm_b = arm_of(arms ? &arms->b : NULL, pack->reach_b, n);
   const lanes_vec p = load_vec(&pack->impulse);
   const lanes en = load(pack->en), et = load(pack->et), zero = {0};
   const lanes_vec u = relative_velocity(&a, &b, arm_a, arm_b);
@@ -164,10 +176,14 @@ INLINE lanes sweep_pack(const tl_ccp *job, tl_ccp_pack *pack) {
   return lanes_select(en > zero, lanes_dot(change, change) / (en * et), zero);
 }
 
-INLINE lanes residual_pack(const tl_ccp *job, const tl_ccp_pack *pack) {
+INLINE lanes residual_pack(const tl_ccp *job, size_t k) {
+  const tl_ccp_pack *pack = &job->packs[k];
+  const tl_ccp_arms *arms = job->arms ? &job->arms[k] : NULL;
+  const lanes_vec n = load_vec(&pack->normal);
   const body_lanes a = load_bodies(job->bodies, pack->a), b = load_bodies(job->bodies, pack->b);
   const lanes zero = {0};
-  const lanes_vec u = relative_velocity(&a, &b, load_vec(&pack->arm_a), load_vec(&pack->arm_b));
+  const lanes_vec u = relative_velocity(&a, &b, arm_of(arms ? &arms->a : NULL, pack->reach_a, n),
+                                        arm_of(arms ? &arms->b : NULL, pack->reach_b, n));
   return lanes_residual(load_vec(&pack->impulse), u, load_vec(&pack->normal), load(pack->bias),
                         load(pack->friction), load(pack->en), load(pack->et), zero + job->ncp);
 }
@@ -188,11 +204,11 @@ double tl_ccp_sweep_packs_avx512(const tl_ccp *job, size_t begin, size_t end) {
       prefetch_bodies(job, pack + 2);
     if (tl_ccp_needs_tensor(job, pack)) {
       double each = 0;
-      for (int i = 0; i < W; ++i)
-        each += tl_ccp_sweep_lane(job, pack, i);
+      for (uint32_t i = 0; i < W; ++i)
+        each += tl_ccp_sweep_lane(job, k, i);
       sum += each;
     } else {
-      sum += add_lanes(sweep_pack(job, pack));
+      sum += add_lanes(sweep_pack(job, k));
     }
   }
   return sum;
@@ -202,7 +218,7 @@ double tl_ccp_residual_packs_avx512(const tl_ccp *job, size_t begin, size_t end,
   double sum = 0;
   *most = 0;
   for (size_t k = begin; k < end; ++k) {
-    const lanes r = residual_pack(job, &job->packs[k]);
+    const lanes r = residual_pack(job, k);
     sum += add_lanes(r * r);
     for (int i = 0; i < W; ++i)
       *most = fmax(*most, (double)r[i]);
