@@ -24,9 +24,9 @@
 #define CELLS_FROM ((size_t)8000) /* likewise cells */
 #define SOME_PAIRS 12             /* of a sample, of which one can be sure */
 #define SAMPLES    96
-#define STICK      1.5  /* by this much more another one must seem better than the last choice */
-#define UNEVEN     16.0 /* ratio of sizes from which on one size of cell, small, beats levels */
-#define CLOUDED    16.0 /* times more crowded around a body than on average */
+#define STICK      1.5   /* by this much more another one must seem better than the last choice */
+#define UNEVEN     16.0  /* ratio of sizes from which on one size of cell, small, beats levels */
+#define CLOUDED    200.0 /* a heap in a tall tank is not a far cloud */
 #define SWEEP_TO   ((size_t)300000) /* beyond, the sweep's reading of boxes misses the caches */
 
 /* Of the boxes that a structure would hold, at home. */
