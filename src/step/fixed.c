@@ -86,7 +86,6 @@ static talus_status find_contacts(const tl_backend *backend, const tl_model *mod
   talus_box *boxes;
   tl_carry carry;
   tl_pairs pairs = {0};
-  TL_TRY(tl_contact_take_carry(model, scope, contacts, &carry));
   TL_TAKE(scope->arena, model->bodies, &margins);
   TL_TAKE(scope->arena, scope->count, &boxes);
   TL_TRY(backend->find_bounds(model, scope, boxes, margins));
@@ -101,6 +100,8 @@ static talus_status find_contacts(const tl_backend *backend, const tl_model *mod
     report->broad = tl_broad_choose(model, scope, boxes, &report->broad_reason);
   TL_TRY(backend->find_pairs(report->broad, model, scope, boxes, &pairs));
   report->pairs = pairs.count;
+  /* Only now: the broad phase has given its sorting scratch back, and this takes its place. */
+  TL_TRY(tl_contact_take_carry(model, scope, contacts, &carry));
   const double found = wall_now();
   report->wall_broad += found - begun;
   TL_TRY(backend->find_contacts(model, scope, &pairs, margins, contacts));
