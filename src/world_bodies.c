@@ -36,7 +36,7 @@ talus_status tl_world_reserve(talus_world *world, size_t n) {
     return TALUS_OK;
   if (n >= TL_NONE)
     return tl_fail(TALUS_ERROR_INVALID, "%zu bodies are more than one world can hold", n);
-  size_t capacity = world->capacity + world->capacity / 8 + 16;
+  size_t capacity = world->capacity + world->capacity / 32 + 16;
   if (capacity < n)
     capacity = n;
   TL_TRY(tl_fields_resize(&world->state, tl_state_fields, TL_STATE_FIELD_COUNT, world->capacity,

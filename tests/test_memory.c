@@ -111,8 +111,8 @@ TEST(pushes_keep_their_values_and_allocate_rarely) {
   CHECK(array.capacity >= array.count && array.capacity <= array.count + array.count / 8 + 16);
   for (uint32_t i = 0; i < 100000; ++i)
     CHECK_EQ_U64(array.data[i], i * 3);
-  /* log(100000 / 16) / log(9 / 8) = 74 steps of growth, a few more for rounding */
-  CHECK(tl_memory_count().allocations - start.allocations < 90);
+  /* log(100000 / 16) / log(33 / 32) = 284 steps of growth, and more for rounding */
+  CHECK(tl_memory_count().allocations - start.allocations < 400);
   tl_array_free(&array);
   CHECK(array.data == NULL && array.count == 0 && array.capacity == 0);
   CHECK_EQ_U64(tl_memory_count().bytes, start.bytes);
@@ -132,7 +132,7 @@ TEST(reserve_and_resize_do_what_they_say) {
   CHECK(array.count == 10 && array.capacity == 1000);
   CHECK_EQ_U64(tl_memory_count().allocations, before);
   CHECK_OK(tl_array_reserve(&array, 1001));
-  CHECK_EQ_U64(array.capacity, 1125);
+  CHECK_EQ_U64(array.capacity, 1031);
   tl_array_free(&array);
 }
 

@@ -97,8 +97,8 @@ talus_status tl_array_grow(void **data, size_t *capacity, size_t n, size_t size)
     return TALUS_OK;
   if (n > SIZE_MAX / size)
     return too_many(n, size);
-  /* An eighth more keeps repeated pushes linear; the first block fills a cache line. */
-  size_t wanted = *capacity + *capacity / 8;
+  /* A thirty-second more keeps repeated pushes linear, and memory per body low; the first block fills a cache line. */
+  size_t wanted = *capacity + *capacity / 32;
   if (wanted < n)
     wanted = n;
   if (wanted < ALIGNMENT / size)
@@ -217,9 +217,9 @@ talus_status tl_arena_reset(tl_arena *arena) {
     free_chunks(arena, 1);
     return TALUS_OK;
   }
-  /* The peak, but an eighth more than before at least: while bodies pour in, the need grows a
+  /* The peak, but a thirty-second more than before at least: while bodies pour in, the need grows a
    * little in every step, and each merge pays for mapping all pages anew. */
-  const size_t grown = capacity + capacity / 8;
+  const size_t grown = capacity + capacity / 32;
   free_chunks(arena, 0);
   return new_chunk(&arena->chunk[0], round_up(peak > grown ? peak : grown, PAGE));
 }

@@ -32,7 +32,7 @@ void tl_memory_reset_peak(void);
     size_t count, capacity;                                                                        \
   }
 
-/* Makes room for n elements in all (count is unchanged). Grows by an eighth at least. */
+/* Makes room for n elements in all (count is unchanged). Grows by a thirty-second at least. */
 #define tl_array_reserve(array, n)                                                                 \
   tl_array_grow((void **)&(array)->data, &(array)->capacity, (n), sizeof *(array)->data)
 

@@ -7,29 +7,26 @@
 typedef struct carry_job {
   const tl_carry *carry;
   tl_contacts *contacts;
-  const tl_contact *from;
-  tl_carried *to;
 } carry_job;
 
-static void copy_range(void *context, size_t begin, size_t end) {
-  const carry_job *job = context;
-  for (size_t i = begin; i < end; ++i) {
-    const tl_contact *c = &job->from[i];
-    tl_carried *k = &job->to[i];
-    k->a = c->a;
-    k->b = c->b;
-    k->feature_a = c->feature_a;
-    k->feature_b = c->feature_b;
-    k->impulse = c->impulse;
-  }
+static bool is_pushing(const tl_contact *c) {
+  return c->impulse.x != 0 || c->impulse.y != 0 || c->impulse.z != 0;
 }
 
+/* Contacts without impulse are left out: what is not found is zero anyway. */
 talus_status tl_contact_take_carry(const tl_model *model, const tl_scope *scope,
                                    const tl_contacts *contacts, tl_carry *carry) {
-  carry->count = contacts->count;
-  TL_TAKE(scope->arena, contacts->count, &carry->data);
-  carry_job job = {NULL, NULL, contacts->data, carry->data};
-  tl_for(&model->par, contacts->count, 1024, copy_range, &job);
+  (void)model;
+  carry->count = 0;
+  for (size_t i = 0; i < contacts->count; ++i)
+    carry->count += is_pushing(&contacts->data[i]);
+  TL_TAKE(scope->arena, carry->count, &carry->data);
+  tl_carried *next = carry->data;
+  for (size_t i = 0; i < contacts->count; ++i) {
+    const tl_contact *c = &contacts->data[i];
+    if (is_pushing(c))
+      *next++ = (tl_carried){c->a, c->b, c->feature_a, c->feature_b, c->impulse};
+  }
   return TALUS_OK;
 }
 
@@ -68,7 +65,7 @@ static void match_range(void *context, size_t begin, size_t end) {
 }
 
 void tl_contact_carry_over(const tl_model *model, const tl_carry *carry, tl_contacts *contacts) {
-  carry_job job = {carry, contacts, NULL, NULL};
+  carry_job job = {carry, contacts};
   tl_for(&model->par, contacts->count, 1024, match_range, &job);
 }
 

@@ -10,7 +10,7 @@
 #include "shape/shape.h"
 
 #define PAIRS_PER_BLOCK ((size_t)256)
-#define ROOM_OF_BATCH   ((size_t)16384) /* contacts; more would save few forks and cost memory */
+#define ROOM_OF_BATCH   ((size_t)4096) /* contacts; more would save few forks and cost memory */
 #define GRAIN           ((size_t)4)     /* blocks worth waking a thread for */
 
 typedef struct pair_block {

@@ -88,6 +88,7 @@ static talus_status find_contacts(const tl_backend *backend, const tl_model *mod
   tl_pairs pairs = {0};
   TL_TAKE(scope->arena, model->bodies, &margins);
   TL_TAKE(scope->arena, scope->count, &boxes);
+  const tl_arena_mark above_boxes = tl_arena_get_mark(scope->arena);
   TL_TRY(backend->find_bounds(model, scope, boxes, margins));
   bounds_job bounds = {model, scope, boxes, margins};
   const size_t wild = tl_find_first(&model->par, scope->count, is_unbounded_by_mistake, &bounds);
@@ -100,7 +101,14 @@ static talus_status find_contacts(const tl_backend *backend, const tl_model *mod
     report->broad = tl_broad_choose(model, scope, boxes, &report->broad_reason);
   TL_TRY(backend->find_pairs(report->broad, model, scope, boxes, &pairs));
   report->pairs = pairs.count;
-  /* Only now: the broad phase has given its sorting scratch back, and this takes its place. */
+  /* Boxes have done their work: the pairs move to where they were, if they fit, and all that the
+   * broad phase took above goes back before contacts take room. */
+  if (pairs.count * sizeof *pairs.data <= scope->count * sizeof *boxes) {
+    if (pairs.count > 0)
+      memmove(boxes, pairs.data, pairs.count * sizeof *pairs.data);
+    pairs.data = (tl_pair *)(void *)boxes;
+    tl_arena_release(scope->arena, above_boxes);
+  }
   TL_TRY(tl_contact_take_carry(model, scope, contacts, &carry));
   const double found = wall_now();
   report->wall_broad += found - begun;
