@@ -2,8 +2,8 @@
  *
  * Pouring: a loose cloud (about 30 % by volume) falls into an open box; measured while it lands.
  * Settled: a jittered lattice that has come to rest in the box. Every row of the table is measured
- * in one run of this program, thread counts in turn on the same state, so that ratios mean something
- * on a shared machine. */
+ * in one run of this program, thread counts in turn on the same state, so that ratios mean
+ * something on a shared machine. */
 #include "bench.h"
 
 #include <math.h>
@@ -38,8 +38,8 @@ static int fail(const char *doing) {
 }
 
 /* An open box with a square floor, half as wide as the settled heap is meant to be high. */
-static talus_status make_box(long bodies, const options *opt, int threads, double *side, talus_world **world,
-                             talus_body_def *ball) {
+static talus_status make_box(long bodies, const options *opt, int threads, double *side,
+                             talus_world **world, talus_body_def *ball) {
   talus_world_def def = talus_world_def_default();
   def.threads = threads;
   def.solve.iterations = opt->sweeps;
@@ -69,20 +69,24 @@ static talus_status make_box(long bodies, const options *opt, int threads, doubl
   return status;
 }
 
-static talus_status add_cloud(talus_world *world, long bodies, double side, const talus_body_def *ball) {
+static talus_status add_cloud(talus_world *world, long bodies, double side,
+                              const talus_body_def *ball) {
   talus_fill_def fill = talus_fill_def_default();
   const double volume = (double)bodies * 4.18879020478639 * RADIUS * RADIUS * RADIUS;
   fill.body = *ball;
   fill.body.velocity.z = (talus_real)-1;
   fill.in.kind = TALUS_REGION_BOX;
-  fill.in.box = (talus_box){{-side / 2, -side / 2, 0}, {side / 2, side / 2, volume / (0.3 * side * side)}};
+  fill.in.box =
+      (talus_box){{-side / 2, -side / 2, 0}, {side / 2, side / 2, volume / (0.3 * side * side)}};
   fill.count = (uint64_t)bodies;
   fill.seed = 1;
   return talus_world_fill(world, &fill, NULL);
 }
 
-/* Rows of a cubic lattice with a small deterministic jitter, so that it collapses into a random heap. */
-static talus_status add_lattice(talus_world *world, long bodies, double side, const talus_body_def *ball) {
+/* Rows of a cubic lattice with a small deterministic jitter, so that it collapses into a random
+ * heap. */
+static talus_status add_lattice(talus_world *world, long bodies, double side,
+                                const talus_body_def *ball) {
   const double pitch = 2.06 * RADIUS;
   const long across = (long)((side - 2 * RADIUS) / pitch) + 1;
   talus_status status = TALUS_OK;
@@ -101,7 +105,8 @@ static talus_status add_lattice(talus_world *world, long bodies, double side, co
 }
 
 /* Steps and prints one row: where the time of a step goes. */
-static talus_status measure(talus_world *world, const char *state, const options *opt, int threads, FILE *csv) {
+static talus_status measure(talus_world *world, const char *state, const options *opt, int threads,
+                            FILE *csv) {
   talus_report before, after;
   talus_status status = talus_world_report(world, &before);
   const double begun = wall_now();
@@ -115,28 +120,34 @@ static talus_status measure(talus_world *world, const char *state, const options
   const double n = (double)after.bodies, steps = (double)opt->steps, per = 1e9 / (n * steps);
   size_t bytes;
   talus_memory(&bytes, NULL);
-  printf("%-8s %8zu %7d %8.2f %8.1f %8.1f %8.1f %8.1f %8.2f %9.3f %9.2e %9.0f\n", state, after.bodies, threads,
-         1e3 * wall / steps, per * (after.wall_broad - before.wall_broad), per * (after.wall_narrow - before.wall_narrow),
+  printf("%-8s %8zu %7d %8.2f %8.1f %8.1f %8.1f %8.1f %8.2f %9.3f %9.2e %9.0f\n", state,
+         after.bodies, threads, 1e3 * wall / steps, per * (after.wall_broad - before.wall_broad),
+         per * (after.wall_narrow - before.wall_narrow),
          per * (after.wall_solve - before.wall_solve), per * (after.wall_step - before.wall_step),
-         (double)after.contacts_near / n, n * steps / wall * 1e-6, after.residual_rms, (double)bytes / n);
+         (double)after.contacts_near / n, n * steps / wall * 1e-6, after.residual_rms,
+         (double)bytes / n);
   fflush(stdout);
   if (csv)
-    fprintf(csv, "%s,%zu,%d,%g,%g,%g,%g,%g,%g,%g,%g,%g\n", state, after.bodies, threads, wall / steps,
-            (after.wall_broad - before.wall_broad) / steps, (after.wall_narrow - before.wall_narrow) / steps,
-            (after.wall_solve - before.wall_solve) / steps, (after.wall_step - before.wall_step) / steps,
-            (double)after.contacts_near / n, n * steps / wall, after.residual_rms, (double)bytes / n);
+    fprintf(csv, "%s,%zu,%d,%g,%g,%g,%g,%g,%g,%g,%g,%g\n", state, after.bodies, threads,
+            wall / steps, (after.wall_broad - before.wall_broad) / steps,
+            (after.wall_narrow - before.wall_narrow) / steps,
+            (after.wall_solve - before.wall_solve) / steps,
+            (after.wall_step - before.wall_step) / steps, (double)after.contacts_near / n,
+            n * steps / wall, after.residual_rms, (double)bytes / n);
   return TALUS_OK;
 }
 
 /* A fresh world for each thread count: the same state by construction, whatever the threads. */
-static talus_status run_state(const char *state, long bodies, int threads, const options *opt, FILE *csv) {
+static talus_status run_state(const char *state, long bodies, int threads, const options *opt,
+                              FILE *csv) {
   const bool settled = strcmp(state, "settled") == 0;
   talus_world *world = NULL;
   talus_body_def ball;
   double side;
   talus_status status = make_box(bodies, opt, threads, &side, &world, &ball);
   if (status == TALUS_OK)
-    status = settled ? add_lattice(world, bodies, side, &ball) : add_cloud(world, bodies, side, &ball);
+    status =
+        settled ? add_lattice(world, bodies, side, &ball) : add_cloud(world, bodies, side, &ball);
   if (status == TALUS_OK)
     status = talus_world_step(world, (uint64_t)(settled ? opt->settle : opt->settle / 4));
   if (status == TALUS_OK)
@@ -158,8 +169,10 @@ static int parse_list(const char *text, long *out, int most) {
 }
 
 static int usage(void) {
-  fputs("usage: talus bench pour [--bodies N,N] [--threads N,N] [--sweeps N] [--settle STEPS] [--steps STEPS] [--csv FILE]\n"
-        "  Spheres in a box, pouring and settled: milliseconds per step, nanoseconds per body and step by stage,\n"
+  fputs("usage: talus bench pour [--bodies N,N] [--threads N,N] [--sweeps N] [--settle STEPS] "
+        "[--steps STEPS] [--csv FILE]\n"
+        "  Spheres in a box, pouring and settled: milliseconds per step, nanoseconds per body and "
+        "step by stage,\n"
         "  contacts per body, million body-steps per second, RMS residual (m/s), bytes per body.\n"
         "  Defaults: --bodies 20000,100000 --threads 1,2 --sweeps 20 --settle 400 --steps 50\n",
         stderr);
@@ -207,12 +220,14 @@ int bench_pour(int argc, char **argv) {
     return 1;
   }
   if (csv)
-    fputs("state,bodies,threads,step_s,broad_s,narrow_s,solve_s,move_s,contacts_per_body,body_steps_per_s,residual_rms,"
+    fputs("state,bodies,threads,step_s,broad_s,narrow_s,solve_s,move_s,contacts_per_body,body_"
+          "steps_per_s,residual_rms,"
           "bytes_per_body\n",
           csv);
   printf("talus %s (%s), %d Gauss-Seidel sweeps\n", talus_version(), talus_features(), opt.sweeps);
-  printf("%-8s %8s %7s %8s %8s %8s %8s %8s %8s %9s %9s %9s\n", "state", "bodies", "threads", "ms/step", "broad",
-         "narrow", "solve", "move", "contacts", "Mbody-st/s", "residual", "B/body");
+  printf("%-8s %8s %7s %8s %8s %8s %8s %8s %8s %9s %9s %9s\n", "state", "bodies", "threads",
+         "ms/step", "broad", "narrow", "solve", "move", "contacts", "Mbody-st/s", "residual",
+         "B/body");
   static const char *const states[2] = {"pouring", "settled"};
   talus_status status = TALUS_OK;
   for (int s = 0; s < 2; ++s)

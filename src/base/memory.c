@@ -97,7 +97,8 @@ talus_status tl_array_grow(void **data, size_t *capacity, size_t n, size_t size)
     return TALUS_OK;
   if (n > SIZE_MAX / size)
     return too_many(n, size);
-  /* A thirty-second more keeps repeated pushes linear, and memory per body low; the first block fills a cache line. */
+  /* A thirty-second more keeps repeated pushes linear, and memory per body low; the first block
+   * fills a cache line. */
   size_t wanted = *capacity + *capacity / 32;
   if (wanted < n)
     wanted = n;

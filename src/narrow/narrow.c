@@ -11,7 +11,7 @@
 
 #define PAIRS_PER_BLOCK ((size_t)256)
 #define ROOM_OF_BATCH   ((size_t)4096) /* contacts; more would save few forks and cost memory */
-#define GRAIN           ((size_t)4)     /* blocks worth waking a thread for */
+#define GRAIN           ((size_t)4)    /* blocks worth waking a thread for */
 
 typedef struct pair_block {
   size_t room;             /* contacts it can have at most */
