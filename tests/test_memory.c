@@ -223,6 +223,30 @@ TEST(a_warm_arena_allocates_nothing) {
   tl_arena_free(&arena);
 }
 
+TEST(an_arena_forgets_one_large_step_after_many_small_ones) {
+  tl_arena arena = {0};
+  int *p;
+  CHECK_OK(take_ints(&arena, 1000000, &p));
+  CHECK_OK(tl_arena_reset(&arena));
+  CHECK(arena.chunk[0].capacity >= 1000000 * sizeof *p);
+  for (int step = 0; step < 2 * TL_ARENA_MEMORY; ++step) {
+    CHECK_OK(take_ints(&arena, 100000, &p));
+    CHECK_OK(tl_arena_reset(&arena));
+  }
+  CHECK(arena.chunk[0].capacity >= 100000 * sizeof *p);
+  CHECK(arena.chunk[0].capacity <= 110000 * sizeof *p);
+  const uint64_t before = tl_memory_count().allocations;
+  for (int step = 0; step < 3 * TL_ARENA_MEMORY; ++step) {
+    CHECK_OK(take_ints(&arena, 100000, &p));
+    CHECK_OK(tl_arena_reset(&arena));
+  }
+  CHECK_EQ_U64(tl_memory_count().allocations, before);
+  for (int step = 0; step < 3 * TL_ARENA_MEMORY; ++step)
+    CHECK_OK(tl_arena_reset(&arena));
+  CHECK(arena.chunk[0].capacity <= 4096);
+  tl_arena_free(&arena);
+}
+
 /* One line more in every step: merging each time would map the whole arena anew each time. */
 TEST(a_slowly_growing_arena_merges_rarely) {
   tl_arena arena = {0};

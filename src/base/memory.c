@@ -210,19 +210,32 @@ void tl_arena_release(tl_arena *arena, tl_arena_mark mark) {
   arena->in_use = mark.in_use;
 }
 
+/* Bytes the one chunk should have. Growing: the peak, but a thirty-second more than before at
+ * least: while bodies pour in, the need grows a little in every step, and each merge pays for
+ * mapping all pages anew. Shrinking: only where an eighth or more was not needed for long. */
+static size_t wanted_capacity(tl_arena *arena, size_t peak) {
+  const size_t capacity = arena->chunk[0].capacity;
+  const size_t recent = arena->recent > peak ? arena->recent : peak;
+  const bool look_back = ++arena->resets >= TL_ARENA_MEMORY;
+  arena->recent = look_back ? 0 : recent;
+  arena->resets = look_back ? 0 : arena->resets;
+  if (peak > capacity)
+    return peak > capacity + capacity / 32 ? peak : capacity + capacity / 32;
+  if (look_back && capacity / 8 * 7 > recent + PAGE)
+    return recent + recent / 32;
+  return capacity;
+}
+
 talus_status tl_arena_reset(tl_arena *arena) {
-  const size_t peak = arena->peak, capacity = arena->chunk[0].capacity;
+  const size_t wanted = wanted_capacity(arena, arena->peak);
   tl_arena_release(arena, (tl_arena_mark){0});
   arena->peak = 0;
-  if (capacity >= peak) {
+  if (wanted == arena->chunk[0].capacity) {
     free_chunks(arena, 1);
     return TALUS_OK;
   }
-  /* The peak, but a thirty-second more than before at least: while bodies pour in, the need grows a
-   * little in every step, and each merge pays for mapping all pages anew. */
-  const size_t grown = capacity + capacity / 32;
   free_chunks(arena, 0);
-  return new_chunk(&arena->chunk[0], round_up(peak > grown ? peak : grown, PAGE));
+  return wanted > 0 ? new_chunk(&arena->chunk[0], round_up(wanted, PAGE)) : TALUS_OK;
 }
 
 void tl_arena_free(tl_arena *arena) {

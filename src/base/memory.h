@@ -59,7 +59,8 @@ void tl_array_release(void **data, size_t *count, size_t *capacity, size_t size)
 /* ---- the arena: scratch of one step ------------------------------------------------------- */
 
 /* Bump allocation in chunks. A reset merges the chunks into one that holds the peak, so a warm
- * arena is one block and never allocates. Not thread-safe: stages take scratch in serial code.
+ * arena is one block and never allocates; what one unusual step took is given back when
+ * TL_ARENA_MEMORY steps got by with less. Not thread-safe: stages take scratch in serial code.
  * Marks nest like a stack: broad-phase scratch is released before solver scratch is taken. */
 typedef struct tl_arena_chunk {
   unsigned char *data;
@@ -67,11 +68,14 @@ typedef struct tl_arena_chunk {
 } tl_arena_chunk;
 
 #define TL_ARENA_CHUNKS 24
+#define TL_ARENA_MEMORY 64 /* resets */
 typedef struct tl_arena {
   tl_arena_chunk chunk[TL_ARENA_CHUNKS];
   int top;       /* chunk in use */
   size_t in_use; /* bytes handed out and not released */
   size_t peak;   /* most of in_use since the last reset */
+  size_t recent; /* most of the peaks of the last `resets` resets */
+  int resets;
 } tl_arena;
 
 typedef struct tl_arena_mark {
