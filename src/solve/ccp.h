@@ -61,6 +61,10 @@ typedef struct tl_ccp {
   tl_solve_report *report;
 } tl_ccp;
 
+/* Every arm is along its normal and every body answers the same in all directions: a sweep then
+ * takes a form of its own, with fewer operations and other rounding. */
+static inline bool tl_ccp_is_radial(const tl_ccp *job) { return !job->arms && !job->tensors; }
+
 /* The arm of body a (or b) in a lane of a pack. */
 static inline talus_vec3 tl_ccp_arm_a(const tl_ccp *job, size_t pack, uint32_t i) {
   if (job->arms)

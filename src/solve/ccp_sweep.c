@@ -15,21 +15,47 @@ static talus_vec3 lane_vec3(const tl_ccp_lanes *from, uint32_t i) {
   return tl_vec3(from->x[i], from->y[i], from->z[i]);
 }
 
+static void push_radial(const tl_ccp *job, size_t k, uint32_t i, talus_vec3 p) {
+  const tl_ccp_pack *pack = &job->packs[k];
+  tl_ccp_body *a = &job->bodies[pack->a[i]], *b = &job->bodies[pack->b[i]];
+  const talus_vec3 turn = tl_cross(lane_vec3(&pack->normal, i), p);
+  if (a->inv_mass > 0) {
+    a->v = tl_madd(a->v, -a->inv_mass, p);
+    a->w = tl_madd(a->w, -a->inv_inertia * pack->reach_a[i], turn);
+  }
+  if (b->inv_mass > 0) {
+    b->v = tl_madd(b->v, b->inv_mass, p);
+    b->w = tl_madd(b->w, b->inv_inertia * pack->reach_b[i], turn);
+  }
+}
+
 static void push_lane(const tl_ccp *job, size_t k, uint32_t i, talus_vec3 p) {
   const tl_ccp_pack *pack = &job->packs[k];
   tl_ccp_body *a = &job->bodies[pack->a[i]], *b = &job->bodies[pack->b[i]];
   const tl_ccp_tensor *tensors = job->tensors;
+  if (tl_ccp_is_radial(job)) {
+    push_radial(job, k, i, p);
+    return;
+  }
   if (a->inv_mass > 0)
     tl_ccp_push(a, tensors ? &tensors[pack->a[i]] : NULL, tl_ccp_arm_a(job, k, i), tl_neg(p));
   if (b->inv_mass > 0)
     tl_ccp_push(b, tensors ? &tensors[pack->b[i]] : NULL, tl_ccp_arm_b(job, k, i), p);
 }
 
+static talus_vec3 radial_velocity(const tl_ccp *job, const tl_ccp_pack *pack, uint32_t i) {
+  const tl_ccp_body *a = &job->bodies[pack->a[i]], *b = &job->bodies[pack->b[i]];
+  const talus_vec3 s = tl_sub(tl_scale(b->w, pack->reach_b[i]), tl_scale(a->w, pack->reach_a[i]));
+  return tl_add(tl_sub(b->v, a->v), tl_cross(s, lane_vec3(&pack->normal, i)));
+}
+
 static tl_ccp_vec lane_velocity(const tl_ccp *job, size_t k, uint32_t i) {
   const tl_ccp_pack *pack = &job->packs[k];
   const talus_vec3 u =
-      tl_sub(tl_ccp_point_velocity(&job->bodies[pack->b[i]], tl_ccp_arm_b(job, k, i)),
-             tl_ccp_point_velocity(&job->bodies[pack->a[i]], tl_ccp_arm_a(job, k, i)));
+      tl_ccp_is_radial(job)
+          ? radial_velocity(job, pack, i)
+          : tl_sub(tl_ccp_point_velocity(&job->bodies[pack->b[i]], tl_ccp_arm_b(job, k, i)),
+                   tl_ccp_point_velocity(&job->bodies[pack->a[i]], tl_ccp_arm_a(job, k, i)));
   const tl_ccp_vec r = {u.x, u.y, u.z};
   return r;
 }
@@ -62,16 +88,25 @@ void tl_ccp_warm_packs(const tl_ccp *job, size_t begin, size_t end) {
       push_lane(job, k, i, lane_vec3(&job->packs[k].impulse, i));
 }
 
-/* Lanes are added in the order in which a vector's are. */
+/* Sums run lane by lane and then over the lanes, as a vector's do; rows with tensors are added one
+ * by one. */
 double tl_ccp_sweep_packs_scalar(const tl_ccp *job, size_t begin, size_t end) {
   double sum = 0;
+  talus_real moved[W] = {0};
   for (size_t k = begin; k < end; ++k) {
-    double lanes = 0;
-    for (uint32_t i = 0; i < W; ++i)
-      lanes += tl_ccp_sweep_lane(job, k, i);
-    sum += lanes;
+    const bool apart = tl_ccp_needs_tensor(job, &job->packs[k]);
+    for (uint32_t i = 0; i < W; ++i) {
+      const double change = tl_ccp_sweep_lane(job, k, i);
+      if (apart)
+        sum += change;
+      else
+        moved[i] += (talus_real)change;
+    }
   }
-  return sum;
+  double lanes = 0;
+  for (uint32_t i = 0; i < W; ++i)
+    lanes += (double)moved[i];
+  return sum + lanes;
 }
 
 double tl_ccp_residual_packs_scalar(const tl_ccp *job, size_t begin, size_t end, double *most) {

@@ -38,6 +38,15 @@ INLINE lanes lanes_select(lane_mask test, lanes a, lanes b) {
   return (lanes)((test & (lane_mask)a) | (~test & (lane_mask)b));
 }
 
+/* Bit i: lane i. */
+INLINE unsigned lanes_mask(lane_mask test) {
+#if TALUS_SINGLE
+  return _mm256_movepi32_mask((__m256i)test);
+#else
+  return _mm512_movepi64_mask((__m512i)test);
+#endif
+}
+
 #undef TL_FN
 #define TL_FN              INLINE
 #define NUMBER             lanes
@@ -109,13 +118,21 @@ INLINE body_lanes load_bodies(const tl_ccp_body *bodies, const uint32_t *index) 
   return r;
 }
 
-/* Bodies that do not move are not written: other threads read them. */
+/* Bodies that do not move are not written: other threads read them. Packs of movable bodies only
+ * are by far the most. */
 INLINE void store_bodies(tl_ccp_body *bodies, const uint32_t *index, const body_lanes *from) {
   lanes m[W] = {from->v.x, from->v.y, from->v.z,      from->w.x,
                 from->w.y, from->w.z, from->inv_mass, from->inv_inertia};
+  const lanes zero = {0};
+  const unsigned movable = lanes_mask(from->inv_mass > zero);
   transpose(m);
+  if (movable == 0xff) {
+    for (int i = 0; i < W; ++i)
+      memcpy(&bodies[index[i]], &m[i], sizeof m[i]);
+    return;
+  }
   for (int i = 0; i < W; ++i)
-    if (m[i][6] > 0)
+    if (movable >> i & 1)
       memcpy(&bodies[index[i]], &m[i], sizeof m[i]);
 }
 
@@ -125,6 +142,16 @@ INLINE lanes_vec relative_velocity(const body_lanes *a, const body_lanes *b, lan
   const lanes_vec ca = cross(a->w, arm_a), cb = cross(b->w, arm_b);
   const lanes_vec r = {(b->v.x + cb.x) - (a->v.x + ca.x), (b->v.y + cb.y) - (a->v.y + ca.y),
                        (b->v.z + cb.z) - (a->v.z + ca.z)};
+  return r;
+}
+
+/* The same where arms are reach_a n and reach_b n. */
+INLINE lanes_vec radial_velocity(const body_lanes *a, const body_lanes *b, lanes reach_a,
+                                 lanes reach_b, lanes_vec n) {
+  const lanes_vec s = {b->w.x * reach_b - a->w.x * reach_a, b->w.y * reach_b - a->w.y * reach_a,
+                       b->w.z * reach_b - a->w.z * reach_a};
+  const lanes_vec c = cross(s, n);
+  const lanes_vec r = {(b->v.x - a->v.x) + c.x, (b->v.y - a->v.y) + c.y, (b->v.z - a->v.z) + c.z};
   return r;
 }
 
@@ -152,6 +179,23 @@ INLINE lanes_vec arm_of(const tl_ccp_lanes *table, const talus_real *reach, lane
   return arm;
 }
 
+/* What a visit changes: impulses of the pack, and how far they moved in velocity units. */
+INLINE lanes take_step(const tl_ccp *job, tl_ccp_pack *pack, lanes_vec u, lanes_vec n,
+                       lanes_vec *change) {
+  const lanes_vec p = load_vec(&pack->impulse);
+  const lanes en = load(pack->en), et = load(pack->et), zero = {0};
+  const lanes_vec fresh =
+      lanes_step(p, u, n, load(pack->bias), load(pack->friction), en, et, zero + job->ncp);
+  memcpy(pack->impulse.x, &fresh.x, sizeof fresh.x);
+  memcpy(pack->impulse.y, &fresh.y, sizeof fresh.y);
+  memcpy(pack->impulse.z, &fresh.z, sizeof fresh.z);
+  change->x = fresh.x - p.x;
+  change->y = fresh.y - p.y;
+  change->z = fresh.z - p.z;
+  return lanes_select(en > zero, lanes_dot(*change, *change) / (en * et), zero);
+}
+
+/* Any arms. */
 INLINE lanes sweep_pack(const tl_ccp *job, size_t k) {
   tl_ccp_pack *pack = &job->packs[k];
   const tl_ccp_arms *arms = job->arms ? &job->arms[k] : NULL;
@@ -159,21 +203,33 @@ INLINE lanes sweep_pack(const tl_ccp *job, size_t k) {
   const lanes_vec n = load_vec(&pack->normal);
   const lanes_vec arm_a = arm_of(arms ? &arms->a : NULL, pack->reach_a, n);
   const lanes_vec arm_b = arm_of(arms ? &arms->b : NULL, pack->reach_b, n);
-  const lanes_vec p = load_vec(&pack->impulse);
-  const lanes en = load(pack->en), et = load(pack->et), zero = {0};
-  const lanes_vec u = relative_velocity(&a, &b, arm_a, arm_b);
-  const lanes_vec fresh =
-      lanes_step(p, u, n, load(pack->bias), load(pack->friction), en, et, zero + job->ncp);
-  const lanes_vec change = {fresh.x - p.x, fresh.y - p.y, fresh.z - p.z};
+  lanes_vec change;
+  const lanes moved = take_step(job, pack, relative_velocity(&a, &b, arm_a, arm_b), n, &change);
   const lanes_vec back = {-change.x, -change.y, -change.z};
-  memcpy(pack->impulse.x, &fresh.x, sizeof fresh.x);
-  memcpy(pack->impulse.y, &fresh.y, sizeof fresh.y);
-  memcpy(pack->impulse.z, &fresh.z, sizeof fresh.z);
   push(&a, arm_a, back);
   push(&b, arm_b, change);
   store_bodies(job->bodies, pack->a, &a);
   store_bodies(job->bodies, pack->b, &b);
-  return lanes_select(en > zero, lanes_dot(change, change) / (en * et), zero);
+  return moved;
+}
+
+/* Arms along the normal (tl_ccp_is_radial): one cross product does for both bodies. */
+INLINE lanes sweep_radial(const tl_ccp *job, size_t k) {
+  tl_ccp_pack *pack = &job->packs[k];
+  body_lanes a = load_bodies(job->bodies, pack->a), b = load_bodies(job->bodies, pack->b);
+  const lanes_vec n = load_vec(&pack->normal);
+  const lanes reach_a = load(pack->reach_a), reach_b = load(pack->reach_b);
+  lanes_vec change;
+  const lanes moved =
+      take_step(job, pack, radial_velocity(&a, &b, reach_a, reach_b, n), n, &change);
+  const lanes_vec turn = cross(n, change);
+  a.v = lanes_madd(a.v, -a.inv_mass, change);
+  b.v = lanes_madd(b.v, b.inv_mass, change);
+  a.w = lanes_madd(a.w, -a.inv_inertia * reach_a, turn);
+  b.w = lanes_madd(b.w, b.inv_inertia * reach_b, turn);
+  store_bodies(job->bodies, pack->a, &a);
+  store_bodies(job->bodies, pack->b, &b);
+  return moved;
 }
 
 INLINE lanes residual_pack(const tl_ccp *job, size_t k) {
@@ -182,10 +238,13 @@ INLINE lanes residual_pack(const tl_ccp *job, size_t k) {
   const lanes_vec n = load_vec(&pack->normal);
   const body_lanes a = load_bodies(job->bodies, pack->a), b = load_bodies(job->bodies, pack->b);
   const lanes zero = {0};
-  const lanes_vec u = relative_velocity(&a, &b, arm_of(arms ? &arms->a : NULL, pack->reach_a, n),
-                                        arm_of(arms ? &arms->b : NULL, pack->reach_b, n));
-  return lanes_residual(load_vec(&pack->impulse), u, load_vec(&pack->normal), load(pack->bias),
-                        load(pack->friction), load(pack->en), load(pack->et), zero + job->ncp);
+  const lanes_vec u =
+      tl_ccp_is_radial(job)
+          ? radial_velocity(&a, &b, load(pack->reach_a), load(pack->reach_b), n)
+          : relative_velocity(&a, &b, arm_of(arms ? &arms->a : NULL, pack->reach_a, n),
+                              arm_of(arms ? &arms->b : NULL, pack->reach_b, n));
+  return lanes_residual(load_vec(&pack->impulse), u, n, load(pack->bias), load(pack->friction),
+                        load(pack->en), load(pack->et), zero + job->ncp);
 }
 
 /* The next pack's bodies are far apart in memory: ask for them early. */
@@ -197,21 +256,23 @@ INLINE void prefetch_bodies(const tl_ccp *job, const tl_ccp_pack *pack) {
 }
 
 double tl_ccp_sweep_packs_avx512(const tl_ccp *job, size_t begin, size_t end) {
+  const bool radial = tl_ccp_is_radial(job);
   double sum = 0;
+  lanes moved = {0};
   for (size_t k = begin; k < end; ++k) {
     tl_ccp_pack *pack = &job->packs[k];
     if (k + 2 < end)
       prefetch_bodies(job, pack + 2);
-    if (tl_ccp_needs_tensor(job, pack)) {
-      double each = 0;
+    if (radial) {
+      moved += sweep_radial(job, k);
+    } else if (tl_ccp_needs_tensor(job, pack)) {
       for (uint32_t i = 0; i < W; ++i)
-        each += tl_ccp_sweep_lane(job, k, i);
-      sum += each;
+        sum += tl_ccp_sweep_lane(job, k, i);
     } else {
-      sum += add_lanes(sweep_pack(job, k));
+      moved += sweep_pack(job, k);
     }
   }
-  return sum;
+  return sum + add_lanes(moved);
 }
 
 double tl_ccp_residual_packs_avx512(const tl_ccp *job, size_t begin, size_t end, double *most) {
