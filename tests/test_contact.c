@@ -71,10 +71,10 @@ static void check_colours(const crowd *c, const tl_colours *colours) {
   CHECK(c->contacts.count < sizeof seen);
   memset(seen, 0, sizeof seen);
   CHECK_EQ_U64(colours->start[colours->count], c->contacts.count);
-  for (int k = 0; k < colours->count; ++k) {
+  for (size_t k = 0; k < colours->count; ++k) {
     int owner[BODIES];
     memset(owner, -1, sizeof owner);
-    const bool serial = colours->last_is_serial && k == colours->count - 1;
+    const bool serial = colours->serial[k];
     CHECK(colours->start[k] < colours->start[k + 1]);
     for (uint32_t i = colours->start[k]; i < colours->start[k + 1]; ++i) {
       const uint32_t index = colours->order[i];
@@ -85,7 +85,7 @@ static void check_colours(const crowd *c, const tl_colours *colours) {
       const uint32_t ends[2] = {contact->a, contact->b};
       for (int e = 0; e < 2 && !serial; ++e)
         if (!(c->flags[ends[e]] & TL_FLAG_STATIC)) {
-          CHECK_MSG(owner[ends[e]] < 0, "body %u is twice in colour %d", ends[e], k);
+          CHECK_MSG(owner[ends[e]] < 0, "body %u is twice in colour %zu", ends[e], k);
           owner[ends[e]] = (int)index;
         }
     }
@@ -97,9 +97,35 @@ TEST(no_two_contacts_of_a_colour_share_a_movable_body) {
     static crowd c;
     tl_colours colours;
     make_crowd(&c, seed, 1200, 0);
-    CHECK(tl_contact_colour(&c.model, &c.scope, &c.contacts, &colours) == TALUS_OK);
-    CHECK(!colours.last_is_serial);
+    CHECK(tl_contact_colour(&c.model, &c.scope, &c.contacts, (tl_tiles){0}, &colours) == TALUS_OK);
+    CHECK(!colours.serial[colours.count - 1]);
     check_colours(&c, &colours);
+    free_crowd(&c);
+  }
+}
+
+/* Contacts of a tile touch no movable body of another; all the rest are behind the tiles. */
+TEST(tiles_have_colours_of_their_own) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    static crowd c;
+    static uint32_t tile_of[BODIES];
+    tl_colours colours;
+    const uint32_t tiles = 1 + (uint32_t)seed % 7;
+    make_crowd(&c, seed, 1200, seed % 3 == 0 ? 200 : 0);
+    for (uint32_t i = 0; i < BODIES; ++i)
+      tile_of[i] = c.flags[i] & TL_FLAG_STATIC ? TL_NONE : i * tiles / BODIES;
+    CHECK(tl_contact_colour(&c.model, &c.scope, &c.contacts, (tl_tiles){tile_of, tiles},
+                            &colours) == TALUS_OK);
+    check_colours(&c, &colours);
+    CHECK_EQ_U64(colours.tiles, tiles);
+    for (uint32_t t = 0; t <= tiles; ++t)
+      for (size_t k = colours.tile[t]; k < (t < tiles ? colours.tile[t + 1] : colours.count); ++k)
+        for (uint32_t i = colours.start[k]; i < colours.start[k + 1]; ++i) {
+          const tl_contact *contact = &c.contacts.data[colours.order[i]];
+          const uint32_t a = tile_of[contact->a], b = tile_of[contact->b];
+          const bool within = (a == t || a == TL_NONE) && (b == t || b == TL_NONE);
+          CHECK_MSG(t < tiles ? within : a != b, "contact %u is in tile %u", colours.order[i], t);
+        }
     free_crowd(&c);
   }
 }
@@ -108,8 +134,8 @@ TEST(hub_with_more_neighbours_than_colours_leaves_a_serial_rest) {
   static crowd c;
   tl_colours colours;
   make_crowd(&c, 3, 1200, 200);
-  CHECK(tl_contact_colour(&c.model, &c.scope, &c.contacts, &colours) == TALUS_OK);
-  CHECK(colours.last_is_serial);
+  CHECK(tl_contact_colour(&c.model, &c.scope, &c.contacts, (tl_tiles){0}, &colours) == TALUS_OK);
+  CHECK(colours.serial[colours.count - 1]);
   check_colours(&c, &colours);
   free_crowd(&c);
 }
@@ -122,8 +148,8 @@ TEST(fixed_body_does_not_serialise) {
     const tl_contact contact = {.a = 0, .b = i};
     CHECK(tl_array_push(&c.contacts, contact) == TALUS_OK);
   }
-  CHECK(tl_contact_colour(&c.model, &c.scope, &c.contacts, &colours) == TALUS_OK);
-  CHECK(colours.count == 1 && !colours.last_is_serial);
+  CHECK(tl_contact_colour(&c.model, &c.scope, &c.contacts, (tl_tiles){0}, &colours) == TALUS_OK);
+  CHECK(colours.count == 1 && !colours.serial[0]);
   free_crowd(&c);
 }
 

@@ -146,8 +146,9 @@ static talus_status new_chunk(tl_arena_chunk *chunk, size_t capacity) {
   return TALUS_OK;
 }
 
-/* Makes arena->top a chunk with room for `bytes`. Each new chunk is at least as large as all
- * before it, so TL_ARENA_CHUNKS of them hold 2^23 times the first: memory runs out before. */
+/* Makes arena->top a chunk with room for `bytes`. Each new chunk is at least half as large as all
+ * before it, so TL_ARENA_CHUNKS of them hold 1.5^39 = 7 million times the first of a cold arena; a warm
+ * one is a single chunk. */
 static talus_status next_chunk(tl_arena *arena, size_t bytes) {
   const int next = arena->chunk[arena->top].data ? arena->top + 1 : arena->top;
   if (next == TL_ARENA_CHUNKS)
@@ -159,6 +160,7 @@ static talus_status next_chunk(tl_arena *arena, size_t bytes) {
     size_t capacity = 0;
     for (int i = 0; i < next; ++i)
       capacity += arena->chunk[i].capacity;
+    capacity /= 2;
     if (capacity < bytes)
       capacity = bytes;
     if (capacity < FIRST_CHUNK)

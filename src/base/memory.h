@@ -67,7 +67,7 @@ typedef struct tl_arena_chunk {
   size_t used, capacity;
 } tl_arena_chunk;
 
-#define TL_ARENA_CHUNKS 24
+#define TL_ARENA_CHUNKS 40
 #define TL_ARENA_MEMORY 64 /* resets */
 typedef struct tl_arena {
   tl_arena_chunk chunk[TL_ARENA_CHUNKS];

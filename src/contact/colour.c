@@ -7,71 +7,185 @@
  * bundles' first contacts come first, then their second ones and so on: each such layer is
  * independent, and is what the solver sees as a colour.
  *
- * A movable body with more than COLOURS neighbours fills its mask, and a bundle can have more than
- * LAYERS contacts; what is left over goes into one last colour, swept one by one in canonical
- * order. */
+ * Contacts are first put into buckets: one per tile, and one for those between tiles. Buckets of
+ * tiles share no movable body and are coloured in parallel; those between tiles start afresh,
+ * because they are solved after all tiles.
+ *
+ * A movable body with more than COLOURS neighbours fills its mask, a bundle can have more than
+ * LAYERS contacts, and a tile keeps MOST colours at most; what is left over goes into a last colour
+ * of the bucket, swept one by one in canonical order. */
+#include "base/sort.h"
 #include "contact/contact.h"
 
 #define COLOURS 63
 #define LAYERS  32
 #define SERIAL  (COLOURS * LAYERS) /* key of the leftovers */
+#define MOST    ((uint32_t)256)    /* colours of a tile */
 
-/* Key colour * LAYERS + layer of each contact, and how many contacts each key has. */
-static void assign(const tl_model *model, const tl_contacts *contacts, uint64_t *used,
-                   uint16_t *keys, uint32_t *counts) {
+typedef struct colour_job {
+  const tl_model *model;
+  const tl_contacts *contacts;
+  tl_tiles tiles;
+  uint64_t *used;   /* by slot: colours that the body has */
+  uint32_t *bucket; /* of each contact */
+  uint32_t *first;  /* row of each bucket, and one more */
+  uint32_t *found;  /* colours of each bucket, then the first colour of each */
+  uint16_t *keys;   /* colour * LAYERS + layer, by row */
+  uint32_t *spare;  /* by row */
+  tl_colours *to;
+} colour_job;
+
+static bool is_movable(const colour_job *job, uint32_t slot) {
+  return job->tiles.of ? job->tiles.of[slot] != TL_NONE : !tl_body_is_static(job->model, slot);
+}
+
+/* ---- buckets --------------------------------------------------------------------------------- */
+
+static void find_buckets(void *context, size_t begin, size_t end) {
+  const colour_job *job = context;
+  const uint32_t between = (uint32_t)job->tiles.count;
+  for (size_t i = begin; i < end; ++i) {
+    const tl_contact *c = &job->contacts->data[i];
+    const uint32_t a = job->tiles.of[c->a], b = job->tiles.of[c->b];
+    const uint32_t tile = a == TL_NONE ? b : a;
+    job->bucket[i] = (a == b || a == TL_NONE || b == TL_NONE) && tile != TL_NONE ? tile : between;
+    job->to->order[i] = (uint32_t)i;
+  }
+}
+
+/* Rows by bucket, in canonical order within each. */
+static talus_status sort_buckets(const tl_scope *scope, colour_job *job) {
+  const size_t n = job->contacts->count, tiles = job->tiles.count;
+  job->first[0] = 0;
+  job->first[tiles + 1] = (uint32_t)n;
+  if (tiles == 0) {
+    for (size_t i = 0; i < n; ++i)
+      job->to->order[i] = (uint32_t)i;
+    return TALUS_OK;
+  }
+  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  TL_TAKE(scope->arena, n, &job->bucket);
+  tl_for(&job->model->par, n, 4096, find_buckets, job);
+  TL_TRY(tl_sort_u32(&job->model->par, scope->arena, job->bucket, job->to->order, n,
+                     tl_bits_u64(tiles)));
+  size_t row = 0;
+  for (size_t t = 0; t <= tiles; ++t) {
+    job->first[t] = (uint32_t)row;
+    while (row < n && job->bucket[row] == t)
+      row++;
+  }
+  tl_arena_release(scope->arena, mark);
+  return TALUS_OK;
+}
+
+/* ---- colours of a bucket --------------------------------------------------------------------- */
+
+static void assign_keys(const colour_job *job, uint32_t begin, uint32_t end) {
   const uint64_t full = (UINT64_C(1) << COLOURS) - 1;
-  for (size_t i = 0; i < contacts->count;) {
-    const tl_contact *c = &contacts->data[i];
-    const bool static_a = tl_body_is_static(model, c->a);
-    const bool static_b = tl_body_is_static(model, c->b);
-    const uint64_t taken = (static_a ? 0 : used[c->a]) | (static_b ? 0 : used[c->b]);
-    const bool found = taken != full;
-    const int colour = found ? __builtin_ctzll(~taken) : 0;
-    const uint64_t bit = found ? UINT64_C(1) << colour : 0;
-    if (!static_a)
-      used[c->a] |= bit;
-    if (!static_b)
-      used[c->b] |= bit;
+  const uint32_t *order = job->to->order;
+  for (uint32_t i = begin; i < end;) {
+    const tl_contact *c = &job->contacts->data[order[i]];
+    const uint32_t slot_a = c->a, slot_b = c->b;
+    const bool movable_a = is_movable(job, slot_a), movable_b = is_movable(job, slot_b);
+    const uint64_t taken =
+        (movable_a ? job->used[slot_a] : 0) | (movable_b ? job->used[slot_b] : 0);
+    const bool room = taken != full;
+    const int colour = room ? __builtin_ctzll(~taken) : 0;
+    const uint64_t bit = room ? UINT64_C(1) << colour : 0;
+    if (movable_a)
+      job->used[slot_a] |= bit;
+    if (movable_b)
+      job->used[slot_b] |= bit;
     int layer = 0;
-    for (; i < contacts->count && contacts->data[i].a == c->a && contacts->data[i].b == c->b;
-         ++i, ++layer) {
-      keys[i] = (uint16_t)(found && layer < LAYERS ? colour * LAYERS + layer : SERIAL);
-      counts[keys[i]]++;
+    do {
+      job->keys[i] = (uint16_t)(room && layer < LAYERS ? colour * LAYERS + layer : SERIAL);
+      ++i, ++layer;
+      c = i < end ? &job->contacts->data[order[i]] : NULL;
+    } while (c && c->a == slot_a && c->b == slot_b);
+  }
+}
+
+/* Colours of a bucket: `each` counts the rows of each key. The last of MOST is serial, whatever is
+ * in it. */
+static uint32_t count_keys(const colour_job *job, size_t bucket, uint32_t each[SERIAL + 1]) {
+  uint32_t found = 0;
+  memset(each, 0, (SERIAL + 1) * sizeof *each);
+  for (uint32_t i = job->first[bucket]; i < job->first[bucket + 1]; ++i)
+    found += each[job->keys[i]]++ == 0;
+  return bucket < job->tiles.count && found > MOST ? MOST : found;
+}
+
+static void colour_buckets(void *context, size_t begin, size_t end) {
+  const colour_job *job = context;
+  uint32_t each[SERIAL + 1];
+  for (size_t t = begin; t < end; ++t) {
+    assign_keys(job, job->first[t], job->first[t + 1]);
+    job->found[t] = count_keys(job, t, each);
+  }
+}
+
+/* Starts of the bucket's colours, and its rows in their order. */
+static void write_buckets(void *context, size_t begin, size_t end) {
+  const colour_job *job = context;
+  tl_colours *to = job->to;
+  uint32_t next[SERIAL + 1];
+  for (size_t t = begin; t < end; ++t) {
+    const uint32_t first = job->first[t], rows = job->first[t + 1] - first;
+    const uint32_t limit = t < job->tiles.count ? MOST : UINT32_MAX;
+    uint32_t colour = job->found[t], row = first;
+    count_keys(job, t, next);
+    for (uint32_t key = 0, found = 0; key <= SERIAL; ++key) {
+      const uint32_t count = next[key];
+      if (count == 0)
+        continue;
+      const bool leftover = found + 1 >= limit || key == SERIAL;
+      if (found < limit) {
+        to->start[colour] = row;
+        to->serial[colour++] = leftover;
+        found++;
+      }
+      next[key] = row;
+      row += count;
     }
+    memcpy(job->spare + first, to->order + first, rows * sizeof *job->spare);
+    for (uint32_t i = first; i < first + rows; ++i)
+      to->order[next[job->keys[i]]++] = job->spare[i];
   }
 }
 
 talus_status tl_contact_colour(const tl_model *model, const tl_scope *scope,
-                               const tl_contacts *contacts, tl_colours *colours) {
+                               const tl_contacts *contacts, tl_tiles tiles, tl_colours *colours) {
   const size_t n = contacts->count;
-  TL_TAKE(scope->arena, n, &colours->order);
-  TL_TAKE(scope->arena, SERIAL + 2, &colours->start);
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
-  uint64_t *used;
-  uint16_t *keys;
-  uint32_t *next;
-  TL_TAKE(scope->arena, model->bodies, &used);
-  TL_TAKE(scope->arena, n, &keys);
-  TL_TAKE(scope->arena, SERIAL + 1, &next);
-  memset(used, 0, model->bodies * sizeof *used);
-  memset(next, 0, (SERIAL + 1) * sizeof *next);
-  assign(model, contacts, used, keys, next);
+  const size_t most = tiles.count * MOST + SERIAL + 1, bound = n < most ? n : most;
+  tl_arena *arena = scope->arena;
+  TL_TAKE(arena, n, &colours->order);
+  TL_TAKE(arena, bound + 1, &colours->start);
+  TL_TAKE(arena, bound, &colours->serial);
+  TL_TAKE(arena, tiles.count + 1, &colours->tile);
+  const tl_arena_mark mark = tl_arena_get_mark(arena);
+  colour_job job = {.model = model, .contacts = contacts, .tiles = tiles, .to = colours};
+  TL_TAKE(arena, tiles.count + 2, &job.first);
+  TL_TRY(sort_buckets(scope, &job));
+  TL_TAKE(arena, model->bodies, &job.used);
+  TL_TAKE(arena, n, &job.keys);
+  TL_TAKE(arena, n, &job.spare);
+  TL_TAKE(arena, tiles.count + 1, &job.found);
+  memset(job.used, 0, model->bodies * sizeof *job.used);
+  tl_for(&model->par, tiles.count, 1, colour_buckets, &job);
+  if (tiles.count > 0)
+    memset(job.used, 0, model->bodies * sizeof *job.used);
+  colour_buckets(&job, tiles.count, tiles.count + 1);
 
-  /* Keys that nothing has are closed up; counts become where each key writes. */
-  colours->last_is_serial = next[SERIAL] > 0;
+  colours->tiles = tiles.count;
   colours->count = 0;
-  uint32_t total = 0;
-  for (int key = 0; key <= SERIAL; ++key) {
-    const uint32_t count = next[key];
-    next[key] = total;
-    if (count == 0)
-      continue;
-    colours->start[colours->count++] = total;
-    total += count;
+  for (size_t t = 0; t <= tiles.count; ++t) {
+    const uint32_t found = job.found[t];
+    colours->tile[t] = job.found[t] = (uint32_t)colours->count;
+    colours->count += found;
   }
-  colours->start[colours->count] = total;
-  for (size_t i = 0; i < n; ++i)
-    colours->order[next[keys[i]]++] = (uint32_t)i;
-  tl_arena_release(scope->arena, mark);
+  TL_ASSERT(colours->count <= bound);
+  tl_for(&model->par, tiles.count + 1, 1, write_buckets, &job);
+  colours->start[colours->count] = (uint32_t)n;
+  tl_arena_release(arena, mark);
   return TALUS_OK;
 }

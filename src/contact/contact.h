@@ -37,19 +37,32 @@ void tl_contact_carry_over(const tl_model *model, const tl_carry *carry, tl_cont
 /* After bodies were removed: renumbers slots, dropping contacts whose new_slot[slot] is TL_NONE. */
 void tl_contact_renumber(tl_contacts *contacts, const uint32_t *new_slot);
 
+/* Tiles: bodies cut into groups that lie close together, so that the bodies of one fit a core's own
+ * cache while it sweeps over all their contacts. */
+typedef struct tl_tiles {
+  const uint32_t *of; /* by slot: the tile of a movable body, TL_NONE for one that contacts cannot
+                         move; NULL: no tiles, and flags say what is movable */
+  size_t count;
+} tl_tiles;
+
 /* Colours: sets of contacts of which no two share a body that contacts can move, so that a colour
- * can be worked on by any number of threads and SIMD lanes. A pure function of the ordered set:
- * bundles (runs of contacts of one body pair) are coloured greedily, first free colour; the k-th
- * contacts of a colour's bundles then make a colour of their own. The last colour may hold what did
- * not find room: it is `serial`, and must be worked on one contact after the other. */
+ * can be worked on by any number of threads and SIMD lanes. A pure function of the ordered set and
+ * the tiles: bundles (runs of contacts of one body pair) are coloured greedily, first free colour;
+ * the k-th contacts of a colour's bundles then make a colour of their own.
+ *
+ * Every tile has colours of its own, for the contacts that touch no movable body of another tile:
+ * tiles can be worked on at the same time, each by one thread. Behind them come the colours of
+ * contacts between tiles. A `serial` colour holds what did not find room, and must be worked on one
+ * contact after the other. */
 typedef struct tl_colours {
   uint32_t *order; /* contact indices, by colour and within it in canonical order (arena) */
   uint32_t *start; /* count + 1 offsets into order (arena) */
-  int count;
-  bool last_is_serial;
+  uint8_t *serial; /* of each colour */
+  uint32_t *tile;  /* first colour of each tile, and of those between tiles */
+  size_t tiles, count;
 } tl_colours;
 
 talus_status tl_contact_colour(const tl_model *model, const tl_scope *scope,
-                               const tl_contacts *contacts, tl_colours *colours);
+                               const tl_contacts *contacts, tl_tiles tiles, tl_colours *colours);
 
 #endif

@@ -48,11 +48,13 @@ talus_status tl_ccp_solve(const tl_model *model, const tl_scope *scope, tl_conta
   if (model->solve.bounce_speed < 0)
     job.bounce_speed = 2 * tl_length(model->gravity) * (talus_real)scope->dt;
   TL_TAKE(scope->arena, scope->count + 1, &job.bodies);
+  if (contacts->count > 0)
+    TL_TRY(tl_ccp_order_bodies(&job));
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
   TL_TRY(tl_ccp_load_bodies(&job));
   if (contacts->count > 0)
     TL_TRY(solve_rows(&job));
   tl_arena_release(scope->arena, mark);
-  *twists = (tl_twists){job.bodies, sizeof *job.bodies};
+  *twists = (tl_twists){job.bodies, sizeof *job.bodies, job.rank};
   return TALUS_OK;
 }

@@ -1,6 +1,7 @@
 /* The cone complementarity solver's own data, shared by its files.
  *
  *   ccp.c        the order of things, and results
+ *   ccp_order.c  the order of solver bodies, and tiles of them
  *   ccp_load.c   bodies and rows from the scope and the contacts
  *   ccp_sweep.c  visits of rows: packs of eight, one after the other
  *   ccp_sweep_avx512.c  the same, eight at a time
@@ -44,7 +45,9 @@ typedef struct tl_ccp {
   const tl_scope *scope;
   const talus_solve_def *settings;
   tl_contacts *contacts;
+  const uint32_t *rank;     /* member of the scope -> solver body; NULL: the same number */
   const uint32_t *index_of; /* slot -> solver body; NULL: the same number */
+  tl_tiles tiles;           /* of solver bodies, in their order */
   tl_ccp_body *bodies;      /* scope->count, and one more that is nobody's, for empty lanes */
   tl_ccp_tensor *tensors;   /* NULL: every body is isotropic */
   tl_ccp_pack *packs;
@@ -79,6 +82,9 @@ static inline talus_vec3 tl_ccp_arm_b(const tl_ccp *job, size_t pack, uint32_t i
   return tl_scale(tl_vec3(p->normal.x[i], p->normal.y[i], p->normal.z[i]), p->reach_b[i]);
 }
 
+/* Finds rank, index_of and tiles. */
+talus_status tl_ccp_order_bodies(tl_ccp *job);
+
 /* Fills bodies (and tensors, where any is needed). */
 talus_status tl_ccp_load_bodies(tl_ccp *job);
 
@@ -86,7 +92,7 @@ talus_status tl_ccp_load_bodies(tl_ccp *job);
 talus_status tl_ccp_load_rows(tl_ccp *job);
 
 /* Applies the impulses that packs start with. */
-void tl_ccp_warm_packs(const tl_ccp *job, size_t begin, size_t end);
+void tl_ccp_warm_packs(const tl_ccp *job, size_t begin, size_t end, bool serial);
 
 /* One visit of every row in packs [begin, end), which share no movable body unless `serial`: then
  * rows are visited one after the other. Returns the sum of squared changes in velocity units. */
@@ -95,7 +101,10 @@ double tl_ccp_sweep_packs(const tl_ccp *job, size_t begin, size_t end, bool seri
 /* Sum of squared residuals of the packs and their largest. */
 double tl_ccp_residual_packs(const tl_ccp *job, size_t begin, size_t end, double *most);
 
-/* The two ways of doing it, with the same bits; the calls above choose. */
+/* The two ways of doing it, with the same bits; the calls above choose. Warming with AVX-512 is for
+ * radial jobs only. */
+void tl_ccp_warm_packs_scalar(const tl_ccp *job, size_t begin, size_t end);
+void tl_ccp_warm_packs_avx512(const tl_ccp *job, size_t begin, size_t end);
 double tl_ccp_sweep_packs_scalar(const tl_ccp *job, size_t begin, size_t end);
 double tl_ccp_sweep_packs_avx512(const tl_ccp *job, size_t begin, size_t end);
 double tl_ccp_residual_packs_scalar(const tl_ccp *job, size_t begin, size_t end, double *most);

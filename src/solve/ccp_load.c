@@ -41,7 +41,7 @@ static void load_kinematic(const tl_ccp *job, uint32_t slot, tl_ccp_body *body) 
   body->w = m->motion.spin;
 }
 
-static void load_free(const tl_ccp *job, size_t i, uint32_t slot, tl_ccp_body *body) {
+static void load_free(const tl_ccp *job, uint32_t i, uint32_t slot, tl_ccp_body *body) {
   const tl_model *model = job->model;
   const tl_properties *property = &model->property;
   const uint32_t lock = property->flags[slot] & TL_FLAG_LOCKS;
@@ -78,13 +78,14 @@ static void load_range(void *context, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) {
     const uint32_t slot = tl_scope_slot(job->scope, i);
     const uint32_t flags = job->model->property.flags[slot];
-    tl_ccp_body *body = &job->bodies[i];
+    const uint32_t rank = job->rank ? job->rank[i] : (uint32_t)i;
+    tl_ccp_body *body = &job->bodies[rank];
     if (flags & TL_FLAG_STATIC) {
       memset(body, 0, sizeof *body);
       if (flags & TL_FLAG_KINEMATIC)
         load_kinematic(job, slot, body);
     } else {
-      load_free(job, i, slot, body);
+      load_free(job, rank, slot, body);
     }
   }
 }
@@ -101,13 +102,6 @@ static bool needs_tensors(const tl_model *model, const tl_scope *scope) {
 
 talus_status tl_ccp_load_bodies(tl_ccp *job) {
   const tl_scope *scope = job->scope;
-  if (scope->members) {
-    uint32_t *index_of;
-    TL_TAKE(scope->arena, job->model->bodies, &index_of);
-    for (size_t i = 0; i < scope->count; ++i)
-      index_of[scope->members[i]] = (uint32_t)i;
-    job->index_of = index_of;
-  }
   if (needs_tensors(job->model, scope))
     TL_TAKE(scope->arena, scope->count + 1, &job->tensors);
   memset(&job->bodies[scope->count], 0, sizeof job->bodies[0]);
@@ -163,9 +157,26 @@ static talus_vec3 velocity_before(const tl_ccp *job, uint32_t slot, uint32_t bod
 
 /* From body a to the image of body b that it touches; planes have no images. */
 static talus_dvec3 way_between(const tl_model *model, const tl_state *in, const tl_contact *c) {
-  if (tl_body_shape(model, c->a)->bounded && tl_body_shape(model, c->b)->bounded)
+  if (model->domain.enabled && tl_body_shape(model, c->a)->bounded &&
+      tl_body_shape(model, c->b)->bounded)
     return tl_model_offset(model, in->position[c->a], in->position[c->b]);
   return tl_dsub(in->position[c->b], in->position[c->a]);
+}
+
+static const tl_pair_law *law_of(const tl_model *model, const tl_contact *c) {
+  const size_t materials = model->materials.count;
+  if (materials == 1)
+    return model->laws.data;
+  return &model->laws
+              .data[model->property.material[c->a] * materials + model->property.material[c->b]];
+}
+
+/* How fast the bodies approach at the point before the step, where that matters. */
+static talus_real speed_before(const tl_ccp *job, const tl_contact *c, uint32_t a, uint32_t b,
+                               const tl_ccp_row *row) {
+  const talus_vec3 of_a = velocity_before(job, c->a, a, row->arm_a);
+  const talus_vec3 of_b = velocity_before(job, c->b, b, row->arm_b);
+  return tl_dot(tl_sub(of_b, of_a), c->normal);
 }
 
 static tl_ccp_row make_row(const tl_ccp *job, const tl_contact *c, uint32_t a, uint32_t b) {
@@ -177,16 +188,12 @@ static tl_ccp_row make_row(const tl_ccp *job, const tl_contact *c, uint32_t a, u
   row.arm_b = tl_narrow(tl_dsub(tl_dsub(c->point, in->position[c->a]), way_between(model, in, c)));
 
   find_steps(job, a, b, &row);
-  const size_t materials = model->materials.count;
-  const tl_pair_law *law =
-      &model->laws
-           .data[model->property.material[c->a] * materials + model->property.material[c->b]];
+  const tl_pair_law *law = law_of(model, c);
   row.friction = law->friction;
-  const talus_vec3 before =
-      tl_sub(velocity_before(job, c->b, b, row.arm_b), velocity_before(job, c->a, a, row.arm_a));
-  row.bias = tl_contact_bias(c->gap, (talus_real)job->scope->dt, tl_dot(before, c->normal),
-                             law->restitution, (talus_real)job->settings->recovery_speed,
-                             job->bounce_speed);
+  row.bias =
+      tl_contact_bias(c->gap, (talus_real)job->scope->dt,
+                      law->restitution > 0 ? speed_before(job, c, a, b, &row) : 0, law->restitution,
+                      (talus_real)job->settings->recovery_speed, job->bounce_speed);
   row.impulse = tl_vec3(0, 0, 0);
   if (job->settings->warm_start && row.en > 0)
     row.impulse = tl_cone_project(c->impulse, c->normal, row.friction);
@@ -210,12 +217,37 @@ static void put_row(tl_ccp_pack *pack, int lane, const tl_ccp_row *row) {
   pack->et[lane] = row->et;
 }
 
+/* Contacts of a pack are far apart in memory, and so are their bodies: both are asked for early. */
+static void prefetch_contacts(const tl_ccp *job, size_t pack) {
+  if (pack >= job->pack_count)
+    return;
+  for (uint32_t row = job->pack_row[pack]; row < job->pack_row[pack + 1]; ++row) {
+    const tl_contact *c = &job->contacts->data[job->colours.order[row]];
+    __builtin_prefetch(c);
+    __builtin_prefetch(&c->impulse.z);
+  }
+}
+
+static void prefetch_bodies(const tl_ccp *job, size_t pack) {
+  if (pack >= job->pack_count)
+    return;
+  for (uint32_t row = job->pack_row[pack]; row < job->pack_row[pack + 1]; ++row) {
+    const tl_contact *c = &job->contacts->data[job->colours.order[row]];
+    __builtin_prefetch(&job->scope->in->position[c->a]);
+    __builtin_prefetch(&job->scope->in->position[c->b]);
+    __builtin_prefetch(&job->bodies[solver_body(job, c->a)].inv_mass);
+    __builtin_prefetch(&job->bodies[solver_body(job, c->b)].inv_mass);
+  }
+}
+
 static void make_packs(void *context, size_t begin, size_t end) {
   const tl_ccp *job = context;
   const uint32_t nobody = (uint32_t)job->scope->count;
   for (size_t i = begin; i < end; ++i) {
     tl_ccp_pack *pack = &job->packs[i];
     const uint32_t first = job->pack_row[i], count = job->pack_row[i + 1] - first;
+    prefetch_contacts(job, i + 2);
+    prefetch_bodies(job, i + 1);
     memset(pack, 0, sizeof *pack);
     if (job->arms)
       memset(&job->arms[i], 0, sizeof job->arms[i]);
@@ -255,24 +287,22 @@ static bool needs_arms(const tl_model *model, const tl_scope *scope) {
 /* Every colour starts a pack, and a block of packs: what one thread takes at a time. */
 static talus_status cut(tl_ccp *job) {
   tl_arena *arena = job->scope->arena;
-  const size_t colours = (size_t)job->colours.count;
-  const size_t most = job->row_count / TL_CCP_LANES + colours;
+  const tl_colours *colours = &job->colours;
+  const size_t most = job->row_count / TL_CCP_LANES + colours->count;
   TL_TAKE(arena, most + 1, &job->pack_row);
-  TL_TAKE(arena, colours + 1, &job->colour_block);
-  TL_TAKE(arena, most / TL_CCP_BLOCK_PACKS + colours + 1, &job->block_pack);
+  TL_TAKE(arena, colours->count + 1, &job->colour_block);
+  TL_TAKE(arena, most / TL_CCP_BLOCK_PACKS + colours->count + 1, &job->block_pack);
   size_t packs = 0, blocks = 0;
-  for (size_t k = 0; k < colours; ++k) {
-    const bool serial = job->colours.last_is_serial && k + 1 == colours;
+  for (size_t k = 0; k < colours->count; ++k) {
     const size_t first = packs;
     job->colour_block[k] = (uint32_t)blocks;
-    for (uint32_t row = job->colours.start[k]; row < job->colours.start[k + 1];
-         row += TL_CCP_LANES) {
-      if ((packs - first) % TL_CCP_BLOCK_PACKS == 0 && !(serial && packs > first))
+    for (uint32_t row = colours->start[k]; row < colours->start[k + 1]; row += TL_CCP_LANES) {
+      if ((packs - first) % TL_CCP_BLOCK_PACKS == 0 && !(colours->serial[k] && packs > first))
         job->block_pack[blocks++] = (uint32_t)packs;
       job->pack_row[packs++] = row;
     }
   }
-  job->colour_block[colours] = (uint32_t)blocks;
+  job->colour_block[colours->count] = (uint32_t)blocks;
   job->block_pack[blocks] = (uint32_t)packs;
   job->pack_row[packs] = (uint32_t)job->row_count;
   TL_ASSERT(packs <= most);
@@ -283,7 +313,7 @@ static talus_status cut(tl_ccp *job) {
 
 talus_status tl_ccp_load_rows(tl_ccp *job) {
   job->row_count = job->contacts->count;
-  TL_TRY(tl_contact_colour(job->model, job->scope, job->contacts, &job->colours));
+  TL_TRY(tl_contact_colour(job->model, job->scope, job->contacts, job->tiles, &job->colours));
   TL_TRY(cut(job));
   TL_TAKE(job->scope->arena, job->pack_count, &job->packs);
   if (needs_arms(job->model, job->scope))

@@ -12,21 +12,51 @@
 
 typedef enum visit { WARM, SWEEP } visit;
 
-/* All colours in order; each worker takes its share of the blocks of a colour. */
+static void visit_blocks(const tl_ccp *job, size_t begin, size_t end, bool serial, visit what,
+                         double *sums) {
+  for (size_t block = begin; block < end; ++block) {
+    const size_t first = job->block_pack[block], last = job->block_pack[block + 1];
+    if (what == WARM)
+      tl_ccp_warm_packs(job, first, last, serial);
+    else
+      sums[block] = tl_ccp_sweep_packs(job, first, last, serial);
+  }
+}
+
+/* The first tile of a worker, so that all have about as many blocks. */
+static size_t first_tile(const tl_ccp *job, int worker, int workers) {
+  const tl_colours *colours = &job->colours;
+  const size_t blocks = job->colour_block[colours->tile[colours->tiles]];
+  const size_t wanted = blocks * (size_t)worker / (size_t)workers;
+  size_t lo = 0, hi = colours->tiles;
+  while (lo < hi) {
+    const size_t mid = lo + (hi - lo) / 2;
+    if (job->colour_block[colours->tile[mid]] < wanted)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo;
+}
+
+/* Tiles first, each by one worker with all its colours; then the colours between tiles, of whose
+ * blocks each worker takes its share. */
 static void visit_colours(const tl_ccp *job, tl_team *team, int worker, int workers, visit what,
                           double *sums) {
-  for (int k = 0; k < job->colours.count; ++k) {
-    const bool serial = job->colours.last_is_serial && k == job->colours.count - 1;
+  const tl_colours *colours = &job->colours;
+  const size_t between = colours->tile[colours->tiles];
+  if (colours->tiles > 0) {
+    const size_t last = colours->tile[first_tile(job, worker + 1, workers)];
+    for (size_t k = colours->tile[first_tile(job, worker, workers)]; k < last; ++k)
+      visit_blocks(job, job->colour_block[k], job->colour_block[k + 1], colours->serial[k], what,
+                   sums);
+    tl_team_barrier(team);
+  }
+  for (size_t k = between; k < colours->count; ++k) {
     const size_t first = job->colour_block[k], n = job->colour_block[k + 1] - first;
     const size_t begin = first + n * (size_t)worker / (size_t)workers;
     const size_t end = first + n * (size_t)(worker + 1) / (size_t)workers;
-    for (size_t block = begin; block < end; ++block) {
-      if (what == WARM)
-        tl_ccp_warm_packs(job, job->block_pack[block], job->block_pack[block + 1]);
-      else
-        sums[block] =
-            tl_ccp_sweep_packs(job, job->block_pack[block], job->block_pack[block + 1], serial);
-    }
+    visit_blocks(job, begin, end, colours->serial[k], what, sums);
     tl_team_barrier(team);
   }
 }

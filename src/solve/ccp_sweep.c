@@ -82,7 +82,7 @@ bool tl_ccp_needs_tensor(const tl_ccp *job, const tl_ccp_pack *pack) {
   return false;
 }
 
-void tl_ccp_warm_packs(const tl_ccp *job, size_t begin, size_t end) {
+void tl_ccp_warm_packs_scalar(const tl_ccp *job, size_t begin, size_t end) {
   for (size_t k = begin; k < end; ++k)
     for (uint32_t i = 0; i < W; ++i)
       push_lane(job, k, i, lane_vec3(&job->packs[k].impulse, i));
@@ -125,6 +125,13 @@ double tl_ccp_residual_packs_scalar(const tl_ccp *job, size_t begin, size_t end,
     sum += lanes;
   }
   return sum;
+}
+
+void tl_ccp_warm_packs(const tl_ccp *job, size_t begin, size_t end, bool serial) {
+  if (!serial && tl_ccp_is_radial(job) && tl_ccp_has_avx512())
+    tl_ccp_warm_packs_avx512(job, begin, end);
+  else
+    tl_ccp_warm_packs_scalar(job, begin, end);
 }
 
 double tl_ccp_sweep_packs(const tl_ccp *job, size_t begin, size_t end, bool serial) {

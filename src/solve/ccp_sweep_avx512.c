@@ -160,6 +160,16 @@ INLINE void push(body_lanes *body, lanes_vec arm, lanes_vec p) {
   body->w = lanes_madd(body->w, body->inv_inertia, cross(arm, p));
 }
 
+/* p on b and its opposite on a, with arms along the normal. */
+INLINE void push_radial(body_lanes *a, body_lanes *b, lanes reach_a, lanes reach_b, lanes_vec n,
+                        lanes_vec p) {
+  const lanes_vec turn = cross(n, p);
+  a->v = lanes_madd(a->v, -a->inv_mass, p);
+  b->v = lanes_madd(b->v, b->inv_mass, p);
+  a->w = lanes_madd(a->w, -a->inv_inertia * reach_a, turn);
+  b->w = lanes_madd(b->w, b->inv_inertia * reach_b, turn);
+}
+
 INLINE double add_lanes(lanes x) {
   double sum = 0;
   for (int i = 0; i < W; ++i)
@@ -222,14 +232,19 @@ INLINE lanes sweep_radial(const tl_ccp *job, size_t k) {
   lanes_vec change;
   const lanes moved =
       take_step(job, pack, radial_velocity(&a, &b, reach_a, reach_b, n), n, &change);
-  const lanes_vec turn = cross(n, change);
-  a.v = lanes_madd(a.v, -a.inv_mass, change);
-  b.v = lanes_madd(b.v, b.inv_mass, change);
-  a.w = lanes_madd(a.w, -a.inv_inertia * reach_a, turn);
-  b.w = lanes_madd(b.w, b.inv_inertia * reach_b, turn);
+  push_radial(&a, &b, reach_a, reach_b, n, change);
   store_bodies(job->bodies, pack->a, &a);
   store_bodies(job->bodies, pack->b, &b);
   return moved;
+}
+
+INLINE void warm_radial(const tl_ccp *job, size_t k) {
+  const tl_ccp_pack *pack = &job->packs[k];
+  body_lanes a = load_bodies(job->bodies, pack->a), b = load_bodies(job->bodies, pack->b);
+  push_radial(&a, &b, load(pack->reach_a), load(pack->reach_b), load_vec(&pack->normal),
+              load_vec(&pack->impulse));
+  store_bodies(job->bodies, pack->a, &a);
+  store_bodies(job->bodies, pack->b, &b);
 }
 
 INLINE lanes residual_pack(const tl_ccp *job, size_t k) {
@@ -275,6 +290,14 @@ double tl_ccp_sweep_packs_avx512(const tl_ccp *job, size_t begin, size_t end) {
   return sum + add_lanes(moved);
 }
 
+void tl_ccp_warm_packs_avx512(const tl_ccp *job, size_t begin, size_t end) {
+  for (size_t k = begin; k < end; ++k) {
+    if (k + 2 < end)
+      prefetch_bodies(job, &job->packs[k + 2]);
+    warm_radial(job, k);
+  }
+}
+
 double tl_ccp_residual_packs_avx512(const tl_ccp *job, size_t begin, size_t end, double *most) {
   double sum = 0;
   *most = 0;
@@ -298,6 +321,10 @@ bool tl_ccp_has_avx512(void) { return false; }
 
 double tl_ccp_sweep_packs_avx512(const tl_ccp *job, size_t begin, size_t end) {
   return tl_ccp_sweep_packs_scalar(job, begin, end);
+}
+
+void tl_ccp_warm_packs_avx512(const tl_ccp *job, size_t begin, size_t end) {
+  tl_ccp_warm_packs_scalar(job, begin, end);
 }
 
 double tl_ccp_residual_packs_avx512(const tl_ccp *job, size_t begin, size_t end, double *most) {

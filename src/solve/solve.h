@@ -19,10 +19,12 @@ typedef struct tl_twist {
 typedef struct tl_twists {
   const void *first;
   size_t stride;
+  const uint32_t *row; /* of each member; NULL: the same number */
 } tl_twists;
 
 static inline const tl_twist *tl_twist_of(tl_twists twists, size_t member) {
-  return (const tl_twist *)((const unsigned char *)twists.first + member * twists.stride);
+  const size_t row = twists.row ? twists.row[member] : member;
+  return (const tl_twist *)((const unsigned char *)twists.first + row * twists.stride);
 }
 
 /* Velocities at t1 for every free member of the scope, from those at t0, loads, gravity and
