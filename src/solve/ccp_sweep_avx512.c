@@ -262,11 +262,18 @@ INLINE lanes residual_pack(const tl_ccp *job, size_t k) {
                         load(pack->en), load(pack->et), zero + job->ncp);
 }
 
-/* The next pack's bodies are far apart in memory: ask for them early. */
-INLINE void prefetch_bodies(const tl_ccp *job, const tl_ccp_pack *pack) {
+/* Packs stream through once a sweep, and the bodies of one are far apart: both are asked for early,
+ * packs long before their bodies, whose numbers are in them. */
+INLINE void prefetch_ahead(const tl_ccp *job, size_t k) {
+  const char *pack = (const char *)&job->packs[k + 8];
+  for (size_t line = 0; line < sizeof(tl_ccp_pack); line += 64)
+    __builtin_prefetch(pack + line, 1);
+  if (k + 3 >= job->pack_count)
+    return;
+  const tl_ccp_pack *near = &job->packs[k + 3];
   for (int i = 0; i < W; ++i) {
-    __builtin_prefetch(&job->bodies[pack->a[i]], 1);
-    __builtin_prefetch(&job->bodies[pack->b[i]], 1);
+    __builtin_prefetch(&job->bodies[near->a[i]], 1);
+    __builtin_prefetch(&job->bodies[near->b[i]], 1);
   }
 }
 
@@ -276,8 +283,7 @@ double tl_ccp_sweep_packs_avx512(const tl_ccp *job, size_t begin, size_t end) {
   lanes moved = {0};
   for (size_t k = begin; k < end; ++k) {
     tl_ccp_pack *pack = &job->packs[k];
-    if (k + 2 < end)
-      prefetch_bodies(job, pack + 2);
+    prefetch_ahead(job, k);
     if (radial) {
       moved += sweep_radial(job, k);
     } else if (tl_ccp_needs_tensor(job, pack)) {
@@ -292,8 +298,7 @@ double tl_ccp_sweep_packs_avx512(const tl_ccp *job, size_t begin, size_t end) {
 
 void tl_ccp_warm_packs_avx512(const tl_ccp *job, size_t begin, size_t end) {
   for (size_t k = begin; k < end; ++k) {
-    if (k + 2 < end)
-      prefetch_bodies(job, &job->packs[k + 2]);
+    prefetch_ahead(job, k);
     warm_radial(job, k);
   }
 }
