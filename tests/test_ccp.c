@@ -376,9 +376,9 @@ TEST(tiles_change_neither_bits_nor_the_solution) {
     hash[k] = talus_world_hash(world);
     if (k == 2) {
       world->model.solve.iterations = 1500;
-      world->model.solve.tolerance = 1e-4;
+      world->model.solve.tolerance = 5e-4;
       CHECK_OK(talus_world_step(world, 1));
-      CHECK_MSG(rig_report(world).residual_rms <= 1e-4, "residual %g",
+      CHECK_MSG(rig_report(world).residual_rms <= 5e-4, "residual %g",
                 rig_report(world).residual_rms);
     }
     talus_world_destroy(world);
