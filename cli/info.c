@@ -30,6 +30,7 @@ typedef struct folder_info {
   size_t frames, contacts, probes; /* files */
   double bytes;                    /* of all files */
   bool is_finished;
+  char failure[2048]; /* the log's last line, where that is an error */
 } folder_info;
 
 static void path_in(const folder_info *info, const char *name, char *path, size_t size) {
@@ -111,6 +112,25 @@ static bool log_says_done(const folder_info *info, unsigned long long steps) {
   return done;
 }
 
+/* A run that failed has its reason as the last line of the log: date, level, message. */
+static void look_for_failure(folder_info *info) {
+  static const char level[] = " error ";
+  char path[4096], line[sizeof info->failure];
+  path_in(info, "log.txt", path, sizeof path);
+  FILE *file = fopen(path, "r");
+  while (file && fgets(line, sizeof line, file)) {
+    const char *at = strchr(line, ' ');
+    info->failure[0] = '\0';
+    if (at && strncmp(at, level, sizeof level - 1) == 0) {
+      at += sizeof level - 1;
+      at += strspn(at, " ");
+      snprintf(info->failure, sizeof info->failure, "%.*s", (int)strcspn(at, "\n"), at);
+    }
+  }
+  if (file)
+    fclose(file);
+}
+
 static void look_at_end(folder_info *info) {
   const double steps = history_of(&info->history, "steps").last;
   if (!(steps >= 0))
@@ -119,6 +139,8 @@ static void look_at_end(folder_info *info) {
   /* A run that came to rest ended before its time. */
   if (info->scene && info->plan.at_rest > 0 && !info->is_finished)
     info->is_finished = log_says_done(info, (unsigned long long)steps);
+  if (!info->is_finished)
+    look_for_failure(info);
 }
 
 /* ---- the folder ------------------------------------------------------------------------------ */
@@ -229,6 +251,8 @@ static void show(const folder_info *info) {
   printf("%s: %s\n\n", info->folder,
          info->scene && info->plan.title && *info->plan.title ? info->plan.title : "a talus run");
   printf("  %-20s %s\n", "state", state_of(info));
+  if (info->failure[0])
+    printf("  %-20s %s\n", "failed", info->failure);
   printf("  %-20s %.10g s", "time", history_of(past, "time").last);
   if (info->scene)
     printf(" of %.10g s", info->plan.until);
@@ -323,6 +347,8 @@ static void show_json(const folder_info *info) {
   json_text(&out, "talus", talus_version());
   json_flag(&out, "finished", info->is_finished);
   json_flag(&out, "resumable", info->checkpoint.is_readable);
+  if (info->failure[0])
+    json_text(&out, "failure", info->failure);
   json_number(&out, "time", history_of(past, "time").last);
   json_number(&out, "steps", history_of(past, "steps").last);
   json_number(&out, "dt", history_of(past, "dt").last);

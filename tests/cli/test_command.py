@@ -243,6 +243,19 @@ def test_info_json_is_complete(busy, tmp_path):
     assert set(info["wall"]["share"]) == {"broad", "narrow", "solve", "step", "output"}
 
 
+def test_info_tells_why_a_run_failed(tmp_path):
+    scene = tmp_path / "bird.yaml"
+    scene.write_text(
+        "talus: 1\nuntil: 1\nstep: {dt: 1e-3}\nmaterials: {m: {density: 1000}}\nshapes: {s: {sphere: 0.1}}\n"
+        "domain: {box: [[-1, -1, -1], [1, 1, 1]], outside: stop}\n"
+        "bodies: [{name: bird, shape: s, material: m, velocity: [5, 0, 0]}]\n"
+    )
+    run(scene, tmp_path / "out", code=1)
+    info = json.loads(talus("info", tmp_path / "out", "--json").stdout)
+    assert not info["finished"] and "'bird'" in info["failure"] and "outside: stop" in info["failure"]
+    assert "failed               body 1 'bird'" in talus("info", tmp_path / "out").stdout
+
+
 def test_info_tells_an_unfinished_run(busy, tmp_path):
     run(busy, tmp_path / "out", "--until", 0.1)
     (tmp_path / "out/scene.yaml").write_text((tmp_path / "out/scene.yaml").read_text().replace("time: 0.1", "time: 9"))
