@@ -91,9 +91,9 @@ bodies_number bodies_parse_number(const char *at, const char *end, double *value
 /* ---- the header ------------------------------------------------------------------------------ */
 
 /* Columns there can be, and their place in a row that was read. */
-enum { X, Y, Z, R, LX, LY, LZ, QW, QX, QY, QZ, SHAPE, COLUMNS };
-static const char *const names[COLUMNS] = {"x",  "y",  "z",  "r",  "lx", "ly",
-                                           "lz", "qw", "qx", "qy", "qz", "shape"};
+enum { X, Y, Z, R, LX, LY, LZ, QW, QX, QY, QZ, A, B, C, N1, N2, SHAPE, COLUMNS };
+static const char *const names[COLUMNS] = {"x",  "y",  "z", "r", "lx", "ly", "lz", "qw",   "qx",
+                                           "qy", "qz", "a", "b", "c",  "n1", "n2", "shape"};
 #define FIELDS_MOST COLUMNS
 
 typedef struct layout {
@@ -158,7 +158,7 @@ static bool add_column(const bodies_source *in, const line *header, const char *
     const char *near = cli_suggest(word, names, COLUMNS);
     return bodies_refuse(in,
                          "%s:%zu: unknown column '%s'%s%s%s; there are x,y,z,r and, for other "
-                         "shapes, shape,lx,ly,lz,qw,qx,qy,qz",
+                         "shapes, shape,a,b,c,n1,n2,lx,ly,lz,qw,qx,qy,qz",
                          in->path, header->number, word, near ? "; did you mean '" : "",
                          near ? near : "", near ? "'?" : "");
   }
@@ -183,7 +183,7 @@ static bool read_header(const bodies_source *in, const line *header, layout *fou
       return bodies_refuse(in, "%s:%zu: there is no column '%s'; the header must name x,y,z,r",
                            in->path, header->number, names[wanted[i]]);
   if (!found->has[SHAPE])
-    for (int k = LX; k <= QZ; ++k)
+    for (int k = LX; k < SHAPE; ++k)
       if (found->has[k])
         return bodies_refuse(in,
                              "%s:%zu: column '%s' is for other shapes than spheres; a column "
@@ -280,9 +280,11 @@ static bool check_length(const builder *to, const line *from, int column, double
                          names[column], to->columns.has[column] ? "empty" : "not there");
   if (value > 0 || (may_be_zero && value == 0))
     return true;
-  return bodies_refuse(
-      to->in, "%s:%zu: column '%s': %g is not %s", to->in->path, from->number, names[column], value,
-      column == R ? "a radius: 0 or more, in metres" : "an edge: more than 0, in metres");
+  return bodies_refuse(to->in, "%s:%zu: column '%s': %g is not %s", to->in->path, from->number,
+                       names[column], value,
+                       column == R    ? "a radius: 0 or more, in metres"
+                       : column <= LZ ? "an edge: more than 0, in metres"
+                                      : "a length: more than 0, in metres");
 }
 
 /* The row of the shape table for it: lines of the same size in a row share one. Row 0 is the unit
@@ -290,7 +292,8 @@ static bool check_length(const builder *to, const line *from, int column, double
 static bool add_shape(builder *to, const talus_shape_def *shape) {
   body_table *table = to->table;
   const size_t n = table->bodies.shape_count;
-  if (n > 1 && memcmp(table->shapes[n - 1].size, shape->size, sizeof shape->size) == 0)
+  if (n > 1 && table->shapes[n - 1].kind == shape->kind &&
+      memcmp(table->shapes[n - 1].size, shape->size, sizeof shape->size) == 0)
     return true;
   if (n == to->shape_capacity) {
     const size_t rows = n + n / 2 + 16;
@@ -313,39 +316,102 @@ static bool set_rotation(builder *to, const line *from, const row *what, double 
   }
   if (given == 0)
     rotation[0] = 1;
-  if (given == 0 || (given == 4 && isfinite(square) && square > 0))
+  /* Rounded to three digits it is a unit quaternion still; what is farther off is a mistake. */
+  if (given == 0 || (given == 4 && fabs(sqrt(square) - 1) <= 2e-3))
     return true;
-  return bodies_refuse(to->in,
-                       given == 4 ? "%s:%zu: qw,qx,qy,qz are no rotation: all 0, or too large"
-                                  : "%s:%zu: a rotation is qw,qx,qy,qz: all four of them, or none",
+  if (given == 4)
+    return bodies_refuse(to->in,
+                         "%s:%zu: qw,qx,qy,qz are no rotation: their length is %g, and must be 1",
+                         to->in->path, from->number, sqrt(square));
+  return bodies_refuse(to->in, "%s:%zu: a rotation is qw,qx,qy,qz: all four of them, or none",
                        to->in->path, from->number);
+}
+
+/* How the columns a, b, c, n1, n2 of a line become the sizes of a shape. */
+typedef struct csv_kind {
+  const char *name;
+  talus_shape_kind kind;
+  int count; /* columns from A on that it needs */
+} csv_kind;
+
+static const csv_kind csv_kinds[] = {
+    {"sphere", TALUS_SPHERE, 1},
+    {"box", TALUS_BOX, 3},
+    {"ellipsoid", TALUS_ELLIPSOID, 3},
+    {"capsule", TALUS_CAPSULE, 2},
+    {"cylinder", TALUS_CYLINDER, 2},
+    {"cone", TALUS_CONE, 2},
+    {"superellipsoid", TALUS_SUPERELLIPSOID, 5},
+    {"plane", TALUS_PLANE, 0},
+};
+enum { CSV_KINDS = sizeof csv_kinds / sizeof *csv_kinds };
+
+static const csv_kind *find_kind(const builder *to, const line *from, const row *what) {
+  for (int i = 0; i < CSV_KINDS; ++i)
+    if (is_word(what->shape, what->shape_end, csv_kinds[i].name))
+      return &csv_kinds[i];
+  bodies_refuse(to->in,
+                "%s:%zu: column 'shape': '%.*s' is none of sphere, box, ellipsoid, capsule, "
+                "cylinder, cone, superellipsoid and plane",
+                to->in->path, from->number, shown(what->shape, what->shape_end), what->shape);
+  return NULL;
+}
+
+static double value_of(const builder *to, const row *what, int column) {
+  return to->columns.has[column] ? what->value[column] : NAN;
+}
+
+/* A box may have its edges in lx, ly, lz, or half of them in a, b, c. */
+static bool set_box(const builder *to, const line *from, const row *what, double size[3]) {
+  const bool halves = !isnan(value_of(to, what, A)) && isnan(value_of(to, what, LX));
+  for (int k = 0; k < 3; ++k) {
+    const int column = (halves ? A : LX) + k;
+    size[k] = value_of(to, what, column);
+    if (!check_length(to, from, column, size[k], false))
+      return false;
+    size[k] *= halves ? 2 : 1;
+  }
+  return true;
+}
+
+static bool set_size(const builder *to, const line *from, const row *what, const csv_kind *kind,
+                     talus_shape_def *shape) {
+  memset(shape->size, 0, sizeof shape->size);
+  if (kind->kind == TALUS_BOX)
+    return set_box(to, from, what, shape->size);
+  if (kind->kind == TALUS_PLANE) { /* through x, y, z; its normal is the z axis, turned */
+    shape->size[2] = 1;
+    return true;
+  }
+  for (int k = 0; k < kind->count; ++k) {
+    shape->size[k] = value_of(to, what, A + k);
+    if (!check_length(to, from, A + k, shape->size[k], false))
+      return false;
+  }
+  talus_shape_info unused;
+  if (kind->kind == TALUS_SUPERELLIPSOID && talus_shape_measure(shape, &unused) != TALUS_OK)
+    return bodies_refuse(to->in, "%s:%zu: %s", to->in->path, from->number, talus_last_error());
+  return true;
 }
 
 /* A line of a table with a column `shape`. */
 static bool add_shaped(builder *to, const line *from, const row *what) {
   body_table *table = to->table;
   const size_t i = table->bodies.count;
-  const bool is_sphere = is_word(what->shape, what->shape_end, "sphere");
-  if (!is_sphere && !is_word(what->shape, what->shape_end, "box"))
-    return bodies_refuse(to->in, "%s:%zu: column 'shape': '%.*s' is neither sphere nor box",
-                         to->in->path, from->number, shown(what->shape, what->shape_end),
-                         what->shape);
-  if (!set_rotation(to, from, what, table->rotation + 4 * i))
+  const csv_kind *kind = find_kind(to, from, what);
+  if (!kind || !set_rotation(to, from, what, table->rotation + 4 * i))
     return false;
-  const double r = to->columns.has[R] ? what->value[R] : NAN;
-  if (is_sphere) {
-    table->scale[i] = table->record[4 * i + 3] = r;
+  if (kind->kind == TALUS_SPHERE) {
+    const double r = value_of(to, what, R);
+    const bool is_a = isnan(r) && to->columns.has[A] && !isnan(what->value[A]);
+    table->scale[i] = table->record[4 * i + 3] = is_a ? what->value[A] : r;
     table->shape[i] = 0;
-    return check_length(to, from, R, r, true);
+    return check_length(to, from, is_a || (to->columns.has[A] && !to->columns.has[R]) ? A : R,
+                        table->scale[i], true);
   }
-  talus_shape_def box = talus_shape_def_default();
-  box.kind = TALUS_BOX;
-  for (int k = 0; k < 3; ++k) {
-    box.size[k] = to->columns.has[LX + k] ? what->value[LX + k] : NAN;
-    if (!check_length(to, from, LX + k, box.size[k], false))
-      return false;
-  }
-  if (!add_shape(to, &box))
+  talus_shape_def shape = talus_shape_def_default();
+  shape.kind = kind->kind;
+  if (!set_size(to, from, what, kind, &shape) || !add_shape(to, &shape))
     return false;
   table->shape[i] = (uint32_t)(table->bodies.shape_count - 1);
   table->scale[i] = 1;

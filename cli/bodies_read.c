@@ -25,6 +25,7 @@ void bodies_free(body_table *table) {
   free(table->shape);
   free(table->scale);
   free(table->rotation);
+  free(table->points);
   *table = (body_table){0};
 }
 
@@ -114,18 +115,40 @@ static bool parse_binary(bodies_source *in, body_table *table) {
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
+_Static_assert((int)FRAME_CLUMP == (int)TALUS_CLUMP && (int)FRAME_OTHER == (int)TALUS_SHAPE_KINDS,
+               "kinds of frames are those of talus.h");
+
+/* Hull: x, y, z of each; clump: the radius too. For contacts a clump needs no mass of its own: any
+ * will do, and the integral is saved. */
+static void convert_points(const frame *from, const frame_shape *shape, double *to,
+                           talus_shape_def *def) {
+  const size_t width = shape->kind == FRAME_CLUMP ? 4 : 3;
+  for (size_t i = 0; i < shape->points; ++i)
+    memcpy(to + width * i, from->point + 4 * (shape->point + i), width * sizeof *to);
+  def->points = to;
+  def->point_count = shape->points;
+  if (shape->kind != FRAME_CLUMP)
+    return;
+  def->volume = 1;
+  def->centre = (talus_dvec3){shape->centre[0], shape->centre[1], shape->centre[2]};
+  def->inertia[0] = def->inertia[1] = def->inertia[2] = 1;
+}
+
 static bool convert_shapes(const bodies_source *in, const frame *from, body_table *table) {
-  static const talus_shape_kind kinds[] = {TALUS_SPHERE, TALUS_BOX, TALUS_PLANE, TALUS_CONTAINER};
   table->bodies.shape_count = from->shapes;
+  table->points = malloc((4 * from->points + 1) * sizeof *table->points);
+  if (!table->points)
+    return bodies_refuse(in, "%s: out of memory for shapes", in->path);
   for (size_t i = 0; i < from->shapes; ++i) {
     const frame_shape *shape = &from->shape_table[i];
-    if ((unsigned)shape->kind >= sizeof kinds / sizeof *kinds)
+    if (shape->kind == FRAME_OTHER)
       return bodies_refuse(in, "%s: contacts of the shape '%s' are not in this version", in->path,
                            shape->kind_name);
     table->shapes[i] = talus_shape_def_default();
-    table->shapes[i].kind = kinds[shape->kind];
+    table->shapes[i].kind = (talus_shape_kind)shape->kind; /* both in one order */
     memcpy(table->shapes[i].size, shape->size, sizeof shape->size);
     table->shapes[i].open = shape->open;
+    convert_points(from, shape, table->points + 4 * (size_t)shape->point, &table->shapes[i]);
   }
   return true;
 }

@@ -15,6 +15,7 @@ typedef struct body_table {
   uint32_t *shape;
   double *scale;
   double *rotation; /* 4 */
+  double *points;   /* of hulls and clumps of a frame */
 } body_table;
 
 /* What the file is shows in it and, where that leaves a doubt, in its name. False after a message

@@ -239,9 +239,11 @@ int cli_contacts(int argc, char **argv) {
   const cli_usage usage = {
       .synopsis = "talus contacts FILE [options]",
       .about = "Finds which bodies touch, without a simulation. FILE is one of\n"
-               "  a table      bodies.csv with the header x,y,z,r: spheres, in metres; other\n"
-               "               shapes add columns: shape (sphere or box), lx,ly,lz (edges),\n"
-               "               qw,qx,qy,qz (rotation)\n"
+               "  a table      bodies.csv with the header x,y,z,r: spheres, in metres; or\n"
+               "               shape,x,y,z,qw,qx,qy,qz,a,b,c (all four q may be empty):\n"
+               "               sphere a: radius; ellipsoid a,b,c: half axes; box a,b,c: half\n"
+               "               edges (or lx,ly,lz: edges); capsule, cylinder, cone a: radius,\n"
+               "               b: length; superellipsoid a,b,c,n1,n2; plane: normal along z\n"
                "  binary       little-endian: uint64 N, then N records of 4 doubles x y z r\n"
                "  a frame      of a result folder: out/frames/000042.hdf",
       .options = list,

@@ -207,6 +207,28 @@ def test_boxes_stand_in_columns_of_their_own(tmp_path):
     assert contacts(path, "--pairs").stdout == "body_a,body_b\n0,2\n1,3\n"
 
 
+def test_shapes_stand_in_columns_a_b_c(tmp_path):
+    s = math.sqrt(0.5)
+    (tmp_path / "mixed.csv").write_text(
+        "shape,x,y,z,qw,qx,qy,qz,a,b,c,n1,n2\n"
+        "ellipsoid,0,0,0,,,,,1,2,3,,\n"            # x from -1 to 1
+        f"ellipsoid,2.9,0,0,{s},0,0,{s},1,2,3,,\n"  # turned about z: x from 0.9 to 4.9
+        "capsule,0,0,9,,,,,1,4,,,\n"                # y from -1 to 1, z from 6 to 12
+        f"cylinder,0,3.9,9,{s},{s},0,0,1,6,,,\n"    # turned about x: y from 0.9 to 6.9
+        "cone,20,0,0,,,,,1,4,,,\n"                  # x from 19 to 21, z from -2 to 2
+        "superellipsoid,21.9,0,0,,,,,1,1,1,4,8\n"   # x from 20.9 to 22.9
+        "box,20,0,2.9,,,,,1,1,1,,\n"                # z from 1.9 to 3.9
+        "sphere,20,0,4.8,,,,,1,,,,\n")              # z from 3.8 to 5.8
+    found = contacts(tmp_path / "mixed.csv", "--pairs").stdout
+    assert found == "body_a,body_b\n0,1\n2,3\n4,5\n4,6\n6,7\n"
+
+
+def test_a_b_c_of_spheres_and_boxes_are_as_good_as_their_own_columns(tmp_path):
+    (tmp_path / "own.csv").write_text("shape,x,y,z,r,lx,ly,lz\nbox,0,0,0,,2,4,2\nsphere,1.4,0,0,0.5,,,\n")
+    (tmp_path / "abc.csv").write_text("shape,x,y,z,a,b,c\nbox,0,0,0,1,2,1\nsphere,1.4,0,0,0.5,,\n")
+    assert contacts(tmp_path / "own.csv").stdout == contacts(tmp_path / "abc.csv").stdout != ""
+
+
 BAD_TABLES = [
     ("", "1: the header is missing"),
     ("\n1,2,3,4\n", "1: the header is missing"),
@@ -235,12 +257,20 @@ BAD_TABLES = [
     ("x,y,z,r\n1,2,-Inf,4\n", "2: column 'z': '-Inf' is not a finite number"),
     ("x,y,z,r\n1,2,3,1e999\n", "2: column 'r': '1e999' is not a finite number"),
     ("x,y,z,r\n1,2,3,4\n\n\n1,2,3,-0.5\n", "5: column 'r': -0.5 is not a radius"),
-    ("x,y,z,shape,r\n1,2,3,ball,4\n", "2: column 'shape': 'ball' is neither sphere nor box"),
+    ("x,y,z,shape,r\n1,2,3,ball,4\n", "2: column 'shape': 'ball' is none of sphere, box, ellipsoid"),
     ("x,y,z,shape,r\n1,2,3,box,4\n", "2: column 'lx' is not there"),
     ("x,y,z,shape,lx,ly,lz\n1,2,3,box,1,0,1\n", "2: column 'ly': 0 is not an edge"),
     ("x,y,z,shape,lx,ly,lz\n1,2,3,sphere,,,\n", "2: column 'r' is not there"),
     ("x,y,z,shape,r,qw,qx,qy,qz\n1,2,3,sphere,1,1,0,,0\n", "2: a rotation is qw,qx,qy,qz"),
     ("x,y,z,shape,r,qw,qx,qy,qz\n1,2,3,sphere,1,0,0,0,0\n", "2: qw,qx,qy,qz are no rotation"),
+    ("x,y,z,shape,r,qw,qx,qy,qz\n1,2,3,sphere,1,1,1,0,0\n", "2: qw,qx,qy,qz are no rotation: their length is 1.41"),
+    ("x,y,z,shape,a,b,c\n1,2,3,ellipsoid,1,0,1\n", "2: column 'b': 0 is not a length"),
+    ("x,y,z,shape,a,b,c\n1,2,3,ellipsoid,1,1,-1\n", "2: column 'c': -1 is not a length"),
+    ("x,y,z,shape,a,b,c\n1,2,3,ellipsoid,nan,1,1\n", "2: column 'a': 'nan' is not a finite number"),
+    ("x,y,z,shape,a,b\n1,2,3,ellipsoid,1,1\n", "2: column 'c' is not there"),
+    ("x,y,z,shape,a,b,c\n1,2,3,capsule,1,,\n", "2: column 'b' is empty"),
+    ("x,y,z,shape,a,b,c,n1,n2\n1,2,3,superellipsoid,1,1,1,0.5,2\n", "2: shape without a name: exponent n1 is 0.5"),
+    ("x,y,z,r,a\n", "1: column 'a' is for other shapes than spheres"),
 ]
 
 
