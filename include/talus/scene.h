@@ -40,6 +40,10 @@ TALUS_API talus_status talus_scene_write(const talus_scene *scene, char **text);
 TALUS_API talus_status talus_scene_build(const talus_scene *scene, int threads, talus_log_fn *log,
                                          void *log_context, talus_world **world);
 
+/* A world with the shapes of the scene, those written in place included, and nothing else: to look
+ * at with talus_world_get_shape. */
+TALUS_API talus_status talus_scene_build_shapes(const talus_scene *scene, talus_world **world);
+
 /* What a run of the scene will do; known without running it. */
 typedef struct talus_scene_info {
   const char *title;

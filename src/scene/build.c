@@ -387,27 +387,52 @@ static talus_status add_all(builder *b) {
   return add_flow(b);
 }
 
+/* Named shapes first, then those written in place. */
+static talus_status add_shapes_only(builder *b) {
+  const tl_scene_body *bodies = b->scene->bodies.data;
+  const tl_scene_emitter *emitters = b->scene->emit.data;
+  talus_shape unused;
+  TL_TRY(add_shapes(b));
+  for (size_t i = 0; i < b->scene->bodies.count; ++i)
+    if (!bodies[i].from)
+      TL_TRY(use_shape(b, bodies[i].fill ? &bodies[i].fill->shape : &bodies[i].shape, &unused));
+  for (size_t i = 0; i < b->scene->emit.count; ++i)
+    TL_TRY(use_shape(b, &emitters[i].shape, &unused));
+  return TALUS_OK;
+}
+
+static talus_status build(builder *b, const talus_world_def *def,
+                          talus_status (*fill_in)(builder *b), talus_world **world) {
+  *world = NULL;
+  TL_TRY(talus_world_create(def, &b->world));
+  const talus_status status = fill_in(b);
+  tl_names_free(&b->materials);
+  tl_names_free(&b->shapes);
+  tl_names_free(&b->own_shapes);
+  for (size_t i = 0; i < b->own_keys.count; ++i)
+    tl_string_free(&b->own_keys.data[i]);
+  tl_array_free(&b->own_keys);
+  tl_array_free(&b->first);
+  if (status == TALUS_OK)
+    *world = b->world;
+  else
+    talus_world_destroy(b->world);
+  return status;
+}
+
+talus_status talus_scene_build_shapes(const talus_scene *scene, talus_world **world) {
+  talus_world_def def = world_def(scene);
+  def.threads = 1;
+  builder b = {.scene = scene};
+  return build(&b, &def, add_shapes_only, world);
+}
+
 talus_status talus_scene_build(const talus_scene *scene, int threads, talus_log_fn *log,
                                void *log_context, talus_world **world) {
   talus_world_def def = world_def(scene);
   def.threads = threads;
   def.log = log;
   def.log_context = log_context;
-  *world = NULL;
   builder b = {.scene = scene, .log = log, .log_context = log_context};
-  TL_TRY(talus_world_create(&def, &b.world));
-  const talus_status status = add_all(&b);
-  tl_names_free(&b.materials);
-  tl_names_free(&b.shapes);
-  tl_names_free(&b.own_shapes);
-  for (size_t i = 0; i < b.own_keys.count; ++i)
-    tl_string_free(&b.own_keys.data[i]);
-  tl_array_free(&b.own_keys);
-  tl_array_free(&b.first);
-  if (status != TALUS_OK) {
-    talus_world_destroy(b.world);
-    return status;
-  }
-  *world = b.world;
-  return TALUS_OK;
+  return build(&b, &def, add_all, world);
 }
