@@ -19,7 +19,7 @@ static const struct {
     {"info", cli_info, "what is in a result folder: counts, energies, residuals, times"},
     {"render", cli_render, "draws a result folder: pictures and films"},
     {"contacts", cli_contacts, "finds which bodies of a table touch, without a simulation"},
-    {"shape", cli_shape, "volume, centre, inertia and bounds of a mesh file or a scene's shapes"},
+    {"shape", cli_shape, "volume, inertia and bounds of a mesh file or of a scene's shapes"},
     {"bench", cli_bench, "re-measures the published tables on this machine"},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)

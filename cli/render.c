@@ -155,14 +155,29 @@ static int out_of_memory(void) {
 
 /* Draws what is staged; lines and ghosts are scenes of their own, which light passes through. */
 static int draw_stage(session *s, const render_stage *stage) {
-  render_scene *solid =
-      render_scene_build(s->device, stage->spheres.data, stage->spheres.count, stage->boxes.data,
-                         stage->boxes.count, stage->rods.data, stage->rods.count);
-  render_scene *lines =
-      render_scene_build(s->device, NULL, 0, NULL, 0, stage->lines.data, stage->lines.count);
-  render_scene *ghosts =
-      render_scene_build(s->device, stage->ghosts.data, stage->ghosts.count,
-                         stage->ghost_boxes.data, stage->ghost_boxes.count, NULL, 0);
+  const bool ghostly = s->options.with_contacts;
+  const scene_items things = {.spheres = stage->spheres.data,
+                              .sphere_count = stage->spheres.count,
+                              .boxes = stage->boxes.data,
+                              .box_count = stage->boxes.count,
+                              .rods = stage->rods.data,
+                              .rod_count = stage->rods.count,
+                              .solids = stage->solids.data,
+                              .solid_count = ghostly ? 0 : stage->solids.count,
+                              .planes = stage->faces.data,
+                              .plane_count = stage->faces.count};
+  const scene_items edges = {.rods = stage->lines.data, .rod_count = stage->lines.count};
+  const scene_items breath = {.spheres = stage->ghosts.data,
+                              .sphere_count = stage->ghosts.count,
+                              .boxes = stage->ghost_boxes.data,
+                              .box_count = stage->ghost_boxes.count,
+                              .solids = stage->solids.data,
+                              .solid_count = ghostly ? stage->solids.count : 0,
+                              .planes = stage->faces.data,
+                              .plane_count = stage->faces.count};
+  render_scene *solid = render_scene_build(s->device, &things);
+  render_scene *lines = render_scene_build(s->device, &edges);
+  render_scene *ghosts = render_scene_build(s->device, &breath);
   const image what = {.random = &s->random,
                       .samples = s->options.samples,
                       .threads = s->options.threads,
@@ -173,6 +188,8 @@ static int draw_stage(session *s, const render_stage *stage) {
                       .sphere_colours = stage->sphere_colours.data,
                       .box_colours = stage->box_colours.data,
                       .rod_colours = stage->rod_colours.data,
+                      .solid_colours = stage->solid_colours.data,
+                      .solids = stage->solids.data,
                       .lines = stage->lines.count > 0 ? lines : NULL,
                       .ghosts = s->options.with_contacts ? ghosts : NULL,
                       .planes = stage->planes.data,

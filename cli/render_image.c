@@ -181,14 +181,21 @@ static rgb see_plane(const image *what, const image_plane *plane, vec from, vec 
   return mix(shade(what, &s, along, t, random), behind, fade);
 }
 
+/* Flat sides shine less, or a whole one would light up at once. */
+static bool is_flat(const image *what, const scene_hit *hit) {
+  return hit->kind == SCENE_BOX ||
+         (hit->kind == SCENE_SOLID && what->solids[hit->item].kind == FRAME_HULL);
+}
+
 static rgb see_solid(const image *what, const scene_hit *hit, vec from, vec along,
                      const noise_sampler *random) {
   surface s = {.at = at_distance(from, along, hit->distance),
                .normal = hit->normal,
-               .albedo = hit->kind == SCENE_SPHERE ? what->sphere_colours[hit->item]
-                         : hit->kind == SCENE_BOX  ? what->box_colours[hit->item]
-                                                   : what->rod_colours[hit->item],
-               .gloss = hit->kind == SCENE_BOX ? 0.3f : 0.9f};
+               .albedo = hit->kind == SCENE_SPHERE  ? what->sphere_colours[hit->item]
+                         : hit->kind == SCENE_BOX   ? what->box_colours[hit->item]
+                         : hit->kind == SCENE_SOLID ? what->solid_colours[hit->item]
+                                                    : what->rod_colours[hit->item],
+               .gloss = is_flat(what, hit) ? 0.3f : 0.9f};
   if (hit->kind == SCENE_BOX) {
     /* Darker towards the edges, as worn corners are: sides of one colour stay apart. */
     const float edge = fmaxf(fabsf(hit->u), fabsf(hit->v));

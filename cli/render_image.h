@@ -49,9 +49,10 @@ typedef struct image {
   float extent; /* m: its radius */
 
   const render_scene *solid;
-  const rgb *sphere_colours, *box_colours, *rod_colours; /* of `solid` */
-  const render_scene *lines;                             /* rods that take and give no shade */
-  const render_scene *ghosts;                            /* drawn as a breath only; NULL: none */
+  const rgb *sphere_colours, *box_colours, *rod_colours, *solid_colours; /* of `solid` */
+  const scene_solid *solids;
+  const render_scene *lines;  /* rods that take and give no shade */
+  const render_scene *ghosts; /* drawn as a breath only; NULL: none */
 
   const image_plane *planes;
   size_t plane_count;

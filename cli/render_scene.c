@@ -9,6 +9,8 @@
 
 #include <embree3/rtcore.h>
 
+#include "render_solid.h"
+
 #define SIDES   6
 #define CORNERS 8
 
@@ -18,7 +20,9 @@ struct render_device {
 
 struct render_scene {
   RTCScene scene;
-  unsigned geometry[3]; /* Embree's id of spheres, boxes, rods */
+  unsigned geometry[4]; /* Embree's id of spheres, boxes, rods, solids */
+  scene_solid *solids;
+  double *planes;
 };
 
 bool render_is_available(void) { return true; }
@@ -103,20 +107,116 @@ static bool fill_rods(RTCGeometry geometry, const scene_rod *rods, size_t n) {
   return true;
 }
 
+/* ---- solids: Embree asks us -------------------------------------------------------------------
+ */
+
+static void solid_bounds(const struct RTCBoundsFunctionArguments *asked) {
+  const scene_solid *solid = &((const render_scene *)asked->geometryUserPtr)->solids[asked->primID];
+  const float r = solid->radius * 1.0001f;
+  *asked->bounds_o = (struct RTCBounds){.lower_x = solid->centre.x - r,
+                                        .lower_y = solid->centre.y - r,
+                                        .lower_z = solid->centre.z - r,
+                                        .upper_x = solid->centre.x + r,
+                                        .upper_y = solid->centre.y + r,
+                                        .upper_z = solid->centre.z + r};
+}
+
+/* v turned by the quaternion q (w, x, y, z), or back for sign -1. */
+static void turn(const float q[4], double sign, const double v[3], double out[3]) {
+  const double w = (double)q[0];
+  const double u[3] = {sign * (double)q[1], sign * (double)q[2], sign * (double)q[3]};
+  const double t[3] = {2 * (u[1] * v[2] - u[2] * v[1]), 2 * (u[2] * v[0] - u[0] * v[2]),
+                       2 * (u[0] * v[1] - u[1] * v[0])};
+  out[0] = v[0] + w * t[0] + u[1] * t[2] - u[2] * t[1];
+  out[1] = v[1] + w * t[1] + u[2] * t[0] - u[0] * t[2];
+  out[2] = v[2] + w * t[2] + u[0] * t[1] - u[1] * t[0];
+}
+
+/* Distances are those of the ray as it came, for the direction is scaled as the place is. */
+static bool meet_solid(const render_scene *scene, unsigned row, const struct RTCRay *ray,
+                       double *distance, double normal[3]) {
+  const scene_solid *solid = &scene->solids[row];
+  const double k = (double)solid->scale;
+  const double o[3] = {(double)(ray->org_x - solid->origin.x) / k,
+                       (double)(ray->org_y - solid->origin.y) / k,
+                       (double)(ray->org_z - solid->origin.z) / k};
+  const double d[3] = {(double)ray->dir_x / k, (double)ray->dir_y / k, (double)ray->dir_z / k};
+  const solid_shape shape = {.kind = solid->kind,
+                             .size = solid->size,
+                             .planes = scene->planes + 4 * (size_t)solid->plane,
+                             .plane_count = solid->plane_count};
+  solid_ray own;
+  double local[3];
+  turn(solid->turn, -1, o, own.from);
+  turn(solid->turn, -1, d, own.along);
+  if (!solid_hit(&shape, &own, (double)ray->tnear, (double)ray->tfar, distance, local))
+    return false;
+  turn(solid->turn, 1, local, normal);
+  return true;
+}
+
+static void solid_intersect(const struct RTCIntersectFunctionNArguments *asked) {
+  struct RTCRayHit *ray = (struct RTCRayHit *)(void *)asked->rayhit; /* rays come one by one */
+  double distance, n[3];
+  if (!asked->valid[0] ||
+      !meet_solid(asked->geometryUserPtr, asked->primID, &ray->ray, &distance, n))
+    return;
+  ray->ray.tfar = (float)distance;
+  ray->hit = (struct RTCHit){.Ng_x = (float)n[0],
+                             .Ng_y = (float)n[1],
+                             .Ng_z = (float)n[2],
+                             .primID = asked->primID,
+                             .geomID = asked->geomID,
+                             .instID = {asked->context->instID[0]}};
+}
+
+static void solid_occluded(const struct RTCOccludedFunctionNArguments *asked) {
+  struct RTCRay *ray = (struct RTCRay *)(void *)asked->ray;
+  double distance, n[3];
+  if (asked->valid[0] && meet_solid(asked->geometryUserPtr, asked->primID, ray, &distance, n))
+    ray->tfar = -INFINITY;
+}
+
+static bool copy_solids(render_scene *scene, const scene_items *items) {
+  scene->solids = malloc((items->solid_count + 1) * sizeof *scene->solids);
+  scene->planes = malloc((4 * items->plane_count + 1) * sizeof *scene->planes);
+  if (!scene->solids || !scene->planes)
+    return false;
+  if (items->solid_count > 0)
+    memcpy(scene->solids, items->solids, items->solid_count * sizeof *scene->solids);
+  if (items->plane_count > 0)
+    memcpy(scene->planes, items->planes, 4 * items->plane_count * sizeof *scene->planes);
+  return true;
+}
+
+static bool fill_solids(RTCGeometry geometry, render_scene *scene, size_t n) {
+  rtcSetGeometryUserPrimitiveCount(geometry, (unsigned)n);
+  rtcSetGeometryUserData(geometry, scene);
+  rtcSetGeometryBoundsFunction(geometry, solid_bounds, NULL);
+  rtcSetGeometryIntersectFunction(geometry, solid_intersect);
+  rtcSetGeometryOccludedFunction(geometry, solid_occluded);
+  return true;
+}
+
+/* ---- all --------------------------------------------------------------------------------------
+ */
+
 static bool attach(render_device *device, render_scene *scene, scene_kind kind, const void *items,
                    size_t n) {
   static const enum RTCGeometryType types[] = {[SCENE_SPHERE] = RTC_GEOMETRY_TYPE_SPHERE_POINT,
                                                [SCENE_BOX] = RTC_GEOMETRY_TYPE_QUAD,
-                                               [SCENE_ROD] = RTC_GEOMETRY_TYPE_ROUND_LINEAR_CURVE};
+                                               [SCENE_ROD] = RTC_GEOMETRY_TYPE_ROUND_LINEAR_CURVE,
+                                               [SCENE_SOLID] = RTC_GEOMETRY_TYPE_USER};
   scene->geometry[kind] = RTC_INVALID_GEOMETRY_ID;
   if (n == 0)
     return true;
   RTCGeometry geometry = rtcNewGeometry(device->device, types[kind]);
   if (!geometry)
     return false;
-  const bool filled = kind == SCENE_SPHERE ? fill_spheres(geometry, items, n)
-                      : kind == SCENE_BOX  ? fill_boxes(geometry, items, n)
-                                           : fill_rods(geometry, items, n);
+  const bool filled = kind == SCENE_SPHERE  ? fill_spheres(geometry, items, n)
+                      : kind == SCENE_BOX   ? fill_boxes(geometry, items, n)
+                      : kind == SCENE_SOLID ? fill_solids(geometry, scene, n)
+                                            : fill_rods(geometry, items, n);
   if (filled) {
     rtcCommitGeometry(geometry);
     scene->geometry[kind] = rtcAttachGeometry(scene->scene, geometry);
@@ -125,16 +225,16 @@ static bool attach(render_device *device, render_scene *scene, scene_kind kind, 
   return filled;
 }
 
-render_scene *render_scene_build(render_device *device, const scene_sphere *spheres, size_t n,
-                                 const scene_box *boxes, size_t m, const scene_rod *rods,
-                                 size_t k) {
-  render_scene *scene = malloc(sizeof *scene);
+render_scene *render_scene_build(render_device *device, const scene_items *items) {
+  render_scene *scene = calloc(1, sizeof *scene);
   if (!scene)
     return NULL;
   scene->scene = rtcNewScene(device->device);
-  bool good = scene->scene && attach(device, scene, SCENE_SPHERE, spheres, n) &&
-              attach(device, scene, SCENE_BOX, boxes, m) &&
-              attach(device, scene, SCENE_ROD, rods, k);
+  bool good = scene->scene && copy_solids(scene, items) &&
+              attach(device, scene, SCENE_SPHERE, items->spheres, items->sphere_count) &&
+              attach(device, scene, SCENE_BOX, items->boxes, items->box_count) &&
+              attach(device, scene, SCENE_ROD, items->rods, items->rod_count) &&
+              attach(device, scene, SCENE_SOLID, items->solids, items->solid_count);
   if (good) {
     rtcCommitScene(scene->scene);
     good = rtcGetDeviceError(device->device) == RTC_ERROR_NONE;
@@ -149,6 +249,10 @@ render_scene *render_scene_build(render_device *device, const scene_sphere *sphe
 void render_scene_free(render_scene *scene) {
   if (scene && scene->scene)
     rtcReleaseScene(scene->scene);
+  if (scene) {
+    free(scene->solids);
+    free(scene->planes);
+  }
   free(scene);
 }
 
@@ -176,9 +280,10 @@ bool render_scene_hit(const render_scene *scene, vec origin, vec direction, floa
   if (ray.hit.geomID == RTC_INVALID_GEOMETRY_ID)
     return false;
   hit->distance = ray.ray.tfar;
-  hit->kind = ray.hit.geomID == scene->geometry[SCENE_SPHERE] ? SCENE_SPHERE
-              : ray.hit.geomID == scene->geometry[SCENE_BOX]  ? SCENE_BOX
-                                                              : SCENE_ROD;
+  hit->kind = ray.hit.geomID == scene->geometry[SCENE_SPHERE]  ? SCENE_SPHERE
+              : ray.hit.geomID == scene->geometry[SCENE_BOX]   ? SCENE_BOX
+              : ray.hit.geomID == scene->geometry[SCENE_SOLID] ? SCENE_SOLID
+                                                               : SCENE_ROD;
   hit->item = hit->kind == SCENE_BOX ? ray.hit.primID / SIDES : ray.hit.primID;
   hit->u = 2 * ray.hit.u - 1;
   hit->v = 2 * ray.hit.v - 1;
@@ -210,10 +315,8 @@ render_device *render_device_open(int threads) {
 
 void render_device_close(render_device *device) { (void)device; }
 
-render_scene *render_scene_build(render_device *device, const scene_sphere *spheres, size_t n,
-                                 const scene_box *boxes, size_t m, const scene_rod *rods,
-                                 size_t k) {
-  (void)device, (void)spheres, (void)n, (void)boxes, (void)m, (void)rods, (void)k;
+render_scene *render_scene_build(render_device *device, const scene_items *items) {
+  (void)device, (void)items;
   return NULL;
 }
 

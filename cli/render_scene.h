@@ -1,9 +1,12 @@
-/* What rays meet: exact spheres, boxes and rods. Embree's API is used behind this header only. */
+/* What rays meet: exact spheres, boxes, rods and convex solids. Embree's API is used behind this
+ * header only. */
 #ifndef CLI_RENDER_SCENE_H
 #define CLI_RENDER_SCENE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "frame_read.h"
 
 typedef struct vec {
   float x, y, z;
@@ -22,7 +25,33 @@ typedef struct scene_rod {
   float radius;
 } scene_rod;
 
-typedef enum scene_kind { SCENE_SPHERE, SCENE_BOX, SCENE_ROD } scene_kind;
+/* Of render_solid.h, at a place. */
+typedef struct scene_solid {
+  vec origin;    /* of the shape's own frame */
+  float turn[4]; /* unit quaternion of that frame, w first */
+  float scale;   /* multiplies every length */
+  vec centre;    /* of a ball that holds it */
+  float radius;
+  frame_kind kind;
+  double size[5];              /* at scale 1 */
+  unsigned plane, plane_count; /* hull: first row of the planes, and how many */
+} scene_solid;
+
+/* All there is. */
+typedef struct scene_items {
+  const scene_sphere *spheres;
+  size_t sphere_count;
+  const scene_box *boxes;
+  size_t box_count;
+  const scene_rod *rods;
+  size_t rod_count;
+  const scene_solid *solids;
+  size_t solid_count;
+  const double *planes; /* 4: of hulls, own frame at scale 1 */
+  size_t plane_count;
+} scene_items;
+
+typedef enum scene_kind { SCENE_SPHERE, SCENE_BOX, SCENE_ROD, SCENE_SOLID } scene_kind;
 
 typedef struct scene_hit {
   float distance;
@@ -43,8 +72,7 @@ render_device *render_device_open(int threads);
 void render_device_close(render_device *device);
 
 /* Copies what it needs. NULL where memory runs out. */
-render_scene *render_scene_build(render_device *device, const scene_sphere *spheres, size_t n,
-                                 const scene_box *boxes, size_t m, const scene_rod *rods, size_t k);
+render_scene *render_scene_build(render_device *device, const scene_items *items);
 void render_scene_free(render_scene *scene);
 
 /* The nearest thing between near and far along a unit direction. Safe from several threads. */

@@ -39,10 +39,11 @@ static void add_rod(render_stage *stage, vec from, vec to, float radius, rgb col
 }
 
 void render_stage_free(render_stage *stage) {
-  render_list *const lists[] = {&stage->spheres,     &stage->sphere_colours, &stage->boxes,
-                                &stage->box_colours, &stage->rods,           &stage->rod_colours,
-                                &stage->lines,       &stage->ghosts,         &stage->ghost_boxes,
-                                &stage->planes,      &stage->panes};
+  render_list *const lists[] = {&stage->spheres,       &stage->sphere_colours, &stage->boxes,
+                                &stage->box_colours,   &stage->rods,           &stage->rod_colours,
+                                &stage->lines,         &stage->ghosts,         &stage->ghost_boxes,
+                                &stage->planes,        &stage->panes,          &stage->solids,
+                                &stage->solid_colours, &stage->faces,          &stage->shape_faces};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
     free(lists[i]->data);
   *stage = (render_stage){0};
@@ -113,6 +114,84 @@ static void stage_sphere(const staging *s, size_t i) {
   const rgb colour = colour_of_body(s, i);
   ADD(s->stage, spheres, sphere);
   ADD(s->stage, sphere_colours, colour);
+}
+
+/* A clump: its spheres, all of one colour. */
+static void stage_clump(const staging *s, size_t i) {
+  const frame *bodies = &s->data->bodies;
+  const frame_shape *shape = &bodies->shape_table[bodies->shape[i]];
+  const vec origin = shape_origin(s, i);
+  const float scale = bodies->scale[i];
+  const rgb colour = colour_of_body(s, i);
+  for (size_t k = 0; k < shape->points; ++k) {
+    const double *p = bodies->point + 4 * (shape->point + k);
+    const vec own = {scale * (float)p[0], scale * (float)p[1], scale * (float)p[2]};
+    const vec at = vec_add(origin, render_turn(turn_of(s, i), own));
+    const scene_sphere sphere = {at.x, at.y, at.z, scale * (float)p[3]};
+    if (s->options->with_contacts) {
+      ADD(s->stage, ghosts, sphere);
+      continue;
+    }
+    ADD(s->stage, spheres, sphere);
+    ADD(s->stage, sphere_colours, colour);
+  }
+}
+
+/* The planes of a hull's triangles, in its own frame; those of one face are the same but for
+ * rounding, and once more does no harm. */
+static void add_faces(render_stage *stage, const frame *bodies, const frame_shape *shape) {
+  for (size_t t = 0; t < shape->triangles; ++t) {
+    const uint32_t *v = bodies->triangle + 3 * (shape->triangle + t);
+    const double *a = bodies->point + 4 * (shape->point + v[0]);
+    const double *b = bodies->point + 4 * (shape->point + v[1]);
+    const double *c = bodies->point + 4 * (shape->point + v[2]);
+    const double u[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
+    const double w[3] = {c[0] - a[0], c[1] - a[1], c[2] - a[2]};
+    double n[4] = {u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0],
+                   0};
+    const double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    if (!(length > 0))
+      continue;
+    for (int k = 0; k < 3; ++k)
+      n[k] /= length;
+    for (size_t k = 0; k < shape->points; ++k) { /* no vertex is cut off by a needle's plane */
+      const double *p = bodies->point + 4 * (shape->point + k);
+      const double height = n[0] * p[0] + n[1] * p[1] + n[2] * p[2];
+      n[3] = k == 0 || height > n[3] ? height : n[3];
+    }
+    add(stage, &stage->faces, n, sizeof n);
+  }
+}
+
+static void stage_faces(const staging *s) {
+  const frame *bodies = &s->data->bodies;
+  for (size_t i = 0; i < bodies->shapes; ++i) {
+    unsigned rows[2] = {(unsigned)s->stage->faces.count, 0};
+    if (bodies->shape_table[i].kind == FRAME_HULL)
+      add_faces(s->stage, bodies, &bodies->shape_table[i]);
+    rows[1] = (unsigned)s->stage->faces.count - rows[0];
+    add(s->stage, &s->stage->shape_faces, rows, sizeof rows);
+  }
+}
+
+static void stage_solid(const staging *s, size_t i) {
+  const frame *bodies = &s->data->bodies;
+  const frame_shape *shape = &bodies->shape_table[bodies->shape[i]];
+  const unsigned *rows = (const unsigned *)s->stage->shape_faces.data + 2 * bodies->shape[i];
+  if (s->stage->is_short_of_memory)
+    return;
+  scene_solid solid = {.origin = shape_origin(s, i),
+                       .scale = bodies->scale[i],
+                       .centre = place_of(s, bodies->position + 3 * i),
+                       .radius = bodies->radius[i],
+                       .kind = shape->kind,
+                       .plane = rows[0],
+                       .plane_count = rows[1]};
+  memcpy(solid.turn, turn_of(s, i), sizeof solid.turn);
+  memcpy(solid.size, shape->size, sizeof solid.size);
+  const rgb colour = colour_of_body(s, i);
+  ADD(s->stage, solids, solid);
+  ADD(s->stage, solid_colours, colour);
 }
 
 static scene_box box_at(const staging *s, size_t i, vec half) {
@@ -281,7 +360,19 @@ static void stage_body(const staging *s, size_t i) {
   case FRAME_BOX:
     stage_box(s, i);
     break;
-  default:
+  case FRAME_CLUMP:
+    stage_clump(s, i);
+    break;
+  case FRAME_ELLIPSOID:
+  case FRAME_CAPSULE:
+  case FRAME_CYLINDER:
+  case FRAME_CONE:
+  case FRAME_SUPERELLIPSOID:
+  case FRAME_HULL:
+    stage_solid(s, i);
+    break;
+  case FRAME_SPHERE:
+  case FRAME_OTHER:
     stage_sphere(s, i);
     break;
   }
@@ -291,6 +382,7 @@ bool render_stage_make(const render_options *options, const render_folder *folde
                        const render_view *view, const render_data *data, render_stage *stage) {
   *stage = (render_stage){0};
   const staging s = {options, folder, view, data, stage};
+  stage_faces(&s);
   for (size_t i = 0; i < data->bodies.bodies; ++i)
     stage_body(&s, i);
   stage_floor(&s);

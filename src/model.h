@@ -35,7 +35,8 @@ typedef struct tl_shape {
   /* Hull: faces, coplanar triangles merged. Face f has the vertices face_vertex[face_start[f]] ...
    * face_vertex[face_start[f + 1] - 1], counter-clockwise from outside, and the plane n.x = d with
    * face_plane[4 f ...] = nx, ny, nz (unit, outwards), d > 0. face_start has face_count + 1
-   * entries, face_vertex 2 edge_count (every edge is of two faces). Edges: each once, as two vertices, lower first, ascending. */
+   * entries, face_vertex 2 edge_count (every edge is of two faces). Edges: each once, as two
+   * vertices, lower first, ascending. */
   uint32_t *face_start, *face_vertex;
   double *face_plane;
   uint32_t face_count;

@@ -194,6 +194,14 @@ def test_a_shape_that_is_none_is_refused_with_its_place(zoo, shape, message):
         assert message in done.stderr and "bad.yaml:4:10: " in done.stderr
 
 
+@pytest.mark.skipif("embree" not in subprocess.run([str(TALUS), "--version"], capture_output=True, text=True).stdout.split(),
+                    reason="this command was built without Embree and libpng")
+def test_every_kind_is_drawn_as_itself(zoo):
+    talus("run", "zoo.yaml", "-o", "out", "--quiet", cwd=zoo)
+    done = talus("render", "out", "-o", "zoo.png", "--size", "160x90", "--samples", 1, "--quiet", cwd=zoo)
+    assert "bounding spheres" not in done.stderr and (zoo / "zoo.png").stat().st_size > 1000
+
+
 def test_fill_and_emit_take_every_bounded_kind(zoo):
     text = (zoo / "zoo.yaml").read_text().split("bodies:")[0].replace("until: 0.02", "until: 0.5") + "gravity: [0, 0, 0]\nbodies:\n"
     for i, name in enumerate(SHAPES):
