@@ -38,8 +38,8 @@ TL_FN double tl_box_size(const tl_box *box) {
 /* The best of the 15 axes. Returns the separation and the unit normal from a to b in a's axes.
  * edges[0] < 0: a face's; otherwise the axes of a and b whose edges touch. Stops at the first axis
  * with more than `enough`. */
-TL_FN double tl_box_box_axis(const tl_box *a, const tl_box *b, double enough, double normal[3],
-                             int edges[2]) {
+TL_BIG_FN double tl_box_box_axis(const tl_box *a, const tl_box *b, double enough, double normal[3],
+                                 int edges[2]) {
   const talus_dvec3 d = tl_frame_to_local(&a->frame, tl_dsub(b->position, a->position));
   const double t[3] = {d.x, d.y, d.z};
   double r[3][3], abs_r[3][3]; /* r[i][j]: axis i of a on axis j of b */
@@ -104,8 +104,8 @@ TL_FN double tl_box_box_axis(const tl_box *a, const tl_box *b, double enough, do
 }
 
 /* The place midway between the two edges that touch along the normal n (from a to b). */
-TL_FN talus_dvec3 tl_box_box_edges(const tl_box *a, const tl_box *b, const int edges[2],
-                                   talus_dvec3 n) {
+TL_BIG_FN talus_dvec3 tl_box_box_edges(const tl_box *a, const tl_box *b, const int edges[2],
+                                       talus_dvec3 n) {
   const talus_dvec3 da = tl_frame_axis(&a->frame, edges[0]),
                     db = tl_frame_axis(&b->frame, edges[1]);
   talus_dvec3 p = a->position, q = b->position;
@@ -127,8 +127,8 @@ TL_FN talus_dvec3 tl_box_box_edges(const tl_box *a, const tl_box *b, const int e
 /* At most four points, ascending by feature: number of the face times 256, plus 2k for its vertex
  * k, 2k+1 for its edge k, 254 for the face itself. *exact is false where the boxes are apart and
  * nothing of them lies over each other along the axis: then the gap is only a lower bound. */
-TL_FN int tl_collide_box_box(const tl_box *a, const tl_box *b, double margin,
-                             tl_point out[TL_MANIFOLD_MAX], bool *exact) {
+TL_BIG_FN int tl_collide_box_box(const tl_box *a, const tl_box *b, double margin,
+                                 tl_point out[TL_MANIFOLD_MAX], bool *exact) {
   double local[3];
   int edges[2];
   tl_facing facing;

@@ -35,9 +35,9 @@ TL_FN bool tl_wall_has(const tl_wall *wall, talus_dvec3 place) {
 /* The body is the first, its position 0. `away`: unit normal out of the matter; s: signed distance
  * of the body's centre from the surface; `wall` may be NULL. The vertices of the patch that looks
  * at the surface, and the deepest place of all where none of them is as deep. */
-TL_FN int tl_collide_convex_half_space(const tl_convex *body, talus_dvec3 away, double s,
-                                       double margin, const tl_wall *wall, uint32_t feature_b,
-                                       tl_point out[TL_MANIFOLD_MAX]) {
+TL_BIG_FN int tl_collide_convex_half_space(const tl_convex *body, talus_dvec3 away, double s,
+                                           double margin, const tl_wall *wall, uint32_t feature_b,
+                                           tl_point out[TL_MANIFOLD_MAX]) {
   const talus_dvec3 down = tl_dscale(away, -1), u = tl_dorthogonal(away), v = tl_dcross(away, u);
   const talus_dvec3 lowest = tl_dalong(tl_convex_support(body, down), body->rounding, down);
   const double least = s + tl_ddot(lowest, away), size = 2 * body->reach;
@@ -75,9 +75,9 @@ TL_FN int tl_collide_convex_half_space(const tl_convex *body, talus_dvec3 away, 
 /* `position`, `frame`, `half`, `open`: of the container. At most TL_MANIFOLD_MAX points per wall,
  * by wall; not sorted by feature. A convex body touches a wall with what lies over it: like a box
  * it does not feel a rim. */
-TL_FN int tl_collide_convex_container(const tl_convex *body, talus_dvec3 position,
-                                      const tl_frame *frame, talus_dvec3 half, uint32_t open,
-                                      double margin, tl_point *out) {
+TL_BIG_FN int tl_collide_convex_container(const tl_convex *body, talus_dvec3 position,
+                                          const tl_frame *frame, talus_dvec3 half, uint32_t open,
+                                          double margin, tl_point *out) {
   const talus_dvec3 centre = tl_frame_to_local(frame, tl_dscale(position, -1));
   double extent[3];
   for (int i = 0; i < 3; ++i) {

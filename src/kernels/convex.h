@@ -45,7 +45,7 @@ TL_FN double tl_power_unit(double x, double p) { return x > 0 ? pow(x, p) : 0; }
 
 /* Support of ((|x/a|^n2 + |y/b|^n2)^(n1/n2) + |z/c|^n1 <= 1): the gradient of the dual norm
  * (Hoelder, exponents n/(n - 1)). */
-TL_FN talus_dvec3 tl_superellipsoid_support(const double size[5], talus_dvec3 d) {
+TL_BIG_FN talus_dvec3 tl_superellipsoid_support(const double size[5], talus_dvec3 d) {
   const double n1 = size[3], n2 = size[4], p1 = n1 / (n1 - 1), p2 = n2 / (n2 - 1);
   const double x = fabs(size[0] * d.x), y = fabs(size[1] * d.y), z = fabs(size[2] * d.z);
   const double flat = fmax(x, y);
@@ -64,7 +64,7 @@ TL_FN talus_dvec3 tl_superellipsoid_support(const double size[5], talus_dvec3 d)
                   d.z < 0 ? -size[2] * uz : size[2] * uz);
 }
 
-TL_FN uint32_t tl_hull_farthest(const tl_convex *c, talus_dvec3 d) {
+TL_BIG_FN uint32_t tl_hull_farthest(const tl_convex *c, talus_dvec3 d) {
   uint32_t best = 0;
   double most = -DBL_MAX;
   for (uint32_t i = 0; i < c->point_count; ++i) {
@@ -83,7 +83,7 @@ TL_FN talus_dvec3 tl_hull_vertex(const tl_convex *c, uint32_t i) {
 
 /* Of the core, in its own axes. d need not be of unit length. Where several points are farthest one
  * of them, always the same. */
-TL_FN talus_dvec3 tl_core_support(const tl_convex *c, talus_dvec3 d) {
+TL_BIG_FN talus_dvec3 tl_core_support(const tl_convex *c, talus_dvec3 d) {
   const double *s = c->size;
   switch (c->core) {
   case TL_CORE_SEGMENT:
@@ -118,14 +118,14 @@ TL_FN talus_dvec3 tl_core_support(const tl_convex *c, talus_dvec3 d) {
 }
 
 /* Of the core, in world axes. */
-TL_FN talus_dvec3 tl_convex_support(const tl_convex *c, talus_dvec3 d) {
+TL_BIG_FN talus_dvec3 tl_convex_support(const tl_convex *c, talus_dvec3 d) {
   const talus_dvec3 local = tl_core_support(c, tl_frame_to_local(&c->frame, d));
   return tl_dadd(c->position, tl_frame_to_world(&c->frame, local));
 }
 
 /* ---- patches -------------------------------------------------------------------------------- */
 
-TL_FN void tl_disc_patch(double radius, double z, tl_patch *patch) {
+TL_BIG_FN void tl_disc_patch(double radius, double z, tl_patch *patch) {
   patch->count = TL_DISC_POINTS;
   for (int k = 0; k < TL_DISC_POINTS; ++k) {
     const double angle = 2 * TL_PI / TL_DISC_POINTS * k;
@@ -138,7 +138,7 @@ TL_FN void tl_segment_patch(talus_dvec3 p, talus_dvec3 q, double round, tl_patch
   patch->vertex[0] = p, patch->vertex[1] = q;
 }
 
-TL_FN void tl_cylinder_patch(const double *s, talus_dvec3 d, tl_patch *patch) {
+TL_BIG_FN void tl_cylinder_patch(const double *s, talus_dvec3 d, tl_patch *patch) {
   if (fabs(d.z) > TL_COS_30) {
     patch->number = d.z < 0 ? 1 : 2;
     tl_disc_patch(s[0], d.z < 0 ? -s[1] : s[1], patch);
@@ -154,7 +154,7 @@ TL_FN void tl_cylinder_patch(const double *s, talus_dvec3 d, tl_patch *patch) {
   }
 }
 
-TL_FN void tl_cone_patch(const double *s, talus_dvec3 d, tl_patch *patch) {
+TL_BIG_FN void tl_cone_patch(const double *s, talus_dvec3 d, tl_patch *patch) {
   const double flat = sqrt(d.x * d.x + d.y * d.y), slant = sqrt(s[0] * s[0] + s[1] * s[1]);
   if (d.z < -TL_COS_30) {
     patch->number = 1;
@@ -176,7 +176,7 @@ TL_FN bool tl_face_has(const tl_convex *c, uint32_t face, uint32_t vertex) {
 
 /* Of the faces at the vertex that is farthest along d, the one that looks along d most. Returns
  * false if all of them are steeper than 84 degrees: a spike. */
-TL_FN bool tl_hull_face(const tl_convex *c, talus_dvec3 d, uint32_t *face) {
+TL_BIG_FN bool tl_hull_face(const tl_convex *c, talus_dvec3 d, uint32_t *face) {
   const uint32_t vertex = tl_hull_farthest(c, d);
   double best = 0.1;
   bool found = false;
@@ -190,7 +190,7 @@ TL_FN bool tl_hull_face(const tl_convex *c, talus_dvec3 d, uint32_t *face) {
 }
 
 /* A face of more than TL_PATCH_MAX vertices is shown by that many of them, spread evenly. */
-TL_FN void tl_hull_patch(const tl_convex *c, talus_dvec3 d, tl_patch *patch) {
+TL_BIG_FN void tl_hull_patch(const tl_convex *c, talus_dvec3 d, tl_patch *patch) {
   uint32_t face;
   if (!tl_hull_face(c, d, &face))
     return;
@@ -203,7 +203,7 @@ TL_FN void tl_hull_patch(const tl_convex *c, talus_dvec3 d, tl_patch *patch) {
 
 /* What the body shows in the unit direction d (world axes). Thresholds are generous: a patch seen
  * at a slant does no harm, because its far places are farther than the margin. */
-TL_FN tl_patch tl_convex_patch(const tl_convex *c, talus_dvec3 d) {
+TL_BIG_FN tl_patch tl_convex_patch(const tl_convex *c, talus_dvec3 d) {
   const talus_dvec3 local = tl_frame_to_local(&c->frame, d);
   tl_patch patch;
   patch.count = 1, patch.number = 0, patch.round = 0;
@@ -257,7 +257,7 @@ TL_FN void tl_kinks_add(tl_kinks *k, talus_dvec3 axis, double level) {
   }
 }
 
-TL_FN void tl_hull_kinks(const tl_convex *c, talus_dvec3 d, double near, tl_kinks *k) {
+TL_BIG_FN void tl_hull_kinks(const tl_convex *c, talus_dvec3 d, double near, tl_kinks *k) {
   uint32_t face;
   if (tl_hull_face(c, d, &face)) {
     const double *n = c->face_plane + 4 * (size_t)face;
@@ -276,7 +276,7 @@ TL_FN void tl_hull_kinks(const tl_convex *c, talus_dvec3 d, double near, tl_kink
 }
 
 /* `near`: rad, about. */
-TL_FN tl_kinks tl_convex_kinks(const tl_convex *c, talus_dvec3 direction, double near) {
+TL_BIG_FN tl_kinks tl_convex_kinks(const tl_convex *c, talus_dvec3 direction, double near) {
   const talus_dvec3 d = tl_frame_to_local(&c->frame, direction);
   const double along[3] = {d.x, d.y, d.z};
   tl_kinks k;

@@ -56,7 +56,7 @@ TL_FN void tl_take_better(tl_sight *best, tl_sight other, double advantage) {
 }
 
 /* Newton in both directions of the sphere, the derivative of the gradient by differences. */
-TL_FN tl_sight tl_refine_free(const tl_convex *a, const tl_convex *b, tl_sight s, double size) {
+TL_BIG_FN tl_sight tl_refine_free(const tl_convex *a, const tl_convex *b, tl_sight s, double size) {
   const double step = 1e-5;
   for (int round = 0; round < 12; ++round) {
     const talus_dvec3 u = tl_dorthogonal(s.n), w = tl_dcross(s.n, u);
@@ -94,9 +94,9 @@ TL_FN tl_sight tl_refine_free(const tl_convex *a, const tl_convex *b, tl_sight s
 }
 
 /* Newton along the circle n.axis = level. */
-TL_FN tl_sight tl_refine_circle(const tl_convex *a, const tl_convex *b, tl_sight s,
-                                talus_dvec3 axis, double level, double size) {
-  const double ring = sqrt(fmax(0, 1 - level * level));
+TL_BIG_FN tl_sight tl_refine_circle(const tl_convex *a, const tl_convex *b, tl_sight s,
+                                    talus_dvec3 axis, double level, double size) {
+  const double ring = sqrt(fmax(0.0, 1 - level * level));
   talus_dvec3 out = tl_dunit(tl_dalong(s.n, -tl_ddot(s.n, axis), axis));
   s = tl_look(a, b, tl_dalong(tl_dscale(axis, level), ring, out));
   const double step = 1e-5;
@@ -131,8 +131,8 @@ TL_FN tl_sight tl_refine_circle(const tl_convex *a, const tl_convex *b, tl_sight
 }
 
 /* Where two circles of directions cross, next to n. Returns false where they do not. */
-TL_FN bool tl_circles_meet(talus_dvec3 axis_a, double level_a, talus_dvec3 axis_b, double level_b,
-                           talus_dvec3 n, talus_dvec3 *meet) {
+TL_BIG_FN bool tl_circles_meet(talus_dvec3 axis_a, double level_a, talus_dvec3 axis_b,
+                               double level_b, talus_dvec3 n, talus_dvec3 *meet) {
   const double c = tl_ddot(axis_a, axis_b), det = 1 - c * c;
   if (!(det > 1e-12))
     return false;
@@ -147,7 +147,7 @@ TL_FN bool tl_circles_meet(talus_dvec3 axis_a, double level_a, talus_dvec3 axis_
 }
 
 /* From a direction that is nearly the best to the best. */
-TL_FN tl_sight tl_refine(const tl_convex *a, const tl_convex *b, talus_dvec3 n, double size) {
+TL_BIG_FN tl_sight tl_refine(const tl_convex *a, const tl_convex *b, talus_dvec3 n, double size) {
   const tl_kinks ka = tl_convex_kinks(a, n, TL_SOLVE_NEAR);
   tl_kinks kb = tl_convex_kinks(b, tl_dscale(n, -1), TL_SOLVE_NEAR);
   kb.normal = tl_dscale(kb.normal, -1);
@@ -176,7 +176,7 @@ TL_FN tl_sight tl_refine(const tl_convex *a, const tl_convex *b, talus_dvec3 n, 
 
 /* Two cores that are points or segments, exactly: their differences fill no volume, so an expanding
  * polytope has nothing to expand. Crossing or coinciding ones part across both. */
-TL_FN void tl_solve_segments(const tl_convex *a, const tl_convex *b, tl_solution *s) {
+TL_BIG_FN void tl_solve_segments(const tl_convex *a, const tl_convex *b, tl_solution *s) {
   const talus_dvec3 da = tl_frame_axis(&a->frame, 2), db = tl_frame_axis(&b->frame, 2);
   const double la = a->core == TL_CORE_SEGMENT ? a->size[0] : 0;
   const double lb = b->core == TL_CORE_SEGMENT ? b->size[0] : 0;
@@ -206,8 +206,8 @@ TL_FN bool tl_core_is_thin(const tl_convex *c) {
 }
 
 /* `start`: a guess of the normal; any will do. Returns false if the gap is more than the margin. */
-TL_FN bool tl_convex_solve(const tl_convex *a, const tl_convex *b, talus_dvec3 start, double margin,
-                           tl_solution *s) {
+TL_BIG_FN bool tl_convex_solve(const tl_convex *a, const tl_convex *b, talus_dvec3 start,
+                               double margin, tl_solution *s) {
   const double rounding = a->rounding + b->rounding, enough = margin + rounding;
   const talus_dvec3 d = tl_dsub(b->position, a->position);
   const double reach = a->reach + b->reach + margin;
@@ -238,7 +238,7 @@ TL_FN bool tl_convex_solve(const tl_convex *a, const tl_convex *b, talus_dvec3 s
   const tl_sight best = tl_refine(a, b, s->normal, s->size);
   s->normal = best.n;
   s->gap = best.g - rounding;
-  s->uncertainty = fmax(0, most - best.g);
+  s->uncertainty = fmax(0.0, most - best.g);
   return s->gap <= margin;
 }
 
@@ -253,8 +253,8 @@ TL_FN bool tl_support_is_unique(const tl_convex *c, talus_dvec3 n) {
 /* The place midway between the surfaces: from the side that has a single farthest point, which the
  * normal alone determines; from the nearest places of the search where neither has, or where both
  * have but a tiny turn of the normal would move them far (superellipsoids). */
-TL_FN talus_dvec3 tl_solution_middle(const tl_convex *a, const tl_convex *b,
-                                     const tl_solution *s) {
+TL_BIG_FN talus_dvec3 tl_solution_middle(const tl_convex *a, const tl_convex *b,
+                                         const tl_solution *s) {
   const talus_dvec3 n = s->normal, back = tl_dscale(n, -1);
   const talus_dvec3 far_a = tl_convex_support(a, n), far_b = tl_convex_support(b, back);
   const talus_dvec3 on_a = tl_dalong(far_a, a->rounding + 0.5 * s->gap, n);
@@ -269,8 +269,8 @@ TL_FN talus_dvec3 tl_solution_middle(const tl_convex *a, const tl_convex *b,
   return tl_dalong(core, tl_ddot(on_a, n) - tl_ddot(core, n), n);
 }
 
-TL_FN int tl_collide_convex(const tl_convex *a, const tl_convex *b, double margin,
-                            tl_point out[TL_MANIFOLD_MAX]) {
+TL_BIG_FN int tl_collide_convex(const tl_convex *a, const tl_convex *b, double margin,
+                                tl_point out[TL_MANIFOLD_MAX]) {
   tl_solution s;
   const talus_dvec3 d = tl_dsub(b->position, a->position);
   if (!tl_convex_solve(a, b, d, margin, &s))

@@ -31,7 +31,8 @@ typedef struct tl_epa {
 } tl_epa;
 
 /* Vertex of N = A - B farthest along n (the sign of d turned round). Remembers the best. */
-TL_FN tl_vertex tl_epa_support(const tl_convex *a, const tl_convex *b, talus_dvec3 n, tl_epa *e) {
+TL_BIG_FN tl_vertex tl_epa_support(const tl_convex *a, const tl_convex *b, talus_dvec3 n,
+                                   tl_epa *e) {
   tl_vertex v = tl_difference(a, b, n);
   v.d = tl_dscale(v.d, -1);
   const double h = tl_ddot(v.d, n);
@@ -42,7 +43,7 @@ TL_FN tl_vertex tl_epa_support(const tl_convex *a, const tl_convex *b, talus_dve
   return v;
 }
 
-TL_FN void tl_epa_add_face(tl_epa *e, int i, int j, int k) {
+TL_BIG_FN void tl_epa_add_face(tl_epa *e, int i, int j, int k) {
   tl_epa_face *f = &e->face[e->faces++];
   f->v[0] = i, f->v[1] = j, f->v[2] = k;
   const talus_dvec3 p = e->vertex[i].d, q = e->vertex[j].d, r = e->vertex[k].d;
@@ -58,15 +59,15 @@ TL_FN void tl_epa_add_face(tl_epa *e, int i, int j, int k) {
 }
 
 /* The widest of the two places of N along +-n, measured from p: the farther one. */
-TL_FN tl_vertex tl_epa_farther(const tl_convex *a, const tl_convex *b, talus_dvec3 n, talus_dvec3 p,
-                               tl_epa *e) {
+TL_BIG_FN tl_vertex tl_epa_farther(const tl_convex *a, const tl_convex *b, talus_dvec3 n,
+                                   talus_dvec3 p, tl_epa *e) {
   const tl_vertex u = tl_epa_support(a, b, n, e), w = tl_epa_support(a, b, tl_dscale(n, -1), e);
   const double along_u = tl_ddot(tl_dsub(u.d, p), n), along_w = tl_ddot(tl_dsub(p, w.d), n);
   return along_u >= along_w ? u : w;
 }
 
 /* Two opposite places, the farthest from their line, the farthest from that plane. */
-TL_FN bool tl_epa_begin(const tl_convex *a, const tl_convex *b, talus_dvec3 start, tl_epa *e) {
+TL_BIG_FN bool tl_epa_begin(const tl_convex *a, const tl_convex *b, talus_dvec3 start, tl_epa *e) {
   e->upper = DBL_MAX, e->lower = -DBL_MAX;
   e->faces = 0, e->vertices = 4;
   tl_vertex *v = e->vertex;
@@ -92,7 +93,7 @@ TL_FN bool tl_epa_begin(const tl_convex *a, const tl_convex *b, talus_dvec3 star
 
 /* Takes away the faces that the new vertex sees and joins it to their border. Returns false where
  * there is no room, or where rounding left no proper border. */
-TL_FN bool tl_epa_expand(tl_epa *e, tl_vertex v, double seen) {
+TL_BIG_FN bool tl_epa_expand(tl_epa *e, tl_vertex v, double seen) {
   int border[TL_EPA_FACES][2];
   int edges = 0, kept = 0;
   for (int f = 0; f < e->faces; ++f) {
@@ -128,7 +129,7 @@ TL_FN bool tl_epa_expand(tl_epa *e, tl_vertex v, double seen) {
 }
 
 /* Points of the cores that belong to the nearest point of a face. */
-TL_FN void tl_epa_witness(tl_epa *e, const tl_epa_face *f) {
+TL_BIG_FN void tl_epa_witness(tl_epa *e, const tl_epa_face *f) {
   talus_dvec3 p[3], d = tl_dvec3(0, 0, 0), a = d;
   double weight[3];
   for (int k = 0; k < 3; ++k)
@@ -142,8 +143,8 @@ TL_FN void tl_epa_witness(tl_epa *e, const tl_epa_face *f) {
 }
 
 /* `start`: a guess of the direction from a to b. Ends when the bounds are within `tolerance`. */
-TL_FN void tl_epa_depth(const tl_convex *a, const tl_convex *b, talus_dvec3 start, double tolerance,
-                        tl_epa *e) {
+TL_BIG_FN void tl_epa_depth(const tl_convex *a, const tl_convex *b, talus_dvec3 start,
+                            double tolerance, tl_epa *e) {
   if (!tl_epa_begin(a, b, tl_dunit(start), e))
     return;
   while (e->faces > 0) {

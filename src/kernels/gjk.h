@@ -27,7 +27,7 @@ typedef struct tl_gjk {
 } tl_gjk;
 
 /* The farthest of A along n and of B against it: of the difference the least along n. */
-TL_FN tl_vertex tl_difference(const tl_convex *a, const tl_convex *b, talus_dvec3 n) {
+TL_BIG_FN tl_vertex tl_difference(const tl_convex *a, const tl_convex *b, talus_dvec3 n) {
   tl_vertex v;
   v.a = tl_convex_support(a, n);
   v.d = tl_dsub(tl_convex_support(b, tl_dscale(n, -1)), v.a);
@@ -36,7 +36,7 @@ TL_FN tl_vertex tl_difference(const tl_convex *a, const tl_convex *b, talus_dvec
 
 /* Nearest point to 0 of a segment, triangle or tetrahedron: weights of its vertices. Returns the
  * squared distance. */
-TL_FN double tl_nearest_segment(const talus_dvec3 p[2], double weight[2]) {
+TL_BIG_FN double tl_nearest_segment(const talus_dvec3 p[2], double weight[2]) {
   const talus_dvec3 e = tl_dsub(p[1], p[0]);
   const double square = tl_ddot(e, e), along = -tl_ddot(p[0], e);
   const double t = square > 0 && along > 0 ? (along < square ? along / square : 1) : 0;
@@ -45,7 +45,7 @@ TL_FN double tl_nearest_segment(const talus_dvec3 p[2], double weight[2]) {
   return tl_ddot(v, v);
 }
 
-TL_FN double tl_nearest_triangle(const talus_dvec3 p[3], double weight[3]) {
+TL_BIG_FN double tl_nearest_triangle(const talus_dvec3 p[3], double weight[3]) {
   const talus_dvec3 e1 = tl_dsub(p[1], p[0]), e2 = tl_dsub(p[2], p[0]), n = tl_dcross(e1, e2);
   const double square = tl_ddot(n, n);
   if (square > 1e-28 * tl_ddot(e1, e1) * tl_ddot(e2, e2) && square > 0) {
@@ -75,7 +75,7 @@ TL_FN double tl_nearest_triangle(const talus_dvec3 p[3], double weight[3]) {
 }
 
 /* Returns 0 where 0 is inside. */
-TL_FN double tl_nearest_tetrahedron(const talus_dvec3 p[4], double weight[4]) {
+TL_BIG_FN double tl_nearest_tetrahedron(const talus_dvec3 p[4], double weight[4]) {
   double best = DBL_MAX;
   bool inside = true;
   for (int apex = 0; apex < 4; ++apex) {
@@ -99,7 +99,7 @@ TL_FN double tl_nearest_tetrahedron(const talus_dvec3 p[4], double weight[4]) {
 }
 
 /* Replaces the simplex by the part of it that is nearest to 0, and gives that point. */
-TL_FN talus_dvec3 tl_simplex_nearest(tl_gjk *g, bool *inside) {
+TL_BIG_FN talus_dvec3 tl_simplex_nearest(tl_gjk *g, bool *inside) {
   talus_dvec3 p[4];
   double weight[4] = {1, 0, 0, 0};
   *inside = false;
@@ -128,8 +128,8 @@ TL_FN talus_dvec3 tl_simplex_nearest(tl_gjk *g, bool *inside) {
 
 /* `start`: any direction from a to b, for a warm start the last normal. Ends as soon as the bounds
  * are within `tolerance`, the lower one is above `enough`, or the upper one below `touching`. */
-TL_FN void tl_gjk_distance(const tl_convex *a, const tl_convex *b, talus_dvec3 start, double enough,
-                           double touching, double tolerance, tl_gjk *g) {
+TL_BIG_FN void tl_gjk_distance(const tl_convex *a, const tl_convex *b, talus_dvec3 start,
+                               double enough, double touching, double tolerance, tl_gjk *g) {
   g->lower = -DBL_MAX, g->upper = DBL_MAX, g->overlap = false;
   g->direction = tl_dunit(start);
   g->count = 1;

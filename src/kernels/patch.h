@@ -66,7 +66,7 @@ TL_FN tl_patch tl_patch_of_point(talus_dvec3 p, uint32_t number) {
 }
 
 /* The face of a box that looks along d most, in the box's own axes: number 2 axis + side. */
-TL_FN void tl_box_face_patch(const double *half, talus_dvec3 d, tl_patch *patch) {
+TL_BIG_FN void tl_box_face_patch(const double *half, talus_dvec3 d, tl_patch *patch) {
   const double along[3] = {d.x, d.y, d.z};
   int axis = 0;
   for (int i = 1; i < 3; ++i)
@@ -93,8 +93,8 @@ typedef struct tl_shadow {
   double h0, hx, hy; /* polygon: height = h0 + hx x + hy y */
 } tl_shadow;
 
-TL_FN bool tl_shadow_cast(const tl_patch *patch, talus_dvec3 u, talus_dvec3 v, talus_dvec3 n,
-                          tl_shadow *s) {
+TL_BIG_FN bool tl_shadow_cast(const tl_patch *patch, talus_dvec3 u, talus_dvec3 v, talus_dvec3 n,
+                              tl_shadow *s) {
   s->count = patch->count;
   for (int i = 0; i < patch->count; ++i) {
     s->x[i] = tl_ddot(patch->vertex[i], u), s->y[i] = tl_ddot(patch->vertex[i], v);
@@ -136,7 +136,7 @@ TL_FN double tl_shadow_height(const tl_shadow *s, double x, double y) {
 }
 
 /* Whether a place lies over the polygon, or outside it by no more than tol. */
-TL_FN bool tl_shadow_covers(const tl_shadow *s, double x, double y, double tol) {
+TL_BIG_FN bool tl_shadow_covers(const tl_shadow *s, double x, double y, double tol) {
   for (int i = 0; i < s->count; ++i) {
     const int j = i + 1 < s->count ? i + 1 : 0;
     const double ex = s->x[j] - s->x[i], ey = s->y[j] - s->y[i];
@@ -161,8 +161,8 @@ typedef struct tl_corners {
 } tl_corners;
 
 /* Leaves out what is farther than the margin, and what is there already. */
-TL_FN void tl_corners_add(tl_corners *list, const tl_shadow *a, const tl_shadow *b, double x,
-                          double y, double extra, uint32_t element_a, uint32_t element_b) {
+TL_BIG_FN void tl_corners_add(tl_corners *list, const tl_shadow *a, const tl_shadow *b, double x,
+                              double y, double extra, uint32_t element_a, uint32_t element_b) {
   const double ha = tl_shadow_height(a, x, y), hb = tl_shadow_height(b, x, y);
   const double gap = hb - ha + extra;
   if (!(gap <= list->margin) || list->count == TL_PATCH_CANDIDATES)
@@ -176,8 +176,8 @@ TL_FN void tl_corners_add(tl_corners *list, const tl_shadow *a, const tl_shadow 
 }
 
 /* Where edge (or segment) i of a crosses edge j of b. */
-TL_FN void tl_corners_cross(tl_corners *list, const tl_shadow *a, int i, const tl_shadow *b,
-                            int j) {
+TL_BIG_FN void tl_corners_cross(tl_corners *list, const tl_shadow *a, int i, const tl_shadow *b,
+                                int j) {
   const int i1 = i + 1 < a->count ? i + 1 : 0, j1 = j + 1 < b->count ? j + 1 : 0;
   const double ax = a->x[i1] - a->x[i], ay = a->y[i1] - a->y[i];
   const double bx = b->x[j1] - b->x[j], by = b->y[j1] - b->y[j];
@@ -197,8 +197,8 @@ TL_FN void tl_corners_cross(tl_corners *list, const tl_shadow *a, int i, const t
 
 /* Two segments: the ends of what they have in common along the longer one. Where they do not lie
  * over each other, round ones are farther apart by the sagitta, and sharp ones do not meet. */
-TL_FN void tl_corners_of_segments(tl_corners *list, const tl_shadow *a, const tl_shadow *b,
-                                  double round) {
+TL_BIG_FN void tl_corners_of_segments(tl_corners *list, const tl_shadow *a, const tl_shadow *b,
+                                      double round) {
   for (int body = 0; body < 2; ++body) {
     const tl_shadow *p = body ? b : a, *q = body ? a : b; /* ends of p over q */
     const double ex = q->x[1] - q->x[0], ey = q->y[1] - q->y[0], square = ex * ex + ey * ey;
@@ -219,7 +219,8 @@ TL_FN void tl_corners_of_segments(tl_corners *list, const tl_shadow *a, const tl
   tl_corners_cross(list, a, 0, b, 0);
 }
 
-TL_FN void tl_corners_find(tl_corners *list, const tl_shadow *a, const tl_shadow *b, double round) {
+TL_BIG_FN void tl_corners_find(tl_corners *list, const tl_shadow *a, const tl_shadow *b,
+                               double round) {
   if (a->count == 2 && b->count == 2) {
     tl_corners_of_segments(list, a, b, round);
     return;
@@ -259,7 +260,7 @@ TL_FN double tl_corner_area(const tl_corner *p, const tl_corner *q, const tl_cor
 
 /* Reorders so that the four to keep come first: the deepest; the farthest from it; the one that
  * makes the largest triangle with both; the one that adds most on the other sides. */
-TL_FN int tl_corners_reduce(tl_corners *list, double size) {
+TL_BIG_FN int tl_corners_reduce(tl_corners *list, double size) {
   if (list->count <= TL_MANIFOLD_MAX)
     return list->count;
   tl_corner *at = list->at;
@@ -274,7 +275,7 @@ TL_FN int tl_corners_reduce(tl_corners *list, double size) {
       if (i < kept)
         continue;
       if (kept == 0)
-        score[i] = fmax(0, size + least - at[i].gap);
+        score[i] = fmax(0.0, size + least - at[i].gap);
       else if (kept == 1)
         score[i] = dx * dx + dy * dy;
       else if (kept == 2)
@@ -285,7 +286,7 @@ TL_FN int tl_corners_reduce(tl_corners *list, double size) {
           const double beyond = -turn * tl_corner_area(&at[k], &at[(k + 1) % 3], &at[i]);
           score[i] = beyond > score[i] ? beyond : score[i];
         }
-        score[i] = fmax(score[i], 0);
+        score[i] = fmax(score[i], 0.0);
       }
     }
     const double slack = kept == 0 ? TL_PATCH_AS_DEEP * size : 1e-6 * size * size;
@@ -300,7 +301,7 @@ TL_FN int tl_corners_reduce(tl_corners *list, double size) {
 
 /* ---- the manifold --------------------------------------------------------------------------- */
 
-TL_FN void tl_sort_by_features(tl_point *points, int count) {
+TL_BIG_FN void tl_sort_by_features(tl_point *points, int count) {
   for (int i = 1; i < count; ++i) {
     const tl_point p = points[i];
     int j = i;
@@ -329,8 +330,8 @@ TL_FN tl_point tl_facing_point(const tl_facing *f, uint32_t feature_a, uint32_t 
 
 /* Points of two patches, ascending by feature; *deep says whether a corner is as deep as
  * facing->gap, so that the caller's middle was not needed. */
-TL_FN int tl_patch_points(const tl_patch *a, const tl_patch *b, const tl_facing *facing,
-                          double margin, tl_point out[TL_MANIFOLD_MAX], bool *deep) {
+TL_BIG_FN int tl_patch_points(const tl_patch *a, const tl_patch *b, const tl_facing *facing,
+                              double margin, tl_point out[TL_MANIFOLD_MAX], bool *deep) {
   *deep = false;
   if (!(facing->gap <= margin))
     return 0;
