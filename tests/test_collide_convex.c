@@ -325,16 +325,21 @@ TEST(extreme_sizes_are_met_as_exactly) {
             posed(&shape_a, k % 2 ? scale : 1, tl_dvec3(0, 0, 0), random_quat(&random));
         tl_posed b = posed(&shape_b, scale, tl_dvec3(0, 0, 0), random_quat(&random));
         const double depth = 1e-3 * fmin((double)a.scale, (double)b.scale);
-        set_apart(&random, &a, &b, -depth);
+        set_apart(&random, &a, &b, depth);
         tl_point p[TL_NARROW_MAX_POINTS];
-        const int count = tl_narrow_pair(&a, &b, TL_R(10 * depth), p);
-        if (count == 0) { /* apart in another direction than the one tried */
-          CHECK(ref_largest_separation(&a, &b, 3000) > 9 * (ld)depth);
-          continue;
-        }
+        int count = tl_narrow_pair(&a, &b, TL_R(1e6), p);
+        CHECK(count > 0); /* apart: now together along the normal, so that they overlap a little */
+        const double shift = -depth - (double)deepest(p, count)->gap;
+        b.position = tl_dadd(b.position, tl_dscale(tl_widen(p[0].normal), shift));
+        count = tl_narrow_pair(&a, &b, 0, p);
+        CHECK(count > 0);
         const tl_point *q = deepest(p, count);
         const ld g = ref_separation(&a, &b, l_unit(l_of3(q->normal)));
         const ld size = fmaxl((ld)a.scale, (ld)b.scale);
+        CHECK_MSG((ld)q->gap >= -(ld)depth - (TALUS_SINGLE ? 1e-5L : 1e-10L) * size,
+                  "%s-%s %d: gap %.15g depth %g, reference %.15Lg", tl_shape_kind_name(kinds[i]),
+                  tl_shape_kind_name(kinds[j]), k, (double)q->gap, depth,
+                  ref_largest_separation(&a, &b, 20000));
         CHECK_MSG(fabsl(g - (ld)q->gap) < (TALUS_SINGLE ? 1e-5L : 1e-12L) * size,
                   "%s-%s %d: gap %g, is %Lg", tl_shape_kind_name(kinds[i]),
                   tl_shape_kind_name(kinds[j]), k, (double)q->gap, g);

@@ -121,7 +121,8 @@ static talus_status find_covers(clump *c, size_t i, bool *all) {
     const double cosine = (square - less * reach) / (2 * distance * d->r);
     TL_TRY(push_cover(c, atan2(dy, dx), acos(fmax(-1, fmin(1, cosine)))));
   }
-  qsort(c->covers.data, c->covers.count, sizeof *c->covers.data, by_start);
+  if (c->covers.count > 0) /* qsort wants an array even of nothing */
+    qsort(c->covers.data, c->covers.count, sizeof *c->covers.data, by_start);
   return TALUS_OK;
 }
 
