@@ -1,7 +1,7 @@
 # cmake -DOUTPUT=FILE.cu -DORDER=forward|backward -DINCLUDE_ROOT=src -P write_kernels_cu.cmake
 #       -- kernels/a.h kernels/b.h ...
 #
-# Writes a CUDA source that includes the headers in that order and uses every TL_FN function they
+# Writes a CUDA source that includes the headers in that order and uses every TL_FN and TL_BIG_FN function they
 # define, once in host and once in device code.
 
 set(headers)
@@ -22,7 +22,7 @@ set(includes "")
 set(names)
 foreach(header IN LISTS headers)
   string(APPEND includes "#include \"${header}\"\n")
-  file(STRINGS "${INCLUDE_ROOT}/${header}" lines REGEX "^TL_FN[ \t].*\\(")
+  file(STRINGS "${INCLUDE_ROOT}/${header}" lines REGEX "^TL_(BIG_)?FN[ \t].*\\(")
   foreach(line IN LISTS lines)
     # "TL_FN talus_real tl_dot(talus_vec3 a, ..." -> tl_dot: the word before the first bracket.
     # kernels/ccp_visit.h writes names as VISIT(dot); with a real as the number that is tl_ccp_dot.

@@ -13,10 +13,14 @@
 
 #include <talus/types.h>
 
+/* TL_BIG_FN is for functions with loops that call each other: a device compiler that inlined all of
+ * them into each other would take minutes. */
 #ifdef __CUDACC__
-#define TL_FN static __host__ __device__ inline
+#define TL_FN     static __host__ __device__ inline
+#define TL_BIG_FN static __host__ __device__ __noinline__ __attribute__((unused))
 #else
-#define TL_FN static inline
+#define TL_FN     static inline
+#define TL_BIG_FN static inline
 #endif
 
 /* A constant in the precision of this build: TL_R(0.5). */
