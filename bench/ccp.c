@@ -1,4 +1,5 @@
-/* talus bench ccp: the cone-complementarity solvers, against what was published and against peers. */
+/* talus bench ccp: the cone-complementarity solvers, against what was published and against peers.
+ */
 #include "ccp.h"
 
 #include <errno.h>
@@ -14,8 +15,8 @@ static const struct {
   const char *name;
   ccp_section_fn *run;
 } sections[] = {
-    {"silo", ccp_table_silo},   {"tank", ccp_table_tank}, {"convergence", ccp_convergence},
-    {"sweep", ccp_sweeps},      {"peers", ccp_peers},
+    {"silo", ccp_table_silo}, {"tank", ccp_table_tank}, {"convergence", ccp_convergence},
+    {"sweep", ccp_sweeps},    {"peers", ccp_peers},
 };
 #define SECTIONS (sizeof sections / sizeof *sections)
 
@@ -88,6 +89,19 @@ static int set_methods(const char *text, ccp_options *options) {
   return CLI_DONE;
 }
 
+static int check_peer(const char *wanted) {
+  const char *names[16] = {"none"};
+  size_t n = 1;
+  if (!wanted || strcmp(wanted, "none") == 0)
+    return CLI_DONE;
+  for (const char *name = ccp_peer_name(0); name && n < 16; name = ccp_peer_name(n - 1)) {
+    names[n++] = name;
+    if (strcmp(wanted, name) == 0)
+      return CLI_DONE;
+  }
+  return unknown("peer", wanted, names, n);
+}
+
 static int set_options(const wishes *wanted, ccp_options *options) {
   const char *names[SECTIONS];
   bool known = !wanted->table;
@@ -110,7 +124,8 @@ static int set_options(const wishes *wanted, ccp_options *options) {
                            .peer = wanted->peer};
   if (wanted->quick && options->max > 2000)
     options->max = 2000;
-  return set_methods(wanted->methods, options);
+  const int code = check_peer(wanted->peer);
+  return code == CLI_DONE ? set_methods(wanted->methods, options) : code;
 }
 
 /* ---- surroundings ---------------------------------------------------------------------------- */

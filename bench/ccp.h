@@ -37,6 +37,7 @@ typedef bool ccp_section_fn(ccp_bench *bench);
 ccp_section_fn ccp_table_silo, ccp_table_tank, ccp_convergence, ccp_sweeps, ccp_peers;
 
 const char *ccp_method_name(int method);
+const char *ccp_peer_name(size_t i); /* talus first; NULL where there is none */
 
 /* False, after a message. */
 bool ccp_fail(const char *doing);

@@ -73,7 +73,8 @@ static bool draw(const study *s) {
   bool good =
       ccp_plot(path, title, "sweeps or products", "RMS residual [m/s]", s->by_count, s->curves);
   snprintf(path, sizeof path, "%s/convergence-time.svg", s->bench->folder);
-  good = good && ccp_plot(path, title, "solver time [ms]", "RMS residual [m/s]", s->by_time, s->curves);
+  good = good &&
+         ccp_plot(path, title, "solver time [ms]", "RMS residual [m/s]", s->by_time, s->curves);
   if (!good)
     fprintf(stderr, "talus bench ccp: %s could not be written\n", path);
   return good;

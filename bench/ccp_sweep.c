@@ -18,7 +18,7 @@ static double product_bytes(int method, double contacts_per_body) {
   const double body = sizeof(tl_ccp_body) / contacts_per_body, real = sizeof(talus_real);
   double bytes = row + real + 2 * field;           /* step: rows, lifts, from, to */
   bytes += row + 2 * field + 2 * sizeof(uint32_t); /* gather: rows, p, q, entries */
-  bytes += 3 * body;                               /* velocities read by rows; free ones, new ones */
+  bytes += 3 * body; /* velocities read by rows; free ones, new ones */
   if (method == TALUS_APGD)
     bytes += field + 3 * field + 3 * body; /* mark; lead = mix of now and next */
   return bytes;
@@ -156,9 +156,10 @@ bool ccp_sweeps(ccp_bench *bench) {
                     "per_contact,share_of_triad,residual_rms",
                     &on.csv))
     return false;
-  printf("Settled spheres: wall time of an iteration per contact, and times threads (goal of\n"
-         "gauss-seidel: 15 ns per core); bytes: what must pass if nothing stays in a cache, also as\n"
-         "GB/s and as a share of the triad's, measured here.\n");
+  printf(
+      "Settled spheres: wall time of an iteration per contact, and times threads (goal of\n"
+      "gauss-seidel: 15 ns per core); bytes: what must pass if nothing stays in a cache, also as\n"
+      "GB/s and as a share of the triad's, measured here.\n");
   bool good = true;
   for (on.threads = 1; good && on.threads <= options->threads; on.threads *= 2) {
     on.triad = ccp_triad(on.threads, options->quick);

@@ -75,10 +75,9 @@ static bool run_silo(ccp_bench *bench, size_t bodies, FILE *csv) {
   ccp_heap heap;
   if (!ccp_heap_make(&recipe, &heap))
     return false;
-  const bool good =
-      settle(&heap, either(options->settle, options->quick ? 30 : 200)) &&
-      measure_methods(bench, &heap, either(options->steps, options->quick ? 3 : 20), print_silo,
-                      csv);
+  const bool good = settle(&heap, either(options->settle, options->quick ? 30 : 200)) &&
+                    measure_methods(bench, &heap, either(options->steps, options->quick ? 3 : 20),
+                                    print_silo, csv);
   ccp_heap_free(&heap);
   return good;
 }
@@ -151,10 +150,9 @@ static bool run_tank(ccp_bench *bench, size_t bodies, FILE *csv) {
   ccp_heap heap;
   if (!ccp_heap_make(&recipe, &heap))
     return false;
-  const bool good =
-      settle(&heap, steps) && ccp_heap_unplug(&heap) && settle(&heap, steps / 2) &&
-      measure_methods(bench, &heap, either(options->steps, options->quick ? 2 : 5), print_tank,
-                      csv);
+  const bool good = settle(&heap, steps) && ccp_heap_unplug(&heap) && settle(&heap, steps / 2) &&
+                    measure_methods(bench, &heap, either(options->steps, options->quick ? 2 : 5),
+                                    print_tank, csv);
   ccp_heap_free(&heap);
   return good;
 }
@@ -166,9 +164,10 @@ bool ccp_table_tank(ccp_bench *bench) {
                     "residual_max,paper_total_s,paper_collision_s,paper_solve_s,paper_contacts",
                     &csv))
     return false;
-  printf("Spheres in a tank of constant depth with a hole in its floor (source 002, Table 3), which\n"
-         "is square here and round there. Seconds per step; g dt = 9.8e-3 m/s. paper: on a Tesla\n"
-         "C1060, iterations and residual not given; x: its total over ours.\n");
+  printf(
+      "Spheres in a tank of constant depth with a hole in its floor (source 002, Table 3), which\n"
+      "is square here and round there. Seconds per step; g dt = 9.8e-3 m/s. paper: on a Tesla\n"
+      "C1060, iterations and residual not given; x: its total over ours.\n");
   printf("%8s  %-12s %8s %9s %8s %9s %5s %9s %9s %8s %8s %8s %9s %7s\n", "bodies", "method",
          "total", "collision", "solver", "contacts", "iter", "res rms", "res max", "paper t",
          "paper c", "paper s", "contacts", "x");
