@@ -14,9 +14,10 @@ typedef struct choice {
 } choice;
 
 /* Fastest first; the first that passes is the program's. Solvers: step and sweeps; 0 ends. */
-static const choice for_solvers[] = {{5e-3, 20},  {4e-3, 20}, {3e-3, 20},   {5e-3, 50}, {4e-3, 50},
-                                     {2e-3, 20},  {3e-3, 50}, {2e-3, 50},   {1e-3, 20}, {1e-3, 50},
-                                     {1e-3, 100}, {5e-4, 50}, {2.5e-4, 50}, {0, 0}};
+static const choice for_solvers[] = {{1e-2, 20},  {1e-2, 50}, {5e-3, 20},  {4e-3, 20},  {3e-3, 20},
+                                     {1e-2, 100}, {5e-3, 50}, {4e-3, 50},  {2e-3, 20},  {3e-3, 50},
+                                     {5e-3, 100}, {2e-3, 50}, {1e-3, 20},  {2e-3, 100}, {1e-3, 50},
+                                     {1e-3, 100}, {5e-4, 50}, {5e-4, 100}, {0, 0}};
 /* Bullet: every trial takes long. */
 static const choice for_bullet[] = {{2e-3, 20},   {1e-3, 20},   {1e-3, 50}, {5e-4, 20},
                                     {2.5e-4, 20}, {2.5e-4, 50}, {1e-4, 20}, {0, 0}};
