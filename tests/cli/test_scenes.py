@@ -24,7 +24,7 @@ def probe(folder, name):
 def test_the_command_has_the_scenes_of_this_tree():
     assert [line.split()[0] for line in talus("scenes").stdout.splitlines()] == SCENES
     assert {"pour", "rain", "stack", "incline", "billiards", "periodic-shear", "hopper",
-            "silo", "tank", "packing", "column-collapse"} <= set(SCENES)
+            "silo", "tank", "packing", "column-collapse", "wall"} <= set(SCENES)
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -102,6 +102,16 @@ def test_the_column_collapses_and_comes_to_rest(tmp_path):
     rows = probe(out, "all")
     assert max(row["energy"] for row in rows) > 0.1 and rows[-1]["energy"] < 1e-3  # J, of 2 kg
     assert rows[-1]["count"] > 380  # few roll off the bed
+
+
+def test_the_wall_stands_until_it_is_hit(tmp_path):
+    out = tmp_path / "out"
+    run("wall", out, "--until", "0.7", "--quiet")
+    rows = probe(out, "wall")
+    standing = [row for row in rows if row["to"] < 0.245]
+    assert all(row["count"] == pytest.approx(52) for row in standing)
+    assert max(row["energy"] for row in standing) < 1e-2  # J, of 146 kg
+    assert max(row["energy"] for row in rows) > 20 and rows[-1]["count"] < 40
 
 
 def test_a_fill_can_be_fixed(tmp_path):
