@@ -47,19 +47,26 @@ static bool time_solve(ccp_heap *heap, const ccp_snapshot *start, int method, in
   return true;
 }
 
-/* Median time of colouring the contacts of the last step [s]. */
-static bool time_colouring(ccp_heap *heap, int repeat, double *seconds, int *colours) {
+/* Median time of putting the contacts of the last step into the order they are solved in: bodies
+ * in spatial order and tiles, colours [s]. */
+static bool time_ordering(ccp_heap *heap, int repeat, double *seconds, size_t *colours) {
   talus_world *world = heap->world;
   double all[9];
   for (int i = 0; i < repeat; ++i) {
-    const tl_scope scope = {.count = world->model.bodies, .arena = &world->arena};
+    const tl_scope scope = {
+        .count = world->model.bodies, .in = &world->state, .arena = &world->arena};
+    tl_ccp job = {.model = &world->model,
+                  .scope = &scope,
+                  .settings = &world->model.solve,
+                  .contacts = &world->contacts};
     const tl_arena_mark mark = tl_arena_get_mark(&world->arena);
-    tl_colours found;
     const double begun = ccp_now();
-    if (tl_contact_colour(&world->model, &scope, &world->contacts, &found) != TALUS_OK)
-      return ccp_fail("colouring");
+    if (tl_ccp_order_bodies(&job) != TALUS_OK ||
+        tl_contact_colour(&world->model, &scope, &world->contacts, job.tiles, &job.colours) !=
+            TALUS_OK)
+      return ccp_fail("ordering");
     all[i] = ccp_now() - begun;
-    *colours = found.count;
+    *colours = job.colours.count;
     tl_arena_release(&world->arena, mark);
   }
   *seconds = ccp_median(all, repeat);
@@ -98,26 +105,26 @@ static bool one_method(ccp_heap *heap, const ccp_snapshot *start, int method, in
 /* Steps of 20 sweeps as they come, and what of a solve is not sweeps. */
 static bool steps_and_order(ccp_heap *heap, const ccp_snapshot *start, long steps, int repeat,
                             const machine *on) {
-  double twenty, none, colouring = NAN;
-  int colours = 0;
+  double twenty, none, ordering = NAN;
+  size_t colours = 0;
   ccp_times times, moving;
   if (!time_solve(heap, start, TALUS_GAUSS_SEIDEL, 20, repeat, &twenty, &times) ||
       !time_solve(heap, start, TALUS_GAUSS_SEIDEL, 0, repeat, &none, &times) ||
-      !time_colouring(heap, repeat, &colouring, &colours) || !ccp_snapshot_restore(heap, start))
+      !time_ordering(heap, repeat, &ordering, &colours) || !ccp_snapshot_restore(heap, start))
     return false;
   ccp_heap_solve_with(heap, TALUS_GAUSS_SEIDEL, 20, true);
   if (!ccp_measure(heap, steps, &moving))
     return false;
   printf("%8zu %7d  20 sweeps: %.3f M body-steps/s (%.2f ms: broad %.2f, narrow %.2f, solve %.2f), "
-         "RMS residual %.2e m/s;\n%18s colouring %.2f ms = %.1f %% of the solve (%d colours), all "
-         "but sweeps %.1f %%\n",
+         "RMS residual %.2e m/s;\n%18s ordering and colouring %.2f ms = %.1f %% of the solve (%zu "
+         "colours), all but sweeps %.1f %%\n",
          heap->bodies, on->threads, 1e-6 * (double)heap->bodies / moving.total, 1e3 * moving.total,
          1e3 * moving.broad, 1e3 * moving.narrow, 1e3 * moving.solve, moving.residual_rms, "",
-         1e3 * colouring, 100 * colouring / twenty, colours, 100 * none / twenty);
+         1e3 * ordering, 100 * ordering / twenty, colours, 100 * none / twenty);
   fflush(stdout);
   if (on->csv)
     fprintf(on->csv, "%zu,%d,%s,%g,%g,%g,%g,%g,%g\n", heap->bodies, on->threads, "body-steps/s",
-            times.contacts, (double)heap->bodies / moving.total, 100 * colouring / twenty,
+            times.contacts, (double)heap->bodies / moving.total, 100 * ordering / twenty,
             100 * none / twenty, NAN, moving.residual_rms);
   return true;
 }
