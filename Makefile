@@ -70,8 +70,8 @@ deb:
 	@cd build/deb && cpack -G DEB
 	@echo "Install with: sudo apt install ./build/deb/*.deb"
 
-# A build of its own, with the other libraries' programs that `talus bench broad` measures beside ours
-# where their packages are installed: libbullet-dev, libcgal-dev, libembree-dev.
+# A build of its own, with the other libraries' programs that `talus bench broad` and `ccp` measure
+# beside ours where their packages are installed: scripts/setup bench.
 bench:
 	@cmake --preset bench
 	@cmake --build --preset bench

@@ -1,4 +1,4 @@
-# Peers of `talus bench broad`: programs that do the same with other libraries, each for itself, so
+# Peers of `talus bench broad` and `ccp`: programs that do the same with other libraries, each for itself, so
 # that none of them is part of talus. Only with -DTALUS_PEERS=ON, and only those whose library is
 # here; they lie next to the command, which runs them where it finds them.
 include(CheckLanguage)
@@ -33,6 +33,7 @@ if(CMAKE_CXX_COMPILER)
   endif()
   if(TALUS_PEER_BULLET_FOUND)
     talus_add_peer(bullet bullet.cpp PkgConfig::TALUS_PEER_BULLET)
+    talus_add_peer(bullet-heap bullet_heap.cpp PkgConfig::TALUS_PEER_BULLET)
   else()
     list(APPEND missing libbullet-dev)
   endif()
@@ -58,8 +59,8 @@ endif()
 
 string(REPLACE ";" ", " remedy "${missing}")
 if(peers)
-  talus_feature("peers" ON "talus bench broad: other libraries" "")
+  talus_feature("peers" ON "talus bench broad, ccp: other libraries" "")
 endif()
 if(missing)
-  talus_feature("more peers" OFF "talus bench broad: other libraries" "${remedy}")
+  talus_feature("more peers" OFF "talus bench broad, ccp: other libraries" "${remedy}")
 endif()

@@ -214,6 +214,7 @@ static talus_status add_fill(builder *b, const tl_scene_fill *fill) {
   def.body.rotation = quat_of(&fill->rotation);
   def.body.velocity = vec3(fill->velocity);
   def.body.spin = vec3(fill->spin);
+  def.body.kind = fill->fixed ? TALUS_FIXED : TALUS_FREE;
   def.in = region_of(&fill->in, map_of(map, "in"));
   def.count = fill->count;
   def.fraction = fill->fraction;

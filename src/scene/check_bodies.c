@@ -235,6 +235,12 @@ static void check_fill(tl_checker *checker, tl_node_id node, tl_scene_fill *fill
   note_group(checker, fill->group);
   tl_check_region(checker, node, "in", &fill->in, path);
   check_size(checker, node, &fill->size, path);
+  static const char *const state[] = {"velocity", "spin"};
+  const double *const values[] = {fill->velocity, fill->spin};
+  for (int i = 0; i < 2; ++i)
+    if (fill->fixed && tl_object_good(&tl_schema_fill, fill, state[i]) && !is_zero(values[i]))
+      tl_problem_add(checker->problems, tl_check_mark(checker, node, state[i]),
+                     "%s.%s is of bodies that are fixed; expected none", path, state[i]);
 }
 
 void tl_check_bodies(tl_checker *checker) {

@@ -142,6 +142,7 @@ typedef struct tl_scene_fill {
   tl_scene_size size;
   tl_scene_rotation rotation;
   double velocity[3], spin[3];
+  bool fixed;
   char *group;
   uint64_t seed;
   bool allow_fewer;

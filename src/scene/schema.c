@@ -492,6 +492,8 @@ const tl_map tl_schema_fill = {
         {ROTATIONS_KEY},
         {VELOCITY_KEY},
         {SPIN_KEY},
+        {KEY(OWNER, fixed, FLAG), .fallback = "false", .example = "true",
+         .help = "none of them ever moves: a rough bed"},
         {GROUP_KEY},
         {SEED_KEY},
         {KEY(OWNER, allow_fewer, FLAG), .fallback = "false", .example = "true",

@@ -178,9 +178,9 @@ static void note_bodies(finder *f) {
              body->name   ? body->name
              : body->fill ? ".fill"
                           : "");
-    if (body->fill)
+    if (body->fill && !body->fill->fixed)
       note_fill(f, body->fill, who);
-    else if (!body->from && !body->fixed && !body->motion)
+    else if (!body->fill && !body->from && !body->fixed && !body->motion)
       note_body(f, body, who);
   }
 }

@@ -23,7 +23,8 @@ def probe(folder, name):
 
 def test_the_command_has_the_scenes_of_this_tree():
     assert [line.split()[0] for line in talus("scenes").stdout.splitlines()] == SCENES
-    assert {"pour", "rain", "stack", "incline", "billiards", "periodic-shear", "hopper"} <= set(SCENES)
+    assert {"pour", "rain", "stack", "incline", "billiards", "periodic-shear", "hopper",
+            "silo", "tank", "packing", "column-collapse", "wall"} <= set(SCENES)
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -52,6 +53,73 @@ def test_the_hopper_does_not_leak(tmp_path):
     assert fallen == pytest.approx(mass, rel=0.05)
     with open(out / "history.csv", encoding="utf-8") as file:
         assert {row["bodies"] for row in csv.DictReader(file)} == {"306"}  # none fell past the tray
+
+
+def test_the_silo_runs_out_at_a_steady_rate(tmp_path):
+    """1500 grains instead of 4000: they go through the hole and nowhere else."""
+    out = tmp_path / "out"
+    run("silo", out, "--set", "bodies.5.fill.count=1500", "--set",
+        "bodies.5.fill.in={box: [[-0.075, -0.075, 0], [0.075, 0.075, 0.16]]}", "--until", "0.6", "--quiet")
+    inside = [row["count"] for row in probe(out, "inside")]
+    assert inside[0] == pytest.approx(1500, abs=40) and inside[-1] < 1100
+    rows = probe(out, "outlet")
+    flow = [-row["mass_flow_z"] for row in rows if row["from"] > 0.19]
+    assert min(flow) > 0.6 and max(flow) < 2 * min(flow)
+    fallen = sum(-row["mass_flow_z"] * (row["to"] - row["from"]) for row in rows)
+    mass = 2500 * 4 / 3 * 3.14159265 * 0.005**3 * 1.01  # E[s^3] of 0.9 ... 1.1 is 1.01
+    assert fallen == pytest.approx((1500 - inside[-1]) * mass, rel=0.15)
+
+
+def test_the_tank_holds_until_its_gate_opens(tmp_path):
+    out = tmp_path / "out"
+    run("tank", out, "--set", "emit.0.rate=500", "--until", "1.6", "--quiet")
+    flow = probe(out, "outlet")
+    assert all(row["mass_flow_z"] == 0 for row in flow if row["to"] < 0.99)
+    assert sum(row["mass_flow_z"] for row in flow if row["from"] > 1.09) < -1
+    inside = {round(row["to"], 2): row["count"] for row in probe(out, "inside")}
+    assert inside[1.0] == pytest.approx(400, abs=1) and inside[1.6] < 350
+
+
+def test_the_packing_is_random_and_close(tmp_path):
+    """1000 grains in a bin of half the width, the fraction taken in its middle."""
+    out = tmp_path / "out"
+    run("packing", out, "--set", "bodies.1.fill.count=1000", "--set", "shapes.bin.container=[0.17, 0.17, 0.7]",
+        "--set", "shapes.lid.box=[0.165, 0.165, 0.03]", "--set", "bodies.2.mass=1",
+        "--set", "bodies.1.fill.in={box: [[-0.085, -0.085, 0], [0.085, 0.085, 0.6]]}",
+        "--set", "probes.0.region={box: [[-0.055, -0.055, 0.05], [0.055, 0.055, 0.15]]}", "--until", "0.5", "--quiet")
+    count = probe(out, "core")[-1]["count"]
+    assert 0.55 < count * 4.18879e-6 / (0.11 * 0.11 * 0.1) < 0.66
+
+
+def test_the_column_collapses_and_comes_to_rest(tmp_path):
+    """400 grains in a column of half the width."""
+    out = tmp_path / "out"
+    run("column-collapse", out, "--set", "shapes.walls.container=[0.1, 0.1, 1.5]", "--set", "bodies.3.fill.count=400",
+        "--set", "bodies.3.fill.in={box: [[-0.05, -0.05, 0.016], [0.05, 0.05, 0.7]]}",
+        "--set", "probes.0.region={box: [[-0.05, -0.05, 0], [0.05, 0.05, 1]]}", "--until", "1.6", "--quiet")
+    standing = {round(row["to"], 2): row for row in probe(out, "column")}
+    assert standing[0.48]["count"] > 399 and standing[1.6]["count"] < 250
+    rows = probe(out, "all")
+    assert max(row["energy"] for row in rows) > 0.1 and rows[-1]["energy"] < 1e-3  # J, of 2 kg
+    assert rows[-1]["count"] > 380  # few roll off the bed
+
+
+def test_the_wall_stands_until_it_is_hit(tmp_path):
+    out = tmp_path / "out"
+    run("wall", out, "--until", "0.7", "--quiet")
+    rows = probe(out, "wall")
+    standing = [row for row in rows if row["to"] < 0.245]
+    assert all(row["count"] == pytest.approx(52) for row in standing)
+    assert max(row["energy"] for row in standing) < 1e-2  # J, of 146 kg
+    assert max(row["energy"] for row in rows) > 20 and rows[-1]["count"] < 40
+
+
+def test_a_fill_can_be_fixed(tmp_path):
+    scene = tmp_path / "bed.yaml"
+    scene.write_text(BALL.replace("  - {name: ball", "  - fill: {shape: ball, count: 5, fixed: true, "
+                                  "in: {box: [[-1, -1, 1], [1, 1, 3]]}}\n  - {name: ball"))
+    done = talus("check", scene)
+    assert "7: 1 free, 6 fixed" in done.stdout and done.stderr == ""
 
 
 # ---- warnings ------------------------------------------------------------------------------------

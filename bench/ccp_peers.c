@@ -1,0 +1,204 @@
+/* The table `peers`: talus and other programs on the same settled heap, each with its largest step
+ * that still gives the right answer. */
+#include "ccp_peers.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct choice {
+  double dt;
+  int setting;
+} choice;
+
+/* Fastest first; the first that passes is the program's. Solvers: step and sweeps; 0 ends. */
+static const choice for_solvers[] = {{1e-2, 20},  {1e-2, 50}, {5e-3, 20},  {4e-3, 20},  {3e-3, 20},
+                                     {1e-2, 100}, {5e-3, 50}, {4e-3, 50},  {2e-3, 20},  {3e-3, 50},
+                                     {5e-3, 100}, {2e-3, 50}, {1e-3, 20},  {2e-3, 100}, {1e-3, 50},
+                                     {1e-3, 100}, {5e-4, 50}, {5e-4, 100}, {0, 0}};
+/* Bullet: every trial takes long. */
+static const choice for_bullet[] = {{2e-3, 20},   {1e-3, 20},   {1e-3, 50}, {5e-4, 20},
+                                    {2.5e-4, 20}, {2.5e-4, 50}, {1e-4, 20}, {0, 0}};
+/* Penalty methods: step and steps per collision, which make the stiffness: fewer are stiffer. */
+static const choice for_springs[] = {{3e-4, 6}, {2e-4, 6},  {1.5e-4, 6}, {1.2e-4, 6},
+                                     {1e-4, 6}, {1e-4, 10}, {7e-5, 6},   {7e-5, 10},
+                                     {5e-5, 6}, {5e-5, 10}, {3e-5, 10},  {0, 0}};
+
+static const struct {
+  const char *name, *program;
+  const choice *choices;
+  peer_run_fn *run;
+} peers[] = {
+    {"talus", NULL, for_solvers, peer_run_talus},
+    {"lammps-hooke", "lmp", for_springs, peer_run_lammps_hooke},
+    {"lammps-hertz", "lmp", for_springs, peer_run_lammps_hertz},
+    {"liggghts", "liggghts", for_springs, peer_run_liggghts},
+    {"bullet", NULL, for_bullet, peer_run_bullet},
+};
+#define PEERS (sizeof peers / sizeof *peers)
+
+const char *ccp_peer_name(size_t i) { return i < PEERS ? peers[i].name : NULL; }
+
+bool peer_passes(const peer_trial *trial) {
+  return trial->simulated > 0 && trial->overlap <= PEER_OVERLAP_MOST &&
+         fabs(trial->base_error) <= PEER_FORCE_MOST;
+}
+
+/* ---- the heap -------------------------------------------------------------------------------- */
+
+/* Settled by talus; every program goes on from there. */
+static bool make_heap(const ccp_bench *bench, size_t bodies, peer_heap *to) {
+  const ccp_options *options = &bench->options;
+  const long settle = options->settle > 0 ? options->settle : options->quick ? 100 : 500;
+  const ccp_recipe recipe = {
+      .bodies = bodies, .dt = 1e-3, .iterations = 50, .threads = options->threads};
+  ccp_heap heap;
+  *to = (peer_heap){.count = bodies,
+                    .threads = options->threads,
+                    .rest = options->quick ? 0.02 : 0.2,
+                    .measured = options->quick ? 0.02 : 0.1};
+  if (!ccp_heap_make(&recipe, &heap))
+    return false;
+  to->side = heap.side;
+  to->x = malloc(3 * bodies * sizeof *to->x);
+  talus_view view;
+  bool good = to->x != NULL;
+  if (!good)
+    fprintf(stderr, "talus bench ccp: out of memory\n");
+  good =
+      good && (talus_world_step(heap.world, (uint64_t)settle) == TALUS_OK || ccp_fail("settling"));
+  if (good && talus_view_map(heap.world, TALUS_FIELD_POSITION, TALUS_READ, &view) == TALUS_OK) {
+    /* The box is the first body. */
+    memcpy(to->x, (const double *)view.data + 3, 3 * bodies * sizeof *to->x);
+    good = talus_view_unmap(heap.world, &view) == TALUS_OK;
+  }
+  ccp_heap_free(&heap);
+  return good;
+}
+
+static bool make_folder(peer_heap *heap) {
+  const char *where = getenv("TMPDIR");
+  snprintf(heap->folder, sizeof heap->folder, "%s/talus-bench-XXXXXX",
+           where && *where ? where : "/tmp");
+  if (mkdtemp(heap->folder))
+    return true;
+  fprintf(stderr, "talus bench ccp: %s cannot be made\n", heap->folder);
+  return false;
+}
+
+static void remove_folder(const peer_heap *heap) {
+  static const char *const names[] = {"in.heap",   "heap.data",  "heap.bin",    "out.txt",
+                                      "final.txt", "log.lammps", "log.liggghts"};
+  char path[600];
+  for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+    snprintf(path, sizeof path, "%s/%s", heap->folder, names[i]);
+    unlink(path);
+  }
+  rmdir(heap->folder);
+}
+
+/* ---- trials ---------------------------------------------------------------------------------- */
+
+static bool is_here(const ccp_bench *bench, size_t bodies, size_t which) {
+  const char *wanted = bench->options.peer;
+  if (which > 0 && wanted && strcmp(wanted, peers[which].name) != 0)
+    return false;
+  if (peers[which].run == peer_run_bullet) /* minutes for each trial of more, unless asked for */
+    return peer_has_bullet(bench) && (bodies <= 20000 || wanted);
+  return !peers[which].program ||
+         (peer_has_program(peers[which].program) && peer_has_program("mpirun"));
+}
+
+static void print_trial(size_t bodies, const char *name, const peer_trial *trial, double talus,
+                        FILE *csv) {
+  const bool passes = peer_passes(trial);
+  printf("%8zu  %-13s %9.2e %8d %9ld %9.3f %9.3f %10.2e %11.5f %9.2f %s", bodies, name, trial->dt,
+         trial->setting, trial->steps, 100 * trial->overlap, 100 * trial->base_error,
+         trial->residual, trial->simulated, 1e-6 * trial->simulated / trial->dt * (double)bodies,
+         passes ? "yes" : "no ");
+  if (passes && talus > 0)
+    printf(" %7.1f", talus / trial->simulated);
+  putchar('\n');
+  fflush(stdout);
+  if (csv)
+    fprintf(csv, "%zu,%s,%g,%d,%ld,%g,%g,%g,%g,%d\n", bodies, name, trial->dt, trial->setting,
+            trial->steps, trial->overlap, trial->base_error, trial->residual, trial->simulated,
+            passes);
+}
+
+/* The first choice that passes; all that were tried are shown. */
+static bool find_step(const ccp_bench *bench, const peer_heap *heap, size_t which, double *best,
+                      FILE *csv) {
+  const double talus = best[0];
+  const int most = bench->options.quick ? 3 : INT_MAX;
+  int tried = 0;
+  for (const choice *c = peers[which].choices; c->dt > 0 && tried < most; ++c, ++tried) {
+    peer_trial trial = {.dt = c->dt, .setting = c->setting, .residual = NAN};
+    if (!peers[which].run(bench, heap, &trial))
+      trial.simulated = 0;
+    print_trial(heap->count, peers[which].name, &trial, which ? talus : 0, csv);
+    if (peer_passes(&trial)) {
+      best[which] = trial.simulated;
+      return true;
+    }
+  }
+  return true;
+}
+
+static bool run_heap(const ccp_bench *bench, size_t bodies, double *best, FILE *csv) {
+  peer_heap heap;
+  bool good = make_heap(bench, bodies, &heap) && make_folder(&heap);
+  for (size_t i = 0; i < PEERS && good; ++i) {
+    best[i] = NAN;
+    if (is_here(bench, bodies, i))
+      good = find_step(bench, &heap, i, best, csv);
+  }
+  if (*heap.folder)
+    remove_folder(&heap);
+  free(heap.x);
+  return good;
+}
+
+static bool draw(const ccp_bench *bench, const size_t *sizes, double best[][PEERS], int count) {
+  ccp_curve curves[PEERS];
+  for (size_t k = 0; k < PEERS; ++k) {
+    curves[k] = (ccp_curve){.colour = (int)k, .dashed = k > 0};
+    snprintf(curves[k].name, sizeof curves[k].name, "%s", peers[k].name);
+    for (int i = 0; i < count; ++i) {
+      curves[k].x[curves[k].points] = (double)sizes[i];
+      curves[k].y[curves[k].points++] = best[i][k];
+    }
+  }
+  char path[600];
+  snprintf(path, sizeof path, "%s/peers.svg", bench->folder);
+  if (ccp_plot(path, "A settled heap: simulated seconds per wall second", "spheres", "s/s", curves,
+               (int)PEERS))
+    return true;
+  fprintf(stderr, "talus bench ccp: %s could not be written\n", path);
+  return false;
+}
+
+bool ccp_peers(ccp_bench *bench) {
+  const size_t sizes[] = {bench->options.max < 20000 ? bench->options.max : 20000, 100000};
+  const int count = bench->options.max >= 100000 ? 2 : 1;
+  double best[2][PEERS];
+  FILE *csv;
+  if (!ccp_csv_open(bench, "peers",
+                    "bodies,program,dt,setting,steps,overlap,base_error,residual_rms,simulated_per_"
+                    "wall,passes",
+                    &csv))
+    return false;
+  printf("A settled heap in every program, %d threads or ranks: the first step that passes, i.e.\n"
+         "overlap at most 1 %% of the diameter, mean force on the box within 1 %% of the weight.\n"
+         "setting: sweeps, or steps per collision (penalty); s/s: simulated per wall second.\n"
+         "%8s  %-13s %9s %8s %9s %9s %9s %10s %11s %9s %s %7s\n",
+         bench->options.threads, "bodies", "program", "dt [s]", "setting", "steps", "overlap %",
+         "force %", "res rms", "s/s", "M steps/s", "pass", "talus x");
+  bool good = true;
+  for (int i = 0; i < count && good; ++i)
+    good = run_heap(bench, sizes[i], best[i], csv);
+  good = ccp_csv_close(csv) && good;
+  return good && (!bench->folder || draw(bench, sizes, best, count));
+}
