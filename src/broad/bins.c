@@ -2,6 +2,7 @@
 #include "broad/bins.h"
 
 #include "base/sort.h"
+#include "broad/packed.h"
 
 #define CHUNK        ((size_t)4096) /* boxes whose statistics are taken together */
 #define GRAIN        ((size_t)2048) /* boxes per parallel range elsewhere */
@@ -177,39 +178,55 @@ static uint32_t cell_count(const tl_bins_level *level) {
   return level->plane * (level->cells[2] + 1);
 }
 
-/* Makes the grid of a level. Its table of starts has at most 4 entries per box: cells are widened a
- * little for that; if it is not enough, the region is cut down to where most boxes are; and if they
- * are spread too thin for that, too, an entry stands for 2^shift cells in a row. */
-static void make_grid(const tl_bins *bins, const extent *e, uint32_t base, tl_bins_level *level) {
+/* The region that the grid of a level covers: all of its boxes; or, if that takes too many cells or
+ * too wide ones, where most boxes are. */
+static layout choose_region(const tl_bins *bins, const extent *e, const tl_bins_level *level,
+                            double most) {
   static const double nowhere[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
   static const double anywhere[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL};
-  const double wanted = 4.0 * e->count + 64;
-  const double most = wanted < MOST_CELLS ? wanted : MOST_CELLS;
-  for (int k = 0; k < 3; ++k)
-    level->reach[k] = e->edge[k] * (1 + SLACK);
-  layout grid = lay_out(&bins->images, e, level->reach, nowhere, anywhere);
-  if (grid.coarse || cells_in(&grid, MOST_STRETCH) > most) {
-    double lo[3], hi[3];
-    tl_bins_find_bulk(bins, lo, hi);
-    const layout cut = lay_out(&bins->images, e, level->reach, lo, hi);
-    if (grid.coarse || cells_in(&cut, 1) < cells_in(&grid, 1) / 8)
-      grid = cut;
-  }
-  double stretch = stretch_to(&grid, most);
-  if (stretch > MOST_STRETCH)
-    stretch = stretch_to(&grid, MOST_CELLS);
+  const layout grid = lay_out(&bins->images, e, level->reach, nowhere, anywhere);
+  if (!grid.coarse && cells_in(&grid, MOST_STRETCH) <= most)
+    return grid;
+  double lo[3], hi[3];
+  tl_bins_find_bulk(bins, lo, hi);
+  const layout cut = lay_out(&bins->images, e, level->reach, lo, hi);
+  return grid.coarse || cells_in(&cut, 1) < cells_in(&grid, 1) / 8 ? cut : grid;
+}
+
+static void set_grid(const layout *grid, double stretch, tl_bins_level *level) {
   for (int k = 0; k < 3; ++k) {
-    const double across = cells_along(&grid, k, stretch);
+    const double across = cells_along(grid, k, stretch);
     level->cells[k] = (uint32_t)across;
-    level->origin[k] = grid.lo[k];
-    level->inverse[k] = grid.periodic[k] ? across / grid.length[k] : 1 / (grid.width[k] * stretch);
-    level->wraps[k] = grid.periodic[k] && across >= 3;
-    level->images |= grid.periodic[k] && across < 3;
+    level->origin[k] = grid->lo[k];
+    level->inverse[k] =
+        grid->periodic[k] ? across / grid->length[k] : 1 / (grid->width[k] * stretch);
+    level->wraps[k] = grid->periodic[k] && across >= 3;
+    level->images |= grid->periodic[k] && across < 3;
   }
   level->row = level->cells[0] + 1;
   level->plane = level->row * (level->cells[1] + 1);
+}
+
+/* Makes the grid of a level. Its table of starts has at most 4 entries per box: cells are widened a
+ * little for that; if it is not enough, the region is cut down to where most boxes are; and if they
+ * are spread too thin for that, too, an entry stands for 2^shift cells in a row. Packed bins have
+ * wide cells, see packed.h. */
+static void make_grid(const tl_bins *bins, const extent *e, bool packed, uint32_t base,
+                      tl_bins_level *level) {
+  const double wanted = (packed ? 1 / TL_PACKED_CROWD : 4.0) * e->count + 64;
+  const double most = wanted < MOST_CELLS ? wanted : MOST_CELLS;
+  for (int k = 0; k < 3; ++k) {
+    level->lo[k] = e->lo[k];
+    level->hi[k] = e->hi[k];
+    level->reach[k] = e->edge[k] * (1 + SLACK);
+  }
+  const layout grid = choose_region(bins, e, level, most);
+  double stretch = stretch_to(&grid, most);
+  if (stretch > MOST_STRETCH && !packed)
+    stretch = stretch_to(&grid, MOST_CELLS);
+  set_grid(&grid, stretch, level);
   level->base = base;
-  while ((double)(cell_count(level) >> level->shift) > most)
+  while (!packed && (double)(cell_count(level) >> level->shift) > most)
     level->shift++;
 }
 
@@ -349,6 +366,19 @@ static talus_status find_pairs(tl_bins *bins, tl_pairs *pairs) {
   return TALUS_OK;
 }
 
+static void make_grids(tl_bins *bins, const extent *extents, bool packed) {
+  uint32_t first = 0, base = 0;
+  for (int l = 0; l <= bins->levels; ++l) {
+    tl_bins_level *level = &bins->level[l];
+    *level = (tl_bins_level){.first = first, .count = extents[l].count, .base = base};
+    first += level->count;
+    if (l == bins->levels)
+      break;
+    make_grid(bins, &extents[l], packed, base, level);
+    base += cell_count(level);
+  }
+}
+
 talus_status tl_bins_find_pairs(const tl_model *model, const tl_scope *scope,
                                 const talus_box *boxes, tl_pairs *pairs) {
   tl_bins bins = {.model = model, .scope = scope, .boxes = boxes, .images = tl_images_of(model)};
@@ -357,18 +387,16 @@ talus_status tl_bins_find_pairs(const tl_model *model, const tl_scope *scope,
     return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu bodies are more than bins can number (%u)",
                    model->bodies, TL_BINS_STATIC - 1);
   TL_TRY(survey(&bins, extents));
-  uint32_t first = 0, base = 0;
-  for (int l = 0; l <= bins.levels; ++l) {
-    tl_bins_level *level = &bins.level[l];
-    level->first = first;
-    level->count = extents[l].count;
-    level->base = base;
-    first += level->count;
-    if (l == bins.levels)
-      break;
-    make_grid(&bins, &extents[l], base, level);
-    base += cell_count(level);
+  if (!bins.images.any) {
+    const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+    bool crowded;
+    make_grids(&bins, extents, true);
+    TL_TRY(tl_packed_find_pairs(&bins, pairs, &crowded));
+    if (!crowded)
+      return TALUS_OK;
+    tl_arena_release(scope->arena, mark);
   }
+  make_grids(&bins, extents, false);
   TL_TRY(sort_into_cells(&bins));
   return find_pairs(&bins, pairs);
 }
