@@ -6,6 +6,7 @@
 
 #include "base/sort.h"
 #include "broad/kdtree.h"
+#include "broad/packed.h"
 #include "world.h"
 
 /* ---- random scenes of every kind ------------------------------------------------------------ */
@@ -79,6 +80,68 @@ TEST(large_scenes_agree) {
   }
   CHECK(check_as_bins(s) > 100000);
 }
+
+/* ---- packed bins ---------------------------------------------------------------------------- */
+
+/* Pairs of bins in a mode; sorted, in the arena. */
+static tl_pairs pairs_in_mode(scene *s, tl_packed_mode mode, int threads) {
+  const tl_scope scope = scope_of(s);
+  tl_pairs pairs;
+  s->model.par.threads = threads;
+  tl_packed_mode_of_tests = mode;
+  const talus_status status =
+      tl_broad_find_pairs(TALUS_BROAD_BINS, &s->model, &scope, s->boxes, &pairs);
+  tl_packed_mode_of_tests = TL_PACKED_BEST;
+  CHECK_OK(status);
+  return pairs;
+}
+
+static bool are_equal(tl_pairs a, tl_pairs b) {
+  return a.count == b.count &&
+         (a.count == 0 || memcmp(a.data, b.data, a.count * sizeof *a.data) == 0);
+}
+
+/* Frees the scene. */
+static size_t check_modes(scene *s) {
+  const tl_pairs want = pairs_in_mode(s, TL_PACKED_NEVER, 1);
+  const bool portable = are_equal(want, pairs_in_mode(s, TL_PACKED_PORTABLE, 2));
+  const bool best = are_equal(want, pairs_in_mode(s, TL_PACKED_BEST, 3));
+  const size_t pairs = want.count;
+  free_scene(s);
+  CHECK(portable);
+  CHECK(best);
+  return pairs;
+}
+
+TEST(bins_find_the_same_pairs_with_and_without_numbers_and_vectors) {
+  size_t pairs = 0;
+  for (uint64_t seed = 1; seed <= 400; ++seed)
+    pairs += check_modes(random_scene(90000 + seed));
+  CHECK(pairs > 10000);
+}
+
+/* Many boxes of whole numbers: corners that are equal are equal as packed numbers, too, and so are
+ * some that are not. */
+TEST(bins_find_the_same_pairs_of_boxes_that_touch) {
+  const size_t across = 14;
+  scene *s = new_scene(across * across * across);
+  for (size_t i = 0; i < across * across * across; ++i) {
+    const double x = (double)(i % across), y = (double)(i / across % across);
+    const double z = (double)(i / across / across);
+    const double more = i % 7 == 0 ? 0x1p-50 : 0;
+    s->boxes[i] = (talus_box){{x, y, z}, {x + 1 + more, y + 1, z + 1 - more}};
+  }
+  const size_t pairs = check_modes(s);
+  CHECK_MSG(pairs > 20000, "%zu pairs", pairs);
+}
+
+TEST(bins_find_the_same_pairs_of_many_sizes_with_and_without_numbers) {
+  CHECK(check_modes(uneven_scene(4, 20000, 1, 0.3)) > 10000);
+  CHECK(check_modes(uneven_scene(5, 20000, 100, 0.3)) > 3000);
+  CHECK(check_modes(uneven_scene(6, 20000, 1e4, 0.3)) > 3000);
+}
+
+/* ---- large scenes, periodic ------------------------------------------------------------------ */
 
 TEST(large_periodic_scenes_agree) {
   for (unsigned axes = 1; axes < 8; axes += 2) {

@@ -387,7 +387,7 @@ talus_status tl_bins_find_pairs(const tl_model *model, const tl_scope *scope,
     return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu bodies are more than bins can number (%u)",
                    model->bodies, TL_BINS_STATIC - 1);
   TL_TRY(survey(&bins, extents));
-  if (!bins.images.any) {
+  if (!bins.images.any && tl_packed_mode_of_tests != TL_PACKED_NEVER) {
     const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
     bool crowded;
     make_grids(&bins, extents, true);

@@ -3,7 +3,13 @@
 
 #define BUCKET_BOXES ((size_t)1500) /* about, as long as there are enough buckets */
 #define RANGE        0x1p30
-#define MOST_TESTS   48.0 /* of sixteen boxes each, per box: more is a crowd */
+#define MOST_TESTS   48.0 /* of eight boxes each, per box: more is a crowd */
+
+tl_packed_mode tl_packed_mode_of_tests = TL_PACKED_BEST;
+
+static bool has_avx512(void) {
+  return tl_packed_mode_of_tests == TL_PACKED_BEST && tl_packed_has_avx512();
+}
 
 /* ---- maps ----------------------------------------------------------------------------------- */
 
@@ -134,12 +140,13 @@ static void sort_bucket(const tl_packed *packed, size_t bucket, size_t begin, si
       packed->high[k][to] = from->high[k];
     }
     packed->who[to] = from->who;
+    packed->key[to] = from->key;
   }
 }
 
 static void sort_worker(void *context, tl_team *team, int w, int workers) {
   const tl_packed *packed = context;
-  const bool fast = tl_packed_has_avx512();
+  const bool fast = has_avx512();
   const size_t begin = part_begin(packed->count, w, workers);
   const size_t end = part_begin(packed->count, w + 1, workers);
   size_t *own = packed->of_bucket + (size_t)w * TL_PACKED_COUNTS;
@@ -183,6 +190,7 @@ static talus_status sort(tl_packed *packed) {
     memset(packed->low[k] + n, 0, TL_PACKED_LANES * sizeof *packed->low[k]);
     memset(packed->high[k] + n, 0, TL_PACKED_LANES * sizeof *packed->high[k]);
   }
+  TL_TAKE(arena, n, &packed->key);
   TL_TAKE(arena, n + TL_PACKED_LANES, &packed->who);
   memset(packed->who + n, 0, TL_PACKED_LANES * sizeof *packed->who);
   const tl_arena_mark mark = tl_arena_get_mark(arena);
@@ -197,7 +205,7 @@ static talus_status sort(tl_packed *packed) {
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-/* Tests of sixteen boxes that the own levels take, about. */
+/* Tests of eight boxes that the own levels take, about. */
 static double count_tests(void *context, size_t begin, size_t end) {
   const tl_packed *packed = context;
   double tests = 0;
@@ -211,10 +219,8 @@ static double count_tests(void *context, size_t begin, size_t end) {
 static void make_blocks(tl_packed *packed) {
   const tl_bins *bins = packed->bins;
   for (int l = 0; l <= bins->levels; ++l) {
-    const uint32_t base = bins->level[l].base;
-    const size_t cells = l < bins->levels ? bins->level[l + 1].base - base : 1;
-    const size_t size = tl_packed_block_cells(l);
-    packed->first_block[l + 1] = packed->first_block[l] + (cells + size - 1) / size;
+    const size_t size = tl_bins_block_size(l), n = bins->level[l].count;
+    packed->first_block[l + 1] = packed->first_block[l] + (n + size - 1) / size;
   }
 }
 
@@ -235,6 +241,6 @@ talus_status tl_packed_find_pairs(const tl_bins *bins, tl_pairs *pairs, bool *cr
   if (*crowded)
     return TALUS_OK;
   make_blocks(&packed);
-  tl_search_fn *search = tl_packed_has_avx512() ? tl_packed_search_avx512 : tl_packed_search;
+  tl_search_fn *search = has_avx512() ? tl_packed_search_avx512 : tl_packed_search;
   return tl_search(par, arena, packed.first_block[bins->levels + 1], search, &packed, pairs);
 }

@@ -4,8 +4,8 @@
  * A map that never decreases turns coordinates into numbers below 2^30. Where the numbers of two
  * boxes overlap strictly so do the boxes, where they miss so do the boxes; only where two numbers
  * are equal the boxes themselves have to be asked. So nothing but numbers is sorted and searched:
- * 24 bytes of a box instead of 48, sixteen boxes at a time. As sixteen tests cost as much as one,
- * cells are made so wide that the three of a row hold about ten boxes, which also makes the table
+ * 24 bytes of a box instead of 48, eight boxes at a time. As eight tests cost as much as one,
+ * cells are made so wide that the three of a row hold about three boxes, which also makes the table
  * of cells small.
  *
  * Stages: cells and a histogram of buckets (runs of cells); records (numbers, cell, member) are
@@ -17,9 +17,9 @@
 #include "broad/bins.h"
 #include "broad/search.h"
 
-#define TL_PACKED_LANES   16
+#define TL_PACKED_LANES   8
 #define TL_PACKED_BITS    30
-#define TL_PACKED_CROWD   3.0 /* boxes to a cell */
+#define TL_PACKED_CROWD   1.0 /* boxes to a cell */
 #define TL_PACKED_BUCKETS 2048
 #define TL_PACKED_COUNTS  (TL_PACKED_BUCKETS + 1) /* the wide ones are a bucket of their own */
 
@@ -65,19 +65,21 @@ typedef struct tl_packed {
   /* Sorted. */
   uint32_t *start;           /* of each cell; two more at the end */
   int32_t *low[3], *high[3]; /* and LANES more at the end */
-  uint32_t *who;
+  uint32_t *who, *key;
 
   size_t first_block[TL_BINS_LEVELS + 2]; /* of each level, of the wide ones, and the end */
 } tl_packed;
-
-/* Cells of a block of the search. */
-static inline size_t tl_packed_block_cells(int level) { return level == 0 ? 256 : 16; }
 
 /* Adds boxes [begin, end) to a worker's counts of the buckets; spreads them. */
 typedef void tl_packed_spread_fn(const tl_packed *packed, size_t begin, size_t end, size_t *next);
 tl_packed_spread_fn tl_packed_count, tl_packed_spread;
 /* All pairs of a block: tl_search_fn with a tl_packed. */
 tl_search_fn tl_packed_search;
+
+/* For tests: what is done on machines without AVX-512, and in scenes that are not for packed bins,
+ * everywhere. */
+typedef enum tl_packed_mode { TL_PACKED_BEST, TL_PACKED_PORTABLE, TL_PACKED_NEVER } tl_packed_mode;
+extern tl_packed_mode tl_packed_mode_of_tests;
 
 /* The same with AVX-512, where the processor has it. */
 bool tl_packed_has_avx512(void);

@@ -12,7 +12,6 @@
 #endif
 
 #define TL_PACKED_BUFFER 512 /* pairs */
-#define TL_PACKED_RUNS   5   /* own cell and the next, and three cells of four rows */
 
 /* Where a block's pairs go: a few at a time. */
 typedef struct tl_packed_out {
@@ -62,7 +61,8 @@ static inline bool tl_packed_overlap(const tl_packed *packed, uint32_t who_a, ui
   return tl_span3_overlap(&p, &q);
 }
 
-static inline void tl_packed_put_touching(tl_packed_out *out, uint32_t p, uint32_t q, unsigned touch) {
+static inline void tl_packed_put_touching(tl_packed_out *out, uint32_t p, uint32_t q,
+                                          unsigned touch) {
   const uint32_t *who = out->packed->who;
   for (; touch != 0; touch &= touch - 1) {
     const uint32_t other = who[q + (uint32_t)tl_lowest_bit(touch)];

@@ -1,19 +1,15 @@
-/* The search through packed bins, for any way of testing sixteen boxes at a time. The includer
- * defines
- *   LANES_SET            what is loaded of sixteen boxes in a row
- *   load_lanes(packed, q, set)
- *   test_lanes(packed, p, set, sure, touch)   one bit for each box that overlaps p for sure, or
- *                                             perhaps: some numbers are equal
- *   search_near(out, first, last, begin, length)   boxes [first, last) of a cell against their
- *                        neighbours, five runs of which the first begins with them; false: not
- *                        done, the runs are too long for it
+/* The search through packed bins, for any way of testing eight boxes at a time. The includer has
+ *   test_lanes(packed, p, q, &sure, &touch)   box p against eight at q: one bit for each that
+ *                        overlaps for sure, or perhaps: some numbers are equal
+ *   search_near(out, level, first, last)      boxes [first, last) of a level against those of its
+ *                        own level; search_rows does it for one
  *   SEARCH               the name of the search
  * Pairs are met as bins_search.c says. */
 
-/* Box p against those of the sixteen at q that mask has. */
-TL_LANES_INLINE void test(tl_packed_out *out, uint32_t p, uint32_t q, const LANES_SET *set, unsigned mask) {
+/* Box p against those of the eight at q that mask has. */
+TL_LANES_INLINE void test(tl_packed_out *out, uint32_t p, uint32_t q, unsigned mask) {
   unsigned sure, touch;
-  test_lanes(out->packed, p, set, &sure, &touch);
+  test_lanes(out->packed, p, q, &sure, &touch);
   sure &= mask;
   touch &= mask;
   if ((sure | touch) == 0)
@@ -28,30 +24,13 @@ TL_LANES_INLINE void test(tl_packed_out *out, uint32_t p, uint32_t q, const LANE
 }
 
 TL_LANES_INLINE unsigned mask_of(uint32_t n) {
-  return n >= TL_PACKED_LANES ? 0xffffu : (1u << n) - 1;
+  return n >= TL_PACKED_LANES ? 0xffu : (1u << n) - 1;
 }
 
-/* Boxes [first, last) against those of a run behind all of them, or elsewhere. */
-TL_LANES_INLINE void test_run(tl_packed_out *out, uint32_t first, uint32_t last, uint32_t begin, uint32_t end) {
-  for (uint32_t q = begin; q < end; q += TL_PACKED_LANES) {
-    LANES_SET set;
-    load_lanes(out->packed, q, &set);
-    const unsigned mask = mask_of(end - q);
-    for (uint32_t p = first; p < last; ++p)
-      test(out, p, q, &set, mask);
-  }
-}
-
-/* Boxes [first, last) against those of a run that begins with them: each against those behind it.
- */
-TL_LANES_INLINE void test_own(tl_packed_out *out, uint32_t first, uint32_t last, uint32_t end) {
-  for (uint32_t q = first; q < end; q += TL_PACKED_LANES) {
-    LANES_SET set;
-    load_lanes(out->packed, q, &set);
-    const unsigned mask = mask_of(end - q);
-    for (uint32_t p = first; p < last && p < q + TL_PACKED_LANES; ++p)
-      test(out, p, q, &set, p < q ? mask : mask & (0xfffeu << (p - q)));
-  }
+/* Box p against those of a run. */
+TL_LANES_INLINE void test_run(tl_packed_out *out, uint32_t p, uint32_t begin, uint32_t end) {
+  for (uint32_t q = begin; q < end; q += TL_PACKED_LANES)
+    test(out, p, q, mask_of(end - q));
 }
 
 static uint32_t clamp_cell(double t, uint32_t cells) {
@@ -83,32 +62,30 @@ static void search_finer(tl_packed_out *out, uint32_t p, const tl_bins_level *le
   for (uint32_t z = from[2]; z <= to[2]; ++z)
     for (uint32_t y = from[1]; y <= to[1]; ++y) {
       const uint32_t *row = start + (z * level->plane + y * level->row);
-      test_run(out, p, p + 1, row[from[0]], row[to[0] + 1]);
+      test_run(out, p, row[from[0]], row[to[0] + 1]);
     }
 }
 
-/* The boxes of a cell that has some. */
-TL_LANES_INLINE void search_cell(tl_packed_out *out, int l, uint32_t cell) {
-  const tl_packed *packed = out->packed;
-  const tl_bins *bins = packed->bins;
+/* Box p against its neighbours: those behind it in the own cell, the next cell, and three cells of
+ * four rows. */
+static void search_rows(tl_packed_out *out, uint32_t p, const tl_bins_level *level) {
+  const uint32_t *own = out->packed->start + out->packed->key[p];
+  const uint32_t next[4] = {level->row, level->plane - level->row, level->plane,
+                            level->plane + level->row};
+  test_run(out, p, p + 1, own[2]);
+  for (int r = 0; r < 4; ++r)
+    test_run(out, p, (own + next[r])[-1], own[next[r] + 2]);
+}
+
+static void search_block(tl_packed_out *out, int l, uint32_t first, uint32_t last) {
+  const tl_bins *bins = out->packed->bins;
   const tl_bins_level *level = &bins->level[l], *wide = &bins->level[bins->levels];
-  const uint32_t *own = packed->start + cell, *a = own + level->row;
-  const uint32_t *b = own + (level->plane - level->row), *c = own + level->plane;
-  const uint32_t *d = c + level->row;
-  const uint32_t first = own[0], last = own[1];
-  const uint32_t begin[TL_PACKED_RUNS] = {first, a[-1], b[-1], c[-1], d[-1]};
-  const uint32_t length[TL_PACKED_RUNS] = {own[2] - first, a[2] - a[-1], b[2] - b[-1], c[2] - c[-1],
-                                 d[2] - d[-1]};
-  if (!search_near(out, first, last, begin, length)) {
-    test_own(out, first, last, own[2]);
-    for (int r = 1; r < TL_PACKED_RUNS; ++r)
-      test_run(out, first, last, begin[r], begin[r] + length[r]);
-  }
-  if (wide->count > 0)
-    test_run(out, first, last, wide->first, wide->first + wide->count);
-  for (int finer = 0; finer < l; ++finer)
-    for (uint32_t p = first; p < last; ++p)
+  search_near(out, level, first, last);
+  for (uint32_t p = first; p < last && (l > 0 || wide->count > 0); ++p) {
+    test_run(out, p, wide->first, wide->first + wide->count);
+    for (int finer = 0; finer < l; ++finer)
       search_finer(out, p, &bins->level[finer]);
+  }
 }
 
 void SEARCH(const void *context, size_t block, tl_catch *to) {
@@ -119,19 +96,14 @@ void SEARCH(const void *context, size_t block, tl_catch *to) {
   int l = 0;
   while (block >= packed->first_block[l + 1])
     l++;
-  if (l == bins->levels) {
-    const tl_bins_level *wide = &bins->level[l];
-    for (uint32_t p = wide->first; p < wide->first + wide->count; ++p)
-      test_run(&out, p, p + 1, p + 1, wide->first + wide->count);
-    tl_packed_flush(&out);
-    return;
-  }
-  const size_t size = tl_packed_block_cells(l);
-  const uint32_t first = bins->level[l].base + (uint32_t)((block - packed->first_block[l]) * size);
-  const uint32_t end = bins->level[l + 1].base;
+  const tl_bins_level *level = &bins->level[l];
+  const size_t size = tl_bins_block_size(l), begin = (block - packed->first_block[l]) * size;
+  const uint32_t first = level->first + (uint32_t)begin, end = level->first + level->count;
   const uint32_t last = end - first < size ? end : first + (uint32_t)size;
-  for (uint32_t cell = first; cell < last; ++cell)
-    if (packed->start[cell] < packed->start[cell + 1])
-      search_cell(&out, l, cell);
+  if (l < bins->levels)
+    search_block(&out, l, first, last);
+  else
+    for (uint32_t p = first; p < last; ++p)
+      test_run(&out, p, p + 1, end);
   tl_packed_flush(&out);
 }
