@@ -288,6 +288,28 @@ TEST(the_order_kept_by_the_sweep_changes_no_pair) {
   free_scene(s);
 }
 
+TEST(a_tree_that_is_kept_is_fitted_to_little_motion_and_made_anew_after_much) {
+  tl_random r = random_for(61);
+  tl_broad_cache cache = {0};
+  scene *s = new_scene(1500);
+  fill_uniform(s, &r, 0, 12, 1.0);
+  make_plane(s, 5);
+  for (int step = 0; step < 24; ++step) {
+    const uint64_t before = cache.tree.rebuilds;
+    const bool jump = step == 12, fewer = step == 18;
+    if (step > 0)
+      move_all(s, &r, jump ? 12 : 0.01);
+    if (fewer)
+      s->count -= 7;
+    const char *problem = cached_disagreement(s, TALUS_BROAD_BVH, &cache);
+    CHECK_MSG(problem == NULL, "step %d: %s", step, problem);
+    CHECK_MSG((cache.tree.rebuilds > before) == (step == 0 || jump || fewer), "step %d: %llu", step,
+              (unsigned long long)cache.tree.rebuilds);
+  }
+  tl_broad_cache_free(&cache);
+  free_scene(s);
+}
+
 TEST(pairs_with_a_skin_are_those_without_whatever_moves) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     tl_random r = random_for(7000 + seed);

@@ -182,6 +182,7 @@ void tl_broad_forget(tl_broad_cache *cache) { cache->valid = false; }
 
 void tl_broad_cache_free(tl_broad_cache *cache) {
   tl_array_free(&cache->order);
+  tl_array_free(&cache->tree.order);
   tl_array_free(&cache->grown);
   tl_array_free(&cache->candidates);
   cache->valid = false;
