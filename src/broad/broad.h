@@ -45,7 +45,8 @@ typedef struct tl_broad_cache {
   size_t ignored;            /* pairs of groups that were ignored then */
   TL_ARRAY(talus_box) grown; /* boxes by then, and half the skin on every side */
   TL_ARRAY(tl_pair) candidates;
-  uint64_t renewals; /* how often they were found anew */
+  TL_ARRAY(size_t) first; /* of the candidates of each block of bodies */
+  uint64_t renewals;      /* how often they were found anew */
 } tl_broad_cache;
 
 /* Bodies came, went or changed places, or a mask was changed: candidates are to be found anew. */

@@ -4,9 +4,10 @@
  * the one below in one parallel loop. Size goes first because one large box among small neighbours
  * would make all nodes above it large (Vinkler, Bittner and Havran 2017 put it into the code, too).
  *
- * The order can be kept: as long as boxes move little, the nodes are fitted to them anew and nothing
- * is sorted. Leaves grow as neighbours part; when they are LOOSE times as large, compared to the
- * boxes in them, as when they were made, the order is made anew. Any order gives the same pairs.
+ * The order can be kept: as long as boxes move little, the nodes are fitted to them anew and
+ * nothing is sorted. Leaves grow as neighbours part; when they are LOOSE times as large, compared
+ * to the boxes in them, as when they were made, the order is made anew. Any order gives the same
+ * pairs.
  *
  * Every leaf goes down the tree for the leaves that are not before it and overlap it: its entries
  * are neighbours, so they share the way. */
@@ -192,7 +193,8 @@ static talus_status keep(tree *t, tl_bvh_kept *kept) {
   return find_looseness(t, &kept->looseness);
 }
 
-/* ---- the tree --------------------------------------------------------------------------------- */
+/* ---- the tree ---------------------------------------------------------------------------------
+ */
 
 /* Numbers that are fine beside small boxes; of points, beside the distance between them. */
 static void choose_numbers(tree *t) {
