@@ -1,13 +1,7 @@
-#if defined(__linux__)
-#define _DEFAULT_SOURCE /* madvise, MADV_HUGEPAGE */
-#endif
 #include "base/memory.h"
 
 #include <stdatomic.h>
 #include <stdint.h>
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
 
 /* Under AddressSanitizer, arena memory that nobody holds is poisoned, so that a stage that reads
  * scratch it has released, or runs past its end, is caught as it would be on the heap. */
@@ -31,8 +25,6 @@
 #define ALIGNMENT   ((size_t)64) /* a cache line, and the widest vector register */
 #define PAGE        ((size_t)4096)
 #define FIRST_CHUNK ((size_t)1 << 16)
-#define HUGE_PAGE   ((size_t)1 << 21)
-#define LARGE       ((size_t)1 << 23) /* bytes of a block from which on it has huge pages */
 
 static size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -55,21 +47,6 @@ static void count_given(size_t bytes) {
   atomic_fetch_sub_explicit(&bytes_held, bytes, memory_order_relaxed);
 }
 
-/* Large blocks are on pages of 2 MiB where the system has them for who asks: sorting a million
- * boxes into bins writes to a thousand places in turn, more than there are pages of 4 KiB in the
- * TLB. */
-static void *allocate(size_t bytes) {
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-  if (bytes >= LARGE) {
-    void *block = aligned_alloc(HUGE_PAGE, round_up(bytes, ALIGNMENT));
-    if (block)
-      (void)madvise(block, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
-    return block;
-  }
-#endif
-  return aligned_alloc(ALIGNMENT, round_up(bytes, ALIGNMENT));
-}
-
 talus_status tl_resize(void **block, size_t old_bytes, size_t bytes) {
   TL_ASSERT((*block == NULL) == (old_bytes == 0));
   if (bytes == old_bytes)
@@ -78,7 +55,7 @@ talus_status tl_resize(void **block, size_t old_bytes, size_t bytes) {
   if (bytes > 0) {
     /* No object can be larger than PTRDIFF_MAX; below that the rounding cannot overflow. */
     if (bytes <= (size_t)PTRDIFF_MAX - ALIGNMENT)
-      fresh = allocate(bytes);
+      fresh = aligned_alloc(ALIGNMENT, round_up(bytes, ALIGNMENT));
     if (!fresh)
       return tl_fail(TALUS_ERROR_MEMORY,
                      "out of memory: could not get %zu bytes (%zu are held); use fewer bodies or "

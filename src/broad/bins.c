@@ -1,6 +1,8 @@
 /* From boxes to sorted bins: sizes, grids, cells, sort. See bins.h for the idea. */
 #include "broad/bins.h"
 
+#include <time.h>
+
 #include "base/sort.h"
 #include "broad/packed.h"
 
@@ -10,6 +12,16 @@
 #define MOST_ACROSS  0x1p24         /* cells along an axis: rounding stays far below SLACK */
 #define SLACK        0x1p-16        /* cells are this much wider than boxes, against rounding */
 #define MOST_STRETCH 1.6 /* cells are widened by no more than this to get a smaller table */
+
+tl_bins_stages *tl_bins_stages_of_bench;
+
+static double now(void) {
+  struct timespec t;
+  if (!tl_bins_stages_of_bench)
+    return 0;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static size_t count_pieces(size_t n, size_t size) { return (n + size - 1) / size; }
 
@@ -24,7 +36,10 @@ typedef struct extent {
 
 typedef struct chunk {
   union {
-    uint32_t of_class[TL_BINS_CLASSES + 1];
+    struct {
+      uint32_t of_class[TL_BINS_CLASSES + 1];
+      extent all;
+    };
     extent of_level[TL_BINS_LEVELS + 1];
   };
 } chunk;
@@ -33,18 +48,6 @@ typedef struct survey_work {
   const tl_bins *bins;
   chunk *chunks;
 } survey_work;
-
-static void count_classes(void *context, size_t begin, size_t end) {
-  const survey_work *work = context;
-  const tl_bins *bins = work->bins;
-  for (size_t c = begin; c < end; ++c) {
-    uint32_t *count = work->chunks[c].of_class;
-    const size_t last = c * CHUNK + CHUNK;
-    memset(count, 0, sizeof work->chunks[c].of_class);
-    for (size_t i = c * CHUNK; i < bins->scope->count && i < last; ++i)
-      count[tl_bins_class_of(&bins->boxes[i])]++;
-  }
-}
 
 static extent no_extent(void) {
   const double inf = HUGE_VAL;
@@ -68,6 +71,22 @@ static inline void add_box(extent *to, const talus_box *b) {
   add_extent(to, &one);
 }
 
+static void count_classes(void *context, size_t begin, size_t end) {
+  const survey_work *work = context;
+  const tl_bins *bins = work->bins;
+  for (size_t c = begin; c < end; ++c) {
+    uint32_t *count = work->chunks[c].of_class;
+    const size_t last = c * CHUNK + CHUNK;
+    extent all = no_extent(); /* a local one stays in registers */
+    memset(count, 0, sizeof work->chunks[c].of_class);
+    for (size_t i = c * CHUNK; i < bins->scope->count && i < last; ++i) {
+      count[tl_bins_class_of(&bins->boxes[i])]++;
+      add_box(&all, &bins->boxes[i]);
+    }
+    work->chunks[c].all = all;
+  }
+}
+
 static void measure_levels(void *context, size_t begin, size_t end) {
   const survey_work *work = context;
   const tl_bins *bins = work->bins;
@@ -88,6 +107,14 @@ static void measure_levels(void *context, size_t begin, size_t end) {
   }
 }
 
+/* Whether all boxes are in one level. */
+static bool is_even(const tl_bins *bins, const uint32_t count[TL_BINS_CLASSES + 1]) {
+  for (int k = 0; k <= TL_BINS_CLASSES; ++k)
+    if (count[k] > 0 && bins->level_of[k] != 0)
+      return false;
+  return bins->levels == 1;
+}
+
 /* Chooses the levels and measures them. */
 static talus_status survey(tl_bins *bins, extent *extents) {
   const size_t chunks = count_pieces(bins->scope->count, CHUNK);
@@ -101,11 +128,13 @@ static talus_status survey(tl_bins *bins, extent *extents) {
     for (int k = 0; k <= TL_BINS_CLASSES; ++k)
       count[k] += work.chunks[c].of_class[k];
   tl_bins_choose_levels(count, bins);
-  tl_for(par, chunks, 1, measure_levels, &work);
+  const bool even = is_even(bins, count); /* one look is enough */
+  if (!even)
+    tl_for(par, chunks, 1, measure_levels, &work);
   for (int l = 0; l <= bins->levels; ++l) {
     extents[l] = no_extent();
-    for (size_t c = 0; c < chunks; ++c)
-      add_extent(&extents[l], &work.chunks[c].of_level[l]);
+    for (size_t c = 0; c < chunks && (l == 0 || !even); ++c)
+      add_extent(&extents[l], even ? &work.chunks[c].all : &work.chunks[c].of_level[l]);
   }
   tl_arena_release(bins->scope->arena, mark);
   return TALUS_OK;
@@ -386,12 +415,17 @@ talus_status tl_bins_find_pairs(const tl_model *model, const tl_scope *scope,
   if (model->bodies >= TL_BINS_STATIC)
     return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu bodies are more than bins can number (%u)",
                    model->bodies, TL_BINS_STATIC - 1);
+  const double begun = now();
   TL_TRY(survey(&bins, extents));
+  if (tl_bins_stages_of_bench)
+    tl_bins_stages_of_bench->survey = now() - begun;
   if (!bins.images.any && tl_packed_mode_of_tests != TL_PACKED_NEVER) {
     const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
     bool crowded;
     make_grids(&bins, extents, true);
     TL_TRY(tl_packed_find_pairs(&bins, pairs, &crowded));
+    if (tl_bins_stages_of_bench)
+      tl_bins_stages_of_bench->all = now() - begun;
     if (!crowded)
       return TALUS_OK;
     tl_arena_release(scope->arena, mark);

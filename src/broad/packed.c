@@ -1,11 +1,21 @@
 /* From boxes to sorted numbers. See packed.h for the idea. */
 #include "broad/packed.h"
 
+#include <time.h>
+
 #define BUCKET_BOXES ((size_t)1500) /* about, as long as there are enough buckets */
 #define RANGE        0x1p30
 #define MOST_TESTS   48.0 /* of eight boxes each, per box: more is a crowd */
 
 tl_packed_mode tl_packed_mode_of_tests = TL_PACKED_BEST;
+
+static double now(void) {
+  struct timespec t;
+  if (!tl_bins_stages_of_bench)
+    return 0;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static bool has_avx512(void) {
   return tl_packed_mode_of_tests == TL_PACKED_BEST && tl_packed_has_avx512();
@@ -234,7 +244,10 @@ talus_status tl_packed_find_pairs(const tl_bins *bins, tl_pairs *pairs, bool *cr
   make_map(bins, &packed.map, packed.quantum);
   for (int l = 0; l < bins->levels; ++l)
     make_cells(&bins->level[l], &packed.cells[l]);
+  const double begun = now();
   TL_TRY(sort(&packed));
+  if (tl_bins_stages_of_bench)
+    tl_bins_stages_of_bench->sort = now() - begun;
   double tests;
   TL_TRY(tl_sum(par, arena, packed.beyond, count_tests, &packed, &tests));
   *crowded = tests > MOST_TESTS * (double)packed.count;

@@ -76,6 +76,13 @@ tl_packed_spread_fn tl_packed_count, tl_packed_spread;
 /* All pairs of a block: tl_search_fn with a tl_packed. */
 tl_search_fn tl_packed_search;
 
+/* For the benchmark, which sets it to have the seconds of the stages of the last call: sizes and
+ * extents; cells, spreading and sorting; all of it, so that search is the rest. NULL: no clocks. */
+typedef struct tl_bins_stages {
+  double survey, sort, all;
+} tl_bins_stages;
+extern tl_bins_stages *tl_bins_stages_of_bench;
+
 /* For tests: what is done on machines without AVX-512, and in scenes that are not for packed bins,
  * everywhere. */
 typedef enum tl_packed_mode { TL_PACKED_BEST, TL_PACKED_PORTABLE, TL_PACKED_NEVER } tl_packed_mode;
