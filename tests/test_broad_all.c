@@ -529,8 +529,12 @@ TEST(auto_follows_count_sizes_and_crowding) {
   CHECK_EQ_U64(choice_for(new_scene(300), NULL), TALUS_BROAD_BINS);
   CHECK_EQ_U64(choice_for(uneven_scene(90, 5000, 1, 0.3), NULL), TALUS_BROAD_BINS);
   CHECK_EQ_U64(choice_for(uneven_scene(90, 5000, 2, 0.5), NULL), TALUS_BROAD_BINS);
-  CHECK_EQ_U64(choice_for(uneven_scene(91, 30000, 1e4, 0.1), NULL), TALUS_BROAD_CELLS);
-  CHECK_EQ_U64(choice_for(row_of(5000, 9), NULL), TALUS_BROAD_SWEEP);
+  CHECK_EQ_U64(choice_for(uneven_scene(91, 30000, 1e4, 0.1), NULL), TALUS_BROAD_BINS);
+  scene *periodic = uneven_scene(91, 30000, 1e4, 0.1);
+  periodic->model.domain =
+      (talus_domain_def){.enabled = true, .box = {{-1, -1, -1}, {99, 99, 99}}, .periodic = {true}};
+  CHECK_EQ_U64(choice_for(periodic, NULL), TALUS_BROAD_CELLS);
+  CHECK_EQ_U64(choice_for(row_of(5000, 40), NULL), TALUS_BROAD_SWEEP);
   CHECK_EQ_U64(choice_for(row_of(5000, 0.2), NULL), TALUS_BROAD_BINS);
   CHECK_EQ_U64(choice_for(clouds(20000, 1), NULL), TALUS_BROAD_BVH);
   CHECK_EQ_U64(choice_for(clouds(20000, 12), NULL), TALUS_BROAD_CELLS);
@@ -556,7 +560,7 @@ TEST(auto_stays_with_its_choice_until_another_is_clearly_better) {
   CHECK_EQ_U64(choice_for(row_of(5000, 0.98 * turn), &cache), TALUS_BROAD_BINS);
   CHECK_EQ_U64(choice_for(row_of(5000, turn), &cache), TALUS_BROAD_SWEEP);
   CHECK_EQ_U64(choice_for(row_of(5000, 0.98 * turn), &cache), TALUS_BROAD_SWEEP);
-  CHECK_EQ_U64(choice_for(row_of(5000, 0.3 * turn), &cache), TALUS_BROAD_BINS);
+  CHECK_EQ_U64(choice_for(row_of(5000, 0.1 * turn), &cache), TALUS_BROAD_BINS);
 }
 
 /* ---- the linear kd-tree --------------------------------------------------------------------- */
