@@ -209,7 +209,9 @@ static void filter(const skin_work *work, size_t first, size_t last, tl_catch *t
       n += overlaps(work, (tl_pair){pair.a, sure ? pair.a : pair.b});
     }
     const uint64_t left = to->count < to->room ? to->room - to->count : 0;
-    memcpy(to->out + to->count, found, (left < n ? (size_t)left : n) * sizeof *found);
+    const size_t fits = left < n ? (size_t)left : n;
+    if (fits > 0)
+      memcpy(to->out + to->count, found, fits * sizeof *found);
     to->count += n;
     first = end;
   }
