@@ -24,7 +24,7 @@ static const struct {
 /* ---- options --------------------------------------------------------------------------------- */
 
 typedef struct wishes {
-  int max, repeat;
+  int min, max, repeat;
   const char *threads, *only, *csv, *svg;
   bool quick, no_peers;
   double patience;
@@ -46,7 +46,8 @@ static bool parse_threads(const char *text, broad_options *options) {
 }
 
 static int set_options(const wishes *wanted, broad_options *options) {
-  *options = (broad_options){.max = (size_t)wanted->max,
+  *options = (broad_options){.min = (size_t)(wanted->min > 0 ? wanted->min : 0),
+                             .max = (size_t)wanted->max,
                              .repeat = wanted->quick && wanted->repeat > 3 ? 3 : wanted->repeat,
                              .quick = wanted->quick,
                              .peers = !wanted->no_peers,
@@ -128,7 +129,7 @@ static int run(const wishes *wanted, broad_bench *bench) {
       return CLI_FAILED;
     }
     fputs("section,scene,bodies,threads,method,ms,ns_per_body,ratio_to_best,pairs,candidates,"
-          "bytes\n",
+          "peak_bytes,bytes_per_body_at_bandwidth\n",
           bench->csv);
   }
   find_peers(bench);
@@ -154,6 +155,7 @@ int bench_broad(int argc, char **argv) {
   wishes wanted = {.max = 1000000, .repeat = 9, .threads = "1,2", .patience = 30};
   const cli_option list[] = {
       {"max", 0, CLI_COUNT, "N", "the most bodies (default 1000000; tables: 5000000)", &wanted.max},
+      {"min", 0, CLI_COUNT, "N", "the fewest bodies, of uniform and tables23", &wanted.min},
       {"repeat", 0, CLI_COUNT, "N", "calls of each method (default 9)", &wanted.repeat},
       {"threads", 0, CLI_TEXT, "N,N", "thread counts (default 1,2)", &wanted.threads},
       {"only", 0, CLI_TEXT, "SECTION", "one section alone", &wanted.only},

@@ -75,7 +75,7 @@ typedef struct broad_group {
 } broad_group;
 
 typedef struct broad_options {
-  size_t max;
+  size_t min, max; /* bodies */
   int repeat;
   int threads[8], thread_counts;
   bool quick, peers;

@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "broad.h"
+#include "broad/packed.h"
 #include "broad_model.h"
 
 static bool fail(const char *doing) {
@@ -35,13 +36,54 @@ static size_t most(const broad_bench *bench, size_t n) {
 
 /* ---- even ------------------------------------------------------------------------------------ */
 
-/* Bytes that bins move per body, each line of memory once: boxes are read three times (sizes,
- * extents, cells), then gathered from anywhere, written in order, and read twice by the search;
- * keys and numbers are written, read and written by three passes of the sort, and read; pairs
- * written. */
+/* Bytes that bins move per body, each line of memory once: boxes are read three times (sizes and
+ * extents, histogram, spreading); records of 32 are spread, which reads the lines first, and read;
+ * as much is written in order and read by the search; cells and pairs are written and read. */
 static double bins_bytes(double pairs_per_body) {
-  const double boxes = 3 * 48 + 96 + 48 + 2 * 48, keys = 8 + 3 * 24 + 8 + 8, hits = 16;
-  return boxes + keys + hits + 16 * pairs_per_body;
+  const double boxes = 3 * 48, records = 3 * 32, sorted = 3 * 32, cells = 12;
+  return boxes + records + sorted + cells + 40 * pairs_per_body;
+}
+
+/* Seconds of the stages of bins, of the last of a few calls. */
+static bool measure_stages(const broad_group *group, tl_bins_stages *stages) {
+  const broad_recipe recipe = {.count = group->count, .fraction = 0.1, .smallest = 1, .seed = 3};
+  broad_scene scene;
+  broad_model with;
+  tl_pairs pairs;
+  talus_box *boxes = malloc((group->count + 1) * sizeof *boxes);
+  bool good = broad_scene_make(&recipe, &scene) && boxes;
+  good = broad_model_make(&with, group->count, group->threads) && good;
+  if (good)
+    broad_scene_boxes(&scene, boxes);
+  tl_bins_stages_of_bench = stages;
+  for (int i = 0; good && i < 4; ++i)
+    good = tl_arena_reset(&with.arena) == TALUS_OK &&
+           tl_bins_find_pairs(&with.model, &with.scope, boxes, &pairs) == TALUS_OK;
+  tl_bins_stages_of_bench = NULL;
+  broad_model_free(&with);
+  broad_scene_free(&scene);
+  free(boxes);
+  return good;
+}
+
+/* What bins spend where, and what that is beside moving the bytes at the bandwidth measured. */
+static void print_stages(const broad_bench *bench, const broad_group *group,
+                         const broad_row *bins) {
+  const double n = (double)group->count, bytes = bins_bytes((double)bins->pairs / n);
+  tl_bins_stages s = {0};
+  double bandwidth = NAN;
+  for (int i = 0; i < bench->options.thread_counts; ++i)
+    if (bench->options.threads[i] == group->threads)
+      bandwidth = bench->bandwidth[i];
+  if (!measure_stages(group, &s))
+    return;
+  const double floor = 1e9 * bytes / bandwidth, whole = 1e6 * bins->ms / n;
+  printf(
+      "           ns/body: sizes %.1f, cells and sort %.1f, search %.1f; %.0f bytes at %.1f GB/s "
+      "take %.1f: %s\n",
+      1e9 * s.survey / n, 1e9 * s.sort / n, 1e9 * (s.all - s.survey - s.sort) / n, bytes,
+      1e-9 * bandwidth, floor,
+      floor > 0.6 * whole ? "memory limits" : "latency and arithmetic limit");
 }
 
 static void compare_peers(const broad_bench *bench) {
@@ -60,6 +102,7 @@ static void compare_peers(const broad_bench *bench) {
       printf("; Embree (low) takes %.2f x bins, %.2f x kdtree", embree->ms / bins->ms,
              embree->ms / kdtree->ms);
     printf("\n");
+    print_stages(bench, group, bins);
   }
 }
 
@@ -74,7 +117,8 @@ bool broad_uniform(broad_bench *bench) {
   }
   for (size_t i = 0; i < sizeof counts / sizeof *counts; ++i) {
     recipe.count = counts[i];
-    if (counts[i] <= bench->options.max && !measure(bench, "uniform", "equal d 0.1", &recipe, with))
+    if (counts[i] <= bench->options.max && counts[i] >= bench->options.min &&
+        !measure(bench, "uniform", "equal d 0.1", &recipe, with))
       return false;
   }
   printf("\n");

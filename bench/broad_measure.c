@@ -146,8 +146,12 @@ static bool make_turns(const broad_bench *bench, const broad_group *group, int w
   for (size_t i = 0; i < METHODS; ++i) {
     if (methods[i].with && !(with & methods[i].with))
       continue;
-    if (seconds_of(bench, group, &methods[i]) > bench->options.patience)
+    const double seconds = seconds_of(bench, group, &methods[i]);
+    if (seconds > bench->options.patience) {
+      printf("  %s is left out: about %.0f s for a call, --patience is %g\n",
+             talus_broad_name(methods[i].kind), seconds, bench->options.patience);
       continue;
+    }
     talus_detect_def def = talus_detect_def_default();
     def.broad = methods[i].kind;
     def.threads = group->threads;

@@ -66,6 +66,18 @@ static void check_pairs(broad_bench *bench, const broad_group *group) {
   }
 }
 
+/* Five million bodies are to be searched with less than 3 GiB, by all but brute force. */
+static void check_memory(broad_bench *bench, const broad_group *group) {
+  const double most = 3.0 * 1024 * 1024 * 1024;
+  for (int i = 0; i < group->rows; ++i) {
+    const broad_row *row = &group->row[i];
+    if (row->is_peer || group->count > 5000000 || row->bytes < most)
+      continue;
+    bench->mismatches++;
+    printf("  TOO MUCH MEMORY: %s takes %.2f GiB\n", row->method, row->bytes / most * 3);
+  }
+}
+
 static double bandwidth_of(const broad_bench *bench, int threads) {
   for (int i = 0; i < bench->options.thread_counts; ++i)
     if (bench->options.threads[i] == threads)
@@ -90,9 +102,9 @@ static void print_row(const broad_bench *bench, const broad_group *group, const 
          count_text(row->pairs, pairs), count_text(row->candidates, candidates),
          count_text((uint64_t)(row->bytes / n + 0.5), bytes), moved);
   if (bench->csv)
-    fprintf(bench->csv, "%s,%s,%zu,%d,%s,%.6g,%.6g,%.4g,%llu,%llu,%.0f\n", group->section,
+    fprintf(bench->csv, "%s,%s,%zu,%d,%s,%.6g,%.6g,%.4g,%llu,%llu,%.0f,%.0f\n", group->section,
             group->scene, group->count, group->threads, row->method, row->ms, ns, ratio,
-            (unsigned long long)row->pairs, (unsigned long long)row->candidates, row->bytes);
+            (unsigned long long)row->pairs, (unsigned long long)row->candidates, row->bytes, moved);
 }
 
 void broad_group_end(broad_bench *bench, broad_group *group) {
@@ -104,6 +116,7 @@ void broad_group_end(broad_bench *bench, broad_group *group) {
   for (int i = 0; i < group->rows; ++i)
     print_row(bench, group, &group->row[i], best);
   check_pairs(bench, group);
+  check_memory(bench, group);
   fflush(stdout);
   if (bench->csv)
     fflush(bench->csv);
@@ -133,8 +146,10 @@ void broad_sum_up(const broad_bench *bench) {
            "%.2f\n  (%s, %zu bodies, %d threads: best %s)\n",
            exp(product / n), n, most, worst->scene, worst->count, worst->threads,
            broad_group_best(worst)->method);
+  if (worst)
+    printf("  goal: at most 1.3 times the best: %s\n", most <= 1.3 ? "met" : "MISSED");
   if (bench->mismatches > 0)
-    printf("\n%d MISMATCHES of pairs, see above\n", bench->mismatches);
+    printf("\n%d MISMATCHES of pairs or memory, see above\n", bench->mismatches);
   else
     printf("\nall methods found the same pairs\n");
 }

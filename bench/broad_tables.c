@@ -183,7 +183,7 @@ bool broad_tables_2_3(broad_bench *bench) {
   if (bench->options.max < tables_2_3[0].count)
     return measure_settled(bench, rows, bench->options.max);
   for (size_t i = 0; i < rows; ++i)
-    if (tables_2_3[i].count <= bench->options.max &&
+    if (tables_2_3[i].count <= bench->options.max && tables_2_3[i].count >= bench->options.min &&
         !measure_settled(bench, i, tables_2_3[i].count))
       return false;
   return true;

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <time.h>
 
-#include "base/sort.h"
 #include "broad/broad.h"
 #include "broad/images.h"
 #include "narrow/narrow.h"
@@ -128,63 +127,6 @@ static talus_status begin(talus_detector *detector, size_t n, search *job) {
   return TALUS_OK;
 }
 
-static talus_status find_unsorted(search *job) {
-  const tl_model *model = &job->detector->model;
-  const tl_scope *scope = &job->scope;
-  switch (job->stats.broad) {
-  case TALUS_BROAD_BINS:
-    return tl_bins_find_pairs(model, scope, job->boxes, &job->pairs);
-  case TALUS_BROAD_BRUTE:
-    return tl_brute_find_pairs(model, scope, job->boxes, &job->pairs);
-  case TALUS_BROAD_KDTREE:
-    return tl_kdtree_find_pairs(model, scope, job->boxes, &job->pairs);
-  case TALUS_BROAD_CELLS:
-    return tl_cells_find_pairs(model, scope, job->boxes, &job->pairs);
-  case TALUS_BROAD_SWEEP:
-    return tl_sweep_find_pairs(model, scope, job->boxes, NULL, &job->pairs);
-  case TALUS_BROAD_BVH:
-    return tl_bvh_find_pairs(model, scope, job->boxes, &job->pairs);
-  default:
-    return tl_fail(TALUS_ERROR_INVALID, "broad phase %s is not one of talus_find_pairs",
-                   tl_broad_name(job->stats.broad));
-  }
-}
-
-typedef struct pack_work {
-  tl_pair *pairs;
-  uint64_t *keys; /* in the same place: a pair is as long as a key */
-  int bits;
-} pack_work;
-
-static void pack(void *context, size_t begin, size_t end) {
-  const pack_work *work = context;
-  for (size_t i = begin; i < end; ++i) {
-    const tl_pair pair = work->pairs[i];
-    work->keys[i] = (uint64_t)pair.a << work->bits | pair.b;
-  }
-}
-
-static void unpack(void *context, size_t begin, size_t end) {
-  const pack_work *work = context;
-  const uint64_t mask = ((uint64_t)1 << work->bits) - 1;
-  for (size_t i = begin; i < end; ++i) {
-    const uint64_t key = work->keys[i];
-    work->pairs[i] = (tl_pair){(uint32_t)(key >> work->bits), (uint32_t)(key & mask)};
-  }
-}
-
-static talus_status sort_pairs(search *job) {
-  _Static_assert(sizeof(tl_pair) == sizeof(uint64_t), "a pair is a key");
-  const tl_par *par = &job->detector->model.par;
-  const size_t n = job->pairs.count;
-  pack_work work = {job->pairs.data, (uint64_t *)(void *)job->pairs.data,
-                    tl_bits_u64(job->scope.count)};
-  tl_for(par, n, GRAIN, pack, &work);
-  TL_TRY(tl_sort_u64(par, job->scope.arena, work.keys, NULL, n, 2 * work.bits));
-  tl_for(par, n, GRAIN, unpack, &work);
-  return TALUS_OK;
-}
-
 /* Pairs of job->boxes, in order. */
 static talus_status find_pairs(search *job) {
   const tl_model *model = &job->detector->model;
@@ -193,9 +135,9 @@ static talus_status find_pairs(search *job) {
   job->stats.threads = model->par.threads;
   if (model->broad == TALUS_BROAD_AUTO)
     job->stats.broad = tl_broad_choose(model, &job->scope, job->boxes, &job->stats.reason);
-  TL_TRY(find_unsorted(job));
+  TL_TRY(tl_broad_find_unsorted(job->stats.broad, model, &job->scope, job->boxes, &job->pairs));
   const double found = now_ms();
-  TL_TRY(sort_pairs(job));
+  TL_TRY(tl_broad_sort_pairs(model, job->scope.arena, &job->pairs));
   job->stats.broad_ms = found - begun;
   job->stats.sort_ms = now_ms() - found;
   job->stats.pairs = job->stats.candidates = job->pairs.count;

@@ -6,6 +6,7 @@
 
 #include "base/sort.h"
 #include "broad/kdtree.h"
+#include "broad/packed.h"
 #include "world.h"
 
 /* ---- random scenes of every kind ------------------------------------------------------------ */
@@ -79,6 +80,68 @@ TEST(large_scenes_agree) {
   }
   CHECK(check_as_bins(s) > 100000);
 }
+
+/* ---- packed bins ---------------------------------------------------------------------------- */
+
+/* Pairs of bins in a mode; sorted, in the arena. */
+static tl_pairs pairs_in_mode(scene *s, tl_packed_mode mode, int threads) {
+  const tl_scope scope = scope_of(s);
+  tl_pairs pairs;
+  s->model.par.threads = threads;
+  tl_packed_mode_of_tests = mode;
+  const talus_status status =
+      tl_broad_find_pairs(TALUS_BROAD_BINS, &s->model, &scope, s->boxes, &pairs);
+  tl_packed_mode_of_tests = TL_PACKED_BEST;
+  CHECK_OK(status);
+  return pairs;
+}
+
+static bool are_equal(tl_pairs a, tl_pairs b) {
+  return a.count == b.count &&
+         (a.count == 0 || memcmp(a.data, b.data, a.count * sizeof *a.data) == 0);
+}
+
+/* Frees the scene. */
+static size_t check_modes(scene *s) {
+  const tl_pairs want = pairs_in_mode(s, TL_PACKED_NEVER, 1);
+  const bool portable = are_equal(want, pairs_in_mode(s, TL_PACKED_PORTABLE, 2));
+  const bool best = are_equal(want, pairs_in_mode(s, TL_PACKED_BEST, 3));
+  const size_t pairs = want.count;
+  free_scene(s);
+  CHECK(portable);
+  CHECK(best);
+  return pairs;
+}
+
+TEST(bins_find_the_same_pairs_with_and_without_numbers_and_vectors) {
+  size_t pairs = 0;
+  for (uint64_t seed = 1; seed <= 400; ++seed)
+    pairs += check_modes(random_scene(90000 + seed));
+  CHECK(pairs > 10000);
+}
+
+/* Many boxes of whole numbers: corners that are equal are equal as packed numbers, too, and so are
+ * some that are not. */
+TEST(bins_find_the_same_pairs_of_boxes_that_touch) {
+  const size_t across = 14;
+  scene *s = new_scene(across * across * across);
+  for (size_t i = 0; i < across * across * across; ++i) {
+    const double x = (double)(i % across), y = (double)(i / across % across);
+    const double z = (double)(i / across / across);
+    const double more = i % 7 == 0 ? 0x1p-50 : 0;
+    s->boxes[i] = (talus_box){{x, y, z}, {x + 1 + more, y + 1, z + 1 - more}};
+  }
+  const size_t pairs = check_modes(s);
+  CHECK_MSG(pairs > 20000, "%zu pairs", pairs);
+}
+
+TEST(bins_find_the_same_pairs_of_many_sizes_with_and_without_numbers) {
+  CHECK(check_modes(uneven_scene(4, 20000, 1, 0.3)) > 10000);
+  CHECK(check_modes(uneven_scene(5, 20000, 100, 0.3)) > 3000);
+  CHECK(check_modes(uneven_scene(6, 20000, 1e4, 0.3)) > 3000);
+}
+
+/* ---- large scenes, periodic ------------------------------------------------------------------ */
 
 TEST(large_periodic_scenes_agree) {
   for (unsigned axes = 1; axes < 8; axes += 2) {
@@ -220,6 +283,28 @@ TEST(the_order_kept_by_the_sweep_changes_no_pair) {
       s->count -= 7;
     const char *problem = cached_disagreement(s, TALUS_BROAD_SWEEP, &cache);
     CHECK_MSG(problem == NULL, "step %d: %s", step, problem);
+  }
+  tl_broad_cache_free(&cache);
+  free_scene(s);
+}
+
+TEST(a_tree_that_is_kept_is_fitted_to_little_motion_and_made_anew_after_much) {
+  tl_random r = random_for(61);
+  tl_broad_cache cache = {0};
+  scene *s = new_scene(1500);
+  fill_uniform(s, &r, 0, 12, 1.0);
+  make_plane(s, 5);
+  for (int step = 0; step < 24; ++step) {
+    const uint64_t before = cache.tree.rebuilds;
+    const bool jump = step == 12, fewer = step == 18;
+    if (step > 0)
+      move_all(s, &r, jump ? 12 : 0.01);
+    if (fewer)
+      s->count -= 7;
+    const char *problem = cached_disagreement(s, TALUS_BROAD_BVH, &cache);
+    CHECK_MSG(problem == NULL, "step %d: %s", step, problem);
+    CHECK_MSG((cache.tree.rebuilds > before) == (step == 0 || jump || fewer), "step %d: %llu", step,
+              (unsigned long long)cache.tree.rebuilds);
   }
   tl_broad_cache_free(&cache);
   free_scene(s);
@@ -444,8 +529,12 @@ TEST(auto_follows_count_sizes_and_crowding) {
   CHECK_EQ_U64(choice_for(new_scene(300), NULL), TALUS_BROAD_BINS);
   CHECK_EQ_U64(choice_for(uneven_scene(90, 5000, 1, 0.3), NULL), TALUS_BROAD_BINS);
   CHECK_EQ_U64(choice_for(uneven_scene(90, 5000, 2, 0.5), NULL), TALUS_BROAD_BINS);
-  CHECK_EQ_U64(choice_for(uneven_scene(91, 30000, 1e4, 0.1), NULL), TALUS_BROAD_CELLS);
-  CHECK_EQ_U64(choice_for(row_of(5000, 9), NULL), TALUS_BROAD_SWEEP);
+  CHECK_EQ_U64(choice_for(uneven_scene(91, 30000, 1e4, 0.1), NULL), TALUS_BROAD_BINS);
+  scene *periodic = uneven_scene(91, 30000, 1e4, 0.1);
+  periodic->model.domain =
+      (talus_domain_def){.enabled = true, .box = {{-1, -1, -1}, {99, 99, 99}}, .periodic = {true}};
+  CHECK_EQ_U64(choice_for(periodic, NULL), TALUS_BROAD_CELLS);
+  CHECK_EQ_U64(choice_for(row_of(5000, 40), NULL), TALUS_BROAD_SWEEP);
   CHECK_EQ_U64(choice_for(row_of(5000, 0.2), NULL), TALUS_BROAD_BINS);
   CHECK_EQ_U64(choice_for(clouds(20000, 1), NULL), TALUS_BROAD_BVH);
   CHECK_EQ_U64(choice_for(clouds(20000, 12), NULL), TALUS_BROAD_CELLS);
@@ -471,7 +560,7 @@ TEST(auto_stays_with_its_choice_until_another_is_clearly_better) {
   CHECK_EQ_U64(choice_for(row_of(5000, 0.98 * turn), &cache), TALUS_BROAD_BINS);
   CHECK_EQ_U64(choice_for(row_of(5000, turn), &cache), TALUS_BROAD_SWEEP);
   CHECK_EQ_U64(choice_for(row_of(5000, 0.98 * turn), &cache), TALUS_BROAD_SWEEP);
-  CHECK_EQ_U64(choice_for(row_of(5000, 0.3 * turn), &cache), TALUS_BROAD_BINS);
+  CHECK_EQ_U64(choice_for(row_of(5000, 0.1 * turn), &cache), TALUS_BROAD_BINS);
 }
 
 /* ---- the linear kd-tree --------------------------------------------------------------------- */

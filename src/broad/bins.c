@@ -1,7 +1,10 @@
 /* From boxes to sorted bins: sizes, grids, cells, sort. See bins.h for the idea. */
 #include "broad/bins.h"
 
+#include <time.h>
+
 #include "base/sort.h"
+#include "broad/packed.h"
 
 #define CHUNK        ((size_t)4096) /* boxes whose statistics are taken together */
 #define GRAIN        ((size_t)2048) /* boxes per parallel range elsewhere */
@@ -9,6 +12,16 @@
 #define MOST_ACROSS  0x1p24         /* cells along an axis: rounding stays far below SLACK */
 #define SLACK        0x1p-16        /* cells are this much wider than boxes, against rounding */
 #define MOST_STRETCH 1.6 /* cells are widened by no more than this to get a smaller table */
+
+tl_bins_stages *tl_bins_stages_of_bench;
+
+static double now(void) {
+  struct timespec t;
+  if (!tl_bins_stages_of_bench)
+    return 0;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static size_t count_pieces(size_t n, size_t size) { return (n + size - 1) / size; }
 
@@ -23,7 +36,10 @@ typedef struct extent {
 
 typedef struct chunk {
   union {
-    uint32_t of_class[TL_BINS_CLASSES + 1];
+    struct {
+      uint32_t of_class[TL_BINS_CLASSES + 1];
+      extent all;
+    };
     extent of_level[TL_BINS_LEVELS + 1];
   };
 } chunk;
@@ -32,18 +48,6 @@ typedef struct survey_work {
   const tl_bins *bins;
   chunk *chunks;
 } survey_work;
-
-static void count_classes(void *context, size_t begin, size_t end) {
-  const survey_work *work = context;
-  const tl_bins *bins = work->bins;
-  for (size_t c = begin; c < end; ++c) {
-    uint32_t *count = work->chunks[c].of_class;
-    const size_t last = c * CHUNK + CHUNK;
-    memset(count, 0, sizeof work->chunks[c].of_class);
-    for (size_t i = c * CHUNK; i < bins->scope->count && i < last; ++i)
-      count[tl_bins_class_of(&bins->boxes[i])]++;
-  }
-}
 
 static extent no_extent(void) {
   const double inf = HUGE_VAL;
@@ -67,6 +71,22 @@ static inline void add_box(extent *to, const talus_box *b) {
   add_extent(to, &one);
 }
 
+static void count_classes(void *context, size_t begin, size_t end) {
+  const survey_work *work = context;
+  const tl_bins *bins = work->bins;
+  for (size_t c = begin; c < end; ++c) {
+    uint32_t *count = work->chunks[c].of_class;
+    const size_t last = c * CHUNK + CHUNK;
+    extent all = no_extent(); /* a local one stays in registers */
+    memset(count, 0, sizeof work->chunks[c].of_class);
+    for (size_t i = c * CHUNK; i < bins->scope->count && i < last; ++i) {
+      count[tl_bins_class_of(&bins->boxes[i])]++;
+      add_box(&all, &bins->boxes[i]);
+    }
+    work->chunks[c].all = all;
+  }
+}
+
 static void measure_levels(void *context, size_t begin, size_t end) {
   const survey_work *work = context;
   const tl_bins *bins = work->bins;
@@ -87,6 +107,14 @@ static void measure_levels(void *context, size_t begin, size_t end) {
   }
 }
 
+/* Whether all boxes are in one level. */
+static bool is_even(const tl_bins *bins, const uint32_t count[TL_BINS_CLASSES + 1]) {
+  for (int k = 0; k <= TL_BINS_CLASSES; ++k)
+    if (count[k] > 0 && bins->level_of[k] != 0)
+      return false;
+  return bins->levels == 1;
+}
+
 /* Chooses the levels and measures them. */
 static talus_status survey(tl_bins *bins, extent *extents) {
   const size_t chunks = count_pieces(bins->scope->count, CHUNK);
@@ -100,11 +128,13 @@ static talus_status survey(tl_bins *bins, extent *extents) {
     for (int k = 0; k <= TL_BINS_CLASSES; ++k)
       count[k] += work.chunks[c].of_class[k];
   tl_bins_choose_levels(count, bins);
-  tl_for(par, chunks, 1, measure_levels, &work);
+  const bool even = is_even(bins, count); /* one look is enough */
+  if (!even)
+    tl_for(par, chunks, 1, measure_levels, &work);
   for (int l = 0; l <= bins->levels; ++l) {
     extents[l] = no_extent();
-    for (size_t c = 0; c < chunks; ++c)
-      add_extent(&extents[l], &work.chunks[c].of_level[l]);
+    for (size_t c = 0; c < chunks && (l == 0 || !even); ++c)
+      add_extent(&extents[l], even ? &work.chunks[c].all : &work.chunks[c].of_level[l]);
   }
   tl_arena_release(bins->scope->arena, mark);
   return TALUS_OK;
@@ -177,39 +207,55 @@ static uint32_t cell_count(const tl_bins_level *level) {
   return level->plane * (level->cells[2] + 1);
 }
 
-/* Makes the grid of a level. Its table of starts has at most 4 entries per box: cells are widened a
- * little for that; if it is not enough, the region is cut down to where most boxes are; and if they
- * are spread too thin for that, too, an entry stands for 2^shift cells in a row. */
-static void make_grid(const tl_bins *bins, const extent *e, uint32_t base, tl_bins_level *level) {
+/* The region that the grid of a level covers: all of its boxes; or, if that takes too many cells or
+ * too wide ones, where most boxes are. */
+static layout choose_region(const tl_bins *bins, const extent *e, const tl_bins_level *level,
+                            double most) {
   static const double nowhere[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
   static const double anywhere[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL};
-  const double wanted = 4.0 * e->count + 64;
-  const double most = wanted < MOST_CELLS ? wanted : MOST_CELLS;
-  for (int k = 0; k < 3; ++k)
-    level->reach[k] = e->edge[k] * (1 + SLACK);
-  layout grid = lay_out(&bins->images, e, level->reach, nowhere, anywhere);
-  if (grid.coarse || cells_in(&grid, MOST_STRETCH) > most) {
-    double lo[3], hi[3];
-    tl_bins_find_bulk(bins, lo, hi);
-    const layout cut = lay_out(&bins->images, e, level->reach, lo, hi);
-    if (grid.coarse || cells_in(&cut, 1) < cells_in(&grid, 1) / 8)
-      grid = cut;
-  }
-  double stretch = stretch_to(&grid, most);
-  if (stretch > MOST_STRETCH)
-    stretch = stretch_to(&grid, MOST_CELLS);
+  const layout grid = lay_out(&bins->images, e, level->reach, nowhere, anywhere);
+  if (!grid.coarse && cells_in(&grid, MOST_STRETCH) <= most)
+    return grid;
+  double lo[3], hi[3];
+  tl_bins_find_bulk(bins, lo, hi);
+  const layout cut = lay_out(&bins->images, e, level->reach, lo, hi);
+  return grid.coarse || cells_in(&cut, 1) < cells_in(&grid, 1) / 8 ? cut : grid;
+}
+
+static void set_grid(const layout *grid, double stretch, tl_bins_level *level) {
   for (int k = 0; k < 3; ++k) {
-    const double across = cells_along(&grid, k, stretch);
+    const double across = cells_along(grid, k, stretch);
     level->cells[k] = (uint32_t)across;
-    level->origin[k] = grid.lo[k];
-    level->inverse[k] = grid.periodic[k] ? across / grid.length[k] : 1 / (grid.width[k] * stretch);
-    level->wraps[k] = grid.periodic[k] && across >= 3;
-    level->images |= grid.periodic[k] && across < 3;
+    level->origin[k] = grid->lo[k];
+    level->inverse[k] =
+        grid->periodic[k] ? across / grid->length[k] : 1 / (grid->width[k] * stretch);
+    level->wraps[k] = grid->periodic[k] && across >= 3;
+    level->images |= grid->periodic[k] && across < 3;
   }
   level->row = level->cells[0] + 1;
   level->plane = level->row * (level->cells[1] + 1);
+}
+
+/* Makes the grid of a level. Its table of starts has at most 4 entries per box: cells are widened a
+ * little for that; if it is not enough, the region is cut down to where most boxes are; and if they
+ * are spread too thin for that, too, an entry stands for 2^shift cells in a row. Packed bins have
+ * wide cells, see packed.h. */
+static void make_grid(const tl_bins *bins, const extent *e, bool packed, uint32_t base,
+                      tl_bins_level *level) {
+  const double wanted = (packed ? 1 / TL_PACKED_CROWD : 4.0) * e->count + 64;
+  const double most = wanted < MOST_CELLS ? wanted : MOST_CELLS;
+  for (int k = 0; k < 3; ++k) {
+    level->lo[k] = e->lo[k];
+    level->hi[k] = e->hi[k];
+    level->reach[k] = e->edge[k] * (1 + SLACK);
+  }
+  const layout grid = choose_region(bins, e, level, most);
+  double stretch = stretch_to(&grid, most);
+  if (stretch > MOST_STRETCH && !packed)
+    stretch = stretch_to(&grid, MOST_CELLS);
+  set_grid(&grid, stretch, level);
   level->base = base;
-  while ((double)(cell_count(level) >> level->shift) > most)
+  while (!packed && (double)(cell_count(level) >> level->shift) > most)
     level->shift++;
 }
 
@@ -349,6 +395,19 @@ static talus_status find_pairs(tl_bins *bins, tl_pairs *pairs) {
   return TALUS_OK;
 }
 
+static void make_grids(tl_bins *bins, const extent *extents, bool packed) {
+  uint32_t first = 0, base = 0;
+  for (int l = 0; l <= bins->levels; ++l) {
+    tl_bins_level *level = &bins->level[l];
+    *level = (tl_bins_level){.first = first, .count = extents[l].count, .base = base};
+    first += level->count;
+    if (l == bins->levels)
+      break;
+    make_grid(bins, &extents[l], packed, base, level);
+    base += cell_count(level);
+  }
+}
+
 talus_status tl_bins_find_pairs(const tl_model *model, const tl_scope *scope,
                                 const talus_box *boxes, tl_pairs *pairs) {
   tl_bins bins = {.model = model, .scope = scope, .boxes = boxes, .images = tl_images_of(model)};
@@ -356,19 +415,22 @@ talus_status tl_bins_find_pairs(const tl_model *model, const tl_scope *scope,
   if (model->bodies >= TL_BINS_STATIC)
     return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu bodies are more than bins can number (%u)",
                    model->bodies, TL_BINS_STATIC - 1);
+  const double begun = now();
   TL_TRY(survey(&bins, extents));
-  uint32_t first = 0, base = 0;
-  for (int l = 0; l <= bins.levels; ++l) {
-    tl_bins_level *level = &bins.level[l];
-    level->first = first;
-    level->count = extents[l].count;
-    level->base = base;
-    first += level->count;
-    if (l == bins.levels)
-      break;
-    make_grid(&bins, &extents[l], base, level);
-    base += cell_count(level);
+  if (tl_bins_stages_of_bench)
+    tl_bins_stages_of_bench->survey = now() - begun;
+  if (!bins.images.any && tl_packed_mode_of_tests != TL_PACKED_NEVER) {
+    const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+    bool crowded;
+    make_grids(&bins, extents, true);
+    TL_TRY(tl_packed_find_pairs(&bins, pairs, &crowded));
+    if (tl_bins_stages_of_bench)
+      tl_bins_stages_of_bench->all = now() - begun;
+    if (!crowded)
+      return TALUS_OK;
+    tl_arena_release(scope->arena, mark);
   }
+  make_grids(&bins, extents, false);
   TL_TRY(sort_into_cells(&bins));
   return find_pairs(&bins, pairs);
 }

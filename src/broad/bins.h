@@ -63,6 +63,7 @@ static inline int tl_bins_class_of(const talus_box *box) {
 
 typedef struct tl_bins_level {
   uint32_t first, count; /* its run of the sorted boxes */
+  double lo[3], hi[3];   /* range of the low corners */
   double reach[3];       /* longest edges, and a little */
   double origin[3], inverse[3];
   uint32_t cells[3];

@@ -94,7 +94,7 @@ static void unpack(void *context, size_t begin, size_t end) {
 }
 
 /* A pair is as long as a 64-bit key, so it is turned into one where it lies. */
-static talus_status sort_pairs(const tl_model *model, tl_arena *arena, tl_pairs *pairs) {
+talus_status tl_broad_sort_pairs(const tl_model *model, tl_arena *arena, tl_pairs *pairs) {
   _Static_assert(sizeof(tl_pair) == sizeof(uint64_t), "a pair is a key");
   pack_work work = {pairs->data, (uint64_t *)(void *)pairs->data, tl_bits_u64(model->bodies)};
   tl_for(&model->par, pairs->count, 4096, pack, &work);
@@ -103,9 +103,11 @@ static talus_status sort_pairs(const tl_model *model, tl_arena *arena, tl_pairs 
   return TALUS_OK;
 }
 
-static talus_status find_pairs(talus_broad_kind kind, const tl_model *model, const tl_scope *scope,
-                               const talus_box *boxes, tl_pairs *pairs) {
+talus_status tl_broad_find_unsorted(talus_broad_kind kind, const tl_model *model,
+                                    const tl_scope *scope, const talus_box *boxes,
+                                    tl_pairs *pairs) {
   tl_sweep_order *order = scope->broad_cache ? &scope->broad_cache->order : NULL;
+  tl_bvh_kept *tree = scope->broad_cache ? &scope->broad_cache->tree : NULL;
   switch (kind) {
   case TALUS_BROAD_BINS:
     return tl_bins_find_pairs(model, scope, boxes, pairs);
@@ -118,7 +120,7 @@ static talus_status find_pairs(talus_broad_kind kind, const tl_model *model, con
   case TALUS_BROAD_SWEEP:
     return tl_sweep_find_pairs(model, scope, boxes, order, pairs);
   case TALUS_BROAD_BVH:
-    return tl_bvh_find_pairs(model, scope, boxes, pairs);
+    return tl_bvh_find_pairs(model, scope, boxes, tree, pairs);
   case TALUS_BROAD_AUTO:
     break;
   }
@@ -129,8 +131,8 @@ static talus_status find_pairs(talus_broad_kind kind, const tl_model *model, con
 talus_status tl_broad_find_anew(talus_broad_kind kind, const tl_model *model, const tl_scope *scope,
                                 const talus_box *boxes, tl_pairs *pairs) {
   *pairs = (tl_pairs){0};
-  TL_TRY(find_pairs(kind, model, scope, boxes, pairs));
-  return sort_pairs(model, scope->arena, pairs);
+  TL_TRY(tl_broad_find_unsorted(kind, model, scope, boxes, pairs));
+  return tl_broad_sort_pairs(model, scope->arena, pairs);
 }
 
 talus_status tl_broad_find_pairs(talus_broad_kind kind, const tl_model *model,

@@ -25,11 +25,19 @@ const char *tl_broad_name(talus_broad_kind kind);
 /* Entries in the order of the last sweep: sorting is quick when little has moved since. */
 typedef TL_ARRAY(uint32_t) tl_sweep_order;
 
+/* The same of the tree, which is fitted anew as long as it is not too loose. */
+typedef struct tl_bvh_kept {
+  TL_ARRAY(uint32_t) order;
+  double looseness;  /* when the order was made */
+  uint64_t rebuilds; /* how often that was */
+} tl_bvh_kept;
+
 /* What can be kept from one call to the next on the same bodies (scope.broad_cache). Pairs are the
  * same with and without, so it is not part of any state that is saved. Zeroed, it is empty. */
 typedef struct tl_broad_cache {
   talus_broad_kind chosen; /* by tl_broad_choose */
   tl_sweep_order order;
+  tl_bvh_kept tree;
 
   /* The Verlet skin (model.skin > 0), see skin.c. */
   bool valid;
@@ -37,7 +45,8 @@ typedef struct tl_broad_cache {
   size_t ignored;            /* pairs of groups that were ignored then */
   TL_ARRAY(talus_box) grown; /* boxes by then, and half the skin on every side */
   TL_ARRAY(tl_pair) candidates;
-  uint64_t renewals; /* how often they were found anew */
+  TL_ARRAY(size_t) first; /* of the candidates of each block of bodies */
+  uint64_t renewals;      /* how often they were found anew */
 } tl_broad_cache;
 
 /* Bodies came, went or changed places, or a mask was changed: candidates are to be found anew. */
@@ -54,6 +63,11 @@ talus_status tl_broad_find_anew(talus_broad_kind kind, const tl_model *model, co
 talus_status tl_skin_find_pairs(talus_broad_kind kind, const tl_model *model, const tl_scope *scope,
                                 const talus_box *boxes, tl_pairs *pairs);
 
+/* The parts of tl_broad_find_anew: by the algorithm of that name, unsorted; and by (a, b). */
+talus_status tl_broad_find_unsorted(talus_broad_kind kind, const tl_model *model,
+                                    const tl_scope *scope, const talus_box *boxes, tl_pairs *pairs);
+talus_status tl_broad_sort_pairs(const tl_model *model, tl_arena *arena, tl_pairs *pairs);
+
 /* One file each. Unsorted unique pairs of slots, a < b, in an order that does not depend on the
  * number of threads. *pairs is the last block taken from the arena; scratch stays beneath it until
  * the caller releases a mark of its own. */
@@ -68,8 +82,9 @@ talus_status tl_cells_find_pairs(const tl_model *model, const tl_scope *scope,
 /* last: the order of the call before and, on return, of this one; NULL: sorts anew. */
 talus_status tl_sweep_find_pairs(const tl_model *model, const tl_scope *scope,
                                  const talus_box *boxes, tl_sweep_order *last, tl_pairs *pairs);
+/* kept: likewise. */
 talus_status tl_bvh_find_pairs(const tl_model *model, const tl_scope *scope, const talus_box *boxes,
-                               tl_pairs *pairs);
+                               tl_bvh_kept *kept, tl_pairs *pairs);
 
 /* Whether the pair of slots takes part in collisions at all. */
 bool tl_broad_allows(const tl_model *model, uint32_t a, uint32_t b);

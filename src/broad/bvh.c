@@ -4,6 +4,11 @@
  * the one below in one parallel loop. Size goes first because one large box among small neighbours
  * would make all nodes above it large (Vinkler, Bittner and Havran 2017 put it into the code, too).
  *
+ * The order can be kept: as long as boxes move little, the nodes are fitted to them anew and
+ * nothing is sorted. Leaves grow as neighbours part; when they are LOOSE times as large, compared
+ * to the boxes in them, as when they were made, the order is made anew. Any order gives the same
+ * pairs.
+ *
  * Every leaf goes down the tree for the leaves that are not before it and overlap it: its entries
  * are neighbours, so they share the way. */
 #include "base/sort.h"
@@ -21,6 +26,7 @@
 #define SIZES     64    /* classes of size, a factor of 4 each; the median amid one */
 #define SIZE_BITS 6
 #define LEAVES    ((size_t)64) /* of a block of the search */
+#define LOOSE     1.3
 
 typedef struct tree {
   tl_entries entries;
@@ -101,25 +107,94 @@ static void fit_nodes(void *context, size_t begin, size_t end) {
     }
 }
 
-static talus_status fit(tree *t) {
-  const tl_par *par = &t->entries.model->par;
+static talus_status take_nodes(tree *t) {
   size_t below = t->entries.count;
-  if (below == 0)
-    return TALUS_OK;
-  do {
-    const size_t n = (below + FAN - 1) / FAN;
-    t->count[t->levels] = n;
-    TL_TAKE(t->entries.scope->arena, n, &t->of[t->levels]);
-    fit_work work = {t, t->levels};
-    if (t->levels == 0)
-      tl_for(par, n, 64, fit_leaves, t);
-    else
-      tl_for(par, n, 64, fit_nodes, &work);
+  while (below > 1 || (t->levels == 0 && below > 0)) {
+    below = (below + FAN - 1) / FAN;
+    t->count[t->levels] = below;
+    TL_TAKE(t->entries.scope->arena, below, &t->of[t->levels]);
     t->levels++;
-    below = n;
-  } while (below > 1);
+  }
   return TALUS_OK;
 }
+
+/* Entries in their order, and the nodes above them. */
+static void fit(tree *t) {
+  const tl_par *par = &t->entries.model->par;
+  tl_for(par, t->entries.count, 0, gather_entries, t);
+  for (int l = 0; l < t->levels; ++l) {
+    fit_work work = {t, l};
+    if (l == 0)
+      tl_for(par, t->count[0], 64, fit_leaves, t);
+    else
+      tl_for(par, t->count[l], 64, fit_nodes, &work);
+  }
+}
+
+/* ---- an order that is kept ------------------------------------------------------------------- */
+
+/* Edges of a box, all in one unit. */
+static double edges_of(const tree *t, const tl_lane *lane) {
+  double sum = 0;
+  for (int k = 0; k < 3; ++k)
+    sum += (double)(lane->hi[k] - lane->lo[k] + 1) / t->quanta.inverse[k];
+  return sum;
+}
+
+static double sum_leaves(void *context, size_t begin, size_t end) {
+  const tree *t = context;
+  double sum = 0;
+  for (size_t i = begin; i < end; ++i) {
+    const tl_lane lane = tl_lanes_union(&t->of[0][i]);
+    sum += edges_of(t, &lane);
+  }
+  return sum;
+}
+
+static double sum_entries(void *context, size_t begin, size_t end) {
+  const tree *t = context;
+  double sum = 0;
+  for (size_t i = begin; i < end; ++i) {
+    const tl_lane lane = tl_lanes_get(&t->of[0][i / FAN], (int)(i % FAN));
+    sum += edges_of(t, &lane);
+  }
+  return sum;
+}
+
+/* How large leaves are beside the boxes in them. */
+static talus_status find_looseness(tree *t, double *looseness) {
+  const tl_par *par = &t->entries.model->par;
+  tl_arena *arena = t->entries.scope->arena;
+  double leaves, entries;
+  TL_TRY(tl_sum(par, arena, t->count[0], sum_leaves, t, &leaves));
+  TL_TRY(tl_sum(par, arena, t->entries.count, sum_entries, t, &entries));
+  *looseness = entries > 0 ? leaves / entries : 1;
+  return TALUS_OK;
+}
+
+static talus_status try_kept(tree *t, const tl_bvh_kept *kept, bool *good) {
+  double looseness;
+  *good = kept && t->entries.count > 0 && kept->order.count == t->entries.count;
+  if (!*good)
+    return TALUS_OK;
+  t->order = kept->order.data;
+  fit(t);
+  TL_TRY(find_looseness(t, &looseness));
+  *good = looseness <= LOOSE * kept->looseness;
+  return TALUS_OK;
+}
+
+static talus_status keep(tree *t, tl_bvh_kept *kept) {
+  kept->rebuilds++;
+  TL_TRY(tl_array_resize(&kept->order, t->entries.count));
+  if (t->entries.count == 0)
+    return TALUS_OK;
+  memcpy(kept->order.data, t->order, t->entries.count * sizeof *t->order);
+  return find_looseness(t, &kept->looseness);
+}
+
+/* ---- the tree ---------------------------------------------------------------------------------
+ */
 
 /* Numbers that are fine beside small boxes; of points, beside the distance between them. */
 static void choose_numbers(tree *t) {
@@ -135,22 +210,34 @@ static void choose_numbers(tree *t) {
   t->median_class = tl_bins_class_of_edge(e->longest);
 }
 
-static talus_status build(const tl_model *model, const tl_scope *scope, const talus_box *boxes,
-                          tree *t) {
-  const tl_par *par = &model->par;
-  TL_TRY(tl_entries_make(model, scope, boxes, &t->entries));
+static talus_status sort(tree *t) {
+  const tl_par *par = &t->entries.model->par;
+  tl_arena *arena = t->entries.scope->arena;
   const size_t n = t->entries.count;
-  choose_numbers(t);
-  TL_TAKE(scope->arena, n, &t->entry);
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
-  TL_TAKE(scope->arena, n, &t->key);
-  TL_TAKE(scope->arena, n, &t->order);
+  TL_TAKE(arena, n, &t->key);
+  TL_TAKE(arena, n, &t->order);
   tl_for(par, n, 0, find_keys, t);
   const int bits = 3 * (t->quanta.bits - t->shift) + SIZE_BITS;
-  TL_TRY(tl_sort_u64(par, scope->arena, t->key, t->order, n, bits));
-  tl_for(par, n, 0, gather_entries, t);
+  return tl_sort_u64(par, arena, t->key, t->order, n, bits);
+}
+
+static talus_status build(const tl_model *model, const tl_scope *scope, const talus_box *boxes,
+                          tl_bvh_kept *kept, tree *t) {
+  bool good;
+  TL_TRY(tl_entries_make(model, scope, boxes, &t->entries));
+  choose_numbers(t);
+  TL_TAKE(scope->arena, t->entries.count, &t->entry);
+  TL_TRY(take_nodes(t));
+  TL_TRY(try_kept(t, kept, &good));
+  if (good)
+    return TALUS_OK;
+  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  TL_TRY(sort(t));
+  fit(t);
+  if (kept)
+    TL_TRY(keep(t, kept));
   tl_arena_release(scope->arena, mark);
-  return fit(t);
+  return TALUS_OK;
 }
 
 /* ---- searching ------------------------------------------------------------------------------- */
@@ -220,9 +307,9 @@ static void search(const void *context, size_t block, tl_catch *to) {
 }
 
 talus_status tl_bvh_find_pairs(const tl_model *model, const tl_scope *scope, const talus_box *boxes,
-                               tl_pairs *pairs) {
+                               tl_bvh_kept *kept, tl_pairs *pairs) {
   tree t = {0};
-  TL_TRY(build(model, scope, boxes, &t));
+  TL_TRY(build(model, scope, boxes, kept, &t));
   const size_t blocks = tl_entries_wide_blocks(&t.entries) + (t.count[0] + LEAVES - 1) / LEAVES;
   return tl_search(&model->par, scope->arena, blocks, search, &t, pairs);
 }

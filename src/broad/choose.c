@@ -2,15 +2,16 @@
  * crowding. It only steers speed: every algorithm finds the same pairs.
  *
  * Measured, ns per body on one thread of a fourth-generation EPYC, bodies in random order:
- *                                    bins  cells  sweep    bvh
- *   10^5 even, fraction 0.1            87    188    429    186
- *   10^5 even, fraction 0.01           99     97    184    131
- *   10^5 radii 1:100                  146    126    275    305
- *   10^5 radii 1:10^4                 172    104    200    428
- *   10^5 in a line, far apart          83     83     45     85
- *   10^5 in a sheet                    93    125    220    138
- *   10^5 in eight clouds, thin        197    114    103    159
- *   10^5 in eight clouds, dense      1097   3877   2609    606
+ *                                    bins  periodic  cells  sweep    bvh
+ *   10^5 even, fraction 0.1            58        87    188    429    186
+ *   10^5 even, fraction 0.01           51        99     97    184    131
+ *   10^5 radii 1:100                   82       146    126    275    305
+ *   10^5 radii 1:10^4                  78       172    104    200    428
+ *   10^5 in a line, far apart          50        83     83     45     85
+ *   10^5 in a sheet                    51        93    125    220    138
+ *   10^5 in eight clouds, thin        303       197    114    103    159
+ *   10^5 in eight clouds, dense       377      1097   3877   2609    606
+ * `periodic`: bins where an axis is periodic, which cannot be packed (packed.h).
  * Up to some 40 bodies testing every pair is the fastest; kdtree never is. */
 #include "broad/broad.h"
 
@@ -140,13 +141,14 @@ static double sweep_window(const sample *s, double n) {
   return window;
 }
 
-static talus_broad_kind choose(const sample *s, size_t bodies, talus_broad_kind last,
+static talus_broad_kind choose(const sample *s, size_t bodies, bool periodic, talus_broad_kind last,
                                const char **reason) {
   const double n = (double)bodies;
   const double even = even_pairs(s, n), near = near_pairs(s, n);
   const double pairs = even > near ? even : near;
   const double sweep = 42 + 0.25 * sweep_window(s, n) + 110 * pairs; /* ns per body */
-  if (bodies <= SWEEP_TO && sweep < (last == TALUS_BROAD_SWEEP ? 65 * STICK : 65)) {
+  const double bins = periodic ? 65 : 50;                            /* at best */
+  if (bodies <= SWEEP_TO && sweep < (last == TALUS_BROAD_SWEEP ? bins * STICK : bins)) {
     *reason = "few bodies side by side along one axis: a sweep along it tests little";
     return TALUS_BROAD_SWEEP;
   }
@@ -166,7 +168,8 @@ static talus_broad_kind choose(const sample *s, size_t bodies, talus_broad_kind 
     }
   }
   const double ratio = s->small > 0 ? s->large / s->small : 1;
-  if (bodies >= CELLS_FROM && ratio > (last == TALUS_BROAD_CELLS ? UNEVEN / STICK : UNEVEN) &&
+  if (periodic && bodies >= CELLS_FROM &&
+      ratio > (last == TALUS_BROAD_CELLS ? UNEVEN / STICK : UNEVEN) &&
       pairs < (last == TALUS_BROAD_CELLS ? 0.5 * STICK : 0.5)) {
     *reason = "very uneven sizes and few neighbours: small cells, and the large bodies apart";
     return TALUS_BROAD_CELLS;
@@ -188,7 +191,7 @@ talus_broad_kind tl_broad_choose(const tl_model *model, const tl_scope *scope,
     take(model, scope, boxes, &s);
     *reason = "every body is unbounded";
     if (s.count > 0)
-      chosen = choose(&s, scope->count, last, reason);
+      chosen = choose(&s, scope->count, tl_images_of(model).any, last, reason);
   }
   if (scope->broad_cache)
     scope->broad_cache->chosen = chosen;
