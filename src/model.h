@@ -16,7 +16,7 @@
 typedef struct tl_shape {
   char *name;
   talus_shape_kind kind;
-  double size[4];      /* as given; plane normal normalised */
+  double size[5];      /* as given; plane normal normalised */
   uint32_t open;       /* container */
   double volume;       /* m3 at scale 1; 0 for unbounded and hollow shapes */
   talus_vec3 gyration; /* squared radii of gyration about the principal axes, m2 at scale 1 */
@@ -25,6 +25,21 @@ typedef struct tl_shape {
   bool isotropic;      /* the three radii of gyration are the same number */
   talus_dvec3 centre;  /* of mass, in the shape's own frame */
   talus_quat axes;     /* principal frame within the shape's own frame */
+
+  /* Everything below is in the PRINCIPAL frame about the centre of mass, at scale 1.
+   * Hull: its vertices, x, y, z of each (the points within are gone). Clump: x, y, z, radius of
+   * each sphere, in the order given. NULL for other kinds. */
+  double *points;
+  uint32_t point_count;
+  /* Hull: faces, coplanar triangles merged. Face f has the vertices face_vertex[face_start[f]] ...
+   * face_vertex[face_start[f + 1] - 1], counter-clockwise from outside, and the plane n.x = d with
+   * face_plane[4 f ...] = nx, ny, nz (unit, outwards), d > 0. face_start has face_count + 1
+   * entries. Edges: each once, as two vertices, lower first, ascending. */
+  uint32_t *face_start, *face_vertex;
+  double *face_plane;
+  uint32_t face_count;
+  uint32_t *edge; /* 2 edge_count entries */
+  uint32_t edge_count;
 } tl_shape;
 
 /* ---- materials ------------------------------------------------------------------------------- */

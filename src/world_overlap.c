@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "scene/warn.h"
+#include "shape/shape.h"
 #include "world.h"
 
 #define DEPTH_LEAST 0.01 /* of a radius: what is less is rounding, or as good as rest */
@@ -12,9 +13,7 @@ static double free_radius(const tl_model *model, uint32_t slot) {
   const double scale = (double)model->property.scale[slot];
   if (tl_body_is_static(model, slot))
     return INFINITY;
-  if (shape->kind == TALUS_BOX)
-    return scale * fmin(fmin(shape->size[0], shape->size[1]), shape->size[2]) / 2;
-  return scale * (double)shape->radius;
+  return scale * tl_shape_inner_radius(shape);
 }
 
 /* Contacts come sorted by body pair, so that a pair with several is counted once. */

@@ -68,10 +68,18 @@ TALUS_API void talus_memory(size_t *now, size_t *peak);
 /* A shape is described once, in its own frame, and shared by any number of bodies, each with its
  * own scale. */
 typedef enum talus_shape_kind {
-  TALUS_SPHERE,    /* size = {radius} */
-  TALUS_BOX,       /* size = {lx, ly, lz}: edge lengths, centred at the origin */
-  TALUS_PLANE,     /* size = {nx, ny, nz, d}: matter where n.x < d; unbounded, so never free */
-  TALUS_CONTAINER, /* size = {lx, ly, lz}: the same box seen from inside; never free */
+  TALUS_SPHERE,         /* size = {radius} */
+  TALUS_BOX,            /* size = {lx, ly, lz}: edge lengths, centred at the origin */
+  TALUS_PLANE,          /* size = {nx, ny, nz, d}: matter where n.x < d; unbounded, so never free */
+  TALUS_CONTAINER,      /* size = {lx, ly, lz}: the same box seen from inside; never free */
+  TALUS_ELLIPSOID,      /* size = {a, b, c}: half axes along x, y, z */
+  TALUS_CAPSULE,        /* size = {radius, length between the centres of the caps}, along z */
+  TALUS_CYLINDER,       /* size = {radius, length}, along z */
+  TALUS_CONE,           /* size = {radius, length}: origin at mid-height, apex at +z */
+  TALUS_SUPERELLIPSOID, /* size = {a, b, c, n1, n2}: within
+                           (|x/a|^n2 + |y/b|^n2)^(n1/n2) + |z/c|^n1 <= 1; exponents 1.1 ... 100 */
+  TALUS_HULL,           /* points = x, y, z of each: the convex hull of them */
+  TALUS_CLUMP,          /* points = x, y, z, radius of each: the union of spheres, one rigid body */
   TALUS_SHAPE_KINDS
 } talus_shape_kind;
 
@@ -88,8 +96,16 @@ enum {
 typedef struct talus_shape_def {
   const char *name; /* NULL: unnamed */
   talus_shape_kind kind;
-  double size[4];
-  uint32_t open; /* container: sides that are not there */
+  double size[5];
+  uint32_t open;        /* container: sides that are not there */
+  const double *points; /* hull: triplets x, y, z; clump: quadruplets x, y, z, radius; m */
+  size_t point_count;   /* hull: at least 4, not all in one plane; clump: at least 1 */
+  /* Mass properties of a clump, where they are known better than those of the union of its spheres
+   * at one density (a porous stone, say): all three are used where volume > 0. */
+  double volume;      /* m3, of matter at the material's density; 0: from the union */
+  talus_dvec3 centre; /* of mass, in the shape's own frame */
+  double inertia[6];  /* about that centre, own axes, per kilogram: xx, yy, zz, xy, xz, yz, m2; the
+                         last three are minus the integrals of the products */
 } talus_shape_def;
 
 TALUS_API talus_shape_def talus_shape_def_default(void); /* a sphere of radius 0.5 m */

@@ -118,7 +118,7 @@ static talus_shape_def shape_def(const tl_scene_shape *shape) {
   case TALUS_CONTAINER:
     memcpy(def.size, shape->container, sizeof shape->container);
     break;
-  case TALUS_SHAPE_KINDS:
+  default:
     break;
   }
   return def;

@@ -1,6 +1,6 @@
 #include "shape/shape.h"
 
-#include "kernels/collide.h"
+#include "shape/measure.h"
 
 #include <stdio.h>
 
@@ -9,6 +9,13 @@ static const char *const kind_names[TALUS_SHAPE_KINDS] = {
     [TALUS_BOX] = "box",
     [TALUS_PLANE] = "plane",
     [TALUS_CONTAINER] = "container",
+    [TALUS_ELLIPSOID] = "ellipsoid",
+    [TALUS_CAPSULE] = "capsule",
+    [TALUS_CYLINDER] = "cylinder",
+    [TALUS_CONE] = "cone",
+    [TALUS_SUPERELLIPSOID] = "superellipsoid",
+    [TALUS_HULL] = "hull",
+    [TALUS_CLUMP] = "clump",
 };
 
 enum { ALL_SIDES = 0x3f };
@@ -65,21 +72,52 @@ static talus_status check_open(const char *who, const talus_shape_def *def) {
   return TALUS_OK;
 }
 
+/* Below 1 a superellipsoid is not convex, and near 1 and beyond 100 its edges are so sharp that
+ * curvature leaves what double numbers can tell. */
+static talus_status check_exponent(const char *who, const char *what, double n) {
+  if (!(n >= TL_EXPONENT_LEAST && n <= TL_EXPONENT_MOST))
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "%s: exponent %s is %g, but must be from %g to %g (2 is an ellipsoid, more is "
+                   "blocky)",
+                   who, what, n, TL_EXPONENT_LEAST, TL_EXPONENT_MOST);
+  return TALUS_OK;
+}
+
 static talus_status check(const char *who, const talus_shape_def *def) {
   static const char *const edges[3] = {"length along x", "length along y", "length along z"};
+  static const char *const halves[3] = {"half axis a", "half axis b", "half axis c"};
   if ((unsigned)def->kind >= TALUS_SHAPE_KINDS)
     return tl_fail(TALUS_ERROR_INVALID, "%s: kind %d does not exist, kinds are 0 to %d", who,
                    (int)def->kind, TALUS_SHAPE_KINDS - 1);
+  const double *size = def->size;
   switch (def->kind) {
   case TALUS_SPHERE:
-    TL_TRY(check_length(who, "radius", def->size[0]));
+    TL_TRY(check_length(who, "radius", size[0]));
     break;
   case TALUS_PLANE:
-    TL_TRY(check_plane(who, def->size));
+    TL_TRY(check_plane(who, size));
     break;
+  case TALUS_CAPSULE:
+  case TALUS_CYLINDER:
+  case TALUS_CONE:
+    TL_TRY(check_length(who, "radius", size[0]));
+    TL_TRY(check_length(who, "length", size[1]));
+    break;
+  case TALUS_ELLIPSOID:
+  case TALUS_SUPERELLIPSOID:
+    for (int i = 0; i < 3; ++i)
+      TL_TRY(check_length(who, halves[i], size[i]));
+    if (def->kind == TALUS_SUPERELLIPSOID) {
+      TL_TRY(check_exponent(who, "n1", size[3]));
+      TL_TRY(check_exponent(who, "n2", size[4]));
+    }
+    break;
+  case TALUS_HULL:
+  case TALUS_CLUMP:
+    break; /* where they are made */
   default:
     for (int i = 0; i < 3; ++i)
-      TL_TRY(check_length(who, edges[i], def->size[i]));
+      TL_TRY(check_length(who, edges[i], size[i]));
   }
   return check_open(who, def);
 }
@@ -100,32 +138,6 @@ static talus_status check_range(const char *who, const tl_shape *shape) {
   return TALUS_OK;
 }
 
-/* ---- mass properties ------------------------------------------------------------------------ */
-
-static void measure_sphere(tl_shape *shape) {
-  const double r = shape->size[0];
-  const talus_real square = TL_R(0.4 * r * r);
-  shape->volume = 4.0 / 3.0 * TL_PI * r * r * r;
-  shape->gyration = tl_vec3(square, square, square);
-  shape->radius = TL_R(r);
-}
-
-/* A solid: mass m, moment m (y^2 + z^2)/12 about x, and so on. */
-static void measure_box(tl_shape *shape) {
-  const double x = shape->size[0], y = shape->size[1], z = shape->size[2];
-  shape->volume = x * y * z;
-  shape->gyration =
-      tl_vec3(TL_R((y * y + z * z) / 12), TL_R((z * z + x * x) / 12), TL_R((x * x + y * y) / 12));
-  shape->radius = TL_R(0.5 * tl_dlength(tl_dvec3(x, y, z)));
-}
-
-/* Walls without thickness: no volume, no mass. */
-static void measure_container(tl_shape *shape) {
-  measure_box(shape);
-  shape->volume = 0;
-  shape->gyration = tl_vec3(0, 0, 0);
-}
-
 /* n.x < d is n.x/|n| < d/|n|. Scaled first, so that the squares neither overflow nor vanish. */
 static void normalise_plane(tl_shape *shape) {
   double *n = shape->size;
@@ -144,21 +156,15 @@ talus_status tl_shape_make(const talus_shape_def *def, tl_shape *shape) {
   tl_shape made = {.kind = def->kind, .open = def->open, .bounded = def->kind != TALUS_PLANE};
   made.axes = tl_quat_identity();
   memcpy(made.size, def->size, sizeof made.size);
-  switch (def->kind) {
-  case TALUS_SPHERE:
-    measure_sphere(&made);
-    break;
-  case TALUS_BOX:
-    measure_box(&made);
-    break;
-  case TALUS_CONTAINER:
-    measure_container(&made);
-    break;
-  default:
+  if (def->kind == TALUS_PLANE) {
     normalise_plane(&made);
     if (!tl_is_finite_d(made.size[3]))
       return tl_fail(TALUS_ERROR_INVALID, "%s: d/|n| = %g/|n| of the plane is not finite", who,
                      def->size[3]);
+  } else if (def->kind == TALUS_HULL || def->kind == TALUS_CLUMP) {
+    return tl_fail(TALUS_ERROR_UNSUPPORTED, "%s: hulls and clumps are not here yet", who);
+  } else {
+    tl_measure_analytic(&made);
   }
   TL_TRY(check_range(who, &made));
   made.isotropic = made.gyration.x == made.gyration.y && made.gyration.y == made.gyration.z;
@@ -178,29 +184,4 @@ void tl_shape_release(tl_shape *shape) {
     (void)tl_resize(&name, strlen(shape->name) + 1, 0); /* freeing cannot fail */
   }
   shape->name = NULL;
-}
-
-/* ---- bounds --------------------------------------------------------------------------------- */
-
-talus_box tl_shape_bounds(const tl_shape *shape, double scale, talus_dvec3 position,
-                          talus_quat rotation) {
-  talus_dvec3 extent;
-  if (!shape->bounded) {
-    talus_box box;
-    box.lo = tl_dvec3(-HUGE_VAL, -HUGE_VAL, -HUGE_VAL);
-    box.hi = tl_dvec3(HUGE_VAL, HUGE_VAL, HUGE_VAL);
-    return box;
-  }
-  if (shape->kind == TALUS_SPHERE) {
-    const double r = shape->size[0] * scale;
-    extent = tl_dvec3(r, r, r);
-  } else {
-    const tl_frame frame = tl_frame_from_quat(rotation);
-    const talus_dvec3 edges = tl_dvec3(shape->size[0], shape->size[1], shape->size[2]);
-    extent = tl_frame_extent(&frame, tl_dscale(edges, 0.5 * scale));
-  }
-  talus_box box;
-  box.lo = tl_dsub(position, extent);
-  box.hi = tl_dadd(position, extent);
-  return box;
 }

@@ -5,6 +5,18 @@
 #include "kernels/aabb.h"
 #include "scope.h"
 
+#define TL_EXPONENT_LEAST 1.1 /* of a superellipsoid */
+#define TL_EXPONENT_MOST  100.0
+
+/* The support function of |u|^n + |v|^n <= 1, stretched by x and y >= 0: the norm of (x, y) whose
+ * exponent is n/(n - 1) (Hoelder). */
+static inline double tl_dual_norm(double x, double y, double n) {
+  const double big = fmax(x, y), small = fmin(x, y);
+  if (big == 0)
+    return 0;
+  return big * pow(1 + pow(small / big, n / (n - 1)), (n - 1) / n);
+}
+
 /* Fills *shape from the definition, or fails naming the shape and the value. Owns a copy of the
  * name. */
 talus_status tl_shape_make(const talus_shape_def *def, tl_shape *shape);
@@ -16,6 +28,10 @@ const char *tl_shape_kind_name(talus_shape_kind kind);
  */
 talus_box tl_shape_bounds(const tl_shape *shape, double scale, talus_dvec3 position,
                           talus_quat rotation);
+
+/* A radius about the centre of mass that is within the shape at scale 1, and not far from the
+ * largest; of a clump its smallest sphere; 0 for a plane. For warnings, not for contacts. */
+double tl_shape_inner_radius(const tl_shape *shape);
 
 /* Boxes of every member of the scope at scope->in, grown by each body's own margin: half the
  * model's where that is given, otherwise the distance the body can move within the step,
