@@ -28,6 +28,7 @@ static const column frame_columns[] = {
     COLUMN(frame, radius, bodies, 1),      COLUMN(frame, scale, bodies, 1),
     COLUMN(frame, shape, bodies, 1),       COLUMN(frame, material, bodies, 1),
     COLUMN(frame, quaternion, bodies, 4),  COLUMN(frame, velocity, bodies, 3),
+    COLUMN(frame, point, points, 4),       COLUMN(frame, triangle, triangles, 3),
     COLUMN(frame, shape_table, shapes, 1), COLUMN(frame, material_table, materials, 1),
 };
 static const column contact_columns[] = {
@@ -200,15 +201,28 @@ static bool is_finite_body(const frame *found, size_t i) {
          (!v || (isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2])));
 }
 
+/* Points and triangles of a shape are there, and triangles are of its own points. */
+static bool is_good_shape(const frame *found, const frame_shape *shape) {
+  if (!is_finite_row(shape->size, 5) || !is_finite_row(shape->centre, 3) ||
+      (size_t)shape->point + shape->points > found->points ||
+      (size_t)shape->triangle + shape->triangles > found->triangles ||
+      !is_finite_row(found->point + 4 * (size_t)shape->point, 4 * (size_t)shape->points))
+    return false;
+  for (size_t i = 0; i < 3 * (size_t)shape->triangles; ++i)
+    if (found->triangle[3 * (size_t)shape->triangle + i] >= shape->points)
+      return false;
+  return true;
+}
+
 /* NULL, or what is wrong: indices must be in their tables, and numbers such that can be drawn. */
 static const char *problem_of(const frame *found) {
   if (!found->position || !found->id || !found->radius || !found->scale || !found->shape ||
-      !found->material || !found->shape_table || !found->material_table)
+      !found->material || !found->point || !found->triangle || !found->shape_table ||
+      !found->material_table)
     return "an array is missing";
   for (size_t i = 0; i < found->shapes; ++i)
-    if (!is_finite_row(found->shape_table[i].size, 4) ||
-        !is_finite_row(found->shape_table[i].centre, 3))
-      return "a shape has a size that is no number";
+    if (!is_good_shape(found, &found->shape_table[i]))
+      return "a shape has a size that is no number, or points that are not there";
   for (size_t i = 0; i < found->bodies; ++i) {
     if (found->shape[i] >= found->shapes || found->material[i] >= found->materials)
       return "a body has a shape or material that is not in the tables";

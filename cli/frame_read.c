@@ -249,16 +249,46 @@ static bool read_attribute(const source *in, const char *name, double *value) {
 /* ---- frames ---------------------------------------------------------------------------------- */
 
 static frame_kind kind_of(const char *name) {
-  static const char *const names[] = {"sphere", "box", "plane", "container"};
+  static const char *const names[] = {"sphere",         "box",     "plane",    "container",
+                                      "ellipsoid",      "capsule", "cylinder", "cone",
+                                      "superellipsoid", "hull",    "clump"};
   for (int i = 0; i < FRAME_OTHER; ++i)
     if (strcmp(name, names[i]) == 0)
       return (frame_kind)i;
   return FRAME_OTHER;
 }
 
+/* Which rows of points or triangles belong to which shape: starts, one more than shapes, ascending.
+ */
+static bool read_starts(const source *in, const char *name, const frame *out, size_t rows,
+                        bool of_points) {
+  uint32_t *start = read_numbers(in, name, 1, H5T_NATIVE_UINT32, out->shapes + 1, NULL);
+  if (!start)
+    return false;
+  bool good = start[0] == 0 && start[out->shapes] == rows;
+  for (size_t i = 0; good && i < out->shapes; ++i) {
+    frame_shape *shape = &out->shape_table[i];
+    good = start[i] <= start[i + 1];
+    *(of_points ? &shape->point : &shape->triangle) = start[i];
+    *(of_points ? &shape->points : &shape->triangles) = start[i + 1] - start[i];
+  }
+  free(start);
+  return good || refuse(in->why, "%s: '%s' is not ascending; the file is damaged", in->path, name);
+}
+
+static bool read_lists(const source *in, frame *out) {
+  out->point =
+      read_numbers(in, "talus/shapes/points", 4, H5T_NATIVE_DOUBLE, SIZE_MAX, &out->points);
+  out->triangle = out->point ? read_numbers(in, "talus/shapes/triangles", 3, H5T_NATIVE_UINT32,
+                                            SIZE_MAX, &out->triangles)
+                             : NULL;
+  return out->triangle && read_starts(in, "talus/shapes/point_start", out, out->points, true) &&
+         read_starts(in, "talus/shapes/triangle_start", out, out->triangles, false);
+}
+
 static bool read_shapes(const source *in, frame *out) {
   double *size =
-      read_numbers(in, "talus/shapes/size", 4, H5T_NATIVE_DOUBLE, SIZE_MAX, &out->shapes);
+      read_numbers(in, "talus/shapes/size", 5, H5T_NATIVE_DOUBLE, SIZE_MAX, &out->shapes);
   uint32_t *open =
       size ? read_numbers(in, "talus/shapes/open", 1, H5T_NATIVE_UINT32, out->shapes, NULL) : NULL;
   double *centre =
@@ -274,14 +304,14 @@ static bool read_shapes(const source *in, frame *out) {
   for (size_t i = 0; good && i < out->shapes; ++i) {
     frame_shape *shape = &out->shape_table[i];
     shape->kind = kind_of(shape->kind_name);
-    memcpy(shape->size, size + 4 * i, sizeof shape->size);
+    memcpy(shape->size, size + 5 * i, sizeof shape->size);
     shape->open = open[i];
     memcpy(shape->centre, centre + 3 * i, sizeof shape->centre);
   }
   free(size);
   free(open);
   free(centre);
-  return good;
+  return good && read_lists(in, out);
 }
 
 static bool read_materials(const source *in, frame *out) {

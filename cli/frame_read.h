@@ -14,6 +14,13 @@ typedef enum frame_kind {
   FRAME_BOX,
   FRAME_PLANE,
   FRAME_CONTAINER,
+  FRAME_ELLIPSOID,
+  FRAME_CAPSULE,
+  FRAME_CYLINDER,
+  FRAME_CONE,
+  FRAME_SUPERELLIPSOID,
+  FRAME_HULL,
+  FRAME_CLUMP,
   FRAME_OTHER /* a kind this command does not know */
 } frame_kind;
 
@@ -22,9 +29,11 @@ typedef enum frame_kind {
 typedef struct frame_shape {
   frame_kind kind;
   char kind_name[FRAME_NAME_BYTES];
-  double size[4];   /* as in talus_shape_def */
-  uint32_t open;    /* container: TALUS_SIDE_... */
-  double centre[3]; /* of mass, in the shape's own frame, at scale 1 */
+  double size[5];               /* as in talus_shape_def */
+  uint32_t open;                /* container: TALUS_SIDE_... */
+  double centre[3];             /* of mass, in the shape's own frame, at scale 1 */
+  uint32_t point, points;       /* first row of frame.point and how many: hull and clump */
+  uint32_t triangle, triangles; /* likewise of frame.triangle: hull */
 } frame_shape;
 
 typedef struct frame_material {
@@ -43,6 +52,10 @@ typedef struct frame {
   uint32_t *material; /* row of material_table */
   float *quaternion;  /* 4: shape's own frame, w first; NULL where the file has none */
   float *velocity;    /* 3: m/s; NULL where the file has none */
+  /* Vertices of hulls and spheres of clumps, triangles of hulls. */
+  size_t points, triangles;
+  double *point;      /* 4: x, y, z in the shape's own frame, radius (0 for a vertex) */
+  uint32_t *triangle; /* 3: rows of the shape's own points, counter-clockwise from outside */
   frame_shape *shape_table;
   frame_material *material_table;
 } frame;

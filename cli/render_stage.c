@@ -281,8 +281,7 @@ static void stage_body(const staging *s, size_t i) {
   case FRAME_BOX:
     stage_box(s, i);
     break;
-  case FRAME_SPHERE:
-  case FRAME_OTHER:
+  default:
     stage_sphere(s, i);
     break;
   }

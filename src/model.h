@@ -25,6 +25,7 @@ typedef struct tl_shape {
   bool isotropic;      /* the three radii of gyration are the same number */
   talus_dvec3 centre;  /* of mass, in the shape's own frame */
   talus_quat axes;     /* principal frame within the shape's own frame */
+  double error;        /* estimated, relative, of volume and gyration; 0: exact to rounding */
 
   /* Everything below is in the PRINCIPAL frame about the centre of mass, at scale 1.
    * Hull: its vertices, x, y, z of each (the points within are gone). Clump: x, y, z, radius of
@@ -34,7 +35,7 @@ typedef struct tl_shape {
   /* Hull: faces, coplanar triangles merged. Face f has the vertices face_vertex[face_start[f]] ...
    * face_vertex[face_start[f + 1] - 1], counter-clockwise from outside, and the plane n.x = d with
    * face_plane[4 f ...] = nx, ny, nz (unit, outwards), d > 0. face_start has face_count + 1
-   * entries. Edges: each once, as two vertices, lower first, ascending. */
+   * entries, face_vertex 2 edge_count (every edge is of two faces). Edges: each once, as two vertices, lower first, ascending. */
   uint32_t *face_start, *face_vertex;
   double *face_plane;
   uint32_t face_count;

@@ -1,8 +1,10 @@
 /* Bodies of one world for another: what `from:` of a scene does with the end of an earlier run. The
- * tables of the old world are read where they are; the new one is changed by public calls. */
+ * tables of the old world are read where they are; the new one is changed by public calls,
+ * but for its shapes. */
 #include <math.h>
 
 #include "scene/from.h"
+#include "shape/shape.h"
 #include "world.h"
 
 #define PI 3.14159265358979323846
@@ -20,13 +22,12 @@ static talus_status borrow_shapes(borrower *b) {
   const tl_model *model = &b->old->model;
   TL_TRY(tl_array_resize(&b->shapes, model->shapes.count));
   for (size_t i = 0; i < model->shapes.count; ++i) {
-    const tl_shape *shape = &model->shapes.data[i];
-    talus_shape_def def = talus_shape_def_default();
-    def.name = shape->name;
-    def.kind = shape->kind;
-    def.open = shape->open;
-    memcpy(def.size, shape->size, sizeof def.size);
-    TL_TRY(talus_world_add_shape(b->world, &def, &b->shapes.data[i]));
+    /* Copied, not made again: the principal axes of a symmetric solid hang on rounding. */
+    TL_TRY(tl_array_reserve(&b->world->model.shapes, b->world->model.shapes.count + 1));
+    tl_shape copy;
+    TL_TRY(tl_shape_copy(&copy, &model->shapes.data[i]));
+    b->shapes.data[i].index = (uint32_t)b->world->model.shapes.count;
+    b->world->model.shapes.data[b->world->model.shapes.count++] = copy;
   }
   return TALUS_OK;
 }

@@ -74,6 +74,17 @@ HELPER talus_shape add_shape(talus_world *world, const char *name, talus_shape_k
   return shape;
 }
 
+/* Kinds with lists of their own. */
+HELPER talus_shape add_points(talus_world *world, const char *name, talus_shape_kind kind,
+                              size_t count) {
+  static const double points[] = {0.1, 0,   0,   0.2, 0.3, 0,   0,    0.1, 0,   0.3,
+                                  0,   0.2, 0.1, 0.2, 0.3, 0.3, 0.05, 0.1, 0.2, 0.4};
+  talus_shape_def def = {.name = name, .kind = kind, .points = points, .point_count = count};
+  talus_shape shape;
+  CHECK_OK(talus_world_add_shape(world, &def, &shape));
+  return shape;
+}
+
 HELPER talus_material add_material(talus_world *world, const char *name, double friction,
                                    double restitution) {
   talus_material_def def = talus_material_def_default();
@@ -97,6 +108,8 @@ HELPER void add_tables(rich *r) {
   r->brick = add_shape(world, NULL, TALUS_BOX, 0.3, 0.2, 0.1, 0, 0);
   r->floor = add_shape(world, "floor", TALUS_PLANE, 0.02, 0, 1, 0, 0);
   r->tank = add_shape(world, "tank \xc3\xa9", TALUS_CONTAINER, 1, 1, 2, 0, TALUS_SIDE_TOP);
+  add_points(world, "stone", TALUS_HULL, 5);
+  add_points(world, NULL, TALUS_CLUMP, 4);
   r->rock = add_material(world, "rock", 0.6, 0.1);
   r->steel = add_material(world, NULL, 0.3, 0.4);
   CHECK_OK(talus_world_set_material_pair(world, r->rock, r->steel, 0.45, 0.25));

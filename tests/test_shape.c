@@ -61,7 +61,7 @@ TEST(every_kind_has_a_name) {
 TEST(bad_definitions_are_refused_by_name) {
   static const struct {
     int kind;
-    double size[4];
+    double size[5];
     uint32_t open;
     const char *says;
   } bad[] = {

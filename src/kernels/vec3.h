@@ -86,6 +86,9 @@ TL_FN talus_dvec3 tl_dsub(talus_dvec3 a, talus_dvec3 b) {
 }
 TL_FN talus_dvec3 tl_dscale(talus_dvec3 v, double s) { return tl_dvec3(v.x * s, v.y * s, v.z * s); }
 TL_FN double tl_ddot(talus_dvec3 a, talus_dvec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+TL_FN talus_dvec3 tl_dcross(talus_dvec3 a, talus_dvec3 b) {
+  return tl_dvec3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
+}
 TL_FN double tl_dlength(talus_dvec3 v) { return sqrt(tl_ddot(v, v)); }
 
 /* ---- between the two kinds ---------------------------------------------------------------- */

@@ -81,14 +81,17 @@ static const tl_column world_columns[] = {
 };
 TABLE(struct talus_world, world);
 
-/* Derived numbers are saved too: another version may derive them with another last bit. */
+/* Derived numbers are saved too: another version may derive them with another last bit. The lists
+ * of hulls and clumps are saved apart, one after the other (save_lists). */
 static const tl_column shapes_columns[] = {
     TEXT(tl_shape, name, name),           KIND(tl_shape, kind, kind, TALUS_SHAPE_KINDS),
     ANY_DOUBLE(tl_shape, size, size),     U32(tl_shape, open, open),
     DOUBLE(tl_shape, volume, volume),     REAL(tl_shape, gyration, gyration),
     REAL(tl_shape, radius, radius),       BOOL(tl_shape, bounded, bounded),
     BOOL(tl_shape, isotropic, isotropic), DOUBLE(tl_shape, centre, centre),
-    REAL(tl_shape, axes, axes),
+    REAL(tl_shape, axes, axes),           DOUBLE(tl_shape, error, error),
+    U32(tl_shape, points, point_count),   U32(tl_shape, faces, face_count),
+    U32(tl_shape, edges, edge_count),
 };
 TABLE(tl_shape, shapes);
 

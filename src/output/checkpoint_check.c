@@ -14,6 +14,16 @@ static talus_status check_shape(const tl_shape *shape, size_t i) {
   talus_shape_def def = {.name = shape->name, .kind = shape->kind, .open = shape->open};
   memcpy(def.size, shape->size, sizeof def.size);
   tl_shape made;
+  if (tl_shape_validate(shape) != TALUS_OK)
+    return tl_fail_in(TALUS_ERROR_INVALID, "shape %zu", i);
+  if (shape->kind == TALUS_HULL || shape->kind == TALUS_CLUMP) {
+    const talus_vec3 g = shape->gyration;
+    if (!(shape->volume > 0 && shape->radius > 0 && g.x > 0 && g.y > 0 && g.z > 0) ||
+        !shape->bounded)
+      WRONG("shape %zu: its derived numbers are not those of a %s", i,
+            tl_shape_kind_name(shape->kind));
+    return TALUS_OK;
+  }
   TL_TRY(tl_shape_make(&def, &made));
   const bool same = made.bounded == shape->bounded && (made.volume > 0) == (shape->volume > 0) &&
                     (made.radius > 0) == (shape->radius > 0) && shape->volume >= 0 &&

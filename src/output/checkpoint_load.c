@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "shape/shape.h"
+
 /* A file under way, with room for one column at a time. */
 typedef struct load_job {
   tl_h5_in in;
@@ -247,6 +249,35 @@ static talus_status load_flow(load_job *job, talus_world *world) {
   return TALUS_OK;
 }
 
+/* One list of all shapes, handed out to those that `counts` say have a part of it. */
+static talus_status load_list(load_job *job, tl_model *model, int k) {
+  char name[TL_CHECKPOINT_NAME_BYTES];
+  tl_shape_list lists[TL_SHAPE_LISTS];
+  const tl_shape none = {0};
+  size_t total, at = 0;
+  tl_shape_lists(&none, lists);
+  const size_t width = lists[k].scalar_bytes;
+  const tl_h5_type type = width == 8 ? TL_H5_F64 : TL_H5_U32;
+  tl_checkpoint_name(name, "shapes", "list_", lists[k].name);
+  TL_TRY(tl_h5_count(&job->in, name, type, 1, &total));
+  TL_TRY(tl_array_resize(&job->scratch, total * width));
+  TL_TRY(tl_h5_read(&job->in, name, type, total, 1, job->scratch.data));
+  for (size_t i = 0; i < model->shapes.count; ++i) {
+    tl_shape_lists(&model->shapes.data[i], lists);
+    if (lists[k].scalars > total - at)
+      return tl_fail(TALUS_ERROR_FORMAT, "'%s' is too short for shape %zu", name, i);
+    TL_TRY(tl_shape_set_list(&model->shapes.data[i], k, job->scratch.data + at * width));
+    at += lists[k].scalars;
+  }
+  return at == total ? TALUS_OK : tl_fail(TALUS_ERROR_FORMAT, "'%s' has rows of no shape", name);
+}
+
+static talus_status load_lists(load_job *job, tl_model *model) {
+  for (int k = 0; k < TL_SHAPE_LISTS; ++k)
+    TL_TRY(load_list(job, model, k));
+  return TALUS_OK;
+}
+
 static talus_status load_world(load_job *job, talus_world *world) {
   tl_model *model = &world->model;
   const talus_status status = load_columns(job, &tl_table_world, world, 1);
@@ -256,6 +287,7 @@ static talus_status load_world(load_job *job, talus_world *world) {
   TL_TRY(check_settings(model));
   TL_TRY(load_bodies(job, world, bodies));
   LOAD(job, shapes, &model->shapes);
+  TL_TRY(load_lists(job, model));
   LOAD(job, materials, &model->materials);
   LOAD(job, laws, &model->laws);
   LOAD(job, overrides, &world->overrides);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "shape/shape.h"
+
 /* A file under way, with room to gather one column at a time. */
 typedef struct save_job {
   tl_h5_out out;
@@ -112,6 +114,30 @@ static talus_status save_sizes(save_job *job, const tl_flow *flow) {
   return tl_h5_write(&job->out, "emitters/size_table", TL_H5_F64, total, 2, job->scratch.data);
 }
 
+/* Vertices, faces and edges of hulls, spheres of clumps: shape after shape in one dataset each. */
+static talus_status save_lists(save_job *job, const tl_model *model) {
+  for (int k = 0; k < TL_SHAPE_LISTS; ++k) {
+    char name[TL_CHECKPOINT_NAME_BYTES];
+    tl_shape_list lists[TL_SHAPE_LISTS] = {{0}};
+    size_t total = 0;
+    job->scratch.count = 0;
+    for (size_t i = 0; i < model->shapes.count; ++i) {
+      tl_shape_lists(&model->shapes.data[i], lists);
+      const size_t at = job->scratch.count, bytes = lists[k].scalars * lists[k].scalar_bytes;
+      TL_TRY(tl_array_resize(&job->scratch, at + bytes));
+      if (bytes > 0)
+        memcpy(job->scratch.data + at, lists[k].data, bytes);
+      total += lists[k].scalars;
+    }
+    const tl_shape none = {0};
+    tl_shape_lists(&none, lists);
+    tl_checkpoint_name(name, "shapes", "list_", lists[k].name);
+    TL_TRY(tl_h5_write(&job->out, name, lists[k].scalar_bytes == 8 ? TL_H5_F64 : TL_H5_U32, total,
+                       1, job->scratch.data));
+  }
+  return TALUS_OK;
+}
+
 static talus_status save_world(save_job *job, const talus_world *world, const tl_blob *blob) {
   const tl_model *model = &world->model;
   const size_t bodies = model->bodies;
@@ -123,6 +149,7 @@ static talus_status save_world(save_job *job, const talus_world *world, const tl
   TL_TRY(save_fields(job, "property", &model->property, tl_property_fields, TL_PROPERTY_FIELD_COUNT,
                      bodies));
   SAVE(job, shapes, &model->shapes);
+  TL_TRY(save_lists(job, model));
   SAVE(job, materials, &model->materials);
   SAVE(job, laws, &model->laws);
   SAVE(job, overrides, &world->overrides);

@@ -1,5 +1,6 @@
 #include "output/output.h"
 
+#include "kernels/collide.h"
 #include "output/vtk.h"
 
 #if TALUS_HAVE_HDF5
@@ -29,6 +30,70 @@ static talus_status write_member(tl_h5_out *out, const char *name, tl_h5_type ty
   return tl_h5_write(out, name, type, n, columns, scratch);
 }
 
+/* Vertices of hulls and spheres of clumps in the shape's OWN frame (x, y, z, radius; 0 for a
+ * vertex), shape after shape: those of shape i are rows point_start[i] ... point_start[i + 1] - 1.
+ */
+static talus_status write_points(tl_h5_out *out, const tl_model *model) {
+  TL_ARRAY(double) points = {0};
+  TL_ARRAY(uint32_t) start = {0};
+  uint32_t total = 0;
+  talus_status status = tl_array_push(&start, 0u);
+  for (size_t i = 0; i < model->shapes.count && status == TALUS_OK; ++i) {
+    const tl_shape *shape = &model->shapes.data[i];
+    const size_t wide = shape->kind == TALUS_CLUMP ? 4 : 3;
+    const tl_frame axes = tl_frame_from_quat(shape->axes);
+    status = tl_array_resize(&points, 4 * ((size_t)total + shape->point_count));
+    for (uint32_t k = 0; k < shape->point_count && status == TALUS_OK; ++k) {
+      const double *p = &shape->points[wide * k];
+      const talus_dvec3 own =
+          tl_dadd(shape->centre, tl_frame_to_world(&axes, tl_dvec3(p[0], p[1], p[2])));
+      double *to = &points.data[4 * ((size_t)total + k)];
+      to[0] = own.x, to[1] = own.y, to[2] = own.z, to[3] = wide == 4 ? p[3] : 0;
+    }
+    total += shape->point_count;
+    if (status == TALUS_OK)
+      status = tl_array_push(&start, total);
+  }
+  if (status == TALUS_OK)
+    status = tl_h5_write(out, "talus/shapes/points", TL_H5_F64, total, 4, points.data);
+  if (status == TALUS_OK)
+    status = tl_h5_write(out, "talus/shapes/point_start", TL_H5_U32, start.count, 1, start.data);
+  tl_array_free(&points);
+  tl_array_free(&start);
+  return status;
+}
+
+/* Faces of hulls cut into triangles, counter-clockwise from outside: rows of the shape's own
+ * points.
+ */
+static talus_status write_triangles(tl_h5_out *out, const tl_model *model) {
+  TL_ARRAY(uint32_t) corner = {0}, start = {0};
+  talus_status status = tl_array_push(&start, 0u);
+  for (size_t i = 0; i < model->shapes.count && status == TALUS_OK; ++i) {
+    const tl_shape *shape = &model->shapes.data[i];
+    for (uint32_t f = 0; f < shape->face_count; ++f) {
+      const uint32_t *v = &shape->face_vertex[shape->face_start[f]];
+      const uint32_t n = shape->face_start[f + 1] - shape->face_start[f];
+      for (uint32_t k = 2; k < n && status == TALUS_OK; ++k) {
+        const size_t at = corner.count;
+        status = tl_array_resize(&corner, at + 3);
+        if (status == TALUS_OK)
+          corner.data[at] = v[0], corner.data[at + 1] = v[k - 1], corner.data[at + 2] = v[k];
+      }
+    }
+    if (status == TALUS_OK)
+      status = tl_array_push(&start, (uint32_t)(corner.count / 3));
+  }
+  if (status == TALUS_OK)
+    status =
+        tl_h5_write(out, "talus/shapes/triangles", TL_H5_U32, corner.count / 3, 3, corner.data);
+  if (status == TALUS_OK)
+    status = tl_h5_write(out, "talus/shapes/triangle_start", TL_H5_U32, start.count, 1, start.data);
+  tl_array_free(&corner);
+  tl_array_free(&start);
+  return status;
+}
+
 static talus_status write_shapes(tl_h5_out *out, const talus_world *world, unsigned char *scratch) {
   const tl_shape *rows = world->model.shapes.data;
   const size_t n = world->model.shapes.count;
@@ -38,11 +103,12 @@ static talus_status write_shapes(tl_h5_out *out, const talus_world *world, unsig
   TL_TRY(tl_h5_group(out, "talus/shapes"));
   TL_TRY(tl_h5_write_texts(out, "talus/shapes/name", n, shape_name, world));
   TL_TRY(tl_h5_write_texts(out, "talus/shapes/kind", n, shape_kind, world));
-  MEMBER(size, TL_H5_F64, 4);
+  MEMBER(size, TL_H5_F64, 5);
   MEMBER(open, TL_H5_U32, 1);
   MEMBER(centre, TL_H5_F64, 3);
   MEMBER(axes, TL_H5_REAL, 4);
-  return TALUS_OK;
+  TL_TRY(write_points(out, &world->model));
+  return write_triangles(out, &world->model);
 #undef MEMBER
 }
 
@@ -134,7 +200,7 @@ static talus_status write_frame(tl_h5_out *out, const talus_world *world, unsign
 
 /* Room for the widest column of any table above. */
 static size_t scratch_bytes(const talus_world *world) {
-  const size_t wide = 4 * sizeof(double);
+  const size_t wide = 5 * sizeof(double);
   return (world->model.bodies + world->model.shapes.count + world->model.materials.count +
           world->names.count + 1) *
          wide;

@@ -1,6 +1,7 @@
 #include "shape/shape.h"
 
-#include "shape/measure.h"
+#include "shape/clump.h"
+#include "shape/hull.h"
 
 #include <stdio.h>
 
@@ -148,6 +149,27 @@ static void normalise_plane(tl_shape *shape) {
   n[3] = n[3] / big / length;
 }
 
+/* Everything but the name. */
+static talus_status measure(const char *who, const talus_shape_def *def, tl_shape *shape) {
+  switch (def->kind) {
+  case TALUS_PLANE:
+    normalise_plane(shape);
+    if (!tl_is_finite_d(shape->size[3]))
+      return tl_fail(TALUS_ERROR_INVALID, "%s: d/|n| = %g/|n| of the plane is not finite", who,
+                     def->size[3]);
+    break;
+  case TALUS_HULL:
+    TL_TRY(tl_hull_make(who, def->points, def->points ? def->point_count : 0, shape));
+    break;
+  case TALUS_CLUMP:
+    TL_TRY(tl_clump_make(who, def, shape));
+    break;
+  default:
+    tl_measure_analytic(shape);
+  }
+  return check_range(who, shape);
+}
+
 talus_status tl_shape_make(const talus_shape_def *def, tl_shape *shape) {
   char who[128];
   describe(def, who, sizeof who);
@@ -155,27 +177,22 @@ talus_status tl_shape_make(const talus_shape_def *def, tl_shape *shape) {
 
   tl_shape made = {.kind = def->kind, .open = def->open, .bounded = def->kind != TALUS_PLANE};
   made.axes = tl_quat_identity();
-  memcpy(made.size, def->size, sizeof made.size);
-  if (def->kind == TALUS_PLANE) {
-    normalise_plane(&made);
-    if (!tl_is_finite_d(made.size[3]))
-      return tl_fail(TALUS_ERROR_INVALID, "%s: d/|n| = %g/|n| of the plane is not finite", who,
-                     def->size[3]);
-  } else if (def->kind == TALUS_HULL || def->kind == TALUS_CLUMP) {
-    return tl_fail(TALUS_ERROR_UNSUPPORTED, "%s: hulls and clumps are not here yet", who);
-  } else {
-    tl_measure_analytic(&made);
-  }
-  TL_TRY(check_range(who, &made));
+  if (def->kind != TALUS_HULL && def->kind != TALUS_CLUMP)
+    memcpy(made.size, def->size, sizeof made.size);
+  talus_status status = measure(who, def, &made);
   made.isotropic = made.gyration.x == made.gyration.y && made.gyration.y == made.gyration.z;
-  if (def->name) {
+  if (status == TALUS_OK && def->name) {
     const size_t bytes = strlen(def->name) + 1;
     void *copy = NULL;
-    TL_TRY(tl_resize(&copy, 0, bytes));
-    made.name = memcpy(copy, def->name, bytes);
+    status = tl_resize(&copy, 0, bytes);
+    if (status == TALUS_OK)
+      made.name = memcpy(copy, def->name, bytes);
   }
-  *shape = made;
-  return TALUS_OK;
+  if (status == TALUS_OK)
+    *shape = made;
+  else
+    tl_shape_release_lists(&made);
+  return status;
 }
 
 void tl_shape_release(tl_shape *shape) {
@@ -184,4 +201,5 @@ void tl_shape_release(tl_shape *shape) {
     (void)tl_resize(&name, strlen(shape->name) + 1, 0); /* freeing cannot fail */
   }
   shape->name = NULL;
+  tl_shape_release_lists(shape);
 }

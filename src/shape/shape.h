@@ -22,6 +22,30 @@ static inline double tl_dual_norm(double x, double y, double n) {
 talus_status tl_shape_make(const talus_shape_def *def, tl_shape *shape);
 void tl_shape_release(tl_shape *shape);
 
+/* What a hull or a clump owns beside its name, in one list of lists: for memory, checkpoints and
+ * copies. `scalars` follows from the counts of the shape; the pointer may be NULL still. */
+typedef struct tl_shape_list {
+  const char *name;
+  void *data;
+  size_t scalars, scalar_bytes; /* doubles are 8 bytes, indices 4 */
+} tl_shape_list;
+
+#define TL_SHAPE_LISTS 5
+void tl_shape_lists(const tl_shape *shape, tl_shape_list lists[TL_SHAPE_LISTS]);
+
+/* Makes room for all lists by the shape's counts, all zero. On failure none is there. */
+talus_status tl_shape_allocate(tl_shape *shape);
+
+/* Gives list k a copy of the scalars at `from`, as many as the counts say; it had none before. */
+talus_status tl_shape_set_list(tl_shape *shape, int k, const void *from);
+void tl_shape_release_lists(tl_shape *shape);
+
+/* A copy to the last bit. */
+talus_status tl_shape_copy(tl_shape *to, const tl_shape *from);
+
+/* Whether what was read from a file can be used without fear: counts, indices, finite numbers. */
+talus_status tl_shape_validate(const tl_shape *shape);
+
 const char *tl_shape_kind_name(talus_shape_kind kind);
 
 /* Box of a shape at a pose of its principal frame. Infinite on every side for an unbounded shape.
