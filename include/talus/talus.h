@@ -110,6 +110,40 @@ typedef struct talus_shape_def {
 
 TALUS_API talus_shape_def talus_shape_def_default(void); /* a sphere of radius 0.5 m */
 
+/* "sphere", "box", ... as in scene files; NULL for what is no kind. */
+TALUS_API const char *talus_shape_kind_name(talus_shape_kind kind);
+
+/* What follows from a definition. */
+typedef struct talus_shape_info {
+  const char *name; /* of a shape of a world; NULL where it has none */
+  talus_shape_kind kind;
+  bool bounded;        /* false: a plane; then all below is 0 */
+  double volume;       /* m3; 0 for a container too, which has no mass */
+  talus_dvec3 centre;  /* of mass, in the shape's own frame */
+  talus_dvec3 inertia; /* principal moments about it per kilogram, m2 */
+  talus_quat axes;     /* the principal axes within the shape's own frame */
+  talus_box bounds;    /* in the shape's own frame */
+  double radius;       /* of the bounding sphere about the centre of mass */
+  double error;        /* estimated relative error of volume and inertia; 0: exact to rounding */
+  size_t vertices, faces, edges; /* of a hull; vertices: of a clump its spheres */
+} talus_shape_info;
+
+/* TALUS_ERROR_INVALID names the shape and the value where there is no such shape. */
+TALUS_API talus_status talus_shape_measure(const talus_shape_def *def, talus_shape_info *info);
+
+/* Places x, y, z, one after the other. */
+typedef struct talus_points {
+  double *data;
+  size_t count; /* of places: there are three times as many numbers */
+} talus_points;
+
+/* The vertices of a mesh file times `scale`, each place once: STL (text or binary), OBJ, or three
+ * numbers a line (.csv, .txt, .xyz), by the ending of the name. TALUS_ERROR_IO where it cannot be
+ * read, TALUS_ERROR_FORMAT with file and line where it is not what it should be; *points is then
+ * empty. */
+TALUS_API talus_status talus_points_read(const char *path, double scale, talus_points *points);
+TALUS_API void talus_points_free(talus_points *points);
+
 /* ---- materials --------------------------------------------------------------------------- */
 
 typedef struct talus_material_def {
@@ -250,6 +284,10 @@ TALUS_API void talus_world_destroy(talus_world *world); /* NULL is fine */
 
 TALUS_API talus_status talus_world_add_shape(talus_world *world, const talus_shape_def *def,
                                              talus_shape *shape);
+TALUS_API size_t talus_world_shape_count(const talus_world *world);
+/* Shape i of the world, in the order they were added. */
+TALUS_API talus_status talus_world_get_shape(const talus_world *world, size_t i,
+                                             talus_shape_info *info);
 TALUS_API talus_status talus_world_add_material(talus_world *world, const talus_material_def *def,
                                                 talus_material *material);
 

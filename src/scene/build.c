@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "scene/from.h"
+#include "scene/shapes.h"
 #include "scene/warn.h"
 
 typedef struct builder {
@@ -99,38 +100,12 @@ static talus_status add_materials(builder *b) {
  * ----------------------------------------------------------------------------------------------------
  */
 
-static talus_shape_def shape_def(const tl_scene_shape *shape) {
-  talus_shape_def def = talus_shape_def_default();
-  def.name = shape->name;
-  def.kind = (talus_shape_kind)tl_scene_shape_kind(shape);
-  def.open = shape->open;
-  memset(def.size, 0, sizeof def.size);
-  switch (def.kind) {
-  case TALUS_SPHERE:
-    def.size[0] = shape->sphere;
-    break;
-  case TALUS_BOX:
-    memcpy(def.size, shape->box, sizeof shape->box);
-    break;
-  case TALUS_PLANE:
-    memcpy(def.size, shape->plane, sizeof shape->plane);
-    break;
-  case TALUS_CONTAINER:
-    memcpy(def.size, shape->container, sizeof shape->container);
-    break;
-  default:
-    break;
-  }
-  return def;
-}
-
 static talus_status add_shapes(builder *b) {
   const tl_scene_shape *shapes = b->scene->shapes.data;
   for (size_t i = 0; i < b->scene->shapes.count; ++i) {
-    const talus_shape_def def = shape_def(&shapes[i]);
     talus_shape shape;
     uint32_t first;
-    TL_TRY(talus_world_add_shape(b->world, &def, &shape));
+    TL_TRY(tl_scene_add_shape(b->scene, &shapes[i], b->world, &shape));
     TL_TRY(tl_names_add(&b->shapes, shapes[i].name, shape.index, &first));
   }
   return TALUS_OK;
@@ -141,17 +116,21 @@ static talus_status use_shape(builder *b, const tl_scene_shape_use *use, talus_s
     tl_names_find(&b->shapes, use->name, &shape->index);
     return TALUS_OK;
   }
-  const talus_shape_def def = shape_def(use->own);
-  char key[160];
-  snprintf(key, sizeof key, "%d %a %a %a %a %u", (int)def.kind, def.size[0], def.size[1],
-           def.size[2], def.size[3], def.open);
-  if (tl_names_find(&b->own_shapes, key, &shape->index))
+  tl_text key = {0};
+  TL_TRY(tl_scene_write_shape(b->scene, use->own, &key));
+  if (tl_names_find(&b->own_shapes, key.data, &shape->index)) {
+    tl_text_drop(&key);
     return TALUS_OK;
-  TL_TRY(talus_world_add_shape(b->world, &def, shape));
-  TL_TRY(tl_array_reserve(&b->own_keys, b->own_keys.count + 1));
+  }
+  talus_status status = tl_scene_add_shape(b->scene, use->own, b->world, shape);
+  if (status == TALUS_OK)
+    status = tl_array_reserve(&b->own_keys, b->own_keys.count + 1);
   char *copy = NULL;
   uint32_t first;
-  TL_TRY(tl_string_copy(key, strlen(key), &copy));
+  if (status == TALUS_OK)
+    status = tl_string_copy(key.data, key.count, &copy);
+  tl_text_drop(&key);
+  TL_TRY(status);
   b->own_keys.data[b->own_keys.count++] = copy;
   return tl_names_add(&b->own_shapes, copy, shape->index, &first);
 }

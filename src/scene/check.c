@@ -145,7 +145,14 @@ int tl_scene_shape_kind(const tl_scene_shape *shape) {
   } kinds[] = {{"sphere", TALUS_SPHERE},
                {"box", TALUS_BOX},
                {"plane", TALUS_PLANE},
-               {"container", TALUS_CONTAINER}};
+               {"container", TALUS_CONTAINER},
+               {"ellipsoid", TALUS_ELLIPSOID},
+               {"capsule", TALUS_CAPSULE},
+               {"cylinder", TALUS_CYLINDER},
+               {"cone", TALUS_CONE},
+               {"superellipsoid", TALUS_SUPERELLIPSOID},
+               {"hull", TALUS_HULL},
+               {"clump", TALUS_CLUMP}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i)
     if (tl_object_good(&tl_schema_shape, shape, kinds[i].key))
       return (int)kinds[i].kind;

@@ -12,6 +12,27 @@ static bool is_zero(const double v[3]) { return v[0] == 0 && v[1] == 0 && v[2] =
  * ------------------------------------------------------------------------------------------------
  */
 
+/* Volume, centre and inertia of a clump: all or none. */
+static void check_given_mass(tl_checker *checker, tl_node_id node, const tl_scene_shape *shape,
+                             const char *path) {
+  static const char *const keys[3] = {"volume", "centre", "inertia"};
+  int first = -1, missing = -1;
+  for (int i = 0; i < 3; ++i)
+    if (tl_object_has(&tl_schema_shape, shape, keys[i]))
+      first = first < 0 ? i : first;
+    else
+      missing = i;
+  if (first < 0)
+    return;
+  if (!tl_object_has(&tl_schema_shape, shape, "clump"))
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, keys[first]),
+                   "%s.%s is of a clump; expected it beside `clump`", path, keys[first]);
+  else if (missing >= 0)
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, keys[first]),
+                   "%s has `%s` and no `%s`; expected volume, centre and inertia, or none of them",
+                   path, keys[first], keys[missing]);
+}
+
 static void check_shape(tl_checker *checker, tl_node_id node, const tl_scene_shape *shape,
                         const char *path) {
   if (tl_scene_shape_kind(shape) == TALUS_PLANE && is_zero(shape->plane))
@@ -22,6 +43,10 @@ static void check_shape(tl_checker *checker, tl_node_id node, const tl_scene_sha
       !tl_object_has(&tl_schema_shape, shape, "container"))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "open"),
                    "%s.open is of a container; expected it beside `container`", path);
+  if (tl_object_has(&tl_schema_shape, shape, "scale") && !shape->hull.file)
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, "scale"),
+                   "%s.scale is of a file; expected it beside `hull: FILE`", path);
+  check_given_mass(checker, node, shape, path);
 }
 
 static void check_named_shapes(tl_checker *checker) {
@@ -166,7 +191,7 @@ static void check_free_shape(tl_checker *checker, tl_node_id node, const tl_scen
   const int shape = check_shape_use(checker, node, use, path);
   if (shape == TALUS_PLANE || shape == TALUS_CONTAINER)
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "shape"),
-                   "%s.shape is a %s; expected a shape that can be free: a sphere or a box", path,
+                   "%s.shape is a %s; expected a shape that can be free, such as a sphere", path,
                    shape == TALUS_PLANE ? "plane" : "container");
 }
 

@@ -128,7 +128,9 @@ static bool read_flag(tl_reader *reader, tl_node_id node, const tl_key *key, boo
 /* ---- texts and words
  * -------------------------------------------------------------------------------------- */
 
-static bool is_folder(const tl_key *key) { return (key->flags & TL_KEY_ALONE) != 0; }
+static bool is_folder(const tl_key *key) {
+  return (key->flags & TL_KEY_ALONE) != 0 || key->type == TL_TYPE_POINTS;
+}
 
 /* A folder may become twice as long when it is written from the root on. */
 static size_t most_bytes(const tl_key *key, const char *text) {
@@ -342,6 +344,45 @@ static bool read_table(tl_reader *reader, tl_node_id node, const tl_key *key, tl
   return is_good;
 }
 
+static bool read_rows(tl_reader *reader, tl_node_id node, const tl_key *key, tl_items *rows) {
+  const tl_node *at = tl_node_at(reader->document, node);
+  const size_t width = (size_t)key->count;
+  reader->status = tl_array_grow(&rows->data, &rows->capacity, at->count, width * sizeof(double));
+  if (reader->status != TALUS_OK)
+    return false;
+  tl_key numbers = {
+      .type = TL_TYPE_NUMBERS, .count = key->count, .range = key->range, .unit = key->unit};
+  bool is_good = true;
+  for (tl_node_id id = at->first; id != 0; id = tl_node_at(reader->document, id)->next) {
+    double *row = (double *)rows->data + width * rows->count++;
+    memset(row, 0, width * sizeof *row);
+    const size_t before = tl_path_push_row(reader, rows->count - 1);
+    is_good = read_numbers(reader, id, &numbers, (uint32_t)width, row) && is_good;
+    if (is_good && width == 4 && !(row[3] > 0)) {
+      tl_problem_add(
+          reader->problems, tl_node_mark(reader->document, id),
+          "%s has the radius %g; expected [x, y, z, radius] with a radius greater than 0",
+          tl_reader_path(reader), row[3]);
+      is_good = false;
+    }
+    tl_path_pop(reader, before);
+  }
+  return is_good;
+}
+
+/* Points in place or, where points are x, y, z, the name of a file. */
+static bool read_points(tl_reader *reader, tl_node_id node, const tl_key *key,
+                        tl_scene_points *points) {
+  const tl_node *at = tl_node_at(reader->document, node);
+  if (at->kind == TL_NODE_LIST && at->count > 0)
+    return read_rows(reader, node, key, &points->rows);
+  if (key->count != 3 || at->kind != TL_NODE_SCALAR || at->length == 0) {
+    tl_refuse_value(reader, node, key);
+    return false;
+  }
+  return read_text(reader, node, key, &points->file);
+}
+
 /* ---- rotations
  * -------------------------------------------------------------------------------------------------
  */
@@ -432,6 +473,8 @@ bool tl_read_value(tl_reader *reader, tl_node_id node, const tl_key *key, void *
     return read_rotation(reader, node, key, member);
   case TL_TYPE_TABLE:
     return read_table(reader, node, key, member);
+  case TL_TYPE_POINTS:
+    return read_points(reader, node, key, member);
   case TL_TYPE_SHAPE:
     return read_name(reader, node, key, &((tl_scene_shape_use *)member)->name);
   case TL_TYPE_MAP:

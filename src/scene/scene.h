@@ -62,11 +62,33 @@ typedef struct tl_scene_pair {
   double friction, restitution;
 } tl_scene_pair;
 
+typedef struct tl_scene_superellipsoid {
+  tl_object object;
+  double half[3], n1, n2;
+} tl_scene_superellipsoid;
+
+/* Capsule, cylinder and cone. */
+typedef struct tl_scene_turned {
+  tl_object object;
+  double radius, length;
+} tl_scene_turned;
+
+/* Points written in place, or the name of a file that has them. */
+typedef struct tl_scene_points {
+  char *file;
+  tl_items rows; /* of 3 or 4 doubles */
+} tl_scene_points;
+
 typedef struct tl_scene_shape {
   tl_object object;
   char *name; /* NULL for a shape written within a body */
-  double sphere, box[3], plane[4], container[3];
+  double sphere, box[3], plane[4], container[3], ellipsoid[3];
+  tl_scene_superellipsoid superellipsoid;
+  tl_scene_turned capsule, cylinder, cone;
+  tl_scene_points hull, clump;
   uint32_t open;
+  double scale;
+  double volume, centre[3], inertia[6];
 } tl_scene_shape;
 
 /* `shape: NAME`, or a shape in place. */

@@ -242,13 +242,43 @@ static const tl_map pair_map = {
         {0}}};
 #undef OWNER
 
+#define OWNER tl_scene_superellipsoid
+static const tl_map superellipsoid_map = {
+    .title = "a superellipsoid",
+    .plural = "superellipsoids",
+    .size = sizeof(OWNER),
+    .help = "All places with (|x/a|^n2 + |y/b|^n2)^(n1/n2) + |z/c|^n1 <= 1. Both exponents 2: an "
+            "ellipsoid; more: blocky; below 2: pointed.",
+    .keys = (const tl_key[]){{KEY(OWNER, half, NUMBERS), .count = 3, POSITIVE, .unit = "m",
+                              .example = "[0.02, 0.015, 0.01]", .help = "half axes a, b, c"},
+                             {KEY(OWNER, n1, NUMBER), .range = {1.1, 100, false}, .example = "4",
+                              .help = "exponent towards z"},
+                             {KEY(OWNER, n2, NUMBER), .range = {1.1, 100, false}, .example = "4",
+                              .help = "exponent around z"},
+                             {0}}};
+#undef OWNER
+
+#define OWNER tl_scene_turned
+static const tl_map turned_map = {
+    .title = "a capsule, cylinder or cone",
+    .plural = "capsules, cylinders or cones",
+    .size = sizeof(OWNER),
+    .help =
+        "Radius and length along z; the origin is at mid-height. Of a capsule the length is that "
+        "between the centres of its caps; a cone's apex is at +z.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, radius, NUMBER), POSITIVE, .unit = "m", .example = "0.01",
+         .help = "of the round part"},
+        {KEY(OWNER, length, NUMBER), POSITIVE, .unit = "m", .example = "0.03", .help = "along z"},
+        {0}}};
+#undef OWNER
+
 #define OWNER tl_scene_shape
 const tl_map tl_schema_shape = {
     .title = "a shape",
     .plural = "shapes",
     .size = sizeof(OWNER),
-    .later = LATER("ellipsoid", "superellipsoid", "capsule", "cylinder", "cone", "hull", "clump",
-                   "mesh", "revolved", "scale"),
+    .later = LATER("mesh", "revolved"),
     .help = "An entry of `shapes`, or the `shape` of a body in place. Shapes are shared; each body "
             "has a scale of its own.",
     .keys = (const tl_key[]){
@@ -262,8 +292,40 @@ const tl_map tl_schema_shape = {
         {KEY(OWNER, container, NUMBERS), .count = 3, POSITIVE, .unit = "m", .flags = TL_KEY_ONE_OF,
          .example = "[1, 1, 2]",
          .help = "edge lengths of a tank seen from inside; centred at the origin; never free"},
+        {KEY(OWNER, ellipsoid, NUMBERS), .count = 3, POSITIVE, .unit = "m", .flags = TL_KEY_ONE_OF,
+         .example = "[0.02, 0.015, 0.01]", .help = "its half axes along x, y, z"},
+        {KEY(OWNER, superellipsoid, MAP), .map = &superellipsoid_map, .flags = TL_KEY_ONE_OF,
+         .example = "{half: [0.02, 0.015, 0.01], n1: 4, n2: 4}",
+         .help = "half axes and two exponents"},
+        {KEY(OWNER, capsule, MAP), .map = &turned_map, .flags = TL_KEY_ONE_OF,
+         .example = "{radius: 0.01, length: 0.03}",
+         .help = "radius, and length between the centres of its caps, along z"},
+        {KEY(OWNER, cylinder, MAP), .map = &turned_map, .flags = TL_KEY_ONE_OF,
+         .example = "{radius: 0.01, length: 0.03}", .help = "radius and length along z"},
+        {KEY(OWNER, cone, MAP), .map = &turned_map, .flags = TL_KEY_ONE_OF,
+         .example = "{radius: 0.01, length: 0.03}",
+         .help = "radius of the base and height along z; origin at mid-height, apex at +z"},
+        {KEY(OWNER, hull, POINTS), .count = 3, ANY, .unit = "m", .flags = TL_KEY_ONE_OF,
+         .example = "stone.stl",
+         .help = "the convex hull of points [[x, y, z], ...], or of the vertices of a file: .stl, "
+                 ".obj, or rows of x, y, z in .csv, .txt or .xyz"},
+        {KEY(OWNER, clump, POINTS), .count = 4, ANY, .unit = "m", .flags = TL_KEY_ONE_OF,
+         .example = "[[0, 0, 0, 0.01], [0.01, 0, 0, 0.008]]",
+         .help = "spheres [[x, y, z, radius], ...] as one rigid body; where they overlap there is "
+                 "matter once"},
         {KEY(OWNER, open, WORDS), .words = &sides, .flags = TL_KEY_OPTIONAL, .example = "[top]",
          .help = "sides that the container does not have"},
+        {KEY(OWNER, scale, NUMBER), POSITIVE, .flags = TL_KEY_OPTIONAL, .example = "0.001",
+         .help = "hull of a file: multiplies its coordinates (0.001 for millimetres)"},
+        {KEY(OWNER, volume, NUMBER), POSITIVE, .unit = "m3", .flags = TL_KEY_OPTIONAL,
+         .example = "6e-6",
+         .help = "clump: of its matter, where that is not the union of the spheres; with `centre` "
+                 "and `inertia`"},
+        {KEY(OWNER, centre, NUMBERS), .count = 3, ANY, .unit = "m", .flags = TL_KEY_OPTIONAL,
+         .example = "[0, 0, 0]", .help = "clump: of mass; with `volume` and `inertia`"},
+        {KEY(OWNER, inertia, NUMBERS), .count = 6, ANY, .unit = "m2", .flags = TL_KEY_OPTIONAL,
+         .example = "[4e-5, 6e-5, 6e-5, 0, 0, 0]",
+         .help = "clump: tensor [xx, yy, zz, xy, xz, yz] about the centre of mass, per kilogram"},
         {0}}};
 #undef OWNER
 
@@ -629,16 +691,11 @@ const tl_map tl_schema_scene = {
         {0}}};
 #undef OWNER
 
-const tl_map *const tl_schema_maps[] = {&tl_schema_scene, &until_map,
-                                        &step_map,        &solve_map,
-                                        &broad_map,       &contact_map,
-                                        &domain_map,      &material_map,
-                                        &pair_map,        &tl_schema_shape,
-                                        &tl_schema_body,  &motion_map,
-                                        &tl_schema_fill,  &region_map,
-                                        &ball_map,        &cylinder_map,
-                                        &size_map,        &lognormal_map,
-                                        &ignore_map,      &tl_schema_emitter,
-                                        &source_map,      &disc_map,
-                                        &sink_map,        &probe_map,
-                                        &output_map,      NULL};
+const tl_map *const tl_schema_maps[] = {
+    &tl_schema_scene, &until_map,         &step_map,           &solve_map,
+    &broad_map,       &contact_map,       &domain_map,         &material_map,
+    &pair_map,        &tl_schema_shape,   &superellipsoid_map, &turned_map,
+    &tl_schema_body,  &motion_map,        &tl_schema_fill,     &region_map,
+    &ball_map,        &cylinder_map,      &size_map,           &lognormal_map,
+    &ignore_map,      &tl_schema_emitter, &source_map,         &disc_map,
+    &sink_map,        &probe_map,         &output_map,         NULL};

@@ -19,6 +19,7 @@ typedef enum tl_type {
   TL_TYPE_BOX,      /* double[6]: [[x, y, z], [x, y, z]] */
   TL_TYPE_ROTATION, /* tl_scene_rotation; `words` holds `random` where that is allowed */
   TL_TYPE_TABLE,    /* tl_items of double[2] */
+  TL_TYPE_POINTS,   /* tl_scene_points: rows of `count` numbers; of 3: or the name of a file */
   TL_TYPE_SHAPE,    /* tl_scene_shape_use */
   TL_TYPE_MAP,      /* a struct in place */
   TL_TYPE_BOXED,    /* a pointer to a struct */

@@ -155,6 +155,10 @@ void tl_expect(tl_text *text, const tl_key *key) {
   case TL_TYPE_TABLE:
     tl_text_add(text, "a list of [size, share]");
     break;
+  case TL_TYPE_POINTS:
+    tl_text_add(text, key->count == 3 ? "the name of a file, or a list of points [x, y, z], in m"
+                                      : "a list of spheres [x, y, z, radius], in m");
+    break;
   case TL_TYPE_SHAPE:
     tl_text_add(text, "the name of a shape");
     break;
@@ -204,6 +208,10 @@ static void release_member(const tl_key *key, void *member) {
     break;
   case TL_TYPE_TABLE:
     free_items(member, sizeof(double[2]));
+    break;
+  case TL_TYPE_POINTS:
+    tl_string_free(&((tl_scene_points *)member)->file);
+    free_items(&((tl_scene_points *)member)->rows, (size_t)key->count * sizeof(double));
     break;
   case TL_TYPE_SHAPE: {
     tl_scene_shape_use *use = member;

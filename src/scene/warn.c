@@ -1,4 +1,5 @@
 /* Likely mistakes that single values and their sums show: units, names nobody uses, crowding. */
+#include "scene/shapes.h"
 #include "scene/warn.h"
 
 #include <math.h>
@@ -211,10 +212,11 @@ static double region_volume(const tl_scene_region *region) {
 /* Share of the region that the bounding spheres of a fill want: places are found by those. */
 static double fill_share(const tl_checker *checker, const tl_scene_fill *fill) {
   const tl_scene_shape *shape = tl_check_shape(checker, &fill->shape);
-  const double *b = shape->box;
-  const bool is_box = tl_scene_shape_kind(shape) == TALUS_BOX;
-  const double r = is_box ? hypot(hypot(b[0], b[1]), b[2]) / 2 : shape->sphere;
-  const double ball = 4.0 / 3.0 * PI * r * r * r, volume = is_box ? b[0] * b[1] * b[2] : ball;
+  tl_scene_size_of size;
+  if (!tl_scene_shape_size(shape, &size))
+    return 0;
+  const double r = size.radius, volume = size.volume;
+  const double ball = 4.0 / 3.0 * PI * r * r * r;
   if (fill->fraction > 0)
     return fill->fraction * ball / volume;
   const bool has_size = tl_object_has(&tl_schema_fill, fill, "size");

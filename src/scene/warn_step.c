@@ -1,6 +1,7 @@
 /* Is the step short enough? A body that moves more than its own radius in one step meets things by
  * leaps: contacts are not lost (they are found ahead of time), but where and how hard it hits is
  * coarse. The speed is the one a body has at the start, or after falling as deep as it can. */
+#include "scene/shapes.h"
 #include "scene/warn.h"
 
 #include <math.h>
@@ -71,9 +72,9 @@ static void find_floors(finder *f) {
         f->plane[f->planes++] = body;
       continue;
     }
-    const double *edges = kind == TALUS_BOX ? shape->box : shape->container;
-    if (kind != TALUS_SPHERE)
-      half = (fabs(up[0]) * edges[0] + fabs(up[1]) * edges[1] + fabs(up[2]) * edges[2]) / 2;
+    tl_scene_size_of size;
+    if (kind != TALUS_SPHERE && tl_scene_shape_size(shape, &size))
+      half = fabs(up[0]) * size.half[0] + fabs(up[1]) * size.half[1] + fabs(up[2]) * size.half[2];
     f->lowest = fmin(f->lowest, dot(body->at, f->up) - half * body->scale);
   }
 }
@@ -118,9 +119,10 @@ static void note(finder *f, mover who) {
 
 static double free_radius(const finder *f, const tl_scene_shape_use *use, double scale) {
   const tl_scene_shape *shape = tl_check_shape(f->checker, use);
-  const double *b = shape->box;
-  const bool is_box = tl_scene_shape_kind(shape) == TALUS_BOX;
-  return scale * (is_box ? fmin(fmin(b[0], b[1]), b[2]) / 2 : shape->sphere);
+  tl_scene_size_of size;
+  if (tl_scene_shape_kind(shape) == TALUS_SPHERE)
+    return scale * shape->sphere;
+  return tl_scene_shape_size(shape, &size) ? scale * size.inner : INFINITY;
 }
 
 static void note_free(finder *f, const double at[3], const double velocity[3], mover who) {
@@ -212,9 +214,10 @@ static void note_scripted(finder *f) {
       continue;
     const tl_scene_shape *shape = tl_check_shape(checker, &bodies[i].shape);
     const int kind = tl_scene_shape_kind(shape);
-    const double reach = kind == TALUS_BOX         ? length(shape->box) / 2
-                         : kind == TALUS_CONTAINER ? length(shape->container) / 2
-                                                   : 0; /* a sphere's, a plane's: along itself */
+    tl_scene_size_of size = {0};
+    /* A sphere and a plane turn along themselves. */
+    const bool reaches = kind != TALUS_SPHERE && kind != TALUS_PLANE;
+    const double reach = reaches && tl_scene_shape_size(shape, &size) ? size.radius : 0;
     mover who = {.mark = tl_node_mark(checker->document, node), .radius = f->least};
     snprintf(who.who, sizeof who.who, "bodies.%zu%s%s%s", i, bodies[i].name ? " (`" : "",
              bodies[i].name ? bodies[i].name : "", bodies[i].name ? "`)" : "");

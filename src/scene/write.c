@@ -2,6 +2,7 @@
  * it gives the same structs, bit for bit, and writing those gives the same text. */
 #include "base/hash.h"
 #include "scene/schema.h"
+#include "scene/shapes.h"
 
 typedef struct writer {
   tl_text text;
@@ -38,11 +39,11 @@ static void write_words(writer *w, const tl_words *words, uint32_t bits) {
   tl_text_add(&w->text, "]");
 }
 
-static void write_table(writer *w, const tl_items *table) {
+static void write_table(writer *w, const tl_items *table, size_t width) {
   const double *rows = table->data;
   for (size_t i = 0; i < table->count; ++i) {
     tl_text_add(&w->text, i == 0 ? "[" : ", ");
-    write_numbers(w, rows + 2 * i, 2);
+    write_numbers(w, rows + width * i, width);
   }
   tl_text_add(&w->text, "]");
 }
@@ -54,8 +55,9 @@ static bool is_word_of(const tl_words *words, double value) {
   return false;
 }
 
-/* `from` folders are relative to the scene's own folder, where the text may not stay: it gets the
- * path as a whole. Of an identity only the last name is a part, so that folders may move. */
+/* `from` folders and files of points are relative to the scene's own folder, where the text may not
+ * stay: it gets the path as a whole. Of an identity only the last name is a part, so that folders
+ * may move. */
 static void write_folder(writer *w, const char *path) {
   size_t length = strlen(path);
   while (length > 1 && path[length - 1] == '/')
@@ -76,6 +78,13 @@ static void write_folder(writer *w, const char *path) {
   else
     w->text.status = full.status;
   tl_text_drop(&full);
+}
+
+static void write_points(writer *w, const tl_key *key, const tl_scene_points *points) {
+  if (points->file)
+    write_folder(w, points->file);
+  else
+    write_table(w, &points->rows, (size_t)key->count);
 }
 
 static void write_number(writer *w, const tl_key *key, double value) {
@@ -168,7 +177,10 @@ static void write_value(writer *w, const tl_key *key, const void *member) {
     write_rotation(w, member);
     break;
   case TL_TYPE_TABLE:
-    write_table(w, member);
+    write_table(w, member, 2);
+    break;
+  case TL_TYPE_POINTS:
+    write_points(w, key, member);
     break;
   case TL_TYPE_SHAPE:
     write_shape(w, member);
@@ -203,6 +215,16 @@ static void write_object(writer *w, const tl_map *map, const void *object) {
       before = ", ";
     }
   tl_text_add(&w->text, "}");
+}
+
+talus_status tl_scene_write_shape(const talus_scene *scene, const tl_scene_shape *shape,
+                                  tl_text *text) {
+  writer w = {.scene = scene};
+  write_object(&w, &tl_schema_shape, shape);
+  *text = w.text;
+  if (w.text.status != TALUS_OK)
+    tl_text_drop(text);
+  return w.text.status;
 }
 
 static talus_status write_scene(writer *w, char **text) {

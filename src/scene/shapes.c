@@ -1,0 +1,140 @@
+#include "scene/shapes.h"
+
+#include <math.h>
+
+#include "scene/check.h"
+
+static void set_turned(talus_shape_def *def, const tl_scene_turned *turned) {
+  def->size[0] = turned->radius, def->size[1] = turned->length;
+}
+
+static void set_points(talus_shape_def *def, const tl_scene_points *points) {
+  def->points = points->rows.data;
+  def->point_count = points->rows.count;
+}
+
+/* All but the points of a file. */
+static talus_shape_def shape_def(const tl_scene_shape *shape) {
+  talus_shape_def def = talus_shape_def_default();
+  def.name = shape->name;
+  def.kind = (talus_shape_kind)tl_scene_shape_kind(shape);
+  def.open = shape->open;
+  memset(def.size, 0, sizeof def.size);
+  switch (def.kind) {
+  case TALUS_SPHERE:
+    def.size[0] = shape->sphere;
+    break;
+  case TALUS_BOX:
+    memcpy(def.size, shape->box, sizeof shape->box);
+    break;
+  case TALUS_PLANE:
+    memcpy(def.size, shape->plane, sizeof shape->plane);
+    break;
+  case TALUS_CONTAINER:
+    memcpy(def.size, shape->container, sizeof shape->container);
+    break;
+  case TALUS_ELLIPSOID:
+    memcpy(def.size, shape->ellipsoid, sizeof shape->ellipsoid);
+    break;
+  case TALUS_CAPSULE:
+    set_turned(&def, &shape->capsule);
+    break;
+  case TALUS_CYLINDER:
+    set_turned(&def, &shape->cylinder);
+    break;
+  case TALUS_CONE:
+    set_turned(&def, &shape->cone);
+    break;
+  case TALUS_SUPERELLIPSOID:
+    memcpy(def.size, shape->superellipsoid.half, sizeof shape->superellipsoid.half);
+    def.size[3] = shape->superellipsoid.n1, def.size[4] = shape->superellipsoid.n2;
+    break;
+  case TALUS_HULL:
+    set_points(&def, &shape->hull);
+    break;
+  case TALUS_CLUMP:
+    set_points(&def, &shape->clump);
+    def.volume = shape->volume;
+    def.centre = (talus_dvec3){shape->centre[0], shape->centre[1], shape->centre[2]};
+    memcpy(def.inertia, shape->inertia, sizeof shape->inertia);
+    break;
+  case TALUS_SHAPE_KINDS:
+    break;
+  }
+  return def;
+}
+
+/* Relative to the scene's own folder. */
+static talus_status read_file(const talus_scene *scene, const tl_scene_shape *shape,
+                              talus_points *points) {
+  tl_text path = {0};
+  if (shape->hull.file[0] != '/')
+    tl_text_add(&path, "%s/", scene->folder);
+  tl_text_add(&path, "%s", shape->hull.file);
+  TL_TRY(path.status);
+  const double scale = tl_object_has(&tl_schema_shape, shape, "scale") ? shape->scale : 1;
+  const talus_status status = talus_points_read(path.data, scale, points);
+  tl_text_drop(&path);
+  return status;
+}
+
+talus_status tl_scene_add_shape(const talus_scene *scene, const tl_scene_shape *shape,
+                                talus_world *world, talus_shape *made) {
+  talus_shape_def def = shape_def(shape);
+  talus_points points = {0};
+  talus_status status = TALUS_OK;
+  if (def.kind == TALUS_HULL && shape->hull.file) {
+    status = read_file(scene, shape, &points);
+    def.points = points.data, def.point_count = points.count;
+  }
+  if (status == TALUS_OK)
+    status = talus_world_add_shape(world, &def, made);
+  talus_points_free(&points);
+  if (status == TALUS_OK)
+    return TALUS_OK;
+  const tl_object *at = &shape->object;
+  return at->origin == 0 ? tl_fail_in(status, "%s:%u:%u", scene->name, at->line, at->column)
+                         : tl_fail_in(status, "%s", scene->name);
+}
+
+/* ---- for warnings ------------------------------------------------------------------------------
+ */
+
+/* Points are not measured exactly: a warning is no reason for a quadrature. */
+static bool size_of_points(const tl_scene_points *points, size_t width, tl_scene_size_of *size) {
+  const double *rows = points->rows.data;
+  double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+  if (points->rows.count == 0)
+    return false;
+  *size = (tl_scene_size_of){.inner = INFINITY};
+  for (size_t i = 0; i < points->rows.count; ++i) {
+    const double *p = rows + width * i, r = width == 4 ? p[3] : 0;
+    for (int k = 0; k < 3; ++k)
+      low[k] = fmin(low[k], p[k] - r), high[k] = fmax(high[k], p[k] + r);
+    size->inner = width == 4 ? fmin(size->inner, r) : size->inner;
+  }
+  for (int k = 0; k < 3; ++k) {
+    size->half[k] = (high[k] - low[k]) / 2;
+    size->inner = fmin(size->inner, size->half[k]);
+  }
+  size->radius = hypot(hypot(size->half[0], size->half[1]), size->half[2]);
+  size->volume = 4 * size->half[0] * size->half[1] * size->half[2];
+  return true;
+}
+
+bool tl_scene_shape_size(const tl_scene_shape *shape, tl_scene_size_of *size) {
+  const int kind = tl_scene_shape_kind(shape);
+  if (kind == TALUS_HULL || kind == TALUS_CLUMP)
+    return size_of_points(kind == TALUS_HULL ? &shape->hull : &shape->clump,
+                          kind == TALUS_HULL ? 3 : 4, size);
+  const talus_shape_def def = shape_def(shape);
+  talus_shape_info info;
+  if (kind < 0 || talus_shape_measure(&def, &info) != TALUS_OK || !info.bounded)
+    return false;
+  const talus_dvec3 lo = info.bounds.lo, hi = info.bounds.hi;
+  *size = (tl_scene_size_of){.radius = info.radius,
+                             .volume = info.volume,
+                             .half = {(hi.x - lo.x) / 2, (hi.y - lo.y) / 2, (hi.z - lo.z) / 2}};
+  size->inner = fmin(fmin(size->half[0], size->half[1]), size->half[2]);
+  return true;
+}

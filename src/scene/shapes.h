@@ -1,0 +1,25 @@
+/* Shapes of a scene: from its structs to a world. */
+#ifndef TL_SCENE_SHAPES_H
+#define TL_SCENE_SHAPES_H
+
+#include "scene/schema.h"
+
+/* Adds it to the world; reads its file of points where it has one. Messages begin with the place in
+ * the scene. */
+talus_status tl_scene_add_shape(const talus_scene *scene, const tl_scene_shape *shape,
+                                talus_world *world, talus_shape *made);
+
+/* The shape as it would be written: equal shapes, equal text. */
+talus_status tl_scene_write_shape(const talus_scene *scene, const tl_scene_shape *shape,
+                                  tl_text *text);
+
+/* About how large a shape is, for warnings: half its least width, its bounding radius about the
+ * centre of mass, its volume, half its box in its own frame. False where that would take reading a
+ * file, or the shape is no shape. */
+typedef struct tl_scene_size_of {
+  double inner, radius, volume, half[3];
+} tl_scene_size_of;
+
+bool tl_scene_shape_size(const tl_scene_shape *shape, tl_scene_size_of *size);
+
+#endif
