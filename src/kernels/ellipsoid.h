@@ -31,7 +31,7 @@
 #define TL_ELL_THIN 30.0
 /* Looks at h(xi) and at w(c), at most. */
 #define TL_ELL_LOOKS   20
-#define TL_ELL_TOUCHES 8
+#define TL_ELL_TOUCHES 16
 /* Newton is done where its step is below this many radians (squared). */
 #define TL_ELL_STEP2 1e-18
 /* Excess of h below which "apart" is left to the gap itself. */
@@ -40,6 +40,7 @@
 /* ---- the looks, with a double and with a float ----------------------------------------------- */
 
 #define TRUTH              int
+#define ANY(test)          (test)
 #define SELECT(test, a, b) ((test) ? (a) : (b))
 #define NUMBER             double
 #define NUMBER_SQRT(x)     sqrt(x)
@@ -56,6 +57,7 @@
 #undef NUMBER_SQRT
 #undef ELL
 #undef TRUTH
+#undef ANY
 #undef SELECT
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
@@ -183,25 +185,31 @@ typedef enum tl_ell_outcome { TL_ELL_FAR, TL_ELL_FOUND, TL_ELL_UNSURE } tl_ell_o
 /* w may grow by rounding alone once the step is small. */
 #define TL_ELL_GROWTH 1e-13
 
-/* Newton's steps from the unit vector c. FAR: the gap is more than the margin. UNSURE: it did not
- * settle, the careful solver is wanted. */
+/* Newton's steps from the unit vector c, each accepted where w falls and shortened where it does
+ * not. FAR: the gap is more than the margin. UNSURE: it did not settle, the careful solver is
+ * wanted. */
 TL_FN tl_ell_outcome tl_ellipsoids_touch(const tl_ell_pair *p, tl_ell_vec c, double margin,
                                          tl_ell_contact *out) {
   double before = HUGE_VAL;
+  tl_ell_vec base = c;
   for (int i = 0; i < TL_ELL_TOUCHES; ++i) {
     const tl_ell_touch t = tl_ell_touch_at(*p, c);
     if (-t.w > margin)
       return TL_ELL_FAR;
-    if (!t.sound || !(t.w <= before + TL_ELL_GROWTH * (t.h1 + t.h2)))
-      return TL_ELL_UNSURE;
-    if (t.step <= TL_ELL_STEP2) {
+    const bool falls = t.w <= before + TL_ELL_GROWTH * (t.h1 + t.h2);
+    if (falls && t.step <= TL_ELL_STEP2) {
       out->normal = c;
       out->p1 = t.p1, out->p2 = t.p2;
       out->w = t.w, out->h1 = t.h1, out->h2 = t.h2;
       return TL_ELL_FOUND;
     }
-    before = t.w;
-    c = t.next;
+    if (falls) {
+      before = t.w;
+      base = c;
+      c = t.next;
+    } else {
+      c = tl_ell_retreat(base, c);
+    }
   }
   return TL_ELL_UNSURE;
 }

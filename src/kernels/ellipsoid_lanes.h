@@ -6,10 +6,11 @@
  *   TRUTH               what a comparison gives; & | work on it
  *   NUMBER_SQRT(x)      the root of each lane, correctly rounded
  *   SELECT(test, a, b)  a where the test holds, b elsewhere
+ *   ANY(test)           whether it holds in any lane
  *   ELL(name)           the name with the variant's own prefix
  *
- * Nothing here branches and nothing is fused, so that every variant of one precision gives the same
- * bits. Lanes that hold nonsense (finished pairs) give nonsense and nothing else. */
+ * Nothing is fused, and a branch (ANY) only skips what no lane would take, so that every variant of
+ * one precision gives the same bits. Lanes that hold nonsense (finished pairs) give nonsense and nothing else. */
 #ifndef NUMBER
 /* Looked at alone (an editor, the compile check): the variant with a double. */
 #include "kernels/ellipsoid.h"
@@ -99,13 +100,60 @@ typedef struct ELL(touch) {
   NUMBER w;        /* how far they overlap along c */
   NUMBER h1, h2;   /* half widths along c */
   ELL(vec) next;   /* the next c, unit */
-  NUMBER step;     /* |s|^2 of Newton's step s, radians^2 */
-  TRUTH sound;     /* the Hessian is positive definite and the step is at most 0.71 rad */
+  NUMBER step;     /* |s|^2 of Newton's step s before it is shortened, radians^2 */
 } ELL(touch);
 
-/* The Hessian on the tangent plane is S - w I, S = sum (M_k - p_k p_k^T) / h_k, and S c = 0. So its
- * trace and determinant follow from those of S without a basis of the plane, and by
- * Cayley-Hamilton its inverse is (trace - H)/det. */
+/* The Hessian on the tangent plane is H = S - w I, S = sum (M_k - p_k p_k^T) / h_k, and S c = 0. So
+ * its trace and determinant follow from those of S without a basis of the plane, and every function
+ * of H is lead + bend H; its inverse is (trace - H)/det by Cayley-Hamilton. */
+typedef struct ELL(hessian) {
+  ELL(sym) s;
+  NUMBER trace, det;
+} ELL(hessian);
+
+TL_FN ELL(hessian) ELL(bend)(ELL(pair) p, ELL(vec) a, ELL(vec) b, NUMBER i1, NUMBER i2, NUMBER w) {
+  ELL(hessian) r;
+  ELL(sym) s;
+  s.xx = (p.m1.xx - a.x * a.x) * i1 + (p.m2.xx - b.x * b.x) * i2;
+  s.yy = (p.m1.yy - a.y * a.y) * i1 + (p.m2.yy - b.y * b.y) * i2;
+  s.zz = (p.m1.zz - a.z * a.z) * i1 + (p.m2.zz - b.z * b.z) * i2;
+  s.xy = (p.m1.xy - a.x * a.y) * i1 + (p.m2.xy - b.x * b.y) * i2;
+  s.xz = (p.m1.xz - a.x * a.z) * i1 + (p.m2.xz - b.x * b.z) * i2;
+  s.yz = (p.m1.yz - a.y * a.z) * i1 + (p.m2.yz - b.y * b.z) * i2;
+  const NUMBER trace = s.xx + s.yy + s.zz;
+  const NUMBER minors = (s.xx * s.yy - s.xy * s.xy) + (s.xx * s.zz - s.xz * s.xz) +
+                        (s.yy * s.zz - s.yz * s.yz);
+  r.s = s;
+  r.trace = trace - (w + w);
+  r.det = minors - w * (trace - w);
+  return r;
+}
+
+/* Minus Newton's step for the gradient t: H^-1 t, or |H|^-1 t where H is not positive definite. For
+ * one negative eigenvalue, with D = det sqrt(trace^2 - 4 det), 1/|H| = (trace H - (trace^2 - 2
+ * det))/D; for two it is -1/H. */
+TL_FN ELL(vec) ELL(solve)(ELL(hessian) h, NUMBER w, ELL(vec) t) {
+  const NUMBER zero = {0}, one = zero + 1;
+  ELL(vec) ht = ELL(apply)(h.s, t);
+  ht.x = ht.x - w * t.x, ht.y = ht.y - w * t.y, ht.z = ht.z - w * t.z;
+  NUMBER scale = h.det, lead = h.trace, bend = -one;
+  if (ANY((h.det <= zero) | (h.trace <= zero))) {
+    const NUMBER square = h.trace * h.trace;
+    const TRUTH saddle = h.det < zero;
+    const NUMBER root = NUMBER_SQRT(SELECT(saddle, square - 4 * h.det, one));
+    const TRUTH top = (h.det >= zero) & (h.trace <= zero);
+    scale = SELECT(saddle, h.det * root, SELECT(top, -h.det, h.det));
+    lead = SELECT(saddle, (h.det + h.det) - square, h.trace);
+    bend = SELECT(saddle, h.trace, -one);
+  }
+  const NUMBER inverse = one / scale;
+  ELL(vec) r;
+  r.x = (lead * t.x + bend * ht.x) * inverse;
+  r.y = (lead * t.y + bend * ht.y) * inverse;
+  r.z = (lead * t.z + bend * ht.z) * inverse;
+  return r;
+}
+
 TL_FN ELL(touch) ELL(touch_at)(ELL(pair) p, ELL(vec) c) {
   const NUMBER zero = {0}, one = zero + 1;
   ELL(touch) r;
@@ -121,31 +169,29 @@ TL_FN ELL(touch) ELL(touch_at)(ELL(pair) p, ELL(vec) c) {
   r.w = ELL(dot)(g, c);
   ELL(vec) t;
   t.x = g.x - r.w * c.x, t.y = g.y - r.w * c.y, t.z = g.z - r.w * c.z;
-  ELL(sym) s;
-  s.xx = (p.m1.xx - r.p1.x * r.p1.x) * i1 + (p.m2.xx - r.p2.x * r.p2.x) * i2;
-  s.yy = (p.m1.yy - r.p1.y * r.p1.y) * i1 + (p.m2.yy - r.p2.y * r.p2.y) * i2;
-  s.zz = (p.m1.zz - r.p1.z * r.p1.z) * i1 + (p.m2.zz - r.p2.z * r.p2.z) * i2;
-  s.xy = (p.m1.xy - r.p1.x * r.p1.y) * i1 + (p.m2.xy - r.p2.x * r.p2.y) * i2;
-  s.xz = (p.m1.xz - r.p1.x * r.p1.z) * i1 + (p.m2.xz - r.p2.x * r.p2.z) * i2;
-  s.yz = (p.m1.yz - r.p1.y * r.p1.z) * i1 + (p.m2.yz - r.p2.y * r.p2.z) * i2;
-  const NUMBER trace_s = s.xx + s.yy + s.zz;
-  const NUMBER minors = (s.xx * s.yy - s.xy * s.xy) + (s.xx * s.zz - s.xz * s.xz) +
-                        (s.yy * s.zz - s.yz * s.yz);
-  const NUMBER trace = trace_s - (r.w + r.w);
-  const NUMBER det = minors - r.w * (trace_s - r.w);
-  const ELL(vec) st = ELL(apply)(s, t);
-  const NUMBER lead = trace + r.w, inverse = one / det;
+  const ELL(vec) s = ELL(solve)(ELL(bend)(p, r.p1, r.p2, i1, i2, r.w), r.w, t);
+  r.step = ELL(dot)(s, s);
+  /* c - s, unit: a turn by atan |s|, and never more than 35 degrees. */
+  const TRUTH is_long = r.step > one / 2;
+  NUMBER keep = one;
+  if (ANY(is_long)) {
+    const NUMBER length = NUMBER_SQRT(r.step);
+    keep = SELECT(is_long, length + length / 2, one);
+  }
   ELL(vec) n;
-  n.x = c.x + (st.x - lead * t.x) * inverse;
-  n.y = c.y + (st.y - lead * t.y) * inverse;
-  n.z = c.z + (st.z - lead * t.z) * inverse;
-  const NUMBER square = ELL(dot)(n, n);
-  r.next = ELL(times)(n, one / NUMBER_SQRT(square));
-  ELL(vec) turn;
-  turn.x = n.x - c.x, turn.y = n.y - c.y, turn.z = n.z - c.z;
-  r.step = ELL(dot)(turn, turn);
-  r.sound = (det > zero) & (trace > zero) & (r.step <= one / 2);
+  n.x = c.x * keep - s.x, n.y = c.y * keep - s.y, n.z = c.z * keep - s.z;
+  r.next = ELL(times)(n, one / NUMBER_SQRT(ELL(dot)(n, n)));
   return r;
+}
+
+/* Three tenths of the way from the unit vector `base` to c, unit: where a step went too far. */
+TL_FN ELL(vec) ELL(retreat)(ELL(vec) base, ELL(vec) c) {
+  const NUMBER zero = {0}, one = zero + 1, near = one * 7 / 10, far = one * 3 / 10;
+  ELL(vec) n;
+  n.x = base.x * near + c.x * far;
+  n.y = base.y * near + c.y * far;
+  n.z = base.z * near + c.z * far;
+  return ELL(times)(n, one / NUMBER_SQRT(ELL(dot)(n, n)));
 }
 
 #endif

@@ -37,6 +37,7 @@ INLINE lanes16 select16(truth16 test, lanes16 a, lanes16 b) {
 #define TRUTH              truth16
 #define NUMBER_SQRT(x)     ((lanes16)_mm512_sqrt_ps((__m512)(x)))
 #define SELECT(test, a, b) select16(test, a, b)
+#define ANY(test)          (_mm512_movepi32_mask((__m512i)(test)) != 0)
 #define ELL(name)          lanes16_##name
 #include "kernels/ellipsoid_lanes.h"
 
@@ -53,6 +54,7 @@ INLINE lanes16 select16(truth16 test, lanes16 a, lanes16 b) {
 #undef TRUTH
 #undef NUMBER_SQRT
 #undef SELECT
+#undef ANY
 #undef ELL
 #undef REAL
 #undef LANES
@@ -74,6 +76,7 @@ void tl_ell_overlap_float_avx512(const float *columns, size_t stride, size_t cou
 #define TRUTH              truth8
 #define NUMBER_SQRT(x)     ((lanes8)_mm512_sqrt_pd((__m512d)(x)))
 #define SELECT(test, a, b) select8(test, a, b)
+#define ANY(test)          (_mm512_movepi64_mask((__m512i)(test)) != 0)
 #define ELL(name)          lanes8_##name
 #include "kernels/ellipsoid_lanes.h"
 
@@ -93,19 +96,26 @@ void tl_ell_overlap_avx512(const double *columns, size_t stride, size_t count, u
 
 /* ---- contacts -------------------------------------------------------------------------------- */
 
-/* Pairs on their way: M1, M2, d, margin, then xi or c and w before. */
-#define POOL_COLUMNS 20
+/* Pairs on their way: M1, M2, d, margin, then xi, or c with the last c that was good and its w. */
+#define POOL_COLUMNS 23
 typedef struct pool {
   _Alignas(64) double column[POOL_COLUMNS][TL_ELL_ROOM];
   uint8_t id[TL_ELL_ROOM];
   size_t count;
 } pool;
-enum { XI = 16, C = 16, BEFORE = 19 };
+enum { XI = 16, C = 16, BEFORE = 19, BASE = 20 };
 
 INLINE lanes8 load(const double *from) {
   lanes8 r;
   memcpy(&r, from, sizeof r);
   return r;
+}
+
+/* Three columns of a pool. */
+INLINE lanes8_vec load_vec(const double *columns) {
+  const lanes8_vec v = {load(columns), load(columns + TL_ELL_ROOM),
+                        load(columns + 2 * TL_ELL_ROOM)};
+  return v;
 }
 
 INLINE uint8_t lanes_left(size_t left) {
@@ -147,8 +157,8 @@ INLINE uint8_t look_twice(const lanes8_pair *p, lanes8 margin, lanes8 *xi, uint8
     if (done) {
       const lanes8 scale = one / NUMBER_SQRT(lanes8_dot(look.y, look.y));
       const lanes8_vec c = lanes8_times(look.y, scale);
-      const lanes8 extra[4] = {c.x, c.y, c.z, zero + HUGE_VAL};
-      append(ready, done, p, margin, extra, 4, id);
+      const lanes8 extra[7] = {c.x, c.y, c.z, zero + HUGE_VAL, c.x, c.y, c.z};
+      append(ready, done, p, margin, extra, 7, id);
     }
     live &= (uint8_t)~(gone | done);
     *xi = look.next;
@@ -208,26 +218,30 @@ static void touch_wave(tl_ell_batch *batch, pool *ready, bool last) {
     const uint8_t all = lanes_left(count - i);
     const lanes8_pair p = double_load_pair(&ready->column[0][i], TL_ELL_ROOM);
     const lanes8 margin = load(&ready->column[TL_ELL_MARGIN][i]);
-    const lanes8_vec c = {load(&ready->column[C][i]), load(&ready->column[C + 1][i]),
-                          load(&ready->column[C + 2][i])};
+    const lanes8_vec c = load_vec(&ready->column[C][i]);
     const lanes8 before = load(&ready->column[BEFORE][i]);
     uint8_t id[8];
     memcpy(id, &ready->id[i], sizeof id);
     const lanes8_touch t = lanes8_touch_at(p, c);
     const uint8_t far = MASK(-t.w > margin);
-    const uint8_t good =
-        MASK(t.sound & (t.w <= before + (zero + TL_ELL_GROWTH) * (t.h1 + t.h2)));
-    const uint8_t still = MASK(t.step <= zero + TL_ELL_STEP2);
-    const uint8_t found = (uint8_t)(all & ~far & good & still);
-    const uint8_t live = (uint8_t)(last ? 0 : all & ~far & good & ~still);
+    const truth8 falls = t.w <= before + (zero + TL_ELL_GROWTH) * (t.h1 + t.h2);
+    const uint8_t found = (uint8_t)(all & ~far & MASK(falls & (t.step <= zero + TL_ELL_STEP2)));
+    const uint8_t live = (uint8_t)(last ? 0 : all & ~far & ~found);
     for (int k = 0; k < 8; ++k)
       if ((all & ~live) >> k & 1)
         batch->outcome[id[k]] =
             (uint8_t)(far >> k & 1 ? TL_ELL_FAR : (found >> k & 1 ? TL_ELL_FOUND : TL_ELL_UNSURE));
     write_found(batch, found, id, &c, &t);
     if (live) {
-      const lanes8 extra[4] = {t.next.x, t.next.y, t.next.z, t.w};
-      append(ready, live, &p, margin, extra, 4, id);
+      const lanes8_vec base = load_vec(&ready->column[BASE][i]);
+      lanes8 extra[7] = {t.next.x, t.next.y, t.next.z, t.w, c.x, c.y, c.z};
+      if ((live & MASK(falls)) != live) {
+        const lanes8_vec back = lanes8_retreat(base, c);
+        const lanes8 stay[7] = {back.x, back.y, back.z, before, base.x, base.y, base.z};
+        for (int k = 0; k < 7; ++k)
+          extra[k] = select8(falls, extra[k], stay[k]);
+      }
+      append(ready, live, &p, margin, extra, 7, id);
     }
   }
 }
