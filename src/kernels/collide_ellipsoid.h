@@ -20,18 +20,22 @@ TL_FN bool tl_ellipsoid_holds(const tl_ellipsoid *e, talus_dvec3 v) {
   return x * x + y * y + z * z <= 1;
 }
 
-/* The contact as a point. Midway between the surfaces, unless the smaller body lies within the
+/* The contact as a point midway between the surfaces. */
+TL_FN void tl_ellipsoids_midpoint(talus_dvec3 d, const tl_ell_contact *found, tl_point *out) {
+  out->point =
+      tl_dvec3(0.5 * ((found->p1.x - found->p2.x) + d.x), 0.5 * ((found->p1.y - found->p2.y) + d.y),
+               0.5 * ((found->p1.z - found->p2.z) + d.z));
+  out->normal = tl_vec3(TL_R(found->normal.x), TL_R(found->normal.y), TL_R(found->normal.z));
+  out->gap = TL_R(-found->w);
+  out->feature_a = 0, out->feature_b = 0;
+}
+
+/* The same, unless the smaller body lies within the
  * other all along the normal, with its centre inside: then the point is that centre, as the paper
  * wants it (section 2), because the midpoint may be in neither. Returns whether that was so. */
 TL_FN bool tl_ellipsoids_point(const tl_ellipsoid *a, const tl_ellipsoid *b, talus_dvec3 d,
                                const tl_ell_contact *found, tl_point *out) {
-  out->point = tl_dvec3(0.5 * ((found->p1.x - found->p2.x) + d.x),
-                        0.5 * ((found->p1.y - found->p2.y) + d.y),
-                        0.5 * ((found->p1.z - found->p2.z) + d.z));
-  out->normal =
-      tl_vec3(TL_R(found->normal.x), TL_R(found->normal.y), TL_R(found->normal.z));
-  out->gap = TL_R(-found->w);
-  out->feature_a = 0, out->feature_b = 0;
+  tl_ellipsoids_midpoint(d, found, out);
   if (!(found->w >= 2 * fmin(found->h1, found->h2)))
     return false;
   const bool first = found->h1 <= found->h2;
@@ -48,7 +52,7 @@ TL_FN tl_ell_class tl_ellipsoid_class(const tl_ellipsoid *e) {
   if (tl_ellipsoid_is_sphere(e))
     return TL_ELL_SPHERE;
   return tl_ellipsoid_most(e) <= TL_ELL_THIN * tl_ellipsoid_least(e) ? TL_ELL_PLAIN
-                                                                       : TL_ELL_NEEDS_CARE;
+                                                                     : TL_ELL_NEEDS_CARE;
 }
 
 /* Whether centres are too near each other for a normal between them. */

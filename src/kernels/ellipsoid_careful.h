@@ -16,10 +16,6 @@
 
 #include "kernels/ellipsoid.h"
 
-TL_FN talus_dvec3 tl_dcross(talus_dvec3 a, talus_dvec3 b) {
-  return tl_dvec3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
-}
-
 /* v/|v|, whatever its length but 0. */
 TL_FN talus_dvec3 tl_dunit(talus_dvec3 v) {
   const double big = fmax(fabs(v.x), fmax(fabs(v.y), fabs(v.z)));
@@ -133,7 +129,7 @@ TL_FN bool tl_ell_turn_columns(double n[3][3], int i, int j) {
 }
 
 /* The normal of Perram and Wertheim from `round` to `other`, which lies at d: not unit, 0 where d
- * is. Maximises h over xi to rounding. */
+ * is. Solves sqrt(q2/q1) = 1 for xi to rounding, as ellipsoid_lanes.h does. */
 TL_FN talus_dvec3 tl_ellipsoids_start(const tl_ellipsoid *round, const tl_ellipsoid *other,
                                       talus_dvec3 d) {
   double n[3][3], e[3], lambda[3];
@@ -161,12 +157,13 @@ TL_FN talus_dvec3 tl_ellipsoids_start(const tl_ellipsoid *round, const tl_ellips
   }
   double xi = bottom > 0 ? sqrt(top / bottom) : 1;
   for (int i = 0; i < 100; ++i) {
-    double q1 = 0, k = 0;
+    double q1 = 0, s2 = 0, k = 0;
     for (int j = 0; j < 3; ++j) {
       const double y = e[j] / (1 + xi * lambda[j]);
-      q1 += y * y, k += lambda[j] * y * y / (1 + xi * lambda[j]);
+      q1 += y * y, s2 += lambda[j] * y * y, k += lambda[j] * y * y / (1 + xi * lambda[j]);
     }
-    double next = xi + (sqrt(q1) - 1) * q1 / k;
+    const double root2 = xi * sqrt(s2);
+    double next = xi + (sqrt(q1) - root2) * root2 * q1 / (k * xi * (q1 + xi * s2));
     if (!(next > 0.25 * xi))
       next = 0.25 * xi;
     if (!(fabs(next - xi) > 1e-15 * xi) || !(next < 1e150))
@@ -177,8 +174,8 @@ TL_FN talus_dvec3 tl_ellipsoids_start(const tl_ellipsoid *round, const tl_ellips
   for (int j = 0; j < 3; ++j)
     for (int k = 0; k < 3; ++k)
       y[k] += n[k][j] * (e[j] / (1 + xi * lambda[j]));
-  return tl_frame_to_world(&round->frame, tl_dvec3(y[0] / round->half[0], y[1] / round->half[1],
-                                                   y[2] / round->half[2]));
+  return tl_frame_to_world(
+      &round->frame, tl_dvec3(y[0] / round->half[0], y[1] / round->half[1], y[2] / round->half[2]));
 }
 
 /* Of the six axes of the two bodies the one along which they overlap least, for centres that are

@@ -10,7 +10,8 @@
  *   ELL(name)           the name with the variant's own prefix
  *
  * Nothing is fused, and a branch (ANY) only skips what no lane would take, so that every variant of
- * one precision gives the same bits. Lanes that hold nonsense (finished pairs) give nonsense and nothing else. */
+ * one precision gives the same bits. Lanes that hold nonsense (finished pairs) give nonsense and
+ * nothing else. */
 #ifndef NUMBER
 /* Looked at alone (an editor, the compile check): the variant with a double. */
 #include "kernels/ellipsoid.h"
@@ -52,11 +53,11 @@ TL_FN ELL(vec) ELL(apply)(ELL(sym) a, ELL(vec) v) {
 
 /* One look at the concave function h(xi) = xi d^T (M1 + xi M2)^-1 d - (1 + xi). */
 typedef struct ELL(look) {
-  ELL(vec) y;     /* (M1 + xi M2)^-1 d: normal of a plane that may separate them */
-  NUMBER excess;  /* h(xi) / (1 + xi): above 0 the plane separates them */
-  NUMBER q1, q2;  /* both <= 1: M1 y is a point of both */
-  NUMBER width;   /* (h1(y) + h2(y)) - y.d; its sign is that of w where h has its maximum */
-  NUMBER next;    /* the next xi */
+  ELL(vec) y;    /* (M1 + xi M2)^-1 d: normal of a plane that may separate them */
+  NUMBER excess; /* h(xi) / (1 + xi): above 0 the plane separates them */
+  NUMBER q1, q2; /* both <= 1: M1 y is a point of both */
+  NUMBER width;  /* (h1(y) + h2(y)) - y.d; its sign is that of w where h has its maximum */
+  NUMBER next;   /* the next xi */
 } ELL(look);
 
 /* Where to start: the ratio of the half widths along d, exact where both are spheres that touch. */
@@ -65,7 +66,9 @@ TL_FN NUMBER ELL(start)(ELL(pair) p) {
   return NUMBER_SQRT(ELL(dot)(p.d, a) / ELL(dot)(p.d, b));
 }
 
-/* Newton on 1/sqrt(q1) = 1, the secular form of h'(xi) = q1 - 1 = 0. */
+/* Newton on r(xi) = sqrt(q2/q1) = 1, exact in one step for two spheres. There h = (1 + xi)(q1 - 1):
+ * the look at that place proves one answer or the other, while the maximum of h, q1 = 1, is reached
+ * from the side that proves nothing. With k = (M1 y).P^-1 (M2 y): q1' = -2 k, q2' = 2 xi k. */
 TL_FN ELL(look) ELL(look_at)(ELL(pair) p, NUMBER xi) {
   const NUMBER zero = {0}, one = zero + 1;
   const NUMBER xx = p.m1.xx + xi * p.m2.xx, xy = p.m1.xy + xi * p.m2.xy;
@@ -83,11 +86,11 @@ TL_FN ELL(look) ELL(look_at)(ELL(pair) p, NUMBER xi) {
   r.q1 = ELL(dot)(r.y, u);
   r.q2 = xi * xi * s2;
   r.excess = (xi * along) / (one + xi) - one;
-  const NUMBER root = NUMBER_SQRT(r.q1);
-  r.width = (root + NUMBER_SQRT(s2)) - along;
+  const NUMBER root1 = NUMBER_SQRT(r.q1), root = NUMBER_SQRT(s2), root2 = xi * root;
+  r.width = (root1 + root) - along;
   const NUMBER k = ELL(dot)(u, ELL(apply)(c, v)) * inverse;
-  const NUMBER moved = xi + (root - one) * r.q1 / k;
-  r.next = SELECT(moved > zero, moved, xi * (one / 4));
+  const NUMBER moved = xi + (root1 - root2) * root2 * r.q1 / (k * xi * along);
+  r.next = SELECT(moved > xi / 4, moved, xi / 4);
   return r;
 }
 
@@ -121,8 +124,8 @@ TL_FN ELL(hessian) ELL(bend)(ELL(pair) p, ELL(vec) a, ELL(vec) b, NUMBER i1, NUM
   s.xz = (p.m1.xz - a.x * a.z) * i1 + (p.m2.xz - b.x * b.z) * i2;
   s.yz = (p.m1.yz - a.y * a.z) * i1 + (p.m2.yz - b.y * b.z) * i2;
   const NUMBER trace = s.xx + s.yy + s.zz;
-  const NUMBER minors = (s.xx * s.yy - s.xy * s.xy) + (s.xx * s.zz - s.xz * s.xz) +
-                        (s.yy * s.zz - s.yz * s.yz);
+  const NUMBER minors =
+      (s.xx * s.yy - s.xy * s.xy) + (s.xx * s.zz - s.xz * s.xz) + (s.yy * s.zz - s.yz * s.yz);
   r.s = s;
   r.trace = trace - (w + w);
   r.det = minors - w * (trace - w);

@@ -38,8 +38,8 @@ TL_FN talus_dvec3 tl_ell_mul(const tl_ell_sym *m, talus_dvec3 v) {
 TL_FN void tl_opm_direction(double a1, double a2, int pole, talus_dvec3 c[6]) {
   const double c1 = cos(a1), s1 = sin(a1), c2 = cos(a2), s2 = sin(a2);
   const double table[6][3] = {
-      {c1 * c2, s1 * c2, s2},   {-s1 * c2, c1 * c2, 0},    {-c1 * s2, -s1 * s2, c2},
-      {-c1 * c2, -s1 * c2, 0},  {-c1 * c2, -s1 * c2, -s2}, {s1 * s2, -c1 * s2, 0},
+      {c1 * c2, s1 * c2, s2},  {-s1 * c2, c1 * c2, 0},    {-c1 * s2, -s1 * s2, c2},
+      {-c1 * c2, -s1 * c2, 0}, {-c1 * c2, -s1 * c2, -s2}, {s1 * s2, -c1 * s2, 0},
   }; /* c, c_1, c_2, c_11, c_22, c_12 */
   for (int i = 0; i < 6; ++i) {
     double v[3];
@@ -71,8 +71,7 @@ TL_FN void tl_opm_add_body(const tl_ell_sym *m, const talus_dvec3 c[6], talus_dv
     const talus_dvec3 curl =
         tl_dsub(tl_dscale(p, along), tl_dadd(tl_dscale(mi[i], pi[j]), tl_dscale(mi[j], pi[i])));
     const talus_dvec3 bend = tl_dsub(mij, tl_dscale(p, tl_ddot(p, c[3 + e])));
-    second[e] =
-        tl_dadd(second[e], tl_dadd(tl_dscale(curl, 1 / (h * h)), tl_dscale(bend, 1 / h)));
+    second[e] = tl_dadd(second[e], tl_dadd(tl_dscale(curl, 1 / (h * h)), tl_dscale(bend, 1 / h)));
   }
 }
 
@@ -105,8 +104,8 @@ TL_FN tl_opm tl_opm_at(const tl_ell_pair *pair, double a1, double a2, int pole, 
 TL_FN double tl_opm_line(const tl_ell_pair *pair, const double alpha[2], int pole,
                          const tl_opm *at) {
   const double g1 = at->gradient[0], g2 = at->gradient[1], slope = g1 * g1 + g2 * g2;
-  const double bend = g1 * g1 * at->hessian[0] + g2 * g2 * at->hessian[1] +
-                      2 * g1 * g2 * at->hessian[2];
+  const double bend =
+      g1 * g1 * at->hessian[0] + g2 * g2 * at->hessian[1] + 2 * g1 * g2 * at->hessian[2];
   const double most = 0.7 / sqrt(slope);
   double t = bend > 0 ? fmin(slope / bend, most) : most, best = 0, least = at->f;
   for (int i = 0; i < 8; ++i) {

@@ -56,6 +56,27 @@ void tl_ell_batch_set(tl_ell_batch *batch, size_t i, const tl_ell_row *a, const 
                       talus_dvec3 d, double margin);
 tl_ell_contact tl_ell_batch_contact(const tl_ell_batch *batch, size_t i);
 
+/* What stays the same for all pairs of a narrow phase. */
+typedef struct tl_ell_finder {
+  const tl_model *model;
+  const tl_scope *scope;
+  const talus_real *margins; /* by slot */
+  tl_ell_row *rows;          /* by slot; NULL where there is no ellipsoid */
+} tl_ell_finder;
+
+/* Takes a row per body from the scope's arena where a shape of the model is an ellipsoid, and fills
+ * those of the scope's members. */
+talus_status tl_ell_prepare(tl_ell_finder *finder);
+
+/* Looks at `count` pairs, at most TL_ELL_BATCH. hits[i] says whether pair i touches, its contact is
+ * then points[i]; TL_ELL_OTHER where it is not a pair of two ellipsoids. */
+#define TL_ELL_OTHER 2
+void tl_ell_find(const tl_ell_finder *finder, const tl_pair *pairs, size_t count, uint8_t *hits,
+                 tl_point *points);
+
+/* The entry of the table: one pair, by Newton, with the bits of a batch. */
+tl_narrow_fn tl_narrow_ellipsoids;
+
 /* Contacts of all pairs of the batch. The variants give the same bits. */
 void tl_ell_batch_run(tl_ell_batch *batch);
 void tl_ell_batch_run_scalar(tl_ell_batch *batch);

@@ -41,14 +41,14 @@ INLINE lanes16 select16(truth16 test, lanes16 a, lanes16 b) {
 #define ELL(name)          lanes16_##name
 #include "kernels/ellipsoid_lanes.h"
 
-#define REAL           float
-#define LANES          16
-#define BITS           uint16_t
-#define TIE            TL_ELLF_TIE
-#define STILL          1e-6f
-#define MASK(truth)    ((BITS)_mm512_movepi32_mask((__m512i)(truth)))
-#define PACK(mask, v)  ((lanes16)_mm512_maskz_compress_ps(mask, (__m512)(v)))
-#define WAVES(name)    float_##name
+#define REAL          float
+#define LANES         16
+#define BITS          uint16_t
+#define TIE           TL_ELLF_TIE
+#define STILL         1e-6f
+#define MASK(truth)   ((BITS)_mm512_movepi32_mask((__m512i)(truth)))
+#define PACK(mask, v) ((lanes16)_mm512_maskz_compress_ps(mask, (__m512)(v)))
+#define WAVES(name)   float_##name
 #include "narrow/ellipsoid_waves.h"
 #undef NUMBER
 #undef TRUTH
@@ -124,8 +124,8 @@ INLINE uint8_t lanes_left(size_t left) {
 
 /* Appends the lanes of the mask; `extra` are the columns from 16 on. May write where it reads from:
  * what is kept never lies beyond what has been read. */
-INLINE void append(pool *to, uint8_t mask, const lanes8_pair *p, lanes8 margin,
-                   const lanes8 *extra, int extras, const uint8_t id[8]) {
+INLINE void append(pool *to, uint8_t mask, const lanes8_pair *p, lanes8 margin, const lanes8 *extra,
+                   int extras, const uint8_t id[8]) {
   const size_t at = to->count;
   double_store_pair(&to->column[0][at], TL_ELL_ROOM, p, mask);
   const lanes8 m = PACK(mask, margin);
@@ -160,7 +160,7 @@ INLINE uint8_t look_twice(const lanes8_pair *p, lanes8 margin, lanes8 *xi, uint8
       const lanes8 extra[7] = {c.x, c.y, c.z, zero + HUGE_VAL, c.x, c.y, c.z};
       append(ready, done, p, margin, extra, 7, id);
     }
-    live &= (uint8_t)~(gone | done);
+    live &= (uint8_t) ~(gone | done);
     *xi = look.next;
   }
   return live;
@@ -198,8 +198,8 @@ static void look_on(pool *looking, pool *ready, int looks) {
   }
 }
 
-INLINE void write_found(tl_ell_batch *batch, uint8_t mask, const uint8_t id[8],
-                        const lanes8_vec *c, const lanes8_touch *t) {
+INLINE void write_found(tl_ell_batch *batch, uint8_t mask, const uint8_t id[8], const lanes8_vec *c,
+                        const lanes8_touch *t) {
   const lanes8 v[TL_ELL_RESULTS] = {c->x,    c->y,    c->z,    t->p1.x, t->p1.y, t->p1.z,
                                     t->p2.x, t->p2.y, t->p2.z, t->w,    t->h1,   t->h2};
   for (unsigned left = mask; left; left &= left - 1) {

@@ -46,7 +46,7 @@ INLINE BITS WAVES(look_lanes)(const ELL(pair) * p, NUMBER *xi, BITS live, int *l
   const NUMBER zero = {0}, one = zero + 1;
   for (int i = 0; i < WAVE_LOOKS && live; ++i) {
     const ELL(look) look = ELL(look_at)(*p, *xi);
-    const BITS last = ++*looks == TL_ELL_LOOKS ? (BITS)~(BITS)0 : (BITS)0;
+    const BITS last = ++*looks == TL_ELL_LOOKS ? (BITS) ~(BITS)0 : (BITS)0;
     const NUMBER change = look.next - *xi;
     const NUMBER size = SELECT(change < zero, -change, change);
     const BITS apart = MASK(look.excess > zero + TIE);
@@ -64,7 +64,7 @@ static void WAVES(wave)(WAVES(table) * table, int looks, uint8_t *touches) {
   size_t kept = 0;
   for (size_t i = 0; i < table->count; i += LANES) {
     const size_t left = table->count - i;
-    const BITS all = left >= LANES ? (BITS)~(BITS)0 : (BITS)(((BITS)1 << left) - 1);
+    const BITS all = left >= LANES ? (BITS) ~(BITS)0 : (BITS)(((BITS)1 << left) - 1);
     const ELL(pair) p = WAVES(load_pair)(&table->column[0][i], WAVE_ROOM);
     NUMBER xi = WAVES(load)(&table->column[15][i]);
     int looked = looks;
@@ -93,7 +93,7 @@ static void WAVES(first_wave)(const REAL *columns, size_t stride, size_t begin, 
   table->count = 0;
   for (size_t i = 0; i < count; i += LANES) {
     const size_t left = count - i;
-    const BITS all = left >= LANES ? (BITS)~(BITS)0 : (BITS)(((BITS)1 << left) - 1);
+    const BITS all = left >= LANES ? (BITS) ~(BITS)0 : (BITS)(((BITS)1 << left) - 1);
     const ELL(pair) p = WAVES(load_pair)(columns + begin + i, stride);
     const NUMBER zero = {0}, one = zero + 1, start = ELL(start)(p);
     NUMBER xi = SELECT(start > zero, start, one);

@@ -1,4 +1,5 @@
 #include "kernels/collide_container.h"
+#include "narrow/ellipsoid.h"
 #include "narrow/narrow.h"
 
 /* ---- lengths of a posed shape, m ------------------------------------------------------------ */
@@ -85,6 +86,7 @@ tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
     [TALUS_BOX]       = {NULL,          NULL,       box_plane,    box_container   },
     [TALUS_PLANE]     = {NULL,          NULL,       NULL,         NULL            },
     [TALUS_CONTAINER] = {NULL,          NULL,       NULL,         NULL            },
+    [TALUS_ELLIPSOID] = {[TALUS_ELLIPSOID] = tl_narrow_ellipsoids},
 };
 
 /* The most points each can have; 0 where there is no entry. */
@@ -94,6 +96,7 @@ static const int capacity[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
     [TALUS_BOX]       = {0,     0,  TL_BOX_MAX_POINTS, TL_NARROW_MAX_POINTS},
     [TALUS_PLANE]     = {0,     0,  0,                 0                   },
     [TALUS_CONTAINER] = {0,     0,  0,                 0                   },
+    [TALUS_ELLIPSOID] = {[TALUS_ELLIPSOID] = 1},
 };
 /* clang-format on */
 _Static_assert(TL_NARROW_MAX_POINTS == TL_CONTAINER_WALLS * TL_BOX_MAX_POINTS,
