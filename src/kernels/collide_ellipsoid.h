@@ -65,7 +65,7 @@ TL_FN tl_ell_outcome tl_ellipsoids_contact_quick(const tl_ell_pair *p, double ma
                                                  tl_ell_contact *out) {
   double xi;
   tl_ell_vec y;
-  const tl_ell_answer answer = tl_ellipsoids_ask(p, &xi, &y);
+  const tl_ell_answer answer = tl_ellipsoids_ask(p, TL_ELL_SETTLE, &xi, &y);
   if (answer == TL_ELL_APART && !(margin > 0))
     return TL_ELL_FAR;
   const double scale = 1 / sqrt(tl_ell_dot(y, y));

@@ -124,8 +124,12 @@ TL_FN tl_ellf_pair tl_ell_pair_to_float(const tl_ell_pair *p, double unit) {
 typedef enum tl_ell_answer { TL_ELL_APART, TL_ELL_COMMON, TL_ELL_TIED } tl_ell_answer;
 
 /* Whether two ellipsoids share a point (touching counts), in double; *xi is where it ended. Aspect
- * ratios up to TL_ELL_THIN; concentric ones do (d = 0 gives q1 = q2 = 0). */
-TL_FN tl_ell_answer tl_ellipsoids_ask(const tl_ell_pair *p, double *xi, tl_ell_vec *y) {
+ * ratios up to TL_ELL_THIN; concentric ones do (d = 0 gives q1 = q2 = 0). "Yes" is taken only where
+ * the next step would change xi by a share of at most `settle`: a deep overlap is certain long
+ * before y is the normal of Perram and Wertheim, which a contact wants to start from. */
+#define TL_ELL_SETTLE 0.0625
+TL_FN tl_ell_answer tl_ellipsoids_ask(const tl_ell_pair *p, double settle, double *xi,
+                                      tl_ell_vec *y) {
   double x = tl_ell_start(*p);
   x = x > 0 ? x : 1;
   tl_ell_look look = tl_ell_look_at(*p, x);
@@ -134,9 +138,10 @@ TL_FN tl_ell_answer tl_ellipsoids_ask(const tl_ell_pair *p, double *xi, tl_ell_v
     *y = look.y;
     if (look.excess > TL_ELL_TIE)
       return TL_ELL_APART;
-    if (look.q1 <= 1 && look.q2 <= 1)
+    const double change = fabs(look.next - x);
+    if (look.q1 <= 1 && look.q2 <= 1 && change <= settle * x)
       return TL_ELL_COMMON;
-    if (i == TL_ELL_LOOKS || fabs(look.next - x) <= 1e-15 * x)
+    if (i == TL_ELL_LOOKS || change <= 1e-15 * x)
       return TL_ELL_TIED;
     x = look.next;
     look = tl_ell_look_at(*p, x);
@@ -146,7 +151,7 @@ TL_FN tl_ell_answer tl_ellipsoids_ask(const tl_ell_pair *p, double *xi, tl_ell_v
 TL_FN bool tl_ellipsoids_overlap(const tl_ell_pair *p) {
   double xi;
   tl_ell_vec y;
-  const tl_ell_answer answer = tl_ellipsoids_ask(p, &xi, &y);
+  const tl_ell_answer answer = tl_ellipsoids_ask(p, HUGE_VAL, &xi, &y);
   if (answer == TL_ELL_TIED)
     return tl_ell_look_at(*p, xi).width >= 0;
   return answer == TL_ELL_COMMON;

@@ -58,12 +58,14 @@ TL_FN void tl_chm_coefficients(const tl_ell_pair *p, double b[5]) {
   const double beta = tl_ddot(d, k), rest = 1 - beta;
   /* det(xi + C) = xi^3 + t xi^2 + m xi + n; m = trace(M2 K1) n because adj C = n C^-1. */
   const double n = i2 / i1, t = tl_ell_trace(&p->m1, &k2), m = n * tl_ell_trace(&p->m2, &k1);
-  /* adj(xi K1 + K2) = xi^2 adj K1 + xi mixed + adj K2, by polarisation. */
-  const tl_ell_sym both = tl_ell_sum(&k1, &k2, 1);
-  const tl_ell_sym j = tl_ell_adjugate(&both), j1 = tl_ell_adjugate(&k1), j2 = tl_ell_adjugate(&k2);
+  /* adj(xi K1 + K2) = xi^2 adj K1 + xi mixed + adj K2, by polarisation, K2 scaled to K1's size. */
+  const double scale = (k1.xx + k1.yy + k1.zz) / (k2.xx + k2.yy + k2.zz);
+  const tl_ell_sym k2s = tl_ell_scaled(&k2, scale), both = tl_ell_sum(&k1, &k2s, 1);
+  const tl_ell_sym j = tl_ell_adjugate(&both), j1 = tl_ell_adjugate(&k1);
+  const tl_ell_sym j2 = tl_ell_adjugate(&k2s);
   const tl_ell_sym less = tl_ell_sum(&j, &j1, -1), mixed = tl_ell_sum(&less, &j2, -1);
   const double n2 = tl_ddot(k, tl_ell_mul(&p->m1, k));
-  const double n1 = tl_ddot(k, tl_ell_mul(&mixed, k)) / i1;
+  const double n1 = tl_ddot(k, tl_ell_mul(&mixed, k)) / (i1 * scale);
   b[4] = 1;
   b[3] = t + rest;
   b[2] = m + t * rest + n2;

@@ -150,7 +150,8 @@ INLINE uint8_t look_twice(const lanes8_pair *p, lanes8 margin, lanes8 *xi, uint8
     const uint8_t last = ++looks == TL_ELL_LOOKS ? 0xff : 0;
     const lanes8 change = look.next - *xi, size = SELECT(change < zero, -change, change);
     const uint8_t apart = MASK(look.excess > zero + TL_ELL_TIE);
-    const uint8_t common = MASK((look.q1 <= one) & (look.q2 <= one));
+    const uint8_t common =
+        MASK((look.q1 <= one) & (look.q2 <= one) & (size <= TL_ELL_SETTLE * *xi));
     const uint8_t tied = MASK(size <= (zero + STILL) * *xi) | last;
     const uint8_t gone = (uint8_t)(live & apart & ~MASK(margin > zero));
     const uint8_t done = (uint8_t)(live & (apart | common | tied) & ~gone);
