@@ -1,10 +1,13 @@
 /* Pairs of ellipsoids one by one: the reference, and what runs where there is no AVX-512. */
 #include "narrow/ellipsoid.h"
 
+/* A body of scale 0 (talus_find_contacts takes it) is a point, but one with a surface. */
+#define LEAST_HALF 1e-60
+
 tl_ellipsoid tl_ellipsoid_of(const tl_shape *shape, talus_real scale, talus_quat rotation) {
   tl_ellipsoid e;
   for (int i = 0; i < 3; ++i)
-    e.half[i] = shape->size[i] * (double)scale;
+    e.half[i] = fmax(shape->size[i] * (double)scale, LEAST_HALF);
   e.frame = tl_frame_from_quat(rotation);
   return e;
 }
