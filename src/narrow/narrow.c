@@ -78,8 +78,8 @@ static tl_posed pose(const work *job, uint32_t slot, talus_dvec3 position) {
                     .rotation = job->scope->in->rotation[slot]};
 }
 
-/* The body of the lower kind goes first: for it the points are near the origin, and a sphere on a
- * far plane gets an arm without rounding. */
+/* The body of the lower kind goes first, but planes and containers last: for the first the points
+ * are near the origin, and a sphere on a far plane gets an arm without rounding. */
 static size_t find_by_table(const work *job, const tl_pair *pair, talus_real margin,
                             tl_contact *out) {
   const talus_dvec3 *position = job->scope->in->position;
@@ -89,7 +89,7 @@ static size_t find_by_table(const work *job, const tl_pair *pair, talus_real mar
   const bool endless = kind_a == TALUS_PLANE || kind_b == TALUS_PLANE; /* no nearest image */
   const talus_dvec3 to_b =
       endless ? direct : tl_model_offset(job->model, position[pair->a], position[pair->b]);
-  const bool swapped = kind_a > kind_b;
+  const bool swapped = tl_narrow_swapped(kind_a, kind_b);
 
   tl_posed first, second;
   talus_dvec3 origin = position[pair->a];

@@ -24,12 +24,17 @@ typedef struct tl_posed {
  *
  * Features: 0 for a sphere, a plane, and a box under a sphere; the vertex number 0 ... 7 for a box
  * on something flat (bit i: the positive side of axis i); the wall number 0 ... 5 for a container
- * (the order of TALUS_SIDE_...). */
+ * (the order of TALUS_SIDE_...); otherwise the face, edge or vertex as kernels/patch.h numbers
+ * them. */
 typedef int tl_narrow_fn(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out);
 
-/* The function for (kind of a, kind of b), a's kind being the lower. The other half is the same by
- * swapping, which tl_narrow_pair does. NULL in both halves: this pair of kinds is not supported. */
+/* The function for (kind of a, kind of b), in the order tl_narrow_swapped wants. The other half is
+ * the same by swapping, which tl_narrow_pair does. NULL in both halves: this pair of kinds is not
+ * supported. */
 extern tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS];
+
+/* Whether b comes first in the table: the lower kind does, but planes and containers come last. */
+bool tl_narrow_swapped(talus_shape_kind a, talus_shape_kind b);
 
 /* Points of a pair in either order; -1 where the kinds are not supported. Swapping the bodies gives
  * the mirrored points, with one exception: coincident spheres get the normal +z in any order. */

@@ -1,3 +1,4 @@
+#include "kernels/collide_box_box.h"
 #include "kernels/collide_container.h"
 #include "narrow/narrow.h"
 
@@ -53,17 +54,15 @@ static int box_plane(const tl_posed *a, const tl_posed *b, talus_real margin, tl
                                    out);
 }
 
-static void sort_by_features(tl_point *points, int count) {
-  for (int i = 1; i < count; ++i) {
-    const tl_point p = points[i];
-    int j = i;
-    for (; j > 0 &&
-           (points[j - 1].feature_a > p.feature_a ||
-            (points[j - 1].feature_a == p.feature_a && points[j - 1].feature_b > p.feature_b));
-         --j)
-      points[j] = points[j - 1];
-    points[j] = p;
-  }
+static tl_box posed_box(const tl_posed *p) {
+  const talus_dvec3 half = half_edges(p);
+  return (tl_box){p->position, tl_frame_from_quat(p->rotation), {half.x, half.y, half.z}};
+}
+
+static int box_box(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
+  const tl_box box_a = posed_box(a), box_b = posed_box(b);
+  bool exact;
+  return tl_collide_box_box(&box_a, &box_b, (double)margin, out, &exact);
 }
 
 static int box_container(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
@@ -71,7 +70,7 @@ static int box_container(const tl_posed *a, const tl_posed *b, talus_real margin
   const tl_frame frame_b = tl_frame_from_quat(b->rotation);
   const int count = tl_collide_box_container(&frame_a, half_edges(a), b->position, &frame_b,
                                              half_edges(b), b->shape->open, (double)margin, out);
-  sort_by_features(out, count);
+  tl_sort_by_features(out, count);
   return count;
 }
 
@@ -82,25 +81,34 @@ static int box_container(const tl_posed *a, const tl_posed *b, talus_real margin
 tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
     /*                   sphere         box         plane         container        */
     [TALUS_SPHERE]    = {sphere_sphere, sphere_box, sphere_plane, sphere_container},
-    [TALUS_BOX]       = {NULL,          NULL,       box_plane,    box_container   },
+    [TALUS_BOX]       = {NULL,          box_box,    box_plane,    box_container   },
     [TALUS_PLANE]     = {NULL,          NULL,       NULL,         NULL            },
     [TALUS_CONTAINER] = {NULL,          NULL,       NULL,         NULL            },
 };
 
-/* The most points each can have; 0 where there is no entry. */
-static const int capacity[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
-    /*                   sphere box plane              container           */
-    [TALUS_SPHERE]    = {1,     1,  1,                 TL_CONTAINER_WALLS  },
-    [TALUS_BOX]       = {0,     0,  TL_BOX_MAX_POINTS, TL_NARROW_MAX_POINTS},
-    [TALUS_PLANE]     = {0,     0,  0,                 0                   },
-    [TALUS_CONTAINER] = {0,     0,  0,                 0                   },
-};
 /* clang-format on */
-_Static_assert(TL_NARROW_MAX_POINTS == TL_CONTAINER_WALLS * TL_BOX_MAX_POINTS,
+_Static_assert(TL_NARROW_MAX_POINTS == TL_CONTAINER_WALLS * TL_BOX_MAX_POINTS &&
+                   TL_BOX_MAX_POINTS == TL_MANIFOLD_MAX,
                "every vertex on every wall must fit");
 
+bool tl_narrow_swapped(talus_shape_kind a, talus_shape_kind b) {
+  const bool wall_a = a == TALUS_PLANE || a == TALUS_CONTAINER;
+  const bool wall_b = b == TALUS_PLANE || b == TALUS_CONTAINER;
+  return wall_a != wall_b ? wall_a : a > b;
+}
+
+/* Strictly convex bodies touch a convex body, and a wall, in one point. */
+static bool is_smooth(talus_shape_kind kind) {
+  return kind == TALUS_SPHERE || kind == TALUS_ELLIPSOID || kind == TALUS_SUPERELLIPSOID;
+}
+
 int tl_narrow_capacity(talus_shape_kind a, talus_shape_kind b) {
-  return a <= b ? capacity[a][b] : capacity[b][a];
+  const bool swapped = tl_narrow_swapped(a, b);
+  const talus_shape_kind first = swapped ? b : a, second = swapped ? a : b;
+  if (!tl_narrow_table[first][second])
+    return 0;
+  const int each = is_smooth(a) || is_smooth(b) ? 1 : TL_MANIFOLD_MAX;
+  return second == TALUS_CONTAINER ? each * TL_CONTAINER_WALLS : each;
 }
 
 void tl_narrow_swap(tl_point *points, int count) {
@@ -110,12 +118,12 @@ void tl_narrow_swap(tl_point *points, int count) {
     points[i].feature_b = feature;
     points[i].normal = tl_neg(points[i].normal);
   }
-  sort_by_features(points, count);
+  tl_sort_by_features(points, count);
 }
 
 int tl_narrow_pair(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
   const talus_shape_kind kind_a = a->shape->kind, kind_b = b->shape->kind;
-  if (kind_a <= kind_b) {
+  if (!tl_narrow_swapped(kind_a, kind_b)) {
     tl_narrow_fn *const find = tl_narrow_table[kind_a][kind_b];
     return find ? find(a, b, margin, out) : -1;
   }
