@@ -22,25 +22,12 @@ typedef struct tl_box {
  * bits would change the features. The depth may be larger than the exact one by that much. */
 #define TL_BOX_EDGE_BIAS 1e-7
 
-/* The face of the box that looks along `direction` (world axes) most: number 2 axis + side. */
 TL_FN tl_patch tl_box_patch(const tl_box *box, talus_dvec3 direction) {
-  const talus_dvec3 local = tl_frame_to_local(&box->frame, direction);
-  const double d[3] = {local.x, local.y, local.z};
-  int axis = 0;
-  for (int i = 1; i < 3; ++i)
-    if (fabs(d[i]) > fabs(d[axis]) * (1 + 1e-9))
-      axis = i;
-  const int u = (axis + 1) % 3, v = (axis + 2) % 3, positive = d[axis] >= 0;
   tl_patch patch;
-  patch.count = 4, patch.number = 2 * (uint32_t)axis + (uint32_t)positive, patch.round = 0;
-  for (int k = 0; k < 4; ++k) {
-    double at[3];
-    at[axis] = positive ? box->half[axis] : -box->half[axis];
-    at[u] = k == 1 || k == 2 ? box->half[u] : -box->half[u];
-    at[v] = k >= 2 ? box->half[v] : -box->half[v];
-    patch.vertex[k] =
-        tl_dadd(box->position, tl_frame_to_world(&box->frame, tl_dvec3(at[0], at[1], at[2])));
-  }
+  patch.round = 0;
+  tl_box_face_patch(box->half, tl_frame_to_local(&box->frame, direction), &patch);
+  for (int k = 0; k < 4; ++k)
+    patch.vertex[k] = tl_dadd(box->position, tl_frame_to_world(&box->frame, patch.vertex[k]));
   return patch;
 }
 
@@ -159,7 +146,7 @@ TL_FN int tl_collide_box_box(const tl_box *a, const tl_box *b, double margin,
   const tl_patch face_b = tl_box_patch(b, tl_dscale(facing.normal, -1));
   bool deep;
   const int count = tl_patch_points(&face_a, &face_b, &facing, margin, out, &deep);
-  *exact = deep || edges[0] >= 0;
+  *exact = deep || (edges[0] >= 0 && facing.gap <= 0);
   return count;
 }
 

@@ -38,10 +38,6 @@ typedef struct tl_patch {
   talus_dvec3 vertex[TL_PATCH_MAX]; /* from the first body's centre, in world axes */
 } tl_patch;
 
-TL_FN talus_dvec3 tl_dcross(talus_dvec3 a, talus_dvec3 b) {
-  return tl_dvec3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
-}
-
 TL_FN talus_dvec3 tl_dalong(talus_dvec3 a, double s, talus_dvec3 b) {
   return tl_dvec3(a.x + s * b.x, a.y + s * b.y, a.z + s * b.z);
 }
@@ -67,6 +63,24 @@ TL_FN tl_patch tl_patch_of_point(talus_dvec3 p, uint32_t number) {
   patch.count = 1, patch.number = number, patch.round = 0;
   patch.vertex[0] = p;
   return patch;
+}
+
+/* The face of a box that looks along d most, in the box's own axes: number 2 axis + side. */
+TL_FN void tl_box_face_patch(const double *half, talus_dvec3 d, tl_patch *patch) {
+  const double along[3] = {d.x, d.y, d.z};
+  int axis = 0;
+  for (int i = 1; i < 3; ++i)
+    if (fabs(along[i]) > fabs(along[axis]) * (1 + 1e-9))
+      axis = i;
+  const int u = (axis + 1) % 3, v = (axis + 2) % 3, positive = along[axis] >= 0;
+  patch->count = 4, patch->number = 2 * (uint32_t)axis + (uint32_t)positive;
+  for (int k = 0; k < 4; ++k) {
+    double at[3];
+    at[axis] = positive ? half[axis] : -half[axis];
+    at[u] = k == 1 || k == 2 ? half[u] : -half[u];
+    at[v] = k >= 2 ? half[v] : -half[v];
+    patch->vertex[k] = tl_dvec3(at[0], at[1], at[2]);
+  }
 }
 
 /* ---- patches seen along the normal ---------------------------------------------------------- */

@@ -1,5 +1,5 @@
 #include "kernels/collide_box_box.h"
-#include "kernels/collide_container.h"
+#include "kernels/collide_convex.h"
 #include "narrow/narrow.h"
 
 /* ---- lengths of a posed shape, m ------------------------------------------------------------ */
@@ -18,6 +18,56 @@ static talus_dvec3 plane_normal(const tl_posed *p, double *distance) {
   const talus_dvec3 n = tl_frame_to_world(&frame, tl_dvec3(size[0], size[1], size[2]));
   *distance = -tl_ddot(n, p->position) - size[3] * (double)p->scale;
   return n;
+}
+
+/* A shape as core and rounding (kernels/convex.h). */
+static tl_convex posed_convex(const tl_posed *p) {
+  const tl_shape *shape = p->shape;
+  const double *size = shape->size, scale = (double)p->scale;
+  tl_convex c = {.core = TL_CORE_POINT,
+                 .reach = (double)shape->radius * scale,
+                 .position = p->position,
+                 .frame = tl_frame_from_quat(p->rotation),
+                 .scale = scale};
+  for (int i = 0; i < 3; ++i)
+    c.size[i] = size[i] * scale;
+  switch (shape->kind) {
+  case TALUS_BOX:
+    c.core = TL_CORE_BOX;
+    for (int i = 0; i < 3; ++i)
+      c.size[i] *= 0.5;
+    break;
+  case TALUS_ELLIPSOID:
+    c.core = TL_CORE_ELLIPSOID;
+    break;
+  case TALUS_CAPSULE:
+    c.core = TL_CORE_SEGMENT;
+    c.rounding = c.size[0], c.size[0] = 0.5 * c.size[1];
+    break;
+  case TALUS_CYLINDER:
+    c.core = TL_CORE_CYLINDER, c.size[1] *= 0.5;
+    break;
+  case TALUS_CONE:
+    c.core = TL_CORE_CONE;
+    break;
+  case TALUS_SUPERELLIPSOID:
+    c.core = TL_CORE_SUPERELLIPSOID;
+    c.size[3] = size[3], c.size[4] = size[4];
+    break;
+  case TALUS_HULL:
+    c.core = TL_CORE_HULL;
+    c.points = shape->points, c.point_count = shape->point_count;
+    c.face_plane = shape->face_plane, c.face_start = shape->face_start;
+    c.face_vertex = shape->face_vertex, c.face_count = shape->face_count;
+    c.edge = shape->edge, c.edge_count = shape->edge_count;
+    break;
+  default:
+    c.rounding = c.size[0];
+    break; /* sphere */
+  }
+  /* The bounding radius is narrowed in the single build; one too small would lose contacts. */
+  c.reach *= 1 + 4 * (double)TL_REAL_EPS;
+  return c;
 }
 
 /* ---- pairs of kinds: shapes to numbers, the rest is in kernels/ ----------------------------- */
@@ -59,10 +109,33 @@ static tl_box posed_box(const tl_posed *p) {
   return (tl_box){p->position, tl_frame_from_quat(p->rotation), {half.x, half.y, half.z}};
 }
 
+static int convex_convex(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
+  const tl_convex body_a = posed_convex(a), body_b = posed_convex(b);
+  return tl_collide_convex(&body_a, &body_b, (double)margin, out);
+}
+
 static int box_box(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
   const tl_box box_a = posed_box(a), box_b = posed_box(b);
   bool exact;
-  return tl_collide_box_box(&box_a, &box_b, (double)margin, out, &exact);
+  const int count = tl_collide_box_box(&box_a, &box_b, (double)margin, out, &exact);
+  return exact ? count : convex_convex(a, b, margin, out);
+}
+
+static int convex_plane(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
+  double distance;
+  const talus_dvec3 n = plane_normal(b, &distance);
+  const tl_convex body = posed_convex(a);
+  return tl_collide_convex_half_space(&body, n, distance, (double)margin, NULL, 0, out);
+}
+
+static int convex_container(const tl_posed *a, const tl_posed *b, talus_real margin,
+                            tl_point *out) {
+  const tl_frame frame = tl_frame_from_quat(b->rotation);
+  const tl_convex body = posed_convex(a);
+  const int count = tl_collide_convex_container(&body, b->position, &frame, half_edges(b),
+                                                b->shape->open, (double)margin, out);
+  tl_sort_by_features(out, count);
+  return count;
 }
 
 static int box_container(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
@@ -76,16 +149,49 @@ static int box_container(const tl_posed *a, const tl_posed *b, talus_real margin
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-/* Planes and containers never meet each other, because neither is ever free. */
+/* The lower kind is the row, but planes and containers are always the column. They never meet each
+ * other, because neither is ever free. A clump is its spheres (narrow/clump.h). */
 /* clang-format off */
 tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
-    /*                   sphere         box         plane         container        */
-    [TALUS_SPHERE]    = {sphere_sphere, sphere_box, sphere_plane, sphere_container},
-    [TALUS_BOX]       = {NULL,          box_box,    box_plane,    box_container   },
-    [TALUS_PLANE]     = {NULL,          NULL,       NULL,         NULL            },
-    [TALUS_CONTAINER] = {NULL,          NULL,       NULL,         NULL            },
+    [TALUS_SPHERE] = {
+        [TALUS_SPHERE] = sphere_sphere, [TALUS_BOX] = sphere_box,
+        [TALUS_ELLIPSOID] = convex_convex, [TALUS_CAPSULE] = convex_convex,
+        [TALUS_CYLINDER] = convex_convex, [TALUS_CONE] = convex_convex,
+        [TALUS_SUPERELLIPSOID] = convex_convex, [TALUS_HULL] = convex_convex,
+        [TALUS_PLANE] = sphere_plane, [TALUS_CONTAINER] = sphere_container},
+    [TALUS_BOX] = {
+        [TALUS_BOX] = box_box,
+        [TALUS_ELLIPSOID] = convex_convex, [TALUS_CAPSULE] = convex_convex,
+        [TALUS_CYLINDER] = convex_convex, [TALUS_CONE] = convex_convex,
+        [TALUS_SUPERELLIPSOID] = convex_convex, [TALUS_HULL] = convex_convex,
+        [TALUS_PLANE] = box_plane, [TALUS_CONTAINER] = box_container},
+    [TALUS_ELLIPSOID] = {
+        [TALUS_ELLIPSOID] = convex_convex,
+        [TALUS_CAPSULE] = convex_convex, [TALUS_CYLINDER] = convex_convex,
+        [TALUS_CONE] = convex_convex, [TALUS_SUPERELLIPSOID] = convex_convex,
+        [TALUS_HULL] = convex_convex,
+        [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+    [TALUS_CAPSULE] = {
+        [TALUS_CAPSULE] = convex_convex, [TALUS_CYLINDER] = convex_convex,
+        [TALUS_CONE] = convex_convex, [TALUS_SUPERELLIPSOID] = convex_convex,
+        [TALUS_HULL] = convex_convex,
+        [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+    [TALUS_CYLINDER] = {
+        [TALUS_CYLINDER] = convex_convex,
+        [TALUS_CONE] = convex_convex, [TALUS_SUPERELLIPSOID] = convex_convex,
+        [TALUS_HULL] = convex_convex,
+        [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+    [TALUS_CONE] = {
+        [TALUS_CONE] = convex_convex, [TALUS_SUPERELLIPSOID] = convex_convex,
+        [TALUS_HULL] = convex_convex,
+        [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+    [TALUS_SUPERELLIPSOID] = {
+        [TALUS_SUPERELLIPSOID] = convex_convex, [TALUS_HULL] = convex_convex,
+        [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+    [TALUS_HULL] = {
+        [TALUS_HULL] = convex_convex,
+        [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
 };
-
 /* clang-format on */
 _Static_assert(TL_NARROW_MAX_POINTS == TL_CONTAINER_WALLS * TL_BOX_MAX_POINTS &&
                    TL_BOX_MAX_POINTS == TL_MANIFOLD_MAX,
