@@ -1,6 +1,6 @@
 #include "kernels/collide_box_box.h"
 #include "kernels/collide_convex.h"
-#include "narrow/narrow.h"
+#include "narrow/clump.h"
 
 /* ---- lengths of a posed shape, m ------------------------------------------------------------ */
 
@@ -158,39 +158,42 @@ tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
         [TALUS_ELLIPSOID] = convex_convex, [TALUS_CAPSULE] = convex_convex,
         [TALUS_CYLINDER] = convex_convex, [TALUS_CONE] = convex_convex,
         [TALUS_SUPERELLIPSOID] = convex_convex, [TALUS_HULL] = convex_convex,
-        [TALUS_PLANE] = sphere_plane, [TALUS_CONTAINER] = sphere_container},
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = sphere_plane, [TALUS_CONTAINER] = sphere_container},
     [TALUS_BOX] = {
         [TALUS_BOX] = box_box,
         [TALUS_ELLIPSOID] = convex_convex, [TALUS_CAPSULE] = convex_convex,
         [TALUS_CYLINDER] = convex_convex, [TALUS_CONE] = convex_convex,
         [TALUS_SUPERELLIPSOID] = convex_convex, [TALUS_HULL] = convex_convex,
-        [TALUS_PLANE] = box_plane, [TALUS_CONTAINER] = box_container},
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = box_plane, [TALUS_CONTAINER] = box_container},
     [TALUS_ELLIPSOID] = {
         [TALUS_ELLIPSOID] = convex_convex,
         [TALUS_CAPSULE] = convex_convex, [TALUS_CYLINDER] = convex_convex,
         [TALUS_CONE] = convex_convex, [TALUS_SUPERELLIPSOID] = convex_convex,
         [TALUS_HULL] = convex_convex,
-        [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
     [TALUS_CAPSULE] = {
         [TALUS_CAPSULE] = convex_convex, [TALUS_CYLINDER] = convex_convex,
         [TALUS_CONE] = convex_convex, [TALUS_SUPERELLIPSOID] = convex_convex,
         [TALUS_HULL] = convex_convex,
-        [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
     [TALUS_CYLINDER] = {
         [TALUS_CYLINDER] = convex_convex,
         [TALUS_CONE] = convex_convex, [TALUS_SUPERELLIPSOID] = convex_convex,
         [TALUS_HULL] = convex_convex,
-        [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
     [TALUS_CONE] = {
         [TALUS_CONE] = convex_convex, [TALUS_SUPERELLIPSOID] = convex_convex,
         [TALUS_HULL] = convex_convex,
-        [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
     [TALUS_SUPERELLIPSOID] = {
         [TALUS_SUPERELLIPSOID] = convex_convex, [TALUS_HULL] = convex_convex,
-        [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
     [TALUS_HULL] = {
         [TALUS_HULL] = convex_convex,
-        [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+    [TALUS_CLUMP] = {
+        [TALUS_CLUMP] = tl_clump_pair,
+        [TALUS_PLANE] = tl_clump_pair, [TALUS_CONTAINER] = tl_clump_pair},
 };
 /* clang-format on */
 _Static_assert(TL_NARROW_MAX_POINTS == TL_CONTAINER_WALLS * TL_BOX_MAX_POINTS &&
@@ -213,6 +216,8 @@ int tl_narrow_capacity(talus_shape_kind a, talus_shape_kind b) {
   const talus_shape_kind first = swapped ? b : a, second = swapped ? a : b;
   if (!tl_narrow_table[first][second])
     return 0;
+  if (first == TALUS_CLUMP || second == TALUS_CLUMP) /* of each of its spheres */
+    return second == TALUS_CONTAINER ? TL_CONTAINER_WALLS : 1;
   const int each = is_smooth(a) || is_smooth(b) ? 1 : TL_MANIFOLD_MAX;
   return second == TALUS_CONTAINER ? each * TL_CONTAINER_WALLS : each;
 }
@@ -244,4 +249,14 @@ int tl_narrow_pair(const tl_posed *a, const tl_posed *b, talus_real margin, tl_p
     out[i].point = tl_dadd(out[i].point, b->position);
   tl_narrow_swap(out, count);
   return count;
+}
+
+bool tl_narrow_touches(const tl_posed *a, const tl_posed *b) {
+  const talus_shape_kind kind_a = a->shape->kind, kind_b = b->shape->kind;
+  if (tl_has_clump(kind_a, kind_b)) {
+    const bool swapped = tl_narrow_swapped(kind_a, kind_b);
+    return tl_clump_count(swapped ? b : a, swapped ? a : b, 0) > 0;
+  }
+  tl_point points[TL_NARROW_MAX_POINTS];
+  return tl_narrow_pair(a, b, 0, points) > 0;
 }
