@@ -244,20 +244,18 @@ static const talus_shape_kind pairs_of_kinds[][2] = {
 enum { PAIRS_OF_KINDS = sizeof pairs_of_kinds / sizeof *pairs_of_kinds };
 
 TEST(table_knows_what_it_has) {
-  int entries = 0;
   for (int i = 0; i < TALUS_SHAPE_KINDS; ++i)
     for (int j = 0; j < TALUS_SHAPE_KINDS; ++j) {
-      entries += tl_narrow_table[i][j] != NULL;
       const bool either = tl_narrow_table[i][j] || tl_narrow_table[j][i];
       const int room = tl_narrow_capacity((talus_shape_kind)i, (talus_shape_kind)j);
       CHECK((room > 0) == either && room <= TL_NARROW_MAX_POINTS);
+      if (tl_narrow_table[i][j])
+        CHECK(!tl_narrow_swapped((talus_shape_kind)i, (talus_shape_kind)j));
     }
-  CHECK_EQ_U64(entries, PAIRS_OF_KINDS);
-  const tl_shape box = make(TALUS_BOX, 1, 1, 1, 0, 0), plane = make(TALUS_PLANE, 0, 0, 1, 0, 0);
-  const tl_posed a = posed(&box, 1, tl_dvec3(0, 0, 0), tl_quat_identity());
+  const tl_shape plane = make(TALUS_PLANE, 0, 0, 1, 0, 0);
   const tl_posed b = posed(&plane, 1, tl_dvec3(0, 0, 0), tl_quat_identity());
   tl_point p[TL_NARROW_MAX_POINTS];
-  CHECK(tl_narrow_pair(&a, &a, 0, p) == -1 && tl_narrow_pair(&b, &b, 0, p) == -1);
+  CHECK(tl_narrow_pair(&b, &b, 0, p) == -1); /* neither is ever free */
 }
 
 TEST(swapping_the_bodies_mirrors_the_points) {

@@ -271,6 +271,16 @@ TEST(coincident_bodies_part_along_their_shortest_axis) {
   }
 }
 
+/* Centres on the long axis of both: the gradient of w is 0 along it, but they part sideways. */
+TEST(a_saddle_on_a_common_axis_is_left) {
+  const tl_ellipsoid a = {{0.5, 0.5, 1}, tl_frame_from_quat((talus_quat){1, 0, 0, 0})};
+  const tl_ellipsoid b = {{0.4, 0.3, 0.9}, tl_frame_from_quat((talus_quat){1, 0, 0, 0})};
+  tl_point p;
+  CHECK(tl_collide_ellipsoids_newton(&a, &b, tl_dvec3(0, 0, 0.05), 0, &p) == 1);
+  CHECK_NEAR(p.gap, -0.8, 0.01);
+  CHECK(fabs((double)p.normal.y) > 0.9);
+}
+
 TEST(swapping_the_bodies_mirrors_the_contact) {
   int compared = 0;
   for (int i = 0; i < 3000; ++i) {

@@ -62,7 +62,7 @@ static uint32_t add_body(uint32_t shape, double x, double y, double z) {
   return (uint32_t)slot;
 }
 
-/* Every pair that is not two static bodies, nor two boxes. */
+/* Every pair that is not two static bodies. */
 static void pair_all(void) {
   s.pairs.count = 0;
   for (uint32_t i = 0; i < s.model.bodies; ++i)
@@ -150,7 +150,8 @@ TEST(set_is_what_the_pairs_give_one_by_one) {
   CHECK_EQ_U64(at, s.contacts.count);
   for (int i = 0; i < TALUS_SHAPE_KINDS; ++i)
     for (int j = 0; j < TALUS_SHAPE_KINDS; ++j)
-      if (tl_narrow_capacity((talus_shape_kind)i, (talus_shape_kind)j) > 0)
+      if (i <= TALUS_CONTAINER && j <= TALUS_CONTAINER &&
+          tl_narrow_capacity((talus_shape_kind)i, (talus_shape_kind)j) > 0)
         CHECK_MSG(seen[i][j] > 50, "kinds %d and %d touched %zu times", i, j, seen[i][j]);
   free_stage();
 }
@@ -233,15 +234,15 @@ TEST(margins_of_a_pair_add_up) {
 TEST(unsupported_pair_is_named) {
   clear_stage();
   const uint32_t ball = add_shape(TALUS_SPHERE, 0.5, 0, 0, 0, 0);
-  const uint32_t box = add_shape(TALUS_BOX, 1, 1, 1, 0, 0);
+  const uint32_t plane = add_shape(TALUS_PLANE, 0, 0, 1, 0, 0);
   for (uint32_t i = 0; i < 40; ++i)
-    add_body(i == 33 || i == 37 ? box : ball, i, 0, 0);
+    add_body(i == 33 || i == 37 ? plane : ball, i, 0, 0);
   s.uid[33] = 3, s.uid[37] = UINT64_C(1) << 40;
   for (uint32_t i = 0; i < 40; ++i)
     for (uint32_t j = i + 1; j < 40; ++j)
       s.pair[s.pairs.count++] = (tl_pair){i, j};
   CHECK(find() == TALUS_ERROR_UNSUPPORTED);
-  CHECK_MSG(strstr(tl_last_message(), "box-box contacts are not in this version: bodies 3 and "
+  CHECK_MSG(strstr(tl_last_message(), "plane-plane contacts are not in this version: bodies 3 and "
                                       "1099511627776"),
             "%s", tl_last_message());
   CHECK(strstr(tl_last_message(), "groups that ignore each other") != NULL);

@@ -74,21 +74,11 @@ talus_dvec3 tl_trial_centre(const tl_trial *trial, talus_dvec3 frame, talus_quat
 /* Exact answer for `other` at the origin and the trial at `offset`, their bounding spheres known to
  * meet. */
 static bool touches(const tl_posed *other, const tl_trial *trial, talus_dvec3 offset) {
-  tl_posed posed = {.shape = trial->shape,
-                    .scale = (talus_real)trial->scale,
-                    .position = offset,
-                    .rotation = trial->rotation};
-  tl_point points[TL_NARROW_MAX_POINTS];
-  int n = tl_narrow_pair(other, &posed, 0, points);
-  if (n < 0) {
-    /* These kinds cannot be asked: the trial's bounding sphere stands for it, which is safe. */
-    tl_shape ball = *trial->shape;
-    ball.kind = TALUS_SPHERE;
-    ball.size[0] = (double)trial->shape->radius;
-    posed.shape = &ball;
-    n = tl_narrow_pair(other, &posed, 0, points);
-  }
-  return n != 0;
+  const tl_posed posed = {.shape = trial->shape,
+                          .scale = (talus_real)trial->scale,
+                          .position = offset,
+                          .rotation = trial->rotation};
+  return tl_narrow_touches(other, &posed);
 }
 
 static bool meets(const tl_model *model, const tl_posed *other, talus_dvec3 centre,

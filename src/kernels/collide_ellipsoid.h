@@ -111,7 +111,7 @@ TL_FN int tl_collide_ellipsoids_opm(const tl_ellipsoid *a, const tl_ellipsoid *b
   }
   tl_ell_contact found;
   const bool concentric = tl_ellipsoids_concentric(fmin(least_a, least_b), d);
-  tl_ellipsoids_opm(&p, concentric ? tl_ellipsoids_best_axis(a, b, d) : tl_dunit(d), &found);
+  tl_ellipsoids_opm(&p, concentric ? tl_ellipsoids_best_axis(a, b, d) : tl_ell_unit(d), &found);
   if (!(-found.w <= margin))
     return 0;
   tl_ellipsoids_point(a, b, d, &found, out);

@@ -203,6 +203,8 @@ TL_FN tl_ell_outcome tl_ellipsoids_touch(const tl_ell_pair *p, tl_ell_vec c, dou
       return TL_ELL_FAR;
     const bool falls = t.w <= before + TL_ELL_GROWTH * (t.h1 + t.h2);
     if (falls && t.step <= TL_ELL_STEP2) {
+      if (!t.convex) /* a saddle, from a start on an axis of both */
+        return TL_ELL_UNSURE;
       out->normal = c;
       out->p1 = t.p1, out->p2 = t.p2;
       out->w = t.w, out->h1 = t.h1, out->h2 = t.h2;

@@ -17,7 +17,7 @@
 #include "kernels/ellipsoid.h"
 
 /* v/|v|, whatever its length but 0. */
-TL_FN talus_dvec3 tl_dunit(talus_dvec3 v) {
+TL_FN talus_dvec3 tl_ell_unit(talus_dvec3 v) {
   const double big = fmax(fabs(v.x), fmax(fabs(v.y), fabs(v.z)));
   const talus_dvec3 u = tl_dvec3(v.x / big, v.y / big, v.z / big);
   const double length = tl_dlength(u);
@@ -81,9 +81,9 @@ TL_FN void tl_ellipsoid_add_curvature(const tl_ellipsoid *e, const tl_ell_share 
 }
 
 /* Newton's step from the width, world vector in the tangent plane; descends whatever the Hessian
- * is. *least is the Hessian's smaller eigenvalue, m. */
+ * is. *least is the Hessian's smaller eigenvalue, m, *soft its unit eigenvector. */
 TL_FN talus_dvec3 tl_ellipsoids_step(const tl_ellipsoid *a, const tl_ellipsoid *b,
-                                     const tl_ell_width *at, double *least) {
+                                     const tl_ell_width *at, double *least, talus_dvec3 *soft) {
   const double sign = at->c.z >= 0 ? 1 : -1, f = -1 / (sign + at->c.z);
   const talus_dvec3 t1 =
       tl_dvec3(1 + sign * at->c.x * at->c.x * f, sign * at->c.x * at->c.y * f, -sign * at->c.x);
@@ -101,6 +101,7 @@ TL_FN talus_dvec3 tl_ellipsoids_step(const tl_ellipsoid *a, const tl_ellipsoid *
     ex = radius + half, ey = h12;
   const double length = hypot(ex, ey);
   ex = length > 0 ? ex / length : 1, ey = length > 0 ? ey / length : 0;
+  *soft = tl_dadd(tl_dscale(t1, -ey), tl_dscale(t2, ex));
   const double g1 = tl_ddot(at->t, t1), g2 = tl_ddot(at->t, t2);
   const double tiny = DBL_EPSILON * (at->a.h + at->b.h);
   const double along = -(ex * g1 + ey * g2) / fmax(fabs(big), tiny);
@@ -203,11 +204,22 @@ TL_FN talus_dvec3 tl_ellipsoids_first_normal(const tl_ellipsoid *a, const tl_ell
   const double thin_a = tl_ellipsoid_most(a) / tl_ellipsoid_least(a);
   const double thin_b = tl_ellipsoid_most(b) / tl_ellipsoid_least(b);
   if (thin_a <= thin_b)
-    return tl_dunit(tl_ellipsoids_start(a, b, d));
-  return tl_dscale(tl_dunit(tl_ellipsoids_start(b, a, tl_dscale(d, -1))), -1);
+    return tl_ell_unit(tl_ellipsoids_start(a, b, d));
+  return tl_dscale(tl_ell_unit(tl_ellipsoids_start(b, a, tl_dscale(d, -1))), -1);
 }
 
 /* ---- the search ------------------------------------------------------------------------------ */
+
+/* A start on an axis of both bodies can be a saddle of w, where the gradient leads nowhere: a third
+ * of a radian off it, to the side that overlaps less. */
+TL_FN tl_ell_width tl_ellipsoids_off_saddle(const tl_ellipsoid *a, const tl_ellipsoid *b,
+                                            talus_dvec3 d, const tl_ell_width *at,
+                                            talus_dvec3 soft) {
+  const talus_dvec3 side = tl_dscale(soft, 0.35);
+  const tl_ell_width one = tl_ellipsoids_width(a, b, d, tl_ell_unit(tl_dadd(at->c, side)));
+  const tl_ell_width two = tl_ellipsoids_width(a, b, d, tl_ell_unit(tl_dsub(at->c, side)));
+  return two.w < one.w ? two : one;
+}
 
 /* The least of w near its start: at most 200 looks, of which a few are used. False where the gap is
  * more than the margin. *least, where given, becomes the smaller eigenvalue of the Hessian. */
@@ -218,10 +230,15 @@ TL_FN bool tl_ellipsoids_search(const tl_ellipsoid *a, const tl_ellipsoid *b, ta
   for (int looks = 0; looks < 200;) {
     if (-at.w > margin)
       return false;
-    talus_dvec3 s = tl_ellipsoids_step(a, b, &at, &eigenvalue);
+    talus_dvec3 soft, s = tl_ellipsoids_step(a, b, &at, &eigenvalue, &soft);
     const double length = tl_dlength(s), size = at.a.h + at.b.h;
-    if (!(length > 1e-14))
-      break;
+    if (!(length > 1e-14)) {
+      if (!(eigenvalue < -1e-12 * size))
+        break;
+      at = tl_ellipsoids_off_saddle(a, b, d, &at, soft);
+      looks += 2;
+      continue;
+    }
     if (length > 0.7)
       s = tl_dscale(s, 0.7 / length);
     const double gradient = tl_dlength(at.t);
@@ -231,7 +248,7 @@ TL_FN bool tl_ellipsoids_search(const tl_ellipsoid *a, const tl_ellipsoid *b, ta
       if (!(angle > 1e-15))
         break;
       const talus_dvec3 next =
-          tl_dunit(tl_dadd(tl_dscale(at.c, cos(angle)), tl_dscale(s, sin(angle) / angle)));
+          tl_ell_unit(tl_dadd(tl_dscale(at.c, cos(angle)), tl_dscale(s, sin(angle) / angle)));
       const tl_ell_width trial = tl_ellipsoids_width(a, b, d, next);
       looks++;
       /* Near the end w is flat to rounding and only the gradient still tells. */

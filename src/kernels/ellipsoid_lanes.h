@@ -104,6 +104,7 @@ typedef struct ELL(touch) {
   NUMBER h1, h2;   /* half widths along c */
   ELL(vec) next;   /* the next c, unit */
   NUMBER step;     /* |s|^2 of Newton's step s before it is shortened, radians^2 */
+  TRUTH convex;    /* the Hessian is positive definite: where the step ends is a minimum */
 } ELL(touch);
 
 /* The Hessian on the tangent plane is H = S - w I, S = sum (M_k - p_k p_k^T) / h_k, and S c = 0. So
@@ -172,7 +173,9 @@ TL_FN ELL(touch) ELL(touch_at)(ELL(pair) p, ELL(vec) c) {
   r.w = ELL(dot)(g, c);
   ELL(vec) t;
   t.x = g.x - r.w * c.x, t.y = g.y - r.w * c.y, t.z = g.z - r.w * c.z;
-  const ELL(vec) s = ELL(solve)(ELL(bend)(p, r.p1, r.p2, i1, i2, r.w), r.w, t);
+  const ELL(hessian) hessian = ELL(bend)(p, r.p1, r.p2, i1, i2, r.w);
+  const ELL(vec) s = ELL(solve)(hessian, r.w, t);
+  r.convex = (hessian.det > zero) & (hessian.trace > zero);
   r.step = ELL(dot)(s, s);
   /* c - s, unit: a turn by atan |s|, and never more than 35 degrees. */
   const TRUTH is_long = r.step > one / 2;

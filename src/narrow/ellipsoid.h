@@ -45,7 +45,7 @@ typedef struct tl_ell_batch {
 typedef struct tl_ell_row {
   double m[6];
   double least; /* shortest half axis, m */
-  double kind;  /* a tl_ell_class; < 0: not an ellipsoid */
+  double kind;  /* a tl_ell_class; < 0: neither ellipsoid nor sphere */
 } tl_ell_row;
 
 tl_ellipsoid tl_ellipsoid_of(const tl_shape *shape, talus_real scale, talus_quat rotation);
@@ -69,7 +69,7 @@ typedef struct tl_ell_finder {
 talus_status tl_ell_prepare(tl_ell_finder *finder);
 
 /* Looks at `count` pairs, at most TL_ELL_BATCH. hits[i] says whether pair i touches, its contact is
- * then points[i]; TL_ELL_OTHER where it is not a pair of two ellipsoids. */
+ * then points[i]; TL_ELL_OTHER where it is not a pair of two ellipsoids, or of one and a sphere. */
 #define TL_ELL_OTHER 2
 void tl_ell_find(const tl_ell_finder *finder, const tl_pair *pairs, size_t count, uint8_t *hits,
                  tl_point *points);

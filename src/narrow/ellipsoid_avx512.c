@@ -226,8 +226,9 @@ static void touch_wave(tl_ell_batch *batch, pool *ready, bool last) {
     const lanes8_touch t = lanes8_touch_at(p, c);
     const uint8_t far = MASK(-t.w > margin);
     const truth8 falls = t.w <= before + (zero + TL_ELL_GROWTH) * (t.h1 + t.h2);
-    const uint8_t found = (uint8_t)(all & ~far & MASK(falls & (t.step <= zero + TL_ELL_STEP2)));
-    const uint8_t live = (uint8_t)(last ? 0 : all & ~far & ~found);
+    const uint8_t still = (uint8_t)(all & ~far & MASK(falls & (t.step <= zero + TL_ELL_STEP2)));
+    const uint8_t found = (uint8_t)(still & MASK(t.convex));
+    const uint8_t live = (uint8_t)(last ? 0 : all & ~far & ~still);
     for (int k = 0; k < 8; ++k)
       if ((all & ~live) >> k & 1)
         batch->outcome[id[k]] =

@@ -7,7 +7,7 @@
 tl_ellipsoid tl_ellipsoid_of(const tl_shape *shape, talus_real scale, talus_quat rotation) {
   tl_ellipsoid e;
   for (int i = 0; i < 3; ++i)
-    e.half[i] = fmax(shape->size[i] * (double)scale, LEAST_HALF);
+    e.half[i] = fmax(shape->size[shape->kind == TALUS_SPHERE ? 0 : i] * (double)scale, LEAST_HALF);
   e.frame = tl_frame_from_quat(rotation);
   return e;
 }

@@ -1,8 +1,9 @@
 /* Pairs of ellipsoids of a narrow phase: which way each goes.
  *
- * Two spheres in ellipsoids' clothes are left to the sphere code, so that their contacts are the
- * same bits. Concentric pairs and bodies thinner than TL_ELL_THIN go to the careful solver at once;
- * all others through the lanes, and what those leave, to the careful solver. */
+ * A sphere against an ellipsoid is an ellipsoid too. Two spheres in ellipsoids' clothes are left to
+ * the sphere code, so that their contacts are the same bits. Concentric pairs and bodies thinner
+ * than TL_ELL_THIN go to the careful solver at once; all others through the lanes, and what those
+ * leave, to the careful solver. */
 #include "narrow/ellipsoid.h"
 
 #define GRAIN ((size_t)1024) /* bodies worth waking a thread for */
@@ -13,7 +14,7 @@ static void fill_rows(void *context, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) {
     const uint32_t slot = tl_scope_slot(finder->scope, i);
     const tl_shape *shape = tl_body_shape(model, slot);
-    if (shape->kind != TALUS_ELLIPSOID) {
+    if (shape->kind != TALUS_ELLIPSOID && shape->kind != TALUS_SPHERE) {
       finder->rows[slot].kind = -1;
       continue;
     }
@@ -36,6 +37,10 @@ talus_status tl_ell_prepare(tl_ell_finder *finder) {
   return TALUS_OK;
 }
 
+static bool is_sphere(const tl_model *model, uint32_t slot) {
+  return tl_body_shape(model, slot)->kind == TALUS_SPHERE;
+}
+
 /* One pair that the lanes do not do. */
 static bool find_alone(const tl_ell_finder *finder, const tl_pair *pair, talus_dvec3 d,
                        double margin, tl_point *out) {
@@ -45,7 +50,9 @@ static bool find_alone(const tl_ell_finder *finder, const tl_pair *pair, talus_d
                                          model->property.scale[pair->a], rotation[pair->a]);
   const tl_ellipsoid b = tl_ellipsoid_of(tl_body_shape(model, pair->b),
                                          model->property.scale[pair->b], rotation[pair->b]);
-  switch (model->narrow.ellipsoid) {
+  const bool both = tl_body_shape(model, pair->a)->kind == TALUS_ELLIPSOID &&
+                    tl_body_shape(model, pair->b)->kind == TALUS_ELLIPSOID;
+  switch (both ? model->narrow.ellipsoid : TALUS_ELLIPSOID_NEWTON) {
   case TALUS_ELLIPSOID_OPM:
     return tl_collide_ellipsoids_opm(&a, &b, d, margin, false, out) > 0;
   case TALUS_ELLIPSOID_CHM_OPM:
@@ -86,7 +93,8 @@ void tl_ell_find(const tl_ell_finder *finder, const tl_pair *pairs, size_t count
       __builtin_prefetch(&finder->rows[pairs[k + AHEAD].b]);
     const tl_ell_row *a = &finder->rows[pairs[k].a], *b = &finder->rows[pairs[k].b];
     hits[k] = TL_ELL_OTHER;
-    if (a->kind < 0 || b->kind < 0)
+    if (a->kind < 0 || b->kind < 0 ||
+        (is_sphere(model, pairs[k].a) && is_sphere(model, pairs[k].b)))
       continue;
     const talus_dvec3 d = tl_model_offset(model, position[pairs[k].a], position[pairs[k].b]);
     const double margin = (double)(finder->margins[pairs[k].a] + finder->margins[pairs[k].b]);

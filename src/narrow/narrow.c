@@ -7,6 +7,7 @@
  * not touch. */
 #include "narrow/narrow.h"
 #include "kernels/collide_sphere.h"
+#include "narrow/clump.h"
 #include "narrow/ellipsoid.h"
 #include "shape/shape.h"
 
@@ -41,24 +42,6 @@ static const tl_pair *block_pairs(const work *job, size_t block, size_t *count) 
   return job->pairs->data + begin;
 }
 
-static void measure_blocks(void *context, size_t begin, size_t end) {
-  const work *job = context;
-  for (size_t i = begin; i < end; ++i) {
-    pair_block *block = &job->blocks[i];
-    size_t count;
-    const tl_pair *pairs = block_pairs(job, i, &count);
-    block->room = 0;
-    block->no_entry = NULL;
-    for (size_t k = 0; k < count; ++k) {
-      const int room = tl_narrow_capacity(tl_body_shape(job->model, pairs[k].a)->kind,
-                                          tl_body_shape(job->model, pairs[k].b)->kind);
-      if (room == 0 && !block->no_entry)
-        block->no_entry = &pairs[k];
-      block->room += (size_t)room;
-    }
-  }
-}
-
 /* ---- one pair ------------------------------------------------------------------------------- */
 
 static void write_contact(const tl_pair *pair, talus_dvec3 origin, const tl_point *point,
@@ -80,10 +63,17 @@ static tl_posed pose(const work *job, uint32_t slot, talus_dvec3 position) {
                     .rotation = job->scope->in->rotation[slot]};
 }
 
-/* The body of the lower kind goes first: for it the points are near the origin, and a sphere on a
- * far plane gets an arm without rounding. */
-static size_t find_by_table(const work *job, const tl_pair *pair, talus_real margin,
-                            tl_contact *out) {
+/* A pair as the table wants it. */
+typedef struct ordered_pair {
+  tl_posed first, second;
+  talus_dvec3 origin; /* of the points, in the world */
+  talus_real margin;
+  bool swapped;
+} ordered_pair;
+
+/* The body of the lower kind goes first, but planes and containers last: for the first the points
+ * are near the origin, and a sphere on a far plane gets an arm without rounding. */
+static ordered_pair order_pair(const work *job, const tl_pair *pair) {
   const talus_dvec3 *position = job->scope->in->position;
   const talus_shape_kind kind_a = tl_body_shape(job->model, pair->a)->kind;
   const talus_shape_kind kind_b = tl_body_shape(job->model, pair->b)->kind;
@@ -91,26 +81,72 @@ static size_t find_by_table(const work *job, const tl_pair *pair, talus_real mar
   const bool endless = kind_a == TALUS_PLANE || kind_b == TALUS_PLANE; /* no nearest image */
   const talus_dvec3 to_b =
       endless ? direct : tl_model_offset(job->model, position[pair->a], position[pair->b]);
-  const bool swapped = kind_a > kind_b;
-
-  tl_posed first, second;
-  talus_dvec3 origin = position[pair->a];
-  if (swapped) {
-    first = pose(job, pair->b, tl_dvec3(0, 0, 0));
-    second = pose(job, pair->a, tl_dscale(to_b, -1));
+  ordered_pair p = {.origin = position[pair->a],
+                    .margin = job->margins[pair->a] + job->margins[pair->b],
+                    .swapped = tl_narrow_swapped(kind_a, kind_b)};
+  if (p.swapped) {
+    p.first = pose(job, pair->b, tl_dvec3(0, 0, 0));
+    p.second = pose(job, pair->a, tl_dscale(to_b, -1));
     /* The image of b next to a; exactly b itself where no boundary lies between. */
-    origin = tl_dadd(position[pair->b], tl_dsub(to_b, direct));
+    p.origin = tl_dadd(position[pair->b], tl_dsub(to_b, direct));
   } else {
-    first = pose(job, pair->a, tl_dvec3(0, 0, 0));
-    second = pose(job, pair->b, to_b);
+    p.first = pose(job, pair->a, tl_dvec3(0, 0, 0));
+    p.second = pose(job, pair->b, to_b);
+  }
+  return p;
+}
+
+/* Where the points of a clump go. */
+typedef struct clump_target {
+  const tl_pair *pair;
+  const ordered_pair *ordered;
+  tl_contact *out;
+  size_t count;
+} clump_target;
+
+static void write_clump_points(void *context, const tl_point *points, int count) {
+  clump_target *target = context;
+  for (int i = 0; i < count; ++i) {
+    tl_point point = points[i];
+    if (target->ordered->swapped)
+      tl_narrow_swap(&point, 1);
+    write_contact(target->pair, target->ordered->origin, &point, &target->out[target->count++]);
+  }
+}
+
+static void sort_by_features(tl_contact *contacts, size_t count) {
+  for (size_t i = 1; i < count; ++i) {
+    const tl_contact c = contacts[i];
+    size_t j = i;
+    for (; j > 0 &&
+           (contacts[j - 1].feature_a > c.feature_a ||
+            (contacts[j - 1].feature_a == c.feature_a && contacts[j - 1].feature_b > c.feature_b));
+         --j)
+      contacts[j] = contacts[j - 1];
+    contacts[j] = c;
+  }
+}
+
+static size_t count_in_clumps(const work *job, const tl_pair *pair) {
+  const ordered_pair p = order_pair(job, pair);
+  return tl_clump_count(&p.first, &p.second, p.margin);
+}
+
+static size_t find_by_table(const work *job, const tl_pair *pair, tl_contact *out) {
+  const ordered_pair p = order_pair(job, pair);
+  if (tl_has_clump(p.first.shape->kind, p.second.shape->kind)) {
+    clump_target target = {.pair = pair, .ordered = &p, .out = out};
+    tl_clump_visit(&p.first, &p.second, p.margin, write_clump_points, &target);
+    sort_by_features(out, target.count);
+    return target.count;
   }
   tl_point points[TL_NARROW_MAX_POINTS];
-  const int count =
-      tl_narrow_table[first.shape->kind][second.shape->kind](&first, &second, margin, points);
-  if (swapped)
+  const int count = tl_narrow_table[p.first.shape->kind][p.second.shape->kind](&p.first, &p.second,
+                                                                               p.margin, points);
+  if (p.swapped)
     tl_narrow_swap(points, count);
   for (int i = 0; i < count; ++i)
-    write_contact(pair, origin, &points[i], &out[i]);
+    write_contact(pair, p.origin, &points[i], &out[i]);
   return (size_t)count;
 }
 
@@ -119,7 +155,7 @@ static size_t find_in_pair(const work *job, const tl_pair *pair, tl_contact *out
   const tl_shape *shape_a = tl_body_shape(model, pair->a), *shape_b = tl_body_shape(model, pair->b);
   const talus_real margin = job->margins[pair->a] + job->margins[pair->b];
   if (shape_a->kind != TALUS_SPHERE || shape_b->kind != TALUS_SPHERE)
-    return find_by_table(job, pair, margin, out);
+    return find_by_table(job, pair, out);
   /* The overwhelming majority, without the table. */
   const talus_dvec3 *position = job->scope->in->position;
   const talus_dvec3 to_b = tl_model_offset(model, position[pair->a], position[pair->b]);
@@ -133,6 +169,26 @@ static size_t find_in_pair(const work *job, const tl_pair *pair, tl_contact *out
 }
 
 /* ---- all pairs ------------------------------------------------------------------------------ */
+
+static void measure_blocks(void *context, size_t begin, size_t end) {
+  const work *job = context;
+  for (size_t i = begin; i < end; ++i) {
+    pair_block *block = &job->blocks[i];
+    size_t count;
+    const tl_pair *pairs = block_pairs(job, i, &count);
+    block->room = 0;
+    block->no_entry = NULL;
+    for (size_t k = 0; k < count; ++k) {
+      const talus_shape_kind a = tl_body_shape(job->model, pairs[k].a)->kind;
+      const talus_shape_kind b = tl_body_shape(job->model, pairs[k].b)->kind;
+      const int room = tl_narrow_capacity(a, b);
+      if (room == 0 && !block->no_entry)
+        block->no_entry = &pairs[k];
+      block->room +=
+          tl_has_clump(a, b) && room > 0 ? count_in_clumps(job, &pairs[k]) : (size_t)room;
+    }
+  }
+}
 
 /* Pairs of ellipsoids go through the lanes together; contacts come out in the order of the pairs.
  */

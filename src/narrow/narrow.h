@@ -5,8 +5,9 @@
 #include "contact/contact.h"
 #include "kernels/collide.h"
 
-/* The most points of a pair: four vertices of a box on each of six walls of a container. Nothing is
- * left out beyond that: a box in a corner that felt only some of its walls would rattle there. */
+/* The most points of a pair without a clump: four on each of six walls of a container. Nothing is
+ * left out beyond that: a box in a corner that felt only some of its walls would rattle there. A
+ * clump has as many as its spheres have (narrow/clump.h). */
 #define TL_NARROW_MAX_POINTS 24
 
 /* One posed shape. Positions are relative to the first body's centre of mass and still double,
@@ -20,22 +21,31 @@ typedef struct tl_posed {
 } tl_posed;
 
 /* Writes the contact points with gap <= margin, ascending by (feature_a, feature_b), and returns
- * how many (at most TL_NARROW_MAX_POINTS).
+ * how many (at most TL_NARROW_MAX_POINTS, but for a clump).
  *
  * Features: 0 for a sphere, a plane, and a box under a sphere; the vertex number 0 ... 7 for a box
  * on something flat (bit i: the positive side of axis i); the wall number 0 ... 5 for a container
- * (the order of TALUS_SIDE_...). */
+ * (the order of TALUS_SIDE_...); otherwise the face, edge or vertex as kernels/patch.h numbers
+ * them. */
 typedef int tl_narrow_fn(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out);
 
-/* The function for (kind of a, kind of b), a's kind being the lower. The other half is the same by
- * swapping, which tl_narrow_pair does. NULL in both halves: this pair of kinds is not supported. */
+/* The function for (kind of a, kind of b), in the order tl_narrow_swapped wants. The other half is
+ * the same by swapping, which tl_narrow_pair does. NULL in both halves: this pair of kinds is not
+ * supported. */
 extern tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS];
+
+/* Whether b comes first in the table: the lower kind does, but planes and containers come last. */
+bool tl_narrow_swapped(talus_shape_kind a, talus_shape_kind b);
 
 /* Points of a pair in either order; -1 where the kinds are not supported. Swapping the bodies gives
  * the mirrored points, with one exception: coincident spheres get the normal +z in any order. */
 int tl_narrow_pair(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out);
 
-/* The most points two kinds can have; 0 where they are not supported. */
+/* Whether two bodies overlap or touch. Kinds that are not supported do not. */
+bool tl_narrow_touches(const tl_posed *a, const tl_posed *b);
+
+/* The most points two kinds can have (a clump: each of its spheres); 0 where they are not
+ * supported. */
 int tl_narrow_capacity(talus_shape_kind a, talus_shape_kind b);
 
 /* Turns points round: features swapped and in their new order, normals reversed. */

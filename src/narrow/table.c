@@ -1,6 +1,7 @@
-#include "kernels/collide_container.h"
+#include "kernels/collide_box_box.h"
+#include "kernels/collide_convex.h"
+#include "narrow/clump.h"
 #include "narrow/ellipsoid.h"
-#include "narrow/narrow.h"
 
 /* ---- lengths of a posed shape, m ------------------------------------------------------------ */
 
@@ -18,6 +19,56 @@ static talus_dvec3 plane_normal(const tl_posed *p, double *distance) {
   const talus_dvec3 n = tl_frame_to_world(&frame, tl_dvec3(size[0], size[1], size[2]));
   *distance = -tl_ddot(n, p->position) - size[3] * (double)p->scale;
   return n;
+}
+
+/* A shape as core and rounding (kernels/convex.h). */
+static tl_convex posed_convex(const tl_posed *p) {
+  const tl_shape *shape = p->shape;
+  const double *size = shape->size, scale = (double)p->scale;
+  tl_convex c = {.core = TL_CORE_POINT,
+                 .reach = (double)shape->radius * scale,
+                 .position = p->position,
+                 .frame = tl_frame_from_quat(p->rotation),
+                 .scale = scale};
+  for (int i = 0; i < 3; ++i)
+    c.size[i] = size[i] * scale;
+  switch (shape->kind) {
+  case TALUS_BOX:
+    c.core = TL_CORE_BOX;
+    for (int i = 0; i < 3; ++i)
+      c.size[i] *= 0.5;
+    break;
+  case TALUS_ELLIPSOID:
+    c.core = TL_CORE_ELLIPSOID;
+    break;
+  case TALUS_CAPSULE:
+    c.core = TL_CORE_SEGMENT;
+    c.rounding = c.size[0], c.size[0] = 0.5 * c.size[1];
+    break;
+  case TALUS_CYLINDER:
+    c.core = TL_CORE_CYLINDER, c.size[1] *= 0.5;
+    break;
+  case TALUS_CONE:
+    c.core = TL_CORE_CONE;
+    break;
+  case TALUS_SUPERELLIPSOID:
+    c.core = TL_CORE_SUPERELLIPSOID;
+    c.size[3] = size[3], c.size[4] = size[4];
+    break;
+  case TALUS_HULL:
+    c.core = TL_CORE_HULL;
+    c.points = shape->points, c.point_count = shape->point_count;
+    c.face_plane = shape->face_plane, c.face_start = shape->face_start;
+    c.face_vertex = shape->face_vertex, c.face_count = shape->face_count;
+    c.edge = shape->edge, c.edge_count = shape->edge_count;
+    break;
+  default:
+    c.rounding = c.size[0];
+    break; /* sphere */
+  }
+  /* The bounding radius is narrowed in the single build; one too small would lose contacts. */
+  c.reach *= 1 + 4 * (double)TL_REAL_EPS;
+  return c;
 }
 
 /* ---- pairs of kinds: shapes to numbers, the rest is in kernels/ ----------------------------- */
@@ -54,17 +105,38 @@ static int box_plane(const tl_posed *a, const tl_posed *b, talus_real margin, tl
                                    out);
 }
 
-static void sort_by_features(tl_point *points, int count) {
-  for (int i = 1; i < count; ++i) {
-    const tl_point p = points[i];
-    int j = i;
-    for (; j > 0 &&
-           (points[j - 1].feature_a > p.feature_a ||
-            (points[j - 1].feature_a == p.feature_a && points[j - 1].feature_b > p.feature_b));
-         --j)
-      points[j] = points[j - 1];
-    points[j] = p;
-  }
+static tl_box posed_box(const tl_posed *p) {
+  const talus_dvec3 half = half_edges(p);
+  return (tl_box){p->position, tl_frame_from_quat(p->rotation), {half.x, half.y, half.z}};
+}
+
+static int convex_convex(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
+  const tl_convex body_a = posed_convex(a), body_b = posed_convex(b);
+  return tl_collide_convex(&body_a, &body_b, (double)margin, out);
+}
+
+static int box_box(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
+  const tl_box box_a = posed_box(a), box_b = posed_box(b);
+  bool exact;
+  const int count = tl_collide_box_box(&box_a, &box_b, (double)margin, out, &exact);
+  return exact ? count : convex_convex(a, b, margin, out);
+}
+
+static int convex_plane(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
+  double distance;
+  const talus_dvec3 n = plane_normal(b, &distance);
+  const tl_convex body = posed_convex(a);
+  return tl_collide_convex_half_space(&body, n, distance, (double)margin, NULL, 0, out);
+}
+
+static int convex_container(const tl_posed *a, const tl_posed *b, talus_real margin,
+                            tl_point *out) {
+  const tl_frame frame = tl_frame_from_quat(b->rotation);
+  const tl_convex body = posed_convex(a);
+  const int count = tl_collide_convex_container(&body, b->position, &frame, half_edges(b),
+                                                b->shape->open, (double)margin, out);
+  tl_sort_by_features(out, count);
+  return count;
 }
 
 static int box_container(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
@@ -72,38 +144,83 @@ static int box_container(const tl_posed *a, const tl_posed *b, talus_real margin
   const tl_frame frame_b = tl_frame_from_quat(b->rotation);
   const int count = tl_collide_box_container(&frame_a, half_edges(a), b->position, &frame_b,
                                              half_edges(b), b->shape->open, (double)margin, out);
-  sort_by_features(out, count);
+  tl_sort_by_features(out, count);
   return count;
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-/* Planes and containers never meet each other, because neither is ever free. */
+/* The lower kind is the row, but planes and containers are always the column. They never meet each
+ * other, because neither is ever free. A clump is its spheres (narrow/clump.h). */
 /* clang-format off */
 tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
-    /*                   sphere         box         plane         container        */
-    [TALUS_SPHERE]    = {sphere_sphere, sphere_box, sphere_plane, sphere_container},
-    [TALUS_BOX]       = {NULL,          NULL,       box_plane,    box_container   },
-    [TALUS_PLANE]     = {NULL,          NULL,       NULL,         NULL            },
-    [TALUS_CONTAINER] = {NULL,          NULL,       NULL,         NULL            },
-    [TALUS_ELLIPSOID] = {[TALUS_ELLIPSOID] = tl_narrow_ellipsoids},
-};
-
-/* The most points each can have; 0 where there is no entry. */
-static const int capacity[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
-    /*                   sphere box plane              container           */
-    [TALUS_SPHERE]    = {1,     1,  1,                 TL_CONTAINER_WALLS  },
-    [TALUS_BOX]       = {0,     0,  TL_BOX_MAX_POINTS, TL_NARROW_MAX_POINTS},
-    [TALUS_PLANE]     = {0,     0,  0,                 0                   },
-    [TALUS_CONTAINER] = {0,     0,  0,                 0                   },
-    [TALUS_ELLIPSOID] = {[TALUS_ELLIPSOID] = 1},
+    [TALUS_SPHERE] = {
+        [TALUS_SPHERE] = sphere_sphere, [TALUS_BOX] = sphere_box,
+        [TALUS_ELLIPSOID] = tl_narrow_ellipsoids, [TALUS_CAPSULE] = convex_convex,
+        [TALUS_CYLINDER] = convex_convex, [TALUS_CONE] = convex_convex,
+        [TALUS_SUPERELLIPSOID] = convex_convex, [TALUS_HULL] = convex_convex,
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = sphere_plane, [TALUS_CONTAINER] = sphere_container},
+    [TALUS_BOX] = {
+        [TALUS_BOX] = box_box,
+        [TALUS_ELLIPSOID] = convex_convex, [TALUS_CAPSULE] = convex_convex,
+        [TALUS_CYLINDER] = convex_convex, [TALUS_CONE] = convex_convex,
+        [TALUS_SUPERELLIPSOID] = convex_convex, [TALUS_HULL] = convex_convex,
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = box_plane, [TALUS_CONTAINER] = box_container},
+    [TALUS_ELLIPSOID] = {
+        [TALUS_ELLIPSOID] = tl_narrow_ellipsoids,
+        [TALUS_CAPSULE] = convex_convex, [TALUS_CYLINDER] = convex_convex,
+        [TALUS_CONE] = convex_convex, [TALUS_SUPERELLIPSOID] = convex_convex,
+        [TALUS_HULL] = convex_convex,
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+    [TALUS_CAPSULE] = {
+        [TALUS_CAPSULE] = convex_convex, [TALUS_CYLINDER] = convex_convex,
+        [TALUS_CONE] = convex_convex, [TALUS_SUPERELLIPSOID] = convex_convex,
+        [TALUS_HULL] = convex_convex,
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+    [TALUS_CYLINDER] = {
+        [TALUS_CYLINDER] = convex_convex,
+        [TALUS_CONE] = convex_convex, [TALUS_SUPERELLIPSOID] = convex_convex,
+        [TALUS_HULL] = convex_convex,
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+    [TALUS_CONE] = {
+        [TALUS_CONE] = convex_convex, [TALUS_SUPERELLIPSOID] = convex_convex,
+        [TALUS_HULL] = convex_convex,
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+    [TALUS_SUPERELLIPSOID] = {
+        [TALUS_SUPERELLIPSOID] = convex_convex, [TALUS_HULL] = convex_convex,
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+    [TALUS_HULL] = {
+        [TALUS_HULL] = convex_convex,
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+    [TALUS_CLUMP] = {
+        [TALUS_CLUMP] = tl_clump_pair,
+        [TALUS_PLANE] = tl_clump_pair, [TALUS_CONTAINER] = tl_clump_pair},
 };
 /* clang-format on */
-_Static_assert(TL_NARROW_MAX_POINTS == TL_CONTAINER_WALLS * TL_BOX_MAX_POINTS,
+_Static_assert(TL_NARROW_MAX_POINTS == TL_CONTAINER_WALLS * TL_BOX_MAX_POINTS &&
+                   TL_BOX_MAX_POINTS == TL_MANIFOLD_MAX,
                "every vertex on every wall must fit");
 
+bool tl_narrow_swapped(talus_shape_kind a, talus_shape_kind b) {
+  const bool wall_a = a == TALUS_PLANE || a == TALUS_CONTAINER;
+  const bool wall_b = b == TALUS_PLANE || b == TALUS_CONTAINER;
+  return wall_a != wall_b ? wall_a : a > b;
+}
+
+/* Strictly convex bodies touch a convex body, and a wall, in one point. */
+static bool is_smooth(talus_shape_kind kind) {
+  return kind == TALUS_SPHERE || kind == TALUS_ELLIPSOID || kind == TALUS_SUPERELLIPSOID;
+}
+
 int tl_narrow_capacity(talus_shape_kind a, talus_shape_kind b) {
-  return a <= b ? capacity[a][b] : capacity[b][a];
+  const bool swapped = tl_narrow_swapped(a, b);
+  const talus_shape_kind first = swapped ? b : a, second = swapped ? a : b;
+  if (!tl_narrow_table[first][second])
+    return 0;
+  if (first == TALUS_CLUMP || second == TALUS_CLUMP) /* of each of its spheres */
+    return second == TALUS_CONTAINER ? TL_CONTAINER_WALLS : 1;
+  const int each = is_smooth(a) || is_smooth(b) ? 1 : TL_MANIFOLD_MAX;
+  return second == TALUS_CONTAINER ? each * TL_CONTAINER_WALLS : each;
 }
 
 void tl_narrow_swap(tl_point *points, int count) {
@@ -113,12 +230,12 @@ void tl_narrow_swap(tl_point *points, int count) {
     points[i].feature_b = feature;
     points[i].normal = tl_neg(points[i].normal);
   }
-  sort_by_features(points, count);
+  tl_sort_by_features(points, count);
 }
 
 int tl_narrow_pair(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
   const talus_shape_kind kind_a = a->shape->kind, kind_b = b->shape->kind;
-  if (kind_a <= kind_b) {
+  if (!tl_narrow_swapped(kind_a, kind_b)) {
     tl_narrow_fn *const find = tl_narrow_table[kind_a][kind_b];
     return find ? find(a, b, margin, out) : -1;
   }
@@ -133,4 +250,14 @@ int tl_narrow_pair(const tl_posed *a, const tl_posed *b, talus_real margin, tl_p
     out[i].point = tl_dadd(out[i].point, b->position);
   tl_narrow_swap(out, count);
   return count;
+}
+
+bool tl_narrow_touches(const tl_posed *a, const tl_posed *b) {
+  const talus_shape_kind kind_a = a->shape->kind, kind_b = b->shape->kind;
+  if (tl_has_clump(kind_a, kind_b)) {
+    const bool swapped = tl_narrow_swapped(kind_a, kind_b);
+    return tl_clump_count(swapped ? b : a, swapped ? a : b, 0) > 0;
+  }
+  tl_point points[TL_NARROW_MAX_POINTS];
+  return tl_narrow_pair(a, b, 0, points) > 0;
 }

@@ -1,0 +1,105 @@
+/* Boxes on boxes: flat, in stacks and in walls. They stand without creeping, spinning or sinking.
+ */
+#include "rig.h"
+
+static double moved(const talus_world *world, talus_body body, double x, double y, double z) {
+  const talus_dvec3 p = rig_info(world, body).position;
+  return fabs(p.x - x) + fabs(p.y - y) + fabs(p.z - z);
+}
+
+/* Angle a body has turned by from the identity, rad. */
+static double turned(const talus_world *world, talus_body body) {
+  const talus_quat q = rig_info(world, body).rotation;
+  const double v = sqrt((double)(q.x * q.x + q.y * q.y + q.z * q.z));
+  return 2 * atan2(v, fabs((double)q.w));
+}
+
+TEST(box_at_rest_on_a_fixed_box_stays_and_presses_with_its_weight) {
+  const double dt = 2e-3;
+  talus_world_def def = rig_def(dt);
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, 0.5, 0.3);
+  rig_body(world, TALUS_FIXED, rig_shape(world, TALUS_BOX, 2, 2, 1, 0), m, 0, 0, -0.5);
+  const talus_body box =
+      rig_body(world, TALUS_FREE, rig_shape(world, TALUS_BOX, 0.5, 0.3, 0.4, 0), m, 0.1, 0.2, 0.2);
+  const double impulse = (double)rig_info(world, box).mass * G * dt;
+  for (int n = 0; n < 5000; ++n) {
+    CHECK_OK(talus_world_step(world, 1));
+    CHECK_NEAR(rig_impulse_z(world, box), impulse, impulse * BY_PRECISION(1e-8, 2e-3));
+  }
+  CHECK_NEAR(moved(world, box, 0.1, 0.2, 0.2), 0, BY_PRECISION(1e-9, 1e-4));
+  CHECK_NEAR(turned(world, box), 0, BY_PRECISION(1e-9, 1e-3));
+  talus_world_destroy(world);
+}
+
+TEST(stack_of_boxes_stands_for_ten_seconds) {
+  enum { BOXES = 5 };
+  const double dt = 5e-3;
+  talus_world_def def = rig_def(dt);
+  def.solve.iterations = 1000;
+  def.solve.tolerance = BY_PRECISION(1e-9, 1e-6);
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, 0.5, 0);
+  rig_floor(world, m);
+  const talus_shape cube = rig_shape(world, TALUS_BOX, 0.2, 0.2, 0.2, 0);
+  talus_body body[BOXES];
+  for (int i = 0; i < BOXES; ++i)
+    body[i] = rig_body(world, TALUS_FREE, cube, m, 0, 0, 0.1 + 0.2 * i);
+  CHECK_OK(talus_world_step(world, (uint64_t)(10 / dt)));
+  for (int i = 0; i < BOXES; ++i) {
+    CHECK_NEAR(moved(world, body[i], 0, 0, 0.1 + 0.2 * i), 0, BY_PRECISION(1e-6, 1e-3));
+    CHECK_NEAR(turned(world, body[i]), 0, BY_PRECISION(1e-6, 1e-2));
+  }
+  talus_world_destroy(world);
+}
+
+TEST(wall_of_bricks_stands) {
+  enum { ROWS = 6, COLUMNS = 5 };
+  const double dt = 5e-3, l = 0.25, w = 0.12, h = 0.06;
+  talus_world_def def = rig_def(dt);
+  def.solve.iterations = 200;
+  def.solve.tolerance = BY_PRECISION(1e-6, 1e-5);
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, 0.6, 0);
+  rig_floor(world, m);
+  const talus_shape brick = rig_shape(world, TALUS_BOX, l, w, h, 0);
+  talus_body body[ROWS * COLUMNS];
+  double x[ROWS * COLUMNS], z[ROWS * COLUMNS];
+  int count = 0;
+  for (int row = 0; row < ROWS; ++row)
+    for (int column = 0; column < COLUMNS - row % 2; ++column) {
+      x[count] = (column + 0.5 * (row % 2)) * (l + 0.002), z[count] = h * (row + 0.5);
+      body[count] = rig_body(world, TALUS_FREE, brick, m, x[count], 0, z[count]);
+      count++;
+    }
+  CHECK_OK(talus_world_step(world, 600));
+  for (int i = 0; i < count; ++i) {
+    CHECK_NEAR(moved(world, body[i], x[i], 0, z[i]), 0, BY_PRECISION(1e-4, 2e-3));
+    CHECK_NEAR(turned(world, body[i]), 0, BY_PRECISION(1e-3, 2e-2));
+  }
+  talus_world_destroy(world);
+}
+
+TEST(box_dropped_on_its_corner_comes_to_lie_on_a_face) {
+  const double dt = 2e-3;
+  talus_world_def def = rig_def(dt);
+  def.solve.iterations = 200;
+  def.solve.tolerance = 1e-5;
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, 0.4, 0);
+  rig_body(world, TALUS_FIXED, rig_shape(world, TALUS_BOX, 4, 4, 1, 0), m, 0, 0, -0.5);
+  talus_body_def box = talus_body_def_default();
+  box.kind = TALUS_FREE, box.material = m;
+  box.shape = rig_shape(world, TALUS_BOX, 0.3, 0.3, 0.3, 0);
+  box.position = (talus_dvec3){0.01, 0.02, 0.4};
+  box.rotation = (talus_quat){(talus_real)0.8, (talus_real)0.4, (talus_real)0.3, (talus_real)0.1};
+  talus_body body;
+  CHECK_OK(talus_world_add_body(world, &box, &body));
+  CHECK_OK(talus_world_step(world, 2000));
+  const talus_body_info info = rig_info(world, body);
+  CHECK_NEAR(info.position.z, 0.15, 1e-4);
+  CHECK_NEAR(sqrt((double)(info.spin.x * info.spin.x + info.spin.y * info.spin.y)), 0, 1e-3);
+  talus_world_destroy(world);
+}
+
+TEST_MAIN()
