@@ -11,6 +11,8 @@ static const struct {
   cli_command_fn *run;
 } benches[] = {
     {"broad", "every broad phase, the tables of source 001, and peers", bench_broad},
+    {"ellipsoids", "two ellipsoids: the methods of source 000 and ours, and peers",
+     bench_ellipsoids},
     {"pour", "spheres settled in and poured into a box: time by stage, memory", bench_pour},
 };
 #define BENCHES (sizeof benches / sizeof *benches)

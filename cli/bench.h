@@ -12,6 +12,7 @@
 #endif
 
 BENCH_ENTRY int bench_broad(int argc, char **argv);
+BENCH_ENTRY int bench_ellipsoids(int argc, char **argv);
 BENCH_ENTRY int bench_pour(int argc, char **argv);
 
 #endif
