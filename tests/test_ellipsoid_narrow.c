@@ -233,6 +233,46 @@ TEST(methods_of_the_paper_agree_with_newton_on_ellipsoids) {
   scene_free(&s);
 }
 
+static uint64_t hash_of_heap(int threads) {
+  talus_world_def def = talus_world_def_default();
+  def.threads = threads;
+  def.dt = 2e-3;
+  talus_world *world;
+  CHECK_OK(talus_world_create(&def, &world));
+  talus_material_def material = talus_material_def_default();
+  talus_shape_def grain = talus_shape_def_default(), floor = talus_shape_def_default();
+  talus_body_def body = talus_body_def_default(), ground = talus_body_def_default();
+  grain.kind = TALUS_ELLIPSOID;
+  grain.size[0] = 0.05, grain.size[1] = 0.03, grain.size[2] = 0.02;
+  floor.kind = TALUS_PLANE;
+  floor.size[0] = floor.size[1] = floor.size[3] = 0, floor.size[2] = 1;
+  CHECK_OK(talus_world_add_material(world, &material, &body.material));
+  CHECK_OK(talus_world_add_shape(world, &grain, &body.shape));
+  CHECK_OK(talus_world_add_shape(world, &floor, &ground.shape));
+  ground.material = body.material;
+  ground.kind = TALUS_FIXED;
+  CHECK_OK(talus_world_add_body(world, &ground, NULL));
+  for (int i = 0; i < 400; ++i) {
+    body.position =
+        (talus_dvec3){0.07 * (i % 5) + 0.001 * (i % 7), 0.07 * (i / 5 % 5), 0.05 + 0.08 * (i / 25)};
+    body.rotation = tl_quat_normalize(tl_quat(1, TL_R(0.1 * (i % 3)), TL_R(0.2 * (i % 5)), 0));
+    CHECK_OK(talus_world_add_body(world, &body, NULL));
+  }
+  CHECK_OK(talus_world_step(world, 200));
+  const uint64_t hash = talus_world_hash(world);
+  talus_report report;
+  CHECK_OK(talus_world_report(world, &report));
+  CHECK(report.contacts_near > 400);
+  talus_world_destroy(world);
+  return hash;
+}
+
+TEST(a_heap_of_ellipsoids_is_the_same_for_any_number_of_threads) {
+  const uint64_t one = hash_of_heap(1);
+  CHECK_EQ_U64(hash_of_heap(2), one);
+  CHECK_EQ_U64(hash_of_heap(5), one);
+}
+
 TEST(names_of_methods_go_both_ways_and_wrong_ones_are_refused) {
   talus_ellipsoid_method method;
   for (int k = 0; k < 3; ++k) {
