@@ -135,14 +135,14 @@ typedef struct tally {
 } tally;
 
 /* Normals are compared where the Hessian's smaller eigenvalue is at least 1e-6 of the size (below,
- * the common normal is not determined) and where the overlap is at most half of the shortest half
- * axis (deeper, several minima compete: then the answer must be one of them, no worse than the
+ * the common normal is not determined) and where the overlap is at most a quarter of the shortest
+ * half axis (deeper, several minima compete: then the answer must be one of them, no worse than the
  * start). */
 static void compare(const tl_ellipsoid *a, const tl_ellipsoid *b, talus_dvec3 d, double size,
                     const ref_result *r, tally *t) {
   tl_ell_contact found;
   CHECK(find(a, b, d, 1e9, &found));
-  if (r->w > 0.5L * fminl(tl_ellipsoid_least(a), tl_ellipsoid_least(b))) {
+  if (r->w > 0.25L * fminl(tl_ellipsoid_least(a), tl_ellipsoid_least(b))) {
     t->deep++;
     CHECK_MSG(found.w <= 1.1 * (double)r->start_w, "w %g above its start %g", found.w,
               (double)r->start_w);

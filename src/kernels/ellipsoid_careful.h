@@ -118,7 +118,7 @@ TL_FN bool tl_ell_turn_columns(double n[3][3], int i, int j) {
     aa += n[k][i] * n[k][i], bb += n[k][j] * n[k][j], ab += n[k][i] * n[k][j];
   if (!(fabs(ab) > 1e-16 * sqrt(aa * bb)))
     return false;
-  const double tau = (bb - aa) / (2 * ab), root = hypot(1, tau);
+  const double tau = (bb - aa) / (2 * ab), root = hypot(1.0, tau);
   const double t = tau >= 0 ? 1 / (tau + root) : 1 / (tau - root);
   const double c = 1 / sqrt(1 + t * t), s = c * t;
   for (int k = 0; k < 3; ++k) {

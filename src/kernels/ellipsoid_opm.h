@@ -133,7 +133,7 @@ TL_FN void tl_ellipsoids_opm(const tl_ell_pair *pair, talus_dvec3 c, tl_ell_cont
     if (fabs(v[i]) < fabs(v[pole]))
       pole = i;
   const double x = v[(pole + 1) % 3], y = v[(pole + 2) % 3], z = v[pole];
-  double alpha[2] = {atan2(y, x), asin(fmin(1, fmax(-1, z)))};
+  double alpha[2] = {atan2(y, x), asin(fmin(1.0, fmax(-1.0, z)))};
   tl_opm at = tl_opm_at(pair, alpha[0], alpha[1], pole, true);
   for (int i = 0; i < TL_OPM_ITERATIONS; ++i) {
     if (!(fabs(at.gradient[0]) + fabs(at.gradient[1]) > 0))
