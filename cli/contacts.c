@@ -11,7 +11,7 @@
 #include "rows_write.h"
 
 typedef struct options {
-  const char *broad, *output;
+  const char *broad, *narrow, *output;
   bool pairs, contacts, stats, json;
   double margin;
   int threads, repeat;
@@ -189,6 +189,8 @@ static int check(const options *wanted, talus_detect_def *def) {
     cli_error("contacts: option '--repeat': %d is not 1 to 100000", wanted->repeat);
   else if (talus_broad_by_name(wanted->broad, &def->broad) != TALUS_OK)
     cli_error("contacts: option '--broad': %s", talus_last_error());
+  else if (talus_ellipsoid_method_by_name(wanted->narrow, &def->narrow.ellipsoid) != TALUS_OK)
+    cli_error("contacts: option '--narrow': %s", talus_last_error());
   else
     return CLI_DONE;
   return CLI_INPUT;
@@ -219,10 +221,12 @@ static int run(const options *wanted, const char *path) {
 }
 
 int cli_contacts(int argc, char **argv) {
-  options wanted = {.broad = "auto", .repeat = 1};
+  options wanted = {.broad = "auto", .narrow = "newton", .repeat = 1};
   const cli_option list[] = {
       {"broad", 0, CLI_TEXT, "NAME", "how: auto, bins, kdtree, cells, sweep, bvh or brute",
        &wanted.broad},
+      {"narrow", 0, CLI_TEXT, "NAME", "how two ellipsoids meet: newton, opm or chm+opm",
+       &wanted.narrow},
       {"pairs", 0, CLI_FLAG, NULL, "pairs whose axis-aligned boxes overlap", &wanted.pairs},
       {"contacts", 0, CLI_FLAG, NULL, "contact points with gap <= margin (the default)",
        &wanted.contacts},

@@ -1,4 +1,4 @@
-# Peers of `talus bench broad` and `ccp`: programs that do the same with other libraries, each for itself, so
+# Peers of `talus bench broad`, `ccp` and `ellipsoids`: programs that do the same with other libraries, each for itself, so
 # that none of them is part of talus. Only with -DTALUS_PEERS=ON, and only those whose library is
 # here; they lie next to the command, which runs them where it finds them.
 include(CheckLanguage)
@@ -25,6 +25,15 @@ else()
   list(APPEND missing libembree-dev)
 endif()
 
+find_path(TALUS_PEER_CCD_INCLUDE ccd/ccd.h)
+find_library(TALUS_PEER_CCD_LIBRARY ccd)
+mark_as_advanced(TALUS_PEER_CCD_INCLUDE TALUS_PEER_CCD_LIBRARY)
+if(TALUS_PEER_CCD_INCLUDE AND TALUS_PEER_CCD_LIBRARY)
+  talus_add_peer(ccd ccd.c ${TALUS_PEER_CCD_LIBRARY} m)
+else()
+  list(APPEND missing libccd-dev)
+endif()
+
 check_language(CXX)
 if(CMAKE_CXX_COMPILER)
   enable_language(CXX)
@@ -36,6 +45,18 @@ if(CMAKE_CXX_COMPILER)
     talus_add_peer(bullet-heap bullet_heap.cpp PkgConfig::TALUS_PEER_BULLET)
   else()
     list(APPEND missing libbullet-dev)
+  endif()
+
+  find_path(TALUS_PEER_FCL_INCLUDE fcl/narrowphase/collision.h)
+  find_library(TALUS_PEER_FCL_LIBRARY fcl)
+  find_path(TALUS_PEER_EIGEN_INCLUDE Eigen/Core PATH_SUFFIXES eigen3)
+  mark_as_advanced(TALUS_PEER_FCL_INCLUDE TALUS_PEER_FCL_LIBRARY TALUS_PEER_EIGEN_INCLUDE)
+  if(TALUS_PEER_FCL_INCLUDE AND TALUS_PEER_FCL_LIBRARY AND TALUS_PEER_EIGEN_INCLUDE AND
+     TALUS_PEER_CCD_LIBRARY)
+    talus_add_peer(fcl fcl.cpp ${TALUS_PEER_FCL_LIBRARY} ${TALUS_PEER_CCD_LIBRARY})
+    target_include_directories(peer_fcl SYSTEM PRIVATE ${TALUS_PEER_EIGEN_INCLUDE})
+  else()
+    list(APPEND missing libfcl-dev)
   endif()
 
   # CGAL's find module sets flags and build types of its own: its headers and GMP are all it takes.
@@ -59,8 +80,8 @@ endif()
 
 string(REPLACE ";" ", " remedy "${missing}")
 if(peers)
-  talus_feature("peers" ON "talus bench broad, ccp: other libraries" "")
+  talus_feature("peers" ON "talus bench: other libraries" "")
 endif()
 if(missing)
-  talus_feature("more peers" OFF "talus bench broad, ccp: other libraries" "${remedy}")
+  talus_feature("more peers" OFF "talus bench: other libraries" "${remedy}")
 endif()

@@ -26,7 +26,9 @@ foreach(header IN LISTS headers)
   foreach(line IN LISTS lines)
     # "TL_FN talus_real tl_dot(talus_vec3 a, ..." -> tl_dot: the word before the first bracket.
     # kernels/ccp_visit.h writes names as VISIT(dot); with a real as the number that is tl_ccp_dot.
+    # kernels/ellipsoid_lanes.h does the same with ELL(dot), tl_ell_dot.
     string(REGEX REPLACE "VISIT\\(([a-z_]+)\\)" "tl_ccp_\\1" line "${line}")
+    string(REGEX REPLACE "ELL\\(([a-z_]+)\\)" "tl_ell_\\1" line "${line}")
     if(NOT line MATCHES "\\(")
       continue()
     endif()

@@ -40,6 +40,24 @@ talus_status talus_broad_by_name(const char *name, talus_broad_kind *kind) {
   return tl_fail(TALUS_ERROR_INVALID, "'%s' is not a broad phase: these are %s", name, names);
 }
 
+static const char *const ellipsoid_methods[] = {[TALUS_ELLIPSOID_NEWTON] = "newton",
+                                                [TALUS_ELLIPSOID_OPM] = "opm",
+                                                [TALUS_ELLIPSOID_CHM_OPM] = "chm+opm"};
+
+const char *talus_ellipsoid_method_name(talus_ellipsoid_method method) {
+  return (unsigned)method <= TALUS_ELLIPSOID_CHM_OPM ? ellipsoid_methods[method] : NULL;
+}
+
+talus_status talus_ellipsoid_method_by_name(const char *name, talus_ellipsoid_method *method) {
+  for (int k = 0; k <= TALUS_ELLIPSOID_CHM_OPM; ++k)
+    if (strcmp(ellipsoid_methods[k], name) == 0) {
+      *method = (talus_ellipsoid_method)k;
+      return TALUS_OK;
+    }
+  return tl_fail(TALUS_ERROR_INVALID,
+                 "'%s' is not a method for ellipsoids: these are newton, opm, chm+opm", name);
+}
+
 /* ---- a detector ---------------------------------------------------------------------------- */
 
 talus_detect_def talus_detect_def_default(void) {
@@ -65,6 +83,9 @@ static talus_status check_def(const talus_detect_def *def) {
   if (!(def->margin >= 0) || !tl_is_finite_d(def->margin))
     return tl_fail(TALUS_ERROR_INVALID, "the margin is %g; it must be finite and 0 or more",
                    def->margin);
+  if (!talus_ellipsoid_method_name(def->narrow.ellipsoid))
+    return tl_fail(TALUS_ERROR_INVALID, "method %d for ellipsoids does not exist",
+                   (int)def->narrow.ellipsoid);
   if (def->threads < 0 || def->threads > 4096)
     return tl_fail(TALUS_ERROR_INVALID, "threads is %d; expected 0 (all cores) to 4096",
                    def->threads);
@@ -75,6 +96,7 @@ static talus_status set_up(const talus_detect_def *def, talus_detector *detector
   *detector = (talus_detector){.def = def ? *def : talus_detect_def_default()};
   TL_TRY(check_def(&detector->def));
   detector->model.broad = detector->def.broad;
+  detector->model.narrow = detector->def.narrow;
   detector->model.domain = detector->def.domain;
   detector->model.par.threads =
       detector->def.threads > 0 ? detector->def.threads : tl_par_default_threads();

@@ -72,6 +72,7 @@ typedef struct tl_model {
   double dt;
   talus_broad_kind broad;
   double skin; /* m: candidate pairs are kept while boxes move by less than about half; 0: not */
+  talus_narrow_def narrow;
   talus_solve_def solve;
   double margin; /* < 0: from speed and dt */
   talus_domain_def domain;

@@ -56,6 +56,9 @@ static talus_status check_settings(const talus_world_def *def) {
   if ((unsigned)def->broad > TALUS_BROAD_BVH ||
       (unsigned)def->solve.friction > TALUS_FRICTION_CCP || (unsigned)def->solve.method > TALUS_BB)
     return tl_fail(TALUS_ERROR_INVALID, "unknown broad phase or friction model");
+  if ((unsigned)def->narrow.ellipsoid > TALUS_ELLIPSOID_CHM_OPM)
+    return tl_fail(TALUS_ERROR_INVALID, "narrow.ellipsoid is %d; expected a TALUS_ELLIPSOID_...",
+                   (int)def->narrow.ellipsoid);
   if (def->threads < 0 || def->threads > 4096)
     return tl_fail(TALUS_ERROR_INVALID, "threads is %d; expected 0 (all cores) to 4096",
                    def->threads);
@@ -98,6 +101,7 @@ talus_status talus_world_create(const talus_world_def *def, talus_world **world)
   made->model.dt = def->dt;
   made->model.broad = def->broad;
   made->model.skin = def->skin;
+  made->model.narrow = def->narrow;
   made->model.solve = def->solve;
   made->model.margin = def->margin;
   made->model.domain = def->domain;

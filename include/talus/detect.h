@@ -32,6 +32,7 @@ typedef struct talus_detect_def {
   double margin;           /* m, >= 0: how far apart two bodies may be and still count */
   int threads;             /* 0: every core this process may use */
   talus_domain_def domain; /* its periodic axes alone; bodies may lie outside of the box */
+  talus_narrow_def narrow; /* how pairs become contacts */
 } talus_detect_def;
 
 TALUS_API talus_detect_def talus_detect_def_default(void); /* auto, margin 0, not periodic */
@@ -40,6 +41,11 @@ TALUS_API talus_detect_def talus_detect_def_default(void); /* auto, margin 0, no
 TALUS_API const char *talus_broad_name(talus_broad_kind kind);
 /* The one of that name; TALUS_ERROR_INVALID, with all names in the message, where there is none. */
 TALUS_API talus_status talus_broad_by_name(const char *name, talus_broad_kind *kind);
+
+/* "newton", "opm", "chm+opm", as for broad phases. */
+TALUS_API const char *talus_ellipsoid_method_name(talus_ellipsoid_method method);
+TALUS_API talus_status talus_ellipsoid_method_by_name(const char *name,
+                                                      talus_ellipsoid_method *method);
 
 /* ---- of what ------------------------------------------------------------------------------- */
 

@@ -220,6 +220,18 @@ typedef enum talus_broad_kind {
   TALUS_BROAD_BVH     /* tree of boxes along the Morton curve */
 } talus_broad_kind;
 
+/* How two ellipsoids meet. All give the same contacts, within the accuracy of each. */
+typedef enum talus_ellipsoid_method {
+  TALUS_ELLIPSOID_NEWTON, /* concave test, then Newton on the sphere: exact to rounding */
+  TALUS_ELLIPSOID_OPM,    /* gradient descent in 16 steps: method 1 of Pazouki, Mazhar and Negrut */
+  TALUS_ELLIPSOID_CHM_OPM /* the same where the characteristic equation says yes: their method 2 */
+} talus_ellipsoid_method;
+
+/* How pairs become contacts. */
+typedef struct talus_narrow_def {
+  talus_ellipsoid_method ellipsoid;
+} talus_narrow_def;
+
 typedef enum talus_friction_model {
   TALUS_FRICTION_NCP, /* Coulomb friction: no dilation while sliding (De Saxce correction) */
   TALUS_FRICTION_CCP  /* the convex relaxation of Anitescu and Tasora, as published */
@@ -265,6 +277,7 @@ typedef struct talus_world_def {
   talus_broad_kind broad;
   double skin; /* m: pairs are found within this much more and kept until boxes have moved by about
                   half of it; results are the same. 0: pairs are found in every step */
+  talus_narrow_def narrow;
   talus_solve_def solve;
   double margin; /* m: contacts are found up to this gap; < 0: from speed and dt */
   talus_domain_def domain;
@@ -273,8 +286,8 @@ typedef struct talus_world_def {
   void *log_context;
 } talus_world_def;
 
-/* gravity (0, 0, -9.81), dt 1 ms, broad auto, ncp friction, 50 sweeps to 1e-4 m/s, warm start,
- * recovery 0.6 m/s, no domain. */
+/* gravity (0, 0, -9.81), dt 1 ms, broad auto, narrow newton, ncp friction, 50 sweeps to 1e-4 m/s,
+ * warm start, recovery 0.6 m/s, no domain. */
 TALUS_API talus_world_def talus_world_def_default(void);
 
 typedef struct talus_world talus_world;

@@ -8,6 +8,7 @@
 #include "narrow/narrow.h"
 #include "kernels/collide_sphere.h"
 #include "narrow/clump.h"
+#include "narrow/ellipsoid.h"
 #include "shape/shape.h"
 
 #define PAIRS_PER_BLOCK ((size_t)256)
@@ -32,6 +33,7 @@ typedef struct work {
   size_t first;         /* block of the batch */
   tl_contact *scratch;  /* of the batch */
   tl_contact *contacts; /* the whole set */
+  tl_ell_finder ellipsoids;
 } work;
 
 static const tl_pair *block_pairs(const work *job, size_t block, size_t *count) {
@@ -189,14 +191,39 @@ static void measure_blocks(void *context, size_t begin, size_t end) {
   }
 }
 
+/* Pairs of ellipsoids go through the lanes together; contacts come out in the order of the pairs.
+ */
+static size_t find_in_run(const work *job, const tl_pair *pairs, size_t count, tl_contact *out) {
+  uint8_t hits[TL_ELL_BATCH];
+  tl_point points[TL_ELL_BATCH];
+  size_t found = 0;
+  tl_ell_find(&job->ellipsoids, pairs, count, hits, points);
+  for (size_t k = 0; k < count; ++k) {
+    if (hits[k] == TL_ELL_OTHER)
+      found += find_in_pair(job, &pairs[k], out + found);
+    else if (hits[k])
+      write_contact(&pairs[k], job->scope->in->position[pairs[k].a], &points[k], &out[found++]);
+  }
+  return found;
+}
+
 static void find_in_blocks(void *context, size_t begin, size_t end) {
   const work *job = context;
   for (size_t i = job->first + begin; i < job->first + end; ++i) {
     pair_block *block = &job->blocks[i];
     size_t count, found = 0;
     const tl_pair *pairs = block_pairs(job, i, &count);
-    for (size_t k = 0; k < count; ++k)
-      found += find_in_pair(job, &pairs[k], job->scratch + block->begin + found);
+    tl_contact *out = job->scratch + block->begin;
+    if (job->ellipsoids.rows) {
+      for (size_t k = 0; k < count; k += TL_ELL_BATCH) {
+        const size_t left = count - k;
+        found +=
+            find_in_run(job, pairs + k, left < TL_ELL_BATCH ? left : TL_ELL_BATCH, out + found);
+      }
+    } else {
+      for (size_t k = 0; k < count; ++k)
+        found += find_in_pair(job, &pairs[k], out + found);
+    }
     TL_ASSERT(found <= block->room);
     block->count = found;
   }
@@ -262,6 +289,7 @@ static talus_status run_batches(work *job, tl_contacts *contacts) {
   tl_for(&job->model->par, job->block_count, GRAIN, measure_blocks, job);
   size_t most;
   TL_TRY(plan_batches(job, &most));
+  TL_TRY(tl_ell_prepare(&job->ellipsoids));
   TL_TAKE(arena, most, &job->scratch);
   while (job->first < job->block_count) {
     size_t end = job->first + 1;
@@ -279,7 +307,11 @@ talus_status tl_narrow_find_contacts(const tl_model *model, const tl_scope *scop
   contacts->count = 0;
   if (pairs->count == 0)
     return TALUS_OK;
-  work job = {.model = model, .scope = scope, .pairs = pairs, .margins = margins};
+  work job = {.model = model,
+              .scope = scope,
+              .pairs = pairs,
+              .margins = margins,
+              .ellipsoids = {.model = model, .scope = scope, .margins = margins}};
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
   const talus_status status = run_batches(&job, contacts);
   tl_arena_release(scope->arena, mark);

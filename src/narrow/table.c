@@ -1,6 +1,7 @@
 #include "kernels/collide_box_box.h"
 #include "kernels/collide_convex.h"
 #include "narrow/clump.h"
+#include "narrow/ellipsoid.h"
 
 /* ---- lengths of a posed shape, m ------------------------------------------------------------ */
 
@@ -155,7 +156,7 @@ static int box_container(const tl_posed *a, const tl_posed *b, talus_real margin
 tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
     [TALUS_SPHERE] = {
         [TALUS_SPHERE] = sphere_sphere, [TALUS_BOX] = sphere_box,
-        [TALUS_ELLIPSOID] = convex_convex, [TALUS_CAPSULE] = convex_convex,
+        [TALUS_ELLIPSOID] = tl_narrow_ellipsoids, [TALUS_CAPSULE] = convex_convex,
         [TALUS_CYLINDER] = convex_convex, [TALUS_CONE] = convex_convex,
         [TALUS_SUPERELLIPSOID] = convex_convex, [TALUS_HULL] = convex_convex,
         [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = sphere_plane, [TALUS_CONTAINER] = sphere_container},
@@ -166,7 +167,7 @@ tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
         [TALUS_SUPERELLIPSOID] = convex_convex, [TALUS_HULL] = convex_convex,
         [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = box_plane, [TALUS_CONTAINER] = box_container},
     [TALUS_ELLIPSOID] = {
-        [TALUS_ELLIPSOID] = convex_convex,
+        [TALUS_ELLIPSOID] = tl_narrow_ellipsoids,
         [TALUS_CAPSULE] = convex_convex, [TALUS_CYLINDER] = convex_convex,
         [TALUS_CONE] = convex_convex, [TALUS_SUPERELLIPSOID] = convex_convex,
         [TALUS_HULL] = convex_convex,

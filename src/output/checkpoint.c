@@ -48,6 +48,7 @@ static const tl_column world_columns[] = {
     DOUBLE(struct talus_world, dt, model.dt),
     U32(struct talus_world, broad, model.broad),
     ANY_DOUBLE(struct talus_world, skin, model.skin),
+    U32(struct talus_world, narrow_ellipsoid, model.narrow.ellipsoid),
     U32(struct talus_world, friction, model.solve.friction),
     I32(struct talus_world, iterations, model.solve.iterations),
     ANY_DOUBLE(struct talus_world, tolerance, model.solve.tolerance),

@@ -160,6 +160,7 @@ static talus_status check_settings(const tl_model *model) {
                                .dt = model->dt,
                                .broad = model->broad,
                                .skin = model->skin,
+                               .narrow = model->narrow,
                                .solve = model->solve,
                                .margin = model->margin,
                                .domain = model->domain};

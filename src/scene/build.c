@@ -53,6 +53,7 @@ static talus_world_def world_def(const talus_scene *scene) {
   def.dt = scene->step.dt;
   def.broad = (talus_broad_kind)scene->broad.kind;
   def.skin = scene->broad.skin;
+  def.narrow.ellipsoid = (talus_ellipsoid_method)scene->narrow.ellipsoid;
   def.solve = (talus_solve_def){.method = (talus_ccp_method)scene->solve.method,
                                 .friction = (talus_friction_model)scene->solve.friction,
                                 .iterations = (int)scene->solve.iterations,

@@ -45,6 +45,11 @@ typedef struct tl_scene_broad {
   double skin;
 } tl_scene_broad;
 
+typedef struct tl_scene_narrow {
+  tl_object object;
+  int ellipsoid;
+} tl_scene_narrow;
+
 typedef struct tl_scene_contact {
   tl_object object;
   double margin;
@@ -224,6 +229,7 @@ struct talus_scene {
   tl_scene_step step;
   tl_scene_solve solve;
   tl_scene_broad broad;
+  tl_scene_narrow narrow;
   tl_scene_contact contact;
   tl_scene_domain domain;
   tl_items materials, pairs, shapes, bodies, ignore, emit, sinks, probes;

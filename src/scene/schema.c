@@ -48,6 +48,12 @@ static const tl_words broad_kinds = {
           {"bvh", TALUS_BROAD_BVH, "tree of boxes along the Morton curve"},
           {"brute", TALUS_BROAD_BRUTE, "every pair: for tests"}),
     NULL};
+static const tl_words ellipsoid_methods = {
+    WORDS(
+        {"newton", TALUS_ELLIPSOID_NEWTON, "Newton on the sphere: exact to rounding"},
+        {"opm", TALUS_ELLIPSOID_OPM, "gradient descent: method 1 of Pazouki, Mazhar and Negrut"},
+        {"chm+opm", TALUS_ELLIPSOID_CHM_OPM, "their method 2: first the characteristic equation"}),
+    NULL};
 static const tl_words automatic = {WORDS({"auto", -1, "talus chooses"}), NULL};
 static const tl_words random_word = {WORDS({"random", 0, "every rotation equally likely"}), NULL};
 static const tl_words sides = {
@@ -173,6 +179,16 @@ static const tl_map broad_map = {
                               .example = "0.002",
                               .help = "pairs are found within this much more and kept until bodies "
                                       "have moved by about half of it; the results are the same"},
+                             {0}}};
+#undef OWNER
+
+#define OWNER tl_scene_narrow
+static const tl_map narrow_map = {
+    .title = "narrow",
+    .size = sizeof(OWNER),
+    .help = "How pairs become contacts.",
+    .keys = (const tl_key[]){{KEY(OWNER, ellipsoid, WORD), .words = &ellipsoid_methods,
+                              .fallback = "newton", .example = "chm+opm", .help = "two ellipsoids"},
                              {0}}};
 #undef OWNER
 
@@ -663,6 +679,8 @@ const tl_map tl_schema_scene = {
          .example = "{iterations: 100, tolerance: 1e-5}", .help = "how contacts become impulses"},
         {KEY(OWNER, broad, MAP), .map = &broad_map, .fallback = "{}", .example = "auto",
          .help = "how pairs are found"},
+        {KEY(OWNER, narrow, MAP), .map = &narrow_map, .fallback = "{}",
+         .example = "{ellipsoid: newton}", .help = "how pairs become contacts"},
         {KEY(OWNER, contact, MAP), .map = &contact_map, .fallback = "{}",
          .example = "{margin: 0.01}", .help = "when bodies are seen as near"},
         {KEY(OWNER, domain, MAP), .map = &domain_map, .flags = TL_KEY_OPTIONAL,
@@ -693,11 +711,32 @@ const tl_map tl_schema_scene = {
         {0}}};
 #undef OWNER
 
-const tl_map *const tl_schema_maps[] = {
-    &tl_schema_scene, &until_map,         &step_map,           &solve_map,
-    &broad_map,       &contact_map,       &domain_map,         &material_map,
-    &pair_map,        &tl_schema_shape,   &superellipsoid_map, &turned_map,
-    &tl_schema_body,  &motion_map,        &tl_schema_fill,     &region_map,
-    &ball_map,        &cylinder_map,      &size_map,           &lognormal_map,
-    &ignore_map,      &tl_schema_emitter, &source_map,         &disc_map,
-    &sink_map,        &probe_map,         &output_map,         NULL};
+const tl_map *const tl_schema_maps[] = {&tl_schema_scene,
+                                        &until_map,
+                                        &step_map,
+                                        &solve_map,
+                                        &broad_map,
+                                        &narrow_map,
+                                        &contact_map,
+                                        &domain_map,
+                                        &material_map,
+                                        &pair_map,
+                                        &tl_schema_shape,
+                                        &superellipsoid_map,
+                                        &turned_map,
+                                        &tl_schema_body,
+                                        &motion_map,
+                                        &tl_schema_fill,
+                                        &region_map,
+                                        &ball_map,
+                                        &cylinder_map,
+                                        &size_map,
+                                        &lognormal_map,
+                                        &ignore_map,
+                                        &tl_schema_emitter,
+                                        &source_map,
+                                        &disc_map,
+                                        &sink_map,
+                                        &probe_map,
+                                        &output_map,
+                                        NULL};

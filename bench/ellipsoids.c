@@ -1,0 +1,106 @@
+/* talus bench ellipsoids: the measurements of Pazouki, Mazhar and Negrut (2012) again: method 1
+ * (OpM), method 2 (ChM, then OpM) and ours over the number of bodies; single calls; the error of
+ * contact points; libccd and FCL where they are. */
+#include "ellipsoids.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+#include <talus/talus.h>
+
+double ell_uniform(uint64_t *state) {
+  *state ^= *state << 13;
+  *state ^= *state >> 7;
+  *state ^= *state << 17;
+  return (double)(*state >> 11) * 0x1p-53;
+}
+
+double ell_cpu_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int usage(void) {
+  fputs("usage: talus bench ellipsoids [--max N] [--threads N,N] [--repeat N] [--csv FILE] "
+        "[--svg FILE] [--peers no]\n"
+        "  Single pairs (nanoseconds, CPU time of one thread), the paper's methods and ours over "
+        "128 ... N bodies\n"
+        "  (milliseconds of the wall clock), and how far the paper's contact points are off.\n"
+        "  Defaults: --max 262144 (the paper goes to 2097152) --threads 1,2 --repeat 3\n",
+        stderr);
+  return 2;
+}
+
+static int parse(int argc, char **argv, ell_options *options) {
+  *options = (ell_options){262144, {1, 2}, 2, 3, true, NULL, NULL};
+  for (int i = 1; i < argc; i += 2) {
+    if (i + 1 >= argc)
+      return usage();
+    const char *value = argv[i + 1];
+    char *end;
+    const long number = strtol(value, &end, 10);
+    if (strcmp(argv[i], "--csv") == 0) {
+      options->csv = value;
+    } else if (strcmp(argv[i], "--svg") == 0) {
+      options->svg = value;
+    } else if (strcmp(argv[i], "--peers") == 0) {
+      options->peers = strcmp(value, "no") != 0;
+    } else if (number < 1) {
+      return usage();
+    } else if (strcmp(argv[i], "--max") == 0) {
+      options->max = (size_t)number;
+    } else if (strcmp(argv[i], "--repeat") == 0) {
+      options->repeat = (int)number;
+    } else if (strcmp(argv[i], "--threads") == 0) {
+      options->threads[0] = (int)number;
+      options->thread_counts = 1;
+      while (*end == ',' && options->thread_counts < 4)
+        options->threads[options->thread_counts++] = (int)strtol(end + 1, &end, 10);
+    } else {
+      return usage();
+    }
+  }
+  return 0;
+}
+
+/* The folder of this program, in which its peers lie. */
+static void find_folder(char *folder, size_t bytes) {
+  const ssize_t n = readlink("/proc/self/exe", folder, bytes - 1);
+  folder[n > 0 ? n : 0] = 0;
+  char *slash = strrchr(folder, '/');
+  if (slash)
+    *slash = 0;
+}
+
+int bench_ellipsoids(int argc, char **argv) {
+  static ell_bench bench; /* large */
+  bench = (ell_bench){0};
+  if (parse(argc, argv, &bench.options) != 0)
+    return 2;
+  find_folder(bench.folder, sizeof bench.folder);
+  bench.csv = bench.options.csv ? fopen(bench.options.csv, "w") : NULL;
+  if (bench.options.csv && !bench.csv) {
+    fprintf(stderr, "talus bench ellipsoids: cannot write %s\n", bench.options.csv);
+    return 1;
+  }
+  if (bench.csv)
+    fputs("section,what,bodies,threads,aspect,contacts,broad_ms,narrow_ms,ns,error\n", bench.csv);
+  printf("talus %s (%s)\n", talus_version(), talus_features());
+  int code = ell_bench_pairs(&bench);
+  if (code == 0)
+    code = ell_bench_errors(&bench);
+  if (code == 0)
+    code = ell_bench_scenes(&bench);
+  if (bench.csv)
+    fclose(bench.csv);
+  if (code == 0 && bench.options.svg && !ell_plot(&bench, bench.options.svg)) {
+    fprintf(stderr, "talus bench ellipsoids: cannot write %s\n", bench.options.svg);
+    code = 1;
+  }
+  return code;
+}

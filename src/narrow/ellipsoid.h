@@ -1,0 +1,97 @@
+/* Ellipsoids against ellipsoids, many pairs at a time (private to src/narrow).
+ *
+ * A batch is a table whose columns are numbers of pairs: the two matrices M, the way between the
+ * centres, the margin. Its pairs go through tl_ellipsoids_contact_quick, eight lanes at a time
+ * where the processor has AVX-512 and one by one elsewhere, with the same bits. What the quick
+ * solver leaves, the caller gives to the careful one. */
+#ifndef TL_NARROW_ELLIPSOID_H
+#define TL_NARROW_ELLIPSOID_H
+
+#include "kernels/collide_ellipsoid.h"
+#include "narrow/narrow.h"
+
+#define TL_ELL_BATCH 128 /* pairs: two tables in work fit the first-level cache, nearly */
+#define TL_ELL_LANES 8
+#define TL_ELL_ROOM  (TL_ELL_BATCH + TL_ELL_LANES) /* vectors may reach beyond the last pair */
+
+/* Columns of a batch. */
+enum {
+  TL_ELL_M1 = 0,
+  TL_ELL_M2 = 6,
+  TL_ELL_D = 12,
+  TL_ELL_MARGIN = 15, /* m */
+  TL_ELL_COLUMNS
+};
+
+/* Columns of what is found. */
+enum {
+  TL_ELL_NORMAL = 0,
+  TL_ELL_P1 = 3,
+  TL_ELL_P2 = 6,
+  TL_ELL_W = 9,
+  TL_ELL_H1,
+  TL_ELL_H2,
+  TL_ELL_RESULTS
+};
+
+typedef struct tl_ell_batch {
+  size_t count; /* at most TL_ELL_BATCH */
+  _Alignas(64) double in[TL_ELL_COLUMNS][TL_ELL_ROOM];
+  _Alignas(64) double out[TL_ELL_RESULTS][TL_ELL_ROOM];
+  uint8_t outcome[TL_ELL_ROOM]; /* a tl_ell_outcome */
+} tl_ell_batch;
+
+/* A body as pairs want it: one cache line. */
+typedef struct tl_ell_row {
+  double m[6];
+  double least; /* shortest half axis, m */
+  double kind;  /* a tl_ell_class; < 0: neither ellipsoid nor sphere */
+} tl_ell_row;
+
+tl_ellipsoid tl_ellipsoid_of(const tl_shape *shape, talus_real scale, talus_quat rotation);
+tl_ell_row tl_ellipsoid_row(const tl_ellipsoid *e);
+
+/* Row i of the batch becomes this pair. */
+void tl_ell_batch_set(tl_ell_batch *batch, size_t i, const tl_ell_row *a, const tl_ell_row *b,
+                      talus_dvec3 d, double margin);
+tl_ell_contact tl_ell_batch_contact(const tl_ell_batch *batch, size_t i);
+
+/* What stays the same for all pairs of a narrow phase. */
+typedef struct tl_ell_finder {
+  const tl_model *model;
+  const tl_scope *scope;
+  const talus_real *margins; /* by slot */
+  tl_ell_row *rows;          /* by slot; NULL where there is no ellipsoid */
+} tl_ell_finder;
+
+/* Takes a row per body from the scope's arena where a shape of the model is an ellipsoid, and fills
+ * those of the scope's members. */
+talus_status tl_ell_prepare(tl_ell_finder *finder);
+
+/* Looks at `count` pairs, at most TL_ELL_BATCH. hits[i] says whether pair i touches, its contact is
+ * then points[i]; TL_ELL_OTHER where it is not a pair of two ellipsoids, or of one and a sphere. */
+#define TL_ELL_OTHER 2
+void tl_ell_find(const tl_ell_finder *finder, const tl_pair *pairs, size_t count, uint8_t *hits,
+                 tl_point *points);
+
+/* The entry of the table: one pair, by Newton, with the bits of a batch. */
+tl_narrow_fn tl_narrow_ellipsoids;
+
+/* Contacts of all pairs of the batch. The variants give the same bits. */
+void tl_ell_batch_run(tl_ell_batch *batch);
+void tl_ell_batch_run_scalar(tl_ell_batch *batch);
+void tl_ell_batch_run_avx512(tl_ell_batch *batch);
+bool tl_ell_has_avx512(void);
+
+/* Yes or no alone, for `count` pairs in columns of `stride` numbers each (M1, M2, D as above; with
+ * room for a whole vector at the end): touches[i] is 1 or 0. Touching counts. */
+void tl_ell_overlap(const double *columns, size_t stride, size_t count, uint8_t *touches);
+void tl_ell_overlap_float(const float *columns, size_t stride, size_t count, uint8_t *touches);
+void tl_ell_overlap_scalar(const double *columns, size_t stride, size_t count, uint8_t *touches);
+void tl_ell_overlap_float_scalar(const float *columns, size_t stride, size_t count,
+                                 uint8_t *touches);
+void tl_ell_overlap_avx512(const double *columns, size_t stride, size_t count, uint8_t *touches);
+void tl_ell_overlap_float_avx512(const float *columns, size_t stride, size_t count,
+                                 uint8_t *touches);
+
+#endif
