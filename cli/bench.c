@@ -11,7 +11,7 @@ static const struct {
   cli_command_fn *run;
 } benches[] = {
     {"broad", "every broad phase, the tables of source 001, and peers", bench_broad},
-    {"ccp", "contact solvers: the tables of source 002, convergence, speed, peers", bench_ccp},
+    {"ccp", "contact solvers: tables of source 002, convergence, speed, peers", bench_ccp},
     {"ellipsoids", "two ellipsoids: the methods of source 000 and ours, and peers",
      bench_ellipsoids},
     {"pour", "spheres settled in and poured into a box: time by stage, memory", bench_pour},
