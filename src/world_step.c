@@ -153,7 +153,7 @@ talus_status talus_world_step(talus_world *world, uint64_t n) {
   TL_TRY(tl_world_not_mapped(world, "step"));
   for (uint64_t i = 0; i < n; ++i)
     TL_TRY(step_once(world));
-  return TALUS_OK;
+  return tl_arena_reset(&world->arena); /* one block again, where a step needed more than it had */
 }
 
 /* ---- flow

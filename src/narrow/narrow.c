@@ -150,10 +150,34 @@ static size_t find_by_table(const work *job, const tl_pair *pair, tl_contact *ou
   return (size_t)count;
 }
 
+/* Whether a sphere is far from every wall of a container: most are, and are done with here. */
+static bool is_well_inside(const work *job, uint32_t ball, uint32_t container, talus_real margin) {
+  const tl_shape *walls = tl_body_shape(job->model, container);
+  const talus_quat q = job->scope->in->rotation[container];
+  const double half = 0.5 * (double)job->model->property.scale[container];
+  const double need =
+      tl_body_shape(job->model, ball)->size[0] * (double)job->model->property.scale[ball] +
+      (double)margin;
+  talus_dvec3 x = tl_model_offset(job->model, job->scope->in->position[container],
+                                  job->scope->in->position[ball]);
+  if (q.x != 0 || q.y != 0 || q.z != 0) {
+    const tl_frame frame = tl_frame_from_quat(q);
+    x = tl_frame_to_local(&frame, x);
+  }
+  return fabs(x.x) + need < half * walls->size[0] && fabs(x.y) + need < half * walls->size[1] &&
+         fabs(x.z) + need < half * walls->size[2];
+}
+
 static size_t find_in_pair(const work *job, const tl_pair *pair, tl_contact *out) {
   const tl_model *model = job->model;
   const tl_shape *shape_a = tl_body_shape(model, pair->a), *shape_b = tl_body_shape(model, pair->b);
   const talus_real margin = job->margins[pair->a] + job->margins[pair->b];
+  if (shape_a->kind == TALUS_SPHERE && shape_b->kind == TALUS_CONTAINER &&
+      is_well_inside(job, pair->a, pair->b, margin))
+    return 0;
+  if (shape_b->kind == TALUS_SPHERE && shape_a->kind == TALUS_CONTAINER &&
+      is_well_inside(job, pair->b, pair->a, margin))
+    return 0;
   if (shape_a->kind != TALUS_SPHERE || shape_b->kind != TALUS_SPHERE)
     return find_by_table(job, pair, out);
   /* The overwhelming majority, without the table. */
