@@ -325,10 +325,25 @@ static talus_status run_batches(work *job, tl_contacts *contacts) {
   return TALUS_OK;
 }
 
+bool tl_narrow_touches(const tl_model *model, const tl_scope *scope, const tl_pair *pair,
+                       const talus_real *margins) {
+  const work job = {.model = model, .scope = scope, .margins = margins};
+  tl_contact found[TL_NARROW_MAX_POINTS];
+  return tl_narrow_capacity(tl_body_shape(model, pair->a)->kind,
+                            tl_body_shape(model, pair->b)->kind) > 0 &&
+         find_in_pair(&job, pair, found) > 0;
+}
+
 talus_status tl_narrow_find_contacts(const tl_model *model, const tl_scope *scope,
                                      const tl_pairs *pairs, const talus_real *margins,
                                      tl_contacts *contacts) {
   contacts->count = 0;
+  return tl_narrow_add_contacts(model, scope, pairs, margins, contacts);
+}
+
+talus_status tl_narrow_add_contacts(const tl_model *model, const tl_scope *scope,
+                                    const tl_pairs *pairs, const talus_real *margins,
+                                    tl_contacts *contacts) {
   if (pairs->count == 0)
     return TALUS_OK;
   work job = {.model = model,
