@@ -4,6 +4,8 @@
 
 #include "rest.h"
 
+#define LAID_OUT 0x80000000u
+
 static uint32_t find_root(uint32_t *parent, uint32_t i) {
   while (parent[i] != i) {
     parent[i] = parent[parent[i]]; /* path halving */
@@ -12,8 +14,9 @@ static uint32_t find_root(uint32_t *parent, uint32_t i) {
   return i;
 }
 
-static void join(const tl_model *model, uint32_t *parent, uint32_t a, uint32_t b) {
-  if (tl_body_is_static(model, a) || tl_body_is_static(model, b))
+/* a, b: two bodies that touch, TL_NONE for one that joins nothing. */
+static void join(uint32_t *parent, uint32_t a, uint32_t b) {
+  if (a == TL_NONE || b == TL_NONE || parent[a] == parent[b])
     return;
   const uint32_t x = find_root(parent, a), y = find_root(parent, b);
   if (x < y)
@@ -22,21 +25,28 @@ static void join(const tl_model *model, uint32_t *parent, uint32_t a, uint32_t b
     parent[x] = y;
 }
 
-void tl_island_label(const tl_model *model, const tl_contacts *contacts, const tl_pairs *links,
-                     uint32_t *label) {
+static void start_labels(const tl_model *model, uint32_t *label) {
   for (size_t i = 0; i < model->bodies; ++i)
     label[i] = (uint32_t)i;
-  for (size_t i = 0; i < contacts->count; ++i)
-    join(model, label, contacts->data[i].a, contacts->data[i].b);
+}
+
+static uint32_t if_free(const tl_model *model, uint32_t slot) {
+  return tl_body_is_static(model, slot) ? TL_NONE : slot;
+}
+
+static void finish_labels(const tl_model *model, const tl_pairs *links, uint32_t *label) {
   for (size_t i = 0; links && i < links->count; ++i)
-    join(model, label, links->data[i].a, links->data[i].b);
+    join(label, if_free(model, links->data[i].a), if_free(model, links->data[i].b));
   for (size_t i = 0; i < model->bodies; ++i)
     label[i] = label[label[i]];
 }
 
-/* Of a contact that has work to do: that of its free body. */
-static uint32_t label_of(const tl_model *model, const uint32_t *label, const tl_contact *c) {
-  return label[tl_body_is_static(model, c->a) ? c->b : c->a];
+void tl_island_label(const tl_model *model, const tl_contacts *contacts, const tl_pairs *links,
+                     uint32_t *label) {
+  start_labels(model, label);
+  for (size_t i = 0; i < contacts->count; ++i)
+    join(label, if_free(model, contacts->data[i].a), if_free(model, contacts->data[i].b));
+  finish_labels(model, links, label);
 }
 
 static void take_all(const tl_model *model, const tl_state *state, const tl_contacts *contacts,
@@ -50,37 +60,62 @@ static void take_all(const tl_model *model, const tl_state *state, const tl_cont
   islands->count = n > 0;
 }
 
+/* The free bodies of each contact, TL_NONE for others; none at all where the contact has no work to
+ * do. Contacts are long: this is the only time that they are read. */
+typedef struct ends_job {
+  const tl_model *model;
+  const tl_state *state;
+  const tl_contact *contacts;
+  tl_pair *ends;
+} ends_job;
+
+static void find_ends(void *context, size_t begin, size_t end) {
+  const ends_job *job = context;
+  for (size_t i = begin; i < end; ++i) {
+    const tl_contact *c = &job->contacts[i];
+    const bool dormant = tl_rest_is_dormant(job->model, job->state, c->a, c->b);
+    job->ends[i].a = dormant ? TL_NONE : if_free(job->model, c->a);
+    job->ends[i].b = dormant ? TL_NONE : if_free(job->model, c->b);
+  }
+}
+
+/* The label of a contact's island, TL_NONE where it has no work to do. */
+static uint32_t label_of(const uint32_t *label, tl_pair ends) {
+  const uint32_t slot = ends.a != TL_NONE ? ends.a : ends.b;
+  return slot != TL_NONE ? label[slot] : TL_NONE;
+}
+
 /* Offsets of the islands, small ones first; counts by root become where each root writes. */
 static uint32_t lay_out(const tl_model *model, uint32_t small, uint32_t *next, uint32_t total,
                         bool is_small, tl_islands *islands) {
   for (size_t root = 0; root < model->bodies; ++root) {
     /* What was laid out in the first round is marked, since offsets look like counts. */
     const uint32_t rows = next[root];
-    if (rows == 0 || (rows & 0x80000000u) || (rows < small) != is_small)
+    if (rows == 0 || (rows & LAID_OUT) || (rows < small) != is_small)
       continue;
     islands->start[islands->count++] = total;
-    next[root] = total | 0x80000000u;
+    next[root] = total | LAID_OUT;
     total += rows;
   }
   return total;
 }
 
-static void group(const tl_model *model, const tl_state *state, const tl_contacts *contacts,
-                  uint32_t small, const uint32_t *label, uint32_t *next, tl_islands *islands) {
+static void group(const tl_model *model, const tl_pair *ends, size_t n, uint32_t small,
+                  const uint32_t *label, uint32_t *next, tl_islands *islands) {
   memset(next, 0, model->bodies * sizeof *next);
-  for (size_t i = 0; i < contacts->count; ++i) {
-    const tl_contact *c = &contacts->data[i];
-    if (!tl_rest_is_dormant(model, state, c->a, c->b))
-      next[label_of(model, label, c)]++;
+  for (size_t i = 0; i < n; ++i) {
+    const uint32_t of = label_of(label, ends[i]);
+    if (of != TL_NONE)
+      next[of]++;
   }
   uint32_t total = lay_out(model, small, next, 0, true, islands);
   islands->small_count = islands->count;
   total = lay_out(model, small, next, total, false, islands);
   islands->start[islands->count] = total;
-  for (size_t i = 0; i < contacts->count; ++i) {
-    const tl_contact *c = &contacts->data[i];
-    if (!tl_rest_is_dormant(model, state, c->a, c->b))
-      islands->order[next[label_of(model, label, c)]++ & 0x7fffffffu] = (uint32_t)i;
+  for (size_t i = 0; i < n; ++i) {
+    const uint32_t of = label_of(label, ends[i]);
+    if (of != TL_NONE)
+      islands->order[next[of]++ & ~LAID_OUT] = (uint32_t)i;
   }
 }
 
@@ -96,17 +131,23 @@ talus_status tl_contact_find_islands(const tl_model *model, const tl_scope *scop
     take_all(model, scope->in, contacts, islands);
     return TALUS_OK;
   }
-  if (n >= 0x80000000u)
+  if (n >= LAID_OUT)
     return tl_fail(TALUS_ERROR_UNSUPPORTED,
                    "%zu contacts are too many for islands; set "
                    "solve.islands to false",
                    n);
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
   uint32_t *label, *next;
+  ends_job work = {model, scope->in, contacts->data, NULL};
   TL_TAKE(scope->arena, model->bodies, &label);
   TL_TAKE(scope->arena, model->bodies, &next);
-  tl_island_label(model, contacts, links, label);
-  group(model, scope->in, contacts, small, label, next, islands);
+  TL_TAKE(scope->arena, n, &work.ends);
+  tl_for(&model->par, n, 4096, find_ends, &work);
+  start_labels(model, label);
+  for (size_t i = 0; i < n; ++i)
+    join(label, work.ends[i].a, work.ends[i].b);
+  finish_labels(model, links, label);
+  group(model, work.ends, n, small, label, next, islands);
   tl_arena_release(scope->arena, mark);
   return TALUS_OK;
 }
