@@ -325,13 +325,15 @@ static talus_status run_batches(work *job, tl_contacts *contacts) {
   return TALUS_OK;
 }
 
-bool tl_narrow_touches(const tl_model *model, const tl_scope *scope, const tl_pair *pair,
-                       const talus_real *margins) {
+bool tl_narrow_meets(const tl_model *model, const tl_scope *scope, const tl_pair *pair,
+                     const talus_real *margins) {
   const work job = {.model = model, .scope = scope, .margins = margins};
+  const talus_shape_kind a = tl_body_shape(model, pair->a)->kind;
+  const talus_shape_kind b = tl_body_shape(model, pair->b)->kind;
   tl_contact found[TL_NARROW_MAX_POINTS];
-  return tl_narrow_capacity(tl_body_shape(model, pair->a)->kind,
-                            tl_body_shape(model, pair->b)->kind) > 0 &&
-         find_in_pair(&job, pair, found) > 0;
+  if (tl_narrow_capacity(a, b) == 0)
+    return false;
+  return (tl_has_clump(a, b) ? count_in_clumps(&job, pair) : find_in_pair(&job, pair, found)) > 0;
 }
 
 talus_status tl_narrow_find_contacts(const tl_model *model, const tl_scope *scope,

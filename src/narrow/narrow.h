@@ -67,7 +67,7 @@ talus_status tl_narrow_add_contacts(const tl_model *model, const tl_scope *scope
                                     tl_contacts *contacts);
 
 /* Whether one pair has a contact; false where its kinds are not supported. */
-bool tl_narrow_touches(const tl_model *model, const tl_scope *scope, const tl_pair *pair,
-                       const talus_real *margins);
+bool tl_narrow_meets(const tl_model *model, const tl_scope *scope, const tl_pair *pair,
+                     const talus_real *margins);
 
 #endif

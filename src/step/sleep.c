@@ -54,7 +54,7 @@ static void test_pairs(void *context, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) {
     const tl_pair *pair = &job->pairs[i];
     job->is_hit[i] = find_disturbed(job->model, job->scope->in, pair->a, pair->b) != TL_NONE &&
-                     tl_narrow_touches(job->model, job->scope, pair, job->margins);
+                     tl_narrow_meets(job->model, job->scope, pair, job->margins);
   }
 }
 
