@@ -295,6 +295,12 @@ static void give_back(const tl_ccp *job, const tl_ccp *part, uint32_t *number,
 static talus_status solve_gradient(tl_ccp *job) {
   tl_arena *arena = job->scope->arena;
   uint32_t *number, *whole;
+  /* A step has a dozen loops, and waking threads for each costs more than a small part. */
+  tl_model alone = *job->model;
+  alone.par.threads = 1;
+  for (size_t i = 0; i < job->part_count; ++i)
+    if (job->parts[i].row_count < TL_CCP_TEAM_ROWS / 4)
+      job->parts[i].model = &alone;
   if (job->part_count == 1) { /* as it is: nearly all bodies take part */
     TL_TRY(tl_ccp_gradient(&job->parts[0]));
     put_together(job, NULL);
