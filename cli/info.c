@@ -198,6 +198,7 @@ static const struct {
     {"residual max, m/s", "residual_max", NULL},
     {"residual rms, m/s", "residual_rms", NULL},
     {"iterations", "iterations", NULL},
+    {"asleep", "asleep", NULL},
 };
 #define SPANS (sizeof spans / sizeof *spans)
 

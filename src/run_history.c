@@ -9,7 +9,7 @@
 #define HEADER                                                                                     \
   "time,steps,bodies,pairs,contacts,kinetic_energy,potential_energy,px,py,pz,lx,ly,lz,"            \
   "residual_max,residual_rms,iterations,dt,wall_total,wall_broad,wall_narrow,wall_solve,"          \
-  "wall_step,wall_output,state_hash\n"
+  "wall_step,wall_output,state_hash,asleep\n"
 
 #define WALL_COLUMN 17 /* wall_total, counted from 0 */
 
@@ -77,7 +77,7 @@ static void format_line(tl_run *run, const talus_report *r, tl_text *text) {
   add_numbers(text, &run->dt, 1);
   for (int i = 0; i < TL_WALLS; ++i)
     tl_text_add(text, "%.6f,", run->wall[i] + walls[i]);
-  tl_text_add(text, "%016llx\n", (unsigned long long)talus_world_hash(run->world));
+  tl_text_add(text, "%016llx,%zu\n", (unsigned long long)talus_world_hash(run->world), r->asleep);
 }
 
 talus_status tl_run_history_add(tl_run *run) {

@@ -4,6 +4,8 @@
  * sorts like the canonical key by uid. */
 #include "contact/contact.h"
 
+#include "rest.h"
+
 typedef struct carry_job {
   const tl_carry *carry;
   tl_contacts *contacts;
@@ -13,18 +15,22 @@ static bool is_pushing(const tl_contact *c) {
   return c->impulse.x != 0 || c->impulse.y != 0 || c->impulse.z != 0;
 }
 
-/* Contacts without impulse are left out: what is not found is zero anyway. */
+/* Contacts without impulse are left out: what is not found is zero anyway. So are those of sleeping
+ * bodies, which stay in the set. */
+static bool is_to_carry(const tl_model *model, const tl_state *state, const tl_contact *c) {
+  return is_pushing(c) && !tl_rest_is_dormant(model, state, c->a, c->b);
+}
+
 talus_status tl_contact_take_carry(const tl_model *model, const tl_scope *scope,
                                    const tl_contacts *contacts, tl_carry *carry) {
-  (void)model;
   carry->count = 0;
   for (size_t i = 0; i < contacts->count; ++i)
-    carry->count += is_pushing(&contacts->data[i]);
+    carry->count += is_to_carry(model, scope->in, &contacts->data[i]);
   TL_TAKE(scope->arena, carry->count, &carry->data);
   tl_carried *next = carry->data;
   for (size_t i = 0; i < contacts->count; ++i) {
     const tl_contact *c = &contacts->data[i];
-    if (is_pushing(c))
+    if (is_to_carry(model, scope->in, c))
       *next++ = (tl_carried){c->a, c->b, c->feature_a, c->feature_b, c->impulse};
   }
   return TALUS_OK;

@@ -65,4 +65,10 @@ typedef struct tl_colours {
 talus_status tl_contact_colour(const tl_model *model, const tl_scope *scope,
                                const tl_contacts *contacts, tl_tiles tiles, tl_colours *colours);
 
+/* The same for n contacts of the set: `list` has their indices in canonical order, and becomes the
+ * order of the colours. */
+talus_status tl_contact_colour_some(const tl_model *model, const tl_scope *scope,
+                                    const tl_contacts *contacts, uint32_t *list, size_t n,
+                                    tl_tiles tiles, tl_colours *colours);
+
 #endif

@@ -62,8 +62,11 @@ static talus_world_def world_def(const talus_scene *scene) {
                                 .recovery_speed = scene->solve.recovery_speed,
                                 .bounce_speed = scene->solve.bounce_speed,
                                 .omega = scene->solve.omega,
-                                .lambda = scene->solve.lambda};
+                                .lambda = scene->solve.lambda,
+                                .islands = scene->solve.islands};
   def.margin = scene->contact.margin;
+  if (tl_object_has(&tl_schema_scene, scene, "sleep"))
+    def.sleep = (talus_sleep_def){scene->sleep.speed, scene->sleep.time};
   if (tl_object_has(&tl_schema_scene, scene, "domain")) {
     def.domain.enabled = true;
     def.domain.box = box_of(scene->domain.box);

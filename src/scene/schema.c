@@ -164,6 +164,9 @@ static const tl_map solve_map = {
          .help = "jacobi: length of the step; omega times lambda is safe up to 0.3"},
         {KEY(OWNER, lambda, NUMBER), .range = {0, 1, true}, .fallback = "1", .example = "0.5",
          .help = "jacobi: share of the new value"},
+        {KEY(OWNER, islands, FLAG), .fallback = "true", .example = "false",
+         .help = "what hangs together is solved for itself, to its own tolerance; `false`: all "
+                 "contacts as one problem"},
         {0}}};
 #undef OWNER
 
@@ -202,6 +205,22 @@ static const tl_map contact_map = {
                           .words = &automatic, .fallback = "auto", .example = "0.01",
                           .help = "contacts are found up to this gap; `auto`: from speed and dt"},
                          {0}}};
+#undef OWNER
+
+#define OWNER tl_scene_sleep
+static const tl_map sleep_map = {
+    .title = "sleep",
+    .size = sizeof(OWNER),
+    .bare = "speed",
+    .help = "When what lies still is left alone until something disturbs it. Without it nobody "
+            "sleeps. A bare number stands for `{speed: number}`.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, speed, NUMBER), POSITIVE, .unit = "m/s", .example = "1e-3",
+         .help = "bodies that hang together sleep once none of them, nor their surface as they "
+                 "turn, was faster; well above `solve.tolerance`"},
+        {KEY(OWNER, time, NUMBER), NOT_NEGATIVE, .unit = "s", .fallback = "0.5", .example = "0.2",
+         .help = "for this long"},
+        {0}}};
 #undef OWNER
 
 #define OWNER tl_scene_domain
@@ -683,6 +702,8 @@ const tl_map tl_schema_scene = {
          .example = "{ellipsoid: newton}", .help = "how pairs become contacts"},
         {KEY(OWNER, contact, MAP), .map = &contact_map, .fallback = "{}",
          .example = "{margin: 0.01}", .help = "when bodies are seen as near"},
+        {KEY(OWNER, sleep, MAP), .map = &sleep_map, .flags = TL_KEY_OPTIONAL,
+         .example = "{speed: 1e-3, time: 0.5}", .help = "when what lies still is left alone"},
         {KEY(OWNER, domain, MAP), .map = &domain_map, .flags = TL_KEY_OPTIONAL,
          .example = "{box: [[0, 0, 0], [1, 1, 1]], periodic: [x]}",
          .help = "the part of space that is simulated"},
@@ -718,6 +739,7 @@ const tl_map *const tl_schema_maps[] = {&tl_schema_scene,
                                         &broad_map,
                                         &narrow_map,
                                         &contact_map,
+                                        &sleep_map,
                                         &domain_map,
                                         &material_map,
                                         &pair_map,

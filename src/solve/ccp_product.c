@@ -11,7 +11,7 @@
  */
 
 talus_status tl_ccp_make_gather(const tl_ccp *job, tl_ccp_gather *gather) {
-  const size_t bodies = job->scope->count + 1, packs = job->pack_count;
+  const size_t bodies = job->body_count + 1, packs = job->pack_count;
   TL_TAKE(job->scope->arena, bodies + 1, &gather->start);
   TL_TAKE(job->scope->arena, 2 * W * packs, &gather->entry);
   memset(gather->start, 0, (bodies + 1) * sizeof *gather->start);
@@ -69,7 +69,7 @@ static void add_up(const spread_job *job, const tl_ccp_field *p, uint32_t body, 
 
 static void spread_blocks(void *context, size_t begin, size_t end) {
   const spread_job *job = context;
-  const size_t bodies = job->ccp->scope->count;
+  const size_t bodies = job->ccp->body_count;
   for (size_t block = begin; block < end; ++block) {
     double sum = 0;
     for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < bodies; ++i) {
@@ -95,10 +95,10 @@ static void spread_blocks(void *context, size_t begin, size_t end) {
 
 double tl_ccp_spread(const tl_ccp *job, const tl_ccp_gather *gather, const tl_ccp_body *free_bodies,
                      const tl_ccp_field *p, const tl_ccp_field *q, tl_ccp_body *out) {
-  const size_t blocks = (job->scope->count + TL_BLOCK - 1) / TL_BLOCK;
+  const size_t blocks = (job->body_count + TL_BLOCK - 1) / TL_BLOCK;
   spread_job work = {job, gather, free_bodies, p, q, out, job->block_max};
   tl_for(&job->model->par, blocks, 1, spread_blocks, &work);
-  out[job->scope->count] = free_bodies[job->scope->count];
+  out[job->body_count] = free_bodies[job->body_count];
   double sum = 0;
   for (size_t i = 0; i < blocks; ++i)
     sum += work.sums[i];
@@ -216,7 +216,7 @@ double tl_ccp_measure(const tl_ccp *job, const tl_ccp_body *bodies, const tl_ccp
   measure_job work = {*job, p};
   tl_ccp_body *looked_at = job->bodies;
   work.ccp.bodies = looked_at;
-  memcpy(looked_at, bodies, (job->scope->count + 1) * sizeof *bodies);
+  memcpy(looked_at, bodies, (job->body_count + 1) * sizeof *bodies);
   tl_for(&job->model->par, job->block_count, 1, measure_blocks, &work);
   double sum = 0;
   *most = 0;

@@ -7,9 +7,6 @@
 
 #include <math.h>
 
-/* Fewer rows than this are not worth the barriers between colours. */
-#define TEAM_ROWS 4096
-
 typedef enum visit { WARM, SWEEP } visit;
 
 static void visit_blocks(const tl_ccp *job, size_t begin, size_t end, bool serial, visit what,
@@ -113,10 +110,13 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
   }
 }
 
-talus_status tl_ccp_gauss_seidel(tl_ccp *job) {
-  const tl_par alone = {1};
+talus_status tl_ccp_take_sums(tl_ccp *job) {
   TL_TAKE(job->scope->arena, 3 * job->block_count, &job->block_sum);
   TL_TAKE(job->scope->arena, job->block_count, &job->block_max);
-  tl_team_run(job->row_count >= TEAM_ROWS ? &job->model->par : &alone, iterate, job);
   return TALUS_OK;
+}
+
+void tl_ccp_gauss_seidel(tl_ccp *job) {
+  const tl_par alone = {1};
+  tl_team_run(job->row_count >= TL_CCP_TEAM_ROWS ? &job->model->par : &alone, iterate, job);
 }
