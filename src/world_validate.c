@@ -23,10 +23,8 @@ static talus_status check_settings(const tl_model *model) {
   if (model->laws.count != model->materials.count * model->materials.count)
     return tl_fail(TALUS_ERROR_FORMAT, "its table of material pairs has the wrong size");
   for (size_t i = 0; i < model->laws.count; ++i)
-    if (!(model->laws.data[i].friction >= 0) || !tl_is_finite(model->laws.data[i].friction) ||
-        !(model->laws.data[i].restitution >= 0 && model->laws.data[i].restitution <= 1))
-      return tl_fail(TALUS_ERROR_FORMAT,
-                     "friction or restitution of a material pair is out of range");
+    if (!tl_law_is_valid(&model->laws.data[i]))
+      return tl_fail(TALUS_ERROR_FORMAT, "a law of a material pair is out of range");
   return TALUS_OK;
 }
 

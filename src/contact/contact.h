@@ -14,7 +14,34 @@ typedef struct tl_contact {
   talus_vec3 impulse; /* N s on b */
 } tl_contact;
 
-typedef TL_ARRAY(tl_contact) tl_contacts;
+/* What a contact remembers from step to step where materials have more laws than friction and
+ * restitution (tl_model.law_kinds). */
+enum {
+  TL_TOUCH_STUCK = 1,  /* pressed together, and friction held it */
+  TL_TOUCH_SLID = 2,   /* pressed together, and friction could not hold it */
+  TL_TOUCH_BONDED = 4, /* cohesion was not overcome */
+  TL_TOUCH_STATES = 8
+};
+
+typedef struct tl_touch {
+  talus_vec3 torque; /* N m s on b, against rolling and spinning */
+  uint32_t state;    /* TL_TOUCH_... */
+} tl_touch;
+
+typedef struct tl_contacts {
+  tl_contact *data;
+  size_t count, capacity;
+  TL_ARRAY(tl_touch) touches; /* of contact i; counts only where there are as many as contacts */
+} tl_contacts;
+
+static inline bool tl_contacts_have_touches(const tl_contacts *contacts) {
+  return contacts->count > 0 && contacts->touches.count == contacts->count;
+}
+
+static inline void tl_contacts_release(tl_contacts *contacts) {
+  tl_array_free(contacts);
+  tl_array_free(&contacts->touches);
+}
 
 /* What of a contact set the next step needs: keys and impulses, in canonical order. */
 typedef struct tl_carried {
@@ -23,7 +50,8 @@ typedef struct tl_carried {
 } tl_carried;
 
 typedef struct tl_carry {
-  tl_carried *data; /* in the arena */
+  tl_carried *data;  /* in the arena */
+  tl_touch *touches; /* likewise; NULL where the set has none */
   size_t count;
 } tl_carry;
 
@@ -31,8 +59,10 @@ typedef struct tl_carry {
 talus_status tl_contact_take_carry(const tl_model *model, const tl_scope *scope,
                                    const tl_contacts *contacts, tl_carry *carry);
 
-/* Sets impulse of each contact to that of the same key in the carry, 0 where there is none. */
-void tl_contact_carry_over(const tl_model *model, const tl_carry *carry, tl_contacts *contacts);
+/* Sets impulse of each contact (and its touch, where the model has laws that need one) to that of
+ * the same key in the carry, 0 where there is none. */
+talus_status tl_contact_carry_over(const tl_model *model, const tl_carry *carry,
+                                   tl_contacts *contacts);
 
 /* After bodies were removed: renumbers slots, dropping contacts whose new_slot[slot] is TL_NONE. */
 void tl_contact_renumber(tl_contacts *contacts, const uint32_t *new_slot);

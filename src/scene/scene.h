@@ -59,12 +59,13 @@ typedef struct tl_scene_material {
   tl_object object;
   char *name;
   double density, friction, restitution;
+  double static_friction, rolling, spinning, cohesion;
 } tl_scene_material;
 
 typedef struct tl_scene_pair {
   tl_object object;
   char *materials[2];
-  double friction, restitution;
+  double friction, restitution, static_friction, rolling, spinning, cohesion;
 } tl_scene_pair;
 
 typedef struct tl_scene_superellipsoid {

@@ -227,19 +227,30 @@ static const tl_map material_map = {
     .title = "a material",
     .plural = "materials",
     .size = sizeof(OWNER),
-    .later = LATER("static_friction", "rolling", "spinning", "cohesion", "young", "poisson",
-                   "stiffness", "damping"),
+    .later = LATER("young", "poisson", "stiffness", "damping"),
     .help =
-        "An entry of `materials`. Where two materials touch, the smaller friction and the smaller "
-        "restitution count, unless `pairs` says otherwise.",
-    .keys =
-        (const tl_key[]){{KEY(OWNER, density, NUMBER), POSITIVE, .unit = "kg/m3",
-                          .fallback = "2600", .example = "7800", .help = "mass over volume"},
-                         {KEY(OWNER, friction, NUMBER), NOT_NEGATIVE, .fallback = "0.5",
-                          .example = "0.3", .help = "Coulomb coefficient"},
-                         {KEY(OWNER, restitution, NUMBER), UNIT, .fallback = "0", .example = "0.8",
-                          .help = "speed after an impact over the speed before"},
-                         {0}}};
+        "An entry of `materials`. Where two materials touch, the smaller of the two values counts, "
+        "in every law, unless `pairs` says otherwise.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, density, NUMBER), POSITIVE, .unit = "kg/m3", .fallback = "2600",
+         .example = "7800", .help = "mass over volume"},
+        {KEY(OWNER, friction, NUMBER), NOT_NEGATIVE, .fallback = "0.5", .example = "0.3",
+         .help = "Coulomb coefficient"},
+        {KEY(OWNER, restitution, NUMBER), UNIT, .fallback = "0", .example = "0.8",
+         .help = "speed after an impact over the speed before"},
+        {KEY(OWNER, static_friction, NUMBER), NOT_NEGATIVE, .words = &automatic, .fallback = "auto",
+         .example = "0.6",
+         .help = "Coulomb coefficient while a contact sticks, not less than "
+                 "friction; `auto`: as friction"},
+        {KEY(OWNER, rolling, NUMBER), NOT_NEGATIVE, .unit = "m", .fallback = "0", .example = "1e-4",
+         .help = "most torque against rolling, over the normal force"},
+        {KEY(OWNER, spinning, NUMBER), NOT_NEGATIVE, .unit = "m", .fallback = "0",
+         .example = "1e-4",
+         .help = "most torque against spinning about the normal, over the normal "
+                 "force"},
+        {KEY(OWNER, cohesion, NUMBER), NOT_NEGATIVE, .unit = "N", .fallback = "0",
+         .example = "0.01", .help = "force that it takes to pull two touching bodies apart"},
+        {0}}};
 #undef OWNER
 
 #define OWNER tl_scene_pair
@@ -255,6 +266,14 @@ static const tl_map pair_map = {
          .help = "Coulomb coefficient; otherwise the smaller of the two"},
         {KEY(OWNER, restitution, NUMBER), UNIT, .flags = TL_KEY_OPTIONAL, .example = "0.5",
          .help = "otherwise the smaller of the two"},
+        {KEY(OWNER, static_friction, NUMBER), NOT_NEGATIVE, .flags = TL_KEY_OPTIONAL,
+         .example = "0.3", .help = "otherwise the smaller of the two, and not less than friction"},
+        {KEY(OWNER, rolling, NUMBER), NOT_NEGATIVE, .unit = "m", .flags = TL_KEY_OPTIONAL,
+         .example = "1e-4", .help = "otherwise the smaller of the two"},
+        {KEY(OWNER, spinning, NUMBER), NOT_NEGATIVE, .unit = "m", .flags = TL_KEY_OPTIONAL,
+         .example = "1e-4", .help = "otherwise the smaller of the two"},
+        {KEY(OWNER, cohesion, NUMBER), NOT_NEGATIVE, .unit = "N", .flags = TL_KEY_OPTIONAL,
+         .example = "0.01", .help = "otherwise the smaller of the two"},
         {0}}};
 #undef OWNER
 

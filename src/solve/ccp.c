@@ -27,6 +27,8 @@ static talus_status solve_rows(tl_ccp *job) {
   else
     TL_TRY(tl_ccp_gradient(job));
   tl_for(&job->model->par, job->pack_count, 128, store_impulses, job);
+  if (job->model->law_kinds != 0)
+    tl_ccp_store_touches(job);
   return TALUS_OK;
 }
 
@@ -54,6 +56,7 @@ talus_status tl_ccp_solve(const tl_model *model, const tl_scope *scope, tl_conta
   TL_TRY(tl_ccp_load_bodies(&job));
   if (contacts->count > 0)
     TL_TRY(solve_rows(&job));
+  TL_TRY(tl_ccp_find_energy(&job));
   tl_arena_release(scope->arena, mark);
   *twists = (tl_twists){job.bodies, sizeof *job.bodies, job.rank};
   return TALUS_OK;

@@ -30,7 +30,11 @@ typedef struct gradient {
   int done;
 } gradient;
 
-static size_t field_bytes(const gradient *g) { return g->ccp->pack_count * sizeof *g->now; }
+/* Entries of a field: impulses by pack, and torques behind them where rows pass them on. */
+static size_t field_count(const gradient *g) {
+  return g->ccp->rolls ? 2 * g->ccp->pack_count : g->ccp->pack_count;
+}
+static size_t field_bytes(const gradient *g) { return field_count(g) * sizeof *g->now; }
 static size_t body_bytes(const gradient *g) {
   return (g->ccp->scope->count + 1) * sizeof *g->now_bodies;
 }
@@ -51,17 +55,19 @@ static talus_status prepare(gradient *g) {
   TL_TRY(take_bodies(g, &g->free_bodies));
   TL_TRY(take_bodies(g, &g->now_bodies));
   TL_TRY(take_bodies(g, &g->next_bodies));
-  TL_TAKE(arena, job->pack_count, &g->now);
-  TL_TAKE(arena, job->pack_count, &g->next);
-  TL_TAKE(arena, job->pack_count, &g->best);
+  TL_TAKE(arena, field_count(g), &g->now);
+  TL_TAKE(arena, field_count(g), &g->next);
+  TL_TAKE(arena, field_count(g), &g->best);
   if (job->settings->method == TALUS_APGD) {
     TL_TRY(take_bodies(g, &g->lead_bodies));
-    TL_TAKE(arena, job->pack_count, &g->lead);
+    TL_TAKE(arena, field_count(g), &g->lead);
   }
   if (job->ncp > 0)
     TL_TAKE(arena, job->pack_count * TL_CCP_LANES, &g->lift);
   for (size_t k = 0; k < job->pack_count; ++k)
     g->now[k] = g->best[k] = job->packs[k].impulse;
+  for (size_t k = 0; job->rolls && k < job->pack_count; ++k)
+    g->now[job->pack_count + k] = g->best[job->pack_count + k] = job->rolls[k].torque;
   tl_ccp_spread(job, &g->gather, g->free_bodies, g->now, NULL, g->now_bodies);
   g->best_rms = INFINITY;
   return TALUS_OK;
@@ -98,7 +104,7 @@ static void swap_next(gradient *g) {
 /* a + s (b - a) for every row, or for every body's velocity. */
 static void mix_fields(gradient *g, const tl_ccp_field *a, talus_real s, const tl_ccp_field *b,
                        tl_ccp_field *out) {
-  for (size_t k = 0; k < g->ccp->pack_count; ++k)
+  for (size_t k = 0; k < field_count(g); ++k)
     for (int i = 0; i < TL_CCP_LANES; ++i) {
       out[k].x[i] = a[k].x[i] + s * (b[k].x[i] - a[k].x[i]);
       out[k].y[i] = a[k].y[i] + s * (b[k].y[i] - a[k].y[i]);
@@ -145,6 +151,7 @@ static void iterate_apgd(gradient *g) {
   tl_ccp *job = g->ccp;
   const talus_solve_def *settings = job->settings;
   double theta = 1, inverse_step = 2, rms = look(g);
+  bool momentum = false;
   memcpy(g->lead, g->now, field_bytes(g));
   memcpy(g->lead_bodies, g->now_bodies, body_bytes(g));
   while (g->done < settings->iterations && !good_enough(g, rms)) {
@@ -155,8 +162,10 @@ static void iterate_apgd(gradient *g) {
       const double curvature =
           tl_ccp_spread(job, &g->gather, g->free_bodies, g->next, g->lead, g->next_bodies);
       g->done++;
-      if (curvature <= inverse_step * sums.length2 * (1 + 1e-6) ||
-          g->done >= settings->iterations || inverse_step > 1e6)
+      const bool short_enough = curvature <= inverse_step * sums.length2 * (1 + 1e-6);
+      if (short_enough && !momentum) /* exact, because the objective is quadratic */
+        job->report->rise = fmax(job->report->rise, sums.slope + 0.5 * curvature);
+      if (short_enough || g->done >= settings->iterations || inverse_step > 1e6)
         break;
       inverse_step *= 2;
     }
@@ -164,6 +173,7 @@ static void iterate_apgd(gradient *g) {
     const double beta = theta * (1 - theta) / (theta * theta + next_theta);
     const bool restart = sums.lead > 0;
     theta = restart ? 1 : next_theta;
+    momentum = !restart;
     /* lead = next + beta (next - now): from now, 1 + beta of the way to next. */
     const talus_real reach = (talus_real)(restart ? 1 : 1 + beta);
     mix_fields(g, g->now, reach, g->next, g->lead);
@@ -174,6 +184,7 @@ static void iterate_apgd(gradient *g) {
       rms = look(g);
       if (g->lift) { /* another problem now: forget the momentum */
         theta = 1;
+        momentum = false;
         memcpy(g->lead, g->now, field_bytes(g));
         memcpy(g->lead_bodies, g->now_bodies, body_bytes(g));
       }
@@ -193,13 +204,13 @@ static void iterate_bb(gradient *g) {
     g->done++;
     if (curvature > 0) {
       /* f(now + s d) = f + s slope + s^2 curvature / 2, exactly; both ends are feasible, and so is
-       * between. */
-      const double search = fmin(1, -sums.slope / curvature);
+       * between. At the solution both are rounding errors, and their ratio may be anything. */
+      const double search = fmax(0, fmin(1, -sums.slope / curvature));
       if (search < 1) {
         mix_fields(g, g->now, (talus_real)search, g->next, g->next);
         mix_bodies(g, g->now_bodies, (talus_real)search, g->next_bodies, g->next_bodies);
       }
-      step = fmin(fmax(sums.length2 / curvature, 0.02), 5);
+      step = fmin(fmax(sums.length2 / curvature, 0.02), 1e4);
     }
     swap_next(g);
     if (g->done % CHECK_EVERY == 0 || g->done >= settings->iterations)
@@ -223,6 +234,8 @@ talus_status tl_ccp_gradient(tl_ccp *job) {
   /* The best impulses and the velocities that belong to them. */
   for (size_t k = 0; k < job->pack_count; ++k)
     job->packs[k].impulse = g.best[k];
+  for (size_t k = 0; job->rolls && k < job->pack_count; ++k)
+    job->rolls[k].torque = g.best[job->pack_count + k];
   tl_ccp_spread(job, &g.gather, g.free_bodies, g.best, NULL, job->bodies);
   job->report->iterations = g.done;
   job->report->residual_rms = g.best_rms;

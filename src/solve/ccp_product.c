@@ -64,6 +64,10 @@ static void add_up(const spread_job *job, const tl_ccp_field *p, uint32_t body, 
     *moment = tl_add(*moment, tl_cross(is_b ? tl_ccp_arm_b(job->ccp, row / W, lane)
                                             : tl_ccp_arm_a(job->ccp, row / W, lane),
                                        each));
+    if (job->ccp->rolls) {
+      const talus_vec3 torque = lane_of(&p[job->ccp->pack_count + row / W], lane);
+      *moment = is_b ? tl_add(*moment, torque) : tl_sub(*moment, torque);
+    }
   }
 }
 
@@ -128,7 +132,43 @@ static talus_real short_eta(talus_real en, talus_real et) {
   return en > 0 ? tl_min(3 * en * et / (et + 2 * en), tl_min(en, et)) : 0;
 }
 
+/* A row that passes on torque: the field has its torque behind the impulses. */
+static void roll_lane(const step_job *job, size_t k, uint32_t i, tl_ccp_sums *sums) {
+  const tl_ccp *ccp = job->ccp;
+  const size_t behind = ccp->pack_count + k;
+  const talus_vec3 n = lane_of(&ccp->packs[k].normal, i);
+  const tl_wrench p = {lane_of(&job->from[k], i), lane_of(&job->from[behind], i)};
+  const tl_wrench u = tl_ccp_twist_of(ccp, job->bodies, k, i);
+  const talus_real bias = ccp->packs[k].bias[i] + (job->lift ? job->lift[k * W + i] : 0);
+  const tl_roll_law metric = tl_ccp_roll_law(ccp, k, i, 1);
+  tl_roll_law law = tl_ccp_roll_law(ccp, k, i, job->scale);
+  if (job->scalar)
+    law.en = law.et = job->scale * short_eta(metric.en, metric.et);
+  const tl_wrench to = tl_roll_step(p, u, n, bias, &law);
+  tl_ccp_put_lane(&job->to[k], i, to.impulse);
+  tl_ccp_put_lane(&job->to[behind], i, to.torque);
+  const tl_wrench change = {tl_sub(to.impulse, p.impulse), tl_sub(to.torque, p.torque)};
+  const talus_vec3 d = tl_madd(u.impulse, bias, n);
+  const talus_real normal = tl_dot(change.impulse, n), spin = tl_dot(change.torque, n);
+  const talus_real tangent2 = tl_max(tl_length2(change.impulse) - normal * normal, 0);
+  const talus_real roll2 = tl_max(tl_length2(change.torque) - spin * spin, 0);
+  sums->length2 += (double)(normal * normal / metric.en + tangent2 / metric.et);
+  sums->length2 += (double)((metric.er > 0 ? roll2 / metric.er : 0) +
+                            (metric.es > 0 ? spin * spin / metric.es : 0));
+  sums->slope += (double)(tl_dot(d, change.impulse) + tl_dot(u.torque, change.torque));
+  if (job->mark)
+    sums->lead += (double)(tl_dot(d, tl_sub(to.impulse, lane_of(&job->mark[k], i))) +
+                           tl_dot(u.torque, tl_sub(to.torque, lane_of(&job->mark[behind], i))));
+}
+
 static void step_lane(const step_job *job, size_t k, uint32_t i, tl_ccp_sums *sums) {
+  if (job->ccp->rolls) {
+    tl_ccp_put_lane(&job->to[job->ccp->pack_count + k], i, tl_vec3(0, 0, 0));
+    if (tl_ccp_lane_rolls(job->ccp, k, i)) {
+      roll_lane(job, k, i, sums);
+      return;
+    }
+  }
   const tl_ccp_pack *pack = &job->ccp->packs[k];
   const talus_vec3 n = lane_of(&pack->normal, i), p = lane_of(&job->from[k], i);
   const talus_vec3 u =
@@ -189,6 +229,10 @@ void tl_ccp_find_lifts(const tl_ccp *job, const tl_ccp_body *bodies, talus_real 
           tl_sub(tl_ccp_point_velocity(&bodies[pack->b[i]], tl_ccp_arm_b(job, k, i)),
                  tl_ccp_point_velocity(&bodies[pack->a[i]], tl_ccp_arm_a(job, k, i)));
       lift[k * W + i] = pack->friction[i] * tl_length(tl_madd(u, -tl_dot(u, n), n));
+      if (tl_ccp_lane_rolls(job, k, i)) {
+        const tl_roll_law law = tl_ccp_roll_law(job, k, i, 1);
+        lift[k * W + i] = tl_roll_lift(tl_ccp_twist_of(job, bodies, k, i), n, &law);
+      }
     }
 }
 
@@ -203,8 +247,11 @@ typedef struct measure_job {
 static void measure_blocks(void *context, size_t begin, size_t end) {
   measure_job *job = context;
   for (size_t block = begin; block < end; ++block) {
-    for (size_t k = job->ccp.block_pack[block]; k < job->ccp.block_pack[block + 1]; ++k)
+    for (size_t k = job->ccp.block_pack[block]; k < job->ccp.block_pack[block + 1]; ++k) {
       job->ccp.packs[k].impulse = job->p[k];
+      if (job->ccp.rolls)
+        job->ccp.rolls[k].torque = job->p[job->ccp.pack_count + k];
+    }
     job->ccp.block_sum[block] =
         tl_ccp_residual_packs(&job->ccp, job->ccp.block_pack[block], job->ccp.block_pack[block + 1],
                               &job->ccp.block_max[block]);

@@ -113,7 +113,7 @@ static talus_status find_contacts(const tl_backend *backend, const tl_model *mod
   const double found = wall_now();
   report->wall_broad += found - begun;
   TL_TRY(backend->find_contacts(model, scope, &pairs, margins, contacts));
-  tl_contact_carry_over(model, &carry, contacts);
+  TL_TRY(tl_contact_carry_over(model, &carry, contacts));
   report->wall_narrow += wall_now() - found;
   tl_arena_release(scope->arena, mark);
   return TALUS_OK;
