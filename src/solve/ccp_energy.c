@@ -33,6 +33,19 @@ static tl_wrench momentum(const tl_ccp *job, uint32_t slot, talus_vec3 v, talus_
   return r;
 }
 
+/* The free velocity, without the inverse of an inertia where none is needed. */
+static tl_twist free_twist(const tl_ccp *job, size_t member, uint32_t slot) {
+  const tl_properties *property = &job->model->property;
+  if (property->force || property->torque || (property->flags[slot] & TL_FLAG_LOCKS)) {
+    tl_ccp_body body;
+    tl_ccp_load_free(job, member, &body);
+    return (tl_twist){body.v, body.w};
+  }
+  const talus_vec3 v = job->scope->in->velocity[slot];
+  return (tl_twist){tl_madd(v, (talus_real)job->scope->dt, job->model->gravity),
+                    job->scope->in->spin[slot]};
+}
+
 static void add_body(const tl_ccp *job, size_t i, energy_sums *sums) {
   const uint32_t slot = tl_scope_slot(job->scope, i);
   if (tl_body_is_static(job->model, slot))
@@ -40,19 +53,19 @@ static void add_body(const tl_ccp *job, size_t i, energy_sums *sums) {
   const tl_properties *property = &job->model->property;
   const tl_ccp_body *now = &job->bodies[job->rank ? job->rank[i] : i];
   const talus_vec3 v0 = job->scope->in->velocity[slot], w0 = job->scope->in->spin[slot];
-  tl_ccp_body free_body;
-  tl_ccp_load_free(job, i, &free_body);
+  const tl_twist free = free_twist(job, i, slot);
   const tl_wrench given =
-      momentum(job, slot, tl_sub(now->v, free_body.v), tl_sub(now->w, free_body.w));
-  sums->contact +=
-      0.5 * (dot_d(tl_add(v0, now->v), given.impulse) + dot_d(tl_add(w0, now->w), given.torque));
-  sums->objective += 0.5 * (dot_d(tl_add(free_body.v, now->v), given.impulse) +
-                            dot_d(tl_add(free_body.w, now->w), given.torque));
+      momentum(job, slot, tl_sub(now->v, free.velocity), tl_sub(now->w, free.spin));
+  const double own =
+      0.5 * (dot_d(now->v, given.impulse) + dot_d(now->w, given.torque)); /* of v1, in both */
+  sums->contact += own + 0.5 * (dot_d(v0, given.impulse) + dot_d(w0, given.torque));
+  sums->objective +=
+      own + 0.5 * (dot_d(free.velocity, given.impulse) + dot_d(free.spin, given.torque));
   if (!property->force && !property->torque)
     return;
   const talus_vec3 fallen = tl_scale(job->model->gravity, (talus_real)job->scope->dt);
   const tl_wrench loaded =
-      momentum(job, slot, tl_sub(tl_sub(free_body.v, v0), fallen), tl_sub(free_body.w, w0));
+      momentum(job, slot, tl_sub(tl_sub(free.velocity, v0), fallen), tl_sub(free.spin, w0));
   sums->load +=
       0.5 * (dot_d(tl_add(v0, now->v), loaded.impulse) + dot_d(tl_add(w0, now->w), loaded.torque));
 }
