@@ -54,7 +54,9 @@ static talus_status check_settings(const talus_world_def *def) {
   if (!(def->skin >= 0) || !tl_is_finite_d(def->skin))
     return tl_fail(TALUS_ERROR_INVALID, "skin is %g; it must be >= 0 m", def->skin);
   if ((unsigned)def->broad > TALUS_BROAD_BVH ||
-      (unsigned)def->solve.friction > TALUS_FRICTION_CCP || (unsigned)def->solve.method > TALUS_BB)
+      (unsigned)def->solve.friction > TALUS_FRICTION_CCP ||
+      (unsigned)def->solve.method > TALUS_BB ||
+      (unsigned)def->solve.reduction > TALUS_REDUCTION_COLOURS)
     return tl_fail(TALUS_ERROR_INVALID, "unknown broad phase or friction model");
   if ((unsigned)def->narrow.ellipsoid > TALUS_ELLIPSOID_CHM_OPM)
     return tl_fail(TALUS_ERROR_INVALID, "narrow.ellipsoid is %d; expected a TALUS_ELLIPSOID_...",

@@ -10,7 +10,8 @@ static talus_status check_settings(const tl_model *model) {
   if ((unsigned)model->broad > TALUS_BROAD_BVH || !(model->skin >= 0) ||
       (unsigned)model->narrow.ellipsoid > TALUS_ELLIPSOID_CHM_OPM ||
       (unsigned)model->solve.friction > TALUS_FRICTION_CCP ||
-      (unsigned)model->solve.method > TALUS_BB || model->solve.iterations < 0 ||
+      (unsigned)model->solve.method > TALUS_BB ||
+      (unsigned)model->solve.reduction > TALUS_REDUCTION_COLOURS || model->solve.iterations < 0 ||
       !(model->solve.tolerance >= 0) || !(model->solve.recovery_speed >= 0) ||
       !(model->solve.omega > 0) || !(model->solve.lambda > 0 && model->solve.lambda <= 1) ||
       isnan(model->solve.bounce_speed) || !tl_is_finite_d(model->margin))

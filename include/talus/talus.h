@@ -255,6 +255,14 @@ typedef enum talus_ccp_method {
   TALUS_BB            /* spectral projected gradient (Barzilai-Borwein) */
 } talus_ccp_method;
 
+/* How apgd, bb and jacobi add up impulses by body: the same answer up to rounding. */
+typedef enum talus_reduction {
+  TALUS_REDUCTION_AUTO,   /* gather for jacobi, colours otherwise */
+  TALUS_REDUCTION_GATHER, /* each body over its contacts */
+  TALUS_REDUCTION_SCAN,   /* a reduction buffer and a segmented scan, as published */
+  TALUS_REDUCTION_COLOURS /* contact by contact, as Gauss-Seidel sweeps go */
+} talus_reduction;
+
 /* How contacts become impulses: cone complementarity. */
 typedef struct talus_solve_def {
   talus_ccp_method method;
@@ -265,6 +273,7 @@ typedef struct talus_solve_def {
   double recovery_speed; /* m/s: how fast overlap is pushed out, at most */
   double bounce_speed;   /* m/s: slower impacts do not bounce; < 0: 2 |gravity| dt */
   double omega, lambda; /* Jacobi: step and share of the new value; omega * lambda <= 0.3 is safe */
+  talus_reduction reduction;
 } talus_solve_def;
 
 /* What becomes of a body whose centre leaves the domain. */

@@ -64,6 +64,7 @@ static const tl_column world_columns[] = {
     U32(struct talus_world, method, model.solve.method),
     ANY_DOUBLE(struct talus_world, omega, model.solve.omega),
     ANY_DOUBLE(struct talus_world, lambda, model.solve.lambda),
+    U32(struct talus_world, reduction, model.solve.reduction),
     ANY_DOUBLE(struct talus_world, margin, model.margin),
     BOOL(struct talus_world, domain_enabled, model.domain.enabled),
     ANY_DOUBLE(struct talus_world, domain_box, model.domain.box),

@@ -62,7 +62,8 @@ static talus_world_def world_def(const talus_scene *scene) {
                                 .recovery_speed = scene->solve.recovery_speed,
                                 .bounce_speed = scene->solve.bounce_speed,
                                 .omega = scene->solve.omega,
-                                .lambda = scene->solve.lambda};
+                                .lambda = scene->solve.lambda,
+                                .reduction = (talus_reduction)scene->solve.reduction};
   def.margin = scene->contact.margin;
   if (tl_object_has(&tl_schema_scene, scene, "domain")) {
     def.domain.enabled = true;

@@ -37,6 +37,7 @@ typedef struct tl_scene_solve {
   double tolerance;
   bool warm_start;
   double recovery_speed, bounce_speed, omega, lambda;
+  int reduction;
 } tl_scene_solve;
 
 typedef struct tl_scene_broad {

@@ -35,6 +35,12 @@ static const tl_words solve_methods = {
           {"bb", TALUS_BB, "spectral projected gradient (Barzilai-Borwein)"},
           {"jacobi", TALUS_JACOBI, "all contacts at once, as published; slow"}),
     NULL};
+static const tl_words reductions = {
+    WORDS({"auto", TALUS_REDUCTION_AUTO, "gather for jacobi, colours otherwise"},
+          {"gather", TALUS_REDUCTION_GATHER, "each body over its contacts"},
+          {"scan", TALUS_REDUCTION_SCAN, "reduction buffer and segmented scan, as published"},
+          {"colours", TALUS_REDUCTION_COLOURS, "contact by contact, as sweeps go: fastest"}),
+    NULL};
 static const tl_words friction_models = {
     WORDS({"ncp", TALUS_FRICTION_NCP, "Coulomb friction, no dilation while sliding"},
           {"ccp", TALUS_FRICTION_CCP, "its convex relaxation, as published"}),
@@ -164,6 +170,8 @@ static const tl_map solve_map = {
          .help = "jacobi: length of the step; omega times lambda is safe up to 0.3"},
         {KEY(OWNER, lambda, NUMBER), .range = {0, 1, true}, .fallback = "1", .example = "0.5",
          .help = "jacobi: share of the new value"},
+        {KEY(OWNER, reduction, WORD), .words = &reductions, .fallback = "auto", .example = "scan",
+         .help = "apgd, bb, jacobi: how impulses are added up by body; the same answer"},
         {0}}};
 #undef OWNER
 

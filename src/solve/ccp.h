@@ -9,6 +9,7 @@
  *   ccp_law.c           static friction, cohesion, and what contacts remember
  *   ccp_rolling.c       rows that pass on torque: rolling and spinning resistance
  *   ccp_energy.c        the objective and the work of contacts and loads
+ *   ccp_scan.c          the reduction buffer and segmented scan, as published
  *   ccp_product.c       what gradient methods need: a projected step of all rows, and N times
  * impulses ccp_gradient.c      Jacobi, APGD and BB
  *
@@ -209,10 +210,40 @@ typedef struct tl_ccp_gather {
 
 talus_status tl_ccp_make_gather(const tl_ccp *job, tl_ccp_gather *gather);
 
-/* out = free velocities + M^-1 D p for every body, and |M^-1 D (p - q)|^2 in the mass norm, which
- * is (p - q).N (p - q). q may be NULL: zero. */
-double tl_ccp_spread(const tl_ccp *job, const tl_ccp_gather *gather, const tl_ccp_body *free_bodies,
-                     const tl_ccp_field *p, const tl_ccp_field *q, tl_ccp_body *out);
+/* The reduction buffer of the published method: an entry for each side of each row, sorted by body
+ * as gather->entry is. */
+typedef struct tl_ccp_scan {
+  uint32_t *place;   /* of side 2 (8 pack + lane) + side */
+  uint32_t *body;    /* of each entry */
+  tl_wrench *buffer; /* what a row does to the body; then sums */
+  size_t entries;
+} tl_ccp_scan;
+
+talus_status tl_ccp_make_scan(const tl_ccp *job, const tl_ccp_gather *gather, tl_ccp_scan *scan);
+void tl_ccp_run_scan(const tl_ccp *job, const tl_ccp_scan *scan, const tl_ccp_field *p);
+/* Impulse and moment of the body whose entries are [begin, end), end > begin. */
+tl_wrench tl_ccp_scanned(const tl_ccp_scan *scan, size_t begin, size_t end);
+
+/* How impulses are added up by body: one answer from all, up to rounding. */
+typedef struct tl_ccp_reduction {
+  talus_reduction kind; /* never auto */
+  tl_ccp_gather gather; /* not with colours */
+  tl_ccp_scan scan;     /* with scan */
+} tl_ccp_reduction;
+
+talus_status tl_ccp_make_reduction(const tl_ccp *job, tl_ccp_reduction *reduction);
+
+/* out = free velocities + M^-1 D p for every body. With from, velocities of impulses q: returns
+ * |M^-1 D (p - q)|^2 in the mass norm, which is (p - q).N (p - q). */
+double tl_ccp_spread(const tl_ccp *job, const tl_ccp_reduction *reduction,
+                     const tl_ccp_body *free_bodies, const tl_ccp_field *p, const tl_ccp_body *from,
+                     tl_ccp_body *out);
+
+/* Applies the impulses (and torques) in the packs to the bodies, colour by colour. */
+void tl_ccp_push_all(const tl_ccp *job);
+
+/* Momentum of a velocity and a spin of the body in a slot. */
+tl_wrench tl_ccp_momentum(const tl_ccp *job, uint32_t slot, talus_vec3 v, talus_vec3 w);
 
 /* Sums that a step of all rows gives on the way; d = u + b is the gradient at `from`. */
 typedef struct tl_ccp_sums {
@@ -221,12 +252,32 @@ typedef struct tl_ccp_sums {
   double lead;    /* d . (to - mark) */
 } tl_ccp_sums;
 
-/* to = the projection of from - scale E d, with velocities from `bodies`. lift (may be NULL) is
- * added to the bias of each row; mark may be NULL; scalar: one step for all directions, as
- * published. */
-tl_ccp_sums tl_ccp_step_all(const tl_ccp *job, const tl_ccp_body *bodies, const talus_real *lift,
-                            talus_real scale, bool scalar, const tl_ccp_field *from,
-                            const tl_ccp_field *mark, tl_ccp_field *to);
+/* A step of all rows: to = the projection of from - scale E d, with velocities from `bodies`. lift
+ * (may be NULL) is added to the bias of each row; mark may be NULL; scalar: one step for all
+ * directions, as published. */
+typedef struct tl_ccp_step_def {
+  tl_ccp_body *bodies; /* only read */
+  const talus_real *lift;
+  talus_real scale;
+  bool scalar;
+  const tl_ccp_field *from, *mark;
+  tl_ccp_field *to;
+} tl_ccp_step_def;
+
+tl_ccp_sums tl_ccp_step_all(const tl_ccp *job, const tl_ccp_step_def *def);
+
+/* The two ways of doing it for packs [begin, end), with the same bits. job->bodies are those of the
+ * definition. Sums are by lane. */
+typedef struct tl_ccp_lane_sums {
+  double length2[TL_CCP_LANES], slope[TL_CCP_LANES], lead[TL_CCP_LANES];
+} tl_ccp_lane_sums;
+void tl_ccp_step_packs_scalar(const tl_ccp *job, const tl_ccp_step_def *def, size_t begin,
+                              size_t end, tl_ccp_lane_sums *sums);
+void tl_ccp_step_packs_avx512(const tl_ccp *job, const tl_ccp_step_def *def, size_t begin,
+                              size_t end, tl_ccp_lane_sums *sums);
+
+/* Relative velocity at a row, in the form and with the bits that sweeps have. */
+tl_ccp_vec tl_ccp_lane_velocity(const tl_ccp *job, size_t pack, uint32_t lane);
 
 /* mu |u_t| of every row at the velocities of `bodies` (SOURCES C3). */
 void tl_ccp_find_lifts(const tl_ccp *job, const tl_ccp_body *bodies, talus_real *lift);

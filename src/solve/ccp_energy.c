@@ -23,8 +23,7 @@ typedef struct energy_job {
 
 static double dot_d(talus_vec3 a, talus_vec3 b) { return tl_ddot(tl_widen(a), tl_widen(b)); }
 
-/* Momentum of a velocity and of a spin. */
-static tl_wrench momentum(const tl_ccp *job, uint32_t slot, talus_vec3 v, talus_vec3 w) {
+tl_wrench tl_ccp_momentum(const tl_ccp *job, uint32_t slot, talus_vec3 v, talus_vec3 w) {
   const tl_model *model = job->model;
   const talus_vec3 inertia = tl_body_inertia(model, slot);
   tl_wrench r = {tl_scale(v, model->property.mass[slot]), tl_scale(w, inertia.x)};
@@ -55,7 +54,7 @@ static void add_body(const tl_ccp *job, size_t i, energy_sums *sums) {
   const talus_vec3 v0 = job->scope->in->velocity[slot], w0 = job->scope->in->spin[slot];
   const tl_twist free = free_twist(job, i, slot);
   const tl_wrench given =
-      momentum(job, slot, tl_sub(now->v, free.velocity), tl_sub(now->w, free.spin));
+      tl_ccp_momentum(job, slot, tl_sub(now->v, free.velocity), tl_sub(now->w, free.spin));
   const double own =
       0.5 * (dot_d(now->v, given.impulse) + dot_d(now->w, given.torque)); /* of v1, in both */
   sums->contact += own + 0.5 * (dot_d(v0, given.impulse) + dot_d(w0, given.torque));
@@ -65,7 +64,7 @@ static void add_body(const tl_ccp *job, size_t i, energy_sums *sums) {
     return;
   const talus_vec3 fallen = tl_scale(job->model->gravity, (talus_real)job->scope->dt);
   const tl_wrench loaded =
-      momentum(job, slot, tl_sub(tl_sub(free.velocity, v0), fallen), tl_sub(free.spin, w0));
+      tl_ccp_momentum(job, slot, tl_sub(tl_sub(free.velocity, v0), fallen), tl_sub(free.spin, w0));
   sums->load +=
       0.5 * (dot_d(tl_add(v0, now->v), loaded.impulse) + dot_d(tl_add(w0, now->w), loaded.torque));
 }

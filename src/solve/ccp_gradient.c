@@ -21,7 +21,7 @@
 
 typedef struct gradient {
   tl_ccp *ccp;
-  tl_ccp_gather gather;
+  tl_ccp_reduction reduction;
   tl_ccp_body *free_bodies, *now_bodies, *next_bodies; /* of the impulses of the same name */
   tl_ccp_body *lead_bodies;                            /* apgd: of `lead` */
   tl_ccp_field *now, *next, *lead, *best;
@@ -51,7 +51,7 @@ static talus_status prepare(gradient *g) {
   const size_t blocks = job->scope->count / TL_BLOCK + 1;
   TL_TAKE(arena, 3 * job->block_count, &job->block_sum);
   TL_TAKE(arena, job->block_count > blocks ? job->block_count : blocks, &job->block_max);
-  TL_TRY(tl_ccp_make_gather(job, &g->gather));
+  TL_TRY(tl_ccp_make_reduction(job, &g->reduction));
   TL_TRY(take_bodies(g, &g->free_bodies));
   TL_TRY(take_bodies(g, &g->now_bodies));
   TL_TRY(take_bodies(g, &g->next_bodies));
@@ -68,7 +68,7 @@ static talus_status prepare(gradient *g) {
     g->now[k] = g->best[k] = job->packs[k].impulse;
   for (size_t k = 0; job->rolls && k < job->pack_count; ++k)
     g->now[job->pack_count + k] = g->best[job->pack_count + k] = job->rolls[k].torque;
-  tl_ccp_spread(job, &g->gather, g->free_bodies, g->now, NULL, g->now_bodies);
+  tl_ccp_spread(job, &g->reduction, g->free_bodies, g->now, NULL, g->now_bodies);
   g->best_rms = INFINITY;
   return TALUS_OK;
 }
@@ -78,7 +78,7 @@ static double look(gradient *g) {
   tl_ccp *job = g->ccp;
   double most;
   /* Velocities that were mixed drift from their impulses by rounding: start from those again. */
-  tl_ccp_spread(job, &g->gather, g->free_bodies, g->now, NULL, g->now_bodies);
+  tl_ccp_spread(job, &g->reduction, g->free_bodies, g->now, NULL, g->now_bodies);
   const double rms = tl_ccp_measure(job, g->now_bodies, g->now, &most);
   if (rms < g->best_rms) {
     g->best_rms = rms;
@@ -102,22 +102,51 @@ static void swap_next(gradient *g) {
 }
 
 /* a + s (b - a) for every row, or for every body's velocity. */
+typedef struct mix_job {
+  const void *a, *b;
+  void *out;
+  talus_real s;
+} mix_job;
+
+static void mix_field_range(void *context, size_t begin, size_t end) {
+  const mix_job *job = context;
+  const tl_ccp_field *a = job->a, *b = job->b;
+  tl_ccp_field *out = job->out;
+  for (size_t k = begin; k < end; ++k)
+    for (int i = 0; i < TL_CCP_LANES; ++i) {
+      out[k].x[i] = a[k].x[i] + job->s * (b[k].x[i] - a[k].x[i]);
+      out[k].y[i] = a[k].y[i] + job->s * (b[k].y[i] - a[k].y[i]);
+      out[k].z[i] = a[k].z[i] + job->s * (b[k].z[i] - a[k].z[i]);
+    }
+}
+
+static void mix_body_range(void *context, size_t begin, size_t end) {
+  const mix_job *job = context;
+  const tl_ccp_body *a = job->a, *b = job->b;
+  tl_ccp_body *out = job->out;
+  for (size_t i = begin; i < end; ++i) {
+    out[i].v = tl_madd(a[i].v, job->s, tl_sub(b[i].v, a[i].v));
+    out[i].w = tl_madd(a[i].w, job->s, tl_sub(b[i].w, a[i].w));
+  }
+}
+
 static void mix_fields(gradient *g, const tl_ccp_field *a, talus_real s, const tl_ccp_field *b,
                        tl_ccp_field *out) {
-  for (size_t k = 0; k < field_count(g); ++k)
-    for (int i = 0; i < TL_CCP_LANES; ++i) {
-      out[k].x[i] = a[k].x[i] + s * (b[k].x[i] - a[k].x[i]);
-      out[k].y[i] = a[k].y[i] + s * (b[k].y[i] - a[k].y[i]);
-      out[k].z[i] = a[k].z[i] + s * (b[k].z[i] - a[k].z[i]);
-    }
+  mix_job job = {a, b, out, s};
+  tl_for(&g->ccp->model->par, field_count(g), 512, mix_field_range, &job);
 }
 
 static void mix_bodies(gradient *g, const tl_ccp_body *a, talus_real s, const tl_ccp_body *b,
                        tl_ccp_body *out) {
-  for (size_t i = 0; i < g->ccp->scope->count; ++i) {
-    out[i].v = tl_madd(a[i].v, s, tl_sub(b[i].v, a[i].v));
-    out[i].w = tl_madd(a[i].w, s, tl_sub(b[i].w, a[i].w));
-  }
+  mix_job job = {a, b, out, s};
+  tl_for(&g->ccp->model->par, g->ccp->scope->count, 2048, mix_body_range, &job);
+}
+
+/* A step of all rows from impulses `from` with velocities `bodies` to `next`. */
+static tl_ccp_sums step(gradient *g, tl_ccp_body *bodies, talus_real scale, bool scalar,
+                        const tl_ccp_field *from, const tl_ccp_field *mark) {
+  const tl_ccp_step_def def = {bodies, g->lift, scale, scalar, from, mark, g->next};
+  return tl_ccp_step_all(g->ccp, &def);
 }
 
 /* ---- the three iterations
@@ -130,9 +159,9 @@ static void iterate_jacobi(gradient *g) {
   const talus_real lambda = (talus_real)settings->lambda;
   double rms = look(g);
   while (g->done < settings->iterations && !good_enough(g, rms)) {
-    tl_ccp_step_all(job, g->now_bodies, g->lift, omega, true, g->now, NULL, g->next);
+    step(g, g->now_bodies, omega, true, g->now, NULL);
     mix_fields(g, g->now, lambda, g->next, g->next);
-    tl_ccp_spread(job, &g->gather, g->free_bodies, g->next, NULL, g->next_bodies);
+    tl_ccp_spread(job, &g->reduction, g->free_bodies, g->next, NULL, g->next_bodies);
     swap_next(g);
     g->done++;
     if (g->done % CHECK_EVERY != 0 && g->done < settings->iterations)
@@ -141,7 +170,7 @@ static void iterate_jacobi(gradient *g) {
     if (!(rms <= 4 * g->best_rms)) {
       omega *= (talus_real)0.5;
       memcpy(g->now, g->best, field_bytes(g));
-      tl_ccp_spread(job, &g->gather, g->free_bodies, g->now, NULL, g->now_bodies);
+      tl_ccp_spread(job, &g->reduction, g->free_bodies, g->now, NULL, g->now_bodies);
       job->report->restarts++;
     }
   }
@@ -157,10 +186,9 @@ static void iterate_apgd(gradient *g) {
   while (g->done < settings->iterations && !good_enough(g, rms)) {
     tl_ccp_sums sums;
     for (;;) {
-      sums = tl_ccp_step_all(job, g->lead_bodies, g->lift, (talus_real)(1 / inverse_step), false,
-                             g->lead, g->now, g->next);
-      const double curvature =
-          tl_ccp_spread(job, &g->gather, g->free_bodies, g->next, g->lead, g->next_bodies);
+      sums = step(g, g->lead_bodies, (talus_real)(1 / inverse_step), false, g->lead, g->now);
+      const double curvature = tl_ccp_spread(job, &g->reduction, g->free_bodies, g->next,
+                                             g->lead_bodies, g->next_bodies);
       g->done++;
       const bool short_enough = curvature <= inverse_step * sums.length2 * (1 + 1e-6);
       if (short_enough && !momentum) /* exact, because the objective is quadratic */
@@ -195,12 +223,11 @@ static void iterate_apgd(gradient *g) {
 static void iterate_bb(gradient *g) {
   tl_ccp *job = g->ccp;
   const talus_solve_def *settings = job->settings;
-  double step = 0.5, rms = look(g);
+  double length = 0.5, rms = look(g);
   while (g->done < settings->iterations && !good_enough(g, rms)) {
-    const tl_ccp_sums sums = tl_ccp_step_all(job, g->now_bodies, g->lift, (talus_real)step, false,
-                                             g->now, NULL, g->next);
+    const tl_ccp_sums sums = step(g, g->now_bodies, (talus_real)length, false, g->now, NULL);
     const double curvature =
-        tl_ccp_spread(job, &g->gather, g->free_bodies, g->next, g->now, g->next_bodies);
+        tl_ccp_spread(job, &g->reduction, g->free_bodies, g->next, g->now_bodies, g->next_bodies);
     g->done++;
     if (curvature > 0) {
       /* f(now + s d) = f + s slope + s^2 curvature / 2, exactly; both ends are feasible, and so is
@@ -210,7 +237,7 @@ static void iterate_bb(gradient *g) {
         mix_fields(g, g->now, (talus_real)search, g->next, g->next);
         mix_bodies(g, g->now_bodies, (talus_real)search, g->next_bodies, g->next_bodies);
       }
-      step = fmin(fmax(sums.length2 / curvature, 0.02), 1e4);
+      length = fmin(fmax(sums.length2 / curvature, 0.02), 1e4);
     }
     swap_next(g);
     if (g->done % CHECK_EVERY == 0 || g->done >= settings->iterations)
@@ -236,7 +263,7 @@ talus_status tl_ccp_gradient(tl_ccp *job) {
     job->packs[k].impulse = g.best[k];
   for (size_t k = 0; job->rolls && k < job->pack_count; ++k)
     job->rolls[k].torque = g.best[job->pack_count + k];
-  tl_ccp_spread(job, &g.gather, g.free_bodies, g.best, NULL, job->bodies);
+  tl_ccp_spread(job, &g.reduction, g.free_bodies, g.best, NULL, job->bodies);
   job->report->iterations = g.done;
   job->report->residual_rms = g.best_rms;
   job->report->residual_max = g.best_max;

@@ -49,7 +49,7 @@ static talus_vec3 radial_velocity(const tl_ccp *job, const tl_ccp_pack *pack, ui
   return tl_add(tl_sub(b->v, a->v), tl_cross(s, lane_vec3(&pack->normal, i)));
 }
 
-static tl_ccp_vec lane_velocity(const tl_ccp *job, size_t k, uint32_t i) {
+tl_ccp_vec tl_ccp_lane_velocity(const tl_ccp *job, size_t k, uint32_t i) {
   const tl_ccp_pack *pack = &job->packs[k];
   const talus_vec3 u =
       tl_ccp_is_radial(job)
@@ -64,9 +64,9 @@ double tl_ccp_sweep_lane(const tl_ccp *job, size_t k, uint32_t i) {
   tl_ccp_pack *pack = &job->packs[k];
   if (tl_ccp_lane_rolls(job, k, i))
     return tl_ccp_roll_lane(job, k, i);
-  const tl_ccp_vec p =
-      tl_ccp_step(lane_vec(&pack->impulse, i), lane_velocity(job, k, i), lane_vec(&pack->normal, i),
-                  pack->bias[i], pack->friction[i], pack->en[i], pack->et[i], job->ncp);
+  const tl_ccp_vec p = tl_ccp_step(lane_vec(&pack->impulse, i), tl_ccp_lane_velocity(job, k, i),
+                                   lane_vec(&pack->normal, i), pack->bias[i], pack->friction[i],
+                                   pack->en[i], pack->et[i], job->ncp);
   const talus_vec3 change = tl_sub(tl_vec3(p.x, p.y, p.z), lane_vec3(&pack->impulse, i));
   pack->impulse.x[i] = p.x;
   pack->impulse.y[i] = p.y;
@@ -124,7 +124,7 @@ double tl_ccp_residual_packs_scalar(const tl_ccp *job, size_t begin, size_t end,
       const talus_real r =
           tl_ccp_lane_rolls(job, k, i)
               ? (talus_real)tl_ccp_roll_residual(job, k, i)
-              : tl_ccp_residual(lane_vec(&pack->impulse, i), lane_velocity(job, k, i),
+              : tl_ccp_residual(lane_vec(&pack->impulse, i), tl_ccp_lane_velocity(job, k, i),
                                 lane_vec(&pack->normal, i), pack->bias[i], pack->friction[i],
                                 pack->en[i], pack->et[i], job->ncp);
       lanes += (double)(r * r);
