@@ -204,11 +204,12 @@ bool ccp_snapshot_take(const ccp_heap *heap, ccp_snapshot *to) {
   to->contacts = malloc(bytes + 1);
   bool good = to->contacts != NULL;
   for (int i = 0; i < TL_STATE_FIELD_COUNT && good; ++i) {
-    const size_t size = to->bodies * tl_state_fields[i].bytes;
+    const void *rows = tl_field_rows(&world->state, &tl_state_fields[i]);
+    const size_t size = rows ? to->bodies * tl_state_fields[i].bytes : 0; /* lazy: not in use */
     to->state[i] = malloc(size + 1);
     good = to->state[i] != NULL;
-    if (good)
-      memcpy(to->state[i], tl_field_rows(&world->state, &tl_state_fields[i]), size);
+    if (good && rows)
+      memcpy(to->state[i], rows, size);
   }
   if (good && bytes > 0)
     memcpy(to->contacts, world->contacts.data, bytes);
@@ -225,9 +226,11 @@ bool ccp_snapshot_restore(ccp_heap *heap, const ccp_snapshot *from) {
     fprintf(stderr, "talus bench ccp: the heap lost bodies while it was measured\n");
     return false;
   }
-  for (int i = 0; i < TL_STATE_FIELD_COUNT; ++i)
-    memcpy(tl_field_rows(&world->state, &tl_state_fields[i]), from->state[i],
-           from->bodies * tl_state_fields[i].bytes);
+  for (int i = 0; i < TL_STATE_FIELD_COUNT; ++i) {
+    void *rows = tl_field_rows(&world->state, &tl_state_fields[i]);
+    if (rows)
+      memcpy(rows, from->state[i], from->bodies * tl_state_fields[i].bytes);
+  }
   world->contacts.count = from->count;
   if (from->count > 0)
     memcpy(world->contacts.data, from->contacts, from->count * sizeof *world->contacts.data);

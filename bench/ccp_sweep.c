@@ -48,7 +48,7 @@ static bool time_solve(ccp_heap *heap, const ccp_snapshot *start, int method, in
 }
 
 /* Median time of putting the contacts of the last step into the order they are solved in: bodies
- * in spatial order and tiles, colours [s]. */
+ * in spatial order and tiles, islands, colours [s]. */
 static bool time_ordering(ccp_heap *heap, int repeat, double *seconds, size_t *colours) {
   talus_world *world = heap->world;
   double all[9];
@@ -61,12 +61,12 @@ static bool time_ordering(ccp_heap *heap, int repeat, double *seconds, size_t *c
                   .contacts = &world->contacts};
     const tl_arena_mark mark = tl_arena_get_mark(&world->arena);
     const double begun = ccp_now();
-    if (tl_ccp_order_bodies(&job) != TALUS_OK ||
-        tl_contact_colour(&world->model, &scope, &world->contacts, job.tiles, &job.colours) !=
-            TALUS_OK)
+    if (tl_ccp_order_bodies(&job) != TALUS_OK || tl_ccp_plan_parts(&job) != TALUS_OK)
       return ccp_fail("ordering");
     all[i] = ccp_now() - begun;
-    *colours = job.colours.count;
+    *colours = 0;
+    for (size_t k = 0; k < job.part_count; ++k)
+      *colours += job.parts[k].colours.count;
     tl_arena_release(&world->arena, mark);
   }
   *seconds = ccp_median(all, repeat);
@@ -116,7 +116,8 @@ static bool steps_and_order(ccp_heap *heap, const ccp_snapshot *start, long step
   if (!ccp_measure(heap, steps, &moving))
     return false;
   printf("%8zu %7d  20 sweeps: %.3f M body-steps/s (%.2f ms: broad %.2f, narrow %.2f, solve %.2f), "
-         "RMS residual %.2e m/s;\n%18s ordering and colouring %.2f ms = %.1f %% of the solve (%zu "
+         "RMS residual %.2e m/s;\n%18s ordering, islands and colours %.2f ms = %.1f %% of the "
+         "solve (%zu "
          "colours), all but sweeps %.1f %%\n",
          heap->bodies, on->threads, 1e-6 * (double)heap->bodies / moving.total, 1e3 * moving.total,
          1e3 * moving.broad, 1e3 * moving.narrow, 1e3 * moving.solve, moving.residual_rms, "",

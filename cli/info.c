@@ -203,6 +203,7 @@ static const struct {
     {"work of contacts, J", "contact_work", NULL},
     {"work of loads, J", "load_work", NULL},
     {"energy of flow, J", "flow_energy", NULL},
+    {"asleep", "asleep", NULL},
 };
 #define SPANS (sizeof spans / sizeof *spans)
 

@@ -70,8 +70,10 @@ talus_world_def talus_world_def_default(void) {
                 .recovery_speed = 0.6,
                 .bounce_speed = -1,
                 .omega = 0.3,
-                .lambda = 1},
+                .lambda = 1,
+                .islands = true},
       .margin = -1,
+      .sleep = {.time = 0.5},
   };
 }
 

@@ -88,6 +88,7 @@ typedef struct tl_model {
   talus_narrow_def narrow;
   talus_solve_def solve;
   double margin; /* < 0: from speed and dt */
+  talus_sleep_def sleep;
   talus_domain_def domain;
   TL_ARRAY(tl_shape) shapes;
   TL_ARRAY(tl_material) materials;

@@ -9,7 +9,7 @@
 #define HEADER                                                                                     \
   "time,steps,bodies,pairs,contacts,kinetic_energy,potential_energy,px,py,pz,lx,ly,lz,"            \
   "residual_max,residual_rms,iterations,dt,wall_total,wall_broad,wall_narrow,wall_solve,"          \
-  "wall_step,wall_output,state_hash,objective,rotational_energy,contact_work,load_work,"           \
+  "wall_step,wall_output,state_hash,asleep,objective,rotational_energy,contact_work,load_work,"    \
   "flow_energy\n"
 
 #define WALL_COLUMN 17 /* wall_total, counted from 0 */
@@ -80,7 +80,7 @@ static void format_line(tl_run *run, const talus_report *r, tl_text *text) {
   add_numbers(text, &run->dt, 1);
   for (int i = 0; i < TL_WALLS; ++i)
     tl_text_add(text, "%.6f,", run->wall[i] + walls[i]);
-  tl_text_add(text, "%016llx", (unsigned long long)talus_world_hash(run->world));
+  tl_text_add(text, "%016llx,%zu", (unsigned long long)talus_world_hash(run->world), r->asleep);
   for (size_t i = 0; i < sizeof later / sizeof *later; ++i) {
     tl_text_add_bytes(text, ",", 1);
     tl_text_add_number(text, later[i]);

@@ -61,6 +61,7 @@ static talus_status check_settings(const talus_world_def *def) {
   if ((unsigned)def->narrow.ellipsoid > TALUS_ELLIPSOID_CHM_OPM)
     return tl_fail(TALUS_ERROR_INVALID, "narrow.ellipsoid is %d; expected a TALUS_ELLIPSOID_...",
                    (int)def->narrow.ellipsoid);
+  TL_TRY(tl_sleep_check(&def->sleep));
   if (def->threads < 0 || def->threads > 4096)
     return tl_fail(TALUS_ERROR_INVALID, "threads is %d; expected 0 (all cores) to 4096",
                    def->threads);
@@ -106,6 +107,7 @@ talus_status talus_world_create(const talus_world_def *def, talus_world **world)
   made->model.narrow = def->narrow;
   made->model.solve = def->solve;
   made->model.margin = def->margin;
+  made->model.sleep = def->sleep;
   made->model.domain = def->domain;
   if (def->threads > 0)
     made->model.par.threads = def->threads;
@@ -206,6 +208,7 @@ talus_status talus_world_ignore_groups(talus_world *world, uint32_t a, uint32_t 
   memmove(&rows[at + 1], &rows[at], (count - at) * sizeof made);
   rows[at] = made;
   model->ignored.count++;
+  tl_world_wake_all(world);
   tl_broad_forget(&world->broad_cache);
   return TALUS_OK;
 }

@@ -101,6 +101,19 @@ bool tl_law_is_valid(const tl_pair_law *law);
 /* Says which laws the pairs have (model.law_kinds), from the table. */
 void tl_world_find_law_kinds(talus_world *world);
 
+/* Sleep (world_sleep.c). Whether the settings make sense; room for the field `rest` where bodies
+ * may sleep; a body is where it was not before; a body wakes, or all, or those that touch a body to
+ * be removed, or those that a written view has changed; how many sleep. */
+talus_status tl_sleep_check(const talus_sleep_def *sleep);
+talus_status tl_world_reserve_rest(talus_world *world);
+void tl_world_disturb(talus_world *world, uint32_t slot);
+void tl_world_wake(talus_world *world, uint32_t slot);
+void tl_world_wake_all(talus_world *world);
+void tl_world_wake_touching(talus_world *world, const uint8_t *remove);
+void tl_world_wake_written(talus_world *world, talus_field field);
+void tl_world_forget_falling(talus_world *world); /* after a step that failed */
+size_t tl_world_count_asleep(const talus_world *world);
+
 /* A copy of a name; NULL stays NULL. */
 talus_status tl_copy_text(const char *text, char **copy);
 

@@ -1,6 +1,7 @@
 /* Bodies of a world: adding, removing, looking up, setting. Rows stay in uid order: new bodies come
  * last and removal closes up without reordering, so that slot order is canonical order. */
 #include "kernels/motion.h"
+#include "rest.h"
 #include "shape/shape.h"
 #include "world.h"
 
@@ -44,7 +45,7 @@ talus_status tl_world_reserve(talus_world *world, size_t n) {
   TL_TRY(tl_fields_resize(&world->model.property, tl_property_fields, TL_PROPERTY_FIELD_COUNT,
                           world->capacity, capacity));
   world->capacity = capacity;
-  return TALUS_OK;
+  return tl_world_reserve_rest(world);
 }
 
 /* ---- adding -------------------------------------------------------------------------------------
@@ -261,6 +262,7 @@ talus_status talus_world_add_body(talus_world *world, const talus_body_def *def,
   if (def->kind == TALUS_KINEMATIC)
     write_motion(world, slot, def);
   world->model.bodies++;
+  tl_world_disturb(world, slot);
   tl_broad_forget(&world->broad_cache);
   if (body)
     *body = (talus_body){handle + 1, world->handles.data[handle].generation};
@@ -284,6 +286,7 @@ talus_status tl_world_compact(talus_world *world, const uint8_t *remove, size_t 
   uint32_t *new_slot;
   TL_TAKE(&world->arena, model->bodies, &new_slot);
   size_t kept = 0;
+  tl_world_wake_touching(world, remove);
   for (size_t slot = 0; slot < model->bodies; ++slot) {
     new_slot[slot] = TL_NONE;
     if (remove[slot]) {
@@ -350,7 +353,8 @@ talus_status talus_world_get_body(const talus_world *world, talus_body body,
                             .spin = world->state.spin[slot],
                             .mass = p->mass[slot],
                             .inertia = tl_body_inertia(&world->model, slot),
-                            .scale = p->scale[slot]};
+                            .scale = p->scale[slot],
+                            .asleep = tl_rest_is_asleep(&world->state, slot)};
   return TALUS_OK;
 }
 
@@ -385,6 +389,7 @@ talus_status talus_body_set_pose(talus_world *world, talus_body body, talus_dvec
                    tl_world_describe(world, slot));
   world->state.position[slot] = position;
   world->state.rotation[slot] = tl_quat_normalize(rotation);
+  tl_world_disturb(world, slot);
   return TALUS_OK;
 }
 
@@ -401,6 +406,7 @@ talus_status talus_body_set_velocity(talus_world *world, talus_body body, talus_
                    tl_world_describe(world, slot));
   world->state.velocity[slot] = velocity;
   world->state.spin[slot] = spin;
+  tl_world_wake(world, slot);
   return TALUS_OK;
 }
 
@@ -418,5 +424,6 @@ talus_status talus_body_set_force(talus_world *world, talus_body body, talus_vec
     world->model.property.force[slot] = force;
   if (world->model.property.torque)
     world->model.property.torque[slot] = torque;
+  tl_world_wake(world, slot);
   return TALUS_OK;
 }

@@ -146,9 +146,11 @@ talus_status talus_world_set_material_law(talus_world *world, talus_material a, 
   for (size_t i = 0; i < world->overrides.count; ++i)
     if (world->overrides.data[i].a == made.a && world->overrides.data[i].b == made.b) {
       world->overrides.data[i] = made;
+      tl_world_wake_all(world);
       return tl_world_make_laws(world);
     }
   TL_TRY(tl_array_push(&world->overrides, made));
+  tl_world_wake_all(world);
   return tl_world_make_laws(world);
 }
 

@@ -86,7 +86,8 @@ talus_status talus_world_report(talus_world *world, talus_report *report) {
                            .wall_broad = world->wall[0],
                            .wall_narrow = world->wall[1],
                            .wall_solve = world->wall[2],
-                           .wall_step = world->wall[3]};
+                           .wall_step = world->wall[3],
+                           .asleep = tl_world_count_asleep(world)};
   for (size_t i = 0; i < world->contacts.count; ++i)
     report->contacts += world->contacts.data[i].gap <= 0;
   for (size_t i = 0; i < world->flow.emitters.count; ++i)

@@ -140,8 +140,10 @@ static talus_status step_once(talus_world *world) {
   world->broad_cache.chosen = world->last.broad; /* as a resumed run does */
   const talus_status status =
       tl_step_fixed(world->backend, model, &scope, &world->contacts, &world->last);
-  if (status != TALUS_OK)
+  if (status != TALUS_OK) {
+    tl_world_forget_falling(world);
     return explain(world, status);
+  }
   world->wall[0] += world->last.wall_broad;
   world->wall[1] += world->last.wall_narrow;
   world->wall[2] += world->last.wall_solve;

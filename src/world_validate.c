@@ -1,4 +1,5 @@
 /* Whether what a file or a caller put into a world makes a world. Loading trusts nothing. */
+#include "rest.h"
 #include "world.h"
 
 #include <math.h>
@@ -14,7 +15,8 @@ static talus_status check_settings(const tl_model *model) {
       (unsigned)model->solve.reduction > TALUS_REDUCTION_COLOURS || model->solve.iterations < 0 ||
       !(model->solve.tolerance >= 0) || !(model->solve.recovery_speed >= 0) ||
       !(model->solve.omega > 0) || !(model->solve.lambda > 0 && model->solve.lambda <= 1) ||
-      isnan(model->solve.bounce_speed) || !tl_is_finite_d(model->margin))
+      isnan(model->solve.bounce_speed) || !tl_is_finite_d(model->margin) ||
+      tl_sleep_check(&model->sleep) != TALUS_OK)
     return tl_fail(TALUS_ERROR_FORMAT, "its solver settings are out of range");
   if (domain->enabled &&
       (!tl_box_is_finite(domain->box) || !(domain->box.lo.x < domain->box.hi.x) ||
@@ -57,6 +59,12 @@ static const char *find_fault(const talus_world *world, size_t slot) {
     return "its handle is another body's";
   if (slot > 0 && p->uid[slot] <= p->uid[slot - 1])
     return "bodies are not in the order of their uids";
+  const uint32_t rest = world->state.rest ? world->state.rest[slot] : 0;
+  if ((rest & TL_REST_FALLING) ||
+      (rest & TL_REST_ASLEEP &&
+       (tl_body_is_static(model, slot) || rest != TL_REST_ASLEEP ||
+        tl_length2(world->state.velocity[slot]) > 0 || tl_length2(world->state.spin[slot]) > 0)))
+    return "it sleeps, but it moves or cannot sleep";
   if (p->uid[slot] >= world->next_uid)
     return "its uid was never given out";
   if ((p->force && !tl_is_finite3(p->force[slot])) ||

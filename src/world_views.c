@@ -78,6 +78,7 @@ talus_status talus_view_unmap(talus_world *world, talus_view *view) {
                        field_of(&views[view->field])->name);
     if (view->field == TALUS_FIELD_ROTATION)
       TL_TRY(normalise(world, view));
+    tl_world_wake_written(world, view->field);
   }
   world->mapped_views--;
   *view = (talus_view){.rows = 0, .field = view->field};

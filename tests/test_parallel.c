@@ -277,4 +277,21 @@ TEST(teams_smaller_than_asked_for_work) {
   CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+static void note_piece(void *context, size_t begin, size_t end) {
+  unsigned char *times = context;
+  CHECK(end == begin + 1);
+  times[begin]++;
+}
+
+TEST(every_piece_is_dealt_once) {
+  for (int threads = 1; threads <= 5; ++threads)
+    for (size_t n = 0; n < 40; ++n) {
+      const tl_par par = {threads};
+      unsigned char times[41] = {0};
+      tl_deal(&par, n, note_piece, times);
+      for (size_t i = 0; i <= 40; ++i)
+        CHECK(times[i] == (i < n));
+    }
+}
+
 TEST_MAIN()

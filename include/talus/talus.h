@@ -216,6 +216,7 @@ typedef struct talus_body_info {
   talus_real mass;    /* kg; 0 for an unbounded body */
   talus_vec3 inertia; /* principal moments, kg m2 */
   talus_real scale;
+  bool asleep;
 } talus_body_info;
 
 /* ---- the world --------------------------------------------------------------------------- */
@@ -274,7 +275,20 @@ typedef struct talus_solve_def {
   double bounce_speed;   /* m/s: slower impacts do not bounce; < 0: 2 |gravity| dt */
   double omega, lambda; /* Jacobi: step and share of the new value; omega * lambda <= 0.3 is safe */
   talus_reduction reduction;
+  bool islands; /* what hangs together is solved for itself, to its own tolerance; false: all
+                   contacts as one problem */
 } talus_solve_def;
+
+/* Sleep: what hangs together and rests on something static is left alone once none of its bodies,
+ * nor their surface (spin times bounding radius), was faster than `speed` for `time`. It then has
+ * no velocity, does not move by a bit, and costs next to nothing. It wakes, all of it and before
+ * the step is solved, when an awake or moving body comes near enough to touch it, when a body it
+ * touches is removed or placed elsewhere, when one of its bodies is given a pose, velocity, force
+ * or torque, and when gravity, materials or ignored groups are changed. */
+typedef struct talus_sleep_def {
+  double speed; /* m/s; 0: nobody sleeps. Should be well above solve.tolerance */
+  double time;  /* s, >= 0; a step at least */
+} talus_sleep_def;
 
 /* What becomes of a body whose centre leaves the domain. */
 typedef enum talus_outside { TALUS_OUTSIDE_STOP, TALUS_OUTSIDE_REMOVE } talus_outside;
@@ -299,6 +313,7 @@ typedef struct talus_world_def {
   talus_narrow_def narrow;
   talus_solve_def solve;
   double margin; /* m: contacts are found up to this gap; < 0: from speed and dt */
+  talus_sleep_def sleep;
   talus_domain_def domain;
   int threads;       /* 0: every core this process may use */
   talus_log_fn *log; /* NULL: silent */
@@ -306,7 +321,7 @@ typedef struct talus_world_def {
 } talus_world_def;
 
 /* gravity (0, 0, -9.81), dt 1 ms, broad auto, narrow newton, ncp friction, 50 sweeps to 1e-4 m/s,
- * warm start, recovery 0.6 m/s, no domain. */
+ * warm start, recovery 0.6 m/s, islands, nobody sleeps (but sleep.time is 0.5 s), no domain. */
 TALUS_API talus_world_def talus_world_def_default(void);
 
 typedef struct talus_world talus_world;
@@ -365,6 +380,13 @@ TALUS_API talus_status talus_body_set_velocity(talus_world *world, talus_body bo
 TALUS_API talus_status talus_body_set_force(talus_world *world, talus_body body, talus_vec3 force,
                                             talus_vec3 torque);
 
+/* Wakes a body and, in the next step, all that it touches. Nothing where it is awake. */
+TALUS_API talus_status talus_body_wake(talus_world *world, talus_body body);
+
+/* Settings that may change between steps; every body wakes. */
+TALUS_API talus_status talus_world_set_gravity(talus_world *world, talus_vec3 gravity);
+TALUS_API talus_status talus_world_set_sleep(talus_world *world, talus_sleep_def sleep);
+
 /* Takes n fixed steps. Stops at the first that fails: TALUS_ERROR_DIVERGED, TALUS_ERROR_DOMAIN or
  * TALUS_ERROR_UNSUPPORTED with the body, the time and its last contacts in the message; the state
  * is then the one before that step. */
@@ -392,6 +414,7 @@ typedef struct talus_report {
   double flow_energy;  /* of bodies that came by emitters, less that of those that left */
   uint64_t emitted, removed, blocked; /* by emitters, by sinks and the domain, refused tries */
   double wall_broad, wall_narrow, wall_solve, wall_step; /* s */
+  size_t asleep;                                         /* bodies */
 } talus_report;
 
 TALUS_API talus_status talus_world_report(talus_world *world, talus_report *report);
@@ -456,7 +479,8 @@ typedef struct talus_view {
 TALUS_API talus_status talus_view_map(talus_world *world, talus_field field, int access,
                                       talus_view *view);
 
-/* Hands the array back. Written values that are not finite are refused with the body's name, and
+/* Hands the array back. What was written wakes bodies: velocities and spins those that have one
+ * now, anything else all. Written values that are not finite are refused with the body's name, and
  * the view stays mapped so that they can be mended. */
 TALUS_API talus_status talus_view_unmap(talus_world *world, talus_view *view);
 

@@ -17,6 +17,7 @@ typedef struct tl_backend {
                               talus_real *margins);
   talus_status (*find_pairs)(talus_broad_kind, const tl_model *, const tl_scope *,
                              const talus_box *boxes, tl_pairs *);
+  /* Behind the contacts that the set holds already: those of sleeping bodies. */
   talus_status (*find_contacts)(const tl_model *, const tl_scope *, const tl_pairs *,
                                 const talus_real *margins, tl_contacts *);
   talus_status (*solve)(const tl_model *, const tl_scope *, tl_contacts *, tl_twists *,

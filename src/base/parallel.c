@@ -68,6 +68,25 @@ void tl_for(const tl_par *par, size_t n, size_t grain, tl_range_fn *fn, void *co
 #endif
 }
 
+void tl_deal(const tl_par *par, size_t n, tl_range_fn *fn, void *context) {
+  _Atomic size_t next;
+  atomic_init(&next, 0);
+  if (n <= 1 || workers_wanted(par) == 1) {
+    for (size_t i = 0; i < n; ++i)
+      fn(context, i, i + 1);
+    return;
+  }
+#ifdef _OPENMP
+#pragma omp parallel num_threads(par->threads)
+  for (;;) {
+    const size_t i = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed);
+    if (i >= n)
+      break;
+    fn(context, i, i + 1);
+  }
+#endif
+}
+
 /* Four blocks are about what pays for waking a thread. */
 #define SUM_GRAIN ((size_t)4)
 

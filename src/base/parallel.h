@@ -24,6 +24,10 @@ typedef void tl_range_fn(void *context, size_t begin, size_t end);
  * long but for the last (0: 256). Ranges start at multiples of grain. */
 void tl_for(const tl_par *par, size_t n, size_t grain, tl_range_fn *fn, void *context);
 
+/* Calls fn(context, i, i + 1) for every i < n, each taken by whoever is free, in ascending order:
+ * for few pieces of very different size, the largest first. */
+void tl_deal(const tl_par *par, size_t n, tl_range_fn *fn, void *context);
+
 typedef double tl_sum_fn(void *context, size_t begin, size_t end);
 
 /* Sum of fn over blocks of TL_BLOCK, added in block order; scratch from the arena. */

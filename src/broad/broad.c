@@ -70,37 +70,90 @@ talus_status tl_broad_check(const tl_model *model, const tl_scope *scope, const 
 
 /* ---- the order after ------------------------------------------------------------------------ */
 
-typedef struct pack_work {
+/* Pairs of one first body: few, but for bodies that very many others meet. */
+#define SHORT_RUN ((size_t)48)
+
+#define RUN_BLOCK ((size_t)4096)
+
+typedef struct run_work {
   tl_pair *pairs;
-  uint64_t *keys; /* in the same place */
-  int bits;       /* of a slot */
-} pack_work;
+  size_t *first; /* of each block of pairs: where its first run begins; and one more */
+} run_work;
 
-static void pack(void *context, size_t begin, size_t end) {
-  const pack_work *work = context;
-  for (size_t i = begin; i < end; ++i) {
-    const tl_pair pair = work->pairs[i];
-    work->keys[i] = (uint64_t)pair.a << work->bits | pair.b;
+static size_t end_of_run(const tl_pair *pairs, size_t count, size_t begin) {
+  size_t end = begin + 1;
+  while (end < count && pairs[end].a == pairs[begin].a)
+    end++;
+  return end;
+}
+
+/* Runs that begin in the blocks: by their second body. */
+static void sort_runs(void *context, size_t begin, size_t end) {
+  const run_work *work = context;
+  tl_pair *pairs = work->pairs;
+  for (size_t first = work->first[begin]; first < work->first[end];) {
+    const size_t last = end_of_run(pairs, work->first[end], first);
+    for (size_t i = first + 1; i < last && last - first <= SHORT_RUN; ++i) {
+      const tl_pair pair = pairs[i];
+      size_t j = i;
+      for (; j > first && pairs[j - 1].b > pair.b; --j)
+        pairs[j] = pairs[j - 1];
+      pairs[j] = pair;
+    }
+    first = last;
   }
 }
 
-static void unpack(void *context, size_t begin, size_t end) {
-  const pack_work *work = context;
-  for (size_t i = begin; i < end; ++i) {
-    const uint64_t key = work->keys[i];
-    const uint64_t mask = ((uint64_t)1 << work->bits) - 1;
-    work->pairs[i] = (tl_pair){(uint32_t)(key >> work->bits), (uint32_t)(key & mask)};
-  }
+static bool is_sorted(const tl_pair *pairs, size_t count) {
+  for (size_t i = 1; i < count; ++i)
+    if (pairs[i - 1].b > pairs[i].b)
+      return false;
+  return true;
 }
 
-/* A pair is as long as a 64-bit key, so it is turned into one where it lies. */
+/* Long runs, with all threads for each. The key of a pair with its bodies exchanged sorts by b. */
+static talus_status sort_long_runs(const tl_model *model, tl_arena *arena, tl_pairs *pairs) {
+  const int bits = tl_bits_u64(model->bodies);
+  for (size_t first = 0; first + SHORT_RUN < pairs->count;) {
+    if (pairs->data[first + SHORT_RUN].a != pairs->data[first].a) {
+      first++; /* no long run begins here */
+      continue;
+    }
+    const size_t last = end_of_run(pairs->data, pairs->count, first), n = last - first;
+    const uint32_t a = pairs->data[first].a;
+    tl_pair *run = pairs->data + first;
+    if (!is_sorted(run, n)) {
+      for (size_t i = 0; i < n; ++i)
+        run[i] = (tl_pair){run[i].b, a};
+      TL_TRY(tl_sort_u64(&model->par, arena, (uint64_t *)(void *)run, NULL, n, bits));
+      for (size_t i = 0; i < n; ++i)
+        run[i] = (tl_pair){a, run[i].a};
+    }
+    first = last;
+  }
+  return TALUS_OK;
+}
+
+/* A pair is as long as a 64-bit key, whose low half is its first body: the radix sort goes by that
+ * alone, and the few pairs of each first body are then put in order where they lie. */
 talus_status tl_broad_sort_pairs(const tl_model *model, tl_arena *arena, tl_pairs *pairs) {
   _Static_assert(sizeof(tl_pair) == sizeof(uint64_t), "a pair is a key");
-  pack_work work = {pairs->data, (uint64_t *)(void *)pairs->data, tl_bits_u64(model->bodies)};
-  tl_for(&model->par, pairs->count, 4096, pack, &work);
-  TL_TRY(tl_sort_u64(&model->par, arena, work.keys, NULL, pairs->count, 2 * work.bits));
-  tl_for(&model->par, pairs->count, 4096, unpack, &work);
-  return TALUS_OK;
+  _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first body is the key's low half");
+  const size_t blocks = (pairs->count + RUN_BLOCK - 1) / RUN_BLOCK;
+  run_work work = {.pairs = pairs->data};
+  const tl_arena_mark mark = tl_arena_get_mark(arena);
+  TL_TAKE(arena, blocks + 1, &work.first);
+  TL_TRY(tl_sort_u64(&model->par, arena, (uint64_t *)(void *)pairs->data, NULL, pairs->count,
+                     tl_bits_u64(model->bodies)));
+  work.first[0] = 0;
+  work.first[blocks] = pairs->count;
+  for (size_t block = 1; block < blocks; ++block) {
+    const size_t before = block * RUN_BLOCK - 1;
+    work.first[block] = end_of_run(pairs->data, pairs->count, before);
+  }
+  tl_for(&model->par, blocks, 1, sort_runs, &work);
+  tl_arena_release(arena, mark);
+  return sort_long_runs(model, arena, pairs);
 }
 
 talus_status tl_broad_find_unsorted(talus_broad_kind kind, const tl_model *model,

@@ -4,41 +4,34 @@
  * sorts like the canonical key by uid. */
 #include "contact/contact.h"
 
+#include "rest.h"
+
 typedef struct carry_job {
   const tl_carry *carry;
   tl_contacts *contacts;
 } carry_job;
 
-static bool is_zero(talus_vec3 v) { return v.x == 0 && v.y == 0 && v.z == 0; }
+static bool is_pushing(const tl_contact *c) {
+  return c->impulse.x != 0 || c->impulse.y != 0 || c->impulse.z != 0;
+}
 
-/* Contacts without impulse are left out: what is not found is zero anyway. */
-static bool is_worth_it(const tl_contacts *contacts, bool touches, size_t i) {
-  if (!is_zero(contacts->data[i].impulse))
-    return true;
-  return touches &&
-         (contacts->touches.data[i].state != 0 || !is_zero(contacts->touches.data[i].torque));
+/* Contacts without impulse are left out: what is not found is zero anyway. So are those of sleeping
+ * bodies, which stay in the set. */
+static bool is_to_carry(const tl_model *model, const tl_state *state, const tl_contact *c) {
+  return is_pushing(c) && !tl_rest_is_dormant(model, state, c->a, c->b);
 }
 
 talus_status tl_contact_take_carry(const tl_model *model, const tl_scope *scope,
                                    const tl_contacts *contacts, tl_carry *carry) {
-  (void)model;
-  const bool touches = tl_contacts_have_touches(contacts);
   carry->count = 0;
-  carry->touches = NULL;
   for (size_t i = 0; i < contacts->count; ++i)
-    carry->count += is_worth_it(contacts, touches, i);
+    carry->count += is_to_carry(model, scope->in, &contacts->data[i]);
   TL_TAKE(scope->arena, carry->count, &carry->data);
-  if (touches)
-    TL_TAKE(scope->arena, carry->count, &carry->touches);
-  size_t next = 0;
+  tl_carried *next = carry->data;
   for (size_t i = 0; i < contacts->count; ++i) {
     const tl_contact *c = &contacts->data[i];
-    if (!is_worth_it(contacts, touches, i))
-      continue;
-    carry->data[next] = (tl_carried){c->a, c->b, c->feature_a, c->feature_b, c->impulse};
-    if (touches)
-      carry->touches[next] = contacts->touches.data[i];
-    next++;
+    if (is_to_carry(model, scope->in, c))
+      *next++ = (tl_carried){c->a, c->b, c->feature_a, c->feature_b, c->impulse};
   }
   return TALUS_OK;
 }
@@ -74,18 +67,12 @@ static void match_range(void *context, size_t begin, size_t end) {
       lo++;
     const bool found = lo < carry->count && compare_key(&carry->data[lo], c) == 0;
     c->impulse = found ? carry->data[lo].impulse : tl_vec3(0, 0, 0);
-    if (job->contacts->touches.count > 0)
-      job->contacts->touches.data[i] =
-          found && carry->touches ? carry->touches[lo] : (tl_touch){{0, 0, 0}, 0};
   }
 }
 
-talus_status tl_contact_carry_over(const tl_model *model, const tl_carry *carry,
-                                   tl_contacts *contacts) {
+void tl_contact_carry_over(const tl_model *model, const tl_carry *carry, tl_contacts *contacts) {
   carry_job job = {carry, contacts};
-  TL_TRY(tl_array_resize(&contacts->touches, model->law_kinds != 0 ? contacts->count : 0));
   tl_for(&model->par, contacts->count, 1024, match_range, &job);
-  return TALUS_OK;
 }
 
 void tl_contact_renumber(tl_contacts *contacts, const uint32_t *new_slot) {

@@ -50,8 +50,7 @@ typedef struct tl_carried {
 } tl_carried;
 
 typedef struct tl_carry {
-  tl_carried *data;  /* in the arena */
-  tl_touch *touches; /* likewise; NULL where the set has none */
+  tl_carried *data; /* in the arena */
   size_t count;
 } tl_carry;
 
@@ -59,10 +58,26 @@ typedef struct tl_carry {
 talus_status tl_contact_take_carry(const tl_model *model, const tl_scope *scope,
                                    const tl_contacts *contacts, tl_carry *carry);
 
-/* Sets impulse of each contact (and its touch, where the model has laws that need one) to that of
- * the same key in the carry, 0 where there is none. */
-talus_status tl_contact_carry_over(const tl_model *model, const tl_carry *carry,
-                                   tl_contacts *contacts);
+/* Sets impulse of each contact to that of the same key in the carry, 0 where there is none. */
+void tl_contact_carry_over(const tl_model *model, const tl_carry *carry, tl_contacts *contacts);
+
+/* Touches with their keys, in canonical order; likewise in the arena. */
+typedef struct tl_touched {
+  uint32_t a, b, feature_a, feature_b;
+  tl_touch touch;
+} tl_touched;
+
+typedef struct tl_touches {
+  tl_touched *data;
+  size_t count;
+} tl_touches;
+
+/* Copies what the contacts remember, and gives it to those of the same keys in the next set; there
+ * is nothing to do where the model has no such laws. */
+talus_status tl_contact_take_touches(const tl_scope *scope, const tl_contacts *contacts,
+                                     tl_touches *touches);
+talus_status tl_contact_lay_touches(const tl_model *model, const tl_touches *touches,
+                                    tl_contacts *contacts);
 
 /* After bodies were removed: renumbers slots, dropping contacts whose new_slot[slot] is TL_NONE. */
 void tl_contact_renumber(tl_contacts *contacts, const uint32_t *new_slot);
@@ -94,5 +109,11 @@ typedef struct tl_colours {
 
 talus_status tl_contact_colour(const tl_model *model, const tl_scope *scope,
                                const tl_contacts *contacts, tl_tiles tiles, tl_colours *colours);
+
+/* The same for n contacts of the set: `list` has their indices in canonical order, and becomes the
+ * order of the colours. */
+talus_status tl_contact_colour_some(const tl_model *model, const tl_scope *scope,
+                                    const tl_contacts *contacts, uint32_t *list, size_t n,
+                                    tl_tiles tiles, tl_colours *colours);
 
 #endif

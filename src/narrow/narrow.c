@@ -325,10 +325,27 @@ static talus_status run_batches(work *job, tl_contacts *contacts) {
   return TALUS_OK;
 }
 
+bool tl_narrow_meets(const tl_model *model, const tl_scope *scope, const tl_pair *pair,
+                     const talus_real *margins) {
+  const work job = {.model = model, .scope = scope, .margins = margins};
+  const talus_shape_kind a = tl_body_shape(model, pair->a)->kind;
+  const talus_shape_kind b = tl_body_shape(model, pair->b)->kind;
+  tl_contact found[TL_NARROW_MAX_POINTS];
+  if (tl_narrow_capacity(a, b) == 0)
+    return false;
+  return (tl_has_clump(a, b) ? count_in_clumps(&job, pair) : find_in_pair(&job, pair, found)) > 0;
+}
+
 talus_status tl_narrow_find_contacts(const tl_model *model, const tl_scope *scope,
                                      const tl_pairs *pairs, const talus_real *margins,
                                      tl_contacts *contacts) {
   contacts->count = 0;
+  return tl_narrow_add_contacts(model, scope, pairs, margins, contacts);
+}
+
+talus_status tl_narrow_add_contacts(const tl_model *model, const tl_scope *scope,
+                                    const tl_pairs *pairs, const talus_real *margins,
+                                    tl_contacts *contacts) {
   if (pairs->count == 0)
     return TALUS_OK;
   work job = {.model = model,

@@ -61,4 +61,13 @@ talus_status tl_narrow_find_contacts(const tl_model *model, const tl_scope *scop
                                      const tl_pairs *pairs, const talus_real *margins,
                                      tl_contacts *contacts);
 
+/* The same, behind the contacts that the set holds already. */
+talus_status tl_narrow_add_contacts(const tl_model *model, const tl_scope *scope,
+                                    const tl_pairs *pairs, const talus_real *margins,
+                                    tl_contacts *contacts);
+
+/* Whether one pair has a contact; false where its kinds are not supported. */
+bool tl_narrow_meets(const tl_model *model, const tl_scope *scope, const tl_pair *pair,
+                     const talus_real *margins);
+
 #endif

@@ -163,6 +163,7 @@ static talus_status check_settings(const tl_model *model) {
                                .narrow = model->narrow,
                                .solve = model->solve,
                                .margin = model->margin,
+                               .sleep = model->sleep,
                                .domain = model->domain};
   talus_world *scratch;
   TL_TRY(talus_world_create(&def, &scratch));

@@ -63,8 +63,11 @@ static talus_world_def world_def(const talus_scene *scene) {
                                 .bounce_speed = scene->solve.bounce_speed,
                                 .omega = scene->solve.omega,
                                 .lambda = scene->solve.lambda,
-                                .reduction = (talus_reduction)scene->solve.reduction};
+                                .reduction = (talus_reduction)scene->solve.reduction,
+                                .islands = scene->solve.islands};
   def.margin = scene->contact.margin;
+  if (tl_object_has(&tl_schema_scene, scene, "sleep"))
+    def.sleep = (talus_sleep_def){scene->sleep.speed, scene->sleep.time};
   if (tl_object_has(&tl_schema_scene, scene, "domain")) {
     def.domain.enabled = true;
     def.domain.box = box_of(scene->domain.box);

@@ -38,6 +38,7 @@ typedef struct tl_scene_solve {
   bool warm_start;
   double recovery_speed, bounce_speed, omega, lambda;
   int reduction;
+  bool islands;
 } tl_scene_solve;
 
 typedef struct tl_scene_broad {
@@ -55,6 +56,11 @@ typedef struct tl_scene_contact {
   tl_object object;
   double margin;
 } tl_scene_contact;
+
+typedef struct tl_scene_sleep {
+  tl_object object;
+  double speed, time;
+} tl_scene_sleep;
 
 typedef struct tl_scene_material {
   tl_object object;
@@ -233,6 +239,7 @@ struct talus_scene {
   tl_scene_broad broad;
   tl_scene_narrow narrow;
   tl_scene_contact contact;
+  tl_scene_sleep sleep;
   tl_scene_domain domain;
   tl_items materials, pairs, shapes, bodies, ignore, emit, sinks, probes;
   tl_scene_output output;

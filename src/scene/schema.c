@@ -172,6 +172,9 @@ static const tl_map solve_map = {
          .help = "jacobi: share of the new value"},
         {KEY(OWNER, reduction, WORD), .words = &reductions, .fallback = "auto", .example = "scan",
          .help = "apgd, bb, jacobi: how impulses are added up by body; the same answer"},
+        {KEY(OWNER, islands, FLAG), .fallback = "true", .example = "false",
+         .help = "what hangs together is solved for itself, to its own tolerance; `false`: all "
+                 "contacts as one problem"},
         {0}}};
 #undef OWNER
 
@@ -210,6 +213,22 @@ static const tl_map contact_map = {
                           .words = &automatic, .fallback = "auto", .example = "0.01",
                           .help = "contacts are found up to this gap; `auto`: from speed and dt"},
                          {0}}};
+#undef OWNER
+
+#define OWNER tl_scene_sleep
+static const tl_map sleep_map = {
+    .title = "sleep",
+    .size = sizeof(OWNER),
+    .bare = "speed",
+    .help = "When what lies still is left alone until something disturbs it. Without it nobody "
+            "sleeps. A bare number stands for `{speed: number}`.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, speed, NUMBER), POSITIVE, .unit = "m/s", .example = "1e-3",
+         .help = "bodies that hang together sleep once none of them, nor their surface as they "
+                 "turn, was faster; well above `solve.tolerance`"},
+        {KEY(OWNER, time, NUMBER), NOT_NEGATIVE, .unit = "s", .fallback = "0.5", .example = "0.2",
+         .help = "for this long"},
+        {0}}};
 #undef OWNER
 
 #define OWNER tl_scene_domain
@@ -710,6 +729,8 @@ const tl_map tl_schema_scene = {
          .example = "{ellipsoid: newton}", .help = "how pairs become contacts"},
         {KEY(OWNER, contact, MAP), .map = &contact_map, .fallback = "{}",
          .example = "{margin: 0.01}", .help = "when bodies are seen as near"},
+        {KEY(OWNER, sleep, MAP), .map = &sleep_map, .flags = TL_KEY_OPTIONAL,
+         .example = "{speed: 1e-3, time: 0.5}", .help = "when what lies still is left alone"},
         {KEY(OWNER, domain, MAP), .map = &domain_map, .flags = TL_KEY_OPTIONAL,
          .example = "{box: [[0, 0, 0], [1, 1, 1]], periodic: [x]}",
          .help = "the part of space that is simulated"},
@@ -738,32 +759,10 @@ const tl_map tl_schema_scene = {
         {0}}};
 #undef OWNER
 
-const tl_map *const tl_schema_maps[] = {&tl_schema_scene,
-                                        &until_map,
-                                        &step_map,
-                                        &solve_map,
-                                        &broad_map,
-                                        &narrow_map,
-                                        &contact_map,
-                                        &domain_map,
-                                        &material_map,
-                                        &pair_map,
-                                        &tl_schema_shape,
-                                        &superellipsoid_map,
-                                        &turned_map,
-                                        &tl_schema_body,
-                                        &motion_map,
-                                        &tl_schema_fill,
-                                        &region_map,
-                                        &ball_map,
-                                        &cylinder_map,
-                                        &size_map,
-                                        &lognormal_map,
-                                        &ignore_map,
-                                        &tl_schema_emitter,
-                                        &source_map,
-                                        &disc_map,
-                                        &sink_map,
-                                        &probe_map,
-                                        &output_map,
-                                        NULL};
+const tl_map *const tl_schema_maps[] = {
+    &tl_schema_scene, &until_map,       &step_map,           &solve_map,         &broad_map,
+    &narrow_map,      &contact_map,     &sleep_map,          &domain_map,        &material_map,
+    &pair_map,        &tl_schema_shape, &superellipsoid_map, &turned_map,        &tl_schema_body,
+    &motion_map,      &tl_schema_fill,  &region_map,         &ball_map,          &cylinder_map,
+    &size_map,        &lognormal_map,   &ignore_map,         &tl_schema_emitter, &source_map,
+    &disc_map,        &sink_map,        &probe_map,          &output_map,        NULL};

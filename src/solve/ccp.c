@@ -22,10 +22,7 @@ static void store_impulses(void *context, size_t begin, size_t end) {
 
 static talus_status solve_rows(tl_ccp *job) {
   TL_TRY(tl_ccp_load_rows(job));
-  if (job->settings->method == TALUS_GAUSS_SEIDEL)
-    TL_TRY(tl_ccp_gauss_seidel(job));
-  else
-    TL_TRY(tl_ccp_gradient(job));
+  TL_TRY(tl_ccp_solve_parts(job));
   tl_for(&job->model->par, job->pack_count, 128, store_impulses, job);
   if (job->model->law_kinds != 0)
     tl_ccp_store_touches(job);
@@ -44,6 +41,7 @@ talus_status tl_ccp_solve(const tl_model *model, const tl_scope *scope, tl_conta
                 .scope = scope,
                 .settings = &model->solve,
                 .contacts = contacts,
+                .body_count = scope->count,
                 .ncp = model->solve.friction == TALUS_FRICTION_NCP,
                 .report = report};
   job.bounce_speed = (talus_real)model->solve.bounce_speed;

@@ -3,6 +3,7 @@
  *   ccp.c        the order of things, and results
  *   ccp_order.c  the order of solver bodies, and tiles of them
  *   ccp_load.c   bodies and rows from the scope and the contacts
+ *   ccp_parts.c  islands: what is solved apart, and their results put together
  *   ccp_sweep.c  visits of rows: packs of eight, one after the other
  *   ccp_sweep_avx512.c  the same, eight at a time
  *   ccp_seidel.c        Gauss-Seidel: sweeps over colours
@@ -60,7 +61,8 @@ typedef struct tl_ccp {
   const uint32_t *rank;     /* member of the scope -> solver body; NULL: the same number */
   const uint32_t *index_of; /* slot -> solver body; NULL: the same number */
   tl_tiles tiles;           /* of solver bodies, in their order */
-  tl_ccp_body *bodies;      /* scope->count, and one more that is nobody's, for empty lanes */
+  tl_ccp_body *bodies;      /* body_count, and one more that is nobody's, for empty lanes */
+  size_t body_count;        /* scope->count, or the bodies of a part that has its own */
   tl_ccp_tensor *tensors;   /* NULL: every body is isotropic */
   tl_ccp_pack *packs;
   tl_ccp_arms *arms;  /* by pack; NULL: every arm is its reach times the normal, as for spheres */
@@ -76,6 +78,14 @@ typedef struct tl_ccp {
   talus_real bounce_speed;
   talus_real ncp; /* 1 or 0 */
   tl_solve_report *report;
+
+  /* The parts that are solved for themselves (ccp_parts.c): large islands, each a job with packs,
+   * colours and blocks of its own; or one part that is everything. Rows before theirs are those of
+   * small islands: rows small_start[i] ... of the packs are island i's, one after the other. */
+  struct tl_ccp *parts;
+  size_t part_count, first_pack; /* of this part within all packs */
+  uint32_t *small_start;         /* small_count + 1 */
+  size_t small_count;
 } tl_ccp;
 
 /* Every arm is along its normal and every body answers the same in all directions: a sweep then
@@ -111,8 +121,14 @@ static inline void tl_ccp_put_lane(tl_ccp_lanes *lanes, uint32_t i, talus_vec3 v
 /* Fills bodies (and tensors, where any is needed). */
 talus_status tl_ccp_load_bodies(tl_ccp *job);
 
-/* Colours the contacts and fills packs and blocks. */
+/* Cuts the contacts into islands, colours them, and fills packs and blocks. */
 talus_status tl_ccp_load_rows(tl_ccp *job);
+
+/* Islands, their colours, and where their rows go: everything of tl_ccp_load_rows but the packs. */
+talus_status tl_ccp_plan_parts(tl_ccp *job);
+
+/* Solves every part and every small island to the tolerance, and puts the reports together. */
+talus_status tl_ccp_solve_parts(tl_ccp *job);
 
 /* The velocity with which a free member of the scope ends the step if nothing touches it. */
 void tl_ccp_load_free(const tl_ccp *job, size_t member, tl_ccp_body *body);
@@ -135,7 +151,7 @@ talus_real tl_ccp_friction(const tl_ccp *job, const tl_contact *c, const tl_pair
                            talus_vec3 before);
 
 /* Fills rolls from packs and contacts. */
-talus_status tl_ccp_load_rolls(tl_ccp *job);
+void tl_ccp_load_rolls(tl_ccp *job);
 
 /* After the solve: what contacts remember (tl_touch), from packs, rolls and velocities; and
  * impulses without the shift by cohesion. */
@@ -185,16 +201,23 @@ double tl_ccp_residual_packs_scalar(const tl_ccp *job, size_t begin, size_t end,
 double tl_ccp_residual_packs_avx512(const tl_ccp *job, size_t begin, size_t end, double *most);
 bool tl_ccp_has_avx512(void);
 
-/* One row of a pack: returns its squared change in velocity units. */
+/* One row of a pack: returns its squared change in velocity units; the impulse it starts with; its
+ * residual. */
 double tl_ccp_sweep_lane(const tl_ccp *job, size_t pack, uint32_t lane);
+void tl_ccp_warm_lane(const tl_ccp *job, size_t pack, uint32_t lane);
+talus_real tl_ccp_residual_lane(const tl_ccp *job, size_t pack, uint32_t lane);
 
 /* Whether a row of the pack has a body that answers differently in different directions. */
 bool tl_ccp_needs_tensor(const tl_ccp *job, const tl_ccp_pack *pack);
 
 /* The methods: from packs with the impulses to start from, to packs with the solution, bodies with
  * its velocities, and the report. */
-talus_status tl_ccp_gauss_seidel(tl_ccp *job);
+talus_status tl_ccp_take_sums(tl_ccp *job); /* before tl_ccp_gauss_seidel */
+void tl_ccp_gauss_seidel(tl_ccp *job);      /* with a team where the part is large */
 talus_status tl_ccp_gradient(tl_ccp *job);
+
+/* Parts with fewer rows are solved by one thread each: not worth the barriers between colours. */
+#define TL_CCP_TEAM_ROWS 4096
 
 /* ---- gradient methods -------------------------------------------------------------------------
  */
@@ -241,9 +264,6 @@ double tl_ccp_spread(const tl_ccp *job, const tl_ccp_reduction *reduction,
 
 /* Applies the impulses (and torques) in the packs to the bodies, colour by colour. */
 void tl_ccp_push_all(const tl_ccp *job);
-
-/* Momentum of a velocity and a spin of the body in a slot. */
-tl_wrench tl_ccp_momentum(const tl_ccp *job, uint32_t slot, talus_vec3 v, talus_vec3 w);
 
 /* Sums that a step of all rows gives on the way; d = u + b is the gradient at `from`. */
 typedef struct tl_ccp_sums {

@@ -10,7 +10,10 @@
  * With `ncp` the bias without its lift is meant: the function that ccp friction minimises. With
  * cohesion g is the shifted impulse, whose cone is the usual one, and f has a constant more: the
  * energy that the pull alone would give. */
+#include "rest.h"
 #include "solve/ccp.h"
+
+#define PACKS 128 /* of a block of rows */
 
 typedef struct energy_sums {
   double contact, load, objective;
@@ -23,7 +26,7 @@ typedef struct energy_job {
 
 static double dot_d(talus_vec3 a, talus_vec3 b) { return tl_ddot(tl_widen(a), tl_widen(b)); }
 
-tl_wrench tl_ccp_momentum(const tl_ccp *job, uint32_t slot, talus_vec3 v, talus_vec3 w) {
+static tl_wrench momentum(const tl_ccp *job, uint32_t slot, talus_vec3 v, talus_vec3 w) {
   const tl_model *model = job->model;
   const talus_vec3 inertia = tl_body_inertia(model, slot);
   tl_wrench r = {tl_scale(v, model->property.mass[slot]), tl_scale(w, inertia.x)};
@@ -47,14 +50,14 @@ static tl_twist free_twist(const tl_ccp *job, size_t member, uint32_t slot) {
 
 static void add_body(const tl_ccp *job, size_t i, energy_sums *sums) {
   const uint32_t slot = tl_scope_slot(job->scope, i);
-  if (tl_body_is_static(job->model, slot))
+  if (tl_body_is_static(job->model, slot) || tl_rest_is_asleep(job->scope->in, slot))
     return;
   const tl_properties *property = &job->model->property;
   const tl_ccp_body *now = &job->bodies[job->rank ? job->rank[i] : i];
   const talus_vec3 v0 = job->scope->in->velocity[slot], w0 = job->scope->in->spin[slot];
   const tl_twist free = free_twist(job, i, slot);
   const tl_wrench given =
-      tl_ccp_momentum(job, slot, tl_sub(now->v, free.velocity), tl_sub(now->w, free.spin));
+      momentum(job, slot, tl_sub(now->v, free.velocity), tl_sub(now->w, free.spin));
   const double own =
       0.5 * (dot_d(now->v, given.impulse) + dot_d(now->w, given.torque)); /* of v1, in both */
   sums->contact += own + 0.5 * (dot_d(v0, given.impulse) + dot_d(w0, given.torque));
@@ -64,7 +67,7 @@ static void add_body(const tl_ccp *job, size_t i, energy_sums *sums) {
     return;
   const talus_vec3 fallen = tl_scale(job->model->gravity, (talus_real)job->scope->dt);
   const tl_wrench loaded =
-      tl_ccp_momentum(job, slot, tl_sub(tl_sub(free.velocity, v0), fallen), tl_sub(free.spin, w0));
+      momentum(job, slot, tl_sub(tl_sub(free.velocity, v0), fallen), tl_sub(free.spin, w0));
   sums->load +=
       0.5 * (dot_d(tl_add(v0, now->v), loaded.impulse) + dot_d(tl_add(w0, now->w), loaded.torque));
 }
@@ -83,7 +86,7 @@ static void add_packs(void *context, size_t begin, size_t end) {
   const energy_job *job = context;
   for (size_t block = begin; block < end; ++block) {
     double sum = 0;
-    for (size_t k = job->ccp->block_pack[block]; k < job->ccp->block_pack[block + 1]; ++k) {
+    for (size_t k = block * PACKS; k < (block + 1) * PACKS && k < job->ccp->pack_count; ++k) {
       const tl_ccp_pack *pack = &job->ccp->packs[k];
       for (uint32_t i = 0; i < TL_CCP_LANES; ++i)
         sum += (double)(pack->bias[i] *
@@ -95,17 +98,18 @@ static void add_packs(void *context, size_t begin, size_t end) {
 
 talus_status tl_ccp_find_energy(tl_ccp *job) {
   const size_t blocks = (job->scope->count + TL_BLOCK - 1) / TL_BLOCK;
+  const size_t rows = (job->pack_count + PACKS - 1) / PACKS;
   energy_job work = {job, NULL};
   energy_sums total = {0, 0, 0};
-  TL_TAKE(job->scope->arena, blocks > job->block_count ? blocks : job->block_count, &work.blocks);
+  TL_TAKE(job->scope->arena, blocks > rows ? blocks : rows, &work.blocks);
   tl_for(&job->model->par, blocks, 1, add_bodies, &work);
   for (size_t i = 0; i < blocks; ++i) {
     total.contact += work.blocks[i].contact;
     total.load += work.blocks[i].load;
     total.objective += work.blocks[i].objective;
   }
-  tl_for(&job->model->par, job->block_count, 4, add_packs, &work);
-  for (size_t i = 0; i < job->block_count; ++i)
+  tl_for(&job->model->par, rows, 4, add_packs, &work);
+  for (size_t i = 0; i < rows; ++i)
     total.objective += work.blocks[i].objective;
   job->report->objective = total.objective;
   job->report->contact_work = total.contact;

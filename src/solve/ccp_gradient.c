@@ -36,11 +36,11 @@ static size_t field_count(const gradient *g) {
 }
 static size_t field_bytes(const gradient *g) { return field_count(g) * sizeof *g->now; }
 static size_t body_bytes(const gradient *g) {
-  return (g->ccp->scope->count + 1) * sizeof *g->now_bodies;
+  return (g->ccp->body_count + 1) * sizeof *g->now_bodies;
 }
 
 static talus_status take_bodies(gradient *g, tl_ccp_body **bodies) {
-  TL_TAKE(g->ccp->scope->arena, g->ccp->scope->count + 1, bodies);
+  TL_TAKE(g->ccp->scope->arena, g->ccp->body_count + 1, bodies);
   memcpy(*bodies, g->ccp->bodies, body_bytes(g));
   return TALUS_OK;
 }
@@ -48,7 +48,7 @@ static talus_status take_bodies(gradient *g, tl_ccp_body **bodies) {
 static talus_status prepare(gradient *g) {
   tl_ccp *job = g->ccp;
   tl_arena *arena = job->scope->arena;
-  const size_t blocks = job->scope->count / TL_BLOCK + 1;
+  const size_t blocks = job->body_count / TL_BLOCK + 1;
   TL_TAKE(arena, 3 * job->block_count, &job->block_sum);
   TL_TAKE(arena, job->block_count > blocks ? job->block_count : blocks, &job->block_max);
   TL_TRY(tl_ccp_make_reduction(job, &g->reduction));
@@ -139,7 +139,7 @@ static void mix_fields(gradient *g, const tl_ccp_field *a, talus_real s, const t
 static void mix_bodies(gradient *g, const tl_ccp_body *a, talus_real s, const tl_ccp_body *b,
                        tl_ccp_body *out) {
   mix_job job = {a, b, out, s};
-  tl_for(&g->ccp->model->par, g->ccp->scope->count, 2048, mix_body_range, &job);
+  tl_for(&g->ccp->model->par, g->ccp->body_count, 2048, mix_body_range, &job);
 }
 
 /* A step of all rows from impulses `from` with velocities `bodies` to `next`. */

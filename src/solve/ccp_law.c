@@ -17,6 +17,7 @@
  * that it is the force between two bodies however many points they touch in. A point takes part
  * while its gap is not positive, and further while its bond holds: until g'_n = 0 at the end of a
  * step. Without that memory a gap of one rounding error would break the bond. */
+#include "rest.h"
 #include "solve/ccp.h"
 
 #define AT_REST TL_R(0.01) /* of the slow speed: what a solver may leave of rest */
@@ -46,8 +47,9 @@ talus_real tl_ccp_friction(const tl_ccp *job, const tl_contact *c, const tl_pair
  * ---------------------------------------------------------------------------------------------- */
 
 static bool is_bonded(const tl_ccp *job, size_t i) {
-  return job->contacts->data[i].gap <= 0 ||
-         (job->contacts->touches.data[i].state & TL_TOUCH_BONDED) != 0;
+  const tl_contact *c = &job->contacts->data[i];
+  return (c->gap <= 0 || (job->contacts->touches.data[i].state & TL_TOUCH_BONDED) != 0) &&
+         !tl_rest_is_dormant(job->model, job->scope->in, c->a, c->b);
 }
 
 static void pull(const tl_ccp *job, const tl_contact *c, talus_real impulse) {
@@ -96,8 +98,11 @@ static uint32_t slip_of(const tl_ccp *job, const tl_contact *c, size_t k, uint32
     return TL_TOUCH_STUCK;
   const talus_vec3 arm_a = tl_ccp_arm_a(job, k, lane), arm_b = tl_ccp_arm_b(job, k, lane);
   const talus_vec3 before = tangent_of(tl_ccp_velocity_before(job, c, arm_a, arm_b), c->normal);
-  const talus_vec3 after =
-      tangent_of(tl_ccp_twist_of(job, job->bodies, k, lane).impulse, c->normal);
+  /* Not by the numbers in the pack: gradient methods may have given bodies others. */
+  const tl_ccp_body *a = &job->bodies[tl_ccp_solver_body(job, c->a)];
+  const tl_ccp_body *b = &job->bodies[tl_ccp_solver_body(job, c->b)];
+  const talus_vec3 after = tangent_of(
+      tl_sub(tl_ccp_point_velocity(b, arm_b), tl_ccp_point_velocity(a, arm_a)), c->normal);
   const talus_real speed2 = tl_length2(after), slow = slow_speed(job);
   const bool rests = speed2 <= (AT_REST * slow) * (AT_REST * slow);
   const bool stops =

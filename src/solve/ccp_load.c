@@ -1,6 +1,7 @@
 /* From scope and contacts to solver bodies and rows. */
 #include "kernels/bias.h"
 #include "kernels/motion.h"
+#include "rest.h"
 #include "solve/ccp.h"
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
@@ -85,7 +86,7 @@ static void load_range(void *context, size_t begin, size_t end) {
     const uint32_t flags = job->model->property.flags[slot];
     const uint32_t rank = job->rank ? job->rank[i] : (uint32_t)i;
     tl_ccp_body *body = &job->bodies[rank];
-    if (flags & TL_FLAG_STATIC) {
+    if ((flags & TL_FLAG_STATIC) || tl_rest_is_asleep(job->scope->in, slot)) {
       memset(body, 0, sizeof *body);
       if (flags & TL_FLAG_KINEMATIC)
         load_kinematic(job, slot, body);
@@ -289,42 +290,23 @@ static bool needs_arms(const tl_model *model, const tl_scope *scope) {
   return false;
 }
 
-/* Every colour starts a pack, and a block of packs: what one thread takes at a time. */
-static talus_status cut(tl_ccp *job) {
-  tl_arena *arena = job->scope->arena;
-  const tl_colours *colours = &job->colours;
-  const size_t most = job->row_count / TL_CCP_LANES + colours->count;
-  TL_TAKE(arena, most + 1, &job->pack_row);
-  TL_TAKE(arena, colours->count + 1, &job->colour_block);
-  TL_TAKE(arena, most / TL_CCP_BLOCK_PACKS + colours->count + 1, &job->block_pack);
-  size_t packs = 0, blocks = 0;
-  for (size_t k = 0; k < colours->count; ++k) {
-    const size_t first = packs;
-    job->colour_block[k] = (uint32_t)blocks;
-    for (uint32_t row = colours->start[k]; row < colours->start[k + 1]; row += TL_CCP_LANES) {
-      if ((packs - first) % TL_CCP_BLOCK_PACKS == 0 && !(colours->serial[k] && packs > first))
-        job->block_pack[blocks++] = (uint32_t)packs;
-      job->pack_row[packs++] = row;
-    }
-  }
-  job->colour_block[colours->count] = (uint32_t)blocks;
-  job->block_pack[blocks] = (uint32_t)packs;
-  job->pack_row[packs] = (uint32_t)job->row_count;
-  TL_ASSERT(packs <= most);
-  job->pack_count = packs;
-  job->block_count = blocks;
-  return TALUS_OK;
-}
-
 talus_status tl_ccp_load_rows(tl_ccp *job) {
-  job->row_count = job->contacts->count;
-  TL_TRY(tl_contact_colour(job->model, job->scope, job->contacts, job->tiles, &job->colours));
-  TL_TRY(cut(job));
+  TL_TRY(tl_ccp_plan_parts(job));
   if (job->model->law_kinds & TL_LAW_COHESION)
     TL_TRY(tl_ccp_load_pulls(job));
   TL_TAKE(job->scope->arena, job->pack_count, &job->packs);
   if (needs_arms(job->model, job->scope))
     TL_TAKE(job->scope->arena, job->pack_count, &job->arms);
+  if (job->model->law_kinds & TL_LAW_ROLLING)
+    TL_TAKE(job->scope->arena, job->pack_count, &job->rolls);
+  for (size_t i = 0; i < job->part_count; ++i) {
+    tl_ccp *part = &job->parts[i];
+    part->packs = job->packs + part->first_pack;
+    part->arms = job->arms ? job->arms + part->first_pack : NULL;
+    part->rolls = job->rolls ? job->rolls + part->first_pack : NULL;
+  }
   tl_for(&job->model->par, job->pack_count, 64, make_packs, job);
-  return job->model->law_kinds & TL_LAW_ROLLING ? tl_ccp_load_rolls(job) : TALUS_OK;
+  if (job->rolls)
+    tl_ccp_load_rolls(job);
+  return TALUS_OK;
 }

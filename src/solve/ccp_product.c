@@ -15,7 +15,7 @@
  */
 
 talus_status tl_ccp_make_gather(const tl_ccp *job, tl_ccp_gather *gather) {
-  const size_t bodies = job->scope->count + 1, packs = job->pack_count;
+  const size_t bodies = job->body_count + 1, packs = job->pack_count;
   TL_TAKE(job->scope->arena, bodies + 1, &gather->start);
   TL_TAKE(job->scope->arena, 2 * W * packs, &gather->entry);
   memset(gather->start, 0, (bodies + 1) * sizeof *gather->start);
@@ -111,26 +111,34 @@ static void lay_in(void *context, size_t begin, size_t end) {
   }
 }
 
+/* Twice the kinetic energy of a velocity and a spin. Directions that are locked have no inverse
+ * and no velocity. */
+static double energy_of(const tl_ccp_body *body, const tl_ccp_tensor *tensor, talus_vec3 v,
+                        talus_vec3 w) {
+  if (body->inv_inertia >= 0)
+    return (double)(tl_length2(v) / body->inv_mass + tl_length2(w) / body->inv_inertia);
+  const talus_vec3 m = tensor->inv_mass;
+  tl_sym3 inverse = tensor->inv_inertia, inertia = {0, 0, 0, 0, 0, 0};
+  inverse.xx = inverse.xx > 0 ? inverse.xx : 1;
+  inverse.yy = inverse.yy > 0 ? inverse.yy : 1;
+  inverse.zz = inverse.zz > 0 ? inverse.zz : 1;
+  if (!tl_sym3_inverse(inverse, &inertia))
+    return 0;
+  return (double)((m.x > 0 ? v.x * v.x / m.x : 0) + (m.y > 0 ? v.y * v.y / m.y : 0) +
+                  (m.z > 0 ? v.z * v.z / m.z : 0) + tl_dot(w, tl_sym3_mul_vec(inertia, w)));
+}
+
 /* The mass norm of the difference of velocities. */
 static void compare_blocks(void *context, size_t begin, size_t end) {
   const spread_job *job = context;
   const tl_ccp *ccp = job->ccp;
   for (size_t block = begin; block < end; ++block) {
     double sum = 0;
-    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < ccp->scope->count; ++i) {
-      const size_t rank = ccp->rank ? ccp->rank[i] : i;
-      const tl_ccp_body *body = &job->out[rank];
-      const talus_vec3 v = tl_sub(body->v, job->from[rank].v);
-      const talus_vec3 w = tl_sub(body->w, job->from[rank].w);
-      if (!(body->inv_mass > 0))
-        continue;
-      if (body->inv_inertia >= 0) {
-        sum += (double)(tl_length2(v) / body->inv_mass + tl_length2(w) / body->inv_inertia);
-      } else {
-        const tl_wrench p = tl_ccp_momentum(ccp, tl_scope_slot(ccp->scope, i), v, w);
-        sum += (double)(tl_dot(p.impulse, v) + tl_dot(p.torque, w));
-      }
-    }
+    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < ccp->body_count; ++i)
+      if (job->out[i].inv_mass > 0)
+        sum +=
+            energy_of(&job->out[i], ccp->tensors ? &ccp->tensors[i] : NULL,
+                      tl_sub(job->out[i].v, job->from[i].v), tl_sub(job->out[i].w, job->from[i].w));
     job->sums[block] = sum;
   }
 }
@@ -138,19 +146,19 @@ static void compare_blocks(void *context, size_t begin, size_t end) {
 double tl_ccp_spread(const tl_ccp *job, const tl_ccp_reduction *reduction,
                      const tl_ccp_body *free_bodies, const tl_ccp_field *p, const tl_ccp_body *from,
                      tl_ccp_body *out) {
-  const size_t blocks = (job->scope->count + TL_BLOCK - 1) / TL_BLOCK;
+  const size_t blocks = (job->body_count + TL_BLOCK - 1) / TL_BLOCK;
   spread_job work = {job, reduction, free_bodies, from, p, out, job->block_max};
   if (reduction->kind == TALUS_REDUCTION_COLOURS) {
     tl_ccp pushed = *job;
     pushed.bodies = out;
-    memcpy(out, free_bodies, (job->scope->count + 1) * sizeof *out);
+    memcpy(out, free_bodies, (job->body_count + 1) * sizeof *out);
     tl_for(&job->model->par, job->pack_count, 128, lay_in, &work);
     tl_ccp_push_all(&pushed);
   } else {
     if (reduction->kind == TALUS_REDUCTION_SCAN)
       tl_ccp_run_scan(job, &reduction->scan, p);
-    tl_for(&job->model->par, job->scope->count, TL_BLOCK, gather_bodies, &work);
-    out[job->scope->count] = free_bodies[job->scope->count];
+    tl_for(&job->model->par, job->body_count, TL_BLOCK, gather_bodies, &work);
+    out[job->body_count] = free_bodies[job->body_count];
   }
   if (!from)
     return 0;
@@ -332,7 +340,7 @@ double tl_ccp_measure(const tl_ccp *job, const tl_ccp_body *bodies, const tl_ccp
   measure_job work = {*job, p};
   tl_ccp_body *looked_at = job->bodies;
   work.ccp.bodies = looked_at;
-  memcpy(looked_at, bodies, (job->scope->count + 1) * sizeof *bodies);
+  memcpy(looked_at, bodies, (job->body_count + 1) * sizeof *bodies);
   tl_for(&job->model->par, job->block_count, 1, measure_blocks, &work);
   double sum = 0;
   *most = 0;

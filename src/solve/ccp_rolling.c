@@ -54,10 +54,8 @@ static void load_packs(void *context, size_t begin, size_t end) {
   }
 }
 
-talus_status tl_ccp_load_rolls(tl_ccp *job) {
-  TL_TAKE(job->scope->arena, job->pack_count, &job->rolls);
+void tl_ccp_load_rolls(tl_ccp *job) {
   tl_for(&job->model->par, job->pack_count, 64, load_packs, job);
-  return TALUS_OK;
 }
 
 tl_roll_law tl_ccp_roll_law(const tl_ccp *job, size_t k, uint32_t i, talus_real scale) {

@@ -12,7 +12,7 @@
 #define SCAN_SIZE 1024 /* entries of a block */
 
 talus_status tl_ccp_make_scan(const tl_ccp *job, const tl_ccp_gather *gather, tl_ccp_scan *scan) {
-  const size_t bodies = job->scope->count + 1, entries = 2 * W * job->pack_count;
+  const size_t bodies = job->body_count + 1, entries = 2 * W * job->pack_count;
   TL_TAKE(job->scope->arena, entries, &scan->place);
   TL_TAKE(job->scope->arena, entries, &scan->body);
   TL_TAKE(job->scope->arena, entries, &scan->buffer);

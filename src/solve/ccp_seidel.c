@@ -7,9 +7,6 @@
 
 #include <math.h>
 
-/* Fewer rows than this are not worth the barriers between colours. */
-#define TEAM_ROWS 4096
-
 typedef enum visit { WARM, SWEEP } visit;
 
 static void visit_blocks(const tl_ccp *job, size_t begin, size_t end, bool serial, visit what,
@@ -68,7 +65,7 @@ static void push_all(void *context, tl_team *team, int worker, int workers) {
 void tl_ccp_push_all(const tl_ccp *job) {
   const tl_par alone = {1};
   tl_ccp copy = *job;
-  tl_team_run(job->row_count >= TEAM_ROWS ? &job->model->par : &alone, push_all, &copy);
+  tl_team_run(job->row_count >= TL_CCP_TEAM_ROWS ? &job->model->par : &alone, push_all, &copy);
 }
 
 static double rms_of(const tl_ccp *job, const double *sums) {
@@ -123,10 +120,13 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
   }
 }
 
-talus_status tl_ccp_gauss_seidel(tl_ccp *job) {
-  const tl_par alone = {1};
+talus_status tl_ccp_take_sums(tl_ccp *job) {
   TL_TAKE(job->scope->arena, 3 * job->block_count, &job->block_sum);
   TL_TAKE(job->scope->arena, job->block_count, &job->block_max);
-  tl_team_run(job->row_count >= TEAM_ROWS ? &job->model->par : &alone, iterate, job);
   return TALUS_OK;
+}
+
+void tl_ccp_gauss_seidel(tl_ccp *job) {
+  const tl_par alone = {1};
+  tl_team_run(job->row_count >= TL_CCP_TEAM_ROWS ? &job->model->par : &alone, iterate, job);
 }

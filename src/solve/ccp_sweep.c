@@ -84,13 +84,25 @@ bool tl_ccp_needs_tensor(const tl_ccp *job, const tl_ccp_pack *pack) {
   return false;
 }
 
+void tl_ccp_warm_lane(const tl_ccp *job, size_t k, uint32_t i) {
+  push_lane(job, k, i, lane_vec3(&job->packs[k].impulse, i));
+  if (tl_ccp_lane_rolls(job, k, i))
+    tl_ccp_turn_lane(job, k, i, lane_vec3(&job->rolls[k].torque, i));
+}
+
+talus_real tl_ccp_residual_lane(const tl_ccp *job, size_t k, uint32_t i) {
+  const tl_ccp_pack *pack = &job->packs[k];
+  if (tl_ccp_lane_rolls(job, k, i))
+    return (talus_real)tl_ccp_roll_residual(job, k, i);
+  return tl_ccp_residual(lane_vec(&pack->impulse, i), tl_ccp_lane_velocity(job, k, i),
+                         lane_vec(&pack->normal, i), pack->bias[i], pack->friction[i], pack->en[i],
+                         pack->et[i], job->ncp);
+}
+
 void tl_ccp_warm_packs_scalar(const tl_ccp *job, size_t begin, size_t end) {
   for (size_t k = begin; k < end; ++k)
-    for (uint32_t i = 0; i < W; ++i) {
-      push_lane(job, k, i, lane_vec3(&job->packs[k].impulse, i));
-      if (tl_ccp_lane_rolls(job, k, i))
-        tl_ccp_turn_lane(job, k, i, lane_vec3(&job->rolls[k].torque, i));
-    }
+    for (uint32_t i = 0; i < W; ++i)
+      tl_ccp_warm_lane(job, k, i);
 }
 
 /* Sums run lane by lane and then over the lanes, as a vector's do; rows with tensors are added one
@@ -118,15 +130,9 @@ double tl_ccp_residual_packs_scalar(const tl_ccp *job, size_t begin, size_t end,
   double sum = 0;
   *most = 0;
   for (size_t k = begin; k < end; ++k) {
-    const tl_ccp_pack *pack = &job->packs[k];
     double lanes = 0;
     for (uint32_t i = 0; i < W; ++i) {
-      const talus_real r =
-          tl_ccp_lane_rolls(job, k, i)
-              ? (talus_real)tl_ccp_roll_residual(job, k, i)
-              : tl_ccp_residual(lane_vec(&pack->impulse, i), tl_ccp_lane_velocity(job, k, i),
-                                lane_vec(&pack->normal, i), pack->bias[i], pack->friction[i],
-                                pack->en[i], pack->et[i], job->ncp);
+      const talus_real r = tl_ccp_residual_lane(job, k, i);
       lanes += (double)(r * r);
       *most = fmax(*most, (double)r);
     }

@@ -1,6 +1,8 @@
 /* The fixed step: each stage once, on everything in the scope. */
 #include "step/step.h"
 
+#include "step/sleep.h"
+
 #include <math.h>
 #include <time.h>
 
@@ -76,6 +78,30 @@ static talus_status check_velocities(const tl_model *model, const tl_scope *scop
   return TALUS_OK;
 }
 
+/* Contacts of the pairs, with the impulses of the last step laid in. Those of sleeping bodies stay
+ * as they are: they are neither looked for nor carried. */
+static talus_status renew_contacts(const tl_backend *backend, const tl_model *model,
+                                   const tl_scope *scope, tl_pairs *pairs,
+                                   const talus_real *margins, const tl_carry *carry,
+                                   tl_contacts *contacts) {
+  const bool sleep = tl_sleep_is_on(model, scope);
+  if (sleep) {
+    tl_sleep_keep(model, scope, contacts);
+    tl_sleep_drop_pairs(model, scope, pairs);
+  } else {
+    contacts->count = 0;
+  }
+  const size_t kept = contacts->count;
+  TL_TRY(backend->find_contacts(model, scope, pairs, margins, contacts));
+  tl_contacts fresh = {.data = contacts->data ? contacts->data + kept : NULL,
+                       .count = contacts->count - kept};
+  tl_contact_carry_over(model, carry, &fresh);
+  if (!sleep)
+    return TALUS_OK;
+  TL_TRY(tl_sleep_merge(scope, contacts, kept));
+  return tl_sleep_fall(model, scope, contacts);
+}
+
 /* Candidate pairs and contacts of the scope at t0, with the impulses of the last step laid in. */
 static talus_status find_contacts(const tl_backend *backend, const tl_model *model,
                                   const tl_scope *scope, tl_contacts *contacts,
@@ -85,6 +111,7 @@ static talus_status find_contacts(const tl_backend *backend, const tl_model *mod
   talus_real *margins;
   talus_box *boxes;
   tl_carry carry;
+  tl_touches touches;
   tl_pairs pairs = {0};
   TL_TAKE(scope->arena, model->bodies, &margins);
   TL_TAKE(scope->arena, scope->count, &boxes);
@@ -109,11 +136,14 @@ static talus_status find_contacts(const tl_backend *backend, const tl_model *mod
     pairs.data = (tl_pair *)(void *)boxes;
     tl_arena_release(scope->arena, above_boxes);
   }
+  if (tl_sleep_is_on(model, scope))
+    TL_TRY(tl_sleep_wake(model, scope, &pairs, margins, contacts));
   TL_TRY(tl_contact_take_carry(model, scope, contacts, &carry));
+  TL_TRY(tl_contact_take_touches(scope, contacts, &touches));
   const double found = wall_now();
   report->wall_broad += found - begun;
-  TL_TRY(backend->find_contacts(model, scope, &pairs, margins, contacts));
-  TL_TRY(tl_contact_carry_over(model, &carry, contacts));
+  TL_TRY(renew_contacts(backend, model, scope, &pairs, margins, &carry, contacts));
+  TL_TRY(tl_contact_lay_touches(model, &touches, contacts));
   report->wall_narrow += wall_now() - found;
   tl_arena_release(scope->arena, mark);
   return TALUS_OK;
@@ -130,6 +160,8 @@ talus_status tl_step_fixed(const tl_backend *backend, const tl_model *model, con
   report->wall_solve += solved - found;
   TL_TRY(check_velocities(model, scope, twists, &report->culprit));
   tl_step_move(model, scope, twists);
+  if (tl_sleep_is_on(model, scope))
+    tl_sleep_count(model, scope);
   report->wall_step += wall_now() - solved;
   return TALUS_OK;
 }

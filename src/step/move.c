@@ -1,6 +1,7 @@
 /* From velocities at t1 to poses at t1. */
 #include "kernels/motion.h"
 #include "kernels/rotation.h"
+#include "rest.h"
 #include "step/step.h"
 
 #include <math.h>
@@ -57,18 +58,27 @@ static void move_free(const tl_model *model, const tl_scope *scope, uint32_t slo
   scope->out->spin[slot] = w;
 }
 
+static void stay(const tl_scope *scope, uint32_t slot) {
+  scope->out->position[slot] = scope->in->position[slot];
+  scope->out->rotation[slot] = scope->in->rotation[slot];
+  scope->out->velocity[slot] = tl_vec3(0, 0, 0);
+  scope->out->spin[slot] = tl_vec3(0, 0, 0);
+}
+
 static void move_range(void *context, size_t begin, size_t end) {
   const move_job *job = context;
   const tl_scope *scope = job->scope;
   for (size_t i = begin; i < end; ++i) {
     const uint32_t slot = tl_scope_slot(scope, i), flags = job->model->property.flags[slot];
-    if (flags & TL_FLAG_KINEMATIC) {
+    if (scope->out->rest && scope->out->rest != scope->in->rest)
+      scope->out->rest[slot] = scope->in->rest[slot];
+    if (tl_rest_is_asleep(scope->in, slot)) {
+      stay(scope, slot);
+      scope->out->rest[slot] = TL_REST_ASLEEP;
+    } else if (flags & TL_FLAG_KINEMATIC) {
       move_kinematic(job->model, scope, slot);
     } else if (flags & TL_FLAG_FIXED) {
-      scope->out->position[slot] = scope->in->position[slot];
-      scope->out->rotation[slot] = scope->in->rotation[slot];
-      scope->out->velocity[slot] = tl_vec3(0, 0, 0);
-      scope->out->spin[slot] = tl_vec3(0, 0, 0);
+      stay(scope, slot);
     } else {
       const tl_twist *twist = tl_twist_of(job->twists, i);
       move_free(job->model, scope, slot, twist->velocity, twist->spin);

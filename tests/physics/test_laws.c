@@ -198,6 +198,27 @@ TEST(sticky_wall_catches_a_grain) {
   }
 }
 
+/* Asleep nothing of it is solved; awake again the bond is still there. */
+TEST(hanging_grain_keeps_its_bond_over_sleep) {
+  const double R = 0.05, mass = 1000 * 4.0 / 3 * 3.14159265358979 * R * R * R;
+  talus_world_def def = rig_def(1e-3);
+  def.sleep = (talus_sleep_def){.speed = 1e-3, .time = 0.05};
+  talus_world *world = rig_world(&def);
+  const talus_material m = make_material(
+      world, &(talus_material_def){.friction = 0.5, .rolling = 1e-3, .cohesion = 1.2 * mass * G});
+  rig_body(world, TALUS_FIXED, rig_shape(world, TALUS_PLANE, 0, 0, -1, 0), m, 0, 0, 0);
+  const talus_body grain =
+      rig_body(world, TALUS_FREE, rig_shape(world, TALUS_SPHERE, R, 0, 0, 0), m, 0, 0, -R);
+  CHECK_OK(talus_world_step(world, 400));
+  CHECK_EQ_U64(rig_report(world).asleep, 1);
+  CHECK_OK(talus_body_set_velocity(world, grain, rig_vec(0, 0, 0), rig_vec(0, 0, 0)));
+  CHECK_EQ_U64(rig_report(world).asleep, 0);
+  CHECK_OK(talus_world_step(world, 30));
+  CHECK_EQ_U64(rig_report(world).asleep, 0);
+  CHECK_NEAR(rig_info(world, grain).position.z, -R, BY_PRECISION(1e-6, 1e-5));
+  talus_world_destroy(world);
+}
+
 /* ---- static friction
  * ------------------------------------------------------------------------------------------- */
 

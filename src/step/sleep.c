@@ -1,0 +1,240 @@
+#include "step/sleep.h"
+
+#include <math.h>
+
+#include "contact/island.h"
+#include "narrow/narrow.h"
+
+/* Steps in sleep.time, one at least. */
+static uint32_t steps_needed(const tl_model *model) {
+  const double steps = ceil(model->sleep.time / model->dt - 1e-6);
+  return steps < 1 ? 1 : steps > TL_REST_STEPS ? TL_REST_STEPS : (uint32_t)steps;
+}
+
+/* Whether a body that contacts cannot move is to be reckoned with: it has a motion that is not
+ * rest, however slow it may be just now, or it was placed by hand. */
+static bool is_stirring_static(const tl_model *model, const tl_state *state, uint32_t slot) {
+  if (state->rest[slot] & TL_REST_PLACED)
+    return true;
+  if (!(model->property.flags[slot] & TL_FLAG_KINEMATIC))
+    return false;
+  const talus_motion *m = &model->motions.data[model->property.motion[slot]].motion;
+  return tl_length2(m->velocity) > 0 || tl_length2(m->spin) > 0 ||
+         (tl_length2(m->amplitude) > 0 && m->frequency != 0);
+}
+
+/* Whether a sleeping body that this one touches is to wake. */
+static bool is_stirring(const tl_model *model, const tl_state *state, uint32_t slot) {
+  return tl_body_is_static(model, slot) ? is_stirring_static(model, state, slot)
+                                        : !tl_rest_is_asleep(state, slot);
+}
+
+/* The sleeping one of two bodies of which the other stirs, or TL_NONE. */
+static uint32_t find_disturbed(const tl_model *model, const tl_state *state, uint32_t a,
+                               uint32_t b) {
+  if (tl_rest_is_asleep(state, a) && is_stirring(model, state, b))
+    return a;
+  if (tl_rest_is_asleep(state, b) && is_stirring(model, state, a))
+    return b;
+  return TL_NONE;
+}
+
+/* ---- waking ---------------------------------------------------------------------------------- */
+
+typedef struct wake_job {
+  const tl_model *model;
+  const tl_scope *scope;
+  const tl_pair *pairs;
+  const talus_real *margins;
+  uint8_t *is_hit; /* by pair */
+} wake_job;
+
+static void test_pairs(void *context, size_t begin, size_t end) {
+  const wake_job *job = context;
+  for (size_t i = begin; i < end; ++i) {
+    const tl_pair *pair = &job->pairs[i];
+    job->is_hit[i] = find_disturbed(job->model, job->scope->in, pair->a, pair->b) != TL_NONE &&
+                     tl_narrow_meets(job->model, job->scope, pair, job->margins);
+  }
+}
+
+/* Forgets the marks of a step that failed on the way. */
+static bool has_sleepers(const tl_model *model, const tl_state *state) {
+  uint32_t all = 0;
+  for (size_t i = 0; i < model->bodies; ++i) {
+    state->rest[i] &= ~TL_REST_FALLING;
+    all |= state->rest[i];
+  }
+  return all & TL_REST_ASLEEP;
+}
+
+/* Marks the islands of all bodies that are disturbed; returns whether there are any. label is made
+ * at the first. */
+static bool mark_islands(const wake_job *job, size_t pairs, const tl_contacts *contacts,
+                         uint32_t *label, uint8_t *is_marked) {
+  const tl_model *model = job->model;
+  const tl_state *state = job->scope->in;
+  bool any = false;
+  for (size_t i = 0; i < pairs + contacts->count; ++i) {
+    uint32_t slot = TL_NONE;
+    if (i >= pairs)
+      slot = find_disturbed(model, state, contacts->data[i - pairs].a, contacts->data[i - pairs].b);
+    else if (job->is_hit[i])
+      slot = find_disturbed(model, state, job->pairs[i].a, job->pairs[i].b);
+    if (slot == TL_NONE)
+      continue;
+    if (!any) {
+      tl_island_label(model, contacts, NULL, label);
+      memset(is_marked, 0, model->bodies);
+    }
+    any = true;
+    is_marked[label[slot]] = 1;
+  }
+  return any;
+}
+
+talus_status tl_sleep_wake(const tl_model *model, const tl_scope *scope, const tl_pairs *pairs,
+                           const talus_real *margins, const tl_contacts *contacts) {
+  if (!has_sleepers(model, scope->in))
+    return TALUS_OK;
+  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  wake_job job = {model, scope, pairs->data, margins, NULL};
+  uint32_t *label;
+  uint8_t *is_marked;
+  TL_TAKE(scope->arena, pairs->count, &job.is_hit);
+  TL_TAKE(scope->arena, model->bodies, &label);
+  TL_TAKE(scope->arena, model->bodies, &is_marked);
+  tl_for(&model->par, pairs->count, 1024, test_pairs, &job);
+  if (mark_islands(&job, pairs->count, contacts, label, is_marked))
+    for (size_t i = 0; i < model->bodies; ++i)
+      if ((scope->in->rest[i] & TL_REST_ASLEEP) && is_marked[label[i]])
+        scope->in->rest[i] = 0;
+  tl_arena_release(scope->arena, mark);
+  return TALUS_OK;
+}
+
+/* ---- the contact set ------------------------------------------------------------------------- */
+
+void tl_sleep_keep(const tl_model *model, const tl_scope *scope, tl_contacts *contacts) {
+  size_t kept = 0;
+  for (size_t i = 0; i < contacts->count; ++i) {
+    if (!tl_rest_is_dormant(model, scope->in, contacts->data[i].a, contacts->data[i].b))
+      continue;
+    if (kept != i)
+      contacts->data[kept] = contacts->data[i];
+    kept++;
+  }
+  contacts->count = kept;
+}
+
+void tl_sleep_drop_pairs(const tl_model *model, const tl_scope *scope, tl_pairs *pairs) {
+  size_t kept = 0;
+  for (size_t i = 0; i < pairs->count; ++i) {
+    const tl_pair pair = pairs->data[i];
+    if (!tl_rest_is_dormant(model, scope->in, pair.a, pair.b))
+      pairs->data[kept++] = pair;
+  }
+  pairs->count = kept;
+}
+
+/* By bodies alone: all contacts of a pair are on the same side. */
+static bool precedes(const tl_contact *x, const tl_contact *y) {
+  return x->a != y->a ? x->a < y->a : x->b < y->b;
+}
+
+talus_status tl_sleep_merge(const tl_scope *scope, tl_contacts *contacts, size_t kept) {
+  tl_contact *rows = contacts->data;
+  size_t fresh = contacts->count - kept, to = contacts->count;
+  if (kept == 0 || fresh == 0 || precedes(&rows[kept - 1], &rows[kept]))
+    return TALUS_OK;
+  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  tl_contact *aside;
+  TL_TAKE(scope->arena, fresh, &aside);
+  memcpy(aside, rows + kept, fresh * sizeof *aside);
+  while (fresh > 0) /* from the back, into the room that was behind the kept ones */
+    rows[--to] =
+        kept > 0 && precedes(&aside[fresh - 1], &rows[kept - 1]) ? rows[--kept] : aside[--fresh];
+  tl_arena_release(scope->arena, mark);
+  return TALUS_OK;
+}
+
+/* ---- falling asleep -------------------------------------------------------------------------- */
+
+enum { RESTLESS = 1, SUPPORTED = 2 };
+
+static bool is_pushing(const tl_contact *c) { return tl_length2(c->impulse) > 0; }
+
+/* What a contact with a static body says about the island of the other. */
+static void judge_contact(const tl_model *model, const tl_state *state, const tl_contact *c,
+                          const uint32_t *label, uint8_t *verdict) {
+  const bool static_a = tl_body_is_static(model, c->a);
+  if (!static_a && !tl_body_is_static(model, c->b))
+    return;
+  uint8_t *of_island = &verdict[label[static_a ? c->b : c->a]];
+  if (is_stirring_static(model, state, static_a ? c->a : c->b))
+    *of_island |= RESTLESS;
+  else if (is_pushing(c))
+    *of_island |= SUPPORTED;
+}
+
+static bool has_candidates(const tl_model *model, const tl_state *state, uint32_t needed) {
+  for (size_t i = 0; i < model->bodies; ++i)
+    if ((state->rest[i] & TL_REST_STEPS) >= needed)
+      return true;
+  return false;
+}
+
+talus_status tl_sleep_fall(const tl_model *model, const tl_scope *scope,
+                           const tl_contacts *contacts) {
+  const tl_state *state = scope->in;
+  const uint32_t needed = steps_needed(model);
+  if (!has_candidates(model, state, needed))
+    return TALUS_OK;
+  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  uint32_t *label;
+  uint8_t *verdict;
+  TL_TAKE(scope->arena, model->bodies, &label);
+  TL_TAKE(scope->arena, model->bodies, &verdict);
+  tl_island_label(model, contacts, NULL, label);
+  memset(verdict, 0, model->bodies);
+  for (size_t i = 0; i < model->bodies; ++i)
+    if (!tl_body_is_static(model, i) && (state->rest[i] & TL_REST_STEPS) < needed)
+      verdict[label[i]] |= RESTLESS;
+  for (size_t i = 0; i < contacts->count; ++i)
+    judge_contact(model, state, &contacts->data[i], label, verdict);
+  for (size_t i = 0; i < model->bodies; ++i)
+    if (!tl_body_is_static(model, i) && verdict[label[i]] == SUPPORTED)
+      state->rest[i] |= TL_REST_FALLING;
+  tl_arena_release(scope->arena, mark);
+  return TALUS_OK;
+}
+
+/* ---- counting -------------------------------------------------------------------------------- */
+
+typedef struct count_job {
+  const tl_model *model;
+  const tl_scope *scope;
+} count_job;
+
+static void count_range(void *context, size_t begin, size_t end) {
+  const count_job *job = context;
+  const tl_model *model = job->model;
+  const tl_state *out = job->scope->out;
+  const talus_real speed = (talus_real)model->sleep.speed;
+  for (size_t i = begin; i < end; ++i) {
+    uint32_t *rest = &out->rest[i];
+    if (*rest & TL_REST_ASLEEP)
+      continue;
+    const talus_real radius = tl_body_shape(model, i)->radius * model->property.scale[i];
+    const talus_real turning = radius * tl_length(out->spin[i]);
+    const bool slow =
+        !tl_body_is_static(model, i) && tl_length(out->velocity[i]) < speed && turning < speed;
+    const uint32_t steps = *rest & TL_REST_STEPS;
+    *rest = !slow ? 0 : steps < TL_REST_STEPS ? steps + 1 : steps;
+  }
+}
+
+void tl_sleep_count(const tl_model *model, const tl_scope *scope) {
+  count_job job = {model, scope};
+  tl_for(&model->par, model->bodies, TL_BLOCK, count_range, &job);
+}

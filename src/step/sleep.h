@@ -1,0 +1,54 @@
+/* Sleep: islands that have been slow for long enough cost nothing any more.
+ *
+ * Falling asleep. A free body is slow while neither its centre nor its surface about it, |w| times
+ * the bounding radius, is faster than sleep.speed. When every body of an island has been slow for
+ * sleep.time, and the island rests on something (a contact that pushes on a static body which does
+ * not move), all of it falls asleep at once: velocities become zero, poses stay to the last bit,
+ * and nothing of it is solved, moved or looked at by the narrow phase. The broad phase sees it as
+ * before. Contacts between sleeping bodies stay in the contact set with their impulses.
+ *
+ * Waking. In the step in which one of these holds, and before anything is solved, an island wakes
+ * as a whole and with the impulses it fell asleep with:
+ *   - an awake body, or a kinematic one that moves, has come so near that it may touch within the
+ *     step (that is what a contact is: gap within the margin);
+ *   - one of its bodies was woken by the user: a pose, velocity, force or torque was set;
+ *   - a body that it touches was removed, added, or placed elsewhere;
+ *   - gravity, the materials or what collides with what was changed.
+ * All rules come down to one: what touches somebody awake wakes. So the woken step is, bit for bit,
+ * the step of a world in which nobody had slept but the velocities were zero.
+ *
+ * Nothing here depends on threads, and all that decides is in the state: the field `rest`. */
+#ifndef TL_STEP_SLEEP_H
+#define TL_STEP_SLEEP_H
+
+#include "contact/contact.h"
+#include "rest.h"
+
+/* Whether bodies of the scope can sleep: the setting is on, and the scope is of all bodies. */
+static inline bool tl_sleep_is_on(const tl_model *model, const tl_scope *scope) {
+  return model->sleep.speed > 0 && scope->in->rest && !scope->members;
+}
+
+/* Wakes what is to wake. pairs: all candidates of this step; contacts: the set of the last step. */
+talus_status tl_sleep_wake(const tl_model *model, const tl_scope *scope, const tl_pairs *pairs,
+                           const talus_real *margins, const tl_contacts *contacts);
+
+/* Moves the contacts of sleeping bodies to the front of the set, which shrinks to them. */
+void tl_sleep_keep(const tl_model *model, const tl_scope *scope, tl_contacts *contacts);
+
+/* Takes out the pairs that sleeping bodies make with each other and with static ones. */
+void tl_sleep_drop_pairs(const tl_model *model, const tl_scope *scope, tl_pairs *pairs);
+
+/* Brings the set into canonical order again: its first `kept` contacts are, and so are the others.
+ */
+talus_status tl_sleep_merge(const tl_scope *scope, tl_contacts *contacts, size_t kept);
+
+/* Marks the bodies that fall asleep in this step (TL_REST_FALLING). contacts: of this step, with
+ * the impulses of the last. */
+talus_status tl_sleep_fall(const tl_model *model, const tl_scope *scope,
+                           const tl_contacts *contacts);
+
+/* After the bodies have moved: counts the steps of the slow ones. */
+void tl_sleep_count(const tl_model *model, const tl_scope *scope);
+
+#endif
