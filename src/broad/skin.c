@@ -12,6 +12,7 @@
 #include "broad/broad.h"
 #include "broad/images.h"
 #include "broad/search.h"
+#include "broad/skin.h"
 
 #include <stdatomic.h>
 
@@ -94,6 +95,9 @@ static inline unsigned check_box(const talus_box *box, const talus_box *grown, d
 static uint8_t check_block(const skin_work *work, size_t first, size_t last) {
   const double skin = work->model->skin;
   unsigned moved = 0;
+  if (!work->images.any && tl_skin_has_avx512())
+    first += tl_skin_count_steady(work->boxes + first, work->cache->grown.data + first,
+                                  last - first, skin);
   for (size_t i = first; i < last; ++i)
     moved |= work->images.any ? stays(work, i) ? 0u : 2u
                               : check_box(&work->boxes[i], &work->cache->grown.data[i], skin);
@@ -201,12 +205,13 @@ static void filter(const skin_work *work, size_t first, size_t last, tl_catch *t
     const size_t end = last - first > BLOCK ? first + BLOCK : last;
     for (size_t i = first; i < end; ++i) {
       const tl_pair next = candidates[i + AHEAD < last ? i + AHEAD : i];
-      PREFETCH(&work->boxes[(next.b & trusted) != 0 ? next.a : next.b & ~SURE].lo.x);
-      PREFETCH(&work->boxes[(next.b & trusted) != 0 ? next.a : next.b & ~SURE].hi.z);
-      const bool sure = (candidates[i].b & trusted) != 0;
+      if (!(next.b & trusted)) {
+        PREFETCH(&work->boxes[next.b & ~SURE].lo.x);
+        PREFETCH(&work->boxes[next.b & ~SURE].hi.z);
+      }
       const tl_pair pair = {candidates[i].a, candidates[i].b & ~SURE};
-      found[n] = pair; /* a sure one overlaps itself */
-      n += overlaps(work, (tl_pair){pair.a, sure ? pair.a : pair.b});
+      found[n] = pair;
+      n += (candidates[i].b & trusted) != 0 || overlaps(work, pair);
     }
     const uint64_t left = to->count < to->room ? to->room - to->count : 0;
     const size_t fits = left < n ? (size_t)left : n;
