@@ -198,6 +198,11 @@ static const struct {
     {"residual max, m/s", "residual_max", NULL},
     {"residual rms, m/s", "residual_rms", NULL},
     {"iterations", "iterations", NULL},
+    {"objective, J", "objective", NULL},
+    {"rotational energy, J", "rotational_energy", NULL},
+    {"work of contacts, J", "contact_work", NULL},
+    {"work of loads, J", "load_work", NULL},
+    {"energy of flow, J", "flow_energy", NULL},
     {"asleep", "asleep", NULL},
 };
 #define SPANS (sizeof spans / sizeof *spans)

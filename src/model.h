@@ -46,16 +46,29 @@ typedef struct tl_shape {
 
 /* ---- materials ------------------------------------------------------------------------------- */
 
-typedef struct tl_material {
-  char *name;
-  talus_real density, friction, restitution;
-} tl_material;
-
 /* What a contact of two materials uses; a table of n x n rows (symmetric), rebuilt when a material
  * or an override is added. */
 typedef struct tl_pair_law {
   talus_real friction, restitution;
+  talus_real static_friction;   /* >= friction */
+  talus_real rolling, spinning; /* m */
+  talus_real cohesion;          /* N */
 } tl_pair_law;
+
+typedef struct tl_material {
+  char *name;
+  talus_real density;
+  tl_pair_law law; /* of the material with itself */
+} tl_material;
+
+/* Which laws beyond friction and restitution some pair of materials has. Contacts carry more from
+ * step to step only where there is one (contact.h), and the solver takes its slower way only where
+ * torques are passed on. */
+enum {
+  TL_LAW_STATIC = 1,  /* static friction larger than friction */
+  TL_LAW_ROLLING = 2, /* rolling or spinning */
+  TL_LAW_COHESION = 4
+};
 
 typedef struct tl_motion {
   talus_dvec3 position; /* pose at time 0 */
@@ -80,6 +93,7 @@ typedef struct tl_model {
   TL_ARRAY(tl_shape) shapes;
   TL_ARRAY(tl_material) materials;
   TL_ARRAY(tl_pair_law) laws; /* materials.count squared */
+  uint32_t law_kinds;         /* TL_LAW_...: those that some pair has; derived */
   TL_ARRAY(tl_motion) motions;
   TL_ARRAY(tl_group_pair) ignored; /* sorted, unique */
   tl_properties property;          /* `bodies` rows */
@@ -104,6 +118,14 @@ static inline const tl_shape *tl_body_shape(const tl_model *model, size_t slot) 
 
 static inline bool tl_body_is_static(const tl_model *model, size_t slot) {
   return (model->property.flags[slot] & TL_FLAG_STATIC) != 0;
+}
+
+/* What holds between the bodies in two slots. */
+static inline const tl_pair_law *tl_model_law(const tl_model *model, size_t a, size_t b) {
+  if (model->materials.count == 1)
+    return model->laws.data;
+  return &model->laws.data[model->property.material[a] * model->materials.count +
+                           model->property.material[b]];
 }
 
 /* to - from, by the nearest periodic image, taken in double and then narrowed. */

@@ -9,7 +9,8 @@
 #define HEADER                                                                                     \
   "time,steps,bodies,pairs,contacts,kinetic_energy,potential_energy,px,py,pz,lx,ly,lz,"            \
   "residual_max,residual_rms,iterations,dt,wall_total,wall_broad,wall_narrow,wall_solve,"          \
-  "wall_step,wall_output,state_hash,asleep\n"
+  "wall_step,wall_output,state_hash,asleep,objective,rotational_energy,contact_work,load_work,"    \
+  "flow_energy\n"
 
 #define WALL_COLUMN 17 /* wall_total, counted from 0 */
 
@@ -69,6 +70,8 @@ static void format_line(tl_run *run, const talus_report *r, tl_text *text) {
                                   [TL_WALL_SOLVE] = r->wall_solve,
                                   [TL_WALL_STEP] = r->wall_step,
                                   [TL_WALL_OUTPUT] = run->wall_output};
+  const double later[] = {r->objective, r->rotational_energy, r->contact_work, r->load_work,
+                          r->flow_energy};
   add_numbers(text, &r->time, 1);
   tl_text_add(text, "%llu,%zu,%zu,%zu,", (unsigned long long)r->steps, r->bodies, r->pairs,
               r->contacts);
@@ -77,7 +80,12 @@ static void format_line(tl_run *run, const talus_report *r, tl_text *text) {
   add_numbers(text, &run->dt, 1);
   for (int i = 0; i < TL_WALLS; ++i)
     tl_text_add(text, "%.6f,", run->wall[i] + walls[i]);
-  tl_text_add(text, "%016llx,%zu\n", (unsigned long long)talus_world_hash(run->world), r->asleep);
+  tl_text_add(text, "%016llx,%zu", (unsigned long long)talus_world_hash(run->world), r->asleep);
+  for (size_t i = 0; i < sizeof later / sizeof *later; ++i) {
+    tl_text_add_bytes(text, ",", 1);
+    tl_text_add_number(text, later[i]);
+  }
+  tl_text_add_bytes(text, "\n", 1);
 }
 
 talus_status tl_run_history_add(tl_run *run) {

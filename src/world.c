@@ -54,7 +54,9 @@ static talus_status check_settings(const talus_world_def *def) {
   if (!(def->skin >= 0) || !tl_is_finite_d(def->skin))
     return tl_fail(TALUS_ERROR_INVALID, "skin is %g; it must be >= 0 m", def->skin);
   if ((unsigned)def->broad > TALUS_BROAD_BVH ||
-      (unsigned)def->solve.friction > TALUS_FRICTION_CCP || (unsigned)def->solve.method > TALUS_BB)
+      (unsigned)def->solve.friction > TALUS_FRICTION_CCP ||
+      (unsigned)def->solve.method > TALUS_BB ||
+      (unsigned)def->solve.reduction > TALUS_REDUCTION_COLOURS)
     return tl_fail(TALUS_ERROR_INVALID, "unknown broad phase or friction model");
   if ((unsigned)def->narrow.ellipsoid > TALUS_ELLIPSOID_CHM_OPM)
     return tl_fail(TALUS_ERROR_INVALID, "narrow.ellipsoid is %d; expected a TALUS_ELLIPSOID_...",
@@ -141,7 +143,7 @@ void talus_world_destroy(talus_world *world) {
   tl_array_free(&world->name_index);
   tl_array_free(&world->groups);
   tl_array_free(&world->overrides);
-  tl_array_free(&world->contacts);
+  tl_contacts_release(&world->contacts);
   tl_array_free(&world->fresh);
   tl_flow_release(&world->flow);
   tl_arena_free(&world->arena);
@@ -168,73 +170,6 @@ talus_status talus_world_add_shape(talus_world *world, const talus_shape_def *de
   shape->index = (uint32_t)world->model.shapes.count;
   world->model.shapes.data[world->model.shapes.count++] = made;
   return TALUS_OK;
-}
-
-static talus_status check_surface(const char *what, double friction, double restitution) {
-  if (!(friction >= 0) || !tl_is_finite_d(friction))
-    return tl_fail(TALUS_ERROR_INVALID, "%s: friction is %g; it must be >= 0 and finite", what,
-                   friction);
-  if (!(restitution >= 0 && restitution <= 1))
-    return tl_fail(TALUS_ERROR_INVALID, "%s: restitution is %g; it must be between 0 and 1", what,
-                   restitution);
-  return TALUS_OK;
-}
-
-talus_status tl_world_make_laws(talus_world *world) {
-  tl_model *model = &world->model;
-  const size_t n = model->materials.count;
-  TL_TRY(tl_array_resize(&model->laws, n * n));
-  for (size_t a = 0; a < n; ++a)
-    for (size_t b = 0; b < n; ++b) {
-      const tl_material *ma = &model->materials.data[a], *mb = &model->materials.data[b];
-      model->laws.data[a * n + b].friction = tl_min(ma->friction, mb->friction);
-      model->laws.data[a * n + b].restitution = tl_min(ma->restitution, mb->restitution);
-    }
-  for (size_t i = 0; i < world->overrides.count; ++i) {
-    const tl_pair_override *o = &world->overrides.data[i];
-    const tl_pair_law law = {o->friction, o->restitution};
-    model->laws.data[o->a * n + o->b] = law;
-    model->laws.data[o->b * n + o->a] = law;
-  }
-  return TALUS_OK;
-}
-
-talus_status talus_world_add_material(talus_world *world, const talus_material_def *def,
-                                      talus_material *material) {
-  const char *what = def->name ? def->name : "material";
-  if (!(def->density > 0) || !tl_is_finite_d(def->density))
-    return tl_fail(TALUS_ERROR_INVALID, "%s: density is %g; it must be positive, in kg/m3", what,
-                   def->density);
-  TL_TRY(check_surface(what, def->friction, def->restitution));
-  tl_model *model = &world->model;
-  const size_t n = model->materials.count + 1;
-  TL_TRY(tl_array_reserve(&model->materials, n));
-  TL_TRY(tl_array_reserve(&model->laws, n * n));
-  tl_material made = {NULL, (talus_real)def->density, (talus_real)def->friction,
-                      (talus_real)def->restitution};
-  TL_TRY(tl_copy_text(def->name, &made.name));
-  material->index = (uint32_t)model->materials.count;
-  model->materials.data[model->materials.count++] = made;
-  return tl_world_make_laws(world);
-}
-
-talus_status talus_world_set_material_pair(talus_world *world, talus_material a, talus_material b,
-                                           double friction, double restitution) {
-  if (a.index >= world->model.materials.count || b.index >= world->model.materials.count)
-    return tl_fail(TALUS_ERROR_INVALID, "material pair: no such material");
-  TL_TRY(check_surface("material pair", friction, restitution));
-  const tl_pair_override made = {a.index < b.index ? a.index : b.index,
-                                 a.index < b.index ? b.index : a.index, (talus_real)friction,
-                                 (talus_real)restitution};
-  for (size_t i = 0; i < world->overrides.count; ++i)
-    if (world->overrides.data[i].a == made.a && world->overrides.data[i].b == made.b) {
-      world->overrides.data[i] = made;
-      tl_world_wake_all(world);
-      return tl_world_make_laws(world);
-    }
-  TL_TRY(tl_array_push(&world->overrides, made));
-  tl_world_wake_all(world);
-  return tl_world_make_laws(world);
 }
 
 /* ---- groups ------------------------------------------------------------------------------------

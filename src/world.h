@@ -21,10 +21,10 @@ typedef struct tl_body_name {
   char *name;
 } tl_body_name;
 
-/* Friction and restitution told for a pair of materials, a <= b. */
+/* Laws told for a pair of materials, a <= b. */
 typedef struct tl_pair_override {
   uint32_t a, b;
-  talus_real friction, restitution;
+  tl_pair_law law;
 } tl_pair_override;
 
 struct talus_world {
@@ -51,7 +51,8 @@ struct talus_world {
   /* What happened so far. */
   tl_step_report last;
   uint64_t emitted, removed;
-  double wall[4]; /* broad, narrow, solve, step */
+  double wall[4];                              /* broad, narrow, solve, step */
+  double contact_work, load_work, flow_energy; /* J, sums over all steps */
 
   int mapped_views;
   talus_log_fn *log;
@@ -73,6 +74,9 @@ talus_status tl_world_add_name(talus_world *world, uint64_t uid, char *name);
 /* Takes out the names of bodies that are gone, and makes the index of names anew. */
 talus_status tl_world_index_names(talus_world *world);
 
+/* Kinetic and potential energy of a body, J; 0 where it is static. */
+double tl_world_energy_of(const talus_world *world, size_t slot);
+
 /* Slot of the body with that uid, or TL_NONE. */
 uint32_t tl_world_slot_of(const talus_world *world, uint64_t uid);
 
@@ -88,9 +92,14 @@ talus_status tl_world_not_mapped(const talus_world *world, const char *what);
 /* Takes out every body with remove[slot] != 0; the others keep their order. Returns how many. */
 talus_status tl_world_compact(talus_world *world, const uint8_t *remove, size_t *removed);
 
-/* Friction and restitution of every pair of materials, overrides laid over the smaller of the two.
- */
+/* Laws of every pair of materials: the smaller of the two, with overrides laid over. */
 talus_status tl_world_make_laws(talus_world *world);
+
+/* Whether the numbers of a law are such as a contact can use. */
+bool tl_law_is_valid(const tl_pair_law *law);
+
+/* Says which laws the pairs have (model.law_kinds), from the table. */
+void tl_world_find_law_kinds(talus_world *world);
 
 /* Sleep (world_sleep.c). Whether the settings make sense; room for the field `rest` where bodies
  * may sleep; a body is where it was not before; a body wakes, or all, or those that touch a body to

@@ -45,16 +45,23 @@ static talus_status borrow_materials(borrower *b) {
       continue;
     const talus_material_def def = {.name = material->name,
                                     .density = (double)material->density,
-                                    .friction = (double)material->friction,
-                                    .restitution = (double)material->restitution};
+                                    .friction = (double)material->law.friction,
+                                    .restitution = (double)material->law.restitution,
+                                    .static_friction = (double)material->law.static_friction,
+                                    .rolling = (double)material->law.rolling,
+                                    .spinning = (double)material->law.spinning,
+                                    .cohesion = (double)material->law.cohesion};
     TL_TRY(talus_world_add_material(b->world, &def, &b->materials.data[i]));
   }
   for (size_t i = 0; i < b->old->overrides.count; ++i) {
     const tl_pair_override *pair = &b->old->overrides.data[i];
-    if (!b->is_own.data[pair->a] && !b->is_own.data[pair->b])
-      TL_TRY(talus_world_set_material_pair(b->world, b->materials.data[pair->a],
-                                           b->materials.data[pair->b], (double)pair->friction,
-                                           (double)pair->restitution));
+    if (b->is_own.data[pair->a] || b->is_own.data[pair->b])
+      continue;
+    talus_material_law law;
+    const talus_material one = {pair->a}, other = {pair->b};
+    TL_TRY(talus_world_get_material_law(b->old, one, other, &law));
+    TL_TRY(talus_world_set_material_law(b->world, b->materials.data[pair->a],
+                                        b->materials.data[pair->b], &law));
   }
   return TALUS_OK;
 }

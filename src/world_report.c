@@ -5,7 +5,7 @@
 /* ---- totals
  * -------------------------------------------------------------------------------------- */
 
-enum { KINETIC, POTENTIAL, PX, PY, PZ, LX, LY, LZ, SUMS };
+enum { KINETIC, ROTATIONAL, POTENTIAL, PX, PY, PZ, LX, LY, LZ, SUMS };
 
 typedef struct sum_job {
   const talus_world *world;
@@ -23,7 +23,9 @@ static void add_body(const talus_world *world, size_t slot, double sums[SUMS]) {
   const talus_vec3 w_body = tl_quat_unrotate(world->state.rotation[slot], world->state.spin[slot]);
   const talus_vec3 l_body = tl_mul(inertia, w_body);
   const talus_dvec3 l = tl_widen(tl_quat_rotate(world->state.rotation[slot], l_body));
-  sums[KINETIC] += 0.5 * m * tl_ddot(v, v) + 0.5 * (double)tl_dot(l_body, w_body);
+  const double turning = 0.5 * (double)tl_dot(l_body, w_body);
+  sums[KINETIC] += 0.5 * m * tl_ddot(v, v) + turning;
+  sums[ROTATIONAL] += turning;
   sums[POTENTIAL] -= m * tl_ddot(g, x);
   sums[PX] += m * v.x;
   sums[PY] += m * v.y;
@@ -31,6 +33,12 @@ static void add_body(const talus_world *world, size_t slot, double sums[SUMS]) {
   sums[LX] += m * (x.y * v.z - x.z * v.y) + l.x;
   sums[LY] += m * (x.z * v.x - x.x * v.z) + l.y;
   sums[LZ] += m * (x.x * v.y - x.y * v.x) + l.z;
+}
+
+double tl_world_energy_of(const talus_world *world, size_t slot) {
+  double sums[SUMS] = {0};
+  add_body(world, slot, sums);
+  return sums[KINETIC] + sums[POTENTIAL];
 }
 
 static void add_blocks(void *context, size_t begin, size_t end) {
@@ -63,6 +71,11 @@ talus_status talus_world_report(talus_world *world, talus_report *report) {
                            .contacts_near = world->contacts.count,
                            .kinetic_energy = sums[KINETIC],
                            .potential_energy = sums[POTENTIAL],
+                           .rotational_energy = sums[ROTATIONAL],
+                           .contact_work = world->contact_work,
+                           .load_work = world->load_work,
+                           .flow_energy = world->flow_energy,
+                           .objective = world->last.solve.objective,
                            .momentum = {sums[PX], sums[PY], sums[PZ]},
                            .angular_momentum = {sums[LX], sums[LY], sums[LZ]},
                            .residual_max = world->last.solve.residual_max,

@@ -78,6 +78,9 @@ static talus_status remove_leavers(talus_world *world) {
       }
   if (leaving == 0)
     return TALUS_OK;
+  for (size_t i = 0; i < model->bodies; ++i)
+    if (remove[i])
+      world->flow_energy -= tl_world_energy_of(world, i);
   TL_TRY(tl_world_compact(world, remove, &leaving));
   world->removed += leaving;
   return TALUS_OK;
@@ -89,9 +92,11 @@ static talus_status emit(talus_world *world) {
   world->fresh.count = 0;
   TL_TRY(tl_flow_emit(&world->flow, &world->model, &world->state, talus_world_time(world),
                       &world->fresh));
-  for (size_t i = 0; i < world->fresh.count; ++i)
+  for (size_t i = 0; i < world->fresh.count; ++i) {
     if (talus_world_add_body(world, &world->fresh.data[i], NULL) != TALUS_OK)
       return tl_fail_in(TALUS_ERROR_DIVERGED, "an emitter at t = %g s", talus_world_time(world));
+    world->flow_energy += tl_world_energy_of(world, world->model.bodies - 1);
+  }
   world->emitted += world->fresh.count;
   return TALUS_OK;
 }
@@ -143,6 +148,8 @@ static talus_status step_once(talus_world *world) {
   world->wall[1] += world->last.wall_narrow;
   world->wall[2] += world->last.wall_solve;
   world->wall[3] += world->last.wall_step;
+  world->contact_work += world->last.solve.contact_work;
+  world->load_work += world->last.solve.load_work;
   tell_broad(world);
   tell_guard(world);
   tl_flow_probe(&world->flow, model, &scope, &world->contacts);

@@ -11,7 +11,8 @@ static talus_status check_settings(const tl_model *model) {
   if ((unsigned)model->broad > TALUS_BROAD_BVH || !(model->skin >= 0) ||
       (unsigned)model->narrow.ellipsoid > TALUS_ELLIPSOID_CHM_OPM ||
       (unsigned)model->solve.friction > TALUS_FRICTION_CCP ||
-      (unsigned)model->solve.method > TALUS_BB || model->solve.iterations < 0 ||
+      (unsigned)model->solve.method > TALUS_BB ||
+      (unsigned)model->solve.reduction > TALUS_REDUCTION_COLOURS || model->solve.iterations < 0 ||
       !(model->solve.tolerance >= 0) || !(model->solve.recovery_speed >= 0) ||
       !(model->solve.omega > 0) || !(model->solve.lambda > 0 && model->solve.lambda <= 1) ||
       isnan(model->solve.bounce_speed) || !tl_is_finite_d(model->margin) ||
@@ -25,10 +26,8 @@ static talus_status check_settings(const tl_model *model) {
   if (model->laws.count != model->materials.count * model->materials.count)
     return tl_fail(TALUS_ERROR_FORMAT, "its table of material pairs has the wrong size");
   for (size_t i = 0; i < model->laws.count; ++i)
-    if (!(model->laws.data[i].friction >= 0) || !tl_is_finite(model->laws.data[i].friction) ||
-        !(model->laws.data[i].restitution >= 0 && model->laws.data[i].restitution <= 1))
-      return tl_fail(TALUS_ERROR_FORMAT,
-                     "friction or restitution of a material pair is out of range");
+    if (!tl_law_is_valid(&model->laws.data[i]))
+      return tl_fail(TALUS_ERROR_FORMAT, "a law of a material pair is out of range");
   return TALUS_OK;
 }
 

@@ -25,7 +25,8 @@ static inline fixture fixture_make(size_t capacity) {
   CHECK_OK(tl_fields_resize(&f.state, tl_state_fields, TL_STATE_FIELD_COUNT, 0, capacity));
   CHECK_OK(tl_fields_resize(&f.model.property, tl_property_fields, TL_PROPERTY_FIELD_COUNT, 0,
                             capacity));
-  const tl_material rock = {.density = 1000, .friction = TL_R(0.5)};
+  const tl_material rock = {.density = 1000,
+                            .law = {.friction = TL_R(0.5), .static_friction = TL_R(0.5)}};
   CHECK_OK(tl_array_push(&f.model.materials, rock));
   return f;
 }

@@ -250,10 +250,10 @@ static void check_covered(const tl_table *table, const unsigned char *seen, size
 
 TEST(tables_cover_every_member) {
   static const tl_table *const tables[] = {
-      &tl_table_shapes,   &tl_table_materials,   &tl_table_laws,  &tl_table_overrides,
-      &tl_table_motions,  &tl_table_ignored,     &tl_table_names, &tl_table_handles,
-      &tl_table_contacts, &tl_table_emitters,    &tl_table_sinks, &tl_table_probes,
-      &tl_table_groups,   &tl_table_free_handles};
+      &tl_table_shapes,   &tl_table_materials,    &tl_table_laws,   &tl_table_overrides,
+      &tl_table_motions,  &tl_table_ignored,      &tl_table_names,  &tl_table_handles,
+      &tl_table_contacts, &tl_table_emitters,     &tl_table_sinks,  &tl_table_probes,
+      &tl_table_groups,   &tl_table_free_handles, &tl_table_touches};
   for (size_t t = 0; t < sizeof tables / sizeof *tables; ++t) {
     unsigned char seen[2048] = {0};
     CHECK(tables[t]->row_bytes <= sizeof seen);

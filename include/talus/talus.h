@@ -151,9 +151,19 @@ typedef struct talus_material_def {
   double density;     /* kg/m3, > 0 */
   double friction;    /* Coulomb coefficient, >= 0; of a pair: the smaller of the two */
   double restitution; /* 0 ... 1; of a pair: the smaller of the two */
+  /* What follows is 0 unless a scene needs it; of a pair, again the smaller of the two. */
+  double static_friction; /* while a contact sticks; 0: as `friction`, otherwise not less */
+  double rolling;         /* m, >= 0: most torque against rolling over the normal force */
+  double spinning;        /* m, >= 0: the same about the normal */
+  double cohesion;        /* N, >= 0: force that it takes to pull two touching bodies apart */
 } talus_material_def;
 
-TALUS_API talus_material_def talus_material_def_default(void); /* 2600, 0.5, 0 */
+TALUS_API talus_material_def talus_material_def_default(void); /* 2600, 0.5, 0; no other law */
+
+/* What holds between two materials; members as above. */
+typedef struct talus_material_law {
+  double friction, restitution, static_friction, rolling, spinning, cohesion;
+} talus_material_law;
 
 /* ---- bodies ------------------------------------------------------------------------------ */
 
@@ -246,6 +256,14 @@ typedef enum talus_ccp_method {
   TALUS_BB            /* spectral projected gradient (Barzilai-Borwein) */
 } talus_ccp_method;
 
+/* How apgd, bb and jacobi add up impulses by body: the same answer up to rounding. */
+typedef enum talus_reduction {
+  TALUS_REDUCTION_AUTO,   /* gather for jacobi, colours otherwise */
+  TALUS_REDUCTION_GATHER, /* each body over its contacts */
+  TALUS_REDUCTION_SCAN,   /* a reduction buffer and a segmented scan, as published */
+  TALUS_REDUCTION_COLOURS /* contact by contact, as Gauss-Seidel sweeps go */
+} talus_reduction;
+
 /* How contacts become impulses: cone complementarity. */
 typedef struct talus_solve_def {
   talus_ccp_method method;
@@ -256,6 +274,7 @@ typedef struct talus_solve_def {
   double recovery_speed; /* m/s: how fast overlap is pushed out, at most */
   double bounce_speed;   /* m/s: slower impacts do not bounce; < 0: 2 |gravity| dt */
   double omega, lambda; /* Jacobi: step and share of the new value; omega * lambda <= 0.3 is safe */
+  talus_reduction reduction;
   bool islands; /* what hangs together is solved for itself, to its own tolerance; false: all
                    contacts as one problem */
 } talus_solve_def;
@@ -319,7 +338,17 @@ TALUS_API talus_status talus_world_get_shape(const talus_world *world, size_t i,
 TALUS_API talus_status talus_world_add_material(talus_world *world, const talus_material_def *def,
                                                 talus_material *material);
 
-/* Friction and restitution of two materials where the smaller of the two is not right. */
+/* All laws between two materials (or within one), where the smaller of the two is not right. Start
+ * from talus_world_get_material_law and change what differs. */
+TALUS_API talus_status talus_world_set_material_law(talus_world *world, talus_material a,
+                                                    talus_material b,
+                                                    const talus_material_law *law);
+
+/* What holds between two materials now. */
+TALUS_API talus_status talus_world_get_material_law(const talus_world *world, talus_material a,
+                                                    talus_material b, talus_material_law *law);
+
+/* Friction and restitution alone; the other laws stay (static friction at least as friction). */
 TALUS_API talus_status talus_world_set_material_pair(talus_world *world, talus_material a,
                                                      talus_material b, double friction,
                                                      double restitution);
@@ -376,6 +405,13 @@ typedef struct talus_report {
   double angular_momentum[3];              /* kg m2/s about the origin */
   double residual_max, residual_rms;       /* m/s */
   int iterations;
+  double objective;         /* J: what the solver minimised in the last step, as far as it got */
+  double rotational_energy; /* J, free bodies: the part of kinetic_energy */
+  /* J, sums since the world was made. kinetic + potential energy changes by these three, and by
+   * what stepping in time leaves over: about m |g| dt |v - v_start|/2 for each body. */
+  double contact_work; /* by contacts: friction and impacts take it, moving walls give it */
+  double load_work;    /* by constant forces and torques */
+  double flow_energy;  /* of bodies that came by emitters, less that of those that left */
   uint64_t emitted, removed, blocked; /* by emitters, by sinks and the domain, refused tries */
   double wall_broad, wall_narrow, wall_solve, wall_step; /* s */
   size_t asleep;                                         /* bodies */

@@ -76,13 +76,18 @@ void tl_contact_carry_over(const tl_model *model, const tl_carry *carry, tl_cont
 }
 
 void tl_contact_renumber(tl_contacts *contacts, const uint32_t *new_slot) {
+  const bool touches = tl_contacts_have_touches(contacts);
   size_t kept = 0;
   for (size_t i = 0; i < contacts->count; ++i) {
     tl_contact c = contacts->data[i];
     c.a = new_slot[c.a];
     c.b = new_slot[c.b];
-    if (c.a != TL_NONE && c.b != TL_NONE)
-      contacts->data[kept++] = c;
+    if (c.a == TL_NONE || c.b == TL_NONE)
+      continue;
+    if (touches)
+      contacts->touches.data[kept] = contacts->touches.data[i];
+    contacts->data[kept++] = c;
   }
   contacts->count = kept;
+  contacts->touches.count = touches ? kept : 0;
 }

@@ -14,7 +14,34 @@ typedef struct tl_contact {
   talus_vec3 impulse; /* N s on b */
 } tl_contact;
 
-typedef TL_ARRAY(tl_contact) tl_contacts;
+/* What a contact remembers from step to step where materials have more laws than friction and
+ * restitution (tl_model.law_kinds). */
+enum {
+  TL_TOUCH_STUCK = 1,  /* pressed together, and friction held it */
+  TL_TOUCH_SLID = 2,   /* pressed together, and friction could not hold it */
+  TL_TOUCH_BONDED = 4, /* cohesion was not overcome */
+  TL_TOUCH_STATES = 8
+};
+
+typedef struct tl_touch {
+  talus_vec3 torque; /* N m s on b, against rolling and spinning */
+  uint32_t state;    /* TL_TOUCH_... */
+} tl_touch;
+
+typedef struct tl_contacts {
+  tl_contact *data;
+  size_t count, capacity;
+  TL_ARRAY(tl_touch) touches; /* of contact i; counts only where there are as many as contacts */
+} tl_contacts;
+
+static inline bool tl_contacts_have_touches(const tl_contacts *contacts) {
+  return contacts->count > 0 && contacts->touches.count == contacts->count;
+}
+
+static inline void tl_contacts_release(tl_contacts *contacts) {
+  tl_array_free(contacts);
+  tl_array_free(&contacts->touches);
+}
 
 /* What of a contact set the next step needs: keys and impulses, in canonical order. */
 typedef struct tl_carried {
@@ -33,6 +60,24 @@ talus_status tl_contact_take_carry(const tl_model *model, const tl_scope *scope,
 
 /* Sets impulse of each contact to that of the same key in the carry, 0 where there is none. */
 void tl_contact_carry_over(const tl_model *model, const tl_carry *carry, tl_contacts *contacts);
+
+/* Touches with their keys, in canonical order; likewise in the arena. */
+typedef struct tl_touched {
+  uint32_t a, b, feature_a, feature_b;
+  tl_touch touch;
+} tl_touched;
+
+typedef struct tl_touches {
+  tl_touched *data;
+  size_t count;
+} tl_touches;
+
+/* Copies what the contacts remember, and gives it to those of the same keys in the next set; there
+ * is nothing to do where the model has no such laws. */
+talus_status tl_contact_take_touches(const tl_scope *scope, const tl_contacts *contacts,
+                                     tl_touches *touches);
+talus_status tl_contact_lay_touches(const tl_model *model, const tl_touches *touches,
+                                    tl_contacts *contacts);
 
 /* After bodies were removed: renumbers slots, dropping contacts whose new_slot[slot] is TL_NONE. */
 void tl_contact_renumber(tl_contacts *contacts, const uint32_t *new_slot);

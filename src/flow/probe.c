@@ -129,6 +129,8 @@ static void measure_contacts(tl_probe *probe, const tl_model *model, const tl_sc
     const double sign = contact->a == slot ? -1 : 1;
     add_scaled(probe->force, sign, contact->impulse);
     add_scaled(probe->torque, sign, tl_cross(arm, contact->impulse));
+    if (tl_contacts_have_touches(contacts))
+      add_scaled(probe->torque, sign, contacts->touches.data[i].torque);
   }
 }
 

@@ -36,6 +36,12 @@ _Static_assert(sizeof(talus_shape_kind) == 4 && sizeof(talus_broad_kind) == 4, "
       ANY_DOUBLE(row, name##_at, member.at), ANY_REAL(row, name##_axis, member.axis),              \
       ANY_DOUBLE(row, name##_radius, member.radius), ANY_DOUBLE(row, name##_length, member.length)
 
+/* The members of a tl_pair_law, which `member` (with its point) leads to. */
+#define LAW(row, member)                                                                           \
+  REAL(row, friction, member friction), REAL(row, restitution, member restitution),                \
+      REAL(row, static_friction, member static_friction), REAL(row, rolling, member rolling),      \
+      REAL(row, spinning, member spinning), REAL(row, cohesion, member cohesion)
+
 #define TABLE(row, table)                                                                          \
   const tl_table tl_table_##table = {#table, sizeof(row), table##_columns,                         \
                                      (int)(sizeof table##_columns / sizeof *table##_columns)}
@@ -58,6 +64,7 @@ static const tl_column world_columns[] = {
     U32(struct talus_world, method, model.solve.method),
     ANY_DOUBLE(struct talus_world, omega, model.solve.omega),
     ANY_DOUBLE(struct talus_world, lambda, model.solve.lambda),
+    U32(struct talus_world, reduction, model.solve.reduction),
     BOOL(struct talus_world, islands, model.solve.islands),
     ANY_DOUBLE(struct talus_world, margin, model.margin),
     ANY_DOUBLE(struct talus_world, sleep_speed, model.sleep.speed),
@@ -77,6 +84,14 @@ static const tl_column world_columns[] = {
     ANY_DOUBLE(struct talus_world, last_residual_max, last.solve.residual_max),
     ANY_DOUBLE(struct talus_world, last_residual_rms, last.solve.residual_rms),
     I32(struct talus_world, last_iterations, last.solve.iterations),
+    ANY_DOUBLE(struct talus_world, last_objective, last.solve.objective),
+    ANY_DOUBLE(struct talus_world, last_contact_work, last.solve.contact_work),
+    ANY_DOUBLE(struct talus_world, last_load_work, last.solve.load_work),
+    ANY_DOUBLE(struct talus_world, last_rise, last.solve.rise),
+    I32(struct talus_world, last_restarts, last.solve.restarts),
+    ANY_DOUBLE(struct talus_world, contact_work, contact_work),
+    ANY_DOUBLE(struct talus_world, load_work, load_work),
+    ANY_DOUBLE(struct talus_world, flow_energy, flow_energy),
     ANY_DOUBLE(struct talus_world, last_wall_broad, last.wall_broad),
     ANY_DOUBLE(struct talus_world, last_wall_narrow, last.wall_narrow),
     ANY_DOUBLE(struct talus_world, last_wall_solve, last.wall_solve),
@@ -102,22 +117,19 @@ TABLE(tl_shape, shapes);
 static const tl_column materials_columns[] = {
     TEXT(tl_material, name, name),
     REAL(tl_material, density, density),
-    REAL(tl_material, friction, friction),
-    REAL(tl_material, restitution, restitution),
+    LAW(tl_material, law.),
 };
 TABLE(tl_material, materials);
 
 static const tl_column laws_columns[] = {
-    REAL(tl_pair_law, friction, friction),
-    REAL(tl_pair_law, restitution, restitution),
+    LAW(tl_pair_law, ),
 };
 TABLE(tl_pair_law, laws);
 
 static const tl_column overrides_columns[] = {
     U32(tl_pair_override, a, a),
     U32(tl_pair_override, b, b),
-    REAL(tl_pair_override, friction, friction),
-    REAL(tl_pair_override, restitution, restitution),
+    LAW(tl_pair_override, law.),
 };
 TABLE(tl_pair_override, overrides);
 
@@ -170,6 +182,12 @@ static const tl_column contacts_columns[] = {
     REAL(tl_contact, impulse, impulse),
 };
 TABLE(tl_contact, contacts);
+
+static const tl_column touches_columns[] = {
+    REAL(tl_touch, torque, torque),
+    KIND(tl_touch, state, state, TL_TOUCH_STATES),
+};
+TABLE(tl_touch, touches);
 
 /* The definition is checked as a whole, as if it were added anew. */
 static const tl_column emitters_columns[] = {

@@ -35,21 +35,17 @@ static talus_status check_shape(const tl_shape *shape, size_t i) {
   return TALUS_OK;
 }
 
-static bool is_surface(talus_real friction, talus_real restitution) {
-  return friction >= 0 && restitution >= 0 && restitution <= 1;
-}
-
 static talus_status check_materials(const talus_world *world) {
   const tl_model *model = &world->model;
   const size_t n = model->materials.count;
   for (size_t i = 0; i < n; ++i) {
     const tl_material *m = &model->materials.data[i];
-    if (!(m->density > 0) || !is_surface(m->friction, m->restitution))
-      WRONG("material %zu: density, friction or restitution is out of range", i);
+    if (!(m->density > 0) || !tl_law_is_valid(&m->law))
+      WRONG("material %zu: its density or a law of it is out of range", i);
   }
   for (size_t i = 0; i < world->overrides.count; ++i) {
     const tl_pair_override *o = &world->overrides.data[i];
-    if (o->a > o->b || o->b >= n || !is_surface(o->friction, o->restitution))
+    if (o->a > o->b || o->b >= n || !tl_law_is_valid(&o->law))
       WRONG("override %zu of a pair of materials is out of range", i);
   }
   return TALUS_OK;

@@ -300,10 +300,12 @@ static talus_status load_world(load_job *job, talus_world *world) {
   LOAD(job, handles, &world->handles);
   LOAD(job, free_handles, &world->free_handles);
   LOAD(job, contacts, &world->contacts);
+  LOAD(job, touches, &world->contacts.touches);
   TL_TRY(load_flow(job, world));
   /* Removing a body must not fail: there is room for every handle to become free. */
   TL_TRY(tl_array_reserve(&world->free_handles, world->handles.count + 1));
   TL_TRY(tl_checkpoint_check(world));
+  tl_world_find_law_kinds(world);
   return tl_world_index_names(world);
 }
 

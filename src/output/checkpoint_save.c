@@ -160,6 +160,7 @@ static talus_status save_world(save_job *job, const talus_world *world, const tl
   SAVE(job, handles, &world->handles);
   SAVE(job, free_handles, &world->free_handles);
   SAVE(job, contacts, &world->contacts);
+  SAVE(job, touches, &world->contacts.touches);
   SAVE(job, emitters, &world->flow.emitters);
   TL_TRY(save_sizes(job, &world->flow));
   SAVE(job, sinks, &world->flow.sinks);

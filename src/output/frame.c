@@ -116,14 +116,18 @@ static talus_status write_materials(tl_h5_out *out, const talus_world *world,
                                     unsigned char *scratch) {
   const tl_material *rows = world->model.materials.data;
   const size_t n = world->model.materials.count;
-#define MEMBER(name)                                                                               \
+#define MEMBER(name, member)                                                                       \
   TL_TRY(write_member(out, "talus/materials/" #name, TL_H5_REAL, 1, rows, n, sizeof *rows,         \
-                      offsetof(tl_material, name), scratch))
+                      offsetof(tl_material, member), scratch))
   TL_TRY(tl_h5_group(out, "talus/materials"));
   TL_TRY(tl_h5_write_texts(out, "talus/materials/name", n, material_name, world));
-  MEMBER(density);
-  MEMBER(friction);
-  MEMBER(restitution);
+  MEMBER(density, density);
+  MEMBER(friction, law.friction);
+  MEMBER(restitution, law.restitution);
+  MEMBER(static_friction, law.static_friction);
+  MEMBER(rolling, law.rolling);
+  MEMBER(spinning, law.spinning);
+  MEMBER(cohesion, law.cohesion);
   return TALUS_OK;
 #undef MEMBER
 }

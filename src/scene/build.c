@@ -63,6 +63,7 @@ static talus_world_def world_def(const talus_scene *scene) {
                                 .bounce_speed = scene->solve.bounce_speed,
                                 .omega = scene->solve.omega,
                                 .lambda = scene->solve.lambda,
+                                .reduction = (talus_reduction)scene->solve.reduction,
                                 .islands = scene->solve.islands};
   def.margin = scene->contact.margin;
   if (tl_object_has(&tl_schema_scene, scene, "sleep"))
@@ -83,7 +84,11 @@ static talus_status add_materials(builder *b) {
     const talus_material_def def = {.name = materials[i].name,
                                     .density = materials[i].density,
                                     .friction = materials[i].friction,
-                                    .restitution = materials[i].restitution};
+                                    .restitution = materials[i].restitution,
+                                    .static_friction = fmax(materials[i].static_friction, 0),
+                                    .rolling = materials[i].rolling,
+                                    .spinning = materials[i].spinning,
+                                    .cohesion = materials[i].cohesion};
     talus_material material;
     uint32_t first;
     TL_TRY(talus_world_add_material(b->world, &def, &material));
@@ -94,8 +99,13 @@ static talus_status add_materials(builder *b) {
     talus_material one = {0}, other = {0};
     tl_names_find(&b->materials, pairs[i].materials[0], &one.index);
     tl_names_find(&b->materials, pairs[i].materials[1], &other.index);
-    TL_TRY(talus_world_set_material_pair(b->world, one, other, pairs[i].friction,
-                                         pairs[i].restitution));
+    const talus_material_law law = {.friction = pairs[i].friction,
+                                    .restitution = pairs[i].restitution,
+                                    .static_friction = pairs[i].static_friction,
+                                    .rolling = pairs[i].rolling,
+                                    .spinning = pairs[i].spinning,
+                                    .cohesion = pairs[i].cohesion};
+    TL_TRY(talus_world_set_material_law(b->world, one, other, &law));
   }
   return TALUS_OK;
 }

@@ -83,20 +83,6 @@ static void collect_names(tl_checker *checker, const tl_items *items, size_t siz
   }
 }
 
-/* What a pair does not say is the smaller value of its two materials. */
-static void complete_pair(tl_checker *checker, tl_scene_pair *pair, const uint32_t rows[2]) {
-  const tl_scene_material *materials = checker->scene->materials.data;
-  const tl_scene_material *a = &materials[rows[0]], *b = &materials[rows[1]];
-  const tl_map *map = tl_schema_scene.keys[tl_map_find(&tl_schema_scene, "pairs")].map;
-  const uint32_t friction = UINT32_C(1) << tl_map_find(map, "friction");
-  const uint32_t restitution = UINT32_C(1) << tl_map_find(map, "restitution");
-  if (!(pair->object.has & friction))
-    pair->friction = fmin(a->friction, b->friction);
-  if (!(pair->object.has & restitution))
-    pair->restitution = fmin(a->restitution, b->restitution);
-  pair->object.has |= friction | restitution;
-}
-
 static void check_pair_once(tl_checker *checker, pair_keys *seen, const uint32_t rows[2],
                             tl_mark mark, size_t row) {
   const uint32_t low = rows[0] < rows[1] ? rows[0] : rows[1];
@@ -131,7 +117,7 @@ static void check_pairs(tl_checker *checker) {
       is_known = is_known && is_found;
     }
     if (is_known) {
-      complete_pair(checker, &pairs[i], rows);
+      tl_check_complete_pair(checker, node, &pairs[i], rows, i);
       check_pair_once(checker, &seen, rows, tl_node_mark(checker->document, list), i);
     }
   }
@@ -306,6 +292,7 @@ talus_status tl_scene_check(talus_scene *scene, const tl_document *document, tl_
                    "%zu materials; expected at most %d", scene->materials.count, MATERIALS);
   if (checker.status == TALUS_OK) {
     check_times(&checker);
+    tl_check_materials(&checker);
     check_pairs(&checker);
     tl_check_bodies(&checker);
     tl_check_emitters(&checker);

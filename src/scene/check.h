@@ -36,6 +36,12 @@ int tl_scene_shape_kind(const tl_scene_shape *shape);
 void tl_check_region(tl_checker *checker, tl_node_id parent, const char *key,
                      const tl_scene_region *region, const char *path);
 
+/* Static friction is not less than friction. */
+void tl_check_materials(tl_checker *checker);
+/* What pair number `i` does not say is the smaller value of its two materials, in those rows. */
+void tl_check_complete_pair(tl_checker *checker, tl_node_id node, tl_scene_pair *pair,
+                            const uint32_t rows[2], size_t i);
+
 void tl_check_bodies(tl_checker *checker);
 void tl_check_emitters(tl_checker *checker);
 

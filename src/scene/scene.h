@@ -37,6 +37,7 @@ typedef struct tl_scene_solve {
   double tolerance;
   bool warm_start;
   double recovery_speed, bounce_speed, omega, lambda;
+  int reduction;
   bool islands;
 } tl_scene_solve;
 
@@ -65,12 +66,13 @@ typedef struct tl_scene_material {
   tl_object object;
   char *name;
   double density, friction, restitution;
+  double static_friction, rolling, spinning, cohesion;
 } tl_scene_material;
 
 typedef struct tl_scene_pair {
   tl_object object;
   char *materials[2];
-  double friction, restitution;
+  double friction, restitution, static_friction, rolling, spinning, cohesion;
 } tl_scene_pair;
 
 typedef struct tl_scene_superellipsoid {

@@ -35,6 +35,12 @@ static const tl_words solve_methods = {
           {"bb", TALUS_BB, "spectral projected gradient (Barzilai-Borwein)"},
           {"jacobi", TALUS_JACOBI, "all contacts at once, as published; slow"}),
     NULL};
+static const tl_words reductions = {
+    WORDS({"auto", TALUS_REDUCTION_AUTO, "gather for jacobi, colours otherwise"},
+          {"gather", TALUS_REDUCTION_GATHER, "each body over its contacts"},
+          {"scan", TALUS_REDUCTION_SCAN, "reduction buffer and segmented scan, as published"},
+          {"colours", TALUS_REDUCTION_COLOURS, "contact by contact, as sweeps go: fastest"}),
+    NULL};
 static const tl_words friction_models = {
     WORDS({"ncp", TALUS_FRICTION_NCP, "Coulomb friction, no dilation while sliding"},
           {"ccp", TALUS_FRICTION_CCP, "its convex relaxation, as published"}),
@@ -164,6 +170,8 @@ static const tl_map solve_map = {
          .help = "jacobi: length of the step; omega times lambda is safe up to 0.3"},
         {KEY(OWNER, lambda, NUMBER), .range = {0, 1, true}, .fallback = "1", .example = "0.5",
          .help = "jacobi: share of the new value"},
+        {KEY(OWNER, reduction, WORD), .words = &reductions, .fallback = "auto", .example = "scan",
+         .help = "apgd, bb, jacobi: how impulses are added up by body; the same answer"},
         {KEY(OWNER, islands, FLAG), .fallback = "true", .example = "false",
          .help = "what hangs together is solved for itself, to its own tolerance; `false`: all "
                  "contacts as one problem"},
@@ -246,19 +254,30 @@ static const tl_map material_map = {
     .title = "a material",
     .plural = "materials",
     .size = sizeof(OWNER),
-    .later = LATER("static_friction", "rolling", "spinning", "cohesion", "young", "poisson",
-                   "stiffness", "damping"),
+    .later = LATER("young", "poisson", "stiffness", "damping"),
     .help =
-        "An entry of `materials`. Where two materials touch, the smaller friction and the smaller "
-        "restitution count, unless `pairs` says otherwise.",
-    .keys =
-        (const tl_key[]){{KEY(OWNER, density, NUMBER), POSITIVE, .unit = "kg/m3",
-                          .fallback = "2600", .example = "7800", .help = "mass over volume"},
-                         {KEY(OWNER, friction, NUMBER), NOT_NEGATIVE, .fallback = "0.5",
-                          .example = "0.3", .help = "Coulomb coefficient"},
-                         {KEY(OWNER, restitution, NUMBER), UNIT, .fallback = "0", .example = "0.8",
-                          .help = "speed after an impact over the speed before"},
-                         {0}}};
+        "An entry of `materials`. Where two materials touch, the smaller of the two values counts, "
+        "in every law, unless `pairs` says otherwise.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, density, NUMBER), POSITIVE, .unit = "kg/m3", .fallback = "2600",
+         .example = "7800", .help = "mass over volume"},
+        {KEY(OWNER, friction, NUMBER), NOT_NEGATIVE, .fallback = "0.5", .example = "0.3",
+         .help = "Coulomb coefficient"},
+        {KEY(OWNER, restitution, NUMBER), UNIT, .fallback = "0", .example = "0.8",
+         .help = "speed after an impact over the speed before"},
+        {KEY(OWNER, static_friction, NUMBER), NOT_NEGATIVE, .words = &automatic, .fallback = "auto",
+         .example = "0.6",
+         .help = "Coulomb coefficient while a contact sticks, not less than "
+                 "friction; `auto`: as friction"},
+        {KEY(OWNER, rolling, NUMBER), NOT_NEGATIVE, .unit = "m", .fallback = "0", .example = "1e-4",
+         .help = "most torque against rolling, over the normal force"},
+        {KEY(OWNER, spinning, NUMBER), NOT_NEGATIVE, .unit = "m", .fallback = "0",
+         .example = "1e-4",
+         .help = "most torque against spinning about the normal, over the normal "
+                 "force"},
+        {KEY(OWNER, cohesion, NUMBER), NOT_NEGATIVE, .unit = "N", .fallback = "0",
+         .example = "0.01", .help = "force that it takes to pull two touching bodies apart"},
+        {0}}};
 #undef OWNER
 
 #define OWNER tl_scene_pair
@@ -274,6 +293,14 @@ static const tl_map pair_map = {
          .help = "Coulomb coefficient; otherwise the smaller of the two"},
         {KEY(OWNER, restitution, NUMBER), UNIT, .flags = TL_KEY_OPTIONAL, .example = "0.5",
          .help = "otherwise the smaller of the two"},
+        {KEY(OWNER, static_friction, NUMBER), NOT_NEGATIVE, .flags = TL_KEY_OPTIONAL,
+         .example = "0.3", .help = "otherwise the smaller of the two, and not less than friction"},
+        {KEY(OWNER, rolling, NUMBER), NOT_NEGATIVE, .unit = "m", .flags = TL_KEY_OPTIONAL,
+         .example = "1e-4", .help = "otherwise the smaller of the two"},
+        {KEY(OWNER, spinning, NUMBER), NOT_NEGATIVE, .unit = "m", .flags = TL_KEY_OPTIONAL,
+         .example = "1e-4", .help = "otherwise the smaller of the two"},
+        {KEY(OWNER, cohesion, NUMBER), NOT_NEGATIVE, .unit = "N", .flags = TL_KEY_OPTIONAL,
+         .example = "0.01", .help = "otherwise the smaller of the two"},
         {0}}};
 #undef OWNER
 
@@ -732,33 +759,10 @@ const tl_map tl_schema_scene = {
         {0}}};
 #undef OWNER
 
-const tl_map *const tl_schema_maps[] = {&tl_schema_scene,
-                                        &until_map,
-                                        &step_map,
-                                        &solve_map,
-                                        &broad_map,
-                                        &narrow_map,
-                                        &contact_map,
-                                        &sleep_map,
-                                        &domain_map,
-                                        &material_map,
-                                        &pair_map,
-                                        &tl_schema_shape,
-                                        &superellipsoid_map,
-                                        &turned_map,
-                                        &tl_schema_body,
-                                        &motion_map,
-                                        &tl_schema_fill,
-                                        &region_map,
-                                        &ball_map,
-                                        &cylinder_map,
-                                        &size_map,
-                                        &lognormal_map,
-                                        &ignore_map,
-                                        &tl_schema_emitter,
-                                        &source_map,
-                                        &disc_map,
-                                        &sink_map,
-                                        &probe_map,
-                                        &output_map,
-                                        NULL};
+const tl_map *const tl_schema_maps[] = {
+    &tl_schema_scene, &until_map,       &step_map,           &solve_map,         &broad_map,
+    &narrow_map,      &contact_map,     &sleep_map,          &domain_map,        &material_map,
+    &pair_map,        &tl_schema_shape, &superellipsoid_map, &turned_map,        &tl_schema_body,
+    &motion_map,      &tl_schema_fill,  &region_map,         &ball_map,          &cylinder_map,
+    &size_map,        &lognormal_map,   &ignore_map,         &tl_schema_emitter, &source_map,
+    &disc_map,        &sink_map,        &probe_map,          &output_map,        NULL};

@@ -24,6 +24,8 @@ static talus_status solve_rows(tl_ccp *job) {
   TL_TRY(tl_ccp_load_rows(job));
   TL_TRY(tl_ccp_solve_parts(job));
   tl_for(&job->model->par, job->pack_count, 128, store_impulses, job);
+  if (job->model->law_kinds != 0)
+    tl_ccp_store_touches(job);
   return TALUS_OK;
 }
 
@@ -52,6 +54,7 @@ talus_status tl_ccp_solve(const tl_model *model, const tl_scope *scope, tl_conta
   TL_TRY(tl_ccp_load_bodies(&job));
   if (contacts->count > 0)
     TL_TRY(solve_rows(&job));
+  TL_TRY(tl_ccp_find_energy(&job));
   tl_arena_release(scope->arena, mark);
   *twists = (tl_twists){job.bodies, sizeof *job.bodies, job.rank};
   return TALUS_OK;

@@ -7,6 +7,10 @@
  *   ccp_sweep.c  visits of rows: packs of eight, one after the other
  *   ccp_sweep_avx512.c  the same, eight at a time
  *   ccp_seidel.c        Gauss-Seidel: sweeps over colours
+ *   ccp_law.c           static friction, cohesion, and what contacts remember
+ *   ccp_rolling.c       rows that pass on torque: rolling and spinning resistance
+ *   ccp_energy.c        the objective and the work of contacts and loads
+ *   ccp_scan.c          the reduction buffer and segmented scan, as published
  *   ccp_product.c       what gradient methods need: a projected step of all rows, and N times
  * impulses ccp_gradient.c      Jacobi, APGD and BB
  *
@@ -17,6 +21,7 @@
 #define TL_SOLVE_CCP_H
 
 #include "kernels/ccp.h"
+#include "kernels/rolling.h"
 #include "solve/solve.h"
 
 #define TL_CCP_LANES       8
@@ -41,6 +46,13 @@ typedef struct tl_ccp_arms {
   tl_ccp_lanes a, b;
 } tl_ccp_arms;
 
+/* What rows have more where some pair of materials resists rolling or spinning. */
+typedef struct tl_ccp_roll {
+  tl_ccp_lanes torque;
+  talus_real rolling[TL_CCP_LANES], spinning[TL_CCP_LANES], er[TL_CCP_LANES], es[TL_CCP_LANES];
+  uint32_t lanes; /* bit i: row i resists one of them */
+} tl_ccp_roll;
+
 typedef struct tl_ccp {
   const tl_model *model;
   const tl_scope *scope;
@@ -54,6 +66,8 @@ typedef struct tl_ccp {
   tl_ccp_tensor *tensors;   /* NULL: every body is isotropic */
   tl_ccp_pack *packs;
   tl_ccp_arms *arms;  /* by pack; NULL: every arm is its reach times the normal, as for spheres */
+  tl_ccp_roll *rolls; /* by pack; NULL: no pair of materials resists rolling or spinning */
+  talus_real *pulls;  /* by contact: cohesion over the step, N s; NULL: none */
   uint32_t *pack_row; /* first row of each pack, in solving order; and one more */
   size_t pack_count, row_count;
   tl_colours colours;
@@ -95,6 +109,15 @@ static inline talus_vec3 tl_ccp_arm_b(const tl_ccp *job, size_t pack, uint32_t i
 /* Finds rank, index_of and tiles. */
 talus_status tl_ccp_order_bodies(tl_ccp *job);
 
+static inline talus_vec3 tl_ccp_lane(const tl_ccp_lanes *lanes, uint32_t i) {
+  return tl_vec3(lanes->x[i], lanes->y[i], lanes->z[i]);
+}
+static inline void tl_ccp_put_lane(tl_ccp_lanes *lanes, uint32_t i, talus_vec3 v) {
+  lanes->x[i] = v.x;
+  lanes->y[i] = v.y;
+  lanes->z[i] = v.z;
+}
+
 /* Fills bodies (and tensors, where any is needed). */
 talus_status tl_ccp_load_bodies(tl_ccp *job);
 
@@ -106,6 +129,57 @@ talus_status tl_ccp_plan_parts(tl_ccp *job);
 
 /* Solves every part and every small island to the tolerance, and puts the reports together. */
 talus_status tl_ccp_solve_parts(tl_ccp *job);
+
+/* The velocity with which a free member of the scope ends the step if nothing touches it. */
+void tl_ccp_load_free(const tl_ccp *job, size_t member, tl_ccp_body *body);
+
+/* Arms of a contact from the two centres of mass, and the relative velocity of its points at t0,
+ * before gravity and impulses. */
+void tl_ccp_contact_arms(const tl_ccp *job, const tl_contact *c, talus_vec3 *a, talus_vec3 *b);
+talus_vec3 tl_ccp_velocity_before(const tl_ccp *job, const tl_contact *c, talus_vec3 arm_a,
+                                  talus_vec3 arm_b);
+uint32_t tl_ccp_solver_body(const tl_ccp *job, uint32_t slot);
+
+/* ---- laws beyond friction and restitution (ccp_law.c, ccp_rolling.c)
+ * -------------------------- */
+
+/* Cohesion: finds the pull of each contact and lays it into the bodies' velocities. */
+talus_status tl_ccp_load_pulls(tl_ccp *job);
+
+/* The coefficient of friction of a contact for this step; `before` is its velocity at t0. */
+talus_real tl_ccp_friction(const tl_ccp *job, const tl_contact *c, const tl_pair_law *law,
+                           talus_vec3 before);
+
+/* Fills rolls from packs and contacts. */
+void tl_ccp_load_rolls(tl_ccp *job);
+
+/* After the solve: what contacts remember (tl_touch), from packs, rolls and velocities; and
+ * impulses without the shift by cohesion. */
+void tl_ccp_store_touches(const tl_ccp *job);
+
+/* Objective and work of the step, into the report; the bodies hold the solution. */
+talus_status tl_ccp_find_energy(tl_ccp *job);
+
+/* Whether some row of the pack passes on torque; then only the calls below may visit it. */
+static inline bool tl_ccp_rolls(const tl_ccp *job, size_t pack) {
+  return job->rolls && job->rolls[pack].lanes != 0;
+}
+static inline bool tl_ccp_lane_rolls(const tl_ccp *job, size_t pack, uint32_t i) {
+  return job->rolls && (job->rolls[pack].lanes >> i & 1u) != 0;
+}
+
+/* The law of a row that passes on torque, with its steps times `scale`. */
+tl_roll_law tl_ccp_roll_law(const tl_ccp *job, size_t pack, uint32_t lane, talus_real scale);
+
+/* Relative velocity and spin at a row. */
+tl_wrench tl_ccp_twist_of(const tl_ccp *job, const tl_ccp_body *bodies, size_t pack, uint32_t lane);
+
+/* One visit of a row that passes on torque: its squared change in velocity units. */
+double tl_ccp_roll_lane(const tl_ccp *job, size_t pack, uint32_t lane);
+double tl_ccp_roll_residual(const tl_ccp *job, size_t pack, uint32_t lane);
+
+/* Adds a torque impulse to the bodies of a row: T to b, its opposite to a. */
+void tl_ccp_turn_lane(const tl_ccp *job, size_t pack, uint32_t lane, talus_vec3 torque);
 
 /* Applies the impulses that packs start with. */
 void tl_ccp_warm_packs(const tl_ccp *job, size_t begin, size_t end, bool serial);
@@ -159,10 +233,37 @@ typedef struct tl_ccp_gather {
 
 talus_status tl_ccp_make_gather(const tl_ccp *job, tl_ccp_gather *gather);
 
-/* out = free velocities + M^-1 D p for every body, and |M^-1 D (p - q)|^2 in the mass norm, which
- * is (p - q).N (p - q). q may be NULL: zero. */
-double tl_ccp_spread(const tl_ccp *job, const tl_ccp_gather *gather, const tl_ccp_body *free_bodies,
-                     const tl_ccp_field *p, const tl_ccp_field *q, tl_ccp_body *out);
+/* The reduction buffer of the published method: an entry for each side of each row, sorted by body
+ * as gather->entry is. */
+typedef struct tl_ccp_scan {
+  uint32_t *place;   /* of side 2 (8 pack + lane) + side */
+  uint32_t *body;    /* of each entry */
+  tl_wrench *buffer; /* what a row does to the body; then sums */
+  size_t entries;
+} tl_ccp_scan;
+
+talus_status tl_ccp_make_scan(const tl_ccp *job, const tl_ccp_gather *gather, tl_ccp_scan *scan);
+void tl_ccp_run_scan(const tl_ccp *job, const tl_ccp_scan *scan, const tl_ccp_field *p);
+/* Impulse and moment of the body whose entries are [begin, end), end > begin. */
+tl_wrench tl_ccp_scanned(const tl_ccp_scan *scan, size_t begin, size_t end);
+
+/* How impulses are added up by body: one answer from all, up to rounding. */
+typedef struct tl_ccp_reduction {
+  talus_reduction kind; /* never auto */
+  tl_ccp_gather gather; /* not with colours */
+  tl_ccp_scan scan;     /* with scan */
+} tl_ccp_reduction;
+
+talus_status tl_ccp_make_reduction(const tl_ccp *job, tl_ccp_reduction *reduction);
+
+/* out = free velocities + M^-1 D p for every body. With from, velocities of impulses q: returns
+ * |M^-1 D (p - q)|^2 in the mass norm, which is (p - q).N (p - q). */
+double tl_ccp_spread(const tl_ccp *job, const tl_ccp_reduction *reduction,
+                     const tl_ccp_body *free_bodies, const tl_ccp_field *p, const tl_ccp_body *from,
+                     tl_ccp_body *out);
+
+/* Applies the impulses (and torques) in the packs to the bodies, colour by colour. */
+void tl_ccp_push_all(const tl_ccp *job);
 
 /* Sums that a step of all rows gives on the way; d = u + b is the gradient at `from`. */
 typedef struct tl_ccp_sums {
@@ -171,12 +272,32 @@ typedef struct tl_ccp_sums {
   double lead;    /* d . (to - mark) */
 } tl_ccp_sums;
 
-/* to = the projection of from - scale E d, with velocities from `bodies`. lift (may be NULL) is
- * added to the bias of each row; mark may be NULL; scalar: one step for all directions, as
- * published. */
-tl_ccp_sums tl_ccp_step_all(const tl_ccp *job, const tl_ccp_body *bodies, const talus_real *lift,
-                            talus_real scale, bool scalar, const tl_ccp_field *from,
-                            const tl_ccp_field *mark, tl_ccp_field *to);
+/* A step of all rows: to = the projection of from - scale E d, with velocities from `bodies`. lift
+ * (may be NULL) is added to the bias of each row; mark may be NULL; scalar: one step for all
+ * directions, as published. */
+typedef struct tl_ccp_step_def {
+  tl_ccp_body *bodies; /* only read */
+  const talus_real *lift;
+  talus_real scale;
+  bool scalar;
+  const tl_ccp_field *from, *mark;
+  tl_ccp_field *to;
+} tl_ccp_step_def;
+
+tl_ccp_sums tl_ccp_step_all(const tl_ccp *job, const tl_ccp_step_def *def);
+
+/* The two ways of doing it for packs [begin, end), with the same bits. job->bodies are those of the
+ * definition. Sums are by lane. */
+typedef struct tl_ccp_lane_sums {
+  double length2[TL_CCP_LANES], slope[TL_CCP_LANES], lead[TL_CCP_LANES];
+} tl_ccp_lane_sums;
+void tl_ccp_step_packs_scalar(const tl_ccp *job, const tl_ccp_step_def *def, size_t begin,
+                              size_t end, tl_ccp_lane_sums *sums);
+void tl_ccp_step_packs_avx512(const tl_ccp *job, const tl_ccp_step_def *def, size_t begin,
+                              size_t end, tl_ccp_lane_sums *sums);
+
+/* Relative velocity at a row, in the form and with the bits that sweeps have. */
+tl_ccp_vec tl_ccp_lane_velocity(const tl_ccp *job, size_t pack, uint32_t lane);
 
 /* mu |u_t| of every row at the velocities of `bodies` (SOURCES C3). */
 void tl_ccp_find_lifts(const tl_ccp *job, const tl_ccp_body *bodies, talus_real *lift);

@@ -21,7 +21,7 @@
 
 typedef struct gradient {
   tl_ccp *ccp;
-  tl_ccp_gather gather;
+  tl_ccp_reduction reduction;
   tl_ccp_body *free_bodies, *now_bodies, *next_bodies; /* of the impulses of the same name */
   tl_ccp_body *lead_bodies;                            /* apgd: of `lead` */
   tl_ccp_field *now, *next, *lead, *best;
@@ -30,7 +30,11 @@ typedef struct gradient {
   int done;
 } gradient;
 
-static size_t field_bytes(const gradient *g) { return g->ccp->pack_count * sizeof *g->now; }
+/* Entries of a field: impulses by pack, and torques behind them where rows pass them on. */
+static size_t field_count(const gradient *g) {
+  return g->ccp->rolls ? 2 * g->ccp->pack_count : g->ccp->pack_count;
+}
+static size_t field_bytes(const gradient *g) { return field_count(g) * sizeof *g->now; }
 static size_t body_bytes(const gradient *g) {
   return (g->ccp->body_count + 1) * sizeof *g->now_bodies;
 }
@@ -47,22 +51,24 @@ static talus_status prepare(gradient *g) {
   const size_t blocks = job->body_count / TL_BLOCK + 1;
   TL_TAKE(arena, 3 * job->block_count, &job->block_sum);
   TL_TAKE(arena, job->block_count > blocks ? job->block_count : blocks, &job->block_max);
-  TL_TRY(tl_ccp_make_gather(job, &g->gather));
+  TL_TRY(tl_ccp_make_reduction(job, &g->reduction));
   TL_TRY(take_bodies(g, &g->free_bodies));
   TL_TRY(take_bodies(g, &g->now_bodies));
   TL_TRY(take_bodies(g, &g->next_bodies));
-  TL_TAKE(arena, job->pack_count, &g->now);
-  TL_TAKE(arena, job->pack_count, &g->next);
-  TL_TAKE(arena, job->pack_count, &g->best);
+  TL_TAKE(arena, field_count(g), &g->now);
+  TL_TAKE(arena, field_count(g), &g->next);
+  TL_TAKE(arena, field_count(g), &g->best);
   if (job->settings->method == TALUS_APGD) {
     TL_TRY(take_bodies(g, &g->lead_bodies));
-    TL_TAKE(arena, job->pack_count, &g->lead);
+    TL_TAKE(arena, field_count(g), &g->lead);
   }
   if (job->ncp > 0)
     TL_TAKE(arena, job->pack_count * TL_CCP_LANES, &g->lift);
   for (size_t k = 0; k < job->pack_count; ++k)
     g->now[k] = g->best[k] = job->packs[k].impulse;
-  tl_ccp_spread(job, &g->gather, g->free_bodies, g->now, NULL, g->now_bodies);
+  for (size_t k = 0; job->rolls && k < job->pack_count; ++k)
+    g->now[job->pack_count + k] = g->best[job->pack_count + k] = job->rolls[k].torque;
+  tl_ccp_spread(job, &g->reduction, g->free_bodies, g->now, NULL, g->now_bodies);
   g->best_rms = INFINITY;
   return TALUS_OK;
 }
@@ -72,7 +78,7 @@ static double look(gradient *g) {
   tl_ccp *job = g->ccp;
   double most;
   /* Velocities that were mixed drift from their impulses by rounding: start from those again. */
-  tl_ccp_spread(job, &g->gather, g->free_bodies, g->now, NULL, g->now_bodies);
+  tl_ccp_spread(job, &g->reduction, g->free_bodies, g->now, NULL, g->now_bodies);
   const double rms = tl_ccp_measure(job, g->now_bodies, g->now, &most);
   if (rms < g->best_rms) {
     g->best_rms = rms;
@@ -96,22 +102,51 @@ static void swap_next(gradient *g) {
 }
 
 /* a + s (b - a) for every row, or for every body's velocity. */
+typedef struct mix_job {
+  const void *a, *b;
+  void *out;
+  talus_real s;
+} mix_job;
+
+static void mix_field_range(void *context, size_t begin, size_t end) {
+  const mix_job *job = context;
+  const tl_ccp_field *a = job->a, *b = job->b;
+  tl_ccp_field *out = job->out;
+  for (size_t k = begin; k < end; ++k)
+    for (int i = 0; i < TL_CCP_LANES; ++i) {
+      out[k].x[i] = a[k].x[i] + job->s * (b[k].x[i] - a[k].x[i]);
+      out[k].y[i] = a[k].y[i] + job->s * (b[k].y[i] - a[k].y[i]);
+      out[k].z[i] = a[k].z[i] + job->s * (b[k].z[i] - a[k].z[i]);
+    }
+}
+
+static void mix_body_range(void *context, size_t begin, size_t end) {
+  const mix_job *job = context;
+  const tl_ccp_body *a = job->a, *b = job->b;
+  tl_ccp_body *out = job->out;
+  for (size_t i = begin; i < end; ++i) {
+    out[i].v = tl_madd(a[i].v, job->s, tl_sub(b[i].v, a[i].v));
+    out[i].w = tl_madd(a[i].w, job->s, tl_sub(b[i].w, a[i].w));
+  }
+}
+
 static void mix_fields(gradient *g, const tl_ccp_field *a, talus_real s, const tl_ccp_field *b,
                        tl_ccp_field *out) {
-  for (size_t k = 0; k < g->ccp->pack_count; ++k)
-    for (int i = 0; i < TL_CCP_LANES; ++i) {
-      out[k].x[i] = a[k].x[i] + s * (b[k].x[i] - a[k].x[i]);
-      out[k].y[i] = a[k].y[i] + s * (b[k].y[i] - a[k].y[i]);
-      out[k].z[i] = a[k].z[i] + s * (b[k].z[i] - a[k].z[i]);
-    }
+  mix_job job = {a, b, out, s};
+  tl_for(&g->ccp->model->par, field_count(g), 512, mix_field_range, &job);
 }
 
 static void mix_bodies(gradient *g, const tl_ccp_body *a, talus_real s, const tl_ccp_body *b,
                        tl_ccp_body *out) {
-  for (size_t i = 0; i < g->ccp->body_count; ++i) {
-    out[i].v = tl_madd(a[i].v, s, tl_sub(b[i].v, a[i].v));
-    out[i].w = tl_madd(a[i].w, s, tl_sub(b[i].w, a[i].w));
-  }
+  mix_job job = {a, b, out, s};
+  tl_for(&g->ccp->model->par, g->ccp->body_count, 2048, mix_body_range, &job);
+}
+
+/* A step of all rows from impulses `from` with velocities `bodies` to `next`. */
+static tl_ccp_sums step(gradient *g, tl_ccp_body *bodies, talus_real scale, bool scalar,
+                        const tl_ccp_field *from, const tl_ccp_field *mark) {
+  const tl_ccp_step_def def = {bodies, g->lift, scale, scalar, from, mark, g->next};
+  return tl_ccp_step_all(g->ccp, &def);
 }
 
 /* ---- the three iterations
@@ -124,9 +159,9 @@ static void iterate_jacobi(gradient *g) {
   const talus_real lambda = (talus_real)settings->lambda;
   double rms = look(g);
   while (g->done < settings->iterations && !good_enough(g, rms)) {
-    tl_ccp_step_all(job, g->now_bodies, g->lift, omega, true, g->now, NULL, g->next);
+    step(g, g->now_bodies, omega, true, g->now, NULL);
     mix_fields(g, g->now, lambda, g->next, g->next);
-    tl_ccp_spread(job, &g->gather, g->free_bodies, g->next, NULL, g->next_bodies);
+    tl_ccp_spread(job, &g->reduction, g->free_bodies, g->next, NULL, g->next_bodies);
     swap_next(g);
     g->done++;
     if (g->done % CHECK_EVERY != 0 && g->done < settings->iterations)
@@ -135,7 +170,7 @@ static void iterate_jacobi(gradient *g) {
     if (!(rms <= 4 * g->best_rms)) {
       omega *= (talus_real)0.5;
       memcpy(g->now, g->best, field_bytes(g));
-      tl_ccp_spread(job, &g->gather, g->free_bodies, g->now, NULL, g->now_bodies);
+      tl_ccp_spread(job, &g->reduction, g->free_bodies, g->now, NULL, g->now_bodies);
       job->report->restarts++;
     }
   }
@@ -145,18 +180,20 @@ static void iterate_apgd(gradient *g) {
   tl_ccp *job = g->ccp;
   const talus_solve_def *settings = job->settings;
   double theta = 1, inverse_step = 2, rms = look(g);
+  bool momentum = false;
   memcpy(g->lead, g->now, field_bytes(g));
   memcpy(g->lead_bodies, g->now_bodies, body_bytes(g));
   while (g->done < settings->iterations && !good_enough(g, rms)) {
     tl_ccp_sums sums;
     for (;;) {
-      sums = tl_ccp_step_all(job, g->lead_bodies, g->lift, (talus_real)(1 / inverse_step), false,
-                             g->lead, g->now, g->next);
-      const double curvature =
-          tl_ccp_spread(job, &g->gather, g->free_bodies, g->next, g->lead, g->next_bodies);
+      sums = step(g, g->lead_bodies, (talus_real)(1 / inverse_step), false, g->lead, g->now);
+      const double curvature = tl_ccp_spread(job, &g->reduction, g->free_bodies, g->next,
+                                             g->lead_bodies, g->next_bodies);
       g->done++;
-      if (curvature <= inverse_step * sums.length2 * (1 + 1e-6) ||
-          g->done >= settings->iterations || inverse_step > 1e6)
+      const bool short_enough = curvature <= inverse_step * sums.length2 * (1 + 1e-6);
+      if (short_enough && !momentum) /* exact, because the objective is quadratic */
+        job->report->rise = fmax(job->report->rise, sums.slope + 0.5 * curvature);
+      if (short_enough || g->done >= settings->iterations || inverse_step > 1e6)
         break;
       inverse_step *= 2;
     }
@@ -164,6 +201,7 @@ static void iterate_apgd(gradient *g) {
     const double beta = theta * (1 - theta) / (theta * theta + next_theta);
     const bool restart = sums.lead > 0;
     theta = restart ? 1 : next_theta;
+    momentum = !restart;
     /* lead = next + beta (next - now): from now, 1 + beta of the way to next. */
     const talus_real reach = (talus_real)(restart ? 1 : 1 + beta);
     mix_fields(g, g->now, reach, g->next, g->lead);
@@ -174,6 +212,7 @@ static void iterate_apgd(gradient *g) {
       rms = look(g);
       if (g->lift) { /* another problem now: forget the momentum */
         theta = 1;
+        momentum = false;
         memcpy(g->lead, g->now, field_bytes(g));
         memcpy(g->lead_bodies, g->now_bodies, body_bytes(g));
       }
@@ -184,22 +223,21 @@ static void iterate_apgd(gradient *g) {
 static void iterate_bb(gradient *g) {
   tl_ccp *job = g->ccp;
   const talus_solve_def *settings = job->settings;
-  double step = 0.5, rms = look(g);
+  double length = 0.5, rms = look(g);
   while (g->done < settings->iterations && !good_enough(g, rms)) {
-    const tl_ccp_sums sums = tl_ccp_step_all(job, g->now_bodies, g->lift, (talus_real)step, false,
-                                             g->now, NULL, g->next);
+    const tl_ccp_sums sums = step(g, g->now_bodies, (talus_real)length, false, g->now, NULL);
     const double curvature =
-        tl_ccp_spread(job, &g->gather, g->free_bodies, g->next, g->now, g->next_bodies);
+        tl_ccp_spread(job, &g->reduction, g->free_bodies, g->next, g->now_bodies, g->next_bodies);
     g->done++;
     if (curvature > 0) {
       /* f(now + s d) = f + s slope + s^2 curvature / 2, exactly; both ends are feasible, and so is
-       * between. */
-      const double search = fmin(1, -sums.slope / curvature);
+       * between. At the solution both are rounding errors, and their ratio may be anything. */
+      const double search = fmax(0, fmin(1, -sums.slope / curvature));
       if (search < 1) {
         mix_fields(g, g->now, (talus_real)search, g->next, g->next);
         mix_bodies(g, g->now_bodies, (talus_real)search, g->next_bodies, g->next_bodies);
       }
-      step = fmin(fmax(sums.length2 / curvature, 0.02), 5);
+      length = fmin(fmax(sums.length2 / curvature, 0.02), 1e4);
     }
     swap_next(g);
     if (g->done % CHECK_EVERY == 0 || g->done >= settings->iterations)
@@ -223,7 +261,9 @@ talus_status tl_ccp_gradient(tl_ccp *job) {
   /* The best impulses and the velocities that belong to them. */
   for (size_t k = 0; k < job->pack_count; ++k)
     job->packs[k].impulse = g.best[k];
-  tl_ccp_spread(job, &g.gather, g.free_bodies, g.best, NULL, job->bodies);
+  for (size_t k = 0; job->rolls && k < job->pack_count; ++k)
+    job->rolls[k].torque = g.best[job->pack_count + k];
+  tl_ccp_spread(job, &g.reduction, g.free_bodies, g.best, NULL, job->bodies);
   job->report->iterations = g.done;
   job->report->residual_rms = g.best_rms;
   job->report->residual_max = g.best_max;

@@ -74,6 +74,11 @@ static void load_free(const tl_ccp *job, uint32_t i, uint32_t slot, tl_ccp_body 
   }
 }
 
+void tl_ccp_load_free(const tl_ccp *job, size_t member, tl_ccp_body *body) {
+  const uint32_t rank = job->rank ? job->rank[member] : (uint32_t)member;
+  load_free(job, rank, tl_scope_slot(job->scope, member), body);
+}
+
 static void load_range(void *context, size_t begin, size_t end) {
   const tl_ccp *job = context;
   for (size_t i = begin; i < end; ++i) {
@@ -112,7 +117,7 @@ talus_status tl_ccp_load_bodies(tl_ccp *job) {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static uint32_t solver_body(const tl_ccp *job, uint32_t slot) {
+uint32_t tl_ccp_solver_body(const tl_ccp *job, uint32_t slot) {
   return job->index_of ? job->index_of[slot] : slot;
 }
 
@@ -164,40 +169,40 @@ static talus_dvec3 way_between(const tl_model *model, const tl_state *in, const 
   return tl_dsub(in->position[c->b], in->position[c->a]);
 }
 
-static const tl_pair_law *law_of(const tl_model *model, const tl_contact *c) {
-  const size_t materials = model->materials.count;
-  if (materials == 1)
-    return model->laws.data;
-  return &model->laws
-              .data[model->property.material[c->a] * materials + model->property.material[c->b]];
+void tl_ccp_contact_arms(const tl_ccp *job, const tl_contact *c, talus_vec3 *a, talus_vec3 *b) {
+  const tl_state *in = job->scope->in;
+  *a = tl_between(in->position[c->a], c->point);
+  *b = tl_narrow(tl_dsub(tl_dsub(c->point, in->position[c->a]), way_between(job->model, in, c)));
 }
 
-/* How fast the bodies approach at the point before the step, where that matters. */
-static talus_real speed_before(const tl_ccp *job, const tl_contact *c, uint32_t a, uint32_t b,
-                               const tl_ccp_row *row) {
-  const talus_vec3 of_a = velocity_before(job, c->a, a, row->arm_a);
-  const talus_vec3 of_b = velocity_before(job, c->b, b, row->arm_b);
-  return tl_dot(tl_sub(of_b, of_a), c->normal);
+talus_vec3 tl_ccp_velocity_before(const tl_ccp *job, const tl_contact *c, talus_vec3 arm_a,
+                                  talus_vec3 arm_b) {
+  return tl_sub(velocity_before(job, c->b, tl_ccp_solver_body(job, c->b), arm_b),
+                velocity_before(job, c->a, tl_ccp_solver_body(job, c->a), arm_a));
 }
 
 static tl_ccp_row make_row(const tl_ccp *job, const tl_contact *c, uint32_t a, uint32_t b) {
   const tl_model *model = job->model;
-  const tl_state *in = job->scope->in;
   tl_ccp_row row;
   row.normal = c->normal;
-  row.arm_a = tl_between(in->position[c->a], c->point);
-  row.arm_b = tl_narrow(tl_dsub(tl_dsub(c->point, in->position[c->a]), way_between(model, in, c)));
-
+  tl_ccp_contact_arms(job, c, &row.arm_a, &row.arm_b);
   find_steps(job, a, b, &row);
-  const tl_pair_law *law = law_of(model, c);
-  row.friction = law->friction;
-  row.bias =
-      tl_contact_bias(c->gap, (talus_real)job->scope->dt,
-                      law->restitution > 0 ? speed_before(job, c, a, b, &row) : 0, law->restitution,
-                      (talus_real)job->settings->recovery_speed, job->bounce_speed);
+  const tl_pair_law *law = tl_model_law(model, c->a, c->b);
+  const bool is_static = law->static_friction > law->friction;
+  talus_vec3 before = {0, 0, 0}; /* where it matters */
+  if (law->restitution > 0 || is_static)
+    before = tl_ccp_velocity_before(job, c, row.arm_a, row.arm_b);
+  row.friction = is_static ? tl_ccp_friction(job, c, law, before) : law->friction;
+  row.bias = tl_contact_bias(c->gap, (talus_real)job->scope->dt, tl_dot(before, c->normal),
+                             law->restitution, (talus_real)job->settings->recovery_speed,
+                             job->bounce_speed);
   row.impulse = tl_vec3(0, 0, 0);
-  if (job->settings->warm_start && row.en > 0)
-    row.impulse = tl_cone_project(c->impulse, c->normal, row.friction);
+  if (job->settings->warm_start && row.en > 0) {
+    row.impulse = c->impulse;
+    if (job->pulls)
+      row.impulse = tl_madd(row.impulse, job->pulls[c - job->contacts->data], c->normal);
+    row.impulse = tl_cone_project(row.impulse, c->normal, row.friction);
+  }
   return row;
 }
 
@@ -236,8 +241,8 @@ static void prefetch_bodies(const tl_ccp *job, size_t pack) {
     const tl_contact *c = &job->contacts->data[job->colours.order[row]];
     __builtin_prefetch(&job->scope->in->position[c->a]);
     __builtin_prefetch(&job->scope->in->position[c->b]);
-    __builtin_prefetch(&job->bodies[solver_body(job, c->a)].inv_mass);
-    __builtin_prefetch(&job->bodies[solver_body(job, c->b)].inv_mass);
+    __builtin_prefetch(&job->bodies[tl_ccp_solver_body(job, c->a)].inv_mass);
+    __builtin_prefetch(&job->bodies[tl_ccp_solver_body(job, c->b)].inv_mass);
   }
 }
 
@@ -257,8 +262,8 @@ static void make_packs(void *context, size_t begin, size_t end) {
       if (lane >= count)
         continue;
       const tl_contact *c = &job->contacts->data[job->colours.order[first + lane]];
-      pack->a[lane] = solver_body(job, c->a);
-      pack->b[lane] = solver_body(job, c->b);
+      pack->a[lane] = tl_ccp_solver_body(job, c->a);
+      pack->b[lane] = tl_ccp_solver_body(job, c->b);
       const tl_ccp_row row = make_row(job, c, pack->a[lane], pack->b[lane]);
       put_row(pack, (int)lane, &row);
       if (job->arms) {
@@ -287,13 +292,21 @@ static bool needs_arms(const tl_model *model, const tl_scope *scope) {
 
 talus_status tl_ccp_load_rows(tl_ccp *job) {
   TL_TRY(tl_ccp_plan_parts(job));
+  if (job->model->law_kinds & TL_LAW_COHESION)
+    TL_TRY(tl_ccp_load_pulls(job));
   TL_TAKE(job->scope->arena, job->pack_count, &job->packs);
   if (needs_arms(job->model, job->scope))
     TL_TAKE(job->scope->arena, job->pack_count, &job->arms);
+  if (job->model->law_kinds & TL_LAW_ROLLING)
+    TL_TAKE(job->scope->arena, job->pack_count, &job->rolls);
   for (size_t i = 0; i < job->part_count; ++i) {
-    job->parts[i].packs = job->packs + job->parts[i].first_pack;
-    job->parts[i].arms = job->arms ? job->arms + job->parts[i].first_pack : NULL;
+    tl_ccp *part = &job->parts[i];
+    part->packs = job->packs + part->first_pack;
+    part->arms = job->arms ? job->arms + part->first_pack : NULL;
+    part->rolls = job->rolls ? job->rolls + part->first_pack : NULL;
   }
   tl_for(&job->model->par, job->pack_count, 64, make_packs, job);
+  if (job->rolls)
+    tl_ccp_load_rolls(job);
   return TALUS_OK;
 }

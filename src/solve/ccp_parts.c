@@ -199,6 +199,7 @@ static void list_parts(deal *d) {
 static void add_report(tl_solve_report *total, const tl_solve_report *one) {
   total->residual_max = fmax(total->residual_max, one->residual_max);
   total->iterations = one->iterations > total->iterations ? one->iterations : total->iterations;
+  total->rise = fmax(total->rise, one->rise);
   total->restarts += one->restarts;
 }
 

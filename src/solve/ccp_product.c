@@ -1,6 +1,10 @@
 /* What gradient methods are made of: a projected step of all rows, and the product N p, which is a
- * gather per body (no atomics and no order that threads could change) followed by what rows read
- * from bodies. */
+ * sum per body (no atomics and no order that threads could change) followed by what rows read from
+ * bodies.
+ *
+ * The sum is made in one of three ways. `colours` pushes impulses at bodies as a sweep does, eight
+ * rows at a time: the fastest, because rows stream and bodies are few. `gather` walks over the rows
+ * of each body. `scan` is the published one (ccp_scan.c). */
 #include "solve/ccp.h"
 
 #include <math.h>
@@ -37,68 +41,128 @@ talus_status tl_ccp_make_gather(const tl_ccp *job, tl_ccp_gather *gather) {
 /* ---- velocities of impulses
  * ---------------------------------------------------------------------- */
 
+talus_status tl_ccp_make_reduction(const tl_ccp *job, tl_ccp_reduction *reduction) {
+  reduction->kind = job->settings->reduction;
+  if (reduction->kind == TALUS_REDUCTION_AUTO)
+    reduction->kind =
+        job->settings->method == TALUS_JACOBI ? TALUS_REDUCTION_GATHER : TALUS_REDUCTION_COLOURS;
+  if (reduction->kind != TALUS_REDUCTION_COLOURS)
+    TL_TRY(tl_ccp_make_gather(job, &reduction->gather));
+  if (reduction->kind == TALUS_REDUCTION_SCAN)
+    TL_TRY(tl_ccp_make_scan(job, &reduction->gather, &reduction->scan));
+  return TALUS_OK;
+}
+
 typedef struct spread_job {
   const tl_ccp *ccp;
-  const tl_ccp_gather *gather;
-  const tl_ccp_body *free_bodies;
-  const tl_ccp_field *p, *q;
+  const tl_ccp_reduction *reduction;
+  const tl_ccp_body *free_bodies, *from;
+  const tl_ccp_field *p;
   tl_ccp_body *out;
   double *sums;
 } spread_job;
 
-static talus_vec3 lane_of(const tl_ccp_lanes *lanes, uint32_t i) {
-  return tl_vec3(lanes->x[i], lanes->y[i], lanes->z[i]);
-}
+static talus_vec3 lane_of(const tl_ccp_lanes *lanes, uint32_t i) { return tl_ccp_lane(lanes, i); }
 
 /* Sums impulse and moment of one body over its rows. */
-static void add_up(const spread_job *job, const tl_ccp_field *p, uint32_t body, talus_vec3 *impulse,
-                   talus_vec3 *moment) {
-  *impulse = *moment = tl_vec3(0, 0, 0);
-  for (uint32_t e = job->gather->start[body]; e < job->gather->start[body + 1]; ++e) {
-    const uint32_t row = job->gather->entry[e] >> 1, lane = row % W;
-    const bool is_b = job->gather->entry[e] & 1;
-    talus_vec3 each = lane_of(&p[row / W], lane);
+static tl_wrench add_up(const spread_job *job, size_t body) {
+  const tl_ccp_gather *gather = &job->reduction->gather;
+  tl_wrench sum = {{0, 0, 0}, {0, 0, 0}};
+  for (uint32_t e = gather->start[body]; e < gather->start[body + 1]; ++e) {
+    const uint32_t row = gather->entry[e] >> 1, lane = row % W;
+    const bool is_b = gather->entry[e] & 1;
+    talus_vec3 each = lane_of(&job->p[row / W], lane);
     if (!is_b)
       each = tl_neg(each);
-    *impulse = tl_add(*impulse, each);
-    *moment = tl_add(*moment, tl_cross(is_b ? tl_ccp_arm_b(job->ccp, row / W, lane)
-                                            : tl_ccp_arm_a(job->ccp, row / W, lane),
-                                       each));
+    sum.impulse = tl_add(sum.impulse, each);
+    sum.torque = tl_add(sum.torque, tl_cross(is_b ? tl_ccp_arm_b(job->ccp, row / W, lane)
+                                                  : tl_ccp_arm_a(job->ccp, row / W, lane),
+                                             each));
+    if (job->ccp->rolls) {
+      const talus_vec3 torque = lane_of(&job->p[job->ccp->pack_count + row / W], lane);
+      sum.torque = is_b ? tl_add(sum.torque, torque) : tl_sub(sum.torque, torque);
+    }
+  }
+  return sum;
+}
+
+static void gather_bodies(void *context, size_t begin, size_t end) {
+  const spread_job *job = context;
+  const tl_ccp_gather *gather = &job->reduction->gather;
+  for (size_t i = begin; i < end; ++i) {
+    job->out[i] = job->free_bodies[i];
+    if (!(job->out[i].inv_mass > 0) || gather->start[i] == gather->start[i + 1])
+      continue;
+    const tl_wrench sum =
+        job->reduction->kind == TALUS_REDUCTION_SCAN
+            ? tl_ccp_scanned(&job->reduction->scan, gather->start[i], gather->start[i + 1])
+            : add_up(job, i);
+    tl_ccp_turn(&job->out[i], job->ccp->tensors ? &job->ccp->tensors[i] : NULL, sum.impulse,
+                sum.torque);
   }
 }
 
-static void spread_blocks(void *context, size_t begin, size_t end) {
+static void lay_in(void *context, size_t begin, size_t end) {
   const spread_job *job = context;
-  const size_t bodies = job->ccp->body_count;
+  for (size_t k = begin; k < end; ++k) {
+    job->ccp->packs[k].impulse = job->p[k];
+    if (job->ccp->rolls)
+      job->ccp->rolls[k].torque = job->p[job->ccp->pack_count + k];
+  }
+}
+
+/* Twice the kinetic energy of a velocity and a spin. Directions that are locked have no inverse
+ * and no velocity. */
+static double energy_of(const tl_ccp_body *body, const tl_ccp_tensor *tensor, talus_vec3 v,
+                        talus_vec3 w) {
+  if (body->inv_inertia >= 0)
+    return (double)(tl_length2(v) / body->inv_mass + tl_length2(w) / body->inv_inertia);
+  const talus_vec3 m = tensor->inv_mass;
+  tl_sym3 inverse = tensor->inv_inertia, inertia = {0, 0, 0, 0, 0, 0};
+  inverse.xx = inverse.xx > 0 ? inverse.xx : 1;
+  inverse.yy = inverse.yy > 0 ? inverse.yy : 1;
+  inverse.zz = inverse.zz > 0 ? inverse.zz : 1;
+  if (!tl_sym3_inverse(inverse, &inertia))
+    return 0;
+  return (double)((m.x > 0 ? v.x * v.x / m.x : 0) + (m.y > 0 ? v.y * v.y / m.y : 0) +
+                  (m.z > 0 ? v.z * v.z / m.z : 0) + tl_dot(w, tl_sym3_mul_vec(inertia, w)));
+}
+
+/* The mass norm of the difference of velocities. */
+static void compare_blocks(void *context, size_t begin, size_t end) {
+  const spread_job *job = context;
+  const tl_ccp *ccp = job->ccp;
   for (size_t block = begin; block < end; ++block) {
     double sum = 0;
-    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < bodies; ++i) {
-      job->out[i] = job->free_bodies[i];
-      if (!(job->out[i].inv_mass > 0) || job->gather->start[i] == job->gather->start[i + 1])
-        continue;
-      const tl_ccp_tensor *tensor = job->ccp->tensors ? &job->ccp->tensors[i] : NULL;
-      talus_vec3 impulse, moment, impulse_q = {0, 0, 0}, moment_q = {0, 0, 0};
-      add_up(job, job->p, (uint32_t)i, &impulse, &moment);
-      if (job->q)
-        add_up(job, job->q, (uint32_t)i, &impulse_q, &moment_q);
-      tl_ccp_turn(&job->out[i], tensor, impulse, moment);
-      tl_ccp_body change = job->out[i];
-      change.v = change.w = tl_vec3(0, 0, 0);
-      impulse_q = tl_sub(impulse, impulse_q);
-      moment_q = tl_sub(moment, moment_q);
-      tl_ccp_turn(&change, tensor, impulse_q, moment_q);
-      sum += (double)(tl_dot(impulse_q, change.v) + tl_dot(moment_q, change.w));
-    }
+    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < ccp->body_count; ++i)
+      if (job->out[i].inv_mass > 0)
+        sum +=
+            energy_of(&job->out[i], ccp->tensors ? &ccp->tensors[i] : NULL,
+                      tl_sub(job->out[i].v, job->from[i].v), tl_sub(job->out[i].w, job->from[i].w));
     job->sums[block] = sum;
   }
 }
 
-double tl_ccp_spread(const tl_ccp *job, const tl_ccp_gather *gather, const tl_ccp_body *free_bodies,
-                     const tl_ccp_field *p, const tl_ccp_field *q, tl_ccp_body *out) {
+double tl_ccp_spread(const tl_ccp *job, const tl_ccp_reduction *reduction,
+                     const tl_ccp_body *free_bodies, const tl_ccp_field *p, const tl_ccp_body *from,
+                     tl_ccp_body *out) {
   const size_t blocks = (job->body_count + TL_BLOCK - 1) / TL_BLOCK;
-  spread_job work = {job, gather, free_bodies, p, q, out, job->block_max};
-  tl_for(&job->model->par, blocks, 1, spread_blocks, &work);
-  out[job->body_count] = free_bodies[job->body_count];
+  spread_job work = {job, reduction, free_bodies, from, p, out, job->block_max};
+  if (reduction->kind == TALUS_REDUCTION_COLOURS) {
+    tl_ccp pushed = *job;
+    pushed.bodies = out;
+    memcpy(out, free_bodies, (job->body_count + 1) * sizeof *out);
+    tl_for(&job->model->par, job->pack_count, 128, lay_in, &work);
+    tl_ccp_push_all(&pushed);
+  } else {
+    if (reduction->kind == TALUS_REDUCTION_SCAN)
+      tl_ccp_run_scan(job, &reduction->scan, p);
+    tl_for(&job->model->par, job->body_count, TL_BLOCK, gather_bodies, &work);
+    out[job->body_count] = free_bodies[job->body_count];
+  }
+  if (!from)
+    return 0;
+  tl_for(&job->model->par, blocks, 1, compare_blocks, &work);
   double sum = 0;
   for (size_t i = 0; i < blocks; ++i)
     sum += work.sums[i];
@@ -109,13 +173,8 @@ double tl_ccp_spread(const tl_ccp *job, const tl_ccp_gather *gather, const tl_cc
  * ---------------------------------------------------------------------------- */
 
 typedef struct step_job {
-  const tl_ccp *ccp;
-  const tl_ccp_body *bodies;
-  const talus_real *lift;
-  talus_real scale;
-  bool scalar;
-  const tl_ccp_field *from, *mark;
-  tl_ccp_field *to;
+  const tl_ccp *ccp; /* with the bodies of the definition */
+  const tl_ccp_step_def *def;
   tl_ccp_sums *sums;
 } step_job;
 
@@ -128,48 +187,95 @@ static talus_real short_eta(talus_real en, talus_real et) {
   return en > 0 ? tl_min(3 * en * et / (et + 2 * en), tl_min(en, et)) : 0;
 }
 
-static void step_lane(const step_job *job, size_t k, uint32_t i, tl_ccp_sums *sums) {
-  const tl_ccp_pack *pack = &job->ccp->packs[k];
-  const talus_vec3 n = lane_of(&pack->normal, i), p = lane_of(&job->from[k], i);
-  const talus_vec3 u =
-      tl_sub(tl_ccp_point_velocity(&job->bodies[pack->b[i]], tl_ccp_arm_b(job->ccp, k, i)),
-             tl_ccp_point_velocity(&job->bodies[pack->a[i]], tl_ccp_arm_a(job->ccp, k, i)));
-  const talus_real bias = pack->bias[i] + (job->lift ? job->lift[k * W + i] : 0);
+/* A row that passes on torque: the field has its torque behind the impulses. */
+static void roll_lane(const tl_ccp *job, const tl_ccp_step_def *def, size_t k, uint32_t i,
+                      tl_ccp_lane_sums *sums) {
+  const size_t behind = job->pack_count + k;
+  const talus_vec3 n = lane_of(&job->packs[k].normal, i);
+  const tl_wrench p = {lane_of(&def->from[k], i), lane_of(&def->from[behind], i)};
+  const tl_wrench u = tl_ccp_twist_of(job, def->bodies, k, i);
+  const talus_real bias = job->packs[k].bias[i] + (def->lift ? def->lift[k * W + i] : 0);
+  const tl_roll_law metric = tl_ccp_roll_law(job, k, i, 1);
+  tl_roll_law law = tl_ccp_roll_law(job, k, i, def->scale);
+  if (def->scalar)
+    law.en = law.et = def->scale * short_eta(metric.en, metric.et);
+  const tl_wrench to = tl_roll_step(p, u, n, bias, &law);
+  tl_ccp_put_lane(&def->to[k], i, to.impulse);
+  tl_ccp_put_lane(&def->to[behind], i, to.torque);
+  const tl_wrench change = {tl_sub(to.impulse, p.impulse), tl_sub(to.torque, p.torque)};
+  const talus_vec3 d = tl_madd(u.impulse, bias, n);
+  const talus_real normal = tl_dot(change.impulse, n), spin = tl_dot(change.torque, n);
+  const talus_real tangent2 = tl_max(tl_length2(change.impulse) - normal * normal, 0);
+  const talus_real roll2 = tl_max(tl_length2(change.torque) - spin * spin, 0);
+  sums->length2[i] += (double)(normal * normal / metric.en + tangent2 / metric.et);
+  sums->length2[i] += (double)((metric.er > 0 ? roll2 / metric.er : 0) +
+                               (metric.es > 0 ? spin * spin / metric.es : 0));
+  sums->slope[i] += (double)(tl_dot(d, change.impulse) + tl_dot(u.torque, change.torque));
+  if (def->mark)
+    sums->lead[i] += (double)(tl_dot(d, tl_sub(to.impulse, lane_of(&def->mark[k], i))) +
+                              tl_dot(u.torque, tl_sub(to.torque, lane_of(&def->mark[behind], i))));
+}
+
+static void step_lane(const tl_ccp *job, const tl_ccp_step_def *def, size_t k, uint32_t i,
+                      tl_ccp_lane_sums *sums) {
+  const tl_ccp_pack *pack = &job->packs[k];
+  if (tl_ccp_lane_rolls(job, k, i)) {
+    roll_lane(job, def, k, i, sums);
+    return;
+  }
+  const talus_vec3 n = lane_of(&pack->normal, i), p = lane_of(&def->from[k], i);
+  const tl_ccp_vec seen = tl_ccp_lane_velocity(job, k, i);
+  const talus_vec3 u = tl_vec3(seen.x, seen.y, seen.z);
+  const talus_real bias = pack->bias[i] + (def->lift ? def->lift[k * W + i] : 0);
   const talus_real eta = short_eta(pack->en[i], pack->et[i]);
-  const talus_real en = job->scale * (job->scalar ? eta : pack->en[i]);
-  const talus_real et = job->scale * (job->scalar ? eta : pack->et[i]);
-  const tl_ccp_vec r =
-      tl_ccp_step(vec_of(p), vec_of(u), vec_of(n), bias, pack->friction[i], en, et, 0);
+  const talus_real en = def->scale * (def->scalar ? eta : pack->en[i]);
+  const talus_real et = def->scale * (def->scalar ? eta : pack->et[i]);
+  const tl_ccp_vec r = tl_ccp_step(vec_of(p), seen, vec_of(n), bias, pack->friction[i], en, et, 0);
   const talus_vec3 to = tl_vec3(r.x, r.y, r.z), change = tl_sub(to, p), d = tl_madd(u, bias, n);
-  job->to[k].x[i] = to.x;
-  job->to[k].y[i] = to.y;
-  job->to[k].z[i] = to.z;
+  tl_ccp_put_lane(&def->to[k], i, to);
+  if (job->rolls)
+    tl_ccp_put_lane(&def->to[job->pack_count + k], i, tl_vec3(0, 0, 0));
   if (!(pack->en[i] > 0))
     return;
   const talus_real normal = tl_dot(change, n);
   const talus_real tangent2 = tl_max(tl_length2(change) - normal * normal, 0);
-  sums->length2 += (double)(normal * normal / pack->en[i] + tangent2 / pack->et[i]);
-  sums->slope += (double)tl_dot(d, change);
-  if (job->mark)
-    sums->lead += (double)tl_dot(d, tl_sub(to, lane_of(&job->mark[k], i)));
+  sums->length2[i] += (double)(normal * normal / pack->en[i] + tangent2 / pack->et[i]);
+  sums->slope[i] += (double)tl_dot(d, change);
+  if (def->mark)
+    sums->lead[i] += (double)tl_dot(d, tl_sub(to, lane_of(&def->mark[k], i)));
+}
+
+void tl_ccp_step_packs_scalar(const tl_ccp *job, const tl_ccp_step_def *def, size_t begin,
+                              size_t end, tl_ccp_lane_sums *sums) {
+  for (size_t k = begin; k < end; ++k)
+    for (uint32_t i = 0; i < W; ++i)
+      step_lane(job, def, k, i, sums);
 }
 
 static void step_blocks(void *context, size_t begin, size_t end) {
   const step_job *job = context;
+  const bool fast = tl_ccp_has_avx512() && !job->ccp->rolls;
   for (size_t block = begin; block < end; ++block) {
+    const size_t first = job->ccp->block_pack[block], last = job->ccp->block_pack[block + 1];
+    tl_ccp_lane_sums lanes = {{0}, {0}, {0}};
     tl_ccp_sums sums = {0, 0, 0};
-    for (size_t k = job->ccp->block_pack[block]; k < job->ccp->block_pack[block + 1]; ++k)
-      for (uint32_t i = 0; i < W; ++i)
-        step_lane(job, k, i, &sums);
+    if (fast)
+      tl_ccp_step_packs_avx512(job->ccp, job->def, first, last, &lanes);
+    else
+      tl_ccp_step_packs_scalar(job->ccp, job->def, first, last, &lanes);
+    for (int i = 0; i < W; ++i) {
+      sums.length2 += lanes.length2[i];
+      sums.slope += lanes.slope[i];
+      sums.lead += lanes.lead[i];
+    }
     job->sums[block] = sums;
   }
 }
 
-tl_ccp_sums tl_ccp_step_all(const tl_ccp *job, const tl_ccp_body *bodies, const talus_real *lift,
-                            talus_real scale, bool scalar, const tl_ccp_field *from,
-                            const tl_ccp_field *mark, tl_ccp_field *to) {
-  step_job work = {
-      job, bodies, lift, scale, scalar, from, mark, to, (tl_ccp_sums *)(void *)job->block_sum};
+tl_ccp_sums tl_ccp_step_all(const tl_ccp *job, const tl_ccp_step_def *def) {
+  tl_ccp seen = *job;
+  seen.bodies = def->bodies;
+  step_job work = {&seen, def, (tl_ccp_sums *)(void *)job->block_sum};
   tl_for(&job->model->par, job->block_count, 1, step_blocks, &work);
   tl_ccp_sums total = {0, 0, 0};
   for (size_t i = 0; i < job->block_count; ++i) {
@@ -180,16 +286,31 @@ tl_ccp_sums tl_ccp_step_all(const tl_ccp *job, const tl_ccp_body *bodies, const 
   return total;
 }
 
-void tl_ccp_find_lifts(const tl_ccp *job, const tl_ccp_body *bodies, talus_real *lift) {
-  for (size_t k = 0; k < job->pack_count; ++k)
+typedef struct lift_job {
+  const tl_ccp *ccp;
+  const tl_ccp_body *bodies;
+  talus_real *lift;
+} lift_job;
+
+static void find_lifts(void *context, size_t begin, size_t end) {
+  const lift_job *job = context;
+  for (size_t k = begin; k < end; ++k)
     for (uint32_t i = 0; i < W; ++i) {
-      const tl_ccp_pack *pack = &job->packs[k];
+      const tl_ccp_pack *pack = &job->ccp->packs[k];
       const talus_vec3 n = lane_of(&pack->normal, i);
-      const talus_vec3 u =
-          tl_sub(tl_ccp_point_velocity(&bodies[pack->b[i]], tl_ccp_arm_b(job, k, i)),
-                 tl_ccp_point_velocity(&bodies[pack->a[i]], tl_ccp_arm_a(job, k, i)));
-      lift[k * W + i] = pack->friction[i] * tl_length(tl_madd(u, -tl_dot(u, n), n));
+      const tl_wrench u = tl_ccp_twist_of(job->ccp, job->bodies, k, i);
+      job->lift[k * W + i] =
+          pack->friction[i] * tl_length(tl_madd(u.impulse, -tl_dot(u.impulse, n), n));
+      if (tl_ccp_lane_rolls(job->ccp, k, i)) {
+        const tl_roll_law law = tl_ccp_roll_law(job->ccp, k, i, 1);
+        job->lift[k * W + i] = tl_roll_lift(u, n, &law);
+      }
     }
+}
+
+void tl_ccp_find_lifts(const tl_ccp *job, const tl_ccp_body *bodies, talus_real *lift) {
+  lift_job work = {job, bodies, lift};
+  tl_for(&job->model->par, job->pack_count, 64, find_lifts, &work);
 }
 
 /* ---- residual
@@ -203,8 +324,11 @@ typedef struct measure_job {
 static void measure_blocks(void *context, size_t begin, size_t end) {
   measure_job *job = context;
   for (size_t block = begin; block < end; ++block) {
-    for (size_t k = job->ccp.block_pack[block]; k < job->ccp.block_pack[block + 1]; ++k)
+    for (size_t k = job->ccp.block_pack[block]; k < job->ccp.block_pack[block + 1]; ++k) {
       job->ccp.packs[k].impulse = job->p[k];
+      if (job->ccp.rolls)
+        job->ccp.rolls[k].torque = job->p[job->ccp.pack_count + k];
+    }
     job->ccp.block_sum[block] =
         tl_ccp_residual_packs(&job->ccp, job->ccp.block_pack[block], job->ccp.block_pack[block + 1],
                               &job->ccp.block_max[block]);

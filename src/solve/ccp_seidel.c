@@ -58,6 +58,16 @@ static void visit_colours(const tl_ccp *job, tl_team *team, int worker, int work
   }
 }
 
+static void push_all(void *context, tl_team *team, int worker, int workers) {
+  visit_colours(context, team, worker, workers, WARM, NULL);
+}
+
+void tl_ccp_push_all(const tl_ccp *job) {
+  const tl_par alone = {1};
+  tl_ccp copy = *job;
+  tl_team_run(job->row_count >= TL_CCP_TEAM_ROWS ? &job->model->par : &alone, push_all, &copy);
+}
+
 static double rms_of(const tl_ccp *job, const double *sums) {
   double sum = 0;
   for (size_t i = 0; i < job->block_count; ++i)

@@ -49,7 +49,7 @@ static talus_vec3 radial_velocity(const tl_ccp *job, const tl_ccp_pack *pack, ui
   return tl_add(tl_sub(b->v, a->v), tl_cross(s, lane_vec3(&pack->normal, i)));
 }
 
-static tl_ccp_vec lane_velocity(const tl_ccp *job, size_t k, uint32_t i) {
+tl_ccp_vec tl_ccp_lane_velocity(const tl_ccp *job, size_t k, uint32_t i) {
   const tl_ccp_pack *pack = &job->packs[k];
   const talus_vec3 u =
       tl_ccp_is_radial(job)
@@ -62,9 +62,11 @@ static tl_ccp_vec lane_velocity(const tl_ccp *job, size_t k, uint32_t i) {
 
 double tl_ccp_sweep_lane(const tl_ccp *job, size_t k, uint32_t i) {
   tl_ccp_pack *pack = &job->packs[k];
-  const tl_ccp_vec p =
-      tl_ccp_step(lane_vec(&pack->impulse, i), lane_velocity(job, k, i), lane_vec(&pack->normal, i),
-                  pack->bias[i], pack->friction[i], pack->en[i], pack->et[i], job->ncp);
+  if (tl_ccp_lane_rolls(job, k, i))
+    return tl_ccp_roll_lane(job, k, i);
+  const tl_ccp_vec p = tl_ccp_step(lane_vec(&pack->impulse, i), tl_ccp_lane_velocity(job, k, i),
+                                   lane_vec(&pack->normal, i), pack->bias[i], pack->friction[i],
+                                   pack->en[i], pack->et[i], job->ncp);
   const talus_vec3 change = tl_sub(tl_vec3(p.x, p.y, p.z), lane_vec3(&pack->impulse, i));
   pack->impulse.x[i] = p.x;
   pack->impulse.y[i] = p.y;
@@ -84,11 +86,15 @@ bool tl_ccp_needs_tensor(const tl_ccp *job, const tl_ccp_pack *pack) {
 
 void tl_ccp_warm_lane(const tl_ccp *job, size_t k, uint32_t i) {
   push_lane(job, k, i, lane_vec3(&job->packs[k].impulse, i));
+  if (tl_ccp_lane_rolls(job, k, i))
+    tl_ccp_turn_lane(job, k, i, lane_vec3(&job->rolls[k].torque, i));
 }
 
 talus_real tl_ccp_residual_lane(const tl_ccp *job, size_t k, uint32_t i) {
   const tl_ccp_pack *pack = &job->packs[k];
-  return tl_ccp_residual(lane_vec(&pack->impulse, i), lane_velocity(job, k, i),
+  if (tl_ccp_lane_rolls(job, k, i))
+    return (talus_real)tl_ccp_roll_residual(job, k, i);
+  return tl_ccp_residual(lane_vec(&pack->impulse, i), tl_ccp_lane_velocity(job, k, i),
                          lane_vec(&pack->normal, i), pack->bias[i], pack->friction[i], pack->en[i],
                          pack->et[i], job->ncp);
 }
@@ -136,20 +142,28 @@ double tl_ccp_residual_packs_scalar(const tl_ccp *job, size_t begin, size_t end,
 }
 
 void tl_ccp_warm_packs(const tl_ccp *job, size_t begin, size_t end, bool serial) {
-  if (!serial && tl_ccp_is_radial(job) && tl_ccp_has_avx512())
+  if (!serial && !job->rolls && tl_ccp_is_radial(job) && tl_ccp_has_avx512())
     tl_ccp_warm_packs_avx512(job, begin, end);
   else
     tl_ccp_warm_packs_scalar(job, begin, end);
 }
 
+/* Where some rows pass on torque, their packs are visited row by row and the others eight at a
+ * time; sums are then by pack, with either code. */
 double tl_ccp_sweep_packs(const tl_ccp *job, size_t begin, size_t end, bool serial) {
-  if (!serial && tl_ccp_has_avx512())
-    return tl_ccp_sweep_packs_avx512(job, begin, end);
-  return tl_ccp_sweep_packs_scalar(job, begin, end);
+  const bool fast = !serial && tl_ccp_has_avx512();
+  if (!job->rolls)
+    return fast ? tl_ccp_sweep_packs_avx512(job, begin, end)
+                : tl_ccp_sweep_packs_scalar(job, begin, end);
+  double sum = 0;
+  for (size_t k = begin; k < end; ++k)
+    sum += fast && !tl_ccp_rolls(job, k) ? tl_ccp_sweep_packs_avx512(job, k, k + 1)
+                                         : tl_ccp_sweep_packs_scalar(job, k, k + 1);
+  return sum;
 }
 
 double tl_ccp_residual_packs(const tl_ccp *job, size_t begin, size_t end, double *most) {
-  if (tl_ccp_has_avx512())
-    return tl_ccp_residual_packs_avx512(job, begin, end, most);
-  return tl_ccp_residual_packs_scalar(job, begin, end, most);
+  if (!tl_ccp_has_avx512() || job->rolls)
+    return tl_ccp_residual_packs_scalar(job, begin, end, most);
+  return tl_ccp_residual_packs_avx512(job, begin, end, most);
 }

@@ -315,6 +315,63 @@ double tl_ccp_residual_packs_avx512(const tl_ccp *job, size_t begin, size_t end,
   return sum;
 }
 
+/* ---- a step of all rows from the same velocities (ccp_product.c)
+ * ------------------------------------------------------------------------------------------- */
+
+typedef double wide __attribute__((vector_size(W * sizeof(double))));
+
+INLINE void add_to(double *sums, lanes x) {
+  wide sum;
+  memcpy(&sum, sums, sizeof sum);
+  sum += __builtin_convertvector(x, wide);
+  memcpy(sums, &sum, sizeof sum);
+}
+
+INLINE void step_pack(const tl_ccp *job, const tl_ccp_step_def *def, size_t k,
+                      tl_ccp_lane_sums *sums) {
+  const tl_ccp_pack *pack = &job->packs[k];
+  const tl_ccp_arms *arms = job->arms ? &job->arms[k] : NULL;
+  const lanes_vec n = load_vec(&pack->normal), p = load_vec(&def->from[k]);
+  const body_lanes a = load_bodies(job->bodies, pack->a), b = load_bodies(job->bodies, pack->b);
+  const lanes zero = {0}, en = load(pack->en), et = load(pack->et);
+  const lanes_vec u =
+      tl_ccp_is_radial(job)
+          ? radial_velocity(&a, &b, load(pack->reach_a), load(pack->reach_b), n)
+          : relative_velocity(&a, &b, arm_of(arms ? &arms->a : NULL, pack->reach_a, n),
+                              arm_of(arms ? &arms->b : NULL, pack->reach_b, n));
+  const lanes bias = load(pack->bias) + (def->lift ? load(def->lift + k * W) : zero);
+  lanes step_n = en, step_t = et;
+  if (def->scalar) {
+    const lanes mean = 3 * en * et / (et + 2 * en);
+    const lanes least = lanes_select(en < et, en, et);
+    step_n = step_t = lanes_select(en > zero, lanes_select(mean < least, mean, least), zero);
+  }
+  const lanes_vec to = lanes_step(p, u, n, bias, load(pack->friction), def->scale * step_n,
+                                  def->scale * step_t, zero);
+  memcpy(def->to[k].x, &to.x, sizeof to.x);
+  memcpy(def->to[k].y, &to.y, sizeof to.y);
+  memcpy(def->to[k].z, &to.z, sizeof to.z);
+  const lane_mask alive = en > zero;
+  const lanes_vec change = {to.x - p.x, to.y - p.y, to.z - p.z}, d = lanes_madd(u, bias, n);
+  const lanes normal = lanes_dot(change, n), rest = lanes_dot(change, change) - normal * normal;
+  const lanes tangent2 = lanes_select(rest > zero, rest, zero);
+  add_to(sums->length2, lanes_select(alive, normal * normal / en + tangent2 / et, zero));
+  add_to(sums->slope, lanes_select(alive, lanes_dot(d, change), zero));
+  if (def->mark) {
+    const lanes_vec mark = load_vec(&def->mark[k]);
+    const lanes_vec way = {to.x - mark.x, to.y - mark.y, to.z - mark.z};
+    add_to(sums->lead, lanes_select(alive, lanes_dot(d, way), zero));
+  }
+}
+
+void tl_ccp_step_packs_avx512(const tl_ccp *job, const tl_ccp_step_def *def, size_t begin,
+                              size_t end, tl_ccp_lane_sums *sums) {
+  for (size_t k = begin; k < end; ++k) {
+    prefetch_ahead(job, k);
+    step_pack(job, def, k, sums);
+  }
+}
+
 bool tl_ccp_has_avx512(void) {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
          __builtin_cpu_supports("avx512vl");
@@ -323,6 +380,11 @@ bool tl_ccp_has_avx512(void) {
 #else
 
 bool tl_ccp_has_avx512(void) { return false; }
+
+void tl_ccp_step_packs_avx512(const tl_ccp *job, const tl_ccp_step_def *def, size_t begin,
+                              size_t end, tl_ccp_lane_sums *sums) {
+  tl_ccp_step_packs_scalar(job, def, begin, end, sums);
+}
 
 double tl_ccp_sweep_packs_avx512(const tl_ccp *job, size_t begin, size_t end) {
   return tl_ccp_sweep_packs_scalar(job, begin, end);

@@ -7,6 +7,10 @@
 typedef struct tl_solve_report {
   double residual_max, residual_rms; /* m/s, of the velocities handed over */
   int iterations;
+  double objective;               /* J: of the impulses, without the lift of `ncp` */
+  double contact_work, load_work; /* J: by contacts and by constant loads on free bodies */
+  double rise; /* J: most that the objective rose in a step of apgd after a restart, where it has no
+                  momentum: rounding */
   int restarts; /* times the iteration diverged and began anew with a shorter step */
 } tl_solve_report;
 

@@ -111,6 +111,7 @@ static talus_status find_contacts(const tl_backend *backend, const tl_model *mod
   talus_real *margins;
   talus_box *boxes;
   tl_carry carry;
+  tl_touches touches;
   tl_pairs pairs = {0};
   TL_TAKE(scope->arena, model->bodies, &margins);
   TL_TAKE(scope->arena, scope->count, &boxes);
@@ -138,9 +139,11 @@ static talus_status find_contacts(const tl_backend *backend, const tl_model *mod
   if (tl_sleep_is_on(model, scope))
     TL_TRY(tl_sleep_wake(model, scope, &pairs, margins, contacts));
   TL_TRY(tl_contact_take_carry(model, scope, contacts, &carry));
+  TL_TRY(tl_contact_take_touches(scope, contacts, &touches));
   const double found = wall_now();
   report->wall_broad += found - begun;
   TL_TRY(renew_contacts(backend, model, scope, &pairs, margins, &carry, contacts));
+  TL_TRY(tl_contact_lay_touches(model, &touches, contacts));
   report->wall_narrow += wall_now() - found;
   tl_arena_release(scope->arena, mark);
   return TALUS_OK;

@@ -11,7 +11,7 @@ import xml.etree.ElementTree
 import pytest
 from conftest import BUSY, TALUS, history, run, talus
 
-NAMES = {"energy": ["kinetic", "potential", "total"], "contacts": ["contacts", "pairs", "bodies"],
+NAMES = {"energy": ["kinetic", "potential", "total", "work of contacts"], "contacts": ["contacts", "pairs", "bodies"],
          "residual": ["largest", "root mean square"],
          "time": ["total", "solve", "broad", "narrow", "step", "output"]}
 LABELS = {"energy": "energy [J]", "contacts": "count", "residual": "residual [m/s]",
@@ -73,11 +73,11 @@ def test_energy_curves_go_through_the_history(out, tmp_path):
     svg = plot(out, "energy", tmp_path / "a.svg")
     x, y = axes(svg)
     rows = history(out)
-    kinetic, potential, total = curves(svg)
+    kinetic, potential, total, work = curves(svg)
     assert len(kinetic) == len(rows) == 25
     for i, row in enumerate(rows):
         k, p = float(row["kinetic_energy"]), float(row["potential_energy"])
-        for curve, value in ((kinetic, k), (potential, p), (total, k + p)):
+        for curve, value in ((kinetic, k), (potential, p), (total, k + p), (work, float(row["contact_work"]))):
             assert curve[i] == (pytest.approx(x(float(row["time"])), abs=0.2), pytest.approx(y(value), abs=0.2))
 
 

@@ -1,0 +1,54 @@
+/* What contacts remember beside impulses (tl_touch), from one set to the next.
+ *
+ * Apart from carry.c: it concerns only models with laws that need it, and takes all contacts, those
+ * of sleeping bodies too, because the set may be put together anew around them. */
+#include "contact/contact.h"
+
+static bool is_worth_it(const tl_touch *touch) {
+  return touch->state != 0 || touch->torque.x != 0 || touch->torque.y != 0 || touch->torque.z != 0;
+}
+
+talus_status tl_contact_take_touches(const tl_scope *scope, const tl_contacts *contacts,
+                                     tl_touches *touches) {
+  *touches = (tl_touches){0};
+  if (!tl_contacts_have_touches(contacts))
+    return TALUS_OK;
+  size_t count = 0;
+  for (size_t i = 0; i < contacts->count; ++i)
+    count += is_worth_it(&contacts->touches.data[i]);
+  TL_TAKE(scope->arena, count, &touches->data);
+  for (size_t i = 0; i < contacts->count; ++i) {
+    const tl_contact *c = &contacts->data[i];
+    if (is_worth_it(&contacts->touches.data[i]))
+      touches->data[touches->count++] =
+          (tl_touched){c->a, c->b, c->feature_a, c->feature_b, contacts->touches.data[i]};
+  }
+  return TALUS_OK;
+}
+
+/* Order of two keys: negative, zero or positive. */
+static int compare_key(const tl_touched *k, const tl_contact *c) {
+  if (k->a != c->a)
+    return k->a < c->a ? -1 : 1;
+  if (k->b != c->b)
+    return k->b < c->b ? -1 : 1;
+  if (k->feature_a != c->feature_a)
+    return k->feature_a < c->feature_a ? -1 : 1;
+  if (k->feature_b != c->feature_b)
+    return k->feature_b < c->feature_b ? -1 : 1;
+  return 0;
+}
+
+talus_status tl_contact_lay_touches(const tl_model *model, const tl_touches *touches,
+                                    tl_contacts *contacts) {
+  TL_TRY(tl_array_resize(&contacts->touches, model->law_kinds != 0 ? contacts->count : 0));
+  size_t at = 0;
+  for (size_t i = 0; i < contacts->touches.count; ++i) {
+    const tl_contact *c = &contacts->data[i];
+    while (at < touches->count && compare_key(&touches->data[at], c) < 0)
+      at++;
+    const bool found = at < touches->count && compare_key(&touches->data[at], c) == 0;
+    contacts->touches.data[i] = found ? touches->data[at].touch : (tl_touch){{0, 0, 0}, 0};
+  }
+  return TALUS_OK;
+}

@@ -1,0 +1,67 @@
+/* Laws of materials and of their pairs. */
+#include "scene/check.h"
+
+#include <math.h>
+
+static const tl_map *map_of(const char *key) {
+  return tl_schema_scene.keys[tl_map_find(&tl_schema_scene, key)].map;
+}
+
+void tl_check_materials(tl_checker *checker) {
+  const tl_scene_material *materials = checker->scene->materials.data;
+  const tl_map *map = map_of("materials");
+  const tl_node_id all = tl_check_value(checker, checker->root, "materials");
+  for (size_t i = 0; i < checker->scene->materials.count; ++i) {
+    const tl_scene_material *m = &materials[i];
+    if (m->name && tl_object_good(map, m, "static_friction") &&
+        tl_object_good(map, m, "friction") && m->static_friction >= 0 &&
+        m->static_friction < m->friction)
+      tl_problem_add(
+          checker->problems,
+          tl_check_mark(checker, tl_check_value(checker, all, m->name), "static_friction"),
+          "materials.%s.static_friction is %g, less than its friction of %g; expected "
+          "that at least",
+          m->name, m->static_friction, m->friction);
+  }
+}
+
+/* Static friction as it counts: `auto` is the friction. */
+static double static_of(const tl_scene_material *material) {
+  return fmax(material->static_friction, material->friction);
+}
+
+typedef struct completion {
+  const char *key;
+  size_t offset;
+  double value; /* where the pair does not say */
+} completion;
+
+void tl_check_complete_pair(tl_checker *checker, tl_node_id node, tl_scene_pair *pair,
+                            const uint32_t rows[2], size_t i) {
+  const tl_scene_material *materials = checker->scene->materials.data;
+  const tl_scene_material *a = &materials[rows[0]], *b = &materials[rows[1]];
+  const tl_map *map = map_of("pairs");
+#define LAW(name, value)                                                                           \
+  { #name, offsetof(tl_scene_pair, name), value }
+  const completion laws[] = {LAW(friction, fmin(a->friction, b->friction)),
+                             LAW(restitution, fmin(a->restitution, b->restitution)),
+                             LAW(static_friction, fmin(static_of(a), static_of(b))),
+                             LAW(rolling, fmin(a->rolling, b->rolling)),
+                             LAW(spinning, fmin(a->spinning, b->spinning)),
+                             LAW(cohesion, fmin(a->cohesion, b->cohesion))};
+#undef LAW
+  const bool tells_static = tl_object_has(map, pair, "static_friction");
+  for (size_t k = 0; k < sizeof laws / sizeof *laws; ++k) {
+    if (!tl_object_has(map, pair, laws[k].key))
+      *(double *)(void *)((char *)pair + laws[k].offset) = laws[k].value;
+    pair->object.has |= UINT32_C(1) << tl_map_find(map, laws[k].key);
+  }
+  if (!tells_static)
+    pair->static_friction = fmax(pair->static_friction, pair->friction);
+  else if (pair->static_friction < pair->friction && tl_object_good(map, pair, "friction") &&
+           tl_object_good(map, pair, "static_friction"))
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, "static_friction"),
+                   "pairs.%zu.static_friction is %g, less than the friction of %g; expected that "
+                   "at least",
+                   i, pair->static_friction, pair->friction);
+}

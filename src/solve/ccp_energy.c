@@ -1,0 +1,118 @@
+/* What a step did to the energy, and the objective that it brought down.
+ *
+ * With v0 at the start of the step, vf = v0 + h M^-1 f (no contacts) and v1 the solution, the
+ * kinetic energy changes by exactly (v0 + v1)/2 . M (v1 - v0). The part M (v1 - vf) is what
+ * contacts gave, M (vf - v0) is what gravity and constant loads gave. A body's inertia is taken
+ * where it stood at t0, as the solver does.
+ *
+ * The objective f(g) = g.N g/2 + g.(D^T vf + b) needs no product with N: D g = M (v1 - vf), so
+ *   f = (v1 + vf)/2 . M (v1 - vf) + sum of b_n g_n.
+ * With `ncp` the bias without its lift is meant: the function that ccp friction minimises. With
+ * cohesion g is the shifted impulse, whose cone is the usual one, and f has a constant more: the
+ * energy that the pull alone would give. */
+#include "rest.h"
+#include "solve/ccp.h"
+
+#define PACKS 128 /* of a block of rows */
+
+typedef struct energy_sums {
+  double contact, load, objective;
+} energy_sums;
+
+typedef struct energy_job {
+  const tl_ccp *ccp;
+  energy_sums *blocks;
+} energy_job;
+
+static double dot_d(talus_vec3 a, talus_vec3 b) { return tl_ddot(tl_widen(a), tl_widen(b)); }
+
+static tl_wrench momentum(const tl_ccp *job, uint32_t slot, talus_vec3 v, talus_vec3 w) {
+  const tl_model *model = job->model;
+  const talus_vec3 inertia = tl_body_inertia(model, slot);
+  tl_wrench r = {tl_scale(v, model->property.mass[slot]), tl_scale(w, inertia.x)};
+  if (!tl_body_shape(model, slot)->isotropic)
+    r.torque = tl_sym3_mul_vec(tl_sym3_rotated(job->scope->in->rotation[slot], inertia), w);
+  return r;
+}
+
+/* The free velocity, without the inverse of an inertia where none is needed. */
+static tl_twist free_twist(const tl_ccp *job, size_t member, uint32_t slot) {
+  const tl_properties *property = &job->model->property;
+  if (property->force || property->torque || (property->flags[slot] & TL_FLAG_LOCKS)) {
+    tl_ccp_body body;
+    tl_ccp_load_free(job, member, &body);
+    return (tl_twist){body.v, body.w};
+  }
+  const talus_vec3 v = job->scope->in->velocity[slot];
+  return (tl_twist){tl_madd(v, (talus_real)job->scope->dt, job->model->gravity),
+                    job->scope->in->spin[slot]};
+}
+
+static void add_body(const tl_ccp *job, size_t i, energy_sums *sums) {
+  const uint32_t slot = tl_scope_slot(job->scope, i);
+  if (tl_body_is_static(job->model, slot) || tl_rest_is_asleep(job->scope->in, slot))
+    return;
+  const tl_properties *property = &job->model->property;
+  const tl_ccp_body *now = &job->bodies[job->rank ? job->rank[i] : i];
+  const talus_vec3 v0 = job->scope->in->velocity[slot], w0 = job->scope->in->spin[slot];
+  const tl_twist free = free_twist(job, i, slot);
+  const tl_wrench given =
+      momentum(job, slot, tl_sub(now->v, free.velocity), tl_sub(now->w, free.spin));
+  const double own =
+      0.5 * (dot_d(now->v, given.impulse) + dot_d(now->w, given.torque)); /* of v1, in both */
+  sums->contact += own + 0.5 * (dot_d(v0, given.impulse) + dot_d(w0, given.torque));
+  sums->objective +=
+      own + 0.5 * (dot_d(free.velocity, given.impulse) + dot_d(free.spin, given.torque));
+  if (!property->force && !property->torque)
+    return;
+  const talus_vec3 fallen = tl_scale(job->model->gravity, (talus_real)job->scope->dt);
+  const tl_wrench loaded =
+      momentum(job, slot, tl_sub(tl_sub(free.velocity, v0), fallen), tl_sub(free.spin, w0));
+  sums->load +=
+      0.5 * (dot_d(tl_add(v0, now->v), loaded.impulse) + dot_d(tl_add(w0, now->w), loaded.torque));
+}
+
+static void add_bodies(void *context, size_t begin, size_t end) {
+  const energy_job *job = context;
+  for (size_t block = begin; block < end; ++block) {
+    energy_sums sums = {0, 0, 0};
+    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < job->ccp->scope->count; ++i)
+      add_body(job->ccp, i, &sums);
+    job->blocks[block] = sums;
+  }
+}
+
+static void add_packs(void *context, size_t begin, size_t end) {
+  const energy_job *job = context;
+  for (size_t block = begin; block < end; ++block) {
+    double sum = 0;
+    for (size_t k = block * PACKS; k < (block + 1) * PACKS && k < job->ccp->pack_count; ++k) {
+      const tl_ccp_pack *pack = &job->ccp->packs[k];
+      for (uint32_t i = 0; i < TL_CCP_LANES; ++i)
+        sum += (double)(pack->bias[i] *
+                        tl_dot(tl_ccp_lane(&pack->impulse, i), tl_ccp_lane(&pack->normal, i)));
+    }
+    job->blocks[block].objective = sum;
+  }
+}
+
+talus_status tl_ccp_find_energy(tl_ccp *job) {
+  const size_t blocks = (job->scope->count + TL_BLOCK - 1) / TL_BLOCK;
+  const size_t rows = (job->pack_count + PACKS - 1) / PACKS;
+  energy_job work = {job, NULL};
+  energy_sums total = {0, 0, 0};
+  TL_TAKE(job->scope->arena, blocks > rows ? blocks : rows, &work.blocks);
+  tl_for(&job->model->par, blocks, 1, add_bodies, &work);
+  for (size_t i = 0; i < blocks; ++i) {
+    total.contact += work.blocks[i].contact;
+    total.load += work.blocks[i].load;
+    total.objective += work.blocks[i].objective;
+  }
+  tl_for(&job->model->par, rows, 4, add_packs, &work);
+  for (size_t i = 0; i < rows; ++i)
+    total.objective += work.blocks[i].objective;
+  job->report->objective = total.objective;
+  job->report->contact_work = total.contact;
+  job->report->load_work = total.load;
+  return TALUS_OK;
+}

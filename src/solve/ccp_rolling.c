@@ -1,0 +1,123 @@
+/* Rows that pass on torque (kernels/rolling.h has the mathematics).
+ *
+ * Their steps must be such that no visit increases the objective: d.N d <= 2 d.E^-1 d for every
+ * change d of the row (cone.h has the argument). With every part of d bounded by its own block of
+ * N, k parts that move each other need steps 2/k of the blocks' inverses. Spheres: the arm is along
+ * the normal, so that only the tangent and rolling move each other, k = 2. Otherwise k = 4. */
+#include "solve/ccp.h"
+
+static tl_sym3 turning_of(const tl_ccp *job, uint32_t body) {
+  const tl_ccp_body *b = &job->bodies[body];
+  if (b->inv_inertia < 0)
+    return job->tensors[body].inv_inertia;
+  return tl_sym3_diagonal(tl_vec3(b->inv_inertia, b->inv_inertia, b->inv_inertia));
+}
+
+static void load_lane(const tl_ccp *job, size_t k, uint32_t lane, const tl_contact *c,
+                      const tl_touch *touch) {
+  tl_ccp_pack *pack = &job->packs[k];
+  tl_ccp_roll *roll = &job->rolls[k];
+  const tl_pair_law *law = tl_model_law(job->model, c->a, c->b);
+  if (!(law->rolling > 0 || law->spinning > 0) || !(pack->en[lane] > 0))
+    return;
+  roll->lanes |= 1u << lane;
+  roll->rolling[lane] = law->rolling;
+  roll->spinning[lane] = law->spinning;
+  tl_step_metric(tl_sym3_add(turning_of(job, pack->a[lane]), turning_of(job, pack->b[lane])),
+                 c->normal, &roll->es[lane], &roll->er[lane]);
+  if (job->arms || job->tensors) {
+    pack->en[lane] *= TL_R(0.5);
+    pack->et[lane] *= TL_R(0.5);
+    roll->er[lane] *= TL_R(0.5);
+    roll->es[lane] *= TL_R(0.5);
+  }
+  if (!job->settings->warm_start)
+    return;
+  /* The impulse is in its cone already; the torque is cut to it. */
+  const talus_real pn = tl_dot(tl_ccp_lane(&pack->impulse, lane), c->normal);
+  const talus_real tn = tl_dot(touch->torque, c->normal), most = law->spinning * pn;
+  const talus_vec3 tt = tl_madd(touch->torque, -tn, c->normal);
+  talus_vec3 torque = tl_roll_cut(tt, tl_length(tt), law->rolling * pn);
+  torque = tl_madd(torque, tl_max(-most, tl_min(most, tn)), c->normal);
+  tl_ccp_put_lane(&roll->torque, lane, torque);
+}
+
+static void load_packs(void *context, size_t begin, size_t end) {
+  const tl_ccp *job = context;
+  for (size_t k = begin; k < end; ++k) {
+    memset(&job->rolls[k], 0, sizeof job->rolls[k]);
+    for (uint32_t row = job->pack_row[k]; row < job->pack_row[k + 1]; ++row) {
+      const uint32_t i = job->colours.order[row];
+      load_lane(job, k, row - job->pack_row[k], &job->contacts->data[i],
+                &job->contacts->touches.data[i]);
+    }
+  }
+}
+
+void tl_ccp_load_rolls(tl_ccp *job) {
+  tl_for(&job->model->par, job->pack_count, 64, load_packs, job);
+}
+
+tl_roll_law tl_ccp_roll_law(const tl_ccp *job, size_t k, uint32_t i, talus_real scale) {
+  const tl_ccp_pack *pack = &job->packs[k];
+  const tl_ccp_roll *roll = &job->rolls[k];
+  const tl_roll_law law = {pack->friction[i],   roll->rolling[i],    roll->spinning[i],
+                           scale * pack->en[i], scale * pack->et[i], scale * roll->er[i],
+                           scale * roll->es[i]};
+  return law;
+}
+
+tl_wrench tl_ccp_twist_of(const tl_ccp *job, const tl_ccp_body *bodies, size_t k, uint32_t i) {
+  const tl_ccp_body *a = &bodies[job->packs[k].a[i]], *b = &bodies[job->packs[k].b[i]];
+  const tl_wrench r = {tl_sub(tl_ccp_point_velocity(b, tl_ccp_arm_b(job, k, i)),
+                              tl_ccp_point_velocity(a, tl_ccp_arm_a(job, k, i))),
+                       tl_sub(b->w, a->w)};
+  return r;
+}
+
+/* An impulse at the contact point and a torque, on both bodies. */
+static void push_lane(const tl_ccp *job, size_t k, uint32_t i, tl_wrench p) {
+  const tl_ccp_pack *pack = &job->packs[k];
+  tl_ccp_body *a = &job->bodies[pack->a[i]], *b = &job->bodies[pack->b[i]];
+  const tl_ccp_tensor *tensors = job->tensors;
+  const talus_vec3 arm_a = tl_ccp_arm_a(job, k, i), arm_b = tl_ccp_arm_b(job, k, i);
+  if (a->inv_mass > 0)
+    tl_ccp_turn(a, tensors ? &tensors[pack->a[i]] : NULL, tl_neg(p.impulse),
+                tl_neg(tl_add(tl_cross(arm_a, p.impulse), p.torque)));
+  if (b->inv_mass > 0)
+    tl_ccp_turn(b, tensors ? &tensors[pack->b[i]] : NULL, p.impulse,
+                tl_add(tl_cross(arm_b, p.impulse), p.torque));
+}
+
+void tl_ccp_turn_lane(const tl_ccp *job, size_t k, uint32_t i, talus_vec3 torque) {
+  const tl_wrench p = {{0, 0, 0}, torque};
+  push_lane(job, k, i, p);
+}
+
+static tl_wrench wrench_of(const tl_ccp *job, size_t k, uint32_t i) {
+  const tl_wrench p = {tl_ccp_lane(&job->packs[k].impulse, i),
+                       tl_ccp_lane(&job->rolls[k].torque, i)};
+  return p;
+}
+
+double tl_ccp_roll_lane(const tl_ccp *job, size_t k, uint32_t i) {
+  tl_ccp_pack *pack = &job->packs[k];
+  const tl_roll_law law = tl_ccp_roll_law(job, k, i, 1);
+  const talus_vec3 n = tl_ccp_lane(&pack->normal, i);
+  const tl_wrench p = wrench_of(job, k, i), u = tl_ccp_twist_of(job, job->bodies, k, i);
+  const talus_real bias = pack->bias[i] + job->ncp * tl_roll_lift(u, n, &law);
+  const tl_wrench fresh = tl_roll_step(p, u, n, bias, &law);
+  const tl_wrench change = {tl_sub(fresh.impulse, p.impulse), tl_sub(fresh.torque, p.torque)};
+  tl_ccp_put_lane(&pack->impulse, i, fresh.impulse);
+  tl_ccp_put_lane(&job->rolls[k].torque, i, fresh.torque);
+  push_lane(job, k, i, change);
+  return (double)tl_roll_length2(change, n, &law);
+}
+
+double tl_ccp_roll_residual(const tl_ccp *job, size_t k, uint32_t i) {
+  const tl_roll_law law = tl_ccp_roll_law(job, k, i, 1);
+  const talus_vec3 n = tl_ccp_lane(&job->packs[k].normal, i);
+  const tl_wrench u = tl_ccp_twist_of(job, job->bodies, k, i);
+  const talus_real bias = job->packs[k].bias[i] + job->ncp * tl_roll_lift(u, n, &law);
+  return (double)tl_roll_residual(wrench_of(job, k, i), u, n, bias, &law);
+}
