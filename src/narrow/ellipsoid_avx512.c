@@ -119,7 +119,7 @@ INLINE lanes8_vec load_vec(const double *columns) {
 }
 
 INLINE uint8_t lanes_left(size_t left) {
-  return left >= 8 ? (uint8_t)0xff : (uint8_t)((1u << left) - 1u);
+  return (uint8_t)((left >= 8 ? 0u : 1u << left) - 1u);
 }
 
 /* Appends the lanes of the mask; `extra` are the columns from 16 on. May write where it reads from:
