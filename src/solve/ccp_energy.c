@@ -14,6 +14,7 @@
 #include "solve/ccp.h"
 
 #define PACKS 128 /* of a block of rows */
+#define AHEAD 8   /* bodies that are asked for before they are needed */
 
 typedef struct energy_sums {
   double contact, load, objective;
@@ -76,8 +77,12 @@ static void add_bodies(void *context, size_t begin, size_t end) {
   const energy_job *job = context;
   for (size_t block = begin; block < end; ++block) {
     energy_sums sums = {0, 0, 0};
-    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < job->ccp->scope->count; ++i)
+    const size_t count = job->ccp->scope->count, last = (block + 1) * TL_BLOCK;
+    for (size_t i = block * TL_BLOCK; i < last && i < count; ++i) {
+      if (job->ccp->rank && i + AHEAD < count) /* neighbours here are far apart there */
+        __builtin_prefetch(&job->ccp->bodies[job->ccp->rank[i + AHEAD]]);
       add_body(job->ccp, i, &sums);
+    }
     job->blocks[block] = sums;
   }
 }

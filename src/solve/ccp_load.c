@@ -169,10 +169,14 @@ static talus_dvec3 way_between(const tl_model *model, const tl_state *in, const 
   return tl_dsub(in->position[c->b], in->position[c->a]);
 }
 
-void tl_ccp_contact_arms(const tl_ccp *job, const tl_contact *c, talus_vec3 *a, talus_vec3 *b) {
+static inline void find_arms(const tl_ccp *job, const tl_contact *c, talus_vec3 *a, talus_vec3 *b) {
   const tl_state *in = job->scope->in;
   *a = tl_between(in->position[c->a], c->point);
   *b = tl_narrow(tl_dsub(tl_dsub(c->point, in->position[c->a]), way_between(job->model, in, c)));
+}
+
+void tl_ccp_contact_arms(const tl_ccp *job, const tl_contact *c, talus_vec3 *a, talus_vec3 *b) {
+  find_arms(job, c, a, b);
 }
 
 talus_vec3 tl_ccp_velocity_before(const tl_ccp *job, const tl_contact *c, talus_vec3 arm_a,
@@ -185,7 +189,7 @@ static tl_ccp_row make_row(const tl_ccp *job, const tl_contact *c, uint32_t a, u
   const tl_model *model = job->model;
   tl_ccp_row row;
   row.normal = c->normal;
-  tl_ccp_contact_arms(job, c, &row.arm_a, &row.arm_b);
+  find_arms(job, c, &row.arm_a, &row.arm_b);
   find_steps(job, a, b, &row);
   const tl_pair_law *law = tl_model_law(model, c->a, c->b);
   const bool is_static = law->static_friction > law->friction;

@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#define AHEAD 8 /* velocities that are asked for before they are needed */
+
 typedef struct move_job {
   const tl_model *model;
   const tl_scope *scope;
@@ -70,6 +72,8 @@ static void move_range(void *context, size_t begin, size_t end) {
   const tl_scope *scope = job->scope;
   for (size_t i = begin; i < end; ++i) {
     const uint32_t slot = tl_scope_slot(scope, i), flags = job->model->property.flags[slot];
+    if (job->twists.row && i + AHEAD < end) /* solver bodies stand in another order */
+      __builtin_prefetch(tl_twist_of(job->twists, i + AHEAD));
     if (scope->out->rest && scope->out->rest != scope->in->rest)
       scope->out->rest[slot] = scope->in->rest[slot];
     if (tl_rest_is_asleep(scope->in, slot)) {
