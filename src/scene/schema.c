@@ -97,10 +97,11 @@ static const tl_words frame_fields = {
     WORDS({"quaternion", TL_FRAME_QUATERNION, "rotation"}, {"velocity", TL_FRAME_VELOCITY, "m/s"},
           {"spin", TL_FRAME_SPIN, "rad/s"},
           {"contacts", TL_FRAME_CONTACTS, "a file of contacts beside each frame"},
+          {"surfaces", TL_FRAME_SURFACES, "a file of triangles beside each frame, for looking at"},
           {"id", 0, "always there"}, {"radius", 0, "always there"},
           {"half_axes", 0, "always there"}, {"shape", 0, "always there"},
           {"material", 0, "always there"}),
-    LATER("surfaces")};
+    NULL};
 
 static const tl_words warnings = {
     WORDS({"large-step", TL_WARN_LARGE_STEP, "a body moves more than its radius in a step"},
