@@ -605,8 +605,8 @@ TALUS_API talus_status talus_world_load(const char *path, talus_world **world);
 TALUS_API talus_status talus_world_write_frame(talus_world *world, const char *path);
 TALUS_API talus_status talus_world_write_contacts(talus_world *world, const char *path);
 
-/* Triangles of all bodies but spheres, clumps and planes, in place, for looking at: round shapes are
- * cut finely, flat ones are exact. */
+/* Triangles of all bodies but spheres, clumps and planes, in place, for looking at: round shapes
+ * are cut finely, flat ones are exact. */
 TALUS_API talus_status talus_world_write_surfaces(talus_world *world, const char *path);
 
 #ifdef __cplusplus
