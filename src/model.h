@@ -8,6 +8,7 @@
 #include "fields.h"
 #include "kernels/aabb.h"
 #include "kernels/mat3.h"
+#include "kernels/motion.h"
 #include "kernels/quat.h"
 #include "kernels/vec3.h"
 
@@ -71,9 +72,10 @@ enum {
 };
 
 typedef struct tl_motion {
-  talus_dvec3 position; /* pose at time 0 */
+  talus_dvec3 position; /* pose at time 0 of its clock */
   talus_quat rotation;
-  talus_motion motion;
+  double clock;          /* s: what it reads at time 0 of the world */
+  uint32_t first, count; /* its terms */
 } tl_motion;
 
 typedef struct tl_group_pair {
@@ -95,8 +97,10 @@ typedef struct tl_model {
   TL_ARRAY(tl_pair_law) laws; /* materials.count squared */
   uint32_t law_kinds;         /* TL_LAW_...: those that some pair has; derived */
   TL_ARRAY(tl_motion) motions;
-  TL_ARRAY(tl_group_pair) ignored; /* sorted, unique */
-  tl_properties property;          /* `bodies` rows */
+  TL_ARRAY(tl_motion_term) motion_terms; /* of all motions, one after the other */
+  TL_ARRAY(double) motion_values;        /* rows of all their tables */
+  TL_ARRAY(tl_group_pair) ignored;       /* sorted, unique */
+  tl_properties property;                /* `bodies` rows */
   size_t bodies;
   tl_par par;
   tl_log log;
@@ -126,6 +130,45 @@ static inline const tl_pair_law *tl_model_law(const tl_model *model, size_t a, s
     return model->laws.data;
   return &model->laws.data[model->property.material[a] * model->materials.count +
                            model->property.material[b]];
+}
+
+/* Pose and velocity of the kinematic body in a slot. */
+static inline tl_moving tl_body_moving(const tl_model *model, size_t slot, double time) {
+  const tl_motion *m = &model->motions.data[model->property.motion[slot]];
+  return tl_motion_at(m->position, m->rotation, model->motion_terms.data + m->first, m->count,
+                      model->motion_values.data, time + m->clock);
+}
+
+/* Whether the motion ever shifts the body. */
+static inline bool tl_body_travels(const tl_model *model, size_t slot) {
+  const tl_motion *m = &model->motions.data[model->property.motion[slot]];
+  for (uint32_t i = 0; i < m->count; ++i) {
+    const tl_motion_term *term = &model->motion_terms.data[m->first + i];
+    if (!tl_motion_is_zero(term->velocity) || term->table_kind != TALUS_TABLE_NONE ||
+        (!tl_motion_is_zero(term->amplitude) && term->frequency != 0))
+      return true;
+  }
+  return false;
+}
+
+/* Whether the motion ever turns the body. */
+static inline bool tl_body_turns(const tl_model *model, size_t slot) {
+  const tl_motion *m = &model->motions.data[model->property.motion[slot]];
+  for (uint32_t i = 0; i < m->count; ++i) {
+    const tl_motion_term *term = &model->motion_terms.data[m->first + i];
+    if (!tl_motion_is_zero(term->spin) || !tl_motion_is_zero(term->swing) ||
+        term->table_kind == TALUS_TABLE_ABOUT || term->table_kind == TALUS_TABLE_POSES)
+      return true;
+  }
+  return false;
+}
+
+/* Velocity and spin with which it covers exactly the way from t0 to t1 = t0 + h. */
+static inline void tl_body_way(const tl_model *model, size_t slot, double t0, double t1, double h,
+                               talus_vec3 *velocity, talus_vec3 *spin) {
+  const tl_motion *m = &model->motions.data[model->property.motion[slot]];
+  tl_motion_way(m->position, m->rotation, model->motion_terms.data + m->first, m->count,
+                model->motion_values.data, t0 + m->clock, t1 + m->clock, h, velocity, spin);
 }
 
 /* to - from, by the nearest periodic image, taken in double and then narrowed. */

@@ -94,9 +94,9 @@ static talus_status remove_file(tl_run *run, const char *name, const char *suffi
   return TALUS_OK;
 }
 
-static const char *const own_files[] = {"checkpoint.hdf", "frames.hdf.series", "scene.yaml",
-                                        "history.csv"};
-static const char *const own_folders[] = {"frames", "contacts", "probes"};
+static const char *const own_files[] = {"checkpoint.hdf", "frames.hdf.series",
+                                        "surfaces.hdf.series", "scene.yaml", "history.csv"};
+static const char *const own_folders[] = {"frames", "contacts", "surfaces", "probes"};
 
 /* The checkpoint goes first: whoever is killed in here and resumes begins anew. */
 talus_status tl_run_folder_clear(tl_run *run) {
@@ -105,7 +105,7 @@ talus_status tl_run_folder_clear(tl_run *run) {
     TL_TRY(remove_file(run, own_files[i], ".part"));
   }
   for (size_t i = 0; i < sizeof own_folders / sizeof *own_folders; ++i) {
-    TL_TRY(clear_folder(run, own_folders[i], i == 2 ? PROBES : NUMBERED, 0));
+    TL_TRY(clear_folder(run, own_folders[i], i == 3 ? PROBES : NUMBERED, 0));
     (void)rmdir(tl_run_path(run, "%s", own_folders[i])); /* stays where it is not empty */
   }
   return TALUS_OK;
@@ -115,6 +115,7 @@ talus_status tl_run_folder_cut(tl_run *run, uint64_t from) {
   for (size_t i = 0; i < sizeof own_files / sizeof *own_files; ++i)
     TL_TRY(remove_file(run, own_files[i], ".part"));
   TL_TRY(clear_folder(run, "frames", NUMBERED, from));
+  TL_TRY(clear_folder(run, "surfaces", NUMBERED, from));
   return clear_folder(run, "contacts", NUMBERED, from);
 }
 

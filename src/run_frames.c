@@ -26,18 +26,28 @@ static talus_status make_folder(tl_run *run, const char *name) {
   return TALUS_OK;
 }
 
+typedef talus_status write_fn(struct talus_world *world, const char *path);
+
+static talus_status write_beside(tl_run *run, const char *folder, write_fn *write) {
+  const unsigned long long number = run->frames.count;
+  TL_TRY(make_folder(run, folder));
+  return write(run->world, tl_run_path(run, "%s/%06llu.hdf", folder, number));
+}
+
 static talus_status write_files(tl_run *run, uint32_t fields) {
   const unsigned long long number = run->frames.count;
   TL_TRY(make_folder(run, "frames"));
   TL_TRY(tl_output_write_frame(run->world, tl_run_path(run, "frames/%06llu.hdf", number), fields));
-  if (!(fields & TL_FRAME_CONTACTS))
-    return TALUS_OK;
-  talus_status status = make_folder(run, "contacts");
-  if (status == TALUS_OK)
-    status = tl_output_write_contacts(run->world, tl_run_path(run, "contacts/%06llu.hdf", number));
-  /* A frame that the series will not list is not left behind. */
-  if (status != TALUS_OK)
+  talus_status status = TALUS_OK;
+  if (fields & TL_FRAME_CONTACTS)
+    status = write_beside(run, "contacts", tl_output_write_contacts);
+  if (status == TALUS_OK && (fields & TL_FRAME_SURFACES))
+    status = write_beside(run, "surfaces", tl_output_write_surfaces);
+  /* A frame that the series will not list is not left behind, nor what belongs to it. */
+  if (status != TALUS_OK) {
     unlink(tl_run_path(run, "frames/%06llu.hdf", number));
+    unlink(tl_run_path(run, "contacts/%06llu.hdf", number));
+  }
   return status;
 }
 
@@ -49,15 +59,18 @@ talus_status tl_run_frames_write(tl_run *run, uint32_t fields) {
   return TALUS_OK;
 }
 
-talus_status tl_run_frames_write_series(tl_run *run) {
+/* Of surfaces those that are there: a run may have begun without them. */
+static talus_status write_series(tl_run *run, const char *folder, bool only_there) {
   tl_text text = {0};
   bool first = true;
   tl_text_add(&text, "{\n  \"file-series-version\": \"1.0\",\n  \"files\": [");
   for (size_t i = 0; i < run->frames.count; ++i) {
     const tl_run_frame *frame = &run->frames.data[i];
-    if (frame->is_gone)
+    if (only_there ? access(tl_run_path(run, "%s/%06zu.hdf", folder, i), F_OK) != 0
+                   : frame->is_gone)
       continue;
-    tl_text_add(&text, "%s\n    {\"name\": \"frames/%06zu.hdf\", \"time\": ", first ? "" : ",", i);
+    tl_text_add(&text, "%s\n    {\"name\": \"%s/%06zu.hdf\", \"time\": ", first ? "" : ",", folder,
+                i);
     tl_text_add_number(&text, (double)frame->step * run->dt);
     tl_text_add(&text, "}");
     first = false;
@@ -65,9 +78,16 @@ talus_status tl_run_frames_write_series(tl_run *run) {
   tl_text_add(&text, "\n  ]\n}\n");
   talus_status status = text.status;
   if (status == TALUS_OK)
-    status = tl_file_write(tl_run_path(run, "frames.hdf.series"), text.data, text.count);
+    status = tl_file_write(tl_run_path(run, "%s.hdf.series", folder), text.data, text.count);
   tl_text_drop(&text);
   return status;
+}
+
+talus_status tl_run_frames_write_series(tl_run *run) {
+  TL_TRY(write_series(run, "frames", false));
+  const bool has_surfaces = (run->fields & TL_FRAME_SURFACES) ||
+                            access(tl_run_path(run, "surfaces.hdf.series"), F_OK) == 0;
+  return has_surfaces ? write_series(run, "surfaces", true) : TALUS_OK;
 }
 
 #endif

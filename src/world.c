@@ -136,6 +136,8 @@ void talus_world_destroy(talus_world *world) {
   tl_array_free(&model->materials);
   tl_array_free(&model->laws);
   tl_array_free(&model->motions);
+  tl_array_free(&model->motion_terms);
+  tl_array_free(&model->motion_values);
   tl_array_free(&model->ignored);
   tl_array_free(&world->handles);
   tl_array_free(&world->free_handles);

@@ -86,6 +86,18 @@ talus_status tl_world_reserve(talus_world *world, size_t n);
 /* Slot of a handle, or TALUS_ERROR_STALE. */
 talus_status tl_world_slot(const talus_world *world, talus_body body, uint32_t *slot);
 
+/* Whether a motion can be followed; `what` is whose it is. */
+talus_status tl_world_check_motion(const talus_motion *motion, const char *what);
+/* Makes room for a motion, so that adding it cannot fail. */
+talus_status tl_world_reserve_motion(talus_world *world, const talus_motion *motion);
+/* The body in the slot moves from its present pose, that of time 0, and is put where it is now. */
+void tl_world_add_motion(talus_world *world, uint32_t slot, const talus_motion *motion);
+/* The newest body goes on with the motion of a body of another world where that was. */
+talus_status tl_world_borrow_motion(talus_world *world, uint32_t slot, const talus_world *old,
+                                    uint32_t old_slot);
+/* A line in the log for every table that ends within the step. */
+void tl_world_tell_tables(const talus_world *world, double t0, double t1);
+
 /* Fails while a view is mapped; `what` is what the caller wanted to do. */
 talus_status tl_world_not_mapped(const talus_world *world, const char *what);
 

@@ -1,6 +1,5 @@
 /* Bodies of a world: adding, removing, looking up, setting. Rows stay in uid order: new bodies come
  * last and removal closes up without reordering, so that slot order is canonical order. */
-#include "kernels/motion.h"
 #include "rest.h"
 #include "shape/shape.h"
 #include "world.h"
@@ -70,11 +69,7 @@ static talus_status check_numbers(const talus_body_def *def, const char *what) {
     return tl_fail(TALUS_ERROR_INVALID,
                    "%s: its mass is %g; give a positive one, or 0 for density times volume", what,
                    def->mass);
-  const talus_motion *m = &def->motion;
-  if (!tl_is_finite3(m->velocity) || !tl_is_finite3(m->spin) || !tl_is_finite3(m->amplitude) ||
-      !tl_is_finite_d(m->frequency) || !tl_is_finite_d(m->phase))
-    return tl_fail(TALUS_ERROR_INVALID, "%s: its motion is not finite", what);
-  return TALUS_OK;
+  return tl_world_check_motion(&def->motion, what);
 }
 
 static talus_status check_references(const talus_world *world, const talus_body_def *def,
@@ -192,25 +187,13 @@ static talus_status reserve_for(talus_world *world, const talus_body_def *def) {
   TL_TRY(tl_array_reserve(&world->handles, world->handles.count + 1));
   TL_TRY(tl_array_reserve(&world->free_handles, world->handles.count + 1));
   if (def->kind == TALUS_KINEMATIC)
-    TL_TRY(tl_array_reserve(&world->model.motions, world->model.motions.count + 1));
+    TL_TRY(tl_world_reserve_motion(world, &def->motion));
   const bool force = tl_length2(def->force) > 0, torque = tl_length2(def->torque) > 0;
   for (int i = 0; i < TL_PROPERTY_FIELD_COUNT; ++i)
     if ((force && tl_property_fields[i].offset == offsetof(tl_properties, force)) ||
         (torque && tl_property_fields[i].offset == offsetof(tl_properties, torque)))
       TL_TRY(tl_field_wake(&world->model.property, &tl_property_fields[i], world->capacity));
   return TALUS_OK;
-}
-
-static void write_motion(talus_world *world, uint32_t slot, const talus_body_def *def) {
-  tl_model *model = &world->model;
-  const tl_motion motion = {world->state.position[slot], world->state.rotation[slot], def->motion};
-  const double now = talus_world_time(world);
-  model->property.motion[slot] = (uint32_t)model->motions.count;
-  model->motions.data[model->motions.count++] = motion;
-  world->state.position[slot] = tl_motion_position(motion.position, &motion.motion, now);
-  world->state.rotation[slot] = tl_motion_rotation(motion.rotation, &motion.motion, now);
-  world->state.velocity[slot] = tl_motion_velocity(&motion.motion, now);
-  world->state.spin[slot] = motion.motion.spin;
 }
 
 static void write_properties(talus_world *world, uint32_t slot, const talus_body_def *def,
@@ -260,7 +243,7 @@ talus_status talus_world_add_body(talus_world *world, const talus_body_def *def,
   write_properties(world, slot, def, mass);
   world->model.property.handle[slot] = handle;
   if (def->kind == TALUS_KINEMATIC)
-    write_motion(world, slot, def);
+    tl_world_add_motion(world, slot, &def->motion);
   world->model.bodies++;
   tl_world_disturb(world, slot);
   tl_broad_forget(&world->broad_cache);

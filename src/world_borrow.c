@@ -1,13 +1,9 @@
 /* Bodies of one world for another: what `from:` of a scene does with the end of an earlier run. The
  * tables of the old world are read where they are; the new one is changed by public calls,
  * but for its shapes. */
-#include <math.h>
-
 #include "scene/from.h"
 #include "shape/shape.h"
 #include "world.h"
-
-#define PI 3.14159265358979323846
 
 typedef struct borrower {
   const talus_world *old;
@@ -66,14 +62,6 @@ static talus_status borrow_materials(borrower *b) {
   return TALUS_OK;
 }
 
-/* Time starts at 0 again: what has passed goes into the phase. */
-static talus_motion motion_from_now(const talus_world *old, uint32_t row) {
-  talus_motion motion = old->model.motions.data[row].motion;
-  motion.phase =
-      fmod(motion.phase + 2 * PI * fmod(motion.frequency * talus_world_time(old), 1), 2 * PI);
-  return motion;
-}
-
 static talus_status borrow_body(borrower *b, size_t slot) {
   const tl_properties *property = &b->old->model.property;
   talus_body body;
@@ -102,15 +90,14 @@ static talus_status borrow_body(borrower *b, size_t slot) {
     def.force = property->force[slot];
   if (property->torque)
     def.torque = property->torque[slot];
-  if (info.kind == TALUS_KINEMATIC)
-    def.motion = motion_from_now(b->old, property->motion[slot]);
   if (property->group[slot] != 0)
     TL_TRY(talus_world_group(b->world, b->old->groups.data[property->group[slot] - 1], &def.group));
   TL_TRY(talus_world_add_body(b->world, &def, &body));
   /* Once more and exactly: the way through the shape's frame and back may round. */
   if (info.kind != TALUS_KINEMATIC)
-    TL_TRY(talus_body_set_pose(b->world, body, info.position, info.rotation));
-  return TALUS_OK;
+    return talus_body_set_pose(b->world, body, info.position, info.rotation);
+  return tl_world_borrow_motion(b->world, (uint32_t)b->world->model.bodies - 1, b->old,
+                                (uint32_t)slot);
 }
 
 static talus_status borrow_all(borrower *b) {

@@ -153,6 +153,7 @@ static talus_status step_once(talus_world *world) {
   tell_broad(world);
   tell_guard(world);
   tl_flow_probe(&world->flow, model, &scope, &world->contacts);
+  tl_world_tell_tables(world, scope.t0, scope.t1);
   world->steps++;
   TL_TRY(remove_leavers(world));
   return emit(world);

@@ -132,6 +132,16 @@ HELPER void add_statics(rich *r) {
                               .amplitude = {0, (talus_real)0.1, 0},
                               .frequency = 2,
                               .phase = 0.3};
+  static const double poses[3][8] = {
+      {0, 0, 0, 0, 1, 0, 0, 0}, {0.05, 0, 0, 0.01, 1, 0.1, 0, 0}, {0.3, 0.02, 0, 0, -1, 0, 0.2, 0}};
+  const talus_motion table = {.table_kind = TALUS_TABLE_POSES,
+                              .table = poses[0],
+                              .rows = 3,
+                              .is_smooth = true,
+                              .is_through = true,
+                              .through = {0.1, 0, 0.1},
+                              .from_time = 0.01};
+  def.motion.next = &table;
   CHECK_OK(talus_world_add_body(r->world, &def, &r->paddle));
 }
 

@@ -250,10 +250,11 @@ static void check_covered(const tl_table *table, const unsigned char *seen, size
 
 TEST(tables_cover_every_member) {
   static const tl_table *const tables[] = {
-      &tl_table_shapes,   &tl_table_materials,    &tl_table_laws,   &tl_table_overrides,
-      &tl_table_motions,  &tl_table_ignored,      &tl_table_names,  &tl_table_handles,
-      &tl_table_contacts, &tl_table_emitters,     &tl_table_sinks,  &tl_table_probes,
-      &tl_table_groups,   &tl_table_free_handles, &tl_table_touches};
+      &tl_table_shapes,  &tl_table_materials,    &tl_table_laws,          &tl_table_overrides,
+      &tl_table_motions, &tl_table_motion_terms, &tl_table_motion_values, &tl_table_ignored,
+      &tl_table_names,   &tl_table_handles,      &tl_table_contacts,      &tl_table_emitters,
+      &tl_table_sinks,   &tl_table_probes,       &tl_table_groups,        &tl_table_free_handles,
+      &tl_table_touches};
   for (size_t t = 0; t < sizeof tables / sizeof *tables; ++t) {
     unsigned char seen[2048] = {0};
     CHECK(tables[t]->row_bytes <= sizeof seen);
@@ -261,6 +262,7 @@ TEST(tables_cover_every_member) {
     if (tables[t] == &tl_table_emitters) { /* size_table is saved apart; a name is never there */
       memset(seen + offsetof(tl_emitter, def.size.table), 1, sizeof(double *));
       memset(seen + offsetof(tl_emitter, def.body.name), 1, sizeof(char *));
+      memset(seen + offsetof(tl_emitter, def.body.motion), 1, sizeof(talus_motion)); /* none */
     }
     if (tables[t] == &tl_table_shapes) { /* lists are saved apart */
       static const size_t lists[] = {offsetof(tl_shape, points), offsetof(tl_shape, face_plane),

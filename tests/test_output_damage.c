@@ -186,11 +186,12 @@ TEST(wrong_values_are_refused) {
   const double nan[6] = {NAN, NAN, NAN, NAN, NAN, NAN}, zero[6] = {0}, minus[6] = {-1, -1, -1};
   const double two[6] = {2, 2, 2, 2, 2, 2};
   static const char *const names[] = {
-      "state/position", "state/rotation",    "state/velocity",   "state/spin",
-      "property/mass",  "property/force",    "contacts/impulse", "contacts/normal",
-      "contacts/point", "shapes/gyration",   "shapes/centre",    "materials/density",
-      "laws/friction",  "motions/frequency", "probes/weight",    "emitters/body_mass",
-      "world/gravity",  "world/dt"};
+      "state/position",     "state/rotation",         "state/velocity",
+      "state/spin",         "property/mass",          "property/force",
+      "contacts/impulse",   "contacts/normal",        "contacts/point",
+      "shapes/gyration",    "shapes/centre",          "materials/density",
+      "laws/friction",      "motion_terms/frequency", "probes/weight",
+      "emitters/body_mass", "world/gravity",          "world/dt"};
   const hid_t real = H5T_NATIVE_DOUBLE, u32 = H5T_NATIVE_UINT32, u64 = H5T_NATIVE_UINT64;
   for (size_t i = 0; i < sizeof names / sizeof *names; ++i)
     check_value_refused(good, names[i], real, nan, "not finite");
@@ -206,6 +207,8 @@ TEST(wrong_values_are_refused) {
   check_value_refused(good, "emitters/until", real, nan, "end");
   check_value_refused(good, "emitters/size_table", real, minus, "table of sizes");
   check_value_refused(good, "sinks/region_radius", real, nan, "radius");
+  check_value_refused(good, "motion_values/value", real, two, "do not rise");
+  check_value_refused(good, "motion_terms/until", real, zero, "out of range");
   check_value_refused(good, "world/dt", real, zero, "dt");
   check_value_refused(good, "world/domain_box", real, zero, "domain");
   check_value_refused(good, "world/tolerance", real, minus, "tolerance");
@@ -213,14 +216,35 @@ TEST(wrong_values_are_refused) {
   const uint32_t big[4] = {1000000, 1000000, 1000000, 1000000}, one[4] = {1, 1, 1, 1},
                  late[4] = {90};
   const uint32_t none[4] = {TL_NONE, TL_NONE, TL_NONE, TL_NONE};
-  static const char *const indices[] = {
-      "property/shape",      "property/material",  "property/group",      "property/flags",
-      "property/motion",     "property/handle",    "shapes/kind",         "shapes/open",
-      "overrides/b",         "ignored/b",          "handles/slot",        "free_handles/handle",
-      "contacts/a",          "contacts/b",         "emitters/body_shape", "emitters/body_material",
-      "emitters/body_group", "emitters/body_lock", "emitters/from_kind",  "emitters/size_kind",
-      "sinks/region_kind",   "probes/record",      "world/broad",         "world/friction",
-      "world/broad_told"};
+  static const char *const indices[] = {"property/shape",
+                                        "property/material",
+                                        "property/group",
+                                        "property/flags",
+                                        "property/motion",
+                                        "motions/first",
+                                        "motions/count",
+                                        "motion_terms/rows",
+                                        "motion_terms/table_kind",
+                                        "property/handle",
+                                        "shapes/kind",
+                                        "shapes/open",
+                                        "overrides/b",
+                                        "ignored/b",
+                                        "handles/slot",
+                                        "free_handles/handle",
+                                        "contacts/a",
+                                        "contacts/b",
+                                        "emitters/body_shape",
+                                        "emitters/body_material",
+                                        "emitters/body_group",
+                                        "emitters/body_lock",
+                                        "emitters/from_kind",
+                                        "emitters/size_kind",
+                                        "sinks/region_kind",
+                                        "probes/record",
+                                        "world/broad",
+                                        "world/friction",
+                                        "world/broad_told"};
   for (size_t i = 0; i < sizeof indices / sizeof *indices; ++i)
     check_value_refused(good, indices[i], u32, big, "");
   check_value_refused(good, "property/motion", u32, one, "not kinematic");
@@ -308,7 +332,7 @@ TEST(datasets_that_are_not_what_they_should_be_are_refused) {
                                        "free_handles",
                                        "groups/name_text",
                                        "names/name_length",
-                                       "motions/phase",
+                                       "motion_terms/phase",
                                        "emitters/seed",
                                        "emitters/size_table",
                                        "sinks/removed",
@@ -351,11 +375,12 @@ TEST(datasets_that_are_not_what_they_should_be_are_refused) {
 TEST(random_numbers_are_refused_or_make_a_world) {
   bytes good = make_good(NULL);
   static const char *const names[] = {
-      "property/flags",      "property/shape",   "property/handle",  "property/uid",
-      "contacts/a",          "contacts/b",       "handles/slot",     "handles/generation",
-      "free_handles/handle", "names/uid",        "shapes/kind",      "shapes/size",
-      "world/domain_box",    "world/iterations", "emitters/from_at", "emitters/size_table",
-      "probes/record",       "motions/position", "state/rotation",   "names/name_text"};
+      "property/flags",      "property/shape",   "property/handle",    "property/uid",
+      "contacts/a",          "contacts/b",       "handles/slot",       "handles/generation",
+      "free_handles/handle", "names/uid",        "shapes/kind",        "shapes/size",
+      "world/domain_box",    "world/iterations", "emitters/from_at",   "emitters/size_table",
+      "probes/record",       "motions/position", "motion_terms/table", "motion_values/value",
+      "state/rotation",      "names/name_text"};
   const size_t count = sizeof names / sizeof *names;
   size_t at[sizeof names / sizeof *names], size[sizeof names / sizeof *names];
   const hid_t file = H5Fopen(SAVED, H5F_ACC_RDONLY, H5P_DEFAULT);

@@ -164,7 +164,8 @@ TEST(every_key_arrives_in_its_member) {
   CHECK(pairs[0].friction == 1.0 / 3 && pairs[0].restitution == 0.1);
   CHECK(pairs[1].friction == 0.6 && pairs[1].restitution == 1);
   CHECK(bodies[0].fixed && strcmp(bodies[0].group, "walls") == 0);
-  CHECK(bodies[1].motion && bodies[1].motion->frequency == 2);
+  CHECK(bodies[1].motion.count == 1 &&
+        ((const tl_scene_motion *)bodies[1].motion.data)->frequency == 2);
   CHECK(bodies[2].lock == (TALUS_LOCK_X | TALUS_LOCK_RZ) && bodies[2].mass == 1.5);
   CHECK(bodies[2].rotation.quaternion[0] == 2 && bodies[2].shape.own->box[1] == 0.1);
   CHECK(bodies[3].fill->seed == UINT64_MAX && bodies[3].fill->rotation.is_random);

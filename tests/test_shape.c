@@ -230,6 +230,7 @@ typedef struct stage {
   tl_state state;
   tl_shape shapes[3];
   tl_motion motions[2];
+  tl_motion_term term;
   talus_dvec3 position[BODIES];
   talus_quat rotation[BODIES];
   talus_vec3 velocity[BODIES], spin[BODIES], force[BODIES];
@@ -253,9 +254,13 @@ static void set_stage(stage *s) {
     s->shape[i] = shape[i], s->flags[i] = flags[i], s->motion[i] = TL_NONE;
   }
   s->motion[MOVER] = 0, s->motion[GROUND] = 1;
-  s->motions[0].motion = (talus_motion){
-      .velocity = {1, 0, 0}, .spin = {0, 3, 4}, .amplitude = {0, 0, TL_R(0.5)}, .frequency = 2};
-  s->motions[1].motion = s->motions[0].motion;
+  s->term = (tl_motion_term){.velocity = {1, 0, 0},
+                             .spin = {0, 3, 4},
+                             .amplitude = {0, 0, TL_R(0.5)},
+                             .frequency = 2,
+                             .until = INFINITY};
+  s->motions[0].count = s->motions[1].count = 1;
+  s->model.motion_terms.data = &s->term, s->model.motion_terms.count = 1;
   s->model.margin = -1;
   s->model.par.threads = 1;
   s->model.bodies = BODIES;

@@ -203,6 +203,20 @@ typedef struct talus_body_def {
 
 TALUS_API talus_body_def talus_body_def_default(void); /* free, at the origin, scale 1 */
 
+/* A table of a motion, for talus_motion: table = data, rows = rows, table_kind = kind. */
+typedef struct talus_table {
+  double *data;
+  size_t rows;
+  talus_motion_table kind;
+} talus_table;
+
+/* Reads a CSV file whose first line names the columns: time,x,y,z or time,x,y,z,qw,qx,qy,qz or
+ * time,displacement or time,angle (rad) or time,degrees; lines beginning with # are skipped.
+ * TALUS_ERROR_IO where it cannot be read, TALUS_ERROR_FORMAT with file and line where it is not
+ * what it should be; *table is then empty. */
+TALUS_API talus_status talus_table_read(const char *path, talus_table *table);
+TALUS_API void talus_table_free(talus_table *table);
+
 /* What talus_world_get_body reports. */
 typedef struct talus_body_info {
   uint64_t uid;
@@ -590,6 +604,10 @@ TALUS_API talus_status talus_world_load(const char *path, talus_world **world);
 /* One frame for ParaView and for plotting: docs/formats.md. */
 TALUS_API talus_status talus_world_write_frame(talus_world *world, const char *path);
 TALUS_API talus_status talus_world_write_contacts(talus_world *world, const char *path);
+
+/* Triangles of all bodies but spheres, clumps and planes, in place, for looking at: round shapes
+ * are cut finely, flat ones are exact. */
+TALUS_API talus_status talus_world_write_surfaces(talus_world *world, const char *path);
 
 #ifdef __cplusplus
 }

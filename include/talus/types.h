@@ -45,15 +45,41 @@ typedef struct talus_box {
   talus_dvec3 lo, hi;
 } talus_box;
 
-/* Scripted motion from the pose (x0, q0) at time 0:
- *   x(t) = x0 + velocity t + amplitude (sin(2 pi frequency t + phase) - sin(phase))
- *   q(t) = exp(spin t) q0 */
+/* What the rows of a motion's table hold beside the time [s]: all numbers are double. */
+typedef enum talus_motion_table {
+  TALUS_TABLE_NONE,
+  TALUS_TABLE_ALONG,  /* 2 columns: time, displacement along `axis` [m] */
+  TALUS_TABLE_ABOUT,  /* 2 columns: time, angle about `axis` [rad] */
+  TALUS_TABLE_PLACES, /* 4 columns: time, displacement x, y, z [m] */
+  TALUS_TABLE_POSES   /* 8 columns: the same and a rotation w, x, y, z */
+} talus_motion_table;
+
+/* Scripted motion from the pose (x0, q0) at time 0. With t counted from from_time on, and
+ * s = sin(2 pi frequency t + phase) - sin(phase):
+ *   q(t) = table exp(swing s) exp(spin t) q0
+ *   x(t) = x0 + velocity t + amplitude s + table
+ * Turns are about the body's own centre of mass, or about an axis through a place of the world;
+ * then they move the centre as well, before it is shifted. All zero: no motion at all.
+ *
+ * `next` is a motion that comes on top: it is applied to the pose that this one leads to, so its
+ * shifts carry along the axes of this one. */
 typedef struct talus_motion {
   talus_vec3 velocity;  /* m/s */
-  talus_vec3 spin;      /* rad/s, world axes, about the body's own centre */
+  talus_vec3 spin;      /* rad/s, world axes */
   talus_vec3 amplitude; /* m */
-  double frequency;     /* Hz */
+  double frequency;     /* Hz, of amplitude and swing */
   double phase;         /* rad */
+  talus_vec3 swing;     /* rad, world axes: amplitude of a turn to and fro */
+  bool is_through;      /* turns are about axes through `through` */
+  talus_dvec3 through;  /* m */
+  double from_time;     /* s; before it, the motion stands still */
+  double until;         /* s; afterwards it stays where it was then; 0: it has no end */
+  talus_motion_table table_kind;
+  const double *table; /* rows one after the other, times rising; held beyond both ends */
+  size_t rows;
+  bool is_smooth;  /* by cubics with a steady velocity, instead of straight from row to row */
+  talus_vec3 axis; /* of a table along or about it; need not be unit */
+  const struct talus_motion *next; /* NULL: none */
 } talus_motion;
 
 /* What a call returns. TALUS_OK is 0. The text of the last failure on this thread, naming the

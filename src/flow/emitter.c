@@ -67,6 +67,7 @@ talus_status tl_flow_add_emitter(tl_flow *flow, const tl_model *model,
   TL_TRY(tl_array_reserve(&flow->emitters, flow->emitters.count + 1));
   tl_emitter emitter = {.def = *def};
   emitter.def.body.name = NULL;
+  emitter.def.body.motion = (talus_motion){0}; /* of kinematic bodies, which are not emitted */
   char *name;
   TL_TRY(tl_flow_copy_name(&name, def->name));
   emitter.def.name = name;

@@ -3,7 +3,6 @@
  * Sums are weighted with the length of the step. For a force that weight makes the impulse of the
  * step itself, so that a mean force is momentum over time, exactly. */
 #include "flow/place.h"
-#include "kernels/motion.h"
 
 enum {
   ON_BODY = TALUS_RECORD_FORCE | TALUS_RECORD_TORQUE | TALUS_RECORD_ENERGY,
@@ -97,10 +96,8 @@ static talus_dvec3 centre_before(const tl_model *model, const tl_scope *scope, u
   const uint32_t flags = model->property.flags[slot], row = model->property.motion[slot];
   if (scope->in->position != scope->out->position || (flags & TL_FLAG_FIXED))
     return scope->in->position[slot];
-  if ((flags & TL_FLAG_KINEMATIC) && row != TL_NONE) {
-    const tl_motion *motion = &model->motions.data[row];
-    return tl_motion_position(motion->position, &motion->motion, scope->t0);
-  }
+  if ((flags & TL_FLAG_KINEMATIC) && row != TL_NONE)
+    return tl_body_moving(model, slot, scope->t0).position;
   return tl_dmadd(scope->out->position[slot], -scope->dt, scope->out->velocity[slot]);
 }
 

@@ -133,13 +133,41 @@ static const tl_column overrides_columns[] = {
 };
 TABLE(tl_pair_override, overrides);
 
+/* Motions are rows of terms, and terms may have tables: all numbers of all tables, in a row. */
+typedef struct motion_value {
+  double value;
+} motion_value;
+
 static const tl_column motions_columns[] = {
-    DOUBLE(tl_motion, position, position),        REAL(tl_motion, rotation, rotation),
-    REAL(tl_motion, velocity, motion.velocity),   REAL(tl_motion, spin, motion.spin),
-    REAL(tl_motion, amplitude, motion.amplitude), DOUBLE(tl_motion, frequency, motion.frequency),
-    DOUBLE(tl_motion, phase, motion.phase),
+    DOUBLE(tl_motion, position, position), REAL(tl_motion, rotation, rotation),
+    DOUBLE(tl_motion, clock, clock),       U32(tl_motion, first, first),
+    U32(tl_motion, count, count),
 };
 TABLE(tl_motion, motions);
+
+static const tl_column motion_terms_columns[] = {
+    REAL(tl_motion_term, velocity, velocity),
+    REAL(tl_motion_term, spin, spin),
+    REAL(tl_motion_term, amplitude, amplitude),
+    REAL(tl_motion_term, swing, swing),
+    DOUBLE(tl_motion_term, frequency, frequency),
+    DOUBLE(tl_motion_term, phase, phase),
+    DOUBLE(tl_motion_term, through, through),
+    DOUBLE(tl_motion_term, axis, axis),
+    DOUBLE(tl_motion_term, from, from),
+    ANY_DOUBLE(tl_motion_term, until, until),
+    U64(tl_motion_term, table, table),
+    U32(tl_motion_term, rows, rows),
+    KIND(tl_motion_term, table_kind, table_kind, TALUS_TABLE_POSES + 1),
+    KIND(tl_motion_term, is_through, is_through, 2),
+    KIND(tl_motion_term, is_smooth, is_smooth, 2),
+};
+TABLE(tl_motion_term, motion_terms);
+
+static const tl_column motion_values_columns[] = {
+    COLUMN(motion_value, value, value, double, TL_H5_F64, TL_RULE_FINITE, 0),
+};
+TABLE(motion_value, motion_values);
 
 static const tl_column ignored_columns[] = {
     U32(tl_group_pair, a, a),
@@ -205,11 +233,6 @@ static const tl_column emitters_columns[] = {
     U32(tl_emitter, body_group, def.body.group),
     REAL(tl_emitter, body_force, def.body.force),
     REAL(tl_emitter, body_torque, def.body.torque),
-    ANY_REAL(tl_emitter, motion_velocity, def.body.motion.velocity),
-    ANY_REAL(tl_emitter, motion_spin, def.body.motion.spin),
-    ANY_REAL(tl_emitter, motion_amplitude, def.body.motion.amplitude),
-    ANY_DOUBLE(tl_emitter, motion_frequency, def.body.motion.frequency),
-    ANY_DOUBLE(tl_emitter, motion_phase, def.body.motion.phase),
     REGION(tl_emitter, from, def.from),
     DOUBLE(tl_emitter, rate, def.rate),
     DOUBLE(tl_emitter, from_time, def.from_time),

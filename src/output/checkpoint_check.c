@@ -63,6 +63,37 @@ static talus_status check_groups(const talus_world *world) {
   return TALUS_OK;
 }
 
+static talus_status check_term(const tl_model *model, const tl_motion_term *term, size_t i) {
+  const size_t columns = tl_motion_columns(term->table_kind), values = model->motion_values.count;
+  if ((term->rows > 0) != (term->table_kind != TALUS_TABLE_NONE) || !(term->until > term->from))
+    WRONG("term %zu of the motions is out of range", i);
+  if (term->rows == 0)
+    return TALUS_OK;
+  if (term->table > values || (values - (size_t)term->table) / columns < term->rows)
+    WRONG("term %zu of the motions: its table is longer than the values", i);
+  const double *row = model->motion_values.data + term->table;
+  for (size_t k = 0; k < term->rows; ++k, row += columns) {
+    if (k > 0 && !(row[0] > row[-(ptrdiff_t)columns]))
+      WRONG("term %zu of the motions: the times of its table do not rise", i);
+    if (columns == 8 &&
+        !(row[4] * row[4] + row[5] * row[5] + row[6] * row[6] + row[7] * row[7] > 0.5))
+      WRONG("term %zu of the motions: a rotation of its table is none", i);
+  }
+  return TALUS_OK;
+}
+
+static talus_status check_motions(const tl_model *model) {
+  for (size_t i = 0; i < model->motion_terms.count; ++i)
+    TL_TRY(check_term(model, &model->motion_terms.data[i], i));
+  for (size_t i = 0; i < model->motions.count; ++i) {
+    const tl_motion *motion = &model->motions.data[i];
+    if (motion->first > model->motion_terms.count ||
+        motion->count > model->motion_terms.count - motion->first)
+      WRONG("motion %zu: there are no such terms", i);
+  }
+  return TALUS_OK;
+}
+
 /* ---- bodies ---------------------------------------------------------------------------------- */
 
 static talus_status check_body(const talus_world *world, size_t i) {
@@ -161,6 +192,7 @@ talus_status tl_checkpoint_check(const talus_world *world) {
     TL_TRY(check_shape(&world->model.shapes.data[i], i));
   TL_TRY(check_materials(world));
   TL_TRY(check_groups(world));
+  TL_TRY(check_motions(&world->model));
   for (size_t i = 0; i < world->model.bodies; ++i)
     TL_TRY(check_body(world, i));
   TL_TRY(check_names(world));

@@ -294,6 +294,8 @@ static talus_status load_world(load_job *job, talus_world *world) {
   LOAD(job, laws, &model->laws);
   LOAD(job, overrides, &world->overrides);
   LOAD(job, motions, &model->motions);
+  LOAD(job, motion_terms, &model->motion_terms);
+  LOAD(job, motion_values, &model->motion_values);
   LOAD(job, ignored, &model->ignored);
   LOAD(job, groups, &world->groups);
   LOAD(job, names, &world->names);

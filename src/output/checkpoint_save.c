@@ -154,6 +154,8 @@ static talus_status save_world(save_job *job, const talus_world *world, const tl
   SAVE(job, laws, &model->laws);
   SAVE(job, overrides, &world->overrides);
   SAVE(job, motions, &model->motions);
+  SAVE(job, motion_terms, &model->motion_terms);
+  SAVE(job, motion_values, &model->motion_values);
   SAVE(job, ignored, &model->ignored);
   SAVE(job, groups, &world->groups);
   SAVE(job, names, &world->names);

@@ -12,11 +12,13 @@ enum {
   TL_FRAME_QUATERNION = 1,
   TL_FRAME_VELOCITY = 2,
   TL_FRAME_SPIN = 4,
-  TL_FRAME_CONTACTS = 8 /* contacts/NNNNNN.hdf beside the frame */
+  TL_FRAME_CONTACTS = 8, /* contacts/NNNNNN.hdf beside the frame */
+  TL_FRAME_SURFACES = 16 /* surfaces/NNNNNN.hdf beside the frame */
 };
 
 talus_status tl_output_write_frame(struct talus_world *world, const char *path, unsigned fields);
 talus_status tl_output_write_contacts(struct talus_world *world, const char *path);
+talus_status tl_output_write_surfaces(struct talus_world *world, const char *path);
 
 /* Bytes that belong to the run and not to the world (run.c): stored in the checkpoint as they are.
  */

@@ -23,6 +23,11 @@ talus_status tl_output_write_contacts(struct talus_world *world, const char *pat
   return unsupported(path);
 }
 
+talus_status tl_output_write_surfaces(struct talus_world *world, const char *path) {
+  (void)world;
+  return unsupported(path);
+}
+
 talus_status tl_output_save(struct talus_world *world, const char *path, const tl_blob *blob) {
   (void)world, (void)blob;
   return unsupported(path);
@@ -63,4 +68,9 @@ talus_status talus_world_write_frame(talus_world *world, const char *path) {
 talus_status talus_world_write_contacts(talus_world *world, const char *path) {
   TL_TRY(check_path(path));
   return tl_output_write_contacts(world, path);
+}
+
+talus_status talus_world_write_surfaces(talus_world *world, const char *path) {
+  TL_TRY(check_path(path));
+  return tl_output_write_surfaces(world, path);
 }

@@ -12,6 +12,13 @@
 talus_status tl_vtk_write_points(tl_h5_out *out, const talus_world *world, size_t n,
                                  const talus_dvec3 *points);
 
+/* The same with triangles as cells, each of three rows of the points, and the group
+ * /VTKHDF/CellData instead of /VTKHDF/PointData. */
+talus_status tl_vtk_write_triangles(tl_h5_out *out, const talus_world *world, size_t n,
+                                    const talus_dvec3 *points, size_t triangles,
+                                    const int64_t *corners);
+#define TL_VTK_TRIANGLE_BYTES (6 * sizeof(int64_t))
+
 /* Bytes that tl_vtk_write_points adds for each point. */
 #define TL_VTK_POINT_BYTES (sizeof(talus_dvec3) + 2 * sizeof(int64_t) + 1)
 

@@ -161,11 +161,85 @@ static talus_status use_names(builder *b, const tl_scene_shape_use *shape, const
  * ------------------------------------------------------------------------------------------------------
  */
 
+/* The table of a motion, which the caller frees. */
+static talus_status use_table(const builder *b, const tl_scene_motion *motion, talus_table *table,
+                              talus_motion *def) {
+  const bool along = tl_object_has(&tl_schema_motion, motion, "along"),
+             about = tl_object_has(&tl_schema_motion, motion, "about");
+  tl_text path = {0};
+  if (motion->table[0] != '/')
+    tl_text_add(&path, "%s/", b->scene->folder);
+  tl_text_add(&path, "%s", motion->table);
+  TL_TRY(path.status);
+  talus_status status = talus_table_read(path.data, table);
+  if (status == TALUS_OK && (table->kind == TALUS_TABLE_ALONG) != along)
+    status = tl_fail(TALUS_ERROR_FORMAT,
+                     along ? "%s: the table has no column `displacement`, which `along` is for"
+                           : "%s: the table has displacements; say `along: [x, y, z]` beside it",
+                     path.data);
+  else if (status == TALUS_OK && (table->kind == TALUS_TABLE_ABOUT) != about)
+    status =
+        tl_fail(TALUS_ERROR_FORMAT,
+                about ? "%s: the table has no column `angle` or `degrees`, which `about` is for"
+                      : "%s: the table has angles; say `about: [x, y, z]` beside it",
+                path.data);
+  tl_text_drop(&path);
+  def->table_kind = table->kind;
+  def->table = table->data;
+  def->rows = table->rows;
+  def->is_smooth = motion->interpolate == 1;
+  def->axis = vec3(along ? motion->along : motion->about);
+  return status;
+}
+
+static talus_motion motion_of(const tl_scene_motion *motion) {
+  talus_motion def = {.velocity = vec3(motion->velocity),
+                      .spin = vec3(motion->spin),
+                      .amplitude = vec3(motion->amplitude),
+                      .frequency = motion->frequency,
+                      .phase = motion->phase,
+                      .swing = vec3(motion->swing),
+                      .from_time = motion->from_time,
+                      .until = motion->until};
+  def.is_through = tl_object_has(&tl_schema_motion, motion, "through");
+  if (def.is_through)
+    def.through = dvec3(motion->through);
+  return def;
+}
+
+#define MOST_MOTIONS 64 /* as many as a sum of them may have */
+
+/* Puts the motions of a body together and adds it. */
+static talus_status add_moving(builder *b, const tl_scene_body *body, talus_body_def *def) {
+  const tl_scene_motion *motions = body->motion.data;
+  const size_t n = body->motion.count;
+  talus_motion parts[MOST_MOTIONS];
+  talus_table tables[MOST_MOTIONS] = {{0}};
+  talus_status status = TALUS_OK;
+  if (n > MOST_MOTIONS)
+    return tl_fail(TALUS_ERROR_INVALID, "its motion is a sum of %zu; %d are the most", n,
+                   MOST_MOTIONS);
+  for (size_t i = 0; i < n && status == TALUS_OK; ++i) {
+    parts[i] = motion_of(&motions[i]);
+    if (motions[i].table)
+      status = use_table(b, &motions[i], &tables[i], &parts[i]);
+    if (i > 0)
+      parts[i - 1].next = &parts[i];
+  }
+  if (status == TALUS_OK) {
+    def->motion = parts[0];
+    status = talus_world_add_body(b->world, def, NULL);
+  }
+  for (size_t i = 0; i < n; ++i)
+    talus_table_free(&tables[i]);
+  return status;
+}
+
 static talus_status add_body(builder *b, const tl_scene_body *body) {
   talus_body_def def = talus_body_def_default();
   TL_TRY(use_names(b, &body->shape, body->material, body->group, &def));
   def.name = body->name;
-  def.kind = body->fixed ? TALUS_FIXED : body->motion ? TALUS_KINEMATIC : TALUS_FREE;
+  def.kind = body->fixed ? TALUS_FIXED : body->motion.count > 0 ? TALUS_KINEMATIC : TALUS_FREE;
   def.position = dvec3(body->at);
   def.rotation = quat_of(&body->rotation);
   def.velocity = vec3(body->velocity);
@@ -175,12 +249,8 @@ static talus_status add_body(builder *b, const tl_scene_body *body) {
   def.lock = body->lock;
   def.force = vec3(body->force);
   def.torque = vec3(body->torque);
-  if (body->motion)
-    def.motion = (talus_motion){.velocity = vec3(body->motion->velocity),
-                                .spin = vec3(body->motion->spin),
-                                .amplitude = vec3(body->motion->amplitude),
-                                .frequency = body->motion->frequency,
-                                .phase = body->motion->phase};
+  if (body->motion.count > 0)
+    return add_moving(b, body, &def);
   return talus_world_add_body(b->world, &def, NULL);
 }
 

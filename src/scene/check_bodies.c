@@ -169,6 +169,52 @@ static void check_kind(tl_checker *checker, tl_node_id node, const tl_scene_body
                    path, shape == TALUS_PLANE ? "plane" : "container");
 }
 
+static void check_motion(tl_checker *checker, tl_node_id node, const tl_scene_motion *motion,
+                         const char *path) {
+  const tl_map *map = &tl_schema_motion;
+  const bool has_table = tl_object_has(map, motion, "table");
+  static const char *const keys[] = {"along", "about"};
+  const double *const axes[] = {motion->along, motion->about};
+  for (int i = 0; i < 2; ++i) {
+    if (!tl_object_good(map, motion, keys[i]))
+      continue;
+    if (!has_table)
+      tl_problem_add(checker->problems, tl_check_mark(checker, node, keys[i]),
+                     "%s.%s is of a table; expected `table: FILE` beside it", path, keys[i]);
+    else if (is_zero(axes[i]))
+      tl_problem_add(checker->problems, tl_check_mark(checker, node, keys[i]),
+                     "%s.%s has length 0; expected a direction", path, keys[i]);
+  }
+  if (tl_object_has(map, motion, "along") && tl_object_has(map, motion, "about"))
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, "about"),
+                   "%s has both `along` and `about`; expected one of them, for one table", path);
+  if (tl_object_good(map, motion, "until") && tl_object_good(map, motion, "from_time") &&
+      motion->until <= motion->from_time)
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, "until"),
+                   "%s.until is %g, not after its beginning at %g s; expected a later time", path,
+                   motion->until, motion->from_time);
+}
+
+/* One motion, or a list of them. */
+static void check_motions(tl_checker *checker, tl_node_id body_node, const tl_scene_body *body,
+                          const char *path) {
+  const tl_scene_motion *motions = body->motion.data;
+  tl_node_id node = tl_check_value(checker, body_node, "motion");
+  const bool is_list = node != 0 && tl_node_at(checker->document, node)->kind == TL_NODE_LIST;
+  if (is_list)
+    node = tl_node_at(checker->document, node)->first;
+  for (size_t i = 0; i < body->motion.count && node != 0; ++i) {
+    char full[PATH + 32];
+    if (is_list)
+      snprintf(full, sizeof full, "%s.motion.%zu", path, i);
+    else
+      snprintf(full, sizeof full, "%s.motion", path);
+    if (motions[i].object.bad != UINT32_MAX)
+      check_motion(checker, node, &motions[i], full);
+    node = tl_node_at(checker->document, node)->next;
+  }
+}
+
 static void check_body(tl_checker *checker, tl_node_id node, tl_scene_body *body, size_t row) {
   char path[PATH];
   snprintf(path, sizeof path, "bodies.%zu", row);
@@ -178,6 +224,7 @@ static void check_body(tl_checker *checker, tl_node_id node, tl_scene_body *body
   check_material(checker, node, &tl_schema_body, body, &body->material, path);
   note_group(checker, body->group);
   check_kind(checker, node, body, shape, path);
+  check_motions(checker, node, body, path);
   if (shape == TALUS_PLANE)
     check_plane(checker, node, body, path);
 }

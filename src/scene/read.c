@@ -95,8 +95,15 @@ static void *add_item(tl_reader *reader, tl_items *items, size_t size) {
 
 static bool read_list(tl_reader *reader, tl_node_id node, const tl_key *key, tl_items *items) {
   const tl_document *document = reader->document;
-  const bool is_map = key->type == TL_TYPE_NAMED;
-  if (tl_node_at(document, node)->kind != (is_map ? TL_NODE_MAP : TL_NODE_LIST)) {
+  const bool is_map = key->type == TL_TYPE_NAMED, may_be_one = key->flags & TL_KEY_SINGLE;
+  if (may_be_one && tl_node_at(document, node)->kind == TL_NODE_MAP) {
+    void *item = add_item(reader, items, key->map->size);
+    if (item)
+      tl_read_map(reader, node, key->map, item);
+    return item != NULL;
+  }
+  if (tl_node_at(document, node)->kind != (is_map ? TL_NODE_MAP : TL_NODE_LIST) ||
+      (may_be_one && tl_node_at(document, node)->count == 0)) {
     tl_refuse_value(reader, node, key);
     return false;
   }

@@ -142,7 +142,11 @@ typedef struct tl_scene_size {
 
 typedef struct tl_scene_motion {
   tl_object object;
-  double velocity[3], spin[3], amplitude[3], frequency, phase;
+  double velocity[3], spin[3], amplitude[3], swing[3], frequency, phase, through[3];
+  char *table; /* a file */
+  double along[3], about[3];
+  int interpolate;
+  double from_time, until;
 } tl_scene_motion;
 
 typedef struct tl_scene_fill {
@@ -172,7 +176,7 @@ typedef struct tl_scene_body {
   double velocity[3], spin[3];
   double scale, mass;
   bool fixed;
-  tl_scene_motion *motion;
+  tl_items motion; /* of tl_scene_motion; empty: none */
   uint32_t lock;
   char *group;
   double force[3], torque[3];

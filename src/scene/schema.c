@@ -88,15 +88,20 @@ static const tl_words records = {
         {"count", TALUS_RECORD_COUNT, "mean number of free bodies in the region"},
         {"energy", TALUS_RECORD_ENERGY, "J: mean kinetic energy"}),
     NULL};
+static const tl_words interpolations = {
+    WORDS({"linear", 0, "straight from row to row"},
+          {"smooth", 1, "by cubics, so that the velocity does not jump"}),
+    NULL};
 /* The frame holds the words without a bit in any case; naming them is no mistake. */
 static const tl_words frame_fields = {
     WORDS({"quaternion", TL_FRAME_QUATERNION, "rotation"}, {"velocity", TL_FRAME_VELOCITY, "m/s"},
           {"spin", TL_FRAME_SPIN, "rad/s"},
           {"contacts", TL_FRAME_CONTACTS, "a file of contacts beside each frame"},
+          {"surfaces", TL_FRAME_SURFACES, "a file of triangles beside each frame, for looking at"},
           {"id", 0, "always there"}, {"radius", 0, "always there"},
           {"half_axes", 0, "always there"}, {"shape", 0, "always there"},
           {"material", 0, "always there"}),
-    LATER("surfaces")};
+    NULL};
 
 static const tl_words warnings = {
     WORDS({"large-step", TL_WARN_LARGE_STEP, "a body moves more than its radius in a step"},
@@ -392,13 +397,21 @@ const tl_map tl_schema_shape = {
 #undef OWNER
 
 #define OWNER tl_scene_motion
-static const tl_map motion_map = {
+const tl_map tl_schema_motion = {
     .title = "motion",
+    .plural = "motions",
     .size = sizeof(OWNER),
     .help =
-        "Scripted motion of a body, whatever it hits: x(t) = x(0) + velocity t + amplitude "
-        "(sin(2 pi frequency t + phase) - sin(phase)), turning with constant spin about its own "
-        "centre.",
+        "Scripted motion of a body, whatever it hits. With t counted from `from_time` on and s = "
+        "sin(2 pi frequency t + phase) - sin(phase), the body is shifted by velocity t + amplitude "
+        "s + table and turned by spin t, then by swing s, then by the table: about its own centre "
+        "of mass, or about an axis through `through`. A list of such maps is their sum: each acts "
+        "on the pose that those before it lead to, so that its shifts carry along their axes. "
+        "Before `from_time` and after `until` a motion stands still.\n\n"
+        "A table is a CSV file whose first line names its columns: `time,x,y,z` or "
+        "`time,x,y,z,qw,qx,qy,qz` (shift and turn away from the body's place), "
+        "`time,displacement` (needs `along`), `time,angle` (rad) or `time,degrees` (need `about`). "
+        "Times rise; before the first row and after the last it holds.",
     .keys = (const tl_key[]){
         {KEY(OWNER, velocity, NUMBERS), .count = 3, ANY, .unit = "m/s", .fallback = "[0, 0, 0]",
          .example = "[0.1, 0, 0]", .help = "constant part of the velocity"},
@@ -406,10 +419,28 @@ static const tl_map motion_map = {
          .example = "[0, 0, 3.14]", .help = "angular velocity, world axes"},
         {KEY(OWNER, amplitude, NUMBERS), .count = 3, ANY, .unit = "m", .fallback = "[0, 0, 0]",
          .example = "[0, 0, 0.01]", .help = "of the oscillation"},
+        {KEY(OWNER, swing, NUMBERS), .count = 3, ANY, .unit = "rad", .fallback = "[0, 0, 0]",
+         .example = "[0, 0.3, 0]", .help = "amplitude of a turn to and fro about this axis"},
         {KEY(OWNER, frequency, NUMBER), NOT_NEGATIVE, .unit = "Hz", .fallback = "0",
          .example = "50", .help = "of the oscillation"},
         {KEY(OWNER, phase, NUMBER), ANY, .unit = "rad", .fallback = "0", .example = "1.57",
          .help = "of the oscillation"},
+        {KEY(OWNER, through, NUMBERS), .count = 3, ANY, .unit = "m", .flags = TL_KEY_OPTIONAL,
+         .example = "[0, 0, 0.5]",
+         .help = "a place of the world on the axes of all turns; otherwise the body's own centre"},
+        {KEY(OWNER, table, TEXT), .flags = TL_KEY_OPTIONAL | TL_KEY_PATH,
+         .expected = "the name of a CSV file", .example = "quake.csv",
+         .help = "a table of shifts or turns; relative to the scene's folder"},
+        {KEY(OWNER, along, NUMBERS), .count = 3, ANY, .flags = TL_KEY_OPTIONAL,
+         .example = "[0, 0, 1]", .help = "direction of a table of displacements"},
+        {KEY(OWNER, about, NUMBERS), .count = 3, ANY, .flags = TL_KEY_OPTIONAL,
+         .example = "[0, 1, 0]", .help = "axis of a table of angles"},
+        {KEY(OWNER, interpolate, WORD), .words = &interpolations, .fallback = "linear",
+         .example = "smooth", .help = "between the rows of the table"},
+        {KEY(OWNER, from_time, NUMBER), NOT_NEGATIVE, .unit = "s", .fallback = "0",
+         .example = "0.5", .help = "when it begins"},
+        {KEY(OWNER, until, NUMBER), POSITIVE, .unit = "s", .flags = TL_KEY_OPTIONAL, .example = "2",
+         .help = "when it ends, and the body stays where it is"},
         {0}}};
 #undef OWNER
 
@@ -586,7 +617,10 @@ const tl_map tl_schema_body = {
         {KEY(OWNER, mass, NUMBER), POSITIVE, .unit = "kg", .flags = TL_KEY_OPTIONAL,
          .example = "1.5", .help = "otherwise density times volume"},
         {KEY(OWNER, fixed, FLAG), .fallback = "false", .example = "true", .help = "never moves"},
-        {KEY(OWNER, motion, BOXED), .map = &motion_map, .flags = TL_KEY_OPTIONAL,
+        {KEY(OWNER, motion, LIST), .map = &tl_schema_motion,
+         .flags = TL_KEY_OPTIONAL | TL_KEY_SINGLE,
+         .expected = "a motion {velocity, spin, amplitude, "
+                     "...}, or a list of motions, which is their sum",
          .example = "{spin: [0, 1, 0]}", .help = "moves as scripted, whatever it hits"},
         {KEY(OWNER, lock, WORDS), .words = &locks, .fallback = "[]", .example = "[y, rx, rz]",
          .help = "directions of the world that it may not move in or turn about"},
@@ -760,9 +794,9 @@ const tl_map tl_schema_scene = {
 #undef OWNER
 
 const tl_map *const tl_schema_maps[] = {
-    &tl_schema_scene, &until_map,       &step_map,           &solve_map,         &broad_map,
-    &narrow_map,      &contact_map,     &sleep_map,          &domain_map,        &material_map,
-    &pair_map,        &tl_schema_shape, &superellipsoid_map, &turned_map,        &tl_schema_body,
-    &motion_map,      &tl_schema_fill,  &region_map,         &ball_map,          &cylinder_map,
-    &size_map,        &lognormal_map,   &ignore_map,         &tl_schema_emitter, &source_map,
-    &disc_map,        &sink_map,        &probe_map,          &output_map,        NULL};
+    &tl_schema_scene,  &until_map,       &step_map,           &solve_map,         &broad_map,
+    &narrow_map,       &contact_map,     &sleep_map,          &domain_map,        &material_map,
+    &pair_map,         &tl_schema_shape, &superellipsoid_map, &turned_map,        &tl_schema_body,
+    &tl_schema_motion, &tl_schema_fill,  &region_map,         &ball_map,          &cylinder_map,
+    &size_map,         &lognormal_map,   &ignore_map,         &tl_schema_emitter, &source_map,
+    &disc_map,         &sink_map,        &probe_map,          &output_map,        NULL};

@@ -50,7 +50,9 @@ enum {
   TL_KEY_FILE = 8,     /* a name that becomes a file's name */
   TL_KEY_FLAT = 16,    /* a box that may be flat */
   TL_KEY_FULL = 32,    /* a list that may not be empty */
-  TL_KEY_RUN = 64      /* about the run, not about what happens: no part of the identity */
+  TL_KEY_RUN = 64,     /* about the run, not about what happens: no part of the identity */
+  TL_KEY_PATH = 128,   /* the name of a file, relative to the scene's folder */
+  TL_KEY_SINGLE = 256  /* a list for which a single entry may stand; never empty */
 };
 
 struct tl_map;
@@ -84,7 +86,8 @@ typedef struct tl_map {
 extern const tl_map tl_schema_scene;
 /* Every map that can be reached, tl_schema_scene first; ends with NULL. */
 extern const tl_map *const tl_schema_maps[];
-extern const tl_map tl_schema_shape, tl_schema_body, tl_schema_fill, tl_schema_emitter;
+extern const tl_map tl_schema_shape, tl_schema_body, tl_schema_motion, tl_schema_fill,
+    tl_schema_emitter;
 
 #define TL_MAP_KEYS 32 /* most keys of a map: bits of tl_object.has */
 

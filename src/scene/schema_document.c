@@ -28,7 +28,8 @@ static void add_value_cell(tl_text *text, const tl_key *key) {
   if (key->type == TL_TYPE_MAP || key->type == TL_TYPE_BOXED || key->type == TL_TYPE_LIST ||
       key->type == TL_TYPE_NAMED) {
     tl_text_add(&expected, "%s",
-                key->type == TL_TYPE_LIST    ? "a list; each entry: "
+                key->flags & TL_KEY_SINGLE   ? "one, or a list; each: "
+                : key->type == TL_TYPE_LIST  ? "a list; each entry: "
                 : key->type == TL_TYPE_NAMED ? "a map from names; each entry: "
                                              : "");
     add_link(&expected, key->map->title);

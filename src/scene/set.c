@@ -27,7 +27,7 @@ static void describe(place *next, const tl_map *map, const char *name) {
     return;
   const tl_key *key = &map->keys[i];
   next->map = key->type == TL_TYPE_SHAPE ? &tl_schema_shape : key->map;
-  next->is_list = key->type == TL_TYPE_LIST;
+  next->is_list = key->type == TL_TYPE_LIST && !(key->flags & TL_KEY_SINGLE);
   next->is_collection = next->is_list || key->type == TL_TYPE_NAMED;
 }
 

@@ -61,7 +61,7 @@ static void find_floors(finder *f) {
   f->lowest = INFINITY;
   for (size_t i = 0; i < scene->bodies.count && f->gravity > 0; ++i) {
     const tl_scene_body *body = &bodies[i];
-    if (!body->fixed && !body->motion)
+    if (!body->fixed && body->motion.count == 0)
       continue;
     const tl_scene_shape *shape = tl_check_shape(f->checker, &body->shape);
     const int kind = tl_scene_shape_kind(shape);
@@ -180,7 +180,7 @@ static void note_bodies(finder *f) {
                           : "");
     if (body->fill && !body->fill->fixed)
       note_fill(f, body->fill, who);
-    else if (!body->fill && !body->from && !body->fixed && !body->motion)
+    else if (!body->fill && !body->from && !body->fixed && body->motion.count == 0)
       note_body(f, body, who);
   }
 }
@@ -202,6 +202,25 @@ static void note_emitters(finder *f) {
   }
 }
 
+/* The fastest that a place of the body gets, tables aside; `reach` is how far from its centre. */
+static double scripted_speed(const tl_scene_body *body, double reach) {
+  const tl_scene_motion *motions = body->motion.data;
+  double speed = 0;
+  for (size_t i = 0; i < body->motion.count; ++i) {
+    const tl_scene_motion *m = &motions[i];
+    double arm = reach;
+    if (tl_object_has(&tl_schema_motion, m, "through")) {
+      const double d[3] = {body->at[0] - m->through[0], body->at[1] - m->through[1],
+                           body->at[2] - m->through[2]};
+      arm += length(d);
+    }
+    const double rate = 2 * PI * m->frequency;
+    speed += length(m->velocity) + length(m->spin) * arm + rate * length(m->amplitude) +
+             rate * length(m->swing) * arm;
+  }
+  return speed;
+}
+
 /* Scripted bodies hit others: their speed counts against the smallest of those. */
 static void note_scripted(finder *f) {
   const tl_checker *checker = f->checker;
@@ -209,8 +228,7 @@ static void note_scripted(finder *f) {
   tl_node_id node = tl_check_first(checker, "bodies");
   for (size_t i = 0; i < checker->scene->bodies.count;
        ++i, node = tl_node_at(checker->document, node)->next) {
-    const tl_scene_motion *motion = bodies[i].motion;
-    if (!motion || !(f->least < INFINITY))
+    if (bodies[i].motion.count == 0 || !(f->least < INFINITY))
       continue;
     const tl_scene_shape *shape = tl_check_shape(checker, &bodies[i].shape);
     const int kind = tl_scene_shape_kind(shape);
@@ -221,8 +239,7 @@ static void note_scripted(finder *f) {
     mover who = {.mark = tl_node_mark(checker->document, node), .radius = f->least};
     snprintf(who.who, sizeof who.who, "bodies.%zu%s%s%s", i, bodies[i].name ? " (`" : "",
              bodies[i].name ? bodies[i].name : "", bodies[i].name ? "`)" : "");
-    who.speed = length(motion->velocity) + length(motion->spin) * reach * bodies[i].scale +
-                2 * PI * motion->frequency * length(motion->amplitude);
+    who.speed = scripted_speed(&bodies[i], reach * bodies[i].scale);
     note(f, who);
   }
 }

@@ -124,7 +124,21 @@ static void write_shape(writer *w, const tl_scene_shape_use *use) {
     tl_text_add_quoted(&w->text, use->name);
 }
 
+/* Within a map, so on one line. */
+static void write_few(writer *w, const tl_key *key, const tl_items *items) {
+  tl_text_add(&w->text, items->count == 1 ? "" : "[");
+  for (size_t i = 0; i < items->count; ++i) {
+    tl_text_add(&w->text, i == 0 ? "" : ", ");
+    write_object(w, key->map, (const char *)items->data + i * key->map->size);
+  }
+  tl_text_add(&w->text, items->count == 1 ? "" : "]");
+}
+
 static void write_items(writer *w, const tl_key *key, const tl_items *items) {
+  if (key->flags & TL_KEY_SINGLE) {
+    write_few(w, key, items);
+    return;
+  }
   const bool is_map = key->type == TL_TYPE_NAMED;
   if (items->count == 0)
     tl_text_add(&w->text, is_map ? "{}" : "[]");
@@ -153,7 +167,7 @@ static void write_value(writer *w, const tl_key *key, const void *member) {
     break;
   case TL_TYPE_TEXT:
   case TL_TYPE_NAME:
-    if (key->flags & TL_KEY_ALONE)
+    if (key->flags & (TL_KEY_ALONE | TL_KEY_PATH))
       write_folder(w, *(char *const *)member);
     else
       tl_text_add_quoted(&w->text, *(char *const *)member);

@@ -33,14 +33,30 @@ static talus_real free_speed(const work *job, uint32_t slot) {
   return tl_length(v) + turning_speed(job->model, slot, w);
 }
 
-/* The fastest the motion ever gets, so that it holds whatever part of the cycle the step is in. */
-static talus_real scripted_speed(const tl_model *model, uint32_t slot) {
+/* The fastest the motion ever gets, so that it holds whatever part of the cycle the step is in.
+ * Tables and turns about a far axis have no such limit that would be of use: there it is the speed
+ * of this step, where that is more. */
+static talus_real scripted_speed(const work *job, uint32_t slot) {
+  const tl_model *model = job->model;
   const uint32_t row = model->property.motion[slot];
   if (row == TL_NONE)
     return 0;
-  const talus_motion *motion = &model->motions.data[row].motion;
-  const talus_real swing = tl_length(motion->amplitude) * TL_R(2 * TL_PI * fabs(motion->frequency));
-  return tl_length(motion->velocity) + swing + turning_speed(model, slot, motion->spin);
+  const tl_motion *motion = &model->motions.data[row];
+  const tl_motion_term *terms = model->motion_terms.data + motion->first;
+  talus_real most = 0;
+  bool is_far = false;
+  for (uint32_t i = 0; i < motion->count; ++i) {
+    const talus_real rate = TL_R(2 * TL_PI * fabs(terms[i].frequency));
+    most += tl_length(terms[i].velocity) + tl_length(terms[i].amplitude) * rate +
+            turning_speed(model, slot, terms[i].spin) +
+            turning_speed(model, slot, terms[i].swing) * rate;
+    is_far = is_far || terms[i].is_through || terms[i].table_kind != TALUS_TABLE_NONE;
+  }
+  if (!is_far)
+    return most;
+  talus_vec3 v, w;
+  tl_body_way(model, slot, job->scope->t0, job->scope->t1, job->scope->dt, &v, &w);
+  return tl_max(most, tl_length(v) + turning_speed(model, slot, w));
 }
 
 static talus_real margin_of(const work *job, uint32_t slot) {
@@ -51,7 +67,7 @@ static talus_real margin_of(const work *job, uint32_t slot) {
   if (flags & TL_FLAG_FIXED)
     return 0;
   const talus_real speed =
-      flags & TL_FLAG_KINEMATIC ? scripted_speed(model, slot) : free_speed(job, slot);
+      flags & TL_FLAG_KINEMATIC ? scripted_speed(job, slot) : free_speed(job, slot);
   return TL_R(job->scope->dt) * speed;
 }
 

@@ -1,6 +1,5 @@
 /* From scope and contacts to solver bodies and rows. */
 #include "kernels/bias.h"
-#include "kernels/motion.h"
 #include "rest.h"
 #include "solve/ccp.h"
 
@@ -34,12 +33,8 @@ static talus_vec3 locked_out(talus_vec3 v, uint32_t x, uint32_t y, uint32_t z) {
 
 /* The velocity with which a kinematic body covers exactly the way its motion goes in this step. */
 static void load_kinematic(const tl_ccp *job, uint32_t slot, tl_ccp_body *body) {
-  const tl_motion *m = &job->model->motions.data[job->model->property.motion[slot]];
   const tl_scope *scope = job->scope;
-  const talus_dvec3 from = tl_motion_position(m->position, &m->motion, scope->t0);
-  const talus_dvec3 to = tl_motion_position(m->position, &m->motion, scope->t1);
-  body->v = tl_scale(tl_between(from, to), (talus_real)(1 / scope->dt));
-  body->w = m->motion.spin;
+  tl_body_way(job->model, slot, scope->t0, scope->t1, scope->dt, &body->v, &body->w);
 }
 
 static void load_free(const tl_ccp *job, uint32_t i, uint32_t slot, tl_ccp_body *body) {
@@ -285,7 +280,7 @@ static bool needs_arms(const tl_model *model, const tl_scope *scope) {
   for (size_t i = 0; i < scope->count; ++i) {
     const uint32_t slot = tl_scope_slot(scope, i), flags = model->property.flags[slot];
     if (flags & TL_FLAG_KINEMATIC) {
-      if (tl_length2(model->motions.data[model->property.motion[slot]].motion.spin) > 0)
+      if (tl_body_turns(model, slot))
         return true;
     } else if (!(flags & TL_FLAG_FIXED) && tl_body_shape(model, slot)->kind != TALUS_SPHERE) {
       return true;

@@ -1,5 +1,4 @@
 /* From velocities at t1 to poses at t1. */
-#include "kernels/motion.h"
 #include "kernels/rotation.h"
 #include "rest.h"
 #include "step/step.h"
@@ -33,11 +32,11 @@ static talus_dvec3 wrapped(const talus_domain_def *domain, talus_dvec3 x) {
 }
 
 static void move_kinematic(const tl_model *model, const tl_scope *scope, uint32_t slot) {
-  const tl_motion *m = &model->motions.data[model->property.motion[slot]];
-  scope->out->position[slot] = tl_motion_position(m->position, &m->motion, scope->t1);
-  scope->out->rotation[slot] = tl_motion_rotation(m->rotation, &m->motion, scope->t1);
-  scope->out->velocity[slot] = tl_motion_velocity(&m->motion, scope->t1);
-  scope->out->spin[slot] = m->motion.spin;
+  const tl_moving m = tl_body_moving(model, slot, scope->t1);
+  scope->out->position[slot] = m.position;
+  scope->out->rotation[slot] = tl_dquat_narrow(m.rotation);
+  scope->out->velocity[slot] = tl_narrow(m.velocity);
+  scope->out->spin[slot] = tl_narrow(m.spin);
 }
 
 /* Rotation locks hold the axis of rotation in the world, so a locked body turns about its spin as

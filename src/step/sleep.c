@@ -18,9 +18,7 @@ static bool is_stirring_static(const tl_model *model, const tl_state *state, uin
     return true;
   if (!(model->property.flags[slot] & TL_FLAG_KINEMATIC))
     return false;
-  const talus_motion *m = &model->motions.data[model->property.motion[slot]].motion;
-  return tl_length2(m->velocity) > 0 || tl_length2(m->spin) > 0 ||
-         (tl_length2(m->amplitude) > 0 && m->frequency != 0);
+  return tl_body_travels(model, slot) || tl_body_turns(model, slot);
 }
 
 /* Whether a sleeping body that this one touches is to wake. */

@@ -153,3 +153,109 @@ def test_every_frame_of_a_run_is_read(tmp_path):
         check_vertices(read(out / entry["name"]), 41)
         read(out / f"contacts/{k:06d}.hdf")
     assert sorted(p.name for p in (out / "frames").iterdir()) == [f"{k:06d}.hdf" for k in range(6)]
+
+
+# ---- surfaces ------------------------------------------------------------------------------------
+
+SHAPES = """\
+talus: 1
+until: 0.02
+gravity: [0, 0, 0]
+step: {dt: 2e-3}
+materials: {rock: {}}
+shapes:
+  box: {box: [1, 2, 3]}
+  tank: {container: [9, 8, 7], open: [top]}
+  hull: {hull: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]}
+  egg: {ellipsoid: [1, 0.5, 0.25]}
+  blocky: {superellipsoid: {half: [1, 1, 1], n1: 8, n2: 8}}
+  pill: {capsule: {radius: 0.5, length: 1}}
+  can: {cylinder: {radius: 0.5, length: 2}}
+  hat: {cone: {radius: 0.5, length: 3}}
+  ball: {sphere: 0.5}
+  floor: {plane: [0, 0, 1, -20]}
+bodies:
+  - {shape: box, at: [10, 0, 0], rotation: {axis: [0, 0, 1], degrees: 90}, motion: {velocity: [5, 0, 0]}}
+  - {shape: tank, fixed: true, at: [0, 20, 0]}
+  - {shape: hull, at: [30, 0, 0], scale: 2}
+  - {shape: egg, at: [40, 0, 0]}
+  - {shape: blocky, at: [50, 0, 0]}
+  - {shape: pill, at: [60, 0, 0]}
+  - {shape: can, at: [70, 0, 0]}
+  - {shape: hat, at: [80, 0, 0]}
+  - {shape: ball, at: [90, 0, 0]}
+  - {shape: floor, fixed: true}
+output: {every: 0.01, fields: [surfaces]}
+"""
+
+
+def triangles_of(grid):
+    """By body: its triangles, as three corners each."""
+    found = {}
+    ids = grid.GetCellData().GetArray("id")
+    for i in range(grid.GetNumberOfCells()):
+        assert grid.GetCellType(i) == 5
+        corners = [grid.GetPoint(grid.GetCell(i).GetPointId(k)) for k in range(3)]
+        found.setdefault(int(ids.GetValue(i)), []).append(corners)
+    return found
+
+
+def volume(triangles):
+    """Of a closed surface whose triangles go counter-clockwise from outside (divergence theorem)."""
+    total = 0
+    o = triangles[0][0]
+    for corners in triangles:
+        a, b, c = ([p[k] - o[k] for k in range(3)] for p in corners)
+        total += (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2])
+                  + a[2] * (b[0] * c[1] - b[1] * c[0])) / 6
+    return total
+
+
+def bounds(triangles):
+    points = [p for corners in triangles for p in corners]
+    return [(min(p[k] for p in points), max(p[k] for p in points)) for k in range(3)]
+
+
+@pytest.fixture(name="shapes_run")
+def make_shapes_run(tmp_path):
+    command = os.environ.get("TALUS")
+    if not command or not Path(command).exists():
+        pytest.skip("TALUS does not name the command")
+    scene = tmp_path / "shapes.yaml"
+    scene.write_text(SHAPES)
+
+    def start(*arguments):
+        return subprocess.run([command, "run", str(scene), "-o", str(tmp_path / "out"), "--quiet", *arguments],
+                              check=True)
+    return start, tmp_path / "out"
+
+
+def test_surfaces_are_closed_in_place_and_as_large_as_the_bodies(shapes_run):
+    start, out = shapes_run
+    start()
+    found = triangles_of(read(out / "surfaces/000002.hdf"))
+    assert sorted(found) == [1, 2, 3, 4, 5, 6, 7, 8]  # neither the sphere nor the plane
+    assert volume(found[1]) == pytest.approx(6)
+    assert volume(found[3]) == pytest.approx(8 / 6)
+    # Round ones are inscribed: a few per cent smaller.
+    pi = 3.141592653589793
+    for uid, exact in ((4, 4 / 3 * pi / 8), (6, pi / 4 + pi / 6), (7, pi / 2), (8, pi / 4)):
+        assert 0.95 * exact < volume(found[uid]) < exact
+    assert 6 < volume(found[5]) < 8
+    assert len(found[2]) == 10 and volume(found[2] + found[2]) < 0  # a side is open; seen from inside
+    # Where they are: the box has moved and was turned by 90 degrees, the hull keeps its own corner.
+    assert sum(bounds(found[1]), ()) == pytest.approx((9.1, 11.1, -0.5, 0.5, -1.5, 1.5), abs=1e-6)
+    assert sum(bounds(found[3]), ()) == pytest.approx((30, 32, 0, 2, 0, 2), abs=1e-6)
+    assert sum(bounds(found[8]), ()) == pytest.approx((79.5, 80.5, -0.5, 0.5, -1.5, 1.5), abs=1e-6)
+
+
+def test_a_resumed_run_has_the_surfaces_of_one_that_was_not(shapes_run):
+    start, out = shapes_run
+    start("--until", "0.01")
+    start("--resume")
+    series = json.loads((out / "surfaces.hdf.series").read_text())
+    assert [entry["name"] for entry in series["files"]] == [f"surfaces/{i:06d}.hdf" for i in range(3)]
+    assert [entry["time"] for entry in series["files"]] == [0, 0.01, 0.02]
+    whole = {path.name: path.read_bytes() for path in sorted((out / "surfaces").iterdir())}
+    start("--force")
+    assert {path.name: path.read_bytes() for path in sorted((out / "surfaces").iterdir())} == whole

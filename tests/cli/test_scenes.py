@@ -1,5 +1,6 @@
 """The built-in scenes, and warnings about likely mistakes as the command shows them."""
 import csv
+import math
 import pathlib
 
 import pytest
@@ -24,7 +25,7 @@ def probe(folder, name):
 def test_the_command_has_the_scenes_of_this_tree():
     assert [line.split()[0] for line in talus("scenes").stdout.splitlines()] == SCENES
     assert {"pour", "rain", "stack", "incline", "billiards", "periodic-shear", "hopper",
-            "silo", "tank", "packing", "column-collapse", "wall"} <= set(SCENES)
+            "silo", "tank", "packing", "column-collapse", "wall", "shaker", "mixer", "floating-ball"} <= set(SCENES)
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -112,6 +113,64 @@ def test_the_wall_stands_until_it_is_hit(tmp_path):
     assert all(row["count"] == pytest.approx(52) for row in standing)
     assert max(row["energy"] for row in standing) < 1e-2  # J, of 146 kg
     assert max(row["energy"] for row in rows) > 20 and rows[-1]["count"] < 40
+
+
+def bodies_at(folder, which):
+    """(place, radius, material, id) of every body of a frame."""
+    vtk_hdf = pytest.importorskip("vtkmodules.vtkIOHDF", reason="VTK (python3-vtk9) is not installed")
+    reader = vtk_hdf.vtkHDFReader()
+    reader.SetFileName(str(sorted((folder / "frames").glob("*.hdf"))[which]))
+    reader.Update()
+    grid = reader.GetOutput()
+    columns = [grid.GetPointData().GetArray(name) for name in ("radius", "material", "id")]
+    return [(grid.GetPoint(i), *(column.GetValue(i) for column in columns)) for i in range(grid.GetNumberOfPoints())]
+
+
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values)
+
+
+def test_the_shaker_brings_large_balls_up(tmp_path):
+    """400 small balls and 3 large ones in a narrower box, shaken for 3 seconds; at 0.8 g they stay down."""
+    small = ["--set", "shapes.box.container=[0.1, 0.1, 0.6]", "--set", "bodies.1.fill.count=3", "--set",
+             "bodies.1.fill.in={box: [[-0.05, -0.05, 0], [0.05, 0.05, 0.05]]}", "--set", "bodies.2.fill.count=400",
+             "--set", "bodies.2.fill.in={box: [[-0.05, -0.05, 0], [0.05, 0.05, 0.3]]}", "--until", "4", "--quiet"]
+    rise = []
+    for i, amplitude in enumerate((0.03, 0.008)):
+        out = tmp_path / f"out{i}"
+        run("shaker", out, *small, "--set", f"bodies.0.motion.amplitude=[0, 0, {amplitude}]",
+            "--set", "bodies.0.motion.until=3.6")
+        frame = bodies_at(out, -1)
+        large = mean(place[2] for place, radius, *_ in frame if 0.015 < radius < 0.05)
+        rise.append(large - mean(place[2] for place, radius, *_ in frame if radius < 0.015))
+    assert rise[0] > 0.015 and rise[1] < -0.005
+
+
+def test_the_mixer_mixes_and_loses_no_grain(tmp_path):
+    """Grains of twice the size, 70 of each kind."""
+    out = tmp_path / "out"
+    run("mixer", out, "--set", "shapes.grain.sphere=0.02", "--set", "bodies.20.fill.count=70", "--set",
+        "bodies.21.fill.count=70", "--until", "6", "--quiet")
+    assert all(row["count"] == pytest.approx(140) for row in probe(out, "inside"))
+    apart = []
+    for which in (12, -1):
+        frame = [(place, material) for place, radius, material, _ in bodies_at(out, which) if radius < 0.05]
+        apart.append(abs(mean(p[0] for p, m in frame if m == 0) - mean(p[0] for p, m in frame if m == 1)))
+    assert apart[0] > 0.1 and apart[1] < 0.05
+    # The drum itself: after 5.5 s at 2.5 rad/s the first stave stands where it should.
+    stave = next(place for place, *_, uid in bodies_at(out, -1) if uid == 3)
+    assert stave[0] == pytest.approx(0.26 * math.sin(2.5 * 5.5), abs=1e-9)
+    assert stave[2] == pytest.approx(0.26 * math.cos(2.5 * 5.5), abs=1e-9)
+
+
+def test_the_light_ball_floats_and_the_heavy_one_sinks(tmp_path):
+    out = tmp_path / "out"
+    run("floating-ball", out, "--set", "shapes.tank.container=[0.3, 0.16, 1]", "--set", "bodies.3.fill.count=900",
+        "--set", "bodies.3.fill.in={box: [[-0.15, -0.08, 0], [0.15, 0.08, 0.4]]}", "--until", "3", "--quiet")
+    heights = {uid: place[2] for place, _, _, uid in bodies_at(out, -1)}
+    top = sorted(z for uid, z in heights.items() if uid > 3)[-20]
+    assert heights[2] > top and heights[3] < 0.7 * top
 
 
 def test_a_fill_can_be_fixed(tmp_path):

@@ -1,0 +1,79 @@
+"""Scripted motion in scene files: tables, sums, resumes without the table's file, and bad tables."""
+import pytest
+
+from conftest import assert_same_folder, history, run, talus
+
+SCENE = """\
+talus: 1
+until: 0.3
+materials: {rock: {}}
+shapes: {grain: {sphere: 0.02}, tank: {container: [0.3, 0.3, 0.3], open: [top]}}
+bodies:
+  - name: tank
+    shape: tank
+    at: [0, 0, 0.15]
+    motion:
+      - {swing: [0, 0.2, 0], frequency: 4, through: [0, 0, 0]}
+      - {table: way.csv, along: [0, 0, 2], interpolate: smooth, from_time: 0.05}
+  - fill: {shape: grain, count: 60, in: {box: [[-0.12, -0.12, 0.03], [0.12, 0.12, 0.25]]}, seed: 3}
+output: {every: 0.02, fields: [velocity, quaternion]}
+"""
+TABLE = "time,displacement\n0,0\n0.05,0.02\n0.1,-0.01\n0.15,0\n"
+
+
+@pytest.fixture(name="shaken")
+def make_shaken(tmp_path):
+    (tmp_path / "way.csv").write_text(TABLE)
+    scene = tmp_path / "shaken.yaml"
+    scene.write_text(SCENE)
+    return scene
+
+
+def test_a_run_goes_on_in_the_middle_of_a_table_whose_file_is_gone(shaken, tmp_path):
+    run(shaken, tmp_path / "whole", "--threads", 1)
+    run(shaken, tmp_path / "parts", "--until", 0.12, "--threads", 2)
+    (tmp_path / "way.csv").unlink()
+    run(shaken, tmp_path / "parts", "--resume", "--threads", 1)
+    assert history(tmp_path / "parts")[-1]["state_hash"] == history(tmp_path / "whole")[-1]["state_hash"]
+    log = (tmp_path / "parts/log.txt").read_text()
+    assert log.count("the table of its motion ended at t = 0.2 s") == 1
+
+
+def test_the_resolved_scene_runs_to_the_same_end(shaken, tmp_path):
+    run(shaken, tmp_path / "one")
+    run(tmp_path / "one/scene.yaml", tmp_path / "two")
+    assert_same_folder(tmp_path / "one", tmp_path / "two")
+
+
+def test_a_run_that_takes_over_another_goes_on_with_the_motion(shaken, tmp_path):
+    """Two halves by `from`: the second starts at time 0, with the motion's clock at 0.15 s."""
+    run(shaken, tmp_path / "whole")
+    run(shaken, tmp_path / "half", "--until", 0.15)
+    (tmp_path / "second.yaml").write_text("talus: 1\nuntil: 0.15\nmaterials: {rock: {}}\nbodies:\n  - from: half/\n"
+                                          "output: {every: 0.02, fields: [velocity, quaternion]}\n")
+    run(tmp_path / "second.yaml", tmp_path / "second")
+    first, second = (history(tmp_path / name)[-1] for name in ("whole", "second"))
+    assert first["bodies"] == second["bodies"]
+    assert float(first["potential_energy"]) == pytest.approx(float(second["potential_energy"]), rel=1e-3)
+
+
+@pytest.mark.parametrize("table, why", [
+    ("", "way.csv:1: the table is empty"),
+    ("time,displacement\n0,0\n0,1\n", "way.csv:3: time 0 s is not after 0 s"),
+    ("time,displacement\n0,zero\n", "way.csv:2: `zero` in column `displacement` is no number"),
+    ("time,angle\n0,0\n", "way.csv: the table has no column `displacement`, which `along` is for"),
+])
+def test_a_bad_table_is_refused_with_its_line(shaken, tmp_path, table, why):
+    (tmp_path / "way.csv").write_text(table)
+    done = talus("run", shaken, "-o", tmp_path / "out", check=False)
+    assert done.returncode == 2
+    assert "shaken.yaml:6:5: bodies.0" in done.stderr and why in done.stderr
+
+
+def test_a_table_that_is_not_there_or_needs_an_axis_is_refused(shaken, tmp_path):
+    shaken.write_text(SCENE.replace(", along: [0, 0, 2]", ""))
+    done = talus("run", shaken, "-o", tmp_path / "out", check=False)
+    assert done.returncode == 2 and "say `along: [x, y, z]` beside it" in done.stderr
+    (tmp_path / "way.csv").unlink()
+    done = talus("run", shaken, "-o", tmp_path / "out", check=False)
+    assert done.returncode != 0 and "way.csv: cannot be opened" in done.stderr
