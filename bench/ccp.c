@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/parallel.h"
@@ -165,7 +166,8 @@ static void print_machine(const ccp_bench *bench) {
 
 static int run(const wishes *wanted, ccp_bench *bench) {
   bench->folder = wanted->output;
-  if (bench->folder && access(bench->folder, W_OK) != 0) {
+  if (bench->folder && access(bench->folder, W_OK) != 0 &&
+      (errno != ENOENT || mkdir(bench->folder, 0777) != 0)) {
     cli_error("%s: %s", bench->folder, strerror(errno));
     return CLI_FAILED;
   }
