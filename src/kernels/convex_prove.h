@@ -11,8 +11,8 @@
  *   - N holds a ball of radius R that touches the plane at q (round bodies):
  *     h >= depth + (R - depth)(1 - cos t).
  *   - Rims (of a cylinder or the base of a cone) that cross an edge or another rim: points an angle
- *     p to both sides of the touching one are inside N, at most w p^2/2 below the plane and with room
- *     k p around q. The best p for t gives h >= depth + (k^2/w - depth)(1 - cos t), as a ball of
+ *     p to both sides of the touching one are inside N, at most w p^2/2 below the plane and with
+ * room k p around q. The best p for t gives h >= depth + (k^2/w - depth)(1 - cos t), as a ball of
  *     radius k^2/w would; from the largest p on, room and centre go on as above.
  *   - Apart (depth < 0): q itself is in N, and |q| is the distance.
  * A place that misses q sideways by m costs m^2 / 2 (R - depth) at most.
@@ -32,7 +32,7 @@
 typedef struct tl_facet {
   int count; /* 1: point, 2: segment, 3 and more: polygon */
   double x[TL_PATCH_MAX], y[TL_PATCH_MAX];
-  double rim;            /* a point on a rim: its radius; otherwise 0 */
+  double rim;              /* a point on a rim: its radius; otherwise 0 */
   double along_x, along_y; /* unit: of a segment, and along a rim */
 } tl_facet;
 

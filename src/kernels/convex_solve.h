@@ -381,8 +381,8 @@ TL_BIG_FN int tl_collide_convex_near(const tl_convex *a, const tl_convex *b, tal
   return tl_collide_along(a, b, best, margin, size, out);
 }
 
-/* `guess`: of the normal, unit, from a to b; NULL where nothing is known. Points and segments within
- * their rounding are apart, where GJK is as fast as any proof. */
+/* `guess`: of the normal, unit, from a to b; NULL where nothing is known. Points and segments
+ * within their rounding are apart, where GJK is as fast as any proof. */
 TL_BIG_FN int tl_collide_convex(const tl_convex *a, const tl_convex *b, const talus_dvec3 *guess,
                                 double margin, tl_point out[TL_MANIFOLD_MAX]) {
   const bool thick = !tl_core_is_thin(a) && !tl_core_is_thin(b);

@@ -3,9 +3,10 @@
 
 /* Where the pointer of each list is, in the order of tl_shape_lists. */
 static const size_t member[TL_SHAPE_LISTS] = {
-    offsetof(tl_shape, points), offsetof(tl_shape, face_plane), offsetof(tl_shape, face_start),
-    offsetof(tl_shape, face_vertex), offsetof(tl_shape, edge), offsetof(tl_shape, vertex_start),
-    offsetof(tl_shape, neighbour), offsetof(tl_shape, vertex_face)};
+    offsetof(tl_shape, points),     offsetof(tl_shape, face_plane),
+    offsetof(tl_shape, face_start), offsetof(tl_shape, face_vertex),
+    offsetof(tl_shape, edge),       offsetof(tl_shape, vertex_start),
+    offsetof(tl_shape, neighbour),  offsetof(tl_shape, vertex_face)};
 
 static void set_pointer(tl_shape *shape, int list, void *data) {
   memcpy((unsigned char *)shape + member[list], &data, sizeof data);

@@ -265,7 +265,8 @@ static void store_edges(const polyhedron *p, tl_shape *shape) {
   qsort(shape->edge, shape->edge_count, 2 * sizeof *shape->edge, by_ends);
 }
 
-/* Counting sort of what has a vertex by that vertex; `next` ends up one vertex ahead, and goes back. */
+/* Counting sort of what has a vertex by that vertex; `next` ends up one vertex ahead, and goes
+ * back. */
 static void store_neighbours(tl_shape *shape) {
   uint32_t *next = shape->vertex_start;
   const uint32_t ends = 2 * shape->edge_count;
