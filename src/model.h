@@ -43,6 +43,9 @@ typedef struct tl_shape {
   uint32_t face_count;
   uint32_t *edge; /* 2 edge_count entries */
   uint32_t edge_count;
+  /* Hull: what meets at vertex i, in the entries vertex_start[i] ... vertex_start[i + 1] - 1: the
+   * vertices at the other ends of its edges, ascending, and its faces, ascending (as many). */
+  uint32_t *vertex_start, *neighbour, *vertex_face;
 } tl_shape;
 
 /* ---- materials ------------------------------------------------------------------------------- */

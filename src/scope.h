@@ -18,6 +18,7 @@ typedef struct tl_scope {
   tl_arena *arena;    /* scratch of this scope */
   struct tl_broad_cache
       *broad_cache; /* what the broad phase keeps from step to step; may be NULL */
+  const struct tl_guesses *guesses; /* normals of the last step (narrow/guess.h); may be NULL */
 } tl_scope;
 
 static inline uint32_t tl_scope_slot(const tl_scope *scope, size_t i) {

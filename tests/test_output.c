@@ -265,9 +265,11 @@ TEST(tables_cover_every_member) {
       memset(seen + offsetof(tl_emitter, def.body.motion), 1, sizeof(talus_motion)); /* none */
     }
     if (tables[t] == &tl_table_shapes) { /* lists are saved apart */
-      static const size_t lists[] = {offsetof(tl_shape, points), offsetof(tl_shape, face_plane),
-                                     offsetof(tl_shape, face_start),
-                                     offsetof(tl_shape, face_vertex), offsetof(tl_shape, edge)};
+      static const size_t lists[] = {
+          offsetof(tl_shape, points),     offsetof(tl_shape, face_plane),
+          offsetof(tl_shape, face_start), offsetof(tl_shape, face_vertex),
+          offsetof(tl_shape, edge),       offsetof(tl_shape, vertex_start),
+          offsetof(tl_shape, neighbour),  offsetof(tl_shape, vertex_face)};
       for (size_t k = 0; k < sizeof lists / sizeof *lists; ++k)
         memset(seen + lists[k], 1, sizeof(void *));
     }

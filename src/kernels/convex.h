@@ -32,8 +32,8 @@ typedef struct tl_convex {
   /* Hull: lengths at scale 1 (see tl_shape). */
   double scale;
   const double *points, *face_plane;
-  const uint32_t *face_start, *face_vertex, *edge;
-  uint32_t point_count, face_count, edge_count;
+  const uint32_t *face_start, *face_vertex, *vertex_start, *neighbour, *vertex_face;
+  uint32_t point_count;
 } tl_convex;
 
 /* A disc is a polygon of so many points on its rim; the manifold keeps four of them, at right
@@ -64,14 +64,35 @@ TL_BIG_FN talus_dvec3 tl_superellipsoid_support(const double size[5], talus_dvec
                   d.z < 0 ? -size[2] * uz : size[2] * uz);
 }
 
+/* Up to so many vertices looking at all of them is faster than walking. */
+#define TL_HULL_SCAN 32
+
+TL_FN double tl_hull_along(const tl_convex *c, uint32_t i, talus_dvec3 d) {
+  const double *p = c->points + 3 * (size_t)i;
+  return p[0] * d.x + p[1] * d.y + p[2] * d.z;
+}
+
+/* Hill climbing over edges: on a convex body a vertex none of whose neighbours is farther is the
+ * farthest. It begins at the farthest of a few that are the same for every direction, so the answer
+ * does not depend on what was asked before; each move gains, so it ends. */
 TL_BIG_FN uint32_t tl_hull_farthest(const tl_convex *c, talus_dvec3 d) {
+  const uint32_t all = c->point_count, looks = all > TL_HULL_SCAN ? TL_HULL_SCAN / 4 : all;
   uint32_t best = 0;
   double most = -DBL_MAX;
-  for (uint32_t i = 0; i < c->point_count; ++i) {
-    const double *p = c->points + 3 * (size_t)i;
-    const double along = p[0] * d.x + p[1] * d.y + p[2] * d.z;
+  for (uint32_t k = 0; k < looks; ++k) {
+    const uint32_t i = looks == all ? k : (uint32_t)((uint64_t)k * all / looks);
+    const double along = tl_hull_along(c, i, d);
     if (along > most)
       most = along, best = i;
+  }
+  for (bool climbing = looks < all; climbing;) {
+    climbing = false;
+    const uint32_t end = c->vertex_start[best + 1];
+    for (uint32_t k = c->vertex_start[best]; k < end; ++k) {
+      const double along = tl_hull_along(c, c->neighbour[k], d);
+      if (along > most)
+        most = along, best = c->neighbour[k], climbing = true;
+    }
   }
   return best;
 }
@@ -167,24 +188,17 @@ TL_BIG_FN void tl_cone_patch(const double *s, talus_dvec3 d, tl_patch *patch) {
   }
 }
 
-TL_FN bool tl_face_has(const tl_convex *c, uint32_t face, uint32_t vertex) {
-  for (uint32_t k = c->face_start[face]; k < c->face_start[face + 1]; ++k)
-    if (c->face_vertex[k] == vertex)
-      return true;
-  return false;
-}
-
 /* Of the faces at the vertex that is farthest along d, the one that looks along d most. Returns
  * false if all of them are steeper than 84 degrees: a spike. */
 TL_BIG_FN bool tl_hull_face(const tl_convex *c, talus_dvec3 d, uint32_t *face) {
   const uint32_t vertex = tl_hull_farthest(c, d);
   double best = 0.1;
   bool found = false;
-  for (uint32_t f = 0; f < c->face_count; ++f) {
-    const double *n = c->face_plane + 4 * (size_t)f;
+  for (uint32_t k = c->vertex_start[vertex]; k < c->vertex_start[vertex + 1]; ++k) {
+    const double *n = c->face_plane + 4 * (size_t)c->vertex_face[k];
     const double along = n[0] * d.x + n[1] * d.y + n[2] * d.z;
-    if (along > best * (1 + 1e-9) && tl_face_has(c, f, vertex))
-      best = along, *face = f, found = true;
+    if (along > best * (1 + 1e-9))
+      best = along, *face = c->vertex_face[k], found = true;
   }
   return found;
 }
@@ -265,11 +279,10 @@ TL_BIG_FN void tl_hull_kinks(const tl_convex *c, talus_dvec3 d, double near, tl_
     k->has_face = tl_ddot(k->normal, d) > 1 - near;
   }
   const uint32_t vertex = tl_hull_farthest(c, d);
-  for (uint32_t e = 0; e < c->edge_count; ++e) {
-    if (c->edge[2 * e] != vertex && c->edge[2 * e + 1] != vertex)
-      continue;
-    const talus_dvec3 along =
-        tl_dunit(tl_dsub(tl_hull_vertex(c, c->edge[2 * e + 1]), tl_hull_vertex(c, c->edge[2 * e])));
+  for (uint32_t e = c->vertex_start[vertex]; e < c->vertex_start[vertex + 1]; ++e) {
+    const uint32_t other = c->neighbour[e], low = other < vertex ? other : vertex;
+    const uint32_t high = other < vertex ? vertex : other;
+    const talus_dvec3 along = tl_dunit(tl_dsub(tl_hull_vertex(c, high), tl_hull_vertex(c, low)));
     if (fabs(tl_ddot(along, d)) < near)
       tl_kinks_add(k, along, 0);
   }

@@ -16,6 +16,7 @@
 #ifndef TL_KERNELS_CONVEX_SOLVE_H
 #define TL_KERNELS_CONVEX_SOLVE_H
 
+#include "kernels/convex_prove.h"
 #include "kernels/epa.h"
 
 /* Relative to the size: when GJK and EPA hand over to the refinement, which needs to be near. The
@@ -146,13 +147,36 @@ TL_BIG_FN bool tl_circles_meet(talus_dvec3 axis_a, double level_a, talus_dvec3 a
   return true;
 }
 
+/* Kinks of both bodies near n, those of b turned round. */
+TL_BIG_FN void tl_kinks_of_pair(const tl_convex *a, const tl_convex *b, talus_dvec3 n, tl_kinks *ka,
+                                tl_kinks *kb) {
+  *ka = tl_convex_kinks(a, n, TL_SOLVE_NEAR);
+  *kb = tl_convex_kinks(b, tl_dscale(n, -1), TL_SOLVE_NEAR);
+  kb->normal = tl_dscale(kb->normal, -1);
+  for (int i = 0; i < kb->circles; ++i)
+    kb->level[i] = -kb->level[i];
+}
+
+/* The best of the directions that kinks alone determine. */
+TL_BIG_FN void tl_take_exact(const tl_convex *a, const tl_convex *b, talus_dvec3 n,
+                             const tl_kinks *ka, const tl_kinks *kb, double size, tl_sight *best) {
+  const double tie = TL_SOLVE_TIE * size;
+  for (int i = 0; i < ka->circles; ++i)
+    for (int j = 0; j < kb->circles; ++j) {
+      talus_dvec3 meet;
+      if (tl_circles_meet(ka->axis[i], ka->level[i], kb->axis[j], kb->level[j], n, &meet))
+        tl_take_better(best, tl_look(a, b, meet), tie);
+    }
+  if (kb->has_face)
+    tl_take_better(best, tl_look(a, b, kb->normal), tie);
+  if (ka->has_face)
+    tl_take_better(best, tl_look(a, b, ka->normal), tie);
+}
+
 /* From a direction that is nearly the best to the best. */
 TL_BIG_FN tl_sight tl_refine(const tl_convex *a, const tl_convex *b, talus_dvec3 n, double size) {
-  const tl_kinks ka = tl_convex_kinks(a, n, TL_SOLVE_NEAR);
-  tl_kinks kb = tl_convex_kinks(b, tl_dscale(n, -1), TL_SOLVE_NEAR);
-  kb.normal = tl_dscale(kb.normal, -1);
-  for (int i = 0; i < kb.circles; ++i)
-    kb.level[i] = -kb.level[i];
+  tl_kinks ka, kb;
+  tl_kinks_of_pair(a, b, n, &ka, &kb);
   const double tie = TL_SOLVE_TIE * size;
   const tl_sight first = tl_look(a, b, n);
   tl_sight best = first;
@@ -161,16 +185,7 @@ TL_BIG_FN tl_sight tl_refine(const tl_convex *a, const tl_convex *b, talus_dvec3
     tl_take_better(&best, tl_refine_circle(a, b, first, ka.axis[i], ka.level[i], size), tie);
   for (int i = 0; i < kb.circles; ++i)
     tl_take_better(&best, tl_refine_circle(a, b, first, kb.axis[i], kb.level[i], size), tie);
-  for (int i = 0; i < ka.circles; ++i)
-    for (int j = 0; j < kb.circles; ++j) {
-      talus_dvec3 meet;
-      if (tl_circles_meet(ka.axis[i], ka.level[i], kb.axis[j], kb.level[j], n, &meet))
-        tl_take_better(&best, tl_look(a, b, meet), tie);
-    }
-  if (kb.has_face)
-    tl_take_better(&best, tl_look(a, b, kb.normal), tie);
-  if (ka.has_face)
-    tl_take_better(&best, tl_look(a, b, ka.normal), tie);
+  tl_take_exact(a, b, n, &ka, &kb, size, &best);
   return best;
 }
 
@@ -205,41 +220,64 @@ TL_FN bool tl_core_is_thin(const tl_convex *c) {
   return c->core == TL_CORE_POINT || c->core == TL_CORE_SEGMENT;
 }
 
-/* `start`: a guess of the normal; any will do. Returns false if the gap is more than the margin. */
-TL_BIG_FN bool tl_convex_solve(const tl_convex *a, const tl_convex *b, talus_dvec3 start,
-                               double margin, tl_solution *s) {
+typedef enum tl_found { TL_FOUND_NONE, TL_FOUND_NORMAL, TL_FOUND_OVERLAP } tl_found;
+
+TL_FN double tl_solve_tolerance(const tl_convex *a, const tl_convex *b, double size) {
+  const bool super = a->core == TL_CORE_SUPERELLIPSOID || b->core == TL_CORE_SUPERELLIPSOID;
+  return (super ? TL_SOLVE_SUPER : TL_SOLVE_TOLERANCE) * size;
+}
+
+/* To the maximum from s->normal; `most`: what is proven of it. Returns whether it is in the margin.
+ */
+TL_BIG_FN bool tl_solve_finish(const tl_convex *a, const tl_convex *b, double most, double margin,
+                               tl_solution *s) {
+  const tl_sight best = tl_refine(a, b, s->normal, s->size);
+  s->normal = best.n;
+  s->gap = best.g - a->rounding - b->rounding;
+  s->uncertainty = fmax(0.0, most - best.g);
+  return s->gap <= margin;
+}
+
+/* Bodies that are apart. Of overlapping cores s->normal is the direction that parts them best of
+ * those that were looked along. */
+TL_BIG_FN tl_found tl_solve_apart(const tl_convex *a, const tl_convex *b, talus_dvec3 start,
+                                  double margin, tl_solution *s) {
   const double rounding = a->rounding + b->rounding, enough = margin + rounding;
   const talus_dvec3 d = tl_dsub(b->position, a->position);
   const double reach = a->reach + b->reach + margin;
   s->size = 2 * fmin(a->reach, b->reach);
   if (tl_ddot(d, d) > reach * reach)
-    return false;
+    return TL_FOUND_NONE;
   if (tl_core_is_thin(a) && tl_core_is_thin(b)) {
     tl_solve_segments(a, b, s);
     s->gap -= rounding;
-    return s->gap <= margin;
+    return s->gap <= margin ? TL_FOUND_NORMAL : TL_FOUND_NONE;
   }
-  const bool super = a->core == TL_CORE_SUPERELLIPSOID || b->core == TL_CORE_SUPERELLIPSOID;
-  const double tolerance = (super ? TL_SOLVE_SUPER : TL_SOLVE_TOLERANCE) * s->size;
   tl_gjk g;
-  tl_gjk_distance(a, b, start, enough, TL_SOLVE_TOUCHING * s->size, tolerance, &g);
-  double most;
-  if (g.overlap) {
-    tl_epa e;
-    tl_epa_depth(a, b, g.lower > -DBL_MAX ? g.direction : start, tolerance, &e);
-    s->normal = e.direction, s->a = e.a, s->b = e.b;
-    most = -e.lower;
-  } else {
-    if (g.lower > enough)
-      return false;
-    s->normal = g.direction, s->a = g.a, s->b = g.b;
-    most = g.upper;
-  }
-  const tl_sight best = tl_refine(a, b, s->normal, s->size);
-  s->normal = best.n;
-  s->gap = best.g - rounding;
-  s->uncertainty = fmax(0.0, most - best.g);
-  return s->gap <= margin;
+  tl_gjk_distance(a, b, start, enough, TL_SOLVE_TOUCHING * s->size,
+                  tl_solve_tolerance(a, b, s->size), &g);
+  s->normal = g.direction, s->a = g.a, s->b = g.b;
+  if (g.overlap)
+    return TL_FOUND_OVERLAP;
+  if (g.lower > enough)
+    return TL_FOUND_NONE;
+  return tl_solve_finish(a, b, g.upper, margin, s) ? TL_FOUND_NORMAL : TL_FOUND_NONE;
+}
+
+/* Overlapping cores, from s->normal. */
+TL_BIG_FN bool tl_solve_overlap(const tl_convex *a, const tl_convex *b, double margin,
+                                tl_solution *s) {
+  tl_epa e;
+  tl_epa_depth(a, b, s->normal, tl_solve_tolerance(a, b, s->size), &e);
+  s->normal = e.direction, s->a = e.a, s->b = e.b;
+  return tl_solve_finish(a, b, -e.lower, margin, s);
+}
+
+/* `start`: a guess of the normal; any will do. Returns false if the gap is more than the margin. */
+TL_BIG_FN bool tl_convex_solve(const tl_convex *a, const tl_convex *b, talus_dvec3 start,
+                               double margin, tl_solution *s) {
+  const tl_found found = tl_solve_apart(a, b, start, margin, s);
+  return found == TL_FOUND_OVERLAP ? tl_solve_overlap(a, b, margin, s) : found == TL_FOUND_NORMAL;
 }
 
 /* ---- pairs ---------------------------------------------------------------------------------- */
@@ -269,19 +307,108 @@ TL_BIG_FN talus_dvec3 tl_solution_middle(const tl_convex *a, const tl_convex *b,
   return tl_dalong(core, tl_ddot(on_a, n) - tl_ddot(core, n), n);
 }
 
-TL_BIG_FN int tl_collide_convex(const tl_convex *a, const tl_convex *b, double margin,
-                                tl_point out[TL_MANIFOLD_MAX]) {
+/* Points of the pair along s->normal. *place: where they meet, the middle of those that are as deep
+ * as the gap. */
+TL_BIG_FN int tl_solution_points(const tl_convex *a, const tl_convex *b, const tl_solution *s,
+                                 const tl_patch *pa, const tl_patch *pb, double margin,
+                                 tl_point out[TL_MANIFOLD_MAX], talus_dvec3 *place) {
+  tl_facing facing;
+  facing.normal = s->normal, facing.gap = s->gap, facing.size = s->size;
+  facing.middle = tl_solution_middle(a, b, s);
+  bool deep;
+  const int count = tl_patch_points(pa, pb, &facing, margin, out, &deep);
+  const double level = s->gap + TL_PATCH_AS_DEEP * s->size + 4 * (double)TL_REAL_EPS * fabs(s->gap);
+  int as_deep = 0;
+  *place = tl_dvec3(0, 0, 0);
+  for (int i = 0; i < count; ++i)
+    if ((double)out[i].gap <= level)
+      *place = tl_dadd(*place, out[i].point), ++as_deep;
+  *place = tl_dscale(*place, as_deep > 0 ? 1.0 / as_deep : 0.0);
+  return count;
+}
+
+/* The points along one direction, if it is proven to be the normal; -1 if it is not. */
+TL_BIG_FN int tl_collide_along(const tl_convex *a, const tl_convex *b, tl_sight sight,
+                               double margin, double size, tl_point out[TL_MANIFOLD_MAX]) {
   tl_solution s;
-  const talus_dvec3 d = tl_dsub(b->position, a->position);
-  if (!tl_convex_solve(a, b, d, margin, &s))
-    return 0;
+  s.normal = sight.n, s.size = size, s.uncertainty = 0;
+  s.gap = sight.g - a->rounding - b->rounding;
+  s.a = tl_convex_support(a, s.normal), s.b = tl_dadd(s.a, sight.v);
   const tl_patch pa = tl_convex_patch(a, s.normal);
   const tl_patch pb = tl_convex_patch(b, tl_dscale(s.normal, -1));
-  tl_facing facing;
-  facing.normal = s.normal, facing.gap = s.gap, facing.size = s.size;
-  facing.middle = tl_solution_middle(a, b, &s);
-  bool deep;
-  return tl_patch_points(&pa, &pb, &facing, margin, out, &deep);
+  talus_dvec3 place;
+  const int count = tl_solution_points(a, b, &s, &pa, &pb, margin, out, &place);
+  if (count > 0 && tl_convex_prove(a, b, &pa, &pb, s.normal, sight.g, place, size))
+    return count;
+  return -1;
+}
+
+/* A superellipsoid has places where only the face or the roundness of the other proves anything. */
+TL_FN bool tl_is_provable(const tl_convex *a, const tl_convex *b) {
+  return (a->core != TL_CORE_SUPERELLIPSOID || b->core == TL_CORE_ELLIPSOID) &&
+         (b->core != TL_CORE_SUPERELLIPSOID || a->core == TL_CORE_ELLIPSOID);
+}
+
+TL_FN bool tl_is_polyhedron(const tl_convex *c) {
+  return c->core == TL_CORE_BOX || c->core == TL_CORE_HULL;
+}
+
+/* The points of a pair whose normal is nearly `guess`, if that can be proven; -1 if it cannot.
+ * Directions that are known exactly come first: of faces, and across two edges. */
+TL_BIG_FN int tl_collide_convex_near(const tl_convex *a, const tl_convex *b, talus_dvec3 guess,
+                                     double margin, tl_point out[TL_MANIFOLD_MAX]) {
+  const double size = 2 * fmin(a->reach, b->reach), rounding = a->rounding + b->rounding;
+  const tl_sight first = tl_look(a, b, guess);
+  if (first.g > margin + rounding)
+    return 0;
+  tl_kinks ka, kb;
+  tl_kinks_of_pair(a, b, guess, &ka, &kb);
+  tl_sight best = first;
+  best.g = -DBL_MAX;
+  tl_take_exact(a, b, guess, &ka, &kb, size, &best);
+  if (best.g > margin + rounding)
+    return 0;
+  if (best.g > -DBL_MAX) {
+    const int count = tl_collide_along(a, b, best, margin, size, out);
+    if (count >= 0)
+      return count;
+  }
+  if (!tl_is_provable(a, b))
+    return -1;
+  best = tl_refine(a, b, guess, size);
+  if (best.g > margin + rounding)
+    return 0;
+  return tl_collide_along(a, b, best, margin, size, out);
+}
+
+/* `guess`: of the normal, unit, from a to b; NULL where nothing is known. Points and segments
+ * within their rounding are apart, where GJK is as fast as any proof. */
+TL_BIG_FN int tl_collide_convex(const tl_convex *a, const tl_convex *b, const talus_dvec3 *guess,
+                                double margin, tl_point out[TL_MANIFOLD_MAX]) {
+  const bool thick = !tl_core_is_thin(a) && !tl_core_is_thin(b);
+  int count = -1;
+  if (guess && thick)
+    count = tl_collide_convex_near(a, b, *guess, margin, out);
+  if (count >= 0)
+    return count;
+  tl_solution s;
+  const talus_dvec3 start = guess ? *guess : tl_dsub(b->position, a->position);
+  const tl_found found = tl_solve_apart(a, b, start, margin, &s);
+  if (found == TL_FOUND_NONE)
+    return 0;
+  if (found == TL_FOUND_OVERLAP) {
+    /* EPA is fast where it has few faces to find, and where GJK ends says little there. */
+    if (thick && tl_is_provable(a, b) && !(tl_is_polyhedron(a) && tl_is_polyhedron(b)))
+      count = tl_collide_convex_near(a, b, s.normal, margin, out);
+    if (count >= 0)
+      return count;
+    if (!tl_solve_overlap(a, b, margin, &s))
+      return 0;
+  }
+  const tl_patch pa = tl_convex_patch(a, s.normal);
+  const tl_patch pb = tl_convex_patch(b, tl_dscale(s.normal, -1));
+  talus_dvec3 place;
+  return tl_solution_points(a, b, &s, &pa, &pb, margin, out, &place);
 }
 
 #endif

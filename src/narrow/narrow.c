@@ -7,8 +7,10 @@
  * not touch. */
 #include "narrow/narrow.h"
 #include "kernels/collide_sphere.h"
+#include "kernels/patch.h"
 #include "narrow/clump.h"
 #include "narrow/ellipsoid.h"
+#include "narrow/guess.h"
 #include "shape/shape.h"
 
 #define PAIRS_PER_BLOCK ((size_t)256)
@@ -132,7 +134,17 @@ static size_t count_in_clumps(const work *job, const tl_pair *pair) {
   return tl_clump_count(&p.first, &p.second, p.margin);
 }
 
-static size_t find_by_table(const work *job, const tl_pair *pair, tl_contact *out) {
+static int search_with_guess(const ordered_pair *p, const tl_guess *guess, tl_point *points) {
+  const double sign = p->swapped ? -1 : 1;
+  const talus_vec3 n = guess->normal;
+  /* A unit vector in float is one to 1e-7 only. */
+  const talus_dvec3 normal =
+      tl_dunit(tl_dvec3(sign * (double)n.x, sign * (double)n.y, sign * (double)n.z));
+  return tl_narrow_convex(&p->first, &p->second, &normal, p->margin, points);
+}
+
+static size_t find_by_table(const work *job, const tl_pair *pair, const tl_guess *guess,
+                            tl_contact *out) {
   const ordered_pair p = order_pair(job, pair);
   if (tl_has_clump(p.first.shape->kind, p.second.shape->kind)) {
     clump_target target = {.pair = pair, .ordered = &p, .out = out};
@@ -141,8 +153,9 @@ static size_t find_by_table(const work *job, const tl_pair *pair, tl_contact *ou
     return target.count;
   }
   tl_point points[TL_NARROW_MAX_POINTS];
-  const int count = tl_narrow_table[p.first.shape->kind][p.second.shape->kind](&p.first, &p.second,
-                                                                               p.margin, points);
+  tl_narrow_fn *const find = tl_narrow_table[p.first.shape->kind][p.second.shape->kind];
+  const int count =
+      guess ? search_with_guess(&p, guess, points) : find(&p.first, &p.second, p.margin, points);
   if (p.swapped)
     tl_narrow_swap(points, count);
   for (int i = 0; i < count; ++i)
@@ -168,7 +181,9 @@ static bool is_well_inside(const work *job, uint32_t ball, uint32_t container, t
          fabs(x.z) + need < half * walls->size[2];
 }
 
-static size_t find_in_pair(const work *job, const tl_pair *pair, tl_contact *out) {
+/* `guess`: may be NULL. */
+static size_t find_in_pair(const work *job, const tl_pair *pair, const tl_guess *guess,
+                           tl_contact *out) {
   const tl_model *model = job->model;
   const tl_shape *shape_a = tl_body_shape(model, pair->a), *shape_b = tl_body_shape(model, pair->b);
   const talus_real margin = job->margins[pair->a] + job->margins[pair->b];
@@ -179,7 +194,7 @@ static size_t find_in_pair(const work *job, const tl_pair *pair, tl_contact *out
       is_well_inside(job, pair->b, pair->a, margin))
     return 0;
   if (shape_a->kind != TALUS_SPHERE || shape_b->kind != TALUS_SPHERE)
-    return find_by_table(job, pair, out);
+    return find_by_table(job, pair, guess, out);
   /* The overwhelming majority, without the table. */
   const talus_dvec3 *position = job->scope->in->position;
   const talus_dvec3 to_b = tl_model_offset(model, position[pair->a], position[pair->b]);
@@ -215,16 +230,22 @@ static void measure_blocks(void *context, size_t begin, size_t end) {
   }
 }
 
+static const tl_guess *guess_of(const work *job, const tl_pair *pair, size_t *cursor) {
+  const tl_guesses *guesses = job->scope->guesses;
+  return guesses && guesses->count > 0 ? tl_guess_next(guesses, *pair, cursor) : NULL;
+}
+
 /* Pairs of ellipsoids go through the lanes together; contacts come out in the order of the pairs.
  */
-static size_t find_in_run(const work *job, const tl_pair *pairs, size_t count, tl_contact *out) {
+static size_t find_in_run(const work *job, const tl_pair *pairs, size_t count, size_t *cursor,
+                          tl_contact *out) {
   uint8_t hits[TL_ELL_BATCH];
   tl_point points[TL_ELL_BATCH];
   size_t found = 0;
   tl_ell_find(&job->ellipsoids, pairs, count, hits, points);
   for (size_t k = 0; k < count; ++k) {
     if (hits[k] == TL_ELL_OTHER)
-      found += find_in_pair(job, &pairs[k], out + found);
+      found += find_in_pair(job, &pairs[k], guess_of(job, &pairs[k], cursor), out + found);
     else if (hits[k])
       write_contact(&pairs[k], job->scope->in->position[pairs[k].a], &points[k], &out[found++]);
   }
@@ -238,15 +259,16 @@ static void find_in_blocks(void *context, size_t begin, size_t end) {
     size_t count, found = 0;
     const tl_pair *pairs = block_pairs(job, i, &count);
     tl_contact *out = job->scratch + block->begin;
+    size_t cursor = job->scope->guesses ? tl_guess_find(job->scope->guesses, pairs[0]) : 0;
     if (job->ellipsoids.rows) {
       for (size_t k = 0; k < count; k += TL_ELL_BATCH) {
         const size_t left = count - k;
-        found +=
-            find_in_run(job, pairs + k, left < TL_ELL_BATCH ? left : TL_ELL_BATCH, out + found);
+        found += find_in_run(job, pairs + k, left < TL_ELL_BATCH ? left : TL_ELL_BATCH, &cursor,
+                             out + found);
       }
     } else {
       for (size_t k = 0; k < count; ++k)
-        found += find_in_pair(job, &pairs[k], out + found);
+        found += find_in_pair(job, &pairs[k], guess_of(job, &pairs[k], &cursor), out + found);
     }
     TL_ASSERT(found <= block->room);
     block->count = found;
@@ -333,7 +355,8 @@ bool tl_narrow_meets(const tl_model *model, const tl_scope *scope, const tl_pair
   tl_contact found[TL_NARROW_MAX_POINTS];
   if (tl_narrow_capacity(a, b) == 0)
     return false;
-  return (tl_has_clump(a, b) ? count_in_clumps(&job, pair) : find_in_pair(&job, pair, found)) > 0;
+  return (tl_has_clump(a, b) ? count_in_clumps(&job, pair)
+                             : find_in_pair(&job, pair, NULL, found)) > 0;
 }
 
 talus_status tl_narrow_find_contacts(const tl_model *model, const tl_scope *scope,

@@ -37,6 +37,15 @@ extern tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS]
 /* Whether b comes first in the table: the lower kind does, but planes and containers come last. */
 bool tl_narrow_swapped(talus_shape_kind a, talus_shape_kind b);
 
+/* Whether the two kinds are searched for their normal, so that last step's is worth having. */
+bool tl_narrow_takes_guess(talus_shape_kind a, talus_shape_kind b);
+
+/* For such kinds, in the table's order: as the table's function, with a guess of the normal, unit,
+ * from the first to the second. With any guess the points are the same within the accuracy stated
+ * in docs/theory/convex.md. NULL: none. */
+int tl_narrow_convex(const tl_posed *a, const tl_posed *b, const talus_dvec3 *guess,
+                     talus_real margin, tl_point *out);
+
 /* Points of a pair in either order; -1 where the kinds are not supported. Swapping the bodies gives
  * the mirrored points, with one exception: coincident spheres get the normal +z in any order. */
 int tl_narrow_pair(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out);

@@ -59,8 +59,9 @@ static tl_convex posed_convex(const tl_posed *p) {
     c.core = TL_CORE_HULL;
     c.points = shape->points, c.point_count = shape->point_count;
     c.face_plane = shape->face_plane, c.face_start = shape->face_start;
-    c.face_vertex = shape->face_vertex, c.face_count = shape->face_count;
-    c.edge = shape->edge, c.edge_count = shape->edge_count;
+    c.face_vertex = shape->face_vertex;
+    c.vertex_start = shape->vertex_start, c.neighbour = shape->neighbour;
+    c.vertex_face = shape->vertex_face;
     break;
   default:
     c.rounding = c.size[0];
@@ -110,9 +111,14 @@ static tl_box posed_box(const tl_posed *p) {
   return (tl_box){p->position, tl_frame_from_quat(p->rotation), {half.x, half.y, half.z}};
 }
 
-static int convex_convex(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
+int tl_narrow_convex(const tl_posed *a, const tl_posed *b, const talus_dvec3 *guess,
+                     talus_real margin, tl_point *out) {
   const tl_convex body_a = posed_convex(a), body_b = posed_convex(b);
-  return tl_collide_convex(&body_a, &body_b, (double)margin, out);
+  return tl_collide_convex(&body_a, &body_b, guess, (double)margin, out);
+}
+
+static int convex_convex(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
+  return tl_narrow_convex(a, b, NULL, margin, out);
 }
 
 static int box_box(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
@@ -205,6 +211,11 @@ bool tl_narrow_swapped(talus_shape_kind a, talus_shape_kind b) {
   const bool wall_a = a == TALUS_PLANE || a == TALUS_CONTAINER;
   const bool wall_b = b == TALUS_PLANE || b == TALUS_CONTAINER;
   return wall_a != wall_b ? wall_a : a > b;
+}
+
+bool tl_narrow_takes_guess(talus_shape_kind a, talus_shape_kind b) {
+  const bool swapped = tl_narrow_swapped(a, b);
+  return tl_narrow_table[swapped ? b : a][swapped ? a : b] == convex_convex;
 }
 
 /* Strictly convex bodies touch a convex body, and a wall, in one point. */

@@ -3,8 +3,10 @@
 
 /* Where the pointer of each list is, in the order of tl_shape_lists. */
 static const size_t member[TL_SHAPE_LISTS] = {
-    offsetof(tl_shape, points), offsetof(tl_shape, face_plane), offsetof(tl_shape, face_start),
-    offsetof(tl_shape, face_vertex), offsetof(tl_shape, edge)};
+    offsetof(tl_shape, points),     offsetof(tl_shape, face_plane),
+    offsetof(tl_shape, face_start), offsetof(tl_shape, face_vertex),
+    offsetof(tl_shape, edge),       offsetof(tl_shape, vertex_start),
+    offsetof(tl_shape, neighbour),  offsetof(tl_shape, vertex_face)};
 
 static void set_pointer(tl_shape *shape, int list, void *data) {
   memcpy((unsigned char *)shape + member[list], &data, sizeof data);
@@ -30,6 +32,18 @@ void tl_shape_lists(const tl_shape *shape, tl_shape_list lists[TL_SHAPE_LISTS]) 
                              .scalar_bytes = sizeof(uint32_t)};
   lists[4] = (tl_shape_list){
       .name = "edge", .data = shape->edge, .scalars = 2 * edges, .scalar_bytes = sizeof(uint32_t)};
+  lists[5] = (tl_shape_list){.name = "vertex_start",
+                             .data = shape->vertex_start,
+                             .scalars = faces > 0 ? points + 1 : 0,
+                             .scalar_bytes = sizeof(uint32_t)};
+  lists[6] = (tl_shape_list){.name = "neighbour",
+                             .data = shape->neighbour,
+                             .scalars = 2 * edges,
+                             .scalar_bytes = sizeof(uint32_t)};
+  lists[7] = (tl_shape_list){.name = "vertex_face",
+                             .data = shape->vertex_face,
+                             .scalars = 2 * edges,
+                             .scalar_bytes = sizeof(uint32_t)};
 }
 
 talus_status tl_shape_allocate(tl_shape *shape) {
@@ -124,6 +138,14 @@ static talus_status check_polyhedron(const tl_shape *shape) {
   for (uint32_t i = 0; i < 2 * edges; ++i)
     if (shape->face_vertex[i] >= shape->point_count || shape->edge[i] >= shape->point_count)
       WRONG("vertex %u of the faces or edges is not there", i);
+  if (shape->vertex_start[0] != 0 || shape->vertex_start[shape->point_count] != 2 * edges)
+    WRONG("the vertices do not have all the edges");
+  for (uint32_t i = 0; i < shape->point_count; ++i)
+    if (shape->vertex_start[i + 1] < shape->vertex_start[i])
+      WRONG("vertex %u has less than no edges", i);
+  for (uint32_t i = 0; i < 2 * edges; ++i)
+    if (shape->neighbour[i] >= shape->point_count || shape->vertex_face[i] >= faces)
+      WRONG("neighbour or face %u of the vertices is not there", i);
   return TALUS_OK;
 }
 

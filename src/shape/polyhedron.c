@@ -265,6 +265,26 @@ static void store_edges(const polyhedron *p, tl_shape *shape) {
   qsort(shape->edge, shape->edge_count, 2 * sizeof *shape->edge, by_ends);
 }
 
+/* Counting sort of what has a vertex by that vertex; `next` ends up one vertex ahead, and goes
+ * back. */
+static void store_neighbours(tl_shape *shape) {
+  uint32_t *next = shape->vertex_start;
+  const uint32_t ends = 2 * shape->edge_count;
+  for (uint32_t i = 0; i < ends; ++i)
+    ++next[shape->edge[i] + 1];
+  for (uint32_t i = 0; i < shape->point_count; ++i)
+    next[i + 1] += next[i];
+  for (uint32_t i = 0; i < ends; ++i)
+    shape->neighbour[next[shape->edge[i]]++] = shape->edge[i ^ 1];
+  memmove(next + 1, next, shape->point_count * sizeof *next);
+  next[0] = 0;
+  for (uint32_t f = 0; f < shape->face_count; ++f)
+    for (uint32_t i = shape->face_start[f]; i < shape->face_start[f + 1]; ++i)
+      shape->vertex_face[next[shape->face_vertex[i]]++] = f;
+  memmove(next + 1, next, shape->point_count * sizeof *next);
+  next[0] = 0;
+}
+
 /* Newell's normal, and the plane out to the farthest vertex of the face. */
 static void store_plane(const tl_shape *shape, uint32_t f) {
   const uint32_t *v = &shape->face_vertex[shape->face_start[f]];
@@ -302,6 +322,7 @@ static talus_status store(const polyhedron *p, tl_shape *shape) {
   for (uint32_t f = 0; f < p->faces; ++f)
     store_plane(shape, f);
   store_edges(p, shape);
+  store_neighbours(shape);
   return TALUS_OK;
 }
 

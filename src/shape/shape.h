@@ -30,7 +30,7 @@ typedef struct tl_shape_list {
   size_t scalars, scalar_bytes; /* doubles are 8 bytes, indices 4 */
 } tl_shape_list;
 
-#define TL_SHAPE_LISTS 5
+#define TL_SHAPE_LISTS 8
 void tl_shape_lists(const tl_shape *shape, tl_shape_list lists[TL_SHAPE_LISTS]);
 
 /* Makes room for all lists by the shape's counts, all zero. On failure none is there. */

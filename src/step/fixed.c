@@ -1,6 +1,7 @@
 /* The fixed step: each stage once, on everything in the scope. */
 #include "step/step.h"
 
+#include "narrow/guess.h"
 #include "step/sleep.h"
 
 #include <math.h>
@@ -140,9 +141,13 @@ static talus_status find_contacts(const tl_backend *backend, const tl_model *mod
     TL_TRY(tl_sleep_wake(model, scope, &pairs, margins, contacts));
   TL_TRY(tl_contact_take_carry(model, scope, contacts, &carry));
   TL_TRY(tl_contact_take_touches(scope, contacts, &touches));
+  tl_guesses guesses;
+  TL_TRY(tl_narrow_take_guesses(model, scope, contacts, &guesses));
+  tl_scope guessing = *scope;
+  guessing.guesses = &guesses;
   const double found = wall_now();
   report->wall_broad += found - begun;
-  TL_TRY(renew_contacts(backend, model, scope, &pairs, margins, &carry, contacts));
+  TL_TRY(renew_contacts(backend, model, &guessing, &pairs, margins, &carry, contacts));
   TL_TRY(tl_contact_lay_touches(model, &touches, contacts));
   report->wall_narrow += wall_now() - found;
   tl_arena_release(scope->arena, mark);
