@@ -190,6 +190,38 @@ TEST(slider_crank_follows_its_closed_form_over_a_turn) {
   talus_world_destroy(r.world);
 }
 
+/* The loop of hinges is redundant, and the slider pushes a box along a floor: impulses that cancel
+ * each other must stay small, because contacts see them one by one. */
+TEST(redundant_loop_pushes_a_box_quietly) {
+  talus_world_def world = talus_world_def_default();
+  world.threads = 1;
+  rig r;
+  talus_material_def material = talus_material_def_default();
+  CHECK_OK(talus_world_create(&world, &r.world));
+  CHECK_OK(talus_world_add_material(r.world, &material, &r.material));
+  rig_floor(r.world, r.material);
+  const talus_body crank = add_box(&r, 0.15, -0.06, 0.4, 0.4, 0.05, 0.1, 20);
+  const talus_body rod = add_box(&r, 0.75, 0, 0.4, 1, 0.05, 0.06, 30);
+  const talus_body slider = add_box(&r, 1.2, 0, 0.35, 0.2, 0.2, 0.4, 60);
+  const talus_body box = add_box(&r, 1.46, 0, 0.15, 0.3, 0.3, 0.3, 20);
+  talus_joint_def def = joint_of(TALUS_JOINT_REVOLUTE, ground, crank, 0, 0, 0.4, 0, -1, 0);
+  def.motor = TALUS_MOTOR_SPEED, def.motor_target = -3, def.motor_max = 400;
+  add_joint(&r, &def);
+  hinge(&r, crank, rod, 0.3, 0, 0.4);
+  hinge(&r, rod, slider, 1.2, 0, 0.4);
+  def = joint_of(TALUS_JOINT_PRISMATIC, ground, slider, 1.2, 0, 0.4, 1, 0, 0);
+  const talus_joint rail = add_joint(&r, &def);
+  double most = 0;
+  for (int i = 0; i < 2500; ++i) {
+    CHECK_OK(talus_world_step(r.world, 1));
+    most = fmax(most, fabs((double)info_of(&r, rail).force.y));
+  }
+  CHECK_MSG(most < BY_PRECISION(100, 2000), "%g N across the rail", most);
+  CHECK(report_of(&r).joint_drift < BY_PRECISION(1e-6, 1e-3));
+  CHECK(body_of(&r, box).position.x > 1.44 && body_of(&r, box).position.x < 1.7);
+  talus_world_destroy(r.world);
+}
+
 /* Crank 0.2, coupler 0.6, rocker 0.5, ground 0.7 (Grashof): the end of the coupler is where two
  * circles meet. The third loop of hinges about y is redundant in two ways: a meaning all the same.
  */
