@@ -607,6 +607,7 @@ static talus_world *paddle(talus_ccp_method method, talus_joints_solver joints, 
   return r.world;
 }
 
+#if !TALUS_SINGLE
 static double apart(talus_world *x, talus_world *y) {
   talus_view a, b;
   double most = 0;
@@ -619,7 +620,6 @@ static double apart(talus_world *x, talus_world *y) {
   return most;
 }
 
-#if !TALUS_SINGLE
 TEST(all_methods_agree_on_joints_with_contacts) {
   talus_world *settled = paddle(TALUS_GAUSS_SEIDEL, TALUS_JOINTS_DIRECT, 1, 200, 1e-6);
   CHECK_OK(talus_world_step(settled, 300));
