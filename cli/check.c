@@ -120,6 +120,34 @@ static int show_overlaps(const talus_world *world) {
   return CLI_DONE;
 }
 
+#define JOINTS_SHOWN 12
+
+static const char *end_of(const talus_world *world, uint64_t uid, char *text, size_t size) {
+  if (uid != 0)
+    return name_of(world, uid, text, size);
+  snprintf(text, size, "ground");
+  return text;
+}
+
+/* The graph: who hangs on whom. */
+static void show_joints(const talus_world *world) {
+  const size_t n = talus_world_joint_count(world);
+  for (size_t i = 0; i < n && i < JOINTS_SHOWN; ++i) {
+    talus_joint joint;
+    talus_joint_info info;
+    char a[128], b[128];
+    if (talus_world_joint_at(world, i, &joint) != TALUS_OK ||
+        talus_world_get_joint(world, joint, &info) != TALUS_OK)
+      return;
+    printf("  %-12s %s --(%s%s%s)-- %s\n", i == 0 ? "joints" : "",
+           end_of(world, info.body_a, a, sizeof a), info.name ? info.name : "",
+           info.name ? ", " : "", talus_joint_kind_name(info.kind),
+           end_of(world, info.body_b, b, sizeof b));
+  }
+  if (n > JOINTS_SHOWN)
+    printf("  %-12s ... and %zu more\n", "", n - JOINTS_SHOWN);
+}
+
 static void show_cost(const talus_scene_info *info, double step, size_t bodies) {
   size_t now, peak;
   char memory[CLI_DURATION_BYTES], one[CLI_DURATION_BYTES], all[CLI_DURATION_BYTES];
@@ -137,6 +165,8 @@ static int check_world(talus_world *world, const talus_scene_info *info) {
   talus_status status = count(world, &found);
   if (status == TALUS_OK)
     show_contents(&found, bodies);
+  if (status == TALUS_OK)
+    show_joints(world);
   fflush(stdout);
   const double begin = clock_now();
   if (status == TALUS_OK)

@@ -10,7 +10,7 @@
   "time,steps,bodies,pairs,contacts,kinetic_energy,potential_energy,px,py,pz,lx,ly,lz,"            \
   "residual_max,residual_rms,iterations,dt,wall_total,wall_broad,wall_narrow,wall_solve,"          \
   "wall_step,wall_output,state_hash,asleep,objective,rotational_energy,contact_work,load_work,"    \
-  "flow_energy\n"
+  "flow_energy,joint_drift,joints_broken\n"
 
 #define WALL_COLUMN 17 /* wall_total, counted from 0 */
 
@@ -70,8 +70,8 @@ static void format_line(tl_run *run, const talus_report *r, tl_text *text) {
                                   [TL_WALL_SOLVE] = r->wall_solve,
                                   [TL_WALL_STEP] = r->wall_step,
                                   [TL_WALL_OUTPUT] = run->wall_output};
-  const double later[] = {r->objective, r->rotational_energy, r->contact_work, r->load_work,
-                          r->flow_energy};
+  const double later[] = {r->objective, r->rotational_energy, r->contact_work,
+                          r->load_work, r->flow_energy,       r->joint_drift};
   add_numbers(text, &r->time, 1);
   tl_text_add(text, "%llu,%zu,%zu,%zu,", (unsigned long long)r->steps, r->bodies, r->pairs,
               r->contacts);
@@ -85,7 +85,7 @@ static void format_line(tl_run *run, const talus_report *r, tl_text *text) {
     tl_text_add_bytes(text, ",", 1);
     tl_text_add_number(text, later[i]);
   }
-  tl_text_add_bytes(text, "\n", 1);
+  tl_text_add(text, ",%zu\n", r->joints_broken);
 }
 
 talus_status tl_run_history_add(tl_run *run) {

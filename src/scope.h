@@ -17,8 +17,9 @@ typedef struct tl_scope {
   tl_state *out;      /* at t1; may be `in` itself where a stage says so */
   tl_arena *arena;    /* scratch of this scope */
   struct tl_broad_cache
-      *broad_cache; /* what the broad phase keeps from step to step; may be NULL */
+      *broad_cache;                 /* what the broad phase keeps from step to step; may be NULL */
   const struct tl_guesses *guesses; /* normals of the last step (narrow/guess.h); may be NULL */
+  struct tl_joints *joints;         /* their impulses change; may be NULL: none */
 } tl_scope;
 
 static inline uint32_t tl_scope_slot(const tl_scope *scope, size_t i) {

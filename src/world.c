@@ -56,7 +56,8 @@ static talus_status check_settings(const talus_world_def *def) {
   if ((unsigned)def->broad > TALUS_BROAD_BVH ||
       (unsigned)def->solve.friction > TALUS_FRICTION_CCP ||
       (unsigned)def->solve.method > TALUS_BB ||
-      (unsigned)def->solve.reduction > TALUS_REDUCTION_COLOURS)
+      (unsigned)def->solve.reduction > TALUS_REDUCTION_COLOURS ||
+      (unsigned)def->solve.joints > TALUS_JOINTS_ITERATIVE)
     return tl_fail(TALUS_ERROR_INVALID, "unknown broad phase or friction model");
   if ((unsigned)def->narrow.ellipsoid > TALUS_ELLIPSOID_CHM_OPM)
     return tl_fail(TALUS_ERROR_INVALID, "narrow.ellipsoid is %d; expected a TALUS_ELLIPSOID_...",
@@ -146,6 +147,7 @@ void talus_world_destroy(talus_world *world) {
   tl_array_free(&world->groups);
   tl_array_free(&world->overrides);
   tl_contacts_release(&world->contacts);
+  tl_joints_free(&world->joints);
   tl_array_free(&world->fresh);
   tl_flow_release(&world->flow);
   tl_arena_free(&world->arena);

@@ -6,6 +6,7 @@
 #include "backend/backend.h"
 #include "contact/contact.h"
 #include "flow/flow.h"
+#include "joint/joint.h"
 #include "model.h"
 #include "step/step.h"
 
@@ -40,6 +41,7 @@ struct talus_world {
   TL_ARRAY(char *) groups;       /* group g is groups.data[g - 1] */
   TL_ARRAY(tl_pair_override) overrides;
   tl_contacts contacts; /* of the last step */
+  tl_joints joints;
   tl_flow flow;
   tl_arena arena;
   tl_new_bodies fresh; /* emitted this step */

@@ -289,6 +289,8 @@ talus_status tl_world_compact(talus_world *world, const uint8_t *remove, size_t 
   tl_broad_forget(&world->broad_cache);
   if (*removed > 0)
     tl_contact_renumber(&world->contacts, new_slot);
+  if (*removed > 0 && world->joints.all.count > 0)
+    TL_TRY(tl_joints_renumber(&world->joints, &model->log, new_slot));
   tl_arena_release(&world->arena, mark);
   return *removed > 0 && world->names.count > 0 ? tl_world_index_names(world) : TALUS_OK;
 }

@@ -81,6 +81,7 @@ talus_status talus_world_report(talus_world *world, talus_report *report) {
                            .residual_max = world->last.solve.residual_max,
                            .residual_rms = world->last.solve.residual_rms,
                            .iterations = world->last.solve.iterations,
+                           .joints = world->joints.all.count,
                            .emitted = world->emitted,
                            .removed = world->removed,
                            .wall_broad = world->wall[0],
@@ -90,6 +91,7 @@ talus_status talus_world_report(talus_world *world, talus_report *report) {
                            .asleep = tl_world_count_asleep(world)};
   for (size_t i = 0; i < world->contacts.count; ++i)
     report->contacts += world->contacts.data[i].gap <= 0;
+  report->joint_drift = tl_joints_drift(&world->joints, &report->joints_broken);
   for (size_t i = 0; i < world->flow.emitters.count; ++i)
     report->blocked += world->flow.emitters.data[i].blocked;
   return TALUS_OK;

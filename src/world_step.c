@@ -126,8 +126,21 @@ static void tell_guard(talus_world *world) {
                world->last.solve.restarts == 1 ? "" : "s");
 }
 
+/* Where joints are now, and which of them broke. */
+static talus_status settle_joints(talus_world *world) {
+  tl_joints *joints = &world->joints;
+  if (joints->all.count == 0)
+    return TALUS_OK;
+  for (size_t i = 0; i < joints->all.count; ++i)
+    tl_joint_settle(&world->model, &world->state, &joints->all.data[i]);
+  size_t broke;
+  return tl_joints_break(joints, &world->model.log, talus_world_time(world), &broke);
+}
+
 static talus_status step_once(talus_world *world) {
   tl_model *model = &world->model;
+  if (world->joints.must_assemble)
+    TL_TRY(talus_world_assemble(world, NULL));
   TL_TRY(tl_arena_reset(&world->arena));
   const tl_scope scope = {.count = model->bodies,
                           .t0 = (double)world->steps * model->dt,
@@ -136,7 +149,8 @@ static talus_status step_once(talus_world *world) {
                           .in = &world->state,
                           .out = &world->state,
                           .arena = &world->arena,
-                          .broad_cache = &world->broad_cache};
+                          .broad_cache = &world->broad_cache,
+                          .joints = world->joints.all.count > 0 ? &world->joints : NULL};
   world->broad_cache.chosen = world->last.broad; /* as a resumed run does */
   const talus_status status =
       tl_step_fixed(world->backend, model, &scope, &world->contacts, &world->last);
@@ -155,6 +169,7 @@ static talus_status step_once(talus_world *world) {
   tl_flow_probe(&world->flow, model, &scope, &world->contacts);
   tl_world_tell_tables(world, scope.t0, scope.t1);
   world->steps++;
+  TL_TRY(settle_joints(world));
   TL_TRY(remove_leavers(world));
   return emit(world);
 }
@@ -233,6 +248,11 @@ talus_status talus_world_add_probe(talus_world *world, const talus_probe_def *de
     uint32_t slot;
     TL_TRY(tl_world_slot(world, def->body, &slot));
     uid = world->model.property.uid[slot];
+  }
+  if (def->on_joint) {
+    uid = def->joint.uid;
+    if (tl_joints_row(&world->joints, uid) == SIZE_MAX)
+      return tl_fail(TALUS_ERROR_STALE, "a probe watches a joint that is not there");
   }
   return tl_flow_add_probe(&world->flow, def, uid, talus_world_time(world), probe);
 }

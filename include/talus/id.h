@@ -19,6 +19,11 @@ typedef struct talus_body {
   uint32_t generation; /* how often that row was used before */
 } talus_body;
 
+/* A joint. Its uid is never used again; the zero value is no joint. */
+typedef struct talus_joint {
+  uint64_t uid;
+} talus_joint;
+
 /* Shapes, materials and groups are shared tables that only grow: their handles are row numbers. */
 typedef struct talus_shape {
   uint32_t index;

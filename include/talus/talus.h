@@ -233,6 +233,79 @@ typedef struct talus_body_info {
   bool asleep;
 } talus_body_info;
 
+/* ---- joints ------------------------------------------------------------------------------ */
+
+/* What a joint holds together, between body a and body b (or the ground). Its axis turns with a. */
+typedef enum talus_joint_kind {
+  TALUS_JOINT_SPHERICAL,      /* one point */
+  TALUS_JOINT_REVOLUTE,       /* one point and the axis: a hinge; free: the angle */
+  TALUS_JOINT_PRISMATIC,      /* all but the way along the axis: a slider */
+  TALUS_JOINT_CYLINDRICAL,    /* the axis: slides along it and turns about it */
+  TALUS_JOINT_UNIVERSAL,      /* one point; axis (of a) stays at right angles to axis_b (of b) */
+  TALUS_JOINT_FIXED,          /* everything */
+  TALUS_JOINT_DISTANCE,       /* the distance of two points: a rod, or a rope (no longer than) */
+  TALUS_JOINT_SPRING,         /* nothing: a spring and damper between two points */
+  TALUS_JOINT_POINT_ON_LINE,  /* a point of b on a line of a, along the axis */
+  TALUS_JOINT_POINT_ON_PLANE, /* a point of b in a plane of a, across the axis */
+  TALUS_JOINT_GEAR,           /* b turns `ratio` times as far about axis_b as a about axis */
+  TALUS_JOINT_RACK,           /* b moves `ratio` metres along axis_b for each radian of a */
+  TALUS_JOINT_KINDS
+} talus_joint_kind;
+
+typedef enum talus_motor_kind {
+  TALUS_MOTOR_NONE,
+  TALUS_MOTOR_SPEED,    /* target in rad/s or m/s, with at most `max` */
+  TALUS_MOTOR_POSITION, /* target in rad or m: a spring and damper that give at most `max` */
+  TALUS_MOTOR_FORCE     /* target in N m or N */
+} talus_motor_kind;
+
+/* Places and directions are in the world, as the bodies stand when the joint is added. What acts
+ * along the free direction (the angle of a hinge, the way of a slider, the distance of two points):
+ * limits, spring, motor; it starts at 0 (a distance: at the distance). */
+typedef struct talus_joint_def {
+  const char *name; /* unique within the world, or NULL */
+  talus_joint_kind kind;
+  talus_body a, b;         /* zero: the ground; not both */
+  talus_dvec3 at, to;      /* anchor on a, and on b; m. Where they are one place: the same */
+  talus_vec3 axis, axis_b; /* need not be unit; axis_b zero: the same as axis */
+  double length;           /* distance: m; < 0: as the anchors are now */
+  bool rope;               /* distance: may be shorter, not longer */
+  double ratio;            /* gear: turns of b per turn of a, negative where they turn against each
+                              other; rack: m per rad */
+  bool about;              /* cylindrical: limits, spring and motor act on the angle, not the way */
+  double low, high;        /* of the free direction, rad or m; -INFINITY, INFINITY: no limit */
+  double restitution;      /* of hitting a limit, 0 ... 1 */
+  double stiffness, damping; /* of the spring: N/m and N s/m, or N m/rad and N m s/rad; >= 0 */
+  double rest;               /* where the spring is without force, rad or m; NAN: as it is now */
+  talus_motor_kind motor;
+  double motor_target;
+  double motor_max;                      /* N or N m, > 0; INFINITY: whatever it takes */
+  double motor_stiffness, motor_damping; /* of a position motor, units as of the spring */
+  double break_force, break_torque; /* N, N m: a joint that carries more is gone after the step */
+  bool collide;                     /* the two bodies may touch each other */
+  bool assemble; /* anchors and axes need not meet: the first step brings the bodies together */
+} talus_joint_def;
+
+/* Spherical at the origin, about z, nothing acting, unbreakable. */
+TALUS_API talus_joint_def talus_joint_def_default(void);
+
+/* "spherical", "revolute", ... as in scene files; NULL for what is no kind. */
+TALUS_API const char *talus_joint_kind_name(talus_joint_kind kind);
+
+/* What talus_world_get_joint reports, of the last step. */
+typedef struct talus_joint_info {
+  uint64_t uid;
+  const char *name; /* NULL where it has none */
+  talus_joint_kind kind;
+  uint64_t body_a, body_b; /* uids; 0: the ground */
+  bool broken;
+  double value;             /* of the free direction, rad (turns counted) or m */
+  double drift;             /* m: how far its frames are apart; angles times the bodies' size */
+  talus_dvec3 anchor;       /* of b, in the world */
+  talus_vec3 force, torque; /* on b at the anchor (its opposite on a), N and N m, springs and motors
+                               included */
+} talus_joint_info;
+
 /* ---- the world --------------------------------------------------------------------------- */
 
 typedef enum talus_broad_kind {
@@ -278,15 +351,24 @@ typedef enum talus_reduction {
   TALUS_REDUCTION_COLOURS /* contact by contact, as Gauss-Seidel sweeps go */
 } talus_reduction;
 
+/* Joints: all at once by a sparse factorisation, around which contacts are iterated, so that long
+ * chains, closed loops and very different masses converge; or one after the other like contacts. */
+typedef enum talus_joints_solver {
+  TALUS_JOINTS_AUTO, /* direct, unless joints are so interwoven that factors are large */
+  TALUS_JOINTS_DIRECT,
+  TALUS_JOINTS_ITERATIVE
+} talus_joints_solver;
+
 /* How contacts become impulses: cone complementarity. */
 typedef struct talus_solve_def {
   talus_ccp_method method;
   talus_friction_model friction;
-  int iterations;        /* most sweeps (products, for gradient methods) of one step, >= 0 */
-  double tolerance;      /* m/s: stop when the RMS residual is below; 0: always all sweeps */
-  bool warm_start;       /* begin with the impulses of the last step */
-  double recovery_speed; /* m/s: how fast overlap is pushed out, at most */
-  double bounce_speed;   /* m/s: slower impacts do not bounce; < 0: 2 |gravity| dt */
+  int iterations;             /* most sweeps (products, for gradient methods) of one step, >= 0 */
+  double tolerance;           /* m/s: stop when the RMS residual is below; 0: always all sweeps */
+  bool warm_start;            /* begin with the impulses of the last step */
+  double recovery_speed;      /* m/s: how fast overlap is pushed out, at most */
+  double bounce_speed;        /* m/s: slower impacts do not bounce; < 0: 2 |gravity| dt */
+  talus_joints_solver joints; /* how joints are solved beside contacts */
   double omega, lambda; /* Jacobi: step and share of the new value; omega * lambda <= 0.3 is safe */
   talus_reduction reduction;
   bool islands; /* what hangs together is solved for itself, to its own tolerance; false: all
@@ -401,6 +483,29 @@ TALUS_API talus_status talus_body_wake(talus_world *world, talus_body body);
 TALUS_API talus_status talus_world_set_gravity(talus_world *world, talus_vec3 gravity);
 TALUS_API talus_status talus_world_set_sleep(talus_world *world, talus_sleep_def sleep);
 
+/* Adds a joint between bodies that are there. TALUS_ERROR_INVALID where it makes no sense, or where
+ * anchors or axes that should meet do not (with the distance) and def->assemble is false. joint may
+ * be NULL. Removing a body removes its joints. */
+TALUS_API talus_status talus_world_add_joint(talus_world *world, const talus_joint_def *def,
+                                             talus_joint *joint);
+TALUS_API talus_status talus_world_remove_joint(talus_world *world, talus_joint joint);
+TALUS_API talus_status talus_world_find_joint(const talus_world *world, const char *name,
+                                              talus_joint *joint);
+TALUS_API size_t talus_world_joint_count(const talus_world *world);
+/* Joint i of the world, in the order they were added. */
+TALUS_API talus_status talus_world_joint_at(const talus_world *world, size_t i, talus_joint *joint);
+TALUS_API talus_status talus_world_get_joint(const talus_world *world, talus_joint joint,
+                                             talus_joint_info *info);
+
+/* Sets what a motor aims at, and what it may give at most (<= 0: as it was). */
+TALUS_API talus_status talus_joint_set_motor(talus_world *world, talus_joint joint, double target,
+                                             double max);
+
+/* Brings bodies together where joints' frames do not meet: least squares by Gauss-Newton, in which
+ * heavy bodies move less. *apart (may be NULL) is what is left, m. TALUS_ERROR_INVALID with the
+ * joint and the distance where they cannot meet. */
+TALUS_API talus_status talus_world_assemble(talus_world *world, double *apart);
+
 /* Takes n fixed steps. Stops at the first that fails: TALUS_ERROR_DIVERGED, TALUS_ERROR_DOMAIN or
  * TALUS_ERROR_UNSUPPORTED with the body, the time and its last contacts in the message; the state
  * is then the one before that step. */
@@ -423,9 +528,12 @@ typedef struct talus_report {
   double rotational_energy; /* J, free bodies: the part of kinetic_energy */
   /* J, sums since the world was made. kinetic + potential energy changes by these three, and by
    * what stepping in time leaves over: about m |g| dt |v - v_start|/2 for each body. */
-  double contact_work; /* by contacts: friction and impacts take it, moving walls give it */
+  double contact_work; /* by contacts and joints: friction and impacts take it, moving walls and
+                          motors give it */
   double load_work;    /* by constant forces and torques */
   double flow_energy;  /* of bodies that came by emitters, less that of those that left */
+  size_t joints, joints_broken;
+  double joint_drift;                 /* m: the largest of the joints */
   uint64_t emitted, removed, blocked; /* by emitters, by sinks and the domain, refused tries */
   double wall_broad, wall_narrow, wall_solve, wall_step; /* s */
   size_t asleep;                                         /* bodies */
@@ -569,7 +677,7 @@ TALUS_API talus_status talus_world_add_sink(talus_world *world, const char *name
                                             const talus_region *region);
 
 enum {
-  TALUS_RECORD_FORCE = 1,     /* N: mean contact force on the body */
+  TALUS_RECORD_FORCE = 1,     /* N: mean contact force on the body, or force of the joint */
   TALUS_RECORD_TORQUE = 2,    /* N m about the body's centre of mass */
   TALUS_RECORD_MASS_FLOW = 4, /* kg/s per axis: sum of m v over the box's length along it */
   TALUS_RECORD_COUNT = 8,     /* mean number of free bodies with their centre in the region */
@@ -579,8 +687,10 @@ enum {
 /* Averages over every step of an interval; talus_probe_read ends the interval. */
 typedef struct talus_probe_def {
   const char *name;
-  bool on_body; /* body, or region */
+  bool on_body; /* body, or joint, or region */
   talus_body body;
+  bool on_joint; /* force and torque that the joint carries, on its body b */
+  talus_joint joint;
   talus_region region;
   uint32_t record; /* TALUS_RECORD_... */
 } talus_probe_def;

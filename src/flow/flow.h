@@ -61,8 +61,8 @@ typedef struct tl_sink {
 /* Sums since `from`; time-weighted by the steps' length. */
 typedef struct tl_probe {
   char *name;
-  bool on_body;
-  uint64_t uid; /* of the body */
+  bool on_body, on_joint;
+  uint64_t uid; /* of the body, or of the joint */
   talus_region region;
   uint32_t record;
   double from, weight;

@@ -3,9 +3,11 @@
  * Sums are weighted with the length of the step. For a force that weight makes the impulse of the
  * step itself, so that a mean force is momentum over time, exactly. */
 #include "flow/place.h"
+#include "joint/joint.h"
 
 enum {
   ON_BODY = TALUS_RECORD_FORCE | TALUS_RECORD_TORQUE | TALUS_RECORD_ENERGY,
+  ON_JOINT = TALUS_RECORD_FORCE | TALUS_RECORD_TORQUE,
   IN_REGION = TALUS_RECORD_MASS_FLOW | TALUS_RECORD_COUNT | TALUS_RECORD_ENERGY
 };
 
@@ -16,6 +18,11 @@ talus_status tl_probe_check(const talus_probe_def *def, const char *what) {
   if (def->record == 0 || (def->record & ~all) != 0)
     return tl_fail(TALUS_ERROR_INVALID,
                    "%s: say what to record: force, torque, mass-flow, count, energy", what);
+  if (def->on_joint) {
+    if (def->on_body || (def->record & ~(uint32_t)ON_JOINT) != 0)
+      return tl_fail(TALUS_ERROR_INVALID, "%s: of a joint force and torque can be recorded", what);
+    return TALUS_OK;
+  }
   if (def->on_body) {
     if ((def->record & ~(uint32_t)ON_BODY) != 0)
       return tl_fail(TALUS_ERROR_INVALID,
@@ -49,7 +56,8 @@ talus_status tl_flow_add_probe(tl_flow *flow, const talus_probe_def *def, uint64
       return tl_fail(TALUS_ERROR_INVALID, "%s: there is a probe of that name already", what.text);
   TL_TRY(tl_array_reserve(&flow->probes, flow->probes.count + 1));
   tl_probe fresh = {.on_body = def->on_body,
-                    .uid = def->on_body ? uid : 0,
+                    .on_joint = def->on_joint,
+                    .uid = def->on_body || def->on_joint ? uid : 0,
                     .region = def->region,
                     .record = def->record,
                     .from = now};
@@ -142,6 +150,15 @@ static void measure_body(tl_probe *probe, const tl_model *model, const tl_scope 
     probe->energy += scope->dt * kinetic_energy(model, scope->out, slot);
 }
 
+/* What the joint carried in this step; nothing once it is gone. */
+static void measure_joint(tl_probe *probe, const tl_scope *scope) {
+  const size_t row = scope->joints ? tl_joints_row(scope->joints, probe->uid) : SIZE_MAX;
+  if (row == SIZE_MAX || scope->joints->all.data[row].broken)
+    return;
+  add_scaled(probe->force, scope->dt, scope->joints->all.data[row].force);
+  add_scaled(probe->torque, scope->dt, scope->joints->all.data[row].torque);
+}
+
 static void measure_region(tl_probe *probe, const tl_model *model, const tl_scope *scope) {
   const talus_region *region = &probe->region;
   const double dt = scope->dt;
@@ -173,7 +190,9 @@ void tl_flow_probe(tl_flow *flow, const tl_model *model, const tl_scope *scope,
   for (size_t i = 0; i < flow->probes.count; ++i) {
     tl_probe *probe = &flow->probes.data[i];
     probe->weight += scope->dt;
-    if (probe->on_body)
+    if (probe->on_joint)
+      measure_joint(probe, scope);
+    else if (probe->on_body)
       measure_body(probe, model, scope, contacts);
     else
       measure_region(probe, model, scope);

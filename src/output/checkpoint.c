@@ -97,6 +97,9 @@ static const tl_column world_columns[] = {
     ANY_DOUBLE(struct talus_world, last_wall_solve, last.wall_solve),
     ANY_DOUBLE(struct talus_world, last_wall_step, last.wall_step),
     DOUBLE(struct talus_world, wall, wall),
+    U32(struct talus_world, joints, model.solve.joints),
+    U64(struct talus_world, next_joint, joints.next_uid),
+    BOOL(struct talus_world, must_assemble, joints.must_assemble),
 };
 TABLE(struct talus_world, world);
 
@@ -217,6 +220,50 @@ static const tl_column touches_columns[] = {
 };
 TABLE(tl_touch, touches);
 
+/* Infinities mean "no limit": tl_joint_check looks at the numbers. */
+static const tl_column joints_columns[] = {
+    TEXT(tl_joint, name, name),
+    U64(tl_joint, uid, uid),
+    KIND(tl_joint, kind, kind, TALUS_JOINT_KINDS),
+    U32(tl_joint, a, a),
+    U32(tl_joint, b, b),
+    DOUBLE(tl_joint, anchor_a, anchor_a),
+    DOUBLE(tl_joint, anchor_b, anchor_b),
+    REAL(tl_joint, frame_a, frame_a),
+    REAL(tl_joint, frame_b, frame_b),
+    DOUBLE(tl_joint, start_b, start_b),
+    REAL(tl_joint, start_frame_a, start_frame_a),
+    REAL(tl_joint, start_frame_b, start_frame_b),
+    DOUBLE(tl_joint, length, length),
+    DOUBLE(tl_joint, ratio, ratio),
+    ANY_DOUBLE(tl_joint, low, low),
+    ANY_DOUBLE(tl_joint, high, high),
+    DOUBLE(tl_joint, restitution, restitution),
+    DOUBLE(tl_joint, stiffness, stiffness),
+    DOUBLE(tl_joint, damping, damping),
+    DOUBLE(tl_joint, rest, rest),
+    KIND(tl_joint, motor, motor, TALUS_MOTOR_FORCE + 1),
+    DOUBLE(tl_joint, motor_target, motor_target),
+    ANY_DOUBLE(tl_joint, motor_max, motor_max),
+    DOUBLE(tl_joint, motor_stiffness, motor_stiffness),
+    DOUBLE(tl_joint, motor_damping, motor_damping),
+    ANY_DOUBLE(tl_joint, break_force, break_force),
+    ANY_DOUBLE(tl_joint, break_torque, break_torque),
+    BOOL(tl_joint, rope, rope),
+    BOOL(tl_joint, about, about),
+    BOOL(tl_joint, collide, collide),
+    BOOL(tl_joint, assemble, assemble),
+    BOOL(tl_joint, broken, broken),
+    DOUBLE(tl_joint, turn_a, turn_a),
+    DOUBLE(tl_joint, turn_b, turn_b),
+    REAL(tl_joint, impulse, impulse),
+    DOUBLE(tl_joint, drift, drift),
+    DOUBLE(tl_joint, value, value),
+    REAL(tl_joint, force, force),
+    REAL(tl_joint, torque, torque),
+};
+TABLE(tl_joint, joints);
+
 /* The definition is checked as a whole, as if it were added anew. */
 static const tl_column emitters_columns[] = {
     TEXT(tl_emitter, name, def.name),
@@ -260,12 +307,19 @@ static const tl_column sinks_columns[] = {
 TABLE(tl_sink, sinks);
 
 static const tl_column probes_columns[] = {
-    TEXT(tl_probe, name, name),       BOOL(tl_probe, on_body, on_body),
-    U64(tl_probe, uid, uid),          REGION(tl_probe, region, region),
-    U32(tl_probe, record, record),    DOUBLE(tl_probe, from, from),
-    DOUBLE(tl_probe, weight, weight), DOUBLE(tl_probe, force, force),
-    DOUBLE(tl_probe, torque, torque), DOUBLE(tl_probe, mass_flow, mass_flow),
-    DOUBLE(tl_probe, count, count),   DOUBLE(tl_probe, energy, energy),
+    TEXT(tl_probe, name, name),
+    BOOL(tl_probe, on_body, on_body),
+    BOOL(tl_probe, on_joint, on_joint),
+    U64(tl_probe, uid, uid),
+    REGION(tl_probe, region, region),
+    U32(tl_probe, record, record),
+    DOUBLE(tl_probe, from, from),
+    DOUBLE(tl_probe, weight, weight),
+    DOUBLE(tl_probe, force, force),
+    DOUBLE(tl_probe, torque, torque),
+    DOUBLE(tl_probe, mass_flow, mass_flow),
+    DOUBLE(tl_probe, count, count),
+    DOUBLE(tl_probe, energy, energy),
 };
 TABLE(tl_probe, probes);
 

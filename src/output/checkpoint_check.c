@@ -172,8 +172,10 @@ static talus_status check_flow(const talus_world *world) {
     TL_TRY(tl_region_check(&flow->sinks.data[i].region, "sink"));
   for (size_t i = 0; i < flow->probes.count; ++i) {
     const tl_probe *probe = &flow->probes.data[i];
-    const talus_probe_def def = {
-        .on_body = probe->on_body, .region = probe->region, .record = probe->record};
+    const talus_probe_def def = {.on_body = probe->on_body,
+                                 .on_joint = probe->on_joint,
+                                 .region = probe->region,
+                                 .record = probe->record};
     TL_TRY(tl_probe_check(&def, "probe"));
     if (probe->on_body && (probe->uid == 0 || probe->uid >= world->next_uid))
       WRONG("probe %zu: there was never a body %" PRIu64, i, probe->uid);
@@ -182,6 +184,23 @@ static talus_status check_flow(const talus_world *world) {
   const talus_status status = check_emitters(world, &scratch);
   tl_flow_release(&scratch);
   return status;
+}
+
+/* ---- joints ---------------------------------------------------------------------------------- */
+
+static bool is_unit(talus_quat q) { return tl_abs(tl_quat_dot(q, q) - 1) < TL_R(1e-3); }
+
+static talus_status check_joints(const talus_world *world) {
+  for (size_t i = 0; i < world->joints.all.count; ++i) {
+    const tl_joint *joint = &world->joints.all.data[i];
+    TL_TRY(tl_joint_check(&world->model, joint));
+    if (joint->uid > world->joints.next_uid || (i > 0 && joint->uid <= (joint - 1)->uid))
+      WRONG("row %zu of the joints: uids are out of order", i);
+    if (!is_unit(joint->frame_a) || !is_unit(joint->frame_b) || !is_unit(joint->start_frame_a) ||
+        !is_unit(joint->start_frame_b))
+      WRONG("row %zu of the joints: a frame is not a rotation", i);
+  }
+  return TALUS_OK;
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -197,6 +216,7 @@ talus_status tl_checkpoint_check(const talus_world *world) {
     TL_TRY(check_body(world, i));
   TL_TRY(check_names(world));
   TL_TRY(check_handles(world));
+  TL_TRY(check_joints(world));
   return check_flow(world);
 }
 

@@ -303,11 +303,13 @@ static talus_status load_world(load_job *job, talus_world *world) {
   LOAD(job, free_handles, &world->free_handles);
   LOAD(job, contacts, &world->contacts);
   LOAD(job, touches, &world->contacts.touches);
+  LOAD(job, joints, &world->joints.all);
   TL_TRY(load_flow(job, world));
   /* Removing a body must not fail: there is room for every handle to become free. */
   TL_TRY(tl_array_reserve(&world->free_handles, world->handles.count + 1));
   TL_TRY(tl_checkpoint_check(world));
   tl_world_find_law_kinds(world);
+  TL_TRY(tl_joints_find_apart(&world->joints));
   return tl_world_index_names(world);
 }
 

@@ -143,6 +143,48 @@ static talus_status write_bodies(tl_h5_out *out, const talus_world *world, unsig
   return tl_h5_write_texts(out, "talus/names/name", names, body_name, world);
 }
 
+static const char *joint_name(const void *context, size_t i) {
+  const char *name = ((const talus_world *)context)->joints.all.data[i].name;
+  return name ? name : "";
+}
+
+static const char *joint_kind(const void *context, size_t i) {
+  return tl_joint_kind_name(((const talus_world *)context)->joints.all.data[i].kind);
+}
+
+/* Only where there are joints. body_a, body_b: uids, 0 the ground. */
+static talus_status write_joints(tl_h5_out *out, const talus_world *world, unsigned char *scratch) {
+  const tl_joint *rows = world->joints.all.data;
+  const size_t n = world->joints.all.count;
+  if (n == 0)
+    return TALUS_OK;
+#define MEMBER(name, type, columns)                                                                \
+  TL_TRY(write_member(out, "talus/joints/" #name, type, columns, rows, n, sizeof *rows,            \
+                      offsetof(tl_joint, name), scratch))
+  TL_TRY(tl_h5_group(out, "talus/joints"));
+  TL_TRY(tl_h5_write_texts(out, "talus/joints/name", n, joint_name, world));
+  TL_TRY(tl_h5_write_texts(out, "talus/joints/kind", n, joint_kind, world));
+  MEMBER(broken, TL_H5_U8, 1);
+  MEMBER(value, TL_H5_F64, 1);
+  MEMBER(drift, TL_H5_F64, 1);
+  MEMBER(force, TL_H5_REAL, 3);
+  MEMBER(torque, TL_H5_REAL, 3);
+#undef MEMBER
+  uint64_t *uids = (uint64_t *)(void *)scratch;
+  double *anchors = (double *)(void *)scratch;
+  for (size_t i = 0; i < n; ++i)
+    uids[i] = rows[i].a == TL_NONE ? 0 : world->model.property.uid[rows[i].a];
+  TL_TRY(tl_h5_write(out, "talus/joints/body_a", TL_H5_U64, n, 1, uids));
+  for (size_t i = 0; i < n; ++i)
+    uids[i] = rows[i].b == TL_NONE ? 0 : world->model.property.uid[rows[i].b];
+  TL_TRY(tl_h5_write(out, "talus/joints/body_b", TL_H5_U64, n, 1, uids));
+  for (size_t i = 0; i < n; ++i) {
+    const talus_dvec3 at = tl_joint_anchor_b(&world->state, &rows[i]);
+    anchors[3 * i] = at.x, anchors[3 * i + 1] = at.y, anchors[3 * i + 2] = at.z;
+  }
+  return tl_h5_write(out, "talus/joints/anchor", TL_H5_F64, n, 3, anchors);
+}
+
 /* ---- arrays of points ------------------------------------------------------------------------ */
 
 static talus_status write_radius(tl_h5_out *out, const talus_world *world, talus_real *radius) {
@@ -199,14 +241,15 @@ static talus_status write_frame(tl_h5_out *out, const talus_world *world, unsign
   TL_TRY(tl_h5_write(out, "VTKHDF/PointData/material", TL_H5_U32, n, 1, model->property.material));
   TL_TRY(write_shapes(out, world, scratch));
   TL_TRY(write_materials(out, world, scratch));
-  return write_bodies(out, world, scratch);
+  TL_TRY(write_bodies(out, world, scratch));
+  return write_joints(out, world, scratch);
 }
 
 /* Room for the widest column of any table above. */
 static size_t scratch_bytes(const talus_world *world) {
   const size_t wide = 5 * sizeof(double);
   return (world->model.bodies + world->model.shapes.count + world->model.materials.count +
-          world->names.count + 1) *
+          world->names.count + world->joints.all.count + 1) *
          wide;
 }
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "scene/build.h"
 #include "scene/from.h"
 #include "scene/shapes.h"
 #include "scene/warn.h"
@@ -61,6 +62,7 @@ static talus_world_def world_def(const talus_scene *scene) {
                                 .warm_start = scene->solve.warm_start,
                                 .recovery_speed = scene->solve.recovery_speed,
                                 .bounce_speed = scene->solve.bounce_speed,
+                                .joints = (talus_joints_solver)scene->solve.joints,
                                 .omega = scene->solve.omega,
                                 .lambda = scene->solve.lambda,
                                 .reduction = (talus_reduction)scene->solve.reduction,
@@ -349,6 +351,18 @@ static talus_status add_bodies(builder *b) {
   return TALUS_OK;
 }
 
+static talus_status add_joints(builder *b) {
+  const tl_scene_joint *joints = b->scene->joints.data;
+  bool assemble = false;
+  for (size_t i = 0; i < b->scene->joints.count; ++i) {
+    const talus_status status = tl_scene_add_joint(b->world, &joints[i]);
+    if (status != TALUS_OK)
+      return fail_at(b, status, &joints[i].object, "joints", i, "");
+    assemble |= joints[i].assemble;
+  }
+  return assemble ? talus_world_assemble(b->world, NULL) : TALUS_OK;
+}
+
 /* ---- flow
  * ----------------------------------------------------------------------------------------------------------
  */
@@ -376,8 +390,11 @@ static talus_status add_probe(builder *b, const tl_scene_probe *probe) {
   talus_probe_def def = {
       .name = probe->name, .on_body = probe->body != NULL, .record = probe->record};
   uint32_t row;
+  def.on_joint = probe->joint != NULL;
   if (probe->body)
     TL_TRY(talus_world_find_body(b->world, probe->body, &def.body));
+  else if (probe->joint)
+    TL_TRY(talus_world_find_joint(b->world, probe->joint, &def.joint));
   else
     def.region = region_of(&probe->region, map_of(map, "region"));
   return talus_world_add_probe(b->world, &def, &row);
@@ -467,6 +484,7 @@ static talus_status add_all(builder *b) {
   TL_TRY(add_shapes(b));
   TL_TRY(ignore_groups(b));
   TL_TRY(add_bodies(b));
+  TL_TRY(add_joints(b));
   if (b->log && !(b->scene->quiet & TL_WARN_OVERLAP))
     warn_overlap(b);
   return add_flow(b);

@@ -204,6 +204,10 @@ static void check_records(tl_checker *checker, tl_node_id node, const tl_scene_p
     tl_problem_add(checker->problems, mark,
                    "%s.record is of a region, not of a body; expected force, torque or energy",
                    path);
+  if (tl_object_good(map, probe, "joint") &&
+      (probe->record & ~(uint32_t)(TALUS_RECORD_FORCE | TALUS_RECORD_TORQUE)))
+    tl_problem_add(checker->problems, mark,
+                   "%s.record is not of a joint; expected force or torque", path);
   if (!tl_object_good(map, probe, "region"))
     return;
   if (probe->record & ~of_region)
@@ -238,6 +242,11 @@ static void check_probes(tl_checker *checker) {
       snprintf(path, sizeof path, "probes.%zu.body", i);
       tl_check_unknown(checker, tl_check_mark(checker, node, "body"), path, probe->body,
                        "the name of a body", &checker->bodies);
+    }
+    if (probe->joint && !tl_names_find(&checker->joints, probe->joint, &row)) {
+      snprintf(path, sizeof path, "probes.%zu.joint", i);
+      tl_check_unknown(checker, tl_check_mark(checker, node, "joint"), path, probe->joint,
+                       "the name of a joint", &checker->joints);
     }
     if (!tl_object_has(map, probe, "every")) {
       probe->every = scene->output.every;
@@ -296,6 +305,7 @@ talus_status tl_scene_check(talus_scene *scene, const tl_document *document, tl_
     check_pairs(&checker);
     tl_check_bodies(&checker);
     tl_check_emitters(&checker);
+    tl_check_joints(&checker, &checker.joints);
     check_ignore(&checker);
     check_sinks(&checker);
     check_probes(&checker);
@@ -306,5 +316,6 @@ talus_status tl_scene_check(talus_scene *scene, const tl_document *document, tl_
   tl_names_free(&checker.shapes);
   tl_names_free(&checker.bodies);
   tl_names_free(&checker.groups);
+  tl_names_free(&checker.joints);
   return checker.status;
 }

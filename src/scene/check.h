@@ -9,7 +9,7 @@ typedef struct tl_checker {
   const tl_document *document;
   tl_problems *problems;
   tl_node_id root;
-  tl_names materials, shapes, bodies, groups;
+  tl_names materials, shapes, bodies, groups, joints;
   bool takes_from; /* bodies of another run: their names and groups are not known yet */
   talus_status status;
 } tl_checker;
@@ -44,5 +44,7 @@ void tl_check_complete_pair(tl_checker *checker, tl_node_id node, tl_scene_pair 
 
 void tl_check_bodies(tl_checker *checker);
 void tl_check_emitters(tl_checker *checker);
+/* names: of the joints, for probes. */
+void tl_check_joints(tl_checker *checker, tl_names *names);
 
 #endif

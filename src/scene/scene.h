@@ -32,7 +32,7 @@ typedef struct tl_scene_step {
 
 typedef struct tl_scene_solve {
   tl_object object;
-  int kind, method, friction;
+  int kind, method, friction, joints;
   uint64_t iterations;
   double tolerance;
   bool warm_start;
@@ -165,6 +165,40 @@ typedef struct tl_scene_fill {
   bool allow_fewer;
 } tl_scene_fill;
 
+typedef struct tl_scene_limits {
+  tl_object object;
+  double low, high, restitution;
+} tl_scene_limits;
+
+typedef struct tl_scene_spring {
+  tl_object object;
+  double stiffness, damping, rest;
+} tl_scene_spring;
+
+typedef struct tl_scene_motor {
+  tl_object object;
+  double speed, position, force, torque, max, stiffness, damping;
+} tl_scene_motor;
+
+typedef struct tl_scene_breaking {
+  tl_object object;
+  double force, torque;
+} tl_scene_breaking;
+
+typedef struct tl_scene_joint {
+  tl_object object;
+  char *name;
+  int kind;
+  char *bodies[2];
+  double at[3], to[3], axis[3], axis_b[3];
+  double length, ratio;
+  bool rope, about, collide, assemble;
+  tl_scene_limits *limits;
+  tl_scene_spring *spring;
+  tl_scene_motor *motor;
+  tl_scene_breaking *breaking;
+} tl_scene_joint;
+
 /* An entry of `bodies`: a body, or `fill` alone, or `from` alone. */
 typedef struct tl_scene_body {
   tl_object object;
@@ -208,7 +242,7 @@ typedef struct tl_scene_sink {
 typedef struct tl_scene_probe {
   tl_object object;
   char *name;
-  char *body;
+  char *body, *joint;
   tl_scene_region region;
   uint32_t record; /* TALUS_RECORD_... */
   double every;
@@ -245,7 +279,7 @@ struct talus_scene {
   tl_scene_contact contact;
   tl_scene_sleep sleep;
   tl_scene_domain domain;
-  tl_items materials, pairs, shapes, bodies, ignore, emit, sinks, probes;
+  tl_items materials, pairs, shapes, bodies, joints, ignore, emit, sinks, probes;
   tl_scene_output output;
   uint32_t quiet; /* TL_WARN_... of warn.h */
   /* Not of the file. */

@@ -45,6 +45,11 @@ static const tl_words friction_models = {
     WORDS({"ncp", TALUS_FRICTION_NCP, "Coulomb friction, no dilation while sliding"},
           {"ccp", TALUS_FRICTION_CCP, "its convex relaxation, as published"}),
     NULL};
+static const tl_words joints_solvers = {
+    WORDS({"auto", TALUS_JOINTS_AUTO, "direct, unless joints are so interwoven that it is slow"},
+          {"direct", TALUS_JOINTS_DIRECT, "all at once, contacts iterated around: chains, loops"},
+          {"iterative", TALUS_JOINTS_ITERATIVE, "one after the other, like contacts"}),
+    NULL};
 static const tl_words broad_kinds = {
     WORDS({"auto", TALUS_BROAD_AUTO, "talus chooses, and the log says what and why"},
           {"bins", TALUS_BROAD_BINS, "uniform grids, one for each range of sizes"},
@@ -150,7 +155,6 @@ static const tl_map solve_map = {
     .title = "solve",
     .size = sizeof(OWNER),
     .bare = "kind",
-    .later = LATER("joints"),
     .help = "How contacts become impulses. A bare word stands for `{kind: word}`.",
     .keys = (const tl_key[]){
         {KEY(OWNER, kind, WORD), .words = &solve_kinds, .fallback = "ccp", .example = "ccp",
@@ -171,6 +175,8 @@ static const tl_map solve_map = {
         {KEY(OWNER, bounce_speed, NUMBER), NOT_NEGATIVE, .unit = "m/s", .words = &automatic,
          .fallback = "auto", .example = "0.05",
          .help = "slower impacts do not bounce; `auto` is 2 |gravity| dt"},
+        {KEY(OWNER, joints, WORD), .words = &joints_solvers, .fallback = "auto",
+         .example = "direct", .help = "how joints are solved beside contacts"},
         {KEY(OWNER, omega, NUMBER), POSITIVE, .fallback = "0.3", .example = "0.2",
          .help = "jacobi: length of the step; omega times lambda is safe up to 0.3"},
         {KEY(OWNER, lambda, NUMBER), .range = {0, 1, true}, .fallback = "1", .example = "0.5",
@@ -710,6 +716,8 @@ static const tl_map probe_map = {
          .help = "of the file that it writes"},
         {KEY(OWNER, body, NAME), .flags = TL_KEY_ONE_OF, .expected = "the name of a body",
          .example = "drum", .help = "what it watches: a body"},
+        {KEY(OWNER, joint, NAME), .flags = TL_KEY_ONE_OF, .expected = "the name of a joint",
+         .example = "hinge", .help = "or a joint: what it carries, on its second body"},
         {KEY(OWNER, region, MAP), .map = &region_map, .flags = TL_KEY_ONE_OF,
          .example = "{box: [[-1, -1, -0.1], [1, 1, 0]]}", .help = "or a region"},
         {KEY(OWNER, record, WORDS), .words = &records, .flags = TL_KEY_FULL,
@@ -742,7 +750,6 @@ static const tl_map output_map = {
 const tl_map tl_schema_scene = {
     .title = "the scene",
     .size = sizeof(OWNER),
-    .later = LATER("joints", "narrow"),
     .help = "The keys at the top of a scene file.",
     .keys = (const tl_key[]){
         {KEY(OWNER, talus, INTEGER), .range = {1, 1, false}, .example = "1",
@@ -777,6 +784,9 @@ const tl_map tl_schema_scene = {
          .example = "{grain: {sphere: 0.01}}", .help = "shapes by name"},
         {KEY(OWNER, bodies, LIST), .map = &tl_schema_body, .fallback = "[]",
          .example = "[{shape: grain, at: [0, 0, 1]}]", .help = "what is there at the start"},
+        {KEY(OWNER, joints, LIST), .map = &tl_schema_joint, .fallback = "[]",
+         .example = "[{kind: revolute, bodies: [drum, ground], at: [0, 0, 0], axis: [0, 1, 0]}]",
+         .help = "what holds bodies together"},
         {KEY(OWNER, ignore, LIST), .map = &ignore_map, .fallback = "[]",
          .example = "[[walls, gate]]", .help = "groups that do not collide"},
         {KEY(OWNER, emit, LIST), .map = &tl_schema_emitter, .fallback = "[]",
@@ -793,10 +803,38 @@ const tl_map tl_schema_scene = {
         {0}}};
 #undef OWNER
 
-const tl_map *const tl_schema_maps[] = {
-    &tl_schema_scene,  &until_map,       &step_map,           &solve_map,         &broad_map,
-    &narrow_map,       &contact_map,     &sleep_map,          &domain_map,        &material_map,
-    &pair_map,         &tl_schema_shape, &superellipsoid_map, &turned_map,        &tl_schema_body,
-    &tl_schema_motion, &tl_schema_fill,  &region_map,         &ball_map,          &cylinder_map,
-    &size_map,         &lognormal_map,   &ignore_map,         &tl_schema_emitter, &source_map,
-    &disc_map,         &sink_map,        &probe_map,          &output_map,        NULL};
+const tl_map *const tl_schema_maps[] = {&tl_schema_scene,
+                                        &until_map,
+                                        &step_map,
+                                        &solve_map,
+                                        &broad_map,
+                                        &narrow_map,
+                                        &contact_map,
+                                        &sleep_map,
+                                        &domain_map,
+                                        &material_map,
+                                        &pair_map,
+                                        &tl_schema_shape,
+                                        &superellipsoid_map,
+                                        &turned_map,
+                                        &tl_schema_body,
+                                        &tl_schema_motion,
+                                        &tl_schema_fill,
+                                        &region_map,
+                                        &ball_map,
+                                        &cylinder_map,
+                                        &size_map,
+                                        &lognormal_map,
+                                        &tl_schema_joint,
+                                        &tl_schema_limits,
+                                        &tl_schema_spring,
+                                        &tl_schema_motor,
+                                        &tl_schema_breaking,
+                                        &ignore_map,
+                                        &tl_schema_emitter,
+                                        &source_map,
+                                        &disc_map,
+                                        &sink_map,
+                                        &probe_map,
+                                        &output_map,
+                                        NULL};

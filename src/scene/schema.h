@@ -88,6 +88,8 @@ extern const tl_map tl_schema_scene;
 extern const tl_map *const tl_schema_maps[];
 extern const tl_map tl_schema_shape, tl_schema_body, tl_schema_motion, tl_schema_fill,
     tl_schema_emitter;
+extern const tl_map tl_schema_joint, tl_schema_limits, tl_schema_spring, tl_schema_motor,
+    tl_schema_breaking;
 
 #define TL_MAP_KEYS 32 /* most keys of a map: bits of tl_object.has */
 

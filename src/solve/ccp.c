@@ -26,6 +26,8 @@ static talus_status solve_rows(tl_ccp *job) {
   tl_for(&job->model->par, job->pack_count, 128, store_impulses, job);
   if (job->model->law_kinds != 0)
     tl_ccp_store_touches(job);
+  if (job->link_count > 0)
+    tl_ccp_store_links(job);
   return TALUS_OK;
 }
 
@@ -48,11 +50,13 @@ talus_status tl_ccp_solve(const tl_model *model, const tl_scope *scope, tl_conta
   if (model->solve.bounce_speed < 0)
     job.bounce_speed = 2 * tl_length(model->gravity) * (talus_real)scope->dt;
   TL_TAKE(scope->arena, scope->count + 1, &job.bodies);
-  if (contacts->count > 0)
+  if (contacts->count > 0 || scope->joints)
     TL_TRY(tl_ccp_order_bodies(&job));
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
   TL_TRY(tl_ccp_load_bodies(&job));
-  if (contacts->count > 0)
+  if (scope->joints)
+    TL_TRY(tl_ccp_load_links(&job));
+  if (contacts->count > 0 || job.link_count > 0)
     TL_TRY(solve_rows(&job));
   TL_TRY(tl_ccp_find_energy(&job));
   tl_arena_release(scope->arena, mark);

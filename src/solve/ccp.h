@@ -6,6 +6,7 @@
  *   ccp_parts.c  islands: what is solved apart, and their results put together
  *   ccp_sweep.c  visits of rows: packs of eight, one after the other
  *   ccp_sweep_avx512.c  the same, eight at a time
+ *   ccp_links.c  joints: rows of their own, in blocks
  *   ccp_seidel.c        Gauss-Seidel: sweeps over colours
  *   ccp_law.c           static friction, cohesion, and what contacts remember
  *   ccp_rolling.c       rows that pass on torque: rolling and spinning resistance
@@ -20,6 +21,7 @@
 #ifndef TL_SOLVE_CCP_H
 #define TL_SOLVE_CCP_H
 
+#include "joint/link.h"
 #include "kernels/ccp.h"
 #include "kernels/rolling.h"
 #include "solve/solve.h"
@@ -78,6 +80,13 @@ typedef struct tl_ccp {
   talus_real bounce_speed;
   talus_real ncp; /* 1 or 0 */
   tl_solve_report *report;
+
+  /* Joints. With any, everything is one part. */
+  tl_link *links;
+  size_t link_count, link_rows;
+  tl_link_system *system; /* NULL: link by link */
+  double *link_sum;       /* two, used in turn */
+  size_t link_at;         /* gradient methods: entry of a field at which impulses of links begin */
 
   /* The parts that are solved for themselves (ccp_parts.c): large islands, each a job with packs,
    * colours and blocks of its own; or one part that is everything. Rows before theirs are those of
@@ -219,6 +228,34 @@ talus_status tl_ccp_gradient(tl_ccp *job);
 /* Parts with fewer rows are solved by one thread each: not worth the barriers between colours. */
 #define TL_CCP_TEAM_ROWS 4096
 
+/* ---- joints (ccp_links.c) ----------------------------------------------------------------------
+ */
+
+/* Rows of the joints that hold, after the bodies; and all of them factored, where asked for. */
+talus_status tl_ccp_load_links(tl_ccp *job);
+
+/* Applies the impulses that links start with to the job's bodies; or those in p to `bodies`. */
+void tl_ccp_warm_links(const tl_ccp *job);
+void tl_ccp_push_links(const tl_ccp *job, const talus_real *p, tl_ccp_body *bodies);
+
+/* Makes rows meet where the velocities of `bodies`, a guess of those at the end, lead. */
+void tl_ccp_aim_links(const tl_ccp *job, const tl_ccp_body *bodies);
+
+/* One visit of every link: sum of squared changes in velocity units. */
+double tl_ccp_sweep_links(const tl_ccp *job, bool backwards);
+
+/* Sum of squared residuals of impulses p (NULL: the links' own); *most is raised. */
+double tl_ccp_residual_links(const tl_ccp *job, const tl_ccp_body *bodies, const talus_real *p,
+                             double *most);
+
+/* Impulses and reactions into the table of joints. */
+void tl_ccp_store_links(const tl_ccp *job);
+
+/* Rows that residuals are averaged over. */
+static inline double tl_ccp_rows_of(const tl_ccp *job) {
+  return (double)(job->row_count + job->link_rows);
+}
+
 /* ---- gradient methods -------------------------------------------------------------------------
  */
 
@@ -271,6 +308,29 @@ typedef struct tl_ccp_sums {
   double slope;   /* d . (to - from) */
   double lead;    /* d . (to - mark) */
 } tl_ccp_sums;
+
+/* Links have TL_JOINT_ROWS impulses each, behind everything else of a field. */
+static inline size_t tl_ccp_link_lanes(const tl_ccp *job) {
+  const size_t reals = 3 * TL_CCP_LANES;
+  return (job->link_count * TL_JOINT_ROWS + reals - 1) / reals;
+}
+static inline talus_real *tl_ccp_link_field(const tl_ccp *job, tl_ccp_field *field) {
+  return field[job->link_at].x;
+}
+static inline const talus_real *tl_ccp_link_read(const tl_ccp *job, const tl_ccp_field *field) {
+  return field[job->link_at].x;
+}
+
+/* A step of all links, as of all rows; sums are added to. */
+void tl_ccp_step_links(const tl_ccp *job, const tl_ccp_body *bodies, double scale,
+                       const talus_real *from, const talus_real *mark, talus_real *to,
+                       tl_ccp_sums *sums);
+
+/* |x - y|^2 in the mass norm, over all bodies. */
+double tl_ccp_mass_norm(const tl_ccp *job, const tl_ccp_body *x, const tl_ccp_body *y);
+
+/* (p - q).C (p - q), C the compliances of links: what the product N does not have. */
+double tl_ccp_soften_links(const tl_ccp *job, const talus_real *p, const talus_real *q);
 
 /* A step of all rows: to = the projection of from - scale E d, with velocities from `bodies`. lift
  * (may be NULL) is added to the bias of each row; mark may be NULL; scalar: one step for all

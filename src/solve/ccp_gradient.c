@@ -23,6 +23,7 @@ typedef struct gradient {
   tl_ccp *ccp;
   tl_ccp_reduction reduction;
   tl_ccp_body *free_bodies, *now_bodies, *next_bodies; /* of the impulses of the same name */
+  tl_ccp_body *pushed_bodies;                          /* free_bodies and what links do; or NULL */
   tl_ccp_body *lead_bodies;                            /* apgd: of `lead` */
   tl_ccp_field *now, *next, *lead, *best;
   talus_real *lift; /* NULL with ccp friction */
@@ -30,10 +31,9 @@ typedef struct gradient {
   int done;
 } gradient;
 
-/* Entries of a field: impulses by pack, and torques behind them where rows pass them on. */
-static size_t field_count(const gradient *g) {
-  return g->ccp->rolls ? 2 * g->ccp->pack_count : g->ccp->pack_count;
-}
+/* Entries of a field: impulses by pack, torques behind them where rows pass them on, and those of
+ * links behind all. */
+static size_t field_count(const gradient *g) { return g->ccp->link_at + tl_ccp_link_lanes(g->ccp); }
 static size_t field_bytes(const gradient *g) { return field_count(g) * sizeof *g->now; }
 static size_t body_bytes(const gradient *g) {
   return (g->ccp->body_count + 1) * sizeof *g->now_bodies;
@@ -45,8 +45,39 @@ static talus_status take_bodies(gradient *g, tl_ccp_body **bodies) {
   return TALUS_OK;
 }
 
+/* Velocities of the impulses p; with q, of which `from` has the velocities, (p - q).N (p - q). */
+static double spread(gradient *g, const tl_ccp_field *p, const tl_ccp_field *q,
+                     const tl_ccp_body *from, tl_ccp_body *out) {
+  const tl_ccp *job = g->ccp;
+  if (job->link_count == 0)
+    return tl_ccp_spread(job, &g->reduction, g->free_bodies, p, from, out);
+  memcpy(g->pushed_bodies, g->free_bodies, body_bytes(g));
+  tl_ccp_push_links(job, tl_ccp_link_read(job, p), g->pushed_bodies);
+  tl_ccp_spread(job, &g->reduction, g->pushed_bodies, p, NULL, out);
+  if (!q)
+    return 0;
+  return tl_ccp_mass_norm(job, out, from) +
+         tl_ccp_soften_links(job, tl_ccp_link_read(job, p), tl_ccp_link_read(job, q));
+}
+
+/* The residual of `now`, whose velocities are now_bodies. */
+static double measure(gradient *g, double *most) {
+  const tl_ccp *job = g->ccp;
+  *most = 0;
+  double sum = 0;
+  if (job->row_count > 0) {
+    const double rms = tl_ccp_measure(job, g->now_bodies, g->now, most);
+    sum = rms * rms * (double)job->row_count;
+    if (job->link_count == 0)
+      return rms;
+  }
+  sum += tl_ccp_residual_links(job, g->now_bodies, tl_ccp_link_read(job, g->now), most);
+  return sqrt(sum / tl_ccp_rows_of(job));
+}
+
 static talus_status prepare(gradient *g) {
   tl_ccp *job = g->ccp;
+  job->link_at = job->rolls ? 2 * job->pack_count : job->pack_count;
   tl_arena *arena = job->scope->arena;
   const size_t blocks = job->body_count / TL_BLOCK + 1;
   TL_TAKE(arena, 3 * job->block_count, &job->block_sum);
@@ -68,7 +99,16 @@ static talus_status prepare(gradient *g) {
     g->now[k] = g->best[k] = job->packs[k].impulse;
   for (size_t k = 0; job->rolls && k < job->pack_count; ++k)
     g->now[job->pack_count + k] = g->best[job->pack_count + k] = job->rolls[k].torque;
-  tl_ccp_spread(job, &g->reduction, g->free_bodies, g->now, NULL, g->now_bodies);
+  if (job->link_count > 0) {
+    TL_TRY(take_bodies(g, &g->pushed_bodies));
+    memset(g->now + job->link_at, 0, tl_ccp_link_lanes(job) * sizeof *g->now);
+    for (size_t i = 0; i < job->link_count; ++i)
+      memcpy(tl_ccp_link_field(job, g->now) + i * TL_JOINT_ROWS, job->links[i].impulse,
+             sizeof job->links[i].impulse);
+    memcpy(g->best, g->now, field_bytes(g));
+    memcpy(g->next, g->now, field_bytes(g));
+  }
+  spread(g, g->now, NULL, NULL, g->now_bodies);
   g->best_rms = INFINITY;
   return TALUS_OK;
 }
@@ -78,8 +118,10 @@ static double look(gradient *g) {
   tl_ccp *job = g->ccp;
   double most;
   /* Velocities that were mixed drift from their impulses by rounding: start from those again. */
-  tl_ccp_spread(job, &g->reduction, g->free_bodies, g->now, NULL, g->now_bodies);
-  const double rms = tl_ccp_measure(job, g->now_bodies, g->now, &most);
+  spread(g, g->now, NULL, NULL, g->now_bodies);
+  if (job->link_count > 0)
+    tl_ccp_aim_links(job, g->now_bodies);
+  const double rms = measure(g, &most);
   if (rms < g->best_rms) {
     g->best_rms = rms;
     g->best_max = most;
@@ -146,7 +188,13 @@ static void mix_bodies(gradient *g, const tl_ccp_body *a, talus_real s, const tl
 static tl_ccp_sums step(gradient *g, tl_ccp_body *bodies, talus_real scale, bool scalar,
                         const tl_ccp_field *from, const tl_ccp_field *mark) {
   const tl_ccp_step_def def = {bodies, g->lift, scale, scalar, from, mark, g->next};
-  return tl_ccp_step_all(g->ccp, &def);
+  const tl_ccp *job = g->ccp;
+  tl_ccp_sums sums = tl_ccp_step_all(job, &def);
+  if (job->link_count > 0)
+    tl_ccp_step_links(job, bodies, (double)scale, tl_ccp_link_read(job, from),
+                      mark ? tl_ccp_link_read(job, mark) : NULL, tl_ccp_link_field(job, g->next),
+                      &sums);
+  return sums;
 }
 
 /* ---- the three iterations
@@ -161,7 +209,7 @@ static void iterate_jacobi(gradient *g) {
   while (g->done < settings->iterations && !good_enough(g, rms)) {
     step(g, g->now_bodies, omega, true, g->now, NULL);
     mix_fields(g, g->now, lambda, g->next, g->next);
-    tl_ccp_spread(job, &g->reduction, g->free_bodies, g->next, NULL, g->next_bodies);
+    spread(g, g->next, NULL, NULL, g->next_bodies);
     swap_next(g);
     g->done++;
     if (g->done % CHECK_EVERY != 0 && g->done < settings->iterations)
@@ -170,7 +218,7 @@ static void iterate_jacobi(gradient *g) {
     if (!(rms <= 4 * g->best_rms)) {
       omega *= (talus_real)0.5;
       memcpy(g->now, g->best, field_bytes(g));
-      tl_ccp_spread(job, &g->reduction, g->free_bodies, g->now, NULL, g->now_bodies);
+      spread(g, g->now, NULL, NULL, g->now_bodies);
       job->report->restarts++;
     }
   }
@@ -187,8 +235,7 @@ static void iterate_apgd(gradient *g) {
     tl_ccp_sums sums;
     for (;;) {
       sums = step(g, g->lead_bodies, (talus_real)(1 / inverse_step), false, g->lead, g->now);
-      const double curvature = tl_ccp_spread(job, &g->reduction, g->free_bodies, g->next,
-                                             g->lead_bodies, g->next_bodies);
+      const double curvature = spread(g, g->next, g->lead, g->lead_bodies, g->next_bodies);
       g->done++;
       const bool short_enough = curvature <= inverse_step * sums.length2 * (1 + 1e-6);
       if (short_enough && !momentum) /* exact, because the objective is quadratic */
@@ -210,7 +257,7 @@ static void iterate_apgd(gradient *g) {
     inverse_step *= 0.9;
     if (g->done % CHECK_EVERY < 2 || g->done >= settings->iterations) {
       rms = look(g);
-      if (g->lift) { /* another problem now: forget the momentum */
+      if (g->lift || job->link_count > 0) { /* another problem now: forget the momentum */
         theta = 1;
         momentum = false;
         memcpy(g->lead, g->now, field_bytes(g));
@@ -226,8 +273,7 @@ static void iterate_bb(gradient *g) {
   double length = 0.5, rms = look(g);
   while (g->done < settings->iterations && !good_enough(g, rms)) {
     const tl_ccp_sums sums = step(g, g->now_bodies, (talus_real)length, false, g->now, NULL);
-    const double curvature =
-        tl_ccp_spread(job, &g->reduction, g->free_bodies, g->next, g->now_bodies, g->next_bodies);
+    const double curvature = spread(g, g->next, g->now, g->now_bodies, g->next_bodies);
     g->done++;
     if (curvature > 0) {
       /* f(now + s d) = f + s slope + s^2 curvature / 2, exactly; both ends are feasible, and so is
@@ -259,11 +305,14 @@ talus_status tl_ccp_gradient(tl_ccp *job) {
     iterate_apgd(&g);
   }
   /* The best impulses and the velocities that belong to them. */
+  for (size_t i = 0; i < job->link_count; ++i)
+    memcpy(job->links[i].impulse, tl_ccp_link_read(job, g.best) + i * TL_JOINT_ROWS,
+           sizeof job->links[i].impulse);
   for (size_t k = 0; k < job->pack_count; ++k)
     job->packs[k].impulse = g.best[k];
   for (size_t k = 0; job->rolls && k < job->pack_count; ++k)
     job->rolls[k].torque = g.best[job->pack_count + k];
-  tl_ccp_spread(job, &g.reduction, g.free_bodies, g.best, NULL, job->bodies);
+  spread(&g, g.best, NULL, NULL, job->bodies);
   job->report->iterations = g.done;
   job->report->residual_rms = g.best_rms;
   job->report->residual_max = g.best_max;

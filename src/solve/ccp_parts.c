@@ -74,8 +74,13 @@ talus_status tl_ccp_plan_parts(tl_ccp *job) {
   const tl_scope *scope = job->scope;
   const bool gradient = job->settings->method != TALUS_GAUSS_SEIDEL;
   tl_islands islands;
-  TL_TRY(tl_contact_find_islands(job->model, scope, job->contacts, NULL, job->settings->islands,
+  const bool apart = job->settings->islands && job->link_count == 0;
+  TL_TRY(tl_contact_find_islands(job->model, scope, job->contacts, NULL, apart,
                                  gradient ? 0 : SMALL, &islands));
+  if (job->link_count > 0 && islands.count == 0) { /* a part without contacts */
+    islands.start[0] = islands.start[1] = 0;
+    islands.count = 1;
+  }
   job->colours.order = islands.order;
   job->row_count = islands.start[islands.count];
   job->small_start = islands.start;
@@ -208,7 +213,7 @@ static void put_together(tl_ccp *job, const deal *d) {
   double sum = 0;
   for (size_t i = 0; i < job->part_count; ++i) {
     const tl_solve_report *report = job->parts[i].report;
-    sum += report->residual_rms * report->residual_rms * (double)job->parts[i].row_count;
+    sum += report->residual_rms * report->residual_rms * tl_ccp_rows_of(&job->parts[i]);
     add_report(job->report, report);
   }
   for (size_t i = 0; d && i < d->chunks; ++i) {
@@ -216,7 +221,7 @@ static void put_together(tl_ccp *job, const deal *d) {
     sum += d->sum[i];
     add_report(job->report, &report);
   }
-  job->report->residual_rms = sqrt(sum / (double)job->row_count);
+  job->report->residual_rms = sqrt(sum / tl_ccp_rows_of(job));
 }
 
 static talus_status solve_seidel(tl_ccp *job) {
@@ -322,7 +327,7 @@ static talus_status solve_gradient(tl_ccp *job) {
 
 talus_status tl_ccp_solve_parts(tl_ccp *job) {
   tl_solve_report *reports;
-  if (job->row_count == 0)
+  if (job->row_count == 0 && job->link_count == 0)
     return TALUS_OK;
   TL_TAKE(job->scope->arena, job->part_count, &reports);
   for (size_t i = 0; i < job->part_count; ++i) {

@@ -1,4 +1,5 @@
 /* The fixed step: each stage once, on everything in the scope. */
+#include "joint/joint.h"
 #include "step/step.h"
 
 #include "narrow/guess.h"
@@ -128,6 +129,8 @@ static talus_status find_contacts(const tl_backend *backend, const tl_model *mod
   if (model->broad == TALUS_BROAD_AUTO)
     report->broad = tl_broad_choose(model, scope, boxes, &report->broad_reason);
   TL_TRY(backend->find_pairs(report->broad, model, scope, boxes, &pairs));
+  if (scope->joints)
+    tl_joints_keep_apart(scope->joints, &pairs);
   report->pairs = pairs.count;
   /* Boxes have done their work: the pairs move to where they were, if they fit, and all that the
    * broad phase took above goes back before contacts take room. */

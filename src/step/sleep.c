@@ -1,3 +1,4 @@
+#include "joint/joint.h"
 #include "step/sleep.h"
 
 #include <math.h>
@@ -235,4 +236,12 @@ static void count_range(void *context, size_t begin, size_t end) {
 void tl_sleep_count(const tl_model *model, const tl_scope *scope) {
   count_job job = {model, scope};
   tl_for(&model->par, model->bodies, TL_BLOCK, count_range, &job);
+  /* Bodies with joints stay awake, and so does what touches them. */
+  for (size_t i = 0; scope->joints && i < scope->joints->all.count; ++i) {
+    const tl_joint *joint = &scope->joints->all.data[i];
+    if (joint->a != TL_NONE)
+      scope->out->rest[joint->a] = 0;
+    if (joint->b != TL_NONE)
+      scope->out->rest[joint->b] = 0;
+  }
 }

@@ -1,0 +1,166 @@
+/* Joints: what holds bodies together, moves them against each other, and breaks.
+ *
+ *   joint.c     the table: checks, frames, names, removal, breaking
+ *   rows.c      one joint at a time: rows of the step (kernels/joint.h), with what they ask for
+ *   assemble.c  bodies brought together before the first step
+ *
+ * solve/ccp_joint*.c solves the rows together with contacts; docs/theory/joints.md has the
+ * formulas.
+ */
+#ifndef TL_JOINT_JOINT_H
+#define TL_JOINT_JOINT_H
+
+#include "kernels/joint.h"
+#include "scope.h"
+
+typedef struct tl_joint {
+  char *name;
+  uint64_t uid;
+  uint32_t kind;
+  uint32_t a, b;                  /* slots; TL_NONE: the ground */
+  talus_dvec3 anchor_a, anchor_b; /* in the principal frame of the body; of the ground: the world */
+  talus_quat frame_a, frame_b;    /* the joint's frame within it; z is the axis */
+  talus_dvec3 start_b;            /* rack: anchor of b in the world when the joint was added */
+  talus_quat start_frame_a, start_frame_b; /* gear, rack: frames in the world then */
+  double length, ratio;
+  double low, high, restitution;
+  double stiffness, damping, rest;
+  uint32_t motor;
+  double motor_target, motor_max, motor_stiffness, motor_damping;
+  double break_force, break_torque;
+  bool rope, about, collide, assemble;
+
+  /* What time changes. */
+  bool broken;
+  double turn_a, turn_b;             /* angles with whole turns counted, rad */
+  talus_real impulse[TL_JOINT_ROWS]; /* of the last step: where the next one starts */
+  double drift, value;
+  talus_vec3 force, torque;
+} tl_joint;
+
+typedef struct tl_apart {
+  uint32_t a, b; /* slots, a < b, of bodies that a joint keeps from touching */
+} tl_apart;
+
+typedef struct tl_joints {
+  TL_ARRAY(tl_joint) all;   /* in the order of their uids */
+  TL_ARRAY(tl_apart) apart; /* sorted, unique; derived */
+  uint64_t next_uid;        /* less one */
+  bool must_assemble;
+} tl_joints;
+
+static inline bool tl_joint_acts(const tl_joint *joint) { return !joint->broken; }
+
+/* ---- the table ---------------------------------------------------------------------------------
+ */
+
+const char *tl_joint_kind_name(uint32_t kind);
+
+/* "joint 'hinge'" or "joint 3" for messages; valid until the next call on this thread. */
+const char *tl_joint_describe(const tl_joint *joint);
+
+/* Fills `joint` from a definition whose bodies are in slots a and b; checks everything but names.
+ */
+talus_status tl_joint_make(const tl_model *model, const tl_state *state, const talus_joint_def *def,
+                           uint32_t a, uint32_t b, tl_joint *joint);
+
+/* Checks numbers and kinds as tl_joint_make does, for a joint that was loaded. */
+talus_status tl_joint_check(const tl_model *model, const tl_joint *joint);
+
+/* The anchor on b in the world. */
+talus_dvec3 tl_joint_anchor_b(const tl_state *state, const tl_joint *joint);
+
+/* How far the frames are apart: m, angles times the size of the bodies. */
+double tl_joint_gap(const tl_model *model, const tl_state *state, const tl_joint *joint);
+
+/* Makes the list of pairs that do not collide anew. */
+talus_status tl_joints_find_apart(tl_joints *joints);
+
+/* Takes candidate pairs out that joints keep apart; pairs are sorted by (a, b). */
+void tl_joints_keep_apart(const tl_joints *joints, tl_pairs *pairs);
+
+/* After bodies were removed: renumbers slots; joints of bodies that are gone go too, each with a
+ * line in the log. */
+talus_status tl_joints_renumber(tl_joints *joints, const tl_log *log, const uint32_t *new_slot);
+
+/* Takes one out. */
+void tl_joints_remove(tl_joints *joints, size_t row);
+void tl_joints_free(tl_joints *joints);
+
+/* Row of a uid or a name, or SIZE_MAX. */
+size_t tl_joints_row(const tl_joints *joints, uint64_t uid);
+size_t tl_joints_named(const tl_joints *joints, const char *name);
+
+/* After a step: breaks what carried too much, and says so in the log. *broke: how many. */
+talus_status tl_joints_break(tl_joints *joints, const tl_log *log, double time, size_t *broke);
+
+/* Largest drift of the joints that hold, and how many do not. */
+double tl_joints_drift(const tl_joints *joints, size_t *broken);
+
+/* ---- rows of a step ----------------------------------------------------------------------------
+ */
+
+/* Pose and twist of one of the bodies; the ground has none. */
+typedef struct tl_joint_body {
+  talus_dvec3 position;
+  talus_quat rotation;
+  talus_vec3 v, w;
+  talus_vec3 inertia; /* principal; equal moments: turns at constant spin; zero: no body at all */
+} tl_joint_body;
+
+typedef struct tl_joint_rows {
+  int hard;     /* rows that hold always, or with a compliance */
+  bool has_law; /* row [hard] follows `law` */
+  tl_joint_row row[TL_JOINT_ROWS];
+  talus_real bias[TL_JOINT_ROWS]; /* u = J v + bias is what is wanted to be 0 (law: what it sees) */
+  talus_real soft[TL_JOINT_ROWS]; /* compliance: u + soft * impulse = 0 */
+  talus_real length;              /* m: what a rad counts in residuals and drift */
+  talus_vec3 arm_b;
+  tl_joint_law law;
+} tl_joint_rows;
+
+/* The body in a slot as the state has it. */
+tl_joint_body tl_joint_body_at(const tl_model *model, const tl_state *state, uint32_t slot);
+
+/* Where the frames are. turn_a and turn_b are those nearest to the joint's. */
+tl_joint_place tl_joint_find_place(const tl_model *model, const tl_joint *joint,
+                                   const tl_joint_body *a, const tl_joint_body *b);
+
+/* The rows at the poses of a and b. Twists in a and b are a guess of those at the end of the step:
+ * what the rows miss by being straight lines is taken from there. `before`: speed of the free
+ * direction before the step, for restitution, is taken from `old_a`, `old_b`. */
+typedef struct tl_joint_step {
+  double h;
+  talus_real recovery_speed, bounce_speed;
+} tl_joint_step;
+void tl_joint_make_rows(const tl_model *model, const tl_joint *joint, const tl_joint_step *step,
+                        const tl_joint_body *a, const tl_joint_body *b, const tl_joint_body *old_a,
+                        const tl_joint_body *old_b, tl_joint_rows *rows);
+
+/* The rows that always hold, the rod's included. Returns how many. */
+int tl_joint_hold(const tl_joint *joint, const tl_joint_place *place, tl_joint_row *rows);
+
+/* Value of the free direction with whole turns counted; 0 where there is none. */
+double tl_joint_value(const tl_joint *joint, const tl_joint_place *place);
+
+/* Largest |psi| of the rows that always hold, m (angles times length). */
+double tl_joint_drift_of(const tl_joint *joint, const tl_joint_place *place, talus_real length);
+
+/* What a radian counts: the largest bounding radius of the bodies that can move, m. */
+talus_real tl_joint_length_of(const tl_model *model, const tl_joint *joint);
+
+/* The force and torque of the joint's impulses over a step of h. */
+void tl_joint_react(tl_joint *joint, const tl_joint_rows *rows, double h);
+
+/* Turns, value and drift from the state. */
+void tl_joint_settle(const tl_model *model, const tl_state *state, tl_joint *joint);
+
+/* ---- assembly ----------------------------------------------------------------------------------
+ */
+
+/* Moves free bodies of `state` until the frames of all joints meet, as far as they can. *worst: the
+ * row of the joint that is furthest from it, *apart: how far, m. */
+talus_status tl_joints_assemble(const tl_model *model, tl_joints *joints, tl_state *state,
+                                tl_arena *arena, size_t *worst, double *apart);
+
+#endif

@@ -1,0 +1,162 @@
+#include "joint/link.h"
+
+#include <math.h>
+
+tl_ccp_body tl_link_answer(const tl_ccp_body *body, const tl_ccp_tensor *tensor, talus_vec3 linear,
+                           talus_vec3 angular) {
+  tl_ccp_body answer = *body;
+  answer.v = answer.w = tl_vec3(0, 0, 0);
+  if (body->inv_mass > 0)
+    tl_ccp_turn(&answer, tensor, linear, angular);
+  return answer;
+}
+
+static const tl_ccp_tensor *tensor_of(const tl_ccp_tensor *tensors, uint32_t body) {
+  return tensors ? &tensors[body] : NULL;
+}
+
+/* L D L^T of the hard block. A pivot that is all rounding belongs to a row that says nothing new:
+ * its inverse is 0, and it gets no impulse. */
+static void factor_block(tl_link *link) {
+  const int n = link->rows.hard;
+  double d[TL_JOINT_HARD];
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < i; ++j) {
+      double sum = link->k[i][j];
+      for (int m = 0; m < j; ++m)
+        sum -= link->l[i][m] * d[m] * link->l[j][m];
+      link->l[i][j] = sum * link->l[j][j];
+    }
+    d[i] = link->k[i][i];
+    for (int m = 0; m < i; ++m)
+      d[i] -= link->l[i][m] * link->l[i][m] * d[m];
+    link->l[i][i] = d[i] > 1e-14 * link->k[i][i] ? 1 / d[i] : 0;
+  }
+}
+
+static void solve_block(const tl_link *link, double x[TL_JOINT_HARD]) {
+  const int n = link->rows.hard;
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < i; ++j)
+      x[i] -= link->l[i][j] * x[j];
+  for (int i = 0; i < n; ++i)
+    x[i] *= link->l[i][i];
+  for (int i = n - 1; i >= 0; --i)
+    for (int j = i + 1; j < n; ++j)
+      x[i] -= link->l[j][i] * x[j];
+}
+
+void tl_link_factor(tl_link *link, const tl_ccp_body *bodies, const tl_ccp_tensor *tensors) {
+  const int n = tl_link_rows(link), hard = link->rows.hard;
+  for (int j = 0; j < n; ++j) {
+    const tl_joint_row *row = &link->rows.row[j];
+    const tl_ccp_body a =
+        tl_link_answer(&bodies[link->a], tensor_of(tensors, link->a), row->la, row->aa);
+    const tl_ccp_body b =
+        tl_link_answer(&bodies[link->b], tensor_of(tensors, link->b), row->lb, row->ab);
+    for (int i = 0; i < n; ++i) {
+      const tl_joint_row *other = &link->rows.row[i];
+      link->k[i][j] = (double)(tl_dot(other->la, a.v) + tl_dot(other->aa, a.w)) +
+                      (double)(tl_dot(other->lb, b.v) + tl_dot(other->ab, b.w));
+    }
+  }
+  for (int i = 0; i < n; ++i) {
+    link->soft[i] = (double)link->rows.soft[i] + TL_LINK_SOFT * link->k[i][i];
+    if (i < hard)
+      link->k[i][i] += link->soft[i];
+  }
+  factor_block(link);
+  link->s = 0;
+  if (!link->rows.has_law)
+    return;
+  for (int i = 0; i < hard; ++i)
+    link->g[i] = link->k[i][hard];
+  solve_block(link, link->g);
+  link->s = link->k[hard][hard];
+  for (int i = 0; i < hard; ++i)
+    link->s -= link->g[i] * link->k[i][hard];
+  /* Rounding must not make it vanish: that row would then take any impulse. */
+  link->s = fmax(link->s, 1e-9 * link->k[hard][hard]);
+}
+
+void tl_link_speeds(const tl_link *link, const tl_ccp_body *bodies, double u[TL_JOINT_ROWS]) {
+  const tl_ccp_body *a = &bodies[link->a], *b = &bodies[link->b];
+  const int n = tl_link_rows(link);
+  for (int i = 0; i < n; ++i) {
+    const tl_joint_row *row = &link->rows.row[i];
+    u[i] = (double)(tl_dot(row->la, a->v) + tl_dot(row->aa, a->w) + tl_dot(row->lb, b->v) +
+                    tl_dot(row->ab, b->w) + link->rows.bias[i]);
+  }
+}
+
+void tl_link_push(const tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors,
+                  const double p[TL_JOINT_ROWS]) {
+  talus_vec3 la = {0, 0, 0}, aa = {0, 0, 0}, lb = {0, 0, 0}, ab = {0, 0, 0};
+  const int n = tl_link_rows(link);
+  for (int i = 0; i < n; ++i) {
+    const tl_joint_row *row = &link->rows.row[i];
+    const talus_real each = (talus_real)p[i];
+    la = tl_madd(la, each, row->la);
+    aa = tl_madd(aa, each, row->aa);
+    lb = tl_madd(lb, each, row->lb);
+    ab = tl_madd(ab, each, row->ab);
+  }
+  tl_ccp_body *a = &bodies[link->a], *b = &bodies[link->b];
+  if (a->inv_mass > 0)
+    tl_ccp_turn(a, tensor_of(tensors, link->a), la, aa);
+  if (b->inv_mass > 0)
+    tl_ccp_turn(b, tensor_of(tensors, link->b), lb, ab);
+}
+
+void tl_link_step(const tl_link *link, const tl_ccp_body *bodies, const talus_real p[TL_JOINT_ROWS],
+                  double scale, double dp[TL_JOINT_ROWS]) {
+  const int hard = link->rows.hard;
+  double u[TL_JOINT_ROWS];
+  tl_link_speeds(link, bodies, u);
+  for (int i = 0; i < hard; ++i)
+    u[i] += link->soft[i] * (double)p[i];
+  double law = 0;
+  if (link->rows.has_law) {
+    double left = u[hard];
+    for (int i = 0; i < hard; ++i)
+      left -= link->g[i] * u[i];
+    if (link->s > 0)
+      law = (double)(tl_joint_law_impulse(&link->rows.law, (talus_real)left, p[hard],
+                                          (talus_real)(link->s / scale)) -
+                     p[hard]);
+    dp[hard] = law;
+  }
+  for (int i = 0; i < hard; ++i)
+    dp[i] = u[i];
+  solve_block(link, dp);
+  for (int i = 0; i < hard; ++i)
+    dp[i] = -scale * dp[i] - link->g[i] * law;
+}
+
+double tl_link_law_step(const tl_link *link, const tl_ccp_body *bodies,
+                        const talus_real p[TL_JOINT_ROWS], double scale) {
+  const int hard = link->rows.hard;
+  if (!link->rows.has_law || !(link->k[hard][hard] > 0))
+    return 0;
+  double u[TL_JOINT_ROWS];
+  tl_link_speeds(link, bodies, u);
+  return (double)(tl_joint_law_impulse(&link->rows.law, (talus_real)u[hard], p[hard],
+                                       (talus_real)(link->k[hard][hard] / scale)) -
+                  p[hard]);
+}
+
+double tl_link_residual(const tl_link *link, const tl_ccp_body *bodies,
+                        const talus_real p[TL_JOINT_ROWS], double *most) {
+  const int n = tl_link_rows(link), hard = link->rows.hard;
+  double u[TL_JOINT_ROWS], sum = 0;
+  tl_link_speeds(link, bodies, u);
+  for (int i = 0; i < n; ++i) {
+    double r = i < hard ? u[i] + link->soft[i] * (double)p[i]
+                        : tl_link_law_step(link, bodies, p, 1) * link->k[i][i];
+    if (link->rows.row[i].turning)
+      r *= (double)link->rows.length;
+    sum += r * r;
+    *most = fmax(*most, fabs(r));
+  }
+  return sum;
+}

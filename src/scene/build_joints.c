@@ -1,0 +1,83 @@
+/* Joints of a scene, by the calls of talus/talus.h. */
+#include "scene/build.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static talus_status find(talus_world *world, const char *name, talus_body *body) {
+  *body = (talus_body){0, 0};
+  return strcmp(name, "ground") == 0 ? TALUS_OK : talus_world_find_body(world, name, body);
+}
+
+static void copy_motor(const tl_scene_motor *motor, talus_joint_def *def) {
+  const tl_map *map = &tl_schema_motor;
+  const bool torque = tl_object_has(map, motor, "torque");
+  if (tl_object_has(map, motor, "speed")) {
+    def->motor = TALUS_MOTOR_SPEED;
+    def->motor_target = motor->speed;
+  } else if (tl_object_has(map, motor, "position")) {
+    def->motor = TALUS_MOTOR_POSITION;
+    def->motor_target = motor->position;
+    def->motor_stiffness = motor->stiffness;
+    def->motor_damping = motor->damping;
+  } else {
+    def->motor = TALUS_MOTOR_FORCE;
+    def->motor_target = torque ? motor->torque : motor->force;
+  }
+  if (tl_object_has(map, motor, "max"))
+    def->motor_max = motor->max;
+}
+
+static void copy_drive(const tl_scene_joint *joint, talus_joint_def *def) {
+  if (joint->limits) {
+    if (tl_object_has(&tl_schema_limits, joint->limits, "low"))
+      def->low = joint->limits->low;
+    if (tl_object_has(&tl_schema_limits, joint->limits, "high"))
+      def->high = joint->limits->high;
+    def->restitution = joint->limits->restitution;
+  }
+  if (joint->spring) {
+    def->stiffness = joint->spring->stiffness;
+    def->damping = joint->spring->damping;
+    if (tl_object_has(&tl_schema_spring, joint->spring, "rest"))
+      def->rest = joint->spring->rest;
+  }
+  if (joint->motor)
+    copy_motor(joint->motor, def);
+  if (joint->breaking) {
+    if (tl_object_has(&tl_schema_breaking, joint->breaking, "force"))
+      def->break_force = joint->breaking->force;
+    if (tl_object_has(&tl_schema_breaking, joint->breaking, "torque"))
+      def->break_torque = joint->breaking->torque;
+  }
+}
+
+static talus_vec3 vec3(const double v[3]) {
+  return (talus_vec3){(talus_real)v[0], (talus_real)v[1], (talus_real)v[2]};
+}
+
+talus_status tl_scene_add_joint(talus_world *world, const tl_scene_joint *joint) {
+  const tl_map *map = &tl_schema_joint;
+  talus_joint_def def = talus_joint_def_default();
+  def.name = joint->name;
+  def.kind = (talus_joint_kind)joint->kind;
+  TL_TRY(find(world, joint->bodies[0], &def.a));
+  TL_TRY(find(world, joint->bodies[1], &def.b));
+  def.at = (talus_dvec3){joint->at[0], joint->at[1], joint->at[2]};
+  def.to = tl_object_has(map, joint, "to") ? (talus_dvec3){joint->to[0], joint->to[1], joint->to[2]}
+                                           : def.at;
+  if (tl_object_has(map, joint, "axis"))
+    def.axis = vec3(joint->axis);
+  if (tl_object_has(map, joint, "axis_b"))
+    def.axis_b = vec3(joint->axis_b);
+  if (tl_object_has(map, joint, "length"))
+    def.length = joint->length;
+  if (tl_object_has(map, joint, "ratio"))
+    def.ratio = joint->ratio;
+  def.rope = joint->rope;
+  def.about = joint->about;
+  def.collide = joint->collide;
+  def.assemble = joint->assemble;
+  copy_drive(joint, &def);
+  return talus_world_add_joint(world, &def, NULL);
+}

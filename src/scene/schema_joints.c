@@ -1,0 +1,157 @@
+/* The tables of joints: see schema.c. */
+#include "scene/schema.h"
+
+#define KEY(owner, member, kind)                                                                   \
+  .name = #member, .type = TL_TYPE_##kind, .offset = offsetof(owner, member)
+#define MOST         1e30
+#define ANY          .range = {-MOST, MOST, false}
+#define POSITIVE     .range = {0, MOST, true}
+#define NOT_NEGATIVE .range = {0, MOST, false}
+#define WORDS(...)                                                                                 \
+  (const tl_word[]) {                                                                              \
+    __VA_ARGS__, { 0 }                                                                             \
+  }
+
+static const tl_words joint_kinds = {
+    WORDS({"spherical", TALUS_JOINT_SPHERICAL, "one point: a ball joint"},
+          {"revolute", TALUS_JOINT_REVOLUTE, "one point and the axis: a hinge"},
+          {"prismatic", TALUS_JOINT_PRISMATIC, "all but the way along the axis: a slider"},
+          {"cylindrical", TALUS_JOINT_CYLINDRICAL, "the axis: slides along it, turns about it"},
+          {"universal", TALUS_JOINT_UNIVERSAL, "one point, and two axes at right angles"},
+          {"fixed", TALUS_JOINT_FIXED, "everything"},
+          {"distance", TALUS_JOINT_DISTANCE, "the distance of two points: a rod, or a rope"},
+          {"spring", TALUS_JOINT_SPRING, "nothing: a spring and damper between two points"},
+          {"point-on-line", TALUS_JOINT_POINT_ON_LINE, "a point of b on a line of a"},
+          {"point-on-plane", TALUS_JOINT_POINT_ON_PLANE, "a point of b in a plane of a"},
+          {"gear", TALUS_JOINT_GEAR, "b turns `ratio` times as far as a"},
+          {"rack", TALUS_JOINT_RACK, "b moves `ratio` metres for each radian of a"}),
+    NULL};
+
+#define OWNER tl_scene_limits
+const tl_map tl_schema_limits = {
+    .title = "limits",
+    .size = sizeof(OWNER),
+    .help = "How far the free direction of a joint goes: the angle of a hinge in rad, the way of a "
+            "slider in m; 0 is where the bodies are at the start (of a spring: the distance).",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, low, NUMBER), ANY, .unit = "rad or m", .flags = TL_KEY_OPTIONAL,
+         .example = "-0.5", .help = "no less than this"},
+        {KEY(OWNER, high, NUMBER), ANY, .unit = "rad or m", .flags = TL_KEY_OPTIONAL,
+         .example = "0.5", .help = "no more than this"},
+        {KEY(OWNER, restitution, NUMBER), .range = {0, 1, false}, .fallback = "0", .example = "0.3",
+         .help = "speed after hitting a limit over the speed before"},
+        {0}}};
+#undef OWNER
+
+#define OWNER tl_scene_spring
+const tl_map tl_schema_spring = {
+    .title = "spring",
+    .size = sizeof(OWNER),
+    .help = "A spring and damper along the free direction, or about it; taken at the end of the "
+            "step, and so stable however stiff.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, stiffness, NUMBER), NOT_NEGATIVE, .unit = "N/m or N m/rad", .fallback = "0",
+         .example = "1e4", .help = "force over way"},
+        {KEY(OWNER, damping, NUMBER), NOT_NEGATIVE, .unit = "N s/m or N m s/rad", .fallback = "0",
+         .example = "50", .help = "force over speed"},
+        {KEY(OWNER, rest, NUMBER), ANY, .unit = "m or rad", .flags = TL_KEY_OPTIONAL,
+         .example = "0.2", .help = "where it is without force; otherwise as it is at the start"},
+        {0}}};
+#undef OWNER
+
+#define OWNER tl_scene_motor
+const tl_map tl_schema_motor = {
+    .title = "motor",
+    .size = sizeof(OWNER),
+    .help = "What drives the free direction.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, speed, NUMBER), ANY, .unit = "rad/s or m/s", .flags = TL_KEY_ONE_OF,
+         .example = "1.2", .help = "to this speed"},
+        {KEY(OWNER, position, NUMBER), ANY, .unit = "rad or m", .flags = TL_KEY_ONE_OF,
+         .example = "0.5", .help = "to this place, by `stiffness` and `damping`"},
+        {KEY(OWNER, force, NUMBER), ANY, .unit = "N", .flags = TL_KEY_ONE_OF, .example = "200",
+         .help = "with this force"},
+        {KEY(OWNER, torque, NUMBER), ANY, .unit = "N m", .flags = TL_KEY_ONE_OF, .example = "15",
+         .help = "with this torque"},
+        {KEY(OWNER, max, NUMBER), POSITIVE, .unit = "N or N m", .flags = TL_KEY_OPTIONAL,
+         .example = "40", .help = "with no more than this; otherwise whatever it takes"},
+        {KEY(OWNER, stiffness, NUMBER), POSITIVE, .unit = "N/m or N m/rad",
+         .flags = TL_KEY_OPTIONAL, .example = "2000", .help = "of `position`, which needs it"},
+        {KEY(OWNER, damping, NUMBER), NOT_NEGATIVE, .unit = "N s/m or N m s/rad", .fallback = "0",
+         .example = "150", .help = "of `position`"},
+        {0}}};
+#undef OWNER
+
+#define OWNER tl_scene_breaking
+const tl_map tl_schema_breaking = {
+    .title = "break",
+    .size = sizeof(OWNER),
+    .help = "What a joint carries at most: with more it is gone from the next step on. The log has "
+            "a line beginning with `event:`.",
+    .keys = (const tl_key[]){{KEY(OWNER, force, NUMBER), POSITIVE, .unit = "N",
+                              .flags = TL_KEY_OPTIONAL, .example = "500",
+                              .help = "force at its "
+                                      "anchor"},
+                             {KEY(OWNER, torque, NUMBER), POSITIVE, .unit = "N m",
+                              .flags = TL_KEY_OPTIONAL, .example = "20",
+                              .help = "torque about its anchor"},
+                             {0}}};
+#undef OWNER
+
+#define OWNER tl_scene_joint
+const tl_map tl_schema_joint = {
+    .title = "a joint",
+    .plural = "joints",
+    .size = sizeof(OWNER),
+    .help =
+        "An entry of `joints`: what holds two bodies together, or one to the ground. Places and "
+        "directions are in the world as it is at the start. Joined bodies do not collide with "
+        "each other.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL, .example = "hinge",
+         .help = "what messages and probes call it; no two are alike"},
+        {KEY(OWNER, kind, WORD), .words = &joint_kinds, .example = "revolute",
+         .help = "what it holds"},
+        {KEY(OWNER, bodies, NAMES), .expected = "the names of two bodies, [A, B], or `ground`",
+         .example = "[drum, ground]", .help = "a and b; the axis turns with a"},
+        {KEY(OWNER, at, NUMBERS), .count = 3, ANY, .unit = "m", .flags = TL_KEY_OPTIONAL,
+         .example = "[0, 0, 1]", .help = "where it is; every kind but gear needs it"},
+        {KEY(OWNER, to, NUMBERS), .count = 3, ANY, .unit = "m", .flags = TL_KEY_OPTIONAL,
+         .example = "[0, 0, 2]",
+         .help = "anchor on b, where it is another place: the far end of a rod or spring, or a "
+                 "place to be brought to `at` (see assemble)"},
+        {KEY(OWNER, axis, NUMBERS), .count = 3, ANY, .flags = TL_KEY_OPTIONAL,
+         .example = "[0, 1, 0]",
+         .help = "its direction, for kinds that have one: of the hinge, of the slide, across the "
+                 "plane"},
+        {KEY(OWNER, axis_b, NUMBERS), .count = 3, ANY, .flags = TL_KEY_OPTIONAL,
+         .example = "[1, 0, 0]",
+         .help = "direction on b: the second axis of a universal joint, the other gear's axis, the "
+                 "way of a rack; otherwise the same"},
+        {KEY(OWNER, length, NUMBER), NOT_NEGATIVE, .unit = "m", .flags = TL_KEY_OPTIONAL,
+         .example = "1.5", .help = "of a rod or rope; otherwise from `at` to `to`"},
+        {KEY(OWNER, rope, FLAG), .fallback = "false", .example = "true",
+         .help = "distance: may be shorter, not longer"},
+        {KEY(OWNER, ratio, NUMBER), ANY, .flags = TL_KEY_OPTIONAL, .example = "-0.5",
+         .help = "gear: turns of b for each of a; rack: metres for each radian"},
+        {KEY(OWNER, about, FLAG), .fallback = "false", .example = "true",
+         .help = "cylindrical: limits, spring and motor act on the angle, not on the way"},
+        {KEY(OWNER, limits, BOXED), .map = &tl_schema_limits, .flags = TL_KEY_OPTIONAL,
+         .example = "{low: -0.5, high: 0.5}", .help = "how far it goes"},
+        {KEY(OWNER, spring, BOXED), .map = &tl_schema_spring, .flags = TL_KEY_OPTIONAL,
+         .example = "{stiffness: 1e4, damping: 50}", .help = "what pulls it back"},
+        {KEY(OWNER, motor, BOXED), .map = &tl_schema_motor, .flags = TL_KEY_OPTIONAL,
+         .example = "{speed: 1.2, max: 40}", .help = "what drives it"},
+        {.name = "break",
+         .type = TL_TYPE_BOXED,
+         .offset = offsetof(OWNER, breaking),
+         .map = &tl_schema_breaking,
+         .flags = TL_KEY_OPTIONAL,
+         .example = "{force: 500}",
+         .help = "what it carries at most"},
+        {KEY(OWNER, collide, FLAG), .fallback = "false", .example = "true",
+         .help = "the two bodies may touch each other"},
+        {KEY(OWNER, assemble, FLAG), .fallback = "false", .example = "true",
+         .help = "anchors and axes need not meet: bodies are brought together before the start"},
+        {0}}};
+#undef OWNER

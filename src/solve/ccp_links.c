@@ -1,0 +1,280 @@
+/* Joints within the cone complementarity problem: rows of their own beside those of contacts.
+ *
+ * All methods treat a joint as one block, stepped exactly (joint/link.h). Gauss-Seidel visits
+ * joints after contacts in every sweep, forwards and backwards in turn, because news travels along
+ * a chain in the order of visits. Gradient methods step them with everything else, in the metric of
+ * the blocks. With `joints: direct` the hard rows of all joints are one block, and its step is a
+ * sparse solve; rows that follow a law (limits, capped motors) are iterated like contacts.
+ *
+ * Serial: joints are few, and any order that threads shared would have to be coloured. */
+#include "solve/ccp.h"
+
+#include <math.h>
+
+/* Entries of a row of the factor up to which `auto` is direct: a row then costs in a sweep about
+ * what ten visits of a link do, and a chain needs thousands of those. */
+#define AUTO_ENTRIES 200
+
+static uint32_t body_of(const tl_ccp *job, uint32_t slot) {
+  if (slot == TL_NONE)
+    return (uint32_t)job->scope->count;
+  return job->index_of ? job->index_of[slot] : slot;
+}
+
+/* ---- loading -----------------------------------------------------------------------------------
+ */
+
+/* The rows for a guess of the velocities at the end of the step: those of `bodies`. */
+static void make_rows(const tl_ccp *job, tl_link *link, const tl_ccp_body *bodies) {
+  const tl_joint *joint = &job->scope->joints->all.data[link->joint];
+  const tl_state *in = job->scope->in;
+  const tl_joint_step step = {.h = job->scope->dt,
+                              .recovery_speed = (talus_real)job->settings->recovery_speed,
+                              .bounce_speed = job->bounce_speed};
+  tl_joint_body old_a = tl_joint_body_at(job->model, in, joint->a);
+  tl_joint_body old_b = tl_joint_body_at(job->model, in, joint->b);
+  tl_joint_body a = old_a, b = old_b;
+  a.v = bodies[link->a].v, a.w = bodies[link->a].w;
+  b.v = bodies[link->b].v, b.w = bodies[link->b].w;
+  tl_joint_make_rows(job->model, joint, &step, &a, &b, &old_a, &old_b, &link->rows);
+}
+
+talus_status tl_ccp_load_links(tl_ccp *job) {
+  const tl_joints *joints = job->scope->joints;
+  TL_TAKE(job->scope->arena, joints->all.count, &job->links);
+  for (size_t i = 0; i < joints->all.count; ++i) {
+    const tl_joint *joint = &joints->all.data[i];
+    if (!tl_joint_acts(joint))
+      continue;
+    tl_link *link = &job->links[job->link_count];
+    memset(link, 0, sizeof *link);
+    link->a = body_of(job, joint->a);
+    link->b = body_of(job, joint->b);
+    if (!(job->bodies[link->a].inv_mass > 0) && !(job->bodies[link->b].inv_mass > 0))
+      continue; /* both asleep */
+    link->joint = (uint32_t)i;
+    make_rows(job, link, job->bodies);
+    if (job->settings->warm_start)
+      memcpy(link->impulse, joint->impulse, sizeof link->impulse);
+    tl_link_factor(link, job->bodies, job->tensors);
+    job->link_rows += (size_t)tl_link_rows(link);
+    job->link_count++;
+  }
+  if (job->link_count == 0 || job->settings->joints == TALUS_JOINTS_ITERATIVE)
+    return TALUS_OK;
+  const size_t most = job->settings->joints == TALUS_JOINTS_DIRECT ? SIZE_MAX : AUTO_ENTRIES;
+  bool fits;
+  TL_TAKE(job->scope->arena, 1, &job->system);
+  TL_TRY(tl_link_system_make(job->system, job->links, job->link_count, job->scope->count + 1,
+                             job->bodies, job->tensors, most, job->scope->arena, &fits));
+  if (!fits)
+    job->system = NULL;
+  return TALUS_OK;
+}
+
+void tl_ccp_push_links(const tl_ccp *job, const talus_real *p, tl_ccp_body *bodies) {
+  for (size_t i = 0; i < job->link_count; ++i) {
+    double each[TL_JOINT_ROWS];
+    for (int r = 0; r < TL_JOINT_ROWS; ++r)
+      each[r] = (double)p[i * TL_JOINT_ROWS + (size_t)r];
+    tl_link_push(&job->links[i], bodies, job->tensors, each);
+  }
+}
+
+void tl_ccp_warm_links(const tl_ccp *job) {
+  for (size_t i = 0; i < job->link_count; ++i) {
+    double each[TL_JOINT_ROWS];
+    for (int r = 0; r < TL_JOINT_ROWS; ++r)
+      each[r] = (double)job->links[i].impulse[r];
+    tl_link_push(&job->links[i], job->bodies, job->tensors, each);
+  }
+}
+
+void tl_ccp_aim_links(const tl_ccp *job, const tl_ccp_body *bodies) {
+  for (size_t i = 0; i < job->link_count; ++i)
+    make_rows(job, &job->links[i], bodies);
+}
+
+/* ---- Gauss-Seidel ------------------------------------------------------------------------------
+ */
+
+/* What a change of impulses is in velocity units, squared: as the residual has it. */
+static double change2(const tl_link *link, const double dp[TL_JOINT_ROWS]) {
+  const int n = tl_link_rows(link);
+  double sum = 0;
+  for (int i = 0; i < n; ++i) {
+    double u = 0;
+    for (int j = 0; j < n; ++j)
+      u += link->k[i][j] * dp[j];
+    if (link->rows.row[i].turning)
+      u *= (double)link->rows.length;
+    sum += u * u;
+  }
+  return sum;
+}
+
+static double visit(const tl_ccp *job, tl_link *link) {
+  double dp[TL_JOINT_ROWS] = {0};
+  tl_link_step(link, job->bodies, link->impulse, 1, dp);
+  for (int r = 0; r < TL_JOINT_ROWS; ++r) {
+    const talus_real before = link->impulse[r];
+    link->impulse[r] = (talus_real)((double)before + dp[r]);
+    dp[r] = (double)(link->impulse[r] - before); /* what bodies get is what is remembered */
+  }
+  tl_link_push(link, job->bodies, job->tensors, dp);
+  return change2(link, dp);
+}
+
+/* r of all hard rows into the system's right-hand side, then dp of them. */
+static void solve_all(const tl_ccp *job, const tl_ccp_body *bodies, const talus_real *p,
+                      size_t stride) {
+  const tl_link_system *system = job->system;
+  for (size_t i = 0; i < job->link_count; ++i) {
+    const tl_link *link = &job->links[i];
+    double u[TL_JOINT_ROWS];
+    tl_link_speeds(link, bodies, u);
+    for (int r = 0; r < link->rows.hard; ++r)
+      system->x[system->place[link->first + (uint32_t)r]] =
+          -(u[r] + link->soft[r] * (double)p[i * stride + (size_t)r]);
+  }
+  tl_link_system_solve(system);
+}
+
+static double visit_all(const tl_ccp *job) {
+  double sum = 0;
+  const size_t stride = sizeof *job->links / sizeof(talus_real);
+  _Static_assert(sizeof(tl_link) % sizeof(talus_real) == 0, "impulses are a fixed stride apart");
+  solve_all(job, job->bodies, job->links[0].impulse, stride);
+  for (size_t i = 0; i < job->link_count; ++i) {
+    tl_link *link = &job->links[i];
+    double dp[TL_JOINT_ROWS] = {0};
+    for (int r = 0; r < link->rows.hard; ++r) {
+      const talus_real before = link->impulse[r];
+      link->impulse[r] =
+          (talus_real)((double)before +
+                       job->system->x[job->system->place[link->first + (uint32_t)r]]);
+      dp[r] = (double)(link->impulse[r] - before);
+    }
+    tl_link_push(link, job->bodies, job->tensors, dp);
+    sum += change2(link, dp);
+  }
+  return sum;
+}
+
+double tl_ccp_sweep_links(const tl_ccp *job, bool backwards) {
+  double sum = 0;
+  for (size_t i = 0; i < job->link_count; ++i) {
+    tl_link *link = &job->links[backwards ? job->link_count - 1 - i : i];
+    if (!job->system || link->rows.has_law)
+      sum += visit(job, link);
+  }
+  return job->system ? sum + visit_all(job) : sum;
+}
+
+double tl_ccp_residual_links(const tl_ccp *job, const tl_ccp_body *bodies, const talus_real *p,
+                             double *most) {
+  double sum = 0;
+  for (size_t i = 0; i < job->link_count; ++i)
+    sum += tl_link_residual(&job->links[i], bodies,
+                            p ? p + i * TL_JOINT_ROWS : job->links[i].impulse, most);
+  return sum;
+}
+
+/* ---- gradient methods --------------------------------------------------------------------------
+ */
+
+/* dp of one link; the metric is its own block, or the direct block with laws apart. */
+static void find_step(const tl_ccp *job, size_t i, const tl_ccp_body *bodies, const talus_real *p,
+                      double scale, double dp[TL_JOINT_ROWS]) {
+  const tl_link *link = &job->links[i];
+  if (!job->system) {
+    tl_link_step(link, bodies, p, scale, dp);
+    return;
+  }
+  for (int r = 0; r < link->rows.hard; ++r)
+    dp[r] = scale * job->system->x[job->system->place[link->first + (uint32_t)r]];
+  if (link->rows.has_law)
+    dp[link->rows.hard] = tl_link_law_step(link, bodies, p, scale);
+}
+
+/* -K dp / scale: the gradient that belongs to the step, that of the law included. */
+static void find_gradient(const tl_ccp *job, size_t i, const tl_ccp_body *bodies,
+                          const talus_real *p, double scale, const double dp[TL_JOINT_ROWS],
+                          double d[TL_JOINT_ROWS]) {
+  const tl_link *link = &job->links[i];
+  const int n = tl_link_rows(link), hard = link->rows.hard;
+  double u[TL_JOINT_ROWS];
+  tl_link_speeds(link, bodies, u);
+  for (int r = 0; r < n; ++r) {
+    d[r] = u[r] + link->soft[r] * (double)p[r];
+    if (r < hard)
+      continue;
+    d[r] = 0;
+    for (int j = job->system ? hard : 0; j < n; ++j)
+      d[r] -= link->k[r][j] * dp[j] / scale;
+  }
+}
+
+void tl_ccp_step_links(const tl_ccp *job, const tl_ccp_body *bodies, double scale,
+                       const talus_real *from, const talus_real *mark, talus_real *to,
+                       tl_ccp_sums *sums) {
+  if (job->system)
+    solve_all(job, bodies, from, TL_JOINT_ROWS);
+  for (size_t i = 0; i < job->link_count; ++i) {
+    const talus_real *p = from + i * TL_JOINT_ROWS;
+    talus_real *q = to + i * TL_JOINT_ROWS;
+    const talus_real *m = mark ? mark + i * TL_JOINT_ROWS : NULL;
+    double dp[TL_JOINT_ROWS] = {0}, d[TL_JOINT_ROWS] = {0};
+    find_step(job, i, bodies, p, scale, dp);
+    find_gradient(job, i, bodies, p, scale, dp, d);
+    for (int r = 0; r < TL_JOINT_ROWS; ++r) {
+      q[r] = (talus_real)((double)p[r] + dp[r]);
+      /* dp.K dp = -scale d.dp */
+      sums->length2 -= scale * d[r] * dp[r];
+      sums->slope += d[r] * dp[r];
+      if (m)
+        sums->lead += d[r] * (double)(q[r] - m[r]);
+    }
+  }
+}
+
+double tl_ccp_mass_norm(const tl_ccp *job, const tl_ccp_body *x, const tl_ccp_body *y) {
+  const tl_model *model = job->model;
+  double sum = 0;
+  for (size_t i = 0; i < job->scope->count; ++i) {
+    const size_t rank = job->rank ? job->rank[i] : i;
+    if (!(x[rank].inv_mass > 0))
+      continue;
+    const talus_vec3 v = tl_sub(x[rank].v, y[rank].v), w = tl_sub(x[rank].w, y[rank].w);
+    const uint32_t slot = tl_scope_slot(job->scope, i);
+    const tl_sym3 inertia =
+        tl_sym3_rotated(job->scope->in->rotation[slot], tl_body_inertia(model, slot));
+    sum += (double)(model->property.mass[slot] * tl_length2(v) +
+                    tl_dot(tl_sym3_mul_vec(inertia, w), w));
+  }
+  return sum;
+}
+
+double tl_ccp_soften_links(const tl_ccp *job, const talus_real *p, const talus_real *q) {
+  double sum = 0;
+  for (size_t i = 0; i < job->link_count; ++i)
+    for (int r = 0; r < job->links[i].rows.hard; ++r) {
+      const size_t at = i * TL_JOINT_ROWS + (size_t)r;
+      const double change = (double)(p[at] - q[at]);
+      sum += job->links[i].soft[r] * change * change;
+    }
+  return sum;
+}
+
+/* ---- afterwards --------------------------------------------------------------------------------
+ */
+
+void tl_ccp_store_links(const tl_ccp *job) {
+  tl_joints *joints = job->scope->joints;
+  for (size_t i = 0; i < job->link_count; ++i) {
+    const tl_link *link = &job->links[i];
+    tl_joint *joint = &joints->all.data[link->joint];
+    memcpy(joint->impulse, link->impulse, sizeof joint->impulse);
+    tl_joint_react(joint, &link->rows, job->scope->dt);
+  }
+}
