@@ -1,6 +1,7 @@
 /* talus bench ellipsoids: the measurements of Pazouki, Mazhar and Negrut (2012) again: method 1
  * (OpM), method 2 (ChM, then OpM) and ours over the number of bodies; single calls; the error of
- * contact points; libccd and FCL where they are. */
+ * contact points; clumps of spheres; counts of equal radii; libccd, FCL and Bullet where they are.
+ */
 #include "ellipsoids.h"
 
 #include <stdlib.h>
@@ -27,17 +28,19 @@ double ell_cpu_now(void) {
 
 static int usage(void) {
   fputs("usage: talus bench ellipsoids [--max N] [--threads N,N] [--repeat N] [--csv FILE] "
-        "[--svg FILE] [--peers no]\n"
+        "[--svg FILE] [--peers no] [--only SECTION]\n"
         "  Single pairs (nanoseconds, CPU time of one thread), the paper's methods and ours over "
         "128 ... N bodies\n"
         "  (milliseconds of the wall clock), and how far the paper's contact points are off.\n"
+        "  Sections: pairs errors scenes clumps (of spheres, of the same shape) spheres (counts "
+        "beside Bullet's)\n"
         "  Defaults: --max 262144 (the paper goes to 2097152) --threads 1,2 --repeat 3\n",
         stderr);
   return 2;
 }
 
 static int parse(int argc, char **argv, ell_options *options) {
-  *options = (ell_options){262144, {1, 2}, 2, 3, true, NULL, NULL};
+  *options = (ell_options){262144, {1, 2}, 2, 3, true, NULL, NULL, NULL};
   for (int i = 1; i < argc; i += 2) {
     if (i + 1 >= argc)
       return usage();
@@ -48,6 +51,8 @@ static int parse(int argc, char **argv, ell_options *options) {
       options->csv = value;
     } else if (strcmp(argv[i], "--svg") == 0) {
       options->svg = value;
+    } else if (strcmp(argv[i], "--only") == 0) {
+      options->only = value;
     } else if (strcmp(argv[i], "--peers") == 0) {
       options->peers = strcmp(value, "no") != 0;
     } else if (number < 1) {
@@ -68,6 +73,23 @@ static int parse(int argc, char **argv, ell_options *options) {
   return 0;
 }
 
+static const struct {
+  const char *name;
+  int (*run)(ell_bench *bench);
+} sections[] = {{"pairs", ell_bench_pairs},
+                {"errors", ell_bench_errors},
+                {"scenes", ell_bench_scenes},
+                {"clumps", ell_bench_clumps},
+                {"spheres", ell_bench_spheres}};
+enum { SECTIONS = sizeof sections / sizeof *sections };
+
+static bool has_section(const char *name) {
+  for (int i = 0; name && i < SECTIONS; ++i)
+    if (strcmp(name, sections[i].name) == 0)
+      return true;
+  return !name;
+}
+
 /* The folder of this program, in which its peers lie. */
 static void find_folder(char *folder, size_t bytes) {
   const ssize_t n = readlink("/proc/self/exe", folder, bytes - 1);
@@ -82,6 +104,8 @@ int bench_ellipsoids(int argc, char **argv) {
   bench = (ell_bench){0};
   if (parse(argc, argv, &bench.options) != 0)
     return 2;
+  if (!has_section(bench.options.only))
+    return usage();
   find_folder(bench.folder, sizeof bench.folder);
   bench.csv = bench.options.csv ? fopen(bench.options.csv, "w") : NULL;
   if (bench.options.csv && !bench.csv) {
@@ -91,11 +115,10 @@ int bench_ellipsoids(int argc, char **argv) {
   if (bench.csv)
     fputs("section,what,bodies,threads,aspect,contacts,broad_ms,narrow_ms,ns,error\n", bench.csv);
   printf("talus %s (%s)\n", talus_version(), talus_features());
-  int code = ell_bench_pairs(&bench);
-  if (code == 0)
-    code = ell_bench_errors(&bench);
-  if (code == 0)
-    code = ell_bench_scenes(&bench);
+  int code = 0;
+  for (int i = 0; i < SECTIONS && code == 0; ++i)
+    if (!bench.options.only || strcmp(bench.options.only, sections[i].name) == 0)
+      code = sections[i].run(&bench);
   if (bench.csv)
     fclose(bench.csv);
   if (code == 0 && bench.options.svg && !ell_plot(&bench, bench.options.svg)) {

@@ -17,8 +17,15 @@ typedef struct ell_options {
   int thread_counts;
   int repeat;
   bool peers;
-  const char *csv, *svg;
+  const char *csv, *svg, *only; /* only: a section's name, or NULL */
 } ell_options;
+
+/* Random bodies. */
+typedef struct ell_scene {
+  size_t count;
+  double *position, *radius, *rotation;
+  uint32_t *shape;
+} ell_scene;
 
 /* One line of the table of methods. */
 typedef struct ell_row {
@@ -50,11 +57,15 @@ double ell_uniform(uint64_t *state);
  * boxes overlap, at random. False where memory runs out. */
 bool ell_pairs_make(ell_pairs *pairs, size_t count, double aspect, double overlap, uint64_t seed);
 void ell_pairs_free(ell_pairs *pairs);
+bool ell_scene_make(ell_scene *scene, size_t n);
+void ell_scene_free(ell_scene *scene);
 double ell_cpu_now(void); /* s, of this thread */
 
-int ell_bench_pairs(ell_bench *bench);  /* nanoseconds per pair, and peers */
-int ell_bench_scenes(ell_bench *bench); /* methods over the number of bodies */
-int ell_bench_errors(ell_bench *bench); /* the paper's Figure 4 */
+int ell_bench_pairs(ell_bench *bench);   /* nanoseconds per pair, and peers */
+int ell_bench_scenes(ell_bench *bench);  /* methods over the number of bodies */
+int ell_bench_clumps(ell_bench *bench);  /* beside clumps of spheres */
+int ell_bench_spheres(ell_bench *bench); /* equal radii, beside Bullet */
+int ell_bench_errors(ell_bench *bench);  /* the paper's Figure 4 */
 void ell_bench_peers(const ell_bench *bench, const ell_pairs *pairs, double aspect);
 bool ell_plot(const ell_bench *bench, const char *path);
 

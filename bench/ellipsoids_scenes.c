@@ -8,18 +8,12 @@
 
 #include <talus/detect.h>
 
-typedef struct scene {
-  size_t count;
-  double *position, *radius, *rotation;
-  uint32_t *shape;
-} scene;
-
 /* The paper's density and radii; half axes 1, 0.8, 0.6 of them, in any direction. */
-static bool scene_make(scene *s, size_t n) {
+bool ell_scene_make(ell_scene *s, size_t n) {
   uint64_t state = 20111 + n;
   const double side = cbrt((double)n / 1.25e-7);
-  *s = (scene){n, malloc(3 * n * sizeof(double)), malloc(n * sizeof(double)),
-               malloc(4 * n * sizeof(double)), calloc(n, sizeof(uint32_t))};
+  *s = (ell_scene){n, malloc(3 * n * sizeof(double)), malloc(n * sizeof(double)),
+                   malloc(4 * n * sizeof(double)), calloc(n, sizeof(uint32_t))};
   if (!s->position || !s->radius || !s->rotation || !s->shape)
     return false;
   for (size_t i = 0; i < n; ++i) {
@@ -32,7 +26,7 @@ static bool scene_make(scene *s, size_t n) {
   return true;
 }
 
-static void scene_free(scene *s) {
+void ell_scene_free(ell_scene *s) {
   free(s->position);
   free(s->radius);
   free(s->rotation);
@@ -42,7 +36,7 @@ static void scene_free(scene *s) {
 static const char *const names[4] = {"spheres", "method 1: opm", "method 2: chm+opm", "newton"};
 
 /* The least of the repeats: the machine may have other work. */
-static int measure(ell_bench *bench, const scene *s, int which, int threads, ell_row *row) {
+static int measure(ell_bench *bench, const ell_scene *s, int which, int threads, ell_row *row) {
   talus_shape_def def = talus_shape_def_default();
   def.kind = TALUS_ELLIPSOID;
   def.size[0] = 1, def.size[1] = 0.8, def.size[2] = 0.6;
@@ -103,8 +97,8 @@ int ell_bench_scenes(ell_bench *bench) {
   printf("  %9s %7s  %-18s %9s %10s %10s %10s %9s %9s\n", "bodies", "threads", "method", "contacts",
          "boxes+broad", "narrow ms", "ns/contact", "x meth. 1", "/ spheres");
   for (size_t i = 0; i < sizeof counts / sizeof *counts && counts[i] <= bench->options.max; ++i) {
-    scene s;
-    int code = scene_make(&s, counts[i]) ? 0 : 1;
+    ell_scene s;
+    int code = ell_scene_make(&s, counts[i]) ? 0 : 1;
     for (int t = 0; code == 0 && t < bench->options.thread_counts; ++t) {
       ell_row row[4];
       for (int which = 0; which < 4 && code == 0; ++which)
@@ -112,7 +106,7 @@ int ell_bench_scenes(ell_bench *bench) {
       if (code == 0)
         print_rows(bench, row);
     }
-    scene_free(&s);
+    ell_scene_free(&s);
     if (code != 0)
       return code;
   }

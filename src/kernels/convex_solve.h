@@ -373,8 +373,8 @@ TL_BIG_FN int tl_collide_convex_near(const tl_convex *a, const tl_convex *b, tal
     if (count >= 0)
       return count;
   }
-  if (!tl_is_provable(a, b))
-    return -1;
+  if (!tl_is_provable(a, b) || (first.g <= 0 && tl_is_polyhedron(a) && tl_is_polyhedron(b)))
+    return -1; /* of overlapping polyhedra there are no other directions */
   best = tl_refine(a, b, guess, size);
   if (best.g > margin + rounding)
     return 0;
