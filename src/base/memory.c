@@ -147,8 +147,8 @@ static talus_status new_chunk(tl_arena_chunk *chunk, size_t capacity) {
 }
 
 /* Makes arena->top a chunk with room for `bytes`. Each new chunk is at least half as large as all
- * before it, so TL_ARENA_CHUNKS of them hold 1.5^39 = 7 million times the first of a cold arena; a warm
- * one is a single chunk. */
+ * before it, so TL_ARENA_CHUNKS of them hold 1.5^39 = 7 million times the first of a cold arena; a
+ * warm one is a single chunk. */
 static talus_status next_chunk(tl_arena *arena, size_t bytes) {
   const int next = arena->chunk[arena->top].data ? arena->top + 1 : arena->top;
   if (next == TL_ARENA_CHUNKS)

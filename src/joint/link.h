@@ -17,9 +17,9 @@
 #include "kernels/ccp.h"
 
 /* What makes redundant rows well-posed: a compliance of this much of a row's own answer. Impulses
- * of rows that say the same thing are then those of least squares. Much less (1e-10) lets rounding in
- * the frames of redundant joints make large impulses that cancel each other, until the bodies turn
- * a little or a contact sees them. */
+ * of rows that say the same thing are then those of least squares. Much less (1e-10) lets rounding
+ * in the frames of redundant joints make large impulses that cancel each other, until the bodies
+ * turn a little or a contact sees them. */
 #define TL_LINK_SOFT (sizeof(talus_real) == 4 ? 1e-4 : 1e-7)
 
 typedef struct tl_link {

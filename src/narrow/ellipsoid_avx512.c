@@ -118,9 +118,7 @@ INLINE lanes8_vec load_vec(const double *columns) {
   return v;
 }
 
-INLINE uint8_t lanes_left(size_t left) {
-  return (uint8_t)((left >= 8 ? 0u : 1u << left) - 1u);
-}
+INLINE uint8_t lanes_left(size_t left) { return (uint8_t)((left >= 8 ? 0u : 1u << left) - 1u); }
 
 /* Appends the lanes of the mask; `extra` are the columns from 16 on. May write where it reads from:
  * what is kept never lies beyond what has been read. */

@@ -206,8 +206,8 @@ static void check_records(tl_checker *checker, tl_node_id node, const tl_scene_p
                    path);
   if (tl_object_good(map, probe, "joint") &&
       (probe->record & ~(uint32_t)(TALUS_RECORD_FORCE | TALUS_RECORD_TORQUE)))
-    tl_problem_add(checker->problems, mark,
-                   "%s.record is not of a joint; expected force or torque", path);
+    tl_problem_add(checker->problems, mark, "%s.record is not of a joint; expected force or torque",
+                   path);
   if (!tl_object_good(map, probe, "region"))
     return;
   if (probe->record & ~of_region)
