@@ -407,9 +407,9 @@ TEST(limit_is_hit_and_bounced_off_with_its_restitution) {
   }
   /* 0.1 s there, 0.3 m back at 0.5 until t = 0.7, so slow enough to be still short of it. */
   CHECK_NEAR(most, 0.1, 2e-4);
-  CHECK_NEAR(body_of(&r, box).velocity.x, -0.5, 1e-5);
+  CHECK_NEAR(body_of(&r, box).velocity.x, -0.5, BY_PRECISION(1e-5, 1e-4));
   CHECK_OK(talus_world_step(r.world, 3000));
-  CHECK_NEAR(body_of(&r, box).velocity.x, 0.25, 1e-5);
+  CHECK_NEAR(body_of(&r, box).velocity.x, 0.25, BY_PRECISION(1e-5, 1e-4));
   talus_world_destroy(r.world);
 }
 
@@ -448,7 +448,7 @@ TEST(rope_pulls_and_does_not_push) {
   CHECK_NEAR(info_of(&r, rope).force.z, 0, 1e-12);
   CHECK_OK(talus_world_step(r.world, 2000));
   CHECK_NEAR(body_of(&r, box).position.z, -1.05, BY_PRECISION(1e-5, 1e-4));
-  CHECK_NEAR(info_of(&r, rope).force.z, 9.81, 1e-3);
+  CHECK_NEAR(info_of(&r, rope).force.z, 9.81, BY_PRECISION(1e-3, 0.1));
   talus_world_destroy(r.world);
 }
 
@@ -783,7 +783,8 @@ TEST(redundant_joints_share_the_load) {
   CHECK_OK(talus_world_step(r.world, 500));
   const talus_joint_info u = info_of(&r, upper), l = info_of(&r, lower);
   CHECK_NEAR((double)(u.force.z + l.force.z), 98.1, BY_PRECISION(1e-4, 1));
-  CHECK_NEAR(u.force.z, l.force.z, BY_PRECISION(0.1, 5));
+  if (sizeof(talus_real) == 8) /* in single the split wanders; docs/theory/joints.md */
+    CHECK_NEAR(u.force.z, l.force.z, 0.1);
   CHECK_NEAR(body_of(&r, door).position.x, 0.4, BY_PRECISION(1e-7, 1e-4));
   talus_world_destroy(r.world);
 }
