@@ -90,8 +90,13 @@ static bool has_section(const char *name) {
   return !name;
 }
 
-/* The folder of this program, in which its peers lie. */
+/* The folder of this program, in which its peers lie; TALUS_PEERS names another. */
 static void find_folder(char *folder, size_t bytes) {
+  const char *told = getenv("TALUS_PEERS");
+  if (told) {
+    snprintf(folder, bytes, "%s", told);
+    return;
+  }
   const ssize_t n = readlink("/proc/self/exe", folder, bytes - 1);
   folder[n > 0 ? n : 0] = 0;
   char *slash = strrchr(folder, '/');

@@ -534,8 +534,14 @@ TEST(copies_are_equal_and_their_own) {
   CHECK(memcmp(copy.points, hull.points, 3 * hull.point_count * sizeof(double)) == 0);
   tl_shape_release(&hull);
   CHECK_OK(tl_shape_validate(&copy));
-  copy.face_vertex[3] = 77;
-  CHECK(tl_shape_validate(&copy) == TALUS_ERROR_INVALID);
+  uint32_t *const list[] = {copy.face_vertex, copy.neighbour, copy.vertex_face, copy.vertex_start};
+  for (size_t k = 0; k < sizeof list / sizeof *list; ++k) {
+    const uint32_t right = list[k][3];
+    list[k][3] = 77;
+    CHECK(tl_shape_validate(&copy) == TALUS_ERROR_INVALID);
+    list[k][3] = right;
+    CHECK_OK(tl_shape_validate(&copy));
+  }
   tl_shape_release(&copy);
   CHECK_EQ_U64(tl_memory_count().bytes, before);
 }
