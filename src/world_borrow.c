@@ -101,6 +101,11 @@ static talus_status borrow_body(borrower *b, size_t slot) {
 }
 
 static talus_status borrow_all(borrower *b) {
+  if (b->old->joints.all.count > 0)
+    return tl_fail(TALUS_ERROR_UNSUPPORTED,
+                   "the earlier run has %zu joints, which `from` does not take along; say its "
+                   "bodies and joints in this scene, or go on with --resume",
+                   b->old->joints.all.count);
   TL_TRY(borrow_shapes(b));
   TL_TRY(borrow_materials(b));
   const size_t n = talus_world_body_count(b->old);

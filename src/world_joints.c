@@ -145,12 +145,13 @@ talus_status talus_world_assemble(talus_world *world, double *apart) {
   double left;
   TL_TRY(tl_joints_assemble(&world->model, &world->joints, &world->state, &world->arena, &worst,
                             &left));
-  world->joints.must_assemble = false;
   tl_broad_forget(&world->broad_cache);
   if (apart)
     *apart = left;
-  if (world->joints.all.count == 0)
+  if (world->joints.all.count == 0) {
+    world->joints.must_assemble = false;
     return TALUS_OK;
+  }
   const tl_joint *joint = &world->joints.all.data[worst];
   const double size = (double)tl_joint_length_of(&world->model, joint);
   if (left > (sizeof(talus_real) == 4 ? 1e-4 : 1e-6) * size)
@@ -159,5 +160,6 @@ talus_status talus_world_assemble(talus_world *world, double *apart) {
         "%s: its frames stay %.6g m apart, as near as bodies could be brought; the joints "
         "contradict each other: check lengths and anchors",
         tl_joint_describe(joint), left);
+  world->joints.must_assemble = false;
   return TALUS_OK;
 }

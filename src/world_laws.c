@@ -158,6 +158,9 @@ talus_status talus_world_set_material_pair(talus_world *world, talus_material a,
                                            double friction, double restitution) {
   talus_material_law law;
   TL_TRY(talus_world_get_material_law(world, a, b, &law));
+  /* Materials without a static friction of their own do not hand one down. */
+  if (law.static_friction <= law.friction)
+    law.static_friction = 0;
   law.friction = friction;
   law.restitution = restitution;
   if (law.static_friction < friction)

@@ -149,7 +149,9 @@ talus_status tl_broad_sort_pairs(const tl_model *model, tl_arena *arena, tl_pair
   work.first[blocks] = pairs->count;
   for (size_t block = 1; block < blocks; ++block) {
     const size_t before = block * RUN_BLOCK - 1;
-    work.first[block] = end_of_run(pairs->data, pairs->count, before);
+    work.first[block] = work.first[block - 1] > before
+                            ? work.first[block - 1] /* the same long run */
+                            : end_of_run(pairs->data, pairs->count, before);
   }
   tl_for(&model->par, blocks, 1, sort_runs, &work);
   tl_arena_release(arena, mark);

@@ -107,8 +107,21 @@ talus_status tl_joint_check(const tl_model *model, const tl_joint *joint) {
   const bool b_moves = joint->b != TL_NONE && !tl_body_is_static(model, joint->b);
   if (!a_moves && !b_moves)
     WRONG("%s: neither of its bodies can move; one must be free", what);
+  /* Rows that a lock leaves nothing to answer with make the solve blow up; a joint can hold all
+   * that a lock can. */
+  if ((a_moves && (model->property.flags[joint->a] & TL_FLAG_LOCKS)) ||
+      (b_moves && (model->property.flags[joint->b] & TL_FLAG_LOCKS)))
+    WRONG("%s: one of its bodies has locks; take the locks away and hold it by a joint to the "
+          "ground (prismatic, revolute, point-on-plane ...) instead",
+          what);
   if (!(joint->length >= 0) || !tl_is_finite_d(joint->length))
     WRONG("%s: its length is %g m; it must be >= 0", what, joint->length);
+  if (joint->kind == TALUS_JOINT_DISTANCE && joint->length == 0)
+    WRONG("%s: its length is 0 m, which leaves no direction to hold; use a spherical joint", what);
+  if (!tl_is_finite_d(joint->ratio) || !tl_is_finite_d(joint->motor_stiffness) ||
+      !tl_is_finite_d(joint->motor_damping))
+    WRONG("%s: its ratio is %g, its motor's stiffness %g and damping %g; they must be finite", what,
+          joint->ratio, joint->motor_stiffness, joint->motor_damping);
   if ((joint->kind == TALUS_JOINT_GEAR || joint->kind == TALUS_JOINT_RACK) &&
       (!tl_is_finite_d(joint->ratio) || joint->ratio == 0))
     WRONG("%s: its ratio is %g; it must be finite and not 0", what, joint->ratio);
@@ -173,14 +186,15 @@ static talus_status find_frames(const talus_joint_def *def, const char *what, ta
   return TALUS_OK;
 }
 
-static void put_on_body(const tl_state *state, uint32_t slot, talus_dvec3 at, talus_quat frame,
-                        talus_dvec3 *anchor, talus_quat *own_frame) {
+static void put_on_body(const tl_model *model, const tl_state *state, uint32_t slot, talus_dvec3 at,
+                        talus_quat frame, talus_dvec3 *anchor, talus_quat *own_frame) {
   *anchor = at;
   *own_frame = frame;
   if (slot == TL_NONE)
     return;
   const talus_quat back = tl_quat_conj(state->rotation[slot]);
-  *anchor = tl_widen(tl_quat_rotate(back, tl_between(state->position[slot], at)));
+  *anchor =
+      tl_widen(tl_quat_rotate(back, tl_narrow(tl_model_offset(model, state->position[slot], at))));
   *own_frame = tl_quat_normalize(tl_quat_mul(back, frame));
 }
 
@@ -226,8 +240,8 @@ talus_status tl_joint_make(const tl_model *model, const tl_state *state, const t
   TL_TRY(find_frames(def, what, &frame_a, &frame_b));
   copy_numbers(def, joint);
   joint->a = a, joint->b = b;
-  put_on_body(state, a, def->at, frame_a, &joint->anchor_a, &joint->frame_a);
-  put_on_body(state, b, def->to, frame_b, &joint->anchor_b, &joint->frame_b);
+  put_on_body(model, state, a, def->at, frame_a, &joint->anchor_a, &joint->frame_a);
+  put_on_body(model, state, b, def->to, frame_b, &joint->anchor_b, &joint->frame_b);
   joint->start_b = def->to;
   joint->start_frame_a = frame_a, joint->start_frame_b = frame_b;
   const double apart = tl_dlength(tl_model_offset(model, def->at, def->to));
@@ -326,6 +340,7 @@ talus_status tl_joints_break(tl_joints *joints, const tl_log *log, double time, 
     tl_log_write(log, TL_LOG_WARN, "event: %s broke at t = %g s, with %g N and %g N m",
                  tl_joint_describe(joint), time, force, torque);
     memset(joint->impulse, 0, sizeof joint->impulse);
+    joint->force = joint->torque = tl_vec3(0, 0, 0);
   }
   return *broke > 0 ? tl_joints_find_apart(joints) : TALUS_OK;
 }

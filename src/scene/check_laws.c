@@ -56,8 +56,11 @@ void tl_check_complete_pair(tl_checker *checker, tl_node_id node, tl_scene_pair 
       *(double *)(void *)((char *)pair + laws[k].offset) = laws[k].value;
     pair->object.has |= UINT32_C(1) << tl_map_find(map, laws[k].key);
   }
+  /* Materials without a static friction of their own do not hand one down. */
   if (!tells_static)
-    pair->static_friction = fmax(pair->static_friction, pair->friction);
+    pair->static_friction = pair->static_friction > fmin(a->friction, b->friction)
+                                ? fmax(pair->static_friction, pair->friction)
+                                : pair->friction;
   else if (pair->static_friction < pair->friction && tl_object_good(map, pair, "friction") &&
            tl_object_good(map, pair, "static_friction"))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "static_friction"),

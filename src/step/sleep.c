@@ -239,6 +239,8 @@ void tl_sleep_count(const tl_model *model, const tl_scope *scope) {
   /* Bodies with joints stay awake, and so does what touches them. */
   for (size_t i = 0; scope->joints && i < scope->joints->all.count; ++i) {
     const tl_joint *joint = &scope->joints->all.data[i];
+    if (joint->broken)
+      continue;
     if (joint->a != TL_NONE)
       scope->out->rest[joint->a] = 0;
     if (joint->b != TL_NONE)

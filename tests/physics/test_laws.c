@@ -305,6 +305,11 @@ TEST(laws_of_a_pair_are_the_smaller_of_the_two_unless_told) {
   CHECK_OK(talus_world_get_material_law(world, b, a, &law));
   CHECK_NEAR(law.static_friction, 0.8, 1e-6);
   CHECK(law.rolling == 2 && law.cohesion == 5);
+  /* A pair does not stick by what was the sliding friction of its materials. */
+  CHECK_OK(talus_world_set_material_pair(world, b, b, 0.1, 0));
+  talus_material_law slippery;
+  CHECK_OK(talus_world_get_material_law(world, b, b, &slippery));
+  CHECK_NEAR(slippery.static_friction, 0.1, 1e-6);
   law.static_friction = 0.7;
   CHECK(talus_world_set_material_law(world, a, b, &law) == TALUS_ERROR_INVALID);
   CHECK(strstr(talus_last_error(), "static_friction is 0.7") != NULL);
