@@ -36,17 +36,8 @@ talus_status tl_contact_take_carry(const tl_model *model, const tl_scope *scope,
   return TALUS_OK;
 }
 
-/* Order of two keys: negative, zero or positive. */
 static int compare_key(const tl_carried *k, const tl_contact *c) {
-  if (k->a != c->a)
-    return k->a < c->a ? -1 : 1;
-  if (k->b != c->b)
-    return k->b < c->b ? -1 : 1;
-  if (k->feature_a != c->feature_a)
-    return k->feature_a < c->feature_a ? -1 : 1;
-  if (k->feature_b != c->feature_b)
-    return k->feature_b < c->feature_b ? -1 : 1;
-  return 0;
+  return tl_contact_compare(k->a, k->b, k->feature_a, k->feature_b, c);
 }
 
 /* Binary search for where the range starts, then both lists are walked together. */

@@ -43,6 +43,21 @@ static inline void tl_contacts_release(tl_contacts *contacts) {
   tl_array_free(&contacts->touches);
 }
 
+/* Where the key (slots a, b and their features) stands to that of a contact in canonical order:
+ * negative before it, zero the same, positive behind it. */
+static inline int tl_contact_compare(uint32_t a, uint32_t b, uint32_t feature_a, uint32_t feature_b,
+                                     const tl_contact *c) {
+  if (a != c->a)
+    return a < c->a ? -1 : 1;
+  if (b != c->b)
+    return b < c->b ? -1 : 1;
+  if (feature_a != c->feature_a)
+    return feature_a < c->feature_a ? -1 : 1;
+  if (feature_b != c->feature_b)
+    return feature_b < c->feature_b ? -1 : 1;
+  return 0;
+}
+
 /* What of a contact set the next step needs: keys and impulses, in canonical order. */
 typedef struct tl_carried {
   uint32_t a, b, feature_a, feature_b;
