@@ -197,4 +197,19 @@ TEST(contacts_of_removed_bodies_go_and_the_others_follow) {
   free_crowd(&c);
 }
 
+TEST(contacts_give_back_room_that_many_steps_did_not_need) {
+  tl_contacts contacts = {0};
+  CHECK_OK(tl_array_reserve(&contacts, 1000));
+  for (int step = 0; step < 3 * TL_ARENA_MEMORY; ++step) {
+    contacts.count = 0;
+    CHECK_OK(tl_contacts_trim(&contacts));
+    const size_t count = step < TL_ARENA_MEMORY - 1 ? 980 : step % 7 == 0 ? 640 : 500;
+    CHECK_OK(tl_array_resize(&contacts, count));
+    contacts.data[count - 1].a = (uint32_t)step;
+    contacts.recent = contacts.recent < count ? count : contacts.recent;
+    CHECK_EQ_U64(contacts.capacity, step < 2 * TL_ARENA_MEMORY - 1 ? 1000 : 660);
+  }
+  tl_contacts_release(&contacts);
+}
+
 TEST_MAIN()

@@ -289,6 +289,50 @@ TEST(marks_nest_and_the_peak_survives_them) {
   tl_arena_free(&arena);
 }
 
+TEST(a_block_sinks_to_the_mark_and_what_lay_below_goes) {
+  for (int warm = 0; warm < 2; ++warm) {
+    tl_arena arena = {0};
+    int *before, *scratch, *result, *next;
+    for (int turn = 0; turn <= warm; ++turn) {
+      CHECK_OK(tl_arena_reset(&arena));
+      CHECK_OK(take_ints(&arena, 100, &before));
+      const tl_arena_mark mark = tl_arena_get_mark(&arena);
+      CHECK_OK(take_ints(&arena, 12000, &scratch)); /* cold: the result needs a second chunk */
+      CHECK_OK(take_ints(&arena, 10001, &result));
+      before[99] = -1;
+      for (int i = 0; i < 10001; ++i)
+        result[i] = i;
+      CHECK_EQ_U64(chunks_held(&arena), turn == 0 ? 2 : 1);
+      const size_t peak = arena.peak;
+      tl_arena_sink(&arena, mark, (void **)&result, 10001 * sizeof *result);
+      CHECK(result == scratch && arena.peak == peak);
+      CHECK(arena.in_use == mark.in_use + 40064); /* 10001 ints in whole lines */
+      CHECK_OK(take_ints(&arena, 100, &next));
+      CHECK(next >= result + 10001);
+      next[0] = next[99] = -2;
+      for (int i = 0; i < 10001; ++i)
+        CHECK(result[i] == i);
+      CHECK(before[99] == -1);
+    }
+    tl_arena_free(&arena);
+  }
+}
+
+TEST(a_block_without_room_at_the_mark_stays_where_it_is) {
+  tl_arena arena = {0};
+  int *before, *scratch, *result;
+  CHECK_OK(take_ints(&arena, 100, &before));
+  const tl_arena_mark mark = tl_arena_get_mark(&arena);
+  CHECK_OK(take_ints(&arena, 100, &scratch));
+  CHECK_OK(take_ints(&arena, 100000, &result));
+  int *const was = result;
+  const size_t in_use = arena.in_use;
+  result[99999] = 7;
+  tl_arena_sink(&arena, mark, (void **)&result, 100000 * sizeof *result);
+  CHECK(result == was && result[99999] == 7 && arena.in_use == in_use);
+  tl_arena_free(&arena);
+}
+
 TEST(a_mark_of_an_empty_arena_releases_everything) {
   tl_arena arena = {0};
   const tl_arena_mark mark = tl_arena_get_mark(&arena);

@@ -212,6 +212,21 @@ void tl_arena_release(tl_arena *arena, tl_arena_mark mark) {
   arena->in_use = mark.in_use;
 }
 
+void tl_arena_sink(tl_arena *arena, tl_arena_mark mark, void **block, size_t bytes) {
+  tl_arena_chunk *chunk = &arena->chunk[mark.top];
+  const size_t room = round_up(bytes, ALIGNMENT);
+  if (bytes == 0 || chunk->capacity - mark.used < room)
+    return;
+  unsigned char *to = chunk->data + mark.used;
+  ALLOW(to, bytes);
+  memmove(to, *block, bytes);
+  *block = to;
+  tl_arena_release(arena, mark);
+  ALLOW(to, bytes);
+  chunk->used += room;
+  arena->in_use += room;
+}
+
 /* Bytes the one chunk should have. Growing: the peak, but a thirty-second more than before at
  * least: while bodies pour in, the need grows a little in every step, and each merge pays for
  * mapping all pages anew. Shrinking: only where an eighth or more was not needed for long. */

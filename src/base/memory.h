@@ -90,6 +90,11 @@ talus_status tl_arena_take(tl_arena *arena, size_t n, size_t size, void **out);
   TL_TRY(tl_arena_take((arena), (n), sizeof **(pointer), (void **)(pointer)))
 tl_arena_mark tl_arena_get_mark(const tl_arena *arena);
 void tl_arena_release(tl_arena *arena, tl_arena_mark mark);
+
+/* Releases all that was taken since the mark but `*block` (of `bytes`), which moves down to where
+ * the mark stands: a result outlives the scratch it was made with. While the arena is cold and the
+ * mark's chunk has no room for it, all stays as it is. */
+void tl_arena_sink(tl_arena *arena, tl_arena_mark mark, void **block, size_t bytes);
 talus_status tl_arena_reset(tl_arena *arena);
 void tl_arena_free(tl_arena *arena);
 

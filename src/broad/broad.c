@@ -186,7 +186,10 @@ talus_status tl_broad_find_unsorted(talus_broad_kind kind, const tl_model *model
 talus_status tl_broad_find_anew(talus_broad_kind kind, const tl_model *model, const tl_scope *scope,
                                 const talus_box *boxes, tl_pairs *pairs) {
   *pairs = (tl_pairs){0};
+  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
   TL_TRY(tl_broad_find_unsorted(kind, model, scope, boxes, pairs));
+  /* Cells and trees have done their work, and sorting takes room as well. */
+  tl_arena_sink(scope->arena, mark, (void **)&pairs->data, pairs->count * sizeof *pairs->data);
   return tl_broad_sort_pairs(model, scope->arena, pairs);
 }
 

@@ -45,8 +45,8 @@ static void place_blocks(void *context, size_t begin, size_t end) {
   }
 }
 
-/* Half as much again as the fullest trial; but a trial may have met the one crowded block, and all
- * rooms together should not be more than a few times the result. */
+/* A quarter more than the fullest trial; but a trial may have met the one crowded block, and all
+ * rooms together should not be more than twice the result: they are most of what a step takes. */
 static void choose_room(const tl_par *par, size_t blocks, search_work *work) {
   const size_t eighth = blocks / 8 + 1;
   const size_t trials = blocks == 0 ? 0 : eighth < TRIALS ? eighth : TRIALS;
@@ -57,7 +57,7 @@ static void choose_room(const tl_par *par, size_t blocks, search_work *work) {
     sum += work->count[t];
     most = work->count[t] > most ? work->count[t] : most;
   }
-  const uint64_t wanted = most + most / 2, bound = trials > 0 ? 3 * (sum / trials) : 0;
+  const uint64_t wanted = most + most / 4, bound = trials > 0 ? 2 * (sum / trials) : 0;
   work->room = LEAST + (wanted < bound ? wanted : bound);
 }
 

@@ -21,6 +21,22 @@ static bool is_to_carry(const tl_model *model, const tl_state *state, const tl_c
   return is_pushing(c) && !tl_rest_is_dormant(model, state, c->a, c->b);
 }
 
+talus_status tl_contacts_trim(tl_contacts *contacts) {
+  if (++contacts->steps < TL_ARENA_MEMORY)
+    return TALUS_OK;
+  const size_t wanted = contacts->recent + contacts->recent / 32;
+  contacts->steps = 0;
+  contacts->recent = 0;
+  if (wanted == 0 || wanted > contacts->capacity / 16 * 15)
+    return TALUS_OK;
+  void *data = contacts->data;
+  TL_TRY(tl_resize(&data, contacts->capacity * sizeof *contacts->data,
+                   wanted * sizeof *contacts->data));
+  contacts->data = data;
+  contacts->capacity = wanted;
+  return TALUS_OK;
+}
+
 talus_status tl_contact_take_carry(const tl_model *model, const tl_scope *scope,
                                    const tl_contacts *contacts, tl_carry *carry) {
   carry->count = 0;

@@ -31,6 +31,8 @@ typedef struct tl_touch {
 typedef struct tl_contacts {
   tl_contact *data;
   size_t count, capacity;
+  size_t recent; /* most of the counts of the last `steps` steps */
+  int steps;
   TL_ARRAY(tl_touch) touches; /* of contact i; counts only where there are as many as contacts */
 } tl_contacts;
 
@@ -42,6 +44,10 @@ static inline void tl_contacts_release(tl_contacts *contacts) {
   tl_array_free(contacts);
   tl_array_free(&contacts->touches);
 }
+
+/* Before a set is found anew: gives back room that TL_ARENA_MEMORY steps did not need, as the arena
+ * does: an impact has a quarter more contacts than the heap that comes of it. */
+talus_status tl_contacts_trim(tl_contacts *contacts);
 
 /* Where the key (slots a, b and their features) stands to that of a contact in canonical order:
  * negative before it, zero the same, positive behind it. */

@@ -92,9 +92,12 @@ static talus_status renew_contacts(const tl_backend *backend, const tl_model *mo
     tl_sleep_drop_pairs(model, scope, pairs);
   } else {
     contacts->count = 0;
+    TL_TRY(tl_contacts_trim(contacts));
   }
   const size_t kept = contacts->count;
   TL_TRY(backend->find_contacts(model, scope, pairs, margins, contacts));
+  if (contacts->recent < contacts->count)
+    contacts->recent = contacts->count;
   tl_contacts fresh = {.data = contacts->data ? contacts->data + kept : NULL,
                        .count = contacts->count - kept};
   tl_contact_carry_over(model, carry, &fresh);
@@ -116,8 +119,8 @@ static talus_status find_contacts(const tl_backend *backend, const tl_model *mod
   tl_touches touches;
   tl_pairs pairs = {0};
   TL_TAKE(scope->arena, model->bodies, &margins);
+  const tl_arena_mark above_margins = tl_arena_get_mark(scope->arena);
   TL_TAKE(scope->arena, scope->count, &boxes);
-  const tl_arena_mark above_boxes = tl_arena_get_mark(scope->arena);
   TL_TRY(backend->find_bounds(model, scope, boxes, margins));
   bounds_job bounds = {model, scope, boxes, margins};
   const size_t wild = tl_find_first(&model->par, scope->count, is_unbounded_by_mistake, &bounds);
@@ -132,14 +135,9 @@ static talus_status find_contacts(const tl_backend *backend, const tl_model *mod
   if (scope->joints)
     tl_joints_keep_apart(scope->joints, &pairs);
   report->pairs = pairs.count;
-  /* Boxes have done their work: the pairs move to where they were, if they fit, and all that the
-   * broad phase took above goes back before contacts take room. */
-  if (pairs.count * sizeof *pairs.data <= scope->count * sizeof *boxes) {
-    if (pairs.count > 0)
-      memmove(boxes, pairs.data, pairs.count * sizeof *pairs.data);
-    pairs.data = (tl_pair *)(void *)boxes;
-    tl_arena_release(scope->arena, above_boxes);
-  }
+  /* Boxes have done their work. */
+  tl_arena_sink(scope->arena, above_margins, (void **)&pairs.data,
+                pairs.count * sizeof *pairs.data);
   if (tl_sleep_is_on(model, scope))
     TL_TRY(tl_sleep_wake(model, scope, &pairs, margins, contacts));
   TL_TRY(tl_contact_take_carry(model, scope, contacts, &carry));
