@@ -325,24 +325,35 @@ talus_status tl_joints_renumber(tl_joints *joints, const tl_log *log, const uint
   return tl_joints_find_apart(joints);
 }
 
+bool tl_joint_breaks(const tl_joint *joint) {
+  return !joint->broken && ((double)tl_length(joint->force) > joint->break_force ||
+                            (double)tl_length(joint->torque) > joint->break_torque);
+}
+
 talus_status tl_joints_break(tl_joints *joints, const tl_log *log, double time, size_t *broke) {
   *broke = 0;
   for (size_t i = 0; i < joints->all.count; ++i) {
     tl_joint *joint = &joints->all.data[i];
-    if (joint->broken)
-      continue;
-    const double force = (double)tl_length(joint->force);
-    const double torque = (double)tl_length(joint->torque);
-    if (!(force > joint->break_force) && !(torque > joint->break_torque))
+    if (!tl_joint_breaks(joint))
       continue;
     joint->broken = true;
     ++*broke;
     tl_log_write(log, TL_LOG_WARN, "event: %s broke at t = %g s, with %g N and %g N m",
-                 tl_joint_describe(joint), time, force, torque);
+                 tl_joint_describe(joint), time, (double)tl_length(joint->force),
+                 (double)tl_length(joint->torque));
     memset(joint->impulse, 0, sizeof joint->impulse);
     joint->force = joint->torque = tl_vec3(0, 0, 0);
   }
   return *broke > 0 ? tl_joints_find_apart(joints) : TALUS_OK;
+}
+
+talus_status tl_joints_pairs(const tl_joints *joints, tl_arena *arena, tl_pairs *pairs) {
+  *pairs = (tl_pairs){0};
+  TL_TAKE(arena, joints->all.count, &pairs->data);
+  for (size_t i = 0; i < joints->all.count; ++i)
+    if (tl_joint_acts(&joints->all.data[i]))
+      pairs->data[pairs->count++] = (tl_pair){joints->all.data[i].a, joints->all.data[i].b};
+  return TALUS_OK;
 }
 
 double tl_joints_drift(const tl_joints *joints, size_t *broken) {

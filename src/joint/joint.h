@@ -91,8 +91,14 @@ void tl_joints_free(tl_joints *joints);
 size_t tl_joints_row(const tl_joints *joints, uint64_t uid);
 size_t tl_joints_named(const tl_joints *joints, const char *name);
 
+/* Whether it carried too much in the last step. */
+bool tl_joint_breaks(const tl_joint *joint);
+
 /* After a step: breaks what carried too much, and says so in the log. *broke: how many. */
 talus_status tl_joints_break(tl_joints *joints, const tl_log *log, double time, size_t *broke);
+
+/* The bodies of the joints that hold, as pairs; TL_NONE: the ground. In the arena. */
+talus_status tl_joints_pairs(const tl_joints *joints, tl_arena *arena, tl_pairs *pairs);
 
 /* Largest drift of the joints that hold, and how many do not. */
 double tl_joints_drift(const tl_joints *joints, size_t *broken);
