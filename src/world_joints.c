@@ -1,5 +1,5 @@
 /* Joints of a world: the public calls. */
-#include "joint/joint.h"
+#include "joint/guard.h"
 #include "world.h"
 
 #include <math.h>
@@ -141,9 +141,12 @@ talus_status talus_joint_set_motor(talus_world *world, talus_joint joint, double
   if (!tl_is_finite_d(target) || isnan(max))
     return tl_fail(TALUS_ERROR_INVALID, "%s: its motor cannot aim at %g with at most %g",
                    tl_joint_describe(j), target, max);
-  j->motor_target = target;
+  tl_joint set = *j;
+  set.motor_target = target;
   if (max > 0)
-    j->motor_max = max;
+    set.motor_max = max;
+  TL_TRY(tl_joint_check_motor_speed(&set, world->model.dt));
+  *j = set;
   wake_joint(world, j);
   return TALUS_OK;
 }
@@ -155,6 +158,7 @@ talus_status tl_world_settle_joints(talus_world *world) {
     return TALUS_OK;
   for (size_t i = 0; i < joints->all.count; ++i)
     tl_joint_settle(&world->model, &world->state, &joints->all.data[i]);
+  tl_joints_tell_drift(&world->model, joints, talus_world_time(world));
   for (size_t i = 0; i < joints->all.count; ++i)
     if (tl_joint_breaks(&joints->all.data[i]))
       wake_joint(world, &joints->all.data[i]);

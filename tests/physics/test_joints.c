@@ -764,6 +764,119 @@ TEST(bad_joints_are_refused_with_the_reason) {
   talus_world_destroy(r.world);
 }
 
+/* ---- steps that are too long -----------------------------------------------------------------
+ */
+
+static char told[4096];
+
+static void tell(void *context, tl_log_level level, const char *text) {
+  (void)context, (void)level;
+  const size_t used = strlen(told);
+  snprintf(told + used, sizeof told - used, "%s\n", text);
+}
+
+TEST(motor_too_fast_for_the_step_is_refused) {
+  rig r = make(1e-3, 0);
+  const talus_body wheel = add_box(&r, 0, 0, 0, 0.2, 0.1, 0.2, 1);
+  talus_joint_def def = joint_of(TALUS_JOINT_REVOLUTE, ground, wheel, 0, 0, 0, 0, 1, 0);
+  def.name = "axle", def.motor = TALUS_MOTOR_SPEED, def.motor_target = -5000;
+  refuse(&r, &def, "joint 'axle': its motor turns at -5000 rad/s, 5 rad in a step of 0.001 s");
+  refuse(&r, &def, "take a dt below 0.0002 s");
+  def.motor_target = 1000; /* 1 rad: just so */
+  const talus_joint joint = add_joint(&r, &def);
+  CHECK_OK(talus_world_step(r.world, 100));
+  CHECK_NEAR(info_of(&r, joint).value, 100, BY_PRECISION(1e-6, 0.05));
+  CHECK(talus_joint_set_motor(r.world, joint, 1400, 0) == TALUS_ERROR_INVALID);
+  CHECK_OK(talus_world_step(r.world, 1)); /* at the old speed */
+  CHECK_NEAR(info_of(&r, joint).value, 101, BY_PRECISION(1e-6, 0.05));
+  talus_world_destroy(r.world);
+}
+
+/* A motor with a cap may aim high; when it gets there the run ends, with the state before. Of a
+ * flat wheel the axis cannot be held long before the angle is ambiguous; of a cube it can. */
+static void speed_up(double thickness, double fastest, const char *why) {
+  rig r = make(1e-3, 0);
+  const talus_body wheel = add_box(&r, 0, 0, 0, 0.2, thickness, 0.2, 1);
+  talus_joint_def def = joint_of(TALUS_JOINT_REVOLUTE, ground, wheel, 0, 0, 0, 0, 1, 0);
+  def.name = "axle", def.motor = TALUS_MOTOR_SPEED, def.motor_target = 5000, def.motor_max = 1000;
+  const talus_joint joint = add_joint(&r, &def);
+  talus_status status = TALUS_OK;
+  double last = 0;
+  int steps = 0;
+  for (; status == TALUS_OK && steps < 100; ++steps) {
+    last = info_of(&r, joint).value;
+    status = talus_world_step(r.world, 1);
+    CHECK(status != TALUS_OK || info_of(&r, joint).value > last);
+  }
+  CHECK(status == TALUS_ERROR_DIVERGED && steps > 10);
+  CHECK_MSG(strstr(talus_last_error(), why) && strstr(talus_last_error(), "take a dt below 0.00"),
+            "%s", talus_last_error());
+  CHECK(info_of(&r, joint).value == last);
+  const talus_vec3 spin = body_of(&r, wheel).spin;
+  CHECK_MSG(fabs((double)spin.y - fastest) < 0.15 * fastest, "ended at %g rad/s", (double)spin.y);
+  CHECK(fabs((double)spin.x) < 1 && fabs((double)spin.z) < 1);
+  talus_world_destroy(r.world);
+}
+
+TEST(turning_too_fast_for_the_step_ends_the_run) {
+  speed_up(0.1, 1500, "joint 'axle': its axis, which is held, would turn by ");
+  speed_up(0.5, 3000, "joint 'axle' turns by 3.");
+}
+
+/* Two weights that whirl about each other on a rod: the ends pass each other by `way` of its
+ * length within a step. */
+static talus_status whirl(double way, bool *warned) {
+  rig r = make(1e-3, 0);
+  const double length = 0.01;
+  const talus_body one = add_box(&r, 0, 0, 0, 0.1, 0.1, 0.1, 1);
+  const talus_body two = add_box(&r, length, 0, 0, 0.1, 0.1, 0.1, 1);
+  r.world->model.log = (tl_log){tell, NULL, TL_LOG_WARN};
+  talus_joint_def def = joint_of(TALUS_JOINT_DISTANCE, one, two, 0, 0, 0, 0, 0, 0);
+  def.to.x = length, def.name = "rod";
+  add_joint(&r, &def);
+  const talus_real speed = (talus_real)(0.5 * way * length / 1e-3);
+  CHECK_OK(talus_body_set_velocity(r.world, one, (talus_vec3){0, -speed, 0}, (talus_vec3){0}));
+  CHECK_OK(talus_body_set_velocity(r.world, two, (talus_vec3){0, speed, 0}, (talus_vec3){0}));
+  told[0] = 0;
+  const talus_status status = talus_world_step(r.world, 20);
+  *warned = strstr(told, "joint 'rod': at t = ") != NULL;
+  CHECK(!*warned || strstr(strstr(told, "(said once)") + 1, "(said once)") == NULL);
+  talus_world_destroy(r.world);
+  return status;
+}
+
+TEST(rod_shorter_than_the_way_of_a_step_is_refused) {
+  bool warned;
+  CHECK(whirl(0.3, &warned) == TALUS_OK && !warned);
+  CHECK(whirl(0.7, &warned) == TALUS_OK && warned);
+  CHECK(whirl(10, &warned) == TALUS_ERROR_DIVERGED);
+  CHECK_MSG(strstr(talus_last_error(), "joint 'rod': its ends pass each other by 0.1 m within a "
+                                       "step, but it is only 0.01 m long; take a dt below 5e-05 s"),
+            "%s", talus_last_error());
+}
+
+/* A joint that is not held, because the solver is given one sweep: said once, by name. */
+TEST(drift_is_told_once) {
+  rig r = make(2e-3, 9.81);
+  r.world->model.solve.iterations = 1;
+  r.world->model.solve.joints = TALUS_JOINTS_ITERATIVE;
+  r.world->model.log = (tl_log){tell, NULL, TL_LOG_WARN};
+  talus_body last = ground;
+  for (int i = 0; i < 20; ++i) {
+    const talus_body brick = add_box(&r, 0.1 + 0.2 * i, 0, 0, 0.2, 0.02, 0.02, i == 19 ? 10 : 1);
+    hinge(&r, last, brick, 0.2 * i, 0, 0);
+    last = brick;
+  }
+  told[0] = 0;
+  CHECK_OK(talus_world_step(r.world, 100));
+  CHECK(report_of(&r).joint_drift > 1e-3);
+  int lines = 0;
+  for (const char *at = told; (at = strstr(at, "has come apart by")) != NULL; ++at)
+    lines++;
+  CHECK_MSG(lines == 5 && strstr(told, "more joints drift"), "%d lines:\n%s", lines, told);
+  talus_world_destroy(r.world);
+}
+
 TEST(assembly_brings_frames_together_or_says_how_far_they_stay_apart) {
   rig r = make(1e-3, 0);
   const talus_body one = add_box(&r, 0.3, 0.1, 0, 0.5, 0.1, 0.1, 1);
