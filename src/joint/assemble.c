@@ -64,7 +64,7 @@ static double load_links(assembly *job, size_t *worst) {
     }
     tl_link_factor(link, job->bodies, job->tensors);
     for (int r = 0; r < link->rows.hard; ++r)
-      link->soft[r] = DAMPING * link->k[r][r];
+      link->soft[r] = fmax(DAMPING * link->k[r][r], link->soft[r]);
   }
   return most;
 }

@@ -107,13 +107,6 @@ talus_status tl_joint_check(const tl_model *model, const tl_joint *joint) {
   const bool b_moves = joint->b != TL_NONE && !tl_body_is_static(model, joint->b);
   if (!a_moves && !b_moves)
     WRONG("%s: neither of its bodies can move; one must be free", what);
-  /* Rows that a lock leaves nothing to answer with make the solve blow up; a joint can hold all
-   * that a lock can. */
-  if ((a_moves && (model->property.flags[joint->a] & TL_FLAG_LOCKS)) ||
-      (b_moves && (model->property.flags[joint->b] & TL_FLAG_LOCKS)))
-    WRONG("%s: one of its bodies has locks; take the locks away and hold it by a joint to the "
-          "ground (prismatic, revolute, point-on-plane ...) instead",
-          what);
   if (!(joint->length >= 0) || !tl_is_finite_d(joint->length))
     WRONG("%s: its length is %g m; it must be >= 0", what, joint->length);
   if (joint->kind == TALUS_JOINT_DISTANCE && joint->length == 0)

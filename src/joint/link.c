@@ -46,6 +46,18 @@ static void solve_block(const tl_link *link, double x[TL_JOINT_HARD]) {
       x[i] -= link->l[j][i] * x[j];
 }
 
+/* The least that bodies without locks answer to a row: no moment of inertia is more than mass times
+ * the square of the bounding radius. What answers far less is locked, and its own answer, which is
+ * all rounding, no measure of how firmly the row may be held. */
+static double least_answer(const tl_link *link, const tl_ccp_body *bodies, int i) {
+  const tl_joint_row *row = &link->rows.row[i];
+  const double r2 = (double)(link->rows.length * link->rows.length);
+  return (double)bodies[link->a].inv_mass *
+             (double)(tl_length2(row->la) + tl_length2(row->aa) / (talus_real)r2) +
+         (double)bodies[link->b].inv_mass *
+             (double)(tl_length2(row->lb) + tl_length2(row->ab) / (talus_real)r2);
+}
+
 void tl_link_factor(tl_link *link, const tl_ccp_body *bodies, const tl_ccp_tensor *tensors) {
   const int n = tl_link_rows(link), hard = link->rows.hard;
   for (int j = 0; j < n; ++j) {
@@ -61,7 +73,11 @@ void tl_link_factor(tl_link *link, const tl_ccp_body *bodies, const tl_ccp_tenso
     }
   }
   for (int i = 0; i < n; ++i) {
-    link->soft[i] = (double)link->rows.soft[i] + TL_LINK_SOFT * link->k[i][i];
+    const double own = least_answer(link, bodies, i);
+    const bool is_locked = link->k[i][i] < 1e-3 * own;
+    if (is_locked && i == hard) /* a law that nothing can follow does nothing */
+      link->k[i][i] = 0;
+    link->soft[i] = (double)link->rows.soft[i] + TL_LINK_SOFT * (is_locked ? own : link->k[i][i]);
     if (i < hard)
       link->k[i][i] += link->soft[i];
   }

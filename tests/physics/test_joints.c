@@ -741,15 +741,6 @@ TEST(bad_joints_are_refused_with_the_reason) {
   refuse(&r, &def, "without stiffness and damping");
   def = joint_of(TALUS_JOINT_DISTANCE, ground, box, 0, 0, 0, 0, 0, 1);
   refuse(&r, &def, "its length is 0 m");
-  talus_shape_def cube = talus_shape_def_default();
-  talus_body_def still = talus_body_def_default();
-  talus_body locked;
-  cube.kind = TALUS_BOX, cube.size[0] = cube.size[1] = cube.size[2] = 0.1;
-  CHECK_OK(talus_world_add_shape(r.world, &cube, &still.shape));
-  still.material = r.material, still.position.x = 3, still.lock = TALUS_LOCK_RX;
-  CHECK_OK(talus_world_add_body(r.world, &still, &locked));
-  def = joint_of(TALUS_JOINT_REVOLUTE, ground, locked, 3, 0, 0, 0, 1, 0);
-  refuse(&r, &def, "has locks");
   def = joint_of(TALUS_JOINT_FIXED, ground, box, 0, 0, 0, 0, 0, 1);
   def.ratio = NAN;
   refuse(&r, &def, "must be finite");
@@ -761,6 +752,81 @@ TEST(bad_joints_are_refused_with_the_reason) {
   CHECK(talus_world_joint_count(r.world) == 0);
   talus_joint gone;
   CHECK(talus_world_find_joint(r.world, "weld", &gone) != TALUS_OK);
+  talus_world_destroy(r.world);
+}
+
+/* ---- locks -------------------------------------------------------------------------------------
+ */
+
+static talus_body add_locked(rig *r, double x, double z, double lx, double lz, uint32_t lock) {
+  talus_shape_def shape = talus_shape_def_default();
+  shape.kind = TALUS_BOX;
+  shape.size[0] = lx, shape.size[1] = 0.1, shape.size[2] = lz;
+  talus_body_def body = talus_body_def_default();
+  CHECK_OK(talus_world_add_shape(r->world, &shape, &body.shape));
+  body.material = r->material;
+  body.position = (talus_dvec3){x, 0, z};
+  body.mass = 1;
+  body.lock = lock;
+  talus_body made;
+  CHECK_OK(talus_world_add_body(r->world, &body, &made));
+  return made;
+}
+
+#define PLANAR (TALUS_LOCK_Y | TALUS_LOCK_RX | TALUS_LOCK_RZ)
+
+/* What moves in a plane anyway moves the same where locks hold it there, too: hinges and locks say
+ * the same thing thrice. */
+TEST(locks_beside_joints_change_nothing_that_joints_hold_anyway) {
+  for (int method = 0; method < 4; ++method)
+    for (int joints = TALUS_JOINTS_DIRECT; joints <= TALUS_JOINTS_ITERATIVE; ++joints) {
+      if (method == TALUS_JACOBI && joints == TALUS_JOINTS_ITERATIVE)
+        continue; /* converges, in more iterations than a test has */
+      talus_dvec3 end[2];
+      for (int locked = 0; locked < 2; ++locked) {
+        rig r = make(1e-3, 9.81);
+        r.world->model.solve.method = (talus_ccp_method)method;
+        r.world->model.solve.joints = (talus_joints_solver)joints;
+        r.world->model.solve.tolerance = BY_PRECISION(1e-10, 1e-6);
+        const uint32_t lock = locked ? PLANAR : 0;
+        const talus_body one = add_locked(&r, 0.3, 0, 0.6, 0.1, lock);
+        const talus_body two = add_locked(&r, 0.9, 0, 0.6, 0.1, lock);
+        hinge(&r, ground, one, 0, 0, 0);
+        hinge(&r, one, two, 0.6, 0, 0);
+        CHECK_OK(talus_world_step(r.world, 300));
+        CHECK_MSG(report_of(&r).joint_drift < BY_PRECISION(1e-8, 1e-4), "drift %g",
+                  report_of(&r).joint_drift);
+        end[locked] = body_of(&r, two).position;
+        CHECK(fabs(end[locked].y) < BY_PRECISION(1e-12, 1e-5));
+        talus_world_destroy(r.world);
+      }
+      CHECK_MSG(tl_dlength(tl_dsub(end[0], end[1])) < BY_PRECISION(1e-5, 5e-3),
+                "method %d, joints %d: locks move it by %g m", method, joints,
+                tl_dlength(tl_dsub(end[0], end[1])));
+    }
+}
+
+/* A lock that holds what a joint would move wins: the joint's load on it stays finite. */
+TEST(lock_against_a_joint_stays_and_nothing_runs_away) {
+  rig r = make(1e-3, 9.81);
+  const uint32_t all_turns = TALUS_LOCK_RX | TALUS_LOCK_RY | TALUS_LOCK_RZ;
+  const talus_body slider = add_locked(&r, 0, 0, 0.2, 0.2, TALUS_LOCK_X | all_turns);
+  const talus_body wheel = add_locked(&r, 2, 0, 0.2, 0.2, all_turns);
+  const talus_body bob = add_locked(&r, 5, 0, 0.2, 0.2, PLANAR | TALUS_LOCK_RY);
+  talus_joint_def def = joint_of(TALUS_JOINT_PRISMATIC, ground, slider, 0, 0, 0, 1, 0, 0);
+  def.motor = TALUS_MOTOR_SPEED, def.motor_target = 1;
+  add_joint(&r, &def);
+  def = joint_of(TALUS_JOINT_REVOLUTE, ground, wheel, 2, 0, 0, 0, 1, 0);
+  def.motor = TALUS_MOTOR_SPEED, def.motor_target = 5, def.motor_max = 10;
+  add_joint(&r, &def);
+  def = joint_of(TALUS_JOINT_SPHERICAL, ground, bob, 4.5, 0, 0, 0, 0, 1); /* cannot swing */
+  const talus_joint arm = add_joint(&r, &def);
+  CHECK_OK(talus_world_step(r.world, 1000));
+  CHECK(body_of(&r, slider).position.x == 0);
+  CHECK_NEAR((double)body_of(&r, wheel).spin.y, 0, 1e-12);
+  CHECK_NEAR(body_of(&r, bob).position.z, 0, BY_PRECISION(1e-6, 1e-3));
+  CHECK_NEAR((double)info_of(&r, arm).force.z, 9.81, BY_PRECISION(1e-4, 0.05));
+  CHECK(report_of(&r).joint_drift < BY_PRECISION(1e-6, 1e-3));
   talus_world_destroy(r.world);
 }
 
