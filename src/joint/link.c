@@ -176,3 +176,38 @@ double tl_link_residual(const tl_link *link, const tl_ccp_body *bodies,
   }
   return sum;
 }
+
+/* Of a law with impulse p at speed u: the convex function of which -u is the slope. Its impulse is
+ * the sum of spring, motor, push and limits, each of which has its own. */
+static double law_energy(const tl_joint_law *law, double u, double p) {
+  double sum = 0, left = p - (double)law->push;
+  if (law->slope > 0) {
+    const double spring = -(double)law->slope * (u + (double)law->offset);
+    sum += 0.5 * spring * spring / (double)law->slope + (double)law->offset * spring;
+    left -= spring;
+  }
+  const double cap = (double)law->cap;
+  double motor = 0;
+  if (law->motor_rigid)
+    motor = fmax(-cap, fmin(cap, left));
+  else if (law->motor_slope > 0) {
+    motor = fmax(-cap, fmin(cap, -(double)law->motor_slope * (u + (double)law->motor_offset)));
+    sum += 0.5 * motor * motor / (double)law->motor_slope;
+  }
+  sum += (double)law->motor_offset * motor;
+  left -= motor;
+  const double bound = (double)(left > 0 ? law->low : law->high);
+  return fabs(bound) < (double)TL_REAL_MAX ? sum - bound * left : sum;
+}
+
+double tl_link_objective(const tl_link *link, const tl_ccp_body *bodies) {
+  const int n = tl_link_rows(link), hard = link->rows.hard;
+  double u[TL_JOINT_ROWS], sum = 0;
+  tl_link_speeds(link, bodies, u);
+  for (int i = 0; i < n; ++i) {
+    const double p = (double)link->impulse[i];
+    sum += (double)link->rows.bias[i] * p;
+    sum += i < hard ? 0.5 * link->soft[i] * p * p : law_energy(&link->rows.law, u[i], p);
+  }
+  return sum;
+}

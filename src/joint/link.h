@@ -66,6 +66,10 @@ double tl_link_law_step(const tl_link *link, const tl_ccp_body *bodies,
 double tl_link_residual(const tl_link *link, const tl_ccp_body *bodies,
                         const talus_real p[TL_JOINT_ROWS], double *most);
 
+/* What the objective has beside the energy of the velocities: sum of bias times impulse, and the
+ * energy of compliances and laws. */
+double tl_link_objective(const tl_link *link, const tl_ccp_body *bodies);
+
 /* ---- all hard rows at once ---------------------------------------------------------------------
  */
 

@@ -327,6 +327,11 @@ static void give_back(const tl_ccp *job, const tl_ccp *part, numbering *from) {
       job->bodies[from->whole[i]] = part->bodies[i];
     from->number[from->whole[i]] = TL_NONE;
   }
+  for (size_t k = 0; k < part->link_count; ++k) {
+    tl_link *link = &part->links[k];
+    link->a = link->a == part->body_count ? (uint32_t)job->body_count : from->whole[link->a];
+    link->b = link->b == part->body_count ? (uint32_t)job->body_count : from->whole[link->b];
+  }
 }
 
 static talus_status solve_gradient(tl_ccp *job) {

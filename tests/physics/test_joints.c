@@ -755,6 +755,44 @@ TEST(bad_joints_are_refused_with_the_reason) {
   talus_world_destroy(r.world);
 }
 
+/* ---- the objective -----------------------------------------------------------------------------
+ */
+
+/* A mass of 2 kg on a vertical slide, after one step from rest. */
+static double objective_of(talus_joint_def def) {
+  rig r = make(1e-3, 9.81);
+  def.b = add_box(&r, 0, 0, 0, 0.1, 0.1, 0.1, 2);
+  add_joint(&r, &def);
+  CHECK_OK(talus_world_step(r.world, 1));
+  const double objective = report_of(&r).objective;
+  talus_world_destroy(r.world);
+  return objective;
+}
+
+/* f = p^2/2m - p g h + what the joint stores, at its least. */
+TEST(objective_counts_what_joints_do) {
+  const double m = 2, h = 1e-3, fall = 9.81 * h, tolerance = BY_PRECISION(1e-6, 1e-3);
+  const double held = -0.5 * m * fall * fall;
+  talus_joint_def def = joint_of(TALUS_JOINT_FIXED, ground, ground, 0, 0, 0, 0, 0, 1);
+  CHECK_NEAR(objective_of(def) / held, 1, tolerance);
+  def.kind = TALUS_JOINT_PRISMATIC;
+  CHECK_NEAR(objective_of(def), 0, tolerance * fabs(held));
+  def.low = 0; /* lies on its limit */
+  CHECK_NEAR(objective_of(def) / held, 1, tolerance);
+  def.low = -INFINITY;
+  def.motor = TALUS_MOTOR_SPEED, def.motor_target = 0.5; /* u = 0.5: p = m (fall + 0.5) */
+  const double up = -0.5 * m * (fall + 0.5) * (fall + 0.5);
+  CHECK_NEAR(objective_of(def) / up, 1, tolerance);
+  def.motor_max = 5; /* p = 5 h */
+  CHECK_NEAR(objective_of(def) / (0.5 * 25 * h * h / m - 5 * h * fall - 0.5 * 5 * h), 1, tolerance);
+  def.motor = TALUS_MOTOR_NONE;
+  def.stiffness = 3e4, def.damping = 20;
+  const double slope = h * (h * def.stiffness + def.damping);
+  CHECK_NEAR(objective_of(def) / (-0.5 * fall * fall / (1 / m + 1 / slope)), 1, tolerance);
+  def.high = 1; /* the same, by a law */
+  CHECK_NEAR(objective_of(def) / (-0.5 * fall * fall / (1 / m + 1 / slope)), 1, tolerance);
+}
+
 /* ---- locks -------------------------------------------------------------------------------------
  */
 
