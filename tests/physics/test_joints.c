@@ -550,6 +550,78 @@ TEST(isolated_mechanism_conserves_momentum) {
   }
 }
 
+/* Two bodies that tumble through space with a joint between them, for every kind that does not act
+ * against the ground: neither momentum changes, and the frames stay together for ten seconds. */
+TEST(every_kind_keeps_momentum_and_holds_for_ten_seconds) {
+  for (int kind = 0; kind < TALUS_JOINT_GEAR; ++kind) {
+    rig r = make(1e-3, 0);
+    r.world->model.solve.tolerance = BY_PRECISION(1e-10, 1e-6);
+    const talus_body one = add_box(&r, 0, 0, 0, 0.5, 0.2, 0.1, 2);
+    const talus_body two = add_box(&r, 0.6, 0.1, 0, 0.4, 0.1, 0.3, 1);
+    talus_joint_def def = joint_of((talus_joint_kind)kind, one, two, 0.3, 0.05, 0, 0.3, 0.2, 1);
+    if (kind == TALUS_JOINT_UNIVERSAL)
+      def.axis_b = (talus_vec3){1, 0, (talus_real)-0.3};
+    if (kind == TALUS_JOINT_DISTANCE || kind == TALUS_JOINT_SPRING)
+      def.to = (talus_dvec3){0.5, 0.1, 0.1};
+    if (kind == TALUS_JOINT_SPRING || kind == TALUS_JOINT_PRISMATIC ||
+        kind == TALUS_JOINT_CYLINDRICAL || kind == TALUS_JOINT_POINT_ON_LINE)
+      def.stiffness = 200, def.damping = 0.5; /* or they would slide apart for ever */
+    const talus_joint joint = add_joint(&r, &def);
+    CHECK_OK(talus_body_set_velocity(r.world, one, (talus_vec3){0, (talus_real)0.2, 0},
+                                     (talus_vec3){1, (talus_real)0.5, -1}));
+    CHECK_OK(talus_body_set_velocity(r.world, two, (talus_vec3){(talus_real)0.1, 0, 0},
+                                     (talus_vec3){-1, 1, 2}));
+    const talus_report start = report_of(&r);
+    double drift = 0;
+    for (int i = 0; i < 100; ++i) {
+      CHECK_OK(talus_world_step(r.world, 100));
+      drift = fmax(drift, info_of(&r, joint).drift);
+    }
+    const talus_report end = report_of(&r);
+    const char *name = talus_joint_kind_name((talus_joint_kind)kind);
+    CHECK_MSG(drift < DRIFT * 0.25, "%s: drift %g m", name, drift);
+    for (int k = 0; k < 3; ++k) {
+      CHECK_MSG(fabs(end.momentum[k] - start.momentum[k]) < BY_PRECISION(1e-10, 2e-3),
+                "%s: momentum %d changes by %g", name, k, end.momentum[k] - start.momentum[k]);
+      CHECK_MSG(fabs(end.angular_momentum[k] - start.angular_momentum[k]) <
+                    BY_PRECISION(1e-9, 2e-2),
+                "%s: angular momentum %d changes by %g", name, k,
+                end.angular_momentum[k] - start.angular_momentum[k]);
+    }
+    talus_world_destroy(r.world);
+  }
+}
+
+/* Gear and rack on bearings, driven back and forth by a spring, for ten seconds. */
+TEST(gear_and_rack_hold_for_ten_seconds) {
+  rig r = make(1e-3, 9.81);
+  const talus_body wheel = add_box(&r, 0, 0, 0, 0.2, 0.1, 0.2, 1);
+  const talus_body other = add_box(&r, 1, 0, 1, 0.4, 0.1, 0.4, 1);
+  const talus_body bar = add_box(&r, 0, 0, -0.3, 0.6, 0.1, 0.1, 1);
+  talus_joint_def def = joint_of(TALUS_JOINT_REVOLUTE, ground, wheel, 0, 0, 0, 0, 1, 0);
+  def.stiffness = 3, def.rest = 5; /* 5 rad away: whole turns are made */
+  add_joint(&r, &def);
+  hinge(&r, ground, other, 1, 0, 1);
+  def = joint_of(TALUS_JOINT_PRISMATIC, ground, bar, 0, 0, -0.3, 1, 0, 0);
+  add_joint(&r, &def);
+  def = joint_of(TALUS_JOINT_GEAR, wheel, other, 0, 0, 0, 0, 1, 0);
+  def.ratio = -0.5;
+  const talus_joint gear = add_joint(&r, &def);
+  def = joint_of(TALUS_JOINT_RACK, wheel, bar, 0, 0, -0.2, 0, 1, 0);
+  def.axis_b = (talus_vec3){1, 0, 0};
+  def.ratio = 0.2;
+  const talus_joint rack = add_joint(&r, &def);
+  double drift = 0, far = 0;
+  for (int i = 0; i < 1000; ++i) {
+    CHECK_OK(talus_world_step(r.world, 10));
+    drift = fmax(drift, fmax(info_of(&r, gear).drift, info_of(&r, rack).drift));
+    far = fmax(far, body_of(&r, bar).position.x);
+  }
+  CHECK_MSG(drift < DRIFT * 0.25, "drift %g m", drift);
+  CHECK_MSG(far > 1.9 && far < 2.05, "the bar went as far as %g m", far); /* 10 rad at 0.2 m */
+  talus_world_destroy(r.world);
+}
+
 /* ---- with contacts, by every method ------------------------------------------------------------
  */
 
