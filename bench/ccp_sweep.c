@@ -61,7 +61,7 @@ static bool time_ordering(ccp_heap *heap, int repeat, double *seconds, size_t *c
                   .contacts = &world->contacts};
     const tl_arena_mark mark = tl_arena_get_mark(&world->arena);
     const double begun = ccp_now();
-    if (tl_ccp_order_bodies(&job) != TALUS_OK || tl_ccp_plan_parts(&job) != TALUS_OK)
+    if (tl_ccp_order_bodies(&job) != TALUS_OK || tl_ccp_plan_parts(&job, NULL) != TALUS_OK)
       return ccp_fail("ordering");
     all[i] = ccp_now() - begun;
     *colours = 0;

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "history.h"
+#include "info_joints.h"
 #include "json.h"
 #include "plot.h"
 
@@ -18,6 +19,7 @@ typedef struct checkpoint_info {
   double time;
   uint64_t steps, hash;
   size_t bodies;
+  info_joints joints;
   char why[512]; /* where it cannot be read */
 } checkpoint_info;
 
@@ -95,6 +97,7 @@ static void look_at_checkpoint(folder_info *info) {
   found->steps = talus_world_steps(world);
   found->hash = talus_world_hash(world);
   found->bodies = talus_world_body_count(world);
+  info_joints_gather(world, &found->joints);
   talus_world_destroy(world);
 }
 
@@ -204,6 +207,8 @@ static const struct {
     {"work of loads, J", "load_work", NULL},
     {"energy of flow, J", "flow_energy", NULL},
     {"asleep", "asleep", NULL},
+    {"joint drift, m", "joint_drift", NULL},
+    {"joints broken", "joints_broken", NULL},
 };
 #define SPANS (sizeof spans / sizeof *spans)
 
@@ -227,6 +232,8 @@ static void show_spans(const folder_info *info) {
   printf("\n  %-20s %14s %14s %14s %14s\n", "", "first", "last", "least", "most");
   for (size_t i = 0; i < SPANS; ++i) {
     const history_span span = history_of_sum(&info->history, spans[i].column, spans[i].other);
+    if (strncmp(spans[i].column, "joint", 5) == 0 && info->checkpoint.joints.count == 0)
+      continue;
     printf("  %-20s %14.7g %14.7g %14.7g %14.7g\n", spans[i].label, span.first, span.last, span.low,
            span.high);
   }
@@ -275,6 +282,7 @@ static void show(const folder_info *info) {
            (unsigned long long)info->checkpoint.hash);
   else
     printf("  %-20s %s\n", "checkpoint", info->checkpoint.is_there ? info->checkpoint.why : "none");
+  info_joints_show(&info->checkpoint.joints);
   show_spans(info);
   show_stages(info);
 }
@@ -365,6 +373,7 @@ static void show_json(const folder_info *info) {
   json_number(&out, "probes", (double)info->probes);
   json_number(&out, "bytes", info->bytes);
   show_json_checkpoint(&out, &info->checkpoint);
+  info_joints_show_json(&out, &info->checkpoint.joints);
   if (info->scene)
     show_json_scene(&out, info);
   show_json_history(&out, past);
@@ -407,7 +416,7 @@ int cli_info(int argc, char **argv) {
       .synopsis = "talus info FOLDER [options]",
       .about = "Sums up a result folder, finished or not: how far the run is and whether it can\n"
                "go on, counts, energies and residuals over time, wall clock by stage, the hash\n"
-               "of the last state.",
+               "of the last state; joints by kind, what they carry and how far they drifted.",
       .options = options,
       .more = "The numbers are those of history.csv: one line per output time. Plots: energy\n"
               "[J]; contacts, pairs and bodies; residual of the solver [m/s]; wall-clock time\n"

@@ -128,6 +128,9 @@ void tl_world_wake_written(talus_world *world, talus_field field);
 void tl_world_forget_falling(talus_world *world); /* after a step that failed */
 size_t tl_world_count_asleep(const talus_world *world);
 
+/* After a step: where joints are now, and which of them broke (world_joints.c). */
+talus_status tl_world_settle_joints(talus_world *world);
+
 /* A copy of a name; NULL stays NULL. */
 talus_status tl_copy_text(const char *text, char **copy);
 

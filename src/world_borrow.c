@@ -1,6 +1,6 @@
-/* Bodies of one world for another: what `from:` of a scene does with the end of an earlier run. The
- * tables of the old world are read where they are; the new one is changed by public calls,
- * but for its shapes. */
+/* Bodies and joints of one world for another: what `from:` of a scene does with the end of an
+ * earlier run. The tables of the old world are read where they are; the new one is changed by
+ * public calls, but for its shapes. */
 #include "scene/from.h"
 #include "shape/shape.h"
 #include "world.h"
@@ -93,25 +93,47 @@ static talus_status borrow_body(borrower *b, size_t slot) {
   if (property->group[slot] != 0)
     TL_TRY(talus_world_group(b->world, b->old->groups.data[property->group[slot] - 1], &def.group));
   TL_TRY(talus_world_add_body(b->world, &def, &body));
-  /* Once more and exactly: the way through the shape's frame and back may round. */
-  if (info.kind != TALUS_KINEMATIC)
-    return talus_body_set_pose(b->world, body, info.position, info.rotation);
+  /* Once more and exactly: the way through the shape's frame and back may round, and so may making
+   * a rotation of length 1 once more. */
+  if (info.kind != TALUS_KINEMATIC) {
+    TL_TRY(talus_body_set_pose(b->world, body, info.position, info.rotation));
+    b->world->state.rotation[b->world->model.bodies - 1] = info.rotation;
+    return TALUS_OK;
+  }
   return tl_world_borrow_motion(b->world, (uint32_t)b->world->model.bodies - 1, b->old,
                                 (uint32_t)slot);
 }
 
+/* As it is: turns, impulses, broken or not. `base`: slot of the first body that was borrowed. */
+static talus_status borrow_joint(borrower *b, const tl_joint *old, uint32_t base) {
+  tl_joints *joints = &b->world->joints;
+  tl_joint joint = *old;
+  if (old->name && tl_joints_named(joints, old->name) != SIZE_MAX)
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "there are two joints named '%.100s'; give one another name", old->name);
+  joint.name = NULL;
+  joint.told = 0;
+  joint.uid = joints->next_uid + 1;
+  joint.a = old->a == TL_NONE ? TL_NONE : old->a + base;
+  joint.b = old->b == TL_NONE ? TL_NONE : old->b + base;
+  TL_TRY(tl_array_reserve(&joints->all, joints->all.count + 1));
+  TL_TRY(tl_copy_text(old->name, &joint.name));
+  joints->all.data[joints->all.count++] = joint;
+  joints->next_uid++;
+  joints->must_assemble |= b->old->joints.must_assemble;
+  return TALUS_OK;
+}
+
 static talus_status borrow_all(borrower *b) {
-  if (b->old->joints.all.count > 0)
-    return tl_fail(TALUS_ERROR_UNSUPPORTED,
-                   "the earlier run has %zu joints, which `from` does not take along; say its "
-                   "bodies and joints in this scene, or go on with --resume",
-                   b->old->joints.all.count);
   TL_TRY(borrow_shapes(b));
   TL_TRY(borrow_materials(b));
   const size_t n = talus_world_body_count(b->old);
+  const uint32_t base = (uint32_t)b->world->model.bodies;
   for (size_t slot = 0; slot < n; ++slot)
     TL_TRY(borrow_body(b, slot));
-  return TALUS_OK;
+  for (size_t i = 0; i < b->old->joints.all.count; ++i)
+    TL_TRY(borrow_joint(b, &b->old->joints.all.data[i], base));
+  return tl_joints_find_apart(&b->world->joints);
 }
 
 talus_status tl_world_borrow(talus_world *world, const talus_world *old,

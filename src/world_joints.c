@@ -1,5 +1,5 @@
 /* Joints of a world: the public calls. */
-#include "joint/joint.h"
+#include "joint/guard.h"
 #include "world.h"
 
 #include <math.h>
@@ -72,10 +72,19 @@ static talus_status row_of(const talus_world *world, talus_joint joint, size_t *
   return TALUS_OK;
 }
 
+/* What a joint holds has to find its rest anew. */
+static void wake_joint(talus_world *world, const tl_joint *joint) {
+  if (joint->a != TL_NONE)
+    tl_world_wake(world, joint->a);
+  if (joint->b != TL_NONE)
+    tl_world_wake(world, joint->b);
+}
+
 talus_status talus_world_remove_joint(talus_world *world, talus_joint joint) {
   size_t row;
   TL_TRY(tl_world_not_mapped(world, "remove a joint"));
   TL_TRY(row_of(world, joint, &row));
+  wake_joint(world, &world->joints.all.data[row]);
   tl_joints_remove(&world->joints, row);
   return tl_joints_find_apart(&world->joints);
 }
@@ -132,10 +141,28 @@ talus_status talus_joint_set_motor(talus_world *world, talus_joint joint, double
   if (!tl_is_finite_d(target) || isnan(max))
     return tl_fail(TALUS_ERROR_INVALID, "%s: its motor cannot aim at %g with at most %g",
                    tl_joint_describe(j), target, max);
-  j->motor_target = target;
+  tl_joint set = *j;
+  set.motor_target = target;
   if (max > 0)
-    j->motor_max = max;
+    set.motor_max = max;
+  TL_TRY(tl_joint_check_motor_speed(&set, world->model.dt));
+  *j = set;
+  wake_joint(world, j);
   return TALUS_OK;
+}
+
+talus_status tl_world_settle_joints(talus_world *world) {
+  tl_joints *joints = &world->joints;
+  size_t broke;
+  if (joints->all.count == 0)
+    return TALUS_OK;
+  for (size_t i = 0; i < joints->all.count; ++i)
+    tl_joint_settle(&world->model, &world->state, &joints->all.data[i]);
+  tl_joints_tell_drift(&world->model, joints, talus_world_time(world));
+  for (size_t i = 0; i < joints->all.count; ++i)
+    if (tl_joint_breaks(&joints->all.data[i]))
+      wake_joint(world, &joints->all.data[i]);
+  return tl_joints_break(joints, &world->model.log, talus_world_time(world), &broke);
 }
 
 talus_status talus_world_assemble(talus_world *world, double *apart) {

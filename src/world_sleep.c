@@ -46,6 +46,15 @@ void tl_world_wake_touching(talus_world *world, const uint8_t *remove) {
     if (remove[c->b])
       tl_world_wake(world, c->a);
   }
+  for (size_t i = 0; world->state.rest && i < world->joints.all.count; ++i) {
+    const uint32_t a = world->joints.all.data[i].a, b = world->joints.all.data[i].b;
+    if (a == TL_NONE || b == TL_NONE)
+      continue;
+    if (remove[a])
+      tl_world_wake(world, b);
+    if (remove[b])
+      tl_world_wake(world, a);
+  }
 }
 
 void tl_world_wake_written(talus_world *world, talus_field field) {

@@ -126,17 +126,6 @@ static void tell_guard(talus_world *world) {
                world->last.solve.restarts == 1 ? "" : "s");
 }
 
-/* Where joints are now, and which of them broke. */
-static talus_status settle_joints(talus_world *world) {
-  tl_joints *joints = &world->joints;
-  if (joints->all.count == 0)
-    return TALUS_OK;
-  for (size_t i = 0; i < joints->all.count; ++i)
-    tl_joint_settle(&world->model, &world->state, &joints->all.data[i]);
-  size_t broke;
-  return tl_joints_break(joints, &world->model.log, talus_world_time(world), &broke);
-}
-
 static talus_status step_once(talus_world *world) {
   tl_model *model = &world->model;
   if (world->joints.must_assemble)
@@ -169,7 +158,7 @@ static talus_status step_once(talus_world *world) {
   tl_flow_probe(&world->flow, model, &scope, &world->contacts);
   tl_world_tell_tables(world, scope.t0, scope.t1);
   world->steps++;
-  TL_TRY(settle_joints(world));
+  TL_TRY(tl_world_settle_joints(world));
   TL_TRY(remove_leavers(world));
   return emit(world);
 }

@@ -100,6 +100,43 @@ TEST(links_join_islands_as_contacts_do) {
   CHECK(label[5] == 1 && label[9] == 1 && label[10] == 10 && label[11] == 11); /* 10 is fixed */
 }
 
+/* Links with their bodies; an island with a link is never small, and may have no contact at all. */
+TEST(every_link_is_in_the_island_of_its_bodies) {
+  static crowd c;
+  uint32_t label[BODIES];
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    make_crowd(&c, seed, 3, 150);
+    tl_random random = tl_random_start(seed, 3, 0);
+    tl_pair pairs[40];
+    tl_pairs links = {.data = pairs};
+    for (uint32_t i = 0; i < 40; ++i) {
+      const uint32_t a = tl_random_u32(&random) % BODIES, b = tl_random_u32(&random) % BODIES;
+      pairs[links.count] = (tl_pair){i % 3 == 0 ? TL_NONE : a, b};
+      links.count += !tl_body_is_static(&c.model, b) && a != b;
+    }
+    tl_islands islands;
+    CHECK_OK(tl_contact_find_islands(&c.model, &c.scope, &c.contacts, &links, true, 5, &islands));
+    tl_island_label(&c.model, &c.contacts, &links, label);
+    CHECK(islands.link_start[islands.small_count] == 0);
+    CHECK(islands.link_start[islands.count] == links.count);
+    for (size_t k = 0; k < islands.count; ++k) {
+      uint32_t of = TL_NONE;
+      for (uint32_t i = islands.link_start[k]; i < islands.link_start[k + 1]; ++i) {
+        const uint32_t body = pairs[islands.link_order[i]].b;
+        CHECK(i == islands.link_start[k] ||
+              (label[body] == of && islands.link_order[i] > islands.link_order[i - 1]));
+        of = label[body];
+      }
+      for (uint32_t i = islands.start[k]; of != TL_NONE && i < islands.start[k + 1]; ++i) {
+        const tl_contact *contact = &c.contacts.data[islands.order[i]];
+        const bool free_a = !tl_body_is_static(&c.model, contact->a);
+        CHECK(label[free_a ? contact->a : contact->b] == of);
+      }
+    }
+    tl_arena_free(&c.arena);
+  }
+}
+
 TEST(every_contact_is_in_one_island_small_ones_first) {
   static crowd c;
   uint32_t label[BODIES];

@@ -215,12 +215,15 @@ TEST(envelope_solves_what_dense_elimination_solves) {
       links[i].b = BODIES;
     const tl_joint_place p = tl_joint_find_place(&model, &joint, &a, &b);
     links[i].rows.hard = tl_joint_hold(&joint, &p, links[i].rows.row);
+    links[i].rows.length = 1;
     tl_link_factor(&links[i], bodies, NULL);
   }
   tl_link_system system;
   bool fits;
-  CHECK_OK(tl_link_system_make(&system, links, LINKS, BODIES + 1, bodies, NULL, SIZE_MAX, &arena,
-                               &fits));
+  tl_link_graph graph;
+  CHECK_OK(tl_link_graph_make(&graph, links, LINKS, BODIES + 1, &arena));
+  CHECK_OK(
+      tl_link_system_make(&system, links, &graph, 0, LINKS, bodies, NULL, SIZE_MAX, &arena, &fits));
   CHECK(fits);
   double want[LINKS * TL_JOINT_HARD];
   for (size_t i = 0; i < system.n; ++i)

@@ -285,6 +285,54 @@ TEST(from_refuses_names_that_clash_and_folders_without_a_checkpoint) {
   CHECK_MSG(strstr(message, "no_such_folder/"), "%s", message);
 }
 
+#define MECHANISM                                                                                  \
+  "talus: 1\nuntil: 1\nmaterials: {steel: {}}\nbodies:\n"                                          \
+  "  - {name: arm, shape: {box: [0.4, 0.1, 0.1]}, at: [0.2, 0, 1]}\n"                              \
+  "  - {name: leg, shape: {box: [0.4, 0.1, 0.1]}, at: [0.6, 0, 1]}\n"                              \
+  "  - {name: wheel, shape: {cylinder: {radius: 0.1, length: 0.1}}, at: [3, 0, 1]}\n"              \
+  "joints:\n"                                                                                      \
+  "  - {name: hip, kind: revolute, bodies: [ground, arm], at: [0, 0, 1], axis: [0, 1, 0],\n"       \
+  "     limits: {low: -1, high: 1}}\n"                                                            \
+  "  - {name: knee, kind: spherical, bodies: [arm, leg], at: [0.4, 0, 1]}\n"                       \
+  "  - {name: axle, kind: revolute, bodies: [ground, wheel], at: [3, 0, 1], axis: [0, 0, 1],\n"    \
+  "     motor: {speed: 50}}\n"                                                                    \
+  "  - {name: glue, kind: fixed, bodies: [ground, leg], at: [0.8, 0, 1], break: {force: 1e-3}}\n"
+
+TEST(from_takes_joints_along_and_they_go_on_to_the_last_bit) {
+  if (!TALUS_HAVE_HDF5)
+    return;
+  mkdir("from_joints", 0777);
+  talus_world *old = build(MECHANISM);
+  CHECK_OK(talus_world_step(old, 300));
+  CHECK_OK(talus_world_save(old, "from_joints/checkpoint.hdf"));
+  talus_world *world = build("talus: 1\nuntil: 1\nbodies: [{from: from_joints/}]\n"
+                             "probes: [{name: hip, joint: hip, record: [force]}]\n");
+  CHECK_EQ_U64(talus_world_joint_count(world), 4);
+  CHECK_EQ_U64(talus_world_hash(world), talus_world_hash(old));
+  CHECK_OK(talus_world_step(old, 200));
+  CHECK_OK(talus_world_step(world, 200));
+  CHECK_EQ_U64(talus_world_hash(world), talus_world_hash(old));
+  const char *const names[] = {"hip", "knee", "axle", "glue"};
+  for (int i = 0; i < 4; ++i) {
+    talus_joint a, b;
+    talus_joint_info was, is;
+    CHECK_OK(talus_world_find_joint(old, names[i], &a));
+    CHECK_OK(talus_world_find_joint(world, names[i], &b));
+    CHECK_OK(talus_world_get_joint(old, a, &was));
+    CHECK_OK(talus_world_get_joint(world, b, &is));
+    CHECK(was.value == is.value && was.broken == is.broken && was.force.z == is.force.z);
+    CHECK(is.broken == (i == 3)); /* and turns are counted on: 50 rad/s for 0.5 s */
+    CHECK(i != 2 || is.value > 24);
+  }
+  talus_world_destroy(world);
+  talus_world_destroy(old);
+  const char *message =
+      build_error("talus: 1\nuntil: 1\nbodies: [{from: from_joints/}]\njoints:\n"
+                  "  - {name: knee, kind: fixed, bodies: [wheel, ground], at: [3, 0, 1]}\n");
+  CHECK_MSG(strstr(message, "joints.0") && strstr(message, "two joints named 'knee'"), "%s",
+            message);
+}
+
 /* ---- built-in scenes ------------------------------------------------------------------------- */
 
 TEST(every_built_in_scene_is_valid_and_steps) {

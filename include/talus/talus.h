@@ -485,7 +485,8 @@ TALUS_API talus_status talus_world_set_sleep(talus_world *world, talus_sleep_def
 
 /* Adds a joint between bodies that are there. TALUS_ERROR_INVALID where it makes no sense, or where
  * anchors or axes that should meet do not (with the distance) and def->assemble is false. joint may
- * be NULL. Removing a body removes its joints. */
+ * be NULL. Removing a body removes its joints. Joined bodies are solved, sleep and wake together; a
+ * motor that is on and a spring that pulls keep them awake. */
 TALUS_API talus_status talus_world_add_joint(talus_world *world, const talus_joint_def *def,
                                              talus_joint *joint);
 TALUS_API talus_status talus_world_remove_joint(talus_world *world, talus_joint joint);
@@ -507,8 +508,9 @@ TALUS_API talus_status talus_joint_set_motor(talus_world *world, talus_joint joi
 TALUS_API talus_status talus_world_assemble(talus_world *world, double *apart);
 
 /* Takes n fixed steps. Stops at the first that fails: TALUS_ERROR_DIVERGED, TALUS_ERROR_DOMAIN or
- * TALUS_ERROR_UNSUPPORTED with the body, the time and its last contacts in the message; the state
- * is then the one before that step. */
+ * TALUS_ERROR_UNSUPPORTED with the body, the time and its last contacts in the message, or the joint
+ * for which the step is too long and a dt that would do; the state is then the one before that step.
+ */
 TALUS_API talus_status talus_world_step(talus_world *world, uint64_t n);
 
 /* ---- what happened ----------------------------------------------------------------------- */

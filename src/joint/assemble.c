@@ -64,7 +64,7 @@ static double load_links(assembly *job, size_t *worst) {
     }
     tl_link_factor(link, job->bodies, job->tensors);
     for (int r = 0; r < link->rows.hard; ++r)
-      link->soft[r] = DAMPING * link->k[r][r];
+      link->soft[r] = fmax(DAMPING * link->k[r][r], link->soft[r]);
   }
   return most;
 }
@@ -93,9 +93,11 @@ static void move(assembly *job) {
 static talus_status step(assembly *job, tl_arena *arena) {
   const tl_arena_mark mark = tl_arena_get_mark(arena);
   tl_link_system system;
+  tl_link_graph graph;
   bool fits;
-  TL_TRY(tl_link_system_make(&system, job->links, job->count, job->model->bodies + 1, job->bodies,
-                             job->tensors, SIZE_MAX, arena, &fits));
+  TL_TRY(tl_link_graph_make(&graph, job->links, job->count, job->model->bodies + 1, arena));
+  TL_TRY(tl_link_system_make(&system, job->links, &graph, 0, job->count, job->bodies, job->tensors,
+                             SIZE_MAX, arena, &fits));
   for (size_t i = 0; i < job->count; ++i)
     for (int r = 0; r < job->links[i].rows.hard; ++r)
       system.x[system.place[job->links[i].first + (uint32_t)r]] =

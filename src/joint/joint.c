@@ -1,5 +1,5 @@
 /* The table of joints. */
-#include "joint/joint.h"
+#include "joint/guard.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -107,13 +107,6 @@ talus_status tl_joint_check(const tl_model *model, const tl_joint *joint) {
   const bool b_moves = joint->b != TL_NONE && !tl_body_is_static(model, joint->b);
   if (!a_moves && !b_moves)
     WRONG("%s: neither of its bodies can move; one must be free", what);
-  /* Rows that a lock leaves nothing to answer with make the solve blow up; a joint can hold all
-   * that a lock can. */
-  if ((a_moves && (model->property.flags[joint->a] & TL_FLAG_LOCKS)) ||
-      (b_moves && (model->property.flags[joint->b] & TL_FLAG_LOCKS)))
-    WRONG("%s: one of its bodies has locks; take the locks away and hold it by a joint to the "
-          "ground (prismatic, revolute, point-on-plane ...) instead",
-          what);
   if (!(joint->length >= 0) || !tl_is_finite_d(joint->length))
     WRONG("%s: its length is %g m; it must be >= 0", what, joint->length);
   if (joint->kind == TALUS_JOINT_DISTANCE && joint->length == 0)
@@ -251,6 +244,7 @@ talus_status tl_joint_make(const tl_model *model, const tl_state *state, const t
   if (isnan(def->rest))
     joint->rest = two_points ? apart : 0;
   TL_TRY(tl_joint_check(model, joint));
+  TL_TRY(tl_joint_check_motor_speed(joint, model->dt));
   const double gap = tl_joint_gap(model, state, joint);
   const double size = (double)tl_joint_length_of(model, joint);
   const double least = (sizeof(talus_real) == 4 ? 100 : 1) * MEET_LENGTH * size;
@@ -325,24 +319,35 @@ talus_status tl_joints_renumber(tl_joints *joints, const tl_log *log, const uint
   return tl_joints_find_apart(joints);
 }
 
+bool tl_joint_breaks(const tl_joint *joint) {
+  return !joint->broken && ((double)tl_length(joint->force) > joint->break_force ||
+                            (double)tl_length(joint->torque) > joint->break_torque);
+}
+
 talus_status tl_joints_break(tl_joints *joints, const tl_log *log, double time, size_t *broke) {
   *broke = 0;
   for (size_t i = 0; i < joints->all.count; ++i) {
     tl_joint *joint = &joints->all.data[i];
-    if (joint->broken)
-      continue;
-    const double force = (double)tl_length(joint->force);
-    const double torque = (double)tl_length(joint->torque);
-    if (!(force > joint->break_force) && !(torque > joint->break_torque))
+    if (!tl_joint_breaks(joint))
       continue;
     joint->broken = true;
     ++*broke;
     tl_log_write(log, TL_LOG_WARN, "event: %s broke at t = %g s, with %g N and %g N m",
-                 tl_joint_describe(joint), time, force, torque);
+                 tl_joint_describe(joint), time, (double)tl_length(joint->force),
+                 (double)tl_length(joint->torque));
     memset(joint->impulse, 0, sizeof joint->impulse);
     joint->force = joint->torque = tl_vec3(0, 0, 0);
   }
   return *broke > 0 ? tl_joints_find_apart(joints) : TALUS_OK;
+}
+
+talus_status tl_joints_pairs(const tl_joints *joints, tl_arena *arena, tl_pairs *pairs) {
+  *pairs = (tl_pairs){0};
+  TL_TAKE(arena, joints->all.count, &pairs->data);
+  for (size_t i = 0; i < joints->all.count; ++i)
+    if (tl_joint_acts(&joints->all.data[i]))
+      pairs->data[pairs->count++] = (tl_pair){joints->all.data[i].a, joints->all.data[i].b};
+  return TALUS_OK;
 }
 
 double tl_joints_drift(const tl_joints *joints, size_t *broken) {

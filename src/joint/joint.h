@@ -3,6 +3,7 @@
  *   joint.c     the table: checks, frames, names, removal, breaking
  *   rows.c      one joint at a time: rows of the step (kernels/joint.h), with what they ask for
  *   assemble.c  bodies brought together before the first step
+ *   guard.c     steps that are too long for a joint
  *
  * solve/ccp_joint*.c solves the rows together with contacts; docs/theory/joints.md has the
  * formulas.
@@ -29,6 +30,7 @@ typedef struct tl_joint {
   double motor_target, motor_max, motor_stiffness, motor_damping;
   double break_force, break_torque;
   bool rope, about, collide, assemble;
+  uint8_t told; /* what the log has said of it in this run (guard.c) */
 
   /* What time changes. */
   bool broken;
@@ -47,6 +49,7 @@ typedef struct tl_joints {
   TL_ARRAY(tl_apart) apart; /* sorted, unique; derived */
   uint64_t next_uid;        /* less one */
   bool must_assemble;
+  int told; /* joints whose drift the log has told of */
 } tl_joints;
 
 static inline bool tl_joint_acts(const tl_joint *joint) { return !joint->broken; }
@@ -91,8 +94,14 @@ void tl_joints_free(tl_joints *joints);
 size_t tl_joints_row(const tl_joints *joints, uint64_t uid);
 size_t tl_joints_named(const tl_joints *joints, const char *name);
 
+/* Whether it carried too much in the last step. */
+bool tl_joint_breaks(const tl_joint *joint);
+
 /* After a step: breaks what carried too much, and says so in the log. *broke: how many. */
 talus_status tl_joints_break(tl_joints *joints, const tl_log *log, double time, size_t *broke);
+
+/* The bodies of the joints that hold, as pairs; TL_NONE: the ground. In the arena. */
+talus_status tl_joints_pairs(const tl_joints *joints, tl_arena *arena, tl_pairs *pairs);
 
 /* Largest drift of the joints that hold, and how many do not. */
 double tl_joints_drift(const tl_joints *joints, size_t *broken);
@@ -121,6 +130,9 @@ typedef struct tl_joint_rows {
 
 /* The body in a slot as the state has it. */
 tl_joint_body tl_joint_body_at(const tl_model *model, const tl_state *state, uint32_t slot);
+
+/* A body after a step of h at its twist, by the formulas of step/move.c. */
+tl_joint_body tl_joint_body_moved(const tl_joint_body *body, double h);
 
 /* Where the frames are. turn_a and turn_b are those nearest to the joint's. */
 tl_joint_place tl_joint_find_place(const tl_model *model, const tl_joint *joint,

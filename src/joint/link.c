@@ -46,6 +46,18 @@ static void solve_block(const tl_link *link, double x[TL_JOINT_HARD]) {
       x[i] -= link->l[j][i] * x[j];
 }
 
+/* The least that bodies without locks answer to a row: no moment of inertia is more than mass times
+ * the square of the bounding radius. What answers far less is locked, and its own answer, which is
+ * all rounding, no measure of how firmly the row may be held. */
+static double least_answer(const tl_link *link, const tl_ccp_body *bodies, int i) {
+  const tl_joint_row *row = &link->rows.row[i];
+  const double r2 = (double)(link->rows.length * link->rows.length);
+  return (double)bodies[link->a].inv_mass *
+             (double)(tl_length2(row->la) + tl_length2(row->aa) / (talus_real)r2) +
+         (double)bodies[link->b].inv_mass *
+             (double)(tl_length2(row->lb) + tl_length2(row->ab) / (talus_real)r2);
+}
+
 void tl_link_factor(tl_link *link, const tl_ccp_body *bodies, const tl_ccp_tensor *tensors) {
   const int n = tl_link_rows(link), hard = link->rows.hard;
   for (int j = 0; j < n; ++j) {
@@ -61,7 +73,11 @@ void tl_link_factor(tl_link *link, const tl_ccp_body *bodies, const tl_ccp_tenso
     }
   }
   for (int i = 0; i < n; ++i) {
-    link->soft[i] = (double)link->rows.soft[i] + TL_LINK_SOFT * link->k[i][i];
+    const double own = least_answer(link, bodies, i);
+    const bool is_locked = link->k[i][i] < 1e-3 * own;
+    if (is_locked && i == hard) /* a law that nothing can follow does nothing */
+      link->k[i][i] = 0;
+    link->soft[i] = (double)link->rows.soft[i] + TL_LINK_SOFT * (is_locked ? own : link->k[i][i]);
     if (i < hard)
       link->k[i][i] += link->soft[i];
   }
@@ -157,6 +173,41 @@ double tl_link_residual(const tl_link *link, const tl_ccp_body *bodies,
       r *= (double)link->rows.length;
     sum += r * r;
     *most = fmax(*most, fabs(r));
+  }
+  return sum;
+}
+
+/* Of a law with impulse p at speed u: the convex function of which -u is the slope. Its impulse is
+ * the sum of spring, motor, push and limits, each of which has its own. */
+static double law_energy(const tl_joint_law *law, double u, double p) {
+  double sum = 0, left = p - (double)law->push;
+  if (law->slope > 0) {
+    const double spring = -(double)law->slope * (u + (double)law->offset);
+    sum += 0.5 * spring * spring / (double)law->slope + (double)law->offset * spring;
+    left -= spring;
+  }
+  const double cap = (double)law->cap;
+  double motor = 0;
+  if (law->motor_rigid)
+    motor = fmax(-cap, fmin(cap, left));
+  else if (law->motor_slope > 0) {
+    motor = fmax(-cap, fmin(cap, -(double)law->motor_slope * (u + (double)law->motor_offset)));
+    sum += 0.5 * motor * motor / (double)law->motor_slope;
+  }
+  sum += (double)law->motor_offset * motor;
+  left -= motor;
+  const double bound = (double)(left > 0 ? law->low : law->high);
+  return fabs(bound) < (double)TL_REAL_MAX ? sum - bound * left : sum;
+}
+
+double tl_link_objective(const tl_link *link, const tl_ccp_body *bodies) {
+  const int n = tl_link_rows(link), hard = link->rows.hard;
+  double u[TL_JOINT_ROWS], sum = 0;
+  tl_link_speeds(link, bodies, u);
+  for (int i = 0; i < n; ++i) {
+    const double p = (double)link->impulse[i];
+    sum += (double)link->rows.bias[i] * p;
+    sum += i < hard ? 0.5 * link->soft[i] * p * p : law_energy(&link->rows.law, u[i], p);
   }
   return sum;
 }

@@ -66,10 +66,14 @@ double tl_link_law_step(const tl_link *link, const tl_ccp_body *bodies,
 double tl_link_residual(const tl_link *link, const tl_ccp_body *bodies,
                         const talus_real p[TL_JOINT_ROWS], double *most);
 
+/* What the objective has beside the energy of the velocities: sum of bias times impulse, and the
+ * energy of compliances and laws. */
+double tl_link_objective(const tl_link *link, const tl_ccp_body *bodies);
+
 /* ---- all hard rows at once ---------------------------------------------------------------------
  */
 
-/* K of all links as L D L^T within its envelope (Jennings 1977), links in the order of Cuthill and
+/* K of some links as L D L^T within its envelope (Jennings 1977), links in the order of Cuthill and
  * McKee 1969 reversed, so that chains and small loops cost what they have links. In double. */
 typedef struct tl_link_system {
   size_t n;         /* hard rows */
@@ -81,10 +85,21 @@ typedef struct tl_link_system {
   double *x;        /* right-hand side, then solution; by row of the system */
 } tl_link_system;
 
-/* Finds the order, fills and factors. Sets `first` of the links. Scratch and result in the arena.
- * *fits is false, and nothing is factored, where a row has more than `most` entries on average. */
-talus_status tl_link_system_make(tl_link_system *system, tl_link *links, size_t count,
-                                 size_t bodies, const tl_ccp_body *body,
+/* Which links touch which body, as lists one behind the other, and room to order them: found once
+ * for all links, whatever parts of them are then factored for themselves. */
+typedef struct tl_link_graph {
+  uint32_t *start, *link; /* by body */
+  uint32_t *rank, *degree, *order;
+  uint8_t *seen;
+} tl_link_graph;
+talus_status tl_link_graph_make(tl_link_graph *graph, const tl_link *links, size_t count,
+                                size_t bodies, tl_arena *arena);
+
+/* Finds the order of links first ... first + count - 1, which share movable bodies with no others;
+ * fills and factors. Sets `first` of these links, from 0. Scratch and result in the arena. *fits is
+ * false, and nothing is factored, where a row has more than `most` entries on average. */
+talus_status tl_link_system_make(tl_link_system *system, tl_link *links, const tl_link_graph *graph,
+                                 size_t first, size_t count, const tl_ccp_body *body,
                                  const tl_ccp_tensor *tensors, size_t most, tl_arena *arena,
                                  bool *fits);
 

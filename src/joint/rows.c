@@ -36,7 +36,7 @@ tl_joint_body tl_joint_body_at(const tl_model *model, const tl_state *state, uin
   return body;
 }
 
-static tl_joint_body moved(const tl_joint_body *body, double h) {
+tl_joint_body tl_joint_body_moved(const tl_joint_body *body, double h) {
   tl_joint_body there = *body;
   if (body->inertia.x > 0 || body->inertia.y > 0) {
     there.position = tl_dmadd(body->position, h, body->v);
@@ -196,12 +196,26 @@ static void straighten(const tl_joint *joint, tl_joint_rows *rows) {
   rows->hard++;
 }
 
+/* The place that a guess leads to. Angles are counted from where its spins lead: a guess may
+ * overshoot by more than half a turn, though the solution does not. */
+static tl_joint_place find_place_ahead(const tl_model *model, const tl_joint *joint, double h,
+                                       const tl_joint_place *now, const tl_joint_body *a,
+                                       const tl_joint_body *b) {
+  if (joint->kind != TALUS_JOINT_GEAR && joint->kind != TALUS_JOINT_RACK)
+    return tl_joint_find_place(model, joint, a, b);
+  tl_joint ahead = *joint;
+  ahead.turn_a += h * (double)tl_dot(now->az, a->w);
+  ahead.turn_b += h * (double)tl_dot(now->bz, b->w);
+  return tl_joint_find_place(model, &ahead, a, b);
+}
+
 void tl_joint_make_rows(const tl_model *model, const tl_joint *joint, const tl_joint_step *step,
                         const tl_joint_body *a, const tl_joint_body *b, const tl_joint_body *old_a,
                         const tl_joint_body *old_b, tl_joint_rows *rows) {
-  const tl_joint_body next_a = moved(a, step->h), next_b = moved(b, step->h);
+  const tl_joint_body next_a = tl_joint_body_moved(a, step->h);
+  const tl_joint_body next_b = tl_joint_body_moved(b, step->h);
   const tl_joint_place now = tl_joint_find_place(model, joint, a, b);
-  const tl_joint_place then = tl_joint_find_place(model, joint, &next_a, &next_b);
+  const tl_joint_place then = find_place_ahead(model, joint, step->h, &now, &next_a, &next_b);
   const talus_real h = (talus_real)step->h;
   tl_joint_row ahead[TL_JOINT_HARD];
   memset(rows, 0, sizeof *rows);
@@ -222,7 +236,8 @@ void tl_joint_make_rows(const tl_model *model, const tl_joint *joint, const tl_j
     return;
   tl_joint_free_row((int)joint->kind, joint->about, &then, &next);
   const double x = tl_joint_value(joint, &now);
-  const double x_then = row->turning ? unwrapped((double)next.psi, x) : (double)next.psi;
+  const double guess = x + step->h * (double)speed_of(row, a, b);
+  const double x_then = row->turning ? unwrapped((double)next.psi, guess) : (double)next.psi;
   rows->has_law = true;
   rows->bias[rows->hard] = (talus_real)((x_then - x) / step->h) - speed_of(row, a, b);
   rows->law = find_law(joint, x, step->h);

@@ -1,4 +1,4 @@
-/* All hard rows at once: order, envelope, factorisation. */
+/* All hard rows of a part at once: order, envelope, factorisation. */
 #include "joint/link.h"
 
 #include <math.h>
@@ -6,33 +6,33 @@
 /* ---- the order ---------------------------------------------------------------------------------
  */
 
-/* Which links touch which body that can move, as lists one behind the other. */
-typedef struct touch {
-  uint32_t *start, *link;
-} touch;
-
 typedef struct order_job {
   const tl_link *links;
-  size_t count;
-  touch by_body;
+  size_t first, end; /* links that are ordered */
+  const tl_link_graph *by_body;
   const tl_ccp_body *body;
-  uint32_t *degree, *order;
+  uint32_t *degree, *order; /* by link; order[first] ... is filled */
   uint8_t *seen;
 } order_job;
 
-static talus_status find_touch(order_job *job, size_t bodies, tl_arena *arena) {
-  TL_TAKE(arena, bodies + 2, &job->by_body.start);
-  TL_TAKE(arena, 2 * job->count, &job->by_body.link);
-  uint32_t *start = job->by_body.start;
+talus_status tl_link_graph_make(tl_link_graph *graph, const tl_link *links, size_t count,
+                                size_t bodies, tl_arena *arena) {
+  TL_TAKE(arena, bodies + 2, &graph->start);
+  TL_TAKE(arena, 2 * count, &graph->link);
+  TL_TAKE(arena, count, &graph->rank);
+  TL_TAKE(arena, count, &graph->degree);
+  TL_TAKE(arena, count, &graph->order);
+  TL_TAKE(arena, count, &graph->seen);
+  uint32_t *start = graph->start;
   memset(start, 0, (bodies + 2) * sizeof *start);
-  for (size_t i = 0; i < job->count; ++i)
-    start[job->links[i].a + 1]++, start[job->links[i].b + 1]++;
+  for (size_t i = 0; i < count; ++i)
+    start[links[i].a + 1]++, start[links[i].b + 1]++;
   for (size_t i = 0; i < bodies; ++i)
     start[i + 1] += start[i];
   /* Filling moves each start to its end: shift back afterwards. */
-  for (size_t i = 0; i < job->count; ++i) {
-    job->by_body.link[start[job->links[i].a]++] = (uint32_t)i;
-    job->by_body.link[start[job->links[i].b]++] = (uint32_t)i;
+  for (size_t i = 0; i < count; ++i) {
+    graph->link[start[links[i].a]++] = (uint32_t)i;
+    graph->link[start[links[i].b]++] = (uint32_t)i;
   }
   memmove(start + 1, start, bodies * sizeof *start);
   start[0] = 0;
@@ -44,7 +44,7 @@ static uint32_t degree_of(const order_job *job, uint32_t link) {
   uint32_t degree = 0;
   for (int k = 0; k < 2; ++k)
     if (job->body[ends[k]].inv_mass > 0)
-      degree += job->by_body.start[ends[k] + 1] - job->by_body.start[ends[k]] - 1;
+      degree += job->by_body->start[ends[k] + 1] - job->by_body->start[ends[k]] - 1;
   return degree;
 }
 
@@ -55,8 +55,8 @@ static size_t append_neighbours(order_job *job, uint32_t link, size_t tail) {
   for (int k = 0; k < 2; ++k) {
     if (!(job->body[ends[k]].inv_mass > 0))
       continue;
-    for (uint32_t e = job->by_body.start[ends[k]]; e < job->by_body.start[ends[k] + 1]; ++e) {
-      const uint32_t other = job->by_body.link[e];
+    for (uint32_t e = job->by_body->start[ends[k]]; e < job->by_body->start[ends[k] + 1]; ++e) {
+      const uint32_t other = job->by_body->link[e];
       if (job->seen[other])
         continue;
       job->seen[other] = 1;
@@ -82,14 +82,14 @@ static size_t spread_from(order_job *job, uint32_t root, size_t begin) {
   return tail;
 }
 
-/* Cuthill-McKee, each part from a link that is far from another: the last one that a first search
- * reaches. Reversed at the end. */
+/* Cuthill-McKee, what hangs together from a link that is far from another: the last one that a
+ * first search reaches. Reversed at the end. */
 static void find_order(order_job *job) {
-  size_t begin = 0;
-  memset(job->seen, 0, job->count);
-  for (uint32_t i = 0; i < job->count; ++i)
-    job->degree[i] = degree_of(job, i);
-  for (uint32_t i = 0; i < job->count; ++i) {
+  size_t begin = job->first;
+  memset(job->seen + job->first, 0, job->end - job->first);
+  for (size_t i = job->first; i < job->end; ++i)
+    job->degree[i] = degree_of(job, (uint32_t)i);
+  for (uint32_t i = (uint32_t)job->first; i < job->end; ++i) {
     if (job->seen[i])
       continue;
     const size_t end = spread_from(job, i, begin);
@@ -98,7 +98,7 @@ static void find_order(order_job *job) {
       job->seen[job->order[k]] = 0;
     begin = spread_from(job, far, begin);
   }
-  for (size_t i = 0, j = job->count; i + 1 < j; ++i) {
+  for (size_t i = job->first, j = job->end; i + 1 < j; ++i) {
     const uint32_t swap = job->order[i];
     job->order[i] = job->order[--j];
     job->order[j] = swap;
@@ -158,13 +158,13 @@ static void add_entries(const fill_job *job, uint32_t link, uint32_t other, bool
 /* Both passes over pairs of links: what the envelope must cover, and what is in it. */
 static void visit_pairs(const fill_job *job, bool fill) {
   const order_job *order = job->order;
-  for (uint32_t i = 0; i < order->count; ++i)
+  for (uint32_t i = (uint32_t)order->first; i < order->end; ++i)
     for (int k = 0; k < 2; ++k) {
       const uint32_t body = k ? job->links[i].b : job->links[i].a;
       if (!(order->body[body].inv_mass > 0))
         continue;
-      for (uint32_t e = order->by_body.start[body]; e < order->by_body.start[body + 1]; ++e) {
-        const uint32_t other = order->by_body.link[e];
+      for (uint32_t e = order->by_body->start[body]; e < order->by_body->start[body + 1]; ++e) {
+        const uint32_t other = order->by_body->link[e];
         if (job->rank[other] > job->rank[i])
           continue;
         if (fill)
@@ -232,21 +232,27 @@ static talus_status fill_in(fill_job *job, size_t most, tl_arena *arena, bool *f
   memset(system->value, 0, entries * sizeof *system->value);
   memset(system->inverse, 0, system->n * sizeof *system->inverse);
   visit_pairs(job, true);
-  for (size_t i = 0; i < job->order->count; ++i)
+  for (size_t i = job->order->first; i < job->order->end; ++i)
     for (int r = 0; r < job->links[i].rows.hard; ++r)
       system->inverse[system->place[job->links[i].first] + (uint32_t)r] += job->links[i].soft[r];
   factor(system);
   return TALUS_OK;
 }
 
-talus_status tl_link_system_make(tl_link_system *system, tl_link *links, size_t count,
-                                 size_t bodies, const tl_ccp_body *body,
+talus_status tl_link_system_make(tl_link_system *system, tl_link *links, const tl_link_graph *graph,
+                                 size_t first, size_t count, const tl_ccp_body *body,
                                  const tl_ccp_tensor *tensors, size_t most, tl_arena *arena,
                                  bool *fits) {
-  order_job order = {.links = links, .count = count, .body = body};
-  uint32_t *rank;
+  order_job order = {.links = links,
+                     .first = first,
+                     .end = first + count,
+                     .by_body = graph,
+                     .body = body,
+                     .degree = graph->degree,
+                     .order = graph->order,
+                     .seen = graph->seen};
   system->n = 0;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = first; i < first + count; ++i) {
     links[i].first = (uint32_t)system->n;
     system->n += (size_t)links[i].rows.hard;
   }
@@ -255,19 +261,14 @@ talus_status tl_link_system_make(tl_link_system *system, tl_link *links, size_t 
   TL_TAKE(arena, system->n, &system->start);
   TL_TAKE(arena, system->n, &system->inverse);
   TL_TAKE(arena, system->n, &system->x);
-  TL_TAKE(arena, count, &rank);
-  TL_TAKE(arena, count, &order.degree);
-  TL_TAKE(arena, count, &order.order);
-  TL_TAKE(arena, count, &order.seen);
-  TL_TRY(find_touch(&order, bodies, arena));
   find_order(&order);
   uint32_t at = 0;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = first; i < first + count; ++i) {
     const tl_link *link = &links[order.order[i]];
-    rank[order.order[i]] = (uint32_t)i;
+    graph->rank[order.order[i]] = (uint32_t)i;
     for (int r = 0; r < link->rows.hard; ++r)
       system->place[link->first + (uint32_t)r] = at++;
   }
-  fill_job fill = {system, links, &order, tensors, rank};
+  fill_job fill = {system, links, &order, tensors, graph->rank};
   return fill_in(&fill, most, arena, fits);
 }

@@ -243,7 +243,8 @@ static void check_probes(tl_checker *checker) {
       tl_check_unknown(checker, tl_check_mark(checker, node, "body"), path, probe->body,
                        "the name of a body", &checker->bodies);
     }
-    if (probe->joint && !tl_names_find(&checker->joints, probe->joint, &row)) {
+    if (probe->joint && !checker->takes_from &&
+        !tl_names_find(&checker->joints, probe->joint, &row)) {
       snprintf(path, sizeof path, "probes.%zu.joint", i);
       tl_check_unknown(checker, tl_check_mark(checker, node, "joint"), path, probe->joint,
                        "the name of a joint", &checker->joints);

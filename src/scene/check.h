@@ -46,5 +46,8 @@ void tl_check_bodies(tl_checker *checker);
 void tl_check_emitters(tl_checker *checker);
 /* names: of the joints, for probes. */
 void tl_check_joints(tl_checker *checker, tl_names *names);
+/* What a kind of joint takes, and whether its frames meet. */
+void tl_check_joint_keys(tl_checker *checker, tl_node_id node, const tl_scene_joint *joint,
+                         const char *path);
 
 #endif

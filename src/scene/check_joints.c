@@ -1,5 +1,5 @@
-/* Joints: names of bodies, and values that must fit the kind. What bodies are like, and whether
- * frames meet, is for the world to say when the joint is added. */
+/* Joints: names of bodies, and values that every kind needs; check_joint_keys.c has what differs
+ * from kind to kind. */
 #include "scene/check.h"
 
 #include <math.h>
@@ -79,8 +79,10 @@ void tl_check_joints(tl_checker *checker, tl_names *names) {
       tl_check_new_name(checker, tl_check_mark(checker, node, "name"), "joints", joints[i].name,
                         names, (uint32_t)i);
     check_names(checker, node, &joints[i], path);
-    if (tl_object_good(&tl_schema_joint, &joints[i], "kind"))
+    if (tl_object_good(&tl_schema_joint, &joints[i], "kind")) {
       check_geometry(checker, node, &joints[i], path);
+      tl_check_joint_keys(checker, node, &joints[i], path);
+    }
     check_drive(checker, node, &joints[i], path);
     node = tl_node_at(checker->document, node)->next;
   }

@@ -640,7 +640,8 @@ const tl_map tl_schema_body = {
          .help = "instead of a body: many of them"},
         {KEY(OWNER, from, TEXT), .flags = TL_KEY_OPTIONAL | TL_KEY_ALONE,
          .expected = "a result folder", .example = "settled.out/",
-         .help = "instead of a body: all bodies at the end of another run, velocities included"},
+         .help = "instead of a body: all bodies and joints at the end of another run, velocities "
+                 "included"},
         {0}}};
 #undef OWNER
 

@@ -20,8 +20,9 @@ static void store_impulses(void *context, size_t begin, size_t end) {
   }
 }
 
-static talus_status solve_rows(tl_ccp *job) {
-  TL_TRY(tl_ccp_load_rows(job));
+static talus_status solve_rows(tl_ccp *job, const tl_pairs *links) {
+  TL_TRY(tl_ccp_load_rows(job, links));
+  TL_TRY(tl_ccp_load_links(job));
   TL_TRY(tl_ccp_solve_parts(job));
   tl_for(&job->model->par, job->pack_count, 128, store_impulses, job);
   if (job->model->law_kinds != 0)
@@ -54,10 +55,11 @@ talus_status tl_ccp_solve(const tl_model *model, const tl_scope *scope, tl_conta
     TL_TRY(tl_ccp_order_bodies(&job));
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
   TL_TRY(tl_ccp_load_bodies(&job));
+  tl_pairs links = {0};
   if (scope->joints)
-    TL_TRY(tl_ccp_load_links(&job));
+    TL_TRY(tl_ccp_list_links(&job, &links));
   if (contacts->count > 0 || job.link_count > 0)
-    TL_TRY(solve_rows(&job));
+    TL_TRY(solve_rows(&job, &links));
   TL_TRY(tl_ccp_find_energy(&job));
   tl_arena_release(scope->arena, mark);
   *twists = (tl_twists){job.bodies, sizeof *job.bodies, job.rank};

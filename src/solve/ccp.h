@@ -81,10 +81,12 @@ typedef struct tl_ccp {
   talus_real ncp; /* 1 or 0 */
   tl_solve_report *report;
 
-  /* Joints. With any, everything is one part. */
+  /* Joints: all of them, or those of a part. */
+  uint32_t *link_joint; /* by link: its row of the table */
   tl_link *links;
   size_t link_count, link_rows;
-  tl_link_system *system; /* NULL: link by link */
+  size_t first_link;      /* of this part within all links */
+  tl_link_system *system; /* of a part; NULL: link by link */
   double *link_sum;       /* two, used in turn */
   size_t link_at;         /* gradient methods: entry of a field at which impulses of links begin */
 
@@ -130,11 +132,13 @@ static inline void tl_ccp_put_lane(tl_ccp_lanes *lanes, uint32_t i, talus_vec3 v
 /* Fills bodies (and tensors, where any is needed). */
 talus_status tl_ccp_load_bodies(tl_ccp *job);
 
-/* Cuts the contacts into islands, colours them, and fills packs and blocks. */
-talus_status tl_ccp_load_rows(tl_ccp *job);
+/* Cuts contacts and links (slots that joints hold together; link_joint is put into the order of the
+ * parts) into islands, colours the contacts, and fills packs and blocks. */
+talus_status tl_ccp_load_rows(tl_ccp *job, const tl_pairs *links);
 
-/* Islands, their colours, and where their rows go: everything of tl_ccp_load_rows but the packs. */
-talus_status tl_ccp_plan_parts(tl_ccp *job);
+/* Islands, their colours, and where their rows go: everything of tl_ccp_load_rows but the packs.
+ * links may be NULL: none. */
+talus_status tl_ccp_plan_parts(tl_ccp *job, const tl_pairs *links);
 
 /* Solves every part and every small island to the tolerance, and puts the reports together. */
 talus_status tl_ccp_solve_parts(tl_ccp *job);
@@ -231,7 +235,12 @@ talus_status tl_ccp_gradient(tl_ccp *job);
 /* ---- joints (ccp_links.c) ----------------------------------------------------------------------
  */
 
-/* Rows of the joints that hold, after the bodies; and all of them factored, where asked for. */
+/* The joints that have work to do: link_joint, in the order of the table, and the slots they join.
+ */
+talus_status tl_ccp_list_links(tl_ccp *job, tl_pairs *pairs);
+
+/* Rows of these joints, in the order of link_joint, after the bodies and the parts are known; and
+ * those of each part factored at once, where asked for. */
 talus_status tl_ccp_load_links(tl_ccp *job);
 
 /* Applies the impulses that links start with to the job's bodies; or those in p to `bodies`. */
@@ -325,9 +334,6 @@ static inline const talus_real *tl_ccp_link_read(const tl_ccp *job, const tl_ccp
 void tl_ccp_step_links(const tl_ccp *job, const tl_ccp_body *bodies, double scale,
                        const talus_real *from, const talus_real *mark, talus_real *to,
                        tl_ccp_sums *sums);
-
-/* |x - y|^2 in the mass norm, over all bodies. */
-double tl_ccp_mass_norm(const tl_ccp *job, const tl_ccp_body *x, const tl_ccp_body *y);
 
 /* (p - q).C (p - q), C the compliances of links: what the product N does not have. */
 double tl_ccp_soften_links(const tl_ccp *job, const talus_real *p, const talus_real *q);

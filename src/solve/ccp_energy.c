@@ -7,6 +7,7 @@
  *
  * The objective f(g) = g.N g/2 + g.(D^T vf + b) needs no product with N: D g = M (v1 - vf), so
  *   f = (v1 + vf)/2 . M (v1 - vf) + sum of b_n g_n.
+ * Links add their biases too, and the energy of their compliances and laws (joint/link.c).
  * With `ncp` the bias without its lift is meant: the function that ccp friction minimises. With
  * cohesion g is the shifted impulse, whose cone is the usual one, and f has a constant more: the
  * energy that the pull alone would give. */
@@ -116,6 +117,8 @@ talus_status tl_ccp_find_energy(tl_ccp *job) {
   tl_for(&job->model->par, rows, 4, add_packs, &work);
   for (size_t i = 0; i < rows; ++i)
     total.objective += work.blocks[i].objective;
+  for (size_t i = 0; i < job->link_count; ++i)
+    total.objective += tl_link_objective(&job->links[i], job->bodies);
   job->report->objective = total.objective;
   job->report->contact_work = total.contact;
   job->report->load_work = total.load;

@@ -53,11 +53,10 @@ static double spread(gradient *g, const tl_ccp_field *p, const tl_ccp_field *q,
     return tl_ccp_spread(job, &g->reduction, g->free_bodies, p, from, out);
   memcpy(g->pushed_bodies, g->free_bodies, body_bytes(g));
   tl_ccp_push_links(job, tl_ccp_link_read(job, p), g->pushed_bodies);
-  tl_ccp_spread(job, &g->reduction, g->pushed_bodies, p, NULL, out);
+  const double norm = tl_ccp_spread(job, &g->reduction, g->pushed_bodies, p, q ? from : NULL, out);
   if (!q)
     return 0;
-  return tl_ccp_mass_norm(job, out, from) +
-         tl_ccp_soften_links(job, tl_ccp_link_read(job, p), tl_ccp_link_read(job, q));
+  return norm + tl_ccp_soften_links(job, tl_ccp_link_read(job, p), tl_ccp_link_read(job, q));
 }
 
 /* The residual of `now`, whose velocities are now_bodies. */

@@ -6,7 +6,8 @@
  * the blocks. With `joints: direct` the hard rows of all joints are one block, and its step is a
  * sparse solve; rows that follow a law (limits, capped motors) are iterated like contacts.
  *
- * Serial: joints are few, and any order that threads shared would have to be coloured. */
+ * The joints of an island are visited by one thread: an order that threads shared would have to be
+ * coloured. Islands are dealt out (ccp_parts.c). */
 #include "solve/ccp.h"
 
 #include <math.h>
@@ -39,36 +40,72 @@ static void make_rows(const tl_ccp *job, tl_link *link, const tl_ccp_body *bodie
   tl_joint_make_rows(job->model, joint, &step, &a, &b, &old_a, &old_b, &link->rows);
 }
 
-talus_status tl_ccp_load_links(tl_ccp *job) {
+talus_status tl_ccp_list_links(tl_ccp *job, tl_pairs *pairs) {
   const tl_joints *joints = job->scope->joints;
-  TL_TAKE(job->scope->arena, joints->all.count, &job->links);
+  TL_TAKE(job->scope->arena, joints->all.count, &job->link_joint);
+  TL_TAKE(job->scope->arena, joints->all.count, &pairs->data);
   for (size_t i = 0; i < joints->all.count; ++i) {
     const tl_joint *joint = &joints->all.data[i];
     if (!tl_joint_acts(joint))
       continue;
-    tl_link *link = &job->links[job->link_count];
+    if (!(job->bodies[body_of(job, joint->a)].inv_mass > 0) &&
+        !(job->bodies[body_of(job, joint->b)].inv_mass > 0))
+      continue; /* asleep */
+    job->link_joint[pairs->count] = (uint32_t)i;
+    pairs->data[pairs->count++] = (tl_pair){joint->a, joint->b};
+  }
+  job->link_count = pairs->count;
+  return TALUS_OK;
+}
+
+static void load_link(void *context, size_t begin, size_t end) {
+  const tl_ccp *job = context;
+  for (size_t i = begin; i < end; ++i) {
+    tl_link *link = &job->links[i];
+    const tl_joint *joint = &job->scope->joints->all.data[job->link_joint[i]];
     memset(link, 0, sizeof *link);
     link->a = body_of(job, joint->a);
     link->b = body_of(job, joint->b);
-    if (!(job->bodies[link->a].inv_mass > 0) && !(job->bodies[link->b].inv_mass > 0))
-      continue; /* both asleep */
-    link->joint = (uint32_t)i;
+    link->joint = job->link_joint[i];
     make_rows(job, link, job->bodies);
     if (job->settings->warm_start)
       memcpy(link->impulse, joint->impulse, sizeof link->impulse);
     tl_link_factor(link, job->bodies, job->tensors);
-    job->link_rows += (size_t)tl_link_rows(link);
-    job->link_count++;
   }
-  if (job->link_count == 0 || job->settings->joints == TALUS_JOINTS_ITERATIVE)
-    return TALUS_OK;
+}
+
+/* The direct block of a part. */
+static talus_status factor_part(tl_ccp *job, const tl_link_graph *graph, tl_ccp *part) {
   const size_t most = job->settings->joints == TALUS_JOINTS_DIRECT ? SIZE_MAX : AUTO_ENTRIES;
   bool fits;
-  TL_TAKE(job->scope->arena, 1, &job->system);
-  TL_TRY(tl_link_system_make(job->system, job->links, job->link_count, job->scope->count + 1,
+  TL_TAKE(job->scope->arena, 1, &part->system);
+  TL_TRY(tl_link_system_make(part->system, job->links, graph, part->first_link, part->link_count,
                              job->bodies, job->tensors, most, job->scope->arena, &fits));
   if (!fits)
-    job->system = NULL;
+    part->system = NULL;
+  return TALUS_OK;
+}
+
+talus_status tl_ccp_load_links(tl_ccp *job) {
+  if (job->link_count == 0)
+    return TALUS_OK;
+  TL_TAKE(job->scope->arena, job->link_count, &job->links);
+  tl_for(&job->model->par, job->link_count, 64, load_link, job);
+  for (size_t i = 0; i < job->part_count; ++i) {
+    tl_ccp *part = &job->parts[i];
+    part->links = job->links + part->first_link;
+    for (size_t k = 0; k < part->link_count; ++k)
+      part->link_rows += (size_t)tl_link_rows(&part->links[k]);
+    job->link_rows += part->link_rows;
+  }
+  if (job->settings->joints == TALUS_JOINTS_ITERATIVE)
+    return TALUS_OK;
+  tl_link_graph graph;
+  TL_TRY(tl_link_graph_make(&graph, job->links, job->link_count, job->body_count + 1,
+                            job->scope->arena));
+  for (size_t i = 0; i < job->part_count; ++i)
+    if (job->parts[i].link_count > 0)
+      TL_TRY(factor_part(job, &graph, &job->parts[i]));
   return TALUS_OK;
 }
 
@@ -236,23 +273,6 @@ void tl_ccp_step_links(const tl_ccp *job, const tl_ccp_body *bodies, double scal
         sums->lead += d[r] * (double)(q[r] - m[r]);
     }
   }
-}
-
-double tl_ccp_mass_norm(const tl_ccp *job, const tl_ccp_body *x, const tl_ccp_body *y) {
-  const tl_model *model = job->model;
-  double sum = 0;
-  for (size_t i = 0; i < job->scope->count; ++i) {
-    const size_t rank = job->rank ? job->rank[i] : i;
-    if (!(x[rank].inv_mass > 0))
-      continue;
-    const talus_vec3 v = tl_sub(x[rank].v, y[rank].v), w = tl_sub(x[rank].w, y[rank].w);
-    const uint32_t slot = tl_scope_slot(job->scope, i);
-    const tl_sym3 inertia =
-        tl_sym3_rotated(job->scope->in->rotation[slot], tl_body_inertia(model, slot));
-    sum += (double)(model->property.mass[slot] * tl_length2(v) +
-                    tl_dot(tl_sym3_mul_vec(inertia, w), w));
-  }
-  return sum;
 }
 
 double tl_ccp_soften_links(const tl_ccp *job, const talus_real *p, const talus_real *q) {

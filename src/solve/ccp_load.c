@@ -289,8 +289,8 @@ static bool needs_arms(const tl_model *model, const tl_scope *scope) {
   return false;
 }
 
-talus_status tl_ccp_load_rows(tl_ccp *job) {
-  TL_TRY(tl_ccp_plan_parts(job));
+talus_status tl_ccp_load_rows(tl_ccp *job, const tl_pairs *links) {
+  TL_TRY(tl_ccp_plan_parts(job, links));
   if (job->model->law_kinds & TL_LAW_COHESION)
     TL_TRY(tl_ccp_load_pulls(job));
   TL_TAKE(job->scope->arena, job->pack_count, &job->packs);

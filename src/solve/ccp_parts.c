@@ -70,17 +70,25 @@ static talus_status cut(tl_ccp *job, const uint32_t *start) {
   return TALUS_OK;
 }
 
-talus_status tl_ccp_plan_parts(tl_ccp *job) {
+/* Links of a part stand side by side: their joints are put into the order of the islands. */
+static talus_status order_links(tl_ccp *job, const tl_islands *islands) {
+  uint32_t *ordered;
+  if (job->link_count == 0)
+    return TALUS_OK;
+  TL_TAKE(job->scope->arena, job->link_count, &ordered);
+  for (size_t i = 0; i < job->link_count; ++i)
+    ordered[i] = job->link_joint[islands->link_order[i]];
+  job->link_joint = ordered;
+  return TALUS_OK;
+}
+
+talus_status tl_ccp_plan_parts(tl_ccp *job, const tl_pairs *links) {
   const tl_scope *scope = job->scope;
   const bool gradient = job->settings->method != TALUS_GAUSS_SEIDEL;
   tl_islands islands;
-  const bool apart = job->settings->islands && job->link_count == 0;
-  TL_TRY(tl_contact_find_islands(job->model, scope, job->contacts, NULL, apart,
+  TL_TRY(tl_contact_find_islands(job->model, scope, job->contacts, links, job->settings->islands,
                                  gradient ? 0 : SMALL, &islands));
-  if (job->link_count > 0 && islands.count == 0) { /* a part without contacts */
-    islands.start[0] = islands.start[1] = 0;
-    islands.count = 1;
-  }
+  TL_TRY(order_links(job, &islands));
   job->colours.order = islands.order;
   job->row_count = islands.start[islands.count];
   job->small_start = islands.start;
@@ -92,6 +100,8 @@ talus_status tl_ccp_plan_parts(tl_ccp *job) {
     tl_ccp *part = &job->parts[i];
     *part = *job;
     part->row_count = start[i + 1] - start[i];
+    part->first_link = islands.link_start[islands.small_count + i];
+    part->link_count = islands.link_start[islands.small_count + i + 1] - part->first_link;
     /* A part for one thread fits its cache as it is. */
     if (job->settings->islands && part->row_count < TL_CCP_TEAM_ROWS)
       part->tiles.count = 0;
@@ -186,19 +196,25 @@ static void cut_chunks(deal *d) {
   d->chunk[d->chunks] = islands;
 }
 
+/* What a part that one thread solves has to do, below TL_CCP_TEAM_ROWS. */
+static size_t size_of(const tl_ccp *part) {
+  const size_t rows = part->row_count + part->link_rows;
+  return rows < TL_CCP_TEAM_ROWS ? rows : TL_CCP_TEAM_ROWS - 1;
+}
+
 /* By size, the largest first: counted, because sizes are small numbers. */
 static void list_parts(deal *d) {
   const tl_ccp *parts = d->job->parts;
   uint32_t next[TL_CCP_TEAM_ROWS + 1] = {0}; /* of parts with as many rows or more */
   for (size_t i = 0; i < d->job->part_count; ++i)
     if (parts[i].row_count < TL_CCP_TEAM_ROWS)
-      next[parts[i].row_count]++;
+      next[size_of(&parts[i])]++;
   for (size_t rows = TL_CCP_TEAM_ROWS; rows > 0; --rows)
     next[rows - 1] += next[rows];
   d->parts = next[0];
   for (uint32_t i = 0; i < d->job->part_count; ++i)
     if (parts[i].row_count < TL_CCP_TEAM_ROWS)
-      d->part[next[parts[i].row_count + 1]++] = i;
+      d->part[next[size_of(&parts[i]) + 1]++] = i;
 }
 
 static void add_report(tl_solve_report *total, const tl_solve_report *one) {
@@ -239,7 +255,7 @@ static talus_status solve_seidel(tl_ccp *job) {
   for (size_t i = 0; i < job->part_count; ++i) {
     TL_TRY(tl_ccp_take_sums(&job->parts[i]));
     if (job->parts[i].row_count < TL_CCP_TEAM_ROWS)
-      rows += job->parts[i].row_count;
+      rows += job->parts[i].row_count + job->parts[i].link_rows;
     else
       tl_ccp_gauss_seidel(&job->parts[i]);
   }
@@ -253,54 +269,74 @@ static talus_status solve_seidel(tl_ccp *job) {
 /* ---- gradient methods: bodies of a part -------------------------------------------------------
  */
 
-/* Numbers the bodies of the part's rows from 0 in the order in which rows name them, and copies
- * them and their tensors. number: by body of the whole, TL_NONE throughout; whole: the way back. */
-static talus_status take_bodies(const tl_ccp *job, tl_ccp *part, uint32_t *number,
-                                uint32_t **whole) {
+typedef struct numbering {
+  uint32_t *number; /* by body of the whole: of the part; TL_NONE throughout between parts */
+  uint32_t *whole;  /* the way back */
+  uint32_t count;
+} numbering;
+
+static void number_body(numbering *to, uint32_t nobody, uint32_t body) {
+  if (body == nobody || to->number[body] != TL_NONE)
+    return;
+  to->whole[to->count] = body;
+  to->number[body] = to->count++;
+}
+
+/* Numbers the bodies of the part's rows and links from 0 in the order in which they name them, and
+ * copies them and their tensors. */
+static talus_status take_bodies(const tl_ccp *job, tl_ccp *part, numbering *to) {
   tl_arena *arena = job->scope->arena;
-  const size_t most = 2 * part->row_count;
-  uint32_t count = 0;
-  TL_TAKE(arena, most, whole);
+  const uint32_t nobody = (uint32_t)job->body_count;
+  to->count = 0;
+  TL_TAKE(arena, 2 * (part->row_count + part->link_count), &to->whole);
   for (size_t k = 0; k < part->pack_count; ++k)
-    for (int i = 0; i < 2 * W; ++i) {
-      tl_ccp_pack *pack = &part->packs[k];
-      const uint32_t body = i < W ? pack->a[i] : pack->b[i - W];
-      if (body == job->body_count || number[body] != TL_NONE)
-        continue;
-      (*whole)[count] = body;
-      number[body] = count++;
-    }
+    for (int i = 0; i < 2 * W; ++i)
+      number_body(to, nobody, i < W ? part->packs[k].a[i] : part->packs[k].b[i - W]);
+  for (size_t k = 0; k < part->link_count; ++k) {
+    number_body(to, nobody, part->links[k].a);
+    number_body(to, nobody, part->links[k].b);
+  }
+  const uint32_t count = to->count;
   part->body_count = count;
   TL_TAKE(arena, (size_t)count + 1, &part->bodies);
   if (job->tensors)
     TL_TAKE(arena, (size_t)count + 1, &part->tensors);
   for (uint32_t i = 0; i < count; ++i) {
-    part->bodies[i] = job->bodies[(*whole)[i]];
+    part->bodies[i] = job->bodies[to->whole[i]];
     if (job->tensors)
-      part->tensors[i] = job->tensors[(*whole)[i]];
+      part->tensors[i] = job->tensors[to->whole[i]];
   }
-  part->bodies[count] = job->bodies[job->body_count];
+  part->bodies[count] = job->bodies[nobody];
   for (size_t k = 0; k < part->pack_count; ++k)
     for (int i = 0; i < W; ++i) {
       tl_ccp_pack *pack = &part->packs[k];
-      pack->a[i] = pack->a[i] == job->body_count ? count : number[pack->a[i]];
-      pack->b[i] = pack->b[i] == job->body_count ? count : number[pack->b[i]];
+      pack->a[i] = pack->a[i] == nobody ? count : to->number[pack->a[i]];
+      pack->b[i] = pack->b[i] == nobody ? count : to->number[pack->b[i]];
     }
+  for (size_t k = 0; k < part->link_count; ++k) {
+    tl_link *link = &part->links[k];
+    link->a = link->a == nobody ? count : to->number[link->a];
+    link->b = link->b == nobody ? count : to->number[link->b];
+  }
   return TALUS_OK;
 }
 
-static void give_back(const tl_ccp *job, const tl_ccp *part, uint32_t *number,
-                      const uint32_t *whole) {
+static void give_back(const tl_ccp *job, const tl_ccp *part, numbering *from) {
   for (size_t i = 0; i < part->body_count; ++i) {
     if (part->bodies[i].inv_mass > 0)
-      job->bodies[whole[i]] = part->bodies[i];
-    number[whole[i]] = TL_NONE;
+      job->bodies[from->whole[i]] = part->bodies[i];
+    from->number[from->whole[i]] = TL_NONE;
+  }
+  for (size_t k = 0; k < part->link_count; ++k) {
+    tl_link *link = &part->links[k];
+    link->a = link->a == part->body_count ? (uint32_t)job->body_count : from->whole[link->a];
+    link->b = link->b == part->body_count ? (uint32_t)job->body_count : from->whole[link->b];
   }
 }
 
 static talus_status solve_gradient(tl_ccp *job) {
   tl_arena *arena = job->scope->arena;
-  uint32_t *number, *whole;
+  numbering names;
   /* A step has a dozen loops, and waking threads for each costs more than a small part. */
   tl_model alone = *job->model;
   alone.par.threads = 1;
@@ -312,13 +348,13 @@ static talus_status solve_gradient(tl_ccp *job) {
     put_together(job, NULL);
     return TALUS_OK;
   }
-  TL_TAKE(arena, job->body_count, &number);
-  memset(number, 0xff, job->body_count * sizeof *number);
+  TL_TAKE(arena, job->body_count, &names.number);
+  memset(names.number, 0xff, job->body_count * sizeof *names.number);
   for (size_t i = 0; i < job->part_count; ++i) {
     const tl_arena_mark mark = tl_arena_get_mark(arena);
-    TL_TRY(take_bodies(job, &job->parts[i], number, &whole));
+    TL_TRY(take_bodies(job, &job->parts[i], &names));
     TL_TRY(tl_ccp_gradient(&job->parts[i]));
-    give_back(job, &job->parts[i], number, whole);
+    give_back(job, &job->parts[i], &names);
     tl_arena_release(arena, mark);
   }
   put_together(job, NULL);

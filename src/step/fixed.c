@@ -1,5 +1,5 @@
 /* The fixed step: each stage once, on everything in the scope. */
-#include "joint/joint.h"
+#include "joint/guard.h"
 #include "step/step.h"
 
 #include "narrow/guess.h"
@@ -165,6 +165,7 @@ talus_status tl_step_fixed(const tl_backend *backend, const tl_model *model, con
   const double solved = wall_now();
   report->wall_solve += solved - found;
   TL_TRY(check_velocities(model, scope, twists, &report->culprit));
+  TL_TRY(tl_joints_guard(model, scope, twists));
   tl_step_move(model, scope, twists);
   if (tl_sleep_is_on(model, scope))
     tl_sleep_count(model, scope);

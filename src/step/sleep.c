@@ -24,6 +24,8 @@ static bool is_stirring_static(const tl_model *model, const tl_state *state, uin
 
 /* Whether a sleeping body that this one touches is to wake. */
 static bool is_stirring(const tl_model *model, const tl_state *state, uint32_t slot) {
+  if (slot == TL_NONE) /* the ground */
+    return false;
   return tl_body_is_static(model, slot) ? is_stirring_static(model, state, slot)
                                         : !tl_rest_is_asleep(state, slot);
 }
@@ -31,11 +33,17 @@ static bool is_stirring(const tl_model *model, const tl_state *state, uint32_t s
 /* The sleeping one of two bodies of which the other stirs, or TL_NONE. */
 static uint32_t find_disturbed(const tl_model *model, const tl_state *state, uint32_t a,
                                uint32_t b) {
-  if (tl_rest_is_asleep(state, a) && is_stirring(model, state, b))
+  if (a != TL_NONE && tl_rest_is_asleep(state, a) && is_stirring(model, state, b))
     return a;
-  if (tl_rest_is_asleep(state, b) && is_stirring(model, state, a))
+  if (b != TL_NONE && tl_rest_is_asleep(state, b) && is_stirring(model, state, a))
     return b;
   return TL_NONE;
+}
+
+/* The bodies that joints hold together. */
+static talus_status find_links(const tl_scope *scope, tl_pairs *links) {
+  *links = (tl_pairs){0};
+  return scope->joints ? tl_joints_pairs(scope->joints, scope->arena, links) : TALUS_OK;
 }
 
 /* ---- waking ---------------------------------------------------------------------------------- */
@@ -70,20 +78,23 @@ static bool has_sleepers(const tl_model *model, const tl_state *state) {
 /* Marks the islands of all bodies that are disturbed; returns whether there are any. label is made
  * at the first. */
 static bool mark_islands(const wake_job *job, size_t pairs, const tl_contacts *contacts,
-                         uint32_t *label, uint8_t *is_marked) {
+                         const tl_pairs *links, uint32_t *label, uint8_t *is_marked) {
   const tl_model *model = job->model;
   const tl_state *state = job->scope->in;
+  const size_t touching = pairs + contacts->count;
   bool any = false;
-  for (size_t i = 0; i < pairs + contacts->count; ++i) {
+  for (size_t i = 0; i < touching + links->count; ++i) {
     uint32_t slot = TL_NONE;
-    if (i >= pairs)
+    if (i >= touching)
+      slot = find_disturbed(model, state, links->data[i - touching].a, links->data[i - touching].b);
+    else if (i >= pairs)
       slot = find_disturbed(model, state, contacts->data[i - pairs].a, contacts->data[i - pairs].b);
     else if (job->is_hit[i])
       slot = find_disturbed(model, state, job->pairs[i].a, job->pairs[i].b);
     if (slot == TL_NONE)
       continue;
     if (!any) {
-      tl_island_label(model, contacts, NULL, label);
+      tl_island_label(model, contacts, links, label);
       memset(is_marked, 0, model->bodies);
     }
     any = true;
@@ -100,11 +111,13 @@ talus_status tl_sleep_wake(const tl_model *model, const tl_scope *scope, const t
   wake_job job = {model, scope, pairs->data, margins, NULL};
   uint32_t *label;
   uint8_t *is_marked;
+  tl_pairs links;
+  TL_TRY(find_links(scope, &links));
   TL_TAKE(scope->arena, pairs->count, &job.is_hit);
   TL_TAKE(scope->arena, model->bodies, &label);
   TL_TAKE(scope->arena, model->bodies, &is_marked);
   tl_for(&model->par, pairs->count, 1024, test_pairs, &job);
-  if (mark_islands(&job, pairs->count, contacts, label, is_marked))
+  if (mark_islands(&job, pairs->count, contacts, &links, label, is_marked))
     for (size_t i = 0; i < model->bodies; ++i)
       if ((scope->in->rest[i] & TL_REST_ASLEEP) && is_marked[label[i]])
         scope->in->rest[i] = 0;
@@ -176,6 +189,36 @@ static void judge_contact(const tl_model *model, const tl_state *state, const tl
     *of_island |= SUPPORTED;
 }
 
+/* Whether something else than its bodies' motion keeps a joint at work: a motor that is on, though
+ * it may be held up just now, or a spring that pulls, though a damper may let it do so slowly. A
+ * motor with speed 0 is a brake. */
+static bool is_working(const tl_model *model, const tl_joint *joint) {
+  if (joint->motor != TALUS_MOTOR_NONE &&
+      !(joint->motor == TALUS_MOTOR_SPEED && joint->motor_target == 0))
+    return true;
+  const bool turns = joint->kind == TALUS_JOINT_REVOLUTE || joint->about;
+  const double length = turns ? 1 : (double)tl_joint_length_of(model, joint);
+  return joint->stiffness > 0 && fabs(joint->value - joint->rest) > 1e-6 * length;
+}
+
+/* What a joint says about the island of its bodies. One that leads to the ground, or to a body that
+ * stays where it is, supports it as a contact does that pushes. */
+static void judge_joint(const tl_model *model, const tl_state *state, const tl_joint *joint,
+                        const uint32_t *label, uint8_t *verdict) {
+  const bool free_a = joint->a != TL_NONE && !tl_body_is_static(model, joint->a);
+  const bool free_b = joint->b != TL_NONE && !tl_body_is_static(model, joint->b);
+  uint8_t *of_island = &verdict[label[free_a ? joint->a : joint->b]];
+  const uint32_t held_by = free_a ? joint->b : joint->a;
+  if (is_working(model, joint))
+    *of_island |= RESTLESS;
+  if (free_a && free_b)
+    return;
+  if (held_by != TL_NONE && is_stirring_static(model, state, held_by))
+    *of_island |= RESTLESS;
+  else if (tl_length2(joint->force) > 0 || tl_length2(joint->torque) > 0)
+    *of_island |= SUPPORTED;
+}
+
 static bool has_candidates(const tl_model *model, const tl_state *state, uint32_t needed) {
   for (size_t i = 0; i < model->bodies; ++i)
     if ((state->rest[i] & TL_REST_STEPS) >= needed)
@@ -194,13 +237,18 @@ talus_status tl_sleep_fall(const tl_model *model, const tl_scope *scope,
   uint8_t *verdict;
   TL_TAKE(scope->arena, model->bodies, &label);
   TL_TAKE(scope->arena, model->bodies, &verdict);
-  tl_island_label(model, contacts, NULL, label);
+  tl_pairs links;
+  TL_TRY(find_links(scope, &links));
+  tl_island_label(model, contacts, &links, label);
   memset(verdict, 0, model->bodies);
   for (size_t i = 0; i < model->bodies; ++i)
     if (!tl_body_is_static(model, i) && (state->rest[i] & TL_REST_STEPS) < needed)
       verdict[label[i]] |= RESTLESS;
   for (size_t i = 0; i < contacts->count; ++i)
     judge_contact(model, state, &contacts->data[i], label, verdict);
+  for (size_t i = 0; scope->joints && i < scope->joints->all.count; ++i)
+    if (tl_joint_acts(&scope->joints->all.data[i]))
+      judge_joint(model, state, &scope->joints->all.data[i], label, verdict);
   for (size_t i = 0; i < model->bodies; ++i)
     if (!tl_body_is_static(model, i) && verdict[label[i]] == SUPPORTED)
       state->rest[i] |= TL_REST_FALLING;
@@ -236,14 +284,4 @@ static void count_range(void *context, size_t begin, size_t end) {
 void tl_sleep_count(const tl_model *model, const tl_scope *scope) {
   count_job job = {model, scope};
   tl_for(&model->par, model->bodies, TL_BLOCK, count_range, &job);
-  /* Bodies with joints stay awake, and so does what touches them. */
-  for (size_t i = 0; scope->joints && i < scope->joints->all.count; ++i) {
-    const tl_joint *joint = &scope->joints->all.data[i];
-    if (joint->broken)
-      continue;
-    if (joint->a != TL_NONE)
-      scope->out->rest[joint->a] = 0;
-    if (joint->b != TL_NONE)
-      scope->out->rest[joint->b] = 0;
-  }
 }

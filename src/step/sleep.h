@@ -3,7 +3,8 @@
  * Falling asleep. A free body is slow while neither its centre nor its surface about it, |w| times
  * the bounding radius, is faster than sleep.speed. When every body of an island has been slow for
  * sleep.time, and the island rests on something (a contact that pushes on a static body which does
- * not move), all of it falls asleep at once: velocities become zero, poses stay to the last bit,
+ * not move, or a joint to one or to the ground), and no motor or loaded spring is at work in it,
+ * all of it falls asleep at once: velocities become zero, poses stay to the last bit,
  * and nothing of it is solved, moved or looked at by the narrow phase. The broad phase sees it as
  * before. Contacts between sleeping bodies stay in the contact set with their impulses.
  *
@@ -13,6 +14,8 @@
  *     step (that is what a contact is: gap within the margin);
  *   - one of its bodies was woken by the user: a pose, velocity, force or torque was set;
  *   - a body that it touches was removed, added, or placed elsewhere;
+ *   - a joint of its was added, removed or broke, its motor was set, or it leads to a static body
+ * of which one of the above holds;
  *   - gravity, the materials or what collides with what was changed.
  * All rules come down to one: what touches somebody awake wakes. So the woken step is, bit for bit,
  * the step of a world in which nobody had slept but the velocities were zero.
