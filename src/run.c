@@ -192,7 +192,7 @@ static void write_last_state(tl_run *run, char *message, size_t size) {
 }
 
 static talus_status fail(tl_run *run, talus_status status) {
-  char message[2048];
+  char message[8192]; /* as long as messages get */
   snprintf(message, sizeof message, "%s", tl_last_message());
   struct stat there;
   if (status == TALUS_ERROR_IO && stat(tl_run_folder(run), &there) != 0 && errno == ENOENT)
