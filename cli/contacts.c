@@ -198,7 +198,7 @@ static int check(const options *wanted, talus_detect_def *def) {
 
 static int run(const options *wanted, const char *path) {
   findings found = {0};
-  char why[4096 + 512];
+  char why[8192 + 512];
   int code = check(wanted, &found.def);
   if (code != CLI_DONE)
     return code;
@@ -245,9 +245,11 @@ int cli_contacts(int argc, char **argv) {
       .about = "Finds which bodies touch, without a simulation. FILE is one of\n"
                "  a table      bodies.csv with the header x,y,z,r: spheres, in metres; or\n"
                "               shape,x,y,z,qw,qx,qy,qz,a,b,c (all four q may be empty):\n"
-               "               sphere a: radius; ellipsoid a,b,c: half axes; box a,b,c: half\n"
-               "               edges (or lx,ly,lz: edges); capsule, cylinder, cone a: radius,\n"
-               "               b: length; superellipsoid a,b,c,n1,n2; plane: normal along z\n"
+               "               sphere a: radius; ellipsoid a,b,c: half axes; box, container\n"
+               "               a,b,c: half edges (or lx,ly,lz: edges); capsule, cylinder, cone\n"
+               "               a: radius, b: length; superellipsoid a,b,c,n1,n2; plane: normal\n"
+               "               along z; hull, clump file: a mesh (a hull), or a scene (.yaml)\n"
+               "               and name: of its shape; a: scale (may be empty)\n"
                "  binary       little-endian: uint64 N, then N records of 4 doubles x y z r\n"
                "  a frame      of a result folder: out/frames/000042.hdf",
       .options = list,

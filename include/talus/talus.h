@@ -54,7 +54,8 @@ TALUS_API const char *talus_version(void);
 /* Features built in, separated by blanks, e.g. "double openmp yaml hdf5". */
 TALUS_API const char *talus_features(void);
 
-/* One line on the last failure on this thread; "" when there was none. */
+/* The last failure on this thread; "" when there was none. One line without an end; several where a
+ * file has several mistakes. */
 TALUS_API const char *talus_last_error(void);
 
 /* The meaning of a status, e.g. "out of memory". */

@@ -78,15 +78,22 @@ static talus_status read_file(const talus_scene *scene, const tl_scene_shape *sh
   return status;
 }
 
+talus_status tl_scene_define_shape(const talus_scene *scene, const tl_scene_shape *shape,
+                                   talus_shape_def *def, talus_points *points) {
+  *def = shape_def(shape);
+  *points = (talus_points){0};
+  if (def->kind != TALUS_HULL || !shape->hull.file)
+    return TALUS_OK;
+  const talus_status status = read_file(scene, shape, points);
+  def->points = points->data, def->point_count = points->count;
+  return status;
+}
+
 talus_status tl_scene_add_shape(const talus_scene *scene, const tl_scene_shape *shape,
                                 talus_world *world, talus_shape *made) {
-  talus_shape_def def = shape_def(shape);
-  talus_points points = {0};
-  talus_status status = TALUS_OK;
-  if (def.kind == TALUS_HULL && shape->hull.file) {
-    status = read_file(scene, shape, &points);
-    def.points = points.data, def.point_count = points.count;
-  }
+  talus_shape_def def;
+  talus_points points;
+  talus_status status = tl_scene_define_shape(scene, shape, &def, &points);
   if (status == TALUS_OK)
     status = talus_world_add_shape(world, &def, made);
   talus_points_free(&points);
