@@ -250,6 +250,7 @@ static talus_status keep_folder(tl_run *run) {
 static talus_status start_anew(tl_run *run) {
   /* A scene that cannot be built must not cost anybody an old result. */
   TL_TRY(talus_scene_build(run->scene, run->def->threads, tl_run_log_line, &run->log, &run->world));
+  TL_TRY(tl_run_files_look(run));
   TL_TRY(tl_run_folder_make(run));
   TL_TRY(tl_run_log_open(&run->log, tl_run_path(run, "log.txt")));
   tl_run_log_clear(&run->log);
@@ -261,6 +262,7 @@ static talus_status start_anew(tl_run *run) {
 
 static talus_status go_on(tl_run *run) {
   TL_TRY(tl_run_log_open(&run->log, tl_run_path(run, "log.txt")));
+  TL_TRY(tl_run_files_look(run));
   TL_TRY(tl_run_checkpoint_resume(run));
   return tl_run_folder_write_scene(run);
 }
@@ -294,6 +296,7 @@ static void release(tl_run *run) {
     tl_lines_close(&run->probes.data[i].lines);
   tl_array_free(&run->probes);
   tl_array_free(&run->frames);
+  tl_run_files_free(run);
   tl_run_log_close(&run->log);
   void *path = run->path;
   if (path)

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "scene/check.h"
+#include "scene/files.h"
 
 static void set_turned(talus_shape_def *def, const tl_scene_turned *turned) {
   def->size[0] = turned->radius, def->size[1] = turned->length;
@@ -64,13 +65,10 @@ static talus_shape_def shape_def(const tl_scene_shape *shape) {
   return def;
 }
 
-/* Relative to the scene's own folder. */
 static talus_status read_file(const talus_scene *scene, const tl_scene_shape *shape,
                               talus_points *points) {
   tl_text path = {0};
-  if (shape->hull.file[0] != '/')
-    tl_text_add(&path, "%s/", scene->folder);
-  tl_text_add(&path, "%s", shape->hull.file);
+  tl_scene_add_path(&path, scene, shape->hull.file);
   TL_TRY(path.status);
   const double scale = tl_object_has(&tl_schema_shape, shape, "scale") ? shape->scale : 1;
   const talus_status status = talus_points_read(path.data, scale, points);
