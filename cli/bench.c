@@ -85,8 +85,8 @@ int cli_bench(int argc, char **argv) {
               near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return CLI_INPUT;
   }
-  /* Each name begins a benchmark; what follows it, up to the next name, is its own. A folder or file
-   * may have the name of a benchmark: what an option takes is no name. */
+  /* Each name begins a benchmark; what follows it, up to the next name, is its own. A folder or
+   * file may have the name of a benchmark: what an option takes is no name. */
   for (int at = 1; at < argc;) {
     int end = at + 1;
     while (end < argc && (find(argv[end]) < 0 || takes_value(argv[end - 1])))

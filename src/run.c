@@ -225,10 +225,11 @@ static talus_status check(tl_run *run) {
     return tl_fail(TALUS_ERROR_INVALID, "until is %g s; expected a positive time, at most %g steps",
                    run->until, STEPS_MOST);
   if (tl_grid_steps(run->until, run->dt) == 0)
-    return tl_fail(TALUS_ERROR_INVALID,
-                   "until is %g s, less than half a step of %g s: there would be nothing to do; give "
-                   "a later end or a shorter step",
-                   run->until, run->dt);
+    return tl_fail(
+        TALUS_ERROR_INVALID,
+        "until is %g s, less than half a step of %g s: there would be nothing to do; give "
+        "a later end or a shorter step",
+        run->until, run->dt);
   return TALUS_OK;
 }
 
