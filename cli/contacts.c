@@ -12,7 +12,7 @@
 
 typedef struct options {
   const char *broad, *narrow, *output;
-  bool pairs, contacts, stats, json;
+  bool pairs, contacts, surfaces, stats, json;
   double margin;
   int threads, repeat;
 } options;
@@ -131,7 +131,7 @@ static void show_json(const options *wanted, const findings *found, const char *
 
 static bool write_rows(const options *wanted, const findings *found, FILE *to) {
   return wanted->pairs ? rows_write_pairs(&found->pairs, to)
-                       : rows_write_contacts(&found->contacts, to);
+                       : rows_write_contacts(&found->contacts, wanted->surfaces, to);
 }
 
 /* Aside, then renamed: the file is whole or as it was. */
@@ -179,6 +179,8 @@ static int check(const options *wanted, talus_detect_def *def) {
   def->threads = wanted->threads;
   if (wanted->pairs && wanted->contacts)
     cli_error("contacts: --pairs and --contacts are one or the other");
+  else if (wanted->pairs && wanted->surfaces)
+    cli_error("contacts: --surfaces is for contacts; leave --pairs out");
   else if (wanted->json && wanted->stats)
     cli_error("contacts: --stats and --json are one or the other");
   else if (wanted->margin < 0)
@@ -230,6 +232,8 @@ int cli_contacts(int argc, char **argv) {
       {"pairs", 0, CLI_FLAG, NULL, "pairs whose axis-aligned boxes overlap", &wanted.pairs},
       {"contacts", 0, CLI_FLAG, NULL, "contact points with gap <= margin (the default)",
        &wanted.contacts},
+      {"surfaces", 0, CLI_FLAG, NULL, "adds ax,ay,az,bx,by,bz: the points on a and on b",
+       &wanted.surfaces},
       {"margin", 0, CLI_NUMBER, "D", "how far apart still counts, in metres (default 0)",
        &wanted.margin},
       {"threads", 0, CLI_COUNT, "N", "how many threads; 0: one per core (default)",

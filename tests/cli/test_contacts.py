@@ -69,6 +69,14 @@ def test_two_spheres_by_hand(tmp_path):
     assert contacts(tmp_path / "two.csv", "--pairs").stdout == "body_a,body_b\n0,1\n"
 
 
+def test_surfaces_are_the_points_on_both_bodies(tmp_path):
+    (tmp_path / "two.csv").write_text("x,y,z,r\n0,0,0,1\n0,0,1.5,0.75\n")
+    done = contacts(tmp_path / "two.csv", "--surfaces")
+    assert done.stdout == ("body_a,body_b,px,py,pz,nx,ny,nz,gap,ax,ay,az,bx,by,bz\n"
+                           "0,1,0,0,0.875,0,0,1,-0.25,0,0,1,0,0,0.75\n")
+    assert "leave --pairs out" in contacts(tmp_path / "two.csv", "--surfaces", "--pairs", code=2).stderr
+
+
 @pytest.mark.parametrize("margin", [0, 0.3])
 def test_rows_are_those_of_two_loops(bodies, margin):
     found = numbers(bodies)

@@ -108,6 +108,13 @@ def test_all_mistakes_of_a_mesh_come_at_once_and_the_first_ten_are_shown(tmp_pat
     assert done.stderr.endswith("... and 2 more in a.obj\n")
 
 
+def test_a_shape_may_be_written_on_the_command_line(tmp_path):
+    (found,) = json.loads(talus("shape", "info", "{cylinder: {radius: 1, length: 2}}", "--json", cwd=tmp_path).stdout)
+    assert found["kind"] == "cylinder" and found["volume"] == pytest.approx(2 * math.pi)
+    done = talus("shape", "info", "{sphre: 1}", cwd=tmp_path, code=2)
+    assert "not a valid shape:" in done.stderr and "did you mean `sphere`" in done.stderr and done.stdout == ""
+
+
 SHAPES = {
     "ball": ("{sphere: 0.5}", 4 / 3 * math.pi * 0.125),
     "brick": ("{box: [1, 0.8, 0.6]}", 0.48),
