@@ -103,7 +103,7 @@ help:
 	@echo "make install    PREFIX=/usr/local (default): command, libraries, headers, man pages, completions"
 	@echo "make uninstall  PREFIX=...: removes what was installed there, and nothing else"
 	@echo "make deb        Debian packages: talus, libtalus0, libtalus-dev"
-	@echo "make fuzz       60 s of libFuzzer on each target: scene, set, checkpoint, bodies, mesh (docs/fuzzing.md)"
+	@echo "make fuzz       60 s of libFuzzer on each target: scene, set, checkpoint, bodies, mesh, motion (docs/fuzzing.md)"
 	@echo "make bench      re-measure the published tables"
 	@echo "make docs       write docs/api.md and docs/scene.md anew"
 	@echo "make format     clang-format over the sources"

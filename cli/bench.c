@@ -25,6 +25,17 @@ static int find(const char *name) {
   return -1;
 }
 
+/* Whether the word after this one is its value. All options of benchmarks have one but these. */
+static bool takes_value(const char *word) {
+  static const char *const flags[] = {"--quick", "--slow", "--list", "--no-peers", "--help", "-h"};
+  if (word[0] != '-' || strchr(word, '=') || (word[1] != '-' && strlen(word) != 2))
+    return false;
+  for (size_t i = 0; i < sizeof flags / sizeof *flags; ++i)
+    if (strcmp(flags[i], word) == 0)
+      return false;
+  return true;
+}
+
 static int list(FILE *to) {
   fprintf(to,
           "talus bench [NAME [its options]]...\n\n"
@@ -74,10 +85,11 @@ int cli_bench(int argc, char **argv) {
               near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return CLI_INPUT;
   }
-  /* Each name begins a benchmark; what follows it, up to the next name, is its own. */
+  /* Each name begins a benchmark; what follows it, up to the next name, is its own. A folder or
+   * file may have the name of a benchmark: what an option takes is no name. */
   for (int at = 1; at < argc;) {
     int end = at + 1;
-    while (end < argc && find(argv[end]) < 0)
+    while (end < argc && (find(argv[end]) < 0 || takes_value(argv[end - 1])))
       end++;
     const int code = run(find(argv[at]), end - at, argv + at);
     if (code != CLI_DONE)

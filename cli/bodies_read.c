@@ -11,7 +11,17 @@
 #include "cli.h"
 #include "frame_read.h"
 
-bool bodies_refuse(const bodies_source *in, const char *fmt, ...) {
+typedef struct bodies_source {
+  const char *path;
+  char *text; /* the whole file and a final 0 */
+  size_t length;
+  char *why;
+  size_t why_size;
+} bodies_source;
+
+/* Always false. */
+static bool refuse(const bodies_source *in, const char *fmt, ...) CLI_PRINTF(2, 3);
+static bool refuse(const bodies_source *in, const char *fmt, ...) {
   va_list args;
   va_start(args, fmt);
   vsnprintf(in->why, in->why_size, fmt, args);
@@ -20,6 +30,7 @@ bool bodies_refuse(const bodies_source *in, const char *fmt, ...) {
 }
 
 void bodies_free(body_table *table) {
+  talus_body_table_free(&table->csv);
   free(table->record);
   free(table->shapes);
   free(table->shape);
@@ -37,7 +48,7 @@ static bool refuse_file(bodies_source *in, FILE *file) {
     fclose(file);
   free(in->text);
   in->text = NULL;
-  return bodies_refuse(in, "%s: %s", in->path, strerror(error));
+  return refuse(in, "%s: %s", in->path, strerror(error));
 }
 
 /* All of it, whether its size is known before (a file) or not (a pipe). */
@@ -93,15 +104,14 @@ static bool is_binary(const bodies_source *in) {
 /* The text becomes the records. */
 static bool parse_binary(bodies_source *in, body_table *table) {
   if (in->length < 8)
-    return bodies_refuse(in, "%s: %zu bytes are no bodies: 8 for their number come first", in->path,
-                         in->length);
+    return refuse(in, "%s: %zu bytes are no bodies: 8 for their number come first", in->path,
+                  in->length);
   const uint64_t n = little_endian(in->text);
   if (!is_binary(in))
-    return bodies_refuse(in,
-                         "%s: it says %llu bodies, 32 bytes each, but %zu bytes follow: it is %s",
-                         in->path, (unsigned long long)n, in->length - 8,
-                         (in->length - 8) / RECORD < n ? "cut off, or no file of bodies"
-                                                       : "longer than it should be");
+    return refuse(in, "%s: it says %llu bodies, 32 bytes each, but %zu bytes follow: it is %s",
+                  in->path, (unsigned long long)n, in->length - 8,
+                  (in->length - 8) / RECORD < n ? "cut off, or no file of bodies"
+                                                : "longer than it should be");
   double *record = (double *)(void *)in->text;
   for (size_t i = 0; i < 4 * (size_t)n; ++i) {
     const uint64_t bits = little_endian(in->text + 8 + 8 * i);
@@ -138,12 +148,12 @@ static bool convert_shapes(const bodies_source *in, const frame *from, body_tabl
   table->bodies.shape_count = from->shapes;
   table->points = malloc((4 * from->points + 1) * sizeof *table->points);
   if (!table->points)
-    return bodies_refuse(in, "%s: out of memory for shapes", in->path);
+    return refuse(in, "%s: out of memory for shapes", in->path);
   for (size_t i = 0; i < from->shapes; ++i) {
     const frame_shape *shape = &from->shape_table[i];
     if (shape->kind == FRAME_OTHER)
-      return bodies_refuse(in, "%s: contacts of the shape '%s' are not in this version", in->path,
-                           shape->kind_name);
+      return refuse(in, "%s: contacts of the shape '%s' are not in this version", in->path,
+                    shape->kind_name);
     table->shapes[i] = talus_shape_def_default();
     table->shapes[i].kind = (talus_shape_kind)shape->kind; /* both in one order */
     memcpy(table->shapes[i].size, shape->size, sizeof shape->size);
@@ -173,7 +183,7 @@ static bool convert_bodies(const bodies_source *in, const frame *from, body_tabl
   for (size_t i = 0; i < from->bodies; ++i) {
     const uint32_t row = from->shape[i];
     if (row >= from->shapes)
-      return bodies_refuse(in, "%s: body %zu has no shape; the file is damaged", in->path, i);
+      return refuse(in, "%s: body %zu has no shape; the file is damaged", in->path, i);
     double *x = table->record + 4 * i, *q = table->rotation + 4 * i;
     for (int k = 0; k < 4; ++k)
       q[k] = from->quaternion ? (double)from->quaternion[4 * i + (size_t)k] : k == 0;
@@ -185,10 +195,10 @@ static bool convert_bodies(const bodies_source *in, const frame *from, body_tabl
     turned = turned || from->shape_table[row].kind != FRAME_SPHERE;
   }
   if (turned && !from->quaternion)
-    return bodies_refuse(in,
-                         "%s: it does not say how its bodies are turned; run the scene with "
-                         "output: {fields: [quaternion]}",
-                         in->path);
+    return refuse(in,
+                  "%s: it does not say how its bodies are turned; run the scene with "
+                  "output: {fields: [quaternion]}",
+                  in->path);
   return true;
 }
 
@@ -205,7 +215,7 @@ static bool parse_frame(bodies_source *in, body_table *table) {
   table->rotation = malloc((n + 1) * 4 * sizeof *table->rotation);
   bool good = table->record && table->shapes && table->shape && table->scale && table->rotation;
   if (!good)
-    bodies_refuse(in, "%s: out of memory for %zu bodies", in->path, n);
+    refuse(in, "%s: out of memory for %zu bodies", in->path, n);
   good = good && convert_shapes(in, &found, table) && convert_bodies(in, &found, table);
   frame_free(&found);
   return good;
@@ -228,10 +238,10 @@ static bool is_hdf5(const char *path) {
 static bool parse(bodies_source *in, body_table *table) {
   struct stat stats;
   if (stat(in->path, &stats) != 0)
-    return bodies_refuse(in, "%s: %s", in->path, strerror(errno));
+    return refuse(in, "%s: %s", in->path, strerror(errno));
   if (S_ISDIR(stats.st_mode))
-    return bodies_refuse(in, "%s is a folder; give one of its frames: %s/frames/000000.hdf",
-                         in->path, in->path);
+    return refuse(in, "%s is a folder; give one of its frames: %s/frames/000000.hdf", in->path,
+                  in->path);
   if (S_ISREG(stats.st_mode) && (is_hdf5(in->path) || ends_in(in->path, ".hdf")))
     return parse_frame(in, table);
   if (!read_whole(in))
@@ -239,11 +249,13 @@ static bool parse(bodies_source *in, body_table *table) {
   if (is_binary(in) || ends_in(in->path, ".bin"))
     return parse_binary(in, table);
   if (memchr(in->text, '\0', in->length))
-    return bodies_refuse(in,
-                         "%s: neither a table (it holds zero bytes) nor binary records: the number "
-                         "in front is not that of the 32-byte records that follow",
-                         in->path);
-  return bodies_parse_csv(in, table);
+    return refuse(in,
+                  "%s: neither a table (it holds zero bytes) nor binary records: the number "
+                  "in front is not that of the 32-byte records that follow",
+                  in->path);
+  if (talus_body_table_parse(in->text, in->length, in->path, &table->csv) != TALUS_OK)
+    return refuse(in, "%s", talus_last_error());
+  return true;
 }
 
 bool bodies_read(const char *path, body_table *table, char *why, size_t size) {
@@ -256,6 +268,10 @@ bool bodies_read(const char *path, body_table *table, char *why, size_t size) {
     return false;
   }
   talus_detect_bodies *bodies = &table->bodies;
+  if (table->csv.own) {
+    *bodies = table->csv.bodies;
+    return true;
+  }
   bodies->position = table->record;
   bodies->position_stride = bodies->radius_stride = 4;
   bodies->radius = table->record ? table->record + 3 : NULL;

@@ -12,7 +12,7 @@
 
 typedef struct options {
   const char *broad, *narrow, *output;
-  bool pairs, contacts, stats, json;
+  bool pairs, contacts, surfaces, stats, json;
   double margin;
   int threads, repeat;
 } options;
@@ -131,7 +131,7 @@ static void show_json(const options *wanted, const findings *found, const char *
 
 static bool write_rows(const options *wanted, const findings *found, FILE *to) {
   return wanted->pairs ? rows_write_pairs(&found->pairs, to)
-                       : rows_write_contacts(&found->contacts, to);
+                       : rows_write_contacts(&found->contacts, wanted->surfaces, to);
 }
 
 /* Aside, then renamed: the file is whole or as it was. */
@@ -179,6 +179,8 @@ static int check(const options *wanted, talus_detect_def *def) {
   def->threads = wanted->threads;
   if (wanted->pairs && wanted->contacts)
     cli_error("contacts: --pairs and --contacts are one or the other");
+  else if (wanted->pairs && wanted->surfaces)
+    cli_error("contacts: --surfaces is for contacts; leave --pairs out");
   else if (wanted->json && wanted->stats)
     cli_error("contacts: --stats and --json are one or the other");
   else if (wanted->margin < 0)
@@ -198,7 +200,7 @@ static int check(const options *wanted, talus_detect_def *def) {
 
 static int run(const options *wanted, const char *path) {
   findings found = {0};
-  char why[4096 + 512];
+  char why[8192 + 512];
   int code = check(wanted, &found.def);
   if (code != CLI_DONE)
     return code;
@@ -230,6 +232,8 @@ int cli_contacts(int argc, char **argv) {
       {"pairs", 0, CLI_FLAG, NULL, "pairs whose axis-aligned boxes overlap", &wanted.pairs},
       {"contacts", 0, CLI_FLAG, NULL, "contact points with gap <= margin (the default)",
        &wanted.contacts},
+      {"surfaces", 0, CLI_FLAG, NULL, "adds ax,ay,az,bx,by,bz: the points on a and on b",
+       &wanted.surfaces},
       {"margin", 0, CLI_NUMBER, "D", "how far apart still counts, in metres (default 0)",
        &wanted.margin},
       {"threads", 0, CLI_COUNT, "N", "how many threads; 0: one per core (default)",
@@ -245,9 +249,11 @@ int cli_contacts(int argc, char **argv) {
       .about = "Finds which bodies touch, without a simulation. FILE is one of\n"
                "  a table      bodies.csv with the header x,y,z,r: spheres, in metres; or\n"
                "               shape,x,y,z,qw,qx,qy,qz,a,b,c (all four q may be empty):\n"
-               "               sphere a: radius; ellipsoid a,b,c: half axes; box a,b,c: half\n"
-               "               edges (or lx,ly,lz: edges); capsule, cylinder, cone a: radius,\n"
-               "               b: length; superellipsoid a,b,c,n1,n2; plane: normal along z\n"
+               "               sphere a: radius; ellipsoid a,b,c: half axes; box, container\n"
+               "               a,b,c: half edges (or lx,ly,lz: edges); capsule, cylinder, cone\n"
+               "               a: radius, b: length; superellipsoid a,b,c,n1,n2; plane: normal\n"
+               "               along z; hull, clump file: a mesh (a hull), or a scene (.yaml)\n"
+               "               and name: of its shape; a: scale (may be empty)\n"
                "  binary       little-endian: uint64 N, then N records of 4 doubles x y z r\n"
                "  a frame      of a result folder: out/frames/000042.hdf",
       .options = list,

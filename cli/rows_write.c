@@ -102,7 +102,18 @@ bool rows_write_pairs(const talus_pairs *pairs, FILE *to) {
   return end(out);
 }
 
-static void put_contact(writer *out, const talus_row_contact *contact) {
+/* p -/+ n gap / 2, as both bodies share the point p midway. */
+static void put_surfaces(writer *out, const talus_row_contact *contact) {
+  const double point[3] = {contact->point.x, contact->point.y, contact->point.z};
+  const talus_real normal[3] = {contact->normal.x, contact->normal.y, contact->normal.z};
+  for (int side = -1; side <= 1; side += 2)
+    for (int k = 0; k < 3; ++k) {
+      *out->at++ = ',';
+      put_double(out, point[k] + 0.5 * side * (double)normal[k] * (double)contact->gap);
+    }
+}
+
+static void put_contact(writer *out, const talus_row_contact *contact, bool surfaces) {
   const double point[3] = {contact->point.x, contact->point.y, contact->point.z};
   const talus_real rest[4] = {contact->normal.x, contact->normal.y, contact->normal.z,
                               contact->gap};
@@ -117,14 +128,17 @@ static void put_contact(writer *out, const talus_row_contact *contact) {
     *out->at++ = ',';
     put_real(out, rest[k]);
   }
+  if (surfaces)
+    put_surfaces(out, contact);
   end_line(out);
 }
 
-bool rows_write_contacts(const talus_contacts *contacts, FILE *to) {
-  writer *out = begin(to, "body_a,body_b,px,py,pz,nx,ny,nz,gap\n");
+bool rows_write_contacts(const talus_contacts *contacts, bool surfaces, FILE *to) {
+  writer *out = begin(to, surfaces ? "body_a,body_b,px,py,pz,nx,ny,nz,gap,ax,ay,az,bx,by,bz\n"
+                                   : "body_a,body_b,px,py,pz,nx,ny,nz,gap\n");
   if (!out)
     return false;
   for (size_t i = 0; i < contacts->count && out->good; ++i)
-    put_contact(out, &contacts->data[i]);
+    put_contact(out, &contacts->data[i], surfaces);
   return end(out);
 }

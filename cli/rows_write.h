@@ -9,6 +9,7 @@
 
 /* False where writing failed; errno says why. */
 bool rows_write_pairs(const talus_pairs *pairs, FILE *to);
-bool rows_write_contacts(const talus_contacts *contacts, FILE *to);
+/* With `surfaces`: also the points on the surfaces of a and b. */
+bool rows_write_contacts(const talus_contacts *contacts, bool surfaces, FILE *to);
 
 #endif

@@ -1,5 +1,6 @@
 /* talus shape info: what a shape weighs and where it ends. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -128,11 +129,30 @@ static int show_mesh(showing *s, const char *path, double scale) {
   return CLI_DONE;
 }
 
+/* A shape as it stands in a scene, on the command line: {sphere: 0.1}. */
+static int parse_shape(const char *text, talus_scene **scene) {
+  char *problems = NULL, *whole = malloc(strlen(text) + 64);
+  if (!whole) {
+    cli_error("out of memory");
+    return CLI_FAILED;
+  }
+  const int length = sprintf(whole, "talus: 1\nuntil: 1\nshapes:\n  shape: %s\n", text);
+  const talus_status status =
+      talus_scene_parse(whole, (size_t)length, "the shape", NULL, NULL, 0, scene, &problems);
+  if (status != TALUS_OK && problems && *problems)
+    cli_error("not a valid shape:\n%.*s", (int)strlen(problems) - 1, problems);
+  else if (status != TALUS_OK)
+    cli_error("%s", talus_last_error());
+  talus_text_free(problems);
+  free(whole);
+  return status == TALUS_OK ? CLI_DONE : status == TALUS_ERROR_MEMORY ? CLI_FAILED : CLI_INPUT;
+}
+
 static int show_scene(showing *s, const char *path) {
   const cli_texts none = {0};
   talus_scene *scene;
   talus_world *world;
-  const int code = cli_load_scene(path, &none, &scene);
+  const int code = path[0] == '{' ? parse_shape(path, &scene) : cli_load_scene(path, &none, &scene);
   if (code != CLI_DONE)
     return code;
   const talus_status status = talus_scene_build_shapes(scene, &world);
@@ -161,11 +181,12 @@ int cli_shape(int argc, char **argv) {
        &scale},
       {0}};
   const cli_usage usage = {
-      .synopsis = "talus shape info FILE [options]",
+      .synopsis = "talus shape info FILE|YAML [options]",
       .about = "Shows volume, centre of mass, principal moments and axes, and bounds. FILE is\n"
                "  a mesh       .stl (text or binary) or .obj: the convex hull of its vertices\n"
                "  points       .csv, .txt or .xyz: x, y, z in each line: likewise\n"
-               "  a scene      a YAML file or a built-in one: every shape of it",
+               "  a scene      a YAML file or a built-in one: every shape of it\n"
+               "  a shape      as in a scene, in quotes: '{cylinder: {radius: 1, length: 2}}'",
       .options = list,
       .more = "Lengths are in metres and in the shape's own frame; moments are per kilogram,\n"
               "about the centre of mass.\n",

@@ -1,88 +1,10 @@
 /* Tables of motions from CSV files: a heading that says what the columns are, then rows. */
 #include "world.h"
 
-#include <errno.h>
-#include <locale.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 
+#include "base/input.h"
 #include "motion_file.h"
-
-typedef struct source {
-  const char *path, *at, *end;
-  size_t line;
-} source;
-
-static talus_status wrong(const source *s, const char *fmt, ...) TL_PRINTF(2, 3);
-static talus_status wrong(const source *s, const char *fmt, ...) {
-  char what[300];
-  va_list args;
-  va_start(args, fmt);
-  vsnprintf(what, sizeof what, fmt, args);
-  va_end(args);
-  return tl_fail(TALUS_ERROR_FORMAT, "%s:%zu: %s", s->path, s->line, what);
-}
-
-/* ---- cells ------------------------------------------------------------------------------------
- */
-
-typedef struct cell {
-  const char *text;
-  size_t length;
-  bool is_last; /* of its line */
-} cell;
-
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-
-/* The next cell, blanks around it taken off; the line's end is not passed. */
-static cell next_cell(source *s) {
-  const char *begin = s->at;
-  while (s->at < s->end && *s->at != ',' && *s->at != '\n')
-    s->at++;
-  const char *end = s->at;
-  cell found = {.is_last = s->at == s->end || *s->at == '\n'};
-  if (!found.is_last)
-    s->at++;
-  while (begin < end && is_blank(*begin))
-    begin++;
-  while (end > begin && is_blank(end[-1]))
-    end--;
-  found.text = begin;
-  found.length = (size_t)(end - begin);
-  return found;
-}
-
-/* To the next line that holds anything but blanks and comments; false at the end. */
-static bool find_line(source *s) {
-  for (; s->at < s->end; s->at++, s->line++) {
-    const char *c = s->at;
-    while (c < s->end && is_blank(*c))
-      c++;
-    if (c < s->end && *c != '\n' && *c != '#')
-      return true;
-    while (s->at < s->end && *s->at != '\n')
-      s->at++;
-  }
-  return false;
-}
-
-static void end_line(source *s) {
-  if (s->at < s->end)
-    s->at++, s->line++;
-}
-
-static bool to_number(cell c, double *value) {
-  char text[64], *end;
-  if (c.length == 0 || c.length >= sizeof text || !strchr("+-.0123456789", c.text[0]))
-    return false;
-  memcpy(text, c.text, c.length);
-  text[c.length] = '\0';
-  if (strspn(text, "+-.0123456789eE") != c.length)
-    return false;
-  *value = strtod(text, &end);
-  return *end == '\0' && isfinite(*value);
-}
 
 /* ---- the table --------------------------------------------------------------------------------
  */
@@ -103,7 +25,7 @@ static const struct heading {
     {{"time", "degrees"}, TALUS_TABLE_ABOUT, 0.017453292519943295},
 };
 
-static bool fits(const struct heading *heading, const cell *cells, size_t n) {
+static bool fits(const struct heading *heading, const tl_span *cells, size_t n) {
   if (n != tl_motion_columns((uint32_t)heading->kind))
     return false;
   for (size_t k = 0; k < n; ++k)
@@ -113,72 +35,84 @@ static bool fits(const struct heading *heading, const cell *cells, size_t n) {
   return true;
 }
 
-static talus_status read_heading(source *s, const struct heading **heading) {
-  cell cells[9];
+/* NULL after a mistake: without it nothing can be said of the rows. */
+static const struct heading *read_heading(tl_input *in) {
+  tl_span cells[9];
   size_t n = 0;
-  if (!find_line(s))
-    return wrong(s, "the table is empty; " EXPECTED);
-  do
-    cells[n] = next_cell(s);
-  while (!cells[n++].is_last && n < 9);
-  for (size_t i = 0; i < sizeof headings / sizeof *headings; ++i)
-    if (fits(&headings[i], cells, n)) {
-      *heading = &headings[i];
-      end_line(s);
-      return TALUS_OK;
-    }
-  return wrong(s, "the heading is not one of a table of motion; " EXPECTED);
-}
-
-static talus_status read_row(source *s, const struct heading *heading, double row[8]) {
-  const size_t columns = tl_motion_columns((uint32_t)heading->kind);
-  for (size_t k = 0; k < columns; ++k) {
-    const cell c = next_cell(s);
-    if (!to_number(c, &row[k]))
-      return wrong(s, "`%.*s` in column `%s` is no number", (int)(c.length < 40 ? c.length : 40),
-                   c.text, heading->names[k]);
-    if (c.is_last != (k == columns - 1))
-      return wrong(s, "the row has %s numbers than the heading has names; expected %zu",
-                   c.is_last ? "fewer" : "more", columns);
+  bool last = false;
+  if (!tl_input_find_line(in, true)) {
+    tl_input_wrong(in, NULL, "the table is empty; " EXPECTED);
+    return NULL;
   }
-  row[columns - 1] *= heading->factor;
-  if (columns == 8 && !(row[4] * row[4] + row[5] * row[5] + row[6] * row[6] + row[7] * row[7] > 0))
-    return wrong(s, "qw, qx, qy, qz are all 0; expected a rotation, such as 1, 0, 0, 0");
-  end_line(s);
-  return TALUS_OK;
+  while (!last && n < 9)
+    cells[n++] = tl_input_cell(in, &last);
+  for (size_t i = 0; i < sizeof headings / sizeof *headings; ++i)
+    if (fits(&headings[i], cells, n))
+      return &headings[i];
+  tl_input_wrong(in, cells[0].text, "the heading is not one of a table of motion; " EXPECTED);
+  return NULL;
 }
 
-static talus_status read_rows(source *s, const struct heading *heading, tl_motion_values *values) {
+static void refuse_count(tl_input *in, const char *place, size_t columns) {
+  size_t n = 1;
+  for (const char *c = in->line, *end = tl_input_line_end(in); c < end; ++c)
+    n += *c == ',';
+  tl_input_wrong(in, place, "the row has %zu numbers; the heading names %zu columns", n, columns);
+}
+
+/* False after mistakes: all of them, a cell each. */
+static bool read_row(tl_input *in, const struct heading *heading, double row[8]) {
+  const size_t columns = tl_motion_columns((uint32_t)heading->kind), before = in->mistakes;
+  bool last = false;
+  for (size_t k = 0; k < columns; ++k) {
+    if (last) {
+      refuse_count(in, tl_input_line_end(in), columns);
+      return false;
+    }
+    const tl_span cell = tl_input_cell(in, &last);
+    if (tl_span_number(cell, &row[k]) != TL_NUMBER)
+      tl_input_wrong(in, cell.text, "`%.*s` in column `%s` is no number", TL_SHOW(cell),
+                     heading->names[k]);
+  }
+  if (!last)
+    refuse_count(in, in->at, columns);
+  if (in->mistakes > before)
+    return false;
+  row[columns - 1] *= heading->factor;
+  if (columns < 8 || row[4] * row[4] + row[5] * row[5] + row[6] * row[6] + row[7] * row[7] > 0)
+    return true;
+  tl_input_wrong(in, in->line, "qw, qx, qy, qz are all 0; expected a rotation, such as 1, 0, 0, 0");
+  return false;
+}
+
+static talus_status read_rows(tl_input *in, const struct heading *heading,
+                              tl_motion_values *values) {
   const size_t columns = tl_motion_columns((uint32_t)heading->kind);
+  const size_t before = in->mistakes;
   double row[8];
-  while (find_line(s)) {
-    const source here = *s;
-    TL_TRY(read_row(s, heading, row));
+  for (; tl_input_next_line(in) && tl_input_find_line(in, true);) {
+    if (!read_row(in, heading, row))
+      continue;
     if (values->count > 0 && !(row[0] > values->data[values->count - columns]))
-      return wrong(&here,
-                   "time %g s is not after %g s, that of the row before; the times must rise",
-                   row[0], values->data[values->count - columns]);
+      tl_input_wrong(in, in->line,
+                     "time %g s is not after %g s, that of the row before; the times must rise",
+                     row[0], values->data[values->count - columns]);
     for (size_t k = 0; k < columns; ++k)
       TL_TRY(tl_array_push(values, row[k]));
   }
-  return values->count > 0 ? TALUS_OK : wrong(s, "the table has no rows; give one at least");
+  if (values->count == 0 && in->mistakes == before)
+    tl_input_wrong(in, NULL, "the table has no rows; give one at least");
+  return TALUS_OK;
 }
 
 talus_status tl_motion_parse(const char *path, const char *bytes, size_t n,
                              tl_motion_values *values, talus_motion_table *kind) {
-  source s = {.path = path, .at = bytes, .end = bytes + n, .line = 1};
-  const struct heading *heading = NULL;
-  /* Files use "." whatever the program's locale. */
-  const locale_t own = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  if (own == (locale_t)0)
-    return tl_fail(TALUS_ERROR_MEMORY, "no memory for a locale");
-  const locale_t before = uselocale(own);
+  tl_input in;
   values->count = 0;
-  talus_status status = read_heading(&s, &heading);
-  if (status == TALUS_OK)
-    status = read_rows(&s, heading, values);
-  (void)uselocale(before);
-  freelocale(own);
+  TL_TRY(tl_input_open(&in, path, bytes, n));
+  const struct heading *heading = read_heading(&in);
+  const talus_status status =
+      tl_input_close(&in, heading ? read_rows(&in, heading, values) : TALUS_OK);
   if (status == TALUS_OK)
     *kind = heading->kind;
   else
@@ -189,30 +123,11 @@ talus_status tl_motion_parse(const char *path, const char *bytes, size_t n,
 /* ---- files ------------------------------------------------------------------------------------
  */
 
-typedef TL_ARRAY(char) file_bytes;
-
-static talus_status read_all(FILE *file, const char *path, file_bytes *bytes) {
-  for (;;) {
-    TL_TRY(tl_array_reserve(bytes, bytes->count + 65536));
-    const size_t got = fread(bytes->data + bytes->count, 1, 65536, file);
-    bytes->count += got;
-    if (got == 0)
-      break;
-  }
-  if (ferror(file))
-    return tl_fail(TALUS_ERROR_IO, "%s: cannot be read: %s", path, strerror(errno));
-  return TALUS_OK;
-}
-
 talus_status talus_table_read(const char *path, talus_table *table) {
   *table = (talus_table){0};
-  FILE *file = fopen(path, "rb");
-  if (!file)
-    return tl_fail(TALUS_ERROR_IO, "%s: cannot be opened: %s", path, strerror(errno));
-  file_bytes bytes = {0};
+  tl_bytes bytes = {0};
   tl_motion_values values = {0};
-  talus_status status = read_all(file, path, &bytes);
-  (void)fclose(file);
+  talus_status status = tl_input_load(path, &bytes);
   if (status == TALUS_OK)
     status =
         tl_motion_parse(path, bytes.data ? bytes.data : "", bytes.count, &values, &table->kind);

@@ -192,7 +192,7 @@ static void write_last_state(tl_run *run, char *message, size_t size) {
 }
 
 static talus_status fail(tl_run *run, talus_status status) {
-  char message[2048];
+  char message[8192]; /* as long as messages get */
   snprintf(message, sizeof message, "%s", tl_last_message());
   struct stat there;
   if (status == TALUS_ERROR_IO && stat(tl_run_folder(run), &there) != 0 && errno == ENOENT)
@@ -224,6 +224,12 @@ static talus_status check(tl_run *run) {
   if (isnan(run->until) || !(run->until > 0) || !(run->until / run->dt < STEPS_MOST))
     return tl_fail(TALUS_ERROR_INVALID, "until is %g s; expected a positive time, at most %g steps",
                    run->until, STEPS_MOST);
+  if (tl_grid_steps(run->until, run->dt) == 0)
+    return tl_fail(
+        TALUS_ERROR_INVALID,
+        "until is %g s, less than half a step of %g s: there would be nothing to do; give "
+        "a later end or a shorter step",
+        run->until, run->dt);
   return TALUS_OK;
 }
 
@@ -245,6 +251,7 @@ static talus_status keep_folder(tl_run *run) {
 static talus_status start_anew(tl_run *run) {
   /* A scene that cannot be built must not cost anybody an old result. */
   TL_TRY(talus_scene_build(run->scene, run->def->threads, tl_run_log_line, &run->log, &run->world));
+  TL_TRY(tl_run_files_look(run));
   TL_TRY(tl_run_folder_make(run));
   TL_TRY(tl_run_log_open(&run->log, tl_run_path(run, "log.txt")));
   tl_run_log_clear(&run->log);
@@ -256,6 +263,7 @@ static talus_status start_anew(tl_run *run) {
 
 static talus_status go_on(tl_run *run) {
   TL_TRY(tl_run_log_open(&run->log, tl_run_path(run, "log.txt")));
+  TL_TRY(tl_run_files_look(run));
   TL_TRY(tl_run_checkpoint_resume(run));
   return tl_run_folder_write_scene(run);
 }
@@ -289,6 +297,7 @@ static void release(tl_run *run) {
     tl_lines_close(&run->probes.data[i].lines);
   tl_array_free(&run->probes);
   tl_array_free(&run->frames);
+  tl_run_files_free(run);
   tl_run_log_close(&run->log);
   void *path = run->path;
   if (path)

@@ -88,6 +88,11 @@ typedef struct tl_run_rest {
 enum { TL_WALL_TOTAL, TL_WALL_BROAD, TL_WALL_NARROW, TL_WALL_SOLVE, TL_WALL_STEP, TL_WALL_OUTPUT };
 #define TL_WALLS 6
 
+typedef struct tl_run_file {
+  char *path;
+  uint64_t hash; /* of its bytes; 0: it cannot be read */
+} tl_run_file;
+
 typedef struct tl_run {
   const talus_scene *scene;
   const talus_run_def *def;
@@ -101,6 +106,7 @@ typedef struct tl_run {
   tl_lines history;
   TL_ARRAY(tl_run_frame) frames; /* number i is frames/i.hdf */
   TL_ARRAY(tl_run_probe) probes;
+  TL_ARRAY(tl_run_file) files; /* that the scene names, as the world was made of them */
   tl_run_worst worst;
   tl_run_rest rest;
 
@@ -133,6 +139,14 @@ talus_status tl_run_folder_cut(tl_run *run, uint64_t from);
 talus_status tl_run_folder_write_scene(tl_run *run);
 /* Names the keys in which the scene differs from the folder's scene.yaml; "" where it does not. */
 void tl_run_folder_compare(tl_run *run, char *text, size_t size);
+
+/* ---- run_files.c ----------------------------------------------------------------------------- */
+
+/* The files that the scene names as they are now. */
+talus_status tl_run_files_look(tl_run *run);
+/* Tells of those that are not what they were when the run began; `stored` is what they were. */
+void tl_run_files_compare(tl_run *run, const uint64_t *stored);
+void tl_run_files_free(tl_run *run);
 
 /* ---- run_frames.c ---------------------------------------------------------------------------- */
 

@@ -12,9 +12,10 @@
  *   "talusrun", version, identity of the scene, step,
  *   residual_max, residual_rms, iterations, rest.since, rest.interval,
  *   number of frames, step of each,
- *   number of probes, of each: definition, lines of its file */
+ *   number of probes, of each: definition, lines of its file,
+ *   number of files that the scene names, of each: XXH64 when the run began */
 #define MAGIC   0x6e757273756c6174u
-#define VERSION 1u
+#define VERSION 2u
 
 /* ---- numbers to bytes and back --------------------------------------------------------------- */
 
@@ -77,6 +78,9 @@ static talus_status pack(const tl_run *run, tl_text *text) {
     put(text, run->probes.data[i].definition);
     put(text, run->probes.data[i].lines.count);
   }
+  put(text, run->files.count);
+  for (size_t i = 0; i < run->files.count; ++i)
+    put(text, run->files.data[i].hash);
   return text->status;
 }
 
@@ -144,7 +148,19 @@ static talus_status unpack_probes(tl_run *run, blob_reader *reader, uint64_t *ke
   return TALUS_OK;
 }
 
-static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, size_t *old) {
+typedef TL_ARRAY(uint64_t) hashes;
+
+/* As many as the scene names, for it is the same scene. */
+static talus_status unpack_files(const tl_run *run, blob_reader *reader, hashes *stored) {
+  const uint64_t n = get(reader);
+  reader->is_short = reader->is_short || n != run->files.count;
+  for (uint64_t i = 0; i < n && !reader->is_short; ++i)
+    TL_TRY(tl_array_push(stored, get(reader)));
+  return TALUS_OK;
+}
+
+static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, size_t *old,
+                           hashes *stored) {
   blob_reader reader = {.blob = blob};
   uint64_t identity;
   TL_TRY(tl_scene_identity(run->scene, &identity));
@@ -172,6 +188,7 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
     TL_TRY(tl_array_push(&run->frames, frame));
   }
   TL_TRY(unpack_probes(run, &reader, keep, old));
+  TL_TRY(unpack_files(run, &reader, stored));
   if (reader.is_short || reader.at != blob->size || step != talus_world_steps(run->world))
     return tl_fail(TALUS_ERROR_FORMAT, "%s does not fit together; --force begins anew",
                    tl_run_path(run, "checkpoint.hdf"));
@@ -199,8 +216,9 @@ static talus_status cut_back(tl_run *run, const uint64_t *keep) {
   return TALUS_OK;
 }
 
-static talus_status resume(tl_run *run, const tl_blob *blob, uint64_t *keep, size_t *old) {
-  TL_TRY(unpack(run, blob, keep, old));
+static talus_status resume(tl_run *run, const tl_blob *blob, uint64_t *keep, size_t *old,
+                           hashes *stored) {
+  TL_TRY(unpack(run, blob, keep, old, stored));
   run->saved = talus_world_steps(run->world);
   if (run->saved > run->end)
     return tl_fail(TALUS_ERROR_INVALID,
@@ -213,6 +231,7 @@ static talus_status resume(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
   for (size_t i = 0; i < run->probes.count; ++i)
     same = same && old[i] == i;
   TL_TRY(cut_back(run, keep));
+  tl_run_files_compare(run, stored->data);
   if (!same) {
     /* The old checkpoint no longer tells of the probes there are. */
     tl_run_log_add(&run->log, TL_LOG_INFO,
@@ -237,7 +256,9 @@ talus_status tl_run_checkpoint_resume(tl_run *run) {
     run->world->log_context = &run->log;
     if (run->def->threads > 0)
       run->world->model.par.threads = run->def->threads;
-    status = resume(run, &blob, keep, old);
+    hashes stored = {0};
+    status = resume(run, &blob, keep, old, &stored);
+    tl_array_free(&stored);
   }
   void *data = blob.data;
   (void)tl_resize(&data, blob.size, 0); /* freeing cannot fail */

@@ -1,6 +1,7 @@
 /* Detection on plain arrays: the same answer as two naive loops, from every broad phase. */
 #include <float.h>
 
+#include "base/memory.h"
 #include "base/random.h"
 #include "check.h"
 #include <talus/detect.h>
@@ -550,6 +551,34 @@ TEST(boxes_that_are_none_are_named) {
   boxes[2].hi.x = INFINITY;
   CHECK(talus_find_box_pairs(NULL, boxes, 3, &found, NULL) == TALUS_ERROR_INVALID);
   CHECK_MSG(strstr(talus_last_error(), "row 2: "), "%s", talus_last_error());
+}
+
+/* Columns, shapes and messages in full: tests/cli/test_contacts.py. */
+TEST(a_table_gives_the_bodies_it_names) {
+  static const char text[] = "shape,x,y,z,a,b,c\nbox,0,0,0,1,1,1\n\nsphere,1.4,0,0,0.5,,\n";
+  talus_body_table read;
+  talus_contacts found;
+  CHECK_OK(talus_body_table_parse(text, sizeof text - 1, "t.csv", &read));
+  CHECK_EQ_U64(read.bodies.count, 2);
+  CHECK_OK(talus_find_contacts(NULL, &read.bodies, &found, NULL));
+  CHECK_EQ_U64(found.count, 1);
+  CHECK_NEAR(found.data[0].gap, -0.1, 1e-6);
+  talus_contacts_free(&found);
+  talus_body_table_free(&read);
+  talus_body_table_free(&read);
+}
+
+TEST(a_table_with_mistakes_names_them_all_and_holds_nothing) {
+  const size_t before = tl_memory_count().bytes;
+  static const char text[] = "x,y,z,r\n0,0,0,-1\n0,0,0\n0,0,0,1\n";
+  talus_body_table read;
+  CHECK(talus_body_table_parse(text, sizeof text - 1, "t.csv", &read) == TALUS_ERROR_FORMAT);
+  CHECK_STR(talus_last_error(),
+            "t.csv:2:7: column 'r': -1 is not a radius: 0 or more, in metres\n  0,0,0,-1\n"
+            "        ^\nt.csv:3:6: 3 fields, but the header names 4\n  0,0,0\n       ^");
+  CHECK(!read.own && read.bodies.count == 0);
+  CHECK_EQ_U64(tl_memory_count().bytes, before);
+  CHECK(talus_body_table_read("not/there.csv", &read) == TALUS_ERROR_IO);
 }
 
 TEST_MAIN()

@@ -5,6 +5,7 @@
 
 #include "base/random.h"
 #include "check.h"
+#include <talus/talus.h>
 #include "shape/hull.h"
 #include "shape/mesh_file.h"
 #include "shape/shape.h"
@@ -71,6 +72,27 @@ TEST(damaged_files_never_crash_or_leak) {
   }
   CHECK(taken > 500);
   CHECK_EQ_U64(tl_memory_count().bytes, before);
+}
+
+/* A vertex that cannot be read is counted all the same: faces after it are not blamed. */
+TEST(all_mistakes_of_a_mesh_come_at_once) {
+  static const char obj[] = "v 0 0 0\nv 1 nil 0\nv 0 1\nf 1 2 3\nf 1 2 4\nf 1 2\n";
+  tl_coordinates points = {0};
+  CHECK(tl_mesh_parse_points("a.obj", obj, sizeof obj - 1, 1, &points) == TALUS_ERROR_FORMAT);
+  CHECK_STR(talus_last_error(),
+            "a.obj:2:5: a vertex: `nil` is no number; expected x, y, z\n  v 1 nil 0\n      ^\n"
+            "a.obj:3:6: a vertex has 2 numbers; expected x, y, z\n  v 0 1\n       ^\n"
+            "a.obj:5:7: corner 4 of a face is not one of the 3 vertices before it\n  f 1 2 4\n"
+            "        ^\n"
+            "a.obj:6:6: a face has 2 corners; expected 3 at least\n  f 1 2\n       ^");
+  static const char stl[] = "solid a\nfacet\nvertex 0 0 0\nfrob\nendfacet\nvertex 1 2 3\n";
+  CHECK(tl_mesh_parse_points("a.stl", stl, sizeof stl - 1, 1, &points) == TALUS_ERROR_FORMAT);
+  const char *const wanted[] = {
+      "a.stl:4:1: `frob` is no word", "a.stl:5:1: a facet ends with 1 vertices",
+      "a.stl:6:1: a vertex outside", "a.stl:7: the file ends within a solid"};
+  for (int i = 0; i < 4; ++i)
+    CHECK_MSG(strstr(talus_last_error(), wanted[i]), "%s", talus_last_error());
+  tl_array_free(&points);
 }
 
 TEST_MAIN()

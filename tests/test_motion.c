@@ -255,18 +255,18 @@ TEST(damaged_table_files_are_refused_with_the_line) {
   } bad[] = {
       {"", "t.csv:1: the table is empty"},
       {"# only a comment\n", "t.csv:2: the table is empty"},
-      {"0,1,2,3\n", "t.csv:1: the heading is not"},
-      {"time,x,y\n0,1,2\n", "t.csv:1: the heading is not"},
-      {"time,x,y,z,qw,qx,qy,qz,more\n", "t.csv:1: the heading is not"},
+      {"0,1,2,3\n", "t.csv:1:1: the heading is not"},
+      {"time,x,y\n0,1,2\n", "t.csv:1:1: the heading is not"},
+      {"time,x,y,z,qw,qx,qy,qz,more\n", "t.csv:1:1: the heading is not"},
       {"time,x,y,z\n", "the table has no rows"},
-      {"time,x,y,z\n0,0,0,0\n1,2,3\n", "t.csv:3: the row has fewer numbers"},
-      {"time,angle\n0,0,0\n", "t.csv:2: the row has more numbers"},
-      {"time,angle\n0,one\n", "t.csv:2: `one` in column `angle` is no number"},
-      {"time,angle\n0,nan\n", "t.csv:2: `nan` in column `angle` is no number"},
-      {"time,angle\n0,1e999\n", "t.csv:2: `1e999`"},
-      {"time,angle\n0,\n", "t.csv:2: `` in column"},
-      {"time,angle\n0,0\n\n0,1\n", "t.csv:4: time 0 s is not after 0 s"},
-      {"time,x,y,z,qw,qx,qy,qz\n0,0,0,0,0,0,0,0\n", "t.csv:2: qw, qx, qy, qz are all 0"},
+      {"time,x,y,z\n0,0,0,0\n1,2,3\n", "t.csv:3:6: the row has 3 numbers; the heading names 4"},
+      {"time,angle\n0,0,0\n", "t.csv:2:5: the row has 3 numbers; the heading names 2"},
+      {"time,angle\n0,one\n", "t.csv:2:3: `one` in column `angle` is no number"},
+      {"time,angle\n0,nan\n", "t.csv:2:3: `nan` in column `angle` is no number"},
+      {"time,angle\n0,1e999\n", "t.csv:2:3: `1e999`"},
+      {"time,angle\n0,\n", "t.csv:2:3: `` in column"},
+      {"time,angle\n0,0\n\n0,1\n", "t.csv:4:1: time 0 s is not after 0 s"},
+      {"time,x,y,z,qw,qx,qy,qz\n0,0,0,0,0,0,0,0\n", "t.csv:2:1: qw, qx, qy, qz are all 0"},
   };
   tl_motion_values v = {0};
   talus_motion_table kind;
@@ -280,6 +280,20 @@ TEST(damaged_table_files_are_refused_with_the_line) {
   talus_table table;
   CHECK(talus_table_read("not/there.csv", &table) == TALUS_ERROR_IO);
   CHECK(strstr(talus_last_error(), "not/there.csv") && table.data == NULL);
+}
+
+TEST(all_mistakes_of_a_table_come_at_once_with_their_lines) {
+  tl_motion_values v = {0};
+  talus_motion_table kind;
+  CHECK(parse("time,angle\n0,zero\n1,2,3\n2,1\n  2 , x1\n1.5,0\n3,4\n", &v, &kind) ==
+        TALUS_ERROR_FORMAT);
+  CHECK_STR(talus_last_error(),
+            "t.csv:2:3: `zero` in column `angle` is no number\n  0,zero\n    ^\n"
+            "t.csv:3:5: the row has 3 numbers; the heading names 2 columns\n  1,2,3\n      ^\n"
+            "t.csv:5:7: `x1` in column `angle` is no number\n    2 , x1\n        ^\n"
+            "t.csv:6:1: time 1.5 s is not after 2 s, that of the row before; the times must "
+            "rise\n  1.5,0\n  ^");
+  tl_array_free(&v);
 }
 
 /* ---- what it does to others -------------------------------------------------------------------

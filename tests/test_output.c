@@ -6,7 +6,11 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "base/hash.h"
 #include "output/checkpoint.h"
+
+/* Of the names of all columns and of TL_CHECKPOINT_FORMAT. */
+#define LAYOUT UINT64_C(0xdf8a057d7c21ef9e)
 
 /* ---- equality ----------------------------------------------------------------------------------
  */
@@ -222,7 +226,9 @@ TEST(the_first_lines_say_what_the_file_is) {
   char size[64];
   snprintf(size, sizeof size, "\nbytes %zu\n", file.size);
   file.data[file.size] = '\0';
-  CHECK(memcmp(file.data, "talus checkpoint\nformat 1\nversion ", 34) == 0);
+  char first[64];
+  snprintf(first, sizeof first, "talus checkpoint\nformat %d\nversion ", TL_CHECKPOINT_FORMAT);
+  CHECK(strncmp((char *)file.data, first, strlen(first)) == 0);
   CHECK(strstr((char *)file.data, TALUS_SINGLE ? "\nprecision single\n" : "\nprecision double\n"));
   CHECK(strstr((char *)file.data, size) && strstr((char *)file.data, "\nxxh64 "));
   CHECK(memcmp(file.data + TL_CHECKPOINT_BLOCK, "\x89HDF\r\n\x1a\n", 8) == 0);
@@ -288,6 +294,40 @@ TEST(the_world_s_plain_members_are_all_saved) {
                 offsetof(world, model.shapes));
   check_covered(&tl_table_world, seen, offsetof(world, next_uid), offsetof(world, handles));
   check_covered(&tl_table_world, seen, offsetof(world, last), offsetof(world, mapped_views));
+}
+
+static uint64_t hash_name(uint64_t hash, const char *table, const char *column, size_t columns) {
+  char text[200];
+  snprintf(text, sizeof text, "%s/%s:%zu", table, column, columns);
+  return tl_xxh64(text, strlen(text), hash);
+}
+
+static uint64_t hash_fields(uint64_t hash, const char *group, const tl_field *fields, int n) {
+  for (int i = 0; i < n; ++i)
+    if (fields[i].flags & TL_SAVED)
+      hash = hash_name(hash, group, fields[i].name, (size_t)fields[i].columns);
+  return hash;
+}
+
+/* Without this a file of before is called damaged, not old. */
+TEST(the_format_was_raised_with_the_last_change_of_the_columns) {
+  static const tl_table *const tables[] = {
+      &tl_table_world,        &tl_table_shapes,   &tl_table_materials,    &tl_table_laws,
+      &tl_table_overrides,    &tl_table_motions,  &tl_table_motion_terms, &tl_table_motion_values,
+      &tl_table_ignored,      &tl_table_groups,   &tl_table_names,        &tl_table_handles,
+      &tl_table_free_handles, &tl_table_contacts, &tl_table_touches,      &tl_table_joints,
+      &tl_table_emitters,     &tl_table_sinks,    &tl_table_probes};
+  uint64_t hash = TL_CHECKPOINT_FORMAT;
+  for (size_t t = 0; t < sizeof tables / sizeof *tables; ++t)
+    for (int i = 0; i < tables[t]->count; ++i)
+      hash = hash_name(hash, tables[t]->name, tables[t]->columns[i].name,
+                       tables[t]->columns[i].columns);
+  hash = hash_fields(hash, "state", tl_state_fields, TL_STATE_FIELD_COUNT);
+  hash = hash_fields(hash, "property", tl_property_fields, TL_PROPERTY_FIELD_COUNT);
+  CHECK_MSG(hash == LAYOUT,
+            "the columns of checkpoints changed: raise TL_CHECKPOINT_FORMAT (src/output/"
+            "checkpoint.h), docs/formats.md, and then LAYOUT in this file to 0x%016" PRIx64,
+            hash);
 }
 
 /* ---- beside other users of HDF5

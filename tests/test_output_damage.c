@@ -126,23 +126,29 @@ static void write_with_block(bytes file, const char *lines) {
 TEST(a_checkpoint_of_the_other_precision_is_refused) {
   bytes good = make_good(NULL);
   char lines[128];
-  const char *form = "talus checkpoint\nformat 1\nversion 0.1.0\nprecision %s";
-  snprintf(lines, sizeof lines, form, TALUS_SINGLE ? "single" : "double");
+  const char *form = "talus checkpoint\nformat %d\nversion 0.1.0\nprecision %s";
+  snprintf(lines, sizeof lines, form, TL_CHECKPOINT_FORMAT, TALUS_SINGLE ? "single" : "double");
   write_with_block(good, lines);
   talus_world *world;
   CHECK_OK(talus_world_load(BROKEN, &world)); /* the specification of the checksum, written twice */
   talus_world_destroy(world);
-  snprintf(lines, sizeof lines, form, TALUS_SINGLE ? "double" : "single");
+  snprintf(lines, sizeof lines, form, TL_CHECKPOINT_FORMAT, TALUS_SINGLE ? "double" : "single");
   write_with_block(good, lines);
   check_refused(BROKEN, TALUS_ERROR_UNSUPPORTED,
                 TALUS_SINGLE ? "is of the double-precision" : "is of the single-precision");
   free(good.data);
 }
 
-TEST(a_checkpoint_of_a_later_format_is_refused) {
+TEST(a_checkpoint_of_another_format_is_refused_with_both_numbers) {
   bytes good = make_good(NULL);
-  write_with_block(good, "talus checkpoint\nformat 2\nversion 7.0\nprecision quad");
+  char why[64];
+  write_with_block(good, "talus checkpoint\nformat 900\nversion 7.0\nprecision quad");
   check_refused(BROKEN, TALUS_ERROR_UNSUPPORTED, "use a newer talus");
+  write_with_block(good, "talus checkpoint\nformat 1\nversion 0.1.0\nprecision double");
+  check_refused(BROKEN, TALUS_ERROR_UNSUPPORTED, "the older talus that wrote it");
+  check_refused(BROKEN, TALUS_ERROR_UNSUPPORTED, "has checkpoint format 1,");
+  snprintf(why, sizeof why, "reads format %d;", TL_CHECKPOINT_FORMAT);
+  check_refused(BROKEN, TALUS_ERROR_UNSUPPORTED, why);
   free(good.data);
 }
 

@@ -71,6 +71,22 @@ typedef struct talus_detect_bodies {
                            containers always are. NULL: no other is */
 } talus_detect_bodies;
 
+/* A table of bodies, as `talus contacts` reads it (docs/formats.md): CSV whose first line names the
+ * columns x,y,z,r or, for other shapes than spheres, shape,x,y,z,qw,qx,qy,qz,a,b,c and n1,n2,file,
+ * name. `path` stands in messages, and files that the table names are relative to its folder.
+ * TALUS_ERROR_IO where it cannot be read, TALUS_ERROR_FORMAT where it is not what it should be: the
+ * message has every mistake (the first ten) with its line and a caret. There is then nothing to
+ * free, but freeing does no harm. */
+typedef struct talus_body_table {
+  talus_detect_bodies bodies; /* what the calls below take; lives as long as the table */
+  struct talus_body_rows *own;
+} talus_body_table;
+
+TALUS_API talus_status talus_body_table_read(const char *path, talus_body_table *table);
+TALUS_API talus_status talus_body_table_parse(const char *text, size_t length, const char *path,
+                                              talus_body_table *table);
+TALUS_API void talus_body_table_free(talus_body_table *table);
+
 /* ---- what comes out ------------------------------------------------------------------------ */
 
 typedef struct talus_row_pair {

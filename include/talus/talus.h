@@ -54,7 +54,8 @@ TALUS_API const char *talus_version(void);
 /* Features built in, separated by blanks, e.g. "double openmp yaml hdf5". */
 TALUS_API const char *talus_features(void);
 
-/* One line on the last failure on this thread; "" when there was none. */
+/* The last failure on this thread; "" when there was none. One line without an end; several where a
+ * file has several mistakes. */
 TALUS_API const char *talus_last_error(void);
 
 /* The meaning of a status, e.g. "out of memory". */
@@ -139,8 +140,8 @@ typedef struct talus_points {
 
 /* The vertices of a mesh file times `scale`, each place once: STL (text or binary), OBJ, or three
  * numbers a line (.csv, .txt, .xyz), by the ending of the name. TALUS_ERROR_IO where it cannot be
- * read, TALUS_ERROR_FORMAT with file and line where it is not what it should be; *points is then
- * empty. */
+ * read, TALUS_ERROR_FORMAT where it is not what it should be: the message has every mistake (the
+ * first ten) with its line and a caret, and *points is empty. */
 TALUS_API talus_status talus_points_read(const char *path, double scale, talus_points *points);
 TALUS_API void talus_points_free(talus_points *points);
 
@@ -212,8 +213,9 @@ typedef struct talus_table {
 
 /* Reads a CSV file whose first line names the columns: time,x,y,z or time,x,y,z,qw,qx,qy,qz or
  * time,displacement or time,angle (rad) or time,degrees; lines beginning with # are skipped.
- * TALUS_ERROR_IO where it cannot be read, TALUS_ERROR_FORMAT with file and line where it is not
- * what it should be; *table is then empty. */
+ * TALUS_ERROR_IO where it cannot be read, TALUS_ERROR_FORMAT where it is not what it
+ * should be: the message has every mistake (the first ten) with its line and a caret, and *table is
+ * empty. */
 TALUS_API talus_status talus_table_read(const char *path, talus_table *table);
 TALUS_API void talus_table_free(talus_table *table);
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for a long path and the advice that follows it. */
-#define MESSAGE_BYTES 2048
+/* Room for a long path and ten mistakes of a file with their lines (base/input.h). */
+#define MESSAGE_BYTES 8192
 
 static _Thread_local char message[MESSAGE_BYTES];
 

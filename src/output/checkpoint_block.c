@@ -88,11 +88,14 @@ static talus_status check_block(const char *path, const char text[TL_CHECKPOINT_
     return tl_fail(TALUS_ERROR_FORMAT, "%s: is not a talus checkpoint", path);
   /* The number comes before the rest, which a later format may write otherwise. */
   unsigned format = 0;
-  if (sscanf(text, MAGIC "format %9u", &format) == 1 && format > TL_CHECKPOINT_FORMAT)
+  const bool numbered = sscanf(text, MAGIC "format %9u", &format) == 1 && format > 0;
+  if (numbered && format != TL_CHECKPOINT_FORMAT)
     return tl_fail(TALUS_ERROR_UNSUPPORTED,
-                   "%s: has checkpoint format %u, and this talus (%s) reads up to %d; use a newer "
-                   "talus",
-                   path, format, TALUS_VERSION, TL_CHECKPOINT_FORMAT);
+                   "%s: has checkpoint format %u, and this talus (%s) reads format %d; %s", path,
+                   format, TALUS_VERSION, TL_CHECKPOINT_FORMAT,
+                   format > TL_CHECKPOINT_FORMAT
+                       ? "use a newer talus"
+                       : "go on with the older talus that wrote it, or begin anew (--force)");
   if (!parse_block(text, out) || out->format == 0)
     return tl_fail(TALUS_ERROR_FORMAT, "%s: is damaged: its first lines cannot be read", path);
   if (out->bytes != size)

@@ -58,7 +58,7 @@ static talus_status save_column(save_job *job, const tl_table *table, const tl_c
     return save_texts(job, table, column, rows, n);
   const size_t bytes = column->columns * tl_h5_size(column->type);
   TL_TRY(tl_array_resize(&job->scratch, n * bytes));
-  const unsigned char *from = rows;  /* NULL for an empty table: no arithmetic on it */
+  const unsigned char *from = rows; /* NULL for an empty table: no arithmetic on it */
   for (size_t i = 0; i < n; ++i)
     memcpy(job->scratch.data + i * bytes, from + i * table->row_bytes + column->offset, bytes);
   tl_checkpoint_name(name, table->name, column->name, "");

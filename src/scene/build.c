@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "scene/build.h"
+#include "scene/files.h"
 #include "scene/from.h"
 #include "scene/shapes.h"
 #include "scene/warn.h"
@@ -169,9 +170,7 @@ static talus_status use_table(const builder *b, const tl_scene_motion *motion, t
   const bool along = tl_object_has(&tl_schema_motion, motion, "along"),
              about = tl_object_has(&tl_schema_motion, motion, "about");
   tl_text path = {0};
-  if (motion->table[0] != '/')
-    tl_text_add(&path, "%s/", b->scene->folder);
-  tl_text_add(&path, "%s", motion->table);
+  tl_scene_add_path(&path, b->scene, motion->table);
   TL_TRY(path.status);
   talus_status status = talus_table_read(path.data, table);
   if (status == TALUS_OK && (table->kind == TALUS_TABLE_ALONG) != along)

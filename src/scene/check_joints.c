@@ -15,11 +15,17 @@ static void check_names(tl_checker *checker, tl_node_id node, const tl_scene_joi
   const tl_mark mark = tl_check_mark(checker, node, "bodies");
   if (!joint->bodies[0] || !joint->bodies[1])
     return;
-  for (int k = 0; k < 2; ++k)
-    if (!is_ground(joint->bodies[k]) && !checker->takes_from &&
-        !tl_names_find(&checker->bodies, joint->bodies[k], &row))
+  for (int k = 0; k < 2; ++k) {
+    const bool is_body = tl_names_find(&checker->bodies, joint->bodies[k], &row);
+    if (is_ground(joint->bodies[k]) && is_body)
+      tl_problem_add(checker->problems, mark,
+                     "%s: `ground` is what never moves, and a body has that name, too; expected "
+                     "another name for the body",
+                     where);
+    else if (!is_ground(joint->bodies[k]) && !is_body && !checker->takes_from)
       tl_check_unknown(checker, mark, where, joint->bodies[k], "`ground` or the name of a body",
                        &checker->bodies);
+  }
   if (strcmp(joint->bodies[0], joint->bodies[1]) == 0)
     tl_problem_add(checker->problems, mark,
                    "%s.bodies joins `%s` to itself; expected two bodies, or one and `ground`", path,

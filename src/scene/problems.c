@@ -5,7 +5,6 @@
 
 #define KEPT     4096 /* complaints kept for sorting */
 #define REPORTED 50
-#define WIDTH    100 /* characters of a source line that are shown */
 
 void tl_problems_free(tl_problems *problems) {
   for (size_t i = 0; i < problems->list.count; ++i)
@@ -17,33 +16,6 @@ void tl_problems_free(tl_problems *problems) {
 /* ---- characters and lines
  * -------------------------------------------------------------------------- */
 
-/* Length in bytes of the UTF-8 character at p, 0 where it is none. Strict: no overlong forms, no
- * surrogates, nothing above U+10FFFF. */
-static size_t character(const unsigned char *p, const unsigned char *end, uint32_t *code) {
-  const unsigned char first = *p;
-  if (first < 0x80) {
-    *code = first;
-    return 1;
-  }
-  const size_t n = first >= 0xC2 && first <= 0xDF   ? 2
-                   : first >= 0xE0 && first <= 0xEF ? 3
-                   : first >= 0xF0 && first <= 0xF4 ? 4
-                                                    : 0;
-  if (n == 0 || (size_t)(end - p) < n)
-    return 0;
-  uint32_t value = first & (0x7Fu >> n);
-  for (size_t i = 1; i < n; ++i) {
-    if ((p[i] & 0xC0) != 0x80)
-      return 0;
-    value = value << 6 | (p[i] & 0x3Fu);
-  }
-  static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-  if (value < least[n] || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF))
-    return 0;
-  *code = value;
-  return n;
-}
-
 /* Whether a line ends with this character, as libyaml counts lines: next line (U+0085), line and
  * paragraph separators (U+2028, U+2029) end one too, and CR LF ends one. */
 static bool ends_line(uint32_t code, const unsigned char *after, const unsigned char *end) {
@@ -52,35 +24,17 @@ static bool ends_line(uint32_t code, const unsigned char *after, const unsigned 
   return code == '\n' || code == 0x85 || code == 0x2028 || code == 0x2029;
 }
 
-static bool is_control(uint32_t code) {
-  return (code < 0x20 && code != '\t' && code != '\n' && code != '\r') ||
-         (code >= 0x7F && code < 0xA0 && code != 0x85) || code == 0xFEFF ||
-         (code >= 0xFFFE && code <= 0xFFFF);
-}
-
 bool tl_is_plain_text(const char *bytes, size_t n) {
   const unsigned char *p = (const unsigned char *)bytes, *end = p + n;
   while (p < end) {
     uint32_t code = 0;
-    const size_t length = character(p, end, &code);
-    if (length == 0 || is_control(code) || code == '\r' || code == 0x85 || code == 0x2028 ||
+    const size_t length = tl_character(p, end, &code);
+    if (length == 0 || tl_is_control(code) || code == '\r' || code == 0x85 || code == 0x2028 ||
         code == 0x2029)
       return false;
     p += length;
   }
   return true;
-}
-
-/* Words that were cut to fit may end in half a character. */
-void tl_mend_text(char *text) {
-  unsigned char *p = (unsigned char *)text, *end = p + strlen(text);
-  while (p < end) {
-    uint32_t code = 0;
-    const size_t n = character(p, end, &code);
-    if (n == 0 || is_control(code) || code == '\n' || code == '\t' || code == '\r')
-      *p = '?';
-    p += n == 0 ? 1 : n;
-  }
 }
 
 void tl_problem_add(tl_problems *problems, tl_mark mark, const char *fmt, ...) {
@@ -113,12 +67,12 @@ void tl_problems_scan(tl_problems *problems, uint32_t origin) {
   bool indentation = true;
   while (p < end) {
     uint32_t code = 0;
-    const size_t n = character(p, end, &code);
+    const size_t n = tl_character(p, end, &code);
     if (n == 0) {
       tl_problem_add(problems, mark, "byte 0x%02x is not UTF-8; expected a text file in UTF-8", *p);
       return;
     }
-    if (is_control(code)) {
+    if (tl_is_control(code)) {
       tl_problem_add(problems, mark, "control character U+%04X; expected plain text", code);
       return;
     }
@@ -147,7 +101,7 @@ typedef struct cursor {
 static const unsigned char *find_line(cursor *from, const unsigned char *end, uint32_t line) {
   while (from->line < line && from->at < end) {
     uint32_t code = 0;
-    const size_t n = character(from->at, end, &code);
+    const size_t n = tl_character(from->at, end, &code);
     from->at += n == 0 ? 1 : n;
     if (ends_line(code, from->at, end))
       from->line++;
@@ -155,42 +109,20 @@ static const unsigned char *find_line(cursor *from, const unsigned char *end, ui
   return from->at;
 }
 
-/* The source line of a mark and a caret below it; of a long line the part around the caret. */
+/* The source line of a mark and a caret below it. */
 static void quote_line(tl_text *text, const tl_source *source, cursor *from, tl_mark mark) {
   const unsigned char *end = (const unsigned char *)source->text + source->length;
-  const unsigned char *p = find_line(from, end, mark.line);
-  if (p == end || *p == '\n' || *p == '\r')
-    return; /* the end of the file, or an empty line: nothing to see */
-  const uint32_t first = mark.column > WIDTH - 20 ? mark.column - WIDTH / 2 : 1;
-  tl_text below = {0};
-  tl_text_add(text, "  %s", first > 1 ? "..." : "");
-  tl_text_add(&below, "  %s", first > 1 ? "   " : "");
-  uint32_t column = 1;
-  bool cut = false;
-  for (; p < end; ++column) {
+  const unsigned char *line = find_line(from, end, mark.line), *last = line;
+  while (last < end) {
     uint32_t code = 0;
-    const size_t n = character(p, end, &code), bytes = n == 0 ? 1 : n;
-    if (code == '\r' || ends_line(code, p + bytes, end))
+    const size_t n = tl_character(last, end, &code), bytes = n == 0 ? 1 : n;
+    if (code == '\r' || ends_line(code, last + bytes, end))
       break;
-    cut = column >= first + WIDTH;
-    if (cut)
-      break;
-    if (column >= first) {
-      if (n == 0 || is_control(code))
-        tl_text_add_bytes(text, "?", 1);
-      else
-        tl_text_add_bytes(text, (const char *)p, n);
-      if (column < mark.column)
-        tl_text_add_bytes(&below, code == '\t' ? "\t" : " ", 1);
-    }
-    p += bytes;
+    last += bytes;
   }
-  for (; column < mark.column; ++column) /* the end of the text can lie beyond its last line */
-    tl_text_add_bytes(&below, " ", 1);
-  tl_text_add(text, "%s\n%s^\n", cut ? "..." : "", below.count > 0 ? below.data : "");
-  if (text->status == TALUS_OK)
-    text->status = below.status;
-  tl_text_drop(&below);
+  char quoted[TL_QUOTE_BYTES];
+  const size_t n = tl_quote((const char *)line, (const char *)last, mark.column, quoted);
+  tl_text_add_bytes(text, quoted, n);
 }
 
 /* ---- the report

@@ -3,6 +3,7 @@
 #ifndef TL_SCENE_PROBLEMS_H
 #define TL_SCENE_PROBLEMS_H
 
+#include "base/quote.h"
 #include "scene/text.h"
 
 /* A text that complaints can point into. The file is source 0, settings (--set) follow. */
@@ -42,8 +43,6 @@ void tl_problems_scan(tl_problems *problems, uint32_t origin);
 /* Whether a scalar holds no control characters and no line breaks but \n: escapes can make them,
  * and not every reader gives them back as they were. */
 bool tl_is_plain_text(const char *bytes, size_t n);
-/* Puts a question mark in the place of what a terminal would not show as it is. */
-void tl_mend_text(char *text);
 
 /* In the order of the sources; what is said twice at one place stays once. */
 void tl_problems_sort(tl_problems *problems);

@@ -51,7 +51,7 @@ void tl_refuse_value(tl_reader *reader, tl_node_id node, const tl_key *key) {
   if (at->kind == TL_NODE_MAP)
     tl_refuse(reader, node, key, "is a map");
   else if (at->kind == TL_NODE_LIST)
-    tl_refuse(reader, node, key, "is a list");
+    tl_refuse(reader, node, key, at->count == 0 ? "is an empty list" : "is a list");
   else if (tl_node_is_null(reader->document, node))
     tl_refuse(reader, node, key, "has no value");
   else if (at->is_quoted)

@@ -221,10 +221,7 @@ static bool read_words(tl_reader *reader, tl_node_id node, const tl_key *key, ui
   const tl_document *document = reader->document;
   const tl_node *at = tl_node_at(document, node);
   if (at->kind != TL_NODE_LIST || (at->count == 0 && (key->flags & TL_KEY_FULL))) {
-    if (at->kind == TL_NODE_LIST)
-      tl_refuse(reader, node, key, "is empty");
-    else
-      tl_refuse_value(reader, node, key);
+    tl_refuse_value(reader, node, key);
     return false;
   }
   bool is_good = true;
@@ -254,7 +251,7 @@ static bool is_list_of(tl_reader *reader, tl_node_id node, const tl_key *key, ui
   const tl_node *at = tl_node_at(reader->document, node);
   if (at->kind == TL_NODE_LIST && at->count == n)
     return true;
-  if (at->kind == TL_NODE_LIST)
+  if (at->kind == TL_NODE_LIST && at->count > 0)
     tl_refuse(reader, node, key, "is a list of %u", at->count);
   else
     tl_refuse_value(reader, node, key);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "scene/check.h"
+#include "scene/files.h"
 
 static void set_turned(talus_shape_def *def, const tl_scene_turned *turned) {
   def->size[0] = turned->radius, def->size[1] = turned->length;
@@ -64,13 +65,10 @@ static talus_shape_def shape_def(const tl_scene_shape *shape) {
   return def;
 }
 
-/* Relative to the scene's own folder. */
 static talus_status read_file(const talus_scene *scene, const tl_scene_shape *shape,
                               talus_points *points) {
   tl_text path = {0};
-  if (shape->hull.file[0] != '/')
-    tl_text_add(&path, "%s/", scene->folder);
-  tl_text_add(&path, "%s", shape->hull.file);
+  tl_scene_add_path(&path, scene, shape->hull.file);
   TL_TRY(path.status);
   const double scale = tl_object_has(&tl_schema_shape, shape, "scale") ? shape->scale : 1;
   const talus_status status = talus_points_read(path.data, scale, points);
@@ -78,15 +76,22 @@ static talus_status read_file(const talus_scene *scene, const tl_scene_shape *sh
   return status;
 }
 
+talus_status tl_scene_define_shape(const talus_scene *scene, const tl_scene_shape *shape,
+                                   talus_shape_def *def, talus_points *points) {
+  *def = shape_def(shape);
+  *points = (talus_points){0};
+  if (def->kind != TALUS_HULL || !shape->hull.file)
+    return TALUS_OK;
+  const talus_status status = read_file(scene, shape, points);
+  def->points = points->data, def->point_count = points->count;
+  return status;
+}
+
 talus_status tl_scene_add_shape(const talus_scene *scene, const tl_scene_shape *shape,
                                 talus_world *world, talus_shape *made) {
-  talus_shape_def def = shape_def(shape);
-  talus_points points = {0};
-  talus_status status = TALUS_OK;
-  if (def.kind == TALUS_HULL && shape->hull.file) {
-    status = read_file(scene, shape, &points);
-    def.points = points.data, def.point_count = points.count;
-  }
+  talus_shape_def def;
+  talus_points points;
+  talus_status status = tl_scene_define_shape(scene, shape, &def, &points);
   if (status == TALUS_OK)
     status = talus_world_add_shape(world, &def, made);
   talus_points_free(&points);

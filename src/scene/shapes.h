@@ -9,6 +9,11 @@
 talus_status tl_scene_add_shape(const talus_scene *scene, const tl_scene_shape *shape,
                                 talus_world *world, talus_shape *made);
 
+/* The shape as a definition, which borrows from the scene; its points, where they stand in a file,
+ * are read into *points, which the caller frees (in every case). */
+talus_status tl_scene_define_shape(const talus_scene *scene, const tl_scene_shape *shape,
+                                   talus_shape_def *def, talus_points *points);
+
 /* The shape as it would be written: equal shapes, equal text. */
 talus_status tl_scene_write_shape(const talus_scene *scene, const tl_scene_shape *shape,
                                   tl_text *text);

@@ -1,125 +1,69 @@
 #include "shape/mesh_file.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <locale.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdarg.h>
 #include <strings.h>
 
-#include "base/status.h"
+#include "base/input.h"
 
 #define STL_HEAD     80 /* bytes of a binary file before the number of triangles */
 #define STL_TRIANGLE 50 /* bytes: normal, three corners, an attribute */
 
-typedef TL_ARRAY(char) file_bytes;
-
+/* A file under way. Mistakes are put down in `in`; a status is of memory, and of binary files. */
 typedef struct source {
-  const char *path, *at, *end;
-  size_t line;
+  tl_input in;
   tl_coordinates *out;
 } source;
 
-#define WRONG(s, ...) fail_at((s), __VA_ARGS__)
-
-static talus_status fail_at(const source *s, const char *fmt, ...) TL_PRINTF(2, 3);
-static talus_status fail_at(const source *s, const char *fmt, ...) {
-  char what[300];
-  va_list args;
-  va_start(args, fmt);
-  vsnprintf(what, sizeof what, fmt, args);
-  va_end(args);
-  return tl_fail(TALUS_ERROR_FORMAT, "%s:%zu: %s", s->path, s->line, what);
-}
-
-/* ---- words -------------------------------------------------------------------------------------
+/* ---- text --------------------------------------------------------------------------------------
  */
 
-typedef struct token {
-  const char *text;
-  size_t length;
-} token;
-
-/* The next word of the line; empty at its end. Commas separate as blanks do. */
-static token next_word(source *s) {
-  while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\r' || *s->at == ','))
-    s->at++;
-  token found = {s->at, 0};
-  while (s->at < s->end && !strchr(" \t\r\n,", *s->at) && *s->at != '\0')
-    s->at++;
-  if (s->at < s->end && *s->at == '\0' && s->at == found.text)
-    s->at++; /* a zero byte is a word by itself, which nobody expects */
-  found.length = (size_t)(s->at - found.text);
-  return found;
-}
-
-static void next_line(source *s) {
-  while (s->at < s->end && *s->at != '\n')
-    s->at++;
-  if (s->at < s->end)
-    s->at++;
-  s->line++;
-}
-
-static bool is_word(token word, const char *text) {
-  return word.length == strlen(text) && strncasecmp(word.text, text, word.length) == 0;
-}
-
-/* A decimal number and nothing after it. */
-static bool to_number(token word, double *value) {
-  char text[64], *end;
-  if (word.length == 0 || word.length >= sizeof text || !strchr("+-.0123456789", word.text[0]))
-    return false;
-  memcpy(text, word.text, word.length);
-  text[word.length] = '\0';
-  if (strspn(text, "+-.0123456789eE") != word.length)
-    return false;
-  *value = strtod(text, &end);
-  return *end == '\0' && isfinite(*value);
-}
-
-/* Three numbers, the rest of the line. */
+/* Three numbers, the rest of the line. A mistake makes a point all the same, so that faces which
+ * count vertices are not wrong because of it. */
 static talus_status add_point(source *s, const char *what) {
-  double p[3];
+  tl_input *in = &s->in;
+  double p[3] = {0};
   for (int k = 0; k < 3; ++k) {
-    const token word = next_word(s);
-    if (!to_number(word, &p[k]))
-      return word.length == 0 ? WRONG(s, "%s has %d numbers; expected x, y, z", what, k)
-                              : WRONG(s, "%s: `%.*s` is no number; expected x, y, z", what,
-                                      (int)(word.length < 40 ? word.length : 40), word.text);
+    const tl_span word = tl_input_word(in);
+    if (word.length == 0) {
+      tl_input_wrong(in, word.text, "%s has %d number%s; expected x, y, z", what, k,
+                     k == 1 ? "" : "s");
+      break;
+    }
+    if (tl_span_number(word, &p[k]) != TL_NUMBER)
+      tl_input_wrong(in, word.text, "%s: `%.*s` is no number; expected x, y, z", what,
+                     TL_SHOW(word));
   }
   for (int k = 0; k < 3; ++k)
     TL_TRY(tl_array_push(s->out, p[k]));
   return TALUS_OK;
 }
 
-/* ---- formats -----------------------------------------------------------------------------------
- */
-
 static talus_status parse_rows(source *s) {
-  while (s->at < s->end) {
-    const char *begin = s->at;
-    const token word = next_word(s);
+  tl_input *in = &s->in;
+  for (bool more = in->at < in->end; more; more = tl_input_next_line(in)) {
+    const tl_span word = tl_input_word(in);
     double unused;
-    const bool is_heading = s->line == 1 && word.length > 0 && isalpha((unsigned char)*word.text) &&
-                            !to_number(word, &unused);
-    if (word.length > 0 && word.text[0] != '#' && !is_heading) {
-      s->at = begin;
-      TL_TRY(add_point(s, "a point"));
-      if (next_word(s).length > 0)
-        return WRONG(s, "a point has more than three numbers; expected x, y, z");
-    }
-    next_line(s);
+    const bool is_heading = in->number == 1 && word.length > 0 &&
+                            isalpha((unsigned char)*word.text) &&
+                            tl_span_number(word, &unused) == TL_NO_NUMBER;
+    if (word.length == 0 || word.text[0] == '#' || is_heading)
+      continue;
+    in->at = word.text;
+    TL_TRY(add_point(s, "a point"));
+    const tl_span rest = tl_input_word(in);
+    if (rest.length > 0)
+      tl_input_wrong(in, rest.text, "a point has more than three numbers; expected x, y, z");
   }
   return TALUS_OK;
 }
 
 /* Corners of a face must be vertices before it; negative ones count backwards. */
-static talus_status check_face(source *s) {
+static void check_face(source *s) {
+  tl_input *in = &s->in;
   const size_t vertices = s->out->count / 3;
   int corners = 0;
-  for (token word = next_word(s); word.length > 0; word = next_word(s), ++corners) {
+  for (tl_span word = tl_input_word(in); word.length > 0; word = tl_input_word(in), ++corners) {
     char text[32];
     const size_t length = word.length < sizeof text - 1 ? word.length : sizeof text - 1;
     memcpy(text, word.text, length);
@@ -127,22 +71,54 @@ static talus_status check_face(source *s) {
     char *end;
     const long row = strtol(text, &end, 10);
     if (end == text || (*end != '\0' && *end != '/'))
-      return WRONG(s, "corner `%s` of a face is no number", text);
-    if (row == 0 || (row > 0 ? (unsigned long)row : (unsigned long)-(row + 1) + 1) > vertices)
-      return WRONG(s, "corner %ld of a face is not one of the %zu vertices before it", row,
-                   vertices);
+      tl_input_wrong(in, word.text, "corner `%s` of a face is no number; expected that of a vertex",
+                     text);
+    else if (row == 0 || (row > 0 ? (unsigned long)row : (unsigned long)-(row + 1) + 1) > vertices)
+      tl_input_wrong(in, word.text, "corner %ld of a face is not one of the %zu vertices before it",
+                     row, vertices);
   }
-  return corners >= 3 ? TALUS_OK : WRONG(s, "a face has %d corners; expected 3 at least", corners);
+  if (corners < 3)
+    tl_input_wrong(in, tl_input_line_end(in), "a face has %d corners; expected 3 at least",
+                   corners);
 }
 
 static talus_status parse_obj(source *s) {
-  while (s->at < s->end) {
-    const token word = next_word(s);
-    if (is_word(word, "v"))
+  tl_input *in = &s->in;
+  for (bool more = in->at < in->end; more; more = tl_input_next_line(in)) {
+    const tl_span word = tl_input_word(in);
+    if (tl_span_is(word, "v"))
       TL_TRY(add_point(s, "a vertex"));
-    else if (is_word(word, "f"))
-      TL_TRY(check_face(s));
-    next_line(s);
+    else if (tl_span_is(word, "f"))
+      check_face(s);
+  }
+  return TALUS_OK;
+}
+
+/* One line of an STL file. *corners: of the facet under way; -1: none is. */
+static talus_status parse_stl_line(source *s, tl_span word, int *corners, bool *ended) {
+  tl_input *in = &s->in;
+  if (tl_span_is(word, "facet")) {
+    if (*corners >= 0)
+      tl_input_wrong(in, word.text, "a facet begins within another; expected `endfacet` before it");
+    *corners = 0;
+  } else if (tl_span_is(word, "vertex")) {
+    if (*corners < 0)
+      tl_input_wrong(in, word.text, "a vertex outside of a facet; expected `facet normal` before");
+    else if (++*corners > 3)
+      tl_input_wrong(in, word.text, "a facet has more than three vertices");
+    return add_point(s, "a vertex");
+  } else if (tl_span_is(word, "endfacet")) {
+    if (*corners < 3)
+      tl_input_wrong(in, word.text, "a facet ends with %d vertices; expected 3",
+                     *corners < 0 ? 0 : *corners);
+    *corners = -1;
+  } else if (tl_span_is(word, "endsolid") || tl_span_is(word, "solid")) {
+    *ended = tl_span_is(word, "endsolid");
+  } else if (word.length > 0 && !tl_span_is(word, "outer") && !tl_span_is(word, "endloop")) {
+    tl_input_wrong(in, word.text,
+                   "`%.*s` is no word of an STL file; expected facet, outer, vertex, endloop, "
+                   "endfacet or endsolid",
+                   TL_SHOW(word));
   }
   return TALUS_OK;
 }
@@ -150,36 +126,18 @@ static talus_status parse_obj(source *s) {
 /* `solid NAME`, facets of three vertices each, `endsolid`: the words between are checked only as
  * far as the vertices hang on them. */
 static talus_status parse_stl_text(source *s) {
-  int corners = -1; /* of the facet under way; -1: none is */
+  tl_input *in = &s->in;
+  int corners = -1;
   bool ended = false;
-  while (s->at < s->end) {
-    const token word = next_word(s);
-    if (is_word(word, "facet")) {
-      if (corners >= 0)
-        return WRONG(s, "a facet begins within another; expected `endfacet` before it");
-      corners = 0;
-    } else if (is_word(word, "vertex")) {
-      if (corners < 0)
-        return WRONG(s, "a vertex outside of a facet");
-      if (++corners > 3)
-        return WRONG(s, "a facet has more than three vertices");
-      TL_TRY(add_point(s, "a vertex"));
-    } else if (is_word(word, "endfacet")) {
-      if (corners != 3)
-        return WRONG(s, "a facet ends with %d vertices; expected 3", corners < 0 ? 0 : corners);
-      corners = -1;
-    } else if (is_word(word, "endsolid")) {
-      ended = true;
-    } else if (is_word(word, "solid")) {
-      ended = false;
-    } else if (word.length > 0 && !is_word(word, "outer") && !is_word(word, "endloop")) {
-      return WRONG(s, "`%.*s` is no word of an STL file",
-                   (int)(word.length < 40 ? word.length : 40), word.text);
-    }
-    next_line(s);
-  }
-  return ended && corners < 0 ? TALUS_OK : WRONG(s, "the file ends within a solid: it is cut off");
+  for (bool more = in->at < in->end; more; more = tl_input_next_line(in))
+    TL_TRY(parse_stl_line(s, tl_input_word(in), &corners, &ended));
+  if (!ended || corners >= 0)
+    tl_input_wrong(in, NULL, "the file ends within a solid: it is cut off; expected `endsolid`");
+  return TALUS_OK;
 }
+
+/* ---- binary ------------------------------------------------------------------------------------
+ */
 
 static uint32_t read_u32(const char *from) {
   unsigned char b[4];
@@ -195,21 +153,22 @@ static double read_float(const char *from) {
 }
 
 static talus_status parse_stl_binary(source *s) {
-  const size_t bytes = (size_t)(s->end - s->at);
-  const uint32_t n = read_u32(s->at + STL_HEAD);
+  const char *path = s->in.path, *begin = s->in.begin;
+  const size_t bytes = (size_t)(s->in.end - begin);
+  const uint32_t n = read_u32(begin + STL_HEAD);
   const uint64_t wanted = STL_HEAD + 4 + (uint64_t)STL_TRIANGLE * n;
   if (bytes < wanted)
     return tl_fail(TALUS_ERROR_FORMAT,
                    "%s: a binary STL file of %u triangles has %llu bytes, but this one has %zu: it "
                    "is cut off, or not an STL file",
-                   s->path, n, (unsigned long long)wanted, bytes);
+                   path, n, (unsigned long long)wanted, bytes);
   for (uint32_t i = 0; i < n; ++i)
     for (int k = 0; k < 9; ++k) {
       const size_t at = STL_HEAD + 4 + (size_t)STL_TRIANGLE * i + 12 + 4 * (size_t)k;
-      const double value = read_float(s->at + at);
+      const double value = read_float(begin + at);
       if (!isfinite(value))
         return tl_fail(TALUS_ERROR_FORMAT, "%s: byte %zu: a corner of triangle %u is no number",
-                       s->path, at, i);
+                       path, at, i);
       TL_TRY(tl_array_push(s->out, value));
     }
   return TALUS_OK;
@@ -217,24 +176,22 @@ static talus_status parse_stl_binary(source *s) {
 
 /* Some binary files begin with "solid" as well: the length decides. */
 static talus_status parse_stl(source *s) {
-  const size_t bytes = (size_t)(s->end - s->at);
+  tl_input *in = &s->in;
+  const size_t bytes = (size_t)(in->end - in->begin);
   const bool fits = bytes >= STL_HEAD + 4 &&
-                    bytes == STL_HEAD + 4 + (uint64_t)STL_TRIANGLE * read_u32(s->at + STL_HEAD);
-  const source here = *s;
-  token word = next_word(s);
-  while (word.length == 0 && s->at < s->end) {
-    next_line(s);
-    word = next_word(s);
+                    bytes == STL_HEAD + 4 + (uint64_t)STL_TRIANGLE * read_u32(in->begin + STL_HEAD);
+  if (!fits && tl_input_find_line(in, false)) {
+    const char *begin = in->at;
+    const bool is_text = tl_span_is(tl_input_word(in), "solid");
+    in->at = begin;
+    if (is_text)
+      return parse_stl_text(s);
   }
-  const bool is_text = is_word(word, "solid") && !fits;
-  *s = here;
-  if (is_text)
-    return parse_stl_text(s);
   return bytes >= STL_HEAD + 4 ? parse_stl_binary(s)
                                : tl_fail(TALUS_ERROR_FORMAT,
                                          "%s: %zu bytes are no STL file: text begins with `solid`, "
                                          "and a binary file has 84 bytes at least",
-                                         s->path, bytes);
+                                         in->path, bytes);
 }
 
 /* ---- each place once ---------------------------------------------------------------------------
@@ -311,18 +268,12 @@ talus_status tl_mesh_parse_points(const char *path, const char *bytes, size_t n,
                    path, extension_of(path));
   if (!(scale > 0) || !isfinite(scale))
     return tl_fail(TALUS_ERROR_INVALID, "%s: scale is %g, but must be above 0", path, scale);
-  /* Files use "." whatever the program's locale. */
-  const locale_t own = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  if (own == (locale_t)0)
-    return tl_fail(TALUS_ERROR_MEMORY, "no memory for a locale");
-  const locale_t before = uselocale(own);
-  source s = {.path = path, .at = bytes, .end = bytes + n, .line = 1, .out = points};
+  source s = {.out = points};
   points->count = 0;
-  talus_status status = parse(&s);
-  (void)uselocale(before);
-  freelocale(own);
+  TL_TRY(tl_input_open(&s.in, path, bytes, n));
+  talus_status status = tl_input_close(&s.in, parse(&s));
   if (status == TALUS_OK && points->count == 0)
-    status = tl_fail(TALUS_ERROR_FORMAT, "%s has no points", path);
+    status = tl_fail(TALUS_ERROR_FORMAT, "%s has no points; expected x, y, z of some", path);
   if (status == TALUS_OK)
     status = weld(points, scale);
   if (status != TALUS_OK)
@@ -330,28 +281,11 @@ talus_status tl_mesh_parse_points(const char *path, const char *bytes, size_t n,
   return status;
 }
 
-static talus_status read_all(FILE *file, const char *path, file_bytes *bytes) {
-  for (;;) {
-    TL_TRY(tl_array_reserve(bytes, bytes->count + 65536));
-    const size_t got = fread(bytes->data + bytes->count, 1, 65536, file);
-    bytes->count += got;
-    if (got == 0)
-      break;
-  }
-  if (ferror(file))
-    return tl_fail(TALUS_ERROR_IO, "%s: cannot be read: %s", path, strerror(errno));
-  return TALUS_OK;
-}
-
 talus_status tl_mesh_read_points(const char *path, double scale, tl_coordinates *points) {
   if (!parser_of(path)) /* before the file is looked for */
     return tl_mesh_parse_points(path, "", 0, scale, points);
-  FILE *file = fopen(path, "rb");
-  if (!file)
-    return tl_fail(TALUS_ERROR_IO, "%s: cannot be opened: %s", path, strerror(errno));
-  file_bytes bytes = {0};
-  talus_status status = read_all(file, path, &bytes);
-  (void)fclose(file);
+  tl_bytes bytes = {0};
+  talus_status status = tl_input_load(path, &bytes);
   if (status == TALUS_OK)
     status = tl_mesh_parse_points(path, bytes.data ? bytes.data : "", bytes.count, scale, points);
   tl_array_free(&bytes);

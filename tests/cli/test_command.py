@@ -76,6 +76,8 @@ def test_version_lists_the_features():
     (["check", "no-such-file.yaml"], "no-such-file.yaml"),
     (["scenes", "bunce"], "no built-in scene 'bunce'; did you mean 'bounce'?"),
     (["scenes", "bounce", "--schema"], "leave 'bounce' out"),
+    (["bench", "ccp", "-o", "pour", "--table", "nosuch"], "no table 'nosuch'"),
+    (["bench", "ccp", "--quick", "puor"], "'puor' is one argument too many"),
     (["bench", "puor"], "no benchmark 'puor'; did you mean 'pour'?"),
     (["info", "no-such-folder"], "no-such-folder: No such file or directory"),
 ])

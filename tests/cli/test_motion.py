@@ -39,6 +39,19 @@ def test_a_run_goes_on_in_the_middle_of_a_table_whose_file_is_gone(shaken, tmp_p
     assert log.count("the table of its motion ended at t = 0.2 s") == 1
 
 
+def test_a_table_that_changed_is_told_of_and_the_stored_copy_used(shaken, tmp_path):
+    run(shaken, tmp_path / "whole")
+    run(shaken, tmp_path / "parts", "--until", 0.12)
+    (tmp_path / "way.csv").write_text(TABLE.replace("0.02", "0.03"))
+    for until in (0.2, 0.3):  # told each time, and once
+        done = run(shaken, tmp_path / "parts", "--resume", "--until", until)
+        assert done.stderr.count("the run uses the copy stored with it; ") == 1
+        assert "way.csv has changed since" in done.stderr
+    assert history(tmp_path / "parts")[-1]["state_hash"] == history(tmp_path / "whole")[-1]["state_hash"]
+    (tmp_path / "way.csv").write_text(TABLE)
+    assert "has changed" not in run(shaken, tmp_path / "parts", "--resume").stderr
+
+
 def test_the_resolved_scene_runs_to_the_same_end(shaken, tmp_path):
     run(shaken, tmp_path / "one")
     run(tmp_path / "one/scene.yaml", tmp_path / "two")
@@ -59,8 +72,8 @@ def test_a_run_that_takes_over_another_goes_on_with_the_motion(shaken, tmp_path)
 
 @pytest.mark.parametrize("table, why", [
     ("", "way.csv:1: the table is empty"),
-    ("time,displacement\n0,0\n0,1\n", "way.csv:3: time 0 s is not after 0 s"),
-    ("time,displacement\n0,zero\n", "way.csv:2: `zero` in column `displacement` is no number"),
+    ("time,displacement\n0,0\n0,1\n", "way.csv:3:1: time 0 s is not after 0 s"),
+    ("time,displacement\n0,zero\n", "way.csv:2:3: `zero` in column `displacement` is no number"),
     ("time,angle\n0,0\n", "way.csv: the table has no column `displacement`, which `along` is for"),
 ])
 def test_a_bad_table_is_refused_with_its_line(shaken, tmp_path, table, why):

@@ -78,6 +78,14 @@ def test_written_scene_runs_to_the_same_state(busy, tmp_path):
     assert_same_folder(tmp_path / "a", tmp_path / "b")
 
 
+def test_an_end_before_the_first_step_or_before_the_present_is_refused(ball, tmp_path):
+    done = run(ball, tmp_path / "out", "--until", 1e-4, code=2)
+    assert "until is 0.0001 s, less than half a step of 0.001 s" in done.stderr and not (tmp_path / "out").exists()
+    run(ball, tmp_path / "out", "--until", 0.05)
+    done = run(ball, tmp_path / "out", "--resume", "--until", 0.02, code=2)
+    assert "the run is at t = 0.05 s already, past the end at 0.02 s; give a later end (--until)" in done.stderr
+
+
 def test_set_and_until_are_in_the_written_scene(ball, tmp_path):
     done = run(ball, tmp_path / "out", "--set", "bodies.1.at=[0, 0, 2]", "--until", 0.05)
     assert "steps 50 " in done.stdout

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -21,5 +22,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
       abort();                                                                                     \
     }                                                                                              \
   } while (0)
+
+/* What is said of a file begins with its name and can be shown by a terminal; every mistake has a
+ * line and, below it, what the file has there. */
+static inline void promise_message(const char *why, const char *name) {
+  PROMISE(strncmp(why, name, strlen(name)) == 0, "the message does not name the file: %s", why);
+  for (const unsigned char *c = (const unsigned char *)why; *c; ++c)
+    PROMISE(*c >= ' ' || *c == '\n' || *c == '\t', "not for a terminal: byte %u", *c);
+}
 
 #endif

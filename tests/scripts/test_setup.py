@@ -81,7 +81,8 @@ def test_without_rights_it_prints_the_line_to_run(tmp_path, sudo):
         machine.stub("sudo", sudo)
     result = machine.setup()
     assert result.returncode == 1
-    assert "sudo apt-get install --no-install-recommends libyaml-dev libhdf5-dev\n" in result.stderr
+    line = "apt-get install --no-install-recommends libyaml-dev libhdf5-dev\n"
+    assert ("please run\n  sudo " + line if sudo else "as root (su)\n  apt-get update && " + line) in result.stderr
     assert machine.log.read_text() == ""
 
 
@@ -90,7 +91,7 @@ def test_a_failed_installation_fails(tmp_path):
     machine.stub("apt-get", "exit 100")
     result = machine.setup()
     assert result.returncode == 1
-    assert "sudo apt-get install" in result.stderr
+    assert "run as root: apt-get update && apt-get install" in result.stderr
 
 
 def test_elsewhere_than_debian_it_goes_on_with_a_compiler_and_cmake(tmp_path):

@@ -1,0 +1,48 @@
+#include "scene/files.h"
+
+void tl_scene_add_path(tl_text *path, const talus_scene *scene, const char *file) {
+  if (file[0] != '/')
+    tl_text_add(path, "%s/", scene->folder);
+  tl_text_add(path, "%s", file);
+}
+
+static talus_status add(const talus_scene *scene, const char *file, tl_scene_files *files) {
+  tl_text text = {0};
+  char *path = NULL;
+  if (!file)
+    return TALUS_OK;
+  tl_scene_add_path(&text, scene, file);
+  TL_TRY(tl_text_take(&text, &path));
+  talus_status status = TALUS_OK;
+  for (size_t i = 0; i < files->count; ++i)
+    if (strcmp(files->data[i], path) == 0)
+      goto known;
+  status = tl_array_push(files, path);
+  if (status == TALUS_OK)
+    return TALUS_OK;
+known:
+  tl_string_free(&path);
+  return status;
+}
+
+static talus_status add_use(const talus_scene *scene, const tl_scene_shape_use *use,
+                            tl_scene_files *files) {
+  return use->own ? add(scene, use->own->hull.file, files) : TALUS_OK;
+}
+
+talus_status tl_scene_list_files(const talus_scene *scene, tl_scene_files *files) {
+  const tl_scene_shape *shapes = scene->shapes.data;
+  const tl_scene_body *bodies = scene->bodies.data;
+  const tl_scene_emitter *emitters = scene->emit.data;
+  for (size_t i = 0; i < scene->shapes.count; ++i)
+    TL_TRY(add(scene, shapes[i].hull.file, files));
+  for (size_t i = 0; i < scene->bodies.count; ++i) {
+    const tl_scene_motion *motions = bodies[i].motion.data;
+    TL_TRY(add_use(scene, bodies[i].fill ? &bodies[i].fill->shape : &bodies[i].shape, files));
+    for (size_t k = 0; k < bodies[i].motion.count; ++k)
+      TL_TRY(add(scene, motions[k].table, files));
+  }
+  for (size_t i = 0; i < scene->emit.count; ++i)
+    TL_TRY(add_use(scene, &emitters[i].shape, files));
+  return TALUS_OK;
+}

@@ -1,0 +1,15 @@
+/* Files that a scene names beside itself: points of hulls and tables of motions. */
+#ifndef TL_SCENE_FILES_H
+#define TL_SCENE_FILES_H
+
+#include "scene/scene.h"
+
+/* A path of the scene, from the scene's own folder, added to `path`. */
+void tl_scene_add_path(tl_text *path, const talus_scene *scene, const char *file);
+
+/* Each once, in the order of the scene: equal scenes, equal lists. The caller frees each text
+ * (tl_string_free) and the array, in every case. */
+typedef TL_ARRAY(char *) tl_scene_files;
+talus_status tl_scene_list_files(const talus_scene *scene, tl_scene_files *files);
+
+#endif
