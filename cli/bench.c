@@ -14,6 +14,7 @@ static const struct {
     {"ccp", "contact solvers: tables of source 002, convergence, speed, peers", bench_ccp},
     {"ellipsoids", "two ellipsoids: the methods of source 000 and ours, and peers",
      bench_ellipsoids},
+    {"machines", "joints, chains, closed loops, a tracked vehicle", bench_machines},
     {"pour", "spheres settled in and poured into a box: time by stage, memory", bench_pour},
 };
 #define BENCHES (sizeof benches / sizeof *benches)

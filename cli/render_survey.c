@@ -223,8 +223,8 @@ static vec fitted_place(const survey *s, const supports *all) {
 }
 
 static void point_camera(image_camera *camera, vec forward) {
-  const vec above = fabsf(forward.z) > 0.999f ? (vec){0, 1, 0} : (vec){0, 0, 1};
   camera->forward = vec_unit(forward);
+  const vec above = fabsf(camera->forward.z) > 0.999f ? (vec){0, 1, 0} : (vec){0, 0, 1};
   camera->right = vec_unit(vec_cross(camera->forward, above));
   camera->up = vec_cross(camera->right, camera->forward);
 }

@@ -106,6 +106,15 @@ def test_picture_has_the_asked_size_and_is_not_blank(grains, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["a.png"]
 
 
+@pytest.mark.parametrize("camera", ["3,0,0.8,0,0,0.5", "9,0,4.6,0,0,0.6"])
+def test_pictures_are_upright_near_and_far(grains, tmp_path, camera):
+    """Seen along x the two grains are one above the other, however far below the camera they are."""
+    render(grains, tmp_path / "a.png", "--size", "240x240", "--samples", 1, "--bare", "-q", "--colour", "id",
+           "--camera", camera)
+    pixels = coloured(read_png(tmp_path / "a.png")[2])
+    assert len(pixels) > 10 and all(abs(x - 120) < 12 for x, _ in pixels)
+
+
 def test_every_colour_gives_another_picture(grains, tmp_path):
     pictures = set()
     for colour in COLOURS:

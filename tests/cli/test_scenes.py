@@ -25,7 +25,8 @@ def probe(folder, name):
 def test_the_command_has_the_scenes_of_this_tree():
     assert [line.split()[0] for line in talus("scenes").stdout.splitlines()] == SCENES
     assert {"pour", "rain", "stack", "incline", "billiards", "periodic-shear", "hopper",
-            "silo", "tank", "packing", "column-collapse", "wall", "shaker", "mixer", "floating-ball"} <= set(SCENES)
+            "silo", "tank", "packing", "column-collapse", "wall", "shaker", "mixer", "floating-ball",
+            "pendulum", "crank", "clock", "chain", "trebuchet", "vehicle"} <= set(SCENES)
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -171,6 +172,26 @@ def test_the_light_ball_floats_and_the_heavy_one_sinks(tmp_path):
     heights = {uid: place[2] for place, _, _, uid in bodies_at(out, -1)}
     top = sorted(z for uid, z in heights.items() if uid > 3)[-20]
     assert heights[2] > top and heights[3] < 0.7 * top
+
+
+def test_the_trebuchet_says_when_its_sling_lets_go(tmp_path):
+    out = tmp_path / "out"
+    done = run("trebuchet", out, "--until", "1.3", "--quiet")
+    assert "event: joint 'sling' broke at t = 1.2" in done.stderr
+    pull = [math.hypot(row["fx"], row["fz"]) for row in probe(out, "sling")]
+    assert 1000 < max(pull) < 1101 and pull[-1] == 0
+    with open(out / "history.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert (rows[0]["joints_broken"], rows[-1]["joints_broken"]) == ("0", "1")
+
+
+def test_the_vehicle_drives_with_its_motors(tmp_path):
+    """60 pebbles instead of 1200; the test of physics says where it goes."""
+    out = tmp_path / "out"
+    run("vehicle", out, "--set", "bodies.1.fill.count=60", "--until", "0.4", "--quiet")
+    left, right = probe(out, "left-motor"), probe(out, "right-motor")
+    assert all(abs(row["ty"]) < 501 for row in left + right)  # its cap
+    assert max(row["ty"] for row in left) > 200 and max(row["ty"] for row in right) > 200
 
 
 def test_a_fill_can_be_fixed(tmp_path):

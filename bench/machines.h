@@ -1,0 +1,71 @@
+/* talus bench machines: what its files share.
+ *
+ * Joints alone and in a machine: the price of a joint in an iteration, chains of N links, closed
+ * loops solved one joint after the other and all at once, and the scene `vehicle` by stage. Where
+ * one thread works its CPU time is taken, so that a busy machine does not spoil a table. */
+#ifndef BENCH_MACHINES_H
+#define BENCH_MACHINES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <talus/talus.h>
+
+typedef struct machines_options {
+  int max;     /* links of the longest chain */
+  int pebbles; /* under the vehicle */
+  int steps;   /* measured; 0: by table */
+  int threads; /* of the vehicle */
+  bool quick;
+} machines_options;
+
+typedef struct machines_bench {
+  machines_options options;
+  const char *folder; /* of CSV files and plots; NULL: none */
+} machines_bench;
+
+typedef bool machines_section_fn(machines_bench *bench);
+machines_section_fn machines_joints, machines_chains, machines_loops, machines_vehicle;
+
+/* False, after a message. */
+bool machines_fail(const char *doing);
+
+/* Opens NAME.csv in the bench's folder with that first line; *file is NULL where no files are
+ * wanted. False after a message. */
+bool machines_csv_open(const machines_bench *bench, const char *name, const char *header,
+                       FILE **file);
+bool machines_csv_close(FILE *file);
+
+/* s: of this thread alone. */
+double machines_cpu(void);
+
+/* ---- worlds ---------------------------------------------------------------------------------- */
+
+/* A world without contacts on one thread; bodies are bars of one kilogram. */
+typedef struct machines_rig {
+  talus_world *world;
+  talus_material material;
+  talus_shape bar;     /* of the length it was made with, along x */
+  talus_shape upright; /* the same along z */
+} machines_rig;
+
+typedef struct machines_solve {
+  talus_joints_solver joints;
+  int iterations;
+  double tolerance; /* m/s; 0: every iteration is made */
+} machines_solve;
+
+bool machines_rig_make(const machines_solve *solve, double length, machines_rig *rig);
+void machines_rig_free(machines_rig *rig);
+
+bool machines_add_bar(machines_rig *rig, talus_shape shape, double x, double z, talus_body *body);
+/* Between two bodies (zero: the ground), about y. A distance is one of half a length along x. */
+bool machines_add_joint(machines_rig *rig, talus_joint_kind kind, talus_body a, talus_body b,
+                        double x, double z);
+
+/* A chain of n links along x, held at its near end. */
+bool machines_chain_make(const machines_solve *solve, talus_joint_kind kind, int n,
+                         machines_rig *rig);
+
+#endif
