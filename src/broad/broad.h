@@ -46,6 +46,8 @@ typedef struct tl_broad_cache {
   TL_ARRAY(talus_box) grown;    /* boxes by then, and half the skin on every side */
   TL_ARRAY(tl_pair) candidates; /* by (a, b) */
   TL_ARRAY(uint8_t) levels;     /* of each: how surely it overlaps or not, see skin.h */
+  TL_ARRAY(uint8_t) sides;      /* of each: which of its sides decide */
+  TL_ARRAY(int8_t) moves;       /* of the six sides of each box, since then */
   uint64_t renewals;            /* how often they were found anew */
 } tl_broad_cache;
 

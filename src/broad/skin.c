@@ -5,9 +5,9 @@
  *
  * A step that keeps them goes through memory three times and no more:
  *  1. every box is compared with its larger one, which gives the furthest that any side has moved;
- *  2. two sides that have moved so far are nearer or further by twice that at most. What a byte per
- *     candidate says of the boxes when they were found then decides most; the others, few soon
- *     after a renewal and half of all at its end, are tested: one bit each;
+ *  2. two sides that have moved so far are nearer or further by twice that at most. What two bytes
+ *     per candidate say of the boxes when they were found, and six per body of how its sides have
+ *     moved since, decide nearly all; the others are tested: one bit each;
  *  3. candidates whose bit is set are written, each block where the counts say it begins. */
 #include "broad/broad.h"
 #include "broad/skin.h"
@@ -68,6 +68,7 @@ static bool stays(const skin_work *work, size_t i) {
 static double measure_boxes(const skin_work *work, size_t first, size_t last) {
   const talus_box *boxes = work->boxes, *grown = work->cache->grown.data;
   const double skin = work->cache->skin;
+  int8_t *moves = work->cache->moves.data;
   double far = 0;
   for (size_t i = first; work->images.any && i < last; ++i)
     if (!stays(work, i))
@@ -75,9 +76,9 @@ static double measure_boxes(const skin_work *work, size_t first, size_t last) {
   if (work->images.any)
     return skin;
   for (size_t i = first; i < last;) {
-    i += work->lanes->count_steady(boxes + i, grown + i, last - i, skin, &far);
+    i += work->lanes->count_steady(boxes + i, grown + i, last - i, skin, &far, moves + 6 * i);
     for (size_t end = last - i < 4 ? last : i + 4; i < end; ++i)
-      if (tl_skin_check_box(&boxes[i], &grown[i], skin, &far) == TL_SKIN_LEFT)
+      if (tl_skin_check_box(&boxes[i], &grown[i], skin, &far, moves + 6 * i) == TL_SKIN_LEFT)
         return HUGE_VAL;
   }
   return far;
@@ -126,19 +127,17 @@ static void grow_boxes(void *context, size_t begin, size_t end) {
   const skin_work *work = context;
   for (size_t i = begin; i < end; ++i)
     work->cache->grown.data[i] = tl_box_grow(work->boxes[i], 0.5 * work->cache->skin);
+  if (!work->images.any)
+    memset(work->cache->moves.data + 6 * begin, 0, 6 * (end - begin));
 }
 
 static void keep_found(void *context, size_t begin, size_t end) {
   const skin_work *work = context;
-  const talus_box *grown = work->cache->grown.data;
-  memcpy(work->cache->candidates.data + begin, work->found + begin,
-         (end - begin) * sizeof *work->found);
-  for (size_t i = begin; i < end && !work->images.any; ++i) {
-    const tl_pair pair = work->found[i];
-    tl_skin_fetch(&grown[work->found[i + TL_SKIN_AHEAD < end ? i + TL_SKIN_AHEAD : i].b]);
-    work->cache->levels.data[i] =
-        tl_skin_level_of(&grown[pair.a], &grown[pair.b], work->cache->skin);
-  }
+  const tl_broad_cache *cache = work->cache;
+  memcpy(cache->candidates.data + begin, work->found + begin, (end - begin) * sizeof *work->found);
+  if (!work->images.any)
+    work->lanes->mark(cache->grown.data, work->found + begin, end - begin, cache->skin,
+                      cache->levels.data + begin, cache->sides.data + begin);
 }
 
 static talus_status find_candidates(talus_broad_kind kind, skin_work *work, const tl_scope *scope) {
@@ -148,6 +147,7 @@ static talus_status find_candidates(talus_broad_kind kind, skin_work *work, cons
   TL_TRY(tl_broad_find_anew(kind, work->model, scope, cache->grown.data, &found));
   TL_TRY(tl_array_resize(&cache->candidates, found.count));
   TL_TRY(tl_array_resize(&cache->levels, work->images.any ? 0 : found.count));
+  TL_TRY(tl_array_resize(&cache->sides, work->images.any ? 0 : found.count));
   work->found = found.data;
   tl_for(&work->model->par, found.count, BLOCK, keep_found, work);
   tl_arena_release(scope->arena, mark);
@@ -159,6 +159,7 @@ static talus_status renew(talus_broad_kind kind, skin_work *work, const tl_scope
   cache->valid = false;
   TL_TRY(tl_broad_check(work->model, scope, work->boxes));
   TL_TRY(tl_array_resize(&cache->grown, work->count));
+  TL_TRY(tl_array_resize(&cache->moves, work->images.any ? 0 : 6 * work->count));
   cache->skin = work->model->skin;
   tl_for(&work->model->par, work->count, BLOCK, grow_boxes, work);
   TL_TRY(find_candidates(kind, work, scope));
@@ -209,13 +210,18 @@ static size_t decide_images(const skin_work *work, const tl_pair *candidates, si
 
 static void decide_blocks(void *context, size_t begin, size_t end) {
   const skin_work *work = context;
+  const tl_broad_cache *cache = work->cache;
   for (size_t b = begin; b < end; ++b) {
     const size_t at = b * TL_SKIN_BLOCK, n = size_of_block(work, b);
-    const tl_pair *candidates = work->cache->candidates.data + at;
-    work->first[b] = work->images.any ? decide_images(work, candidates, n, work->bits + at / 64)
-                                      : work->lanes->decide(work->boxes, candidates,
-                                                            work->cache->levels.data + at, n,
-                                                            work->need, work->bits + at / 64);
+    uint64_t *bits = work->bits + at / 64;
+    if (work->images.any) {
+      work->first[b] = decide_images(work, cache->candidates.data + at, n, bits);
+      continue;
+    }
+    const tl_skin_block block = {cache->candidates.data + at, cache->levels.data + at,
+                                 cache->sides.data + at, n};
+    work->first[b] =
+        tl_skin_decide(work->lanes, work->boxes, cache->moves.data, &block, work->need, bits);
   }
 }
 
@@ -230,19 +236,11 @@ static void put_blocks(void *context, size_t begin, size_t end) {
   }
 }
 
-/* Levels below this are in doubt when sides have moved by `far`. Two levels are for rounding. */
-static unsigned find_need(double far, double skin) {
-  if (!(far <= 0.5 * skin))
-    return TL_SKIN_LEVEL + 1; /* a box became smaller than levels know of */
-  const unsigned need = (unsigned)(far / (0.5 * skin) * TL_SKIN_STEPS) + 2;
-  return need < TL_SKIN_LEVEL ? need : TL_SKIN_LEVEL;
-}
-
 static talus_status take_pairs(skin_work *work, tl_arena *arena, double far, tl_pairs *pairs) {
   const tl_par *par = &work->model->par;
   const size_t blocks = (work->cache->candidates.count + TL_SKIN_BLOCK - 1) / TL_SKIN_BLOCK;
   uint64_t taken;
-  work->need = find_need(far, work->cache->skin);
+  work->need = tl_skin_need(far, work->cache->skin);
   TL_TAKE(arena, blocks * (TL_SKIN_BLOCK / 64), &work->bits);
   TL_TAKE(arena, blocks, &work->first);
   tl_for(par, blocks, 1, decide_blocks, work);
@@ -294,5 +292,7 @@ void tl_broad_cache_free(tl_broad_cache *cache) {
   tl_array_free(&cache->grown);
   tl_array_free(&cache->candidates);
   tl_array_free(&cache->levels);
+  tl_array_free(&cache->sides);
+  tl_array_free(&cache->moves);
   cache->valid = false;
 }

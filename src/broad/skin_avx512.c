@@ -13,27 +13,37 @@ _Static_assert(sizeof(talus_box) == 6 * sizeof(double), "a box is six numbers");
 /* Sides that are low ones, of the three eights. */
 static const __mmask8 low[3] = {0xc7, 0x71, 0x1c};
 
+/* What is the same for all eights. */
+typedef struct eights {
+  __m512d skin, half, scale;
+} eights;
+
 /* Lanes that are not steady, infinite ones among them. */
-static inline __mmask8 find_moved(const double *boxes, const double *grown, __m512d skin,
-                                  __m512d half, __mmask8 is_low, __m512d *far) {
+static inline __mmask8 find_moved(const double *boxes, const double *grown, const eights *of,
+                                  __mmask8 is_low, __m512d *far, int8_t *moves) {
   const __m512d x = _mm512_loadu_pd(boxes), g = _mm512_loadu_pd(grown);
   const __m512d u = _mm512_mask_sub_pd(_mm512_sub_pd(g, x), is_low, x, g);
+  const __m512d move = _mm512_sub_pd(u, of->half);
   const __mmask8 steady = _mm512_cmp_pd_mask(_mm512_setzero_pd(), u, _CMP_LE_OQ) &
-                          _mm512_cmp_pd_mask(u, skin, _CMP_LE_OQ);
-  *far = _mm512_mask_max_pd(*far, steady, *far, _mm512_abs_pd(_mm512_sub_pd(u, half)));
+                          _mm512_cmp_pd_mask(u, of->skin, _CMP_LE_OQ);
+  const __m512i steps = _mm512_cvtpd_epi64(_mm512_mul_pd(move, of->scale));
+  _mm_storel_epi64((__m128i *)(void *)moves, _mm512_cvtsepi64_epi8(steps));
+  *far = _mm512_mask_max_pd(*far, steady, *far, _mm512_abs_pd(move));
   return (__mmask8)~steady;
 }
 
 static size_t count_steady(const talus_box *boxes, const talus_box *grown, size_t count,
-                           double skin, double *far) {
-  const __m512d s = _mm512_set1_pd(skin), half = _mm512_set1_pd(0.5 * skin);
+                           double skin, double *far, int8_t *moves) {
+  const eights of = {_mm512_set1_pd(skin), _mm512_set1_pd(0.5 * skin),
+                     _mm512_set1_pd(TL_SKIN_STEPS / skin)};
   __m512d most[3] = {_mm512_setzero_pd(), _mm512_setzero_pd(), _mm512_setzero_pd()};
   size_t i = 0;
   for (; i + 4 <= count; i += 4) {
     const double *x = &boxes[i].lo.x, *g = &grown[i].lo.x;
-    const unsigned moved = find_moved(x, g, s, half, low[0], &most[0]) |
-                           find_moved(x + 8, g + 8, s, half, low[1], &most[1]) |
-                           find_moved(x + 16, g + 16, s, half, low[2], &most[2]);
+    int8_t *to = moves + 6 * i;
+    const unsigned moved = find_moved(x, g, &of, low[0], &most[0], to) |
+                           find_moved(x + 8, g + 8, &of, low[1], &most[1], to + 8) |
+                           find_moved(x + 16, g + 16, &of, low[2], &most[2], to + 16);
     if (moved)
       break;
   }
@@ -44,20 +54,46 @@ static size_t count_steady(const talus_box *boxes, const talus_box *grown, size_
 
 /* ---- which candidates overlap ---------------------------------------------------------------- */
 
-/* a.lo <= b.hi in the low three lanes, a.hi >= b.lo in the next. */
-static inline uint64_t overlap(const talus_box *a, const talus_box *b) {
-  const __m512i swap = _mm512_setr_epi64(3, 4, 5, 0, 1, 2, 6, 7);
-  const __m512d p = _mm512_maskz_loadu_pd(0x3f, &a->lo.x);
-  const __m512d q = _mm512_permutexvar_pd(swap, _mm512_maskz_loadu_pd(0x3f, &b->lo.x));
-  const unsigned meets = (_mm512_cmp_pd_mask(p, q, _CMP_LE_OQ) & 0x07u) |
-                         (_mm512_cmp_pd_mask(p, q, _CMP_GE_OQ) & 0x38u);
-  return meets == 0x3f;
+/* The largest of six lanes. */
+static inline double largest(__m512d x) {
+  const __m256d four = _mm256_max_pd(_mm512_castpd512_pd256(x), _mm512_extractf64x4_pd(x, 1));
+  const __m128d two = _mm_max_pd(_mm256_castpd256_pd128(four), _mm256_extractf128_pd(four, 1));
+  return _mm_cvtsd_f64(_mm_max_sd(two, _mm_unpackhi_pd(two, two)));
 }
 
-static size_t decide(const talus_box *boxes, const tl_pair *candidates, const uint8_t *levels,
-                     size_t count, unsigned need, uint64_t *bits) {
-  uint16_t open[TL_SKIN_BLOCK];
-  size_t opens = 0, found = 0;
+/* Rounded down, as the plain loop does it; the smaller of NaN and 127 is 127 there too. */
+static inline unsigned steps_down(double distance, double scale) {
+  const double steps = fabs(distance) * scale;
+  return (unsigned)(int)(steps < TL_SKIN_LEVEL ? steps : TL_SKIN_LEVEL);
+}
+
+/* a.lo - b.hi in the low three lanes, b.lo - a.hi in the next. */
+static void mark(const talus_box *grown, const tl_pair *candidates, size_t count, double skin,
+                 uint8_t *levels, uint8_t *sides) {
+  const __m512i swap = _mm512_setr_epi64(3, 4, 5, 0, 1, 2, 6, 7);
+  const __m512d lowest = _mm512_set1_pd(-HUGE_VAL);
+  const double scale = TL_SKIN_STEPS / skin;
+  for (size_t i = 0; i < count; ++i) {
+    tl_skin_fetch(&grown[candidates[i + TL_SKIN_AHEAD < count ? i + TL_SKIN_AHEAD : i].b]);
+    const __m512d a = _mm512_maskz_loadu_pd(0x3f, &grown[candidates[i].a].lo.x);
+    const __m512d b =
+        _mm512_permutexvar_pd(swap, _mm512_maskz_loadu_pd(0x3f, &grown[candidates[i].b].lo.x));
+    const __m512d along = _mm512_mask_sub_pd(_mm512_mask_sub_pd(lowest, 0x07, a, b), 0x38, b, a);
+    const double most = largest(along);
+    const unsigned is_most = _mm512_cmp_pd_mask(along, _mm512_set1_pd(most), _CMP_EQ_OQ) & 0x3fu;
+    const unsigned side = _tzcnt_u32(is_most | 0x20u);
+    const double gap = most + skin;
+    const double next = largest(_mm512_mask_mov_pd(along, (__mmask8)(1u << side), lowest)) + skin;
+    const unsigned deep = steps_down(next, scale), down = next < 0 ? deep : 0;
+    const unsigned quarter = down == TL_SKIN_LEVEL ? TL_SKIN_ALONE : down < 124 ? down / 4 : 30;
+    levels[i] = (uint8_t)(steps_down(gap, scale) | (unsigned)(gap <= 0) << 7);
+    sides[i] = (uint8_t)(side | quarter << 3);
+  }
+}
+
+static size_t list_open(const uint8_t *levels, size_t count, unsigned need, uint64_t *bits,
+                        uint16_t *open) {
+  size_t opens = 0;
   const __m512i level_bits = _mm512_set1_epi8(TL_SKIN_LEVEL);
   const __m512i needed = _mm512_set1_epi8((char)need);
   for (size_t i = 0; i < count; i += 64) {
@@ -69,16 +105,7 @@ static size_t decide(const talus_box *boxes, const tl_pair *candidates, const ui
     for (; is_open; is_open &= is_open - 1)
       open[opens++] = (uint16_t)(i + _tzcnt_u64(is_open));
   }
-  for (size_t i = 0; i < opens; ++i) {
-    const tl_pair next = candidates[open[i + TL_SKIN_AHEAD < opens ? i + TL_SKIN_AHEAD : i]];
-    const tl_pair pair = candidates[open[i]];
-    tl_skin_fetch(&boxes[next.a]);
-    tl_skin_fetch(&boxes[next.b]);
-    bits[open[i] / 64] |= overlap(&boxes[pair.a], &boxes[pair.b]) << (open[i] % 64);
-  }
-  for (size_t i = 0; i < count; i += 64)
-    found += (size_t)_mm_popcnt_u64(bits[i / 64]);
-  return found;
+  return opens;
 }
 
 /* Eight at a time; what is written beyond them is overwritten by the next, but not at the end,
@@ -100,7 +127,7 @@ static void put(const tl_pair *candidates, size_t count, const uint64_t *bits, t
   }
 }
 
-const tl_skin_lanes tl_skin_avx512 = {count_steady, decide, put};
+const tl_skin_lanes tl_skin_avx512 = {count_steady, mark, list_open, put};
 
 bool tl_skin_has_avx512(void) {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&

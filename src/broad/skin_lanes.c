@@ -1,4 +1,4 @@
-/* The plain loops of the skin, for any processor. */
+/* The plain loops of the skin, for any processor, and what both kinds share. */
 #include "broad/lanes.h"
 #include "broad/skin.h"
 
@@ -12,7 +12,13 @@ static inline double inwards(double difference, double side, double larger, doub
   return isinf(side) && side == larger ? half : difference;
 }
 
-int tl_skin_check_box(const talus_box *box, const talus_box *grown, double skin, double *far) {
+static inline int8_t steps_of(double move, double skin) {
+  const double steps = move * (TL_SKIN_STEPS / skin);
+  return (int8_t)(steps > -127 ? steps < 127 ? lrint(steps) : 127 : -127);
+}
+
+int tl_skin_check_box(const talus_box *box, const talus_box *grown, double skin, double *far,
+                      int8_t moves[6]) {
   const double half = 0.5 * skin;
   const double u[6] = {
       inwards(box->lo.x - grown->lo.x, box->lo.x, grown->lo.x, half),
@@ -29,44 +35,82 @@ int tl_skin_check_box(const talus_box *box, const talus_box *grown, double skin,
     if (u[k] > skin)
       moved = TL_SKIN_WITHIN;
     *far = fabs(u[k] - half) > *far ? fabs(u[k] - half) : *far;
+    moves[k] = steps_of(u[k] - half, skin);
   }
   return moved;
 }
 
 /* Without a branch for each side. */
 static size_t count_steady(const talus_box *boxes, const talus_box *grown, size_t count,
-                           double skin, double *far) {
-  const double half = 0.5 * skin;
+                           double skin, double *far, int8_t *moves) {
+  const double half = 0.5 * skin, scale = skin < TL_SKIN_LEAST ? 0 : TL_SKIN_STEPS / skin;
   double most = *far;
   size_t i = 0;
   for (; i < count; ++i) {
     const double *x = &boxes[i].lo.x, *g = &grown[i].lo.x;
+    double u[6];
     unsigned steady = 1;
     for (int k = 0; k < 6; ++k) {
-      const double u = k < 3 ? x[k] - g[k] : g[k] - x[k], d = fabs(u - half);
-      steady &= (unsigned)(u >= 0) & (unsigned)(u <= skin);
-      most = d > most ? d : most;
+      u[k] = k < 3 ? x[k] - g[k] : g[k] - x[k];
+      steady &= (unsigned)(u[k] >= 0) & (unsigned)(u[k] <= skin);
     }
     if (!steady)
       break;
-    *far = most;
+    for (int k = 0; k < 6; ++k) {
+      const double move = u[k] - half;
+      most = fabs(move) > most ? fabs(move) : most;
+      moves[6 * i + (size_t)k] = (int8_t)(int)(move * scale + (move < 0 ? -0.5 : 0.5));
+    }
   }
+  *far = most;
   return i;
 }
 
 /* ---- which candidates overlap ---------------------------------------------------------------- */
 
+static inline unsigned steps_down(double distance, double scale) {
+  const double steps = fabs(distance) * scale;
+  return steps >= TL_SKIN_LEVEL ? TL_SKIN_LEVEL : steps > 0 ? (unsigned)steps : 0;
+}
+
 /* Of the boxes as they were: larger ones reach further by the skin, half of it each. */
-uint8_t tl_skin_level_of(const talus_box *a, const talus_box *b, double skin) {
-  const double along[6] = {a->lo.x - b->hi.x, b->lo.x - a->hi.x, a->lo.y - b->hi.y,
-                           b->lo.y - a->hi.y, a->lo.z - b->hi.z, b->lo.z - a->hi.z};
-  double gap = along[0];
-  for (int k = 1; k < 6; ++k)
-    gap = along[k] > gap ? along[k] : gap;
+static inline void mark_one(const talus_box *a, const talus_box *b, double skin, uint8_t *level,
+                            uint8_t *mark) {
+  const double along[6] = {a->lo.x - b->hi.x, a->lo.y - b->hi.y, a->lo.z - b->hi.z,
+                           b->lo.x - a->hi.x, b->lo.y - a->hi.y, b->lo.z - a->hi.z};
+  const double scale = TL_SKIN_STEPS / skin;
+  double gap = along[0], next = -HUGE_VAL;
+  unsigned side = 0;
+  for (unsigned k = 1; k < 6; ++k) {
+    const bool larger = along[k] > gap;
+    const double lesser = larger ? gap : along[k];
+    next = lesser > next ? lesser : next;
+    gap = larger ? along[k] : gap;
+    side = larger ? k : side;
+  }
   gap += skin;
-  const double steps = fabs(gap) / skin * TL_SKIN_STEPS;
-  const unsigned level = steps >= TL_SKIN_LEVEL ? TL_SKIN_LEVEL : steps > 0 ? (unsigned)steps : 0;
-  return (uint8_t)(level | (gap <= 0 ? TL_SKIN_OVERLAP : 0));
+  next += skin;
+  const unsigned down = next < 0 ? steps_down(next, scale) : 0;
+  const unsigned quarter = down == TL_SKIN_LEVEL ? TL_SKIN_ALONE : down < 124 ? down / 4 : 30;
+  *level = (uint8_t)(steps_down(gap, scale) | (gap <= 0 ? TL_SKIN_OVERLAP : 0));
+  *mark = (uint8_t)(side | quarter << 3);
+}
+
+static void mark(const talus_box *grown, const tl_pair *candidates, size_t count, double skin,
+                 uint8_t *levels, uint8_t *sides) {
+  for (size_t i = 0; i < count; ++i) {
+    tl_skin_fetch(&grown[candidates[i + TL_SKIN_AHEAD < count ? i + TL_SKIN_AHEAD : i].b]);
+    mark_one(&grown[candidates[i].a], &grown[candidates[i].b], skin, &levels[i], &sides[i]);
+  }
+}
+
+/* Two sides that moved by `far` are nearer or further by twice that at most. Two levels are for
+ * rounding. Of a skin next to nothing, steps are not numbers. */
+unsigned tl_skin_need(double far, double skin) {
+  if (!(far <= 0.5 * skin) || skin < TL_SKIN_LEAST)
+    return TL_SKIN_LEVEL + 1; /* a box became smaller than levels know of */
+  const unsigned need = (unsigned)(far / (0.5 * skin) * TL_SKIN_STEPS) + 2;
+  return need < TL_SKIN_LEVEL ? need : TL_SKIN_LEVEL;
 }
 
 static inline bool overlap(const talus_box *a, const talus_box *b) {
@@ -83,13 +127,10 @@ static inline size_t count_bits(uint64_t x) {
               56);
 }
 
-/* Nobody can predict what is tested and what comes out, so nothing branches on it. */
-static size_t decide(const talus_box *boxes, const tl_pair *candidates, const uint8_t *levels,
-                     size_t count, unsigned need, uint64_t *bits) {
-  uint16_t open[TL_SKIN_BLOCK];
-  size_t opens = 0, found = 0;
-  const size_t words = (count + 63) / 64;
-  for (size_t w = 0; w < words; ++w) {
+static size_t list_open(const uint8_t *levels, size_t count, unsigned need, uint64_t *bits,
+                        uint16_t *open) {
+  size_t opens = 0;
+  for (size_t w = 0; 64 * w < count; ++w) {
     const size_t end = count - 64 * w < 64 ? count - 64 * w : 64;
     uint64_t word = 0;
     for (size_t k = 0; k < end; ++k) {
@@ -101,15 +142,53 @@ static size_t decide(const talus_box *boxes, const tl_pair *candidates, const ui
     }
     bits[w] = word;
   }
+  return opens;
+}
+
+/* Decides, of the open ones, those of which one distance alone matters and is not near nought now:
+ * where that was and how far its two sides have moved is known to half a step each, so that three
+ * halves decide. In half steps that is 2 * 1.5, and 5 is the next odd number but one. Moves of all
+ * bodies fit into a cache that boxes do not. The others stay in the list; their number. */
+static size_t settle(const int8_t *moves, const tl_skin_block *block, unsigned need, uint64_t *bits,
+                     uint16_t *open, size_t opens) {
+  static const uint8_t opposite[8] = {3, 4, 5, 0, 1, 2, 0, 0};
+  size_t left = 0;
   for (size_t i = 0; i < opens; ++i) {
-    const tl_pair next = candidates[open[i + TL_SKIN_AHEAD < opens ? i + TL_SKIN_AHEAD : i]];
-    const tl_pair pair = candidates[open[i]];
+    const uint16_t k = open[i];
+    const tl_pair pair = block->candidates[k];
+    const size_t ahead = i + TL_SKIN_AHEAD < opens ? i + TL_SKIN_AHEAD : i;
+    TL_SKIN_PREFETCH(&moves[6 * (size_t)block->candidates[open[ahead]].b]);
+    const unsigned level = block->levels[k], side = block->sides[k] & TL_SKIN_SIDE;
+    const unsigned next = block->sides[k] >> 3;
+    const int steps = 2 * (int)(level & TL_SKIN_LEVEL) + 1;
+    const int gap =
+        ((level & TL_SKIN_OVERLAP) != 0 ? -steps : steps) +
+        2 * (moves[6 * (size_t)pair.a + side] + moves[6 * (size_t)pair.b + opposite[side]]);
+    const unsigned sure = ((unsigned)(gap >= 5) | (unsigned)(gap <= -5)) &
+                          ((unsigned)(next == TL_SKIN_ALONE) | (unsigned)(4 * next >= need));
+    bits[k / 64] |= (uint64_t)(sure & (unsigned)(gap < 0)) << (k % 64);
+    open[left] = k;
+    left += sure ^ 1u;
+  }
+  return left;
+}
+
+/* Nobody can predict what is tested and what comes out, so nothing branches on it. */
+size_t tl_skin_decide(const tl_skin_lanes *lanes, const talus_box *boxes, const int8_t *moves,
+                      const tl_skin_block *block, unsigned need, uint64_t *bits) {
+  uint16_t open[TL_SKIN_BLOCK + 1];
+  size_t opens = lanes->list_open(block->levels, block->count, need, bits, open), found = 0;
+  if (need <= TL_SKIN_LEVEL)
+    opens = settle(moves, block, need, bits, open, opens);
+  for (size_t i = 0; i < opens; ++i) {
+    const size_t ahead = i + TL_SKIN_AHEAD < opens ? i + TL_SKIN_AHEAD : i;
+    const tl_pair next = block->candidates[open[ahead]], pair = block->candidates[open[i]];
     tl_skin_fetch(&boxes[next.a]);
     tl_skin_fetch(&boxes[next.b]);
     bits[open[i] / 64] |= (uint64_t)overlap(&boxes[pair.a], &boxes[pair.b]) << (open[i] % 64);
   }
-  for (size_t w = 0; w < words; ++w)
-    found += count_bits(bits[w]);
+  for (size_t i = 0; i < block->count; i += 64)
+    found += count_bits(bits[i / 64]);
   return found;
 }
 
@@ -122,4 +201,4 @@ static void put(const tl_pair *candidates, size_t count, const uint64_t *bits, t
       out[n++] = candidates[i + (size_t)tl_lowest_bit(word)];
 }
 
-const tl_skin_lanes tl_skin_plain = {count_steady, decide, put};
+const tl_skin_lanes tl_skin_plain = {count_steady, mark, list_open, put};
