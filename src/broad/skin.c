@@ -28,6 +28,7 @@ typedef struct skin_work {
   const tl_pair *found; /* candidates on their way into the cache */
   double *far;          /* m, of each block of boxes: the furthest a side has moved */
   _Atomic bool *left;   /* a box left: the rest is in vain */
+  _Atomic bool *odd;    /* a box is not finite */
   unsigned need;        /* candidates of lower levels are tested */
   uint64_t *bits;       /* of candidates */
   uint64_t *first;      /* of each block of candidates: how many are taken; then, where they go */
@@ -125,10 +126,15 @@ static bool is_known(const skin_work *work) {
 
 static void grow_boxes(void *context, size_t begin, size_t end) {
   const skin_work *work = context;
-  for (size_t i = begin; i < end; ++i)
+  bool odd = false;
+  for (size_t i = begin; i < end; ++i) {
+    odd |= !tl_box_is_finite(work->boxes[i]);
     work->cache->grown.data[i] = tl_box_grow(work->boxes[i], 0.5 * work->cache->skin);
+  }
   if (!work->images.any)
     memset(work->cache->moves.data + 6 * begin, 0, 6 * (end - begin));
+  if (odd)
+    atomic_store_explicit(work->odd, true, memory_order_relaxed);
 }
 
 static void keep_found(void *context, size_t begin, size_t end) {
@@ -157,11 +163,15 @@ static talus_status find_candidates(talus_broad_kind kind, skin_work *work, cons
 static talus_status renew(talus_broad_kind kind, skin_work *work, const tl_scope *scope) {
   tl_broad_cache *cache = work->cache;
   cache->valid = false;
-  TL_TRY(tl_broad_check(work->model, scope, work->boxes));
+  _Atomic bool odd;
+  atomic_init(&odd, false);
+  work->odd = &odd;
   TL_TRY(tl_array_resize(&cache->grown, work->count));
   TL_TRY(tl_array_resize(&cache->moves, work->images.any ? 0 : 6 * work->count));
   cache->skin = work->model->skin;
   tl_for(&work->model->par, work->count, BLOCK, grow_boxes, work);
+  if (atomic_load(&odd)) /* of a plane, or a mistake */
+    TL_TRY(tl_broad_check(work->model, scope, work->boxes));
   TL_TRY(find_candidates(kind, work, scope));
   cache->ignored = work->model->ignored.count;
   cache->valid = true;
