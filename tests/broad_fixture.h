@@ -1,5 +1,5 @@
-/* Scenes of boxes for the tests of the broad phases, and the naive reference: test_broad.c and
- * test_broad_all.c include it. */
+/* Scenes of boxes for the tests of the broad phases, and the naive reference: test_broad*.c include
+ * it. */
 #ifndef TESTS_BROAD_FIXTURE_H
 #define TESTS_BROAD_FIXTURE_H
 
@@ -373,6 +373,41 @@ static inline scene *random_scene(uint64_t seed) {
     restrict_to(s, keep);
   }
   return s;
+}
+
+/* ---- boxes that move, and what is kept meanwhile --------------------------------------------- */
+
+/* NULL, or what is wrong: pairs with the cache, against the naive ones. Resets the arena. */
+static inline const char *cached_disagreement(scene *s, talus_broad_kind kind,
+                                              tl_broad_cache *cache) {
+  static char text[160];
+  tl_scope scope = scope_of(s);
+  tl_pairs got;
+  scope.broad_cache = cache;
+  pair_list want = naive_pairs(s);
+  const char *problem = NULL;
+  if (tl_broad_find_pairs(kind, &s->model, &scope, s->boxes, &got) != TALUS_OK) {
+    problem = talus_last_error();
+  } else if (!same_pairs(&got, &want)) {
+    snprintf(text, sizeof text, "%s: %zu pairs, naive %zu", tl_broad_name(kind), got.count,
+             want.count);
+    problem = text;
+  }
+  free(want.data);
+  tl_arena_reset(&s->arena);
+  return problem;
+}
+
+static inline void move_box(talus_box *box, double x, double y, double z) {
+  *box = (talus_box){{box->lo.x + x, box->lo.y + y, box->lo.z + z},
+                     {box->hi.x + x, box->hi.y + y, box->hi.z + z}};
+}
+
+static inline void move_all(scene *s, tl_random *r, double most) {
+  for (size_t i = 0; i < s->count; ++i)
+    if (tl_box_is_finite(s->boxes[i]))
+      move_box(&s->boxes[i], uniform(r, -most, most), uniform(r, -most, most),
+               uniform(r, -most, most));
 }
 
 #endif

@@ -1,13 +1,11 @@
 /* What the broad phases have in common beyond finding the naive pairs of test_broad.c: more random
- * scenes, larger ones, errors, memory, the order kept by the sweep, the skin, `auto`, and the
+ * scenes, larger ones, errors, memory, the order kept by the sweep, `auto`, and the
  * numbers of the linear kd-tree. */
 #include "broad_fixture.h"
-#include "physics/rig.h"
 
 #include "base/sort.h"
 #include "broad/kdtree.h"
 #include "broad/packed.h"
-#include "world.h"
 
 /* ---- random scenes of every kind ------------------------------------------------------------ */
 
@@ -235,38 +233,6 @@ TEST(all_take_little_memory_and_none_once_warm) {
 
 /* ---- what is kept from call to call --------------------------------------------------------- */
 
-/* NULL, or what is wrong: pairs with the cache, against the naive ones. Resets the arena. */
-static const char *cached_disagreement(scene *s, talus_broad_kind kind, tl_broad_cache *cache) {
-  static char text[160];
-  tl_scope scope = scope_of(s);
-  tl_pairs got;
-  scope.broad_cache = cache;
-  pair_list want = naive_pairs(s);
-  const char *problem = NULL;
-  if (tl_broad_find_pairs(kind, &s->model, &scope, s->boxes, &got) != TALUS_OK) {
-    problem = talus_last_error();
-  } else if (!same_pairs(&got, &want)) {
-    snprintf(text, sizeof text, "%s: %zu pairs, naive %zu", tl_broad_name(kind), got.count,
-             want.count);
-    problem = text;
-  }
-  free(want.data);
-  tl_arena_reset(&s->arena);
-  return problem;
-}
-
-static void move_box(talus_box *box, double x, double y, double z) {
-  *box = (talus_box){{box->lo.x + x, box->lo.y + y, box->lo.z + z},
-                     {box->hi.x + x, box->hi.y + y, box->hi.z + z}};
-}
-
-static void move_all(scene *s, tl_random *r, double most) {
-  for (size_t i = 0; i < s->count; ++i)
-    if (tl_box_is_finite(s->boxes[i]))
-      move_box(&s->boxes[i], uniform(r, -most, most), uniform(r, -most, most),
-               uniform(r, -most, most));
-}
-
 TEST(the_order_kept_by_the_sweep_changes_no_pair) {
   tl_random r = random_for(60);
   tl_broad_cache cache = {0};
@@ -308,188 +274,6 @@ TEST(a_tree_that_is_kept_is_fitted_to_little_motion_and_made_anew_after_much) {
   }
   tl_broad_cache_free(&cache);
   free_scene(s);
-}
-
-TEST(pairs_with_a_skin_are_those_without_whatever_moves) {
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
-    tl_random r = random_for(7000 + seed);
-    tl_broad_cache cache = {0};
-    const size_t n = 20 + below(&r, 150);
-    scene *s = new_scene(n);
-    fill_uniform(s, &r, 0, cbrt((double)n), 1.0);
-    for (size_t i = 0; i < n; ++i)
-      s->model.property.flags[i] = below(&r, 8) == 0 ? TL_FLAG_FIXED : 0;
-    if (below(&r, 2))
-      make_plane(s, below(&r, n));
-    if (below(&r, 2)) {
-      const talus_dvec3 lo = {0, 0, 0}, hi = {5, 6, 7};
-      make_periodic(s, below(&r, 2), below(&r, 2), true, lo, hi);
-    }
-    s->model.skin = uniform(&r, 0.01, 0.5);
-    const double skin = s->model.skin;
-    for (int step = 0; step < 25; ++step) {
-      s->model.par.threads = 1 + step % 3;
-      switch (below(&r, 6)) {
-      case 0: /* one shoots through everything */
-        move_box(&s->boxes[below(&r, n)], uniform(&r, -9, 9), uniform(&r, -9, 9), 0);
-        break;
-      case 1: /* two exchange places */
-        s->boxes[0] = s->boxes[n - 1];
-        break;
-      case 2: /* all drift together: beyond the skin sooner or later */
-        for (size_t i = 0; i < n; ++i)
-          move_box(&s->boxes[i], 0.3 * skin, 0, 0);
-        break;
-      case 3: /* one grows and one shrinks, as margins do with speed */
-        s->boxes[1].hi.x += 0.4 * skin;
-        s->boxes[2].hi.x = s->boxes[2].lo.x + 0.5 * (s->boxes[2].hi.x - s->boxes[2].lo.x);
-        break;
-      default:
-        move_all(s, &r, uniform(&r, 0, 0.3) * skin);
-      }
-      keep_near(s);
-      const talus_broad_kind kind = all_kinds[below(&r, ALL_KINDS)];
-      const char *problem = cached_disagreement(s, kind, &cache);
-      CHECK_MSG(problem == NULL, "seed %llu, step %d: %s", (unsigned long long)seed, step, problem);
-    }
-    tl_broad_cache_free(&cache);
-    free_scene(s);
-  }
-}
-
-TEST(candidates_are_renewed_when_a_box_leaves_its_skin_and_not_before) {
-  tl_random r = random_for(71);
-  tl_broad_cache cache = {0};
-  scene *s = new_scene(200);
-  fill_uniform(s, &r, 0, 6, 1.0);
-  s->boxes[9] = box_at(2, 2, 2, 1, 1, 1);
-  s->model.skin = 0.5;
-  CHECK(!cached_disagreement(s, TALUS_BROAD_BINS, &cache));
-  CHECK_EQ_U64(cache.renewals, 1);
-  move_box(&s->boxes[9], 0.25, -0.25, 0.25); /* to the very edge */
-  CHECK(!cached_disagreement(s, TALUS_BROAD_BINS, &cache));
-  CHECK_EQ_U64(cache.renewals, 1);
-  s->boxes[9].hi.z = nextafter(s->boxes[9].hi.z, 9); /* a hair beyond */
-  CHECK(!cached_disagreement(s, TALUS_BROAD_BINS, &cache));
-  CHECK_EQ_U64(cache.renewals, 2);
-  CHECK(!cached_disagreement(s, TALUS_BROAD_KDTREE, &cache)); /* by whatever algorithm */
-  CHECK_EQ_U64(cache.renewals, 2);
-  tl_broad_forget(&cache);
-  CHECK(!cached_disagreement(s, TALUS_BROAD_BINS, &cache));
-  CHECK_EQ_U64(cache.renewals, 3);
-  s->model.skin = 0.25;
-  CHECK(!cached_disagreement(s, TALUS_BROAD_BINS, &cache));
-  CHECK_EQ_U64(cache.renewals, 4);
-  ignore(s, 0, 0);
-  CHECK(!cached_disagreement(s, TALUS_BROAD_BINS, &cache));
-  CHECK_EQ_U64(cache.renewals, 5);
-  s->model.ignored.count = 0;
-  s->count -= 1;
-  CHECK(!cached_disagreement(s, TALUS_BROAD_BINS, &cache));
-  CHECK_EQ_U64(cache.renewals, 6);
-  tl_broad_cache_free(&cache);
-  free_scene(s);
-}
-
-TEST(a_body_that_goes_round_a_periodic_axis_stays_within_its_skin) {
-  tl_random r = random_for(72);
-  tl_broad_cache cache = {0};
-  scene *s = new_scene(150);
-  fill_uniform(s, &r, 0, 5, 1.0);
-  const talus_dvec3 lo = {0, 0, 0}, hi = {5.3, 5, 5};
-  make_periodic(s, true, false, true, lo, hi);
-  s->model.skin = 0.4;
-  for (int step = 0; step < 60; ++step) {
-    for (size_t i = 0; i < s->count; ++i) {
-      move_box(&s->boxes[i], 0.011, 0, -0.007);
-      if (s->boxes[i].lo.x > 5.3 - 0.5) /* its centre: as a step does it */
-        move_box(&s->boxes[i], -5.3, 0, 0);
-      if (s->boxes[i].lo.z < -0.5)
-        move_box(&s->boxes[i], 0, 0, 5);
-    }
-    const char *problem = cached_disagreement(s, TALUS_BROAD_BINS, &cache);
-    CHECK_MSG(problem == NULL, "step %d: %s", step, problem);
-  }
-  CHECK_MSG(cache.renewals <= 5, "%llu renewals", (unsigned long long)cache.renewals);
-  tl_broad_cache_free(&cache);
-  free_scene(s);
-}
-
-TEST(a_skin_allocates_nothing_once_warm) {
-  tl_random r = random_for(73);
-  tl_broad_cache cache = {0};
-  scene *s = new_scene(5000);
-  tl_scope scope = scope_of(s);
-  tl_pairs pairs;
-  fill_uniform(s, &r, 0, 20, 1.0);
-  s->model.skin = 0.2;
-  scope.broad_cache = &cache;
-  uint64_t before = 0;
-  for (int step = 0; step < 6; ++step) {
-    CHECK_OK(tl_broad_find_pairs(TALUS_BROAD_BINS, &s->model, &scope, s->boxes, &pairs));
-    tl_arena_reset(&s->arena);
-    before = step == 2 ? tl_memory_count().allocations : before;
-  }
-  CHECK_EQ_U64(tl_memory_count().allocations, before);
-  tl_broad_cache_free(&cache);
-  free_scene(s);
-}
-
-/* ---- worlds --------------------------------------------------------------------------------- */
-
-/* Spheres pour into a box and leave through a sink in the floor's middle; the hash at the end. */
-static uint64_t pour(talus_broad_kind broad, double skin, uint64_t *renewals) {
-  talus_world_def def = talus_world_def_default();
-  def.broad = broad;
-  def.skin = skin;
-  def.dt = 2e-3;
-  def.threads = 2;
-  talus_world *world = rig_world(&def);
-  const talus_material m = rig_material(world, 0.5, 0.2);
-  const talus_shape ball = rig_shape(world, TALUS_SPHERE, 0.05, 0, 0, 0);
-  const talus_shape tank = rig_shape(world, TALUS_CONTAINER, 0.8, 0.8, 3, 0);
-  rig_body(world, TALUS_FIXED, tank, m, 0, 0, 1.5);
-  for (int i = 0; i < 150; ++i)
-    rig_body(world, TALUS_FREE, ball, m, 0.101 * (i % 6) - 0.25 + 0.001 * (i / 36),
-             0.101 * (i / 6 % 6) - 0.25, 0.1 + 0.12 * (i / 36));
-  talus_emitter_def emitter = talus_emitter_def_default();
-  emitter.body.shape = ball;
-  emitter.body.material = m;
-  emitter.from =
-      (talus_region){.kind = TALUS_REGION_BOX, .box = {{-0.3, -0.3, 1}, {0.3, 0.3, 1.5}}};
-  emitter.rate = 60;
-  emitter.until = INFINITY;
-  CHECK_OK(talus_world_add_emitter(world, &emitter));
-  const talus_region sink = {.kind = TALUS_REGION_BOX, .box = {{-0.1, -0.1, 0}, {0.1, 0.1, 0.07}}};
-  CHECK_OK(talus_world_add_sink(world, "hole", &sink));
-  CHECK_OK(talus_world_step(world, 250));
-  const uint64_t hash = talus_world_hash(world);
-  if (renewals)
-    *renewals = world->broad_cache.renewals;
-  talus_world_destroy(world);
-  return hash;
-}
-
-TEST(a_world_does_not_depend_on_the_broad_phase_nor_on_the_skin) {
-  const uint64_t want = pour(TALUS_BROAD_BRUTE, 0, NULL);
-  uint64_t renewals = 0;
-  for (int k = 0; k < ALL_KINDS; ++k) {
-    CHECK_MSG(pour(all_kinds[k], 0, NULL) == want, "%s", tl_broad_name(all_kinds[k]));
-    CHECK_MSG(pour(all_kinds[k], 0.01, &renewals) == want, "%s", tl_broad_name(all_kinds[k]));
-    CHECK_MSG(renewals > 5 && renewals < 200, "%llu renewals", (unsigned long long)renewals);
-  }
-  CHECK_EQ_U64(pour(TALUS_BROAD_AUTO, 0.02, &renewals), want);
-}
-
-TEST(a_skin_that_is_negative_or_not_a_number_is_refused) {
-  const double bad[] = {-1, NAN, HUGE_VAL};
-  for (size_t i = 0; i < 3; ++i) {
-    talus_world_def def = talus_world_def_default();
-    talus_world *world;
-    def.skin = bad[i];
-    CHECK_EQ_U64(talus_world_create(&def, &world), TALUS_ERROR_INVALID);
-    CHECK_MSG(strstr(talus_last_error(), "skin"), "%s", talus_last_error());
-  }
 }
 
 /* ---- auto ----------------------------------------------------------------------------------- */

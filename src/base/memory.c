@@ -227,9 +227,10 @@ void tl_arena_sink(tl_arena *arena, tl_arena_mark mark, void **block, size_t byt
   arena->in_use += room;
 }
 
-/* Bytes the one chunk should have. Growing: the peak, but a thirty-second more than before at
- * least: while bodies pour in, the need grows a little in every step, and each merge pays for
- * mapping all pages anew. Shrinking: only where an eighth or more was not needed for long. */
+/* Bytes the one chunk should have. Growing: a sixty-fourth above the peak, and a thirty-second more
+ * than before at least: while bodies pour in, the need grows a little in every step, and each merge
+ * pays for mapping all pages anew. Shrinking: only where an eighth or more was not needed for long.
+ */
 static size_t wanted_capacity(tl_arena *arena, size_t peak) {
   const size_t capacity = arena->chunk[0].capacity;
   const size_t recent = arena->recent > peak ? arena->recent : peak;
@@ -237,7 +238,8 @@ static size_t wanted_capacity(tl_arena *arena, size_t peak) {
   arena->recent = look_back ? 0 : recent;
   arena->resets = look_back ? 0 : arena->resets;
   if (peak > capacity)
-    return peak > capacity + capacity / 32 ? peak : capacity + capacity / 32;
+    return peak + peak / 64 > capacity + capacity / 32 ? peak + peak / 64
+                                                       : capacity + capacity / 32;
   if (look_back && capacity / 8 * 7 > recent + PAGE)
     return recent + recent / 32;
   return capacity;

@@ -41,12 +41,14 @@ typedef struct tl_broad_cache {
 
   /* The Verlet skin (model.skin > 0), see skin.c. */
   bool valid;
-  double skin;               /* with which the candidates were found */
-  size_t ignored;            /* pairs of groups that were ignored then */
-  TL_ARRAY(talus_box) grown; /* boxes by then, and half the skin on every side */
-  TL_ARRAY(tl_pair) candidates;
-  TL_ARRAY(size_t) first; /* of the candidates of each block of bodies */
-  uint64_t renewals;      /* how often they were found anew */
+  double skin;                  /* with which the candidates were found */
+  size_t ignored;               /* pairs of groups that were ignored then */
+  TL_ARRAY(talus_box) grown;    /* boxes by then, and half the skin on every side */
+  TL_ARRAY(tl_pair) candidates; /* by (a, b) */
+  TL_ARRAY(uint8_t) levels;     /* of each: how surely it overlaps or not, see skin.h */
+  TL_ARRAY(uint8_t) sides;      /* of each: which of its sides decide */
+  TL_ARRAY(int8_t) moves;       /* of the six sides of each box, since then */
+  uint64_t renewals;            /* how often they were found anew */
 } tl_broad_cache;
 
 /* Bodies came, went or changed places, or a mask was changed: candidates are to be found anew. */
@@ -62,6 +64,21 @@ talus_status tl_broad_find_anew(talus_broad_kind kind, const tl_model *model, co
                                 const talus_box *boxes, tl_pairs *pairs);
 talus_status tl_skin_find_pairs(talus_broad_kind kind, const tl_model *model, const tl_scope *scope,
                                 const talus_box *boxes, tl_pairs *pairs);
+
+/* The candidates that a skin keeps, for a stage that tests them itself: every pair whose boxes
+ * overlap is among them, in the order of (a, b), until a box leaves the larger one it was given.
+ * They belong to the cache and stay where they are until they are renewed. */
+typedef struct tl_candidates {
+  const tl_pair *pair;
+  size_t count;
+  uint64_t renewal; /* another number: another list */
+} tl_candidates;
+
+/* Looks whether boxes have left, and finds candidates anew if so. It needs model.skin > 0, a cache,
+ * and all bodies as the scope. */
+talus_status tl_skin_keep_candidates(talus_broad_kind kind, const tl_model *model,
+                                     const tl_scope *scope, const talus_box *boxes,
+                                     tl_candidates *candidates);
 
 /* The parts of tl_broad_find_anew: by the algorithm of that name, unsorted; and by (a, b). */
 talus_status tl_broad_find_unsorted(talus_broad_kind kind, const tl_model *model,

@@ -3,42 +3,37 @@
  * whatever moved it there, boxes that overlap now are among the candidates; and of these the ones
  * are taken that overlap now. So the answer is the same as without a skin, to the order.
  *
- * A box that left its place by no more than half the skin also reaches as far as the one that is
- * smaller by that. Candidates of which those overlap are sure: they overlap as long as all boxes
- * do so, and need not be looked at.
- *
- * Candidates are in the order of their first body, so one pass does it all: a block of bodies is
- * checked, and its candidates are taken, in the hope that no other block has a box that left. */
+ * A step that keeps them goes through memory three times and no more:
+ *  1. every box is compared with its larger one, which gives the furthest that any side has moved;
+ *  2. two sides that have moved so far are nearer or further by twice that at most. What two bytes
+ *     per candidate say of the boxes when they were found, and six per body of how its sides have
+ *     moved since, decide nearly all; the others are tested: one bit each;
+ *  3. candidates whose bit is set are written, each block where the counts say it begins. */
 #include "broad/broad.h"
-#include "broad/images.h"
-#include "broad/search.h"
 #include "broad/skin.h"
+
+#include "base/sort.h"
 
 #include <stdatomic.h>
 
 #define BLOCK ((size_t)512) /* boxes that are looked at together */
-#define SURE  0x80000000u   /* in pair.b of a candidate. Slots are below it */
-
-#define AHEAD ((size_t)32) /* boxes are asked for so many candidates before they are needed */
-#if defined(__GNUC__)
-#define PREFETCH(pointer) __builtin_prefetch(pointer)
-#else
-#define PREFETCH(pointer) ((void)(pointer))
-#endif
-
-/* How far the boxes of a block have moved. */
-enum { STEADY, WITHIN, LEFT };
 
 typedef struct skin_work {
   const tl_model *model;
   const talus_box *boxes;
   size_t count;
   tl_images images;
-  const tl_broad_cache *cache;
-  talus_box *grown;
-  uint8_t *moved; /* of each block: STEADY ... */
-  bool trust_sure;
-  _Atomic bool *left; /* some block has a box that left: the rest is in vain */
+  const tl_skin_lanes *lanes;
+  tl_broad_cache *cache;
+  const tl_pair *found; /* candidates on their way into the cache */
+  double *far;          /* m, of each block of boxes: the furthest a side has moved */
+  _Atomic bool *left;   /* a box left: the rest is in vain */
+  _Atomic bool *odd;    /* a box is not finite */
+  unsigned need;        /* candidates of lower levels are tested */
+  uint64_t *bits;       /* of candidates */
+  uint64_t *first;      /* of each block of candidates: how many are taken; then, where they go */
+  size_t taken;
+  tl_pair *out;
 } skin_work;
 
 /* ---- are the candidates good for another time? ----------------------------------------------- */
@@ -60,10 +55,6 @@ static bool is_within_axis(const tl_images *images, int k, const tl_span3 *box,
           box->hi[k] - length <= larger->hi[k] - slack);
 }
 
-static tl_span3 span_of(const talus_box *box) {
-  return (tl_span3){{box->lo.x, box->lo.y, box->lo.z}, {box->hi.x, box->hi.y, box->hi.z}};
-}
-
 static bool stays(const skin_work *work, size_t i) {
   const tl_span3 box = tl_images_home(&work->images, &work->boxes[i]);
   const tl_span3 larger = tl_images_home(&work->images, &work->cache->grown.data[i]);
@@ -73,35 +64,54 @@ static bool stays(const skin_work *work, size_t i) {
   return true;
 }
 
-/* The box that is smaller by half the skin than the one candidates were found for was. */
-static inline tl_span3 inner_of(const skin_work *work, size_t i) {
-  const talus_box *grown = &work->cache->grown.data[i];
-  const double skin = work->model->skin;
-  return (tl_span3){{grown->lo.x + skin, grown->lo.y + skin, grown->lo.z + skin},
-                    {grown->hi.x - skin, grown->hi.y - skin, grown->hi.z - skin}};
+/* The furthest that a side of these boxes has moved; HUGE_VAL: one has left. With periods how far
+ * is not asked: boxes may have gone round. */
+static double measure_boxes(const skin_work *work, size_t first, size_t last) {
+  const talus_box *boxes = work->boxes, *grown = work->cache->grown.data;
+  const double skin = work->cache->skin;
+  int8_t *moves = work->cache->moves.data;
+  double far = 0;
+  for (size_t i = first; work->images.any && i < last; ++i)
+    if (!stays(work, i))
+      return HUGE_VAL;
+  if (work->images.any)
+    return skin;
+  for (size_t i = first; i < last;) {
+    i += work->lanes->count_steady(boxes + i, grown + i, last - i, skin, &far, moves + 6 * i);
+    for (size_t end = last - i < 4 ? last : i + 4; i < end; ++i)
+      if (tl_skin_check_box(&boxes[i], &grown[i], skin, &far, moves + 6 * i) == TL_SKIN_LEFT)
+        return HUGE_VAL;
+  }
+  return far;
 }
 
-/* Of plain boxes, both ways at once. What is not a number is within nothing. */
-static inline unsigned check_box(const talus_box *box, const talus_box *grown, double skin) {
-  const unsigned within = (grown->lo.x <= box->lo.x) & (grown->lo.y <= box->lo.y) &
-                          (grown->lo.z <= box->lo.z) & (box->hi.x <= grown->hi.x) &
-                          (box->hi.y <= grown->hi.y) & (box->hi.z <= grown->hi.z);
-  const unsigned steady = (box->lo.x <= grown->lo.x + skin) & (box->lo.y <= grown->lo.y + skin) &
-                          (box->lo.z <= grown->lo.z + skin) & (grown->hi.x - skin <= box->hi.x) &
-                          (grown->hi.y - skin <= box->hi.y) & (grown->hi.z - skin <= box->hi.z);
-  return (within ^ 1u) << 1 | (steady ^ 1u);
+static void measure_blocks(void *context, size_t begin, size_t end) {
+  const skin_work *work = context;
+  for (size_t b = begin; b < end; ++b) {
+    const size_t last = (b + 1) * BLOCK < work->count ? (b + 1) * BLOCK : work->count;
+    work->far[b] = HUGE_VAL;
+    if (atomic_load_explicit(work->left, memory_order_relaxed))
+      return;
+    work->far[b] = measure_boxes(work, b * BLOCK, last);
+    if (work->far[b] == HUGE_VAL)
+      atomic_store_explicit(work->left, true, memory_order_relaxed);
+  }
 }
 
-static uint8_t check_block(const skin_work *work, size_t first, size_t last) {
-  const double skin = work->model->skin;
-  unsigned moved = 0;
-  if (!work->images.any && tl_skin_has_avx512())
-    first += tl_skin_count_steady(work->boxes + first, work->cache->grown.data + first,
-                                  last - first, skin);
-  for (size_t i = first; i < last; ++i)
-    moved |= work->images.any ? stays(work, i) ? 0u : 2u
-                              : check_box(&work->boxes[i], &work->cache->grown.data[i], skin);
-  return moved > 1 ? LEFT : moved == 1 ? WITHIN : STEADY;
+/* Of all boxes. */
+static talus_status measure(skin_work *work, tl_arena *arena, double *far) {
+  const tl_arena_mark mark = tl_arena_get_mark(arena);
+  const size_t blocks = (work->count + BLOCK - 1) / BLOCK;
+  _Atomic bool left;
+  atomic_init(&left, false);
+  work->left = &left;
+  TL_TAKE(arena, blocks, &work->far);
+  tl_for(&work->model->par, blocks, 1, measure_blocks, work);
+  *far = atomic_load(&left) ? HUGE_VAL : 0;
+  for (size_t b = 0; b < blocks && *far < HUGE_VAL; ++b)
+    *far = work->far[b] > *far ? work->far[b] : *far;
+  tl_arena_release(arena, mark);
+  return TALUS_OK;
 }
 
 /* Whether the candidates are of these bodies, masked as now. Bodies that came and went at the same
@@ -116,163 +126,172 @@ static bool is_known(const skin_work *work) {
 
 static void grow_boxes(void *context, size_t begin, size_t end) {
   const skin_work *work = context;
-  for (size_t i = begin; i < end; ++i)
-    work->grown[i] = tl_box_grow(work->boxes[i], 0.5 * work->model->skin);
-}
-
-/* Marks the sure ones. With periods none is: boxes may have gone round. */
-static void mark_sure(void *context, size_t begin, size_t end) {
-  const skin_work *work = context;
-  tl_pair *candidates = work->cache->candidates.data;
+  bool odd = false;
   for (size_t i = begin; i < end; ++i) {
-    const talus_box *next = &work->cache->grown.data[candidates[i + AHEAD < end ? i + AHEAD : i].b];
-    PREFETCH(&next->lo.x);
-    PREFETCH(&next->hi.z); /* it may be on two cache lines */
-    const tl_span3 a = inner_of(work, candidates[i].a), b = inner_of(work, candidates[i].b);
-    if (tl_span3_overlap(&a, &b))
-      candidates[i].b |= SURE;
+    odd |= !tl_box_is_finite(work->boxes[i]);
+    work->cache->grown.data[i] = tl_box_grow(work->boxes[i], 0.5 * work->cache->skin);
   }
+  if (!work->images.any)
+    memset(work->cache->moves.data + 6 * begin, 0, 6 * (end - begin));
+  if (odd)
+    atomic_store_explicit(work->odd, true, memory_order_relaxed);
 }
 
-/* Where the candidates of every block of bodies begin. */
-static talus_status find_blocks(tl_broad_cache *cache, size_t bodies) {
-  const size_t blocks = (bodies + BLOCK - 1) / BLOCK, n = cache->candidates.count;
-  TL_TRY(tl_array_resize(&cache->first, blocks + 1));
-  size_t at = 0;
-  for (size_t b = 0; b <= blocks; ++b) {
-    size_t end = n;
-    while (at < end) { /* the first of this block */
-      const size_t middle = at + (end - at) / 2;
-      if (cache->candidates.data[middle].a < b * BLOCK)
-        at = middle + 1;
-      else
-        end = middle;
-    }
-    cache->first.data[b] = at;
-  }
-  return TALUS_OK;
+static void keep_found(void *context, size_t begin, size_t end) {
+  const skin_work *work = context;
+  const tl_broad_cache *cache = work->cache;
+  memcpy(cache->candidates.data + begin, work->found + begin, (end - begin) * sizeof *work->found);
+  if (!work->images.any)
+    work->lanes->mark(cache->grown.data, work->found + begin, end - begin, cache->skin,
+                      cache->levels.data + begin, cache->sides.data + begin);
 }
 
-static talus_status find_candidates(talus_broad_kind kind, const tl_model *model,
-                                    const tl_scope *scope, tl_broad_cache *cache) {
+static talus_status find_candidates(talus_broad_kind kind, skin_work *work, const tl_scope *scope) {
+  tl_broad_cache *cache = work->cache;
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
   tl_pairs found;
-  TL_TRY(tl_broad_find_anew(kind, model, scope, cache->grown.data, &found));
+  TL_TRY(tl_broad_find_anew(kind, work->model, scope, cache->grown.data, &found));
   TL_TRY(tl_array_resize(&cache->candidates, found.count));
-  if (found.count > 0)
-    memcpy(cache->candidates.data, found.data, found.count * sizeof *found.data);
+  TL_TRY(tl_array_resize(&cache->levels, work->images.any ? 0 : found.count));
+  TL_TRY(tl_array_resize(&cache->sides, work->images.any ? 0 : found.count));
+  work->found = found.data;
+  tl_for(&work->model->par, found.count, BLOCK, keep_found, work);
   tl_arena_release(scope->arena, mark);
   return TALUS_OK;
 }
 
-static talus_status renew(talus_broad_kind kind, skin_work *work, const tl_scope *scope,
-                          tl_broad_cache *cache) {
+static talus_status renew(talus_broad_kind kind, skin_work *work, const tl_scope *scope) {
+  tl_broad_cache *cache = work->cache;
   cache->valid = false;
-  TL_TRY(tl_broad_check(work->model, scope, work->boxes));
+  _Atomic bool odd;
+  atomic_init(&odd, false);
+  work->odd = &odd;
   TL_TRY(tl_array_resize(&cache->grown, work->count));
-  work->grown = cache->grown.data;
-  tl_for(&work->model->par, work->count, BLOCK, grow_boxes, work);
-  TL_TRY(find_candidates(kind, work->model, scope, cache));
-  if (!work->images.any)
-    tl_for(&work->model->par, cache->candidates.count, BLOCK, mark_sure, work);
-  TL_TRY(find_blocks(cache, work->count));
+  TL_TRY(tl_array_resize(&cache->moves, work->images.any ? 0 : 6 * work->count));
   cache->skin = work->model->skin;
+  tl_for(&work->model->par, work->count, BLOCK, grow_boxes, work);
+  if (atomic_load(&odd)) /* of a plane, or a mistake */
+    TL_TRY(tl_broad_check(work->model, scope, work->boxes));
+  TL_TRY(find_candidates(kind, work, scope));
   cache->ignored = work->model->ignored.count;
   cache->valid = true;
   cache->renewals++;
   return TALUS_OK;
 }
 
+/* Candidates that hold for these boxes, as they are kept or renewed, and the furthest that a side
+ * has moved since. HUGE_VAL: even now a box seems not to be within the larger one. That needs a
+ * periodic axis and a skin of some 1e-13 of its length or of the coordinates: what is left of it
+ * after a box has been moved round is less than the rounding of doing so. */
+static talus_status keep(talus_broad_kind kind, skin_work *work, const tl_scope *scope,
+                         double *far) {
+  *far = HUGE_VAL;
+  if (is_known(work))
+    TL_TRY(measure(work, scope->arena, far));
+  if (*far < HUGE_VAL)
+    return TALUS_OK;
+  TL_TRY(renew(kind, work, scope));
+  *far = 0;
+  return work->images.any ? measure(work, scope->arena, far) : TALUS_OK;
+}
+
 /* ---- pairs of the candidates ----------------------------------------------------------------- */
 
-static bool overlaps(const skin_work *work, tl_pair pair) {
-  const talus_box *a = &work->boxes[pair.a], *b = &work->boxes[pair.b];
-  if (!work->images.any) {
-    const tl_span3 p = span_of(a), q = span_of(b);
-    return tl_span3_overlap(&p, &q);
-  }
-  const tl_span3 p = tl_images_home(&work->images, a), q = tl_images_home(&work->images, b);
-  return tl_images_overlap(&work->images, &p, &q);
+static size_t size_of_block(const skin_work *work, size_t block) {
+  const size_t left = work->cache->candidates.count - block * TL_SKIN_BLOCK;
+  return left < TL_SKIN_BLOCK ? left : TL_SKIN_BLOCK;
 }
 
-/* Most of the time goes into branches that cannot be predicted, so there is one loop without. */
-static void filter(const skin_work *work, size_t first, size_t last, tl_catch *to) {
-  const tl_pair *candidates = work->cache->candidates.data;
-  const uint32_t trusted = work->trust_sure ? SURE : 0;
-  while (first < last) {
-    tl_pair found[BLOCK];
-    size_t n = 0;
-    const size_t end = last - first > BLOCK ? first + BLOCK : last;
-    for (size_t i = first; i < end; ++i) {
-      const tl_pair next = candidates[i + AHEAD < last ? i + AHEAD : i];
-      if (!(next.b & trusted)) {
-        PREFETCH(&work->boxes[next.b & ~SURE].lo.x);
-        PREFETCH(&work->boxes[next.b & ~SURE].hi.z);
-      }
-      const tl_pair pair = {candidates[i].a, candidates[i].b & ~SURE};
-      found[n] = pair;
-      n += (candidates[i].b & trusted) != 0 || overlaps(work, pair);
-    }
-    const uint64_t left = to->count < to->room ? to->room - to->count : 0;
-    const size_t fits = left < n ? (size_t)left : n;
-    if (fits > 0)
-      memcpy(to->out + to->count, found, fits * sizeof *found);
-    to->count += n;
-    first = end;
+static size_t decide_images(const skin_work *work, const tl_pair *candidates, size_t count,
+                            uint64_t *bits) {
+  size_t found = 0;
+  memset(bits, 0, (count + 63) / 64 * sizeof *bits);
+  for (size_t i = 0; i < count; ++i) {
+    const tl_pair next = candidates[i + TL_SKIN_AHEAD < count ? i + TL_SKIN_AHEAD : i];
+    tl_skin_fetch(&work->boxes[next.b]);
+    const tl_span3 a = tl_images_home(&work->images, &work->boxes[candidates[i].a]);
+    const tl_span3 b = tl_images_home(&work->images, &work->boxes[candidates[i].b]);
+    const bool overlap = tl_images_overlap(&work->images, &a, &b);
+    bits[i / 64] |= (uint64_t)overlap << (i % 64);
+    found += overlap;
   }
+  return found;
 }
 
-static void search_block(const void *context, size_t block, tl_catch *to) {
+static void decide_blocks(void *context, size_t begin, size_t end) {
   const skin_work *work = context;
-  const size_t *first = work->cache->first.data + block;
-  const size_t end = block * BLOCK + BLOCK < work->count ? block * BLOCK + BLOCK : work->count;
-  work->moved[block] = LEFT;
-  if (atomic_load_explicit(work->left, memory_order_relaxed))
-    return;
-  work->moved[block] = check_block(work, block * BLOCK, end);
-  if (work->moved[block] == LEFT)
-    atomic_store_explicit(work->left, true, memory_order_relaxed);
-  else
-    filter(work, first[0], first[1], to);
+  const tl_broad_cache *cache = work->cache;
+  for (size_t b = begin; b < end; ++b) {
+    const size_t at = b * TL_SKIN_BLOCK, n = size_of_block(work, b);
+    uint64_t *bits = work->bits + at / 64;
+    if (work->images.any) {
+      work->first[b] = decide_images(work, cache->candidates.data + at, n, bits);
+      continue;
+    }
+    const tl_skin_block block = {cache->candidates.data + at, cache->levels.data + at,
+                                 cache->sides.data + at, n};
+    work->first[b] =
+        tl_skin_decide(work->lanes, work->boxes, cache->moves.data, &block, work->need, bits);
+  }
 }
 
-/* Pairs of the candidates that are kept; *moved: what they are good for. */
-static talus_status take_pairs(skin_work *work, tl_arena *arena, tl_pairs *pairs, uint8_t *moved) {
-  const size_t blocks = (work->count + BLOCK - 1) / BLOCK;
-  _Atomic bool left;
-  atomic_init(&left, false);
-  work->left = &left;
-  TL_TAKE(arena, blocks, &work->moved);
-  TL_TRY(tl_search(&work->model->par, arena, blocks, search_block, work, pairs));
-  *moved = STEADY;
-  for (size_t b = 0; b < blocks; ++b)
-    *moved = work->moved[b] > *moved ? work->moved[b] : *moved;
+static void put_blocks(void *context, size_t begin, size_t end) {
+  const skin_work *work = context;
+  const size_t blocks = (work->cache->candidates.count + TL_SKIN_BLOCK - 1) / TL_SKIN_BLOCK;
+  for (size_t b = begin; b < end; ++b) {
+    const size_t at = b * TL_SKIN_BLOCK, to = (size_t)work->first[b];
+    const size_t next = b + 1 < blocks ? (size_t)work->first[b + 1] : work->taken;
+    work->lanes->put(work->cache->candidates.data + at, size_of_block(work, b),
+                     work->bits + at / 64, work->out + to, next - to);
+  }
+}
+
+static talus_status take_pairs(skin_work *work, tl_arena *arena, double far, tl_pairs *pairs) {
+  const tl_par *par = &work->model->par;
+  const size_t blocks = (work->cache->candidates.count + TL_SKIN_BLOCK - 1) / TL_SKIN_BLOCK;
+  uint64_t taken;
+  work->need = tl_skin_need(far, work->cache->skin);
+  TL_TAKE(arena, blocks * (TL_SKIN_BLOCK / 64), &work->bits);
+  TL_TAKE(arena, blocks, &work->first);
+  tl_for(par, blocks, 1, decide_blocks, work);
+  TL_TRY(tl_scan_u64(par, arena, work->first, blocks, &taken));
+  work->taken = (size_t)taken;
+  TL_TAKE(arena, work->taken, &work->out);
+  tl_for(par, blocks, 1, put_blocks, work);
+  *pairs = (tl_pairs){.data = work->out, .count = work->taken};
   return TALUS_OK;
+}
+
+static skin_work work_of(const tl_model *model, const tl_scope *scope, const talus_box *boxes) {
+  const bool fast = tl_skin_has_avx512() && !tl_skin_plain_of_tests;
+  return (skin_work){.model = model,
+                     .boxes = boxes,
+                     .count = scope->count,
+                     .images = tl_images_of(model),
+                     .lanes = fast ? &tl_skin_avx512 : &tl_skin_plain,
+                     .cache = scope->broad_cache};
 }
 
 talus_status tl_skin_find_pairs(talus_broad_kind kind, const tl_model *model, const tl_scope *scope,
                                 const talus_box *boxes, tl_pairs *pairs) {
-  tl_broad_cache *cache = scope->broad_cache;
-  skin_work work = {.model = model,
-                    .boxes = boxes,
-                    .count = scope->count,
-                    .images = tl_images_of(model),
-                    .cache = cache,
-                    .trust_sure = true};
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
-  uint8_t moved = LEFT;
-  if (is_known(&work))
-    TL_TRY(take_pairs(&work, scope->arena, pairs, &moved));
-  if (moved == LEFT) {
-    tl_arena_release(scope->arena, mark);
-    TL_TRY(renew(kind, &work, scope, cache));
-    TL_TRY(take_pairs(&work, scope->arena, pairs, &moved));
-  }
-  if (moved == STEADY)
-    return TALUS_OK;
-  tl_arena_release(scope->arena, mark);
-  work.trust_sure = false;
-  return take_pairs(&work, scope->arena, pairs, &moved);
+  skin_work work = work_of(model, scope, boxes);
+  double far;
+  TL_TRY(keep(kind, &work, scope, &far));
+  if (far < HUGE_VAL)
+    return take_pairs(&work, scope->arena, far, pairs);
+  return tl_broad_find_anew(kind, model, scope, boxes, pairs);
+}
+
+talus_status tl_skin_keep_candidates(talus_broad_kind kind, const tl_model *model,
+                                     const tl_scope *scope, const talus_box *boxes,
+                                     tl_candidates *candidates) {
+  skin_work work = work_of(model, scope, boxes);
+  double far;
+  TL_TRY(keep(kind, &work, scope, &far));
+  *candidates = (tl_candidates){.pair = work.cache->candidates.data,
+                                .count = work.cache->candidates.count,
+                                .renewal = work.cache->renewals};
+  return TALUS_OK;
 }
 
 void tl_broad_forget(tl_broad_cache *cache) { cache->valid = false; }
@@ -282,6 +301,8 @@ void tl_broad_cache_free(tl_broad_cache *cache) {
   tl_array_free(&cache->tree.order);
   tl_array_free(&cache->grown);
   tl_array_free(&cache->candidates);
-  tl_array_free(&cache->first);
+  tl_array_free(&cache->levels);
+  tl_array_free(&cache->sides);
+  tl_array_free(&cache->moves);
   cache->valid = false;
 }
