@@ -89,7 +89,8 @@ typedef struct tl_model {
   talus_vec3 gravity;
   double dt;
   talus_broad_kind broad;
-  double skin; /* m: candidate pairs are kept while boxes move by less than about half; 0: not */
+  double skin; /* m: candidate pairs are kept while boxes move by less than about half; 0: not;
+                  < 0: how much is chosen */
   talus_narrow_def narrow;
   talus_solve_def solve;
   double margin; /* < 0: from speed and dt */

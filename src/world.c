@@ -51,8 +51,8 @@ static talus_status check_settings(const talus_world_def *def) {
                    def->solve.omega, def->solve.lambda);
   if (isnan(def->solve.bounce_speed) || isnan(def->margin) || isinf(def->margin))
     return tl_fail(TALUS_ERROR_INVALID, "solve.bounce_speed or contact.margin is not a number");
-  if (!(def->skin >= 0) || !tl_is_finite_d(def->skin))
-    return tl_fail(TALUS_ERROR_INVALID, "skin is %g; it must be >= 0 m", def->skin);
+  if (!tl_is_finite_d(def->skin))
+    return tl_fail(TALUS_ERROR_INVALID, "skin is %g; it must be >= 0 m, or < 0: chosen", def->skin);
   if ((unsigned)def->broad > TALUS_BROAD_BVH ||
       (unsigned)def->solve.friction > TALUS_FRICTION_CCP ||
       (unsigned)def->solve.method > TALUS_BB ||

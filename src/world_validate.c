@@ -8,7 +8,7 @@ static talus_status check_settings(const tl_model *model) {
   const talus_domain_def *domain = &model->domain;
   if (!(model->dt > 0) || !tl_is_finite_d(model->dt) || !tl_is_finite3(model->gravity))
     return tl_fail(TALUS_ERROR_FORMAT, "its dt or gravity is out of range");
-  if ((unsigned)model->broad > TALUS_BROAD_BVH || !(model->skin >= 0) ||
+  if ((unsigned)model->broad > TALUS_BROAD_BVH || !tl_is_finite_d(model->skin) ||
       (unsigned)model->narrow.ellipsoid > TALUS_ELLIPSOID_CHM_OPM ||
       (unsigned)model->solve.friction > TALUS_FRICTION_CCP ||
       (unsigned)model->solve.method > TALUS_BB ||

@@ -261,6 +261,51 @@ TEST(a_skin_allocates_nothing_once_warm) {
   free_scene(s);
 }
 
+/* ---- a thickness that is chosen -------------------------------------------------------------- */
+
+/* Unit boxes go straight on, `speed` each step in a direction of their own. */
+static void chosen(double speed, int steps, bool forget, tl_broad_cache *cache) {
+  scene *s = new_scene(250);
+  tl_random r = random_for(7400);
+  fill_uniform(s, &r, 0, 6, 1.0);
+  make_plane(s, 7);
+  s->model.skin = -1;
+  for (int step = 0; step < steps; ++step) {
+    const char *problem = cached_disagreement(s, TALUS_BROAD_BINS, cache);
+    CHECK_MSG(problem == NULL, "speed %g, step %d: %s", speed, step, problem);
+    for (size_t i = 0; i < 250; ++i)
+      if (i != 7)
+        move_box(&s->boxes[i], i % 2 ? speed : -speed, i % 3 ? 0.5 * speed : 0, 0);
+    if (forget)
+      tl_broad_forget(cache);
+  }
+  free_scene(s);
+}
+
+TEST(a_skin_that_is_chosen_follows_the_speed) {
+  const double speeds[] = {1e-5, 1e-3, 1e-2};
+  for (int i = 0; i < 3; ++i) {
+    tl_broad_cache cache = {0};
+    const double best = 2.1 * sqrt(speeds[i]);
+    chosen(speeds[i], 120, false, &cache);
+    if (i > 0) /* the slowest has not left its first skin yet */
+      CHECK_MSG(cache.skin > 0.7 * best && cache.skin < 1.4 * best, "speed %g: %g", speeds[i],
+                cache.skin);
+    CHECK_MSG(cache.renewals < 20, "%llu renewals", (unsigned long long)cache.renewals);
+    tl_broad_cache_free(&cache);
+  }
+}
+
+TEST(a_skin_that_is_chosen_rests_where_none_is_of_use) {
+  for (int run = 0; run < 2; ++run) { /* too fast; bodies that come and go in every step */
+    tl_broad_cache cache = {0};
+    chosen(run ? 1e-3 : 0.4, 100, run == 1, &cache);
+    CHECK_MSG(cache.renewals < 16, "run %d: %llu renewals", run,
+              (unsigned long long)cache.renewals);
+    tl_broad_cache_free(&cache);
+  }
+}
+
 /* ---- worlds --------------------------------------------------------------------------------- */
 
 /* Spheres pour into a box and leave through a sink in the floor's middle; the hash at the end. */
@@ -305,10 +350,12 @@ TEST(a_world_does_not_depend_on_the_broad_phase_nor_on_the_skin) {
     CHECK_MSG(renewals > 5 && renewals < 200, "%llu renewals", (unsigned long long)renewals);
   }
   CHECK_EQ_U64(pour(TALUS_BROAD_AUTO, 0.02, &renewals), want);
+  CHECK_EQ_U64(pour(TALUS_BROAD_AUTO, -1, &renewals), want);
+  CHECK_MSG(renewals > 5 && renewals < 125, "%llu renewals", (unsigned long long)renewals);
 }
 
-TEST(a_skin_that_is_negative_or_not_a_number_is_refused) {
-  const double bad[] = {-1, NAN, HUGE_VAL};
+TEST(a_skin_that_is_not_a_number_is_refused) {
+  const double bad[] = {NAN, HUGE_VAL, -HUGE_VAL};
   for (size_t i = 0; i < 3; ++i) {
     talus_world_def def = talus_world_def_default();
     talus_world *world;

@@ -407,7 +407,8 @@ typedef struct talus_world_def {
   double dt;          /* s, the fixed step */
   talus_broad_kind broad;
   double skin; /* m: pairs are found within this much more and kept until boxes have moved by about
-                  half of it; results are the same. 0: pairs are found in every step */
+                  half of it; results are the same. 0: pairs are found in every step; < 0: how much
+                  is chosen from how boxes move */
   talus_narrow_def narrow;
   talus_solve_def solve;
   double margin; /* m: contacts are found up to this gap; < 0: from speed and dt */

@@ -196,7 +196,7 @@ talus_status tl_broad_find_anew(talus_broad_kind kind, const tl_model *model, co
 talus_status tl_broad_find_pairs(talus_broad_kind kind, const tl_model *model,
                                  const tl_scope *scope, const talus_box *boxes, tl_pairs *pairs) {
   *pairs = (tl_pairs){0};
-  if (model->skin > 0 && scope->broad_cache && !scope->members)
+  if (model->skin != 0 && scope->broad_cache && !scope->members)
     return tl_skin_find_pairs(kind, model, scope, boxes, pairs);
   TL_TRY(tl_broad_check(model, scope, boxes));
   return tl_broad_find_anew(kind, model, scope, boxes, pairs);

@@ -39,7 +39,14 @@ typedef struct tl_broad_cache {
   tl_sweep_order order;
   tl_bvh_kept tree;
 
-  /* The Verlet skin (model.skin > 0), see skin.c. */
+  /* The thickness of the skin where that is left to us (model.skin < 0), see skin_choose.c. */
+  double thickness; /* m; 0: not chosen yet */
+  double far;       /* m: the furthest that a side had moved in the last step that kept */
+  unsigned kept;    /* steps since the last renewal */
+  unsigned rest;    /* steps to go without a skin */
+  unsigned rests;   /* in a row */
+
+  /* The Verlet skin (model.skin is not 0), see skin.c. */
   bool valid;
   double skin;                  /* with which the candidates were found */
   size_t ignored;               /* pairs of groups that were ignored then */
@@ -53,6 +60,9 @@ typedef struct tl_broad_cache {
 
 /* Bodies came, went or changed places, or a mask was changed: candidates are to be found anew. */
 void tl_broad_forget(tl_broad_cache *cache);
+
+/* The skin for candidates that are to be found now, model.skin or chosen. */
+double tl_skin_choose(const tl_model *model, const tl_scope *scope, const talus_box *boxes);
 void tl_broad_cache_free(tl_broad_cache *cache);
 
 /* Fails if a box is not finite that should be, naming the body. */
@@ -74,8 +84,8 @@ typedef struct tl_candidates {
   uint64_t renewal; /* another number: another list */
 } tl_candidates;
 
-/* Looks whether boxes have left, and finds candidates anew if so. It needs model.skin > 0, a cache,
- * and all bodies as the scope. */
+/* Looks whether boxes have left, and finds candidates anew if so. It needs a skin, a cache, and all
+ * bodies as the scope. */
 talus_status tl_skin_keep_candidates(talus_broad_kind kind, const tl_model *model,
                                      const tl_scope *scope, const talus_box *boxes,
                                      tl_candidates *candidates);

@@ -118,8 +118,8 @@ static talus_status measure(skin_work *work, tl_arena *arena, double *far) {
  * number are for the owner to tell (tl_broad_forget). */
 static bool is_known(const skin_work *work) {
   const tl_broad_cache *cache = work->cache;
-  return cache->valid && cache->skin == work->model->skin && cache->grown.count == work->count &&
-         cache->ignored == work->model->ignored.count;
+  return cache->valid && (work->model->skin < 0 || cache->skin == work->model->skin) &&
+         cache->grown.count == work->count && cache->ignored == work->model->ignored.count;
 }
 
 /* ---- candidates ------------------------------------------------------------------------------ */
@@ -160,15 +160,17 @@ static talus_status find_candidates(talus_broad_kind kind, skin_work *work, cons
   return TALUS_OK;
 }
 
-static talus_status renew(talus_broad_kind kind, skin_work *work, const tl_scope *scope) {
+static talus_status renew(talus_broad_kind kind, skin_work *work, const tl_scope *scope,
+                          double skin) {
   tl_broad_cache *cache = work->cache;
   cache->valid = false;
+  cache->kept = 0;
   _Atomic bool odd;
   atomic_init(&odd, false);
   work->odd = &odd;
   TL_TRY(tl_array_resize(&cache->grown, work->count));
   TL_TRY(tl_array_resize(&cache->moves, work->images.any ? 0 : 6 * work->count));
-  cache->skin = work->model->skin;
+  cache->skin = skin;
   tl_for(&work->model->par, work->count, BLOCK, grow_boxes, work);
   if (atomic_load(&odd)) /* of a plane, or a mistake */
     TL_TRY(tl_broad_check(work->model, scope, work->boxes));
@@ -180,17 +182,27 @@ static talus_status renew(talus_broad_kind kind, skin_work *work, const tl_scope
 }
 
 /* Candidates that hold for these boxes, as they are kept or renewed, and the furthest that a side
- * has moved since. HUGE_VAL: even now a box seems not to be within the larger one. That needs a
- * periodic axis and a skin of some 1e-13 of its length or of the coordinates: what is left of it
- * after a box has been moved round is less than the rounding of doing so. */
+ * has moved since. HUGE_VAL: none, because a skin is of no use (skin_choose.c), or because even now
+ * a box seems not to be within the larger one. That needs a periodic axis and a skin of some 1e-13
+ * of its length or of the coordinates: what is left of it after a box has been moved round is less
+ * than the rounding of doing so. */
 static talus_status keep(talus_broad_kind kind, skin_work *work, const tl_scope *scope,
                          double *far) {
+  tl_broad_cache *cache = work->cache;
   *far = HUGE_VAL;
   if (is_known(work))
     TL_TRY(measure(work, scope->arena, far));
-  if (*far < HUGE_VAL)
+  if (*far < HUGE_VAL) {
+    cache->far = *far;
+    cache->kept++;
     return TALUS_OK;
-  TL_TRY(renew(kind, work, scope));
+  }
+  const double skin = tl_skin_choose(work->model, scope, work->boxes);
+  if (!(skin > 0)) { /* none is of any use */
+    cache->valid = false;
+    return TALUS_OK;
+  }
+  TL_TRY(renew(kind, work, scope, skin));
   *far = 0;
   return work->images.any ? measure(work, scope->arena, far) : TALUS_OK;
 }
@@ -275,22 +287,31 @@ static skin_work work_of(const tl_model *model, const tl_scope *scope, const tal
 talus_status tl_skin_find_pairs(talus_broad_kind kind, const tl_model *model, const tl_scope *scope,
                                 const talus_box *boxes, tl_pairs *pairs) {
   skin_work work = work_of(model, scope, boxes);
-  double far;
-  TL_TRY(keep(kind, &work, scope, &far));
+  double far = HUGE_VAL;
+  if (model->skin < 0 && work.cache->rest > 0)
+    work.cache->rest--;
+  else
+    TL_TRY(keep(kind, &work, scope, &far));
   if (far < HUGE_VAL)
     return take_pairs(&work, scope->arena, far, pairs);
+  TL_TRY(tl_broad_check(model, scope, boxes));
   return tl_broad_find_anew(kind, model, scope, boxes, pairs);
 }
 
+/* Where nothing can be kept: larger by nothing, and not to be kept. */
 talus_status tl_skin_keep_candidates(talus_broad_kind kind, const tl_model *model,
                                      const tl_scope *scope, const talus_box *boxes,
                                      tl_candidates *candidates) {
   skin_work work = work_of(model, scope, boxes);
+  tl_broad_cache *cache = work.cache;
   double far;
   TL_TRY(keep(kind, &work, scope, &far));
-  *candidates = (tl_candidates){.pair = work.cache->candidates.data,
-                                .count = work.cache->candidates.count,
-                                .renewal = work.cache->renewals};
+  if (far == HUGE_VAL) {
+    TL_TRY(renew(kind, &work, scope, 0));
+    tl_broad_forget(cache);
+  }
+  *candidates = (tl_candidates){
+      .pair = cache->candidates.data, .count = cache->candidates.count, .renewal = cache->renewals};
   return TALUS_OK;
 }
 

@@ -115,9 +115,9 @@ static void put(const tl_pair *candidates, size_t count, const uint64_t *bits, t
   size_t n = 0;
   for (size_t i = 0; i < count; i += 8) {
     const __mmask8 here = (__mmask8)(bits[i / 64] >> (i % 64));
-    const __m512i eight = _mm512_maskz_compress_epi64(
-        here, _mm512_maskz_loadu_epi64(count - i < 8 ? (__mmask8)((1u << (count - i)) - 1) : 0xff,
-                                       candidates + i));
+    const __mmask8 there = (__mmask8)(count - i < 8 ? (1u << (count - i)) - 1 : 0xffu);
+    const __m512i eight =
+        _mm512_maskz_compress_epi64(here, _mm512_maskz_loadu_epi64(there, candidates + i));
     const size_t some = (size_t)_mm_popcnt_u32(here);
     if (n + 8 <= found)
       _mm512_storeu_si512(out + n, eight);

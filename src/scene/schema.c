@@ -197,10 +197,11 @@ static const tl_map broad_map = {
     .help = "How pairs that may touch are found. A bare word stands for `{kind: word}`.",
     .keys = (const tl_key[]){{KEY(OWNER, kind, WORD), .words = &broad_kinds, .fallback = "auto",
                               .example = "bins", .help = "the broad phase"},
-                             {KEY(OWNER, skin, NUMBER), NOT_NEGATIVE, .unit = "m", .fallback = "0",
-                              .example = "0.002",
+                             {KEY(OWNER, skin, NUMBER), NOT_NEGATIVE, .unit = "m",
+                              .words = &automatic, .fallback = "0", .example = "auto",
                               .help = "pairs are found within this much more and kept until bodies "
-                                      "have moved by about half of it; the results are the same"},
+                                      "have moved by about half of it; the results are the same. "
+                                      "`auto`: talus chooses how much"},
                              {0}}};
 #undef OWNER
 

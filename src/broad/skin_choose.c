@@ -1,0 +1,67 @@
+/* How thick a skin should be, if a scene leaves it to us. It only steers speed: pairs are the same.
+ *
+ * A thick one lasts longer, a thin one has fewer candidates. Measured with 10^6 equal spheres on
+ * one thread of a fourth-generation EPYC, a renewal takes R = 105 ms and a step that keeps takes
+ * about K = 48 ms more for every edge of a box that the skin is thick. With v the way that the
+ * fastest side goes in a step, a skin s lasts s / (2 v) steps, and K s / edge + R 2 v / s is least
+ * for s = sqrt(2 v R edge / K) = 2.1 sqrt(v edge).
+ *
+ * Where that lasts fewer than three steps, because bodies are fast or come and go all the time, it
+ * is better to do without for a while and then to try again. */
+#include "broad/broad.h"
+
+#include <math.h>
+
+#include "kernels/aabb.h"
+
+#define FIRST     0.1 /* edges: where nothing is known yet */
+#define THICKEST  0.5 /* edges */
+#define THINNEST  1e-4
+#define BALANCE   2.1
+#define LEAST     3u  /* steps that a skin should last */
+#define REST      16u /* steps without, the first time; twice as many the next, and so on */
+#define MOST_REST 256u
+#define SAMPLES   ((size_t)64)
+
+/* The mean longest edge of a few boxes; 0: none is finite. */
+static double find_edge(const talus_box *boxes, size_t count) {
+  const size_t stride = ((count + SAMPLES - 1) / SAMPLES) | 1;
+  double sum = 0;
+  size_t n = 0;
+  for (size_t i = 0; i < count; i += stride)
+    if (tl_box_is_finite(boxes[i])) {
+      sum += tl_box_extent(boxes[i]);
+      n++;
+    }
+  return n > 0 ? sum / (double)n : 0;
+}
+
+/* What the fastest side went in a step, from how long the last candidates held. */
+static double find_speed(const tl_broad_cache *cache) {
+  if (cache->valid) /* a box left */
+    return 0.5 * cache->thickness / (cache->kept + 1);
+  return cache->kept > 0 ? cache->far / cache->kept : 0;
+}
+
+double tl_skin_choose(const tl_model *model, const tl_scope *scope, const talus_box *boxes) {
+  tl_broad_cache *cache = scope->broad_cache;
+  if (model->skin > 0)
+    return model->skin;
+  const double edge = find_edge(boxes, scope->count), speed = find_speed(cache);
+  double thickness = cache->thickness;
+  if (!(thickness > 0)) {
+    thickness = FIRST * edge;
+  } else if (cache->kept + 1 < LEAST && thickness >= THICKEST * edge) {
+    cache->rests = cache->rests < 8 ? cache->rests + 1 : cache->rests;
+    cache->rest = REST << (cache->rests - 1) < MOST_REST ? REST << (cache->rests - 1) : MOST_REST;
+    thickness = 0;
+  } else {
+    cache->rests = cache->kept + 1 < LEAST ? cache->rests : 0;
+    thickness = speed > 0 ? BALANCE * sqrt(speed * edge) : thickness;
+    if (cache->kept + 1 < LEAST)
+      thickness = THICKEST * edge; /* the last chance: more than that is of no use */
+    thickness = fmin(fmax(thickness, THINNEST * edge), THICKEST * edge);
+  }
+  cache->thickness = thickness;
+  return thickness > 0 && isfinite(thickness) ? thickness : 0;
+}
