@@ -14,13 +14,14 @@
 
 #include <math.h>
 
-#define PI         3.14159265358979323846
-#define LEAP       0.5  /* of its size: what a joint may come apart in one step */
-#define COARSE     0.5  /* of a rod's length: how far its ends may pass each other without a word */
-#define DRIFT      1e-3 /* of its size: what is told */
-#define MOST_TOLD  5    /* joints that are told of by name */
-#define SAFE_TURN  0.5  /* rad in a step that is suggested */
-#define MOTOR_TURN 1.0  /* rad in a step, below what any body's axis can be held at (a disc: 1.17) \
+#define PI        3.14159265358979323846
+#define LEAP      0.5  /* of its size: what a joint may come apart in one step */
+#define COARSE    0.5  /* of a rod's length: how far its ends may pass each other without a word */
+#define DRIFT     1e-3 /* of its size: what is told */
+#define MOST_TOLD 5    /* joints that are told of by name */
+#define SAFE_TURN 0.5  /* rad in a step that is suggested */
+#define MOTOR_TURN                                                                                 \
+  1.0                   /* rad in a step, below what any body's axis can be held at (a disc: 1.17) \
                          */
 #define HELD_TURN   1.0 /* rad in a step, of what a joint does not let turn */
 #define TOLD_DRIFT  1u
@@ -150,6 +151,20 @@ static talus_status guard_one(const tl_model *model, const tl_scope *scope, tl_t
                    "%s comes apart by %.3g m within a step, more than half its size of %.3g m; "
                    "take a smaller dt, or more solver iterations",
                    tl_joint_describe(joint), leap, size_of(model, joint));
+  return TALUS_OK;
+}
+
+talus_status tl_joints_guard_start(const tl_model *model, const tl_scope *scope) {
+  tl_joints *joints = scope->joints;
+  for (size_t i = 0; joints && i < joints->all.count; ++i) {
+    tl_joint *joint = &joints->all.data[i];
+    if (joint->kind != TALUS_JOINT_DISTANCE || joint->rope || !tl_joint_acts(joint))
+      continue;
+    const tl_joint_body a = tl_joint_body_at(model, scope->in, joint->a);
+    const tl_joint_body b = tl_joint_body_at(model, scope->in, joint->b);
+    const tl_joint_place place = tl_joint_find_place(model, joint, &a, &b);
+    TL_TRY(guard_rod(joint, passing(&place, &a, &b), scope, &model->log));
+  }
   return TALUS_OK;
 }
 

@@ -5,6 +5,9 @@
 #include "joint/joint.h"
 #include "solve/solve.h"
 
+/* Looks at rods before a step is solved, which may end in no numbers at all. */
+talus_status tl_joints_guard_start(const tl_model *model, const tl_scope *scope);
+
 /* Looks at the velocities of a step before it is made. TALUS_ERROR_DIVERGED with the joint and the
  * fix: what turns by half a turn or more, a held axis that turns, a rod shorter than the way of its ends, frames
  * that leap apart. */

@@ -196,8 +196,9 @@ static double law_energy(const tl_joint_law *law, double u, double p) {
   }
   sum += (double)law->motor_offset * motor;
   left -= motor;
-  const double bound = (double)(left > 0 ? law->low : law->high);
-  return fabs(bound) < (double)TL_REAL_MAX ? sum - bound * left : sum;
+  /* What is left is of the limits, and u is then the limit; or it is rounding, and u is harmless,
+   * which the limit, as a speed, need not be. */
+  return sum - u * left;
 }
 
 double tl_link_objective(const tl_link *link, const tl_ccp_body *bodies) {

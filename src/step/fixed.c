@@ -159,6 +159,7 @@ talus_status tl_step_fixed(const tl_backend *backend, const tl_model *model, con
                            tl_contacts *contacts, tl_step_report *report) {
   *report = (tl_step_report){.culprit = TL_NONE};
   TL_TRY(find_contacts(backend, model, scope, contacts, report));
+  TL_TRY(tl_joints_guard_start(model, scope));
   const double found = wall_now();
   tl_twists twists;
   TL_TRY(backend->solve(model, scope, contacts, &twists, &report->solve));
