@@ -31,16 +31,18 @@ typedef struct outcome {
   double seconds; /* CPU, of all steps */
   double drift;   /* m: the most at any step */
   double x, z;    /* m: where the last rung ends up */
+  double gain;    /* J: kinetic and potential energy, less that at the start */
 } outcome;
 
 static bool fall(const machines_solve *solve, int cells, int steps, outcome *out) {
   machines_rig rig;
   talus_body tip = {0};
   talus_body_info info = {0};
+  talus_report start = {0}, report = {0};
   *out = (outcome){0};
-  bool good = ladder_make(solve, cells, &rig, &tip);
+  bool good = ladder_make(solve, cells, &rig, &tip) &&
+              (talus_world_report(rig.world, &start) == TALUS_OK || machines_fail("a report"));
   for (int i = 0; i < steps && good; ++i) {
-    talus_report report;
     const double begun = machines_cpu();
     good = talus_world_step(rig.world, 1) == TALUS_OK || machines_fail("a step");
     out->seconds += machines_cpu() - begun;
@@ -49,6 +51,8 @@ static bool fall(const machines_solve *solve, int cells, int steps, outcome *out
   }
   if (good && talus_world_get_body(rig.world, tip, &info) != TALUS_OK)
     good = machines_fail("the last rung");
+  out->gain = report.kinetic_energy + report.potential_energy - start.kinetic_energy -
+              start.potential_energy;
   out->x = info.position.x;
   out->z = info.position.z;
   machines_rig_free(&rig);
@@ -64,12 +68,13 @@ typedef struct table {
 static void print(const table *t, const char *name, int iterations, const outcome *out,
                   double direct) {
   const double error = hypot(out->x - t->truth.x, out->z - t->truth.z);
-  printf("%6d %7d  %-10s %6d %10.4f %8.2f %10.2e %10.2e\n", t->cells, 4 * t->cells, name,
-         iterations, 1e3 * out->seconds / t->steps, out->seconds / direct, out->drift, error);
+  printf("%6d %7d  %-10s %6d %10.4f %8.2f %10.2e %10.2e %10.2g\n", t->cells, 4 * t->cells, name,
+         iterations, 1e3 * out->seconds / t->steps, out->seconds / direct, out->drift, error,
+         out->gain);
   fflush(stdout);
   if (t->csv)
-    fprintf(t->csv, "%d,%d,%s,%d,%g,%g,%g,%g\n", t->cells, 4 * t->cells, name, iterations,
-            1e3 * out->seconds / t->steps, out->seconds / direct, out->drift, error);
+    fprintf(t->csv, "%d,%d,%s,%d,%g,%g,%g,%g,%g\n", t->cells, 4 * t->cells, name, iterations,
+            1e3 * out->seconds / t->steps, out->seconds / direct, out->drift, error, out->gain);
 }
 
 static void add_point(ccp_curve *curve, const table *t, const outcome *out) {
@@ -116,17 +121,17 @@ bool machines_loops(machines_bench *bench) {
   table t = {.steps = options->steps > 0 ? options->steps : options->quick ? 5 : 200};
   if (!machines_csv_open(bench, "loops",
                          "cells,joints,solver,iterations,ms_per_step,times_direct,joint_drift_m,"
-                         "tip_error_m",
+                         "tip_error_m,energy_gain_J",
                          &t.csv))
     return false;
   printf(
       "A ladder of four-bar cells, held at one end, falls for %d steps of 1 ms; one thread. x: "
       "time\n"
       "over that of direct; drift: the most that a joint came apart; tip: how far the last rung\n"
-      "ends up from where a converged solution has it.\n",
+      "ends up from where a converged solution has it; gain: of energy, which should be kept.\n",
       t.steps);
-  printf("%6s %7s  %-10s %6s %10s %8s %10s %10s\n", "cells", "joints", "solver", "iter", "ms/step",
-         "x", "drift m", "tip m");
+  printf("%6s %7s  %-10s %6s %10s %8s %10s %10s %10s\n", "cells", "joints", "solver", "iter",
+         "ms/step", "x", "drift m", "tip m", "gain J");
   ccp_curve curves[6];
   int count = 0;
   bool good = true;

@@ -163,8 +163,10 @@ static void check_track(const talus_world *world, const char *side, double y) {
 TEST(vehicle_drives_onto_the_pebbles_and_keeps_its_tracks) {
   talus_world *world = build("vehicle", &few, 1, 1);
   const talus_body hull = find(world, "hull");
-  double drift = 0;
+  double drift = 0, before = 0;
   for (int i = 0; i < 16; ++i) {
+    if (i == 11)
+      before = rig_info(world, hull).position.x;
     CHECK_OK(talus_world_step(world, 100));
     drift = fmax(drift, rig_report(world).joint_drift);
     check_track(world, "left", 0.45);
@@ -175,8 +177,8 @@ TEST(vehicle_drives_onto_the_pebbles_and_keeps_its_tracks) {
   CHECK_MSG(end.position.x > 1.2 && end.position.x < 1.19 * 1.6, "went %g m", end.position.x);
   /* Loose pebbles on a hard floor steer it a little. */
   CHECK_MSG(fabs(end.position.y) < 0.3, "went %g m aside", end.position.y);
-  CHECK_MSG((double)end.velocity.x > 0.8 && (double)end.velocity.x < 1.6, "%g m/s",
-            (double)end.velocity.x);
+  const double speed = (end.position.x - before) / 0.5;
+  CHECK_MSG(speed > 0.8 && speed < 1.6, "%g m/s on the pebbles", speed);
   CHECK_MSG(drift < BY_PRECISION(1e-4, 5e-3), "joints drift by %g m", drift);
   /* The wheels turned as far as the way says: the teeth did not slip. */
   const double turned = joint_of(world, "left motor").value;
