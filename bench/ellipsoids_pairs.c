@@ -157,6 +157,20 @@ static double time_alone(const ell_pairs *pairs, int method, size_t count, size_
   return ell_cpu_now() - begun;
 }
 
+/* Closes up the pairs that touch, at whatever depth. */
+static void keep_touching(ell_pairs *pairs, const uint8_t *touches) {
+  size_t kept = 0;
+  for (size_t i = 0; i < pairs->count; ++i)
+    if (touches[i]) {
+      pairs->a[kept] = pairs->a[i];
+      pairs->b[kept] = pairs->b[i];
+      pairs->qa[kept] = pairs->qa[i];
+      pairs->qb[kept] = pairs->qb[i];
+      pairs->d[kept++] = pairs->d[i];
+    }
+  pairs->count = kept;
+}
+
 static void print_line(const ell_bench *bench, const char *what, double aspect, size_t pairs,
                        size_t contacts, double seconds) {
   const double ns = 1e9 * seconds / (double)pairs;
@@ -191,6 +205,9 @@ static int bench_aspect(ell_bench *bench, double aspect) {
     }
     double s = time_newton(&loose, repeat, &contacts);
     print_line(bench, "newton, in lanes", aspect, PAIRS, contacts, s);
+    keep_touching(&loose, c.touches);
+    s = time_newton(&loose, repeat, &contacts);
+    print_line(bench, "newton, in lanes, all touching", aspect, loose.count, contacts, s);
     s = time_newton(&tight, repeat, &contacts);
     print_line(bench, "newton, in lanes, overlap <= 5 %", aspect, PAIRS, contacts, s);
     if (bench->options.peers)
