@@ -222,7 +222,8 @@ static void load_reference(reference *r, const talus_world *world, const tl_stat
     const tl_contact *c = &contacts->data[i];
     r->a[i] = (int)c->a, r->b[i] = (int)c->b;
     r->mu[i] = (long double)0.5;
-    r->bias[i] = (long double)c->gap / h;
+    const long double share = c->gap < 0 ? (long double)world->model.solve.recovery : 1;
+    r->bias[i] = share * (long double)c->gap / h;
     if (r->bias[i] < -(long double)world->model.solve.recovery_speed)
       r->bias[i] = -(long double)world->model.solve.recovery_speed;
     const talus_dvec3 xa = before->position[c->a], xb = before->position[c->b];
@@ -465,6 +466,8 @@ TEST(scope_of_some_bodies_sees_no_others) {
  * rows have arms) or not. */
 static talus_world *make_shower(bool paddle) {
   talus_world_def def = rig_def(2e-3);
+  def.solve.iterations = 10;
+  def.solve.tolerance = 0;
   talus_world *world = rig_world(&def);
   const talus_material m = rig_material(world, 0.5, 0.6);
   rig_body(world, TALUS_FIXED, rig_shape(world, TALUS_CONTAINER, 0.9, 0.9, 4, 0), m, 0.2, 0.2, 2);
@@ -495,7 +498,7 @@ TEST(rows_made_eight_at_a_time_have_the_bits_of_rows_made_one_by_one) {
     puts("  no AVX-512 here: rows are made one by one");
     return;
   }
-  for (int k = 0; k < 6; ++k) {
+  for (int k = 0; k < 4; ++k) {
     talus_world *world = make_shower(k % 2);
     CHECK_OK(talus_world_step(world, (uint64_t)(150 + 60 * k)));
     tl_solve_report report = {0};

@@ -180,6 +180,12 @@ talus_vec3 tl_ccp_velocity_before(const tl_ccp *job, const tl_contact *c, talus_
                 velocity_before(job, c->a, tl_ccp_solver_body(job, c->a), arm_a));
 }
 
+/* The gap that a step shall close: of an overlap only a share. The velocity that pushes bodies apart
+ * stays with them, and layers of a heap add theirs up (docs/theory/ccp.md). */
+static talus_real gap_to_close(const tl_ccp *job, const tl_contact *c) {
+  return c->gap < 0 ? (talus_real)job->settings->recovery * c->gap : c->gap;
+}
+
 static tl_ccp_row make_row(const tl_ccp *job, const tl_contact *c, uint32_t a, uint32_t b) {
   const tl_model *model = job->model;
   tl_ccp_row row;
@@ -192,9 +198,9 @@ static tl_ccp_row make_row(const tl_ccp *job, const tl_contact *c, uint32_t a, u
   if (law->restitution > 0 || is_static)
     before = tl_ccp_velocity_before(job, c, row.arm_a, row.arm_b);
   row.friction = is_static ? tl_ccp_friction(job, c, law, before) : law->friction;
-  row.bias = tl_contact_bias(c->gap, (talus_real)job->scope->dt, tl_dot(before, c->normal),
-                             law->restitution, (talus_real)job->settings->recovery_speed,
-                             job->bounce_speed);
+  row.bias = tl_contact_bias(gap_to_close(job, c), (talus_real)job->scope->dt,
+                             tl_dot(before, c->normal), law->restitution,
+                             (talus_real)job->settings->recovery_speed, job->bounce_speed);
   row.impulse = tl_vec3(0, 0, 0);
   if (job->settings->warm_start && row.en > 0) {
     row.impulse = c->impulse;
@@ -297,7 +303,7 @@ static void gather_lane(const tl_ccp *job, const tl_contact *c, tl_ccp_pack *pac
   raw->inv_mass_b[i] = job->bodies[b].inv_mass;
   raw->inv_inertia_a[i] = job->bodies[a].inv_inertia;
   raw->inv_inertia_b[i] = job->bodies[b].inv_inertia;
-  raw->gap[i] = c->gap;
+  raw->gap[i] = gap_to_close(job, c);
   raw->restitution[i] = law->restitution;
   raw->speed[i] = 0;
   const bool is_static = law->static_friction > law->friction;
