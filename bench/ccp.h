@@ -56,7 +56,8 @@ double ccp_triad(int threads, bool quick);
 
 /* ---- worlds ---------------------------------------------------------------------------------- */
 
-/* Spheres on a lattice in an open box with a square floor, side 0: as wide as high when settled. */
+/* Spheres, solved with a recovery of 0.05, on a lattice in an open box with a square floor, side 0:
+ * as wide as high when settled. */
 typedef struct ccp_recipe {
   size_t bodies;
   double side, hole; /* m; hole 0: none */

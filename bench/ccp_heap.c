@@ -155,6 +155,8 @@ bool ccp_heap_make(const ccp_recipe *recipe, ccp_heap *heap) {
   def.dt = recipe->dt;
   def.solve.iterations = recipe->iterations;
   def.solve.tolerance = 0;
+  def.solve.recovery = 0.05;   /* or the heap never rests: docs/theory/ccp.md */
+  def.skin = 0.1 * CCP_RADIUS; /* the same pairs, found anew only when something has moved */
   *heap = (ccp_heap){.bodies = recipe->bodies, .side = recipe->side};
   if (!(heap->side > 0))
     heap->side = 2 * CCP_RADIUS * cbrt((double)recipe->bodies);

@@ -67,6 +67,7 @@ talus_world_def talus_world_def_default(void) {
                 .iterations = 50,
                 .tolerance = 1e-4,
                 .warm_start = true,
+                .recovery = 1,
                 .recovery_speed = 0.6,
                 .bounce_speed = -1,
                 .omega = 0.3,

@@ -42,6 +42,9 @@ static talus_status check_settings(const talus_world_def *def) {
   if (!(def->solve.tolerance >= 0) || !tl_is_finite_d(def->solve.tolerance))
     return tl_fail(TALUS_ERROR_INVALID, "solve.tolerance is %g; it must be >= 0 m/s",
                    def->solve.tolerance);
+  if (!(def->solve.recovery >= 0 && def->solve.recovery <= 1))
+    return tl_fail(TALUS_ERROR_INVALID, "solve.recovery is %g; it must be between 0 and 1",
+                   def->solve.recovery);
   if (!(def->solve.recovery_speed >= 0))
     return tl_fail(TALUS_ERROR_INVALID, "solve.recovery_speed is %g; it must be >= 0 m/s",
                    def->solve.recovery_speed);

@@ -10,7 +10,7 @@
 #include "output/checkpoint.h"
 
 /* Of the names of all columns and of TL_CHECKPOINT_FORMAT. */
-#define LAYOUT UINT64_C(0xdf8a057d7c21ef9e)
+#define LAYOUT UINT64_C(0x9c0df21d6ad7b10b)
 
 /* ---- equality ----------------------------------------------------------------------------------
  */

@@ -97,6 +97,15 @@ TEST(friction_as_an_angle) {
                 "test.yaml:7:45: ", "pairs.0.friction is 45");
 }
 
+TEST(rolling_as_a_coefficient) {
+  check_warning("talus: 1\nuntil: 1\nmaterials: {rock: {rolling: 1.5}}\n" GOOD_BODIES,
+                "large-rolling", "test.yaml:3:29: ", "it is a length, and a coefficient of 1.5 is");
+  check_warning("talus: 1\nuntil: 1\nmaterials: {rock: {spinning: 1.5}}\n" GOOD_BODIES,
+                "large-rolling", "test.yaml:3:30: ", "materials.rock.spinning is 1.5 m");
+  CHECK_EQ_U64(
+      warnings_of("talus: 1\nuntil: 1\nmaterials: {rock: {rolling: 0.05}}\n" GOOD_BODIES).count, 0);
+}
+
 TEST(gravity_upwards_or_in_centimetres) {
   check_warning(GOOD "gravity: [0, 0, 9.81]\n", "odd-gravity",
                 "test.yaml:7:10: ", "down is [0, 0, -9.81]");

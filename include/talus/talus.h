@@ -368,6 +368,7 @@ typedef struct talus_solve_def {
   int iterations;             /* most sweeps (products, for gradient methods) of one step, >= 0 */
   double tolerance;           /* m/s: stop when the RMS residual is below; 0: always all sweeps */
   bool warm_start;            /* begin with the impulses of the last step */
+  double recovery;            /* share of an overlap that is pushed out in a step, 0 to 1 */
   double recovery_speed;      /* m/s: how fast overlap is pushed out, at most */
   double bounce_speed;        /* m/s: slower impacts do not bounce; < 0: 2 |gravity| dt */
   talus_joints_solver joints; /* how joints are solved beside contacts */

@@ -15,6 +15,21 @@ static bool is_pushing(const tl_contact *c) {
   return c->impulse.x != 0 || c->impulse.y != 0 || c->impulse.z != 0;
 }
 
+typedef struct copy_job {
+  const tl_contact *from;
+  tl_carried *to;
+} copy_job;
+
+static tl_carried carried(const tl_contact *c) {
+  return (tl_carried){c->a, c->b, c->feature_a, c->feature_b, c->impulse};
+}
+
+static void copy_range(void *context, size_t begin, size_t end) {
+  const copy_job *job = context;
+  for (size_t i = begin; i < end; ++i)
+    job->to[i] = carried(&job->from[i]);
+}
+
 /* Contacts without impulse are left out: what is not found is zero anyway. So are those of sleeping
  * bodies, which stay in the set. */
 static bool is_to_carry(const tl_model *model, const tl_state *state, const tl_contact *c) {
@@ -39,6 +54,13 @@ talus_status tl_contacts_trim(tl_contacts *contacts) {
 
 talus_status tl_contact_take_carry(const tl_model *model, const tl_scope *scope,
                                    const tl_contacts *contacts, tl_carry *carry) {
+  if (!scope->in->rest) { /* nobody sleeps: all of them, which all threads can copy */
+    carry->count = contacts->count;
+    TL_TAKE(scope->arena, carry->count, &carry->data);
+    copy_job job = {contacts->data, carry->data};
+    tl_for(&model->par, carry->count, 1024, copy_range, &job);
+    return TALUS_OK;
+  }
   carry->count = 0;
   for (size_t i = 0; i < contacts->count; ++i)
     carry->count += is_to_carry(model, scope->in, &contacts->data[i]);
@@ -47,7 +69,7 @@ talus_status tl_contact_take_carry(const tl_model *model, const tl_scope *scope,
   for (size_t i = 0; i < contacts->count; ++i) {
     const tl_contact *c = &contacts->data[i];
     if (is_to_carry(model, scope->in, c))
-      *next++ = (tl_carried){c->a, c->b, c->feature_a, c->feature_b, c->impulse};
+      *next++ = carried(c);
   }
   return TALUS_OK;
 }

@@ -14,7 +14,6 @@
  * A movable body with more than COLOURS neighbours fills its mask, a bundle can have more than
  * LAYERS contacts, and a tile keeps MOST colours at most; what is left over goes into a last colour
  * of the bucket, swept one by one in canonical order. */
-#include "base/sort.h"
 #include "contact/contact.h"
 
 #define COLOURS 63
@@ -22,56 +21,109 @@
 #define SERIAL  (COLOURS * LAYERS) /* key of the leftovers */
 #define MOST    ((uint32_t)256)    /* colours of a tile */
 
+/* The bodies of a contact, in 8 bytes instead of the line of memory or two that a contact takes:
+ * slots, with FIXED where contacts cannot move the body. */
+#define FIXED ((uint32_t)0x80000000u)
+
+#define LEAST_OF_RUN ((size_t)4096) /* rows */
+#define MOST_RUNS    ((size_t)64)
+
 typedef struct colour_job {
   const tl_model *model;
   const tl_contacts *contacts;
   size_t rows; /* contacts that are coloured */
   tl_tiles tiles;
   uint64_t *used;   /* by slot: colours that the body has */
-  uint32_t *bucket; /* of each contact */
   uint32_t *first;  /* row of each bucket, and one more */
   uint32_t *found;  /* colours of each bucket, then the first colour of each */
   uint32_t *keyed;  /* keys of each bucket: the highest, and one more */
+  tl_pair *ends;    /* by row */
   uint16_t *keys;   /* colour * LAYERS + layer, by row */
   uint32_t *spare;  /* by row */
+  uint32_t *bucket; /* by row, before rows are sorted; runs of rows are counted and placed apart */
+  tl_pair *unsorted;
+  size_t run;      /* rows of a run */
+  uint32_t *count; /* by run and bucket, then where the next row goes */
   tl_colours *to;
 } colour_job;
 
-static bool is_movable(const colour_job *job, uint32_t slot) {
-  return job->tiles.of ? job->tiles.of[slot] != TL_NONE : !tl_body_is_static(job->model, slot);
-}
-
 /* ---- buckets --------------------------------------------------------------------------------- */
 
-static void find_buckets(void *context, size_t begin, size_t end) {
+static uint32_t mark_fixed(const colour_job *job, uint32_t slot) {
+  return tl_body_is_static(job->model, slot) ? slot | FIXED : slot;
+}
+
+static void find_ends(void *context, size_t begin, size_t end) {
   const colour_job *job = context;
-  const uint32_t between = (uint32_t)job->tiles.count;
   for (size_t i = begin; i < end; ++i) {
     const tl_contact *c = &job->contacts->data[job->to->order[i]];
-    const uint32_t a = job->tiles.of[c->a], b = job->tiles.of[c->b];
-    const uint32_t tile = a == TL_NONE ? b : a;
-    job->bucket[i] = (a == b || a == TL_NONE || b == TL_NONE) && tile != TL_NONE ? tile : between;
+    job->ends[i] = (tl_pair){mark_fixed(job, c->a), mark_fixed(job, c->b)};
   }
 }
 
-/* Rows by bucket, in canonical order within each. */
+static void count_runs(void *context, size_t begin, size_t end) {
+  const colour_job *job = context;
+  const uint32_t between = (uint32_t)job->tiles.count;
+  for (size_t run = begin; run < end; ++run) {
+    const size_t left = job->rows - run * job->run, last = left < job->run ? left : job->run;
+    uint32_t *count = job->count + run * (between + 1);
+    memset(count, 0, (between + 1) * sizeof *count);
+    for (size_t i = run * job->run; i < run * job->run + last; ++i) {
+      const tl_contact *c = &job->contacts->data[job->to->order[i]];
+      const uint32_t a = job->tiles.of[c->a], b = job->tiles.of[c->b];
+      const uint32_t tile = a == TL_NONE ? b : a;
+      const bool inside = (a == b || a == TL_NONE || b == TL_NONE) && tile != TL_NONE;
+      job->unsorted[i] =
+          (tl_pair){a == TL_NONE ? c->a | FIXED : c->a, b == TL_NONE ? c->b | FIXED : c->b};
+      job->bucket[i] = inside ? tile : between;
+      count[job->bucket[i]]++;
+    }
+  }
+}
+
+static void place_runs(void *context, size_t begin, size_t end) {
+  const colour_job *job = context;
+  for (size_t run = begin; run < end; ++run) {
+    const size_t left = job->rows - run * job->run, last = left < job->run ? left : job->run;
+    uint32_t *next = job->count + run * (job->tiles.count + 1);
+    for (size_t i = run * job->run; i < run * job->run + last; ++i) {
+      const uint32_t at = next[job->bucket[i]]++;
+      job->ends[at] = job->unsorted[i];
+      job->spare[at] = job->to->order[i];
+    }
+  }
+}
+
+/* Rows by bucket, in canonical order within each: counted and placed, so that where a row goes does
+ * not depend on who places it. */
 static talus_status sort_buckets(const tl_scope *scope, colour_job *job) {
-  const size_t n = job->rows, tiles = job->tiles.count;
+  const size_t n = job->rows, buckets = job->tiles.count + 1;
+  const tl_par *par = &job->model->par;
   job->first[0] = 0;
-  job->first[tiles + 1] = (uint32_t)n;
-  if (tiles == 0)
+  job->first[buckets] = (uint32_t)n;
+  if (job->tiles.count == 0) {
+    tl_for(par, n, LEAST_OF_RUN, find_ends, job);
     return TALUS_OK;
+  }
+  const size_t wanted = n / MOST_RUNS + 1;
+  job->run = wanted < LEAST_OF_RUN ? LEAST_OF_RUN : wanted;
+  const size_t runs = (n + job->run - 1) / job->run;
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
   TL_TAKE(scope->arena, n, &job->bucket);
-  tl_for(&job->model->par, n, 4096, find_buckets, job);
-  TL_TRY(tl_sort_u32(&job->model->par, scope->arena, job->bucket, job->to->order, n,
-                     tl_bits_u64(tiles)));
-  size_t row = 0;
-  for (size_t t = 0; t <= tiles; ++t) {
-    job->first[t] = (uint32_t)row;
-    while (row < n && job->bucket[row] == t)
-      row++;
+  TL_TAKE(scope->arena, n, &job->unsorted);
+  TL_TAKE(scope->arena, runs * buckets, &job->count);
+  tl_for(par, runs, 1, count_runs, job);
+  uint32_t at = 0;
+  for (size_t t = 0; t < buckets; ++t) {
+    job->first[t] = at;
+    for (size_t run = 0; run < runs; ++run) {
+      const uint32_t count = job->count[run * buckets + t];
+      job->count[run * buckets + t] = at;
+      at += count;
+    }
   }
+  tl_for(par, runs, 1, place_runs, job);
+  memcpy(job->to->order, job->spare, n * sizeof *job->spare);
   tl_arena_release(scope->arena, mark);
   return TALUS_OK;
 }
@@ -82,27 +134,23 @@ static talus_status sort_buckets(const tl_scope *scope, colour_job *job) {
 static uint32_t assign_keys(const colour_job *job, uint32_t begin, uint32_t end) {
   uint32_t keyed = 0;
   const uint64_t full = (UINT64_C(1) << COLOURS) - 1;
-  const uint32_t *order = job->to->order;
   for (uint32_t i = begin; i < end;) {
-    const tl_contact *c = &job->contacts->data[order[i]];
-    const uint32_t slot_a = c->a, slot_b = c->b;
-    const bool movable_a = is_movable(job, slot_a), movable_b = is_movable(job, slot_b);
-    const uint64_t taken =
-        (movable_a ? job->used[slot_a] : 0) | (movable_b ? job->used[slot_b] : 0);
+    const tl_pair ends = job->ends[i];
+    uint64_t none = 0;
+    uint64_t *used_a = ends.a & FIXED ? &none : &job->used[ends.a];
+    uint64_t *used_b = ends.b & FIXED ? &none : &job->used[ends.b];
+    const uint64_t taken = *used_a | *used_b;
     const bool room = taken != full;
     const int colour = room ? __builtin_ctzll(~taken) : 0;
     const uint64_t bit = room ? UINT64_C(1) << colour : 0;
-    if (movable_a)
-      job->used[slot_a] |= bit;
-    if (movable_b)
-      job->used[slot_b] |= bit;
+    *used_a |= bit;
+    *used_b |= bit;
     int layer = 0;
     do {
       job->keys[i] = (uint16_t)(room && layer < LAYERS ? colour * LAYERS + layer : SERIAL);
       keyed = job->keys[i] >= keyed ? job->keys[i] + 1u : keyed;
       ++i, ++layer;
-      c = i < end ? &job->contacts->data[order[i]] : NULL;
-    } while (c && c->a == slot_a && c->b == slot_b);
+    } while (i < end && job->ends[i].a == ends.a && job->ends[i].b == ends.b);
   }
   return keyed;
 }
@@ -161,10 +209,8 @@ static void clear_colours(const colour_job *job) {
     memset(job->used, 0, job->model->bodies * sizeof *job->used);
     return;
   }
-  for (size_t i = 0; i < job->rows; ++i) {
-    const tl_contact *c = &job->contacts->data[job->to->order[i]];
-    job->used[c->a] = job->used[c->b] = 0;
-  }
+  for (size_t i = 0; i < job->rows; ++i)
+    job->used[job->ends[i].a & ~FIXED] = job->used[job->ends[i].b & ~FIXED] = 0;
 }
 
 talus_status tl_contact_colour_some(const tl_model *model, const tl_scope *scope,
@@ -179,10 +225,11 @@ talus_status tl_contact_colour_some(const tl_model *model, const tl_scope *scope
   const tl_arena_mark mark = tl_arena_get_mark(arena);
   colour_job job = {.model = model, .contacts = contacts, .rows = n, .tiles = tiles, .to = colours};
   TL_TAKE(arena, tiles.count + 2, &job.first);
+  TL_TAKE(arena, n, &job.ends);
+  TL_TAKE(arena, n, &job.spare);
   TL_TRY(sort_buckets(scope, &job));
   TL_TAKE(arena, model->bodies, &job.used);
   TL_TAKE(arena, n, &job.keys);
-  TL_TAKE(arena, n, &job.spare);
   TL_TAKE(arena, tiles.count + 1, &job.found);
   TL_TAKE(arena, tiles.count + 1, &job.keyed);
   clear_colours(&job);

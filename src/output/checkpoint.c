@@ -59,6 +59,7 @@ static const tl_column world_columns[] = {
     I32(struct talus_world, iterations, model.solve.iterations),
     ANY_DOUBLE(struct talus_world, tolerance, model.solve.tolerance),
     BOOL(struct talus_world, warm_start, model.solve.warm_start),
+    ANY_DOUBLE(struct talus_world, recovery, model.solve.recovery),
     ANY_DOUBLE(struct talus_world, recovery_speed, model.solve.recovery_speed),
     ANY_DOUBLE(struct talus_world, bounce_speed, model.solve.bounce_speed),
     U32(struct talus_world, method, model.solve.method),

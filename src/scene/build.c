@@ -61,6 +61,7 @@ static talus_world_def world_def(const talus_scene *scene) {
                                 .iterations = (int)scene->solve.iterations,
                                 .tolerance = scene->solve.tolerance,
                                 .warm_start = scene->solve.warm_start,
+                                .recovery = scene->solve.recovery,
                                 .recovery_speed = scene->solve.recovery_speed,
                                 .bounce_speed = scene->solve.bounce_speed,
                                 .joints = (talus_joints_solver)scene->solve.joints,

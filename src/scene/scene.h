@@ -36,7 +36,7 @@ typedef struct tl_scene_solve {
   uint64_t iterations;
   double tolerance;
   bool warm_start;
-  double recovery_speed, bounce_speed, omega, lambda;
+  double recovery, recovery_speed, bounce_speed, omega, lambda;
   int reduction;
   bool islands;
 } tl_scene_solve;

@@ -117,7 +117,8 @@ static const tl_words warnings = {
           {"dense-fill", TL_WARN_DENSE_FILL, "more bodies than a heap of them would hold"},
           {"unused-material", TL_WARN_UNUSED_MATERIAL, "no body is of it"},
           {"unused-shape", TL_WARN_UNUSED_SHAPE, "no body has it"},
-          {"overlap", TL_WARN_OVERLAP, "bodies overlap at the start"}),
+          {"overlap", TL_WARN_OVERLAP, "bodies overlap at the start"},
+          {"large-rolling", TL_WARN_LARGE_ROLLING, "a rolling resistance longer than a radius"}),
     NULL};
 
 /* ---- how
@@ -170,6 +171,10 @@ static const tl_map solve_map = {
          .help = "sweeps stop when the RMS residual is below; 0: always all of them"},
         {KEY(OWNER, warm_start, FLAG), .fallback = "true", .example = "false",
          .help = "begin with the impulses of the step before"},
+        {KEY(OWNER, recovery, NUMBER), .range = {0, 1, false}, .fallback = "1", .example = "0.05",
+         .help =
+             "share of an overlap that is pushed out in a step; less calms a wide heap that few "
+             "sweeps let swing"},
         {KEY(OWNER, recovery_speed, NUMBER), NOT_NEGATIVE, .unit = "m/s", .fallback = "0.6",
          .example = "0.1", .help = "how fast overlap is pushed out, at most"},
         {KEY(OWNER, bounce_speed, NUMBER), NOT_NEGATIVE, .unit = "m/s", .words = &automatic,

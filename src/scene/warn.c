@@ -129,6 +129,75 @@ static void warn_frictions(tl_warner *w) {
             found.path, found.friction, and_more(found.n - 1, more));
 }
 
+/* The smallest body that is of a material: what resists its rolling is compared with it. */
+typedef struct small_find {
+  double radius; /* m */
+  char who[96];
+} small_find;
+
+static void note_small(const tl_warner *w, small_find *found, const char *material, double radius,
+                       const char *list, size_t i) {
+  uint32_t row;
+  if (!material || !tl_names_find(&w->checker->materials, material, &row) ||
+      row >= w->checker->scene->materials.count || !(radius < found[row].radius))
+    return;
+  found[row].radius = radius;
+  snprintf(found[row].who, sizeof found[row].who, "%s.%zu", list, i);
+}
+
+static void find_small(const tl_warner *w, small_find *found) {
+  const talus_scene *scene = w->checker->scene;
+  const tl_scene_body *bodies = scene->bodies.data;
+  const tl_scene_emitter *emitters = scene->emit.data;
+  for (size_t i = 0; i < scene->bodies.count; ++i) {
+    const tl_scene_body *body = &bodies[i];
+    const tl_scene_fill *fill = body->fill;
+    if (fill && !fill->fixed) {
+      const double scale =
+          tl_warn_least_size(&fill->size, tl_object_has(&tl_schema_fill, fill, "size"));
+      note_small(w, found, fill->material, tl_warn_radius(w->checker, &fill->shape, scale),
+                 "bodies", i);
+    } else if (!fill && !body->from && !body->fixed && body->motion.count == 0) {
+      note_small(w, found, body->material, tl_warn_radius(w->checker, &body->shape, body->scale),
+                 "bodies", i);
+    }
+  }
+  for (size_t i = 0; i < scene->emit.count; ++i) {
+    const double scale = tl_warn_least_size(
+        &emitters[i].size, tl_object_has(&tl_schema_emitter, &emitters[i], "size"));
+    note_small(w, found, emitters[i].material,
+               tl_warn_radius(w->checker, &emitters[i].shape, scale), "emit", i);
+  }
+}
+
+/* Rolling and spinning are lengths; others write them as numbers without a unit. */
+static void warn_rolling(tl_warner *w) {
+  const talus_scene *scene = w->checker->scene;
+  const tl_scene_material *materials = scene->materials.data;
+  TL_ARRAY(small_find) small = {0};
+  if (tl_array_resize(&small, scene->materials.count) != TALUS_OK)
+    return;
+  for (size_t i = 0; i < small.count; ++i)
+    small.data[i].radius = INFINITY;
+  find_small(w, small.data);
+  tl_node_id key = tl_check_first(w->checker, "materials");
+  for (size_t i = 0; i < small.count; ++i, key = tl_node_at(w->checker->document, key)->next) {
+    const bool rolls = materials[i].rolling > small.data[i].radius;
+    const double value = rolls ? materials[i].rolling : materials[i].spinning;
+    if (!(value > small.data[i].radius))
+      continue;
+    const char *name = rolls ? "rolling" : "spinning";
+    tl_warn(w, TL_WARN_LARGE_ROLLING,
+            tl_check_mark(w->checker, tl_node_at(w->checker->document, key)->first, name),
+            "materials.%s.%s is %g m, more than the radius %g m of %s; it is a length, and a "
+            "coefficient of %g is %.3g m there",
+            materials[i].name, name, value, small.data[i].radius, small.data[i].who, value,
+            value * small.data[i].radius);
+    break;
+  }
+  tl_array_free(&small);
+}
+
 static void warn_gravity(tl_warner *w) {
   const double *g = w->checker->scene->gravity;
   const double size = hypot(hypot(g[0], g[1]), g[2]);
@@ -343,6 +412,7 @@ void tl_check_warn(tl_checker *checker) {
   w.found.sources = checker->problems->sources;
   warn_densities(&w);
   warn_frictions(&w);
+  warn_rolling(&w);
   warn_gravity(&w);
   warn_short_run(&w);
   warn_fills(&w);

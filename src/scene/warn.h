@@ -15,7 +15,8 @@ enum {
   TL_WARN_DENSE_FILL = 32,
   TL_WARN_UNUSED_MATERIAL = 64,
   TL_WARN_UNUSED_SHAPE = 128,
-  TL_WARN_OVERLAP = 256 /* seen when the world is built: build.c */
+  TL_WARN_OVERLAP = 256, /* seen when the world is built: build.c */
+  TL_WARN_LARGE_ROLLING = 512
 };
 
 /* Fills scene->warnings, in the order of the file, from a scene that was found valid. */
@@ -33,6 +34,9 @@ typedef struct tl_warner {
 /* Does nothing where the scene is quiet about it. */
 void tl_warn(tl_warner *warner, uint32_t kind, tl_mark mark, const char *fmt, ...) TL_PRINTF(4, 5);
 void tl_warn_step(tl_warner *warner);
+
+/* Half the least edge of a shape in use, or its radius; infinite where nobody knows. */
+double tl_warn_radius(const tl_checker *checker, const tl_scene_shape_use *use, double scale);
 
 /* The smallest scale that bodies are likely to have, and the mean of its cube (by number). */
 double tl_warn_least_size(const tl_scene_size *size, bool is_given);

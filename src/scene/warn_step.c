@@ -117,8 +117,8 @@ static void note(finder *f, mover who) {
     f->worst = who;
 }
 
-static double free_radius(const finder *f, const tl_scene_shape_use *use, double scale) {
-  const tl_scene_shape *shape = tl_check_shape(f->checker, use);
+double tl_warn_radius(const tl_checker *checker, const tl_scene_shape_use *use, double scale) {
+  const tl_scene_shape *shape = tl_check_shape(checker, use);
   tl_scene_size_of size;
   if (tl_scene_shape_kind(shape) == TALUS_SPHERE)
     return scale * shape->sphere;
@@ -157,12 +157,12 @@ static void note_fill(finder *f, const tl_scene_fill *fill, mover who) {
   const bool has_size = tl_object_has(&tl_schema_fill, fill, "size");
   double at[3];
   region_top(f, &fill->in, map_of(&tl_schema_fill, "in"), at);
-  who.radius = free_radius(f, &fill->shape, tl_warn_least_size(&fill->size, has_size));
+  who.radius = tl_warn_radius(f->checker, &fill->shape, tl_warn_least_size(&fill->size, has_size));
   note_free(f, at, fill->velocity, who);
 }
 
 static void note_body(finder *f, const tl_scene_body *body, mover who) {
-  who.radius = free_radius(f, &body->shape, body->scale);
+  who.radius = tl_warn_radius(f->checker, &body->shape, body->scale);
   note_free(f, body->at, body->velocity, who);
 }
 
@@ -197,7 +197,8 @@ static void note_emitters(finder *f) {
     double at[3];
     snprintf(who.who, sizeof who.who, "emit.%zu", i);
     region_top(f, &emitter->from, map_of(&tl_schema_emitter, "from"), at);
-    who.radius = free_radius(f, &emitter->shape, tl_warn_least_size(&emitter->size, has_size));
+    who.radius =
+        tl_warn_radius(f->checker, &emitter->shape, tl_warn_least_size(&emitter->size, has_size));
     note_free(f, at, emitter->velocity, who);
   }
 }

@@ -3,6 +3,7 @@
  *   ccp.c        the order of things, and results
  *   ccp_order.c  the order of solver bodies, and tiles of them
  *   ccp_load.c   bodies and rows from the scope and the contacts
+ *   ccp_load_avx512.c   rows, eight at a time
  *   ccp_parts.c  islands: what is solved apart, and their results put together
  *   ccp_sweep.c  visits of rows: packs of eight, one after the other
  *   ccp_sweep_avx512.c  the same, eight at a time
@@ -54,6 +55,15 @@ typedef struct tl_ccp_roll {
   talus_real rolling[TL_CCP_LANES], spinning[TL_CCP_LANES], er[TL_CCP_LANES], es[TL_CCP_LANES];
   uint32_t lanes; /* bit i: row i resists one of them */
 } tl_ccp_roll;
+
+/* What is gathered of contacts and bodies for a pack, beside what goes right into it. */
+typedef struct tl_ccp_raw {
+  tl_ccp_lanes arm_a, arm_b;
+  talus_real inv_mass_a[TL_CCP_LANES], inv_mass_b[TL_CCP_LANES];
+  talus_real inv_inertia_a[TL_CCP_LANES], inv_inertia_b[TL_CCP_LANES];
+  talus_real gap[TL_CCP_LANES], restitution[TL_CCP_LANES];
+  talus_real speed[TL_CCP_LANES]; /* along the normal, before the step; 0 without restitution */
+} tl_ccp_raw;
 
 typedef struct tl_ccp {
   const tl_model *model;
@@ -135,6 +145,15 @@ talus_status tl_ccp_load_bodies(tl_ccp *job);
 /* Cuts contacts and links (slots that joints hold together; link_joint is put into the order of the
  * parts) into islands, colours the contacts, and fills packs and blocks. */
 talus_status tl_ccp_load_rows(tl_ccp *job, const tl_pairs *links);
+
+/* Rows of packs [begin, end) one by one, which does for all; and eight at a time with AVX-512, the
+ * same bits, where every body is isotropic and there are neither periods nor cohesion. */
+void tl_ccp_fill_packs(const tl_ccp *job, size_t begin, size_t end);
+void tl_ccp_fill_packs_fast(const tl_ccp *job, size_t begin, size_t end);
+
+/* The rest of rows whose bodies, normal, friction and last impulse are in the pack. */
+void tl_ccp_finish_packs_avx512(const tl_ccp *job, const tl_ccp_raw *raws, tl_ccp_pack *packs,
+                                size_t count);
 
 /* Islands, their colours, and where their rows go: everything of tl_ccp_load_rows but the packs.
  * links may be NULL: none. */

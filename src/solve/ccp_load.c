@@ -143,8 +143,8 @@ static void find_steps(const tl_ccp *job, uint32_t a, uint32_t b, tl_ccp_row *ro
                          y->inv_inertia * tl_length2(row->arm_b);
   const talus_real normal =
       all - x->inv_inertia * along_a * along_a - y->inv_inertia * along_b * along_b;
-  row->en = 1 / normal;
-  row->et = 1 / all;
+  row->en = normal > 0 ? 1 / normal : 0;
+  row->et = all > 0 ? 1 / all : 0;
 }
 
 /* Velocity of the body's material point at t0, before gravity and impulses: what restitution sees.
@@ -180,6 +180,12 @@ talus_vec3 tl_ccp_velocity_before(const tl_ccp *job, const tl_contact *c, talus_
                 velocity_before(job, c->a, tl_ccp_solver_body(job, c->a), arm_a));
 }
 
+/* The gap that a step shall close: of an overlap only a share. The velocity that pushes bodies apart
+ * stays with them, and layers of a heap add theirs up (docs/theory/ccp.md). */
+static talus_real gap_to_close(const tl_ccp *job, const tl_contact *c) {
+  return c->gap < 0 ? (talus_real)job->settings->recovery * c->gap : c->gap;
+}
+
 static tl_ccp_row make_row(const tl_ccp *job, const tl_contact *c, uint32_t a, uint32_t b) {
   const tl_model *model = job->model;
   tl_ccp_row row;
@@ -192,9 +198,9 @@ static tl_ccp_row make_row(const tl_ccp *job, const tl_contact *c, uint32_t a, u
   if (law->restitution > 0 || is_static)
     before = tl_ccp_velocity_before(job, c, row.arm_a, row.arm_b);
   row.friction = is_static ? tl_ccp_friction(job, c, law, before) : law->friction;
-  row.bias = tl_contact_bias(c->gap, (talus_real)job->scope->dt, tl_dot(before, c->normal),
-                             law->restitution, (talus_real)job->settings->recovery_speed,
-                             job->bounce_speed);
+  row.bias = tl_contact_bias(gap_to_close(job, c), (talus_real)job->scope->dt,
+                             tl_dot(before, c->normal), law->restitution,
+                             (talus_real)job->settings->recovery_speed, job->bounce_speed);
   row.impulse = tl_vec3(0, 0, 0);
   if (job->settings->warm_start && row.en > 0) {
     row.impulse = c->impulse;
@@ -245,8 +251,7 @@ static void prefetch_bodies(const tl_ccp *job, size_t pack) {
   }
 }
 
-static void make_packs(void *context, size_t begin, size_t end) {
-  const tl_ccp *job = context;
+void tl_ccp_fill_packs(const tl_ccp *job, size_t begin, size_t end) {
   const uint32_t nobody = (uint32_t)job->scope->count;
   for (size_t i = begin; i < end; ++i) {
     tl_ccp_pack *pack = &job->packs[i];
@@ -271,6 +276,79 @@ static void make_packs(void *context, size_t begin, size_t end) {
       }
     }
   }
+}
+
+/* ---- eight rows at a time -------------------------------------------------------------------- */
+
+/* Packs that are gathered before any is finished: so that what was written lane by lane has reached
+ * the cache when it is read as vectors. */
+#define TOGETHER 4
+
+static void gather_lane(const tl_ccp *job, const tl_contact *c, tl_ccp_pack *pack, uint32_t i,
+                        tl_ccp_raw *raw) {
+  const talus_dvec3 *position = job->scope->in->position;
+  const uint32_t a = tl_ccp_solver_body(job, c->a), b = tl_ccp_solver_body(job, c->b);
+  const talus_dvec3 to_point = tl_dsub(c->point, position[c->a]);
+  const talus_vec3 arm_a = tl_narrow(to_point);
+  const talus_vec3 arm_b = tl_narrow(tl_dsub(to_point, tl_dsub(position[c->b], position[c->a])));
+  const tl_pair_law *law = tl_model_law(job->model, c->a, c->b);
+  pack->a[i] = a;
+  pack->b[i] = b;
+  put_vector(&pack->normal, (int)i, c->normal);
+  put_vector(&pack->impulse, (int)i, c->impulse);
+  pack->friction[i] = law->friction;
+  put_vector(&raw->arm_a, (int)i, arm_a);
+  put_vector(&raw->arm_b, (int)i, arm_b);
+  raw->inv_mass_a[i] = job->bodies[a].inv_mass;
+  raw->inv_mass_b[i] = job->bodies[b].inv_mass;
+  raw->inv_inertia_a[i] = job->bodies[a].inv_inertia;
+  raw->inv_inertia_b[i] = job->bodies[b].inv_inertia;
+  raw->gap[i] = gap_to_close(job, c);
+  raw->restitution[i] = law->restitution;
+  raw->speed[i] = 0;
+  const bool is_static = law->static_friction > law->friction;
+  if (!(law->restitution > 0) && !is_static)
+    return;
+  const talus_vec3 before = tl_ccp_velocity_before(job, c, arm_a, arm_b);
+  raw->speed[i] = tl_dot(before, c->normal);
+  if (is_static)
+    pack->friction[i] = tl_ccp_friction(job, c, law, before);
+}
+
+static void gather_pack(const tl_ccp *job, size_t k, tl_ccp_raw *raw) {
+  tl_ccp_pack *pack = &job->packs[k];
+  const uint32_t nobody = (uint32_t)job->scope->count;
+  const uint32_t first = job->pack_row[k], count = job->pack_row[k + 1] - first;
+  prefetch_contacts(job, k + 8);
+  prefetch_bodies(job, k + 4);
+  if (count < TL_CCP_LANES) {
+    memset(pack, 0, sizeof *pack);
+    memset(raw, 0, sizeof *raw);
+    for (uint32_t lane = count; lane < TL_CCP_LANES; ++lane)
+      pack->a[lane] = pack->b[lane] = nobody;
+  }
+  for (uint32_t lane = 0; lane < count; ++lane)
+    gather_lane(job, &job->contacts->data[job->colours.order[first + lane]], pack, lane, raw);
+  if (job->arms)
+    job->arms[k] = (tl_ccp_arms){raw->arm_a, raw->arm_b};
+}
+
+void tl_ccp_fill_packs_fast(const tl_ccp *job, size_t begin, size_t end) {
+  tl_ccp_raw raws[TOGETHER];
+  for (size_t k = begin; k < end; k += TOGETHER) {
+    const size_t count = end - k < TOGETHER ? end - k : TOGETHER;
+    for (size_t i = 0; i < count; ++i)
+      gather_pack(job, k + i, &raws[i]);
+    tl_ccp_finish_packs_avx512(job, raws, &job->packs[k], count);
+  }
+}
+
+static void make_packs(void *context, size_t begin, size_t end) {
+  const tl_ccp *job = context;
+  if (!job->tensors && !job->pulls && !job->model->domain.enabled && tl_ccp_has_avx512())
+    tl_ccp_fill_packs_fast(job, begin, end);
+  else
+    tl_ccp_fill_packs(job, begin, end);
 }
 
 /* Whether some arm is not along its normal and matters: a movable body that is not a sphere, or a

@@ -17,9 +17,10 @@
 #define LEAST_OF_TILE 512
 #define MOST_OF_TILE  4096 /* 256 KiB of bodies in double */
 #define WANTED_TILES  64   /* enough for as many threads */
-#define BITS          8    /* of each axis: cells are fine enough for a million bodies */
-#define SUMS          7    /* of a block: bodies, and x, y, z and their squares */
-#define STATIC_KEY    (UINT32_C(1) << (3 * BITS))
+#define FEW_BITS      5    /* of each axis, for up to MOST_FEW bodies: two digits to sort by */
+#define MANY_BITS     7    /* for more: three digits */
+#define MOST_FEW      ((size_t)100000)
+#define SUMS          7 /* of a block: bodies, and x, y, z and their squares */
 
 typedef struct order_job {
   const tl_model *model;
@@ -27,6 +28,7 @@ typedef struct order_job {
   talus_dvec3 origin;
   double (*sums)[SUMS]; /* by block of TL_BLOCK members */
   double low[3], scale[3];
+  int bits;                 /* of each axis of a key; the bit above is for static bodies */
   uint32_t *keys, *members; /* in the order of keys */
   uint32_t *rank, *index_of, *tile_of;
   uint32_t tile;
@@ -69,14 +71,14 @@ static talus_status find_cells(order_job *job) {
     const double mean = total[1 + k] / total[0];
     const double deviation = sqrt(fmax(total[4 + k] / total[0] - mean * mean, 0));
     job->low[k] = mean - 2 * deviation;
-    job->scale[k] = deviation > 0 ? (1 << BITS) / (4 * deviation) : 0;
+    job->scale[k] = deviation > 0 ? (1 << job->bits) / (4 * deviation) : 0;
   }
   return TALUS_OK;
 }
 
 static uint32_t cell_of(const order_job *job, int axis, double x) {
   const double cell = (x - job->low[axis]) * job->scale[axis];
-  return cell > 0 ? (cell < (1 << BITS) ? (uint32_t)cell : (1u << BITS) - 1) : 0;
+  return cell > 0 ? (cell < (1 << job->bits) ? (uint32_t)cell : (1u << job->bits) - 1) : 0;
 }
 
 /* Bodies that contacts cannot move come last: they are in no tile. */
@@ -87,7 +89,7 @@ static void find_keys(void *context, size_t begin, size_t end) {
     const talus_dvec3 x = tl_dsub(job->scope->in->position[slot], job->origin);
     job->members[i] = (uint32_t)i;
     job->keys[i] = tl_body_is_static(job->model, slot)
-                       ? STATIC_KEY
+                       ? UINT32_C(1) << (3 * job->bits)
                        : (uint32_t)tl_morton3(cell_of(job, 0, x.x), cell_of(job, 1, x.y),
                                               cell_of(job, 2, x.z));
   }
@@ -115,7 +117,8 @@ talus_status tl_ccp_order_bodies(tl_ccp *job) {
     }
     return TALUS_OK;
   }
-  order_job order = {.model = job->model, .scope = scope};
+  order_job order = {
+      .model = job->model, .scope = scope, .bits = scope->count <= MOST_FEW ? FEW_BITS : MANY_BITS};
   TL_TAKE(scope->arena, scope->count, &order.rank);
   order.index_of = order.rank;
   if (scope->members)
@@ -127,7 +130,7 @@ talus_status tl_ccp_order_bodies(tl_ccp *job) {
   TL_TAKE(scope->arena, scope->count, &order.members);
   tl_for(&job->model->par, scope->count, 2048, find_keys, &order);
   TL_TRY(tl_sort_u32(&job->model->par, scope->arena, order.keys, order.members, scope->count,
-                     3 * BITS + 1));
+                     3 * order.bits + 1));
   const size_t wanted = order.movable / WANTED_TILES;
   order.tile = (uint32_t)(wanted < LEAST_OF_TILE  ? LEAST_OF_TILE
                           : wanted > MOST_OF_TILE ? MOST_OF_TILE

@@ -69,6 +69,30 @@ TEST(rolling_resistance_stops_a_ball_where_theory_says) {
   }
 }
 
+/* A coefficient meant as a number without a unit: De Saxce's lift then made the iteration go round
+ * for ever, with a residual of 0.2 m/s, and bricks crawled about. */
+TEST(resistance_longer_than_the_body_lets_it_come_to_rest) {
+  talus_world_def def = rig_def(1e-3);
+  def.solve.tolerance = 1e-6;
+  talus_world *world = rig_world(&def);
+  const talus_material m =
+      make_material(world, &(talus_material_def){.friction = 0.5, .rolling = 0.3, .spinning = 0.3});
+  rig_floor(world, m);
+  talus_body_def body = talus_body_def_default();
+  body.shape = rig_shape(world, TALUS_BOX, 0.1, 0.06, 0.04, 0);
+  body.material = m;
+  body.position = (talus_dvec3){0, 0, 0.1};
+  body.rotation = (talus_quat){(talus_real)0.96, (talus_real)0.1, (talus_real)0.26, 0};
+  body.spin = rig_vec(2, 5, 1);
+  body.velocity = rig_vec(0.5, 0, 0);
+  CHECK_OK(talus_world_add_body(world, &body, NULL));
+  CHECK_OK(talus_world_step(world, 1500));
+  const talus_report report = rig_report(world);
+  CHECK_MSG(report.residual_rms < 5e-3, "residual %g m/s", report.residual_rms);
+  CHECK_MSG(report.kinetic_energy < 1e-6, "%g J are left", report.kinetic_energy);
+  talus_world_destroy(world);
+}
+
 /* Down a slope of tan(theta) a ball stays if rolling/R > tan(theta), and rolls off otherwise. */
 TEST(ball_on_a_slope_stays_below_the_rolling_angle) {
   const double R = 0.1;

@@ -85,6 +85,28 @@ TEST(column_between_frictionless_walls_weighs_on_its_base) {
   talus_world_destroy(world);
 }
 
+TEST(a_share_of_an_overlap_is_pushed_out_in_every_step) {
+  const double share[] = {0, 0.05, 0.5, 1};
+  for (int k = 0; k < 4; ++k) {
+    talus_world_def def = rig_def(1e-3);
+    def.gravity = rig_vec(0, 0, 0);
+    def.solve.recovery = share[k];
+    def.solve.recovery_speed = 1e3;
+    talus_world *world = rig_world(&def);
+    const talus_material m = rig_material(world, 0, 0);
+    rig_floor(world, m);
+    const talus_body ball =
+        rig_body(world, TALUS_FREE, rig_shape(world, TALUS_SPHERE, 0.25, 0, 0, 0), m, 0, 0, 0.24);
+    double overlap = 0.01;
+    CHECK_OK(talus_world_step(world, 1));
+    overlap *= 1 - share[k];
+    CHECK_NEAR(0.25 - rig_info(world, ball).position.z, overlap, BY_PRECISION(1e-12, 1e-7));
+    /* It keeps the velocity it was given: the next step asks for less, and does not brake. */
+    CHECK_NEAR((double)rig_info(world, ball).velocity.z, 10 * share[k], BY_PRECISION(1e-9, 1e-4));
+    talus_world_destroy(world);
+  }
+}
+
 TEST(overlap_is_pushed_out_no_faster_than_the_recovery_speed) {
   const double dt = 1e-3;
   talus_world_def def = rig_def(dt);
