@@ -8,6 +8,7 @@
 #include "flow/flow.h"
 #include "joint/joint.h"
 #include "model.h"
+#include "solve/penalty.h"
 #include "step/step.h"
 
 /* A row of the handle table. */
@@ -42,6 +43,7 @@ struct talus_world {
   TL_ARRAY(tl_pair_override) overrides;
   tl_contacts contacts; /* of the last step */
   tl_joints joints;
+  tl_penalty penalty;
   tl_flow flow;
   tl_arena arena;
   tl_new_bodies fresh; /* emitted this step */
@@ -55,6 +57,7 @@ struct talus_world {
   uint64_t emitted, removed;
   double wall[4];                              /* broad, narrow, solve, step */
   double contact_work, load_work, flow_energy; /* J, sums over all steps */
+  double damping_work, friction_work;          /* likewise, penalty */
 
   int mapped_views;
   talus_log_fn *log;
@@ -127,6 +130,11 @@ void tl_world_wake_touching(talus_world *world, const uint8_t *remove);
 void tl_world_wake_written(talus_world *world, talus_field field);
 void tl_world_forget_falling(talus_world *world); /* after a step that failed */
 size_t tl_world_count_asleep(const talus_world *world);
+
+/* Penalty: room for the forces that it keeps; and something was changed by hand, so that forces and
+ * what depends on bodies and materials are found anew. */
+talus_status tl_world_reserve_push(talus_world *world);
+void tl_world_forget_push(talus_world *world);
 
 /* A copy of a name; NULL stays NULL. */
 talus_status tl_copy_text(const char *text, char **copy);

@@ -89,6 +89,7 @@ static talus_status remove_leavers(talus_world *world) {
 static talus_status emit(talus_world *world) {
   if (world->flow.emitters.count == 0)
     return TALUS_OK;
+  const bool is_pushed = world->penalty.is_pushed;
   world->fresh.count = 0;
   TL_TRY(tl_flow_emit(&world->flow, &world->model, &world->state, talus_world_time(world),
                       &world->fresh));
@@ -97,6 +98,7 @@ static talus_status emit(talus_world *world) {
       return tl_fail_in(TALUS_ERROR_DIVERGED, "an emitter at t = %g s", talus_world_time(world));
     world->flow_energy += tl_world_energy_of(world, world->model.bodies - 1);
   }
+  world->penalty.is_pushed = is_pushed; /* new bodies touch nothing yet */
   world->emitted += world->fresh.count;
   return TALUS_OK;
 }
@@ -150,10 +152,13 @@ static talus_status step_once(talus_world *world) {
                           .out = &world->state,
                           .arena = &world->arena,
                           .broad_cache = &world->broad_cache,
-                          .joints = world->joints.all.count > 0 ? &world->joints : NULL};
+                          .joints = world->joints.all.count > 0 ? &world->joints : NULL,
+                          .penalty = &world->penalty};
   world->broad_cache.chosen = world->last.broad; /* as a resumed run does */
   const talus_status status =
-      tl_step_fixed(world->backend, model, &scope, &world->contacts, &world->last);
+      model->solve.kind == TALUS_SOLVE_PENALTY
+          ? tl_step_verlet(world->backend, model, &scope, &world->contacts, &world->last)
+          : tl_step_fixed(world->backend, model, &scope, &world->contacts, &world->last);
   if (status != TALUS_OK) {
     tl_world_forget_falling(world);
     return explain(world, status);
@@ -164,6 +169,8 @@ static talus_status step_once(talus_world *world) {
   world->wall[3] += world->last.wall_step;
   world->contact_work += world->last.solve.contact_work;
   world->load_work += world->last.solve.load_work;
+  world->damping_work += world->last.solve.damping_work;
+  world->friction_work += world->last.solve.friction_work;
   tell_broad(world);
   tell_guard(world);
   tl_flow_probe(&world->flow, model, &scope, &world->contacts);

@@ -30,6 +30,9 @@ static double static_of(const tl_scene_material *material) {
   return fmax(material->static_friction, material->friction);
 }
 
+/* `auto`, which is negative, gives way to a number. */
+static double stiffness_of(double a, double b) { return a < 0 ? b : b < 0 ? a : fmin(a, b); }
+
 typedef struct completion {
   const char *key;
   size_t offset;
@@ -48,7 +51,8 @@ void tl_check_complete_pair(tl_checker *checker, tl_node_id node, tl_scene_pair 
                              LAW(static_friction, fmin(static_of(a), static_of(b))),
                              LAW(rolling, fmin(a->rolling, b->rolling)),
                              LAW(spinning, fmin(a->spinning, b->spinning)),
-                             LAW(cohesion, fmin(a->cohesion, b->cohesion))};
+                             LAW(cohesion, fmin(a->cohesion, b->cohesion)),
+                             LAW(stiffness, stiffness_of(a->stiffness, b->stiffness))};
 #undef LAW
   const bool tells_static = tl_object_has(map, pair, "static_friction");
   for (size_t k = 0; k < sizeof laws / sizeof *laws; ++k) {

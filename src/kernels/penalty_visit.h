@@ -1,0 +1,128 @@
+/* The arithmetic of one spring, for a NUMBER that is a real or a vector of reals.
+ *
+ * No include guard: it is included once for each NUMBER (ccp_visit.h says what must be defined). No
+ * branch depends on a number, so that the lanes of a vector can go different ways and give the bits
+ * of the scalar code. */
+#ifndef NUMBER
+/* Looked at alone (an editor, the compile check): the variant with a real. */
+#include "kernels/penalty.h"
+#else
+
+typedef struct VISIT(vec) {
+  NUMBER x, y, z;
+} VISIT(vec);
+
+TL_FN NUMBER VISIT(dot)(VISIT(vec) a, VISIT(vec) b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+
+/* a + s b. */
+TL_FN VISIT(vec) VISIT(madd)(VISIT(vec) a, NUMBER s, VISIT(vec) b) {
+  VISIT(vec) r;
+  r.x = a.x + s * b.x;
+  r.y = a.y + s * b.y;
+  r.z = a.z + s * b.z;
+  return r;
+}
+
+TL_FN VISIT(vec) VISIT(times)(NUMBER s, VISIT(vec) a) {
+  VISIT(vec) r;
+  r.x = s * a.x;
+  r.y = s * a.y;
+  r.z = s * a.z;
+  return r;
+}
+
+TL_FN VISIT(vec) VISIT(cross)(VISIT(vec) a, VISIT(vec) b) {
+  VISIT(vec) r;
+  r.x = a.y * b.z - a.z * b.y;
+  r.y = a.z * b.x - a.x * b.z;
+  r.z = a.x * b.y - a.y * b.x;
+  return r;
+}
+
+/* The part of a at right angles to the unit vector n. */
+TL_FN VISIT(vec) VISIT(across)(VISIT(vec) a, VISIT(vec) n) {
+  return VISIT(madd)(a, -VISIT(dot)(a, n), n);
+}
+
+/* What the spring is made of, and how the two bodies stand and move. */
+typedef struct VISIT(touch) {
+  NUMBER normal, tangent;    /* linear: N/m; hertz: 4/3 E* and 8 G*, Pa */
+  NUMBER damping;            /* of tl_spring_damping */
+  NUMBER friction, cohesion; /* N */
+  NUMBER mass, radius;       /* reduced, kg and m */
+  NUMBER overlap;            /* m, > 0 */
+  VISIT(vec) n;              /* unit, from a to b */
+  VISIT(vec) velocity;       /* of b against a at the point, where the force acts, m/s */
+  VISIT(vec) drift;          /* the same in the middle of the step before: what moved them */
+  NUMBER twirl;              /* rad/s about n, mean of both bodies, likewise */
+} VISIT(touch);
+
+typedef struct VISIT(pushed) {
+  VISIT(vec) force;                       /* N, on b */
+  NUMBER press;                           /* N, along n, without cohesion */
+  NUMBER elastic, damping, friction;      /* J: stored now; taken in the step */
+  NUMBER tangent_stiffness, tangent_drag; /* N/m, N s/m */
+  TRUTH slides;
+} VISIT(pushed);
+
+/* Linear (stiffness does not depend on the overlap) or Hertz and Mindlin.
+ *
+ *   normal    F = k d - c u_n              k d: 4/3 E* sqrt(R*) d^1.5 (Hertz 1882)
+ *   dashpot   c = damping sqrt(S m*)       S = dF/dd: k, or 2 E* sqrt(R* d) (Tsuji 1992)
+ *   tangent   F = -k_t s - c_t u_t         k_t: a share of k, or 8 G* sqrt(R* d) (Mindlin 1949)
+ *   Coulomb   |F_t| <= mu (F + cohesion)   and s is what then holds that force
+ *   cohesion  a constant pull while they overlap: DMT (Derjaguin, Muller and Toporov 1975)
+ *
+ * *slip, the tangential stretch s, turns with the contact: it is laid into the new tangent plane
+ * and turned about the normal as the two bodies do on average, without changing its length. Where
+ * the tangential spring became stiffer since (more load), its force is kept and the stretch
+ * shrinks; where it became softer the stretch is kept: in neither case is energy made (Thornton,
+ * Cummins and Cleary 2013). */
+TL_FN VISIT(pushed) VISIT(push)(const VISIT(touch) * t, const int is_hertz, NUMBER h,
+                                NUMBER old_stiffness, VISIT(vec) * slip) {
+  const NUMBER zero = {0}, one = zero + 1, half = zero + TL_R(0.5);
+  const NUMBER a = is_hertz ? NUMBER_SQRT(t->radius * t->overlap) : one;
+  const NUMBER secant = t->normal * a, kt = t->tangent * a;
+  const NUMBER kn = is_hertz ? TL_R(1.5) * secant : secant;
+  const NUMBER cn = t->damping * NUMBER_SQRT(kn * t->mass);
+  const NUMBER ct = t->damping * NUMBER_SQRT(kt * t->mass);
+  const NUMBER un = VISIT(dot)(t->velocity, t->n);
+  const VISIT(vec) ut = VISIT(madd)(t->velocity, -un, t->n);
+  const NUMBER pressed = secant * t->overlap, press = pressed - cn * un;
+
+  /* The stretch in the frame of now. */
+  const NUMBER old2 = VISIT(dot)(*slip, *slip);
+  const VISIT(vec) turned =
+      VISIT(across)(VISIT(madd)(*slip, h * t->twirl, VISIT(cross)(t->n, *slip)), t->n);
+  const NUMBER turned2 = VISIT(dot)(turned, turned);
+  const NUMBER length = SELECT(turned2 > zero, NUMBER_SQRT(old2 / turned2), zero);
+  const NUMBER keep = length * SELECT(old_stiffness < kt, old_stiffness / kt, one);
+  const VISIT(vec) stretch =
+      VISIT(madd)(VISIT(times)(keep, turned), h, VISIT(across)(t->drift, t->n));
+
+  /* Sticking, and where that is too much, sliding. */
+  const VISIT(vec) tried = VISIT(madd)(VISIT(times)(-kt, stretch), -ct, ut);
+  const NUMBER tried2 = VISIT(dot)(tried, tried);
+  const NUMBER most = t->friction * SELECT(press > zero, press, zero);
+  const TRUTH slides = tried2 > most * most;
+  const NUMBER cut = SELECT(slides, most / NUMBER_SQRT(tried2), one);
+  const VISIT(vec) ft = VISIT(times)(cut, tried);
+  slip->x = SELECT(slides, -ft.x / kt, stretch.x);
+  slip->y = SELECT(slides, -ft.y / kt, stretch.y);
+  slip->z = SELECT(slides, -ft.z / kt, stretch.z);
+
+  const NUMBER stored = half * kt * VISIT(dot)(*slip, *slip);
+  const NUMBER dragged = SELECT(slides, zero, h * ct * VISIT(dot)(ut, ut));
+  VISIT(pushed) r;
+  r.force = VISIT(madd)(ft, press - t->cohesion, t->n);
+  r.press = press;
+  r.elastic = ((is_hertz ? TL_R(0.4) : TL_R(0.5)) * pressed - t->cohesion) * t->overlap + stored;
+  r.damping = h * cn * un * un + dragged;
+  r.friction = half * old_stiffness * old2 - stored - h * VISIT(dot)(ft, ut) - dragged;
+  r.tangent_stiffness = kt;
+  r.tangent_drag = ct;
+  r.slides = slides;
+  return r;
+}
+
+#endif
