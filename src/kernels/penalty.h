@@ -39,26 +39,29 @@ TL_FN double tl_spring_damping(double restitution, bool is_hertz) {
 /* Resistance to turning against each other by a vector that a spring of stiffness k and a dashpot c
  * hold back, up to a torque `most` (Luding 2008, "Cohesive, frictional powders", 4.2). */
 typedef struct tl_spring_turned {
-  talus_vec3 torque;        /* N m, on b */
-  double elastic, friction; /* J: stored now; taken in the step, the dashpot's share included */
+  talus_vec3 torque;       /* N m, on b */
+  double stored, friction; /* J now, and W: taken, the dashpot's share included */
 } tl_spring_turned;
 
 TL_FN tl_spring_turned tl_spring_turn(talus_real k, talus_real c, talus_real most, talus_real old_k,
                                       talus_real h, talus_vec3 spin, talus_vec3 drift,
                                       talus_vec3 *turn) {
   tl_spring_turned r;
-  const talus_real before = TL_R(0.5) * old_k * tl_length2(*turn);
   if (old_k < k)
     *turn = tl_scale(*turn, old_k / k);
   *turn = tl_madd(*turn, h, drift);
-  r.torque = tl_madd(tl_scale(*turn, -k), -c, spin);
-  const talus_real length = tl_length(r.torque);
-  if (length > most) {
-    r.torque = tl_scale(r.torque, most / length);
-    *turn = tl_scale(r.torque, -1 / k);
+  talus_vec3 held = tl_scale(*turn, -k);
+  const talus_real pull = tl_length(held);
+  if (pull > most) {
+    *turn = tl_scale(*turn, most / pull);
+    held = tl_scale(held, most / pull);
   }
-  r.elastic = (double)(TL_R(0.5) * k * tl_length2(*turn));
-  r.friction = (double)before - r.elastic - (double)(h * tl_dot(r.torque, spin));
+  r.torque = tl_madd(held, -c, spin);
+  const talus_real length = tl_length(r.torque);
+  if (length > most)
+    r.torque = tl_scale(r.torque, most / length);
+  r.stored = (double)(TL_R(0.5) * k * tl_length2(*turn));
+  r.friction = -(double)tl_dot(r.torque, spin);
   return r;
 }
 

@@ -60,7 +60,8 @@ typedef struct VISIT(touch) {
 typedef struct VISIT(pushed) {
   VISIT(vec) force;                       /* N, on b */
   NUMBER press;                           /* N, along n, without cohesion */
-  NUMBER elastic, damping, friction;      /* J: stored now; taken in the step */
+  NUMBER elastic, stored;                 /* J, now: normal and tangential */
+  NUMBER damping, friction;               /* W: what dashpots and friction take */
   NUMBER tangent_stiffness, tangent_drag; /* N/m, N s/m */
   TRUTH slides;
 } VISIT(pushed);
@@ -70,7 +71,7 @@ typedef struct VISIT(pushed) {
  *   normal    F = k d - c u_n              k d: 4/3 E* sqrt(R*) d^1.5 (Hertz 1882)
  *   dashpot   c = damping sqrt(S m*)       S = dF/dd: k, or 2 E* sqrt(R* d) (Tsuji 1992)
  *   tangent   F = -k_t s - c_t u_t         k_t: a share of k, or 8 G* sqrt(R* d) (Mindlin 1949)
- *   Coulomb   |F_t| <= mu (F + cohesion)   and s is what then holds that force
+ *   Coulomb   |F_t| <= mu (F + cohesion)   and s is then what holds that force
  *   cohesion  a constant pull while they overlap: DMT (Derjaguin, Muller and Toporov 1975)
  *
  * *slip, the tangential stretch s, turns with the contact: it is laid into the new tangent plane
@@ -100,25 +101,28 @@ TL_FN VISIT(pushed) VISIT(push)(const VISIT(touch) * t, const int is_hertz, NUMB
   const VISIT(vec) stretch =
       VISIT(madd)(VISIT(times)(keep, turned), h, VISIT(across)(t->drift, t->n));
 
-  /* Sticking, and where that is too much, sliding. */
-  const VISIT(vec) tried = VISIT(madd)(VISIT(times)(-kt, stretch), -ct, ut);
-  const NUMBER tried2 = VISIT(dot)(tried, tried);
+  /* A stretch that friction cannot hold is let go of: sliding. The dashpot comes on top, as far as
+   * friction holds that too; were it part of the test, it would stretch the spring by itself. */
   const NUMBER most = t->friction * SELECT(press > zero, press, zero);
-  const TRUTH slides = tried2 > most * most;
-  const NUMBER cut = SELECT(slides, most / NUMBER_SQRT(tried2), one);
-  const VISIT(vec) ft = VISIT(times)(cut, tried);
-  slip->x = SELECT(slides, -ft.x / kt, stretch.x);
-  slip->y = SELECT(slides, -ft.y / kt, stretch.y);
-  slip->z = SELECT(slides, -ft.z / kt, stretch.z);
+  const VISIT(vec) pull = VISIT(times)(-kt, stretch);
+  const NUMBER pull2 = VISIT(dot)(pull, pull);
+  const TRUTH slides = pull2 > most * most;
+  const NUMBER cut = SELECT(slides, most / NUMBER_SQRT(pull2), one);
+  const VISIT(vec) held = VISIT(times)(cut, pull);
+  *slip = VISIT(times)(cut, stretch);
+  const VISIT(vec) tried = VISIT(madd)(held, -ct, ut);
+  const NUMBER tried2 = VISIT(dot)(tried, tried);
+  const NUMBER share = SELECT(tried2 > most * most, most / NUMBER_SQRT(tried2), one);
+  const VISIT(vec) ft = VISIT(times)(share, tried);
 
-  const NUMBER stored = half * kt * VISIT(dot)(*slip, *slip);
-  const NUMBER dragged = SELECT(slides, zero, h * ct * VISIT(dot)(ut, ut));
+  const NUMBER given = VISIT(dot)(held, ut);
   VISIT(pushed) r;
   r.force = VISIT(madd)(ft, press - t->cohesion, t->n);
   r.press = press;
-  r.elastic = ((is_hertz ? TL_R(0.4) : TL_R(0.5)) * pressed - t->cohesion) * t->overlap + stored;
-  r.damping = h * cn * un * un + dragged;
-  r.friction = half * old_stiffness * old2 - stored - h * VISIT(dot)(ft, ut) - dragged;
+  r.elastic = ((is_hertz ? TL_R(0.4) : TL_R(0.5)) * pressed - t->cohesion) * t->overlap;
+  r.stored = half * kt * VISIT(dot)(*slip, *slip);
+  r.damping = cn * un * un - (VISIT(dot)(ft, ut) - given);
+  r.friction = -given; /* into the stretch first: less what that took */
   r.tangent_stiffness = kt;
   r.tangent_drag = ct;
   r.slides = slides;

@@ -12,7 +12,7 @@ typedef struct effect {
 } effect;
 
 typedef struct sums {
-  double elastic, damping, friction;
+  double elastic, stored, damping, friction; /* J, J, W, W */
 } sums;
 
 typedef struct push_job {
@@ -116,16 +116,8 @@ static void resist_turning(const push_job *job, size_t i, const tl_spring_touch 
                      tl_scale(n, drift_n), &about);
   spring->spin = tl_dot(about, n);
   e->torque = tl_add(roll.torque, twirl.torque);
-  total->elastic += roll.elastic + twirl.elastic;
+  total->stored += roll.stored + twirl.stored;
   total->friction += roll.friction + twirl.friction;
-}
-
-static void let_go(const push_job *job, size_t i, sums *total) {
-  tl_spring *spring = &job->contacts->springs.data[i];
-  const double k = fabs((double)spring->stiffness);
-  total->friction += 0.5 * k * (double)tl_length2(spring->slip);
-  *spring = (tl_spring){0};
-  job->contacts->data[i].impulse = tl_vec3(0, 0, 0);
 }
 
 static void push_contact(const push_job *job, size_t i, sums *total) {
@@ -135,7 +127,8 @@ static void push_contact(const push_job *job, size_t i, sums *total) {
   effect *e = &job->effects[i];
   *e = (effect){0};
   if (!(c->gap < tl_penalty_reach(job->model))) {
-    let_go(job, i, total);
+    *spring = (tl_spring){0};
+    c->impulse = tl_vec3(0, 0, 0);
     return;
   }
   e->arm_a = tl_between(x[c->a], c->point);
@@ -151,6 +144,7 @@ static void push_contact(const push_job *job, size_t i, sums *total) {
   spring->stiffness = p.slides ? -p.tangent_stiffness : p.tangent_stiffness;
   e->force = tl_spring_vec3(p.force);
   total->elastic += (double)p.elastic;
+  total->stored += (double)p.stored;
   total->damping += (double)p.damping;
   total->friction += (double)p.friction;
   if (job->model->law_kinds & TL_LAW_ROLLING)
@@ -163,7 +157,7 @@ static void push_contact(const push_job *job, size_t i, sums *total) {
 static void push_blocks(void *context, size_t begin, size_t end) {
   const push_job *job = context;
   for (size_t block = begin; block < end; ++block) {
-    sums total = {0, 0, 0};
+    sums total = {0, 0, 0, 0};
     const size_t last = (block + 1) * TL_BLOCK;
     for (size_t i = block * TL_BLOCK; i < last && i < job->contacts->count; ++i)
       push_contact(job, i, &total);
@@ -216,6 +210,21 @@ static void gather(void *context, size_t begin, size_t end) {
   }
 }
 
+/* What friction takes goes into stretching springs first: it is lost when they let go of it. */
+static void keep_ledger(const tl_scope *scope, const tl_penalty_motion *motion, const sums *now,
+                        tl_solve_report *report) {
+  tl_penalty *p = scope->penalty;
+  report->elastic = now->elastic + now->stored;
+  if (motion->lead) {
+    report->damping_work += 0.5 * scope->dt * (p->damping + now->damping);
+    report->friction_work +=
+        0.5 * scope->dt * (p->friction + now->friction) + p->stored - now->stored;
+  }
+  p->stored = now->stored;
+  p->damping = now->damping;
+  p->friction = now->friction;
+}
+
 talus_status tl_penalty_push(const tl_model *model, const tl_scope *scope,
                              const tl_penalty_motion *motion, tl_contacts *contacts,
                              talus_vec3 *push, talus_vec3 *twist, tl_solve_report *report) {
@@ -234,15 +243,14 @@ talus_status tl_penalty_push(const tl_model *model, const tl_scope *scope,
   TL_TAKE(scope->arena, contacts->count, &job.effects);
   TL_TAKE(scope->arena, blocks, &job.blocks);
   tl_for(&model->par, blocks, 1, push_blocks, &job);
-  sums total = {0, 0, 0};
+  sums total = {0, 0, 0, 0};
   for (size_t i = 0; i < blocks; ++i) {
     total.elastic += job.blocks[i].elastic;
+    total.stored += job.blocks[i].stored;
     total.damping += job.blocks[i].damping;
     total.friction += job.blocks[i].friction;
   }
-  report->elastic = total.elastic;
-  report->damping_work += total.damping;
-  report->friction_work += total.friction;
+  keep_ledger(scope, motion, &total, report);
   TL_TRY(list_entries(&job));
   tl_for(&model->par, scope->count, 512, gather, &job);
   tl_arena_release(scope->arena, mark);

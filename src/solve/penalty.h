@@ -23,7 +23,10 @@ typedef struct tl_lightest {
 
 /* What penalty keeps from step to step beside contacts and forces. */
 typedef struct tl_penalty {
-  bool is_pushed;               /* push and twist of the state are those of its contacts */
+  bool is_pushed; /* push and twist of the state are those of its contacts */
+  /* J stored in tangential springs and W that dashpots and friction took at the end of the last
+   * step: works are sums by the trapezoidal rule, as kicks are. */
+  double stored, damping, friction;
   double auto_stiffness;        /* N/m: what stiffness 0 became in the first step; 0: not yet */
   double critical;              /* s: critical step of the stiffest pair; derived */
   size_t bodies;                /* for which laws and critical step were looked at; derived */

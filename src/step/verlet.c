@@ -101,9 +101,10 @@ static void last_kick(const verlet_job *job, size_t member, double work[2]) {
   const uint32_t slot = tl_scope_slot(job->scope, member);
   const double half = 0.5 * job->scope->dt;
   const tl_twist before = {job->mid.velocity[slot], job->mid.spin[slot]};
-  job->twists[member] = before;
-  if (tl_body_is_static(job->model, slot))
+  if (tl_body_is_static(job->model, slot)) {
+    job->twists[member] = kicked(before, (tl_twist){job->lead[slot], job->swing[slot]});
     return;
+  }
   const tl_twist kick = kick_of(job->model, slot, job->mid.rotation[slot], job->push[slot],
                                 job->twist[slot], (talus_real)half);
   job->twists[member] = kicked(before, kick);
@@ -136,6 +137,23 @@ static void kick_all(const verlet_job *job, kick_fn *kick, tl_solve_report *repo
   for (size_t i = 0; i < blocks; ++i) {
     report->contact_work += job->blocks[i][0];
     report->load_work += job->blocks[i][1];
+  }
+}
+
+/* A kinematic body moved them by its way in the step, which is not its velocity at the end. */
+static void lead_kinematic(void *context, size_t begin, size_t end) {
+  const verlet_job *job = context;
+  const tl_scope *scope = job->scope;
+  for (size_t i = begin; i < end; ++i) {
+    const uint32_t slot = tl_scope_slot(scope, i);
+    if (!(job->model->property.flags[slot] & TL_FLAG_KINEMATIC))
+      continue;
+    talus_vec3 v, w;
+    tl_body_way(job->model, slot, scope->t0, scope->t1, scope->dt, &v, &w);
+    job->lead[slot] = tl_sub(job->mid.velocity[slot], v);
+    job->swing[slot] = tl_sub(job->mid.spin[slot], w);
+    job->mid.velocity[slot] = v;
+    job->mid.spin[slot] = w;
   }
 }
 
@@ -210,6 +228,7 @@ talus_status tl_step_verlet(const tl_backend *backend, const tl_model *model, co
   drift.out = &job.mid;
   tl_step_move(model, &drift, twists);
   drift.in = &job.mid;
+  tl_for(&model->par, scope->count, 512, lead_kinematic, &job);
   report->wall_step += wall_now() - begun;
 
   TL_TRY(tl_step_find_contacts(backend, model, &drift, contacts, report));
