@@ -9,7 +9,7 @@
 #include "joint/joint.h"
 #include "model.h"
 #include "solve/penalty.h"
-#include "step/step.h"
+#include "step/verlet_list.h"
 
 /* A row of the handle table. */
 typedef struct tl_handle {
@@ -135,6 +135,11 @@ size_t tl_world_count_asleep(const talus_world *world);
  * what depends on bodies and materials are found anew. */
 talus_status tl_world_reserve_push(talus_world *world);
 void tl_world_forget_push(talus_world *world);
+
+/* n steps, after which the contacts of balls with springs may be in their list alone (see
+ * tl_balls_store); and putting them where they are looked for. */
+talus_status tl_world_step_on(talus_world *world, uint64_t n);
+talus_status tl_world_store_contacts(talus_world *world);
 
 /* A copy of a name; NULL stays NULL. */
 talus_status tl_copy_text(const char *text, char **copy);

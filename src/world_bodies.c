@@ -291,6 +291,7 @@ talus_status tl_world_compact(talus_world *world, const uint8_t *remove, size_t 
   model->bodies = kept;
   tl_broad_forget(&world->broad_cache);
   world->penalty.is_known = false;
+  world->penalty.list.is_valid = false;
   if (*removed > 0)
     tl_contact_renumber(&world->contacts, new_slot);
   if (*removed > 0 && world->joints.all.count > 0)

@@ -36,6 +36,7 @@ talus_status tl_world_reserve_push(talus_world *world) {
 void tl_world_forget_push(talus_world *world) {
   world->penalty.is_pushed = false;
   world->penalty.is_known = false;
+  world->penalty.list.is_valid = false; /* its contacts are in the world's set: see step_once */
 }
 
 void tl_world_disturb(talus_world *world, uint32_t slot) {

@@ -139,6 +139,14 @@ static talus_status settle_joints(talus_world *world) {
   return tl_joints_break(joints, &world->model.log, talus_world_time(world), &broke);
 }
 
+/* Whether something looks at the contacts of every step, or bodies may come and go. */
+static bool needs_contacts(const talus_world *world) {
+  const talus_domain_def *domain = &world->model.domain;
+  return world->flow.probes.count > 0 || world->flow.sinks.count > 0 ||
+         world->flow.emitters.count > 0 ||
+         (domain->enabled && domain->outside == TALUS_OUTSIDE_REMOVE);
+}
+
 static talus_status step_once(talus_world *world) {
   tl_model *model = &world->model;
   if (world->joints.must_assemble)
@@ -161,6 +169,7 @@ static talus_status step_once(talus_world *world) {
           : tl_step_fixed(world->backend, model, &scope, &world->contacts, &world->last);
   if (status != TALUS_OK) {
     tl_world_forget_falling(world);
+    (void)tl_world_store_contacts(world);
     return explain(world, status);
   }
   world->wall[0] += world->last.wall_broad;
@@ -173,6 +182,8 @@ static talus_status step_once(talus_world *world) {
   world->friction_work += world->last.solve.friction_work;
   tell_broad(world);
   tell_guard(world);
+  if (needs_contacts(world))
+    TL_TRY(tl_world_store_contacts(world));
   tl_flow_probe(&world->flow, model, &scope, &world->contacts);
   tl_world_tell_tables(world, scope.t0, scope.t1);
   world->steps++;
@@ -181,11 +192,20 @@ static talus_status step_once(talus_world *world) {
   return emit(world);
 }
 
-talus_status talus_world_step(talus_world *world, uint64_t n) {
+talus_status tl_world_store_contacts(talus_world *world) {
+  return tl_balls_store(&world->model, &world->arena, &world->penalty, &world->contacts);
+}
+
+talus_status tl_world_step_on(talus_world *world, uint64_t n) {
   TL_TRY(tl_world_not_mapped(world, "step"));
   for (uint64_t i = 0; i < n; ++i)
     TL_TRY(step_once(world));
   return tl_arena_reset(&world->arena); /* one block again, where a step needed more than it had */
+}
+
+talus_status talus_world_step(talus_world *world, uint64_t n) {
+  TL_TRY(tl_world_step_on(world, n));
+  return tl_world_store_contacts(world);
 }
 
 /* ---- flow

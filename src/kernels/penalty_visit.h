@@ -129,4 +129,45 @@ TL_FN VISIT(pushed) VISIT(push)(const VISIT(touch) * t, const int is_hertz, NUMB
   return r;
 }
 
+/* A ball: its velocities in the middle of the step before, and what they are led by until now. */
+typedef struct VISIT(ball) {
+  VISIT(vec) v, w;
+  NUMBER radius, inv_mass;
+  VISIT(vec) lead, swing;
+} VISIT(ball);
+
+/* Velocity of b against a where they touch: arms are along the normal. */
+TL_FN VISIT(vec) VISIT(meeting)(VISIT(vec) va, VISIT(vec) wa, NUMBER arm_a, VISIT(vec) vb,
+                                VISIT(vec) wb, NUMBER arm_b, VISIT(vec) n) {
+  VISIT(vec) s, r;
+  s.x = wa.x * arm_a + wb.x * arm_b;
+  s.y = wa.y * arm_a + wb.y * arm_b;
+  s.z = wa.z * arm_a + wb.z * arm_b;
+  const VISIT(vec) c = VISIT(cross)(s, n);
+  r.x = (vb.x - va.x) - c.x;
+  r.y = (vb.y - va.y) - c.y;
+  r.z = (vb.z - va.z) - c.z;
+  return r;
+}
+
+/* What two balls whose centres are d apart give to VISIT(push). The law is in *t already. */
+TL_FN void VISIT(balls)(const VISIT(ball) * a, const VISIT(ball) * b, VISIT(vec) d,
+                        VISIT(touch) * t) {
+  const NUMBER zero = {0}, one = zero + 1, half = zero + TL_R(0.5);
+  const NUMBER square = VISIT(dot)(d, d), distance = NUMBER_SQRT(square);
+  const TRUTH apart = square > zero; /* in one place: along z, as everywhere */
+  const NUMBER sum = a->radius + b->radius;
+  t->n.x = SELECT(apart, d.x / distance, zero);
+  t->n.y = SELECT(apart, d.y / distance, zero);
+  t->n.z = SELECT(apart, d.z / distance, one);
+  t->overlap = sum - distance;
+  t->mass = one / (a->inv_mass + b->inv_mass);
+  t->radius = a->radius * b->radius / sum;
+  const NUMBER arm_a = a->radius - half * t->overlap, arm_b = b->radius - half * t->overlap;
+  t->drift = VISIT(meeting)(a->v, a->w, arm_a, b->v, b->w, arm_b, t->n);
+  const VISIT(vec) lead = VISIT(meeting)(a->lead, a->swing, arm_a, b->lead, b->swing, arm_b, t->n);
+  t->velocity = VISIT(madd)(t->drift, one, lead);
+  t->twirl = half * (VISIT(dot)(t->n, a->w) + VISIT(dot)(t->n, b->w));
+}
+
 #endif

@@ -11,10 +11,6 @@ typedef struct effect {
   talus_vec3 arm_a, arm_b; /* from the centres of mass to the point */
 } effect;
 
-typedef struct sums {
-  double elastic, stored, damping, friction; /* J, J, W, W */
-} sums;
-
 typedef struct push_job {
   const tl_model *model;
   const tl_scope *scope;
@@ -22,9 +18,9 @@ typedef struct push_job {
   const tl_penalty_motion *motion;
   tl_contacts *contacts;
   effect *effects;
-  sums *blocks;          /* of TL_BLOCK contacts */
-  const uint32_t *start; /* of each body's entries; one more than bodies */
-  uint32_t *entry;       /* contact number; the lowest bit: it is b there */
+  tl_penalty_sums *blocks; /* of TL_BLOCK contacts */
+  const uint32_t *start;   /* of each body's entries; one more than bodies */
+  uint32_t *entry;         /* contact number; the lowest bit: it is b there */
   talus_vec3 *push, *twist;
 } push_job;
 
@@ -93,7 +89,7 @@ static tl_spring_touch touch_of(const push_job *job, size_t i, const effect *e) 
 /* Rolling and spinning: springs as stiff as the tangential one at the reduced radius. */
 static void resist_turning(const push_job *job, size_t i, const tl_spring_touch *t,
                            const tl_spring_pushed *pushed, talus_real old_stiffness, effect *e,
-                           sums *total) {
+                           tl_penalty_sums *total) {
   const tl_contact *c = &job->contacts->data[i];
   const tl_penalty_motion *m = job->motion;
   const tl_pair_law *law = tl_model_law(job->model, c->a, c->b);
@@ -120,7 +116,7 @@ static void resist_turning(const push_job *job, size_t i, const tl_spring_touch 
   total->friction += roll.friction + twirl.friction;
 }
 
-static void push_contact(const push_job *job, size_t i, sums *total) {
+static void push_contact(const push_job *job, size_t i, tl_penalty_sums *total) {
   tl_contact *c = &job->contacts->data[i];
   tl_spring *spring = &job->contacts->springs.data[i];
   const talus_dvec3 *x = job->scope->in->position;
@@ -157,7 +153,7 @@ static void push_contact(const push_job *job, size_t i, sums *total) {
 static void push_blocks(void *context, size_t begin, size_t end) {
   const push_job *job = context;
   for (size_t block = begin; block < end; ++block) {
-    sums total = {0, 0, 0, 0};
+    tl_penalty_sums total = {0, 0, 0, 0};
     const size_t last = (block + 1) * TL_BLOCK;
     for (size_t i = block * TL_BLOCK; i < last && i < job->contacts->count; ++i)
       push_contact(job, i, &total);
@@ -211,11 +207,11 @@ static void gather(void *context, size_t begin, size_t end) {
 }
 
 /* What friction takes goes into stretching springs first: it is lost when they let go of it. */
-static void keep_ledger(const tl_scope *scope, const tl_penalty_motion *motion, const sums *now,
-                        tl_solve_report *report) {
+void tl_penalty_keep_ledger(const tl_scope *scope, bool moved, const tl_penalty_sums *now,
+                            tl_solve_report *report) {
   tl_penalty *p = scope->penalty;
   report->elastic = now->elastic + now->stored;
-  if (motion->lead) {
+  if (moved) {
     report->damping_work += 0.5 * scope->dt * (p->damping + now->damping);
     report->friction_work +=
         0.5 * scope->dt * (p->friction + now->friction) + p->stored - now->stored;
@@ -228,6 +224,15 @@ static void keep_ledger(const tl_scope *scope, const tl_penalty_motion *motion, 
 talus_status tl_penalty_push(const tl_model *model, const tl_scope *scope,
                              const tl_penalty_motion *motion, tl_contacts *contacts,
                              talus_vec3 *push, talus_vec3 *twist, tl_solve_report *report) {
+  tl_penalty_sums total;
+  TL_TRY(tl_penalty_add_up(model, scope, motion, contacts, push, twist, &total));
+  tl_penalty_keep_ledger(scope, motion->lead != NULL, &total, report);
+  return TALUS_OK;
+}
+
+talus_status tl_penalty_add_up(const tl_model *model, const tl_scope *scope,
+                               const tl_penalty_motion *motion, tl_contacts *contacts,
+                               talus_vec3 *push, talus_vec3 *twist, tl_penalty_sums *sums) {
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
   const size_t blocks = (contacts->count + TL_BLOCK - 1) / TL_BLOCK;
   push_job job = {.model = model,
@@ -243,14 +248,14 @@ talus_status tl_penalty_push(const tl_model *model, const tl_scope *scope,
   TL_TAKE(scope->arena, contacts->count, &job.effects);
   TL_TAKE(scope->arena, blocks, &job.blocks);
   tl_for(&model->par, blocks, 1, push_blocks, &job);
-  sums total = {0, 0, 0, 0};
+  tl_penalty_sums total = {0, 0, 0, 0};
   for (size_t i = 0; i < blocks; ++i) {
     total.elastic += job.blocks[i].elastic;
     total.stored += job.blocks[i].stored;
     total.damping += job.blocks[i].damping;
     total.friction += job.blocks[i].friction;
   }
-  keep_ledger(scope, motion, &total, report);
+  *sums = total;
   TL_TRY(list_entries(&job));
   tl_for(&model->par, scope->count, 512, gather, &job);
   tl_arena_release(scope->arena, mark);

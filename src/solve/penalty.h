@@ -2,19 +2,14 @@
  *
  *   penalty_laws.c   what springs between two materials are made of; the critical step
  *   penalty.c        forces of a set of contacts, and what they come to at each body
+ *   penalty_list.h   the same for balls over a kept list of neighbours, eight contacts at a time
  *
  * step/verlet.c has the order in time. */
 #ifndef TL_SOLVE_PENALTY_H
 #define TL_SOLVE_PENALTY_H
 
-#include "kernels/penalty.h"
+#include "solve/penalty_list.h"
 #include "solve/solve.h"
-
-/* A spring between two materials: what does not depend on the bodies. */
-typedef struct tl_spring_law {
-  talus_real normal, tangent, damping; /* as tl_spring_touch wants them (noble: times sqrt(m*)) */
-  talus_real friction, static_friction, rolling, spinning, cohesion;
-} tl_spring_law;
 
 /* The lightest free body of a material. */
 typedef struct tl_lightest {
@@ -34,6 +29,9 @@ typedef struct tl_penalty {
   bool told;                    /* the warning about the step */
   TL_ARRAY(tl_spring_law) laws; /* of pairs of materials, as model.laws; derived */
   TL_ARRAY(tl_lightest) lightest;
+  bool is_general;   /* for tests: balls are not taken for balls */
+  bool are_balls;    /* all that moves; derived */
+  tl_ball_list list; /* nothing depends on it but time */
 } tl_penalty;
 
 void tl_penalty_free(tl_penalty *penalty);
@@ -65,5 +63,15 @@ typedef struct tl_penalty_motion {
 talus_status tl_penalty_push(const tl_model *model, const tl_scope *scope,
                              const tl_penalty_motion *motion, tl_contacts *contacts,
                              talus_vec3 *push, talus_vec3 *twist, tl_solve_report *report);
+
+/* The same, with the energies in *sums instead. */
+talus_status tl_penalty_add_up(const tl_model *model, const tl_scope *scope,
+                               const tl_penalty_motion *motion, tl_contacts *contacts,
+                               talus_vec3 *push, talus_vec3 *twist, tl_penalty_sums *sums);
+
+/* Works of a step from the powers at its two ends; moved: false where forces were found without a
+ * step. */
+void tl_penalty_keep_ledger(const tl_scope *scope, bool moved, const tl_penalty_sums *now,
+                            tl_solve_report *report);
 
 #endif

@@ -12,7 +12,7 @@
  * the contacts, which the message is made of. */
 #include "kernels/rotation.h"
 #include "solve/penalty.h"
-#include "step/step.h"
+#include "step/verlet_list.h"
 
 #include <time.h>
 
@@ -214,7 +214,13 @@ talus_status tl_step_verlet(const tl_backend *backend, const tl_model *model, co
     return tl_fail(TALUS_ERROR_UNSUPPORTED,
                    "solve: {kind: penalty} has no joints; use solve: {kind: ccp}");
   const double begun = wall_now();
+  tl_penalty *p = scope->penalty;
+  if (!p->is_known || p->bodies != scope->count)
+    p->are_balls = !p->is_general && tl_balls_are_all(model, scope);
   TL_TRY(tl_penalty_prepare(model, scope));
+  if (p->are_balls)
+    return tl_step_balls(backend, model, scope, contacts, report);
+  p->list.is_valid = false;
   if (!scope->penalty->is_pushed) {
     TL_TRY(push_at_start(backend, model, scope, contacts, report));
     scope->penalty->is_pushed = true;
