@@ -10,6 +10,15 @@
 #include <stdatomic.h>
 #include <time.h>
 
+/* Slots and ranks are different orders: rows are asked for so many bodies before they are needed.
+ */
+#define AHEAD ((size_t)12)
+#if defined(__GNUC__)
+#define PREFETCH(pointer) __builtin_prefetch(pointer)
+#else
+#define PREFETCH(pointer) ((void)(pointer))
+#endif
+
 enum { CONTACT_WORK = TL_BALL_ENERGIES, LOAD_WORK, SUMS };
 
 /* What a ball has at the end of the step, by rank. */
@@ -90,14 +99,25 @@ static void start_ball(const ball_step *job, uint32_t slot, double limit2, doubl
     atomic_store_explicit(job->left, true, memory_order_relaxed);
 }
 
+static void expect_start(const ball_step *job, size_t slot) {
+  const uint32_t rank = job->list->rank.data[slot];
+  PREFETCH(job->list->ball.data[rank].v);
+  PREFETCH(job->list->ball.data[rank].lead);
+  PREFETCH(&job->list->place.data[rank]);
+  PREFETCH(&job->list->from.data[rank]);
+}
+
 static void start_blocks(void *context, size_t begin, size_t end) {
   const ball_step *job = context;
   const double limit = 0.5 * job->list->skin, limit2 = limit * limit;
   for (size_t block = begin; block < end; ++block) {
     double sums[SUMS] = {0};
-    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < job->scope->count; ++i)
+    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < job->scope->count; ++i) {
+      if (i + AHEAD < job->scope->count)
+        expect_start(job, i + AHEAD);
       if (!tl_body_is_static(job->model, i))
         start_ball(job, (uint32_t)i, limit2, sums);
+    }
     memcpy(job->blocks[block], sums, sizeof sums);
   }
 }
@@ -214,8 +234,14 @@ static void finish_ball(const ball_step *job, size_t rank) {
 }
 
 static void finish_range(void *context, size_t begin, size_t end) {
-  for (size_t rank = begin; rank < end; ++rank)
-    finish_ball(context, rank);
+  const ball_step *job = context;
+  for (size_t rank = begin; rank < end; ++rank) {
+    if (rank + AHEAD < end) {
+      PREFETCH(&job->push[job->list->slot.data[rank + AHEAD]]);
+      PREFETCH(&job->twist[job->list->slot.data[rank + AHEAD]]);
+    }
+    finish_ball(job, rank);
+  }
 }
 
 static void commit_ball(const ball_step *job, uint32_t slot) {
@@ -235,11 +261,23 @@ static void commit_ball(const ball_step *job, uint32_t slot) {
   out->spin[slot] = from->w;
 }
 
+static void expect_commit(const ball_step *job, size_t slot) {
+  const uint32_t rank = job->list->rank.data[slot];
+  const after *row = &job->after[rank];
+  PREFETCH(&row->v);
+  PREFETCH(&row->twist);
+  PREFETCH(&row->sums[SUMS - 1]);
+  PREFETCH(&job->list->place.data[rank]);
+  PREFETCH(job->list->ball.data[rank].w);
+}
+
 static void commit_blocks(void *context, size_t begin, size_t end) {
   const ball_step *job = context;
   for (size_t block = begin; block < end; ++block) {
     double sums[SUMS] = {0};
     for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < job->scope->count; ++i) {
+      if (i + AHEAD < job->scope->count)
+        expect_commit(job, i + AHEAD);
       const after *from = &job->after[job->list->rank.data[i]];
       for (int k = 0; k < SUMS; ++k)
         sums[k] += from->sums[k];
