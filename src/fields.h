@@ -33,13 +33,17 @@ enum { TL_HASHED = 1, TL_SAVED = 2, TL_GHOST = 4, TL_VISIBLE = 8, TL_LAZY = 16 }
 
 /* position: centre of mass; rotation: principal frame; spin: angular velocity in WORLD axes; rest:
  * steps at rest, and whether it sleeps (rest.h). Rest is not hashed: the hash is of the mechanical
- * state, and a body that was put to sleep differs from one that lies still in nothing but time. */
+ * state, and a body that was put to sleep differs from one that lies still in nothing but time.
+ * push, twist: force and torque of springs at the end of the last step, N and N m (penalty), with
+ * which the next one begins; not hashed, because they follow from the rest. */
 #define TL_STATE_FIELDS(F)                                                                         \
   F(position, talus_dvec3, 3, TALUS_FLOAT64, TL_HASHED | TL_SAVED | TL_GHOST | TL_VISIBLE)         \
   F(rotation, talus_quat, 4, TL_REAL, TL_HASHED | TL_SAVED | TL_GHOST | TL_VISIBLE)                \
   F(velocity, talus_vec3, 3, TL_REAL, TL_HASHED | TL_SAVED | TL_GHOST | TL_VISIBLE)                \
   F(spin, talus_vec3, 3, TL_REAL, TL_HASHED | TL_SAVED | TL_GHOST | TL_VISIBLE)                    \
-  F(rest, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_LAZY)
+  F(rest, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_LAZY)                                \
+  F(push, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_LAZY)                                   \
+  F(twist, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_LAZY)
 
 /* Inertia is not stored: it is mass * scale^2 * the shape's squared radii of gyration.
  * motion: row of the motion table, TL_NONE for none. handle: row of the handle table. */

@@ -52,7 +52,7 @@ talus_shape_def talus_shape_def_default(void) {
 }
 
 talus_material_def talus_material_def_default(void) {
-  return (talus_material_def){.density = 2600, .friction = 0.5};
+  return (talus_material_def){.density = 2600, .friction = 0.5, .young = 1e7, .poisson = 0.3};
 }
 
 talus_body_def talus_body_def_default(void) {
@@ -63,7 +63,9 @@ talus_world_def talus_world_def_default(void) {
   return (talus_world_def){
       .gravity = {0, 0, (talus_real)-9.81},
       .dt = 1e-3,
-      .solve = {.friction = TALUS_FRICTION_NCP,
+      .solve = {.reach = 1e-3,
+                .tangential = 2.0 / 7.0,
+                .friction = TALUS_FRICTION_NCP,
                 .iterations = 50,
                 .tolerance = 1e-4,
                 .warm_start = true,

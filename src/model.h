@@ -57,12 +57,14 @@ typedef struct tl_pair_law {
   talus_real static_friction;   /* >= friction */
   talus_real rolling, spinning; /* m */
   talus_real cohesion;          /* N */
+  talus_real stiffness;         /* N/m or, by Noble's law, N/sqrt(kg); 0: as the step allows */
 } tl_pair_law;
 
 typedef struct tl_material {
   char *name;
   talus_real density;
   tl_pair_law law; /* of the material with itself */
+  talus_real young, poisson;
 } tl_material;
 
 /* Which laws beyond friction and restitution some pair of materials has. Contacts carry more from

@@ -36,6 +36,21 @@ static talus_status check_settings(const talus_world_def *def) {
   if (!(def->dt > 0) || !tl_is_finite_d(def->dt))
     return tl_fail(TALUS_ERROR_INVALID, "dt is %g; it must be a positive number of seconds",
                    def->dt);
+  if ((unsigned)def->solve.kind > TALUS_SOLVE_PENALTY || (unsigned)def->solve.law > TALUS_NOBLE)
+    return tl_fail(
+        TALUS_ERROR_INVALID,
+        "solve.kind is %d and solve.law %d; expected a TALUS_SOLVE_... and a talus_spring_law",
+        (int)def->solve.kind, (int)def->solve.law);
+  if (def->solve.kind == TALUS_SOLVE_PENALTY &&
+      (!(def->solve.reach > 0) || !tl_is_finite_d(def->solve.reach) ||
+       !(def->solve.tangential > 0) || !tl_is_finite_d(def->solve.tangential)))
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "solve.reach is %g m and solve.tangential %g; both must be > 0",
+                   def->solve.reach, def->solve.tangential);
+  if (def->solve.kind == TALUS_SOLVE_PENALTY && def->sleep.speed > 0)
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "sleep does not go with penalty, whose bodies never lie quite still; leave "
+                   "`sleep` out or use solve: {kind: ccp}");
   if (def->solve.iterations < 0)
     return tl_fail(TALUS_ERROR_INVALID, "solve.iterations is %d; it must not be negative",
                    def->solve.iterations);
@@ -150,6 +165,7 @@ void talus_world_destroy(talus_world *world) {
   tl_array_free(&world->groups);
   tl_array_free(&world->overrides);
   tl_contacts_release(&world->contacts);
+  tl_penalty_free(&world->penalty);
   tl_joints_free(&world->joints);
   tl_array_free(&world->fresh);
   tl_flow_release(&world->flow);

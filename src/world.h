@@ -8,7 +8,8 @@
 #include "flow/flow.h"
 #include "joint/joint.h"
 #include "model.h"
-#include "step/step.h"
+#include "solve/penalty.h"
+#include "step/verlet_list.h"
 
 /* A row of the handle table. */
 typedef struct tl_handle {
@@ -42,6 +43,7 @@ struct talus_world {
   TL_ARRAY(tl_pair_override) overrides;
   tl_contacts contacts; /* of the last step */
   tl_joints joints;
+  tl_penalty penalty;
   tl_flow flow;
   tl_arena arena;
   tl_new_bodies fresh; /* emitted this step */
@@ -55,6 +57,7 @@ struct talus_world {
   uint64_t emitted, removed;
   double wall[4];                              /* broad, narrow, solve, step */
   double contact_work, load_work, flow_energy; /* J, sums over all steps */
+  double damping_work, friction_work;          /* likewise, penalty */
 
   int mapped_views;
   talus_log_fn *log;
@@ -130,6 +133,16 @@ size_t tl_world_count_asleep(const talus_world *world);
 
 /* After a step: where joints are now, and which of them broke (world_joints.c). */
 talus_status tl_world_settle_joints(talus_world *world);
+
+/* Penalty: room for the forces that it keeps; and something was changed by hand, so that forces and
+ * what depends on bodies and materials are found anew. */
+talus_status tl_world_reserve_push(talus_world *world);
+void tl_world_forget_push(talus_world *world);
+
+/* n steps, after which the contacts of balls with springs may be in their list alone (see
+ * tl_balls_store); and putting them where they are looked for. */
+talus_status tl_world_step_on(talus_world *world, uint64_t n);
+talus_status tl_world_store_contacts(talus_world *world);
 
 /* A copy of a name; NULL stays NULL. */
 talus_status tl_copy_text(const char *text, char **copy);

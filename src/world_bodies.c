@@ -44,6 +44,7 @@ talus_status tl_world_reserve(talus_world *world, size_t n) {
   TL_TRY(tl_fields_resize(&world->model.property, tl_property_fields, TL_PROPERTY_FIELD_COUNT,
                           world->capacity, capacity));
   world->capacity = capacity;
+  TL_TRY(tl_world_reserve_push(world));
   return tl_world_reserve_rest(world);
 }
 
@@ -178,6 +179,8 @@ static void write_pose(talus_world *world, uint32_t slot, const talus_body_def *
   state->rotation[slot] = tl_quat_mul(q, shape->axes);
   state->velocity[slot] = def->kind == TALUS_FREE ? def->velocity : tl_vec3(0, 0, 0);
   state->spin[slot] = def->kind == TALUS_FREE ? def->spin : tl_vec3(0, 0, 0);
+  if (state->push)
+    state->push[slot] = state->twist[slot] = tl_vec3(0, 0, 0);
 }
 
 /* Everything that can fail comes before the first change. */
@@ -287,6 +290,8 @@ talus_status tl_world_compact(talus_world *world, const uint8_t *remove, size_t 
   *removed = model->bodies - kept;
   model->bodies = kept;
   tl_broad_forget(&world->broad_cache);
+  world->penalty.is_known = false;
+  world->penalty.list.is_valid = false;
   if (*removed > 0)
     tl_contact_renumber(&world->contacts, new_slot);
   if (*removed > 0 && world->joints.all.count > 0)

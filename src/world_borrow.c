@@ -46,7 +46,10 @@ static talus_status borrow_materials(borrower *b) {
                                     .static_friction = (double)material->law.static_friction,
                                     .rolling = (double)material->law.rolling,
                                     .spinning = (double)material->law.spinning,
-                                    .cohesion = (double)material->law.cohesion};
+                                    .cohesion = (double)material->law.cohesion,
+                                    .stiffness = (double)material->law.stiffness,
+                                    .young = (double)material->young,
+                                    .poisson = (double)material->poisson};
     TL_TRY(talus_world_add_material(b->world, &def, &b->materials.data[i]));
   }
   for (size_t i = 0; i < b->old->overrides.count; ++i) {

@@ -24,7 +24,18 @@ static talus_status check_law(const char *what, const talus_material_law *law) {
                    what, law->static_friction, law->friction);
   TL_TRY(check_number(what, "rolling", law->rolling));
   TL_TRY(check_number(what, "spinning", law->spinning));
-  return check_number(what, "cohesion", law->cohesion);
+  TL_TRY(check_number(what, "cohesion", law->cohesion));
+  return check_number(what, "stiffness", law->stiffness);
+}
+
+static talus_status check_elastic(const char *what, const talus_material_def *def) {
+  if (!(def->young >= 0) || !tl_is_finite_d(def->young))
+    return tl_fail(TALUS_ERROR_INVALID, "%s: young is %g; it must be positive, in Pa", what,
+                   def->young);
+  if (!(def->poisson > -1 && def->poisson <= 0.5))
+    return tl_fail(TALUS_ERROR_INVALID, "%s: poisson is %g; it must be above -1 and at most 0.5",
+                   what, def->poisson);
+  return TALUS_OK;
 }
 
 bool tl_law_is_valid(const tl_pair_law *law) {
@@ -32,7 +43,7 @@ bool tl_law_is_valid(const tl_pair_law *law) {
          law->restitution <= 1 && law->static_friction >= law->friction &&
          tl_is_finite(law->static_friction) && law->rolling >= 0 && tl_is_finite(law->rolling) &&
          law->spinning >= 0 && tl_is_finite(law->spinning) && law->cohesion >= 0 &&
-         tl_is_finite(law->cohesion);
+         tl_is_finite(law->cohesion) && law->stiffness >= 0 && tl_is_finite(law->stiffness);
 }
 
 static tl_pair_law law_of(const talus_material_law *law) {
@@ -42,12 +53,18 @@ static tl_pair_law law_of(const talus_material_law *law) {
                                 tl_max((talus_real)law->static_friction, (talus_real)law->friction),
                             .rolling = (talus_real)law->rolling,
                             .spinning = (talus_real)law->spinning,
-                            .cohesion = (talus_real)law->cohesion};
+                            .cohesion = (talus_real)law->cohesion,
+                            .stiffness = (talus_real)law->stiffness};
   return made;
 }
 
 /* ---- the table ---------------------------------------------------------------------------------
  */
+
+/* 0, "as the step allows", gives way to a number. */
+static talus_real softer_of(talus_real a, talus_real b) {
+  return !(a > 0) ? b : !(b > 0) ? a : tl_min(a, b);
+}
 
 static tl_pair_law smaller_of(const tl_pair_law *a, const tl_pair_law *b) {
   const tl_pair_law law = {.friction = tl_min(a->friction, b->friction),
@@ -55,7 +72,8 @@ static tl_pair_law smaller_of(const tl_pair_law *a, const tl_pair_law *b) {
                            .static_friction = tl_min(a->static_friction, b->static_friction),
                            .rolling = tl_min(a->rolling, b->rolling),
                            .spinning = tl_min(a->spinning, b->spinning),
-                           .cohesion = tl_min(a->cohesion, b->cohesion)};
+                           .cohesion = tl_min(a->cohesion, b->cohesion),
+                           .stiffness = softer_of(a->stiffness, b->stiffness)};
   return law;
 }
 
@@ -101,16 +119,19 @@ talus_status talus_world_add_material(talus_world *world, const talus_material_d
                                   .static_friction = def->static_friction,
                                   .rolling = def->rolling,
                                   .spinning = def->spinning,
-                                  .cohesion = def->cohesion};
+                                  .cohesion = def->cohesion,
+                                  .stiffness = def->stiffness};
   if (!(def->density > 0) || !tl_is_finite_d(def->density))
     return tl_fail(TALUS_ERROR_INVALID, "%s: density is %g; it must be positive, in kg/m3", what,
                    def->density);
   TL_TRY(check_law(what, &law));
+  TL_TRY(check_elastic(what, def));
   tl_model *model = &world->model;
   const size_t n = model->materials.count + 1;
   TL_TRY(tl_array_reserve(&model->materials, n));
   TL_TRY(tl_array_reserve(&model->laws, n * n));
-  tl_material made = {NULL, (talus_real)def->density, law_of(&law)};
+  tl_material made = {NULL, (talus_real)def->density, law_of(&law), (talus_real)def->young,
+                      (talus_real)def->poisson};
   TL_TRY(tl_copy_text(def->name, &made.name));
   material->index = (uint32_t)model->materials.count;
   model->materials.data[model->materials.count++] = made;
@@ -133,7 +154,8 @@ talus_status talus_world_get_material_law(const talus_world *world, talus_materi
                               .static_friction = (double)row->static_friction,
                               .rolling = (double)row->rolling,
                               .spinning = (double)row->spinning,
-                              .cohesion = (double)row->cohesion};
+                              .cohesion = (double)row->cohesion,
+                              .stiffness = (double)row->stiffness};
   return TALUS_OK;
 }
 

@@ -88,7 +88,11 @@ talus_status talus_world_report(talus_world *world, talus_report *report) {
                            .wall_narrow = world->wall[1],
                            .wall_solve = world->wall[2],
                            .wall_step = world->wall[3],
-                           .asleep = tl_world_count_asleep(world)};
+                           .asleep = tl_world_count_asleep(world),
+                           .elastic_energy = world->last.solve.elastic,
+                           .damping_work = world->damping_work,
+                           .friction_work = world->friction_work,
+                           .critical_dt = world->penalty.critical};
   for (size_t i = 0; i < world->contacts.count; ++i)
     report->contacts += world->contacts.data[i].gap <= 0;
   report->joint_drift = tl_joints_drift(&world->joints, &report->joints_broken);

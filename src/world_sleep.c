@@ -23,17 +23,36 @@ talus_status tl_world_reserve_rest(talus_world *world) {
   return tl_field_wake(&world->state, field, world->capacity);
 }
 
+talus_status tl_world_reserve_push(talus_world *world) {
+  if (world->model.solve.kind != TALUS_SOLVE_PENALTY)
+    return TALUS_OK;
+  for (int i = 0; i < TL_STATE_FIELD_COUNT; ++i)
+    if (tl_state_fields[i].offset == offsetof(tl_state, push) ||
+        tl_state_fields[i].offset == offsetof(tl_state, twist))
+      TL_TRY(tl_field_wake(&world->state, &tl_state_fields[i], world->capacity));
+  return TALUS_OK;
+}
+
+void tl_world_forget_push(talus_world *world) {
+  world->penalty.is_pushed = false;
+  world->penalty.is_known = false;
+  world->penalty.list.is_valid = false; /* its contacts are in the world's set: see step_once */
+}
+
 void tl_world_disturb(talus_world *world, uint32_t slot) {
+  tl_world_forget_push(world);
   if (world->state.rest)
     world->state.rest[slot] = tl_body_is_static(&world->model, slot) ? TL_REST_PLACED : 0;
 }
 
 void tl_world_wake(talus_world *world, uint32_t slot) {
+  tl_world_forget_push(world);
   if (world->state.rest && !tl_body_is_static(&world->model, slot))
     world->state.rest[slot] = 0;
 }
 
 void tl_world_wake_all(talus_world *world) {
+  tl_world_forget_push(world);
   for (size_t i = 0; world->state.rest && i < world->model.bodies; ++i)
     tl_world_wake(world, (uint32_t)i);
 }
@@ -58,6 +77,7 @@ void tl_world_wake_touching(talus_world *world, const uint8_t *remove) {
 }
 
 void tl_world_wake_written(talus_world *world, talus_field field) {
+  tl_world_forget_push(world);
   const bool is_speed = field == TALUS_FIELD_VELOCITY || field == TALUS_FIELD_SPIN;
   for (uint32_t i = 0; world->state.rest && i < world->model.bodies; ++i) {
     if (!is_speed)
@@ -96,6 +116,8 @@ talus_status talus_world_set_gravity(talus_world *world, talus_vec3 gravity) {
 
 talus_status talus_world_set_sleep(talus_world *world, talus_sleep_def sleep) {
   TL_TRY(tl_sleep_check(&sleep));
+  if (world->model.solve.kind == TALUS_SOLVE_PENALTY && sleep.speed > 0)
+    return tl_fail(TALUS_ERROR_INVALID, "sleep does not go with penalty; use solve: {kind: ccp}");
   const talus_sleep_def before = world->model.sleep;
   world->model.sleep = sleep;
   const talus_status status = tl_world_reserve_rest(world);

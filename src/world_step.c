@@ -89,6 +89,7 @@ static talus_status remove_leavers(talus_world *world) {
 static talus_status emit(talus_world *world) {
   if (world->flow.emitters.count == 0)
     return TALUS_OK;
+  const bool is_pushed = world->penalty.is_pushed;
   world->fresh.count = 0;
   TL_TRY(tl_flow_emit(&world->flow, &world->model, &world->state, talus_world_time(world),
                       &world->fresh));
@@ -97,6 +98,7 @@ static talus_status emit(talus_world *world) {
       return tl_fail_in(TALUS_ERROR_DIVERGED, "an emitter at t = %g s", talus_world_time(world));
     world->flow_energy += tl_world_energy_of(world, world->model.bodies - 1);
   }
+  world->penalty.is_pushed = is_pushed; /* new bodies touch nothing yet */
   world->emitted += world->fresh.count;
   return TALUS_OK;
 }
@@ -126,6 +128,14 @@ static void tell_guard(talus_world *world) {
                world->last.solve.restarts == 1 ? "" : "s");
 }
 
+/* Whether something looks at the contacts of every step, or bodies may come and go. */
+static bool needs_contacts(const talus_world *world) {
+  const talus_domain_def *domain = &world->model.domain;
+  return world->flow.probes.count > 0 || world->flow.sinks.count > 0 ||
+         world->flow.emitters.count > 0 ||
+         (domain->enabled && domain->outside == TALUS_OUTSIDE_REMOVE);
+}
+
 static talus_status step_once(talus_world *world) {
   tl_model *model = &world->model;
   if (world->joints.must_assemble)
@@ -139,12 +149,16 @@ static talus_status step_once(talus_world *world) {
                           .out = &world->state,
                           .arena = &world->arena,
                           .broad_cache = &world->broad_cache,
-                          .joints = world->joints.all.count > 0 ? &world->joints : NULL};
+                          .joints = world->joints.all.count > 0 ? &world->joints : NULL,
+                          .penalty = &world->penalty};
   world->broad_cache.chosen = world->last.broad; /* as a resumed run does */
   const talus_status status =
-      tl_step_fixed(world->backend, model, &scope, &world->contacts, &world->last);
+      model->solve.kind == TALUS_SOLVE_PENALTY
+          ? tl_step_verlet(world->backend, model, &scope, &world->contacts, &world->last)
+          : tl_step_fixed(world->backend, model, &scope, &world->contacts, &world->last);
   if (status != TALUS_OK) {
     tl_world_forget_falling(world);
+    (void)tl_world_store_contacts(world);
     return explain(world, status);
   }
   world->wall[0] += world->last.wall_broad;
@@ -153,8 +167,12 @@ static talus_status step_once(talus_world *world) {
   world->wall[3] += world->last.wall_step;
   world->contact_work += world->last.solve.contact_work;
   world->load_work += world->last.solve.load_work;
+  world->damping_work += world->last.solve.damping_work;
+  world->friction_work += world->last.solve.friction_work;
   tell_broad(world);
   tell_guard(world);
+  if (needs_contacts(world))
+    TL_TRY(tl_world_store_contacts(world));
   tl_flow_probe(&world->flow, model, &scope, &world->contacts);
   tl_world_tell_tables(world, scope.t0, scope.t1);
   world->steps++;
@@ -163,11 +181,20 @@ static talus_status step_once(talus_world *world) {
   return emit(world);
 }
 
-talus_status talus_world_step(talus_world *world, uint64_t n) {
+talus_status tl_world_store_contacts(talus_world *world) {
+  return tl_balls_store(&world->model, &world->arena, &world->penalty, &world->contacts);
+}
+
+talus_status tl_world_step_on(talus_world *world, uint64_t n) {
   TL_TRY(tl_world_not_mapped(world, "step"));
   for (uint64_t i = 0; i < n; ++i)
     TL_TRY(step_once(world));
   return tl_arena_reset(&world->arena); /* one block again, where a step needed more than it had */
+}
+
+talus_status talus_world_step(talus_world *world, uint64_t n) {
+  TL_TRY(tl_world_step_on(world, n));
+  return tl_world_store_contacts(world);
 }
 
 /* ---- flow

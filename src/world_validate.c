@@ -10,7 +10,10 @@ static talus_status check_settings(const tl_model *model) {
     return tl_fail(TALUS_ERROR_FORMAT, "its dt or gravity is out of range");
   if ((unsigned)model->broad > TALUS_BROAD_BVH || !tl_is_finite_d(model->skin) ||
       (unsigned)model->narrow.ellipsoid > TALUS_ELLIPSOID_CHM_OPM ||
-      (unsigned)model->solve.friction > TALUS_FRICTION_CCP ||
+      (unsigned)model->solve.kind > TALUS_SOLVE_PENALTY ||
+      (unsigned)model->solve.law > TALUS_NOBLE ||
+      (model->solve.kind == TALUS_SOLVE_PENALTY &&
+       (!(model->solve.reach > 0) || !(model->solve.tangential > 0))) || (unsigned)model->solve.friction > TALUS_FRICTION_CCP ||
       (unsigned)model->solve.method > TALUS_BB ||
       (unsigned)model->solve.reduction > TALUS_REDUCTION_COLOURS || model->solve.iterations < 0 ||
       !(model->solve.tolerance >= 0) || !(model->solve.recovery_speed >= 0) ||
@@ -97,6 +100,17 @@ static talus_status check_contacts(const talus_world *world) {
   return TALUS_OK;
 }
 
+static talus_status check_springs(const talus_world *world) {
+  const tl_contacts *contacts = &world->contacts;
+  const bool is_used = world->model.solve.kind == TALUS_SOLVE_PENALTY;
+  if (contacts->springs.count != 0 && (!is_used || contacts->springs.count != contacts->count))
+    return tl_fail(TALUS_ERROR_FORMAT, "there are %zu springs for %zu contacts",
+                   contacts->springs.count, contacts->count);
+  if (is_used && world->model.bodies > 0 && (!world->state.push || !world->state.twist))
+    return tl_fail(TALUS_ERROR_FORMAT, "the forces of springs are missing");
+  return TALUS_OK;
+}
+
 talus_status tl_world_validate(const talus_world *world) {
   TL_TRY(check_settings(&world->model));
   for (size_t i = 0; i < world->model.bodies; ++i) {
@@ -108,5 +122,6 @@ talus_status tl_world_validate(const talus_world *world) {
     if (world->free_handles.data[i] >= world->handles.count ||
         world->handles.data[world->free_handles.data[i]].slot != TL_NONE)
       return tl_fail(TALUS_ERROR_FORMAT, "the list of free handles is wrong");
+  TL_TRY(check_springs(world));
   return check_contacts(world);
 }

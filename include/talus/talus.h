@@ -157,13 +157,20 @@ typedef struct talus_material_def {
   double rolling;         /* m, >= 0: most torque against rolling over the normal force */
   double spinning;        /* m, >= 0: the same about the normal */
   double cohesion;        /* N, >= 0: force that it takes to pull two touching bodies apart */
+  /* Springs, for talus_solve_def.kind == TALUS_SOLVE_PENALTY. */
+  double stiffness; /* linear: N/m, noble: N/sqrt(kg); >= 0, 0: as stiff as the step allows, found
+                       in the first step (linear only); of a pair: the smaller that is not 0 */
+  double young;     /* hertz: Pa, >= 0, and > 0 where bodies touch; a pair presses both */
+  double poisson;   /* hertz: -1 < poisson <= 0.5 */
 } talus_material_def;
 
-TALUS_API talus_material_def talus_material_def_default(void); /* 2600, 0.5, 0; no other law */
+/* 2600, 0.5, 0; no other law; stiffness 0, young 1e7, poisson 0.3. */
+TALUS_API talus_material_def talus_material_def_default(void);
 
 /* What holds between two materials; members as above. */
 typedef struct talus_material_law {
   double friction, restitution, static_friction, rolling, spinning, cohesion;
+  double stiffness; /* 0: as above */
 } talus_material_law;
 
 /* ---- bodies ------------------------------------------------------------------------------ */
@@ -361,8 +368,26 @@ typedef enum talus_joints_solver {
   TALUS_JOINTS_ITERATIVE
 } talus_joints_solver;
 
-/* How contacts become impulses: cone complementarity. */
+/* The contact model. */
+typedef enum talus_solve_kind {
+  TALUS_SOLVE_CCP,    /* rigid: cone complementarity */
+  TALUS_SOLVE_PENALTY /* springs: overlap makes force, velocity Verlet (docs/theory/penalty.md) */
+} talus_solve_kind;
+
+/* The force of a spring with overlap d. */
+typedef enum talus_spring_law {
+  TALUS_LINEAR, /* k d, and a dashpot that gives the restitution */
+  TALUS_HERTZ,  /* Hertz 4/3 E sqrt(R) d^1.5, Mindlin's tangential stiffness, dashpot likewise */
+  TALUS_NOBLE   /* k (1 - gap/reach) sqrt(reduced mass) within the reach, as published by Noble:
+                   no dashpot */
+} talus_spring_law;
+
+/* How contacts become impulses. The members from `method` on are of cone complementarity. */
 typedef struct talus_solve_def {
+  talus_solve_kind kind;
+  talus_spring_law law; /* penalty */
+  double reach;         /* noble: m, > 0: how far before touching the force begins */
+  double tangential;    /* linear, noble: tangential over normal stiffness, > 0 */
   talus_ccp_method method;
   talus_friction_model friction;
   int iterations;             /* most sweeps (products, for gradient methods) of one step, >= 0 */
@@ -420,8 +445,9 @@ typedef struct talus_world_def {
   void *log_context;
 } talus_world_def;
 
-/* gravity (0, 0, -9.81), dt 1 ms, broad auto, narrow newton, ncp friction, 50 sweeps to 1e-4 m/s,
- * warm start, recovery 0.6 m/s, islands, nobody sleeps (but sleep.time is 0.5 s), no domain. */
+/* gravity (0, 0, -9.81), dt 1 ms, broad auto, narrow newton, ccp with ncp friction, 50 sweeps to
+ * 1e-4 m/s, warm start, recovery 0.6 m/s, islands (penalty: linear, tangential 2/7, reach 1 mm),
+ * nobody sleeps (but sleep.time is 0.5 s), no domain. */
 TALUS_API talus_world_def talus_world_def_default(void);
 
 typedef struct talus_world talus_world;
@@ -543,6 +569,11 @@ typedef struct talus_report {
   uint64_t emitted, removed, blocked; /* by emitters, by sinks and the domain, refused tries */
   double wall_broad, wall_narrow, wall_solve, wall_step; /* s */
   size_t asleep;                                         /* bodies */
+  /* Penalty: J stored in springs now (less what cohesion has given), and sums since the world was
+   * made. kinetic + potential + elastic energy + damping_work + friction_work changes by load_work
+   * and flow_energy, and by what moving walls give. */
+  double elastic_energy, damping_work, friction_work;
+  double critical_dt; /* s: of the stiffest pair; 0 where no step of penalty was taken */
 } talus_report;
 
 TALUS_API talus_status talus_world_report(talus_world *world, talus_report *report);

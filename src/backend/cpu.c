@@ -5,5 +5,5 @@ const tl_backend tl_backend_cpu = {
     .find_bounds = tl_shape_find_bounds,
     .find_pairs = tl_broad_find_pairs,
     .find_contacts = tl_narrow_add_contacts,
-    .solve = tl_ccp_solve,
+    .solve = tl_solve,
 };

@@ -28,13 +28,26 @@ typedef struct tl_touch {
   uint32_t state;    /* TL_TOUCH_... */
 } tl_touch;
 
+/* What a spring remembers (penalty; kernels/penalty.h). */
+typedef struct tl_spring {
+  talus_vec3 slip;      /* m, tangential: how far b was pushed along a while it stuck */
+  talus_real stiffness; /* N/m, tangential, of the last step; negative where it slid; 0: none yet */
+  talus_vec3 turn;      /* rad, tangential: how far b was rolled against a */
+  talus_real spin;      /* rad: the same about the normal */
+} tl_spring;
+
 typedef struct tl_contacts {
   tl_contact *data;
   size_t count, capacity;
   size_t recent; /* most of the counts of the last `steps` steps */
   int steps;
-  TL_ARRAY(tl_touch) touches; /* of contact i; counts only where there are as many as contacts */
+  TL_ARRAY(tl_touch) touches;  /* of contact i; counts only where there are as many as contacts */
+  TL_ARRAY(tl_spring) springs; /* likewise, with penalty alone */
 } tl_contacts;
+
+static inline bool tl_contacts_have_springs(const tl_contacts *contacts) {
+  return contacts->count > 0 && contacts->springs.count == contacts->count;
+}
 
 static inline bool tl_contacts_have_touches(const tl_contacts *contacts) {
   return contacts->count > 0 && contacts->touches.count == contacts->count;
@@ -43,6 +56,7 @@ static inline bool tl_contacts_have_touches(const tl_contacts *contacts) {
 static inline void tl_contacts_release(tl_contacts *contacts) {
   tl_array_free(contacts);
   tl_array_free(&contacts->touches);
+  tl_array_free(&contacts->springs);
 }
 
 /* Before a set is found anew: gives back room that TL_ARENA_MEMORY steps did not need, as the arena
@@ -98,6 +112,22 @@ typedef struct tl_touches {
 talus_status tl_contact_take_touches(const tl_scope *scope, const tl_contacts *contacts,
                                      tl_touches *touches);
 talus_status tl_contact_lay_touches(const tl_model *model, const tl_touches *touches,
+                                    tl_contacts *contacts);
+
+/* Springs with their keys, likewise (penalty; nothing to do with another contact model). */
+typedef struct tl_sprung {
+  uint32_t a, b, feature_a, feature_b;
+  tl_spring spring;
+} tl_sprung;
+
+typedef struct tl_springs {
+  tl_sprung *data;
+  size_t count;
+} tl_springs;
+
+talus_status tl_contact_take_springs(const tl_scope *scope, const tl_contacts *contacts,
+                                     tl_springs *springs);
+talus_status tl_contact_lay_springs(const tl_model *model, const tl_springs *springs,
                                     tl_contacts *contacts);
 
 /* After bodies were removed: renumbers slots, dropping contacts whose new_slot[slot] is TL_NONE. */

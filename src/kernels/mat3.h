@@ -244,4 +244,26 @@ TL_FN void tl_sym3_eigen(tl_sym3 a, talus_vec3 *values, talus_quat *rotation) {
   *rotation = q;
 }
 
+/* World-frame inverse inertia restricted to the rotations that are not locked: with E the free
+ * axes, W = E (E^T J E)^-1 E^T. Locked rows and columns become those of the identity, then zero. */
+TL_FN tl_sym3 tl_free_inverse_inertia(talus_quat q, talus_vec3 inertia, bool lock_x, bool lock_y,
+                                      bool lock_z) {
+  tl_sym3 j = tl_sym3_rotated(q, inertia), w = tl_sym3_diagonal(tl_vec3(0, 0, 0));
+  if (lock_x)
+    j.xx = 1, j.xy = 0, j.xz = 0;
+  if (lock_y)
+    j.yy = 1, j.xy = 0, j.yz = 0;
+  if (lock_z)
+    j.zz = 1, j.xz = 0, j.yz = 0;
+  if (!tl_sym3_inverse(j, &w))
+    return w;
+  if (lock_x)
+    w.xx = 0;
+  if (lock_y)
+    w.yy = 0;
+  if (lock_z)
+    w.zz = 0;
+  return w;
+}
+
 #endif

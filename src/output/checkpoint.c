@@ -40,7 +40,8 @@ _Static_assert(sizeof(talus_shape_kind) == 4 && sizeof(talus_broad_kind) == 4, "
 #define LAW(row, member)                                                                           \
   REAL(row, friction, member friction), REAL(row, restitution, member restitution),                \
       REAL(row, static_friction, member static_friction), REAL(row, rolling, member rolling),      \
-      REAL(row, spinning, member spinning), REAL(row, cohesion, member cohesion)
+      REAL(row, spinning, member spinning), REAL(row, cohesion, member cohesion),                  \
+      REAL(row, stiffness, member stiffness)
 
 #define TABLE(row, table)                                                                          \
   const tl_table tl_table_##table = {#table, sizeof(row), table##_columns,                         \
@@ -55,6 +56,10 @@ static const tl_column world_columns[] = {
     U32(struct talus_world, broad, model.broad),
     ANY_DOUBLE(struct talus_world, skin, model.skin),
     U32(struct talus_world, narrow_ellipsoid, model.narrow.ellipsoid),
+    U32(struct talus_world, solve, model.solve.kind),
+    U32(struct talus_world, spring_law, model.solve.law),
+    ANY_DOUBLE(struct talus_world, reach, model.solve.reach),
+    ANY_DOUBLE(struct talus_world, tangential, model.solve.tangential),
     U32(struct talus_world, friction, model.solve.friction),
     I32(struct talus_world, iterations, model.solve.iterations),
     ANY_DOUBLE(struct talus_world, tolerance, model.solve.tolerance),
@@ -101,6 +106,18 @@ static const tl_column world_columns[] = {
     U32(struct talus_world, joints, model.solve.joints),
     U64(struct talus_world, next_joint, joints.next_uid),
     BOOL(struct talus_world, must_assemble, joints.must_assemble),
+    BOOL(struct talus_world, is_pushed, penalty.is_pushed),
+    ANY_DOUBLE(struct talus_world, spring_stored, penalty.stored),
+    ANY_DOUBLE(struct talus_world, spring_damping, penalty.damping),
+    ANY_DOUBLE(struct talus_world, spring_friction, penalty.friction),
+    DOUBLE(struct talus_world, auto_stiffness, penalty.auto_stiffness),
+    BOOL(struct talus_world, step_told, penalty.told),
+    ANY_DOUBLE(struct talus_world, critical, penalty.critical),
+    ANY_DOUBLE(struct talus_world, last_elastic, last.solve.elastic),
+    ANY_DOUBLE(struct talus_world, last_damping_work, last.solve.damping_work),
+    ANY_DOUBLE(struct talus_world, last_friction_work, last.solve.friction_work),
+    ANY_DOUBLE(struct talus_world, damping_work, damping_work),
+    ANY_DOUBLE(struct talus_world, friction_work, friction_work),
 };
 TABLE(struct talus_world, world);
 
@@ -122,6 +139,8 @@ static const tl_column materials_columns[] = {
     TEXT(tl_material, name, name),
     REAL(tl_material, density, density),
     LAW(tl_material, law.),
+    REAL(tl_material, young, young),
+    REAL(tl_material, poisson, poisson),
 };
 TABLE(tl_material, materials);
 
@@ -220,6 +239,14 @@ static const tl_column touches_columns[] = {
     KIND(tl_touch, state, state, TL_TOUCH_STATES),
 };
 TABLE(tl_touch, touches);
+
+static const tl_column springs_columns[] = {
+    REAL(tl_spring, slip, slip),
+    REAL(tl_spring, stiffness, stiffness),
+    REAL(tl_spring, turn, turn),
+    REAL(tl_spring, spin, spin),
+};
+TABLE(tl_spring, springs);
 
 /* Infinities mean "no limit": tl_joint_check looks at the numbers. */
 static const tl_column joints_columns[] = {

@@ -56,7 +56,11 @@ static talus_world_def world_def(const talus_scene *scene) {
   def.broad = (talus_broad_kind)scene->broad.kind;
   def.skin = scene->broad.skin;
   def.narrow.ellipsoid = (talus_ellipsoid_method)scene->narrow.ellipsoid;
-  def.solve = (talus_solve_def){.method = (talus_ccp_method)scene->solve.method,
+  def.solve = (talus_solve_def){.kind = (talus_solve_kind)scene->solve.kind,
+                                .law = (talus_spring_law)scene->solve.law,
+                                .reach = scene->solve.reach,
+                                .tangential = scene->solve.tangential,
+                                .method = (talus_ccp_method)scene->solve.method,
                                 .friction = (talus_friction_model)scene->solve.friction,
                                 .iterations = (int)scene->solve.iterations,
                                 .tolerance = scene->solve.tolerance,
@@ -92,7 +96,10 @@ static talus_status add_materials(builder *b) {
                                     .static_friction = fmax(materials[i].static_friction, 0),
                                     .rolling = materials[i].rolling,
                                     .spinning = materials[i].spinning,
-                                    .cohesion = materials[i].cohesion};
+                                    .cohesion = materials[i].cohesion,
+                                    .stiffness = fmax(materials[i].stiffness, 0),
+                                    .young = materials[i].young,
+                                    .poisson = materials[i].poisson};
     talus_material material;
     uint32_t first;
     TL_TRY(talus_world_add_material(b->world, &def, &material));
@@ -108,7 +115,8 @@ static talus_status add_materials(builder *b) {
                                     .static_friction = pairs[i].static_friction,
                                     .rolling = pairs[i].rolling,
                                     .spinning = pairs[i].spinning,
-                                    .cohesion = pairs[i].cohesion};
+                                    .cohesion = pairs[i].cohesion,
+                                    .stiffness = fmax(pairs[i].stiffness, 0)};
     TL_TRY(talus_world_set_material_law(b->world, one, other, &law));
   }
   return TALUS_OK;

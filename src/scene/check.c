@@ -303,6 +303,7 @@ talus_status tl_scene_check(talus_scene *scene, const tl_document *document, tl_
   if (checker.status == TALUS_OK) {
     check_times(&checker);
     tl_check_materials(&checker);
+    tl_check_springs(&checker);
     check_pairs(&checker);
     tl_check_bodies(&checker);
     tl_check_emitters(&checker);

@@ -42,6 +42,9 @@ void tl_check_materials(tl_checker *checker);
 void tl_check_complete_pair(tl_checker *checker, tl_node_id node, tl_scene_pair *pair,
                             const uint32_t rows[2], size_t i);
 
+/* What does not go with springs: sleep, joints, Noble's law without a stiffness. */
+void tl_check_springs(tl_checker *checker);
+
 void tl_check_bodies(tl_checker *checker);
 void tl_check_emitters(tl_checker *checker);
 /* names: of the joints, for probes. */

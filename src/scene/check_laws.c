@@ -30,6 +30,9 @@ static double static_of(const tl_scene_material *material) {
   return fmax(material->static_friction, material->friction);
 }
 
+/* `auto`, which is negative, gives way to a number. */
+static double stiffness_of(double a, double b) { return a < 0 ? b : b < 0 ? a : fmin(a, b); }
+
 typedef struct completion {
   const char *key;
   size_t offset;
@@ -48,7 +51,8 @@ void tl_check_complete_pair(tl_checker *checker, tl_node_id node, tl_scene_pair 
                              LAW(static_friction, fmin(static_of(a), static_of(b))),
                              LAW(rolling, fmin(a->rolling, b->rolling)),
                              LAW(spinning, fmin(a->spinning, b->spinning)),
-                             LAW(cohesion, fmin(a->cohesion, b->cohesion))};
+                             LAW(cohesion, fmin(a->cohesion, b->cohesion)),
+                             LAW(stiffness, stiffness_of(a->stiffness, b->stiffness))};
 #undef LAW
   const bool tells_static = tl_object_has(map, pair, "static_friction");
   for (size_t k = 0; k < sizeof laws / sizeof *laws; ++k) {
@@ -67,4 +71,25 @@ void tl_check_complete_pair(tl_checker *checker, tl_node_id node, tl_scene_pair 
                    "pairs.%zu.static_friction is %g, less than the friction of %g; expected that "
                    "at least",
                    i, pair->static_friction, pair->friction);
+}
+
+void tl_check_springs(tl_checker *checker) {
+  const talus_scene *scene = checker->scene;
+  if (scene->solve.kind != TALUS_SOLVE_PENALTY)
+    return;
+  if (tl_object_has(&tl_schema_scene, scene, "sleep"))
+    tl_problem_add(checker->problems, tl_check_mark(checker, checker->root, "sleep"),
+                   "sleep does not go with springs, whose bodies never lie quite still; expected "
+                   "no `sleep`, or solve: {kind: ccp}");
+  if (scene->joints.count > 0)
+    tl_problem_add(checker->problems, tl_check_mark(checker, checker->root, "joints"),
+                   "solve: {kind: penalty} has no joints; expected solve: {kind: ccp}");
+  const tl_scene_material *materials = scene->materials.data;
+  const tl_node_id all = tl_check_value(checker, checker->root, "materials");
+  for (size_t i = 0; scene->solve.law == TALUS_NOBLE && i < scene->materials.count; ++i)
+    if (materials[i].name && materials[i].stiffness < 0)
+      tl_problem_add(checker->problems, tl_check_mark(checker, all, materials[i].name),
+                     "materials.%s has no stiffness, which solve.law noble needs; expected a "
+                     "number, in N/sqrt(kg)",
+                     materials[i].name);
 }

@@ -32,7 +32,8 @@ typedef struct tl_scene_step {
 
 typedef struct tl_scene_solve {
   tl_object object;
-  int kind, method, friction, joints;
+  int kind, law, method, friction, joints;
+  double reach, tangential;
   uint64_t iterations;
   double tolerance;
   bool warm_start;
@@ -67,12 +68,13 @@ typedef struct tl_scene_material {
   char *name;
   double density, friction, restitution;
   double static_friction, rolling, spinning, cohesion;
+  double stiffness, young, poisson;
 } tl_scene_material;
 
 typedef struct tl_scene_pair {
   tl_object object;
   char *materials[2];
-  double friction, restitution, static_friction, rolling, spinning, cohesion;
+  double friction, restitution, static_friction, rolling, spinning, cohesion, stiffness;
 } tl_scene_pair;
 
 typedef struct tl_scene_superellipsoid {

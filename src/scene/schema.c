@@ -27,8 +27,15 @@
 
 static const tl_words step_kinds = {WORDS({"fixed", 0, "every step is `dt` long"}),
                                     LATER("adaptive", "implicit", "local")};
-static const tl_words solve_kinds = {WORDS({"ccp", 0, "cone complementarity"}),
-                                     LATER("impulse", "penalty", "elastic")};
+static const tl_words solve_kinds = {
+    WORDS({"ccp", TALUS_SOLVE_CCP, "cone complementarity: rigid contacts, large steps"},
+          {"penalty", TALUS_SOLVE_PENALTY, "springs and dashpots: soft contacts, small steps"}),
+    LATER("impulse", "elastic")};
+static const tl_words spring_laws = {
+    WORDS({"linear", TALUS_LINEAR, "force as overlap, with a dashpot: `stiffness`"},
+          {"hertz", TALUS_HERTZ, "Hertz and Mindlin, with a dashpot: `young` and `poisson`"},
+          {"noble", TALUS_NOBLE, "force within `reach` before touching, no dashpot: `stiffness`"}),
+    NULL};
 static const tl_words solve_methods = {
     WORDS({"gauss-seidel", TALUS_GAUSS_SEIDEL, "projected Gauss-Seidel sweeps: best for few"},
           {"apgd", TALUS_APGD, "accelerated projected gradient: best for many iterations"},
@@ -160,6 +167,12 @@ static const tl_map solve_map = {
     .keys = (const tl_key[]){
         {KEY(OWNER, kind, WORD), .words = &solve_kinds, .fallback = "ccp", .example = "ccp",
          .help = "the contact model"},
+        {KEY(OWNER, law, WORD), .words = &spring_laws, .fallback = "linear", .example = "hertz",
+         .help = "penalty: the spring"},
+        {KEY(OWNER, reach, NUMBER), POSITIVE, .unit = "m", .fallback = "1e-3", .example = "5e-4",
+         .help = "penalty, noble: how far before touching the force begins"},
+        {KEY(OWNER, tangential, NUMBER), POSITIVE, .fallback = "0.2857142857142857",
+         .example = "0.5", .help = "penalty, linear and noble: tangential over normal stiffness"},
         {KEY(OWNER, method, WORD), .words = &solve_methods, .fallback = "gauss-seidel",
          .example = "gauss-seidel", .help = "the iteration that solves it"},
         {KEY(OWNER, friction, WORD), .words = &friction_models, .fallback = "ncp", .example = "ncp",
@@ -271,7 +284,7 @@ static const tl_map material_map = {
     .title = "a material",
     .plural = "materials",
     .size = sizeof(OWNER),
-    .later = LATER("young", "poisson", "stiffness", "damping"),
+    .later = LATER("damping"),
     .help =
         "An entry of `materials`. Where two materials touch, the smaller of the two values counts, "
         "in every law, unless `pairs` says otherwise.",
@@ -294,6 +307,14 @@ static const tl_map material_map = {
                  "force"},
         {KEY(OWNER, cohesion, NUMBER), NOT_NEGATIVE, .unit = "N", .fallback = "0",
          .example = "0.01", .help = "force that it takes to pull two touching bodies apart"},
+        {KEY(OWNER, stiffness, NUMBER), POSITIVE, .unit = "N/m", .words = &automatic,
+         .fallback = "auto", .example = "1e5",
+         .help = "penalty, linear and noble: force over overlap (noble: N/sqrt(kg), and must be "
+                 "given); `auto`: as stiff as the step allows"},
+        {KEY(OWNER, young, NUMBER), POSITIVE, .unit = "Pa", .fallback = "1e7", .example = "7e10",
+         .help = "penalty, hertz: Young's modulus; both materials are pressed"},
+        {KEY(OWNER, poisson, NUMBER), .range = {-1, 0.5, true}, .fallback = "0.3",
+         .example = "0.25", .help = "penalty, hertz: Poisson's ratio"},
         {0}}};
 #undef OWNER
 
@@ -318,6 +339,9 @@ static const tl_map pair_map = {
          .example = "1e-4", .help = "otherwise the smaller of the two"},
         {KEY(OWNER, cohesion, NUMBER), NOT_NEGATIVE, .unit = "N", .flags = TL_KEY_OPTIONAL,
          .example = "0.01", .help = "otherwise the smaller of the two"},
+        {KEY(OWNER, stiffness, NUMBER), POSITIVE, .unit = "N/m", .words = &automatic,
+         .flags = TL_KEY_OPTIONAL, .example = "1e5",
+         .help = "otherwise the smaller of the two that are not `auto`"},
         {0}}};
 #undef OWNER
 

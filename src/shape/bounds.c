@@ -63,6 +63,9 @@ static talus_real margin_of(const work *job, uint32_t slot) {
   const tl_model *model = job->model;
   if (model->margin >= 0)
     return TL_R(0.5 * model->margin);
+  /* Springs want what overlaps now, or lies within the reach of the law, and nothing else. */
+  if (model->solve.kind == TALUS_SOLVE_PENALTY)
+    return model->solve.law == TALUS_NOBLE ? TL_R(0.5 * model->solve.reach) : 0;
   const uint32_t flags = model->property.flags[slot];
   if (flags & TL_FLAG_FIXED)
     return 0;

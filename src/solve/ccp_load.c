@@ -5,28 +5,6 @@
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
 
-/* World-frame inverse inertia restricted to the rotations that are not locked: with E the free
- * axes, W = E (E^T J E)^-1 E^T. Locked rows and columns become those of the identity, then zero. */
-static tl_sym3 free_inverse_inertia(talus_quat q, talus_vec3 inertia, uint32_t lock) {
-  tl_sym3 j = tl_sym3_rotated(q, inertia), w = {0, 0, 0, 0, 0, 0};
-  const bool lx = lock & TALUS_LOCK_RX, ly = lock & TALUS_LOCK_RY, lz = lock & TALUS_LOCK_RZ;
-  if (lx)
-    j.xx = 1, j.xy = 0, j.xz = 0;
-  if (ly)
-    j.yy = 1, j.xy = 0, j.yz = 0;
-  if (lz)
-    j.zz = 1, j.xz = 0, j.yz = 0;
-  if (!tl_sym3_inverse(j, &w))
-    return w;
-  if (lx)
-    w.xx = 0;
-  if (ly)
-    w.yy = 0;
-  if (lz)
-    w.zz = 0;
-  return w;
-}
-
 static talus_vec3 locked_out(talus_vec3 v, uint32_t x, uint32_t y, uint32_t z) {
   return tl_vec3(x ? 0 : v.x, y ? 0 : v.y, z ? 0 : v.z);
 }
@@ -52,7 +30,9 @@ static void load_free(const tl_ccp *job, uint32_t i, uint32_t slot, tl_ccp_body 
         tl_sym3_diagonal(tl_vec3(body->inv_inertia, body->inv_inertia, body->inv_inertia));
   } else {
     body->inv_inertia = -1;
-    tensor.inv_inertia = free_inverse_inertia(job->scope->in->rotation[slot], inertia, lock);
+    tensor.inv_inertia = tl_free_inverse_inertia(job->scope->in->rotation[slot], inertia,
+                                                 lock & TALUS_LOCK_RX, lock & TALUS_LOCK_RY,
+                                                 lock & TALUS_LOCK_RZ);
     tensor.inv_mass =
         locked_out(tensor.inv_mass, lock & TALUS_LOCK_X, lock & TALUS_LOCK_Y, lock & TALUS_LOCK_Z);
     job->tensors[i] = tensor;

@@ -11,7 +11,9 @@ typedef struct tl_solve_report {
   double contact_work, load_work; /* J: by contacts and by constant loads on free bodies */
   double rise; /* J: most that the objective rose in a step of apgd after a restart, where it has no
                   momentum: rounding */
-  int restarts; /* times the iteration diverged and began anew with a shorter step */
+  int restarts;   /* times the iteration diverged and began anew with a shorter step */
+  double elastic; /* J stored in springs at the end of the step (penalty) */
+  double damping_work, friction_work; /* J that dashpots and sliding took in the step (penalty) */
 } tl_solve_report;
 
 /* Velocities as a solver left them: a row per member of the scope, `stride` bytes apart, because
@@ -30,6 +32,11 @@ static inline const tl_twist *tl_twist_of(tl_twists twists, size_t member) {
   const size_t row = twists.row ? twists.row[member] : member;
   return (const tl_twist *)((const unsigned char *)twists.first + row * twists.stride);
 }
+
+/* By the contact model that the model names: the entry of the backend. Penalty is not among them:
+ * its forces are evaluated between drifts and kicks (step/verlet.c). */
+talus_status tl_solve(const tl_model *model, const tl_scope *scope, tl_contacts *contacts,
+                      tl_twists *twists, tl_solve_report *report);
 
 /* Velocities at t1 for every free member of the scope, from those at t0, loads, gravity and
  * contacts, by cone complementarity (docs/theory/ccp.md). Reads contacts' impulses as the start and

@@ -60,10 +60,8 @@ static bool is_unbounded_by_mistake(void *context, size_t i) {
          (!tl_is_finite(job->margins[slot]) || !tl_box_is_finite(job->boxes[i]));
 }
 
-/* Looks at the new velocities before anything is committed. The message is completed by the world,
- * which knows names. */
-static talus_status check_velocities(const tl_model *model, const tl_scope *scope, tl_twists twists,
-                                     uint32_t *culprit) {
+talus_status tl_step_check(const tl_model *model, const tl_scope *scope, tl_twists twists,
+                           uint32_t *culprit) {
   check_job job = {model, scope, twists};
   size_t bad = tl_find_first(&model->par, scope->count, is_diverged, &job);
   if (bad != SIZE_MAX) {
@@ -107,16 +105,16 @@ static talus_status renew_contacts(const tl_backend *backend, const tl_model *mo
   return tl_sleep_fall(model, scope, contacts);
 }
 
-/* Candidate pairs and contacts of the scope at t0, with the impulses of the last step laid in. */
-static talus_status find_contacts(const tl_backend *backend, const tl_model *model,
-                                  const tl_scope *scope, tl_contacts *contacts,
-                                  tl_step_report *report) {
+talus_status tl_step_find_contacts(const tl_backend *backend, const tl_model *model,
+                                   const tl_scope *scope, tl_contacts *contacts,
+                                   tl_step_report *report) {
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
   const double begun = wall_now();
   talus_real *margins;
   talus_box *boxes;
   tl_carry carry;
   tl_touches touches;
+  tl_springs springs;
   tl_pairs pairs = {0};
   TL_TAKE(scope->arena, model->bodies, &margins);
   const tl_arena_mark above_margins = tl_arena_get_mark(scope->arena);
@@ -142,6 +140,7 @@ static talus_status find_contacts(const tl_backend *backend, const tl_model *mod
     TL_TRY(tl_sleep_wake(model, scope, &pairs, margins, contacts));
   TL_TRY(tl_contact_take_carry(model, scope, contacts, &carry));
   TL_TRY(tl_contact_take_touches(scope, contacts, &touches));
+  TL_TRY(tl_contact_take_springs(scope, contacts, &springs));
   tl_guesses guesses;
   TL_TRY(tl_narrow_take_guesses(model, scope, contacts, &guesses));
   tl_scope guessing = *scope;
@@ -150,6 +149,7 @@ static talus_status find_contacts(const tl_backend *backend, const tl_model *mod
   report->wall_broad += found - begun;
   TL_TRY(renew_contacts(backend, model, &guessing, &pairs, margins, &carry, contacts));
   TL_TRY(tl_contact_lay_touches(model, &touches, contacts));
+  TL_TRY(tl_contact_lay_springs(model, &springs, contacts));
   report->wall_narrow += wall_now() - found;
   tl_arena_release(scope->arena, mark);
   return TALUS_OK;
@@ -158,14 +158,14 @@ static talus_status find_contacts(const tl_backend *backend, const tl_model *mod
 talus_status tl_step_fixed(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
                            tl_contacts *contacts, tl_step_report *report) {
   *report = (tl_step_report){.culprit = TL_NONE};
-  TL_TRY(find_contacts(backend, model, scope, contacts, report));
+  TL_TRY(tl_step_find_contacts(backend, model, scope, contacts, report));
   TL_TRY(tl_joints_guard_start(model, scope));
   const double found = wall_now();
   tl_twists twists;
   TL_TRY(backend->solve(model, scope, contacts, &twists, &report->solve));
   const double solved = wall_now();
   report->wall_solve += solved - found;
-  TL_TRY(check_velocities(model, scope, twists, &report->culprit));
+  TL_TRY(tl_step_check(model, scope, twists, &report->culprit));
   TL_TRY(tl_joints_guard(model, scope, twists));
   tl_step_move(model, scope, twists);
   if (tl_sleep_is_on(model, scope))

@@ -20,6 +20,21 @@ typedef struct tl_step_report {
 talus_status tl_step_fixed(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
                            tl_contacts *contacts, tl_step_report *report);
 
+/* One step of velocity Verlet with spring forces (solve: {kind: penalty}), as above. What it keeps
+ * beside the contacts is in scope->penalty, and the contact forces in scope->out->push, turn. */
+talus_status tl_step_verlet(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
+                            tl_contacts *contacts, tl_step_report *report);
+
+/* Candidate pairs and contacts of scope->in, with what the last step's remember laid in. */
+talus_status tl_step_find_contacts(const tl_backend *backend, const tl_model *model,
+                                   const tl_scope *scope, tl_contacts *contacts,
+                                   tl_step_report *report);
+
+/* Looks at the velocities with which the bodies are about to move from scope->in. The message is
+ * completed by the world, which knows names. */
+talus_status tl_step_check(const tl_model *model, const tl_scope *scope, tl_twists twists,
+                           uint32_t *culprit);
+
 /* Poses at t1 from the velocities at t1 that a solver left (symplectic Euler, rotation by
  * free-rotation splitting), kinematic bodies by their motion, periodic axes wrapped. Writes every
  * field of scope->out for every member. */

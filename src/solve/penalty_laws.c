@@ -1,0 +1,185 @@
+/* What springs are made of, and how long a step may be with them. */
+#include "solve/penalty.h"
+
+#include <math.h>
+
+/* Verlet is stable below dt = 2/omega; a pair of bodies has omega^2 = k/m*, and a tangential spring
+ * turns them too, which for spheres makes omega^2 = 7/2 k_t/m*. Within a heap omega is larger by up
+ * to about 2, and a collision should last ten steps or so: hence the warning well below. */
+#define SAFE_FRACTION 0.2
+/* What `auto` takes: the stiffness for which dt is this share of the critical step. */
+#define AUTO_FRACTION 0.1
+/* Overlap over radius for which the stiffness of Hertz is taken: it grows with the overlap, and
+ * more than this is no contact of rigid bodies any more. */
+#define DEEP 0.05
+
+void tl_penalty_free(tl_penalty *penalty) {
+  tl_array_free(&penalty->laws);
+  tl_array_free(&penalty->lightest);
+  tl_ball_list_free(&penalty->list);
+}
+
+talus_real tl_penalty_radius(const tl_model *model, size_t slot) {
+  const tl_shape *shape = tl_body_shape(model, slot);
+  const talus_real scale = model->property.scale[slot];
+  if (shape->kind == TALUS_SPHERE)
+    return scale * (talus_real)shape->size[0];
+  if (!(shape->volume > 0))
+    return 0;
+  return scale * (talus_real)cbrt(0.75 * shape->volume / TL_PI);
+}
+
+static talus_status find_lightest(const tl_model *model, const tl_scope *scope, tl_penalty *p) {
+  TL_TRY(tl_array_resize(&p->lightest, model->materials.count));
+  for (size_t m = 0; m < p->lightest.count; ++m)
+    p->lightest.data[m] = (tl_lightest){0, 0};
+  for (size_t i = 0; i < scope->count; ++i) {
+    const uint32_t slot = tl_scope_slot(scope, i);
+    tl_lightest *l = &p->lightest.data[model->property.material[slot]];
+    const double mass = (double)model->property.mass[slot];
+    if (!tl_body_is_static(model, slot) && (l->mass == 0 || mass < l->mass))
+      *l = (tl_lightest){mass, (double)tl_penalty_radius(model, slot)};
+  }
+  return TALUS_OK;
+}
+
+static double reduced(double a, double b) { return a > 0 && b > 0 ? a * b / (a + b) : a + b; }
+
+/* Johnson (1985), Contact Mechanics, 4.2 and 7.3: 1/E* and 1/G* of both bodies add up. */
+static void press_hertz(const tl_material *a, const tl_material *b, tl_spring_law *law) {
+  const double ea = (double)a->young, eb = (double)b->young;
+  const double na = (double)a->poisson, nb = (double)b->poisson;
+  const double e = 1 / ((1 - na * na) / ea + (1 - nb * nb) / eb);
+  const double g = 1 / (2 * (2 - na) * (1 + na) / ea + 2 * (2 - nb) * (1 + nb) / eb);
+  law->normal = (talus_real)(4.0 / 3.0 * e);
+  law->tangent = (talus_real)(8 * g);
+}
+
+static talus_status make_law(const tl_model *model, const tl_penalty *p, size_t a, size_t b,
+                             tl_spring_law *law) {
+  const tl_material *one = &model->materials.data[a], *other = &model->materials.data[b];
+  const tl_pair_law *pair = &model->laws.data[a * model->materials.count + b];
+  const talus_spring_law kind = model->solve.law;
+  *law = (tl_spring_law){.friction = pair->friction,
+                         .static_friction = pair->static_friction,
+                         .rolling = pair->rolling,
+                         .spinning = pair->spinning,
+                         .cohesion = pair->cohesion};
+  const bool used = p->lightest.data[a].mass > 0 || p->lightest.data[b].mass > 0;
+  if (kind == TALUS_HERTZ) {
+    if (used && (!(one->young > 0) || !(other->young > 0)))
+      return tl_fail(TALUS_ERROR_INVALID, "material '%s' has no young, which solve.law hertz needs",
+                     one->young > 0 ? other->name ? other->name : ""
+                     : one->name    ? one->name
+                                    : "");
+    press_hertz(one, other, law);
+  } else {
+    law->normal = pair->stiffness;
+    if (kind == TALUS_NOBLE && used && !(law->normal > 0))
+      return tl_fail(TALUS_ERROR_INVALID,
+                     "materials '%s' and '%s' have no stiffness, which solve.law noble needs, in "
+                     "N/sqrt(kg)",
+                     one->name ? one->name : "", other->name ? other->name : "");
+    if (!(law->normal > 0))
+      law->normal = (talus_real)p->auto_stiffness;
+    if (kind == TALUS_NOBLE)
+      law->normal /= (talus_real)model->solve.reach;
+    law->tangent = law->normal * (talus_real)model->solve.tangential;
+  }
+  if (kind != TALUS_NOBLE)
+    law->damping = (talus_real)tl_spring_damping((double)pair->restitution, kind == TALUS_HERTZ);
+  return TALUS_OK;
+}
+
+/* Critical step of the lightest bodies of two materials; INFINITY where there are none. */
+static double critical_of(const tl_model *model, const tl_penalty *p, size_t a, size_t b) {
+  const tl_lightest *x = &p->lightest.data[a], *y = &p->lightest.data[b];
+  const tl_spring_law *law = &p->laws.data[a * model->materials.count + b];
+  if (x->mass == 0 && y->mass == 0)
+    return INFINITY;
+  const double mass = reduced(x->mass, y->mass);
+  double normal = (double)law->normal, tangent = (double)law->tangent;
+  if (model->solve.law == TALUS_HERTZ) {
+    /* Against a wall too: its radius is 0 here, and the body's own counts. */
+    const double radius = reduced(x->radius, y->radius);
+    const double a0 = radius * sqrt(DEEP);
+    normal *= 1.5 * a0, tangent *= a0;
+  } else if (model->solve.law == TALUS_NOBLE) {
+    normal *= sqrt(mass), tangent *= sqrt(mass);
+  }
+  return 2 / sqrt(fmax(normal, 3.5 * tangent) / mass);
+}
+
+static void choose_stiffness(const tl_model *model, const tl_scope *scope, tl_penalty *p) {
+  double least = 0;
+  for (size_t m = 0; m < p->lightest.count; ++m)
+    if (p->lightest.data[m].mass > 0 && (least == 0 || p->lightest.data[m].mass < least))
+      least = p->lightest.data[m].mass;
+  const double omega = 2 * AUTO_FRACTION / scope->dt;
+  p->auto_stiffness = 0.5 * least * omega * omega / fmax(1, 3.5 * model->solve.tangential);
+}
+
+static bool takes_auto(const tl_model *model) {
+  if (model->solve.law != TALUS_LINEAR)
+    return false;
+  for (size_t i = 0; i < model->laws.count; ++i)
+    if (!(model->laws.data[i].stiffness > 0))
+      return true;
+  return false;
+}
+
+static talus_status check_step(const tl_model *model, const tl_scope *scope, tl_penalty *p) {
+  const size_t n = model->materials.count;
+  size_t stiff_a = 0, stiff_b = 0;
+  p->critical = INFINITY;
+  for (size_t a = 0; a < n; ++a)
+    for (size_t b = a; b < n; ++b) {
+      const double critical = critical_of(model, p, a, b);
+      if (critical < p->critical)
+        p->critical = critical, stiff_a = a, stiff_b = b;
+    }
+  if (!(p->critical < INFINITY))
+    return TALUS_OK;
+  const char *one = model->materials.data[stiff_a].name,
+             *other = model->materials.data[stiff_b].name;
+  if (scope->dt > p->critical)
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "dt is %g s, above the critical step of %g s of the stiffest pair ('%s' and "
+                   "'%s', its lightest bodies); say step: {dt: %.2g}, or make the materials softer",
+                   scope->dt, p->critical, one ? one : "", other ? other : "",
+                   0.5 * SAFE_FRACTION * p->critical);
+  if (scope->dt > SAFE_FRACTION * p->critical && !p->told) {
+    p->told = true;
+    tl_log_write(&model->log, TL_LOG_WARN,
+                 "penalty: dt is %g s, %.0f %% of the critical step of %g s of the stiffest pair "
+                 "('%s' and '%s'): a contact lasts about %.0f steps; say step: {dt: %.2g}",
+                 scope->dt, 100 * scope->dt / p->critical, p->critical, one ? one : "",
+                 other ? other : "", 0.5 * TL_PI * p->critical / scope->dt,
+                 0.5 * SAFE_FRACTION * p->critical);
+  }
+  return TALUS_OK;
+}
+
+talus_status tl_penalty_prepare(const tl_model *model, const tl_scope *scope) {
+  tl_penalty *p = scope->penalty;
+  if (p->is_known && p->bodies == scope->count)
+    return TALUS_OK;
+  TL_TRY(find_lightest(model, scope, p));
+  if (takes_auto(model) && !(p->auto_stiffness > 0)) {
+    choose_stiffness(model, scope, p);
+    if (p->auto_stiffness > 0)
+      tl_log_write(&model->log, TL_LOG_INFO,
+                   "penalty: stiffness auto is %g N/m, for which dt = %g s is a tenth of the "
+                   "critical step",
+                   p->auto_stiffness, scope->dt);
+  }
+  const size_t n = model->materials.count;
+  TL_TRY(tl_array_resize(&p->laws, n * n));
+  for (size_t a = 0; a < n; ++a)
+    for (size_t b = 0; b < n; ++b)
+      TL_TRY(make_law(model, p, a, b, &p->laws.data[a * n + b]));
+  TL_TRY(check_step(model, scope, p));
+  p->bodies = scope->count;
+  p->is_known = true;
+  return TALUS_OK;
+}

@@ -1,0 +1,132 @@
+/* One pass over the candidates of a block, and the scalar visit of a pack: the reference, and what
+ * runs where there is no AVX-512. */
+#include "solve/penalty_list.h"
+
+#include <stdatomic.h>
+
+static _Atomic bool scalar_only;
+
+void tl_ball_use_scalar(bool scalar) { atomic_store(&scalar_only, scalar); }
+
+void tl_ball_list_free(tl_ball_list *list) {
+  tl_array_free(&list->rank);
+  tl_array_free(&list->slot);
+  tl_array_free(&list->place);
+  tl_array_free(&list->ball);
+  tl_array_free(&list->from);
+  tl_array_free(&list->start);
+  tl_array_free(&list->other);
+  tl_array_free(&list->at);
+  tl_array_free(&list->spring);
+  tl_array_free(&list->in_start);
+  tl_array_free(&list->in);
+  tl_array_free(&list->canonical);
+  tl_array_free(&list->block_start);
+  tl_array_free(&list->effect);
+  for (int k = 0; k < TL_BALL_ENERGIES; ++k)
+    tl_array_free(&list->energy[k]);
+  tl_array_free(&list->walls);
+  tl_contacts_release(&list->wall_contacts);
+  list->is_valid = false;
+}
+
+/* ---- the scalar visit ------------------------------------------------------------------------ */
+
+static tl_spring_vec vec_of(const talus_real *v) {
+  const tl_spring_vec r = {v[0], v[1], v[2]};
+  return r;
+}
+
+static tl_spring_ball ball_of(const tl_ball *ball) {
+  const tl_spring_ball r = {vec_of(ball->v), vec_of(ball->w),    ball->radius,
+                            ball->inv_mass,  vec_of(ball->lead), vec_of(ball->swing)};
+  return r;
+}
+
+void tl_ball_visit_scalar(const tl_ball_job *job, const tl_ball_pack *pack) {
+  tl_ball_list *list = job->list;
+  for (uint32_t i = 0; i < pack->count; ++i) {
+    const tl_ball *p = &list->ball.data[pack->a[i]], *q = &list->ball.data[pack->b[i]];
+    const tl_spring_ball a = ball_of(p), b = ball_of(q);
+    const tl_spring_law *law =
+        &job->laws[(size_t)p->material * job->materials + (size_t)q->material];
+    tl_spring_touch t = {.normal = law->normal,
+                         .tangent = law->tangent,
+                         .damping = law->damping,
+                         .friction = law->friction,
+                         .cohesion = law->cohesion};
+    const tl_spring_vec d = {pack->dx[i], pack->dy[i], pack->dz[i]};
+    tl_spring_balls(&a, &b, d, &t);
+    tl_ball_spring *spring = &list->spring.data[pack->candidate[i]];
+    const talus_real is_old = pack->is_old[i];
+    tl_spring_vec slip = {is_old > 0 ? spring->slip[0] : 0, is_old > 0 ? spring->slip[1] : 0,
+                          is_old > 0 ? spring->slip[2] : 0};
+    const tl_spring_pushed r =
+        tl_spring_push(&t, job->is_hertz, job->h, is_old > 0 ? spring->stiffness : 0, &slip);
+    const tl_spring_vec turn = tl_spring_cross(t.n, r.force);
+    *spring = (tl_ball_spring){{slip.x, slip.y, slip.z}, r.tangent_stiffness};
+    const uint32_t at = pack->effect + i;
+    list->effect.data[at] = (tl_ball_effect){{r.force.x, r.force.y, r.force.z},
+                                             {turn.x, turn.y, turn.z},
+                                             TL_R(0.5) * t.overlap,
+                                             r.slides ? TL_R(1) : TL_R(0)};
+    list->energy[TL_BALL_ELASTIC].data[at] = r.elastic;
+    list->energy[TL_BALL_STORED].data[at] = r.stored;
+    list->energy[TL_BALL_DAMPING].data[at] = r.damping;
+    list->energy[TL_BALL_FRICTION].data[at] = r.friction;
+  }
+}
+
+/* ---- candidates ------------------------------------------------------------------------------ */
+
+static void visit(const tl_ball_job *job, tl_ball_visit_fn *fn, tl_ball_pack *pack) {
+  for (uint32_t i = pack->count; i < TL_BALL_LANES; ++i) {
+    pack->a[i] = pack->a[0], pack->b[i] = pack->b[0];
+    pack->candidate[i] = pack->candidate[0];
+    pack->dx[i] = pack->dx[0], pack->dy[i] = pack->dy[0], pack->dz[i] = pack->dz[0];
+    pack->is_old[i] = pack->is_old[0];
+  }
+  fn(job, pack);
+  pack->effect += pack->count;
+  pack->count = 0;
+}
+
+static void push_block(const tl_ball_job *job, tl_ball_visit_fn *fn, size_t block) {
+  tl_ball_list *list = job->list;
+  const size_t first = block * TL_BALL_BLOCK;
+  const size_t last = first + TL_BALL_BLOCK < list->count ? first + TL_BALL_BLOCK : list->count;
+  const tl_ball_place *places = list->place.data;
+  const uint32_t *other = list->other.data;
+  uint32_t *at = list->at.data;
+  tl_ball_pack room = {.effect = list->block_start.data[block]}, *pack = &room;
+  for (size_t i = first; i < last; ++i) {
+    const tl_ball_place a = places[i];
+    for (uint32_t c = list->start.data[i]; c < list->start.data[i + 1]; ++c) {
+      const tl_ball_place *b = &places[other[c]];
+      const double dx = b->x - a.x, dy = b->y - a.y, dz = b->z - a.z, sum = a.radius + b->radius;
+      if (!(dx * dx + dy * dy + dz * dz < sum * sum)) {
+        at[c] = TL_NONE;
+        continue;
+      }
+      const uint32_t n = pack->count;
+      pack->a[n] = (uint32_t)i;
+      pack->b[n] = other[c];
+      pack->candidate[n] = c;
+      pack->dx[n] = (talus_real)dx, pack->dy[n] = (talus_real)dy, pack->dz[n] = (talus_real)dz;
+      pack->is_old[n] = at[c] != TL_NONE ? TL_R(1) : TL_R(0);
+      at[c] = pack->effect + n;
+      if (++pack->count == TL_BALL_LANES)
+        visit(job, fn, pack);
+    }
+  }
+  if (pack->count > 0)
+    visit(job, fn, pack);
+}
+
+void tl_ball_push_blocks(void *context, size_t begin, size_t end) {
+  const tl_ball_job *job = context;
+  tl_ball_visit_fn *fn = tl_ball_has_avx512() && !atomic_load(&scalar_only) ? tl_ball_visit_avx512
+                                                                            : tl_ball_visit_scalar;
+  for (size_t block = begin; block < end; ++block)
+    push_block(job, fn, block);
+}

@@ -1,0 +1,13 @@
+/* One word of the scene chooses the contact model: solve: {kind: ...}. */
+#include "solve/solve.h"
+
+talus_status tl_solve(const tl_model *model, const tl_scope *scope, tl_contacts *contacts,
+                      tl_twists *twists, tl_solve_report *report) {
+  switch (model->solve.kind) {
+  case TALUS_SOLVE_CCP:
+    return tl_ccp_solve(model, scope, contacts, twists, report);
+  case TALUS_SOLVE_PENALTY:
+    break;
+  }
+  return tl_fail(TALUS_ERROR_UNSUPPORTED, "penalty does not go with this stepper; use step: fixed");
+}

@@ -1,0 +1,259 @@
+/* Velocity Verlet (Swope et al. 1982) for spring forces.
+ *
+ *   kick    v += h/2 a(t0)               forces of the last step's contacts are kept in the state
+ *   drift   x += h v, rotation freely
+ *   force   contacts and springs at t1; tangential springs are stretched by what moved the bodies
+ *   kick    v += h/2 a(t1)
+ *
+ * Dashpots want the velocity at t1, which is not known before their force is: it is taken as
+ * v + h/2 a(t0), so that they too are of second order.
+ *
+ * Everything up to the last kick happens in scratch, so that a step that fails changes nothing but
+ * the contacts, which the message is made of. */
+#include "kernels/rotation.h"
+#include "solve/penalty.h"
+#include "step/verlet_list.h"
+
+#include <time.h>
+
+typedef struct verlet_job {
+  const tl_model *model;
+  const tl_scope *scope;
+  tl_state mid;             /* poses at t1, velocities in the middle of the step */
+  talus_vec3 *lead, *swing; /* half a step with the forces of t0 */
+  talus_vec3 *push, *twist; /* at t1 */
+  tl_twist *twists;         /* by member: velocities in the middle, or at t1 */
+  double (*blocks)[2];      /* work of contacts and of loads */
+} verlet_job;
+
+static double wall_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- kicks ----------------------------------------------------------------------------------- */
+
+static double dot_d(talus_vec3 a, talus_vec3 b) { return tl_ddot(tl_widen(a), tl_widen(b)); }
+
+/* What half a step of forces changes the velocity and spin of a free body by. */
+static tl_twist kick_of(const tl_model *model, uint32_t slot, talus_quat rotation, talus_vec3 force,
+                        talus_vec3 torque, talus_real half) {
+  const tl_properties *property = &model->property;
+  const uint32_t lock = property->flags[slot] & TL_FLAG_LOCKS;
+  const talus_vec3 inertia = tl_body_inertia(model, slot);
+  if (property->force)
+    force = tl_add(force, property->force[slot]);
+  if (property->torque)
+    torque = tl_add(torque, property->torque[slot]);
+  tl_twist kick = {tl_scale(tl_madd(model->gravity, 1 / property->mass[slot], force), half),
+                   {0, 0, 0}};
+  if (lock == 0 && tl_body_shape(model, slot)->isotropic) {
+    kick.spin = tl_scale(torque, half / inertia.x);
+    return kick;
+  }
+  const tl_sym3 inverse = tl_free_inverse_inertia(rotation, inertia, lock & TALUS_LOCK_RX,
+                                                  lock & TALUS_LOCK_RY, lock & TALUS_LOCK_RZ);
+  kick.spin = tl_scale(tl_sym3_mul_vec(inverse, torque), half);
+  kick.velocity =
+      tl_vec3(lock & TALUS_LOCK_X ? 0 : kick.velocity.x, lock & TALUS_LOCK_Y ? 0 : kick.velocity.y,
+              lock & TALUS_LOCK_Z ? 0 : kick.velocity.z);
+  return kick;
+}
+
+/* Exactly what a kick does to the kinetic energy is force times mean velocity. */
+static void add_work(const tl_model *model, uint32_t slot, const tl_twist *before,
+                     const tl_twist *after, talus_vec3 push, talus_vec3 twist, double half,
+                     double work[2]) {
+  const tl_properties *property = &model->property;
+  const talus_vec3 v = tl_add(before->velocity, after->velocity);
+  const talus_vec3 w = tl_add(before->spin, after->spin);
+  work[0] += 0.5 * half * (dot_d(push, v) + dot_d(twist, w));
+  if (property->force)
+    work[1] += 0.5 * half * dot_d(property->force[slot], v);
+  if (property->torque)
+    work[1] += 0.5 * half * dot_d(property->torque[slot], w);
+}
+
+static tl_twist kicked(tl_twist twist, tl_twist kick) {
+  return (tl_twist){tl_add(twist.velocity, kick.velocity), tl_add(twist.spin, kick.spin)};
+}
+
+static void first_kick(const verlet_job *job, size_t member, double work[2]) {
+  const uint32_t slot = tl_scope_slot(job->scope, member);
+  const tl_state *in = job->scope->in;
+  const double half = 0.5 * job->scope->dt;
+  if (tl_body_is_static(job->model, slot)) {
+    job->lead[slot] = job->swing[slot] = tl_vec3(0, 0, 0);
+    return;
+  }
+  const tl_twist kick = kick_of(job->model, slot, in->rotation[slot], in->push[slot],
+                                in->twist[slot], (talus_real)half);
+  const tl_twist before = {in->velocity[slot], in->spin[slot]};
+  job->twists[member] = kicked(before, kick);
+  job->lead[slot] = kick.velocity;
+  job->swing[slot] = kick.spin;
+  add_work(job->model, slot, &before, &job->twists[member], in->push[slot], in->twist[slot], half,
+           work);
+}
+
+static void last_kick(const verlet_job *job, size_t member, double work[2]) {
+  const uint32_t slot = tl_scope_slot(job->scope, member);
+  const double half = 0.5 * job->scope->dt;
+  const tl_twist before = {job->mid.velocity[slot], job->mid.spin[slot]};
+  if (tl_body_is_static(job->model, slot)) {
+    job->twists[member] = kicked(before, (tl_twist){job->lead[slot], job->swing[slot]});
+    return;
+  }
+  const tl_twist kick = kick_of(job->model, slot, job->mid.rotation[slot], job->push[slot],
+                                job->twist[slot], (talus_real)half);
+  job->twists[member] = kicked(before, kick);
+  add_work(job->model, slot, &before, &job->twists[member], job->push[slot], job->twist[slot], half,
+           work);
+}
+
+typedef void kick_fn(const verlet_job *job, size_t member, double work[2]);
+
+typedef struct kick_job {
+  const verlet_job *verlet;
+  kick_fn *kick;
+} kick_job;
+
+static void kick_blocks(void *context, size_t begin, size_t end) {
+  const kick_job *job = context;
+  const size_t count = job->verlet->scope->count;
+  for (size_t block = begin; block < end; ++block) {
+    double work[2] = {0, 0};
+    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < count; ++i)
+      job->kick(job->verlet, i, work);
+    memcpy(job->verlet->blocks[block], work, sizeof work);
+  }
+}
+
+static void kick_all(const verlet_job *job, kick_fn *kick, tl_solve_report *report) {
+  const size_t blocks = (job->scope->count + TL_BLOCK - 1) / TL_BLOCK;
+  kick_job work = {job, kick};
+  tl_for(&job->model->par, blocks, 1, kick_blocks, &work);
+  for (size_t i = 0; i < blocks; ++i) {
+    report->contact_work += job->blocks[i][0];
+    report->load_work += job->blocks[i][1];
+  }
+}
+
+/* A kinematic body moved them by its way in the step, which is not its velocity at the end. */
+static void lead_kinematic(void *context, size_t begin, size_t end) {
+  const verlet_job *job = context;
+  const tl_scope *scope = job->scope;
+  for (size_t i = begin; i < end; ++i) {
+    const uint32_t slot = tl_scope_slot(scope, i);
+    if (!(job->model->property.flags[slot] & TL_FLAG_KINEMATIC))
+      continue;
+    talus_vec3 v, w;
+    tl_body_way(job->model, slot, scope->t0, scope->t1, scope->dt, &v, &w);
+    job->lead[slot] = tl_sub(job->mid.velocity[slot], v);
+    job->swing[slot] = tl_sub(job->mid.spin[slot], w);
+    job->mid.velocity[slot] = v;
+    job->mid.spin[slot] = w;
+  }
+}
+
+/* ---- the step -------------------------------------------------------------------------------- */
+
+/* Forces of the state as it is, where none are known: the first step, or something was changed by
+ * hand. Springs are not stretched by it. */
+static talus_status push_at_start(const tl_backend *backend, const tl_model *model,
+                                  const tl_scope *scope, tl_contacts *contacts,
+                                  tl_step_report *report) {
+  TL_TRY(tl_step_find_contacts(backend, model, scope, contacts, report));
+  const tl_penalty_motion motion = {.velocity = scope->in->velocity, .spin = scope->in->spin};
+  return tl_penalty_push(model, scope, &motion, contacts, scope->out->push, scope->out->twist,
+                         &report->solve);
+}
+
+static talus_status take_scratch(verlet_job *job) {
+  const size_t n = job->model->bodies;
+  tl_arena *arena = job->scope->arena;
+  TL_TAKE(arena, n, &job->mid.position);
+  TL_TAKE(arena, n, &job->mid.rotation);
+  TL_TAKE(arena, n, &job->mid.velocity);
+  TL_TAKE(arena, n, &job->mid.spin);
+  TL_TAKE(arena, n, &job->lead);
+  TL_TAKE(arena, n, &job->swing);
+  TL_TAKE(arena, n, &job->push);
+  TL_TAKE(arena, n, &job->twist);
+  TL_TAKE(arena, job->scope->count, &job->twists);
+  TL_TAKE(arena, (job->scope->count + TL_BLOCK - 1) / TL_BLOCK, &job->blocks);
+  return TALUS_OK;
+}
+
+/* Forces and torques are finite as long as velocities are: looked at before anything counts. */
+static bool is_diverged(void *context, size_t member) {
+  const verlet_job *job = context;
+  const tl_twist *twist = &job->twists[member];
+  return !tl_is_finite(tl_length2(twist->velocity)) || !tl_is_finite(tl_length2(twist->spin));
+}
+
+static void commit_range(void *context, size_t begin, size_t end) {
+  const verlet_job *job = context;
+  tl_state *out = job->scope->out;
+  for (size_t i = begin; i < end; ++i) {
+    const uint32_t slot = tl_scope_slot(job->scope, i);
+    out->position[slot] = job->mid.position[slot];
+    out->rotation[slot] = job->mid.rotation[slot];
+    out->velocity[slot] = job->twists[i].velocity;
+    out->spin[slot] = job->twists[i].spin;
+    out->push[slot] = job->push[slot];
+    out->twist[slot] = job->twist[slot];
+  }
+}
+
+talus_status tl_step_verlet(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
+                            tl_contacts *contacts, tl_step_report *report) {
+  *report = (tl_step_report){.culprit = TL_NONE};
+  if (scope->joints)
+    return tl_fail(TALUS_ERROR_UNSUPPORTED,
+                   "solve: {kind: penalty} has no joints; use solve: {kind: ccp}");
+  const double begun = wall_now();
+  tl_penalty *p = scope->penalty;
+  if (!p->is_known || p->bodies != scope->count)
+    p->are_balls = !p->is_general && tl_balls_are_all(model, scope);
+  TL_TRY(tl_penalty_prepare(model, scope));
+  if (p->are_balls)
+    return tl_step_balls(backend, model, scope, contacts, report);
+  p->list.is_valid = false;
+  if (!scope->penalty->is_pushed) {
+    TL_TRY(push_at_start(backend, model, scope, contacts, report));
+    scope->penalty->is_pushed = true;
+  }
+  verlet_job job = {.model = model, .scope = scope};
+  TL_TRY(take_scratch(&job));
+  kick_all(&job, first_kick, &report->solve);
+  const tl_twists twists = {job.twists, sizeof *job.twists, NULL};
+  TL_TRY(tl_step_check(model, scope, twists, &report->culprit));
+  tl_scope drift = *scope;
+  drift.out = &job.mid;
+  tl_step_move(model, &drift, twists);
+  drift.in = &job.mid;
+  tl_for(&model->par, scope->count, 512, lead_kinematic, &job);
+  report->wall_step += wall_now() - begun;
+
+  TL_TRY(tl_step_find_contacts(backend, model, &drift, contacts, report));
+  const double found = wall_now();
+  const tl_penalty_motion motion = {.velocity = job.mid.velocity,
+                                    .spin = job.mid.spin,
+                                    .lead = job.lead,
+                                    .swing = job.swing,
+                                    .h = scope->dt};
+  TL_TRY(tl_penalty_push(model, &drift, &motion, contacts, job.push, job.twist, &report->solve));
+  const double pushed = wall_now();
+  report->wall_solve += pushed - found;
+  kick_all(&job, last_kick, &report->solve);
+  const size_t bad = tl_find_first(&model->par, scope->count, is_diverged, &job);
+  if (bad != SIZE_MAX) {
+    report->culprit = tl_scope_slot(scope, bad);
+    return tl_fail(TALUS_ERROR_DIVERGED, "its velocity is not finite");
+  }
+  tl_for(&model->par, scope->count, 512, commit_range, &job);
+  report->wall_step += wall_now() - pushed;
+  return TALUS_OK;
+}

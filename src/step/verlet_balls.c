@@ -1,0 +1,411 @@
+/* Velocity Verlet for balls (verlet.c has the scheme, verlet_list.h what is special here).
+ *
+ * Rows of the list hold places and velocities under way; the state is written at the very end, when
+ * nothing can fail any more. */
+#include "step/verlet_list.h"
+
+#include "kernels/quat.h"
+#include "narrow/narrow.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+/* Slots and ranks are different orders: rows are asked for so many bodies before they are needed.
+ */
+#define AHEAD ((size_t)12)
+#if defined(__GNUC__)
+#define PREFETCH(pointer) __builtin_prefetch(pointer)
+#else
+#define PREFETCH(pointer) ((void)(pointer))
+#endif
+
+enum { CONTACT_WORK = TL_BALL_ENERGIES, LOAD_WORK, SUMS };
+
+/* What a ball has at the end of the step, by rank. */
+typedef struct after {
+  talus_vec3 v, w, push, twist;
+  double sums[SUMS]; /* of the contacts in which it is a, and of its kick */
+} after;
+
+typedef struct ball_step {
+  const tl_model *model;
+  const tl_scope *scope;
+  tl_ball_list *list;
+  tl_state mid; /* of bodies that touch walls */
+  talus_vec3 *lead, *swing;
+  talus_vec3 *push, *twist; /* of walls, by slot */
+  after *after;
+  double (*blocks)[SUMS];
+  bool begins; /* forces of the state as it is: nothing moves */
+  _Atomic bool *left, *broken;
+} ball_step;
+
+static double wall_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double dot_d(talus_vec3 a, talus_vec3 b) { return tl_ddot(tl_widen(a), tl_widen(b)); }
+
+static void put(talus_real *to, talus_vec3 v) { to[0] = v.x, to[1] = v.y, to[2] = v.z; }
+static talus_vec3 get(const talus_real *from) { return tl_vec3(from[0], from[1], from[2]); }
+
+/* Work of half a step's kick, exactly: force times mean velocity. */
+static void add_work(const ball_step *job, uint32_t slot, talus_vec3 v, talus_vec3 w,
+                     talus_vec3 push, talus_vec3 twist, double sums[SUMS]) {
+  const tl_properties *property = &job->model->property;
+  const double quarter = 0.25 * job->scope->dt;
+  sums[CONTACT_WORK] += quarter * (dot_d(push, v) + dot_d(twist, w));
+  if (property->force)
+    sums[LOAD_WORK] += quarter * dot_d(property->force[slot], v);
+  if (property->torque)
+    sums[LOAD_WORK] += quarter * dot_d(property->torque[slot], w);
+}
+
+/* What half a step changes velocity and spin by. */
+static void find_kick(const ball_step *job, const tl_ball *ball, uint32_t slot, talus_vec3 push,
+                      talus_vec3 twist, talus_vec3 *lead, talus_vec3 *swing) {
+  const tl_properties *property = &job->model->property;
+  const talus_real half = (talus_real)(0.5 * job->scope->dt);
+  if (property->force)
+    push = tl_add(push, property->force[slot]);
+  if (property->torque)
+    twist = tl_add(twist, property->torque[slot]);
+  *lead = tl_scale(tl_madd(job->model->gravity, ball->inv_mass, push), half);
+  *swing = tl_scale(twist, half * ball->inv_inertia);
+}
+
+/* ---- kick and drift -------------------------------------------------------------------------- */
+
+static void start_ball(const ball_step *job, uint32_t slot, double limit2, double sums[SUMS]) {
+  const tl_state *in = job->scope->in;
+  const uint32_t rank = job->list->rank.data[slot];
+  tl_ball *ball = &job->list->ball.data[rank];
+  tl_ball_place *place = &job->list->place.data[rank];
+  const talus_vec3 v0 = in->velocity[slot], w0 = in->spin[slot];
+  talus_vec3 lead = {0, 0, 0}, swing = {0, 0, 0}, v = v0, w = w0;
+  talus_dvec3 x = in->position[slot];
+  if (!job->begins) {
+    find_kick(job, ball, slot, in->push[slot], in->twist[slot], &lead, &swing);
+    v = tl_add(v0, lead), w = tl_add(w0, swing);
+    add_work(job, slot, tl_add(v0, v), tl_add(w0, w), in->push[slot], in->twist[slot], sums);
+    x = tl_dmadd(x, job->scope->dt, v);
+  }
+  put(ball->v, v), put(ball->w, w), put(ball->lead, lead), put(ball->swing, swing);
+  place->x = x.x, place->y = x.y, place->z = x.z;
+  const talus_dvec3 way = tl_dsub(x, job->list->from.data[rank]);
+  if (!(tl_ddot(way, way) <= limit2))
+    atomic_store_explicit(job->left, true, memory_order_relaxed);
+}
+
+static void expect_start(const ball_step *job, size_t slot) {
+  const uint32_t rank = job->list->rank.data[slot];
+  PREFETCH(job->list->ball.data[rank].v);
+  PREFETCH(job->list->ball.data[rank].lead);
+  PREFETCH(&job->list->place.data[rank]);
+  PREFETCH(&job->list->from.data[rank]);
+}
+
+static void start_blocks(void *context, size_t begin, size_t end) {
+  const ball_step *job = context;
+  const double limit = 0.5 * job->list->skin, limit2 = limit * limit;
+  for (size_t block = begin; block < end; ++block) {
+    double sums[SUMS] = {0};
+    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < job->scope->count; ++i) {
+      if (i + AHEAD < job->scope->count)
+        expect_start(job, i + AHEAD);
+      if (!tl_body_is_static(job->model, i))
+        start_ball(job, (uint32_t)i, limit2, sums);
+    }
+    memcpy(job->blocks[block], sums, sizeof sums);
+  }
+}
+
+static void add_blocks(const ball_step *job, double total[SUMS]) {
+  const size_t blocks = (job->scope->count + TL_BLOCK - 1) / TL_BLOCK;
+  for (size_t block = 0; block < blocks; ++block)
+    for (int k = 0; k < SUMS; ++k)
+      total[k] += job->blocks[block][k];
+}
+
+/* Kicks and drifts; false where some ball left its place in the list, or is nowhere at all. */
+static bool start(ball_step *job) {
+  _Atomic bool left;
+  atomic_init(&left, false);
+  job->left = &left;
+  tl_for(&job->model->par, (job->scope->count + TL_BLOCK - 1) / TL_BLOCK, 1, start_blocks, job);
+  return !atomic_load(&left);
+}
+
+/* ---- walls ----------------------------------------------------------------------------------- */
+
+static void write_mid(const ball_step *job, uint32_t slot) {
+  const uint32_t rank = job->list->rank.data[slot];
+  const tl_ball *ball = &job->list->ball.data[rank];
+  const tl_ball_place *place = &job->list->place.data[rank];
+  job->mid.position[slot] = tl_dvec3(place->x, place->y, place->z);
+  job->mid.velocity[slot] = get(ball->v);
+  job->mid.spin[slot] = get(ball->w);
+  job->lead[slot] = get(ball->lead);
+  job->swing[slot] = get(ball->swing);
+}
+
+/* Contacts with walls and their forces, by the general way: they are few. */
+static talus_status push_walls(ball_step *job) {
+  const tl_scope *scope = job->scope;
+  tl_ball_list *list = job->list;
+  const size_t n = job->model->bodies;
+  TL_TAKE(scope->arena, n, &job->push);
+  TL_TAKE(scope->arena, n, &job->twist);
+  if (list->walls.count == 0 && list->wall_contacts.count == 0) {
+    memset(job->push, 0, n * sizeof *job->push);
+    memset(job->twist, 0, n * sizeof *job->twist);
+    list->wall_sums = (tl_penalty_sums){0, 0, 0, 0};
+    return TALUS_OK;
+  }
+  talus_real *margins;
+  TL_TAKE(scope->arena, n, &margins);
+  TL_TAKE(scope->arena, n, &job->mid.position);
+  TL_TAKE(scope->arena, n, &job->mid.velocity);
+  TL_TAKE(scope->arena, n, &job->mid.spin);
+  TL_TAKE(scope->arena, n, &job->lead);
+  TL_TAKE(scope->arena, n, &job->swing);
+  job->mid.rotation = scope->in->rotation; /* walls do not turn, and balls look all the same */
+  memset(margins, 0, n * sizeof *margins);
+  for (size_t i = 0; i < list->walls.count; ++i) {
+    write_mid(job, list->walls.data[i].a);
+    write_mid(job, list->walls.data[i].b);
+  }
+  tl_scope at_end = *scope;
+  at_end.in = &job->mid;
+  tl_springs springs;
+  tl_pairs pairs = {list->walls.data, list->walls.count};
+  TL_TRY(tl_contact_take_springs(scope, &list->wall_contacts, &springs));
+  TL_TRY(tl_narrow_find_contacts(job->model, &at_end, &pairs, margins, &list->wall_contacts));
+  TL_TRY(tl_contact_lay_springs(job->model, &springs, &list->wall_contacts));
+  const tl_penalty_motion motion = {.velocity = job->mid.velocity,
+                                    .spin = job->mid.spin,
+                                    .lead = job->lead,
+                                    .swing = job->swing,
+                                    .h = job->begins ? 0 : scope->dt};
+  return tl_penalty_add_up(job->model, &at_end, &motion, &list->wall_contacts, job->push,
+                           job->twist, &list->wall_sums);
+}
+
+/* ---- sums and the last kick ------------------------------------------------------------------ */
+
+static void finish_ball(const ball_step *job, size_t rank) {
+  const tl_ball_list *list = job->list;
+  const uint32_t slot = list->slot.data[rank];
+  const tl_ball *ball = &list->ball.data[rank];
+  after *to = &job->after[rank];
+  memset(to->sums, 0, sizeof to->sums);
+  talus_vec3 force = tl_vec3(0, 0, 0), turn = tl_vec3(0, 0, 0);
+  for (uint32_t k = list->in_start.data[rank]; k < list->in_start.data[rank + 1]; ++k) {
+    const uint32_t at = list->at.data[list->in.data[k]];
+    if (at == TL_NONE)
+      continue;
+    const tl_ball_effect *e = &list->effect.data[at];
+    force = tl_add(force, get(e->force));
+    turn = tl_madd(turn, ball->radius - e->half_overlap, get(e->turn));
+  }
+  for (uint32_t c = list->start.data[rank]; c < list->start.data[rank + 1]; ++c) {
+    const uint32_t at = list->at.data[c];
+    if (at == TL_NONE)
+      continue;
+    const tl_ball_effect *e = &list->effect.data[at];
+    force = tl_sub(force, get(e->force));
+    turn = tl_madd(turn, ball->radius - e->half_overlap, get(e->turn));
+    for (int k = 0; k < TL_BALL_ENERGIES; ++k)
+      to->sums[k] += (double)list->energy[k].data[at];
+  }
+  if (!(ball->inv_mass > 0))
+    return;
+  to->push = tl_add(force, job->push[slot]);
+  to->twist = tl_sub(job->twist[slot], turn);
+  const talus_vec3 v = get(ball->v), w = get(ball->w);
+  talus_vec3 lead, swing;
+  find_kick(job, ball, slot, to->push, to->twist, &lead, &swing);
+  to->v = tl_add(v, lead), to->w = tl_add(w, swing);
+  add_work(job, slot, tl_add(v, to->v), tl_add(w, to->w), to->push, to->twist, to->sums);
+  if (!tl_is_finite(tl_length2(to->v)) || !tl_is_finite(tl_length2(to->w)))
+    atomic_store_explicit(job->broken, true, memory_order_relaxed);
+}
+
+static void finish_range(void *context, size_t begin, size_t end) {
+  const ball_step *job = context;
+  for (size_t rank = begin; rank < end; ++rank) {
+    if (rank + AHEAD < end) {
+      PREFETCH(&job->push[job->list->slot.data[rank + AHEAD]]);
+      PREFETCH(&job->twist[job->list->slot.data[rank + AHEAD]]);
+    }
+    finish_ball(job, rank);
+  }
+}
+
+static void commit_ball(const ball_step *job, uint32_t slot) {
+  const uint32_t rank = job->list->rank.data[slot];
+  const after *from = &job->after[rank];
+  tl_state *out = job->scope->out;
+  out->push[slot] = from->push;
+  out->twist[slot] = from->twist;
+  if (job->begins)
+    return;
+  const tl_ball_place *place = &job->list->place.data[rank];
+  const talus_vec3 w = get(job->list->ball.data[rank].w); /* in the middle: what turned it */
+  const talus_quat turn = tl_quat_from_rotation_vector(tl_scale(w, (talus_real)job->scope->dt));
+  out->position[slot] = tl_dvec3(place->x, place->y, place->z);
+  out->rotation[slot] = tl_quat_renormalize(tl_quat_mul(turn, job->scope->in->rotation[slot]));
+  out->velocity[slot] = from->v;
+  out->spin[slot] = from->w;
+}
+
+static void expect_commit(const ball_step *job, size_t slot) {
+  const uint32_t rank = job->list->rank.data[slot];
+  const after *row = &job->after[rank];
+  PREFETCH(&row->v);
+  PREFETCH(&row->twist);
+  PREFETCH(&row->sums[SUMS - 1]);
+  PREFETCH(&job->list->place.data[rank]);
+  PREFETCH(job->list->ball.data[rank].w);
+}
+
+static void commit_blocks(void *context, size_t begin, size_t end) {
+  const ball_step *job = context;
+  for (size_t block = begin; block < end; ++block) {
+    double sums[SUMS] = {0};
+    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < job->scope->count; ++i) {
+      if (i + AHEAD < job->scope->count)
+        expect_commit(job, i + AHEAD);
+      const after *from = &job->after[job->list->rank.data[i]];
+      for (int k = 0; k < SUMS; ++k)
+        sums[k] += from->sums[k];
+      if (!tl_body_is_static(job->model, i))
+        commit_ball(job, (uint32_t)i);
+    }
+    memcpy(job->blocks[block], sums, sizeof sums);
+  }
+}
+
+/* ---- the step -------------------------------------------------------------------------------- */
+
+/* The message for a ball that is nowhere, or outside, from the velocities it was to move with. */
+static talus_status check(const ball_step *job, tl_step_report *report) {
+  const size_t n = job->scope->count;
+  tl_twist *twists;
+  TL_TAKE(job->scope->arena, n, &twists);
+  for (size_t i = 0; i < n; ++i) {
+    const tl_ball *ball = &job->list->ball.data[job->list->rank.data[i]];
+    twists[i] = (tl_twist){get(ball->v), get(ball->w)};
+  }
+  return tl_step_check(job->model, job->scope, (tl_twists){twists, sizeof *twists, NULL},
+                       &report->culprit);
+}
+
+static talus_status find_broken(const ball_step *job, tl_step_report *report) {
+  for (uint32_t slot = 0; slot < job->scope->count; ++slot) {
+    const after *a = &job->after[job->list->rank.data[slot]];
+    if (!tl_body_is_static(job->model, slot) &&
+        (!tl_is_finite(tl_length2(a->v)) || !tl_is_finite(tl_length2(a->w)))) {
+      report->culprit = slot;
+      break;
+    }
+  }
+  return tl_fail(TALUS_ERROR_DIVERGED, "its velocity is not finite");
+}
+
+/* How far the fastest ball comes in the step: with the velocity that it is about to move with,
+ * where it has one already. */
+static double reach_of(const tl_model *model, const tl_scope *scope, const tl_ball_list *list) {
+  double fastest = 0;
+  for (size_t i = 0; i < scope->count; ++i)
+    if (!tl_body_is_static(model, i)) {
+      const talus_vec3 v =
+          list->is_valid ? get(list->ball.data[list->rank.data[i]].v) : scope->in->velocity[i];
+      fastest = fmax(fastest, (double)tl_length2(v));
+    }
+  return scope->dt * sqrt(fastest);
+}
+
+/* Forces at the end of the step (or of the state as it is), and everything that follows. */
+static talus_status push_and_commit(ball_step *job, tl_step_report *report) {
+  const tl_scope *scope = job->scope;
+  const double begun = wall_now();
+  tl_penalty *p = scope->penalty;
+  job->list->is_stored = false;
+  TL_TRY(push_walls(job));
+  tl_ball_job forces = {.list = job->list,
+                        .laws = p->laws.data,
+                        .materials = job->model->materials.count,
+                        .is_hertz = job->model->solve.law == TALUS_HERTZ,
+                        .h = job->begins ? 0 : (talus_real)scope->dt};
+  tl_for(&job->model->par, job->list->blocks, 1, tl_ball_push_blocks, &forces);
+  const double pushed = wall_now();
+  report->wall_solve += pushed - begun;
+  _Atomic bool broken;
+  atomic_init(&broken, false);
+  job->broken = &broken;
+  TL_TAKE(scope->arena, scope->count, &job->after);
+  tl_for(&job->model->par, scope->count, 128, finish_range, job);
+  if (atomic_load(&broken))
+    return find_broken(job, report);
+  tl_for(&job->model->par, (scope->count + TL_BLOCK - 1) / TL_BLOCK, 1, commit_blocks, job);
+  double total[SUMS] = {0};
+  add_blocks(job, total);
+  if (!job->begins) {
+    report->solve.contact_work += total[CONTACT_WORK];
+    report->solve.load_work += total[LOAD_WORK];
+  }
+  const tl_penalty_sums walls = job->list->wall_sums;
+  const tl_penalty_sums sums = {
+      total[TL_BALL_ELASTIC] + walls.elastic, total[TL_BALL_STORED] + walls.stored,
+      total[TL_BALL_DAMPING] + walls.damping, total[TL_BALL_FRICTION] + walls.friction};
+  tl_penalty_keep_ledger(scope, !job->begins, &sums, &report->solve);
+  report->wall_step += wall_now() - pushed;
+  return TALUS_OK;
+}
+
+static talus_status renew(const tl_backend *backend, ball_step *job, tl_contacts *contacts,
+                          tl_step_report *report) {
+  const double begun = wall_now();
+  const double reach = reach_of(job->model, job->scope, job->list);
+  TL_TRY(tl_balls_renew(backend, job->model, job->scope, contacts, reach));
+  report->wall_broad += wall_now() - begun;
+  return TALUS_OK;
+}
+
+talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
+                           tl_contacts *contacts, tl_step_report *report) {
+  tl_penalty *p = scope->penalty;
+  tl_ball_list *list = &p->list;
+  ball_step job = {.model = model, .scope = scope, .list = list};
+  TL_TAKE(scope->arena, (scope->count + TL_BLOCK - 1) / TL_BLOCK, &job.blocks);
+  if (!list->is_valid)
+    TL_TRY(renew(backend, &job, contacts, report));
+  if (!p->is_pushed) {
+    job.begins = true;
+    (void)start(&job);
+    TL_TRY(push_and_commit(&job, report));
+    p->is_pushed = true;
+    job.begins = false;
+  }
+  const double begun = wall_now();
+  const bool stays = start(&job);
+  const bool stops = model->domain.enabled && model->domain.outside == TALUS_OUTSIDE_STOP;
+  report->wall_step += wall_now() - begun;
+  if (!stays || stops)
+    TL_TRY(check(&job, report));
+  if (!stays) { /* by now every velocity is finite, and the new list has room for it */
+    TL_TRY(renew(backend, &job, contacts, report));
+    (void)start(&job);
+  }
+  double total[SUMS] = {0};
+  add_blocks(&job, total);
+  report->solve.contact_work += total[CONTACT_WORK];
+  report->solve.load_work += total[LOAD_WORK];
+  report->broad = list->broad;
+  report->broad_reason = list->broad_reason;
+  report->pairs = list->other.count + list->walls.count;
+  return push_and_commit(&job, report);
+}

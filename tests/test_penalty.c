@@ -1,0 +1,323 @@
+/* Springs as the world sees them: threads, restart, the list of balls against the general way, the
+ * critical step, refusals. */
+#include "check.h"
+#include "world.h"
+
+#include <unistd.h>
+
+static talus_world_def springs(talus_spring_law law, double dt, int threads) {
+  talus_world_def def = talus_world_def_default();
+  def.solve.kind = TALUS_SOLVE_PENALTY;
+  def.solve.law = law;
+  def.dt = dt;
+  def.threads = threads;
+  return def;
+}
+
+typedef struct rng {
+  uint64_t state;
+} rng;
+
+static double next(rng *r) {
+  r->state = r->state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return (double)(r->state >> 11) * 0x1p-53;
+}
+
+/* Balls of two materials and three sizes in a box, on top of each other, with some spin; `mixed`
+ * adds other shapes. */
+static talus_world *heap(const talus_world_def *def, int count, bool mixed) {
+  talus_world *world;
+  CHECK_OK(talus_world_create(def, &world));
+  talus_material_def m = talus_material_def_default();
+  talus_material material[2];
+  m.friction = 0.4, m.restitution = 0.5, m.stiffness = 3e4, m.young = 2e6;
+  CHECK_OK(talus_world_add_material(world, &m, &material[0]));
+  m.friction = 0.7, m.restitution = 0.8, m.stiffness = 2e4, m.young = 1e6;
+  m.cohesion = 0.01;
+  CHECK_OK(talus_world_add_material(world, &m, &material[1]));
+  talus_shape_def shape = talus_shape_def_default();
+  talus_shape ball, tank, cube;
+  shape.size[0] = 0.02;
+  CHECK_OK(talus_world_add_shape(world, &shape, &ball));
+  shape.kind = TALUS_CONTAINER, shape.size[0] = shape.size[1] = 0.3, shape.size[2] = 2;
+  CHECK_OK(talus_world_add_shape(world, &shape, &tank));
+  shape.kind = TALUS_BOX, shape.size[0] = 0.04, shape.size[1] = 0.03, shape.size[2] = 0.03;
+  CHECK_OK(talus_world_add_shape(world, &shape, &cube));
+  talus_body_def body = talus_body_def_default();
+  body.kind = TALUS_FIXED, body.shape = tank, body.material = material[0], body.position.z = 1;
+  CHECK_OK(talus_world_add_body(world, &body, NULL));
+  rng r = {7};
+  for (int i = 0; i < count; ++i) {
+    body = talus_body_def_default();
+    body.shape = mixed && i % 5 == 0 ? cube : ball;
+    body.material = material[i % 2];
+    body.scale = 0.8 + 0.2 * (i % 3);
+    body.position =
+        (talus_dvec3){-0.12 + 0.06 * (i % 5) + 0.004 * next(&r),
+                      -0.12 + 0.06 * (i / 5 % 5) + 0.004 * next(&r), 0.04 + 0.056 * (i / 25)};
+    body.velocity = (talus_vec3){(talus_real)(next(&r) - 0.5), 0, (talus_real)-next(&r)};
+    body.spin = (talus_vec3){0, (talus_real)(10 * next(&r)), 0};
+    CHECK_OK(talus_world_add_body(world, &body, NULL));
+  }
+  return world;
+}
+
+static talus_report report_of(talus_world *world) {
+  talus_report report;
+  CHECK_OK(talus_world_report(world, &report));
+  return report;
+}
+
+TEST(results_do_not_depend_on_threads) {
+  for (int k = 0; k < 4; ++k) {
+    uint64_t hash[2];
+    double work[2];
+    for (int threads = 1; threads <= 2; ++threads) {
+      const talus_world_def def = springs(k & 1 ? TALUS_HERTZ : TALUS_LINEAR, 1e-4, threads);
+      talus_world *world = heap(&def, 150, k >= 2);
+      CHECK_OK(talus_world_step(world, 900));
+      hash[threads - 1] = talus_world_hash(world);
+      work[threads - 1] = report_of(world).friction_work;
+      CHECK(report_of(world).contacts > 20);
+      talus_world_destroy(world);
+    }
+    CHECK_EQ_U64(hash[1], hash[0]);
+    CHECK(work[1] == work[0]);
+  }
+}
+
+/* Nothing depends on when the list was made, nor on the skin, nor on how steps are grouped. */
+TEST(list_changes_no_bit) {
+  uint64_t hash[3];
+  double work[3];
+  for (int k = 0; k < 3; ++k) {
+    talus_world_def def = springs(TALUS_HERTZ, 1e-4, 2);
+    def.skin = k == 1 ? 0.02 : 0;
+    talus_world *world = heap(&def, 200, false);
+    for (int i = 0; i < 900; ++i) {
+      CHECK_OK(k == 2 ? talus_world_step(world, 1) : tl_world_step_on(world, 1));
+      if (k == 2 && i % 100 == 0)
+        world->penalty.list.is_valid = false;
+    }
+    CHECK_OK(tl_world_store_contacts(world));
+    CHECK(world->penalty.are_balls && world->penalty.list.renewals > 1);
+    hash[k] = talus_world_hash(world);
+    work[k] = report_of(world).damping_work;
+    talus_world_destroy(world);
+  }
+  CHECK_EQ_U64(hash[1], hash[0]);
+  CHECK_EQ_U64(hash[2], hash[0]);
+  CHECK(work[1] == work[0] && work[2] == work[0]);
+}
+
+TEST(lanes_give_the_bits_of_the_scalar_code) {
+  if (!tl_ball_has_avx512()) {
+    printf("  no AVX-512 here\n");
+    return;
+  }
+  for (int law = 0; law < 2; ++law) {
+    uint64_t hash[2];
+    double work[2];
+    for (int scalar = 0; scalar < 2; ++scalar) {
+      tl_ball_use_scalar(scalar);
+      const talus_world_def def = springs(law ? TALUS_HERTZ : TALUS_LINEAR, 1e-4, 1);
+      talus_world *world = heap(&def, 200, false);
+      CHECK_OK(talus_world_step(world, 900));
+      hash[scalar] = talus_world_hash(world);
+      work[scalar] = report_of(world).friction_work;
+      talus_world_destroy(world);
+    }
+    tl_ball_use_scalar(false);
+    CHECK_EQ_U64(hash[1], hash[0]);
+    CHECK(work[1] == work[0]);
+  }
+}
+
+/* The reference of the fast way is the general one: the same but for rounding, which a heap of
+ * colliding balls soon blows up; so a short time. */
+TEST(balls_move_as_the_general_way_moves_them) {
+  for (int law = 0; law < 2; ++law) {
+    const talus_world_def def = springs(law ? TALUS_HERTZ : TALUS_LINEAR, 1e-4, 1);
+    talus_world *fast = heap(&def, 200, false), *slow = heap(&def, 200, false);
+    slow->penalty.is_general = true;
+    CHECK_OK(talus_world_step(fast, 700));
+    CHECK_OK(talus_world_step(slow, 700));
+    CHECK(fast->penalty.are_balls && !slow->penalty.are_balls);
+    double most = 0;
+    for (size_t i = 0; i < fast->model.bodies; ++i)
+      most = fmax(most, tl_dlength(tl_dsub(fast->state.position[i], slow->state.position[i])));
+    CHECK_MSG(most < (TALUS_SINGLE ? 2e-3 : 1e-9), "they are up to %g m apart", most);
+    const talus_report a = report_of(fast), b = report_of(slow);
+    CHECK_EQ_U64(a.contacts, b.contacts);
+    CHECK_MSG(a.contacts > 20, "%zu contacts", a.contacts);
+    CHECK_NEAR(a.friction_work, b.friction_work, (TALUS_SINGLE ? 1e-2 : 1e-8) * b.friction_work);
+    CHECK_NEAR(a.elastic_energy, b.elastic_energy, (TALUS_SINGLE ? 0.1 : 1e-6) * b.elastic_energy);
+    CHECK_NEAR(a.contact_work, b.contact_work, (TALUS_SINGLE ? 1e-2 : 1e-8) * fabs(b.contact_work));
+    CHECK_EQ_U64(fast->contacts.count, slow->contacts.count);
+    for (size_t i = 0; i < fast->contacts.count; ++i) {
+      const tl_contact *p = &fast->contacts.data[i], *q = &slow->contacts.data[i];
+      CHECK(tl_contact_compare(p->a, p->b, p->feature_a, p->feature_b, q) == 0);
+      CHECK(tl_dot(p->normal, q->normal) > TL_R(0.999));
+    }
+    talus_world_destroy(fast);
+    talus_world_destroy(slow);
+  }
+}
+
+#if TALUS_HAVE_HDF5
+TEST(restart_is_exact) {
+  for (int k = 0; k < 4; ++k) {
+    const talus_world_def def = springs(k & 1 ? TALUS_HERTZ : TALUS_LINEAR, 1e-4, 2);
+    talus_world *world = heap(&def, 150, k >= 2), *again;
+    CHECK_OK(talus_world_step(world, 500));
+    CHECK_OK(talus_world_save(world, "springs.h5"));
+    CHECK_OK(talus_world_load("springs.h5", &again));
+    CHECK_OK(talus_world_step(world, 500));
+    CHECK_OK(talus_world_step(again, 500));
+    CHECK_EQ_U64(talus_world_hash(again), talus_world_hash(world));
+    const talus_report a = report_of(world), b = report_of(again);
+    CHECK(a.friction_work == b.friction_work && a.damping_work == b.damping_work &&
+          a.elastic_energy == b.elastic_energy && a.contact_work == b.contact_work);
+    CHECK(a.contacts > 20);
+    talus_world_destroy(world);
+    talus_world_destroy(again);
+    unlink("springs.h5");
+  }
+}
+#endif
+
+TEST(warm_steps_allocate_nothing) {
+  const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 2);
+  talus_world *world = heap(&def, 200, false);
+  CHECK_OK(talus_world_step(world, 4000));
+  const uint64_t before = tl_memory_count().allocations;
+  CHECK_OK(talus_world_step(world, 300));
+  CHECK_EQ_U64(tl_memory_count().allocations, before);
+  talus_world_destroy(world);
+}
+
+/* ---- the critical step ----------------------------------------------------------------------- */
+
+static char said[512];
+static void hear(void *context, int level, const char *line) {
+  (void)context;
+  if (level <= 1)
+    snprintf(said, sizeof said, "%s", line);
+}
+
+/* One ball of 1 kg on springs of 1e4 N/m: 2 sqrt(m / k) with the reduced mass is 14.1 ms. */
+static talus_world *one_ball(double dt) {
+  talus_world_def def = springs(TALUS_LINEAR, dt, 1);
+  def.log = hear;
+  talus_world *world;
+  CHECK_OK(talus_world_create(&def, &world));
+  talus_material_def m = talus_material_def_default();
+  talus_body_def body = talus_body_def_default();
+  talus_shape_def shape = talus_shape_def_default();
+  m.name = "rubber", m.stiffness = 1e4;
+  CHECK_OK(talus_world_add_material(world, &m, &body.material));
+  CHECK_OK(talus_world_add_shape(world, &shape, &body.shape));
+  body.mass = 1;
+  CHECK_OK(talus_world_add_body(world, &body, NULL));
+  said[0] = 0;
+  return world;
+}
+
+TEST(step_above_the_critical_one_is_refused_with_the_number) {
+  talus_world *world = one_ball(0.02);
+  CHECK(talus_world_step(world, 1) == TALUS_ERROR_INVALID);
+  CHECK_MSG(strstr(talus_last_error(), "critical step of 0.0141421 s") &&
+                strstr(talus_last_error(), "rubber") &&
+                strstr(talus_last_error(), "step: {dt: 0.0014}"),
+            "%s", talus_last_error());
+  CHECK_EQ_U64(talus_world_steps(world), 0);
+  talus_world_destroy(world);
+}
+
+TEST(step_near_the_critical_one_is_warned_about_once) {
+  talus_world *world = one_ball(0.005);
+  CHECK_OK(talus_world_step(world, 1));
+  CHECK_MSG(strstr(said, "35 % of the critical step") && strstr(said, "step: {dt: 0.0014}"), "%s",
+            said);
+  CHECK_NEAR(report_of(world).critical_dt, 0.0141421, 1e-6);
+  said[0] = 0;
+  CHECK_OK(talus_world_step(world, 10));
+  CHECK_STR(said, "");
+  talus_world_destroy(world);
+  world = one_ball(0.001);
+  CHECK_OK(talus_world_step(world, 10));
+  CHECK_STR(said, "");
+  talus_world_destroy(world);
+}
+
+TEST(stiffness_is_chosen_for_the_step_where_none_is_given) {
+  const talus_world_def def = springs(TALUS_LINEAR, 1e-3, 1);
+  talus_world *world;
+  CHECK_OK(talus_world_create(&def, &world));
+  talus_material_def m = talus_material_def_default();
+  talus_body_def body = talus_body_def_default();
+  talus_shape_def shape = talus_shape_def_default();
+  CHECK_OK(talus_world_add_material(world, &m, &body.material));
+  CHECK_OK(talus_world_add_shape(world, &shape, &body.shape));
+  body.mass = 2;
+  CHECK_OK(talus_world_add_body(world, &body, NULL));
+  CHECK_OK(talus_world_step(world, 1));
+  CHECK_NEAR(world->penalty.auto_stiffness, 0.5 * 2 * 200.0 * 200.0, 1);
+  CHECK_NEAR(report_of(world).critical_dt, 0.01, 1e-6);
+  talus_world_destroy(world);
+}
+
+/* ---- refusals -------------------------------------------------------------------------------- */
+
+TEST(what_springs_cannot_do_is_refused) {
+  talus_world_def def = springs(TALUS_LINEAR, 1e-3, 1);
+  talus_world *world;
+  def.sleep.speed = 0.01;
+  CHECK(talus_world_create(&def, &world) == TALUS_ERROR_INVALID);
+  CHECK(strstr(talus_last_error(), "sleep does not go with penalty"));
+  def.sleep.speed = 0;
+  def.solve.tangential = 0;
+  CHECK(talus_world_create(&def, &world) == TALUS_ERROR_INVALID);
+  CHECK(strstr(talus_last_error(), "solve.tangential"));
+  def = springs((talus_spring_law)7, 1e-3, 1);
+  CHECK(talus_world_create(&def, &world) == TALUS_ERROR_INVALID);
+  def = springs(TALUS_LINEAR, 1e-3, 1);
+  world = heap(&def, 2, false);
+  CHECK(talus_world_set_sleep(world, (talus_sleep_def){0.01, 1}) == TALUS_ERROR_INVALID);
+  talus_joint_def joint = talus_joint_def_default();
+  joint.kind = TALUS_JOINT_SPRING;
+  CHECK_OK(talus_world_body_at(world, 1, &joint.a));
+  CHECK_OK(talus_world_body_at(world, 2, &joint.b));
+  joint.to.x = 0.1, joint.stiffness = 1;
+  CHECK_OK(talus_world_add_joint(world, &joint, NULL));
+  CHECK(talus_world_step(world, 1) == TALUS_ERROR_UNSUPPORTED);
+  CHECK_MSG(strstr(talus_last_error(), "use solve: {kind: ccp}"), "%s", talus_last_error());
+  talus_world_destroy(world);
+}
+
+TEST(materials_that_no_spring_is_made_of_are_refused) {
+  talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+  talus_world *world;
+  CHECK_OK(talus_world_create(&def, &world));
+  talus_material_def m = talus_material_def_default();
+  talus_material material;
+  m.poisson = 0.7;
+  CHECK(talus_world_add_material(world, &m, &material) == TALUS_ERROR_INVALID);
+  CHECK(strstr(talus_last_error(), "poisson is 0.7"));
+  m.poisson = 0.3, m.young = -1;
+  CHECK(talus_world_add_material(world, &m, &material) == TALUS_ERROR_INVALID);
+  m.young = 1e7, m.stiffness = NAN;
+  CHECK(talus_world_add_material(world, &m, &material) == TALUS_ERROR_INVALID);
+  CHECK(strstr(talus_last_error(), "stiffness"));
+  m.stiffness = 0, m.young = 0, m.name = "air";
+  CHECK_OK(talus_world_add_material(world, &m, &material));
+  talus_shape_def shape = talus_shape_def_default();
+  talus_body_def body = talus_body_def_default();
+  CHECK_OK(talus_world_add_shape(world, &shape, &body.shape));
+  CHECK_OK(talus_world_add_body(world, &body, NULL));
+  CHECK(talus_world_step(world, 1) == TALUS_ERROR_INVALID);
+  CHECK_MSG(strstr(talus_last_error(), "'air' has no young"), "%s", talus_last_error());
+  talus_world_destroy(world);
+}
+
+TEST_MAIN()
