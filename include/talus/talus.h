@@ -369,7 +369,8 @@ typedef enum talus_joints_solver {
 /* The contact model. */
 typedef enum talus_solve_kind {
   TALUS_SOLVE_CCP,    /* rigid: cone complementarity */
-  TALUS_SOLVE_PENALTY /* springs: overlap makes force, velocity Verlet (docs/theory/penalty.md) */
+  TALUS_SOLVE_PENALTY, /* springs: overlap makes force, velocity Verlet (docs/theory/penalty.md) */
+  TALUS_SOLVE_IMPULSE  /* rigid: sequential impulses (docs/theory/impulse.md) */
 } talus_solve_kind;
 
 /* The force of a spring with overlap d. */
@@ -380,7 +381,8 @@ typedef enum talus_spring_law {
                    no dashpot */
 } talus_spring_law;
 
-/* How contacts become impulses. The members from `method` on are of cone complementarity. */
+/* How contacts become impulses. The members from `method` on are of cone complementarity; sequential
+ * impulses use iterations, tolerance, warm_start, the two speeds and joints of them. */
 typedef struct talus_solve_def {
   talus_solve_kind kind;
   talus_spring_law law; /* penalty */
@@ -398,6 +400,9 @@ typedef struct talus_solve_def {
   talus_reduction reduction;
   bool islands; /* what hangs together is solved for itself, to its own tolerance; false: all
                    contacts as one problem */
+  /* Impulse: overlap is taken out of positions, and velocities do not learn of it. */
+  double slop;       /* m: overlap that is left alone; < 0: |gravity| dt^2 */
+  double correction; /* 0 ... 1: share of the overlap beyond that a step takes out */
 } talus_solve_def;
 
 /* Sleep: what hangs together and rests on something static is left alone once none of its bodies,

@@ -160,7 +160,7 @@ talus_vec3 tl_ccp_velocity_before(const tl_ccp *job, const tl_contact *c, talus_
                 velocity_before(job, c->a, tl_ccp_solver_body(job, c->a), arm_a));
 }
 
-static tl_ccp_row make_row(const tl_ccp *job, const tl_contact *c, uint32_t a, uint32_t b) {
+tl_ccp_row tl_ccp_make_row(const tl_ccp *job, const tl_contact *c, uint32_t a, uint32_t b) {
   const tl_model *model = job->model;
   tl_ccp_row row;
   row.normal = c->normal;
@@ -173,8 +173,7 @@ static tl_ccp_row make_row(const tl_ccp *job, const tl_contact *c, uint32_t a, u
     before = tl_ccp_velocity_before(job, c, row.arm_a, row.arm_b);
   row.friction = is_static ? tl_ccp_friction(job, c, law, before) : law->friction;
   row.bias = tl_contact_bias(c->gap, (talus_real)job->scope->dt, tl_dot(before, c->normal),
-                             law->restitution, (talus_real)job->settings->recovery_speed,
-                             job->bounce_speed);
+                             law->restitution, job->recovery_speed, job->bounce_speed);
   row.impulse = tl_vec3(0, 0, 0);
   if (job->settings->warm_start && row.en > 0) {
     row.impulse = c->impulse;
@@ -243,7 +242,7 @@ static void make_packs(void *context, size_t begin, size_t end) {
       const tl_contact *c = &job->contacts->data[job->colours.order[first + lane]];
       pack->a[lane] = tl_ccp_solver_body(job, c->a);
       pack->b[lane] = tl_ccp_solver_body(job, c->b);
-      const tl_ccp_row row = make_row(job, c, pack->a[lane], pack->b[lane]);
+      const tl_ccp_row row = tl_ccp_make_row(job, c, pack->a[lane], pack->b[lane]);
       put_row(pack, (int)lane, &row);
       if (job->arms) {
         put_vector(&job->arms[i].a, (int)lane, row.arm_a);
@@ -253,10 +252,10 @@ static void make_packs(void *context, size_t begin, size_t end) {
   }
 }
 
-/* Whether some arm is not along its normal and matters: a movable body that is not a sphere, or a
- * static one that turns. Where none is, a third of the rows' memory is saved, and sweeps are bound
- * by memory. */
-static bool needs_arms(const tl_model *model, const tl_scope *scope) {
+/* Where no arm matters, a third of the rows' memory is saved, and sweeps are bound by memory. */
+bool tl_ccp_needs_arms(const tl_ccp *job) {
+  const tl_model *model = job->model;
+  const tl_scope *scope = job->scope;
   for (size_t i = 0; i < scope->count; ++i) {
     const uint32_t slot = tl_scope_slot(scope, i), flags = model->property.flags[slot];
     if (flags & TL_FLAG_KINEMATIC) {
@@ -274,7 +273,7 @@ talus_status tl_ccp_load_rows(tl_ccp *job) {
   if (job->model->law_kinds & TL_LAW_COHESION)
     TL_TRY(tl_ccp_load_pulls(job));
   TL_TAKE(job->scope->arena, job->pack_count, &job->packs);
-  if (needs_arms(job->model, job->scope))
+  if (tl_ccp_needs_arms(job))
     TL_TAKE(job->scope->arena, job->pack_count, &job->arms);
   if (job->model->law_kinds & TL_LAW_ROLLING)
     TL_TAKE(job->scope->arena, job->pack_count, &job->rolls);

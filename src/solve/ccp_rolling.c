@@ -6,7 +6,7 @@
  * the normal, so that only the tangent and rolling move each other, k = 2. Otherwise k = 4. */
 #include "solve/ccp.h"
 
-static tl_sym3 turning_of(const tl_ccp *job, uint32_t body) {
+tl_sym3 tl_ccp_turning_of(const tl_ccp *job, uint32_t body) {
   const tl_ccp_body *b = &job->bodies[body];
   if (b->inv_inertia < 0)
     return job->tensors[body].inv_inertia;
@@ -23,7 +23,8 @@ static void load_lane(const tl_ccp *job, size_t k, uint32_t lane, const tl_conta
   roll->lanes |= 1u << lane;
   roll->rolling[lane] = law->rolling;
   roll->spinning[lane] = law->spinning;
-  tl_step_metric(tl_sym3_add(turning_of(job, pack->a[lane]), turning_of(job, pack->b[lane])),
+  tl_step_metric(tl_sym3_add(tl_ccp_turning_of(job, pack->a[lane]),
+                             tl_ccp_turning_of(job, pack->b[lane])),
                  c->normal, &roll->es[lane], &roll->er[lane]);
   if (job->arms || job->tensors) {
     pack->en[lane] *= TL_R(0.5);
