@@ -98,13 +98,15 @@ talus_status tl_impulse_solve(const tl_model *model, const tl_scope *scope, tl_c
                             .ncp = 1,
                             .report = report}};
   tl_ccp *ccp = &job.ccp;
-  tl_ccp_body *shifts = NULL;
+  tl_ccp_body *shifts;
   ccp->bounce_speed = (talus_real)model->solve.bounce_speed;
   if (model->solve.bounce_speed < 0)
     ccp->bounce_speed = 2 * tl_length(model->gravity) * (talus_real)scope->dt;
   TL_TAKE(scope->arena, scope->count + 1, &ccp->bodies);
-  if (tl_impulse_is_deep(&job))
-    TL_TAKE(scope->arena, scope->count + 1, &shifts);
+  /* Room in every step, so that the arena does not grow and shrink with the overlaps. */
+  TL_TAKE(scope->arena, scope->count + 1, &shifts);
+  if (!tl_impulse_is_deep(&job))
+    shifts = NULL;
   if (contacts->count > 0 || scope->joints)
     TL_TRY(tl_ccp_order_bodies(ccp));
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
