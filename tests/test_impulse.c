@@ -39,8 +39,9 @@ static bundle make_bundle(tl_random *random, uint32_t n, bool round) {
         tl_vec3(between(random, 0.3, 3), between(random, 0.3, 3), between(random, 0.3, 3));
     tensors[i]->inv_inertia =
         round ? tl_sym3_diagonal(tl_vec3(body->inv_inertia, body->inv_inertia, body->inv_inertia))
-              : tl_sym3_rotated(tl_quat_normalize(tl_quat(1, between(random, -1, 1), TL_R(0.3), TL_R(0.2))),
-                                inertia);
+              : tl_sym3_rotated(
+                    tl_quat_normalize(tl_quat(1, between(random, -1, 1), TL_R(0.3), TL_R(0.2))),
+                    inertia);
   }
   const talus_vec3 n0 = tl_normalize(any_vec(random, 1));
   for (uint32_t i = 0; i < n; ++i) {
@@ -48,9 +49,9 @@ static bundle make_bundle(tl_random *random, uint32_t n, bool round) {
     row->normal = n0;
     row->arm_a = round ? tl_scale(n0, TL_R(0.4)) : any_vec(random, 0.7);
     row->arm_b = round ? tl_scale(n0, TL_R(-0.3)) : any_vec(random, 0.7);
-    const tl_sym3 N = tl_sym3_add(
-        tl_point_response(k.tensor_a.inv_mass, k.tensor_a.inv_inertia, row->arm_a),
-        tl_point_response(k.tensor_b.inv_mass, k.tensor_b.inv_inertia, row->arm_b));
+    const tl_sym3 N =
+        tl_sym3_add(tl_point_response(k.tensor_a.inv_mass, k.tensor_a.inv_inertia, row->arm_a),
+                    tl_point_response(k.tensor_b.inv_mass, k.tensor_b.inv_inertia, row->arm_b));
     tl_step_metric(N, n0, &row->en, &row->et);
     row->weight = 1 / (row->en * row->et);
     row->bias = between(random, -0.2, 0.5);
@@ -133,7 +134,8 @@ TEST(impulses_stay_in_their_cones_after_every_visit) {
         const talus_vec3 p = k.rows[i].impulse, n = k.rows[i].normal;
         const talus_real pn = tl_dot(p, n);
         CHECK(pn >= -BY_PRECISION(TL_R(1e-15), TL_R(1e-7)));
-        CHECK(tl_length(tl_madd(p, -pn, n)) <= TL_R(0.5) * pn + BY_PRECISION(TL_R(1e-14), TL_R(1e-6)));
+        CHECK(tl_length(tl_madd(p, -pn, n)) <=
+              TL_R(0.5) * pn + BY_PRECISION(TL_R(1e-14), TL_R(1e-6)));
       }
     }
   }
@@ -183,8 +185,7 @@ TEST(bundles_of_one_pair_converge_to_coulombs_law) {
       tl_impulse_rub(&pair, k.rows, k.n);
     }
     for (uint32_t i = 0; i < k.n; ++i)
-      CHECK_NEAR((double)tl_impulse_residual(&pair, &k.rows[i], NULL), 0,
-                 BY_PRECISION(1e-8, 1e-4));
+      CHECK_NEAR((double)tl_impulse_residual(&pair, &k.rows[i], NULL), 0, BY_PRECISION(1e-8, 1e-4));
   }
 }
 

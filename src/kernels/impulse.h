@@ -85,9 +85,8 @@ TL_FN talus_real tl_impulse_answer(const tl_ccp_body *body, const tl_ccp_tensor 
  * `most`. slope: steps times (u + bias), <= 0. */
 TL_FN talus_real tl_impulse_length(const tl_impulse_pair *pair, const tl_impulse_rush *rush,
                                    talus_real slope, talus_real most) {
-  const talus_real answer =
-      tl_impulse_answer(pair->a, pair->tensor_a, rush->push, rush->turn_a) +
-      tl_impulse_answer(pair->b, pair->tensor_b, rush->push, rush->turn_b);
+  const talus_real answer = tl_impulse_answer(pair->a, pair->tensor_a, rush->push, rush->turn_a) +
+                            tl_impulse_answer(pair->b, pair->tensor_b, rush->push, rush->turn_b);
   if (!(answer > 0))
     return 1;
   return tl_clamp(-slope / answer, 0, tl_min(most, TL_IMPULSE_LONGEST));
@@ -114,17 +113,16 @@ TL_FN talus_real tl_impulse_take(tl_impulse_row *row, talus_vec3 fresh, tl_impul
   return tl_length2(change) * row->weight;
 }
 
-/* A visit of a contact that is alone between two bodies that answer the same in all directions, with
- * arms along its normal (spheres): normal and tangent do not move each other, and one velocity is
- * enough for both. */
+/* A visit of a contact that is alone between two bodies that answer the same in all directions,
+ * with arms along its normal (spheres): normal and tangent do not move each other, and one velocity
+ * is enough for both. */
 TL_FN talus_real tl_impulse_single(const tl_impulse_pair *pair, tl_impulse_row *row) {
   if (!(row->en > 0))
     return 0;
   tl_impulse_rush rush = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
   const talus_vec3 u = tl_impulse_velocity(pair, row), n = row->normal;
   const talus_real un = tl_dot(u, n), pn = tl_dot(row->impulse, n);
-  const talus_vec3 tangent =
-      tl_madd(tl_madd(row->impulse, -pn, n), -row->et, tl_madd(u, -un, n));
+  const talus_vec3 tangent = tl_madd(tl_madd(row->impulse, -pn, n), -row->et, tl_madd(u, -un, n));
   const talus_vec3 fresh =
       tl_impulse_cut(tangent, n, tl_max(pn - row->en * (un + row->bias), 0), row->friction);
   const talus_real sum = tl_impulse_take(row, fresh, &rush);
@@ -139,8 +137,7 @@ TL_FN talus_real tl_impulse_press(const tl_impulse_pair *pair, tl_impulse_row *r
   talus_real slope = 0, most = TL_IMPULSE_LONGEST, length = 1, sum = 0;
   for (uint32_t i = 0; i < n; ++i) {
     tl_impulse_row *row = &rows[i];
-    const talus_real speed =
-        tl_dot(tl_impulse_velocity(pair, row), row->normal) + row->bias;
+    const talus_real speed = tl_dot(tl_impulse_velocity(pair, row), row->normal) + row->bias;
     const talus_real pn = tl_dot(row->impulse, row->normal);
     const talus_real step = tl_max(pn - row->en * speed, 0) - pn;
     row->step.x = step;
@@ -160,10 +157,10 @@ TL_FN talus_real tl_impulse_press(const tl_impulse_pair *pair, tl_impulse_row *r
       continue;
     const talus_real pn = tl_dot(row->impulse, row->normal);
     const talus_vec3 tangent = tl_madd(row->impulse, -pn, row->normal);
-    sum += tl_impulse_take(row,
-                           tl_impulse_cut(tangent, row->normal,
-                                          tl_max(pn + length * row->step.x, 0), row->friction),
-                           &rush);
+    sum += tl_impulse_take(
+        row,
+        tl_impulse_cut(tangent, row->normal, tl_max(pn + length * row->step.x, 0), row->friction),
+        &rush);
   }
   tl_impulse_apply(pair, &rush);
   return sum;
@@ -196,10 +193,9 @@ TL_FN talus_real tl_impulse_rub(const tl_impulse_pair *pair, tl_impulse_row *row
     if (!(row->en > 0) || !(pn > 0))
       continue;
     const talus_vec3 tangent = tl_madd(row->impulse, -pn, row->normal);
-    sum += tl_impulse_take(row,
-                           tl_impulse_cut(tl_madd(tangent, length, row->step), row->normal, pn,
-                                          row->friction),
-                           &rush);
+    sum += tl_impulse_take(
+        row, tl_impulse_cut(tl_madd(tangent, length, row->step), row->normal, pn, row->friction),
+        &rush);
   }
   tl_impulse_apply(pair, &rush);
   return sum;

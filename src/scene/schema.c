@@ -198,8 +198,9 @@ static const tl_map solve_map = {
         {KEY(OWNER, reduction, WORD), .words = &reductions, .fallback = "auto", .example = "scan",
          .help = "apgd, bb, jacobi: how impulses are added up by body; the same answer"},
         {KEY(OWNER, islands, FLAG), .fallback = "true", .example = "false",
-         .help = "ccp: what hangs together is solved for itself, to its own tolerance; `false`: all "
-                 "contacts as one problem"},
+         .help =
+             "ccp: what hangs together is solved for itself, to its own tolerance; `false`: all "
+             "contacts as one problem"},
         {KEY(OWNER, slop, NUMBER), NOT_NEGATIVE, .unit = "m", .words = &automatic,
          .fallback = "auto", .example = "1e-4",
          .help = "impulse: overlap that is left alone; `auto` is |gravity| dt^2"},

@@ -30,9 +30,9 @@ static void load_free(const tl_ccp *job, uint32_t i, uint32_t slot, tl_ccp_body 
         tl_sym3_diagonal(tl_vec3(body->inv_inertia, body->inv_inertia, body->inv_inertia));
   } else {
     body->inv_inertia = -1;
-    tensor.inv_inertia = tl_free_inverse_inertia(job->scope->in->rotation[slot], inertia,
-                                                 lock & TALUS_LOCK_RX, lock & TALUS_LOCK_RY,
-                                                 lock & TALUS_LOCK_RZ);
+    tensor.inv_inertia =
+        tl_free_inverse_inertia(job->scope->in->rotation[slot], inertia, lock & TALUS_LOCK_RX,
+                                lock & TALUS_LOCK_RY, lock & TALUS_LOCK_RZ);
     tensor.inv_mass =
         locked_out(tensor.inv_mass, lock & TALUS_LOCK_X, lock & TALUS_LOCK_Y, lock & TALUS_LOCK_Z);
     job->tensors[i] = tensor;

@@ -23,9 +23,9 @@ static void load_lane(const tl_ccp *job, size_t k, uint32_t lane, const tl_conta
   roll->lanes |= 1u << lane;
   roll->rolling[lane] = law->rolling;
   roll->spinning[lane] = law->spinning;
-  tl_step_metric(tl_sym3_add(tl_ccp_turning_of(job, pack->a[lane]),
-                             tl_ccp_turning_of(job, pack->b[lane])),
-                 c->normal, &roll->es[lane], &roll->er[lane]);
+  tl_step_metric(
+      tl_sym3_add(tl_ccp_turning_of(job, pack->a[lane]), tl_ccp_turning_of(job, pack->b[lane])),
+      c->normal, &roll->es[lane], &roll->er[lane]);
   if (job->arms || job->tensors) {
     pack->en[lane] *= TL_R(0.5);
     pack->et[lane] *= TL_R(0.5);

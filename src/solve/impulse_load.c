@@ -92,8 +92,7 @@ static void load_bundles(void *context, size_t begin, size_t end) {
     for (uint32_t r = job->bundle_row[k]; r < job->bundle_row[k + 1]; ++r) {
       const size_t contact = tl_impulse_contact(job, k, r - job->bundle_row[k]);
       const tl_contact *c = &ccp->contacts->data[contact];
-      const tl_ccp_row row =
-          tl_ccp_make_row(ccp, c, job->bundle_body[k].a, job->bundle_body[k].b);
+      const tl_ccp_row row = tl_ccp_make_row(ccp, c, job->bundle_body[k].a, job->bundle_body[k].b);
       job->rows[r] = (tl_impulse_row){.normal = row.normal,
                                       .arm_a = row.arm_a,
                                       .arm_b = row.arm_b,

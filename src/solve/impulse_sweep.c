@@ -23,10 +23,10 @@ static void warm_bundle(const tl_impulse *job, size_t k) {
   tl_impulse_apply(&pair, &rush);
 }
 
-/* Bundles are pressed twice: the step that is exact for what the contacts share (a plate that falls)
- * is too long for what they do not (a plate that tilts), and may double it; the second takes that
- * out. A wall of bricks then needs half the sweeps, and a plate with one cold sweep a step does not
- * begin to wobble. */
+/* Bundles are pressed twice: the step that is exact for what the contacts share (a plate that
+ * falls) is too long for what they do not (a plate that tilts), and may double it; the second takes
+ * that out. A wall of bricks then needs half the sweeps, and a plate with one cold sweep a step
+ * does not begin to wobble. */
 static double sweep_bundle(const tl_impulse *job, size_t k) {
   const tl_impulse_pair pair = tl_impulse_pair_of(job, k);
   const uint32_t first = job->bundle_row[k], n = job->bundle_row[k + 1] - first;
@@ -105,8 +105,8 @@ static void measure_block(const tl_impulse *job, size_t block) {
   for (size_t k = job->block_bundle[block]; k < job->block_bundle[block + 1]; ++k) {
     const tl_impulse_pair pair = tl_impulse_pair_of(job, k);
     for (uint32_t r = job->bundle_row[k]; r < job->bundle_row[k + 1]; ++r) {
-      const double each = (double)tl_impulse_residual(&pair, &job->rows[r],
-                                                      job->rolls ? &job->rolls[r] : NULL);
+      const double each =
+          (double)tl_impulse_residual(&pair, &job->rows[r], job->rolls ? &job->rolls[r] : NULL);
       sum += each * each;
       most = fmax(most, each);
     }

@@ -53,8 +53,7 @@ static void move_free(const tl_model *model, const tl_scope *scope, uint32_t slo
   talus_dvec3 x = tl_dmadd(scope->in->position[slot], scope->dt, v);
   if (shift) {
     x = tl_dmadd(x, scope->dt, shift->velocity);
-    q = tl_quat_renormalize(
-        tl_quat_mul(tl_quat_from_rotation_vector(tl_scale(shift->spin, h)), q));
+    q = tl_quat_renormalize(tl_quat_mul(tl_quat_from_rotation_vector(tl_scale(shift->spin, h)), q));
   }
   if (model->domain.enabled)
     x = wrapped(&model->domain, x);

@@ -114,8 +114,8 @@ static double build_wall(talus_world *world, double heights[45]) {
   int count = 0;
   for (int row = 0; row < 8; ++row)
     for (int column = 0; column < 5 - row % 2; ++column)
-      body[count++] = rig_body(world, TALUS_FREE, brick, m, (column + 0.5 * (row % 2)) * (l + 0.002),
-                               0, h * (row + 0.5));
+      body[count++] = rig_body(world, TALUS_FREE, brick, m,
+                               (column + 0.5 * (row % 2)) * (l + 0.002), 0, h * (row + 0.5));
   CHECK_OK(talus_world_step(world, 300));
   for (int i = 0; i < count; ++i) {
     heights[i] = rig_info(world, body[i]).position.z;
@@ -164,8 +164,8 @@ TEST(overlapping_bodies_part_and_end_with_zero_velocity) {
     def.solve.slop = 1e-3;
     talus_world *world = rig_world(&def);
     const talus_material m = rig_material(world, 0.5, 0.5);
-    const talus_shape shape = rig_shape(world, pairs[k].kind, pairs[k].size[0], pairs[k].size[1],
-                                        pairs[k].size[2], 0);
+    const talus_shape shape =
+        rig_shape(world, pairs[k].kind, pairs[k].size[0], pairs[k].size[1], pairs[k].size[2], 0);
     const talus_body a = rig_body(world, TALUS_FREE, shape, m, 0, 0, 0);
     const talus_body b = rig_body(world, TALUS_FREE, shape, m, pairs[k].x, pairs[k].y, 0.01);
     for (int n = 0; n < 400; ++n) {
@@ -373,7 +373,8 @@ TEST(one_step_of_a_heap_agrees_with_cone_complementarity) {
     solve->recovery_speed = 0; /* which ccp has in its velocities */
     CHECK_OK(talus_world_step(world, 1));
     CHECK(rig_report(world).residual_rms < BY_PRECISION(1e-10, 1e-4));
-    CHECK_MSG(rig_report(world).contacts_near > 60, "%zu contacts", rig_report(world).contacts_near);
+    CHECK_MSG(rig_report(world).contacts_near > 60, "%zu contacts",
+              rig_report(world).contacts_near);
     for (int i = 0; i < 60; ++i)
       got[k][i] = rig_info(world, body[i]).velocity;
     talus_world_destroy(world);
