@@ -190,7 +190,7 @@ TEST(bundles_of_one_pair_converge_to_coulombs_law) {
 }
 
 TEST(correction_leaves_the_slop_alone_and_takes_a_share_of_the_rest) {
-  const talus_real close = BY_PRECISION(TL_R(1e-15), TL_R(1e-8));
+  const talus_real close = BY_PRECISION(TL_R(1e-15), TL_R(1e-7));
   CHECK_NEAR(tl_impulse_target(TL_R(0.2), TL_R(0.01), TL_R(0.001), TL_R(0.5), 10), -0.001, close);
   CHECK_NEAR(tl_impulse_target(TL_R(-0.0005), TL_R(0.01), TL_R(0.001), TL_R(0.5), 10), -0.001,
              close);
