@@ -65,6 +65,8 @@ talus_world_def talus_world_def_default(void) {
       .dt = 1e-3,
       .solve = {.reach = 1e-3,
                 .tangential = 2.0 / 7.0,
+                .slop = -1,
+                .correction = 0.2,
                 .friction = TALUS_FRICTION_NCP,
                 .iterations = 50,
                 .tolerance = 1e-4,

@@ -36,7 +36,7 @@ static talus_status check_settings(const talus_world_def *def) {
   if (!(def->dt > 0) || !tl_is_finite_d(def->dt))
     return tl_fail(TALUS_ERROR_INVALID, "dt is %g; it must be a positive number of seconds",
                    def->dt);
-  if ((unsigned)def->solve.kind > TALUS_SOLVE_PENALTY || (unsigned)def->solve.law > TALUS_NOBLE)
+  if ((unsigned)def->solve.kind > TALUS_SOLVE_IMPULSE || (unsigned)def->solve.law > TALUS_NOBLE)
     return tl_fail(
         TALUS_ERROR_INVALID,
         "solve.kind is %d and solve.law %d; expected a TALUS_SOLVE_... and a talus_spring_law",
@@ -51,6 +51,16 @@ static talus_status check_settings(const talus_world_def *def) {
     return tl_fail(TALUS_ERROR_INVALID,
                    "sleep does not go with penalty, whose bodies never lie quite still; leave "
                    "`sleep` out or use solve: {kind: ccp}");
+  if (def->solve.kind == TALUS_SOLVE_IMPULSE && def->solve.friction == TALUS_FRICTION_CCP)
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "solve.friction is ccp, which sequential impulses do not have; leave it ncp or "
+                   "use solve.kind ccp");
+  if (isnan(def->solve.slop) || isinf(def->solve.slop) ||
+      !(def->solve.correction >= 0 && def->solve.correction <= 1))
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "solve.slop is %g m and solve.correction %g; expected a length, < 0 for "
+                   "automatic, and 0 <= correction <= 1",
+                   def->solve.slop, def->solve.correction);
   if (def->solve.iterations < 0)
     return tl_fail(TALUS_ERROR_INVALID, "solve.iterations is %d; it must not be negative",
                    def->solve.iterations);

@@ -10,7 +10,7 @@ static talus_status check_settings(const tl_model *model) {
     return tl_fail(TALUS_ERROR_FORMAT, "its dt or gravity is out of range");
   if ((unsigned)model->broad > TALUS_BROAD_BVH || !tl_is_finite_d(model->skin) ||
       (unsigned)model->narrow.ellipsoid > TALUS_ELLIPSOID_CHM_OPM ||
-      (unsigned)model->solve.kind > TALUS_SOLVE_PENALTY ||
+      (unsigned)model->solve.kind > TALUS_SOLVE_IMPULSE ||
       (unsigned)model->solve.law > TALUS_NOBLE ||
       (model->solve.kind == TALUS_SOLVE_PENALTY &&
        (!(model->solve.reach > 0) || !(model->solve.tangential > 0))) || (unsigned)model->solve.friction > TALUS_FRICTION_CCP ||
@@ -19,6 +19,8 @@ static talus_status check_settings(const tl_model *model) {
       !(model->solve.tolerance >= 0) || !(model->solve.recovery_speed >= 0) ||
       !(model->solve.recovery >= 0 && model->solve.recovery <= 1) ||
       !(model->solve.omega > 0) || !(model->solve.lambda > 0 && model->solve.lambda <= 1) ||
+      !tl_is_finite_d(model->solve.slop) ||
+      !(model->solve.correction >= 0 && model->solve.correction <= 1) ||
       isnan(model->solve.bounce_speed) || !tl_is_finite_d(model->margin) ||
       tl_sleep_check(&model->sleep) != TALUS_OK)
     return tl_fail(TALUS_ERROR_FORMAT, "its solver settings are out of range");

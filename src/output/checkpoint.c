@@ -72,6 +72,8 @@ static const tl_column world_columns[] = {
     ANY_DOUBLE(struct talus_world, lambda, model.solve.lambda),
     U32(struct talus_world, reduction, model.solve.reduction),
     BOOL(struct talus_world, islands, model.solve.islands),
+    ANY_DOUBLE(struct talus_world, slop, model.solve.slop),
+    ANY_DOUBLE(struct talus_world, correction, model.solve.correction),
     ANY_DOUBLE(struct talus_world, margin, model.margin),
     ANY_DOUBLE(struct talus_world, sleep_speed, model.sleep.speed),
     ANY_DOUBLE(struct talus_world, sleep_time, model.sleep.time),

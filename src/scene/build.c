@@ -72,7 +72,9 @@ static talus_world_def world_def(const talus_scene *scene) {
                                 .omega = scene->solve.omega,
                                 .lambda = scene->solve.lambda,
                                 .reduction = (talus_reduction)scene->solve.reduction,
-                                .islands = scene->solve.islands};
+                                .islands = scene->solve.islands,
+                                .slop = scene->solve.slop,
+                                .correction = scene->solve.correction};
   def.margin = scene->contact.margin;
   if (tl_object_has(&tl_schema_scene, scene, "sleep"))
     def.sleep = (talus_sleep_def){scene->sleep.speed, scene->sleep.time};

@@ -302,6 +302,7 @@ talus_status tl_scene_check(talus_scene *scene, const tl_document *document, tl_
                    "%zu materials; expected at most %d", scene->materials.count, MATERIALS);
   if (checker.status == TALUS_OK) {
     check_times(&checker);
+    tl_check_solve(&checker);
     tl_check_materials(&checker);
     tl_check_springs(&checker);
     check_pairs(&checker);

@@ -1,4 +1,4 @@
-/* Laws of materials and of their pairs. */
+/* Laws of the contact model, of materials and of their pairs. */
 #include "scene/check.h"
 
 #include <math.h>
@@ -92,4 +92,19 @@ void tl_check_springs(tl_checker *checker) {
                      "materials.%s has no stiffness, which solve.law noble needs; expected a "
                      "number, in N/sqrt(kg)",
                      materials[i].name);
+}
+
+/* Keys of another contact model's iteration do no harm, so that one word changes the model; a law
+ * that is asked for and not there would. */
+void tl_check_solve(tl_checker *checker) {
+  const tl_scene_solve *solve = &checker->scene->solve;
+  const tl_map *map = map_of("solve");
+  if (!tl_object_good(map, solve, "kind") || !tl_object_good(map, solve, "friction"))
+    return;
+  if (solve->kind == TALUS_SOLVE_IMPULSE && solve->friction == TALUS_FRICTION_CCP)
+    tl_problem_add(
+        checker->problems,
+        tl_check_mark(checker, tl_check_value(checker, checker->root, "solve"), "friction"),
+        "solve.friction is ccp, which sequential impulses do not have; expected ncp, or "
+        "`kind: ccp`");
 }

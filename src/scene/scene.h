@@ -40,6 +40,7 @@ typedef struct tl_scene_solve {
   double recovery, recovery_speed, bounce_speed, omega, lambda;
   int reduction;
   bool islands;
+  double slop, correction;
 } tl_scene_solve;
 
 typedef struct tl_scene_broad {

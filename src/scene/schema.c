@@ -29,8 +29,9 @@ static const tl_words step_kinds = {WORDS({"fixed", 0, "every step is `dt` long"
                                     LATER("adaptive", "implicit", "local")};
 static const tl_words solve_kinds = {
     WORDS({"ccp", TALUS_SOLVE_CCP, "cone complementarity: rigid contacts, large steps"},
+          {"impulse", TALUS_SOLVE_IMPULSE, "sequential impulses: rigid contacts, stacks of boxes"},
           {"penalty", TALUS_SOLVE_PENALTY, "springs and dashpots: soft contacts, small steps"}),
-    LATER("impulse", "elastic")};
+    LATER("elastic")};
 static const tl_words spring_laws = {
     WORDS({"linear", TALUS_LINEAR, "force as overlap, with a dashpot: `stiffness`"},
           {"hertz", TALUS_HERTZ, "Hertz and Mindlin, with a dashpot: `young` and `poisson`"},
@@ -174,7 +175,7 @@ static const tl_map solve_map = {
         {KEY(OWNER, tangential, NUMBER), POSITIVE, .fallback = "0.2857142857142857",
          .example = "0.5", .help = "penalty, linear and noble: tangential over normal stiffness"},
         {KEY(OWNER, method, WORD), .words = &solve_methods, .fallback = "gauss-seidel",
-         .example = "gauss-seidel", .help = "the iteration that solves it"},
+         .example = "gauss-seidel", .help = "ccp: the iteration that solves it"},
         {KEY(OWNER, friction, WORD), .words = &friction_models, .fallback = "ncp", .example = "ncp",
          .help = "the friction law"},
         {KEY(OWNER, iterations, INTEGER), .range = {0, 1e6, false}, .fallback = "50",
@@ -202,8 +203,15 @@ static const tl_map solve_map = {
         {KEY(OWNER, reduction, WORD), .words = &reductions, .fallback = "auto", .example = "scan",
          .help = "apgd, bb, jacobi: how impulses are added up by body; the same answer"},
         {KEY(OWNER, islands, FLAG), .fallback = "true", .example = "false",
-         .help = "what hangs together is solved for itself, to its own tolerance; `false`: all "
-                 "contacts as one problem"},
+         .help =
+             "ccp: what hangs together is solved for itself, to its own tolerance; `false`: all "
+             "contacts as one problem"},
+        {KEY(OWNER, slop, NUMBER), NOT_NEGATIVE, .unit = "m", .words = &automatic,
+         .fallback = "auto", .example = "1e-4",
+         .help = "impulse: overlap that is left alone; `auto` is |gravity| dt^2"},
+        {KEY(OWNER, correction, NUMBER), UNIT, .fallback = "0.2", .example = "0.5",
+         .help = "impulse: share of the overlap beyond `slop` that a step takes out of positions, "
+                 "without a trace in velocities"},
         {0}}};
 #undef OWNER
 

@@ -47,6 +47,7 @@ talus_status tl_ccp_solve(const tl_model *model, const tl_scope *scope, tl_conta
                 .body_count = scope->count,
                 .ncp = model->solve.friction == TALUS_FRICTION_NCP,
                 .report = report};
+  job.recovery_speed = (talus_real)model->solve.recovery_speed;
   job.bounce_speed = (talus_real)model->solve.bounce_speed;
   if (model->solve.bounce_speed < 0)
     job.bounce_speed = 2 * tl_length(model->gravity) * (talus_real)scope->dt;
@@ -62,6 +63,6 @@ talus_status tl_ccp_solve(const tl_model *model, const tl_scope *scope, tl_conta
     TL_TRY(solve_rows(&job, &links));
   TL_TRY(tl_ccp_find_energy(&job));
   tl_arena_release(scope->arena, mark);
-  *twists = (tl_twists){job.bodies, sizeof *job.bodies, job.rank};
+  *twists = (tl_twists){job.bodies, sizeof *job.bodies, job.rank, NULL};
   return TALUS_OK;
 }

@@ -87,7 +87,7 @@ typedef struct tl_ccp {
   uint32_t *block_pack;   /* first pack of each block, and one more */
   size_t block_count;
   double *block_sum, *block_max;
-  talus_real bounce_speed;
+  talus_real recovery_speed, bounce_speed;
   talus_real ncp; /* 1 or 0 */
   tl_solve_report *report;
 
@@ -139,6 +139,10 @@ static inline void tl_ccp_put_lane(tl_ccp_lanes *lanes, uint32_t i, talus_vec3 v
   lanes->z[i] = v.z;
 }
 
+/* Whether some arm is not along its normal and matters: a movable body that is not a sphere, or a
+ * static one that turns. */
+bool tl_ccp_needs_arms(const tl_ccp *job);
+
 /* Fills bodies (and tensors, where any is needed). */
 talus_status tl_ccp_load_bodies(tl_ccp *job);
 
@@ -172,6 +176,9 @@ talus_vec3 tl_ccp_velocity_before(const tl_ccp *job, const tl_contact *c, talus_
                                   talus_vec3 arm_b);
 uint32_t tl_ccp_solver_body(const tl_ccp *job, uint32_t slot);
 
+/* The row of a contact between solver bodies a and b, with the impulse it starts from. */
+tl_ccp_row tl_ccp_make_row(const tl_ccp *job, const tl_contact *c, uint32_t a, uint32_t b);
+
 /* ---- laws beyond friction and restitution (ccp_law.c, ccp_rolling.c)
  * -------------------------- */
 
@@ -182,8 +189,16 @@ talus_status tl_ccp_load_pulls(tl_ccp *job);
 talus_real tl_ccp_friction(const tl_ccp *job, const tl_contact *c, const tl_pair_law *law,
                            talus_vec3 before);
 
+/* Inverse inertia of a solver body in world axes. */
+tl_sym3 tl_ccp_turning_of(const tl_ccp *job, uint32_t body);
+
 /* Fills rolls from packs and contacts. */
 void tl_ccp_load_rolls(tl_ccp *job);
+
+/* TL_TOUCH_... of a contact after the solve: p its impulse with the shift by cohesion, friction the
+ * coefficient it had. */
+uint32_t tl_ccp_touch_state(const tl_ccp *job, const tl_contact *c, talus_real friction,
+                            talus_vec3 p, talus_vec3 arm_a, talus_vec3 arm_b);
 
 /* After the solve: what contacts remember (tl_touch), from packs, rolls and velocities; and
  * impulses without the shift by cohesion. */

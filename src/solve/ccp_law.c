@@ -91,12 +91,12 @@ talus_status tl_ccp_load_pulls(tl_ccp *job) {
  * ---------------------------------------------------------------------------------------------- */
 
 /* Stuck or slid, from the solution of a pressed row. */
-static uint32_t slip_of(const tl_ccp *job, const tl_contact *c, size_t k, uint32_t lane,
-                        talus_vec3 p, talus_real pn) {
-  const talus_real limit = job->packs[k].friction[lane] * pn * (1 - TL_R(1e-6));
+static uint32_t slip_of(const tl_ccp *job, const tl_contact *c, talus_real friction, talus_vec3 p,
+                        talus_vec3 arm_a, talus_vec3 arm_b) {
+  const talus_real pn = tl_dot(p, c->normal);
+  const talus_real limit = friction * pn * (1 - TL_R(1e-6));
   if (tl_length2(tl_madd(p, -pn, c->normal)) < limit * limit)
     return TL_TOUCH_STUCK;
-  const talus_vec3 arm_a = tl_ccp_arm_a(job, k, lane), arm_b = tl_ccp_arm_b(job, k, lane);
   const talus_vec3 before = tangent_of(tl_ccp_velocity_before(job, c, arm_a, arm_b), c->normal);
   /* Not by the numbers in the pack: gradient methods may have given bodies others. */
   const tl_ccp_body *a = &job->bodies[tl_ccp_solver_body(job, c->a)];
@@ -110,6 +110,19 @@ static uint32_t slip_of(const tl_ccp *job, const tl_contact *c, size_t k, uint32
   return rests || stops ? TL_TOUCH_STUCK : TL_TOUCH_SLID;
 }
 
+uint32_t tl_ccp_touch_state(const tl_ccp *job, const tl_contact *c, talus_real friction,
+                            talus_vec3 p, talus_vec3 arm_a, talus_vec3 arm_b) {
+  uint32_t state = 0;
+  if (!(tl_dot(p, c->normal) > 0))
+    return state;
+  const tl_pair_law *law = tl_model_law(job->model, c->a, c->b);
+  if (law->static_friction > law->friction)
+    state |= slip_of(job, c, friction, p, arm_a, arm_b);
+  if (law->cohesion > 0)
+    state |= TL_TOUCH_BONDED;
+  return state;
+}
+
 static void store_touches(void *context, size_t begin, size_t end) {
   const tl_ccp *job = context;
   for (size_t k = begin; k < end; ++k)
@@ -117,18 +130,12 @@ static void store_touches(void *context, size_t begin, size_t end) {
       const uint32_t lane = row - job->pack_row[k], i = job->colours.order[row];
       tl_contact *c = &job->contacts->data[i];
       tl_touch *touch = &job->contacts->touches.data[i];
-      const talus_vec3 p = tl_ccp_lane(&job->packs[k].impulse, lane);
-      const talus_real pn = tl_dot(p, c->normal);
       *touch = (tl_touch){{0, 0, 0}, 0};
       if (job->rolls)
         touch->torque = tl_ccp_lane(&job->rolls[k].torque, lane);
-      if (!(pn > 0))
-        continue;
-      const tl_pair_law *law = tl_model_law(job->model, c->a, c->b);
-      if (law->static_friction > law->friction)
-        touch->state |= slip_of(job, c, k, lane, p, pn);
-      if (law->cohesion > 0)
-        touch->state |= TL_TOUCH_BONDED;
+      touch->state = tl_ccp_touch_state(job, c, job->packs[k].friction[lane],
+                                        tl_ccp_lane(&job->packs[k].impulse, lane),
+                                        tl_ccp_arm_a(job, k, lane), tl_ccp_arm_b(job, k, lane));
     }
   if (!job->pulls)
     return;

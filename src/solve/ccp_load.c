@@ -30,9 +30,9 @@ static void load_free(const tl_ccp *job, uint32_t i, uint32_t slot, tl_ccp_body 
         tl_sym3_diagonal(tl_vec3(body->inv_inertia, body->inv_inertia, body->inv_inertia));
   } else {
     body->inv_inertia = -1;
-    tensor.inv_inertia = tl_free_inverse_inertia(job->scope->in->rotation[slot], inertia,
-                                                 lock & TALUS_LOCK_RX, lock & TALUS_LOCK_RY,
-                                                 lock & TALUS_LOCK_RZ);
+    tensor.inv_inertia =
+        tl_free_inverse_inertia(job->scope->in->rotation[slot], inertia, lock & TALUS_LOCK_RX,
+                                lock & TALUS_LOCK_RY, lock & TALUS_LOCK_RZ);
     tensor.inv_mass =
         locked_out(tensor.inv_mass, lock & TALUS_LOCK_X, lock & TALUS_LOCK_Y, lock & TALUS_LOCK_Z);
     job->tensors[i] = tensor;
@@ -160,13 +160,13 @@ talus_vec3 tl_ccp_velocity_before(const tl_ccp *job, const tl_contact *c, talus_
                 velocity_before(job, c->a, tl_ccp_solver_body(job, c->a), arm_a));
 }
 
-/* The gap that a step shall close: of an overlap only a share. The velocity that pushes bodies apart
- * stays with them, and layers of a heap add theirs up (docs/theory/ccp.md). */
+/* The gap that a step shall close: of an overlap only a share. The velocity that pushes bodies
+ * apart stays with them, and layers of a heap add theirs up (docs/theory/ccp.md). */
 static talus_real gap_to_close(const tl_ccp *job, const tl_contact *c) {
   return c->gap < 0 ? (talus_real)job->settings->recovery * c->gap : c->gap;
 }
 
-static tl_ccp_row make_row(const tl_ccp *job, const tl_contact *c, uint32_t a, uint32_t b) {
+tl_ccp_row tl_ccp_make_row(const tl_ccp *job, const tl_contact *c, uint32_t a, uint32_t b) {
   const tl_model *model = job->model;
   tl_ccp_row row;
   row.normal = c->normal;
@@ -178,9 +178,9 @@ static tl_ccp_row make_row(const tl_ccp *job, const tl_contact *c, uint32_t a, u
   if (law->restitution > 0 || is_static)
     before = tl_ccp_velocity_before(job, c, row.arm_a, row.arm_b);
   row.friction = is_static ? tl_ccp_friction(job, c, law, before) : law->friction;
-  row.bias = tl_contact_bias(gap_to_close(job, c), (talus_real)job->scope->dt,
-                             tl_dot(before, c->normal), law->restitution,
-                             (talus_real)job->settings->recovery_speed, job->bounce_speed);
+  row.bias =
+      tl_contact_bias(gap_to_close(job, c), (talus_real)job->scope->dt, tl_dot(before, c->normal),
+                      law->restitution, job->recovery_speed, job->bounce_speed);
   row.impulse = tl_vec3(0, 0, 0);
   if (job->settings->warm_start && row.en > 0) {
     row.impulse = c->impulse;
@@ -248,7 +248,7 @@ void tl_ccp_fill_packs(const tl_ccp *job, size_t begin, size_t end) {
       const tl_contact *c = &job->contacts->data[job->colours.order[first + lane]];
       pack->a[lane] = tl_ccp_solver_body(job, c->a);
       pack->b[lane] = tl_ccp_solver_body(job, c->b);
-      const tl_ccp_row row = make_row(job, c, pack->a[lane], pack->b[lane]);
+      const tl_ccp_row row = tl_ccp_make_row(job, c, pack->a[lane], pack->b[lane]);
       put_row(pack, (int)lane, &row);
       if (job->arms) {
         put_vector(&job->arms[i].a, (int)lane, row.arm_a);
@@ -334,7 +334,9 @@ static void make_packs(void *context, size_t begin, size_t end) {
 /* Whether some arm is not along its normal and matters: a movable body that is not a sphere, or a
  * static one that turns. Where none is, a third of the rows' memory is saved, and sweeps are bound
  * by memory. */
-static bool needs_arms(const tl_model *model, const tl_scope *scope) {
+bool tl_ccp_needs_arms(const tl_ccp *job) {
+  const tl_model *model = job->model;
+  const tl_scope *scope = job->scope;
   for (size_t i = 0; i < scope->count; ++i) {
     const uint32_t slot = tl_scope_slot(scope, i), flags = model->property.flags[slot];
     if (flags & TL_FLAG_KINEMATIC) {
@@ -352,7 +354,7 @@ talus_status tl_ccp_load_rows(tl_ccp *job, const tl_pairs *links) {
   if (job->model->law_kinds & TL_LAW_COHESION)
     TL_TRY(tl_ccp_load_pulls(job));
   TL_TAKE(job->scope->arena, job->pack_count, &job->packs);
-  if (needs_arms(job->model, job->scope))
+  if (tl_ccp_needs_arms(job))
     TL_TAKE(job->scope->arena, job->pack_count, &job->arms);
   if (job->model->law_kinds & TL_LAW_ROLLING)
     TL_TAKE(job->scope->arena, job->pack_count, &job->rolls);

@@ -1,5 +1,6 @@
 /* Rows from what was gathered of their contacts and bodies, eight at a time, with AVX-512: the
- * arithmetic of make_row (ccp_load.c), operation by operation, so that the bits are the same.
+ * arithmetic of tl_ccp_make_row (ccp_load.c), operation by operation, so that the bits are the
+ * same.
  *
  * This file is compiled for AVX-512 (CMakeLists.txt); it runs only where the processor has it. */
 #include "solve/ccp_lanes.h"
@@ -27,7 +28,7 @@ INLINE lanes find_bias(const tl_ccp *job, const tl_ccp_raw *raw) {
   const lanes zero = {0};
   const talus_real h = (talus_real)job->scope->dt;
   const lanes gap = load(raw->gap), speed = load(raw->speed), bounce = load(raw->restitution);
-  const lanes closing = gap / h, least = zero - (talus_real)job->settings->recovery_speed;
+  const lanes closing = gap / h, least = zero - job->recovery_speed;
   const lanes base =
       lanes_select(gap >= zero, closing, lanes_select(closing > least, closing, least));
   const lanes thrown = bounce * speed;

@@ -15,7 +15,7 @@
 
 #define MOST_RADII TL_R(3)
 
-static tl_sym3 turning_of(const tl_ccp *job, uint32_t body) {
+tl_sym3 tl_ccp_turning_of(const tl_ccp *job, uint32_t body) {
   const tl_ccp_body *b = &job->bodies[body];
   if (b->inv_inertia < 0)
     return job->tensors[body].inv_inertia;
@@ -34,8 +34,9 @@ static void load_lane(const tl_ccp *job, size_t k, uint32_t lane, const tl_conta
   if (!(law->rolling > 0 || law->spinning > 0) || !(pack->en[lane] > 0))
     return;
   roll->lanes |= 1u << lane;
-  tl_step_metric(tl_sym3_add(turning_of(job, pack->a[lane]), turning_of(job, pack->b[lane])),
-                 c->normal, &roll->es[lane], &roll->er[lane]);
+  tl_step_metric(
+      tl_sym3_add(tl_ccp_turning_of(job, pack->a[lane]), tl_ccp_turning_of(job, pack->b[lane])),
+      c->normal, &roll->es[lane], &roll->er[lane]);
   roll->rolling[lane] = cut_off(law->rolling, roll->er[lane], pack->en[lane]);
   roll->spinning[lane] = cut_off(law->spinning, roll->es[lane], pack->en[lane]);
   if (job->arms || job->tensors) {

@@ -6,6 +6,8 @@ talus_status tl_solve(const tl_model *model, const tl_scope *scope, tl_contacts 
   switch (model->solve.kind) {
   case TALUS_SOLVE_CCP:
     return tl_ccp_solve(model, scope, contacts, twists, report);
+  case TALUS_SOLVE_IMPULSE:
+    return tl_impulse_solve(model, scope, contacts, twists, report);
   case TALUS_SOLVE_PENALTY:
     break;
   }

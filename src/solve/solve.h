@@ -26,11 +26,20 @@ typedef struct tl_twists {
   const void *first;
   size_t stride;
   const uint32_t *row; /* of each member; NULL: the same number */
+  const void *shift;   /* laid out likewise: what moves bodies in this step beside their velocity,
+                          and does not stay with it (position correction); NULL: nothing */
 } tl_twists;
 
 static inline const tl_twist *tl_twist_of(tl_twists twists, size_t member) {
   const size_t row = twists.row ? twists.row[member] : member;
   return (const tl_twist *)((const unsigned char *)twists.first + row * twists.stride);
+}
+
+static inline tl_twist tl_shift_of(tl_twists twists, size_t member) {
+  if (!twists.shift)
+    return (tl_twist){{0, 0, 0}, {0, 0, 0}};
+  twists.first = twists.shift;
+  return *tl_twist_of(twists, member);
 }
 
 /* By the contact model that the model names: the entry of the backend. Penalty is not among them:
@@ -44,5 +53,9 @@ talus_status tl_solve(const tl_model *model, const tl_scope *scope, tl_contacts 
  * it lets it count. Rows of members that contacts cannot move mean nothing. */
 talus_status tl_ccp_solve(const tl_model *model, const tl_scope *scope, tl_contacts *contacts,
                           tl_twists *twists, tl_solve_report *report);
+
+/* The same by sequential impulses (docs/theory/impulse.md). */
+talus_status tl_impulse_solve(const tl_model *model, const tl_scope *scope, tl_contacts *contacts,
+                              tl_twists *twists, tl_solve_report *report);
 
 #endif

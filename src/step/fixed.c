@@ -27,7 +27,9 @@ static bool is_diverged(void *context, size_t i) {
   if (tl_body_is_static(job->model, slot))
     return false;
   const tl_twist *twist = tl_twist_of(job->twists, i);
-  return !tl_is_finite(tl_length2(twist->velocity)) || !tl_is_finite(tl_length2(twist->spin));
+  const tl_twist shift = tl_shift_of(job->twists, i);
+  return !tl_is_finite(tl_length2(twist->velocity)) || !tl_is_finite(tl_length2(twist->spin)) ||
+         !tl_is_finite(tl_length2(shift.velocity)) || !tl_is_finite(tl_length2(shift.spin));
 }
 
 /* Would leave a domain that does not let it. */
@@ -37,8 +39,9 @@ static bool is_leaving(void *context, size_t i) {
   const uint32_t slot = tl_scope_slot(job->scope, i);
   if (tl_body_is_static(job->model, slot))
     return false;
-  const talus_dvec3 x = tl_dmadd(job->scope->in->position[slot], job->scope->dt,
-                                 tl_twist_of(job->twists, i)->velocity);
+  const talus_vec3 v =
+      tl_add(tl_twist_of(job->twists, i)->velocity, tl_shift_of(job->twists, i).velocity);
+  const talus_dvec3 x = tl_dmadd(job->scope->in->position[slot], job->scope->dt, v);
   return (!domain->periodic[0] && (x.x < domain->box.lo.x || x.x > domain->box.hi.x)) ||
          (!domain->periodic[1] && (x.y < domain->box.lo.y || x.y > domain->box.hi.y)) ||
          (!domain->periodic[2] && (x.z < domain->box.lo.z || x.z > domain->box.hi.z));

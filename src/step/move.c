@@ -42,7 +42,7 @@ static void move_kinematic(const tl_model *model, const tl_scope *scope, uint32_
 /* Rotation locks hold the axis of rotation in the world, so a locked body turns about its spin as
  * it stands; a free one does what Euler's equations say. */
 static void move_free(const tl_model *model, const tl_scope *scope, uint32_t slot, talus_vec3 v,
-                      talus_vec3 w) {
+                      talus_vec3 w, const tl_twist *shift) {
   const uint32_t rotation_locks = TALUS_LOCK_RX | TALUS_LOCK_RY | TALUS_LOCK_RZ;
   const talus_real h = (talus_real)scope->dt;
   talus_quat q = scope->in->rotation[slot];
@@ -51,6 +51,10 @@ static void move_free(const tl_model *model, const tl_scope *scope, uint32_t slo
     inertia = tl_vec3(1, 1, 1);
   tl_free_rotation(&q, &w, inertia, h);
   talus_dvec3 x = tl_dmadd(scope->in->position[slot], scope->dt, v);
+  if (shift) {
+    x = tl_dmadd(x, scope->dt, shift->velocity);
+    q = tl_quat_renormalize(tl_quat_mul(tl_quat_from_rotation_vector(tl_scale(shift->spin, h)), q));
+  }
   if (model->domain.enabled)
     x = wrapped(&model->domain, x);
   scope->out->position[slot] = x;
@@ -84,7 +88,9 @@ static void move_range(void *context, size_t begin, size_t end) {
       stay(scope, slot);
     } else {
       const tl_twist *twist = tl_twist_of(job->twists, i);
-      move_free(job->model, scope, slot, twist->velocity, twist->spin);
+      const tl_twist shift = tl_shift_of(job->twists, i);
+      move_free(job->model, scope, slot, twist->velocity, twist->spin,
+                job->twists.shift ? &shift : NULL);
     }
   }
 }

@@ -228,7 +228,7 @@ talus_status tl_step_verlet(const tl_backend *backend, const tl_model *model, co
   verlet_job job = {.model = model, .scope = scope};
   TL_TRY(take_scratch(&job));
   kick_all(&job, first_kick, &report->solve);
-  const tl_twists twists = {job.twists, sizeof *job.twists, NULL};
+  const tl_twists twists = {.first = job.twists, .stride = sizeof *job.twists};
   TL_TRY(tl_step_check(model, scope, twists, &report->culprit));
   tl_scope drift = *scope;
   drift.out = &job.mid;

@@ -299,8 +299,8 @@ static talus_status check(const ball_step *job, tl_step_report *report) {
     const tl_ball *ball = &job->list->ball.data[job->list->rank.data[i]];
     twists[i] = (tl_twist){get(ball->v), get(ball->w)};
   }
-  return tl_step_check(job->model, job->scope, (tl_twists){twists, sizeof *twists, NULL},
-                       &report->culprit);
+  return tl_step_check(job->model, job->scope,
+                       (tl_twists){.first = twists, .stride = sizeof *twists}, &report->culprit);
 }
 
 static talus_status find_broken(const ball_step *job, tl_step_report *report) {

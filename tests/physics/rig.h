@@ -28,9 +28,17 @@ static inline talus_world_def rig_def(double dt) {
   return def;
 }
 
+/* TALUS_TEST_SOLVE=impulse in the environment runs a suite with sequential impulses
+ * (tests/CMakeLists.txt). */
 static inline talus_world *rig_world(const talus_world_def *def) {
+  const char *solve = getenv("TALUS_TEST_SOLVE");
+  talus_world_def own = *def;
   talus_world *world = NULL;
-  CHECK_OK(talus_world_create(def, &world));
+  if (solve && strcmp(solve, "impulse") == 0) {
+    own.solve.kind = TALUS_SOLVE_IMPULSE;
+    own.solve.friction = TALUS_FRICTION_NCP; /* it has no other */
+  }
+  CHECK_OK(talus_world_create(&own, &world));
   return world;
 }
 

@@ -1,0 +1,117 @@
+/* Sequential impulses (Noble 2022, 2.1.3): velocities that meet every contact and joint, and then
+ * what positions have to be corrected by, which no velocity learns of. */
+#include "solve/impulse.h"
+
+#include <math.h>
+
+/* ---- results -----------------------------------------------------------------------------------
+ */
+
+static void store_bundles(void *context, size_t begin, size_t end) {
+  const tl_impulse *job = context;
+  const tl_ccp *ccp = &job->ccp;
+  for (size_t k = begin; k < end; ++k)
+    for (uint32_t r = job->bundle_row[k]; r < job->bundle_row[k + 1]; ++r) {
+      const size_t i = tl_impulse_contact(job, k, r - job->bundle_row[k]);
+      const tl_impulse_row *row = &job->rows[r];
+      tl_contact *c = &ccp->contacts->data[i];
+      c->impulse = row->impulse;
+      if (ccp->pulls)
+        c->impulse = tl_madd(c->impulse, -ccp->pulls[i], c->normal);
+      if (ccp->model->law_kinds == 0)
+        continue;
+      tl_touch *touch = &ccp->contacts->touches.data[i];
+      touch->torque = job->rolls ? job->rolls[r].torque : tl_vec3(0, 0, 0);
+      touch->state =
+          tl_ccp_touch_state(ccp, c, row->friction, row->impulse, row->arm_a, row->arm_b);
+    }
+}
+
+/* Bias times impulse of rows [begin, end): their part of the objective (ccp_energy.c). */
+static double sum_biases(void *context, size_t begin, size_t end) {
+  const tl_impulse *job = context;
+  double sum = 0;
+  for (size_t r = begin; r < end; ++r)
+    sum += (double)(job->rows[r].bias * tl_dot(job->rows[r].impulse, job->rows[r].normal));
+  return sum;
+}
+
+/* What correction changes of the energy: it lifts and lowers bodies against gravity. Their speed,
+ * and what loads do, is as it was. */
+static double sum_lifts(void *context, size_t begin, size_t end) {
+  const tl_impulse *job = context;
+  const tl_ccp *ccp = &job->ccp;
+  const talus_dvec3 way = tl_dscale(tl_widen(ccp->model->gravity), -ccp->scope->dt);
+  double sum = 0;
+  for (size_t i = begin; i < end; ++i) {
+    const tl_ccp_body *shift = &ccp->bodies[ccp->rank ? ccp->rank[i] : i];
+    if (shift->inv_mass > 0)
+      sum += (double)ccp->model->property.mass[tl_scope_slot(ccp->scope, i)] *
+             tl_ddot(way, tl_widen(shift->v));
+  }
+  return sum;
+}
+
+/* ---- the order of things -----------------------------------------------------------------------
+ */
+
+static talus_status correct(const tl_impulse *job, tl_ccp_body *shifts) {
+  tl_impulse fixing;
+  double lift;
+  TL_TRY(tl_impulse_load_correction(job, shifts, &fixing));
+  tl_impulse_iterate(&fixing);
+  TL_TRY(tl_sum(&job->ccp.model->par, job->ccp.scope->arena, job->ccp.scope->count, sum_lifts,
+                &fixing, &lift));
+  job->ccp.report->contact_work += lift;
+  return TALUS_OK;
+}
+
+static talus_status solve(tl_impulse *job, tl_ccp_body *shifts) {
+  tl_ccp *ccp = &job->ccp;
+  double biases = 0;
+  TL_TRY(tl_ccp_load_bodies(ccp));
+  if (ccp->scope->joints)
+    TL_TRY(tl_ccp_load_links(ccp));
+  const bool any = ccp->contacts->count > 0 || ccp->link_count > 0;
+  if (any)
+    TL_TRY(tl_impulse_load(job));
+  if (ccp->row_count + ccp->link_rows > 0) {
+    tl_impulse_iterate(job);
+    tl_for(&ccp->model->par, job->bundle_count, 64, store_bundles, job);
+    if (ccp->link_count > 0)
+      tl_ccp_store_links(ccp);
+    TL_TRY(tl_sum(&ccp->model->par, ccp->scope->arena, ccp->row_count, sum_biases, job, &biases));
+  }
+  TL_TRY(tl_ccp_find_energy(ccp));
+  ccp->report->objective += biases;
+  return shifts ? correct(job, shifts) : TALUS_OK;
+}
+
+talus_status tl_impulse_solve(const tl_model *model, const tl_scope *scope, tl_contacts *contacts,
+                              tl_twists *twists, tl_solve_report *report) {
+  *report = (tl_solve_report){0};
+  tl_impulse job = {.ccp = {.model = model,
+                            .scope = scope,
+                            .settings = &model->solve,
+                            .contacts = contacts,
+                            .body_count = scope->count,
+                            .ncp = 1,
+                            .report = report}};
+  tl_ccp *ccp = &job.ccp;
+  tl_ccp_body *shifts;
+  ccp->bounce_speed = (talus_real)model->solve.bounce_speed;
+  if (model->solve.bounce_speed < 0)
+    ccp->bounce_speed = 2 * tl_length(model->gravity) * (talus_real)scope->dt;
+  TL_TAKE(scope->arena, scope->count + 1, &ccp->bodies);
+  /* Room in every step, so that the arena does not grow and shrink with the overlaps. */
+  TL_TAKE(scope->arena, scope->count + 1, &shifts);
+  if (!tl_impulse_is_deep(&job))
+    shifts = NULL;
+  if (contacts->count > 0 || scope->joints)
+    TL_TRY(tl_ccp_order_bodies(ccp));
+  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  TL_TRY(solve(&job, shifts));
+  tl_arena_release(scope->arena, mark);
+  *twists = (tl_twists){ccp->bodies, sizeof *ccp->bodies, ccp->rank, shifts};
+  return TALUS_OK;
+}
