@@ -15,6 +15,8 @@ static const struct {
     {"ellipsoids", "two ellipsoids: the methods of source 000 and ours, and peers",
      bench_ellipsoids},
     {"pour", "spheres settled in and poured into a box: time by stage, memory", bench_pour},
+    {"validation", "published and analytic cases: what each contact model makes of them",
+     bench_validation},
 };
 #define BENCHES (sizeof benches / sizeof *benches)
 

@@ -1,0 +1,84 @@
+/* The table of cases, and what the models differ by. */
+#include "validation_cases.h"
+
+#define ON_CCP  VAL_ON_CCP
+#define ON_HARD (VAL_ON_CCP | VAL_ON_IMPULSE)
+#define ON_ALL  (VAL_ON_CCP | VAL_ON_PENALTY | VAL_ON_IMPULSE)
+
+const val_case val_cases[] = {
+    {"bounce", "A ball falls 1 m onto a floor and rises to e^2 of it.", "analytic", val_bounce,
+     ON_ALL, 0},
+    {"bounce-train",
+     "It goes on bouncing to e^2k, and is at rest after (1+e)/(1-e) sqrt(2h/g), e = 0.8.",
+     "analytic", val_bounce_train, ON_ALL, 0},
+    {"oblique-impact",
+     "A ball without spin hits a floor sideways: it slides through the impact where vt >= 3.5 mu "
+     "(1+e) vn, and leaves with vt - mu (1+e) vn and spin 5 mu (1+e) vn / 2R; below it sticks.",
+     "Walton 1993", val_oblique, ON_ALL, 0},
+    {"incline",
+     "A box sticks where mu >= tan, and slides at g (sin - mu cos); a ball rolls at 5/7 g sin "
+     "where mu >= 2/7 tan.",
+     "analytic", val_incline, ON_ALL, 0},
+    {"rolling", "A sliding ball begins to roll after 2 v0 / (7 mu g), with 5/7 of its speed.",
+     "analytic", val_rolling, ON_ALL, 0},
+    {"stopping", "A sliding box stops after v^2 / (2 mu g).", "analytic", val_stopping, ON_ALL, 0},
+    {"cradle",
+     "Newton's cradle with gaps, e = 1: impacts come one after the other, and the last ball "
+     "leaves with the speed of the first.",
+     "analytic", val_cradle, ON_ALL, 0},
+    {"stack", "Ten boxes on each other stand still, and the floor bears their weight.", "analytic",
+     val_stack, ON_ALL, 0},
+    {"mass-ratio", "A box stands on one of a hundredth of its mass.", "analytic", val_mass_ratio,
+     ON_HARD, 0},
+    {"cards",
+     "Two cards lean on each other, theta from the vertical; they stand where mu >= 0.5 "
+     "tan(theta).",
+     "analytic", val_cards, ON_ALL, 0},
+    {"arch",
+     "A semicircular arch of voussoirs needs a thickness of 0.1075 of its centreline radius.",
+     "Milankovitch 1907; Cochetti, Colasante and Rizzi 2011", val_arch, ON_HARD, 0},
+    {"dzhanibekov",
+     "A body turning about its middle axis flips, every 2 K(k) / rate (elliptic integral).",
+     "Landau and Lifshitz, Mechanics, 37", val_dzhanibekov, ON_CCP, 0},
+    {"heavy-top",
+     "A top started in steady precession: I3 w3 W - (I1 + m l^2) W^2 cos(theta) = m g l.",
+     "Goldstein 1980, 5-7", val_heavy_top, ON_HARD, 0},
+    {"pendulum", "A rod hung at its end swings with 4 sqrt(I / (m g d)) K(sin(a/2)).", "analytic",
+     val_pendulum, ON_HARD, 0},
+    {"momentum", "Colliding balls in free space keep momentum and angular momentum.", "analytic",
+     val_momentum, ON_ALL, 0},
+    {"energy",
+     "Kinetic and potential energy change by the work of contacts, and by what steps leave over: "
+     "first order in dt.",
+     "analytic", val_energy, ON_ALL, 0},
+    {"ccp-gap",
+     "The convex relaxation lets a sliding box float dt mu v above the floor; with the De Saxce "
+     "correction (ncp, the default) it does not.",
+     "Anitescu 2006; Acary et al. 2011", val_ccp_gap, ON_CCP, 0},
+};
+const size_t val_case_count = sizeof val_cases / sizeof *val_cases;
+
+double val_dt(const val_run *run, double dt) {
+  (void)run;
+  return dt;
+}
+
+double val_bounce_error(const val_run *run) {
+  (void)run;
+  return 0;
+}
+
+double val_spring_error(const val_run *run) {
+  (void)run;
+  return 0;
+}
+
+double val_spring_length(const val_run *run) {
+  (void)run;
+  return 0;
+}
+
+double val_resting(const val_run *run, double above) {
+  (void)run;
+  return above;
+}
