@@ -22,7 +22,7 @@ const char *val_model_name(val_model model) { return models[model].name; }
 
 typedef struct wishes {
   const char *only, *model, *output, *write;
-  bool slow, list;
+  bool slow, list, quick;
   int seeds, threads;
   double strictness;
 } wishes;
@@ -89,6 +89,7 @@ static void run_case(const wishes *wanted, const val_case *which, val_model mode
   *run = (val_run){.which = which,
                    .model = model,
                    .threads = which->seeds == 0 ? 1 : wanted->threads,
+                   .quick = wanted->quick,
                    .strictness = wanted->strictness,
                    .plots = plots};
   const clock_t begun = clock();
@@ -163,6 +164,8 @@ int bench_validation(int argc, char **argv) {
       {"seeds", 0, CLI_COUNT, "N", "repeat each slow case so often; 0 (default): its own number",
        &wanted.seeds},
       {"threads", 0, CLI_COUNT, "N", "of slow cases; 0 (default): all cores", &wanted.threads},
+      {"quick", 0, CLI_FLAG, NULL, "slow cases with few bodies: to see that they work",
+       &wanted.quick},
       {"tolerance", 0, CLI_NUMBER, "X", "multiply every tolerance (default 1)", &wanted.strictness},
       {"output", 'o', CLI_TEXT, "FOLDER", "validation.csv, and plots as SVG", &wanted.output},
       {"write", 0, CLI_TEXT, "FILE", "a page of documentation; plots in images/ beside it",

@@ -55,6 +55,41 @@ const val_case val_cases[] = {
      "The convex relaxation lets a sliding box float dt mu v above the floor; with the De Saxce "
      "correction (ncp, the default) it does not.",
      "Anitescu 2006; Acary et al. 2011", val_ccp_gap, ON_CCP, 0},
+    {"janssen",
+     "A silo, eight grains wide and up to 64 high, whose walls creep upwards: what its floor feels "
+     "saturates, M (1 - exp(-m/M)).",
+     "Janssen 1895; Vanel and Clement 1999", val_janssen, ON_CCP, 3},
+    {"beverloo",
+     "Grains leave a silo through a hole at a rate that goes with (D - k d)^5/2, k = 1.4, and does "
+     "not depend on how full it is.",
+     "Beverloo, Leniger and van de Velde 1961", val_beverloo, ON_CCP, 3},
+    {"repose",
+     "The door of a slot goes, and a slope stays behind: the steeper the more friction, and "
+     "hardly any more beyond 0.5.",
+     "Zhou et al. 2002", val_repose, ON_CCP, 3},
+    {"packing",
+     "Spheres of one size rain and settle: 0.64 of space and 6 contacts without friction, 0.55 to "
+     "0.58 and about 4 at high friction.",
+     "Scott and Kilgour 1969; Silbert 2010", val_packing, ON_CCP, 3},
+    {"ellipsoid-packing", "The same with ellipsoids 1.25 : 1 : 0.8, without friction: 0.735.",
+     "Donev et al. 2004", val_ellipsoid_packing, ON_CCP, 3},
+    {"column-collapse",
+     "A round column loses its walls: it runs out by 1.24 a of its radius for heights a < 1.7 of "
+     "it, and 1.6 sqrt(a) above.",
+     "Lube et al. 2004", val_column, ON_CCP, 3},
+    {"drum", "The surface of grains in a slowly turning drum is steeper the more friction.",
+     "Pohlman et al. 2006", val_drum, ON_CCP, 3},
+    {"penetration",
+     "A ball falls into grains: depth 0.14/mu (rho ball / rho grains)^1/2 D^2/3 H^1/3.",
+     "Uehara et al. 2003", val_penetration, ON_CCP, 3},
+    {"peers-bounce",
+     "The ball of `bounce-train` beside LAMMPS (gran/hooke) and LIGGGHTS (hertz), where installed: "
+     "the largest difference from the exact height within the first 2 s.",
+     "side by side", val_peers_bounce, ON_CCP, 1},
+    {"peers-repose",
+     "The slot of `repose`, settled once, its door opened in talus and in LAMMPS "
+     "(gran/hooke/history).",
+     "side by side", val_peers_repose, ON_CCP, 1},
 };
 const size_t val_case_count = sizeof val_cases / sizeof *val_cases;
 
@@ -76,6 +111,11 @@ double val_spring_error(const val_run *run) {
 double val_spring_length(const val_run *run) {
   (void)run;
   return 0;
+}
+
+void val_stiffen(const val_run *run, talus_material_def *material) {
+  (void)run;
+  (void)material;
 }
 
 double val_resting(const val_run *run, double above) {

@@ -42,9 +42,7 @@ void val_bounce(val_run *run) {
   }
 }
 
-/* Height at time t of a ball dropped from `drop` that bounces with e for ever, and never later than
- * (1 + e) / (1 - e) sqrt(2 drop / g). */
-static double train_height(double t, double drop, double e) {
+double val_train_height(double t, double drop, double e) {
   double rest = t - sqrt(2 * drop / VAL_G), speed = e * sqrt(2 * VAL_G * drop);
   if (rest < 0)
     return drop - 0.5 * VAL_G * t * t;
@@ -65,7 +63,7 @@ void val_bounce_train(val_run *run) {
   talus_body ball = drop_ball(run, dt, drop, 0.3, e);
   for (int i = 0; i < ROWS; ++i) {
     t[i] = i * every;
-    exact[i] = train_height(t[i], drop, e);
+    exact[i] = val_train_height(t[i], drop, e);
     got[i] = val_info(run, ball).position.z - RADIUS;
     val_step(run, val_steps(run, every));
   }
@@ -87,7 +85,7 @@ void val_bounce_train(val_run *run) {
   for (long n = 0; n < val_steps(run, 1.2 * end) && !run->failed; ++n) {
     if (val_info(run, ball).position.z > RADIUS + 1e-4 * drop)
       stopped = (double)n * dt;
-    if (train_height((double)n * dt, drop, e) > 1e-4 * drop)
+    if (val_train_height((double)n * dt, drop, e) > 1e-4 * drop)
       expected = (double)n * dt;
     val_step(run, 1);
   }

@@ -53,9 +53,9 @@ void val_print_run(FILE *to, const val_run *run) {
             val_model_name(run->model), check->quantity, check->unit, expected_text(check, a),
             got_text(check, "+-", b), val_error(check), tolerance_text(check, c), verdict(check));
   }
-  if (run->failed)
-    fprintf(to, "%-16s %-8s FAIL: %s\n", run->which->name, val_model_name(run->model),
-            run->message);
+  if (*run->message)
+    fprintf(to, "%-16s %-8s %s: %s\n", run->which->name, val_model_name(run->model),
+            run->failed ? "FAIL" : "left out", run->message);
   fflush(to);
 }
 
@@ -140,7 +140,9 @@ static void write_cell(FILE *to, const val_run *run) {
     return;
   }
   const int failures = val_failures(run), all = run->count + run->failed;
-  if (failures > 0)
+  if (all == 0)
+    fprintf(to, " left out |");
+  else if (failures > 0)
     fprintf(to, " **FAIL** %d of %d |", failures, all);
   else
     fprintf(to, " pass %d |", all);
@@ -167,9 +169,9 @@ static void write_rows(FILE *to, const val_run *run) {
             check->quantity, check->unit, expected_text(check, a), got_text(check, "±", b),
             val_error(check), tolerance_text(check, c), val_passes(check) ? "pass" : "**FAIL**");
   }
-  if (run->failed)
-    fprintf(to, "| %s | broke off: %s | | | | | | **FAIL** |\n", val_model_name(run->model),
-            run->message);
+  if (*run->message)
+    fprintf(to, "| %s | %s: %s | | | | | | %s |\n", val_model_name(run->model),
+            run->failed ? "broke off" : "left out", run->message, run->failed ? "**FAIL**" : "");
 }
 
 /* Plots of a case are named like it, or like it and more after a dash. */

@@ -202,6 +202,11 @@ void val_known(val_run *run, const char *reason) {
     run->checks[run->at - 1].known = reason;
 }
 
+void val_skip(val_run *run, const char *why) {
+  if (!run->failed)
+    snprintf(run->message, sizeof run->message, "%s", why);
+}
+
 double val_mean(const val_check *check) {
   double sum = 0;
   for (int i = 0; i < check->seeds; ++i)
