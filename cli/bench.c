@@ -9,14 +9,15 @@
 static const struct {
   const char *name, *about;
   cli_command_fn *run;
+  bool takes_all; /* what follows is its own: its options take names of other benchmarks */
 } benches[] = {
-    {"broad", "every broad phase, the tables of source 001, and peers", bench_broad},
-    {"ccp", "contact solvers: tables of source 002, convergence, speed, peers", bench_ccp},
+    {"broad", "every broad phase, the tables of source 001, and peers", bench_broad, false},
+    {"ccp", "contact solvers: tables of source 002, convergence, speed, peers", bench_ccp, false},
     {"ellipsoids", "two ellipsoids: the methods of source 000 and ours, and peers",
-     bench_ellipsoids},
-    {"pour", "spheres settled in and poured into a box: time by stage, memory", bench_pour},
+     bench_ellipsoids, false},
+    {"pour", "spheres settled in and poured into a box: time by stage, memory", bench_pour, false},
     {"validation", "published and analytic cases: what each contact model makes of them",
-     bench_validation},
+     bench_validation, true},
 };
 #define BENCHES (sizeof benches / sizeof *benches)
 
@@ -79,7 +80,7 @@ int cli_bench(int argc, char **argv) {
   /* Each name begins a benchmark; what follows it, up to the next name, is its own. */
   for (int at = 1; at < argc;) {
     int end = at + 1;
-    while (end < argc && find(argv[end]) < 0)
+    while (end < argc && (benches[find(argv[at])].takes_all || find(argv[end]) < 0))
       end++;
     const int code = run(find(argv[at]), end - at, argv + at);
     if (code != CLI_DONE)
