@@ -72,6 +72,7 @@ typedef struct val_run {
   int seed_index;
   uint64_t seed;
   int threads;
+  double stiffness;  /* penalty: N/m; 0: as stiff as the step allows */
   bool quick;        /* few bodies, short: to see that it works */
   double strictness; /* multiplies tolerances */
   /* the scene being built */

@@ -67,27 +67,28 @@ talus_body_def val_grain(val_run *run, double friction) {
   material.density = GRAIN_DENSITY;
   material.friction = friction;
   material.restitution = 0.1;
-  val_stiffen(run, &material);
+  material.stiffness = run->stiffness;
   if (!run->failed && talus_world_add_material(run->world, &material, &body.material) != TALUS_OK)
     val_fail(run, talus_last_error());
   body.shape = val_shape(run, TALUS_SPHERE, GRAIN_RADIUS, 0, 0, 0);
   return body;
 }
 
-void val_fill(val_run *run, const talus_body_def *like, double count, talus_box box,
-              bool one_size) {
+void val_fill_region(val_run *run, const talus_body_def *like, double count,
+                     const talus_region *in) {
   talus_fill_def fill = talus_fill_def_default();
   fill.body = *like;
-  fill.in.kind = TALUS_REGION_BOX;
-  fill.in.box = box;
+  fill.in = *in;
   fill.count = (uint64_t)val_share(run, count);
   fill.seed = run->seed;
-  if (!one_size) {
-    fill.size.kind = TALUS_SIZE_UNIFORM;
-    fill.size.low = 0.9, fill.size.high = 1.1;
-  }
+  fill.size.kind = TALUS_SIZE_UNIFORM;
+  fill.size.low = 0.9, fill.size.high = 1.1;
   if (!run->failed && talus_world_fill(run->world, &fill, NULL) != TALUS_OK)
     val_fail(run, talus_last_error());
+}
+
+void val_fill(val_run *run, const talus_body_def *like, double count, talus_box box) {
+  val_fill_region(run, like, count, &(talus_region){.kind = TALUS_REGION_BOX, .box = box});
 }
 
 talus_body val_board(val_run *run, talus_material material, double lx, double ly, double lz,

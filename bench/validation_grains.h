@@ -25,7 +25,9 @@ void val_grains_add(val_run *run, const val_grains *grains, const talus_body_def
 /* Spheres of GRAIN_RADIUS, 0.9 to 1.1 times as large, of a material of that friction. */
 talus_body_def val_grain(val_run *run, double friction);
 /* So many of them at random in a box, by the run's seed; fewer (a tenth) in a quick run. */
-void val_fill(val_run *run, const talus_body_def *like, double count, talus_box box, bool one_size);
+void val_fill(val_run *run, const talus_body_def *like, double count, talus_box box);
+void val_fill_region(val_run *run, const talus_body_def *like, double count,
+                     const talus_region *in);
 /* Fewer in a quick run. */
 double val_share(const val_run *run, double count);
 double val_seconds(const val_run *run, double seconds);

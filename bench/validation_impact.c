@@ -29,7 +29,10 @@ static double next_top(val_run *run, talus_body ball, double patience) {
   return NAN;
 }
 
+#define STIFF 1e8 /* N/m, of springs that are to bounce at once */
+
 void val_bounce(val_run *run) {
+  val_springs(run, STIFF);
   const double drop = 1, dt = val_dt(run, 1e-4), speed = sqrt(2 * VAL_G * drop);
   for (int k = 0; k < 4; ++k) {
     const double e = (const double[]){1, 0.9, 0.7, 0.4}[k];
@@ -57,6 +60,7 @@ double val_train_height(double t, double drop, double e) {
 
 void val_bounce_train(val_run *run) {
   enum { ROWS = 301, BOUNCES = 5 };
+  val_springs(run, STIFF);
   const double drop = 1, e = 0.8, dt = val_dt(run, 1e-4), every = 0.01;
   const double end = (1 + e) / (1 - e) * sqrt(2 * drop / VAL_G);
   double t[ROWS], exact[ROWS], got[ROWS];
@@ -109,6 +113,7 @@ static talus_body_info oblique(val_run *run, double vn, double vt, double mu, do
 
 void val_oblique(val_run *run) {
   enum { ANGLES = 13 };
+  val_springs(run, STIFF);
   const double vn = 1, mu = 0.2, e = 0.7, impulse = mu * (1 + e) * vn;
   const double exact = VAL_BY_PRECISION(1e-9, 1e-5) + val_bounce_error(run) * vn;
   const double sliding = 1.5 * 3.5 * impulse, sticking = 0.5 * 3.5 * impulse;
@@ -144,6 +149,7 @@ void val_oblique(val_run *run) {
 
 void val_cradle(val_run *run) {
   enum { BALLS = 5 };
+  val_springs(run, STIFF);
   const double gap = 0.01, speed = 1;
   talus_world_def def = val_def(run, val_dt(run, 1e-4));
   def.gravity = val_vec(0, 0, 0);

@@ -22,7 +22,10 @@ static bool tried(val_run *run, talus_status status) {
 /* ---- worlds ---------------------------------------------------------------------------------- */
 
 talus_world_def val_def(const val_run *run, double dt) {
+  static const talus_solve_kind kinds[VAL_MODELS] = {TALUS_SOLVE_CCP, TALUS_SOLVE_PENALTY,
+                                                     TALUS_SOLVE_IMPULSE};
   talus_world_def def = talus_world_def_default();
+  def.solve.kind = kinds[run->model];
   def.dt = dt;
   def.solve.iterations = 5000;
   def.solve.tolerance = VAL_BY_PRECISION(1e-13, 1e-6);
@@ -56,6 +59,7 @@ talus_material val_material(val_run *run, double friction, double restitution) {
   def.density = 1000;
   def.friction = friction;
   def.restitution = restitution;
+  def.stiffness = run->stiffness;
   if (!run->failed)
     tried(run, talus_world_add_material(run->world, &def, &material));
   return material;

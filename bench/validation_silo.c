@@ -30,7 +30,7 @@ static double apparent_mass(val_run *run, double count, double mu, double *mass)
     val_fail(run, talus_last_error());
   val_add(run, &walls);
   val_fill(run, &grain, count,
-           (talus_box){{-0.5 * TUBE, -0.5 * TUBE, 0}, {0.5 * TUBE, 0.5 * TUBE, high}}, false);
+           (talus_box){{-0.5 * TUBE, -0.5 * TUBE, 0}, {0.5 * TUBE, 0.5 * TUBE, high}});
   const talus_probe_def on_floor = {
       .name = "floor", .on_body = true, .body = floor, .record = TALUS_RECORD_FORCE};
   uint32_t probe = 0;
@@ -102,8 +102,8 @@ void val_janssen(val_run *run) {
 #define PARTS 6    /* bodies before the grains: walls, four boards, the plug */
 
 /* A square silo with a square hole in its floor, closed by a plug. */
-static talus_body make_silo(val_run *run, double hole, talus_body_def *grain) {
-  const talus_world_def def = val_crowd_def(run, val_dt(run, 1e-3), 30);
+static talus_body make_silo(val_run *run, double dt, double hole, talus_body_def *grain) {
+  const talus_world_def def = val_crowd_def(run, dt, 30);
   const double board = 0.5 * (SILO - hole), at = 0.5 * (SILO + hole) * 0.5;
   val_world_from(run, &def);
   *grain = val_grain(run, 0.5);
@@ -135,26 +135,45 @@ static double flow(val_run *run, double seconds) {
   return (double)(after - before) * mean_cube * GRAIN_VOLUME * GRAIN_DENSITY / seconds;
 }
 
+static val_grains settle_silo(val_run *run, double dt, double hole) {
+  const double count = 7400, high = count * GRAIN_VOLUME / (GRAINS_LOOSELY * SILO * SILO);
+  talus_body_def grain;
+  make_silo(run, dt, hole, &grain);
+  val_fill(run, &grain, count,
+           (talus_box){{-0.5 * SILO, -0.5 * SILO, 0}, {0.5 * SILO, 0.5 * SILO, high}});
+  val_step(run, val_steps(run, val_seconds(run, 1)));
+  return val_grains_read(run, PARTS);
+}
+
+/* The plug goes; flow over a second once it is steady. */
+static double open_silo(val_run *run, double dt, double hole, const val_grains *settled) {
+  talus_body_def grain;
+  const talus_body plug = make_silo(run, dt, hole, &grain);
+  val_grains_add(run, settled, &grain);
+  val_sink_below(run, -0.05);
+  val_remove(run, plug);
+  val_step(run, val_steps(run, val_seconds(run, 0.4)));
+  return flow(run, val_seconds(run, 1));
+}
+
+double val_silo_flow(val_run *run, double dt) {
+  const double hole = 6 * GRAIN;
+  val_grains settled = settle_silo(run, dt, hole);
+  const double rate = open_silo(run, dt, hole, &settled);
+  val_grains_free(&settled);
+  return rate;
+}
+
 void val_beverloo(val_run *run) {
   enum { HOLES = 4 };
   const double width[HOLES] = {5 * GRAIN, 6 * GRAIN, 7 * GRAIN, 8.5 * GRAIN};
-  const double count = 7400, high = count * GRAIN_VOLUME / (GRAINS_LOOSELY * SILO * SILO);
+  const double dt = val_dt(run, 1e-3);
   const double k = 1.4; /* of spheres: Beverloo, Leniger and van de Velde 1961 */
   double rate[HOLES], x[HOLES], y[HOLES], law[HOLES];
-  talus_body_def grain;
-  make_silo(run, width[0], &grain);
-  val_fill(run, &grain, count,
-           (talus_box){{-0.5 * SILO, -0.5 * SILO, 0}, {0.5 * SILO, 0.5 * SILO, high}}, false);
-  val_step(run, val_steps(run, val_seconds(run, 1)));
-  val_grains settled = val_grains_read(run, PARTS);
+  val_grains settled = settle_silo(run, dt, width[0]);
   double late = NAN, early = NAN;
   for (int i = 0; i < HOLES; ++i) {
-    const talus_body plug = make_silo(run, width[i], &grain);
-    val_grains_add(run, &settled, &grain);
-    val_sink_below(run, -0.05);
-    val_remove(run, plug);
-    val_step(run, val_steps(run, val_seconds(run, 0.4)));
-    rate[i] = flow(run, val_seconds(run, 1));
+    rate[i] = open_silo(run, dt, width[i], &settled);
     if (i == 1) { /* it is half empty at the end */
       early = rate[i];
       val_step(run, val_steps(run, val_seconds(run, 0.8)));
