@@ -65,7 +65,7 @@ const val_case val_cases[] = {
      "rigid bodies", val_strong_friction, ON_ALL, 0},
     {"agreement",
      "Springs of rising stiffness against complementarity: bounce, slope and stack come nearer as "
-     "1/k (bounce: its duration, as 1/sqrt(k)).",
+     "1/k (bounce: its duration, as 1/sqrt(k), until the 160 steps of an impact limit it).",
      "limit k to infinity", val_agreement, ON_SPRING, 0},
     {"ccp-gap",
      "The convex relaxation lets a sliding box float dt mu v above the floor; with the De Saxce "

@@ -245,6 +245,7 @@ bool val_write_document(const char *path, const val_run *runs, size_t n, const v
     return false;
   write_preface(file, runs, n);
   write_scoreboard(file, runs, n);
+  bool has_slow = false;
   for (int slow = 0; slow < 2; ++slow) {
     bool any = false;
     for (size_t i = 0; i < val_case_count; ++i) {
@@ -254,8 +255,12 @@ bool val_write_document(const char *path, const val_run *runs, size_t n, const v
       if (!any)
         fprintf(file, "\n## %s\n", slow ? "Slow cases" : "Fast cases");
       any = true;
+      has_slow = has_slow || slow;
       write_case(file, which, runs, n, plots);
     }
   }
+  if (!has_slow)
+    fprintf(file,
+            "\n## Slow cases\n\nNot run when this page was written: `make validate` adds them.\n");
   return close_written(file, path) && val_write_plots(folder, "validation-", plots);
 }
