@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 PRESET ?= release
 
 .DEFAULT_GOAL := build
-.PHONY: build $(PRESETS) demo test asan tsan bench docs format style clean help install uninstall deb fuzz
+.PHONY: build $(PRESETS) demo test asan tsan bench validate docs format style clean help install uninstall deb fuzz
 
 build: release
 
@@ -77,6 +77,10 @@ bench:
 	@cmake --build --preset bench
 	build/bench/talus bench
 
+# Published and analytic cases, the slow statistical ones too: up to an hour on two cores.
+validate: release
+	build/release/talus bench validation --slow -o build/validation --write docs/validation.md
+
 # What is generated and committed: a test says when it is old.
 docs: release
 	scripts/api-reference > docs/api.md.new && mv docs/api.md.new docs/api.md
@@ -105,6 +109,7 @@ help:
 	@echo "make deb        Debian packages: talus, libtalus0, libtalus-dev"
 	@echo "make fuzz       60 s of libFuzzer on each target: scene, set, checkpoint, bodies, mesh, motion (docs/fuzzing.md)"
 	@echo "make bench      re-measure the published tables"
+	@echo "make validate   published and analytic cases, up to an hour: docs/validation.md"
 	@echo "make docs       write docs/api.md and docs/scene.md anew"
 	@echo "make format     clang-format over the sources"
 	@echo "make style      check format, file sizes and leftovers"

@@ -173,8 +173,7 @@ static FILE *open_in(const peer_heap *heap, const char *name, const char *mode) 
   return file;
 }
 
-/* Centres, in whatever order. */
-static bool read_final(const peer_heap *heap, double *x) {
+size_t peer_read_centres(const peer_heap *heap, double *x) {
   char line[512];
   FILE *file = open_in(heap, "final.txt", "r");
   bool found = false;
@@ -187,7 +186,7 @@ static bool read_final(const peer_heap *heap, double *x) {
   }
   if (file)
     fclose(file);
-  return n == heap->count;
+  return n;
 }
 
 bool peer_read_result(const peer_heap *heap, peer_trial *trial) {
@@ -207,7 +206,8 @@ bool peer_read_result(const peer_heap *heap, peer_trial *trial) {
     fclose(file);
   const double seconds = (double)trial->steps * trial->dt;
   double *x = malloc(3 * heap->count * sizeof *x);
-  const bool good = x && loop > 0 && isfinite(vcm[0]) && read_final(heap, x) &&
+  const bool good = x && loop > 0 && isfinite(vcm[0]) &&
+                    peer_read_centres(heap, x) == heap->count &&
                     peer_overlap(heap, x, &trial->overlap);
   free(x);
   /* What the box bears is the weight and what changed the momentum. */

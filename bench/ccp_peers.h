@@ -53,6 +53,9 @@ bool peer_overlap(const peer_heap *heap, const double *x, double *deepest);
  * failed or took longer than `patience` seconds. arguments end with NULL. */
 bool peer_execute(const peer_heap *heap, char *const *arguments, double patience);
 
+/* Centres of final.txt, in whatever order, heap->count at most; how many there were. */
+size_t peer_read_centres(const peer_heap *heap, double *x);
+
 /* What programs leave behind: out.txt with lines `talus_vcm V` before and after the measured run,
  * and `Loop time of S`; final.txt with a line beginning `ITEM: ATOMS` and then x y z. */
 bool peer_read_result(const peer_heap *heap, peer_trial *trial);

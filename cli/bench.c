@@ -16,6 +16,8 @@ static const struct {
      bench_ellipsoids},
     {"machines", "joints, chains, closed loops, a tracked vehicle", bench_machines},
     {"pour", "spheres settled in and poured into a box: time by stage, memory", bench_pour},
+    {"validation", "published and analytic cases: what each contact model makes of them",
+     bench_validation},
 };
 #define BENCHES (sizeof benches / sizeof *benches)
 

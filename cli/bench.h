@@ -16,5 +16,6 @@ BENCH_ENTRY int bench_ccp(int argc, char **argv);
 BENCH_ENTRY int bench_ellipsoids(int argc, char **argv);
 BENCH_ENTRY int bench_machines(int argc, char **argv);
 BENCH_ENTRY int bench_pour(int argc, char **argv);
+BENCH_ENTRY int bench_validation(int argc, char **argv);
 
 #endif

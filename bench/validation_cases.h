@@ -1,0 +1,47 @@
+/* The cases of talus bench validation, by file; validation_cases.c has the table. */
+#ifndef BENCH_VALIDATION_CASES_H
+#define BENCH_VALIDATION_CASES_H
+
+#include "validation.h"
+
+/* validation_impact.c */
+val_case_fn val_bounce, val_bounce_train, val_oblique, val_cradle;
+/* Height at time t of a ball dropped from `drop` that bounces with e for ever, but never later than
+ * (1 + e) / (1 - e) sqrt(2 drop / g). */
+double val_train_height(double t, double drop, double e);
+/* validation_springs.c */
+val_case_fn val_hertz, val_dashpot, val_agreement, val_agreement_silo;
+/* Flow through the second smallest hole of `beverloo` by the run's model, kg/s. */
+double val_silo_flow(val_run *run, double dt);
+/* validation_friction.c */
+val_case_fn val_incline, val_rolling, val_stopping, val_ccp_gap;
+/* validation_stack.c */
+val_case_fn val_stack, val_mass_ratio, val_cards, val_arch;
+/* validation_motion.c */
+val_case_fn val_dzhanibekov, val_heavy_top, val_pendulum, val_momentum, val_energy;
+
+/* validation_silo.c */
+val_case_fn val_janssen, val_beverloo;
+/* validation_heap.c */
+val_case_fn val_repose, val_column, val_drum, val_penetration;
+/* validation_packing.c */
+val_case_fn val_packing, val_ellipsoid_packing, val_strong_friction;
+/* validation_peers.c */
+val_case_fn val_peers_bounce, val_peers_repose;
+
+/* ---- what the models differ by --------------------------------------------------------------- */
+
+/* The step of a model where complementarity takes dt. Springs of a stiffness k take 1/100 of the
+ * critical step of the lightest body of these cases, 4 kg: damping is explicit, and a box that
+ * lands on four corners has sixteen times that of a ball. Where stiffness is auto: dt / 10. */
+double val_dt(const val_run *run, double dt);
+/* Stiffness of springs from here on, N/m; 0: auto. Nothing to other models. */
+void val_springs(val_run *run, double stiffness);
+/* Relative error of a rebound, and of forces and accelerations, that come with springs and are not
+ * there without. */
+double val_bounce_error(const val_run *run);
+double val_spring_error(const val_run *run);
+/* How far a mass presses so many springs side by side, m; 0 without springs. */
+double val_sag(const val_run *run, double mass, int springs);
+
+#endif

@@ -1,0 +1,266 @@
+/* Results of talus bench validation: a table in the terminal, CSV, plots, and a page of
+ * documentation. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "plot.h"
+#include "validation.h"
+
+#define CELL 48
+
+static const char *verdict(const val_check *check) {
+  return val_passes(check) ? "pass" : check->known ? "FAIL (known)" : "FAIL";
+}
+
+static const char *expected_text(const val_check *check, char text[CELL]) {
+  if (check->is_range)
+    snprintf(text, CELL, "%.4g ... %.4g", check->low, check->high);
+  else
+    snprintf(text, CELL, "%.6g", check->expected);
+  return text;
+}
+
+static const char *got_text(const val_check *check, const char *sign, char text[CELL]) {
+  if (check->seeds > 1)
+    snprintf(text, CELL, "%.4g %s %.2g", val_mean(check), sign, val_confidence(check));
+  else
+    snprintf(text, CELL, "%.6g", val_mean(check));
+  return text;
+}
+
+static const char *tolerance_text(const val_check *check, char text[CELL]) {
+  if (check->is_range)
+    snprintf(text, CELL, "range");
+  else
+    snprintf(text, CELL, "%.2g", check->tolerance);
+  return text;
+}
+
+/* ---- terminal -------------------------------------------------------------------------------- */
+
+void val_print_head(FILE *to) {
+  fprintf(to, "%-16s %-8s %-46s %-6s %16s %16s %10s %9s  %s\n", "case", "model", "quantity", "unit",
+          "expected", "got", "error", "tolerance", "");
+}
+
+void val_print_run(FILE *to, const val_run *run) {
+  char a[CELL], b[CELL], c[CELL];
+  for (int i = 0; i < run->count; ++i) {
+    const val_check *check = &run->checks[i];
+    fprintf(to, "%-16s %-8s %-46s %-6s %16s %16s %10.2e %9s  %s\n", run->which->name,
+            val_model_name(run->model), check->quantity, check->unit, expected_text(check, a),
+            got_text(check, "+-", b), val_error(check), tolerance_text(check, c), verdict(check));
+  }
+  if (*run->message)
+    fprintf(to, "%-16s %-8s %s: %s\n", run->which->name, val_model_name(run->model),
+            run->failed ? "FAIL" : "left out", run->message);
+  fflush(to);
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static FILE *open_for_writing(const char *path) {
+  FILE *file = fopen(path, "w");
+  if (!file)
+    cli_error("%s: %s", path, strerror(errno));
+  return file;
+}
+
+static bool close_written(FILE *file, const char *path) {
+  if (fclose(file) == 0)
+    return true;
+  cli_error("%s: %s", path, strerror(errno));
+  return false;
+}
+
+bool val_write_csv(const char *path, const val_run *runs, size_t n) {
+  FILE *file = open_for_writing(path);
+  if (!file)
+    return false;
+  fprintf(file, "case,model,quantity,unit,expected,low,high,got,confidence_95,seeds,error,"
+                "tolerance,pass,cpu_s\n");
+  for (size_t r = 0; r < n; ++r) {
+    const val_run *run = &runs[r];
+    for (int i = 0; i < run->count; ++i) {
+      const val_check *check = &run->checks[i];
+      fprintf(file, "%s,%s,\"%s\",%s,%.10g,%.10g,%.10g,%.10g,", run->which->name,
+              val_model_name(run->model), check->quantity, check->unit, check->expected, check->low,
+              check->high, val_mean(check));
+      if (check->seeds > 1)
+        fprintf(file, "%.3g", val_confidence(check));
+      fprintf(file, ",%d,%.3g,%.3g,%d,%.3g\n", check->seeds, val_error(check), check->tolerance,
+              val_passes(check), run->cpu);
+    }
+    if (run->failed)
+      fprintf(file, "%s,%s,broke off,,,,,,,,,,0,%.3g\n", run->which->name,
+              val_model_name(run->model), run->cpu);
+  }
+  return close_written(file, path);
+}
+
+bool val_write_plots(const char *folder, const char *prefix, const val_plot *plots) {
+  bool good = true;
+  for (const val_plot *p = plots; p; p = p->next) {
+    char path[1024];
+    plot drawn = {.title = p->title,
+                  .x_label = p->x_label,
+                  .y_label = p->y_label,
+                  .rows = p->rows,
+                  .count = (size_t)p->count,
+                  .x = p->x};
+    for (int k = 0; k < p->count; ++k)
+      drawn.series[k] = (plot_series){p->series[k], p->y[k]};
+    snprintf(path, sizeof path, "%s/%s%s.svg", folder, prefix, p->name);
+    good = plot_svg(&drawn, path) == CLI_DONE && good;
+  }
+  return good;
+}
+
+/* ---- documentation --------------------------------------------------------------------------- */
+
+static const val_run *find_run(const val_run *runs, size_t n, const val_case *which, int model) {
+  for (size_t r = 0; r < n; ++r)
+    if (runs[r].which == which && (int)runs[r].model == model)
+      return &runs[r];
+  return NULL;
+}
+
+static bool was_run(const val_run *runs, size_t n, const val_case *which) {
+  for (int model = 0; model < VAL_MODELS; ++model)
+    if (find_run(runs, n, which, model))
+      return true;
+  return false;
+}
+
+static void write_cell(FILE *to, const val_run *run) {
+  if (!run) {
+    fprintf(to, " |");
+    return;
+  }
+  const int failures = val_failures(run), all = run->count + run->failed;
+  if (all == 0)
+    fprintf(to, " left out |");
+  else if (failures > 0)
+    fprintf(to, " **FAIL** %d of %d |", failures, all);
+  else
+    fprintf(to, " pass %d |", all);
+}
+
+static void write_scoreboard(FILE *to, const val_run *runs, size_t n) {
+  fprintf(to, "| case | tier | ccp | penalty | impulse |\n|---|---|---|---|---|\n");
+  for (size_t i = 0; i < val_case_count; ++i) {
+    const val_case *which = &val_cases[i];
+    if (!was_run(runs, n, which))
+      continue;
+    fprintf(to, "| [%s](#%s) | %s |", which->name, which->name, which->seeds ? "slow" : "fast");
+    for (int model = 0; model < VAL_MODELS; ++model)
+      write_cell(to, find_run(runs, n, which, model));
+    fprintf(to, "\n");
+  }
+}
+
+static void write_rows(FILE *to, const val_run *run) {
+  char a[CELL], b[CELL], c[CELL];
+  for (int i = 0; i < run->count; ++i) {
+    const val_check *check = &run->checks[i];
+    fprintf(to, "| %s | %s | %s | %s | %s | %.2g | %s | %s |\n", val_model_name(run->model),
+            check->quantity, check->unit, expected_text(check, a), got_text(check, "±", b),
+            val_error(check), tolerance_text(check, c), val_passes(check) ? "pass" : "**FAIL**");
+  }
+  if (*run->message)
+    fprintf(to, "| %s | %s: %s | | | | | | %s |\n", val_model_name(run->model),
+            run->failed ? "broke off" : "left out", run->message, run->failed ? "**FAIL**" : "");
+}
+
+/* Plots of a case are named like it, or like it and more after a dash. */
+static bool is_plot_of(const val_plot *curves, const val_case *which) {
+  const size_t length = strlen(which->name);
+  return strncmp(curves->name, which->name, length) == 0 &&
+         (curves->name[length] == '\0' || curves->name[length] == '.');
+}
+
+static void write_case(FILE *to, const val_case *which, const val_run *runs, size_t n,
+                       const val_plot *plots) {
+  int seeds = 0;
+  for (int model = 0; model < VAL_MODELS; ++model) {
+    const val_run *run = find_run(runs, n, which, model);
+    if (run && run->count > 0)
+      seeds = run->checks[0].seeds;
+  }
+  fprintf(to, "\n### %s\n\n%s *(%s%s", which->name, which->about, which->source,
+          seeds > 1 ? "; " : "");
+  if (seeds > 1)
+    fprintf(to, "%d seeds, mean ± 95 %% confidence", seeds);
+  fprintf(to, ")*\n\n| model | quantity | unit | expected | got | error | tolerance | |\n"
+              "|---|---|---|---|---|---|---|---|\n");
+  for (int model = 0; model < VAL_MODELS; ++model) {
+    const val_run *run = find_run(runs, n, which, model);
+    if (run)
+      write_rows(to, run);
+  }
+  for (int model = 0; model < VAL_MODELS; ++model) {
+    const val_run *run = find_run(runs, n, which, model);
+    for (int i = 0; run && i < run->count; ++i)
+      if (run->checks[i].known && !val_passes(&run->checks[i]))
+        fprintf(to, "\n%s, %s: %s\n", val_model_name(run->model), run->checks[i].quantity,
+                run->checks[i].known);
+  }
+  for (const val_plot *curves = plots; curves; curves = curves->next)
+    if (is_plot_of(curves, which))
+      fprintf(to, "\n![%s](images/validation-%s.svg)\n", curves->title, curves->name);
+}
+
+static void write_preface(FILE *to, const val_run *runs, size_t n) {
+  int checks = 0, failures = 0;
+  for (size_t r = 0; r < n; ++r) {
+    checks += runs[r].count + runs[r].failed;
+    failures += val_failures(&runs[r]);
+  }
+  fprintf(to,
+          "# Validation\n\n"
+          "What to believe: published and analytic cases, what was expected and what each contact "
+          "model gave. This page\nis written by `make validate` (`talus bench validation --slow "
+          "--write docs/validation.md`); one case alone is\n`talus bench validation --case NAME`. "
+          "Results do not depend on the machine or its number of threads.\n\n"
+          "A tolerance is what the method or the experiment is known to err by; what is outside "
+          "stays here as **FAIL**\nwith its number. A column is empty where a model does not claim "
+          "a case. Fast cases run in every `make test`.\n\n"
+          "talus %s (%s): %d numbers, %d of them FAIL.\n\n",
+          talus_version(), TALUS_SINGLE ? "single" : "double", checks, failures);
+}
+
+bool val_write_document(const char *path, const val_run *runs, size_t n, const val_plot *plots) {
+  char folder[900];
+  snprintf(folder, sizeof folder, "%s", path);
+  char *slash = strrchr(folder, '/');
+  snprintf(slash ? slash : folder, 16, "%s", slash ? "/images" : "images");
+  if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+    cli_error("%s: %s", folder, strerror(errno));
+    return false;
+  }
+  FILE *file = open_for_writing(path);
+  if (!file)
+    return false;
+  write_preface(file, runs, n);
+  write_scoreboard(file, runs, n);
+  bool has_slow = false;
+  for (int slow = 0; slow < 2; ++slow) {
+    bool any = false;
+    for (size_t i = 0; i < val_case_count; ++i) {
+      const val_case *which = &val_cases[i];
+      if ((which->seeds > 0) != (slow != 0) || !was_run(runs, n, which))
+        continue;
+      if (!any)
+        fprintf(file, "\n## %s\n", slow ? "Slow cases" : "Fast cases");
+      any = true;
+      has_slow = has_slow || slow;
+      write_case(file, which, runs, n, plots);
+    }
+  }
+  if (!has_slow)
+    fprintf(file,
+            "\n## Slow cases\n\nNot run when this page was written: `make validate` adds them.\n");
+  return close_written(file, path) && val_write_plots(folder, "validation-", plots);
+}

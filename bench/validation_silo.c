@@ -1,0 +1,202 @@
+/* Silos: what the floor bears, and how fast grains leave. */
+#include <stdlib.h>
+
+#include "validation_grains.h"
+
+/* ---- Janssen --------------------------------------------------------------------------------- */
+
+#define TUBE 0.08 /* m, side of the square silo: eight grains */
+
+/* Mass that the floor feels under `count` grains, kg, once walls that creep upwards have mobilised
+ * their friction everywhere (Vanel and Clement 1999 let the floor creep down instead). */
+static double apparent_mass(val_run *run, double count, double mu, double *mass) {
+  const double high = count * GRAIN_VOLUME / (GRAINS_LOOSELY * TUBE * TUBE);
+  const double settle = val_seconds(run, 0.6 + 0.6 * sqrt(high)), creep = val_seconds(run, 0.8);
+  const talus_world_def def = val_crowd_def(run, val_dt(run, 1e-3), 60);
+  val_world_from(run, &def);
+  talus_body_def grain = val_grain(run, mu);
+  grain.velocity = val_vec(0, 0, -1);
+  const talus_body floor = val_floor(run, grain.material);
+  talus_shape_def shape = talus_shape_def_default();
+  talus_body_def walls = talus_body_def_default();
+  shape.kind = TALUS_CONTAINER;
+  shape.size[0] = shape.size[1] = TUBE, shape.size[2] = 6 + 2 * high;
+  shape.open = TALUS_SIDE_TOP | TALUS_SIDE_BOTTOM;
+  walls.kind = TALUS_KINEMATIC;
+  walls.material = grain.material;
+  walls.motion.velocity = val_vec(0, 0, 0.01);
+  walls.motion.from_time = settle;
+  if (!run->failed && talus_world_add_shape(run->world, &shape, &walls.shape) != TALUS_OK)
+    val_fail(run, talus_last_error());
+  val_add(run, &walls);
+  val_fill(run, &grain, count,
+           (talus_box){{-0.5 * TUBE, -0.5 * TUBE, 0}, {0.5 * TUBE, 0.5 * TUBE, high}});
+  const talus_probe_def on_floor = {
+      .name = "floor", .on_body = true, .body = floor, .record = TALUS_RECORD_FORCE};
+  uint32_t probe = 0;
+  talus_probe_values values = {0};
+  if (!run->failed && talus_world_add_probe(run->world, &on_floor, &probe) != TALUS_OK)
+    val_fail(run, talus_last_error());
+  val_step(run, val_steps(run, settle + 0.6 * creep));
+  if (!run->failed && talus_probe_read(run->world, probe, &values) != TALUS_OK)
+    val_fail(run, talus_last_error());
+  val_step(run, val_steps(run, 0.4 * creep));
+  if (!run->failed && talus_probe_read(run->world, probe, &values) != TALUS_OK)
+    val_fail(run, talus_last_error());
+  val_grains grains = val_grains_read(run, 2);
+  *mass = 0;
+  for (size_t i = 0; i < grains.count; ++i)
+    *mass += GRAIN_DENSITY * GRAIN_VOLUME * pow(grains.radius[i] / GRAIN_RADIUS, 3);
+  val_grains_free(&grains);
+  return -values.force[2] / VAL_G;
+}
+
+/* Sum of squares between Janssen's law with that saturation mass and what was measured. */
+static double janssen_misfit(const double *mass, const double *felt, int n, double saturation) {
+  double sum = 0;
+  for (int i = 0; i < n; ++i)
+    sum += pow(saturation * (1 - exp(-mass[i] / saturation)) - felt[i], 2);
+  return sum;
+}
+
+static double fit_janssen(const double *mass, const double *felt, int n) {
+  double best = NAN, least = INFINITY;
+  for (double s = 0.02 * mass[n - 1]; s < 4 * mass[n - 1]; s *= 1.005) {
+    const double misfit = janssen_misfit(mass, felt, n, s);
+    if (misfit < least)
+      least = misfit, best = s;
+  }
+  return best;
+}
+
+void val_janssen(val_run *run) {
+  enum { FILLS = 5 };
+  const double mu = 0.5, share[FILLS] = {0.125, 0.25, 0.5, 0.75, 1};
+  double mass[FILLS], felt[FILLS], law[FILLS], water[FILLS];
+  for (int i = 0; i < FILLS; ++i)
+    felt[i] = apparent_mass(run, 4700 * share[i], mu, &mass[i]);
+  const double saturation = fit_janssen(mass, felt, FILLS);
+  for (int i = 0; i < FILLS; ++i) {
+    law[i] = saturation * (1 - exp(-mass[i] / saturation));
+    water[i] = fmin(mass[i], 2 * saturation);
+  }
+  /* saturation = bulk density * side^3 / (4 mu K) */
+  const double bulk = 0.58 * GRAIN_DENSITY;
+  const double k = bulk * TUBE * TUBE * TUBE / (4 * mu * saturation);
+  val_within(run, "ratio of stresses K of the fit", "", k, 0.4, 1.2);
+  val_near(run, "rms misfit / saturation", "",
+           sqrt(janssen_misfit(mass, felt, FILLS, saturation) / FILLS) / saturation, 0, 0.05);
+  /* Twice as many grains above a silo that is full to eight times its width change nothing. */
+  val_near(run, "floor: full / half full", "", felt[4] / felt[2], law[4] / law[2], 0.08);
+  val_within(run, "floor / weight when full", "", felt[4] / mass[4], 0.05, 0.4);
+  const char *title = "Janssen: what the floor of a silo feels";
+  val_curve(run, "janssen", title, "mass in the silo [kg]", "mass felt [kg]", "Janssen, fitted",
+            mass, law, FILLS);
+  val_curve(run, "janssen", title, "", "", val_model_name(run->model), mass, felt, FILLS);
+  val_curve(run, "janssen", title, "", "", "a liquid", mass, water, FILLS);
+}
+
+/* ---- Beverloo -------------------------------------------------------------------------------- */
+
+#define SILO  0.16 /* m, side */
+#define PARTS 6    /* bodies before the grains: walls, four boards, the plug */
+
+/* A square silo with a square hole in its floor, closed by a plug. */
+static talus_body make_silo(val_run *run, double dt, double hole, talus_body_def *grain) {
+  const talus_world_def def = val_crowd_def(run, dt, 30);
+  const double board = 0.5 * (SILO - hole), at = 0.5 * (SILO + hole) * 0.5;
+  val_world_from(run, &def);
+  *grain = val_grain(run, 0.5);
+  const talus_material m = grain->material;
+  talus_shape_def shape = talus_shape_def_default();
+  talus_body_def walls = talus_body_def_default();
+  shape.kind = TALUS_CONTAINER;
+  shape.size[0] = shape.size[1] = SILO, shape.size[2] = 2;
+  shape.open = TALUS_SIDE_TOP | TALUS_SIDE_BOTTOM;
+  walls.kind = TALUS_FIXED;
+  walls.material = m;
+  walls.position.z = 1;
+  if (!run->failed && talus_world_add_shape(run->world, &shape, &walls.shape) != TALUS_OK)
+    val_fail(run, talus_last_error());
+  val_add(run, &walls);
+  val_board(run, m, board, SILO, 0.01, -at, 0, -0.005);
+  val_board(run, m, board, SILO, 0.01, at, 0, -0.005);
+  val_board(run, m, hole, board, 0.01, 0, -at, -0.005);
+  val_board(run, m, hole, board, 0.01, 0, at, -0.005);
+  return val_board(run, m, hole, hole, 0.01, 0, 0, -0.005);
+}
+
+/* Mass flow, kg/s, over an interval of the run as it goes on. */
+static double flow(val_run *run, double seconds) {
+  const uint64_t before = val_report(run).removed;
+  val_step(run, val_steps(run, seconds));
+  const uint64_t after = val_report(run).removed;
+  const double mean_cube = 1.01; /* of a scale uniform in 0.9 ... 1.1 */
+  return (double)(after - before) * mean_cube * GRAIN_VOLUME * GRAIN_DENSITY / seconds;
+}
+
+static val_grains settle_silo(val_run *run, double dt, double hole) {
+  const double count = 7400, high = count * GRAIN_VOLUME / (GRAINS_LOOSELY * SILO * SILO);
+  talus_body_def grain;
+  make_silo(run, dt, hole, &grain);
+  val_fill(run, &grain, count,
+           (talus_box){{-0.5 * SILO, -0.5 * SILO, 0}, {0.5 * SILO, 0.5 * SILO, high}});
+  val_step(run, val_steps(run, val_seconds(run, 1)));
+  return val_grains_read(run, PARTS);
+}
+
+/* The plug goes; flow over a second once it is steady. */
+static double open_silo(val_run *run, double dt, double hole, const val_grains *settled) {
+  talus_body_def grain;
+  const talus_body plug = make_silo(run, dt, hole, &grain);
+  val_grains_add(run, settled, &grain);
+  val_sink_below(run, -0.05);
+  val_remove(run, plug);
+  val_step(run, val_steps(run, val_seconds(run, 0.4)));
+  return flow(run, val_seconds(run, 1));
+}
+
+double val_silo_flow(val_run *run, double dt) {
+  const double hole = 6 * GRAIN;
+  val_grains settled = settle_silo(run, dt, hole);
+  const double rate = open_silo(run, dt, hole, &settled);
+  val_grains_free(&settled);
+  return rate;
+}
+
+void val_beverloo(val_run *run) {
+  enum { HOLES = 4 };
+  const double width[HOLES] = {5 * GRAIN, 6 * GRAIN, 7 * GRAIN, 8.5 * GRAIN};
+  const double dt = val_dt(run, 1e-3);
+  const double k = 1.4; /* of spheres: Beverloo, Leniger and van de Velde 1961 */
+  double rate[HOLES], x[HOLES], y[HOLES], law[HOLES];
+  val_grains settled = settle_silo(run, dt, width[0]);
+  double late = NAN, early = NAN;
+  for (int i = 0; i < HOLES; ++i) {
+    rate[i] = open_silo(run, dt, width[i], &settled);
+    if (i == 1) { /* it is half empty at the end */
+      early = rate[i];
+      val_step(run, val_steps(run, val_seconds(run, 0.8)));
+      late = flow(run, val_seconds(run, 1));
+    }
+    x[i] = log(width[i] - k * GRAIN);
+    y[i] = log(rate[i]);
+  }
+  val_grains_free(&settled);
+  double exponent, offset;
+  val_line(x, y, HOLES, &exponent, &offset);
+  val_near(run, "exponent of (hole - 1.4 d)", "", exponent, 2.5, 0.25);
+  val_near(run, "flow half empty / full", "", late / early, 1, 0.08);
+  /* 0.58 for a round hole is 0.58 * 4/pi of its area times the root of its width. */
+  const double scale = 0.58 * GRAIN_DENSITY * sqrt(VAL_G);
+  double factor = 0;
+  for (int i = 0; i < HOLES; ++i) {
+    factor += rate[i] / (scale * pow(width[i] - k * GRAIN, 2.5)) / HOLES;
+    law[i] = 0.74 * scale * pow(width[i] - k * GRAIN, 2.5);
+  }
+  val_near(run, "factor, for a square hole", "", factor, 0.74, 0.2);
+  const char *title = "Beverloo: discharge through a square hole";
+  val_curve(run, "beverloo", title, "width of the hole [m]", "flow [kg/s]", "Beverloo, k = 1.4",
+            width, law, HOLES);
+  val_curve(run, "beverloo", title, "", "", val_model_name(run->model), width, rate, HOLES);
+}

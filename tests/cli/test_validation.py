@@ -1,0 +1,52 @@
+"""talus bench validation: the fast tier passes, its files are complete, and it can fail."""
+import csv
+import re
+
+from conftest import talus
+
+
+def bench(*arguments, code=0):
+    done = talus("bench", "validation", *arguments, timeout=800)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+def rows_of(folder):
+    with open(folder / "validation.csv") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_fast_tier_passes_and_is_written_down(tmp_path):
+    page = tmp_path / "validation.md"
+    bench("-o", tmp_path / "out", "--write", page)
+    rows = rows_of(tmp_path / "out")
+    listed = [line.split() for line in bench("--list").stdout.splitlines() if not line.startswith(" ")]
+    fast = {words[0] for words in listed if words[1] == "fast"}
+    assert {row["case"] for row in rows} == fast
+    assert all(row["got"] not in ("", "nan") for row in rows)
+    text = page.read_text()
+    for name in fast:
+        assert f"### {name}\n" in text and f"(#{name})" in text
+    images = re.findall(r"\]\((images/[^)]*\.svg)\)", text)
+    assert "images/validation-incline.svg" in images
+    assert all((tmp_path / image).read_text().endswith("</svg>\n") for image in images)
+    assert all((tmp_path / "out" / image[len("images/validation-"):]).exists() for image in images)
+
+
+def test_a_number_outside_of_its_tolerance_fails(tmp_path):
+    done = bench("--case", "bounce", "--model", "ccp", "--tolerance", "0.01", "-o", tmp_path, code=1)
+    assert "FAIL" in done.stdout
+    assert "0" in {row["pass"] for row in rows_of(tmp_path)}
+
+
+def test_what_is_known_to_fail_is_shown_and_does_not_fail_the_command(tmp_path):
+    done = bench("--case", "stack", "--model", "ccp", "--write", tmp_path / "page.md")
+    if "FAIL (known)" in done.stdout:
+        assert "**FAIL**" in (tmp_path / "page.md").read_text()
+
+
+def test_unknown_names_are_refused():
+    assert "did you mean 'bounce'" in bench("--case", "bouce", code=2).stderr
+    assert "there is no model 'springs'" in bench("--model", "springs", code=2).stderr
+    assert "--tolerance" in bench("--tolerance", "0", code=2).stderr
+    assert "--seeds" in bench("--seeds", "1000", code=2).stderr
