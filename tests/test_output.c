@@ -10,7 +10,7 @@
 #include "output/checkpoint.h"
 
 /* Of the names of all columns and of TL_CHECKPOINT_FORMAT. */
-#define LAYOUT UINT64_C(0x9c0df21d6ad7b10b)
+#define LAYOUT UINT64_C(0xefb91ec9334258fe)
 
 /* ---- equality ----------------------------------------------------------------------------------
  */

@@ -115,7 +115,7 @@ static void put(const tl_pair *candidates, size_t count, const uint64_t *bits, t
   size_t n = 0;
   for (size_t i = 0; i < count; i += 8) {
     const __mmask8 here = (__mmask8)(bits[i / 64] >> (i % 64));
-    const __mmask8 there = (__mmask8)(count - i < 8 ? (1u << (count - i)) - 1 : 0xffu);
+    const __mmask8 there = (__mmask8)(0xffu >> (count - i < 8 ? 8 - (count - i) : 0));
     const __m512i eight =
         _mm512_maskz_compress_epi64(here, _mm512_maskz_loadu_epi64(there, candidates + i));
     const size_t some = (size_t)_mm_popcnt_u32(here);
