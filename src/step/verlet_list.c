@@ -4,9 +4,12 @@
 #include "base/sort.h"
 #include "kernels/morton.h"
 
-/* The skin where the scene has none: a share of the smallest ball's radius. More means more
- * candidates in every step, less means more renewals. */
-#define SKIN_SHARE 0.15
+/* The skin where the scene has none: as far as the fastest ball comes in so many steps, but not
+ * less nor more than these shares of the smallest ball's radius. More means more candidates in
+ * every step, less means more renewals. */
+#define SKIN_STEPS 16
+#define SKIN_LEAST 0.15
+#define SKIN_MOST  0.5
 #define CELL_BITS  10
 
 bool tl_balls_are_all(const tl_model *model, const tl_scope *scope) {
@@ -290,8 +293,9 @@ talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, co
     TL_TRY(take_walls(model, contacts, list));
   }
   list->is_valid = false;
-  list->skin =
-      fmax(model->skin > 0 ? model->skin : SKIN_SHARE * smallest_ball(model, scope), 4 * reach);
+  const double radius = smallest_ball(model, scope);
+  const double wanted = fmin(fmax(SKIN_STEPS * reach, SKIN_LEAST * radius), SKIN_MOST * radius);
+  list->skin = fmax(model->skin > 0 ? model->skin : wanted, 4 * reach);
   talus_box *boxes;
   talus_real *margins;
   tl_pairs pairs = {0};
