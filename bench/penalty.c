@@ -12,8 +12,9 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#define DT    1e-4
-#define LASTS 10 /* steps per collision: the stiffness */
+#define DT 1e-4
+#define LASTS                                                                                      \
+  40 /* steps per collision: the stiffness. With 10, dashpots of a dense flow are unstable */
 
 static double wall_now(void) {
   struct timespec t;
