@@ -80,7 +80,7 @@ static bool make_heap(const ccp_bench *bench, size_t bodies, peer_heap *to) {
   return good;
 }
 
-static bool make_folder(peer_heap *heap) {
+bool peer_make_folder(peer_heap *heap) {
   const char *where = getenv("TMPDIR");
   snprintf(heap->folder, sizeof heap->folder, "%s/talus-bench-XXXXXX",
            where && *where ? where : "/tmp");
@@ -90,7 +90,7 @@ static bool make_folder(peer_heap *heap) {
   return false;
 }
 
-static void remove_folder(const peer_heap *heap) {
+void peer_remove_folder(const peer_heap *heap) {
   static const char *const names[] = {"in.heap",   "heap.data",  "heap.bin",    "out.txt",
                                       "final.txt", "log.lammps", "log.liggghts"};
   char path[600];
@@ -151,14 +151,14 @@ static bool find_step(const ccp_bench *bench, const peer_heap *heap, size_t whic
 
 static bool run_heap(const ccp_bench *bench, size_t bodies, double *best, FILE *csv) {
   peer_heap heap;
-  bool good = make_heap(bench, bodies, &heap) && make_folder(&heap);
+  bool good = make_heap(bench, bodies, &heap) && peer_make_folder(&heap);
   for (size_t i = 0; i < PEERS && good; ++i) {
     best[i] = NAN;
     if (is_here(bench, bodies, i))
       good = find_step(bench, &heap, i, best, csv);
   }
   if (*heap.folder)
-    remove_folder(&heap);
+    peer_remove_folder(&heap);
   free(heap.x);
   return good;
 }

@@ -42,6 +42,10 @@ typedef bool peer_run_fn(const ccp_bench *bench, const peer_heap *heap, peer_tri
 peer_run_fn peer_run_talus, peer_run_lammps_hooke, peer_run_lammps_hertz, peer_run_liggghts,
     peer_run_bullet;
 
+/* A folder for a heap's files, and its end. */
+bool peer_make_folder(peer_heap *heap);
+void peer_remove_folder(const peer_heap *heap);
+
 /* Whether the program is there. */
 bool peer_has_program(const char *name);
 bool peer_has_bullet(const ccp_bench *bench);

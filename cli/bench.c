@@ -15,6 +15,7 @@ static const struct {
     {"ellipsoids", "two ellipsoids: the methods of source 000 and ours, and peers",
      bench_ellipsoids},
     {"machines", "joints, chains, closed loops, a tracked vehicle", bench_machines},
+    {"penalty", "springs: balls settled and poured, beside LAMMPS", bench_penalty},
     {"pour", "spheres settled in and poured into a box: time by stage, memory", bench_pour},
     {"validation", "published and analytic cases: what each contact model makes of them",
      bench_validation},

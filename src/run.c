@@ -55,6 +55,7 @@ static talus_status check_state(const tl_run *run) {
  * leaves a frame that is not listed yet, never a list of what is not there. */
 static talus_status write_output(tl_run *run) {
   const double begin = tl_run_clock();
+  TL_TRY(tl_world_store_contacts(run->world));
   TL_TRY(check_state(run));
   TL_TRY(tl_run_frames_write(run, run->fields));
   TL_TRY(tl_run_history_add(run));
@@ -129,6 +130,7 @@ static void tell_progress(const tl_run *run, run_pace *pace, bool now) {
                              .steps = world->steps,
                              .frames = run->frames.count,
                              .bodies = world->model.bodies};
+  (void)tl_world_store_contacts(run->world);
   for (size_t i = 0; i < world->contacts.count; ++i)
     progress.contacts += world->contacts.data[i].gap <= 0;
   run->def->progress(run->def->context, &progress);
@@ -137,6 +139,7 @@ static void tell_progress(const tl_run *run, run_pace *pace, bool now) {
 static talus_status save(tl_run *run) {
   if (run->saved == talus_world_steps(run->world))
     return TALUS_OK;
+  TL_TRY(tl_world_store_contacts(run->world));
   TL_TRY(check_state(run));
   return tl_run_checkpoint_save(run);
 }
@@ -169,7 +172,7 @@ static talus_status advance(tl_run *run, run_pace *pace) {
     if (tl_run_clock() - run->saved_at >= def->checkpoint_every)
       TL_TRY(save(run));
     tell_progress(run, pace, step == 0);
-    TL_TRY(talus_world_step(run->world, 1));
+    TL_TRY(tl_world_step_on(run->world, 1)); /* contacts: where they are looked at */
     tl_run_history_note(run);
     note_rest(run);
     TL_TRY(tl_run_probes_add(run, false));

@@ -182,6 +182,7 @@ static talus_status step_once(talus_world *world) {
 }
 
 talus_status tl_world_store_contacts(talus_world *world) {
+  tl_balls_commit(&world->model, &world->penalty.list, &world->state);
   return tl_balls_store(&world->model, &world->arena, &world->penalty, &world->contacts);
 }
 
@@ -189,6 +190,7 @@ talus_status tl_world_step_on(talus_world *world, uint64_t n) {
   TL_TRY(tl_world_not_mapped(world, "step"));
   for (uint64_t i = 0; i < n; ++i)
     TL_TRY(step_once(world));
+  tl_balls_commit(&world->model, &world->penalty.list, &world->state);
   return tl_arena_reset(&world->arena); /* one block again, where a step needed more than it had */
 }
 

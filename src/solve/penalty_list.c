@@ -11,6 +11,8 @@ void tl_ball_use_scalar(bool scalar) { atomic_store(&scalar_only, scalar); }
 void tl_ball_list_free(tl_ball_list *list) {
   tl_array_free(&list->rank);
   tl_array_free(&list->slot);
+  tl_array_free(&list->now);
+  tl_array_free(&list->next);
   tl_array_free(&list->place);
   tl_array_free(&list->ball);
   tl_array_free(&list->from);
@@ -26,6 +28,8 @@ void tl_ball_list_free(tl_ball_list *list) {
   for (int k = 0; k < TL_BALL_ENERGIES; ++k)
     tl_array_free(&list->energy[k]);
   tl_array_free(&list->walls);
+  tl_array_free(&list->wall_balls);
+  tl_array_free(&list->has_wall);
   tl_contacts_release(&list->wall_contacts);
   list->is_valid = false;
 }

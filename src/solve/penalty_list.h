@@ -48,16 +48,25 @@ typedef struct tl_ball_effect {
   talus_real force[3], turn[3], half_overlap, slides;
 } tl_ball_effect;
 
+/* The state of a ball, as the world's arrays have it. */
+typedef struct tl_ball_row {
+  talus_dvec3 x;
+  talus_quat q;
+  talus_vec3 v, w, push, twist;
+} tl_ball_row;
+
 /* J, J, W, W: as tl_spring_pushed has them; each effect's. */
 enum { TL_BALL_ELASTIC, TL_BALL_STORED, TL_BALL_DAMPING, TL_BALL_FRICTION, TL_BALL_ENERGIES };
 
 /* Balls are by rank, candidates by rank of a and then by slot of b; slot of a < slot of b. */
 typedef struct tl_ball_list {
   bool is_valid;  /* candidates and springs are those of the world; otherwise its contacts are */
+  bool is_ahead;  /* the state is in `now`, and not yet in the world's arrays (tl_balls_commit) */
   bool is_stored; /* the world's contacts are those of the list */
   double skin;
   size_t count, blocks;
-  TL_ARRAY(uint32_t) rank, slot; /* by slot; by rank */
+  TL_ARRAY(uint32_t) rank, slot;   /* by slot; by rank */
+  TL_ARRAY(tl_ball_row) now, next; /* at t0, and under way to t1 */
   TL_ARRAY(tl_ball_place) place;
   TL_ARRAY(tl_ball) ball;
   TL_ARRAY(talus_dvec3) from; /* where it was when the list was made */
@@ -70,7 +79,9 @@ typedef struct tl_ball_list {
   TL_ARRAY(uint32_t) block_start;  /* first effect of a block of balls: a multiple of lanes */
   TL_ARRAY(tl_ball_effect) effect;
   TL_ARRAY(talus_real) energy[TL_BALL_ENERGIES];
-  TL_ARRAY(tl_pair) walls; /* of a ball and something else that are near */
+  TL_ARRAY(tl_pair) walls;       /* of a ball and something else that are near */
+  TL_ARRAY(uint32_t) wall_balls; /* slots of those balls, ascending */
+  TL_ARRAY(uint8_t) has_wall;    /* by rank */
   tl_contacts wall_contacts;
   tl_penalty_sums wall_sums;
   talus_broad_kind broad; /* with which it was made */

@@ -1,7 +1,8 @@
 /* Velocity Verlet for balls (verlet.c has the scheme, verlet_list.h what is special here).
  *
- * Rows of the list hold places and velocities under way; the state is written at the very end, when
- * nothing can fail any more. */
+ * The state of balls stays in the rows of the list, in their order, as long as steps follow upon
+ * steps; the world's arrays are written when somebody may look (tl_balls_commit). A step goes from
+ * the rows `now` to the rows `next`, which take their place when nothing can fail any more. */
 #include "step/verlet_list.h"
 
 #include "kernels/quat.h"
@@ -10,22 +11,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-/* Slots and ranks are different orders: rows are asked for so many bodies before they are needed.
- */
-#define AHEAD ((size_t)12)
-#if defined(__GNUC__)
-#define PREFETCH(pointer) __builtin_prefetch(pointer)
-#else
-#define PREFETCH(pointer) ((void)(pointer))
-#endif
-
 enum { CONTACT_WORK = TL_BALL_ENERGIES, LOAD_WORK, SUMS };
-
-/* What a ball has at the end of the step, by rank. */
-typedef struct after {
-  talus_vec3 v, w, push, twist;
-  double sums[SUMS]; /* of the contacts in which it is a, and of its kick */
-} after;
 
 typedef struct ball_step {
   const tl_model *model;
@@ -33,10 +19,11 @@ typedef struct ball_step {
   tl_ball_list *list;
   tl_state mid; /* of bodies that touch walls */
   talus_vec3 *lead, *swing;
-  talus_vec3 *push, *twist; /* of walls, by slot */
-  after *after;
-  double (*blocks)[SUMS];
-  bool begins; /* forces of the state as it is: nothing moves */
+  talus_vec3 *push, *twist; /* of walls, by slot, for balls that are near one */
+  double (*kicks)[2];       /* by rank: works of the first kick */
+  double (*sums)[SUMS];     /* by slot: of the contacts in which it is a, and of both kicks */
+  double (*blocks)[SUMS];   /* the same of TL_BLOCK slots */
+  bool begins;              /* forces of the state as it is: nothing moves */
   _Atomic bool *left, *broken;
 } ball_step;
 
@@ -53,14 +40,14 @@ static talus_vec3 get(const talus_real *from) { return tl_vec3(from[0], from[1],
 
 /* Work of half a step's kick, exactly: force times mean velocity. */
 static void add_work(const ball_step *job, uint32_t slot, talus_vec3 v, talus_vec3 w,
-                     talus_vec3 push, talus_vec3 twist, double sums[SUMS]) {
+                     talus_vec3 push, talus_vec3 twist, double work[2]) {
   const tl_properties *property = &job->model->property;
   const double quarter = 0.25 * job->scope->dt;
-  sums[CONTACT_WORK] += quarter * (dot_d(push, v) + dot_d(twist, w));
+  work[0] += quarter * (dot_d(push, v) + dot_d(twist, w));
   if (property->force)
-    sums[LOAD_WORK] += quarter * dot_d(property->force[slot], v);
+    work[1] += quarter * dot_d(property->force[slot], v);
   if (property->torque)
-    sums[LOAD_WORK] += quarter * dot_d(property->torque[slot], w);
+    work[1] += quarter * dot_d(property->torque[slot], w);
 }
 
 /* What half a step changes velocity and spin by. */
@@ -78,55 +65,45 @@ static void find_kick(const ball_step *job, const tl_ball *ball, uint32_t slot, 
 
 /* ---- kick and drift -------------------------------------------------------------------------- */
 
-static void start_ball(const ball_step *job, uint32_t slot, double limit2, double sums[SUMS]) {
-  const tl_state *in = job->scope->in;
-  const uint32_t rank = job->list->rank.data[slot];
+static bool is_outside(const talus_domain_def *domain, talus_dvec3 x) {
+  return x.x < domain->box.lo.x || x.x > domain->box.hi.x || x.y < domain->box.lo.y ||
+         x.y > domain->box.hi.y || x.z < domain->box.lo.z || x.z > domain->box.hi.z;
+}
+
+/* True where it is still in its place in the list, and where it may be. */
+static bool start_ball(const ball_step *job, size_t rank) {
+  const tl_ball_row *now = &job->list->now.data[rank];
   tl_ball *ball = &job->list->ball.data[rank];
   tl_ball_place *place = &job->list->place.data[rank];
-  const talus_vec3 v0 = in->velocity[slot], w0 = in->spin[slot];
-  talus_vec3 lead = {0, 0, 0}, swing = {0, 0, 0}, v = v0, w = w0;
-  talus_dvec3 x = in->position[slot];
+  const talus_domain_def *domain = &job->model->domain;
+  double *work = job->kicks[rank];
+  work[0] = work[1] = 0;
+  if (!(ball->inv_mass > 0))
+    return true;
+  talus_vec3 lead = {0, 0, 0}, swing = {0, 0, 0}, v = now->v, w = now->w;
+  talus_dvec3 x = now->x;
   if (!job->begins) {
-    find_kick(job, ball, slot, in->push[slot], in->twist[slot], &lead, &swing);
-    v = tl_add(v0, lead), w = tl_add(w0, swing);
-    add_work(job, slot, tl_add(v0, v), tl_add(w0, w), in->push[slot], in->twist[slot], sums);
+    const uint32_t slot = job->list->slot.data[rank];
+    find_kick(job, ball, slot, now->push, now->twist, &lead, &swing);
+    v = tl_add(v, lead), w = tl_add(w, swing);
+    add_work(job, slot, tl_add(now->v, v), tl_add(now->w, w), now->push, now->twist, work);
     x = tl_dmadd(x, job->scope->dt, v);
   }
   put(ball->v, v), put(ball->w, w), put(ball->lead, lead), put(ball->swing, swing);
   place->x = x.x, place->y = x.y, place->z = x.z;
   const talus_dvec3 way = tl_dsub(x, job->list->from.data[rank]);
-  if (!(tl_ddot(way, way) <= limit2))
-    atomic_store_explicit(job->left, true, memory_order_relaxed);
+  const double limit = 0.5 * job->list->skin;
+  return tl_ddot(way, way) <= limit * limit &&
+         !(domain->enabled && domain->outside == TALUS_OUTSIDE_STOP && is_outside(domain, x));
 }
 
-static void expect_start(const ball_step *job, size_t slot) {
-  const uint32_t rank = job->list->rank.data[slot];
-  PREFETCH(job->list->ball.data[rank].v);
-  PREFETCH(job->list->ball.data[rank].lead);
-  PREFETCH(&job->list->place.data[rank]);
-  PREFETCH(&job->list->from.data[rank]);
-}
-
-static void start_blocks(void *context, size_t begin, size_t end) {
+static void start_range(void *context, size_t begin, size_t end) {
   const ball_step *job = context;
-  const double limit = 0.5 * job->list->skin, limit2 = limit * limit;
-  for (size_t block = begin; block < end; ++block) {
-    double sums[SUMS] = {0};
-    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < job->scope->count; ++i) {
-      if (i + AHEAD < job->scope->count)
-        expect_start(job, i + AHEAD);
-      if (!tl_body_is_static(job->model, i))
-        start_ball(job, (uint32_t)i, limit2, sums);
-    }
-    memcpy(job->blocks[block], sums, sizeof sums);
-  }
-}
-
-static void add_blocks(const ball_step *job, double total[SUMS]) {
-  const size_t blocks = (job->scope->count + TL_BLOCK - 1) / TL_BLOCK;
-  for (size_t block = 0; block < blocks; ++block)
-    for (int k = 0; k < SUMS; ++k)
-      total[k] += job->blocks[block][k];
+  bool stays = true;
+  for (size_t rank = begin; rank < end; ++rank)
+    stays &= start_ball(job, rank);
+  if (!stays)
+    atomic_store_explicit(job->left, true, memory_order_relaxed);
 }
 
 /* Kicks and drifts; false where some ball left its place in the list, or is nowhere at all. */
@@ -134,7 +111,7 @@ static bool start(ball_step *job) {
   _Atomic bool left;
   atomic_init(&left, false);
   job->left = &left;
-  tl_for(&job->model->par, (job->scope->count + TL_BLOCK - 1) / TL_BLOCK, 1, start_blocks, job);
+  tl_for(&job->model->par, job->scope->count, 512, start_range, job);
   return !atomic_load(&left);
 }
 
@@ -158,9 +135,8 @@ static talus_status push_walls(ball_step *job) {
   const size_t n = job->model->bodies;
   TL_TAKE(scope->arena, n, &job->push);
   TL_TAKE(scope->arena, n, &job->twist);
-  if (list->walls.count == 0 && list->wall_contacts.count == 0) {
-    memset(job->push, 0, n * sizeof *job->push);
-    memset(job->twist, 0, n * sizeof *job->twist);
+  if (list->walls.count == 0) {
+    list->wall_contacts.count = list->wall_contacts.springs.count = 0;
     list->wall_sums = (tl_penalty_sums){0, 0, 0, 0};
     return TALUS_OK;
   }
@@ -179,6 +155,8 @@ static talus_status push_walls(ball_step *job) {
   }
   tl_scope at_end = *scope;
   at_end.in = &job->mid;
+  at_end.members = list->wall_balls.data; /* for whom forces are added up */
+  at_end.count = list->wall_balls.count;
   tl_springs springs;
   tl_pairs pairs = {list->walls.data, list->walls.count};
   TL_TRY(tl_contact_take_springs(scope, &list->wall_contacts, &springs));
@@ -195,12 +173,12 @@ static talus_status push_walls(ball_step *job) {
 
 /* ---- sums and the last kick ------------------------------------------------------------------ */
 
-static void finish_ball(const ball_step *job, size_t rank) {
+/* Forces on a ball, in canonical order, and the energies of the contacts in which it is a. */
+static void add_contacts(const ball_step *job, size_t rank, talus_vec3 *push, talus_vec3 *twist,
+                         double sums[SUMS]) {
   const tl_ball_list *list = job->list;
   const uint32_t slot = list->slot.data[rank];
-  const tl_ball *ball = &list->ball.data[rank];
-  after *to = &job->after[rank];
-  memset(to->sums, 0, sizeof to->sums);
+  const talus_real radius = list->ball.data[rank].radius;
   talus_vec3 force = tl_vec3(0, 0, 0), turn = tl_vec3(0, 0, 0);
   for (uint32_t k = list->in_start.data[rank]; k < list->in_start.data[rank + 1]; ++k) {
     const uint32_t at = list->at.data[list->in.data[k]];
@@ -208,7 +186,7 @@ static void finish_ball(const ball_step *job, size_t rank) {
       continue;
     const tl_ball_effect *e = &list->effect.data[at];
     force = tl_add(force, get(e->force));
-    turn = tl_madd(turn, ball->radius - e->half_overlap, get(e->turn));
+    turn = tl_madd(turn, radius - e->half_overlap, get(e->turn));
   }
   for (uint32_t c = list->start.data[rank]; c < list->start.data[rank + 1]; ++c) {
     const uint32_t at = list->at.data[c];
@@ -216,76 +194,69 @@ static void finish_ball(const ball_step *job, size_t rank) {
       continue;
     const tl_ball_effect *e = &list->effect.data[at];
     force = tl_sub(force, get(e->force));
-    turn = tl_madd(turn, ball->radius - e->half_overlap, get(e->turn));
+    turn = tl_madd(turn, radius - e->half_overlap, get(e->turn));
     for (int k = 0; k < TL_BALL_ENERGIES; ++k)
-      to->sums[k] += (double)list->energy[k].data[at];
+      sums[k] += (double)list->energy[k].data[at];
   }
-  if (!(ball->inv_mass > 0))
-    return;
-  to->push = tl_add(force, job->push[slot]);
-  to->twist = tl_sub(job->twist[slot], turn);
-  const talus_vec3 v = get(ball->v), w = get(ball->w);
-  talus_vec3 lead, swing;
-  find_kick(job, ball, slot, to->push, to->twist, &lead, &swing);
-  to->v = tl_add(v, lead), to->w = tl_add(w, swing);
-  add_work(job, slot, tl_add(v, to->v), tl_add(w, to->w), to->push, to->twist, to->sums);
-  if (!tl_is_finite(tl_length2(to->v)) || !tl_is_finite(tl_length2(to->w)))
-    atomic_store_explicit(job->broken, true, memory_order_relaxed);
+  const bool wall = list->has_wall.data[rank];
+  *push = wall ? tl_add(force, job->push[slot]) : force;
+  *twist = tl_sub(wall ? job->twist[slot] : tl_vec3(0, 0, 0), turn);
+}
+
+/* True where its velocity is finite. */
+static bool finish_ball(const ball_step *job, size_t rank) {
+  const tl_ball_list *list = job->list;
+  const uint32_t slot = list->slot.data[rank];
+  const tl_ball *ball = &list->ball.data[rank];
+  const tl_ball_row *now = &list->now.data[rank];
+  tl_ball_row *next = &list->next.data[rank];
+  double sums[SUMS] = {0};
+  *next = *now;
+  add_contacts(job, rank, &next->push, &next->twist, sums);
+  sums[CONTACT_WORK] = job->kicks[rank][0], sums[LOAD_WORK] = job->kicks[rank][1];
+  if (ball->inv_mass > 0 && !job->begins) {
+    const tl_ball_place *place = &list->place.data[rank];
+    const talus_vec3 v = get(ball->v), w = get(ball->w);
+    const talus_quat turn = tl_quat_from_rotation_vector(tl_scale(w, (talus_real)job->scope->dt));
+    talus_vec3 lead, swing;
+    find_kick(job, ball, slot, next->push, next->twist, &lead, &swing);
+    next->x = tl_dvec3(place->x, place->y, place->z);
+    next->q = tl_quat_renormalize(tl_quat_mul(turn, now->q));
+    next->v = tl_add(v, lead), next->w = tl_add(w, swing);
+    add_work(job, slot, tl_add(v, next->v), tl_add(w, next->w), next->push, next->twist,
+             &sums[CONTACT_WORK]);
+  }
+  memcpy(job->sums[slot], sums, sizeof sums);
+  return tl_is_finite(tl_length2(next->v)) && tl_is_finite(tl_length2(next->w));
 }
 
 static void finish_range(void *context, size_t begin, size_t end) {
   const ball_step *job = context;
-  for (size_t rank = begin; rank < end; ++rank) {
-    if (rank + AHEAD < end) {
-      PREFETCH(&job->push[job->list->slot.data[rank + AHEAD]]);
-      PREFETCH(&job->twist[job->list->slot.data[rank + AHEAD]]);
-    }
-    finish_ball(job, rank);
-  }
+  bool fine = true;
+  for (size_t rank = begin; rank < end; ++rank)
+    fine &= finish_ball(job, rank);
+  if (!fine)
+    atomic_store_explicit(job->broken, true, memory_order_relaxed);
 }
 
-static void commit_ball(const ball_step *job, uint32_t slot) {
-  const uint32_t rank = job->list->rank.data[slot];
-  const after *from = &job->after[rank];
-  tl_state *out = job->scope->out;
-  out->push[slot] = from->push;
-  out->twist[slot] = from->twist;
-  if (job->begins)
-    return;
-  const tl_ball_place *place = &job->list->place.data[rank];
-  const talus_vec3 w = get(job->list->ball.data[rank].w); /* in the middle: what turned it */
-  const talus_quat turn = tl_quat_from_rotation_vector(tl_scale(w, (talus_real)job->scope->dt));
-  out->position[slot] = tl_dvec3(place->x, place->y, place->z);
-  out->rotation[slot] = tl_quat_renormalize(tl_quat_mul(turn, job->scope->in->rotation[slot]));
-  out->velocity[slot] = from->v;
-  out->spin[slot] = from->w;
-}
-
-static void expect_commit(const ball_step *job, size_t slot) {
-  const uint32_t rank = job->list->rank.data[slot];
-  const after *row = &job->after[rank];
-  PREFETCH(&row->v);
-  PREFETCH(&row->twist);
-  PREFETCH(&row->sums[SUMS - 1]);
-  PREFETCH(&job->list->place.data[rank]);
-  PREFETCH(job->list->ball.data[rank].w);
-}
-
-static void commit_blocks(void *context, size_t begin, size_t end) {
+/* In the order of slots, so that the order of the list does not matter. */
+static void sum_blocks(void *context, size_t begin, size_t end) {
   const ball_step *job = context;
   for (size_t block = begin; block < end; ++block) {
     double sums[SUMS] = {0};
-    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < job->scope->count; ++i) {
-      if (i + AHEAD < job->scope->count)
-        expect_commit(job, i + AHEAD);
-      const after *from = &job->after[job->list->rank.data[i]];
+    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < job->scope->count; ++i)
       for (int k = 0; k < SUMS; ++k)
-        sums[k] += from->sums[k];
-      if (!tl_body_is_static(job->model, i))
-        commit_ball(job, (uint32_t)i);
-    }
+        sums[k] += job->sums[i][k];
     memcpy(job->blocks[block], sums, sizeof sums);
   }
+}
+
+static void swap_rows(tl_ball_list *list) {
+  tl_ball_row *rows = list->now.data;
+  const size_t capacity = list->now.capacity;
+  list->now.data = list->next.data, list->now.capacity = list->next.capacity;
+  list->next.data = rows, list->next.capacity = capacity;
+  list->is_ahead = true;
 }
 
 /* ---- the step -------------------------------------------------------------------------------- */
@@ -294,6 +265,7 @@ static void commit_blocks(void *context, size_t begin, size_t end) {
 static talus_status check(const ball_step *job, tl_step_report *report) {
   const size_t n = job->scope->count;
   tl_twist *twists;
+  tl_balls_commit(job->model, job->list, job->scope->out);
   TL_TAKE(job->scope->arena, n, &twists);
   for (size_t i = 0; i < n; ++i) {
     const tl_ball *ball = &job->list->ball.data[job->list->rank.data[i]];
@@ -305,7 +277,7 @@ static talus_status check(const ball_step *job, tl_step_report *report) {
 
 static talus_status find_broken(const ball_step *job, tl_step_report *report) {
   for (uint32_t slot = 0; slot < job->scope->count; ++slot) {
-    const after *a = &job->after[job->list->rank.data[slot]];
+    const tl_ball_row *a = &job->list->next.data[job->list->rank.data[slot]];
     if (!tl_body_is_static(job->model, slot) &&
         (!tl_is_finite(tl_length2(a->v)) || !tl_is_finite(tl_length2(a->w)))) {
       report->culprit = slot;
@@ -346,13 +318,16 @@ static talus_status push_and_commit(ball_step *job, tl_step_report *report) {
   _Atomic bool broken;
   atomic_init(&broken, false);
   job->broken = &broken;
-  TL_TAKE(scope->arena, scope->count, &job->after);
   tl_for(&job->model->par, scope->count, 128, finish_range, job);
   if (atomic_load(&broken))
     return find_broken(job, report);
-  tl_for(&job->model->par, (scope->count + TL_BLOCK - 1) / TL_BLOCK, 1, commit_blocks, job);
+  swap_rows(job->list);
+  const size_t blocks = (scope->count + TL_BLOCK - 1) / TL_BLOCK;
+  tl_for(&job->model->par, blocks, 1, sum_blocks, job);
   double total[SUMS] = {0};
-  add_blocks(job, total);
+  for (size_t block = 0; block < blocks; ++block)
+    for (int k = 0; k < SUMS; ++k)
+      total[k] += job->blocks[block][k];
   if (!job->begins) {
     report->solve.contact_work += total[CONTACT_WORK];
     report->solve.load_work += total[LOAD_WORK];
@@ -381,6 +356,8 @@ talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, con
   tl_ball_list *list = &p->list;
   ball_step job = {.model = model, .scope = scope, .list = list};
   TL_TAKE(scope->arena, (scope->count + TL_BLOCK - 1) / TL_BLOCK, &job.blocks);
+  TL_TAKE(scope->arena, scope->count, &job.kicks);
+  TL_TAKE(scope->arena, scope->count, &job.sums);
   if (!list->is_valid)
     TL_TRY(renew(backend, &job, contacts, report));
   if (!p->is_pushed) {
@@ -392,18 +369,13 @@ talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, con
   }
   const double begun = wall_now();
   const bool stays = start(&job);
-  const bool stops = model->domain.enabled && model->domain.outside == TALUS_OUTSIDE_STOP;
   report->wall_step += wall_now() - begun;
-  if (!stays || stops)
+  if (!stays) {
     TL_TRY(check(&job, report));
-  if (!stays) { /* by now every velocity is finite, and the new list has room for it */
+    /* By now every velocity is finite, and the new list has room for it. */
     TL_TRY(renew(backend, &job, contacts, report));
     (void)start(&job);
   }
-  double total[SUMS] = {0};
-  add_blocks(&job, total);
-  report->solve.contact_work += total[CONTACT_WORK];
-  report->solve.load_work += total[LOAD_WORK];
   report->broad = list->broad;
   report->broad_reason = list->broad_reason;
   report->pairs = list->other.count + list->walls.count;

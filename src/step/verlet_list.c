@@ -4,9 +4,12 @@
 #include "base/sort.h"
 #include "kernels/morton.h"
 
-/* The skin where the scene has none: a share of the smallest ball's radius. More means more
- * candidates in every step, less means more renewals. */
-#define SKIN_SHARE 0.15
+/* The skin where the scene has none: as far as the fastest ball comes in so many steps, but not
+ * less nor more than these shares of the smallest ball's radius. More means more candidates in
+ * every step, less means more renewals. */
+#define SKIN_STEPS 16
+#define SKIN_LEAST 0.15
+#define SKIN_MOST  0.5
 #define CELL_BITS  10
 
 bool tl_balls_are_all(const tl_model *model, const tl_scope *scope) {
@@ -67,12 +70,17 @@ static talus_status lay_balls(const tl_model *model, const tl_scope *scope, tl_b
   TL_TRY(tl_array_resize(&list->place, n));
   TL_TRY(tl_array_resize(&list->ball, n));
   TL_TRY(tl_array_resize(&list->from, n));
+  TL_TRY(tl_array_resize(&list->now, n));
+  TL_TRY(tl_array_resize(&list->next, n));
   for (size_t i = 0; i < n; ++i) {
     const uint32_t slot = list->slot.data[i];
     const talus_dvec3 x = scope->in->position[slot];
     tl_ball *ball = &list->ball.data[i];
     *ball = (tl_ball){.material = (talus_real)model->property.material[slot]};
     list->from.data[i] = x;
+    const tl_state *in = scope->in;
+    list->now.data[i] = (tl_ball_row){
+        x, in->rotation[slot], in->velocity[slot], in->spin[slot], in->push[slot], in->twist[slot]};
     list->place.data[i] = (tl_ball_place){x.x, x.y, x.z, 0};
     if (!is_ball(model, slot))
       continue;
@@ -111,6 +119,23 @@ static talus_status sort_out(const tl_model *model, const tl_scope *scope, tl_ba
     kept += tl_ddot(d, d) <= reach * reach;
   }
   pairs->count = kept;
+  return TALUS_OK;
+}
+
+/* Which balls are near walls. */
+static talus_status list_wall_balls(const tl_model *model, tl_ball_list *list) {
+  const size_t n = list->rank.count;
+  TL_TRY(tl_array_resize(&list->has_wall, n));
+  memset(list->has_wall.data, 0, n);
+  for (size_t i = 0; i < list->walls.count; ++i) {
+    const tl_pair pair = list->walls.data[i];
+    list->has_wall.data[list->rank.data[is_ball(model, pair.a) ? pair.a : pair.b]] = 1;
+  }
+  TL_TRY(tl_array_reserve(&list->wall_balls, n));
+  list->wall_balls.count = 0;
+  for (uint32_t slot = 0; slot < n; ++slot)
+    if (list->has_wall.data[list->rank.data[slot]])
+      list->wall_balls.data[list->wall_balls.count++] = slot;
   return TALUS_OK;
 }
 
@@ -259,6 +284,7 @@ talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, co
                             const tl_contacts *contacts, double reach) {
   tl_ball_list *list = &scope->penalty->list;
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  tl_balls_commit(model, list, scope->out);
   tl_springs springs = {0};
   if (list->is_valid)
     TL_TRY(take_from_list(scope, list, &springs));
@@ -267,8 +293,9 @@ talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, co
     TL_TRY(take_walls(model, contacts, list));
   }
   list->is_valid = false;
-  list->skin =
-      fmax(model->skin > 0 ? model->skin : SKIN_SHARE * smallest_ball(model, scope), 4 * reach);
+  const double radius = smallest_ball(model, scope);
+  const double wanted = fmin(fmax(SKIN_STEPS * reach, SKIN_LEAST * radius), SKIN_MOST * radius);
+  list->skin = fmax(model->skin > 0 ? model->skin : wanted, 4 * reach);
   talus_box *boxes;
   talus_real *margins;
   tl_pairs pairs = {0};
@@ -283,7 +310,9 @@ talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, co
   TL_TRY(tl_broad_find_anew(list->broad, model, scope, boxes, &pairs));
   TL_TRY(rank_bodies(model, scope, list));
   TL_TRY(lay_balls(model, scope, list));
+  TL_TRY(tl_array_reserve(&list->walls, scope->count));
   TL_TRY(sort_out(model, scope, list, &pairs));
+  TL_TRY(list_wall_balls(model, list));
   if (pairs.count >= UINT32_MAX)
     return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu neighbours are more than a list can hold",
                    pairs.count);
@@ -295,6 +324,36 @@ talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, co
   list->is_stored = true; /* until a step is taken: there are no effects yet */
   list->renewals++;
   return TALUS_OK;
+}
+
+typedef struct commit_job {
+  const tl_ball_list *list;
+  tl_state *state;
+} commit_job;
+
+static void commit_range(void *context, size_t begin, size_t end) {
+  const commit_job *job = context;
+  tl_state *out = job->state;
+  for (size_t i = begin; i < end; ++i) {
+    const tl_ball_row *row = &job->list->now.data[i];
+    const uint32_t slot = job->list->slot.data[i];
+    if (!(job->list->ball.data[i].inv_mass > 0))
+      continue;
+    out->position[slot] = row->x;
+    out->rotation[slot] = row->q;
+    out->velocity[slot] = row->v;
+    out->spin[slot] = row->w;
+    out->push[slot] = row->push;
+    out->twist[slot] = row->twist;
+  }
+}
+
+void tl_balls_commit(const tl_model *model, tl_ball_list *list, tl_state *state) {
+  if (!list->is_ahead)
+    return;
+  commit_job job = {list, state};
+  tl_for(&model->par, list->count, 512, commit_range, &job);
+  list->is_ahead = false;
 }
 
 static tl_contact contact_of(const tl_ball_list *list, uint32_t rank_a, uint32_t c, double dt) {

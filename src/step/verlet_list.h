@@ -18,6 +18,9 @@ talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, co
 talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
                            tl_contacts *contacts, tl_step_report *report);
 
+/* Writes the state of the balls, where it is in the list alone. */
+void tl_balls_commit(const tl_model *model, tl_ball_list *list, tl_state *state);
+
 /* Writes the contacts of the last step, where they are in the list alone. */
 talus_status tl_balls_store(const tl_model *model, tl_arena *arena, tl_penalty *penalty,
                             tl_contacts *contacts);

@@ -152,6 +152,8 @@ TEST(oblique_impact_with_sliding_loses_what_coulomb_says) {
   }
 }
 
+#if !TALUS_SINGLE /* in float a microsecond's motion is lost in rounding */
+
 /* Everything at once: springs, dashpots, friction, rolling, cohesion, gravity. */
 static double ledger_error(talus_spring_law law, double dt, bool with_turning) {
   talus_world_def def = springs(law, dt);
@@ -184,7 +186,6 @@ static double ledger_error(talus_spring_law law, double dt, bool with_turning) {
 }
 
 TEST(work_of_damping_and_friction_is_the_loss) {
-#if !TALUS_SINGLE
   for (int k = 0; k < 2; ++k)
     for (int turning = 0; turning < 2; ++turning) {
       const talus_spring_law law = k ? TALUS_HERTZ : TALUS_LINEAR;
@@ -192,7 +193,6 @@ TEST(work_of_damping_and_friction_is_the_loss) {
                    fine = ledger_error(law, 1e-6, turning);
       CHECK_MSG(fine < 1e-6, "%g with 1 us, %g with 20 us (law %d)", fine, coarse, k);
     }
-#endif
 }
 
 /* Tangential part of a contact's force. */
@@ -206,7 +206,6 @@ static talus_vec3 tangential(const talus_contact *c, double dt) {
 /* A pair that is stretched tangentially, and then turned as a whole by a moving frame: the force
  * in the frame stays what it was. Kinematic bodies do the turning, about all three axes. */
 TEST(history_turns_with_the_pair) {
-#if !TALUS_SINGLE
   for (int axis = 0; axis < 3; ++axis) {
     const double r = 0.1, dt = 1e-4, quarter = 3.14159265358979 / 2;
     talus_world_def def = springs(TALUS_LINEAR, dt);
@@ -253,8 +252,9 @@ TEST(history_turns_with_the_pair) {
     CHECK_NEAR(now.z, want.z, 3e-3);
     talus_world_destroy(world);
   }
-#endif
 }
+
+#endif
 
 /* mg = k d; it stays there, and on a slope below the friction angle it does not creep. */
 TEST(resting_ball_and_box_hold_on_a_slope) {
