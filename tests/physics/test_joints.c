@@ -24,7 +24,7 @@ static rig make(double dt, double gravity) {
   def.solve.joints = solver;
   talus_material_def material = talus_material_def_default();
   material.density = 1000;
-  CHECK_OK(talus_world_create(&def, &r.world));
+  r.world = rig_world(&def);
   CHECK_OK(talus_world_add_material(r.world, &material, &r.material));
   return r;
 }
@@ -197,7 +197,7 @@ TEST(redundant_loop_pushes_a_box_quietly) {
   world.threads = 1;
   rig r;
   talus_material_def material = talus_material_def_default();
-  CHECK_OK(talus_world_create(&world, &r.world));
+  r.world = rig_world(&world);
   CHECK_OK(talus_world_add_material(r.world, &material, &r.material));
   rig_floor(r.world, r.material);
   const talus_body crank = add_box(&r, 0.15, -0.06, 0.4, 0.4, 0.05, 0.1, 20);
@@ -484,7 +484,7 @@ TEST(long_chain_with_a_heavy_end_converges_by_the_direct_block) {
   world.solve.tolerance = BY_PRECISION(1e-9, 1e-4);
   rig r;
   talus_material_def material = talus_material_def_default();
-  CHECK_OK(talus_world_create(&world, &r.world));
+  r.world = rig_world(&world);
   CHECK_OK(talus_world_add_material(r.world, &material, &r.material));
   talus_body last = ground;
   for (int i = 0; i < 100; ++i) {
@@ -523,7 +523,7 @@ TEST(isolated_mechanism_conserves_momentum) {
     def.threads = 1;
     rig r;
     talus_material_def material = talus_material_def_default();
-    CHECK_OK(talus_world_create(&def, &r.world));
+    r.world = rig_world(&def);
     CHECK_OK(talus_world_add_material(r.world, &material, &r.material));
     talus_body b[3];
     for (int i = 0; i < 3; ++i) {
@@ -638,7 +638,7 @@ static talus_world *paddle(talus_ccp_method method, talus_joints_solver joints, 
   def.threads = threads;
   rig r;
   talus_material_def material = talus_material_def_default();
-  CHECK_OK(talus_world_create(&def, &r.world));
+  r.world = rig_world(&def);
   CHECK_OK(talus_world_add_material(r.world, &material, &r.material));
   talus_shape_def shape = talus_shape_def_default();
   shape.kind = TALUS_CONTAINER;
