@@ -69,7 +69,7 @@ static bool is_wanted(const wishes *wanted, const val_case *which, int model) {
 
 static int list_cases(void) {
   for (size_t i = 0; i < val_case_count; ++i) {
-    printf("%-16s %-4s ", val_cases[i].name, val_cases[i].seeds ? "slow" : "fast");
+    printf("%-17s %-4s ", val_cases[i].name, val_cases[i].seeds ? "slow" : "fast");
     for (int model = 0; model < VAL_MODELS; ++model)
       printf(" %-8s", val_cases[i].models & (1u << model) ? model_names[model] : "");
     printf("\n    %s (%s)\n", val_cases[i].about, val_cases[i].source);
