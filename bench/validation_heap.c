@@ -67,9 +67,20 @@ void val_repose(val_run *run) {
 
 /* ---- column collapse ------------------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
+/* Radius of a heap around the z axis: the end of the outermost ring, one grain wide, a third of
+ * which is covered; single grains roll on. */
+static double front(const val_grains *grains) {
+  enum { RINGS = 200 };
+  double covered[RINGS] = {0}, edge = NAN;
+  for (size_t i = 0; i < grains->count; ++i) {
+    const double r = hypot(grains->x[3 * i], grains->x[3 * i + 1]);
+    if (r < RINGS * GRAIN && grains->x[3 * i + 2] < GRAIN)
+      covered[(int)(r / GRAIN)] += VAL_PI * grains->radius[i] * grains->radius[i];
+  }
+  for (int k = 0; k < RINGS; ++k)
+    if (covered[k] > VAL_PI * GRAIN * GRAIN * (2 * k + 1) / 3)
+      edge = (k + 1) * GRAIN;
+  return edge;
 }
 
 /* Run-out (r_end - r0) / r0 of a round column r0 = 8 grains, a times as high as r0. */
@@ -111,21 +122,14 @@ static double run_out(val_run *run, double a, double *aspect) {
   val_grains_free(&grains);
   val_step(run, val_steps(run, val_seconds(run, 1.6)));
   grains = val_grains_read(run, 1 + STAVES);
-  double *r = malloc((grains.count + 1) * sizeof *r), edge = NAN;
-  for (size_t i = 0; r && i < grains.count; ++i)
-    r[i] = hypot(grains.x[3 * i], grains.x[3 * i + 1]);
-  if (r && grains.count > 0) {
-    qsort(r, grains.count, sizeof *r, ascending);
-    edge = r[(size_t)(0.97 * (double)grains.count)]; /* single grains roll on */
-  }
-  free(r);
+  const double edge = front(&grains);
   val_grains_free(&grains);
   return (edge - r0) / r0;
 }
 
 void val_column(val_run *run) {
   enum { COLUMNS = 4 };
-  const double wanted[COLUMNS] = {0.5, 1, 2, 4};
+  const double wanted[COLUMNS] = {1, 1.5, 3, 4};
   double aspect[COLUMNS], got[COLUMNS], law[COLUMNS];
   for (int i = 0; i < COLUMNS; ++i) {
     char quantity[56];
