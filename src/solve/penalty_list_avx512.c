@@ -6,30 +6,7 @@
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 
-#include <immintrin.h>
-
-#define W TL_BALL_LANES
-
-typedef talus_real lanes __attribute__((vector_size(W * sizeof(talus_real))));
-#if TALUS_SINGLE
-typedef int32_t lane_mask __attribute__((vector_size(W * sizeof(int32_t))));
-#else
-typedef int64_t lane_mask __attribute__((vector_size(W * sizeof(int64_t))));
-#endif
-
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE lanes lanes_sqrt(lanes x) {
-#if TALUS_SINGLE
-  return (lanes)_mm256_sqrt_ps((__m256)x);
-#else
-  return (lanes)_mm512_sqrt_pd((__m512d)x);
-#endif
-}
-
-INLINE lanes lanes_select(lane_mask test, lanes a, lanes b) {
-  return (lanes)((test & (lane_mask)a) | (~test & (lane_mask)b));
-}
+#include "solve/penalty_lanes.h"
 
 #undef TL_FN
 #define TL_FN              INLINE
@@ -39,38 +16,6 @@ INLINE lanes lanes_select(lane_mask test, lanes a, lanes b) {
 #define SELECT(test, a, b) lanes_select(test, a, b)
 #define VISIT(name)        lanes_##name
 #include "kernels/penalty_visit.h"
-
-#if defined(__clang__)
-#define SHUFFLE(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
-#else
-#define SHUFFLE(x, y, ...) __builtin_shuffle(x, y, (lane_mask){__VA_ARGS__})
-#endif
-
-/* Transposes an 8 x 8 matrix of rows: three rounds of exchanging ever larger squares. */
-INLINE void transpose(lanes m[W]) {
-  for (int i = 0; i < W; i += 2) {
-    const lanes x = m[i], y = m[i + 1];
-    m[i] = SHUFFLE(x, y, 0, 8, 2, 10, 4, 12, 6, 14);
-    m[i + 1] = SHUFFLE(x, y, 1, 9, 3, 11, 5, 13, 7, 15);
-  }
-  for (int i = 0; i < W; i += 4)
-    for (int k = i; k < i + 2; ++k) {
-      const lanes x = m[k], y = m[k + 2];
-      m[k] = SHUFFLE(x, y, 0, 1, 8, 9, 4, 5, 12, 13);
-      m[k + 2] = SHUFFLE(x, y, 2, 3, 10, 11, 6, 7, 14, 15);
-    }
-  for (int k = 0; k < 4; ++k) {
-    const lanes x = m[k], y = m[k + 4];
-    m[k] = SHUFFLE(x, y, 0, 1, 2, 3, 8, 9, 10, 11);
-    m[k + 4] = SHUFFLE(x, y, 4, 5, 6, 7, 12, 13, 14, 15);
-  }
-}
-
-INLINE lanes load(const talus_real *from) {
-  lanes r;
-  memcpy(&r, from, sizeof r);
-  return r;
-}
 
 _Static_assert(sizeof(tl_ball) == 2 * sizeof(lanes), "a ball is two vectors");
 _Static_assert(sizeof(tl_ball_effect) == sizeof(lanes), "an effect is a vector");
@@ -106,12 +51,16 @@ INLINE void load_law(const tl_ball_job *job, const tl_ball_pack *pack, lanes_tou
   }
 }
 
-void tl_ball_visit_avx512(const tl_ball_job *job, const tl_ball_pack *pack) {
+INLINE void visit(const tl_ball_job *job, const tl_ball_pack *pack) {
   tl_ball_list *list = job->list;
   const lanes zero = {0}, one = zero + 1, half = zero + TL_R(0.5);
   const lanes_ball a = load_balls(list->ball.data, pack->a);
   const lanes_ball b = load_balls(list->ball.data, pack->b);
-  lanes_touch t;
+  lanes_touch t = {.normal = zero,
+                   .tangent = zero,
+                   .damping = zero,
+                   .friction = zero,
+                   .cohesion = zero};
   load_law(job, pack, &t);
   const lanes_vec d = {load(pack->dx), load(pack->dy), load(pack->dz)};
   lanes_balls(&a, &b, d, &t);
@@ -128,7 +77,8 @@ void tl_ball_visit_avx512(const tl_ball_job *job, const tl_ball_pack *pack) {
                                        : lanes_push(&t, 0, zero + job->h, old, &slip);
   const lanes_vec turn = lanes_cross(t.n, r.force);
 
-  lanes s[W] = {slip.x, slip.y, slip.z, r.tangent_stiffness, zero, zero, zero, zero};
+  lanes s[W] = {slip.x,    slip.y,   slip.z,    r.tangent_stiffness,
+                r.elastic, r.stored, r.damping, r.friction};
   lanes e[W] = {r.force.x, r.force.y, r.force.z,        turn.x,
                 turn.y,    turn.z,    half * t.overlap, lanes_select(r.slides, one, zero)};
   transpose(s);
@@ -136,13 +86,109 @@ void tl_ball_visit_avx512(const tl_ball_job *job, const tl_ball_pack *pack) {
   const uint32_t at = pack->effect, count = pack->count;
   for (uint32_t i = 0; i < W && i < count; ++i) {
     memcpy(&list->spring.data[pack->candidate[i]], &s[i], sizeof(tl_ball_spring));
+    memcpy(&list->energy.data[at + i], (const talus_real *)&s[i] + 4, sizeof(tl_ball_energy));
     memcpy(&list->effect.data[at + i], &e[i], sizeof e[i]);
   }
-  /* Blocks of effects are whole packs: lanes beyond the count are nobody else's. */
-  memcpy(&list->energy[TL_BALL_ELASTIC].data[at], &r.elastic, sizeof r.elastic);
-  memcpy(&list->energy[TL_BALL_STORED].data[at], &r.stored, sizeof r.stored);
-  memcpy(&list->energy[TL_BALL_DAMPING].data[at], &r.damping, sizeof r.damping);
-  memcpy(&list->energy[TL_BALL_FRICTION].data[at], &r.friction, sizeof r.friction);
+}
+
+/* ---- candidates ------------------------------------------------------------------------------ */
+
+/* From a to b, and the sum of radii, of eight pairs: rows are subtracted and then transposed. */
+INLINE void load_ways(const tl_ball_place *places, const uint32_t *a, const uint32_t *b,
+                      wide way[4]) {
+  const __m256d signs = _mm256_set_pd(0, -0.0, -0.0, -0.0);
+  __m256d row[W];
+  for (int i = 0; i < W; ++i)
+    row[i] = _mm256_add_pd(_mm256_loadu_pd(&places[b[i]].x),
+                           _mm256_xor_pd(signs, _mm256_loadu_pd(&places[a[i]].x)));
+  __m512d two[4];
+  for (int i = 0; i < 4; ++i)
+    two[i] = _mm512_insertf64x4(_mm512_castpd256_pd512(row[i]), row[i + 4], 1);
+  const __m512i low = _mm512_set_epi64(13, 12, 5, 4, 9, 8, 1, 0);
+  const __m512i high = _mm512_set_epi64(15, 14, 7, 6, 11, 10, 3, 2);
+  const __m512d xz = _mm512_unpacklo_pd(two[0], two[1]), yr = _mm512_unpackhi_pd(two[0], two[1]);
+  const __m512d xz2 = _mm512_unpacklo_pd(two[2], two[3]), yr2 = _mm512_unpackhi_pd(two[2], two[3]);
+  way[0] = (wide)_mm512_permutex2var_pd(xz, low, xz2);
+  way[1] = (wide)_mm512_permutex2var_pd(yr, low, yr2);
+  way[2] = (wide)_mm512_permutex2var_pd(xz, high, xz2);
+  way[3] = (wide)_mm512_permutex2var_pd(yr, high, yr2);
+}
+
+INLINE void squeeze(talus_real *to, __mmask8 which, __m512d x) {
+#if TALUS_SINGLE
+  _mm256_storeu_ps(to, _mm256_maskz_compress_ps(which, _mm512_cvtpd_ps(x)));
+#else
+  _mm512_storeu_pd(to, _mm512_maskz_compress_pd(which, x));
+#endif
+}
+
+INLINE void squeeze_u32(uint32_t *to, __mmask8 which, __m256i x) {
+  _mm256_storeu_si256((__m256i *)(void *)to, _mm256_maskz_compress_epi32(which, x));
+}
+
+/* What lies beyond the first eight comes to the front. */
+INLINE void shift_pack(tl_ball_pack *pack) {
+  memcpy(pack->a, pack->a + W, W * sizeof *pack->a);
+  memcpy(pack->b, pack->b + W, W * sizeof *pack->b);
+  memcpy(pack->candidate, pack->candidate + W, W * sizeof *pack->candidate);
+  store(pack->dx, load(pack->dx + W));
+  store(pack->dy, load(pack->dy + W));
+  store(pack->dz, load(pack->dz + W));
+  store(pack->is_old, load(pack->is_old + W));
+}
+
+/* Candidates c to c + 7 (those in `valid`) that overlap go into the pack. */
+INLINE void look(tl_ball_list *list, uint32_t c, __mmask8 valid, tl_ball_pack *pack) {
+  const __m256i a = _mm256_maskz_loadu_epi32(valid, list->owner.data + c);
+  const __m256i b = _mm256_maskz_loadu_epi32(valid, list->other.data + c);
+  const __m256i old = _mm256_maskz_loadu_epi32(valid, list->at.data + c);
+  uint32_t rows_a[W], rows_b[W];
+  memcpy(rows_a, &a, sizeof rows_a);
+  memcpy(rows_b, &b, sizeof rows_b);
+  wide d[4];
+  load_ways(list->place.data, rows_a, rows_b, d);
+  const wide square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2], most = d[3] * d[3];
+  const __mmask8 touch =
+      _mm512_mask_cmp_pd_mask(valid, (__m512d)square, (__m512d)most, _CMP_LT_OQ);
+  const __m256i count_up = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  const uint32_t n = pack->count;
+  const __m256i effects =
+      _mm256_add_epi32(_mm256_set1_epi32((int32_t)(pack->effect + n)), count_up);
+  _mm256_mask_storeu_epi32(list->at.data + c, valid, _mm256_maskz_expand_epi32(touch, effects));
+  squeeze_u32(pack->a + n, touch, a);
+  squeeze_u32(pack->b + n, touch, b);
+  squeeze_u32(pack->candidate + n, touch,
+              _mm256_add_epi32(_mm256_set1_epi32((int32_t)c), count_up));
+  squeeze(pack->dx + n, touch, (__m512d)d[0]);
+  squeeze(pack->dy + n, touch, (__m512d)d[1]);
+  squeeze(pack->dz + n, touch, (__m512d)d[2]);
+  const __mmask8 is_old = _mm256_test_epi32_mask(old, old);
+  squeeze(pack->is_old + n, touch, _mm512_maskz_mov_pd(is_old, _mm512_set1_pd(1)));
+  pack->count += (uint32_t)__builtin_popcount(touch);
+}
+
+void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block) {
+  tl_ball_list *list = job->list;
+  const size_t first = block * TL_BALL_BLOCK;
+  const size_t last = first + TL_BALL_BLOCK < list->count ? first + TL_BALL_BLOCK : list->count;
+  const uint32_t end = list->start.data[last];
+  tl_ball_pack pack = {.effect = list->block_start.data[block]};
+  for (uint32_t c = list->start.data[first]; c < end; c += W) {
+    const uint32_t left = end - c;
+    look(list, c, (__mmask8)(left < W ? (1u << left) - 1 : 0xffu), &pack);
+    if (pack.count < W)
+      continue;
+    const uint32_t more = pack.count - W;
+    pack.count = W;
+    visit(job, &pack);
+    shift_pack(&pack);
+    pack.effect += W;
+    pack.count = more;
+  }
+  if (pack.count > 0) {
+    tl_ball_fill_pack(&pack);
+    visit(job, &pack);
+  }
 }
 
 bool tl_ball_has_avx512(void) {
@@ -154,8 +200,6 @@ bool tl_ball_has_avx512(void) {
 
 bool tl_ball_has_avx512(void) { return false; }
 
-void tl_ball_visit_avx512(const tl_ball_job *job, const tl_ball_pack *pack) {
-  tl_ball_visit_scalar(job, pack);
-}
+void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block) { (void)job, (void)block; }
 
 #endif
