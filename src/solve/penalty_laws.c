@@ -88,6 +88,9 @@ static talus_status make_law(const tl_model *model, const tl_penalty *p, size_t 
   }
   if (kind != TALUS_NOBLE)
     law->damping = (talus_real)tl_spring_damping((double)pair->restitution, kind == TALUS_HERTZ);
+  const double felt = (kind == TALUS_HERTZ ? 1.5 : 1.0) * (double)law->normal;
+  if (felt > 0)
+    law->tangent_damping = (talus_real)((double)law->damping * sqrt((double)law->tangent / felt));
   return TALUS_OK;
 }
 

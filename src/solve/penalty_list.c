@@ -59,6 +59,7 @@ static void visit(const tl_ball_job *job, const tl_ball_pack *pack) {
     tl_spring_touch t = {.normal = law->normal,
                          .tangent = law->tangent,
                          .damping = law->damping,
+                         .tangent_damping = law->tangent_damping,
                          .friction = law->friction,
                          .cohesion = law->cohesion};
     const tl_spring_vec d = {pack->dx[i], pack->dy[i], pack->dz[i]};

@@ -15,7 +15,8 @@
 
 /* A spring between two materials: what does not depend on the bodies. */
 typedef struct tl_spring_law {
-  talus_real normal, tangent, damping; /* as tl_spring_touch wants them (noble: times sqrt(m*)) */
+  /* As tl_spring_touch wants them (noble: times sqrt(m*)). */
+  talus_real normal, tangent, damping, tangent_damping;
   talus_real friction, static_friction, rolling, spinning, cohesion;
 } tl_spring_law;
 
@@ -105,13 +106,14 @@ typedef struct tl_ball_list {
 
 void tl_ball_list_free(tl_ball_list *list);
 
-/* Eight contacts, with room for eight that were found beyond. Lanes beyond `count` repeat the
- * first. */
+/* Eight contacts, with room for those that were found beyond, whose balls are under way from
+ * memory. Lanes beyond `count` repeat the first. */
+#define TL_BALL_PACK (3 * TL_BALL_LANES)
 typedef struct tl_ball_pack {
-  uint32_t a[2 * TL_BALL_LANES], b[2 * TL_BALL_LANES], candidate[2 * TL_BALL_LANES];
-  talus_real dx[2 * TL_BALL_LANES], dy[2 * TL_BALL_LANES], dz[2 * TL_BALL_LANES];
-  talus_real is_old[2 * TL_BALL_LANES]; /* 1: its spring counts; 0: it begins */
-  uint32_t count, effect;               /* effects from there on */
+  uint32_t a[TL_BALL_PACK], b[TL_BALL_PACK], candidate[TL_BALL_PACK];
+  talus_real dx[TL_BALL_PACK], dy[TL_BALL_PACK], dz[TL_BALL_PACK];
+  talus_real is_old[TL_BALL_PACK]; /* 1: its spring counts; 0: it begins */
+  uint32_t count, effect;          /* effects from there on */
 } tl_ball_pack;
 
 typedef struct tl_ball_job {

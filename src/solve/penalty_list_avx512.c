@@ -40,6 +40,7 @@ INLINE void load_law(const tl_ball_job *job, const tl_ball_pack *pack, lanes_tou
     t->normal = zero + job->laws->normal, t->tangent = zero + job->laws->tangent;
     t->damping = zero + job->laws->damping, t->friction = zero + job->laws->friction;
     t->cohesion = zero + job->laws->cohesion;
+    t->tangent_damping = zero + job->laws->tangent_damping;
     return;
   }
   const tl_ball *balls = job->list->ball.data;
@@ -48,6 +49,7 @@ INLINE void load_law(const tl_ball_job *job, const tl_ball_pack *pack, lanes_tou
                                           (size_t)balls[pack->b[i]].material];
     t->normal[i] = law->normal, t->tangent[i] = law->tangent, t->damping[i] = law->damping;
     t->friction[i] = law->friction, t->cohesion[i] = law->cohesion;
+    t->tangent_damping[i] = law->tangent_damping;
   }
 }
 
@@ -59,6 +61,7 @@ INLINE void visit(const tl_ball_job *job, const tl_ball_pack *pack) {
   lanes_touch t = {.normal = zero,
                    .tangent = zero,
                    .damping = zero,
+                   .tangent_damping = zero,
                    .friction = zero,
                    .cohesion = zero};
   load_law(job, pack, &t);
@@ -128,13 +131,15 @@ INLINE void squeeze_u32(uint32_t *to, __mmask8 which, __m256i x) {
 
 /* What lies beyond the first eight comes to the front. */
 INLINE void shift_pack(tl_ball_pack *pack) {
-  memcpy(pack->a, pack->a + W, W * sizeof *pack->a);
-  memcpy(pack->b, pack->b + W, W * sizeof *pack->b);
-  memcpy(pack->candidate, pack->candidate + W, W * sizeof *pack->candidate);
-  store(pack->dx, load(pack->dx + W));
-  store(pack->dy, load(pack->dy + W));
-  store(pack->dz, load(pack->dz + W));
-  store(pack->is_old, load(pack->is_old + W));
+  for (int i = 0; i < TL_BALL_PACK - W; i += W) {
+    memcpy(pack->a + i, pack->a + i + W, W * sizeof *pack->a);
+    memcpy(pack->b + i, pack->b + i + W, W * sizeof *pack->b);
+    memcpy(pack->candidate + i, pack->candidate + i + W, W * sizeof *pack->candidate);
+    store(pack->dx + i, load(pack->dx + i + W));
+    store(pack->dy + i, load(pack->dy + i + W));
+    store(pack->dz + i, load(pack->dz + i + W));
+    store(pack->is_old + i, load(pack->is_old + i + W));
+  }
 }
 
 /* Candidates c to c + 7 (those in `valid`) that overlap go into the pack. */
@@ -145,6 +150,10 @@ INLINE void look(tl_ball_list *list, uint32_t c, __mmask8 valid, tl_ball_pack *p
   uint32_t rows_a[W], rows_b[W];
   memcpy(rows_a, &a, sizeof rows_a);
   memcpy(rows_b, &b, sizeof rows_b);
+  for (int i = 0; i < W; ++i) {
+    __builtin_prefetch(list->ball.data[rows_b[i]].v);
+    __builtin_prefetch(list->ball.data[rows_b[i]].lead);
+  }
   wide d[4];
   load_ways(list->place.data, rows_a, rows_b, d);
   const wide square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2], most = d[3] * d[3];
@@ -167,6 +176,15 @@ INLINE void look(tl_ball_list *list, uint32_t c, __mmask8 valid, tl_ball_pack *p
   pack->count += (uint32_t)__builtin_popcount(touch);
 }
 
+static void visit_first(const tl_ball_job *job, tl_ball_pack *pack) {
+  const uint32_t more = pack->count > W ? pack->count - W : 0;
+  pack->count -= more;
+  visit(job, pack);
+  shift_pack(pack);
+  pack->effect += W;
+  pack->count = more;
+}
+
 void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block) {
   tl_ball_list *list = job->list;
   const size_t first = block * TL_BALL_BLOCK;
@@ -176,18 +194,12 @@ void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block) {
   for (uint32_t c = list->start.data[first]; c < end; c += W) {
     const uint32_t left = end - c;
     look(list, c, (__mmask8)(left < W ? (1u << left) - 1 : 0xffu), &pack);
-    if (pack.count < W)
-      continue;
-    const uint32_t more = pack.count - W;
-    pack.count = W;
-    visit(job, &pack);
-    shift_pack(&pack);
-    pack.effect += W;
-    pack.count = more;
+    if (pack.count >= 2 * W)
+      visit_first(job, &pack);
   }
-  if (pack.count > 0) {
+  while (pack.count > 0) {
     tl_ball_fill_pack(&pack);
-    visit(job, &pack);
+    visit_first(job, &pack);
   }
 }
 

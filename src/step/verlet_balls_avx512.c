@@ -132,6 +132,15 @@ INLINE lanes add_contacts(const tl_ball_list *list, size_t rank, talus_real ball
   return sum;
 }
 
+/* Effects that other balls own are anywhere in memory: those of eight balls further on are asked
+ * for. */
+INLINE void fetch_effects(const tl_ball_list *list, size_t rank) {
+  if (rank + W > list->count)
+    return;
+  for (uint32_t k = list->in_start.data[rank]; k < list->in_start.data[rank + W]; ++k)
+    __builtin_prefetch(&list->effect.data[list->at.data[list->in.data[k]]]);
+}
+
 INLINE void find_turn(lanes square, lanes *c, lanes *s) {
   const lanes zero = {0};
   *c = 1 + square * (TL_R(-1.0 / 8) +
@@ -193,6 +202,7 @@ bool tl_balls_finish_avx512(const tl_ball_step *job, size_t eight) {
   const lanes zero = {0};
   lanes m[W];
   four_sums energy[W];
+  fetch_effects(list, rank + 2 * W);
   for (size_t i = 0; i < W; ++i)
     m[i] = add_contacts(list, rank + i, kept->radius[i], &energy[i]);
   transpose(m);

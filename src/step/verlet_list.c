@@ -8,9 +8,9 @@
 /* The skin where the scene has none: as far as the fastest ball comes in so many steps, but not
  * less nor more than these shares of the smallest ball's radius. More means more candidates in
  * every step, less means more renewals. */
-#define SKIN_STEPS 16
-#define SKIN_LEAST 0.15
-#define SKIN_MOST  0.5
+#define SKIN_STEPS 30
+#define SKIN_LEAST 0.3
+#define SKIN_MOST  0.6
 #define CELL_BITS  10
 
 bool tl_balls_are_all(const tl_model *model, const tl_scope *scope) {
