@@ -79,24 +79,24 @@ typedef struct tl_ball_list {
   bool is_stored; /* the world's contacts are those of the list */
   double skin;
   size_t count, blocks;
-  TL_ARRAY(uint32_t) rank, slot;   /* by slot; by rank */
+  TL_ARRAY(uint32_t) rank, slot;    /* by slot; by rank */
   TL_ARRAY(tl_ball_rows) now, next; /* at t0, and under way to t1; by rank / 8, as kept */
   TL_ARRAY(tl_ball_kept) kept;
   TL_ARRAY(tl_ball_place) place;
   TL_ARRAY(tl_ball) ball;
-  TL_ARRAY(uint32_t) start;   /* of a ball's candidates; one more than balls */
-  TL_ARRAY(uint32_t) owner;   /* rank of a */
-  TL_ARRAY(uint32_t) other;   /* rank of b */
-  TL_ARRAY(uint32_t) at;      /* effect of the candidate; 0, which is none: they do not touch */
+  TL_ARRAY(uint32_t) start; /* of a ball's candidates; one more than balls */
+  TL_ARRAY(uint32_t) owner; /* rank of a */
+  TL_ARRAY(uint32_t) other; /* rank of b */
+  TL_ARRAY(uint32_t) at;    /* effect of the candidate; 0, which is none: they do not touch */
   TL_ARRAY(tl_ball_spring) spring;
   TL_ARRAY(uint32_t) in_start, in; /* candidates in which a ball is b, by slot of a */
   TL_ARRAY(uint32_t) canonical;    /* candidates by slots of a and b */
   TL_ARRAY(uint32_t) block_start;  /* first effect of a block of balls: a multiple of lanes */
   TL_ARRAY(tl_ball_effect) effect;
   TL_ARRAY(tl_ball_energy) energy; /* by effect */
-  TL_ARRAY(tl_pair) walls;       /* of a ball and something else that are near */
-  TL_ARRAY(uint32_t) wall_balls; /* slots of those balls, ascending */
-  TL_ARRAY(uint8_t) has_wall;    /* by rank */
+  TL_ARRAY(tl_pair) walls;         /* of a ball and something else that are near */
+  TL_ARRAY(uint32_t) wall_balls;   /* slots of those balls, ascending */
+  TL_ARRAY(uint8_t) has_wall;      /* by rank */
   tl_contacts wall_contacts;
   tl_penalty_sums wall_sums;
   talus_broad_kind broad; /* with which it was made */

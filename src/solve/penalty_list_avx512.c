@@ -157,8 +157,7 @@ INLINE void look(tl_ball_list *list, uint32_t c, __mmask8 valid, tl_ball_pack *p
   wide d[4];
   load_ways(list->place.data, rows_a, rows_b, d);
   const wide square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2], most = d[3] * d[3];
-  const __mmask8 touch =
-      _mm512_mask_cmp_pd_mask(valid, (__m512d)square, (__m512d)most, _CMP_LT_OQ);
+  const __mmask8 touch = _mm512_mask_cmp_pd_mask(valid, (__m512d)square, (__m512d)most, _CMP_LT_OQ);
   const __m256i count_up = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   const uint32_t n = pack->count;
   const __m256i effects =

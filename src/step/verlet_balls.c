@@ -252,8 +252,7 @@ static bool finish_ball(const tl_ball_step *job, size_t rank) {
 static void finish_range(void *context, size_t begin, size_t end) {
   const tl_ball_step *job = context;
   const tl_properties *property = &job->model->property;
-  const bool lanes =
-      tl_ball_uses_lanes() && !job->begins && !property->force && !property->torque;
+  const bool lanes = tl_ball_uses_lanes() && !job->begins && !property->force && !property->torque;
   bool fine = true;
   for (size_t eight = begin; eight < end; ++eight) {
     const size_t first = eight * TL_BALL_LANES, last = first + TL_BALL_LANES;

@@ -1,6 +1,7 @@
 /* Kicks, drifts and sums of eight balls at a time, with AVX-512: operation by operation what
  * verlet_balls.c does for one, so the bits are the same. This file is compiled for AVX-512; it runs
- * only where the processor has it. External forces, and domains that stop, are left to the other. */
+ * only where the processor has it. External forces, and domains that stop, are left to the other.
+ */
 #include "step/verlet_balls.h"
 
 #include "kernels/quat.h"

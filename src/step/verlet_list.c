@@ -414,7 +414,8 @@ talus_status tl_balls_store(const tl_model *model, tl_penalty *penalty, tl_conta
     const uint32_t c = ends ? 0 : list->canonical.data[k];
     if (!ends && list->at.data[c] == 0)
       continue;
-    const tl_contact next = ends ? (tl_contact){0} : contact_of(list, list->owner.data[c], c, model->dt);
+    const tl_contact next =
+        ends ? (tl_contact){0} : contact_of(list, list->owner.data[c], c, model->dt);
     for (; w < walls->count &&
            (ends || tl_contact_compare(next.a, next.b, 0, 0, &walls->data[w]) > 0);
          ++w, ++n) {
