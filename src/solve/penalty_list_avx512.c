@@ -58,12 +58,8 @@ INLINE void visit(const tl_ball_job *job, const tl_ball_pack *pack) {
   const lanes zero = {0}, one = zero + 1, half = zero + TL_R(0.5);
   const lanes_ball a = load_balls(list->ball.data, pack->a);
   const lanes_ball b = load_balls(list->ball.data, pack->b);
-  lanes_touch t = {.normal = zero,
-                   .tangent = zero,
-                   .damping = zero,
-                   .tangent_damping = zero,
-                   .friction = zero,
-                   .cohesion = zero};
+  lanes_touch t; /* member by member: not all of it, which goes through memory */
+  t.normal = t.tangent = t.damping = t.tangent_damping = t.friction = t.cohesion = zero;
   load_law(job, pack, &t);
   const lanes_vec d = {load(pack->dx), load(pack->dy), load(pack->dz)};
   lanes_balls(&a, &b, d, &t);

@@ -152,6 +152,12 @@ static void write_mid(const tl_ball_step *job, uint32_t slot) {
   job->swing[slot] = get(ball->swing);
 }
 
+static void write_mids(void *context, size_t begin, size_t end) {
+  const tl_ball_step *job = context;
+  for (size_t i = begin; i < end; ++i)
+    write_mid(job, job->list->wall_balls.data[i]);
+}
+
 /* Contacts with walls and their forces, by the general way: they are few. */
 static talus_status push_walls(tl_ball_step *job) {
   const tl_scope *scope = job->scope;
@@ -173,9 +179,15 @@ static talus_status push_walls(tl_ball_step *job) {
   TL_TAKE(scope->arena, n, &job->swing);
   job->mid.rotation = scope->in->rotation; /* walls do not turn, and balls look all the same */
   memset(margins, 0, n * sizeof *margins);
-  for (size_t i = 0; i < list->walls.count; ++i) {
-    write_mid(job, list->walls.data[i].a);
-    write_mid(job, list->walls.data[i].b);
+  tl_for(&job->model->par, list->wall_balls.count, 256, write_mids, job);
+  uint32_t last = TL_NONE;
+  for (size_t i = 0; i < list->walls.count; ++i) { /* few, and mostly the same one after another */
+    const tl_pair pair = list->walls.data[i];
+    const bool first = tl_body_shape(job->model, pair.a)->kind == TALUS_SPHERE;
+    const uint32_t wall = first ? pair.b : pair.a;
+    if (wall != last)
+      write_mid(job, wall);
+    last = wall;
   }
   tl_scope at_end = *scope;
   at_end.in = &job->mid;
