@@ -83,15 +83,6 @@ static void visit(const tl_ball_job *job, const tl_ball_pack *pack) {
 
 /* ---- candidates ------------------------------------------------------------------------------ */
 
-void tl_ball_fill_pack(tl_ball_pack *pack) {
-  for (uint32_t i = pack->count; i < TL_BALL_LANES; ++i) {
-    pack->a[i] = pack->a[0], pack->b[i] = pack->b[0];
-    pack->candidate[i] = pack->candidate[0];
-    pack->dx[i] = pack->dx[0], pack->dy[i] = pack->dy[0], pack->dz[i] = pack->dz[0];
-    pack->is_old[i] = pack->is_old[0];
-  }
-}
-
 static void push_block(const tl_ball_job *job, size_t block) {
   tl_ball_list *list = job->list;
   const size_t first = block * TL_BALL_BLOCK;

@@ -106,9 +106,9 @@ typedef struct tl_ball_list {
 
 void tl_ball_list_free(tl_ball_list *list);
 
-/* Eight contacts, with room for those that were found beyond, whose balls are under way from
- * memory. Lanes beyond `count` repeat the first. */
-#define TL_BALL_PACK (3 * TL_BALL_LANES)
+/* Contacts that wait until there are many, so that their balls have come from memory by then. They
+ * are worked on by eights; lanes beyond the count repeat another. */
+#define TL_BALL_PACK (128 + TL_BALL_LANES)
 typedef struct tl_ball_pack {
   uint32_t a[TL_BALL_PACK], b[TL_BALL_PACK], candidate[TL_BALL_PACK];
   talus_real dx[TL_BALL_PACK], dy[TL_BALL_PACK], dz[TL_BALL_PACK];
@@ -128,8 +128,6 @@ typedef struct tl_ball_job {
 void tl_ball_push_blocks(void *job, size_t begin, size_t end);
 
 void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block);
-/* Fills the lanes beyond the count. */
-void tl_ball_fill_pack(tl_ball_pack *pack);
 bool tl_ball_has_avx512(void);
 /* For tests: the scalar code in any case. */
 void tl_ball_use_scalar(bool scalar);

@@ -34,7 +34,8 @@ INLINE lanes_ball load_balls(const tl_ball *balls, const uint32_t *index) {
 }
 
 /* What the pair's materials give; the same for all where there is one material. */
-INLINE void load_law(const tl_ball_job *job, const tl_ball_pack *pack, lanes_touch *t) {
+INLINE void load_law(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t from,
+                     lanes_touch *t) {
   const lanes zero = {0};
   if (job->materials == 1) {
     t->normal = zero + job->laws->normal, t->tangent = zero + job->laws->tangent;
@@ -45,30 +46,77 @@ INLINE void load_law(const tl_ball_job *job, const tl_ball_pack *pack, lanes_tou
   }
   const tl_ball *balls = job->list->ball.data;
   for (int i = 0; i < W; ++i) {
-    const tl_spring_law *law = &job->laws[(size_t)balls[pack->a[i]].material * job->materials +
-                                          (size_t)balls[pack->b[i]].material];
+    const tl_spring_law *law =
+        &job->laws[(size_t)balls[pack->a[from + (uint32_t)i]].material * job->materials +
+                   (size_t)balls[pack->b[from + (uint32_t)i]].material];
     t->normal[i] = law->normal, t->tangent[i] = law->tangent, t->damping[i] = law->damping;
     t->friction[i] = law->friction, t->cohesion[i] = law->cohesion;
     t->tangent_damping[i] = law->tangent_damping;
   }
 }
 
-INLINE void visit(const tl_ball_job *job, const tl_ball_pack *pack) {
+#if TALUS_SINGLE
+typedef __m128 half_row;
+INLINE half_row low_half(lanes x) { return _mm256_castps256_ps128((__m256)x); }
+INLINE half_row high_half(lanes x) { return _mm256_extractf128_ps((__m256)x, 1); }
+#else
+typedef __m256d half_row;
+INLINE half_row low_half(lanes x) { return _mm512_castpd512_pd256((__m512d)x); }
+INLINE half_row high_half(lanes x) { return _mm512_extractf64x4_pd((__m512d)x, 1); }
+#endif
+
+INLINE half_row load_half(const void *from) {
+  half_row r;
+  memcpy(&r, from, sizeof r);
+  return r;
+}
+
+/* Eight rows of four numbers to four vectors: rows 0 to 3 beside rows 4 to 7, and then squares of
+ * four are transposed. */
+INLINE void transpose_halves(const half_row row[W], lanes to[4]) {
+  lanes two[4];
+  for (int i = 0; i < 4; ++i)
+#if TALUS_SINGLE
+    two[i] = (lanes)_mm256_insertf128_ps(_mm256_castps128_ps256(row[i]), row[i + 4], 1);
+#else
+    two[i] = (lanes)_mm512_insertf64x4(_mm512_castpd256_pd512(row[i]), row[i + 4], 1);
+#endif
+  const lanes a = SHUFFLE(two[0], two[1], 0, 8, 2, 10, 4, 12, 6, 14);
+  const lanes b = SHUFFLE(two[0], two[1], 1, 9, 3, 11, 5, 13, 7, 15);
+  const lanes c = SHUFFLE(two[2], two[3], 0, 8, 2, 10, 4, 12, 6, 14);
+  const lanes d = SHUFFLE(two[2], two[3], 1, 9, 3, 11, 5, 13, 7, 15);
+  to[0] = SHUFFLE(a, c, 0, 1, 8, 9, 4, 5, 12, 13);
+  to[1] = SHUFFLE(b, d, 0, 1, 8, 9, 4, 5, 12, 13);
+  to[2] = SHUFFLE(a, c, 2, 3, 10, 11, 6, 7, 14, 15);
+  to[3] = SHUFFLE(b, d, 2, 3, 10, 11, 6, 7, 14, 15);
+}
+
+INLINE void put_contact(tl_ball_list *list, uint32_t candidate, uint32_t at, lanes s, lanes e) {
+  const half_row spring = low_half(s), energy = high_half(s);
+  memcpy(&list->spring.data[candidate], &spring, sizeof spring);
+  memcpy(&list->energy.data[at], &energy, sizeof energy);
+  store(list->effect.data[at].force, e);
+}
+
+/* Eight contacts of the pack, or its last `count`. */
+static void visit(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t from, uint32_t count) {
   tl_ball_list *list = job->list;
   const lanes zero = {0}, one = zero + 1, half = zero + TL_R(0.5);
-  const lanes_ball a = load_balls(list->ball.data, pack->a);
-  const lanes_ball b = load_balls(list->ball.data, pack->b);
+  const uint32_t *candidate = pack->candidate + from;
+  const lanes_ball a = load_balls(list->ball.data, pack->a + from);
+  const lanes_ball b = load_balls(list->ball.data, pack->b + from);
   lanes_touch t; /* member by member: not all of it, which goes through memory */
   t.normal = t.tangent = t.damping = t.tangent_damping = t.friction = t.cohesion = zero;
-  load_law(job, pack, &t);
-  const lanes_vec d = {load(pack->dx), load(pack->dy), load(pack->dz)};
+  load_law(job, pack, from, &t);
+  const lanes_vec d = {load(pack->dx + from), load(pack->dy + from), load(pack->dz + from)};
   lanes_balls(&a, &b, d, &t);
 
-  lanes m[W] = {zero, zero, zero, zero, zero, zero, zero, zero};
+  half_row rows[W];
   for (int i = 0; i < W; ++i)
-    memcpy(&m[i], &list->spring.data[pack->candidate[i]], sizeof(tl_ball_spring));
-  transpose(m);
-  const lane_mask is_old = load(pack->is_old) > zero;
+    rows[i] = load_half(&list->spring.data[candidate[i]]);
+  lanes m[4];
+  transpose_halves(rows, m);
+  const lane_mask is_old = load(pack->is_old + from) > zero;
   lanes_vec slip = {lanes_select(is_old, m[0], zero), lanes_select(is_old, m[1], zero),
                     lanes_select(is_old, m[2], zero)};
   const lanes old = lanes_select(is_old, m[3], zero);
@@ -82,12 +130,14 @@ INLINE void visit(const tl_ball_job *job, const tl_ball_pack *pack) {
                 turn.y,    turn.z,    half * t.overlap, lanes_select(r.slides, one, zero)};
   transpose(s);
   transpose(e);
-  const uint32_t at = pack->effect, count = pack->count;
-  for (uint32_t i = 0; i < W && i < count; ++i) {
-    memcpy(&list->spring.data[pack->candidate[i]], &s[i], sizeof(tl_ball_spring));
-    memcpy(&list->energy.data[at + i], (const talus_real *)&s[i] + 4, sizeof(tl_ball_energy));
-    memcpy(&list->effect.data[at + i], &e[i], sizeof e[i]);
-  }
+  const uint32_t at = pack->effect + from;
+  if (count >= W)
+    for (uint32_t i = 0; i < W; ++i)
+      put_contact(list, candidate[i], at + i, s[i], e[i]);
+  else
+    for (uint32_t i = 0; i < W; ++i)
+      if (i < count)
+        put_contact(list, candidate[i], at + i, s[i], e[i]);
 }
 
 /* ---- candidates ------------------------------------------------------------------------------ */
@@ -125,19 +175,6 @@ INLINE void squeeze_u32(uint32_t *to, __mmask8 which, __m256i x) {
   _mm256_storeu_si256((__m256i *)(void *)to, _mm256_maskz_compress_epi32(which, x));
 }
 
-/* What lies beyond the first eight comes to the front. */
-INLINE void shift_pack(tl_ball_pack *pack) {
-  for (int i = 0; i < TL_BALL_PACK - W; i += W) {
-    memcpy(pack->a + i, pack->a + i + W, W * sizeof *pack->a);
-    memcpy(pack->b + i, pack->b + i + W, W * sizeof *pack->b);
-    memcpy(pack->candidate + i, pack->candidate + i + W, W * sizeof *pack->candidate);
-    store(pack->dx + i, load(pack->dx + i + W));
-    store(pack->dy + i, load(pack->dy + i + W));
-    store(pack->dz + i, load(pack->dz + i + W));
-    store(pack->is_old + i, load(pack->is_old + i + W));
-  }
-}
-
 /* Candidates c to c + 7 (those in `valid`) that overlap go into the pack. */
 INLINE void look(tl_ball_list *list, uint32_t c, __mmask8 valid, tl_ball_pack *pack) {
   const __m256i a = _mm256_maskz_loadu_epi32(valid, list->owner.data + c);
@@ -171,13 +208,32 @@ INLINE void look(tl_ball_list *list, uint32_t c, __mmask8 valid, tl_ball_pack *p
   pack->count += (uint32_t)__builtin_popcount(touch);
 }
 
-static void visit_first(const tl_ball_job *job, tl_ball_pack *pack) {
-  const uint32_t more = pack->count > W ? pack->count - W : 0;
-  pack->count -= more;
-  visit(job, pack);
-  shift_pack(pack);
-  pack->effect += W;
-  pack->count = more;
+/* Whole eights of the pack; what is left comes to the front. */
+static void visit_eights(const tl_ball_job *job, tl_ball_pack *pack) {
+  const uint32_t whole = pack->count / W * W;
+  if (whole == 0)
+    return;
+  for (uint32_t from = 0; from < whole; from += W)
+    visit(job, pack, from, W);
+  memcpy(pack->a, pack->a + whole, W * sizeof *pack->a);
+  memcpy(pack->b, pack->b + whole, W * sizeof *pack->b);
+  memcpy(pack->candidate, pack->candidate + whole, W * sizeof *pack->candidate);
+  store(pack->dx, load(pack->dx + whole));
+  store(pack->dy, load(pack->dy + whole));
+  store(pack->dz, load(pack->dz + whole));
+  store(pack->is_old, load(pack->is_old + whole));
+  pack->effect += whole;
+  pack->count -= whole;
+}
+
+static void visit_rest(const tl_ball_job *job, tl_ball_pack *pack) {
+  for (uint32_t i = pack->count; i < W; ++i) {
+    pack->a[i] = pack->a[0], pack->b[i] = pack->b[0];
+    pack->candidate[i] = pack->candidate[0];
+    pack->dx[i] = pack->dx[0], pack->dy[i] = pack->dy[0], pack->dz[i] = pack->dz[0];
+    pack->is_old[i] = pack->is_old[0];
+  }
+  visit(job, pack, 0, pack->count);
 }
 
 void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block) {
@@ -185,17 +241,18 @@ void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block) {
   const size_t first = block * TL_BALL_BLOCK;
   const size_t last = first + TL_BALL_BLOCK < list->count ? first + TL_BALL_BLOCK : list->count;
   const uint32_t end = list->start.data[last];
-  tl_ball_pack pack = {.effect = list->block_start.data[block]};
+  tl_ball_pack pack;
+  pack.effect = list->block_start.data[block];
+  pack.count = 0;
   for (uint32_t c = list->start.data[first]; c < end; c += W) {
     const uint32_t left = end - c;
     look(list, c, (__mmask8)(left < W ? (1u << left) - 1 : 0xffu), &pack);
-    if (pack.count >= 2 * W)
-      visit_first(job, &pack);
+    if (pack.count > TL_BALL_PACK - 2 * W)
+      visit_eights(job, &pack);
   }
-  while (pack.count > 0) {
-    tl_ball_fill_pack(&pack);
-    visit_first(job, &pack);
-  }
+  visit_eights(job, &pack);
+  if (pack.count > 0)
+    visit_rest(job, &pack);
 }
 
 bool tl_ball_has_avx512(void) {
