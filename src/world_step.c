@@ -183,7 +183,7 @@ static talus_status step_once(talus_world *world) {
 
 talus_status tl_world_store_contacts(talus_world *world) {
   tl_balls_commit(&world->model, &world->penalty.list, &world->state);
-  return tl_balls_store(&world->model, &world->arena, &world->penalty, &world->contacts);
+  return tl_balls_store(&world->model, &world->penalty, &world->contacts);
 }
 
 talus_status tl_world_step_on(talus_world *world, uint64_t n) {

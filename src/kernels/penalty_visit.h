@@ -48,6 +48,7 @@ TL_FN VISIT(vec) VISIT(across)(VISIT(vec) a, VISIT(vec) n) {
 typedef struct VISIT(touch) {
   NUMBER normal, tangent;    /* linear: N/m; hertz: 4/3 E* and 8 G*, Pa */
   NUMBER damping;            /* of tl_spring_damping */
+  NUMBER tangent_damping;    /* the same times sqrt(k_t/k_n), stiffnesses as they are felt */
   NUMBER friction, cohesion; /* N */
   NUMBER mass, radius;       /* reduced, kg and m */
   NUMBER overlap;            /* m, > 0 */
@@ -85,8 +86,8 @@ TL_FN VISIT(pushed) VISIT(push)(const VISIT(touch) * t, const int is_hertz, NUMB
   const NUMBER a = is_hertz ? NUMBER_SQRT(t->radius * t->overlap) : one;
   const NUMBER secant = t->normal * a, kt = t->tangent * a;
   const NUMBER kn = is_hertz ? TL_R(1.5) * secant : secant;
-  const NUMBER cn = t->damping * NUMBER_SQRT(kn * t->mass);
-  const NUMBER ct = t->damping * NUMBER_SQRT(kt * t->mass);
+  const NUMBER root = NUMBER_SQRT(kn * t->mass);
+  const NUMBER cn = t->damping * root, ct = t->tangent_damping * root;
   const NUMBER un = VISIT(dot)(t->velocity, t->n);
   const VISIT(vec) ut = VISIT(madd)(t->velocity, -un, t->n);
   const NUMBER pressed = secant * t->overlap, press = pressed - cn * un;
@@ -157,9 +158,10 @@ TL_FN void VISIT(balls)(const VISIT(ball) * a, const VISIT(ball) * b, VISIT(vec)
   const NUMBER square = VISIT(dot)(d, d), distance = NUMBER_SQRT(square);
   const TRUTH apart = square > zero; /* in one place: along z, as everywhere */
   const NUMBER sum = a->radius + b->radius;
-  t->n.x = SELECT(apart, d.x / distance, zero);
-  t->n.y = SELECT(apart, d.y / distance, zero);
-  t->n.z = SELECT(apart, d.z / distance, one);
+  const NUMBER inverse = one / distance;
+  t->n.x = SELECT(apart, d.x * inverse, zero);
+  t->n.y = SELECT(apart, d.y * inverse, zero);
+  t->n.z = SELECT(apart, d.z * inverse, one);
   t->overlap = sum - distance;
   t->mass = one / (a->inv_mass + b->inv_mass);
   t->radius = a->radius * b->radius / sum;

@@ -74,6 +74,7 @@ static tl_spring_touch touch_of(const push_job *job, size_t i, const effect *e) 
   tl_spring_touch t = {.normal = law->normal * weight,
                        .tangent = law->tangent * weight,
                        .damping = law->damping,
+                       .tangent_damping = law->tangent_damping,
                        .friction = slid ? law->friction : law->static_friction,
                        .mass = mass,
                        .radius = reduced_radius(model, c->a, c->b),

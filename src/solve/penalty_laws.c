@@ -3,12 +3,15 @@
 
 #include <math.h>
 
-/* Verlet is stable below dt = 2/omega; a pair of bodies has omega^2 = k/m*, and a tangential spring
- * turns them too, which for spheres makes omega^2 = 7/2 k_t/m*. Within a heap omega is larger by up
- * to about 2, and a collision should last ten steps or so: hence the warning well below. */
-#define SAFE_FRACTION 0.2
-/* What `auto` takes: the stiffness for which dt is this share of the critical step. */
+/* A share of the critical step above which there is a warning: a collision is to be resolved too.
+ */
+#define SAFE_FRACTION 0.5
+/* What `auto` takes: the stiffness for which dt is this share of 2/omega of a pair, or less where
+ * dashpots or neighbours want it: AUTO_MARGIN of the critical step. */
 #define AUTO_FRACTION 0.1
+#define AUTO_MARGIN   0.4
+/* Neighbours that push on a ball at most: 12 of its own size. Each direction feels a third. */
+#define NEIGHBOURS 12
 /* Overlap over radius for which the stiffness of Hertz is taken: it grows with the overlap, and
  * more than this is no contact of rigid bodies any more. */
 #define DEEP 0.05
@@ -88,11 +91,25 @@ static talus_status make_law(const tl_model *model, const tl_penalty *p, size_t 
   }
   if (kind != TALUS_NOBLE)
     law->damping = (talus_real)tl_spring_damping((double)pair->restitution, kind == TALUS_HERTZ);
+  const double felt = (kind == TALUS_HERTZ ? 1.5 : 1.0) * (double)law->normal;
+  if (felt > 0)
+    law->tangent_damping = (talus_real)((double)law->damping * sqrt((double)law->tangent / felt));
   return TALUS_OK;
 }
 
-/* Critical step of the lightest bodies of two materials; INFINITY where there are none. */
-static double critical_of(const tl_model *model, const tl_penalty *p, size_t a, size_t b) {
+/* Verlet with a spring and a dashpot, K = k/m (1/s^2) and C = c/m (1/s), where the dashpot takes
+ * the velocity v + h/2 a(t0) (step/verlet.c): the amplification matrix has an eigenvalue -1 where
+ * K h^2/4 + C h = 1. Without a dashpot that is h = 2/omega. */
+static double stable_step(double k, double c) { return 2 / (c + sqrt(c * c + k)); }
+
+/* Critical step of the lightest bodies of two materials; INFINITY where there are none.
+ *
+ * A pair has K = k/m* along the normal; across it a spring turns both as well, which for spheres
+ * makes it 7/2 k_t/m*. Within a heap a ball has up to 12 neighbours, and modes in which all of them
+ * move against it have K = 12/3 k/m* (Gershgorin); dashpots likewise. Tangential forces beyond
+ * those of a pair are not counted there: friction bounds them. */
+static double critical_of(const tl_model *model, const tl_penalty *p, size_t bodies, size_t a,
+                          size_t b) {
   const tl_lightest *x = &p->lightest.data[a], *y = &p->lightest.data[b];
   const tl_spring_law *law = &p->laws.data[a * model->materials.count + b];
   if (x->mass == 0 && y->mass == 0)
@@ -107,7 +124,11 @@ static double critical_of(const tl_model *model, const tl_penalty *p, size_t a, 
   } else if (model->solve.law == TALUS_NOBLE) {
     normal *= sqrt(mass), tangent *= sqrt(mass);
   }
-  return 2 / sqrt(fmax(normal, 3.5 * tangent) / mass);
+  const double root = sqrt(normal / mass), many = fmin(NEIGHBOURS, (double)bodies - 1);
+  const double heap = fmax(1, many / 3), along = (double)law->damping * root,
+               across = (double)law->tangent_damping * root;
+  return fmin(stable_step(heap * normal / mass, heap * along),
+              stable_step(3.5 * tangent / mass, 3.5 * across));
 }
 
 static void choose_stiffness(const tl_model *model, const tl_scope *scope, tl_penalty *p) {
@@ -117,6 +138,31 @@ static void choose_stiffness(const tl_model *model, const tl_scope *scope, tl_pe
       least = p->lightest.data[m].mass;
   const double omega = 2 * AUTO_FRACTION / scope->dt;
   p->auto_stiffness = 0.5 * least * omega * omega / fmax(1, 3.5 * model->solve.tangential);
+}
+
+static talus_status make_laws(const tl_model *model, tl_penalty *p) {
+  const size_t n = model->materials.count;
+  TL_TRY(tl_array_resize(&p->laws, n * n));
+  for (size_t a = 0; a < n; ++a)
+    for (size_t b = 0; b < n; ++b)
+      TL_TRY(make_law(model, p, a, b, &p->laws.data[a * n + b]));
+  return TALUS_OK;
+}
+
+/* Softer where dashpots or neighbours want a shorter step than a pair without them: of the pairs
+ * that take `auto`. Critical steps go with 1/sqrt(k). */
+static talus_status soften(const tl_model *model, const tl_scope *scope, tl_penalty *p) {
+  const size_t n = model->materials.count;
+  double critical = INFINITY;
+  TL_TRY(make_laws(model, p));
+  for (size_t a = 0; a < n; ++a)
+    for (size_t b = a; b < n; ++b)
+      if (!(model->laws.data[a * n + b].stiffness > 0))
+        critical = fmin(critical, critical_of(model, p, scope->count, a, b));
+  const double share = AUTO_MARGIN * critical / scope->dt;
+  if (share < 1)
+    p->auto_stiffness *= share * share;
+  return TALUS_OK;
 }
 
 static bool takes_auto(const tl_model *model) {
@@ -134,7 +180,7 @@ static talus_status check_step(const tl_model *model, const tl_scope *scope, tl_
   p->critical = INFINITY;
   for (size_t a = 0; a < n; ++a)
     for (size_t b = a; b < n; ++b) {
-      const double critical = critical_of(model, p, a, b);
+      const double critical = critical_of(model, p, scope->count, a, b);
       if (critical < p->critical)
         p->critical = critical, stiff_a = a, stiff_b = b;
     }
@@ -152,10 +198,9 @@ static talus_status check_step(const tl_model *model, const tl_scope *scope, tl_
     p->told = true;
     tl_log_write(&model->log, TL_LOG_WARN,
                  "penalty: dt is %g s, %.0f %% of the critical step of %g s of the stiffest pair "
-                 "('%s' and '%s'): a contact lasts about %.0f steps; say step: {dt: %.2g}",
+                 "('%s' and '%s'); say step: {dt: %.2g}",
                  scope->dt, 100 * scope->dt / p->critical, p->critical, one ? one : "",
-                 other ? other : "", 0.5 * TL_PI * p->critical / scope->dt,
-                 0.5 * SAFE_FRACTION * p->critical);
+                 other ? other : "", 0.5 * SAFE_FRACTION * p->critical);
   }
   return TALUS_OK;
 }
@@ -167,17 +212,15 @@ talus_status tl_penalty_prepare(const tl_model *model, const tl_scope *scope) {
   TL_TRY(find_lightest(model, scope, p));
   if (takes_auto(model) && !(p->auto_stiffness > 0)) {
     choose_stiffness(model, scope, p);
-    if (p->auto_stiffness > 0)
+    if (p->auto_stiffness > 0) {
+      TL_TRY(soften(model, scope, p));
       tl_log_write(&model->log, TL_LOG_INFO,
-                   "penalty: stiffness auto is %g N/m, for which dt = %g s is a tenth of the "
+                   "penalty: stiffness auto is %g N/m, for which dt = %g s is well below the "
                    "critical step",
                    p->auto_stiffness, scope->dt);
+    }
   }
-  const size_t n = model->materials.count;
-  TL_TRY(tl_array_resize(&p->laws, n * n));
-  for (size_t a = 0; a < n; ++a)
-    for (size_t b = 0; b < n; ++b)
-      TL_TRY(make_law(model, p, a, b, &p->laws.data[a * n + b]));
+  TL_TRY(make_laws(model, p));
   TL_TRY(check_step(model, scope, p));
   p->bodies = scope->count;
   p->is_known = true;

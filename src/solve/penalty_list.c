@@ -8,6 +8,8 @@ static _Atomic bool scalar_only;
 
 void tl_ball_use_scalar(bool scalar) { atomic_store(&scalar_only, scalar); }
 
+bool tl_ball_uses_lanes(void) { return tl_ball_has_avx512() && !atomic_load(&scalar_only); }
+
 void tl_ball_list_free(tl_ball_list *list) {
   tl_array_free(&list->rank);
   tl_array_free(&list->slot);
@@ -15,8 +17,9 @@ void tl_ball_list_free(tl_ball_list *list) {
   tl_array_free(&list->next);
   tl_array_free(&list->place);
   tl_array_free(&list->ball);
-  tl_array_free(&list->from);
+  tl_array_free(&list->kept);
   tl_array_free(&list->start);
+  tl_array_free(&list->owner);
   tl_array_free(&list->other);
   tl_array_free(&list->at);
   tl_array_free(&list->spring);
@@ -25,8 +28,7 @@ void tl_ball_list_free(tl_ball_list *list) {
   tl_array_free(&list->canonical);
   tl_array_free(&list->block_start);
   tl_array_free(&list->effect);
-  for (int k = 0; k < TL_BALL_ENERGIES; ++k)
-    tl_array_free(&list->energy[k]);
+  tl_array_free(&list->energy);
   tl_array_free(&list->walls);
   tl_array_free(&list->wall_balls);
   tl_array_free(&list->has_wall);
@@ -47,7 +49,7 @@ static tl_spring_ball ball_of(const tl_ball *ball) {
   return r;
 }
 
-void tl_ball_visit_scalar(const tl_ball_job *job, const tl_ball_pack *pack) {
+static void visit(const tl_ball_job *job, const tl_ball_pack *pack) {
   tl_ball_list *list = job->list;
   for (uint32_t i = 0; i < pack->count; ++i) {
     const tl_ball *p = &list->ball.data[pack->a[i]], *q = &list->ball.data[pack->b[i]];
@@ -57,6 +59,7 @@ void tl_ball_visit_scalar(const tl_ball_job *job, const tl_ball_pack *pack) {
     tl_spring_touch t = {.normal = law->normal,
                          .tangent = law->tangent,
                          .damping = law->damping,
+                         .tangent_damping = law->tangent_damping,
                          .friction = law->friction,
                          .cohesion = law->cohesion};
     const tl_spring_vec d = {pack->dx[i], pack->dy[i], pack->dz[i]};
@@ -74,63 +77,48 @@ void tl_ball_visit_scalar(const tl_ball_job *job, const tl_ball_pack *pack) {
                                              {turn.x, turn.y, turn.z},
                                              TL_R(0.5) * t.overlap,
                                              r.slides ? TL_R(1) : TL_R(0)};
-    list->energy[TL_BALL_ELASTIC].data[at] = r.elastic;
-    list->energy[TL_BALL_STORED].data[at] = r.stored;
-    list->energy[TL_BALL_DAMPING].data[at] = r.damping;
-    list->energy[TL_BALL_FRICTION].data[at] = r.friction;
+    list->energy.data[at] = (tl_ball_energy){{r.elastic, r.stored, r.damping, r.friction}};
   }
 }
 
 /* ---- candidates ------------------------------------------------------------------------------ */
 
-static void visit(const tl_ball_job *job, tl_ball_visit_fn *fn, tl_ball_pack *pack) {
-  for (uint32_t i = pack->count; i < TL_BALL_LANES; ++i) {
-    pack->a[i] = pack->a[0], pack->b[i] = pack->b[0];
-    pack->candidate[i] = pack->candidate[0];
-    pack->dx[i] = pack->dx[0], pack->dy[i] = pack->dy[0], pack->dz[i] = pack->dz[0];
-    pack->is_old[i] = pack->is_old[0];
-  }
-  fn(job, pack);
-  pack->effect += pack->count;
-  pack->count = 0;
-}
-
-static void push_block(const tl_ball_job *job, tl_ball_visit_fn *fn, size_t block) {
+static void push_block(const tl_ball_job *job, size_t block) {
   tl_ball_list *list = job->list;
   const size_t first = block * TL_BALL_BLOCK;
   const size_t last = first + TL_BALL_BLOCK < list->count ? first + TL_BALL_BLOCK : list->count;
   const tl_ball_place *places = list->place.data;
-  const uint32_t *other = list->other.data;
   uint32_t *at = list->at.data;
-  tl_ball_pack room = {.effect = list->block_start.data[block]}, *pack = &room;
-  for (size_t i = first; i < last; ++i) {
-    const tl_ball_place a = places[i];
-    for (uint32_t c = list->start.data[i]; c < list->start.data[i + 1]; ++c) {
-      const tl_ball_place *b = &places[other[c]];
-      const double dx = b->x - a.x, dy = b->y - a.y, dz = b->z - a.z, sum = a.radius + b->radius;
-      if (!(dx * dx + dy * dy + dz * dz < sum * sum)) {
-        at[c] = TL_NONE;
-        continue;
-      }
-      const uint32_t n = pack->count;
-      pack->a[n] = (uint32_t)i;
-      pack->b[n] = other[c];
-      pack->candidate[n] = c;
-      pack->dx[n] = (talus_real)dx, pack->dy[n] = (talus_real)dy, pack->dz[n] = (talus_real)dz;
-      pack->is_old[n] = at[c] != TL_NONE ? TL_R(1) : TL_R(0);
-      at[c] = pack->effect + n;
-      if (++pack->count == TL_BALL_LANES)
-        visit(job, fn, pack);
-    }
+  tl_ball_pack pack = {.effect = list->block_start.data[block]};
+  for (uint32_t c = list->start.data[first]; c < list->start.data[last]; ++c) {
+    const tl_ball_place *a = &places[list->owner.data[c]], *b = &places[list->other.data[c]];
+    const double dx = b->x - a->x, dy = b->y - a->y, dz = b->z - a->z, sum = a->radius + b->radius;
+    const bool is_old = at[c] != 0;
+    at[c] = 0;
+    if (!(dx * dx + dy * dy + dz * dz < sum * sum))
+      continue;
+    const uint32_t n = pack.count++;
+    pack.a[n] = list->owner.data[c];
+    pack.b[n] = list->other.data[c];
+    pack.candidate[n] = c;
+    pack.dx[n] = (talus_real)dx, pack.dy[n] = (talus_real)dy, pack.dz[n] = (talus_real)dz;
+    pack.is_old[n] = is_old ? TL_R(1) : TL_R(0);
+    at[c] = pack.effect + n;
+    if (pack.count < TL_BALL_LANES)
+      continue;
+    visit(job, &pack);
+    pack.effect += pack.count;
+    pack.count = 0;
   }
-  if (pack->count > 0)
-    visit(job, fn, pack);
+  visit(job, &pack);
 }
 
 void tl_ball_push_blocks(void *context, size_t begin, size_t end) {
   const tl_ball_job *job = context;
-  tl_ball_visit_fn *fn = tl_ball_has_avx512() && !atomic_load(&scalar_only) ? tl_ball_visit_avx512
-                                                                            : tl_ball_visit_scalar;
+  const bool lanes = tl_ball_uses_lanes();
   for (size_t block = begin; block < end; ++block)
-    push_block(job, fn, block);
+    if (lanes)
+      tl_ball_push_block_avx512(job, block);
+    else
+      push_block(job, block);
 }

@@ -15,7 +15,8 @@
 
 /* A spring between two materials: what does not depend on the bodies. */
 typedef struct tl_spring_law {
-  talus_real normal, tangent, damping; /* as tl_spring_touch wants them (noble: times sqrt(m*)) */
+  /* As tl_spring_touch wants them (noble: times sqrt(m*)). */
+  talus_real normal, tangent, damping, tangent_damping;
   talus_real friction, static_friction, rolling, spinning, cohesion;
 } tl_spring_law;
 
@@ -48,15 +49,28 @@ typedef struct tl_ball_effect {
   talus_real force[3], turn[3], half_overlap, slides;
 } tl_ball_effect;
 
-/* The state of a ball, as the world's arrays have it. */
-typedef struct tl_ball_row {
-  talus_dvec3 x;
-  talus_quat q;
-  talus_vec3 v, w, push, twist;
-} tl_ball_row;
-
 /* J, J, W, W: as tl_spring_pushed has them; each effect's. */
 enum { TL_BALL_ELASTIC, TL_BALL_STORED, TL_BALL_DAMPING, TL_BALL_FRICTION, TL_BALL_ENERGIES };
+
+typedef struct tl_ball_energy {
+  talus_real of[TL_BALL_ENERGIES];
+} tl_ball_energy;
+
+/* The state of eight balls that follow upon each other, as the world's arrays have it: the lanes of
+ * a vector. */
+typedef struct tl_ball_rows {
+  double x[3][TL_BALL_LANES];
+  talus_real q[4][TL_BALL_LANES]; /* w x y z */
+  talus_real v[3][TL_BALL_LANES], w[3][TL_BALL_LANES];
+  talus_real push[3][TL_BALL_LANES], twist[3][TL_BALL_LANES];
+} tl_ball_rows;
+
+/* What of eight balls does not change before the list does. */
+typedef struct tl_ball_kept {
+  double from[3][TL_BALL_LANES]; /* where it was when the list was made */
+  talus_real radius[TL_BALL_LANES];
+  talus_real inv_mass[TL_BALL_LANES], inv_inertia[TL_BALL_LANES]; /* 0: static, or nobody */
+} tl_ball_kept;
 
 /* Balls are by rank, candidates by rank of a and then by slot of b; slot of a < slot of b. */
 typedef struct tl_ball_list {
@@ -65,23 +79,24 @@ typedef struct tl_ball_list {
   bool is_stored; /* the world's contacts are those of the list */
   double skin;
   size_t count, blocks;
-  TL_ARRAY(uint32_t) rank, slot;   /* by slot; by rank */
-  TL_ARRAY(tl_ball_row) now, next; /* at t0, and under way to t1 */
+  TL_ARRAY(uint32_t) rank, slot;    /* by slot; by rank */
+  TL_ARRAY(tl_ball_rows) now, next; /* at t0, and under way to t1; by rank / 8, as kept */
+  TL_ARRAY(tl_ball_kept) kept;
   TL_ARRAY(tl_ball_place) place;
   TL_ARRAY(tl_ball) ball;
-  TL_ARRAY(talus_dvec3) from; /* where it was when the list was made */
-  TL_ARRAY(uint32_t) start;   /* of a ball's candidates; one more than balls */
-  TL_ARRAY(uint32_t) other;   /* rank of b */
-  TL_ARRAY(uint32_t) at;      /* effect of the candidate, or TL_NONE */
+  TL_ARRAY(uint32_t) start; /* of a ball's candidates; one more than balls */
+  TL_ARRAY(uint32_t) owner; /* rank of a */
+  TL_ARRAY(uint32_t) other; /* rank of b */
+  TL_ARRAY(uint32_t) at;    /* effect of the candidate; 0, which is none: they do not touch */
   TL_ARRAY(tl_ball_spring) spring;
   TL_ARRAY(uint32_t) in_start, in; /* candidates in which a ball is b, by slot of a */
   TL_ARRAY(uint32_t) canonical;    /* candidates by slots of a and b */
   TL_ARRAY(uint32_t) block_start;  /* first effect of a block of balls: a multiple of lanes */
   TL_ARRAY(tl_ball_effect) effect;
-  TL_ARRAY(talus_real) energy[TL_BALL_ENERGIES];
-  TL_ARRAY(tl_pair) walls;       /* of a ball and something else that are near */
-  TL_ARRAY(uint32_t) wall_balls; /* slots of those balls, ascending */
-  TL_ARRAY(uint8_t) has_wall;    /* by rank */
+  TL_ARRAY(tl_ball_energy) energy; /* by effect */
+  TL_ARRAY(tl_pair) walls;         /* of a ball and something else that are near */
+  TL_ARRAY(uint32_t) wall_balls;   /* slots of those balls, ascending */
+  TL_ARRAY(uint8_t) has_wall;      /* by rank */
   tl_contacts wall_contacts;
   tl_penalty_sums wall_sums;
   talus_broad_kind broad; /* with which it was made */
@@ -91,12 +106,14 @@ typedef struct tl_ball_list {
 
 void tl_ball_list_free(tl_ball_list *list);
 
-/* Eight contacts. Lanes beyond `count` repeat the first. */
+/* Contacts that wait until there are many, so that their balls have come from memory by then. They
+ * are worked on by eights; lanes beyond the count repeat another. */
+#define TL_BALL_PACK (128 + TL_BALL_LANES)
 typedef struct tl_ball_pack {
-  uint32_t a[TL_BALL_LANES], b[TL_BALL_LANES], candidate[TL_BALL_LANES];
-  talus_real dx[TL_BALL_LANES], dy[TL_BALL_LANES], dz[TL_BALL_LANES];
-  talus_real is_old[TL_BALL_LANES]; /* 1: its spring counts; 0: it begins */
-  uint32_t count, effect;           /* effects from there on */
+  uint32_t a[TL_BALL_PACK], b[TL_BALL_PACK], candidate[TL_BALL_PACK];
+  talus_real dx[TL_BALL_PACK], dy[TL_BALL_PACK], dz[TL_BALL_PACK];
+  talus_real is_old[TL_BALL_PACK]; /* 1: its spring counts; 0: it begins */
+  uint32_t count, effect;          /* effects from there on */
 } tl_ball_pack;
 
 typedef struct tl_ball_job {
@@ -110,10 +127,11 @@ typedef struct tl_ball_job {
 /* Forces of blocks of balls: effects, energies, springs. */
 void tl_ball_push_blocks(void *job, size_t begin, size_t end);
 
-typedef void tl_ball_visit_fn(const tl_ball_job *job, const tl_ball_pack *pack);
-tl_ball_visit_fn tl_ball_visit_scalar, tl_ball_visit_avx512;
+void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block);
 bool tl_ball_has_avx512(void);
 /* For tests: the scalar code in any case. */
 void tl_ball_use_scalar(bool scalar);
+/* Whether lanes are to be used: they are there, and not forbidden. */
+bool tl_ball_uses_lanes(void);
 
 #endif

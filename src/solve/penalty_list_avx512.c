@@ -6,30 +6,7 @@
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 
-#include <immintrin.h>
-
-#define W TL_BALL_LANES
-
-typedef talus_real lanes __attribute__((vector_size(W * sizeof(talus_real))));
-#if TALUS_SINGLE
-typedef int32_t lane_mask __attribute__((vector_size(W * sizeof(int32_t))));
-#else
-typedef int64_t lane_mask __attribute__((vector_size(W * sizeof(int64_t))));
-#endif
-
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE lanes lanes_sqrt(lanes x) {
-#if TALUS_SINGLE
-  return (lanes)_mm256_sqrt_ps((__m256)x);
-#else
-  return (lanes)_mm512_sqrt_pd((__m512d)x);
-#endif
-}
-
-INLINE lanes lanes_select(lane_mask test, lanes a, lanes b) {
-  return (lanes)((test & (lane_mask)a) | (~test & (lane_mask)b));
-}
+#include "solve/penalty_lanes.h"
 
 #undef TL_FN
 #define TL_FN              INLINE
@@ -39,38 +16,6 @@ INLINE lanes lanes_select(lane_mask test, lanes a, lanes b) {
 #define SELECT(test, a, b) lanes_select(test, a, b)
 #define VISIT(name)        lanes_##name
 #include "kernels/penalty_visit.h"
-
-#if defined(__clang__)
-#define SHUFFLE(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
-#else
-#define SHUFFLE(x, y, ...) __builtin_shuffle(x, y, (lane_mask){__VA_ARGS__})
-#endif
-
-/* Transposes an 8 x 8 matrix of rows: three rounds of exchanging ever larger squares. */
-INLINE void transpose(lanes m[W]) {
-  for (int i = 0; i < W; i += 2) {
-    const lanes x = m[i], y = m[i + 1];
-    m[i] = SHUFFLE(x, y, 0, 8, 2, 10, 4, 12, 6, 14);
-    m[i + 1] = SHUFFLE(x, y, 1, 9, 3, 11, 5, 13, 7, 15);
-  }
-  for (int i = 0; i < W; i += 4)
-    for (int k = i; k < i + 2; ++k) {
-      const lanes x = m[k], y = m[k + 2];
-      m[k] = SHUFFLE(x, y, 0, 1, 8, 9, 4, 5, 12, 13);
-      m[k + 2] = SHUFFLE(x, y, 2, 3, 10, 11, 6, 7, 14, 15);
-    }
-  for (int k = 0; k < 4; ++k) {
-    const lanes x = m[k], y = m[k + 4];
-    m[k] = SHUFFLE(x, y, 0, 1, 2, 3, 8, 9, 10, 11);
-    m[k + 4] = SHUFFLE(x, y, 4, 5, 6, 7, 12, 13, 14, 15);
-  }
-}
-
-INLINE lanes load(const talus_real *from) {
-  lanes r;
-  memcpy(&r, from, sizeof r);
-  return r;
-}
 
 _Static_assert(sizeof(tl_ball) == 2 * sizeof(lanes), "a ball is two vectors");
 _Static_assert(sizeof(tl_ball_effect) == sizeof(lanes), "an effect is a vector");
@@ -89,38 +34,89 @@ INLINE lanes_ball load_balls(const tl_ball *balls, const uint32_t *index) {
 }
 
 /* What the pair's materials give; the same for all where there is one material. */
-INLINE void load_law(const tl_ball_job *job, const tl_ball_pack *pack, lanes_touch *t) {
+INLINE void load_law(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t from,
+                     lanes_touch *t) {
   const lanes zero = {0};
   if (job->materials == 1) {
     t->normal = zero + job->laws->normal, t->tangent = zero + job->laws->tangent;
     t->damping = zero + job->laws->damping, t->friction = zero + job->laws->friction;
     t->cohesion = zero + job->laws->cohesion;
+    t->tangent_damping = zero + job->laws->tangent_damping;
     return;
   }
   const tl_ball *balls = job->list->ball.data;
   for (int i = 0; i < W; ++i) {
-    const tl_spring_law *law = &job->laws[(size_t)balls[pack->a[i]].material * job->materials +
-                                          (size_t)balls[pack->b[i]].material];
+    const tl_spring_law *law =
+        &job->laws[(size_t)balls[pack->a[from + (uint32_t)i]].material * job->materials +
+                   (size_t)balls[pack->b[from + (uint32_t)i]].material];
     t->normal[i] = law->normal, t->tangent[i] = law->tangent, t->damping[i] = law->damping;
     t->friction[i] = law->friction, t->cohesion[i] = law->cohesion;
+    t->tangent_damping[i] = law->tangent_damping;
   }
 }
 
-void tl_ball_visit_avx512(const tl_ball_job *job, const tl_ball_pack *pack) {
+#if TALUS_SINGLE
+typedef __m128 half_row;
+INLINE half_row low_half(lanes x) { return _mm256_castps256_ps128((__m256)x); }
+INLINE half_row high_half(lanes x) { return _mm256_extractf128_ps((__m256)x, 1); }
+#else
+typedef __m256d half_row;
+INLINE half_row low_half(lanes x) { return _mm512_castpd512_pd256((__m512d)x); }
+INLINE half_row high_half(lanes x) { return _mm512_extractf64x4_pd((__m512d)x, 1); }
+#endif
+
+INLINE half_row load_half(const void *from) {
+  half_row r;
+  memcpy(&r, from, sizeof r);
+  return r;
+}
+
+/* Eight rows of four numbers to four vectors: rows 0 to 3 beside rows 4 to 7, and then squares of
+ * four are transposed. */
+INLINE void transpose_halves(const half_row row[W], lanes to[4]) {
+  lanes two[4];
+  for (int i = 0; i < 4; ++i)
+#if TALUS_SINGLE
+    two[i] = (lanes)_mm256_insertf128_ps(_mm256_castps128_ps256(row[i]), row[i + 4], 1);
+#else
+    two[i] = (lanes)_mm512_insertf64x4(_mm512_castpd256_pd512(row[i]), row[i + 4], 1);
+#endif
+  const lanes a = SHUFFLE(two[0], two[1], 0, 8, 2, 10, 4, 12, 6, 14);
+  const lanes b = SHUFFLE(two[0], two[1], 1, 9, 3, 11, 5, 13, 7, 15);
+  const lanes c = SHUFFLE(two[2], two[3], 0, 8, 2, 10, 4, 12, 6, 14);
+  const lanes d = SHUFFLE(two[2], two[3], 1, 9, 3, 11, 5, 13, 7, 15);
+  to[0] = SHUFFLE(a, c, 0, 1, 8, 9, 4, 5, 12, 13);
+  to[1] = SHUFFLE(b, d, 0, 1, 8, 9, 4, 5, 12, 13);
+  to[2] = SHUFFLE(a, c, 2, 3, 10, 11, 6, 7, 14, 15);
+  to[3] = SHUFFLE(b, d, 2, 3, 10, 11, 6, 7, 14, 15);
+}
+
+INLINE void put_contact(tl_ball_list *list, uint32_t candidate, uint32_t at, lanes s, lanes e) {
+  const half_row spring = low_half(s), energy = high_half(s);
+  memcpy(&list->spring.data[candidate], &spring, sizeof spring);
+  memcpy(&list->energy.data[at], &energy, sizeof energy);
+  store(list->effect.data[at].force, e);
+}
+
+/* Eight contacts of the pack, or its last `count`. */
+static void visit(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t from, uint32_t count) {
   tl_ball_list *list = job->list;
   const lanes zero = {0}, one = zero + 1, half = zero + TL_R(0.5);
-  const lanes_ball a = load_balls(list->ball.data, pack->a);
-  const lanes_ball b = load_balls(list->ball.data, pack->b);
-  lanes_touch t;
-  load_law(job, pack, &t);
-  const lanes_vec d = {load(pack->dx), load(pack->dy), load(pack->dz)};
+  const uint32_t *candidate = pack->candidate + from;
+  const lanes_ball a = load_balls(list->ball.data, pack->a + from);
+  const lanes_ball b = load_balls(list->ball.data, pack->b + from);
+  lanes_touch t; /* member by member: not all of it, which goes through memory */
+  t.normal = t.tangent = t.damping = t.tangent_damping = t.friction = t.cohesion = zero;
+  load_law(job, pack, from, &t);
+  const lanes_vec d = {load(pack->dx + from), load(pack->dy + from), load(pack->dz + from)};
   lanes_balls(&a, &b, d, &t);
 
-  lanes m[W] = {zero, zero, zero, zero, zero, zero, zero, zero};
+  half_row rows[W];
   for (int i = 0; i < W; ++i)
-    memcpy(&m[i], &list->spring.data[pack->candidate[i]], sizeof(tl_ball_spring));
-  transpose(m);
-  const lane_mask is_old = load(pack->is_old) > zero;
+    rows[i] = load_half(&list->spring.data[candidate[i]]);
+  lanes m[4];
+  transpose_halves(rows, m);
+  const lane_mask is_old = load(pack->is_old + from) > zero;
   lanes_vec slip = {lanes_select(is_old, m[0], zero), lanes_select(is_old, m[1], zero),
                     lanes_select(is_old, m[2], zero)};
   const lanes old = lanes_select(is_old, m[3], zero);
@@ -128,21 +124,135 @@ void tl_ball_visit_avx512(const tl_ball_job *job, const tl_ball_pack *pack) {
                                        : lanes_push(&t, 0, zero + job->h, old, &slip);
   const lanes_vec turn = lanes_cross(t.n, r.force);
 
-  lanes s[W] = {slip.x, slip.y, slip.z, r.tangent_stiffness, zero, zero, zero, zero};
+  lanes s[W] = {slip.x,    slip.y,   slip.z,    r.tangent_stiffness,
+                r.elastic, r.stored, r.damping, r.friction};
   lanes e[W] = {r.force.x, r.force.y, r.force.z,        turn.x,
                 turn.y,    turn.z,    half * t.overlap, lanes_select(r.slides, one, zero)};
   transpose(s);
   transpose(e);
-  const uint32_t at = pack->effect, count = pack->count;
-  for (uint32_t i = 0; i < W && i < count; ++i) {
-    memcpy(&list->spring.data[pack->candidate[i]], &s[i], sizeof(tl_ball_spring));
-    memcpy(&list->effect.data[at + i], &e[i], sizeof e[i]);
+  const uint32_t at = pack->effect + from;
+  if (count >= W)
+    for (uint32_t i = 0; i < W; ++i)
+      put_contact(list, candidate[i], at + i, s[i], e[i]);
+  else
+    for (uint32_t i = 0; i < W; ++i)
+      if (i < count)
+        put_contact(list, candidate[i], at + i, s[i], e[i]);
+}
+
+/* ---- candidates ------------------------------------------------------------------------------ */
+
+/* From a to b, and the sum of radii, of eight pairs: rows are subtracted and then transposed. */
+INLINE void load_ways(const tl_ball_place *places, const uint32_t *a, const uint32_t *b,
+                      wide way[4]) {
+  const __m256d signs = _mm256_set_pd(0, -0.0, -0.0, -0.0);
+  __m256d row[W];
+  for (int i = 0; i < W; ++i)
+    row[i] = _mm256_add_pd(_mm256_loadu_pd(&places[b[i]].x),
+                           _mm256_xor_pd(signs, _mm256_loadu_pd(&places[a[i]].x)));
+  __m512d two[4];
+  for (int i = 0; i < 4; ++i)
+    two[i] = _mm512_insertf64x4(_mm512_castpd256_pd512(row[i]), row[i + 4], 1);
+  const __m512i low = _mm512_set_epi64(13, 12, 5, 4, 9, 8, 1, 0);
+  const __m512i high = _mm512_set_epi64(15, 14, 7, 6, 11, 10, 3, 2);
+  const __m512d xz = _mm512_unpacklo_pd(two[0], two[1]), yr = _mm512_unpackhi_pd(two[0], two[1]);
+  const __m512d xz2 = _mm512_unpacklo_pd(two[2], two[3]), yr2 = _mm512_unpackhi_pd(two[2], two[3]);
+  way[0] = (wide)_mm512_permutex2var_pd(xz, low, xz2);
+  way[1] = (wide)_mm512_permutex2var_pd(yr, low, yr2);
+  way[2] = (wide)_mm512_permutex2var_pd(xz, high, xz2);
+  way[3] = (wide)_mm512_permutex2var_pd(yr, high, yr2);
+}
+
+INLINE void squeeze(talus_real *to, __mmask8 which, __m512d x) {
+#if TALUS_SINGLE
+  _mm256_storeu_ps(to, _mm256_maskz_compress_ps(which, _mm512_cvtpd_ps(x)));
+#else
+  _mm512_storeu_pd(to, _mm512_maskz_compress_pd(which, x));
+#endif
+}
+
+INLINE void squeeze_u32(uint32_t *to, __mmask8 which, __m256i x) {
+  _mm256_storeu_si256((__m256i *)(void *)to, _mm256_maskz_compress_epi32(which, x));
+}
+
+/* Candidates c to c + 7 (those in `valid`) that overlap go into the pack. */
+INLINE void look(tl_ball_list *list, uint32_t c, __mmask8 valid, tl_ball_pack *pack) {
+  const __m256i a = _mm256_maskz_loadu_epi32(valid, list->owner.data + c);
+  const __m256i b = _mm256_maskz_loadu_epi32(valid, list->other.data + c);
+  const __m256i old = _mm256_maskz_loadu_epi32(valid, list->at.data + c);
+  uint32_t rows_a[W], rows_b[W];
+  memcpy(rows_a, &a, sizeof rows_a);
+  memcpy(rows_b, &b, sizeof rows_b);
+  for (int i = 0; i < W; ++i) {
+    __builtin_prefetch(list->ball.data[rows_b[i]].v);
+    __builtin_prefetch(list->ball.data[rows_b[i]].lead);
   }
-  /* Blocks of effects are whole packs: lanes beyond the count are nobody else's. */
-  memcpy(&list->energy[TL_BALL_ELASTIC].data[at], &r.elastic, sizeof r.elastic);
-  memcpy(&list->energy[TL_BALL_STORED].data[at], &r.stored, sizeof r.stored);
-  memcpy(&list->energy[TL_BALL_DAMPING].data[at], &r.damping, sizeof r.damping);
-  memcpy(&list->energy[TL_BALL_FRICTION].data[at], &r.friction, sizeof r.friction);
+  wide d[4];
+  load_ways(list->place.data, rows_a, rows_b, d);
+  const wide square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2], most = d[3] * d[3];
+  const __mmask8 touch = _mm512_mask_cmp_pd_mask(valid, (__m512d)square, (__m512d)most, _CMP_LT_OQ);
+  const __m256i count_up = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  const uint32_t n = pack->count;
+  const __m256i effects =
+      _mm256_add_epi32(_mm256_set1_epi32((int32_t)(pack->effect + n)), count_up);
+  _mm256_mask_storeu_epi32(list->at.data + c, valid, _mm256_maskz_expand_epi32(touch, effects));
+  squeeze_u32(pack->a + n, touch, a);
+  squeeze_u32(pack->b + n, touch, b);
+  squeeze_u32(pack->candidate + n, touch,
+              _mm256_add_epi32(_mm256_set1_epi32((int32_t)c), count_up));
+  squeeze(pack->dx + n, touch, (__m512d)d[0]);
+  squeeze(pack->dy + n, touch, (__m512d)d[1]);
+  squeeze(pack->dz + n, touch, (__m512d)d[2]);
+  const __mmask8 is_old = _mm256_test_epi32_mask(old, old);
+  squeeze(pack->is_old + n, touch, _mm512_maskz_mov_pd(is_old, _mm512_set1_pd(1)));
+  pack->count += (uint32_t)__builtin_popcount(touch);
+}
+
+/* Whole eights of the pack; what is left comes to the front. */
+static void visit_eights(const tl_ball_job *job, tl_ball_pack *pack) {
+  const uint32_t whole = pack->count / W * W;
+  if (whole == 0)
+    return;
+  for (uint32_t from = 0; from < whole; from += W)
+    visit(job, pack, from, W);
+  memcpy(pack->a, pack->a + whole, W * sizeof *pack->a);
+  memcpy(pack->b, pack->b + whole, W * sizeof *pack->b);
+  memcpy(pack->candidate, pack->candidate + whole, W * sizeof *pack->candidate);
+  store(pack->dx, load(pack->dx + whole));
+  store(pack->dy, load(pack->dy + whole));
+  store(pack->dz, load(pack->dz + whole));
+  store(pack->is_old, load(pack->is_old + whole));
+  pack->effect += whole;
+  pack->count -= whole;
+}
+
+static void visit_rest(const tl_ball_job *job, tl_ball_pack *pack) {
+  for (uint32_t i = pack->count; i < W; ++i) {
+    pack->a[i] = pack->a[0], pack->b[i] = pack->b[0];
+    pack->candidate[i] = pack->candidate[0];
+    pack->dx[i] = pack->dx[0], pack->dy[i] = pack->dy[0], pack->dz[i] = pack->dz[0];
+    pack->is_old[i] = pack->is_old[0];
+  }
+  visit(job, pack, 0, pack->count);
+}
+
+void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block) {
+  tl_ball_list *list = job->list;
+  const size_t first = block * TL_BALL_BLOCK;
+  const size_t last = first + TL_BALL_BLOCK < list->count ? first + TL_BALL_BLOCK : list->count;
+  const uint32_t end = list->start.data[last];
+  tl_ball_pack pack;
+  pack.effect = list->block_start.data[block];
+  pack.count = 0;
+  for (uint32_t c = list->start.data[first]; c < end; c += W) {
+    const uint32_t left = end - c;
+    look(list, c, (__mmask8)(left < W ? (1u << left) - 1 : 0xffu), &pack);
+    if (pack.count > TL_BALL_PACK - 2 * W)
+      visit_eights(job, &pack);
+  }
+  visit_eights(job, &pack);
+  if (pack.count > 0)
+    visit_rest(job, &pack);
 }
 
 bool tl_ball_has_avx512(void) {
@@ -154,8 +264,6 @@ bool tl_ball_has_avx512(void) {
 
 bool tl_ball_has_avx512(void) { return false; }
 
-void tl_ball_visit_avx512(const tl_ball_job *job, const tl_ball_pack *pack) {
-  tl_ball_visit_scalar(job, pack);
-}
+void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block) { (void)job, (void)block; }
 
 #endif

@@ -3,29 +3,12 @@
  * The state of balls stays in the rows of the list, in their order, as long as steps follow upon
  * steps; the world's arrays are written when somebody may look (tl_balls_commit). A step goes from
  * the rows `now` to the rows `next`, which take their place when nothing can fail any more. */
-#include "step/verlet_list.h"
+#include "step/verlet_balls.h"
 
 #include "kernels/quat.h"
 #include "narrow/narrow.h"
 
-#include <stdatomic.h>
 #include <time.h>
-
-enum { CONTACT_WORK = TL_BALL_ENERGIES, LOAD_WORK, SUMS };
-
-typedef struct ball_step {
-  const tl_model *model;
-  const tl_scope *scope;
-  tl_ball_list *list;
-  tl_state mid; /* of bodies that touch walls */
-  talus_vec3 *lead, *swing;
-  talus_vec3 *push, *twist; /* of walls, by slot, for balls that are near one */
-  double (*kicks)[2];       /* by rank: works of the first kick */
-  double (*sums)[SUMS];     /* by slot: of the contacts in which it is a, and of both kicks */
-  double (*blocks)[SUMS];   /* the same of TL_BLOCK slots */
-  bool begins;              /* forces of the state as it is: nothing moves */
-  _Atomic bool *left, *broken;
-} ball_step;
 
 static double wall_now(void) {
   struct timespec t;
@@ -39,7 +22,7 @@ static void put(talus_real *to, talus_vec3 v) { to[0] = v.x, to[1] = v.y, to[2] 
 static talus_vec3 get(const talus_real *from) { return tl_vec3(from[0], from[1], from[2]); }
 
 /* Work of half a step's kick, exactly: force times mean velocity. */
-static void add_work(const ball_step *job, uint32_t slot, talus_vec3 v, talus_vec3 w,
+static void add_work(const tl_ball_step *job, uint32_t slot, talus_vec3 v, talus_vec3 w,
                      talus_vec3 push, talus_vec3 twist, double work[2]) {
   const tl_properties *property = &job->model->property;
   const double quarter = 0.25 * job->scope->dt;
@@ -51,16 +34,47 @@ static void add_work(const ball_step *job, uint32_t slot, talus_vec3 v, talus_ve
 }
 
 /* What half a step changes velocity and spin by. */
-static void find_kick(const ball_step *job, const tl_ball *ball, uint32_t slot, talus_vec3 push,
-                      talus_vec3 twist, talus_vec3 *lead, talus_vec3 *swing) {
+static tl_twist find_kick(const tl_ball_step *job, const tl_ball_kept *kept, size_t lane,
+                          uint32_t slot, talus_vec3 push, talus_vec3 twist) {
   const tl_properties *property = &job->model->property;
   const talus_real half = (talus_real)(0.5 * job->scope->dt);
   if (property->force)
     push = tl_add(push, property->force[slot]);
   if (property->torque)
     twist = tl_add(twist, property->torque[slot]);
-  *lead = tl_scale(tl_madd(job->model->gravity, ball->inv_mass, push), half);
-  *swing = tl_scale(twist, half * ball->inv_inertia);
+  return (tl_twist){tl_scale(tl_madd(job->model->gravity, kept->inv_mass[lane], push), half),
+                    tl_scale(twist, half * kept->inv_inertia[lane])};
+}
+
+/* The state of one of eight. */
+typedef struct row {
+  talus_dvec3 x;
+  talus_quat q;
+  talus_vec3 v, w, push, twist;
+} row;
+
+static talus_vec3 collect(const talus_real from[3][TL_BALL_LANES], size_t lane) {
+  return tl_vec3(from[0][lane], from[1][lane], from[2][lane]);
+}
+
+static void spread(talus_real to[3][TL_BALL_LANES], size_t lane, talus_vec3 v) {
+  to[0][lane] = v.x, to[1][lane] = v.y, to[2][lane] = v.z;
+}
+
+static row get_row(const tl_ball_rows *rows, size_t i) {
+  return (row){tl_dvec3(rows->x[0][i], rows->x[1][i], rows->x[2][i]),
+               tl_quat(rows->q[0][i], rows->q[1][i], rows->q[2][i], rows->q[3][i]),
+               collect(rows->v, i),
+               collect(rows->w, i),
+               collect(rows->push, i),
+               collect(rows->twist, i)};
+}
+
+static void put_row(tl_ball_rows *rows, size_t i, const row *r) {
+  rows->x[0][i] = r->x.x, rows->x[1][i] = r->x.y, rows->x[2][i] = r->x.z;
+  rows->q[0][i] = r->q.w, rows->q[1][i] = r->q.x, rows->q[2][i] = r->q.y, rows->q[3][i] = r->q.z;
+  spread(rows->v, i, r->v), spread(rows->w, i, r->w);
+  spread(rows->push, i, r->push), spread(rows->twist, i, r->twist);
 }
 
 /* ---- kick and drift -------------------------------------------------------------------------- */
@@ -71,53 +85,63 @@ static bool is_outside(const talus_domain_def *domain, talus_dvec3 x) {
 }
 
 /* True where it is still in its place in the list, and where it may be. */
-static bool start_ball(const ball_step *job, size_t rank) {
-  const tl_ball_row *now = &job->list->now.data[rank];
+static bool start_ball(const tl_ball_step *job, size_t rank) {
+  const size_t lane = rank % TL_BALL_LANES;
+  const tl_ball_kept *kept = &job->list->kept.data[rank / TL_BALL_LANES];
+  row now = get_row(&job->list->now.data[rank / TL_BALL_LANES], lane);
   tl_ball *ball = &job->list->ball.data[rank];
   tl_ball_place *place = &job->list->place.data[rank];
   const talus_domain_def *domain = &job->model->domain;
-  double *work = job->kicks[rank];
-  work[0] = work[1] = 0;
-  if (!(ball->inv_mass > 0))
+  if (!(kept->inv_mass[lane] > 0))
     return true;
-  talus_vec3 lead = {0, 0, 0}, swing = {0, 0, 0}, v = now->v, w = now->w;
-  talus_dvec3 x = now->x;
+  tl_twist kick = {{0, 0, 0}, {0, 0, 0}};
   if (!job->begins) {
-    const uint32_t slot = job->list->slot.data[rank];
-    find_kick(job, ball, slot, now->push, now->twist, &lead, &swing);
-    v = tl_add(v, lead), w = tl_add(w, swing);
-    add_work(job, slot, tl_add(now->v, v), tl_add(now->w, w), now->push, now->twist, work);
-    x = tl_dmadd(x, job->scope->dt, v);
+    kick = find_kick(job, kept, lane, job->list->slot.data[rank], now.push, now.twist);
+    now.v = tl_add(now.v, kick.velocity), now.w = tl_add(now.w, kick.spin);
+    now.x = tl_dmadd(now.x, job->scope->dt, now.v);
   }
-  put(ball->v, v), put(ball->w, w), put(ball->lead, lead), put(ball->swing, swing);
-  place->x = x.x, place->y = x.y, place->z = x.z;
-  const talus_dvec3 way = tl_dsub(x, job->list->from.data[rank]);
+  put(ball->v, now.v), put(ball->w, now.w);
+  put(ball->lead, kick.velocity), put(ball->swing, kick.spin);
+  place->x = now.x.x, place->y = now.x.y, place->z = now.x.z;
+  const talus_dvec3 from = {kept->from[0][lane], kept->from[1][lane], kept->from[2][lane]};
+  const talus_dvec3 way = tl_dsub(now.x, from);
   const double limit = 0.5 * job->list->skin;
   return tl_ddot(way, way) <= limit * limit &&
-         !(domain->enabled && domain->outside == TALUS_OUTSIDE_STOP && is_outside(domain, x));
+         !(domain->enabled && domain->outside == TALUS_OUTSIDE_STOP && is_outside(domain, now.x));
 }
 
 static void start_range(void *context, size_t begin, size_t end) {
-  const ball_step *job = context;
+  const tl_ball_step *job = context;
+  const talus_domain_def *domain = &job->model->domain;
+  const tl_properties *property = &job->model->property;
+  const bool lanes = tl_ball_uses_lanes() && !job->begins && !property->force &&
+                     !property->torque &&
+                     !(domain->enabled && domain->outside == TALUS_OUTSIDE_STOP);
   bool stays = true;
-  for (size_t rank = begin; rank < end; ++rank)
-    stays &= start_ball(job, rank);
+  for (size_t eight = begin; eight < end; ++eight) {
+    const size_t first = eight * TL_BALL_LANES, last = first + TL_BALL_LANES;
+    if (lanes && last <= job->list->count)
+      stays &= tl_balls_start_avx512(job, eight);
+    else
+      for (size_t rank = first; rank < last && rank < job->list->count; ++rank)
+        stays &= start_ball(job, rank);
+  }
   if (!stays)
     atomic_store_explicit(job->left, true, memory_order_relaxed);
 }
 
 /* Kicks and drifts; false where some ball left its place in the list, or is nowhere at all. */
-static bool start(ball_step *job) {
+static bool start(tl_ball_step *job) {
   _Atomic bool left;
   atomic_init(&left, false);
   job->left = &left;
-  tl_for(&job->model->par, job->scope->count, 512, start_range, job);
+  tl_for(&job->model->par, job->list->kept.count, 64, start_range, job);
   return !atomic_load(&left);
 }
 
 /* ---- walls ----------------------------------------------------------------------------------- */
 
-static void write_mid(const ball_step *job, uint32_t slot) {
+static void write_mid(const tl_ball_step *job, uint32_t slot) {
   const uint32_t rank = job->list->rank.data[slot];
   const tl_ball *ball = &job->list->ball.data[rank];
   const tl_ball_place *place = &job->list->place.data[rank];
@@ -128,8 +152,14 @@ static void write_mid(const ball_step *job, uint32_t slot) {
   job->swing[slot] = get(ball->swing);
 }
 
+static void write_mids(void *context, size_t begin, size_t end) {
+  const tl_ball_step *job = context;
+  for (size_t i = begin; i < end; ++i)
+    write_mid(job, job->list->wall_balls.data[i]);
+}
+
 /* Contacts with walls and their forces, by the general way: they are few. */
-static talus_status push_walls(ball_step *job) {
+static talus_status push_walls(tl_ball_step *job) {
   const tl_scope *scope = job->scope;
   tl_ball_list *list = job->list;
   const size_t n = job->model->bodies;
@@ -149,9 +179,15 @@ static talus_status push_walls(ball_step *job) {
   TL_TAKE(scope->arena, n, &job->swing);
   job->mid.rotation = scope->in->rotation; /* walls do not turn, and balls look all the same */
   memset(margins, 0, n * sizeof *margins);
-  for (size_t i = 0; i < list->walls.count; ++i) {
-    write_mid(job, list->walls.data[i].a);
-    write_mid(job, list->walls.data[i].b);
+  tl_for(&job->model->par, list->wall_balls.count, 256, write_mids, job);
+  uint32_t last = TL_NONE;
+  for (size_t i = 0; i < list->walls.count; ++i) { /* few, and mostly the same one after another */
+    const tl_pair pair = list->walls.data[i];
+    const bool first = tl_body_shape(job->model, pair.a)->kind == TALUS_SPHERE;
+    const uint32_t wall = first ? pair.b : pair.a;
+    if (wall != last)
+      write_mid(job, wall);
+    last = wall;
   }
   tl_scope at_end = *scope;
   at_end.in = &job->mid;
@@ -174,29 +210,24 @@ static talus_status push_walls(ball_step *job) {
 /* ---- sums and the last kick ------------------------------------------------------------------ */
 
 /* Forces on a ball, in canonical order, and the energies of the contacts in which it is a. */
-static void add_contacts(const ball_step *job, size_t rank, talus_vec3 *push, talus_vec3 *twist,
-                         double sums[SUMS]) {
+static void add_contacts(const tl_ball_step *job, size_t rank, talus_vec3 *push, talus_vec3 *twist,
+                         double sums[TL_BALL_SUMS]) {
   const tl_ball_list *list = job->list;
   const uint32_t slot = list->slot.data[rank];
   const talus_real radius = list->ball.data[rank].radius;
   talus_vec3 force = tl_vec3(0, 0, 0), turn = tl_vec3(0, 0, 0);
   for (uint32_t k = list->in_start.data[rank]; k < list->in_start.data[rank + 1]; ++k) {
-    const uint32_t at = list->at.data[list->in.data[k]];
-    if (at == TL_NONE)
-      continue;
-    const tl_ball_effect *e = &list->effect.data[at];
+    const tl_ball_effect *e = &list->effect.data[list->at.data[list->in.data[k]]];
     force = tl_add(force, get(e->force));
     turn = tl_madd(turn, radius - e->half_overlap, get(e->turn));
   }
   for (uint32_t c = list->start.data[rank]; c < list->start.data[rank + 1]; ++c) {
     const uint32_t at = list->at.data[c];
-    if (at == TL_NONE)
-      continue;
     const tl_ball_effect *e = &list->effect.data[at];
     force = tl_sub(force, get(e->force));
     turn = tl_madd(turn, radius - e->half_overlap, get(e->turn));
     for (int k = 0; k < TL_BALL_ENERGIES; ++k)
-      sums[k] += (double)list->energy[k].data[at];
+      sums[k] += (double)list->energy.data[at].of[k];
   }
   const bool wall = list->has_wall.data[rank];
   *push = wall ? tl_add(force, job->push[slot]) : force;
@@ -204,55 +235,63 @@ static void add_contacts(const ball_step *job, size_t rank, talus_vec3 *push, ta
 }
 
 /* True where its velocity is finite. */
-static bool finish_ball(const ball_step *job, size_t rank) {
+static bool finish_ball(const tl_ball_step *job, size_t rank) {
   const tl_ball_list *list = job->list;
+  const size_t eight = rank / TL_BALL_LANES, lane = rank % TL_BALL_LANES;
   const uint32_t slot = list->slot.data[rank];
-  const tl_ball *ball = &list->ball.data[rank];
-  const tl_ball_row *now = &list->now.data[rank];
-  tl_ball_row *next = &list->next.data[rank];
-  double sums[SUMS] = {0};
-  *next = *now;
-  add_contacts(job, rank, &next->push, &next->twist, sums);
-  sums[CONTACT_WORK] = job->kicks[rank][0], sums[LOAD_WORK] = job->kicks[rank][1];
-  if (ball->inv_mass > 0 && !job->begins) {
-    const tl_ball_place *place = &list->place.data[rank];
-    const talus_vec3 v = get(ball->v), w = get(ball->w);
+  const tl_ball_kept *kept = &list->kept.data[eight];
+  const row now = get_row(&list->now.data[eight], lane);
+  row next = now;
+  double sums[TL_BALL_SUMS] = {0};
+  add_contacts(job, rank, &next.push, &next.twist, sums);
+  if (kept->inv_mass[lane] > 0 && !job->begins) {
+    double *work = &sums[TL_BALL_CONTACT_WORK];
+    const tl_twist first = find_kick(job, kept, lane, slot, now.push, now.twist);
+    const talus_vec3 v = tl_add(now.v, first.velocity), w = tl_add(now.w, first.spin);
+    add_work(job, slot, tl_add(now.v, v), tl_add(now.w, w), now.push, now.twist, work);
     const talus_quat turn = tl_quat_from_rotation_vector(tl_scale(w, (talus_real)job->scope->dt));
-    talus_vec3 lead, swing;
-    find_kick(job, ball, slot, next->push, next->twist, &lead, &swing);
-    next->x = tl_dvec3(place->x, place->y, place->z);
-    next->q = tl_quat_renormalize(tl_quat_mul(turn, now->q));
-    next->v = tl_add(v, lead), next->w = tl_add(w, swing);
-    add_work(job, slot, tl_add(v, next->v), tl_add(w, next->w), next->push, next->twist,
-             &sums[CONTACT_WORK]);
+    const tl_twist last = find_kick(job, kept, lane, slot, next.push, next.twist);
+    next.x = tl_dmadd(now.x, job->scope->dt, v);
+    next.q = tl_quat_renormalize(tl_quat_mul(turn, now.q));
+    next.v = tl_add(v, last.velocity), next.w = tl_add(w, last.spin);
+    add_work(job, slot, tl_add(v, next.v), tl_add(w, next.w), next.push, next.twist, work);
   }
+  put_row(&list->next.data[eight], lane, &next);
   memcpy(job->sums[slot], sums, sizeof sums);
-  return tl_is_finite(tl_length2(next->v)) && tl_is_finite(tl_length2(next->w));
+  return tl_is_finite(tl_length2(next.v)) && tl_is_finite(tl_length2(next.w));
 }
 
 static void finish_range(void *context, size_t begin, size_t end) {
-  const ball_step *job = context;
+  const tl_ball_step *job = context;
+  const tl_properties *property = &job->model->property;
+  const bool lanes = tl_ball_uses_lanes() && !job->begins && !property->force && !property->torque;
   bool fine = true;
-  for (size_t rank = begin; rank < end; ++rank)
-    fine &= finish_ball(job, rank);
+  for (size_t eight = begin; eight < end; ++eight) {
+    const size_t first = eight * TL_BALL_LANES, last = first + TL_BALL_LANES;
+    if (lanes && last <= job->list->count)
+      fine &= tl_balls_finish_avx512(job, eight);
+    else
+      for (size_t rank = first; rank < last && rank < job->list->count; ++rank)
+        fine &= finish_ball(job, rank);
+  }
   if (!fine)
     atomic_store_explicit(job->broken, true, memory_order_relaxed);
 }
 
 /* In the order of slots, so that the order of the list does not matter. */
 static void sum_blocks(void *context, size_t begin, size_t end) {
-  const ball_step *job = context;
+  const tl_ball_step *job = context;
   for (size_t block = begin; block < end; ++block) {
-    double sums[SUMS] = {0};
+    double sums[TL_BALL_SUMS] = {0};
     for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < job->scope->count; ++i)
-      for (int k = 0; k < SUMS; ++k)
+      for (int k = 0; k < TL_BALL_SUMS; ++k)
         sums[k] += job->sums[i][k];
     memcpy(job->blocks[block], sums, sizeof sums);
   }
 }
 
 static void swap_rows(tl_ball_list *list) {
-  tl_ball_row *rows = list->now.data;
+  tl_ball_rows *rows = list->now.data;
   const size_t capacity = list->now.capacity;
   list->now.data = list->next.data, list->now.capacity = list->next.capacity;
   list->next.data = rows, list->next.capacity = capacity;
@@ -262,7 +301,7 @@ static void swap_rows(tl_ball_list *list) {
 /* ---- the step -------------------------------------------------------------------------------- */
 
 /* The message for a ball that is nowhere, or outside, from the velocities it was to move with. */
-static talus_status check(const ball_step *job, tl_step_report *report) {
+static talus_status check(const tl_ball_step *job, tl_step_report *report) {
   const size_t n = job->scope->count;
   tl_twist *twists;
   tl_balls_commit(job->model, job->list, job->scope->out);
@@ -275,11 +314,12 @@ static talus_status check(const ball_step *job, tl_step_report *report) {
                        (tl_twists){.first = twists, .stride = sizeof *twists}, &report->culprit);
 }
 
-static talus_status find_broken(const ball_step *job, tl_step_report *report) {
+static talus_status find_broken(const tl_ball_step *job, tl_step_report *report) {
   for (uint32_t slot = 0; slot < job->scope->count; ++slot) {
-    const tl_ball_row *a = &job->list->next.data[job->list->rank.data[slot]];
+    const uint32_t rank = job->list->rank.data[slot];
+    const row a = get_row(&job->list->next.data[rank / TL_BALL_LANES], rank % TL_BALL_LANES);
     if (!tl_body_is_static(job->model, slot) &&
-        (!tl_is_finite(tl_length2(a->v)) || !tl_is_finite(tl_length2(a->w)))) {
+        (!tl_is_finite(tl_length2(a.v)) || !tl_is_finite(tl_length2(a.w)))) {
       report->culprit = slot;
       break;
     }
@@ -301,7 +341,7 @@ static double reach_of(const tl_model *model, const tl_scope *scope, const tl_ba
 }
 
 /* Forces at the end of the step (or of the state as it is), and everything that follows. */
-static talus_status push_and_commit(ball_step *job, tl_step_report *report) {
+static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
   const tl_scope *scope = job->scope;
   const double begun = wall_now();
   tl_penalty *p = scope->penalty;
@@ -318,19 +358,19 @@ static talus_status push_and_commit(ball_step *job, tl_step_report *report) {
   _Atomic bool broken;
   atomic_init(&broken, false);
   job->broken = &broken;
-  tl_for(&job->model->par, scope->count, 128, finish_range, job);
+  tl_for(&job->model->par, job->list->kept.count, 16, finish_range, job);
   if (atomic_load(&broken))
     return find_broken(job, report);
   swap_rows(job->list);
   const size_t blocks = (scope->count + TL_BLOCK - 1) / TL_BLOCK;
   tl_for(&job->model->par, blocks, 1, sum_blocks, job);
-  double total[SUMS] = {0};
+  double total[TL_BALL_SUMS] = {0};
   for (size_t block = 0; block < blocks; ++block)
-    for (int k = 0; k < SUMS; ++k)
+    for (int k = 0; k < TL_BALL_SUMS; ++k)
       total[k] += job->blocks[block][k];
   if (!job->begins) {
-    report->solve.contact_work += total[CONTACT_WORK];
-    report->solve.load_work += total[LOAD_WORK];
+    report->solve.contact_work += total[TL_BALL_CONTACT_WORK];
+    report->solve.load_work += total[TL_BALL_LOAD_WORK];
   }
   const tl_penalty_sums walls = job->list->wall_sums;
   const tl_penalty_sums sums = {
@@ -341,7 +381,7 @@ static talus_status push_and_commit(ball_step *job, tl_step_report *report) {
   return TALUS_OK;
 }
 
-static talus_status renew(const tl_backend *backend, ball_step *job, tl_contacts *contacts,
+static talus_status renew(const tl_backend *backend, tl_ball_step *job, tl_contacts *contacts,
                           tl_step_report *report) {
   const double begun = wall_now();
   const double reach = reach_of(job->model, job->scope, job->list);
@@ -354,9 +394,8 @@ talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, con
                            tl_contacts *contacts, tl_step_report *report) {
   tl_penalty *p = scope->penalty;
   tl_ball_list *list = &p->list;
-  ball_step job = {.model = model, .scope = scope, .list = list};
+  tl_ball_step job = {.model = model, .scope = scope, .list = list};
   TL_TAKE(scope->arena, (scope->count + TL_BLOCK - 1) / TL_BLOCK, &job.blocks);
-  TL_TAKE(scope->arena, scope->count, &job.kicks);
   TL_TAKE(scope->arena, scope->count, &job.sums);
   if (!list->is_valid)
     TL_TRY(renew(backend, &job, contacts, report));

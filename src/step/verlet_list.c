@@ -3,13 +3,14 @@
 
 #include "base/sort.h"
 #include "kernels/morton.h"
+#include "kernels/quat.h"
 
 /* The skin where the scene has none: as far as the fastest ball comes in so many steps, but not
  * less nor more than these shares of the smallest ball's radius. More means more candidates in
  * every step, less means more renewals. */
-#define SKIN_STEPS 16
-#define SKIN_LEAST 0.15
-#define SKIN_MOST  0.5
+#define SKIN_STEPS 30
+#define SKIN_LEAST 0.3
+#define SKIN_MOST  0.6
 #define CELL_BITS  10
 
 bool tl_balls_are_all(const tl_model *model, const tl_scope *scope) {
@@ -64,32 +65,57 @@ static talus_status rank_bodies(const tl_model *model, const tl_scope *scope, tl
   return TALUS_OK;
 }
 
-/* What of a ball does not change from step to step. */
+static void spread(talus_real to[3][TL_BALL_LANES], size_t lane, talus_vec3 v) {
+  to[0][lane] = v.x, to[1][lane] = v.y, to[2][lane] = v.z;
+}
+
+static talus_vec3 collect(const talus_real from[3][TL_BALL_LANES], size_t lane) {
+  return tl_vec3(from[0][lane], from[1][lane], from[2][lane]);
+}
+
+static void take_row(const tl_state *in, uint32_t slot, tl_ball_rows *rows, size_t lane) {
+  const talus_dvec3 x = in->position[slot];
+  const talus_quat q = in->rotation[slot];
+  rows->x[0][lane] = x.x, rows->x[1][lane] = x.y, rows->x[2][lane] = x.z;
+  rows->q[0][lane] = q.w, rows->q[1][lane] = q.x, rows->q[2][lane] = q.y, rows->q[3][lane] = q.z;
+  spread(rows->v, lane, in->velocity[slot]);
+  spread(rows->w, lane, in->spin[slot]);
+  spread(rows->push, lane, in->push[slot]);
+  spread(rows->twist, lane, in->twist[slot]);
+}
+
+/* What of a ball does not change from step to step, and its state. */
 static talus_status lay_balls(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
   const size_t n = scope->count;
   TL_TRY(tl_array_resize(&list->place, n));
   TL_TRY(tl_array_resize(&list->ball, n));
-  TL_TRY(tl_array_resize(&list->from, n));
-  TL_TRY(tl_array_resize(&list->now, n));
-  TL_TRY(tl_array_resize(&list->next, n));
+  const size_t eights = (n + TL_BALL_LANES - 1) / TL_BALL_LANES;
+  TL_TRY(tl_array_resize(&list->kept, eights));
+  TL_TRY(tl_array_resize(&list->now, eights));
+  TL_TRY(tl_array_resize(&list->next, eights));
+  if (eights > 0) { /* the last may have lanes that are nobody's */
+    list->kept.data[eights - 1] = (tl_ball_kept){0};
+    list->now.data[eights - 1] = (tl_ball_rows){0};
+  }
   for (size_t i = 0; i < n; ++i) {
     const uint32_t slot = list->slot.data[i];
     const talus_dvec3 x = scope->in->position[slot];
     tl_ball *ball = &list->ball.data[i];
+    tl_ball_kept *kept = &list->kept.data[i / TL_BALL_LANES];
+    const size_t lane = i % TL_BALL_LANES;
     *ball = (tl_ball){.material = (talus_real)model->property.material[slot]};
-    list->from.data[i] = x;
-    const tl_state *in = scope->in;
-    list->now.data[i] = (tl_ball_row){
-        x, in->rotation[slot], in->velocity[slot], in->spin[slot], in->push[slot], in->twist[slot]};
+    kept->from[0][lane] = x.x, kept->from[1][lane] = x.y, kept->from[2][lane] = x.z;
+    kept->radius[lane] = kept->inv_mass[lane] = kept->inv_inertia[lane] = 0;
+    take_row(scope->in, slot, &list->now.data[i / TL_BALL_LANES], lane);
     list->place.data[i] = (tl_ball_place){x.x, x.y, x.z, 0};
     if (!is_ball(model, slot))
       continue;
-    ball->radius = tl_penalty_radius(model, slot);
+    ball->radius = kept->radius[lane] = tl_penalty_radius(model, slot);
     list->place.data[i].radius = (double)ball->radius;
     if (tl_body_is_static(model, slot))
       continue;
-    ball->inv_mass = 1 / model->property.mass[slot];
-    ball->inv_inertia = 1 / tl_body_inertia(model, slot).x;
+    ball->inv_mass = kept->inv_mass[lane] = 1 / model->property.mass[slot];
+    ball->inv_inertia = kept->inv_inertia[lane] = 1 / tl_body_inertia(model, slot).x;
   }
   return TALUS_OK;
 }
@@ -147,11 +173,13 @@ static talus_status lay_candidates(tl_ball_list *list, const tl_pairs *pairs) {
   TL_TRY(tl_array_resize(&list->start, n + 1));
   TL_TRY(tl_array_resize(&list->in_start, n + 1));
   const size_t room = m + m / 4; /* so that the next lists fit as well */
+  TL_TRY(tl_array_reserve(&list->owner, room));
   TL_TRY(tl_array_reserve(&list->other, room));
   TL_TRY(tl_array_reserve(&list->at, room));
   TL_TRY(tl_array_reserve(&list->spring, room));
   TL_TRY(tl_array_reserve(&list->in, room));
   TL_TRY(tl_array_reserve(&list->canonical, room));
+  TL_TRY(tl_array_resize(&list->owner, m));
   TL_TRY(tl_array_resize(&list->other, m));
   TL_TRY(tl_array_resize(&list->at, m));
   TL_TRY(tl_array_resize(&list->spring, m));
@@ -174,6 +202,7 @@ static talus_status lay_candidates(tl_ball_list *list, const tl_pairs *pairs) {
   for (size_t k = 0; k < m; ++k) {
     const uint32_t a = rank[pairs->data[k].a], b = rank[pairs->data[k].b];
     const uint32_t at = start[a]++;
+    list->owner.data[at] = a;
     list->other.data[at] = b;
     list->canonical.data[k] = at;
     list->in.data[in_start[b]++] = at;
@@ -188,7 +217,7 @@ static talus_status lay_effects(tl_ball_list *list) {
   list->count = list->rank.count;
   list->blocks = (list->count + TL_BALL_BLOCK - 1) / TL_BALL_BLOCK;
   TL_TRY(tl_array_resize(&list->block_start, list->blocks + 1));
-  size_t total = 0;
+  size_t total = TL_BALL_LANES; /* effect 0 is none */
   for (size_t block = 0; block <= list->blocks; ++block) {
     list->block_start.data[block] = (uint32_t)total;
     if (block == list->blocks)
@@ -200,10 +229,10 @@ static talus_status lay_effects(tl_ball_list *list) {
   }
   TL_TRY(tl_array_reserve(&list->effect, total + total / 4));
   TL_TRY(tl_array_resize(&list->effect, total));
-  for (int k = 0; k < TL_BALL_ENERGIES; ++k) {
-    TL_TRY(tl_array_reserve(&list->energy[k], total + total / 4));
-    TL_TRY(tl_array_resize(&list->energy[k], total));
-  }
+  TL_TRY(tl_array_reserve(&list->energy, total + total / 4));
+  TL_TRY(tl_array_resize(&list->energy, total));
+  list->effect.data[0] = (tl_ball_effect){0};
+  list->energy.data[0] = (tl_ball_energy){0};
   return TALUS_OK;
 }
 
@@ -214,19 +243,13 @@ static talus_status take_from_list(const tl_scope *scope, const tl_ball_list *li
                                    tl_springs *springs) {
   TL_TAKE(scope->arena, list->canonical.count, &springs->data);
   springs->count = 0;
-  /* Whose candidate it is: the ranks of a, one after the other, but canonical order jumps. */
-  uint32_t *owner;
-  TL_TAKE(scope->arena, list->canonical.count, &owner);
-  for (size_t i = 0; i < list->count; ++i)
-    for (uint32_t c = list->start.data[i]; c < list->start.data[i + 1]; ++c)
-      owner[c] = list->slot.data[i];
   for (size_t k = 0; k < list->canonical.count; ++k) {
     const uint32_t c = list->canonical.data[k];
-    if (list->at.data[c] == TL_NONE)
+    if (list->at.data[c] == 0)
       continue;
     const tl_ball_spring *s = &list->spring.data[c];
     springs->data[springs->count++] =
-        (tl_sprung){owner[c],
+        (tl_sprung){list->slot.data[list->owner.data[c]],
                     list->slot.data[list->other.data[c]],
                     0,
                     0,
@@ -263,7 +286,7 @@ static void lay_springs(tl_ball_list *list, const tl_pairs *pairs, const tl_spri
     const bool found =
         at < springs->count && springs->data[at].a == p.a && springs->data[at].b == p.b;
     const tl_spring *s = found ? &springs->data[at].spring : NULL;
-    list->at.data[c] = found ? 0 : TL_NONE;
+    list->at.data[c] = found ? 1 : 0; /* some effect, until there is one */
     list->spring.data[c] =
         found ? (tl_ball_spring){{s->slip.x, s->slip.y, s->slip.z}, tl_abs(s->stiffness)}
               : (tl_ball_spring){{0, 0, 0}, 0};
@@ -335,16 +358,18 @@ static void commit_range(void *context, size_t begin, size_t end) {
   const commit_job *job = context;
   tl_state *out = job->state;
   for (size_t i = begin; i < end; ++i) {
-    const tl_ball_row *row = &job->list->now.data[i];
+    const tl_ball_rows *rows = &job->list->now.data[i / TL_BALL_LANES];
+    const size_t lane = i % TL_BALL_LANES;
     const uint32_t slot = job->list->slot.data[i];
     if (!(job->list->ball.data[i].inv_mass > 0))
       continue;
-    out->position[slot] = row->x;
-    out->rotation[slot] = row->q;
-    out->velocity[slot] = row->v;
-    out->spin[slot] = row->w;
-    out->push[slot] = row->push;
-    out->twist[slot] = row->twist;
+    out->position[slot] = tl_dvec3(rows->x[0][lane], rows->x[1][lane], rows->x[2][lane]);
+    out->rotation[slot] =
+        tl_quat(rows->q[0][lane], rows->q[1][lane], rows->q[2][lane], rows->q[3][lane]);
+    out->velocity[slot] = collect(rows->v, lane);
+    out->spin[slot] = collect(rows->w, lane);
+    out->push[slot] = collect(rows->push, lane);
+    out->twist[slot] = collect(rows->twist, lane);
   }
 }
 
@@ -372,21 +397,14 @@ static tl_contact contact_of(const tl_ball_list *list, uint32_t rank_a, uint32_t
   return contact;
 }
 
-talus_status tl_balls_store(const tl_model *model, tl_arena *arena, tl_penalty *penalty,
-                            tl_contacts *contacts) {
+talus_status tl_balls_store(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts) {
   tl_ball_list *list = &penalty->list;
   if (!list->is_valid || list->is_stored)
     return TALUS_OK;
   const tl_contacts *walls = &list->wall_contacts;
-  const tl_arena_mark mark = tl_arena_get_mark(arena);
-  uint32_t *owner;
-  TL_TAKE(arena, list->canonical.count, &owner);
   size_t touching = 0;
-  for (uint32_t i = 0; i < list->count; ++i)
-    for (uint32_t c = list->start.data[i]; c < list->start.data[i + 1]; ++c) {
-      owner[c] = i;
-      touching += list->at.data[c] != TL_NONE;
-    }
+  for (size_t c = 0; c < list->at.count; ++c)
+    touching += list->at.data[c] != 0;
   contacts->touches.count = 0;
   TL_TRY(tl_array_resize(contacts, touching + walls->count));
   TL_TRY(tl_array_resize(&contacts->springs, touching + walls->count));
@@ -394,9 +412,10 @@ talus_status tl_balls_store(const tl_model *model, tl_arena *arena, tl_penalty *
   for (size_t k = 0; k <= list->canonical.count; ++k) {
     const bool ends = k == list->canonical.count;
     const uint32_t c = ends ? 0 : list->canonical.data[k];
-    if (!ends && list->at.data[c] == TL_NONE)
+    if (!ends && list->at.data[c] == 0)
       continue;
-    const tl_contact next = ends ? (tl_contact){0} : contact_of(list, owner[c], c, model->dt);
+    const tl_contact next =
+        ends ? (tl_contact){0} : contact_of(list, list->owner.data[c], c, model->dt);
     for (; w < walls->count &&
            (ends || tl_contact_compare(next.a, next.b, 0, 0, &walls->data[w]) > 0);
          ++w, ++n) {
@@ -413,7 +432,6 @@ talus_status tl_balls_store(const tl_model *model, tl_arena *arena, tl_penalty *
                                               {0, 0, 0},
                                               0};
   }
-  tl_arena_release(arena, mark);
   list->is_stored = true;
   return TALUS_OK;
 }

@@ -22,7 +22,6 @@ talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, con
 void tl_balls_commit(const tl_model *model, tl_ball_list *list, tl_state *state);
 
 /* Writes the contacts of the last step, where they are in the list alone. */
-talus_status tl_balls_store(const tl_model *model, tl_arena *arena, tl_penalty *penalty,
-                            tl_contacts *contacts);
+talus_status tl_balls_store(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts);
 
 #endif

@@ -1,0 +1,33 @@
+/* What the two ways of verlet_balls.c share: ball by ball, and in lanes. */
+#ifndef TL_STEP_VERLET_BALLS_H
+#define TL_STEP_VERLET_BALLS_H
+
+#include "step/verlet_list.h"
+
+#include <stdatomic.h>
+
+enum { TL_BALL_CONTACT_WORK = TL_BALL_ENERGIES, TL_BALL_LOAD_WORK, TL_BALL_SUMS = 8 };
+
+typedef struct tl_ball_step {
+  const tl_model *model;
+  const tl_scope *scope;
+  tl_ball_list *list;
+  tl_state mid; /* of bodies that touch walls */
+  talus_vec3 *lead, *swing;
+  talus_vec3 *push, *twist;       /* of walls, by slot, for balls that are near one */
+  double (*sums)[TL_BALL_SUMS];   /* by slot: contacts in which it is a, and both kicks; one row
+                                     is a cache line, not all of it used */
+  double (*blocks)[TL_BALL_SUMS]; /* the same of TL_BLOCK slots */
+  bool begins;                    /* forces of the state as it is: nothing moves */
+  _Atomic bool *left, *broken;
+} tl_ball_step;
+
+/* Kick and drift of eight balls from now to where contacts look for them; false where one left its
+ * place in the list. */
+bool tl_balls_start_avx512(const tl_ball_step *job, size_t eight);
+
+/* Sums of forces and the last kick; false where a velocity is not finite. The first kick and the
+ * drift are found once more: that is cheaper than to keep them. */
+bool tl_balls_finish_avx512(const tl_ball_step *job, size_t eight);
+
+#endif

@@ -1,0 +1,261 @@
+/* Kicks, drifts and sums of eight balls at a time, with AVX-512: operation by operation what
+ * verlet_balls.c does for one, so the bits are the same. This file is compiled for AVX-512; it runs
+ * only where the processor has it. External forces, and domains that stop, are left to the other.
+ */
+#include "step/verlet_balls.h"
+
+#include "kernels/quat.h"
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+
+#include "solve/penalty_lanes.h"
+
+typedef double four_sums __attribute__((vector_size(4 * sizeof(double))));
+
+typedef struct vec {
+  lanes x, y, z;
+} vec;
+
+INLINE vec load_vec(const talus_real from[3][W]) {
+  return (vec){load(from[0]), load(from[1]), load(from[2])};
+}
+
+INLINE void store_vec(talus_real to[3][W], vec a) {
+  store(to[0], a.x), store(to[1], a.y), store(to[2], a.z);
+}
+
+INLINE wide load_wide(const double *from) {
+  wide r;
+  memcpy(&r, from, sizeof r);
+  return r;
+}
+
+INLINE void store_wide(double *to, wide x) { memcpy(to, &x, sizeof x); }
+
+INLINE wide widen(lanes x) { return __builtin_convertvector(x, wide); }
+
+INLINE vec add(vec a, vec b) { return (vec){a.x + b.x, a.y + b.y, a.z + b.z}; }
+
+INLINE vec times(vec a, lanes s) { return (vec){a.x * s, a.y * s, a.z * s}; }
+
+INLINE wide dot_wide(vec a, vec b) {
+  return widen(a.x) * widen(b.x) + widen(a.y) * widen(b.y) + widen(a.z) * widen(b.z);
+}
+
+INLINE vec select_vec(lane_mask test, vec a, vec b) {
+  return (vec){lanes_select(test, a.x, b.x), lanes_select(test, a.y, b.y),
+               lanes_select(test, a.z, b.z)};
+}
+
+typedef struct kick {
+  vec velocity, spin;
+} kick;
+
+INLINE kick find_kick(const tl_ball_step *job, const tl_ball_kept *kept, vec push, vec twist) {
+  const lanes zero = {0}, inv_mass = load(kept->inv_mass);
+  const talus_real half = (talus_real)(0.5 * job->scope->dt);
+  const talus_vec3 g = job->model->gravity;
+  const vec rate = {g.x + inv_mass * push.x, g.y + inv_mass * push.y, g.z + inv_mass * push.z};
+  return (kick){times(rate, zero + half), times(twist, half * load(kept->inv_inertia))};
+}
+
+/* ---- kick and drift -------------------------------------------------------------------------- */
+
+bool tl_balls_start_avx512(const tl_ball_step *job, size_t eight) {
+  const tl_ball_list *list = job->list;
+  const tl_ball_rows *now = &list->now.data[eight];
+  const tl_ball_kept *kept = &list->kept.data[eight];
+  tl_ball *balls = &list->ball.data[eight * W];
+  tl_ball_place *places = &list->place.data[eight * W];
+  const lanes zero = {0}, inv_mass = load(kept->inv_mass);
+  const lane_mask moves = inv_mass > zero;
+  const vec none = {zero, zero, zero};
+  const kick k = find_kick(job, kept, load_vec(now->push), load_vec(now->twist));
+  const vec lead = select_vec(moves, k.velocity, none), swing = select_vec(moves, k.spin, none);
+  const vec v = select_vec(moves, add(load_vec(now->v), lead), none);
+  const vec w = select_vec(moves, add(load_vec(now->w), swing), none);
+  const double dt = job->scope->dt, limit = 0.5 * list->skin;
+  const wide x = load_wide(now->x[0]) + dt * widen(v.x), y = load_wide(now->x[1]) + dt * widen(v.y),
+             z = load_wide(now->x[2]) + dt * widen(v.z);
+  const wide dx = x - load_wide(kept->from[0]), dy = y - load_wide(kept->from[1]),
+             dz = z - load_wide(kept->from[2]);
+  const wide way = dx * dx + dy * dy + dz * dz;
+  const __mmask8 stays =
+      _mm512_cmp_pd_mask((__m512d)way, _mm512_set1_pd(limit * limit), _CMP_LE_OQ);
+
+  lanes m[W] = {v.x, v.y, v.z, w.x, w.y, w.z, load(kept->radius), inv_mass};
+  lanes n[W] = {lead.x, lead.y, lead.z, swing.x, swing.y, swing.z, load(kept->inv_inertia), zero};
+  transpose(m);
+  transpose(n);
+  double at[3][W];
+  store_wide(at[0], x), store_wide(at[1], y), store_wide(at[2], z);
+  for (int i = 0; i < W; ++i) {
+    store(balls[i].v, m[i]);
+    const talus_real material = balls[i].material;
+    store(balls[i].lead, n[i]);
+    balls[i].material = material;
+    places[i].x = at[0][i], places[i].y = at[1][i], places[i].z = at[2][i];
+  }
+  return stays == 0xff;
+}
+
+/* ---- sums and the last kick ------------------------------------------------------------------ */
+
+/* An effect times 1 (force) or the arm (turn), added to what there is. */
+INLINE lanes add_effect(lanes sum, const tl_ball_effect *effect, lanes sign, lanes radius) {
+  const lane_mask turn = {0, 0, 0, -1, -1, -1, 0, 0};
+  const lanes e = load(effect->force);
+  const lanes arm = radius - SHUFFLE(e, e, 6, 6, 6, 6, 6, 6, 6, 6);
+  return sum + lanes_select(turn, arm, sign) * e;
+}
+
+INLINE four_sums load_energy(const tl_ball_energy *energy) {
+  talus_real of __attribute__((vector_size(4 * sizeof(talus_real))));
+  memcpy(&of, energy, sizeof of);
+  return __builtin_convertvector(of, four_sums);
+}
+
+/* Forces and turns of one ball: force in the first three, turn in the next. */
+INLINE lanes add_contacts(const tl_ball_list *list, size_t rank, talus_real ball_radius,
+                          four_sums *energy) {
+  const lanes zero = {0}, plus = zero + 1, minus = zero - 1, radius = zero + ball_radius;
+  const uint32_t *at = list->at.data, *in = list->in.data;
+  const tl_ball_effect *effects = list->effect.data;
+  lanes sum = zero;
+  for (uint32_t k = list->in_start.data[rank]; k < list->in_start.data[rank + 1]; ++k)
+    sum = add_effect(sum, &effects[at[in[k]]], plus, radius);
+  four_sums total = {0};
+  for (uint32_t c = list->start.data[rank]; c < list->start.data[rank + 1]; ++c) {
+    sum = add_effect(sum, &effects[at[c]], minus, radius);
+    total = total + load_energy(&list->energy.data[at[c]]);
+  }
+  *energy = total;
+  return sum;
+}
+
+/* Effects that other balls own are anywhere in memory: those of eight balls further on are asked
+ * for. */
+INLINE void fetch_effects(const tl_ball_list *list, size_t rank) {
+  if (rank + W > list->count)
+    return;
+  for (uint32_t k = list->in_start.data[rank]; k < list->in_start.data[rank + W]; ++k)
+    __builtin_prefetch(&list->effect.data[list->at.data[list->in.data[k]]]);
+}
+
+INLINE void find_turn(lanes square, lanes *c, lanes *s) {
+  const lanes zero = {0};
+  *c = 1 + square * (TL_R(-1.0 / 8) +
+                     square * (TL_R(1.0 / 384) +
+                               square * (TL_R(-1.0 / 46080) + square * TL_R(1.0 / 10321920))));
+  *s = TL_R(0.5) +
+       square * (TL_R(-1.0 / 48) +
+                 square * (TL_R(1.0 / 3840) +
+                           square * (TL_R(-1.0 / 645120) + square * TL_R(1.0 / 185794560))));
+  const lane_mask small = square < zero + TL_R(0.04);
+  for (int i = 0; i < W; ++i)
+    if (__builtin_expect(!small[i], 0)) {
+      talus_real ci, si;
+      tl_half_angle(square[i], &ci, &si);
+      (*c)[i] = ci, (*s)[i] = si;
+    }
+}
+
+/* tl_quat_renormalize(tl_quat_mul(turn, q)), turn by the rotation vector r. */
+INLINE void turn_by(const tl_ball_rows *now, vec r, lane_mask moves, tl_ball_rows *next) {
+  lanes aw, s;
+  find_turn(r.x * r.x + r.y * r.y + r.z * r.z, &aw, &s);
+  const lanes ax = s * r.x, ay = s * r.y, az = s * r.z;
+  const lanes bw = load(now->q[0]), bx = load(now->q[1]), by = load(now->q[2]),
+              bz = load(now->q[3]);
+  const lanes qw = aw * bw - ax * bx - ay * by - az * bz,
+              qx = aw * bx + ax * bw + ay * bz - az * by,
+              qy = aw * by - ax * bz + ay * bw + az * bx,
+              qz = aw * bz + ax * by - ay * bx + az * bw;
+  const lanes k = TL_R(0.5) * ((((1 - qw * qw) - qx * qx) - qy * qy) - qz * qz);
+  store(next->q[0], lanes_select(moves, qw + k * qw, bw));
+  store(next->q[1], lanes_select(moves, qx + k * qx, bx));
+  store(next->q[2], lanes_select(moves, qy + k * qy, by));
+  store(next->q[3], lanes_select(moves, qz + k * qz, bz));
+}
+
+/* Forces of walls where there are any. */
+INLINE void add_walls(const tl_ball_step *job, size_t first, vec *force, vec *twist) {
+  const tl_ball_list *list = job->list;
+  uint64_t any;
+  memcpy(&any, &list->has_wall.data[first], sizeof any);
+  if (any == 0)
+    return;
+  for (int i = 0; i < W; ++i)
+    if (list->has_wall.data[first + (size_t)i]) {
+      const talus_vec3 push = job->push[list->slot.data[first + (size_t)i]];
+      const talus_vec3 turn = job->twist[list->slot.data[first + (size_t)i]];
+      force->x[i] += push.x, force->y[i] += push.y, force->z[i] += push.z;
+      twist->x[i] = turn.x, twist->y[i] = turn.y, twist->z[i] = turn.z;
+    }
+}
+
+bool tl_balls_finish_avx512(const tl_ball_step *job, size_t eight) {
+  const tl_ball_list *list = job->list;
+  const tl_ball_rows *now = &list->now.data[eight];
+  const tl_ball_kept *kept = &list->kept.data[eight];
+  tl_ball_rows *next = &list->next.data[eight];
+  const size_t rank = eight * W;
+  const lanes zero = {0};
+  lanes m[W];
+  four_sums energy[W];
+  fetch_effects(list, rank + 2 * W);
+  for (size_t i = 0; i < W; ++i)
+    m[i] = add_contacts(list, rank + i, kept->radius[i], &energy[i]);
+  transpose(m);
+  vec push = {m[0], m[1], m[2]}, twist = {zero, zero, zero};
+  add_walls(job, rank, &push, &twist);
+  twist = (vec){twist.x - m[3], twist.y - m[4], twist.z - m[5]};
+
+  const lane_mask moves = load(kept->inv_mass) > zero;
+  const vec v0 = load_vec(now->v), w0 = load_vec(now->w);
+  const vec push0 = load_vec(now->push), twist0 = load_vec(now->twist);
+  const kick one = find_kick(job, kept, push0, twist0);
+  const vec v = select_vec(moves, add(v0, one.velocity), v0);
+  const vec w = select_vec(moves, add(w0, one.spin), w0);
+  const kick two = find_kick(job, kept, push, twist);
+  const vec v1 = select_vec(moves, add(v, two.velocity), v0);
+  const vec w1 = select_vec(moves, add(w, two.spin), w0);
+  const double dt = job->scope->dt, quarter = 0.25 * dt;
+  for (int k = 0; k < 3; ++k) {
+    const wide x = load_wide(now->x[k]);
+    const lanes way = lanes_select(moves, k == 0 ? v.x : k == 1 ? v.y : v.z, zero);
+    store_wide(next->x[k], x + dt * widen(way));
+  }
+  turn_by(now, times(w, zero + (talus_real)dt), moves, next);
+  store_vec(next->v, v1), store_vec(next->w, w1);
+  store_vec(next->push, push), store_vec(next->twist, twist);
+
+  const vec mean_v0 = add(v0, v), mean_w0 = add(w0, w), mean_v1 = add(v, v1), mean_w1 = add(w, w1);
+  const wide work = quarter * (dot_wide(push0, mean_v0) + dot_wide(twist0, mean_w0)) +
+                    quarter * (dot_wide(push, mean_v1) + dot_wide(twist, mean_w1));
+  for (size_t i = 0; i < W; ++i) {
+    double *sums = job->sums[list->slot.data[rank + i]];
+    memcpy(sums, &energy[i], sizeof energy[i]);
+    sums[TL_BALL_CONTACT_WORK] = moves[i] ? work[i] : 0;
+    sums[TL_BALL_LOAD_WORK] = sums[6] = sums[7] = 0;
+  }
+  const lanes size = (v1.x * v1.x + v1.y * v1.y + v1.z * v1.z) * zero +
+                     (w1.x * w1.x + w1.y * w1.y + w1.z * w1.z) * zero;
+  const lane_mask finite = size == zero;
+  bool fine = true;
+  for (int i = 0; i < W; ++i)
+    fine &= finite[i] != 0;
+  return fine;
+}
+
+#else
+
+bool tl_balls_start_avx512(const tl_ball_step *job, size_t eight) {
+  return job->list->count > eight;
+}
+
+bool tl_balls_finish_avx512(const tl_ball_step *job, size_t eight) {
+  return job->list->count > eight;
+}
+
+#endif
