@@ -13,12 +13,13 @@ static talus_status check_settings(const tl_model *model) {
       (unsigned)model->solve.kind > TALUS_SOLVE_IMPULSE ||
       (unsigned)model->solve.law > TALUS_NOBLE ||
       (model->solve.kind == TALUS_SOLVE_PENALTY &&
-       (!(model->solve.reach > 0) || !(model->solve.tangential > 0))) || (unsigned)model->solve.friction > TALUS_FRICTION_CCP ||
+       (!(model->solve.reach > 0) || !(model->solve.tangential > 0))) ||
+      (unsigned)model->solve.friction > TALUS_FRICTION_CCP ||
       (unsigned)model->solve.method > TALUS_BB ||
       (unsigned)model->solve.reduction > TALUS_REDUCTION_COLOURS || model->solve.iterations < 0 ||
       !(model->solve.tolerance >= 0) || !(model->solve.recovery_speed >= 0) ||
-      !(model->solve.recovery >= 0 && model->solve.recovery <= 1) ||
-      !(model->solve.omega > 0) || !(model->solve.lambda > 0 && model->solve.lambda <= 1) ||
+      !(model->solve.recovery >= 0 && model->solve.recovery <= 1) || !(model->solve.omega > 0) ||
+      !(model->solve.lambda > 0 && model->solve.lambda <= 1) ||
       !tl_is_finite_d(model->solve.slop) ||
       !(model->solve.correction >= 0 && model->solve.correction <= 1) ||
       isnan(model->solve.bounce_speed) || !tl_is_finite_d(model->margin) ||

@@ -292,10 +292,10 @@ TEST(from_refuses_names_that_clash_and_folders_without_a_checkpoint) {
   "  - {name: wheel, shape: {cylinder: {radius: 0.1, length: 0.1}}, at: [3, 0, 1]}\n"              \
   "joints:\n"                                                                                      \
   "  - {name: hip, kind: revolute, bodies: [ground, arm], at: [0, 0, 1], axis: [0, 1, 0],\n"       \
-  "     limits: {low: -1, high: 1}}\n"                                                            \
+  "     limits: {low: -1, high: 1}}\n"                                                             \
   "  - {name: knee, kind: spherical, bodies: [arm, leg], at: [0.4, 0, 1]}\n"                       \
   "  - {name: axle, kind: revolute, bodies: [ground, wheel], at: [3, 0, 1], axis: [0, 0, 1],\n"    \
-  "     motor: {speed: 50}}\n"                                                                    \
+  "     motor: {speed: 50}}\n"                                                                     \
   "  - {name: glue, kind: fixed, bodies: [ground, leg], at: [0.8, 0, 1], break: {force: 1e-3}}\n"
 
 TEST(from_takes_joints_along_and_they_go_on_to_the_last_bit) {

@@ -370,7 +370,7 @@ typedef enum talus_joints_solver {
 
 /* The contact model. */
 typedef enum talus_solve_kind {
-  TALUS_SOLVE_CCP,    /* rigid: cone complementarity */
+  TALUS_SOLVE_CCP,     /* rigid: cone complementarity */
   TALUS_SOLVE_PENALTY, /* springs: overlap makes force, velocity Verlet (docs/theory/penalty.md) */
   TALUS_SOLVE_IMPULSE  /* rigid: sequential impulses (docs/theory/impulse.md) */
 } talus_solve_kind;
@@ -383,8 +383,8 @@ typedef enum talus_spring_law {
                    no dashpot */
 } talus_spring_law;
 
-/* How contacts become impulses. The members from `method` on are of cone complementarity; sequential
- * impulses use iterations, tolerance, warm_start, the two speeds and joints of them. */
+/* How contacts become impulses. The members from `method` on are of cone complementarity;
+ * sequential impulses use iterations, tolerance, warm_start, the two speeds and joints of them. */
 typedef struct talus_solve_def {
   talus_solve_kind kind;
   talus_spring_law law; /* penalty */
@@ -452,7 +452,8 @@ typedef struct talus_world_def {
 
 /* gravity (0, 0, -9.81), dt 1 ms, broad auto, narrow newton, ccp with ncp friction, 50 sweeps to
  * 1e-4 m/s, warm start, recovery 0.6 m/s, islands (penalty: linear, tangential 2/7, reach 1 mm;
- * impulse: slop |gravity| dt^2, correction 0.2), nobody sleeps (but sleep.time is 0.5 s), no domain. */
+ * impulse: slop |gravity| dt^2, correction 0.2), nobody sleeps (but sleep.time is 0.5 s), no
+ * domain. */
 TALUS_API talus_world_def talus_world_def_default(void);
 
 typedef struct talus_world talus_world;
@@ -543,8 +544,9 @@ TALUS_API talus_status talus_joint_set_motor(talus_world *world, talus_joint joi
 TALUS_API talus_status talus_world_assemble(talus_world *world, double *apart);
 
 /* Takes n fixed steps. Stops at the first that fails: TALUS_ERROR_DIVERGED, TALUS_ERROR_DOMAIN or
- * TALUS_ERROR_UNSUPPORTED with the body, the time and its last contacts in the message, or the joint
- * for which the step is too long and a dt that would do; the state is then the one before that step.
+ * TALUS_ERROR_UNSUPPORTED with the body, the time and its last contacts in the message, or the
+ * joint for which the step is too long and a dt that would do; the state is then the one before
+ * that step.
  */
 TALUS_API talus_status talus_world_step(talus_world *world, uint64_t n);
 

@@ -138,11 +138,8 @@ static const tl_column shapes_columns[] = {
 TABLE(tl_shape, shapes);
 
 static const tl_column materials_columns[] = {
-    TEXT(tl_material, name, name),
-    REAL(tl_material, density, density),
-    LAW(tl_material, law.),
-    REAL(tl_material, young, young),
-    REAL(tl_material, poisson, poisson),
+    TEXT(tl_material, name, name),   REAL(tl_material, density, density), LAW(tl_material, law.),
+    REAL(tl_material, young, young), REAL(tl_material, poisson, poisson),
 };
 TABLE(tl_material, materials);
 

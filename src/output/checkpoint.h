@@ -48,8 +48,8 @@ typedef struct tl_table {
 extern const tl_table tl_table_world, tl_table_shapes, tl_table_materials, tl_table_laws,
     tl_table_overrides, tl_table_motions, tl_table_motion_terms, tl_table_motion_values,
     tl_table_ignored, tl_table_groups, tl_table_names, tl_table_handles, tl_table_free_handles,
-    tl_table_contacts, tl_table_touches, tl_table_springs, tl_table_joints, tl_table_emitters, tl_table_sinks,
-    tl_table_probes;
+    tl_table_contacts, tl_table_touches, tl_table_springs, tl_table_joints, tl_table_emitters,
+    tl_table_sinks, tl_table_probes;
 
 /* TALUS_ERROR_INVALID naming the row where values break their rule. */
 talus_status tl_checkpoint_check_values(const char *name, tl_h5_type type, tl_column_rule rule,
