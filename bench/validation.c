@@ -69,7 +69,7 @@ static bool is_wanted(const wishes *wanted, const val_case *which, int model) {
 
 static int list_cases(void) {
   for (size_t i = 0; i < val_case_count; ++i) {
-    printf("%-16s %-4s ", val_cases[i].name, val_cases[i].seeds ? "slow" : "fast");
+    printf("%-17s %-4s ", val_cases[i].name, val_cases[i].seeds ? "slow" : "fast");
     for (int model = 0; model < VAL_MODELS; ++model)
       printf(" %-8s", val_cases[i].models & (1u << model) ? model_names[model] : "");
     printf("\n    %s (%s)\n", val_cases[i].about, val_cases[i].source);
@@ -121,7 +121,7 @@ static int run_all(const wishes *wanted) {
   val_run *runs = calloc(val_case_count * VAL_MODELS, sizeof *runs);
   val_plot *plots = NULL;
   size_t n = 0;
-  int checks = 0, failures = 0, known = 0;
+  int checks = 0, failures = 0, known = 0, broken = 0;
   double cpu = 0;
   if (!runs) {
     cli_error("out of memory");
@@ -138,6 +138,7 @@ static int run_all(const wishes *wanted) {
       checks += run->count + run->failed;
       failures += val_failures(run);
       known += val_known_failures(run);
+      broken += run->failed;
       cpu += run->cpu;
     }
   printf("%d numbers, %d FAIL (%d of them known), %.1f s of CPU time\n", checks, failures, known,
@@ -147,7 +148,8 @@ static int run_all(const wishes *wanted) {
   const bool written = write_all(wanted, runs, n, plots);
   val_plots_free(plots);
   free(runs);
-  return written && failures == known ? CLI_DONE : CLI_FAILED;
+  const bool good = wanted->quick ? broken == 0 : failures == known;
+  return written && good ? CLI_DONE : CLI_FAILED;
 }
 
 int bench_validation(int argc, char **argv) {
@@ -161,8 +163,8 @@ int bench_validation(int argc, char **argv) {
       {"seeds", 0, CLI_COUNT, "N", "repeat each slow case so often; 0 (default): its own number",
        &wanted.seeds},
       {"threads", 0, CLI_COUNT, "N", "of slow cases; 0 (default): all cores", &wanted.threads},
-      {"quick", 0, CLI_FLAG, NULL, "slow cases with few bodies: to see that they work",
-       &wanted.quick},
+      {"quick", 0, CLI_FLAG, NULL,
+       "slow cases with few bodies: to see that they run, whatever they give", &wanted.quick},
       {"tolerance", 0, CLI_NUMBER, "X", "multiply every tolerance (default 1)", &wanted.strictness},
       {"output", 'o', CLI_TEXT, "FOLDER", "validation.csv, and plots as SVG", &wanted.output},
       {"write", 0, CLI_TEXT, "FILE", "a page of documentation; plots in images/ beside it",

@@ -85,24 +85,27 @@ const val_case val_cases[] = {
      "Zhou et al. 2002", val_repose, ON_CCP, 3},
     {"packing",
      "Spheres of one size rain and settle: 0.64 of space and 6 contacts without friction, 0.55 to "
-     "0.58 and a little more than 4 at mu = 1.",
-     "Scott and Kilgour 1969; Silbert 2010", val_packing, ON_CCP, 3},
-    {"ellipsoid-packing", "The same with ellipsoids 1.25 : 1 : 0.8, without friction: 0.735.",
-     "Donev et al. 2004", val_ellipsoid_packing, ON_CCP, 3},
+     "0.58 and 4 to 4.5 contacts at mu = 1. Rattlers are left out, one after the other: with "
+     "fewer than 4 contacts that carry, or 3 where there is friction.",
+     "Agnolin and Roux 2007; Silbert 2010", val_packing, ON_CCP, 3},
+    {"ellipsoid-packing",
+     "The same with ellipsoids 1.25 : 1 : 0.8, without friction: 0.735 to 0.74.",
+     "Donev et al. 2004; Man et al. 2005", val_ellipsoid_packing, ON_CCP, 3},
     {"column-collapse",
      "A round column loses its walls: it runs out by 1.24 a of its radius for heights a < 1.7 of "
-     "it, and 1.6 sqrt(a) above.",
-     "Lube et al. 2004", val_column, ON_CCP, 3},
+     "it, and 1.6 sqrt(a) above. Six and ten grains are few for a radius, and run less far: what "
+     "is compared is the limit of a line in d / r0.",
+     "Lube et al. 2004; Warnett et al. 2014", val_column, ON_CCP, 3},
     {"drum", "The surface of grains in a slowly turning drum is steeper the more friction.",
      "Pohlman et al. 2006", val_drum, ON_CCP, 3},
     {"penetration",
-     "A ball falls into grains: depth 0.14/mu (rho ball / rho grains)^1/2 D^2/3 H^1/3. Grains are "
-     "a "
-     "quarter as large as the ball here, a hundredth there: what is compared is the exponent of H.",
+     "A ball falls into grains: its depth goes with H^1/3 of the whole way that it falls. Grains "
+     "are a quarter as large as the ball here, and far smaller there: what is compared is the "
+     "exponent.",
      "Uehara et al. 2003", val_penetration, ON_CCP, 3},
     {"agreement-silo",
-     "The flow out of the silo of `beverloo` by springs of rising stiffness, over that by "
-     "complementarity.",
+     "The flow out of the silo of `beverloo`, half as full, by springs of rising stiffness, over "
+     "that by complementarity.",
      "limit k to infinity", val_agreement_silo, ON_SPRING, 1},
     {"peers-bounce",
      "The ball of `bounce-train` beside LAMMPS (gran/hooke) and LIGGGHTS (hertz), where installed: "
@@ -126,9 +129,9 @@ void val_springs(val_run *run, double stiffness) {
 }
 
 /* An impact takes 160 steps, and begins and ends within one: what the dashpot takes is uncertain by
- * as much of its logarithm, 2 ln(1/e) / 160 of the height, and gravity acts meanwhile (g t / v,
- * 1e-3). */
-double val_bounce_error(const val_run *run) { return run->model == VAL_PENALTY ? 0.015 : 0; }
+ * two steps of it, 4 ln(1/e) / 160 of the height, 0.023 at e = 0.4; gravity acts meanwhile (g t /
+ * v, 1e-3). */
+double val_bounce_error(const val_run *run) { return run->model == VAL_PENALTY ? 0.023 : 0; }
 
 double val_spring_error(const val_run *run) { return run->model == VAL_PENALTY ? 2e-3 : 0; }
 

@@ -11,8 +11,6 @@ val_case_fn val_bounce, val_bounce_train, val_oblique, val_cradle;
 double val_train_height(double t, double drop, double e);
 /* validation_springs.c */
 val_case_fn val_hertz, val_dashpot, val_agreement, val_agreement_silo;
-/* Flow through the second smallest hole of `beverloo` by the run's model, kg/s. */
-double val_silo_flow(val_run *run, double dt);
 /* validation_friction.c */
 val_case_fn val_incline, val_rolling, val_stopping, val_ccp_gap;
 /* validation_stack.c */

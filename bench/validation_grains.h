@@ -49,9 +49,8 @@ double val_slope(const val_grains *grains, double from, double to, double strip)
 /* ---- the slot of the cases about the angle of repose ------------------------------------------
  */
 
-#define SLOT_LENGTH  0.32 /* m */
-#define SLOT_DEPTH   0.06 /* m, periodic */
-#define SLOT_SECONDS 2.5  /* from when the door goes */
+#define SLOT_LENGTH 0.32 /* m */
+#define SLOT_DEPTH  0.06 /* m, periodic */
 
 typedef struct val_slot {
   talus_body door;
@@ -59,7 +58,16 @@ typedef struct val_slot {
 } val_slot;
 
 val_slot val_slot_settle(val_run *run, double mu);
-double val_slot_release(val_run *run, const val_slot *slot); /* degrees */
+/* The door goes; degrees so many seconds later. */
+double val_slot_release(val_run *run, const val_slot *slot, double seconds);
 double val_slot_angle(const val_grains *grains);
+
+/* ---- the silo of the cases about flow ---------------------------------------------------------
+ */
+
+/* Grains at rest in the silo, half as many as in `beverloo`, its hole of six grains plugged. */
+val_grains val_silo_settle(val_run *run, double dt);
+/* The plug goes: mass flow of those grains, kg/s, once it is steady. */
+double val_silo_flow(val_run *run, double dt, const val_grains *settled);
 
 #endif

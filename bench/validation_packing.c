@@ -1,5 +1,6 @@
 /* Random packings under gravity: how much of space they fill, and how many neighbours carry. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "validation_grains.h"
 
@@ -23,29 +24,55 @@ static double density(const val_grains *grains, double low, double high, double 
 
 /* ---- contacts -------------------------------------------------------------------------------- */
 
-/* Contacts that carry, per body with its centre between two heights. Under gravity no body rattles:
- * all count, and what holds them needs 3 forces of one (6 of three) components for each: 6
- * contacts per body without friction, at least 4 with it. */
-static double coordination(val_run *run, const val_grains *grains, size_t skip, double low,
-                           double high) {
+/* Strikes out, again and again, bodies with fewer than `fewest` neighbours left: they rattle, or
+ * lie on others and hold nothing. `neighbours` becomes -1 for them; it starts as 0. Bodies before
+ * `skip` are fixed and stay. */
+static void strike_rattlers(const talus_contact *contacts, size_t count, double carries,
+                            size_t skip, int fewest, int *neighbours, int *next, size_t bodies) {
+  for (bool again = true; again;) {
+    again = false;
+    memset(next, 0, bodies * sizeof *next);
+    for (size_t i = 0; i < count; ++i) {
+      const talus_contact *c = &contacts[i];
+      const double push = (double)(c->impulse.x * c->normal.x + c->impulse.y * c->normal.y +
+                                   c->impulse.z * c->normal.z);
+      /* uids count from 1 in the order of adding */
+      const size_t a = c->body_a - 1, b = c->body_b - 1;
+      if (push <= carries || (a >= skip && neighbours[a - skip] < 0) ||
+          (b >= skip && neighbours[b - skip] < 0))
+        continue;
+      if (a >= skip)
+        ++next[a - skip];
+      if (b >= skip)
+        ++next[b - skip];
+    }
+    for (size_t i = 0; i < bodies; ++i) {
+      if (neighbours[i] >= 0 && next[i] < fewest)
+        next[i] = -1, again = true;
+      neighbours[i] = neighbours[i] < 0 ? -1 : next[i];
+    }
+  }
+}
+
+/* Contacts that carry, per body that is held, of bodies with their centre between two heights.
+ * What holds a body are 3 equations of forces (6 with those of moments), one unknown for each
+ * contact (3 with friction), and each contact has two bodies: 6 contacts per body without
+ * friction, at least 4 with it. A body with fewer than 4 contacts without friction, or fewer than 3
+ * with it, is a rattler and left out. */
+static double coordination(val_run *run, const val_grains *grains, size_t skip, int fewest,
+                           double low, double high) {
   const double carries = 1e-3 * GRAIN_VOLUME * GRAIN_DENSITY * VAL_G * run->dt;
   size_t count;
   talus_contact *contacts = val_contacts(run, &count);
+  int *neighbours = calloc(2 * grains->count + 1, sizeof *neighbours);
   double ends = 0, bodies = 0;
-  for (size_t i = 0; i < grains->count; ++i)
-    bodies += grains->x[3 * i + 2] > low && grains->x[3 * i + 2] < high;
-  for (size_t i = 0; i < count; ++i) {
-    const talus_contact *c = &contacts[i];
-    const double push = (double)(c->impulse.x * c->normal.x + c->impulse.y * c->normal.y +
-                                 c->impulse.z * c->normal.z);
-    /* uids count from 1 in the order of adding */
-    const uint64_t uid[2] = {c->body_a - 1, c->body_b - 1};
-    for (int k = 0; k < 2 && push > carries; ++k)
-      if (uid[k] >= skip && uid[k] - skip < grains->count) {
-        const double z = grains->x[3 * (uid[k] - skip) + 2];
-        ends += z > low && z < high;
-      }
-  }
+  if (neighbours)
+    strike_rattlers(contacts, count, carries, skip, fewest, neighbours, neighbours + grains->count,
+                    grains->count);
+  for (size_t i = 0; neighbours && i < grains->count; ++i)
+    if (neighbours[i] >= 0 && grains->x[3 * i + 2] > low && grains->x[3 * i + 2] < high)
+      ++bodies, ends += neighbours[i];
+  free(neighbours);
   free(contacts);
   return ends / bodies;
 }
@@ -56,24 +83,54 @@ typedef struct packing {
   double density, coordination;
 } packing;
 
-/* Bodies rain onto glued grains, on a periodic floor, and come to rest. */
-static packing pack(val_run *run, double mu, bool ellipsoids) {
-  talus_world_def def = val_crowd_def(run, val_dt(run, 5e-4), 100);
-  const double count = 2200, high = count * GRAIN_VOLUME / (0.25 * SIDE * SIDE);
+/* A periodic floor of glued grains; returns how many. */
+static size_t make_floor(val_run *run, const talus_world_def *base, double mu, double high,
+                         talus_body_def *grain) {
+  talus_world_def def = *base;
   def.domain.enabled = true;
   def.domain.box = (talus_box){{0, 0, -1}, {SIDE, SIDE, high + 1}};
   def.domain.periodic[0] = def.domain.periodic[1] = true;
   def.solve.recovery_speed = 0.05; /* overlap from landing is not thrown out */
   val_world_from(run, &def);
-  talus_body_def grain = val_grain(run, mu);
-  grain.velocity = val_vec(0, 0, -0.3);
-  size_t skip = 0;
+  *grain = val_grain(run, mu);
+  size_t count = 0;
   for (int i = 0; i < 12; ++i)
-    for (int k = 0; k < 12; ++k, ++skip)
-      val_body(run, TALUS_FIXED, grain.shape, grain.material, (i + 0.5) * GRAIN, (k + 0.5) * GRAIN,
-               -GRAIN_RADIUS * (1 + 0.25 * ((7 * i + 3 * k + 5 * i * k) % 5)));
+    for (int k = 0; k < 12; ++k, ++count)
+      val_body(run, TALUS_FIXED, grain->shape, grain->material, (i + 0.5) * GRAIN,
+               (k + 0.5) * GRAIN, -GRAIN_RADIUS * (1 + 0.25 * ((7 * i + 3 * k + 5 * i * k) % 5)));
+  return count;
+}
+
+/* The same grains again, solved by many more sweeps: with the few that settling gets along with,
+ * bodies without friction keep trembling by about g dt, and at any moment contacts are missing
+ * (5.65 instead of 5.9 of them per body, rattlers included). What still trembles is averaged over.
+ */
+static double count_contacts(val_run *run, const val_grains *settled, double mu, double low,
+                             double high) {
+  talus_world_def def = val_crowd_def(run, run->dt, 2000);
+  def.solve.tolerance = 1e-7;
+  talus_body_def grain;
+  const size_t skip = make_floor(run, &def, mu, high, &grain);
+  val_grains_add(run, settled, &grain);
+  double sum = 0;
+  const int samples = 6;
+  val_step(run, 24);
+  for (int i = 0; i < samples; ++i) {
+    val_step(run, 6);
+    sum += coordination(run, settled, skip, mu > 0 ? 3 : 4, low, high) / samples;
+  }
+  return sum;
+}
+
+/* Bodies rain onto the floor and come to rest. */
+static packing pack(val_run *run, double mu, bool ellipsoids) {
+  const talus_world_def def = val_crowd_def(run, val_dt(run, 5e-4), 100);
+  const double count = 2200, high = count * GRAIN_VOLUME / (0.25 * SIDE * SIDE);
+  talus_body_def grain;
+  const size_t skip = make_floor(run, &def, mu, high, &grain);
   talus_fill_def fill = talus_fill_def_default();
   fill.body = grain;
+  fill.body.velocity = val_vec(0, 0, -0.3);
   if (ellipsoids) {
     fill.body.shape =
         val_shape(run, TALUS_ELLIPSOID, 1.25 * GRAIN_RADIUS, GRAIN_RADIUS, 0.8 * GRAIN_RADIUS, 0);
@@ -91,8 +148,9 @@ static packing pack(val_run *run, double mu, bool ellipsoids) {
   for (size_t i = 0; i < grains.count; ++i)
     top += 2 * grains.x[3 * i + 2] / (double)grains.count;
   const double low = 0.25 * top, end = 0.75 * top;
-  packing got = {density(&grains, low, end, GRAIN_VOLUME),
-                 coordination(run, &grains, skip, low, end)};
+  packing got = {.density = density(&grains, low, end, GRAIN_VOLUME)};
+  if (!ellipsoids)
+    got.coordination = count_contacts(run, &grains, mu, low, end);
   val_grains_free(&grains);
   return got;
 }
@@ -109,8 +167,8 @@ void val_packing(val_run *run) {
   val_near(run, "density without friction", "", share[0], 0.64, 0.01);
   val_near(run, "coordination without friction", "", neighbours[0], 6, 0.25);
   val_within(run, "density at mu = 1", "", share[3], 0.55, 0.58);
-  /* 4 in the limit; at mu = 1 spheres keep a little more (Silbert 2010: 4.2). */
-  val_near(run, "coordination at mu = 1", "", neighbours[3], 4.2, 0.4);
+  /* 4 in the limit of friction (Silbert 2010), 4.5 still at 0.3 (Agnolin and Roux 2007). */
+  val_within(run, "coordination at mu = 1", "", neighbours[3], 4, 4.5);
   val_curve(run, "packing.density", "Random packing of spheres", "friction",
             "share of space filled", val_model_name(run->model), mu, share, POINTS);
   val_curve(run, "packing.coordination", "Contacts that carry, per sphere", "friction", "contacts",
@@ -119,6 +177,8 @@ void val_packing(val_run *run) {
 
 void val_ellipsoid_packing(val_run *run) {
   const packing got = pack(run, 0, true);
+  /* 0.735 (Donev et al. 2004) to 0.74 -/+ 0.005 (deep inside, Man et al. 2005); rained, not
+   * compressed, spheres, too, are a little below their 0.64 here. */
   val_near(run, "density of 1.25 : 1 : 0.8, no friction", "", got.density, 0.735, 0.015);
 }
 

@@ -41,7 +41,7 @@ static const char *tolerance_text(const val_check *check, char text[CELL]) {
 /* ---- terminal -------------------------------------------------------------------------------- */
 
 void val_print_head(FILE *to) {
-  fprintf(to, "%-16s %-8s %-46s %-6s %16s %16s %10s %9s  %s\n", "case", "model", "quantity", "unit",
+  fprintf(to, "%-17s %-8s %-46s %-6s %16s %16s %10s %9s  %s\n", "case", "model", "quantity", "unit",
           "expected", "got", "error", "tolerance", "");
 }
 
@@ -49,12 +49,12 @@ void val_print_run(FILE *to, const val_run *run) {
   char a[CELL], b[CELL], c[CELL];
   for (int i = 0; i < run->count; ++i) {
     const val_check *check = &run->checks[i];
-    fprintf(to, "%-16s %-8s %-46s %-6s %16s %16s %10.2e %9s  %s\n", run->which->name,
+    fprintf(to, "%-17s %-8s %-46s %-6s %16s %16s %10.2e %9s  %s\n", run->which->name,
             val_model_name(run->model), check->quantity, check->unit, expected_text(check, a),
             got_text(check, "+-", b), val_error(check), tolerance_text(check, c), verdict(check));
   }
   if (*run->message)
-    fprintf(to, "%-16s %-8s %s: %s\n", run->which->name, val_model_name(run->model),
+    fprintf(to, "%-17s %-8s %s: %s\n", run->which->name, val_model_name(run->model),
             run->failed ? "FAIL" : "left out", run->message);
   fflush(to);
 }

@@ -135,8 +135,8 @@ static double flow(val_run *run, double seconds) {
   return (double)(after - before) * mean_cube * GRAIN_VOLUME * GRAIN_DENSITY / seconds;
 }
 
-static val_grains settle_silo(val_run *run, double dt, double hole) {
-  const double count = 7400, high = count * GRAIN_VOLUME / (GRAINS_LOOSELY * SILO * SILO);
+static val_grains settle_silo(val_run *run, double dt, double hole, double count) {
+  const double high = count * GRAIN_VOLUME / (GRAINS_LOOSELY * SILO * SILO);
   talus_body_def grain;
   make_silo(run, dt, hole, &grain);
   val_fill(run, &grain, count,
@@ -156,12 +156,14 @@ static double open_silo(val_run *run, double dt, double hole, const val_grains *
   return flow(run, val_seconds(run, 1));
 }
 
-double val_silo_flow(val_run *run, double dt) {
-  const double hole = 6 * GRAIN;
-  val_grains settled = settle_silo(run, dt, hole);
-  const double rate = open_silo(run, dt, hole, &settled);
-  val_grains_free(&settled);
-  return rate;
+#define MIDDLE_HOLE (6 * GRAIN)
+
+val_grains val_silo_settle(val_run *run, double dt) {
+  return settle_silo(run, dt, MIDDLE_HOLE, 3700);
+}
+
+double val_silo_flow(val_run *run, double dt, const val_grains *settled) {
+  return open_silo(run, dt, MIDDLE_HOLE, settled);
 }
 
 void val_beverloo(val_run *run) {
@@ -170,7 +172,7 @@ void val_beverloo(val_run *run) {
   const double dt = val_dt(run, 1e-3);
   const double k = 1.4; /* of spheres: Beverloo, Leniger and van de Velde 1961 */
   double rate[HOLES], x[HOLES], y[HOLES], law[HOLES];
-  val_grains settled = settle_silo(run, dt, width[0]);
+  val_grains settled = settle_silo(run, dt, width[0], 7400);
   double late = NAN, early = NAN;
   for (int i = 0; i < HOLES; ++i) {
     rate[i] = open_silo(run, dt, width[i], &settled);

@@ -32,6 +32,8 @@ static void make_crowd(crowd *c, uint64_t seed, int pairs, int hub) {
   c->model.property.flags = c->flags;
   c->flags[0] = TL_FLAG_FIXED;
   c->scope.count = BODIES;
+  static const tl_state awake;
+  c->scope.in = &awake;
   c->scope.arena = &c->arena;
   tl_random random = tl_random_start(seed, 1, 0);
   for (int i = 0; i < pairs; ++i) {

@@ -8,7 +8,8 @@
  *     axis and across it: from phi = 2.33 on guesses get worse with every look, and what comes out
  *     may be a body that turned over in between;
  *   - a rod whose ends pass each other by more than its length has no place to be in the end;
- *   - frames that leap apart were not held at all.
+ *   - frames that leap apart were not held at all, and those that are further apart than the
+ *     bodies are large are not held any more.
  * Such a step is refused before it is made. What merely drifts is told once. */
 #include "joint/guard.h"
 
@@ -144,13 +145,19 @@ static talus_status guard_one(const tl_model *model, const tl_scope *scope, tl_t
   const tl_joint_body next_a = tl_joint_body_moved(&a, h), next_b = tl_joint_body_moved(&b, h);
   const tl_joint_place then = tl_joint_find_place(model, joint, &next_a, &next_b);
   const talus_real length = tl_joint_length_of(model, joint);
-  const double leap =
-      tl_joint_drift_of(joint, &then, length) - tl_joint_drift_of(joint, &now, length);
+  const double drift = tl_joint_drift_of(joint, &then, length);
+  const double leap = drift - tl_joint_drift_of(joint, &now, length);
   if (leap > LEAP * size_of(model, joint))
     return tl_fail(TALUS_ERROR_DIVERGED,
                    "%s comes apart by %.3g m within a step, more than half its size of %.3g m; "
                    "take a smaller dt, or more solver iterations",
                    tl_joint_describe(joint), leap, size_of(model, joint));
+  if (leap > 0 && drift > size_of(model, joint))
+    return tl_fail(
+        TALUS_ERROR_DIVERGED,
+        "%s has come apart by %.3g m, more than its size of %.3g m, and holds nothing any "
+        "more; take a smaller dt, more solver iterations or `joints: direct`",
+        tl_joint_describe(joint), drift, size_of(model, joint));
   return TALUS_OK;
 }
 

@@ -122,8 +122,9 @@ typedef struct tl_joint_rows {
   bool has_law; /* row [hard] follows `law` */
   tl_joint_row row[TL_JOINT_ROWS];
   talus_real bias[TL_JOINT_ROWS]; /* u = J v + bias is what is wanted to be 0 (law: what it sees) */
-  talus_real soft[TL_JOINT_ROWS]; /* compliance: u + soft * impulse = 0 */
-  talus_real length;              /* m: what a rad counts in residuals and drift */
+  talus_real drift[TL_JOINT_ROWS]; /* what of the bias takes back drift of earlier steps */
+  talus_real soft[TL_JOINT_ROWS];  /* compliance: u + soft * impulse = 0 */
+  talus_real length;               /* m: what a rad counts in residuals and drift */
   talus_vec3 arm_b;
   tl_joint_law law;
 } tl_joint_rows;

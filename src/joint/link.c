@@ -95,14 +95,18 @@ void tl_link_factor(tl_link *link, const tl_ccp_body *bodies, const tl_ccp_tenso
   link->s = fmax(link->s, 1e-9 * link->k[hard][hard]);
 }
 
-void tl_link_speeds(const tl_link *link, const tl_ccp_body *bodies, double u[TL_JOINT_ROWS]) {
+/* J v of a row. */
+static talus_real row_speed(const tl_link *link, const tl_ccp_body *bodies, int i) {
+  const tl_joint_row *row = &link->rows.row[i];
   const tl_ccp_body *a = &bodies[link->a], *b = &bodies[link->b];
+  return tl_dot(row->la, a->v) + tl_dot(row->aa, a->w) + tl_dot(row->lb, b->v) +
+         tl_dot(row->ab, b->w);
+}
+
+void tl_link_speeds(const tl_link *link, const tl_ccp_body *bodies, double u[TL_JOINT_ROWS]) {
   const int n = tl_link_rows(link);
-  for (int i = 0; i < n; ++i) {
-    const tl_joint_row *row = &link->rows.row[i];
-    u[i] = (double)(tl_dot(row->la, a->v) + tl_dot(row->aa, a->w) + tl_dot(row->lb, b->v) +
-                    tl_dot(row->ab, b->w) + link->rows.bias[i]);
-  }
+  for (int i = 0; i < n; ++i)
+    u[i] = (double)(row_speed(link, bodies, i) + link->rows.bias[i]);
 }
 
 void tl_link_push(const tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors,
@@ -127,7 +131,7 @@ void tl_link_push(const tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor 
 void tl_link_step(const tl_link *link, const tl_ccp_body *bodies, const talus_real p[TL_JOINT_ROWS],
                   double scale, double dp[TL_JOINT_ROWS]) {
   const int hard = link->rows.hard;
-  double u[TL_JOINT_ROWS];
+  double u[TL_JOINT_ROWS] = {0};
   tl_link_speeds(link, bodies, u);
   for (int i = 0; i < hard; ++i)
     u[i] += link->soft[i] * (double)p[i];
@@ -147,6 +151,24 @@ void tl_link_step(const tl_link *link, const tl_ccp_body *bodies, const talus_re
   solve_block(link, dp);
   for (int i = 0; i < hard; ++i)
     dp[i] = -scale * dp[i] - link->g[i] * law;
+}
+
+double tl_link_recover(tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors) {
+  const int hard = link->rows.hard;
+  double r[TL_JOINT_ROWS], dp[TL_JOINT_ROWS] = {0}, sum = 0;
+  for (int i = 0; i < hard; ++i)
+    dp[i] = r[i] = (double)(row_speed(link, bodies, i) + link->rows.drift[i]) +
+                   link->soft[i] * link->recovery[i];
+  solve_block(link, dp);
+  for (int i = 0; i < hard; ++i) {
+    dp[i] = -dp[i];
+    link->recovery[i] += dp[i];
+    if (link->rows.row[i].turning)
+      r[i] *= (double)link->rows.length;
+    sum += r[i] * r[i];
+  }
+  tl_link_push(link, bodies, tensors, dp);
+  return sum;
 }
 
 double tl_link_law_step(const tl_link *link, const tl_ccp_body *bodies,

@@ -28,6 +28,7 @@ typedef struct tl_link {
   uint32_t first; /* of its hard rows among those of all links (direct solver) */
   tl_joint_rows rows;
   talus_real impulse[TL_JOINT_ROWS];
+  double recovery[TL_JOINT_HARD];         /* what of the impulses takes back drift (ccp_links.c) */
   double soft[TL_JOINT_ROWS];             /* compliance, that of TL_LINK_SOFT included */
   double k[TL_JOINT_ROWS][TL_JOINT_ROWS]; /* K, soft included */
   double l[TL_JOINT_HARD][TL_JOINT_HARD]; /* L below the diagonal, inverse pivots on it */
@@ -56,6 +57,10 @@ void tl_link_push(const tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor 
 /* The step from impulses p: dp. */
 void tl_link_step(const tl_link *link, const tl_ccp_body *bodies, const talus_real p[TL_JOINT_ROWS],
                   double scale, double dp[TL_JOINT_ROWS]);
+
+/* Gauss-Seidel on what takes back drift, for itself: `bodies` have the velocities of these impulses
+ * alone, and rows with a law do not act. Returns the square of the step in velocity units. */
+double tl_link_recover(tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors);
 
 /* The step of the row with a law alone, all others held. 0 where there is none. */
 double tl_link_law_step(const tl_link *link, const tl_ccp_body *bodies,

@@ -226,8 +226,8 @@ void tl_joint_make_rows(const tl_model *model, const tl_joint *joint, const tl_j
   for (int i = 0; i < rows->hard; ++i) {
     const tl_joint_row *row = &rows->row[i];
     const talus_real recovery = step->recovery_speed / (row->turning ? rows->length : 1);
-    rows->bias[i] = (ahead[i].psi - row->psi) / h - speed_of(row, a, b) +
-                    tl_clamp(row->psi / h, -recovery, recovery);
+    rows->drift[i] = tl_clamp(row->psi / h, -recovery, recovery);
+    rows->bias[i] = (ahead[i].psi - row->psi) / h - speed_of(row, a, b) + rows->drift[i];
   }
   tl_joint_row *row = &rows->row[rows->hard], next;
   const bool acts = joint->stiffness > 0 || joint->damping > 0 ||

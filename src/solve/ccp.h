@@ -98,7 +98,9 @@ typedef struct tl_ccp {
   size_t first_link;      /* of this part within all links */
   tl_link_system *system; /* of a part; NULL: link by link */
   double *link_sum;       /* two, used in turn */
-  size_t link_at;         /* gradient methods: entry of a field at which impulses of links begin */
+  uint8_t *held; /* by solver body: links hold it, it can move; NULL: no links, or no warm start */
+  tl_ccp_body *recovering; /* with the velocities of tl_link.recovery; NULL: none is found */
+  size_t link_at;          /* gradient methods: entry of a field at which impulses of links begin */
 
   /* The parts that are solved for themselves (ccp_parts.c): large islands, each a job with packs,
    * colours and blocks of its own; or one part that is everything. Rows before theirs are those of
@@ -290,6 +292,16 @@ double tl_ccp_sweep_links(const tl_ccp *job, bool backwards);
 /* Sum of squared residuals of impulses p (NULL: the links' own); *most is raised. */
 double tl_ccp_residual_links(const tl_ccp *job, const tl_ccp_body *bodies, const talus_real *p,
                              double *most);
+
+/* Warm start (ccp_drift.c): takes from the impulses that joints, and contacts with their bodies,
+ * start with what would make them unstable. */
+talus_status tl_ccp_start_links(tl_ccp *job);
+
+/* The impulse that a contact of solver bodies a and b then starts with. */
+talus_vec3 tl_ccp_ease(const tl_ccp *job, uint32_t a, uint32_t b, talus_vec3 impulse);
+
+/* Finds what of the impulses of as many sweeps takes back drift, and is not carried over. */
+void tl_ccp_recover_links(const tl_ccp *job, int sweeps);
 
 /* Impulses and reactions into the table of joints. */
 void tl_ccp_store_links(const tl_ccp *job);

@@ -98,6 +98,8 @@ talus_status tl_ccp_load_links(tl_ccp *job) {
       part->link_rows += (size_t)tl_link_rows(&part->links[k]);
     job->link_rows += part->link_rows;
   }
+  if (job->settings->warm_start)
+    TL_TRY(tl_ccp_start_links(job));
   if (job->settings->joints == TALUS_JOINTS_ITERATIVE)
     return TALUS_OK;
   tl_link_graph graph;
@@ -296,5 +298,7 @@ void tl_ccp_store_links(const tl_ccp *job) {
     tl_joint *joint = &joints->all.data[link->joint];
     memcpy(joint->impulse, link->impulse, sizeof joint->impulse);
     tl_joint_react(joint, &link->rows, job->scope->dt);
+    for (int r = 0; r < link->rows.hard; ++r)
+      joint->impulse[r] = (talus_real)((double)joint->impulse[r] - link->recovery[r]);
   }
 }

@@ -154,6 +154,7 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
   if (rms < 0)
     rms = measure(job, team, worker, workers);
   if (worker == 0) {
+    tl_ccp_recover_links(job, done);
     job->report->iterations = done;
     job->report->residual_rms = rms;
     for (size_t i = 0; i < job->block_count; ++i)

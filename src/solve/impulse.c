@@ -66,12 +66,27 @@ static talus_status correct(const tl_impulse *job, tl_ccp_body *shifts) {
   return TALUS_OK;
 }
 
+/* All joints are one part. */
+static talus_status load_links(tl_ccp *ccp) {
+  tl_pairs pairs = {0};
+  TL_TRY(tl_ccp_list_links(ccp, &pairs));
+  tl_ccp whole = *ccp;
+  ccp->parts = &whole;
+  ccp->part_count = 1;
+  TL_TRY(tl_ccp_load_links(ccp));
+  ccp->system = whole.system;
+  ccp->recovering = whole.recovering;
+  ccp->parts = NULL;
+  ccp->part_count = 0;
+  return TALUS_OK;
+}
+
 static talus_status solve(tl_impulse *job, tl_ccp_body *shifts) {
   tl_ccp *ccp = &job->ccp;
   double biases = 0;
   TL_TRY(tl_ccp_load_bodies(ccp));
   if (ccp->scope->joints)
-    TL_TRY(tl_ccp_load_links(ccp));
+    TL_TRY(load_links(ccp));
   const bool any = ccp->contacts->count > 0 || ccp->link_count > 0;
   if (any)
     TL_TRY(tl_impulse_load(job));

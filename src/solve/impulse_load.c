@@ -93,15 +93,16 @@ static void load_bundles(void *context, size_t begin, size_t end) {
       const size_t contact = tl_impulse_contact(job, k, r - job->bundle_row[k]);
       const tl_contact *c = &ccp->contacts->data[contact];
       const tl_ccp_row row = tl_ccp_make_row(ccp, c, job->bundle_body[k].a, job->bundle_body[k].b);
-      job->rows[r] = (tl_impulse_row){.normal = row.normal,
-                                      .arm_a = row.arm_a,
-                                      .arm_b = row.arm_b,
-                                      .impulse = row.impulse,
-                                      .bias = row.bias,
-                                      .friction = row.friction,
-                                      .en = row.en,
-                                      .et = row.et,
-                                      .weight = row.en > 0 ? 1 / (row.en * row.et) : 0};
+      job->rows[r] = (tl_impulse_row){
+          .normal = row.normal,
+          .arm_a = row.arm_a,
+          .arm_b = row.arm_b,
+          .impulse = tl_ccp_ease(ccp, job->bundle_body[k].a, job->bundle_body[k].b, row.impulse),
+          .bias = row.bias,
+          .friction = row.friction,
+          .en = row.en,
+          .et = row.et,
+          .weight = row.en > 0 ? 1 / (row.en * row.et) : 0};
       if (job->rolls)
         load_roll(job, contact, job->bundle_body[k], &job->rows[r], &job->rolls[r]);
     }

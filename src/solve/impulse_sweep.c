@@ -197,8 +197,10 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
     return;
   if (!measured)
     measure(job, team, worker, workers);
-  if (worker == 0)
+  if (worker == 0) {
+    tl_ccp_recover_links(&job->ccp, done);
     job->ccp.report->iterations = done;
+  }
 }
 
 void tl_impulse_iterate(tl_impulse *job) {

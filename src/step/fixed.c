@@ -32,6 +32,23 @@ static bool is_diverged(void *context, size_t i) {
          !tl_is_finite(tl_length2(shift.velocity)) || !tl_is_finite(tl_length2(shift.spin));
 }
 
+/* Numbers are finite long after they have lost all sense. */
+#define WILD 1e6 /* of its size: the way of a body in one step; and rad */
+
+/* How many times its own size a body moves within the step, or how many rad it turns by. */
+static double wildness(const check_job *job, size_t i) {
+  const uint32_t slot = tl_scope_slot(job->scope, i);
+  const tl_shape *shape = tl_body_shape(job->model, slot);
+  if (tl_body_is_static(job->model, slot) || !shape->bounded)
+    return 0;
+  const tl_twist *twist = tl_twist_of(job->twists, i);
+  const double size = (double)(shape->radius * job->model->property.scale[slot]);
+  return job->scope->dt *
+         fmax((double)tl_length(twist->velocity) / size, (double)tl_length(twist->spin));
+}
+
+static bool is_wild(void *context, size_t i) { return wildness(context, i) > WILD; }
+
 /* Would leave a domain that does not let it. */
 static bool is_leaving(void *context, size_t i) {
   const check_job *job = context;
@@ -70,6 +87,15 @@ talus_status tl_step_check(const tl_model *model, const tl_scope *scope, tl_twis
   if (bad != SIZE_MAX) {
     *culprit = tl_scope_slot(scope, bad);
     return tl_fail(TALUS_ERROR_DIVERGED, "its velocity is not finite");
+  }
+  bad = tl_find_first(&model->par, scope->count, is_wild, &job);
+  if (bad != SIZE_MAX) {
+    const tl_twist *twist = tl_twist_of(twists, bad);
+    *culprit = tl_scope_slot(scope, bad);
+    return tl_fail(TALUS_ERROR_DIVERGED,
+                   "at %.3g m/s and %.3g rad/s it would move by a million times its size, or turn "
+                   "by a million rad, within a step",
+                   (double)tl_length(twist->velocity), (double)tl_length(twist->spin));
   }
   if (model->domain.enabled && model->domain.outside == TALUS_OUTSIDE_STOP) {
     bad = tl_find_first(&model->par, scope->count, is_leaving, &job);

@@ -45,6 +45,16 @@ def test_what_is_known_to_fail_is_shown_and_does_not_fail_the_command(tmp_path):
         assert "**FAIL**" in (tmp_path / "page.md").read_text()
 
 
+def test_slow_cases_run_with_seeds_and_give_intervals(tmp_path):
+    listed = [line.split() for line in bench("--list").stdout.splitlines() if not line.startswith(" ")]
+    slow = {words[0] for words in listed if words[1] == "slow"}
+    for name in slow:
+        bench("--case", name, "--quick", "--seeds", 2, "--threads", 1, "-o", tmp_path / name)
+        for row in rows_of(tmp_path / name):
+            assert row["seeds"] == "2"
+            assert row["got"] == "nan" or row["confidence_95"] not in ("", "nan"), row
+
+
 def test_unknown_names_are_refused():
     assert "did you mean 'bounce'" in bench("--case", "bouce", code=2).stderr
     assert "there is no model 'springs'" in bench("--model", "springs", code=2).stderr
