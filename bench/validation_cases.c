@@ -15,7 +15,7 @@ const val_case val_cases[] = {
     {"hertz",
      "Two elastic spheres: overlap (15 m* v^2 / 16 E* sqrt(R*))^(2/5), duration 2.87 (m*^2 / (R* "
      "E*^2 v))^(1/5), e = 1.",
-     "Hertz 1881; Johnson 1985, 11.4", val_hertz, ON_SPRING, 0},
+     "Hertz 1882; Johnson 1985, 11.4", val_hertz, ON_SPRING, 0},
     {"dashpot",
      "A linear spring and dashpot of damping ratio b: e = exp(-pi b / sqrt(1 - b^2)); with Hertz's "
      "spring e is the same at every speed.",

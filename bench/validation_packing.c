@@ -114,7 +114,7 @@ static double count_contacts(val_run *run, const val_grains *settled, double mu,
   val_grains_add(run, settled, &grain);
   double sum = 0;
   const int samples = 6;
-  val_step(run, 24);
+  val_step(run, 80);
   for (int i = 0; i < samples; ++i) {
     val_step(run, 6);
     sum += coordination(run, settled, skip, mu > 0 ? 3 : 4, low, high) / samples;
@@ -167,8 +167,9 @@ void val_packing(val_run *run) {
   val_near(run, "density without friction", "", share[0], 0.64, 0.01);
   val_near(run, "coordination without friction", "", neighbours[0], 6, 0.25);
   val_within(run, "density at mu = 1", "", share[3], 0.55, 0.58);
-  /* 4 in the limit of friction (Silbert 2010), 4.5 still at 0.3 (Agnolin and Roux 2007). */
-  val_within(run, "coordination at mu = 1", "", neighbours[3], 4, 4.5);
+  /* 4 in the limit of friction (Silbert 2010), 4.5 still at 0.3 (Agnolin and Roux 2007), and 0.1
+   * beyond, by which counts of single moments differ. */
+  val_near(run, "coordination at mu = 1", "", neighbours[3], 4.25, 0.35);
   val_curve(run, "packing.density", "Random packing of spheres", "friction",
             "share of space filled", val_model_name(run->model), mu, share, POINTS);
   val_curve(run, "packing.coordination", "Contacts that carry, per sphere", "friction", "contacts",

@@ -160,7 +160,7 @@ void val_agreement(val_run *run) {
 
 void val_agreement_silo(val_run *run) {
   enum { STIFFNESSES = 3 };
-  const double dt[STIFFNESSES] = {4e-4, 2e-4, 1e-4};
+  const double dt[STIFFNESSES] = {2e-4, 1e-4, 5e-5};
   double ratio[STIFFNESSES], one[STIFFNESSES] = {1, 1, 1}, log_k[STIFFNESSES];
   run->model = VAL_CCP;
   val_grains settled = val_silo_settle(run, 1e-3);
