@@ -131,7 +131,9 @@ void val_springs(val_run *run, double stiffness) {
 /* An impact takes 160 steps, and begins and ends within one: what the dashpot takes is uncertain by
  * two steps of it, 4 ln(1/e) / 160 of the height, 0.023 at e = 0.4; gravity acts meanwhile (g t /
  * v, 1e-3). */
-double val_bounce_error(const val_run *run) { return run->model == VAL_PENALTY ? 0.023 : 0; }
+double val_bounce_error(const val_run *run, double e) {
+  return run->model == VAL_PENALTY ? 4 * log(1 / e) / 160 + 1e-3 : 0;
+}
 
 double val_spring_error(const val_run *run) { return run->model == VAL_PENALTY ? 2e-3 : 0; }
 

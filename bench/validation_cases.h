@@ -37,7 +37,7 @@ double val_dt(const val_run *run, double dt);
 void val_springs(val_run *run, double stiffness);
 /* Relative error of a rebound, and of forces and accelerations, that come with springs and are not
  * there without. */
-double val_bounce_error(const val_run *run);
+double val_bounce_error(const val_run *run, double e);
 double val_spring_error(const val_run *run);
 /* How far a mass presses so many springs side by side, m; 0 without springs. */
 double val_sag(const val_run *run, double mass, int springs);

@@ -194,7 +194,7 @@ static double drum_angle(val_run *run, double mu) {
       &(talus_region){
           .kind = TALUS_REGION_CYLINDER, .axis = {0, 1, 0}, .radius = r, .length = length});
   val_step(run, val_steps(run, settle + val_seconds(run, 1.5)));
-  double sum = 0;
+  double sum = 0; /* turning about +y carries the lowest grains to -x */
   const int samples = 20;
   for (int i = 0; i < samples && !run->failed; ++i) {
     val_step(run, val_steps(run, val_seconds(run, 0.1)));
@@ -202,7 +202,7 @@ static double drum_angle(val_run *run, double mu) {
     double x = 0, z = 0;
     for (size_t k = 0; k < grains.count; ++k)
       x += grains.x[3 * k], z += grains.x[3 * k + 2];
-    sum += atan2(fabs(x), -z) * 180 / VAL_PI / samples;
+    sum += atan2(-x, -z) * 180 / VAL_PI / samples;
     val_grains_free(&grains);
   }
   return sum;
@@ -270,7 +270,7 @@ void val_penetration(val_run *run) {
     const talus_body made = val_add(run, &ball);
     val_step(run, val_steps(run, val_seconds(run, 0.4)));
     depth[i] = surface - (val_info(run, made).position.z - BALL);
-    fallen[i] = drop[i] + depth[i];
+    fallen[i] = drop[i] + GRAIN + depth[i]; /* it starts a grain above the others, at speed */
     x[i] = log(fallen[i]), y[i] = log(depth[i]);
   }
   val_grains_free(&settled);

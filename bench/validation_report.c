@@ -233,9 +233,12 @@ static void write_preface(FILE *to, const val_run *runs, size_t n) {
 
 bool val_write_document(const char *path, const val_run *runs, size_t n, const val_plot *plots) {
   char folder[900];
-  snprintf(folder, sizeof folder, "%s", path);
-  char *slash = strrchr(folder, '/');
-  snprintf(slash ? slash : folder, 16, "%s", slash ? "/images" : "images");
+  const char *slash = strrchr(path, '/');
+  if (snprintf(folder, sizeof folder, "%.*s%s", slash ? (int)(slash - path) : 0, path,
+               slash ? "/images" : "images") >= (int)sizeof folder) {
+    cli_error("%s: the path is too long", path);
+    return false;
+  }
   if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
     cli_error("%s: %s", folder, strerror(errno));
     return false;

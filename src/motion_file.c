@@ -79,9 +79,15 @@ static bool read_row(tl_input *in, const struct heading *heading, double row[8])
   if (in->mistakes > before)
     return false;
   row[columns - 1] *= heading->factor;
-  if (columns < 8 || row[4] * row[4] + row[5] * row[5] + row[6] * row[6] + row[7] * row[7] > 0)
+  if (columns < 8)
     return true;
-  tl_input_wrong(in, in->line, "qw, qx, qy, qz are all 0; expected a rotation, such as 1, 0, 0, 0");
+  const double length2 = row[4] * row[4] + row[5] * row[5] + row[6] * row[6] + row[7] * row[7];
+  if (length2 > 1e-200 && length2 < 1e200)
+    return true;
+  tl_input_wrong(in, in->line,
+                 "qw, qx, qy, qz have a length of %g; expected a rotation, such as "
+                 "1, 0, 0, 0",
+                 sqrt(length2));
   return false;
 }
 

@@ -139,6 +139,9 @@ talus_status tl_world_settle_joints(talus_world *world);
 talus_status tl_world_reserve_push(talus_world *world);
 void tl_world_forget_push(talus_world *world);
 
+/* After a step that failed: springs may have been stretched by it, or be no numbers. */
+void tl_world_drop_push(talus_world *world);
+
 /* n steps, after which the contacts of balls with springs may be in their list alone (see
  * tl_balls_store); and putting them where they are looked for. */
 talus_status tl_world_step_on(talus_world *world, uint64_t n);

@@ -1,6 +1,7 @@
 /* Bodies and joints of one world for another: what `from:` of a scene does with the end of an
  * earlier run. The tables of the old world are read where they are; the new one is changed by
  * public calls, but for its shapes. */
+#include "joint/guard.h"
 #include "scene/from.h"
 #include "shape/shape.h"
 #include "world.h"
@@ -114,6 +115,8 @@ static talus_status borrow_joint(borrower *b, const tl_joint *old, uint32_t base
   if (old->name && tl_joints_named(joints, old->name) != SIZE_MAX)
     return tl_fail(TALUS_ERROR_INVALID,
                    "there are two joints named '%.100s'; give one another name", old->name);
+  if (tl_joint_acts(old))
+    TL_TRY(tl_joint_check_motor_speed(old, b->world->model.dt));
   joint.name = NULL;
   joint.told = 0;
   joint.uid = joints->next_uid + 1;

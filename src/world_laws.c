@@ -94,6 +94,7 @@ void tl_world_find_law_kinds(talus_world *world) {
 talus_status tl_world_make_laws(talus_world *world) {
   tl_model *model = &world->model;
   const size_t n = model->materials.count;
+  world->penalty.is_known = false; /* its laws are by pairs of materials as well */
   TL_TRY(tl_array_resize(&model->laws, n * n));
   for (size_t a = 0; a < n; ++a)
     for (size_t b = 0; b < n; ++b)

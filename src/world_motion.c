@@ -33,8 +33,9 @@ static talus_status check_table(const talus_motion *m, const char *what) {
       WRONG("%s: row %zu of the table of its motion is at %g s, not after the row before it; the "
             "times must rise",
             what, i, row[0]);
-    if (columns == 8 &&
-        !(row[4] * row[4] + row[5] * row[5] + row[6] * row[6] + row[7] * row[7] > 0))
+    const double length2 =
+        columns == 8 ? row[4] * row[4] + row[5] * row[5] + row[6] * row[6] + row[7] * row[7] : 1;
+    if (!(length2 > 1e-200 && length2 < 1e200))
       WRONG("%s: row %zu of the table of its motion has no rotation; 1, 0, 0, 0 is none", what, i);
   }
   return TALUS_OK;

@@ -39,6 +39,13 @@ void tl_world_forget_push(talus_world *world) {
   world->penalty.list.is_valid = false; /* its contacts are in the world's set: see step_once */
 }
 
+void tl_world_drop_push(talus_world *world) {
+  if (world->model.solve.kind != TALUS_SOLVE_PENALTY)
+    return;
+  tl_world_forget_push(world);
+  world->contacts.springs.count = 0;
+}
+
 void tl_world_disturb(talus_world *world, uint32_t slot) {
   tl_world_forget_push(world);
   if (world->state.rest)

@@ -159,7 +159,9 @@ static talus_status step_once(talus_world *world) {
   if (status != TALUS_OK) {
     tl_world_forget_falling(world);
     (void)tl_world_store_contacts(world);
-    return explain(world, status);
+    const talus_status told = explain(world, status);
+    tl_world_drop_push(world);
+    return told;
   }
   world->wall[0] += world->last.wall_broad;
   world->wall[1] += world->last.wall_narrow;

@@ -266,7 +266,9 @@ TEST(damaged_table_files_are_refused_with_the_line) {
       {"time,angle\n0,1e999\n", "t.csv:2:3: `1e999`"},
       {"time,angle\n0,\n", "t.csv:2:3: `` in column"},
       {"time,angle\n0,0\n\n0,1\n", "t.csv:4:1: time 0 s is not after 0 s"},
-      {"time,x,y,z,qw,qx,qy,qz\n0,0,0,0,0,0,0,0\n", "t.csv:2:1: qw, qx, qy, qz are all 0"},
+      {"time,x,y,z,qw,qx,qy,qz\n0,0,0,0,0,0,0,0\n", "t.csv:2:1: qw, qx, qy, qz have a length of 0"},
+      {"time,x,y,z,qw,qx,qy,qz\n0,0,0,0,1e200,0,0,0\n",
+       "t.csv:2:1: qw, qx, qy, qz have a length of inf"},
   };
   tl_motion_values v = {0};
   talus_motion_table kind;

@@ -358,4 +358,48 @@ TEST(materials_that_no_spring_is_made_of_are_refused) {
   talus_world_destroy(world);
 }
 
+/* Laws are by pairs of materials: a material that comes later changes nothing for the others. */
+TEST(material_that_comes_later_changes_nothing) {
+  for (int mixed = 0; mixed < 2; ++mixed) {
+    uint64_t hash[2];
+    for (int late = 0; late < 2; ++late) {
+      const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+      talus_world *world = heap(&def, 60, mixed);
+      talus_material_def m = talus_material_def_default();
+      talus_material third;
+      m.young = 5e6;
+      if (!late)
+        CHECK_OK(talus_world_add_material(world, &m, &third));
+      CHECK_OK(talus_world_step(world, 100));
+      if (late)
+        CHECK_OK(talus_world_add_material(world, &m, &third));
+      CHECK_OK(talus_world_step(world, 100));
+      hash[late] = talus_world_hash(world);
+      talus_world_destroy(world);
+    }
+    CHECK_EQ_U64(hash[1], hash[0]);
+  }
+}
+
+/* Every impact begins with an overlap that single precision does not see. */
+TEST(first_touch_is_never_below_zero) {
+  for (int i = 0; i < 200; ++i) {
+    const talus_world_def def = springs(TALUS_HERTZ, 1e-5, 1);
+    talus_world *world = heap(&def, 0, false);
+    talus_body_def body = talus_body_def_default();
+    talus_shape_def shape = talus_shape_def_default();
+    shape.size[0] = 0.02;
+    CHECK_OK(talus_world_add_shape(world, &shape, &body.shape));
+    talus_dvec3 at = {0, 0, 1};
+    for (int k = 0; k < 2; ++k) {
+      body.position = at;
+      CHECK_OK(talus_world_add_body(world, &body, NULL));
+      at.x += 0.04 * cos(0.01 * i) * (1 - 1e-10 * i),
+          at.y += 0.04 * sin(0.01 * i) * (1 - 1e-10 * i);
+    }
+    CHECK_OK(talus_world_step(world, 3));
+    talus_world_destroy(world);
+  }
+}
+
 TEST_MAIN()

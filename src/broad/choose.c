@@ -25,9 +25,11 @@
 #define CELLS_FROM ((size_t)8000) /* likewise cells */
 #define SOME_PAIRS 12             /* of a sample, of which one can be sure */
 #define SAMPLES    96
+#define FEWER      40    /* below CELLS_FROM bodies: looking must not cost what it saves */
 #define STICK      1.5   /* by this much more another one must seem better than the last choice */
 #define UNEVEN     16.0  /* ratio of sizes from which on one size of cell, small, beats levels */
 #define CLOUDED    200.0 /* a heap in a tall tank is not a far cloud */
+#define DENSE      2.0   /* pairs per body in a cloud, of which a tree is glad */
 #define SWEEP_TO   ((size_t)300000) /* beyond, the sweep's reading of boxes misses the caches */
 
 /* Of the boxes that a structure would hold, at home. */
@@ -41,7 +43,8 @@ typedef struct sample {
 
 static void take(const tl_model *model, const tl_scope *scope, const talus_box *boxes, sample *s) {
   const tl_images images = tl_images_of(model);
-  const size_t n = scope->count, stride = ((n + SAMPLES - 1) / SAMPLES) | 1;
+  const size_t n = scope->count, samples = n < CELLS_FROM ? FEWER : SAMPLES;
+  const size_t stride = ((n + samples - 1) / samples) | 1;
   double longest[SAMPLES];
   for (size_t i = 0; i < n; i += stride) {
     if (!tl_box_is_finite(boxes[i]) || tl_bins_class_of(&boxes[i]) == TL_BINS_WIDE)
@@ -158,7 +161,7 @@ static talus_broad_kind choose(const sample *s, size_t bodies, bool periodic, ta
   const double clouded =
       last == TALUS_BROAD_CELLS || last == TALUS_BROAD_BVH ? CLOUDED / STICK : CLOUDED;
   if (near > 0 && near > clouded * even) {
-    if (near > (last == TALUS_BROAD_BVH ? 4 / STICK : 4)) {
+    if (near > (last == TALUS_BROAD_BVH ? DENSE / STICK : DENSE)) {
       *reason = "dense clouds far from each other: a tree follows them";
       return TALUS_BROAD_BVH;
     }

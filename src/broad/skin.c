@@ -203,8 +203,8 @@ static talus_status keep(talus_broad_kind kind, skin_work *work, const tl_scope 
     return TALUS_OK;
   }
   TL_TRY(renew(kind, work, scope, skin));
-  *far = 0;
-  return work->images.any ? measure(work, scope->arena, far) : TALUS_OK;
+  /* Measured even now: larger boxes are rounded, which a very thin skin feels. */
+  return measure(work, scope->arena, far);
 }
 
 /* ---- pairs of the candidates ----------------------------------------------------------------- */

@@ -46,20 +46,18 @@ static void solve_block(const tl_link *link, double x[TL_JOINT_HARD]) {
       x[i] -= link->l[j][i] * x[j];
 }
 
-/* The least that bodies without locks answer to a row: no moment of inertia is more than mass times
- * the square of the bounding radius. What answers far less is locked, and its own answer, which is
- * all rounding, no measure of how firmly the row may be held. */
-static double least_answer(const tl_link *link, const tl_ccp_body *bodies, int i) {
-  const tl_joint_row *row = &link->rows.row[i];
-  const double r2 = (double)(link->rows.length * link->rows.length);
-  return (double)bodies[link->a].inv_mass *
-             (double)(tl_length2(row->la) + tl_length2(row->aa) / (talus_real)r2) +
-         (double)bodies[link->b].inv_mass *
-             (double)(tl_length2(row->lb) + tl_length2(row->ab) / (talus_real)r2);
+/* The least that a body without locks answers to a row's push l and turn a: no moment of inertia is
+ * more than mass times the square of the bounding radius. What answers far less is locked, and its
+ * own answer, which is all rounding, no measure of how firmly the row may be held. */
+static double least_answer(const tl_ccp_body *body, talus_vec3 l, talus_vec3 a, double r2) {
+  return (double)body->inv_mass * ((double)tl_length2(l) + (double)tl_length2(a) / r2);
 }
 
 void tl_link_factor(tl_link *link, const tl_ccp_body *bodies, const tl_ccp_tensor *tensors) {
   const int n = tl_link_rows(link), hard = link->rows.hard;
+  const double r2 = (double)(link->rows.length * link->rows.length);
+  bool is_locked[TL_JOINT_ROWS];
+  double own[TL_JOINT_ROWS];
   for (int j = 0; j < n; ++j) {
     const tl_joint_row *row = &link->rows.row[j];
     const tl_ccp_body a =
@@ -71,13 +69,19 @@ void tl_link_factor(tl_link *link, const tl_ccp_body *bodies, const tl_ccp_tenso
       link->k[i][j] = (double)(tl_dot(other->la, a.v) + tl_dot(other->aa, a.w)) +
                       (double)(tl_dot(other->lb, b.v) + tl_dot(other->ab, b.w));
     }
+    /* Each body for itself: a light one that is locked says nothing about a heavy one. */
+    const double of_a = (double)(tl_dot(row->la, a.v) + tl_dot(row->aa, a.w));
+    const double of_b = (double)(tl_dot(row->lb, b.v) + tl_dot(row->ab, b.w));
+    const double least_a = least_answer(&bodies[link->a], row->la, row->aa, r2);
+    const double least_b = least_answer(&bodies[link->b], row->lb, row->ab, r2);
+    is_locked[j] = of_a <= 1e-3 * least_a && of_b <= 1e-3 * least_b;
+    own[j] = least_a + least_b;
   }
   for (int i = 0; i < n; ++i) {
-    const double own = least_answer(link, bodies, i);
-    const bool is_locked = link->k[i][i] < 1e-3 * own;
-    if (is_locked && i == hard) /* a law that nothing can follow does nothing */
+    if (is_locked[i] && i == hard) /* a law that nothing can follow does nothing */
       link->k[i][i] = 0;
-    link->soft[i] = (double)link->rows.soft[i] + TL_LINK_SOFT * (is_locked ? own : link->k[i][i]);
+    link->soft[i] =
+        (double)link->rows.soft[i] + TL_LINK_SOFT * (is_locked[i] ? own[i] : link->k[i][i]);
     if (i < hard)
       link->k[i][i] += link->soft[i];
   }

@@ -162,7 +162,9 @@ TL_FN void VISIT(balls)(const VISIT(ball) * a, const VISIT(ball) * b, VISIT(vec)
   t->n.x = SELECT(apart, d.x * inverse, zero);
   t->n.y = SELECT(apart, d.y * inverse, zero);
   t->n.z = SELECT(apart, d.z * inverse, one);
-  t->overlap = sum - distance;
+  /* They touch by the caller's test, in double; in single the difference may round to below 0. */
+  const NUMBER deep = sum - distance;
+  t->overlap = SELECT(deep > zero, deep, zero);
   t->mass = one / (a->inv_mass + b->inv_mass);
   t->radius = a->radius * b->radius / sum;
   const NUMBER arm_a = a->radius - half * t->overlap, arm_b = b->radius - half * t->overlap;

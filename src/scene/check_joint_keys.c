@@ -119,10 +119,16 @@ static double dot(const double a[3], const double b[3]) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* How far the anchors are from where the kind wants them. */
-static double apart_of(const tl_scene_joint *joint) {
-  const double d[3] = {joint->to[0] - joint->at[0], joint->to[1] - joint->at[1],
-                       joint->to[2] - joint->at[2]};
+/* How far the anchors are from where the kind wants them, in the nearest image. */
+static double apart_of(const talus_scene *scene, const tl_scene_joint *joint) {
+  const tl_scene_domain *domain = &scene->domain;
+  double d[3];
+  for (int k = 0; k < 3; ++k) {
+    const double period = domain->box[k + 3] - domain->box[k];
+    d[k] = joint->to[k] - joint->at[k];
+    if ((domain->periodic >> k & 1u) && period > 0)
+      d[k] -= period * nearbyint(d[k] / period);
+  }
   const double axis = sqrt(dot(joint->axis, joint->axis)), all = sqrt(dot(d, d));
   const double along = axis > 0 ? fabs(dot(d, joint->axis)) / axis : 0;
   switch (joint->kind) {
@@ -151,7 +157,7 @@ static void check_meeting(tl_checker *checker, tl_node_id node, const tl_scene_j
   const tl_map *map = &tl_schema_joint;
   if (!tl_object_good(map, joint, "at") || !tl_object_good(map, joint, "to"))
     return;
-  const double apart = apart_of(joint), size = size_of(checker, joint);
+  const double apart = apart_of(checker->scene, joint), size = size_of(checker, joint);
   const bool rod = joint->kind == TALUS_JOINT_DISTANCE;
   if (!joint->assemble && size > 0 && apart > MEETS * size)
     tl_problem_add(

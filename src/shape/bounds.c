@@ -1,6 +1,8 @@
 /* Boxes and margins of bodies: how far each can come within the step. */
 #include "shape/shape.h"
 
+#include <math.h>
+
 typedef struct work {
   const tl_model *model;
   const tl_scope *scope;
@@ -61,11 +63,14 @@ static talus_real scripted_speed(const work *job, uint32_t slot) {
 
 static talus_real margin_of(const work *job, uint32_t slot) {
   const tl_model *model = job->model;
+  /* Springs want what overlaps now, or lies within the reach of the law; a margin may add to that,
+   * but not take from it. */
+  if (model->solve.kind == TALUS_SOLVE_PENALTY) {
+    const double reach = model->solve.law == TALUS_NOBLE ? model->solve.reach : 0;
+    return TL_R(0.5 * fmax(model->margin, reach));
+  }
   if (model->margin >= 0)
     return TL_R(0.5 * model->margin);
-  /* Springs want what overlaps now, or lies within the reach of the law, and nothing else. */
-  if (model->solve.kind == TALUS_SOLVE_PENALTY)
-    return model->solve.law == TALUS_NOBLE ? TL_R(0.5 * model->solve.reach) : 0;
   const uint32_t flags = model->property.flags[slot];
   if (flags & TL_FLAG_FIXED)
     return 0;

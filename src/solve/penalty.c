@@ -126,12 +126,14 @@ static void push_contact(const push_job *job, size_t i, tl_penalty_sums *total) 
   if (!(c->gap < tl_penalty_reach(job->model))) {
     *spring = (tl_spring){0};
     c->impulse = tl_vec3(0, 0, 0);
+    if (tl_contacts_have_touches(job->contacts))
+      job->contacts->touches.data[i].torque = tl_vec3(0, 0, 0);
     return;
   }
   e->arm_a = tl_between(x[c->a], c->point);
-  e->arm_b = tl_narrow(tl_model_offset(job->model, x[c->b], c->point));
-  if (tl_body_is_static(job->model, c->b)) /* it may be endless, and has no image */
-    e->arm_b = tl_between(x[c->b], c->point);
+  e->arm_b = tl_body_shape(job->model, c->a)->bounded && tl_body_shape(job->model, c->b)->bounded
+                 ? tl_narrow(tl_model_offset(job->model, x[c->b], c->point))
+                 : tl_between(x[c->b], c->point); /* what is endless has no image */
   const tl_spring_touch t = touch_of(job, i, e);
   const talus_real old = tl_abs(spring->stiffness);
   tl_spring_vec slip = tl_spring_vec_of(spring->slip);

@@ -14,6 +14,7 @@
 /* The lightest free body of a material. */
 typedef struct tl_lightest {
   double mass, radius; /* kg, m; mass 0: there is none */
+  bool is_uneven;      /* some free body of the material is no sphere */
 } tl_lightest;
 
 /* What penalty keeps from step to step beside contacts and forces. */

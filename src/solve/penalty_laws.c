@@ -35,13 +35,16 @@ talus_real tl_penalty_radius(const tl_model *model, size_t slot) {
 static talus_status find_lightest(const tl_model *model, const tl_scope *scope, tl_penalty *p) {
   TL_TRY(tl_array_resize(&p->lightest, model->materials.count));
   for (size_t m = 0; m < p->lightest.count; ++m)
-    p->lightest.data[m] = (tl_lightest){0, 0};
+    p->lightest.data[m] = (tl_lightest){0};
   for (size_t i = 0; i < scope->count; ++i) {
     const uint32_t slot = tl_scope_slot(scope, i);
     tl_lightest *l = &p->lightest.data[model->property.material[slot]];
     const double mass = (double)model->property.mass[slot];
-    if (!tl_body_is_static(model, slot) && (l->mass == 0 || mass < l->mass))
-      *l = (tl_lightest){mass, (double)tl_penalty_radius(model, slot)};
+    if (tl_body_is_static(model, slot))
+      continue;
+    l->is_uneven = l->is_uneven || tl_body_shape(model, slot)->kind != TALUS_SPHERE;
+    if (l->mass == 0 || mass < l->mass)
+      l->mass = mass, l->radius = (double)tl_penalty_radius(model, slot);
   }
   return TALUS_OK;
 }
@@ -125,10 +128,12 @@ static double critical_of(const tl_model *model, const tl_penalty *p, size_t bod
     normal *= sqrt(mass), tangent *= sqrt(mass);
   }
   const double root = sqrt(normal / mass), many = fmin(NEIGHBOURS, (double)bodies - 1);
-  const double heap = fmax(1, many / 3), along = (double)law->damping * root,
-               across = (double)law->tangent_damping * root;
+  /* A cube stands on four springs and rocks on them with 6 k/m. */
+  const bool is_uneven = x->is_uneven || y->is_uneven;
+  const double turn = is_uneven ? 6 : 3.5, heap = fmax(is_uneven ? 6 : 1, many / 3),
+               along = (double)law->damping * root, across = (double)law->tangent_damping * root;
   return fmin(stable_step(heap * normal / mass, heap * along),
-              stable_step(3.5 * tangent / mass, 3.5 * across));
+              stable_step(turn * tangent / mass, turn * across));
 }
 
 static void choose_stiffness(const tl_model *model, const tl_scope *scope, tl_penalty *p) {

@@ -318,7 +318,8 @@ talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, co
   list->is_valid = false;
   const double radius = smallest_ball(model, scope);
   const double wanted = fmin(fmax(SKIN_STEPS * reach, SKIN_LEAST * radius), SKIN_MOST * radius);
-  list->skin = fmax(model->skin > 0 ? model->skin : wanted, 4 * reach);
+  /* One ball that leaks or flies must not make neighbours of all the others. */
+  list->skin = fmax(model->skin > 0 ? model->skin : wanted, fmin(4 * reach, SKIN_MOST * radius));
   talus_box *boxes;
   talus_real *margins;
   tl_pairs pairs = {0};

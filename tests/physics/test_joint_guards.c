@@ -52,6 +52,31 @@ TEST(locks_beside_joints_change_nothing_that_joints_hold_anyway) {
     }
 }
 
+/* A heavy crate hangs by a rope, and by a limit, from a light hook that is locked: the hook answers
+ * to nothing, the crate does. */
+TEST(heavy_body_hangs_from_a_light_one_that_is_locked) {
+  for (int limited = 0; limited < 2; ++limited) {
+    rig r = make(1e-3, 9.81);
+    const talus_body hook = add_locked(&r, 0, 0, 0.1, 0.1, PLANAR | TALUS_LOCK_X | TALUS_LOCK_Z);
+    const talus_body crate = add_box(&r, 0, 0, -2, 1, 1, 1, 20000);
+    talus_joint_def def = joint_of(limited ? TALUS_JOINT_PRISMATIC : TALUS_JOINT_DISTANCE, hook,
+                                   crate, 0, 0, 0, 0, 0, 1);
+    if (limited) {
+      def.low = -1e-3, def.high = 1;
+    } else {
+      def.to.z = -1.5;
+      def.rope = true;
+      def.length = 1.5;
+    }
+    add_joint(&r, &def);
+    CHECK_OK(talus_world_step(r.world, 300));
+    const double z = body_of(&r, crate).position.z;
+    CHECK_MSG(fabs(z + 2) < 2e-3, "%s: the crate is at %g m, %g m below where it hung",
+              limited ? "limit" : "rope", z, -2 - z);
+    talus_world_destroy(r.world);
+  }
+}
+
 /* A lock that holds what a joint would move wins: the joint's load on it stays finite. */
 TEST(lock_against_a_joint_stays_and_nothing_runs_away) {
   rig r = make(1e-3, 9.81);
