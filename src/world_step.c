@@ -185,7 +185,12 @@ static talus_status step_once(talus_world *world) {
 
 talus_status tl_world_store_contacts(talus_world *world) {
   tl_balls_commit(&world->model, &world->penalty.list, &world->state);
-  return tl_balls_store(&world->model, &world->penalty, &world->contacts);
+  TL_TRY(tl_balls_store(&world->model, &world->penalty, &world->contacts));
+  /* How many candidates the list has depends on when it was renewed: a resumed run would tell
+   * another number. */
+  if (world->penalty.are_balls)
+    world->last.pairs = world->contacts.count;
+  return TALUS_OK;
 }
 
 talus_status tl_world_step_on(talus_world *world, uint64_t n) {

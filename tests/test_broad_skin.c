@@ -151,38 +151,6 @@ TEST(a_skin_thinner_than_rounding_misses_no_pair) {
   }
 }
 
-TEST(candidates_that_are_kept_hold_every_pair_and_stay_until_a_box_leaves) {
-  tl_random r = random_for(7300);
-  tl_broad_cache cache = {0};
-  scene *s = new_scene(400);
-  tl_scope scope = scope_of(s);
-  fill_uniform(s, &r, 0, 7, 1.0);
-  s->model.skin = 0.3;
-  scope.broad_cache = &cache;
-  tl_candidates kept, before = {0};
-  for (int step = 0; step < 12; ++step) {
-    tl_pairs pairs;
-    CHECK_OK(tl_skin_keep_candidates(TALUS_BROAD_BINS, &s->model, &scope, s->boxes, &kept));
-    CHECK_OK(tl_broad_find_anew(TALUS_BROAD_BINS, &s->model, &scope, s->boxes, &pairs));
-    size_t at = 0;
-    for (size_t i = 0; i < pairs.count; ++i, ++at) {
-      while (at < kept.count &&
-             (kept.pair[at].a != pairs.data[i].a || kept.pair[at].b != pairs.data[i].b))
-        at++;
-      CHECK_MSG(at < kept.count, "step %d: pair %u %u is missing or out of order", step,
-                pairs.data[i].a, pairs.data[i].b);
-    }
-    if (step > 0 && kept.renewal == before.renewal)
-      CHECK(kept.pair == before.pair && kept.count == before.count);
-    before = kept;
-    move_all(s, &r, 0.05);
-    tl_arena_reset(&s->arena);
-  }
-  CHECK_MSG(kept.renewal > 1 && kept.renewal < 10, "%llu", (unsigned long long)kept.renewal);
-  tl_broad_cache_free(&cache);
-  free_scene(s);
-}
-
 TEST(candidates_are_renewed_when_a_box_leaves_its_skin_and_not_before) {
   tl_random r = random_for(71);
   tl_broad_cache cache = {0};

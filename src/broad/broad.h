@@ -75,21 +75,6 @@ talus_status tl_broad_find_anew(talus_broad_kind kind, const tl_model *model, co
 talus_status tl_skin_find_pairs(talus_broad_kind kind, const tl_model *model, const tl_scope *scope,
                                 const talus_box *boxes, tl_pairs *pairs);
 
-/* The candidates that a skin keeps, for a stage that tests them itself: every pair whose boxes
- * overlap is among them, in the order of (a, b), until a box leaves the larger one it was given.
- * They belong to the cache and stay where they are until they are renewed. */
-typedef struct tl_candidates {
-  const tl_pair *pair;
-  size_t count;
-  uint64_t renewal; /* another number: another list */
-} tl_candidates;
-
-/* Looks whether boxes have left, and finds candidates anew if so. It needs a skin, a cache, and all
- * bodies as the scope. */
-talus_status tl_skin_keep_candidates(talus_broad_kind kind, const tl_model *model,
-                                     const tl_scope *scope, const talus_box *boxes,
-                                     tl_candidates *candidates);
-
 /* The parts of tl_broad_find_anew: by the algorithm of that name, unsorted; and by (a, b). */
 talus_status tl_broad_find_unsorted(talus_broad_kind kind, const tl_model *model,
                                     const tl_scope *scope, const talus_box *boxes, tl_pairs *pairs);

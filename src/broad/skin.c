@@ -298,23 +298,6 @@ talus_status tl_skin_find_pairs(talus_broad_kind kind, const tl_model *model, co
   return tl_broad_find_anew(kind, model, scope, boxes, pairs);
 }
 
-/* Where nothing can be kept: larger by nothing, and not to be kept. */
-talus_status tl_skin_keep_candidates(talus_broad_kind kind, const tl_model *model,
-                                     const tl_scope *scope, const talus_box *boxes,
-                                     tl_candidates *candidates) {
-  skin_work work = work_of(model, scope, boxes);
-  tl_broad_cache *cache = work.cache;
-  double far;
-  TL_TRY(keep(kind, &work, scope, &far));
-  if (far == HUGE_VAL) {
-    TL_TRY(renew(kind, &work, scope, 0));
-    tl_broad_forget(cache);
-  }
-  *candidates = (tl_candidates){
-      .pair = cache->candidates.data, .count = cache->candidates.count, .renewal = cache->renewals};
-  return TALUS_OK;
-}
-
 void tl_broad_forget(tl_broad_cache *cache) { cache->valid = false; }
 
 void tl_broad_cache_free(tl_broad_cache *cache) {

@@ -417,6 +417,5 @@ talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, con
   }
   report->broad = list->broad;
   report->broad_reason = list->broad_reason;
-  report->pairs = list->other.count + list->walls.count;
   return push_and_commit(&job, report);
 }

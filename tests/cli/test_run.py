@@ -184,6 +184,34 @@ def test_finished_run_goes_on_to_a_later_end(busy, tmp_path):
     assert_same_folder(tmp_path / "a", tmp_path / "b")
 
 
+SPRINGS = """\
+talus: 1
+title: Balls on springs
+until: 0.2
+step: {dt: 1e-4}
+solve: {kind: KIND}
+materials: {stone: {density: 2000, friction: 0.5, restitution: 0.4}}
+shapes:
+  tank: {container: [0.6, 0.6, 1]}
+  ball: {sphere: 0.04}
+bodies:
+  - {shape: tank, material: stone, fixed: true, at: [0, 0, 0.5]}
+  - fill: {in: {box: [[-0.25, -0.25, 0.05], [0.25, 0.25, 0.6]]}, count: 60, shape: ball, material: stone, seed: 3, velocity: [0.3, 0, -2]}
+output: {every: 0.01}
+"""
+
+
+@pytest.mark.parametrize("kind", ["penalty", "impulse"])
+def test_other_models_resume_to_the_same_folder(kind, tmp_path):
+    scene = tmp_path / "springs.yaml"
+    scene.write_text(SPRINGS.replace("KIND", kind), encoding="utf-8")
+    run(scene, tmp_path / "whole")
+    run(scene, tmp_path / "half", "--until", 0.107)
+    run(scene, tmp_path / "half", "--resume")
+    assert_same_folder(tmp_path / "whole", tmp_path / "half")
+    assert any(int(row["contacts"]) >= 5 for row in history(tmp_path / "whole"))
+
+
 def test_log_is_cut_back_with_the_rest(busy, tmp_path):
     run(busy, tmp_path / "out", "--until", 0.15)
     run(busy, tmp_path / "out", "--resume")
