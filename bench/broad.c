@@ -10,6 +10,7 @@
 
 #include "bench.h"
 #include "cli.h"
+#include "tools.h"
 
 static const struct {
   const char *name;
@@ -183,13 +184,7 @@ int bench_broad(int argc, char **argv) {
               "Peers (Embree, Bullet, CGAL) take part where cmake -DTALUS_PEERS=ON built them\n"
               "next to this program, or in the folder $TALUS_PEERS.\n",
       .most = 0};
-  static char name[] = "bench broad";
-  char *arguments[64] = {name};
-  if (argc > 63)
-    argc = 63;
-  for (int i = 1; i < argc; ++i)
-    arguments[i] = argv[i];
-  const int parsed = cli_parse(&usage, argc, arguments, NULL);
+  const int parsed = bench_parse(&usage, "bench broad", argc, argv);
   if (parsed < 0)
     return cli_parse_exit(parsed);
   broad_bench bench = {.csv = NULL};

@@ -35,30 +35,6 @@ bool ccp_fail(const char *doing) {
   return false;
 }
 
-/* ---- files ----------------------------------------------------------------------------------- */
-
-bool ccp_csv_open(const ccp_bench *bench, const char *name, const char *header, FILE **file) {
-  *file = NULL;
-  if (!bench->folder)
-    return true;
-  char path[600];
-  snprintf(path, sizeof path, "%s/%s.csv", bench->folder, name);
-  *file = fopen(path, "w");
-  if (!*file) {
-    cli_error("%s: %s", path, strerror(errno));
-    return false;
-  }
-  fprintf(*file, "%s\n", header);
-  return true;
-}
-
-bool ccp_csv_close(FILE *file) {
-  if (!file || fclose(file) == 0)
-    return true;
-  cli_error("bench ccp: a table could not be written: %s", strerror(errno));
-  return false;
-}
-
 /* ---- options --------------------------------------------------------------------------------- */
 
 typedef struct wishes {
@@ -212,13 +188,7 @@ int bench_ccp(int argc, char **argv) {
               "Peers take part where `lmp` and `liggghts` are on the PATH (2 MPI ranks) and\n"
               "talus-peer-bullet-heap is next to this program or in $TALUS_PEERS.\n",
       .most = 0};
-  static char name[] = "bench ccp";
-  char *arguments[64] = {name};
-  if (argc > 63)
-    argc = 63;
-  for (int i = 1; i < argc; ++i)
-    arguments[i] = argv[i];
-  const int parsed = cli_parse(&usage, argc, arguments, NULL);
+  const int parsed = bench_parse(&usage, "bench ccp", argc, argv);
   if (parsed < 0)
     return cli_parse_exit(parsed);
   ccp_bench bench = {.folder = NULL};

@@ -14,6 +14,8 @@
 
 #include <talus/talus.h>
 
+#include "tools.h"
+
 #define CCP_RADIUS  0.005 /* m, of every sphere */
 #define CCP_METHODS 4
 
@@ -41,11 +43,6 @@ const char *ccp_peer_name(size_t i); /* talus first; NULL where there is none */
 
 /* False, after a message. */
 bool ccp_fail(const char *doing);
-
-/* Opens NAME.csv in the bench's folder with that first line; *file is NULL where no files are
- * wanted. False after a message. */
-bool ccp_csv_open(const ccp_bench *bench, const char *name, const char *header, FILE **file);
-bool ccp_csv_close(FILE *file);
 
 double ccp_now(void); /* s */
 double ccp_median(double *values, int n);

@@ -125,8 +125,8 @@ bool ccp_convergence(ccp_bench *bench) {
     return false;
   }
   s->bench = bench;
-  bool good = ccp_csv_open(
-      bench, "convergence",
+  bool good = bench_csv_open(
+      bench->folder, "convergence",
       "bodies,contacts,method,start,iterations,residual_rms,residual_max,solve_s", &s->csv);
   if (good)
     printf("One step of a settled heap of %zu spheres (Coulomb friction), g dt = 9.8e-3 m/s.\n",
@@ -136,7 +136,7 @@ bool ccp_convergence(ccp_bench *bench) {
     good = run_study(s);
     ccp_heap_free(&s->heap);
   }
-  good = ccp_csv_close(s->csv) && good;
+  good = bench_csv_close(s->csv) && good;
   free(s);
   return good;
 }

@@ -187,10 +187,11 @@ bool ccp_peers(ccp_bench *bench) {
   const int count = bench->options.max >= 100000 ? 2 : 1;
   double best[2][PEERS];
   FILE *csv;
-  if (!ccp_csv_open(bench, "peers",
-                    "bodies,program,dt,setting,steps,overlap,base_error,residual_rms,simulated_per_"
-                    "wall,passes",
-                    &csv))
+  if (!bench_csv_open(
+          bench->folder, "peers",
+          "bodies,program,dt,setting,steps,overlap,base_error,residual_rms,simulated_per_"
+          "wall,passes",
+          &csv))
     return false;
   printf("A settled heap in every program, %d threads or ranks: the first step that passes, i.e.\n"
          "overlap at most 1 %% of the diameter, mean force on the box within 1 %% of the weight.\n"
@@ -201,6 +202,6 @@ bool ccp_peers(ccp_bench *bench) {
   bool good = true;
   for (int i = 0; i < count && good; ++i)
     good = run_heap(bench, sizes[i], best[i], csv);
-  good = ccp_csv_close(csv) && good;
+  good = bench_csv_close(csv) && good;
   return good && (!bench->folder || draw(bench, sizes, best, count));
 }

@@ -159,10 +159,10 @@ bool ccp_sweeps(ccp_bench *bench) {
   const ccp_options *options = &bench->options;
   const size_t sizes[] = {20000, 100000};
   machine on;
-  if (!ccp_csv_open(bench, "sweep",
-                    "bodies,threads,method,contacts,ns_per_contact,ns_per_contact_and_core,bytes_"
-                    "per_contact,share_of_triad,residual_rms",
-                    &on.csv))
+  if (!bench_csv_open(bench->folder, "sweep",
+                      "bodies,threads,method,contacts,ns_per_contact,ns_per_contact_and_core,bytes_"
+                      "per_contact,share_of_triad,residual_rms",
+                      &on.csv))
     return false;
   printf(
       "Settled spheres: wall time of an iteration per contact, and times threads (goal of\n"
@@ -179,5 +179,5 @@ bool ccp_sweeps(ccp_bench *bench) {
       if (sizes[i] <= options->max || i == 0)
         good = run_heap(bench, sizes[i] < options->max ? sizes[i] : options->max, &on);
   }
-  return ccp_csv_close(on.csv) && good;
+  return bench_csv_close(on.csv) && good;
 }

@@ -84,10 +84,10 @@ static bool run_silo(ccp_bench *bench, size_t bodies, FILE *csv) {
 
 bool ccp_table_silo(ccp_bench *bench) {
   FILE *csv;
-  if (!ccp_csv_open(bench, "silo",
-                    "bodies,method,total_s,solve_s,collision_s,contacts,iterations,residual_rms,"
-                    "residual_max,paper_cpu_solve_s,paper_gpu_solve_s",
-                    &csv))
+  if (!bench_csv_open(bench->folder, "silo",
+                      "bodies,method,total_s,solve_s,collision_s,contacts,iterations,residual_rms,"
+                      "residual_max,paper_cpu_solve_s,paper_gpu_solve_s",
+                      &csv))
     return false;
   printf("Spheres leave a silo (source 002, Table 1). Seconds per step; g dt = 9.8e-3 m/s.\n"
          "paper: its solver on one core of a Xeon 2.66 GHz and on a Tesla C1060, iterations and\n"
@@ -103,7 +103,7 @@ bool ccp_table_silo(ccp_bench *bench) {
     }
   if (!any)
     good = run_silo(bench, bench->options.max, csv);
-  return ccp_csv_close(csv) && good;
+  return bench_csv_close(csv) && good;
 }
 
 /* ---- Table 3 --------------------------------------------------------------------------------- */
@@ -159,10 +159,10 @@ static bool run_tank(ccp_bench *bench, size_t bodies, FILE *csv) {
 
 bool ccp_table_tank(ccp_bench *bench) {
   FILE *csv;
-  if (!ccp_csv_open(bench, "tank",
-                    "bodies,method,total_s,collision_s,solve_s,contacts,iterations,residual_rms,"
-                    "residual_max,paper_total_s,paper_collision_s,paper_solve_s,paper_contacts",
-                    &csv))
+  if (!bench_csv_open(bench->folder, "tank",
+                      "bodies,method,total_s,collision_s,solve_s,contacts,iterations,residual_rms,"
+                      "residual_max,paper_total_s,paper_collision_s,paper_solve_s,paper_contacts",
+                      &csv))
     return false;
   printf(
       "Spheres in a tank of constant depth with a hole in its floor (source 002, Table 3), which\n"
@@ -176,5 +176,5 @@ bool ccp_table_tank(ccp_bench *bench) {
     good = run_tank(bench, i * 100000, csv);
   if (bench->options.max < 100000)
     good = run_tank(bench, bench->options.max, csv);
-  return ccp_csv_close(csv) && good;
+  return bench_csv_close(csv) && good;
 }

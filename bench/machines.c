@@ -33,31 +33,6 @@ double machines_cpu(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- files ----------------------------------------------------------------------------------- */
-
-bool machines_csv_open(const machines_bench *bench, const char *name, const char *header,
-                       FILE **file) {
-  *file = NULL;
-  if (!bench->folder)
-    return true;
-  char path[600];
-  snprintf(path, sizeof path, "%s/%s.csv", bench->folder, name);
-  *file = fopen(path, "w");
-  if (!*file) {
-    cli_error("%s: %s", path, strerror(errno));
-    return false;
-  }
-  fprintf(*file, "%s\n", header);
-  return true;
-}
-
-bool machines_csv_close(FILE *file) {
-  if (!file || fclose(file) == 0)
-    return true;
-  cli_error("bench machines: a table could not be written: %s", strerror(errno));
-  return false;
-}
-
 /* ---- worlds ---------------------------------------------------------------------------------- */
 
 static bool add_bar_shape(machines_rig *rig, double x, double z, talus_shape *shape) {
@@ -206,13 +181,7 @@ int bench_machines(int argc, char **argv) {
               "\n"
               "Times of the first three are CPU time of one thread.\n",
       .most = 0};
-  static char name[] = "bench machines";
-  char *arguments[64] = {name};
-  if (argc > 63)
-    argc = 63;
-  for (int i = 1; i < argc; ++i)
-    arguments[i] = argv[i];
-  const int parsed = cli_parse(&usage, argc, arguments, NULL);
+  const int parsed = bench_parse(&usage, "bench machines", argc, argv);
   if (parsed < 0)
     return cli_parse_exit(parsed);
   if (!is_known(table))

@@ -12,6 +12,8 @@
 
 #include <talus/talus.h>
 
+#include "tools.h"
+
 typedef struct machines_options {
   int max;     /* links of the longest chain */
   int pebbles; /* under the vehicle */
@@ -30,12 +32,6 @@ machines_section_fn machines_joints, machines_chains, machines_loops, machines_v
 
 /* False, after a message. */
 bool machines_fail(const char *doing);
-
-/* Opens NAME.csv in the bench's folder with that first line; *file is NULL where no files are
- * wanted. False after a message. */
-bool machines_csv_open(const machines_bench *bench, const char *name, const char *header,
-                       FILE **file);
-bool machines_csv_close(FILE *file);
 
 /* s: of this thread alone. */
 double machines_cpu(void);

@@ -53,10 +53,10 @@ bool machines_joints(machines_bench *bench) {
   const int links = options->quick ? 50 : 1000;
   const int steps = options->steps > 0 ? options->steps : options->quick ? 2 : 10;
   FILE *csv;
-  if (!machines_csv_open(bench, "joints",
-                         "kind,links,iterative_ns_per_joint_and_iteration,iterative_ns_per_joint_"
-                         "and_step,direct_ns_per_joint_and_iteration,direct_ns_per_joint_and_step",
-                         &csv))
+  if (!bench_csv_open(bench->folder, "joints",
+                      "kind,links,iterative_ns_per_joint_and_iteration,iterative_ns_per_joint_"
+                      "and_step,direct_ns_per_joint_and_iteration,direct_ns_per_joint_and_step",
+                      &csv))
     return false;
   printf("Chains of %d links, one thread. iteration: ns per joint and iteration, gauss-seidel;\n"
          "step: ns per joint for the rest of a step (rows, factors, bodies).\n",
@@ -76,7 +76,7 @@ bool machines_joints(machines_bench *bench) {
       fprintf(csv, "%s,%d,%g,%g,%g,%g\n", talus_joint_kind_name(kinds[i]), links, iteration[0],
               fixed[0], iteration[1], fixed[1]);
   }
-  return machines_csv_close(csv) && good;
+  return bench_csv_close(csv) && good;
 }
 
 /* ---- chains ---------------------------------------------------------------------------------- */
@@ -122,10 +122,10 @@ bool machines_chains(machines_bench *bench) {
   const machines_options *options = &bench->options;
   const int most = options->quick && options->max > 300 ? 300 : options->max;
   FILE *csv;
-  if (!machines_csv_open(bench, "chains",
-                         "links,joints,ms_per_step,us_per_link,slope,iterations,residual_rms,"
-                         "joint_drift_m",
-                         &csv))
+  if (!bench_csv_open(bench->folder, "chains",
+                      "links,joints,ms_per_step,us_per_link,slope,iterations,residual_rms,"
+                      "joint_drift_m",
+                      &csv))
     return false;
   printf(
       "A chain of N links on ball joints falls from level, held at one end; one thread. direct:\n"
@@ -151,5 +151,5 @@ bool machines_chains(machines_bench *bench) {
     good = ccp_plot(path, "A chain of N links: time of a step", "links", "ms", curves, 2) ||
            machines_fail("writing the plot");
   }
-  return machines_csv_close(csv) && good;
+  return bench_csv_close(csv) && good;
 }

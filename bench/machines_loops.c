@@ -119,10 +119,10 @@ bool machines_loops(machines_bench *bench) {
   const machines_options *options = &bench->options;
   const int sizes[] = {4, 16, 64};
   table t = {.steps = options->steps > 0 ? options->steps : options->quick ? 5 : 200};
-  if (!machines_csv_open(bench, "loops",
-                         "cells,joints,solver,iterations,ms_per_step,times_direct,joint_drift_m,"
-                         "tip_error_m,energy_gain_J",
-                         &t.csv))
+  if (!bench_csv_open(bench->folder, "loops",
+                      "cells,joints,solver,iterations,ms_per_step,times_direct,joint_drift_m,"
+                      "tip_error_m,energy_gain_J",
+                      &t.csv))
     return false;
   printf(
       "A ladder of four-bar cells, held at one end, falls for %d steps of 1 ms; one thread. x: "
@@ -152,5 +152,5 @@ bool machines_loops(machines_bench *bench) {
                     curves, count) ||
            machines_fail("writing the plot");
   }
-  return machines_csv_close(t.csv) && good;
+  return bench_csv_close(t.csv) && good;
 }

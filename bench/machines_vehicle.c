@@ -65,10 +65,10 @@ bool machines_vehicle(machines_bench *bench) {
     printf("skipped: scenes need libyaml, which this build does not have\n");
     return true;
   }
-  if (!machines_csv_open(bench, "vehicle",
-                         "pebbles,threads,joints_solver,joints,contacts,steps_per_s,broad_ms,"
-                         "narrow_ms,solve_ms,move_ms,residual_rms,joint_drift_m",
-                         &csv))
+  if (!bench_csv_open(bench->folder, "vehicle",
+                      "pebbles,threads,joints_solver,joints,contacts,steps_per_s,broad_ms,"
+                      "narrow_ms,solve_ms,move_ms,residual_rms,joint_drift_m",
+                      &csv))
     return false;
   printf("The scene vehicle: %d steps of 1 ms after %d, wall clock; ms per step by stage.\n", steps,
          settle);
@@ -85,5 +85,5 @@ bool machines_vehicle(machines_bench *bench) {
           print(&s, pebbles[p], joints[k], threads, csv);
         talus_world_destroy(world);
       }
-  return machines_csv_close(csv) && good;
+  return bench_csv_close(csv) && good;
 }

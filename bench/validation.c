@@ -11,6 +11,7 @@
 
 #include "bench.h"
 #include "cli.h"
+#include "tools.h"
 
 static const char *const model_names[VAL_MODELS] = {"ccp", "penalty", "impulse"};
 
@@ -176,13 +177,7 @@ int bench_validation(int argc, char **argv) {
                "Exits with 1 where a number is outside of its tolerance and no reason is known.",
       .options = list,
       .most = 0};
-  static char name[] = "bench validation";
-  char *arguments[64] = {name};
-  if (argc > 63)
-    argc = 63;
-  for (int i = 1; i < argc; ++i)
-    arguments[i] = argv[i];
-  const int parsed = cli_parse(&usage, argc, arguments, NULL);
+  const int parsed = bench_parse(&usage, "bench validation", argc, argv);
   if (parsed < 0)
     return cli_parse_exit(parsed);
   if (wanted.list)

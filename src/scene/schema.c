@@ -1,98 +1,30 @@
 /* The tables. Order matters twice: it is the order of the written scene and of docs/scene.md. */
-#include "scene/schema.h"
+#include "scene/schema_keys.h"
 
 #include "output/output.h"
 #include "scene/warn.h"
 
-#define KEY(owner, member, kind)                                                                   \
-  .name = #member, .type = TL_TYPE_##kind, .offset = offsetof(owner, member)
-
-/* Beyond these, squares would leave the range of float: a slip, not a scene. */
-#define MOST         1e30
-#define ANY          .range = {-MOST, MOST, false}
-#define POSITIVE     .range = {0, MOST, true}
-#define NOT_NEGATIVE .range = {0, MOST, false}
-#define UNIT         .range = {0, 1, false}
-#define SCALE        .range = {1e-12, 1e12, false}
-
-#define LATER(...)                                                                                 \
-  (const char *const[]) { __VA_ARGS__, NULL }
-#define WORDS(...)                                                                                 \
-  (const tl_word[]) {                                                                              \
-    __VA_ARGS__, { 0 }                                                                             \
-  }
-
 /* ---- words
  * ---------------------------------------------------------------------------------------- */
 
-static const tl_words step_kinds = {WORDS({"fixed", 0, "every step is `dt` long"}),
-                                    LATER("adaptive", "implicit", "local")};
-static const tl_words solve_kinds = {
-    WORDS({"ccp", TALUS_SOLVE_CCP, "cone complementarity: rigid contacts, large steps"},
-          {"impulse", TALUS_SOLVE_IMPULSE, "sequential impulses: rigid contacts, stacks of boxes"},
-          {"penalty", TALUS_SOLVE_PENALTY, "springs and dashpots: soft contacts, small steps"}),
-    LATER("elastic")};
-static const tl_words spring_laws = {
-    WORDS({"linear", TALUS_LINEAR, "force as overlap, with a dashpot: `stiffness`"},
-          {"hertz", TALUS_HERTZ, "Hertz and Mindlin, with a dashpot: `young` and `poisson`"},
-          {"noble", TALUS_NOBLE, "force within `reach` before touching, no dashpot: `stiffness`"}),
-    NULL};
-static const tl_words solve_methods = {
-    WORDS({"gauss-seidel", TALUS_GAUSS_SEIDEL, "projected Gauss-Seidel sweeps: best for few"},
-          {"apgd", TALUS_APGD, "accelerated projected gradient: best for many iterations"},
-          {"bb", TALUS_BB, "spectral projected gradient (Barzilai-Borwein)"},
-          {"jacobi", TALUS_JACOBI, "all contacts at once, as published; slow"}),
-    NULL};
-static const tl_words reductions = {
-    WORDS({"auto", TALUS_REDUCTION_AUTO, "gather for jacobi, colours otherwise"},
-          {"gather", TALUS_REDUCTION_GATHER, "each body over its contacts"},
-          {"scan", TALUS_REDUCTION_SCAN, "reduction buffer and segmented scan, as published"},
-          {"colours", TALUS_REDUCTION_COLOURS, "contact by contact, as sweeps go: fastest"}),
-    NULL};
-static const tl_words friction_models = {
-    WORDS({"ncp", TALUS_FRICTION_NCP, "Coulomb friction, no dilation while sliding"},
-          {"ccp", TALUS_FRICTION_CCP, "its convex relaxation, as published"}),
-    NULL};
-static const tl_words joints_solvers = {
-    WORDS({"auto", TALUS_JOINTS_AUTO, "direct, unless joints are so interwoven that it is slow"},
-          {"direct", TALUS_JOINTS_DIRECT, "all at once, contacts iterated around: chains, loops"},
-          {"iterative", TALUS_JOINTS_ITERATIVE, "one after the other, like contacts"}),
-    NULL};
-static const tl_words broad_kinds = {
-    WORDS({"auto", TALUS_BROAD_AUTO, "talus chooses, and the log says what and why"},
-          {"bins", TALUS_BROAD_BINS, "uniform grids, one for each range of sizes"},
-          {"kdtree", TALUS_BROAD_KDTREE, "linear kd-tree, as published by Poirrier"},
-          {"cells", TALUS_BROAD_CELLS, "rounded cells, as published by Peters, Sherif and Bell"},
-          {"sweep", TALUS_BROAD_SWEEP, "sort and sweep along one axis"},
-          {"bvh", TALUS_BROAD_BVH, "tree of boxes along the Morton curve"},
-          {"brute", TALUS_BROAD_BRUTE, "every pair: for tests"}),
-    NULL};
-static const tl_words ellipsoid_methods = {
-    WORDS(
-        {"newton", TALUS_ELLIPSOID_NEWTON, "Newton on the sphere: exact to rounding"},
-        {"opm", TALUS_ELLIPSOID_OPM, "gradient descent: method 1 of Pazouki, Mazhar and Negrut"},
-        {"chm+opm", TALUS_ELLIPSOID_CHM_OPM, "their method 2: first the characteristic equation"}),
-    NULL};
-static const tl_words automatic = {WORDS({"auto", -1, "talus chooses"}), NULL};
 static const tl_words random_word = {WORDS({"random", 0, "every rotation equally likely"}), NULL};
+
 static const tl_words sides = {
     WORDS({"left", TALUS_SIDE_LEFT, "low x"}, {"right", TALUS_SIDE_RIGHT, "high x"},
           {"front", TALUS_SIDE_FRONT, "low y"}, {"back", TALUS_SIDE_BACK, "high y"},
           {"bottom", TALUS_SIDE_BOTTOM, "low z"}, {"top", TALUS_SIDE_TOP, "high z"}),
     NULL};
-static const tl_words axes = {WORDS({"x", 1, NULL}, {"y", 2, NULL}, {"z", 4, NULL}), NULL};
+
 static const tl_words locks = {WORDS({"x", TALUS_LOCK_X, "no motion along x"},
                                      {"y", TALUS_LOCK_Y, NULL}, {"z", TALUS_LOCK_Z, NULL},
                                      {"rx", TALUS_LOCK_RX, "no rotation about x"},
                                      {"ry", TALUS_LOCK_RY, NULL}, {"rz", TALUS_LOCK_RZ, NULL}),
                                NULL};
-static const tl_words outsides = {
-    WORDS({"stop", TALUS_OUTSIDE_STOP, "the run ends and names the body"},
-          {"remove", TALUS_OUTSIDE_REMOVE, "the body is removed and counted"}),
-    NULL};
+
 static const tl_words shares = {
     WORDS({"number", 0, "so many bodies out of all"}, {"mass", 1, "so much of the mass of all"}),
     NULL};
+
 static const tl_words records = {
     WORDS(
         {"force", TALUS_RECORD_FORCE, "N: mean contact force on the body"},
@@ -101,10 +33,12 @@ static const tl_words records = {
         {"count", TALUS_RECORD_COUNT, "mean number of free bodies in the region"},
         {"energy", TALUS_RECORD_ENERGY, "J: mean kinetic energy"}),
     NULL};
+
 static const tl_words interpolations = {
     WORDS({"linear", 0, "straight from row to row"},
           {"smooth", 1, "by cubics, so that the velocity does not jump"}),
     NULL};
+
 /* The frame holds the words without a bit in any case; naming them is no mistake. */
 static const tl_words frame_fields = {
     WORDS({"quaternion", TL_FRAME_QUATERNION, "rotation"}, {"velocity", TL_FRAME_VELOCITY, "m/s"},
@@ -129,161 +63,6 @@ static const tl_words warnings = {
           {"large-rolling", TL_WARN_LARGE_ROLLING, "a rolling resistance longer than a radius"}),
     NULL};
 
-/* ---- how
- * ------------------------------------------------------------------------------------------ */
-
-#define OWNER tl_scene_until
-static const tl_map until_map = {
-    .title = "until",
-    .size = sizeof(OWNER),
-    .bare = "time",
-    .help = "When the run ends. A bare number stands for `{time: number}`.",
-    .keys = (const tl_key[]){{KEY(OWNER, time, NUMBER), POSITIVE, .unit = "s", .example = "4.0",
-                              .help = "the run ends at the step nearest this time"},
-                             {KEY(OWNER, at_rest, NUMBER), POSITIVE, .unit = "m/s",
-                              .flags = TL_KEY_OPTIONAL, .example = "1e-3",
-                              .help = "or earlier, once no free body is faster than this"},
-                             {0}}};
-#undef OWNER
-
-#define OWNER tl_scene_step
-static const tl_map step_map = {
-    .title = "step",
-    .size = sizeof(OWNER),
-    .bare = "kind",
-    .help = "How time advances. A bare word stands for `{kind: word}`.",
-    .keys = (const tl_key[]){{KEY(OWNER, kind, WORD), .words = &step_kinds, .fallback = "fixed",
-                              .example = "fixed", .help = "the stepper"},
-                             {KEY(OWNER, dt, NUMBER), POSITIVE, .unit = "s", .fallback = "1e-3",
-                              .example = "5e-4", .help = "length of a step; never shortened"},
-                             {0}}};
-#undef OWNER
-
-#define OWNER tl_scene_solve
-static const tl_map solve_map = {
-    .title = "solve",
-    .size = sizeof(OWNER),
-    .bare = "kind",
-    .help = "How contacts become impulses. A bare word stands for `{kind: word}`.",
-    .keys = (const tl_key[]){
-        {KEY(OWNER, kind, WORD), .words = &solve_kinds, .fallback = "ccp", .example = "ccp",
-         .help = "the contact model"},
-        {KEY(OWNER, law, WORD), .words = &spring_laws, .fallback = "linear", .example = "hertz",
-         .help = "penalty: the spring"},
-        {KEY(OWNER, reach, NUMBER), POSITIVE, .unit = "m", .fallback = "1e-3", .example = "5e-4",
-         .help = "penalty, noble: how far before touching the force begins"},
-        {KEY(OWNER, tangential, NUMBER), POSITIVE, .fallback = "0.2857142857142857",
-         .example = "0.5", .help = "penalty, linear and noble: tangential over normal stiffness"},
-        {KEY(OWNER, method, WORD), .words = &solve_methods, .fallback = "gauss-seidel",
-         .example = "gauss-seidel", .help = "ccp: the iteration that solves it"},
-        {KEY(OWNER, friction, WORD), .words = &friction_models, .fallback = "ncp", .example = "ncp",
-         .help = "the friction law"},
-        {KEY(OWNER, iterations, INTEGER), .range = {0, 1e6, false}, .fallback = "50",
-         .example = "100", .help = "most sweeps of one step"},
-        {KEY(OWNER, tolerance, NUMBER), NOT_NEGATIVE, .unit = "m/s", .fallback = "1e-4",
-         .example = "1e-6",
-         .help = "sweeps stop when the RMS residual is below; 0: always all of them"},
-        {KEY(OWNER, warm_start, FLAG), .fallback = "true", .example = "false",
-         .help = "begin with the impulses of the step before"},
-        {KEY(OWNER, recovery, NUMBER), .range = {0, 1, false}, .fallback = "1", .example = "0.05",
-         .help =
-             "share of an overlap that is pushed out in a step; less calms a wide heap that few "
-             "sweeps let swing"},
-        {KEY(OWNER, recovery_speed, NUMBER), NOT_NEGATIVE, .unit = "m/s", .fallback = "0.6",
-         .example = "0.1", .help = "how fast overlap is pushed out, at most"},
-        {KEY(OWNER, bounce_speed, NUMBER), NOT_NEGATIVE, .unit = "m/s", .words = &automatic,
-         .fallback = "auto", .example = "0.05",
-         .help = "slower impacts do not bounce; `auto` is 2 |gravity| dt"},
-        {KEY(OWNER, joints, WORD), .words = &joints_solvers, .fallback = "auto",
-         .example = "direct", .help = "how joints are solved beside contacts"},
-        {KEY(OWNER, omega, NUMBER), POSITIVE, .fallback = "0.3", .example = "0.2",
-         .help = "jacobi: length of the step; omega times lambda is safe up to 0.3"},
-        {KEY(OWNER, lambda, NUMBER), .range = {0, 1, true}, .fallback = "1", .example = "0.5",
-         .help = "jacobi: share of the new value"},
-        {KEY(OWNER, reduction, WORD), .words = &reductions, .fallback = "auto", .example = "scan",
-         .help = "apgd, bb, jacobi: how impulses are added up by body; the same answer"},
-        {KEY(OWNER, islands, FLAG), .fallback = "true", .example = "false",
-         .help =
-             "ccp: what hangs together is solved for itself, to its own tolerance; `false`: all "
-             "contacts as one problem"},
-        {KEY(OWNER, slop, NUMBER), NOT_NEGATIVE, .unit = "m", .words = &automatic,
-         .fallback = "auto", .example = "1e-4",
-         .help = "impulse: overlap that is left alone; `auto` is |gravity| dt^2"},
-        {KEY(OWNER, correction, NUMBER), UNIT, .fallback = "0.2", .example = "0.5",
-         .help = "impulse: share of the overlap beyond `slop` that a step takes out of positions, "
-                 "without a trace in velocities"},
-        {0}}};
-#undef OWNER
-
-#define OWNER tl_scene_broad
-static const tl_map broad_map = {
-    .title = "broad",
-    .size = sizeof(OWNER),
-    .bare = "kind",
-    .help = "How pairs that may touch are found. A bare word stands for `{kind: word}`.",
-    .keys = (const tl_key[]){{KEY(OWNER, kind, WORD), .words = &broad_kinds, .fallback = "auto",
-                              .example = "bins", .help = "the broad phase"},
-                             {KEY(OWNER, skin, NUMBER), NOT_NEGATIVE, .unit = "m",
-                              .words = &automatic, .fallback = "0", .example = "auto",
-                              .help = "pairs are found within this much more and kept until bodies "
-                                      "have moved by about half of it; the results are the same. "
-                                      "`auto`: talus chooses how much"},
-                             {0}}};
-#undef OWNER
-
-#define OWNER tl_scene_narrow
-static const tl_map narrow_map = {
-    .title = "narrow",
-    .size = sizeof(OWNER),
-    .help = "How pairs become contacts.",
-    .keys = (const tl_key[]){{KEY(OWNER, ellipsoid, WORD), .words = &ellipsoid_methods,
-                              .fallback = "newton", .example = "chm+opm", .help = "two ellipsoids"},
-                             {0}}};
-#undef OWNER
-
-#define OWNER tl_scene_contact
-static const tl_map contact_map = {
-    .title = "contact",
-    .size = sizeof(OWNER),
-    .help = "When two bodies are seen as near.",
-    .keys =
-        (const tl_key[]){{KEY(OWNER, margin, NUMBER), NOT_NEGATIVE, .unit = "m",
-                          .words = &automatic, .fallback = "auto", .example = "0.01",
-                          .help = "contacts are found up to this gap; `auto`: from speed and dt"},
-                         {0}}};
-#undef OWNER
-
-#define OWNER tl_scene_sleep
-static const tl_map sleep_map = {
-    .title = "sleep",
-    .size = sizeof(OWNER),
-    .bare = "speed",
-    .help = "When what lies still is left alone until something disturbs it. Without it nobody "
-            "sleeps. A bare number stands for `{speed: number}`.",
-    .keys = (const tl_key[]){
-        {KEY(OWNER, speed, NUMBER), POSITIVE, .unit = "m/s", .example = "1e-3",
-         .help = "bodies that hang together sleep once none of them, nor their surface as they "
-                 "turn, was faster; well above `solve.tolerance`"},
-        {KEY(OWNER, time, NUMBER), NOT_NEGATIVE, .unit = "s", .fallback = "0.5", .example = "0.2",
-         .help = "for this long"},
-        {0}}};
-#undef OWNER
-
-#define OWNER tl_scene_domain
-static const tl_map domain_map = {
-    .title = "domain",
-    .size = sizeof(OWNER),
-    .help = "The part of space that is simulated. Without it space has no end.",
-    .keys = (const tl_key[]){
-        {KEY(OWNER, box, BOX), ANY, .unit = "m", .example = "[[-1, -1, 0], [1, 1, 2]]",
-         .help = "its two corners"},
-        {KEY(OWNER, periodic, WORDS), .words = &axes, .fallback = "[]", .example = "[x, y]",
-         .help = "axes along which what leaves on one side comes in on the other"},
-        {KEY(OWNER, outside, WORD), .words = &outsides, .fallback = "stop", .example = "remove",
-         .help = "what becomes of a body whose centre leaves it"},
-        {0}}};
-#undef OWNER
-
 /* ---- what
  * ----------------------------------------------------------------------------------------- */
 
@@ -303,8 +82,8 @@ static const tl_map material_map = {
          .help = "Coulomb coefficient"},
         {KEY(OWNER, restitution, NUMBER), UNIT, .fallback = "0", .example = "0.8",
          .help = "speed after an impact over the speed before"},
-        {KEY(OWNER, static_friction, NUMBER), NOT_NEGATIVE, .words = &automatic, .fallback = "auto",
-         .example = "0.6",
+        {KEY(OWNER, static_friction, NUMBER), NOT_NEGATIVE, .words = &tl_schema_automatic,
+         .fallback = "auto", .example = "0.6",
          .help = "Coulomb coefficient while a contact sticks, not less than "
                  "friction; `auto`: as friction"},
         {KEY(OWNER, rolling, NUMBER), NOT_NEGATIVE, .unit = "m", .fallback = "0", .example = "1e-4",
@@ -315,7 +94,7 @@ static const tl_map material_map = {
                  "force"},
         {KEY(OWNER, cohesion, NUMBER), NOT_NEGATIVE, .unit = "N", .fallback = "0",
          .example = "0.01", .help = "force that it takes to pull two touching bodies apart"},
-        {KEY(OWNER, stiffness, NUMBER), POSITIVE, .unit = "N/m", .words = &automatic,
+        {KEY(OWNER, stiffness, NUMBER), POSITIVE, .unit = "N/m", .words = &tl_schema_automatic,
          .fallback = "auto", .example = "1e5",
          .help = "penalty, linear and noble: force over overlap (noble: N/sqrt(kg), and must be "
                  "given); `auto`: as stiff as the step allows"},
@@ -347,7 +126,7 @@ static const tl_map pair_map = {
          .example = "1e-4", .help = "otherwise the smaller of the two"},
         {KEY(OWNER, cohesion, NUMBER), NOT_NEGATIVE, .unit = "N", .flags = TL_KEY_OPTIONAL,
          .example = "0.01", .help = "otherwise the smaller of the two"},
-        {KEY(OWNER, stiffness, NUMBER), POSITIVE, .unit = "N/m", .words = &automatic,
+        {KEY(OWNER, stiffness, NUMBER), POSITIVE, .unit = "N/m", .words = &tl_schema_automatic,
          .flags = TL_KEY_OPTIONAL, .example = "1e5",
          .help = "otherwise the smaller of the two that are not `auto`"},
         {0}}};
@@ -797,21 +576,21 @@ const tl_map tl_schema_scene = {
          .help = "one line on what this is"},
         {KEY(OWNER, gravity, NUMBERS), .count = 3, ANY, .unit = "m/s2", .fallback = "[0, 0, -9.81]",
          .example = "[0, 0, -1.62]", .help = "acceleration of free fall"},
-        {KEY(OWNER, until, MAP), .map = &until_map, .flags = TL_KEY_RUN, .example = "4.0",
+        {KEY(OWNER, until, MAP), .map = &tl_schema_until, .flags = TL_KEY_RUN, .example = "4.0",
          .help = "when the run ends"},
-        {KEY(OWNER, step, MAP), .map = &step_map, .fallback = "{}",
+        {KEY(OWNER, step, MAP), .map = &tl_schema_step, .fallback = "{}",
          .example = "{kind: fixed, dt: 1e-3}", .help = "how time advances"},
-        {KEY(OWNER, solve, MAP), .map = &solve_map, .fallback = "{}",
+        {KEY(OWNER, solve, MAP), .map = &tl_schema_solve, .fallback = "{}",
          .example = "{iterations: 100, tolerance: 1e-5}", .help = "how contacts become impulses"},
-        {KEY(OWNER, broad, MAP), .map = &broad_map, .fallback = "{}", .example = "auto",
+        {KEY(OWNER, broad, MAP), .map = &tl_schema_broad, .fallback = "{}", .example = "auto",
          .help = "how pairs are found"},
-        {KEY(OWNER, narrow, MAP), .map = &narrow_map, .fallback = "{}",
+        {KEY(OWNER, narrow, MAP), .map = &tl_schema_narrow, .fallback = "{}",
          .example = "{ellipsoid: newton}", .help = "how pairs become contacts"},
-        {KEY(OWNER, contact, MAP), .map = &contact_map, .fallback = "{}",
+        {KEY(OWNER, contact, MAP), .map = &tl_schema_contact, .fallback = "{}",
          .example = "{margin: 0.01}", .help = "when bodies are seen as near"},
-        {KEY(OWNER, sleep, MAP), .map = &sleep_map, .flags = TL_KEY_OPTIONAL,
+        {KEY(OWNER, sleep, MAP), .map = &tl_schema_sleep, .flags = TL_KEY_OPTIONAL,
          .example = "{speed: 1e-3, time: 0.5}", .help = "when what lies still is left alone"},
-        {KEY(OWNER, domain, MAP), .map = &domain_map, .flags = TL_KEY_OPTIONAL,
+        {KEY(OWNER, domain, MAP), .map = &tl_schema_domain, .flags = TL_KEY_OPTIONAL,
          .example = "{box: [[0, 0, 0], [1, 1, 1]], periodic: [x]}",
          .help = "the part of space that is simulated"},
         {KEY(OWNER, materials, NAMED), .map = &material_map, .fallback = "{}",
@@ -843,14 +622,14 @@ const tl_map tl_schema_scene = {
 #undef OWNER
 
 const tl_map *const tl_schema_maps[] = {&tl_schema_scene,
-                                        &until_map,
-                                        &step_map,
-                                        &solve_map,
-                                        &broad_map,
-                                        &narrow_map,
-                                        &contact_map,
-                                        &sleep_map,
-                                        &domain_map,
+                                        &tl_schema_until,
+                                        &tl_schema_step,
+                                        &tl_schema_solve,
+                                        &tl_schema_broad,
+                                        &tl_schema_narrow,
+                                        &tl_schema_contact,
+                                        &tl_schema_sleep,
+                                        &tl_schema_domain,
                                         &material_map,
                                         &pair_map,
                                         &tl_schema_shape,

@@ -1,5 +1,6 @@
 /* The scene format as data. One row per key; reading, checking, messages, defaults, writing and
- * docs/scene.md all come from these rows. To add a key: a member in scene.h, a row in schema.c. */
+ * docs/scene.md all come from these rows. To add a key: a member in scene.h, a row in schema.c,
+ * schema_settings.c or schema_joints.c. */
 #ifndef TL_SCENE_SCHEMA_H
 #define TL_SCENE_SCHEMA_H
 
@@ -86,6 +87,8 @@ typedef struct tl_map {
 extern const tl_map tl_schema_scene;
 /* Every map that can be reached, tl_schema_scene first; ends with NULL. */
 extern const tl_map *const tl_schema_maps[];
+extern const tl_map tl_schema_until, tl_schema_step, tl_schema_solve, tl_schema_broad,
+    tl_schema_narrow, tl_schema_contact, tl_schema_sleep, tl_schema_domain;
 extern const tl_map tl_schema_shape, tl_schema_body, tl_schema_motion, tl_schema_fill,
     tl_schema_emitter;
 extern const tl_map tl_schema_joint, tl_schema_limits, tl_schema_spring, tl_schema_motor,

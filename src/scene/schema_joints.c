@@ -1,16 +1,5 @@
 /* The tables of joints: see schema.c. */
-#include "scene/schema.h"
-
-#define KEY(owner, member, kind)                                                                   \
-  .name = #member, .type = TL_TYPE_##kind, .offset = offsetof(owner, member)
-#define MOST         1e30
-#define ANY          .range = {-MOST, MOST, false}
-#define POSITIVE     .range = {0, MOST, true}
-#define NOT_NEGATIVE .range = {0, MOST, false}
-#define WORDS(...)                                                                                 \
-  (const tl_word[]) {                                                                              \
-    __VA_ARGS__, { 0 }                                                                             \
-  }
+#include "scene/schema_keys.h"
 
 static const tl_words joint_kinds = {
     WORDS({"spherical", TALUS_JOINT_SPHERICAL, "one point: a ball joint"},

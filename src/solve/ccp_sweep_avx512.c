@@ -22,32 +22,6 @@ typedef struct body_lanes {
   lanes inv_mass, inv_inertia;
 } body_lanes;
 
-#if defined(__clang__)
-#define SHUFFLE(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
-#else
-#define SHUFFLE(x, y, ...) __builtin_shuffle(x, y, (lane_mask){__VA_ARGS__})
-#endif
-
-/* Transposes an 8 x 8 matrix of rows: three rounds of exchanging ever larger squares. */
-INLINE void transpose(lanes m[W]) {
-  for (int i = 0; i < W; i += 2) {
-    const lanes x = m[i], y = m[i + 1];
-    m[i] = SHUFFLE(x, y, 0, 8, 2, 10, 4, 12, 6, 14);
-    m[i + 1] = SHUFFLE(x, y, 1, 9, 3, 11, 5, 13, 7, 15);
-  }
-  for (int i = 0; i < W; i += 4)
-    for (int k = i; k < i + 2; ++k) {
-      const lanes x = m[k], y = m[k + 2];
-      m[k] = SHUFFLE(x, y, 0, 1, 8, 9, 4, 5, 12, 13);
-      m[k + 2] = SHUFFLE(x, y, 2, 3, 10, 11, 6, 7, 14, 15);
-    }
-  for (int k = 0; k < 4; ++k) {
-    const lanes x = m[k], y = m[k + 4];
-    m[k] = SHUFFLE(x, y, 0, 1, 2, 3, 8, 9, 10, 11);
-    m[k + 4] = SHUFFLE(x, y, 4, 5, 6, 7, 12, 13, 14, 15);
-  }
-}
-
 _Static_assert(sizeof(tl_ccp_body) == sizeof(lanes), "a solver body is a vector");
 
 INLINE body_lanes load_bodies(const tl_ccp_body *bodies, const uint32_t *index) {

@@ -1,0 +1,18 @@
+/* What benchmarks share: their options, and tables as files. */
+#ifndef BENCH_TOOLS_H
+#define BENCH_TOOLS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "cli.h"
+
+/* cli_parse for a benchmark, whose argv[0] is its own name: messages call it `name`, such as
+ * "bench ccp". */
+int bench_parse(const cli_usage *usage, const char *name, int argc, char **argv);
+
+/* FOLDER/NAME.csv with its heading; *file is NULL, and all is well, where there is no folder. */
+bool bench_csv_open(const char *folder, const char *name, const char *header, FILE **file);
+bool bench_csv_close(FILE *file);
+
+#endif
