@@ -63,9 +63,12 @@ static void show_scene(const char *path, const talus_scene_info *info) {
          info->output_every);
 }
 
-static void show_contents(const contents *found, size_t n) {
-  printf("  %-12s %zu: %zu free, %zu fixed, %zu moved by script\n", "bodies", n,
+static void show_contents(const contents *found, size_t n, const talus_scene_info *info) {
+  printf("  %-12s %zu: %zu free, %zu fixed, %zu moved by script", "bodies", n,
          found->kinds[TALUS_FREE], found->kinds[TALUS_FIXED], found->kinds[TALUS_KINEMATIC]);
+  if (info->emitters)
+    printf("; emitters add up to %.0f", info->emitted);
+  printf("\n");
   if (found->kinds[TALUS_FREE] > 0)
     printf("  %-12s %g kg; centres from (%g, %g, %g) to (%g, %g, %g) m\n", "free bodies",
            found->mass, found->low[0], found->low[1], found->low[2], found->high[0], found->high[1],
@@ -154,9 +157,12 @@ static void show_cost(const talus_scene_info *info, double step, size_t bodies) 
   talus_memory(&now, &peak);
   printf("  %-12s %s now, for %zu %s%s\n", "memory", cli_bytes((double)now, memory), bodies,
          bodies == 1 ? "body" : "bodies", info->emitters ? "; emitters will add to it" : "");
-  printf("  %-12s %s for the first step; %llu like it take %s\n", "wall clock",
-         cli_duration(step, one), (unsigned long long)info->steps,
-         cli_duration(step * (double)info->steps, all));
+  printf("  %-12s %s for the first step; ", "wall clock", cli_duration(step, one));
+  if (info->emitters)
+    printf("%llu steps take more, as emitters add bodies\n", (unsigned long long)info->steps);
+  else
+    printf("%llu like it take %s\n", (unsigned long long)info->steps,
+           cli_duration(step * (double)info->steps, all));
 }
 
 static int check_world(talus_world *world, const talus_scene_info *info) {
@@ -164,7 +170,7 @@ static int check_world(talus_world *world, const talus_scene_info *info) {
   const size_t bodies = talus_world_body_count(world);
   talus_status status = count(world, &found);
   if (status == TALUS_OK)
-    show_contents(&found, bodies);
+    show_contents(&found, bodies, info);
   if (status == TALUS_OK)
     show_joints(world);
   fflush(stdout);

@@ -151,7 +151,8 @@ static void look_at_end(folder_info *info) {
 static int refuse_folder(const char *folder) {
   struct stat stats;
   if (stat(folder, &stats) != 0) {
-    cli_error("%s: %s", folder, strerror(errno));
+    cli_error("%s: %s; give the folder that `talus run` wrote (NAME.out, or that of its -o)",
+              folder, strerror(errno));
     return CLI_INPUT;
   }
   if (!S_ISDIR(stats.st_mode)) {

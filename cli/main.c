@@ -55,8 +55,8 @@ static int refuse(const char *word) {
   for (size_t i = 0; i < COMMANDS; ++i)
     names[i] = commands[i].name;
   const char *near = cli_suggest(word[0] == '-' ? word + strspn(word, "-") : word, names, COMMANDS);
-  cli_error("unknown %s '%s'%s%s%s; see talus --help", word[0] == '-' ? "option" : "command", word,
-            near ? "; did you mean 'talus " : "", near ? near : "", near ? "'?" : "");
+  cli_error("unknown %s '%s'%s%s%s see talus --help", word[0] == '-' ? "option" : "command", word,
+            near ? "; did you mean 'talus " : "", near ? near : "", near ? "'? If not," : ";");
   return CLI_INPUT;
 }
 

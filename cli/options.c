@@ -59,8 +59,8 @@ static int refuse_unknown(const command_line *line, const char *name, size_t len
   char word[48];
   snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : 0), name);
   const char *near = cli_suggest(word, names, n);
-  cli_error("%s: unknown option '--%.*s'%s%s%s; see talus %s --help", command_of(line), (int)length,
-            name, near ? "; did you mean '--" : "", near ? near : "", near ? "'?" : "",
+  cli_error("%s: unknown option '--%.*s'%s%s%s see talus %s --help", command_of(line), (int)length,
+            name, near ? "; did you mean '--" : "", near ? near : "", near ? "'? If not," : ";",
             command_of(line));
   return CLI_REFUSED;
 }

@@ -56,7 +56,8 @@ static int find_frames(const char *path, render_folder *folder) {
   free(frames);
   struct stat stats;
   if (!open && stat(path, &stats) != 0)
-    cli_error("%s: %s", path, strerror(errno));
+    cli_error("%s: %s; give the folder that `talus run` wrote (NAME.out, or that of its -o)", path,
+              strerror(errno));
   else if (!open && !S_ISDIR(stats.st_mode))
     cli_error("%s is a file; give the result folder of a run", path);
   else if (!open)

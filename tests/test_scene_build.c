@@ -172,6 +172,60 @@ TEST(scene_that_the_world_refuses_names_its_entry) {
   CHECK_MSG(strncmp(message, "test.yaml:7:5: bodies.0: ", 25) == 0, "%s", message);
 }
 
+TEST(mistakes_that_only_the_world_sees_come_together) {
+  const char *message =
+      build_error("talus: 1\nuntil: 1\nmaterials: {rock: {density: 1000}}\nshapes:\n"
+                  "  flat: {hull: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]}\n"
+                  "  lost: {hull: not-there.stl}\n"
+                  "  ball: {sphere: 0.1}\n"
+                  "domain: {box: [[-1, -1, -1], [1, 1, 1]]}\n"
+                  "bodies:\n"
+                  "  - {shape: flat}\n" /* the shape is told, once */
+                  "  - fill: {shape: ball, count: 1000, in: {box: [[0, 0, 0], [1, 1, 1]]}}\n"
+                  "  - {name: far, shape: ball, at: [0, 0, 5]}\n"
+                  "  - from: nowhere/\n"
+                  "joints: [{kind: spherical, bodies: [far, ground], at: [0, 0, 5]}]\n"
+                  "probes: [{name: p, body: far, record: [force]}]\n");
+  const char *const starts[] = {"test.yaml:5:9: shape 'flat': ", "test.yaml:6:9: shape 'lost': ",
+                                "test.yaml:11:5: bodies.1.fill: ", "test.yaml:12:5: bodies.2: ",
+                                "test.yaml:13:5: bodies.3.from: "};
+  const char *line = message;
+  for (size_t i = 0; i < sizeof starts / sizeof *starts; ++i) {
+    CHECK_MSG(line && strncmp(line, starts[i], strlen(starts[i])) == 0, "%s", message);
+    line = strchr(line, '\n');
+    line = line ? line + 1 : NULL;
+  }
+  CHECK_MSG(!line, "%s", message);
+  CHECK_MSG(strstr(message, "not-there.stl: cannot be opened") &&
+                strstr(message, "paths in a scene begin at the scene's folder"),
+            "%s", message);
+  CHECK_MSG(strstr(message, "its centre is at z = 5 m, outside the domain, which goes from -1 to "
+                            "1 m; move it"),
+            "%s", message);
+  CHECK_MSG(strstr(message, "nowhere/checkpoint.hdf"), "%s", message);
+}
+
+TEST(many_mistakes_of_the_world_are_counted) {
+  char text[4096];
+  size_t n = (size_t)snprintf(text, sizeof text, HEAD "bodies:\n");
+  for (int i = 0; i < 25; ++i)
+    n += (size_t)snprintf(text + n, sizeof text - n,
+                          "  - {shape: {hull: not-there-%d.stl}, material: rock}\n", i);
+  const char *message = build_error(text);
+  const char *last = strrchr(message, '\n');
+  CHECK_MSG(strstr(message, "not-there-9.stl") && !strstr(message, "not-there-10.stl"), "%s",
+            message);
+  CHECK_MSG(last && strcmp(last, "\n... and 15 more") == 0, "%s", message);
+}
+
+TEST(file_that_is_not_there_is_a_mistake_of_the_scene) {
+  talus_scene *scene = parse(HEAD "bodies: [{shape: {hull: not-there.stl}, material: rock}]\n");
+  talus_world *world = NULL;
+  CHECK(talus_scene_build(scene, 1, NULL, NULL, &world) == TALUS_ERROR_FORMAT);
+  CHECK(talus_scene_build_shapes(scene, &world) == TALUS_ERROR_FORMAT && !world);
+  talus_scene_free(scene);
+}
+
 static void ignore_line(void *context, int level, const char *line) {
   (void)level;
   snprintf(context, 200, "%s", line);

@@ -36,7 +36,8 @@ TALUS_API talus_status talus_scene_write(const talus_scene *scene, char **text);
 
 /* A world holding the scene at time 0. threads: 0 for all cores. Likely mistakes of a valid scene
  * (a density in g/cm3, bodies that overlap, ...) go to the log as warnings, each kind once; `quiet`
- * in the scene silences them. */
+ * in the scene silences them. What the world refuses (a flat hull, a fill that does not fit, a mesh
+ * that is not there) is told together: one message with a line for each, with file:line:column. */
 TALUS_API talus_status talus_scene_build(const talus_scene *scene, int threads, talus_log_fn *log,
                                          void *log_context, talus_world **world);
 
@@ -51,6 +52,7 @@ typedef struct talus_scene_info {
   double at_rest;                 /* m/s; 0: not asked for */
   uint64_t steps, frames;
   size_t shapes, materials, emitters, sinks, probes;
+  double emitted; /* bodies that emitters add until then, at most: rates times durations */
 } talus_scene_info;
 TALUS_API void talus_scene_get_info(const talus_scene *scene, talus_scene_info *info);
 

@@ -32,11 +32,12 @@ static talus_status does_not_fit(const tl_fill *fill, uint64_t n, double bodies,
   if (n == fill->def->count)
     return tl_fail(TALUS_ERROR_INVALID,
                    "fill: %" PRIu64 " bodies have a volume of %.4g m3; the region has %.4g m3, of "
-                   "which at most %g can be filled",
+                   "which at most %g can be filled; give fewer bodies or a larger region",
                    n, bodies, region, DENSEST);
   return tl_fail(TALUS_ERROR_INVALID,
                  "fill: the first %" PRIu64 " of %" PRIu64 " bodies have a volume of %.4g m3; the "
-                 "region has %.4g m3, of which at most %g can be filled",
+                 "region has %.4g m3, of which at most %g can be filled; give fewer bodies or a "
+                 "larger region",
                  n, fill->def->count, bodies, region, DENSEST);
 }
 

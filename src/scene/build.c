@@ -5,6 +5,7 @@
 #include "scene/build.h"
 #include "scene/files.h"
 #include "scene/from.h"
+#include "scene/gather.h"
 #include "scene/shapes.h"
 #include "scene/warn.h"
 
@@ -18,15 +19,24 @@ typedef struct builder {
   tl_names own_shapes;
   TL_ARRAY(char *) own_keys;
   TL_ARRAY(size_t) first; /* of each entry of `bodies`: how many bodies there were before it */
+  tl_gather mistakes;     /* of entries; the next one has its turn all the same */
 } builder;
 
-/* Puts the place of a list's entry in front of the message. */
+/* Puts the place of an entry in front of the message. */
 static talus_status fail_at(const builder *b, talus_status status, const tl_object *at,
-                            const char *list, size_t row, const char *part) {
+                            const char *entry) {
+  const char *gap = *entry ? ": " : "";
   if (at->origin == 0)
-    return tl_fail_in(status, "%s:%u:%u: %s.%zu%s", b->scene->name, at->line, at->column, list, row,
-                      part);
-  return tl_fail_in(status, "%s: %s.%zu%s", b->scene->name, list, row, part);
+    return tl_fail_in(status, "%s:%u:%u%s%s", b->scene->name, at->line, at->column, gap, entry);
+  return tl_fail_in(status, "%s%s%s", b->scene->name, gap, entry);
+}
+
+/* The same for an entry of a list, put down. */
+static talus_status gather_at(builder *b, talus_status status, const tl_object *at,
+                              const char *list, size_t row, const char *part) {
+  char entry[64];
+  snprintf(entry, sizeof entry, "%s.%zu%s", list, row, part);
+  return status == TALUS_OK ? status : tl_gather_add(&b->mistakes, fail_at(b, status, at, entry));
 }
 
 static talus_vec3 vec3(const double v[3]) {
@@ -133,10 +143,19 @@ static talus_status add_shapes(builder *b) {
   for (size_t i = 0; i < b->scene->shapes.count; ++i) {
     talus_shape shape;
     uint32_t first;
-    TL_TRY(tl_scene_add_shape(b->scene, &shapes[i], b->world, &shape));
-    TL_TRY(tl_names_add(&b->shapes, shapes[i].name, shape.index, &first));
+    const talus_status status = tl_scene_add_shape(b->scene, &shapes[i], b->world, &shape);
+    if (status == TALUS_OK)
+      TL_TRY(tl_names_add(&b->shapes, shapes[i].name, shape.index, &first));
+    else
+      TL_TRY(tl_gather_add(&b->mistakes, fail_at(b, status, &shapes[i].object, "")));
   }
   return TALUS_OK;
+}
+
+/* False of a shape that the world refused, which has been told. */
+static bool has_shape(const builder *b, const tl_scene_shape_use *use) {
+  uint32_t row;
+  return !use->name || tl_names_find(&b->shapes, use->name, &row);
 }
 
 static talus_status use_shape(builder *b, const tl_scene_shape_use *use, talus_shape *shape) {
@@ -183,7 +202,7 @@ static talus_status use_table(const builder *b, const tl_scene_motion *motion, t
   tl_text path = {0};
   tl_scene_add_path(&path, b->scene, motion->table);
   TL_TRY(path.status);
-  talus_status status = talus_table_read(path.data, table);
+  talus_status status = tl_scene_told_path(talus_table_read(path.data, table));
   if (status == TALUS_OK && (table->kind == TALUS_TABLE_ALONG) != along)
     status = tl_fail(TALUS_ERROR_FORMAT,
                      along ? "%s: the table has no column `displacement`, which `along` is for"
@@ -247,6 +266,27 @@ static talus_status add_moving(builder *b, const tl_scene_body *body, talus_body
   return status;
 }
 
+/* The first step would say that the last body added leaves the domain, which it was never in. */
+static talus_status check_inside(const builder *b) {
+  static const char axes[] = "xyz";
+  const double *box = b->scene->domain.box;
+  talus_body body;
+  talus_body_info info;
+  if (!tl_object_has(&tl_schema_scene, b->scene, "domain") ||
+      b->scene->domain.outside != TALUS_OUTSIDE_STOP)
+    return TALUS_OK;
+  TL_TRY(talus_world_body_at(b->world, talus_world_body_count(b->world) - 1, &body));
+  TL_TRY(talus_world_get_body(b->world, body, &info));
+  const double at[3] = {info.position.x, info.position.y, info.position.z};
+  for (int k = 0; k < 3; ++k)
+    if ((b->scene->domain.periodic >> k & 1u) == 0 && !(at[k] >= box[k] && at[k] <= box[3 + k]))
+      return tl_fail(TALUS_ERROR_INVALID,
+                     "its centre is at %c = %g m, outside the domain, which goes from %g to %g m; "
+                     "move it, make the domain larger or say `outside: remove`",
+                     axes[k], at[k], box[k], box[3 + k]);
+  return TALUS_OK;
+}
+
 static talus_status add_body(builder *b, const tl_scene_body *body) {
   talus_body_def def = talus_body_def_default();
   TL_TRY(use_names(b, &body->shape, body->material, body->group, &def));
@@ -263,7 +303,8 @@ static talus_status add_body(builder *b, const tl_scene_body *body) {
   def.torque = vec3(body->torque);
   if (body->motion.count > 0)
     return add_moving(b, body, &def);
-  return talus_world_add_body(b->world, &def, NULL);
+  TL_TRY(talus_world_add_body(b->world, &def, NULL));
+  return body->fixed ? TALUS_OK : check_inside(b);
 }
 
 static talus_region region_of(const tl_scene_region *region, const tl_map *map) {
@@ -323,11 +364,12 @@ static talus_status add_fill(builder *b, const tl_scene_fill *fill) {
 
 static talus_status add_from(builder *b, const char *from) {
   tl_text folder = {0};
-  if (from[0] != '/')
-    tl_text_add(&folder, "%s/", b->scene->folder);
-  tl_text_add(&folder, "%s", from);
+  tl_scene_add_path(&folder, b->scene, from);
   TL_TRY(folder.status);
-  const talus_status status = tl_from_add_bodies(b->world, folder.data, &b->materials);
+  while (folder.count > 1 && folder.data[folder.count - 1] == '/')
+    folder.data[--folder.count] = '\0'; /* "earlier/" is the usual way to write a folder */
+  const talus_status status =
+      tl_scene_told_path(tl_from_add_bodies(b->world, folder.data, &b->materials));
   tl_text_drop(&folder);
   return status;
 }
@@ -349,14 +391,13 @@ static talus_status add_bodies(builder *b) {
   for (size_t i = 0; i < b->scene->bodies.count; ++i) {
     const tl_scene_body *body = &bodies[i];
     TL_TRY(tl_array_push(&b->first, talus_world_body_count(b->world)));
+    if (!body->from && !has_shape(b, body->fill ? &body->fill->shape : &body->shape))
+      continue;
     const talus_status status = body->fill   ? add_fill(b, body->fill)
                                 : body->from ? add_from(b, body->from)
                                              : add_body(b, body);
-    if (status != TALUS_OK)
-      return fail_at(b, status, &body->object, "bodies", i,
-                     body->fill   ? ".fill"
-                     : body->from ? ".from"
-                                  : "");
+    const char *part = body->fill ? ".fill" : body->from ? ".from" : "";
+    TL_TRY(gather_at(b, status, &body->object, "bodies", i, part));
   }
   return TALUS_OK;
 }
@@ -366,11 +407,10 @@ static talus_status add_joints(builder *b) {
   bool assemble = false;
   for (size_t i = 0; i < b->scene->joints.count; ++i) {
     const talus_status status = tl_scene_add_joint(b->world, &joints[i]);
-    if (status != TALUS_OK)
-      return fail_at(b, status, &joints[i].object, "joints", i, "");
+    TL_TRY(gather_at(b, status, &joints[i].object, "joints", i, ""));
     assemble |= joints[i].assemble;
   }
-  return assemble ? talus_world_assemble(b->world, NULL) : TALUS_OK;
+  return assemble && b->mistakes.count == 0 ? talus_world_assemble(b->world, NULL) : TALUS_OK;
 }
 
 /* ---- flow
@@ -410,28 +450,26 @@ static talus_status add_probe(builder *b, const tl_scene_probe *probe) {
   return talus_world_add_probe(b->world, &def, &row);
 }
 
-static talus_status add_flow(builder *b) {
+/* all_there: no body or joint was refused, so that a probe finds the one it is on. */
+static talus_status add_flow(builder *b, bool all_there) {
   const talus_scene *scene = b->scene;
   const tl_scene_emitter *emitters = scene->emit.data;
   const tl_scene_sink *sinks = scene->sinks.data;
   const tl_scene_probe *probes = scene->probes.data;
   for (size_t i = 0; i < scene->emit.count; ++i) {
+    if (!has_shape(b, &emitters[i].shape))
+      continue;
     const talus_status status = add_emitter(b, &emitters[i]);
-    if (status != TALUS_OK)
-      return fail_at(b, status, &emitters[i].object, "emit", i, "");
+    TL_TRY(gather_at(b, status, &emitters[i].object, "emit", i, ""));
   }
   for (size_t i = 0; i < scene->sinks.count; ++i) {
     const tl_map *map = map_of(map_of(&tl_schema_scene, "sinks"), "in");
     const talus_region region = region_of(&sinks[i].in, map);
     const talus_status status = talus_world_add_sink(b->world, sinks[i].name, &region);
-    if (status != TALUS_OK)
-      return fail_at(b, status, &sinks[i].object, "sinks", i, "");
+    TL_TRY(gather_at(b, status, &sinks[i].object, "sinks", i, ""));
   }
-  for (size_t i = 0; i < scene->probes.count; ++i) {
-    const talus_status status = add_probe(b, &probes[i]);
-    if (status != TALUS_OK)
-      return fail_at(b, status, &probes[i].object, "probes", i, "");
-  }
+  for (size_t i = 0; i < scene->probes.count && all_there; ++i)
+    TL_TRY(gather_at(b, add_probe(b, &probes[i]), &probes[i].object, "probes", i, ""));
   return TALUS_OK;
 }
 
@@ -494,10 +532,12 @@ static talus_status add_all(builder *b) {
   TL_TRY(add_shapes(b));
   TL_TRY(ignore_groups(b));
   TL_TRY(add_bodies(b));
-  TL_TRY(add_joints(b));
-  if (b->log && !(b->scene->quiet & TL_WARN_OVERLAP))
+  if (b->mistakes.count == 0)
+    TL_TRY(add_joints(b)); /* they are between bodies, all of which are there */
+  const bool all_there = b->mistakes.count == 0;
+  if (all_there && b->log && !(b->scene->quiet & TL_WARN_OVERLAP))
     warn_overlap(b);
-  return add_flow(b);
+  return add_flow(b, all_there);
 }
 
 /* Named shapes first, then those written in place. */
@@ -508,9 +548,12 @@ static talus_status add_shapes_only(builder *b) {
   TL_TRY(add_shapes(b));
   for (size_t i = 0; i < b->scene->bodies.count; ++i)
     if (!bodies[i].from)
-      TL_TRY(use_shape(b, bodies[i].fill ? &bodies[i].fill->shape : &bodies[i].shape, &unused));
+      TL_TRY(gather_at(
+          b, use_shape(b, bodies[i].fill ? &bodies[i].fill->shape : &bodies[i].shape, &unused),
+          &bodies[i].object, "bodies", i, ""));
   for (size_t i = 0; i < b->scene->emit.count; ++i)
-    TL_TRY(use_shape(b, &emitters[i].shape, &unused));
+    TL_TRY(gather_at(b, use_shape(b, &emitters[i].shape, &unused), &emitters[i].object, "emit", i,
+                     ""));
   return TALUS_OK;
 }
 
@@ -518,7 +561,7 @@ static talus_status build(builder *b, const talus_world_def *def,
                           talus_status (*fill_in)(builder *b), talus_world **world) {
   *world = NULL;
   TL_TRY(talus_world_create(def, &b->world));
-  const talus_status status = fill_in(b);
+  const talus_status status = tl_gather_end(&b->mistakes, fill_in(b));
   tl_names_free(&b->materials);
   tl_names_free(&b->shapes);
   tl_names_free(&b->own_shapes);

@@ -345,6 +345,19 @@ static talus_status add_event(builder *b, const yaml_event_t *event, int *docume
   }
 }
 
+/* What people mostly did when libyaml says this, in words of the file and not of its grammar. */
+static const char *syntax_hint(const yaml_parser_t *parser) {
+  const char *problem = parser->problem ? parser->problem : "";
+  if (strstr(problem, "expected <block end>") || strstr(problem, "expected '-' indicator") ||
+      strstr(problem, "did not find expected key"))
+    return "; is this line, or the one before, indented like the lines it belongs to?";
+  if (strstr(problem, "mapping values are not allowed"))
+    return "; is this line indented like those around it? A text with `: ` in it needs \"quotes\"";
+  if (strstr(problem, "expected ',' or"))
+    return "; is a bracket not closed?";
+  return "";
+}
+
 static void report_syntax(builder *b, const yaml_parser_t *parser) {
   const char *context = parser->context ? parser->context : "";
   yaml_mark_t at = parser->problem_mark;
@@ -358,8 +371,8 @@ static void report_syntax(builder *b, const yaml_parser_t *parser) {
       tl_text_add(&text, " that begins at line %zu", parser->context_mark.line + 1);
   }
   tl_problem_add(b->problems, mark_at(b, at),
-                 "%s; expected `key: value` lines, lists `[a, b]` and maps `{a: 1}`",
-                 text.count > 0 ? text.data : "");
+                 "%s; expected `key: value` lines, lists `[a, b]` and maps `{a: 1}`%s",
+                 text.count > 0 ? text.data : "", syntax_hint(parser));
   tl_text_drop(&text);
 }
 

@@ -6,6 +6,12 @@ void tl_scene_add_path(tl_text *path, const talus_scene *scene, const char *file
   tl_text_add(path, "%s", file);
 }
 
+talus_status tl_scene_told_path(talus_status status) {
+  if (status != TALUS_ERROR_IO)
+    return status;
+  return tl_fail(status, "%s; paths in a scene begin at the scene's folder", tl_last_message());
+}
+
 static talus_status add(const talus_scene *scene, const char *file, tl_scene_files *files) {
   tl_text text = {0};
   char *path = NULL;

@@ -7,6 +7,10 @@
 /* A path of the scene, from the scene's own folder, added to `path`. */
 void tl_scene_add_path(tl_text *path, const talus_scene *scene, const char *file);
 
+/* Hands `status` through; to the message of a file that cannot be read it adds where such paths
+ * begin. */
+talus_status tl_scene_told_path(talus_status status);
+
 /* Each once, in the order of the scene: equal scenes, equal lists. The caller frees each text
  * (tl_string_free) and the array, in every case. */
 typedef TL_ARRAY(char *) tl_scene_files;

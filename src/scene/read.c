@@ -66,7 +66,12 @@ static void refuse_key(tl_reader *reader, tl_node_id node, const tl_map *map, co
   tl_expect_keys(&keys, map);
   const char *expected = keys.count > 0 ? keys.data : "";
   const tl_mark mark = tl_node_mark(reader->document, node);
-  if (tl_is_later(map->later, name))
+  if (*name && name[strspn(name, "0123456789")] == '\0')
+    tl_problem_add(
+        reader->problems, mark,
+        "%s has an unknown key `%.60s`; expected %s; a decimal has a point: 0.5, not 0,5",
+        tl_reader_path(reader), name, expected);
+  else if (tl_is_later(map->later, name))
     tl_problem_add(reader->problems, mark, "%s: `%s` is not in this version of talus; expected %s",
                    tl_reader_path(reader), name, expected);
   else if (nearest)

@@ -51,6 +51,18 @@ static bool in_range(const tl_range *range, double value) {
   return value <= range->high && (range->is_open ? value > range->low : value >= range->low);
 }
 
+/* "0,5" and "2500 kg/m3" are numbers to whoever wrote them. */
+static void refuse_number(tl_reader *reader, tl_node_id node, const tl_key *key, const char *text) {
+  const size_t sign = *text == '+' || *text == '-', digits = count_digits(text + sign);
+  const char *after = text + sign + digits;
+  if (digits > 0 && *after == ',' && count_digits(after + 1) > 0)
+    tl_refuse(reader, node, key, "is `%.60s`, and a decimal has a point", text);
+  else if (digits > 0)
+    tl_refuse(reader, node, key, "is `%.60s`, a number with something behind it", text);
+  else
+    tl_refuse_value(reader, node, key);
+}
+
 static bool read_number(tl_reader *reader, tl_node_id node, const tl_key *key, double *value) {
   const tl_node *at = tl_node_at(reader->document, node);
   const char *text = tl_node_text(reader->document, node);
@@ -68,7 +80,7 @@ static bool read_number(tl_reader *reader, tl_node_id node, const tl_key *key, d
     return false;
   }
   if (!tl_parse_number(text, value)) {
-    tl_refuse_value(reader, node, key);
+    refuse_number(reader, node, key, text);
     return false;
   }
   if (!(fabs(*value) <= 1e30)) {

@@ -277,6 +277,17 @@ uint64_t tl_grid_events(double every, double dt, uint64_t steps) {
   return k + 1;
 }
 
+static double count_emitted(const talus_scene *scene) {
+  const tl_scene_emitter *emitters = scene->emit.data;
+  double sum = 0;
+  for (size_t i = 0; i < scene->emit.count; ++i) {
+    const bool ends = tl_object_has(&tl_schema_emitter, &emitters[i], "until");
+    const double end = ends ? fmin(emitters[i].until, scene->until.time) : scene->until.time;
+    sum += emitters[i].rate * fmax(end - emitters[i].from_time, 0);
+  }
+  return sum;
+}
+
 void talus_scene_get_info(const talus_scene *scene, talus_scene_info *info) {
   const uint64_t steps = tl_grid_steps(scene->until.time, scene->step.dt);
   *info = (talus_scene_info){.title = scene->title,
@@ -290,7 +301,8 @@ void talus_scene_get_info(const talus_scene *scene, talus_scene_info *info) {
                              .materials = scene->materials.count,
                              .emitters = scene->emit.count,
                              .sinks = scene->sinks.count,
-                             .probes = scene->probes.count};
+                             .probes = scene->probes.count,
+                             .emitted = count_emitted(scene)};
 }
 
 uint32_t tl_scene_fields(const talus_scene *scene) { return scene->output.fields; }

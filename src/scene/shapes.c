@@ -71,7 +71,7 @@ static talus_status read_file(const talus_scene *scene, const tl_scene_shape *sh
   tl_scene_add_path(&path, scene, shape->hull.file);
   TL_TRY(path.status);
   const double scale = tl_object_has(&tl_schema_shape, shape, "scale") ? shape->scale : 1;
-  const talus_status status = talus_points_read(path.data, scale, points);
+  const talus_status status = tl_scene_told_path(talus_points_read(path.data, scale, points));
   tl_text_drop(&path);
   return status;
 }
@@ -94,12 +94,10 @@ talus_status tl_scene_add_shape(const talus_scene *scene, const tl_scene_shape *
   talus_status status = tl_scene_define_shape(scene, shape, &def, &points);
   if (status == TALUS_OK)
     status = talus_world_add_shape(world, &def, made);
+  else if (shape->name)
+    status = tl_fail_in(status, "shape '%s'", shape->name);
   talus_points_free(&points);
-  if (status == TALUS_OK)
-    return TALUS_OK;
-  const tl_object *at = &shape->object;
-  return at->origin == 0 ? tl_fail_in(status, "%s:%u:%u", scene->name, at->line, at->column)
-                         : tl_fail_in(status, "%s", scene->name);
+  return status;
 }
 
 /* ---- for warnings ------------------------------------------------------------------------------

@@ -122,7 +122,8 @@ double tl_warn_radius(const tl_checker *checker, const tl_scene_shape_use *use, 
   tl_scene_size_of size;
   if (tl_scene_shape_kind(shape) == TALUS_SPHERE)
     return scale * shape->sphere;
-  return tl_scene_shape_size(shape, &size) ? scale * size.inner : INFINITY;
+  /* Flat ones are refused later on, by the world; no step would be short enough for them. */
+  return tl_scene_shape_size(shape, &size) && size.inner > 0 ? scale * size.inner : INFINITY;
 }
 
 static void note_free(finder *f, const double at[3], const double velocity[3], mover who) {
