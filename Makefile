@@ -6,6 +6,9 @@ PRESETS := release debug single fast
 PREFIX ?= /usr/local
 PRESET ?= release
 
+# A bare machine is told, or given, what it needs; one that can build is left alone.
+TOOLS := { command -v cmake && command -v ninja && command -v cc; } >/dev/null || scripts/setup
+
 .DEFAULT_GOAL := build
 .PHONY: build $(PRESETS) demo test asan tsan bench validate docs format style clean help install uninstall deb fuzz
 
@@ -13,6 +16,7 @@ build: release
 
 # `make debug` and so on: configure and build that preset.
 $(PRESETS):
+	@$(TOOLS)
 	@cmake --preset $@
 	@cmake --build --preset $@
 
@@ -47,8 +51,9 @@ tsan:
 
 # Configures only where that was never done, so that `sudo make install` after `make` builds nothing.
 install:
+	@$(TOOLS)
 	@[ -f build/$(PRESET)/build.ninja ] || cmake --preset $(PRESET)
-	@cmake --build --preset $(PRESET)
+	@cmake --build --preset $(PRESET) --target talus_installed
 	@cmake --install build/$(PRESET) --prefix "$(PREFIX)"
 	@if [ "$$(id -u)" = 0 ] && [ -z "$(DESTDIR)" ]; then ldconfig 2>/dev/null || true; fi
 	@echo "Installed below $(PREFIX): bin/talus, the libraries, man pages; docs/install.md says how to link"

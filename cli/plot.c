@@ -27,8 +27,16 @@ static const kind kinds[] = {
      false,
      {{"kinetic", "kinetic_energy", NULL},
       {"potential", "potential_energy", NULL},
-      {"total", "kinetic_energy", "potential_energy"},
-      {"work of contacts", "contact_work", NULL}}},
+      {"total", "kinetic_energy", "potential_energy"}}},
+    /* The ledger of the total, by itself: where emitters pour, its sums dwarf what is there. */
+    {"work",
+     "energy since the start [J]",
+     false,
+     false,
+     {{"total", "kinetic_energy", "potential_energy"},
+      {"by contacts", "contact_work", NULL},
+      {"by loads", "load_work", NULL},
+      {"by flow", "flow_energy", NULL}}},
     {"contacts",
      "count",
      false,
@@ -52,7 +60,7 @@ static const kind kinds[] = {
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
-const char *const plot_names[] = {"energy", "contacts", "residual", "time"};
+const char *const plot_names[] = {"energy", "work", "contacts", "residual", "time"};
 const size_t plot_name_count = sizeof plot_names / sizeof *plot_names;
 
 static size_t column_of(const history *from, const char *name) {
@@ -135,8 +143,9 @@ int plot_make(const history *from, const char *name, const char *title, plot *to
     i++;
   if (i == KINDS) {
     const char *near = cli_suggest(name, plot_names, plot_name_count);
-    cli_error("info: option '--plot': '%s' is not one of energy, contacts, residual, time%s%s%s",
-              name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    cli_error(
+        "info: option '--plot': '%s' is not one of energy, work, contacts, residual, time%s%s%s",
+        name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return CLI_INPUT;
   }
   *to = (plot){.title = title, .x_label = "time [s]", .y_label = kinds[i].y_label};

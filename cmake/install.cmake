@@ -143,6 +143,14 @@ if(NOT TALUS_SINGLE)
   install(FILES ${scenes} DESTINATION ${TALUS_INSTALL_DOC}/scenes COMPONENT command)
 endif()
 
+# All that is installed and nothing else: `make install` need not wait for the tests to be built.
+add_custom_target(talus_installed DEPENDS talus_install_archive)
+foreach(target IN ITEMS talus talus_command talus_help_files)
+  if(TARGET ${target})
+    add_dependencies(talus_installed ${target})
+  endif()
+endforeach()
+
 install(CODE "set(TALUS_WHEN after)
 include(\"${CMAKE_CURRENT_LIST_DIR}/record_install.cmake\")" COMPONENT record)
 

@@ -11,10 +11,11 @@ import xml.etree.ElementTree
 import pytest
 from conftest import BUSY, TALUS, history, run, talus
 
-NAMES = {"energy": ["kinetic", "potential", "total", "work of contacts"], "contacts": ["contacts", "pairs", "bodies"],
+NAMES = {"energy": ["kinetic", "potential", "total"], "contacts": ["contacts", "pairs", "bodies"],
+         "work": ["total", "by contacts", "by loads", "by flow"],
          "residual": ["largest", "root mean square"],
          "time": ["total", "solve", "broad", "narrow", "step", "output"]}
-LABELS = {"energy": "energy [J]", "contacts": "count", "residual": "residual [m/s]",
+LABELS = {"energy": "energy [J]", "work": "energy since the start [J]", "contacts": "count", "residual": "residual [m/s]",
           "time": "wall clock per step [ms]"}
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -73,11 +74,22 @@ def test_energy_curves_go_through_the_history(out, tmp_path):
     svg = plot(out, "energy", tmp_path / "a.svg")
     x, y = axes(svg)
     rows = history(out)
-    kinetic, potential, total, work = curves(svg)
+    kinetic, potential, total = curves(svg)
     assert len(kinetic) == len(rows) == 25
     for i, row in enumerate(rows):
         k, p = float(row["kinetic_energy"]), float(row["potential_energy"])
-        for curve, value in ((kinetic, k), (potential, p), (total, k + p), (work, float(row["contact_work"]))):
+        for curve, value in ((kinetic, k), (potential, p), (total, k + p)):
+            assert curve[i] == (pytest.approx(x(float(row["time"])), abs=0.2), pytest.approx(y(value), abs=0.2))
+
+
+def test_work_curves_go_through_the_history(out, tmp_path):
+    svg = plot(out, "work", tmp_path / "a.svg")
+    x, y = axes(svg)
+    columns = ("contact_work", "load_work", "flow_energy")
+    drawn = curves(svg)
+    for i, row in enumerate(history(out)):
+        total = float(row["kinetic_energy"]) + float(row["potential_energy"])
+        for curve, value in zip(drawn, [total] + [float(row[name]) for name in columns], strict=True):
             assert curve[i] == (pytest.approx(x(float(row["time"])), abs=0.2), pytest.approx(y(value), abs=0.2))
 
 
@@ -142,7 +154,7 @@ def test_coloured_utf8_terminal_gets_braille(out):
 
 @pytest.mark.parametrize("arguments, code, message", [
     (["--plot", "enrgy"], 2, "did you mean 'energy'?"),
-    (["--plot", "heat"], 2, "is not one of energy, contacts, residual, time"),
+    (["--plot", "heat"], 2, "is not one of energy, work, contacts, residual, time"),
     (["-o", "a.svg"], 2, "-o is for plots; say which: --plot energy"),
     (["--plot", "energy", "--json"], 2, "one or the other"),
     (["--plot", "energy", "-o", "a.png"], 2, "plots are written as SVG: -o plot.svg, not 'a.png'"),
