@@ -11,7 +11,7 @@
 #define CELL 48
 
 static const char *verdict(const val_check *check) {
-  return val_passes(check) ? "pass" : check->known ? "FAIL (known)" : "FAIL";
+  return val_passes(check) ? "pass" : *check->known ? "FAIL (known)" : "FAIL";
 }
 
 static const char *expected_text(const val_check *check, char text[CELL]) {
@@ -203,7 +203,7 @@ static void write_case(FILE *to, const val_case *which, const val_run *runs, siz
   for (int model = 0; model < VAL_MODELS; ++model) {
     const val_run *run = find_run(runs, n, which, model);
     for (int i = 0; run && i < run->count; ++i)
-      if (run->checks[i].known && !val_passes(&run->checks[i]))
+      if (*run->checks[i].known && !val_passes(&run->checks[i]))
         fprintf(to, "\n%s, %s: %s\n", val_model_name(run->model), run->checks[i].quantity,
                 run->checks[i].known);
   }
