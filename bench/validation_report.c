@@ -193,7 +193,10 @@ static void write_case(FILE *to, const val_case *which, const val_run *runs, siz
           seeds > 1 ? "; " : "");
   if (seeds > 1)
     fprintf(to, "%d seeds, mean ± 95 %% confidence", seeds);
-  fprintf(to, ")*\n\n| model | quantity | unit | expected | got | error | tolerance | |\n"
+  fprintf(to, ")*\n\n");
+  if (which->basis)
+    fprintf(to, "Expected, and how nearly: %s\n\n", which->basis);
+  fprintf(to, "| model | quantity | unit | expected | got | error | tolerance | |\n"
               "|---|---|---|---|---|---|---|---|\n");
   for (int model = 0; model < VAL_MODELS; ++model) {
     const val_run *run = find_run(runs, n, which, model);
