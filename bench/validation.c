@@ -20,7 +20,7 @@ const char *val_model_name(val_model model) { return model_names[model]; }
 typedef struct wishes {
   const char *only, *model, *output, *write;
   bool slow, list, quick, resume;
-  int seeds, threads, jobs;
+  int seeds, jobs;
   double strictness;
 } wishes;
 
@@ -225,8 +225,7 @@ static int run_all(const wishes *wanted) {
     return CLI_FAILED;
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
   const int side_by_side = wanted->jobs > 0 ? wanted->jobs : cores > 1 ? (int)cores : 1;
-  const val_run like = {
-      .threads = wanted->threads, .quick = wanted->quick, .strictness = wanted->strictness};
+  const val_run like = {.quick = wanted->quick, .strictness = wanted->strictness};
   val_job *jobs = make_jobs(&s, &s.all);
   if (!jobs) {
     cli_error("out of memory");
@@ -255,7 +254,6 @@ int bench_validation(int argc, char **argv) {
        &wanted.seeds},
       {"jobs", 'j', CLI_COUNT, "N", "cases side by side; 0 (default): as many as cores",
        &wanted.jobs},
-      {"threads", 0, CLI_COUNT, "N", "of one slow case; 0 (default): 1", &wanted.threads},
       {"resume", 0, CLI_FLAG, NULL, "run only what is not there yet: after an interruption",
        &wanted.resume},
       {"quick", 0, CLI_FLAG, NULL,

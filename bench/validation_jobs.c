@@ -27,7 +27,7 @@ static void begin_run(const val_job *job, const val_run *like, val_run *run) {
   run->model = job->model;
   run->seed_index = job->seed_index;
   run->seed = (uint64_t)job->seed_index + 1;
-  run->threads = job->which->seeds == 0 || like->threads < 1 ? 1 : like->threads;
+  run->threads = 1; /* one more would be one of the parent's, which a fork does not take along */
   run->stiffness = job->model == VAL_PENALTY && job->which->seeds == 0 ? 1e6 : 0;
 }
 

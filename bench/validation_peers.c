@@ -34,13 +34,11 @@ static FILE *open_in(const peer_heap *heap, const char *name, const char *mode) 
 }
 
 static bool execute(const peer_heap *heap, const char *program) {
-  static char in[] = "-in", script[] = "in.peer", mpirun[] = "mpirun", np[] = "-np";
-  char name[32], ranks[16];
+  static char in[] = "-in", script[] = "in.peer";
+  char name[32];
   snprintf(name, sizeof name, "%s", program);
-  snprintf(ranks, sizeof ranks, "%d", heap->threads);
-  char *alone[] = {name, in, script, NULL},
-       *several[] = {mpirun, np, ranks, name, in, script, NULL};
-  return peer_execute(heap, heap->threads > 1 ? several : alone, 1800);
+  char *const arguments[] = {name, in, script, NULL};
+  return peer_execute(heap, arguments, 1800);
 }
 
 static bool execute_yade(const peer_heap *heap) {
@@ -279,7 +277,7 @@ void val_peers_repose(val_run *run) {
   enum { POINTS = 3 };
   const double mu[POINTS] = {0.1, 0.3, 0.8}, seconds = 1.6; /* the slope is at rest after 1 */
   double ours[POINTS], theirs[POINTS];
-  peer_heap heap = {.threads = run->threads == 1 ? 1 : 2};
+  peer_heap heap = {.threads = 1};
   if (!peer_has_program("lmp")) {
     val_skip(run, "lmp (LAMMPS) is not installed");
     return;
