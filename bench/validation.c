@@ -134,7 +134,8 @@ static val_job *make_jobs(session *s, size_t *n) {
         if (seed == 0) /* of another number of seeds, or of an earlier run */
           val_store_drop(&s->store, which, (val_model)model,
                          s->wanted->resume ? seeds_of(s->wanted, which) : 0);
-        if (!val_store_find(&s->store, which, (val_model)model, seed))
+        const val_run *there = val_store_find(&s->store, which, (val_model)model, seed);
+        if (!there || there->failed)
           jobs[(*n)++] = (val_job){which, (val_model)model, seed};
       }
   return jobs;

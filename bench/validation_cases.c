@@ -86,7 +86,7 @@ const val_case val_cases[] = {
      "not depend on how full it is.",
      "Beverloo, Leniger and van de Velde 1961; Mankoc et al. 2007", val_beverloo, ON_ALL, 3,
      "C and k are fits: 0.55 to 0.65 and 1.4 for round holes; a square one has 4 / pi times the "
-     "area. k different by 0.1 changes the factor by 5 % and the exponent by 0.05; about 1,000 "
+     "area. k different by 0.1 changes the factor by 5 % and the exponent by 0.05; about 900 "
      "grains are counted for a rate, 3 % each, which makes 0.06 of the exponent and 4 % of a "
      "ratio: tolerances are the first and twice the second. Mankoc et al. say that constants hold "
      "for a small range of holes only, and ask for a silo of 2.5 holes and a layer of 1.2 widths: "
@@ -136,7 +136,7 @@ const val_case val_cases[] = {
      "The flow out of the silo of `beverloo`, half as full, by springs of rising stiffness, over "
      "that by complementarity.",
      "limit k to infinity", val_agreement_silo, ON_SPRING, 2,
-     "About 1,000 grains are counted for a flow, 3 % each: twice that for a ratio of two is 9 %. "
+     "About 900 grains are counted for a flow, 3 % each: twice that for a ratio of two is 9 %. "
      "Softer springs may be off by twice as much."},
     {"peers-bounce",
      "The ball of `bounce-train` beside LAMMPS (gran/hooke), LIGGGHTS (hertz) and YADE (a spring "

@@ -143,8 +143,8 @@ static double run_out(val_run *run, double a, double grains_wide) {
  * whatever the size (run-out over law at a = 1: 0.58, 0.70, about 0.8 for r0 = 6, 10, 14 d): two
  * sizes, and a line in d / r0 to 0. */
 void val_column(val_run *run) {
-  enum { COLUMNS = 3, SIZES = 2 };
-  const double wanted[COLUMNS] = {1, 1.5, 3}, wide[SIZES] = {6, 10}; /* grains in r0 */
+  enum { COLUMNS = 2, SIZES = 2 };
+  const double wanted[COLUMNS] = {1, 2.5}, wide[SIZES] = {6, 10}; /* grains in r0 */
   double got[SIZES][COLUMNS], limit[COLUMNS], law[COLUMNS];
   for (int i = 0; i < COLUMNS; ++i) {
     char quantity[56];

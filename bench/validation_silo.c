@@ -155,11 +155,13 @@ static void unplug(val_run *run, double dt, double hole, const val_grains *settl
   val_remove(run, plug);
 }
 
-/* The plug goes; flow over a second once it is steady. */
+#define STEADY 0.8 /* s, that a flow is measured for */
+
+/* The plug goes; flow once it is steady. */
 static double open_silo(val_run *run, double dt, double hole, const val_grains *settled) {
   unplug(run, dt, hole, settled);
-  val_step(run, val_steps(run, val_seconds(run, 0.4)));
-  return flow(run, val_seconds(run, 1));
+  val_step(run, val_steps(run, val_seconds(run, 0.3)));
+  return flow(run, val_seconds(run, STEADY));
 }
 
 val_grains val_silo_settle(val_run *run, double dt) {
@@ -175,8 +177,8 @@ double val_silo_flow(val_run *run, double dt, const val_grains *settled) {
 }
 
 void val_beverloo(val_run *run) {
-  enum { HOLES = 4 };
-  const double width[HOLES] = {5 * GRAIN, 6 * GRAIN, 7 * GRAIN, 8.5 * GRAIN};
+  enum { HOLES = 3 };
+  const double width[HOLES] = {5 * GRAIN, 6.5 * GRAIN, 8.5 * GRAIN};
   const double dt = val_dt(run, 1e-3);
   const double k = 1.4; /* of spheres: Beverloo, Leniger and van de Velde 1961 */
   double rate[HOLES], x[HOLES], y[HOLES], law[HOLES];
@@ -186,8 +188,8 @@ void val_beverloo(val_run *run) {
     rate[i] = open_silo(run, dt, width[i], &settled);
     if (i == 1) { /* it is half empty at the end */
       early = rate[i];
-      val_step(run, val_steps(run, val_seconds(run, 0.8)));
-      late = flow(run, val_seconds(run, 1));
+      val_step(run, val_steps(run, val_seconds(run, 0.5)));
+      late = flow(run, val_seconds(run, STEADY));
     }
     x[i] = log(width[i] - k * GRAIN);
     y[i] = log(rate[i]);

@@ -174,7 +174,7 @@ void val_agreement_silo(val_run *run) {
     log_k[i] = log10(k);
     ratio[i] = val_silo_flow(run, dt[i], &settled) / rigid;
     snprintf(quantity, sizeof quantity, "flow / that of ccp, k about %.0f N/m", k);
-    /* 1,000 grains in a second: 3 % of noise each */
+    /* 900 grains are counted: 3 % of noise each */
     val_near(run, quantity, "", ratio[i], 1, i == STIFFNESSES - 1 ? 0.09 : 0.18);
   }
   val_grains_free(&settled);

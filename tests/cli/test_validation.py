@@ -1,8 +1,12 @@
 """talus bench validation: the fast tier passes, its files are complete, and it can fail."""
 import csv
+import os
+import pathlib
 import re
+import signal
+import time
 
-from conftest import talus
+from conftest import start, talus
 
 
 def bench(*arguments, code=0):
@@ -96,6 +100,24 @@ def test_an_interrupted_tier_goes_on_with_what_is_missing(tmp_path):
     assert "3 seeds" in page.read_text()
     bench(*slow, "--seeds", 2, "--resume")
     assert runs_of(data) == [["repose", "impulse", seed] for seed in "01"]
+
+
+def test_a_case_that_dies_fails_alone(tmp_path):
+    process = start("bench", "validation", "--case", "janssen", "--seeds", 2, "-j", 1, "-o", tmp_path)
+    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    killed = set()
+    until = time.time() + 60
+    while len(killed) < 2 and time.time() < until:
+        for child in set(map(int, children.read_text().split())) - killed:
+            os.kill(child, signal.SIGKILL)
+            killed.add(child)
+        time.sleep(0.01)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "janssen           ccp      FAIL: died of signal 9" in out
+    assert runs_of(tmp_path / "validation.data") == [["janssen", "ccp", "0"], ["janssen", "ccp", "1"]]
+    done = bench("--case", "janssen", "--quick", "--seeds", 2, "--resume", "-o", tmp_path)  # both again
+    assert "seed 1 of 2" in done.stderr and "seed 2 of 2" in done.stderr and "died" not in done.stdout
 
 
 def test_results_that_cannot_be_read_are_not_overwritten(tmp_path):
