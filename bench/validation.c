@@ -118,7 +118,11 @@ static bool place_store(session *s) {
     return true;
   }
   s->path = s->path_space;
-  return val_store_load(&s->store, s->path);
+  if (!val_store_load(&s->store, s->path))
+    return false;
+  if (wanted->resume)
+    val_store_drop_broken(&s->store);
+  return true;
 }
 
 /* First seeds first, so that what is there when time is up is something of everything. */
@@ -134,8 +138,7 @@ static val_job *make_jobs(session *s, size_t *n) {
         if (seed == 0) /* of another number of seeds, or of an earlier run */
           val_store_drop(&s->store, which, (val_model)model,
                          s->wanted->resume ? seeds_of(s->wanted, which) : 0);
-        const val_run *there = val_store_find(&s->store, which, (val_model)model, seed);
-        if (!there || there->failed)
+        if (!val_store_find(&s->store, which, (val_model)model, seed))
           jobs[(*n)++] = (val_job){which, (val_model)model, seed};
       }
   return jobs;

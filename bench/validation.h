@@ -162,6 +162,8 @@ const val_run *val_store_find(const val_store *store, const val_case *which, val
                               int seed_index);
 /* Forgets seeds from `from` on. */
 void val_store_drop(val_store *store, const val_case *which, val_model model, int from);
+/* Forgets what broke off, so that it is run again. */
+void val_store_drop_broken(val_store *store);
 /* All seeds of a case and model put together; false where there are none. No curves. */
 bool val_store_gather(const val_store *store, const val_case *which, val_model model, val_run *to);
 /* Curves of all that is kept; val_plots_free() them. */

@@ -241,17 +241,35 @@ bool val_store_put(val_store *store, const val_run *run) {
   return true;
 }
 
-void val_store_drop(val_store *store, const val_case *which, val_model model, int from) {
+/* Keeps those for which the answer is false, in their order. */
+typedef bool is_dropped_fn(const val_run *run, const val_run *like);
+
+static void drop(val_store *store, is_dropped_fn *is_dropped, const val_run *like) {
   size_t left = 0;
   for (size_t i = 0; i < store->count; ++i) {
-    const val_run *run = &store->runs[i];
-    if (run->which == which && run->model == model && run->seed_index >= from)
-      val_plots_free(run->plots);
+    if (is_dropped(&store->runs[i], like))
+      val_plots_free(store->runs[i].plots);
     else
-      store->runs[left++] = *run;
+      store->runs[left++] = store->runs[i];
   }
   store->count = left;
 }
+
+static bool is_later(const val_run *run, const val_run *like) {
+  return run->which == like->which && run->model == like->model &&
+         run->seed_index >= like->seed_index;
+}
+
+static bool is_broken(const val_run *run, const val_run *like) {
+  (void)like;
+  return run->failed;
+}
+
+void val_store_drop(val_store *store, const val_case *which, val_model model, int from) {
+  drop(store, is_later, &(val_run){.which = which, .model = model, .seed_index = from});
+}
+
+void val_store_drop_broken(val_store *store) { drop(store, is_broken, NULL); }
 
 /* ---- putting together ------------------------------------------------------------------------ */
 
