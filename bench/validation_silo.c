@@ -69,17 +69,34 @@ static double fit_janssen(const double *mass, const double *felt, int n) {
   return best;
 }
 
+/* From an empty silo on; a liquid, of which the floor feels everything, leaves the picture soon. */
+static void draw_janssen(val_run *run, const double *mass, const double *felt, int n,
+                         double saturation) {
+  enum { FILLS_MOST = 16 };
+  double x[FILLS_MOST + 1] = {0}, y[FILLS_MOST + 1] = {0}, law[FILLS_MOST + 1] = {0},
+                        water[FILLS_MOST + 1] = {0};
+  const char *title = "Janssen: what the floor of a silo feels";
+  for (int i = 0; i < n && i < FILLS_MOST; ++i) {
+    x[i + 1] = mass[i], y[i + 1] = felt[i];
+    law[i + 1] = saturation * (1 - exp(-mass[i] / saturation));
+    water[i + 1] = mass[i] < 1.5 * saturation ? mass[i] : NAN;
+  }
+  const size_t rows = (size_t)n + 1;
+  val_curve(run, "janssen", title, "mass in the silo [kg]", "mass felt [kg]", "Janssen, fitted", x,
+            law, rows);
+  val_curve(run, "janssen", title, "", "", val_model_name(run->model), x, y, rows);
+  val_curve(run, "janssen", title, "", "", "a liquid", x, water, rows);
+}
+
 void val_janssen(val_run *run) {
   enum { FILLS = 5 };
   const double mu = 0.5, share[FILLS] = {0.125, 0.25, 0.5, 0.75, 1};
-  double mass[FILLS], felt[FILLS], law[FILLS], water[FILLS];
+  double mass[FILLS], felt[FILLS], law[FILLS];
   for (int i = 0; i < FILLS; ++i)
     felt[i] = apparent_mass(run, 4700 * share[i], mu, &mass[i]);
   const double saturation = fit_janssen(mass, felt, FILLS);
-  for (int i = 0; i < FILLS; ++i) {
+  for (int i = 0; i < FILLS; ++i)
     law[i] = saturation * (1 - exp(-mass[i] / saturation));
-    water[i] = fmin(mass[i], 2 * saturation);
-  }
   /* saturation = bulk density * side^3 / (4 mu K) */
   const double bulk = 0.58 * GRAIN_DENSITY;
   const double k = bulk * TUBE * TUBE * TUBE / (4 * mu * saturation);
@@ -92,11 +109,7 @@ void val_janssen(val_run *run) {
   /* the saturation of those K, over what is in the silo */
   const double at_one = bulk * TUBE * TUBE * TUBE / (4 * mu * mass[4]);
   val_within(run, "floor / weight when full", "", felt[4] / mass[4], at_one / 0.76, at_one / 0.36);
-  const char *title = "Janssen: what the floor of a silo feels";
-  val_curve(run, "janssen", title, "mass in the silo [kg]", "mass felt [kg]", "Janssen, fitted",
-            mass, law, FILLS);
-  val_curve(run, "janssen", title, "", "", val_model_name(run->model), mass, felt, FILLS);
-  val_curve(run, "janssen", title, "", "", "a liquid", mass, water, FILLS);
+  draw_janssen(run, mass, felt, FILLS, saturation);
 }
 
 /* ---- Beverloo -------------------------------------------------------------------------------- */
