@@ -235,6 +235,8 @@ bool val_write_csv(const char *path, const val_run *runs, size_t n);
 bool val_write_plots(const char *folder, const char *prefix, const val_plot *plots);
 /* Markdown, plots beside it in images/. */
 bool val_write_document(const char *path, const val_run *runs, size_t n, const val_plot *plots);
+/* The literature of the slow cases, for the same page. */
+void val_write_sources(FILE *to);
 /* Checks of a run that fail; a run that broke off counts one. Of these, the known ones. */
 int val_failures(const val_run *run);
 int val_known_failures(const val_run *run);

@@ -94,18 +94,19 @@ const val_case val_cases[] = {
     {"repose", "The door of a slot goes, and a slope stays behind: the steeper the more friction.",
      "Zhou et al. 2001; Jop, Forterre and Pouliquen 2006", val_repose, ON_ALL, 3,
      "Zhou et al. find that the angle rises with sliding friction: so it must, from each value to "
-     "the next. Glass beads stop at 20.9 degrees (Jop et al.); a slope only 32 grains long is "
-     "known to a grain in 12, 4 degrees."},
+     "the next. Glass beads stop at 20.9 degrees (Jop et al.); the surface of a slope 26 grains "
+     "long is known to a grain at each end, together 4 degrees."},
     {"packing",
      "Spheres of one size rain and settle. Rattlers are left out, one after the other: with fewer "
      "than 4 contacts that carry, or 3 where there is friction.",
      "Agnolin and Roux 2007; Silbert 2010", val_packing, ON_ALL, 3,
      "Without friction: 0.639 of space and 6 contacts (Agnolin and Roux; 6 is exact for rigid "
-     "spheres). At mu = 0.3: 0.593 and 4.5 (the same), but loose packings depend on how they are "
-     "made: twice the tolerance. At mu = 1: 0.55 to 0.58 (random loose packing), and between 4, "
-     "the limit of strong friction, and the 4.5 of mu = 0.3, since it falls all the way (Silbert). "
-     "0.01 of density is a layer in a hundred of what is measured, some six layers; 0.15 of 6 "
-     "contacts are those that carry less than a thousandth of a weight."},
+     "spheres). Values of random close packing in the literature lie within 0.01; 0.15 of the 6 is "
+     "our allowance for contacts that carry less than a thousandth of a weight and are not "
+     "counted. At mu = 0.3: 0.593 and 4.5 (Agnolin and Roux), but loose packings depend on how "
+     "they are made: twice the tolerance. At mu = 1: 0.55 to 0.58 (random loose packing), and "
+     "contacts between 4, the limit of strong friction, and the 4.5 of mu = 0.3, since their "
+     "number falls all the way (Silbert)."},
     {"ellipsoid-packing", "The same with ellipsoids 1.25 : 1 : 0.8, without friction.",
      "Donev et al. 2004; Man et al. 2005", val_ellipsoid_packing, ON_CCP, 3,
      "0.735 (Donev et al., compressed in a computer), 0.74 -/+ 0.005 (Man et al., deep inside of "
@@ -148,15 +149,13 @@ const val_case val_cases[] = {
     {"peers-repose",
      "The slot of `repose`, settled once, its door opened in talus and in LAMMPS "
      "(gran/hooke/history).",
-     "side by side", val_peers_repose, ON_CCP, 1,
-     "A grain in 12 of the height, as in `repose`: 4 degrees."},
+     "side by side", val_peers_repose, ON_CCP, 1, "As in `repose`: 4 degrees."},
     {"peers-silo",
      "The silo of `agreement-silo`, settled once, its hole opened in talus and in YADE (springs, "
      "dashpots and friction), where installed.",
      "side by side", val_peers_silo, ON_CCP, 1,
      "Some 600 grains are counted for a flow, 4 % each: twice that for a ratio of two is 12 %. "
-     "That "
-     "of talus only has to be one; `beverloo` compares it."},
+     "The flow of talus is here to be seen; `beverloo` compares it."},
 };
 const size_t val_case_count = sizeof val_cases / sizeof *val_cases;
 

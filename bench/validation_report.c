@@ -315,5 +315,6 @@ bool val_write_document(const char *path, const val_run *runs, size_t n, const v
             "\n## Slow cases\n\nNot run when this page was written: `make validate` adds them.\n");
   else
     write_missing(file, runs, n);
+  val_write_sources(file);
   return close_written(file, path) && val_write_plots(folder, "validation-", plots);
 }
