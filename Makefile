@@ -82,9 +82,10 @@ bench:
 	@cmake --build --preset bench
 	build/bench/talus bench
 
-# Published and analytic cases, the slow statistical ones too: up to an hour on two cores.
+# Published and analytic cases, the slow statistical ones too: three quarters of an hour on two cores.
+# After an interruption: make validate RESUME=1.
 validate: release
-	build/release/talus bench validation --slow -o build/validation --write docs/validation.md
+	build/release/talus bench validation --slow $(if $(RESUME),--resume) --write docs/validation.md
 
 # What is generated and committed: a test says when it is old.
 docs: release
@@ -114,7 +115,7 @@ help:
 	@echo "make deb        Debian packages: talus, libtalus0, libtalus-dev"
 	@echo "make fuzz       60 s of libFuzzer on each target: scene, set, checkpoint, bodies, mesh, motion (docs/fuzzing.md)"
 	@echo "make bench      re-measure the published tables"
-	@echo "make validate   published and analytic cases, up to an hour: docs/validation.md"
+	@echo "make validate   published and analytic cases, three quarters of an hour: docs/validation.md; RESUME=1 goes on"
 	@echo "make docs       write docs/api.md and docs/scene.md anew"
 	@echo "make format     clang-format over the sources"
 	@echo "make style      check format, file sizes and leftovers"

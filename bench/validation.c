@@ -19,8 +19,8 @@ const char *val_model_name(val_model model) { return model_names[model]; }
 
 typedef struct wishes {
   const char *only, *model, *output, *write;
-  bool slow, list, quick;
-  int seeds, threads;
+  bool slow, list, quick, resume;
+  int seeds, jobs;
   double strictness;
 } wishes;
 
@@ -80,77 +80,169 @@ static int list_cases(void) {
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static void run_case(const wishes *wanted, const val_case *which, val_model model, val_plot **plots,
-                     val_run *run) {
-  const int seeds = which->seeds == 0 ? 1 : wanted->seeds > 0 ? wanted->seeds : which->seeds;
-  *run = (val_run){.which = which,
-                   .model = model,
-                   .threads = which->seeds == 0 ? 1 : wanted->threads,
-                   .stiffness = model == VAL_PENALTY && which->seeds == 0 ? 1e6 : 0,
-                   .quick = wanted->quick,
-                   .strictness = wanted->strictness,
-                   .plots = plots};
-  const clock_t begun = clock();
-  for (int i = 0; i < seeds && !run->failed; ++i) {
-    run->seed_index = i;
-    run->seed = (uint64_t)i + 1;
-    run->at = 0;
-    which->run(run);
-    talus_world_destroy(run->world);
-    run->world = NULL;
-  }
-  run->cpu = (double)(clock() - begun) / CLOCKS_PER_SEC;
+typedef struct session {
+  const wishes *wanted;
+  val_store store;
+  const char *path; /* of the store; NULL: nothing is kept */
+  char path_space[1024];
+  size_t done, all;
+  double began;
+  bool written;
+} session;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static bool write_all(const wishes *wanted, const val_run *runs, size_t n, const val_plot *plots) {
-  bool good = true;
+static int seeds_of(const wishes *wanted, const val_case *which) {
+  return which->seeds == 0 ? 1 : wanted->seeds > 0 ? wanted->seeds : which->seeds;
+}
+
+/* Beside the page, named like it; otherwise in the folder of results. */
+static bool place_store(session *s) {
+  const wishes *wanted = s->wanted;
+  const char *page = wanted->write;
+  if (wanted->output && mkdir(wanted->output, 0777) != 0 && errno != EEXIST) {
+    cli_error("%s: %s", wanted->output, strerror(errno));
+    return false;
+  }
+  if (page) {
+    const size_t length = strlen(page),
+                 stem = length > 3 && strcmp(page + length - 3, ".md") == 0 ? length - 3 : length;
+    snprintf(s->path_space, sizeof s->path_space, "%.*s.data", (int)stem, page);
+  } else if (wanted->output) {
+    snprintf(s->path_space, sizeof s->path_space, "%s/validation.data", wanted->output);
+  } else {
+    return true;
+  }
+  s->path = s->path_space;
+  if (!val_store_load(&s->store, s->path))
+    return false;
+  if (wanted->resume)
+    val_store_drop_broken(&s->store);
+  return true;
+}
+
+/* First seeds first, so that what is there when time is up is something of everything. */
+static val_job *make_jobs(session *s, size_t *n) {
+  val_job *jobs = calloc(val_case_count * VAL_MODELS * VAL_SEEDS_MOST, sizeof *jobs);
+  *n = 0;
+  for (int seed = 0; jobs && seed < VAL_SEEDS_MOST; ++seed)
+    for (size_t i = 0; i < val_case_count; ++i)
+      for (int model = 0; model < VAL_MODELS; ++model) {
+        const val_case *which = &val_cases[i];
+        if (seed >= seeds_of(s->wanted, which) || !is_wanted(s->wanted, which, model))
+          continue;
+        if (seed == 0) /* of another number of seeds, or of an earlier run */
+          val_store_drop(&s->store, which, (val_model)model,
+                         s->wanted->resume ? seeds_of(s->wanted, which) : 0);
+        if (!val_store_find(&s->store, which, (val_model)model, seed))
+          jobs[(*n)++] = (val_job){which, (val_model)model, seed};
+      }
+  return jobs;
+}
+
+/* Every case and model that is kept, put together; free() it. Of those the wanted ones only where
+ * asked for. */
+static val_run *gather(const session *s, bool only_wanted, size_t *n) {
+  val_run *runs = calloc(val_case_count * VAL_MODELS, sizeof *runs);
+  *n = 0;
+  for (size_t i = 0; runs && i < val_case_count; ++i)
+    for (int model = 0; model < VAL_MODELS; ++model)
+      if ((!only_wanted || is_wanted(s->wanted, &val_cases[i], model)) &&
+          val_store_gather(&s->store, &val_cases[i], (val_model)model, &runs[*n]))
+        ++*n;
+  return runs;
+}
+
+static bool write_all(const session *s) {
+  const wishes *wanted = s->wanted;
+  bool good = !s->path || val_store_save(&s->store, s->path);
+  size_t n;
+  val_run *runs = gather(s, false, &n);
+  val_plot *plots = val_store_plots(&s->store);
   if (wanted->output) {
     char path[1024];
-    if (mkdir(wanted->output, 0777) != 0 && errno != EEXIST) {
-      cli_error("%s: %s", wanted->output, strerror(errno));
-      return false;
-    }
     snprintf(path, sizeof path, "%s/validation.csv", wanted->output);
-    good = val_write_csv(path, runs, n) && val_write_plots(wanted->output, "", plots);
+    good = val_write_csv(path, runs, n) && val_write_plots(wanted->output, "", plots) && good;
   }
   if (wanted->write)
     good = val_write_document(wanted->write, runs, n, plots) && good;
+  val_plots_free(plots);
+  free(runs);
   return good;
 }
 
-static int run_all(const wishes *wanted) {
-  val_run *runs = calloc(val_case_count * VAL_MODELS, sizeof *runs);
-  val_plot *plots = NULL;
-  size_t n = 0;
+/* One seed has come in: it is kept at once, and shown when it was the last one of its case. */
+static void take(void *context, const val_run *run) {
+  static val_run together;
+  session *s = context;
+  const wishes *wanted = s->wanted;
+  const int seeds = seeds_of(wanted, run->which);
+  const bool fast = run->which->seeds == 0;
+  char text[CLI_DURATION_BYTES];
+  int there = 0;
+  ++s->done;
+  if (!val_store_put(&s->store, run)) {
+    s->written = false;
+    return;
+  }
+  for (int seed = 0; seed < seeds; ++seed)
+    there += val_store_find(&s->store, run->which, run->model, seed) != NULL;
+  if (!fast)
+    cli_note("%zu of %zu: %s, %s, seed %d of %d: %.1f s of CPU time; %s since the start", s->done,
+             s->all, run->which->name, val_model_name(run->model), run->seed_index + 1, seeds,
+             run->cpu, cli_duration(now() - s->began, text));
+  if (there == seeds && val_store_gather(&s->store, run->which, run->model, &together))
+    val_print_run(stdout, &together);
+  if (!fast || s->done == s->all)
+    s->written = write_all(s) && s->written;
+}
+
+static int conclude(const session *s) {
+  size_t n;
+  val_run *runs = gather(s, true, &n);
   int checks = 0, failures = 0, known = 0, broken = 0;
   double cpu = 0;
-  if (!runs) {
-    cli_error("out of memory");
-    return CLI_FAILED;
+  for (size_t i = 0; i < n; ++i) {
+    checks += runs[i].count + runs[i].failed;
+    failures += val_failures(&runs[i]);
+    known += val_known_failures(&runs[i]);
+    broken += runs[i].failed;
+    cpu += runs[i].cpu;
   }
-  val_print_head(stdout);
-  for (size_t i = 0; i < val_case_count; ++i)
-    for (int model = 0; model < VAL_MODELS; ++model) {
-      if (!is_wanted(wanted, &val_cases[i], model))
-        continue;
-      val_run *run = &runs[n++];
-      run_case(wanted, &val_cases[i], (val_model)model, &plots, run);
-      val_print_run(stdout, run);
-      checks += run->count + run->failed;
-      failures += val_failures(run);
-      known += val_known_failures(run);
-      broken += run->failed;
-      cpu += run->cpu;
-    }
+  free(runs);
   printf("%d numbers, %d FAIL (%d of them known), %.1f s of CPU time\n", checks, failures, known,
          cpu);
   if (n == 0)
     cli_warning("bench validation: that model does not claim this case; --list says who does");
-  const bool written = write_all(wanted, runs, n, plots);
-  val_plots_free(plots);
-  free(runs);
-  const bool good = wanted->quick ? broken == 0 : failures == known;
-  return written && good ? CLI_DONE : CLI_FAILED;
+  const bool good = s->wanted->quick ? broken == 0 : failures == known;
+  return good ? CLI_DONE : CLI_FAILED;
+}
+
+static int run_all(const wishes *wanted) {
+  static session s;
+  s = (session){.wanted = wanted, .written = true, .began = now()};
+  if (!place_store(&s))
+    return CLI_FAILED;
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  const int side_by_side = wanted->jobs > 0 ? wanted->jobs : cores > 1 ? (int)cores : 1;
+  const val_run like = {.quick = wanted->quick, .strictness = wanted->strictness};
+  val_job *jobs = make_jobs(&s, &s.all);
+  if (!jobs) {
+    cli_error("out of memory");
+    return CLI_FAILED;
+  }
+  val_print_head(stdout);
+  const bool ran = val_run_jobs(jobs, s.all, &like, side_by_side, take, &s);
+  if (s.all == 0) /* all was there already */
+    s.written = write_all(&s);
+  const int code = conclude(&s);
+  free(jobs);
+  val_store_free(&s.store);
+  return ran && s.written ? code : CLI_FAILED;
 }
 
 int bench_validation(int argc, char **argv) {
@@ -160,21 +252,28 @@ int bench_validation(int argc, char **argv) {
       {"list", 0, CLI_FLAG, NULL, "the cases, what they are about and who claims them",
        &wanted.list},
       {"model", 0, CLI_TEXT, "NAME", "one model alone: ccp, penalty or impulse", &wanted.model},
-      {"slow", 0, CLI_FLAG, NULL, "the statistical cases as well: up to an hour", &wanted.slow},
+      {"slow", 0, CLI_FLAG, NULL,
+       "the statistical cases as well: three quarters of an hour on two cores", &wanted.slow},
       {"seeds", 0, CLI_COUNT, "N", "repeat each slow case so often; 0 (default): its own number",
        &wanted.seeds},
-      {"threads", 0, CLI_COUNT, "N", "of slow cases; 0 (default): all cores", &wanted.threads},
+      {"jobs", 'j', CLI_COUNT, "N", "cases side by side; 0 (default): as many as cores",
+       &wanted.jobs},
+      {"resume", 0, CLI_FLAG, NULL, "run only what is not there yet: after an interruption",
+       &wanted.resume},
       {"quick", 0, CLI_FLAG, NULL,
        "slow cases with few bodies: to see that they run, whatever they give", &wanted.quick},
       {"tolerance", 0, CLI_NUMBER, "X", "multiply every tolerance (default 1)", &wanted.strictness},
       {"output", 'o', CLI_TEXT, "FOLDER", "validation.csv, and plots as SVG", &wanted.output},
-      {"write", 0, CLI_TEXT, "FILE", "a page of documentation; plots in images/ beside it",
+      {"write", 0, CLI_TEXT, "FILE.md",
+       "a page of documentation; plots in images/ and results in FILE.data beside it",
        &wanted.write},
       {0}};
   const cli_usage usage = {
       .synopsis = "talus bench validation [options]",
       .about = "Published and analytic cases: expected, got, error and pass for each model.\n"
-               "Exits with 1 where a number is outside of its tolerance and no reason is known.",
+               "Exits with 1 where a number is outside of its tolerance and no reason is known.\n"
+               "Results are kept as they come (FILE.data or FOLDER/validation.data): what is run\n"
+               "again, with --case and --model, takes the place of what was there.",
       .options = list,
       .most = 0};
   const int parsed = bench_parse(&usage, "bench validation", argc, argv);

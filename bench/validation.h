@@ -43,18 +43,18 @@ enum { VAL_ON_CCP = 1, VAL_ON_PENALTY = 2, VAL_ON_IMPULSE = 4 };
 /* One number of a case: expected within a tolerance, or anywhere in a range. */
 typedef struct val_check {
   char quantity[56];
-  const char *unit;
+  char unit[8];
   bool is_range;
   double expected, tolerance; /* both absolute, in `unit` */
   double low, high;           /* of a range; otherwise expected -/+ tolerance */
   double got[VAL_SEEDS_MOST];
   int seeds;
-  const char *known; /* why it fails, where that is known; NULL otherwise */
+  char known[320]; /* why it fails, where that is known; empty otherwise */
 } val_check;
 
 typedef struct val_plot {
   char name[40];
-  const char *title, *x_label, *y_label;
+  char title[80], x_label[48], y_label[48];
   size_t rows;
   double *x;
   int count;
@@ -65,7 +65,8 @@ typedef struct val_plot {
 
 struct val_case;
 
-/* One case under one model: also the rig that its scene is built with. */
+/* One case under one model, with one seed or what came of several put together: also the rig that
+ * its scene is built with. */
 typedef struct val_run {
   const struct val_case *which;
   val_model model;
@@ -83,8 +84,8 @@ typedef struct val_run {
   /* what came of it */
   val_check checks[VAL_CHECKS];
   int count, at;
-  double cpu; /* s, over all seeds */
-  val_plot **plots;
+  double cpu;      /* s, over all seeds */
+  val_plot *plots; /* curves of its own */
 } val_run;
 
 typedef void val_case_fn(val_run *run);
@@ -94,8 +95,9 @@ typedef struct val_case {
   const char *about;  /* what happens, and the formula or the published number */
   const char *source; /* author and year, or "analytic" */
   val_case_fn *run;
-  unsigned models; /* VAL_ON_... that claim it */
-  int seeds;       /* 0: a fast case with one answer; otherwise slow, repeated so many times */
+  unsigned models;   /* VAL_ON_... that claim it */
+  int seeds;         /* 0: a fast case with one answer; otherwise slow, repeated so many times */
+  const char *basis; /* of a slow case: published values, their spread, and the tolerance of that */
 } val_case;
 
 extern const val_case val_cases[];
@@ -133,7 +135,57 @@ bool val_passes(const val_check *check);
 void val_curve(val_run *run, const char *name, const char *title, const char *x_label,
                const char *y_label, const char *series, const double *x, const double *y,
                size_t rows);
+/* The same into a list; a series that is there already is left alone. False: it does not fit. */
+bool val_plots_add(val_plot **plots, const char *name, const char *title, const char *x_label,
+                   const char *y_label, const char *series, const double *x, const double *y,
+                   size_t rows);
 void val_plots_free(val_plot *first);
+
+/* ---- what is kept ---------------------------------------------------------------------------- */
+
+/* Results of single seeds, as they come: a file of lines, fields separated by tabs, that the next
+ * call reads again. So a page can be written anew after one case alone was run, and a tier that
+ * was interrupted goes on where it was. */
+typedef struct val_store {
+  val_run *runs;
+  size_t count, space;
+} val_store;
+
+/* A file that is not there is an empty store. False, after a message: it is not ours, or of the
+ * other precision. */
+bool val_store_load(val_store *store, const char *path);
+bool val_store_save(const val_store *store, const char *path); /* written aside and renamed */
+void val_store_free(val_store *store);
+/* Takes over its curves; in the place of the one of the same case, model and seed. */
+bool val_store_put(val_store *store, const val_run *run);
+const val_run *val_store_find(const val_store *store, const val_case *which, val_model model,
+                              int seed_index);
+/* Forgets seeds from `from` on. */
+void val_store_drop(val_store *store, const val_case *which, val_model model, int from);
+/* Forgets what broke off, so that it is run again. */
+void val_store_drop_broken(val_store *store);
+/* All seeds of a case and model put together; false where there are none. No curves. */
+bool val_store_gather(const val_store *store, const val_case *which, val_model model, val_run *to);
+/* Curves of all that is kept; val_plots_free() them. */
+val_plot *val_store_plots(const val_store *store);
+
+/* One run as the store writes it, and back; false where it is not one. */
+void val_write_run(FILE *to, const val_run *run);
+bool val_read_run(FILE *from, val_run *run);
+
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+typedef struct val_job {
+  const val_case *which;
+  val_model model;
+  int seed_index;
+} val_job;
+
+/* Each job in a process of its own, `side_by_side` of them at a time: what crashes or never ends
+ * is the result of that job alone. `done` is called as they end. */
+typedef void val_done_fn(void *context, const val_run *run);
+bool val_run_jobs(const val_job *jobs, size_t n, const val_run *like, int side_by_side,
+                  val_done_fn *done, void *context);
 
 /* ---- scenes ---------------------------------------------------------------------------------- */
 
@@ -183,6 +235,8 @@ bool val_write_csv(const char *path, const val_run *runs, size_t n);
 bool val_write_plots(const char *folder, const char *prefix, const val_plot *plots);
 /* Markdown, plots beside it in images/. */
 bool val_write_document(const char *path, const val_run *runs, size_t n, const val_plot *plots);
+/* The literature of the slow cases, for the same page. */
+void val_write_sources(FILE *to);
 /* Checks of a run that fail; a run that broke off counts one. Of these, the known ones. */
 int val_failures(const val_run *run);
 int val_known_failures(const val_run *run);

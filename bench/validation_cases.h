@@ -25,7 +25,7 @@ val_case_fn val_repose, val_column, val_drum, val_penetration;
 /* validation_packing.c */
 val_case_fn val_packing, val_ellipsoid_packing, val_strong_friction;
 /* validation_peers.c */
-val_case_fn val_peers_bounce, val_peers_repose;
+val_case_fn val_peers_bounce, val_peers_repose, val_peers_silo;
 
 /* ---- what the models differ by --------------------------------------------------------------- */
 

@@ -65,8 +65,14 @@ double val_slot_angle(const val_grains *grains);
 /* ---- the silo of the cases about flow ---------------------------------------------------------
  */
 
+#define SILO      0.16        /* m, side of the square silo */
+#define SILO_HOLE (6 * GRAIN) /* side of its square hole, in boards of a grain */
+#define SILO_SINK (-0.05)     /* below this height a grain is out */
+
 /* Grains at rest in the silo, half as many as in `beverloo`, its hole of six grains plugged. */
 val_grains val_silo_settle(val_run *run, double dt);
+/* The plug is gone, nothing has moved; the report's `removed` counts. */
+void val_silo_open(val_run *run, double dt, const val_grains *settled);
 /* The plug goes: mass flow of those grains, kg/s, once it is steady. */
 double val_silo_flow(val_run *run, double dt, const val_grains *settled);
 

@@ -11,7 +11,7 @@
 #define CELL 48
 
 static const char *verdict(const val_check *check) {
-  return val_passes(check) ? "pass" : check->known ? "FAIL (known)" : "FAIL";
+  return val_passes(check) ? "pass" : *check->known ? "FAIL (known)" : "FAIL";
 }
 
 static const char *expected_text(const val_check *check, char text[CELL]) {
@@ -181,19 +181,41 @@ static bool is_plot_of(const val_plot *curves, const val_case *which) {
          (curves->name[length] == '\0' || curves->name[length] == '.');
 }
 
+static int seeds_run(const val_run *run) {
+  return run && run->count > 0 ? run->checks[0].seeds : 0;
+}
+
+/* "; 3 seeds, mean ± 95 % confidence", or how many of each model where they differ. */
+static void write_seeds(FILE *to, const val_case *which, const val_run *runs, size_t n) {
+  int least = VAL_SEEDS_MOST, most = 0;
+  for (int model = 0; model < VAL_MODELS; ++model) {
+    const int seeds = seeds_run(find_run(runs, n, which, model));
+    if (seeds > 0)
+      least = seeds < least ? seeds : least, most = seeds > most ? seeds : most;
+  }
+  if (which->seeds == 0 || most == 0)
+    return;
+  if (least == most)
+    fprintf(to, "; %d seed%s", most, most > 1 ? "s" : "");
+  else
+    for (int model = 0; model < VAL_MODELS; ++model) {
+      const val_run *run = find_run(runs, n, which, model);
+      if (seeds_run(run) > 0)
+        fprintf(to, "; %s: %d seed%s", val_model_name(run->model), seeds_run(run),
+                seeds_run(run) > 1 ? "s" : "");
+    }
+  if (most > 1)
+    fprintf(to, ", mean ± 95 %% confidence");
+}
+
 static void write_case(FILE *to, const val_case *which, const val_run *runs, size_t n,
                        const val_plot *plots) {
-  int seeds = 0;
-  for (int model = 0; model < VAL_MODELS; ++model) {
-    const val_run *run = find_run(runs, n, which, model);
-    if (run && run->count > 0)
-      seeds = run->checks[0].seeds;
-  }
-  fprintf(to, "\n### %s\n\n%s *(%s%s", which->name, which->about, which->source,
-          seeds > 1 ? "; " : "");
-  if (seeds > 1)
-    fprintf(to, "%d seeds, mean ± 95 %% confidence", seeds);
-  fprintf(to, ")*\n\n| model | quantity | unit | expected | got | error | tolerance | |\n"
+  fprintf(to, "\n### %s\n\n%s *(%s", which->name, which->about, which->source);
+  write_seeds(to, which, runs, n);
+  fprintf(to, ")*\n\n");
+  if (which->basis)
+    fprintf(to, "Expected, and how nearly: %s\n\n", which->basis);
+  fprintf(to, "| model | quantity | unit | expected | got | error | tolerance | |\n"
               "|---|---|---|---|---|---|---|---|\n");
   for (int model = 0; model < VAL_MODELS; ++model) {
     const val_run *run = find_run(runs, n, which, model);
@@ -203,7 +225,7 @@ static void write_case(FILE *to, const val_case *which, const val_run *runs, siz
   for (int model = 0; model < VAL_MODELS; ++model) {
     const val_run *run = find_run(runs, n, which, model);
     for (int i = 0; run && i < run->count; ++i)
-      if (run->checks[i].known && !val_passes(&run->checks[i]))
+      if (*run->checks[i].known && !val_passes(&run->checks[i]))
         fprintf(to, "\n%s, %s: %s\n", val_model_name(run->model), run->checks[i].quantity,
                 run->checks[i].known);
   }
@@ -218,17 +240,43 @@ static void write_preface(FILE *to, const val_run *runs, size_t n) {
     checks += runs[r].count + runs[r].failed;
     failures += val_failures(&runs[r]);
   }
-  fprintf(to,
-          "# Validation\n\n"
-          "What to believe: published and analytic cases, what was expected and what each contact "
-          "model gave. This page\nis written by `make validate` (`talus bench validation --slow "
-          "--write docs/validation.md`); one case alone is\n`talus bench validation --case NAME`. "
-          "Results do not depend on the machine or its number of threads.\n\n"
-          "A tolerance is what the method or the experiment is known to err by; what is outside "
-          "stays here as **FAIL**\nwith its number. A column is empty where a model does not claim "
-          "a case. Fast cases run in every `make test`.\n\n"
-          "talus %s (%s): %d numbers, %d of them FAIL.\n\n",
-          talus_version(), TALUS_SINGLE ? "single" : "double", checks, failures);
+  fprintf(
+      to,
+      "# Validation\n\n"
+      "What to believe: published and analytic cases, what was expected and what each contact "
+      "model gave. This page\nis written by `make validate` (`talus bench validation --slow "
+      "--write docs/validation.md`) from the results in\n"
+      "[validation.data](validation.data), which are kept as they come: one case run again, "
+      "with `--case NAME`, takes its\nplace, and `make validate RESUME=1` goes on after an "
+      "interruption. Results do not depend on the machine or its\nnumber of threads.\n\n"
+      "A tolerance is what the method or the experiment is known to err by; what is outside "
+      "stays here as **FAIL**\nwith its number. A column is empty where a model does not claim "
+      "a case. Fast cases run in every `make test`.\n\n"
+      "Springs of `penalty` are of 1e6 N/m in fast cases unless they say otherwise. In slow "
+      "cases they are as stiff as the step\nallows (`stiffness: auto`): 350 N/m at 0.2 ms, "
+      "where grains at the bottom of a silo overlap by up to 7 %% of their diameter,\nand 1,400 "
+      "N/m at 0.1 ms in packings, 1 %%. `agreement-silo` shows what comes of stiffer ones.\n\n"
+      "talus %s (%s): %d numbers, %d of them FAIL.\n\n",
+      talus_version(), TALUS_SINGLE ? "single" : "double", checks, failures);
+}
+
+/* Seeds of slow cases that are not there, so that nobody takes a part for the whole. */
+static void write_missing(FILE *to, const val_run *runs, size_t n) {
+  bool any = false;
+  for (size_t i = 0; i < val_case_count; ++i)
+    for (int model = 0; model < VAL_MODELS; ++model) {
+      const val_case *which = &val_cases[i];
+      const val_run *run = find_run(runs, n, which, model);
+      const int there = seeds_run(run);
+      if (!(which->models & (1u << model)) || which->seeds == 0 || there >= which->seeds ||
+          (run && *run->message))
+        continue;
+      fprintf(to, "%s%s %s: %d of %d seeds", any ? ", " : "\nNot complete: ", which->name,
+              val_model_name((val_model)model), there, which->seeds);
+      any = true;
+    }
+  if (any)
+    fprintf(to, ". `make validate RESUME=1` goes on.\n");
 }
 
 bool val_write_document(const char *path, const val_run *runs, size_t n, const val_plot *plots) {
@@ -265,5 +313,8 @@ bool val_write_document(const char *path, const val_run *runs, size_t n, const v
   if (!has_slow)
     fprintf(file,
             "\n## Slow cases\n\nNot run when this page was written: `make validate` adds them.\n");
+  else
+    write_missing(file, runs, n);
+  val_write_sources(file);
   return close_written(file, path) && val_write_plots(folder, "validation-", plots);
 }

@@ -166,7 +166,8 @@ static val_check *next_check(val_run *run, const char *quantity, const char *uni
   val_check *check = &run->checks[run->at++];
   if (run->at > run->count) {
     run->count = run->at;
-    *check = (val_check){.unit = unit};
+    *check = (val_check){0};
+    snprintf(check->unit, sizeof check->unit, "%s", unit);
     snprintf(check->quantity, sizeof check->quantity, "%s", quantity);
   }
   check->got[check->seeds++] = got;
@@ -205,7 +206,7 @@ void val_is(val_run *run, const char *question, bool got, bool expected) {
 
 void val_known(val_run *run, const char *reason) {
   if (!run->failed && run->at > 0)
-    run->checks[run->at - 1].known = reason;
+    snprintf(run->checks[run->at - 1].known, sizeof run->checks[0].known, "%s", reason);
 }
 
 void val_skip(val_run *run, const char *why) {
@@ -256,7 +257,7 @@ int val_failures(const val_run *run) {
 int val_known_failures(const val_run *run) {
   int known = 0;
   for (int i = 0; i < run->count; ++i)
-    known += run->checks[i].known && !val_passes(&run->checks[i]);
+    known += *run->checks[i].known && !val_passes(&run->checks[i]);
   return known;
 }
 
@@ -269,40 +270,51 @@ static double *copy_of(const double *values, size_t n) {
   return copy;
 }
 
+static val_plot *new_plot(const char *name, const char *title, const char *x_label,
+                          const char *y_label, const double *x, size_t rows) {
+  val_plot *made = calloc(1, sizeof *made);
+  double *copied = copy_of(x, rows);
+  if (!made || !copied) {
+    free(made);
+    free(copied);
+    return NULL;
+  }
+  snprintf(made->name, sizeof made->name, "%s", name);
+  snprintf(made->title, sizeof made->title, "%s", title);
+  snprintf(made->x_label, sizeof made->x_label, "%s", x_label);
+  snprintf(made->y_label, sizeof made->y_label, "%s", y_label);
+  made->rows = rows, made->x = copied;
+  return made;
+}
+
+bool val_plots_add(val_plot **plots, const char *name, const char *title, const char *x_label,
+                   const char *y_label, const char *series, const double *x, const double *y,
+                   size_t rows) {
+  val_plot **at = plots;
+  while (*at && strcmp((*at)->name, name) != 0)
+    at = &(*at)->next;
+  if (!*at)
+    *at = new_plot(name, title, x_label, y_label, x, rows);
+  val_plot *plot = *at;
+  for (int k = 0; plot && k < plot->count; ++k)
+    if (strcmp(plot->series[k], series) == 0)
+      return true; /* what theory says is the same for every model */
+  if (!plot || plot->rows != rows || plot->count == VAL_SERIES)
+    return false;
+  plot->y[plot->count] = copy_of(y, rows);
+  if (!plot->y[plot->count])
+    return false;
+  snprintf(plot->series[plot->count++], sizeof plot->series[0], "%s", series);
+  return true;
+}
+
 void val_curve(val_run *run, const char *name, const char *title, const char *x_label,
                const char *y_label, const char *series, const double *x, const double *y,
                size_t rows) {
-  if (run->failed || run->seed_index > 0 || !run->plots || rows == 0)
+  if (run->failed || run->seed_index > 0 || rows == 0)
     return;
-  val_plot **at = run->plots;
-  while (*at && strcmp((*at)->name, name) != 0)
-    at = &(*at)->next;
-  if (!*at) {
-    val_plot *made = calloc(1, sizeof *made);
-    double *copied = copy_of(x, rows);
-    if (!made || !copied) {
-      free(made);
-      free(copied);
-      val_fail(run, "out of memory");
-      return;
-    }
-    snprintf(made->name, sizeof made->name, "%s", name);
-    made->title = title, made->x_label = x_label, made->y_label = y_label;
-    made->rows = rows, made->x = copied;
-    *at = made;
-  }
-  val_plot *plot = *at;
-  for (int k = 0; k < plot->count; ++k)
-    if (strcmp(plot->series[k], series) == 0)
-      return; /* what theory says is the same for every model */
-  if (plot->rows != rows || plot->count == VAL_SERIES) {
+  if (!val_plots_add(&run->plots, name, title, x_label, y_label, series, x, y, rows))
     val_fail(run, "a curve that does not fit its plot");
-    return;
-  }
-  snprintf(plot->series[plot->count], sizeof plot->series[0], "%s", series);
-  plot->y[plot->count] = copy_of(y, rows);
-  if (plot->y[plot->count])
-    plot->count++;
 }
 
 void val_plots_free(val_plot *first) {

@@ -69,37 +69,52 @@ static double fit_janssen(const double *mass, const double *felt, int n) {
   return best;
 }
 
+/* From an empty silo on; a liquid, of which the floor feels everything, leaves the picture soon. */
+static void draw_janssen(val_run *run, const double *mass, const double *felt, int n,
+                         double saturation) {
+  enum { FILLS_MOST = 16 };
+  double x[FILLS_MOST + 1] = {0}, y[FILLS_MOST + 1] = {0}, law[FILLS_MOST + 1] = {0},
+                        water[FILLS_MOST + 1] = {0};
+  const char *title = "Janssen: what the floor of a silo feels";
+  for (int i = 0; i < n && i < FILLS_MOST; ++i) {
+    x[i + 1] = mass[i], y[i + 1] = felt[i];
+    law[i + 1] = saturation * (1 - exp(-mass[i] / saturation));
+    water[i + 1] = mass[i] < 1.5 * saturation ? mass[i] : NAN;
+  }
+  const size_t rows = (size_t)n + 1;
+  val_curve(run, "janssen", title, "mass in the silo [kg]", "mass felt [kg]", "Janssen, fitted", x,
+            law, rows);
+  val_curve(run, "janssen", title, "", "", val_model_name(run->model), x, y, rows);
+  val_curve(run, "janssen", title, "", "", "a liquid", x, water, rows);
+}
+
 void val_janssen(val_run *run) {
   enum { FILLS = 5 };
   const double mu = 0.5, share[FILLS] = {0.125, 0.25, 0.5, 0.75, 1};
-  double mass[FILLS], felt[FILLS], law[FILLS], water[FILLS];
+  double mass[FILLS], felt[FILLS], law[FILLS];
   for (int i = 0; i < FILLS; ++i)
     felt[i] = apparent_mass(run, 4700 * share[i], mu, &mass[i]);
   const double saturation = fit_janssen(mass, felt, FILLS);
-  for (int i = 0; i < FILLS; ++i) {
+  for (int i = 0; i < FILLS; ++i)
     law[i] = saturation * (1 - exp(-mass[i] / saturation));
-    water[i] = fmin(mass[i], 2 * saturation);
-  }
   /* saturation = bulk density * side^3 / (4 mu K) */
   const double bulk = 0.58 * GRAIN_DENSITY;
   const double k = bulk * TUBE * TUBE * TUBE / (4 * mu * saturation);
-  val_within(run, "ratio of stresses K of the fit", "", k, 0.4, 1.2);
+  /* active pressure 0.47 ... 1, times what grains slip at, 0.38, over mu */
+  val_within(run, "ratio of stresses K of the fit", "", k, 0.36, 0.76);
   val_near(run, "rms misfit / saturation", "",
            sqrt(janssen_misfit(mass, felt, FILLS, saturation) / FILLS) / saturation, 0, 0.05);
   /* Twice as many grains above a silo that is full to eight times its width change nothing. */
   val_near(run, "floor: full / half full", "", felt[4] / felt[2], law[4] / law[2], 0.08);
-  val_within(run, "floor / weight when full", "", felt[4] / mass[4], 0.05, 0.4);
-  const char *title = "Janssen: what the floor of a silo feels";
-  val_curve(run, "janssen", title, "mass in the silo [kg]", "mass felt [kg]", "Janssen, fitted",
-            mass, law, FILLS);
-  val_curve(run, "janssen", title, "", "", val_model_name(run->model), mass, felt, FILLS);
-  val_curve(run, "janssen", title, "", "", "a liquid", mass, water, FILLS);
+  /* the saturation of those K, over what is in the silo */
+  const double at_one = bulk * TUBE * TUBE * TUBE / (4 * mu * mass[4]);
+  val_within(run, "floor / weight when full", "", felt[4] / mass[4], at_one / 0.76, at_one / 0.36);
+  draw_janssen(run, mass, felt, FILLS, saturation);
 }
 
 /* ---- Beverloo -------------------------------------------------------------------------------- */
 
-#define SILO  0.16 /* m, side */
-#define PARTS 6    /* bodies before the grains: walls, four boards, the plug */
+#define PARTS 6 /* bodies before the grains: walls, four boards, the plug */
 
 /* A square silo with a square hole in its floor, closed by a plug. */
 static talus_body make_silo(val_run *run, double dt, double hole, talus_body_def *grain) {
@@ -145,30 +160,38 @@ static val_grains settle_silo(val_run *run, double dt, double hole, double count
   return val_grains_read(run, PARTS);
 }
 
-/* The plug goes; flow over a second once it is steady. */
-static double open_silo(val_run *run, double dt, double hole, const val_grains *settled) {
+static void unplug(val_run *run, double dt, double hole, const val_grains *settled) {
   talus_body_def grain;
   const talus_body plug = make_silo(run, dt, hole, &grain);
   val_grains_add(run, settled, &grain);
-  val_sink_below(run, -0.05);
+  val_sink_below(run, SILO_SINK);
   val_remove(run, plug);
-  val_step(run, val_steps(run, val_seconds(run, 0.4)));
-  return flow(run, val_seconds(run, 1));
 }
 
-#define MIDDLE_HOLE (6 * GRAIN)
+#define STEADY 0.8 /* s, that a flow is measured for */
+
+/* The plug goes; flow once it is steady. */
+static double open_silo(val_run *run, double dt, double hole, const val_grains *settled) {
+  unplug(run, dt, hole, settled);
+  val_step(run, val_steps(run, val_seconds(run, 0.3)));
+  return flow(run, val_seconds(run, STEADY));
+}
 
 val_grains val_silo_settle(val_run *run, double dt) {
-  return settle_silo(run, dt, MIDDLE_HOLE, 3700);
+  return settle_silo(run, dt, SILO_HOLE, 3700);
+}
+
+void val_silo_open(val_run *run, double dt, const val_grains *settled) {
+  unplug(run, dt, SILO_HOLE, settled);
 }
 
 double val_silo_flow(val_run *run, double dt, const val_grains *settled) {
-  return open_silo(run, dt, MIDDLE_HOLE, settled);
+  return open_silo(run, dt, SILO_HOLE, settled);
 }
 
 void val_beverloo(val_run *run) {
-  enum { HOLES = 4 };
-  const double width[HOLES] = {5 * GRAIN, 6 * GRAIN, 7 * GRAIN, 8.5 * GRAIN};
+  enum { HOLES = 3 };
+  const double width[HOLES] = {5 * GRAIN, 6.5 * GRAIN, 8.5 * GRAIN};
   const double dt = val_dt(run, 1e-3);
   const double k = 1.4; /* of spheres: Beverloo, Leniger and van de Velde 1961 */
   double rate[HOLES], x[HOLES], y[HOLES], law[HOLES];
@@ -178,8 +201,8 @@ void val_beverloo(val_run *run) {
     rate[i] = open_silo(run, dt, width[i], &settled);
     if (i == 1) { /* it is half empty at the end */
       early = rate[i];
-      val_step(run, val_steps(run, val_seconds(run, 0.8)));
-      late = flow(run, val_seconds(run, 1));
+      val_step(run, val_steps(run, val_seconds(run, 0.5)));
+      late = flow(run, val_seconds(run, STEADY));
     }
     x[i] = log(width[i] - k * GRAIN);
     y[i] = log(rate[i]);
@@ -187,7 +210,7 @@ void val_beverloo(val_run *run) {
   val_grains_free(&settled);
   double exponent, offset;
   val_line(x, y, HOLES, &exponent, &offset);
-  val_near(run, "exponent of (hole - 1.4 d)", "", exponent, 2.5, 0.25);
+  val_near(run, "exponent of (hole - 1.4 d)", "", exponent, 2.5, 0.17);
   val_near(run, "flow half empty / full", "", late / early, 1, 0.08);
   /* 0.58 for a round hole is 0.58 * 4/pi of its area times the root of its width. */
   const double scale = 0.58 * GRAIN_DENSITY * sqrt(VAL_G);
@@ -196,7 +219,9 @@ void val_beverloo(val_run *run) {
     factor += rate[i] / (scale * pow(width[i] - k * GRAIN, 2.5)) / HOLES;
     law[i] = 0.74 * scale * pow(width[i] - k * GRAIN, 2.5);
   }
-  val_near(run, "factor, for a square hole", "", factor, 0.74, 0.2);
+  /* C of 0.55 to 0.65, with k different by 0.1 */
+  val_within(run, "factor, for a square hole", "", factor, 0.95 * 0.55 * 4 / VAL_PI,
+             1.05 * 0.65 * 4 / VAL_PI);
   const char *title = "Beverloo: discharge through a square hole";
   val_curve(run, "beverloo", title, "width of the hole [m]", "flow [kg/s]", "Beverloo, k = 1.4",
             width, law, HOLES);

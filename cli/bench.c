@@ -31,7 +31,8 @@ static int find(const char *name) {
 
 /* Whether the word after this one is its value. All options of benchmarks have one but these. */
 static bool takes_value(const char *word) {
-  static const char *const flags[] = {"--quick", "--slow", "--list", "--no-peers", "--help", "-h"};
+  static const char *const flags[] = {"--quick",    "--slow", "--list", "--resume",
+                                      "--no-peers", "--help", "-h"};
   if (word[0] != '-' || strchr(word, '=') || (word[1] != '-' && strlen(word) != 2))
     return false;
   for (size_t i = 0; i < sizeof flags / sizeof *flags; ++i)

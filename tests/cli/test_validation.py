@@ -1,8 +1,12 @@
 """talus bench validation: the fast tier passes, its files are complete, and it can fail."""
 import csv
+import os
+import pathlib
 import re
+import signal
+import time
 
-from conftest import talus
+from conftest import start, talus
 
 
 def bench(*arguments, code=0):
@@ -49,10 +53,78 @@ def test_slow_cases_run_with_seeds_and_give_intervals(tmp_path):
     listed = [line.split() for line in bench("--list").stdout.splitlines() if not line.startswith(" ")]
     slow = {words[0] for words in listed if words[1] == "slow"}
     for name in slow:
-        bench("--case", name, "--quick", "--seeds", 2, "--threads", 1, "-o", tmp_path / name)
+        bench("--case", name, "--quick", "--seeds", 2, "-o", tmp_path / name)
         for row in rows_of(tmp_path / name):
             assert row["seeds"] == "2"
             assert row["got"] == "nan" or row["confidence_95"] not in ("", "nan"), row
+
+
+def runs_of(data):
+    return [line.split("\t")[1:4] for line in data.read_text().splitlines() if line.startswith("run\t")]
+
+
+def test_one_case_run_again_takes_its_place_in_the_page(tmp_path):
+    page, data = tmp_path / "page.md", tmp_path / "page.data"
+    bench("--case", "bounce", "--write", page)
+    bench("--case", "incline", "--write", page)
+    both = page.read_text()
+    assert "### bounce\n" in both and "### incline\n" in both
+    kept = data.read_text()
+    done = bench("--case", "bounce", "--model", "ccp", "--tolerance", "0.01", "--write", page, code=1)
+    assert "incline" not in done.stdout
+    text = page.read_text()
+    assert "| [bounce](#bounce) | fast | **FAIL** 3 of 4 | pass 4 | pass 4 |" in text
+    assert "| [incline](#incline) | fast | pass 4 | pass 4 | pass 4 |" in text
+    bench("--case", "bounce", "--model", "ccp", "--write", page)
+    assert page.read_text() == both
+    # all but the time it took
+    assert [line for line in data.read_text().splitlines() if not line.startswith("run")] == \
+        [line for line in kept.splitlines() if not line.startswith("run")]
+
+
+def test_a_page_does_not_depend_on_how_many_run_side_by_side(tmp_path):
+    for jobs in (1, 3):
+        bench("--case", "bounce-train", "-j", jobs, "--write", tmp_path / f"{jobs}.md")
+    assert (tmp_path / "1.md").read_text() == (tmp_path / "3.md").read_text()
+
+
+def test_an_interrupted_tier_goes_on_with_what_is_missing(tmp_path):
+    page, data = tmp_path / "page.md", tmp_path / "page.data"
+    slow = ("--case", "repose", "--model", "impulse", "--quick", "--write", page)
+    bench(*slow, "--seeds", 1)
+    first = data.read_text().splitlines()[1]
+    done = bench(*slow, "--seeds", 3, "--resume")
+    assert "seed 1 of 3" not in done.stderr and "seed 2 of 3" in done.stderr and "seed 3 of 3" in done.stderr
+    assert runs_of(data) == [["repose", "impulse", seed] for seed in "012"]
+    assert data.read_text().splitlines()[1] == first  # not run again
+    assert "3 seeds" in page.read_text()
+    bench(*slow, "--seeds", 2, "--resume")
+    assert runs_of(data) == [["repose", "impulse", seed] for seed in "01"]
+
+
+def test_a_case_that_dies_fails_alone(tmp_path):
+    process = start("bench", "validation", "--case", "janssen", "--seeds", 2, "-j", 1, "-o", tmp_path)
+    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    killed = set()
+    until = time.time() + 60
+    while len(killed) < 2 and time.time() < until:
+        for child in set(map(int, children.read_text().split())) - killed:
+            os.kill(child, signal.SIGKILL)
+            killed.add(child)
+        time.sleep(0.01)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "janssen           ccp      FAIL: died of signal 9" in out
+    assert runs_of(tmp_path / "validation.data") == [["janssen", "ccp", "0"], ["janssen", "ccp", "1"]]
+    done = bench("--case", "janssen", "--quick", "--seeds", 2, "--resume", "-o", tmp_path)  # both again
+    assert "seed 1 of 2" in done.stderr and "seed 2 of 2" in done.stderr and "died" not in done.stdout
+
+
+def test_results_that_cannot_be_read_are_not_overwritten(tmp_path):
+    (tmp_path / "page.data").write_text("something else\n")
+    done = bench("--case", "bounce", "--write", tmp_path / "page.md", code=1)
+    assert "page.data" in done.stderr and "remove it" in done.stderr
+    assert (tmp_path / "page.data").read_text() == "something else\n"
 
 
 def test_unknown_names_are_refused():
