@@ -362,6 +362,14 @@ double tl_joints_drift(const tl_joints *joints, size_t *broken) {
   return most;
 }
 
+void tl_joints_loads(const tl_joints *joints, double *force, double *torque) {
+  *force = *torque = 0;
+  for (size_t i = 0; i < joints->all.count; ++i) {
+    *force = fmax(*force, (double)tl_length(joints->all.data[i].force));
+    *torque = fmax(*torque, (double)tl_length(joints->all.data[i].torque));
+  }
+}
+
 /* ---- pairs that do not collide -----------------------------------------------------------------
  */
 

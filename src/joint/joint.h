@@ -106,6 +106,9 @@ talus_status tl_joints_pairs(const tl_joints *joints, tl_arena *arena, tl_pairs 
 /* Largest drift of the joints that hold, and how many do not. */
 double tl_joints_drift(const tl_joints *joints, size_t *broken);
 
+/* Largest force and torque of the joints in the last step, N and N m. */
+void tl_joints_loads(const tl_joints *joints, double *force, double *torque);
+
 /* ---- rows of a step ----------------------------------------------------------------------------
  */
 
