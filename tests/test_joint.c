@@ -198,6 +198,7 @@ TEST(envelope_solves_what_dense_elimination_solves) {
   enum { BODIES = 12, LINKS = 22 };
   static tl_ccp_body bodies[BODIES + 1];
   static tl_link links[LINKS];
+  static tl_link_row rows[LINKS][TL_JOINT_ROWS];
   static const tl_model model;
   tl_arena arena = {0};
   uint64_t seed = 11;
@@ -214,8 +215,10 @@ TEST(envelope_solves_what_dense_elimination_solves) {
     if (links[i].a == links[i].b)
       links[i].b = BODIES;
     const tl_joint_place p = tl_joint_find_place(&model, &joint, &a, &b);
-    links[i].rows.hard = tl_joint_hold(&joint, &p, links[i].rows.row);
-    links[i].rows.length = 1;
+    tl_joint_rows made = {.length = 1};
+    made.hard = tl_joint_hold(&joint, &p, made.row);
+    links[i].row = rows[i];
+    tl_link_load(&links[i], &made);
     tl_link_factor(&links[i], bodies, NULL);
   }
   tl_link_system system;
@@ -231,22 +234,22 @@ TEST(envelope_solves_what_dense_elimination_solves) {
   /* Right-hand side = K want, by pushing and looking. */
   for (uint32_t i = 0; i < LINKS; ++i) {
     double p[TL_JOINT_ROWS] = {0};
-    for (int r = 0; r < links[i].rows.hard; ++r)
+    for (int r = 0; r < links[i].hard; ++r)
       p[r] = want[links[i].first + (uint32_t)r];
     tl_link_push(&links[i], bodies, NULL, p);
   }
   for (uint32_t i = 0; i < LINKS; ++i) {
     double u[TL_JOINT_ROWS];
     tl_link_speeds(&links[i], bodies, u);
-    for (int r = 0; r < links[i].rows.hard; ++r)
+    for (int r = 0; r < links[i].hard; ++r)
       system.x[system.place[links[i].first + (uint32_t)r]] =
-          u[r] + links[i].soft[r] * want[links[i].first + (uint32_t)r];
+          u[r] + links[i].row[r].soft * want[links[i].first + (uint32_t)r];
   }
   tl_link_system_solve(&system);
   /* 12 bodies cannot follow 40 rows: what must agree is what the impulses do. */
   for (uint32_t i = 0; i < LINKS; ++i) {
     double p[TL_JOINT_ROWS] = {0};
-    for (int r = 0; r < links[i].rows.hard; ++r)
+    for (int r = 0; r < links[i].hard; ++r)
       p[r] = -system.x[system.place[links[i].first + (uint32_t)r]];
     tl_link_push(&links[i], bodies, NULL, p);
   }

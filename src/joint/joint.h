@@ -153,6 +153,9 @@ void tl_joint_make_rows(const tl_model *model, const tl_joint *joint, const tl_j
                         const tl_joint_body *a, const tl_joint_body *b, const tl_joint_body *old_a,
                         const tl_joint_body *old_b, tl_joint_rows *rows);
 
+/* The most rows that tl_joint_make_rows makes of a joint. */
+int tl_joint_row_room(const tl_joint *joint);
+
 /* The rows that always hold, the rod's included. Returns how many. */
 int tl_joint_hold(const tl_joint *joint, const tl_joint_place *place, tl_joint_row *rows);
 
@@ -164,9 +167,6 @@ double tl_joint_drift_of(const tl_joint *joint, const tl_joint_place *place, tal
 
 /* What a radian counts: the largest bounding radius of the bodies that can move, m. */
 talus_real tl_joint_length_of(const tl_model *model, const tl_joint *joint);
-
-/* The force and torque of the joint's impulses over a step of h. */
-void tl_joint_react(tl_joint *joint, const tl_joint_rows *rows, double h);
 
 /* Turns, value and drift from the state. */
 void tl_joint_settle(const tl_model *model, const tl_state *state, tl_joint *joint);
