@@ -47,6 +47,7 @@ typedef struct tl_apart {
 typedef struct tl_joints {
   TL_ARRAY(tl_joint) all;   /* in the order of their uids */
   TL_ARRAY(tl_apart) apart; /* sorted, unique; derived */
+  bool apart_stale;         /* it is found anew before it is used next */
   uint64_t next_uid;        /* less one */
   bool must_assemble;
   int told; /* joints whose drift the log has told of */
@@ -76,15 +77,12 @@ talus_dvec3 tl_joint_anchor_b(const tl_state *state, const tl_joint *joint);
 /* How far the frames are apart: m, angles times the size of the bodies. */
 double tl_joint_gap(const tl_model *model, const tl_state *state, const tl_joint *joint);
 
-/* Makes the list of pairs that do not collide anew. */
-talus_status tl_joints_find_apart(tl_joints *joints);
-
 /* Takes candidate pairs out that joints keep apart; pairs are sorted by (a, b). */
-void tl_joints_keep_apart(const tl_joints *joints, tl_pairs *pairs);
+talus_status tl_joints_keep_apart(tl_joints *joints, tl_pairs *pairs);
 
 /* After bodies were removed: renumbers slots; joints of bodies that are gone go too, each with a
  * line in the log. */
-talus_status tl_joints_renumber(tl_joints *joints, const tl_log *log, const uint32_t *new_slot);
+void tl_joints_renumber(tl_joints *joints, const tl_log *log, const uint32_t *new_slot);
 
 /* Takes one out. */
 void tl_joints_remove(tl_joints *joints, size_t row);
@@ -98,7 +96,7 @@ size_t tl_joints_named(const tl_joints *joints, const char *name);
 bool tl_joint_breaks(const tl_joint *joint);
 
 /* After a step: breaks what carried too much, and says so in the log. *broke: how many. */
-talus_status tl_joints_break(tl_joints *joints, const tl_log *log, double time, size_t *broke);
+void tl_joints_break(tl_joints *joints, const tl_log *log, double time, size_t *broke);
 
 /* The bodies of the joints that hold, as pairs; TL_NONE: the ground. In the arena. */
 talus_status tl_joints_pairs(const tl_joints *joints, tl_arena *arena, tl_pairs *pairs);

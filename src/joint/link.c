@@ -147,23 +147,37 @@ void tl_link_speeds(const tl_link *link, const tl_ccp_body *bodies, double u[TL_
     u[i] = (double)(row_speed(&link->row[i], a, b) + link->row[i].bias);
 }
 
-void tl_link_push(const tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors,
-                  const double p[TL_JOINT_ROWS]) {
-  talus_vec3 la = {0, 0, 0}, aa = {0, 0, 0}, lb = {0, 0, 0}, ab = {0, 0, 0};
-  const int n = tl_link_rows(link);
-  for (int i = 0; i < n; ++i) {
+/* What impulses of the rows are to the two bodies. */
+typedef struct wrench {
+  talus_vec3 la, aa, lb, ab;
+} wrench;
+
+static wrench gather(const tl_link *link, int rows, const double p[TL_JOINT_ROWS]) {
+  wrench w = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+  for (int i = 0; i < rows; ++i) {
     const tl_link_row *row = &link->row[i];
     const talus_real each = (talus_real)p[i];
-    la = tl_madd(la, each, row->la);
-    aa = tl_madd(aa, each, row->aa);
-    lb = tl_madd(lb, each, row->lb);
-    ab = tl_madd(ab, each, row->ab);
+    w.la = tl_madd(w.la, each, row->la);
+    w.aa = tl_madd(w.aa, each, row->aa);
+    w.lb = tl_madd(w.lb, each, row->lb);
+    w.ab = tl_madd(w.ab, each, row->ab);
   }
+  return w;
+}
+
+static void push_rows(const tl_link *link, int rows, tl_ccp_body *bodies,
+                      const tl_ccp_tensor *tensors, const double p[TL_JOINT_ROWS]) {
+  const wrench w = gather(link, rows, p);
   tl_ccp_body *a = &bodies[link->a], *b = &bodies[link->b];
   if (a->inv_mass > 0)
-    tl_ccp_turn(a, tensor_of(tensors, link->a), la, aa);
+    tl_ccp_turn(a, tensor_of(tensors, link->a), w.la, w.aa);
   if (b->inv_mass > 0)
-    tl_ccp_turn(b, tensor_of(tensors, link->b), lb, ab);
+    tl_ccp_turn(b, tensor_of(tensors, link->b), w.lb, w.ab);
+}
+
+void tl_link_push(const tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors,
+                  const double p[TL_JOINT_ROWS]) {
+  push_rows(link, tl_link_rows(link), bodies, tensors, p);
 }
 
 void tl_link_push_own(const tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors) {
@@ -242,18 +256,31 @@ double tl_link_visit(tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *te
   return sum;
 }
 
-void tl_link_add(tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors,
-                 const double dp[TL_JOINT_HARD]) {
-  double given[TL_JOINT_ROWS] = {0};
+double tl_link_add(tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors,
+                   const double dp[TL_JOINT_HARD]) {
+  tl_ccp_body *a = &bodies[link->a], *b = &bodies[link->b];
+  double given[TL_JOINT_ROWS], sum = 0;
   memcpy(given, dp, (size_t)link->hard * sizeof *dp);
   remember(link, link->hard, given);
-  tl_link_push(link, bodies, tensors, given);
+  const wrench w = gather(link, link->hard, given);
+  const tl_ccp_body to_a = tl_link_answer(a, tensor_of(tensors, link->a), w.la, w.aa);
+  const tl_ccp_body to_b = tl_link_answer(b, tensor_of(tensors, link->b), w.lb, w.ab);
+  for (int i = 0; i < link->hard; ++i) {
+    const tl_link_row *row = &link->row[i];
+    const double change = (double)row_speed(row, &to_a, &to_b) + row->soft * given[i];
+    sum += change * change * (double)(row->unit * row->unit);
+  }
+  if (a->inv_mass > 0)
+    a->v = tl_add(a->v, to_a.v), a->w = tl_add(a->w, to_a.w);
+  if (b->inv_mass > 0)
+    b->v = tl_add(b->v, to_b.v), b->w = tl_add(b->w, to_b.w);
+  return sum;
 }
 
 double tl_link_recover(tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors) {
   const tl_ccp_body *a = &bodies[link->a], *b = &bodies[link->b];
   const int hard = link->hard;
-  double dp[TL_JOINT_ROWS] = {0}, sum = 0;
+  double dp[TL_JOINT_ROWS], sum = 0;
   for (int i = 0; i < hard; ++i) {
     const tl_link_row *row = &link->row[i];
     dp[i] = (double)(row_speed(row, a, b) + row->drift) + row->soft * row->recovery;
@@ -265,7 +292,7 @@ double tl_link_recover(tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *
     dp[i] = -dp[i];
     link->row[i].recovery += dp[i];
   }
-  tl_link_push(link, bodies, tensors, dp);
+  push_rows(link, hard, bodies, tensors, dp);
   return sum;
 }
 

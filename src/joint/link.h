@@ -78,9 +78,10 @@ void tl_link_step(const tl_link *link, const tl_ccp_body *bodies, const talus_re
  * of the change in velocity units, as the residual has it. */
 double tl_link_visit(tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors);
 
-/* Adds dp to the impulses of the hard rows and to the bodies. */
-void tl_link_add(tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors,
-                 const double dp[TL_JOINT_HARD]);
+/* Adds dp to the impulses of the hard rows and to the bodies. Returns the square of the change that
+ * the joint alone makes: that of redundant ones, which cancel each other, is seen in it. */
+double tl_link_add(tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors,
+                   const double dp[TL_JOINT_HARD]);
 
 /* Gauss-Seidel on what takes back drift, for itself: `bodies` have the velocities of these impulses
  * alone, and rows with a law do not act. Returns the square of the step in velocity units. */

@@ -124,29 +124,24 @@ static void sweep_law(const tl_ccp *job, size_t i, sums_of *sums) {
     sums->change += tl_link_visit(&job->links[i], job->bodies, job->tensors);
 }
 
-/* What hard rows ask for goes to the right-hand side; and is what the solution will change. */
+/* What hard rows ask for goes to the right-hand side. */
 static void ask(const tl_ccp *job, size_t i, sums_of *sums) {
+  (void)sums;
   const tl_link_system *system = job->system;
   const tl_link *link = &job->links[i];
   double u[TL_JOINT_ROWS];
   tl_link_speeds(link, job->bodies, u);
-  for (int r = 0; r < link->hard; ++r) {
-    const uint32_t at = system->place[link->first + (uint32_t)r];
-    const double asked = u[r] + link->row[r].soft * (double)link->row[r].impulse;
-    const double change = asked * (double)link->row[r].unit;
-    system->x[at] = -asked;
-    if (system->inverse[at] > 0)
-      sums->change += change * change;
-  }
+  for (int r = 0; r < link->hard; ++r)
+    system->x[system->place[link->first + (uint32_t)r]] =
+        -(u[r] + link->row[r].soft * (double)link->row[r].impulse);
 }
 
 static void add(const tl_ccp *job, size_t i, sums_of *sums) {
-  (void)sums;
   tl_link *link = &job->links[i];
   double dp[TL_JOINT_HARD];
   for (int r = 0; r < link->hard; ++r)
     dp[r] = job->system->x[job->system->place[link->first + (uint32_t)r]];
-  tl_link_add(link, job->bodies, job->tensors, dp);
+  sums->change += tl_link_add(link, job->bodies, job->tensors, dp);
 }
 
 static void measure(const tl_ccp *job, size_t i, sums_of *sums) {
@@ -171,12 +166,11 @@ void tl_ccp_aim_team_links(const tl_ccp *job, tl_team *team, int worker, int wor
 static double sweep_direct(const tl_ccp *job, crew c, bool backwards) {
   const double laws =
       job->link_plan->has_laws ? visit_all(job, c, sweep_law, true, backwards).change : 0;
-  const double change = visit_all(job, c, ask, false, false).change;
+  visit_all(job, c, ask, false, false);
   if (c.worker == 0)
     tl_link_system_solve(job->system);
   tl_team_barrier(c.team);
-  visit_all(job, c, add, true, false);
-  return laws + change;
+  return laws + visit_all(job, c, add, true, false).change;
 }
 
 double tl_ccp_sweep_links(const tl_ccp *job, tl_team *team, int worker, int workers, int turn) {
