@@ -114,9 +114,14 @@ static void aim(const tl_ccp *job, size_t i, sums_of *sums) {
 }
 
 static void sweep(const tl_ccp *job, size_t i, sums_of *sums) {
-  sums->change += tl_link_visit(&job->links[i], job->bodies, job->tensors);
-  if (job->recovering && !job->link_plan->is_recovered)
-    sums->recovered += tl_link_recover(&job->links[i], job->recovering, job->tensors);
+  tl_link *link = &job->links[i];
+  if (job->recovering && !job->link_plan->is_recovered) {
+    double recovered;
+    sums->change +=
+        tl_link_visit_both(link, job->bodies, job->recovering, job->tensors, &recovered);
+    sums->recovered += recovered;
+  } else
+    sums->change += tl_link_visit(link, job->bodies, job->tensors);
 }
 
 static void sweep_law(const tl_ccp *job, size_t i, sums_of *sums) {
