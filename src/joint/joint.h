@@ -5,8 +5,8 @@
  *   assemble.c  bodies brought together before the first step
  *   guard.c     steps that are too long for a joint
  *
- * solve/ccp_joint*.c solves the rows together with contacts; docs/theory/joints.md has the
- * formulas.
+ * link.h has the rows as solvers see them; solve/ccp_link*.c solves them with contacts;
+ * docs/theory/joints.md has the formulas.
  */
 #ifndef TL_JOINT_JOINT_H
 #define TL_JOINT_JOINT_H

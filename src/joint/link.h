@@ -87,8 +87,8 @@ double tl_link_add(tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tens
  * alone, and rows with a law do not act. Returns the square of the step in velocity units. */
 double tl_link_recover(tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors);
 
-/* tl_link_visit on `bodies` and tl_link_recover on `recovering`, whose answers are the same, at once
- * (link_pair.c). *recovered: what the second returns. */
+/* tl_link_visit on `bodies` and tl_link_recover on `recovering`, whose answers are the same, at
+ * once (link_pair.c). *recovered: what the second returns. */
 double tl_link_visit_both(tl_link *link, tl_ccp_body *bodies, tl_ccp_body *recovering,
                           const tl_ccp_tensor *tensors, double *recovered);
 
