@@ -210,6 +210,8 @@ static const struct {
     {"asleep", "asleep", NULL},
     {"joint drift, m", "joint_drift", NULL},
     {"joints broken", "joints_broken", NULL},
+    {"joint force, N", "joint_force", NULL},
+    {"joint torque, N m", "joint_torque", NULL},
 };
 #define SPANS (sizeof spans / sizeof *spans)
 
@@ -408,7 +410,7 @@ int cli_info(int argc, char **argv) {
   const char *plotted = NULL, *path = NULL;
   const cli_option options[] = {
       {"json", 0, CLI_FLAG, NULL, "everything as JSON, for programs", &as_json},
-      {"plot", 0, CLI_TEXT, "NAME", "plots energy, work, contacts, residual, time or a probe",
+      {"plot", 0, CLI_TEXT, "NAME", "energy, work, contacts, residual, time, joints or a probe",
        &plotted},
       {"output", 'o', CLI_TEXT, "FILE", "writes the plot as FILE.svg instead of showing it here",
        &path},
@@ -421,8 +423,9 @@ int cli_info(int argc, char **argv) {
       .options = options,
       .more = "The numbers are those of history.csv: one line per output time. Plots: energy\n"
               "[J]; contacts, pairs and bodies; residual of the solver [m/s]; wall-clock time\n"
-              "of each stage per step [ms]; of a probe its first quantity, another one by its\n"
-              "name (outlet.count), or one component (outlet.mass_flow_z).\n",
+              "of each stage per step [ms]; largest force and torque of the joints [N, N m]; of\n"
+              "a probe its first quantity, another one by its name (outlet.count), or one\n"
+              "component (outlet.mass_flow_z).\n",
       .least = 1,
       .most = 1,
       .wants = "a result folder"};

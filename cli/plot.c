@@ -57,10 +57,15 @@ static const kind kinds[] = {
       {"narrow", "wall_narrow", NULL},
       {"step", "wall_step", NULL},
       {"output", "wall_output", NULL}}},
+    {"joints",
+     "force [N], torque [N m]",
+     false,
+     false,
+     {{"largest force", "joint_force", NULL}, {"largest torque", "joint_torque", NULL}}},
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
-const char *const plot_names[] = {"energy", "work", "contacts", "residual", "time"};
+const char *const plot_names[] = {"energy", "work", "contacts", "residual", "time", "joints"};
 const size_t plot_name_count = sizeof plot_names / sizeof *plot_names;
 
 static size_t column_of(const history *from, const char *name) {
@@ -143,9 +148,9 @@ int plot_make(const history *from, const char *name, const char *title, plot *to
     i++;
   if (i == KINDS) {
     const char *near = cli_suggest(name, plot_names, plot_name_count);
-    cli_error(
-        "info: option '--plot': '%s' is not one of energy, work, contacts, residual, time%s%s%s",
-        name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    cli_error("info: option '--plot': '%s' is not one of energy, work, contacts, residual, time, "
+              "joints%s%s%s",
+              name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return CLI_INPUT;
   }
   *to = (plot){.title = title, .x_label = "time [s]", .y_label = kinds[i].y_label};

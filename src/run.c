@@ -59,6 +59,7 @@ static talus_status write_output(tl_run *run) {
   TL_TRY(check_state(run));
   TL_TRY(tl_run_frames_write(run, run->fields));
   TL_TRY(tl_run_history_add(run));
+  TL_TRY(tl_run_joints_add(run));
   TL_TRY(tl_run_probes_sync(run));
   TL_TRY(tl_run_frames_write_series(run));
   tl_run_log_sync(&run->log);
@@ -261,6 +262,7 @@ static talus_status start_anew(tl_run *run) {
   TL_TRY(tl_run_folder_clear(run));
   TL_TRY(tl_run_folder_write_scene(run));
   TL_TRY(tl_run_history_open(run, 0));
+  TL_TRY(tl_run_joints_open(run));
   return tl_run_probes_open(run, NULL);
 }
 
@@ -296,6 +298,7 @@ static talus_status prepare(tl_run *run) {
 static void release(tl_run *run) {
   talus_world_destroy(run->world);
   tl_lines_close(&run->history);
+  tl_lines_close(&run->joints);
   for (size_t i = 0; i < run->probes.count; ++i)
     tl_lines_close(&run->probes.data[i].lines);
   tl_array_free(&run->probes);
@@ -346,6 +349,7 @@ talus_status talus_run(const talus_scene *scene, const talus_run_def *def,
                 .fields = tl_scene_fields(scene),
                 .log = {.fd = -1, .also = def->log, .context = def->context},
                 .history = {.fd = -1},
+                .joints = {.fd = -1},
                 .rest = {INFINITY, INFINITY},
                 .saved = UINT64_MAX,
                 .began = tl_run_clock()};

@@ -3,7 +3,7 @@
  * What makes a run safe against being killed at any moment:
  *  - frames, contact files, the series, scene.yaml and the checkpoint are each written aside,
  *    flushed and renamed: complete or absent;
- *  - history.csv, probes and the log only grow, line by line;
+ *  - history.csv, joints.csv, probes and the log only grow, line by line;
  *  - the checkpoint says how many frames and lines belonged to its moment. Whoever goes on from it
  *    first cuts the folder back to that, and then does again what was cut, bit for bit.
  *
@@ -77,6 +77,7 @@ typedef struct tl_run_probe {
 typedef struct tl_run_worst {
   double residual_max, residual_rms; /* m/s */
   int iterations;
+  double joint_force, joint_torque; /* N, N m: of the joint that carried most */
 } tl_run_worst;
 
 /* Speed of the fastest free body, m/s; infinite where nobody asks (until: {at_rest}). */
@@ -104,6 +105,8 @@ typedef struct tl_run {
   size_t folder_bytes, path_bytes;
   tl_run_log log;
   tl_lines history;
+  tl_lines joints;               /* joints.csv, where there are joints */
+  bool joints_unnamed;           /* it records those without a name too */
   TL_ARRAY(tl_run_frame) frames; /* number i is frames/i.hdf */
   TL_ARRAY(tl_run_probe) probes;
   TL_ARRAY(tl_run_file) files; /* that the scene names, as the world was made of them */
@@ -162,6 +165,16 @@ talus_status tl_run_history_open(tl_run *run, uint64_t lines);
 talus_status tl_run_history_add(tl_run *run);
 /* After each step. */
 void tl_run_history_note(tl_run *run);
+
+/* ---- run_joints.c ---------------------------------------------------------------------------- */
+
+/* Begins joints.csv where the world has joints. */
+talus_status tl_run_joints_open(tl_run *run);
+/* Keeps so many of its lines; 0: there is no such file. */
+talus_status tl_run_joints_go_on(tl_run *run, uint64_t keep);
+/* A line for each joint that is recorded. */
+talus_status tl_run_joints_add(tl_run *run);
+talus_status tl_run_joints_sync(tl_run *run);
 
 /* ---- run_probes.c ---------------------------------------------------------------------------- */
 

@@ -10,12 +10,14 @@
 
 /* The blob, in numbers of 64 bits, least byte first:
  *   "talusrun", version, identity of the scene, step,
- *   residual_max, residual_rms, iterations, rest.since, rest.interval,
+ *   residual_max, residual_rms, iterations, joint_force, joint_torque,
+ *   rest.since, rest.interval,
  *   number of frames, step of each,
+ *   lines of joints.csv, whether it records joints without a name,
  *   number of probes, of each: definition, lines of its file,
  *   number of files that the scene names, of each: XXH64 when the run began */
 #define MAGIC   0x6e757273756c6174u
-#define VERSION 2u
+#define VERSION 3u
 
 /* ---- numbers to bytes and back --------------------------------------------------------------- */
 
@@ -68,11 +70,15 @@ static talus_status pack(const tl_run *run, tl_text *text) {
   put_double(text, run->worst.residual_max);
   put_double(text, run->worst.residual_rms);
   put(text, (uint64_t)run->worst.iterations);
+  put_double(text, run->worst.joint_force);
+  put_double(text, run->worst.joint_torque);
   put_double(text, run->rest.since);
   put_double(text, run->rest.interval);
   put(text, run->frames.count);
   for (size_t i = 0; i < run->frames.count; ++i)
     put(text, run->frames.data[i].step);
+  put(text, run->joints.count);
+  put(text, run->joints_unnamed ? 1 : 0);
   put(text, run->probes.count);
   for (size_t i = 0; i < run->probes.count; ++i) {
     put(text, run->probes.data[i].definition);
@@ -102,6 +108,7 @@ talus_status tl_run_checkpoint_save(tl_run *run) {
   const double begin = tl_run_clock();
   /* What the checkpoint counts is on the disk before it. */
   TL_TRY(tl_lines_sync(&run->history));
+  TL_TRY(tl_run_joints_sync(run));
   TL_TRY(tl_run_probes_sync(run));
   tl_text text = {0};
   talus_status status = pack(run, &text);
@@ -180,6 +187,8 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
   run->worst.residual_max = get_double(&reader);
   run->worst.residual_rms = get_double(&reader);
   run->worst.iterations = (int)get(&reader);
+  run->worst.joint_force = get_double(&reader);
+  run->worst.joint_torque = get_double(&reader);
   run->rest.since = get_double(&reader);
   run->rest.interval = get_double(&reader);
   const uint64_t frames = get(&reader);
@@ -187,6 +196,8 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
     const tl_run_frame frame = {.step = get(&reader)};
     TL_TRY(tl_array_push(&run->frames, frame));
   }
+  run->joints.count = get(&reader); /* until cut_back opens it */
+  run->joints_unnamed = get(&reader) != 0;
   TL_TRY(unpack_probes(run, &reader, keep, old));
   TL_TRY(unpack_files(run, &reader, stored));
   if (reader.is_short || reader.at != blob->size || step != talus_world_steps(run->world))
@@ -199,6 +210,7 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
  * that is no more. */
 static talus_status cut_back(tl_run *run, const uint64_t *keep) {
   TL_TRY(tl_run_history_open(run, run->frames.count + 1));
+  TL_TRY(tl_run_joints_go_on(run, run->joints.count));
   TL_TRY(tl_run_probes_open(run, keep));
   size_t gone = 0;
   for (size_t i = 0; i < run->frames.count; ++i) {

@@ -94,8 +94,9 @@ static talus_status remove_file(tl_run *run, const char *name, const char *suffi
   return TALUS_OK;
 }
 
-static const char *const own_files[] = {"checkpoint.hdf", "frames.hdf.series",
-                                        "surfaces.hdf.series", "scene.yaml", "history.csv"};
+static const char *const own_files[] = {"checkpoint.hdf",      "frames.hdf.series",
+                                        "surfaces.hdf.series", "scene.yaml",
+                                        "history.csv",         "joints.csv"};
 static const char *const own_folders[] = {"frames", "contacts", "surfaces", "probes"};
 
 /* The checkpoint goes first: whoever is killed in here and resumes begins anew. */

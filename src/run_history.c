@@ -10,7 +10,8 @@
   "time,steps,bodies,pairs,contacts,kinetic_energy,potential_energy,px,py,pz,lx,ly,lz,"            \
   "residual_max,residual_rms,iterations,dt,wall_total,wall_broad,wall_narrow,wall_solve,"          \
   "wall_step,wall_output,state_hash,asleep,objective,rotational_energy,contact_work,load_work,"    \
-  "flow_energy,joint_drift,joints_broken,elastic_energy,damping_work,friction_work\n"
+  "flow_energy,joint_drift,joints_broken,elastic_energy,damping_work,friction_work,"               \
+  "joint_force,joint_torque\n"
 
 #define WALL_COLUMN 17 /* wall_total, counted from 0 */
 
@@ -50,6 +51,10 @@ void tl_run_history_note(tl_run *run) {
   worst->residual_rms = fmax(worst->residual_rms, solve->residual_rms);
   if (solve->iterations > worst->iterations)
     worst->iterations = solve->iterations;
+  double force, torque;
+  tl_joints_loads(&run->world->joints, &force, &torque);
+  worst->joint_force = fmax(worst->joint_force, force);
+  worst->joint_torque = fmax(worst->joint_torque, torque);
 }
 
 static void add_numbers(tl_text *text, const double *values, size_t n) {
@@ -86,7 +91,8 @@ static void format_line(tl_run *run, const talus_report *r, tl_text *text) {
     tl_text_add_number(text, later[i]);
   }
   tl_text_add(text, ",%zu", r->joints_broken);
-  const double springs[] = {r->elastic_energy, r->damping_work, r->friction_work};
+  const double springs[] = {r->elastic_energy, r->damping_work, r->friction_work,
+                            run->worst.joint_force, run->worst.joint_torque};
   for (size_t i = 0; i < sizeof springs / sizeof *springs; ++i) {
     tl_text_add_bytes(text, ",", 1);
     tl_text_add_number(text, springs[i]);

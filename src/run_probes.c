@@ -74,6 +74,8 @@ static talus_status define(const tl_scene_probe *probe, const tl_scene_probe_pla
   tl_text text = {0};
   tl_text_add(&text, "%s;%s;%u;", plan->name, probe->body ? probe->body : "",
               (unsigned)plan->record);
+  if (probe->joint)
+    tl_text_add(&text, "joint %s;", probe->joint);
   tl_text_add_number(&text, plan->every);
   tl_text_add(&text, ";");
   if (!probe->body) {

@@ -297,7 +297,7 @@ talus_status tl_world_compact(talus_world *world, const uint8_t *remove, size_t 
     world->penalty.is_pushed = false; /* nobody is pushed by a body that has gone */
   }
   if (*removed > 0 && world->joints.all.count > 0)
-    TL_TRY(tl_joints_renumber(&world->joints, &model->log, new_slot));
+    tl_joints_renumber(&world->joints, &model->log, new_slot);
   tl_arena_release(&world->arena, mark);
   return *removed > 0 && world->names.count > 0 ? tl_world_index_names(world) : TALUS_OK;
 }

@@ -139,7 +139,8 @@ static talus_status borrow_all(borrower *b) {
     TL_TRY(borrow_body(b, slot));
   for (size_t i = 0; i < b->old->joints.all.count; ++i)
     TL_TRY(borrow_joint(b, &b->old->joints.all.data[i], base));
-  return tl_joints_find_apart(&b->world->joints);
+  b->world->joints.apart_stale = true;
+  return TALUS_OK;
 }
 
 talus_status tl_world_borrow(talus_world *world, const talus_world *old,

@@ -61,7 +61,8 @@ talus_status talus_world_add_joint(talus_world *world, const talus_joint_def *de
   joints->must_assemble |= def->assemble;
   if (joint)
     joint->uid = made.uid;
-  return tl_joints_find_apart(joints);
+  joints->apart_stale = true;
+  return TALUS_OK;
 }
 
 static talus_status row_of(const talus_world *world, talus_joint joint, size_t *row) {
@@ -86,7 +87,7 @@ talus_status talus_world_remove_joint(talus_world *world, talus_joint joint) {
   TL_TRY(row_of(world, joint, &row));
   wake_joint(world, &world->joints.all.data[row]);
   tl_joints_remove(&world->joints, row);
-  return tl_joints_find_apart(&world->joints);
+  return TALUS_OK;
 }
 
 talus_status talus_world_find_joint(const talus_world *world, const char *name,
@@ -151,18 +152,24 @@ talus_status talus_joint_set_motor(talus_world *world, talus_joint joint, double
   return TALUS_OK;
 }
 
+static void settle_some(void *context, size_t begin, size_t end) {
+  talus_world *world = context;
+  for (size_t i = begin; i < end; ++i)
+    tl_joint_settle(&world->model, &world->state, &world->joints.all.data[i]);
+}
+
 talus_status tl_world_settle_joints(talus_world *world) {
   tl_joints *joints = &world->joints;
   size_t broke;
   if (joints->all.count == 0)
     return TALUS_OK;
-  for (size_t i = 0; i < joints->all.count; ++i)
-    tl_joint_settle(&world->model, &world->state, &joints->all.data[i]);
+  tl_for(&world->model.par, joints->all.count, 256, settle_some, world);
   tl_joints_tell_drift(&world->model, joints, talus_world_time(world));
   for (size_t i = 0; i < joints->all.count; ++i)
     if (tl_joint_breaks(&joints->all.data[i]))
       wake_joint(world, &joints->all.data[i]);
-  return tl_joints_break(joints, &world->model.log, talus_world_time(world), &broke);
+  tl_joints_break(joints, &world->model.log, talus_world_time(world), &broke);
+  return TALUS_OK;
 }
 
 talus_status talus_world_assemble(talus_world *world, double *apart) {

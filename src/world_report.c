@@ -95,6 +95,7 @@ talus_status talus_world_report(talus_world *world, talus_report *report) {
                            .critical_dt = world->penalty.critical};
   for (size_t i = 0; i < world->contacts.count; ++i)
     report->contacts += world->contacts.data[i].gap <= 0;
+  tl_joints_loads(&world->joints, &report->joint_force, &report->joint_torque);
   report->joint_drift = tl_joints_drift(&world->joints, &report->joints_broken);
   for (size_t i = 0; i < world->flow.emitters.count; ++i)
     report->blocked += world->flow.emitters.data[i].blocked;

@@ -190,6 +190,56 @@ TEST(law_meets_the_line_where_bisection_says) {
   }
 }
 
+/* ---- two problems at once -----------------------------------------------------------------------
+ */
+
+/* Random joints of every kind between bodies with and without tensors, one that cannot move among
+ * them, against the two visits one after the other. */
+TEST(visits_of_two_problems_at_once_have_the_bits_of_two_visits) {
+  static const tl_model model;
+  uint64_t seed = 5;
+  for (int k = 0; k < 200; ++k) {
+    tl_joint joint;
+    tl_joint_body a, b;
+    make_pair(&seed, (uint32_t)(k % TALUS_JOINT_KINDS), &joint, &a, &b);
+    tl_joint_rows made = {.length = (talus_real)0.7};
+    const tl_joint_place place = tl_joint_find_place(&model, &joint, &a, &b);
+    made.hard = tl_joint_hold(&joint, &place, made.row);
+    for (int r = 0; r < made.hard; ++r)
+      made.bias[r] = (talus_real)random_at(&seed), made.drift[r] = (talus_real)random_at(&seed);
+    tl_ccp_tensor tensors[2];
+    tl_ccp_body body[2][2], twin[2][2]; /* by problem, then body */
+    for (int i = 0; i < 2; ++i) {
+      const talus_vec3 d = random_vec(&seed);
+      tensors[i] = (tl_ccp_tensor){
+          .inv_mass = {1, 1, k % 5 ? 1 : 0},
+          .inv_inertia = {.xx = 2, .yy = 3, .zz = 4, .xy = d.x / 2, .xz = d.y / 2, .yz = d.z / 2}};
+      const bool moves = !(i == 0 && k % 7 == 0);
+      for (int p = 0; p < 2; ++p)
+        body[p][i] = twin[p][i] = (tl_ccp_body){.v = random_vec(&seed),
+                                                .w = random_vec(&seed),
+                                                .inv_mass = moves ? 1 : 0,
+                                                .inv_inertia = k % 2 ? 2 : -1};
+    }
+    tl_link_row rows[2][TL_JOINT_ROWS];
+    tl_link link = {.a = 0, .b = 1, .row = rows[0]};
+    tl_link_load(&link, &made);
+    tl_link_factor(&link, body[0], tensors);
+    memcpy(rows[1], rows[0], sizeof rows[1]);
+    tl_link other = link;
+    other.row = rows[1];
+    for (int visit = 0; visit < 3; ++visit) {
+      double recovered;
+      const double change = tl_link_visit_both(&link, body[0], body[1], tensors, &recovered);
+      CHECK(tl_link_recover(&other, twin[1], tensors) == recovered);
+      CHECK(tl_link_visit(&other, twin[0], tensors) == change);
+      CHECK_MSG(memcmp(body, twin, sizeof body) == 0, "case %d: other velocities", k);
+      CHECK_MSG(memcmp(rows[0], rows[1], (size_t)made.hard * sizeof rows[0][0]) == 0,
+                "case %d: other impulses", k);
+    }
+  }
+}
+
 /* ---- all rows at once --------------------------------------------------------------------------
  */
 
@@ -198,6 +248,7 @@ TEST(envelope_solves_what_dense_elimination_solves) {
   enum { BODIES = 12, LINKS = 22 };
   static tl_ccp_body bodies[BODIES + 1];
   static tl_link links[LINKS];
+  static tl_link_row rows[LINKS][TL_JOINT_ROWS];
   static const tl_model model;
   tl_arena arena = {0};
   uint64_t seed = 11;
@@ -214,8 +265,10 @@ TEST(envelope_solves_what_dense_elimination_solves) {
     if (links[i].a == links[i].b)
       links[i].b = BODIES;
     const tl_joint_place p = tl_joint_find_place(&model, &joint, &a, &b);
-    links[i].rows.hard = tl_joint_hold(&joint, &p, links[i].rows.row);
-    links[i].rows.length = 1;
+    tl_joint_rows made = {.length = 1};
+    made.hard = tl_joint_hold(&joint, &p, made.row);
+    links[i].row = rows[i];
+    tl_link_load(&links[i], &made);
     tl_link_factor(&links[i], bodies, NULL);
   }
   tl_link_system system;
@@ -231,22 +284,22 @@ TEST(envelope_solves_what_dense_elimination_solves) {
   /* Right-hand side = K want, by pushing and looking. */
   for (uint32_t i = 0; i < LINKS; ++i) {
     double p[TL_JOINT_ROWS] = {0};
-    for (int r = 0; r < links[i].rows.hard; ++r)
+    for (int r = 0; r < links[i].hard; ++r)
       p[r] = want[links[i].first + (uint32_t)r];
     tl_link_push(&links[i], bodies, NULL, p);
   }
   for (uint32_t i = 0; i < LINKS; ++i) {
     double u[TL_JOINT_ROWS];
     tl_link_speeds(&links[i], bodies, u);
-    for (int r = 0; r < links[i].rows.hard; ++r)
+    for (int r = 0; r < links[i].hard; ++r)
       system.x[system.place[links[i].first + (uint32_t)r]] =
-          u[r] + links[i].soft[r] * want[links[i].first + (uint32_t)r];
+          u[r] + links[i].row[r].soft * want[links[i].first + (uint32_t)r];
   }
   tl_link_system_solve(&system);
   /* 12 bodies cannot follow 40 rows: what must agree is what the impulses do. */
   for (uint32_t i = 0; i < LINKS; ++i) {
     double p[TL_JOINT_ROWS] = {0};
-    for (int r = 0; r < links[i].rows.hard; ++r)
+    for (int r = 0; r < links[i].hard; ++r)
       p[r] = -system.x[system.place[links[i].first + (uint32_t)r]];
     tl_link_push(&links[i], bodies, NULL, p);
   }

@@ -573,6 +573,7 @@ typedef struct talus_report {
   double flow_energy;  /* of bodies that came by emitters, less that of those that left */
   size_t joints, joints_broken;
   double joint_drift;                 /* m: the largest of the joints */
+  double joint_force, joint_torque;   /* N, N m: the largest of the joints in the last step */
   uint64_t emitted, removed, blocked; /* by emitters, by sinks and the domain, refused tries */
   double wall_broad, wall_narrow, wall_solve, wall_step; /* s */
   size_t asleep;                                         /* bodies */

@@ -19,6 +19,7 @@ typedef struct assembly {
   tl_ccp_body *bodies; /* by slot, and one more for the ground; v and w: motion of one step */
   tl_ccp_tensor *tensors;
   tl_link *links;
+  tl_link_row *rows; /* room for those of all links */
   size_t count;
 } assembly;
 
@@ -43,28 +44,33 @@ static void load_body(assembly *job, size_t slot) {
 
 static double load_links(assembly *job, size_t *worst) {
   double most = -1;
+  tl_link_row *row = job->rows;
   job->count = 0;
   for (size_t i = 0; i < job->joints->all.count; ++i) {
     const tl_joint *joint = &job->joints->all.data[i];
     if (!tl_joint_acts(joint))
       continue;
     tl_link *link = &job->links[job->count++];
-    memset(link, 0, sizeof *link);
+    *link = (tl_link){.row = row};
     const tl_joint_body a = tl_joint_body_at(job->model, job->state, joint->a);
     const tl_joint_body b = tl_joint_body_at(job->model, job->state, joint->b);
     const tl_joint_place place = tl_joint_find_place(job->model, joint, &a, &b);
     link->a = joint->a == TL_NONE ? (uint32_t)job->model->bodies : joint->a;
     link->b = joint->b == TL_NONE ? (uint32_t)job->model->bodies : joint->b;
-    link->rows.hard = tl_joint_hold(joint, &place, link->rows.row);
-    link->rows.length = tl_joint_length_of(job->model, joint);
-    const double gap = tl_joint_drift_of(joint, &place, link->rows.length);
+    tl_joint_rows rows = {.length = tl_joint_length_of(job->model, joint)};
+    rows.hard = tl_joint_hold(joint, &place, rows.row);
+    for (int r = 0; r < rows.hard; ++r)
+      rows.bias[r] = rows.row[r].psi;
+    tl_link_load(link, &rows);
+    row += rows.hard;
+    const double gap = tl_joint_drift_of(joint, &place, rows.length);
     if (gap > most) {
       most = gap;
       *worst = i;
     }
     tl_link_factor(link, job->bodies, job->tensors);
-    for (int r = 0; r < link->rows.hard; ++r)
-      link->soft[r] = fmax(DAMPING * link->k[r][r], link->soft[r]);
+    for (int r = 0; r < link->hard; ++r)
+      link->row[r].soft *= fmax(DAMPING / TL_LINK_SOFT, 1);
   }
   return most;
 }
@@ -99,13 +105,13 @@ static talus_status step(assembly *job, tl_arena *arena) {
   TL_TRY(tl_link_system_make(&system, job->links, &graph, 0, job->count, job->bodies, job->tensors,
                              SIZE_MAX, arena, &fits));
   for (size_t i = 0; i < job->count; ++i)
-    for (int r = 0; r < job->links[i].rows.hard; ++r)
+    for (int r = 0; r < job->links[i].hard; ++r)
       system.x[system.place[job->links[i].first + (uint32_t)r]] =
-          -(double)job->links[i].rows.row[r].psi;
+          -(double)job->links[i].row[r].bias;
   tl_link_system_solve(&system);
   for (size_t i = 0; i < job->count; ++i) {
     double p[TL_JOINT_ROWS] = {0};
-    for (int r = 0; r < job->links[i].rows.hard; ++r)
+    for (int r = 0; r < job->links[i].hard; ++r)
       p[r] = system.x[system.place[job->links[i].first + (uint32_t)r]];
     tl_link_push(&job->links[i], job->bodies, job->tensors, p);
   }
@@ -122,6 +128,7 @@ talus_status tl_joints_assemble(const tl_model *model, tl_joints *joints, tl_sta
   TL_TAKE(arena, model->bodies + 1, &job.bodies);
   TL_TAKE(arena, model->bodies + 1, &job.tensors);
   TL_TAKE(arena, joints->all.count, &job.links);
+  TL_TAKE(arena, TL_JOINT_HARD * joints->all.count, &job.rows);
   for (int i = 0; i <= STEPS; ++i) {
     for (size_t slot = 0; slot < model->bodies; ++slot)
       load_body(&job, slot);

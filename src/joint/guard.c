@@ -94,6 +94,10 @@ static double passing(const tl_joint_place *place, const tl_joint_body *a, const
   return (double)tl_length(tl_madd(u, -tl_dot(u, n), n));
 }
 
+static bool is_rod(const tl_joint *joint) {
+  return joint->kind == TALUS_JOINT_DISTANCE && !joint->rope;
+}
+
 static talus_status guard_rod(tl_joint *joint, double speed, const tl_scope *scope,
                               const tl_log *log) {
   const double h = scope->dt;
@@ -140,7 +144,7 @@ static talus_status guard_one(const tl_model *model, const tl_scope *scope, tl_t
                    "%s turns by %.3g rad within a step of %g s, and from half a turn on nobody can "
                    "tell which way; take a dt below %.2g s, or let it turn more slowly",
                    tl_joint_describe(joint), turning * h, h, MOTOR_TURN / turning);
-  if (joint->kind == TALUS_JOINT_DISTANCE && !joint->rope)
+  if (is_rod(joint))
     TL_TRY(guard_rod(joint, passing(&now, &a, &b), scope, &model->log));
   const tl_joint_body next_a = tl_joint_body_moved(&a, h), next_b = tl_joint_body_moved(&b, h);
   const tl_joint_place then = tl_joint_find_place(model, joint, &next_a, &next_b);
@@ -165,7 +169,7 @@ talus_status tl_joints_guard_start(const tl_model *model, const tl_scope *scope)
   tl_joints *joints = scope->joints;
   for (size_t i = 0; joints && i < joints->all.count; ++i) {
     tl_joint *joint = &joints->all.data[i];
-    if (joint->kind != TALUS_JOINT_DISTANCE || joint->rope || !tl_joint_acts(joint))
+    if (!is_rod(joint) || !tl_joint_acts(joint))
       continue;
     const tl_joint_body a = tl_joint_body_at(model, scope->in, joint->a);
     const tl_joint_body b = tl_joint_body_at(model, scope->in, joint->b);
@@ -175,11 +179,29 @@ talus_status tl_joints_guard_start(const tl_model *model, const tl_scope *scope)
   return TALUS_OK;
 }
 
+typedef struct guard_job {
+  const tl_model *model;
+  const tl_scope *scope;
+  tl_twists twists;
+} guard_job;
+
+/* Rods may have something to say, in the order of the table: not here. */
+static bool is_refused(void *context, size_t i) {
+  const guard_job *job = context;
+  tl_joint *joint = &job->scope->joints->all.data[i];
+  return tl_joint_acts(joint) && !is_rod(joint) &&
+         guard_one(job->model, job->scope, job->twists, joint) != TALUS_OK;
+}
+
 talus_status tl_joints_guard(const tl_model *model, const tl_scope *scope, tl_twists twists) {
   tl_joints *joints = scope->joints;
-  for (size_t i = 0; joints && i < joints->all.count; ++i)
-    if (tl_joint_acts(&joints->all.data[i]))
-      TL_TRY(guard_one(model, scope, twists, &joints->all.data[i]));
+  guard_job job = {model, scope, twists};
+  if (!joints)
+    return TALUS_OK;
+  const size_t refused = tl_find_first(&model->par, joints->all.count, is_refused, &job);
+  for (size_t i = 0; i < joints->all.count && i <= refused; ++i)
+    if (i == refused || (is_rod(&joints->all.data[i]) && tl_joint_acts(&joints->all.data[i])))
+      TL_TRY(guard_one(model, scope, twists, &joints->all.data[i])); /* with its message here */
   return TALUS_OK;
 }
 

@@ -290,6 +290,7 @@ void tl_joints_remove(tl_joints *joints, size_t row) {
   free_name(&all[row]);
   memmove(&all[row], &all[row + 1], (joints->all.count - row - 1) * sizeof *all);
   joints->all.count--;
+  joints->apart_stale = true;
 }
 
 void tl_joints_free(tl_joints *joints) {
@@ -299,7 +300,7 @@ void tl_joints_free(tl_joints *joints) {
   tl_array_free(&joints->apart);
 }
 
-talus_status tl_joints_renumber(tl_joints *joints, const tl_log *log, const uint32_t *new_slot) {
+void tl_joints_renumber(tl_joints *joints, const tl_log *log, const uint32_t *new_slot) {
   size_t kept = 0;
   for (size_t i = 0; i < joints->all.count; ++i) {
     tl_joint *joint = &joints->all.data[i];
@@ -316,7 +317,7 @@ talus_status tl_joints_renumber(tl_joints *joints, const tl_log *log, const uint
     kept++;
   }
   joints->all.count = kept;
-  return tl_joints_find_apart(joints);
+  joints->apart_stale = true;
 }
 
 bool tl_joint_breaks(const tl_joint *joint) {
@@ -324,7 +325,7 @@ bool tl_joint_breaks(const tl_joint *joint) {
                             (double)tl_length(joint->torque) > joint->break_torque);
 }
 
-talus_status tl_joints_break(tl_joints *joints, const tl_log *log, double time, size_t *broke) {
+void tl_joints_break(tl_joints *joints, const tl_log *log, double time, size_t *broke) {
   *broke = 0;
   for (size_t i = 0; i < joints->all.count; ++i) {
     tl_joint *joint = &joints->all.data[i];
@@ -338,7 +339,7 @@ talus_status tl_joints_break(tl_joints *joints, const tl_log *log, double time, 
     memset(joint->impulse, 0, sizeof joint->impulse);
     joint->force = joint->torque = tl_vec3(0, 0, 0);
   }
-  return *broke > 0 ? tl_joints_find_apart(joints) : TALUS_OK;
+  joints->apart_stale |= *broke > 0;
 }
 
 talus_status tl_joints_pairs(const tl_joints *joints, tl_arena *arena, tl_pairs *pairs) {
@@ -362,6 +363,14 @@ double tl_joints_drift(const tl_joints *joints, size_t *broken) {
   return most;
 }
 
+void tl_joints_loads(const tl_joints *joints, double *force, double *torque) {
+  *force = *torque = 0;
+  for (size_t i = 0; i < joints->all.count; ++i) {
+    *force = fmax(*force, (double)tl_length(joints->all.data[i].force));
+    *torque = fmax(*torque, (double)tl_length(joints->all.data[i].torque));
+  }
+}
+
 /* ---- pairs that do not collide -----------------------------------------------------------------
  */
 
@@ -372,7 +381,8 @@ static int compare_apart(const void *x, const void *y) {
   return p->b < q->b ? -1 : p->b > q->b;
 }
 
-talus_status tl_joints_find_apart(tl_joints *joints) {
+/* Not where joints are added, one by one: a chain would cost the square of its links. */
+static talus_status find_apart(tl_joints *joints) {
   TL_TRY(tl_array_reserve(&joints->apart, joints->all.count));
   size_t n = 0, kept = 0;
   tl_apart *apart = joints->apart.data;
@@ -389,6 +399,7 @@ talus_status tl_joints_find_apart(tl_joints *joints) {
     if (kept == 0 || compare_apart(&apart[kept - 1], &apart[i]) != 0)
       apart[kept++] = apart[i];
   joints->apart.count = kept;
+  joints->apart_stale = false;
   return TALUS_OK;
 }
 
@@ -407,8 +418,10 @@ static size_t lower_bound(const tl_pairs *pairs, size_t lo, const tl_apart *key)
 }
 
 /* Joints are few beside pairs: each is looked up, and what lies between two finds moves as one. */
-void tl_joints_keep_apart(const tl_joints *joints, tl_pairs *pairs) {
+talus_status tl_joints_keep_apart(tl_joints *joints, tl_pairs *pairs) {
   size_t from = 0, to = 0;
+  if (joints->apart_stale)
+    TL_TRY(find_apart(joints));
   for (size_t i = 0; i < joints->apart.count; ++i) {
     const tl_apart *key = &joints->apart.data[i];
     const size_t at = lower_bound(pairs, from, key);
@@ -420,7 +433,8 @@ void tl_joints_keep_apart(const tl_joints *joints, tl_pairs *pairs) {
     from = at + 1;
   }
   if (from == to)
-    return;
+    return TALUS_OK;
   memmove(&pairs->data[to], &pairs->data[from], (pairs->count - from) * sizeof *pairs->data);
   pairs->count = to + pairs->count - from;
+  return TALUS_OK;
 }

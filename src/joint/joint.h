@@ -5,8 +5,8 @@
  *   assemble.c  bodies brought together before the first step
  *   guard.c     steps that are too long for a joint
  *
- * solve/ccp_joint*.c solves the rows together with contacts; docs/theory/joints.md has the
- * formulas.
+ * link.h has the rows as solvers see them; solve/ccp_link*.c solves them with contacts;
+ * docs/theory/joints.md has the formulas.
  */
 #ifndef TL_JOINT_JOINT_H
 #define TL_JOINT_JOINT_H
@@ -47,6 +47,7 @@ typedef struct tl_apart {
 typedef struct tl_joints {
   TL_ARRAY(tl_joint) all;   /* in the order of their uids */
   TL_ARRAY(tl_apart) apart; /* sorted, unique; derived */
+  bool apart_stale;         /* it is found anew before it is used next */
   uint64_t next_uid;        /* less one */
   bool must_assemble;
   int told; /* joints whose drift the log has told of */
@@ -76,15 +77,12 @@ talus_dvec3 tl_joint_anchor_b(const tl_state *state, const tl_joint *joint);
 /* How far the frames are apart: m, angles times the size of the bodies. */
 double tl_joint_gap(const tl_model *model, const tl_state *state, const tl_joint *joint);
 
-/* Makes the list of pairs that do not collide anew. */
-talus_status tl_joints_find_apart(tl_joints *joints);
-
 /* Takes candidate pairs out that joints keep apart; pairs are sorted by (a, b). */
-void tl_joints_keep_apart(const tl_joints *joints, tl_pairs *pairs);
+talus_status tl_joints_keep_apart(tl_joints *joints, tl_pairs *pairs);
 
 /* After bodies were removed: renumbers slots; joints of bodies that are gone go too, each with a
  * line in the log. */
-talus_status tl_joints_renumber(tl_joints *joints, const tl_log *log, const uint32_t *new_slot);
+void tl_joints_renumber(tl_joints *joints, const tl_log *log, const uint32_t *new_slot);
 
 /* Takes one out. */
 void tl_joints_remove(tl_joints *joints, size_t row);
@@ -98,13 +96,16 @@ size_t tl_joints_named(const tl_joints *joints, const char *name);
 bool tl_joint_breaks(const tl_joint *joint);
 
 /* After a step: breaks what carried too much, and says so in the log. *broke: how many. */
-talus_status tl_joints_break(tl_joints *joints, const tl_log *log, double time, size_t *broke);
+void tl_joints_break(tl_joints *joints, const tl_log *log, double time, size_t *broke);
 
 /* The bodies of the joints that hold, as pairs; TL_NONE: the ground. In the arena. */
 talus_status tl_joints_pairs(const tl_joints *joints, tl_arena *arena, tl_pairs *pairs);
 
 /* Largest drift of the joints that hold, and how many do not. */
 double tl_joints_drift(const tl_joints *joints, size_t *broken);
+
+/* Largest force and torque of the joints in the last step, N and N m. */
+void tl_joints_loads(const tl_joints *joints, double *force, double *torque);
 
 /* ---- rows of a step ----------------------------------------------------------------------------
  */
@@ -150,6 +151,9 @@ void tl_joint_make_rows(const tl_model *model, const tl_joint *joint, const tl_j
                         const tl_joint_body *a, const tl_joint_body *b, const tl_joint_body *old_a,
                         const tl_joint_body *old_b, tl_joint_rows *rows);
 
+/* The most rows that tl_joint_make_rows makes of a joint. */
+int tl_joint_row_room(const tl_joint *joint);
+
 /* The rows that always hold, the rod's included. Returns how many. */
 int tl_joint_hold(const tl_joint *joint, const tl_joint_place *place, tl_joint_row *rows);
 
@@ -161,9 +165,6 @@ double tl_joint_drift_of(const tl_joint *joint, const tl_joint_place *place, tal
 
 /* What a radian counts: the largest bounding radius of the bodies that can move, m. */
 talus_real tl_joint_length_of(const tl_model *model, const tl_joint *joint);
-
-/* The force and torque of the joint's impulses over a step of h. */
-void tl_joint_react(tl_joint *joint, const tl_joint_rows *rows, double h);
 
 /* Turns, value and drift from the state. */
 void tl_joint_settle(const tl_model *model, const tl_state *state, tl_joint *joint);

@@ -22,58 +22,91 @@
  * turn a little or a contact sees them. */
 #define TL_LINK_SOFT (sizeof(talus_real) == 4 ? 1e-4 : 1e-7)
 
+/* One row of a link, with all that a visit of it reads, side by side: sweeps stream through rows of
+ * thousands of joints, and what they cost is then what they load. 192 bytes in double. */
+typedef struct tl_link_row {
+  talus_vec3 la, aa, lb, ab; /* as tl_joint_row has them */
+  talus_real bias, drift;    /* as tl_joint_rows has them */
+  talus_real unit;           /* what its speed counts in residuals: 1, or m where it turns */
+  talus_real impulse;
+  double soft;             /* compliance, that of TL_LINK_SOFT included */
+  double recovery;         /* what of the impulse takes back drift (ccp_drift.c) */
+  double l[TL_JOINT_HARD]; /* row of L, the inverse pivot on the diagonal; of a law: K_hh^-1 K_hx */
+} tl_link_row;
+
 typedef struct tl_link {
   uint32_t a, b;  /* solver bodies; the ground is one that cannot move */
   uint32_t joint; /* row of the table */
   uint32_t first; /* of its hard rows among those of all links (direct solver) */
-  tl_joint_rows rows;
-  talus_real impulse[TL_JOINT_ROWS];
-  double recovery[TL_JOINT_HARD];         /* what of the impulses takes back drift (ccp_links.c) */
-  double soft[TL_JOINT_ROWS];             /* compliance, that of TL_LINK_SOFT included */
-  double k[TL_JOINT_ROWS][TL_JOINT_ROWS]; /* K, soft included */
-  double l[TL_JOINT_HARD][TL_JOINT_HARD]; /* L below the diagonal, inverse pivots on it */
-  double g[TL_JOINT_HARD];                /* K_hh^-1 K_hx */
-  double s;                               /* K_xx - K_xh K_hh^-1 K_hx */
+  int hard;       /* rows that hold always, or with a compliance */
+  bool has_law;   /* row [hard] follows `law` */
+  tl_link_row *row;
+  tl_joint_law law;
+  double s;                /* K_xx - K_xh K_hh^-1 K_hx */
+  double k[TL_JOINT_ROWS]; /* K_x: of the row with a law */
+  talus_vec3 arm_b;
+  talus_real length; /* m: what a rad counts */
 } tl_link;
 
-static inline int tl_link_rows(const tl_link *link) {
-  return link->rows.hard + (link->rows.has_law ? 1 : 0);
-}
+static inline int tl_link_rows(const tl_link *link) { return link->hard + (link->has_law ? 1 : 0); }
 
 /* M^-1 of a row's part on one body. */
 tl_ccp_body tl_link_answer(const tl_ccp_body *body, const tl_ccp_tensor *tensor, talus_vec3 linear,
                            talus_vec3 angular);
 
-/* Finds K and what follows from it. tensors may be NULL. */
+/* Fills the rows of a link, of which `row` has room for at least as many; impulses are zero. Then
+ * tl_link_factor finds what follows from them; tensors may be NULL. */
+void tl_link_load(tl_link *link, const tl_joint_rows *rows);
 void tl_link_factor(tl_link *link, const tl_ccp_body *bodies, const tl_ccp_tensor *tensors);
+
+/* Takes what another guess of the velocities changes of the same rows: biases and the law. */
+void tl_link_aim(tl_link *link, const tl_joint_rows *rows);
 
 /* J v + bias of every row. */
 void tl_link_speeds(const tl_link *link, const tl_ccp_body *bodies, double u[TL_JOINT_ROWS]);
 
-/* Adds impulses to the two bodies. */
+/* Adds impulses to the two bodies: those given, or its own. */
 void tl_link_push(const tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors,
                   const double p[TL_JOINT_ROWS]);
+void tl_link_push_own(const tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors);
 
 /* The step from impulses p: dp. */
 void tl_link_step(const tl_link *link, const tl_ccp_body *bodies, const talus_real p[TL_JOINT_ROWS],
                   double scale, double dp[TL_JOINT_ROWS]);
 
+/* A visit of Gauss-Seidel: the step of length 1 from the impulses it has, made. Returns the square
+ * of the change in velocity units, as the residual has it. */
+double tl_link_visit(tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors);
+
+/* Adds dp to the impulses of the hard rows and to the bodies. Returns the square of the change that
+ * the joint alone makes: that of redundant ones, which cancel each other, is seen in it. */
+double tl_link_add(tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors,
+                   const double dp[TL_JOINT_HARD]);
+
 /* Gauss-Seidel on what takes back drift, for itself: `bodies` have the velocities of these impulses
  * alone, and rows with a law do not act. Returns the square of the step in velocity units. */
 double tl_link_recover(tl_link *link, tl_ccp_body *bodies, const tl_ccp_tensor *tensors);
 
-/* The step of the row with a law alone, all others held. 0 where there is none. */
-double tl_link_law_step(const tl_link *link, const tl_ccp_body *bodies,
-                        const talus_real p[TL_JOINT_ROWS], double scale);
+/* tl_link_visit on `bodies` and tl_link_recover on `recovering`, whose answers are the same, at
+ * once (link_pair.c). *recovered: what the second returns. */
+double tl_link_visit_both(tl_link *link, tl_ccp_body *bodies, tl_ccp_body *recovering,
+                          const tl_ccp_tensor *tensors, double *recovered);
 
-/* Sum of the squared residuals of the rows, m/s (rad/s times length); *most: raised to the largest.
- */
-double tl_link_residual(const tl_link *link, const tl_ccp_body *bodies,
-                        const talus_real p[TL_JOINT_ROWS], double *most);
+/* The step of the row with a law alone, at impulse p, all others held. 0 where there is none. */
+double tl_link_law_step(const tl_link *link, const tl_ccp_body *bodies, talus_real p, double scale);
+
+/* Sum of the squared residuals of the rows at impulses p (NULL: its own), m/s (rad/s times length);
+ * *most: raised to the largest. */
+double tl_link_residual(const tl_link *link, const tl_ccp_body *bodies, const talus_real *p,
+                        double *most);
 
 /* What the objective has beside the energy of the velocities: sum of bias times impulse, and the
  * energy of compliances and laws. */
 double tl_link_objective(const tl_link *link, const tl_ccp_body *bodies);
+
+/* Writes into the joint what the link did over a step of h: force, torque, and the impulses that
+ * the next step starts with. */
+void tl_link_store(const tl_link *link, double h, tl_joint *joint);
 
 /* ---- all hard rows at once ---------------------------------------------------------------------
  */

@@ -175,6 +175,18 @@ static bool is_limited(const tl_joint *joint) {
   return tl_is_finite_d(joint->low) || tl_is_finite_d(joint->high) || joint->rope;
 }
 
+/* Whether anything is asked of the free direction. */
+static bool is_driven(const tl_joint *joint) {
+  return joint->stiffness > 0 || joint->damping > 0 || joint->motor != TALUS_MOTOR_NONE ||
+         is_limited(joint);
+}
+
+int tl_joint_row_room(const tl_joint *joint) {
+  static const tl_joint_place nowhere;
+  tl_joint_row rows[TL_JOINT_HARD];
+  return tl_joint_hold(joint, &nowhere, rows) + (is_driven(joint) ? 1 : 0);
+}
+
 /* A law that is a straight line makes a row with a compliance, which the block of the joint and the
  * direct solver take in. */
 static void straighten(const tl_joint *joint, tl_joint_rows *rows) {
@@ -230,9 +242,7 @@ void tl_joint_make_rows(const tl_model *model, const tl_joint *joint, const tl_j
     rows->bias[i] = (ahead[i].psi - row->psi) / h - speed_of(row, a, b) + rows->drift[i];
   }
   tl_joint_row *row = &rows->row[rows->hard], next;
-  const bool acts = joint->stiffness > 0 || joint->damping > 0 ||
-                    joint->motor != TALUS_MOTOR_NONE || is_limited(joint);
-  if (!acts || !tl_joint_free_row((int)joint->kind, joint->about, &now, row))
+  if (!is_driven(joint) || !tl_joint_free_row((int)joint->kind, joint->about, &now, row))
     return;
   tl_joint_free_row((int)joint->kind, joint->about, &then, &next);
   const double x = tl_joint_value(joint, &now);
@@ -248,18 +258,6 @@ void tl_joint_make_rows(const tl_model *model, const tl_joint *joint, const tl_j
 
 /* ---- afterwards --------------------------------------------------------------------------------
  */
-
-void tl_joint_react(tl_joint *joint, const tl_joint_rows *rows, double h) {
-  talus_vec3 push = {0, 0, 0}, turn = {0, 0, 0};
-  const int n = rows->hard + rows->has_law;
-  for (int i = 0; i < n; ++i) {
-    push = tl_madd(push, joint->impulse[i], rows->row[i].lb);
-    turn = tl_madd(turn, joint->impulse[i], rows->row[i].ab);
-  }
-  turn = tl_sub(turn, tl_cross(rows->arm_b, push)); /* from the centre of mass to the anchor */
-  joint->force = tl_scale(push, (talus_real)(1 / h));
-  joint->torque = tl_scale(turn, (talus_real)(1 / h));
-}
 
 void tl_joint_settle(const tl_model *model, const tl_state *state, tl_joint *joint) {
   const tl_joint_body a = tl_joint_body_at(model, state, joint->a);

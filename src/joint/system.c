@@ -119,10 +119,10 @@ typedef struct fill_job {
 static void cover(const fill_job *job, uint32_t link, uint32_t other) {
   tl_link_system *system = job->system;
   const tl_link *one = &job->links[link], *two = &job->links[other];
-  if (two->rows.hard == 0)
+  if (two->hard == 0)
     return;
   const uint32_t column = system->place[two->first];
-  for (int i = 0; i < one->rows.hard; ++i) {
+  for (int i = 0; i < one->hard; ++i) {
     uint32_t *lowest = &system->lowest[system->place[one->first] + (uint32_t)i];
     if (column < *lowest)
       *lowest = column;
@@ -135,16 +135,16 @@ static void add_entries(const fill_job *job, uint32_t link, uint32_t other, bool
   const tl_link *one = &job->links[link], *two = &job->links[other];
   const uint32_t body = one_b ? one->b : one->a;
   const tl_ccp_tensor *tensor = job->tensors ? &job->tensors[body] : NULL;
-  for (int j = 0; j < two->rows.hard; ++j) {
-    const tl_joint_row *col = &two->rows.row[j];
+  for (int j = 0; j < two->hard; ++j) {
+    const tl_link_row *col = &two->row[j];
     const tl_ccp_body answer = tl_link_answer(&job->order->body[body], tensor,
                                               two_b ? col->lb : col->la, two_b ? col->ab : col->aa);
     const uint32_t column = system->place[two->first] + (uint32_t)j;
-    for (int i = 0; i < one->rows.hard; ++i) {
+    for (int i = 0; i < one->hard; ++i) {
       const uint32_t r = system->place[one->first] + (uint32_t)i;
       if (column > r)
         continue;
-      const tl_joint_row *row = &one->rows.row[i];
+      const tl_link_row *row = &one->row[i];
       const double entry = (double)(tl_dot(one_b ? row->lb : row->la, answer.v) +
                                     tl_dot(one_b ? row->ab : row->aa, answer.w));
       if (column == r)
@@ -233,8 +233,9 @@ static talus_status fill_in(fill_job *job, size_t most, tl_arena *arena, bool *f
   memset(system->inverse, 0, system->n * sizeof *system->inverse);
   visit_pairs(job, true);
   for (size_t i = job->order->first; i < job->order->end; ++i)
-    for (int r = 0; r < job->links[i].rows.hard; ++r)
-      system->inverse[system->place[job->links[i].first] + (uint32_t)r] += job->links[i].soft[r];
+    for (int r = 0; r < job->links[i].hard; ++r)
+      system->inverse[system->place[job->links[i].first] + (uint32_t)r] +=
+          job->links[i].row[r].soft;
   factor(system);
   return TALUS_OK;
 }
@@ -254,7 +255,7 @@ talus_status tl_link_system_make(tl_link_system *system, tl_link *links, const t
   system->n = 0;
   for (size_t i = first; i < first + count; ++i) {
     links[i].first = (uint32_t)system->n;
-    system->n += (size_t)links[i].rows.hard;
+    system->n += (size_t)links[i].hard;
   }
   TL_TAKE(arena, system->n + 1, &system->place);
   TL_TAKE(arena, system->n, &system->lowest);
@@ -266,7 +267,7 @@ talus_status tl_link_system_make(tl_link_system *system, tl_link *links, const t
   for (size_t i = first; i < first + count; ++i) {
     const tl_link *link = &links[order.order[i]];
     graph->rank[order.order[i]] = (uint32_t)i;
-    for (int r = 0; r < link->rows.hard; ++r)
+    for (int r = 0; r < link->hard; ++r)
       system->place[link->first + (uint32_t)r] = at++;
   }
   fill_job fill = {system, links, &order, tensors, graph->rank};

@@ -310,7 +310,7 @@ static talus_status load_world(load_job *job, talus_world *world) {
   TL_TRY(tl_array_reserve(&world->free_handles, world->handles.count + 1));
   TL_TRY(tl_checkpoint_check(world));
   tl_world_find_law_kinds(world);
-  TL_TRY(tl_joints_find_apart(&world->joints));
+  world->joints.apart_stale = true;
   return tl_world_index_names(world);
 }
 

@@ -7,7 +7,7 @@
  *   ccp_parts.c  islands: what is solved apart, and their results put together
  *   ccp_sweep.c  visits of rows: packs of eight, one after the other
  *   ccp_sweep_avx512.c  the same, eight at a time
- *   ccp_links.c  joints: rows of their own, in blocks
+ *   ccp_links.c  joints: rows of their own, in blocks; ccp_link_sweep.c visits them
  *   ccp_seidel.c        Gauss-Seidel: sweeps over colours
  *   ccp_law.c           static friction, cohesion, and what contacts remember
  *   ccp_rolling.c       rows that pass on torque: rolling and spinning resistance
@@ -97,9 +97,9 @@ typedef struct tl_ccp {
   size_t link_count, link_rows;
   size_t first_link;      /* of this part within all links */
   tl_link_system *system; /* of a part; NULL: link by link */
-  double *link_sum;       /* two, used in turn */
+  struct tl_ccp_link_plan *link_plan;
   uint8_t *held; /* by solver body: links hold it, it can move; NULL: no links, or no warm start */
-  tl_ccp_body *recovering; /* with the velocities of tl_link.recovery; NULL: none is found */
+  tl_ccp_body *recovering; /* with the velocities of `recovery` of link rows; NULL: none is found */
   size_t link_at;          /* gradient methods: entry of a field at which impulses of links begin */
 
   /* The parts that are solved for themselves (ccp_parts.c): large islands, each a job with packs,
@@ -279,17 +279,14 @@ talus_status tl_ccp_list_links(tl_ccp *job, tl_pairs *pairs);
  * those of each part factored at once, where asked for. */
 talus_status tl_ccp_load_links(tl_ccp *job);
 
-/* Applies the impulses that links start with to the job's bodies; or those in p to `bodies`. */
-void tl_ccp_warm_links(const tl_ccp *job);
+/* Applies the impulses p to `bodies`. */
 void tl_ccp_push_links(const tl_ccp *job, const talus_real *p, tl_ccp_body *bodies);
 
 /* Makes rows meet where the velocities of `bodies`, a guess of those at the end, lead. */
+void tl_ccp_aim_link(const tl_ccp *job, size_t link, const tl_ccp_body *bodies);
 void tl_ccp_aim_links(const tl_ccp *job, const tl_ccp_body *bodies);
 
-/* One visit of every link: sum of squared changes in velocity units. */
-double tl_ccp_sweep_links(const tl_ccp *job, bool backwards);
-
-/* Sum of squared residuals of impulses p (NULL: the links' own); *most is raised. */
+/* Sum of squared residuals of impulses p; *most is raised. */
 double tl_ccp_residual_links(const tl_ccp *job, const tl_ccp_body *bodies, const talus_real *p,
                              double *most);
 
@@ -300,11 +297,54 @@ talus_status tl_ccp_start_links(tl_ccp *job);
 /* The impulse that a contact of solver bodies a and b then starts with. */
 talus_vec3 tl_ccp_ease(const tl_ccp *job, uint32_t a, uint32_t b, talus_vec3 impulse);
 
-/* Finds what of the impulses of as many sweeps takes back drift, and is not carried over. */
-void tl_ccp_recover_links(const tl_ccp *job, int sweeps);
+/* Finds what of the impulses takes back drift, and is not carried over; sweeps of single links have
+ * found it already. */
+void tl_ccp_recover_links(const tl_ccp *job);
 
 /* Impulses and reactions into the table of joints. */
 void tl_ccp_store_links(const tl_ccp *job);
+
+/* ---- joints by Gauss-Seidel (ccp_link_sweep.c): called by all workers of a team ----------------
+ */
+
+#define TL_CCP_TEAM_LINKS 4096 /* from here on links are cut into blocks, for a team */
+#define TL_CCP_LINK_BLOCK 1024
+
+typedef struct tl_ccp_link_sums {
+  double change, recovered; /* squares in velocity units */
+  double most;
+} tl_ccp_link_sums;
+
+/* The links of a part in blocks. */
+typedef struct tl_ccp_link_plan {
+  size_t blocks;     /* one: they are visited by one worker */
+  uint8_t *waits;    /* by link: has a body of another block; NULL: one block */
+  uint32_t *waiting; /* those links */
+  size_t waiting_count;
+  tl_ccp_link_sums *sums; /* by block, and their total */
+  bool has_laws;          /* some link has a law */
+  bool is_recovered;      /* nothing of the drift is left */
+  double drifted;         /* `recovered` of the first sweep */
+} tl_ccp_link_plan;
+
+/* Cuts the links of a part. owner: room by body. */
+talus_status tl_ccp_plan_links(tl_ccp *job, uint32_t *owner);
+
+/* Whether the workers share a part, contacts or joints. */
+static inline bool tl_ccp_is_shared(const tl_ccp *job) {
+  return job->row_count >= TL_CCP_TEAM_ROWS || (job->link_plan && job->link_plan->blocks > 1);
+}
+
+/* Applies the impulses that links start with, and aims them at where those lead. */
+void tl_ccp_start_team_links(const tl_ccp *job, tl_team *team, int worker, int workers);
+void tl_ccp_aim_team_links(const tl_ccp *job, tl_team *team, int worker, int workers);
+
+/* One visit of every link: sum of squared changes in velocity units. */
+double tl_ccp_sweep_links(const tl_ccp *job, tl_team *team, int worker, int workers, int turn);
+
+/* Sum of squared residuals of the links' own impulses; *most is raised. */
+double tl_ccp_measure_team_links(const tl_ccp *job, tl_team *team, int worker, int workers,
+                                 double *most);
 
 /* Rows that residuals are averaged over. */
 static inline double tl_ccp_rows_of(const tl_ccp *job) {

@@ -23,8 +23,7 @@
  *     carries what the other did. */
 #include "solve/ccp.h"
 
-#define SHARE     (talus_real)0.4
-#define RECOVERED 1e-16 /* of the square of the drift: what is left is rounding */
+#define SHARE (talus_real)0.4
 
 typedef struct ease {
   const tl_ccp *job;
@@ -48,8 +47,8 @@ static void ease_packs(void *context, size_t begin, size_t end) {
 
 static void ease_links(tl_link *links, size_t count) {
   for (size_t k = 0; k < count; ++k)
-    for (int r = 0; r < TL_JOINT_ROWS; ++r)
-      links[k].impulse[r] *= SHARE;
+    for (int r = 0; r < tl_link_rows(&links[k]); ++r)
+      links[k].row[r].impulse *= SHARE;
 }
 
 /* Contacts with jointed bodies, and the joints of the parts that have such contacts. */
@@ -94,34 +93,16 @@ talus_status tl_ccp_start_links(tl_ccp *job) {
 }
 
 /* All rows at once are solved exactly, however often. */
-static void recover_direct(const tl_ccp *job) {
+void tl_ccp_recover_links(const tl_ccp *job) {
   const tl_link_system *system = job->system;
+  if (!job->recovering || job->link_count == 0 || !system)
+    return;
   for (size_t i = 0; i < job->link_count; ++i)
-    for (int r = 0; r < job->links[i].rows.hard; ++r)
+    for (int r = 0; r < job->links[i].hard; ++r)
       system->x[system->place[job->links[i].first + (uint32_t)r]] =
-          -(double)job->links[i].rows.drift[r];
+          -(double)job->links[i].row[r].drift;
   tl_link_system_solve(system);
   for (size_t i = 0; i < job->link_count; ++i)
-    for (int r = 0; r < job->links[i].rows.hard; ++r)
-      job->links[i].recovery[r] = system->x[system->place[job->links[i].first + (uint32_t)r]];
-}
-
-void tl_ccp_recover_links(const tl_ccp *job, int sweeps) {
-  if (!job->recovering || job->link_count == 0)
-    return;
-  if (job->system) {
-    recover_direct(job);
-    return;
-  }
-  double first = 0;
-  for (int k = 0; k < sweeps; ++k) {
-    double sum = 0;
-    for (size_t i = 0; i < job->link_count; ++i)
-      sum += tl_link_recover(&job->links[(k & 1) != 0 ? job->link_count - 1 - i : i],
-                             job->recovering, job->tensors);
-    if (k == 0)
-      first = sum;
-    if (!(sum > RECOVERED * first))
-      break;
-  }
+    for (int r = 0; r < job->links[i].hard; ++r)
+      job->links[i].row[r].recovery = system->x[system->place[job->links[i].first + (uint32_t)r]];
 }

@@ -102,8 +102,9 @@ static talus_status prepare(gradient *g) {
     TL_TRY(take_bodies(g, &g->pushed_bodies));
     memset(g->now + job->link_at, 0, tl_ccp_link_lanes(job) * sizeof *g->now);
     for (size_t i = 0; i < job->link_count; ++i)
-      memcpy(tl_ccp_link_field(job, g->now) + i * TL_JOINT_ROWS, job->links[i].impulse,
-             sizeof job->links[i].impulse);
+      for (int r = 0; r < tl_link_rows(&job->links[i]); ++r)
+        tl_ccp_link_field(job, g->now)[i * TL_JOINT_ROWS + (size_t)r] =
+            job->links[i].row[r].impulse;
     memcpy(g->best, g->now, field_bytes(g));
     memcpy(g->next, g->now, field_bytes(g));
   }
@@ -305,8 +306,8 @@ talus_status tl_ccp_gradient(tl_ccp *job) {
   }
   /* The best impulses and the velocities that belong to them. */
   for (size_t i = 0; i < job->link_count; ++i)
-    memcpy(job->links[i].impulse, tl_ccp_link_read(job, g.best) + i * TL_JOINT_ROWS,
-           sizeof job->links[i].impulse);
+    for (int r = 0; r < tl_link_rows(&job->links[i]); ++r)
+      job->links[i].row[r].impulse = tl_ccp_link_read(job, g.best)[i * TL_JOINT_ROWS + (size_t)r];
   for (size_t k = 0; k < job->pack_count; ++k)
     job->packs[k].impulse = g.best[k];
   for (size_t k = 0; job->rolls && k < job->pack_count; ++k)

@@ -1,13 +1,10 @@
 /* Joints within the cone complementarity problem: rows of their own beside those of contacts.
  *
  * All methods treat a joint as one block, stepped exactly (joint/link.h). Gauss-Seidel visits
- * joints after contacts in every sweep, forwards and backwards in turn, because news travels along
- * a chain in the order of visits. Gradient methods step them with everything else, in the metric of
- * the blocks. With `joints: direct` the hard rows of all joints are one block, and its step is a
- * sparse solve; rows that follow a law (limits, capped motors) are iterated like contacts.
- *
- * The joints of an island are visited by one thread: an order that threads shared would have to be
- * coloured. Islands are dealt out (ccp_parts.c). */
+ * joints after contacts in every sweep (ccp_link_sweep.c). Gradient methods step them with
+ * everything else, in the metric of the blocks. With `joints: direct` the hard rows of all joints
+ * are one block, and its step is a sparse solve; rows that follow a law (limits, capped motors) are
+ * iterated like contacts. */
 #include "solve/ccp.h"
 
 #include <math.h>
@@ -26,7 +23,8 @@ static uint32_t body_of(const tl_ccp *job, uint32_t slot) {
  */
 
 /* The rows for a guess of the velocities at the end of the step: those of `bodies`. */
-static void make_rows(const tl_ccp *job, tl_link *link, const tl_ccp_body *bodies) {
+static void make_rows(const tl_ccp *job, const tl_link *link, const tl_ccp_body *bodies,
+                      tl_joint_rows *rows) {
   const tl_joint *joint = &job->scope->joints->all.data[link->joint];
   const tl_state *in = job->scope->in;
   const tl_joint_step step = {.h = job->scope->dt,
@@ -37,7 +35,7 @@ static void make_rows(const tl_ccp *job, tl_link *link, const tl_ccp_body *bodie
   tl_joint_body a = old_a, b = old_b;
   a.v = bodies[link->a].v, a.w = bodies[link->a].w;
   b.v = bodies[link->b].v, b.w = bodies[link->b].w;
-  tl_joint_make_rows(job->model, joint, &step, &a, &b, &old_a, &old_b, &link->rows);
+  tl_joint_make_rows(job->model, joint, &step, &a, &b, &old_a, &old_b, rows);
 }
 
 talus_status tl_ccp_list_links(tl_ccp *job, tl_pairs *pairs) {
@@ -63,13 +61,14 @@ static void load_link(void *context, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) {
     tl_link *link = &job->links[i];
     const tl_joint *joint = &job->scope->joints->all.data[job->link_joint[i]];
-    memset(link, 0, sizeof *link);
+    tl_joint_rows rows;
     link->a = body_of(job, joint->a);
     link->b = body_of(job, joint->b);
     link->joint = job->link_joint[i];
-    make_rows(job, link, job->bodies);
-    if (job->settings->warm_start)
-      memcpy(link->impulse, joint->impulse, sizeof link->impulse);
+    make_rows(job, link, job->bodies, &rows);
+    tl_link_load(link, &rows);
+    for (int r = 0; job->settings->warm_start && r < tl_link_rows(link); ++r)
+      link->row[r].impulse = joint->impulse[r];
     tl_link_factor(link, job->bodies, job->tensors);
   }
 }
@@ -86,18 +85,47 @@ static talus_status factor_part(tl_ccp *job, const tl_link_graph *graph, tl_ccp 
   return TALUS_OK;
 }
 
+/* Rows of all links stand one behind the other, in the order of visits. */
+static talus_status make_room(tl_ccp *job) {
+  const tl_joint *joints = job->scope->joints->all.data;
+  tl_link_row *rows;
+  size_t count = 0;
+  TL_TAKE(job->scope->arena, job->link_count, &job->links);
+  for (size_t i = 0; i < job->link_count; ++i)
+    count += (size_t)tl_joint_row_room(&joints[job->link_joint[i]]);
+  TL_TAKE(job->scope->arena, count, &rows);
+  for (size_t i = 0; i < job->link_count; ++i) {
+    job->links[i] = (tl_link){.row = rows};
+    rows += tl_joint_row_room(&joints[job->link_joint[i]]);
+  }
+  return TALUS_OK;
+}
+
+static talus_status plan_parts(tl_ccp *job) {
+  uint32_t *owner;
+  TL_TAKE(job->scope->arena, job->body_count + 1, &owner);
+  for (size_t i = 0; i < job->part_count; ++i) {
+    tl_ccp *part = &job->parts[i];
+    if (part->link_count == 0)
+      continue;
+    TL_TRY(tl_ccp_plan_links(part, owner));
+    for (size_t k = 0; k < part->link_count; ++k) {
+      part->link_rows += (size_t)tl_link_rows(&part->links[k]);
+      part->link_plan->has_laws |= part->links[k].has_law;
+    }
+    job->link_rows += part->link_rows;
+  }
+  return TALUS_OK;
+}
+
 talus_status tl_ccp_load_links(tl_ccp *job) {
   if (job->link_count == 0)
     return TALUS_OK;
-  TL_TAKE(job->scope->arena, job->link_count, &job->links);
+  TL_TRY(make_room(job));
   tl_for(&job->model->par, job->link_count, 64, load_link, job);
-  for (size_t i = 0; i < job->part_count; ++i) {
-    tl_ccp *part = &job->parts[i];
-    part->links = job->links + part->first_link;
-    for (size_t k = 0; k < part->link_count; ++k)
-      part->link_rows += (size_t)tl_link_rows(&part->links[k]);
-    job->link_rows += part->link_rows;
-  }
+  for (size_t i = 0; i < job->part_count; ++i)
+    job->parts[i].links = job->links + job->parts[i].first_link;
+  TL_TRY(plan_parts(job));
   if (job->settings->warm_start)
     TL_TRY(tl_ccp_start_links(job));
   if (job->settings->joints == TALUS_JOINTS_ITERATIVE)
@@ -120,107 +148,52 @@ void tl_ccp_push_links(const tl_ccp *job, const talus_real *p, tl_ccp_body *bodi
   }
 }
 
-void tl_ccp_warm_links(const tl_ccp *job) {
-  for (size_t i = 0; i < job->link_count; ++i) {
-    double each[TL_JOINT_ROWS];
-    for (int r = 0; r < TL_JOINT_ROWS; ++r)
-      each[r] = (double)job->links[i].impulse[r];
-    tl_link_push(&job->links[i], job->bodies, job->tensors, each);
-  }
+void tl_ccp_aim_link(const tl_ccp *job, size_t link, const tl_ccp_body *bodies) {
+  tl_joint_rows rows;
+  make_rows(job, &job->links[link], bodies, &rows);
+  tl_link_aim(&job->links[link], &rows);
+}
+
+typedef struct aim_job {
+  const tl_ccp *job;
+  const tl_ccp_body *bodies;
+} aim_job;
+
+static void aim_some(void *context, size_t begin, size_t end) {
+  const aim_job *aim = context;
+  for (size_t i = begin; i < end; ++i)
+    tl_ccp_aim_link(aim->job, i, aim->bodies);
 }
 
 void tl_ccp_aim_links(const tl_ccp *job, const tl_ccp_body *bodies) {
-  for (size_t i = 0; i < job->link_count; ++i)
-    make_rows(job, &job->links[i], bodies);
-}
-
-/* ---- Gauss-Seidel ------------------------------------------------------------------------------
- */
-
-/* What a change of impulses is in velocity units, squared: as the residual has it. */
-static double change2(const tl_link *link, const double dp[TL_JOINT_ROWS]) {
-  const int n = tl_link_rows(link);
-  double sum = 0;
-  for (int i = 0; i < n; ++i) {
-    double u = 0;
-    for (int j = 0; j < n; ++j)
-      u += link->k[i][j] * dp[j];
-    if (link->rows.row[i].turning)
-      u *= (double)link->rows.length;
-    sum += u * u;
-  }
-  return sum;
-}
-
-static double visit(const tl_ccp *job, tl_link *link) {
-  double dp[TL_JOINT_ROWS] = {0};
-  tl_link_step(link, job->bodies, link->impulse, 1, dp);
-  for (int r = 0; r < TL_JOINT_ROWS; ++r) {
-    const talus_real before = link->impulse[r];
-    link->impulse[r] = (talus_real)((double)before + dp[r]);
-    dp[r] = (double)(link->impulse[r] - before); /* what bodies get is what is remembered */
-  }
-  tl_link_push(link, job->bodies, job->tensors, dp);
-  return change2(link, dp);
-}
-
-/* r of all hard rows into the system's right-hand side, then dp of them. */
-static void solve_all(const tl_ccp *job, const tl_ccp_body *bodies, const talus_real *p,
-                      size_t stride) {
-  const tl_link_system *system = job->system;
-  for (size_t i = 0; i < job->link_count; ++i) {
-    const tl_link *link = &job->links[i];
-    double u[TL_JOINT_ROWS];
-    tl_link_speeds(link, bodies, u);
-    for (int r = 0; r < link->rows.hard; ++r)
-      system->x[system->place[link->first + (uint32_t)r]] =
-          -(u[r] + link->soft[r] * (double)p[i * stride + (size_t)r]);
-  }
-  tl_link_system_solve(system);
-}
-
-static double visit_all(const tl_ccp *job) {
-  double sum = 0;
-  const size_t stride = sizeof *job->links / sizeof(talus_real);
-  _Static_assert(sizeof(tl_link) % sizeof(talus_real) == 0, "impulses are a fixed stride apart");
-  solve_all(job, job->bodies, job->links[0].impulse, stride);
-  for (size_t i = 0; i < job->link_count; ++i) {
-    tl_link *link = &job->links[i];
-    double dp[TL_JOINT_ROWS] = {0};
-    for (int r = 0; r < link->rows.hard; ++r) {
-      const talus_real before = link->impulse[r];
-      link->impulse[r] =
-          (talus_real)((double)before +
-                       job->system->x[job->system->place[link->first + (uint32_t)r]]);
-      dp[r] = (double)(link->impulse[r] - before);
-    }
-    tl_link_push(link, job->bodies, job->tensors, dp);
-    sum += change2(link, dp);
-  }
-  return sum;
-}
-
-double tl_ccp_sweep_links(const tl_ccp *job, bool backwards) {
-  double sum = 0;
-  for (size_t i = 0; i < job->link_count; ++i) {
-    tl_link *link = &job->links[backwards ? job->link_count - 1 - i : i];
-    if (!job->system || link->rows.has_law)
-      sum += visit(job, link);
-  }
-  return job->system ? sum + visit_all(job) : sum;
+  aim_job aim = {job, bodies};
+  tl_for(&job->model->par, job->link_count, 64, aim_some, &aim);
 }
 
 double tl_ccp_residual_links(const tl_ccp *job, const tl_ccp_body *bodies, const talus_real *p,
                              double *most) {
   double sum = 0;
   for (size_t i = 0; i < job->link_count; ++i)
-    sum += tl_link_residual(&job->links[i], bodies,
-                            p ? p + i * TL_JOINT_ROWS : job->links[i].impulse, most);
+    sum += tl_link_residual(&job->links[i], bodies, p + i * TL_JOINT_ROWS, most);
   return sum;
 }
 
 /* ---- gradient methods --------------------------------------------------------------------------
  */
+
+/* r of all hard rows into the system's right-hand side, then dp of them. */
+static void solve_all(const tl_ccp *job, const tl_ccp_body *bodies, const talus_real *p) {
+  const tl_link_system *system = job->system;
+  for (size_t i = 0; i < job->link_count; ++i) {
+    const tl_link *link = &job->links[i];
+    double u[TL_JOINT_ROWS];
+    tl_link_speeds(link, bodies, u);
+    for (int r = 0; r < link->hard; ++r)
+      system->x[system->place[link->first + (uint32_t)r]] =
+          -(u[r] + link->row[r].soft * (double)p[i * TL_JOINT_ROWS + (size_t)r]);
+  }
+  tl_link_system_solve(system);
+}
 
 /* dp of one link; the metric is its own block, or the direct block with laws apart. */
 static void find_step(const tl_ccp *job, size_t i, const tl_ccp_body *bodies, const talus_real *p,
@@ -230,10 +203,10 @@ static void find_step(const tl_ccp *job, size_t i, const tl_ccp_body *bodies, co
     tl_link_step(link, bodies, p, scale, dp);
     return;
   }
-  for (int r = 0; r < link->rows.hard; ++r)
+  for (int r = 0; r < link->hard; ++r)
     dp[r] = scale * job->system->x[job->system->place[link->first + (uint32_t)r]];
-  if (link->rows.has_law)
-    dp[link->rows.hard] = tl_link_law_step(link, bodies, p, scale);
+  if (link->has_law)
+    dp[link->hard] = tl_link_law_step(link, bodies, p[link->hard], scale);
 }
 
 /* -K dp / scale: the gradient that belongs to the step, that of the law included. */
@@ -241,16 +214,16 @@ static void find_gradient(const tl_ccp *job, size_t i, const tl_ccp_body *bodies
                           const talus_real *p, double scale, const double dp[TL_JOINT_ROWS],
                           double d[TL_JOINT_ROWS]) {
   const tl_link *link = &job->links[i];
-  const int n = tl_link_rows(link), hard = link->rows.hard;
+  const int n = tl_link_rows(link), hard = link->hard;
   double u[TL_JOINT_ROWS];
   tl_link_speeds(link, bodies, u);
   for (int r = 0; r < n; ++r) {
-    d[r] = u[r] + link->soft[r] * (double)p[r];
+    d[r] = u[r] + link->row[r].soft * (double)p[r];
     if (r < hard)
       continue;
     d[r] = 0;
     for (int j = job->system ? hard : 0; j < n; ++j)
-      d[r] -= link->k[r][j] * dp[j] / scale;
+      d[r] -= link->k[j] * dp[j] / scale;
   }
 }
 
@@ -258,7 +231,7 @@ void tl_ccp_step_links(const tl_ccp *job, const tl_ccp_body *bodies, double scal
                        const talus_real *from, const talus_real *mark, talus_real *to,
                        tl_ccp_sums *sums) {
   if (job->system)
-    solve_all(job, bodies, from, TL_JOINT_ROWS);
+    solve_all(job, bodies, from);
   for (size_t i = 0; i < job->link_count; ++i) {
     const talus_real *p = from + i * TL_JOINT_ROWS;
     talus_real *q = to + i * TL_JOINT_ROWS;
@@ -280,10 +253,10 @@ void tl_ccp_step_links(const tl_ccp *job, const tl_ccp_body *bodies, double scal
 double tl_ccp_soften_links(const tl_ccp *job, const talus_real *p, const talus_real *q) {
   double sum = 0;
   for (size_t i = 0; i < job->link_count; ++i)
-    for (int r = 0; r < job->links[i].rows.hard; ++r) {
+    for (int r = 0; r < job->links[i].hard; ++r) {
       const size_t at = i * TL_JOINT_ROWS + (size_t)r;
       const double change = (double)(p[at] - q[at]);
-      sum += job->links[i].soft[r] * change * change;
+      sum += job->links[i].row[r].soft * change * change;
     }
   return sum;
 }
@@ -291,14 +264,14 @@ double tl_ccp_soften_links(const tl_ccp *job, const talus_real *p, const talus_r
 /* ---- afterwards --------------------------------------------------------------------------------
  */
 
+static void store_some(void *context, size_t begin, size_t end) {
+  const tl_ccp *job = context;
+  for (size_t i = begin; i < end; ++i)
+    tl_link_store(&job->links[i], job->scope->dt,
+                  &job->scope->joints->all.data[job->links[i].joint]);
+}
+
 void tl_ccp_store_links(const tl_ccp *job) {
-  tl_joints *joints = job->scope->joints;
-  for (size_t i = 0; i < job->link_count; ++i) {
-    const tl_link *link = &job->links[i];
-    tl_joint *joint = &joints->all.data[link->joint];
-    memcpy(joint->impulse, link->impulse, sizeof joint->impulse);
-    tl_joint_react(joint, &link->rows, job->scope->dt);
-    for (int r = 0; r < link->rows.hard; ++r)
-      joint->impulse[r] = (talus_real)((double)joint->impulse[r] - link->recovery[r]);
-  }
+  tl_ccp copy = *job;
+  tl_for(&job->model->par, job->link_count, 256, store_some, &copy);
 }

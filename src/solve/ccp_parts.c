@@ -207,13 +207,13 @@ static void list_parts(deal *d) {
   const tl_ccp *parts = d->job->parts;
   uint32_t next[TL_CCP_TEAM_ROWS + 1] = {0}; /* of parts with as many rows or more */
   for (size_t i = 0; i < d->job->part_count; ++i)
-    if (parts[i].row_count < TL_CCP_TEAM_ROWS)
+    if (!tl_ccp_is_shared(&parts[i]))
       next[size_of(&parts[i])]++;
   for (size_t rows = TL_CCP_TEAM_ROWS; rows > 0; --rows)
     next[rows - 1] += next[rows];
   d->parts = next[0];
   for (uint32_t i = 0; i < d->job->part_count; ++i)
-    if (parts[i].row_count < TL_CCP_TEAM_ROWS)
+    if (!tl_ccp_is_shared(&parts[i]))
       d->part[next[size_of(&parts[i]) + 1]++] = i;
 }
 
@@ -254,7 +254,7 @@ static talus_status solve_seidel(tl_ccp *job) {
   size_t rows = small_rows;
   for (size_t i = 0; i < job->part_count; ++i) {
     TL_TRY(tl_ccp_take_sums(&job->parts[i]));
-    if (job->parts[i].row_count < TL_CCP_TEAM_ROWS)
+    if (!tl_ccp_is_shared(&job->parts[i]))
       rows += job->parts[i].row_count + job->parts[i].link_rows;
     else
       tl_ccp_gauss_seidel(&job->parts[i]);

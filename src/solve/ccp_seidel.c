@@ -83,48 +83,30 @@ static double measure(const tl_ccp *job, tl_team *team, int worker, int workers)
     job->block_sum[block] = tl_ccp_residual_packs(
         job, job->block_pack[block], job->block_pack[block + 1], &job->block_max[block]);
   tl_team_barrier(team);
-  double most = 0; /* of links: every worker looks for itself, at bodies that nobody changes now */
-  const double rms =
-      rms_of(job, job->block_sum, tl_ccp_residual_links(job, job->bodies, NULL, &most));
+  double most = 0, of_links = 0;
+  if (job->link_count > 0)
+    of_links = tl_ccp_measure_team_links(job, team, worker, workers, &most);
+  const double rms = rms_of(job, job->block_sum, of_links);
   tl_team_barrier(team);
   if (worker == 0)
     job->report->residual_max = most;
   return rms;
 }
 
-/* Links after contacts, by one worker; the sum is for all. */
-static double visit_links(const tl_ccp *job, tl_team *team, int worker, int turn) {
+/* Links after contacts. */
+static double visit_links(const tl_ccp *job, tl_team *team, int worker, int workers, int turn) {
   if (job->link_count == 0)
     return 0;
-  double *sum = &job->link_sum[turn & 1];
-  if (worker == 0) {
-    /* Where velocities change much, the first guess was poor: aim again while they settle. */
-    if (turn > 0 && (turn & (turn - 1)) == 0)
-      tl_ccp_aim_links(job, job->bodies);
-    *sum = tl_ccp_sweep_links(job, (turn & 1) != 0);
-  }
-  tl_team_barrier(team);
-  return *sum;
-}
-
-/* Links start with the impulses of the last step too, and are aimed at where those lead. */
-static void start_links(const tl_ccp *job, tl_team *team, int worker) {
-  if (job->link_count == 0)
-    return;
-  if (worker == 0) {
-    tl_ccp_warm_links(job);
-    tl_ccp_aim_links(job, job->bodies);
-  }
-  tl_team_barrier(team);
+  /* Where velocities change much, the first guess was poor: aim again while they settle. */
+  if (turn > 0 && (turn & (turn - 1)) == 0)
+    tl_ccp_aim_team_links(job, team, worker, workers);
+  return tl_ccp_sweep_links(job, team, worker, workers, turn);
 }
 
 /* The residual when all looks done: links are aimed a last time, and must still be met. */
 static double measure_aimed(const tl_ccp *job, tl_team *team, int worker, int workers) {
-  if (job->link_count > 0) {
-    if (worker == 0)
-      tl_ccp_aim_links(job, job->bodies);
-    tl_team_barrier(team);
-  }
+  if (job->link_count > 0)
+    tl_ccp_aim_team_links(job, team, worker, workers);
   return measure(job, team, worker, workers);
 }
 
@@ -137,12 +119,14 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
   double *sums[2] = {job->block_sum + job->block_count, job->block_sum + 2 * job->block_count};
   if (job->settings->warm_start)
     visit_colours(job, team, worker, workers, WARM, NULL);
-  start_links(job, team, worker);
+  if (job->link_count > 0)
+    tl_ccp_start_team_links(job, team, worker, workers);
   int done = 0;
   double rms = -1;
   while (done < job->settings->iterations) {
     visit_colours(job, team, worker, workers, SWEEP, sums[done & 1]);
-    const double change = rms_of(job, sums[done & 1], visit_links(job, team, worker, done));
+    const double change =
+        rms_of(job, sums[done & 1], visit_links(job, team, worker, workers, done));
     done++;
     rms = -1;
     if (tolerance > 0 && change < tolerance) {
@@ -154,7 +138,7 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
   if (rms < 0)
     rms = measure(job, team, worker, workers);
   if (worker == 0) {
-    tl_ccp_recover_links(job, done);
+    tl_ccp_recover_links(job);
     job->report->iterations = done;
     job->report->residual_rms = rms;
     for (size_t i = 0; i < job->block_count; ++i)
@@ -165,11 +149,10 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
 talus_status tl_ccp_take_sums(tl_ccp *job) {
   TL_TAKE(job->scope->arena, 3 * job->block_count, &job->block_sum);
   TL_TAKE(job->scope->arena, job->block_count, &job->block_max);
-  TL_TAKE(job->scope->arena, 2, &job->link_sum);
   return TALUS_OK;
 }
 
 void tl_ccp_gauss_seidel(tl_ccp *job) {
   const tl_par alone = {1};
-  tl_team_run(job->row_count >= TL_CCP_TEAM_ROWS ? &job->model->par : &alone, iterate, job);
+  tl_team_run(tl_ccp_is_shared(job) ? &job->model->par : &alone, iterate, job);
 }

@@ -75,6 +75,7 @@ static talus_status load_links(tl_ccp *ccp) {
   ccp->part_count = 1;
   TL_TRY(tl_ccp_load_links(ccp));
   ccp->system = whole.system;
+  ccp->link_plan = whole.link_plan;
   ccp->recovering = whole.recovering;
   ccp->parts = NULL;
   ccp->part_count = 0;

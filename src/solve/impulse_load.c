@@ -121,7 +121,6 @@ talus_status tl_impulse_load(tl_impulse *job) {
     TL_TAKE(arena, ccp->row_count, &job->rolls);
   TL_TAKE(arena, 3 * job->block_count, &job->block_sum);
   TL_TAKE(arena, job->block_count, &job->block_max);
-  TL_TAKE(arena, 2, &ccp->link_sum);
   tl_for(&ccp->model->par, job->bundle_count, 64, load_bundles, job);
   return TALUS_OK;
 }
@@ -175,17 +174,39 @@ static void aim_bundles(void *context, size_t begin, size_t end) {
   }
 }
 
+/* What correction may still change of a joint's free direction: velocities have used up some of the
+ * way to its limits, and beyond them nothing goes further out. Springs and motors do not act. */
+static void leave_room(const tl_ccp *from, const tl_link *had, tl_link *link) {
+  double u[TL_JOINT_ROWS];
+  tl_link_speeds(had, from->bodies, u);
+  const talus_real speed = (talus_real)u[had->hard];
+  link->law = (tl_joint_law){.cap = TL_REAL_MAX,
+                             .low = tl_min(0, had->law.low - speed),
+                             .high = tl_max(0, had->law.high - speed)};
+}
+
 /* Joints hold while bodies are shifted: their hard rows want no motion of their own. */
 static talus_status load_links(const tl_ccp *from, tl_ccp *to) {
+  tl_link_row *row;
+  size_t rows = 0;
   if (from->link_count == 0)
     return TALUS_OK;
+  for (size_t i = 0; i < from->link_count; ++i)
+    rows += (size_t)tl_link_rows(&from->links[i]);
   TL_TAKE(from->scope->arena, from->link_count, &to->links);
+  TL_TAKE(from->scope->arena, rows, &row);
+  to->recovering = NULL;
   for (size_t i = 0; i < from->link_count; ++i) {
     tl_link *link = &to->links[i];
     *link = from->links[i];
-    link->rows.has_law = false;
-    memset(link->rows.bias, 0, sizeof link->rows.bias);
-    memset(link->impulse, 0, sizeof link->impulse);
+    link->row = row;
+    for (int r = 0; r < tl_link_rows(link); ++r) {
+      *row = from->links[i].row[r];
+      row->bias = row->impulse = 0;
+      row++;
+    }
+    if (link->has_law)
+      leave_room(from, &from->links[i], link);
   }
   return TALUS_OK;
 }

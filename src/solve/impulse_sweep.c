@@ -119,16 +119,14 @@ static void measure_block(const tl_impulse *job, size_t block) {
 static double measure(const tl_impulse *job, tl_team *team, int worker, int workers) {
   const size_t blocks = job->block_count;
   const size_t end = blocks * (size_t)(worker + 1) / (size_t)workers;
-  if (job->ccp.link_count > 0) { /* joints are aimed a last time, and must still be met */
-    if (worker == 0)
-      tl_ccp_aim_links(&job->ccp, job->ccp.bodies);
-    tl_team_barrier(team);
-  }
+  if (job->ccp.link_count > 0) /* joints are aimed a last time, and must still be met */
+    tl_ccp_aim_team_links(&job->ccp, team, worker, workers);
   for (size_t block = blocks * (size_t)worker / (size_t)workers; block < end; ++block)
     measure_block(job, block);
   tl_team_barrier(team);
-  double most = 0;
-  const double of_links = tl_ccp_residual_links(&job->ccp, job->ccp.bodies, NULL, &most);
+  double most = 0, of_links = 0;
+  if (job->ccp.link_count > 0)
+    of_links = tl_ccp_measure_team_links(&job->ccp, team, worker, workers, &most);
   const double rms = rms_of(job, job->block_sum, of_links);
   if (worker == 0) {
     for (size_t i = 0; i < blocks; ++i)
@@ -140,20 +138,15 @@ static double measure(const tl_impulse *job, tl_team *team, int worker, int work
   return rms;
 }
 
-/* Joints after contacts, by one worker; the sum is for all. */
-static double visit_links(const tl_impulse *job, tl_team *team, int worker, int turn) {
+/* Joints after contacts. */
+static double visit_links(const tl_impulse *job, tl_team *team, int worker, int workers, int turn) {
   const tl_ccp *ccp = &job->ccp;
   if (ccp->link_count == 0)
     return 0;
-  double *sum = &ccp->link_sum[turn & 1];
-  if (worker == 0) {
-    /* Where velocities change much, the first guess was poor: aim again while they settle. */
-    if (!job->correcting && turn > 0 && (turn & (turn - 1)) == 0)
-      tl_ccp_aim_links(ccp, ccp->bodies);
-    *sum = tl_ccp_sweep_links(ccp, (turn & 1) != 0);
-  }
-  tl_team_barrier(team);
-  return *sum;
+  /* Where velocities change much, the first guess was poor: aim again while they settle. */
+  if (!job->correcting && turn > 0 && (turn & (turn - 1)) == 0)
+    tl_ccp_aim_team_links(ccp, team, worker, workers);
+  return tl_ccp_sweep_links(ccp, team, worker, workers, turn);
 }
 
 static void start(const tl_impulse *job, tl_team *team, int worker, int workers) {
@@ -161,13 +154,8 @@ static void start(const tl_impulse *job, tl_team *team, int worker, int workers)
     return;
   if (job->ccp.settings->warm_start)
     visit_colours(job, team, worker, workers, WARM, NULL);
-  if (job->ccp.link_count == 0)
-    return;
-  if (worker == 0) {
-    tl_ccp_warm_links(&job->ccp);
-    tl_ccp_aim_links(&job->ccp, job->ccp.bodies);
-  }
-  tl_team_barrier(team);
+  if (job->ccp.link_count > 0)
+    tl_ccp_start_team_links(&job->ccp, team, worker, workers);
 }
 
 /* Runs on every worker at once. All workers take the same decisions, because they add the same
@@ -182,7 +170,8 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
   bool measured = false;
   while (done < settings->iterations) {
     visit_colours(job, team, worker, workers, SWEEP, sums[done & 1]);
-    const double change = rms_of(job, sums[done & 1], visit_links(job, team, worker, done));
+    const double change =
+        rms_of(job, sums[done & 1], visit_links(job, team, worker, workers, done));
     done++;
     measured = false;
     if (!(settings->tolerance > 0 && change < settings->tolerance))
@@ -198,12 +187,15 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
   if (!measured)
     measure(job, team, worker, workers);
   if (worker == 0) {
-    tl_ccp_recover_links(&job->ccp, done);
+    tl_ccp_recover_links(&job->ccp);
     job->ccp.report->iterations = done;
   }
 }
 
 void tl_impulse_iterate(tl_impulse *job) {
   const tl_par alone = {1};
-  tl_team_run(job->ccp.row_count >= TEAM_ROWS ? &job->ccp.model->par : &alone, iterate, job);
+  const tl_ccp *ccp = &job->ccp;
+  const bool shared =
+      ccp->row_count >= TEAM_ROWS || (ccp->link_count > 0 && ccp->link_plan->blocks > 1);
+  tl_team_run(shared ? &ccp->model->par : &alone, iterate, job);
 }

@@ -160,7 +160,7 @@ talus_status tl_step_find_contacts(const tl_backend *backend, const tl_model *mo
     report->broad = tl_broad_choose(model, scope, boxes, &report->broad_reason);
   TL_TRY(backend->find_pairs(report->broad, model, scope, boxes, &pairs));
   if (scope->joints)
-    tl_joints_keep_apart(scope->joints, &pairs);
+    TL_TRY(tl_joints_keep_apart(scope->joints, &pairs));
   report->pairs = pairs.count;
   /* Boxes have done their work. */
   tl_arena_sink(scope->arena, above_margins, (void **)&pairs.data,

@@ -1,7 +1,11 @@
 """Joints from a scene file: what info shows, islands that sleep, resuming, errors of the run."""
+import csv
 import json
+import math
 
-from conftest import hash_of, history, run, talus
+import pytest
+
+from conftest import assert_same_folder, hash_of, history, kill, run, start, talus, wait_for
 
 SCENE = """\
 talus: 1
@@ -63,3 +67,101 @@ def test_joint_that_outruns_the_step_ends_the_run_by_name(tmp_path):
     (tmp_path / "scene.yaml").write_text(scene)
     failed = run(tmp_path / "scene.yaml", tmp_path / "out", code=1)
     assert "joint 'spinner'" in failed.stderr and "take a dt below" in failed.stderr
+
+
+# ---- what joints carry, in files -----------------------------------------------------------------
+
+
+def joint_lines(folder):
+    with open(folder / "joints.csv", encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def length(row, *columns):
+    return math.sqrt(sum(float(row[column])**2 for column in columns))
+
+
+def test_joints_csv_has_a_line_per_joint_and_output_time(tmp_path):
+    (tmp_path / "scene.yaml").write_text(SCENE.replace("name: arm", 'name: \'an "arm", long\'')
+                                         .replace("name: hinge, ", ""))
+    run(tmp_path / "scene.yaml", tmp_path / "out")
+    lines = joint_lines(tmp_path / "out")
+    past = history(tmp_path / "out")
+    assert list(lines[0]) == "time,joint,fx,fy,fz,tx,ty,tz,drift,value,broken".split(",")
+    assert [row["joint"] for row in lines[:3]] == ["1", 'an "arm", long', "thread"]
+    assert [row["time"] for row in lines[1::3]] == [row["time"] for row in past]
+    arms = lines[1::3]
+    weight = 2600 * 4 / 3 * math.pi * 0.1**3 * 9.81
+    assert all(float(row["fz"]) == pytest.approx(weight, rel=1e-3) for row in arms[1:])  # holds the bob up
+    assert all(abs(float(row["drift"])) < 1e-4 for row in arms)
+    assert [row["broken"] for row in lines[2::3]] == ["0"] + ["1"] * 10
+    assert all(length(row, "fx", "fy", "fz") == 0 for row in lines[5::3])
+
+
+def test_history_has_the_largest_load_of_any_joint_in_any_step(tmp_path):
+    (tmp_path / "scene.yaml").write_text(SCENE)
+    run(tmp_path / "scene.yaml", tmp_path / "out")
+    run(tmp_path / "scene.yaml", tmp_path / "fine", "--set", "output.every=2e-3")
+    fine, past = joint_lines(tmp_path / "fine"), history(tmp_path / "out")
+    for column, parts in (("joint_force", ("fx", "fy", "fz")), ("joint_torque", ("tx", "ty", "tz"))):
+        assert float(past[0][column]) == 0
+        for i in range(1, len(past)):
+            since, now = float(past[i - 1]["time"]), float(past[i]["time"])
+            most = max(length(row, *parts) for row in fine if since + 1e-9 < float(row["time"]) < now + 1e-9)
+            assert float(past[i][column]) == pytest.approx(most, rel=1e-12)
+    assert "joint force, N" in talus("info", tmp_path / "out").stdout
+    shown = talus("info", tmp_path / "out", "--plot", "joints")
+    assert shown.returncode == 0 and "largest torque" in shown.stdout
+
+
+def test_scene_without_joints_has_no_joints_csv(ball, tmp_path):
+    run(ball, tmp_path / "out")
+    assert not (tmp_path / "out/joints.csv").exists()
+    assert {(row["joint_force"], row["joint_torque"]) for row in history(tmp_path / "out")} == {("0", "0")}
+    (tmp_path / "scene.yaml").write_text(SCENE)
+    run(tmp_path / "scene.yaml", tmp_path / "out", "--force")
+    run(ball, tmp_path / "out", "--force")
+    assert not (tmp_path / "out/joints.csv").exists()
+
+
+def test_of_many_joints_those_with_a_name_are_recorded(tmp_path):
+    bodies = "".join(f"  - {{name: b{i}, shape: ball, material: steel, at: [{i}, 5, 2]}}\n" for i in range(65))
+    joints = "".join(f"  - {{{'name: last, ' if i == 64 else ''}kind: spherical, bodies: [ground, b{i}], "
+                     f"at: [{i}, 5, 2.5]}}\n" for i in range(65))
+    head, tail = SCENE[:SCENE.index("joints:")], "output: {every: 0.1}\n"
+    (tmp_path / "scene.yaml").write_text(head + bodies + "joints:\n" + joints + tail)
+    run(tmp_path / "scene.yaml", tmp_path / "out", "--until", 0.2)
+    assert [row["joint"] for row in joint_lines(tmp_path / "out")] == ["last"] * 3
+    assert "has 65 joints" in (tmp_path / "out/log.txt").read_text()
+
+
+def test_joints_csv_of_a_resumed_run_is_that_of_an_unbroken_one(tmp_path):
+    (tmp_path / "scene.yaml").write_text(SCENE)
+    run(tmp_path / "scene.yaml", tmp_path / "whole")
+    for until in ("0.05", "0.37", "0.4", "1"):
+        run(tmp_path / "scene.yaml", tmp_path / "parts", "--until", until, "--resume")
+    assert_same_folder(tmp_path / "whole", tmp_path / "parts")
+    (tmp_path / "parts/joints.csv").unlink()
+    gone = run(tmp_path / "scene.yaml", tmp_path / "parts", "--until", 1.2, "--resume", code=2)
+    assert "joints.csv is gone" in gone.stderr
+
+
+def test_killed_run_goes_on_with_joints_csv(tmp_path):
+    (tmp_path / "scene.yaml").write_text(SCENE.replace("until: 1", "until: 4"))
+    run(tmp_path / "scene.yaml", tmp_path / "whole")
+    out = tmp_path / "out"
+    process = start("run", tmp_path / "scene.yaml", "-o", out, "--threads", 1, "--checkpoint-every", 0)
+    wait_for(lambda: (out / "frames/000004.hdf").exists() and (out / "checkpoint.hdf").exists(), process)
+    kill(process)
+    run(tmp_path / "scene.yaml", out, "--resume")
+    assert_same_folder(tmp_path / "whole", out)
+
+
+def test_probe_of_another_joint_begins_anew_when_a_run_goes_on(tmp_path):
+    probes = "probes: [{name: pin, joint: JOINT, record: [force], every: 0.1}]\n"
+    (tmp_path / "scene.yaml").write_text(SCENE + probes.replace("JOINT", "arm"))
+    run(tmp_path / "scene.yaml", tmp_path / "out", "--until", 0.4)
+    (tmp_path / "scene.yaml").write_text(SCENE + probes.replace("JOINT", "hinge"))
+    run(tmp_path / "scene.yaml", tmp_path / "out", "--resume")
+    first = (tmp_path / "out/probes/pin.csv").read_text().splitlines()[1].split(",")
+    assert float(first[0]) == pytest.approx(0.4) and abs(float(first[4])) < 40

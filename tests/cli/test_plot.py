@@ -154,7 +154,7 @@ def test_coloured_utf8_terminal_gets_braille(out):
 
 @pytest.mark.parametrize("arguments, code, message", [
     (["--plot", "enrgy"], 2, "did you mean 'energy'?"),
-    (["--plot", "heat"], 2, "is not one of energy, work, contacts, residual, time"),
+    (["--plot", "heat"], 2, "is not one of energy, work, contacts, residual, time, joints"),
     (["-o", "a.svg"], 2, "-o is for plots; say which: --plot energy"),
     (["--plot", "energy", "--json"], 2, "one or the other"),
     (["--plot", "energy", "-o", "a.png"], 2, "plots are written as SVG: -o plot.svg, not 'a.png'"),
