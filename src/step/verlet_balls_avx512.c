@@ -70,6 +70,41 @@ INLINE kick find_kick(const tl_ball_step *job, const tl_ball_kept *kept, vec pus
 
 /* ---- kick and drift -------------------------------------------------------------------------- */
 
+/* Where eight balls are: rows of four numbers, transposed. */
+INLINE void load_places(const tl_ball_place *places, wide x[3]) {
+  wide two[4];
+  for (int i = 0; i < 4; ++i)
+    two[i] = (wide)_mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_loadu_pd(&places[i].x)),
+                                      _mm256_loadu_pd(&places[i + 4].x), 1);
+  const __m512i low = _mm512_set_epi64(13, 12, 5, 4, 9, 8, 1, 0);
+  const __m512i high = _mm512_set_epi64(15, 14, 7, 6, 11, 10, 3, 2);
+  const __m512d xz = _mm512_unpacklo_pd((__m512d)two[0], (__m512d)two[1]),
+                xz2 = _mm512_unpacklo_pd((__m512d)two[2], (__m512d)two[3]);
+  x[0] = (wide)_mm512_permutex2var_pd(xz, low, xz2);
+  x[1] = (wide)_mm512_permutex2var_pd(_mm512_unpackhi_pd((__m512d)two[0], (__m512d)two[1]), low,
+                                      _mm512_unpackhi_pd((__m512d)two[2], (__m512d)two[3]));
+  x[2] = (wide)_mm512_permutex2var_pd(xz, high, xz2);
+}
+
+/* The other way round; radii stay. */
+INLINE void store_places(tl_ball_place *places, wide x, wide y, wide z) {
+  const wide none = {0};
+  const __m512d xy = _mm512_unpacklo_pd((__m512d)x, (__m512d)y),
+                xy2 = _mm512_unpackhi_pd((__m512d)x, (__m512d)y);
+  const __m512d zr = _mm512_unpacklo_pd((__m512d)z, (__m512d)none),
+                zr2 = _mm512_unpackhi_pd((__m512d)z, (__m512d)none);
+  const __m512i low = _mm512_set_epi64(11, 10, 3, 2, 9, 8, 1, 0);
+  const __m512i high = _mm512_set_epi64(15, 14, 7, 6, 13, 12, 5, 4);
+  const __m512d row[4] = {
+      _mm512_permutex2var_pd(xy, low, zr), _mm512_permutex2var_pd(xy2, low, zr2),
+      _mm512_permutex2var_pd(xy, high, zr), _mm512_permutex2var_pd(xy2, high, zr2)};
+  for (int i = 0; i < 4; ++i) { /* each has a ball of an even pair and the one two further on */
+    const int first = i / 2 * 4 + i % 2;
+    _mm256_mask_storeu_pd(&places[first].x, 7, _mm512_castpd512_pd256(row[i]));
+    _mm256_mask_storeu_pd(&places[first + 2].x, 7, _mm512_extractf64x4_pd(row[i], 1));
+  }
+}
+
 /* What the next contacts need of eight balls that are kicked and then move on from x: false where
  * one leaves its place in the list. v and w are before the kick, and zero where nothing moves. */
 INLINE bool move_on(const tl_ball_step *job, size_t eight, const wide x0[3], vec v0, vec w0,
@@ -97,12 +132,10 @@ INLINE bool move_on(const tl_ball_step *job, size_t eight, const wide x0[3], vec
   lanes n[W] = {lead.x, lead.y, lead.z, swing.x, swing.y, swing.z, zero, zero};
   transpose(m);
   transpose(n);
-  double at[3][W];
-  store_wide(at[0], x), store_wide(at[1], y), store_wide(at[2], z);
+  store_places(places, x, y, z);
   for (int i = 0; i < W; ++i) {
     store(balls[i].v, m[i]);
     store_six(balls[i].lead, n[i]);
-    places[i].x = at[0][i], places[i].y = at[1][i], places[i].z = at[2][i];
   }
   return stays == 0xff;
 }
@@ -117,12 +150,16 @@ bool tl_balls_start_avx512(const tl_ball_step *job, size_t eight) {
 
 /* ---- sums and the last kick ------------------------------------------------------------------ */
 
-/* An effect times 1 (force) or the arm (turn), added to what there is. */
-INLINE lanes add_effect(lanes sum, const tl_ball_effect *effect, lanes sign, lanes radius) {
+/* What an effect is multiplied by before the arm comes in: on owner and on other. */
+static const talus_real signs[2][W] = {{-1, -1, -1, 1, 1, 1, 0, 0}, {1, 1, 1, 1, 1, 1, 0, 0}};
+
+/* An effect times its sign (force) or the arm (turn), added to what there is. No branch on who owns
+ * it: half of them would be guessed wrong. */
+INLINE lanes add_effect(lanes sum, const tl_ball_effect *effect, uint32_t entry, lanes radius) {
   const lane_mask turn = {0, 0, 0, -1, -1, -1, 0, 0};
   const lanes e = load(effect->force);
   const lanes arm = radius - SHUFFLE(e, e, 6, 6, 6, 6, 6, 6, 6, 6);
-  return sum + lanes_select(turn, arm, sign) * e;
+  return sum + lanes_select(turn, arm, load(signs[entry % 2])) * e;
 }
 
 INLINE four_sums load_energy(const tl_ball_energy *energy) {
@@ -134,21 +171,29 @@ INLINE four_sums load_energy(const tl_ball_energy *energy) {
 /* Forces and turns of one ball: force in the first three, turn in the next. */
 INLINE lanes add_contacts(const tl_ball_list *list, size_t rank, talus_real ball_radius,
                           four_sums *energy) {
-  const lanes zero = {0}, one = zero + 1, radius = zero + ball_radius;
+  const lanes zero = {0}, radius = zero + ball_radius;
   const uint32_t *at = list->at.data, *entry = list->entry.data;
   const tl_ball_effect *effects = list->effect.data;
   const uint32_t mid = list->entry_mid.data[rank], end = list->entry_start.data[rank + 1];
   lanes sum = zero;
   four_sums total = {0};
   for (uint32_t k = list->entry_start.data[rank]; k < mid; ++k)
-    sum = add_effect(sum, &effects[at[entry[k] / 2]], entry[k] % 2 ? one : -one, radius);
+    sum = add_effect(sum, &effects[at[entry[k] / 2]], entry[k], radius);
   for (uint32_t k = mid; k < end; ++k) {
     const uint32_t e = at[entry[k] / 2];
-    sum = add_effect(sum, &effects[e], entry[k] % 2 ? one : -one, radius);
+    sum = add_effect(sum, &effects[e], entry[k], radius);
     total = total + load_energy(&list->energy.data[e]);
   }
   *energy = total;
   return sum;
+}
+
+/* Effects of other blocks are anywhere in memory: those of the next eight balls are asked for. */
+INLINE void fetch_effects(const tl_ball_list *list, size_t rank) {
+  if (rank + W > list->count)
+    return;
+  for (uint32_t k = list->entry_start.data[rank]; k < list->entry_start.data[rank + W]; ++k)
+    __builtin_prefetch(&list->effect.data[list->at.data[list->entry.data[k] / 2]]);
 }
 
 INLINE void find_turn(lanes square, lanes *c, lanes *s) {
@@ -203,12 +248,6 @@ INLINE void add_walls(const tl_ball_step *job, size_t first, vec *force, vec *tw
     }
 }
 
-/* Where eight balls are. */
-INLINE void load_places(const tl_ball_place *places, wide x[3]) {
-  for (int i = 0; i < W; ++i)
-    x[0][i] = places[i].x, x[1][i] = places[i].y, x[2][i] = places[i].z;
-}
-
 unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight) {
   const tl_ball_list *list = job->list;
   const tl_ball_rows *now = &list->now.data[eight];
@@ -218,6 +257,7 @@ unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight) {
   const lanes zero = {0};
   lanes m[W];
   four_sums energy[W];
+  fetch_effects(list, rank + W);
   for (size_t i = 0; i < W; ++i)
     m[i] = add_contacts(list, rank + i, kept->radius[i], &energy[i]);
   transpose(m);
