@@ -14,6 +14,9 @@
 
 #include <time.h>
 
+/* Balls whose rows are more than 1 MB: what a core has for itself, or less. */
+#define LARGE 4096
+
 static double wall_now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -302,6 +305,8 @@ static unsigned finish_eight(const tl_ball_step *job, size_t eight, bool lanes) 
 }
 
 static void tell_fate(const tl_ball_step *job, unsigned fate) {
+  if (job->is_large)
+    tl_balls_fence_avx512();
   if (fate & TL_BALL_BROKEN)
     atomic_store_explicit(job->broken, true, memory_order_relaxed);
   if (fate & TL_BALL_LEFT)
@@ -419,6 +424,7 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
   job->broken = &broken;
   job->left = &left;
   job->goes_on = !job->begins && !job->model->property.force && !job->model->property.torque;
+  job->is_large = job->list->count > LARGE;
   job->list->is_started = job->list->is_torn = false;
   tl_for(&job->model->par, job->list->blocks, 1, pass_blocks, job);
   tl_for(&job->model->par, job->list->kept.count, 64, finish_waiting, job);

@@ -19,8 +19,9 @@ typedef struct tl_ball_step {
                                      is a cache line, not all of it used */
   double (*blocks)[TL_BALL_SUMS]; /* the same of TL_BLOCK slots */
   tl_ball_job forces;
-  bool begins;  /* forces of the state as it is: nothing moves */
-  bool goes_on; /* the next step is started as well: nothing but forces can change it */
+  bool begins;   /* forces of the state as it is: nothing moves */
+  bool goes_on;  /* the next step is started as well: nothing but forces can change it */
+  bool is_large; /* the rows are more than caches near a core hold */
   _Atomic bool *left, *broken;
 } tl_ball_step;
 
@@ -34,5 +35,7 @@ bool tl_balls_start_avx512(const tl_ball_step *job, size_t eight);
 /* Sums of forces and the last kick: TL_BALL_BROKEN where a velocity is not finite. Where it goes
  * on, then the next step's kick and drift, TL_BALL_LEFT as above. */
 unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight);
+/* What they wrote past the caches can be seen by other threads from here on. */
+void tl_balls_fence_avx512(void);
 
 #endif

@@ -41,6 +41,33 @@ INLINE wide load_wide(const double *from) {
 
 INLINE void store_wide(double *to, wide x) { memcpy(to, &x, sizeof x); }
 
+/* Past the caches, where what is written is not looked at before other balls would have driven it
+ * out of them. */
+INLINE void put_wide(double *to, wide x, bool past) {
+  if (past)
+    _mm512_stream_pd(to, (__m512d)x);
+  else
+    store_wide(to, x);
+}
+
+INLINE void put_vec(talus_real to[3][W], vec a, bool past) {
+  if (!past) {
+    store_vec(to, a);
+    return;
+  }
+#if TALUS_SINGLE
+  _mm256_stream_ps(to[0], (__m256)a.x);
+  _mm256_stream_ps(to[1], (__m256)a.y);
+  _mm256_stream_ps(to[2], (__m256)a.z);
+#else
+  _mm512_stream_pd(to[0], (__m512d)a.x);
+  _mm512_stream_pd(to[1], (__m512d)a.y);
+  _mm512_stream_pd(to[2], (__m512d)a.z);
+#endif
+}
+
+void tl_balls_fence_avx512(void) { _mm_sfence(); }
+
 INLINE wide widen(lanes x) { return __builtin_convertvector(x, wide); }
 
 INLINE vec add(vec a, vec b) { return (vec){a.x + b.x, a.y + b.y, a.z + b.z}; }
@@ -275,12 +302,13 @@ unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight) {
   const vec w1 = select_vec(moves, add(w, k.spin), w);
   wide x[3];
   load_places(&list->place.data[rank], x);
+  const bool past = job->is_large;
   for (int i = 0; i < 3; ++i)
-    store_wide(next->x[i], x[i]);
+    put_wide(next->x[i], x[i], past);
   const double dt = job->scope->dt;
   turn_by(now, times(w, zero + (talus_real)dt), moves, next);
-  store_vec(next->v, v1), store_vec(next->w, w1);
-  store_vec(next->push, push), store_vec(next->twist, twist);
+  put_vec(next->v, v1, past), put_vec(next->w, w1, past);
+  put_vec(next->push, push, past), put_vec(next->twist, twist, past);
 
   const wide work = load_wide(&list->first_work.data[rank]) +
                     0.25 * dt * (dot_wide(push, add(v, v1)) + dot_wide(twist, add(w, w1)));
@@ -303,6 +331,8 @@ unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight) {
 bool tl_balls_start_avx512(const tl_ball_step *job, size_t eight) {
   return job->list->count > eight;
 }
+
+void tl_balls_fence_avx512(void) {}
 
 unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight) {
   return job->list->count > eight ? 0 : TL_BALL_BROKEN;
