@@ -11,6 +11,7 @@ void tl_ball_use_scalar(bool scalar) { atomic_store(&scalar_only, scalar); }
 bool tl_ball_uses_lanes(void) { return tl_ball_has_avx512() && !atomic_load(&scalar_only); }
 
 void tl_ball_list_free(tl_ball_list *list) {
+  tl_array_free(&list->skin);
   tl_array_free(&list->rank);
   tl_array_free(&list->slot);
   tl_array_free(&list->now);

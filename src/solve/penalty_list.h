@@ -1,7 +1,7 @@
 /* Forces of balls on balls and on flat walls over a kept list of neighbours.
  *
  * The list (made in step/verlet_list.c) stands in the order of a space-filling curve and is good
- * until some ball has moved by half the skin. What a spring remembers stays in its place in the
+ * until some ball has moved by its skin. What a spring remembers stays in its place in the
  * list. In a step each candidate is looked at once; those that overlap are worked on eight at a
  * time, and leave their effect where both balls find it.
  *
@@ -78,6 +78,7 @@ typedef struct tl_ball_rows {
 /* What of eight balls does not change before the list does. */
 typedef struct tl_ball_kept {
   double from[3][TL_BALL_LANES]; /* where it was when the list was made */
+  double limit[TL_BALL_LANES];   /* m^2: of its way from there, squared */
   talus_real radius[TL_BALL_LANES];
   talus_real inv_mass[TL_BALL_LANES], inv_inertia[TL_BALL_LANES]; /* 0: static, or nobody */
 } tl_ball_kept;
@@ -107,7 +108,7 @@ typedef struct tl_ball_list {
   bool is_valid;  /* candidates and springs are those of the world; otherwise its contacts are */
   bool is_ahead;  /* the state is in `now`, and not yet in the world's arrays (tl_balls_commit) */
   bool is_stored; /* the world's contacts are those of the list */
-  double skin;
+  TL_ARRAY(talus_real) skin; /* m, by slot: how far it may come before the list is renewed */
   size_t count, blocks;
   TL_ARRAY(uint32_t) rank, slot;    /* by slot; by rank */
   TL_ARRAY(tl_ball_rows) now, next; /* at t0, and under way to t1; by rank / 8, as kept */

@@ -252,6 +252,9 @@ static void visit_rest(const tl_ball_job *job, tl_ball_pack *pack) {
   visit(job, pack, 0, pack->count);
 }
 
+/* Candidates from which on places are asked for. */
+#define AHEAD 16
+
 void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block) {
   tl_ball_list *list = job->list;
   const size_t first = block * TL_BALL_BLOCK;
@@ -262,6 +265,9 @@ void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block) {
   pack.count = 0;
   for (uint32_t c = list->start.data[first]; c < end; c += W) {
     const uint32_t left = end - c;
+    if (left >= AHEAD + W)
+      for (uint32_t i = 0; i < W; ++i)
+        __builtin_prefetch(&list->place.data[list->other.data[c + AHEAD + i]]);
     look(list, c, (__mmask8)(left < W ? (1u << left) - 1 : 0xffu), &pack);
     if (pack.count > TL_BALL_PACK - 2 * W)
       visit_eights(job, &pack);

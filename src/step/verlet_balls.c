@@ -121,8 +121,7 @@ static bool start_ball(const tl_ball_step *job, const tl_ball_rows *from_rows, s
   place->x = now.x.x, place->y = now.x.y, place->z = now.x.z;
   const talus_dvec3 from = {kept->from[0][lane], kept->from[1][lane], kept->from[2][lane]};
   const talus_dvec3 way = tl_dsub(now.x, from);
-  const double limit = 0.5 * job->list->skin;
-  return tl_ddot(way, way) <= limit * limit &&
+  return tl_ddot(way, way) <= kept->limit[lane] &&
          !(domain->enabled && domain->outside == TALUS_OUTSIDE_STOP && is_outside(domain, now.x));
 }
 
@@ -286,7 +285,7 @@ static bool finish_ball(const tl_ball_step *job, size_t rank) {
     sums[TL_BALL_LOAD_WORK] = find_load_work(job, slot, v0, w0) + find_load_work(job, slot, v1, w1);
   }
   put_row(&list->next.data[eight], lane, &next);
-  memcpy(job->sums[slot], sums, sizeof sums);
+  memcpy(job->sums[rank], sums, sizeof sums);
   return tl_is_finite(tl_length2(next.v)) && tl_is_finite(tl_length2(next.w));
 }
 
@@ -347,11 +346,15 @@ static void finish_waiting(void *context, size_t begin, size_t end) {
 /* In the order of slots, so that the order of the list does not matter. */
 static void sum_blocks(void *context, size_t begin, size_t end) {
   const tl_ball_step *job = context;
+  const uint32_t *rank = job->list->rank.data;
+  const size_t count = job->scope->count, ahead = 16;
   for (size_t block = begin; block < end; ++block) {
     double sums[TL_BALL_SUMS] = {0};
-    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < job->scope->count; ++i)
+    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < count; ++i) {
+      __builtin_prefetch(job->sums[rank[i + ahead < count ? i + ahead : i]]);
       for (int k = 0; k < TL_BALL_SUMS; ++k)
-        sums[k] += job->sums[i][k];
+        sums[k] += job->sums[rank[i]][k];
+    }
     memcpy(job->blocks[block], sums, sizeof sums);
   }
 }
@@ -391,19 +394,6 @@ static talus_status find_broken(const tl_ball_step *job, tl_step_report *report)
     }
   }
   return tl_fail(TALUS_ERROR_DIVERGED, "its velocity is not finite");
-}
-
-/* How far the fastest ball comes in the step: with the velocity that it is about to move with,
- * where it has one already. */
-static double reach_of(const tl_model *model, const tl_scope *scope, const tl_ball_list *list) {
-  double fastest = 0;
-  for (size_t i = 0; i < scope->count; ++i)
-    if (!tl_body_is_static(model, i)) {
-      const talus_vec3 v =
-          list->is_valid ? get(list->ball.data[list->rank.data[i]].v) : scope->in->velocity[i];
-      fastest = fmax(fastest, (double)tl_length2(v));
-    }
-  return scope->dt * sqrt(fastest);
 }
 
 /* Forces at the end of the step (or of the state as it is), and everything that follows. */
@@ -461,8 +451,7 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
 static talus_status renew(const tl_backend *backend, tl_ball_step *job, tl_contacts *contacts,
                           tl_step_report *report) {
   const double begun = wall_now();
-  const double reach = reach_of(job->model, job->scope, job->list);
-  TL_TRY(tl_balls_renew(backend, job->model, job->scope, contacts, reach));
+  TL_TRY(tl_balls_renew(backend, job->model, job->scope, contacts));
   report->wall_broad += wall_now() - begun;
   return TALUS_OK;
 }

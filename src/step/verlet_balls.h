@@ -15,8 +15,8 @@ typedef struct tl_ball_step {
   tl_state mid; /* of bodies that touch walls */
   talus_vec3 *lead, *swing;
   talus_vec3 *push, *twist;       /* of walls, by slot, for balls that are near one */
-  double (*sums)[TL_BALL_SUMS];   /* by slot: contacts in which it is a, and both kicks; one row
-                                     is a cache line, not all of it used */
+  double (*sums)[TL_BALL_SUMS];   /* by rank: contacts that it counts, and both kicks; one row is
+                                     a cache line, not all of it used */
   double (*blocks)[TL_BALL_SUMS]; /* the same of TL_BLOCK slots */
   tl_ball_job forces;
   bool begins;   /* forces of the state as it is: nothing moves */

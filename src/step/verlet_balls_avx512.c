@@ -145,13 +145,13 @@ INLINE bool move_on(const tl_ball_step *job, size_t eight, const wide x0[3], vec
   const vec none = {zero, zero, zero};
   const vec lead = select_vec(moves, k->velocity, none), swing = select_vec(moves, k->spin, none);
   const vec v = select_vec(moves, add(v0, lead), none), w = select_vec(moves, add(w0, swing), none);
-  const double dt = job->scope->dt, limit = 0.5 * list->skin;
+  const double dt = job->scope->dt;
   const wide x = x0[0] + dt * widen(v.x), y = x0[1] + dt * widen(v.y), z = x0[2] + dt * widen(v.z);
   const wide dx = x - load_wide(kept->from[0]), dy = y - load_wide(kept->from[1]),
              dz = z - load_wide(kept->from[2]);
   const wide way = dx * dx + dy * dy + dz * dz;
   const __mmask8 stays =
-      _mm512_cmp_pd_mask((__m512d)way, _mm512_set1_pd(limit * limit), _CMP_LE_OQ);
+      _mm512_cmp_pd_mask((__m512d)way, (__m512d)load_wide(kept->limit), _CMP_LE_OQ);
   store_wide(&list->first_work.data[eight * W],
              0.25 * dt * (dot_wide(push, add(v0, v)) + dot_wide(twist, add(w0, w))));
 
@@ -313,10 +313,9 @@ unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight) {
   const wide work = load_wide(&list->first_work.data[rank]) +
                     0.25 * dt * (dot_wide(push, add(v, v1)) + dot_wide(twist, add(w, w1)));
   for (size_t i = 0; i < W; ++i) {
-    double *sums = job->sums[list->slot.data[rank + i]];
-    memcpy(sums, &energy[i], sizeof energy[i]);
-    sums[TL_BALL_CONTACT_WORK] = moves[i] ? work[i] : 0;
-    sums[TL_BALL_LOAD_WORK] = sums[6] = sums[7] = 0;
+    const four_sums others = {moves[i] ? work[i] : 0, 0, 0, 0};
+    memcpy(&job->sums[rank + i][0], &energy[i], sizeof energy[i]);
+    memcpy(&job->sums[rank + i][TL_BALL_CONTACT_WORK], &others, sizeof others);
   }
   const lanes size = (v1.x * v1.x + v1.y * v1.y + v1.z * v1.z) * zero +
                      (w1.x * w1.x + w1.y * w1.y + w1.z * w1.z) * zero;

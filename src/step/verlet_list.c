@@ -5,13 +5,16 @@
 #include "kernels/morton.h"
 #include "kernels/quat.h"
 
-/* The skin where the scene has none: as far as the fastest ball comes in so many steps, but not
- * less nor more than these shares of the smallest ball's radius. More means more candidates in
- * every step, less means more renewals. */
-#define SKIN_STEPS 30
-#define SKIN_LEAST 0.3
-#define SKIN_MOST  0.6
-#define CELL_BITS  10
+/* A ball's skin where the scene has none: as far as it comes in so many steps, but not less nor
+ * more than these shares of the smallest ball's radius. More means more candidates in every step,
+ * less means more renewals; what is slow needs little, and what is fast has few neighbours. */
+#define SKIN_STEPS 60
+#define SKIN_LEAST 0.1
+#define SKIN_MOST  0.4
+/* A ball that is faster than it is large, per step, is left to itself: it must not make neighbours
+ * of all the others. In radii. */
+#define SKIN_FASTEST 4
+#define CELL_BITS    10
 
 bool tl_balls_are_all(const tl_model *model, const tl_scope *scope) {
   if (model->solve.law == TALUS_NOBLE || scope->members || scope->count == 0 ||
@@ -92,6 +95,7 @@ static void lay_ball(const tl_model *model, const tl_scope *scope, tl_ball_list 
   kept->radius[lane] = kept->inv_mass[lane] = kept->inv_inertia[lane] = 0;
   take_row(scope->in, slot, &list->now.data[i / TL_BALL_LANES], lane);
   list->place.data[i] = (tl_ball_place){x.x, x.y, x.z, 0};
+  kept->limit[lane] = (double)list->skin.data[slot] * (double)list->skin.data[slot];
   list->first_work.data[i] = 0;
   if (!is_ball(model, slot))
     return;
@@ -156,7 +160,7 @@ static talus_status near_sides(const tl_model *model, const tl_scope *scope, tl_
     TL_TRY(tl_array_push(&list->tanks, tl_ball_tank_make(model, scope->in, wall)));
   for (uint32_t side = 0; side < tl_ball_sides(&list->tanks.data[tank]); ++side) {
     if (!tl_ball_may_touch(&list->tanks.data[tank], side, r, scope->in->position[ball],
-                           0.5 * list->skin))
+                           (double)list->skin.data[ball]))
       continue;
     const tl_ball_near near = {pair->a, pair->b, (uint32_t)list->flats.count};
     const tl_ball_wall flat = {list->rank.data[ball], tank, side};
@@ -170,10 +174,6 @@ static talus_status near_sides(const tl_model *model, const tl_scope *scope, tl_
  * neither a ball nor flat are for the general way. */
 static talus_status sort_out(const tl_model *model, const tl_scope *scope, tl_ball_list *list,
                              const tl_pairs *pairs) {
-  talus_real *margins;
-  TL_TAKE(scope->arena, model->bodies, &margins);
-  for (size_t i = 0; i < model->bodies; ++i)
-    margins[i] = (talus_real)(0.5 * list->skin);
   list->walls.count = list->near.count = list->tanks.count = list->flats.count = 0;
   TL_TRY(tl_array_reserve(&list->near, pairs->count));
   for (size_t i = 0; i < pairs->count; ++i) {
@@ -182,14 +182,15 @@ static talus_status sort_out(const tl_model *model, const tl_scope *scope, tl_ba
     if (a && b) {
       const talus_dvec3 d = tl_dsub(scope->in->position[pair.b], scope->in->position[pair.a]);
       const double reach = (double)tl_penalty_radius(model, pair.a) +
-                           (double)tl_penalty_radius(model, pair.b) + list->skin;
+                           (double)tl_penalty_radius(model, pair.b) +
+                           (double)list->skin.data[pair.a] + (double)list->skin.data[pair.b];
       if (tl_ddot(d, d) <= reach * reach) {
         const tl_ball_near near = {pair.a, pair.b, TL_NONE};
         TL_TRY(tl_array_push(&list->near, near));
       }
     } else if (tl_ball_is_flat(model, a ? pair.a : pair.b, a ? pair.b : pair.a)) {
       TL_TRY(near_sides(model, scope, list, &pair));
-    } else if (tl_narrow_meets(model, scope, &pair, margins)) {
+    } else if (tl_narrow_meets(model, scope, &pair, list->skin.data)) {
       TL_TRY(tl_array_push(&list->walls, pair));
     }
   }
@@ -467,8 +468,27 @@ static double smallest_ball(const tl_model *model, const tl_scope *scope) {
   return least < INFINITY ? least : 0;
 }
 
+/* How far each ball may come: with the velocity that it is about to move with, where the list knows
+ * it. Never less than it comes in the step at hand. */
+static talus_status choose_skins(const tl_model *model, const tl_scope *scope, tl_ball_list *list,
+                                 bool are_ranked) {
+  const double radius = smallest_ball(model, scope), dt = scope->dt;
+  TL_TRY(tl_array_resize(&list->skin, model->bodies));
+  for (size_t i = 0; i < scope->count; ++i) {
+    list->skin.data[i] = 0;
+    if (tl_body_is_static(model, i))
+      continue;
+    const talus_real *v = are_ranked ? list->ball.data[list->rank.data[i]].v : NULL;
+    const talus_vec3 velocity = v ? tl_vec3(v[0], v[1], v[2]) : scope->in->velocity[i];
+    const double way = fmin(dt * (double)tl_length(velocity), SKIN_FASTEST * radius);
+    const double wanted = fmin(fmax(SKIN_STEPS * way, SKIN_LEAST * radius), SKIN_MOST * radius);
+    list->skin.data[i] = (talus_real)fmax(model->skin > 0 ? 0.5 * model->skin : wanted, 1.25 * way);
+  }
+  return TALUS_OK;
+}
+
 talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                            const tl_contacts *contacts, double reach) {
+                            const tl_contacts *contacts) {
   tl_ball_list *list = &scope->penalty->list;
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
   tl_balls_commit(model, list, scope->out);
@@ -479,11 +499,9 @@ talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, co
     TL_TRY(tl_contact_take_springs(scope, contacts, &springs));
     TL_TRY(take_walls(model, contacts, list));
   }
+  const bool was_valid = list->is_valid;
   list->is_valid = false;
-  const double radius = smallest_ball(model, scope);
-  const double wanted = fmin(fmax(SKIN_STEPS * reach, SKIN_LEAST * radius), SKIN_MOST * radius);
-  /* One ball that leaks or flies must not make neighbours of all the others. */
-  list->skin = fmax(model->skin > 0 ? model->skin : wanted, fmin(4 * reach, SKIN_MOST * radius));
+  TL_TRY(choose_skins(model, scope, list, was_valid));
   talus_box *boxes;
   talus_real *margins;
   tl_pairs pairs = {0};
@@ -491,7 +509,7 @@ talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, co
   TL_TAKE(scope->arena, model->bodies, &margins);
   TL_TRY(backend->find_bounds(model, scope, boxes, margins));
   for (size_t i = 0; i < scope->count; ++i)
-    boxes[i] = tl_box_grow(boxes[i], 0.5 * list->skin);
+    boxes[i] = tl_box_grow(boxes[i], (double)list->skin.data[i]);
   list->broad = model->broad;
   if (model->broad == TALUS_BROAD_AUTO)
     list->broad = tl_broad_choose(model, scope, boxes, &list->broad_reason);

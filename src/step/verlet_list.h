@@ -10,9 +10,9 @@
 bool tl_balls_are_all(const tl_model *model, const tl_scope *scope);
 
 /* Makes the list anew from the bodies as they are in scope->in. Springs come from the list where it
- * is valid, otherwise from the contacts. `reach`: m, how far a body may come in the step. */
+ * is valid, otherwise from the contacts. */
 talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                            const tl_contacts *contacts, double reach);
+                            const tl_contacts *contacts);
 
 /* One step, as tl_step_verlet, but *contacts are not written: tl_balls_store does that. */
 talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
