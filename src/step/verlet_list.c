@@ -170,28 +170,53 @@ static talus_status near_sides(const tl_model *model, const tl_scope *scope, tl_
   return TALUS_OK;
 }
 
+enum { FAR, NEAR, WITH_WALL };
+
+typedef struct sift_job {
+  const tl_model *model;
+  const tl_scope *scope;
+  const tl_ball_list *list;
+  const tl_pair *pairs;
+  uint8_t *is; /* FAR ... of each pair */
+} sift_job;
+
+static void sift_range(void *context, size_t begin, size_t end) {
+  const sift_job *job = context;
+  const talus_real *skin = job->list->skin.data;
+  const talus_dvec3 *x = job->scope->in->position;
+  for (size_t i = begin; i < end; ++i) {
+    const tl_pair pair = job->pairs[i];
+    job->is[i] = WITH_WALL;
+    if (!is_ball(job->model, pair.a) || !is_ball(job->model, pair.b))
+      continue;
+    const talus_dvec3 d = tl_dsub(x[pair.b], x[pair.a]);
+    const double reach = (double)tl_penalty_radius(job->model, pair.a) +
+                         (double)tl_penalty_radius(job->model, pair.b) + (double)skin[pair.a] +
+                         (double)skin[pair.b];
+    job->is[i] = tl_ddot(d, d) <= reach * reach ? NEAR : FAR;
+  }
+}
+
 /* Pairs of the broad phase to those that are near, in their order; those with a body that is
  * neither a ball nor flat are for the general way. */
 static talus_status sort_out(const tl_model *model, const tl_scope *scope, tl_ball_list *list,
                              const tl_pairs *pairs) {
+  sift_job job = {model, scope, list, pairs->data, NULL};
+  TL_TAKE(scope->arena, pairs->count, &job.is);
+  tl_for(&model->par, pairs->count, 2048, sift_range, &job);
   list->walls.count = list->near.count = list->tanks.count = list->flats.count = 0;
   TL_TRY(tl_array_reserve(&list->near, pairs->count));
   for (size_t i = 0; i < pairs->count; ++i) {
     const tl_pair pair = pairs->data[i];
-    const bool a = is_ball(model, pair.a), b = is_ball(model, pair.b);
-    if (a && b) {
-      const talus_dvec3 d = tl_dsub(scope->in->position[pair.b], scope->in->position[pair.a]);
-      const double reach = (double)tl_penalty_radius(model, pair.a) +
-                           (double)tl_penalty_radius(model, pair.b) +
-                           (double)list->skin.data[pair.a] + (double)list->skin.data[pair.b];
-      if (tl_ddot(d, d) <= reach * reach) {
-        const tl_ball_near near = {pair.a, pair.b, TL_NONE};
-        TL_TRY(tl_array_push(&list->near, near));
-      }
-    } else if (tl_ball_is_flat(model, a ? pair.a : pair.b, a ? pair.b : pair.a)) {
-      TL_TRY(near_sides(model, scope, list, &pair));
-    } else if (tl_narrow_meets(model, scope, &pair, list->skin.data)) {
-      TL_TRY(tl_array_push(&list->walls, pair));
+    if (job.is[i] == NEAR) {
+      const tl_ball_near near = {pair.a, pair.b, TL_NONE};
+      TL_TRY(tl_array_push(&list->near, near));
+    } else if (job.is[i] == WITH_WALL) {
+      const bool a = is_ball(model, pair.a);
+      if (tl_ball_is_flat(model, a ? pair.a : pair.b, a ? pair.b : pair.a))
+        TL_TRY(near_sides(model, scope, list, &pair));
+      else if (tl_narrow_meets(model, scope, &pair, list->skin.data))
+        TL_TRY(tl_array_push(&list->walls, pair));
     }
   }
   return TALUS_OK;
@@ -386,32 +411,58 @@ static talus_real sign_of(const tl_ball_list *list, size_t k) {
              : TL_R(-1);
 }
 
-/* The key of the contact that a candidate may be. */
-static tl_sprung key_of(const tl_ball_list *list, size_t k) {
-  const tl_ball_near *near = &list->near.data[k];
-  tl_sprung key = {.a = near->a, .b = near->b};
-  if (near->wall != TL_NONE) {
-    const tl_ball_wall *flat = &list->flats.data[near->wall];
-    const bool first = list->tanks.data[flat->tank].slot == near->a;
-    key.feature_a = first ? flat->side : 0;
-    key.feature_b = first ? 0 : flat->side;
-  }
-  return key;
+/* A spring of b against a on its way from list to list; stiffness 0: none. */
+typedef struct old_spring {
+  uint32_t a, b, side; /* of a wall; of two balls 0 */
+  talus_real slip[3], stiffness;
+} old_spring;
+
+typedef struct spring_job {
+  tl_ball_list *list;
+  old_spring *old;
+  size_t count;
+} spring_job;
+
+static uint32_t side_of(const tl_ball_list *list, size_t k) {
+  const uint32_t wall = list->near.data[k].wall;
+  return wall == TL_NONE ? 0 : list->flats.data[wall].side;
 }
 
-static talus_status take_from_list(const tl_scope *scope, const tl_ball_list *list,
-                                   tl_springs *springs) {
-  TL_TAKE(scope->arena, list->canonical.count, &springs->data);
-  springs->count = 0;
-  for (size_t k = 0; k < list->canonical.count; ++k) {
+static void take_range(void *context, size_t begin, size_t end) {
+  const spring_job *job = context;
+  const tl_ball_list *list = job->list;
+  for (size_t k = begin; k < end; ++k) {
     const uint32_t c = list->canonical.data[k];
-    if (list->at.data[c] == 0)
-      continue;
     const tl_ball_spring *s = &list->spring.data[c];
-    tl_sprung sprung = key_of(list, k);
-    sprung.spring.slip = tl_scale(tl_vec3(s->slip[0], s->slip[1], s->slip[2]), sign_of(list, k));
-    sprung.spring.stiffness = s->stiffness;
-    springs->data[springs->count++] = sprung;
+    const talus_real sign = sign_of(list, k);
+    job->old[k] = (old_spring){list->near.data[k].a,
+                               list->near.data[k].b,
+                               side_of(list, k),
+                               {sign * s->slip[0], sign * s->slip[1], sign * s->slip[2]},
+                               list->at.data[c] == 0 ? 0 : s->stiffness};
+  }
+}
+
+static talus_status take_springs(const tl_model *model, const tl_scope *scope, spring_job *job) {
+  job->count = job->list->canonical.count;
+  TL_TAKE(scope->arena, job->count, &job->old);
+  tl_for(&model->par, job->count, 2048, take_range, job);
+  return TALUS_OK;
+}
+
+/* The same where there is no list: contacts are in the same order. */
+static talus_status take_from_contacts(const tl_scope *scope, const tl_contacts *contacts,
+                                       spring_job *job) {
+  job->count = tl_contacts_have_springs(contacts) ? contacts->count : 0;
+  TL_TAKE(scope->arena, job->count, &job->old);
+  for (size_t i = 0; i < job->count; ++i) {
+    const tl_contact *c = &contacts->data[i];
+    const tl_spring *s = &contacts->springs.data[i];
+    job->old[i] = (old_spring){c->a,
+                               c->b,
+                               c->feature_a > 0 ? c->feature_a : c->feature_b,
+                               {s->slip.x, s->slip.y, s->slip.z},
+                               tl_abs(s->stiffness)};
   }
   return TALUS_OK;
 }
@@ -435,26 +486,40 @@ static talus_status take_walls(const tl_model *model, const tl_contacts *contact
   return TALUS_OK;
 }
 
-static int compare_keys(const tl_sprung *x, const tl_sprung *y) {
-  const tl_contact c = {.a = y->a, .b = y->b, .feature_a = y->feature_a, .feature_b = y->feature_b};
-  return tl_contact_compare(x->a, x->b, x->feature_a, x->feature_b, &c);
+/* Whether a spring stands before the candidate. */
+static bool is_before(const tl_ball_list *list, const old_spring *s, size_t k) {
+  const tl_ball_near *near = &list->near.data[k];
+  if (s->a != near->a)
+    return s->a < near->a;
+  return s->b != near->b ? s->b < near->b : s->side < side_of(list, k);
 }
 
-static void lay_springs(tl_ball_list *list, const tl_springs *springs) {
-  size_t at = 0;
-  for (size_t k = 0; k < list->near.count; ++k) {
-    const tl_sprung key = key_of(list, k);
+/* Binary search for where the range starts, then both lists are walked together. */
+static void lay_springs(void *context, size_t begin, size_t end) {
+  const spring_job *job = context;
+  tl_ball_list *list = job->list;
+  size_t at = 0, end_at = job->count;
+  while (at < end_at) {
+    const size_t middle = at + (end_at - at) / 2;
+    if (is_before(list, &job->old[middle], begin))
+      at = middle + 1;
+    else
+      end_at = middle;
+  }
+  for (size_t k = begin; k < end; ++k) {
     const uint32_t c = list->canonical.data[k];
-    while (at < springs->count && compare_keys(&springs->data[at], &key) < 0)
+    const tl_ball_near *near = &list->near.data[k];
+    while (at < job->count && is_before(list, &job->old[at], k))
       at++;
-    const bool found = at < springs->count && compare_keys(&springs->data[at], &key) == 0;
+    const old_spring *s = at < job->count ? &job->old[at] : NULL;
+    const bool found = s && s->a == near->a && s->b == near->b &&
+                       s->side == side_of(list, k) && s->stiffness != 0;
+    const talus_real sign = sign_of(list, k);
     list->at.data[c] = found ? 1 : 0; /* some effect, until there is one */
-    list->spring.data[c] = (tl_ball_spring){{0, 0, 0}, 0};
-    if (!found)
-      continue;
-    const tl_spring *s = &springs->data[at].spring;
-    const talus_vec3 slip = tl_scale(s->slip, sign_of(list, k));
-    list->spring.data[c] = (tl_ball_spring){{slip.x, slip.y, slip.z}, tl_abs(s->stiffness)};
+    list->spring.data[c] =
+        found ? (tl_ball_spring){{sign * s->slip[0], sign * s->slip[1], sign * s->slip[2]},
+                                 s->stiffness}
+              : (tl_ball_spring){{0, 0, 0}, 0};
   }
 }
 
@@ -468,22 +533,38 @@ static double smallest_ball(const tl_model *model, const tl_scope *scope) {
   return least < INFINITY ? least : 0;
 }
 
-/* How far each ball may come: with the velocity that it is about to move with, where the list knows
- * it. Never less than it comes in the step at hand. */
-static talus_status choose_skins(const tl_model *model, const tl_scope *scope, tl_ball_list *list,
-                                 bool are_ranked) {
-  const double radius = smallest_ball(model, scope), dt = scope->dt;
-  TL_TRY(tl_array_resize(&list->skin, model->bodies));
-  for (size_t i = 0; i < scope->count; ++i) {
-    list->skin.data[i] = 0;
+typedef struct skin_job {
+  const tl_model *model;
+  const tl_scope *scope;
+  const tl_ball_list *list;
+  bool are_ranked; /* the list knows the velocity that a ball is about to move with */
+  double radius;   /* of the smallest ball */
+  talus_real *skin;
+} skin_job;
+
+static void choose_range(void *context, size_t begin, size_t end) {
+  const skin_job *job = context;
+  const tl_model *model = job->model;
+  for (size_t i = begin; i < end; ++i) {
+    job->skin[i] = 0;
     if (tl_body_is_static(model, i))
       continue;
-    const talus_real *v = are_ranked ? list->ball.data[list->rank.data[i]].v : NULL;
-    const talus_vec3 velocity = v ? tl_vec3(v[0], v[1], v[2]) : scope->in->velocity[i];
-    const double way = fmin(dt * (double)tl_length(velocity), SKIN_FASTEST * radius);
-    const double wanted = fmin(fmax(SKIN_STEPS * way, SKIN_LEAST * radius), SKIN_MOST * radius);
-    list->skin.data[i] = (talus_real)fmax(model->skin > 0 ? 0.5 * model->skin : wanted, 1.25 * way);
+    const talus_real *v = job->are_ranked ? job->list->ball.data[job->list->rank.data[i]].v : NULL;
+    const talus_vec3 velocity = v ? tl_vec3(v[0], v[1], v[2]) : job->scope->in->velocity[i];
+    const double way =
+        fmin(job->scope->dt * (double)tl_length(velocity), SKIN_FASTEST * job->radius);
+    const double wanted =
+        fmin(fmax(SKIN_STEPS * way, SKIN_LEAST * job->radius), SKIN_MOST * job->radius);
+    job->skin[i] = (talus_real)fmax(model->skin > 0 ? 0.5 * model->skin : wanted, 1.25 * way);
   }
+}
+
+/* How far each ball may come: never less than it comes in the step at hand. */
+static talus_status choose_skins(const tl_model *model, const tl_scope *scope, tl_ball_list *list,
+                                 bool are_ranked) {
+  TL_TRY(tl_array_resize(&list->skin, model->bodies));
+  skin_job job = {model, scope, list, are_ranked, smallest_ball(model, scope), list->skin.data};
+  tl_for(&model->par, scope->count, 1024, choose_range, &job);
   return TALUS_OK;
 }
 
@@ -492,11 +573,11 @@ talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, co
   tl_ball_list *list = &scope->penalty->list;
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
   tl_balls_commit(model, list, scope->out);
-  tl_springs springs = {0};
+  spring_job springs = {.list = list};
   if (list->is_valid)
-    TL_TRY(take_from_list(scope, list, &springs));
+    TL_TRY(take_springs(model, scope, &springs));
   else {
-    TL_TRY(tl_contact_take_springs(scope, contacts, &springs));
+    TL_TRY(take_from_contacts(scope, contacts, &springs));
     TL_TRY(take_walls(model, contacts, list));
   }
   const bool was_valid = list->is_valid;
@@ -528,7 +609,7 @@ talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, co
   lay_candidates(list);
   TL_TRY(lay_entries(scope, list));
   TL_TRY(lay_effects(list));
-  lay_springs(list, &springs);
+  tl_for(&model->par, list->near.count, 2048, lay_springs, &springs);
   tl_arena_release(scope->arena, mark);
   list->is_valid = true;
   list->is_started = list->is_torn = false;
