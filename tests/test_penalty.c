@@ -165,6 +165,137 @@ TEST(balls_move_as_the_general_way_moves_them) {
 }
 
 #if TALUS_HAVE_HDF5
+/* Balls that roll about between all kinds of walls: a tilted tank without a lid, full to the rim,
+ * on a sloping plane, beside a block that the list does not know as flat. */
+static talus_world *walled(const talus_world_def *def) {
+  talus_world *world;
+  CHECK_OK(talus_world_create(def, &world));
+  talus_material_def m = talus_material_def_default();
+  talus_body_def body = talus_body_def_default();
+  m.friction = 0.4, m.restitution = 0.5, m.stiffness = 3e4, m.young = 2e6;
+  CHECK_OK(talus_world_add_material(world, &m, &body.material));
+  talus_shape_def shape = talus_shape_def_default();
+  talus_shape ball, tank, plane, block;
+  shape.size[0] = 0.02;
+  CHECK_OK(talus_world_add_shape(world, &shape, &ball));
+  shape.kind = TALUS_CONTAINER, shape.open = TALUS_SIDE_TOP;
+  shape.size[0] = shape.size[1] = 0.2, shape.size[2] = 0.15;
+  CHECK_OK(talus_world_add_shape(world, &shape, &tank));
+  shape = talus_shape_def_default();
+  shape.kind = TALUS_PLANE, shape.size[0] = 0.1, shape.size[2] = sqrt(0.99), shape.size[3] = -0.1;
+  CHECK_OK(talus_world_add_shape(world, &shape, &plane));
+  shape.kind = TALUS_BOX, shape.size[0] = shape.size[1] = shape.size[2] = 0.1, shape.size[3] = 0;
+  CHECK_OK(talus_world_add_shape(world, &shape, &block));
+  body.kind = TALUS_FIXED, body.shape = plane;
+  CHECK_OK(talus_world_add_body(world, &body, NULL));
+  body.kind = TALUS_FREE, body.shape = ball;
+  rng r = {11};
+  for (int i = 0; i < 200; ++i) {
+    if (i == 100) { /* walls of lower and of higher slots than the ball's */
+      body.kind = TALUS_FIXED, body.shape = tank, body.position = (talus_dvec3){0, 0, 0.05};
+      body.rotation = (talus_quat){1, (talus_real)0.05, (talus_real)0.03, 0};
+      CHECK_OK(talus_world_add_body(world, &body, NULL));
+      body.shape = block, body.position = (talus_dvec3){-0.2, 0, 0};
+      CHECK_OK(talus_world_add_body(world, &body, NULL));
+      body.kind = TALUS_FREE, body.shape = ball, body.rotation = (talus_quat){1, 0, 0, 0};
+    }
+    body.position =
+        (talus_dvec3){-0.24 + 0.06 * (i % 8) + 0.004 * next(&r),
+                      -0.12 + 0.06 * (i / 8 % 5) + 0.004 * next(&r), 0.15 + 0.05 * (i / 40)};
+    body.velocity = (talus_vec3){(talus_real)(next(&r) - 0.5), 0, (talus_real)(-1 - next(&r))};
+    CHECK_OK(talus_world_add_body(world, &body, NULL));
+  }
+  return world;
+}
+
+TEST(flat_walls_are_those_of_the_general_way) {
+  for (int law = 0; law < 2; ++law) {
+    const talus_world_def def = springs(law ? TALUS_HERTZ : TALUS_LINEAR, 1e-4, 2);
+    talus_world *fast = walled(&def), *slow = walled(&def);
+    slow->penalty.is_general = true;
+    CHECK_OK(talus_world_step(fast, 600));
+    CHECK_OK(talus_world_step(slow, 600));
+    CHECK(fast->penalty.list.flats.count > 20 && fast->penalty.list.walls.count > 0);
+    double most = 0;
+    for (size_t i = 0; i < fast->model.bodies; ++i)
+      most = fmax(most, tl_dlength(tl_dsub(fast->state.position[i], slow->state.position[i])));
+    CHECK_MSG(most < (TALUS_SINGLE ? 2e-3 : 1e-9), "they are up to %g m apart", most);
+    CHECK_EQ_U64(fast->contacts.count, slow->contacts.count);
+    CHECK_MSG(fast->contacts.count > 20, "%zu contacts", fast->contacts.count);
+    for (size_t i = 0; !TALUS_SINGLE && i < fast->contacts.count; ++i) {
+      const tl_contact *a = &fast->contacts.data[i], *b = &slow->contacts.data[i];
+      CHECK(a->a == b->a && a->b == b->b && a->feature_a == b->feature_a &&
+            a->feature_b == b->feature_b);
+      CHECK_NEAR(tl_dlength(tl_dsub(a->point, b->point)), 0, 1e-9);
+      CHECK_NEAR((double)tl_length(tl_sub(a->normal, b->normal)), 0, 1e-6);
+      CHECK_NEAR((double)tl_length(tl_sub(a->impulse, b->impulse)), 0, 1e-6);
+    }
+    talus_world_destroy(fast);
+    talus_world_destroy(slow);
+  }
+}
+
+/* Candidates change hands when the order of balls changes: by renewals at other times, by threads
+ * that take other blocks, by lanes or without. */
+TEST(who_owns_a_contact_changes_no_bit) {
+  uint64_t hash[4];
+  double work[4];
+  for (int k = 0; k < 4; ++k) {
+    talus_world_def def = springs(TALUS_HERTZ, 1e-4, k == 1 ? 5 : 1);
+    def.skin = k == 2 ? 0.02 : 0;
+    tl_ball_use_scalar(k == 3);
+    talus_world *world = walled(&def);
+    for (int i = 0; i < 600; ++i) {
+      CHECK_OK(talus_world_step(world, 1));
+      if (k == 3 && i % 50 == 0)
+        world->penalty.list.is_valid = false;
+    }
+    tl_ball_use_scalar(false);
+    hash[k] = talus_world_hash(world);
+    work[k] = report_of(world).friction_work;
+    talus_world_destroy(world);
+  }
+  for (int k = 1; k < 4; ++k) {
+    CHECK_EQ_U64(hash[k], hash[0]);
+    CHECK(work[k] == work[0]);
+  }
+}
+
+/* So many that rows are written past the caches, and that threads wait for each other. */
+TEST(many_balls_do_not_depend_on_threads_either) {
+  uint64_t hash[3];
+  for (int k = 0; k < 3; ++k) {
+    const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1 + 2 * k);
+    talus_world *world = heap(&def, 4500, false);
+    CHECK_OK(talus_world_step(world, 120));
+    hash[k] = talus_world_hash(world);
+    CHECK(report_of(world).contacts > 20);
+    talus_world_destroy(world);
+  }
+  CHECK_EQ_U64(hash[1], hash[0]);
+  CHECK_EQ_U64(hash[2], hash[0]);
+}
+
+/* The next step is started at the end of the last: with another gravity it is not that one. */
+TEST(gravity_that_changes_between_steps_counts_at_once) {
+  const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+  talus_world *fast = heap(&def, 100, false), *slow = heap(&def, 100, false);
+  slow->penalty.is_general = true;
+  for (int i = 0; i < 5; ++i) {
+    const talus_vec3 g = {(talus_real)i, 0, (talus_real)-9.81};
+    CHECK_OK(talus_world_step(fast, 20));
+    CHECK_OK(talus_world_step(slow, 20));
+    CHECK_OK(talus_world_set_gravity(fast, g));
+    CHECK_OK(talus_world_set_gravity(slow, g));
+  }
+  double most = 0;
+  for (size_t i = 0; i < fast->model.bodies; ++i)
+    most = fmax(most, tl_dlength(tl_dsub(fast->state.position[i], slow->state.position[i])));
+  CHECK_MSG(most < (TALUS_SINGLE ? 1e-5 : 1e-12), "they are up to %g m apart", most);
+  talus_world_destroy(fast);
+  talus_world_destroy(slow);
+}
+
 TEST(restart_is_exact) {
   for (int k = 0; k < 4; ++k) {
     const talus_world_def def = springs(k & 1 ? TALUS_HERTZ : TALUS_LINEAR, 1e-4, 2);

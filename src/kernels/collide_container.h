@@ -88,6 +88,26 @@ TL_FN bool tl_wall_to_centre(const tl_contained *c, int wall, double to_centre[3
   return true;
 }
 
+/* How far the centre of a sphere is above a wall that is there, and the unit vector from the wall
+ * to it, in the container's axes. False where another wall stands between. */
+TL_FN bool tl_wall_above(const tl_contained *c, int wall, double *distance, double v[3]) {
+  bool beyond;
+  if (!tl_wall_to_centre(c, wall, v, &beyond))
+    return false;
+  const double square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+  if (beyond && square > DBL_MIN) {
+    const double s = sqrt(square);
+    v[0] /= s, v[1] /= s, v[2] /= s;
+    *distance = s;
+  } else {
+    const bool inside = tl_wall_has_inside(c, wall);
+    *distance = inside ? tl_wall_depth(c, wall) : -tl_wall_depth(c, wall);
+    v[0] = v[1] = v[2] = 0;
+    v[wall >> 1] = inside ? -tl_wall_side(wall) : tl_wall_side(wall);
+  }
+  return true;
+}
+
 /* `position` and `frame` of the container; the sphere's centre is the origin. At most one point per
  * wall, ascending. */
 TL_FN int tl_collide_sphere_container(double radius, talus_dvec3 position, const tl_frame *frame,
@@ -102,24 +122,11 @@ TL_FN int tl_collide_sphere_container(double radius, talus_dvec3 position, const
     return 0;
   int count = 0;
   for (int wall = 0; wall < TL_CONTAINER_WALLS; ++wall) {
-    double v[3];
-    bool beyond;
-    if (tl_wall_is_open(&c, wall) || !tl_wall_to_centre(&c, wall, v, &beyond))
+    double s, v[3];
+    if (tl_wall_is_open(&c, wall) || !tl_wall_above(&c, wall, &s, v) || !(s - radius <= margin))
       continue;
-    const double square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
-    double s;
-    if (beyond && square > DBL_MIN) {
-      s = sqrt(square);
-      v[0] /= s, v[1] /= s, v[2] /= s;
-    } else {
-      const bool inside = tl_wall_has_inside(&c, wall);
-      s = inside ? tl_wall_depth(&c, wall) : -tl_wall_depth(&c, wall);
-      v[0] = v[1] = v[2] = 0;
-      v[wall >> 1] = inside ? -tl_wall_side(wall) : tl_wall_side(wall);
-    }
-    if (s - radius <= margin)
-      out[count++] = tl_sphere_point(
-          radius, s, tl_frame_to_world(frame, tl_dvec3(v[0], v[1], v[2])), (uint32_t)wall);
+    out[count++] = tl_sphere_point(radius, s, tl_frame_to_world(frame, tl_dvec3(v[0], v[1], v[2])),
+                                   (uint32_t)wall);
   }
   return count;
 }

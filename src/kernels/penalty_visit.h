@@ -135,6 +135,7 @@ typedef struct VISIT(ball) {
   VISIT(vec) v, w;
   NUMBER radius, inv_mass;
   VISIT(vec) lead, swing;
+  NUMBER curvature; /* 1/m; 0: flat */
 } VISIT(ball);
 
 /* Velocity of b against a where they touch: arms are along the normal. */
@@ -161,12 +162,12 @@ TL_FN void VISIT(balls)(const VISIT(ball) * a, const VISIT(ball) * b, VISIT(vec)
   const NUMBER inverse = one / distance;
   t->n.x = SELECT(apart, d.x * inverse, zero);
   t->n.y = SELECT(apart, d.y * inverse, zero);
-  t->n.z = SELECT(apart, d.z * inverse, one);
+  t->n.z = SELECT(apart, d.z * inverse, SELECT(d.z < zero, -one, one));
   /* They touch by the caller's test, in double; in single the difference may round to below 0. */
   const NUMBER deep = sum - distance;
   t->overlap = SELECT(deep > zero, deep, zero);
   t->mass = one / (a->inv_mass + b->inv_mass);
-  t->radius = a->radius * b->radius / sum;
+  t->radius = one / (a->curvature + b->curvature);
   const NUMBER arm_a = a->radius - half * t->overlap, arm_b = b->radius - half * t->overlap;
   t->drift = VISIT(meeting)(a->v, a->w, arm_a, b->v, b->w, arm_b, t->n);
   const VISIT(vec) lead = VISIT(meeting)(a->lead, a->swing, arm_a, b->lead, b->swing, arm_b, t->n);

@@ -11,6 +11,7 @@ void tl_ball_use_scalar(bool scalar) { atomic_store(&scalar_only, scalar); }
 bool tl_ball_uses_lanes(void) { return tl_ball_has_avx512() && !atomic_load(&scalar_only); }
 
 void tl_ball_list_free(tl_ball_list *list) {
+  tl_array_free(&list->skin);
   tl_array_free(&list->rank);
   tl_array_free(&list->slot);
   tl_array_free(&list->now);
@@ -23,9 +24,17 @@ void tl_ball_list_free(tl_ball_list *list) {
   tl_array_free(&list->other);
   tl_array_free(&list->at);
   tl_array_free(&list->spring);
-  tl_array_free(&list->in_start);
-  tl_array_free(&list->in);
+  tl_array_free(&list->first_work);
+  tl_array_free(&list->near);
   tl_array_free(&list->canonical);
+  tl_array_free(&list->entry);
+  tl_array_free(&list->entry_start);
+  tl_array_free(&list->entry_mid);
+  tl_array_free(&list->first_owner);
+  tl_array_free(&list->waits);
+  tl_array_free(&list->tanks);
+  tl_array_free(&list->flats);
+  tl_array_free(&list->block_flats);
   tl_array_free(&list->block_start);
   tl_array_free(&list->effect);
   tl_array_free(&list->energy);
@@ -44,8 +53,8 @@ static tl_spring_vec vec_of(const talus_real *v) {
 }
 
 static tl_spring_ball ball_of(const tl_ball *ball) {
-  const tl_spring_ball r = {vec_of(ball->v), vec_of(ball->w),    ball->radius,
-                            ball->inv_mass,  vec_of(ball->lead), vec_of(ball->swing)};
+  const tl_spring_ball r = {vec_of(ball->v),    vec_of(ball->w),     ball->radius,   ball->inv_mass,
+                            vec_of(ball->lead), vec_of(ball->swing), ball->curvature};
   return r;
 }
 
@@ -93,15 +102,20 @@ static void push_block(const tl_ball_job *job, size_t block) {
   for (uint32_t c = list->start.data[first]; c < list->start.data[last]; ++c) {
     const tl_ball_place *a = &places[list->owner.data[c]], *b = &places[list->other.data[c]];
     const double dx = b->x - a->x, dy = b->y - a->y, dz = b->z - a->z, sum = a->radius + b->radius;
+    const double square = dx * dx + dy * dy + dz * dz;
     const bool is_old = at[c] != 0;
     at[c] = 0;
-    if (!(dx * dx + dy * dy + dz * dz < sum * sum))
+    if (!(square < sum * sum))
       continue;
     const uint32_t n = pack.count++;
     pack.a[n] = list->owner.data[c];
     pack.b[n] = list->other.data[c];
     pack.candidate[n] = c;
     pack.dx[n] = (talus_real)dx, pack.dy[n] = (talus_real)dy, pack.dz[n] = (talus_real)dz;
+    if (square < TL_BALL_SAME_PLACE) {
+      pack.dx[n] = pack.dy[n] = 0;
+      pack.dz[n] = tl_ball_tiny_way(list, pack.a[n], pack.b[n]);
+    }
     pack.is_old[n] = is_old ? TL_R(1) : TL_R(0);
     at[c] = pack.effect + n;
     if (pack.count < TL_BALL_LANES)
@@ -113,12 +127,9 @@ static void push_block(const tl_ball_job *job, size_t block) {
   visit(job, &pack);
 }
 
-void tl_ball_push_blocks(void *context, size_t begin, size_t end) {
-  const tl_ball_job *job = context;
-  const bool lanes = tl_ball_uses_lanes();
-  for (size_t block = begin; block < end; ++block)
-    if (lanes)
-      tl_ball_push_block_avx512(job, block);
-    else
-      push_block(job, block);
+void tl_ball_push_block(const tl_ball_job *job, size_t block) {
+  if (tl_ball_uses_lanes())
+    tl_ball_push_block_avx512(job, block);
+  else
+    push_block(job, block);
 }

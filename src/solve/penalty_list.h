@@ -1,16 +1,25 @@
-/* Forces of balls on balls over a kept list of neighbours.
+/* Forces of balls on balls and on flat walls over a kept list of neighbours.
  *
  * The list (made in step/verlet_list.c) stands in the order of a space-filling curve and is good
- * until some ball has moved by half the skin. What a spring remembers stays in its place in the
+ * until some ball has moved by its skin. What a spring remembers stays in its place in the
  * list. In a step each candidate is looked at once; those that overlap are worked on eight at a
  * time, and leave their effect where both balls find it.
  *
- * Nothing that counts depends on the list: candidates that do not overlap leave no trace, and each
- * ball adds up its contacts in canonical order. So a renewal changes no bit, nor does a restart. */
+ * A candidate belongs to the ball that comes first in the list. So once a block of balls has been
+ * worked on, and those before it, all forces on its balls are known, and nobody asks for these
+ * balls any more: step/verlet_balls.c adds up, kicks and moves them while they are in the cache.
+ *
+ * A flat wall (a plane, a wall of a container) is a ball without curvature that mirrors the one
+ * near it, a candidate like any other: penalty_walls.c.
+ *
+ * Nothing that counts depends on the list: candidates that do not overlap leave no trace, each ball
+ * adds up its contacts in canonical order, and the arithmetic of a contact only changes its signs
+ * when its balls change places. So a renewal changes no bit, nor does a restart. */
 #ifndef TL_SOLVE_PENALTY_LIST_H
 #define TL_SOLVE_PENALTY_LIST_H
 
 #include "contact/contact.h"
+#include "kernels/collide.h"
 #include "kernels/penalty.h"
 
 /* A spring between two materials: what does not depend on the bodies. */
@@ -37,7 +46,8 @@ typedef struct tl_ball_place {
 /* What a contact needs: tl_spring_ball, and what else fits the two cache lines. */
 typedef struct tl_ball {
   talus_real v[3], w[3], radius, inv_mass; /* 0: static */
-  talus_real lead[3], swing[3], inv_inertia, material;
+  talus_real lead[3], swing[3];
+  talus_real curvature, material; /* 1/m; 0: flat */
 } tl_ball;
 
 typedef struct tl_ball_spring {
@@ -68,33 +78,68 @@ typedef struct tl_ball_rows {
 /* What of eight balls does not change before the list does. */
 typedef struct tl_ball_kept {
   double from[3][TL_BALL_LANES]; /* where it was when the list was made */
+  double limit[TL_BALL_LANES];   /* m^2: of its way from there, squared */
   talus_real radius[TL_BALL_LANES];
   talus_real inv_mass[TL_BALL_LANES], inv_inertia[TL_BALL_LANES]; /* 0: static, or nobody */
 } tl_ball_kept;
 
-/* Balls are by rank, candidates by rank of a and then by slot of b; slot of a < slot of b. */
+/* A fixed body whose sides are flat, as balls see it. */
+typedef struct tl_ball_tank {
+  bool is_plane;
+  uint32_t slot, open; /* walls that are missing */
+  tl_frame frame;
+  talus_dvec3 position, half; /* of a container: m */
+  talus_dvec3 normal;         /* of a plane, out of the matter */
+  double offset;              /* of its surface along the normal */
+} tl_ball_tank;
+
+/* A ball and one side of a tank that are near. */
+typedef struct tl_ball_wall {
+  uint32_t ball, tank, side; /* rank; number; the feature of the contact */
+} tl_ball_wall;
+
+/* Two slots that are near, a < b; by a, b, wall. */
+typedef struct tl_ball_near {
+  uint32_t a, b, wall; /* number of the wall; TL_NONE: both are balls */
+} tl_ball_near;
+
+/* Balls are by rank, mirrors of walls behind them; candidates by the lower rank. */
 typedef struct tl_ball_list {
   bool is_valid;  /* candidates and springs are those of the world; otherwise its contacts are */
   bool is_ahead;  /* the state is in `now`, and not yet in the world's arrays (tl_balls_commit) */
   bool is_stored; /* the world's contacts are those of the list */
-  double skin;
+  TL_ARRAY(talus_real) skin; /* m, by slot: how far it may come before the list is renewed */
   size_t count, blocks;
   TL_ARRAY(uint32_t) rank, slot;    /* by slot; by rank */
   TL_ARRAY(tl_ball_rows) now, next; /* at t0, and under way to t1; by rank / 8, as kept */
   TL_ARRAY(tl_ball_kept) kept;
   TL_ARRAY(tl_ball_place) place;
   TL_ARRAY(tl_ball) ball;
+  TL_ARRAY(double) first_work; /* J: what contacts do in the first kick of the step; by rank */
+  bool is_started;             /* place, ball and first_work are those of the next step already */
+  bool has_left;               /* and some ball then leaves its place in the list */
+  double started_dt;           /* with which, and with which gravity */
+  talus_vec3 started_gravity;
+  bool is_torn;             /* the last step failed: what it came to is in `next` */
   TL_ARRAY(uint32_t) start; /* of a ball's candidates; one more than balls */
-  TL_ARRAY(uint32_t) owner; /* rank of a */
-  TL_ARRAY(uint32_t) other; /* rank of b */
+  TL_ARRAY(uint32_t) owner; /* the lower rank */
+  TL_ARRAY(uint32_t) other; /* the higher one */
   TL_ARRAY(uint32_t) at;    /* effect of the candidate; 0, which is none: they do not touch */
-  TL_ARRAY(tl_ball_spring) spring;
-  TL_ARRAY(uint32_t) in_start, in; /* candidates in which a ball is b, by slot of a */
-  TL_ARRAY(uint32_t) canonical;    /* candidates by slots of a and b */
-  TL_ARRAY(uint32_t) block_start;  /* first effect of a block of balls: a multiple of lanes */
+  TL_ARRAY(tl_ball_spring) spring; /* other against owner */
+  TL_ARRAY(tl_ball_near) near;     /* canonical */
+  TL_ARRAY(uint32_t) canonical;    /* candidate of each */
+  /* What a ball adds up: 2 * candidate, + 1 where it is `other`. First its partners of lower slots,
+   * by slot; from entry_mid on, with the energies, walls and then partners of higher slots. */
+  TL_ARRAY(uint32_t) entry, entry_start, entry_mid;
+  TL_ARRAY(uint32_t) first_owner; /* by eights: lowest rank of those whose candidates they are in */
+  TL_ARRAY(uint8_t) waits;        /* by eights: until blocks before are done */
+  TL_ARRAY(tl_ball_tank) tanks;
+  TL_ARRAY(tl_ball_wall) flats;   /* by rank of the ball: mirror `count` + number */
+  TL_ARRAY(uint32_t) block_flats; /* first of a block; one more than blocks */
+  TL_ARRAY(uint32_t) block_start; /* first effect of a block of balls: a multiple of lanes */
   TL_ARRAY(tl_ball_effect) effect;
   TL_ARRAY(tl_ball_energy) energy; /* by effect */
-  TL_ARRAY(tl_pair) walls;         /* of a ball and something else that are near */
+  TL_ARRAY(tl_pair) walls;         /* of a ball and something that is not flat, near each other */
   TL_ARRAY(uint32_t) wall_balls;   /* slots of those balls, ascending */
   TL_ARRAY(uint8_t) has_wall;      /* by rank */
   tl_contacts wall_contacts;
@@ -124,8 +169,31 @@ typedef struct tl_ball_job {
   talus_real h;
 } tl_ball_job;
 
-/* Forces of blocks of balls: effects, energies, springs. */
-void tl_ball_push_blocks(void *job, size_t begin, size_t end);
+/* Forces of the candidates of a block of balls: effects, energies, springs. */
+void tl_ball_push_block(const tl_ball_job *job, size_t block);
+
+/* Whether a ball meets the wall in the list. Not where the sides of a container share cohesion. */
+bool tl_ball_is_flat(const tl_model *model, uint32_t ball, uint32_t wall);
+tl_ball_tank tl_ball_tank_make(const tl_model *model, const tl_state *state, uint32_t slot);
+/* Where a ball of radius r (m) at x is above a side of a tank: distance of its centre, and the unit
+ * vector from the side to it. False: it cannot touch that side. */
+bool tl_ball_above_side(const tl_ball_tank *tank, uint32_t side, double r, talus_dvec3 x,
+                        double *distance, talus_dvec3 *away);
+uint32_t tl_ball_sides(const tl_ball_tank *tank);
+/* Whether it can touch the side anywhere within a way of `way` m from x. */
+bool tl_ball_may_touch(const tl_ball_tank *tank, uint32_t side, double r, talus_dvec3 x,
+                       double way);
+/* Puts the mirrors of a block's balls to where they belong now. */
+void tl_ball_mirror_block(tl_ball_list *list, size_t block);
+
+/* Two balls in one place are pushed apart along z, the one of the higher slot upwards: so small a
+ * way that its square is zero says to the kernel which one that is. */
+#define TL_BALL_SAME_PLACE (TALUS_SINGLE ? 1e-40 : 1e-300) /* m^2 */
+static inline talus_real tl_ball_tiny_way(const tl_ball_list *list, uint32_t owner,
+                                          uint32_t other) {
+  const talus_real way = TALUS_SINGLE ? TL_R(1e-37) : TL_R(1e-300);
+  return list->slot.data[owner] < list->slot.data[other] ? way : -way;
+}
 
 void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block);
 bool tl_ball_has_avx512(void);

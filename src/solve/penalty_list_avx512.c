@@ -29,7 +29,7 @@ INLINE lanes_ball load_balls(const tl_ball *balls, const uint32_t *index) {
   transpose(m);
   transpose(n);
   const lanes_ball r = {{m[0], m[1], m[2]}, {m[3], m[4], m[5]}, m[6], m[7],
-                        {n[0], n[1], n[2]}, {n[3], n[4], n[5]}};
+                        {n[0], n[1], n[2]}, {n[3], n[4], n[5]}, n[6]};
   return r;
 }
 
@@ -175,6 +175,18 @@ INLINE void squeeze_u32(uint32_t *to, __mmask8 which, __m256i x) {
   _mm256_storeu_si256((__m256i *)(void *)to, _mm256_maskz_compress_epi32(which, x));
 }
 
+/* Contacts of the pack from `from` on that are in one place. */
+static void part(const tl_ball_list *list, tl_ball_pack *pack, uint32_t from) {
+  for (uint32_t i = from; i < pack->count; ++i) {
+    const tl_ball_place *a = &list->place.data[pack->a[i]], *b = &list->place.data[pack->b[i]];
+    const double dx = b->x - a->x, dy = b->y - a->y, dz = b->z - a->z;
+    if (!(dx * dx + dy * dy + dz * dz < TL_BALL_SAME_PLACE))
+      continue;
+    pack->dx[i] = pack->dy[i] = 0;
+    pack->dz[i] = tl_ball_tiny_way(list, pack->a[i], pack->b[i]);
+  }
+}
+
 /* Candidates c to c + 7 (those in `valid`) that overlap go into the pack. */
 INLINE void look(tl_ball_list *list, uint32_t c, __mmask8 valid, tl_ball_pack *pack) {
   const __m256i a = _mm256_maskz_loadu_epi32(valid, list->owner.data + c);
@@ -206,6 +218,10 @@ INLINE void look(tl_ball_list *list, uint32_t c, __mmask8 valid, tl_ball_pack *p
   const __mmask8 is_old = _mm256_test_epi32_mask(old, old);
   squeeze(pack->is_old + n, touch, _mm512_maskz_mov_pd(is_old, _mm512_set1_pd(1)));
   pack->count += (uint32_t)__builtin_popcount(touch);
+  const __mmask8 same = _mm512_mask_cmp_pd_mask(touch, (__m512d)square,
+                                                _mm512_set1_pd(TL_BALL_SAME_PLACE), _CMP_LT_OQ);
+  if (__builtin_expect(same != 0, 0))
+    part(list, pack, n);
 }
 
 /* Whole eights of the pack; what is left comes to the front. */
@@ -236,6 +252,9 @@ static void visit_rest(const tl_ball_job *job, tl_ball_pack *pack) {
   visit(job, pack, 0, pack->count);
 }
 
+/* Candidates from which on places are asked for. */
+#define AHEAD 16
+
 void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block) {
   tl_ball_list *list = job->list;
   const size_t first = block * TL_BALL_BLOCK;
@@ -246,6 +265,9 @@ void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block) {
   pack.count = 0;
   for (uint32_t c = list->start.data[first]; c < end; c += W) {
     const uint32_t left = end - c;
+    if (left >= AHEAD + W)
+      for (uint32_t i = 0; i < W; ++i)
+        __builtin_prefetch(&list->place.data[list->other.data[c + AHEAD + i]]);
     look(list, c, (__mmask8)(left < W ? (1u << left) - 1 : 0xffu), &pack);
     if (pack.count > TL_BALL_PACK - 2 * W)
       visit_eights(job, &pack);

@@ -2,13 +2,20 @@
  *
  * The state of balls stays in the rows of the list, in their order, as long as steps follow upon
  * steps; the world's arrays are written when somebody may look (tl_balls_commit). A step goes from
- * the rows `now` to the rows `next`, which take their place when nothing can fail any more. */
+ * the rows `now` to the rows `next`, which take their place when nothing can fail any more.
+ *
+ * A step is one pass: forces of a block of balls, then for its balls the sums, the last kick, and
+ * the first kick and drift of the next step, all while they are in the cache. Only balls that are
+ * in candidates of blocks that another thread has wait until all have done that. */
 #include "step/verlet_balls.h"
 
 #include "kernels/quat.h"
 #include "narrow/narrow.h"
 
 #include <time.h>
+
+/* Balls whose rows are more than 1 MB: what a core has for itself, or less. */
+#define LARGE 4096
 
 static double wall_now(void) {
   struct timespec t;
@@ -21,16 +28,21 @@ static double dot_d(talus_vec3 a, talus_vec3 b) { return tl_ddot(tl_widen(a), tl
 static void put(talus_real *to, talus_vec3 v) { to[0] = v.x, to[1] = v.y, to[2] = v.z; }
 static talus_vec3 get(const talus_real *from) { return tl_vec3(from[0], from[1], from[2]); }
 
-/* Work of half a step's kick, exactly: force times mean velocity. */
-static void add_work(const tl_ball_step *job, uint32_t slot, talus_vec3 v, talus_vec3 w,
-                     talus_vec3 push, talus_vec3 twist, double work[2]) {
+/* Work of half a step's kick, exactly: force times mean velocity. v and w are twice that. */
+static double find_work(const tl_ball_step *job, talus_vec3 v, talus_vec3 w, talus_vec3 push,
+                        talus_vec3 twist) {
+  return 0.25 * job->scope->dt * (dot_d(push, v) + dot_d(twist, w));
+}
+
+static double find_load_work(const tl_ball_step *job, uint32_t slot, talus_vec3 v, talus_vec3 w) {
   const tl_properties *property = &job->model->property;
   const double quarter = 0.25 * job->scope->dt;
-  work[0] += quarter * (dot_d(push, v) + dot_d(twist, w));
+  double work = 0;
   if (property->force)
-    work[1] += quarter * dot_d(property->force[slot], v);
+    work += quarter * dot_d(property->force[slot], v);
   if (property->torque)
-    work[1] += quarter * dot_d(property->torque[slot], w);
+    work += quarter * dot_d(property->torque[slot], w);
+  return work;
 }
 
 /* What half a step changes velocity and spin by. */
@@ -84,11 +96,12 @@ static bool is_outside(const talus_domain_def *domain, talus_dvec3 x) {
          x.y > domain->box.hi.y || x.z < domain->box.lo.z || x.z > domain->box.hi.z;
 }
 
-/* True where it is still in its place in the list, and where it may be. */
-static bool start_ball(const tl_ball_step *job, size_t rank) {
+/* From the rows of its eight; true where it is still in its place in the list, and where it may
+ * be. */
+static bool start_ball(const tl_ball_step *job, const tl_ball_rows *from_rows, size_t rank) {
   const size_t lane = rank % TL_BALL_LANES;
   const tl_ball_kept *kept = &job->list->kept.data[rank / TL_BALL_LANES];
-  row now = get_row(&job->list->now.data[rank / TL_BALL_LANES], lane);
+  row now = get_row(from_rows, lane);
   tl_ball *ball = &job->list->ball.data[rank];
   tl_ball_place *place = &job->list->place.data[rank];
   const talus_domain_def *domain = &job->model->domain;
@@ -97,7 +110,10 @@ static bool start_ball(const tl_ball_step *job, size_t rank) {
   tl_twist kick = {{0, 0, 0}, {0, 0, 0}};
   if (!job->begins) {
     kick = find_kick(job, kept, lane, job->list->slot.data[rank], now.push, now.twist);
-    now.v = tl_add(now.v, kick.velocity), now.w = tl_add(now.w, kick.spin);
+    const talus_vec3 v = tl_add(now.v, kick.velocity), w = tl_add(now.w, kick.spin);
+    job->list->first_work.data[rank] =
+        find_work(job, tl_add(now.v, v), tl_add(now.w, w), now.push, now.twist);
+    now.v = v, now.w = w;
     now.x = tl_dmadd(now.x, job->scope->dt, now.v);
   }
   put(ball->v, now.v), put(ball->w, now.w);
@@ -105,18 +121,26 @@ static bool start_ball(const tl_ball_step *job, size_t rank) {
   place->x = now.x.x, place->y = now.x.y, place->z = now.x.z;
   const talus_dvec3 from = {kept->from[0][lane], kept->from[1][lane], kept->from[2][lane]};
   const talus_dvec3 way = tl_dsub(now.x, from);
-  const double limit = 0.5 * job->list->skin;
-  return tl_ddot(way, way) <= limit * limit &&
+  return tl_ddot(way, way) <= kept->limit[lane] &&
          !(domain->enabled && domain->outside == TALUS_OUTSIDE_STOP && is_outside(domain, now.x));
+}
+
+/* Whether lanes know all that a step does. */
+static bool lanes_can_start(const tl_ball_step *job) {
+  const talus_domain_def *domain = &job->model->domain;
+  return tl_ball_uses_lanes() && !job->begins && !job->model->property.force &&
+         !job->model->property.torque &&
+         !(domain->enabled && domain->outside == TALUS_OUTSIDE_STOP);
+}
+
+static bool lanes_can_finish(const tl_ball_step *job) {
+  return tl_ball_uses_lanes() && !job->begins && !job->model->property.force &&
+         !job->model->property.torque && (!job->goes_on || lanes_can_start(job));
 }
 
 static void start_range(void *context, size_t begin, size_t end) {
   const tl_ball_step *job = context;
-  const talus_domain_def *domain = &job->model->domain;
-  const tl_properties *property = &job->model->property;
-  const bool lanes = tl_ball_uses_lanes() && !job->begins && !property->force &&
-                     !property->torque &&
-                     !(domain->enabled && domain->outside == TALUS_OUTSIDE_STOP);
+  const bool lanes = lanes_can_start(job);
   bool stays = true;
   for (size_t eight = begin; eight < end; ++eight) {
     const size_t first = eight * TL_BALL_LANES, last = first + TL_BALL_LANES;
@@ -124,7 +148,7 @@ static void start_range(void *context, size_t begin, size_t end) {
       stays &= tl_balls_start_avx512(job, eight);
     else
       for (size_t rank = first; rank < last && rank < job->list->count; ++rank)
-        stays &= start_ball(job, rank);
+        stays &= start_ball(job, &job->list->now.data[eight], rank);
   }
   if (!stays)
     atomic_store_explicit(job->left, true, memory_order_relaxed);
@@ -209,25 +233,27 @@ static talus_status push_walls(tl_ball_step *job) {
 
 /* ---- sums and the last kick ------------------------------------------------------------------ */
 
-/* Forces on a ball, in canonical order, and the energies of the contacts in which it is a. */
+static void add_effect(const tl_ball_list *list, uint32_t entry, talus_real radius,
+                       talus_vec3 *force, talus_vec3 *turn) {
+  const tl_ball_effect *e = &list->effect.data[list->at.data[entry / 2]];
+  *force = entry % 2 ? tl_add(*force, get(e->force)) : tl_sub(*force, get(e->force));
+  *turn = tl_madd(*turn, radius - e->half_overlap, get(e->turn));
+}
+
+/* Forces on a ball, in canonical order, and the energies of the contacts that it counts. */
 static void add_contacts(const tl_ball_step *job, size_t rank, talus_vec3 *push, talus_vec3 *twist,
                          double sums[TL_BALL_SUMS]) {
   const tl_ball_list *list = job->list;
   const uint32_t slot = list->slot.data[rank];
   const talus_real radius = list->ball.data[rank].radius;
   talus_vec3 force = tl_vec3(0, 0, 0), turn = tl_vec3(0, 0, 0);
-  for (uint32_t k = list->in_start.data[rank]; k < list->in_start.data[rank + 1]; ++k) {
-    const tl_ball_effect *e = &list->effect.data[list->at.data[list->in.data[k]]];
-    force = tl_add(force, get(e->force));
-    turn = tl_madd(turn, radius - e->half_overlap, get(e->turn));
-  }
-  for (uint32_t c = list->start.data[rank]; c < list->start.data[rank + 1]; ++c) {
-    const uint32_t at = list->at.data[c];
-    const tl_ball_effect *e = &list->effect.data[at];
-    force = tl_sub(force, get(e->force));
-    turn = tl_madd(turn, radius - e->half_overlap, get(e->turn));
-    for (int k = 0; k < TL_BALL_ENERGIES; ++k)
-      sums[k] += (double)list->energy.data[at].of[k];
+  for (uint32_t k = list->entry_start.data[rank]; k < list->entry_mid.data[rank]; ++k)
+    add_effect(list, list->entry.data[k], radius, &force, &turn);
+  for (uint32_t k = list->entry_mid.data[rank]; k < list->entry_start.data[rank + 1]; ++k) {
+    const uint32_t entry = list->entry.data[k];
+    add_effect(list, entry, radius, &force, &turn);
+    for (int i = 0; i < TL_BALL_ENERGIES; ++i)
+      sums[i] += (double)list->energy.data[list->at.data[entry / 2]].of[i];
   }
   const bool wall = list->has_wall.data[rank];
   *push = wall ? tl_add(force, job->push[slot]) : force;
@@ -245,47 +271,90 @@ static bool finish_ball(const tl_ball_step *job, size_t rank) {
   double sums[TL_BALL_SUMS] = {0};
   add_contacts(job, rank, &next.push, &next.twist, sums);
   if (kept->inv_mass[lane] > 0 && !job->begins) {
-    double *work = &sums[TL_BALL_CONTACT_WORK];
-    const tl_twist first = find_kick(job, kept, lane, slot, now.push, now.twist);
-    const talus_vec3 v = tl_add(now.v, first.velocity), w = tl_add(now.w, first.spin);
-    add_work(job, slot, tl_add(now.v, v), tl_add(now.w, w), now.push, now.twist, work);
+    const tl_ball_place *place = &list->place.data[rank];
+    const talus_vec3 v = get(list->ball.data[rank].v), w = get(list->ball.data[rank].w);
     const talus_quat turn = tl_quat_from_rotation_vector(tl_scale(w, (talus_real)job->scope->dt));
     const tl_twist last = find_kick(job, kept, lane, slot, next.push, next.twist);
-    next.x = tl_dmadd(now.x, job->scope->dt, v);
+    next.x = tl_dvec3(place->x, place->y, place->z);
     next.q = tl_quat_renormalize(tl_quat_mul(turn, now.q));
     next.v = tl_add(v, last.velocity), next.w = tl_add(w, last.spin);
-    add_work(job, slot, tl_add(v, next.v), tl_add(w, next.w), next.push, next.twist, work);
+    const talus_vec3 v0 = tl_add(now.v, v), w0 = tl_add(now.w, w);
+    const talus_vec3 v1 = tl_add(v, next.v), w1 = tl_add(w, next.w);
+    sums[TL_BALL_CONTACT_WORK] =
+        list->first_work.data[rank] + find_work(job, v1, w1, next.push, next.twist);
+    sums[TL_BALL_LOAD_WORK] = find_load_work(job, slot, v0, w0) + find_load_work(job, slot, v1, w1);
   }
   put_row(&list->next.data[eight], lane, &next);
-  memcpy(job->sums[slot], sums, sizeof sums);
+  memcpy(job->sums[rank], sums, sizeof sums);
   return tl_is_finite(tl_length2(next.v)) && tl_is_finite(tl_length2(next.w));
 }
 
-static void finish_range(void *context, size_t begin, size_t end) {
-  const tl_ball_step *job = context;
-  const tl_properties *property = &job->model->property;
-  const bool lanes = tl_ball_uses_lanes() && !job->begins && !property->force && !property->torque;
-  bool fine = true;
-  for (size_t eight = begin; eight < end; ++eight) {
-    const size_t first = eight * TL_BALL_LANES, last = first + TL_BALL_LANES;
-    if (lanes && last <= job->list->count)
-      fine &= tl_balls_finish_avx512(job, eight);
-    else
-      for (size_t rank = first; rank < last && rank < job->list->count; ++rank)
-        fine &= finish_ball(job, rank);
+static unsigned finish_eight(const tl_ball_step *job, size_t eight, bool lanes) {
+  const tl_ball_list *list = job->list;
+  const size_t first = eight * TL_BALL_LANES, last = first + TL_BALL_LANES;
+  if (lanes && last <= list->count)
+    return tl_balls_finish_avx512(job, eight);
+  unsigned fate = 0;
+  for (size_t rank = first; rank < last && rank < list->count; ++rank) {
+    fate |= finish_ball(job, rank) ? 0 : TL_BALL_BROKEN;
+    if (job->goes_on && !start_ball(job, &list->next.data[eight], rank))
+      fate |= TL_BALL_LEFT;
   }
-  if (!fine)
+  return fate;
+}
+
+static void tell_fate(const tl_ball_step *job, unsigned fate) {
+  if (job->is_large)
+    tl_balls_fence_avx512();
+  if (fate & TL_BALL_BROKEN)
     atomic_store_explicit(job->broken, true, memory_order_relaxed);
+  if (fate & TL_BALL_LEFT)
+    atomic_store_explicit(job->left, true, memory_order_relaxed);
+}
+
+/* Blocks of balls: forces, then all that follows for those that no block before `begin` asks for or
+ * has forces on. */
+static void pass_blocks(void *context, size_t begin, size_t end) {
+  const tl_ball_step *job = context;
+  tl_ball_list *list = job->list;
+  const bool lanes = lanes_can_finish(job);
+  const size_t per_block = TL_BALL_BLOCK / TL_BALL_LANES;
+  unsigned fate = 0;
+  for (size_t block = begin; block < end; ++block) {
+    tl_ball_mirror_block(list, block);
+    tl_ball_push_block(&job->forces, block);
+    for (size_t eight = block * per_block;
+         eight < (block + 1) * per_block && eight < list->kept.count; ++eight) {
+      list->waits.data[eight] = list->first_owner.data[eight] < begin * TL_BALL_BLOCK;
+      if (!list->waits.data[eight])
+        fate |= finish_eight(job, eight, lanes);
+    }
+  }
+  tell_fate(job, fate);
+}
+
+static void finish_waiting(void *context, size_t begin, size_t end) {
+  const tl_ball_step *job = context;
+  const bool lanes = lanes_can_finish(job);
+  unsigned fate = 0;
+  for (size_t eight = begin; eight < end; ++eight)
+    if (job->list->waits.data[eight])
+      fate |= finish_eight(job, eight, lanes);
+  tell_fate(job, fate);
 }
 
 /* In the order of slots, so that the order of the list does not matter. */
 static void sum_blocks(void *context, size_t begin, size_t end) {
   const tl_ball_step *job = context;
+  const uint32_t *rank = job->list->rank.data;
+  const size_t count = job->scope->count, ahead = 16;
   for (size_t block = begin; block < end; ++block) {
     double sums[TL_BALL_SUMS] = {0};
-    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < job->scope->count; ++i)
+    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < count; ++i) {
+      __builtin_prefetch(job->sums[rank[i + ahead < count ? i + ahead : i]]);
       for (int k = 0; k < TL_BALL_SUMS; ++k)
-        sums[k] += job->sums[i][k];
+        sums[k] += job->sums[rank[i]][k];
+    }
     memcpy(job->blocks[block], sums, sizeof sums);
   }
 }
@@ -327,19 +396,6 @@ static talus_status find_broken(const tl_ball_step *job, tl_step_report *report)
   return tl_fail(TALUS_ERROR_DIVERGED, "its velocity is not finite");
 }
 
-/* How far the fastest ball comes in the step: with the velocity that it is about to move with,
- * where it has one already. */
-static double reach_of(const tl_model *model, const tl_scope *scope, const tl_ball_list *list) {
-  double fastest = 0;
-  for (size_t i = 0; i < scope->count; ++i)
-    if (!tl_body_is_static(model, i)) {
-      const talus_vec3 v =
-          list->is_valid ? get(list->ball.data[list->rank.data[i]].v) : scope->in->velocity[i];
-      fastest = fmax(fastest, (double)tl_length2(v));
-    }
-  return scope->dt * sqrt(fastest);
-}
-
 /* Forces at the end of the step (or of the state as it is), and everything that follows. */
 static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
   const tl_scope *scope = job->scope;
@@ -347,20 +403,31 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
   tl_penalty *p = scope->penalty;
   job->list->is_stored = false;
   TL_TRY(push_walls(job));
-  tl_ball_job forces = {.list = job->list,
-                        .laws = p->laws.data,
-                        .materials = job->model->materials.count,
-                        .is_hertz = job->model->solve.law == TALUS_HERTZ,
-                        .h = job->begins ? 0 : (talus_real)scope->dt};
-  tl_for(&job->model->par, job->list->blocks, 1, tl_ball_push_blocks, &forces);
+  job->forces = (tl_ball_job){.list = job->list,
+                              .laws = p->laws.data,
+                              .materials = job->model->materials.count,
+                              .is_hertz = job->model->solve.law == TALUS_HERTZ,
+                              .h = job->begins ? 0 : (talus_real)scope->dt};
+  _Atomic bool broken, left;
+  atomic_init(&broken, false);
+  atomic_init(&left, false);
+  job->broken = &broken;
+  job->left = &left;
+  job->goes_on = !job->begins && !job->model->property.force && !job->model->property.torque;
+  job->is_large = job->list->count > LARGE;
+  job->list->is_started = job->list->is_torn = false;
+  tl_for(&job->model->par, job->list->blocks, 1, pass_blocks, job);
+  tl_for(&job->model->par, job->list->kept.count, 64, finish_waiting, job);
   const double pushed = wall_now();
   report->wall_solve += pushed - begun;
-  _Atomic bool broken;
-  atomic_init(&broken, false);
-  job->broken = &broken;
-  tl_for(&job->model->par, job->list->kept.count, 16, finish_range, job);
-  if (atomic_load(&broken))
+  if (atomic_load(&broken)) {
+    job->list->is_torn = true;
     return find_broken(job, report);
+  }
+  job->list->is_started = job->goes_on;
+  job->list->has_left = atomic_load(&left);
+  job->list->started_dt = scope->dt;
+  job->list->started_gravity = job->model->gravity;
   swap_rows(job->list);
   const size_t blocks = (scope->count + TL_BLOCK - 1) / TL_BLOCK;
   tl_for(&job->model->par, blocks, 1, sum_blocks, job);
@@ -384,10 +451,17 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
 static talus_status renew(const tl_backend *backend, tl_ball_step *job, tl_contacts *contacts,
                           tl_step_report *report) {
   const double begun = wall_now();
-  const double reach = reach_of(job->model, job->scope, job->list);
-  TL_TRY(tl_balls_renew(backend, job->model, job->scope, contacts, reach));
+  TL_TRY(tl_balls_renew(backend, job->model, job->scope, contacts));
   report->wall_broad += wall_now() - begun;
   return TALUS_OK;
+}
+
+/* Whether the last step has started this one. */
+static bool is_started(const tl_ball_step *job) {
+  const tl_ball_list *list = job->list;
+  const talus_vec3 g = job->model->gravity, old = list->started_gravity;
+  return list->is_started && list->started_dt == job->scope->dt && g.x == old.x && g.y == old.y &&
+         g.z == old.z && !job->model->property.force && !job->model->property.torque;
 }
 
 talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
@@ -407,7 +481,7 @@ talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, con
     job.begins = false;
   }
   const double begun = wall_now();
-  const bool stays = start(&job);
+  const bool stays = is_started(&job) ? !list->has_left : start(&job);
   report->wall_step += wall_now() - begun;
   if (!stays) {
     TL_TRY(check(&job, report));

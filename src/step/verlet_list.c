@@ -1,17 +1,20 @@
-/* The list of neighbours: making it, and handing its contacts over. */
+/* The list of neighbours: making it. */
 #include "step/verlet_list.h"
 
 #include "base/sort.h"
 #include "kernels/morton.h"
 #include "kernels/quat.h"
 
-/* The skin where the scene has none: as far as the fastest ball comes in so many steps, but not
- * less nor more than these shares of the smallest ball's radius. More means more candidates in
- * every step, less means more renewals. */
-#define SKIN_STEPS 30
-#define SKIN_LEAST 0.3
-#define SKIN_MOST  0.6
-#define CELL_BITS  10
+/* A ball's skin where the scene has none: as far as it comes in so many steps, but not less nor
+ * more than these shares of the smallest ball's radius. More means more candidates in every step,
+ * less means more renewals; what is slow needs little, and what is fast has few neighbours. */
+#define SKIN_STEPS 60
+#define SKIN_LEAST 0.1
+#define SKIN_MOST  0.4
+/* A ball that is faster than it is large, per step, is left to itself: it must not make neighbours
+ * of all the others. In radii. */
+#define SKIN_FASTEST 4
+#define CELL_BITS    10
 
 bool tl_balls_are_all(const tl_model *model, const tl_scope *scope) {
   if (model->solve.law == TALUS_NOBLE || scope->members || scope->count == 0 ||
@@ -69,10 +72,6 @@ static void spread(talus_real to[3][TL_BALL_LANES], size_t lane, talus_vec3 v) {
   to[0][lane] = v.x, to[1][lane] = v.y, to[2][lane] = v.z;
 }
 
-static talus_vec3 collect(const talus_real from[3][TL_BALL_LANES], size_t lane) {
-  return tl_vec3(from[0][lane], from[1][lane], from[2][lane]);
-}
-
 static void take_row(const tl_state *in, uint32_t slot, tl_ball_rows *rows, size_t lane) {
   const talus_dvec3 x = in->position[slot];
   const talus_quat q = in->rotation[slot];
@@ -85,70 +84,174 @@ static void take_row(const tl_state *in, uint32_t slot, tl_ball_rows *rows, size
 }
 
 /* What of a ball does not change from step to step, and its state. */
+static void lay_ball(const tl_model *model, const tl_scope *scope, tl_ball_list *list, size_t i) {
+  const uint32_t slot = list->slot.data[i];
+  const talus_dvec3 x = scope->in->position[slot];
+  tl_ball *ball = &list->ball.data[i];
+  tl_ball_kept *kept = &list->kept.data[i / TL_BALL_LANES];
+  const size_t lane = i % TL_BALL_LANES;
+  *ball = (tl_ball){.material = (talus_real)model->property.material[slot]};
+  kept->from[0][lane] = x.x, kept->from[1][lane] = x.y, kept->from[2][lane] = x.z;
+  kept->radius[lane] = kept->inv_mass[lane] = kept->inv_inertia[lane] = 0;
+  take_row(scope->in, slot, &list->now.data[i / TL_BALL_LANES], lane);
+  list->place.data[i] = (tl_ball_place){x.x, x.y, x.z, 0};
+  kept->limit[lane] = (double)list->skin.data[slot] * (double)list->skin.data[slot];
+  list->first_work.data[i] = 0;
+  if (!is_ball(model, slot))
+    return;
+  ball->radius = kept->radius[lane] = tl_penalty_radius(model, slot);
+  ball->curvature = 1 / ball->radius;
+  list->place.data[i].radius = (double)ball->radius;
+  if (tl_body_is_static(model, slot))
+    return;
+  ball->inv_mass = kept->inv_mass[lane] = 1 / model->property.mass[slot];
+  kept->inv_inertia[lane] = 1 / tl_body_inertia(model, slot).x;
+}
+
+typedef struct lay_job {
+  const tl_model *model;
+  const tl_scope *scope;
+  tl_ball_list *list;
+} lay_job;
+
+static void lay_range(void *context, size_t begin, size_t end) {
+  const lay_job *job = context;
+  for (size_t i = begin; i < end; ++i)
+    lay_ball(job->model, job->scope, job->list, i);
+}
+
 static talus_status lay_balls(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
-  const size_t n = scope->count;
-  TL_TRY(tl_array_resize(&list->place, n));
-  TL_TRY(tl_array_resize(&list->ball, n));
+  const size_t n = scope->count, mirrors = list->flats.count;
+  TL_TRY(tl_array_reserve(&list->place, n + mirrors + mirrors / 4));
+  TL_TRY(tl_array_reserve(&list->ball, n + mirrors + mirrors / 4));
+  TL_TRY(tl_array_resize(&list->place, n + mirrors));
+  TL_TRY(tl_array_resize(&list->ball, n + mirrors));
   const size_t eights = (n + TL_BALL_LANES - 1) / TL_BALL_LANES;
   TL_TRY(tl_array_resize(&list->kept, eights));
   TL_TRY(tl_array_resize(&list->now, eights));
   TL_TRY(tl_array_resize(&list->next, eights));
+  TL_TRY(tl_array_resize(&list->waits, eights));
+  TL_TRY(tl_array_resize(&list->first_work, n));
   if (eights > 0) { /* the last may have lanes that are nobody's */
     list->kept.data[eights - 1] = (tl_ball_kept){0};
     list->now.data[eights - 1] = (tl_ball_rows){0};
   }
-  for (size_t i = 0; i < n; ++i) {
-    const uint32_t slot = list->slot.data[i];
-    const talus_dvec3 x = scope->in->position[slot];
-    tl_ball *ball = &list->ball.data[i];
-    tl_ball_kept *kept = &list->kept.data[i / TL_BALL_LANES];
-    const size_t lane = i % TL_BALL_LANES;
-    *ball = (tl_ball){.material = (talus_real)model->property.material[slot]};
-    kept->from[0][lane] = x.x, kept->from[1][lane] = x.y, kept->from[2][lane] = x.z;
-    kept->radius[lane] = kept->inv_mass[lane] = kept->inv_inertia[lane] = 0;
-    take_row(scope->in, slot, &list->now.data[i / TL_BALL_LANES], lane);
-    list->place.data[i] = (tl_ball_place){x.x, x.y, x.z, 0};
-    if (!is_ball(model, slot))
-      continue;
-    ball->radius = kept->radius[lane] = tl_penalty_radius(model, slot);
-    list->place.data[i].radius = (double)ball->radius;
-    if (tl_body_is_static(model, slot))
-      continue;
-    ball->inv_mass = kept->inv_mass[lane] = 1 / model->property.mass[slot];
-    ball->inv_inertia = kept->inv_inertia[lane] = 1 / tl_body_inertia(model, slot).x;
+  lay_job job = {model, scope, list};
+  tl_for(&model->par, n, 512, lay_range, &job);
+  for (size_t k = 0; k < mirrors; ++k) {
+    const uint32_t slot = list->tanks.data[list->flats.data[k].tank].slot;
+    list->ball.data[n + k] = (tl_ball){.material = (talus_real)model->property.material[slot]};
   }
   return TALUS_OK;
 }
 
 /* ---- candidates ------------------------------------------------------------------------------ */
 
-/* Pairs of balls are kept in *pairs, in their order; those with a wall go to the list. */
-static talus_status sort_out(const tl_model *model, const tl_scope *scope, tl_ball_list *list,
-                             tl_pairs *pairs) {
-  talus_real *margins;
-  TL_TAKE(scope->arena, model->bodies, &margins);
-  for (size_t i = 0; i < model->bodies; ++i)
-    margins[i] = (talus_real)(0.5 * list->skin);
-  list->walls.count = 0;
-  size_t kept = 0;
-  for (size_t i = 0; i < pairs->count; ++i) {
-    const tl_pair pair = pairs->data[i];
-    if (!is_ball(model, pair.a) || !is_ball(model, pair.b)) {
-      if (tl_narrow_meets(model, scope, &pair, margins))
-        TL_TRY(tl_array_push(&list->walls, pair));
+/* Sides of a plane or a container that the ball may come to touch. */
+static talus_status near_sides(const tl_model *model, const tl_scope *scope, tl_ball_list *list,
+                               const tl_pair *pair) {
+  const bool first = is_ball(model, pair->a);
+  const uint32_t ball = first ? pair->a : pair->b, wall = first ? pair->b : pair->a;
+  const double r = (double)tl_penalty_radius(model, ball);
+  uint32_t tank = 0;
+  while (tank < list->tanks.count && list->tanks.data[tank].slot != wall)
+    tank++;
+  if (tank == list->tanks.count)
+    TL_TRY(tl_array_push(&list->tanks, tl_ball_tank_make(model, scope->in, wall)));
+  for (uint32_t side = 0; side < tl_ball_sides(&list->tanks.data[tank]); ++side) {
+    if (!tl_ball_may_touch(&list->tanks.data[tank], side, r, scope->in->position[ball],
+                           (double)list->skin.data[ball]))
       continue;
-    }
-    const talus_dvec3 d = tl_dsub(scope->in->position[pair.b], scope->in->position[pair.a]);
-    const double reach = list->place.data[list->rank.data[pair.a]].radius +
-                         list->place.data[list->rank.data[pair.b]].radius + list->skin;
-    pairs->data[kept] = pair;
-    kept += tl_ddot(d, d) <= reach * reach;
+    const tl_ball_near near = {pair->a, pair->b, (uint32_t)list->flats.count};
+    const tl_ball_wall flat = {list->rank.data[ball], tank, side};
+    TL_TRY(tl_array_push(&list->near, near));
+    TL_TRY(tl_array_push(&list->flats, flat));
   }
-  pairs->count = kept;
   return TALUS_OK;
 }
 
-/* Which balls are near walls. */
+enum { FAR, NEAR, WITH_WALL };
+
+typedef struct sift_job {
+  const tl_model *model;
+  const tl_scope *scope;
+  const tl_ball_list *list;
+  const tl_pair *pairs;
+  uint8_t *is; /* FAR ... of each pair */
+} sift_job;
+
+static void sift_range(void *context, size_t begin, size_t end) {
+  const sift_job *job = context;
+  const talus_real *skin = job->list->skin.data;
+  const talus_dvec3 *x = job->scope->in->position;
+  for (size_t i = begin; i < end; ++i) {
+    const tl_pair pair = job->pairs[i];
+    job->is[i] = WITH_WALL;
+    if (!is_ball(job->model, pair.a) || !is_ball(job->model, pair.b))
+      continue;
+    const talus_dvec3 d = tl_dsub(x[pair.b], x[pair.a]);
+    const double reach = (double)tl_penalty_radius(job->model, pair.a) +
+                         (double)tl_penalty_radius(job->model, pair.b) + (double)skin[pair.a] +
+                         (double)skin[pair.b];
+    job->is[i] = tl_ddot(d, d) <= reach * reach ? NEAR : FAR;
+  }
+}
+
+/* Pairs of the broad phase to those that are near, in their order; those with a body that is
+ * neither a ball nor flat are for the general way. */
+static talus_status sort_out(const tl_model *model, const tl_scope *scope, tl_ball_list *list,
+                             const tl_pairs *pairs) {
+  sift_job job = {model, scope, list, pairs->data, NULL};
+  TL_TAKE(scope->arena, pairs->count, &job.is);
+  tl_for(&model->par, pairs->count, 2048, sift_range, &job);
+  list->walls.count = list->near.count = list->tanks.count = list->flats.count = 0;
+  TL_TRY(tl_array_reserve(&list->near, pairs->count));
+  for (size_t i = 0; i < pairs->count; ++i) {
+    const tl_pair pair = pairs->data[i];
+    if (job.is[i] == NEAR) {
+      const tl_ball_near near = {pair.a, pair.b, TL_NONE};
+      TL_TRY(tl_array_push(&list->near, near));
+    } else if (job.is[i] == WITH_WALL) {
+      const bool a = is_ball(model, pair.a);
+      if (tl_ball_is_flat(model, a ? pair.a : pair.b, a ? pair.b : pair.a))
+        TL_TRY(near_sides(model, scope, list, &pair));
+      else if (tl_narrow_meets(model, scope, &pair, list->skin.data))
+        TL_TRY(tl_array_push(&list->walls, pair));
+    }
+  }
+  return TALUS_OK;
+}
+
+/* Flat walls by the rank of their ball. */
+static talus_status sort_flats(const tl_scope *scope, tl_ball_list *list) {
+  const size_t n = list->rank.count, m = list->flats.count;
+  uint32_t *start, *to;
+  tl_ball_wall *old;
+  TL_TAKE(scope->arena, n + 1, &start);
+  TL_TAKE(scope->arena, m, &to);
+  TL_TAKE(scope->arena, m, &old);
+  memset(start, 0, (n + 1) * sizeof *start);
+  for (size_t k = 0; k < m; ++k)
+    start[list->flats.data[k].ball + 1]++;
+  for (size_t i = 0; i < n; ++i)
+    start[i + 1] += start[i];
+  list->blocks = (n + TL_BALL_BLOCK - 1) / TL_BALL_BLOCK;
+  TL_TRY(tl_array_resize(&list->block_flats, list->blocks + 1));
+  for (size_t block = 0; block <= list->blocks; ++block)
+    list->block_flats.data[block] = start[block < list->blocks ? block * TL_BALL_BLOCK : n];
+  for (size_t k = 0; k < m; ++k) {
+    old[k] = list->flats.data[k];
+    to[k] = start[old[k].ball]++;
+  }
+  for (size_t k = 0; k < m; ++k)
+    list->flats.data[to[k]] = old[k];
+  for (size_t k = 0; k < list->near.count; ++k)
+    if (list->near.data[k].wall != TL_NONE)
+      list->near.data[k].wall = to[list->near.data[k].wall];
+  return TALUS_OK;
+}
+
+/* Which balls are near walls that go the general way. */
 static talus_status list_wall_balls(const tl_model *model, tl_ball_list *list) {
   const size_t n = list->rank.count;
   TL_TRY(tl_array_resize(&list->has_wall, n));
@@ -165,57 +268,120 @@ static talus_status list_wall_balls(const tl_model *model, tl_ball_list *list) {
   return TALUS_OK;
 }
 
-/* Counting sort of the pairs by rank of a (candidates) and by rank of b (what comes in). Both are
- * stable, so partners stand by slot. */
-static talus_status lay_candidates(tl_ball_list *list, const tl_pairs *pairs) {
-  const size_t n = list->rank.count, m = pairs->count;
-  const uint32_t *rank = list->rank.data;
-  TL_TRY(tl_array_resize(&list->start, n + 1));
-  TL_TRY(tl_array_resize(&list->in_start, n + 1));
+/* ---- in the order of the list ---------------------------------------------------------------- */
+
+static talus_status reserve_candidates(tl_ball_list *list) {
+  const size_t n = list->rank.count, m = list->near.count;
   const size_t room = m + m / 4; /* so that the next lists fit as well */
+  TL_TRY(tl_array_resize(&list->start, n + 1));
+  TL_TRY(tl_array_resize(&list->entry_start, n + 1));
+  TL_TRY(tl_array_resize(&list->entry_mid, n + 1));
+  TL_TRY(tl_array_resize(&list->first_owner, list->kept.count));
   TL_TRY(tl_array_reserve(&list->owner, room));
   TL_TRY(tl_array_reserve(&list->other, room));
   TL_TRY(tl_array_reserve(&list->at, room));
   TL_TRY(tl_array_reserve(&list->spring, room));
-  TL_TRY(tl_array_reserve(&list->in, room));
+  TL_TRY(tl_array_reserve(&list->entry, 2 * room));
   TL_TRY(tl_array_reserve(&list->canonical, room));
   TL_TRY(tl_array_resize(&list->owner, m));
   TL_TRY(tl_array_resize(&list->other, m));
   TL_TRY(tl_array_resize(&list->at, m));
   TL_TRY(tl_array_resize(&list->spring, m));
-  TL_TRY(tl_array_resize(&list->in, m));
-  TL_TRY(tl_array_resize(&list->canonical, m));
-  uint32_t *start = list->start.data, *in_start = list->in_start.data;
+  TL_TRY(tl_array_resize(&list->entry, 2 * m));
+  return tl_array_resize(&list->canonical, m);
+}
+
+/* Ranks of the two of a candidate: the lower one owns it. */
+static void rank_near(const tl_ball_list *list, const tl_ball_near *near, uint32_t *owner,
+                      uint32_t *other) {
+  if (near->wall != TL_NONE) {
+    *owner = list->flats.data[near->wall].ball;
+    *other = (uint32_t)list->rank.count + near->wall;
+    return;
+  }
+  const uint32_t a = list->rank.data[near->a], b = list->rank.data[near->b];
+  *owner = a < b ? a : b;
+  *other = a < b ? b : a;
+}
+
+/* Counting sort by owner: stable, as what follows. */
+static void lay_candidates(tl_ball_list *list) {
+  const size_t n = list->rank.count, m = list->near.count;
+  uint32_t *start = list->start.data, *lowest = list->first_owner.data;
   memset(start, 0, (n + 1) * sizeof *start);
-  memset(in_start, 0, (n + 1) * sizeof *in_start);
+  for (size_t i = 0; i < list->first_owner.count; ++i)
+    lowest[i] = (uint32_t)(i * TL_BALL_LANES);
   for (size_t k = 0; k < m; ++k) {
-    start[rank[pairs->data[k].a]]++;
-    in_start[rank[pairs->data[k].b]]++;
+    uint32_t owner, other;
+    rank_near(list, &list->near.data[k], &owner, &other);
+    start[owner]++;
+    if (other < n && owner < lowest[other / TL_BALL_LANES])
+      lowest[other / TL_BALL_LANES] = owner;
   }
-  uint32_t out_sum = 0, in_sum = 0;
+  uint32_t sum = 0;
   for (size_t i = 0; i <= n; ++i) {
-    const uint32_t out_count = start[i], in_count = in_start[i];
-    start[i] = out_sum, in_start[i] = in_sum;
-    out_sum += i < n ? out_count : 0;
-    in_sum += i < n ? in_count : 0;
+    const uint32_t count = start[i];
+    start[i] = sum;
+    sum += count;
   }
   for (size_t k = 0; k < m; ++k) {
-    const uint32_t a = rank[pairs->data[k].a], b = rank[pairs->data[k].b];
-    const uint32_t at = start[a]++;
-    list->owner.data[at] = a;
-    list->other.data[at] = b;
+    uint32_t owner, other;
+    rank_near(list, &list->near.data[k], &owner, &other);
+    const uint32_t at = start[owner]++;
+    list->owner.data[at] = owner;
+    list->other.data[at] = other;
     list->canonical.data[k] = at;
-    list->in.data[in_start[b]++] = at;
   }
   for (size_t i = n; i > 0; --i) /* starts were moved to their ends */
-    start[i] = start[i - 1], in_start[i] = in_start[i - 1];
-  start[0] = in_start[0] = 0;
+    start[i] = start[i - 1];
+  start[0] = 0;
+}
+
+/* What each ball adds up, in canonical order: see tl_ball_list. */
+static talus_status lay_entries(const tl_scope *scope, tl_ball_list *list) {
+  const size_t n = list->rank.count, m = list->near.count;
+  const uint32_t *rank = list->rank.data;
+  uint32_t *start = list->entry_start.data, *mid = list->entry_mid.data;
+  uint32_t *wall, *high;
+  TL_TAKE(scope->arena, n + 1, &wall);
+  TL_TAKE(scope->arena, n + 1, &high);
+  memset(start, 0, (n + 1) * sizeof *start);
+  memset(wall, 0, (n + 1) * sizeof *wall);
+  memset(high, 0, (n + 1) * sizeof *high);
+  for (size_t k = 0; k < m; ++k) {
+    const tl_ball_near *near = &list->near.data[k];
+    if (near->wall != TL_NONE)
+      wall[list->flats.data[near->wall].ball]++;
+    else
+      start[rank[near->b]]++, high[rank[near->a]]++;
+  }
+  uint32_t sum = 0;
+  for (size_t i = 0; i <= n; ++i) {
+    const uint32_t low_count = start[i], wall_count = wall[i], high_count = high[i];
+    start[i] = sum, sum += low_count;
+    mid[i] = wall[i] = sum, sum += wall_count;
+    high[i] = sum, sum += high_count;
+  }
+  for (size_t k = 0; k < m; ++k) {
+    const tl_ball_near *near = &list->near.data[k];
+    const uint32_t c = list->canonical.data[k], owner = list->owner.data[c];
+    if (near->wall != TL_NONE) {
+      list->entry.data[wall[owner]++] = 2 * c;
+      continue;
+    }
+    const uint32_t a = rank[near->a], b = rank[near->b];
+    list->entry.data[start[b]++] = 2 * c + (b != owner);
+    list->entry.data[high[a]++] = 2 * c + (a != owner);
+  }
+  for (size_t i = n; i > 0; --i) /* they were moved to where the walls begin, or their own ends */
+    start[i] = high[i - 1];
+  start[0] = 0;
+  list->entry.count = start[n];
   return TALUS_OK;
 }
 
 static talus_status lay_effects(tl_ball_list *list) {
   list->count = list->rank.count;
-  list->blocks = (list->count + TL_BALL_BLOCK - 1) / TL_BALL_BLOCK;
   TL_TRY(tl_array_resize(&list->block_start, list->blocks + 1));
   size_t total = TL_BALL_LANES; /* effect 0 is none */
   for (size_t block = 0; block <= list->blocks; ++block) {
@@ -236,64 +402,7 @@ static talus_status lay_effects(tl_ball_list *list) {
   return TALUS_OK;
 }
 
-/* ---- springs, from list to list or from the contacts ------------------------------------------
- */
-
-static talus_status take_from_list(const tl_scope *scope, const tl_ball_list *list,
-                                   tl_springs *springs) {
-  TL_TAKE(scope->arena, list->canonical.count, &springs->data);
-  springs->count = 0;
-  for (size_t k = 0; k < list->canonical.count; ++k) {
-    const uint32_t c = list->canonical.data[k];
-    if (list->at.data[c] == 0)
-      continue;
-    const tl_ball_spring *s = &list->spring.data[c];
-    springs->data[springs->count++] =
-        (tl_sprung){list->slot.data[list->owner.data[c]],
-                    list->slot.data[list->other.data[c]],
-                    0,
-                    0,
-                    {tl_vec3(s->slip[0], s->slip[1], s->slip[2]), s->stiffness, {0, 0, 0}, 0}};
-  }
-  return TALUS_OK;
-}
-
-static talus_status take_walls(const tl_model *model, const tl_contacts *contacts,
-                               tl_ball_list *list) {
-  tl_contacts *walls = &list->wall_contacts;
-  walls->count = 0;
-  walls->springs.count = 0;
-  const bool springs = tl_contacts_have_springs(contacts);
-  for (size_t i = 0; i < contacts->count; ++i) {
-    const tl_contact *c = &contacts->data[i];
-    if (is_ball(model, c->a) && is_ball(model, c->b))
-      continue;
-    TL_TRY(tl_array_push(walls, *c));
-    const tl_spring none = {0};
-    TL_TRY(tl_array_push(&walls->springs, springs ? contacts->springs.data[i] : none));
-  }
-  return TALUS_OK;
-}
-
-static void lay_springs(tl_ball_list *list, const tl_pairs *pairs, const tl_springs *springs) {
-  size_t at = 0;
-  for (size_t k = 0; k < pairs->count; ++k) {
-    const tl_pair p = pairs->data[k];
-    const uint32_t c = list->canonical.data[k];
-    while (at < springs->count &&
-           (springs->data[at].a < p.a || (springs->data[at].a == p.a && springs->data[at].b < p.b)))
-      at++;
-    const bool found =
-        at < springs->count && springs->data[at].a == p.a && springs->data[at].b == p.b;
-    const tl_spring *s = found ? &springs->data[at].spring : NULL;
-    list->at.data[c] = found ? 1 : 0; /* some effect, until there is one */
-    list->spring.data[c] =
-        found ? (tl_ball_spring){{s->slip.x, s->slip.y, s->slip.z}, tl_abs(s->stiffness)}
-              : (tl_ball_spring){{0, 0, 0}, 0};
-  }
-}
-
-/* ---- making and handing over ----------------------------------------------------------------- */
+/* ---- making it ------------------------------------------------------------------------------- */
 
 static double smallest_ball(const tl_model *model, const tl_scope *scope) {
   double least = INFINITY;
@@ -303,23 +412,51 @@ static double smallest_ball(const tl_model *model, const tl_scope *scope) {
   return least < INFINITY ? least : 0;
 }
 
+typedef struct skin_job {
+  const tl_model *model;
+  const tl_scope *scope;
+  const tl_ball_list *list;
+  bool are_ranked; /* the list knows the velocity that a ball is about to move with */
+  double radius;   /* of the smallest ball */
+  talus_real *skin;
+} skin_job;
+
+static void choose_range(void *context, size_t begin, size_t end) {
+  const skin_job *job = context;
+  const tl_model *model = job->model;
+  for (size_t i = begin; i < end; ++i) {
+    job->skin[i] = 0;
+    if (tl_body_is_static(model, i))
+      continue;
+    const talus_real *v = job->are_ranked ? job->list->ball.data[job->list->rank.data[i]].v : NULL;
+    const talus_vec3 velocity = v ? tl_vec3(v[0], v[1], v[2]) : job->scope->in->velocity[i];
+    const double way =
+        fmin(job->scope->dt * (double)tl_length(velocity), SKIN_FASTEST * job->radius);
+    const double wanted =
+        fmin(fmax(SKIN_STEPS * way, SKIN_LEAST * job->radius), SKIN_MOST * job->radius);
+    job->skin[i] = (talus_real)fmax(model->skin > 0 ? 0.5 * model->skin : wanted, 1.25 * way);
+  }
+}
+
+/* How far each ball may come: never less than it comes in the step at hand. */
+static talus_status choose_skins(const tl_model *model, const tl_scope *scope, tl_ball_list *list,
+                                 bool are_ranked) {
+  TL_TRY(tl_array_resize(&list->skin, model->bodies));
+  skin_job job = {model, scope, list, are_ranked, smallest_ball(model, scope), list->skin.data};
+  tl_for(&model->par, scope->count, 1024, choose_range, &job);
+  return TALUS_OK;
+}
+
 talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                            const tl_contacts *contacts, double reach) {
+                            const tl_contacts *contacts) {
   tl_ball_list *list = &scope->penalty->list;
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
   tl_balls_commit(model, list, scope->out);
-  tl_springs springs = {0};
-  if (list->is_valid)
-    TL_TRY(take_from_list(scope, list, &springs));
-  else {
-    TL_TRY(tl_contact_take_springs(scope, contacts, &springs));
-    TL_TRY(take_walls(model, contacts, list));
-  }
+  tl_old_springs springs = {.list = list};
+  TL_TRY(tl_balls_take_springs(model, scope, contacts, &springs));
+  const bool was_valid = list->is_valid;
   list->is_valid = false;
-  const double radius = smallest_ball(model, scope);
-  const double wanted = fmin(fmax(SKIN_STEPS * reach, SKIN_LEAST * radius), SKIN_MOST * radius);
-  /* One ball that leaks or flies must not make neighbours of all the others. */
-  list->skin = fmax(model->skin > 0 ? model->skin : wanted, fmin(4 * reach, SKIN_MOST * radius));
+  TL_TRY(choose_skins(model, scope, list, was_valid));
   talus_box *boxes;
   talus_real *margins;
   tl_pairs pairs = {0};
@@ -327,112 +464,30 @@ talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, co
   TL_TAKE(scope->arena, model->bodies, &margins);
   TL_TRY(backend->find_bounds(model, scope, boxes, margins));
   for (size_t i = 0; i < scope->count; ++i)
-    boxes[i] = tl_box_grow(boxes[i], 0.5 * list->skin);
+    boxes[i] = tl_box_grow(boxes[i], (double)list->skin.data[i]);
   list->broad = model->broad;
   if (model->broad == TALUS_BROAD_AUTO)
     list->broad = tl_broad_choose(model, scope, boxes, &list->broad_reason);
   TL_TRY(tl_broad_find_anew(list->broad, model, scope, boxes, &pairs));
   TL_TRY(rank_bodies(model, scope, list));
-  TL_TRY(lay_balls(model, scope, list));
   TL_TRY(tl_array_reserve(&list->walls, scope->count));
+  TL_TRY(tl_array_reserve(&list->flats, scope->count));
   TL_TRY(sort_out(model, scope, list, &pairs));
-  TL_TRY(list_wall_balls(model, list));
-  if (pairs.count >= UINT32_MAX)
+  if (list->near.count >= UINT32_MAX / 2 - scope->count)
     return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu neighbours are more than a list can hold",
-                   pairs.count);
-  TL_TRY(lay_candidates(list, &pairs));
+                   list->near.count);
+  TL_TRY(sort_flats(scope, list));
+  TL_TRY(list_wall_balls(model, list));
+  TL_TRY(lay_balls(model, scope, list));
+  TL_TRY(reserve_candidates(list));
+  lay_candidates(list);
+  TL_TRY(lay_entries(scope, list));
   TL_TRY(lay_effects(list));
-  lay_springs(list, &pairs, &springs);
+  tl_balls_lay_springs(model, &springs);
   tl_arena_release(scope->arena, mark);
   list->is_valid = true;
+  list->is_started = list->is_torn = false;
   list->is_stored = true; /* until a step is taken: there are no effects yet */
   list->renewals++;
-  return TALUS_OK;
-}
-
-typedef struct commit_job {
-  const tl_ball_list *list;
-  tl_state *state;
-} commit_job;
-
-static void commit_range(void *context, size_t begin, size_t end) {
-  const commit_job *job = context;
-  tl_state *out = job->state;
-  for (size_t i = begin; i < end; ++i) {
-    const tl_ball_rows *rows = &job->list->now.data[i / TL_BALL_LANES];
-    const size_t lane = i % TL_BALL_LANES;
-    const uint32_t slot = job->list->slot.data[i];
-    if (!(job->list->ball.data[i].inv_mass > 0))
-      continue;
-    out->position[slot] = tl_dvec3(rows->x[0][lane], rows->x[1][lane], rows->x[2][lane]);
-    out->rotation[slot] =
-        tl_quat(rows->q[0][lane], rows->q[1][lane], rows->q[2][lane], rows->q[3][lane]);
-    out->velocity[slot] = collect(rows->v, lane);
-    out->spin[slot] = collect(rows->w, lane);
-    out->push[slot] = collect(rows->push, lane);
-    out->twist[slot] = collect(rows->twist, lane);
-  }
-}
-
-void tl_balls_commit(const tl_model *model, tl_ball_list *list, tl_state *state) {
-  if (!list->is_ahead)
-    return;
-  commit_job job = {list, state};
-  tl_for(&model->par, list->count, 512, commit_range, &job);
-  list->is_ahead = false;
-}
-
-static tl_contact contact_of(const tl_ball_list *list, uint32_t rank_a, uint32_t c, double dt) {
-  const uint32_t rank_b = list->other.data[c];
-  const tl_ball_place *a = &list->place.data[rank_a], *b = &list->place.data[rank_b];
-  const tl_ball_effect *e = &list->effect.data[list->at.data[c]];
-  const talus_dvec3 d = {b->x - a->x, b->y - a->y, b->z - a->z};
-  const double distance = tl_dlength(d);
-  const talus_dvec3 n = distance > 0 ? tl_dscale(d, 1 / distance) : tl_dvec3(0, 0, 1);
-  const double arm = a->radius - 0.5 * (a->radius + b->radius - distance);
-  tl_contact contact = {.a = list->slot.data[rank_a], .b = list->slot.data[rank_b]};
-  contact.point = tl_dvec3(a->x + arm * n.x, a->y + arm * n.y, a->z + arm * n.z);
-  contact.normal = tl_narrow(n);
-  contact.gap = (talus_real)(distance - a->radius - b->radius);
-  contact.impulse = tl_scale(tl_vec3(e->force[0], e->force[1], e->force[2]), (talus_real)dt);
-  return contact;
-}
-
-talus_status tl_balls_store(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts) {
-  tl_ball_list *list = &penalty->list;
-  if (!list->is_valid || list->is_stored)
-    return TALUS_OK;
-  const tl_contacts *walls = &list->wall_contacts;
-  size_t touching = 0;
-  for (size_t c = 0; c < list->at.count; ++c)
-    touching += list->at.data[c] != 0;
-  contacts->touches.count = 0;
-  TL_TRY(tl_array_resize(contacts, touching + walls->count));
-  TL_TRY(tl_array_resize(&contacts->springs, touching + walls->count));
-  size_t n = 0, w = 0;
-  for (size_t k = 0; k <= list->canonical.count; ++k) {
-    const bool ends = k == list->canonical.count;
-    const uint32_t c = ends ? 0 : list->canonical.data[k];
-    if (!ends && list->at.data[c] == 0)
-      continue;
-    const tl_contact next =
-        ends ? (tl_contact){0} : contact_of(list, list->owner.data[c], c, model->dt);
-    for (; w < walls->count &&
-           (ends || tl_contact_compare(next.a, next.b, 0, 0, &walls->data[w]) > 0);
-         ++w, ++n) {
-      contacts->data[n] = walls->data[w];
-      contacts->springs.data[n] = walls->springs.data[w];
-    }
-    if (ends)
-      break;
-    const tl_ball_spring *s = &list->spring.data[c];
-    const bool slides = list->effect.data[list->at.data[c]].slides > 0;
-    contacts->data[n] = next;
-    contacts->springs.data[n++] = (tl_spring){tl_vec3(s->slip[0], s->slip[1], s->slip[2]),
-                                              slides ? -s->stiffness : s->stiffness,
-                                              {0, 0, 0},
-                                              0};
-  }
-  list->is_stored = true;
   return TALUS_OK;
 }

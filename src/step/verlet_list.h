@@ -10,9 +10,28 @@
 bool tl_balls_are_all(const tl_model *model, const tl_scope *scope);
 
 /* Makes the list anew from the bodies as they are in scope->in. Springs come from the list where it
- * is valid, otherwise from the contacts. `reach`: m, how far a body may come in the step. */
+ * is valid, otherwise from the contacts. */
 talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                            const tl_contacts *contacts, double reach);
+                            const tl_contacts *contacts);
+
+/* A spring of b against a on its way from list to list; stiffness 0: none. In the order of contacts
+ * (canonical). */
+typedef struct tl_old_spring {
+  uint32_t a, b, side; /* of a wall; of two balls 0 */
+  talus_real slip[3], stiffness;
+} tl_old_spring;
+
+typedef struct tl_old_springs {
+  tl_ball_list *list;
+  tl_old_spring *data; /* in the arena */
+  size_t count;
+} tl_old_springs;
+
+/* Those of the list, or where it is not valid those of the contacts, whose walls of the general way
+ * then come to the list as well; and to where they belong in the new list. */
+talus_status tl_balls_take_springs(const tl_model *model, const tl_scope *scope,
+                                   const tl_contacts *contacts, tl_old_springs *springs);
+void tl_balls_lay_springs(const tl_model *model, tl_old_springs *springs);
 
 /* One step, as tl_step_verlet, but *contacts are not written: tl_balls_store does that. */
 talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
