@@ -154,8 +154,8 @@ TEST(a_skin_thinner_than_rounding_misses_no_pair) {
 TEST(candidates_are_renewed_when_a_box_leaves_its_skin_and_not_before) {
   tl_random r = random_for(71);
   tl_broad_cache cache = {0};
-  scene *s = new_scene(200);
-  fill_uniform(s, &r, 0, 6, 1.0);
+  scene *s = new_scene(60); /* too few for mending to pay */
+  fill_uniform(s, &r, 0, 4, 1.0);
   s->boxes[9] = box_at(2, 2, 2, 1, 1, 1);
   s->model.skin = 0.5;
   CHECK(!cached_disagreement(s, TALUS_BROAD_BINS, &cache));
@@ -181,6 +181,76 @@ TEST(candidates_are_renewed_when_a_box_leaves_its_skin_and_not_before) {
   s->count -= 1;
   CHECK(!cached_disagreement(s, TALUS_BROAD_BINS, &cache));
   CHECK_EQ_U64(cache.renewals, 6);
+  tl_broad_cache_free(&cache);
+  free_scene(s);
+}
+
+/* What the mended list should be: all pairs of the larger boxes, and what is known of each. */
+static const char *mend_disagreement(const scene *s, const tl_broad_cache *cache) {
+  size_t at = 0;
+  for (uint32_t a = 0; a < s->count; ++a)
+    for (uint32_t b = a + 1; b < s->count; ++b) {
+      const talus_box *x = &cache->grown.data[a], *y = &cache->grown.data[b];
+      if (!(x->lo.x <= y->hi.x && y->lo.x <= x->hi.x && x->lo.y <= y->hi.y && y->lo.y <= x->hi.y &&
+            x->lo.z <= y->hi.z && y->lo.z <= x->hi.z && tl_broad_allows(&s->model, a, b)))
+        continue;
+      if (at >= cache->candidates.count || cache->candidates.data[at].a != a ||
+          cache->candidates.data[at].b != b)
+        return "a candidate is missing, or one too many";
+      uint8_t level, side;
+      tl_skin_plain.mark(cache->grown.data, &cache->candidates.data[at], 1, cache->skin, &level,
+                         &side);
+      if (cache->levels.data[at] != level || cache->sides.data[at] != side)
+        return "what is known of a candidate is of another box";
+      at++;
+    }
+  return at == cache->candidates.count ? NULL : "candidates are left over";
+}
+
+/* Some shoot through everything, some only leave their skin, one shrinks, one comes from far away;
+ * some are fixed, and two groups ignore each other. */
+TEST(candidates_mended_for_a_few_that_left_are_those_of_their_larger_boxes) {
+  tl_random r = random_for(74);
+  tl_broad_cache cache = {0};
+  scene *s = new_scene(1500);
+  const size_t n = s->count;
+  fill_uniform(s, &r, 0, 11, 1.0);
+  for (size_t i = 0; i < n; ++i) {
+    s->model.property.flags[i] = below(&r, 8) == 0 ? TL_FLAG_FIXED : 0;
+    s->model.property.group[i] = (uint32_t)below(&r, 3);
+  }
+  ignore(s, 0, 1);
+  make_plane(s, 700);
+  s->model.skin = 0.1;
+  uint64_t mends = 0;
+  for (int step = 0; step < 40; ++step) {
+    s->model.par.threads = 1 + step % 3;
+    tl_skin_plain_of_tests = step % 2 == 1;
+    move_all(s, &r, 0.0005);
+    for (size_t k = below(&r, 20); k > 0; --k) {
+      const size_t i = below(&r, n);
+      const double far = below(&r, 4) == 0 ? 5 : 0.1;
+      if (i != 700)
+        move_box(&s->boxes[i], uniform(&r, -far, far), uniform(&r, -far, far), 0);
+    }
+    if (step % 5 == 1)
+      s->boxes[3].hi.y = 0.5 * (s->boxes[3].lo.y + s->boxes[3].hi.y);
+    const char *problem = cached_disagreement(s, TALUS_BROAD_BINS, &cache);
+    CHECK_MSG(problem == NULL, "step %d: %s", step, problem);
+    problem = mend_disagreement(s, &cache);
+    CHECK_MSG(problem == NULL, "step %d: %s", step, problem);
+    mends = cache.mended;
+  }
+  CHECK_MSG(mends > 20 && cache.renewals < 5, "%llu mends, %llu renewals",
+            (unsigned long long)mends, (unsigned long long)cache.renewals);
+  for (size_t i = 0; i < n; i += 10) /* too many at once */
+    if (i != 700)
+      move_box(&s->boxes[i], 0.1, 0, 0);
+  const uint64_t renewals = cache.renewals;
+  CHECK(!cached_disagreement(s, TALUS_BROAD_BINS, &cache));
+  CHECK_EQ_U64(cache.renewals, renewals + 1);
+  CHECK_EQ_U64(cache.mended, mends);
+  tl_skin_plain_of_tests = false;
   tl_broad_cache_free(&cache);
   free_scene(s);
 }

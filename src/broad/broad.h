@@ -56,6 +56,7 @@ typedef struct tl_broad_cache {
   TL_ARRAY(uint8_t) sides;      /* of each: which of its sides decide */
   TL_ARRAY(int8_t) moves;       /* of the six sides of each box, since then */
   uint64_t renewals;            /* how often they were found anew */
+  uint64_t mended;              /* how often a few boxes were given new candidates instead */
 } tl_broad_cache;
 
 /* Bodies came, went or changed places, or a mask was changed: candidates are to be found anew. */

@@ -5,6 +5,7 @@
  *
  * A step that keeps them goes through memory three times and no more:
  *  1. every box is compared with its larger one, which gives the furthest that any side has moved;
+ *     a few that have left get new candidates (skin_mend.c);
  *  2. two sides that have moved so far are nearer or further by twice that at most. What two bytes
  *     per candidate say of the boxes when they were found, and six per body of how its sides have
  *     moved since, decide nearly all; the others are tested: one bit each;
@@ -27,11 +28,13 @@ typedef struct skin_work {
   tl_broad_cache *cache;
   const tl_pair *found; /* candidates on their way into the cache */
   double *far;          /* m, of each block of boxes: the furthest a side has moved */
-  _Atomic bool *left;   /* a box left: the rest is in vain */
-  _Atomic bool *odd;    /* a box is not finite */
-  unsigned need;        /* candidates of lower levels are tested */
-  uint64_t *bits;       /* of candidates */
-  uint64_t *first;      /* of each block of candidates: how many are taken; then, where they go */
+  _Atomic size_t *left; /* boxes that left; beyond most_left the rest is in vain */
+  uint32_t *strays;     /* which */
+  size_t most_left;
+  _Atomic bool *odd; /* a box is not finite */
+  unsigned need;     /* candidates of lower levels are tested */
+  uint64_t *bits;    /* of candidates */
+  uint64_t *first;   /* of each block of candidates: how many are taken; then, where they go */
   size_t taken;
   tl_pair *out;
 } skin_work;
@@ -64,23 +67,40 @@ static bool stays(const skin_work *work, size_t i) {
   return true;
 }
 
-/* The furthest that a side of these boxes has moved; HUGE_VAL: one has left. With periods how far
- * is not asked: boxes may have gone round. */
+/* One more that left, or that has become smaller than its skin allows for: false where that is one
+ * too many. */
+static bool note_stray(const skin_work *work, size_t i) {
+  const size_t before = atomic_fetch_add_explicit(work->left, 1, memory_order_relaxed);
+  if (before >= work->most_left)
+    return false;
+  work->strays[before] = (uint32_t)i;
+  return true;
+}
+
+/* The furthest that a side of these boxes has moved, but for strays; HUGE_VAL: too many have left.
+ * With periods how far is not asked: boxes may have gone round. */
 static double measure_boxes(const skin_work *work, size_t first, size_t last) {
   const talus_box *boxes = work->boxes, *grown = work->cache->grown.data;
   const double skin = work->cache->skin;
   int8_t *moves = work->cache->moves.data;
   double far = 0;
   for (size_t i = first; work->images.any && i < last; ++i)
-    if (!stays(work, i))
+    if (!stays(work, i) && !note_stray(work, i))
       return HUGE_VAL;
   if (work->images.any)
     return skin;
   for (size_t i = first; i < last;) {
     i += work->lanes->count_steady(boxes + i, grown + i, last - i, skin, &far, moves + 6 * i);
-    for (size_t end = last - i < 4 ? last : i + 4; i < end; ++i)
-      if (tl_skin_check_box(&boxes[i], &grown[i], skin, &far, moves + 6 * i) == TL_SKIN_LEFT)
-        return HUGE_VAL;
+    for (size_t end = last - i < 4 ? last : i + 4; i < end; ++i) {
+      double moved = far;
+      const int now = tl_skin_check_box(&boxes[i], &grown[i], skin, &moved, moves + 6 * i);
+      if (now == TL_SKIN_LEFT || (now == TL_SKIN_WITHIN && work->most_left > 0)) {
+        if (!note_stray(work, i))
+          return HUGE_VAL;
+      } else {
+        far = moved;
+      }
+    }
   }
   return far;
 }
@@ -90,28 +110,44 @@ static void measure_blocks(void *context, size_t begin, size_t end) {
   for (size_t b = begin; b < end; ++b) {
     const size_t last = (b + 1) * BLOCK < work->count ? (b + 1) * BLOCK : work->count;
     work->far[b] = HUGE_VAL;
-    if (atomic_load_explicit(work->left, memory_order_relaxed))
+    if (atomic_load_explicit(work->left, memory_order_relaxed) > work->most_left)
       return;
     work->far[b] = measure_boxes(work, b * BLOCK, last);
-    if (work->far[b] == HUGE_VAL)
-      atomic_store_explicit(work->left, true, memory_order_relaxed);
   }
 }
 
-/* Of all boxes. */
-static talus_status measure(skin_work *work, tl_arena *arena, double *far) {
+/* Of all boxes. Up to `most` that left are given new candidates; HUGE_VAL: there were more. */
+static talus_status measure(skin_work *work, tl_arena *arena, size_t most, double *far) {
   const tl_arena_mark mark = tl_arena_get_mark(arena);
   const size_t blocks = (work->count + BLOCK - 1) / BLOCK;
-  _Atomic bool left;
-  atomic_init(&left, false);
+  uint32_t strays[TL_SKIN_STRAYS];
+  _Atomic size_t left;
+  atomic_init(&left, 0);
   work->left = &left;
+  work->strays = strays;
+  work->most_left = work->images.any ? 0 : most;
   TL_TAKE(arena, blocks, &work->far);
   tl_for(&work->model->par, blocks, 1, measure_blocks, work);
-  *far = atomic_load(&left) ? HUGE_VAL : 0;
+  *far = 0;
   for (size_t b = 0; b < blocks && *far < HUGE_VAL; ++b)
     *far = work->far[b] > *far ? work->far[b] : *far;
   tl_arena_release(arena, mark);
+  const tl_skin_mending mending = {work->boxes, work->lanes, strays, atomic_load(&left)};
+  if (*far == HUGE_VAL || mending.count == 0)
+    return TALUS_OK;
+  TL_TRY(tl_skin_mend(work->model, arena, &mending, work->cache, far));
+  if (work->cache->valid) {
+    work->cache->mended++;
+  } else {
+    *far = HUGE_VAL;
+    work->cache->valid = true; /* as it was: for skin_choose.c, a box has left */
+  }
   return TALUS_OK;
+}
+
+/* A search by brute force for so many costs less than to find everything anew. */
+static size_t most_strays(const skin_work *work) {
+  return work->count / 64 < TL_SKIN_STRAYS ? work->count / 64 : TL_SKIN_STRAYS;
 }
 
 /* Whether the candidates are of these bodies, masked as now. Bodies that came and went at the same
@@ -191,7 +227,7 @@ static talus_status keep(talus_broad_kind kind, skin_work *work, const tl_scope 
   tl_broad_cache *cache = work->cache;
   *far = HUGE_VAL;
   if (is_known(work))
-    TL_TRY(measure(work, scope->arena, far));
+    TL_TRY(measure(work, scope->arena, most_strays(work), far));
   if (*far < HUGE_VAL) {
     cache->far = *far;
     cache->kept++;
@@ -204,7 +240,7 @@ static talus_status keep(talus_broad_kind kind, skin_work *work, const tl_scope 
   }
   TL_TRY(renew(kind, work, scope, skin));
   /* Measured even now: larger boxes are rounded, which a very thin skin feels. */
-  return measure(work, scope->arena, far);
+  return measure(work, scope->arena, 0, far);
 }
 
 /* ---- pairs of the candidates ----------------------------------------------------------------- */

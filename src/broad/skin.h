@@ -3,6 +3,7 @@
 #ifndef TL_BROAD_SKIN_H
 #define TL_BROAD_SKIN_H
 
+#include "broad/broad.h"
 #include "broad/images.h"
 #include "kernels/aabb.h"
 #include "scope.h"
@@ -86,5 +87,22 @@ typedef struct tl_skin_block {
 /* One bit for each candidate: whether boxes overlap. How many do. */
 size_t tl_skin_decide(const tl_skin_lanes *lanes, const talus_box *boxes, const int8_t *moves,
                       const tl_skin_block *block, unsigned need, uint64_t *bits);
+
+/* Boxes that are not STEADY any more, few enough for their candidates to be looked for one by one
+ * (skin_mend.c). */
+#define TL_SKIN_STRAYS ((size_t)48)
+
+typedef struct tl_skin_mending {
+  const talus_box *boxes; /* as they are now */
+  const tl_skin_lanes *lanes;
+  uint32_t *strays; /* in any order; they are sorted */
+  size_t count;
+} tl_skin_mending;
+
+/* Gives the strays new larger boxes and mends the candidates. *far grows to the furthest that one
+ * of their sides is from where it was. cache->valid: whether it worked; else all is to be found
+ * anew. */
+talus_status tl_skin_mend(const tl_model *model, tl_arena *arena, const tl_skin_mending *mending,
+                          tl_broad_cache *cache, double *far);
 
 #endif

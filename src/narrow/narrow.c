@@ -11,6 +11,7 @@
 #include "narrow/clump.h"
 #include "narrow/ellipsoid.h"
 #include "narrow/guess.h"
+#include "narrow/spheres.h"
 #include "shape/shape.h"
 
 #define PAIRS_PER_BLOCK ((size_t)256)
@@ -18,11 +19,14 @@
 #define GRAIN           ((size_t)4)    /* blocks worth waking a thread for */
 
 typedef struct pair_block {
-  size_t room;             /* contacts it can have at most */
-  size_t begin;            /* of its room within the scratch */
-  size_t count;            /* contacts found */
-  size_t target;           /* of its contacts within the set */
-  const tl_pair *no_entry; /* first pair without an entry in the table, or NULL */
+  size_t room;                         /* contacts it can have at most */
+  size_t begin;                        /* of its room within the scratch */
+  size_t count;                        /* contacts found */
+  size_t target;                       /* of its contacts within the set */
+  const tl_pair *no_entry;             /* first pair without an entry in the table, or NULL */
+  uint64_t look[PAIRS_PER_BLOCK / 64]; /* pairs that may meet */
+  bool spheres;                        /* these are all of spheres, and meet: `room` of them */
+  bool starts;                         /* a batch */
 } pair_block;
 
 typedef struct work {
@@ -36,6 +40,8 @@ typedef struct work {
   tl_contact *scratch;  /* of the batch */
   tl_contact *contacts; /* the whole set */
   tl_ell_finder ellipsoids;
+  tl_sphere_row *spheres; /* by slot, or NULL */
+  const tl_sphere_loops *loops;
 } work;
 
 static const tl_pair *block_pairs(const work *job, size_t block, size_t *count) {
@@ -181,21 +187,26 @@ static bool is_well_inside(const work *job, uint32_t ball, uint32_t container, t
          fabs(x.z) + need < half * walls->size[2];
 }
 
+/* Whether one of the pair is a sphere far from all walls of the container that is the other. */
+static bool is_within_walls(const work *job, const tl_pair *pair) {
+  const talus_shape_kind a = tl_body_shape(job->model, pair->a)->kind;
+  const talus_shape_kind b = tl_body_shape(job->model, pair->b)->kind;
+  if (a == TALUS_SPHERE && b == TALUS_CONTAINER)
+    return is_well_inside(job, pair->a, pair->b, job->margins[pair->a] + job->margins[pair->b]);
+  if (b == TALUS_SPHERE && a == TALUS_CONTAINER)
+    return is_well_inside(job, pair->b, pair->a, job->margins[pair->a] + job->margins[pair->b]);
+  return false;
+}
+
 /* `guess`: may be NULL. */
 static size_t find_in_pair(const work *job, const tl_pair *pair, const tl_guess *guess,
                            tl_contact *out) {
   const tl_model *model = job->model;
   const tl_shape *shape_a = tl_body_shape(model, pair->a), *shape_b = tl_body_shape(model, pair->b);
-  const talus_real margin = job->margins[pair->a] + job->margins[pair->b];
-  if (shape_a->kind == TALUS_SPHERE && shape_b->kind == TALUS_CONTAINER &&
-      is_well_inside(job, pair->a, pair->b, margin))
-    return 0;
-  if (shape_b->kind == TALUS_SPHERE && shape_a->kind == TALUS_CONTAINER &&
-      is_well_inside(job, pair->b, pair->a, margin))
-    return 0;
   if (shape_a->kind != TALUS_SPHERE || shape_b->kind != TALUS_SPHERE)
     return find_by_table(job, pair, guess, out);
-  /* The overwhelming majority, without the table. */
+  /* Very many in most scenes, without the table. */
+  const talus_real margin = job->margins[pair->a] + job->margins[pair->b];
   const talus_dvec3 *position = job->scope->in->position;
   const talus_dvec3 to_b = tl_model_offset(model, position[pair->a], position[pair->b]);
   const double radius_a = shape_a->size[0] * (double)model->property.scale[pair->a];
@@ -209,6 +220,38 @@ static size_t find_in_pair(const work *job, const tl_pair *pair, const tl_guess 
 
 /* ---- all pairs ------------------------------------------------------------------------------ */
 
+/* Contacts that a pair can have at most. */
+static size_t room_of(const work *job, pair_block *block, const tl_pair *pair) {
+  const talus_shape_kind a = tl_body_shape(job->model, pair->a)->kind;
+  const talus_shape_kind b = tl_body_shape(job->model, pair->b)->kind;
+  if (a == TALUS_SPHERE && b == TALUS_SPHERE)
+    return 1;
+  const int room = tl_narrow_capacity(a, b);
+  if (room == 0 && !block->no_entry)
+    block->no_entry = pair;
+  return tl_has_clump(a, b) && room > 0 ? count_in_clumps(job, pair) : (size_t)room;
+}
+
+/* Which of up to 64 pairs may meet: of spheres those that do, of others all but spheres that are
+ * far from a container's walls. Returns the room that they need. */
+static size_t measure_word(const work *job, pair_block *block, const tl_pair *pairs, size_t count,
+                           uint64_t *look) {
+  uint64_t others = count < 64 ? (UINT64_C(1) << count) - 1 : ~UINT64_C(0);
+  *look = job->spheres ? job->loops->meet(job->spheres, pairs, count, &others) : 0;
+  size_t room = 0;
+  for (uint64_t left = *look; left; left &= left - 1)
+    room++;
+  for (uint64_t left = others; left; left &= left - 1) {
+    const int i = __builtin_ctzll(left);
+    if (is_within_walls(job, &pairs[i]))
+      continue;
+    *look |= UINT64_C(1) << i;
+    block->spheres = false;
+    room += room_of(job, block, &pairs[i]);
+  }
+  return room;
+}
+
 static void measure_blocks(void *context, size_t begin, size_t end) {
   const work *job = context;
   for (size_t i = begin; i < end; ++i) {
@@ -217,17 +260,21 @@ static void measure_blocks(void *context, size_t begin, size_t end) {
     const tl_pair *pairs = block_pairs(job, i, &count);
     block->room = 0;
     block->no_entry = NULL;
-    for (size_t k = 0; k < count; ++k) {
-      const talus_shape_kind a = tl_body_shape(job->model, pairs[k].a)->kind;
-      const talus_shape_kind b = tl_body_shape(job->model, pairs[k].b)->kind;
-      const bool balls = a == TALUS_SPHERE && b == TALUS_SPHERE; /* most pairs of most scenes */
-      const int room = balls ? 1 : tl_narrow_capacity(a, b);
-      if (room == 0 && !block->no_entry)
-        block->no_entry = &pairs[k];
-      block->room +=
-          tl_has_clump(a, b) && room > 0 ? count_in_clumps(job, &pairs[k]) : (size_t)room;
-    }
+    block->spheres = job->spheres != NULL;
+    for (size_t k = 0; k < count; k += 64)
+      block->room += measure_word(job, block, pairs + k, count - k < 64 ? count - k : 64,
+                                  &block->look[k / 64]);
   }
+}
+
+/* The pairs of a block that may meet, in order: how many. */
+static size_t list_looks(const work *job, size_t block, tl_pair list[PAIRS_PER_BLOCK]) {
+  size_t count, n = 0;
+  const tl_pair *pairs = block_pairs(job, block, &count);
+  for (size_t k = 0; k < count; k += 64)
+    for (uint64_t left = job->blocks[block].look[k / 64]; left; left &= left - 1)
+      list[n++] = pairs[k + (size_t)__builtin_ctzll(left)];
+  return n;
 }
 
 static const tl_guess *guess_of(const work *job, const tl_pair *pair, size_t *cursor) {
@@ -254,12 +301,17 @@ static size_t find_in_run(const work *job, const tl_pair *pairs, size_t count, s
 
 static void find_in_blocks(void *context, size_t begin, size_t end) {
   const work *job = context;
+  tl_pair pairs[PAIRS_PER_BLOCK];
   for (size_t i = job->first + begin; i < job->first + end; ++i) {
     pair_block *block = &job->blocks[i];
-    size_t count, found = 0;
-    const tl_pair *pairs = block_pairs(job, i, &count);
+    block->count = block->room;
+    if (block->spheres)
+      continue; /* written where they go */
+    const size_t count = list_looks(job, i, pairs);
+    size_t found = 0;
     tl_contact *out = job->scratch + block->begin;
-    size_t cursor = job->scope->guesses ? tl_guess_find(job->scope->guesses, pairs[0]) : 0;
+    size_t cursor =
+        job->scope->guesses && count > 0 ? tl_guess_find(job->scope->guesses, pairs[0]) : 0;
     if (job->ellipsoids.rows) {
       for (size_t k = 0; k < count; k += TL_ELL_BATCH) {
         const size_t left = count - k;
@@ -277,9 +329,15 @@ static void find_in_blocks(void *context, size_t begin, size_t end) {
 
 static void append_blocks(void *context, size_t begin, size_t end) {
   const work *job = context;
+  tl_pair pairs[PAIRS_PER_BLOCK];
   for (size_t i = job->first + begin; i < job->first + end; ++i) {
     const pair_block *block = &job->blocks[i];
-    if (block->count > 0)
+    if (block->count == 0)
+      continue;
+    if (block->spheres)
+      job->loops->write(job->spheres, pairs, list_looks(job, i, pairs),
+                        job->contacts + block->target);
+    else
       memcpy(job->contacts + block->target, job->scratch + block->begin,
              block->count * sizeof *job->contacts);
   }
@@ -295,7 +353,7 @@ static talus_status refuse(const tl_model *model, const tl_pair *pair) {
                  (unsigned long long)model->property.uid[pair->b]);
 }
 
-/* Where each block writes; *most is the room of the largest batch. Batches begin at begin = 0. */
+/* Where each block writes; *most is the room of the largest batch. */
 static talus_status plan_batches(const work *job, size_t *most) {
   size_t used = 0;
   *most = 0;
@@ -303,10 +361,12 @@ static talus_status plan_batches(const work *job, size_t *most) {
     pair_block *block = &job->blocks[i];
     if (block->no_entry)
       return refuse(job->model, block->no_entry);
-    if (used + block->room > ROOM_OF_BATCH)
+    const size_t room = block->spheres ? 0 : block->room;
+    block->starts = i == 0 || used + room > ROOM_OF_BATCH;
+    if (block->starts)
       used = 0;
     block->begin = used;
-    used += block->room;
+    used += room;
     *most = used > *most ? used : *most;
   }
   return TALUS_OK;
@@ -332,6 +392,7 @@ static talus_status run_batches(work *job, tl_contacts *contacts) {
   tl_arena *arena = job->scope->arena;
   job->block_count = (job->pairs->count - 1) / PAIRS_PER_BLOCK + 1;
   TL_TAKE(arena, job->block_count, &job->blocks);
+  TL_TRY(tl_spheres_take(job->model, job->scope, job->pairs->count, job->margins, &job->spheres));
   tl_for(&job->model->par, job->block_count, GRAIN, measure_blocks, job);
   size_t most;
   TL_TRY(plan_batches(job, &most));
@@ -339,7 +400,7 @@ static talus_status run_batches(work *job, tl_contacts *contacts) {
   TL_TAKE(arena, most, &job->scratch);
   while (job->first < job->block_count) {
     size_t end = job->first + 1;
-    while (end < job->block_count && job->blocks[end].begin > 0)
+    while (end < job->block_count && !job->blocks[end].starts)
       ++end;
     TL_TRY(run_batch(job, end - job->first, contacts));
     job->first = end;
@@ -375,6 +436,7 @@ talus_status tl_narrow_add_contacts(const tl_model *model, const tl_scope *scope
               .scope = scope,
               .pairs = pairs,
               .margins = margins,
+              .loops = tl_spheres_loops(),
               .ellipsoids = {.model = model, .scope = scope, .margins = margins}};
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
   const talus_status status = run_batches(&job, contacts);

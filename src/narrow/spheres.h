@@ -1,0 +1,37 @@
+/* Pairs of spheres, the overwhelming majority of most scenes: which of many meet, and their
+ * contacts (private to src/narrow). A plain loop of each for any processor, and one with AVX-512
+ * that gives the same bits. */
+#ifndef TL_NARROW_SPHERES_H
+#define TL_NARROW_SPHERES_H
+
+#include "contact/contact.h"
+
+/* What a pair needs of a body, side by side: five numbers instead of as many arrays. */
+typedef struct tl_sphere_row {
+  double x, y, z, radius; /* m; the radius is NaN where the body is not a sphere */
+  double margin;
+} tl_sphere_row;
+
+typedef struct tl_sphere_loops {
+  /* Of up to 64 pairs: bit i says that pair i is of two spheres that meet; *others: that it is not
+   * of two spheres. */
+  uint64_t (*meet)(const tl_sphere_row *rows, const tl_pair *pairs, size_t count, uint64_t *others);
+  /* Contacts of pairs of spheres that meet; impulses 0. */
+  void (*write)(const tl_sphere_row *rows, const tl_pair *pairs, size_t count, tl_contact *out);
+} tl_sphere_loops;
+
+extern const tl_sphere_loops tl_spheres_plain, tl_spheres_avx512;
+
+bool tl_spheres_have_avx512(void);
+
+/* For tests: the plain loops wherever it runs. */
+extern bool tl_spheres_plain_of_tests;
+
+const tl_sphere_loops *tl_spheres_loops(void);
+
+/* Rows by slot, of all bodies (arena). NULL where pairs are too few beside the bodies to pay for
+ * it, or are looked at in periodic images. */
+talus_status tl_spheres_take(const tl_model *model, const tl_scope *scope, size_t pairs,
+                             const talus_real *margins, tl_sphere_row **rows);
+
+#endif
