@@ -88,7 +88,7 @@ def pytest_unconfigure(config):
     shutil.rmtree(getattr(config, "talus_temp", ""), ignore_errors=True)
 
 
-def talus(*arguments, cwd=None, env=None, timeout=60, **options):
+def talus(*arguments, cwd=None, env=None, timeout=240, **options):
     """Runs the command to its end; stdout and stderr are text."""
     return subprocess.run(
         [TALUS, *map(str, arguments)], cwd=cwd, env={**os.environ, "OMP_WAIT_POLICY": "passive", **(env or {})},
@@ -180,7 +180,7 @@ def assert_readable(folder):
 
 def kill(process, sig=signal.SIGKILL):
     process.send_signal(sig)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=120)
     return process.returncode, out, err
 
 

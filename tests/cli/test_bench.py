@@ -18,7 +18,7 @@ echo "embree-low pairs $PAIRS time_ms 12.5 peak_mb 3.5"
 
 
 def bench(*arguments, code=0, peers="/nowhere", **options):
-    done = talus("bench", "broad", *arguments, timeout=300, env={"TALUS_PEERS": str(peers), **options})
+    done = talus("bench", "broad", *arguments, timeout=900, env={"TALUS_PEERS": str(peers), **options})
     assert done.returncode == code, done.stdout + done.stderr
     return done
 

@@ -24,7 +24,7 @@ awk 'BEGIN { print "ITEM: ATOMS x y z" } NF == 7 { print $5, $6, $7 }' heap.data
 
 def bench(*arguments, code=0, path="/usr/bin:/bin", **options):
     env = {"TALUS_PEERS": "/nowhere", "PATH": str(path), **options}
-    done = talus("bench", "ccp", *arguments, timeout=300, env=env)
+    done = talus("bench", "ccp", *arguments, timeout=900, env=env)
     assert done.returncode == code, done.stdout + done.stderr
     return done
 

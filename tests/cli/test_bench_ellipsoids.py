@@ -13,7 +13,7 @@ printf '\\001\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\001\\000\\
 
 
 def bench(*arguments, code=0):
-    done = talus("bench", "ellipsoids", *arguments, timeout=300)
+    done = talus("bench", "ellipsoids", *arguments, timeout=900)
     assert done.returncode == code, done.stdout + done.stderr
     return done
 

@@ -9,7 +9,7 @@ TABLES = ["joints", "chains", "loops", "vehicle"]
 
 
 def bench(*arguments, code=0):
-    done = talus("bench", "machines", *arguments, timeout=300)
+    done = talus("bench", "machines", *arguments, timeout=900)
     assert done.returncode == code, done.stdout + done.stderr
     return done
 

@@ -69,7 +69,7 @@ def test_removed_folder_ends_the_run_with_a_message(busy, tmp_path):
     process = start("run", busy, "-o", out, "--threads", 1, "--until", 100)
     wait_for(lambda: (out / "frames/000003.hdf").exists(), process)
     out.rename(tmp_path / "gone")
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=120)
     assert process.returncode == 1
     assert "the folder was removed" in err and str(out) in err
     assert not out.exists()

@@ -303,7 +303,7 @@ def test_interrupted_film_leaves_nothing(grains, tmp_path):
     process = start("render", grains, "-o", tmp_path / "a.mp4", "--size", "480x270", "--samples", 24)
     assert wait_for(lambda: (tmp_path / "a.part.mp4").exists(), process)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=240)
     assert process.returncode == 130 and "no film was written" in err
     assert list(tmp_path.iterdir()) == []
 

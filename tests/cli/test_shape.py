@@ -10,7 +10,7 @@ from conftest import TALUS
 
 
 def talus(*arguments, cwd, code=0):
-    done = subprocess.run([str(TALUS), *map(str, arguments)], cwd=cwd, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([str(TALUS), *map(str, arguments)], cwd=cwd, capture_output=True, text=True, timeout=240)
     assert done.returncode == code, done.stderr
     return done
 
@@ -204,7 +204,7 @@ def test_a_frame_has_what_it_takes_to_draw_its_shapes(zoo):
 def test_a_shape_that_is_none_is_refused_with_its_place(zoo, shape, message):
     (zoo / "bad.yaml").write_text(f"talus: 1\nuntil: 1\nshapes:\n  stone: {shape}\n")
     for command in (["check", "bad.yaml"], ["shape", "info", "bad.yaml"]):
-        done = subprocess.run([str(TALUS), *command], cwd=zoo, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([str(TALUS), *command], cwd=zoo, capture_output=True, text=True, timeout=240)
         assert done.returncode in (1, 2)
         assert message in done.stderr and "bad.yaml:4:10: " in done.stderr
 

@@ -112,7 +112,7 @@ def test_a_case_that_dies_fails_alone(tmp_path):
             os.kill(child, signal.SIGKILL)
             killed.add(child)
         time.sleep(0.01)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=240)
     assert process.returncode == 1
     assert "janssen           ccp      FAIL: died of signal 9" in out
     assert runs_of(tmp_path / "validation.data") == [["janssen", "ccp", "0"], ["janssen", "ccp", "1"]]
