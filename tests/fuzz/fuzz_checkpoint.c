@@ -4,8 +4,9 @@
  * An input that begins with a zero byte is a file as it stands (which all but never gets past the
  * checksum). Any other is a list of changes to the numbers in a good checkpoint, which is then
  * sealed again as an attacker would: five bytes or more each, which say the dataset, where (two
- * bytes), how many bytes, and the bytes. Only numbers are changed: HDF5 1.10 can be crashed by its
- * own structures, which is no news and would be found again and again. */
+ * bytes), how many bytes (and the rest of the dataset's number), and the bytes. Only numbers are
+ * changed: HDF5 1.10 can be crashed by its own structures, which is no news and would be found
+ * again and again. */
 #include <hdf5.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,6 +26,10 @@ static const char scene_text[] =
     "  brick: {box: [0.3, 0.2, 0.1]}\n"
     "  tank: {container: [1, 1, 2], open: [top]}\n"
     "  floor: {plane: [0, 0, 1, 0]}\n"
+    "  egg: {ellipsoid: [0.06, 0.05, 0.04]}\n"
+    "  pill: {capsule: {radius: 0.03, length: 0.1}}\n"
+    "  rock: {hull: [[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1], [0.08, 0.08, 0.08]]}\n"
+    "  nut: {clump: [[0, 0, 0, 0.04], [0.05, 0, 0, 0.03]]}\n"
     "domain: {box: [[-2, -2, -2], [2, 2, 3]], periodic: [y], outside: remove}\n"
     "bodies:\n"
     "  - {name: tank, shape: tank, material: steel, at: [0, 0, 1], fixed: true}\n"
@@ -33,14 +38,33 @@ static const char scene_text[] =
     "  - {name: brick, shape: brick, material: rock, at: [0.1, 0.1, 0.05], force: [1, 0, 0]}\n"
     "  - {name: ball, shape: ball, material: rock, at: [-0.3, 0, 0.049], lock: [x], group: hard}\n"
     "  - {shape: ball, material: rock, at: [-0.3, 0, 0.15], mass: 3}\n"
+    "  - {name: egg, shape: egg, material: rock, at: [0.4, -0.3, 0.05]}\n"
+    "  - {name: pill, shape: pill, material: rock, at: [0.4, -0.1, 0.03], rotation: {axis: [1, 0, "
+    "0],"
+    " degrees: 90}}\n"
+    "  - {name: rock, shape: rock, material: rock, at: [0.4, 0.2, 0]}\n"
+    "  - {name: nut, shape: nut, material: steel, at: [0.4, 0.39, 0.04]}\n"
+    "  - {name: arm, shape: brick, material: steel, at: [-0.2, -0.3, 0.8]}\n"
+    "  - {name: bob, shape: ball, material: steel, at: [-0.2, -0.3, 0.5]}\n"
     "  - {name: gone, shape: ball, material: rock, at: [-0.3, 0.3, 0.5]}\n"
     "ignore: [[soft, hard]]\n"
+    "joints:\n"
+    "  - {name: hinge, kind: revolute, bodies: [arm, ground], at: [-0.2, -0.3, 0.8], axis: [0, 1, "
+    "0],\n"
+    "     limits: {low: -40, high: 40, restitution: 0.2}, motor: {speed: 1, max: 2}}\n"
+    "  - {name: rope, kind: distance, bodies: [arm, bob], at: [-0.2, -0.3, 0.75],\n"
+    "     to: [-0.2, -0.3, 0.5], rope: true, break: {force: 1000}}\n"
+    "  - {name: coil, kind: spring, bodies: [bob, ground], at: [-0.2, -0.3, 0.5], to: [-0.2, -0.3, "
+    "0],\n"
+    "     spring: {stiffness: 100, damping: 1}}\n"
+    "sleep: {speed: 0.001, time: 0.01}\n"
     "emit:\n"
     "  - {name: tap, shape: ball, material: rock, rate: 100, velocity: [0, 0, -2],\n"
     "     size: {table: [[0.5, 1], [1, 2]]}, from: {disc: {at: [0, 0, 1.5], radius: 0.3}}}\n"
     "sinks: [{name: drain, in: {box: [[-0.5, -0.5, 0], [-0.4, -0.4, 0.1]]}}]\n"
     "probes:\n"
     "  - {name: push, body: paddle, record: [force]}\n"
+    "  - {name: load, joint: hinge, record: [torque]}\n"
     "  - {name: inside, region: {sphere: {at: [0, 0, 0.5], radius: 0.4}}, record: [count]}\n";
 
 typedef struct dataset {
@@ -49,7 +73,7 @@ typedef struct dataset {
 
 static unsigned char *good; /* the file */
 static size_t good_bytes;
-static dataset datasets[256];
+static dataset datasets[1024];
 static size_t dataset_count;
 static char path[64], saved[64];
 
@@ -116,7 +140,8 @@ static void make_good(void) {
 
 static void change(unsigned char *image, const uint8_t *data, size_t size) {
   while (size >= 5) {
-    const dataset *set = &datasets[data[0] % dataset_count];
+    /* There are more datasets than a byte counts: the upper bits of the last byte add to it. */
+    const dataset *set = &datasets[(data[0] | (data[3] & 0xf8u) << 5) % dataset_count];
     const size_t at = (size_t)(data[1] | data[2] << 8) % set->bytes;
     size_t n = 1 + data[3] % 8u;
     data += 4, size -= 4;
