@@ -10,6 +10,8 @@ typedef struct source {
 static const source sources[] = {
     {"Agnolin and Roux 2007, Phys. Rev. E 76, 061302 (arXiv 0705.3194)",
      "random close packing 0.639 with 6 contacts; 0.593 with 4.5 at mu = 0.3", true},
+    {"Ambroso, Santore, Abate and Durian 2005, Phys. Rev. E 71, 051305 (arXiv cond-mat/0411231)",
+     "the same exponent of penetration once more, with better beds", true},
     {"Beverloo, Leniger and van de Velde 1961, Chem. Eng. Sci. 15, 260",
      "the law of discharge, C and k", false},
     {"Carvalho, Lima and Franklin 2023, Phys. Rev. E 107, 044901 (arXiv 2304.11202)",
@@ -19,11 +21,13 @@ static const source sources[] = {
      "the law of saturation", true},
     {"Jop, Forterre and Pouliquen 2006, Nature 441, 727",
      "glass beads flow steadily between 20.9 and 32.8 degrees", false},
+    {"Katsuragi and Durian 2007, Nature Physics 3, 420 (arXiv cond-mat/0703072)",
+     "others found depths linear in the speed of impact, H^1/2: limits of one law", true},
     {"Lube, Huppert, Sparks and Hallworth 2004, J. Fluid Mech. 508, 175",
      "run-out 1.24 a and 1.6 sqrt(a); their summary for ICTAM 2004 was read: the same law for all "
      "grains and grounds",
      false},
-    {"Man et al. 2005, Phys. Rev. Lett. 94, 198001", "0.74 of the same ellipsoids", false},
+    {"Man et al. 2005, Phys. Rev. Lett. 94, 198001", "0.74 -/+ 0.005 of the same ellipsoids", true},
     {"Mankoc et al. 2007, Granular Matter 9, 407 (arXiv 0707.4550)",
      "Beverloo's constants hold for a small range of holes; how wide and full a silo has to be",
      true},
