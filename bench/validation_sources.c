@@ -16,6 +16,8 @@ static const source sources[] = {
      "the law of discharge, C and k", false},
     {"Carvalho, Lima and Franklin 2023, Phys. Rev. E 107, 044901 (arXiv 2304.11202)",
      "laws of penetration differ with how a bed is packed", true},
+    {"Darias, Madrid and Pugnaloni 2020 (arXiv 2005.07042)",
+     "the rate of discharge depends on friction", true},
     {"Donev et al. 2004, Science 303, 990", "0.735 of ellipsoids 1.25 : 1 : 0.8", false},
     {"Janssen 1895, translated by Sperl 2006, Granular Matter 8, 59 (arXiv cond-mat/0511618)",
      "the law of saturation", true},
