@@ -129,10 +129,11 @@ const val_case val_cases[] = {
      "A ball falls into grains: its depth goes with H^1/3 of the whole way that it falls. Grains "
      "are a quarter as large as the ball here, and far smaller there: what is compared is the "
      "exponent.",
-     "Uehara et al. 2003", val_penetration, ON_CCP, 3,
-     "1/3 (Uehara et al.); other beds gave other laws (Carvalho et al. 2023 put that down to how "
-     "densely they are packed). Depths of 3 to 6 grains are known to a third of one, about 7 %: "
-     "over heights of 1 to 15 that is 0.04 of the exponent, and the tolerance twice that."},
+     "Uehara et al. 2003; Ambroso et al. 2005", val_penetration, ON_CCP, 3,
+     "1/3 (Uehara et al., and again Ambroso et al. 2005); others found up to 1/2, which depends on "
+     "how beds are packed (Katsuragi and Durian 2007, Carvalho et al. 2023). Depths of 3 to 6 "
+     "grains are known to a third of one, about 7 %: over heights of 1 to 15 that is 0.04 of the "
+     "exponent, and the tolerance twice that."},
     {"agreement-silo",
      "The flow out of the silo of `beverloo`, half as full, by springs of rising stiffness, over "
      "that by complementarity.",
