@@ -98,7 +98,10 @@ static talus_status emit(talus_world *world) {
       return tl_fail_in(TALUS_ERROR_DIVERGED, "an emitter at t = %g s", talus_world_time(world));
     world->flow_energy += tl_world_energy_of(world, world->model.bodies - 1);
   }
-  world->penalty.is_pushed = is_pushed; /* new bodies touch nothing yet */
+  /* New bodies touch nothing yet; but a law with a reach is felt before that, from the first kick
+   * on, and forces must be found anew. */
+  if (world->fresh.count == 0 || !(tl_penalty_reach(&world->model) > 0))
+    world->penalty.is_pushed = is_pushed;
   world->emitted += world->fresh.count;
   return TALUS_OK;
 }

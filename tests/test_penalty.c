@@ -513,6 +513,48 @@ TEST(material_that_comes_later_changes_nothing) {
 }
 
 /* Every impact begins with an overlap that single precision does not see. */
+/* A body that an emitter lets go of within the reach of another is pushed from its first kick on,
+ * as one that was put there by hand. */
+TEST(emitted_body_feels_what_is_within_reach_at_once) {
+  talus_world_def def = springs(TALUS_NOBLE, 1e-4, 1);
+  def.solve.reach = 0.02;
+  talus_world *world[2];
+  talus_body_def body = talus_body_def_default();
+  for (int k = 0; k < 2; ++k) {
+    talus_material_def m = talus_material_def_default();
+    talus_shape_def shape = talus_shape_def_default();
+    CHECK_OK(talus_world_create(&def, &world[k]));
+    m.stiffness = 100;
+    CHECK_OK(talus_world_add_material(world[k], &m, &body.material));
+    shape.size[0] = 0.05;
+    CHECK_OK(talus_world_add_shape(world[k], &shape, &body.shape));
+    body.kind = TALUS_FIXED;
+    CHECK_OK(talus_world_add_body(world[k], &body, NULL));
+    body.kind = TALUS_FREE;
+  }
+  talus_emitter_def emitter = talus_emitter_def_default();
+  emitter.body = body;
+  emitter.rate = 100, emitter.until = 0.0101;
+  emitter.from.kind = TALUS_REGION_BOX;
+  emitter.from.box = (talus_box){{0, 0, 0.105}, {1e-6, 1e-6, 0.105001}};
+  CHECK_OK(talus_world_add_emitter(world[0], &emitter));
+  int steps = 0;
+  for (; steps < 200 && talus_world_body_count(world[0]) == 1; ++steps)
+    CHECK_OK(talus_world_step(world[0], 1));
+  CHECK_EQ_U64(talus_world_body_count(world[0]), 2);
+  CHECK_OK(talus_world_step(world[1], (uint64_t)steps));
+  body.position = world[0]->state.position[1];
+  CHECK_OK(talus_world_add_body(world[1], &body, NULL));
+  for (int k = 0; k < 2; ++k)
+    CHECK_OK(talus_world_step(world[k], 20));
+  const double v[2] = {(double)world[0]->state.velocity[1].z,
+                       (double)world[1]->state.velocity[1].z};
+  CHECK(v[1] > 0.1); /* gravity alone: -0.02 */
+  CHECK_NEAR(v[0], v[1], 0);
+  talus_world_destroy(world[0]);
+  talus_world_destroy(world[1]);
+}
+
 TEST(first_touch_is_never_below_zero) {
   for (int i = 0; i < 200; ++i) {
     const talus_world_def def = springs(TALUS_HERTZ, 1e-5, 1);

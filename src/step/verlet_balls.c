@@ -451,7 +451,9 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
 static talus_status renew(const tl_backend *backend, tl_ball_step *job, tl_contacts *contacts,
                           tl_step_report *report) {
   const double begun = wall_now();
+  const size_t before = job->scope->arena->in_use;
   TL_TRY(tl_balls_renew(backend, job->model, job->scope, contacts));
+  job->list->scratch = job->scope->arena->peak - before;
   report->wall_broad += wall_now() - begun;
   return TALUS_OK;
 }
@@ -469,6 +471,11 @@ talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, con
   tl_penalty *p = scope->penalty;
   tl_ball_list *list = &p->list;
   tl_ball_step job = {.model = model, .scope = scope, .list = list};
+  /* The arena gives back what no step of the last 64 has taken, and renewals may be rarer. */
+  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  unsigned char *room;
+  TL_TAKE(scope->arena, list->scratch, &room);
+  tl_arena_release(scope->arena, mark);
   TL_TAKE(scope->arena, (scope->count + TL_BLOCK - 1) / TL_BLOCK, &job.blocks);
   TL_TAKE(scope->arena, scope->count, &job.sums);
   if (!list->is_valid)

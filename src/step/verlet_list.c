@@ -5,6 +5,10 @@
 #include "kernels/morton.h"
 #include "kernels/quat.h"
 
+/* Room for n, and where that is new for a quarter more: so that the next lists fit as well. */
+#define MAKE_ROOM(array, n)                                                                        \
+  TL_TRY((array)->capacity < (n) ? tl_array_reserve((array), (n) + (n) / 4) : TALUS_OK)
+
 /* A ball's skin where the scene has none: as far as it comes in so many steps, but not less nor
  * more than these shares of the smallest ball's radius. More means more candidates in every step,
  * less means more renewals; what is slow needs little, and what is fast has few neighbours. */
@@ -122,8 +126,8 @@ static void lay_range(void *context, size_t begin, size_t end) {
 
 static talus_status lay_balls(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
   const size_t n = scope->count, mirrors = list->flats.count;
-  TL_TRY(tl_array_reserve(&list->place, n + mirrors + mirrors / 4));
-  TL_TRY(tl_array_reserve(&list->ball, n + mirrors + mirrors / 4));
+  MAKE_ROOM(&list->place, n + mirrors);
+  MAKE_ROOM(&list->ball, n + mirrors);
   TL_TRY(tl_array_resize(&list->place, n + mirrors));
   TL_TRY(tl_array_resize(&list->ball, n + mirrors));
   const size_t eights = (n + TL_BALL_LANES - 1) / TL_BALL_LANES;
@@ -205,7 +209,7 @@ static talus_status sort_out(const tl_model *model, const tl_scope *scope, tl_ba
   TL_TAKE(scope->arena, pairs->count, &job.is);
   tl_for(&model->par, pairs->count, 2048, sift_range, &job);
   list->walls.count = list->near.count = list->tanks.count = list->flats.count = 0;
-  TL_TRY(tl_array_reserve(&list->near, pairs->count));
+  MAKE_ROOM(&list->near, pairs->count);
   for (size_t i = 0; i < pairs->count; ++i) {
     const tl_pair pair = pairs->data[i];
     if (job.is[i] == NEAR) {
@@ -272,17 +276,16 @@ static talus_status list_wall_balls(const tl_model *model, tl_ball_list *list) {
 
 static talus_status reserve_candidates(tl_ball_list *list) {
   const size_t n = list->rank.count, m = list->near.count;
-  const size_t room = m + m / 4; /* so that the next lists fit as well */
   TL_TRY(tl_array_resize(&list->start, n + 1));
   TL_TRY(tl_array_resize(&list->entry_start, n + 1));
   TL_TRY(tl_array_resize(&list->entry_mid, n + 1));
   TL_TRY(tl_array_resize(&list->first_owner, list->kept.count));
-  TL_TRY(tl_array_reserve(&list->owner, room));
-  TL_TRY(tl_array_reserve(&list->other, room));
-  TL_TRY(tl_array_reserve(&list->at, room));
-  TL_TRY(tl_array_reserve(&list->spring, room));
-  TL_TRY(tl_array_reserve(&list->entry, 2 * room));
-  TL_TRY(tl_array_reserve(&list->canonical, room));
+  MAKE_ROOM(&list->owner, m);
+  MAKE_ROOM(&list->other, m);
+  MAKE_ROOM(&list->at, m);
+  MAKE_ROOM(&list->spring, m);
+  MAKE_ROOM(&list->entry, 2 * m);
+  MAKE_ROOM(&list->canonical, m);
   TL_TRY(tl_array_resize(&list->owner, m));
   TL_TRY(tl_array_resize(&list->other, m));
   TL_TRY(tl_array_resize(&list->at, m));
@@ -393,9 +396,9 @@ static talus_status lay_effects(tl_ball_list *list) {
         list->start.data[end < list->count ? end : list->count] - list->start.data[first];
     total += (candidates + TL_BALL_LANES - 1) / TL_BALL_LANES * TL_BALL_LANES;
   }
-  TL_TRY(tl_array_reserve(&list->effect, total + total / 4));
+  MAKE_ROOM(&list->effect, total);
   TL_TRY(tl_array_resize(&list->effect, total));
-  TL_TRY(tl_array_reserve(&list->energy, total + total / 4));
+  MAKE_ROOM(&list->energy, total);
   TL_TRY(tl_array_resize(&list->energy, total));
   list->effect.data[0] = (tl_ball_effect){0};
   list->energy.data[0] = (tl_ball_energy){0};

@@ -99,8 +99,13 @@ talus_status tl_balls_store(const tl_model *model, tl_penalty *penalty, tl_conta
   for (size_t c = 0; c < list->at.count; ++c)
     touching += list->at.data[c] != 0;
   contacts->touches.count = 0;
-  TL_TRY(tl_array_resize(contacts, touching + walls->count));
-  TL_TRY(tl_array_resize(&contacts->springs, touching + walls->count));
+  const size_t all = touching + walls->count, room = all + all / 16; /* a few come and go */
+  if (contacts->capacity < all)
+    TL_TRY(tl_array_reserve(contacts, room));
+  if (contacts->springs.capacity < all)
+    TL_TRY(tl_array_reserve(&contacts->springs, room));
+  TL_TRY(tl_array_resize(contacts, all));
+  TL_TRY(tl_array_resize(&contacts->springs, all));
   size_t n = 0, w = 0;
   for (size_t k = 0; k <= list->canonical.count; ++k) {
     const bool ends = k == list->canonical.count;
