@@ -18,7 +18,7 @@ typedef struct machines_options {
   int max;     /* links of the longest chain */
   int pebbles; /* under the vehicle */
   int steps;   /* measured; 0: by table */
-  int threads; /* of the vehicle */
+  int threads; /* of the vehicle and of long chains */
   bool quick;
 } machines_options;
 
@@ -33,12 +33,13 @@ machines_section_fn machines_joints, machines_chains, machines_loops, machines_v
 /* False, after a message. */
 bool machines_fail(const char *doing);
 
-/* s: of this thread alone. */
+/* s: of this thread alone; of the clock on the wall. */
 double machines_cpu(void);
+double machines_wall(void);
 
 /* ---- worlds ---------------------------------------------------------------------------------- */
 
-/* A world without contacts on one thread; bodies are bars of one kilogram. */
+/* A world without contacts; bodies are bars of one kilogram. */
 typedef struct machines_rig {
   talus_world *world;
   talus_material material;
@@ -50,6 +51,7 @@ typedef struct machines_solve {
   talus_joints_solver joints;
   int iterations;
   double tolerance; /* m/s; 0: every iteration is made */
+  int threads;      /* 0: one */
 } machines_solve;
 
 bool machines_rig_make(const machines_solve *solve, double length, machines_rig *rig);

@@ -86,8 +86,9 @@ static void add_point(ccp_curve *curve, const table *t, const outcome *out) {
  */
 static bool one_ladder(table *t, ccp_curve curves[2]) {
   static const int sweeps[] = {5, 10, 20, 50, 100, 200, 500};
-  const machines_solve exact = {TALUS_JOINTS_DIRECT, 500, sizeof(talus_real) == 8 ? 1e-13 : 1e-6};
-  const machines_solve direct = {TALUS_JOINTS_DIRECT, 50, 1e-6};
+  const machines_solve exact = {TALUS_JOINTS_DIRECT, 500, sizeof(talus_real) == 8 ? 1e-13 : 1e-6,
+                                1};
+  const machines_solve direct = {TALUS_JOINTS_DIRECT, 50, 1e-6, 1};
   outcome once;
   if (!fall(&exact, t->cells, t->steps, &t->truth) || !fall(&direct, t->cells, t->steps, &once))
     return false;
@@ -96,7 +97,7 @@ static bool one_ladder(table *t, ccp_curve curves[2]) {
   double drift = NAN;
   outcome last = {0};
   for (size_t i = 0; i < sizeof sweeps / sizeof *sweeps; ++i) {
-    const machines_solve solve = {TALUS_JOINTS_ITERATIVE, sweeps[i], 0};
+    const machines_solve solve = {TALUS_JOINTS_ITERATIVE, sweeps[i], 0, 1};
     outcome out;
     if (!fall(&solve, t->cells, t->steps, &out))
       return false;
