@@ -519,7 +519,8 @@ TEST(rows_made_eight_at_a_time_have_the_bits_of_rows_made_one_by_one) {
         tl_arena_take(&world->arena, scope.count + 1, sizeof *job.bodies, (void **)&job.bodies));
     CHECK_OK(tl_ccp_order_bodies(&job));
     CHECK_OK(tl_ccp_load_bodies(&job));
-    CHECK_OK(tl_ccp_load_rows(&job, NULL));
+    CHECK_OK(tl_ccp_plan_parts(&job, NULL));
+    CHECK_OK(tl_ccp_load_rows(&job));
     CHECK_MSG(job.pack_count > 10 && (job.arms != NULL) == (k % 2 != 0), "%zu packs, arms %d",
               job.pack_count, job.arms != NULL);
     tl_ccp slow = job;

@@ -115,7 +115,9 @@ TEST(every_link_is_in_the_island_of_its_bodies) {
       links.count += !tl_body_is_static(&c.model, b) && a != b;
     }
     tl_islands islands;
-    CHECK_OK(tl_contact_find_islands(&c.model, &c.scope, &c.contacts, &links, true, 5, &islands));
+    tl_pair ends[CONTACTS];
+    CHECK_OK(
+        tl_contact_find_islands(&c.model, &c.scope, &c.contacts, &links, true, 5, ends, &islands));
     tl_island_label(&c.model, &c.contacts, &links, label);
     CHECK(islands.link_start[islands.small_count] == 0);
     CHECK(islands.link_start[islands.count] == links.count);
@@ -146,7 +148,9 @@ TEST(every_contact_is_in_one_island_small_ones_first) {
       if (!c.flags[i])
         c.rest[i] = TL_REST_ASLEEP;
     tl_islands islands;
-    CHECK_OK(tl_contact_find_islands(&c.model, &c.scope, &c.contacts, NULL, true, 5, &islands));
+    tl_pair ends[CONTACTS];
+    CHECK_OK(
+        tl_contact_find_islands(&c.model, &c.scope, &c.contacts, NULL, true, 5, ends, &islands));
     tl_island_label(&c.model, &c.contacts, NULL, label);
     bool seen[CONTACTS] = {false};
     for (size_t k = 0; k < islands.count; ++k) {

@@ -21,9 +21,7 @@
 #define SERIAL  (COLOURS * LAYERS) /* key of the leftovers */
 #define MOST    ((uint32_t)256)    /* colours of a tile */
 
-/* The bodies of a contact, in 8 bytes instead of the line of memory or two that a contact takes:
- * slots, with FIXED where contacts cannot move the body. */
-#define FIXED ((uint32_t)0x80000000u)
+#define FIXED TL_END_FIXED
 
 #define LEAST_OF_RUN ((size_t)4096) /* rows */
 #define MOST_RUNS    ((size_t)64)
@@ -31,7 +29,8 @@
 typedef struct colour_job {
   const tl_model *model;
   const tl_contacts *contacts;
-  size_t rows; /* contacts that are coloured */
+  const tl_pair *known; /* ends by contact, or NULL */
+  size_t rows;          /* contacts that are coloured */
   tl_tiles tiles;
   uint64_t *used;   /* by slot: colours that the body has */
   uint32_t *first;  /* row of each bucket, and one more */
@@ -41,24 +40,25 @@ typedef struct colour_job {
   uint16_t *keys;   /* colour * LAYERS + layer, by row */
   uint32_t *spare;  /* by row */
   uint32_t *bucket; /* by row, before rows are sorted; runs of rows are counted and placed apart */
-  tl_pair *unsorted;
-  size_t run;      /* rows of a run */
-  uint32_t *count; /* by run and bucket, then where the next row goes */
+  size_t run;       /* rows of a run */
+  uint32_t *count;  /* by run and bucket, then where the next row goes */
   tl_colours *to;
 } colour_job;
 
 /* ---- buckets --------------------------------------------------------------------------------- */
 
-static uint32_t mark_fixed(const colour_job *job, uint32_t slot) {
-  return tl_body_is_static(job->model, slot) ? slot | FIXED : slot;
+static tl_pair ends_of(const colour_job *job, uint32_t contact) {
+  if (job->known)
+    return job->known[contact];
+  const tl_contact *c = &job->contacts->data[contact];
+  return (tl_pair){tl_body_is_static(job->model, c->a) ? c->a | FIXED : c->a,
+                   tl_body_is_static(job->model, c->b) ? c->b | FIXED : c->b};
 }
 
 static void find_ends(void *context, size_t begin, size_t end) {
   const colour_job *job = context;
-  for (size_t i = begin; i < end; ++i) {
-    const tl_contact *c = &job->contacts->data[job->to->order[i]];
-    job->ends[i] = (tl_pair){mark_fixed(job, c->a), mark_fixed(job, c->b)};
-  }
+  for (size_t i = begin; i < end; ++i)
+    job->ends[i] = ends_of(job, job->to->order[i]);
 }
 
 static void count_runs(void *context, size_t begin, size_t end) {
@@ -69,12 +69,11 @@ static void count_runs(void *context, size_t begin, size_t end) {
     uint32_t *count = job->count + run * (between + 1);
     memset(count, 0, (between + 1) * sizeof *count);
     for (size_t i = run * job->run; i < run * job->run + last; ++i) {
-      const tl_contact *c = &job->contacts->data[job->to->order[i]];
-      const uint32_t a = job->tiles.of[c->a], b = job->tiles.of[c->b];
+      const tl_pair ends = ends_of(job, job->to->order[i]);
+      const uint32_t a = ends.a & FIXED ? TL_NONE : job->tiles.of[ends.a];
+      const uint32_t b = ends.b & FIXED ? TL_NONE : job->tiles.of[ends.b];
       const uint32_t tile = a == TL_NONE ? b : a;
       const bool inside = (a == b || a == TL_NONE || b == TL_NONE) && tile != TL_NONE;
-      job->unsorted[i] =
-          (tl_pair){a == TL_NONE ? c->a | FIXED : c->a, b == TL_NONE ? c->b | FIXED : c->b};
       job->bucket[i] = inside ? tile : between;
       count[job->bucket[i]]++;
     }
@@ -88,7 +87,7 @@ static void place_runs(void *context, size_t begin, size_t end) {
     uint32_t *next = job->count + run * (job->tiles.count + 1);
     for (size_t i = run * job->run; i < run * job->run + last; ++i) {
       const uint32_t at = next[job->bucket[i]]++;
-      job->ends[at] = job->unsorted[i];
+      job->ends[at] = ends_of(job, job->to->order[i]);
       job->spare[at] = job->to->order[i];
     }
   }
@@ -110,7 +109,6 @@ static talus_status sort_buckets(const tl_scope *scope, colour_job *job) {
   const size_t runs = (n + job->run - 1) / job->run;
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
   TL_TAKE(scope->arena, n, &job->bucket);
-  TL_TAKE(scope->arena, n, &job->unsorted);
   TL_TAKE(scope->arena, runs * buckets, &job->count);
   tl_for(par, runs, 1, count_runs, job);
   uint32_t at = 0;
@@ -214,8 +212,8 @@ static void clear_colours(const colour_job *job) {
 }
 
 talus_status tl_contact_colour_some(const tl_model *model, const tl_scope *scope,
-                                    const tl_contacts *contacts, uint32_t *list, size_t n,
-                                    tl_tiles tiles, tl_colours *colours) {
+                                    const tl_contacts *contacts, const tl_pair *ends,
+                                    uint32_t *list, size_t n, tl_tiles tiles, tl_colours *colours) {
   const size_t most = tiles.count * MOST + SERIAL + 1, bound = n < most ? n : most;
   tl_arena *arena = scope->arena;
   colours->order = list;
@@ -223,7 +221,12 @@ talus_status tl_contact_colour_some(const tl_model *model, const tl_scope *scope
   TL_TAKE(arena, bound, &colours->serial);
   TL_TAKE(arena, tiles.count + 1, &colours->tile);
   const tl_arena_mark mark = tl_arena_get_mark(arena);
-  colour_job job = {.model = model, .contacts = contacts, .rows = n, .tiles = tiles, .to = colours};
+  colour_job job = {.model = model,
+                    .contacts = contacts,
+                    .known = ends,
+                    .rows = n,
+                    .tiles = tiles,
+                    .to = colours};
   TL_TAKE(arena, tiles.count + 2, &job.first);
   TL_TAKE(arena, n, &job.ends);
   TL_TAKE(arena, n, &job.spare);
@@ -258,5 +261,6 @@ talus_status tl_contact_colour(const tl_model *model, const tl_scope *scope,
   TL_TAKE(scope->arena, contacts->count, &list);
   for (size_t i = 0; i < contacts->count; ++i)
     list[i] = (uint32_t)i;
-  return tl_contact_colour_some(model, scope, contacts, list, contacts->count, tiles, colours);
+  return tl_contact_colour_some(model, scope, contacts, NULL, list, contacts->count, tiles,
+                                colours);
 }

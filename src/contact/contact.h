@@ -158,13 +158,18 @@ typedef struct tl_colours {
   size_t tiles, count;
 } tl_colours;
 
+/* The bodies of a contact in 8 bytes, instead of the line of memory or two that a contact takes:
+ * slots, with TL_END_FIXED where contacts cannot move the body. Both TL_NONE: there is no work to
+ * do. */
+#define TL_END_FIXED 0x80000000u
+
 talus_status tl_contact_colour(const tl_model *model, const tl_scope *scope,
                                const tl_contacts *contacts, tl_tiles tiles, tl_colours *colours);
 
 /* The same for n contacts of the set: `list` has their indices in canonical order, and becomes the
- * order of the colours. */
+ * order of the colours. ends: of all contacts of the set, where they are known; or NULL. */
 talus_status tl_contact_colour_some(const tl_model *model, const tl_scope *scope,
-                                    const tl_contacts *contacts, uint32_t *list, size_t n,
-                                    tl_tiles tiles, tl_colours *colours);
+                                    const tl_contacts *contacts, const tl_pair *ends,
+                                    uint32_t *list, size_t n, tl_tiles tiles, tl_colours *colours);
 
 #endif

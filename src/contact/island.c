@@ -1,10 +1,17 @@
 /* Union-find over slots. The lower root always wins, so that parents never lie above their
- * children: labels follow in one ascending pass, and do not depend on the order of joining. */
+ * children: labels follow in one ascending pass, and do not depend on the order of joining.
+ *
+ * Most of it is done before anything is searched for: each body takes the lowest parent among those
+ * it touches. In canonical order a body's own is known when its contacts as first body come, so
+ * that one pass without a branch makes a few shallow trees of a heap, and hardly any contact joins
+ * two of them. */
 #include "contact/island.h"
 
 #include "rest.h"
 
 #define LAID_OUT 0x80000000u
+#define RUN      ((size_t)4096) /* contacts that are grouped together */
+#define SAMPLES  ((size_t)64)
 
 static uint32_t find_root(uint32_t *parent, uint32_t i) {
   while (parent[i] != i) {
@@ -14,9 +21,19 @@ static uint32_t find_root(uint32_t *parent, uint32_t i) {
   return i;
 }
 
-/* a, b: two bodies that touch, TL_NONE for one that joins nothing. */
-static void join(uint32_t *parent, uint32_t a, uint32_t b) {
-  if (a == TL_NONE || b == TL_NONE || parent[a] == parent[b])
+static void start_labels(const tl_model *model, uint32_t *label) {
+  for (size_t i = 0; i < model->bodies; ++i)
+    label[i] = (uint32_t)i;
+}
+
+/* Two free bodies that touch. Whatever this makes of the parents, it keeps them within the island
+ * and not above their children. */
+static inline void lean(uint32_t *parent, uint32_t a, uint32_t b) {
+  parent[b] = parent[a] < parent[b] ? parent[a] : parent[b];
+}
+
+static inline void join(uint32_t *parent, uint32_t a, uint32_t b) {
+  if (parent[parent[a]] == parent[parent[b]])
     return;
   const uint32_t x = find_root(parent, a), y = find_root(parent, b);
   if (x < y)
@@ -25,18 +42,14 @@ static void join(uint32_t *parent, uint32_t a, uint32_t b) {
     parent[x] = y;
 }
 
-static void start_labels(const tl_model *model, uint32_t *label) {
-  for (size_t i = 0; i < model->bodies; ++i)
-    label[i] = (uint32_t)i;
-}
-
-static uint32_t if_free(const tl_model *model, uint32_t slot) {
-  return slot == TL_NONE || tl_body_is_static(model, slot) ? TL_NONE : slot;
+static bool is_free(const tl_model *model, uint32_t slot) {
+  return slot != TL_NONE && !tl_body_is_static(model, slot);
 }
 
 static void finish_labels(const tl_model *model, const tl_pairs *links, uint32_t *label) {
   for (size_t i = 0; links && i < links->count; ++i)
-    join(label, if_free(model, links->data[i].a), if_free(model, links->data[i].b));
+    if (is_free(model, links->data[i].a) && is_free(model, links->data[i].b))
+      join(label, links->data[i].a, links->data[i].b);
   for (size_t i = 0; i < model->bodies; ++i)
     label[i] = label[label[i]];
 }
@@ -45,15 +58,15 @@ void tl_island_label(const tl_model *model, const tl_contacts *contacts, const t
                      uint32_t *label) {
   start_labels(model, label);
   for (size_t i = 0; i < contacts->count; ++i)
-    join(label, if_free(model, contacts->data[i].a), if_free(model, contacts->data[i].b));
+    if (is_free(model, contacts->data[i].a) && is_free(model, contacts->data[i].b))
+      join(label, contacts->data[i].a, contacts->data[i].b);
   finish_labels(model, links, label);
 }
 
-static void take_all(const tl_model *model, const tl_state *state, const tl_contacts *contacts,
-                     size_t links, tl_islands *islands) {
+static void take_all(const tl_pair *ends, size_t count, size_t links, tl_islands *islands) {
   uint32_t n = 0;
-  for (size_t i = 0; i < contacts->count; ++i)
-    if (!tl_rest_is_dormant(model, state, contacts->data[i].a, contacts->data[i].b))
+  for (size_t i = 0; i < count; ++i)
+    if (ends[i].a != TL_NONE)
       islands->order[n++] = (uint32_t)i;
   islands->start[0] = 0;
   islands->start[1] = n;
@@ -64,8 +77,8 @@ static void take_all(const tl_model *model, const tl_state *state, const tl_cont
   islands->count = n > 0 || links > 0;
 }
 
-/* The free bodies of each contact, TL_NONE for others; none at all where the contact has no work to
- * do. Contacts are long: this is the only time that they are read. */
+/* ---- contacts, read once --------------------------------------------------------------------- */
+
 typedef struct ends_job {
   const tl_model *model;
   const tl_state *state;
@@ -73,27 +86,103 @@ typedef struct ends_job {
   tl_pair *ends;
 } ends_job;
 
+static uint32_t end_of(const tl_model *model, uint32_t slot) {
+  return tl_body_is_static(model, slot) ? slot | TL_END_FIXED : slot;
+}
+
+/* Contacts are long: this is the only time that they are read. */
 static void find_ends(void *context, size_t begin, size_t end) {
   const ends_job *job = context;
   for (size_t i = begin; i < end; ++i) {
     const tl_contact *c = &job->contacts[i];
-    const bool dormant = tl_rest_is_dormant(job->model, job->state, c->a, c->b);
-    job->ends[i].a = dormant ? TL_NONE : if_free(job->model, c->a);
-    job->ends[i].b = dormant ? TL_NONE : if_free(job->model, c->b);
+    job->ends[i] = tl_rest_is_dormant(job->model, job->state, c->a, c->b)
+                       ? (tl_pair){TL_NONE, TL_NONE}
+                       : (tl_pair){end_of(job->model, c->a), end_of(job->model, c->b)};
   }
+}
+
+static bool are_free(tl_pair ends) { return !((ends.a | ends.b) & TL_END_FIXED); }
+
+static void find_labels(const tl_model *model, const tl_pair *ends, size_t n, const tl_pairs *links,
+                        uint32_t *label) {
+  start_labels(model, label);
+  for (size_t i = 0; i < n; ++i)
+    if (are_free(ends[i]))
+      lean(label, ends[i].a, ends[i].b);
+  for (size_t i = 0; i < n; ++i)
+    if (are_free(ends[i]))
+      join(label, ends[i].a, ends[i].b);
+  finish_labels(model, links, label);
 }
 
 /* The label of a contact's island, TL_NONE where it has no work to do. */
 static uint32_t label_of(const uint32_t *label, tl_pair ends) {
-  const uint32_t slot = ends.a != TL_NONE ? ends.a : ends.b;
-  return slot != TL_NONE ? label[slot] : TL_NONE;
+  const uint32_t slot = ends.a & TL_END_FIXED ? ends.b : ends.a;
+  return slot & TL_END_FIXED ? TL_NONE : label[slot];
 }
+
+/* ---- grouping -------------------------------------------------------------------------------- */
 
 /* By root: how many contacts and links there are, then where the next one goes. */
 typedef struct places {
   uint32_t *contact, *link; /* link may be NULL: no links at all */
   uint32_t contacts, links; /* laid out so far */
 } places;
+
+/* A heap is one large island and a few others: contacts of the large one are counted and placed by
+ * all threads, run by run; the others are listed and grouped one after the other. Which island is
+ * the large one changes nothing but the time. */
+typedef struct group_job {
+  const tl_pair *ends;
+  const uint32_t *label;
+  size_t n;
+  uint32_t large;          /* label */
+  uint32_t *mine, *others; /* by run: contacts of the large one, then where they go; others */
+  uint32_t *other;         /* contacts: those of run r from r * RUN on */
+  uint32_t *order;
+} group_job;
+
+/* The label that most contacts have, if any has more than half of them. */
+static uint32_t find_large(const group_job *job) {
+  uint32_t large = TL_NONE;
+  size_t votes = 0;
+  for (size_t k = 0; k < SAMPLES && job->n > 0; ++k) {
+    const uint32_t of = label_of(job->label, job->ends[k * job->n / SAMPLES]);
+    if (votes == 0)
+      large = of;
+    votes = of == large ? votes + 1 : votes - 1;
+  }
+  return large;
+}
+
+static size_t end_of_run(const group_job *job, size_t run) {
+  return job->n - run * RUN < RUN ? job->n : (run + 1) * RUN;
+}
+
+static void list_others(void *context, size_t begin, size_t end) {
+  const group_job *job = context;
+  for (size_t run = begin; run < end; ++run) {
+    uint32_t mine = 0, others = 0, *other = job->other + run * RUN;
+    for (size_t i = run * RUN; i < end_of_run(job, run); ++i) {
+      const uint32_t of = label_of(job->label, job->ends[i]);
+      mine += of == job->large && of != TL_NONE;
+      if (of != job->large && of != TL_NONE)
+        other[others++] = (uint32_t)i;
+    }
+    job->mine[run] = mine;
+    job->others[run] = others;
+  }
+}
+
+static void place_large(void *context, size_t begin, size_t end) {
+  const group_job *job = context;
+  for (size_t run = begin; run < end; ++run) {
+    uint32_t at = job->mine[run];
+    for (size_t i = run * RUN; i < end_of_run(job, run) && job->large != TL_NONE; ++i)
+      if (label_of(job->label, job->ends[i]) == job->large)
+        job->order[at++] = (uint32_t)i;
+  }
+}
 
 /* Offsets of the islands, small ones first; counts by root become where each root writes. */
 static void lay_out(const tl_model *model, uint32_t small, places *next, bool is_small,
@@ -114,48 +203,79 @@ static void lay_out(const tl_model *model, uint32_t small, places *next, bool is
 }
 
 static uint32_t label_of_link(const tl_model *model, const uint32_t *label, tl_pair link) {
-  const uint32_t a = if_free(model, link.a);
-  return label[a != TL_NONE ? a : link.b];
+  return label[is_free(model, link.a) ? link.a : link.b];
 }
 
-static void group(const tl_model *model, const tl_pair *ends, size_t n, const tl_pairs *links,
-                  uint32_t small, const uint32_t *label, places *next, tl_islands *islands) {
-  memset(next->contact, 0, model->bodies * sizeof *next->contact);
-  if (next->link)
-    memset(next->link, 0, model->bodies * sizeof *next->link);
-  for (size_t i = 0; i < n; ++i) {
-    const uint32_t of = label_of(label, ends[i]);
-    if (of != TL_NONE)
-      next->contact[of]++;
+/* Contacts of the large island, then all others, counted by root. */
+static void count_contacts(const group_job *job, size_t runs, places *next) {
+  for (size_t run = 0; run < runs; ++run) {
+    if (job->large != TL_NONE)
+      next->contact[job->large] += job->mine[run];
+    for (uint32_t k = 0; k < job->others[run]; ++k)
+      next->contact[label_of(job->label, job->ends[job->other[run * RUN + k]])]++;
   }
-  for (size_t i = 0; next->link && i < links->count; ++i)
-    next->link[label_of_link(model, label, links->data[i])]++;
-  lay_out(model, small, next, true, islands);
+}
+
+/* Others where they go; and where the large island's of each run do. */
+static void place_others(const group_job *job, size_t runs, places *next) {
+  for (size_t run = 0; run < runs; ++run) {
+    const uint32_t mine = job->mine[run];
+    if (job->large != TL_NONE) {
+      job->mine[run] = next->contact[job->large] & ~LAID_OUT;
+      next->contact[job->large] += mine;
+    }
+    for (uint32_t k = 0; k < job->others[run]; ++k) {
+      const uint32_t i = job->other[run * RUN + k];
+      job->order[next->contact[label_of(job->label, job->ends[i])]++ & ~LAID_OUT] = i;
+    }
+  }
+}
+
+static talus_status group(const tl_model *model, const tl_scope *scope, const tl_pairs *links,
+                          uint32_t small, group_job *job, tl_islands *islands) {
+  const size_t runs = (job->n + RUN - 1) / RUN, held = links ? links->count : 0;
+  places next = {0};
+  TL_TAKE(scope->arena, runs, &job->mine);
+  TL_TAKE(scope->arena, runs, &job->others);
+  TL_TAKE(scope->arena, job->n, &job->other);
+  TL_TAKE(scope->arena, model->bodies, &next.contact);
+  memset(next.contact, 0, model->bodies * sizeof *next.contact);
+  if (held > 0) {
+    TL_TAKE(scope->arena, model->bodies, &next.link);
+    memset(next.link, 0, model->bodies * sizeof *next.link);
+  }
+  job->large = find_large(job);
+  tl_for(&model->par, runs, 1, list_others, job);
+  count_contacts(job, runs, &next);
+  for (size_t i = 0; i < held; ++i)
+    next.link[label_of_link(model, job->label, links->data[i])]++;
+  lay_out(model, small, &next, true, islands);
   islands->small_count = islands->count;
-  lay_out(model, small, next, false, islands);
-  islands->start[islands->count] = next->contacts;
-  islands->link_start[islands->count] = next->links;
-  for (size_t i = 0; i < n; ++i) {
-    const uint32_t of = label_of(label, ends[i]);
-    if (of != TL_NONE)
-      islands->order[next->contact[of]++ & ~LAID_OUT] = (uint32_t)i;
-  }
-  for (size_t i = 0; next->link && i < links->count; ++i)
-    islands->link_order[next->link[label_of_link(model, label, links->data[i])]++] = (uint32_t)i;
+  lay_out(model, small, &next, false, islands);
+  islands->start[islands->count] = next.contacts;
+  islands->link_start[islands->count] = next.links;
+  place_others(job, runs, &next);
+  tl_for(&model->par, runs, 1, place_large, job);
+  for (size_t i = 0; i < held; ++i)
+    islands->link_order[next.link[label_of_link(model, job->label, links->data[i])]++] =
+        (uint32_t)i;
+  return TALUS_OK;
 }
 
 talus_status tl_contact_find_islands(const tl_model *model, const tl_scope *scope,
                                      const tl_contacts *contacts, const tl_pairs *links, bool apart,
-                                     uint32_t small, tl_islands *islands) {
+                                     uint32_t small, tl_pair *ends, tl_islands *islands) {
   const size_t n = contacts->count, held = links ? links->count : 0;
   const size_t most = n + held < model->bodies ? n + held : model->bodies;
+  ends_job work = {model, scope->in, contacts->data, ends};
   *islands = (tl_islands){0};
   TL_TAKE(scope->arena, n, &islands->order);
   TL_TAKE(scope->arena, (apart ? most : 1) + 1, &islands->start);
   TL_TAKE(scope->arena, held, &islands->link_order);
   TL_TAKE(scope->arena, (apart ? most : 1) + 1, &islands->link_start);
+  tl_for(&model->par, n, RUN, find_ends, &work);
   if (!apart) {
-    take_all(model, scope->in, contacts, held, islands);
+    take_all(ends, n, held, islands);
     return TALUS_OK;
   }
   if (n >= LAID_OUT)
@@ -165,19 +285,10 @@ talus_status tl_contact_find_islands(const tl_model *model, const tl_scope *scop
                    n);
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
   uint32_t *label;
-  places next = {0};
-  ends_job work = {model, scope->in, contacts->data, NULL};
   TL_TAKE(scope->arena, model->bodies, &label);
-  TL_TAKE(scope->arena, model->bodies, &next.contact);
-  if (held > 0)
-    TL_TAKE(scope->arena, model->bodies, &next.link);
-  TL_TAKE(scope->arena, n, &work.ends);
-  tl_for(&model->par, n, 4096, find_ends, &work);
-  start_labels(model, label);
-  for (size_t i = 0; i < n; ++i)
-    join(label, work.ends[i].a, work.ends[i].b);
-  finish_labels(model, links, label);
-  group(model, work.ends, n, links, small, label, &next, islands);
+  find_labels(model, ends, n, links, label);
+  group_job grouping = {.ends = ends, .label = label, .n = n, .order = islands->order};
+  TL_TRY(group(model, scope, links, small, &grouping, islands));
   tl_arena_release(scope->arena, mark);
   return TALUS_OK;
 }

@@ -123,12 +123,27 @@ static talus_vec3 arm_of(const tl_model *model, const tl_scope *scope, const tl_
                            tl_model_offset(model, other, centre)));
 }
 
+/* The first contact whose first body is this one or a later one. The set is in canonical order. */
+static size_t first_of(const tl_contacts *contacts, uint32_t slot) {
+  size_t lo = 0, hi = contacts->count;
+  while (lo < hi) {
+    const size_t middle = lo + (hi - lo) / 2;
+    if (contacts->data[middle].a < slot)
+      lo = middle + 1;
+    else
+      hi = middle;
+  }
+  return lo;
+}
+
 static void measure_contacts(tl_probe *probe, const tl_model *model, const tl_scope *scope,
                              const tl_contacts *contacts, uint32_t slot) {
   const talus_dvec3 centre = centre_before(model, scope, slot);
-  for (size_t i = 0; i < contacts->count; ++i) {
+  /* Nothing after its own contacts, as body a, is its. */
+  const size_t first = first_of(contacts, slot), end = first_of(contacts, slot + 1);
+  for (size_t i = 0; i < end; ++i) {
     const tl_contact *contact = &contacts->data[i];
-    if (contact->a != slot && contact->b != slot)
+    if (i < first && contact->b != slot)
       continue;
     const talus_vec3 arm = arm_of(model, scope, contact, slot, centre);
     const double sign = contact->a == slot ? -1 : 1;

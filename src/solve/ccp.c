@@ -20,8 +20,8 @@ static void store_impulses(void *context, size_t begin, size_t end) {
   }
 }
 
-static talus_status solve_rows(tl_ccp *job, const tl_pairs *links) {
-  TL_TRY(tl_ccp_load_rows(job, links));
+static talus_status solve_rows(tl_ccp *job) {
+  TL_TRY(tl_ccp_load_rows(job));
   TL_TRY(tl_ccp_load_links(job));
   TL_TRY(tl_ccp_solve_parts(job));
   tl_for(&job->model->par, job->pack_count, 128, store_impulses, job);
@@ -30,6 +30,23 @@ static talus_status solve_rows(tl_ccp *job, const tl_pairs *links) {
   if (job->link_count > 0)
     tl_ccp_store_links(job);
   return TALUS_OK;
+}
+
+/* Without joints, contacts are planned before bodies are loaded, and meanwhile their room holds
+ * what planning keeps of each contact. Which joints have work to do is seen from the bodies. */
+static talus_status plan_and_load(tl_ccp *job) {
+  tl_pairs links = {0};
+  if (job->scope->joints) {
+    TL_TRY(tl_ccp_load_bodies(job));
+    TL_TRY(tl_ccp_list_links(job, &links));
+    return job->contacts->count > 0 || job->link_count > 0 ? tl_ccp_plan_parts(job, &links)
+                                                           : TALUS_OK;
+  }
+  job->room = job->bodies;
+  job->room_bytes = job->body_count * sizeof *job->bodies;
+  if (job->contacts->count > 0)
+    TL_TRY(tl_ccp_plan_parts(job, NULL));
+  return tl_ccp_load_bodies(job);
 }
 
 /* The body buffer begins with velocity and spin: that is how it is handed over. */
@@ -55,12 +72,9 @@ talus_status tl_ccp_solve(const tl_model *model, const tl_scope *scope, tl_conta
   if (contacts->count > 0 || scope->joints)
     TL_TRY(tl_ccp_order_bodies(&job));
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
-  TL_TRY(tl_ccp_load_bodies(&job));
-  tl_pairs links = {0};
-  if (scope->joints)
-    TL_TRY(tl_ccp_list_links(&job, &links));
+  TL_TRY(plan_and_load(&job));
   if (contacts->count > 0 || job.link_count > 0)
-    TL_TRY(solve_rows(&job, &links));
+    TL_TRY(solve_rows(&job));
   TL_TRY(tl_ccp_find_energy(&job));
   tl_arena_release(scope->arena, mark);
   *twists = (tl_twists){job.bodies, sizeof *job.bodies, job.rank, NULL};

@@ -74,8 +74,10 @@ typedef struct tl_ccp {
   const uint32_t *index_of; /* slot -> solver body; NULL: the same number */
   tl_tiles tiles;           /* of solver bodies, in their order */
   tl_ccp_body *bodies;      /* body_count, and one more that is nobody's, for empty lanes */
-  size_t body_count;        /* scope->count, or the bodies of a part that has its own */
-  tl_ccp_tensor *tensors;   /* NULL: every body is isotropic */
+  void *room;               /* that planning may use, for something not loaded yet; or NULL */
+  size_t room_bytes;
+  size_t body_count;      /* scope->count, or the bodies of a part that has its own */
+  tl_ccp_tensor *tensors; /* NULL: every body is isotropic */
   tl_ccp_pack *packs;
   tl_ccp_arms *arms;  /* by pack; NULL: every arm is its reach times the normal, as for spheres */
   tl_ccp_roll *rolls; /* by pack; NULL: no pair of materials resists rolling or spinning */
@@ -148,9 +150,8 @@ bool tl_ccp_needs_arms(const tl_ccp *job);
 /* Fills bodies (and tensors, where any is needed). */
 talus_status tl_ccp_load_bodies(tl_ccp *job);
 
-/* Cuts contacts and links (slots that joints hold together; link_joint is put into the order of the
- * parts) into islands, colours the contacts, and fills packs and blocks. */
-talus_status tl_ccp_load_rows(tl_ccp *job, const tl_pairs *links);
+/* Fills the packs that were planned. */
+talus_status tl_ccp_load_rows(tl_ccp *job);
 
 /* Rows of packs [begin, end) one by one, which does for all; and eight at a time with AVX-512, the
  * same bits, where every body is isotropic and there are neither periods nor cohesion. */
@@ -161,8 +162,9 @@ void tl_ccp_fill_packs_fast(const tl_ccp *job, size_t begin, size_t end);
 void tl_ccp_finish_packs_avx512(const tl_ccp *job, const tl_ccp_raw *raws, tl_ccp_pack *packs,
                                 size_t count);
 
-/* Islands, their colours, and where their rows go: everything of tl_ccp_load_rows but the packs.
- * links may be NULL: none. */
+/* Cuts contacts and links (slots that joints hold together; link_joint is put into the order of the
+ * parts) into islands, colours the contacts, and says where their rows go. links may be NULL: none.
+ */
 talus_status tl_ccp_plan_parts(tl_ccp *job, const tl_pairs *links);
 
 /* Solves every part and every small island to the tolerance, and puts the reports together. */

@@ -349,8 +349,7 @@ bool tl_ccp_needs_arms(const tl_ccp *job) {
   return false;
 }
 
-talus_status tl_ccp_load_rows(tl_ccp *job, const tl_pairs *links) {
-  TL_TRY(tl_ccp_plan_parts(job, links));
+talus_status tl_ccp_load_rows(tl_ccp *job) {
   if (job->model->law_kinds & TL_LAW_COHESION)
     TL_TRY(tl_ccp_load_pulls(job));
   TL_TAKE(job->scope->arena, job->pack_count, &job->packs);
@@ -360,6 +359,7 @@ talus_status tl_ccp_load_rows(tl_ccp *job, const tl_pairs *links) {
     TL_TAKE(job->scope->arena, job->pack_count, &job->rolls);
   for (size_t i = 0; i < job->part_count; ++i) {
     tl_ccp *part = &job->parts[i];
+    part->tensors = job->tensors; /* bodies may have been loaded after the plan */
     part->packs = job->packs + part->first_pack;
     part->arms = job->arms ? job->arms + part->first_pack : NULL;
     part->rolls = job->rolls ? job->rolls + part->first_pack : NULL;

@@ -77,8 +77,8 @@ static talus_status find_cells(order_job *job) {
 }
 
 static uint32_t cell_of(const order_job *job, int axis, double x) {
-  const double cell = (x - job->low[axis]) * job->scale[axis];
-  return cell > 0 ? (cell < (1 << job->bits) ? (uint32_t)cell : (1u << job->bits) - 1) : 0;
+  const double cell = (x - job->low[axis]) * job->scale[axis], last = (1 << job->bits) - 1;
+  return (uint32_t)(int)(cell > 0 ? cell < last ? cell : last : 0);
 }
 
 /* Bodies that contacts cannot move come last: they are in no tile. */
@@ -88,10 +88,10 @@ static void find_keys(void *context, size_t begin, size_t end) {
     const uint32_t slot = tl_scope_slot(job->scope, i);
     const talus_dvec3 x = tl_dsub(job->scope->in->position[slot], job->origin);
     job->members[i] = (uint32_t)i;
-    job->keys[i] = tl_body_is_static(job->model, slot)
-                       ? UINT32_C(1) << (3 * job->bits)
-                       : (uint32_t)tl_morton3(cell_of(job, 0, x.x), cell_of(job, 1, x.y),
-                                              cell_of(job, 2, x.z));
+    job->keys[i] =
+        tl_body_is_static(job->model, slot)
+            ? UINT32_C(1) << (3 * job->bits)
+            : tl_morton3_u32(cell_of(job, 0, x.x), cell_of(job, 1, x.y), cell_of(job, 2, x.z));
   }
 }
 
