@@ -46,9 +46,9 @@ TL_FN VISIT(vec)
   return r;
 }
 
-/* Coulomb's law for one contact whose response is diag(1/en, 1/et, 1/et), solved exactly: the normal
- * impulse that stops the approach, then the tangential one that stops the slip, cut to the disk of
- * radius mu times that normal impulse. g_n and g_t are what would stop them.
+/* Coulomb's law for one contact whose response is diag(1/en, 1/et, 1/et), solved exactly: the
+ * normal impulse that stops the approach, then the tangential one that stops the slip, cut to the
+ * disk of radius mu times that normal impulse. g_n and g_t are what would stop them.
  *
  * Its fixed points are those of the projection with De Saxce's lift mu |u_t| in the bias (SOURCES
  * C3), which is Coulomb's law as well; but there the lift lowers the normal impulse while there is
@@ -74,8 +74,7 @@ TL_FN VISIT(vec) VISIT(step)(VISIT(vec) p, VISIT(vec) u, VISIT(vec) n, NUMBER bi
   const VISIT(vec) ut = VISIT(madd)(u, -un, n);
   const VISIT(vec) gt = VISIT(madd)(VISIT(madd)(p, -pn, n), -et, ut);
   const NUMBER gn = pn - en * (un + bias);
-  VISIT(vec) r =
-      is_ncp ? VISIT(coulomb)(gn, gt, n, mu) : VISIT(project)(gn, gt, n, mu, en, et);
+  VISIT(vec) r = is_ncp ? VISIT(coulomb)(gn, gt, n, mu) : VISIT(project)(gn, gt, n, mu, en, et);
   const NUMBER zero = {0};
   const TRUTH alive = en > zero;
   r.x = SELECT(alive, r.x, zero);

@@ -260,8 +260,8 @@ INLINE void step_pack(const tl_ccp *job, const tl_ccp_step_def *def, size_t k,
     const lanes least = lanes_select(en < et, en, et);
     step_n = step_t = lanes_select(en > zero, lanes_select(mean < least, mean, least), zero);
   }
-  const lanes_vec to = lanes_step(p, u, n, bias, load(pack->friction), def->scale * step_n,
-                                  def->scale * step_t, 0);
+  const lanes_vec to =
+      lanes_step(p, u, n, bias, load(pack->friction), def->scale * step_n, def->scale * step_t, 0);
   memcpy(def->to[k].x, &to.x, sizeof to.x);
   memcpy(def->to[k].y, &to.y, sizeof to.y);
   memcpy(def->to[k].z, &to.z, sizeof to.z);
