@@ -340,7 +340,7 @@ typedef struct talus_narrow_def {
 } talus_narrow_def;
 
 typedef enum talus_friction_model {
-  TALUS_FRICTION_NCP, /* Coulomb friction: no dilation while sliding (De Saxce correction) */
+  TALUS_FRICTION_NCP, /* Coulomb friction: no dilation while sliding */
   TALUS_FRICTION_CCP  /* the convex relaxation of Anitescu and Tasora, as published */
 } talus_friction_model;
 
