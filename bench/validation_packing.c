@@ -211,8 +211,5 @@ void val_strong_friction(val_run *run) {
     if (count < 100)
       deepest = NAN; /* no heap */
     val_near(run, quantity, "", deepest, 0, run->model == VAL_PENALTY ? 0.05 : 0.02);
-    if (run->model == VAL_CCP && mu > 3)
-      val_known(run, "the correction of De Saxce within sweeps (`friction: ncp`) does not converge "
-                     "at such friction, and grains sink into each other; `friction: ccp` holds.");
   }
 }

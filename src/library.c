@@ -69,7 +69,7 @@ talus_world_def talus_world_def_default(void) {
                 .correction = 0.2,
                 .friction = TALUS_FRICTION_NCP,
                 .iterations = 50,
-                .tolerance = 1e-4,
+                .tolerance = 5e-5,
                 .warm_start = true,
                 .recovery = 1,
                 .recovery_speed = 0.6,

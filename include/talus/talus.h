@@ -340,7 +340,7 @@ typedef struct talus_narrow_def {
 } talus_narrow_def;
 
 typedef enum talus_friction_model {
-  TALUS_FRICTION_NCP, /* Coulomb friction: no dilation while sliding (De Saxce correction) */
+  TALUS_FRICTION_NCP, /* Coulomb friction: no dilation while sliding */
   TALUS_FRICTION_CCP  /* the convex relaxation of Anitescu and Tasora, as published */
 } talus_friction_model;
 
@@ -384,7 +384,7 @@ typedef enum talus_spring_law {
 } talus_spring_law;
 
 /* How contacts become impulses. The members from `method` on are of cone complementarity;
- * sequential impulses use iterations, tolerance, warm_start, the two speeds and joints of them. */
+ * sequential impulses use iterations, tolerance, warm_start, the two speeds, slop and joints. */
 typedef struct talus_solve_def {
   talus_solve_kind kind;
   talus_spring_law law; /* penalty */
@@ -403,9 +403,9 @@ typedef struct talus_solve_def {
   talus_reduction reduction;
   bool islands; /* what hangs together is solved for itself, to its own tolerance; false: all
                    contacts as one problem */
+  double slop;  /* m: overlap that is left alone; < 0: |gravity| dt^2 */
   /* Impulse: overlap is taken out of positions, and velocities do not learn of it. */
-  double slop;       /* m: overlap that is left alone; < 0: |gravity| dt^2 */
-  double correction; /* 0 ... 1: share of the overlap beyond that a step takes out */
+  double correction; /* 0 ... 1: share of the overlap beyond `slop` that a step takes out */
 } talus_solve_def;
 
 /* Sleep: what hangs together and rests on something static is left alone once none of its bodies,
@@ -452,7 +452,7 @@ typedef struct talus_world_def {
 
 /* gravity (0, 0, -9.81), dt 1 ms, broad auto, narrow newton, ccp with ncp friction, 50 sweeps to
  * 1e-4 m/s, warm start, recovery 0.6 m/s, islands (penalty: linear, tangential 2/7, reach 1 mm;
- * impulse: slop |gravity| dt^2, correction 0.2), nobody sleeps (but sleep.time is 0.5 s), no
+ * slop |gravity| dt^2, impulse: correction 0.2), nobody sleeps (but sleep.time is 0.5 s), no
  * domain. */
 TALUS_API talus_world_def talus_world_def_default(void);
 

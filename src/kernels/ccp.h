@@ -10,8 +10,8 @@
  *
  *   g = p - E (u + b),   p' = argmin over the friction cone of (y - g)^T E^-1 (y - g)
  *
- * With `ncp` the De Saxce correction mu |u_t| n is added to b in every visit (SOURCES C3; De Saxce
- * and Feng 1998), so that the fixed point is Coulomb's law and not its convex relaxation.
+ * With `ncp` a visit solves Coulomb's law of that diagonal response instead of its convex
+ * relaxation: the normal impulse first, then friction within the disk that it allows.
  *
  * The arithmetic of a visit is written once, in ccp_visit.h, for a number type that is one real
  * here (and on a device) and a vector of reals in the CPU's sweep: the bits are the same. */

@@ -244,8 +244,7 @@ TL_FN talus_real tl_impulse_residual(const tl_impulse_pair *pair, const tl_impul
     const tl_roll_law law = {row->friction, roll->rolling, roll->spinning, row->en,
                              row->et,       roll->er,      roll->es};
     const tl_wrench p = {row->impulse, roll->torque}, twist = {u, tl_sub(pair->b->w, pair->a->w)};
-    return tl_roll_residual(p, twist, row->normal,
-                            row->bias + tl_roll_lift(twist, row->normal, &law), &law);
+    return tl_roll_residual(p, twist, row->normal, row->bias, &law, 1);
   }
   const tl_ccp_vec p = {row->impulse.x, row->impulse.y, row->impulse.z}, v = {u.x, u.y, u.z},
                    n = {row->normal.x, row->normal.y, row->normal.z};

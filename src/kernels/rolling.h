@@ -73,6 +73,19 @@ TL_FN tl_wrench tl_roll_project(tl_wrench y, talus_vec3 n, const tl_roll_law *la
   return r;
 }
 
+/* The three laws one by one, as VISIT(coulomb) of ccp_visit.h has friction: the normal part that
+ * stops the approach, and the others cut to what it allows. */
+TL_FN tl_wrench tl_roll_stop(tl_wrench y, talus_vec3 n, const tl_roll_law *law) {
+  const talus_real gn = tl_dot(y.impulse, n), tn = tl_dot(y.torque, n), p = gn < 0 ? TL_R(0) : gn;
+  const talus_vec3 gt = tl_madd(y.impulse, -gn, n), tt = tl_madd(y.torque, -tn, n);
+  const talus_real most = law->spinning * p;
+  tl_wrench r;
+  r.impulse = tl_madd(tl_roll_cut(gt, tl_length(gt), law->friction * p), p, n);
+  r.torque = tl_madd(tl_roll_cut(tt, tl_length(tt), law->rolling * p),
+                     tn > most ? most : (tn < -most ? -most : tn), n);
+  return r;
+}
+
 /* mu |u_t| + rolling |w_t| + spinning |w_n|. */
 TL_FN talus_real tl_roll_lift(tl_wrench u, talus_vec3 n, const tl_roll_law *law) {
   const talus_real un = tl_dot(u.impulse, n), wn = tl_dot(u.torque, n);
@@ -80,10 +93,10 @@ TL_FN talus_real tl_roll_lift(tl_wrench u, talus_vec3 n, const tl_roll_law *law)
          law->rolling * tl_length(tl_madd(u.torque, -wn, n)) + law->spinning * tl_abs(wn);
 }
 
-/* The wrench after one projected step: from p, relative velocities u, and the normal bias with
- * whatever lift is wanted. */
+/* The wrench after one step, from p, relative velocities u and the normal bias: by the laws one by
+ * one, or projected on the cone (then the bias has whatever lift is wanted). */
 TL_FN tl_wrench tl_roll_step(tl_wrench p, tl_wrench u, talus_vec3 n, talus_real bias,
-                             const tl_roll_law *law) {
+                             const tl_roll_law *law, const int is_ncp) {
   const talus_real un = tl_dot(u.impulse, n), wn = tl_dot(u.torque, n);
   tl_wrench y;
   y.impulse =
@@ -93,7 +106,7 @@ TL_FN tl_wrench tl_roll_step(tl_wrench p, tl_wrench u, talus_vec3 n, talus_real 
     y.impulse = y.torque = tl_vec3(0, 0, 0);
     return y;
   }
-  return tl_roll_project(y, n, law);
+  return is_ncp ? tl_roll_stop(y, n, law) : tl_roll_project(y, n, law);
 }
 
 /* Squared length of a difference of wrenches in velocity units, m2/s2: torques count by the radius
@@ -110,15 +123,15 @@ TL_FN talus_real tl_roll_length2(tl_wrench change, talus_vec3 n, const tl_roll_l
 }
 
 /* The natural-map residual, m/s: the step with one length for all directions of the impulse, as
- * tl_ccp_residual has it. `bias` with its lift. */
+ * tl_ccp_residual has it. */
 TL_FN talus_real tl_roll_residual(tl_wrench p, tl_wrench u, talus_vec3 n, talus_real bias,
-                                  const tl_roll_law *law) {
+                                  const tl_roll_law *law, const int is_ncp) {
   if (!(law->en > 0))
     return 0;
   const talus_real mean = 3 * law->en * law->et / (law->et + 2 * law->en);
   tl_roll_law same = *law;
   same.en = same.et = tl_min(mean, tl_min(law->en, law->et));
-  const tl_wrench moved = tl_roll_step(p, u, n, bias, &same);
+  const tl_wrench moved = tl_roll_step(p, u, n, bias, &same, is_ncp);
   const tl_wrench change = {tl_sub(moved.impulse, p.impulse), tl_sub(moved.torque, p.torque)};
   return tl_sqrt(tl_roll_length2(change, n, &same));
 }

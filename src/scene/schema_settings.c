@@ -116,7 +116,7 @@ const tl_map tl_schema_solve = {
          .help = "the friction law"},
         {KEY(OWNER, iterations, INTEGER), .range = {0, 1e6, false}, .fallback = "50",
          .example = "100", .help = "most sweeps of one step"},
-        {KEY(OWNER, tolerance, NUMBER), NOT_NEGATIVE, .unit = "m/s", .fallback = "1e-4",
+        {KEY(OWNER, tolerance, NUMBER), NOT_NEGATIVE, .unit = "m/s", .fallback = "5e-5",
          .example = "1e-6",
          .help = "sweeps stop when the RMS residual is below; 0: always all of them"},
         {KEY(OWNER, warm_start, FLAG), .fallback = "true", .example = "false",
@@ -144,7 +144,7 @@ const tl_map tl_schema_solve = {
              "contacts as one problem"},
         {KEY(OWNER, slop, NUMBER), NOT_NEGATIVE, .unit = "m", .words = &tl_schema_automatic,
          .fallback = "auto", .example = "1e-4",
-         .help = "impulse: overlap that is left alone; `auto` is |gravity| dt^2"},
+         .help = "overlap that is left alone; `auto` is |gravity| dt^2"},
         {KEY(OWNER, correction, NUMBER), UNIT, .fallback = "0.2", .example = "0.5",
          .help = "impulse: share of the overlap beyond `slop` that a step takes out of positions, "
                  "without a trace in velocities"},

@@ -9,6 +9,7 @@
  *   ccp_sweep_avx512.c  the same, eight at a time
  *   ccp_links.c  joints: rows of their own, in blocks; ccp_link_sweep.c visits them
  *   ccp_seidel.c        Gauss-Seidel: sweeps over colours
+ *   ccp_momentum.c      what makes sweeps converge on stacks
  *   ccp_law.c           static friction, cohesion, and what contacts remember
  *   ccp_rolling.c       rows that pass on torque: rolling and spinning resistance
  *   ccp_energy.c        the objective and the work of contacts and loads
@@ -90,8 +91,11 @@ typedef struct tl_ccp {
   size_t block_count;
   double *block_sum, *block_max;
   talus_real recovery_speed, bounce_speed;
-  talus_real ncp; /* 1 or 0 */
+  talus_real slop; /* m: overlap that is left alone */
+  talus_real ncp;  /* 1 or 0 */
   tl_solve_report *report;
+  uint8_t *seen; /* by solver body, for tl_ccp_take_momentum; NULL: spheres only */
+  struct tl_ccp_momentum *momentum; /* of a part; NULL: none */
 
   /* Joints: all of them, or those of a part. */
   uint32_t *link_joint; /* by link: its row of the table */
@@ -267,6 +271,44 @@ talus_status tl_ccp_take_sums(tl_ccp *job); /* before tl_ccp_gauss_seidel */
 void tl_ccp_gauss_seidel(tl_ccp *job);      /* with a team where the part is large */
 talus_status tl_ccp_gradient(tl_ccp *job);
 
+/* ---- momentum of sweeps (ccp_momentum.c) -------------------------------------------------------
+ */
+
+/* How fast an island goes: the same numbers on every worker. */
+typedef struct tl_ccp_pace {
+  double theta;  /* Nesterov's sequence; 1: no momentum */
+  double change; /* of the last sweep; < 0: there was none */
+} tl_ccp_pace;
+#define TL_CCP_AT_REST ((tl_ccp_pace){1, -1})
+
+/* What a row has: the impulse that its last visit began with, and that which the sweep before
+ * ended with. */
+typedef struct tl_ccp_course {
+  talus_vec3 from, last;
+} tl_ccp_course;
+
+/* Finds whether the part wants momentum, and takes memory for it; packs are filled. */
+talus_status tl_ccp_take_momentum(tl_ccp *part);
+
+/* Before the first sweep, and after each but the last: `change` is that sweep's. */
+void tl_ccp_set_off(const tl_ccp *part, tl_team *team, int worker, int workers);
+void tl_ccp_move_on(const tl_ccp *part, tl_team *team, int worker, int workers, double change,
+                    tl_ccp_pace *pace);
+
+/* The same for a small island: rows [begin, end), at most TL_CCP_SMALL. */
+#define TL_CCP_SMALL 16
+typedef struct tl_ccp_small_momentum {
+  tl_ccp_pace pace;
+  tl_ccp_course course[TL_CCP_SMALL];
+  uint32_t body[2 * TL_CCP_SMALL];
+  tl_twist last[2 * TL_CCP_SMALL];
+  uint32_t bodies; /* 0: no momentum */
+} tl_ccp_small_momentum;
+void tl_ccp_set_off_small(const tl_ccp *job, uint32_t begin, uint32_t end,
+                          tl_ccp_small_momentum *momentum);
+void tl_ccp_move_on_small(const tl_ccp *job, uint32_t begin, uint32_t end, double change,
+                          tl_ccp_small_momentum *momentum);
+
 /* Parts with fewer rows are solved by one thread each: not worth the barriers between colours. */
 #define TL_CCP_TEAM_ROWS 4096
 
@@ -296,7 +338,7 @@ double tl_ccp_residual_links(const tl_ccp *job, const tl_ccp_body *bodies, const
  * start with what would make them unstable. */
 talus_status tl_ccp_start_links(tl_ccp *job);
 
-/* The impulse that a contact of solver bodies a and b then starts with. */
+/* The impulse, or torque, that a contact of solver bodies a and b then starts with. */
 talus_vec3 tl_ccp_ease(const tl_ccp *job, uint32_t a, uint32_t b, talus_vec3 impulse);
 
 /* Finds what of the impulses takes back drift, and is not carried over; sweeps of single links have

@@ -41,6 +41,10 @@ static void ease_packs(void *context, size_t begin, size_t end) {
         tl_ccp_put_lane(
             &pack->impulse, i,
             tl_ccp_ease(e->job, pack->a[i], pack->b[i], tl_ccp_lane(&pack->impulse, i)));
+        if (e->job->rolls) {
+          tl_ccp_lanes *torque = &e->job->rolls[k].torque;
+          tl_ccp_put_lane(torque, i, tl_scale(tl_ccp_lane(torque, i), SHARE));
+        }
       }
   }
 }

@@ -160,10 +160,12 @@ talus_vec3 tl_ccp_velocity_before(const tl_ccp *job, const tl_contact *c, talus_
                 velocity_before(job, c->a, tl_ccp_solver_body(job, c->a), arm_a));
 }
 
-/* The gap that a step shall close: of an overlap only a share. The velocity that pushes bodies
- * apart stays with them, and layers of a heap add theirs up (docs/theory/ccp.md). */
+/* The gap that a step shall close: of an overlap only what is deeper than the slop, and of that a
+ * share. The velocity that pushes bodies apart stays with them, and layers of a heap add theirs up;
+ * where sweeps do not converge that is an unstable loop (docs/theory/ccp.md). */
 static talus_real gap_to_close(const tl_ccp *job, const tl_contact *c) {
-  return c->gap < 0 ? (talus_real)job->settings->recovery * c->gap : c->gap;
+  const talus_real beyond = tl_min(c->gap + job->slop, 0);
+  return c->gap < 0 ? (talus_real)job->settings->recovery * beyond : c->gap;
 }
 
 tl_ccp_row tl_ccp_make_row(const tl_ccp *job, const tl_contact *c, uint32_t a, uint32_t b) {

@@ -14,8 +14,9 @@
 
 #include <math.h>
 
-#define W          TL_CCP_LANES
-#define SMALL      16  /* rows: below, filling packs colour by colour costs more than it saves */
+#define W TL_CCP_LANES
+#define SMALL                                                                                      \
+  TL_CCP_SMALL         /* rows: below, filling packs colour by colour costs more than it saves */
 #define CHUNK_ROWS 64  /* of small islands that one thread takes at a time */
 #define TEAM_LEAST 512 /* rows of all islands that are dealt out: below, no thread is woken */
 
@@ -135,6 +136,8 @@ static double solve_small(const tl_ccp *job, uint32_t begin, uint32_t end, doubl
   if (job->settings->warm_start)
     for (uint32_t row = begin; row < end; ++row)
       tl_ccp_warm_lane(job, row / W, row % W);
+  tl_ccp_small_momentum momentum;
+  tl_ccp_set_off_small(job, begin, end, &momentum);
   double sum = -1;
   int done = 0;
   while (done < job->settings->iterations) {
@@ -148,6 +151,8 @@ static double solve_small(const tl_ccp *job, uint32_t begin, uint32_t end, doubl
       if (sqrt(sum / rows) < tolerance)
         break;
     }
+    if (done < job->settings->iterations)
+      tl_ccp_move_on_small(job, begin, end, change, &momentum);
   }
   *iterations = done > *iterations ? done : *iterations;
   return sum < 0 ? measure_rows(job, begin, end, most) : sum;

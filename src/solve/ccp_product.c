@@ -199,7 +199,7 @@ static void roll_lane(const tl_ccp *job, const tl_ccp_step_def *def, size_t k, u
   tl_roll_law law = tl_ccp_roll_law(job, k, i, def->scale);
   if (def->scalar)
     law.en = law.et = def->scale * short_eta(metric.en, metric.et);
-  const tl_wrench to = tl_roll_step(p, u, n, bias, &law);
+  const tl_wrench to = tl_roll_step(p, u, n, bias, &law, 0);
   tl_ccp_put_lane(&def->to[k], i, to.impulse);
   tl_ccp_put_lane(&def->to[behind], i, to.torque);
   const tl_wrench change = {tl_sub(to.impulse, p.impulse), tl_sub(to.torque, p.torque)};

@@ -119,8 +119,7 @@ double tl_ccp_roll_lane(const tl_ccp *job, size_t k, uint32_t i) {
   const tl_roll_law law = tl_ccp_roll_law(job, k, i, 1);
   const talus_vec3 n = tl_ccp_lane(&pack->normal, i);
   const tl_wrench p = wrench_of(job, k, i), u = tl_ccp_twist_of(job, job->bodies, k, i);
-  const talus_real bias = pack->bias[i] + job->ncp * tl_roll_lift(u, n, &law);
-  const tl_wrench fresh = tl_roll_step(p, u, n, bias, &law);
+  const tl_wrench fresh = tl_roll_step(p, u, n, pack->bias[i], &law, job->ncp > 0);
   const tl_wrench change = {tl_sub(fresh.impulse, p.impulse), tl_sub(fresh.torque, p.torque)};
   tl_ccp_put_lane(&pack->impulse, i, fresh.impulse);
   tl_ccp_put_lane(&job->rolls[k].torque, i, fresh.torque);
@@ -132,6 +131,6 @@ double tl_ccp_roll_residual(const tl_ccp *job, size_t k, uint32_t i) {
   const tl_roll_law law = tl_ccp_roll_law(job, k, i, 1);
   const talus_vec3 n = tl_ccp_lane(&job->packs[k].normal, i);
   const tl_wrench u = tl_ccp_twist_of(job, job->bodies, k, i);
-  const talus_real bias = job->packs[k].bias[i] + job->ncp * tl_roll_lift(u, n, &law);
-  return (double)tl_roll_residual(wrench_of(job, k, i), u, n, bias, &law);
+  return (double)tl_roll_residual(wrench_of(job, k, i), u, n, job->packs[k].bias[i], &law,
+                                  job->ncp > 0);
 }

@@ -121,6 +121,8 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
     visit_colours(job, team, worker, workers, WARM, NULL);
   if (job->link_count > 0)
     tl_ccp_start_team_links(job, team, worker, workers);
+  tl_ccp_pace pace = TL_CCP_AT_REST;
+  tl_ccp_set_off(job, team, worker, workers);
   int done = 0;
   double rms = -1;
   while (done < job->settings->iterations) {
@@ -134,6 +136,8 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
       if (rms < tolerance)
         break;
     }
+    if (done < job->settings->iterations)
+      tl_ccp_move_on(job, team, worker, workers, change, &pace);
   }
   if (rms < 0)
     rms = measure(job, team, worker, workers);
@@ -149,7 +153,7 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
 talus_status tl_ccp_take_sums(tl_ccp *job) {
   TL_TAKE(job->scope->arena, 3 * job->block_count, &job->block_sum);
   TL_TAKE(job->scope->arena, job->block_count, &job->block_max);
-  return TALUS_OK;
+  return tl_ccp_take_momentum(job);
 }
 
 void tl_ccp_gauss_seidel(tl_ccp *job) {

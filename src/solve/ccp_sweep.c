@@ -66,7 +66,7 @@ double tl_ccp_sweep_lane(const tl_ccp *job, size_t k, uint32_t i) {
     return tl_ccp_roll_lane(job, k, i);
   const tl_ccp_vec p = tl_ccp_step(lane_vec(&pack->impulse, i), tl_ccp_lane_velocity(job, k, i),
                                    lane_vec(&pack->normal, i), pack->bias[i], pack->friction[i],
-                                   pack->en[i], pack->et[i], job->ncp);
+                                   pack->en[i], pack->et[i], job->ncp > 0);
   const talus_vec3 change = tl_sub(tl_vec3(p.x, p.y, p.z), lane_vec3(&pack->impulse, i));
   pack->impulse.x[i] = p.x;
   pack->impulse.y[i] = p.y;
@@ -96,7 +96,7 @@ talus_real tl_ccp_residual_lane(const tl_ccp *job, size_t k, uint32_t i) {
     return (talus_real)tl_ccp_roll_residual(job, k, i);
   return tl_ccp_residual(lane_vec(&pack->impulse, i), tl_ccp_lane_velocity(job, k, i),
                          lane_vec(&pack->normal, i), pack->bias[i], pack->friction[i], pack->en[i],
-                         pack->et[i], job->ncp);
+                         pack->et[i], job->ncp > 0);
 }
 
 void tl_ccp_warm_packs_scalar(const tl_ccp *job, size_t begin, size_t end) {

@@ -110,7 +110,7 @@ INLINE lanes take_step(const tl_ccp *job, tl_ccp_pack *pack, lanes_vec u, lanes_
   const lanes_vec p = load_vec(&pack->impulse);
   const lanes en = load(pack->en), et = load(pack->et), zero = {0};
   const lanes_vec fresh =
-      lanes_step(p, u, n, load(pack->bias), load(pack->friction), en, et, zero + job->ncp);
+      lanes_step(p, u, n, load(pack->bias), load(pack->friction), en, et, job->ncp > 0);
   memcpy(pack->impulse.x, &fresh.x, sizeof fresh.x);
   memcpy(pack->impulse.y, &fresh.y, sizeof fresh.y);
   memcpy(pack->impulse.z, &fresh.z, sizeof fresh.z);
@@ -167,14 +167,13 @@ INLINE lanes residual_pack(const tl_ccp *job, size_t k) {
   const tl_ccp_arms *arms = job->arms ? &job->arms[k] : NULL;
   const lanes_vec n = load_vec(&pack->normal);
   const body_lanes a = load_bodies(job->bodies, pack->a), b = load_bodies(job->bodies, pack->b);
-  const lanes zero = {0};
   const lanes_vec u =
       tl_ccp_is_radial(job)
           ? radial_velocity(&a, &b, load(pack->reach_a), load(pack->reach_b), n)
           : relative_velocity(&a, &b, arm_of(arms ? &arms->a : NULL, pack->reach_a, n),
                               arm_of(arms ? &arms->b : NULL, pack->reach_b, n));
   return lanes_residual(load_vec(&pack->impulse), u, n, load(pack->bias), load(pack->friction),
-                        load(pack->en), load(pack->et), zero + job->ncp);
+                        load(pack->en), load(pack->et), job->ncp > 0);
 }
 
 /* Packs stream through once a sweep, and the bodies of one are far apart: both are asked for early,
@@ -261,8 +260,8 @@ INLINE void step_pack(const tl_ccp *job, const tl_ccp_step_def *def, size_t k,
     const lanes least = lanes_select(en < et, en, et);
     step_n = step_t = lanes_select(en > zero, lanes_select(mean < least, mean, least), zero);
   }
-  const lanes_vec to = lanes_step(p, u, n, bias, load(pack->friction), def->scale * step_n,
-                                  def->scale * step_t, zero);
+  const lanes_vec to =
+      lanes_step(p, u, n, bias, load(pack->friction), def->scale * step_n, def->scale * step_t, 0);
   memcpy(def->to[k].x, &to.x, sizeof to.x);
   memcpy(def->to[k].y, &to.y, sizeof to.y);
   memcpy(def->to[k].z, &to.z, sizeof to.z);

@@ -78,7 +78,8 @@ static void load_roll(const tl_impulse *job, size_t contact, tl_pair body,
                  c->normal, &roll->es, &roll->er);
   if (!ccp->settings->warm_start)
     return;
-  const talus_vec3 torque = ccp->contacts->touches.data[contact].torque;
+  const talus_vec3 torque =
+      tl_ccp_ease(ccp, body.a, body.b, ccp->contacts->touches.data[contact].torque);
   const talus_real pn = tl_dot(row->impulse, c->normal), tn = tl_dot(torque, c->normal);
   const talus_vec3 tt = tl_madd(torque, -tn, c->normal);
   roll->torque = tl_madd(tl_roll_cut(tt, tl_length(tt), law->rolling * pn),

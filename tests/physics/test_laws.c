@@ -1,6 +1,7 @@
 /* Laws between materials beyond friction and restitution: where theory says a ball stops, a block
  * starts and a grain falls, with every method and both friction models. */
 #include "rig.h"
+#include "world.h"
 
 #include <math.h>
 #include <string.h>
@@ -111,6 +112,40 @@ TEST(ball_on_a_slope_stays_below_the_rolling_angle) {
     CHECK_NEAR(v, expected, BY_PRECISION(1e-6, 2e-3));
     talus_world_destroy(world);
   }
+}
+
+/* A joint makes contacts start with a share of their last impulse (solve/ccp_drift.c); the torque
+ * of rolling resistance, which is limited by that impulse, with the same. Without sweeps a step
+ * keeps what it starts with. */
+TEST(warm_start_beside_joints_takes_the_same_share_of_impulse_and_torque) {
+  const double R = 0.1, angle = atan(0.1);
+  talus_world *world = make_world(0, 1e-3);
+  const talus_material m =
+      make_material(world, &(talus_material_def){.friction = 0.9, .rolling = 0.02});
+  rig_body(world, TALUS_FIXED, rig_shape(world, TALUS_PLANE, sin(angle), 0, cos(angle), 0), m, 0, 0,
+           0);
+  const talus_shape sphere = rig_shape(world, TALUS_SPHERE, R, 0, 0, 0);
+  const talus_body ball = rig_body(world, TALUS_FREE, sphere, m, R * sin(angle), 0, R * cos(angle));
+  talus_joint_def rod = talus_joint_def_default();
+  rod.kind = TALUS_JOINT_SPHERICAL;
+  rod.a = ball;
+  rod.b = rig_body(world, TALUS_FREE, sphere, m, R * sin(angle), 0, R * cos(angle) + 2.5 * R);
+  rod.at = rod.to = (talus_dvec3){R * sin(angle), 0, R * cos(angle)};
+  talus_joint joint;
+  CHECK_OK(talus_world_add_joint(world, &rod, &joint));
+  CHECK_OK(talus_world_step(world, 20));
+  CHECK(world->contacts.count == 1);
+  const talus_vec3 impulse = world->contacts.data[0].impulse;
+  const talus_vec3 torque = world->contacts.touches.data[0].torque;
+  CHECK(tl_length(torque) > 0);
+  world->model.solve.iterations = 0;
+  CHECK_OK(talus_world_step(world, 1));
+  CHECK(world->contacts.count == 1);
+  const double share = (double)(tl_length(world->contacts.data[0].impulse) / tl_length(impulse));
+  CHECK_NEAR(share, 0.4, 1e-6);
+  CHECK_NEAR((double)(tl_length(world->contacts.touches.data[0].torque) / tl_length(torque)), share,
+             1e-6);
+  talus_world_destroy(world);
 }
 
 /* (2/5) m R^2 dw/dt = -spinning m g: the spin falls by (5/2) spinning g/R^2 each second. */

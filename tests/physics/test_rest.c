@@ -127,4 +127,25 @@ TEST(overlap_is_pushed_out_no_faster_than_the_recovery_speed) {
   talus_world_destroy(world);
 }
 
+/* What is within the slop stays as deep as it is; what is deeper is pushed out of it. */
+TEST(overlap_within_the_slop_is_left_alone) {
+  const double dt = 5e-3, slop = G * dt * dt, depth[3] = {0.4, 0.9, 5};
+  for (int k = 0; k < 3; ++k) {
+    talus_world_def def = rig_def(dt);
+    talus_world *world = rig_world(&def);
+    const talus_material m = rig_material(world, 0.5, 0);
+    rig_floor(world, m);
+    const talus_body ball =
+        rig_body(world, TALUS_FREE, rig_shape(world, TALUS_SPHERE, 0.1, 0, 0, 0), m, 0, 0,
+                 0.1 - depth[k] * slop);
+    CHECK_OK(talus_world_step(world, 200));
+    const double z = rig_info(world, ball).position.z, tiny = BY_PRECISION(1e-9, 1e-6);
+    if (depth[k] < 1)
+      CHECK_NEAR(z, 0.1 - depth[k] * slop, tiny);
+    else
+      CHECK_MSG(z > 0.1 - slop - tiny && z < 0.1 + tiny, "at %g", z);
+    talus_world_destroy(world);
+  }
+}
+
 TEST_MAIN()

@@ -102,4 +102,70 @@ TEST(box_dropped_on_its_corner_comes_to_lie_on_a_face) {
   talus_world_destroy(world);
 }
 
+/* ---- with default settings ------------------------------------------------------------------- */
+
+static talus_world *default_world(double dt) {
+  talus_world_def def = talus_world_def_default();
+  def.dt = dt;
+  def.threads = 1;
+  return rig_world(&def);
+}
+
+/* 50 sweeps without momentum let them creep by 7 to 21 mm and never come to rest. */
+TEST(ten_boxes_stand_with_default_settings) {
+  enum { BOXES = 10 };
+  talus_world *world = default_world(5e-3);
+  const talus_material m = rig_material(world, 0.5, 0);
+  rig_floor(world, m);
+  const talus_shape cube = rig_shape(world, TALUS_BOX, 0.2, 0.2, 0.2, 0);
+  talus_body body[BOXES];
+  for (int i = 0; i < BOXES; ++i)
+    body[i] = rig_body(world, TALUS_FREE, cube, m, 0, 0, 0.1 + 0.2 * i);
+  CHECK_OK(talus_world_step(world, 1000));
+  for (int i = 0; i < BOXES; ++i)
+    CHECK_NEAR(moved(world, body[i], 0, 0, 0.1 + 0.2 * i), 0, BY_PRECISION(1e-3, 2e-3));
+  CHECK_MSG(rig_report(world).residual_rms < 5e-4, "residual %g", rig_report(world).residual_rms);
+  talus_world_destroy(world);
+}
+
+TEST(box_stands_on_one_of_a_hundredth_of_its_mass_with_default_settings) {
+  talus_world *world = default_world(5e-3);
+  const talus_material m = rig_material(world, 0.5, 0);
+  rig_floor(world, m);
+  const talus_shape cube = rig_shape(world, TALUS_BOX, 0.2, 0.2, 0.2, 0);
+  const talus_body light = rig_body(world, TALUS_FREE, cube, m, 0, 0, 0.1);
+  talus_body_def heavy = talus_body_def_default();
+  heavy.shape = cube, heavy.material = m, heavy.position.z = 0.3;
+  heavy.mass = 100 * (double)rig_info(world, light).mass;
+  talus_body body;
+  CHECK_OK(talus_world_add_body(world, &heavy, &body));
+  CHECK_OK(talus_world_step(world, 1000));
+  CHECK_NEAR(moved(world, light, 0, 0, 0.1), 0, 1e-3);
+  CHECK_NEAR(moved(world, body, 0, 0, 0.3), 0, 1e-3);
+  talus_world_destroy(world);
+}
+
+/* Bricks across each other, sixteen courses high. */
+TEST(high_wall_stands_with_default_settings) {
+  enum { ROWS = 16, COLUMNS = 4 };
+  const double l = 0.2, w = 0.1, h = 0.1;
+  talus_world *world = default_world(5e-3);
+  const talus_material m = rig_material(world, 0.6, 0);
+  rig_floor(world, m);
+  const talus_shape brick = rig_shape(world, TALUS_BOX, l, w, h, 0);
+  talus_body body[ROWS * COLUMNS];
+  double x[ROWS * COLUMNS], z[ROWS * COLUMNS];
+  int count = 0;
+  for (int row = 0; row < ROWS; ++row)
+    for (int column = 0; column < COLUMNS - row % 2; ++column) {
+      x[count] = (column + 0.5 * (row % 2)) * (l + 1e-4), z[count] = h * (row + 0.5);
+      body[count] = rig_body(world, TALUS_FREE, brick, m, x[count], 0, z[count]);
+      count++;
+    }
+  CHECK_OK(talus_world_step(world, 400));
+  for (int i = 0; i < count; ++i)
+    CHECK_NEAR(moved(world, body[i], x[i], 0, z[i]), 0, 0.05 * h);
+  talus_world_destroy(world);
+}
+
 TEST_MAIN()

@@ -1,0 +1,216 @@
+/* Momentum of Gauss-Seidel sweeps (Nesterov 1983; restarts as O'Donoghue and Candes 2015).
+ *
+ * A sweep passes on what it finds by one body, so that a stack of n bodies needs about n^2 sweeps,
+ * and one that bears q times its own mass about q. After each sweep impulses therefore go on in the
+ * direction in which they went, by ever more: y = p + beta (p - last), and the next sweep starts
+ * from y; n and sqrt(q) sweeps do. Velocities are linear in the impulses and go on likewise, so no
+ * product is needed. y may be outside of the cones: what is handed over is always what a sweep has
+ * left.
+ *
+ * It starts afresh (beta = 0) where the last sweep pulled back against the way since the one
+ * before, which is the sign of having gone too far; and where sweeps change more than the one
+ * before. The second test is for Coulomb's law, which is not the gradient of anything: at friction
+ * above 1 momentum alone would diverge.
+ *
+ * Only for islands in which some two bodies have several contacts: among spheres chains are short,
+ * and sweeps are bound by memory that this would need more of. Not beside joints, which are aimed
+ * anew during sweeps, nor with rolling resistance. */
+#include "solve/ccp.h"
+
+#include <math.h>
+
+#define W TL_CCP_LANES
+
+struct tl_ccp_momentum {
+  tl_ccp_course *course; /* by pack and lane */
+  uint32_t *body;        /* those that the part moves */
+  tl_twist *last;        /* their velocities after the sweep before */
+  size_t bodies;
+};
+
+/* ---- one row, one body ----------------------------------------------------------------------- */
+
+/* (from - now) . E^-1 (now - last): positive where the sweep went back. */
+static double pull_back(const tl_ccp *job, size_t k, uint32_t i, const tl_ccp_course *course) {
+  const tl_ccp_pack *pack = &job->packs[k];
+  if (!(pack->en[i] > 0) || !(pack->et[i] > 0))
+    return 0;
+  const talus_vec3 n = tl_ccp_lane(&pack->normal, i), now = tl_ccp_lane(&pack->impulse, i);
+  const talus_vec3 back = tl_sub(course->from, now), way = tl_sub(now, course->last);
+  const talus_real along = tl_dot(back, n) * tl_dot(way, n);
+  return (double)(along / pack->en[i] + (tl_dot(back, way) - along) / pack->et[i]);
+}
+
+static void move_row(const tl_ccp *job, size_t k, uint32_t i, talus_real beta,
+                     tl_ccp_course *course) {
+  tl_ccp_pack *pack = &job->packs[k];
+  const talus_vec3 now = tl_ccp_lane(&pack->impulse, i);
+  course->from = tl_madd(now, beta, tl_sub(now, course->last));
+  course->last = now;
+  tl_ccp_put_lane(&pack->impulse, i, course->from);
+}
+
+static void move_body(tl_ccp_body *body, talus_real beta, tl_twist *last) {
+  const tl_twist now = {body->v, body->w};
+  body->v = tl_madd(now.velocity, beta, tl_sub(now.velocity, last->velocity));
+  body->w = tl_madd(now.spin, beta, tl_sub(now.spin, last->spin));
+  *last = now;
+}
+
+/* Nesterov's beta; 0 to start afresh. */
+static talus_real next_beta(tl_ccp_pace *pace, double change, double back) {
+  const double theta = pace->theta;
+  const bool grew = pace->change >= 0 && change > pace->change;
+  pace->change = change;
+  if (grew || back > 0) {
+    pace->theta = 1;
+    return 0;
+  }
+  pace->theta = 0.5 * (-theta * theta + theta * sqrt(theta * theta + 4));
+  return (talus_real)(theta * (1 - theta) / (theta * theta + pace->theta));
+}
+
+static tl_ccp_course course_at(const tl_ccp *job, size_t k, uint32_t i) {
+  const talus_vec3 p = tl_ccp_lane(&job->packs[k].impulse, i);
+  const tl_ccp_course course = {p, p};
+  return course;
+}
+
+static tl_twist twist_at(const tl_ccp *job, uint32_t body) {
+  const tl_twist twist = {job->bodies[body].v, job->bodies[body].w};
+  return twist;
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+static bool is_same_pair(const tl_contact *c, const tl_contact *d) {
+  return c->a == d->a && c->b == d->b;
+}
+
+/* Contacts of a pair are neighbours in canonical order. */
+static bool has_bundles(const tl_ccp *part) {
+  const tl_contact *data = part->contacts->data;
+  for (size_t row = 0; row < part->row_count; ++row) {
+    const uint32_t i = part->colours.order[row];
+    if (i > 0 && is_same_pair(&data[i - 1], &data[i]))
+      return true;
+  }
+  return false;
+}
+
+static void list_body(const tl_ccp *part, struct tl_ccp_momentum *m, uint32_t body) {
+  if (part->seen[body] || !(part->bodies[body].inv_mass > 0))
+    return;
+  part->seen[body] = 1;
+  m->body[m->bodies++] = body;
+}
+
+talus_status tl_ccp_take_momentum(tl_ccp *part) {
+  tl_arena *arena = part->scope->arena;
+  struct tl_ccp_momentum *m;
+  part->momentum = NULL;
+  if (!part->seen || part->rolls || part->link_count > 0 || !has_bundles(part))
+    return TALUS_OK;
+  TL_TAKE(arena, 1, &m);
+  TL_TAKE(arena, part->pack_count * W, &m->course);
+  TL_TAKE(arena, 2 * part->row_count, &m->body);
+  m->bodies = 0;
+  for (size_t k = 0; k < part->pack_count; ++k)
+    for (uint32_t i = 0; i < W; ++i) {
+      list_body(part, m, part->packs[k].a[i]);
+      list_body(part, m, part->packs[k].b[i]);
+    }
+  TL_TAKE(arena, m->bodies, &m->last);
+  part->momentum = m;
+  return TALUS_OK;
+}
+
+static size_t share(size_t n, int worker, int workers) {
+  return n * (size_t)worker / (size_t)workers;
+}
+
+void tl_ccp_set_off(const tl_ccp *part, tl_team *team, int worker, int workers) {
+  struct tl_ccp_momentum *m = part->momentum;
+  if (!m)
+    return;
+  const size_t last = share(part->pack_count, worker + 1, workers) * W;
+  for (size_t row = share(part->pack_count, worker, workers) * W; row < last; ++row)
+    m->course[row] = course_at(part, row / W, (uint32_t)(row % W));
+  for (size_t i = share(m->bodies, worker, workers); i < share(m->bodies, worker + 1, workers); ++i)
+    m->last[i] = twist_at(part, m->body[i]);
+  tl_team_barrier(team);
+}
+
+/* How far the sweep pulled back, by block. */
+static void pull_back_block(const tl_ccp *part, size_t block) {
+  double sum = 0;
+  for (size_t k = part->block_pack[block]; k < part->block_pack[block + 1]; ++k)
+    for (uint32_t i = 0; i < W; ++i)
+      sum += pull_back(part, k, i, &part->momentum->course[k * W + i]);
+  part->block_sum[block] = sum;
+}
+
+void tl_ccp_move_on(const tl_ccp *part, tl_team *team, int worker, int workers, double change,
+                    tl_ccp_pace *pace) {
+  struct tl_ccp_momentum *m = part->momentum;
+  if (!m)
+    return;
+  const size_t blocks = part->block_count;
+  for (size_t b = share(blocks, worker, workers); b < share(blocks, worker + 1, workers); ++b)
+    pull_back_block(part, b);
+  tl_team_barrier(team);
+  double back = 0;
+  for (size_t b = 0; b < blocks; ++b)
+    back += part->block_sum[b];
+  const talus_real beta = next_beta(pace, change, back);
+  const size_t last = share(part->pack_count, worker + 1, workers) * W;
+  for (size_t row = share(part->pack_count, worker, workers) * W; row < last; ++row)
+    move_row(part, row / W, (uint32_t)(row % W), beta, &m->course[row]);
+  for (size_t i = share(m->bodies, worker, workers); i < share(m->bodies, worker + 1, workers); ++i)
+    move_body(&part->bodies[m->body[i]], beta, &m->last[i]);
+  tl_team_barrier(team);
+}
+
+/* ---- small islands --------------------------------------------------------------------------- */
+
+static void list_small(const tl_ccp *job, tl_ccp_small_momentum *m, uint32_t body) {
+  if (!(job->bodies[body].inv_mass > 0))
+    return;
+  for (uint32_t i = 0; i < m->bodies; ++i)
+    if (m->body[i] == body)
+      return;
+  m->last[m->bodies] = twist_at(job, body);
+  m->body[m->bodies++] = body;
+}
+
+void tl_ccp_set_off_small(const tl_ccp *job, uint32_t begin, uint32_t end,
+                          tl_ccp_small_momentum *m) {
+  bool bundles = false;
+  m->pace = TL_CCP_AT_REST;
+  m->bodies = 0;
+  if (!job->seen || job->rolls)
+    return;
+  for (uint32_t row = begin + 1; row < end && !bundles; ++row)
+    bundles = is_same_pair(&job->contacts->data[job->colours.order[row - 1]],
+                           &job->contacts->data[job->colours.order[row]]);
+  for (uint32_t row = begin; row < end && bundles; ++row) {
+    const tl_ccp_pack *pack = &job->packs[row / W];
+    m->course[row - begin] = course_at(job, row / W, row % W);
+    list_small(job, m, pack->a[row % W]);
+    list_small(job, m, pack->b[row % W]);
+  }
+}
+
+void tl_ccp_move_on_small(const tl_ccp *job, uint32_t begin, uint32_t end, double change,
+                          tl_ccp_small_momentum *m) {
+  if (m->bodies == 0)
+    return;
+  double back = 0;
+  for (uint32_t row = begin; row < end; ++row)
+    back += pull_back(job, row / W, row % W, &m->course[row - begin]);
+  const talus_real beta = next_beta(&m->pace, change, back);
+  for (uint32_t row = begin; row < end; ++row)
+    move_row(job, row / W, row % W, beta, &m->course[row - begin]);
+  for (uint32_t i = 0; i < m->bodies; ++i)
+    move_body(&job->bodies[m->body[i]], beta, &m->last[i]);
+}
