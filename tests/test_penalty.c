@@ -241,7 +241,7 @@ TEST(who_owns_a_contact_changes_no_bit) {
   uint64_t hash[4];
   double work[4];
   for (int k = 0; k < 4; ++k) {
-    talus_world_def def = springs(TALUS_HERTZ, 1e-4, k == 1 ? 5 : 1);
+    talus_world_def def = springs(TALUS_HERTZ, 1e-4, k == 1 ? 3 : 1);
     def.skin = k == 2 ? 0.02 : 0;
     tl_ball_use_scalar(k == 3);
     talus_world *world = walled(&def);
@@ -265,9 +265,9 @@ TEST(who_owns_a_contact_changes_no_bit) {
 TEST(many_balls_do_not_depend_on_threads_either) {
   uint64_t hash[3];
   for (int k = 0; k < 3; ++k) {
-    const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1 + 2 * k);
+    const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1 + k);
     talus_world *world = heap(&def, 4500, false);
-    CHECK_OK(talus_world_step(world, 120));
+    CHECK_OK(talus_world_step(world, 80));
     hash[k] = talus_world_hash(world);
     CHECK(report_of(world).contacts > 20);
     talus_world_destroy(world);

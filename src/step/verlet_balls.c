@@ -289,11 +289,12 @@ static bool finish_ball(const tl_ball_step *job, size_t rank) {
   return tl_is_finite(tl_length2(next.v)) && tl_is_finite(tl_length2(next.w));
 }
 
-static unsigned finish_eight(const tl_ball_step *job, size_t eight, bool lanes) {
+static unsigned finish_eight(const tl_ball_step *job, size_t eight, bool lanes,
+                             bool next_is_ready) {
   const tl_ball_list *list = job->list;
   const size_t first = eight * TL_BALL_LANES, last = first + TL_BALL_LANES;
   if (lanes && last <= list->count)
-    return tl_balls_finish_avx512(job, eight);
+    return tl_balls_finish_avx512(job, eight, next_is_ready);
   unsigned fate = 0;
   for (size_t rank = first; rank < last && rank < list->count; ++rank) {
     fate |= finish_ball(job, rank) ? 0 : TL_BALL_BROKEN;
@@ -323,12 +324,14 @@ static void pass_blocks(void *context, size_t begin, size_t end) {
   for (size_t block = begin; block < end; ++block) {
     tl_ball_mirror_block(list, block);
     tl_ball_push_block(&job->forces, block);
-    for (size_t eight = block * per_block;
-         eight < (block + 1) * per_block && eight < list->kept.count; ++eight) {
-      list->waits.data[eight] = list->first_owner.data[eight] < begin * TL_BALL_BLOCK;
-      if (!list->waits.data[eight])
-        fate |= finish_eight(job, eight, lanes);
-    }
+    const size_t first = block * per_block;
+    const size_t last = first + per_block < list->kept.count ? first + per_block : list->kept.count;
+    uint8_t *waits = list->waits.data;
+    for (size_t eight = first; eight < last; ++eight)
+      waits[eight] = list->first_owner.data[eight] < begin * TL_BALL_BLOCK;
+    for (size_t eight = first; eight < last; ++eight)
+      if (!waits[eight])
+        fate |= finish_eight(job, eight, lanes, eight + 1 < last && !waits[eight + 1]);
   }
   tell_fate(job, fate);
 }
@@ -339,7 +342,7 @@ static void finish_waiting(void *context, size_t begin, size_t end) {
   unsigned fate = 0;
   for (size_t eight = begin; eight < end; ++eight)
     if (job->list->waits.data[eight])
-      fate |= finish_eight(job, eight, lanes);
+      fate |= finish_eight(job, eight, lanes, eight + 1 < end);
   tell_fate(job, fate);
 }
 

@@ -275,7 +275,7 @@ INLINE void add_walls(const tl_ball_step *job, size_t first, vec *force, vec *tw
     }
 }
 
-unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight) {
+unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight, bool next_is_ready) {
   const tl_ball_list *list = job->list;
   const tl_ball_rows *now = &list->now.data[eight];
   const tl_ball_kept *kept = &list->kept.data[eight];
@@ -284,7 +284,8 @@ unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight) {
   const lanes zero = {0};
   lanes m[W];
   four_sums energy[W];
-  fetch_effects(list, rank + W);
+  if (next_is_ready)
+    fetch_effects(list, rank + W);
   for (size_t i = 0; i < W; ++i)
     m[i] = add_contacts(list, rank + i, kept->radius[i], &energy[i]);
   transpose(m);
@@ -333,8 +334,8 @@ bool tl_balls_start_avx512(const tl_ball_step *job, size_t eight) {
 
 void tl_balls_fence_avx512(void) {}
 
-unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight) {
-  return job->list->count > eight ? 0 : TL_BALL_BROKEN;
+unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight, bool next_is_ready) {
+  return job->list->count > eight && next_is_ready ? 0 : TL_BALL_BROKEN;
 }
 
 #endif
