@@ -33,7 +33,8 @@ enum { TL_BALL_BROKEN = 1, TL_BALL_LEFT = 2 };
 bool tl_balls_start_avx512(const tl_ball_step *job, size_t eight);
 
 /* Sums of forces and the last kick: TL_BALL_BROKEN where a velocity is not finite. Where it goes
- * on, then the next step's kick and drift, TL_BALL_LEFT as above. */
+ * on, then the next step's kick and drift, TL_BALL_LEFT as above. next_is_ready: all
+ * forces on the next eight are known too, and may be asked for ahead. */
 unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight, bool next_is_ready);
 /* What they wrote past the caches can be seen by other threads from here on. */
 void tl_balls_fence_avx512(void);
