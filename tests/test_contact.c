@@ -132,6 +132,37 @@ TEST(tiles_have_colours_of_their_own) {
   }
 }
 
+TEST(colours_do_not_depend_on_who_found_the_ends_of_contacts) {
+  for (uint64_t seed = 1; seed <= 6; ++seed) {
+    static crowd c;
+    static uint32_t tile_of[BODIES];
+    const uint32_t tiles = (uint32_t)seed % 3;
+    make_crowd(&c, seed, 1200, 0);
+    for (uint32_t i = 0; i < BODIES; ++i)
+      tile_of[i] = c.flags[i] & TL_FLAG_STATIC ? TL_NONE : i * tiles / BODIES;
+    const size_t n = c.contacts.count;
+    uint32_t *list;
+    tl_pair *ends;
+    tl_colours alone, given;
+    CHECK(tl_arena_take(&c.arena, n, sizeof *list, (void **)&list) == TALUS_OK);
+    CHECK(tl_arena_take(&c.arena, n, sizeof *ends, (void **)&ends) == TALUS_OK);
+    for (uint32_t i = 0; i < n; ++i) {
+      const tl_contact *x = &c.contacts.data[i];
+      list[i] = i;
+      ends[i] = (tl_pair){c.flags[x->a] ? x->a | TL_END_FIXED : x->a,
+                          c.flags[x->b] ? x->b | TL_END_FIXED : x->b};
+    }
+    const tl_tiles cut = {tile_of, tiles};
+    CHECK(tl_contact_colour(&c.model, &c.scope, &c.contacts, cut, &alone) == TALUS_OK);
+    CHECK(tl_contact_colour_some(&c.model, &c.scope, &c.contacts, ends, list, n, cut, &given) ==
+          TALUS_OK);
+    CHECK_EQ_U64(given.count, alone.count);
+    CHECK(memcmp(given.order, alone.order, n * sizeof *list) == 0);
+    CHECK(memcmp(given.start, alone.start, (alone.count + 1) * sizeof *alone.start) == 0);
+    free_crowd(&c);
+  }
+}
+
 TEST(hub_with_more_neighbours_than_colours_leaves_a_serial_rest) {
   static crowd c;
   tl_colours colours;

@@ -139,6 +139,59 @@ TEST(every_link_is_in_the_island_of_its_bodies) {
   }
 }
 
+/* Many runs of contacts, most of them of one island, or none of any size: as the labels say,
+ * contact by contact, for any number of threads. */
+TEST(contacts_of_a_large_island_are_grouped_as_one_by_one) {
+  enum { MANY = 9000, ROWS = 20000 };
+  static tl_contact rows[ROWS];
+  static tl_pair ends[ROWS];
+  static uint32_t flags[MANY], label[MANY];
+  for (int kind = 0; kind < 4; ++kind) {
+    tl_random random = tl_random_start(40 + (uint64_t)kind, 1, 0);
+    tl_arena arena = {0};
+    tl_state state = {0};
+    tl_model model = {.bodies = MANY};
+    tl_scope scope = {.count = MANY, .arena = &arena, .in = &state};
+    tl_contacts contacts = {.data = rows};
+    const uint32_t reach = kind == 0 ? 40 : kind == 1 ? 2 : kind == 2 ? 4000 : 8;
+    model.property.flags = flags;
+    memset(flags, 0, sizeof flags);
+    for (size_t i = 0; i < MANY; i += kind == 3 ? 4 : 50)
+      flags[i] = TL_FLAG_FIXED;
+    while (contacts.count < ROWS) {
+      const uint32_t a = tl_random_u32(&random) % MANY;
+      const uint32_t b = a + 1 + tl_random_u32(&random) % reach;
+      if (b < MANY && !(flags[a] && flags[b])) {
+        rows[contacts.count] = (tl_contact){.a = a, .b = b};
+        rows[contacts.count].feature_b = (uint32_t)contacts.count;
+        contacts.count++;
+      }
+    }
+    qsort(rows, ROWS, sizeof rows[0], by_key);
+    tl_island_label(&model, &contacts, NULL, label);
+    for (int threads = 1; threads <= 3; ++threads) {
+      tl_islands islands;
+      model.par.threads = threads;
+      CHECK_OK(tl_contact_find_islands(&model, &scope, &contacts, NULL, true, 5, ends, &islands));
+      CHECK_EQ_U64(islands.start[islands.count], ROWS);
+      uint32_t last[2] = {0, 0}; /* roots ascend, of the small ones and of the others */
+      for (size_t k = 0; k < islands.count; ++k) {
+        uint32_t of = TL_NONE;
+        for (uint32_t i = islands.start[k]; i < islands.start[k + 1]; ++i) {
+          const tl_contact *c = &rows[islands.order[i]];
+          const uint32_t root = label[flags[c->a] ? c->b : c->a];
+          CHECK(i == islands.start[k] || (root == of && islands.order[i - 1] < islands.order[i]));
+          of = root;
+        }
+        CHECK((islands.start[k + 1] - islands.start[k] < 5) == (k < islands.small_count));
+        CHECK(k == 0 || k == islands.small_count || of > last[k >= islands.small_count]);
+        last[k >= islands.small_count] = of;
+      }
+    }
+    tl_arena_free(&arena);
+  }
+}
+
 TEST(every_contact_is_in_one_island_small_ones_first) {
   static crowd c;
   uint32_t label[BODIES];

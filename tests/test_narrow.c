@@ -3,6 +3,7 @@
 #include "base/random.h"
 #include "check.h"
 #include "narrow/narrow.h"
+#include "narrow/spheres.h"
 #include "shape/shape.h"
 
 enum { MOST = 420 };
@@ -343,6 +344,72 @@ TEST(small_grain_in_a_large_tank_keeps_its_gap) {
     CHECK_NEAR(s.contacts.data[0].gap, 1e-9, 1e-14);
     CHECK_NEAR(s.contacts.data[0].normal.z, -1, 1e-15);
   }
+  free_stage();
+}
+
+/* ---- spheres in lanes ------------------------------------------------------------------------ */
+
+/* Bodies of which some lie in one place, some touch to the last bit of their margins, and some are
+ * no spheres; any number of pairs, which a vector of eight does not always divide. */
+TEST(spheres_in_lanes_have_the_bits_of_one_by_one) {
+  enum { ROWS = 60, PAIRS = 64 };
+  tl_sphere_row rows[ROWS];
+  tl_pair pairs[PAIRS], met[PAIRS];
+  tl_contact plain[PAIRS], lanes[PAIRS];
+  if (!tl_spheres_have_avx512())
+    return;
+  tl_random random = tl_random_start(9, 1, 0);
+  size_t meetings = 0;
+  for (int round = 0; round < 300; ++round) {
+    for (int i = 0; i < ROWS; ++i) {
+      rows[i] = (tl_sphere_row){.x = uniform(&random, 0, 2),
+                                .y = uniform(&random, 0, 2),
+                                .z = uniform(&random, 0, 2),
+                                .radius = i % 9 == 4 ? (double)NAN : uniform(&random, 0.1, 0.9),
+                                .margin = (double)TL_R(uniform(&random, 0, 0.1))};
+      if (i % 7 == 3)
+        rows[i] = rows[i - 1];
+      if (i % 7 == 5) { /* the gap is the margin, give or take a bit */
+        const double reach = rows[i - 1].radius + rows[i].radius +
+                             (double)(TL_R(rows[i].margin) + TL_R(rows[i - 1].margin));
+        rows[i].x = rows[i - 1].x + (i % 2 ? reach : nextafter(reach, round % 2 ? 9 : 0));
+        rows[i].y = rows[i - 1].y, rows[i].z = rows[i - 1].z;
+      }
+    }
+    const size_t count = 1 + (size_t)round % PAIRS;
+    for (size_t k = 0; k < count; ++k) {
+      const uint32_t a = tl_random_u32(&random) % (ROWS - 1);
+      pairs[k] = (tl_pair){a, k % 2 ? a + 1 : a + 1 + tl_random_u32(&random) % (ROWS - 1 - a)};
+    }
+    uint64_t others_plain, others;
+    const uint64_t want = tl_spheres_plain.meet(rows, pairs, count, &others_plain);
+    CHECK_EQ_U64(tl_spheres_avx512.meet(rows, pairs, count, &others), want);
+    CHECK_EQ_U64(others, others_plain);
+    size_t n = 0;
+    for (size_t k = 0; k < count; ++k)
+      if (want >> k & 1)
+        met[n++] = pairs[k];
+    tl_spheres_plain.write(rows, met, n, plain);
+    tl_spheres_avx512.write(rows, met, n, lanes);
+    for (size_t k = 0; k < n; ++k)
+      CHECK_MSG(same_contact(&plain[k], &lanes[k]), "round %d, contact %zu", round, k);
+    meetings += n;
+  }
+  CHECK_MSG(meetings > 2000, "%zu meetings", meetings);
+}
+
+TEST(set_is_the_same_with_the_plain_loops) {
+  set_crowd();
+  find_all();
+  tl_contacts lanes = s.contacts;
+  s.contacts = (tl_contacts){0};
+  tl_spheres_plain_of_tests = true;
+  find_all();
+  tl_spheres_plain_of_tests = false;
+  CHECK_EQ_U64(s.contacts.count, lanes.count);
+  for (size_t i = 0; i < lanes.count; ++i)
+    CHECK(same_contact(&s.contacts.data[i], &lanes.data[i]));
+  tl_array_free(&lanes);
   free_stage();
 }
 
