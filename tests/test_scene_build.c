@@ -244,6 +244,29 @@ TEST(fill_with_fewer_says_so) {
   talus_scene_free(scene);
 }
 
+/* Ends of their own, that of the run, a start after it, and rates that fit neither. */
+TEST(info_counts_the_bodies_that_emitters_add) {
+  talus_scene *scene = parse(
+      "talus: 1\nuntil: 1\nstep: {dt: 0.01}\nmaterials: {m: {}}\nshapes: {s: {sphere: 0.01}}\n"
+      "bodies: []\nemit:\n"
+      "  - {shape: s, rate: 10, from: {box: [[0, 0, 0], [9, 9, 9]]}}\n"
+      "  - {shape: s, rate: 1.2, from: {box: [[10, 0, 0], [19, 9, 9]]}}\n"
+      "  - {shape: s, rate: 10, from: {box: [[20, 0, 0], [29, 9, 9]]}, until: 0.5}\n"
+      "  - {shape: s, rate: 7, from: {box: [[30, 0, 0], [39, 9, 9]]}, from_time: 2}\n");
+  talus_world *world = NULL;
+  talus_scene_info info;
+  talus_report report;
+  talus_scene_get_info(scene, &info);
+  CHECK_OK(talus_scene_build(scene, 1, NULL, NULL, &world));
+  CHECK_OK(talus_world_step(world, info.steps));
+  CHECK_OK(talus_world_report(world, &report));
+  CHECK_EQ_U64(report.blocked, 0);
+  CHECK_NEAR(info.emitted, (double)report.emitted, 0);
+  CHECK_EQ_U64(report.emitted, 11 + 2 + 5);
+  talus_world_destroy(world);
+  talus_scene_free(scene);
+}
+
 TEST(equal_shapes_in_place_make_equal_worlds) {
   talus_world *one = build("talus: 1\nuntil: 1\nmaterials: {m: {}}\nshapes: {s: {sphere: 0.1}}\n"
                            "bodies: [{shape: s}, {shape: s, at: [1, 0, 0]}]\n");

@@ -451,7 +451,7 @@ typedef struct talus_world_def {
 } talus_world_def;
 
 /* gravity (0, 0, -9.81), dt 1 ms, broad auto, narrow newton, ccp with ncp friction, 50 sweeps to
- * 1e-4 m/s, warm start, recovery 0.6 m/s, islands (penalty: linear, tangential 2/7, reach 1 mm;
+ * 5e-5 m/s, warm start, recovery 0.6 m/s, islands (penalty: linear, tangential 2/7, reach 1 mm;
  * slop |gravity| dt^2, impulse: correction 0.2), nobody sleeps (but sleep.time is 0.5 s), no
  * domain. */
 TALUS_API talus_world_def talus_world_def_default(void);

@@ -329,6 +329,8 @@ void tl_joints_break(tl_joints *joints, const tl_log *log, double time, size_t *
   *broke = 0;
   for (size_t i = 0; i < joints->all.count; ++i) {
     tl_joint *joint = &joints->all.data[i];
+    if (joint->broken) /* in an earlier step: what broke it was there to see after that one */
+      joint->force = joint->torque = tl_vec3(0, 0, 0);
     if (!tl_joint_breaks(joint))
       continue;
     joint->broken = true;
@@ -337,7 +339,6 @@ void tl_joints_break(tl_joints *joints, const tl_log *log, double time, size_t *
                  tl_joint_describe(joint), time, (double)tl_length(joint->force),
                  (double)tl_length(joint->torque));
     memset(joint->impulse, 0, sizeof joint->impulse);
-    joint->force = joint->torque = tl_vec3(0, 0, 0);
   }
   joints->apart_stale |= *broke > 0;
 }

@@ -95,7 +95,8 @@ size_t tl_joints_named(const tl_joints *joints, const char *name);
 /* Whether it carried too much in the last step. */
 bool tl_joint_breaks(const tl_joint *joint);
 
-/* After a step: breaks what carried too much, and says so in the log. *broke: how many. */
+/* After a step: breaks what carried too much, and says so in the log. *broke: how many. They keep
+ * the force and torque that broke them until the next step. */
 void tl_joints_break(tl_joints *joints, const tl_log *log, double time, size_t *broke);
 
 /* The bodies of the joints that hold, as pairs; TL_NONE: the ground. In the arena. */

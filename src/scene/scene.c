@@ -277,13 +277,18 @@ uint64_t tl_grid_events(double every, double dt, uint64_t steps) {
   return k + 1;
 }
 
+/* One at its start, at the end of the run one as well, but none at its own end (flow/emitter.c). */
 static double count_emitted(const talus_scene *scene) {
   const tl_scene_emitter *emitters = scene->emit.data;
+  const double last = (double)tl_grid_steps(scene->until.time, scene->step.dt) * scene->step.dt;
+  const double slack = 1e-9; /* of the time between two, as emitters have it */
   double sum = 0;
   for (size_t i = 0; i < scene->emit.count; ++i) {
-    const bool ends = tl_object_has(&tl_schema_emitter, &emitters[i], "until");
-    const double end = ends ? fmin(emitters[i].until, scene->until.time) : scene->until.time;
-    sum += emitters[i].rate * fmax(end - emitters[i].from_time, 0);
+    const tl_scene_emitter *e = &emitters[i];
+    double count = floor(e->rate * (last - e->from_time) + slack) + 1;
+    if (tl_object_has(&tl_schema_emitter, e, "until"))
+      count = fmin(count, ceil(e->rate * (e->until - e->from_time) - slack));
+    sum += fmax(count, 0);
   }
   return sum;
 }

@@ -5,12 +5,12 @@
  * N, k parts that move each other need steps 2/k of the blocks' inverses. Spheres: the arm is along
  * the normal, so that only the tangent and rolling move each other, k = 2. Otherwise k = 4.
  *
- * De Saxce's lift is not covered by that argument: a larger normal impulse allows more torque,
- * which slows the spin, which lowers the lift, and so on: a loop of gain rolling^2 en/er. Up to
- * some 25 visits converge; at 200 (a coefficient of 0.3 m for bricks of 0.1 m, meant as a number
- * without a unit) they go round for ever, and bodies never rest. So coefficients are cut off at
- * MOST_RADII radii of gyration, sqrt(er/en): 1.9 radii of a sphere, where a contact holds on to any
- * spin that a force could cause. */
+ * De Saxce's lift, with which gradient methods solve `ncp`, is not covered by that argument: a
+ * larger normal impulse allows more torque, which slows the spin, which lowers the lift, and so on:
+ * a loop of gain rolling^2 en/er. Up to some 25 visits converge; at 200 (a coefficient of 0.3 m for
+ * bricks of 0.1 m, meant as a number without a unit) they go round for ever, and bodies never rest.
+ * So coefficients are cut off at MOST_RADII radii of gyration, sqrt(er/en): 1.9 radii of a sphere,
+ * where a contact holds on to any spin that a force could cause. */
 #include "solve/ccp.h"
 
 #define MOST_RADII TL_R(3)
