@@ -84,7 +84,7 @@ const val_case val_cases[] = {
     {"beverloo",
      "Grains leave a silo through a hole at a rate C rho sqrt(g) (D - k d)^5/2, k = 1.4, that does "
      "not depend on how full it is.",
-     "Beverloo, Leniger and van de Velde 1961; Mankoc et al. 2007", val_beverloo, ON_ALL, 3,
+     "Beverloo, Leniger and van de Velde 1961; Mankoc et al. 2007", val_beverloo, ON_ALL, 2,
      "C and k are fits: 0.55 to 0.65 and 1.4 for round holes; a square one has 4 / pi times the "
      "area. k different by 0.1 changes the factor by 5 % and the exponent by 0.05; about 900 "
      "grains are counted for a rate, 3 % each, which makes 0.06 of the exponent and 4 % of a "
@@ -163,9 +163,7 @@ const size_t val_case_count = sizeof val_cases / sizeof *val_cases;
 double val_dt(const val_run *run, double dt) {
   if (run->model != VAL_PENALTY)
     return dt;
-  if (run->stiffness > 0)
-    return fmin(dt, 0.02 * sqrt(4 / run->stiffness));
-  return (run->which->seeds > 0 ? 0.2 : 0.1) * dt;
+  return run->stiffness > 0 ? fmin(dt, 0.02 * sqrt(4 / run->stiffness)) : 0.1 * dt;
 }
 
 void val_springs(val_run *run, double stiffness) {
