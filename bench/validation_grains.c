@@ -61,13 +61,19 @@ double val_seconds(const val_run *run, double seconds) {
   return run->quick ? fmin(seconds, 0.05) : seconds;
 }
 
+double val_crowd_stiffness(const val_run *run) {
+  if (run->model != VAL_PENALTY || run->which->seeds == 0)
+    return run->stiffness;
+  return 1.2e-5 / (run->dt * run->dt);
+}
+
 talus_body_def val_grain(val_run *run, double friction) {
   talus_body_def body = talus_body_def_default();
   talus_material_def material = talus_material_def_default();
   material.density = GRAIN_DENSITY;
   material.friction = friction;
   material.restitution = 0.1;
-  material.stiffness = run->stiffness;
+  material.stiffness = val_crowd_stiffness(run);
   if (!run->failed && talus_world_add_material(run->world, &material, &body.material) != TALUS_OK)
     val_fail(run, talus_last_error());
   body.shape = val_shape(run, TALUS_SPHERE, GRAIN_RADIUS, 0, 0, 0);

@@ -108,7 +108,7 @@ static double run_out(val_run *run, double a, double grains_wide) {
    */
   const talus_material_law rough = {
       .friction = 0.5, .static_friction = 0.5, .restitution = 0.1, .rolling = 0.4 * GRAIN_RADIUS};
-  kind.stiffness = run->stiffness;
+  kind.stiffness = val_crowd_stiffness(run);
   bool good = !run->failed && talus_world_add_material(run->world, &kind, &ground) == TALUS_OK;
   kind.friction = 0; /* walls take no grain with them */
   good = good && talus_world_add_material(run->world, &kind, &wall) == TALUS_OK &&
@@ -184,7 +184,7 @@ static double drum_angle(val_run *run, double mu) {
   talus_material_def kind = talus_material_def_default();
   talus_material rough = {0}, slick = {0};
   const talus_material_law grip = {.friction = 0.9, .static_friction = 0.9, .restitution = 0.1};
-  kind.stiffness = run->stiffness;
+  kind.stiffness = val_crowd_stiffness(run);
   bool good = !run->failed && talus_world_add_material(run->world, &kind, &rough) == TALUS_OK;
   kind.friction = 0;
   good = good && talus_world_add_material(run->world, &kind, &slick) == TALUS_OK &&

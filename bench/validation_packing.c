@@ -168,9 +168,6 @@ void val_packing(val_run *run) {
   }
   val_near(run, "density without friction", "", share[0], 0.639, 0.01);
   val_near(run, "coordination without friction", "", neighbours[0], 6, 0.15);
-  if (run->model == VAL_PENALTY)
-    val_known(run, "springs are soft: spheres that overlap by a few thousandths have touched more "
-                   "neighbours than rigid ones do.");
   val_near(run, "density at mu = 0.3", "", share[1], 0.593, 0.02);
   val_near(run, "coordination at mu = 0.3", "", neighbours[1], 4.5, 0.3);
   val_within(run, "density at mu = 1", "", share[2], 0.55, 0.58);

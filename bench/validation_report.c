@@ -240,24 +240,24 @@ static void write_preface(FILE *to, const val_run *runs, size_t n) {
     checks += runs[r].count + runs[r].failed;
     failures += val_failures(&runs[r]);
   }
-  fprintf(
-      to,
-      "# Validation\n\n"
-      "What to believe: published and analytic cases, what was expected and what each contact "
-      "model gave. This page\nis written by `make validate` (`talus bench validation --slow "
-      "--write docs/validation.md`) from the results in\n"
-      "[validation.data](validation.data), which are kept as they come: one case run again, "
-      "with `--case NAME`, takes its\nplace, and `make validate RESUME=1` goes on after an "
-      "interruption. Results do not depend on the machine or its\nnumber of threads.\n\n"
-      "A tolerance is what the method or the experiment is known to err by; what is outside "
-      "stays here as **FAIL**\nwith its number. A column is empty where a model does not claim "
-      "a case. Fast cases run in every `make test`.\n\n"
-      "Springs of `penalty` are of 1e6 N/m in fast cases unless they say otherwise. In slow "
-      "cases they are as stiff as the step\nallows (`stiffness: auto`): 350 N/m at 0.2 ms, "
-      "where grains at the bottom of a silo overlap by up to 7 %% of their diameter,\nand 1,400 "
-      "N/m at 0.1 ms in packings, 1 %%. `agreement-silo` shows what comes of stiffer ones.\n\n"
-      "talus %s (%s): %d numbers, %d of them FAIL.\n\n",
-      talus_version(), TALUS_SINGLE ? "single" : "double", checks, failures);
+  fprintf(to,
+          "# Validation\n\n"
+          "What to believe: published and analytic cases, what was expected and what each contact "
+          "model gave. This page\nis written by `make validate` (`talus bench validation --slow "
+          "--write docs/validation.md`) from the results in\n"
+          "[validation.data](validation.data), which are kept as they come: one case run again, "
+          "with `--case NAME`, takes its\nplace, and `make validate RESUME=1` goes on after an "
+          "interruption. Results do not depend on the machine or its\nnumber of threads.\n\n"
+          "A tolerance is what the method or the experiment is known to err by; what is outside "
+          "stays here as **FAIL**\nwith its number. A column is empty where a model does not claim "
+          "a case. Fast cases run in every `make test`.\n\n"
+          "Springs of `penalty` are of 1e6 N/m in fast cases unless they say otherwise. In slow "
+          "cases they are nearly as stiff as the\nstep allows, 0.8 of the critical one: 1,200 N/m "
+          "at 0.1 ms, where grains at the bottom of a silo overlap by 2 %% of their\ndiameter, "
+          "and 4,800 N/m at 0.05 ms in packings, 0.4 %%. `agreement-silo` shows what stiffer and "
+          "softer ones do.\n\n"
+          "talus %s (%s): %d numbers, %d of them FAIL.\n\n",
+          talus_version(), TALUS_SINGLE ? "single" : "double", checks, failures);
 }
 
 /* Seeds of slow cases that are not there, so that nobody takes a part for the whole. */

@@ -8,37 +8,37 @@ typedef struct source {
 } source;
 
 static const source sources[] = {
-    {"Agnolin and Roux 2007, Phys. Rev. E 76, 061302 (arXiv 0705.3194)",
+    {"Agnolin and Roux 2007 (arXiv 0705.3194)",
      "random close packing 0.639 with 6 contacts; 0.593 with 4.5 at mu = 0.3", true},
-    {"Ambroso, Santore, Abate and Durian 2005, Phys. Rev. E 71, 051305 (arXiv cond-mat/0411231)",
+    {"Ambroso et al. 2005, Phys. Rev. E 71, 051305 (arXiv cond-mat/0411231)",
      "the same exponent of penetration once more, with better beds", true},
-    {"Beverloo, Leniger and van de Velde 1961, Chem. Eng. Sci. 15, 260",
+    {"Beverloo, Leniger and van de Velde 1961, Chemical Engineering Science",
      "the law of discharge, C and k", false},
     {"Carvalho, Lima and Franklin 2023, Phys. Rev. E 107, 044901 (arXiv 2304.11202)",
      "laws of penetration differ with how a bed is packed", true},
     {"Darias, Madrid and Pugnaloni 2020 (arXiv 2005.07042)",
      "the rate of discharge depends on friction", true},
     {"Donev et al. 2004, Science 303, 990", "0.735 of ellipsoids 1.25 : 1 : 0.8", false},
-    {"Janssen 1895, translated by Sperl 2006, Granular Matter 8, 59 (arXiv cond-mat/0511618)",
+    {"Janssen 1895, translated by Sperl 2006, Granular Matter (arXiv cond-mat/0511618)",
      "the law of saturation", true},
-    {"Jop, Forterre and Pouliquen 2006, Nature 441, 727",
+    {"Jop, Forterre and Pouliquen 2006, Nature",
      "glass beads flow steadily between 20.9 and 32.8 degrees", false},
-    {"Katsuragi and Durian 2007, Nature Physics 3, 420 (arXiv cond-mat/0703072)",
+    {"Katsuragi and Durian 2007 (arXiv cond-mat/0703072)",
      "others found depths linear in the speed of impact, H^1/2: limits of one law", true},
-    {"Lube, Huppert, Sparks and Hallworth 2004, J. Fluid Mech. 508, 175",
+    {"Lube, Huppert, Sparks and Hallworth 2004, Journal of Fluid Mechanics",
      "run-out 1.24 a and 1.6 sqrt(a); their summary for ICTAM 2004 was read: the same law for all "
      "grains and grounds",
      false},
     {"Man et al. 2005, Phys. Rev. Lett. 94, 198001", "0.74 -/+ 0.005 of the same ellipsoids", true},
-    {"Mankoc et al. 2007, Granular Matter 9, 407 (arXiv 0707.4550)",
+    {"Mankoc et al. 2007, Granular Matter (arXiv 0707.4550)",
      "Beverloo's constants hold for a small range of holes; how wide and full a silo has to be",
      true},
-    {"Schwager and Poeschel 2007, Granular Matter 9, 465",
+    {"Schwager and Poeschel 2007, Granular Matter",
      "restitution of a dashpot that does not pull (YADE's); the heights that YADE gives agree",
      false},
     {"Severson, Snurr, Ottino and Lueptow 2005, APS Division of Fluid Dynamics, KJ.8",
      "friction is what the angle in a drum depends on most", true},
-    {"Silbert 2010, Soft Matter 6, 2918 (arXiv 1108.0012)",
+    {"Silbert 2010 (arXiv 1108.0012)",
      "contacts fall from 6 to 4 with friction, density from close to loose packing", true},
     {"Uehara, Ambroso, Ojha and Durian 2003, Phys. Rev. Lett. 90, 194301", "depth goes with H^1/3",
      false},
@@ -52,7 +52,7 @@ void val_write_sources(FILE *to) {
   fprintf(to,
           "\n## Sources of the slow cases\n\n"
           "Read: we saw it in the paper or its abstract. Quoted: the paper is the primary source, "
-          "and we have the\nnumber from others.\n\n"
+          "and we have the\nnumber from the issue, from others or from memory.\n\n"
           "| source | what is taken from it | |\n|---|---|---|\n");
   for (size_t i = 0; i < sizeof sources / sizeof *sources; ++i)
     fprintf(to, "| %s | %s | %s |\n", sources[i].reference, sources[i].use,

@@ -169,10 +169,9 @@ void val_agreement_silo(val_run *run) {
   val_springs(run, 0);
   for (int i = 0; i < STIFFNESSES; ++i) {
     char quantity[56];
-    /* as stiff as the step allows: 0.02 m / dt^2 */
-    const double k = 0.02 * 1e-3 / (dt[i] * dt[i]);
-    log_k[i] = log10(k);
     ratio[i] = val_silo_flow(run, dt[i], &settled) / rigid;
+    const double k = val_crowd_stiffness(run);
+    log_k[i] = log10(k);
     snprintf(quantity, sizeof quantity, "flow / that of ccp, k about %.0f N/m", k);
     /* 900 grains are counted: 3 % of noise each */
     val_near(run, quantity, "", ratio[i], 1, i == STIFFNESSES - 1 ? 0.09 : 0.18);
