@@ -611,6 +611,7 @@ TEST(rows_made_eight_at_a_time_have_the_bits_of_rows_made_one_by_one) {
                   .report = &report};
     CHECK_OK(
         tl_arena_take(&world->arena, scope.count + 1, sizeof *job.bodies, (void **)&job.bodies));
+    CHECK_OK(tl_ccp_look(&job));
     CHECK_OK(tl_ccp_order_bodies(&job));
     CHECK_OK(tl_ccp_load_bodies(&job));
     CHECK_OK(tl_ccp_plan_parts(&job, NULL));

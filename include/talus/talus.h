@@ -403,7 +403,8 @@ typedef struct talus_solve_def {
   talus_reduction reduction;
   bool islands; /* what hangs together is solved for itself, to its own tolerance; false: all
                    contacts as one problem */
-  double slop;  /* m: overlap that is left alone; < 0: |gravity| dt^2 */
+  double slop;  /* m: overlap that is left alone; < 0: |gravity| dt^2, at most 1 % of the smallest
+                   free body's bounding radius */
   /* Impulse: overlap is taken out of positions, and velocities do not learn of it. */
   double correction; /* 0 ... 1: share of the overlap beyond `slop` that a step takes out */
 } talus_solve_def;

@@ -45,12 +45,14 @@ typedef struct tl_ccp_row {
 #define TRUTH              int
 #define NUMBER_SQRT(x)     tl_sqrt(x)
 #define SELECT(test, a, b) ((test) ? (a) : (b))
+#define ANY(test)          (test)
 #define VISIT(name)        tl_ccp_##name
 #include "kernels/ccp_visit.h"
 #undef NUMBER
 #undef TRUTH
 #undef NUMBER_SQRT
 #undef SELECT
+#undef ANY
 #undef VISIT
 
 /* v + w x arm. */

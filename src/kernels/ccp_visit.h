@@ -5,6 +5,7 @@
  *   TRUTH               what a comparison gives; & | work on it
  *   NUMBER_SQRT(x)      the root of each lane, correctly rounded
  *   SELECT(test, a, b)  a where the test holds, b elsewhere
+ *   ANY(test)           whether it holds in any lane
  *   VISIT(name)         the name with the variant's own prefix
  */
 #ifndef NUMBER
@@ -57,8 +58,10 @@ TL_FN VISIT(vec)
 TL_FN VISIT(vec) VISIT(coulomb)(NUMBER gn, VISIT(vec) gt, VISIT(vec) n, NUMBER mu) {
   const NUMBER zero = {0};
   const NUMBER pn = SELECT(gn < zero, zero, gn), limit = mu * pn;
-  const NUMBER square = VISIT(dot)(gt, gt), t = NUMBER_SQRT(square);
-  const NUMBER keep = SELECT(square <= limit * limit, zero + 1, limit / t);
+  const NUMBER square = VISIT(dot)(gt, gt), most = limit * limit;
+  NUMBER keep = zero + 1;
+  if (ANY(square > most)) /* a root and a division, which most contacts of a heap do without */
+    keep = SELECT(square <= most, keep, limit / NUMBER_SQRT(square));
   VISIT(vec) r;
   r.x = n.x * pn + keep * gt.x;
   r.y = n.y * pn + keep * gt.y;

@@ -144,7 +144,8 @@ const tl_map tl_schema_solve = {
              "contacts as one problem"},
         {KEY(OWNER, slop, NUMBER), NOT_NEGATIVE, .unit = "m", .words = &tl_schema_automatic,
          .fallback = "auto", .example = "1e-4",
-         .help = "overlap that is left alone; `auto` is |gravity| dt^2"},
+         .help = "overlap that is left alone; `auto` is |gravity| dt^2, at most 1 % of the "
+                 "smallest free body's radius"},
         {KEY(OWNER, correction, NUMBER), UNIT, .fallback = "0.2", .example = "0.5",
          .help = "impulse: share of the overlap beyond `slop` that a step takes out of positions, "
                  "without a trace in velocities"},

@@ -22,7 +22,7 @@ static void store_impulses(void *context, size_t begin, size_t end) {
 
 static talus_status solve_rows(tl_ccp *job) {
   TL_TRY(tl_ccp_load_rows(job));
-  if (!tl_ccp_is_radial(job)) {
+  if (job->survey.lumps) {
     TL_TAKE(job->scope->arena, job->body_count + 1, &job->seen);
     memset(job->seen, 0, job->body_count + 1);
     for (size_t i = 0; i < job->part_count; ++i)
@@ -72,11 +72,10 @@ talus_status tl_ccp_solve(const tl_model *model, const tl_scope *scope, tl_conta
                 .report = report};
   job.recovery_speed = (talus_real)model->solve.recovery_speed;
   job.bounce_speed = (talus_real)model->solve.bounce_speed;
-  job.slop = (talus_real)model->solve.slop;
-  if (model->solve.slop < 0)
-    job.slop = tl_length(model->gravity) * (talus_real)(scope->dt * scope->dt);
   if (model->solve.bounce_speed < 0)
     job.bounce_speed = 2 * tl_length(model->gravity) * (talus_real)scope->dt;
+  TL_TRY(tl_ccp_look(&job));
+  job.slop = tl_ccp_slop(&job);
   TL_TAKE(scope->arena, scope->count + 1, &job.bodies);
   if (contacts->count > 0 || scope->joints)
     TL_TRY(tl_ccp_order_bodies(&job));

@@ -1,6 +1,7 @@
 /* The cone complementarity solver's own data, shared by its files.
  *
  *   ccp.c        the order of things, and results
+ *   ccp_survey.c what there is among the bodies
  *   ccp_order.c  the order of solver bodies, and tiles of them
  *   ccp_load.c   bodies and rows from the scope and the contacts
  *   ccp_load_avx512.c   rows, eight at a time
@@ -14,8 +15,8 @@
  *   ccp_rolling.c       rows that pass on torque: rolling and spinning resistance
  *   ccp_energy.c        the objective and the work of contacts and loads
  *   ccp_scan.c          the reduction buffer and segmented scan, as published
- *   ccp_product.c       what gradient methods need: a projected step of all rows, and N times
- * impulses ccp_gradient.c      Jacobi, APGD and BB
+ *   ccp_product.c       what gradient methods need: a projected step of all rows, N times impulses
+ *   ccp_gradient.c      Jacobi, APGD and BB
  *
  * The buffers are those of Tasora, Negrut and Anitescu 2011, 4.1: bodies, and contacts (rows).
  * There is no reduction buffer: rows of a colour share no body that they could both change, and
@@ -66,11 +67,22 @@ typedef struct tl_ccp_raw {
   talus_real speed[TL_CCP_LANES]; /* along the normal, before the step; 0 without restitution */
 } tl_ccp_raw;
 
+/* What there is among the bodies of the scope (ccp_survey.c). */
+typedef struct tl_ccp_survey {
+  bool tensors; /* one that does not answer the same in every direction */
+  bool arms;    /* one that makes arms matter which are not along their normal: movable and not a
+                   sphere, or static and turning. Without, a third of the rows' memory is saved, and
+                   sweeps are bound by memory */
+  bool lumps;   /* one that is movable and not a sphere */
+  talus_real least; /* m: the smallest bounding radius of a movable one */
+} tl_ccp_survey;
+
 typedef struct tl_ccp {
   const tl_model *model;
   const tl_scope *scope;
   const talus_solve_def *settings;
   tl_contacts *contacts;
+  tl_ccp_survey survey;
   const uint32_t *rank;     /* member of the scope -> solver body; NULL: the same number */
   const uint32_t *index_of; /* slot -> solver body; NULL: the same number */
   tl_tiles tiles;           /* of solver bodies, in their order */
@@ -94,7 +106,7 @@ typedef struct tl_ccp {
   talus_real slop; /* m: overlap that is left alone */
   talus_real ncp;  /* 1 or 0 */
   tl_solve_report *report;
-  uint8_t *seen; /* by solver body, for tl_ccp_take_momentum; NULL: spheres only */
+  uint8_t *seen;                    /* by solver body, for tl_ccp_take_momentum; NULL: no lumps */
   struct tl_ccp_momentum *momentum; /* of a part; NULL: none */
 
   /* Joints: all of them, or those of a part. */
@@ -147,9 +159,11 @@ static inline void tl_ccp_put_lane(tl_ccp_lanes *lanes, uint32_t i, talus_vec3 v
   lanes->z[i] = v.z;
 }
 
-/* Whether some arm is not along its normal and matters: a movable body that is not a sphere, or a
- * static one that turns. */
-bool tl_ccp_needs_arms(const tl_ccp *job);
+/* Fills the survey; what comes after reads it. */
+talus_status tl_ccp_look(tl_ccp *job);
+
+/* m: `solve.slop`, or what `auto` makes of it. */
+talus_real tl_ccp_slop(const tl_ccp *job);
 
 /* Fills bodies (and tensors, where any is needed). */
 talus_status tl_ccp_load_bodies(tl_ccp *job);

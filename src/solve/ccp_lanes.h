@@ -15,6 +15,7 @@ _Static_assert(W == TL_CCP_LANES, "a pack is a vector");
 #define TRUTH              lane_mask
 #define NUMBER_SQRT(x)     lanes_sqrt(x)
 #define SELECT(test, a, b) lanes_select(test, a, b)
+#define ANY(test)          (lanes_mask(test) != 0)
 #define VISIT(name)        lanes_##name
 #include "kernels/ccp_visit.h"
 

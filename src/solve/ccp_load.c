@@ -71,19 +71,9 @@ static void load_range(void *context, size_t begin, size_t end) {
   }
 }
 
-static bool needs_tensors(const tl_model *model, const tl_scope *scope) {
-  for (size_t i = 0; i < scope->count; ++i) {
-    const uint32_t slot = tl_scope_slot(scope, i), flags = model->property.flags[slot];
-    if (!(flags & TL_FLAG_STATIC) &&
-        ((flags & TL_FLAG_LOCKS) || !tl_body_shape(model, slot)->isotropic))
-      return true;
-  }
-  return false;
-}
-
 talus_status tl_ccp_load_bodies(tl_ccp *job) {
   const tl_scope *scope = job->scope;
-  if (needs_tensors(job->model, scope))
+  if (job->survey.tensors)
     TL_TAKE(scope->arena, scope->count + 1, &job->tensors);
   memset(&job->bodies[scope->count], 0, sizeof job->bodies[0]);
   tl_for(&job->model->par, scope->count, 1024, load_range, job);
@@ -333,29 +323,11 @@ static void make_packs(void *context, size_t begin, size_t end) {
     tl_ccp_fill_packs(job, begin, end);
 }
 
-/* Whether some arm is not along its normal and matters: a movable body that is not a sphere, or a
- * static one that turns. Where none is, a third of the rows' memory is saved, and sweeps are bound
- * by memory. */
-bool tl_ccp_needs_arms(const tl_ccp *job) {
-  const tl_model *model = job->model;
-  const tl_scope *scope = job->scope;
-  for (size_t i = 0; i < scope->count; ++i) {
-    const uint32_t slot = tl_scope_slot(scope, i), flags = model->property.flags[slot];
-    if (flags & TL_FLAG_KINEMATIC) {
-      if (tl_body_turns(model, slot))
-        return true;
-    } else if (!(flags & TL_FLAG_FIXED) && tl_body_shape(model, slot)->kind != TALUS_SPHERE) {
-      return true;
-    }
-  }
-  return false;
-}
-
 talus_status tl_ccp_load_rows(tl_ccp *job) {
   if (job->model->law_kinds & TL_LAW_COHESION)
     TL_TRY(tl_ccp_load_pulls(job));
   TL_TAKE(job->scope->arena, job->pack_count, &job->packs);
-  if (tl_ccp_needs_arms(job))
+  if (job->survey.arms)
     TL_TAKE(job->scope->arena, job->pack_count, &job->arms);
   if (job->model->law_kinds & TL_LAW_ROLLING)
     TL_TAKE(job->scope->arena, job->pack_count, &job->rolls);

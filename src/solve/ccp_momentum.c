@@ -12,9 +12,9 @@
  * before. The second test is for Coulomb's law, which is not the gradient of anything: at friction
  * above 1 momentum alone would diverge.
  *
- * Only for islands in which some two bodies have several contacts: among spheres chains are short,
- * and sweeps are bound by memory that this would need more of. Not beside joints, which are aimed
- * anew during sweeps, nor with rolling resistance. */
+ * Only for islands in which many pairs of bodies have several contacts: among spheres chains are
+ * short, and sweeps are bound by memory that this would need more of. Not beside joints, which are
+ * aimed anew during sweeps, nor with rolling resistance. */
 #include "solve/ccp.h"
 
 #include <math.h>
@@ -87,15 +87,17 @@ static bool is_same_pair(const tl_contact *c, const tl_contact *d) {
   return c->a == d->a && c->b == d->b;
 }
 
-/* Contacts of a pair are neighbours in canonical order. */
+/* A share of rows that is worth passing over all of them once more in each sweep: a box among a
+ * million spheres is not. Contacts of a pair are neighbours in canonical order. */
 static bool has_bundles(const tl_ccp *part) {
   const tl_contact *data = part->contacts->data;
-  for (size_t row = 0; row < part->row_count; ++row) {
+  const size_t enough = part->row_count / 8 + 1;
+  size_t count = 0;
+  for (size_t row = 0; row < part->row_count && count < enough; ++row) {
     const uint32_t i = part->colours.order[row];
-    if (i > 0 && is_same_pair(&data[i - 1], &data[i]))
-      return true;
+    count += i > 0 && is_same_pair(&data[i - 1], &data[i]);
   }
-  return false;
+  return count >= enough;
 }
 
 static void list_body(const tl_ccp *part, struct tl_ccp_momentum *m, uint32_t body) {

@@ -85,6 +85,7 @@ static talus_status load_links(tl_ccp *ccp) {
 static talus_status solve(tl_impulse *job, tl_ccp_body *shifts) {
   tl_ccp *ccp = &job->ccp;
   double biases = 0;
+  TL_TRY(tl_ccp_look(ccp));
   TL_TRY(tl_ccp_load_bodies(ccp));
   if (ccp->scope->joints)
     TL_TRY(load_links(ccp));

@@ -54,9 +54,6 @@ bool tl_impulse_is_deep(const tl_impulse *job);
 talus_status tl_impulse_load_correction(const tl_impulse *job, tl_ccp_body *bodies,
                                         tl_impulse *fixing);
 
-/* m: `solve.slop`, or what `auto` makes of it. */
-talus_real tl_impulse_slop(const tl_impulse *job);
-
 /* Sweeps until the tolerance or the iterations are reached, and fills the report. */
 void tl_impulse_iterate(tl_impulse *job);
 

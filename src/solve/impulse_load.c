@@ -116,7 +116,7 @@ talus_status tl_impulse_load(tl_impulse *job) {
   TL_TRY(cut_blocks(job));
   if (ccp->model->law_kinds & TL_LAW_COHESION)
     TL_TRY(tl_ccp_load_pulls(ccp));
-  job->radial = !ccp->tensors && !tl_ccp_needs_arms(ccp);
+  job->radial = !ccp->tensors && !ccp->survey.arms;
   TL_TAKE(arena, ccp->row_count, &job->rows);
   if (ccp->model->law_kinds & TL_LAW_ROLLING)
     TL_TAKE(arena, ccp->row_count, &job->rolls);
@@ -129,16 +129,9 @@ talus_status tl_impulse_load(tl_impulse *job) {
 /* ---- position correction -----------------------------------------------------------------------
  */
 
-talus_real tl_impulse_slop(const tl_impulse *job) {
-  const tl_ccp *ccp = &job->ccp;
-  if (ccp->settings->slop >= 0)
-    return (talus_real)ccp->settings->slop;
-  return tl_length(ccp->model->gravity) * (talus_real)(ccp->scope->dt * ccp->scope->dt);
-}
-
 bool tl_impulse_is_deep(const tl_impulse *job) {
   const tl_contacts *contacts = job->ccp.contacts;
-  const talus_real slop = tl_impulse_slop(job);
+  const talus_real slop = tl_ccp_slop(&job->ccp);
   if (!(job->ccp.settings->correction > 0))
     return false;
   for (size_t i = 0; i < contacts->count; ++i)
@@ -215,7 +208,7 @@ static talus_status load_links(const tl_ccp *from, tl_ccp *to) {
 talus_status tl_impulse_load_correction(const tl_impulse *job, tl_ccp_body *bodies,
                                         tl_impulse *fixing) {
   const tl_ccp *ccp = &job->ccp;
-  aim_job aim = {job, tl_impulse_slop(job)};
+  aim_job aim = {job, tl_ccp_slop(&job->ccp)};
   tl_for(&ccp->model->par, job->bundle_count, 64, aim_bundles, &aim);
   *fixing = *job;
   fixing->correcting = true;

@@ -148,4 +148,24 @@ TEST(overlap_within_the_slop_is_left_alone) {
   }
 }
 
+/* In steps that are long for small bodies, |gravity| dt^2 would be a tenth of a radius. */
+TEST(slop_is_small_beside_the_smallest_body) {
+  const double R = 1e-4, dt = 1e-3;
+  const talus_solve_kind kinds[2] = {TALUS_SOLVE_CCP, TALUS_SOLVE_IMPULSE};
+  for (int k = 0; k < 2; ++k) {
+    talus_world_def def = rig_def(dt);
+    def.solve.kind = kinds[k];
+    talus_world *world = rig_world(&def);
+    const talus_material m = rig_material(world, 0.5, 0);
+    rig_floor(world, m);
+    rig_body(world, TALUS_FREE, rig_shape(world, TALUS_SPHERE, 1, 0, 0, 0), m, 5, 0, 1);
+    const talus_body ball =
+        rig_body(world, TALUS_FREE, rig_shape(world, TALUS_SPHERE, R, 0, 0, 0), m, 0, 0, 0.95 * R);
+    CHECK_OK(talus_world_step(world, 300));
+    const double z = rig_info(world, ball).position.z;
+    CHECK_MSG(z > 0.988 * R && z < 1.001 * R, "at %g of the radius", z / R);
+    talus_world_destroy(world);
+  }
+}
+
 TEST_MAIN()
