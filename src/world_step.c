@@ -198,9 +198,14 @@ talus_status tl_world_store_contacts(talus_world *world) {
 
 talus_status tl_world_step_on(talus_world *world, uint64_t n) {
   TL_TRY(tl_world_not_mapped(world, "step"));
-  for (uint64_t i = 0; i < n; ++i)
-    TL_TRY(step_once(world));
+  talus_status status = TALUS_OK;
+  for (uint64_t i = 0; i < n && status == TALUS_OK; ++i)
+    status = step_once(world);
   tl_balls_commit(&world->model, &world->penalty.list, &world->state);
+  if (status != TALUS_OK) { /* who looks, or changes a body, must not meet the state of steps ago */
+    (void)tl_world_store_contacts(world);
+    return status;
+  }
   return tl_arena_reset(&world->arena); /* one block again, where a step needed more than it had */
 }
 

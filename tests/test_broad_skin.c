@@ -2,6 +2,7 @@
  * may be and no longer; a world does not depend on it. */
 #include "broad_fixture.h"
 #include "physics/rig.h"
+#include "refuse.h"
 
 #include "broad/skin.h"
 #include "world.h"
@@ -251,6 +252,28 @@ TEST(candidates_mended_for_a_few_that_left_are_those_of_their_larger_boxes) {
   CHECK_EQ_U64(cache.renewals, renewals + 1);
   CHECK_EQ_U64(cache.mended, mends);
   tl_skin_plain_of_tests = false;
+  tl_broad_cache_free(&cache);
+  free_scene(s);
+}
+
+/* One that comes from far away has more neighbours than it had; there is no memory for them. */
+TEST(candidates_that_could_not_be_mended_are_not_used) {
+  if (!REFUSES_MEMORY)
+    return;
+  tl_random r = random_for(75);
+  tl_broad_cache cache = {0};
+  scene *s = new_scene(1500);
+  fill_uniform(s, &r, 0, 11, 1.0);
+  s->model.skin = 0.1;
+  move_box(&s->boxes[3], 100, 0, 0);
+  for (int step = 0; step < 3; ++step) /* the arena is warm */
+    CHECK(!cached_disagreement(s, TALUS_BROAD_BINS, &cache));
+  move_box(&s->boxes[3], -100, 0, 0);
+  refuses = true;
+  const char *problem = cached_disagreement(s, TALUS_BROAD_BINS, &cache);
+  refuses = false;
+  CHECK(problem && strstr(problem, "out of memory"));
+  CHECK(!cached_disagreement(s, TALUS_BROAD_BINS, &cache));
   tl_broad_cache_free(&cache);
   free_scene(s);
 }

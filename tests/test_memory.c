@@ -16,7 +16,8 @@ static bool aligned(const void *p) { return (uintptr_t)p % 64 == 0; }
 TEST(resize_keeps_contents_and_alignment) {
   void *block = NULL;
   size_t old = 0;
-  const size_t sizes[] = {1, 63, 64, 65, 1000, 4096, 100000, 70, 3};
+  const size_t sizes[] = {1,       63, 64, 65, 1000, 4096, 100000, (2 << 20) - 1, (2 << 20) + 1,
+                          5000000, 70, 3};
   for (size_t s = 0; s < sizeof sizes / sizeof *sizes; ++s) {
     CHECK_OK(tl_resize(&block, old, sizes[s]));
     CHECK(aligned(block));

@@ -1,6 +1,7 @@
 /* Springs as the world sees them: threads, restart, the list of balls against the general way, the
  * critical step, refusals. */
 #include "check.h"
+#include "refuse.h"
 #include "world.h"
 
 #include <unistd.h>
@@ -285,9 +286,16 @@ TEST(gravity_that_changes_between_steps_counts_at_once) {
     const talus_vec3 g = {(talus_real)i, 0, (talus_real)-9.81};
     CHECK_OK(talus_world_step(fast, 20));
     CHECK_OK(talus_world_step(slow, 20));
-    CHECK_OK(talus_world_set_gravity(fast, g));
-    CHECK_OK(talus_world_set_gravity(slow, g));
+    if (i % 2 == 0) { /* which also makes the list anew */
+      CHECK_OK(talus_world_set_gravity(fast, g));
+      CHECK_OK(talus_world_set_gravity(slow, g));
+    } else {
+      fast->model.gravity = slow->model.gravity = g;
+      CHECK(fast->penalty.list.is_started);
+    }
   }
+  CHECK_OK(talus_world_step(fast, 20));
+  CHECK_OK(talus_world_step(slow, 20));
   double most = 0;
   for (size_t i = 0; i < fast->model.bodies; ++i)
     most = fmax(most, tl_dlength(tl_dsub(fast->state.position[i], slow->state.position[i])));
@@ -327,6 +335,60 @@ TEST(warm_steps_allocate_nothing) {
   CHECK_OK(talus_world_step(world, 50));
   CHECK_EQ_U64(tl_memory_count().allocations, before);
   talus_world_destroy(world);
+}
+
+/* Balls that drift side by side: renewals are rarer than what the arena remembers, and all alike.
+ */
+TEST(rare_renewals_allocate_nothing_once_warm) {
+  talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+  def.gravity = (talus_vec3){0, 0, 0};
+  talus_world *world;
+  CHECK_OK(talus_world_create(&def, &world));
+  talus_material_def m = talus_material_def_default();
+  talus_shape_def shape = talus_shape_def_default();
+  talus_body_def body = talus_body_def_default();
+  m.young = 2e6;
+  shape.size[0] = 0.02;
+  CHECK_OK(talus_world_add_material(world, &m, &body.material));
+  CHECK_OK(talus_world_add_shape(world, &shape, &body.shape));
+  body.velocity.x = (talus_real)(0.1 * 0.02 / (100 * 1e-4)); /* the least skin in 100 steps */
+  for (int i = 0; i < 1000; ++i) {
+    body.position = (talus_dvec3){0.05 * (i % 10), 0.05 * (i / 10 % 10), 0.05 * (i / 100)};
+    CHECK_OK(talus_world_add_body(world, &body, NULL));
+  }
+  CHECK_OK(talus_world_step(world, 600));
+  const uint64_t before = tl_memory_count().allocations, renewals = world->penalty.list.renewals;
+  CHECK_OK(talus_world_step(world, 600));
+  CHECK_EQ_U64(tl_memory_count().allocations, before);
+  CHECK(world->penalty.list.renewals - renewals >= 5);
+  talus_world_destroy(world);
+}
+
+/* Between steps the state is in the list alone; where the next one cannot even begin, because the
+ * arena was to be made smaller and there is no memory for that, it is handed over all the same. */
+TEST(state_is_there_when_memory_runs_out_between_steps) {
+  if (!REFUSES_MEMORY)
+    return;
+  const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+  talus_world *world = heap(&def, 100, false), *other = heap(&def, 100, false);
+  CHECK_OK(talus_world_step(world, 10));
+  void *large;
+  CHECK_OK(tl_arena_take(&world->arena, (size_t)1 << 24, 1, &large));
+  CHECK_OK(tl_arena_reset(&world->arena));
+  world->arena.recent = 0;
+  world->arena.resets = TL_ARENA_MEMORY - 4;
+  refuses = true;
+  CHECK(talus_world_step(world, 10) == TALUS_ERROR_MEMORY);
+  refuses = false;
+  const uint64_t steps = talus_world_steps(world);
+  CHECK_MSG(steps > 11 && steps < 20, "%llu steps", (unsigned long long)steps);
+  CHECK_OK(talus_world_step(other, steps));
+  CHECK_EQ_U64(talus_world_hash(world), talus_world_hash(other));
+  CHECK_OK(talus_world_step(world, 10));
+  CHECK_OK(talus_world_step(other, 10));
+  CHECK_EQ_U64(talus_world_hash(world), talus_world_hash(other));
+  talus_world_destroy(world);
+  talus_world_destroy(other);
 }
 
 /* ---- the critical step ----------------------------------------------------------------------- */

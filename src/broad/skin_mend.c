@@ -212,9 +212,10 @@ talus_status tl_skin_mend(const tl_model *model, tl_arena *arena, const tl_skin_
   qsort(mending->strays, mending->count, sizeof *mending->strays, compare_slots);
   if (grow_strays(&work)) {
     tl_for(&model->par, cache->grown.count, GRAIN, search_range, &work);
-    cache->valid = atomic_load(&found) <= work.room && measure_strays(&work, far);
-    if (cache->valid)
+    const bool works = atomic_load(&found) <= work.room && measure_strays(&work, far);
+    if (works) /* not valid meanwhile: where memory runs out, candidates are missing */
       TL_TRY(edit(&work, arena, atomic_load(&found)));
+    cache->valid = works;
   }
   tl_arena_release(arena, mark);
   return TALUS_OK;

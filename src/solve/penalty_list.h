@@ -147,7 +147,7 @@ typedef struct tl_ball_list {
   talus_broad_kind broad; /* with which it was made */
   const char *broad_reason;
   uint64_t renewals;
-  size_t scratch; /* bytes of the arena that the last renewal took */
+  size_t scratch; /* bytes of the arena that a step with a renewal took, the last one */
 } tl_ball_list;
 
 void tl_ball_list_free(tl_ball_list *list);

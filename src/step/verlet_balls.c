@@ -454,9 +454,8 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
 static talus_status renew(const tl_backend *backend, tl_ball_step *job, tl_contacts *contacts,
                           tl_step_report *report) {
   const double begun = wall_now();
-  const size_t before = job->scope->arena->in_use;
   TL_TRY(tl_balls_renew(backend, job->model, job->scope, contacts));
-  job->list->scratch = job->scope->arena->peak - before;
+  job->list->scratch = job->scope->arena->peak - job->taken;
   report->wall_broad += wall_now() - begun;
   return TALUS_OK;
 }
@@ -469,16 +468,26 @@ static bool is_started(const tl_ball_step *job) {
          g.z == old.z && !job->model->property.force && !job->model->property.torque;
 }
 
+/* The arena gives back what no step of the last 64 has taken, and renewals may be rarer: their room
+ * is asked for in every step. Not in one that renews, which is seen to take what it needs. */
+static talus_status keep_room(const tl_ball_step *job) {
+  const tl_ball_list *list = job->list;
+  tl_arena *arena = job->scope->arena;
+  if (!list->is_valid || (is_started(job) && list->has_left))
+    return TALUS_OK;
+  const tl_arena_mark mark = tl_arena_get_mark(arena);
+  unsigned char *room;
+  TL_TAKE(arena, list->scratch, &room);
+  tl_arena_release(arena, mark);
+  return TALUS_OK;
+}
+
 talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
                            tl_contacts *contacts, tl_step_report *report) {
   tl_penalty *p = scope->penalty;
   tl_ball_list *list = &p->list;
-  tl_ball_step job = {.model = model, .scope = scope, .list = list};
-  /* The arena gives back what no step of the last 64 has taken, and renewals may be rarer. */
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
-  unsigned char *room;
-  TL_TAKE(scope->arena, list->scratch, &room);
-  tl_arena_release(scope->arena, mark);
+  tl_ball_step job = {.model = model, .scope = scope, .list = list, .taken = scope->arena->in_use};
+  TL_TRY(keep_room(&job));
   TL_TAKE(scope->arena, (scope->count + TL_BLOCK - 1) / TL_BLOCK, &job.blocks);
   TL_TAKE(scope->arena, scope->count, &job.sums);
   if (!list->is_valid)

@@ -19,6 +19,7 @@ typedef struct tl_ball_step {
                                      a cache line, not all of it used */
   double (*blocks)[TL_BALL_SUMS]; /* the same of TL_BLOCK slots */
   tl_ball_job forces;
+  size_t taken;  /* bytes of the arena that the step has found in use */
   bool begins;   /* forces of the state as it is: nothing moves */
   bool goes_on;  /* the next step is started as well: nothing but forces can change it */
   bool is_large; /* the rows are more than caches near a core hold */
