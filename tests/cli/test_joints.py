@@ -108,7 +108,7 @@ def test_history_has_the_largest_load_of_any_joint_in_any_step(tmp_path):
         for i in range(1, len(past)):
             since, now = float(past[i - 1]["time"]), float(past[i]["time"])
             most = max(length(row, *parts) for row in fine if since + 1e-9 < float(row["time"]) < now + 1e-9)
-            assert float(past[i][column]) == pytest.approx(most, rel=1e-12)
+            assert float(past[i][column]) == pytest.approx(most, rel=1e-6)  # single rounds its sum of squares
     assert "joint force, N" in talus("info", tmp_path / "out").stdout
     shown = talus("info", tmp_path / "out", "--plot", "joints")
     assert shown.returncode == 0 and "largest torque" in shown.stdout
