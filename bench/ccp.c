@@ -162,7 +162,8 @@ int bench_ccp(int argc, char **argv) {
   wishes wanted = {.max = 200000, .iterations = 50, .methods = "gauss-seidel,apgd,jacobi,bb"};
   const cli_option list[] = {
       {"table", 0, CLI_TEXT, "NAME", "one table alone, below", &wanted.table},
-      {"max", 0, CLI_COUNT, "N", "the most bodies (default 200000; tank: 1000000)", &wanted.max},
+      {"max", 0, CLI_COUNT, "N", "the most bodies (default 200000; the tank has 1000000)",
+       &wanted.max},
       {"settle", 0, CLI_COUNT, "STEPS", "before measuring; 0 (default): by table", &wanted.settle},
       {"steps", 0, CLI_COUNT, "STEPS", "measured; 0 (default): by table", &wanted.steps},
       {"iterations", 0, CLI_COUNT, "N", "of a step, silo and tank (default 50)",
