@@ -130,32 +130,35 @@ static void print_trial(size_t bodies, const char *name, const peer_trial *trial
             passes);
 }
 
-/* The first choice that passes; all that were tried are shown. */
-static bool find_step(const ccp_bench *bench, const peer_heap *heap, size_t which, double *best,
-                      FILE *csv) {
+/* The first choice from `first` on that passes; all that were tried are shown. `first` becomes it:
+ * what is too coarse for a heap is too coarse for a deeper one, where a trial takes minutes. */
+static bool find_step(const ccp_bench *bench, const peer_heap *heap, size_t which, int *first,
+                      double *best, FILE *csv) {
   const double talus = best[0];
   const int most = bench->options.quick ? 3 : INT_MAX;
-  int tried = 0;
-  for (const choice *c = peers[which].choices; c->dt > 0 && tried < most; ++c, ++tried) {
+  const choice *const choices = peers[which].choices;
+  for (int i = *first; choices[i].dt > 0 && i - *first < most; ++i) {
+    const choice *c = choices + i;
     peer_trial trial = {.dt = c->dt, .setting = c->setting, .residual = NAN};
     if (!peers[which].run(bench, heap, &trial))
       trial.simulated = 0;
     print_trial(heap->count, peers[which].name, &trial, which ? talus : 0, csv);
     if (peer_passes(&trial)) {
       best[which] = trial.simulated;
+      *first = i;
       return true;
     }
   }
   return true;
 }
 
-static bool run_heap(const ccp_bench *bench, size_t bodies, double *best, FILE *csv) {
+static bool run_heap(const ccp_bench *bench, size_t bodies, int *first, double *best, FILE *csv) {
   peer_heap heap;
   bool good = make_heap(bench, bodies, &heap) && peer_make_folder(&heap);
   for (size_t i = 0; i < PEERS && good; ++i) {
     best[i] = NAN;
     if (is_here(bench, bodies, i))
-      good = find_step(bench, &heap, i, best, csv);
+      good = find_step(bench, &heap, i, &first[i], best, csv);
   }
   if (*heap.folder)
     peer_remove_folder(&heap);
@@ -186,6 +189,7 @@ bool ccp_peers(ccp_bench *bench) {
   const size_t sizes[] = {bench->options.max < 20000 ? bench->options.max : 20000, 100000};
   const int count = bench->options.max >= 100000 ? 2 : 1;
   double best[2][PEERS];
+  int first[PEERS] = {0};
   FILE *csv;
   if (!bench_csv_open(
           bench->folder, "peers",
@@ -201,7 +205,7 @@ bool ccp_peers(ccp_bench *bench) {
          "force %", "res rms", "s/s", "M steps/s", "pass", "talus x");
   bool good = true;
   for (int i = 0; i < count && good; ++i)
-    good = run_heap(bench, sizes[i], best[i], csv);
+    good = run_heap(bench, sizes[i], first, best[i], csv);
   good = bench_csv_close(csv) && good;
   return good && (!bench->folder || draw(bench, sizes, best, count));
 }

@@ -176,11 +176,11 @@ static talus_status step_once(talus_world *world) {
   world->friction_work += world->last.solve.friction_work;
   tell_broad(world);
   tell_guard(world);
+  world->steps++; /* the bodies have moved, whatever fails from here on */
   if (needs_contacts(world))
     TL_TRY(tl_world_store_contacts(world));
   tl_flow_probe(&world->flow, model, &scope, &world->contacts);
   tl_world_tell_tables(world, scope.t0, scope.t1);
-  world->steps++;
   TL_TRY(tl_world_settle_joints(world));
   TL_TRY(remove_leavers(world));
   return emit(world);
@@ -239,10 +239,11 @@ talus_status talus_world_fill(talus_world *world, const talus_fill_def *def, uin
   uint64_t wanted = 0;
   talus_status status = tl_fill_plan(&world->model, &world->state, def, &places, &wanted);
   if (status == TALUS_OK && places.count < wanted && !def->allow_fewer)
-    status = tl_fail(TALUS_ERROR_INVALID,
-                     "only %zu of %llu bodies fit; make the region larger, ask for fewer, or say "
-                     "allow_fewer: true",
-                     places.count, (unsigned long long)wanted);
+    status =
+        tl_fail(TALUS_ERROR_INVALID,
+                "fill: only %zu of %llu bodies fit; make the region larger, ask for fewer, or say "
+                "allow_fewer: true",
+                places.count, (unsigned long long)wanted);
   if (status == TALUS_OK)
     status = tl_world_reserve(world, world->model.bodies + places.count);
   talus_body_def body = def->body;

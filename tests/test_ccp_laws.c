@@ -533,7 +533,6 @@ TEST(simd_and_scalar_steps_give_the_same_bits) {
   static tl_ccp_pack packs[PACKS + 16];
   static tl_ccp_arms arms[PACKS];
   static tl_ccp_field from[PACKS], mark[PACKS], to[2][PACKS];
-  static talus_real lift[PACKS * TL_CCP_LANES];
   for (uint64_t seed = 1; seed <= 24; ++seed) {
     tl_random random = tl_random_start(seed, 3, 0);
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; ++i)
@@ -555,14 +554,16 @@ TEST(simd_and_scalar_steps_give_the_same_bits) {
         pack->friction[i] = (talus_real)(i == 3 ? 0 : draw(&random, 0, 1));
         pack->en[i] = (talus_real)(i == 5 ? 0 : draw(&random, 0.1, 1));
         pack->et[i] = (talus_real)draw(&random, 0.05, 0.5);
-        lift[k * TL_CCP_LANES + i] = (talus_real)draw(&random, 0, 1);
       }
-    const tl_ccp job = {
-        .bodies = bodies, .packs = packs, .pack_count = PACKS, .arms = seed % 3 == 0 ? arms : NULL};
+    const tl_ccp job = {.bodies = bodies,
+                        .packs = packs,
+                        .pack_count = PACKS,
+                        .ncp = seed % 2 == 0,
+                        .arms = seed % 3 == 0 ? arms : NULL};
     tl_ccp_lane_sums sums[2] = {0};
     for (int way = 0; way < 2; ++way) {
-      const tl_ccp_step_def def = {bodies, seed % 2 == 0 ? lift : NULL, TL_R(0.7), seed % 5 == 0,
-                                   from,   seed % 4 == 0 ? mark : NULL, to[way]};
+      const tl_ccp_step_def def = {
+          bodies, TL_R(0.7), seed % 5 == 0, from, seed % 4 == 0 ? mark : NULL, to[way]};
       if (way == 0)
         tl_ccp_step_packs_scalar(&job, &def, 0, PACKS, &sums[way]);
       else if (tl_ccp_has_avx512())

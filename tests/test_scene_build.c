@@ -162,7 +162,7 @@ TEST(fill_that_does_not_fit_names_its_entry) {
       build_error(HEAD "bodies:\n  - {shape: floor, material: rock, fixed: true}\n"
                        "  - fill: {shape: ball, material: rock, count: 1000, in: "
                        "{box: [[0, 0, 1], [1, 1, 2]]}}\n");
-  CHECK_MSG(strncmp(message, "test.yaml:7:5: bodies.1.fill: ", 30) == 0, "%s", message);
+  CHECK_MSG(strncmp(message, "test.yaml:7:5: bodies.1: fill: 1000", 35) == 0, "%s", message);
 }
 
 TEST(scene_that_the_world_refuses_names_its_entry) {
@@ -187,7 +187,7 @@ TEST(mistakes_that_only_the_world_sees_come_together) {
                   "joints: [{kind: spherical, bodies: [far, ground], at: [0, 0, 5]}]\n"
                   "probes: [{name: p, body: far, record: [force]}]\n");
   const char *const starts[] = {"test.yaml:5:9: shape 'flat': ", "test.yaml:6:9: shape 'lost': ",
-                                "test.yaml:11:5: bodies.1.fill: ", "test.yaml:12:5: bodies.2: ",
+                                "test.yaml:11:5: bodies.1: fill: ", "test.yaml:12:5: bodies.2: ",
                                 "test.yaml:13:5: bodies.3.from: "};
   const char *line = message;
   for (size_t i = 0; i < sizeof starts / sizeof *starts; ++i) {

@@ -6,9 +6,7 @@
  *
  *   |g_t| <= mu g_n,   |T_t| <= rolling g_n,   |T_n| <= spinning g_n        (rolling, spinning: m)
  *
- * That is one convex cone in six dimensions. Its dual is u_n >= mu |u_t| + rolling |w_t| +
- * spinning |w_n|, so the lift that turns the relaxation into Coulomb's law (De Saxce and Feng 1998)
- * has two terms more. */
+ * That is one convex cone in six dimensions. */
 #ifndef TL_KERNELS_ROLLING_H
 #define TL_KERNELS_ROLLING_H
 
@@ -86,15 +84,8 @@ TL_FN tl_wrench tl_roll_stop(tl_wrench y, talus_vec3 n, const tl_roll_law *law) 
   return r;
 }
 
-/* mu |u_t| + rolling |w_t| + spinning |w_n|. */
-TL_FN talus_real tl_roll_lift(tl_wrench u, talus_vec3 n, const tl_roll_law *law) {
-  const talus_real un = tl_dot(u.impulse, n), wn = tl_dot(u.torque, n);
-  return law->friction * tl_length(tl_madd(u.impulse, -un, n)) +
-         law->rolling * tl_length(tl_madd(u.torque, -wn, n)) + law->spinning * tl_abs(wn);
-}
-
 /* The wrench after one step, from p, relative velocities u and the normal bias: by the laws one by
- * one, or projected on the cone (then the bias has whatever lift is wanted). */
+ * one, or projected on the cone. */
 TL_FN tl_wrench tl_roll_step(tl_wrench p, tl_wrench u, talus_vec3 n, talus_real bias,
                              const tl_roll_law *law, const int is_ncp) {
   const talus_real un = tl_dot(u.impulse, n), wn = tl_dot(u.torque, n);

@@ -396,7 +396,8 @@ static talus_status add_bodies(builder *b) {
     const talus_status status = body->fill   ? add_fill(b, body->fill)
                                 : body->from ? add_from(b, body->from)
                                              : add_body(b, body);
-    const char *part = body->fill ? ".fill" : body->from ? ".from" : "";
+    /* The messages of a fill begin with the word. */
+    const char *part = body->from ? ".from" : "";
     TL_TRY(gather_at(b, status, &body->object, "bodies", i, part));
   }
   return TALUS_OK;

@@ -482,12 +482,10 @@ void tl_ccp_step_links(const tl_ccp *job, const tl_ccp_body *bodies, double scal
 /* (p - q).C (p - q), C the compliances of links: what the product N does not have. */
 double tl_ccp_soften_links(const tl_ccp *job, const talus_real *p, const talus_real *q);
 
-/* A step of all rows: to = the projection of from - scale E d, with velocities from `bodies`. lift
- * (may be NULL) is added to the bias of each row; mark may be NULL; scalar: one step for all
- * directions, as published. */
+/* A step of all rows: to = the projection of from - scale E d, with velocities from `bodies`, or
+ * Coulomb's law with them. mark may be NULL; scalar: one step for all directions, as published. */
 typedef struct tl_ccp_step_def {
   tl_ccp_body *bodies; /* only read */
-  const talus_real *lift;
   talus_real scale;
   bool scalar;
   const tl_ccp_field *from, *mark;
@@ -508,9 +506,6 @@ void tl_ccp_step_packs_avx512(const tl_ccp *job, const tl_ccp_step_def *def, siz
 
 /* Relative velocity at a row, in the form and with the bits that sweeps have. */
 tl_ccp_vec tl_ccp_lane_velocity(const tl_ccp *job, size_t pack, uint32_t lane);
-
-/* mu |u_t| of every row at the velocities of `bodies` (SOURCES C3). */
-void tl_ccp_find_lifts(const tl_ccp *job, const tl_ccp_body *bodies, talus_real *lift);
 
 /* The residual of impulses p with velocities `bodies` (which belong to it); uses the job's own
  * body buffer. */

@@ -9,15 +9,18 @@
  * Barzilai and Borwein 1988, then an exact search along the feasible direction, because the
  * objective is quadratic.
  *
- * Coulomb friction (`ncp`) is an outer fixed point (SOURCES C3): the lift mu |u_t| of each row is
- * held for some iterations, in which the problem is convex, and then taken anew.
+ * Coulomb friction (`ncp`) takes the place of the projection in every step, as in sweeps: the fixed
+ * points are those of De Saxce's lift mu |u_t| as an outer loop (SOURCES C3), but the share of an
+ * error that such a lift leaves (kernels/ccp_visit.h) made bodies sink from mu = 2 on. There is no
+ * objective then that a step could lower; what guards the iterations is the residual.
  *
  * The best impulses by residual are kept and handed over. */
 #include "solve/ccp.h"
 
 #include <math.h>
 
-#define CHECK_EVERY 10 /* iterations between looks at the residual, and between new lifts */
+#define CHECK_EVERY 10  /* iterations between looks at the residual */
+#define SHORTEST    0.1 /* of a step, where Coulomb's law leaves no function to search along */
 
 typedef struct gradient {
   tl_ccp *ccp;
@@ -26,7 +29,6 @@ typedef struct gradient {
   tl_ccp_body *pushed_bodies;                          /* free_bodies and what links do; or NULL */
   tl_ccp_body *lead_bodies;                            /* apgd: of `lead` */
   tl_ccp_field *now, *next, *lead, *best;
-  talus_real *lift; /* NULL with ccp friction */
   double best_rms, best_max;
   int done;
 } gradient;
@@ -92,8 +94,6 @@ static talus_status prepare(gradient *g) {
     TL_TRY(take_bodies(g, &g->lead_bodies));
     TL_TAKE(arena, field_count(g), &g->lead);
   }
-  if (job->ncp > 0)
-    TL_TAKE(arena, job->pack_count * TL_CCP_LANES, &g->lift);
   for (size_t k = 0; k < job->pack_count; ++k)
     g->now[k] = g->best[k] = job->packs[k].impulse;
   for (size_t k = 0; job->rolls && k < job->pack_count; ++k)
@@ -113,7 +113,7 @@ static talus_status prepare(gradient *g) {
   return TALUS_OK;
 }
 
-/* Looks at `now`: keeps it if it is the best so far, and takes new lifts from its velocities. */
+/* Looks at `now`: keeps it if it is the best so far. */
 static double look(gradient *g) {
   tl_ccp *job = g->ccp;
   double most;
@@ -127,8 +127,6 @@ static double look(gradient *g) {
     g->best_max = most;
     memcpy(g->best, g->now, field_bytes(g));
   }
-  if (g->lift)
-    tl_ccp_find_lifts(job, g->now_bodies, g->lift);
   return rms;
 }
 
@@ -187,7 +185,7 @@ static void mix_bodies(gradient *g, const tl_ccp_body *a, talus_real s, const tl
 /* A step of all rows from impulses `from` with velocities `bodies` to `next`. */
 static tl_ccp_sums step(gradient *g, tl_ccp_body *bodies, talus_real scale, bool scalar,
                         const tl_ccp_field *from, const tl_ccp_field *mark) {
-  const tl_ccp_step_def def = {bodies, g->lift, scale, scalar, from, mark, g->next};
+  const tl_ccp_step_def def = {bodies, scale, scalar, from, mark, g->next};
   const tl_ccp *job = g->ccp;
   tl_ccp_sums sums = tl_ccp_step_all(job, &def);
   if (job->link_count > 0)
@@ -238,7 +236,8 @@ static void iterate_apgd(gradient *g) {
       const double curvature = spread(g, g->next, g->lead, g->lead_bodies, g->next_bodies);
       g->done++;
       const bool short_enough = curvature <= inverse_step * sums.length2 * (1 + 1e-6);
-      if (short_enough && !momentum) /* exact, because the objective is quadratic */
+      if (short_enough && !momentum &&
+          !(job->ncp > 0)) /* exact, because the objective is quadratic */
         job->report->rise = fmax(job->report->rise, sums.slope + 0.5 * curvature);
       if (short_enough || g->done >= settings->iterations || inverse_step > 1e6)
         break;
@@ -257,7 +256,7 @@ static void iterate_apgd(gradient *g) {
     inverse_step *= 0.9;
     if (g->done % CHECK_EVERY < 2 || g->done >= settings->iterations) {
       rms = look(g);
-      if (g->lift || job->link_count > 0) { /* another problem now: forget the momentum */
+      if (job->link_count > 0) { /* another problem now: forget the momentum */
         theta = 1;
         momentum = false;
         memcpy(g->lead, g->now, field_bytes(g));
@@ -270,6 +269,7 @@ static void iterate_apgd(gradient *g) {
 static void iterate_bb(gradient *g) {
   tl_ccp *job = g->ccp;
   const talus_solve_def *settings = job->settings;
+  const double uphill = job->ncp > 0 ? SHORTEST : 0;
   double length = 0.5, rms = look(g);
   while (g->done < settings->iterations && !good_enough(g, rms)) {
     const tl_ccp_sums sums = step(g, g->now_bodies, (talus_real)length, false, g->now, NULL);
@@ -277,8 +277,10 @@ static void iterate_bb(gradient *g) {
     g->done++;
     if (curvature > 0) {
       /* f(now + s d) = f + s slope + s^2 curvature / 2, exactly; both ends are feasible, and so is
-       * between. At the solution both are rounding errors, and their ratio may be anything. */
-      const double search = fmax(0, fmin(1, -sums.slope / curvature));
+       * between. At the solution both are rounding errors, and their ratio may be anything. With
+       * Coulomb's law no function falls: a step of 0 would be the end of it. */
+      const double best = -sums.slope / curvature;
+      const double search = best > 0 ? fmin(1, best) : uphill;
       if (search < 1) {
         mix_fields(g, g->now, (talus_real)search, g->next, g->next);
         mix_bodies(g, g->now_bodies, (talus_real)search, g->next_bodies, g->next_bodies);

@@ -194,12 +194,12 @@ static void roll_lane(const tl_ccp *job, const tl_ccp_step_def *def, size_t k, u
   const talus_vec3 n = lane_of(&job->packs[k].normal, i);
   const tl_wrench p = {lane_of(&def->from[k], i), lane_of(&def->from[behind], i)};
   const tl_wrench u = tl_ccp_twist_of(job, def->bodies, k, i);
-  const talus_real bias = job->packs[k].bias[i] + (def->lift ? def->lift[k * W + i] : 0);
+  const talus_real bias = job->packs[k].bias[i];
   const tl_roll_law metric = tl_ccp_roll_law(job, k, i, 1);
   tl_roll_law law = tl_ccp_roll_law(job, k, i, def->scale);
   if (def->scalar)
     law.en = law.et = def->scale * short_eta(metric.en, metric.et);
-  const tl_wrench to = tl_roll_step(p, u, n, bias, &law, 0);
+  const tl_wrench to = tl_roll_step(p, u, n, bias, &law, job->ncp > 0);
   tl_ccp_put_lane(&def->to[k], i, to.impulse);
   tl_ccp_put_lane(&def->to[behind], i, to.torque);
   const tl_wrench change = {tl_sub(to.impulse, p.impulse), tl_sub(to.torque, p.torque)};
@@ -226,11 +226,12 @@ static void step_lane(const tl_ccp *job, const tl_ccp_step_def *def, size_t k, u
   const talus_vec3 n = lane_of(&pack->normal, i), p = lane_of(&def->from[k], i);
   const tl_ccp_vec seen = tl_ccp_lane_velocity(job, k, i);
   const talus_vec3 u = tl_vec3(seen.x, seen.y, seen.z);
-  const talus_real bias = pack->bias[i] + (def->lift ? def->lift[k * W + i] : 0);
+  const talus_real bias = pack->bias[i];
   const talus_real eta = short_eta(pack->en[i], pack->et[i]);
   const talus_real en = def->scale * (def->scalar ? eta : pack->en[i]);
   const talus_real et = def->scale * (def->scalar ? eta : pack->et[i]);
-  const tl_ccp_vec r = tl_ccp_step(vec_of(p), seen, vec_of(n), bias, pack->friction[i], en, et, 0);
+  const tl_ccp_vec r =
+      tl_ccp_step(vec_of(p), seen, vec_of(n), bias, pack->friction[i], en, et, job->ncp > 0);
   const talus_vec3 to = tl_vec3(r.x, r.y, r.z), change = tl_sub(to, p), d = tl_madd(u, bias, n);
   tl_ccp_put_lane(&def->to[k], i, to);
   if (job->rolls)
@@ -284,33 +285,6 @@ tl_ccp_sums tl_ccp_step_all(const tl_ccp *job, const tl_ccp_step_def *def) {
     total.lead += work.sums[i].lead;
   }
   return total;
-}
-
-typedef struct lift_job {
-  const tl_ccp *ccp;
-  const tl_ccp_body *bodies;
-  talus_real *lift;
-} lift_job;
-
-static void find_lifts(void *context, size_t begin, size_t end) {
-  const lift_job *job = context;
-  for (size_t k = begin; k < end; ++k)
-    for (uint32_t i = 0; i < W; ++i) {
-      const tl_ccp_pack *pack = &job->ccp->packs[k];
-      const talus_vec3 n = lane_of(&pack->normal, i);
-      const tl_wrench u = tl_ccp_twist_of(job->ccp, job->bodies, k, i);
-      job->lift[k * W + i] =
-          pack->friction[i] * tl_length(tl_madd(u.impulse, -tl_dot(u.impulse, n), n));
-      if (tl_ccp_lane_rolls(job->ccp, k, i)) {
-        const tl_roll_law law = tl_ccp_roll_law(job->ccp, k, i, 1);
-        job->lift[k * W + i] = tl_roll_lift(u, n, &law);
-      }
-    }
-}
-
-void tl_ccp_find_lifts(const tl_ccp *job, const tl_ccp_body *bodies, talus_real *lift) {
-  lift_job work = {job, bodies, lift};
-  tl_for(&job->model->par, job->pack_count, 64, find_lifts, &work);
 }
 
 /* ---- residual

@@ -253,15 +253,15 @@ INLINE void step_pack(const tl_ccp *job, const tl_ccp_step_def *def, size_t k,
           ? radial_velocity(&a, &b, load(pack->reach_a), load(pack->reach_b), n)
           : relative_velocity(&a, &b, arm_of(arms ? &arms->a : NULL, pack->reach_a, n),
                               arm_of(arms ? &arms->b : NULL, pack->reach_b, n));
-  const lanes bias = load(pack->bias) + (def->lift ? load(def->lift + k * W) : zero);
+  const lanes bias = load(pack->bias);
   lanes step_n = en, step_t = et;
   if (def->scalar) {
     const lanes mean = 3 * en * et / (et + 2 * en);
     const lanes least = lanes_select(en < et, en, et);
     step_n = step_t = lanes_select(en > zero, lanes_select(mean < least, mean, least), zero);
   }
-  const lanes_vec to =
-      lanes_step(p, u, n, bias, load(pack->friction), def->scale * step_n, def->scale * step_t, 0);
+  const lanes_vec to = lanes_step(p, u, n, bias, load(pack->friction), def->scale * step_n,
+                                  def->scale * step_t, job->ncp > 0);
   memcpy(def->to[k].x, &to.x, sizeof to.x);
   memcpy(def->to[k].y, &to.y, sizeof to.y);
   memcpy(def->to[k].z, &to.z, sizeof to.z);
