@@ -15,6 +15,7 @@ typedef struct bench {
   tl_ccp_body bodies[BODIES];
   tl_ccp_pack packs[PACKS];
   tl_ccp_arms arms[PACKS];
+  tl_ccp_tensor tensors[BODIES];
 } bench;
 
 static talus_real draw(tl_random *random, double low, double high) {
@@ -30,7 +31,8 @@ static void put(tl_ccp_lanes *lanes, int i, talus_vec3 v) {
   lanes->x[i] = v.x, lanes->y[i] = v.y, lanes->z[i] = v.z;
 }
 
-/* Rows of every kind: sticking, sliding, open, frictionless, against a fixed body, empty lanes. */
+/* Rows of every kind: sticking, sliding, open, frictionless, against a fixed body, empty lanes.
+ * Where the seed is a multiple of four, two thirds of the bodies need their tensors. */
 static void fill_bench(bench *b, uint64_t seed) {
   tl_random random = tl_random_start(seed, 7, 0);
   memset(b, 0, sizeof *b);
@@ -40,6 +42,13 @@ static void fill_bench(bench *b, uint64_t seed) {
     const bool fixed = tl_random_unit(&random) < 0.1;
     b->bodies[i].inv_mass = fixed ? 0 : draw(&random, 0.5, 3);
     b->bodies[i].inv_inertia = fixed ? 0 : draw(&random, 5, 50);
+    if (!fixed && seed % 4 == 0 && i % 3 != 0) {
+      b->bodies[i].inv_inertia = -b->bodies[i].inv_inertia;
+      b->tensors[i].inv_mass = tl_vec3(i % 5 == 0 ? 0 : 1, 1, draw(&random, 0.5, 3));
+      const talus_vec3 least = draw_vec(&random, 20), across = draw_vec(&random, 5);
+      b->tensors[i].inv_inertia =
+          (tl_sym3){25 + least.x, 25 + least.y, 25 + least.z, across.x, across.y, across.z};
+    }
   }
   for (int k = 0; k < PACKS; ++k)
     for (int i = 0; i < TL_CCP_LANES; ++i) {
@@ -77,10 +86,10 @@ TEST(simd_and_scalar_sweeps_give_the_same_bits) {
     slow.bodies = y.bodies, slow.packs = y.packs;
     if (seed % 3 == 0)
       fast.arms = x.arms, slow.arms = y.arms;
-    if (!fast.arms) {
-      tl_ccp_warm_packs_avx512(&fast, 0, PACKS);
-      tl_ccp_warm_packs_scalar(&slow, 0, PACKS);
-    }
+    if (seed % 4 < 2)
+      fast.tensors = x.tensors, slow.tensors = y.tensors;
+    tl_ccp_warm_packs_avx512(&fast, 0, PACKS);
+    tl_ccp_warm_packs_scalar(&slow, 0, PACKS);
     for (int sweep = 0; sweep < 4; ++sweep) {
       const double a = tl_ccp_sweep_packs_avx512(&fast, 0, PACKS),
                    b = tl_ccp_sweep_packs_scalar(&slow, 0, PACKS);

@@ -260,8 +260,7 @@ double tl_ccp_sweep_packs(const tl_ccp *job, size_t begin, size_t end, bool seri
 /* Sum of squared residuals of the packs and their largest. */
 double tl_ccp_residual_packs(const tl_ccp *job, size_t begin, size_t end, double *most);
 
-/* The two ways of doing it, with the same bits; the calls above choose. Warming with AVX-512 is for
- * radial jobs only. */
+/* The two ways of doing it, with the same bits; the calls above choose. */
 void tl_ccp_warm_packs_scalar(const tl_ccp *job, size_t begin, size_t end);
 void tl_ccp_warm_packs_avx512(const tl_ccp *job, size_t begin, size_t end);
 double tl_ccp_sweep_packs_scalar(const tl_ccp *job, size_t begin, size_t end);

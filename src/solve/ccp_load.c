@@ -35,8 +35,9 @@ static void load_free(const tl_ccp *job, uint32_t i, uint32_t slot, tl_ccp_body 
                                 lock & TALUS_LOCK_RY, lock & TALUS_LOCK_RZ);
     tensor.inv_mass =
         locked_out(tensor.inv_mass, lock & TALUS_LOCK_X, lock & TALUS_LOCK_Y, lock & TALUS_LOCK_Z);
-    job->tensors[i] = tensor;
   }
+  if (job->tensors)
+    job->tensors[i] = tensor;
   body->v = tl_madd(job->scope->in->velocity[slot], h, model->gravity);
   body->w = job->scope->in->spin[slot];
   if (property->force)
@@ -63,6 +64,8 @@ static void load_range(void *context, size_t begin, size_t end) {
     tl_ccp_body *body = &job->bodies[rank];
     if ((flags & TL_FLAG_STATIC) || tl_rest_is_asleep(job->scope->in, slot)) {
       memset(body, 0, sizeof *body);
+      if (job->tensors)
+        memset(&job->tensors[rank], 0, sizeof *job->tensors);
       if (flags & TL_FLAG_KINEMATIC)
         load_kinematic(job, slot, body);
     } else {
@@ -75,6 +78,8 @@ talus_status tl_ccp_load_bodies(tl_ccp *job) {
   const tl_scope *scope = job->scope;
   if (job->survey.tensors)
     TL_TAKE(scope->arena, scope->count + 1, &job->tensors);
+  if (job->tensors) /* sweeps load eight at a time, whether they need them or not */
+    memset(&job->tensors[scope->count], 0, sizeof *job->tensors);
   memset(&job->bodies[scope->count], 0, sizeof job->bodies[0]);
   tl_for(&job->model->par, scope->count, 1024, load_range, job);
   return TALUS_OK;

@@ -315,6 +315,8 @@ static talus_status take_bodies(const tl_ccp *job, tl_ccp *part, numbering *to) 
       part->tensors[i] = job->tensors[to->whole[i]];
   }
   part->bodies[count] = job->bodies[nobody];
+  if (job->tensors)
+    part->tensors[count] = job->tensors[nobody];
   for (size_t k = 0; k < part->pack_count; ++k)
     for (int i = 0; i < W; ++i) {
       tl_ccp_pack *pack = &part->packs[k];

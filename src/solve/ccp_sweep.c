@@ -142,7 +142,7 @@ double tl_ccp_residual_packs_scalar(const tl_ccp *job, size_t begin, size_t end,
 }
 
 void tl_ccp_warm_packs(const tl_ccp *job, size_t begin, size_t end, bool serial) {
-  if (!serial && !job->rolls && tl_ccp_is_radial(job) && tl_ccp_has_avx512())
+  if (!serial && !job->rolls && tl_ccp_has_avx512())
     tl_ccp_warm_packs_avx512(job, begin, end);
   else
     tl_ccp_warm_packs_scalar(job, begin, end);

@@ -6,8 +6,8 @@
  * eight as the number; then the matrix is transposed back and stored. Vectors are the compiler's
  * own (gcc, clang). No operation is fused or reordered, so the bits are those of the scalar code.
  *
- * Rows with a body that needs an inertia tensor are visited one by one. This file alone is compiled
- * for AVX-512 (CMakeLists.txt); it runs only where the processor has it. */
+ * Inertia tensors of the bodies that need one are loaded in the same way. This file alone is
+ * compiled for AVX-512 (CMakeLists.txt); it runs only where the processor has it. */
 #include "solve/ccp.h"
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
@@ -15,6 +15,7 @@
 #include "solve/ccp_lanes.h"
 
 #include <math.h>
+#include <stddef.h>
 
 /* The columns of eight bodies. */
 typedef struct body_lanes {
@@ -75,6 +76,42 @@ INLINE void push(body_lanes *body, lanes_vec arm, lanes_vec p) {
   body->w = lanes_madd(body->w, body->inv_inertia, cross(arm, p));
 }
 
+/* The columns of eight tensors. */
+typedef struct tensor_lanes {
+  lanes_vec inv_mass;
+  lanes xx, yy, zz, xy, xz, yz;
+} tensor_lanes;
+
+_Static_assert(offsetof(tl_ccp_tensor, inv_inertia.yz) == sizeof(lanes), "and one real more");
+
+INLINE tensor_lanes load_tensors(const tl_ccp_tensor *tensors, const uint32_t *index) {
+  lanes m[W];
+  talus_real yz[W];
+  for (int i = 0; i < W; ++i) {
+    memcpy(&m[i], &tensors[index[i]], sizeof m[i]);
+    yz[i] = tensors[index[i]].inv_inertia.yz;
+  }
+  transpose(m);
+  const tensor_lanes r = {{m[0], m[1], m[2]}, m[3], m[4], m[5], m[6], m[7], load(yz)};
+  return r;
+}
+
+/* tl_ccp_push: by the tensor where inv_inertia is negative. */
+INLINE void push_tensor(body_lanes *body, const tensor_lanes *t, lanes_vec arm, lanes_vec p) {
+  const lanes zero = {0};
+  const lane_mask same = body->inv_inertia >= zero;
+  const lanes_vec m = cross(arm, p);
+  const lanes_vec turn = {t->xx * m.x + t->xy * m.y + t->xz * m.z,
+                          t->xy * m.x + t->yy * m.y + t->yz * m.z,
+                          t->xz * m.x + t->yz * m.y + t->zz * m.z};
+  body->v.x += lanes_select(same, body->inv_mass, t->inv_mass.x) * p.x;
+  body->v.y += lanes_select(same, body->inv_mass, t->inv_mass.y) * p.y;
+  body->v.z += lanes_select(same, body->inv_mass, t->inv_mass.z) * p.z;
+  body->w.x += lanes_select(same, body->inv_inertia * m.x, turn.x);
+  body->w.y += lanes_select(same, body->inv_inertia * m.y, turn.y);
+  body->w.z += lanes_select(same, body->inv_inertia * m.z, turn.z);
+}
+
 /* p on b and its opposite on a, with arms along the normal. */
 INLINE void push_radial(body_lanes *a, body_lanes *b, lanes reach_a, lanes reach_b, lanes_vec n,
                         lanes_vec p) {
@@ -120,8 +157,24 @@ INLINE lanes take_step(const tl_ccp *job, tl_ccp_pack *pack, lanes_vec u, lanes_
   return lanes_select(en > zero, lanes_dot(*change, *change) / (en * et), zero);
 }
 
-/* Any arms. */
-INLINE lanes sweep_pack(const tl_ccp *job, size_t k) {
+/* p on b and its opposite on a, with any arms, and tensors where `by_tensor`. */
+INLINE void push_pack(const tl_ccp *job, const tl_ccp_pack *pack, body_lanes *a, body_lanes *b,
+                      lanes_vec arm_a, lanes_vec arm_b, lanes_vec p, const bool by_tensor) {
+  const lanes_vec back = {-p.x, -p.y, -p.z};
+  if (by_tensor) {
+    const tensor_lanes of_a = load_tensors(job->tensors, pack->a);
+    push_tensor(a, &of_a, arm_a, back);
+    const tensor_lanes of_b = load_tensors(job->tensors, pack->b);
+    push_tensor(b, &of_b, arm_b, p);
+  } else {
+    push(a, arm_a, back);
+    push(b, arm_b, p);
+  }
+  store_bodies(job->bodies, pack->a, a);
+  store_bodies(job->bodies, pack->b, b);
+}
+
+INLINE lanes sweep_pack(const tl_ccp *job, size_t k, const bool by_tensor) {
   tl_ccp_pack *pack = &job->packs[k];
   const tl_ccp_arms *arms = job->arms ? &job->arms[k] : NULL;
   body_lanes a = load_bodies(job->bodies, pack->a), b = load_bodies(job->bodies, pack->b);
@@ -130,12 +183,17 @@ INLINE lanes sweep_pack(const tl_ccp *job, size_t k) {
   const lanes_vec arm_b = arm_of(arms ? &arms->b : NULL, pack->reach_b, n);
   lanes_vec change;
   const lanes moved = take_step(job, pack, relative_velocity(&a, &b, arm_a, arm_b), n, &change);
-  const lanes_vec back = {-change.x, -change.y, -change.z};
-  push(&a, arm_a, back);
-  push(&b, arm_b, change);
-  store_bodies(job->bodies, pack->a, &a);
-  store_bodies(job->bodies, pack->b, &b);
+  push_pack(job, pack, &a, &b, arm_a, arm_b, change, by_tensor);
   return moved;
+}
+
+INLINE void warm_pack(const tl_ccp *job, size_t k, const bool by_tensor) {
+  const tl_ccp_pack *pack = &job->packs[k];
+  const tl_ccp_arms *arms = job->arms ? &job->arms[k] : NULL;
+  body_lanes a = load_bodies(job->bodies, pack->a), b = load_bodies(job->bodies, pack->b);
+  const lanes_vec n = load_vec(&pack->normal);
+  push_pack(job, pack, &a, &b, arm_of(arms ? &arms->a : NULL, pack->reach_a, n),
+            arm_of(arms ? &arms->b : NULL, pack->reach_b, n), load_vec(&pack->impulse), by_tensor);
 }
 
 /* Arms along the normal (tl_ccp_is_radial): one cross product does for both bodies. */
@@ -201,19 +259,26 @@ double tl_ccp_sweep_packs_avx512(const tl_ccp *job, size_t begin, size_t end) {
     if (radial) {
       moved += sweep_radial(job, k);
     } else if (tl_ccp_needs_tensor(job, pack)) {
-      for (uint32_t i = 0; i < W; ++i)
-        sum += tl_ccp_sweep_lane(job, k, i);
+      const lanes change = sweep_pack(job, k, true);
+      for (int i = 0; i < W; ++i)
+        sum += (double)change[i];
     } else {
-      moved += sweep_pack(job, k);
+      moved += sweep_pack(job, k, false);
     }
   }
   return sum + add_lanes(moved);
 }
 
 void tl_ccp_warm_packs_avx512(const tl_ccp *job, size_t begin, size_t end) {
+  const bool radial = tl_ccp_is_radial(job);
   for (size_t k = begin; k < end; ++k) {
     prefetch_ahead(job, k);
-    warm_radial(job, k);
+    if (radial)
+      warm_radial(job, k);
+    else if (tl_ccp_needs_tensor(job, &job->packs[k]))
+      warm_pack(job, k, true);
+    else
+      warm_pack(job, k, false);
   }
 }
 
