@@ -132,6 +132,107 @@ TEST(tiles_have_colours_of_their_own) {
   }
 }
 
+/* ---- colours, the slow way ------------------------------------------------------------------- */
+
+enum { COLOURS = 63, LAYERS = 32, MOST = 256, SERIAL = COLOURS * LAYERS };
+
+typedef struct coloured {
+  uint32_t bucket, key, contact;
+} coloured;
+
+static int by_colour(const void *x, const void *y) {
+  const coloured *p = x, *q = y;
+  const uint32_t a[3] = {p->bucket, p->key, p->contact}, b[3] = {q->bucket, q->key, q->contact};
+  for (int k = 0; k < 3; ++k)
+    if (a[k] != b[k])
+      return a[k] < b[k] ? -1 : 1;
+  return 0;
+}
+
+/* As contact.h has it, bundle by bundle: the first colour that neither body has in that bucket. */
+static void colour_slowly(const crowd *c, const uint32_t *tile_of, uint32_t tiles, coloured *rows) {
+  static bool used[8][BODIES][COLOURS];
+  memset(used, 0, sizeof used);
+  for (uint32_t i = 0; i < c->contacts.count;) {
+    const tl_contact *first = &c->contacts.data[i];
+    const bool moves[2] = {!c->flags[first->a], !c->flags[first->b]};
+    const uint32_t ends[2] = {first->a, first->b};
+    uint32_t bucket = tiles;
+    if (tiles > 0 && (!moves[0] || !moves[1] || tile_of[ends[0]] == tile_of[ends[1]]))
+      bucket = tile_of[ends[moves[0] ? 0 : 1]];
+    uint32_t colour = 0;
+    while (colour < COLOURS && ((moves[0] && used[bucket][ends[0]][colour]) ||
+                                (moves[1] && used[bucket][ends[1]][colour])))
+      colour++;
+    for (int e = 0; e < 2 && colour < COLOURS; ++e)
+      used[bucket][ends[e]][colour] = true;
+    uint32_t layer = 0;
+    for (; i < c->contacts.count && c->contacts.data[i].a == ends[0] &&
+           c->contacts.data[i].b == ends[1];
+         ++i, ++layer)
+      rows[i] = (coloured){
+          bucket, colour < COLOURS && layer < LAYERS ? colour * LAYERS + layer : SERIAL, i};
+  }
+  qsort(rows, c->contacts.count, sizeof *rows, by_colour);
+}
+
+/* Rows in the reference's order, and colours that begin and are serial where its keys say. */
+static void compare_colours(const crowd *c, uint32_t tiles, const coloured *rows,
+                            const tl_colours *colours) {
+  size_t k = 0;
+  for (uint32_t i = 0, bucket = 0, found = 0; i < c->contacts.count; ++i) {
+    CHECK_EQ_U64(colours->order[i], rows[i].contact);
+    const bool enters = i == 0 || rows[i].bucket != rows[i - 1].bucket;
+    for (; enters && bucket <= rows[i].bucket; ++bucket)
+      CHECK_EQ_U64(colours->tile[bucket], k);
+    found = enters ? 0 : found;
+    const bool limited = rows[i].bucket < tiles;
+    if (!enters && (rows[i].key == rows[i - 1].key || (limited && found == MOST)))
+      continue;
+    found++;
+    CHECK_EQ_U64(colours->start[k], i);
+    CHECK(colours->serial[k] == (rows[i].key == SERIAL || (limited && found == MOST)));
+    k++;
+  }
+  CHECK_EQ_U64(colours->count, k);
+  CHECK_EQ_U64(colours->start[k], c->contacts.count);
+}
+
+TEST(colours_are_those_that_the_slow_way_gives) {
+  static coloured rows[1 << 14];
+  for (uint64_t seed = 1; seed <= 24; ++seed) {
+    static crowd c;
+    static uint32_t tile_of[BODIES];
+    const uint32_t tiles = (uint32_t)seed % 8 % 5;
+    make_crowd(&c, seed, 1200, seed % 3 == 0 ? 200 : 0);
+    for (uint32_t i = 0; i < BODIES; i += 7)
+      c.flags[i] = i % 2 ? TL_FLAG_KINEMATIC : TL_FLAG_FIXED;
+    size_t kept = 0; /* no contact between bodies that do not move */
+    for (size_t i = 0; i < c.contacts.count; ++i)
+      if (!c.flags[c.contacts.data[i].a] || !c.flags[c.contacts.data[i].b])
+        c.contacts.data[kept++] = c.contacts.data[i];
+    c.contacts.count = kept;
+    for (uint32_t k = 0; k < 40; ++k) /* more layers and colours than there is room for */
+      for (uint32_t i = 0; i < 40 && seed % 4 == 0; ++i) {
+        const tl_contact contact = {.a = 2, .b = 3 + k, .feature_a = 1, .feature_b = i};
+        CHECK(tl_array_push(&c.contacts, contact) == TALUS_OK);
+      }
+    qsort(c.contacts.data, c.contacts.count, sizeof c.contacts.data[0], by_key);
+    CHECK(c.contacts.count < sizeof rows / sizeof *rows);
+    for (uint32_t i = 0; i < BODIES; ++i)
+      tile_of[i] = c.flags[i] ? TL_NONE : i * tiles / BODIES;
+    colour_slowly(&c, tile_of, tiles, rows);
+    for (int threads = 1; threads <= 3; ++threads) {
+      tl_colours colours;
+      c.model.par.threads = threads;
+      CHECK(tl_contact_colour(&c.model, &c.scope, &c.contacts, (tl_tiles){tile_of, tiles},
+                              &colours) == TALUS_OK);
+      compare_colours(&c, tiles, rows, &colours);
+    }
+    free_crowd(&c);
+  }
+}
+
 TEST(colours_do_not_depend_on_who_found_the_ends_of_contacts) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     static crowd c;

@@ -169,9 +169,10 @@ TEST(contacts_of_a_large_island_are_grouped_as_one_by_one) {
     }
     qsort(rows, ROWS, sizeof rows[0], by_key);
     tl_island_label(&model, &contacts, NULL, label);
-    for (int threads = 1; threads <= 3; ++threads) {
+    const int threads[] = {1, 2, 3, 10};
+    for (int t = 0; t < 4; ++t) {
       tl_islands islands;
-      model.par.threads = threads;
+      model.par.threads = threads[t];
       CHECK_OK(tl_contact_find_islands(&model, &scope, &contacts, NULL, true, 5, ends, &islands));
       CHECK_EQ_U64(islands.start[islands.count], ROWS);
       uint32_t last[2] = {0, 0}; /* roots ascend, of the small ones and of the others */

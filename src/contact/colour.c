@@ -32,13 +32,14 @@ typedef struct colour_job {
   const tl_pair *known; /* ends by contact, or NULL */
   size_t rows;          /* contacts that are coloured */
   tl_tiles tiles;
-  uint64_t *used;   /* by slot: colours that the body has */
-  uint32_t *first;  /* row of each bucket, and one more */
-  uint32_t *found;  /* colours of each bucket, then the first colour of each */
-  uint32_t *keyed;  /* keys of each bucket: the highest, and one more */
-  tl_pair *ends;    /* by row */
-  uint16_t *keys;   /* colour * LAYERS + layer, by row */
-  uint32_t *spare;  /* by row */
+  uint64_t *used, *used_between; /* by slot: colours that the body has in a tile, between tiles */
+  uint32_t *first;               /* row of each bucket, and one more */
+  uint32_t *found;               /* colours of each bucket */
+  uint8_t *leaves;               /* whether the last colour of a bucket is serial */
+  tl_pair *ends;                 /* by row of the buckets */
+  uint32_t *index;               /* likewise: of the contact */
+  uint16_t *keys;                /* likewise: colour * LAYERS + layer */
+  uint32_t *starts;              /* likewise: of the bucket's colours, from its first row on */
   uint32_t *bucket; /* by row, before rows are sorted; runs of rows are counted and placed apart */
   size_t run;       /* rows of a run */
   uint32_t *count;  /* by run and bucket, then where the next row goes */
@@ -57,8 +58,10 @@ static tl_pair ends_of(const colour_job *job, uint32_t contact) {
 
 static void find_ends(void *context, size_t begin, size_t end) {
   const colour_job *job = context;
-  for (size_t i = begin; i < end; ++i)
-    job->ends[i] = ends_of(job, job->to->order[i]);
+  for (size_t i = begin; i < end; ++i) {
+    job->index[i] = job->to->order[i];
+    job->ends[i] = ends_of(job, job->index[i]);
+  }
 }
 
 static void count_runs(void *context, size_t begin, size_t end) {
@@ -88,7 +91,7 @@ static void place_runs(void *context, size_t begin, size_t end) {
     for (size_t i = run * job->run; i < run * job->run + last; ++i) {
       const uint32_t at = next[job->bucket[i]]++;
       job->ends[at] = ends_of(job, job->to->order[i]);
-      job->spare[at] = job->to->order[i];
+      job->index[at] = job->to->order[i];
     }
   }
 }
@@ -121,94 +124,140 @@ static talus_status sort_buckets(const tl_scope *scope, colour_job *job) {
     }
   }
   tl_for(par, runs, 1, place_runs, job);
-  memcpy(job->to->order, job->spare, n * sizeof *job->spare);
   tl_arena_release(scope->arena, mark);
   return TALUS_OK;
 }
 
 /* ---- colours of a bucket --------------------------------------------------------------------- */
 
-/* Returns the highest key, and one more. */
-static uint32_t assign_keys(const colour_job *job, uint32_t begin, uint32_t end) {
-  uint32_t keyed = 0;
-  const uint64_t full = (UINT64_C(1) << COLOURS) - 1;
-  for (uint32_t i = begin; i < end;) {
-    const tl_pair ends = job->ends[i];
-    uint64_t none = 0;
-    uint64_t *used_a = ends.a & FIXED ? &none : &job->used[ends.a];
-    uint64_t *used_b = ends.b & FIXED ? &none : &job->used[ends.b];
-    const uint64_t taken = *used_a | *used_b;
-    const bool room = taken != full;
-    const int colour = room ? __builtin_ctzll(~taken) : 0;
-    const uint64_t bit = room ? UINT64_C(1) << colour : 0;
-    *used_a |= bit;
-    *used_b |= bit;
-    int layer = 0;
-    do {
-      job->keys[i] = (uint16_t)(room && layer < LAYERS ? colour * LAYERS + layer : SERIAL);
-      keyed = job->keys[i] >= keyed ? job->keys[i] + 1u : keyed;
-      ++i, ++layer;
-    } while (i < end && job->ends[i].a == ends.a && job->ends[i].b == ends.b);
-  }
-  return keyed;
-}
-
-/* Colours of a bucket: `each` counts the rows of each key. The last of MOST is serial, whatever is
- * in it. */
-static uint32_t count_keys(const colour_job *job, size_t bucket, uint32_t each[SERIAL + 1]) {
-  uint32_t found = 0;
-  memset(each, 0, job->keyed[bucket] * sizeof *each);
-  for (uint32_t i = job->first[bucket]; i < job->first[bucket + 1]; ++i)
-    found += each[job->keys[i]]++ == 0;
-  return bucket < job->tiles.count && found > MOST ? MOST : found;
-}
-
-static void colour_buckets(void *context, size_t begin, size_t end) {
-  const colour_job *job = context;
+/* Rows of each key, of as many colours as there are. */
+typedef struct key_counts {
   uint32_t each[SERIAL + 1];
-  for (size_t t = begin; t < end; ++t) {
-    job->keyed[t] = assign_keys(job, job->first[t], job->first[t + 1]);
-    job->found[t] = count_keys(job, t, each);
-  }
+  uint32_t colours;
+} key_counts;
+
+/* The first colour that is free in `taken`, COLOURS if none is. */
+static inline uint32_t free_colour(uint64_t taken) { return (uint32_t)__builtin_ctzll(~taken); }
+_Static_assert(COLOURS == 63, "bit 63 is never taken, and stands for no colour");
+
+/* A bit of nothing where there is no colour. */
+static inline uint64_t bit_of(uint32_t colour) {
+  return UINT64_C(1) << colour & ((UINT64_C(1) << COLOURS) - 1);
 }
 
-/* Starts of the bucket's colours, and its rows in their order. */
-static void write_buckets(void *context, size_t begin, size_t end) {
-  const colour_job *job = context;
-  tl_colours *to = job->to;
-  uint32_t next[SERIAL + 1];
-  for (size_t t = begin; t < end; ++t) {
-    const uint32_t first = job->first[t], rows = job->first[t + 1] - first;
-    const uint32_t limit = t < job->tiles.count ? MOST : UINT32_MAX;
-    uint32_t colour = job->found[t], row = first;
-    count_keys(job, t, next);
-    for (uint32_t key = 0, found = 0; key < job->keyed[t]; ++key) {
-      const uint32_t count = next[key];
-      if (count == 0)
-        continue;
-      const bool leftover = found + 1 >= limit || key == SERIAL;
-      if (found < limit) {
-        to->start[colour] = row;
-        to->serial[colour++] = leftover;
-        found++;
-      }
-      next[key] = row;
-      row += count;
+static inline bool are_same(tl_pair x, tl_pair y) { return ((x.a ^ y.a) | (x.b ^ y.b)) == 0; }
+
+/* Rows come by body a: the colours that it has are kept at hand from row to row, because reading
+ * what was just written is what would take the time here. */
+static void assign_keys(const colour_job *job, uint32_t begin, uint32_t end, uint64_t *used,
+                        key_counts *counts) {
+  const tl_pair *ends = job->ends;
+  uint16_t *keys = job->keys;
+  uint32_t last = TL_NONE, colours = 0; /* last: whose colours `has` are */
+  uint64_t has = 0;
+  counts->each[SERIAL] = 0;
+  for (uint32_t i = begin; i < end;) {
+    const tl_pair pair = ends[i];
+    uint32_t colour;
+    if ((pair.a | pair.b) & FIXED) {
+      uint64_t none = 0, *mine = &used[pair.a & FIXED ? pair.b : pair.a];
+      mine = pair.a & pair.b & FIXED ? &none : mine;
+      colour = free_colour(*mine);
+      *mine |= bit_of(colour);
+      last = TL_NONE;
+    } else {
+      const uint64_t stored = used[pair.a], other = used[pair.b];
+      has = pair.a == last ? has : stored;
+      colour = free_colour(has | other);
+      has |= bit_of(colour);
+      used[pair.a] = has;
+      used[pair.b] = other | bit_of(colour);
+      last = pair.a;
     }
-    memcpy(job->spare + first, to->order + first, rows * sizeof *job->spare);
-    for (uint32_t i = first; i < first + rows; ++i)
-      to->order[next[job->keys[i]]++] = job->spare[i];
+    for (; colours <= colour && colours < COLOURS; colours++)
+      memset(counts->each + colours * LAYERS, 0, LAYERS * sizeof *counts->each);
+    uint32_t key = colour * LAYERS; /* SERIAL where there is no colour */
+    do {
+      keys[i] = (uint16_t)key;
+      counts->each[key]++;
+      const bool is_last = key == SERIAL || key % LAYERS == LAYERS - 1;
+      key = is_last ? SERIAL : key + 1;
+    } while (++i < end && are_same(ends[i], pair));
   }
+  counts->colours = colours;
 }
 
-/* No body has a colour. Where the rows are few beside the bodies, only theirs are looked at. */
-static void clear_colours(const colour_job *job) {
-  if (job->rows * 4 >= job->model->bodies) {
-    memset(job->used, 0, job->model->bodies * sizeof *job->used);
+/* The next colour of a bucket, from `row` on, if the key has rows; then returns where they end, and
+ * its count becomes where the next of them goes. The last of MOST colours of a tile is serial,
+ * whatever is in it. */
+static uint32_t start_colour(const colour_job *job, size_t bucket, uint32_t row, uint32_t key,
+                             key_counts *counts) {
+  const uint32_t limit = bucket < job->tiles.count ? MOST : UINT32_MAX;
+  const uint32_t found = job->found[bucket], count = counts->each[key];
+  if (count > 0 && found < limit) {
+    job->leaves[bucket] = found + 1 == limit || key == SERIAL;
+    job->starts[job->first[bucket] + found] = row;
+    job->found[bucket]++;
+  }
+  counts->each[key] = row;
+  return row + count;
+}
+
+static void start_colours(const colour_job *job, size_t bucket, key_counts *counts) {
+  uint32_t row = job->first[bucket];
+  job->found[bucket] = 0;
+  job->leaves[bucket] = false;
+  for (uint32_t colour = 0; colour < counts->colours; ++colour) /* no layer behind an empty one */
+    for (uint32_t key = colour * LAYERS; key < (colour + 1) * LAYERS && counts->each[key] > 0;
+         ++key)
+      row = start_colour(job, bucket, row, key, counts);
+  start_colour(job, bucket, row, SERIAL, counts);
+}
+
+/* No body has a colour. Where rows are few beside the bodies, only theirs are looked at. */
+static void clear_colours(const colour_job *job, uint32_t begin, uint32_t end, uint64_t *used) {
+  if ((size_t)(end - begin) * 4 >= job->model->bodies) {
+    memset(used, 0, job->model->bodies * sizeof *used);
     return;
   }
-  for (size_t i = 0; i < job->rows; ++i)
-    job->used[job->ends[i].a & ~FIXED] = job->used[job->ends[i].b & ~FIXED] = 0;
+  for (uint32_t i = begin; i < end; ++i)
+    used[job->ends[i].a & ~FIXED] = used[job->ends[i].b & ~FIXED] = 0;
+}
+
+/* Keys, starts and the order of a bucket while its rows are at hand. What is between tiles comes
+ * first: it is the largest, and no tile's. */
+static void colour_buckets(void *context, size_t begin, size_t end) {
+  const colour_job *job = context;
+  const size_t between = job->tiles.count;
+  key_counts counts;
+  for (size_t i = begin; i < end; ++i) {
+    const size_t bucket = i == 0 ? between : i - 1;
+    const uint32_t first = job->first[bucket], last = job->first[bucket + 1];
+    uint64_t *used = bucket == between ? job->used_between : job->used;
+    if (bucket == between)
+      clear_colours(job, first, last, used);
+    assign_keys(job, first, last, used, &counts);
+    start_colours(job, bucket, &counts);
+    for (uint32_t row = first; row < last; ++row)
+      job->to->order[counts.each[job->keys[row]]++] = job->index[row];
+  }
+}
+
+/* The buckets' colours one behind the other. */
+static void number_colours(const colour_job *job) {
+  tl_colours *to = job->to;
+  to->tiles = job->tiles.count;
+  to->count = 0;
+  for (size_t t = 0; t <= to->tiles; ++t) {
+    const uint32_t found = job->found[t];
+    to->tile[t] = (uint32_t)to->count;
+    memcpy(to->start + to->count, job->starts + job->first[t], found * sizeof *to->start);
+    memset(to->serial + to->count, 0, found);
+    to->count += found;
+    if (found > 0)
+      to->serial[to->count - 1] = job->leaves[t];
+  }
+  to->start[to->count] = (uint32_t)job->rows;
 }
 
 talus_status tl_contact_colour_some(const tl_model *model, const tl_scope *scope,
@@ -229,28 +278,20 @@ talus_status tl_contact_colour_some(const tl_model *model, const tl_scope *scope
                     .to = colours};
   TL_TAKE(arena, tiles.count + 2, &job.first);
   TL_TAKE(arena, n, &job.ends);
-  TL_TAKE(arena, n, &job.spare);
+  TL_TAKE(arena, n, &job.index);
   TL_TRY(sort_buckets(scope, &job));
-  TL_TAKE(arena, model->bodies, &job.used);
-  TL_TAKE(arena, n, &job.keys);
-  TL_TAKE(arena, tiles.count + 1, &job.found);
-  TL_TAKE(arena, tiles.count + 1, &job.keyed);
-  clear_colours(&job);
-  tl_for(&model->par, tiles.count, 1, colour_buckets, &job);
+  TL_TAKE(arena, model->bodies, &job.used_between);
   if (tiles.count > 0)
-    clear_colours(&job);
-  colour_buckets(&job, tiles.count, tiles.count + 1);
-
-  colours->tiles = tiles.count;
-  colours->count = 0;
-  for (size_t t = 0; t <= tiles.count; ++t) {
-    const uint32_t found = job.found[t];
-    colours->tile[t] = job.found[t] = (uint32_t)colours->count;
-    colours->count += found;
-  }
+    TL_TAKE(arena, model->bodies, &job.used);
+  TL_TAKE(arena, n, &job.keys);
+  TL_TAKE(arena, n, &job.starts);
+  TL_TAKE(arena, tiles.count + 1, &job.found);
+  TL_TAKE(arena, tiles.count + 1, &job.leaves);
+  if (tiles.count > 0)
+    clear_colours(&job, 0, job.first[tiles.count], job.used);
+  tl_deal(&model->par, tiles.count + 1, colour_buckets, &job);
+  number_colours(&job);
   TL_ASSERT(colours->count <= bound);
-  tl_for(&model->par, tiles.count + 1, 1, write_buckets, &job);
-  colours->start[colours->count] = (uint32_t)n;
   tl_arena_release(arena, mark);
   return TALUS_OK;
 }

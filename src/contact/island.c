@@ -4,14 +4,21 @@
  * Most of it is done before anything is searched for: each body takes the lowest parent among those
  * it touches. In canonical order a body's own is known when its contacts as first body come, so
  * that one pass without a branch makes a few shallow trees of a heap, and hardly any contact joins
- * two of them. */
+ * two of them.
+ *
+ * All threads do this at the same time, each with its share of the contacts and parents of its own,
+ * of which the lowest are taken. That forgets some of what holds together, but only what contacts
+ * say, and those are looked at again: the few whose ends are not in one tree are joined one by one.
+ * What trees there are in between depends on the threads, what is held together does not. */
 #include "contact/island.h"
 
 #include "rest.h"
 
 #define LAID_OUT 0x80000000u
 #define RUN      ((size_t)4096) /* contacts that are grouped together */
+#define STRIDE   ((size_t)16)   /* bodies that are passed over at once */
 #define SAMPLES  ((size_t)64)
+#define FOREST   8 /* threads that grow trees of their own: more take memory rather than time */
 
 static uint32_t find_root(uint32_t *parent, uint32_t i) {
   while (parent[i] != i) {
@@ -103,16 +110,77 @@ static void find_ends(void *context, size_t begin, size_t end) {
 
 static bool are_free(tl_pair ends) { return !((ends.a | ends.b) & TL_END_FIXED); }
 
-static void find_labels(const tl_model *model, const tl_pair *ends, size_t n, const tl_pairs *links,
-                        uint32_t *label) {
-  start_labels(model, label);
-  for (size_t i = 0; i < n; ++i)
-    if (are_free(ends[i]))
-      lean(label, ends[i].a, ends[i].b);
-  for (size_t i = 0; i < n; ++i)
-    if (are_free(ends[i]))
-      join(label, ends[i].a, ends[i].b);
+typedef struct label_job {
+  const tl_model *model;
+  const tl_pair *ends;
+  size_t n;
+  uint32_t *parent[FOREST]; /* of each body; the first become those of all */
+  uint32_t *apart;          /* contacts whose ends are not in one tree yet: those of a worker from
+                               the beginning of its share on */
+  size_t begin[FOREST], count[FOREST]; /* of these, by worker */
+} label_job;
+
+static void take_lowest(const label_job *job, int worker, int workers) {
+  uint32_t *lowest = job->parent[0];
+  const size_t bodies = job->model->bodies;
+  const size_t begin = bodies * (size_t)worker / (size_t)workers;
+  const size_t end = bodies * (size_t)(worker + 1) / (size_t)workers;
+  for (int w = 1; w < workers; ++w)
+    for (size_t i = begin; i < end; ++i)
+      lowest[i] = job->parent[w][i] < lowest[i] ? job->parent[w][i] : lowest[i];
+}
+
+static size_t list_apart(const label_job *job, size_t begin, size_t end) {
+  const uint32_t *parent = job->parent[0];
+  size_t count = 0;
+  for (size_t i = begin; i < end; ++i) {
+    const tl_pair ends = job->ends[i];
+    if (are_free(ends) && parent[parent[ends.a]] != parent[parent[ends.b]])
+      job->apart[begin + count++] = (uint32_t)i;
+  }
+  return count;
+}
+
+static void grow_trees(void *context, tl_team *team, int worker, int all) {
+  label_job *job = context;
+  const int workers = all < FOREST ? all : FOREST;
+  const bool works = worker < workers;
+  const size_t begin = works ? job->n * (size_t)worker / (size_t)workers : 0;
+  const size_t end = works ? job->n * (size_t)(worker + 1) / (size_t)workers : 0;
+  if (works) {
+    uint32_t *parent = job->parent[worker];
+    start_labels(job->model, parent);
+    for (size_t i = begin; i < end; ++i)
+      if (are_free(job->ends[i]))
+        lean(parent, job->ends[i].a, job->ends[i].b);
+  }
+  tl_team_barrier(team);
+  if (works && workers > 1)
+    take_lowest(job, worker, workers);
+  tl_team_barrier(team);
+  if (works) {
+    job->begin[worker] = begin;
+    job->count[worker] = list_apart(job, begin, end);
+  }
+}
+
+/* spare: room for as many as there are contacts. */
+static talus_status find_labels(const tl_model *model, const tl_scope *scope, const tl_pair *ends,
+                                size_t n, const tl_pairs *links, uint32_t *spare, uint32_t *label) {
+  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  const tl_par par = {n < 4 * RUN ? 1 : model->par.threads};
+  label_job job = {.model = model, .ends = ends, .n = n, .parent = {label}, .apart = spare};
+  for (int w = 1; w < par.threads && w < FOREST; ++w)
+    TL_TAKE(scope->arena, model->bodies, &job.parent[w]);
+  tl_team_run(&par, grow_trees, &job);
+  for (int w = 0; w < FOREST; ++w)
+    for (size_t k = 0; k < job.count[w]; ++k) {
+      const tl_pair apart = ends[spare[job.begin[w] + k]];
+      join(label, apart.a, apart.b);
+    }
   finish_labels(model, links, label);
+  tl_arena_release(scope->arena, mark);
+  return TALUS_OK;
 }
 
 /* The label of a contact's island, TL_NONE where it has no work to do. */
@@ -137,8 +205,9 @@ typedef struct group_job {
   const uint32_t *label;
   size_t n;
   uint32_t large;          /* label */
-  uint32_t *mine, *others; /* by run: contacts of the large one, then where they go; others */
-  uint32_t *other;         /* contacts: those of run r from r * RUN on */
+  uint32_t *mine, *others; /* by run: contacts of the large one, and others */
+  uint32_t *at;            /* by run: where its contacts of the large one go */
+  uint32_t *own, *other;   /* these contacts: of run r from r * RUN on */
   uint32_t *order;
 } group_job;
 
@@ -159,38 +228,51 @@ static size_t end_of_run(const group_job *job, size_t run) {
   return job->n - run * RUN < RUN ? job->n : (run + 1) * RUN;
 }
 
-static void list_others(void *context, size_t begin, size_t end) {
+static void list_runs(void *context, size_t begin, size_t end) {
   const group_job *job = context;
   for (size_t run = begin; run < end; ++run) {
-    uint32_t mine = 0, others = 0, *other = job->other + run * RUN;
+    uint32_t mine = 0, others = 0, *own = job->own + run * RUN, *other = job->other + run * RUN;
     for (size_t i = run * RUN; i < end_of_run(job, run); ++i) {
       const uint32_t of = label_of(job->label, job->ends[i]);
-      mine += of == job->large && of != TL_NONE;
+      own[mine] = (uint32_t)i;
+      mine += of == job->large;
       if (of != job->large && of != TL_NONE)
         other[others++] = (uint32_t)i;
     }
-    job->mine[run] = mine;
+    job->mine[run] = job->large != TL_NONE ? mine : 0;
     job->others[run] = others;
   }
 }
 
 static void place_large(void *context, size_t begin, size_t end) {
   const group_job *job = context;
-  for (size_t run = begin; run < end; ++run) {
-    uint32_t at = job->mine[run];
-    for (size_t i = run * RUN; i < end_of_run(job, run) && job->large != TL_NONE; ++i)
-      if (label_of(job->label, job->ends[i]) == job->large)
-        job->order[at++] = (uint32_t)i;
+  for (size_t run = begin; run < end; ++run)
+    memcpy(job->order + job->at[run], job->own + run * RUN, job->mine[run] * sizeof *job->own);
+}
+
+/* Roots that have contacts or links, ascending; most bodies have neither. */
+static size_t list_roots(const tl_model *model, const places *next, uint32_t *roots) {
+  size_t count = 0;
+  for (size_t first = 0; first < model->bodies; first += STRIDE) {
+    const size_t left = model->bodies - first, end = first + (left < STRIDE ? left : STRIDE);
+    uint32_t any = 0;
+    for (size_t i = first; i < end; ++i)
+      any |= next->contact[i] | (next->link ? next->link[i] : 0);
+    for (size_t i = first; i < end && any != 0; ++i)
+      if (next->contact[i] != 0 || (next->link && next->link[i] != 0))
+        roots[count++] = (uint32_t)i;
   }
+  return count;
 }
 
 /* Offsets of the islands, small ones first; counts by root become where each root writes. */
-static void lay_out(const tl_model *model, uint32_t small, places *next, bool is_small,
-                    tl_islands *islands) {
-  for (size_t root = 0; root < model->bodies; ++root) {
+static void lay_out(const uint32_t *roots, size_t count, uint32_t small, places *next,
+                    bool is_small, tl_islands *islands) {
+  for (size_t k = 0; k < count; ++k) {
     /* What was laid out in the first round is marked, since offsets look like counts. */
+    const uint32_t root = roots[k];
     const uint32_t rows = next->contact[root], links = next->link ? next->link[root] : 0;
-    if ((rows == 0 && links == 0) || (rows & LAID_OUT) || (rows < small && links == 0) != is_small)
+    if ((rows & LAID_OUT) || (rows < small && links == 0) != is_small)
       continue;
     islands->start[islands->count] = next->contacts;
     islands->link_start[islands->count++] = next->links;
@@ -219,10 +301,9 @@ static void count_contacts(const group_job *job, size_t runs, places *next) {
 /* Others where they go; and where the large island's of each run do. */
 static void place_others(const group_job *job, size_t runs, places *next) {
   for (size_t run = 0; run < runs; ++run) {
-    const uint32_t mine = job->mine[run];
     if (job->large != TL_NONE) {
-      job->mine[run] = next->contact[job->large] & ~LAID_OUT;
-      next->contact[job->large] += mine;
+      job->at[run] = next->contact[job->large] & ~LAID_OUT;
+      next->contact[job->large] += job->mine[run];
     }
     for (uint32_t k = 0; k < job->others[run]; ++k) {
       const uint32_t i = job->other[run * RUN + k];
@@ -235,9 +316,12 @@ static talus_status group(const tl_model *model, const tl_scope *scope, const tl
                           uint32_t small, group_job *job, tl_islands *islands) {
   const size_t runs = (job->n + RUN - 1) / RUN, held = links ? links->count : 0;
   places next = {0};
+  uint32_t *roots;
   TL_TAKE(scope->arena, runs, &job->mine);
   TL_TAKE(scope->arena, runs, &job->others);
-  TL_TAKE(scope->arena, job->n, &job->other);
+  TL_TAKE(scope->arena, runs, &job->at);
+  TL_TAKE(scope->arena, job->n, &job->own);
+  TL_TAKE(scope->arena, model->bodies, &roots);
   TL_TAKE(scope->arena, model->bodies, &next.contact);
   memset(next.contact, 0, model->bodies * sizeof *next.contact);
   if (held > 0) {
@@ -245,13 +329,14 @@ static talus_status group(const tl_model *model, const tl_scope *scope, const tl
     memset(next.link, 0, model->bodies * sizeof *next.link);
   }
   job->large = find_large(job);
-  tl_for(&model->par, runs, 1, list_others, job);
+  tl_for(&model->par, runs, 1, list_runs, job);
   count_contacts(job, runs, &next);
   for (size_t i = 0; i < held; ++i)
     next.link[label_of_link(model, job->label, links->data[i])]++;
-  lay_out(model, small, &next, true, islands);
+  const size_t count = list_roots(model, &next, roots);
+  lay_out(roots, count, small, &next, true, islands);
   islands->small_count = islands->count;
-  lay_out(model, small, &next, false, islands);
+  lay_out(roots, count, small, &next, false, islands);
   islands->start[islands->count] = next.contacts;
   islands->link_start[islands->count] = next.links;
   place_others(job, runs, &next);
@@ -284,10 +369,12 @@ talus_status tl_contact_find_islands(const tl_model *model, const tl_scope *scop
                    "solve.islands to false",
                    n);
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
-  uint32_t *label;
+  uint32_t *label, *spare;
   TL_TAKE(scope->arena, model->bodies, &label);
-  find_labels(model, ends, n, links, label);
-  group_job grouping = {.ends = ends, .label = label, .n = n, .order = islands->order};
+  TL_TAKE(scope->arena, n, &spare);
+  TL_TRY(find_labels(model, scope, ends, n, links, spare, label));
+  group_job grouping = {
+      .ends = ends, .label = label, .n = n, .other = spare, .order = islands->order};
   TL_TRY(group(model, scope, links, small, &grouping, islands));
   tl_arena_release(scope->arena, mark);
   return TALUS_OK;

@@ -28,8 +28,9 @@ typedef struct order_job {
   talus_dvec3 origin;
   double (*sums)[SUMS]; /* by block of TL_BLOCK members */
   double low[3], scale[3];
-  int bits;                 /* of each axis of a key; the bit above is for static bodies */
-  uint32_t *keys, *members; /* in the order of keys */
+  int bits; /* of each axis of a key; the bit above is for static bodies */
+  uint32_t spread[3][1 << MANY_BITS]; /* by axis and cell: its share of a key */
+  uint32_t *keys, *members;           /* in the order of keys */
   uint32_t *rank, *index_of, *tile_of;
   uint32_t tile;
   size_t movable;
@@ -38,18 +39,20 @@ typedef struct order_job {
 static void sum_blocks(void *context, size_t begin, size_t end) {
   const order_job *job = context;
   for (size_t block = begin; block < end; ++block) {
-    double *sum = job->sums[block];
+    /* Not in memory: each sum would wait for the one before to be written. */
+    double bodies = 0, x1 = 0, y1 = 0, z1 = 0, x2 = 0, y2 = 0, z2 = 0;
     const size_t first = block * TL_BLOCK, left = job->scope->count - first;
-    memset(sum, 0, sizeof job->sums[block]);
     for (size_t i = first; i < first + (left < TL_BLOCK ? left : TL_BLOCK); ++i) {
       const uint32_t slot = tl_scope_slot(job->scope, i);
       if (tl_body_is_static(job->model, slot))
         continue;
       const talus_dvec3 x = tl_dsub(job->scope->in->position[slot], job->origin);
-      sum[0] += 1;
-      sum[1] += x.x, sum[2] += x.y, sum[3] += x.z;
-      sum[4] += x.x * x.x, sum[5] += x.y * x.y, sum[6] += x.z * x.z;
+      bodies += 1;
+      x1 += x.x, y1 += x.y, z1 += x.z;
+      x2 += x.x * x.x, y2 += x.y * x.y, z2 += x.z * x.z;
     }
+    const double sums[SUMS] = {bodies, x1, y1, z1, x2, y2, z2};
+    memcpy(job->sums[block], sums, sizeof sums);
   }
 }
 
@@ -76,9 +79,18 @@ static talus_status find_cells(order_job *job) {
   return TALUS_OK;
 }
 
-static uint32_t cell_of(const order_job *job, int axis, double x) {
+static void spread_cells(order_job *job) {
+  for (uint32_t cell = 0; cell < 1u << job->bits; ++cell) {
+    job->spread[0][cell] = tl_morton3_u32(cell, 0, 0);
+    job->spread[1][cell] = tl_morton3_u32(0, cell, 0);
+    job->spread[2][cell] = tl_morton3_u32(0, 0, cell);
+  }
+}
+
+static inline uint32_t share_of_key(const order_job *job, int axis, double x) {
   const double cell = (x - job->low[axis]) * job->scale[axis], last = (1 << job->bits) - 1;
-  return (uint32_t)(int)(cell > 0 ? cell < last ? cell : last : 0);
+  const double least = cell > 0 ? cell : 0; /* two steps: neither then is a branch */
+  return job->spread[axis][(int)(least < last ? least : last)];
 }
 
 /* Bodies that contacts cannot move come last: they are in no tile. */
@@ -87,21 +99,22 @@ static void find_keys(void *context, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) {
     const uint32_t slot = tl_scope_slot(job->scope, i);
     const talus_dvec3 x = tl_dsub(job->scope->in->position[slot], job->origin);
+    const uint32_t key =
+        share_of_key(job, 0, x.x) | share_of_key(job, 1, x.y) | share_of_key(job, 2, x.z);
     job->members[i] = (uint32_t)i;
-    job->keys[i] =
-        tl_body_is_static(job->model, slot)
-            ? UINT32_C(1) << (3 * job->bits)
-            : tl_morton3_u32(cell_of(job, 0, x.x), cell_of(job, 1, x.y), cell_of(job, 2, x.z));
+    job->keys[i] = tl_body_is_static(job->model, slot) ? UINT32_C(1) << (3 * job->bits) : key;
   }
 }
 
 static void write_order(void *context, size_t begin, size_t end) {
   const order_job *job = context;
+  uint32_t tile = (uint32_t)begin / job->tile;
   for (size_t i = begin; i < end; ++i) {
     const uint32_t member = job->members[i], slot = tl_scope_slot(job->scope, member);
+    tile += i >= ((size_t)tile + 1) * job->tile;
     job->rank[member] = (uint32_t)i;
     job->index_of[slot] = (uint32_t)i;
-    job->tile_of[slot] = i < job->movable ? (uint32_t)i / job->tile : TL_NONE;
+    job->tile_of[slot] = i < job->movable ? tile : TL_NONE;
   }
 }
 
@@ -128,6 +141,7 @@ talus_status tl_ccp_order_bodies(tl_ccp *job) {
   TL_TRY(find_cells(&order));
   TL_TAKE(scope->arena, scope->count, &order.keys);
   TL_TAKE(scope->arena, scope->count, &order.members);
+  spread_cells(&order);
   tl_for(&job->model->par, scope->count, 2048, find_keys, &order);
   TL_TRY(tl_sort_u32(&job->model->par, scope->arena, order.keys, order.members, scope->count,
                      3 * order.bits + 1));
