@@ -136,21 +136,31 @@ typedef struct key_counts {
   uint32_t colours;
 } key_counts;
 
-/* The first colour that is free in `taken`, COLOURS if none is. */
-static inline uint32_t free_colour(uint64_t taken) { return (uint32_t)__builtin_ctzll(~taken); }
+/* The bit of the first colour that is free in `taken`; bit 63 if none is. */
+static inline uint64_t free_bit(uint64_t taken) { return ~taken & (taken + 1); }
 _Static_assert(COLOURS == 63, "bit 63 is never taken, and stands for no colour");
-
-/* A bit of nothing where there is no colour. */
-static inline uint64_t bit_of(uint32_t colour) {
-  return UINT64_C(1) << colour & ((UINT64_C(1) << COLOURS) - 1);
-}
+#define ANY_COLOUR ((UINT64_C(1) << COLOURS) - 1)
 
 static inline bool are_same(tl_pair x, tl_pair y) { return ((x.a ^ y.a) | (x.b ^ y.b)) == 0; }
 
+/* The rest of a bundle, from its second row i on; `key` is that of the first. Returns its end. */
+static uint32_t assign_layers(const colour_job *job, uint32_t i, uint32_t end, uint32_t key,
+                              key_counts *counts) {
+  const tl_pair pair = job->ends[i];
+  do {
+    const bool is_last = key == SERIAL || key % LAYERS == LAYERS - 1;
+    key = is_last ? SERIAL : key + 1;
+    job->keys[i] = (uint16_t)key;
+    counts->each[key]++;
+  } while (++i < end && are_same(job->ends[i], pair));
+  return i;
+}
+
 /* Rows come by body a: the colours that it has are kept at hand from row to row, because reading
- * what was just written is what would take the time here. */
-static void assign_keys(const colour_job *job, uint32_t begin, uint32_t end, uint64_t *used,
-                        key_counts *counts) {
+ * what was just written is what would take the time here. Inlined it would lack the registers. */
+__attribute__((noinline)) static void assign_keys(const colour_job *job, uint32_t begin,
+                                                  uint32_t end, uint64_t *used,
+                                                  key_counts *counts) {
   const tl_pair *ends = job->ends;
   uint16_t *keys = job->keys;
   uint32_t last = TL_NONE, colours = 0; /* last: whose colours `has` are */
@@ -158,31 +168,32 @@ static void assign_keys(const colour_job *job, uint32_t begin, uint32_t end, uin
   counts->each[SERIAL] = 0;
   for (uint32_t i = begin; i < end;) {
     const tl_pair pair = ends[i];
-    uint32_t colour;
+    uint64_t bit;
     if ((pair.a | pair.b) & FIXED) {
-      uint64_t none = 0, *mine = &used[pair.a & FIXED ? pair.b : pair.a];
-      mine = pair.a & pair.b & FIXED ? &none : mine;
-      colour = free_colour(*mine);
-      *mine |= bit_of(colour);
+      uint64_t none = 0;
+      uint64_t *mine = !(pair.a & FIXED)   ? &used[pair.a]
+                       : !(pair.b & FIXED) ? &used[pair.b]
+                                           : &none;
+      bit = free_bit(*mine);
+      *mine |= bit & ANY_COLOUR;
       last = TL_NONE;
     } else {
       const uint64_t stored = used[pair.a], other = used[pair.b];
       has = pair.a == last ? has : stored;
-      colour = free_colour(has | other);
-      has |= bit_of(colour);
+      bit = free_bit(has | other);
+      has |= bit & ANY_COLOUR;
       used[pair.a] = has;
-      used[pair.b] = other | bit_of(colour);
+      used[pair.b] = other | (bit & ANY_COLOUR);
       last = pair.a;
     }
+    const uint32_t colour = (uint32_t)__builtin_ctzll(bit);
     for (; colours <= colour && colours < COLOURS; colours++)
       memset(counts->each + colours * LAYERS, 0, LAYERS * sizeof *counts->each);
-    uint32_t key = colour * LAYERS; /* SERIAL where there is no colour */
-    do {
-      keys[i] = (uint16_t)key;
-      counts->each[key]++;
-      const bool is_last = key == SERIAL || key % LAYERS == LAYERS - 1;
-      key = is_last ? SERIAL : key + 1;
-    } while (++i < end && are_same(ends[i], pair));
+    const uint32_t key = colour * LAYERS; /* SERIAL where there is no colour */
+    keys[i] = (uint16_t)key;
+    counts->each[key]++;
+    if (++i < end && are_same(ends[i], pair))
+      i = assign_layers(job, i, end, key, counts);
   }
   counts->colours = colours;
 }
