@@ -60,18 +60,7 @@ static void factor_block(tl_link *link, double k[TL_JOINT_ROWS][TL_JOINT_ROWS]) 
   }
 }
 
-static void solve_block(const tl_link *link, double x[TL_JOINT_HARD]) {
-  const tl_link_row *row = link->row;
-  const int n = link->hard;
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; j < i; ++j)
-      x[i] -= row[i].l[j] * x[j];
-  for (int i = 0; i < n; ++i)
-    x[i] *= row[i].l[i];
-  for (int i = n - 1; i >= 0; --i)
-    for (int j = i + 1; j < n; ++j)
-      x[i] -= row[j].l[i] * x[j];
-}
+static void solve_block(const tl_link *link, double x[TL_JOINT_HARD]) { TL_LINK_SOLVE(link, x); }
 
 /* The least that a body without locks answers to a row's push l and turn a: no moment of inertia is
  * more than mass times the square of the bounding radius. What answers far less is locked, and its

@@ -59,6 +59,22 @@ tl_ccp_body tl_link_answer(const tl_ccp_body *body, const tl_ccp_tensor *tensor,
 void tl_link_load(tl_link *link, const tl_joint_rows *rows);
 void tl_link_factor(tl_link *link, const tl_ccp_body *bodies, const tl_ccp_tensor *tensors);
 
+/* x = K^-1 x of the hard rows, by their factors: x of numbers, or of vectors of them. Written once,
+ * because two problems solved at once (link_pair.c) must have the bits of each for itself. */
+#define TL_LINK_SOLVE(link, x)                                                                     \
+  do {                                                                                             \
+    const tl_link_row *row_ = (link)->row;                                                         \
+    const int n_ = (link)->hard;                                                                   \
+    for (int i_ = 0; i_ < n_; ++i_)                                                                \
+      for (int j_ = 0; j_ < i_; ++j_)                                                              \
+        (x)[i_] -= row_[i_].l[j_] * (x)[j_];                                                       \
+    for (int i_ = 0; i_ < n_; ++i_)                                                                \
+      (x)[i_] *= row_[i_].l[i_];                                                                   \
+    for (int i_ = n_ - 1; i_ >= 0; --i_)                                                           \
+      for (int j_ = i_ + 1; j_ < n_; ++j_)                                                         \
+        (x)[i_] -= row_[j_].l[i_] * (x)[j_];                                                       \
+  } while (0)
+
 /* Takes what another guess of the velocities changes of the same rows: biases and the law. */
 void tl_link_aim(tl_link *link, const tl_joint_rows *rows);
 

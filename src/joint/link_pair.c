@@ -58,18 +58,7 @@ static void turn(both_body *body, const tl_ccp_body *of, const tl_ccp_tensor *te
   body->w.z += t->xz * moment.x + t->yz * moment.y + t->zz * moment.z;
 }
 
-static void solve(const tl_link *link, wide x[TL_JOINT_HARD]) {
-  const tl_link_row *row = link->row;
-  const int n = link->hard;
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; j < i; ++j)
-      x[i] -= row[i].l[j] * x[j];
-  for (int i = 0; i < n; ++i)
-    x[i] *= row[i].l[i];
-  for (int i = n - 1; i >= 0; --i)
-    for (int j = i + 1; j < n; ++j)
-      x[i] -= row[j].l[i] * x[j];
-}
+static void solve(const tl_link *link, wide x[TL_JOINT_HARD]) { TL_LINK_SOLVE(link, x); }
 
 /* What the rows ask for; *sums: of the squares in velocity units. */
 static wide ask(const tl_link *link, const both_body *a, const both_body *b,

@@ -53,29 +53,42 @@ TEST(stack_of_boxes_stands_for_ten_seconds) {
   talus_world_destroy(world);
 }
 
+/* Bricks across each other: every second course is half a brick in, and one shorter. */
+typedef struct brick_wall {
+  int rows, columns;
+  double length, width, height; /* m: of a brick */
+  double joint;                 /* m: between neighbours */
+  int count;
+  talus_body body[64];
+  double x[64], z[64]; /* where they were laid */
+} brick_wall;
+
+static void lay_bricks(talus_world *world, brick_wall *wall) {
+  const talus_material m = rig_material(world, 0.6, 0);
+  rig_floor(world, m);
+  const talus_shape brick = rig_shape(world, TALUS_BOX, wall->length, wall->width, wall->height, 0);
+  CHECK(wall->rows * wall->columns <= 64);
+  for (int row = 0; row < wall->rows; ++row)
+    for (int column = 0; column < wall->columns - row % 2; ++column) {
+      const int i = wall->count++;
+      wall->x[i] = (column + 0.5 * (row % 2)) * (wall->length + wall->joint);
+      wall->z[i] = wall->height * (row + 0.5);
+      wall->body[i] = rig_body(world, TALUS_FREE, brick, m, wall->x[i], 0, wall->z[i]);
+    }
+}
+
 TEST(wall_of_bricks_stands) {
-  enum { ROWS = 6, COLUMNS = 5 };
-  const double dt = 5e-3, l = 0.25, w = 0.12, h = 0.06;
-  talus_world_def def = rig_def(dt);
+  talus_world_def def = rig_def(5e-3);
   def.solve.iterations = 200;
   def.solve.tolerance = BY_PRECISION(1e-6, 1e-5);
   talus_world *world = rig_world(&def);
-  const talus_material m = rig_material(world, 0.6, 0);
-  rig_floor(world, m);
-  const talus_shape brick = rig_shape(world, TALUS_BOX, l, w, h, 0);
-  talus_body body[ROWS * COLUMNS];
-  double x[ROWS * COLUMNS], z[ROWS * COLUMNS];
-  int count = 0;
-  for (int row = 0; row < ROWS; ++row)
-    for (int column = 0; column < COLUMNS - row % 2; ++column) {
-      x[count] = (column + 0.5 * (row % 2)) * (l + 0.002), z[count] = h * (row + 0.5);
-      body[count] = rig_body(world, TALUS_FREE, brick, m, x[count], 0, z[count]);
-      count++;
-    }
+  brick_wall wall = {
+      .rows = 6, .columns = 5, .length = 0.25, .width = 0.12, .height = 0.06, .joint = 0.002};
+  lay_bricks(world, &wall);
   CHECK_OK(talus_world_step(world, 600));
-  for (int i = 0; i < count; ++i) {
-    CHECK_NEAR(moved(world, body[i], x[i], 0, z[i]), 0, BY_PRECISION(1e-4, 2e-3));
-    CHECK_NEAR(turned(world, body[i]), 0, BY_PRECISION(1e-3, 2e-2));
+  for (int i = 0; i < wall.count; ++i) {
+    CHECK_NEAR(moved(world, wall.body[i], wall.x[i], 0, wall.z[i]), 0, BY_PRECISION(1e-4, 2e-3));
+    CHECK_NEAR(turned(world, wall.body[i]), 0, BY_PRECISION(1e-3, 2e-2));
   }
   talus_world_destroy(world);
 }
@@ -145,26 +158,15 @@ TEST(box_stands_on_one_of_a_hundredth_of_its_mass_with_default_settings) {
   talus_world_destroy(world);
 }
 
-/* Bricks across each other, sixteen courses high. */
 TEST(high_wall_stands_with_default_settings) {
-  enum { ROWS = 16, COLUMNS = 4 };
-  const double l = 0.2, w = 0.1, h = 0.1;
   talus_world *world = default_world(5e-3);
-  const talus_material m = rig_material(world, 0.6, 0);
-  rig_floor(world, m);
-  const talus_shape brick = rig_shape(world, TALUS_BOX, l, w, h, 0);
-  talus_body body[ROWS * COLUMNS];
-  double x[ROWS * COLUMNS], z[ROWS * COLUMNS];
-  int count = 0;
-  for (int row = 0; row < ROWS; ++row)
-    for (int column = 0; column < COLUMNS - row % 2; ++column) {
-      x[count] = (column + 0.5 * (row % 2)) * (l + 1e-4), z[count] = h * (row + 0.5);
-      body[count] = rig_body(world, TALUS_FREE, brick, m, x[count], 0, z[count]);
-      count++;
-    }
+  brick_wall wall = {
+      .rows = 16, .columns = 4, .length = 0.2, .width = 0.1, .height = 0.1, .joint = 1e-4};
+  lay_bricks(world, &wall);
   CHECK_OK(talus_world_step(world, 400));
-  for (int i = 0; i < count; ++i)
-    CHECK_NEAR(moved(world, body[i], x[i], 0, z[i]), 0, BY_PRECISION(0.05, 0.08) * h);
+  for (int i = 0; i < wall.count; ++i)
+    CHECK_NEAR(moved(world, wall.body[i], wall.x[i], 0, wall.z[i]), 0,
+               BY_PRECISION(0.05, 0.08) * wall.height);
   talus_world_destroy(world);
 }
 
