@@ -235,22 +235,36 @@ static void clear_colours(const colour_job *job, uint32_t begin, uint32_t end, u
     used[job->ends[i].a & ~FIXED] = used[job->ends[i].b & ~FIXED] = 0;
 }
 
-/* Keys, starts and the order of a bucket while its rows are at hand. What is between tiles comes
- * first: it is the largest, and no tile's. */
-static void colour_buckets(void *context, size_t begin, size_t end) {
+/* Keys, starts and the order of a bucket while its rows are at hand. */
+static void colour_bucket(const colour_job *job, size_t bucket, key_counts *counts) {
+  const bool between = bucket == job->tiles.count;
+  const uint32_t first = job->first[bucket], last = job->first[bucket + 1];
+  uint64_t *used = between ? job->used_between : job->used;
+  if (between)
+    clear_colours(job, first, last, used);
+  assign_keys(job, first, last, used, counts);
+  start_colours(job, bucket, counts);
+  for (uint32_t row = first; row < last; ++row)
+    job->to->order[counts->each[job->keys[row]]++] = job->index[row];
+}
+
+/* What is between tiles comes first, being the largest, then the tiles: each worker has a run of
+ * them with about as many rows as the others'. Dealt out one by one, tiles side by side would be
+ * worked on at once, and bodies of both lie in one line of memory. */
+static void colour_share(void *context, tl_team *team, int worker, int workers) {
   const colour_job *job = context;
-  const size_t between = job->tiles.count;
+  const size_t tiles = job->tiles.count, n = job->rows;
+  const size_t begin = n * (size_t)worker / (size_t)workers;
+  const size_t end = worker + 1 < workers ? n * (size_t)(worker + 1) / (size_t)workers : n + 1;
+  const size_t between = n - job->first[tiles];
   key_counts counts;
-  for (size_t i = begin; i < end; ++i) {
-    const size_t bucket = i == 0 ? between : i - 1;
-    const uint32_t first = job->first[bucket], last = job->first[bucket + 1];
-    uint64_t *used = bucket == between ? job->used_between : job->used;
-    if (bucket == between)
-      clear_colours(job, first, last, used);
-    assign_keys(job, first, last, used, &counts);
-    start_colours(job, bucket, &counts);
-    for (uint32_t row = first; row < last; ++row)
-      job->to->order[counts.each[job->keys[row]]++] = job->index[row];
+  (void)team;
+  if (worker == 0)
+    colour_bucket(job, tiles, &counts);
+  for (size_t tile = 0; tile < tiles; ++tile) {
+    const size_t middle = between + (job->first[tile] + (size_t)job->first[tile + 1]) / 2;
+    if (middle >= begin && middle < end)
+      colour_bucket(job, tile, &counts);
   }
 }
 
@@ -300,7 +314,8 @@ talus_status tl_contact_colour_some(const tl_model *model, const tl_scope *scope
   TL_TAKE(arena, tiles.count + 1, &job.leaves);
   if (tiles.count > 0)
     clear_colours(&job, 0, job.first[tiles.count], job.used);
-  tl_deal(&model->par, tiles.count + 1, colour_buckets, &job);
+  const tl_par alone = {1};
+  tl_team_run(tiles.count > 0 ? &model->par : &alone, colour_share, &job);
   number_colours(&job);
   TL_ASSERT(colours->count <= bound);
   tl_arena_release(arena, mark);
