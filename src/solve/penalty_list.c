@@ -14,8 +14,7 @@ void tl_ball_list_free(tl_ball_list *list) {
   tl_array_free(&list->skin);
   tl_array_free(&list->rank);
   tl_array_free(&list->slot);
-  tl_array_free(&list->now);
-  tl_array_free(&list->next);
+  tl_array_free(&list->rows);
   tl_array_free(&list->place);
   tl_array_free(&list->ball);
   tl_array_free(&list->kept);
@@ -24,12 +23,12 @@ void tl_ball_list_free(tl_ball_list *list) {
   tl_array_free(&list->other);
   tl_array_free(&list->at);
   tl_array_free(&list->spring);
-  tl_array_free(&list->first_work);
+  tl_array_free(&list->material);
+  tl_array_free(&list->pure);
   tl_array_free(&list->near);
   tl_array_free(&list->canonical);
   tl_array_free(&list->entry);
   tl_array_free(&list->entry_start);
-  tl_array_free(&list->entry_mid);
   tl_array_free(&list->first_owner);
   tl_array_free(&list->waits);
   tl_array_free(&list->tanks);
@@ -37,7 +36,6 @@ void tl_ball_list_free(tl_ball_list *list) {
   tl_array_free(&list->block_flats);
   tl_array_free(&list->block_start);
   tl_array_free(&list->effect);
-  tl_array_free(&list->energy);
   tl_array_free(&list->walls);
   tl_array_free(&list->wall_balls);
   tl_array_free(&list->has_wall);
@@ -47,24 +45,27 @@ void tl_ball_list_free(tl_ball_list *list) {
 
 /* ---- the scalar visit ------------------------------------------------------------------------ */
 
-static tl_spring_vec vec_of(const talus_real *v) {
-  const tl_spring_vec r = {v[0], v[1], v[2]};
+static tl_spring_ball ball_of(const tl_ball_job *job, const tl_ball *ball) {
+  talus_vec3 lead, swing;
+  tl_ball_lead(job, ball, &lead, &swing);
+  const tl_spring_ball r = {{ball->v[0] + lead.x, ball->v[1] + lead.y, ball->v[2] + lead.z},
+                            {ball->w[0] + swing.x, ball->w[1] + swing.y, ball->w[2] + swing.z},
+                            ball->radius,
+                            ball->inv_mass,
+                            {lead.x, lead.y, lead.z},
+                            {swing.x, swing.y, swing.z},
+                            ball->curvature};
   return r;
 }
 
-static tl_spring_ball ball_of(const tl_ball *ball) {
-  const tl_spring_ball r = {vec_of(ball->v),    vec_of(ball->w),     ball->radius,   ball->inv_mass,
-                            vec_of(ball->lead), vec_of(ball->swing), ball->curvature};
-  return r;
-}
-
-static void visit(const tl_ball_job *job, const tl_ball_pack *pack) {
+static void visit(const tl_ball_job *job, const tl_ball_pack *pack, tl_ball_sums *sums) {
   tl_ball_list *list = job->list;
   for (uint32_t i = 0; i < pack->count; ++i) {
-    const tl_ball *p = &list->ball.data[pack->a[i]], *q = &list->ball.data[pack->b[i]];
-    const tl_spring_ball a = ball_of(p), b = ball_of(q);
+    const uint32_t p = pack->a[i], q = pack->b[i];
+    const tl_spring_ball a = ball_of(job, &list->ball.data[p]);
+    const tl_spring_ball b = ball_of(job, &list->ball.data[q]);
     const tl_spring_law *law =
-        &job->laws[(size_t)p->material * job->materials + (size_t)q->material];
+        &job->laws[list->material.data[p] * job->materials + list->material.data[q]];
     tl_spring_touch t = {.normal = law->normal,
                          .tangent = law->tangent,
                          .damping = law->damping,
@@ -86,13 +87,16 @@ static void visit(const tl_ball_job *job, const tl_ball_pack *pack) {
                                              {turn.x, turn.y, turn.z},
                                              TL_R(0.5) * t.overlap,
                                              r.slides ? TL_R(1) : TL_R(0)};
-    list->energy.data[at] = (tl_ball_energy){{r.elastic, r.stored, r.damping, r.friction}};
+    tl_tally_add(&sums->of[TL_BALL_ELASTIC], (double)r.elastic);
+    tl_tally_add(&sums->of[TL_BALL_STORED], (double)r.stored);
+    tl_tally_add(&sums->of[TL_BALL_DAMPING], (double)r.damping);
+    tl_tally_add(&sums->of[TL_BALL_FRICTION], (double)r.friction);
   }
 }
 
 /* ---- candidates ------------------------------------------------------------------------------ */
 
-static void push_block(const tl_ball_job *job, size_t block) {
+static void push_block(const tl_ball_job *job, size_t block, tl_ball_sums *sums) {
   tl_ball_list *list = job->list;
   const size_t first = block * TL_BALL_BLOCK;
   const size_t last = first + TL_BALL_BLOCK < list->count ? first + TL_BALL_BLOCK : list->count;
@@ -120,16 +124,16 @@ static void push_block(const tl_ball_job *job, size_t block) {
     at[c] = pack.effect + n;
     if (pack.count < TL_BALL_LANES)
       continue;
-    visit(job, &pack);
+    visit(job, &pack, sums);
     pack.effect += pack.count;
     pack.count = 0;
   }
-  visit(job, &pack);
+  visit(job, &pack, sums);
 }
 
-void tl_ball_push_block(const tl_ball_job *job, size_t block) {
+void tl_ball_push_block(const tl_ball_job *job, size_t block, tl_ball_sums *sums) {
   if (tl_ball_uses_lanes())
-    tl_ball_push_block_avx512(job, block);
+    tl_ball_push_block_avx512(job, block, sums);
   else
-    push_block(job, block);
+    push_block(job, block, sums);
 }

@@ -18,6 +18,7 @@
 #ifndef TL_SOLVE_PENALTY_LIST_H
 #define TL_SOLVE_PENALTY_LIST_H
 
+#include "base/tally.h"
 #include "contact/contact.h"
 #include "kernels/collide.h"
 #include "kernels/penalty.h"
@@ -36,6 +37,7 @@ typedef struct tl_penalty_sums {
 } tl_penalty_sums;
 
 #define TL_BALL_LANES 8
+#define TL_BALL_FOUR  4u            /* effects that a ball adds up at a time */
 #define TL_BALL_BLOCK ((size_t)128) /* balls whose candidates one thread takes */
 
 /* Where a ball is at the end of the step: what every candidate needs. */
@@ -43,11 +45,13 @@ typedef struct tl_ball_place {
   double x, y, z, radius;
 } tl_ball_place;
 
-/* What a contact needs: tl_spring_ball, and what else fits the two cache lines. */
+/* What a contact needs, in two cache lines: velocities and forces at the beginning of the step,
+ * from which the velocities in its middle follow (tl_spring_ball). They are the ball's state as
+ * well: a step writes no other copy of them. */
 typedef struct tl_ball {
   talus_real v[3], w[3], radius, inv_mass; /* 0: static */
-  talus_real lead[3], swing[3];
-  talus_real curvature, material; /* 1/m; 0: flat */
+  talus_real push[3], twist[3];            /* with constant loads, where there are any */
+  talus_real curvature, inv_inertia;       /* 1/m; 0: flat */
 } tl_ball;
 
 typedef struct tl_ball_spring {
@@ -59,28 +63,42 @@ typedef struct tl_ball_effect {
   talus_real force[3], turn[3], half_overlap, slides;
 } tl_ball_effect;
 
-/* J, J, W, W: as tl_spring_pushed has them; each effect's. */
-enum { TL_BALL_ELASTIC, TL_BALL_STORED, TL_BALL_DAMPING, TL_BALL_FRICTION, TL_BALL_ENERGIES };
+/* What is added up over all contacts (as tl_spring_pushed has it: J, J, W, W) and balls (J: the
+ * work of contacts and of loads in the step, and that of contacts in the first kick of the next
+ * one). */
+enum {
+  TL_BALL_ELASTIC,
+  TL_BALL_STORED,
+  TL_BALL_DAMPING,
+  TL_BALL_FRICTION,
+  TL_BALL_ENERGIES,
+  TL_BALL_CONTACT_WORK = TL_BALL_ENERGIES,
+  TL_BALL_LOAD_WORK,
+  TL_BALL_FIRST_WORK,
+  TL_BALL_SUMS
+};
 
-typedef struct tl_ball_energy {
-  talus_real of[TL_BALL_ENERGIES];
-} tl_ball_energy;
+/* Sums of a worker: exact, so that it does not matter which contacts it had. */
+typedef struct tl_ball_sums {
+  tl_tally of[TL_BALL_SUMS];
+} tl_ball_sums;
 
-/* The state of eight balls that follow upon each other, as the world's arrays have it: the lanes of
- * a vector. */
+/* What of the state of eight balls that follow upon each other is not in tl_ball: the lanes of a
+ * vector. */
 typedef struct tl_ball_rows {
   double x[3][TL_BALL_LANES];
   talus_real q[4][TL_BALL_LANES]; /* w x y z */
-  talus_real v[3][TL_BALL_LANES], w[3][TL_BALL_LANES];
-  talus_real push[3][TL_BALL_LANES], twist[3][TL_BALL_LANES];
 } tl_ball_rows;
+
+/* Forces of contacts alone, where there are constant loads. */
+typedef struct tl_ball_pure {
+  talus_real push[3], twist[3];
+} tl_ball_pure;
 
 /* What of eight balls does not change before the list does. */
 typedef struct tl_ball_kept {
   double from[3][TL_BALL_LANES]; /* where it was when the list was made */
   double limit[TL_BALL_LANES];   /* m^2: of its way from there, squared */
-  talus_real radius[TL_BALL_LANES];
-  talus_real inv_mass[TL_BALL_LANES], inv_inertia[TL_BALL_LANES]; /* 0: static, or nobody */
 } tl_ball_kept;
 
 /* A fixed body whose sides are flat, as balls see it. */
@@ -106,31 +124,38 @@ typedef struct tl_ball_near {
 /* Balls are by rank, mirrors of walls behind them; candidates by the lower rank. */
 typedef struct tl_ball_list {
   bool is_valid;  /* candidates and springs are those of the world; otherwise its contacts are */
-  bool is_ahead;  /* the state is in `now`, and not yet in the world's arrays (tl_balls_commit) */
+  bool is_ahead;  /* the state is in `ball` and `rows`, not yet in the world's arrays
+                     (tl_balls_commit) */
+  bool is_calm;   /* every speed is far from what a number can hold: no step can break them */
+  bool has_loads; /* constant forces: those of contacts alone are in `pure` */
   bool is_stored; /* the world's contacts are those of the list */
   TL_ARRAY(talus_real) skin; /* m, by slot: how far it may come before the list is renewed */
   size_t count, blocks;
-  TL_ARRAY(uint32_t) rank, slot;    /* by slot; by rank */
-  TL_ARRAY(tl_ball_rows) now, next; /* at t0, and under way to t1; by rank / 8, as kept */
+  TL_ARRAY(uint32_t) rank, slot; /* by slot; by rank */
+  TL_ARRAY(tl_ball_rows) rows;   /* by rank / 8, as kept */
   TL_ARRAY(tl_ball_kept) kept;
-  TL_ARRAY(tl_ball_place) place;
+  TL_ARRAY(tl_ball_place) place; /* by rank, as what follows */
   TL_ARRAY(tl_ball) ball;
-  TL_ARRAY(double) first_work; /* J: what contacts do in the first kick of the step; by rank */
-  bool is_started;             /* place, ball and first_work are those of the next step already */
-  bool has_left;               /* and some ball then leaves its place in the list */
-  double started_dt;           /* with which, and with which gravity */
+  TL_ARRAY(uint32_t) material;
+  TL_ARRAY(tl_ball_pure) pure;
+  tl_tally first_work; /* J: what contacts do in the first kick of the step */
+  bool is_started;     /* place and first_work are those of the next step already */
+  bool has_left;       /* and some ball then leaves its place in the list */
+  double started_dt;   /* with which, and with which gravity */
   talus_vec3 started_gravity;
-  bool is_torn;             /* the last step failed: what it came to is in `next` */
   TL_ARRAY(uint32_t) start; /* of a ball's candidates; one more than balls */
   TL_ARRAY(uint32_t) owner; /* the lower rank */
   TL_ARRAY(uint32_t) other; /* the higher one */
-  TL_ARRAY(uint32_t) at;    /* effect of the candidate; 0, which is none: they do not touch */
+  TL_ARRAY(uint32_t)
+  at; /* effect of the candidate; 0, which is none: they do not touch. One
+         more than candidates, which is nobody's */
   TL_ARRAY(tl_ball_spring) spring; /* other against owner */
   TL_ARRAY(tl_ball_near) near;     /* canonical */
   TL_ARRAY(uint32_t) canonical;    /* candidate of each */
   /* What a ball adds up: 2 * candidate, + 1 where it is `other`. First its partners of lower slots,
-   * by slot; from entry_mid on, with the energies, walls and then partners of higher slots. */
-  TL_ARRAY(uint32_t) entry, entry_start, entry_mid;
+   * by slot, then walls, then partners of higher slots; and nobody's candidate until there are four
+   * times as many as something, so that they can be taken by fours. */
+  TL_ARRAY(uint32_t) entry, entry_start;
   TL_ARRAY(uint32_t) first_owner; /* by eights: lowest rank of those whose candidates they are in */
   TL_ARRAY(uint8_t) waits;        /* by eights: until blocks before are done */
   TL_ARRAY(tl_ball_tank) tanks;
@@ -138,10 +163,9 @@ typedef struct tl_ball_list {
   TL_ARRAY(uint32_t) block_flats; /* first of a block; one more than blocks */
   TL_ARRAY(uint32_t) block_start; /* first effect of a block of balls: a multiple of lanes */
   TL_ARRAY(tl_ball_effect) effect;
-  TL_ARRAY(tl_ball_energy) energy; /* by effect */
-  TL_ARRAY(tl_pair) walls;         /* of a ball and something that is not flat, near each other */
-  TL_ARRAY(uint32_t) wall_balls;   /* slots of those balls, ascending */
-  TL_ARRAY(uint8_t) has_wall;      /* by rank */
+  TL_ARRAY(tl_pair) walls;       /* of a ball and something that is not flat, near each other */
+  TL_ARRAY(uint32_t) wall_balls; /* slots of those balls, ascending */
+  TL_ARRAY(uint8_t) has_wall;    /* by rank */
   tl_contacts wall_contacts;
   tl_penalty_sums wall_sums;
   talus_broad_kind broad; /* with which it was made */
@@ -167,11 +191,23 @@ typedef struct tl_ball_job {
   const tl_spring_law *laws;
   size_t materials;
   bool is_hertz;
-  talus_real h;
+  talus_real h;    /* s: of the step; 0: nothing moves */
+  talus_real half; /* half of it */
+  talus_vec3 gravity;
 } tl_ball_job;
 
-/* Forces of the candidates of a block of balls: effects, energies, springs. */
-void tl_ball_push_block(const tl_ball_job *job, size_t block);
+/* What half a step of a ball's forces changes its velocity and spin by; a static one's not. */
+static inline void tl_ball_lead(const tl_ball_job *job, const tl_ball *ball, talus_vec3 *lead,
+                                talus_vec3 *swing) {
+  const talus_real half = ball->inv_mass > 0 ? job->half : 0;
+  const talus_vec3 push = {ball->push[0], ball->push[1], ball->push[2]};
+  const talus_vec3 twist = {ball->twist[0], ball->twist[1], ball->twist[2]};
+  *lead = tl_scale(tl_madd(job->gravity, ball->inv_mass, push), half);
+  *swing = tl_scale(twist, half * ball->inv_inertia);
+}
+
+/* Forces of the candidates of a block of balls: effects, springs, sums of energies. */
+void tl_ball_push_block(const tl_ball_job *job, size_t block, tl_ball_sums *sums);
 
 /* Whether a ball meets the wall in the list. Not where the sides of a container share cohesion. */
 bool tl_ball_is_flat(const tl_model *model, uint32_t ball, uint32_t wall);
@@ -196,7 +232,7 @@ static inline talus_real tl_ball_tiny_way(const tl_ball_list *list, uint32_t own
   return list->slot.data[owner] < list->slot.data[other] ? way : -way;
 }
 
-void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block);
+void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block, tl_ball_sums *sums);
 bool tl_ball_has_avx512(void);
 /* For tests: the scalar code in any case. */
 void tl_ball_use_scalar(bool scalar);

@@ -20,16 +20,29 @@
 _Static_assert(sizeof(tl_ball) == 2 * sizeof(lanes), "a ball is two vectors");
 _Static_assert(sizeof(tl_ball_effect) == sizeof(lanes), "an effect is a vector");
 
-INLINE lanes_ball load_balls(const tl_ball *balls, const uint32_t *index) {
+INLINE lanes_ball load_balls(const tl_ball_job *job, const uint32_t *index) {
+  const tl_ball *balls = job->list->ball.data;
+  const lanes zero = {0};
   lanes m[W], n[W];
   for (int i = 0; i < W; ++i) {
     m[i] = load(balls[index[i]].v);
-    n[i] = load(balls[index[i]].lead);
+    n[i] = load(balls[index[i]].push);
   }
   transpose(m);
   transpose(n);
-  const lanes_ball r = {{m[0], m[1], m[2]}, {m[3], m[4], m[5]}, m[6], m[7],
-                        {n[0], n[1], n[2]}, {n[3], n[4], n[5]}, n[6]};
+  const lane_mask moves = m[7] > zero; /* tl_ball_lead */
+  const lanes half = lanes_select(moves, zero + job->half, zero), turn = half * n[7];
+  const lanes_vec lead = {half * (job->gravity.x + m[7] * n[0]),
+                          half * (job->gravity.y + m[7] * n[1]),
+                          half * (job->gravity.z + m[7] * n[2])};
+  const lanes_vec swing = {turn * n[3], turn * n[4], turn * n[5]};
+  const lanes_ball r = {{m[0] + lead.x, m[1] + lead.y, m[2] + lead.z},
+                        {m[3] + swing.x, m[4] + swing.y, m[5] + swing.z},
+                        m[6],
+                        m[7],
+                        lead,
+                        swing,
+                        n[6]};
   return r;
 }
 
@@ -44,11 +57,10 @@ INLINE void load_law(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t 
     t->tangent_damping = zero + job->laws->tangent_damping;
     return;
   }
-  const tl_ball *balls = job->list->ball.data;
+  const uint32_t *material = job->list->material.data;
   for (int i = 0; i < W; ++i) {
-    const tl_spring_law *law =
-        &job->laws[(size_t)balls[pack->a[from + (uint32_t)i]].material * job->materials +
-                   (size_t)balls[pack->b[from + (uint32_t)i]].material];
+    const tl_spring_law *law = &job->laws[material[pack->a[from + (uint32_t)i]] * job->materials +
+                                          material[pack->b[from + (uint32_t)i]]];
     t->normal[i] = law->normal, t->tangent[i] = law->tangent, t->damping[i] = law->damping;
     t->friction[i] = law->friction, t->cohesion[i] = law->cohesion;
     t->tangent_damping[i] = law->tangent_damping;
@@ -91,20 +103,43 @@ INLINE void transpose_halves(const half_row row[W], lanes to[4]) {
   to[3] = SHUFFLE(b, d, 2, 3, 10, 11, 6, 7, 14, 15);
 }
 
-INLINE void put_contact(tl_ball_list *list, uint32_t candidate, uint32_t at, lanes s, lanes e) {
-  const half_row spring = low_half(s), energy = high_half(s);
+/* Four vectors to eight rows: transposed squares of four have rows 0 to 3 beside rows 4 to 7. */
+INLINE void transpose_back(const lanes from[4], half_row row[W]) {
+  const lanes a = SHUFFLE(from[0], from[1], 0, 8, 2, 10, 4, 12, 6, 14);
+  const lanes b = SHUFFLE(from[0], from[1], 1, 9, 3, 11, 5, 13, 7, 15);
+  const lanes c = SHUFFLE(from[2], from[3], 0, 8, 2, 10, 4, 12, 6, 14);
+  const lanes d = SHUFFLE(from[2], from[3], 1, 9, 3, 11, 5, 13, 7, 15);
+  const lanes two[4] = {
+      SHUFFLE(a, c, 0, 1, 8, 9, 4, 5, 12, 13), SHUFFLE(b, d, 0, 1, 8, 9, 4, 5, 12, 13),
+      SHUFFLE(a, c, 2, 3, 10, 11, 6, 7, 14, 15), SHUFFLE(b, d, 2, 3, 10, 11, 6, 7, 14, 15)};
+  for (int i = 0; i < 4; ++i)
+    row[i] = low_half(two[i]), row[i + 4] = high_half(two[i]);
+}
+
+/* Energies of eight contacts, or of the first `count`. */
+INLINE void add_energies(tl_ball_sums *sums, const lanes_pushed *r, uint32_t count) {
+  const lanes zero = {0}, first = {0, 1, 2, 3, 4, 5, 6, 7};
+  const lane_mask counts = first < zero + (talus_real)count;
+  add_to_tally(&sums->of[TL_BALL_ELASTIC], widen(lanes_select(counts, r->elastic, zero)));
+  add_to_tally(&sums->of[TL_BALL_STORED], widen(lanes_select(counts, r->stored, zero)));
+  add_to_tally(&sums->of[TL_BALL_DAMPING], widen(lanes_select(counts, r->damping, zero)));
+  add_to_tally(&sums->of[TL_BALL_FRICTION], widen(lanes_select(counts, r->friction, zero)));
+}
+
+INLINE void put_contact(tl_ball_list *list, uint32_t candidate, uint32_t at, half_row spring,
+                        lanes e) {
   memcpy(&list->spring.data[candidate], &spring, sizeof spring);
-  memcpy(&list->energy.data[at], &energy, sizeof energy);
   store(list->effect.data[at].force, e);
 }
 
 /* Eight contacts of the pack, or its last `count`. */
-static void visit(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t from, uint32_t count) {
+static void visit(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t from, uint32_t count,
+                  tl_ball_sums *sums) {
   tl_ball_list *list = job->list;
   const lanes zero = {0}, one = zero + 1, half = zero + TL_R(0.5);
   const uint32_t *candidate = pack->candidate + from;
-  const lanes_ball a = load_balls(list->ball.data, pack->a + from);
-  const lanes_ball b = load_balls(list->ball.data, pack->b + from);
+  const lanes_ball a = load_balls(job, pack->a + from);
+  const lanes_ball b = load_balls(job, pack->b + from);
   lanes_touch t; /* member by member: not all of it, which goes through memory */
   t.normal = t.tangent = t.damping = t.tangent_damping = t.friction = t.cohesion = zero;
   load_law(job, pack, from, &t);
@@ -124,20 +159,20 @@ static void visit(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t fro
                                        : lanes_push(&t, 0, zero + job->h, old, &slip);
   const lanes_vec turn = lanes_cross(t.n, r.force);
 
-  lanes s[W] = {slip.x,    slip.y,   slip.z,    r.tangent_stiffness,
-                r.elastic, r.stored, r.damping, r.friction};
+  const lanes s[4] = {slip.x, slip.y, slip.z, r.tangent_stiffness};
   lanes e[W] = {r.force.x, r.force.y, r.force.z,        turn.x,
                 turn.y,    turn.z,    half * t.overlap, lanes_select(r.slides, one, zero)};
-  transpose(s);
+  transpose_back(s, rows);
   transpose(e);
   const uint32_t at = pack->effect + from;
   if (count >= W)
     for (uint32_t i = 0; i < W; ++i)
-      put_contact(list, candidate[i], at + i, s[i], e[i]);
+      put_contact(list, candidate[i], at + i, rows[i], e[i]);
   else
     for (uint32_t i = 0; i < W; ++i)
       if (i < count)
-        put_contact(list, candidate[i], at + i, s[i], e[i]);
+        put_contact(list, candidate[i], at + i, rows[i], e[i]);
+  add_energies(sums, &r, count);
 }
 
 /* ---- candidates ------------------------------------------------------------------------------ */
@@ -197,7 +232,7 @@ INLINE void look(tl_ball_list *list, uint32_t c, __mmask8 valid, tl_ball_pack *p
   memcpy(rows_b, &b, sizeof rows_b);
   for (int i = 0; i < W; ++i) {
     __builtin_prefetch(list->ball.data[rows_b[i]].v);
-    __builtin_prefetch(list->ball.data[rows_b[i]].lead);
+    __builtin_prefetch(list->ball.data[rows_b[i]].push);
   }
   wide d[4];
   load_ways(list->place.data, rows_a, rows_b, d);
@@ -225,12 +260,12 @@ INLINE void look(tl_ball_list *list, uint32_t c, __mmask8 valid, tl_ball_pack *p
 }
 
 /* Whole eights of the pack; what is left comes to the front. */
-static void visit_eights(const tl_ball_job *job, tl_ball_pack *pack) {
+static void visit_eights(const tl_ball_job *job, tl_ball_pack *pack, tl_ball_sums *sums) {
   const uint32_t whole = pack->count / W * W;
   if (whole == 0)
     return;
   for (uint32_t from = 0; from < whole; from += W)
-    visit(job, pack, from, W);
+    visit(job, pack, from, W, sums);
   memcpy(pack->a, pack->a + whole, W * sizeof *pack->a);
   memcpy(pack->b, pack->b + whole, W * sizeof *pack->b);
   memcpy(pack->candidate, pack->candidate + whole, W * sizeof *pack->candidate);
@@ -242,20 +277,20 @@ static void visit_eights(const tl_ball_job *job, tl_ball_pack *pack) {
   pack->count -= whole;
 }
 
-static void visit_rest(const tl_ball_job *job, tl_ball_pack *pack) {
+static void visit_rest(const tl_ball_job *job, tl_ball_pack *pack, tl_ball_sums *sums) {
   for (uint32_t i = pack->count; i < W; ++i) {
     pack->a[i] = pack->a[0], pack->b[i] = pack->b[0];
     pack->candidate[i] = pack->candidate[0];
     pack->dx[i] = pack->dx[0], pack->dy[i] = pack->dy[0], pack->dz[i] = pack->dz[0];
     pack->is_old[i] = pack->is_old[0];
   }
-  visit(job, pack, 0, pack->count);
+  visit(job, pack, 0, pack->count, sums);
 }
 
 /* Candidates from which on places are asked for. */
 #define AHEAD 16
 
-void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block) {
+void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block, tl_ball_sums *sums) {
   tl_ball_list *list = job->list;
   const size_t first = block * TL_BALL_BLOCK;
   const size_t last = first + TL_BALL_BLOCK < list->count ? first + TL_BALL_BLOCK : list->count;
@@ -270,11 +305,11 @@ void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block) {
         __builtin_prefetch(&list->place.data[list->other.data[c + AHEAD + i]]);
     look(list, c, (__mmask8)(left < W ? (1u << left) - 1 : 0xffu), &pack);
     if (pack.count > TL_BALL_PACK - 2 * W)
-      visit_eights(job, &pack);
+      visit_eights(job, &pack, sums);
   }
-  visit_eights(job, &pack);
+  visit_eights(job, &pack, sums);
   if (pack.count > 0)
-    visit_rest(job, &pack);
+    visit_rest(job, &pack, sums);
 }
 
 bool tl_ball_has_avx512(void) {
@@ -286,6 +321,8 @@ bool tl_ball_has_avx512(void) {
 
 bool tl_ball_has_avx512(void) { return false; }
 
-void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block) { (void)job, (void)block; }
+void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block, tl_ball_sums *sums) {
+  (void)job, (void)block, (void)sums;
+}
 
 #endif

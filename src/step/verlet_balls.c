@@ -1,8 +1,8 @@
 /* Velocity Verlet for balls (verlet.c has the scheme, verlet_list.h what is special here).
  *
- * The state of balls stays in the rows of the list, in their order, as long as steps follow upon
- * steps; the world's arrays are written when somebody may look (tl_balls_commit). A step goes from
- * the rows `now` to the rows `next`, which take their place when nothing can fail any more.
+ * The state of balls stays in the list, in its order, as long as steps follow upon steps; the
+ * world's arrays are written when somebody may look (tl_balls_commit), and before a step that could
+ * fail on its way: those of balls that are not wild cannot.
  *
  * A step is one pass: forces of a block of balls, then for its balls the sums, the last kick, and
  * the first kick and drift of the next step, all while they are in the cache. Only balls that are
@@ -13,9 +13,6 @@
 #include "narrow/narrow.h"
 
 #include <time.h>
-
-/* Balls whose rows are more than 1 MB: what a core has for itself, or less. */
-#define LARGE 4096
 
 static double wall_now(void) {
   struct timespec t;
@@ -36,57 +33,44 @@ static double find_work(const tl_ball_step *job, talus_vec3 v, talus_vec3 w, tal
 
 static double find_load_work(const tl_ball_step *job, uint32_t slot, talus_vec3 v, talus_vec3 w) {
   const tl_properties *property = &job->model->property;
-  const double quarter = 0.25 * job->scope->dt;
   double work = 0;
   if (property->force)
-    work += quarter * dot_d(property->force[slot], v);
+    work += 0.25 * job->scope->dt * dot_d(property->force[slot], v);
   if (property->torque)
-    work += quarter * dot_d(property->torque[slot], w);
+    work += 0.25 * job->scope->dt * dot_d(property->torque[slot], w);
   return work;
 }
 
-/* What half a step changes velocity and spin by. */
-static tl_twist find_kick(const tl_ball_step *job, const tl_ball_kept *kept, size_t lane,
-                          uint32_t slot, talus_vec3 push, talus_vec3 twist) {
+static bool has_loads(const tl_model *model) {
+  return model->property.force || model->property.torque;
+}
+
+/* Forces of contacts to those that a ball is kicked with. */
+static void put_push(const tl_ball_step *job, size_t rank, talus_vec3 push, talus_vec3 twist) {
   const tl_properties *property = &job->model->property;
-  const talus_real half = (talus_real)(0.5 * job->scope->dt);
-  if (property->force)
-    push = tl_add(push, property->force[slot]);
-  if (property->torque)
-    twist = tl_add(twist, property->torque[slot]);
-  return (tl_twist){tl_scale(tl_madd(job->model->gravity, kept->inv_mass[lane], push), half),
-                    tl_scale(twist, half * kept->inv_inertia[lane])};
+  const uint32_t slot = job->list->slot.data[rank];
+  tl_ball *ball = &job->list->ball.data[rank];
+  if (job->list->has_loads) {
+    put(job->list->pure.data[rank].push, push);
+    put(job->list->pure.data[rank].twist, twist);
+  }
+  put(ball->push, property->force ? tl_add(push, property->force[slot]) : push);
+  put(ball->twist, property->torque ? tl_add(twist, property->torque[slot]) : twist);
 }
 
-/* The state of one of eight. */
-typedef struct row {
-  talus_dvec3 x;
-  talus_quat q;
-  talus_vec3 v, w, push, twist;
-} row;
-
-static talus_vec3 collect(const talus_real from[3][TL_BALL_LANES], size_t lane) {
-  return tl_vec3(from[0][lane], from[1][lane], from[2][lane]);
+/* Those of contacts alone. */
+static void get_push(const tl_ball_list *list, size_t rank, talus_vec3 *push, talus_vec3 *twist) {
+  const tl_ball *ball = &list->ball.data[rank];
+  *push = get(list->has_loads ? list->pure.data[rank].push : ball->push);
+  *twist = get(list->has_loads ? list->pure.data[rank].twist : ball->twist);
 }
 
-static void spread(talus_real to[3][TL_BALL_LANES], size_t lane, talus_vec3 v) {
-  to[0][lane] = v.x, to[1][lane] = v.y, to[2][lane] = v.z;
-}
-
-static row get_row(const tl_ball_rows *rows, size_t i) {
-  return (row){tl_dvec3(rows->x[0][i], rows->x[1][i], rows->x[2][i]),
-               tl_quat(rows->q[0][i], rows->q[1][i], rows->q[2][i], rows->q[3][i]),
-               collect(rows->v, i),
-               collect(rows->w, i),
-               collect(rows->push, i),
-               collect(rows->twist, i)};
-}
-
-static void put_row(tl_ball_rows *rows, size_t i, const row *r) {
-  rows->x[0][i] = r->x.x, rows->x[1][i] = r->x.y, rows->x[2][i] = r->x.z;
-  rows->q[0][i] = r->q.w, rows->q[1][i] = r->q.x, rows->q[2][i] = r->q.y, rows->q[3][i] = r->q.z;
-  spread(rows->v, i, r->v), spread(rows->w, i, r->w);
-  spread(rows->push, i, r->push), spread(rows->twist, i, r->twist);
+/* Velocities in the middle of the step. */
+static tl_twist find_mid(const tl_ball_step *job, size_t rank) {
+  const tl_ball *ball = &job->list->ball.data[rank];
+  talus_vec3 lead, swing;
+  tl_ball_lead(&job->forces, ball, &lead, &swing);
+  return (tl_twist){tl_add(get(ball->v), lead), tl_add(get(ball->w), swing)};
 }
 
 /* ---- kick and drift -------------------------------------------------------------------------- */
@@ -96,90 +80,165 @@ static bool is_outside(const talus_domain_def *domain, talus_dvec3 x) {
          x.y > domain->box.hi.y || x.z < domain->box.lo.z || x.z > domain->box.hi.z;
 }
 
-/* From the rows of its eight; true where it is still in its place in the list, and where it may
- * be. */
-static bool start_ball(const tl_ball_step *job, const tl_ball_rows *from_rows, size_t rank) {
+/* True where it is still in its place in the list, and where it may be. */
+static bool start_ball(const tl_ball_step *job, size_t rank, tl_ball_sums *sums) {
   const size_t lane = rank % TL_BALL_LANES;
+  const tl_ball_rows *rows = &job->list->rows.data[rank / TL_BALL_LANES];
   const tl_ball_kept *kept = &job->list->kept.data[rank / TL_BALL_LANES];
-  row now = get_row(from_rows, lane);
-  tl_ball *ball = &job->list->ball.data[rank];
+  const tl_ball *ball = &job->list->ball.data[rank];
   tl_ball_place *place = &job->list->place.data[rank];
   const talus_domain_def *domain = &job->model->domain;
-  if (!(kept->inv_mass[lane] > 0))
+  if (!(ball->inv_mass > 0))
     return true;
-  tl_twist kick = {{0, 0, 0}, {0, 0, 0}};
+  talus_dvec3 x = {rows->x[0][lane], rows->x[1][lane], rows->x[2][lane]};
   if (!job->begins) {
-    kick = find_kick(job, kept, lane, job->list->slot.data[rank], now.push, now.twist);
-    const talus_vec3 v = tl_add(now.v, kick.velocity), w = tl_add(now.w, kick.spin);
-    job->list->first_work.data[rank] =
-        find_work(job, tl_add(now.v, v), tl_add(now.w, w), now.push, now.twist);
-    now.v = v, now.w = w;
-    now.x = tl_dmadd(now.x, job->scope->dt, now.v);
+    talus_vec3 push, twist;
+    get_push(job->list, rank, &push, &twist);
+    if (job->list->has_loads)
+      put_push(job, rank, push, twist); /* they may have been changed */
+    const tl_twist mid = find_mid(job, rank);
+    tl_tally_add(&sums->of[TL_BALL_FIRST_WORK],
+                 find_work(job, tl_add(get(ball->v), mid.velocity), tl_add(get(ball->w), mid.spin),
+                           push, twist));
+    x = tl_dmadd(x, job->scope->dt, mid.velocity);
   }
-  put(ball->v, now.v), put(ball->w, now.w);
-  put(ball->lead, kick.velocity), put(ball->swing, kick.spin);
-  place->x = now.x.x, place->y = now.x.y, place->z = now.x.z;
+  place->x = x.x, place->y = x.y, place->z = x.z;
   const talus_dvec3 from = {kept->from[0][lane], kept->from[1][lane], kept->from[2][lane]};
-  const talus_dvec3 way = tl_dsub(now.x, from);
+  const talus_dvec3 way = tl_dsub(x, from);
   return tl_ddot(way, way) <= kept->limit[lane] &&
-         !(domain->enabled && domain->outside == TALUS_OUTSIDE_STOP && is_outside(domain, now.x));
+         !(domain->enabled && domain->outside == TALUS_OUTSIDE_STOP && is_outside(domain, x));
 }
 
 /* Whether lanes know all that a step does. */
 static bool lanes_can_start(const tl_ball_step *job) {
   const talus_domain_def *domain = &job->model->domain;
-  return tl_ball_uses_lanes() && !job->begins && !job->model->property.force &&
-         !job->model->property.torque &&
+  return tl_ball_uses_lanes() && !job->begins && !job->list->has_loads &&
          !(domain->enabled && domain->outside == TALUS_OUTSIDE_STOP);
 }
 
 static bool lanes_can_finish(const tl_ball_step *job) {
-  return tl_ball_uses_lanes() && !job->begins && !job->model->property.force &&
-         !job->model->property.torque && (!job->goes_on || lanes_can_start(job));
+  return tl_ball_uses_lanes() && !job->begins && !job->list->has_loads &&
+         (!job->goes_on || lanes_can_start(job));
 }
 
-static void start_range(void *context, size_t begin, size_t end) {
+/* First and last of a worker's share of n. */
+static size_t share_of(size_t n, int worker, int workers) {
+  return n * (size_t)worker / (size_t)workers;
+}
+
+static void start_worker(void *context, tl_team *team, int worker, int workers) {
   const tl_ball_step *job = context;
+  (void)team;
   const bool lanes = lanes_can_start(job);
+  const size_t eights = job->list->kept.count;
+  tl_ball_sums *sums = &job->sums[worker];
   bool stays = true;
-  for (size_t eight = begin; eight < end; ++eight) {
+  for (size_t eight = share_of(eights, worker, workers);
+       eight < share_of(eights, worker + 1, workers); ++eight) {
     const size_t first = eight * TL_BALL_LANES, last = first + TL_BALL_LANES;
     if (lanes && last <= job->list->count)
-      stays &= tl_balls_start_avx512(job, eight);
+      stays &= tl_balls_start_avx512(job, eight, sums);
     else
       for (size_t rank = first; rank < last && rank < job->list->count; ++rank)
-        stays &= start_ball(job, &job->list->now.data[eight], rank);
+        stays &= start_ball(job, rank, sums);
   }
   if (!stays)
     atomic_store_explicit(job->left, true, memory_order_relaxed);
 }
 
-/* Kicks and drifts; false where some ball left its place in the list, or is nowhere at all. */
-static bool start(tl_ball_step *job) {
+/* Workers that are worth their wages: small worlds have one. */
+static tl_par crew_of(const tl_ball_step *job) {
+  return (tl_par){job->list->blocks > 1 ? job->model->par.threads : 1};
+}
+
+/* Sums of all workers, of one kind. */
+static tl_tally collect(const tl_ball_step *job, int kind) {
+  const tl_par crew = crew_of(job);
+  tl_tally all = job->sums[0].of[kind];
+  for (int worker = 1; worker < crew.threads; ++worker)
+    tl_tally_merge(&all, &job->sums[worker].of[kind]);
+  return all;
+}
+
+static void clear_sums(const tl_ball_step *job) {
+  const tl_par crew = crew_of(job);
+  for (int worker = 0; worker < crew.threads; ++worker)
+    for (int kind = 0; kind < TL_BALL_SUMS; ++kind)
+      tl_tally_clear(&job->sums[worker].of[kind]);
+}
+
+/* Constant forces have come to the world: forces of contacts alone are kept from now on. */
+static talus_status keep_pure(const tl_ball_step *job) {
+  tl_ball_list *list = job->list;
+  if (list->has_loads || !has_loads(job->model))
+    return TALUS_OK;
+  TL_TRY(tl_array_resize(&list->pure, list->count));
+  for (size_t i = 0; i < list->count; ++i) {
+    memcpy(list->pure.data[i].push, list->ball.data[i].push, sizeof list->pure.data[i].push);
+    memcpy(list->pure.data[i].twist, list->ball.data[i].twist, sizeof list->pure.data[i].twist);
+  }
+  list->has_loads = true;
+  return TALUS_OK;
+}
+
+/* What contacts need to know of the step. */
+static void set_forces(tl_ball_step *job) {
+  const double dt = job->begins ? 0 : job->scope->dt;
+  job->forces = (tl_ball_job){.list = job->list,
+                              .laws = job->scope->penalty->laws.data,
+                              .materials = job->model->materials.count,
+                              .is_hertz = job->model->solve.law == TALUS_HERTZ,
+                              .h = (talus_real)dt,
+                              .half = (talus_real)(0.5 * dt),
+                              .gravity = job->model->gravity};
+}
+
+/* Kicks and drifts; *stays: false where some ball left its place in the list, or is nowhere at all.
+ */
+static talus_status start(tl_ball_step *job, bool *stays) {
   _Atomic bool left;
   atomic_init(&left, false);
   job->left = &left;
-  tl_for(&job->model->par, job->list->kept.count, 64, start_range, job);
-  return !atomic_load(&left);
+  set_forces(job);
+  TL_TRY(keep_pure(job));
+  clear_sums(job);
+  const tl_par crew = crew_of(job);
+  tl_team_run(&crew, start_worker, job);
+  job->list->first_work = collect(job, TL_BALL_FIRST_WORK);
+  *stays = !atomic_load(&left);
+  return TALUS_OK;
 }
 
 /* ---- walls ----------------------------------------------------------------------------------- */
 
 static void write_mid(const tl_ball_step *job, uint32_t slot) {
   const uint32_t rank = job->list->rank.data[slot];
-  const tl_ball *ball = &job->list->ball.data[rank];
   const tl_ball_place *place = &job->list->place.data[rank];
+  const tl_twist mid = find_mid(job, rank);
   job->mid.position[slot] = tl_dvec3(place->x, place->y, place->z);
-  job->mid.velocity[slot] = get(ball->v);
-  job->mid.spin[slot] = get(ball->w);
-  job->lead[slot] = get(ball->lead);
-  job->swing[slot] = get(ball->swing);
+  job->mid.velocity[slot] = mid.velocity;
+  job->mid.spin[slot] = mid.spin;
+  tl_ball_lead(&job->forces, &job->list->ball.data[rank], &job->lead[slot], &job->swing[slot]);
 }
 
 static void write_mids(void *context, size_t begin, size_t end) {
   const tl_ball_step *job = context;
   for (size_t i = begin; i < end; ++i)
     write_mid(job, job->list->wall_balls.data[i]);
+}
+
+static talus_status find_walls(const tl_ball_step *job, const tl_scope *at_end,
+                               const talus_real *margins) {
+  tl_contacts *walls = &job->list->wall_contacts;
+  const tl_pairs pairs = {job->list->walls.data, job->list->walls.count};
+  tl_springs springs;
+  TL_TRY(tl_contact_take_springs(job->scope, walls, &springs));
+  talus_status status = tl_narrow_find_contacts(job->model, at_end, &pairs, margins, walls);
+  if (status == TALUS_OK)
+    status = tl_contact_lay_springs(job->model, &springs, walls);
+  if (status != TALUS_OK) /* contacts without their springs must not be handed over */
+    walls->count = walls->springs.count = 0;
+  return status;
 }
 
 /* Contacts with walls and their forces, by the general way: they are few. */
@@ -217,11 +276,7 @@ static talus_status push_walls(tl_ball_step *job) {
   at_end.in = &job->mid;
   at_end.members = list->wall_balls.data; /* for whom forces are added up */
   at_end.count = list->wall_balls.count;
-  tl_springs springs;
-  tl_pairs pairs = {list->walls.data, list->walls.count};
-  TL_TRY(tl_contact_take_springs(scope, &list->wall_contacts, &springs));
-  TL_TRY(tl_narrow_find_contacts(job->model, &at_end, &pairs, margins, &list->wall_contacts));
-  TL_TRY(tl_contact_lay_springs(job->model, &springs, &list->wall_contacts));
+  TL_TRY(find_walls(job, &at_end, margins));
   const tl_penalty_motion motion = {.velocity = job->mid.velocity,
                                     .spin = job->mid.spin,
                                     .lead = job->lead,
@@ -240,134 +295,200 @@ static void add_effect(const tl_ball_list *list, uint32_t entry, talus_real radi
   *turn = tl_madd(*turn, radius - e->half_overlap, get(e->turn));
 }
 
-/* Forces on a ball, in canonical order, and the energies of the contacts that it counts. */
-static void add_contacts(const tl_ball_step *job, size_t rank, talus_vec3 *push, talus_vec3 *twist,
-                         double sums[TL_BALL_SUMS]) {
+/* Forces of contacts on a ball, in canonical order. */
+static void add_contacts(const tl_ball_step *job, size_t rank, talus_vec3 *push,
+                         talus_vec3 *twist) {
   const tl_ball_list *list = job->list;
   const uint32_t slot = list->slot.data[rank];
   const talus_real radius = list->ball.data[rank].radius;
   talus_vec3 force = tl_vec3(0, 0, 0), turn = tl_vec3(0, 0, 0);
-  for (uint32_t k = list->entry_start.data[rank]; k < list->entry_mid.data[rank]; ++k)
+  for (uint32_t k = list->entry_start.data[rank]; k < list->entry_start.data[rank + 1]; ++k)
     add_effect(list, list->entry.data[k], radius, &force, &turn);
-  for (uint32_t k = list->entry_mid.data[rank]; k < list->entry_start.data[rank + 1]; ++k) {
-    const uint32_t entry = list->entry.data[k];
-    add_effect(list, entry, radius, &force, &turn);
-    for (int i = 0; i < TL_BALL_ENERGIES; ++i)
-      sums[i] += (double)list->energy.data[list->at.data[entry / 2]].of[i];
-  }
   const bool wall = list->has_wall.data[rank];
   *push = wall ? tl_add(force, job->push[slot]) : force;
   *twist = tl_sub(wall ? job->twist[slot] : tl_vec3(0, 0, 0), turn);
 }
 
-/* True where its velocity is finite. */
-static bool finish_ball(const tl_ball_step *job, size_t rank) {
-  const tl_ball_list *list = job->list;
-  const size_t eight = rank / TL_BALL_LANES, lane = rank % TL_BALL_LANES;
-  const uint32_t slot = list->slot.data[rank];
-  const tl_ball_kept *kept = &list->kept.data[eight];
-  const row now = get_row(&list->now.data[eight], lane);
-  row next = now;
-  double sums[TL_BALL_SUMS] = {0};
-  add_contacts(job, rank, &next.push, &next.twist, sums);
-  if (kept->inv_mass[lane] > 0 && !job->begins) {
-    const tl_ball_place *place = &list->place.data[rank];
-    const talus_vec3 v = get(list->ball.data[rank].v), w = get(list->ball.data[rank].w);
-    const talus_quat turn = tl_quat_from_rotation_vector(tl_scale(w, (talus_real)job->scope->dt));
-    const tl_twist last = find_kick(job, kept, lane, slot, next.push, next.twist);
-    next.x = tl_dvec3(place->x, place->y, place->z);
-    next.q = tl_quat_renormalize(tl_quat_mul(turn, now.q));
-    next.v = tl_add(v, last.velocity), next.w = tl_add(w, last.spin);
-    const talus_vec3 v0 = tl_add(now.v, v), w0 = tl_add(now.w, w);
-    const talus_vec3 v1 = tl_add(v, next.v), w1 = tl_add(w, next.w);
-    sums[TL_BALL_CONTACT_WORK] =
-        list->first_work.data[rank] + find_work(job, v1, w1, next.push, next.twist);
-    sums[TL_BALL_LOAD_WORK] = find_load_work(job, slot, v0, w0) + find_load_work(job, slot, v1, w1);
-  }
-  put_row(&list->next.data[eight], lane, &next);
-  memcpy(job->sums[rank], sums, sizeof sums);
-  return tl_is_finite(tl_length2(next.v)) && tl_is_finite(tl_length2(next.w));
+/* Whether velocities, or what half a step changes them by, are finite, and far from not being so.
+ */
+static unsigned find_fate(const tl_ball_step *job, const tl_ball *ball) {
+  const talus_real most = TL_BALL_WILD_SQUARE;
+  const talus_real v2 = tl_length2(get(ball->v)), w2 = tl_length2(get(ball->w));
+  talus_vec3 lead, swing;
+  tl_ball_lead(&job->forces, ball, &lead, &swing);
+  if (v2 < most && w2 < most && tl_length2(lead) < most && tl_length2(swing) < most)
+    return 0;
+  return tl_is_finite(v2) && tl_is_finite(w2) ? TL_BALL_WILD : TL_BALL_BROKEN;
 }
 
-static unsigned finish_eight(const tl_ball_step *job, size_t eight, bool lanes,
-                             bool next_is_ready) {
+static unsigned finish_ball(const tl_ball_step *job, size_t rank, tl_ball_sums *sums) {
+  const tl_ball_list *list = job->list;
+  const size_t lane = rank % TL_BALL_LANES;
+  const uint32_t slot = list->slot.data[rank];
+  tl_ball_rows *rows = &list->rows.data[rank / TL_BALL_LANES];
+  tl_ball *ball = &list->ball.data[rank];
+  const talus_vec3 v0 = get(ball->v), w0 = get(ball->w);
+  const tl_twist mid = find_mid(job, rank);
+  talus_vec3 push, twist, lead, swing;
+  add_contacts(job, rank, &push, &twist);
+  put_push(job, rank, push, twist);
+  if (!(ball->inv_mass > 0) || job->begins)
+    return 0;
+  const tl_ball_place *place = &list->place.data[rank];
+  rows->x[0][lane] = place->x, rows->x[1][lane] = place->y, rows->x[2][lane] = place->z;
+  const talus_quat now = {rows->q[0][lane], rows->q[1][lane], rows->q[2][lane], rows->q[3][lane]};
+  const talus_quat turn =
+      tl_quat_from_rotation_vector(tl_scale(mid.spin, (talus_real)job->scope->dt));
+  const talus_quat q = tl_quat_renormalize(tl_quat_mul(turn, now));
+  rows->q[0][lane] = q.w, rows->q[1][lane] = q.x, rows->q[2][lane] = q.y, rows->q[3][lane] = q.z;
+  tl_ball_lead(&job->forces, ball, &lead, &swing);
+  const talus_vec3 v = tl_add(mid.velocity, lead), w = tl_add(mid.spin, swing);
+  put(ball->v, v), put(ball->w, w);
+  const talus_vec3 v1 = tl_add(mid.velocity, v), w1 = tl_add(mid.spin, w);
+  tl_tally_add(&sums->of[TL_BALL_CONTACT_WORK], find_work(job, v1, w1, push, twist));
+  if (list->has_loads)
+    tl_tally_add(&sums->of[TL_BALL_LOAD_WORK],
+                 find_load_work(job, slot, tl_add(v0, mid.velocity), tl_add(w0, mid.spin)) +
+                     find_load_work(job, slot, v1, w1));
+  return find_fate(job, ball);
+}
+
+static unsigned finish_eight(const tl_ball_step *job, size_t eight, bool lanes, bool next_is_ready,
+                             tl_ball_sums *sums) {
   const tl_ball_list *list = job->list;
   const size_t first = eight * TL_BALL_LANES, last = first + TL_BALL_LANES;
   if (lanes && last <= list->count)
-    return tl_balls_finish_avx512(job, eight, next_is_ready);
+    return tl_balls_finish_avx512(job, eight, next_is_ready, sums);
   unsigned fate = 0;
   for (size_t rank = first; rank < last && rank < list->count; ++rank) {
-    fate |= finish_ball(job, rank) ? 0 : TL_BALL_BROKEN;
-    if (job->goes_on && !start_ball(job, &list->next.data[eight], rank))
+    fate |= finish_ball(job, rank, sums);
+    if (job->goes_on && !start_ball(job, rank, sums))
       fate |= TL_BALL_LEFT;
   }
   return fate;
 }
 
+static size_t eights_before(const tl_ball_list *list, size_t block) {
+  const size_t eights = block * (TL_BALL_BLOCK / TL_BALL_LANES);
+  return eights < list->kept.count ? eights : list->kept.count;
+}
+
+/* A block of balls: forces, then all that follows for those that no block before `begin` asks for
+ * or has forces on. Blocks from `begin` to this one have been done by the same worker. */
+static unsigned pass_block(const tl_ball_step *job, size_t block, size_t begin, bool lanes,
+                           tl_ball_sums *sums) {
+  tl_ball_list *list = job->list;
+  tl_ball_mirror_block(list, block);
+  tl_ball_push_block(&job->forces, block, sums);
+  const size_t first = eights_before(list, block), last = eights_before(list, block + 1);
+  uint8_t *waits = list->waits.data;
+  unsigned fate = 0;
+  for (size_t eight = first; eight < last; ++eight)
+    waits[eight] = list->first_owner.data[eight] < begin * TL_BALL_BLOCK;
+  for (size_t eight = first; eight < last; ++eight)
+    if (!waits[eight])
+      fate |= finish_eight(job, eight, lanes, eight + 1 < last && !waits[eight + 1], sums);
+  return fate;
+}
+
+static unsigned finish_waiting(const tl_ball_step *job, size_t block, bool lanes,
+                               tl_ball_sums *sums) {
+  const size_t first = eights_before(job->list, block), last = eights_before(job->list, block + 1);
+  unsigned fate = 0;
+  for (size_t eight = first; eight < last; ++eight)
+    if (job->list->waits.data[eight])
+      fate |= finish_eight(job, eight, lanes, eight + 1 < last, sums);
+  return fate;
+}
+
+/* Blocks that are left of a worker's share: the first in the upper half, the end in the lower. */
+typedef struct share {
+  _Alignas(64) _Atomic uint64_t blocks;
+} share;
+
+typedef struct pass_job {
+  const tl_ball_step *step;
+  share *shares; /* by worker */
+  int count;
+  _Atomic size_t next; /* block whose balls waited */
+} pass_job;
+
+static uint64_t pack_share(uint64_t begin, uint64_t end) { return begin << 32 | end; }
+
+static bool take_block(share *mine, size_t *block) {
+  uint64_t old = atomic_load_explicit(&mine->blocks, memory_order_relaxed);
+  do {
+    if (old >> 32 >= (uint32_t)old)
+      return false;
+    *block = (size_t)(old >> 32);
+  } while (!atomic_compare_exchange_weak_explicit(&mine->blocks, &old, old + ((uint64_t)1 << 32),
+                                                  memory_order_relaxed, memory_order_relaxed));
+  return true;
+}
+
+/* The second half of what the worker with the most has left, or false: a core that has other things
+ * to do keeps nobody waiting for longer than a block takes. */
+static bool take_over(pass_job *job, share *mine, size_t *begin) {
+  for (;;) {
+    share *from = NULL;
+    uint64_t old = 0, most = 0;
+    for (int i = 0; i < job->count; ++i) {
+      const uint64_t has = atomic_load_explicit(&job->shares[i].blocks, memory_order_relaxed);
+      const uint64_t left = (uint32_t)has > has >> 32 ? (uint32_t)has - (has >> 32) : 0;
+      if (left > most)
+        from = &job->shares[i], most = left, old = has;
+    }
+    if (!from)
+      return false;
+    const uint64_t end = (uint32_t)old, middle = end - (most + 1) / 2;
+    if (!atomic_compare_exchange_strong_explicit(&from->blocks, &old, pack_share(old >> 32, middle),
+                                                 memory_order_relaxed, memory_order_relaxed))
+      continue;
+    atomic_store_explicit(&mine->blocks, pack_share(middle, end), memory_order_relaxed);
+    *begin = (size_t)middle;
+    return true;
+  }
+}
+
 static void tell_fate(const tl_ball_step *job, unsigned fate) {
-  if (job->is_large)
-    tl_balls_fence_avx512();
   if (fate & TL_BALL_BROKEN)
     atomic_store_explicit(job->broken, true, memory_order_relaxed);
   if (fate & TL_BALL_LEFT)
     atomic_store_explicit(job->left, true, memory_order_relaxed);
+  if (fate & TL_BALL_WILD)
+    atomic_store_explicit(job->wild, true, memory_order_relaxed);
 }
 
-/* Blocks of balls: forces, then all that follows for those that no block before `begin` asks for or
- * has forces on. */
-static void pass_blocks(void *context, size_t begin, size_t end) {
-  const tl_ball_step *job = context;
-  tl_ball_list *list = job->list;
-  const bool lanes = lanes_can_finish(job);
-  const size_t per_block = TL_BALL_BLOCK / TL_BALL_LANES;
+static void pass_worker(void *context, tl_team *team, int worker, int workers) {
+  pass_job *job = context;
+  const tl_ball_step *step = job->step;
+  tl_ball_sums *sums = &step->sums[worker];
+  share *mine = &job->shares[worker];
+  const bool lanes = lanes_can_finish(step);
+  size_t block, begin = share_of(step->list->blocks, worker, job->count);
   unsigned fate = 0;
-  for (size_t block = begin; block < end; ++block) {
-    tl_ball_mirror_block(list, block);
-    tl_ball_push_block(&job->forces, block);
-    const size_t first = block * per_block;
-    const size_t last = first + per_block < list->kept.count ? first + per_block : list->kept.count;
-    uint8_t *waits = list->waits.data;
-    for (size_t eight = first; eight < last; ++eight)
-      waits[eight] = list->first_owner.data[eight] < begin * TL_BALL_BLOCK;
-    for (size_t eight = first; eight < last; ++eight)
-      if (!waits[eight])
-        fate |= finish_eight(job, eight, lanes, eight + 1 < last && !waits[eight + 1]);
-  }
-  tell_fate(job, fate);
+  (void)workers; /* fewer than there are shares: the others are taken over */
+  do {
+    while (take_block(mine, &block))
+      fate |= pass_block(step, block, begin, lanes, sums);
+  } while (take_over(job, mine, &begin));
+  tl_team_barrier(team);
+  while ((block = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed)) <
+         step->list->blocks)
+    fate |= finish_waiting(step, block, lanes, sums);
+  tell_fate(step, fate);
 }
 
-static void finish_waiting(void *context, size_t begin, size_t end) {
-  const tl_ball_step *job = context;
-  const bool lanes = lanes_can_finish(job);
-  unsigned fate = 0;
-  for (size_t eight = begin; eight < end; ++eight)
-    if (job->list->waits.data[eight])
-      fate |= finish_eight(job, eight, lanes, eight + 1 < end);
-  tell_fate(job, fate);
-}
-
-/* In the order of slots, so that the order of the list does not matter. */
-static void sum_blocks(void *context, size_t begin, size_t end) {
-  const tl_ball_step *job = context;
-  const uint32_t *rank = job->list->rank.data;
-  const size_t count = job->scope->count, ahead = 16;
-  for (size_t block = begin; block < end; ++block) {
-    double sums[TL_BALL_SUMS] = {0};
-    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < count; ++i) {
-      __builtin_prefetch(job->sums[rank[i + ahead < count ? i + ahead : i]]);
-      for (int k = 0; k < TL_BALL_SUMS; ++k)
-        sums[k] += job->sums[rank[i]][k];
-    }
-    memcpy(job->blocks[block], sums, sizeof sums);
-  }
-}
-
-static void swap_rows(tl_ball_list *list) {
-  tl_ball_rows *rows = list->now.data;
-  const size_t capacity = list->now.capacity;
-  list->now.data = list->next.data, list->now.capacity = list->next.capacity;
-  list->next.data = rows, list->next.capacity = capacity;
-  list->is_ahead = true;
+static talus_status pass(tl_ball_step *step) {
+  const tl_par crew = crew_of(step);
+  pass_job job = {.step = step, .count = crew.threads};
+  TL_TAKE(step->scope->arena, (size_t)crew.threads, &job.shares);
+  for (int i = 0; i < job.count; ++i)
+    atomic_init(&job.shares[i].blocks, pack_share(share_of(step->list->blocks, i, job.count),
+                                                  share_of(step->list->blocks, i + 1, job.count)));
+  atomic_init(&job.next, 0);
+  tl_team_run(&crew, pass_worker, &job);
+  return TALUS_OK;
 }
 
 /* ---- the step -------------------------------------------------------------------------------- */
@@ -378,20 +499,16 @@ static talus_status check(const tl_ball_step *job, tl_step_report *report) {
   tl_twist *twists;
   tl_balls_commit(job->model, job->list, job->scope->out);
   TL_TAKE(job->scope->arena, n, &twists);
-  for (size_t i = 0; i < n; ++i) {
-    const tl_ball *ball = &job->list->ball.data[job->list->rank.data[i]];
-    twists[i] = (tl_twist){get(ball->v), get(ball->w)};
-  }
+  for (size_t i = 0; i < n; ++i)
+    twists[i] = find_mid(job, job->list->rank.data[i]);
   return tl_step_check(job->model, job->scope,
                        (tl_twists){.first = twists, .stride = sizeof *twists}, &report->culprit);
 }
 
 static talus_status find_broken(const tl_ball_step *job, tl_step_report *report) {
   for (uint32_t slot = 0; slot < job->scope->count; ++slot) {
-    const uint32_t rank = job->list->rank.data[slot];
-    const row a = get_row(&job->list->next.data[rank / TL_BALL_LANES], rank % TL_BALL_LANES);
-    if (!tl_body_is_static(job->model, slot) &&
-        (!tl_is_finite(tl_length2(a.v)) || !tl_is_finite(tl_length2(a.w)))) {
+    const tl_ball *ball = &job->list->ball.data[job->list->rank.data[slot]];
+    if (!tl_body_is_static(job->model, slot) && (find_fate(job, ball) & TL_BALL_BROKEN)) {
       report->culprit = slot;
       break;
     }
@@ -399,54 +516,63 @@ static talus_status find_broken(const tl_ball_step *job, tl_step_report *report)
   return tl_fail(TALUS_ERROR_DIVERGED, "its velocity is not finite");
 }
 
-/* Forces at the end of the step (or of the state as it is), and everything that follows. */
-static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
-  const tl_scope *scope = job->scope;
-  const double begun = wall_now();
-  tl_penalty *p = scope->penalty;
-  job->list->is_stored = false;
-  TL_TRY(push_walls(job));
-  job->forces = (tl_ball_job){.list = job->list,
-                              .laws = p->laws.data,
-                              .materials = job->model->materials.count,
-                              .is_hertz = job->model->solve.law == TALUS_HERTZ,
-                              .h = job->begins ? 0 : (talus_real)scope->dt};
-  _Atomic bool broken, left;
-  atomic_init(&broken, false);
-  atomic_init(&left, false);
-  job->broken = &broken;
-  job->left = &left;
-  job->goes_on = !job->begins && !job->model->property.force && !job->model->property.torque;
-  job->is_large = job->list->count > LARGE;
-  job->list->is_started = job->list->is_torn = false;
-  tl_for(&job->model->par, job->list->blocks, 1, pass_blocks, job);
-  tl_for(&job->model->par, job->list->kept.count, 64, finish_waiting, job);
-  const double pushed = wall_now();
-  report->wall_solve += pushed - begun;
-  if (atomic_load(&broken)) {
-    job->list->is_torn = true;
-    return find_broken(job, report);
+/* What the sums of a step come to. */
+static void keep_ledger(tl_ball_step *job, tl_step_report *report) {
+  tl_ball_list *list = job->list;
+  double total[TL_BALL_SUMS];
+  tl_tally contact_work = collect(job, TL_BALL_CONTACT_WORK);
+  for (int kind = 0; kind < TL_BALL_ENERGIES; ++kind) {
+    const tl_tally sum = collect(job, kind);
+    total[kind] = tl_tally_value(&sum);
   }
-  job->list->is_started = job->goes_on;
-  job->list->has_left = atomic_load(&left);
-  job->list->started_dt = scope->dt;
-  job->list->started_gravity = job->model->gravity;
-  swap_rows(job->list);
-  const size_t blocks = (scope->count + TL_BLOCK - 1) / TL_BLOCK;
-  tl_for(&job->model->par, blocks, 1, sum_blocks, job);
-  double total[TL_BALL_SUMS] = {0};
-  for (size_t block = 0; block < blocks; ++block)
-    for (int k = 0; k < TL_BALL_SUMS; ++k)
-      total[k] += job->blocks[block][k];
   if (!job->begins) {
-    report->solve.contact_work += total[TL_BALL_CONTACT_WORK];
-    report->solve.load_work += total[TL_BALL_LOAD_WORK];
+    const tl_tally load_work = collect(job, TL_BALL_LOAD_WORK);
+    tl_tally_merge(&contact_work, &list->first_work);
+    report->solve.contact_work += tl_tally_value(&contact_work);
+    report->solve.load_work += tl_tally_value(&load_work);
+    list->first_work = collect(job, TL_BALL_FIRST_WORK);
   }
-  const tl_penalty_sums walls = job->list->wall_sums;
+  const tl_penalty_sums walls = list->wall_sums;
   const tl_penalty_sums sums = {
       total[TL_BALL_ELASTIC] + walls.elastic, total[TL_BALL_STORED] + walls.stored,
       total[TL_BALL_DAMPING] + walls.damping, total[TL_BALL_FRICTION] + walls.friction};
-  tl_penalty_keep_ledger(scope, !job->begins, &sums, &report->solve);
+  tl_penalty_keep_ledger(job->scope, !job->begins, &sums, &report->solve);
+}
+
+/* Forces at the end of the step (or of the state as it is), and everything that follows. */
+static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
+  const tl_scope *scope = job->scope;
+  tl_ball_list *list = job->list;
+  const double begun = wall_now();
+  set_forces(job);
+  TL_TRY(push_walls(job));
+  if (!list->is_calm) /* it may fail on its way, and must then have changed nothing */
+    tl_balls_commit(job->model, list, scope->out);
+  _Atomic bool broken, left, wild;
+  atomic_init(&broken, false);
+  atomic_init(&left, false);
+  atomic_init(&wild, false);
+  job->broken = &broken;
+  job->left = &left;
+  job->wild = &wild;
+  job->goes_on = !job->begins && !has_loads(job->model);
+  list->is_started = list->is_stored = false;
+  clear_sums(job);
+  TL_TRY(pass(job));
+  const double pushed = wall_now();
+  report->wall_solve += pushed - begun;
+  list->is_ahead = true;
+  if (atomic_load(&broken)) {
+    TL_ASSERT(!list->is_calm);
+    list->is_ahead = false;
+    return find_broken(job, report);
+  }
+  list->is_calm = !job->begins && !atomic_load(&wild);
+  list->is_started = job->goes_on;
+  list->has_left = atomic_load(&left);
+  list->started_dt = scope->dt;
+  list->started_gravity = job->model->gravity;
+  keep_ledger(job, report);
   report->wall_step += wall_now() - pushed;
   return TALUS_OK;
 }
@@ -488,25 +614,29 @@ talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, con
   tl_ball_list *list = &p->list;
   tl_ball_step job = {.model = model, .scope = scope, .list = list, .taken = scope->arena->in_use};
   TL_TRY(keep_room(&job));
-  TL_TAKE(scope->arena, (scope->count + TL_BLOCK - 1) / TL_BLOCK, &job.blocks);
-  TL_TAKE(scope->arena, scope->count, &job.sums);
+  TL_TAKE(scope->arena, (size_t)model->par.threads, &job.sums);
   if (!list->is_valid)
     TL_TRY(renew(backend, &job, contacts, report));
+  bool stays = true;
   if (!p->is_pushed) {
     job.begins = true;
-    (void)start(&job);
+    TL_TRY(start(&job, &stays));
     TL_TRY(push_and_commit(&job, report));
     p->is_pushed = true;
     job.begins = false;
   }
   const double begun = wall_now();
-  const bool stays = is_started(&job) ? !list->has_left : start(&job);
+  if (is_started(&job))
+    stays = !list->has_left;
+  else
+    TL_TRY(start(&job, &stays));
   report->wall_step += wall_now() - begun;
   if (!stays) {
+    set_forces(&job);
     TL_TRY(check(&job, report));
     /* By now every velocity is finite, and the new list has room for it. */
     TL_TRY(renew(backend, &job, contacts, report));
-    (void)start(&job);
+    TL_TRY(start(&job, &stays));
   }
   report->broad = list->broad;
   report->broad_reason = list->broad_reason;

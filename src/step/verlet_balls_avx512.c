@@ -10,8 +10,6 @@
 
 #include "solve/penalty_lanes.h"
 
-typedef double four_sums __attribute__((vector_size(4 * sizeof(double))));
-
 typedef struct vec {
   lanes x, y, z;
 } vec;
@@ -24,15 +22,6 @@ INLINE void store_vec(talus_real to[3][W], vec a) {
   store(to[0], a.x), store(to[1], a.y), store(to[2], a.z);
 }
 
-/* The first six; what is behind them stays. */
-INLINE void store_six(talus_real *to, lanes x) {
-#if TALUS_SINGLE
-  _mm256_mask_storeu_ps(to, 0x3f, (__m256)x);
-#else
-  _mm512_mask_storeu_pd(to, 0x3f, (__m512d)x);
-#endif
-}
-
 INLINE wide load_wide(const double *from) {
   wide r;
   memcpy(&r, from, sizeof r);
@@ -41,38 +30,11 @@ INLINE wide load_wide(const double *from) {
 
 INLINE void store_wide(double *to, wide x) { memcpy(to, &x, sizeof x); }
 
-/* Past the caches, where what is written is not looked at before other balls would have driven it
- * out of them. */
-INLINE void put_wide(double *to, wide x, bool past) {
-  if (past)
-    _mm512_stream_pd(to, (__m512d)x);
-  else
-    store_wide(to, x);
-}
-
-INLINE void put_vec(talus_real to[3][W], vec a, bool past) {
-  if (!past) {
-    store_vec(to, a);
-    return;
-  }
-#if TALUS_SINGLE
-  _mm256_stream_ps(to[0], (__m256)a.x);
-  _mm256_stream_ps(to[1], (__m256)a.y);
-  _mm256_stream_ps(to[2], (__m256)a.z);
-#else
-  _mm512_stream_pd(to[0], (__m512d)a.x);
-  _mm512_stream_pd(to[1], (__m512d)a.y);
-  _mm512_stream_pd(to[2], (__m512d)a.z);
-#endif
-}
-
-void tl_balls_fence_avx512(void) { _mm_sfence(); }
-
-INLINE wide widen(lanes x) { return __builtin_convertvector(x, wide); }
-
 INLINE vec add(vec a, vec b) { return (vec){a.x + b.x, a.y + b.y, a.z + b.z}; }
 
 INLINE vec times(vec a, lanes s) { return (vec){a.x * s, a.y * s, a.z * s}; }
+
+INLINE lanes dot(vec a, vec b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 
 INLINE wide dot_wide(vec a, vec b) {
   return widen(a.x) * widen(b.x) + widen(a.y) * widen(b.y) + widen(a.z) * widen(b.z);
@@ -83,16 +45,36 @@ INLINE vec select_vec(lane_mask test, vec a, vec b) {
                lanes_select(test, a.z, b.z)};
 }
 
+/* Numbers of those that move, zero of others. */
+INLINE wide keep_if(lane_mask moves, wide x) {
+  return (wide)_mm512_maskz_mov_pd((__mmask8)lanes_mask(moves), (__m512d)x);
+}
+
 typedef struct kick {
   vec velocity, spin;
 } kick;
 
-INLINE kick find_kick(const tl_ball_step *job, const tl_ball_kept *kept, vec push, vec twist) {
-  const lanes zero = {0}, inv_mass = load(kept->inv_mass);
-  const talus_real half = (talus_real)(0.5 * job->scope->dt);
-  const talus_vec3 g = job->model->gravity;
+/* Eight balls as contacts have them: v, w, radius, 1/m, and push, twist, curvature, 1/inertia. */
+typedef struct eight_balls {
+  lanes m[W], n[W];
+} eight_balls;
+
+INLINE void load_eight(const tl_ball *balls, eight_balls *to) {
+  for (int i = 0; i < W; ++i) {
+    to->m[i] = load(balls[i].v);
+    to->n[i] = load(balls[i].push);
+  }
+  transpose(to->m);
+  transpose(to->n);
+}
+
+/* tl_ball_lead. */
+INLINE kick find_kick(const tl_ball_step *job, const eight_balls *of, vec push, vec twist) {
+  const lanes zero = {0}, inv_mass = of->m[7];
+  const lanes half = lanes_select(inv_mass > zero, zero + job->forces.half, zero);
+  const talus_vec3 g = job->forces.gravity;
   const vec rate = {g.x + inv_mass * push.x, g.y + inv_mass * push.y, g.z + inv_mass * push.z};
-  return (kick){times(rate, zero + half), times(twist, half * load(kept->inv_inertia))};
+  return (kick){times(rate, half), times(twist, half * of->n[7])};
 }
 
 /* ---- kick and drift -------------------------------------------------------------------------- */
@@ -132,19 +114,16 @@ INLINE void store_places(tl_ball_place *places, wide x, wide y, wide z) {
   }
 }
 
-/* What the next contacts need of eight balls that are kicked and then move on from x: false where
- * one leaves its place in the list. v and w are before the kick, and zero where nothing moves. */
+/* Where the next contacts look for eight balls that are kicked and then move on from x: false where
+ * one leaves its place in the list. v and w are before the kick. */
 INLINE bool move_on(const tl_ball_step *job, size_t eight, const wide x0[3], vec v0, vec w0,
-                    const kick *k, vec push, vec twist) {
+                    const kick *k, vec push, vec twist, lane_mask moves, tl_ball_sums *sums) {
   const tl_ball_list *list = job->list;
   const tl_ball_kept *kept = &list->kept.data[eight];
-  tl_ball *balls = &list->ball.data[eight * W];
-  tl_ball_place *places = &list->place.data[eight * W];
-  const lanes zero = {0}, inv_mass = load(kept->inv_mass);
-  const lane_mask moves = inv_mass > zero;
+  const lanes zero = {0};
   const vec none = {zero, zero, zero};
-  const vec lead = select_vec(moves, k->velocity, none), swing = select_vec(moves, k->spin, none);
-  const vec v = select_vec(moves, add(v0, lead), none), w = select_vec(moves, add(w0, swing), none);
+  const vec v = select_vec(moves, add(v0, k->velocity), none);
+  const vec w = select_vec(moves, add(w0, k->spin), none);
   const double dt = job->scope->dt;
   const wide x = x0[0] + dt * widen(v.x), y = x0[1] + dt * widen(v.y), z = x0[2] + dt * widen(v.z);
   const wide dx = x - load_wide(kept->from[0]), dy = y - load_wide(kept->from[1]),
@@ -152,27 +131,22 @@ INLINE bool move_on(const tl_ball_step *job, size_t eight, const wide x0[3], vec
   const wide way = dx * dx + dy * dy + dz * dz;
   const __mmask8 stays =
       _mm512_cmp_pd_mask((__m512d)way, (__m512d)load_wide(kept->limit), _CMP_LE_OQ);
-  store_wide(&list->first_work.data[eight * W],
-             0.25 * dt * (dot_wide(push, add(v0, v)) + dot_wide(twist, add(w0, w))));
-
-  lanes m[W] = {v.x, v.y, v.z, w.x, w.y, w.z, load(kept->radius), inv_mass};
-  lanes n[W] = {lead.x, lead.y, lead.z, swing.x, swing.y, swing.z, zero, zero};
-  transpose(m);
-  transpose(n);
-  store_places(places, x, y, z);
-  for (int i = 0; i < W; ++i) {
-    store(balls[i].v, m[i]);
-    store_six(balls[i].lead, n[i]);
-  }
+  const wide work = 0.25 * dt * (dot_wide(push, add(v0, v)) + dot_wide(twist, add(w0, w)));
+  add_to_tally(&sums->of[TL_BALL_FIRST_WORK], keep_if(moves, work));
+  store_places(&list->place.data[eight * W], x, y, z);
   return stays == 0xff;
 }
 
-bool tl_balls_start_avx512(const tl_ball_step *job, size_t eight) {
-  const tl_ball_rows *now = &job->list->now.data[eight];
-  const vec push = load_vec(now->push), twist = load_vec(now->twist);
-  const kick k = find_kick(job, &job->list->kept.data[eight], push, twist);
-  const wide x[3] = {load_wide(now->x[0]), load_wide(now->x[1]), load_wide(now->x[2])};
-  return move_on(job, eight, x, load_vec(now->v), load_vec(now->w), &k, push, twist);
+bool tl_balls_start_avx512(const tl_ball_step *job, size_t eight, tl_ball_sums *sums) {
+  const tl_ball_rows *rows = &job->list->rows.data[eight];
+  const lanes zero = {0};
+  eight_balls b;
+  load_eight(&job->list->ball.data[eight * W], &b);
+  const vec v = {b.m[0], b.m[1], b.m[2]}, w = {b.m[3], b.m[4], b.m[5]};
+  const vec push = {b.n[0], b.n[1], b.n[2]}, twist = {b.n[3], b.n[4], b.n[5]};
+  const kick k = find_kick(job, &b, push, twist);
+  const wide x[3] = {load_wide(rows->x[0]), load_wide(rows->x[1]), load_wide(rows->x[2])};
+  return move_on(job, eight, x, v, w, &k, push, twist, b.m[7] > zero, sums);
 }
 
 /* ---- sums and the last kick ------------------------------------------------------------------ */
@@ -189,29 +163,16 @@ INLINE lanes add_effect(lanes sum, const tl_ball_effect *effect, uint32_t entry,
   return sum + lanes_select(turn, arm, load(signs[entry % 2])) * e;
 }
 
-INLINE four_sums load_energy(const tl_ball_energy *energy) {
-  talus_real of __attribute__((vector_size(4 * sizeof(talus_real))));
-  memcpy(&of, energy, sizeof of);
-  return __builtin_convertvector(of, four_sums);
-}
-
 /* Forces and turns of one ball: force in the first three, turn in the next. */
-INLINE lanes add_contacts(const tl_ball_list *list, size_t rank, talus_real ball_radius,
-                          four_sums *energy) {
-  const lanes zero = {0}, radius = zero + ball_radius;
+INLINE lanes add_contacts(const tl_ball_list *list, size_t rank) {
+  const lanes zero = {0}, radius = zero + list->ball.data[rank].radius;
   const uint32_t *at = list->at.data, *entry = list->entry.data;
   const tl_ball_effect *effects = list->effect.data;
-  const uint32_t mid = list->entry_mid.data[rank], end = list->entry_start.data[rank + 1];
+  const uint32_t end = list->entry_start.data[rank + 1];
   lanes sum = zero;
-  four_sums total = {0};
-  for (uint32_t k = list->entry_start.data[rank]; k < mid; ++k)
-    sum = add_effect(sum, &effects[at[entry[k] / 2]], entry[k], radius);
-  for (uint32_t k = mid; k < end; ++k) {
-    const uint32_t e = at[entry[k] / 2];
-    sum = add_effect(sum, &effects[e], entry[k], radius);
-    total = total + load_energy(&list->energy.data[e]);
-  }
-  *energy = total;
+  for (uint32_t k = list->entry_start.data[rank]; k < end; k += TL_BALL_FOUR)
+    for (uint32_t i = 0; i < TL_BALL_FOUR; ++i)
+      sum = add_effect(sum, &effects[at[entry[k + i] / 2]], entry[k + i], radius);
   return sum;
 }
 
@@ -242,21 +203,21 @@ INLINE void find_turn(lanes square, lanes *c, lanes *s) {
 }
 
 /* tl_quat_renormalize(tl_quat_mul(turn, q)), turn by the rotation vector r. */
-INLINE void turn_by(const tl_ball_rows *now, vec r, lane_mask moves, tl_ball_rows *next) {
+INLINE void turn_by(tl_ball_rows *rows, vec r, lane_mask moves) {
   lanes aw, s;
   find_turn(r.x * r.x + r.y * r.y + r.z * r.z, &aw, &s);
   const lanes ax = s * r.x, ay = s * r.y, az = s * r.z;
-  const lanes bw = load(now->q[0]), bx = load(now->q[1]), by = load(now->q[2]),
-              bz = load(now->q[3]);
+  const lanes bw = load(rows->q[0]), bx = load(rows->q[1]), by = load(rows->q[2]),
+              bz = load(rows->q[3]);
   const lanes qw = aw * bw - ax * bx - ay * by - az * bz,
               qx = aw * bx + ax * bw + ay * bz - az * by,
               qy = aw * by - ax * bz + ay * bw + az * bx,
               qz = aw * bz + ax * by - ay * bx + az * bw;
   const lanes k = TL_R(0.5) * ((((1 - qw * qw) - qx * qx) - qy * qy) - qz * qz);
-  store(next->q[0], lanes_select(moves, qw + k * qw, bw));
-  store(next->q[1], lanes_select(moves, qx + k * qx, bx));
-  store(next->q[2], lanes_select(moves, qy + k * qy, by));
-  store(next->q[3], lanes_select(moves, qz + k * qz, bz));
+  store(rows->q[0], lanes_select(moves, qw + k * qw, bw));
+  store(rows->q[1], lanes_select(moves, qx + k * qx, bx));
+  store(rows->q[2], lanes_select(moves, qy + k * qy, by));
+  store(rows->q[3], lanes_select(moves, qz + k * qz, bz));
 }
 
 /* Forces of walls where there are any. */
@@ -275,66 +236,82 @@ INLINE void add_walls(const tl_ball_step *job, size_t first, vec *force, vec *tw
     }
 }
 
-unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight, bool next_is_ready) {
+/* find_fate of eight, of which those that do not move have none. */
+static __attribute__((noinline)) unsigned judge(const vec *v, const vec *w, lane_mask moves) {
+  const lanes zero = {0};
+  const lanes size = dot(*v, *v) * zero + dot(*w, *w) * zero;
+  const unsigned finite = lanes_mask(size == zero), moving = lanes_mask(moves);
+  return (finite & moving) == moving ? TL_BALL_WILD : TL_BALL_BROKEN;
+}
+
+INLINE unsigned find_fate(vec v, vec w, const kick *k, lane_mask moves) {
+  const lanes zero = {0}, most = zero + TL_BALL_WILD_SQUARE;
+  const lane_mask calm = (dot(v, v) < most) & (dot(w, w) < most) &
+                         (dot(k->velocity, k->velocity) < most) & (dot(k->spin, k->spin) < most);
+  if (__builtin_expect(lanes_mask(calm | ~moves) == 0xff, 1))
+    return 0;
+  return judge(&v, &w, moves);
+}
+
+unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight, bool next_is_ready,
+                                tl_ball_sums *sums) {
   const tl_ball_list *list = job->list;
-  const tl_ball_rows *now = &list->now.data[eight];
-  const tl_ball_kept *kept = &list->kept.data[eight];
-  tl_ball_rows *next = &list->next.data[eight];
+  tl_ball_rows *rows = &list->rows.data[eight];
   const size_t rank = eight * W;
+  tl_ball *balls = &list->ball.data[rank];
   const lanes zero = {0};
   lanes m[W];
-  four_sums energy[W];
   if (next_is_ready)
     fetch_effects(list, rank + W);
   for (size_t i = 0; i < W; ++i)
-    m[i] = add_contacts(list, rank + i, kept->radius[i], &energy[i]);
+    m[i] = add_contacts(list, rank + i);
   transpose(m);
   vec push = {m[0], m[1], m[2]}, twist = {zero, zero, zero};
   add_walls(job, rank, &push, &twist);
   twist = (vec){twist.x - m[3], twist.y - m[4], twist.z - m[5]};
 
-  for (size_t i = 0; i < W; ++i)
-    m[i] = load(list->ball.data[rank + i].v);
-  transpose(m);
-  const lane_mask moves = load(kept->inv_mass) > zero;
-  const vec v = {m[0], m[1], m[2]}, w = {m[3], m[4], m[5]};
-  const kick k = find_kick(job, kept, push, twist);
+  eight_balls b;
+  load_eight(balls, &b);
+  const lane_mask moves = b.m[7] > zero;
+  const kick first =
+      find_kick(job, &b, (vec){b.n[0], b.n[1], b.n[2]}, (vec){b.n[3], b.n[4], b.n[5]});
+  const vec v = add((vec){b.m[0], b.m[1], b.m[2]}, first.velocity);
+  const vec w = add((vec){b.m[3], b.m[4], b.m[5]}, first.spin);
+  const kick k = find_kick(job, &b, push, twist);
   const vec v1 = select_vec(moves, add(v, k.velocity), v);
   const vec w1 = select_vec(moves, add(w, k.spin), w);
+  lanes n[W] = {push.x, push.y, push.z, twist.x, twist.y, twist.z, b.n[6], b.n[7]};
+  lanes l[W] = {v1.x, v1.y, v1.z, w1.x, w1.y, w1.z, b.m[6], b.m[7]};
+  transpose(n);
+  transpose(l);
+  for (int i = 0; i < W; ++i) {
+    store(balls[i].v, l[i]);
+    store(balls[i].push, n[i]);
+  }
   wide x[3];
   load_places(&list->place.data[rank], x);
-  const bool past = job->is_large;
   for (int i = 0; i < 3; ++i)
-    put_wide(next->x[i], x[i], past);
+    store_wide(rows->x[i], x[i]);
   const double dt = job->scope->dt;
-  turn_by(now, times(w, zero + (talus_real)dt), moves, next);
-  put_vec(next->v, v1, past), put_vec(next->w, w1, past);
-  put_vec(next->push, push, past), put_vec(next->twist, twist, past);
-
-  const wide work = load_wide(&list->first_work.data[rank]) +
-                    0.25 * dt * (dot_wide(push, add(v, v1)) + dot_wide(twist, add(w, w1)));
-  for (size_t i = 0; i < W; ++i) {
-    const four_sums others = {moves[i] ? work[i] : 0, 0, 0, 0};
-    memcpy(&job->sums[rank + i][0], &energy[i], sizeof energy[i]);
-    memcpy(&job->sums[rank + i][TL_BALL_CONTACT_WORK], &others, sizeof others);
-  }
-  const lanes size = (v1.x * v1.x + v1.y * v1.y + v1.z * v1.z) * zero +
-                     (w1.x * w1.x + w1.y * w1.y + w1.z * w1.z) * zero;
-  unsigned fate = lanes_mask(size == zero) == 0xff ? 0 : TL_BALL_BROKEN;
-  if (job->goes_on && !move_on(job, eight, x, v1, w1, &k, push, twist))
+  turn_by(rows, times(w, zero + (talus_real)dt), moves);
+  const wide work = 0.25 * dt * (dot_wide(push, add(v, v1)) + dot_wide(twist, add(w, w1)));
+  add_to_tally(&sums->of[TL_BALL_CONTACT_WORK], keep_if(moves, work));
+  unsigned fate = find_fate(v1, w1, &k, moves);
+  if (job->goes_on && !move_on(job, eight, x, v1, w1, &k, push, twist, moves, sums))
     fate |= TL_BALL_LEFT;
   return fate;
 }
 
 #else
 
-bool tl_balls_start_avx512(const tl_ball_step *job, size_t eight) {
+bool tl_balls_start_avx512(const tl_ball_step *job, size_t eight, tl_ball_sums *sums) {
+  (void)sums;
   return job->list->count > eight;
 }
 
-void tl_balls_fence_avx512(void) {}
-
-unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight, bool next_is_ready) {
+unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight, bool next_is_ready,
+                                tl_ball_sums *sums) {
+  (void)sums;
   return job->list->count > eight && next_is_ready ? 0 : TL_BALL_BROKEN;
 }
 

@@ -72,19 +72,13 @@ static talus_status rank_bodies(const tl_model *model, const tl_scope *scope, tl
   return TALUS_OK;
 }
 
-static void spread(talus_real to[3][TL_BALL_LANES], size_t lane, talus_vec3 v) {
-  to[0][lane] = v.x, to[1][lane] = v.y, to[2][lane] = v.z;
-}
+static void put(talus_real *to, talus_vec3 v) { to[0] = v.x, to[1] = v.y, to[2] = v.z; }
 
 static void take_row(const tl_state *in, uint32_t slot, tl_ball_rows *rows, size_t lane) {
   const talus_dvec3 x = in->position[slot];
   const talus_quat q = in->rotation[slot];
   rows->x[0][lane] = x.x, rows->x[1][lane] = x.y, rows->x[2][lane] = x.z;
   rows->q[0][lane] = q.w, rows->q[1][lane] = q.x, rows->q[2][lane] = q.y, rows->q[3][lane] = q.z;
-  spread(rows->v, lane, in->velocity[slot]);
-  spread(rows->w, lane, in->spin[slot]);
-  spread(rows->push, lane, in->push[slot]);
-  spread(rows->twist, lane, in->twist[slot]);
 }
 
 /* What of a ball does not change from step to step, and its state. */
@@ -94,22 +88,23 @@ static void lay_ball(const tl_model *model, const tl_scope *scope, tl_ball_list 
   tl_ball *ball = &list->ball.data[i];
   tl_ball_kept *kept = &list->kept.data[i / TL_BALL_LANES];
   const size_t lane = i % TL_BALL_LANES;
-  *ball = (tl_ball){.material = (talus_real)model->property.material[slot]};
+  *ball = (tl_ball){0};
+  list->material.data[i] = (uint32_t)model->property.material[slot];
   kept->from[0][lane] = x.x, kept->from[1][lane] = x.y, kept->from[2][lane] = x.z;
-  kept->radius[lane] = kept->inv_mass[lane] = kept->inv_inertia[lane] = 0;
-  take_row(scope->in, slot, &list->now.data[i / TL_BALL_LANES], lane);
+  take_row(scope->in, slot, &list->rows.data[i / TL_BALL_LANES], lane);
   list->place.data[i] = (tl_ball_place){x.x, x.y, x.z, 0};
   kept->limit[lane] = (double)list->skin.data[slot] * (double)list->skin.data[slot];
-  list->first_work.data[i] = 0;
   if (!is_ball(model, slot))
     return;
-  ball->radius = kept->radius[lane] = tl_penalty_radius(model, slot);
+  ball->radius = tl_penalty_radius(model, slot);
   ball->curvature = 1 / ball->radius;
   list->place.data[i].radius = (double)ball->radius;
   if (tl_body_is_static(model, slot))
     return;
-  ball->inv_mass = kept->inv_mass[lane] = 1 / model->property.mass[slot];
-  kept->inv_inertia[lane] = 1 / tl_body_inertia(model, slot).x;
+  ball->inv_mass = 1 / model->property.mass[slot];
+  ball->inv_inertia = 1 / tl_body_inertia(model, slot).x;
+  put(ball->v, scope->in->velocity[slot]), put(ball->w, scope->in->spin[slot]);
+  put(ball->push, scope->in->push[slot]), put(ball->twist, scope->in->twist[slot]);
 }
 
 typedef struct lay_job {
@@ -128,23 +123,24 @@ static talus_status lay_balls(const tl_model *model, const tl_scope *scope, tl_b
   const size_t n = scope->count, mirrors = list->flats.count;
   MAKE_ROOM(&list->place, n + mirrors);
   MAKE_ROOM(&list->ball, n + mirrors);
+  MAKE_ROOM(&list->material, n + mirrors);
   TL_TRY(tl_array_resize(&list->place, n + mirrors));
   TL_TRY(tl_array_resize(&list->ball, n + mirrors));
+  TL_TRY(tl_array_resize(&list->material, n + mirrors));
   const size_t eights = (n + TL_BALL_LANES - 1) / TL_BALL_LANES;
   TL_TRY(tl_array_resize(&list->kept, eights));
-  TL_TRY(tl_array_resize(&list->now, eights));
-  TL_TRY(tl_array_resize(&list->next, eights));
+  TL_TRY(tl_array_resize(&list->rows, eights));
   TL_TRY(tl_array_resize(&list->waits, eights));
-  TL_TRY(tl_array_resize(&list->first_work, n));
   if (eights > 0) { /* the last may have lanes that are nobody's */
     list->kept.data[eights - 1] = (tl_ball_kept){0};
-    list->now.data[eights - 1] = (tl_ball_rows){0};
+    list->rows.data[eights - 1] = (tl_ball_rows){0};
   }
   lay_job job = {model, scope, list};
   tl_for(&model->par, n, 512, lay_range, &job);
   for (size_t k = 0; k < mirrors; ++k) {
     const uint32_t slot = list->tanks.data[list->flats.data[k].tank].slot;
-    list->ball.data[n + k] = (tl_ball){.material = (talus_real)model->property.material[slot]};
+    list->ball.data[n + k] = (tl_ball){0};
+    list->material.data[n + k] = (uint32_t)model->property.material[slot];
   }
   return TALUS_OK;
 }
@@ -278,19 +274,19 @@ static talus_status reserve_candidates(tl_ball_list *list) {
   const size_t n = list->rank.count, m = list->near.count;
   TL_TRY(tl_array_resize(&list->start, n + 1));
   TL_TRY(tl_array_resize(&list->entry_start, n + 1));
-  TL_TRY(tl_array_resize(&list->entry_mid, n + 1));
   TL_TRY(tl_array_resize(&list->first_owner, list->kept.count));
   MAKE_ROOM(&list->owner, m);
   MAKE_ROOM(&list->other, m);
-  MAKE_ROOM(&list->at, m);
+  MAKE_ROOM(&list->at, m + 1);
   MAKE_ROOM(&list->spring, m);
-  MAKE_ROOM(&list->entry, 2 * m);
+  const size_t entries = 2 * m + (TL_BALL_FOUR - 1) * n;
+  MAKE_ROOM(&list->entry, entries);
   MAKE_ROOM(&list->canonical, m);
   TL_TRY(tl_array_resize(&list->owner, m));
   TL_TRY(tl_array_resize(&list->other, m));
-  TL_TRY(tl_array_resize(&list->at, m));
+  TL_TRY(tl_array_resize(&list->at, m + 1));
   TL_TRY(tl_array_resize(&list->spring, m));
-  TL_TRY(tl_array_resize(&list->entry, 2 * m));
+  TL_TRY(tl_array_resize(&list->entry, entries));
   return tl_array_resize(&list->canonical, m);
 }
 
@@ -344,7 +340,7 @@ static void lay_candidates(tl_ball_list *list) {
 static talus_status lay_entries(const tl_scope *scope, tl_ball_list *list) {
   const size_t n = list->rank.count, m = list->near.count;
   const uint32_t *rank = list->rank.data;
-  uint32_t *start = list->entry_start.data, *mid = list->entry_mid.data;
+  uint32_t *start = list->entry_start.data;
   uint32_t *wall, *high;
   TL_TAKE(scope->arena, n + 1, &wall);
   TL_TAKE(scope->arena, n + 1, &high);
@@ -362,8 +358,10 @@ static talus_status lay_entries(const tl_scope *scope, tl_ball_list *list) {
   for (size_t i = 0; i <= n; ++i) {
     const uint32_t low_count = start[i], wall_count = wall[i], high_count = high[i];
     start[i] = sum, sum += low_count;
-    mid[i] = wall[i] = sum, sum += wall_count;
+    wall[i] = sum, sum += wall_count;
     high[i] = sum, sum += high_count;
+    while (sum % TL_BALL_FOUR != 0)
+      list->entry.data[sum++] = 2 * (uint32_t)m; /* nobody's */
   }
   for (size_t k = 0; k < m; ++k) {
     const tl_ball_near *near = &list->near.data[k];
@@ -377,7 +375,7 @@ static talus_status lay_entries(const tl_scope *scope, tl_ball_list *list) {
     list->entry.data[high[a]++] = 2 * c + (a != owner);
   }
   for (size_t i = n; i > 0; --i) /* they were moved to where the walls begin, or their own ends */
-    start[i] = high[i - 1];
+    start[i] = (high[i - 1] + TL_BALL_FOUR - 1) / TL_BALL_FOUR * TL_BALL_FOUR;
   start[0] = 0;
   list->entry.count = start[n];
   return TALUS_OK;
@@ -398,10 +396,9 @@ static talus_status lay_effects(tl_ball_list *list) {
   }
   MAKE_ROOM(&list->effect, total);
   TL_TRY(tl_array_resize(&list->effect, total));
-  MAKE_ROOM(&list->energy, total);
-  TL_TRY(tl_array_resize(&list->energy, total));
-  list->effect.data[0] = (tl_ball_effect){0};
-  list->energy.data[0] = (tl_ball_energy){0};
+  /* None, and "some effect" of springs that have come here from elsewhere (verlet_springs.c). */
+  memset(list->effect.data, 0, TL_BALL_LANES * sizeof *list->effect.data);
+  list->at.data[list->near.count] = 0;
   return TALUS_OK;
 }
 
@@ -418,11 +415,21 @@ static double smallest_ball(const tl_model *model, const tl_scope *scope) {
 typedef struct skin_job {
   const tl_model *model;
   const tl_scope *scope;
-  const tl_ball_list *list;
-  bool are_ranked; /* the list knows the velocity that a ball is about to move with */
-  double radius;   /* of the smallest ball */
+  double radius; /* of the smallest ball */
   talus_real *skin;
 } skin_job;
+
+/* The velocity that a ball is about to move with, as far as its forces are known. */
+static talus_vec3 about_to_move(const tl_model *model, const tl_scope *scope, size_t slot) {
+  const talus_vec3 v = scope->in->velocity[slot];
+  if (!scope->penalty->is_pushed)
+    return v;
+  const tl_properties *property = &model->property;
+  const talus_vec3 push = property->force ? tl_add(scope->in->push[slot], property->force[slot])
+                                          : scope->in->push[slot];
+  const talus_vec3 rate = tl_madd(model->gravity, 1 / property->mass[slot], push);
+  return tl_madd(v, (talus_real)(0.5 * scope->dt), rate);
+}
 
 static void choose_range(void *context, size_t begin, size_t end) {
   const skin_job *job = context;
@@ -431,8 +438,7 @@ static void choose_range(void *context, size_t begin, size_t end) {
     job->skin[i] = 0;
     if (tl_body_is_static(model, i))
       continue;
-    const talus_real *v = job->are_ranked ? job->list->ball.data[job->list->rank.data[i]].v : NULL;
-    const talus_vec3 velocity = v ? tl_vec3(v[0], v[1], v[2]) : job->scope->in->velocity[i];
+    const talus_vec3 velocity = about_to_move(model, job->scope, i);
     const double way =
         fmin(job->scope->dt * (double)tl_length(velocity), SKIN_FASTEST * job->radius);
     const double wanted =
@@ -442,10 +448,9 @@ static void choose_range(void *context, size_t begin, size_t end) {
 }
 
 /* How far each ball may come: never less than it comes in the step at hand. */
-static talus_status choose_skins(const tl_model *model, const tl_scope *scope, tl_ball_list *list,
-                                 bool are_ranked) {
+static talus_status choose_skins(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
   TL_TRY(tl_array_resize(&list->skin, model->bodies));
-  skin_job job = {model, scope, list, are_ranked, smallest_ball(model, scope), list->skin.data};
+  skin_job job = {model, scope, smallest_ball(model, scope), list->skin.data};
   tl_for(&model->par, scope->count, 1024, choose_range, &job);
   return TALUS_OK;
 }
@@ -459,7 +464,7 @@ talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, co
   TL_TRY(tl_balls_take_springs(model, scope, contacts, &springs));
   const bool was_valid = list->is_valid;
   list->is_valid = false;
-  TL_TRY(choose_skins(model, scope, list, was_valid));
+  TL_TRY(choose_skins(model, scope, list));
   talus_box *boxes;
   talus_real *margins;
   tl_pairs pairs = {0};
@@ -489,8 +494,9 @@ talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, co
   tl_balls_lay_springs(model, &springs);
   tl_arena_release(scope->arena, mark);
   list->is_valid = true;
-  list->is_started = list->is_torn = false;
-  list->is_stored = true; /* until a step is taken: there are no effects yet */
+  list->is_started = list->is_calm = list->has_loads = false;
+  if (!was_valid) /* its springs are those of the world's contacts */
+    list->is_stored = true;
   list->renewals++;
   return TALUS_OK;
 }

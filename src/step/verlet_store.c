@@ -1,9 +1,7 @@
 /* The list of neighbours: handing its state and its contacts over. */
 #include "step/verlet_list.h"
 
-static talus_vec3 collect(const talus_real from[3][TL_BALL_LANES], size_t lane) {
-  return tl_vec3(from[0][lane], from[1][lane], from[2][lane]);
-}
+static talus_vec3 get(const talus_real *from) { return tl_vec3(from[0], from[1], from[2]); }
 
 typedef struct commit_job {
   const tl_ball_list *list;
@@ -14,18 +12,20 @@ static void commit_range(void *context, size_t begin, size_t end) {
   const commit_job *job = context;
   tl_state *out = job->state;
   for (size_t i = begin; i < end; ++i) {
-    const tl_ball_rows *rows = &job->list->now.data[i / TL_BALL_LANES];
+    const tl_ball_rows *rows = &job->list->rows.data[i / TL_BALL_LANES];
+    const tl_ball *ball = &job->list->ball.data[i];
     const size_t lane = i % TL_BALL_LANES;
     const uint32_t slot = job->list->slot.data[i];
-    if (!(job->list->ball.data[i].inv_mass > 0))
+    if (!(ball->inv_mass > 0))
       continue;
     out->position[slot] = tl_dvec3(rows->x[0][lane], rows->x[1][lane], rows->x[2][lane]);
     out->rotation[slot] =
         tl_quat(rows->q[0][lane], rows->q[1][lane], rows->q[2][lane], rows->q[3][lane]);
-    out->velocity[slot] = collect(rows->v, lane);
-    out->spin[slot] = collect(rows->w, lane);
-    out->push[slot] = collect(rows->push, lane);
-    out->twist[slot] = collect(rows->twist, lane);
+    out->velocity[slot] = get(ball->v);
+    out->spin[slot] = get(ball->w);
+    const tl_ball_pure *pure = job->list->has_loads ? &job->list->pure.data[i] : NULL;
+    out->push[slot] = get(pure ? pure->push : ball->push);
+    out->twist[slot] = get(pure ? pure->twist : ball->twist);
   }
 }
 
@@ -43,9 +43,8 @@ static bool is_turned(const tl_ball_list *list, size_t k) {
 }
 
 static talus_dvec3 place_of(const tl_ball_list *list, uint32_t rank) {
-  const tl_ball_rows *rows = list->is_torn ? list->next.data : list->now.data;
+  const tl_ball_rows *rows = &list->rows.data[rank / TL_BALL_LANES];
   const size_t lane = rank % TL_BALL_LANES;
-  rows += rank / TL_BALL_LANES;
   return tl_dvec3(rows->x[0][lane], rows->x[1][lane], rows->x[2][lane]);
 }
 
@@ -96,7 +95,7 @@ talus_status tl_balls_store(const tl_model *model, tl_penalty *penalty, tl_conta
     return TALUS_OK;
   const tl_contacts *walls = &list->wall_contacts;
   size_t touching = 0;
-  for (size_t c = 0; c < list->at.count; ++c)
+  for (size_t c = 0; c < list->near.count; ++c)
     touching += list->at.data[c] != 0;
   contacts->touches.count = 0;
   const size_t all = touching + walls->count, room = all + all / 16; /* a few come and go */
