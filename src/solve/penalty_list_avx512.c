@@ -50,13 +50,12 @@ INLINE lanes_ball load_balls(const tl_ball_job *job, const uint32_t *index) {
 INLINE void load_law(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t from,
                      lanes_touch *t) {
   const lanes zero = {0};
-  if (job->materials == 1) {
-    t->normal = zero + job->laws->normal, t->tangent = zero + job->laws->tangent;
-    t->damping = zero + job->laws->damping, t->friction = zero + job->laws->friction;
-    t->cohesion = zero + job->laws->cohesion;
-    t->tangent_damping = zero + job->laws->tangent_damping;
+  t->normal = zero + job->laws->normal, t->tangent = zero + job->laws->tangent;
+  t->damping = zero + job->laws->damping, t->friction = zero + job->laws->friction;
+  t->cohesion = zero + job->laws->cohesion;
+  t->tangent_damping = zero + job->laws->tangent_damping;
+  if (job->materials == 1)
     return;
-  }
   const uint32_t *material = job->list->material.data;
   for (int i = 0; i < W; ++i) {
     const tl_spring_law *law = &job->laws[material[pack->a[from + (uint32_t)i]] * job->materials +
@@ -132,19 +131,37 @@ INLINE void put_contact(tl_ball_list *list, uint32_t candidate, uint32_t at, hal
   store(list->effect.data[at].force, e);
 }
 
-/* Eight contacts of the pack, or its last `count`. */
-static void visit(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t from, uint32_t count,
-                  tl_ball_sums *sums) {
+/* How eight pairs of balls meet: what lanes_balls finds, in memory. The arithmetic of a contact is
+ * one long chain, and a processor looks ahead no further than some hundred instructions: it is done
+ * in two halves, each for a few eights one after another, so that the chains of several overlap. */
+#define FEW 4
+typedef struct meeting {
+  lanes_vec n, velocity, drift;
+  lanes overlap, mass, radius, twirl;
+} meeting;
+
+INLINE void meet(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t from, meeting *to) {
+  const lanes_ball a = load_balls(job, pack->a + from);
+  const lanes_ball b = load_balls(job, pack->b + from);
+  const lanes_vec d = {load(pack->dx + from), load(pack->dy + from), load(pack->dz + from)};
+  lanes_touch t;
+  lanes_balls(&a, &b, d, &t);
+  for (uint32_t i = 0; i < W; ++i)
+    __builtin_prefetch(&job->list->spring.data[pack->candidate[from + i]]);
+  to->n = t.n, to->velocity = t.velocity, to->drift = t.drift;
+  to->overlap = t.overlap, to->mass = t.mass, to->radius = t.radius, to->twirl = t.twirl;
+}
+
+/* Forces of eight contacts of the pack, or of its last `count`. */
+INLINE void press(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t from, uint32_t count,
+                  const meeting *met, tl_ball_sums *sums) {
   tl_ball_list *list = job->list;
   const lanes zero = {0}, one = zero + 1, half = zero + TL_R(0.5);
   const uint32_t *candidate = pack->candidate + from;
-  const lanes_ball a = load_balls(job, pack->a + from);
-  const lanes_ball b = load_balls(job, pack->b + from);
   lanes_touch t; /* member by member: not all of it, which goes through memory */
-  t.normal = t.tangent = t.damping = t.tangent_damping = t.friction = t.cohesion = zero;
   load_law(job, pack, from, &t);
-  const lanes_vec d = {load(pack->dx + from), load(pack->dy + from), load(pack->dz + from)};
-  lanes_balls(&a, &b, d, &t);
+  t.n = met->n, t.velocity = met->velocity, t.drift = met->drift;
+  t.overlap = met->overlap, t.mass = met->mass, t.radius = met->radius, t.twirl = met->twirl;
 
   half_row rows[W];
   for (int i = 0; i < W; ++i)
@@ -173,6 +190,19 @@ static void visit(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t fro
       if (i < count)
         put_contact(list, candidate[i], at + i, rows[i], e[i]);
   add_energies(sums, &r, count);
+}
+
+/* Contacts of the pack from `from` to `end`, where a whole eight begins at each step. */
+static void visit(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t from, uint32_t end,
+                  tl_ball_sums *sums) {
+  meeting met[FEW];
+  const uint32_t eights = (end - from + W - 1) / W;
+  for (uint32_t i = 0; i < eights; ++i)
+    meet(job, pack, from + i * W, &met[i]);
+  for (uint32_t i = 0; i < eights; ++i) {
+    const uint32_t first = from + i * W;
+    press(job, pack, first, end - first < W ? end - first : W, &met[i], sums);
+  }
 }
 
 /* ---- candidates ------------------------------------------------------------------------------ */
@@ -264,8 +294,8 @@ static void visit_eights(const tl_ball_job *job, tl_ball_pack *pack, tl_ball_sum
   const uint32_t whole = pack->count / W * W;
   if (whole == 0)
     return;
-  for (uint32_t from = 0; from < whole; from += W)
-    visit(job, pack, from, W, sums);
+  for (uint32_t from = 0; from < whole; from += FEW * W)
+    visit(job, pack, from, from + FEW * W < whole ? from + FEW * W : whole, sums);
   memcpy(pack->a, pack->a + whole, W * sizeof *pack->a);
   memcpy(pack->b, pack->b + whole, W * sizeof *pack->b);
   memcpy(pack->candidate, pack->candidate + whole, W * sizeof *pack->candidate);

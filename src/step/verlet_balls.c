@@ -353,12 +353,12 @@ static unsigned finish_ball(const tl_ball_step *job, size_t rank, tl_ball_sums *
   return find_fate(job, ball);
 }
 
-static unsigned finish_eight(const tl_ball_step *job, size_t eight, bool lanes, bool next_is_ready,
+static unsigned finish_eight(const tl_ball_step *job, size_t eight, bool lanes,
                              tl_ball_sums *sums) {
   const tl_ball_list *list = job->list;
   const size_t first = eight * TL_BALL_LANES, last = first + TL_BALL_LANES;
   if (lanes && last <= list->count)
-    return tl_balls_finish_avx512(job, eight, next_is_ready, sums);
+    return tl_balls_finish_avx512(job, eight, sums);
   unsigned fate = 0;
   for (size_t rank = first; rank < last && rank < list->count; ++rank) {
     fate |= finish_ball(job, rank, sums);
@@ -387,7 +387,7 @@ static unsigned pass_block(const tl_ball_step *job, size_t block, size_t begin, 
     waits[eight] = list->first_owner.data[eight] < begin * TL_BALL_BLOCK;
   for (size_t eight = first; eight < last; ++eight)
     if (!waits[eight])
-      fate |= finish_eight(job, eight, lanes, eight + 1 < last && !waits[eight + 1], sums);
+      fate |= finish_eight(job, eight, lanes, sums);
   return fate;
 }
 
@@ -397,7 +397,7 @@ static unsigned finish_waiting(const tl_ball_step *job, size_t block, bool lanes
   unsigned fate = 0;
   for (size_t eight = first; eight < last; ++eight)
     if (job->list->waits.data[eight])
-      fate |= finish_eight(job, eight, lanes, eight + 1 < last, sums);
+      fate |= finish_eight(job, eight, lanes, sums);
   return fate;
 }
 

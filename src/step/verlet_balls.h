@@ -36,8 +36,7 @@ bool tl_balls_start_avx512(const tl_ball_step *job, size_t eight, tl_ball_sums *
 
 /* Sums of forces and the last kick: TL_BALL_BROKEN where a velocity is not finite, TL_BALL_WILD
  * where it is far too large. Where it goes on, then the next step's kick and drift, TL_BALL_LEFT as
- * above. next_is_ready: all forces on the next eight are known too, and may be asked for ahead. */
-unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight, bool next_is_ready,
-                                tl_ball_sums *sums);
+ * above. */
+unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight, tl_ball_sums *sums);
 
 #endif

@@ -176,14 +176,6 @@ INLINE lanes add_contacts(const tl_ball_list *list, size_t rank) {
   return sum;
 }
 
-/* Effects of other blocks are anywhere in memory: those of the next eight balls are asked for. */
-INLINE void fetch_effects(const tl_ball_list *list, size_t rank) {
-  if (rank + W > list->count)
-    return;
-  for (uint32_t k = list->entry_start.data[rank]; k < list->entry_start.data[rank + W]; ++k)
-    __builtin_prefetch(&list->effect.data[list->at.data[list->entry.data[k] / 2]]);
-}
-
 INLINE void find_turn(lanes square, lanes *c, lanes *s) {
   const lanes zero = {0};
   *c = 1 + square * (TL_R(-1.0 / 8) +
@@ -253,16 +245,13 @@ INLINE unsigned find_fate(vec v, vec w, const kick *k, lane_mask moves) {
   return judge(&v, &w, moves);
 }
 
-unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight, bool next_is_ready,
-                                tl_ball_sums *sums) {
+unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight, tl_ball_sums *sums) {
   const tl_ball_list *list = job->list;
   tl_ball_rows *rows = &list->rows.data[eight];
   const size_t rank = eight * W;
   tl_ball *balls = &list->ball.data[rank];
   const lanes zero = {0};
   lanes m[W];
-  if (next_is_ready)
-    fetch_effects(list, rank + W);
   for (size_t i = 0; i < W; ++i)
     m[i] = add_contacts(list, rank + i);
   transpose(m);
@@ -309,10 +298,9 @@ bool tl_balls_start_avx512(const tl_ball_step *job, size_t eight, tl_ball_sums *
   return job->list->count > eight;
 }
 
-unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight, bool next_is_ready,
-                                tl_ball_sums *sums) {
+unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight, tl_ball_sums *sums) {
   (void)sums;
-  return job->list->count > eight && next_is_ready ? 0 : TL_BALL_BROKEN;
+  return job->list->count > eight ? 0 : TL_BALL_BROKEN;
 }
 
 #endif

@@ -9,14 +9,14 @@
 #define MAKE_ROOM(array, n)                                                                        \
   TL_TRY((array)->capacity < (n) ? tl_array_reserve((array), (n) + (n) / 4) : TALUS_OK)
 
-/* A ball's skin where the scene has none: as far as it comes in so many steps, but not less nor
- * more than these shares of the smallest ball's radius. More means more candidates in every step,
- * less means more renewals; what is slow needs little, and what is fast has few neighbours. */
-#define SKIN_STEPS 60
-#define SKIN_LEAST 0.1
-#define SKIN_MOST  0.4
-/* A ball that is faster than it is large, per step, is left to itself: it must not make neighbours
- * of all the others. In radii. */
+/* A ball's skin where the scene has none: a little, and as far as it comes in so many steps, but
+ * not more than this; in radii of the smallest ball. More means more candidates in every step, less
+ * means more renewals; what is slow needs little, and what is fast has few neighbours. */
+#define SKIN_LEAST 0.12
+#define SKIN_STEPS 40
+#define SKIN_MOST  0.5
+/* How far a ball may come in a step and still be asked for its way, in the same radii. One that is
+ * faster is left to itself: it must not make neighbours of all the others. */
 #define SKIN_FASTEST 4
 #define CELL_BITS    10
 
@@ -442,7 +442,7 @@ static void choose_range(void *context, size_t begin, size_t end) {
     const double way =
         fmin(job->scope->dt * (double)tl_length(velocity), SKIN_FASTEST * job->radius);
     const double wanted =
-        fmin(fmax(SKIN_STEPS * way, SKIN_LEAST * job->radius), SKIN_MOST * job->radius);
+        fmin(SKIN_LEAST * job->radius + SKIN_STEPS * way, SKIN_MOST * job->radius);
     job->skin[i] = (talus_real)fmax(model->skin > 0 ? 0.5 * model->skin : wanted, 1.25 * way);
   }
 }
