@@ -262,7 +262,7 @@ TEST(who_owns_a_contact_changes_no_bit) {
   }
 }
 
-/* So many that rows are written past the caches, and that threads wait for each other. */
+/* So many that threads wait for each other, and take each other's blocks over. */
 TEST(many_balls_do_not_depend_on_threads_either) {
   uint64_t hash[3];
   for (int k = 0; k < 3; ++k) {
@@ -389,6 +389,114 @@ TEST(state_is_there_when_memory_runs_out_between_steps) {
   CHECK_EQ_U64(talus_world_hash(world), talus_world_hash(other));
   talus_world_destroy(world);
   talus_world_destroy(other);
+}
+
+/* Walls that go the general way are found again in every step, with scratch of their own; forces
+ * are not known then, where the list has just been renewed. */
+TEST(state_is_there_when_memory_runs_out_within_a_step) {
+  if (!REFUSES_MEMORY)
+    return;
+  for (int renews = 0; renews < 2; ++renews) {
+    const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+    talus_world *world = heap(&def, 100, false);
+    talus_shape_def shape = talus_shape_def_default();
+    talus_body_def body = talus_body_def_default();
+    shape.kind = TALUS_BOX, shape.size[0] = shape.size[1] = 0.2, shape.size[2] = 0.02;
+    body.kind = TALUS_FIXED;
+    CHECK_OK(talus_world_add_shape(world, &shape, &body.shape));
+    CHECK_OK(talus_world_add_body(world, &body, NULL));
+    CHECK_OK(talus_world_step(world, 300));
+    tl_ball_list *list = &world->penalty.list;
+    const uint64_t hash = talus_world_hash(world), renewals = list->renewals;
+    const size_t contacts = world->contacts.count;
+    CHECK(list->walls.count > 0 && contacts > 20 && list->is_started);
+    list->has_left = renews;
+    tl_array_free(&list->wall_contacts); /* has to be taken anew, and cannot be */
+    refuses = true;
+    CHECK(talus_world_step(world, 1) == TALUS_ERROR_MEMORY);
+    refuses = false;
+    CHECK_EQ_U64(list->renewals, renewals + (renews ? 1 : 0));
+    CHECK_EQ_U64(talus_world_hash(world), hash);
+    CHECK_MSG(world->contacts.count > contacts / 2, "%zu of %zu contacts", world->contacts.count,
+              contacts);
+    for (size_t i = 0; i < world->contacts.count; ++i)
+      CHECK(tl_length2(world->contacts.data[i].impulse) < 1);
+    CHECK_OK(talus_world_step(world, 100));
+    talus_world_destroy(world);
+  }
+}
+
+/* Constant loads are no part of what contacts push with, and may come and change between steps. */
+TEST(loads_that_change_between_steps_count_at_once) {
+  const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 2);
+  talus_world *fast = heap(&def, 100, false), *slow = heap(&def, 100, false);
+  slow->penalty.is_general = true;
+  for (int i = 0; i < 5; ++i) {
+    CHECK_OK(talus_world_step(fast, 40));
+    CHECK_OK(talus_world_step(slow, 40));
+    for (size_t slot = 1; slot < 100; slot += 3) {
+      talus_body body;
+      const talus_vec3 force = {(talus_real)0.1 * (talus_real)i, 0, 0}, torque = {0, 0, 0};
+      CHECK_OK(talus_world_body_at(fast, slot, &body));
+      CHECK_OK(talus_body_set_force(fast, body, force, torque));
+      CHECK_OK(talus_world_body_at(slow, slot, &body));
+      CHECK_OK(talus_body_set_force(slow, body, force, torque));
+    }
+  }
+  CHECK_OK(talus_world_step(fast, 100));
+  CHECK_OK(talus_world_step(slow, 100));
+  double most = 0;
+  for (size_t i = 0; i < fast->model.bodies; ++i)
+    most = fmax(most, tl_dlength(tl_dsub(fast->state.position[i], slow->state.position[i])));
+  CHECK_MSG(most < (TALUS_SINGLE ? 1e-4 : 1e-11), "they are up to %g m apart", most);
+  const talus_report a = report_of(fast), b = report_of(slow);
+  CHECK(a.load_work != 0 && a.contacts > 10);
+  CHECK_NEAR(a.load_work, b.load_work, (TALUS_SINGLE ? 1e-3 : 1e-9) * fabs(b.load_work));
+  CHECK_NEAR(a.contact_work, b.contact_work, (TALUS_SINGLE ? 1e-2 : 1e-8) * fabs(b.contact_work));
+  talus_world_destroy(fast);
+  talus_world_destroy(slow);
+}
+
+/* What holds balls together becomes more than a velocity can hold, within a step that began well.
+ */
+TEST(step_that_breaks_on_its_way_changes_nothing) {
+  for (int threads = 1; threads <= 2; ++threads) {
+    const talus_world_def def = springs(TALUS_HERTZ, 1e-4, threads);
+    talus_world *world = heap(&def, 300, false);
+    CHECK_OK(talus_world_step(world, 300));
+    CHECK(world->penalty.list.is_calm && world->penalty.list.is_started);
+    for (size_t i = 0; i < world->penalty.laws.count; ++i)
+      world->penalty.laws.data[i].cohesion = TALUS_SINGLE ? TL_R(1e38) : TL_R(1e308);
+    world->penalty.list.is_calm = false; /* as in a world that had such laws from the beginning */
+    const uint64_t hash = talus_world_hash(world);
+    CHECK(talus_world_step(world, 100) == TALUS_ERROR_DIVERGED);
+    CHECK_MSG(strstr(talus_last_error(), "not finite"), "%s", talus_last_error());
+    CHECK_EQ_U64(talus_world_steps(world), 300);
+    CHECK_EQ_U64(talus_world_hash(world), hash);
+    talus_world_destroy(world);
+  }
+}
+
+/* Balls that cannot feel each other yet, and will: it was never calm. */
+TEST(balls_with_wild_springs_are_never_calm) {
+  const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+  talus_world *world = heap(&def, 100, false);
+  CHECK_OK(talus_world_step(world, 1));
+  CHECK(world->penalty.list.is_calm);
+  for (size_t i = 0; i < world->penalty.laws.count; ++i)
+    world->penalty.laws.data[i].cohesion = TALUS_SINGLE ? TL_R(1e38) : TL_R(1e308);
+  talus_status status = TALUS_OK;
+  uint64_t hash = 0, steps = 0;
+  for (int i = 0; i < 500 && status == TALUS_OK; ++i) {
+    CHECK(i == 0 || !world->penalty.list.is_calm);
+    hash = talus_world_hash(world);
+    steps = talus_world_steps(world);
+    status = talus_world_step(world, 1);
+  }
+  CHECK(status == TALUS_ERROR_DIVERGED);
+  CHECK_EQ_U64(talus_world_hash(world), hash);
+  CHECK_EQ_U64(talus_world_steps(world), steps);
+  talus_world_destroy(world);
 }
 
 /* ---- the critical step ----------------------------------------------------------------------- */

@@ -10,7 +10,6 @@
 #include "step/verlet_balls.h"
 
 #include "kernels/quat.h"
-#include "narrow/narrow.h"
 
 #include <time.h>
 
@@ -65,14 +64,6 @@ static void get_push(const tl_ball_list *list, size_t rank, talus_vec3 *push, ta
   *twist = get(list->has_loads ? list->pure.data[rank].twist : ball->twist);
 }
 
-/* Velocities in the middle of the step. */
-static tl_twist find_mid(const tl_ball_step *job, size_t rank) {
-  const tl_ball *ball = &job->list->ball.data[rank];
-  talus_vec3 lead, swing;
-  tl_ball_lead(&job->forces, ball, &lead, &swing);
-  return (tl_twist){tl_add(get(ball->v), lead), tl_add(get(ball->w), swing)};
-}
-
 /* ---- kick and drift -------------------------------------------------------------------------- */
 
 static bool is_outside(const talus_domain_def *domain, talus_dvec3 x) {
@@ -96,7 +87,7 @@ static bool start_ball(const tl_ball_step *job, size_t rank, tl_ball_sums *sums)
     get_push(job->list, rank, &push, &twist);
     if (job->list->has_loads)
       put_push(job, rank, push, twist); /* they may have been changed */
-    const tl_twist mid = find_mid(job, rank);
+    const tl_twist mid = tl_balls_mid(job, rank);
     tl_tally_add(&sums->of[TL_BALL_FIRST_WORK],
                  find_work(job, tl_add(get(ball->v), mid.velocity), tl_add(get(ball->w), mid.spin),
                            push, twist));
@@ -209,83 +200,6 @@ static talus_status start(tl_ball_step *job, bool *stays) {
   return TALUS_OK;
 }
 
-/* ---- walls ----------------------------------------------------------------------------------- */
-
-static void write_mid(const tl_ball_step *job, uint32_t slot) {
-  const uint32_t rank = job->list->rank.data[slot];
-  const tl_ball_place *place = &job->list->place.data[rank];
-  const tl_twist mid = find_mid(job, rank);
-  job->mid.position[slot] = tl_dvec3(place->x, place->y, place->z);
-  job->mid.velocity[slot] = mid.velocity;
-  job->mid.spin[slot] = mid.spin;
-  tl_ball_lead(&job->forces, &job->list->ball.data[rank], &job->lead[slot], &job->swing[slot]);
-}
-
-static void write_mids(void *context, size_t begin, size_t end) {
-  const tl_ball_step *job = context;
-  for (size_t i = begin; i < end; ++i)
-    write_mid(job, job->list->wall_balls.data[i]);
-}
-
-static talus_status find_walls(const tl_ball_step *job, const tl_scope *at_end,
-                               const talus_real *margins) {
-  tl_contacts *walls = &job->list->wall_contacts;
-  const tl_pairs pairs = {job->list->walls.data, job->list->walls.count};
-  tl_springs springs;
-  TL_TRY(tl_contact_take_springs(job->scope, walls, &springs));
-  talus_status status = tl_narrow_find_contacts(job->model, at_end, &pairs, margins, walls);
-  if (status == TALUS_OK)
-    status = tl_contact_lay_springs(job->model, &springs, walls);
-  if (status != TALUS_OK) /* contacts without their springs must not be handed over */
-    walls->count = walls->springs.count = 0;
-  return status;
-}
-
-/* Contacts with walls and their forces, by the general way: they are few. */
-static talus_status push_walls(tl_ball_step *job) {
-  const tl_scope *scope = job->scope;
-  tl_ball_list *list = job->list;
-  const size_t n = job->model->bodies;
-  TL_TAKE(scope->arena, n, &job->push);
-  TL_TAKE(scope->arena, n, &job->twist);
-  if (list->walls.count == 0) {
-    list->wall_contacts.count = list->wall_contacts.springs.count = 0;
-    list->wall_sums = (tl_penalty_sums){0, 0, 0, 0};
-    return TALUS_OK;
-  }
-  talus_real *margins;
-  TL_TAKE(scope->arena, n, &margins);
-  TL_TAKE(scope->arena, n, &job->mid.position);
-  TL_TAKE(scope->arena, n, &job->mid.velocity);
-  TL_TAKE(scope->arena, n, &job->mid.spin);
-  TL_TAKE(scope->arena, n, &job->lead);
-  TL_TAKE(scope->arena, n, &job->swing);
-  job->mid.rotation = scope->in->rotation; /* walls do not turn, and balls look all the same */
-  memset(margins, 0, n * sizeof *margins);
-  tl_for(&job->model->par, list->wall_balls.count, 256, write_mids, job);
-  uint32_t last = TL_NONE;
-  for (size_t i = 0; i < list->walls.count; ++i) { /* few, and mostly the same one after another */
-    const tl_pair pair = list->walls.data[i];
-    const bool first = tl_body_shape(job->model, pair.a)->kind == TALUS_SPHERE;
-    const uint32_t wall = first ? pair.b : pair.a;
-    if (wall != last)
-      write_mid(job, wall);
-    last = wall;
-  }
-  tl_scope at_end = *scope;
-  at_end.in = &job->mid;
-  at_end.members = list->wall_balls.data; /* for whom forces are added up */
-  at_end.count = list->wall_balls.count;
-  TL_TRY(find_walls(job, &at_end, margins));
-  const tl_penalty_motion motion = {.velocity = job->mid.velocity,
-                                    .spin = job->mid.spin,
-                                    .lead = job->lead,
-                                    .swing = job->swing,
-                                    .h = job->begins ? 0 : scope->dt};
-  return tl_penalty_add_up(job->model, &at_end, &motion, &list->wall_contacts, job->push,
-                           job->twist, &list->wall_sums);
-}
-
 /* ---- sums and the last kick ------------------------------------------------------------------ */
 
 static void add_effect(const tl_ball_list *list, uint32_t entry, talus_real radius,
@@ -328,7 +242,7 @@ static unsigned finish_ball(const tl_ball_step *job, size_t rank, tl_ball_sums *
   tl_ball_rows *rows = &list->rows.data[rank / TL_BALL_LANES];
   tl_ball *ball = &list->ball.data[rank];
   const talus_vec3 v0 = get(ball->v), w0 = get(ball->w);
-  const tl_twist mid = find_mid(job, rank);
+  const tl_twist mid = tl_balls_mid(job, rank);
   talus_vec3 push, twist, lead, swing;
   add_contacts(job, rank, &push, &twist);
   put_push(job, rank, push, twist);
@@ -493,14 +407,25 @@ static talus_status pass(tl_ball_step *step) {
 
 /* ---- the step -------------------------------------------------------------------------------- */
 
+typedef struct check_job {
+  const tl_ball_step *step;
+  tl_twist *twists; /* by slot */
+} check_job;
+
+static void find_mids(void *context, size_t begin, size_t end) {
+  const check_job *job = context;
+  for (size_t i = begin; i < end; ++i)
+    job->twists[i] = tl_balls_mid(job->step, job->step->list->rank.data[i]);
+}
+
 /* The message for a ball that is nowhere, or outside, from the velocities it was to move with. */
 static talus_status check(const tl_ball_step *job, tl_step_report *report) {
   const size_t n = job->scope->count;
   tl_twist *twists;
   tl_balls_commit(job->model, job->list, job->scope->out);
   TL_TAKE(job->scope->arena, n, &twists);
-  for (size_t i = 0; i < n; ++i)
-    twists[i] = find_mid(job, job->list->rank.data[i]);
+  check_job work = {job, twists};
+  tl_for(&job->model->par, n, 1024, find_mids, &work);
   return tl_step_check(job->model, job->scope,
                        (tl_twists){.first = twists, .stride = sizeof *twists}, &report->culprit);
 }
@@ -514,6 +439,23 @@ static talus_status find_broken(const tl_ball_step *job, tl_step_report *report)
     }
   }
   return tl_fail(TALUS_ERROR_DIVERGED, "its velocity is not finite");
+}
+
+/* Whether no contact can make a ball wild at once, however slow balls are: by how much the force of
+ * the deepest overlap changes its velocity and, with the largest arm, its spin. */
+static bool is_tame(const tl_ball_step *job) {
+  const tl_ball_list *list = job->list;
+  const tl_penalty *p = job->scope->penalty;
+  const double r = list->largest, per_mass = job->scope->dt / list->lightest;
+  for (size_t i = 0; i < p->laws.count; ++i) {
+    const tl_spring_law *law = &p->laws.data[i];
+    const double stiffness = (double)law->normal + (double)law->tangent;
+    const double force = (stiffness * (r + r * r) + (double)law->cohesion) *
+                         (1 + (double)law->friction) * (1 + (double)law->damping);
+    if (!(force * per_mass * (1 + 1 / r) < TL_BALL_FASTEST))
+      return false;
+  }
+  return true;
 }
 
 /* What the sums of a step come to. */
@@ -545,7 +487,7 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
   tl_ball_list *list = job->list;
   const double begun = wall_now();
   set_forces(job);
-  TL_TRY(push_walls(job));
+  TL_TRY(tl_balls_push_walls(job));
   if (!list->is_calm) /* it may fail on its way, and must then have changed nothing */
     tl_balls_commit(job->model, list, scope->out);
   _Atomic bool broken, left, wild;
@@ -567,7 +509,7 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
     list->is_ahead = false;
     return find_broken(job, report);
   }
-  list->is_calm = !job->begins && !atomic_load(&wild);
+  list->is_calm = !job->begins && !atomic_load(&wild) && is_tame(job);
   list->is_started = job->goes_on;
   list->has_left = atomic_load(&left);
   list->started_dt = scope->dt;

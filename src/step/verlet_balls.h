@@ -24,11 +24,24 @@ typedef struct tl_ball_step {
 /* What became of balls. */
 enum { TL_BALL_BROKEN = 1, TL_BALL_LEFT = 2, TL_BALL_WILD = 4 };
 
-/* Squares of speeds (m/s, rad/s) and of what half a step changes them by, from which on a ball is
- * wild: a step could end in numbers that are none. Below, it cannot: a step is refused that is
- * above the critical one of its springs, so velocities grow by some orders of magnitude in it at
- * most. */
-#define TL_BALL_WILD_SQUARE (TALUS_SINGLE ? TL_R(1e18) : TL_R(1e60))
+/* Speeds (m/s, rad/s), and what half a step changes them by, from which on a ball is wild: a step
+ * could end in numbers that are none. Below it cannot, where springs are tame (is_tame of
+ * verlet_balls.c): a step is refused that is above the critical one of its springs and dashpots, so
+ * velocities grow by some orders of magnitude in it at most. */
+#define TL_BALL_FASTEST     (TALUS_SINGLE ? 1e9 : 1e30)
+#define TL_BALL_WILD_SQUARE ((talus_real)(TL_BALL_FASTEST * TL_BALL_FASTEST))
+
+/* Velocities in the middle of the step. */
+static inline tl_twist tl_balls_mid(const tl_ball_step *job, size_t rank) {
+  const tl_ball *ball = &job->list->ball.data[rank];
+  talus_vec3 lead, swing;
+  tl_ball_lead(&job->forces, ball, &lead, &swing);
+  return (tl_twist){tl_add(tl_vec3(ball->v[0], ball->v[1], ball->v[2]), lead),
+                    tl_add(tl_vec3(ball->w[0], ball->w[1], ball->w[2]), swing)};
+}
+
+/* Contacts with bodies that are not flat and their forces, by the general way: they are few. */
+talus_status tl_balls_push_walls(tl_ball_step *job);
 
 /* Kick and drift of eight balls from now to where contacts look for them; false where one left its
  * place in the list. */

@@ -5,10 +5,6 @@
 #include "kernels/morton.h"
 #include "kernels/quat.h"
 
-/* Room for n, and where that is new for a quarter more: so that the next lists fit as well. */
-#define MAKE_ROOM(array, n)                                                                        \
-  TL_TRY((array)->capacity < (n) ? tl_array_reserve((array), (n) + (n) / 4) : TALUS_OK)
-
 /* A ball's skin where the scene has none: a little, and as far as it comes in so many steps, but
  * not more than this; in radii of the smallest ball. More means more candidates in every step, less
  * means more renewals; what is slow needs little, and what is fast has few neighbours. */
@@ -37,11 +33,30 @@ bool tl_balls_are_all(const tl_model *model, const tl_scope *scope) {
   return true;
 }
 
-static bool is_ball(const tl_model *model, uint32_t slot) {
-  return tl_body_shape(model, slot)->kind == TALUS_SPHERE;
+/* ---- order ----------------------------------------------------------------------------------- */
+
+typedef struct rank_job {
+  const talus_dvec3 *x;
+  talus_dvec3 from; /* the lowest corner */
+  double scale;     /* cells per m */
+  uint32_t *keys;
+  tl_ball_list *list;
+} rank_job;
+
+static void key_range(void *context, size_t begin, size_t end) {
+  const rank_job *job = context;
+  for (size_t i = begin; i < end; ++i) {
+    const talus_dvec3 d = tl_dscale(tl_dsub(job->x[i], job->from), job->scale);
+    job->keys[i] = tl_morton3_u32((uint32_t)d.x, (uint32_t)d.y, (uint32_t)d.z);
+    job->list->slot.data[i] = (uint32_t)i;
+  }
 }
 
-/* ---- order ----------------------------------------------------------------------------------- */
+static void rank_range(void *context, size_t begin, size_t end) {
+  const rank_job *job = context;
+  for (size_t i = begin; i < end; ++i)
+    job->list->rank.data[job->list->slot.data[i]] = (uint32_t)i;
+}
 
 /* Ranks along a Morton curve over the box of all centres (planes count by theirs, wherever). */
 static talus_status rank_bodies(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
@@ -56,18 +71,13 @@ static talus_status rank_bodies(const tl_model *model, const tl_scope *scope, tl
   const double longest = fmax(size.x, fmax(size.y, size.z));
   const double scale = longest > 0 ? ((1 << CELL_BITS) - 1) / longest : 0;
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
-  uint32_t *keys;
-  TL_TAKE(scope->arena, n, &keys);
+  rank_job job = {x, box.lo, scale, NULL, list};
+  TL_TAKE(scope->arena, n, &job.keys);
   TL_TRY(tl_array_resize(&list->slot, n));
   TL_TRY(tl_array_resize(&list->rank, n));
-  for (size_t i = 0; i < n; ++i) {
-    const talus_dvec3 d = tl_dscale(tl_dsub(x[i], box.lo), scale);
-    keys[i] = tl_morton3_u32((uint32_t)d.x, (uint32_t)d.y, (uint32_t)d.z);
-    list->slot.data[i] = (uint32_t)i;
-  }
-  TL_TRY(tl_sort_u32(&model->par, scope->arena, keys, list->slot.data, n, 3 * CELL_BITS));
-  for (size_t i = 0; i < n; ++i)
-    list->rank.data[list->slot.data[i]] = (uint32_t)i;
+  tl_for(&model->par, n, 1024, key_range, &job);
+  TL_TRY(tl_sort_u32(&model->par, scope->arena, job.keys, list->slot.data, n, 3 * CELL_BITS));
+  tl_for(&model->par, n, 1024, rank_range, &job);
   tl_arena_release(scope->arena, mark);
   return TALUS_OK;
 }
@@ -94,7 +104,7 @@ static void lay_ball(const tl_model *model, const tl_scope *scope, tl_ball_list 
   take_row(scope->in, slot, &list->rows.data[i / TL_BALL_LANES], lane);
   list->place.data[i] = (tl_ball_place){x.x, x.y, x.z, 0};
   kept->limit[lane] = (double)list->skin.data[slot] * (double)list->skin.data[slot];
-  if (!is_ball(model, slot))
+  if (!tl_balls_is_one(model, slot))
     return;
   ball->radius = tl_penalty_radius(model, slot);
   ball->curvature = 1 / ball->radius;
@@ -121,9 +131,9 @@ static void lay_range(void *context, size_t begin, size_t end) {
 
 static talus_status lay_balls(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
   const size_t n = scope->count, mirrors = list->flats.count;
-  MAKE_ROOM(&list->place, n + mirrors);
-  MAKE_ROOM(&list->ball, n + mirrors);
-  MAKE_ROOM(&list->material, n + mirrors);
+  TL_BALLS_ROOM(&list->place, n + mirrors);
+  TL_BALLS_ROOM(&list->ball, n + mirrors);
+  TL_BALLS_ROOM(&list->material, n + mirrors);
   TL_TRY(tl_array_resize(&list->place, n + mirrors));
   TL_TRY(tl_array_resize(&list->ball, n + mirrors));
   TL_TRY(tl_array_resize(&list->material, n + mirrors));
@@ -146,81 +156,6 @@ static talus_status lay_balls(const tl_model *model, const tl_scope *scope, tl_b
 }
 
 /* ---- candidates ------------------------------------------------------------------------------ */
-
-/* Sides of a plane or a container that the ball may come to touch. */
-static talus_status near_sides(const tl_model *model, const tl_scope *scope, tl_ball_list *list,
-                               const tl_pair *pair) {
-  const bool first = is_ball(model, pair->a);
-  const uint32_t ball = first ? pair->a : pair->b, wall = first ? pair->b : pair->a;
-  const double r = (double)tl_penalty_radius(model, ball);
-  uint32_t tank = 0;
-  while (tank < list->tanks.count && list->tanks.data[tank].slot != wall)
-    tank++;
-  if (tank == list->tanks.count)
-    TL_TRY(tl_array_push(&list->tanks, tl_ball_tank_make(model, scope->in, wall)));
-  for (uint32_t side = 0; side < tl_ball_sides(&list->tanks.data[tank]); ++side) {
-    if (!tl_ball_may_touch(&list->tanks.data[tank], side, r, scope->in->position[ball],
-                           (double)list->skin.data[ball]))
-      continue;
-    const tl_ball_near near = {pair->a, pair->b, (uint32_t)list->flats.count};
-    const tl_ball_wall flat = {list->rank.data[ball], tank, side};
-    TL_TRY(tl_array_push(&list->near, near));
-    TL_TRY(tl_array_push(&list->flats, flat));
-  }
-  return TALUS_OK;
-}
-
-enum { FAR, NEAR, WITH_WALL };
-
-typedef struct sift_job {
-  const tl_model *model;
-  const tl_scope *scope;
-  const tl_ball_list *list;
-  const tl_pair *pairs;
-  uint8_t *is; /* FAR ... of each pair */
-} sift_job;
-
-static void sift_range(void *context, size_t begin, size_t end) {
-  const sift_job *job = context;
-  const talus_real *skin = job->list->skin.data;
-  const talus_dvec3 *x = job->scope->in->position;
-  for (size_t i = begin; i < end; ++i) {
-    const tl_pair pair = job->pairs[i];
-    job->is[i] = WITH_WALL;
-    if (!is_ball(job->model, pair.a) || !is_ball(job->model, pair.b))
-      continue;
-    const talus_dvec3 d = tl_dsub(x[pair.b], x[pair.a]);
-    const double reach = (double)tl_penalty_radius(job->model, pair.a) +
-                         (double)tl_penalty_radius(job->model, pair.b) + (double)skin[pair.a] +
-                         (double)skin[pair.b];
-    job->is[i] = tl_ddot(d, d) <= reach * reach ? NEAR : FAR;
-  }
-}
-
-/* Pairs of the broad phase to those that are near, in their order; those with a body that is
- * neither a ball nor flat are for the general way. */
-static talus_status sort_out(const tl_model *model, const tl_scope *scope, tl_ball_list *list,
-                             const tl_pairs *pairs) {
-  sift_job job = {model, scope, list, pairs->data, NULL};
-  TL_TAKE(scope->arena, pairs->count, &job.is);
-  tl_for(&model->par, pairs->count, 2048, sift_range, &job);
-  list->walls.count = list->near.count = list->tanks.count = list->flats.count = 0;
-  MAKE_ROOM(&list->near, pairs->count);
-  for (size_t i = 0; i < pairs->count; ++i) {
-    const tl_pair pair = pairs->data[i];
-    if (job.is[i] == NEAR) {
-      const tl_ball_near near = {pair.a, pair.b, TL_NONE};
-      TL_TRY(tl_array_push(&list->near, near));
-    } else if (job.is[i] == WITH_WALL) {
-      const bool a = is_ball(model, pair.a);
-      if (tl_ball_is_flat(model, a ? pair.a : pair.b, a ? pair.b : pair.a))
-        TL_TRY(near_sides(model, scope, list, &pair));
-      else if (tl_narrow_meets(model, scope, &pair, list->skin.data))
-        TL_TRY(tl_array_push(&list->walls, pair));
-    }
-  }
-  return TALUS_OK;
-}
 
 /* Flat walls by the rank of their ball. */
 static talus_status sort_flats(const tl_scope *scope, tl_ball_list *list) {
@@ -258,7 +193,7 @@ static talus_status list_wall_balls(const tl_model *model, tl_ball_list *list) {
   memset(list->has_wall.data, 0, n);
   for (size_t i = 0; i < list->walls.count; ++i) {
     const tl_pair pair = list->walls.data[i];
-    list->has_wall.data[list->rank.data[is_ball(model, pair.a) ? pair.a : pair.b]] = 1;
+    list->has_wall.data[list->rank.data[tl_balls_is_one(model, pair.a) ? pair.a : pair.b]] = 1;
   }
   TL_TRY(tl_array_reserve(&list->wall_balls, n));
   list->wall_balls.count = 0;
@@ -275,13 +210,13 @@ static talus_status reserve_candidates(tl_ball_list *list) {
   TL_TRY(tl_array_resize(&list->start, n + 1));
   TL_TRY(tl_array_resize(&list->entry_start, n + 1));
   TL_TRY(tl_array_resize(&list->first_owner, list->kept.count));
-  MAKE_ROOM(&list->owner, m);
-  MAKE_ROOM(&list->other, m);
-  MAKE_ROOM(&list->at, m + 1);
-  MAKE_ROOM(&list->spring, m);
+  TL_BALLS_ROOM(&list->owner, m);
+  TL_BALLS_ROOM(&list->other, m);
+  TL_BALLS_ROOM(&list->at, m + 1);
+  TL_BALLS_ROOM(&list->spring, m);
   const size_t entries = 2 * m + (TL_BALL_FOUR - 1) * n;
-  MAKE_ROOM(&list->entry, entries);
-  MAKE_ROOM(&list->canonical, m);
+  TL_BALLS_ROOM(&list->entry, entries);
+  TL_BALLS_ROOM(&list->canonical, m);
   TL_TRY(tl_array_resize(&list->owner, m));
   TL_TRY(tl_array_resize(&list->other, m));
   TL_TRY(tl_array_resize(&list->at, m + 1));
@@ -394,7 +329,7 @@ static talus_status lay_effects(tl_ball_list *list) {
         list->start.data[end < list->count ? end : list->count] - list->start.data[first];
     total += (candidates + TL_BALL_LANES - 1) / TL_BALL_LANES * TL_BALL_LANES;
   }
-  MAKE_ROOM(&list->effect, total);
+  TL_BALLS_ROOM(&list->effect, total);
   TL_TRY(tl_array_resize(&list->effect, total));
   /* None, and "some effect" of springs that have come here from elsewhere (verlet_springs.c). */
   memset(list->effect.data, 0, TL_BALL_LANES * sizeof *list->effect.data);
@@ -404,11 +339,19 @@ static talus_status lay_effects(tl_ball_list *list) {
 
 /* ---- making it ------------------------------------------------------------------------------- */
 
-static double smallest_ball(const tl_model *model, const tl_scope *scope) {
+/* The radius of the smallest ball; that of the largest and the least mass to the list. */
+static double survey_balls(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
   double least = INFINITY;
-  for (size_t i = 0; i < scope->count; ++i)
-    if (!tl_body_is_static(model, i))
-      least = fmin(least, (double)tl_penalty_radius(model, i));
+  list->largest = 0, list->lightest = INFINITY;
+  for (size_t i = 0; i < scope->count; ++i) {
+    if (tl_body_is_static(model, i))
+      continue;
+    const double radius = (double)tl_penalty_radius(model, i);
+    const double mass = (double)model->property.mass[i];
+    least = radius < least ? radius : least;
+    list->largest = radius > list->largest ? radius : list->largest;
+    list->lightest = mass < list->lightest ? mass : list->lightest;
+  }
   return least < INFINITY ? least : 0;
 }
 
@@ -450,7 +393,7 @@ static void choose_range(void *context, size_t begin, size_t end) {
 /* How far each ball may come: never less than it comes in the step at hand. */
 static talus_status choose_skins(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
   TL_TRY(tl_array_resize(&list->skin, model->bodies));
-  skin_job job = {model, scope, smallest_ball(model, scope), list->skin.data};
+  skin_job job = {model, scope, survey_balls(model, scope, list), list->skin.data};
   tl_for(&model->par, scope->count, 1024, choose_range, &job);
   return TALUS_OK;
 }
@@ -480,7 +423,7 @@ talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, co
   TL_TRY(rank_bodies(model, scope, list));
   TL_TRY(tl_array_reserve(&list->walls, scope->count));
   TL_TRY(tl_array_reserve(&list->flats, scope->count));
-  TL_TRY(sort_out(model, scope, list, &pairs));
+  TL_TRY(tl_balls_sift(model, scope, &pairs));
   if (list->near.count >= UINT32_MAX / 2 - scope->count)
     return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu neighbours are more than a list can hold",
                    list->near.count);

@@ -14,6 +14,18 @@ bool tl_balls_are_all(const tl_model *model, const tl_scope *scope);
 talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
                             const tl_contacts *contacts);
 
+/* Room for n, and where that is new for a quarter more: so that the next lists fit as well. */
+#define TL_BALLS_ROOM(array, n)                                                                    \
+  TL_TRY((array)->capacity < (n) ? tl_array_reserve((array), (n) + (n) / 4) : TALUS_OK)
+
+static inline bool tl_balls_is_one(const tl_model *model, uint32_t slot) {
+  return tl_body_shape(model, slot)->kind == TALUS_SPHERE;
+}
+
+/* Pairs of the broad phase to those of the list that are near, in their order; those with a body
+ * that is neither a ball nor flat are for the general way (`walls`). Skins and ranks are known. */
+talus_status tl_balls_sift(const tl_model *model, const tl_scope *scope, const tl_pairs *pairs);
+
 /* A spring of b against a on its way from list to list; stiffness 0: none. In the order of contacts
  * (canonical). */
 typedef struct tl_old_spring {

@@ -1,10 +1,6 @@
 /* The list of neighbours: springs on their way from list to list, or from the contacts. */
 #include "step/verlet_list.h"
 
-static bool is_ball(const tl_model *model, uint32_t slot) {
-  return tl_body_shape(model, slot)->kind == TALUS_SPHERE;
-}
-
 /* The spring of a contact is that of b against a; in the list it is that of other against owner. */
 static talus_real sign_of(const tl_ball_list *list, size_t k) {
   return list->slot.data[list->owner.data[list->canonical.data[k]]] == list->near.data[k].a
@@ -58,7 +54,7 @@ static talus_status take_walls(const tl_model *model, const tl_contacts *contact
   const bool springs = tl_contacts_have_springs(contacts);
   for (size_t i = 0; i < contacts->count; ++i) {
     const tl_contact *c = &contacts->data[i];
-    const bool a = is_ball(model, c->a), b = is_ball(model, c->b);
+    const bool a = tl_balls_is_one(model, c->a), b = tl_balls_is_one(model, c->b);
     if ((a && b) || tl_ball_is_flat(model, a ? c->a : c->b, a ? c->b : c->a))
       continue;
     TL_TRY(tl_array_push(walls, *c));
