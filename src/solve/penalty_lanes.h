@@ -30,7 +30,7 @@ INLINE void add_to_tally(tl_tally *tally, wide x) {
     const wide copy = x; /* the vector itself need not go through memory */
     make_room(tally, &copy);
   }
-  const int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+  enum { nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
   const __m512d units = _mm512_mul_pd((__m512d)x, _mm512_set1_pd(tally->per_unit));
   const __m512d whole = _mm512_roundscale_pd(units, nearest);
   const __m512d rest = _mm512_mul_pd(_mm512_sub_pd(units, whole), _mm512_set1_pd(TL_TALLY_FINER));

@@ -131,10 +131,10 @@ INLINE void put_contact(tl_ball_list *list, uint32_t candidate, uint32_t at, hal
   store(list->effect.data[at].force, e);
 }
 
-/* How eight pairs of balls meet: what lanes_balls finds, in memory. A contact is done in two halves,
- * each for a few eights one after another: the springs that the second half needs come from memory
- * meanwhile, and chains of roots and quotients are shorter (5 % of a step; nothing where all is in
- * the cache). */
+/* How eight pairs of balls meet: what lanes_balls finds, in memory. A contact is done in two
+ * halves, each for a few eights one after another: the springs that the second half needs come from
+ * memory meanwhile, and chains of roots and quotients are shorter (5 % of a step; nothing where all
+ * is in the cache). */
 #define FEW 4
 typedef struct meeting {
   lanes_vec n, velocity, drift;
