@@ -14,14 +14,6 @@ typedef struct vec {
   lanes x, y, z;
 } vec;
 
-INLINE vec load_vec(const talus_real from[3][W]) {
-  return (vec){load(from[0]), load(from[1]), load(from[2])};
-}
-
-INLINE void store_vec(talus_real to[3][W], vec a) {
-  store(to[0], a.x), store(to[1], a.y), store(to[2], a.z);
-}
-
 INLINE wide load_wide(const double *from) {
   wide r;
   memcpy(&r, from, sizeof r);
