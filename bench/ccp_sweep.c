@@ -15,8 +15,8 @@ enum { FEW = 10, MANY = 50 };
 static double product_bytes(int method, double contacts_per_body) {
   const double row = sizeof(tl_ccp_pack) / (double)TL_CCP_LANES;
   const double field = sizeof(tl_ccp_field) / (double)TL_CCP_LANES;
-  const double body = sizeof(tl_ccp_body) / contacts_per_body, real = sizeof(talus_real);
-  double bytes = row + real + 2 * field;           /* step: rows, lifts, from, to */
+  const double body = sizeof(tl_ccp_body) / contacts_per_body;
+  double bytes = row + 2 * field;                  /* step: rows, from, to */
   bytes += row + 2 * field + 2 * sizeof(uint32_t); /* gather: rows, p, q, entries */
   bytes += 3 * body; /* velocities read by rows; free ones, new ones */
   if (method == TALUS_APGD)

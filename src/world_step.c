@@ -244,7 +244,8 @@ talus_status talus_world_fill(talus_world *world, const talus_fill_def *def, uin
                 "fill: only %zu of %llu bodies fit; make the region larger, ask for fewer, or say "
                 "allow_fewer: true",
                 places.count, (unsigned long long)wanted);
-  if (status == TALUS_OK)
+  const bool is_planned = status == TALUS_OK;
+  if (is_planned)
     status = tl_world_reserve(world, world->model.bodies + places.count);
   talus_body_def body = def->body;
   const size_t before = world->model.bodies;
@@ -254,6 +255,8 @@ talus_status talus_world_fill(talus_world *world, const talus_fill_def *def, uin
     body.scale = places.data[i].scale;
     status = talus_world_add_body(world, &body, NULL);
   }
+  if (is_planned && status != TALUS_OK)
+    status = tl_fail_in(status, "fill");
   if (status == TALUS_OK && places.count < wanted)
     tl_log_write(&world->model.log, TL_LOG_WARN,
                  "fill: %zu of %llu bodies fit; allow_fewer lets the others go", places.count,

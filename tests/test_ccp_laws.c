@@ -143,8 +143,9 @@ static void check_methods(packing p) {
     CHECK_MSG(report.residual_rms <= COARSE * BY_PRECISION(1e-9, 3e-5),
               "%s, %d bodies: residual %g after %d iterations", names[k], p.bodies,
               report.residual_rms, report.iterations);
-    CHECK_MSG(world->last.solve.rise <= BY_PRECISION(1e-12, 1e-6), "%s: objective rose by %g",
-              names[k], world->last.solve.rise);
+    if (p.friction == TALUS_FRICTION_CCP) /* with ncp no function falls */
+      CHECK_MSG(world->last.solve.rise <= BY_PRECISION(1e-12, 1e-6), "%s: objective rose by %g",
+                names[k], world->last.solve.rise);
     if (k == 0) {
       first->model.solve.iterations = 20000;
       first->model.solve.tolerance = COARSE * BY_PRECISION(1e-11, 1e-6);

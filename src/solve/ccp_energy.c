@@ -8,7 +8,7 @@
  * The objective f(g) = g.N g/2 + g.(D^T vf + b) needs no product with N: D g = M (v1 - vf), so
  *   f = (v1 + vf)/2 . M (v1 - vf) + sum of b_n g_n.
  * Links add their biases too, and the energy of their compliances and laws (joint/link.c).
- * With `ncp` the bias without its lift is meant: the function that ccp friction minimises. With
+ * It is what ccp friction minimises, and told with `ncp` too. With
  * cohesion g is the shifted impulse, whose cone is the usual one, and f has a constant more: the
  * energy that the pull alone would give. */
 #include "rest.h"

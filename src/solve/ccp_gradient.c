@@ -12,7 +12,8 @@
  * Coulomb friction (`ncp`) takes the place of the projection in every step, as in sweeps: the fixed
  * points are those of De Saxce's lift mu |u_t| as an outer loop (SOURCES C3), but the share of an
  * error that such a lift leaves (kernels/ccp_visit.h) made bodies sink from mu = 2 on. There is no
- * objective then that a step could lower; what guards the iterations is the residual.
+ * objective then that a step could lower: what guards the iterations is the residual, and an
+ * iteration that runs away goes back to its best.
  *
  * The best impulses by residual are kept and handed over. */
 #include "solve/ccp.h"
@@ -134,6 +135,18 @@ static bool good_enough(const gradient *g, double rms) {
   return g->ccp->settings->tolerance > 0 && rms < g->ccp->settings->tolerance;
 }
 
+/* What has an objective may go up and down in its residual as it likes. */
+static bool may_run_away(const gradient *g) { return g->ccp->ncp > 0 && g->ccp->row_count > 0; }
+
+/* Whether the iteration ran away; then it is back at the best impulses. */
+static bool went_back(gradient *g, double rms) {
+  if (rms <= 4 * g->best_rms)
+    return false;
+  memcpy(g->now, g->best, field_bytes(g));
+  spread(g, g->now, NULL, NULL, g->now_bodies);
+  return true;
+}
+
 static void swap_next(gradient *g) {
   tl_ccp_field *field = g->now;
   tl_ccp_body *bodies = g->now_bodies;
@@ -213,10 +226,8 @@ static void iterate_jacobi(gradient *g) {
     if (g->done % CHECK_EVERY != 0 && g->done < settings->iterations)
       continue;
     rms = look(g);
-    if (!(rms <= 4 * g->best_rms)) {
+    if (went_back(g, rms)) {
       omega *= (talus_real)0.5;
-      memcpy(g->now, g->best, field_bytes(g));
-      spread(g, g->now, NULL, NULL, g->now_bodies);
       job->report->restarts++;
     }
   }
@@ -256,7 +267,8 @@ static void iterate_apgd(gradient *g) {
     inverse_step *= 0.9;
     if (g->done % CHECK_EVERY < 2 || g->done >= settings->iterations) {
       rms = look(g);
-      if (job->link_count > 0) { /* another problem now: forget the momentum */
+      /* After another aim of the links it is another problem: forget the momentum. */
+      if ((may_run_away(g) && went_back(g, rms)) || job->link_count > 0) {
         theta = 1;
         momentum = false;
         memcpy(g->lead, g->now, field_bytes(g));
@@ -288,8 +300,11 @@ static void iterate_bb(gradient *g) {
       length = fmin(fmax(sums.length2 / curvature, 0.02), 1e4);
     }
     swap_next(g);
-    if (g->done % CHECK_EVERY == 0 || g->done >= settings->iterations)
+    if (g->done % CHECK_EVERY == 0 || g->done >= settings->iterations) {
       rms = look(g);
+      if (may_run_away(g) && went_back(g, rms))
+        length = 0.5;
+    }
   }
 }
 

@@ -187,6 +187,13 @@ static talus_real short_eta(talus_real en, talus_real et) {
   return en > 0 ? tl_min(3 * en * et / (et + 2 * en), tl_min(en, et)) : 0;
 }
 
+/* What slides sees the normal gradient with De Saxce's lift mu |u_t| (SOURCES C3): only with it is
+ * a solution of Coulomb's law stationary. Restarts and searches ask for that; beyond mu = 1 the
+ * lift outweighs what it is to correct. */
+static talus_real lean_of(const tl_ccp *job, talus_real mu, talus_vec3 u, talus_vec3 n) {
+  return job->ncp * tl_min(mu, 1) * tl_length(tl_madd(u, -tl_dot(u, n), n));
+}
+
 /* A row that passes on torque: the field has its torque behind the impulses. */
 static void roll_lane(const tl_ccp *job, const tl_ccp_step_def *def, size_t k, uint32_t i,
                       tl_ccp_lane_sums *sums) {
@@ -203,7 +210,7 @@ static void roll_lane(const tl_ccp *job, const tl_ccp_step_def *def, size_t k, u
   tl_ccp_put_lane(&def->to[k], i, to.impulse);
   tl_ccp_put_lane(&def->to[behind], i, to.torque);
   const tl_wrench change = {tl_sub(to.impulse, p.impulse), tl_sub(to.torque, p.torque)};
-  const talus_vec3 d = tl_madd(u.impulse, bias, n);
+  const talus_vec3 d = tl_madd(u.impulse, bias + lean_of(job, law.friction, u.impulse, n), n);
   const talus_real normal = tl_dot(change.impulse, n), spin = tl_dot(change.torque, n);
   const talus_real tangent2 = tl_max(tl_length2(change.impulse) - normal * normal, 0);
   const talus_real roll2 = tl_max(tl_length2(change.torque) - spin * spin, 0);
@@ -232,7 +239,8 @@ static void step_lane(const tl_ccp *job, const tl_ccp_step_def *def, size_t k, u
   const talus_real et = def->scale * (def->scalar ? eta : pack->et[i]);
   const tl_ccp_vec r =
       tl_ccp_step(vec_of(p), seen, vec_of(n), bias, pack->friction[i], en, et, job->ncp > 0);
-  const talus_vec3 to = tl_vec3(r.x, r.y, r.z), change = tl_sub(to, p), d = tl_madd(u, bias, n);
+  const talus_vec3 to = tl_vec3(r.x, r.y, r.z), change = tl_sub(to, p);
+  const talus_vec3 d = tl_madd(u, bias + lean_of(job, pack->friction[i], u, n), n);
   tl_ccp_put_lane(&def->to[k], i, to);
   if (job->rolls)
     tl_ccp_put_lane(&def->to[job->pack_count + k], i, tl_vec3(0, 0, 0));

@@ -3,15 +3,27 @@
  * Their steps must be such that no visit increases the objective: d.N d <= 2 d.E^-1 d for every
  * change d of the row (cone.h has the argument). With every part of d bounded by its own block of
  * N, k parts that move each other need steps 2/k of the blocks' inverses. Spheres: the arm is along
- * the normal, so that only the tangent and rolling move each other, k = 2. Otherwise k = 4.
- */
+ * the normal, so that only the tangent and rolling move each other, k = 2. Otherwise k = 4. (With
+ * `ncp` there is no objective; the same steps serve.)
+ *
+ * A larger normal impulse allows more torque, which moves other contacts, and so on: the larger a
+ * coefficient, the more sweeps. 0.3 m, meant as a number without a unit, leaves four times the
+ * residual in a heap of balls of 0.1 m. So coefficients are cut off at MOST_RADII radii of
+ * gyration, sqrt(er/en): 1.9 radii of a sphere, where a contact holds on to any spin that a force
+ * could cause. */
 #include "solve/ccp.h"
+
+#define MOST_RADII TL_R(3)
 
 tl_sym3 tl_ccp_turning_of(const tl_ccp *job, uint32_t body) {
   const tl_ccp_body *b = &job->bodies[body];
   if (b->inv_inertia < 0)
     return job->tensors[body].inv_inertia;
   return tl_sym3_diagonal(tl_vec3(b->inv_inertia, b->inv_inertia, b->inv_inertia));
+}
+
+static talus_real cut_off(talus_real coefficient, talus_real turning, talus_real en) {
+  return tl_min(coefficient, MOST_RADII * tl_sqrt(turning / en));
 }
 
 static void load_lane(const tl_ccp *job, size_t k, uint32_t lane, const tl_contact *c,
@@ -25,8 +37,8 @@ static void load_lane(const tl_ccp *job, size_t k, uint32_t lane, const tl_conta
   tl_step_metric(
       tl_sym3_add(tl_ccp_turning_of(job, pack->a[lane]), tl_ccp_turning_of(job, pack->b[lane])),
       c->normal, &roll->es[lane], &roll->er[lane]);
-  roll->rolling[lane] = law->rolling;
-  roll->spinning[lane] = law->spinning;
+  roll->rolling[lane] = cut_off(law->rolling, roll->er[lane], pack->en[lane]);
+  roll->spinning[lane] = cut_off(law->spinning, roll->es[lane], pack->en[lane]);
   if (job->arms || job->tensors) {
     pack->en[lane] *= TL_R(0.5);
     pack->et[lane] *= TL_R(0.5);

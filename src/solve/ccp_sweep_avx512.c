@@ -331,7 +331,11 @@ INLINE void step_pack(const tl_ccp *job, const tl_ccp_step_def *def, size_t k,
   memcpy(def->to[k].y, &to.y, sizeof to.y);
   memcpy(def->to[k].z, &to.z, sizeof to.z);
   const lane_mask alive = en > zero;
-  const lanes_vec change = {to.x - p.x, to.y - p.y, to.z - p.z}, d = lanes_madd(u, bias, n);
+  const lanes_vec change = {to.x - p.x, to.y - p.y, to.z - p.z};
+  const lanes_vec slip = lanes_madd(u, -lanes_dot(u, n), n);
+  const lanes mu = load(pack->friction), most = lanes_select(mu < 1, mu, zero + 1);
+  const lanes lean = job->ncp * most * lanes_sqrt(lanes_dot(slip, slip));
+  const lanes_vec d = lanes_madd(u, bias + lean, n);
   const lanes normal = lanes_dot(change, n), rest = lanes_dot(change, change) - normal * normal;
   const lanes tangent2 = lanes_select(rest > zero, rest, zero);
   add_to(sums->length2, lanes_select(alive, normal * normal / en + tangent2 / et, zero));

@@ -7,12 +7,12 @@
 typedef struct tl_solve_report {
   double residual_max, residual_rms; /* m/s, of the velocities handed over */
   int iterations;
-  double objective;               /* J: of the impulses, without the lift of `ncp` */
+  double objective;               /* J: of the impulses; what `ccp` friction minimises */
   double contact_work, load_work; /* J: by contacts and by constant loads on free bodies */
   double rise; /* J: most that the objective rose in a step of apgd after a restart, where it has no
-                  momentum: rounding */
-  int restarts;   /* times the iteration diverged and began anew with a shorter step */
-  double elastic; /* J stored in springs at the end of the step (penalty) */
+                  momentum: rounding; 0 with `ncp`, which has none */
+  int restarts;                       /* times jacobi diverged and began anew with a shorter step */
+  double elastic;                     /* J stored in springs at the end of the step (penalty) */
   double damping_work, friction_work; /* J that dashpots and sliding took in the step (penalty) */
 } tl_solve_report;
 
