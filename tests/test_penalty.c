@@ -165,6 +165,56 @@ TEST(balls_move_as_the_general_way_moves_them) {
   }
 }
 
+/* A ball that flies through a row of balls of a tenth of its size, by many of their radii in a
+ * step.
+ */
+static talus_world *shot(double speed, double skin) {
+  talus_world_def def = springs(TALUS_LINEAR, 1e-4, 1);
+  def.skin = skin;
+  def.gravity = (talus_vec3){0, 0, 0};
+  talus_world *world;
+  CHECK_OK(talus_world_create(&def, &world));
+  talus_material_def m = talus_material_def_default();
+  talus_shape_def shape = talus_shape_def_default();
+  talus_body_def body = talus_body_def_default();
+  m.friction = 0.4, m.restitution = 0.5, m.stiffness = 1e4;
+  shape.size[0] = 0.01;
+  CHECK_OK(talus_world_add_material(world, &m, &body.material));
+  CHECK_OK(talus_world_add_shape(world, &shape, &body.shape));
+  body.scale = 10, body.velocity.x = (talus_real)speed;
+  CHECK_OK(talus_world_add_body(world, &body, NULL));
+  body.scale = 1, body.velocity.x = 0;
+  for (int i = 0; i < 60; ++i) {
+    body.position = (talus_dvec3){0.3 + 0.021 * i, 0.03 * (i % 3 - 1), 0.002 * (i % 7)};
+    CHECK_OK(talus_world_add_body(world, &body, NULL));
+  }
+  return world;
+}
+
+TEST(fast_large_ball_misses_no_small_one) {
+  for (int k = 0; k < 3; ++k) {
+    const double speed = k == 0 ? 300 : k == 1 ? 600 : 1500; /* m/s: 0.3, 0.6, 1.5 of its radii */
+    talus_world *own = shot(speed, 0), *wide = shot(speed, 1), *slow = shot(speed, 0);
+    slow->penalty.is_general = true;
+    CHECK_OK(talus_world_step(own, 10));
+    CHECK_OK(talus_world_step(wide, 10));
+    CHECK_OK(talus_world_step(slow, 10));
+    CHECK(own->penalty.are_balls && !slow->penalty.are_balls);
+    CHECK_EQ_U64(talus_world_hash(own), talus_world_hash(wide));
+    double fastest = 0, most = 0;
+    for (size_t i = 1; i < own->model.bodies; ++i) {
+      const talus_vec3 v = own->state.velocity[i], d = tl_sub(v, slow->state.velocity[i]);
+      fastest = fmax(fastest, (double)tl_length(v));
+      most = fmax(most, (double)tl_length(d));
+    }
+    CHECK_MSG(fastest > 1, "the fastest small ball has %g m/s", fastest);
+    CHECK_MSG(most < (TALUS_SINGLE ? 1e-3 : 1e-9) * fastest, "%g of %g m/s apart", most, fastest);
+    talus_world_destroy(own);
+    talus_world_destroy(wide);
+    talus_world_destroy(slow);
+  }
+}
+
 #if TALUS_HAVE_HDF5
 /* Balls that roll about between all kinds of walls: a tilted tank without a lid, full to the rim,
  * on a sloping plane, beside a block that the list does not know as flat. */

@@ -578,6 +578,7 @@ talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, con
     TL_TRY(check(&job, report));
     /* By now every velocity is finite, and the new list has room for it. */
     TL_TRY(renew(backend, &job, contacts, report));
+    /* Whoever leaves even that is faster than skins follow (SKIN_FASTEST of verlet_list.c). */
     TL_TRY(start(&job, &stays));
   }
   report->broad = list->broad;

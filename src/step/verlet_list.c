@@ -11,8 +11,8 @@
 #define SKIN_LEAST 0.12
 #define SKIN_STEPS 40
 #define SKIN_MOST  0.5
-/* How far a ball may come in a step and still be asked for its way, in the same radii. One that is
- * faster is left to itself: it must not make neighbours of all the others. */
+/* How far a ball may come in a step and still be asked for its way, in its own radii. One that is
+ * faster misses what it would have touched: it must not make neighbours of all the others. */
 #define SKIN_FASTEST 4
 #define CELL_BITS    10
 
@@ -382,15 +382,15 @@ static void choose_range(void *context, size_t begin, size_t end) {
     if (tl_body_is_static(model, i))
       continue;
     const talus_vec3 velocity = about_to_move(model, job->scope, i);
-    const double way =
-        fmin(job->scope->dt * (double)tl_length(velocity), SKIN_FASTEST * job->radius);
+    const double radius = (double)tl_penalty_radius(model, i);
+    const double way = fmin(job->scope->dt * (double)tl_length(velocity), SKIN_FASTEST * radius);
     const double wanted =
         fmin(SKIN_LEAST * job->radius + SKIN_STEPS * way, SKIN_MOST * job->radius);
     job->skin[i] = (talus_real)fmax(model->skin > 0 ? 0.5 * model->skin : wanted, 1.25 * way);
   }
 }
 
-/* How far each ball may come: never less than it comes in the step at hand. */
+/* How far each ball may come: never less than it comes in the step at hand, up to SKIN_FASTEST. */
 static talus_status choose_skins(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
   TL_TRY(tl_array_resize(&list->skin, model->bodies));
   skin_job job = {model, scope, survey_balls(model, scope, list), list->skin.data};
