@@ -478,6 +478,43 @@ TEST(state_is_there_when_memory_runs_out_within_a_step) {
   }
 }
 
+/* Steps went well and their contacts could not be stored: who changes a body then must not meet the
+ * springs of steps ago. They are stored late, or where that is not possible there are none. */
+TEST(springs_are_never_those_of_steps_ago) {
+  if (!REFUSES_MEMORY)
+    return;
+  for (int k = 0; k < 4; ++k) {
+    const bool late = k % 2 == 0, removes = k >= 2;
+    const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+    talus_world *world[2] = {heap(&def, 100, false), heap(&def, 100, false)};
+    for (int i = 0; i < 2; ++i) {
+      CHECK_OK(talus_world_step(world[i], 700));
+      CHECK(world[i]->contacts.count > 20);
+      CHECK_OK(tl_world_step_on(world[i], 300));
+    }
+    tl_array_free(&world[0]->contacts.springs); /* has to be taken anew, and cannot be */
+    CHECK_OK(tl_world_store_contacts(world[1]));
+    refuses = true;
+    CHECK(tl_world_store_contacts(world[0]) == TALUS_ERROR_MEMORY);
+    refuses = !late;
+    for (int i = 0; i < 2; ++i) {
+      talus_body body;
+      const talus_vec3 velocity = {TL_R(0.01), 0, 0}, spin = {0, 0, 0};
+      CHECK_OK(talus_world_body_at(world[i], 50, &body));
+      CHECK_OK(removes ? talus_world_remove_body(world[i], body)
+                       : talus_body_set_velocity(world[i], body, velocity, spin));
+    }
+    refuses = false;
+    CHECK(late == (world[0]->contacts.count > 0));
+    CHECK(late == tl_contacts_have_springs(&world[0]->contacts));
+    for (int i = 0; i < 2; ++i)
+      CHECK_OK(talus_world_step(world[i], 1));
+    CHECK(!late || talus_world_hash(world[0]) == talus_world_hash(world[1]));
+    talus_world_destroy(world[0]);
+    talus_world_destroy(world[1]);
+  }
+}
+
 /* Constant loads are no part of what contacts push with, and may come and change between steps. */
 TEST(loads_that_change_between_steps_count_at_once) {
   const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 2);

@@ -55,4 +55,8 @@ void tl_balls_commit(const tl_model *model, tl_ball_list *list, tl_state *state)
 /* Writes the contacts of the last step, where they are in the list alone. */
 talus_status tl_balls_store(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts);
 
+/* The list is not valid any more. Its contacts are stored; where there is no memory for that there
+ * are none, because older ones are of another state. */
+void tl_balls_leave(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts);
+
 #endif
