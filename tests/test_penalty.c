@@ -515,6 +515,41 @@ TEST(springs_are_never_those_of_steps_ago) {
   }
 }
 
+/* A renewal without memory: nothing of the old list is gone yet, and contacts are those of the last
+ * step; or something is, and there are none. */
+TEST(contacts_are_there_when_memory_runs_out_for_a_renewal) {
+  if (!REFUSES_MEMORY)
+    return;
+  for (int early = 0; early < 2; ++early) {
+    const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+    talus_world *world = heap(&def, 100, false), *other = heap(&def, 100, false);
+    CHECK_OK(talus_world_step(world, 700));
+    CHECK_OK(talus_world_step(other, 1000));
+    CHECK_OK(tl_world_step_on(world, 300));
+    CHECK(world->contacts.count > 20 && world->contacts.count != other->contacts.count);
+    tl_ball_list *list = &world->penalty.list;
+    CHECK_OK(tl_array_reserve(&world->contacts, other->contacts.count));
+    CHECK_OK(tl_array_reserve(&world->contacts.springs, other->contacts.count));
+    list->has_left = true;
+    if (early)
+      tl_array_free(&list->skin); /* has to be taken anew, and cannot be */
+    else
+      tl_array_free(&list->material);
+    refuses = true;
+    CHECK(tl_world_step_on(world, 1) == TALUS_ERROR_MEMORY);
+    refuses = false;
+    CHECK_EQ_U64(talus_world_hash(world), talus_world_hash(other));
+    CHECK_EQ_U64(world->contacts.count, early ? other->contacts.count : 0);
+    for (size_t i = 0; i < world->contacts.count; ++i) {
+      const tl_contact *p = &world->contacts.data[i], *q = &other->contacts.data[i];
+      CHECK(p->a == q->a && p->b == q->b && p->gap == q->gap && p->impulse.z == q->impulse.z);
+    }
+    CHECK_OK(talus_world_step(world, 100));
+    talus_world_destroy(world);
+    talus_world_destroy(other);
+  }
+}
+
 /* Constant loads are no part of what contacts push with, and may come and change between steps. */
 TEST(loads_that_change_between_steps_count_at_once) {
   const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 2);

@@ -398,19 +398,12 @@ static talus_status choose_skins(const tl_model *model, const tl_scope *scope, t
   return TALUS_OK;
 }
 
-talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                            const tl_contacts *contacts) {
-  tl_ball_list *list = &scope->penalty->list;
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
-  tl_balls_commit(model, list, scope->out);
-  tl_old_springs springs = {.list = list};
-  TL_TRY(tl_balls_take_springs(model, scope, contacts, &springs));
-  const bool was_valid = list->is_valid;
-  list->is_valid = false;
+/* Pairs of balls with their skins. */
+static talus_status find_pairs(const tl_backend *backend, const tl_model *model,
+                               const tl_scope *scope, tl_ball_list *list, tl_pairs *pairs) {
   TL_TRY(choose_skins(model, scope, list));
   talus_box *boxes;
   talus_real *margins;
-  tl_pairs pairs = {0};
   TL_TAKE(scope->arena, scope->count, &boxes);
   TL_TAKE(scope->arena, model->bodies, &margins);
   TL_TRY(backend->find_bounds(model, scope, boxes, margins));
@@ -419,11 +412,15 @@ talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, co
   list->broad = model->broad;
   if (model->broad == TALUS_BROAD_AUTO)
     list->broad = tl_broad_choose(model, scope, boxes, &list->broad_reason);
-  TL_TRY(tl_broad_find_anew(list->broad, model, scope, boxes, &pairs));
+  return tl_broad_find_anew(list->broad, model, scope, boxes, pairs);
+}
+
+static talus_status lay_list(const tl_model *model, const tl_scope *scope, const tl_pairs *pairs,
+                             tl_ball_list *list) {
   TL_TRY(rank_bodies(model, scope, list));
   TL_TRY(tl_array_reserve(&list->walls, scope->count));
   TL_TRY(tl_array_reserve(&list->flats, scope->count));
-  TL_TRY(tl_balls_sift(model, scope, &pairs));
+  TL_TRY(tl_balls_sift(model, scope, pairs));
   if (list->near.count >= UINT32_MAX / 2 - scope->count)
     return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu neighbours are more than a list can hold",
                    list->near.count);
@@ -433,7 +430,26 @@ talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, co
   TL_TRY(reserve_candidates(list));
   lay_candidates(list);
   TL_TRY(lay_entries(scope, list));
-  TL_TRY(lay_effects(list));
+  return lay_effects(list);
+}
+
+talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
+                            tl_contacts *contacts) {
+  tl_ball_list *list = &scope->penalty->list;
+  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  tl_balls_commit(model, list, scope->out);
+  tl_old_springs springs = {.list = list};
+  tl_pairs pairs = {0};
+  TL_TRY(tl_balls_take_springs(model, scope, contacts, &springs));
+  TL_TRY(find_pairs(backend, model, scope, list, &pairs));
+  const bool was_valid = list->is_valid;
+  list->is_valid = false; /* from here on it is neither the old one nor the new one */
+  const talus_status status = lay_list(model, scope, &pairs, list);
+  if (status != TALUS_OK) {
+    if (was_valid && !list->is_stored)
+      tl_contacts_clear(contacts); /* they are of an older state */
+    return status;
+  }
   tl_balls_lay_springs(model, &springs);
   tl_arena_release(scope->arena, mark);
   list->is_valid = true;
