@@ -601,6 +601,30 @@ TEST(step_that_breaks_on_its_way_changes_nothing) {
   }
 }
 
+/* In a call of many steps the state is in the list alone: what is handed over when one of them
+ * breaks is that of all the steps before. */
+TEST(call_that_breaks_in_its_middle_leaves_the_steps_before) {
+  for (int threads = 1; threads <= 2; ++threads) {
+    const talus_world_def def = springs(TALUS_HERTZ, 1e-4, threads);
+    talus_world *world[2] = {heap(&def, 300, false), heap(&def, 300, false)};
+    for (int k = 0; k < 2; ++k) {
+      CHECK_OK(talus_world_step(world[k], 1));
+      for (size_t i = 0; i < world[k]->penalty.laws.count; ++i)
+        world[k]->penalty.laws.data[i].cohesion = TALUS_SINGLE ? TL_R(1e38) : TL_R(1e308);
+      world[k]->penalty.list.is_calm = false; /* as if it had such laws from the beginning */
+    }
+    CHECK(talus_world_step(world[0], 500) == TALUS_ERROR_DIVERGED);
+    const uint64_t steps = talus_world_steps(world[0]);
+    CHECK_MSG(steps > 3, "%llu steps", (unsigned long long)steps);
+    for (uint64_t i = 1; i < steps; ++i)
+      CHECK_OK(talus_world_step(world[1], 1));
+    CHECK_EQ_U64(talus_world_hash(world[0]), talus_world_hash(world[1]));
+    CHECK(talus_world_step(world[1], 1) == TALUS_ERROR_DIVERGED);
+    talus_world_destroy(world[0]);
+    talus_world_destroy(world[1]);
+  }
+}
+
 /* Balls that cannot feel each other yet, and will: it was never calm. */
 TEST(balls_with_wild_springs_are_never_calm) {
   const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
