@@ -78,7 +78,8 @@ enum {
   TL_BALL_SUMS
 };
 
-/* Sums of a worker: exact, so that it does not matter which contacts it had. */
+/* Sums of a worker: the same in any order (base/tally.h), so that it does not matter which contacts
+ * it had. */
 typedef struct tl_ball_sums {
   tl_tally of[TL_BALL_SUMS];
 } tl_ball_sums;
