@@ -339,8 +339,8 @@ static talus_status lay_effects(tl_ball_list *list) {
 
 /* ---- making it ------------------------------------------------------------------------------- */
 
-/* The radius of the smallest ball; that of the largest and the least mass to the list. */
-static double survey_balls(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
+/* The radii of the smallest and of the largest ball and the least mass, to the list. */
+static void survey_balls(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
   double least = INFINITY;
   list->largest = 0, list->lightest = INFINITY;
   for (size_t i = 0; i < scope->count; ++i) {
@@ -352,7 +352,7 @@ static double survey_balls(const tl_model *model, const tl_scope *scope, tl_ball
     list->largest = radius > list->largest ? radius : list->largest;
     list->lightest = mass < list->lightest ? mass : list->lightest;
   }
-  return least < INFINITY ? least : 0;
+  list->smallest = least < INFINITY ? least : 0;
 }
 
 typedef struct skin_job {
@@ -393,7 +393,8 @@ static void choose_range(void *context, size_t begin, size_t end) {
 /* How far each ball may come: never less than it comes in the step at hand, up to SKIN_FASTEST. */
 static talus_status choose_skins(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
   TL_TRY(tl_array_resize(&list->skin, model->bodies));
-  skin_job job = {model, scope, survey_balls(model, scope, list), list->skin.data};
+  survey_balls(model, scope, list);
+  skin_job job = {model, scope, list->smallest, list->skin.data};
   tl_for(&model->par, scope->count, 1024, choose_range, &job);
   return TALUS_OK;
 }
@@ -421,7 +422,8 @@ static talus_status lay_list(const tl_model *model, const tl_scope *scope, const
   TL_TRY(tl_array_reserve(&list->walls, scope->count));
   TL_TRY(tl_array_reserve(&list->flats, scope->count));
   TL_TRY(tl_balls_sift(model, scope, pairs));
-  if (list->near.count >= UINT32_MAX / 2 - scope->count)
+  /* Entries are two for each, and up to three of nobody's for each ball. */
+  if (list->near.count + 2 * scope->count >= UINT32_MAX / 2)
     return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu neighbours are more than a list can hold",
                    list->near.count);
   TL_TRY(sort_flats(scope, list));
