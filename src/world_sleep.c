@@ -36,7 +36,7 @@ talus_status tl_world_reserve_push(talus_world *world) {
 void tl_world_forget_push(talus_world *world) {
   world->penalty.is_pushed = false;
   world->penalty.is_known = false;
-  world->penalty.list.is_valid = false; /* its contacts are in the world's set: see step_once */
+  tl_balls_leave(&world->model, &world->penalty, &world->contacts);
 }
 
 void tl_world_drop_push(talus_world *world) {

@@ -165,6 +165,56 @@ TEST(balls_move_as_the_general_way_moves_them) {
   }
 }
 
+/* A ball that flies through a row of balls of a tenth of its size, by many of their radii in a
+ * step.
+ */
+static talus_world *shot(double speed, double skin) {
+  talus_world_def def = springs(TALUS_LINEAR, 1e-4, 1);
+  def.skin = skin;
+  def.gravity = (talus_vec3){0, 0, 0};
+  talus_world *world;
+  CHECK_OK(talus_world_create(&def, &world));
+  talus_material_def m = talus_material_def_default();
+  talus_shape_def shape = talus_shape_def_default();
+  talus_body_def body = talus_body_def_default();
+  m.friction = 0.4, m.restitution = 0.5, m.stiffness = 1e4;
+  shape.size[0] = 0.01;
+  CHECK_OK(talus_world_add_material(world, &m, &body.material));
+  CHECK_OK(talus_world_add_shape(world, &shape, &body.shape));
+  body.scale = 10, body.velocity.x = (talus_real)speed;
+  CHECK_OK(talus_world_add_body(world, &body, NULL));
+  body.scale = 1, body.velocity.x = 0;
+  for (int i = 0; i < 60; ++i) {
+    body.position = (talus_dvec3){0.3 + 0.021 * i, 0.03 * (i % 3 - 1), 0.002 * (i % 7)};
+    CHECK_OK(talus_world_add_body(world, &body, NULL));
+  }
+  return world;
+}
+
+TEST(fast_large_ball_misses_no_small_one) {
+  for (int k = 0; k < 3; ++k) {
+    const double speed = k == 0 ? 300 : k == 1 ? 600 : 1500; /* m/s: 0.3, 0.6, 1.5 of its radii */
+    talus_world *own = shot(speed, 0), *wide = shot(speed, 1), *slow = shot(speed, 0);
+    slow->penalty.is_general = true;
+    CHECK_OK(talus_world_step(own, 10));
+    CHECK_OK(talus_world_step(wide, 10));
+    CHECK_OK(talus_world_step(slow, 10));
+    CHECK(own->penalty.are_balls && !slow->penalty.are_balls);
+    CHECK_EQ_U64(talus_world_hash(own), talus_world_hash(wide));
+    double fastest = 0, most = 0;
+    for (size_t i = 1; i < own->model.bodies; ++i) {
+      const talus_vec3 v = own->state.velocity[i], d = tl_sub(v, slow->state.velocity[i]);
+      fastest = fmax(fastest, (double)tl_length(v));
+      most = fmax(most, (double)tl_length(d));
+    }
+    CHECK_MSG(fastest > 1, "the fastest small ball has %g m/s", fastest);
+    CHECK_MSG(most < (TALUS_SINGLE ? 1e-3 : 1e-9) * fastest, "%g of %g m/s apart", most, fastest);
+    talus_world_destroy(own);
+    talus_world_destroy(wide);
+    talus_world_destroy(slow);
+  }
+}
+
 #if TALUS_HAVE_HDF5
 /* Balls that roll about between all kinds of walls: a tilted tank without a lid, full to the rim,
  * on a sloping plane, beside a block that the list does not know as flat. */
@@ -262,19 +312,42 @@ TEST(who_owns_a_contact_changes_no_bit) {
   }
 }
 
-/* So many that threads wait for each other, and take each other's blocks over. */
-TEST(many_balls_do_not_depend_on_threads_either) {
-  uint64_t hash[3];
-  for (int k = 0; k < 3; ++k) {
-    const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1 + k);
-    talus_world *world = heap(&def, 4500, false);
-    CHECK_OK(talus_world_step(world, 80));
-    hash[k] = talus_world_hash(world);
-    CHECK(report_of(world).contacts > 20);
+/* So many, and so close from the beginning, that threads wait for each other and take each other's
+ * blocks over, while candidates change hands. */
+static talus_world *crowd(const talus_world_def *def) {
+  const int count = 4500;
+  talus_world *world = heap(def, count, false);
+  for (int i = 0; i < count; ++i) {
+    const int x = i % 15, y = i / 15 % 15, z = i / 225;
+    rng r = {(uint64_t)i * 7919 + 3};
+    const double a = next(&r), b = next(&r);
+    world->state.position[i + 1] =
+        (talus_dvec3){-0.133 + 0.019 * x + 0.001 * a, -0.133 + 0.019 * y + 0.001 * b,
+                      0.02 + 0.0325 * z + (x + y) % 2 * 0.016};
+  }
+  return world;
+}
+
+TEST(crowd_does_not_depend_on_threads_either) {
+  const int threads[] = {1, 1, 3, 2, 3, 8}; /* the second and third without lanes */
+  uint64_t hash = 0;
+  talus_report first = {0};
+  for (int k = 0; k < 6; ++k) {
+    tl_ball_use_scalar(k == 1 || k == 2);
+    const talus_world_def def = springs(TALUS_HERTZ, 1e-4, threads[k]);
+    talus_world *world = crowd(&def);
+    for (int i = 0; i < 5; ++i)
+      CHECK_OK(talus_world_step(world, 12));
+    const talus_report r = report_of(world);
+    if (k == 0)
+      hash = talus_world_hash(world), first = r;
+    CHECK_MSG(r.contacts > 10000, "%zu contacts", (size_t)r.contacts);
+    CHECK_EQ_U64(talus_world_hash(world), hash);
+    CHECK(r.friction_work == first.friction_work && r.contact_work == first.contact_work &&
+          r.elastic_energy == first.elastic_energy && r.damping_work == first.damping_work);
     talus_world_destroy(world);
   }
-  CHECK_EQ_U64(hash[1], hash[0]);
-  CHECK_EQ_U64(hash[2], hash[0]);
+  tl_ball_use_scalar(false);
 }
 
 /* The next step is started at the end of the last: with another gravity it is not that one. */
@@ -428,6 +501,78 @@ TEST(state_is_there_when_memory_runs_out_within_a_step) {
   }
 }
 
+/* Steps went well and their contacts could not be stored: who changes a body then must not meet the
+ * springs of steps ago. They are stored late, or where that is not possible there are none. */
+TEST(springs_are_never_those_of_steps_ago) {
+  if (!REFUSES_MEMORY)
+    return;
+  for (int k = 0; k < 4; ++k) {
+    const bool late = k % 2 == 0, removes = k >= 2;
+    const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+    talus_world *world[2] = {heap(&def, 100, false), heap(&def, 100, false)};
+    for (int i = 0; i < 2; ++i) {
+      CHECK_OK(talus_world_step(world[i], 700));
+      CHECK(world[i]->contacts.count > 20);
+      CHECK_OK(tl_world_step_on(world[i], 300));
+    }
+    tl_array_free(&world[0]->contacts.springs); /* has to be taken anew, and cannot be */
+    CHECK_OK(tl_world_store_contacts(world[1]));
+    refuses = true;
+    CHECK(tl_world_store_contacts(world[0]) == TALUS_ERROR_MEMORY);
+    refuses = !late;
+    for (int i = 0; i < 2; ++i) {
+      talus_body body;
+      const talus_vec3 velocity = {TL_R(0.01), 0, 0}, spin = {0, 0, 0};
+      CHECK_OK(talus_world_body_at(world[i], 50, &body));
+      CHECK_OK(removes ? talus_world_remove_body(world[i], body)
+                       : talus_body_set_velocity(world[i], body, velocity, spin));
+    }
+    refuses = false;
+    CHECK(late == (world[0]->contacts.count > 0));
+    CHECK(late == tl_contacts_have_springs(&world[0]->contacts));
+    for (int i = 0; i < 2; ++i)
+      CHECK_OK(talus_world_step(world[i], 1));
+    CHECK(!late || talus_world_hash(world[0]) == talus_world_hash(world[1]));
+    talus_world_destroy(world[0]);
+    talus_world_destroy(world[1]);
+  }
+}
+
+/* A renewal without memory: nothing of the old list is gone yet, and contacts are those of the last
+ * step; or something is, and there are none. */
+TEST(contacts_are_there_when_memory_runs_out_for_a_renewal) {
+  if (!REFUSES_MEMORY)
+    return;
+  for (int early = 0; early < 2; ++early) {
+    const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+    talus_world *world = heap(&def, 100, false), *other = heap(&def, 100, false);
+    CHECK_OK(talus_world_step(world, 700));
+    CHECK_OK(talus_world_step(other, 1000));
+    CHECK_OK(tl_world_step_on(world, 300));
+    CHECK(world->contacts.count > 20 && world->contacts.count != other->contacts.count);
+    tl_ball_list *list = &world->penalty.list;
+    CHECK_OK(tl_array_reserve(&world->contacts, other->contacts.count));
+    CHECK_OK(tl_array_reserve(&world->contacts.springs, other->contacts.count));
+    list->has_left = true;
+    if (early)
+      tl_array_free(&list->skin); /* has to be taken anew, and cannot be */
+    else
+      tl_array_free(&list->material);
+    refuses = true;
+    CHECK(tl_world_step_on(world, 1) == TALUS_ERROR_MEMORY);
+    refuses = false;
+    CHECK_EQ_U64(talus_world_hash(world), talus_world_hash(other));
+    CHECK_EQ_U64(world->contacts.count, early ? other->contacts.count : 0);
+    for (size_t i = 0; i < world->contacts.count; ++i) {
+      const tl_contact *p = &world->contacts.data[i], *q = &other->contacts.data[i];
+      CHECK(p->a == q->a && p->b == q->b && p->gap == q->gap && p->impulse.z == q->impulse.z);
+    }
+    CHECK_OK(talus_world_step(world, 100));
+    talus_world_destroy(world);
+    talus_world_destroy(other);
+  }
+}
+
 /* Constant loads are no part of what contacts push with, and may come and change between steps. */
 TEST(loads_that_change_between_steps_count_at_once) {
   const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 2);
@@ -476,6 +621,30 @@ TEST(step_that_breaks_on_its_way_changes_nothing) {
     CHECK_EQ_U64(talus_world_steps(world), 300);
     CHECK_EQ_U64(talus_world_hash(world), hash);
     talus_world_destroy(world);
+  }
+}
+
+/* In a call of many steps the state is in the list alone: what is handed over when one of them
+ * breaks is that of all the steps before. */
+TEST(call_that_breaks_in_its_middle_leaves_the_steps_before) {
+  for (int threads = 1; threads <= 2; ++threads) {
+    const talus_world_def def = springs(TALUS_HERTZ, 1e-4, threads);
+    talus_world *world[2] = {heap(&def, 300, false), heap(&def, 300, false)};
+    for (int k = 0; k < 2; ++k) {
+      CHECK_OK(talus_world_step(world[k], 1));
+      for (size_t i = 0; i < world[k]->penalty.laws.count; ++i)
+        world[k]->penalty.laws.data[i].cohesion = TALUS_SINGLE ? TL_R(1e38) : TL_R(1e308);
+      world[k]->penalty.list.is_calm = false; /* as if it had such laws from the beginning */
+    }
+    CHECK(talus_world_step(world[0], 500) == TALUS_ERROR_DIVERGED);
+    const uint64_t steps = talus_world_steps(world[0]);
+    CHECK_MSG(steps > 3, "%llu steps", (unsigned long long)steps);
+    for (uint64_t i = 1; i < steps; ++i)
+      CHECK_OK(talus_world_step(world[1], 1));
+    CHECK_EQ_U64(talus_world_hash(world[0]), talus_world_hash(world[1]));
+    CHECK(talus_world_step(world[1], 1) == TALUS_ERROR_DIVERGED);
+    talus_world_destroy(world[0]);
+    talus_world_destroy(world[1]);
   }
 }
 

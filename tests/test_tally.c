@@ -70,6 +70,20 @@ TEST(a_tally_keeps_what_one_number_is) {
   }
 }
 
+/* The bound of tally.h, and that it is no smaller one. */
+TEST(what_a_tally_loses_of_a_number_is_below_2_to_the_minus_40) {
+  double worst = 0;
+  make_numbers(3, 0);
+  for (int i = 0; i < N; ++i) {
+    const double x = 0.75 + 0.5 * numbers[i];
+    tl_tally tally;
+    tl_tally_clear(&tally);
+    tl_tally_add(&tally, x);
+    worst = fmax(worst, fabs(tl_tally_value(&tally) - x) / x);
+  }
+  CHECK_MSG(worst <= 0x1p-40 && worst > 0x1p-41, "2^%g", log2(worst));
+}
+
 TEST(many_equal_numbers_are_counted_exactly) {
   tl_tally tally;
   tl_tally_clear(&tally);

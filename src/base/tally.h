@@ -3,8 +3,9 @@
  *
  * A number is cut into two parts, multiples of a unit and of 2^-40 units, and the parts are added
  * without rounding. The unit is a power of 2^40, the least one that the largest number allows, so
- * it depends on the numbers and not on their order (binned sums: Demmel and Nguyen 2015). What is
- * lost of each number is below 2^-41 of the largest one. */
+ * it depends on the numbers and not on their order (binned sums: Demmel and Nguyen 2015). Sums are
+ * not exact: of each number up to half of a finer unit is lost, the same in any order. That is up
+ * to 2^-40 of the largest number, which may be as small as half a unit. */
 #ifndef TL_BASE_TALLY_H
 #define TL_BASE_TALLY_H
 

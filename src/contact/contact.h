@@ -53,6 +53,11 @@ static inline bool tl_contacts_have_touches(const tl_contacts *contacts) {
   return contacts->count > 0 && contacts->touches.count == contacts->count;
 }
 
+/* Nothing touches, and nothing is remembered. */
+static inline void tl_contacts_clear(tl_contacts *contacts) {
+  contacts->count = contacts->touches.count = contacts->springs.count = 0;
+}
+
 static inline void tl_contacts_release(tl_contacts *contacts) {
   tl_array_free(contacts);
   tl_array_free(&contacts->touches);

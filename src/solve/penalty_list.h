@@ -78,7 +78,8 @@ enum {
   TL_BALL_SUMS
 };
 
-/* Sums of a worker: exact, so that it does not matter which contacts it had. */
+/* Sums of a worker: the same in any order (base/tally.h), so that it does not matter which contacts
+ * it had. */
 typedef struct tl_ball_sums {
   tl_tally of[TL_BALL_SUMS];
 } tl_ball_sums;
@@ -128,7 +129,8 @@ typedef struct tl_ball_list {
                     (tl_balls_commit) */
   bool is_calm;  /* every speed is far from what a number can hold: the next step cannot break
                     them */
-  double largest, lightest;  /* m: radius; kg: mass; of all that move */
+  double smallest, largest;  /* m: radius, of all that move; 0 where nothing does */
+  double lightest;           /* kg: mass, likewise */
   bool has_loads;            /* constant forces: those of contacts alone are in `pure` */
   bool is_stored;            /* the world's contacts are those of the list */
   TL_ARRAY(talus_real) skin; /* m, by slot: how far it may come before the list is renewed */

@@ -253,10 +253,12 @@ static void part(const tl_ball_list *list, tl_ball_pack *pack, uint32_t from) {
   }
 }
 
-/* Candidates c to c + 7 (those in `valid`) that overlap go into the pack. */
+/* Candidates c to c + 7 (those in `valid`) that overlap go into the pack. The other lanes take the
+ * first owner, a ball of this block: another may be moving in the hands of another thread. */
 INLINE void look(tl_ball_list *list, uint32_t c, __mmask8 valid, tl_ball_pack *pack) {
-  const __m256i a = _mm256_maskz_loadu_epi32(valid, list->owner.data + c);
-  const __m256i b = _mm256_maskz_loadu_epi32(valid, list->other.data + c);
+  const __m256i first = _mm256_set1_epi32((int32_t)list->owner.data[c]);
+  const __m256i a = _mm256_mask_loadu_epi32(first, valid, list->owner.data + c);
+  const __m256i b = _mm256_mask_loadu_epi32(first, valid, list->other.data + c);
   const __m256i old = _mm256_maskz_loadu_epi32(valid, list->at.data + c);
   uint32_t rows_a[W], rows_b[W];
   memcpy(rows_a, &a, sizeof rows_a);

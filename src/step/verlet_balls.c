@@ -442,17 +442,21 @@ static talus_status find_broken(const tl_ball_step *job, tl_step_report *report)
 }
 
 /* Whether no contact can make a ball wild at once, however slow balls are: by how much the force of
- * the deepest overlap changes its velocity and, with the largest arm, its spin. */
+ * the deepest overlap changes its velocity and its spin, most that of the smallest. Fixed balls are
+ * not counted: in a much larger one a ball can be deeper, but from TL_BALL_FASTEST to what a number
+ * can hold the square of there is room (1e10 in single precision) for one a million times it. */
 static bool is_tame(const tl_ball_step *job) {
   const tl_ball_list *list = job->list;
   const tl_penalty *p = job->scope->penalty;
   const double r = list->largest, per_mass = job->scope->dt / list->lightest;
+  if (!(r > 0)) /* nothing moves */
+    return true;
   for (size_t i = 0; i < p->laws.count; ++i) {
     const tl_spring_law *law = &p->laws.data[i];
     const double stiffness = (double)law->normal + (double)law->tangent;
     const double force = (stiffness * (r + r * r) + (double)law->cohesion) *
                          (1 + (double)law->friction) * (1 + (double)law->damping);
-    if (!(force * per_mass * (1 + 1 / r) < TL_BALL_FASTEST))
+    if (!(force * per_mass * (1 + 1 / list->smallest) < TL_BALL_FASTEST))
       return false;
   }
   return true;
@@ -528,7 +532,9 @@ static talus_status renew(const tl_backend *backend, tl_ball_step *job, tl_conta
   return TALUS_OK;
 }
 
-/* Whether the last step has started this one. */
+/* Whether the last step has started this one. Whatever changes gravity, the step or loads by hand
+ * makes the list invalid (tl_world_forget_push); that they are looked at all the same is a guard: a
+ * step started with others would be wrong without a sign of it. */
 static bool is_started(const tl_ball_step *job) {
   const tl_ball_list *list = job->list;
   const talus_vec3 g = job->model->gravity, old = list->started_gravity;
@@ -578,6 +584,7 @@ talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, con
     TL_TRY(check(&job, report));
     /* By now every velocity is finite, and the new list has room for it. */
     TL_TRY(renew(backend, &job, contacts, report));
+    /* Whoever leaves even that is faster than skins follow (SKIN_FASTEST of verlet_list.c). */
     TL_TRY(start(&job, &stays));
   }
   report->broad = list->broad;

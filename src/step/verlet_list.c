@@ -11,8 +11,8 @@
 #define SKIN_LEAST 0.12
 #define SKIN_STEPS 40
 #define SKIN_MOST  0.5
-/* How far a ball may come in a step and still be asked for its way, in the same radii. One that is
- * faster is left to itself: it must not make neighbours of all the others. */
+/* How far a ball may come in a step and still be asked for its way, in its own radii. One that is
+ * faster misses what it would have touched: it must not make neighbours of all the others. */
 #define SKIN_FASTEST 4
 #define CELL_BITS    10
 
@@ -339,8 +339,8 @@ static talus_status lay_effects(tl_ball_list *list) {
 
 /* ---- making it ------------------------------------------------------------------------------- */
 
-/* The radius of the smallest ball; that of the largest and the least mass to the list. */
-static double survey_balls(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
+/* The radii of the smallest and of the largest ball and the least mass, to the list. */
+static void survey_balls(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
   double least = INFINITY;
   list->largest = 0, list->lightest = INFINITY;
   for (size_t i = 0; i < scope->count; ++i) {
@@ -352,7 +352,7 @@ static double survey_balls(const tl_model *model, const tl_scope *scope, tl_ball
     list->largest = radius > list->largest ? radius : list->largest;
     list->lightest = mass < list->lightest ? mass : list->lightest;
   }
-  return least < INFINITY ? least : 0;
+  list->smallest = least < INFINITY ? least : 0;
 }
 
 typedef struct skin_job {
@@ -382,35 +382,29 @@ static void choose_range(void *context, size_t begin, size_t end) {
     if (tl_body_is_static(model, i))
       continue;
     const talus_vec3 velocity = about_to_move(model, job->scope, i);
-    const double way =
-        fmin(job->scope->dt * (double)tl_length(velocity), SKIN_FASTEST * job->radius);
+    const double radius = (double)tl_penalty_radius(model, i);
+    const double way = fmin(job->scope->dt * (double)tl_length(velocity), SKIN_FASTEST * radius);
     const double wanted =
         fmin(SKIN_LEAST * job->radius + SKIN_STEPS * way, SKIN_MOST * job->radius);
     job->skin[i] = (talus_real)fmax(model->skin > 0 ? 0.5 * model->skin : wanted, 1.25 * way);
   }
 }
 
-/* How far each ball may come: never less than it comes in the step at hand. */
+/* How far each ball may come: never less than it comes in the step at hand, up to SKIN_FASTEST. */
 static talus_status choose_skins(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
   TL_TRY(tl_array_resize(&list->skin, model->bodies));
-  skin_job job = {model, scope, survey_balls(model, scope, list), list->skin.data};
+  survey_balls(model, scope, list);
+  skin_job job = {model, scope, list->smallest, list->skin.data};
   tl_for(&model->par, scope->count, 1024, choose_range, &job);
   return TALUS_OK;
 }
 
-talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                            const tl_contacts *contacts) {
-  tl_ball_list *list = &scope->penalty->list;
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
-  tl_balls_commit(model, list, scope->out);
-  tl_old_springs springs = {.list = list};
-  TL_TRY(tl_balls_take_springs(model, scope, contacts, &springs));
-  const bool was_valid = list->is_valid;
-  list->is_valid = false;
+/* Pairs of balls with their skins. */
+static talus_status find_pairs(const tl_backend *backend, const tl_model *model,
+                               const tl_scope *scope, tl_ball_list *list, tl_pairs *pairs) {
   TL_TRY(choose_skins(model, scope, list));
   talus_box *boxes;
   talus_real *margins;
-  tl_pairs pairs = {0};
   TL_TAKE(scope->arena, scope->count, &boxes);
   TL_TAKE(scope->arena, model->bodies, &margins);
   TL_TRY(backend->find_bounds(model, scope, boxes, margins));
@@ -419,12 +413,17 @@ talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, co
   list->broad = model->broad;
   if (model->broad == TALUS_BROAD_AUTO)
     list->broad = tl_broad_choose(model, scope, boxes, &list->broad_reason);
-  TL_TRY(tl_broad_find_anew(list->broad, model, scope, boxes, &pairs));
+  return tl_broad_find_anew(list->broad, model, scope, boxes, pairs);
+}
+
+static talus_status lay_list(const tl_model *model, const tl_scope *scope, const tl_pairs *pairs,
+                             tl_ball_list *list) {
   TL_TRY(rank_bodies(model, scope, list));
   TL_TRY(tl_array_reserve(&list->walls, scope->count));
   TL_TRY(tl_array_reserve(&list->flats, scope->count));
-  TL_TRY(tl_balls_sift(model, scope, &pairs));
-  if (list->near.count >= UINT32_MAX / 2 - scope->count)
+  TL_TRY(tl_balls_sift(model, scope, pairs));
+  /* Entries are two for each, and up to three of nobody's for each ball. */
+  if (list->near.count + 2 * scope->count >= UINT32_MAX / 2)
     return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu neighbours are more than a list can hold",
                    list->near.count);
   TL_TRY(sort_flats(scope, list));
@@ -433,7 +432,26 @@ talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, co
   TL_TRY(reserve_candidates(list));
   lay_candidates(list);
   TL_TRY(lay_entries(scope, list));
-  TL_TRY(lay_effects(list));
+  return lay_effects(list);
+}
+
+talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
+                            tl_contacts *contacts) {
+  tl_ball_list *list = &scope->penalty->list;
+  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  tl_balls_commit(model, list, scope->out);
+  tl_old_springs springs = {.list = list};
+  tl_pairs pairs = {0};
+  TL_TRY(tl_balls_take_springs(model, scope, contacts, &springs));
+  TL_TRY(find_pairs(backend, model, scope, list, &pairs));
+  const bool was_valid = list->is_valid;
+  list->is_valid = false; /* from here on it is neither the old one nor the new one */
+  const talus_status status = lay_list(model, scope, &pairs, list);
+  if (status != TALUS_OK) {
+    if (was_valid && !list->is_stored)
+      tl_contacts_clear(contacts); /* they are of an older state */
+    return status;
+  }
   tl_balls_lay_springs(model, &springs);
   tl_arena_release(scope->arena, mark);
   list->is_valid = true;

@@ -10,9 +10,10 @@
 bool tl_balls_are_all(const tl_model *model, const tl_scope *scope);
 
 /* Makes the list anew from the bodies as they are in scope->in. Springs come from the list where it
- * is valid, otherwise from the contacts. */
+ * is valid, otherwise from the contacts. Where memory runs out the old list stays, or, where some
+ * of it is gone by then, there is none, and no contacts where they were in the list alone. */
 talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                            const tl_contacts *contacts);
+                            tl_contacts *contacts);
 
 /* Room for n, and where that is new for a quarter more: so that the next lists fit as well. */
 #define TL_BALLS_ROOM(array, n)                                                                    \
@@ -54,5 +55,9 @@ void tl_balls_commit(const tl_model *model, tl_ball_list *list, tl_state *state)
 
 /* Writes the contacts of the last step, where they are in the list alone. */
 talus_status tl_balls_store(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts);
+
+/* The list is not valid any more. Its contacts are stored; where there is no memory for that there
+ * are none, because older ones are of another state. */
+void tl_balls_leave(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts);
 
 #endif

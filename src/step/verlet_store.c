@@ -132,3 +132,9 @@ talus_status tl_balls_store(const tl_model *model, tl_penalty *penalty, tl_conta
   list->is_stored = true;
   return TALUS_OK;
 }
+
+void tl_balls_leave(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts) {
+  if (tl_balls_store(model, penalty, contacts) != TALUS_OK)
+    tl_contacts_clear(contacts);
+  penalty->list.is_valid = false;
+}
