@@ -69,6 +69,11 @@ static talus_status write_output(tl_run *run) {
   return TALUS_OK;
 }
 
+/* Puts the state to where it is looked for, if it is in a list of balls alone. */
+static void commit_state(const tl_run *run) {
+  tl_balls_commit(&run->world->model, &run->world->penalty.list, &run->world->state);
+}
+
 /* ---- at rest --------------------------------------------------------------------------------- */
 
 /* Of centres, and of surfaces about them, m/s. */
@@ -86,8 +91,12 @@ static double fastest_free_body(const talus_world *world) {
 }
 
 static void note_rest(tl_run *run) {
-  run->rest.since =
-      run->at_rest > 0 ? fmax(run->rest.since, fastest_free_body(run->world)) : INFINITY;
+  if (!(run->at_rest > 0)) {
+    run->rest.since = INFINITY;
+    return;
+  }
+  commit_state(run);
+  run->rest.since = fmax(run->rest.since, fastest_free_body(run->world));
 }
 
 /* From one output time to the next no free body was faster, at any step, and none is to come. A
@@ -173,7 +182,7 @@ static talus_status advance(tl_run *run, run_pace *pace) {
     if (tl_run_clock() - run->saved_at >= def->checkpoint_every)
       TL_TRY(save(run));
     tell_progress(run, pace, step == 0);
-    TL_TRY(tl_world_step_on(run->world, 1)); /* contacts: where they are looked at */
+    TL_TRY(tl_world_step_on(run->world, 1)); /* state, contacts: stored where they are looked at */
     tl_run_history_note(run);
     note_rest(run);
     TL_TRY(tl_run_probes_add(run, false));
@@ -198,6 +207,7 @@ static void write_last_state(tl_run *run, char *message, size_t size) {
 static talus_status fail(tl_run *run, talus_status status) {
   char message[8192]; /* as long as messages get */
   snprintf(message, sizeof message, "%s", tl_last_message());
+  commit_state(run);
   struct stat there;
   if (status == TALUS_ERROR_IO && stat(tl_run_folder(run), &there) != 0 && errno == ENOENT)
     snprintf(message, sizeof message, "%s: the folder was removed while the run was writing to it",

@@ -142,8 +142,9 @@ void tl_world_forget_push(talus_world *world);
 /* After a step that failed: springs may have been stretched by it, or be no numbers. */
 void tl_world_drop_push(talus_world *world);
 
-/* n steps, after which the contacts of balls with springs may be in their list alone (see
- * tl_balls_store); and putting them where they are looked for. */
+/* n steps, after which the state and the contacts of balls with springs may be in their list alone
+ * (tl_balls_commit, tl_balls_store); and putting both where they are looked for. The state is there
+ * in any case once that was called, whether or not there was memory for the contacts. */
 talus_status tl_world_step_on(talus_world *world, uint64_t n);
 talus_status tl_world_store_contacts(talus_world *world);
 

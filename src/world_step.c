@@ -201,7 +201,6 @@ talus_status tl_world_step_on(talus_world *world, uint64_t n) {
   talus_status status = TALUS_OK;
   for (uint64_t i = 0; i < n && status == TALUS_OK; ++i)
     status = step_once(world);
-  tl_balls_commit(&world->model, &world->penalty.list, &world->state);
   if (status != TALUS_OK) { /* who looks, or changes a body, must not meet the state of steps ago */
     (void)tl_world_store_contacts(world);
     return status;

@@ -30,6 +30,52 @@ static talus_status run(const talus_scene *scene, talus_run_def def, talus_run_r
   return talus_run(scene, &def, result);
 }
 
+/* Balls on springs keep their state in a list from step to step; the run stores it where it is
+ * looked at. `extra` are lines that look at every step, and change nothing. */
+static uint64_t run_springs(const char *extra, uint64_t *steps, const char *until) {
+  char text[1024];
+  snprintf(text, sizeof text,
+           "talus: 1\n%s\n"
+           "step: {dt: 1e-4}\n"
+           "solve: {kind: penalty, law: linear}\n"
+           "materials: {stone: {density: 2600, stiffness: 1e5, restitution: 0.5}}\n"
+           "shapes: {ground: {plane: [0, 0, 1, 0]}, ball: {sphere: 0.1}}\n"
+           "bodies:\n"
+           "  - {shape: ground, material: stone, fixed: true}\n"
+           "  - {shape: ball, material: stone, at: [0, 0, 0.11]}\n"
+           "  - {shape: ball, material: stone, at: [0.05, 0, 0.3]}\n"
+           "output: {every: 0.01}\n%s",
+           until, extra);
+  talus_scene *scene = NULL;
+  CHECK_MSG(talus_scene_parse(text, strlen(text), "test.yaml", NULL, NULL, 0, &scene, NULL) ==
+                TALUS_OK,
+            "%s", talus_last_error());
+  talus_run_def def = talus_run_def_default();
+  talus_run_result result;
+  def.folder = "out-springs", def.force = true;
+  CHECK_MSG(run(scene, def, &result) == TALUS_OK, "%s", talus_last_error());
+  talus_world *world;
+  CHECK_OK(talus_scene_build(scene, 1, NULL, NULL, &world));
+  CHECK_OK(talus_world_step(world, result.steps));
+  CHECK_EQ_U64(talus_world_hash(world), result.hash);
+  talus_world_destroy(world);
+  talus_scene_free(scene);
+  *steps = result.steps;
+  return result.hash;
+}
+
+TEST(run_of_balls_on_springs_is_that_of_its_steps) {
+  uint64_t steps, seen;
+  const uint64_t hash = run_springs("", &steps, "until: 0.0537");
+  CHECK_EQ_U64(steps, 537);
+  CHECK_EQ_U64(
+      run_springs("sinks: [{in: {box: [[9, 9, 9], [10, 10, 10]]}}]\n", &seen, "until: 0.0537"),
+      hash);
+  /* Slower at the first output time, and faster behind it. */
+  CHECK_EQ_U64(run_springs("", &seen, "until: {time: 0.0537, at_rest: 0.05}"), hash);
+  CHECK_EQ_U64(seen, steps);
+}
+
 /* ---- the grid -------------------------------------------------------------------------------- */
 
 /* Event k is due at the step nearest k * every, and nowhere else. */

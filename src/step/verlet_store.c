@@ -134,6 +134,7 @@ talus_status tl_balls_store(const tl_model *model, tl_penalty *penalty, tl_conta
 }
 
 void tl_balls_leave(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts) {
+  TL_ASSERT(!penalty->list.is_ahead); /* what was changed by hand would be lost, or all else */
   if (tl_balls_store(model, penalty, contacts) != TALUS_OK)
     tl_contacts_clear(contacts);
   penalty->list.is_valid = false;
