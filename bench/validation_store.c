@@ -281,6 +281,8 @@ static void join_check(val_check *to, const val_check *one) {
   to->low = to->expected - to->tolerance;
   to->high = to->expected + to->tolerance;
   to->got[to->seeds++] = one->got[0];
+  if (!*to->known) /* of the seed that has one: others may have passed */
+    memcpy(to->known, one->known, sizeof to->known);
 }
 
 static void join(val_run *to, const val_run *one) {
