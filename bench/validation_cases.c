@@ -107,15 +107,19 @@ const val_case val_cases[] = {
      "than 4 contacts that carry, or 3 where there is friction.",
      "Agnolin and Roux 2007; Silbert 2010", val_packing, ON_ALL, 3,
      "Without friction: 0.639 of space and 6 contacts (Agnolin and Roux; 6 is exact for rigid "
-     "spheres at rest, and springs have 7.9 sqrt(3 x density x overlap / diameter) more, O'Hern et "
-     "al. 2003). 0.01 of density (values of random close packing differ by about that) and 0.15 "
-     "of the 6 is our allowance, the latter for contacts that carry less than a thousandth of a "
-     "weight and are not counted. At mu = 0.3: 0.593 and 4.5 (Agnolin and Roux), but loose "
-     "packings depend on how they are made: twice the tolerance. At mu = 1: 0.55 to 0.58 (random "
-     "loose packing), and contacts between 4, the limit of strong friction, and the 4.5 of mu = "
-     "0.3, since their number falls all the way (Silbert). Grains settle until their mean height "
-     "falls by less than 1e-4 of a diameter in 0.2 s: after the 1.2 s that they had before, those "
-     "without friction still moved, and had 5.62 contacts."},
+     "spheres at rest). Springs are denser under load, by d, and have 7.9 sqrt(d) contacts more "
+     "(O'Hern et al. 2003): d is what is lost when all but a sixteenth of the weight is slowly "
+     "taken away, and the density is that after it. 0.01 of density (values of random close "
+     "packing differ by about that) and 0.15 of the 6 is our allowance, the latter for contacts "
+     "that carry less than a thousandth of a weight and are not counted. At mu = 0.3: 0.593 and "
+     "4.5 (Agnolin and Roux), but loose packings depend on how they are made: twice the "
+     "tolerance. At mu = 1: 0.55 to 0.58 (random loose packing), and contacts between 4, the "
+     "limit of strong friction, and the 4.5 of mu = 0.3, since their number falls all the way "
+     "(Silbert); springs once more with a sixteenth of the weight. Grains settle until their mean "
+     "height falls by less than 1e-4 of a diameter in 0.2 s: in the 1.2 s that they had before "
+     "the slow tier was complete those without friction did not come to rest, and had 5.62 "
+     "contacts. Springs had 5.26 at mu = 0.3 under the whole weight; how they are compared was "
+     "written when one seed of them had been seen."},
     {"ellipsoid-packing", "The same with ellipsoids 1.25 : 1 : 0.8, without friction.",
      "Donev et al. 2004; Man et al. 2005", val_ellipsoid_packing, ON_CCP, 3,
      "0.735 (Donev et al., compressed in a computer), 0.74 -/+ 0.005 (Man et al., deep inside of "
