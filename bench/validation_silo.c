@@ -254,7 +254,7 @@ void val_beverloo(val_run *run) {
                    "flow within 3 %, and so does YADE (`peers-silo`).");
   val_within(run, "flow at mu = 0.2 / at 0.5", "", smooth / rate[1], 1, 1.5);
   const char *title = "Beverloo: discharge through a square hole";
-  val_curve(run, "beverloo", title, "width of the hole [m]", "flow [kg/s]",
-            "Beverloo, C = 0.58, k = 1.4", width, law, HOLES);
+  val_curve(run, "beverloo", title, "width of the hole [m]", "flow [kg/s]", "Beverloo 1961", width,
+            law, HOLES);
   val_curve(run, "beverloo", title, "", "", val_model_name(run->model), width, rate, HOLES);
 }

@@ -104,6 +104,26 @@ def test_an_interrupted_tier_goes_on_with_what_is_missing(tmp_path):
     assert runs_of(data) == [["repose", "impulse", seed] for seed in "01"]
 
 
+def test_plots_draw_the_mean_of_the_seeds(tmp_path):
+    page, data = tmp_path / "page.md", tmp_path / "page.data"
+    slow = ("--case", "repose", "--model", "impulse", "--quick", "--seeds", 2, "--write", page)
+    bench(*slow)
+    pictures = []
+    for values in (("10", "20"), ("15", "15")):
+        lines, left = data.read_text().splitlines(), list(values)
+        for i, line in enumerate(lines):
+            if line.startswith("curve"):
+                head, _, points = line.rpartition("\t")
+                x = points.split()[::2]
+                lines[i] = head + "\t" + " ".join(f"{at} {left[0]}" for at in x)
+                del left[0]
+        assert not left
+        data.write_text("\n".join(lines) + "\n")
+        bench(*slow, "--resume")
+        pictures.append((tmp_path / "images" / "validation-repose.svg").read_text())
+    assert pictures[0] == pictures[1]
+
+
 def test_the_reason_of_a_failure_is_kept_whichever_seed_gave_it(tmp_path):
     page, data = tmp_path / "page.md", tmp_path / "page.data"
     bench("--case", "beverloo", "--model", "ccp", "--quick", "--seeds", 2, "--write", page)
