@@ -123,7 +123,8 @@ const val_case val_cases[] = {
     {"ellipsoid-packing", "The same with ellipsoids 1.25 : 1 : 0.8, without friction.",
      "Donev et al. 2004; Man et al. 2005", val_ellipsoid_packing, ON_CCP, 3,
      "0.735 (Donev et al., compressed in a computer), 0.74 -/+ 0.005 (Man et al., deep inside of "
-     "glasses full): the tolerance is that of spheres."},
+     "glasses full): the tolerance is that of spheres. Settled until their mean height falls by "
+     "less than 1e-3 of a diameter in 0.2 s."},
     {"column-collapse",
      "A round column loses its walls: it runs out by 1.24 a of its radius for heights a < 1.7 of "
      "it, and 1.6 sqrt(a) above. Six and ten grains are few for a radius, and run less far: what "
