@@ -43,8 +43,8 @@ static double push(const talus_contact *c) {
 }
 
 /* Strikes out, again and again, bodies with fewer than `fewest` neighbours left: they rattle, or
- * lie on others and hold nothing. `neighbours` becomes -1 for them; it starts as 0. Bodies before
- * `skip` are fixed and stay. */
+ * lie on others and hold nothing. `neighbours` becomes -1 for them; it starts as 0, or -1. Bodies
+ * before `skip` are fixed and stay. */
 static void strike_rattlers(const talus_contact *contacts, size_t count, double carries,
                             size_t skip, int fewest, int *neighbours, int *next, size_t bodies) {
   for (bool again = true; again;) {
@@ -70,21 +70,42 @@ static void strike_rattlers(const talus_contact *contacts, size_t count, double 
   }
 }
 
+/* Strikes out bodies that nothing leans on: what pushes them is less than two of their weights, as
+ * three others do up to 60 degrees from below. Without gravity they would rattle and have no
+ * contact; with it and friction each has three, and counts (0.02 to 0.04 more at mu = 0.3). */
+static void strike_unloaded(const talus_contact *contacts, size_t count, double weight, size_t skip,
+                            int *neighbours, size_t bodies) {
+  double *sum = calloc(bodies + 1, sizeof *sum);
+  for (size_t i = 0; sum && i < count; ++i) {
+    const size_t a = contacts[i].body_a - 1, b = contacts[i].body_b - 1;
+    if (a >= skip)
+      sum[a - skip] += push(&contacts[i]);
+    if (b >= skip)
+      sum[b - skip] += push(&contacts[i]);
+  }
+  for (size_t i = 0; sum && i < bodies; ++i)
+    if (sum[i] < 2 * weight)
+      neighbours[i] = -1;
+  free(sum);
+}
+
 /* Contacts that carry, per body that is held, of bodies with their centre between two heights.
  * What holds a body are 3 equations of forces (6 with those of moments), one unknown for each
  * contact (3 with friction), and each contact has two bodies: 6 contacts per body without
  * friction, at least 4 with it. A body with fewer than 4 contacts without friction, or fewer than 3
- * with it, is a rattler and left out. */
-static double coordination(val_run *run, const val_grains *grains, size_t skip, int fewest,
+ * with it, is a rattler and left out; with friction also one that only rests on others. */
+static double coordination(val_run *run, const val_grains *grains, size_t skip, double mu,
                            const band *within, double gravity) {
-  const double carries = 1e-3 * GRAIN_VOLUME * GRAIN_DENSITY * gravity * run->dt;
+  const double weight = GRAIN_VOLUME * GRAIN_DENSITY * gravity * run->dt; /* N s in a step */
   size_t count;
   talus_contact *contacts = val_contacts(run, &count);
   int *neighbours = calloc(2 * grains->count + 1, sizeof *neighbours);
   double ends = 0, bodies = 0;
+  if (neighbours && mu > 0)
+    strike_unloaded(contacts, count, weight, skip, neighbours, grains->count);
   if (neighbours)
-    strike_rattlers(contacts, count, carries, skip, fewest, neighbours, neighbours + grains->count,
-                    grains->count);
+    strike_rattlers(contacts, count, 1e-3 * weight, skip, mu > 0 ? 3 : 4, neighbours,
+                    neighbours + grains->count, grains->count);
   for (size_t i = 0; neighbours && i < grains->count; ++i)
     if (neighbours[i] >= 0 && grains->x[3 * i + 2] > within->low &&
         grains->x[3 * i + 2] < within->high)
@@ -156,7 +177,7 @@ static double count_contacts(val_run *run, const val_grains *settled, size_t ski
   const int samples = 6;
   for (int i = 0; i < samples; ++i) {
     val_step(run, val_steps(run, 3e-3));
-    sum += coordination(run, settled, skip, mu > 0 ? 3 : 4, within, gravity) / samples;
+    sum += coordination(run, settled, skip, mu, within, gravity) / samples;
   }
   return sum;
 }
