@@ -131,7 +131,7 @@ double val_error(const val_check *check);
 bool val_passes(const val_check *check);
 
 /* A curve of the plot of that name; all curves of a plot have the same x, those of the first call.
- * Of several seeds, the first draws. */
+ * Of several seeds the page has the mean. */
 void val_curve(val_run *run, const char *name, const char *title, const char *x_label,
                const char *y_label, const char *series, const double *x, const double *y,
                size_t rows);
@@ -166,7 +166,7 @@ void val_store_drop(val_store *store, const val_case *which, val_model model, in
 void val_store_drop_broken(val_store *store);
 /* All seeds of a case and model put together; false where there are none. No curves. */
 bool val_store_gather(const val_store *store, const val_case *which, val_model model, val_run *to);
-/* Curves of all that is kept; val_plots_free() them. */
+/* Curves of all that is kept, means over seeds; val_plots_free() them. */
 val_plot *val_store_plots(const val_store *store);
 
 /* One run as the store writes it, and back; false where it is not one. */

@@ -34,7 +34,7 @@ val_slot val_slot_settle(val_run *run, double mu) {
   const double high = 0.16, count = 0.58 * SLOT_LENGTH * SLOT_DEPTH * high / GRAIN_VOLUME;
   val_fill(run, &grain, count,
            (talus_box){{0, -0.5 * SLOT_DEPTH, 0}, {SLOT_LENGTH, 0.5 * SLOT_DEPTH, 2 * high}});
-  val_step(run, val_steps(run, val_seconds(run, 0.7)));
+  val_step(run, val_steps(run, val_seconds(run, 0.6)));
   return slot;
 }
 
@@ -52,15 +52,15 @@ double val_slot_release(val_run *run, const val_slot *slot, double seconds) {
 }
 
 void val_repose(val_run *run) {
-  enum { POINTS = 4 };
-  const double mu[POINTS] = {0, 0.1, 0.25, 0.5};
+  enum { POINTS = 3 };
+  const double mu[POINTS] = {0.1, 0.25, 0.5};
   double angle[POINTS];
   for (int i = 0; i < POINTS; ++i) {
     const val_slot slot = val_slot_settle(run, mu[i]);
-    angle[i] = val_slot_release(run, &slot, 1.6); /* the slope is at rest after 1 */
+    angle[i] = val_slot_release(run, &slot, 1.2); /* the slope is at rest after 1 */
   }
-  /* Without friction a thick heap has an angle, too (Peyneau and Roux 2008); here few layers
-   * are left then, and thin layers stop earlier (Pouliquen 1999): there is no number to compare. */
+  /* Not without friction: a thick heap has an angle then, too (Peyneau and Roux 2008), but here few
+   * layers are left, and thin layers stop earlier (Pouliquen 1999): no number to compare. */
   for (int i = 1; i < POINTS; ++i) {
     char quantity[56];
     snprintf(quantity, sizeof quantity, "mu = %g: more than at %g by", mu[i], mu[i - 1]);
@@ -98,7 +98,7 @@ static double lube(double a) { return a < 1.7 ? 1.24 * a : 1.6 * sqrt(a); }
 static double run_out(val_run *run, double a, double grains_wide) {
   const double r0 = grains_wide * GRAIN, high = 1.2 * a * r0;
   const double count = 0.58 * VAL_PI * r0 * r0 * a * r0 / GRAIN_VOLUME;
-  const double settle = val_seconds(run, 0.5 + 0.4 * sqrt(high));
+  const double settle = val_seconds(run, 0.35 + 0.4 * sqrt(high));
   const talus_world_def def = val_crowd_def(run, val_dt(run, 1e-3), 40);
   val_world_from(run, &def);
   talus_body_def grain = val_grain(run, 0.5);
@@ -130,8 +130,8 @@ static double run_out(val_run *run, double a, double grains_wide) {
   for (size_t i = 0; i < grains.count; ++i)
     top += 2 * grains.x[3 * i + 2] / (double)grains.count; /* of an even column: twice the mean */
   val_grains_free(&grains);
-  /* spreading takes a few sqrt(h / g); then the last grains roll to rest */
-  val_step(run, val_steps(run, val_seconds(run, 8 * sqrt(top / VAL_G))));
+  /* spreading takes about 3 sqrt(h / g) (Lube et al. 2004); then the last grains roll to rest */
+  val_step(run, val_steps(run, val_seconds(run, 5 * sqrt(top / VAL_G))));
   grains = val_grains_read(run, 1 + STAVES);
   const double edge = front(&grains);
   val_grains_free(&grains);

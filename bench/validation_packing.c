@@ -8,11 +8,23 @@
 
 /* ---- density --------------------------------------------------------------------------------- */
 
-/* Share of space filled by bodies of that volume between two heights, by centres; the mean over
- * slabs of half that thickness, so that layers do not matter. */
-static double density(const val_grains *grains, double low, double high, double volume) {
+/* Where packings are measured: far from the floor and the surface, m. */
+typedef struct band {
+  double low, high;
+} band;
+
+static band middle(const val_grains *grains) {
+  double top = 0;
+  for (size_t i = 0; i < grains->count; ++i)
+    top += 2 * grains->x[3 * i + 2] / (double)grains->count;
+  return (band){0.25 * top, 0.75 * top};
+}
+
+/* Share of space filled by bodies of that volume, by centres; the mean over slabs of half the
+ * thickness of the band, so that layers do not matter. */
+static double density(const val_grains *grains, const band *within, double volume) {
   const int slabs = 40;
-  const double thick = 0.5 * (high - low);
+  const double low = within->low, thick = 0.5 * (within->high - low);
   double sum = 0;
   for (int k = 0; k < slabs; ++k) {
     const double from = low + thick * k / (slabs - 1);
@@ -24,9 +36,15 @@ static double density(const val_grains *grains, double low, double high, double 
 
 /* ---- contacts -------------------------------------------------------------------------------- */
 
+/* Normal impulse of a contact, N s. */
+static double push(const talus_contact *c) {
+  return (double)(c->impulse.x * c->normal.x + c->impulse.y * c->normal.y +
+                  c->impulse.z * c->normal.z);
+}
+
 /* Strikes out, again and again, bodies with fewer than `fewest` neighbours left: they rattle, or
- * lie on others and hold nothing. `neighbours` becomes -1 for them; it starts as 0. Bodies before
- * `skip` are fixed and stay. */
+ * lie on others and hold nothing. `neighbours` becomes -1 for them; it starts as 0, or -1. Bodies
+ * before `skip` are fixed and stay. */
 static void strike_rattlers(const talus_contact *contacts, size_t count, double carries,
                             size_t skip, int fewest, int *neighbours, int *next, size_t bodies) {
   for (bool again = true; again;) {
@@ -34,11 +52,9 @@ static void strike_rattlers(const talus_contact *contacts, size_t count, double 
     memset(next, 0, bodies * sizeof *next);
     for (size_t i = 0; i < count; ++i) {
       const talus_contact *c = &contacts[i];
-      const double push = (double)(c->impulse.x * c->normal.x + c->impulse.y * c->normal.y +
-                                   c->impulse.z * c->normal.z);
       /* uids count from 1 in the order of adding */
       const size_t a = c->body_a - 1, b = c->body_b - 1;
-      if (push <= carries || (a >= skip && neighbours[a - skip] < 0) ||
+      if (push(c) <= carries || (a >= skip && neighbours[a - skip] < 0) ||
           (b >= skip && neighbours[b - skip] < 0))
         continue;
       if (a >= skip)
@@ -54,23 +70,45 @@ static void strike_rattlers(const talus_contact *contacts, size_t count, double 
   }
 }
 
+/* Strikes out bodies that nothing leans on: what pushes them is less than two of their weights, as
+ * three others do up to 60 degrees from below. Without gravity they would rattle and have no
+ * contact; with it and friction each has three, and counts (0.02 to 0.04 more at mu = 0.3). */
+static void strike_unloaded(const talus_contact *contacts, size_t count, double weight, size_t skip,
+                            int *neighbours, size_t bodies) {
+  double *sum = calloc(bodies + 1, sizeof *sum);
+  for (size_t i = 0; sum && i < count; ++i) {
+    const size_t a = contacts[i].body_a - 1, b = contacts[i].body_b - 1;
+    if (a >= skip)
+      sum[a - skip] += push(&contacts[i]);
+    if (b >= skip)
+      sum[b - skip] += push(&contacts[i]);
+  }
+  for (size_t i = 0; sum && i < bodies; ++i)
+    if (sum[i] < 2 * weight)
+      neighbours[i] = -1;
+  free(sum);
+}
+
 /* Contacts that carry, per body that is held, of bodies with their centre between two heights.
  * What holds a body are 3 equations of forces (6 with those of moments), one unknown for each
  * contact (3 with friction), and each contact has two bodies: 6 contacts per body without
  * friction, at least 4 with it. A body with fewer than 4 contacts without friction, or fewer than 3
- * with it, is a rattler and left out. */
-static double coordination(val_run *run, const val_grains *grains, size_t skip, int fewest,
-                           double low, double high) {
-  const double carries = 1e-3 * GRAIN_VOLUME * GRAIN_DENSITY * VAL_G * run->dt;
+ * with it, is a rattler and left out; with friction also one that only rests on others. */
+static double coordination(val_run *run, const val_grains *grains, size_t skip, double mu,
+                           const band *within, double gravity) {
+  const double weight = GRAIN_VOLUME * GRAIN_DENSITY * gravity * run->dt; /* N s in a step */
   size_t count;
   talus_contact *contacts = val_contacts(run, &count);
   int *neighbours = calloc(2 * grains->count + 1, sizeof *neighbours);
   double ends = 0, bodies = 0;
+  if (neighbours && mu > 0)
+    strike_unloaded(contacts, count, weight, skip, neighbours, grains->count);
   if (neighbours)
-    strike_rattlers(contacts, count, carries, skip, fewest, neighbours, neighbours + grains->count,
-                    grains->count);
+    strike_rattlers(contacts, count, 1e-3 * weight, skip, mu > 0 ? 3 : 4, neighbours,
+                    neighbours + grains->count, grains->count);
   for (size_t i = 0; neighbours && i < grains->count; ++i)
-    if (neighbours[i] >= 0 && grains->x[3 * i + 2] > low && grains->x[3 * i + 2] < high)
+    if (neighbours[i] >= 0 && grains->x[3 * i + 2] > within->low &&
+        grains->x[3 * i + 2] < within->high)
       ++bodies, ends += neighbours[i];
   free(neighbours);
   free(contacts);
@@ -81,6 +119,7 @@ static double coordination(val_run *run, const val_grains *grains, size_t skip, 
 
 typedef struct packing {
   double density, coordination;
+  double pressed; /* by how much springs under the whole weight are denser */
 } packing;
 
 /* A periodic floor of glued grains; returns how many. */
@@ -101,17 +140,36 @@ static size_t make_floor(val_run *run, const talus_world_def *base, double mu, d
   return count;
 }
 
+/* Runs until the grains are at rest, which without friction takes longer than falling: what still
+ * moves is not held, and has fewer contacts than the law says (5.62 per body after 1.2 s of one
+ * seed, while the heap sank by 1e-3 of a grain in 0.1 s; 6.03 at rest). At rest is a mean height
+ * that falls by less than `creep` of a grain in 0.2 s. */
+static void come_to_rest(val_run *run, size_t skip, double creep) {
+  const double least = 0.6, most = 4, look = 0.2;
+  double before = INFINITY;
+  for (double t = 0; t < val_seconds(run, most) && !run->failed; t += look) {
+    val_step(run, val_steps(run, val_seconds(run, look)));
+    val_grains grains = val_grains_read(run, skip);
+    double height = 0;
+    for (size_t i = 0; i < grains.count; ++i)
+      height += grains.x[3 * i + 2] / (double)grains.count;
+    val_grains_free(&grains);
+    if (t >= least && before - height < creep * GRAIN)
+      return;
+    before = height;
+  }
+}
+
 /* The same grains again, solved by many more sweeps: with the few that settling gets along with,
- * bodies without friction keep trembling by about g dt, and at any moment contacts are missing
- * (5.65 instead of 5.9 of them per body, rattlers included). What still trembles is averaged over.
- */
+ * bodies without friction keep trembling by about g dt, and at any moment contacts are missing.
+ * What still trembles is averaged over. */
 static double count_contacts(val_run *run, const val_grains *settled, size_t skip, double mu,
-                             double low, double high) {
+                             const band *within, double gravity) {
   if (run->model != VAL_PENALTY) { /* springs need no sweeps, and would forget what they hold */
     talus_world_def def = val_crowd_def(run, run->dt, 2000);
     def.solve.tolerance = 1e-7;
     talus_body_def grain;
-    make_floor(run, &def, mu, high, &grain);
+    make_floor(run, &def, mu, 2 * within->high, &grain);
     val_grains_add(run, settled, &grain);
     val_step(run, 80);
   }
@@ -119,9 +177,50 @@ static double count_contacts(val_run *run, const val_grains *settled, size_t ski
   const int samples = 6;
   for (int i = 0; i < samples; ++i) {
     val_step(run, val_steps(run, 3e-3));
-    sum += coordination(run, settled, skip, mu > 0 ? 3 : 4, low, high) / samples;
+    sum += coordination(run, settled, skip, mu, within, gravity) / samples;
   }
   return sum;
+}
+
+/* Springs carry grains at overlaps of 0.16 % of a diameter, and have half a contact per grain more
+ * than rigid ones for it. Stiffer ones would need shorter steps; a sixteenth of the weight does the
+ * same. The rest is taken away slowly. Returns what is left, m/s2. */
+static double unload(val_run *run) {
+  enum { STAGES = 8 };
+  double g = VAL_G;
+  for (int i = 1; i <= STAGES; ++i) {
+    g = VAL_G * pow(16, -(double)i / STAGES);
+    if (!run->failed && talus_world_set_gravity(run->world, val_vec(0, 0, -g)) != TALUS_OK)
+      val_fail(run, talus_last_error());
+    val_step(run, val_steps(run, val_seconds(run, i < STAGES ? 0.02 : 0.15)));
+  }
+  return g;
+}
+
+/* Density, and contacts of spheres, of grains at rest. Without friction contacts are counted under
+ * the whole weight: with less of it grains take long to come to rest again, and what springs have
+ * more is known (`pressed`). */
+static packing measure(val_run *run, size_t skip, double mu, bool are_spheres) {
+  packing got = {0};
+  double gravity = VAL_G;
+  val_grains grains = val_grains_read(run, skip);
+  band within = middle(&grains);
+  got.density = density(&grains, &within, GRAIN_VOLUME);
+  if (mu == 0 && are_spheres)
+    got.coordination = count_contacts(run, &grains, skip, mu, &within, gravity);
+  if (run->model == VAL_PENALTY) {
+    gravity = unload(run);
+    val_grains_free(&grains);
+    grains = val_grains_read(run, skip);
+    within = middle(&grains);
+    got.pressed = got.density;
+    got.density = density(&grains, &within, GRAIN_VOLUME);
+    got.pressed = fmax(got.pressed - got.density, 0);
+  }
+  if (mu > 0)
+    got.coordination = count_contacts(run, &grains, skip, mu, &within, gravity);
+  val_grains_free(&grains);
+  return got;
 }
 
 /* Bodies rain onto the floor and come to rest. */
@@ -144,30 +243,25 @@ static packing pack(val_run *run, double mu, bool ellipsoids) {
   fill.seed = run->seed;
   if (!run->failed && talus_world_fill(run->world, &fill, NULL) != TALUS_OK)
     val_fail(run, talus_last_error());
-  val_step(run, val_steps(run, val_seconds(run, 1.2)));
-  val_grains grains = val_grains_read(run, skip);
-  double top = 0;
-  for (size_t i = 0; i < grains.count; ++i)
-    top += 2 * grains.x[3 * i + 2] / (double)grains.count;
-  const double low = 0.25 * top, end = 0.75 * top;
-  packing got = {.density = density(&grains, low, end, GRAIN_VOLUME)};
-  if (!ellipsoids)
-    got.coordination = count_contacts(run, &grains, skip, mu, low, end);
-  val_grains_free(&grains);
-  return got;
+  /* 1e-3 of 14 layers is less than 1e-4 of a density, and contacts of ellipsoids are not counted */
+  come_to_rest(run, skip, ellipsoids ? 1e-3 : 1e-4);
+  return measure(run, skip, mu, !ellipsoids);
 }
 
 void val_packing(val_run *run) {
   enum { POINTS = 3 };
   const double mu[POINTS] = {0, 0.3, 1};
-  double share[POINTS], neighbours[POINTS];
+  double share[POINTS], neighbours[POINTS], pressed[POINTS];
   for (int i = 0; i < POINTS; ++i) {
     const packing got = pack(run, mu[i], false);
+    pressed[i] = got.pressed;
     share[i] = got.density;
     neighbours[i] = got.coordination;
   }
   val_near(run, "density without friction", "", share[0], 0.639, 0.01);
-  val_near(run, "coordination without friction", "", neighbours[0], 6, 0.15);
+  /* beyond the density of touching spheres, soft ones have so many more (O'Hern et al. 2003) */
+  val_near(run, "coordination without friction", "", neighbours[0], 6 + 7.9 * sqrt(pressed[0]),
+           0.15);
   val_near(run, "density at mu = 0.3", "", share[1], 0.593, 0.02);
   val_near(run, "coordination at mu = 0.3", "", neighbours[1], 4.5, 0.3);
   val_within(run, "density at mu = 1", "", share[2], 0.55, 0.58);

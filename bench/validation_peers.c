@@ -287,7 +287,7 @@ static double slot_in_lammps(const peer_heap *heap, const val_grains *bodies, si
 
 void val_peers_repose(val_run *run) {
   enum { POINTS = 3 };
-  const double mu[POINTS] = {0.1, 0.3, 0.8}, seconds = 1.6; /* the slope is at rest after 1 */
+  const double mu[POINTS] = {0.1, 0.3, 0.8}, seconds = 1.2; /* the slope is at rest after 1 */
   double ours[POINTS], theirs[POINTS];
   peer_heap heap = {.threads = 1};
   if (!peer_has_program("lmp")) {

@@ -114,14 +114,17 @@ void val_janssen(val_run *run) {
 
 /* ---- Beverloo -------------------------------------------------------------------------------- */
 
-#define PARTS 6 /* bodies before the grains: walls, four boards, the plug */
+#define PARTS  6   /* bodies before the grains: walls, four boards, the plug */
+#define ROUGH  0.5 /* friction */
+#define SMOOTH 0.2
 
 /* A square silo with a square hole in its floor, closed by a plug. */
-static talus_body make_silo(val_run *run, double dt, double hole, talus_body_def *grain) {
+static talus_body make_silo(val_run *run, double dt, double hole, double mu,
+                            talus_body_def *grain) {
   const talus_world_def def = val_crowd_def(run, dt, 30);
   const double board = 0.5 * (SILO - hole), at = 0.5 * (SILO + hole) * 0.5;
   val_world_from(run, &def);
-  *grain = val_grain(run, 0.5);
+  *grain = val_grain(run, mu);
   const talus_material m = grain->material;
   talus_shape_def shape = talus_shape_def_default();
   talus_body_def walls = talus_body_def_default();
@@ -150,19 +153,19 @@ static double flow(val_run *run, double seconds) {
   return (double)(after - before) * mean_cube * GRAIN_VOLUME * GRAIN_DENSITY / seconds;
 }
 
-static val_grains settle_silo(val_run *run, double dt, double hole, double count) {
+static val_grains settle_silo(val_run *run, double dt, double hole, double mu, double count) {
   const double high = count * GRAIN_VOLUME / (GRAINS_LOOSELY * SILO * SILO);
   talus_body_def grain;
-  make_silo(run, dt, hole, &grain);
+  make_silo(run, dt, hole, mu, &grain);
   val_fill(run, &grain, count,
            (talus_box){{-0.5 * SILO, -0.5 * SILO, 0}, {0.5 * SILO, 0.5 * SILO, high}});
   val_step(run, val_steps(run, val_seconds(run, 1)));
   return val_grains_read(run, PARTS);
 }
 
-static void unplug(val_run *run, double dt, double hole, const val_grains *settled) {
+static void unplug(val_run *run, double dt, double hole, double mu, const val_grains *settled) {
   talus_body_def grain;
-  const talus_body plug = make_silo(run, dt, hole, &grain);
+  const talus_body plug = make_silo(run, dt, hole, mu, &grain);
   val_grains_add(run, settled, &grain);
   val_sink_below(run, SILO_SINK);
   val_remove(run, plug);
@@ -171,65 +174,88 @@ static void unplug(val_run *run, double dt, double hole, const val_grains *settl
 #define STEADY 0.8 /* s, that a flow is measured for */
 
 /* The plug goes; flow once it is steady. */
-static double open_silo(val_run *run, double dt, double hole, const val_grains *settled) {
-  unplug(run, dt, hole, settled);
+static double open_silo(val_run *run, double dt, double hole, double mu,
+                        const val_grains *settled) {
+  unplug(run, dt, hole, mu, settled);
   val_step(run, val_steps(run, val_seconds(run, 0.3)));
   return flow(run, val_seconds(run, STEADY));
 }
 
 val_grains val_silo_settle(val_run *run, double dt) {
-  return settle_silo(run, dt, SILO_HOLE, 3700);
+  return settle_silo(run, dt, SILO_HOLE, ROUGH, 3700);
 }
 
 void val_silo_open(val_run *run, double dt, const val_grains *settled) {
-  unplug(run, dt, SILO_HOLE, settled);
+  unplug(run, dt, SILO_HOLE, ROUGH, settled);
 }
 
 double val_silo_flow(val_run *run, double dt, const val_grains *settled) {
-  return open_silo(run, dt, SILO_HOLE, settled);
+  return open_silo(run, dt, SILO_HOLE, ROUGH, settled);
+}
+
+/* Density of grains at rest in the silo, kg/m3, as a balance would have it: with the looser layers
+ * along the walls, without the floor and the surface. */
+static double bulk_density(const val_grains *settled) {
+  double mean = 0, mass = 0;
+  for (size_t i = 0; i < settled->count; ++i)
+    mean += settled->x[3 * i + 2] / (double)settled->count;
+  const double low = 0.2 * mean, high = 1.7 * mean; /* of 0 ... 2 */
+  for (size_t i = 0; i < settled->count; ++i)
+    if (settled->x[3 * i + 2] > low && settled->x[3 * i + 2] < high)
+      mass += GRAIN_DENSITY * GRAIN_VOLUME * pow(settled->radius[i] / GRAIN_RADIUS, 3);
+  return mass / (SILO * SILO * (high - low));
+}
+
+#define K 1.4 /* Beverloo, Leniger and van de Velde 1961 */
+
+static double beverloo(double bulk, double width) {
+  return bulk * sqrt(VAL_G) * pow(width - K * GRAIN, 2.5);
+}
+
+/* C of 0.55 to 0.65 for a round hole is 4 / pi of it for the area of a square one; and k may be
+ * different by 0.1. */
+static void check_factor(val_run *run, const char *quantity, double factor) {
+  val_within(run, quantity, "", factor, 0.95 * 0.55 * 4 / VAL_PI, 1.05 * 0.65 * 4 / VAL_PI);
 }
 
 void val_beverloo(val_run *run) {
   enum { HOLES = 3 };
   const double width[HOLES] = {5 * GRAIN, 6.5 * GRAIN, 8.5 * GRAIN};
   const double dt = val_dt(run, 1e-3);
-  const double k = 1.4; /* of spheres: Beverloo, Leniger and van de Velde 1961 */
-  double rate[HOLES], x[HOLES], y[HOLES], law[HOLES];
-  val_grains settled = settle_silo(run, dt, width[0], 7400);
-  double late = NAN, early = NAN;
+  double rate[HOLES], x[HOLES], y[HOLES], law[HOLES], factor = 0, late = NAN, early = NAN;
+  val_grains settled = settle_silo(run, dt, width[0], ROUGH, 7400);
+  const double bulk = bulk_density(&settled);
   for (int i = 0; i < HOLES; ++i) {
-    rate[i] = open_silo(run, dt, width[i], &settled);
+    rate[i] = open_silo(run, dt, width[i], ROUGH, &settled);
     if (i == 1) { /* it is half empty at the end */
       early = rate[i];
       val_step(run, val_steps(run, val_seconds(run, 0.5)));
       late = flow(run, val_seconds(run, STEADY));
     }
-    x[i] = log(width[i] - k * GRAIN);
+    x[i] = log(width[i] - K * GRAIN);
     y[i] = log(rate[i]);
+    factor += rate[i] / beverloo(bulk, width[i]) / HOLES;
+    law[i] = 0.58 * 4 / VAL_PI * beverloo(bulk, width[i]);
   }
+  val_grains_free(&settled);
+  settled = settle_silo(run, dt, width[1], SMOOTH, 7400);
+  const double smooth = open_silo(run, dt, width[1], SMOOTH, &settled);
+  const double smooth_factor = smooth / beverloo(bulk_density(&settled), width[1]);
   val_grains_free(&settled);
   double exponent, offset;
   val_line(x, y, HOLES, &exponent, &offset);
   val_near(run, "exponent of (hole - 1.4 d)", "", exponent, 2.5, 0.17);
   val_near(run, "flow half empty / full", "", late / early, 1, 0.08);
-  /* 0.58 for a round hole is 0.58 * 4/pi of its area times the root of its width. */
-  const double scale = 0.58 * GRAIN_DENSITY * sqrt(VAL_G);
-  double factor = 0;
-  for (int i = 0; i < HOLES; ++i) {
-    factor += rate[i] / (scale * pow(width[i] - k * GRAIN, 2.5)) / HOLES;
-    law[i] = 0.74 * scale * pow(width[i] - k * GRAIN, 2.5);
-  }
-  /* C of 0.55 to 0.65, with k different by 0.1 */
-  val_within(run, "factor, for a square hole", "", factor, 0.95 * 0.55 * 4 / VAL_PI,
-             1.05 * 0.65 * 4 / VAL_PI);
-  if (run->model == VAL_CCP && factor < 0.95 * 0.55 * 4 / VAL_PI) /* too much has no excuse */
-    val_known(run,
-              "YADE gives the flow that `ccp` does (`peers-silo`), so it may be the scene: the "
-              "rate depends on friction (Darias et al. 2020), 0.5 here and unknown for what C "
-              "was fitted to, and the silo is narrower than asked for. Which it is was not "
-              "tested.");
+  check_factor(run, "factor for a square hole, mu = 0.2", smooth_factor);
+  check_factor(run, "factor for a square hole, mu = 0.5", factor);
+  if (factor < 0.95 * 0.55 * 4 / VAL_PI) /* too much has no excuse */
+    val_known(run, "friction, of which C does not know: at 0.2 the same silo gives what the law "
+                   "says. Steps of 0.25 to 1 ms, a floor 0.2 or 1 grain thick and YADE "
+                   "(`peers-silo`) make less than 5 % of difference, the noise of one rate, and "
+                   "neither is the reason.");
+  val_within(run, "flow at mu = 0.2 / at 0.5", "", smooth / rate[1], 1, 1.5);
   const char *title = "Beverloo: discharge through a square hole";
-  val_curve(run, "beverloo", title, "width of the hole [m]", "flow [kg/s]", "Beverloo, k = 1.4",
-            width, law, HOLES);
+  val_curve(run, "beverloo", title, "width of the hole [m]", "flow [kg/s]", "Beverloo 1961", width,
+            law, HOLES);
   val_curve(run, "beverloo", title, "", "", val_model_name(run->model), width, rate, HOLES);
 }

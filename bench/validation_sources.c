@@ -33,6 +33,8 @@ static const source sources[] = {
     {"Mankoc et al. 2007, Granular Matter (arXiv 0707.4550)",
      "Beverloo's constants hold for a small range of holes; how wide and full a silo has to be",
      true},
+    {"O'Hern, Silbert, Liu and Nagel 2003, Phys. Rev. E 68, 011306",
+     "soft spheres beyond the density where they touch have 7.9 sqrt(d phi) contacts more", false},
     {"Schwager and Poeschel 2007, Granular Matter",
      "restitution of a dashpot that does not pull (YADE's); the heights that YADE gives agree",
      false},

@@ -281,6 +281,8 @@ static void join_check(val_check *to, const val_check *one) {
   to->low = to->expected - to->tolerance;
   to->high = to->expected + to->tolerance;
   to->got[to->seeds++] = one->got[0];
+  if (!*to->known) /* of the seed that has one: others may have passed */
+    memcpy(to->known, one->known, sizeof to->known);
 }
 
 static void join(val_run *to, const val_run *one) {
@@ -311,12 +313,45 @@ bool val_store_gather(const val_store *store, const val_case *which, val_model m
   return any;
 }
 
+/* The series of that name of the same plot of another seed, over the same x; NULL: it has none. */
+static const double *same_series(const val_run *run, const val_plot *plot, const char *series) {
+  for (const val_plot *p = run->plots; p; p = p->next)
+    if (strcmp(p->name, plot->name) == 0 && p->rows == plot->rows &&
+        memcmp(p->x, plot->x, p->rows * sizeof *p->x) == 0)
+      for (int k = 0; k < p->count; ++k)
+        if (strcmp(p->series[k], series) == 0)
+          return p->y[k];
+  return NULL;
+}
+
+/* Over all seeds that have the series at the same x (what is over a fitted or measured x is drawn
+ * of the first seed alone). */
+static void mean_series(const val_store *store, const val_run *of, const val_plot *plot, int k,
+                        double *mean) {
+  int seeds = 0;
+  memset(mean, 0, plot->rows * sizeof *mean);
+  for (size_t i = 0; i < store->count; ++i) {
+    const val_run *run = &store->runs[i];
+    const double *y = run->which == of->which && run->model == of->model
+                          ? same_series(run, plot, plot->series[k])
+                          : NULL;
+    seeds += y != NULL;
+    for (size_t row = 0; y && row < plot->rows; ++row)
+      mean[row] += (y[row] - mean[row]) / seeds;
+  }
+}
+
 val_plot *val_store_plots(const val_store *store) {
   val_plot *all = NULL;
   for (size_t i = 0; i < store->count; ++i)
-    for (const val_plot *p = store->runs[i].plots; p; p = p->next)
-      for (int k = 0; k < p->count; ++k)
-        val_plots_add(&all, p->name, p->title, p->x_label, p->y_label, p->series[k], p->x, p->y[k],
+    for (const val_plot *p = store->runs[i].plots; p; p = p->next) {
+      double *mean = malloc((p->rows + 1) * sizeof *mean);
+      for (int k = 0; mean && k < p->count; ++k) {
+        mean_series(store, &store->runs[i], p, k, mean);
+        val_plots_add(&all, p->name, p->title, p->x_label, p->y_label, p->series[k], p->x, mean,
                       p->rows);
+      }
+      free(mean);
+    }
   return all;
 }

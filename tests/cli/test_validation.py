@@ -76,7 +76,7 @@ def test_one_case_run_again_takes_its_place_in_the_page(tmp_path):
     assert "| [bounce](#bounce) | fast | **FAIL** 3 of 4 | pass 4 | pass 4 |" in text
     assert "| [incline](#incline) | fast | pass 4 | pass 4 | pass 4 |" in text
     bench("--case", "bounce", "--model", "ccp", "--write", page)
-    assert page.read_text() == both
+    assert page.read_text() == both  # without the CPU time, which is told of slow cases only
     # all but the time it took
     assert [line for line in data.read_text().splitlines() if not line.startswith("run")] == \
         [line for line in kept.splitlines() if not line.startswith("run")]
@@ -98,8 +98,44 @@ def test_an_interrupted_tier_goes_on_with_what_is_missing(tmp_path):
     assert runs_of(data) == [["repose", "impulse", seed] for seed in "012"]
     assert data.read_text().splitlines()[1] == first  # not run again
     assert "3 seeds" in page.read_text()
+    spent = sum(float(line.split("\t")[4]) for line in data.read_text().splitlines() if line.startswith("run\t"))
+    assert f"| all slow ones | | | | | {spent:.0f} |" in page.read_text()
     bench(*slow, "--seeds", 2, "--resume")
     assert runs_of(data) == [["repose", "impulse", seed] for seed in "01"]
+
+
+def test_plots_draw_the_mean_of_the_seeds(tmp_path):
+    page, data = tmp_path / "page.md", tmp_path / "page.data"
+    slow = ("--case", "repose", "--model", "impulse", "--quick", "--seeds", 2, "--write", page)
+    bench(*slow)
+    pictures = []
+    for values in (("10", "20"), ("15", "15")):
+        lines, left = data.read_text().splitlines(), list(values)
+        for i, line in enumerate(lines):
+            if line.startswith("curve"):
+                head, _, points = line.rpartition("\t")
+                x = points.split()[::2]
+                lines[i] = head + "\t" + " ".join(f"{at} {left[0]}" for at in x)
+                del left[0]
+        assert not left
+        data.write_text("\n".join(lines) + "\n")
+        bench(*slow, "--resume")
+        pictures.append((tmp_path / "images" / "validation-repose.svg").read_text())
+    assert pictures[0] == pictures[1]
+
+
+def test_the_reason_of_a_failure_is_kept_whichever_seed_gave_it(tmp_path):
+    page, data = tmp_path / "page.md", tmp_path / "page.data"
+    bench("--case", "beverloo", "--model", "ccp", "--quick", "--seeds", 2, "--write", page)
+    lines = data.read_text().splitlines()
+    at = [i for i, line in enumerate(lines) if "mu = 0.5" in line and line.startswith("check")]
+    assert len(at) == 2
+    for i, reason in zip(at, ("", "it is known")):
+        fields = lines[i].split("\t")
+        lines[i] = "\t".join(fields[:6] + ["0.5", reason])
+    data.write_text("\n".join(lines) + "\n")
+    done = bench("--case", "beverloo", "--model", "ccp", "--quick", "--seeds", 2, "--resume", "--write", page)
+    assert "it is known" in page.read_text() and "(1 of them known)" in done.stdout
 
 
 def test_a_case_that_dies_fails_alone(tmp_path):
