@@ -138,15 +138,14 @@ static bool is_hopeless(const choice *c, const peer_trial *failed) {
   return failed->overlap * pow(ratio, 2.5) > 1.1 * PEER_OVERLAP_MOST;
 }
 
-/* The first choice from `first` on that passes; all that were tried are shown. `first` becomes the
- * first that was not found wanting: what is too coarse for a heap is too coarse for a larger one,
+/* The first choice from `first` on that passes; all that were tried are shown. `first` becomes it:
+ * what is too coarse for a heap, or ended early because balls flew off, is so for a larger one,
  * which is deeper. */
 static void find_step(const ccp_bench *bench, const peer_heap *heap, size_t which, int *first,
                       double *best, FILE *csv) {
   const choice *const choices = peers[which].choices;
   const int most = bench->options.quick ? 3 : INT_MAX;
   peer_trial trial = {.overlap = 0, .dt = 1, .setting = 1};
-  bool is_known = true;
   for (int i = *first, tried = 0; choices[i].dt > 0 && tried < most; ++i) {
     if (choices == for_springs && is_hopeless(&choices[i], &trial))
       continue;
@@ -157,10 +156,9 @@ static void find_step(const ccp_bench *bench, const peer_heap *heap, size_t whic
     print_trial(heap->count, peers[which].name, &trial, which ? best[0] : 0, csv);
     if (peer_passes(&trial)) {
       best[which] = trial.simulated;
-      *first = is_known ? i : *first;
+      *first = i;
       return;
     }
-    is_known &= trial.simulated > 0; /* it ran, and was found wanting */
   }
 }
 
