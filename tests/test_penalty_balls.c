@@ -1,0 +1,372 @@
+/* The list of balls against the general way: the same bits for any threads, lanes, skin and owner;
+ * what changes between steps; no allocations once warm. */
+#include "penalty_heap.h"
+
+TEST(results_do_not_depend_on_threads) {
+  for (int k = 0; k < 4; ++k) {
+    uint64_t hash[2];
+    double work[2];
+    for (int threads = 1; threads <= 2; ++threads) {
+      const talus_world_def def = springs(k & 1 ? TALUS_HERTZ : TALUS_LINEAR, 1e-4, threads);
+      talus_world *world = heap(&def, 150, k >= 2);
+      CHECK_OK(talus_world_step(world, 900));
+      hash[threads - 1] = talus_world_hash(world);
+      work[threads - 1] = report_of(world).friction_work;
+      CHECK(report_of(world).contacts > 20);
+      talus_world_destroy(world);
+    }
+    CHECK_EQ_U64(hash[1], hash[0]);
+    CHECK(work[1] == work[0]);
+  }
+}
+
+/* Nothing depends on when the list was made, nor on the skin, nor on how steps are grouped. */
+TEST(list_changes_no_bit) {
+  uint64_t hash[3];
+  double work[3];
+  for (int k = 0; k < 3; ++k) {
+    talus_world_def def = springs(TALUS_HERTZ, 1e-4, 2);
+    def.skin = k == 1 ? 0.02 : 0;
+    talus_world *world = heap(&def, 200, false);
+    for (int i = 0; i < 900; ++i) {
+      CHECK_OK(k == 2 ? talus_world_step(world, 1) : tl_world_step_on(world, 1));
+      if (k == 2 && i % 100 == 0)
+        world->penalty.list.is_valid = false;
+    }
+    CHECK_OK(tl_world_store_contacts(world));
+    CHECK(world->penalty.are_balls && world->penalty.list.renewals > 1);
+    hash[k] = talus_world_hash(world);
+    work[k] = report_of(world).damping_work;
+    talus_world_destroy(world);
+  }
+  CHECK_EQ_U64(hash[1], hash[0]);
+  CHECK_EQ_U64(hash[2], hash[0]);
+  CHECK(work[1] == work[0] && work[2] == work[0]);
+}
+
+TEST(lanes_give_the_bits_of_the_scalar_code) {
+  if (!tl_ball_has_avx512()) {
+    printf("  no AVX-512 here\n");
+    return;
+  }
+  for (int law = 0; law < 2; ++law) {
+    uint64_t hash[2];
+    double work[2];
+    for (int scalar = 0; scalar < 2; ++scalar) {
+      tl_ball_use_scalar(scalar);
+      const talus_world_def def = springs(law ? TALUS_HERTZ : TALUS_LINEAR, 1e-4, 1);
+      talus_world *world = heap(&def, 200, false);
+      CHECK_OK(talus_world_step(world, 900));
+      hash[scalar] = talus_world_hash(world);
+      work[scalar] = report_of(world).friction_work;
+      talus_world_destroy(world);
+    }
+    tl_ball_use_scalar(false);
+    CHECK_EQ_U64(hash[1], hash[0]);
+    CHECK(work[1] == work[0]);
+  }
+}
+
+/* The reference of the fast way is the general one: the same but for rounding, which a heap of
+ * colliding balls soon blows up; so a short time. */
+TEST(balls_move_as_the_general_way_moves_them) {
+  for (int law = 0; law < 2; ++law) {
+    const talus_world_def def = springs(law ? TALUS_HERTZ : TALUS_LINEAR, 1e-4, 1);
+    talus_world *fast = heap(&def, 200, false), *slow = heap(&def, 200, false);
+    slow->penalty.is_general = true;
+    CHECK_OK(talus_world_step(fast, 700));
+    CHECK_OK(talus_world_step(slow, 700));
+    CHECK(fast->penalty.are_balls && !slow->penalty.are_balls);
+    double most = 0;
+    for (size_t i = 0; i < fast->model.bodies; ++i)
+      most = fmax(most, tl_dlength(tl_dsub(fast->state.position[i], slow->state.position[i])));
+    CHECK_MSG(most < (TALUS_SINGLE ? 2e-3 : 1e-9), "they are up to %g m apart", most);
+    const talus_report a = report_of(fast), b = report_of(slow);
+    CHECK_EQ_U64(a.contacts, b.contacts);
+    CHECK_MSG(a.contacts > 20, "%zu contacts", a.contacts);
+    CHECK_NEAR(a.friction_work, b.friction_work, (TALUS_SINGLE ? 1e-2 : 1e-8) * b.friction_work);
+    CHECK_NEAR(a.elastic_energy, b.elastic_energy, (TALUS_SINGLE ? 0.1 : 1e-6) * b.elastic_energy);
+    CHECK_NEAR(a.contact_work, b.contact_work, (TALUS_SINGLE ? 1e-2 : 1e-8) * fabs(b.contact_work));
+    CHECK_EQ_U64(fast->contacts.count, slow->contacts.count);
+    for (size_t i = 0; i < fast->contacts.count; ++i) {
+      const tl_contact *p = &fast->contacts.data[i], *q = &slow->contacts.data[i];
+      CHECK(tl_contact_compare(p->a, p->b, p->feature_a, p->feature_b, q) == 0);
+      CHECK(tl_dot(p->normal, q->normal) > TL_R(0.999));
+    }
+    talus_world_destroy(fast);
+    talus_world_destroy(slow);
+  }
+}
+
+/* A ball that flies through a row of balls of a tenth of its size, by many of their radii in a
+ * step.
+ */
+static talus_world *shot(double speed, double skin) {
+  talus_world_def def = springs(TALUS_LINEAR, 1e-4, 1);
+  def.skin = skin;
+  def.gravity = (talus_vec3){0, 0, 0};
+  talus_world *world;
+  CHECK_OK(talus_world_create(&def, &world));
+  talus_material_def m = talus_material_def_default();
+  talus_shape_def shape = talus_shape_def_default();
+  talus_body_def body = talus_body_def_default();
+  m.friction = 0.4, m.restitution = 0.5, m.stiffness = 1e4;
+  shape.size[0] = 0.01;
+  CHECK_OK(talus_world_add_material(world, &m, &body.material));
+  CHECK_OK(talus_world_add_shape(world, &shape, &body.shape));
+  body.scale = 10, body.velocity.x = (talus_real)speed;
+  CHECK_OK(talus_world_add_body(world, &body, NULL));
+  body.scale = 1, body.velocity.x = 0;
+  for (int i = 0; i < 60; ++i) {
+    body.position = (talus_dvec3){0.3 + 0.021 * i, 0.03 * (i % 3 - 1), 0.002 * (i % 7)};
+    CHECK_OK(talus_world_add_body(world, &body, NULL));
+  }
+  return world;
+}
+
+TEST(fast_large_ball_misses_no_small_one) {
+  for (int k = 0; k < 3; ++k) {
+    const double speed = k == 0 ? 300 : k == 1 ? 600 : 1500; /* m/s: 0.3, 0.6, 1.5 of its radii */
+    talus_world *own = shot(speed, 0), *wide = shot(speed, 1), *slow = shot(speed, 0);
+    slow->penalty.is_general = true;
+    CHECK_OK(talus_world_step(own, 10));
+    CHECK_OK(talus_world_step(wide, 10));
+    CHECK_OK(talus_world_step(slow, 10));
+    CHECK(own->penalty.are_balls && !slow->penalty.are_balls);
+    CHECK_EQ_U64(talus_world_hash(own), talus_world_hash(wide));
+    double fastest = 0, most = 0;
+    for (size_t i = 1; i < own->model.bodies; ++i) {
+      const talus_vec3 v = own->state.velocity[i], d = tl_sub(v, slow->state.velocity[i]);
+      fastest = fmax(fastest, (double)tl_length(v));
+      most = fmax(most, (double)tl_length(d));
+    }
+    CHECK_MSG(fastest > 1, "the fastest small ball has %g m/s", fastest);
+    CHECK_MSG(most < (TALUS_SINGLE ? 1e-3 : 1e-9) * fastest, "%g of %g m/s apart", most, fastest);
+    talus_world_destroy(own);
+    talus_world_destroy(wide);
+    talus_world_destroy(slow);
+  }
+}
+
+/* Balls that roll about between all kinds of walls: a tilted tank without a lid, full to the rim,
+ * on a sloping plane, beside a block that the list does not know as flat. */
+static talus_world *walled(const talus_world_def *def) {
+  talus_world *world;
+  CHECK_OK(talus_world_create(def, &world));
+  talus_material_def m = talus_material_def_default();
+  talus_body_def body = talus_body_def_default();
+  m.friction = 0.4, m.restitution = 0.5, m.stiffness = 3e4, m.young = 2e6;
+  CHECK_OK(talus_world_add_material(world, &m, &body.material));
+  talus_shape_def shape = talus_shape_def_default();
+  talus_shape ball, tank, plane, block;
+  shape.size[0] = 0.02;
+  CHECK_OK(talus_world_add_shape(world, &shape, &ball));
+  shape.kind = TALUS_CONTAINER, shape.open = TALUS_SIDE_TOP;
+  shape.size[0] = shape.size[1] = 0.2, shape.size[2] = 0.15;
+  CHECK_OK(talus_world_add_shape(world, &shape, &tank));
+  shape = talus_shape_def_default();
+  shape.kind = TALUS_PLANE, shape.size[0] = 0.1, shape.size[2] = sqrt(0.99), shape.size[3] = -0.1;
+  CHECK_OK(talus_world_add_shape(world, &shape, &plane));
+  shape.kind = TALUS_BOX, shape.size[0] = shape.size[1] = shape.size[2] = 0.1, shape.size[3] = 0;
+  CHECK_OK(talus_world_add_shape(world, &shape, &block));
+  body.kind = TALUS_FIXED, body.shape = plane;
+  CHECK_OK(talus_world_add_body(world, &body, NULL));
+  body.kind = TALUS_FREE, body.shape = ball;
+  rng r = {11};
+  for (int i = 0; i < 200; ++i) {
+    if (i == 100) { /* walls of lower and of higher slots than the ball's */
+      body.kind = TALUS_FIXED, body.shape = tank, body.position = (talus_dvec3){0, 0, 0.05};
+      body.rotation = (talus_quat){1, (talus_real)0.05, (talus_real)0.03, 0};
+      CHECK_OK(talus_world_add_body(world, &body, NULL));
+      body.shape = block, body.position = (talus_dvec3){-0.2, 0, 0};
+      CHECK_OK(talus_world_add_body(world, &body, NULL));
+      body.kind = TALUS_FREE, body.shape = ball, body.rotation = (talus_quat){1, 0, 0, 0};
+    }
+    body.position =
+        (talus_dvec3){-0.24 + 0.06 * (i % 8) + 0.004 * next(&r),
+                      -0.12 + 0.06 * (i / 8 % 5) + 0.004 * next(&r), 0.15 + 0.05 * (i / 40)};
+    body.velocity = (talus_vec3){(talus_real)(next(&r) - 0.5), 0, (talus_real)(-1 - next(&r))};
+    CHECK_OK(talus_world_add_body(world, &body, NULL));
+  }
+  return world;
+}
+
+TEST(flat_walls_are_those_of_the_general_way) {
+  for (int law = 0; law < 2; ++law) {
+    const talus_world_def def = springs(law ? TALUS_HERTZ : TALUS_LINEAR, 1e-4, 2);
+    talus_world *fast = walled(&def), *slow = walled(&def);
+    slow->penalty.is_general = true;
+    CHECK_OK(talus_world_step(fast, 600));
+    CHECK_OK(talus_world_step(slow, 600));
+    CHECK(fast->penalty.list.flats.count > 20 && fast->penalty.list.walls.count > 0);
+    double most = 0;
+    for (size_t i = 0; i < fast->model.bodies; ++i)
+      most = fmax(most, tl_dlength(tl_dsub(fast->state.position[i], slow->state.position[i])));
+    CHECK_MSG(most < (TALUS_SINGLE ? 2e-3 : 1e-9), "they are up to %g m apart", most);
+    CHECK_EQ_U64(fast->contacts.count, slow->contacts.count);
+    CHECK_MSG(fast->contacts.count > 20, "%zu contacts", fast->contacts.count);
+    for (size_t i = 0; !TALUS_SINGLE && i < fast->contacts.count; ++i) {
+      const tl_contact *a = &fast->contacts.data[i], *b = &slow->contacts.data[i];
+      CHECK(a->a == b->a && a->b == b->b && a->feature_a == b->feature_a &&
+            a->feature_b == b->feature_b);
+      CHECK_NEAR(tl_dlength(tl_dsub(a->point, b->point)), 0, 1e-9);
+      CHECK_NEAR((double)tl_length(tl_sub(a->normal, b->normal)), 0, 1e-6);
+      CHECK_NEAR((double)tl_length(tl_sub(a->impulse, b->impulse)), 0, 1e-6);
+    }
+    talus_world_destroy(fast);
+    talus_world_destroy(slow);
+  }
+}
+
+/* Candidates change hands when the order of balls changes: by renewals at other times, by threads
+ * that take other blocks, by lanes or without. */
+TEST(who_owns_a_contact_changes_no_bit) {
+  uint64_t hash[4];
+  double work[4];
+  for (int k = 0; k < 4; ++k) {
+    talus_world_def def = springs(TALUS_HERTZ, 1e-4, k == 1 ? 3 : 1);
+    def.skin = k == 2 ? 0.02 : 0;
+    tl_ball_use_scalar(k == 3);
+    talus_world *world = walled(&def);
+    for (int i = 0; i < 600; ++i) {
+      CHECK_OK(talus_world_step(world, 1));
+      if (k == 3 && i % 50 == 0)
+        world->penalty.list.is_valid = false;
+    }
+    tl_ball_use_scalar(false);
+    hash[k] = talus_world_hash(world);
+    work[k] = report_of(world).friction_work;
+    talus_world_destroy(world);
+  }
+  for (int k = 1; k < 4; ++k) {
+    CHECK_EQ_U64(hash[k], hash[0]);
+    CHECK(work[k] == work[0]);
+  }
+}
+
+/* So many, and so close from the beginning, that threads wait for each other and take each other's
+ * blocks over, while candidates change hands. */
+static talus_world *crowd(const talus_world_def *def) {
+  const int count = 4500;
+  talus_world *world = heap(def, count, false);
+  for (int i = 0; i < count; ++i) {
+    const int x = i % 15, y = i / 15 % 15, z = i / 225;
+    rng r = {(uint64_t)i * 7919 + 3};
+    const double a = next(&r), b = next(&r);
+    world->state.position[i + 1] =
+        (talus_dvec3){-0.133 + 0.019 * x + 0.001 * a, -0.133 + 0.019 * y + 0.001 * b,
+                      0.02 + 0.0325 * z + (x + y) % 2 * 0.016};
+  }
+  return world;
+}
+
+TEST(crowd_does_not_depend_on_threads_either) {
+  const int threads[] = {1, 1, 3, 2, 3, 8}; /* the second and third without lanes */
+  uint64_t hash = 0;
+  talus_report first = {0};
+  for (int k = 0; k < 6; ++k) {
+    tl_ball_use_scalar(k == 1 || k == 2);
+    const talus_world_def def = springs(TALUS_HERTZ, 1e-4, threads[k]);
+    talus_world *world = crowd(&def);
+    for (int i = 0; i < 5; ++i)
+      CHECK_OK(talus_world_step(world, 12));
+    const talus_report r = report_of(world);
+    if (k == 0)
+      hash = talus_world_hash(world), first = r;
+    CHECK_MSG(r.contacts > 10000, "%zu contacts", (size_t)r.contacts);
+    CHECK_EQ_U64(talus_world_hash(world), hash);
+    CHECK(r.friction_work == first.friction_work && r.contact_work == first.contact_work &&
+          r.elastic_energy == first.elastic_energy && r.damping_work == first.damping_work);
+    talus_world_destroy(world);
+  }
+  tl_ball_use_scalar(false);
+}
+
+/* The next step is started at the end of the last: with another gravity it is not that one. */
+TEST(gravity_that_changes_between_steps_counts_at_once) {
+  const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+  const twins t = make_twins(&def, 100);
+  talus_world *const fast = t.fast, *const slow = t.slow;
+  for (int i = 0; i < 5; ++i) {
+    const talus_vec3 g = {(talus_real)i, 0, (talus_real)-9.81};
+    step_twins(t, 20);
+    if (i % 2 == 0) { /* which also makes the list anew */
+      CHECK_OK(talus_world_set_gravity(fast, g));
+      CHECK_OK(talus_world_set_gravity(slow, g));
+    } else {
+      fast->model.gravity = slow->model.gravity = g;
+      CHECK(fast->penalty.list.is_started);
+    }
+  }
+  step_twins(t, 20);
+  const double most = twins_apart(t);
+  CHECK_MSG(most < (TALUS_SINGLE ? 1e-5 : 1e-12), "they are up to %g m apart", most);
+  destroy_twins(t);
+}
+
+/* Constant loads are no part of what contacts push with, and may come and change between steps. */
+TEST(loads_that_change_between_steps_count_at_once) {
+  const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 2);
+  const twins t = make_twins(&def, 100);
+  talus_world *const fast = t.fast, *const slow = t.slow;
+  for (int i = 0; i < 5; ++i) {
+    step_twins(t, 40);
+    for (size_t slot = 1; slot < 100; slot += 3) {
+      talus_body body;
+      const talus_vec3 force = {(talus_real)0.1 * (talus_real)i, 0, 0}, torque = {0, 0, 0};
+      CHECK_OK(talus_world_body_at(fast, slot, &body));
+      CHECK_OK(talus_body_set_force(fast, body, force, torque));
+      CHECK_OK(talus_world_body_at(slow, slot, &body));
+      CHECK_OK(talus_body_set_force(slow, body, force, torque));
+    }
+  }
+  step_twins(t, 100);
+  const double most = twins_apart(t);
+  CHECK_MSG(most < (TALUS_SINGLE ? 1e-4 : 1e-11), "they are up to %g m apart", most);
+  const talus_report a = report_of(fast), b = report_of(slow);
+  CHECK(a.load_work != 0 && a.contacts > 10);
+  CHECK_NEAR(a.load_work, b.load_work, (TALUS_SINGLE ? 1e-3 : 1e-9) * fabs(b.load_work));
+  CHECK_NEAR(a.contact_work, b.contact_work, (TALUS_SINGLE ? 1e-2 : 1e-8) * fabs(b.contact_work));
+  destroy_twins(t);
+}
+
+/* A heap that lies: lists and contacts do not grow any more. The arena gives back what one unusual
+ * step took after 64 steps, so renewals must not be rarer than that or none. */
+TEST(warm_steps_allocate_nothing) {
+  const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 2);
+  talus_world *world = heap(&def, 100, false);
+  CHECK_OK(talus_world_step(world, 15000));
+  const uint64_t before = tl_memory_count().allocations;
+  CHECK_OK(talus_world_step(world, 50));
+  CHECK_EQ_U64(tl_memory_count().allocations, before);
+  talus_world_destroy(world);
+}
+
+/* Balls that drift side by side: renewals are rarer than what the arena remembers, and all alike.
+ */
+TEST(rare_renewals_allocate_nothing_once_warm) {
+  talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+  def.gravity = (talus_vec3){0, 0, 0};
+  talus_world *world;
+  CHECK_OK(talus_world_create(&def, &world));
+  talus_material_def m = talus_material_def_default();
+  talus_shape_def shape = talus_shape_def_default();
+  talus_body_def body = talus_body_def_default();
+  m.young = 2e6;
+  shape.size[0] = 0.02;
+  CHECK_OK(talus_world_add_material(world, &m, &body.material));
+  CHECK_OK(talus_world_add_shape(world, &shape, &body.shape));
+  body.velocity.x = (talus_real)(0.2 * 0.02 / (100 * 1e-4)); /* as far as its skin in 100 steps */
+  for (int i = 0; i < 1000; ++i) {
+    body.position = (talus_dvec3){0.05 * (i % 10), 0.05 * (i / 10 % 10), 0.05 * (i / 100)};
+    CHECK_OK(talus_world_add_body(world, &body, NULL));
+  }
+  CHECK_OK(talus_world_step(world, 600));
+  const uint64_t before = tl_memory_count().allocations, renewals = world->penalty.list.renewals;
+  CHECK_OK(talus_world_step(world, 600));
+  CHECK_EQ_U64(tl_memory_count().allocations, before);
+  CHECK(world->penalty.list.renewals - renewals >= 5);
+  talus_world_destroy(world);
+}
+
+TEST_MAIN()

@@ -1,0 +1,207 @@
+/* Balls on springs when a step fails: memory that runs out, numbers that break. */
+#include "penalty_heap.h"
+#include "refuse.h"
+
+/* Between steps the state is in the list alone; where the next one cannot even begin, because the
+ * arena was to be made smaller and there is no memory for that, it is handed over all the same. */
+TEST(state_is_there_when_memory_runs_out_between_steps) {
+  if (!REFUSES_MEMORY)
+    return;
+  const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+  talus_world *world = heap(&def, 100, false), *other = heap(&def, 100, false);
+  CHECK_OK(talus_world_step(world, 10));
+  void *large;
+  CHECK_OK(tl_arena_take(&world->arena, (size_t)1 << 24, 1, &large));
+  CHECK_OK(tl_arena_reset(&world->arena));
+  world->arena.recent = 0;
+  world->arena.resets = TL_ARENA_MEMORY - 4;
+  refuses = true;
+  CHECK(talus_world_step(world, 10) == TALUS_ERROR_MEMORY);
+  refuses = false;
+  const uint64_t steps = talus_world_steps(world);
+  CHECK_MSG(steps > 11 && steps < 20, "%llu steps", (unsigned long long)steps);
+  CHECK_OK(talus_world_step(other, steps));
+  CHECK_EQ_U64(talus_world_hash(world), talus_world_hash(other));
+  CHECK_OK(talus_world_step(world, 10));
+  CHECK_OK(talus_world_step(other, 10));
+  CHECK_EQ_U64(talus_world_hash(world), talus_world_hash(other));
+  talus_world_destroy(world);
+  talus_world_destroy(other);
+}
+
+/* Walls that go the general way are found again in every step, with scratch of their own; forces
+ * are not known then, where the list has just been renewed. */
+TEST(state_is_there_when_memory_runs_out_within_a_step) {
+  if (!REFUSES_MEMORY)
+    return;
+  for (int renews = 0; renews < 2; ++renews) {
+    const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+    talus_world *world = heap(&def, 100, false);
+    talus_shape_def shape = talus_shape_def_default();
+    talus_body_def body = talus_body_def_default();
+    shape.kind = TALUS_BOX, shape.size[0] = shape.size[1] = 0.2, shape.size[2] = 0.02;
+    body.kind = TALUS_FIXED;
+    CHECK_OK(talus_world_add_shape(world, &shape, &body.shape));
+    CHECK_OK(talus_world_add_body(world, &body, NULL));
+    CHECK_OK(talus_world_step(world, 300));
+    tl_ball_list *list = &world->penalty.list;
+    list->has_left = renews; /* so that the next renewal finds all that it needs */
+    CHECK_OK(talus_world_step(world, 1));
+    const uint64_t hash = talus_world_hash(world), renewals = list->renewals;
+    const size_t contacts = world->contacts.count;
+    CHECK(list->walls.count > 0 && contacts > 20 && list->is_started);
+    list->has_left = renews;
+    tl_array_free(&list->wall_contacts); /* has to be taken anew, and cannot be */
+    refuses = true;
+    CHECK(talus_world_step(world, 1) == TALUS_ERROR_MEMORY);
+    refuses = false;
+    CHECK_EQ_U64(list->renewals, renewals + (renews ? 1 : 0));
+    CHECK_EQ_U64(talus_world_hash(world), hash);
+    CHECK_MSG(world->contacts.count > contacts / 2, "%zu of %zu contacts", world->contacts.count,
+              contacts);
+    for (size_t i = 0; i < world->contacts.count; ++i)
+      CHECK(tl_length2(world->contacts.data[i].impulse) < 1);
+    CHECK_OK(talus_world_step(world, 100));
+    talus_world_destroy(world);
+  }
+}
+
+/* Steps went well and their contacts could not be stored: who changes a body then must not meet the
+ * springs of steps ago. They are stored late, or where that is not possible there are none. */
+TEST(springs_are_never_those_of_steps_ago) {
+  if (!REFUSES_MEMORY)
+    return;
+  for (int k = 0; k < 4; ++k) {
+    const bool late = k % 2 == 0, removes = k >= 2;
+    const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+    talus_world *world[2] = {heap(&def, 100, false), heap(&def, 100, false)};
+    for (int i = 0; i < 2; ++i) {
+      CHECK_OK(talus_world_step(world[i], 700));
+      CHECK(world[i]->contacts.count > 20);
+      CHECK_OK(tl_world_step_on(world[i], 300));
+    }
+    tl_array_free(&world[0]->contacts.springs); /* has to be taken anew, and cannot be */
+    CHECK_OK(tl_world_store_contacts(world[1]));
+    refuses = true;
+    CHECK(tl_world_store_contacts(world[0]) == TALUS_ERROR_MEMORY);
+    refuses = !late;
+    for (int i = 0; i < 2; ++i) {
+      talus_body body;
+      const talus_vec3 velocity = {TL_R(0.01), 0, 0}, spin = {0, 0, 0};
+      CHECK_OK(talus_world_body_at(world[i], 50, &body));
+      CHECK_OK(removes ? talus_world_remove_body(world[i], body)
+                       : talus_body_set_velocity(world[i], body, velocity, spin));
+    }
+    refuses = false;
+    CHECK(late == (world[0]->contacts.count > 0));
+    CHECK(late == tl_contacts_have_springs(&world[0]->contacts));
+    for (int i = 0; i < 2; ++i)
+      CHECK_OK(talus_world_step(world[i], 1));
+    CHECK(!late || talus_world_hash(world[0]) == talus_world_hash(world[1]));
+    talus_world_destroy(world[0]);
+    talus_world_destroy(world[1]);
+  }
+}
+
+/* A renewal without memory: nothing of the old list is gone yet, and contacts are those of the last
+ * step; or something is, and there are none. */
+TEST(contacts_are_there_when_memory_runs_out_for_a_renewal) {
+  if (!REFUSES_MEMORY)
+    return;
+  for (int early = 0; early < 2; ++early) {
+    const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+    talus_world *world = heap(&def, 100, false), *other = heap(&def, 100, false);
+    CHECK_OK(talus_world_step(world, 700));
+    CHECK_OK(talus_world_step(other, 1000));
+    CHECK_OK(tl_world_step_on(world, 300));
+    CHECK(world->contacts.count > 20 && world->contacts.count != other->contacts.count);
+    tl_ball_list *list = &world->penalty.list;
+    CHECK_OK(tl_array_reserve(&world->contacts, other->contacts.count));
+    CHECK_OK(tl_array_reserve(&world->contacts.springs, other->contacts.count));
+    list->has_left = true;
+    if (early)
+      tl_array_free(&list->skin); /* has to be taken anew, and cannot be */
+    else
+      tl_array_free(&list->material);
+    refuses = true;
+    CHECK(tl_world_step_on(world, 1) == TALUS_ERROR_MEMORY);
+    refuses = false;
+    CHECK_EQ_U64(talus_world_hash(world), talus_world_hash(other));
+    CHECK_EQ_U64(world->contacts.count, early ? other->contacts.count : 0);
+    for (size_t i = 0; i < world->contacts.count; ++i) {
+      const tl_contact *p = &world->contacts.data[i], *q = &other->contacts.data[i];
+      CHECK(p->a == q->a && p->b == q->b && p->gap == q->gap && p->impulse.z == q->impulse.z);
+    }
+    CHECK_OK(talus_world_step(world, 100));
+    talus_world_destroy(world);
+    talus_world_destroy(other);
+  }
+}
+
+/* What holds balls together becomes more than a velocity can hold, within a step that began well.
+ */
+TEST(step_that_breaks_on_its_way_changes_nothing) {
+  for (int threads = 1; threads <= 2; ++threads) {
+    const talus_world_def def = springs(TALUS_HERTZ, 1e-4, threads);
+    talus_world *world = heap(&def, 300, false);
+    CHECK_OK(talus_world_step(world, 300));
+    CHECK(world->penalty.list.is_calm && world->penalty.list.is_started);
+    for (size_t i = 0; i < world->penalty.laws.count; ++i)
+      world->penalty.laws.data[i].cohesion = TALUS_SINGLE ? TL_R(1e38) : TL_R(1e308);
+    world->penalty.list.is_calm = false; /* as in a world that had such laws from the beginning */
+    const uint64_t hash = talus_world_hash(world);
+    CHECK(talus_world_step(world, 100) == TALUS_ERROR_DIVERGED);
+    CHECK_MSG(strstr(talus_last_error(), "not finite"), "%s", talus_last_error());
+    CHECK_EQ_U64(talus_world_steps(world), 300);
+    CHECK_EQ_U64(talus_world_hash(world), hash);
+    talus_world_destroy(world);
+  }
+}
+
+/* In a call of many steps the state is in the list alone: what is handed over when one of them
+ * breaks is that of all the steps before. */
+TEST(call_that_breaks_in_its_middle_leaves_the_steps_before) {
+  for (int threads = 1; threads <= 2; ++threads) {
+    const talus_world_def def = springs(TALUS_HERTZ, 1e-4, threads);
+    talus_world *world[2] = {heap(&def, 300, false), heap(&def, 300, false)};
+    for (int k = 0; k < 2; ++k) {
+      CHECK_OK(talus_world_step(world[k], 1));
+      for (size_t i = 0; i < world[k]->penalty.laws.count; ++i)
+        world[k]->penalty.laws.data[i].cohesion = TALUS_SINGLE ? TL_R(1e38) : TL_R(1e308);
+      world[k]->penalty.list.is_calm = false; /* as if it had such laws from the beginning */
+    }
+    CHECK(talus_world_step(world[0], 500) == TALUS_ERROR_DIVERGED);
+    const uint64_t steps = talus_world_steps(world[0]);
+    CHECK_MSG(steps > 3, "%llu steps", (unsigned long long)steps);
+    for (uint64_t i = 1; i < steps; ++i)
+      CHECK_OK(talus_world_step(world[1], 1));
+    CHECK_EQ_U64(talus_world_hash(world[0]), talus_world_hash(world[1]));
+    CHECK(talus_world_step(world[1], 1) == TALUS_ERROR_DIVERGED);
+    talus_world_destroy(world[0]);
+    talus_world_destroy(world[1]);
+  }
+}
+
+/* Balls that cannot feel each other yet, and will: it was never calm. */
+TEST(balls_with_wild_springs_are_never_calm) {
+  const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+  talus_world *world = heap(&def, 100, false);
+  CHECK_OK(talus_world_step(world, 1));
+  CHECK(world->penalty.list.is_calm);
+  for (size_t i = 0; i < world->penalty.laws.count; ++i)
+    world->penalty.laws.data[i].cohesion = TALUS_SINGLE ? TL_R(1e38) : TL_R(1e308);
+  talus_status status = TALUS_OK;
+  uint64_t hash = 0, steps = 0;
+  for (int i = 0; i < 500 && status == TALUS_OK; ++i) {
+    CHECK(i == 0 || !world->penalty.list.is_calm);
+    hash = talus_world_hash(world);
+    steps = talus_world_steps(world);
+    status = talus_world_step(world, 1);
+  }
+  CHECK(status == TALUS_ERROR_DIVERGED);
+  CHECK_EQ_U64(talus_world_hash(world), hash);
+  CHECK_EQ_U64(talus_world_steps(world), steps);
+  talus_world_destroy(world);
+}
+
+TEST_MAIN()
