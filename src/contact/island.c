@@ -112,6 +112,7 @@ static bool are_free(tl_pair ends) { return !((ends.a | ends.b) & TL_END_FIXED);
 
 typedef struct label_job {
   const tl_model *model;
+  ends_job reading;
   const tl_pair *ends;
   size_t n;
   uint32_t *parent[FOREST]; /* of each body; the first become those of all */
@@ -147,6 +148,9 @@ static void grow_trees(void *context, tl_team *team, int worker, int all) {
   const bool works = worker < workers;
   const size_t begin = works ? job->n * (size_t)worker / (size_t)workers : 0;
   const size_t end = works ? job->n * (size_t)(worker + 1) / (size_t)workers : 0;
+  find_ends(&job->reading, job->n * (size_t)worker / (size_t)all,
+            job->n * (size_t)(worker + 1) / (size_t)all);
+  tl_team_barrier(team);
   if (works) {
     uint32_t *parent = job->parent[worker];
     start_labels(job->model, parent);
@@ -164,18 +168,24 @@ static void grow_trees(void *context, tl_team *team, int worker, int all) {
   }
 }
 
-/* spare: room for as many as there are contacts. */
-static talus_status find_labels(const tl_model *model, const tl_scope *scope, const tl_pair *ends,
-                                size_t n, const tl_pairs *links, uint32_t *spare, uint32_t *label) {
+/* Ends, and the labels of bodies. spare: room for as many as there are contacts. */
+static talus_status find_labels(const tl_scope *scope, ends_job reading, size_t n,
+                                const tl_pairs *links, uint32_t *spare, uint32_t *label) {
+  const tl_model *model = reading.model;
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
   const tl_par par = {n < 4 * RUN ? 1 : model->par.threads};
-  label_job job = {.model = model, .ends = ends, .n = n, .parent = {label}, .apart = spare};
+  label_job job = {.model = model,
+                   .reading = reading,
+                   .ends = reading.ends,
+                   .n = n,
+                   .parent = {label},
+                   .apart = spare};
   for (int w = 1; w < par.threads && w < FOREST; ++w)
     TL_TAKE(scope->arena, model->bodies, &job.parent[w]);
   tl_team_run(&par, grow_trees, &job);
   for (int w = 0; w < FOREST; ++w)
     for (size_t k = 0; k < job.count[w]; ++k) {
-      const tl_pair apart = ends[spare[job.begin[w] + k]];
+      const tl_pair apart = job.ends[spare[job.begin[w] + k]];
       join(label, apart.a, apart.b);
     }
   finish_labels(model, links, label);
@@ -358,8 +368,8 @@ talus_status tl_contact_find_islands(const tl_model *model, const tl_scope *scop
   TL_TAKE(scope->arena, (apart ? most : 1) + 1, &islands->start);
   TL_TAKE(scope->arena, held, &islands->link_order);
   TL_TAKE(scope->arena, (apart ? most : 1) + 1, &islands->link_start);
-  tl_for(&model->par, n, RUN, find_ends, &work);
   if (!apart) {
+    tl_for(&model->par, n, RUN, find_ends, &work);
     take_all(ends, n, held, islands);
     return TALUS_OK;
   }
@@ -372,7 +382,7 @@ talus_status tl_contact_find_islands(const tl_model *model, const tl_scope *scop
   uint32_t *label, *spare;
   TL_TAKE(scope->arena, model->bodies, &label);
   TL_TAKE(scope->arena, n, &spare);
-  TL_TRY(find_labels(model, scope, ends, n, links, spare, label));
+  TL_TRY(find_labels(scope, work, n, links, spare, label));
   group_job grouping = {
       .ends = ends, .label = label, .n = n, .other = spare, .order = islands->order};
   TL_TRY(group(model, scope, links, small, &grouping, islands));

@@ -7,7 +7,6 @@
  * (contact/colour.c).
  *
  * The order is a function of positions alone, so nothing of it is kept or saved. */
-#include "base/sort.h"
 #include "kernels/morton.h"
 #include "solve/ccp.h"
 
@@ -17,27 +16,42 @@
 #define LEAST_OF_TILE 512
 #define MOST_OF_TILE  4096 /* 256 KiB of bodies in double */
 #define WANTED_TILES  64   /* enough for as many threads */
-#define FEW_BITS      5    /* of each axis, for up to MOST_FEW bodies: two digits to sort by */
-#define MANY_BITS     7    /* for more: three digits */
-#define MOST_FEW      ((size_t)100000)
+#define FEW_BITS      4    /* of each axis, for up to MOST_FEW bodies */
+#define MANY_BITS     5    /* for more: a million have 30 in a cell, which is far below a tile */
+#define MOST_FEW      ((size_t)40000)
 #define SUMS          7 /* of a block: bodies, and x, y, z and their squares */
+
+_Static_assert(3 * MANY_BITS < 16, "keys have 16 bits");
 
 typedef struct order_job {
   const tl_model *model;
   const tl_scope *scope;
   talus_dvec3 origin;
-  double (*sums)[SUMS]; /* by block of TL_BLOCK members */
-  double low[3], scale[3];
-  int bits; /* of each axis of a key; the bit above is for static bodies */
-  uint32_t spread[3][1 << MANY_BITS]; /* by axis and cell: its share of a key */
-  uint32_t *keys, *members;           /* in the order of keys */
+  double (*sums)[SUMS];               /* by block of TL_BLOCK members */
+  int bits;                           /* of each axis of a key */
+  size_t cells;                       /* the last one is for static bodies */
+  uint32_t spread[3][1 << MANY_BITS]; /* by axis and cell along it: its share of a key */
+  uint16_t *keys;                     /* by member: its cell */
+  uint32_t *next;   /* by worker and cell: its members there; then where the next of them goes */
+  size_t *in_range; /* by worker: members in its range of cells */
   uint32_t *rank, *index_of, *tile_of;
-  uint32_t tile;
-  size_t movable;
 } order_job;
 
-static void sum_blocks(void *context, size_t begin, size_t end) {
-  const order_job *job = context;
+/* Where cells lie; every worker finds the same. */
+typedef struct cells {
+  double low[3], scale[3];
+  size_t movable;
+} cells;
+
+static size_t part_of(size_t n, int worker, int workers) {
+  return n * (size_t)worker / (size_t)workers;
+}
+
+static size_t blocks_of(const order_job *job) {
+  return (job->scope->count + TL_BLOCK - 1) / TL_BLOCK;
+}
+
+static void sum_blocks(const order_job *job, size_t begin, size_t end) {
   for (size_t block = begin; block < end; ++block) {
     /* Not in memory: each sum would wait for the one before to be written. */
     double bodies = 0, x1 = 0, y1 = 0, z1 = 0, x2 = 0, y2 = 0, z2 = 0;
@@ -58,25 +72,20 @@ static void sum_blocks(void *context, size_t begin, size_t end) {
 
 /* Cells cover two standard deviations to either side of the mean (a box of evenly spread bodies
  * reaches to 1.7), so that a few bodies that flew far away do not spoil the order of the rest. */
-static talus_status find_cells(order_job *job) {
-  const size_t blocks = (job->scope->count + TL_BLOCK - 1) / TL_BLOCK;
+static cells find_cells(const order_job *job) {
+  const size_t blocks = blocks_of(job);
   double total[SUMS] = {0};
-  const tl_arena_mark mark = tl_arena_get_mark(job->scope->arena);
-  TL_TAKE(job->scope->arena, blocks, &job->sums);
-  job->origin = job->scope->in->position[tl_scope_slot(job->scope, job->scope->count - 1)];
-  tl_for(&job->model->par, blocks, 4, sum_blocks, job);
   for (size_t block = 0; block < blocks; ++block)
     for (int k = 0; k < SUMS; ++k)
       total[k] += job->sums[block][k];
-  tl_arena_release(job->scope->arena, mark);
-  job->movable = (size_t)total[0];
-  for (int k = 0; k < 3 && job->movable > 0; ++k) {
+  cells to = {.movable = (size_t)total[0]};
+  for (int k = 0; k < 3 && to.movable > 0; ++k) {
     const double mean = total[1 + k] / total[0];
     const double deviation = sqrt(fmax(total[4 + k] / total[0] - mean * mean, 0));
-    job->low[k] = mean - 2 * deviation;
-    job->scale[k] = deviation > 0 ? (1 << job->bits) / (4 * deviation) : 0;
+    to.low[k] = mean - 2 * deviation;
+    to.scale[k] = deviation > 0 ? (1 << job->bits) / (4 * deviation) : 0;
   }
-  return TALUS_OK;
+  return to;
 }
 
 static void spread_cells(order_job *job) {
@@ -87,35 +96,87 @@ static void spread_cells(order_job *job) {
   }
 }
 
-static inline uint32_t share_of_key(const order_job *job, int axis, double x) {
-  const double cell = (x - job->low[axis]) * job->scale[axis], last = (1 << job->bits) - 1;
+static inline uint32_t share_of_key(const order_job *job, const cells *in, int axis, double x) {
+  const double cell = (x - in->low[axis]) * in->scale[axis], last = (1 << job->bits) - 1;
   const double least = cell > 0 ? cell : 0; /* two steps: neither then is a branch */
   return job->spread[axis][(int)(least < last ? least : last)];
 }
 
 /* Bodies that contacts cannot move come last: they are in no tile. */
-static void find_keys(void *context, size_t begin, size_t end) {
-  const order_job *job = context;
+static void find_keys(const order_job *job, const cells *in, size_t begin, size_t end,
+                      uint32_t *count) {
+  memset(count, 0, job->cells * sizeof *count);
   for (size_t i = begin; i < end; ++i) {
     const uint32_t slot = tl_scope_slot(job->scope, i);
     const talus_dvec3 x = tl_dsub(job->scope->in->position[slot], job->origin);
-    const uint32_t key =
-        share_of_key(job, 0, x.x) | share_of_key(job, 1, x.y) | share_of_key(job, 2, x.z);
-    job->members[i] = (uint32_t)i;
-    job->keys[i] = tl_body_is_static(job->model, slot) ? UINT32_C(1) << (3 * job->bits) : key;
+    const uint32_t key = share_of_key(job, in, 0, x.x) | share_of_key(job, in, 1, x.y) |
+                         share_of_key(job, in, 2, x.z);
+    const size_t cell = tl_body_is_static(job->model, slot) ? job->cells - 1 : key;
+    job->keys[i] = (uint16_t)cell;
+    count[cell]++;
   }
 }
 
-static void write_order(void *context, size_t begin, size_t end) {
-  const order_job *job = context;
-  uint32_t tile = (uint32_t)begin / job->tile;
-  for (size_t i = begin; i < end; ++i) {
-    const uint32_t member = job->members[i], slot = tl_scope_slot(job->scope, member);
-    tile += i >= ((size_t)tile + 1) * job->tile;
-    job->rank[member] = (uint32_t)i;
-    job->index_of[slot] = (uint32_t)i;
-    job->tile_of[slot] = i < job->movable ? tile : TL_NONE;
+/* Within cells [begin, end): those of a cell behind those of cells before, and of a worker behind
+ * those of workers before, which have members of lower numbers. Returns how many there are. */
+static size_t lay_out_cells(const order_job *job, size_t begin, size_t end, int workers) {
+  uint32_t at = 0;
+  for (size_t cell = begin; cell < end; ++cell)
+    for (int w = 0; w < workers; ++w) {
+      uint32_t *next = &job->next[(size_t)w * job->cells + cell];
+      const uint32_t members = *next;
+      *next = at;
+      at += members;
+    }
+  return at;
+}
+
+/* Ranges of cells one behind the other, for one worker. */
+static void shift_ranges(const order_job *job, int workers, uint32_t *next) {
+  uint32_t at = 0;
+  for (int w = 0; w < workers; ++w) {
+    const size_t end = part_of(job->cells, w + 1, workers);
+    for (size_t cell = part_of(job->cells, w, workers); cell < end; ++cell)
+      next[cell] += at;
+    at += (uint32_t)job->in_range[w];
   }
+}
+
+static uint32_t tile_of(size_t movable) {
+  const size_t wanted = movable / WANTED_TILES;
+  return (uint32_t)(wanted < LEAST_OF_TILE  ? LEAST_OF_TILE
+                    : wanted > MOST_OF_TILE ? MOST_OF_TILE
+                                            : wanted);
+}
+
+/* A stable sort of members by cell, but for the sorting: where a member goes is all that is asked
+ * for, so nothing is moved. */
+static void write_order(const order_job *job, size_t movable, size_t begin, size_t end,
+                        uint32_t *next) {
+  const uint32_t tile = tile_of(movable);
+  for (size_t i = begin; i < end; ++i) {
+    const uint32_t slot = tl_scope_slot(job->scope, i), at = next[job->keys[i]]++;
+    job->rank[i] = at;
+    job->index_of[slot] = at;
+    job->tile_of[slot] = at < movable ? at / tile : TL_NONE;
+  }
+}
+
+static void order_share(void *context, tl_team *team, int worker, int workers) {
+  const order_job *job = context;
+  const size_t n = job->scope->count, blocks = blocks_of(job);
+  const size_t begin = part_of(n, worker, workers), end = part_of(n, worker + 1, workers);
+  uint32_t *next = job->next + (size_t)worker * job->cells;
+  sum_blocks(job, part_of(blocks, worker, workers), part_of(blocks, worker + 1, workers));
+  tl_team_barrier(team);
+  const cells in = find_cells(job);
+  find_keys(job, &in, begin, end, next);
+  tl_team_barrier(team);
+  job->in_range[worker] = lay_out_cells(job, part_of(job->cells, worker, workers),
+                                        part_of(job->cells, worker + 1, workers), workers);
+  tl_team_barrier(team);
+  shift_ranges(job, workers, next);
+  write_order(job, in.movable, begin, end, next);
 }
 
 talus_status tl_ccp_order_bodies(tl_ccp *job) {
@@ -130,29 +191,29 @@ talus_status tl_ccp_order_bodies(tl_ccp *job) {
     }
     return TALUS_OK;
   }
-  order_job order = {
-      .model = job->model, .scope = scope, .bits = scope->count <= MOST_FEW ? FEW_BITS : MANY_BITS};
+  const int bits = scope->count <= MOST_FEW ? FEW_BITS : MANY_BITS;
+  order_job order = {.model = job->model,
+                     .scope = scope,
+                     .origin = scope->in->position[tl_scope_slot(scope, scope->count - 1)],
+                     .bits = bits,
+                     .cells = ((size_t)1 << (3 * bits)) + 1};
   TL_TAKE(scope->arena, scope->count, &order.rank);
   order.index_of = order.rank;
   if (scope->members)
     TL_TAKE(scope->arena, job->model->bodies, &order.index_of);
   TL_TAKE(scope->arena, job->model->bodies, &order.tile_of);
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
-  TL_TRY(find_cells(&order));
+  const size_t threads = (size_t)job->model->par.threads;
+  TL_TAKE(scope->arena, blocks_of(&order), &order.sums);
   TL_TAKE(scope->arena, scope->count, &order.keys);
-  TL_TAKE(scope->arena, scope->count, &order.members);
+  TL_TAKE(scope->arena, threads * order.cells, &order.next);
+  TL_TAKE(scope->arena, threads, &order.in_range);
   spread_cells(&order);
-  tl_for(&job->model->par, scope->count, 2048, find_keys, &order);
-  TL_TRY(tl_sort_u32(&job->model->par, scope->arena, order.keys, order.members, scope->count,
-                     3 * order.bits + 1));
-  const size_t wanted = order.movable / WANTED_TILES;
-  order.tile = (uint32_t)(wanted < LEAST_OF_TILE  ? LEAST_OF_TILE
-                          : wanted > MOST_OF_TILE ? MOST_OF_TILE
-                                                  : wanted);
-  tl_for(&job->model->par, scope->count, 2048, write_order, &order);
+  tl_team_run(&job->model->par, order_share, &order);
+  const size_t movable = find_cells(&order).movable, tile = tile_of(movable);
   tl_arena_release(scope->arena, mark);
   job->rank = order.rank;
   job->index_of = order.index_of;
-  job->tiles = (tl_tiles){order.tile_of, (order.movable + order.tile - 1) / order.tile};
+  job->tiles = (tl_tiles){order.tile_of, (movable + tile - 1) / tile};
   return TALUS_OK;
 }
