@@ -13,6 +13,7 @@
  *   ccp_momentum.c      what makes sweeps converge on stacks
  *   ccp_law.c           static friction, cohesion, and what contacts remember
  *   ccp_rolling.c       rows that pass on torque: rolling and spinning resistance
+ *   ccp_roll_avx512.c   visits of those, eight at a time
  *   ccp_energy.c        the objective and the work of contacts and loads
  *   ccp_scan.c          the reduction buffer and segmented scan, as published
  *   ccp_product.c       what gradient methods need: a projected step of all rows, N times impulses
@@ -229,7 +230,7 @@ void tl_ccp_store_touches(const tl_ccp *job);
 /* Objective and work of the step, into the report; the bodies hold the solution. */
 talus_status tl_ccp_find_energy(tl_ccp *job);
 
-/* Whether some row of the pack passes on torque; then only the calls below may visit it. */
+/* Whether some row of the pack passes on torque. */
 static inline bool tl_ccp_rolls(const tl_ccp *job, size_t pack) {
   return job->rolls && job->rolls[pack].lanes != 0;
 }
@@ -240,15 +241,24 @@ static inline bool tl_ccp_lane_rolls(const tl_ccp *job, size_t pack, uint32_t i)
 /* The law of a row that passes on torque, with its steps times `scale`. */
 tl_roll_law tl_ccp_roll_law(const tl_ccp *job, size_t pack, uint32_t lane, talus_real scale);
 
-/* Relative velocity and spin at a row. */
-tl_wrench tl_ccp_twist_of(const tl_ccp *job, const tl_ccp_body *bodies, size_t pack, uint32_t lane);
+/* Relative velocity and spin at a row, impulse and torque of it. */
+tl_wrench tl_ccp_twist_of(const tl_ccp *job, size_t pack, uint32_t lane);
+tl_wrench tl_ccp_wrench_of(const tl_ccp *job, size_t pack, uint32_t lane);
 
 /* One visit of a row that passes on torque: its squared change in velocity units. */
 double tl_ccp_roll_lane(const tl_ccp *job, size_t pack, uint32_t lane);
 double tl_ccp_roll_residual(const tl_ccp *job, size_t pack, uint32_t lane);
 
-/* Adds a torque impulse to the bodies of a row: T to b, its opposite to a. */
-void tl_ccp_turn_lane(const tl_ccp *job, size_t pack, uint32_t lane, talus_vec3 torque);
+/* Applies an impulse at the point of a row to its bodies: p to b, its opposite to a; and one with a
+ * torque. */
+void tl_ccp_push_lane(const tl_ccp *job, size_t pack, uint32_t lane, talus_vec3 p);
+void tl_ccp_push_wrench(const tl_ccp *job, size_t pack, uint32_t lane, tl_wrench p);
+
+/* A pack in which rows pass on torque, eight at a time (ccp_roll_avx512.c): the impulses it starts
+ * with; a visit, to squared changes in velocity units; residuals. The bits of the calls by row. */
+void tl_ccp_warm_rolls_avx512(const tl_ccp *job, size_t pack);
+void tl_ccp_sweep_rolls_avx512(const tl_ccp *job, size_t pack, talus_real moved[TL_CCP_LANES]);
+void tl_ccp_residual_rolls_avx512(const tl_ccp *job, size_t pack, talus_real r[TL_CCP_LANES]);
 
 /* Applies the impulses that packs start with. */
 void tl_ccp_warm_packs(const tl_ccp *job, size_t begin, size_t end, bool serial);

@@ -200,7 +200,7 @@ static void roll_lane(const tl_ccp *job, const tl_ccp_step_def *def, size_t k, u
   const size_t behind = job->pack_count + k;
   const talus_vec3 n = lane_of(&job->packs[k].normal, i);
   const tl_wrench p = {lane_of(&def->from[k], i), lane_of(&def->from[behind], i)};
-  const tl_wrench u = tl_ccp_twist_of(job, def->bodies, k, i);
+  const tl_wrench u = tl_ccp_twist_of(job, k, i);
   const talus_real bias = job->packs[k].bias[i];
   const tl_roll_law metric = tl_ccp_roll_law(job, k, i, 1);
   tl_roll_law law = tl_ccp_roll_law(job, k, i, def->scale);

@@ -33,12 +33,18 @@ static void load_lane(const tl_ccp *job, size_t k, uint32_t lane, const tl_conta
   const tl_pair_law *law = tl_model_law(job->model, c->a, c->b);
   if (!(law->rolling > 0 || law->spinning > 0) || !(pack->en[lane] > 0))
     return;
-  roll->lanes |= 1u << lane;
+  talus_real er, es;
   tl_step_metric(
       tl_sym3_add(tl_ccp_turning_of(job, pack->a[lane]), tl_ccp_turning_of(job, pack->b[lane])),
-      c->normal, &roll->es[lane], &roll->er[lane]);
-  roll->rolling[lane] = cut_off(law->rolling, roll->er[lane], pack->en[lane]);
-  roll->spinning[lane] = cut_off(law->spinning, roll->es[lane], pack->en[lane]);
+      c->normal, &es, &er);
+  roll->rolling[lane] = cut_off(law->rolling, er, pack->en[lane]);
+  roll->spinning[lane] = cut_off(law->spinning, es, pack->en[lane]);
+  /* What nothing resists takes no step: its torque would be cut to 0 in every visit. */
+  roll->er[lane] = roll->rolling[lane] > 0 ? er : 0;
+  roll->es[lane] = roll->spinning[lane] > 0 ? es : 0;
+  if (!(roll->er[lane] > 0 || roll->es[lane] > 0))
+    return;
+  roll->lanes |= 1u << lane;
   if (job->arms || job->tensors) {
     pack->en[lane] *= TL_R(0.5);
     pack->et[lane] *= TL_R(0.5);
@@ -81,34 +87,35 @@ tl_roll_law tl_ccp_roll_law(const tl_ccp *job, size_t k, uint32_t i, talus_real 
   return law;
 }
 
-tl_wrench tl_ccp_twist_of(const tl_ccp *job, const tl_ccp_body *bodies, size_t k, uint32_t i) {
-  const tl_ccp_body *a = &bodies[job->packs[k].a[i]], *b = &bodies[job->packs[k].b[i]];
-  const tl_wrench r = {tl_sub(tl_ccp_point_velocity(b, tl_ccp_arm_b(job, k, i)),
-                              tl_ccp_point_velocity(a, tl_ccp_arm_a(job, k, i))),
-                       tl_sub(b->w, a->w)};
+tl_wrench tl_ccp_twist_of(const tl_ccp *job, size_t k, uint32_t i) {
+  const tl_ccp_body *a = &job->bodies[job->packs[k].a[i]], *b = &job->bodies[job->packs[k].b[i]];
+  const tl_ccp_vec u = tl_ccp_lane_velocity(job, k, i);
+  const tl_wrench r = {tl_vec3(u.x, u.y, u.z), tl_sub(b->w, a->w)};
   return r;
 }
 
-/* An impulse at the contact point and a torque, on both bodies. */
-static void push_lane(const tl_ccp *job, size_t k, uint32_t i, tl_wrench p) {
+void tl_ccp_push_wrench(const tl_ccp *job, size_t k, uint32_t i, tl_wrench p) {
   const tl_ccp_pack *pack = &job->packs[k];
   tl_ccp_body *a = &job->bodies[pack->a[i]], *b = &job->bodies[pack->b[i]];
   const tl_ccp_tensor *tensors = job->tensors;
-  const talus_vec3 arm_a = tl_ccp_arm_a(job, k, i), arm_b = tl_ccp_arm_b(job, k, i);
+  const talus_vec3 back = tl_neg(p.impulse);
+  if (tl_ccp_is_radial(job)) {
+    tl_ccp_push_lane(job, k, i, p.impulse);
+    if (a->inv_mass > 0)
+      a->w = tl_madd(a->w, -a->inv_inertia, p.torque);
+    if (b->inv_mass > 0)
+      b->w = tl_madd(b->w, b->inv_inertia, p.torque);
+    return;
+  }
   if (a->inv_mass > 0)
-    tl_ccp_turn(a, tensors ? &tensors[pack->a[i]] : NULL, tl_neg(p.impulse),
-                tl_neg(tl_add(tl_cross(arm_a, p.impulse), p.torque)));
+    tl_ccp_turn(a, tensors ? &tensors[pack->a[i]] : NULL, back,
+                tl_sub(tl_cross(tl_ccp_arm_a(job, k, i), back), p.torque));
   if (b->inv_mass > 0)
     tl_ccp_turn(b, tensors ? &tensors[pack->b[i]] : NULL, p.impulse,
-                tl_add(tl_cross(arm_b, p.impulse), p.torque));
+                tl_add(tl_cross(tl_ccp_arm_b(job, k, i), p.impulse), p.torque));
 }
 
-void tl_ccp_turn_lane(const tl_ccp *job, size_t k, uint32_t i, talus_vec3 torque) {
-  const tl_wrench p = {{0, 0, 0}, torque};
-  push_lane(job, k, i, p);
-}
-
-static tl_wrench wrench_of(const tl_ccp *job, size_t k, uint32_t i) {
+tl_wrench tl_ccp_wrench_of(const tl_ccp *job, size_t k, uint32_t i) {
   const tl_wrench p = {tl_ccp_lane(&job->packs[k].impulse, i),
                        tl_ccp_lane(&job->rolls[k].torque, i)};
   return p;
@@ -118,19 +125,19 @@ double tl_ccp_roll_lane(const tl_ccp *job, size_t k, uint32_t i) {
   tl_ccp_pack *pack = &job->packs[k];
   const tl_roll_law law = tl_ccp_roll_law(job, k, i, 1);
   const talus_vec3 n = tl_ccp_lane(&pack->normal, i);
-  const tl_wrench p = wrench_of(job, k, i), u = tl_ccp_twist_of(job, job->bodies, k, i);
+  const tl_wrench p = tl_ccp_wrench_of(job, k, i), u = tl_ccp_twist_of(job, k, i);
   const tl_wrench fresh = tl_roll_step(p, u, n, pack->bias[i], &law, job->ncp > 0);
   const tl_wrench change = {tl_sub(fresh.impulse, p.impulse), tl_sub(fresh.torque, p.torque)};
   tl_ccp_put_lane(&pack->impulse, i, fresh.impulse);
   tl_ccp_put_lane(&job->rolls[k].torque, i, fresh.torque);
-  push_lane(job, k, i, change);
+  tl_ccp_push_wrench(job, k, i, change);
   return (double)tl_roll_length2(change, n, &law);
 }
 
 double tl_ccp_roll_residual(const tl_ccp *job, size_t k, uint32_t i) {
   const tl_roll_law law = tl_ccp_roll_law(job, k, i, 1);
   const talus_vec3 n = tl_ccp_lane(&job->packs[k].normal, i);
-  const tl_wrench u = tl_ccp_twist_of(job, job->bodies, k, i);
-  return (double)tl_roll_residual(wrench_of(job, k, i), u, n, job->packs[k].bias[i], &law,
+  const tl_wrench u = tl_ccp_twist_of(job, k, i);
+  return (double)tl_roll_residual(tl_ccp_wrench_of(job, k, i), u, n, job->packs[k].bias[i], &law,
                                   job->ncp > 0);
 }

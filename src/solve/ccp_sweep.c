@@ -29,7 +29,7 @@ static void push_radial(const tl_ccp *job, size_t k, uint32_t i, talus_vec3 p) {
   }
 }
 
-static void push_lane(const tl_ccp *job, size_t k, uint32_t i, talus_vec3 p) {
+void tl_ccp_push_lane(const tl_ccp *job, size_t k, uint32_t i, talus_vec3 p) {
   const tl_ccp_pack *pack = &job->packs[k];
   tl_ccp_body *a = &job->bodies[pack->a[i]], *b = &job->bodies[pack->b[i]];
   const tl_ccp_tensor *tensors = job->tensors;
@@ -71,7 +71,7 @@ double tl_ccp_sweep_lane(const tl_ccp *job, size_t k, uint32_t i) {
   pack->impulse.x[i] = p.x;
   pack->impulse.y[i] = p.y;
   pack->impulse.z[i] = p.z;
-  push_lane(job, k, i, change);
+  tl_ccp_push_lane(job, k, i, change);
   return pack->en[i] > 0 ? (double)(tl_length2(change) / (pack->en[i] * pack->et[i])) : 0;
 }
 
@@ -85,9 +85,10 @@ bool tl_ccp_needs_tensor(const tl_ccp *job, const tl_ccp_pack *pack) {
 }
 
 void tl_ccp_warm_lane(const tl_ccp *job, size_t k, uint32_t i) {
-  push_lane(job, k, i, lane_vec3(&job->packs[k].impulse, i));
   if (tl_ccp_lane_rolls(job, k, i))
-    tl_ccp_turn_lane(job, k, i, lane_vec3(&job->rolls[k].torque, i));
+    tl_ccp_push_wrench(job, k, i, tl_ccp_wrench_of(job, k, i));
+  else
+    tl_ccp_push_lane(job, k, i, lane_vec3(&job->packs[k].impulse, i));
 }
 
 talus_real tl_ccp_residual_lane(const tl_ccp *job, size_t k, uint32_t i) {
@@ -142,28 +143,18 @@ double tl_ccp_residual_packs_scalar(const tl_ccp *job, size_t begin, size_t end,
 }
 
 void tl_ccp_warm_packs(const tl_ccp *job, size_t begin, size_t end, bool serial) {
-  if (!serial && !job->rolls && tl_ccp_has_avx512())
+  if (!serial && tl_ccp_has_avx512())
     tl_ccp_warm_packs_avx512(job, begin, end);
   else
     tl_ccp_warm_packs_scalar(job, begin, end);
 }
 
-/* Where some rows pass on torque, their packs are visited row by row and the others eight at a
- * time; sums are then by pack, with either code. */
 double tl_ccp_sweep_packs(const tl_ccp *job, size_t begin, size_t end, bool serial) {
-  const bool fast = !serial && tl_ccp_has_avx512();
-  if (!job->rolls)
-    return fast ? tl_ccp_sweep_packs_avx512(job, begin, end)
-                : tl_ccp_sweep_packs_scalar(job, begin, end);
-  double sum = 0;
-  for (size_t k = begin; k < end; ++k)
-    sum += fast && !tl_ccp_rolls(job, k) ? tl_ccp_sweep_packs_avx512(job, k, k + 1)
-                                         : tl_ccp_sweep_packs_scalar(job, k, k + 1);
-  return sum;
+  return !serial && tl_ccp_has_avx512() ? tl_ccp_sweep_packs_avx512(job, begin, end)
+                                        : tl_ccp_sweep_packs_scalar(job, begin, end);
 }
 
 double tl_ccp_residual_packs(const tl_ccp *job, size_t begin, size_t end, double *most) {
-  if (!tl_ccp_has_avx512() || job->rolls)
-    return tl_ccp_residual_packs_scalar(job, begin, end, most);
-  return tl_ccp_residual_packs_avx512(job, begin, end, most);
+  return tl_ccp_has_avx512() ? tl_ccp_residual_packs_avx512(job, begin, end, most)
+                             : tl_ccp_residual_packs_scalar(job, begin, end, most);
 }

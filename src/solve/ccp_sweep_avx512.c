@@ -1,13 +1,10 @@
 /* Visits of rows, eight at a time, with AVX-512.
  *
- * A solver body is eight reals, so eight bodies make an 8 x 8 matrix whose rows are bodies and
- * whose columns are what the arithmetic wants: all v.x, all v.y, ... The matrix is loaded row by
- * row and transposed in registers; the arithmetic is that of kernels/ccp_visit.h with a vector of
- * eight as the number; then the matrix is transposed back and stored. Vectors are the compiler's
- * own (gcc, clang). No operation is fused or reordered, so the bits are those of the scalar code.
+ * Bodies are loaded as ccp_lanes.h has it; the arithmetic is that of kernels/ccp_visit.h with a
+ * vector of eight as the number. No operation is fused or reordered, so the bits are those of the
+ * scalar code.
  *
- * Inertia tensors of the bodies that need one are loaded in the same way. This file alone is
- * compiled for AVX-512 (CMakeLists.txt); it runs only where the processor has it. */
+ * This file is compiled for AVX-512 (CMakeLists.txt); it runs only where the processor has it. */
 #include "solve/ccp.h"
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
@@ -15,131 +12,17 @@
 #include "solve/ccp_lanes.h"
 
 #include <math.h>
-#include <stddef.h>
 
-/* The columns of eight bodies. */
-typedef struct body_lanes {
-  lanes_vec v, w;
-  lanes inv_mass, inv_inertia;
-} body_lanes;
-
-_Static_assert(sizeof(tl_ccp_body) == sizeof(lanes), "a solver body is a vector");
-
-INLINE body_lanes load_bodies(const tl_ccp_body *bodies, const uint32_t *index) {
-  lanes m[W];
-  for (int i = 0; i < W; ++i)
-    memcpy(&m[i], &bodies[index[i]], sizeof m[i]);
-  transpose(m);
-  const body_lanes r = {{m[0], m[1], m[2]}, {m[3], m[4], m[5]}, m[6], m[7]};
-  return r;
-}
-
-/* Bodies that do not move are not written: other threads read them. Packs of movable bodies only
- * are by far the most. */
-INLINE void store_bodies(tl_ccp_body *bodies, const uint32_t *index, const body_lanes *from) {
-  lanes m[W] = {from->v.x, from->v.y, from->v.z,      from->w.x,
-                from->w.y, from->w.z, from->inv_mass, from->inv_inertia};
-  const lanes zero = {0};
-  const unsigned movable = lanes_mask(from->inv_mass > zero);
-  transpose(m);
-  if (movable == 0xff) {
-    for (int i = 0; i < W; ++i)
-      memcpy(&bodies[index[i]], &m[i], sizeof m[i]);
-    return;
-  }
-  for (int i = 0; i < W; ++i)
-    if (movable >> i & 1)
-      memcpy(&bodies[index[i]], &m[i], sizeof m[i]);
-}
-
-/* v + w x arm of b, less that of a. */
-INLINE lanes_vec relative_velocity(const body_lanes *a, const body_lanes *b, lanes_vec arm_a,
-                                   lanes_vec arm_b) {
-  const lanes_vec ca = cross(a->w, arm_a), cb = cross(b->w, arm_b);
-  const lanes_vec r = {(b->v.x + cb.x) - (a->v.x + ca.x), (b->v.y + cb.y) - (a->v.y + ca.y),
-                       (b->v.z + cb.z) - (a->v.z + ca.z)};
-  return r;
-}
-
-/* The same where arms are reach_a n and reach_b n. */
-INLINE lanes_vec radial_velocity(const body_lanes *a, const body_lanes *b, lanes reach_a,
-                                 lanes reach_b, lanes_vec n) {
-  const lanes_vec s = {b->w.x * reach_b - a->w.x * reach_a, b->w.y * reach_b - a->w.y * reach_a,
-                       b->w.z * reach_b - a->w.z * reach_a};
-  const lanes_vec c = cross(s, n);
-  const lanes_vec r = {(b->v.x - a->v.x) + c.x, (b->v.y - a->v.y) + c.y, (b->v.z - a->v.z) + c.z};
-  return r;
-}
-
-INLINE void push(body_lanes *body, lanes_vec arm, lanes_vec p) {
-  body->v = lanes_madd(body->v, body->inv_mass, p);
-  body->w = lanes_madd(body->w, body->inv_inertia, cross(arm, p));
-}
-
-/* The columns of eight tensors. */
-typedef struct tensor_lanes {
-  lanes_vec inv_mass;
-  lanes xx, yy, zz, xy, xz, yz;
-} tensor_lanes;
-
-_Static_assert(offsetof(tl_ccp_tensor, inv_inertia.yz) == sizeof(lanes), "and one real more");
-
-INLINE tensor_lanes load_tensors(const tl_ccp_tensor *tensors, const uint32_t *index) {
-  lanes m[W];
-  talus_real yz[W];
-  for (int i = 0; i < W; ++i) {
-    memcpy(&m[i], &tensors[index[i]], sizeof m[i]);
-    yz[i] = tensors[index[i]].inv_inertia.yz;
-  }
-  transpose(m);
-  const tensor_lanes r = {{m[0], m[1], m[2]}, m[3], m[4], m[5], m[6], m[7], load(yz)};
-  return r;
-}
-
-/* tl_ccp_push: by the tensor where inv_inertia is negative. */
-INLINE void push_tensor(body_lanes *body, const tensor_lanes *t, lanes_vec arm, lanes_vec p) {
-  const lanes zero = {0};
-  const lane_mask same = body->inv_inertia >= zero;
-  const lanes_vec m = cross(arm, p);
-  const lanes_vec turn = {t->xx * m.x + t->xy * m.y + t->xz * m.z,
-                          t->xy * m.x + t->yy * m.y + t->yz * m.z,
-                          t->xz * m.x + t->yz * m.y + t->zz * m.z};
-  body->v.x += lanes_select(same, body->inv_mass, t->inv_mass.x) * p.x;
-  body->v.y += lanes_select(same, body->inv_mass, t->inv_mass.y) * p.y;
-  body->v.z += lanes_select(same, body->inv_mass, t->inv_mass.z) * p.z;
-  body->w.x += lanes_select(same, body->inv_inertia * m.x, turn.x);
-  body->w.y += lanes_select(same, body->inv_inertia * m.y, turn.y);
-  body->w.z += lanes_select(same, body->inv_inertia * m.z, turn.z);
-}
-
-/* p on b and its opposite on a, with arms along the normal. */
-INLINE void push_radial(body_lanes *a, body_lanes *b, lanes reach_a, lanes reach_b, lanes_vec n,
-                        lanes_vec p) {
-  const lanes_vec turn = cross(n, p);
-  a->v = lanes_madd(a->v, -a->inv_mass, p);
-  b->v = lanes_madd(b->v, b->inv_mass, p);
-  a->w = lanes_madd(a->w, -a->inv_inertia * reach_a, turn);
-  b->w = lanes_madd(b->w, b->inv_inertia * reach_b, turn);
-}
-
-INLINE double add_lanes(lanes x) {
-  double sum = 0;
+INLINE double add_each(double sum, lanes x) {
   for (int i = 0; i < W; ++i)
     sum += (double)x[i];
   return sum;
 }
 
+INLINE double add_lanes(lanes x) { return add_each(0, x); }
+
 /* ---- packs
  * ------------------------------------------------------------------------------------------- */
-
-/* Arms of a pack, from their table or along the normal. */
-INLINE lanes_vec arm_of(const tl_ccp_lanes *table, const talus_real *reach, lanes_vec n) {
-  if (table)
-    return load_vec(table);
-  const lanes r = load(reach);
-  const lanes_vec arm = {n.x * r, n.y * r, n.z * r};
-  return arm;
-}
 
 /* What a visit changes: impulses of the pack, and how far they moved in velocity units. */
 INLINE lanes take_step(const tl_ccp *job, tl_ccp_pack *pack, lanes_vec u, lanes_vec n,
@@ -148,30 +31,11 @@ INLINE lanes take_step(const tl_ccp *job, tl_ccp_pack *pack, lanes_vec u, lanes_
   const lanes en = load(pack->en), et = load(pack->et), zero = {0};
   const lanes_vec fresh =
       lanes_step(p, u, n, load(pack->bias), load(pack->friction), en, et, job->ncp > 0);
-  memcpy(pack->impulse.x, &fresh.x, sizeof fresh.x);
-  memcpy(pack->impulse.y, &fresh.y, sizeof fresh.y);
-  memcpy(pack->impulse.z, &fresh.z, sizeof fresh.z);
+  store_vec(&pack->impulse, fresh);
   change->x = fresh.x - p.x;
   change->y = fresh.y - p.y;
   change->z = fresh.z - p.z;
   return lanes_select(en > zero, lanes_dot(*change, *change) / (en * et), zero);
-}
-
-/* p on b and its opposite on a, with any arms, and tensors where `by_tensor`. */
-INLINE void push_pack(const tl_ccp *job, const tl_ccp_pack *pack, body_lanes *a, body_lanes *b,
-                      lanes_vec arm_a, lanes_vec arm_b, lanes_vec p, const bool by_tensor) {
-  const lanes_vec back = {-p.x, -p.y, -p.z};
-  if (by_tensor) {
-    const tensor_lanes of_a = load_tensors(job->tensors, pack->a);
-    push_tensor(a, &of_a, arm_a, back);
-    const tensor_lanes of_b = load_tensors(job->tensors, pack->b);
-    push_tensor(b, &of_b, arm_b, p);
-  } else {
-    push(a, arm_a, back);
-    push(b, arm_b, p);
-  }
-  store_bodies(job->bodies, pack->a, a);
-  store_bodies(job->bodies, pack->b, b);
 }
 
 INLINE lanes sweep_pack(const tl_ccp *job, size_t k, const bool by_tensor) {
@@ -183,7 +47,7 @@ INLINE lanes sweep_pack(const tl_ccp *job, size_t k, const bool by_tensor) {
   const lanes_vec arm_b = arm_of(arms ? &arms->b : NULL, pack->reach_b, n);
   lanes_vec change;
   const lanes moved = take_step(job, pack, relative_velocity(&a, &b, arm_a, arm_b), n, &change);
-  push_pack(job, pack, &a, &b, arm_a, arm_b, change, by_tensor);
+  push_pack(job, pack, &a, &b, change, cross_back(arm_a, change), cross(arm_b, change), by_tensor);
   return moved;
 }
 
@@ -191,9 +55,9 @@ INLINE void warm_pack(const tl_ccp *job, size_t k, const bool by_tensor) {
   const tl_ccp_pack *pack = &job->packs[k];
   const tl_ccp_arms *arms = job->arms ? &job->arms[k] : NULL;
   body_lanes a = load_bodies(job->bodies, pack->a), b = load_bodies(job->bodies, pack->b);
-  const lanes_vec n = load_vec(&pack->normal);
-  push_pack(job, pack, &a, &b, arm_of(arms ? &arms->a : NULL, pack->reach_a, n),
-            arm_of(arms ? &arms->b : NULL, pack->reach_b, n), load_vec(&pack->impulse), by_tensor);
+  const lanes_vec n = load_vec(&pack->normal), p = load_vec(&pack->impulse);
+  push_pack(job, pack, &a, &b, p, cross_back(arm_of(arms ? &arms->a : NULL, pack->reach_a, n), p),
+            cross(arm_of(arms ? &arms->b : NULL, pack->reach_b, n), p), by_tensor);
 }
 
 /* Arms along the normal (tl_ccp_is_radial): one cross product does for both bodies. */
@@ -234,6 +98,19 @@ INLINE lanes residual_pack(const tl_ccp *job, size_t k) {
                         load(pack->en), load(pack->et), job->ncp > 0);
 }
 
+/* Packs in which rows pass on torque. */
+INLINE lanes sweep_rolls(const tl_ccp *job, size_t k) {
+  talus_real moved[W];
+  tl_ccp_sweep_rolls_avx512(job, k, moved);
+  return load(moved);
+}
+
+INLINE lanes residual_rolls(const tl_ccp *job, size_t k) {
+  talus_real r[W];
+  tl_ccp_residual_rolls_avx512(job, k, r);
+  return load(r);
+}
+
 /* Packs stream through once a sweep, and the bodies of one are far apart: both are asked for early,
  * packs long before their bodies, whose numbers are in them. */
 INLINE void prefetch_ahead(const tl_ccp *job, size_t k) {
@@ -256,12 +133,16 @@ double tl_ccp_sweep_packs_avx512(const tl_ccp *job, size_t begin, size_t end) {
   for (size_t k = begin; k < end; ++k) {
     tl_ccp_pack *pack = &job->packs[k];
     prefetch_ahead(job, k);
-    if (radial) {
+    if (tl_ccp_rolls(job, k)) {
+      const lanes change = sweep_rolls(job, k);
+      if (tl_ccp_needs_tensor(job, pack))
+        sum = add_each(sum, change);
+      else
+        moved += change;
+    } else if (radial) {
       moved += sweep_radial(job, k);
     } else if (tl_ccp_needs_tensor(job, pack)) {
-      const lanes change = sweep_pack(job, k, true);
-      for (int i = 0; i < W; ++i)
-        sum += (double)change[i];
+      sum = add_each(sum, sweep_pack(job, k, true));
     } else {
       moved += sweep_pack(job, k, false);
     }
@@ -273,7 +154,9 @@ void tl_ccp_warm_packs_avx512(const tl_ccp *job, size_t begin, size_t end) {
   const bool radial = tl_ccp_is_radial(job);
   for (size_t k = begin; k < end; ++k) {
     prefetch_ahead(job, k);
-    if (radial)
+    if (tl_ccp_rolls(job, k))
+      tl_ccp_warm_rolls_avx512(job, k);
+    else if (radial)
       warm_radial(job, k);
     else if (tl_ccp_needs_tensor(job, &job->packs[k]))
       warm_pack(job, k, true);
@@ -286,7 +169,7 @@ double tl_ccp_residual_packs_avx512(const tl_ccp *job, size_t begin, size_t end,
   double sum = 0;
   *most = 0;
   for (size_t k = begin; k < end; ++k) {
-    const lanes r = residual_pack(job, k);
+    const lanes r = tl_ccp_rolls(job, k) ? residual_rolls(job, k) : residual_pack(job, k);
     sum += add_lanes(r * r);
     for (int i = 0; i < W; ++i)
       *most = fmax(*most, (double)r[i]);
