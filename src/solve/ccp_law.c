@@ -125,14 +125,17 @@ uint32_t tl_ccp_touch_state(const tl_ccp *job, const tl_contact *c, talus_real f
 
 static void store_touches(void *context, size_t begin, size_t end) {
   const tl_ccp *job = context;
+  const bool has_states = (job->model->law_kinds & (TL_LAW_STATIC | TL_LAW_COHESION)) != 0;
   for (size_t k = begin; k < end; ++k)
     for (uint32_t row = job->pack_row[k]; row < job->pack_row[k + 1]; ++row) {
       const uint32_t lane = row - job->pack_row[k], i = job->colours.order[row];
-      tl_contact *c = &job->contacts->data[i];
+      const tl_contact *c = &job->contacts->data[i];
       tl_touch *touch = &job->contacts->touches.data[i];
       *touch = (tl_touch){{0, 0, 0}, 0};
       if (job->rolls)
         touch->torque = tl_ccp_lane(&job->rolls[k].torque, lane);
+      if (!has_states)
+        continue;
       touch->state = tl_ccp_touch_state(job, c, job->packs[k].friction[lane],
                                         tl_ccp_lane(&job->packs[k].impulse, lane),
                                         tl_ccp_arm_a(job, k, lane), tl_ccp_arm_b(job, k, lane));

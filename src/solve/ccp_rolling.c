@@ -14,6 +14,7 @@
 #include "solve/ccp.h"
 
 #define MOST_RADII TL_R(3)
+#define AHEAD      4 /* packs of which touches are asked for early */
 
 tl_sym3 tl_ccp_turning_of(const tl_ccp *job, uint32_t body) {
   const tl_ccp_body *b = &job->bodies[body];
@@ -23,20 +24,44 @@ tl_sym3 tl_ccp_turning_of(const tl_ccp *job, uint32_t body) {
 }
 
 static talus_real cut_off(talus_real coefficient, talus_real turning, talus_real en) {
-  return tl_min(coefficient, MOST_RADII * tl_sqrt(turning / en));
+  if (coefficient * coefficient * en <= MOST_RADII * MOST_RADII * turning)
+    return coefficient;
+  return MOST_RADII * tl_sqrt(turning / en);
 }
 
-static void load_lane(const tl_ccp *job, size_t k, uint32_t lane, const tl_contact *c,
-                      const tl_touch *touch) {
+/* Steps against spinning and rolling of a row. */
+static void turning_steps(const tl_ccp *job, uint32_t a, uint32_t b, talus_vec3 n, talus_real *es,
+                          talus_real *er) {
+  const talus_real of_a = job->bodies[a].inv_inertia, of_b = job->bodies[b].inv_inertia;
+  if (of_a < 0 || of_b < 0) {
+    tl_step_metric(tl_sym3_add(tl_ccp_turning_of(job, a), tl_ccp_turning_of(job, b)), n, es, er);
+    return;
+  }
+  *es = *er = of_a + of_b > 0 ? 1 / (of_a + of_b) : 0; /* the same in every direction */
+}
+
+/* The torque that a row starts with: the last, within the limits. The impulse is in its cone
+ * already. */
+static talus_vec3 start_torque(const tl_ccp_pack *pack, const tl_ccp_roll *roll, uint32_t lane,
+                               talus_vec3 n, talus_vec3 last) {
+  const talus_real pn = tl_dot(tl_ccp_lane(&pack->impulse, lane), n), tn = tl_dot(last, n);
+  const talus_real roll_most = roll->rolling[lane] * pn, spin_most = roll->spinning[lane] * pn;
+  talus_vec3 tt = tl_madd(last, -tn, n);
+  if (tl_length2(tt) > roll_most * roll_most)
+    tt = tl_roll_cut(tt, tl_length(tt), roll_most);
+  return tl_madd(tt, tl_max(-spin_most, tl_min(spin_most, tn)), n);
+}
+
+static void load_lane(const tl_ccp *job, size_t k, uint32_t lane, uint32_t contact) {
   tl_ccp_pack *pack = &job->packs[k];
   tl_ccp_roll *roll = &job->rolls[k];
+  const tl_contact *c = &job->contacts->data[contact];
   const tl_pair_law *law = tl_model_law(job->model, c->a, c->b);
   if (!(law->rolling > 0 || law->spinning > 0) || !(pack->en[lane] > 0))
     return;
+  const talus_vec3 n = tl_ccp_lane(&pack->normal, lane);
   talus_real er, es;
-  tl_step_metric(
-      tl_sym3_add(tl_ccp_turning_of(job, pack->a[lane]), tl_ccp_turning_of(job, pack->b[lane])),
-      c->normal, &es, &er);
+  turning_steps(job, pack->a[lane], pack->b[lane], n, &es, &er);
   roll->rolling[lane] = cut_off(law->rolling, er, pack->en[lane]);
   roll->spinning[lane] = cut_off(law->spinning, es, pack->en[lane]);
   /* What nothing resists takes no step: its torque would be cut to 0 in every visit. */
@@ -51,26 +76,20 @@ static void load_lane(const tl_ccp *job, size_t k, uint32_t lane, const tl_conta
     roll->er[lane] *= TL_R(0.5);
     roll->es[lane] *= TL_R(0.5);
   }
-  if (!job->settings->warm_start)
-    return;
-  /* The impulse is in its cone already; the torque is cut to it. */
-  const talus_real pn = tl_dot(tl_ccp_lane(&pack->impulse, lane), c->normal);
-  const talus_real tn = tl_dot(touch->torque, c->normal), most = roll->spinning[lane] * pn;
-  const talus_vec3 tt = tl_madd(touch->torque, -tn, c->normal);
-  talus_vec3 torque = tl_roll_cut(tt, tl_length(tt), roll->rolling[lane] * pn);
-  torque = tl_madd(torque, tl_max(-most, tl_min(most, tn)), c->normal);
-  tl_ccp_put_lane(&roll->torque, lane, torque);
+  if (job->settings->warm_start)
+    tl_ccp_put_lane(&roll->torque, lane,
+                    start_torque(pack, roll, lane, n, job->contacts->touches.data[contact].torque));
 }
 
 static void load_packs(void *context, size_t begin, size_t end) {
   const tl_ccp *job = context;
   for (size_t k = begin; k < end; ++k) {
     memset(&job->rolls[k], 0, sizeof job->rolls[k]);
-    for (uint32_t row = job->pack_row[k]; row < job->pack_row[k + 1]; ++row) {
-      const uint32_t i = job->colours.order[row];
-      load_lane(job, k, row - job->pack_row[k], &job->contacts->data[i],
-                &job->contacts->touches.data[i]);
-    }
+    if (k + AHEAD < job->pack_count)
+      for (uint32_t row = job->pack_row[k + AHEAD]; row < job->pack_row[k + AHEAD + 1]; ++row)
+        __builtin_prefetch(&job->contacts->touches.data[job->colours.order[row]]);
+    for (uint32_t row = job->pack_row[k]; row < job->pack_row[k + 1]; ++row)
+      load_lane(job, k, row - job->pack_row[k], job->colours.order[row]);
   }
 }
 
