@@ -1,5 +1,5 @@
 /* Rows that pass on torque: eight at a time against one by one, bit by bit; on rows drawn at random
- * and on those of heaps with every law; and heaps over threads. */
+ * and on those of heaps with every law; heaps over threads; momentum. */
 #include "base/random.h"
 #include "physics/rig.h"
 #include "solve/ccp.h"
@@ -322,6 +322,64 @@ TEST(heaps_with_every_law_do_not_depend_on_threads) {
     CHECK_EQ_U64(hash[1], hash[0]);
     CHECK_EQ_U64(hash[2], hash[0]);
   }
+}
+
+/* ---- momentum
+ * ------------------------------------------------------------------------------------------- */
+
+static talus_material add_rolling(talus_world *world, double rolling) {
+  talus_material_def def = talus_material_def_default();
+  talus_material material;
+  def.rolling = rolling;
+  CHECK_OK(talus_world_add_material(world, &def, &material));
+  return material;
+}
+
+/* Without momentum it takes all 50 sweeps, and the uppermost box wanders by 9 mm. */
+TEST(ten_boxes_with_rolling_resistance_stand_with_default_settings) {
+  enum { BOXES = 10, STEPS = 1000 };
+  talus_world_def def = talus_world_def_default();
+  def.dt = 5e-3;
+  def.threads = 1;
+  talus_world *world = rig_world(&def);
+  const talus_material m = add_rolling(world, 0.005);
+  rig_floor(world, m);
+  const talus_shape cube = rig_shape(world, TALUS_BOX, 0.2, 0.2, 0.2, 0);
+  talus_body top = {0};
+  for (int i = 0; i < BOXES; ++i)
+    top = rig_body(world, TALUS_FREE, cube, m, 0, 0, 0.1 + 0.2 * i);
+  double sweeps = 0;
+  for (int i = 0; i < STEPS; ++i) {
+    CHECK_OK(talus_world_step(world, 1));
+    sweeps += rig_report(world).iterations / (double)STEPS;
+  }
+  const talus_dvec3 at = rig_info(world, top).position;
+  const double way = sqrt(at.x * at.x + at.y * at.y + (at.z - 1.9) * (at.z - 1.9));
+  CHECK_MSG(sweeps < BY_PRECISION(40, 45) && way < 6e-3, "%g sweeps, %g m", sweeps, way);
+  talus_world_destroy(world);
+}
+
+/* Large enough for a team of threads. */
+TEST(momentum_with_rolling_resistance_does_not_depend_on_threads) {
+  uint64_t hash[3];
+  for (int k = 0; k < 3; ++k) {
+    talus_world_def def = talus_world_def_default();
+    def.dt = 2e-3;
+    def.threads = 1 << k;
+    talus_world *world = rig_world(&def);
+    const talus_material m = add_rolling(world, 0.002);
+    rig_floor(world, m);
+    const talus_shape brick = rig_shape(world, TALUS_BOX, 0.2, 0.1, 0.1, 0);
+    for (int i = 0; i < 600; ++i)
+      rig_body(world, TALUS_FREE, brick, m, 0.2001 * (i % 30 + 0.5 * (i / 30 % 2)), 0,
+               0.1 * (i / 30 + 0.5));
+    CHECK_OK(talus_world_step(world, 4));
+    CHECK(rig_report(world).contacts_near > TL_CCP_TEAM_ROWS);
+    hash[k] = talus_world_hash(world);
+    talus_world_destroy(world);
+  }
+  CHECK_EQ_U64(hash[1], hash[0]);
+  CHECK_EQ_U64(hash[2], hash[0]);
 }
 
 TEST_MAIN()

@@ -304,8 +304,8 @@ typedef struct tl_ccp_pace {
 } tl_ccp_pace;
 #define TL_CCP_AT_REST ((tl_ccp_pace){1, -1})
 
-/* What a row has: the impulse that its last visit began with, and that which the sweep before
- * ended with. */
+/* What a row has: the impulse (or torque) that its last visit began with, and that which the sweep
+ * before ended with. */
 typedef struct tl_ccp_course {
   talus_vec3 from, last;
 } tl_ccp_course;
@@ -322,7 +322,7 @@ void tl_ccp_move_on(const tl_ccp *part, tl_team *team, int worker, int workers, 
 #define TL_CCP_SMALL 16
 typedef struct tl_ccp_small_momentum {
   tl_ccp_pace pace;
-  tl_ccp_course course[TL_CCP_SMALL];
+  tl_ccp_course course[TL_CCP_SMALL], turning[TL_CCP_SMALL];
   uint32_t body[2 * TL_CCP_SMALL];
   tl_twist last[2 * TL_CCP_SMALL];
   uint32_t bodies; /* 0: no momentum */

@@ -14,7 +14,7 @@
  *
  * Only for islands in which many pairs of bodies have several contacts: among spheres chains are
  * short, and sweeps are bound by memory that this would need more of. Not beside joints, which are
- * aimed anew during sweeps, nor with rolling resistance. */
+ * aimed anew during sweeps. Torques of rolling resistance go on with the impulses. */
 #include "solve/ccp.h"
 
 #include <math.h>
@@ -22,32 +22,48 @@
 #define W TL_CCP_LANES
 
 struct tl_ccp_momentum {
-  tl_ccp_course *course; /* by pack and lane */
-  uint32_t *body;        /* those that the part moves */
-  tl_twist *last;        /* their velocities after the sweep before */
+  tl_ccp_course *course;  /* by pack and lane */
+  tl_ccp_course *turning; /* of torques; NULL: none is passed on */
+  uint32_t *body;         /* those that the part moves */
+  tl_twist *last;         /* their velocities after the sweep before */
   size_t bodies;
 };
 
 /* ---- one row, one body ----------------------------------------------------------------------- */
 
 /* (from - now) . E^-1 (now - last): positive where the sweep went back. */
-static double pull_back(const tl_ccp *job, size_t k, uint32_t i, const tl_ccp_course *course) {
+static double pull_of(talus_vec3 now, talus_vec3 n, talus_real en, talus_real et,
+                      const tl_ccp_course *course) {
+  const talus_vec3 back = tl_sub(course->from, now), way = tl_sub(now, course->last);
+  const talus_real along = tl_dot(back, n) * tl_dot(way, n);
+  return (double)((en > 0 ? along / en : 0) + (et > 0 ? (tl_dot(back, way) - along) / et : 0));
+}
+
+static double pull_back(const tl_ccp *job, size_t k, uint32_t i, const tl_ccp_course *course,
+                        const tl_ccp_course *turning) {
   const tl_ccp_pack *pack = &job->packs[k];
   if (!(pack->en[i] > 0) || !(pack->et[i] > 0))
     return 0;
-  const talus_vec3 n = tl_ccp_lane(&pack->normal, i), now = tl_ccp_lane(&pack->impulse, i);
-  const talus_vec3 back = tl_sub(course->from, now), way = tl_sub(now, course->last);
-  const talus_real along = tl_dot(back, n) * tl_dot(way, n);
-  return (double)(along / pack->en[i] + (tl_dot(back, way) - along) / pack->et[i]);
+  const talus_vec3 n = tl_ccp_lane(&pack->normal, i);
+  double sum = pull_of(tl_ccp_lane(&pack->impulse, i), n, pack->en[i], pack->et[i], course);
+  if (tl_ccp_lane_rolls(job, k, i))
+    sum += pull_of(tl_ccp_lane(&job->rolls[k].torque, i), n, job->rolls[k].es[i],
+                   job->rolls[k].er[i], turning);
+  return sum;
+}
+
+static void move_lane(tl_ccp_lanes *lanes, uint32_t i, talus_real beta, tl_ccp_course *course) {
+  const talus_vec3 now = tl_ccp_lane(lanes, i);
+  course->from = tl_madd(now, beta, tl_sub(now, course->last));
+  course->last = now;
+  tl_ccp_put_lane(lanes, i, course->from);
 }
 
 static void move_row(const tl_ccp *job, size_t k, uint32_t i, talus_real beta,
-                     tl_ccp_course *course) {
-  tl_ccp_pack *pack = &job->packs[k];
-  const talus_vec3 now = tl_ccp_lane(&pack->impulse, i);
-  course->from = tl_madd(now, beta, tl_sub(now, course->last));
-  course->last = now;
-  tl_ccp_put_lane(&pack->impulse, i, course->from);
+                     tl_ccp_course *course, tl_ccp_course *turning) {
+  move_lane(&job->packs[k].impulse, i, beta, course);
+  if (tl_ccp_lane_rolls(job, k, i))
+    move_lane(&job->rolls[k].torque, i, beta, turning);
 }
 
 static void move_body(tl_ccp_body *body, talus_real beta, tl_twist *last) {
@@ -70,8 +86,8 @@ static talus_real next_beta(tl_ccp_pace *pace, double change, double back) {
   return (talus_real)(theta * (1 - theta) / (theta * theta + pace->theta));
 }
 
-static tl_ccp_course course_at(const tl_ccp *job, size_t k, uint32_t i) {
-  const talus_vec3 p = tl_ccp_lane(&job->packs[k].impulse, i);
+static tl_ccp_course course_at(const tl_ccp_lanes *lanes, uint32_t i) {
+  const talus_vec3 p = tl_ccp_lane(lanes, i);
   const tl_ccp_course course = {p, p};
   return course;
 }
@@ -111,10 +127,13 @@ talus_status tl_ccp_take_momentum(tl_ccp *part) {
   tl_arena *arena = part->scope->arena;
   struct tl_ccp_momentum *m;
   part->momentum = NULL;
-  if (!part->seen || part->rolls || part->link_count > 0 || !has_bundles(part))
+  if (!part->seen || part->link_count > 0 || !has_bundles(part))
     return TALUS_OK;
   TL_TAKE(arena, 1, &m);
   TL_TAKE(arena, part->pack_count * W, &m->course);
+  m->turning = NULL;
+  if (part->rolls)
+    TL_TAKE(arena, part->pack_count * W, &m->turning);
   TL_TAKE(arena, 2 * part->row_count, &m->body);
   m->bodies = 0;
   for (size_t k = 0; k < part->pack_count; ++k)
@@ -136,8 +155,11 @@ void tl_ccp_set_off(const tl_ccp *part, tl_team *team, int worker, int workers) 
   if (!m)
     return;
   const size_t last = share(part->pack_count, worker + 1, workers) * W;
-  for (size_t row = share(part->pack_count, worker, workers) * W; row < last; ++row)
-    m->course[row] = course_at(part, row / W, (uint32_t)(row % W));
+  for (size_t row = share(part->pack_count, worker, workers) * W; row < last; ++row) {
+    m->course[row] = course_at(&part->packs[row / W].impulse, (uint32_t)(row % W));
+    if (m->turning)
+      m->turning[row] = course_at(&part->rolls[row / W].torque, (uint32_t)(row % W));
+  }
   for (size_t i = share(m->bodies, worker, workers); i < share(m->bodies, worker + 1, workers); ++i)
     m->last[i] = twist_at(part, m->body[i]);
   tl_team_barrier(team);
@@ -145,10 +167,12 @@ void tl_ccp_set_off(const tl_ccp *part, tl_team *team, int worker, int workers) 
 
 /* How far the sweep pulled back, by block. */
 static void pull_back_block(const tl_ccp *part, size_t block) {
+  const struct tl_ccp_momentum *m = part->momentum;
   double sum = 0;
   for (size_t k = part->block_pack[block]; k < part->block_pack[block + 1]; ++k)
     for (uint32_t i = 0; i < W; ++i)
-      sum += pull_back(part, k, i, &part->momentum->course[k * W + i]);
+      sum +=
+          pull_back(part, k, i, &m->course[k * W + i], m->turning ? &m->turning[k * W + i] : NULL);
   part->block_sum[block] = sum;
 }
 
@@ -167,7 +191,8 @@ void tl_ccp_move_on(const tl_ccp *part, tl_team *team, int worker, int workers, 
   const talus_real beta = next_beta(pace, change, back);
   const size_t last = share(part->pack_count, worker + 1, workers) * W;
   for (size_t row = share(part->pack_count, worker, workers) * W; row < last; ++row)
-    move_row(part, row / W, (uint32_t)(row % W), beta, &m->course[row]);
+    move_row(part, row / W, (uint32_t)(row % W), beta, &m->course[row],
+             m->turning ? &m->turning[row] : NULL);
   for (size_t i = share(m->bodies, worker, workers); i < share(m->bodies, worker + 1, workers); ++i)
     move_body(&part->bodies[m->body[i]], beta, &m->last[i]);
   tl_team_barrier(team);
@@ -190,14 +215,16 @@ void tl_ccp_set_off_small(const tl_ccp *job, uint32_t begin, uint32_t end,
   bool bundles = false;
   m->pace = TL_CCP_AT_REST;
   m->bodies = 0;
-  if (!job->seen || job->rolls)
+  if (!job->seen)
     return;
   for (uint32_t row = begin + 1; row < end && !bundles; ++row)
     bundles = is_same_pair(&job->contacts->data[job->colours.order[row - 1]],
                            &job->contacts->data[job->colours.order[row]]);
   for (uint32_t row = begin; row < end && bundles; ++row) {
     const tl_ccp_pack *pack = &job->packs[row / W];
-    m->course[row - begin] = course_at(job, row / W, row % W);
+    m->course[row - begin] = course_at(&pack->impulse, row % W);
+    if (job->rolls)
+      m->turning[row - begin] = course_at(&job->rolls[row / W].torque, row % W);
     list_small(job, m, pack->a[row % W]);
     list_small(job, m, pack->b[row % W]);
   }
@@ -209,10 +236,10 @@ void tl_ccp_move_on_small(const tl_ccp *job, uint32_t begin, uint32_t end, doubl
     return;
   double back = 0;
   for (uint32_t row = begin; row < end; ++row)
-    back += pull_back(job, row / W, row % W, &m->course[row - begin]);
+    back += pull_back(job, row / W, row % W, &m->course[row - begin], &m->turning[row - begin]);
   const talus_real beta = next_beta(&m->pace, change, back);
   for (uint32_t row = begin; row < end; ++row)
-    move_row(job, row / W, row % W, beta, &m->course[row - begin]);
+    move_row(job, row / W, row % W, beta, &m->course[row - begin], &m->turning[row - begin]);
   for (uint32_t i = 0; i < m->bodies; ++i)
     move_body(&job->bodies[m->body[i]], beta, &m->last[i]);
 }
