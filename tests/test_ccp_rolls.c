@@ -287,7 +287,8 @@ static void check_heap(heap_def h) {
       a.packs += first, a.rolls += first, b.packs += first, b.rolls += first;
       if (part->arms)
         a.arms += first, b.arms += first;
-      check_both_ways(&a, &b, last - first, (int)k);
+      a.pack_count = b.pack_count = last - first;
+      check_both_ways(&a, &b, a.pack_count, (int)k);
     }
     free(fast.bodies), free(fast.packs), free(fast.rolls);
     free(slow.bodies), free(slow.packs), free(slow.rolls);
