@@ -283,7 +283,7 @@ static bool run_script(const peer_heap *heap, const char *program, peer_trial *t
   char old[600];
   snprintf(old, sizeof old, "%s/final.txt", heap->folder);
   unlink(old);
-  return peer_execute(heap, arguments, 400) && peer_read_result(heap, trial);
+  return peer_execute(heap, arguments, 1800) && peer_read_result(heap, trial);
 }
 
 static bool run_lammps(const peer_heap *heap, peer_trial *trial, bool hertz) {
@@ -390,5 +390,6 @@ bool peer_run_bullet(const ccp_bench *bench, const peer_heap *heap, peer_trial *
   snprintf(numbers[4], sizeof numbers[4], "%ld", trial->steps);
   char *arguments[] = {path,       file,       numbers[0], numbers[1],
                        numbers[2], numbers[3], numbers[4], NULL};
-  return write_records(heap) && peer_execute(heap, arguments, 400) && peer_read_result(heap, trial);
+  return write_records(heap) && peer_execute(heap, arguments, 1800) &&
+         peer_read_result(heap, trial);
 }
