@@ -2,6 +2,8 @@
 #include "penalty_heap.h"
 #include "refuse.h"
 
+#include <unistd.h>
+
 /* Between steps the state is in the list alone; where the next one cannot even begin, because the
  * arena was to be made smaller and there is no memory for that, it is handed over all the same. */
 TEST(state_is_there_when_memory_runs_out_between_steps) {
@@ -101,6 +103,45 @@ TEST(springs_are_never_those_of_steps_ago) {
     talus_world_destroy(world[0]);
     talus_world_destroy(world[1]);
   }
+}
+
+/* Contacts that could not be stored: nobody reads those of steps ago, and what is saved as soon as
+ * there is memory again is what would have been saved with it. */
+TEST(world_is_saved_with_the_contacts_of_its_last_step) {
+  if (!REFUSES_MEMORY || !TALUS_HAVE_HDF5)
+    return;
+  const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+  talus_world *world = heap(&def, 100, false), *other = heap(&def, 100, false), *loaded;
+  CHECK_OK(talus_world_step(world, 700));
+  CHECK_OK(talus_world_step(other, 1000));
+  CHECK_OK(tl_world_step_on(world, 299));
+  CHECK(world->contacts.count > 20 && world->contacts.count != other->contacts.count);
+  tl_array_free(&world->contacts.springs); /* has to be taken anew, and cannot be */
+  refuses = true;
+  CHECK(talus_world_step(world, 1) == TALUS_ERROR_MEMORY);
+  CHECK_EQ_U64(talus_world_steps(world), 1000);
+  size_t count;
+  CHECK_OK(talus_world_contacts(world, NULL, 0, &count));
+  CHECK_EQ_U64(count, 0);
+  unlink("late.hdf"), unlink("late_contacts.hdf");
+  CHECK(talus_world_save(world, "late.hdf") == TALUS_ERROR_MEMORY);
+  CHECK(talus_world_write_contacts(world, "late_contacts.hdf") == TALUS_ERROR_MEMORY);
+  CHECK(access("late.hdf", F_OK) != 0 && access("late_contacts.hdf", F_OK) != 0);
+  refuses = false;
+  CHECK_OK(talus_world_save(world, "late.hdf"));
+  CHECK_OK(talus_world_load("late.hdf", &loaded));
+  CHECK_EQ_U64(loaded->contacts.count, other->contacts.count);
+  for (size_t i = 0; i < loaded->contacts.count; ++i) {
+    const tl_contact *p = &loaded->contacts.data[i], *q = &other->contacts.data[i];
+    CHECK(p->a == q->a && p->b == q->b && p->gap == q->gap && p->impulse.z == q->impulse.z);
+  }
+  CHECK_EQ_U64(report_of(loaded).pairs, report_of(other).pairs);
+  CHECK_OK(talus_world_step(loaded, 100));
+  CHECK_OK(talus_world_step(other, 100));
+  CHECK_EQ_U64(talus_world_hash(loaded), talus_world_hash(other));
+  talus_world_destroy(world);
+  talus_world_destroy(other);
+  talus_world_destroy(loaded);
 }
 
 /* A renewal without memory: nothing of the old list is gone yet, and contacts are those of the last

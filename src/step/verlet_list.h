@@ -53,11 +53,11 @@ talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, con
 /* Writes the state of the balls, where it is in the list alone. */
 void tl_balls_commit(const tl_model *model, tl_ball_list *list, tl_state *state);
 
-/* Writes the contacts of the last step, where they are in the list alone. */
+/* Writes the contacts of the last step, where they are in the list alone. Where there is no memory
+ * for that there are none, because older ones are of another state. */
 talus_status tl_balls_store(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts);
 
-/* The list is not valid any more. Its contacts are stored; where there is no memory for that there
- * are none, because older ones are of another state. */
+/* The list is not valid any more; its contacts are stored, or there are none. */
 void tl_balls_leave(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts);
 
 #endif
