@@ -223,6 +223,69 @@ TEST(call_that_breaks_in_its_middle_leaves_the_steps_before) {
   }
 }
 
+static void spin_ball(talus_world *world, size_t slot, double spin, double torque) {
+  talus_body body;
+  const talus_vec3 none = {0, 0, 0}, w = {0, (talus_real)spin, 0}, t = {0, (talus_real)torque, 0};
+  CHECK_OK(talus_world_body_at(world, slot, &body));
+  CHECK_OK(talus_body_set_velocity(world, body, none, w));
+  if (torque != 0)
+    CHECK_OK(talus_body_set_force(world, body, none, t));
+}
+
+/* Spins that are numbers still and make no sense, which take no ball from its place in the list:
+ * refused in the same step and in the same words as the general way does it. */
+TEST(absurd_spin_is_refused_as_the_general_way_refuses_it) {
+  const double over = TALUS_SINGLE ? 1e30 : 1e160; /* its square is none */
+  const struct {
+    double spin, torque; /* rad/s, N m */
+    const char *why;     /* NULL: goes well */
+  } cases[] = {{4e9, 0, NULL},        {9e9, 0, NULL},          {1.1e10, 0, "million"},
+               {-3e14, 0, "million"}, {over, 0, "not finite"}, {0, 6e8, "million"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
+    for (size_t slot = 50; slot <= 100; slot += 50) { /* within eight, and at the end */
+      const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+      twins t = make_twins(&def, 100);
+      talus_world *const world[2] = {t.fast, t.slow};
+      char said[2][1024];
+      for (int k = 0; k < 2; ++k) {
+        spin_ball(world[k], slot, cases[i].spin, cases[i].torque);
+        uint64_t hash = talus_world_hash(world[k]);
+        talus_status status = TALUS_OK;
+        for (int step = 0; step < 20 && status == TALUS_OK; ++step) {
+          hash = talus_world_hash(world[k]);
+          status = talus_world_step(world[k], 1);
+        }
+        CHECK_MSG(status == (cases[i].why ? TALUS_ERROR_DIVERGED : TALUS_OK), "case %zu: %d", i,
+                  (int)status);
+        CHECK(!cases[i].why || talus_world_hash(world[k]) == hash);
+        snprintf(said[k], sizeof said[k], "%s", cases[i].why ? talus_last_error() : "");
+      }
+      CHECK(t.fast->penalty.are_balls && !t.slow->penalty.are_balls);
+      CHECK_EQ_U64(talus_world_steps(t.fast), talus_world_steps(t.slow));
+      CHECK_MSG(strcmp(said[0], said[1]) == 0, "%s\n%s", said[0], said[1]);
+      CHECK_MSG(!cases[i].why || strstr(said[0], cases[i].why), "%s", said[0]);
+      destroy_twins(t);
+    }
+}
+
+/* In the middle of a call, where a step has started the next: it is that one that is refused. */
+TEST(spin_that_grows_absurd_on_the_way_is_refused_in_the_next_step) {
+  for (int threads = 1; threads <= 2; ++threads)
+    for (uint32_t rank = 50; rank <= 100; rank += 50) { /* within eight, and at the end */
+      const talus_world_def def = springs(TALUS_HERTZ, 1e-4, threads);
+      talus_world *world = heap(&def, 100, false);
+      CHECK_OK(talus_world_step(world, 5));
+      tl_ball_list *list = &world->penalty.list;
+      CHECK(list->is_started && list->count == 101);
+      const bool moves = list->ball.data[rank].inv_mass > 0; /* all but the tank */
+      list->ball.data[moves ? rank : rank - 1].w[1] = TL_R(2e10);
+      CHECK(talus_world_step(world, 100) == TALUS_ERROR_DIVERGED);
+      CHECK_MSG(strstr(talus_last_error(), "million rad"), "%s", talus_last_error());
+      CHECK_EQ_U64(talus_world_steps(world), 6);
+      talus_world_destroy(world);
+    }
+}
+
 /* Balls that cannot feel each other yet, and will: it was never calm. */
 TEST(balls_with_wild_springs_are_never_calm) {
   const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
