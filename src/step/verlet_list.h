@@ -46,6 +46,10 @@ talus_status tl_balls_take_springs(const tl_model *model, const tl_scope *scope,
                                    const tl_contacts *contacts, tl_old_springs *springs);
 void tl_balls_lay_springs(const tl_model *model, tl_old_springs *springs);
 
+/* Candidates in the order of the list, and what each ball adds up, from `near` and ranks: start,
+ * owner, other, canonical, first_owner, entry and entry_start, which have room. */
+talus_status tl_balls_lay_candidates(const tl_model *model, tl_arena *arena, tl_ball_list *list);
+
 /* One step, as tl_step_verlet, but *contacts are not written: tl_balls_store does that. */
 talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
                            tl_contacts *contacts, tl_step_report *report);
