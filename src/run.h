@@ -33,8 +33,8 @@ typedef struct tl_lines {
 
 /* Opens or makes a file and cuts it back to its first `keep` lines, which must be there. */
 talus_status tl_lines_open(tl_lines *lines, const char *path, uint64_t keep);
-/* Appends one line (with its newline) or, where that fails, nothing. */
-talus_status tl_lines_add(tl_lines *lines, const char *line, size_t bytes);
+/* Appends whole lines (with their newlines) or, where that fails, nothing. */
+talus_status tl_lines_add(tl_lines *lines, const char *text, size_t bytes);
 talus_status tl_lines_sync(tl_lines *lines);
 /* Copies the last line, cut to `size`, into `line`. */
 talus_status tl_lines_last(const tl_lines *lines, char *line, size_t size);
@@ -106,7 +106,8 @@ typedef struct tl_run {
   tl_run_log log;
   tl_lines history;
   tl_lines joints;               /* joints.csv, where there are joints */
-  bool joints_unnamed;           /* it records those without a name too */
+  uint64_t joints_unnamed;       /* 0: it records those with a name alone; otherwise 1 and how many
+                                    marks stand before the numbers of the others */
   TL_ARRAY(tl_run_frame) frames; /* number i is frames/i.hdf */
   TL_ARRAY(tl_run_probe) probes;
   TL_ARRAY(tl_run_file) files; /* that the scene names, as the world was made of them */
@@ -167,6 +168,9 @@ talus_status tl_run_history_add(tl_run *run);
 void tl_run_history_note(tl_run *run);
 
 /* ---- run_joints.c ---------------------------------------------------------------------------- */
+
+/* Up to so many joints are all recorded. */
+#define TL_RUN_JOINTS_ALL 64
 
 /* Begins joints.csv where the world has joints. */
 talus_status tl_run_joints_open(tl_run *run);

@@ -13,7 +13,7 @@
  *   residual_max, residual_rms, iterations, joint_force, joint_torque,
  *   rest.since, rest.interval,
  *   number of frames, step of each,
- *   lines of joints.csv, whether it records joints without a name,
+ *   lines of joints.csv, whether it records joints without a name and how (run.h),
  *   number of probes, of each: definition, lines of its file,
  *   number of files that the scene names, of each: XXH64 when the run began */
 #define MAGIC   0x6e757273756c6174u
@@ -78,7 +78,7 @@ static talus_status pack(const tl_run *run, tl_text *text) {
   for (size_t i = 0; i < run->frames.count; ++i)
     put(text, run->frames.data[i].step);
   put(text, run->joints.count);
-  put(text, run->joints_unnamed ? 1 : 0);
+  put(text, run->joints_unnamed);
   put(text, run->probes.count);
   for (size_t i = 0; i < run->probes.count; ++i) {
     put(text, run->probes.data[i].definition);
@@ -197,7 +197,8 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
     TL_TRY(tl_array_push(&run->frames, frame));
   }
   run->joints.count = get(&reader); /* until cut_back opens it */
-  run->joints_unnamed = get(&reader) != 0;
+  run->joints_unnamed = get(&reader);
+  reader.is_short = reader.is_short || run->joints_unnamed > TL_RUN_JOINTS_ALL + 1;
   TL_TRY(unpack_probes(run, &reader, keep, old));
   TL_TRY(unpack_files(run, &reader, stored));
   if (reader.is_short || reader.at != blob->size || step != talus_world_steps(run->world))

@@ -53,22 +53,23 @@ talus_status tl_lines_open(tl_lines *lines, const char *path, uint64_t keep) {
   return TALUS_OK;
 }
 
-talus_status tl_lines_add(tl_lines *lines, const char *line, size_t bytes) {
+talus_status tl_lines_add(tl_lines *lines, const char *text, size_t bytes) {
   for (size_t done = 0; done < bytes;) {
-    const ssize_t n = pwrite(lines->fd, line + done, bytes - done, lines->bytes + (off_t)done);
+    const ssize_t n = pwrite(lines->fd, text + done, bytes - done, lines->bytes + (off_t)done);
     if (n < 0 && errno == EINTR)
       continue;
     if (n < 0) {
       const int error = errno;
       if (ftruncate(lines->fd, lines->bytes) != 0) {
-        /* Half a line stays: the next one to go on cuts it. */
+        /* What was written stays: the next one to go on cuts it. */
       }
       return tl_file_fail(error, lines->path, "written");
     }
     done += (size_t)n;
   }
   lines->bytes += (off_t)bytes;
-  lines->count++;
+  for (size_t i = 0; i < bytes; ++i)
+    lines->count += text[i] == '\n';
   return TALUS_OK;
 }
 

@@ -196,6 +196,11 @@ talus_status tl_world_store_contacts(talus_world *world) {
   return TALUS_OK;
 }
 
+talus_status tl_world_store_late(talus_world *world) {
+  const tl_ball_list *list = &world->penalty.list;
+  return list->is_valid && !list->is_stored ? tl_world_store_contacts(world) : TALUS_OK;
+}
+
 talus_status tl_world_step_on(talus_world *world, uint64_t n) {
   TL_TRY(tl_world_not_mapped(world, "step"));
   talus_status status = TALUS_OK;

@@ -44,6 +44,76 @@ TEST(list_changes_no_bit) {
   CHECK(work[1] == work[0] && work[2] == work[0]);
 }
 
+/* Rank of the ball that a candidate of a ball and a wall is of, or of those of two balls. */
+static uint32_t rank_of(const tl_ball_list *list, size_t k, bool second) {
+  const tl_ball_near *near = &list->near.data[k];
+  return near->wall != TL_NONE ? list->flats.data[near->wall].ball
+                               : list->rank.data[second ? near->b : near->a];
+}
+
+static uint32_t owner_of(const tl_ball_list *list, size_t k) {
+  const uint32_t a = rank_of(list, k, false), b = rank_of(list, k, true);
+  return a < b ? a : b;
+}
+
+/* Entries of a ball from *at on, one after the other. */
+static void check_entries(const tl_ball_list *list, uint32_t rank, size_t *at) {
+  CHECK_EQ_U64(list->entry_start.data[rank], *at);
+  for (int kind = 0; kind < 3; ++kind) /* lower slots, walls, higher slots */
+    for (size_t k = 0; k < list->near.count; ++k) {
+      const bool wall = list->near.data[k].wall != TL_NONE;
+      if (wall != (kind == 1) || rank_of(list, k, kind == 0) != rank)
+        continue;
+      CHECK_EQ_U64(list->entry.data[(*at)++],
+                   2 * list->canonical.data[k] + (rank != owner_of(list, k)));
+    }
+  while (*at % TL_BALL_FOUR != 0)
+    CHECK_EQ_U64(list->entry.data[(*at)++], 2 * list->near.count);
+}
+
+/* The sorts of a list against looking for each ball's candidates among all. */
+TEST(candidates_lie_where_a_search_for_each_ball_puts_them) {
+  static const int threads[] = {1, 2, 3, 7, 20};
+  for (size_t t = 0; t < sizeof threads / sizeof *threads; ++t) {
+    talus_world_def def = springs(TALUS_HERTZ, 1e-4, threads[t]);
+    def.skin = 0.15;
+    talus_world *world = heap(&def, 700, false);
+    CHECK_OK(talus_world_step(world, 1));
+    const tl_ball_list *list = &world->penalty.list;
+    const size_t n = list->rank.count, m = list->near.count;
+    CHECK_MSG(m > 20000 && list->flats.count > 100, "%zu candidates, %zu at walls", m,
+              list->flats.count);
+    size_t at = 0, entry = 0;
+    for (uint32_t rank = 0; rank < n; ++rank) {
+      CHECK_EQ_U64(list->start.data[rank], at);
+      for (size_t k = 0; k < m; ++k) {
+        if (owner_of(list, k) != rank)
+          continue;
+        const uint32_t wall = list->near.data[k].wall, a = rank_of(list, k, false);
+        const uint32_t other = wall != TL_NONE ? (uint32_t)n + wall
+                               : a != rank     ? a
+                                               : rank_of(list, k, true);
+        CHECK_EQ_U64(list->canonical.data[k], at);
+        CHECK(list->owner.data[at] == rank && list->other.data[at] == other);
+        if (wall == TL_NONE)
+          CHECK(list->first_owner.data[other / TL_BALL_LANES] <= rank);
+        at++;
+      }
+      check_entries(list, rank, &entry);
+    }
+    CHECK(at == m && list->start.data[n] == m);
+    CHECK(entry == list->entry.count && list->entry_start.data[n] == entry);
+    for (uint32_t i = 0; i < list->first_owner.count; ++i) { /* one of them, or nobody's */
+      bool is_one = list->first_owner.data[i] == i * TL_BALL_LANES;
+      for (size_t c = 0; c < m; ++c)
+        is_one |= list->other.data[c] / TL_BALL_LANES == i && list->other.data[c] < n &&
+                  list->owner.data[c] == list->first_owner.data[i];
+      CHECK(is_one);
+    }
+    talus_world_destroy(world);
+  }
+}
+
 TEST(lanes_give_the_bits_of_the_scalar_code) {
   if (!tl_ball_has_avx512()) {
     printf("  no AVX-512 here\n");

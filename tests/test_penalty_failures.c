@@ -2,6 +2,8 @@
 #include "penalty_heap.h"
 #include "refuse.h"
 
+#include <unistd.h>
+
 /* Between steps the state is in the list alone; where the next one cannot even begin, because the
  * arena was to be made smaller and there is no memory for that, it is handed over all the same. */
 TEST(state_is_there_when_memory_runs_out_between_steps) {
@@ -103,6 +105,45 @@ TEST(springs_are_never_those_of_steps_ago) {
   }
 }
 
+/* Contacts that could not be stored: nobody reads those of steps ago, and what is saved as soon as
+ * there is memory again is what would have been saved with it. */
+TEST(world_is_saved_with_the_contacts_of_its_last_step) {
+  if (!REFUSES_MEMORY || !TALUS_HAVE_HDF5)
+    return;
+  const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+  talus_world *world = heap(&def, 100, false), *other = heap(&def, 100, false), *loaded;
+  CHECK_OK(talus_world_step(world, 700));
+  CHECK_OK(talus_world_step(other, 1000));
+  CHECK_OK(tl_world_step_on(world, 299));
+  CHECK(world->contacts.count > 20 && world->contacts.count != other->contacts.count);
+  tl_array_free(&world->contacts.springs); /* has to be taken anew, and cannot be */
+  refuses = true;
+  CHECK(talus_world_step(world, 1) == TALUS_ERROR_MEMORY);
+  CHECK_EQ_U64(talus_world_steps(world), 1000);
+  size_t count;
+  CHECK_OK(talus_world_contacts(world, NULL, 0, &count));
+  CHECK_EQ_U64(count, 0);
+  unlink("late.hdf"), unlink("late_contacts.hdf");
+  CHECK(talus_world_save(world, "late.hdf") == TALUS_ERROR_MEMORY);
+  CHECK(talus_world_write_contacts(world, "late_contacts.hdf") == TALUS_ERROR_MEMORY);
+  CHECK(access("late.hdf", F_OK) != 0 && access("late_contacts.hdf", F_OK) != 0);
+  refuses = false;
+  CHECK_OK(talus_world_save(world, "late.hdf"));
+  CHECK_OK(talus_world_load("late.hdf", &loaded));
+  CHECK_EQ_U64(loaded->contacts.count, other->contacts.count);
+  for (size_t i = 0; i < loaded->contacts.count; ++i) {
+    const tl_contact *p = &loaded->contacts.data[i], *q = &other->contacts.data[i];
+    CHECK(p->a == q->a && p->b == q->b && p->gap == q->gap && p->impulse.z == q->impulse.z);
+  }
+  CHECK_EQ_U64(report_of(loaded).pairs, report_of(other).pairs);
+  CHECK_OK(talus_world_step(loaded, 100));
+  CHECK_OK(talus_world_step(other, 100));
+  CHECK_EQ_U64(talus_world_hash(loaded), talus_world_hash(other));
+  talus_world_destroy(world);
+  talus_world_destroy(other);
+  talus_world_destroy(loaded);
+}
+
 /* A renewal without memory: nothing of the old list is gone yet, and contacts are those of the last
  * step; or something is, and there are none. */
 TEST(contacts_are_there_when_memory_runs_out_for_a_renewal) {
@@ -180,6 +221,69 @@ TEST(call_that_breaks_in_its_middle_leaves_the_steps_before) {
     talus_world_destroy(world[0]);
     talus_world_destroy(world[1]);
   }
+}
+
+static void spin_ball(talus_world *world, size_t slot, double spin, double torque) {
+  talus_body body;
+  const talus_vec3 none = {0, 0, 0}, w = {0, (talus_real)spin, 0}, t = {0, (talus_real)torque, 0};
+  CHECK_OK(talus_world_body_at(world, slot, &body));
+  CHECK_OK(talus_body_set_velocity(world, body, none, w));
+  if (torque != 0)
+    CHECK_OK(talus_body_set_force(world, body, none, t));
+}
+
+/* Spins that are numbers still and make no sense, which take no ball from its place in the list:
+ * refused in the same step and in the same words as the general way does it. */
+TEST(absurd_spin_is_refused_as_the_general_way_refuses_it) {
+  const double over = TALUS_SINGLE ? 1e30 : 1e160; /* its square is none */
+  const struct {
+    double spin, torque; /* rad/s, N m */
+    const char *why;     /* NULL: goes well */
+  } cases[] = {{4e9, 0, NULL},        {9e9, 0, NULL},          {1.1e10, 0, "million"},
+               {-3e14, 0, "million"}, {over, 0, "not finite"}, {0, 6e8, "million"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
+    for (size_t slot = 50; slot <= 100; slot += 50) { /* within eight, and at the end */
+      const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+      twins t = make_twins(&def, 100);
+      talus_world *const world[2] = {t.fast, t.slow};
+      char said[2][1024];
+      for (int k = 0; k < 2; ++k) {
+        spin_ball(world[k], slot, cases[i].spin, cases[i].torque);
+        uint64_t hash = talus_world_hash(world[k]);
+        talus_status status = TALUS_OK;
+        for (int step = 0; step < 20 && status == TALUS_OK; ++step) {
+          hash = talus_world_hash(world[k]);
+          status = talus_world_step(world[k], 1);
+        }
+        CHECK_MSG(status == (cases[i].why ? TALUS_ERROR_DIVERGED : TALUS_OK), "case %zu: %d", i,
+                  (int)status);
+        CHECK(!cases[i].why || talus_world_hash(world[k]) == hash);
+        snprintf(said[k], sizeof said[k], "%s", cases[i].why ? talus_last_error() : "");
+      }
+      CHECK(t.fast->penalty.are_balls && !t.slow->penalty.are_balls);
+      CHECK_EQ_U64(talus_world_steps(t.fast), talus_world_steps(t.slow));
+      CHECK_MSG(strcmp(said[0], said[1]) == 0, "%s\n%s", said[0], said[1]);
+      CHECK_MSG(!cases[i].why || strstr(said[0], cases[i].why), "%s", said[0]);
+      destroy_twins(t);
+    }
+}
+
+/* In the middle of a call, where a step has started the next: it is that one that is refused. */
+TEST(spin_that_grows_absurd_on_the_way_is_refused_in_the_next_step) {
+  for (int threads = 1; threads <= 2; ++threads)
+    for (uint32_t rank = 50; rank <= 100; rank += 50) { /* within eight, and at the end */
+      const talus_world_def def = springs(TALUS_HERTZ, 1e-4, threads);
+      talus_world *world = heap(&def, 100, false);
+      CHECK_OK(talus_world_step(world, 5));
+      tl_ball_list *list = &world->penalty.list;
+      CHECK(list->is_started && list->count == 101);
+      const bool moves = list->ball.data[rank].inv_mass > 0; /* all but the tank */
+      list->ball.data[moves ? rank : rank - 1].w[1] = TL_R(2e10);
+      CHECK(talus_world_step(world, 100) == TALUS_ERROR_DIVERGED);
+      CHECK_MSG(strstr(talus_last_error(), "million rad"), "%s", talus_last_error());
+      CHECK_EQ_U64(talus_world_steps(world), 6);
+      talus_world_destroy(world);
+    }
 }
 
 /* Balls that cannot feel each other yet, and will: it was never calm. */

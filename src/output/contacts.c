@@ -79,6 +79,7 @@ static talus_status write_contacts(tl_h5_out *out, const talus_world *world, voi
 }
 
 talus_status tl_output_write_contacts(struct talus_world *world, const char *path) {
+  TL_TRY(tl_world_store_late(world));
   const size_t n = world->contacts.count;
   const size_t bytes = (n + 1) * sizeof(talus_dvec3); /* the widest column */
   void *scratch = NULL;

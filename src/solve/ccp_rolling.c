@@ -16,6 +16,12 @@
 #define MOST_RADII TL_R(3)
 #define AHEAD      4 /* packs of which touches are asked for early */
 
+/* The same of friction, as the projection sees it (with `ncp` there is none): from here on its
+ * cone is all but a half space. tl_roll_height adds the square to 1 and then asks whether what
+ * comes out is more than a number that it nearly is: beyond 1/epsilon it is told wrong, and where
+ * the square is no number the contact would hold nothing at all. */
+#define MOST_FRICTION (TALUS_SINGLE ? TL_R(1e3) : TL_R(1e6))
+
 tl_sym3 tl_ccp_turning_of(const tl_ccp *job, uint32_t body) {
   const tl_ccp_body *b = &job->bodies[body];
   if (b->inv_inertia < 0)
@@ -76,6 +82,9 @@ static void load_lane(const tl_ccp *job, size_t k, uint32_t lane, uint32_t conta
     roll->er[lane] *= TL_R(0.5);
     roll->es[lane] *= TL_R(0.5);
   }
+  if (job->ncp == 0 && pack->et[lane] > 0)
+    pack->friction[lane] =
+        tl_min(pack->friction[lane], MOST_FRICTION * tl_sqrt(pack->et[lane] / pack->en[lane]));
   if (job->settings->warm_start)
     tl_ccp_put_lane(&roll->torque, lane,
                     start_torque(pack, roll, lane, n, job->contacts->touches.data[contact].torque));

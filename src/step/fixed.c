@@ -32,9 +32,7 @@ static bool is_diverged(void *context, size_t i) {
          !tl_is_finite(tl_length2(shift.velocity)) || !tl_is_finite(tl_length2(shift.spin));
 }
 
-/* Numbers are finite long after they have lost all sense. */
-#define WILD  1e6 /* of its size: the way of a body in one step; and rad */
-#define AHEAD 8   /* velocities that are asked for before they are needed */
+#define AHEAD 8 /* velocities that are asked for before they are needed */
 
 /* How many times its own size a body moves within the step, or how many rad it turns by. */
 static double wildness(const check_job *job, size_t i) {
@@ -48,7 +46,7 @@ static double wildness(const check_job *job, size_t i) {
          fmax((double)tl_length(twist->velocity) / size, (double)tl_length(twist->spin));
 }
 
-static bool is_wild(void *context, size_t i) { return wildness(context, i) > WILD; }
+static bool is_wild(void *context, size_t i) { return wildness(context, i) > TL_STEP_WILD; }
 
 /* Whether the body has to be looked at by the two above: squares, which overflow sooner, with room
  * for their rounding. One pass over all bodies instead of two with roots. */
@@ -62,7 +60,7 @@ static bool is_suspect(void *context, size_t i) {
   const tl_shape *shape = tl_body_shape(job->model, slot);
   const tl_twist *twist = tl_twist_of(job->twists, i);
   const tl_twist shift = tl_shift_of(job->twists, i);
-  const double most = 0.5 * WILD / job->scope->dt, most2 = most * most;
+  const double most = 0.5 * TL_STEP_WILD / job->scope->dt, most2 = most * most;
   const double size =
       shape->bounded ? (double)(shape->radius * job->model->property.scale[slot]) : 1;
   return !((double)tl_length2(twist->velocity) < most2 * size * size &&

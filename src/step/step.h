@@ -30,6 +30,10 @@ talus_status tl_step_find_contacts(const tl_backend *backend, const tl_model *mo
                                    const tl_scope *scope, tl_contacts *contacts,
                                    tl_step_report *report);
 
+/* Numbers are finite long after they have lost all sense: the most of its own sizes that a body may
+ * move by within a step, and of rad that it may turn by. */
+#define TL_STEP_WILD 1e6
+
 /* Looks at the velocities with which the bodies are about to move from scope->in. The message is
  * completed by the world, which knows names. */
 talus_status tl_step_check(const tl_model *model, const tl_scope *scope, tl_twists twists,

@@ -11,6 +11,7 @@
 
 #include "kernels/quat.h"
 
+#include <math.h>
 #include <time.h>
 
 static double wall_now(void) {
@@ -71,7 +72,8 @@ static bool is_outside(const talus_domain_def *domain, talus_dvec3 x) {
          x.y > domain->box.hi.y || x.z < domain->box.lo.z || x.z > domain->box.hi.z;
 }
 
-/* True where it is still in its place in the list, and where it may be. */
+/* True where it is still in its place in the list, and where it may be, and its spin makes sense.
+ */
 static bool start_ball(const tl_ball_step *job, size_t rank, tl_ball_sums *sums) {
   const size_t lane = rank % TL_BALL_LANES;
   const tl_ball_rows *rows = &job->list->rows.data[rank / TL_BALL_LANES];
@@ -82,6 +84,7 @@ static bool start_ball(const tl_ball_step *job, size_t rank, tl_ball_sums *sums)
   if (!(ball->inv_mass > 0))
     return true;
   talus_dvec3 x = {rows->x[0][lane], rows->x[1][lane], rows->x[2][lane]};
+  bool is_sane = true;
   if (!job->begins) {
     talus_vec3 push, twist;
     get_push(job->list, rank, &push, &twist);
@@ -92,11 +95,12 @@ static bool start_ball(const tl_ball_step *job, size_t rank, tl_ball_sums *sums)
                  find_work(job, tl_add(get(ball->v), mid.velocity), tl_add(get(ball->w), mid.spin),
                            push, twist));
     x = tl_dmadd(x, job->scope->dt, mid.velocity);
+    is_sane = tl_length2(mid.spin) <= job->most_spin2;
   }
   place->x = x.x, place->y = x.y, place->z = x.z;
   const talus_dvec3 from = {kept->from[0][lane], kept->from[1][lane], kept->from[2][lane]};
   const talus_dvec3 way = tl_dsub(x, from);
-  return tl_ddot(way, way) <= kept->limit[lane] &&
+  return is_sane && tl_ddot(way, way) <= kept->limit[lane] &&
          !(domain->enabled && domain->outside == TALUS_OUTSIDE_STOP && is_outside(domain, x));
 }
 
@@ -184,8 +188,8 @@ static void set_forces(tl_ball_step *job) {
                               .gravity = job->model->gravity};
 }
 
-/* Kicks and drifts; *stays: false where some ball left its place in the list, or is nowhere at all.
- */
+/* Kicks and drifts; *stays: false where some ball left its place in the list, is nowhere at all, or
+ * spins beyond all sense. */
 static talus_status start(tl_ball_step *job, bool *stays) {
   _Atomic bool left;
   atomic_init(&left, false);
@@ -532,6 +536,12 @@ static talus_status renew(const tl_backend *backend, tl_ball_step *job, tl_conta
   return TALUS_OK;
 }
 
+/* The square of half the spin that tl_step_check refuses; and what has no square is refused. */
+static talus_real find_most_spin2(const tl_scope *scope) {
+  const double most = 0.5 * TL_STEP_WILD / scope->dt;
+  return (talus_real)fmin(most * most, (double)TL_REAL_MAX);
+}
+
 /* Whether the last step has started this one. Whatever changes gravity, the step or loads by hand
  * makes the list invalid (tl_world_forget_push); that they are looked at all the same is a guard: a
  * step started with others would be wrong without a sign of it. */
@@ -560,7 +570,11 @@ talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, con
                            tl_contacts *contacts, tl_step_report *report) {
   tl_penalty *p = scope->penalty;
   tl_ball_list *list = &p->list;
-  tl_ball_step job = {.model = model, .scope = scope, .list = list, .taken = scope->arena->in_use};
+  tl_ball_step job = {.model = model,
+                      .scope = scope,
+                      .list = list,
+                      .most_spin2 = find_most_spin2(scope),
+                      .taken = scope->arena->in_use};
   TL_TRY(keep_room(&job));
   TL_TAKE(scope->arena, (size_t)model->par.threads, &job.sums);
   if (!list->is_valid)

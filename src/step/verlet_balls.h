@@ -15,9 +15,10 @@ typedef struct tl_ball_step {
   talus_vec3 *push, *twist; /* of walls, by slot, for balls that are near one */
   tl_ball_sums *sums;       /* by worker */
   tl_ball_job forces;
-  size_t taken; /* bytes of the arena that the step has found in use */
-  bool begins;  /* forces of the state as it is: nothing moves */
-  bool goes_on; /* the next step is started as well: nothing but forces can change it */
+  talus_real most_spin2; /* (rad/s)^2: whoever has more is looked at as if it had left its place */
+  size_t taken;          /* bytes of the arena that the step has found in use */
+  bool begins;           /* forces of the state as it is: nothing moves */
+  bool goes_on;          /* the next step is started as well: nothing but forces can change it */
   _Atomic bool *left, *broken, *wild;
 } tl_ball_step;
 

@@ -107,7 +107,7 @@ INLINE void store_places(tl_ball_place *places, wide x, wide y, wide z) {
 }
 
 /* Where the next contacts look for eight balls that are kicked and then move on from x: false where
- * one leaves its place in the list. v and w are before the kick. */
+ * one leaves its place in the list, or spins beyond all sense. v and w are before the kick. */
 INLINE bool move_on(const tl_ball_step *job, size_t eight, const wide x0[3], vec v0, vec w0,
                     const kick *k, vec push, vec twist, lane_mask moves, tl_ball_sums *sums) {
   const tl_ball_list *list = job->list;
@@ -126,7 +126,7 @@ INLINE bool move_on(const tl_ball_step *job, size_t eight, const wide x0[3], vec
   const wide work = 0.25 * dt * (dot_wide(push, add(v0, v)) + dot_wide(twist, add(w0, w)));
   add_to_tally(&sums->of[TL_BALL_FIRST_WORK], keep_if(moves, work));
   store_places(&list->place.data[eight * W], x, y, z);
-  return stays == 0xff;
+  return stays == 0xff && lanes_mask(dot(w, w) <= zero + job->most_spin2) == 0xff;
 }
 
 bool tl_balls_start_avx512(const tl_ball_step *job, size_t eight, tl_ball_sums *sums) {

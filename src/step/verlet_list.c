@@ -225,97 +225,6 @@ static talus_status reserve_candidates(tl_ball_list *list) {
   return tl_array_resize(&list->canonical, m);
 }
 
-/* Ranks of the two of a candidate: the lower one owns it. */
-static void rank_near(const tl_ball_list *list, const tl_ball_near *near, uint32_t *owner,
-                      uint32_t *other) {
-  if (near->wall != TL_NONE) {
-    *owner = list->flats.data[near->wall].ball;
-    *other = (uint32_t)list->rank.count + near->wall;
-    return;
-  }
-  const uint32_t a = list->rank.data[near->a], b = list->rank.data[near->b];
-  *owner = a < b ? a : b;
-  *other = a < b ? b : a;
-}
-
-/* Counting sort by owner: stable, as what follows. */
-static void lay_candidates(tl_ball_list *list) {
-  const size_t n = list->rank.count, m = list->near.count;
-  uint32_t *start = list->start.data, *lowest = list->first_owner.data;
-  memset(start, 0, (n + 1) * sizeof *start);
-  for (size_t i = 0; i < list->first_owner.count; ++i)
-    lowest[i] = (uint32_t)(i * TL_BALL_LANES);
-  for (size_t k = 0; k < m; ++k) {
-    uint32_t owner, other;
-    rank_near(list, &list->near.data[k], &owner, &other);
-    start[owner]++;
-    if (other < n && owner < lowest[other / TL_BALL_LANES])
-      lowest[other / TL_BALL_LANES] = owner;
-  }
-  uint32_t sum = 0;
-  for (size_t i = 0; i <= n; ++i) {
-    const uint32_t count = start[i];
-    start[i] = sum;
-    sum += count;
-  }
-  for (size_t k = 0; k < m; ++k) {
-    uint32_t owner, other;
-    rank_near(list, &list->near.data[k], &owner, &other);
-    const uint32_t at = start[owner]++;
-    list->owner.data[at] = owner;
-    list->other.data[at] = other;
-    list->canonical.data[k] = at;
-  }
-  for (size_t i = n; i > 0; --i) /* starts were moved to their ends */
-    start[i] = start[i - 1];
-  start[0] = 0;
-}
-
-/* What each ball adds up, in canonical order: see tl_ball_list. */
-static talus_status lay_entries(const tl_scope *scope, tl_ball_list *list) {
-  const size_t n = list->rank.count, m = list->near.count;
-  const uint32_t *rank = list->rank.data;
-  uint32_t *start = list->entry_start.data;
-  uint32_t *wall, *high;
-  TL_TAKE(scope->arena, n + 1, &wall);
-  TL_TAKE(scope->arena, n + 1, &high);
-  memset(start, 0, (n + 1) * sizeof *start);
-  memset(wall, 0, (n + 1) * sizeof *wall);
-  memset(high, 0, (n + 1) * sizeof *high);
-  for (size_t k = 0; k < m; ++k) {
-    const tl_ball_near *near = &list->near.data[k];
-    if (near->wall != TL_NONE)
-      wall[list->flats.data[near->wall].ball]++;
-    else
-      start[rank[near->b]]++, high[rank[near->a]]++;
-  }
-  uint32_t sum = 0;
-  for (size_t i = 0; i <= n; ++i) {
-    const uint32_t low_count = start[i], wall_count = wall[i], high_count = high[i];
-    start[i] = sum, sum += low_count;
-    wall[i] = sum, sum += wall_count;
-    high[i] = sum, sum += high_count;
-    while (sum % TL_BALL_FOUR != 0)
-      list->entry.data[sum++] = 2 * (uint32_t)m; /* nobody's */
-  }
-  for (size_t k = 0; k < m; ++k) {
-    const tl_ball_near *near = &list->near.data[k];
-    const uint32_t c = list->canonical.data[k], owner = list->owner.data[c];
-    if (near->wall != TL_NONE) {
-      list->entry.data[wall[owner]++] = 2 * c;
-      continue;
-    }
-    const uint32_t a = rank[near->a], b = rank[near->b];
-    list->entry.data[start[b]++] = 2 * c + (b != owner);
-    list->entry.data[high[a]++] = 2 * c + (a != owner);
-  }
-  for (size_t i = n; i > 0; --i) /* they were moved to where the walls begin, or their own ends */
-    start[i] = (high[i - 1] + TL_BALL_FOUR - 1) / TL_BALL_FOUR * TL_BALL_FOUR;
-  start[0] = 0;
-  list->entry.count = start[n];
-  return TALUS_OK;
-}
-
 static talus_status lay_effects(tl_ball_list *list) {
   list->count = list->rank.count;
   TL_TRY(tl_array_resize(&list->block_start, list->blocks + 1));
@@ -430,8 +339,7 @@ static talus_status lay_list(const tl_model *model, const tl_scope *scope, const
   TL_TRY(list_wall_balls(model, list));
   TL_TRY(lay_balls(model, scope, list));
   TL_TRY(reserve_candidates(list));
-  lay_candidates(list);
-  TL_TRY(lay_entries(scope, list));
+  TL_TRY(tl_balls_lay_candidates(model, scope->arena, list));
   return lay_effects(list);
 }
 

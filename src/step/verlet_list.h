@@ -46,6 +46,10 @@ talus_status tl_balls_take_springs(const tl_model *model, const tl_scope *scope,
                                    const tl_contacts *contacts, tl_old_springs *springs);
 void tl_balls_lay_springs(const tl_model *model, tl_old_springs *springs);
 
+/* Candidates in the order of the list, and what each ball adds up, from `near` and ranks: start,
+ * owner, other, canonical, first_owner, entry and entry_start, which have room. */
+talus_status tl_balls_lay_candidates(const tl_model *model, tl_arena *arena, tl_ball_list *list);
+
 /* One step, as tl_step_verlet, but *contacts are not written: tl_balls_store does that. */
 talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
                            tl_contacts *contacts, tl_step_report *report);
@@ -53,11 +57,11 @@ talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, con
 /* Writes the state of the balls, where it is in the list alone. */
 void tl_balls_commit(const tl_model *model, tl_ball_list *list, tl_state *state);
 
-/* Writes the contacts of the last step, where they are in the list alone. */
+/* Writes the contacts of the last step, where they are in the list alone. Where there is no memory
+ * for that there are none, because older ones are of another state. */
 talus_status tl_balls_store(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts);
 
-/* The list is not valid any more. Its contacts are stored; where there is no memory for that there
- * are none, because older ones are of another state. */
+/* The list is not valid any more; its contacts are stored, or there are none. */
 void tl_balls_leave(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts);
 
 #endif

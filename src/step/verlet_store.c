@@ -89,22 +89,28 @@ static tl_contact contact_of(const tl_ball_list *list, size_t k, double dt) {
   return contact;
 }
 
-talus_status tl_balls_store(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts) {
-  tl_ball_list *list = &penalty->list;
-  if (!list->is_valid || list->is_stored)
-    return TALUS_OK;
-  const tl_contacts *walls = &list->wall_contacts;
-  size_t touching = 0;
+/* Room for as many contacts as there are now; without memory for it there are none, not those of
+ * steps ago. */
+static talus_status make_room(const tl_ball_list *list, tl_contacts *contacts) {
+  size_t all = list->wall_contacts.count;
   for (size_t c = 0; c < list->near.count; ++c)
-    touching += list->at.data[c] != 0;
-  contacts->touches.count = 0;
-  const size_t all = touching + walls->count, room = all + all / 16; /* a few come and go */
+    all += list->at.data[c] != 0;
+  const size_t room = all + all / 16; /* a few come and go */
+  tl_contacts_clear(contacts);
   if (contacts->capacity < all)
     TL_TRY(tl_array_reserve(contacts, room));
   if (contacts->springs.capacity < all)
     TL_TRY(tl_array_reserve(&contacts->springs, room));
   TL_TRY(tl_array_resize(contacts, all));
-  TL_TRY(tl_array_resize(&contacts->springs, all));
+  return tl_array_resize(&contacts->springs, all);
+}
+
+talus_status tl_balls_store(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts) {
+  tl_ball_list *list = &penalty->list;
+  if (!list->is_valid || list->is_stored)
+    return TALUS_OK;
+  TL_TRY(make_room(list, contacts));
+  const tl_contacts *walls = &list->wall_contacts;
   size_t n = 0, w = 0;
   for (size_t k = 0; k <= list->canonical.count; ++k) {
     const bool ends = k == list->canonical.count;
@@ -135,7 +141,6 @@ talus_status tl_balls_store(const tl_model *model, tl_penalty *penalty, tl_conta
 
 void tl_balls_leave(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts) {
   TL_ASSERT(!penalty->list.is_ahead); /* what was changed by hand would be lost, or all else */
-  if (tl_balls_store(model, penalty, contacts) != TALUS_OK)
-    tl_contacts_clear(contacts);
+  (void)tl_balls_store(model, penalty, contacts); /* or there are none */
   penalty->list.is_valid = false;
 }

@@ -8,17 +8,15 @@ import signal
 import subprocess
 
 import pytest
-from conftest import BUSY, assert_readable, assert_same_folder, talus
+from conftest import BALL, BUSY, assert_readable, assert_same_folder, talus
 
 SCENE = BUSY.replace("until: 0.3", "until: 0.05")
 
 
 @pytest.fixture(scope="module")
-def faults(tmp_path_factory):
-    """Runs the command with a fault: faults(out, *arguments, KILL_AT=3)."""
-    folder = tmp_path_factory.mktemp("faults")
-    library, scene = folder / "faults.so", folder / "scene.yaml"
-    scene.write_text(SCENE)
+def library(tmp_path_factory):
+    """What is preloaded: faults.c."""
+    library = tmp_path_factory.mktemp("library") / "faults.so"
     compiler = shutil.which("cc") or shutil.which("gcc")
     if not compiler:
         pytest.skip("there is no C compiler to make the faults with")
@@ -26,6 +24,15 @@ def faults(tmp_path_factory):
                     "-ldl"], check=True)
     if talus("--version", env={"LD_PRELOAD": str(library)}).returncode != 0:
         pytest.skip("nothing can be preloaded into this command (a sanitizer build?)")
+    return library
+
+
+@pytest.fixture(scope="module")
+def faults(library, tmp_path_factory):
+    """Runs the command with a fault: faults(out, *arguments, KILL_AT=3)."""
+    folder = tmp_path_factory.mktemp("faults")
+    scene = folder / "scene.yaml"
+    scene.write_text(SCENE)
 
     def call(out, *arguments, **fault):
         return talus("run", scene, "-o", out, "--threads", 1, "--checkpoint-every", 0.002, "--quiet", *arguments,
@@ -70,3 +77,18 @@ def test_disk_full_at_any_write_costs_nothing_that_was_there(faults, tmp_path):
         done = call(out, "--resume")
         assert done.returncode == 0, (at, done.stderr)
         assert_same_folder(whole, out)
+
+
+def test_lines_of_joints_of_one_time_are_one_write(library, tmp_path):
+    counts = []
+    for joints in (1, 50):
+        bodies = "".join(f"  - {{name: b{i}, shape: ball, material: stone, at: [{i}, 5, 2]}}\n" for i in range(50))
+        ties = "".join(f"  - {{kind: spherical, bodies: [ground, b{i}], at: [{i}, 5, 2.5]}}\n" for i in range(joints))
+        scene = BALL.replace("name: ground, ", "").replace("output:", bodies + "joints:\n" + ties + "output:")
+        (tmp_path / "scene.yaml").write_text(scene)
+        done = talus("run", tmp_path / "scene.yaml", "-o", tmp_path / f"out{joints}", "--quiet",
+                     env={"LD_PRELOAD": str(library), "COUNT_TO": str(tmp_path / "count")})
+        assert done.returncode == 0, done.stderr
+        assert len((tmp_path / f"out{joints}/joints.csv").read_text().splitlines()) == 1 + 11 * joints
+        counts.append(int((tmp_path / "count").read_text()))
+    assert counts[0] == counts[1]

@@ -98,6 +98,17 @@ def test_joints_csv_has_a_line_per_joint_and_output_time(tmp_path):
     assert all(length(row, "fx", "fy", "fz") == 0 for row in lines[5::3])
 
 
+@pytest.mark.parametrize("arm,thread,marks", [("2", "x", "#"), ("'#1'", "x", ""), ("3", "'#12'", "##"),
+                                              ("'#'", "'3a'", ""), ("-1", "1.0", "")])
+def test_joint_without_a_name_is_never_written_as_one_whose_name_is_a_number(arm, thread, marks, tmp_path):
+    (tmp_path / "scene.yaml").write_text(SCENE.replace("name: arm", f"name: {arm}").replace("name: hinge, ", "")
+                                         .replace("name: thread", f"name: {thread}"))
+    run(tmp_path / "scene.yaml", tmp_path / "out", "--until", 0.2)
+    run(tmp_path / "scene.yaml", tmp_path / "out", "--until", 0.3, "--resume")
+    names = [row["joint"] for row in joint_lines(tmp_path / "out")]
+    assert names == [f"{marks}1", arm.strip("'"), thread.strip("'")] * 4
+
+
 def test_history_has_the_largest_load_of_any_joint_in_any_step(tmp_path):
     (tmp_path / "scene.yaml").write_text(SCENE)
     run(tmp_path / "scene.yaml", tmp_path / "out")
