@@ -131,7 +131,8 @@ TEST(coefficients_of_any_size_do_what_they_say) {
     const talus_ccp_method method = methods[k / 4];
     if (is_box && method != TALUS_GAUSS_SEIDEL) /* it tumbles, each method its own way */
       continue;
-    const talus_body_info rough = slide(1e3, 0.01, model, method, is_box);
+    /* A box tumbles, and with 1000 by and by another way than with more. */
+    const talus_body_info rough = slide(is_box ? 1e7 : 1e3, 0.01, model, method, is_box);
     const talus_body_info held = slide(0.5, 1e3, model, method, is_box);
     const talus_body_info bare = slide(0.5, 0, model, method, is_box);
     CHECK(rough.position.z > 0.0999 && held.position.z > 0.0999 && bare.position.z > 0.0999);
