@@ -20,10 +20,9 @@ static const choice for_solvers[] = {
     {5e-3, 50}, {4e-3, 35},  {2.5e-3, 20}, {3e-3, 30},  {4e-3, 50},  {2e-3, 20},
     {3e-3, 50}, {5e-3, 100}, {2e-3, 30},   {2e-3, 50},  {1e-3, 20},  {2e-3, 100},
     {1e-3, 50}, {1e-3, 100}, {5e-4, 50},   {5e-4, 100}, {0, 0}};
-/* Bullet: what comes beside sweeps costs about as much as 100 of them, and every trial takes
- * minutes, so that only those are here which are near: 5 ms with 100 and 400 sweeps, 2 ms with 20
- * and 200, 1 ms with 50 leave overlaps of 16, 25, 7.8, 2.8 and 1.5 % among 20,000. */
-static const choice for_bullet[] = {{1e-3, 100}, {5e-4, 20},   {5e-4, 30},  {5e-4, 50},
+/* Bullet: what comes beside sweeps costs about as much as 100 of them. */
+static const choice for_bullet[] = {{2e-3, 20},  {2e-3, 50},   {2e-3, 100}, {1e-3, 20}, {1e-3, 50},
+                                    {2e-3, 200}, {1e-3, 100},  {5e-4, 20},  {5e-4, 30}, {5e-4, 50},
                                     {1e-3, 200}, {2.5e-4, 50}, {1e-4, 100}, {0, 0}};
 /* Penalty methods: step and steps per collision, which make the stiffness: fewer are stiffer. */
 static const choice for_springs[] = {{3e-4, 6}, {2e-4, 6},  {1.5e-4, 6}, {1.2e-4, 6},
@@ -140,9 +139,11 @@ static void print_trial(size_t bodies, const char *name, const peer_trial *trial
 static bool is_hopeless(const choice *choices, const choice *c, const peer_trial *failed) {
   const double dt = c->dt / failed->dt, setting = (double)c->setting / failed->setting;
   double factor = 0;
+  if (!(failed->overlap > PEER_OVERLAP_MOST && failed->overlap < 0.2))
+    return false;
   if (choices == for_springs)
-    factor = pow(dt * setting, 2.5);
-  else if (choices == for_bullet && failed->overlap < 0.2)
+    factor = pow(fmin(dt * setting, 1), 2.5);
+  else if (choices == for_bullet)
     factor = pow(fmin(dt, 1) / fmax(setting, 1), 2);
   return failed->overlap * factor > 1.1 * PEER_OVERLAP_MOST;
 }

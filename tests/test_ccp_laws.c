@@ -133,12 +133,15 @@ TEST(coefficients_of_any_size_do_what_they_say) {
       continue;
     /* A box tumbles, and with 1000 by and by another way than with more. */
     const talus_body_info rough = slide(is_box ? 1e7 : 1e3, 0.01, model, method, is_box);
+    const talus_body_info sliding = slide(is_box ? 1e7 : 1e3, 0, model, method, is_box);
     const talus_body_info held = slide(0.5, 1e3, model, method, is_box);
     const talus_body_info bare = slide(0.5, 0, model, method, is_box);
     CHECK(rough.position.z > 0.0999 && held.position.z > 0.0999 && bare.position.z > 0.0999);
     for (size_t i = 0; i < sizeof large / sizeof *large; ++i) {
       check_alike(slide(large[i], 0.01, model, method, is_box), rough, is_box ? 1e-2 : 1e-3,
                   "friction", large[i]);
+      check_alike(slide(large[i], 0, model, method, is_box), sliding, is_box ? 1e-2 : 1e-3,
+                  "friction alone", large[i]);
       check_alike(slide(0.5, large[i], model, method, is_box), held, 1e-5, "rolling", large[i]);
       if (!is_box)
         CHECK(slide(large[i], large[i], model, method, false).position.z > 0.0999);

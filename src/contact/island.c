@@ -124,8 +124,8 @@ typedef struct label_job {
 static void take_lowest(const label_job *job, int worker, int workers) {
   uint32_t *lowest = job->parent[0];
   const size_t bodies = job->model->bodies;
-  const size_t begin = bodies * (size_t)worker / (size_t)workers;
-  const size_t end = bodies * (size_t)(worker + 1) / (size_t)workers;
+  const size_t begin = tl_share(bodies, worker, workers);
+  const size_t end = tl_share(bodies, worker + 1, workers);
   for (int w = 1; w < workers; ++w)
     for (size_t i = begin; i < end; ++i)
       lowest[i] = job->parent[w][i] < lowest[i] ? job->parent[w][i] : lowest[i];
@@ -146,10 +146,9 @@ static void grow_trees(void *context, tl_team *team, int worker, int all) {
   label_job *job = context;
   const int workers = all < FOREST ? all : FOREST;
   const bool works = worker < workers;
-  const size_t begin = works ? job->n * (size_t)worker / (size_t)workers : 0;
-  const size_t end = works ? job->n * (size_t)(worker + 1) / (size_t)workers : 0;
-  find_ends(&job->reading, job->n * (size_t)worker / (size_t)all,
-            job->n * (size_t)(worker + 1) / (size_t)all);
+  const size_t begin = works ? tl_share(job->n, worker, workers) : 0;
+  const size_t end = works ? tl_share(job->n, worker + 1, workers) : 0;
+  find_ends(&job->reading, tl_share(job->n, worker, all), tl_share(job->n, worker + 1, all));
   tl_team_barrier(team);
   if (works) {
     uint32_t *parent = job->parent[worker];

@@ -47,6 +47,15 @@ TL_FN VISIT(vec)
   return r;
 }
 
+/* The share of a part with this squared length that is within the limit. */
+TL_FN NUMBER VISIT(keep)(NUMBER square, NUMBER limit) {
+  const NUMBER most = limit * limit, zero = {0};
+  NUMBER keep = zero + 1;
+  if (ANY(square > most)) /* a root and a division, which most contacts of a heap do without */
+    keep = SELECT(square <= most, keep, limit / NUMBER_SQRT(square));
+  return keep;
+}
+
 /* Coulomb's law for one contact whose response is diag(1/en, 1/et, 1/et), solved exactly: the
  * normal impulse that stops the approach, then the tangential one that stops the slip, cut to the
  * disk of radius mu times that normal impulse. g_n and g_t are what would stop them.
@@ -57,11 +66,7 @@ TL_FN VISIT(vec)
  * for a sphere at mu = 3, 0.997 at mu = 10, where bodies sink before the sweeps are over. */
 TL_FN VISIT(vec) VISIT(coulomb)(NUMBER gn, VISIT(vec) gt, VISIT(vec) n, NUMBER mu) {
   const NUMBER zero = {0};
-  const NUMBER pn = SELECT(gn < zero, zero, gn), limit = mu * pn;
-  const NUMBER square = VISIT(dot)(gt, gt), most = limit * limit;
-  NUMBER keep = zero + 1;
-  if (ANY(square > most)) /* a root and a division, which most contacts of a heap do without */
-    keep = SELECT(square <= most, keep, limit / NUMBER_SQRT(square));
+  const NUMBER pn = SELECT(gn < zero, zero, gn), keep = VISIT(keep)(VISIT(dot)(gt, gt), mu * pn);
   VISIT(vec) r;
   r.x = n.x * pn + keep * gt.x;
   r.y = n.y * pn + keep * gt.y;

@@ -36,15 +36,6 @@ TL_FN VISIT(vec) VISIT(wrench_join)(NUMBER along, VISIT(vec) n, NUMBER keep, VIS
   return r;
 }
 
-/* The share of a part with this squared length that is within the limit. */
-TL_FN NUMBER VISIT(wrench_keep)(NUMBER square, NUMBER limit) {
-  const NUMBER most = limit * limit, zero = {0};
-  NUMBER keep = zero + 1;
-  if (ANY(square > most)) /* a root and a division, which most contacts of a heap do without */
-    keep = SELECT(square <= most, keep, limit / NUMBER_SQRT(square));
-  return keep;
-}
-
 TL_FN NUMBER VISIT(wrench_clamp)(NUMBER x, NUMBER most) {
   return SELECT(x > most, most, SELECT(x < -most, -most, x));
 }
@@ -76,7 +67,7 @@ TL_FN NUMBER VISIT(wrench_height)(NUMBER gn, NUMBER en, const NUMBER y[3], const
     for (int k = 0; k < 3; ++k)
       VISIT(wrench_lean)(p, y[k], c[k], lean[k], e[k] > zero, &weight, &top);
     const NUMBER next = top / weight, last = p;
-    p = SELECT(next <= p, p, next); /* what is not a number stays so */
+    p = SELECT((next <= p) | (p != p), p, next); /* what is not a number stays so */
     if (!ANY(next > last))
       break;
   }
@@ -115,7 +106,7 @@ TL_FN VISIT(wrench)
 TL_FN VISIT(wrench)
     VISIT(wrench_stop)(VISIT(wrench_parts) y, VISIT(vec) n, const VISIT(wrench_law) * law) {
   const NUMBER zero = {0}, p = SELECT(y.gn < zero, zero, y.gn);
-  const NUMBER keep = VISIT(wrench_keep)(VISIT(dot)(y.tt, y.tt), law->rolling * p);
+  const NUMBER keep = VISIT(keep)(VISIT(dot)(y.tt, y.tt), law->rolling * p);
   VISIT(wrench) r;
   r.impulse = VISIT(coulomb)(y.gn, y.gt, n, law->friction);
   r.torque = VISIT(wrench_join)(VISIT(wrench_clamp)(y.tn, law->spinning * p), n, keep, y.tt);

@@ -155,6 +155,12 @@ talus_vec3 tl_ccp_velocity_before(const tl_ccp *job, const tl_contact *c, talus_
                 velocity_before(job, c->a, tl_ccp_solver_body(job, c->a), arm_a));
 }
 
+/* Friction as the projection sees it has a limit, beyond which its square is no number and friction
+ * would hold nothing. Coulomb's law has no square. */
+static talus_real limit_friction(const tl_ccp *job, talus_real friction) {
+  return job->ncp > 0 ? friction : tl_min(friction, TL_R(1e6));
+}
+
 /* The gap that a step shall close: of an overlap only what is deeper than the slop, and of that a
  * share. The velocity that pushes bodies apart stays with them, and layers of a heap add theirs up;
  * where sweeps do not converge that is an unstable loop (docs/theory/ccp.md). */
@@ -174,7 +180,8 @@ tl_ccp_row tl_ccp_make_row(const tl_ccp *job, const tl_contact *c, uint32_t a, u
   talus_vec3 before = {0, 0, 0}; /* where it matters */
   if (law->restitution > 0 || is_static)
     before = tl_ccp_velocity_before(job, c, row.arm_a, row.arm_b);
-  row.friction = is_static ? tl_ccp_friction(job, c, law, before) : law->friction;
+  row.friction =
+      limit_friction(job, is_static ? tl_ccp_friction(job, c, law, before) : law->friction);
   row.bias =
       tl_contact_bias(gap_to_close(job, c), (talus_real)job->scope->dt, tl_dot(before, c->normal),
                       law->restitution, job->recovery_speed, job->bounce_speed);
@@ -273,7 +280,7 @@ static void gather_lane(const tl_ccp *job, const tl_contact *c, tl_ccp_pack *pac
   pack->b[i] = b;
   put_vector(&pack->normal, (int)i, c->normal);
   put_vector(&pack->impulse, (int)i, c->impulse);
-  pack->friction[i] = law->friction;
+  pack->friction[i] = limit_friction(job, law->friction);
   put_vector(&raw->arm_a, (int)i, arm_a);
   put_vector(&raw->arm_b, (int)i, arm_b);
   raw->inv_mass_a[i] = job->bodies[a].inv_mass;
@@ -289,7 +296,7 @@ static void gather_lane(const tl_ccp *job, const tl_contact *c, tl_ccp_pack *pac
   const talus_vec3 before = tl_ccp_velocity_before(job, c, arm_a, arm_b);
   raw->speed[i] = tl_dot(before, c->normal);
   if (is_static)
-    pack->friction[i] = tl_ccp_friction(job, c, law, before);
+    pack->friction[i] = limit_friction(job, tl_ccp_friction(job, c, law, before));
 }
 
 static void gather_pack(const tl_ccp *job, size_t k, tl_ccp_raw *raw) {

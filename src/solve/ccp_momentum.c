@@ -146,21 +146,18 @@ talus_status tl_ccp_take_momentum(tl_ccp *part) {
   return TALUS_OK;
 }
 
-static size_t share(size_t n, int worker, int workers) {
-  return n * (size_t)worker / (size_t)workers;
-}
-
 void tl_ccp_set_off(const tl_ccp *part, tl_team *team, int worker, int workers) {
   struct tl_ccp_momentum *m = part->momentum;
   if (!m)
     return;
-  const size_t last = share(part->pack_count, worker + 1, workers) * W;
-  for (size_t row = share(part->pack_count, worker, workers) * W; row < last; ++row) {
+  const size_t last = tl_share(part->pack_count, worker + 1, workers) * W;
+  for (size_t row = tl_share(part->pack_count, worker, workers) * W; row < last; ++row) {
     m->course[row] = course_at(&part->packs[row / W].impulse, (uint32_t)(row % W));
     if (m->turning)
       m->turning[row] = course_at(&part->rolls[row / W].torque, (uint32_t)(row % W));
   }
-  for (size_t i = share(m->bodies, worker, workers); i < share(m->bodies, worker + 1, workers); ++i)
+  for (size_t i = tl_share(m->bodies, worker, workers);
+       i < tl_share(m->bodies, worker + 1, workers); ++i)
     m->last[i] = twist_at(part, m->body[i]);
   tl_team_barrier(team);
 }
@@ -182,18 +179,19 @@ void tl_ccp_move_on(const tl_ccp *part, tl_team *team, int worker, int workers, 
   if (!m)
     return;
   const size_t blocks = part->block_count;
-  for (size_t b = share(blocks, worker, workers); b < share(blocks, worker + 1, workers); ++b)
+  for (size_t b = tl_share(blocks, worker, workers); b < tl_share(blocks, worker + 1, workers); ++b)
     pull_back_block(part, b);
   tl_team_barrier(team);
   double back = 0;
   for (size_t b = 0; b < blocks; ++b)
     back += part->block_sum[b];
   const talus_real beta = next_beta(pace, change, back);
-  const size_t last = share(part->pack_count, worker + 1, workers) * W;
-  for (size_t row = share(part->pack_count, worker, workers) * W; row < last; ++row)
+  const size_t last = tl_share(part->pack_count, worker + 1, workers) * W;
+  for (size_t row = tl_share(part->pack_count, worker, workers) * W; row < last; ++row)
     move_row(part, row / W, (uint32_t)(row % W), beta, &m->course[row],
              m->turning ? &m->turning[row] : NULL);
-  for (size_t i = share(m->bodies, worker, workers); i < share(m->bodies, worker + 1, workers); ++i)
+  for (size_t i = tl_share(m->bodies, worker, workers);
+       i < tl_share(m->bodies, worker + 1, workers); ++i)
     move_body(&part->bodies[m->body[i]], beta, &m->last[i]);
   tl_team_barrier(team);
 }

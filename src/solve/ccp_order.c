@@ -38,14 +38,10 @@ typedef struct order_job {
 } order_job;
 
 /* Where cells lie; every worker finds the same. */
-typedef struct cells {
+typedef struct grid {
   double low[3], scale[3];
   size_t movable;
-} cells;
-
-static size_t part_of(size_t n, int worker, int workers) {
-  return n * (size_t)worker / (size_t)workers;
-}
+} grid;
 
 static size_t blocks_of(const order_job *job) {
   return (job->scope->count + TL_BLOCK - 1) / TL_BLOCK;
@@ -72,13 +68,13 @@ static void sum_blocks(const order_job *job, size_t begin, size_t end) {
 
 /* Cells cover two standard deviations to either side of the mean (a box of evenly spread bodies
  * reaches to 1.7), so that a few bodies that flew far away do not spoil the order of the rest. */
-static cells find_cells(const order_job *job) {
+static grid find_cells(const order_job *job) {
   const size_t blocks = blocks_of(job);
   double total[SUMS] = {0};
   for (size_t block = 0; block < blocks; ++block)
     for (int k = 0; k < SUMS; ++k)
       total[k] += job->sums[block][k];
-  cells to = {.movable = (size_t)total[0]};
+  grid to = {.movable = (size_t)total[0]};
   for (int k = 0; k < 3 && to.movable > 0; ++k) {
     const double mean = total[1 + k] / total[0];
     const double deviation = sqrt(fmax(total[4 + k] / total[0] - mean * mean, 0));
@@ -96,14 +92,14 @@ static void spread_cells(order_job *job) {
   }
 }
 
-static inline uint32_t share_of_key(const order_job *job, const cells *in, int axis, double x) {
+static inline uint32_t share_of_key(const order_job *job, const grid *in, int axis, double x) {
   const double cell = (x - in->low[axis]) * in->scale[axis], last = (1 << job->bits) - 1;
   const double least = cell > 0 ? cell : 0; /* two steps: neither then is a branch */
   return job->spread[axis][(int)(least < last ? least : last)];
 }
 
 /* Bodies that contacts cannot move come last: they are in no tile. */
-static void find_keys(const order_job *job, const cells *in, size_t begin, size_t end,
+static void find_keys(const order_job *job, const grid *in, size_t begin, size_t end,
                       uint32_t *count) {
   memset(count, 0, job->cells * sizeof *count);
   for (size_t i = begin; i < end; ++i) {
@@ -135,14 +131,14 @@ static size_t lay_out_cells(const order_job *job, size_t begin, size_t end, int 
 static void shift_ranges(const order_job *job, int workers, uint32_t *next) {
   uint32_t at = 0;
   for (int w = 0; w < workers; ++w) {
-    const size_t end = part_of(job->cells, w + 1, workers);
-    for (size_t cell = part_of(job->cells, w, workers); cell < end; ++cell)
+    const size_t end = tl_share(job->cells, w + 1, workers);
+    for (size_t cell = tl_share(job->cells, w, workers); cell < end; ++cell)
       next[cell] += at;
     at += (uint32_t)job->in_range[w];
   }
 }
 
-static uint32_t tile_of(size_t movable) {
+static uint32_t tile_size(size_t movable) {
   const size_t wanted = movable / WANTED_TILES;
   return (uint32_t)(wanted < LEAST_OF_TILE  ? LEAST_OF_TILE
                     : wanted > MOST_OF_TILE ? MOST_OF_TILE
@@ -153,7 +149,7 @@ static uint32_t tile_of(size_t movable) {
  * for, so nothing is moved. */
 static void write_order(const order_job *job, size_t movable, size_t begin, size_t end,
                         uint32_t *next) {
-  const uint32_t tile = tile_of(movable);
+  const uint32_t tile = tile_size(movable);
   for (size_t i = begin; i < end; ++i) {
     const uint32_t slot = tl_scope_slot(job->scope, i), at = next[job->keys[i]]++;
     job->rank[i] = at;
@@ -165,15 +161,15 @@ static void write_order(const order_job *job, size_t movable, size_t begin, size
 static void order_share(void *context, tl_team *team, int worker, int workers) {
   const order_job *job = context;
   const size_t n = job->scope->count, blocks = blocks_of(job);
-  const size_t begin = part_of(n, worker, workers), end = part_of(n, worker + 1, workers);
+  const size_t begin = tl_share(n, worker, workers), end = tl_share(n, worker + 1, workers);
   uint32_t *next = job->next + (size_t)worker * job->cells;
-  sum_blocks(job, part_of(blocks, worker, workers), part_of(blocks, worker + 1, workers));
+  sum_blocks(job, tl_share(blocks, worker, workers), tl_share(blocks, worker + 1, workers));
   tl_team_barrier(team);
-  const cells in = find_cells(job);
+  const grid in = find_cells(job);
   find_keys(job, &in, begin, end, next);
   tl_team_barrier(team);
-  job->in_range[worker] = lay_out_cells(job, part_of(job->cells, worker, workers),
-                                        part_of(job->cells, worker + 1, workers), workers);
+  job->in_range[worker] = lay_out_cells(job, tl_share(job->cells, worker, workers),
+                                        tl_share(job->cells, worker + 1, workers), workers);
   tl_team_barrier(team);
   shift_ranges(job, workers, next);
   write_order(job, in.movable, begin, end, next);
@@ -210,7 +206,7 @@ talus_status tl_ccp_order_bodies(tl_ccp *job) {
   TL_TAKE(scope->arena, threads, &order.in_range);
   spread_cells(&order);
   tl_team_run(&job->model->par, order_share, &order);
-  const size_t movable = find_cells(&order).movable, tile = tile_of(movable);
+  const size_t movable = find_cells(&order).movable, tile = tile_size(movable);
   tl_arena_release(scope->arena, mark);
   job->rank = order.rank;
   job->index_of = order.index_of;

@@ -17,9 +17,9 @@
 #define AHEAD      4 /* packs of which touches are asked for early */
 
 /* The same of friction, as the projection sees it (with `ncp` there is none): from here on its
- * cone is all but a half space. tl_roll_height adds the square to 1 and then asks whether what
- * comes out is more than a number that it nearly is: beyond 1/epsilon it is told wrong, and where
- * the square is no number the contact would hold nothing at all. */
+ * cone is all but a half space. tl_ccp_wrench_height adds the square to 1 and then asks whether
+ * what comes out is more than a number that it nearly is: beyond 1/epsilon it is told wrong, and
+ * where the square is no number the contact would hold nothing at all. */
 #define MOST_FRICTION (TALUS_SINGLE ? TL_R(1e3) : TL_R(1e6))
 
 tl_sym3 tl_ccp_turning_of(const tl_ccp *job, uint32_t body) {

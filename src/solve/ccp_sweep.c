@@ -11,14 +11,10 @@ static tl_ccp_vec lane_vec(const tl_ccp_lanes *from, uint32_t i) {
   return r;
 }
 
-static talus_vec3 lane_vec3(const tl_ccp_lanes *from, uint32_t i) {
-  return tl_vec3(from->x[i], from->y[i], from->z[i]);
-}
-
 static void push_radial(const tl_ccp *job, size_t k, uint32_t i, talus_vec3 p) {
   const tl_ccp_pack *pack = &job->packs[k];
   tl_ccp_body *a = &job->bodies[pack->a[i]], *b = &job->bodies[pack->b[i]];
-  const talus_vec3 turn = tl_cross(lane_vec3(&pack->normal, i), p);
+  const talus_vec3 turn = tl_cross(tl_ccp_lane(&pack->normal, i), p);
   if (a->inv_mass > 0) {
     a->v = tl_madd(a->v, -a->inv_mass, p);
     a->w = tl_madd(a->w, -a->inv_inertia * pack->reach_a[i], turn);
@@ -46,7 +42,7 @@ void tl_ccp_push_lane(const tl_ccp *job, size_t k, uint32_t i, talus_vec3 p) {
 static talus_vec3 radial_velocity(const tl_ccp *job, const tl_ccp_pack *pack, uint32_t i) {
   const tl_ccp_body *a = &job->bodies[pack->a[i]], *b = &job->bodies[pack->b[i]];
   const talus_vec3 s = tl_sub(tl_scale(b->w, pack->reach_b[i]), tl_scale(a->w, pack->reach_a[i]));
-  return tl_add(tl_sub(b->v, a->v), tl_cross(s, lane_vec3(&pack->normal, i)));
+  return tl_add(tl_sub(b->v, a->v), tl_cross(s, tl_ccp_lane(&pack->normal, i)));
 }
 
 tl_ccp_vec tl_ccp_lane_velocity(const tl_ccp *job, size_t k, uint32_t i) {
@@ -67,7 +63,7 @@ double tl_ccp_sweep_lane(const tl_ccp *job, size_t k, uint32_t i) {
   const tl_ccp_vec p = tl_ccp_step(lane_vec(&pack->impulse, i), tl_ccp_lane_velocity(job, k, i),
                                    lane_vec(&pack->normal, i), pack->bias[i], pack->friction[i],
                                    pack->en[i], pack->et[i], job->ncp > 0);
-  const talus_vec3 change = tl_sub(tl_vec3(p.x, p.y, p.z), lane_vec3(&pack->impulse, i));
+  const talus_vec3 change = tl_sub(tl_vec3(p.x, p.y, p.z), tl_ccp_lane(&pack->impulse, i));
   pack->impulse.x[i] = p.x;
   pack->impulse.y[i] = p.y;
   pack->impulse.z[i] = p.z;
@@ -88,7 +84,7 @@ void tl_ccp_warm_lane(const tl_ccp *job, size_t k, uint32_t i) {
   if (tl_ccp_lane_rolls(job, k, i))
     tl_ccp_push_wrench(job, k, i, tl_ccp_wrench_of(job, k, i));
   else
-    tl_ccp_push_lane(job, k, i, lane_vec3(&job->packs[k].impulse, i));
+    tl_ccp_push_lane(job, k, i, tl_ccp_lane(&job->packs[k].impulse, i));
 }
 
 talus_real tl_ccp_residual_lane(const tl_ccp *job, size_t k, uint32_t i) {
