@@ -1,6 +1,6 @@
 /* Likely mistakes in scenes: each is told once, with its place, and can be silenced. */
 #include "check.h"
-#include "scene/scene.h"
+#include "scene/schema.h"
 #include <talus/scene.h>
 
 #define LINES 16
@@ -277,6 +277,120 @@ TEST(quiet_is_not_part_of_what_a_run_is) {
     talus_scene_free(scene);
   }
   CHECK_EQ_U64(hashes[0], hashes[1]);
+}
+
+/* ---- keys that do nothing ---------------------------------------------------------------------
+ */
+
+#define SPRINGS                                                                                    \
+  "talus: 1\nuntil: 1\nmaterials: {rock: {stiffness: 1e4, young: 1e7, poisson: "                   \
+  "0.3}}\n" GOOD_BODIES
+
+/* Every way to choose, with the bit that stands for it below. */
+static const struct choice {
+  unsigned bit;
+  const char *settings[2];
+} choices[] = {{1, {"solve.kind=ccp", "solve.method=gauss-seidel"}},
+               {2, {"solve.kind=ccp", "solve.method=apgd"}},
+               {4, {"solve.kind=ccp", "solve.method=bb"}},
+               {8, {"solve.kind=ccp", "solve.method=jacobi"}},
+               {16, {"solve.kind=impulse"}},
+               {32, {"solve.kind=penalty", "solve.law=linear"}},
+               {64, {"solve.kind=penalty", "solve.law=hertz"}},
+               {128, {"solve.kind=penalty", "solve.law=noble"}}};
+
+enum { CCP = 15, IMPULSE = 16, PENALTY = 224 };
+
+/* Whose each key is, said once more and apart from the schema. */
+static const struct owned {
+  const char *key, *setting;
+  unsigned owners;
+} owned[] = {{"law", "solve.law=linear", PENALTY},
+             {"reach", "solve.reach=1e-4", 128},
+             {"tangential", "solve.tangential=0.3", 32 | 128},
+             {"method", "solve.method=gauss-seidel", CCP},
+             {"friction", "solve.friction=ncp", CCP | IMPULSE},
+             {"iterations", "solve.iterations=10", CCP | IMPULSE},
+             {"tolerance", "solve.tolerance=1e-4", CCP | IMPULSE},
+             {"warm_start", "solve.warm_start=true", CCP | IMPULSE},
+             {"recovery", "solve.recovery=1", CCP},
+             {"recovery_speed", "solve.recovery_speed=0.5", CCP | IMPULSE},
+             {"bounce_speed", "solve.bounce_speed=auto", CCP | IMPULSE},
+             {"joints", "solve.joints=auto", CCP | IMPULSE},
+             {"omega", "solve.omega=0.3", 8},
+             {"lambda", "solve.lambda=1", 8},
+             {"reduction", "solve.reduction=auto", 2 | 4 | 8},
+             {"islands", "solve.islands=true", CCP},
+             {"slop", "solve.slop=auto", CCP | IMPULSE},
+             {"correction", "solve.correction=0.2", IMPULSE}};
+
+TEST(keys_of_solve_warn_where_they_do_nothing_and_only_there) {
+  const size_t keys = sizeof owned / sizeof *owned;
+  size_t in_schema = 0;
+  for (const tl_key *key = tl_schema_solve.keys; key->name; ++key)
+    in_schema++;
+  CHECK_EQ_U64(keys, in_schema - 1); /* all but `kind` */
+  for (size_t k = 0; k < keys; ++k)
+    for (size_t c = 0; c < sizeof choices / sizeof *choices; ++c) {
+      const char *settings[3] = {choices[c].settings[0], owned[k].setting, NULL};
+      /* A key that is itself one of the choices comes alone. */
+      const bool chooses = strcmp(owned[k].key, "law") == 0 || strcmp(owned[k].key, "method") == 0;
+      size_t n = 2;
+      if (choices[c].settings[1] && !chooses)
+        settings[n++] = choices[c].settings[1];
+      const bool is_idle = !(owned[k].owners & choices[c].bit);
+      const told heard = warnings_with(SPRINGS, settings, n);
+      CHECK_MSG(heard.count == is_idle, "%s with %s %s: %zu warnings: %s", owned[k].setting,
+                settings[0], settings[2] ? settings[2] : "", heard.count,
+                heard.count > 0 ? heard.lines[0] : "");
+      char words[64];
+      snprintf(words, sizeof words, "--set %s: solve.%s does nothing", owned[k].setting,
+               owned[k].key);
+      CHECK_MSG(!is_idle || strncmp(heard.lines[0], words, strlen(words)) == 0, "%s: expected %s",
+                heard.lines[0], words);
+    }
+}
+
+TEST(warning_of_an_idle_key_says_whose_it_is_and_what_is_chosen) {
+  check_warning(
+      GOOD "solve: {law: hertz}\n", "idle-key", "test.yaml:7:14: ",
+      "solve.law does nothing here: it is for kind penalty, and solve.kind is ccp, by default");
+  check_warning(
+      GOOD "solve: {kind: ccp, omega: 0.2}\n", "idle-key", "test.yaml:7:27: ",
+      "it is for kind ccp with method jacobi, and solve.method is gauss-seidel, by default");
+  check_warning(GOOD "solve: {method: bb, omega: 0.2}\n", "idle-key", "test.yaml:7:28: ",
+                "it is for kind ccp with method jacobi, and solve.method is bb;");
+  check_warning(GOOD "solve: {kind: impulse, islands: false}\n", "idle-key",
+                "test.yaml:7:33: ", "it is for kind ccp, and solve.kind is impulse;");
+}
+
+TEST(a_kind_of_the_command_line_makes_keys_of_the_file_idle) {
+  const char *const springs[] = {"solve.kind=penalty"};
+  const told heard = warnings_with(GOOD "solve: {iterations: 30, tolerance: 1e-4}\n", springs, 1);
+  CHECK_EQ_U64(heard.count, 2);
+  CHECK(strstr(heard.lines[0], "test.yaml:7:21: solve.iterations does nothing") != NULL);
+  CHECK(strstr(heard.lines[1], "test.yaml:7:36: solve.tolerance does nothing") != NULL);
+  CHECK_EQ_U64(warnings_with(GOOD "solve: ccp\n", springs, 1).count, 0);
+}
+
+/* The scene of a run folder has all defaults in it, and nobody has given those. */
+TEST(a_scene_that_talus_wrote_has_no_idle_defaults) {
+  const char *const kinds[] = {"solve.kind=ccp", "solve.kind=impulse", "solve.kind=penalty"};
+  for (size_t i = 0; i < 3; ++i) {
+    talus_scene *scene = NULL, *again = NULL;
+    char *text = NULL;
+    uint64_t before, after;
+    CHECK_OK(talus_scene_parse(GOOD, strlen(GOOD), NULL, NULL, &kinds[i], 1, &scene, NULL));
+    CHECK_OK(talus_scene_write(scene, &text));
+    CHECK_EQ_U64(warnings_of(text).count, 0);
+    CHECK_OK(talus_scene_parse(text, strlen(text), NULL, NULL, NULL, 0, &again, NULL));
+    CHECK_OK(tl_scene_identity(scene, &before));
+    CHECK_OK(tl_scene_identity(again, &after));
+    CHECK_EQ_U64(before, after);
+    talus_text_free(text);
+    talus_scene_free(scene);
+    talus_scene_free(again);
+  }
 }
 
 TEST(built_in_scenes_have_no_warnings) {

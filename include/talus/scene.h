@@ -31,13 +31,15 @@ TALUS_API talus_status talus_scene_parse(const char *text, size_t length, const 
                                          talus_scene **scene, char **problems);
 TALUS_API void talus_scene_free(talus_scene *scene);
 
-/* The scene as resolved, all defaults filled in, as YAML that loads to the same scene. */
+/* The scene as resolved, all defaults filled in (but of keys that the chosen kind or method does
+ * not use), as YAML that loads to the same scene. */
 TALUS_API talus_status talus_scene_write(const talus_scene *scene, char **text);
 
 /* A world holding the scene at time 0. threads: 0 for all cores. Likely mistakes of a valid scene
- * (a density in g/cm3, bodies that overlap, ...) go to the log as warnings, each kind once; `quiet`
- * in the scene silences them. What the world refuses (a flat hull, a fill that does not fit, a mesh
- * that is not there) is told together: one message with a line for each, with file:line:column. */
+ * (a density in g/cm3, bodies that overlap, ...) go to the log as warnings, each kind once (keys
+ * that do nothing: each of them); `quiet` in the scene silences them. What the world refuses (a
+ * flat hull, a fill that does not fit, a mesh that is not there) is told together: one message with
+ * a line for each, with file:line:column. */
 TALUS_API talus_status talus_scene_build(const talus_scene *scene, int threads, talus_log_fn *log,
                                          void *log_context, talus_world **world);
 

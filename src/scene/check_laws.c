@@ -94,8 +94,8 @@ void tl_check_springs(tl_checker *checker) {
                      materials[i].name);
 }
 
-/* Keys of another contact model's iteration do no harm, so that one word changes the model; a law
- * that is asked for and not there would. */
+/* Keys of another contact model's iteration do no harm, so that one word changes the model: they
+ * are warned about (warn_keys.c). A law that is asked for and not there would do harm. */
 void tl_check_solve(tl_checker *checker) {
   const tl_scene_solve *solve = &checker->scene->solve;
   const tl_map *map = map_of("solve");

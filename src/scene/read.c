@@ -71,7 +71,7 @@ static void refuse_key(tl_reader *reader, tl_node_id node, const tl_map *map, co
         reader->problems, mark,
         "%s has an unknown key `%.60s`; expected %s; a decimal has a point: 0.5, not 0,5",
         tl_reader_path(reader), name, expected);
-  else if (tl_is_later(map->later, name))
+  else if (tl_is_listed(map->later, name))
     tl_problem_add(reader->problems, mark, "%s: `%s` is not in this version of talus; expected %s",
                    tl_reader_path(reader), name, expected);
   else if (nearest)
@@ -168,10 +168,11 @@ static bool read_member(tl_reader *reader, tl_node_id node, const tl_key *key, v
  * ---------------------------------------------------------------------------------------------------
  */
 
-static void read_key(tl_reader *reader, tl_node_id value, const tl_map *map, int i,
+static void read_key(tl_reader *reader, tl_node_id value, const tl_map *map, int i, bool is_given,
                      tl_object *object) {
   const uint32_t bit = UINT32_C(1) << i;
   object->has |= bit;
+  object->given |= is_given ? bit : 0;
   if (!read_member(reader, value, &map->keys[i], object))
     object->bad |= bit;
 }
@@ -214,7 +215,7 @@ static bool read_given(tl_reader *reader, tl_node_id node, const tl_map *map, tl
           *suspects |= UINT32_C(1) << k;
     } else if (!(object->has & UINT32_C(1) << i)) { /* a duplicate was refused before */
       const size_t before = tl_path_push(reader, map->keys[i].name);
-      read_key(reader, tl_node_at(document, id)->first, map, i, object);
+      read_key(reader, tl_node_at(document, id)->first, map, i, true, object);
       tl_path_pop(reader, before);
     }
   }
@@ -271,7 +272,7 @@ static void read_missing(tl_reader *reader, tl_node_id node, const tl_map *map, 
     if (object->has & bit)
       continue;
     if (defaults[i] != 0) {
-      read_key(reader, defaults[i], map, i, object);
+      read_key(reader, defaults[i], map, i, false, object);
     } else if (!(key->flags & (TL_KEY_OPTIONAL | TL_KEY_ONE_OF))) {
       object->bad |= bit;
       if (!(suspects & bit)) {
@@ -294,7 +295,7 @@ void tl_read_map(tl_reader *reader, tl_node_id node, const tl_map *map, void *ob
     return;
   uint32_t suspects = 0;
   if (map->bare && (at->kind == TL_NODE_SCALAR || map->is_bare)) {
-    read_key(reader, node, map, tl_map_find(map, map->bare), head);
+    read_key(reader, node, map, tl_map_find(map, map->bare), true, head);
   } else if (at->kind != TL_NODE_MAP) {
     const tl_key key = {.type = TL_TYPE_MAP, .map = map};
     tl_refuse_value(reader, node, &key);

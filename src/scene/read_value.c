@@ -217,7 +217,7 @@ static int read_word(tl_reader *reader, tl_node_id node, const tl_key *key) {
   const char *words = expected.count > 0 ? expected.data : "";
   const tl_mark mark = tl_node_mark(reader->document, node);
   const char *path = tl_reader_path(reader);
-  if (tl_is_later(key->words->later, text))
+  if (tl_is_listed(key->words->later, text))
     tl_problem_add(reader->problems, mark, "%s: `%s` is not in this version of talus; expected %s",
                    path, text, words);
   else if (nearest.best)

@@ -9,6 +9,7 @@
 /* First member of every struct that stands for a map of the file. */
 typedef struct tl_object {
   uint32_t has;                  /* bit i: key i of its map has a value, given or by default */
+  uint32_t given;                /* bit i: not by default */
   uint32_t bad;                  /* bit i: that value was refused, so checks leave it alone */
   uint32_t line, column, origin; /* where it is */
 } tl_object;

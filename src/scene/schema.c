@@ -60,7 +60,8 @@ static const tl_words warnings = {
           {"unused-material", TL_WARN_UNUSED_MATERIAL, "no body is of it"},
           {"unused-shape", TL_WARN_UNUSED_SHAPE, "no body has it"},
           {"overlap", TL_WARN_OVERLAP, "bodies overlap at the start"},
-          {"large-rolling", TL_WARN_LARGE_ROLLING, "a rolling resistance longer than a radius"}),
+          {"large-rolling", TL_WARN_LARGE_ROLLING, "a rolling resistance longer than a radius"},
+          {"idle-key", TL_WARN_IDLE_KEY, "a key that does nothing for the kind or method chosen"}),
     NULL};
 
 /* ---- what

@@ -58,6 +58,12 @@ enum {
 
 struct tl_map;
 
+/* A key has an effect only where another of its map, a WORD, is one of these. */
+typedef struct tl_only {
+  const char *key;
+  const char *const *words; /* ends with NULL */
+} tl_only;
+
 typedef struct tl_key {
   const char *name;
   tl_type type;
@@ -69,6 +75,7 @@ typedef struct tl_key {
   int count;                /* NUMBERS */
   const tl_words *words;    /* WORD, WORDS, NUMBER, ROTATION */
   const struct tl_map *map; /* MAP, BOXED, LIST, NAMED */
+  const tl_only *only;      /* all of them hold, or the key does nothing; ends with {NULL} */
   const char *expected;     /* "the name of a material", where the type does not say enough */
   const char *help, *example;
 } tl_key;
@@ -99,10 +106,14 @@ extern const tl_map tl_schema_joint, tl_schema_limits, tl_schema_spring, tl_sche
 /* Number of a key in its map, or -1. */
 int tl_map_find(const tl_map *map, const char *name);
 int tl_words_find(const tl_words *words, const char *word); /* row, or -1 */
-bool tl_is_later(const char *const *later, const char *word);
+bool tl_is_listed(const char *const *list, const char *word);
 bool tl_object_has(const tl_map *map, const void *object, const char *key);
 /* Has it, and it was not refused. */
 bool tl_object_good(const tl_map *map, const void *object, const char *key);
+
+/* The first condition under which a key has an effect and that does not hold, or NULL. */
+const tl_only *tl_object_idle(const tl_map *map, const tl_key *key, const void *object);
+const char *tl_word_of(const tl_words *words, int value); /* the word that stands for it */
 
 static inline void *tl_member(const tl_key *key, const void *object) {
   return (char *)(uintptr_t)object + key->offset;
@@ -117,6 +128,9 @@ static inline char **tl_item_name(void *item) {
 void tl_expect(tl_text *text, const tl_key *key);
 void tl_expect_keys(tl_text *text, const tl_map *map); /* "density, friction or restitution" */
 void tl_expect_words(tl_text *text, const tl_words *words, const char *last);
+/* "ccp with apgd, bb or jacobi", of a key that is not for all kinds; or, with the names of the keys
+ * that choose, "kind ccp with method apgd, bb or jacobi" */
+void tl_expect_only(tl_text *text, const tl_key *key, bool with_names);
 const char *tl_suggest_key(const tl_map *map, const char *word); /* or NULL */
 
 /* Frees what a map's struct owns (the struct itself belongs to the caller). */

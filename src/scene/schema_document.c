@@ -51,6 +51,17 @@ static void add_default_cell(tl_text *text, const tl_key *key) {
     add_cell(text, key->flags & TL_KEY_OPTIONAL ? "none" : "required", "");
 }
 
+/* "ccp with jacobi: length of the step": whose the key is, where it is not everybody's. */
+static void add_meaning_cell(tl_text *text, const tl_key *key) {
+  tl_text meaning = {0};
+  tl_expect_only(&meaning, key, false);
+  tl_text_add(&meaning, "%s%s", key->only ? ": " : "", key->help);
+  add_cell(text, meaning.count > 0 ? meaning.data : "", "");
+  if (text->status == TALUS_OK)
+    text->status = meaning.status;
+  tl_text_drop(&meaning);
+}
+
 static void add_words(tl_text *text, const tl_key *key) {
   if (!key->words || (key->type != TL_TYPE_WORD && key->type != TL_TYPE_WORDS))
     return;
@@ -83,7 +94,7 @@ static void add_map(tl_text *text, const tl_map *map) {
     add_cell(text, key->name, "`");
     add_value_cell(text, key);
     add_default_cell(text, key);
-    add_cell(text, key->help, "");
+    add_meaning_cell(text, key);
     add_cell(text, key->example, "`");
     tl_text_add(text, "\n");
   }

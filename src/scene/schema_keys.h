@@ -17,6 +17,14 @@
 
 #define LATER(...)                                                                                 \
   (const char *const[]) { __VA_ARGS__, NULL }
+#define ONLY(...)                                                                                  \
+  .only = (const tl_only[]) {                                                                      \
+    __VA_ARGS__, { 0 }                                                                             \
+  }
+#define WHERE(which, ...)                                                                          \
+  {                                                                                                \
+    which, (const char *const[]) { __VA_ARGS__, NULL }                                             \
+  }
 #define WORDS(...)                                                                                 \
   (const tl_word[]) {                                                                              \
     __VA_ARGS__, { 0 }                                                                             \

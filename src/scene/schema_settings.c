@@ -95,6 +95,12 @@ const tl_map tl_schema_step = {
                              {0}}};
 #undef OWNER
 
+/* Whose they are: warn.c tells of keys that are given where they do nothing. */
+#define OF_RIGID   ONLY(WHERE("kind", "ccp", "impulse"))
+#define OF_CCP     ONLY(WHERE("kind", "ccp"))
+#define OF_JACOBI  ONLY(WHERE("kind", "ccp"), WHERE("method", "jacobi"))
+#define OF_PENALTY ONLY(WHERE("kind", "penalty"))
+
 #define OWNER tl_scene_solve
 const tl_map tl_schema_solve = {
     .title = "solve",
@@ -104,50 +110,56 @@ const tl_map tl_schema_solve = {
     .keys = (const tl_key[]){
         {KEY(OWNER, kind, WORD), .words = &solve_kinds, .fallback = "ccp", .example = "ccp",
          .help = "the contact model"},
-        {KEY(OWNER, law, WORD), .words = &spring_laws, .fallback = "linear", .example = "hertz",
-         .help = "penalty: the spring"},
-        {KEY(OWNER, reach, NUMBER), POSITIVE, .unit = "m", .fallback = "1e-3", .example = "5e-4",
-         .help = "penalty, noble: how far before touching the force begins"},
-        {KEY(OWNER, tangential, NUMBER), POSITIVE, .fallback = "0.2857142857142857",
-         .example = "0.5", .help = "penalty, linear and noble: tangential over normal stiffness"},
-        {KEY(OWNER, method, WORD), .words = &solve_methods, .fallback = "gauss-seidel",
-         .example = "gauss-seidel", .help = "ccp: the iteration that solves it"},
-        {KEY(OWNER, friction, WORD), .words = &friction_models, .fallback = "ncp", .example = "ncp",
-         .help = "the friction law"},
-        {KEY(OWNER, iterations, INTEGER), .range = {0, 1e6, false}, .fallback = "50",
+        {KEY(OWNER, law, WORD), OF_PENALTY, .words = &spring_laws, .fallback = "linear",
+         .example = "hertz", .help = "the spring"},
+        {KEY(OWNER, reach, NUMBER), ONLY(WHERE("kind", "penalty"), WHERE("law", "noble")), POSITIVE,
+         .unit = "m", .fallback = "1e-3", .example = "5e-4",
+         .help = "how far before touching the force begins"},
+        {KEY(OWNER, tangential, NUMBER),
+         ONLY(WHERE("kind", "penalty"), WHERE("law", "linear", "noble")), POSITIVE,
+         .fallback = "0.2857142857142857", .example = "0.5",
+         .help = "tangential over normal stiffness"},
+        {KEY(OWNER, method, WORD), OF_CCP, .words = &solve_methods, .fallback = "gauss-seidel",
+         .example = "gauss-seidel", .help = "the iteration that solves it"},
+        {KEY(OWNER, friction, WORD), OF_RIGID, .words = &friction_models, .fallback = "ncp",
+         .example = "ncp", .help = "the friction law"},
+        {KEY(OWNER, iterations, INTEGER), OF_RIGID, .range = {0, 1e6, false}, .fallback = "50",
          .example = "100", .help = "most sweeps of one step"},
-        {KEY(OWNER, tolerance, NUMBER), NOT_NEGATIVE, .unit = "m/s", .fallback = "5e-5",
+        {KEY(OWNER, tolerance, NUMBER), OF_RIGID, NOT_NEGATIVE, .unit = "m/s", .fallback = "5e-5",
          .example = "1e-6",
          .help = "sweeps stop when the RMS residual is below; 0: always all of them"},
-        {KEY(OWNER, warm_start, FLAG), .fallback = "true", .example = "false",
+        {KEY(OWNER, warm_start, FLAG), OF_RIGID, .fallback = "true", .example = "false",
          .help = "begin with the impulses of the step before"},
-        {KEY(OWNER, recovery, NUMBER), .range = {0, 1, false}, .fallback = "1", .example = "0.05",
+        {KEY(OWNER, recovery, NUMBER), OF_CCP, .range = {0, 1, false}, .fallback = "1",
+         .example = "0.05",
          .help =
              "share of an overlap that is pushed out in a step; less calms a wide heap that few "
              "sweeps let swing"},
-        {KEY(OWNER, recovery_speed, NUMBER), NOT_NEGATIVE, .unit = "m/s", .fallback = "0.6",
-         .example = "0.1", .help = "how fast overlap is pushed out, at most"},
-        {KEY(OWNER, bounce_speed, NUMBER), NOT_NEGATIVE, .unit = "m/s",
+        {KEY(OWNER, recovery_speed, NUMBER), OF_RIGID, NOT_NEGATIVE, .unit = "m/s",
+         .fallback = "0.6", .example = "0.1", .help = "how fast overlap is pushed out, at most"},
+        {KEY(OWNER, bounce_speed, NUMBER), OF_RIGID, NOT_NEGATIVE, .unit = "m/s",
          .words = &tl_schema_automatic, .fallback = "auto", .example = "0.05",
          .help = "slower impacts do not bounce; `auto` is 2 |gravity| dt"},
-        {KEY(OWNER, joints, WORD), .words = &joints_solvers, .fallback = "auto",
+        {KEY(OWNER, joints, WORD), OF_RIGID, .words = &joints_solvers, .fallback = "auto",
          .example = "direct", .help = "how joints are solved beside contacts"},
-        {KEY(OWNER, omega, NUMBER), POSITIVE, .fallback = "0.3", .example = "0.2",
-         .help = "jacobi: length of the step; omega times lambda is safe up to 0.3"},
-        {KEY(OWNER, lambda, NUMBER), .range = {0, 1, true}, .fallback = "1", .example = "0.5",
-         .help = "jacobi: share of the new value"},
-        {KEY(OWNER, reduction, WORD), .words = &reductions, .fallback = "auto", .example = "scan",
-         .help = "apgd, bb, jacobi: how impulses are added up by body; the same answer"},
-        {KEY(OWNER, islands, FLAG), .fallback = "true", .example = "false",
-         .help =
-             "ccp: what hangs together is solved for itself, to its own tolerance; `false`: all "
-             "contacts as one problem"},
-        {KEY(OWNER, slop, NUMBER), NOT_NEGATIVE, .unit = "m", .words = &tl_schema_automatic,
-         .fallback = "auto", .example = "1e-4",
+        {KEY(OWNER, omega, NUMBER), OF_JACOBI, POSITIVE, .fallback = "0.3", .example = "0.2",
+         .help = "length of the step; omega times lambda is safe up to 0.3"},
+        {KEY(OWNER, lambda, NUMBER), OF_JACOBI, .range = {0, 1, true}, .fallback = "1",
+         .example = "0.5", .help = "share of the new value"},
+        {KEY(OWNER, reduction, WORD),
+         ONLY(WHERE("kind", "ccp"), WHERE("method", "apgd", "bb", "jacobi")), .words = &reductions,
+         .fallback = "auto", .example = "scan",
+         .help = "how impulses are added up by body; the same answer"},
+        {KEY(OWNER, islands, FLAG), OF_CCP, .fallback = "true", .example = "false",
+         .help = "what hangs together is solved for itself, to its own tolerance; `false`: all "
+                 "contacts as one problem"},
+        {KEY(OWNER, slop, NUMBER), OF_RIGID, NOT_NEGATIVE, .unit = "m",
+         .words = &tl_schema_automatic, .fallback = "auto", .example = "1e-4",
          .help = "overlap that is left alone; `auto` is |gravity| dt^2, at most 1 % of the "
                  "smallest free body's radius"},
-        {KEY(OWNER, correction, NUMBER), UNIT, .fallback = "0.2", .example = "0.5",
-         .help = "impulse: share of the overlap beyond `slop` that a step takes out of positions, "
+        {KEY(OWNER, correction, NUMBER), ONLY(WHERE("kind", "impulse")), UNIT, .fallback = "0.2",
+         .example = "0.5",
+         .help = "share of the overlap beyond `slop` that a step takes out of positions, "
                  "without a trace in velocities"},
         {0}}};
 #undef OWNER

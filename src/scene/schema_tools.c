@@ -15,9 +15,9 @@ int tl_words_find(const tl_words *words, const char *word) {
   return -1;
 }
 
-bool tl_is_later(const char *const *later, const char *word) {
-  for (; later && *later; ++later)
-    if (strcmp(*later, word) == 0)
+bool tl_is_listed(const char *const *list, const char *word) {
+  for (; list && *list; ++list)
+    if (strcmp(*list, word) == 0)
       return true;
   return false;
 }
@@ -37,6 +37,24 @@ bool tl_object_good(const tl_map *map, const void *object, const char *key) {
   return (head->has & ~head->bad & bit_of(map, key)) != 0;
 }
 
+const char *tl_word_of(const tl_words *words, int value) {
+  const tl_word *word = words->list;
+  while (word->word && word->value != value)
+    word++;
+  TL_ASSERT(word->word);
+  return word->word;
+}
+
+const tl_only *tl_object_idle(const tl_map *map, const tl_key *key, const void *object) {
+  for (const tl_only *only = key->only; only && only->key; ++only) {
+    const tl_key *other = &map->keys[tl_map_find(map, only->key)];
+    const char *word = tl_word_of(other->words, *(const int *)tl_member(other, object));
+    if (!tl_is_listed(only->words, word))
+      return only;
+  }
+  return NULL;
+}
+
 /* ---- expectations in words
  * ----------------------------------------------------------------------------- */
 
@@ -50,6 +68,18 @@ void tl_expect_words(tl_text *text, const tl_words *words, const char *last) {
   for (int i = 0; i < n; ++i) {
     const bool is_last = i > 0 && i == n - 1;
     tl_text_add(text, "%s%s", i == 0 ? "" : is_last ? last : ", ", words->list[i].word);
+  }
+}
+
+void tl_expect_only(tl_text *text, const tl_key *key, bool with_names) {
+  for (const tl_only *only = key->only; only && only->key; ++only) {
+    int n = 0;
+    while (only->words[n])
+      n++;
+    tl_text_add(text, "%s%s%s", only == key->only ? "" : " with ", with_names ? only->key : "",
+                with_names ? " " : "");
+    for (int i = 0; i < n; ++i)
+      tl_text_add(text, "%s%s", separator(i, n), only->words[i]);
   }
 }
 

@@ -23,10 +23,7 @@
 
 static const char *kind_name(uint32_t kind) {
   const tl_key *key = &tl_schema_scene.keys[tl_map_find(&tl_schema_scene, "quiet")];
-  const tl_word *word = key->words->list;
-  while ((uint32_t)word->value != kind)
-    word++;
-  return word->word;
+  return tl_word_of(key->words, (int)kind);
 }
 
 void tl_warn_add_way_out(tl_text *text, uint32_t kind) {
@@ -417,6 +414,7 @@ void tl_check_warn(tl_checker *checker) {
   warn_short_run(&w);
   warn_fills(&w);
   warn_names(&w);
+  tl_warn_keys(&w);
   tl_warn_step(&w);
   if (checker->status == TALUS_OK)
     checker->status = keep(checker->scene, &w.found);

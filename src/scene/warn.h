@@ -1,5 +1,5 @@
 /* Warnings: what a valid scene says that is likely to be a mistake. None of them stops a run; each
- * kind comes once for a scene, and `quiet` silences it. */
+ * kind comes once for a scene (keys that do nothing: each of them), and `quiet` silences it. */
 #ifndef TL_SCENE_WARN_H
 #define TL_SCENE_WARN_H
 
@@ -16,7 +16,8 @@ enum {
   TL_WARN_UNUSED_MATERIAL = 64,
   TL_WARN_UNUSED_SHAPE = 128,
   TL_WARN_OVERLAP = 256, /* seen when the world is built: build.c */
-  TL_WARN_LARGE_ROLLING = 512
+  TL_WARN_LARGE_ROLLING = 512,
+  TL_WARN_IDLE_KEY = 1024
 };
 
 /* Fills scene->warnings, in the order of the file, from a scene that was found valid. */
@@ -25,7 +26,7 @@ void tl_check_warn(tl_checker *checker);
 /* "; if that is meant, add `quiet: [overlap]`": how every warning ends. */
 void tl_warn_add_way_out(tl_text *text, uint32_t kind);
 
-/* For warn.c and warn_step.c. */
+/* For warn.c, warn_keys.c and warn_step.c. */
 typedef struct tl_warner {
   tl_checker *checker;
   tl_problems found; /* its sources are borrowed */
@@ -33,6 +34,7 @@ typedef struct tl_warner {
 
 /* Does nothing where the scene is quiet about it. */
 void tl_warn(tl_warner *warner, uint32_t kind, tl_mark mark, const char *fmt, ...) TL_PRINTF(4, 5);
+void tl_warn_keys(tl_warner *warner);
 void tl_warn_step(tl_warner *warner);
 
 /* Half the least edge of a shape in use, or its radius; infinite where nobody knows. */

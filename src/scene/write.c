@@ -21,11 +21,7 @@ static void write_numbers(writer *w, const double *values, size_t n) {
 }
 
 static void write_word(writer *w, const tl_words *words, int value) {
-  const tl_word *word = words->list;
-  while (word->word && word->value != value)
-    word++;
-  TL_ASSERT(word->word);
-  tl_text_add(&w->text, "%s", word->word);
+  tl_text_add(&w->text, "%s", tl_word_of(words, value));
 }
 
 static void write_words(writer *w, const tl_words *words, uint32_t bits) {
@@ -213,8 +209,16 @@ static void write_value(writer *w, const tl_key *key, const void *member) {
   }
 }
 
+/* Defaults of keys that do nothing here are left out: read again, they would count as given, and
+ * be warned about. The identity keeps them, so that it is that of runs made before. */
+static bool is_written(const writer *w, const tl_map *map, int i, const tl_object *object) {
+  const uint32_t bit = UINT32_C(1) << i;
+  if (!(object->has & bit))
+    return false;
+  return w->for_identity || (object->given & bit) || !tl_object_idle(map, &map->keys[i], object);
+}
+
 static void write_object(writer *w, const tl_map *map, const void *object) {
-  const tl_object *head = object;
   if (map->is_bare) {
     const tl_key *key = &map->keys[tl_map_find(map, map->bare)];
     write_value(w, key, tl_member(key, object));
@@ -223,7 +227,7 @@ static void write_object(writer *w, const tl_map *map, const void *object) {
   const char *before = "";
   tl_text_add(&w->text, "{");
   for (int i = 0; map->keys[i].name; ++i)
-    if (head->has & UINT32_C(1) << i) {
+    if (is_written(w, map, i, object)) {
       tl_text_add(&w->text, "%s%s: ", before, map->keys[i].name);
       write_value(w, &map->keys[i], tl_member(&map->keys[i], object));
       before = ", ";
