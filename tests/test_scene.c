@@ -212,6 +212,29 @@ TEST(defaults_are_those_of_the_library) {
   talus_scene_free(scene);
 }
 
+/* As a JSON writer has it: keys and words in quotes, numbers without. */
+TEST(words_that_stand_for_numbers_may_be_quoted) {
+  const char *texts[] = {
+      "talus: 1\nuntil: 1\nmaterials: {rock: {static_friction: auto, stiffness: auto}}\n"
+      "broad: {skin: auto}\nsolve: {slop: auto, bounce_speed: auto}\ncontact: {margin: auto}\n"
+      "bodies: [{shape: {sphere: 0.1}}]\n",
+      "{\"talus\": 1, \"until\": 1, \"materials\": {\"rock\": {\"static_friction\": \"auto\", "
+      "\"stiffness\": \"auto\"}}, \"broad\": {\"skin\": \"auto\"}, \"solve\": {\"slop\": "
+      "\"auto\", \"bounce_speed\": 'auto'}, \"contact\": {\"margin\": \"auto\"}, "
+      "\"bodies\": [{\"shape\": {\"sphere\": 0.1}}]}"};
+  char *written[2] = {NULL, NULL};
+  for (int i = 0; i < 2; ++i) {
+    talus_scene *scene = NULL;
+    CHECK_OK(talus_scene_parse(texts[i], strlen(texts[i]), NULL, NULL, NULL, 0, &scene, NULL));
+    CHECK(scene->broad.skin == -1);
+    CHECK_OK(talus_scene_write(scene, &written[i]));
+    talus_scene_free(scene);
+  }
+  CHECK_STR(written[0], written[1]);
+  for (int i = 0; i < 2; ++i)
+    talus_text_free(written[i]);
+}
+
 TEST(output_interval_is_a_step_at_least) {
   talus_scene *scene = parse("talus: 1\nuntil: 0.05\n");
   CHECK(scene->output.every == 1e-3);

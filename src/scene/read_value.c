@@ -66,14 +66,14 @@ static void refuse_number(tl_reader *reader, tl_node_id node, const tl_key *key,
 static bool read_number(tl_reader *reader, tl_node_id node, const tl_key *key, double *value) {
   const tl_node *at = tl_node_at(reader->document, node);
   const char *text = tl_node_text(reader->document, node);
+  const int word = at->kind == TL_NODE_SCALAR ? tl_words_find(key->words, text) : -1;
+  if (word >= 0) { /* in quotes too: in JSON a word has no other form */
+    *value = key->words->list[word].value;
+    return true;
+  }
   if (at->kind != TL_NODE_SCALAR || at->is_quoted) {
     tl_refuse_value(reader, node, key);
     return false;
-  }
-  const int word = tl_words_find(key->words, text);
-  if (word >= 0) {
-    *value = key->words->list[word].value;
-    return true;
   }
   if (is_special(text)) {
     tl_refuse(reader, node, key, "is `%.60s`, which is not finite", text);
