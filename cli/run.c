@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "progress.h"
 
@@ -17,11 +18,26 @@ typedef struct run_options {
 
 /* ---- signals --------------------------------------------------------------------------------- */
 
-static volatile int interrupt; /* the library asks after every step */
+static volatile int interrupt;                /* the library asks after every step */
+static volatile sig_atomic_t is_starting = 1; /* the scene is read and built */
 
+/* While there is nothing to save, a long fill is not waited for. Only what may be called from a
+ * handler is. */
 static void on_signal(int signal) {
+  static const char line[] = "talus: stopped before the first step; nothing was written or removed:"
+                             " the same command begins again\n";
   (void)signal;
+  if (is_starting) {
+    const ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
+    (void)written; /* to a closed terminal: nobody is there to be told */
+    _exit(CLI_INTERRUPTED);
+  }
   interrupt = 1;
+}
+
+static void on_started(void *context) {
+  (void)context;
+  is_starting = 0;
 }
 
 /* The first Ctrl-C saves and stops; the second finds the default handler and kills. */
@@ -161,9 +177,9 @@ static int run_scene(const talus_scene *scene, const run_options *options, const
   def.checkpoint_every = options->checkpoint_every;
   def.progress = on_progress;
   def.log = on_log;
+  def.started = on_started;
   def.context = &bar;
   def.interrupt = &interrupt;
-  catch_signals();
   talus_run_result result = {0};
   const talus_status status = talus_run(scene, &def, &result);
   progress_clear(&bar);
@@ -207,8 +223,9 @@ static int run_with(run_options *options, int argc, char **argv) {
       .about = "Runs a scene, a YAML file or the name of a built-in one, into a result folder.\n"
                "The last line on standard output has the hash of the final state.",
       .options = table,
-      .more = "Ctrl-C saves the state and exits with 130. --resume then goes on so that the\n"
-              "folder ends up as if nothing had happened. Only until, output and probes of\n"
+      .more = "Ctrl-C saves the state and exits with 130; while the scene is still being read\n"
+              "or built it exits at once with nothing written. --resume then goes on so that\n"
+              "the folder ends up as if nothing had happened. Only until, output and probes of\n"
               "the scene may change meanwhile: frames go on at the new interval, new probes\n"
               "measure from then on, the files of old ones stay as they are.\n"
               "`until: {time: T, at_rest: V}` ends a run early, at an output time, when since\n"
@@ -226,6 +243,7 @@ static int run_with(run_options *options, int argc, char **argv) {
     return cli_parse_exit(parsed);
   int code = check_options(options);
   talus_scene *scene = NULL;
+  catch_signals();
   if (code == CLI_DONE)
     code = cli_load_scene(path, &options->settings, &scene);
   if (code != CLI_DONE)

@@ -262,10 +262,16 @@ static talus_status keep_folder(tl_run *run) {
   return TALUS_OK;
 }
 
+static void tell_started(const tl_run *run) {
+  if (run->def->started)
+    run->def->started(run->def->context);
+}
+
 static talus_status start_anew(tl_run *run) {
   /* A scene that cannot be built must not cost anybody an old result. */
   TL_TRY(talus_scene_build(run->scene, run->def->threads, tl_run_log_line, &run->log, &run->world));
   TL_TRY(tl_run_files_look(run));
+  tell_started(run);
   TL_TRY(tl_run_folder_make(run));
   TL_TRY(tl_run_log_open(&run->log, tl_run_path(run, "log.txt")));
   tl_run_log_clear(&run->log);
@@ -277,6 +283,7 @@ static talus_status start_anew(tl_run *run) {
 }
 
 static talus_status go_on(tl_run *run) {
+  tell_started(run);
   TL_TRY(tl_run_log_open(&run->log, tl_run_path(run, "log.txt")));
   TL_TRY(tl_run_files_look(run));
   TL_TRY(tl_run_checkpoint_resume(run));

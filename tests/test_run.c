@@ -172,6 +172,31 @@ TEST(run_tells_its_progress_and_its_result) {
   talus_scene_free(scene);
 }
 
+#define SERIES  "out-started/frames.hdf.series"
+#define HISTORY "out-started/history.csv"
+
+/* The series was taken away, so that it shows what is written; the history, what is removed. */
+static void note_start(void *context) {
+  ++*(int *)context;
+  CHECK(access(SERIES, F_OK) != 0 && access(HISTORY, F_OK) == 0);
+}
+
+TEST(run_tells_that_it_started_before_it_writes_or_removes) {
+  talus_scene *scene = parse();
+  int starts = 0;
+  talus_run_def def = talus_run_def_default();
+  def.folder = "out-started", def.force = true, def.context = &starts;
+  CHECK_OK(run(scene, def, NULL));
+  def.started = note_start;
+  for (int i = 1; i <= 2; ++i) {
+    CHECK(unlink(SERIES) == 0);
+    CHECK_OK(run(scene, def, NULL));
+    CHECK(starts == i && access(SERIES, F_OK) == 0);
+    def.force = false, def.resume = true;
+  }
+  talus_scene_free(scene);
+}
+
 TEST(interrupted_run_goes_on_to_the_same_hash) {
   talus_scene *scene = parse();
   const volatile int interrupt = 1;

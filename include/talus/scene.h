@@ -86,7 +86,9 @@ typedef struct talus_run_def {
   double checkpoint_every;                                         /* wall-clock s; default 60 */
   void (*progress)(void *context, const talus_progress *progress); /* a few times a second */
   talus_log_fn *log;                                               /* what also goes to log.txt */
-  void *context;                                                   /* of both */
+  /* Once, before anything is written or removed: the scene's world is built, or goes on. */
+  void (*started)(void *context);
+  void *context;                 /* of all three */
   const volatile int *interrupt; /* set to non-zero (by a signal handler) to save and stop */
 } talus_run_def;
 

@@ -1,12 +1,13 @@
 """talus run: what a run writes, and that threads, stops and resumes leave no trace in it."""
 import json
+import os
 import random
 import signal
 import time
 
 import pytest
-from conftest import (BALL, BUSY, HISTORY_COLUMNS, assert_readable, assert_same_folder, hash_of, history, kill, run,
-                      start, talus, wait_for)
+from conftest import (BALL, BUSY, HISTORY_COLUMNS, assert_readable, assert_same_folder, contents, hash_of, history,
+                      kill, run, start, talus, wait_for)
 
 
 # ---- what is written ---------------------------------------------------------------------------
@@ -287,6 +288,45 @@ def test_resume_line_of_an_interrupted_run_works(tmp_path):
     assert code == 130
     line = err.splitlines()[-1].strip()
     assert line == "talus run 'my scene.yaml' --threads 1 --set 'title=it'\\''s long' --resume"
+
+
+def stopped_when_it_reads(pipe, process, sig):
+    """A pipe can be opened for writing once somebody reads it, who then waits: not before that, nor past it."""
+    ends = []
+
+    def is_read():
+        try:
+            ends.append(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+        except OSError:
+            return False
+        return True
+
+    assert wait_for(is_read, process), process.communicate()
+    code, out, err = kill(process, sig)
+    os.close(ends[0])
+    assert code == 130, err
+    assert out == "" and err.count("\n") == 1, err
+    assert err.startswith("talus: stopped before the first step; nothing was written")
+
+
+@pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_run_that_is_stopped_while_it_reads_its_scene_says_so(tmp_path, sig):
+    os.mkfifo(tmp_path / "slow.yaml")
+    process = start("run", tmp_path / "slow.yaml", "-o", tmp_path / "out")
+    stopped_when_it_reads(tmp_path / "slow.yaml", process, sig)
+    assert not (tmp_path / "out").exists()
+
+
+def test_run_that_is_stopped_while_it_builds_leaves_the_old_result(tmp_path, ball):
+    out = tmp_path / "out"
+    run(ball, out)
+    before = contents(out)
+    os.mkfifo(tmp_path / "slow.obj")
+    (tmp_path / "scene.yaml").write_text("talus: 1\nuntil: 1\nmaterials: {rock: {}}\n"
+                                         "bodies: [{shape: {hull: slow.obj}}]\n")
+    process = start("run", tmp_path / "scene.yaml", "-o", out, "--force")
+    stopped_when_it_reads(tmp_path / "slow.obj", process, signal.SIGINT)
+    assert contents(out) == before
 
 
 # ---- what may change on the way ----------------------------------------------------------------
