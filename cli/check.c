@@ -161,8 +161,8 @@ static void show_cost(const talus_scene_info *info, double step, size_t bodies) 
   if (info->emitters)
     printf("%llu steps take more, as emitters add bodies\n", (unsigned long long)info->steps);
   else
-    printf("%llu like it take %s\n", (unsigned long long)info->steps,
-           cli_duration(step * (double)info->steps, all));
+    printf("%llu take at least %s, longer as bodies come to touch\n",
+           (unsigned long long)info->steps, cli_duration(step * (double)info->steps, all));
 }
 
 static int check_world(talus_world *world, const talus_scene_info *info) {

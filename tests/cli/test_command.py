@@ -201,6 +201,11 @@ def test_check_says_what_a_scene_holds_and_costs(busy):
     assert re.search(r"memory +[\d.]+ [KM]iB", done.stdout)
 
 
+def test_check_does_not_take_the_first_step_for_all_of_them(ball):
+    line = talus("check", ball).stdout.splitlines()[-1]
+    assert "for the first step" in line and "take at least" in line
+
+
 def test_check_names_the_bodies_that_overlap(ball):
     done = talus("check", ball, "--set", "bodies.1.at=[0, 0, 0.07]")
     assert done.returncode == 0
