@@ -33,6 +33,21 @@ static bool settle(ccp_heap *heap, long steps) {
 
 static long either(long wanted, long otherwise) { return wanted > 0 ? wanted : otherwise; }
 
+/* What the paper does not have (a size of --quick) is NAN here, `-` in tables and empty in CSV. */
+static void print_paper(double value, int width, int digits) {
+  if (isnan(value))
+    printf(" %*s", width, "-");
+  else
+    printf(" %*.*f", width, digits, value);
+}
+
+static void write_paper(FILE *csv, double value) {
+  if (isnan(value))
+    fputc(',', csv);
+  else
+    fprintf(csv, ",%g", value);
+}
+
 /* ---- Table 1 --------------------------------------------------------------------------------- */
 
 /* Seconds of the solver: serial on a Xeon of 2.66 GHz, and on a Tesla C1060. Of collision detection
@@ -53,13 +68,22 @@ static void print_silo(const ccp_times *times, const char *method, size_t bodies
       cpu = table1[i].cpu;
       gpu = table1[i].gpu;
     }
-  printf("%8zu  %-12s %9.4f %9.4f %9.0f %5d %9.2e %9.2e %8.2f %8.2f %8.0f %8.0f\n", bodies, method,
-         times->solve, times->collision, times->contacts, times->iterations, times->residual_rms,
-         times->residual_max, cpu, gpu, cpu / times->solve, gpu / times->solve);
-  if (csv)
-    fprintf(csv, "%zu,%s,%g,%g,%g,%g,%d,%g,%g,%g,%g\n", bodies, method, times->total, times->solve,
-            times->collision, times->contacts, times->iterations, times->residual_rms,
-            times->residual_max, cpu, gpu);
+  printf("%8zu  %-12s %9.4f %9.4f %9.0f %5d %9.2e %9.2e", bodies, method, times->solve,
+         times->collision, times->contacts, times->iterations, times->residual_rms,
+         times->residual_max);
+  print_paper(cpu, 8, 2);
+  print_paper(gpu, 8, 2);
+  print_paper(cpu / times->solve, 8, 0);
+  print_paper(gpu / times->solve, 8, 0);
+  putchar('\n');
+  if (!csv)
+    return;
+  fprintf(csv, "%zu,%s,%g,%g,%g,%g,%d,%g,%g", bodies, method, times->total, times->solve,
+          times->collision, times->contacts, times->iterations, times->residual_rms,
+          times->residual_max);
+  write_paper(csv, cpu);
+  write_paper(csv, gpu);
+  fputc('\n', csv);
 }
 
 /* Twice as high as wide, the hole a third of its width. */
@@ -125,14 +149,24 @@ static void print_tank(const ccp_times *times, const char *method, size_t bodies
   const double collision = known ? table3[row - 1].collision : NAN;
   const double solve = known ? table3[row - 1].solve : NAN;
   const double contacts = known ? table3[row - 1].contacts : NAN;
-  printf("%8zu  %-12s %8.4f %9.4f %8.4f %9.0f %5d %9.2e %9.2e %8.3f %8.4f %8.3f %9.0f %7.0f\n",
-         bodies, method, times->total, times->collision, times->solve, times->contacts,
-         times->iterations, times->residual_rms, times->residual_max, total, collision, solve,
-         contacts, total / times->total);
-  if (csv)
-    fprintf(csv, "%zu,%s,%g,%g,%g,%g,%d,%g,%g,%g,%g,%g,%g\n", bodies, method, times->total,
-            times->collision, times->solve, times->contacts, times->iterations, times->residual_rms,
-            times->residual_max, total, collision, solve, contacts);
+  printf("%8zu  %-12s %8.4f %9.4f %8.4f %9.0f %5d %9.2e %9.2e", bodies, method, times->total,
+         times->collision, times->solve, times->contacts, times->iterations, times->residual_rms,
+         times->residual_max);
+  print_paper(total, 8, 3);
+  print_paper(collision, 8, 4);
+  print_paper(solve, 8, 3);
+  print_paper(contacts, 9, 0);
+  print_paper(total / times->total, 7, 0);
+  putchar('\n');
+  if (!csv)
+    return;
+  fprintf(csv, "%zu,%s,%g,%g,%g,%g,%d,%g,%g", bodies, method, times->total, times->collision,
+          times->solve, times->contacts, times->iterations, times->residual_rms,
+          times->residual_max);
+  const double paper[] = {total, collision, solve, contacts};
+  for (size_t i = 0; i < sizeof paper / sizeof *paper; ++i)
+    write_paper(csv, paper[i]);
+  fputc('\n', csv);
 }
 
 /* Of constant depth, 20 spheres; the hole a fifth of its width, opened when they have settled. */

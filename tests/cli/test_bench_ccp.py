@@ -58,6 +58,18 @@ def test_times_have_iterations_and_residuals_beside_them(quick, table):
         assert 0 < float(row["solve_s"]) < float(row["total_s"]) and float(row["collision_s"]) > 0
 
 
+@pytest.mark.parametrize("table, ours", [("silo", 9), ("tank", 9)])
+def test_sizes_that_the_paper_lacks_have_dashes_and_empty_cells(quick, table, ours):
+    folder, done = quick
+    assert "nan" not in done.stdout
+    lines = (folder / f"{table}.csv").read_text().splitlines()
+    columns = lines[0].split(",")
+    for line in lines[1:]:
+        cells = line.split(",")
+        assert len(cells) == len(columns) and all(cells[:ours]) and not any(cells[ours:])
+    assert [line for line in done.stdout.splitlines() if line.split()[:2] == ["300", "bb"] and line.endswith(" -")]
+
+
 def test_more_sweeps_leave_less(quick):
     rows = rows_of(quick[0], "convergence")
     assert {(row["method"], row["start"]) for row in rows} == {(m, s) for m in METHODS for s in ("cold", "warm")}
