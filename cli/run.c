@@ -231,6 +231,8 @@ static int run_with(run_options *options, int argc, char **argv) {
               "`until: {time: T, at_rest: V}` ends a run early, at an output time, when since\n"
               "the one before no free body was faster than V m/s (its centre, or its surface\n"
               "by spin) at any step, and no emitter is still at work.\n"
+              "On a machine that is busy with other work --threads 1 is faster for small\n"
+              "scenes: threads wait for each other in every sweep.\n"
               "\n"
               "DIR holds frames.hdf.series (open it in ParaView), frames/, history.csv,\n"
               "probes/, scene.yaml, log.txt and checkpoint.hdf.\n",
