@@ -2,6 +2,8 @@
  * what changes between steps; no allocations once warm. */
 #include "penalty_heap.h"
 
+#include <dirent.h>
+
 TEST(results_do_not_depend_on_threads) {
   for (int k = 0; k < 4; ++k) {
     uint64_t hash[2];
@@ -112,6 +114,37 @@ TEST(candidates_lie_where_a_search_for_each_ball_puts_them) {
     }
     talus_world_destroy(world);
   }
+}
+
+/* Threads of the process by the sum of their numbers; 0 where the system does not tell. */
+static long sum_threads(void) {
+  DIR *folder = opendir("/proc/self/task");
+  long sum = 0;
+  for (struct dirent *entry; folder && (entry = readdir(folder));)
+    sum += strtol(entry->d_name, NULL, 10);
+  if (folder)
+    closedir(folder);
+  return sum;
+}
+
+/* A list too short to keep all of them busy is made by some: none is ended for that and created
+ * anew for the step that follows. */
+TEST(renewals_keep_their_threads) {
+  talus_world_def def = springs(TALUS_HERTZ, 1e-4, 12);
+  def.skin = 0.15;
+  talus_world *world = heap(&def, 200, false);
+  tl_ball_list *list = &world->penalty.list;
+  CHECK_OK(talus_world_step(world, 2));
+  CHECK_MSG(list->near.count > 4096 && list->near.count < 20000, "%zu", list->near.count);
+  const uint64_t renewals = list->renewals;
+  const long before = sum_threads();
+  for (int i = 0; i < 3; ++i) {
+    list->has_left = true;
+    CHECK_OK(talus_world_step(world, 1));
+    CHECK_EQ_U64((uint64_t)sum_threads(), (uint64_t)before);
+  }
+  CHECK_EQ_U64(list->renewals, renewals + 3);
+  talus_world_destroy(world);
 }
 
 TEST(lanes_give_the_bits_of_the_scalar_code) {

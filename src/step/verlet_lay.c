@@ -25,6 +25,7 @@ typedef struct lay_job {
   lay_counts *counts; /* by worker, by rank */
   uint32_t *lowest;   /* by worker, by eights: as first_owner */
   lay_sums *sums;     /* by worker: of its ranks */
+  int most;           /* workers that there is room for */
 } lay_job;
 
 /* Ranks of the two of a candidate: the lower one owns it. */
@@ -73,10 +74,13 @@ static void count_share(const lay_job *job, int worker, int workers) {
   }
 }
 
-static lay_sums sum_ranks(const lay_job *job, size_t begin, size_t end, int workers) {
-  const size_t n = job->list->rank.count;
+/* Of a worker's ranks: whole eights. */
+static lay_sums sum_ranks(const lay_job *job, int worker, int workers) {
+  const size_t n = job->list->rank.count, eights = job->list->first_owner.count;
+  const size_t begin = share_of(eights, worker, workers) * TL_BALL_LANES;
+  const size_t end = share_of(eights, worker + 1, workers) * TL_BALL_LANES;
   lay_sums sums = {0, 0};
-  for (size_t i = begin; i < end; ++i) {
+  for (size_t i = begin; i < end && i < n; ++i) {
     uint32_t entries = 0;
     for (int w = 0; w < workers; ++w) {
       const lay_counts *c = &job->counts[(size_t)w * n + i];
@@ -135,24 +139,18 @@ static void put_share(const lay_job *job, int worker, int workers) {
   }
 }
 
-static void lay_worker(void *context, tl_team *team, int worker, int workers) {
-  const lay_job *job = context;
+/* A worker's ranks: counts become places, from where those before it end. */
+static void place_ranks(const lay_job *job, int worker, int workers) {
   tl_ball_list *list = job->list;
   const size_t n = list->rank.count, eights = list->first_owner.count;
   const size_t first = share_of(eights, worker, workers),
                last = share_of(eights, worker + 1, workers);
-  const size_t begin = first * TL_BALL_LANES;
-  const size_t end = last * TL_BALL_LANES < n ? last * TL_BALL_LANES : n;
-  count_share(job, worker, workers);
-  tl_team_barrier(team);
-  job->sums[worker] = sum_ranks(job, begin, end, workers);
-  tl_team_barrier(team);
   lay_sums before = {0, 0};
   for (int w = 0; w < worker; ++w) {
     before.own += job->sums[w].own;
     before.entries += job->sums[w].entries;
   }
-  for (size_t i = begin; i < end; ++i)
+  for (size_t i = first * TL_BALL_LANES; i < last * TL_BALL_LANES && i < n; ++i)
     place_rank(job, i, workers, &before);
   for (size_t i = first; i < last; ++i) {
     uint32_t lowest = job->lowest[i];
@@ -165,22 +163,40 @@ static void lay_worker(void *context, tl_team *team, int worker, int workers) {
     list->start.data[n] = before.own;
     list->entry_start.data[n] = before.entries;
   }
+}
+
+/* Those beyond `most` only meet the others at the barriers. */
+static void lay_worker(void *context, tl_team *team, int worker, int all) {
+  const lay_job *job = context;
+  const int workers = all < job->most ? all : job->most;
+  const bool works = worker < workers;
+  if (works)
+    count_share(job, worker, workers);
   tl_team_barrier(team);
-  put_share(job, worker, workers);
+  if (works)
+    job->sums[worker] = sum_ranks(job, worker, workers);
+  tl_team_barrier(team);
+  if (works)
+    place_ranks(job, worker, workers);
+  tl_team_barrier(team);
+  if (works)
+    put_share(job, worker, workers);
 }
 
 talus_status tl_balls_lay_candidates(const tl_model *model, tl_arena *arena, tl_ball_list *list) {
   const size_t n = list->rank.count, shares = 1 + list->near.count / LEAST_SHARE;
-  tl_par crew = {model->par.threads < MOST_WORKERS ? model->par.threads : MOST_WORKERS};
-  if ((size_t)crew.threads > shares)
-    crew.threads = (int)shares;
-  const size_t workers = (size_t)crew.threads;
-  lay_job job = {.list = list};
+  const tl_par par = {shares == 1 ? 1
+                                  : model->par.threads}; /* one, or all: base/parallel.c says why */
+  int most = par.threads < MOST_WORKERS ? par.threads : MOST_WORKERS;
+  if ((size_t)most > shares)
+    most = (int)shares;
+  const size_t workers = (size_t)most;
+  lay_job job = {.list = list, .most = most};
   const tl_arena_mark mark = tl_arena_get_mark(arena);
   TL_TAKE(arena, workers * n, &job.counts);
   TL_TAKE(arena, workers * list->first_owner.count, &job.lowest);
   TL_TAKE(arena, workers, &job.sums);
-  tl_team_run(&crew, lay_worker, &job);
+  tl_team_run(&par, lay_worker, &job);
   list->entry.count = list->entry_start.data[n];
   tl_arena_release(arena, mark);
   return TALUS_OK;
