@@ -53,6 +53,7 @@ static void add_blocks(void *context, size_t begin, size_t end) {
 }
 
 talus_status talus_world_report(talus_world *world, talus_report *report) {
+  TL_TRY(tl_world_store_late(world)); /* they are counted */
   const tl_arena_mark mark = tl_arena_get_mark(&world->arena);
   const size_t blocks = (world->model.bodies + TL_BLOCK - 1) / TL_BLOCK;
   sum_job job = {world, NULL};

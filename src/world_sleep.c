@@ -33,10 +33,19 @@ talus_status tl_world_reserve_push(talus_world *world) {
   return TALUS_OK;
 }
 
+/* The list of balls goes, and its contacts with it where there is no memory to store them. */
+static void leave_list(talus_world *world) {
+  const tl_ball_list *list = &world->penalty.list;
+  const bool in_list = list->is_valid && !list->is_stored;
+  tl_balls_leave(&world->model, &world->penalty, &world->contacts);
+  if (in_list && !list->is_stored)
+    world->last.are_lost = true;
+}
+
 void tl_world_forget_push(talus_world *world) {
   world->penalty.is_pushed = false;
   world->penalty.is_known = false;
-  tl_balls_leave(&world->model, &world->penalty, &world->contacts);
+  leave_list(world);
 }
 
 void tl_world_drop_push(talus_world *world) {
@@ -65,6 +74,7 @@ void tl_world_wake_all(talus_world *world) {
 }
 
 void tl_world_wake_touching(talus_world *world, const uint8_t *remove) {
+  leave_list(world); /* contacts are looked at, and slots are about to change */
   for (size_t i = 0; world->state.rest && i < world->contacts.count; ++i) {
     const tl_contact *c = &world->contacts.data[i];
     if (remove[c->a])

@@ -155,11 +155,13 @@ static talus_status step_once(talus_world *world) {
                           .joints = world->joints.all.count > 0 ? &world->joints : NULL,
                           .penalty = &world->penalty};
   world->broad_cache.chosen = world->last.broad; /* as a resumed run does */
+  const bool were_lost = world->last.are_lost;
   const talus_status status =
       model->solve.kind == TALUS_SOLVE_PENALTY
           ? tl_step_verlet(world->backend, model, &scope, &world->contacts, &world->last)
           : tl_step_fixed(world->backend, model, &scope, &world->contacts, &world->last);
   if (status != TALUS_OK) {
+    world->last.are_lost |= were_lost;
     tl_world_forget_falling(world);
     (void)tl_world_store_contacts(world);
     const talus_status told = explain(world, status);
@@ -198,6 +200,11 @@ talus_status tl_world_store_contacts(talus_world *world) {
 
 talus_status tl_world_store_late(talus_world *world) {
   const tl_ball_list *list = &world->penalty.list;
+  if (world->last.are_lost)
+    return tl_fail(
+        TALUS_ERROR_MEMORY,
+        "contacts of the last step are lost: there was no memory to store them; step once more "
+        "(springs along the surfaces then begin anew) or load the last checkpoint");
   return list->is_valid && !list->is_stored ? tl_world_store_contacts(world) : TALUS_OK;
 }
 

@@ -144,6 +144,100 @@ TEST(world_is_saved_with_the_contacts_of_its_last_step) {
   talus_world_destroy(loaded);
 }
 
+TEST(report_counts_the_contacts_of_the_last_step) {
+  if (!REFUSES_MEMORY)
+    return;
+  const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+  talus_world *world = heap(&def, 100, false), *other = heap(&def, 100, false);
+  CHECK_OK(talus_world_step(world, 999));
+  CHECK_OK(talus_world_step(other, 1000));
+  tl_array_free(&world->contacts.springs); /* has to be taken anew, and cannot be */
+  refuses = true;
+  CHECK(talus_world_step(world, 1) == TALUS_ERROR_MEMORY);
+  talus_report report;
+  CHECK(talus_world_report(world, &report) == TALUS_ERROR_MEMORY);
+  refuses = false;
+  const talus_report is = report_of(world), as = report_of(other);
+  CHECK(is.contacts > 20 && is.contacts == as.contacts && is.contacts_near == as.contacts_near);
+  CHECK_EQ_U64(is.pairs, as.pairs);
+  size_t count;
+  CHECK_OK(talus_world_contacts(world, NULL, 0, &count));
+  CHECK_EQ_U64(count, as.contacts_near);
+  talus_world_destroy(world);
+  talus_world_destroy(other);
+}
+
+/* Contacts are in the list alone, and it goes while there is no memory to store them: because a
+ * step fails before it has touched it (0) or with half of a new one (1), or because a body is
+ * changed (2) or removed (3). */
+static void lose_contacts(talus_world *world, int how) {
+  talus_body body;
+  const talus_vec3 velocity = {TL_R(0.01), 0, 0}, spin = {0, 0, 0};
+  tl_ball_list *list = &world->penalty.list;
+  CHECK_OK(talus_world_body_at(world, 50, &body));
+  CHECK_OK(tl_world_step_on(world, 300));
+  CHECK(list->is_valid && !list->is_stored);
+  tl_array_free(
+      &world->contacts.springs); /* has to be taken anew, and cannot be; as what follows */
+  list->has_left = how < 2;
+  if (how == 0)
+    tl_array_free(&list->skin);
+  else if (how == 1)
+    tl_array_free(&list->material);
+  refuses = true;
+  if (how < 2)
+    CHECK(tl_world_step_on(world, 1) == TALUS_ERROR_MEMORY);
+  else
+    CHECK(talus_world_step(world, 0) == TALUS_ERROR_MEMORY);
+  if (how == 2)
+    CHECK_OK(talus_body_set_velocity(world, body, velocity, spin));
+  else if (how == 3)
+    CHECK_OK(talus_world_remove_body(world, body));
+  refuses = false;
+}
+
+static void check_says_lost(talus_status status, const char *file) {
+  CHECK(status == TALUS_ERROR_MEMORY);
+  CHECK_MSG(strstr(talus_last_error(), "are lost") && strstr(talus_last_error(), "step once more"),
+            "%s", talus_last_error());
+  if (file)
+    CHECK_MSG(strstr(talus_last_error(), file) && access(file, F_OK) != 0, "%s",
+              talus_last_error());
+}
+
+/* Nobody is told that there are none. */
+TEST(lost_contacts_are_missed_until_a_step_goes_well) {
+  if (!REFUSES_MEMORY || !TALUS_HAVE_HDF5)
+    return;
+  for (int how = 0; how < 4; ++how) {
+    const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+    talus_world *world = heap(&def, 100, false), *loaded;
+    talus_report report;
+    CHECK_OK(talus_world_step(world, 700));
+    lose_contacts(world, how);
+    unlink("lost.hdf"), unlink("lost_contacts.hdf");
+    for (int again = 0; again < 2; ++again) {
+      check_says_lost(talus_world_save(world, "lost.hdf"), "lost.hdf");
+      check_says_lost(talus_world_write_contacts(world, "lost_contacts.hdf"), "lost_contacts.hdf");
+      check_says_lost(talus_world_report(world, &report), NULL);
+      tl_array_free(&world->penalty.list.skin);
+      refuses = again == 0; /* a step that fails as well makes nothing better */
+      CHECK(talus_world_step(world, 1) == (again ? TALUS_OK : TALUS_ERROR_MEMORY));
+      refuses = false;
+    }
+    CHECK_MSG(report_of(world).contacts > 20, "%zu contacts", (size_t)report_of(world).contacts);
+    CHECK_OK(talus_world_write_contacts(world, "lost_contacts.hdf"));
+    CHECK_OK(talus_world_save(world, "lost.hdf"));
+    CHECK_OK(talus_world_load("lost.hdf", &loaded));
+    CHECK_EQ_U64(loaded->contacts.count, world->contacts.count);
+    CHECK_OK(talus_world_step(world, 50));
+    CHECK_OK(talus_world_step(loaded, 50));
+    CHECK_EQ_U64(talus_world_hash(loaded), talus_world_hash(world));
+    talus_world_destroy(world);
+    talus_world_destroy(loaded);
+  }
+}
+
 /* A renewal without memory: nothing of the old list is gone yet, and contacts are those of the last
  * step; or something is, and there are none. */
 TEST(contacts_are_there_when_memory_runs_out_for_a_renewal) {

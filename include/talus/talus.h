@@ -606,7 +606,10 @@ typedef struct talus_contact {
 } talus_contact;
 
 /* Copies at most `capacity` contacts of the last step in canonical order; *count is how many there
- * are. contacts may be NULL to ask for the count. */
+ * are. contacts may be NULL to ask for the count. After a step that returned TALUS_ERROR_MEMORY
+ * there may be none, until talus_world_report, talus_world_save or talus_world_write_contacts
+ * stores them, which they do once there is memory; where they are lost these fail until a step goes
+ * well. */
 TALUS_API talus_status talus_world_contacts(const talus_world *world, talus_contact *contacts,
                                             size_t capacity, size_t *count);
 

@@ -79,7 +79,9 @@ static talus_status write_contacts(tl_h5_out *out, const talus_world *world, voi
 }
 
 talus_status tl_output_write_contacts(struct talus_world *world, const char *path) {
-  TL_TRY(tl_world_store_late(world));
+  const talus_status stored = tl_world_store_late(world);
+  if (stored != TALUS_OK)
+    return tl_fail_in(stored, "%s: contacts cannot be written", path);
   const size_t n = world->contacts.count;
   const size_t bytes = (n + 1) * sizeof(talus_dvec3); /* the widest column */
   void *scratch = NULL;

@@ -12,6 +12,8 @@ typedef struct tl_step_report {
   tl_solve_report solve;
   double wall_broad, wall_narrow, wall_solve, wall_step;
   uint32_t culprit; /* slot of the body that made the step fail, or TL_NONE */
+  bool are_lost;    /* contacts of the state were in a list alone, and there was no memory to store
+                       them before it went: there are none until a step goes well */
 } tl_step_report;
 
 /* One fixed step over the scope, from scope->in to scope->out (which may be the same arrays). The

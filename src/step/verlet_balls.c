@@ -530,7 +530,12 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
 static talus_status renew(const tl_backend *backend, tl_ball_step *job, tl_contacts *contacts,
                           tl_step_report *report) {
   const double begun = wall_now();
-  TL_TRY(tl_balls_renew(backend, job->model, job->scope, contacts));
+  const bool in_list = job->list->is_valid && !job->list->is_stored;
+  const talus_status status = tl_balls_renew(backend, job->model, job->scope, contacts);
+  if (status != TALUS_OK) {
+    report->are_lost = in_list && !job->list->is_valid;
+    return status;
+  }
   job->list->scratch = job->scope->arena->peak - job->taken;
   report->wall_broad += wall_now() - begun;
   return TALUS_OK;
