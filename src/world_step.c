@@ -155,10 +155,10 @@ static talus_status step_once(talus_world *world) {
                           .joints = world->joints.all.count > 0 ? &world->joints : NULL,
                           .penalty = &world->penalty};
   world->broad_cache.chosen = world->last.broad; /* as a resumed run does */
-  const bool were_lost = world->last.are_lost;
+  const bool were_lost = world->last.are_lost, looks = needs_contacts(world);
   const talus_status status =
       model->solve.kind == TALUS_SOLVE_PENALTY
-          ? tl_step_verlet(world->backend, model, &scope, &world->contacts, &world->last)
+          ? tl_step_verlet(world->backend, model, &scope, looks, &world->contacts, &world->last)
           : tl_step_fixed(world->backend, model, &scope, &world->contacts, &world->last);
   if (status != TALUS_OK) {
     world->last.are_lost |= were_lost;
@@ -179,8 +179,8 @@ static talus_status step_once(talus_world *world) {
   tell_broad(world);
   tell_guard(world);
   world->steps++; /* the bodies have moved, whatever fails from here on */
-  if (needs_contacts(world))
-    TL_TRY(tl_world_store_contacts(world));
+  if (looks)
+    TL_TRY(tl_world_store_contacts(world)); /* for which the step has made room */
   tl_flow_probe(&world->flow, model, &scope, &world->contacts);
   tl_world_tell_tables(world, scope.t0, scope.t1);
   TL_TRY(tl_world_settle_joints(world));

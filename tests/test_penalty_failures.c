@@ -238,6 +238,41 @@ TEST(lost_contacts_are_missed_until_a_step_goes_well) {
   }
 }
 
+/* Somebody looks at the contacts of every step: where there is no memory for them the step fails as
+ * a whole, before anything has moved. Springs are dropped then, as after any step that fails. */
+TEST(step_without_memory_for_contacts_that_are_probed_is_not_taken) {
+  if (!REFUSES_MEMORY)
+    return;
+  const talus_world_def def = springs(TALUS_HERTZ, 1e-4, 1);
+  talus_probe_values values[2];
+  for (int fails = 0; fails < 2; ++fails) {
+    talus_world *world = heap(&def, 100, false);
+    talus_probe_def probe = {.name = "floor", .on_body = true, .record = TALUS_RECORD_FORCE};
+    uint32_t number;
+    CHECK_OK(talus_world_body_at(world, 0, &probe.body));
+    CHECK_OK(talus_world_add_probe(world, &probe, &number));
+    CHECK_OK(talus_world_step(world, 990));
+    CHECK_OK(talus_probe_read(world, number, &values[fails]));
+    CHECK_OK(talus_world_step(world, 9));
+    if (fails) {
+      const uint64_t hash = talus_world_hash(world);
+      tl_array_free(&world->contacts.springs); /* has to be taken anew, and cannot be */
+      refuses = true;
+      CHECK(talus_world_step(world, 1) == TALUS_ERROR_MEMORY);
+      refuses = false;
+      CHECK_EQ_U64(talus_world_steps(world), 999);
+      CHECK_EQ_U64(talus_world_hash(world), hash);
+      CHECK(report_of(world).contacts > 20);
+    }
+    CHECK_OK(talus_world_step(world, 1));
+    CHECK_OK(talus_probe_read(world, number, &values[fails]));
+    talus_world_destroy(world);
+  }
+  CHECK(values[1].from == values[0].from && values[1].to == values[0].to);
+  CHECK_MSG(fabs(values[1].force[2] / values[0].force[2] - 1) < 0.01, "%g N, %g N",
+            values[0].force[2], values[1].force[2]);
+}
+
 /* A renewal without memory: nothing of the old list is gone yet, and contacts are those of the last
  * step; or something is, and there are none. */
 TEST(contacts_are_there_when_memory_runs_out_for_a_renewal) {

@@ -23,9 +23,11 @@ talus_status tl_step_fixed(const tl_backend *backend, const tl_model *model, con
                            tl_contacts *contacts, tl_step_report *report);
 
 /* One step of velocity Verlet with spring forces (solve: {kind: penalty}), as above. What it keeps
- * beside the contacts is in scope->penalty, and the contact forces in scope->out->push, turn. */
+ * beside the contacts is in scope->penalty, and the contact forces in scope->out->push, turn.
+ * Those of balls may stay in their list (tl_balls_store); needs_room: once the step has gone well
+ * there is room to store them. */
 talus_status tl_step_verlet(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                            tl_contacts *contacts, tl_step_report *report);
+                            bool needs_room, tl_contacts *contacts, tl_step_report *report);
 
 /* Candidate pairs and contacts of scope->in, with what the last step's remember laid in. */
 talus_status tl_step_find_contacts(const tl_backend *backend, const tl_model *model,

@@ -208,7 +208,7 @@ static void commit_range(void *context, size_t begin, size_t end) {
 }
 
 talus_status tl_step_verlet(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                            tl_contacts *contacts, tl_step_report *report) {
+                            bool needs_room, tl_contacts *contacts, tl_step_report *report) {
   *report = (tl_step_report){.culprit = TL_NONE};
   if (scope->joints)
     return tl_fail(TALUS_ERROR_UNSUPPORTED,
@@ -219,7 +219,7 @@ talus_status tl_step_verlet(const tl_backend *backend, const tl_model *model, co
     p->are_balls = !p->is_general && tl_balls_are_all(model, scope);
   TL_TRY(tl_penalty_prepare(model, scope));
   if (p->are_balls)
-    return tl_step_balls(backend, model, scope, contacts, report);
+    return tl_step_balls(backend, model, scope, needs_room, contacts, report);
   p->list.is_valid = false;
   if (!scope->penalty->is_pushed) {
     TL_TRY(push_at_start(backend, model, scope, contacts, report));

@@ -496,6 +496,8 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
   const double begun = wall_now();
   set_forces(job);
   TL_TRY(tl_balls_push_walls(job));
+  if (job->room)
+    TL_TRY(tl_balls_reserve(list, job->room));
   if (!list->is_calm) /* it may fail on its way, and must then have changed nothing */
     tl_balls_commit(job->model, list, scope->out);
   _Atomic bool broken, left, wild;
@@ -572,13 +574,14 @@ static talus_status keep_room(const tl_ball_step *job) {
 }
 
 talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                           tl_contacts *contacts, tl_step_report *report) {
+                           bool needs_room, tl_contacts *contacts, tl_step_report *report) {
   tl_penalty *p = scope->penalty;
   tl_ball_list *list = &p->list;
   tl_ball_step job = {.model = model,
                       .scope = scope,
                       .list = list,
                       .most_spin2 = find_most_spin2(scope),
+                      .room = needs_room ? contacts : NULL,
                       .taken = scope->arena->in_use};
   TL_TRY(keep_room(&job));
   TL_TAKE(scope->arena, (size_t)model->par.threads, &job.sums);

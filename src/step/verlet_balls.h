@@ -16,6 +16,7 @@ typedef struct tl_ball_step {
   tl_ball_sums *sums;       /* by worker */
   tl_ball_job forces;
   talus_real most_spin2; /* (rad/s)^2: whoever has more is looked at as if it had left its place */
+  tl_contacts *room;     /* is made for all contacts before anything moves; NULL: not */
   size_t taken;          /* bytes of the arena that the step has found in use */
   bool begins;           /* forces of the state as it is: nothing moves */
   bool goes_on;          /* the next step is started as well: nothing but forces can change it */

@@ -52,7 +52,7 @@ talus_status tl_balls_lay_candidates(const tl_model *model, tl_arena *arena, tl_
 
 /* One step, as tl_step_verlet, but *contacts are not written: tl_balls_store does that. */
 talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                           tl_contacts *contacts, tl_step_report *report);
+                           bool needs_room, tl_contacts *contacts, tl_step_report *report);
 
 /* Writes the state of the balls, where it is in the list alone. */
 void tl_balls_commit(const tl_model *model, tl_ball_list *list, tl_state *state);
@@ -60,6 +60,9 @@ void tl_balls_commit(const tl_model *model, tl_ball_list *list, tl_state *state)
 /* Writes the contacts of the last step, where they are in the list alone. Where there is no memory
  * for that there are none, because older ones are of another state. */
 talus_status tl_balls_store(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts);
+
+/* Room for as many contacts as the list can have, so that storing them cannot fail. */
+talus_status tl_balls_reserve(const tl_ball_list *list, tl_contacts *contacts);
 
 /* The list is not valid any more; its contacts are stored, or there are none. */
 void tl_balls_leave(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts);

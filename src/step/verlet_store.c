@@ -105,6 +105,13 @@ static talus_status make_room(const tl_ball_list *list, tl_contacts *contacts) {
   return tl_array_resize(&contacts->springs, all);
 }
 
+talus_status tl_balls_reserve(const tl_ball_list *list, tl_contacts *contacts) {
+  const size_t most = list->near.count + list->wall_contacts.count;
+  TL_BALLS_ROOM(contacts, most);
+  TL_BALLS_ROOM(&contacts->springs, most);
+  return TALUS_OK;
+}
+
 talus_status tl_balls_store(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts) {
   tl_ball_list *list = &penalty->list;
   if (!list->is_valid || list->is_stored)
