@@ -106,8 +106,8 @@ typedef struct tl_run {
   tl_run_log log;
   tl_lines history;
   tl_lines joints;               /* joints.csv, where there are joints */
-  uint64_t joints_unnamed;       /* 0: it records those with a name alone; otherwise 1 and how many
-                                    marks stand before the numbers of the others */
+  bool joints_all;               /* it records those without a name too: by their numbers */
+  uint64_t joint_marks;          /* and so many # before each */
   TL_ARRAY(tl_run_frame) frames; /* number i is frames/i.hdf */
   TL_ARRAY(tl_run_probe) probes;
   TL_ARRAY(tl_run_file) files; /* that the scene names, as the world was made of them */

@@ -78,7 +78,7 @@ static talus_status pack(const tl_run *run, tl_text *text) {
   for (size_t i = 0; i < run->frames.count; ++i)
     put(text, run->frames.data[i].step);
   put(text, run->joints.count);
-  put(text, run->joints_unnamed);
+  put(text, run->joints_all ? 1 + run->joint_marks : 0);
   put(text, run->probes.count);
   for (size_t i = 0; i < run->probes.count; ++i) {
     put(text, run->probes.data[i].definition);
@@ -196,9 +196,11 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
     const tl_run_frame frame = {.step = get(&reader)};
     TL_TRY(tl_array_push(&run->frames, frame));
   }
-  run->joints.count = get(&reader); /* until cut_back opens it */
-  run->joints_unnamed = get(&reader);
-  reader.is_short = reader.is_short || run->joints_unnamed > TL_RUN_JOINTS_ALL + 1;
+  run->joints.count = get(&reader);      /* until cut_back opens it */
+  const uint64_t unnamed = get(&reader); /* 0, or 1 and the marks */
+  run->joints_all = unnamed > 0;
+  run->joint_marks = unnamed > 0 ? unnamed - 1 : 0;
+  reader.is_short = reader.is_short || run->joint_marks > TL_RUN_JOINTS_ALL;
   TL_TRY(unpack_probes(run, &reader, keep, old));
   TL_TRY(unpack_files(run, &reader, stored));
   if (reader.is_short || reader.at != blob->size || step != talus_world_steps(run->world))

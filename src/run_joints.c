@@ -39,10 +39,11 @@ talus_status tl_run_joints_open(tl_run *run) {
   if (joints == 0)
     return TALUS_OK;
   TL_TRY(open_file(run, 0));
-  run->joints_unnamed = joints <= TL_RUN_JOINTS_ALL ? 1 : 0;
-  while (run->joints_unnamed > 0 && is_taken(&run->world->joints, run->joints_unnamed - 1))
-    run->joints_unnamed++; /* by at most one for each joint */
-  if (!run->joints_unnamed)
+  run->joints_all = joints <= TL_RUN_JOINTS_ALL;
+  run->joint_marks = 0;
+  while (run->joints_all && is_taken(&run->world->joints, run->joint_marks))
+    run->joint_marks++; /* by at most one for each joint */
+  if (!run->joints_all)
     tl_run_log_add(&run->log, TL_LOG_INFO,
                    "the scene has %zu joints: joints.csv records those that have a name (up to %d "
                    "it records all)",
@@ -52,9 +53,9 @@ talus_status tl_run_joints_open(tl_run *run) {
 
 /* RFC 4180: what holds a comma or a quote stands in quotes, quotes doubled. A line end within a
  * name would make two lines of one, and lines are counted: it becomes a blank. */
-static void add_name(tl_text *text, const tl_joint *joint, uint64_t unnamed) {
+static void add_name(tl_text *text, const tl_joint *joint, uint64_t marks) {
   if (!joint->name) {
-    for (uint64_t i = 1; i < unnamed; ++i)
+    for (uint64_t i = 0; i < marks; ++i)
       tl_text_add_bytes(text, "#", 1);
     tl_text_add(text, "%llu", (unsigned long long)joint->uid);
   } else {
@@ -73,7 +74,7 @@ static void format_line(const tl_run *run, const tl_joint *joint, tl_text *text)
   const double values[] = {f.x, f.y, f.z, t.x, t.y, t.z, joint->drift, joint->value};
   tl_text_add_number(text, talus_world_time(run->world));
   tl_text_add_bytes(text, ",", 1);
-  add_name(text, joint, run->joints_unnamed);
+  add_name(text, joint, run->joint_marks);
   for (size_t i = 0; i < sizeof values / sizeof *values; ++i) {
     tl_text_add_bytes(text, ",", 1);
     tl_text_add_number(text, values[i]);
@@ -88,7 +89,7 @@ talus_status tl_run_joints_add(tl_run *run) {
     return TALUS_OK;
   tl_text text = {0};
   for (size_t i = 0; i < joints->all.count; ++i)
-    if (run->joints_unnamed > 0 || joints->all.data[i].name)
+    if (run->joints_all || joints->all.data[i].name)
       format_line(run, &joints->all.data[i], &text);
   talus_status status = text.status;
   if (status == TALUS_OK)
