@@ -1,24 +1,12 @@
-/* Velocity Verlet for balls (verlet.c has the scheme, verlet_list.h what is special here).
+/* Velocity Verlet for balls: the pass over the list, and the kick and drift where none has gone
+ * before. verlet_balls_step.c has what comes before and after.
  *
- * The state of balls stays in the list, in its order, as long as steps follow upon steps; the
- * world's arrays are written when somebody may look (tl_balls_commit), and before a step that could
- * fail on its way: those of balls that are not wild cannot.
- *
- * A step is one pass: forces of a block of balls, then for its balls the sums, the last kick, and
- * the first kick and drift of the next step, all while they are in the cache. Only balls that are
- * in candidates of blocks that another thread has wait until all have done that. */
+ * It is one: forces of a block of balls, then for its balls the sums, the last kick, and the first
+ * kick and drift of the next step, all while they are in the cache. Only balls that are in
+ * candidates of blocks that another thread has wait until all have done that. */
 #include "step/verlet_balls.h"
 
 #include "kernels/quat.h"
-
-#include <math.h>
-#include <time.h>
-
-static double wall_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static double dot_d(talus_vec3 a, talus_vec3 b) { return tl_ddot(tl_widen(a), tl_widen(b)); }
 
@@ -39,10 +27,6 @@ static double find_load_work(const tl_ball_step *job, uint32_t slot, talus_vec3 
   if (property->torque)
     work += 0.25 * job->scope->dt * dot_d(property->torque[slot], w);
   return work;
-}
-
-static bool has_loads(const tl_model *model) {
-  return model->property.force || model->property.torque;
 }
 
 /* Forces of contacts to those that a ball is kicked with. */
@@ -146,8 +130,7 @@ static tl_par crew_of(const tl_ball_step *job) {
   return (tl_par){job->list->blocks > 1 ? job->model->par.threads : 1};
 }
 
-/* Sums of all workers, of one kind. */
-static tl_tally collect(const tl_ball_step *job, int kind) {
+tl_tally tl_balls_collect(const tl_ball_step *job, int kind) {
   const tl_par crew = crew_of(job);
   tl_tally all = job->sums[0].of[kind];
   for (int worker = 1; worker < crew.threads; ++worker)
@@ -165,7 +148,7 @@ static void clear_sums(const tl_ball_step *job) {
 /* Constant forces have come to the world: forces of contacts alone are kept from now on. */
 static talus_status keep_pure(const tl_ball_step *job) {
   tl_ball_list *list = job->list;
-  if (list->has_loads || !has_loads(job->model))
+  if (list->has_loads || !tl_balls_have_loads(job->model))
     return TALUS_OK;
   TL_TRY(tl_array_resize(&list->pure, list->count));
   for (size_t i = 0; i < list->count; ++i) {
@@ -176,8 +159,7 @@ static talus_status keep_pure(const tl_ball_step *job) {
   return TALUS_OK;
 }
 
-/* What contacts need to know of the step. */
-static void set_forces(tl_ball_step *job) {
+void tl_balls_set_forces(tl_ball_step *job) {
   const double dt = job->begins ? 0 : job->scope->dt;
   job->forces = (tl_ball_job){.list = job->list,
                               .laws = job->scope->penalty->laws.data,
@@ -188,18 +170,16 @@ static void set_forces(tl_ball_step *job) {
                               .gravity = job->model->gravity};
 }
 
-/* Kicks and drifts; *stays: false where some ball left its place in the list, is nowhere at all, or
- * spins beyond all sense. */
-static talus_status start(tl_ball_step *job, bool *stays) {
+talus_status tl_balls_start(tl_ball_step *job, bool *stays) {
   _Atomic bool left;
   atomic_init(&left, false);
   job->left = &left;
-  set_forces(job);
+  tl_balls_set_forces(job);
   TL_TRY(keep_pure(job));
   clear_sums(job);
   const tl_par crew = crew_of(job);
   tl_team_run(&crew, start_worker, job);
-  job->list->first_work = collect(job, TL_BALL_FIRST_WORK);
+  job->list->first_work = tl_balls_collect(job, TL_BALL_FIRST_WORK);
   *stays = !atomic_load(&left);
   return TALUS_OK;
 }
@@ -227,9 +207,7 @@ static void add_contacts(const tl_ball_step *job, size_t rank, talus_vec3 *push,
   *twist = tl_sub(wall ? job->twist[slot] : tl_vec3(0, 0, 0), turn);
 }
 
-/* Whether velocities, or what half a step changes them by, are finite, and far from not being so.
- */
-static unsigned find_fate(const tl_ball_step *job, const tl_ball *ball) {
+unsigned tl_balls_find_fate(const tl_ball_step *job, const tl_ball *ball) {
   const talus_real most = TL_BALL_WILD_SQUARE;
   const talus_real v2 = tl_length2(get(ball->v)), w2 = tl_length2(get(ball->w));
   talus_vec3 lead, swing;
@@ -268,7 +246,7 @@ static unsigned finish_ball(const tl_ball_step *job, size_t rank, tl_ball_sums *
     tl_tally_add(&sums->of[TL_BALL_LOAD_WORK],
                  find_load_work(job, slot, tl_add(v0, mid.velocity), tl_add(w0, mid.spin)) +
                      find_load_work(job, slot, v1, w1));
-  return find_fate(job, ball);
+  return tl_balls_find_fate(job, ball);
 }
 
 static unsigned finish_eight(const tl_ball_step *job, size_t eight, bool lanes,
@@ -397,7 +375,7 @@ static void pass_worker(void *context, tl_team *team, int worker, int workers) {
   tell_fate(step, fate);
 }
 
-static talus_status pass(tl_ball_step *step) {
+talus_status tl_balls_pass(tl_ball_step *step) {
   const tl_par crew = crew_of(step);
   pass_job job = {.step = step, .count = crew.threads};
   TL_TAKE(step->scope->arena, (size_t)crew.threads, &job.shares);
@@ -405,211 +383,7 @@ static talus_status pass(tl_ball_step *step) {
     atomic_init(&job.shares[i].blocks, pack_share(share_of(step->list->blocks, i, job.count),
                                                   share_of(step->list->blocks, i + 1, job.count)));
   atomic_init(&job.next, 0);
+  clear_sums(step);
   tl_team_run(&crew, pass_worker, &job);
   return TALUS_OK;
-}
-
-/* ---- the step -------------------------------------------------------------------------------- */
-
-typedef struct check_job {
-  const tl_ball_step *step;
-  tl_twist *twists; /* by slot */
-} check_job;
-
-static void find_mids(void *context, size_t begin, size_t end) {
-  const check_job *job = context;
-  for (size_t i = begin; i < end; ++i)
-    job->twists[i] = tl_balls_mid(job->step, job->step->list->rank.data[i]);
-}
-
-/* The message for a ball that is nowhere, or outside, from the velocities it was to move with. */
-static talus_status check(const tl_ball_step *job, tl_step_report *report) {
-  const size_t n = job->scope->count;
-  tl_twist *twists;
-  tl_balls_commit(job->model, job->list, job->scope->out);
-  TL_TAKE(job->scope->arena, n, &twists);
-  check_job work = {job, twists};
-  tl_for(&job->model->par, n, 1024, find_mids, &work);
-  return tl_step_check(job->model, job->scope,
-                       (tl_twists){.first = twists, .stride = sizeof *twists}, &report->culprit);
-}
-
-static talus_status find_broken(const tl_ball_step *job, tl_step_report *report) {
-  for (uint32_t slot = 0; slot < job->scope->count; ++slot) {
-    const tl_ball *ball = &job->list->ball.data[job->list->rank.data[slot]];
-    if (!tl_body_is_static(job->model, slot) && (find_fate(job, ball) & TL_BALL_BROKEN)) {
-      report->culprit = slot;
-      break;
-    }
-  }
-  return tl_fail(TALUS_ERROR_DIVERGED, "its velocity is not finite");
-}
-
-/* Whether no contact can make a ball wild at once, however slow balls are: by how much the force of
- * the deepest overlap changes its velocity and its spin, most that of the smallest. Fixed balls are
- * not counted: in a much larger one a ball can be deeper, but from TL_BALL_FASTEST to what a number
- * can hold the square of there is room (1e10 in single precision) for one a million times it. */
-static bool is_tame(const tl_ball_step *job) {
-  const tl_ball_list *list = job->list;
-  const tl_penalty *p = job->scope->penalty;
-  const double r = list->largest, per_mass = job->scope->dt / list->lightest;
-  if (!(r > 0)) /* nothing moves */
-    return true;
-  for (size_t i = 0; i < p->laws.count; ++i) {
-    const tl_spring_law *law = &p->laws.data[i];
-    const double stiffness = (double)law->normal + (double)law->tangent;
-    const double force = (stiffness * (r + r * r) + (double)law->cohesion) *
-                         (1 + (double)law->friction) * (1 + (double)law->damping);
-    if (!(force * per_mass * (1 + 1 / list->smallest) < TL_BALL_FASTEST))
-      return false;
-  }
-  return true;
-}
-
-/* What the sums of a step come to. */
-static void keep_ledger(tl_ball_step *job, tl_step_report *report) {
-  tl_ball_list *list = job->list;
-  double total[TL_BALL_SUMS];
-  tl_tally contact_work = collect(job, TL_BALL_CONTACT_WORK);
-  for (int kind = 0; kind < TL_BALL_ENERGIES; ++kind) {
-    const tl_tally sum = collect(job, kind);
-    total[kind] = tl_tally_value(&sum);
-  }
-  if (!job->begins) {
-    const tl_tally load_work = collect(job, TL_BALL_LOAD_WORK);
-    tl_tally_merge(&contact_work, &list->first_work);
-    report->solve.contact_work += tl_tally_value(&contact_work);
-    report->solve.load_work += tl_tally_value(&load_work);
-    list->first_work = collect(job, TL_BALL_FIRST_WORK);
-  }
-  const tl_penalty_sums walls = list->wall_sums;
-  const tl_penalty_sums sums = {
-      total[TL_BALL_ELASTIC] + walls.elastic, total[TL_BALL_STORED] + walls.stored,
-      total[TL_BALL_DAMPING] + walls.damping, total[TL_BALL_FRICTION] + walls.friction};
-  tl_penalty_keep_ledger(job->scope, !job->begins, &sums, &report->solve);
-}
-
-/* Forces at the end of the step (or of the state as it is), and everything that follows. */
-static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
-  const tl_scope *scope = job->scope;
-  tl_ball_list *list = job->list;
-  const double begun = wall_now();
-  set_forces(job);
-  TL_TRY(tl_balls_push_walls(job));
-  if (job->room)
-    TL_TRY(tl_balls_reserve(list, job->room));
-  if (!list->is_calm) /* it may fail on its way, and must then have changed nothing */
-    tl_balls_commit(job->model, list, scope->out);
-  _Atomic bool broken, left, wild;
-  atomic_init(&broken, false);
-  atomic_init(&left, false);
-  atomic_init(&wild, false);
-  job->broken = &broken;
-  job->left = &left;
-  job->wild = &wild;
-  job->goes_on = !job->begins && !has_loads(job->model);
-  list->is_started = list->is_stored = false;
-  clear_sums(job);
-  TL_TRY(pass(job));
-  const double pushed = wall_now();
-  report->wall_solve += pushed - begun;
-  list->is_ahead = true;
-  if (atomic_load(&broken)) {
-    TL_ASSERT(!list->is_calm);
-    list->is_ahead = false;
-    return find_broken(job, report);
-  }
-  list->is_calm = !job->begins && !atomic_load(&wild) && is_tame(job);
-  list->is_started = job->goes_on;
-  list->has_left = atomic_load(&left);
-  list->started_dt = scope->dt;
-  list->started_gravity = job->model->gravity;
-  keep_ledger(job, report);
-  report->wall_step += wall_now() - pushed;
-  return TALUS_OK;
-}
-
-static talus_status renew(const tl_backend *backend, tl_ball_step *job, tl_contacts *contacts,
-                          tl_step_report *report) {
-  const double begun = wall_now();
-  const bool in_list = job->list->is_valid && !job->list->is_stored;
-  const talus_status status = tl_balls_renew(backend, job->model, job->scope, contacts);
-  if (status != TALUS_OK) {
-    report->are_lost = in_list && !job->list->is_valid;
-    return status;
-  }
-  job->list->scratch = job->scope->arena->peak - job->taken;
-  report->wall_broad += wall_now() - begun;
-  return TALUS_OK;
-}
-
-/* The square of half the spin that tl_step_check refuses; and what has no square is refused. */
-static talus_real find_most_spin2(const tl_scope *scope) {
-  const double most = 0.5 * TL_STEP_WILD / scope->dt;
-  return (talus_real)fmin(most * most, (double)TL_REAL_MAX);
-}
-
-/* Whether the last step has started this one. Whatever changes gravity, the step or loads by hand
- * makes the list invalid (tl_world_forget_push); that they are looked at all the same is a guard: a
- * step started with others would be wrong without a sign of it. */
-static bool is_started(const tl_ball_step *job) {
-  const tl_ball_list *list = job->list;
-  const talus_vec3 g = job->model->gravity, old = list->started_gravity;
-  return list->is_started && list->started_dt == job->scope->dt && g.x == old.x && g.y == old.y &&
-         g.z == old.z && !job->model->property.force && !job->model->property.torque;
-}
-
-/* The arena gives back what no step of the last 64 has taken, and renewals may be rarer: their room
- * is asked for in every step. Not in one that renews, which is seen to take what it needs. */
-static talus_status keep_room(const tl_ball_step *job) {
-  const tl_ball_list *list = job->list;
-  tl_arena *arena = job->scope->arena;
-  if (!list->is_valid || (is_started(job) && list->has_left))
-    return TALUS_OK;
-  const tl_arena_mark mark = tl_arena_get_mark(arena);
-  unsigned char *room;
-  TL_TAKE(arena, list->scratch, &room);
-  tl_arena_release(arena, mark);
-  return TALUS_OK;
-}
-
-talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                           bool needs_room, tl_contacts *contacts, tl_step_report *report) {
-  tl_penalty *p = scope->penalty;
-  tl_ball_list *list = &p->list;
-  tl_ball_step job = {.model = model,
-                      .scope = scope,
-                      .list = list,
-                      .most_spin2 = find_most_spin2(scope),
-                      .room = needs_room ? contacts : NULL,
-                      .taken = scope->arena->in_use};
-  TL_TRY(keep_room(&job));
-  TL_TAKE(scope->arena, (size_t)model->par.threads, &job.sums);
-  if (!list->is_valid)
-    TL_TRY(renew(backend, &job, contacts, report));
-  bool stays = true;
-  if (!p->is_pushed) {
-    job.begins = true;
-    TL_TRY(start(&job, &stays));
-    TL_TRY(push_and_commit(&job, report));
-    p->is_pushed = true;
-    job.begins = false;
-  }
-  const double begun = wall_now();
-  if (is_started(&job))
-    stays = !list->has_left;
-  else
-    TL_TRY(start(&job, &stays));
-  report->wall_step += wall_now() - begun;
-  if (!stays) {
-    set_forces(&job);
-    TL_TRY(check(&job, report));
-    /* By now every velocity is finite, and the new list has room for it. */
-    TL_TRY(renew(backend, &job, contacts, report));
-    /* Whoever leaves even that is faster than skins follow (SKIN_FASTEST of verlet_list.c). */
-    TL_TRY(start(&job, &stays));
-  }
-  report->broad = list->broad;
-  report->broad_reason = list->broad_reason;
-  return push_and_commit(&job, report);
 }

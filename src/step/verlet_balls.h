@@ -1,4 +1,5 @@
-/* What the two ways of verlet_balls.c share: ball by ball, and in lanes. */
+/* What the step of balls (verlet_balls_step.c), its passes (verlet_balls.c) and these in lanes
+ * (verlet_balls_avx512.c) share. */
 #ifndef TL_STEP_VERLET_BALLS_H
 #define TL_STEP_VERLET_BALLS_H
 
@@ -15,7 +16,8 @@ typedef struct tl_ball_step {
   talus_vec3 *push, *twist; /* of walls, by slot, for balls that are near one */
   tl_ball_sums *sums;       /* by worker */
   tl_ball_job forces;
-  talus_real most_spin2; /* (rad/s)^2: whoever has more is looked at as if it had left its place */
+  talus_real most_spin2; /* (rad/s)^2: whoever has more is looked at as if it had left its place;
+                            while somebody has, the list is made anew in every step */
   tl_contacts *room;     /* is made for all contacts before anything moves; NULL: not */
   size_t taken;          /* bytes of the arena that the step has found in use */
   bool begins;           /* forces of the state as it is: nothing moves */
@@ -28,8 +30,8 @@ enum { TL_BALL_BROKEN = 1, TL_BALL_LEFT = 2, TL_BALL_WILD = 4 };
 
 /* Speeds (m/s, rad/s), and what half a step changes them by, from which on a ball is wild: a step
  * could end in numbers that are none. Below it cannot, where springs are tame (is_tame of
- * verlet_balls.c): a step is refused that is above the critical one of its springs and dashpots, so
- * velocities grow by some orders of magnitude in it at most. */
+ * verlet_balls_step.c): a step is refused that is above the critical one of its springs and
+ * dashpots, so velocities grow by some orders of magnitude in it at most. */
 #define TL_BALL_FASTEST     (TALUS_SINGLE ? 1e9 : 1e30)
 #define TL_BALL_WILD_SQUARE ((talus_real)(TL_BALL_FASTEST * TL_BALL_FASTEST))
 
@@ -41,6 +43,29 @@ static inline tl_twist tl_balls_mid(const tl_ball_step *job, size_t rank) {
   return (tl_twist){tl_add(tl_vec3(ball->v[0], ball->v[1], ball->v[2]), lead),
                     tl_add(tl_vec3(ball->w[0], ball->w[1], ball->w[2]), swing)};
 }
+
+/* Whether there are constant forces. */
+static inline bool tl_balls_have_loads(const tl_model *model) {
+  return model->property.force || model->property.torque;
+}
+
+/* What contacts need to know of the step. */
+void tl_balls_set_forces(tl_ball_step *job);
+
+/* Kicks and drifts; *stays: false where some ball left its place in the list, is nowhere at all, or
+ * spins beyond all sense. */
+talus_status tl_balls_start(tl_ball_step *job, bool *stays);
+
+/* Forces, the last kick and, where it goes on, the first kick and drift of the next step; what
+ * became of balls goes to job->left, broken and wild. */
+talus_status tl_balls_pass(tl_ball_step *job);
+
+/* Sums of all workers, of one kind. */
+tl_tally tl_balls_collect(const tl_ball_step *job, int kind);
+
+/* Whether velocities, or what half a step changes them by, are finite, and far from not being so.
+ */
+unsigned tl_balls_find_fate(const tl_ball_step *job, const tl_ball *ball);
 
 /* Contacts with bodies that are not flat and their forces, by the general way: they are few. */
 talus_status tl_balls_push_walls(tl_ball_step *job);
