@@ -148,7 +148,8 @@ void tl_world_drop_push(talus_world *world);
 talus_status tl_world_step_on(talus_world *world, uint64_t n);
 talus_status tl_world_store_contacts(talus_world *world);
 
-/* Before contacts are written: does what the last call could not, where it could not. */
+/* Before contacts are written or counted: does what the last call could not, where it could not;
+ * fails where they are lost until the next good step. */
 talus_status tl_world_store_late(talus_world *world);
 
 /* A copy of a name; NULL stays NULL. */
