@@ -161,7 +161,7 @@ static void show_cost(const talus_scene_info *info, double step, size_t bodies) 
   if (info->emitters)
     printf("%llu steps take more, as emitters add bodies\n", (unsigned long long)info->steps);
   else
-    printf("%llu take at least %s, longer as bodies come to touch\n",
+    printf("%llu like it take %s, more where bodies come to touch\n",
            (unsigned long long)info->steps, cli_duration(step * (double)info->steps, all));
 }
 
