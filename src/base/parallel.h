@@ -45,9 +45,11 @@ typedef void tl_team_fn(void *context, tl_team *team, int worker, int workers);
 void tl_team_run(const tl_par *par, tl_team_fn *fn, void *context);
 void tl_team_barrier(tl_team *team);
 
-/* Where worker's share of n begins, and that of the one before ends. */
+/* Where worker's share of n begins, and that of the one before ends: n worker / workers, written
+ * without overflow. */
 static inline size_t tl_share(size_t n, int worker, int workers) {
-  return n * (size_t)worker / (size_t)workers;
+  const size_t whole = n / (size_t)workers, rest = n % (size_t)workers;
+  return whole * (size_t)worker + rest * (size_t)worker / (size_t)workers;
 }
 
 #endif

@@ -145,12 +145,6 @@ typedef struct sort_work {
   size_t *counts;  /* DIGITS for each worker */
 } sort_work;
 
-/* Worker w's part is [n w / workers, n (w + 1) / workers), written without overflow. */
-static size_t part_begin(size_t n, int w, int workers) {
-  const size_t whole = n / (size_t)workers, rest = n % (size_t)workers;
-  return whole * (size_t)w + rest * (size_t)w / (size_t)workers;
-}
-
 /* The bits in which keys differ, or 0 if there is nothing to sort. Every worker finds the same. */
 static uint64_t differing_bits(const sort_work *work, int workers) {
   uint64_t any = 0, all = ~UINT64_C(0);
@@ -159,7 +153,7 @@ static uint64_t differing_bits(const sort_work *work, int workers) {
     any |= work->surveys[w].any;
     all &= work->surveys[w].all;
     sorted &= work->surveys[w].sorted;
-    const size_t seam = part_begin(work->n, w, workers);
+    const size_t seam = tl_share(work->n, w, workers);
     if (w > 0 && sorted)
       sorted = (get_key(work->data.keys, seam - 1, work->wide) & work->mask) <=
                (get_key(work->data.keys, seam, work->wide) & work->mask);
@@ -181,7 +175,7 @@ static void find_places(const size_t *counts, int w, int workers, size_t *next) 
 
 static void sort_worker(void *context, tl_team *team, int w, int workers) {
   const sort_work *work = context;
-  const size_t begin = part_begin(work->n, w, workers), end = part_begin(work->n, w + 1, workers);
+  const size_t begin = tl_share(work->n, w, workers), end = tl_share(work->n, w + 1, workers);
   size_t *count = work->counts + (size_t)w * DIGITS;
   work->surveys[w] = survey_part(work->data.keys, begin, end, work->mask, work->wide);
   tl_team_barrier(team);
@@ -297,7 +291,7 @@ INLINE void scan_kind(void *values, size_t begin, size_t end, uint64_t sum, bool
  * in between, so that values are still untouched when it turns out too large. */
 static void scan_worker(void *context, tl_team *team, int w, int workers) {
   scan_work *work = context;
-  const size_t begin = part_begin(work->n, w, workers), end = part_begin(work->n, w + 1, workers);
+  const size_t begin = tl_share(work->n, w, workers), end = tl_share(work->n, w + 1, workers);
   work->parts[w].value = work->wide ? sum_kind(work->values, begin, end, true)
                                     : sum_kind(work->values, begin, end, false);
   tl_team_barrier(team);

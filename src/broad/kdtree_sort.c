@@ -33,12 +33,6 @@ static inline size_t top_of(const sort_work *work, uint64_t key) {
   return (size_t)(key >> work->rest);
 }
 
-/* Worker w's part of the records begins here. */
-static size_t part_begin(const sort_work *work, int w, int workers) {
-  return work->n / (size_t)workers * (size_t)w +
-         work->n % (size_t)workers * (size_t)w / (size_t)workers;
-}
-
 static void spread(const sort_work *work, size_t begin, size_t end, size_t *next) {
   const records from = work->data, to = work->other;
   for (size_t i = begin; i < end; ++i) {
@@ -104,7 +98,7 @@ static void sort_bucket(const sort_work *work, size_t begin, size_t n) {
 
 static void sort_worker(void *context, tl_team *team, int w, int workers) {
   const sort_work *work = context;
-  const size_t begin = part_begin(work, w, workers), end = part_begin(work, w + 1, workers);
+  const size_t begin = tl_share(work->n, w, workers), end = tl_share(work->n, w + 1, workers);
   size_t *count = work->count + (size_t)w * BUCKETS, next[BUCKETS];
   memset(count, 0, BUCKETS * sizeof *count);
   for (size_t i = begin; i < end; ++i)

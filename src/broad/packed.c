@@ -120,10 +120,6 @@ void tl_packed_spread(const tl_packed *packed, size_t begin, size_t end, size_t 
 
 /* ---- buckets -------------------------------------------------------------------------------- */
 
-static size_t part_begin(size_t n, int w, int workers) {
-  return n / (size_t)workers * (size_t)w + n % (size_t)workers * (size_t)w / (size_t)workers;
-}
-
 static size_t bucket_of(const tl_packed *packed, uint32_t key) { return key >> packed->shift; }
 
 /* Sorts the records of a bucket by cell. An entry of the table first counts the boxes of the cell
@@ -157,8 +153,8 @@ static void sort_bucket(const tl_packed *packed, size_t bucket, size_t begin, si
 static void sort_worker(void *context, tl_team *team, int w, int workers) {
   const tl_packed *packed = context;
   const bool fast = has_avx512();
-  const size_t begin = part_begin(packed->count, w, workers);
-  const size_t end = part_begin(packed->count, w + 1, workers);
+  const size_t begin = tl_share(packed->count, w, workers);
+  const size_t end = tl_share(packed->count, w + 1, workers);
   size_t *own = packed->of_bucket + (size_t)w * TL_PACKED_COUNTS;
   memset(own, 0, packed->buckets * sizeof *own);
   (fast ? tl_packed_count_avx512 : tl_packed_count)(packed, begin, end, own);

@@ -113,7 +113,6 @@ static bool are_free(tl_pair ends) { return !((ends.a | ends.b) & TL_END_FIXED);
 typedef struct label_job {
   const tl_model *model;
   ends_job reading;
-  const tl_pair *ends;
   size_t n;
   uint32_t *parent[FOREST]; /* of each body; the first become those of all */
   uint32_t *apart;          /* contacts whose ends are not in one tree yet: those of a worker from
@@ -135,7 +134,7 @@ static size_t list_apart(const label_job *job, size_t begin, size_t end) {
   const uint32_t *parent = job->parent[0];
   size_t count = 0;
   for (size_t i = begin; i < end; ++i) {
-    const tl_pair ends = job->ends[i];
+    const tl_pair ends = job->reading.ends[i];
     if (are_free(ends) && parent[parent[ends.a]] != parent[parent[ends.b]])
       job->apart[begin + count++] = (uint32_t)i;
   }
@@ -152,10 +151,11 @@ static void grow_trees(void *context, tl_team *team, int worker, int all) {
   tl_team_barrier(team);
   if (works) {
     uint32_t *parent = job->parent[worker];
+    const tl_pair *ends = job->reading.ends;
     start_labels(job->model, parent);
     for (size_t i = begin; i < end; ++i)
-      if (are_free(job->ends[i]))
-        lean(parent, job->ends[i].a, job->ends[i].b);
+      if (are_free(ends[i]))
+        lean(parent, ends[i].a, ends[i].b);
   }
   tl_team_barrier(team);
   if (works && workers > 1)
@@ -173,18 +173,13 @@ static talus_status find_labels(const tl_scope *scope, ends_job reading, size_t 
   const tl_model *model = reading.model;
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
   const tl_par par = {n < 4 * RUN ? 1 : model->par.threads};
-  label_job job = {.model = model,
-                   .reading = reading,
-                   .ends = reading.ends,
-                   .n = n,
-                   .parent = {label},
-                   .apart = spare};
+  label_job job = {.model = model, .reading = reading, .n = n, .parent = {label}, .apart = spare};
   for (int w = 1; w < par.threads && w < FOREST; ++w)
     TL_TAKE(scope->arena, model->bodies, &job.parent[w]);
   tl_team_run(&par, grow_trees, &job);
   for (int w = 0; w < FOREST; ++w)
     for (size_t k = 0; k < job.count[w]; ++k) {
-      const tl_pair apart = job.ends[spare[job.begin[w] + k]];
+      const tl_pair apart = reading.ends[spare[job.begin[w] + k]];
       join(label, apart.a, apart.b);
     }
   finish_labels(model, links, label);

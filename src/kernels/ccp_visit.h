@@ -28,6 +28,15 @@ TL_FN VISIT(vec) VISIT(madd)(VISIT(vec) a, NUMBER s, VISIT(vec) b) {
   return r;
 }
 
+/* along n + keep across. */
+TL_FN VISIT(vec) VISIT(join)(NUMBER along, VISIT(vec) n, NUMBER keep, VISIT(vec) across) {
+  VISIT(vec) r;
+  r.x = n.x * along + keep * across.x;
+  r.y = n.y * along + keep * across.y;
+  r.z = n.z * along + keep * across.z;
+  return r;
+}
+
 /* Projection of g_n n + g_t on the cone in the metric (en, et); see cone.h for the three cases. */
 TL_FN VISIT(vec)
     VISIT(project)(NUMBER gn, VISIT(vec) gt, VISIT(vec) n, NUMBER mu, NUMBER en, NUMBER et) {
@@ -40,11 +49,7 @@ TL_FN VISIT(vec)
   const TRUTH outside = top > zero;
   const NUMBER pn = SELECT(inside, gn, SELECT(outside, share * t, zero));
   const NUMBER keep = SELECT(inside, zero + 1, SELECT(outside, mu * share, zero));
-  VISIT(vec) r;
-  r.x = n.x * pn + keep * gt.x;
-  r.y = n.y * pn + keep * gt.y;
-  r.z = n.z * pn + keep * gt.z;
-  return r;
+  return VISIT(join)(pn, n, keep, gt);
 }
 
 /* The share of a part with this squared length that is within the limit. */
@@ -67,11 +72,7 @@ TL_FN NUMBER VISIT(keep)(NUMBER square, NUMBER limit) {
 TL_FN VISIT(vec) VISIT(coulomb)(NUMBER gn, VISIT(vec) gt, VISIT(vec) n, NUMBER mu) {
   const NUMBER zero = {0};
   const NUMBER pn = SELECT(gn < zero, zero, gn), keep = VISIT(keep)(VISIT(dot)(gt, gt), mu * pn);
-  VISIT(vec) r;
-  r.x = n.x * pn + keep * gt.x;
-  r.y = n.y * pn + keep * gt.y;
-  r.z = n.z * pn + keep * gt.z;
-  return r;
+  return VISIT(join)(pn, n, keep, gt);
 }
 
 /* The impulse after one visit, from impulse p and relative velocity u: Coulomb's law, or the

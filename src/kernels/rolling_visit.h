@@ -27,15 +27,6 @@ typedef struct VISIT(wrench_parts) {
   VISIT(vec) gt, tt;
 } VISIT(wrench_parts);
 
-/* along n + keep across. */
-TL_FN VISIT(vec) VISIT(wrench_join)(NUMBER along, VISIT(vec) n, NUMBER keep, VISIT(vec) across) {
-  VISIT(vec) r;
-  r.x = n.x * along + keep * across.x;
-  r.y = n.y * along + keep * across.y;
-  r.z = n.z * along + keep * across.z;
-  return r;
-}
-
 TL_FN NUMBER VISIT(wrench_clamp)(NUMBER x, NUMBER most) {
   return SELECT(x > most, most, SELECT(x < -most, -most, x));
 }
@@ -96,8 +87,8 @@ TL_FN VISIT(wrench)
     keep_roll = SELECT(is_outside & (length[1] > roll_most), roll_most / length[1], one);
   }
   VISIT(wrench) r;
-  r.impulse = VISIT(wrench_join)(p, n, keep_slip, y.gt);
-  r.torque = VISIT(wrench_join)(tn, n, keep_roll, y.tt);
+  r.impulse = VISIT(join)(p, n, keep_slip, y.gt);
+  r.torque = VISIT(join)(tn, n, keep_roll, y.tt);
   return r;
 }
 
@@ -109,7 +100,7 @@ TL_FN VISIT(wrench)
   const NUMBER keep = VISIT(keep)(VISIT(dot)(y.tt, y.tt), law->rolling * p);
   VISIT(wrench) r;
   r.impulse = VISIT(coulomb)(y.gn, y.gt, n, law->friction);
-  r.torque = VISIT(wrench_join)(VISIT(wrench_clamp)(y.tn, law->spinning * p), n, keep, y.tt);
+  r.torque = VISIT(join)(VISIT(wrench_clamp)(y.tn, law->spinning * p), n, keep, y.tt);
   return r;
 }
 

@@ -100,11 +100,6 @@ static bool lanes_can_finish(const tl_ball_step *job) {
          (!job->goes_on || lanes_can_start(job));
 }
 
-/* First and last of a worker's share of n. */
-static size_t share_of(size_t n, int worker, int workers) {
-  return n * (size_t)worker / (size_t)workers;
-}
-
 static void start_worker(void *context, tl_team *team, int worker, int workers) {
   const tl_ball_step *job = context;
   (void)team;
@@ -112,8 +107,8 @@ static void start_worker(void *context, tl_team *team, int worker, int workers) 
   const size_t eights = job->list->kept.count;
   tl_ball_sums *sums = &job->sums[worker];
   bool stays = true;
-  for (size_t eight = share_of(eights, worker, workers);
-       eight < share_of(eights, worker + 1, workers); ++eight) {
+  for (size_t eight = tl_share(eights, worker, workers);
+       eight < tl_share(eights, worker + 1, workers); ++eight) {
     const size_t first = eight * TL_BALL_LANES, last = first + TL_BALL_LANES;
     if (lanes && last <= job->list->count)
       stays &= tl_balls_start_avx512(job, eight, sums);
@@ -361,7 +356,7 @@ static void pass_worker(void *context, tl_team *team, int worker, int workers) {
   tl_ball_sums *sums = &step->sums[worker];
   share *mine = &job->shares[worker];
   const bool lanes = lanes_can_finish(step);
-  size_t block, begin = share_of(step->list->blocks, worker, job->count);
+  size_t block, begin = tl_share(step->list->blocks, worker, job->count);
   unsigned fate = 0;
   (void)workers; /* fewer than there are shares: the others are taken over */
   do {
@@ -380,8 +375,8 @@ talus_status tl_balls_pass(tl_ball_step *step) {
   pass_job job = {.step = step, .count = crew.threads};
   TL_TAKE(step->scope->arena, (size_t)crew.threads, &job.shares);
   for (int i = 0; i < job.count; ++i)
-    atomic_init(&job.shares[i].blocks, pack_share(share_of(step->list->blocks, i, job.count),
-                                                  share_of(step->list->blocks, i + 1, job.count)));
+    atomic_init(&job.shares[i].blocks, pack_share(tl_share(step->list->blocks, i, job.count),
+                                                  tl_share(step->list->blocks, i + 1, job.count)));
   atomic_init(&job.next, 0);
   clear_sums(step);
   tl_team_run(&crew, pass_worker, &job);

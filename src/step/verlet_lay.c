@@ -41,11 +41,6 @@ static void rank_near(const tl_ball_list *list, const tl_ball_near *near, uint32
   *other = a < b ? b : a;
 }
 
-/* First of a worker's share of n. */
-static size_t share_of(size_t n, int worker, int workers) {
-  return n * (size_t)worker / (size_t)workers;
-}
-
 static uint32_t round_up(uint32_t n) {
   return (n + TL_BALL_FOUR - 1) / TL_BALL_FOUR * TL_BALL_FOUR;
 }
@@ -58,7 +53,7 @@ static void count_share(const lay_job *job, int worker, int workers) {
   memset(counts, 0, n * sizeof *counts);
   for (size_t i = 0; i < eights; ++i)
     lowest[i] = (uint32_t)(i * TL_BALL_LANES);
-  for (size_t k = share_of(m, worker, workers); k < share_of(m, worker + 1, workers); ++k) {
+  for (size_t k = tl_share(m, worker, workers); k < tl_share(m, worker + 1, workers); ++k) {
     const tl_ball_near *near = &list->near.data[k];
     uint32_t owner, other;
     rank_near(list, near, &owner, &other);
@@ -77,8 +72,8 @@ static void count_share(const lay_job *job, int worker, int workers) {
 /* Of a worker's ranks: whole eights. */
 static lay_sums sum_ranks(const lay_job *job, int worker, int workers) {
   const size_t n = job->list->rank.count, eights = job->list->first_owner.count;
-  const size_t begin = share_of(eights, worker, workers) * TL_BALL_LANES;
-  const size_t end = share_of(eights, worker + 1, workers) * TL_BALL_LANES;
+  const size_t begin = tl_share(eights, worker, workers) * TL_BALL_LANES;
+  const size_t end = tl_share(eights, worker + 1, workers) * TL_BALL_LANES;
   lay_sums sums = {0, 0};
   for (size_t i = begin; i < end && i < n; ++i) {
     uint32_t entries = 0;
@@ -121,7 +116,7 @@ static void put_share(const lay_job *job, int worker, int workers) {
   const uint32_t *rank = list->rank.data;
   const size_t m = list->near.count;
   lay_counts *next = job->counts + (size_t)worker * list->rank.count;
-  for (size_t k = share_of(m, worker, workers); k < share_of(m, worker + 1, workers); ++k) {
+  for (size_t k = tl_share(m, worker, workers); k < tl_share(m, worker + 1, workers); ++k) {
     const tl_ball_near *near = &list->near.data[k];
     uint32_t owner, other;
     rank_near(list, near, &owner, &other);
@@ -143,8 +138,8 @@ static void put_share(const lay_job *job, int worker, int workers) {
 static void place_ranks(const lay_job *job, int worker, int workers) {
   tl_ball_list *list = job->list;
   const size_t n = list->rank.count, eights = list->first_owner.count;
-  const size_t first = share_of(eights, worker, workers),
-               last = share_of(eights, worker + 1, workers);
+  const size_t first = tl_share(eights, worker, workers),
+               last = tl_share(eights, worker + 1, workers);
   lay_sums before = {0, 0};
   for (int w = 0; w < worker; ++w) {
     before.own += job->sums[w].own;
