@@ -69,6 +69,7 @@ talus_world_def talus_world_def_default(void) {
                 .correction = 0.2,
                 .friction = TALUS_FRICTION_NCP,
                 .iterations = 50,
+                .iterations_max = -1,
                 .tolerance = 5e-5,
                 .warm_start = true,
                 .recovery = 1,

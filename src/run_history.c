@@ -11,7 +11,7 @@
   "residual_max,residual_rms,iterations,dt,wall_total,wall_broad,wall_narrow,wall_solve,"          \
   "wall_step,wall_output,state_hash,asleep,objective,rotational_energy,contact_work,load_work,"    \
   "flow_energy,joint_drift,joints_broken,elastic_energy,damping_work,friction_work,"               \
-  "joint_force,joint_torque\n"
+  "joint_force,joint_torque,made_energy,energy_corrections,unconverged\n"
 
 #define WALL_COLUMN 17 /* wall_total, counted from 0 */
 
@@ -97,6 +97,10 @@ static void format_line(tl_run *run, const talus_report *r, tl_text *text) {
     tl_text_add_bytes(text, ",", 1);
     tl_text_add_number(text, springs[i]);
   }
+  tl_text_add_bytes(text, ",", 1);
+  tl_text_add_number(text, r->made_energy);
+  tl_text_add(text, ",%llu,%llu", (unsigned long long)r->energy_corrections,
+              (unsigned long long)r->unconverged);
   tl_text_add_bytes(text, "\n", 1);
 }
 

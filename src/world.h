@@ -57,6 +57,10 @@ struct talus_world {
   uint64_t emitted, removed;
   double wall[4];                              /* broad, narrow, solve, step */
   double contact_work, load_work, flow_energy; /* J, sums over all steps */
+  double made_energy;                          /* J, likewise */
+  uint64_t energy_corrections, unconverged;    /* islands and steps; steps */
+  double worst_residual, worst_time;           /* m/s, s: of the worst of those steps */
+  uint64_t worst_body;                         /* uid */
   double damping_work, friction_work;          /* likewise, penalty */
 
   int mapped_views;

@@ -93,7 +93,13 @@ talus_status talus_world_report(talus_world *world, talus_report *report) {
                            .elastic_energy = world->last.solve.elastic,
                            .damping_work = world->damping_work,
                            .friction_work = world->friction_work,
-                           .critical_dt = world->penalty.critical};
+                           .critical_dt = world->penalty.critical,
+                           .made_energy = world->made_energy,
+                           .energy_corrections = world->energy_corrections,
+                           .unconverged = world->unconverged,
+                           .worst_residual = world->worst_residual,
+                           .worst_time = world->worst_time,
+                           .worst_body = world->worst_body};
   for (size_t i = 0; i < world->contacts.count; ++i)
     report->contacts += world->contacts.data[i].gap <= 0;
   tl_joints_loads(&world->joints, &report->joint_force, &report->joint_torque);

@@ -131,6 +131,26 @@ static void tell_guard(talus_world *world) {
                world->last.solve.restarts == 1 ? "" : "s");
 }
 
+/* Islands that made energy, or are far from their solution; said once. */
+static void note_convergence(talus_world *world, double time) {
+  const tl_solve_report *solve = &world->last.solve;
+  world->made_energy += solve->made_energy;
+  world->energy_corrections += (uint64_t)solve->corrected;
+  if (solve->unconverged == 0)
+    return;
+  if (world->unconverged++ == 0)
+    tl_log_write(
+        &world->model.log, TL_LOG_WARN,
+        "solve: not converged at t = %g s: %d sweeps left an RMS residual of %.3g m/s around %s; "
+        "a smaller step or more solve.iterations would help (said once; the summary counts)",
+        time, solve->iterations, solve->worst_residual, tl_world_describe(world, solve->worst));
+  if (solve->worst_residual > world->worst_residual) {
+    world->worst_residual = solve->worst_residual;
+    world->worst_time = time;
+    world->worst_body = world->model.property.uid[solve->worst];
+  }
+}
+
 /* Whether something looks at the contacts of every step, or bodies may come and go. */
 static bool needs_contacts(const talus_world *world) {
   const talus_domain_def *domain = &world->model.domain;
@@ -178,6 +198,7 @@ static talus_status step_once(talus_world *world) {
   world->friction_work += world->last.solve.friction_work;
   tell_broad(world);
   tell_guard(world);
+  note_convergence(world, scope.t1);
   world->steps++; /* the bodies have moved, whatever fails from here on */
   if (looks)
     TL_TRY(tl_world_store_contacts(world)); /* for which the step has made room */

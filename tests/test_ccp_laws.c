@@ -247,9 +247,7 @@ static void load_dense(dense *d, const talus_world *world, const tl_state *befor
     d->a[i] = (int)c->a, d->b[i] = (int)c->b;
     fill_jacobian(d, i, ra, rb);
     d->normal[i][0] = c->normal.x, d->normal[i][1] = c->normal.y, d->normal[i][2] = c->normal.z;
-    const real slop = (real)tl_length(model->gravity) * h * h, gap = c->gap;
-    const real close = gap >= 0 ? gap : fminl((real)model->solve.recovery * (gap + slop), 0);
-    d->bias[i] = fmaxl(close / h, -(real)model->solve.recovery_speed);
+    d->bias[i] = fmaxl((real)c->gap, 0) / h;
     d->limit[i][0] = (real)law->friction;
     d->limit[i][1] = (real)law->rolling / LENGTH;
     d->limit[i][2] = (real)law->spinning / LENGTH;

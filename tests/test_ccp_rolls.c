@@ -104,8 +104,9 @@ static bool is_same(const tl_ccp_lanes *x, const tl_ccp_lanes *y) {
 
 /* Packs [0, count) of two jobs that hold the same: warm, then four sweeps, each way. */
 static void check_both_ways(const tl_ccp *fast, const tl_ccp *slow, size_t count, int seed) {
-  tl_ccp_warm_packs_avx512(fast, 0, count);
-  tl_ccp_warm_packs_scalar(slow, 0, count);
+  const double work_a = tl_ccp_warm_packs_avx512(fast, 0, count, 1);
+  const double work_b = tl_ccp_warm_packs_scalar(slow, 0, count, 1);
+  CHECK_NEAR(work_a, work_b, TALUS_FAST ? 1e-6 * (1 + fabs(work_b)) : 0);
   for (int sweep = 0; sweep < 4; ++sweep) {
     const double a = tl_ccp_sweep_packs_avx512(fast, 0, count);
     const double b = tl_ccp_sweep_packs_scalar(slow, 0, count);
@@ -171,8 +172,8 @@ TEST(rows_without_torque_do_not_see_their_neighbours) {
                             .ncp = (talus_real)(seed & 1)};
     tl_ccp plain = rolling;
     plain.bodies = y.bodies, plain.packs = y.packs, plain.rolls = NULL;
-    tl_ccp_warm_packs_avx512(&rolling, 0, PACKS);
-    tl_ccp_warm_packs_avx512(&plain, 0, PACKS);
+    tl_ccp_warm_packs_avx512(&rolling, 0, PACKS, 1);
+    tl_ccp_warm_packs_avx512(&plain, 0, PACKS, 1);
     tl_ccp_sweep_packs_avx512(&rolling, 0, PACKS);
     tl_ccp_sweep_packs_avx512(&plain, 0, PACKS);
     int same = 0, turned = 0;
@@ -352,7 +353,7 @@ TEST(ten_boxes_with_rolling_resistance_stand_with_default_settings) {
   }
   const talus_dvec3 at = rig_info(world, top).position;
   const double way = sqrt(at.x * at.x + at.y * at.y + (at.z - 1.9) * (at.z - 1.9));
-  CHECK_MSG(sweeps < BY_PRECISION(40, 45) && way < 6e-3, "%g sweeps, %g m", sweeps, way);
+  CHECK_MSG(sweeps < BY_PRECISION(80, 90) && way < 6e-3, "%g sweeps, %g m", sweeps, way);
   talus_world_destroy(world);
 }
 

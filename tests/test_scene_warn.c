@@ -311,6 +311,7 @@ static const struct owned {
              {"method", "solve.method=gauss-seidel", CCP},
              {"friction", "solve.friction=ncp", CCP | IMPULSE},
              {"iterations", "solve.iterations=10", CCP | IMPULSE},
+             {"iterations_max", "solve.iterations_max=auto", CCP | IMPULSE},
              {"tolerance", "solve.tolerance=1e-4", CCP | IMPULSE},
              {"warm_start", "solve.warm_start=true", CCP | IMPULSE},
              {"recovery", "solve.recovery=1", CCP},

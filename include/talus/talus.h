@@ -392,7 +392,10 @@ typedef struct talus_solve_def {
   double tangential;    /* linear, noble: tangential over normal stiffness, > 0 */
   talus_ccp_method method;
   talus_friction_model friction;
-  int iterations;             /* most sweeps (products, for gradient methods) of one step, >= 0 */
+  int iterations;             /* usual sweeps (products, for gradient methods) of a step, >= 0 */
+  int iterations_max;         /* most of them, for islands whose residual is above the tolerance and
+                                 still falls; < 0: 20 times as many as usual for islands of up to
+                                 1,000 rows, twice as many for larger ones */
   double tolerance;           /* m/s: stop when the RMS residual is below; 0: always all sweeps */
   bool warm_start;            /* begin with the impulses of the last step */
   double recovery;            /* share of an overlap that is pushed out in a step, 0 to 1 */
@@ -583,6 +586,17 @@ typedef struct talus_report {
    * and flow_energy, and by what moving walls give. */
   double elastic_energy, damping_work, friction_work;
   double critical_dt; /* s: of the stiffest pair; 0 where no step of penalty was taken */
+  /* Contacts of an island must not give energy to its bodies, in the frame of the walls. Sums since
+   * the start, of ccp and impulse; islands with joints are not looked at. */
+  double made_energy; /* J that contacts gave nevertheless, beyond rounding */
+  uint64_t
+      energy_corrections; /* islands and steps in which impulses were cut so that they give none */
+  /* Steps in which the RMS residual of some island ended above both |gravity| dt and a hundredth of
+   * its fastest approach; and the worst of them. */
+  uint64_t unconverged;
+  double worst_residual; /* m/s, RMS of the island */
+  double worst_time;     /* s: the step's end */
+  uint64_t worst_body;   /* uid of the body in it that approaches fastest; 0: none */
 } talus_report;
 
 TALUS_API talus_status talus_world_report(talus_world *world, talus_report *report);

@@ -372,13 +372,13 @@ talus_status tl_contact_find_islands(const tl_model *model, const tl_scope *scop
                    "%zu contacts are too many for islands; set "
                    "solve.islands to false",
                    n);
+  uint32_t *spare;
+  TL_TAKE(scope->arena, model->bodies, &islands->label);
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
-  uint32_t *label, *spare;
-  TL_TAKE(scope->arena, model->bodies, &label);
   TL_TAKE(scope->arena, n, &spare);
-  TL_TRY(find_labels(scope, work, n, links, spare, label));
+  TL_TRY(find_labels(scope, work, n, links, spare, islands->label));
   group_job grouping = {
-      .ends = ends, .label = label, .n = n, .other = spare, .order = islands->order};
+      .ends = ends, .label = islands->label, .n = n, .other = spare, .order = islands->order};
   TL_TRY(group(model, scope, links, small, &grouping, islands));
   tl_arena_release(scope->arena, mark);
   return TALUS_OK;

@@ -92,6 +92,16 @@ TL_FN VISIT(vec) VISIT(step)(VISIT(vec) p, VISIT(vec) u, VISIT(vec) n, NUMBER bi
   return r;
 }
 
+/* What an impulse p changes of the objective p.N p/2 + p.(u + b n) while it takes the relative
+ * velocity from `before` to `after`: added up over all impulses, in whatever order they are given,
+ * that is the objective itself. */
+TL_FN NUMBER VISIT(work)(VISIT(vec) p, VISIT(vec) before, VISIT(vec) after, VISIT(vec) n,
+                         NUMBER bias) {
+  const NUMBER both = VISIT(dot)(p, before) + VISIT(dot)(p, after), zero = {0};
+  const NUMBER half = both * (zero + TL_R(0.5));
+  return half + bias * VISIT(dot)(p, n);
+}
+
 /* The natural-map residual |p - P(p - eta (u + b))| / eta, m/s, with the scalar eta = min(3/trace,
  * 1/lambda_max) of the response seen as diag(1/en, 1/et, 1/et) (SOURCES C2); P is the Euclidean
  * projection on the cone, or Coulomb's law. 0 where nothing can move. */

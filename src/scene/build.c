@@ -73,6 +73,7 @@ static talus_world_def world_def(const talus_scene *scene) {
                                 .method = (talus_ccp_method)scene->solve.method,
                                 .friction = (talus_friction_model)scene->solve.friction,
                                 .iterations = (int)scene->solve.iterations,
+                                .iterations_max = (int)scene->solve.iterations_max,
                                 .tolerance = scene->solve.tolerance,
                                 .warm_start = scene->solve.warm_start,
                                 .recovery = scene->solve.recovery,

@@ -36,6 +36,7 @@ typedef struct tl_scene_solve {
   int kind, law, method, friction, joints;
   double reach, tangential;
   uint64_t iterations;
+  double iterations_max; /* < 0: auto */
   double tolerance;
   bool warm_start;
   double recovery, recovery_speed, bounce_speed, omega, lambda;

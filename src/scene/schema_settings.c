@@ -124,7 +124,11 @@ const tl_map tl_schema_solve = {
         {KEY(OWNER, friction, WORD), OF_RIGID, .words = &friction_models, .fallback = "ncp",
          .example = "ncp", .help = "the friction law"},
         {KEY(OWNER, iterations, INTEGER), OF_RIGID, .range = {0, 1e6, false}, .fallback = "50",
-         .example = "100", .help = "most sweeps of one step"},
+         .example = "100", .help = "usual sweeps of a step"},
+        {KEY(OWNER, iterations_max, NUMBER), OF_RIGID, .range = {0, 1e6, false},
+         .words = &tl_schema_automatic, .fallback = "auto", .example = "1000",
+         .help = "most sweeps of an island whose residual is above the tolerance and still falls; "
+                 "`auto` is 20 times `iterations` for up to 1,000 rows, twice for more"},
         {KEY(OWNER, tolerance, NUMBER), OF_RIGID, NOT_NEGATIVE, .unit = "m/s", .fallback = "5e-5",
          .example = "1e-6",
          .help = "sweeps stop when the RMS residual is below; 0: always all of them"},

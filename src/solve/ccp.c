@@ -22,12 +22,10 @@ static void store_impulses(void *context, size_t begin, size_t end) {
 
 static talus_status solve_rows(tl_ccp *job) {
   TL_TRY(tl_ccp_load_rows(job));
-  if (job->survey.lumps) {
-    TL_TAKE(job->scope->arena, job->body_count + 1, &job->seen);
-    memset(job->seen, 0, job->body_count + 1);
-    for (size_t i = 0; i < job->part_count; ++i)
-      job->parts[i].seen = job->seen;
-  }
+  TL_TAKE(job->scope->arena, job->body_count + 1, &job->seen);
+  memset(job->seen, 0, job->body_count + 1);
+  for (size_t i = 0; i < job->part_count; ++i)
+    job->parts[i].seen = job->seen;
   TL_TRY(tl_ccp_load_links(job));
   TL_TRY(tl_ccp_solve_parts(job));
   tl_for(&job->model->par, job->pack_count, 128, store_impulses, job);
@@ -77,14 +75,23 @@ talus_status tl_ccp_solve(const tl_model *model, const tl_scope *scope, tl_conta
   TL_TRY(tl_ccp_look(&job));
   job.slop = tl_ccp_slop(&job);
   TL_TAKE(scope->arena, scope->count + 1, &job.bodies);
+  /* Room in every step, so that the arena does not grow and shrink with the overlaps. */
+  tl_ccp_body *shifts = NULL;
+  bool corrected = false;
+  if (contacts->count > 0)
+    TL_TAKE(scope->arena, scope->count + 1, &shifts);
   if (contacts->count > 0 || scope->joints)
     TL_TRY(tl_ccp_order_bodies(&job));
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
   TL_TRY(plan_and_load(&job));
   if (contacts->count > 0 || job.link_count > 0)
     TL_TRY(solve_rows(&job));
+  if (contacts->count > 0)
+    TL_TRY(tl_ccp_audit(&job));
   TL_TRY(tl_ccp_find_energy(&job));
+  if (contacts->count > 0)
+    TL_TRY(tl_ccp_correct(&job, shifts, &corrected));
   tl_arena_release(scope->arena, mark);
-  *twists = (tl_twists){job.bodies, sizeof *job.bodies, job.rank, NULL};
+  *twists = (tl_twists){job.bodies, sizeof *job.bodies, job.rank, corrected ? shifts : NULL};
   return TALUS_OK;
 }

@@ -14,7 +14,10 @@
  *   ccp_law.c           static friction, cohesion, and what contacts remember
  *   ccp_rolling.c       rows that pass on torque: rolling and spinning resistance
  *   ccp_roll_avx512.c   visits of those, eight at a time
+ *   ccp_effort.c        how long an island is worked on
+ *   ccp_correct.c       overlap, taken out of positions
  *   ccp_energy.c        the objective and the work of contacts and loads
+ *   ccp_audit.c         no island makes energy; which ones are far from their solution
  *   ccp_scan.c          the reduction buffer and segmented scan, as published
  *   ccp_product.c       what gradient methods need: a projected step of all rows, N times impulses
  *   ccp_gradient.c      Jacobi, APGD and BB
@@ -75,7 +78,8 @@ typedef struct tl_ccp_survey {
                    sphere, or static and turning. Without, a third of the rows' memory is saved, and
                    sweeps are bound by memory */
   bool lumps;   /* one that is movable and not a sphere */
-  talus_real least; /* m: the smallest bounding radius of a movable one */
+  bool moving_walls; /* one that moves by itself */
+  talus_real least;  /* m: the smallest bounding radius of a movable one */
 } tl_ccp_survey;
 
 typedef struct tl_ccp {
@@ -96,6 +100,7 @@ typedef struct tl_ccp {
   tl_ccp_arms *arms;  /* by pack; NULL: every arm is its reach times the normal, as for spheres */
   tl_ccp_roll *rolls; /* by pack; NULL: no pair of materials resists rolling or spinning */
   talus_real *pulls;  /* by contact: cohesion over the step, N s; NULL: none */
+  tl_twist *pulled;   /* by solver body: free velocities and what pulls make of them; NULL: none */
   uint32_t *pack_row; /* first row of each pack, in solving order; and one more */
   size_t pack_count, row_count;
   tl_colours colours;
@@ -104,10 +109,12 @@ typedef struct tl_ccp {
   size_t block_count;
   double *block_sum, *block_max;
   talus_real recovery_speed, bounce_speed;
-  talus_real slop; /* m: overlap that is left alone */
-  talus_real ncp;  /* 1 or 0 */
+  talus_real slop;     /* m: overlap that is left alone */
+  talus_real ncp;      /* 1 or 0 */
+  bool correcting;     /* positions, not velocities: no friction, no aiming of links */
+  const uint8_t *deep; /* correcting: by row, TL_CCP_DEEP, TL_CCP_SINKING; NULL: not correcting */
   tl_solve_report *report;
-  uint8_t *seen;                    /* by solver body, for tl_ccp_take_momentum; NULL: no lumps */
+  uint8_t *seen;                    /* by solver body, for tl_ccp_take_momentum */
   struct tl_ccp_momentum *momentum; /* of a part; NULL: none */
 
   /* Joints: all of them, or those of a part. */
@@ -124,10 +131,13 @@ typedef struct tl_ccp {
   /* The parts that are solved for themselves (ccp_parts.c): large islands, each a job with packs,
    * colours and blocks of its own; or one part that is everything. Rows before theirs are those of
    * small islands: rows small_start[i] ... of the packs are island i's, one after the other. */
+  const uint32_t *label; /* by slot: of its island; NULL: all are one */
   struct tl_ccp *parts;
   size_t part_count, first_pack; /* of this part within all packs */
   uint32_t *small_start;         /* small_count + 1 */
   size_t small_count;
+  float *small_rms; /* m/s: of each, at the end */
+  double rms;       /* m/s: of this part, where positions are corrected after it */
 } tl_ccp;
 
 /* Every arm is along its normal and every body answers the same in all directions: a sweep then
@@ -230,6 +240,19 @@ void tl_ccp_store_touches(const tl_ccp *job);
 /* Objective and work of the step, into the report; the bodies hold the solution. */
 talus_status tl_ccp_find_energy(tl_ccp *job);
 
+/* The velocity with which a free member of the scope ends the step if nothing touches it; and what
+ * momentum a body has with velocity v and spin w. */
+tl_twist tl_ccp_free_twist(const tl_ccp *job, size_t member);
+tl_wrench tl_ccp_momentum_of(const tl_ccp *job, uint32_t slot, talus_vec3 v, talus_vec3 w);
+
+/* Sees to it that contacts of no island make energy, and tells in the report which islands are far
+ * from their solution (ccp_audit.c). Impulses are stored. */
+talus_status tl_ccp_audit(tl_ccp *job);
+
+/* Whether rows [first, end) of colours.order, an island with this RMS residual, are among them. */
+void tl_ccp_note_residual(const tl_ccp *job, uint32_t first, uint32_t end, double rms,
+                          tl_solve_report *report);
+
 /* Whether some row of the pack passes on torque. */
 static inline bool tl_ccp_rolls(const tl_ccp *job, size_t pack) {
   return job->rolls && job->rolls[pack].lanes != 0;
@@ -254,14 +277,19 @@ double tl_ccp_roll_residual(const tl_ccp *job, size_t pack, uint32_t lane);
 void tl_ccp_push_lane(const tl_ccp *job, size_t pack, uint32_t lane, talus_vec3 p);
 void tl_ccp_push_wrench(const tl_ccp *job, size_t pack, uint32_t lane, tl_wrench p);
 
-/* A pack in which rows pass on torque, eight at a time (ccp_roll_avx512.c): the impulses it starts
- * with; a visit, to squared changes in velocity units; residuals. The bits of the calls by row. */
-void tl_ccp_warm_rolls_avx512(const tl_ccp *job, size_t pack);
+/* A pack in which rows pass on torque, eight at a time (ccp_roll_avx512.c): a share of the impulses
+ * it starts with, and their work; a visit, to squared changes in velocity units; residuals. The
+ * bits of the calls by row. */
+void tl_ccp_warm_rolls_avx512(const tl_ccp *job, size_t pack, talus_real share,
+                              talus_real work[TL_CCP_LANES]);
 void tl_ccp_sweep_rolls_avx512(const tl_ccp *job, size_t pack, talus_real moved[TL_CCP_LANES]);
 void tl_ccp_residual_rolls_avx512(const tl_ccp *job, size_t pack, talus_real r[TL_CCP_LANES]);
 
-/* Applies the impulses that packs start with. */
-void tl_ccp_warm_packs(const tl_ccp *job, size_t begin, size_t end, bool serial);
+/* Applies a share of the impulses that packs start with. Returns the sum of p.((u + u')/2 + b), p
+ * the whole impulse, u and u' the relative velocity before and after: with share 1 that is what the
+ * impulses change of the objective; with share 0, which changes nothing, its slope along them. */
+double tl_ccp_warm_packs(const tl_ccp *job, size_t begin, size_t end, bool serial,
+                         talus_real share);
 
 /* One visit of every row in packs [begin, end), which share no movable body unless `serial`: then
  * rows are visited one after the other. Returns the sum of squared changes in velocity units. */
@@ -271,18 +299,18 @@ double tl_ccp_sweep_packs(const tl_ccp *job, size_t begin, size_t end, bool seri
 double tl_ccp_residual_packs(const tl_ccp *job, size_t begin, size_t end, double *most);
 
 /* The two ways of doing it, with the same bits; the calls above choose. */
-void tl_ccp_warm_packs_scalar(const tl_ccp *job, size_t begin, size_t end);
-void tl_ccp_warm_packs_avx512(const tl_ccp *job, size_t begin, size_t end);
+double tl_ccp_warm_packs_scalar(const tl_ccp *job, size_t begin, size_t end, talus_real share);
+double tl_ccp_warm_packs_avx512(const tl_ccp *job, size_t begin, size_t end, talus_real share);
 double tl_ccp_sweep_packs_scalar(const tl_ccp *job, size_t begin, size_t end);
 double tl_ccp_sweep_packs_avx512(const tl_ccp *job, size_t begin, size_t end);
 double tl_ccp_residual_packs_scalar(const tl_ccp *job, size_t begin, size_t end, double *most);
 double tl_ccp_residual_packs_avx512(const tl_ccp *job, size_t begin, size_t end, double *most);
 bool tl_ccp_has_avx512(void);
 
-/* One row of a pack: returns its squared change in velocity units; the impulse it starts with; its
- * residual. */
+/* One row of a pack: returns its squared change in velocity units; a share of the impulse it starts
+ * with, and the work of that (tl_ccp_warm_packs); its residual. */
 double tl_ccp_sweep_lane(const tl_ccp *job, size_t pack, uint32_t lane);
-void tl_ccp_warm_lane(const tl_ccp *job, size_t pack, uint32_t lane);
+double tl_ccp_warm_lane(const tl_ccp *job, size_t pack, uint32_t lane, talus_real share);
 talus_real tl_ccp_residual_lane(const tl_ccp *job, size_t pack, uint32_t lane);
 
 /* Whether a row of the pack has a body that answers differently in different directions. */
@@ -313,12 +341,16 @@ typedef struct tl_ccp_course {
 /* Finds whether the part wants momentum, and takes memory for it; packs are filled. */
 talus_status tl_ccp_take_momentum(tl_ccp *part);
 
-/* Before the first sweep, and after each but the last: `change` is that sweep's. */
+/* The sweep that momentum begins with. */
+int tl_ccp_patience(const tl_ccp *part);
+
+/* Before that sweep, and after it and those that follow but the last: `change` is that sweep's. */
 void tl_ccp_set_off(const tl_ccp *part, tl_team *team, int worker, int workers);
 void tl_ccp_move_on(const tl_ccp *part, tl_team *team, int worker, int workers, double change,
                     tl_ccp_pace *pace);
 
-/* The same for a small island: rows [begin, end), at most TL_CCP_SMALL. */
+/* The same for a small island: rows [begin, end), at most TL_CCP_SMALL; tl_ccp_set_off_small
+ * returns its patience. */
 #define TL_CCP_SMALL 16
 typedef struct tl_ccp_small_momentum {
   tl_ccp_pace pace;
@@ -327,10 +359,38 @@ typedef struct tl_ccp_small_momentum {
   tl_twist last[2 * TL_CCP_SMALL];
   uint32_t bodies; /* 0: no momentum */
 } tl_ccp_small_momentum;
-void tl_ccp_set_off_small(const tl_ccp *job, uint32_t begin, uint32_t end,
-                          tl_ccp_small_momentum *momentum);
+int tl_ccp_set_off_small(const tl_ccp *job, uint32_t begin, uint32_t end,
+                         tl_ccp_small_momentum *momentum);
 void tl_ccp_move_on_small(const tl_ccp *job, uint32_t begin, uint32_t end, double change,
                           tl_ccp_small_momentum *momentum);
+
+/* ---- how long an island is worked on (ccp_effort.c) --------------------------------------------
+ */
+
+#define TL_CCP_FEW_ROWS 1000 /* up to here an island gets many more sweeps, if it needs them */
+
+typedef struct tl_ccp_effort {
+  int usual, most;  /* sweeps: as `iterations` says, and where the residual still falls */
+  double tolerance; /* m/s; 0: the usual sweeps, whatever they leave */
+  double enough;    /* m/s: what is good enough beyond the usual sweeps */
+  double best;      /* m/s: the least residual beyond them */
+  int stale;        /* looks since it fell */
+} tl_ccp_effort;
+
+tl_ccp_effort tl_ccp_effort_of(const tl_ccp *job, size_t rows);
+
+/* Whether the residual is to be measured after `done` sweeps, the last of which changed velocities
+ * by `change`, RMS; and, with it, whether the island is done. */
+bool tl_ccp_wants_look(const tl_ccp_effort *effort, int done, double change);
+bool tl_ccp_is_enough(tl_ccp_effort *effort, int done, double rms);
+
+/* The share of last step's impulses to start with: q > 0 is the objective with all of them, slope
+ * its derivative at none of them. */
+talus_real tl_ccp_warm_share(double q, double slope);
+
+/* Impulses and torques times s. */
+void tl_ccp_scale_lane(const tl_ccp *job, size_t pack, uint32_t lane, talus_real s);
+void tl_ccp_scale_pack(const tl_ccp *job, size_t pack, talus_real s);
 
 /* Parts with fewer rows are solved by one thread each: not worth the barriers between colours. */
 #define TL_CCP_TEAM_ROWS 4096
@@ -417,6 +477,26 @@ double tl_ccp_measure_team_links(const tl_ccp *job, tl_team *team, int worker, i
 static inline double tl_ccp_rows_of(const tl_ccp *job) {
   return (double)(job->row_count + job->link_rows);
 }
+
+/* ---- position correction (ccp_correct.c) -------------------------------------------------------
+ */
+
+/* What a row is for correction: deeper than the slop; or led there by the velocities of the
+ * solution, which counts where the island's residual could have done it. An island without is left
+ * alone. */
+enum { TL_CCP_DEEP = 1, TL_CCP_SINKING = 2 };
+
+/* Velocities, beside those of the solution, that take overlap out of positions in this step, into
+ * `shifts`, which has the layout of the bodies; *corrected: whether there are any. Packs are used
+ * up: impulses are stored before. The report's contact work learns of what was lifted. */
+talus_status tl_ccp_correct(tl_ccp *job, tl_ccp_body *shifts, bool *corrected);
+
+/* What sequential impulses share of it: bodies without velocities; joints that hold while bodies
+ * are shifted, their hard rows wanting no motion of their own; the work of lifting, with the shifts
+ * as the bodies of the job. */
+void tl_ccp_take_shifts(const tl_ccp *job, tl_ccp_body *shifts);
+talus_status tl_ccp_hold_links(const tl_ccp *from, tl_ccp *to);
+talus_status tl_ccp_add_lift(tl_ccp *job);
 
 /* ---- gradient methods -------------------------------------------------------------------------
  */

@@ -28,7 +28,7 @@ typedef struct energy_job {
 
 static double dot_d(talus_vec3 a, talus_vec3 b) { return tl_ddot(tl_widen(a), tl_widen(b)); }
 
-static tl_wrench momentum(const tl_ccp *job, uint32_t slot, talus_vec3 v, talus_vec3 w) {
+tl_wrench tl_ccp_momentum_of(const tl_ccp *job, uint32_t slot, talus_vec3 v, talus_vec3 w) {
   const tl_model *model = job->model;
   const talus_vec3 inertia = tl_body_inertia(model, slot);
   tl_wrench r = {tl_scale(v, model->property.mass[slot]), tl_scale(w, inertia.x)};
@@ -38,7 +38,8 @@ static tl_wrench momentum(const tl_ccp *job, uint32_t slot, talus_vec3 v, talus_
 }
 
 /* The free velocity, without the inverse of an inertia where none is needed. */
-static tl_twist free_twist(const tl_ccp *job, size_t member, uint32_t slot) {
+tl_twist tl_ccp_free_twist(const tl_ccp *job, size_t member) {
+  const uint32_t slot = tl_scope_slot(job->scope, member);
   const tl_properties *property = &job->model->property;
   if (property->force || property->torque || (property->flags[slot] & TL_FLAG_LOCKS)) {
     tl_ccp_body body;
@@ -57,9 +58,9 @@ static void add_body(const tl_ccp *job, size_t i, energy_sums *sums) {
   const tl_properties *property = &job->model->property;
   const tl_ccp_body *now = &job->bodies[job->rank ? job->rank[i] : i];
   const talus_vec3 v0 = job->scope->in->velocity[slot], w0 = job->scope->in->spin[slot];
-  const tl_twist free = free_twist(job, i, slot);
+  const tl_twist free = tl_ccp_free_twist(job, i);
   const tl_wrench given =
-      momentum(job, slot, tl_sub(now->v, free.velocity), tl_sub(now->w, free.spin));
+      tl_ccp_momentum_of(job, slot, tl_sub(now->v, free.velocity), tl_sub(now->w, free.spin));
   const double own =
       0.5 * (dot_d(now->v, given.impulse) + dot_d(now->w, given.torque)); /* of v1, in both */
   sums->contact += own + 0.5 * (dot_d(v0, given.impulse) + dot_d(w0, given.torque));
@@ -68,8 +69,8 @@ static void add_body(const tl_ccp *job, size_t i, energy_sums *sums) {
   if (!property->force && !property->torque)
     return;
   const talus_vec3 fallen = tl_scale(job->model->gravity, (talus_real)job->scope->dt);
-  const tl_wrench loaded =
-      momentum(job, slot, tl_sub(tl_sub(free.velocity, v0), fallen), tl_sub(free.spin, w0));
+  const tl_wrench loaded = tl_ccp_momentum_of(job, slot, tl_sub(tl_sub(free.velocity, v0), fallen),
+                                              tl_sub(free.spin, w0));
   sums->load +=
       0.5 * (dot_d(tl_add(v0, now->v), loaded.impulse) + dot_d(tl_add(w0, now->w), loaded.torque));
 }

@@ -31,6 +31,7 @@ typedef struct gradient {
   tl_ccp_body *lead_bodies;                            /* apgd: of `lead` */
   tl_ccp_field *now, *next, *lead, *best;
   double best_rms, best_max;
+  tl_ccp_effort effort;
   int done;
 } gradient;
 
@@ -77,6 +78,33 @@ static double measure(gradient *g, double *most) {
   return sqrt(sum / tl_ccp_rows_of(job));
 }
 
+/* Sum of p.(u + b) over the rows, p the impulses in the packs, u of `bodies`. */
+static double slope_at(const gradient *g, tl_ccp_body *bodies) {
+  tl_ccp at = *g->ccp;
+  at.bodies = bodies;
+  return tl_ccp_warm_packs(&at, 0, at.pack_count, false, 0);
+}
+
+/* As `start` of ccp_seidel.c: impulses of the last step count with the share that lowers the
+ * objective the most, where all of them would raise it. */
+static void start(gradient *g) {
+  tl_ccp *job = g->ccp;
+  if (!job->settings->warm_start || job->link_count > 0 || job->row_count == 0)
+    return;
+  const double slope = slope_at(g, g->free_bodies);
+  const double q = 0.5 * (slope + slope_at(g, g->now_bodies));
+  if (!(q > 0))
+    return;
+  const talus_real share = tl_ccp_warm_share(q, slope);
+  for (size_t k = 0; k < job->pack_count; ++k) {
+    tl_ccp_scale_pack(job, k, share);
+    g->now[k] = g->best[k] = job->packs[k].impulse;
+    if (job->rolls)
+      g->now[job->pack_count + k] = g->best[job->pack_count + k] = job->rolls[k].torque;
+  }
+  spread(g, g->now, NULL, NULL, g->now_bodies);
+}
+
 static talus_status prepare(gradient *g) {
   tl_ccp *job = g->ccp;
   job->link_at = job->rolls ? 2 * job->pack_count : job->pack_count;
@@ -110,7 +138,9 @@ static talus_status prepare(gradient *g) {
     memcpy(g->next, g->now, field_bytes(g));
   }
   spread(g, g->now, NULL, NULL, g->now_bodies);
+  start(g);
   g->best_rms = INFINITY;
+  g->effort = tl_ccp_effort_of(job, job->row_count + job->link_rows);
   return TALUS_OK;
 }
 
@@ -131,8 +161,9 @@ static double look(gradient *g) {
   return rms;
 }
 
-static bool good_enough(const gradient *g, double rms) {
-  return g->ccp->settings->tolerance > 0 && rms < g->ccp->settings->tolerance;
+/* After a look: whether that will do. */
+static bool good_enough(gradient *g, double rms) {
+  return g->effort.tolerance > 0 && tl_ccp_is_enough(&g->effort, g->done, rms);
 }
 
 /* What has an objective may go up and down in its residual as it likes. */
@@ -216,16 +247,17 @@ static void iterate_jacobi(gradient *g) {
   const talus_solve_def *settings = job->settings;
   talus_real omega = (talus_real)settings->omega;
   const talus_real lambda = (talus_real)settings->lambda;
-  double rms = look(g);
-  while (g->done < settings->iterations && !good_enough(g, rms)) {
+  bool is_done = good_enough(g, look(g));
+  while (g->done < g->effort.most && !is_done) {
     step(g, g->now_bodies, omega, true, g->now, NULL);
     mix_fields(g, g->now, lambda, g->next, g->next);
     spread(g, g->next, NULL, NULL, g->next_bodies);
     swap_next(g);
     g->done++;
-    if (g->done % CHECK_EVERY != 0 && g->done < settings->iterations)
+    if (g->done % CHECK_EVERY != 0 && g->done < g->effort.most)
       continue;
-    rms = look(g);
+    const double rms = look(g);
+    is_done = good_enough(g, rms);
     if (went_back(g, rms)) {
       omega *= (talus_real)0.5;
       job->report->restarts++;
@@ -235,12 +267,11 @@ static void iterate_jacobi(gradient *g) {
 
 static void iterate_apgd(gradient *g) {
   tl_ccp *job = g->ccp;
-  const talus_solve_def *settings = job->settings;
-  double theta = 1, inverse_step = 2, rms = look(g);
-  bool momentum = false;
+  double theta = 1, inverse_step = 2;
+  bool momentum = false, is_done = good_enough(g, look(g));
   memcpy(g->lead, g->now, field_bytes(g));
   memcpy(g->lead_bodies, g->now_bodies, body_bytes(g));
-  while (g->done < settings->iterations && !good_enough(g, rms)) {
+  while (g->done < g->effort.most && !is_done) {
     tl_ccp_sums sums;
     for (;;) {
       sums = step(g, g->lead_bodies, (talus_real)(1 / inverse_step), false, g->lead, g->now);
@@ -250,7 +281,7 @@ static void iterate_apgd(gradient *g) {
       if (short_enough && !momentum &&
           !(job->ncp > 0)) /* exact, because the objective is quadratic */
         job->report->rise = fmax(job->report->rise, sums.slope + 0.5 * curvature);
-      if (short_enough || g->done >= settings->iterations || inverse_step > 1e6)
+      if (short_enough || g->done >= g->effort.most || inverse_step > 1e6)
         break;
       inverse_step *= 2;
     }
@@ -265,8 +296,9 @@ static void iterate_apgd(gradient *g) {
     mix_bodies(g, g->now_bodies, reach, g->next_bodies, g->lead_bodies);
     swap_next(g);
     inverse_step *= 0.9;
-    if (g->done % CHECK_EVERY < 2 || g->done >= settings->iterations) {
-      rms = look(g);
+    if (g->done % CHECK_EVERY < 2 || g->done >= g->effort.most) {
+      const double rms = look(g);
+      is_done = good_enough(g, rms);
       /* After another aim of the links it is another problem: forget the momentum. */
       if ((may_run_away(g) && went_back(g, rms)) || job->link_count > 0) {
         theta = 1;
@@ -279,11 +311,11 @@ static void iterate_apgd(gradient *g) {
 }
 
 static void iterate_bb(gradient *g) {
-  tl_ccp *job = g->ccp;
-  const talus_solve_def *settings = job->settings;
+  const tl_ccp *job = g->ccp;
   const double uphill = job->ncp > 0 ? SHORTEST : 0;
-  double length = 0.5, rms = look(g);
-  while (g->done < settings->iterations && !good_enough(g, rms)) {
+  double length = 0.5;
+  bool is_done = good_enough(g, look(g));
+  while (g->done < g->effort.most && !is_done) {
     const tl_ccp_sums sums = step(g, g->now_bodies, (talus_real)length, false, g->now, NULL);
     const double curvature = spread(g, g->next, g->now, g->now_bodies, g->next_bodies);
     g->done++;
@@ -300,8 +332,9 @@ static void iterate_bb(gradient *g) {
       length = fmin(fmax(sums.length2 / curvature, 0.02), 1e4);
     }
     swap_next(g);
-    if (g->done % CHECK_EVERY == 0 || g->done >= settings->iterations) {
-      rms = look(g);
+    if (g->done % CHECK_EVERY == 0 || g->done >= g->effort.most) {
+      const double rms = look(g);
+      is_done = good_enough(g, rms);
       if (may_run_away(g) && went_back(g, rms))
         length = 0.5;
     }

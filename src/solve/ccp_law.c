@@ -84,6 +84,9 @@ talus_status tl_ccp_load_pulls(tl_ccp *job) {
       pull(job, &contacts->data[k], job->pulls[k]);
     }
   }
+  TL_TAKE(job->scope->arena, job->scope->count, &job->pulled);
+  for (size_t i = 0; i < job->scope->count; ++i)
+    job->pulled[i] = (tl_twist){job->bodies[i].v, job->bodies[i].w};
   return TALUS_OK;
 }
 

@@ -161,13 +161,9 @@ static talus_real limit_friction(const tl_ccp *job, talus_real friction) {
   return job->ncp > 0 ? friction : tl_min(friction, TL_R(1e6));
 }
 
-/* The gap that a step shall close: of an overlap only what is deeper than the slop, and of that a
- * share. The velocity that pushes bodies apart stays with them, and layers of a heap add theirs up;
- * where sweeps do not converge that is an unstable loop (docs/theory/ccp.md). */
-static talus_real gap_to_close(const tl_ccp *job, const tl_contact *c) {
-  const talus_real beyond = tl_min(c->gap + job->slop, 0);
-  return c->gap < 0 ? (talus_real)job->settings->recovery * beyond : c->gap;
-}
+/* The gap that velocities may close. Overlap is no matter of velocities: what would push bodies
+ * apart would stay with them (ccp_correct.c). */
+static talus_real gap_to_close(const tl_contact *c) { return tl_max(c->gap, 0); }
 
 tl_ccp_row tl_ccp_make_row(const tl_ccp *job, const tl_contact *c, uint32_t a, uint32_t b) {
   const tl_model *model = job->model;
@@ -182,9 +178,8 @@ tl_ccp_row tl_ccp_make_row(const tl_ccp *job, const tl_contact *c, uint32_t a, u
     before = tl_ccp_velocity_before(job, c, row.arm_a, row.arm_b);
   row.friction =
       limit_friction(job, is_static ? tl_ccp_friction(job, c, law, before) : law->friction);
-  row.bias =
-      tl_contact_bias(gap_to_close(job, c), (talus_real)job->scope->dt, tl_dot(before, c->normal),
-                      law->restitution, job->recovery_speed, job->bounce_speed);
+  row.bias = tl_contact_bias(gap_to_close(c), (talus_real)job->scope->dt, tl_dot(before, c->normal),
+                             law->restitution, job->recovery_speed, job->bounce_speed);
   row.impulse = tl_vec3(0, 0, 0);
   if (job->settings->warm_start && row.en > 0) {
     row.impulse = c->impulse;
@@ -287,7 +282,7 @@ static void gather_lane(const tl_ccp *job, const tl_contact *c, tl_ccp_pack *pac
   raw->inv_mass_b[i] = job->bodies[b].inv_mass;
   raw->inv_inertia_a[i] = job->bodies[a].inv_inertia;
   raw->inv_inertia_b[i] = job->bodies[b].inv_inertia;
-  raw->gap[i] = gap_to_close(job, c);
+  raw->gap[i] = gap_to_close(c);
   raw->restitution[i] = law->restitution;
   raw->speed[i] = 0;
   const bool is_static = law->static_friction > law->friction;

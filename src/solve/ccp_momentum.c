@@ -12,16 +12,20 @@
  * before. The second test is for Coulomb's law, which is not the gradient of anything: at friction
  * above 1 momentum alone would diverge.
  *
- * Only for islands in which many pairs of bodies have several contacts: among spheres chains are
- * short, and sweeps are bound by memory that this would need more of. Not beside joints, which are
- * aimed anew during sweeps. Torques of rolling resistance go on with the impulses. */
+ * From the first sweep on in islands in which many pairs of bodies have several contacts; in other
+ * islands that are not large once the first sweeps have not been enough: among spheres chains are
+ * mostly short, and sweeps are bound by memory that this needs more of. Not beside joints, which
+ * are aimed anew during sweeps. Torques of rolling resistance go on with the impulses. */
 #include "solve/ccp.h"
 
 #include <math.h>
 
 #define W TL_CCP_LANES
 
+#define LATE 12 /* sweeps before momentum is tried where pairs have one contact each */
+
 struct tl_ccp_momentum {
+  int patience;           /* sweeps before it begins */
   tl_ccp_course *course;  /* by pack and lane */
   tl_ccp_course *turning; /* of torques; NULL: none is passed on */
   uint32_t *body;         /* those that the part moves */
@@ -127,9 +131,13 @@ talus_status tl_ccp_take_momentum(tl_ccp *part) {
   tl_arena *arena = part->scope->arena;
   struct tl_ccp_momentum *m;
   part->momentum = NULL;
-  if (!part->seen || part->link_count > 0 || !has_bundles(part))
+  if (part->link_count > 0)
     return TALUS_OK;
+  const bool bundles = part->survey.lumps && has_bundles(part);
   TL_TAKE(arena, 1, &m);
+  m->patience = bundles ? 0 : LATE;
+  if (!bundles && part->row_count > TL_CCP_FEW_ROWS && part->settings->iterations > LATE)
+    m->patience = part->settings->iterations;
   TL_TAKE(arena, part->pack_count * W, &m->course);
   m->turning = NULL;
   if (part->rolls)
@@ -145,6 +153,8 @@ talus_status tl_ccp_take_momentum(tl_ccp *part) {
   part->momentum = m;
   return TALUS_OK;
 }
+
+int tl_ccp_patience(const tl_ccp *part) { return part->momentum ? part->momentum->patience : 0; }
 
 void tl_ccp_set_off(const tl_ccp *part, tl_team *team, int worker, int workers) {
   struct tl_ccp_momentum *m = part->momentum;
@@ -208,17 +218,15 @@ static void list_small(const tl_ccp *job, tl_ccp_small_momentum *m, uint32_t bod
   m->body[m->bodies++] = body;
 }
 
-void tl_ccp_set_off_small(const tl_ccp *job, uint32_t begin, uint32_t end,
-                          tl_ccp_small_momentum *m) {
+int tl_ccp_set_off_small(const tl_ccp *job, uint32_t begin, uint32_t end,
+                         tl_ccp_small_momentum *m) {
   bool bundles = false;
   m->pace = TL_CCP_AT_REST;
   m->bodies = 0;
-  if (!job->seen)
-    return;
   for (uint32_t row = begin + 1; row < end && !bundles; ++row)
     bundles = is_same_pair(&job->contacts->data[job->colours.order[row - 1]],
                            &job->contacts->data[job->colours.order[row]]);
-  for (uint32_t row = begin; row < end && bundles; ++row) {
+  for (uint32_t row = begin; row < end; ++row) {
     const tl_ccp_pack *pack = &job->packs[row / W];
     m->course[row - begin] = course_at(&pack->impulse, row % W);
     if (job->rolls)
@@ -226,6 +234,7 @@ void tl_ccp_set_off_small(const tl_ccp *job, uint32_t begin, uint32_t end,
     list_small(job, m, pack->a[row % W]);
     list_small(job, m, pack->b[row % W]);
   }
+  return bundles ? 0 : LATE;
 }
 
 void tl_ccp_move_on_small(const tl_ccp *job, uint32_t begin, uint32_t end, double change,

@@ -93,6 +93,7 @@ talus_status tl_ccp_plan_parts(tl_ccp *job, const tl_pairs *links) {
   TL_TRY(tl_contact_find_islands(job->model, scope, job->contacts, links, job->settings->islands,
                                  gradient ? 0 : SMALL, ends, &islands));
   TL_TRY(order_links(job, &islands));
+  job->label = islands.label;
   job->colours.order = islands.order;
   job->row_count = islands.start[islands.count];
   job->small_start = islands.start;
@@ -129,29 +130,50 @@ static double measure_rows(const tl_ccp *job, uint32_t begin, uint32_t end, doub
   return sum;
 }
 
+static double warm_small(const tl_ccp *job, uint32_t begin, uint32_t end, talus_real share) {
+  double sum = 0;
+  for (uint32_t row = begin; row < end; ++row)
+    sum += tl_ccp_warm_lane(job, row / W, row % W, share);
+  return sum;
+}
+
+/* As `start` of ccp_seidel.c. */
+static void start_small(const tl_ccp *job, uint32_t begin, uint32_t end) {
+  const double q = warm_small(job, begin, end, 1);
+  if (!(q > 0))
+    return;
+  warm_small(job, begin, end, -1);
+  const talus_real share = tl_ccp_warm_share(q, warm_small(job, begin, end, 0));
+  for (uint32_t row = begin; row < end; ++row)
+    tl_ccp_scale_lane(job, row / W, row % W, share);
+  warm_small(job, begin, end, 1);
+}
+
 /* The iteration of ccp_seidel.c, row after row. Returns the sum of squared residuals. */
 static double solve_small(const tl_ccp *job, uint32_t begin, uint32_t end, double *most,
                           int *iterations) {
-  const double rows = (double)(end - begin), tolerance = job->settings->tolerance;
+  const double rows = (double)(end - begin);
   if (job->settings->warm_start)
-    for (uint32_t row = begin; row < end; ++row)
-      tl_ccp_warm_lane(job, row / W, row % W);
+    start_small(job, begin, end);
   tl_ccp_small_momentum momentum;
-  tl_ccp_set_off_small(job, begin, end, &momentum);
+  tl_ccp_effort effort = tl_ccp_effort_of(job, end - begin);
+  const int patience = tl_ccp_set_off_small(job, begin, end, &momentum);
   double sum = -1;
   int done = 0;
-  while (done < job->settings->iterations) {
+  while (done < effort.most) {
     double change = 0;
+    if (done == patience && patience > 0)
+      tl_ccp_set_off_small(job, begin, end, &momentum);
     for (uint32_t row = begin; row < end; ++row)
       change += tl_ccp_sweep_lane(job, row / W, row % W);
     done++;
     sum = -1;
-    if (tolerance > 0 && sqrt(change / rows) < tolerance) {
+    if (tl_ccp_wants_look(&effort, done, sqrt(change / rows))) {
       sum = measure_rows(job, begin, end, most);
-      if (sqrt(sum / rows) < tolerance)
+      if (tl_ccp_is_enough(&effort, done, sqrt(sum / rows)))
         break;
     }
-    if (done < job->settings->iterations)
+    if (done < effort.most && done > patience)
       tl_ccp_move_on_small(job, begin, end, change, &momentum);
   }
   *iterations = done > *iterations ? done : *iterations;
@@ -159,6 +181,21 @@ static double solve_small(const tl_ccp *job, uint32_t begin, uint32_t end, doubl
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
+
+/* Position correction leaves alone what has no overlap. rms: the residual of rows [begin, end). */
+static bool has_work(const tl_ccp *job, size_t begin, size_t end, double rms) {
+  const bool is_rough = rms * job->scope->dt > (double)job->slop;
+  const unsigned work = TL_CCP_DEEP | (is_rough ? TL_CCP_SINKING : 0u);
+  for (size_t row = begin; job->deep && row < end; ++row)
+    if (job->deep[row] & work)
+      return true;
+  return !job->deep;
+}
+
+static bool part_has_work(const tl_ccp *job, const tl_ccp *part) {
+  const uint32_t first = job->pack_row[part->first_pack];
+  return has_work(job, first, first + part->row_count, part->rms);
+}
 
 /* Islands that are dealt out: parts by size, then chunks of small islands. */
 typedef struct deal {
@@ -175,7 +212,9 @@ static void solve_dealt(void *context, size_t begin, size_t end) {
   const deal *d = context;
   for (size_t i = begin; i < end; ++i) {
     if (i < d->parts) {
-      tl_ccp_gauss_seidel(&d->job->parts[d->part[i]]);
+      tl_ccp *part = &d->job->parts[d->part[i]];
+      if (part_has_work(d->job, part))
+        tl_ccp_gauss_seidel(part);
       continue;
     }
     const size_t chunk = i - d->parts;
@@ -183,8 +222,13 @@ static void solve_dealt(void *context, size_t begin, size_t end) {
     d->sum[chunk] = d->most[chunk] = 0;
     d->iterations[chunk] = 0;
     for (uint32_t k = d->chunk[chunk]; k < d->chunk[chunk + 1]; ++k) {
-      double most;
-      d->sum[chunk] += solve_small(d->job, start[k], start[k + 1], &most, &d->iterations[chunk]);
+      double most = 0;
+      if (!has_work(d->job, start[k], start[k + 1], (double)d->job->small_rms[k]))
+        continue;
+      const double sum = solve_small(d->job, start[k], start[k + 1], &most, &d->iterations[chunk]);
+      if (!d->job->deep)
+        d->job->small_rms[k] = (float)sqrt(sum / (double)(start[k + 1] - start[k]));
+      d->sum[chunk] += sum;
       d->most[chunk] = fmax(d->most[chunk], most);
     }
   }
@@ -259,8 +303,14 @@ static talus_status solve_seidel(tl_ccp *job) {
   TL_TAKE(arena, most_chunks, &d.sum);
   TL_TAKE(arena, most_chunks, &d.most);
   TL_TAKE(arena, most_chunks, &d.iterations);
+  if (!job->deep) {
+    TL_TAKE(arena, job->small_count, &job->small_rms);
+    memset(job->small_rms, 0, job->small_count * sizeof *job->small_rms);
+  }
   size_t rows = small_rows;
   for (size_t i = 0; i < job->part_count; ++i) {
+    if (!part_has_work(job, &job->parts[i]))
+      continue;
     TL_TRY(tl_ccp_take_sums(&job->parts[i]));
     if (!tl_ccp_is_shared(&job->parts[i]))
       rows += job->parts[i].row_count + job->parts[i].link_rows;
@@ -270,7 +320,8 @@ static talus_status solve_seidel(tl_ccp *job) {
   list_parts(&d);
   cut_chunks(&d);
   tl_deal(rows >= TEAM_LEAST ? &job->model->par : &alone, d.parts + d.chunks, solve_dealt, &d);
-  put_together(job, &d);
+  if (!job->correcting)
+    put_together(job, &d);
   return TALUS_OK;
 }
 

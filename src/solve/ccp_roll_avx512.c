@@ -73,6 +73,11 @@ INLINE lanes_vec plus(lanes_vec a, lanes_vec b) {
   return r;
 }
 
+INLINE lanes_vec scaled(lanes_vec a, talus_real s) {
+  const lanes_vec r = {a.x * s, a.y * s, a.z * s};
+  return r;
+}
+
 /* tl_ccp_push_wrench where a row passes on torque, tl_ccp_push_lane elsewhere: adding a torque of 0
  * would turn -0 into 0. */
 INLINE void push_wrench(const tl_ccp *job, const tl_ccp_pack *pack, pack_lanes *s, lanes_wrench p,
@@ -123,9 +128,18 @@ INLINE void sweep(const tl_ccp *job, size_t k, talus_real moved[W], const bool r
   store(moved, lanes_select(law.en > zero, lanes_wrench_length2(change, s.n, &law), zero));
 }
 
-INLINE void warm(const tl_ccp *job, size_t k, const bool radial) {
+INLINE void warm(const tl_ccp *job, size_t k, talus_real share, talus_real work[W],
+                 const bool radial) {
+  const tl_ccp_pack *pack = &job->packs[k];
   pack_lanes s = load_pack(job, k, radial);
-  push_wrench(job, &job->packs[k], &s, s.p, radial);
+  const lanes_wrench some = {scaled(s.p.impulse, share), scaled(s.p.torque, share)};
+  const lanes_wrench before = twist_of(&s, radial);
+  push_wrench(job, pack, &s, some, radial);
+  const lanes_wrench after = twist_of(&s, radial);
+  const lanes pushed =
+      lanes_work(s.p.impulse, before.impulse, after.impulse, s.n, load(pack->bias));
+  const lanes both = lanes_dot(s.p.torque, before.torque) + lanes_dot(s.p.torque, after.torque);
+  store(work, lanes_select(s.rolls, pushed + both * TL_R(0.5), pushed));
 }
 
 INLINE void prefetch_rolls(const tl_ccp *job, size_t k) {
@@ -142,12 +156,12 @@ void tl_ccp_sweep_rolls_avx512(const tl_ccp *job, size_t k, talus_real moved[W])
     sweep(job, k, moved, false);
 }
 
-void tl_ccp_warm_rolls_avx512(const tl_ccp *job, size_t k) {
+void tl_ccp_warm_rolls_avx512(const tl_ccp *job, size_t k, talus_real share, talus_real work[W]) {
   prefetch_rolls(job, k);
   if (tl_ccp_is_radial(job))
-    warm(job, k, true);
+    warm(job, k, share, work, true);
   else
-    warm(job, k, false);
+    warm(job, k, share, work, false);
 }
 
 void tl_ccp_residual_rolls_avx512(const tl_ccp *job, size_t k, talus_real r[W]) {

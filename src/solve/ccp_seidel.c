@@ -7,16 +7,24 @@
 
 #include <math.h>
 
-typedef enum visit { WARM, SWEEP } visit;
+/* A sweep; or a share of the impulses that packs start with. */
+typedef struct visit {
+  bool is_sweep;
+  talus_real share;
+} visit;
+
+static const visit SWEEP = {true, 0};
+static visit warm(talus_real share) {
+  const visit r = {false, share};
+  return r;
+}
 
 static void visit_blocks(const tl_ccp *job, size_t begin, size_t end, bool serial, visit what,
                          double *sums) {
   for (size_t block = begin; block < end; ++block) {
     const size_t first = job->block_pack[block], last = job->block_pack[block + 1];
-    if (what == WARM)
-      tl_ccp_warm_packs(job, first, last, serial);
-    else
-      sums[block] = tl_ccp_sweep_packs(job, first, last, serial);
+    sums[block] = what.is_sweep ? tl_ccp_sweep_packs(job, first, last, serial)
+                                : tl_ccp_warm_packs(job, first, last, serial, what.share);
   }
 }
 
@@ -59,7 +67,8 @@ static void visit_colours(const tl_ccp *job, tl_team *team, int worker, int work
 }
 
 static void push_all(void *context, tl_team *team, int worker, int workers) {
-  visit_colours(context, team, worker, workers, WARM, NULL);
+  const tl_ccp *job = context;
+  visit_colours(job, team, worker, workers, warm(1), job->block_sum + 2 * job->block_count);
 }
 
 void tl_ccp_push_all(const tl_ccp *job) {
@@ -68,11 +77,15 @@ void tl_ccp_push_all(const tl_ccp *job) {
   tl_team_run(job->row_count >= TL_CCP_TEAM_ROWS ? &job->model->par : &alone, push_all, &copy);
 }
 
-static double rms_of(const tl_ccp *job, const double *sums, double of_links) {
+static double add_blocks(const tl_ccp *job, const double *sums) {
   double sum = 0;
   for (size_t i = 0; i < job->block_count; ++i)
     sum += sums[i];
-  return sqrt((sum + of_links) / tl_ccp_rows_of(job));
+  return sum;
+}
+
+static double rms_of(const tl_ccp *job, const double *sums, double of_links) {
+  return sqrt((add_blocks(job, sums) + of_links) / tl_ccp_rows_of(job));
 }
 
 /* The residual of the velocities as they stand; every worker gets the same RMS. */
@@ -98,16 +111,36 @@ static double visit_links(const tl_ccp *job, tl_team *team, int worker, int work
   if (job->link_count == 0)
     return 0;
   /* Where velocities change much, the first guess was poor: aim again while they settle. */
-  if (turn > 0 && (turn & (turn - 1)) == 0)
+  if (!job->correcting && turn > 0 && (turn & (turn - 1)) == 0)
     tl_ccp_aim_team_links(job, team, worker, workers);
   return tl_ccp_sweep_links(job, team, worker, workers, turn);
 }
 
 /* The residual when all looks done: links are aimed a last time, and must still be met. */
 static double measure_aimed(const tl_ccp *job, tl_team *team, int worker, int workers) {
-  if (job->link_count > 0)
+  if (job->link_count > 0 && !job->correcting)
     tl_ccp_aim_team_links(job, team, worker, workers);
   return measure(job, team, worker, workers);
+}
+
+/* Impulses of the last step are a good start where forces last, and a bad one after an impact,
+ * whose impulses would act again: they count with the share that lowers the objective q the most.
+ * No visit raises q afterwards, so that no step ends above q = 0, where it makes no energy. With
+ * joints the share is another (ccp_drift.c). */
+static void start(const tl_ccp *job, tl_team *team, int worker, int workers, double *sums) {
+  visit_colours(job, team, worker, workers, warm(1), sums);
+  const double q = add_blocks(job, sums);
+  tl_team_barrier(team);
+  if (!(q > 0) || job->link_count > 0)
+    return;
+  visit_colours(job, team, worker, workers, warm(-1), sums);
+  visit_colours(job, team, worker, workers, warm(0), sums);
+  const talus_real share = tl_ccp_warm_share(q, add_blocks(job, sums));
+  const size_t last = tl_share(job->pack_count, worker + 1, workers);
+  for (size_t k = tl_share(job->pack_count, worker, workers); k < last; ++k)
+    tl_ccp_scale_pack(job, k, share);
+  tl_team_barrier(team);
+  visit_colours(job, team, worker, workers, warm(1), sums);
 }
 
 /* Runs on every worker at once. All workers take the same decisions, because they add the same
@@ -115,30 +148,33 @@ static double measure_aimed(const tl_ccp *job, tl_team *team, int worker, int wo
  * read. */
 static void iterate(void *context, tl_team *team, int worker, int workers) {
   const tl_ccp *job = context;
-  const double tolerance = job->settings->tolerance;
   double *sums[2] = {job->block_sum + job->block_count, job->block_sum + 2 * job->block_count};
   if (job->settings->warm_start)
-    visit_colours(job, team, worker, workers, WARM, NULL);
-  if (job->link_count > 0)
+    start(job, team, worker, workers, sums[0]);
+  if (job->link_count > 0 && !job->correcting)
     tl_ccp_start_team_links(job, team, worker, workers);
   tl_ccp_pace pace = TL_CCP_AT_REST;
-  tl_ccp_set_off(job, team, worker, workers);
+  tl_ccp_effort effort = tl_ccp_effort_of(job, job->row_count + job->link_rows);
   int done = 0;
   double rms = -1;
-  while (done < job->settings->iterations) {
+  while (done < effort.most) {
+    if (done == tl_ccp_patience(job))
+      tl_ccp_set_off(job, team, worker, workers);
     visit_colours(job, team, worker, workers, SWEEP, sums[done & 1]);
     const double change =
         rms_of(job, sums[done & 1], visit_links(job, team, worker, workers, done));
     done++;
     rms = -1;
-    if (tolerance > 0 && change < tolerance) {
+    if (tl_ccp_wants_look(&effort, done, change)) {
       rms = measure_aimed(job, team, worker, workers);
-      if (rms < tolerance)
+      if (tl_ccp_is_enough(&effort, done, rms))
         break;
     }
-    if (done < job->settings->iterations)
+    if (done < effort.most && done > tl_ccp_patience(job))
       tl_ccp_move_on(job, team, worker, workers, change, &pace);
   }
+  if (job->correcting)
+    return;
   if (rms < 0)
     rms = measure(job, team, worker, workers);
   if (worker == 0) {

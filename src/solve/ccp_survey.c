@@ -12,6 +12,7 @@ typedef struct survey_job {
 static void look_at(const tl_model *model, uint32_t slot, tl_ccp_survey *s) {
   const uint32_t flags = model->property.flags[slot];
   if (flags & TL_FLAG_STATIC) {
+    s->moving_walls |= (flags & TL_FLAG_KINEMATIC) != 0;
     if ((flags & TL_FLAG_KINEMATIC) && tl_body_turns(model, slot))
       s->arms = true;
     return;
@@ -48,6 +49,7 @@ talus_status tl_ccp_look(tl_ccp *job) {
     job->survey.tensors |= look.found[i].tensors;
     job->survey.arms |= look.found[i].arms;
     job->survey.lumps |= look.found[i].lumps;
+    job->survey.moving_walls |= look.found[i].moving_walls;
     job->survey.least = tl_min(job->survey.least, look.found[i].least);
   }
   tl_arena_release(scope->arena, mark);

@@ -80,11 +80,22 @@ bool tl_ccp_needs_tensor(const tl_ccp *job, const tl_ccp_pack *pack) {
   return false;
 }
 
-void tl_ccp_warm_lane(const tl_ccp *job, size_t k, uint32_t i) {
-  if (tl_ccp_lane_rolls(job, k, i))
-    tl_ccp_push_wrench(job, k, i, tl_ccp_wrench_of(job, k, i));
-  else
-    tl_ccp_push_lane(job, k, i, tl_ccp_lane(&job->packs[k].impulse, i));
+double tl_ccp_warm_lane(const tl_ccp *job, size_t k, uint32_t i, talus_real share) {
+  const tl_ccp_pack *pack = &job->packs[k];
+  const tl_ccp_vec p = lane_vec(&pack->impulse, i), n = lane_vec(&pack->normal, i);
+  const tl_ccp_vec before = tl_ccp_lane_velocity(job, k, i);
+  if (tl_ccp_lane_rolls(job, k, i)) {
+    const tl_wrench all = tl_ccp_wrench_of(job, k, i);
+    const tl_wrench some = {tl_scale(all.impulse, share), tl_scale(all.torque, share)};
+    const talus_vec3 turned = tl_ccp_twist_of(job, k, i).torque;
+    tl_ccp_push_wrench(job, k, i, some);
+    const talus_vec3 turns = tl_ccp_twist_of(job, k, i).torque;
+    const talus_real both = tl_dot(all.torque, turned) + tl_dot(all.torque, turns);
+    return (double)(tl_ccp_work(p, before, tl_ccp_lane_velocity(job, k, i), n, pack->bias[i]) +
+                    both * TL_R(0.5));
+  }
+  tl_ccp_push_lane(job, k, i, tl_scale(tl_ccp_lane(&pack->impulse, i), share));
+  return (double)tl_ccp_work(p, before, tl_ccp_lane_velocity(job, k, i), n, pack->bias[i]);
 }
 
 talus_real tl_ccp_residual_lane(const tl_ccp *job, size_t k, uint32_t i) {
@@ -96,10 +107,23 @@ talus_real tl_ccp_residual_lane(const tl_ccp *job, size_t k, uint32_t i) {
                          pack->et[i], job->ncp > 0);
 }
 
-void tl_ccp_warm_packs_scalar(const tl_ccp *job, size_t begin, size_t end) {
-  for (size_t k = begin; k < end; ++k)
+static double sum_lanes(const talus_real each[W]) {
+  double sum = 0;
+  for (uint32_t i = 0; i < W; ++i)
+    sum += (double)each[i];
+  return sum;
+}
+
+/* Sums run pack by pack, and lane by lane within each, as a vector's do. */
+double tl_ccp_warm_packs_scalar(const tl_ccp *job, size_t begin, size_t end, talus_real share) {
+  double sum = 0;
+  for (size_t k = begin; k < end; ++k) {
+    talus_real work[W];
     for (uint32_t i = 0; i < W; ++i)
-      tl_ccp_warm_lane(job, k, i);
+      work[i] = (talus_real)tl_ccp_warm_lane(job, k, i, share);
+    sum += sum_lanes(work);
+  }
+  return sum;
 }
 
 /* Sums run lane by lane and then over the lanes, as a vector's do; rows with tensors are added one
@@ -117,10 +141,7 @@ double tl_ccp_sweep_packs_scalar(const tl_ccp *job, size_t begin, size_t end) {
         moved[i] += (talus_real)change;
     }
   }
-  double lanes = 0;
-  for (uint32_t i = 0; i < W; ++i)
-    lanes += (double)moved[i];
-  return sum + lanes;
+  return sum + sum_lanes(moved);
 }
 
 double tl_ccp_residual_packs_scalar(const tl_ccp *job, size_t begin, size_t end, double *most) {
@@ -138,11 +159,10 @@ double tl_ccp_residual_packs_scalar(const tl_ccp *job, size_t begin, size_t end,
   return sum;
 }
 
-void tl_ccp_warm_packs(const tl_ccp *job, size_t begin, size_t end, bool serial) {
-  if (!serial && tl_ccp_has_avx512())
-    tl_ccp_warm_packs_avx512(job, begin, end);
-  else
-    tl_ccp_warm_packs_scalar(job, begin, end);
+double tl_ccp_warm_packs(const tl_ccp *job, size_t begin, size_t end, bool serial,
+                         talus_real share) {
+  return !serial && tl_ccp_has_avx512() ? tl_ccp_warm_packs_avx512(job, begin, end, share)
+                                        : tl_ccp_warm_packs_scalar(job, begin, end, share);
 }
 
 double tl_ccp_sweep_packs(const tl_ccp *job, size_t begin, size_t end, bool serial) {

@@ -51,13 +51,21 @@ INLINE lanes sweep_pack(const tl_ccp *job, size_t k, const bool by_tensor) {
   return moved;
 }
 
-INLINE void warm_pack(const tl_ccp *job, size_t k, const bool by_tensor) {
+INLINE lanes_vec share_of(lanes_vec p, talus_real share) {
+  const lanes_vec r = {p.x * share, p.y * share, p.z * share};
+  return r;
+}
+
+INLINE lanes warm_pack(const tl_ccp *job, size_t k, talus_real share, const bool by_tensor) {
   const tl_ccp_pack *pack = &job->packs[k];
   const tl_ccp_arms *arms = job->arms ? &job->arms[k] : NULL;
   body_lanes a = load_bodies(job->bodies, pack->a), b = load_bodies(job->bodies, pack->b);
-  const lanes_vec n = load_vec(&pack->normal), p = load_vec(&pack->impulse);
-  push_pack(job, pack, &a, &b, p, cross_back(arm_of(arms ? &arms->a : NULL, pack->reach_a, n), p),
-            cross(arm_of(arms ? &arms->b : NULL, pack->reach_b, n), p), by_tensor);
+  const lanes_vec n = load_vec(&pack->normal), all = load_vec(&pack->impulse);
+  const lanes_vec arm_a = arm_of(arms ? &arms->a : NULL, pack->reach_a, n);
+  const lanes_vec arm_b = arm_of(arms ? &arms->b : NULL, pack->reach_b, n);
+  const lanes_vec before = relative_velocity(&a, &b, arm_a, arm_b), p = share_of(all, share);
+  push_pack(job, pack, &a, &b, p, cross_back(arm_a, p), cross(arm_b, p), by_tensor);
+  return lanes_work(all, before, relative_velocity(&a, &b, arm_a, arm_b), n, load(pack->bias));
 }
 
 /* Arms along the normal (tl_ccp_is_radial): one cross product does for both bodies. */
@@ -75,13 +83,16 @@ INLINE lanes sweep_radial(const tl_ccp *job, size_t k) {
   return moved;
 }
 
-INLINE void warm_radial(const tl_ccp *job, size_t k) {
+INLINE lanes warm_radial(const tl_ccp *job, size_t k, talus_real share) {
   const tl_ccp_pack *pack = &job->packs[k];
   body_lanes a = load_bodies(job->bodies, pack->a), b = load_bodies(job->bodies, pack->b);
-  push_radial(&a, &b, load(pack->reach_a), load(pack->reach_b), load_vec(&pack->normal),
-              load_vec(&pack->impulse));
+  const lanes reach_a = load(pack->reach_a), reach_b = load(pack->reach_b);
+  const lanes_vec n = load_vec(&pack->normal), all = load_vec(&pack->impulse);
+  const lanes_vec before = radial_velocity(&a, &b, reach_a, reach_b, n);
+  push_radial(&a, &b, reach_a, reach_b, n, share_of(all, share));
   store_bodies(job->bodies, pack->a, &a);
   store_bodies(job->bodies, pack->b, &b);
+  return lanes_work(all, before, radial_velocity(&a, &b, reach_a, reach_b, n), n, load(pack->bias));
 }
 
 INLINE lanes residual_pack(const tl_ccp *job, size_t k) {
@@ -103,6 +114,12 @@ INLINE lanes sweep_rolls(const tl_ccp *job, size_t k) {
   talus_real moved[W];
   tl_ccp_sweep_rolls_avx512(job, k, moved);
   return load(moved);
+}
+
+INLINE lanes warm_rolls(const tl_ccp *job, size_t k, talus_real share) {
+  talus_real work[W];
+  tl_ccp_warm_rolls_avx512(job, k, share, work);
+  return load(work);
 }
 
 INLINE lanes residual_rolls(const tl_ccp *job, size_t k) {
@@ -150,19 +167,21 @@ double tl_ccp_sweep_packs_avx512(const tl_ccp *job, size_t begin, size_t end) {
   return sum + add_lanes(moved);
 }
 
-void tl_ccp_warm_packs_avx512(const tl_ccp *job, size_t begin, size_t end) {
+double tl_ccp_warm_packs_avx512(const tl_ccp *job, size_t begin, size_t end, talus_real share) {
   const bool radial = tl_ccp_is_radial(job);
+  double sum = 0;
   for (size_t k = begin; k < end; ++k) {
     prefetch_ahead(job, k);
     if (tl_ccp_rolls(job, k))
-      tl_ccp_warm_rolls_avx512(job, k);
+      sum += add_lanes(warm_rolls(job, k, share));
     else if (radial)
-      warm_radial(job, k);
+      sum += add_lanes(warm_radial(job, k, share));
     else if (tl_ccp_needs_tensor(job, &job->packs[k]))
-      warm_pack(job, k, true);
+      sum += add_lanes(warm_pack(job, k, share, true));
     else
-      warm_pack(job, k, false);
+      sum += add_lanes(warm_pack(job, k, share, false));
   }
+  return sum;
 }
 
 double tl_ccp_residual_packs_avx512(const tl_ccp *job, size_t begin, size_t end, double *most) {
@@ -256,8 +275,8 @@ double tl_ccp_sweep_packs_avx512(const tl_ccp *job, size_t begin, size_t end) {
   return tl_ccp_sweep_packs_scalar(job, begin, end);
 }
 
-void tl_ccp_warm_packs_avx512(const tl_ccp *job, size_t begin, size_t end) {
-  tl_ccp_warm_packs_scalar(job, begin, end);
+double tl_ccp_warm_packs_avx512(const tl_ccp *job, size_t begin, size_t end, talus_real share) {
+  return tl_ccp_warm_packs_scalar(job, begin, end, share);
 }
 
 double tl_ccp_residual_packs_avx512(const tl_ccp *job, size_t begin, size_t end, double *most) {

@@ -1,5 +1,6 @@
 /* Sequential impulses (Noble 2022, 2.1.3): velocities that meet every contact and joint, and then
  * what positions have to be corrected by, which no velocity learns of. */
+#include "contact/island.h"
 #include "solve/impulse.h"
 
 #include <math.h>
@@ -36,40 +37,19 @@ static double sum_biases(void *context, size_t begin, size_t end) {
   return sum;
 }
 
-/* What correction changes of the energy: it lifts and lowers bodies against gravity. Their speed,
- * and what loads do, is as it was. */
-static double sum_lifts(void *context, size_t begin, size_t end) {
-  const tl_impulse *job = context;
-  const tl_ccp *ccp = &job->ccp;
-  const talus_dvec3 way = tl_dscale(tl_widen(ccp->model->gravity), -ccp->scope->dt);
-  double sum = 0;
-  for (size_t i = begin; i < end; ++i) {
-    const tl_ccp_body *shift = &ccp->bodies[ccp->rank ? ccp->rank[i] : i];
-    if (shift->inv_mass > 0)
-      sum += (double)ccp->model->property.mass[tl_scope_slot(ccp->scope, i)] *
-             tl_ddot(way, tl_widen(shift->v));
-  }
-  return sum;
-}
-
 /* ---- the order of things -----------------------------------------------------------------------
  */
 
 static talus_status correct(const tl_impulse *job, tl_ccp_body *shifts) {
   tl_impulse fixing;
-  double lift;
   TL_TRY(tl_impulse_load_correction(job, shifts, &fixing));
   tl_impulse_iterate(&fixing);
-  TL_TRY(tl_sum(&job->ccp.model->par, job->ccp.scope->arena, job->ccp.scope->count, sum_lifts,
-                &fixing, &lift));
-  job->ccp.report->contact_work += lift;
-  return TALUS_OK;
+  return tl_ccp_add_lift(&fixing.ccp);
 }
 
 /* All joints are one part. */
-static talus_status load_links(tl_ccp *ccp) {
-  tl_pairs pairs = {0};
-  TL_TRY(tl_ccp_list_links(ccp, &pairs));
+static talus_status load_links(tl_ccp *ccp, tl_pairs *pairs) {
+  TL_TRY(tl_ccp_list_links(ccp, pairs));
   tl_ccp whole = *ccp;
   ccp->parts = &whole;
   ccp->part_count = 1;
@@ -82,13 +62,26 @@ static talus_status load_links(tl_ccp *ccp) {
   return TALUS_OK;
 }
 
-static talus_status solve(tl_impulse *job, tl_ccp_body *shifts) {
+/* All contacts are swept as one, but no island may make energy. */
+static talus_status find_islands(tl_ccp *ccp, const tl_pairs *links) {
+  uint32_t *label;
+  if (ccp->contacts->count == 0)
+    return TALUS_OK;
+  TL_TAKE(ccp->scope->arena, ccp->model->bodies, &label);
+  tl_island_label(ccp->model, ccp->contacts, links, label);
+  ccp->label = label;
+  return TALUS_OK;
+}
+
+static talus_status solve(tl_impulse *job, tl_ccp_body *shifts, bool *corrected) {
   tl_ccp *ccp = &job->ccp;
   double biases = 0;
   TL_TRY(tl_ccp_look(ccp));
   TL_TRY(tl_ccp_load_bodies(ccp));
+  tl_pairs links = {0};
   if (ccp->scope->joints)
-    TL_TRY(load_links(ccp));
+    TL_TRY(load_links(ccp, &links));
+  TL_TRY(find_islands(ccp, &links));
   const bool any = ccp->contacts->count > 0 || ccp->link_count > 0;
   if (any)
     TL_TRY(tl_impulse_load(job));
@@ -99,9 +92,12 @@ static talus_status solve(tl_impulse *job, tl_ccp_body *shifts) {
       tl_ccp_store_links(ccp);
     TL_TRY(tl_sum(&ccp->model->par, ccp->scope->arena, ccp->row_count, sum_biases, job, &biases));
   }
+  if (ccp->contacts->count > 0)
+    TL_TRY(tl_ccp_audit(ccp));
   TL_TRY(tl_ccp_find_energy(ccp));
   ccp->report->objective += biases;
-  return shifts ? correct(job, shifts) : TALUS_OK;
+  *corrected = any && tl_impulse_is_deep(job);
+  return *corrected ? correct(job, shifts) : TALUS_OK;
 }
 
 talus_status tl_impulse_solve(const tl_model *model, const tl_scope *scope, tl_contacts *contacts,
@@ -122,13 +118,12 @@ talus_status tl_impulse_solve(const tl_model *model, const tl_scope *scope, tl_c
   TL_TAKE(scope->arena, scope->count + 1, &ccp->bodies);
   /* Room in every step, so that the arena does not grow and shrink with the overlaps. */
   TL_TAKE(scope->arena, scope->count + 1, &shifts);
-  if (!tl_impulse_is_deep(&job))
-    shifts = NULL;
   if (contacts->count > 0 || scope->joints)
     TL_TRY(tl_ccp_order_bodies(ccp));
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
-  TL_TRY(solve(&job, shifts));
+  bool corrected = false;
+  TL_TRY(solve(&job, shifts, &corrected));
   tl_arena_release(scope->arena, mark);
-  *twists = (tl_twists){ccp->bodies, sizeof *ccp->bodies, ccp->rank, shifts};
+  *twists = (tl_twists){ccp->bodies, sizeof *ccp->bodies, ccp->rank, corrected ? shifts : NULL};
   return TALUS_OK;
 }

@@ -25,6 +25,8 @@ typedef struct tl_impulse {
   uint32_t *block_bundle; /* first bundle of each block, and one more */
   size_t block_count;
   double *block_sum, *block_max; /* three sets of sums */
+  double *bundle_work;           /* of the impulses that each bundle starts with */
+  double *island_sum;            /* room: two numbers for each label of an island */
   bool radial;                   /* every arm is along its normal, no body has a tensor */
   bool correcting;               /* positions, not velocities: no friction, no aiming of links */
 } tl_impulse;
@@ -47,7 +49,7 @@ static inline tl_impulse_pair tl_impulse_pair_of(const tl_impulse *job, size_t b
 /* Bundles, colours, blocks and rows. */
 talus_status tl_impulse_load(tl_impulse *job);
 
-/* Whether some contact is deeper than the slop. */
+/* After the solve: whether some contact is deeper than the slop, or may have become so. */
 bool tl_impulse_is_deep(const tl_impulse *job);
 
 /* `fixing` becomes the job whose velocities correct positions, in `bodies`; it takes the rows. */

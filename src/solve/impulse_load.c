@@ -122,6 +122,8 @@ talus_status tl_impulse_load(tl_impulse *job) {
     TL_TAKE(arena, ccp->row_count, &job->rolls);
   TL_TAKE(arena, 3 * job->block_count, &job->block_sum);
   TL_TAKE(arena, job->block_count, &job->block_max);
+  TL_TAKE(arena, job->bundle_count, &job->bundle_work);
+  TL_TAKE(arena, 2 * ccp->model->bodies, &job->island_sum);
   tl_for(&ccp->model->par, job->bundle_count, 64, load_bundles, job);
   return TALUS_OK;
 }
@@ -134,6 +136,8 @@ bool tl_impulse_is_deep(const tl_impulse *job) {
   const talus_real slop = tl_ccp_slop(&job->ccp);
   if (!(job->ccp.settings->correction > 0))
     return false;
+  if (job->ccp.report->residual_max * job->ccp.scope->dt > (double)slop)
+    return true;
   for (size_t i = 0; i < contacts->count; ++i)
     if (contacts->data[i].gap < -slop)
       return true;
@@ -146,7 +150,8 @@ typedef struct aim_job {
 } aim_job;
 
 /* gap + h (u_n + s_n) >= target, s the velocity of correction: a contact that parts by itself needs
- * none, and one that another pushes together may come as near as the slop. */
+ * none, one that another pushes together may come as near as the slop, and what sweeps could not
+ * stop of sinking is taken back. */
 static void aim_bundles(void *context, size_t begin, size_t end) {
   const aim_job *aim = context;
   const tl_impulse *job = aim->job;
@@ -158,51 +163,15 @@ static void aim_bundles(void *context, size_t begin, size_t end) {
       tl_impulse_row *row = &job->rows[r];
       const talus_real gap =
           ccp->contacts->data[tl_impulse_contact(job, k, r - job->bundle_row[k])].gap;
+      const talus_real ahead = gap + h * tl_dot(tl_impulse_velocity(&pair, row), row->normal);
       const talus_real target =
-          tl_impulse_target(gap, h, aim->slop, (talus_real)ccp->settings->correction,
+          tl_impulse_target(tl_max(gap, ahead), h, aim->slop, (talus_real)ccp->settings->correction,
                             (talus_real)ccp->settings->recovery_speed);
-      row->bias = tl_dot(tl_impulse_velocity(&pair, row), row->normal) + (gap - target) / h;
+      row->bias = (ahead - target) / h;
       row->impulse = tl_vec3(0, 0, 0);
       row->friction = 0;
     }
   }
-}
-
-/* What correction may still change of a joint's free direction: velocities have used up some of the
- * way to its limits, and beyond them nothing goes further out. Springs and motors do not act. */
-static void leave_room(const tl_ccp *from, const tl_link *had, tl_link *link) {
-  double u[TL_JOINT_ROWS];
-  tl_link_speeds(had, from->bodies, u);
-  const talus_real speed = (talus_real)u[had->hard];
-  link->law = (tl_joint_law){.cap = TL_REAL_MAX,
-                             .low = tl_min(0, had->law.low - speed),
-                             .high = tl_max(0, had->law.high - speed)};
-}
-
-/* Joints hold while bodies are shifted: their hard rows want no motion of their own. */
-static talus_status load_links(const tl_ccp *from, tl_ccp *to) {
-  tl_link_row *row;
-  size_t rows = 0;
-  if (from->link_count == 0)
-    return TALUS_OK;
-  for (size_t i = 0; i < from->link_count; ++i)
-    rows += (size_t)tl_link_rows(&from->links[i]);
-  TL_TAKE(from->scope->arena, from->link_count, &to->links);
-  TL_TAKE(from->scope->arena, rows, &row);
-  to->recovering = NULL;
-  for (size_t i = 0; i < from->link_count; ++i) {
-    tl_link *link = &to->links[i];
-    *link = from->links[i];
-    link->row = row;
-    for (int r = 0; r < tl_link_rows(link); ++r) {
-      *row = from->links[i].row[r];
-      row->bias = row->impulse = 0;
-      row++;
-    }
-    if (link->has_law)
-      leave_room(from, &from->links[i], link);
-  }
-  return TALUS_OK;
 }
 
 talus_status tl_impulse_load_correction(const tl_impulse *job, tl_ccp_body *bodies,
@@ -213,9 +182,6 @@ talus_status tl_impulse_load_correction(const tl_impulse *job, tl_ccp_body *bodi
   *fixing = *job;
   fixing->correcting = true;
   fixing->ccp.bodies = bodies;
-  for (size_t i = 0; i <= ccp->scope->count; ++i) {
-    bodies[i] = ccp->bodies[i];
-    bodies[i].v = bodies[i].w = tl_vec3(0, 0, 0);
-  }
-  return load_links(ccp, &fixing->ccp);
+  tl_ccp_take_shifts(ccp, bodies);
+  return tl_ccp_hold_links(ccp, &fixing->ccp);
 }

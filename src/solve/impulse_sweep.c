@@ -9,18 +9,77 @@
 
 typedef enum visit { WARM, SWEEP } visit;
 
-/* Impulses that rows start with. */
-static void warm_bundle(const tl_impulse *job, size_t k) {
+/* Sum of p.(u + b) over the rows of a bundle, torques included. */
+static double work_of(const tl_impulse *job, size_t k, const tl_impulse_pair *pair) {
+  double sum = 0;
+  for (uint32_t r = job->bundle_row[k]; r < job->bundle_row[k + 1]; ++r) {
+    const tl_impulse_row *row = &job->rows[r];
+    const talus_vec3 u = tl_madd(tl_impulse_velocity(pair, row), row->bias, row->normal);
+    sum += (double)tl_dot(row->impulse, u);
+    if (job->rolls)
+      sum += (double)tl_dot(job->rolls[r].torque, tl_sub(pair->b->w, pair->a->w));
+  }
+  return sum;
+}
+
+/* A share of the impulses that rows start with; what they change of the objective
+ * (tl_ccp_warm_packs). */
+static void warm_bundle(const tl_impulse *job, size_t k, talus_real share) {
   const tl_impulse_pair pair = tl_impulse_pair_of(job, k);
   tl_impulse_rush rush = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
   for (uint32_t r = job->bundle_row[k]; r < job->bundle_row[k + 1]; ++r) {
-    tl_impulse_gather(&rush, &job->rows[r], job->rows[r].impulse);
+    tl_impulse_gather(&rush, &job->rows[r], tl_scale(job->rows[r].impulse, share));
     if (!job->rolls)
       continue;
-    rush.turn_a = tl_add(rush.turn_a, job->rolls[r].torque);
-    rush.turn_b = tl_add(rush.turn_b, job->rolls[r].torque);
+    rush.turn_a = tl_madd(rush.turn_a, share, job->rolls[r].torque);
+    rush.turn_b = tl_madd(rush.turn_b, share, job->rolls[r].torque);
   }
+  const double before = work_of(job, k, &pair);
   tl_impulse_apply(&pair, &rush);
+  job->bundle_work[k] = 0.5 * (before + work_of(job, k, &pair));
+}
+
+static uint32_t label_of(const tl_impulse *job, size_t k) {
+  const tl_ccp *ccp = &job->ccp;
+  const tl_contact *c = &ccp->contacts->data[tl_impulse_contact(job, k, 0)];
+  return ccp->label[tl_body_is_static(ccp->model, c->a) ? c->b : c->a];
+}
+
+static void add_by_island(const tl_impulse *job, double *sum) {
+  memset(sum, 0, job->ccp.model->bodies * sizeof *sum);
+  for (size_t k = 0; k < job->bundle_count; ++k)
+    sum[label_of(job, k)] += job->bundle_work[k];
+}
+
+/* As `start` of ccp_seidel.c, for the islands in which impulses of the last step would raise the
+ * objective; few if any, and so one after the other. */
+static void ease_islands(const tl_impulse *job) {
+  double *q = job->island_sum, *slope = q + job->ccp.model->bodies;
+  bool any = false;
+  add_by_island(job, q);
+  for (size_t k = 0; k < job->bundle_count; ++k)
+    if (q[label_of(job, k)] > 0) {
+      warm_bundle(job, k, -1);
+      any = true;
+    }
+  if (!any)
+    return;
+  for (size_t k = 0; k < job->bundle_count; ++k)
+    if (q[label_of(job, k)] > 0)
+      warm_bundle(job, k, 0);
+  add_by_island(job, slope);
+  for (size_t k = 0; k < job->bundle_count; ++k) {
+    const uint32_t label = label_of(job, k);
+    if (!(q[label] > 0))
+      continue;
+    const talus_real share = tl_ccp_warm_share(q[label], slope[label]);
+    for (uint32_t r = job->bundle_row[k]; r < job->bundle_row[k + 1]; ++r) {
+      job->rows[r].impulse = tl_scale(job->rows[r].impulse, share);
+      if (job->rolls)
+        job->rolls[r].torque = tl_scale(job->rolls[r].torque, share);
+    }
+    warm_bundle(job, k, 1);
+  }
 }
 
 /* Bundles are pressed twice: the step that is exact for what the contacts share (a plate that
@@ -53,7 +112,7 @@ static void visit_blocks(const tl_impulse *job, size_t begin, size_t end, visit 
     double sum = 0;
     for (size_t k = job->block_bundle[block]; k < job->block_bundle[block + 1]; ++k) {
       if (what == WARM)
-        warm_bundle(job, k);
+        warm_bundle(job, k, 1);
       else
         sum += sweep_bundle(job, k);
     }
@@ -119,7 +178,7 @@ static void measure_block(const tl_impulse *job, size_t block) {
 static double measure(const tl_impulse *job, tl_team *team, int worker, int workers) {
   const size_t blocks = job->block_count;
   const size_t end = blocks * (size_t)(worker + 1) / (size_t)workers;
-  if (job->ccp.link_count > 0) /* joints are aimed a last time, and must still be met */
+  if (job->ccp.link_count > 0 && !job->correcting) /* a last time, and they must still be met */
     tl_ccp_aim_team_links(&job->ccp, team, worker, workers);
   for (size_t block = blocks * (size_t)worker / (size_t)workers; block < end; ++block)
     measure_block(job, block);
@@ -128,7 +187,7 @@ static double measure(const tl_impulse *job, tl_team *team, int worker, int work
   if (job->ccp.link_count > 0)
     of_links = tl_ccp_measure_team_links(&job->ccp, team, worker, workers, &most);
   const double rms = rms_of(job, job->block_sum, of_links);
-  if (worker == 0) {
+  if (worker == 0 && !job->correcting) {
     for (size_t i = 0; i < blocks; ++i)
       most = fmax(most, job->block_max[i]);
     job->ccp.report->residual_max = most;
@@ -152,8 +211,12 @@ static double visit_links(const tl_impulse *job, tl_team *team, int worker, int 
 static void start(const tl_impulse *job, tl_team *team, int worker, int workers) {
   if (job->correcting)
     return;
-  if (job->ccp.settings->warm_start)
+  if (job->ccp.settings->warm_start) {
     visit_colours(job, team, worker, workers, WARM, NULL);
+    if (worker == 0 && job->ccp.link_count == 0)
+      ease_islands(job);
+    tl_team_barrier(team);
+  }
   if (job->ccp.link_count > 0)
     tl_ccp_start_team_links(&job->ccp, team, worker, workers);
 }
@@ -163,23 +226,21 @@ static void start(const tl_impulse *job, tl_team *team, int worker, int workers)
  * read. */
 static void iterate(void *context, tl_team *team, int worker, int workers) {
   const tl_impulse *job = context;
-  const talus_solve_def *settings = job->ccp.settings;
+  tl_ccp_effort effort = tl_ccp_effort_of(&job->ccp, job->ccp.row_count + job->ccp.link_rows);
   double *sums[2] = {job->block_sum + job->block_count, job->block_sum + 2 * job->block_count};
   start(job, team, worker, workers);
   int done = 0;
   bool measured = false;
-  while (done < settings->iterations) {
+  while (done < effort.most) {
     visit_colours(job, team, worker, workers, SWEEP, sums[done & 1]);
     const double change =
         rms_of(job, sums[done & 1], visit_links(job, team, worker, workers, done));
     done++;
     measured = false;
-    if (!(settings->tolerance > 0 && change < settings->tolerance))
+    if (!tl_ccp_wants_look(&effort, done, change))
       continue;
-    if (job->correcting)
-      break;
     measured = true;
-    if (measure(job, team, worker, workers) < settings->tolerance)
+    if (tl_ccp_is_enough(&effort, done, measure(job, team, worker, workers)))
       break;
   }
   if (job->correcting)

@@ -14,6 +14,12 @@ typedef struct tl_solve_report {
   int restarts;                       /* times jacobi diverged and began anew with a shorter step */
   double elastic;                     /* J stored in springs at the end of the step (penalty) */
   double damping_work, friction_work; /* J that dashpots and sliding took in the step (penalty) */
+  double made_energy; /* J that contacts made, which they must not: beyond rounding */
+  int corrected;      /* islands whose impulses were cut so that they make none */
+  int unconverged;    /* islands that are farther from their solution than a step of free fall, and
+                         than a hundredth of their fastest approach */
+  double worst_residual; /* m/s, RMS: of the worst of them */
+  uint32_t worst;        /* slot of the body in it that is worst off */
 } tl_solve_report;
 
 /* Velocities as a solver left them: a row per member of the scope, `stride` bytes apart, because

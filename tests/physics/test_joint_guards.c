@@ -196,7 +196,7 @@ TEST(rod_shorter_than_the_way_of_a_step_is_refused) {
 /* A joint that is not held, because the solver is given one sweep: said once, by name. */
 TEST(drift_is_told_once) {
   rig r = make(5e-3, 9.81);
-  r.world->model.solve.iterations = 1;
+  r.world->model.solve.iterations = r.world->model.solve.iterations_max = 1;
   r.world->model.solve.joints = TALUS_JOINTS_ITERATIVE;
   r.world->model.log = (tl_log){tell, NULL, TL_LOG_WARN};
   talus_body last = ground;

@@ -101,8 +101,7 @@ TEST(a_share_of_an_overlap_is_pushed_out_in_every_step) {
     CHECK_OK(talus_world_step(world, 1));
     overlap *= 1 - share[k];
     CHECK_NEAR(0.25 - rig_info(world, ball).position.z, overlap, BY_PRECISION(1e-12, 1e-7));
-    /* It keeps the velocity it was given: the next step asks for less, and does not brake. */
-    CHECK_NEAR((double)rig_info(world, ball).velocity.z, 10 * share[k], BY_PRECISION(1e-9, 1e-4));
+    CHECK((double)rig_info(world, ball).velocity.z == 0); /* which velocities do not learn of */
     talus_world_destroy(world);
   }
 }
@@ -117,12 +116,13 @@ TEST(overlap_is_pushed_out_no_faster_than_the_recovery_speed) {
   rig_floor(world, m);
   const talus_body ball =
       rig_body(world, TALUS_FREE, rig_shape(world, TALUS_SPHERE, 0.25, 0, 0, 0), m, 0, 0, 0.2);
-  double fastest = 0;
+  double fastest = 0, z = 0.2;
   for (int n = 0; n < 400; ++n) {
     CHECK_OK(talus_world_step(world, 1));
-    fastest = fmax(fastest, (double)rig_info(world, ball).velocity.z);
+    fastest = fmax(fastest, (rig_info(world, ball).position.z - z) / dt);
+    z = rig_info(world, ball).position.z;
   }
-  CHECK_NEAR(fastest, 0.2, BY_PRECISION(1e-9, 1e-5));
+  CHECK_NEAR(fastest, 0.2, BY_PRECISION(1e-9, 1e-4));
   CHECK(rig_info(world, ball).position.z >= 0.25 - 1e-6);
   talus_world_destroy(world);
 }

@@ -1,0 +1,77 @@
+/* How long an island is worked on, and what it starts from.
+ *
+ * `iterations` sweeps are what a step may usually cost. An island that is above the tolerance then
+ * goes on while its residual falls: a small one, in which a heavy body stands on a light one or an
+ * impact runs through a column, twenty times as long; a large one, whose sweeps are what the whole
+ * step costs, twice as long, and only while it is farther from the solution than a step of free
+ * fall. Nothing is saved up for the next step: every step starts from what it finds. */
+#include "solve/ccp.h"
+
+#include <limits.h>
+
+#define LOOK_EVERY 8    /* sweeps beyond the usual ones between two looks at the residual */
+#define FALLS      0.98 /* of the least residual so far: then it has fallen */
+#define STALE      6    /* looks in which it did not fall, until that is that */
+#define MANY_TIMES 20   /* `iterations`, for islands of few rows */
+#define TWICE      2    /* for others */
+
+static int most_of(const talus_solve_def *settings, size_t rows) {
+  if (settings->tolerance <= 0)
+    return settings->iterations;
+  if (settings->iterations_max >= 0)
+    return settings->iterations_max > settings->iterations ? settings->iterations_max
+                                                           : settings->iterations;
+  const double most = (double)settings->iterations * (rows <= TL_CCP_FEW_ROWS ? MANY_TIMES : TWICE);
+  return most < INT_MAX ? (int)most : INT_MAX;
+}
+
+tl_ccp_effort tl_ccp_effort_of(const tl_ccp *job, size_t rows) {
+  const talus_solve_def *settings = job->settings;
+  const double fall = (double)tl_length(job->model->gravity) * job->scope->dt;
+  tl_ccp_effort effort = {.usual = settings->iterations,
+                          .most = most_of(settings, rows),
+                          .tolerance = settings->tolerance,
+                          .enough = settings->tolerance,
+                          .best = -1};
+  if (rows > TL_CCP_FEW_ROWS && settings->iterations_max < 0 && fall > effort.enough)
+    effort.enough = fall;
+  return effort;
+}
+
+bool tl_ccp_wants_look(const tl_ccp_effort *effort, int done, double change) {
+  if (effort->tolerance <= 0)
+    return false;
+  const int beyond = done - effort->usual;
+  return change < effort->tolerance || (beyond >= 0 && beyond % LOOK_EVERY == 0);
+}
+
+bool tl_ccp_is_enough(tl_ccp_effort *effort, int done, double rms) {
+  if (done < effort->usual)
+    return rms < effort->tolerance;
+  if (rms < effort->enough)
+    return true;
+  effort->stale++;
+  if (effort->best < 0 || rms < FALLS * effort->best) {
+    effort->best = rms;
+    effort->stale = 0;
+  }
+  return effort->stale >= STALE;
+}
+
+/* q(s) = slope s + c s^2, c = q - slope > 0: the lowest for s = -slope/(2 c). */
+talus_real tl_ccp_warm_share(double q, double slope) {
+  const double c = q - slope;
+  return slope < 0 && c > 0 ? (talus_real)(-slope / (2 * c)) : 0;
+}
+
+void tl_ccp_scale_lane(const tl_ccp *job, size_t k, uint32_t i, talus_real s) {
+  tl_ccp_lanes *p = &job->packs[k].impulse;
+  tl_ccp_put_lane(p, i, tl_scale(tl_ccp_lane(p, i), s));
+  if (job->rolls)
+    tl_ccp_put_lane(&job->rolls[k].torque, i, tl_scale(tl_ccp_lane(&job->rolls[k].torque, i), s));
+}
+
+void tl_ccp_scale_pack(const tl_ccp *job, size_t k, talus_real s) {
+  for (uint32_t i = 0; i < TL_CCP_LANES; ++i)
+    tl_ccp_scale_lane(job, k, i, s);
+}
