@@ -64,15 +64,15 @@ static talus_status check_settings(const talus_world_def *def) {
   if (def->solve.iterations < 0)
     return tl_fail(TALUS_ERROR_INVALID, "solve.iterations is %d; it must not be negative",
                    def->solve.iterations);
-  if (!(def->solve.tolerance >= 0) || !tl_is_finite_d(def->solve.tolerance))
-    return tl_fail(TALUS_ERROR_INVALID, "solve.tolerance is %g; it must be >= 0 m/s",
+  if (!tl_is_finite_d(def->solve.tolerance))
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "solve.tolerance is %g; it must be >= 0 m/s, or < 0: automatic",
                    def->solve.tolerance);
   if (!(def->solve.recovery >= 0 && def->solve.recovery <= 1))
     return tl_fail(TALUS_ERROR_INVALID, "solve.recovery is %g; it must be between 0 and 1",
                    def->solve.recovery);
-  if (!(def->solve.recovery_speed >= 0))
-    return tl_fail(TALUS_ERROR_INVALID, "solve.recovery_speed is %g; it must be >= 0 m/s",
-                   def->solve.recovery_speed);
+  if (isnan(def->solve.recovery_speed))
+    return tl_fail(TALUS_ERROR_INVALID, "solve.recovery_speed is not a number");
   if (!(def->solve.omega > 0) || !(def->solve.lambda > 0 && def->solve.lambda <= 1))
     return tl_fail(TALUS_ERROR_INVALID,
                    "solve.omega is %g and solve.lambda %g; expected omega > 0 and 0 < lambda <= 1",

@@ -17,7 +17,7 @@ static talus_status check_settings(const tl_model *model) {
       (unsigned)model->solve.friction > TALUS_FRICTION_CCP ||
       (unsigned)model->solve.method > TALUS_BB ||
       (unsigned)model->solve.reduction > TALUS_REDUCTION_COLOURS || model->solve.iterations < 0 ||
-      !(model->solve.tolerance >= 0) || !(model->solve.recovery_speed >= 0) ||
+      !tl_is_finite_d(model->solve.tolerance) || isnan(model->solve.recovery_speed) ||
       !(model->solve.recovery >= 0 && model->solve.recovery <= 1) || !(model->solve.omega > 0) ||
       !(model->solve.lambda > 0 && model->solve.lambda <= 1) ||
       !tl_is_finite_d(model->solve.slop) ||

@@ -511,6 +511,9 @@ TEST(warm_start_begins_closer) {
   for (int warm = 0; warm < 2; ++warm) {
     talus_world *world = make_heap(TALUS_FRICTION_NCP, 500, 1e-9);
     CHECK_OK(talus_world_step(world, 100)); /* until nothing hits anything any more */
+    talus_body top;
+    CHECK_OK(talus_world_body_at(world, 12, &top)); /* a push, so that there is something to do */
+    CHECK_OK(talus_body_set_force(world, top, rig_vec(3, 2, -40), rig_vec(0, 0, 0)));
     world->model.solve.iterations = 1;
     world->model.solve.tolerance = 0;
     world->model.solve.warm_start = warm == 1;

@@ -392,15 +392,18 @@ typedef struct talus_solve_def {
   double tangential;    /* linear, noble: tangential over normal stiffness, > 0 */
   talus_ccp_method method;
   talus_friction_model friction;
-  int iterations;             /* usual sweeps (products, for gradient methods) of a step, >= 0 */
-  int iterations_max;         /* most of them, for islands whose residual is above the tolerance and
-                                 still falls; < 0: 20 times as many as usual for islands of up to
-                                 1,000 rows, twice as many for larger ones */
-  double tolerance;           /* m/s: stop when the RMS residual is below; 0: always all sweeps */
-  bool warm_start;            /* begin with the impulses of the last step */
-  double recovery;            /* share of an overlap that is pushed out in a step, 0 to 1 */
-  double recovery_speed;      /* m/s: how fast overlap is pushed out, at most */
-  double bounce_speed;        /* m/s: slower impacts do not bounce; < 0: 2 |gravity| dt */
+  int iterations;        /* usual sweeps (products, for gradient methods) of a step, >= 0 */
+  int iterations_max;    /* most of them, for islands whose residual is above the tolerance and
+                            still falls; < 0: 20 times as many as usual for islands of up to
+                            1,000 rows, twice as many for larger ones */
+  double tolerance;      /* m/s: stop when the RMS residual is below; 0: always all sweeps; < 0:
+                            0.5 % of |gravity| dt (or of a thousandth of the spread of velocities,
+                            where that is more), a hundredth of that for up to 1,000 rows */
+  bool warm_start;       /* begin with the impulses of the last step */
+  double recovery;       /* share of an overlap that is pushed out in a step, 0 to 1 */
+  double recovery_speed; /* m/s: how fast overlap is pushed out, at most; < 0: a tenth of the
+                            smallest free body's bounding radius in a step */
+  double bounce_speed;   /* m/s: slower impacts do not bounce; < 0: 2 |gravity| dt */
   talus_joints_solver joints; /* how joints are solved beside contacts */
   double omega, lambda; /* Jacobi: step and share of the new value; omega * lambda <= 0.3 is safe */
   talus_reduction reduction;
@@ -454,8 +457,8 @@ typedef struct talus_world_def {
   void *log_context;
 } talus_world_def;
 
-/* gravity (0, 0, -9.81), dt 1 ms, broad auto, narrow newton, ccp with ncp friction, 50 sweeps to
- * 5e-5 m/s, warm start, recovery 0.6 m/s, islands (penalty: linear, tangential 2/7, reach 1 mm;
+/* gravity (0, 0, -9.81), dt 1 ms, broad auto, narrow newton, ccp with ncp friction, 50 sweeps,
+ * automatic tolerance, warm start, recovery, islands (penalty: linear, tangential 2/7, reach 1 mm;
  * slop |gravity| dt^2, impulse: correction 0.2), nobody sleeps (but sleep.time is 0.5 s), no
  * domain. */
 TALUS_API talus_world_def talus_world_def_default(void);

@@ -519,8 +519,7 @@ static void warn_overlap(const builder *b) {
   if (deep.count > 1)
     tl_text_add(&text, " (and %zu more pair%s overlap%s)", deep.count - 1,
                 deep.count == 2 ? "" : "s", deep.count == 2 ? "s" : "");
-  tl_text_add(&text, "; they are pushed apart at %g m/s; expected bodies that touch at most",
-              b->scene->solve.recovery_speed);
+  tl_text_add(&text, "; they are pushed apart; expected bodies that touch at most");
   tl_warn_add_way_out(&text, TL_WARN_OVERLAP);
   if (text.status == TALUS_OK)
     b->log(b->log_context, 1, text.data);

@@ -129,9 +129,12 @@ const tl_map tl_schema_solve = {
          .words = &tl_schema_automatic, .fallback = "auto", .example = "1000",
          .help = "most sweeps of an island whose residual is above the tolerance and still falls; "
                  "`auto` is 20 times `iterations` for up to 1,000 rows, twice for more"},
-        {KEY(OWNER, tolerance, NUMBER), OF_RIGID, NOT_NEGATIVE, .unit = "m/s", .fallback = "5e-5",
-         .example = "1e-6",
-         .help = "sweeps stop when the RMS residual is below; 0: always all of them"},
+        {KEY(OWNER, tolerance, NUMBER), OF_RIGID, NOT_NEGATIVE, .unit = "m/s",
+         .words = &tl_schema_automatic, .fallback = "auto", .example = "1e-6",
+         .help =
+             "sweeps stop when the RMS residual is below; 0: always all of them; `auto` is 0.5 % "
+             "of |gravity| dt (or of a thousandth of the spread of velocities), a hundredth of "
+             "that for islands of up to 1,000 rows"},
         {KEY(OWNER, warm_start, FLAG), OF_RIGID, .fallback = "true", .example = "false",
          .help = "begin with the impulses of the step before"},
         {KEY(OWNER, recovery, NUMBER), OF_CCP, .range = {0, 1, false}, .fallback = "1",
@@ -140,7 +143,9 @@ const tl_map tl_schema_solve = {
              "share of an overlap that is pushed out in a step; less calms a wide heap that few "
              "sweeps let swing"},
         {KEY(OWNER, recovery_speed, NUMBER), OF_RIGID, NOT_NEGATIVE, .unit = "m/s",
-         .fallback = "0.6", .example = "0.1", .help = "how fast overlap is pushed out, at most"},
+         .words = &tl_schema_automatic, .fallback = "auto", .example = "0.1",
+         .help = "how fast overlap is pushed out, at most; `auto` is a tenth of the smallest free "
+                 "body's radius in a step"},
         {KEY(OWNER, bounce_speed, NUMBER), OF_RIGID, NOT_NEGATIVE, .unit = "m/s",
          .words = &tl_schema_automatic, .fallback = "auto", .example = "0.05",
          .help = "slower impacts do not bounce; `auto` is 2 |gravity| dt"},

@@ -68,12 +68,12 @@ talus_status tl_ccp_solve(const tl_model *model, const tl_scope *scope, tl_conta
                 .body_count = scope->count,
                 .ncp = model->solve.friction == TALUS_FRICTION_NCP,
                 .report = report};
-  job.recovery_speed = (talus_real)model->solve.recovery_speed;
   job.bounce_speed = (talus_real)model->solve.bounce_speed;
   if (model->solve.bounce_speed < 0)
     job.bounce_speed = 2 * tl_length(model->gravity) * (talus_real)scope->dt;
   TL_TRY(tl_ccp_look(&job));
   job.slop = tl_ccp_slop(&job);
+  job.recovery_speed = tl_ccp_recovery_speed(&job);
   TL_TAKE(scope->arena, scope->count + 1, &job.bodies);
   /* Room in every step, so that the arena does not grow and shrink with the overlaps. */
   tl_ccp_body *shifts = NULL;

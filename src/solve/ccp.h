@@ -78,8 +78,9 @@ typedef struct tl_ccp_survey {
                    sphere, or static and turning. Without, a third of the rows' memory is saved, and
                    sweeps are bound by memory */
   bool lumps;   /* one that is movable and not a sphere */
-  bool moving_walls; /* one that moves by itself */
-  talus_real least;  /* m: the smallest bounding radius of a movable one */
+  bool moving_walls;           /* one that moves by itself */
+  talus_real least;            /* m: the smallest bounding radius of a movable one */
+  talus_vec3 slowest, fastest; /* m/s: of movable ones, by axis */
 } tl_ccp_survey;
 
 typedef struct tl_ccp {
@@ -173,8 +174,13 @@ static inline void tl_ccp_put_lane(tl_ccp_lanes *lanes, uint32_t i, talus_vec3 v
 /* Fills the survey; what comes after reads it. */
 talus_status tl_ccp_look(tl_ccp *job);
 
-/* m: `solve.slop`, or what `auto` makes of it. */
+/* m: `solve.slop`, or what `auto` makes of it. m/s: `solve.recovery_speed`, likewise. */
 talus_real tl_ccp_slop(const tl_ccp *job);
+talus_real tl_ccp_recovery_speed(const tl_ccp *job);
+
+/* m/s: a speed that is small in this scene: what free fall gives in a step, or a thousandth of how
+ * much velocities differ. Every observer sees the same. */
+double tl_ccp_small_speed(const tl_ccp *job);
 
 /* Fills bodies (and tensors, where any is needed). */
 talus_status tl_ccp_load_bodies(tl_ccp *job);

@@ -9,6 +9,8 @@
 
 #include <limits.h>
 
+#define LOOSE      5e-3 /* of a small speed: the automatic tolerance */
+#define TIGHT      0.01 /* of that: of islands of few rows, for which the usual sweeps mostly do */
 #define LOOK_EVERY 8    /* sweeps beyond the usual ones between two looks at the residual */
 #define FALLS      0.98 /* of the least residual so far: then it has fallen */
 #define STALE      6    /* looks in which it did not fall, until that is that */
@@ -16,7 +18,7 @@
 #define TWICE      2    /* for others */
 
 static int most_of(const talus_solve_def *settings, size_t rows) {
-  if (settings->tolerance <= 0)
+  if (settings->tolerance == 0)
     return settings->iterations;
   if (settings->iterations_max >= 0)
     return settings->iterations_max > settings->iterations ? settings->iterations_max
@@ -27,14 +29,17 @@ static int most_of(const talus_solve_def *settings, size_t rows) {
 
 tl_ccp_effort tl_ccp_effort_of(const tl_ccp *job, size_t rows) {
   const talus_solve_def *settings = job->settings;
-  const double fall = (double)tl_length(job->model->gravity) * job->scope->dt;
+  const double small = tl_ccp_small_speed(job);
+  const bool are_few = rows <= TL_CCP_FEW_ROWS, is_auto = settings->tolerance < 0;
   tl_ccp_effort effort = {.usual = settings->iterations,
                           .most = most_of(settings, rows),
-                          .tolerance = settings->tolerance,
-                          .enough = settings->tolerance,
+                          .tolerance = is_auto ? LOOSE * small : settings->tolerance,
                           .best = -1};
-  if (rows > TL_CCP_FEW_ROWS && settings->iterations_max < 0 && fall > effort.enough)
-    effort.enough = fall;
+  effort.enough = effort.tolerance;
+  if (is_auto && are_few)
+    effort.tolerance *= TIGHT;
+  if (!are_few && settings->iterations_max < 0 && small > effort.enough)
+    effort.enough = small;
   return effort;
 }
 

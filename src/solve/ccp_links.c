@@ -28,7 +28,7 @@ static void make_rows(const tl_ccp *job, const tl_link *link, const tl_ccp_body 
   const tl_joint *joint = &job->scope->joints->all.data[link->joint];
   const tl_state *in = job->scope->in;
   const tl_joint_step step = {.h = job->scope->dt,
-                              .recovery_speed = (talus_real)job->settings->recovery_speed,
+                              .recovery_speed = job->recovery_speed,
                               .bounce_speed = job->bounce_speed};
   tl_joint_body old_a = tl_joint_body_at(job->model, in, joint->a);
   tl_joint_body old_b = tl_joint_body_at(job->model, in, joint->b);

@@ -77,6 +77,7 @@ static talus_status solve(tl_impulse *job, tl_ccp_body *shifts, bool *corrected)
   tl_ccp *ccp = &job->ccp;
   double biases = 0;
   TL_TRY(tl_ccp_look(ccp));
+  ccp->recovery_speed = tl_ccp_recovery_speed(ccp);
   TL_TRY(tl_ccp_load_bodies(ccp));
   tl_pairs links = {0};
   if (ccp->scope->joints)

@@ -166,7 +166,7 @@ static void aim_bundles(void *context, size_t begin, size_t end) {
       const talus_real ahead = gap + h * tl_dot(tl_impulse_velocity(&pair, row), row->normal);
       const talus_real target =
           tl_impulse_target(tl_max(gap, ahead), h, aim->slop, (talus_real)ccp->settings->correction,
-                            (talus_real)ccp->settings->recovery_speed);
+                            ccp->recovery_speed);
       row->bias = (ahead - target) / h;
       row->impulse = tl_vec3(0, 0, 0);
       row->friction = 0;
