@@ -98,7 +98,10 @@ static talus_status save_world(talus_world *world, const char *path, const tl_bl
   memset(world->wall, 0, sizeof wall);
   world->last.wall_broad = world->last.wall_narrow = 0;
   world->last.wall_solve = world->last.wall_step = 0;
-  const talus_status status = tl_output_save(world, path, blob);
+  tl_file file;
+  talus_status status = tl_output_save(world, path, &file, blob);
+  if (status == TALUS_OK)
+    status = tl_file_end(&file, TALUS_OK);
   world->last = last;
   memcpy(world->wall, wall, sizeof wall);
   return status;

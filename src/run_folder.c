@@ -203,7 +203,7 @@ talus_status tl_run_folder_write_scene(tl_run *run) {
   tl_text text = {0};
   talus_status status = scene_text(run, &text);
   if (status == TALUS_OK)
-    status = tl_file_write(tl_run_path(run, "scene.yaml"), text.data, text.count);
+    status = tl_file_write(tl_run_path(run, "scene.yaml"), TL_FILE_OWN, text.data, text.count);
   tl_text_drop(&text);
   return status;
 }

@@ -26,20 +26,24 @@ static talus_status make_folder(tl_run *run, const char *name) {
   return TALUS_OK;
 }
 
-typedef talus_status write_fn(struct talus_world *world, const char *path);
+typedef talus_status write_fn(struct talus_world *world, const char *path, tl_file *keep);
 
 static talus_status write_beside(tl_run *run, const char *folder, write_fn *write) {
   const unsigned long long number = run->frames.count;
   TL_TRY(make_folder(run, folder));
-  return write(run->world, tl_run_path(run, "%s/%06llu.hdf", folder, number));
+  tl_file file;
+  TL_TRY(write(run->world, tl_run_path(run, "%s/%06llu.hdf", folder, number), &file));
+  return tl_file_end(&file, TALUS_OK);
 }
 
 static talus_status write_files(tl_run *run, uint32_t fields) {
   const unsigned long long number = run->frames.count;
   TL_TRY(make_folder(run, "frames"));
-  TL_TRY(tl_output_write_frame(run->world, tl_run_path(run, "frames/%06llu.hdf", number), fields));
-  talus_status status = TALUS_OK;
-  if (fields & TL_FRAME_CONTACTS)
+  tl_file file;
+  TL_TRY(tl_output_write_frame(run->world, tl_run_path(run, "frames/%06llu.hdf", number), &file,
+                               fields));
+  talus_status status = tl_file_end(&file, TALUS_OK);
+  if (status == TALUS_OK && (fields & TL_FRAME_CONTACTS))
     status = write_beside(run, "contacts", tl_output_write_contacts);
   if (status == TALUS_OK && (fields & TL_FRAME_SURFACES))
     status = write_beside(run, "surfaces", tl_output_write_surfaces);
@@ -78,7 +82,8 @@ static talus_status write_series(tl_run *run, const char *folder, bool only_ther
   tl_text_add(&text, "\n  ]\n}\n");
   talus_status status = text.status;
   if (status == TALUS_OK)
-    status = tl_file_write(tl_run_path(run, "%s.hdf.series", folder), text.data, text.count);
+    status = tl_file_write(tl_run_path(run, "%s.hdf.series", folder), TL_FILE_OWN, text.data,
+                           text.count);
   tl_text_drop(&text);
   return status;
 }
