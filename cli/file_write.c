@@ -17,8 +17,8 @@ static talus_status print_all(tl_file *file, cli_print_fn *print, const void *wh
 }
 
 int cli_write_file(const char *path, cli_print_fn *print, const void *what) {
-  tl_file file;
-  talus_status status = tl_file_begin(&file, path, TL_FILE_GIVEN);
+  tl_file file = tl_file_given();
+  talus_status status = tl_file_begin(&file, path);
   if (status == TALUS_OK)
     status = tl_file_end(&file, print_all(&file, print, what));
   if (status == TALUS_OK)

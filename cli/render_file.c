@@ -106,7 +106,8 @@ static int start(render_film *film, char *size, char *rate) {
 
 /* Opens what ffmpeg writes to. */
 static int open_film(render_film *film, const char *path) {
-  if (tl_file_begin(&film->file, path, TL_FILE_GIVEN) != TALUS_OK) {
+  film->file = tl_file_given();
+  if (tl_file_begin(&film->file, path) != TALUS_OK) {
     cli_error("%s", talus_last_error());
     return CLI_FAILED;
   }

@@ -55,6 +55,7 @@ static talus_status check_state(const tl_run *run) {
  * leaves a frame that is not listed yet, never a list of what is not there. */
 static talus_status write_output(tl_run *run) {
   const double begin = tl_run_clock();
+  TL_TRY(tl_run_folder_check(run));
   TL_TRY(tl_world_store_contacts(run->world));
   TL_TRY(check_state(run));
   TL_TRY(tl_run_frames_write(run, run->fields));
@@ -149,6 +150,7 @@ static void tell_progress(const tl_run *run, run_pace *pace, bool now) {
 static talus_status save(tl_run *run) {
   if (run->saved == talus_world_steps(run->world))
     return TALUS_OK;
+  TL_TRY(tl_run_folder_check(run));
   TL_TRY(tl_world_store_contacts(run->world));
   TL_TRY(check_state(run));
   return tl_run_checkpoint_save(run);
@@ -267,13 +269,37 @@ static void tell_started(const tl_run *run) {
     run->def->started(run->def->context);
 }
 
+static talus_status open_log(tl_run *run) {
+  bool in_use;
+  TL_TRY(tl_run_log_open(&run->log, tl_run_path(run, "log.txt"), &in_use));
+  return in_use ? tl_run_is_in_use(run, 0) : TALUS_OK;
+}
+
+/* A folder that was not there when the run looked is made, locked, and looked at again: meanwhile
+ * another run may have begun, and ended, in it. */
+static talus_status make_folder(tl_run *run) {
+  bool is_there, is_empty;
+  TL_TRY(tl_run_folder_make(run));
+  TL_TRY(tl_run_folder_lock(run, &is_there));
+  if (!is_there)
+    return tl_fail(TALUS_ERROR_IO, "%s: the folder was removed as soon as it was made",
+                   tl_run_folder(run));
+  TL_TRY(tl_run_folder_is_empty(run, &is_empty));
+  return is_empty ? TALUS_OK
+                  : tl_fail(TALUS_ERROR_INVALID,
+                            "%s was made and filled by somebody else while the scene was being "
+                            "built; give the results another folder, or run again with --resume "
+                            "or --force",
+                            tl_run_folder(run));
+}
+
 static talus_status start_anew(tl_run *run) {
   /* A scene that cannot be built must not cost anybody an old result. */
   TL_TRY(talus_scene_build(run->scene, run->def->threads, tl_run_log_line, &run->log, &run->world));
   TL_TRY(tl_run_files_look(run));
   tell_started(run);
-  TL_TRY(tl_run_folder_make(run));
-  TL_TRY(tl_run_log_open(&run->log, tl_run_path(run, "log.txt")));
+  TL_TRY(run->folder < 0 ? make_folder(run) : tl_run_folder_check(run));
+  TL_TRY(open_log(run));
   tl_run_log_clear(&run->log);
   TL_TRY(tl_run_folder_clear(run));
   TL_TRY(tl_run_folder_write_scene(run));
@@ -284,15 +310,17 @@ static talus_status start_anew(tl_run *run) {
 
 static talus_status go_on(tl_run *run) {
   tell_started(run);
-  TL_TRY(tl_run_log_open(&run->log, tl_run_path(run, "log.txt")));
+  TL_TRY(open_log(run));
   TL_TRY(tl_run_files_look(run));
   TL_TRY(tl_run_checkpoint_resume(run));
   return tl_run_folder_write_scene(run);
 }
 
 static talus_status prepare(tl_run *run) {
-  bool has_checkpoint;
-  TL_TRY(tl_run_folder_look(run, &has_checkpoint));
+  bool is_there, has_checkpoint = false;
+  TL_TRY(tl_run_folder_lock(run, &is_there));
+  if (is_there)
+    TL_TRY(tl_run_folder_look(run, &has_checkpoint));
   TL_TRY(tl_run_probes_plan(run));
   const bool resumes = run->def->resume && has_checkpoint;
   TL_TRY(resumes ? go_on(run) : start_anew(run));
@@ -322,6 +350,7 @@ static void release(tl_run *run) {
   tl_array_free(&run->frames);
   tl_run_files_free(run);
   tl_run_log_close(&run->log);
+  tl_run_folder_unlock(run);
   void *path = run->path;
   if (path)
     (void)tl_resize(&path, run->path_bytes, 0); /* freeing cannot fail */
@@ -364,6 +393,7 @@ talus_status talus_run(const talus_scene *scene, const talus_run_def *def,
                 .every = info.output_every,
                 .at_rest = info.at_rest,
                 .fields = tl_scene_fields(scene),
+                .folder = -1,
                 .log = {.fd = -1, .also = def->log, .context = def->context},
                 .history = {.fd = -1},
                 .joints = {.fd = -1},

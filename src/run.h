@@ -49,8 +49,9 @@ typedef struct tl_run_log {
   void *context;
 } tl_run_log;
 
-/* Opens the log and locks it, so that two runs never write into one folder. */
-talus_status tl_run_log_open(tl_run_log *log, const char *path);
+/* Opens the log and locks it: where the file system has locks of files and none of folders, that
+ * is what keeps two runs apart. *in_use: another run has it. */
+talus_status tl_run_log_open(tl_run_log *log, const char *path, bool *in_use);
 /* Cuts the log: to nothing, or to the line that tells of the checkpoint of that step. */
 void tl_run_log_clear(tl_run_log *log);
 void tl_run_log_cut(tl_run_log *log, uint64_t step);
@@ -103,6 +104,7 @@ typedef struct tl_run {
 
   char *path; /* the folder, and room to build names in */
   size_t folder_bytes, path_bytes;
+  int folder; /* open and locked; -1: not yet */
   tl_run_log log;
   tl_lines history;
   tl_lines joints;               /* joints.csv, where there are joints */
@@ -124,12 +126,26 @@ typedef struct tl_run {
 /* Seconds of a clock that never jumps. */
 double tl_run_clock(void);
 
+/* ---- run_lock.c ------------------------------------------------------------------------------ */
+
+/* Locks the folder, or fails where another run, of this process too, has it; *is_there: there is
+ * none yet. Whoever wants to know what is in a folder locks it first. */
+talus_status tl_run_folder_lock(tl_run *run, bool *is_there);
+void tl_run_folder_unlock(tl_run *run);
+/* Fails where the folder of that name is no longer the one that is locked. */
+talus_status tl_run_folder_check(tl_run *run);
+/* The message; holder is a process, or 0. */
+talus_status tl_run_is_in_use(tl_run *run, long holder);
+
 /* ---- run_folder.c ---------------------------------------------------------------------------- */
 
 /* A path within the folder, and the folder's own; valid until the next call of either. */
 const char *tl_run_path(tl_run *run, const char *fmt, ...) TL_PRINTF(2, 3);
 const char *tl_run_folder(tl_run *run);
+/* For tl_file_begin with such a path. */
+tl_file tl_run_own_file(const tl_run *run);
 
+talus_status tl_run_folder_is_empty(tl_run *run, bool *is_empty);
 /* Refuses a folder that is not empty where neither resume nor force is asked for. Changes nothing.
  * *has_checkpoint: there is something to go on from. */
 talus_status tl_run_folder_look(tl_run *run, bool *has_checkpoint);

@@ -91,14 +91,14 @@ static talus_status pack(const tl_run *run, tl_text *text) {
 }
 
 /* Without wall times, so that equal states make equal files. */
-static talus_status save_world(talus_world *world, const char *path, const tl_blob *blob) {
+static talus_status save_world(talus_world *world, const char *path, tl_file file,
+                               const tl_blob *blob) {
   const tl_step_report last = world->last;
   double wall[4];
   memcpy(wall, world->wall, sizeof wall);
   memset(world->wall, 0, sizeof wall);
   world->last.wall_broad = world->last.wall_narrow = 0;
   world->last.wall_solve = world->last.wall_step = 0;
-  tl_file file;
   talus_status status = tl_output_save(world, path, &file, blob);
   if (status == TALUS_OK)
     status = tl_file_end(&file, TALUS_OK);
@@ -117,7 +117,8 @@ talus_status tl_run_checkpoint_save(tl_run *run) {
   talus_status status = pack(run, &text);
   const tl_blob blob = {(unsigned char *)text.data, text.count};
   if (status == TALUS_OK)
-    status = save_world(run->world, tl_run_path(run, "checkpoint.hdf"), &blob);
+    status =
+        save_world(run->world, tl_run_path(run, "checkpoint.hdf"), tl_run_own_file(run), &blob);
   tl_text_drop(&text);
   TL_TRY(status);
   run->saved = talus_world_steps(run->world);

@@ -23,6 +23,10 @@ const char *tl_run_path(tl_run *run, const char *fmt, ...) {
   return run->path;
 }
 
+tl_file tl_run_own_file(const tl_run *run) {
+  return tl_file_own(run->folder, run->folder_bytes + 1);
+}
+
 const char *tl_run_folder(tl_run *run) {
   run->path[run->folder_bytes] = '\0';
   return run->path;
@@ -136,21 +140,24 @@ static bool is_own_scene(const char *path) {
   return n == 0 || (n == (ssize_t)sizeof there && memcmp(there, SCENE_HEAD, sizeof there) == 0);
 }
 
-talus_status tl_run_folder_look(tl_run *run, bool *has_checkpoint) {
-  *has_checkpoint = access(tl_run_path(run, "checkpoint.hdf"), F_OK) == 0;
+talus_status tl_run_folder_is_empty(tl_run *run, bool *is_empty) {
   const char *path = tl_run_folder(run);
   DIR *folder = opendir(path);
-  if (!folder) {
-    if (errno == ENOENT)
-      return TALUS_OK;
-    if (errno == ENOTDIR)
-      return tl_fail(TALUS_ERROR_INVALID, "%s is a file; the results need a folder", path);
+  if (!folder)
     return tl_file_fail(errno, path, "read");
-  }
-  bool empty = true;
-  for (const struct dirent *entry; empty && (entry = readdir(folder)) != NULL;)
-    empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+  *is_empty = true;
+  errno = 0;
+  for (const struct dirent *entry; *is_empty && (entry = readdir(folder)) != NULL;)
+    *is_empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+  const int error = *is_empty ? errno : 0;
   closedir(folder);
+  return error == 0 ? TALUS_OK : tl_file_fail(error, path, "read");
+}
+
+talus_status tl_run_folder_look(tl_run *run, bool *has_checkpoint) {
+  *has_checkpoint = access(tl_run_path(run, "checkpoint.hdf"), F_OK) == 0;
+  bool empty;
+  TL_TRY(tl_run_folder_is_empty(run, &empty));
   if (empty || (run->def->resume && *has_checkpoint))
     return TALUS_OK;
   if ((run->def->resume || run->def->force) && !is_own_scene(tl_run_path(run, "scene.yaml")))
@@ -203,7 +210,8 @@ talus_status tl_run_folder_write_scene(tl_run *run) {
   tl_text text = {0};
   talus_status status = scene_text(run, &text);
   if (status == TALUS_OK)
-    status = tl_file_write(tl_run_path(run, "scene.yaml"), TL_FILE_OWN, text.data, text.count);
+    status =
+        tl_file_write(tl_run_own_file(run), tl_run_path(run, "scene.yaml"), text.data, text.count);
   tl_text_drop(&text);
   return status;
 }

@@ -21,7 +21,7 @@ bool tl_run_is_due(double every, double dt, uint64_t step) {
 
 static talus_status make_folder(tl_run *run, const char *name) {
   const char *path = tl_run_path(run, "%s", name);
-  if (mkdir(path, 0777) != 0 && errno != EEXIST)
+  if (mkdirat(run->folder, name, 0777) != 0 && errno != EEXIST)
     return tl_file_fail(errno, path, "made");
   return TALUS_OK;
 }
@@ -31,7 +31,7 @@ typedef talus_status write_fn(struct talus_world *world, const char *path, tl_fi
 static talus_status write_beside(tl_run *run, const char *folder, write_fn *write) {
   const unsigned long long number = run->frames.count;
   TL_TRY(make_folder(run, folder));
-  tl_file file;
+  tl_file file = tl_run_own_file(run);
   TL_TRY(write(run->world, tl_run_path(run, "%s/%06llu.hdf", folder, number), &file));
   return tl_file_end(&file, TALUS_OK);
 }
@@ -39,7 +39,7 @@ static talus_status write_beside(tl_run *run, const char *folder, write_fn *writ
 static talus_status write_files(tl_run *run, uint32_t fields) {
   const unsigned long long number = run->frames.count;
   TL_TRY(make_folder(run, "frames"));
-  tl_file file;
+  tl_file file = tl_run_own_file(run);
   TL_TRY(tl_output_write_frame(run->world, tl_run_path(run, "frames/%06llu.hdf", number), &file,
                                fields));
   talus_status status = tl_file_end(&file, TALUS_OK);
@@ -47,10 +47,11 @@ static talus_status write_files(tl_run *run, uint32_t fields) {
     status = write_beside(run, "contacts", tl_output_write_contacts);
   if (status == TALUS_OK && (fields & TL_FRAME_SURFACES))
     status = write_beside(run, "surfaces", tl_output_write_surfaces);
+  const size_t skip = run->folder_bytes + 1;
   /* A frame that the series will not list is not left behind, nor what belongs to it. */
   if (status != TALUS_OK) {
-    unlink(tl_run_path(run, "frames/%06llu.hdf", number));
-    unlink(tl_run_path(run, "contacts/%06llu.hdf", number));
+    unlinkat(run->folder, tl_run_path(run, "frames/%06llu.hdf", number) + skip, 0);
+    unlinkat(run->folder, tl_run_path(run, "contacts/%06llu.hdf", number) + skip, 0);
   }
   return status;
 }
@@ -82,8 +83,8 @@ static talus_status write_series(tl_run *run, const char *folder, bool only_ther
   tl_text_add(&text, "\n  ]\n}\n");
   talus_status status = text.status;
   if (status == TALUS_OK)
-    status = tl_file_write(tl_run_path(run, "%s.hdf.series", folder), TL_FILE_OWN, text.data,
-                           text.count);
+    status = tl_file_write(tl_run_own_file(run), tl_run_path(run, "%s.hdf.series", folder),
+                           text.data, text.count);
   tl_text_drop(&text);
   return status;
 }

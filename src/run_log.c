@@ -5,32 +5,22 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "output/disk.h"
 #include "output/file.h"
 #include "run.h"
 
 #if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
 
-/* The lock goes with the process, however it ends. File systems without locks do without. */
-static talus_status lock(int fd, const char *path) {
-  struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  if (fcntl(fd, F_SETLK, &whole) == 0 || (errno != EACCES && errno != EAGAIN))
-    return TALUS_OK;
-  if (fcntl(fd, F_GETLK, &whole) != 0 || whole.l_type == F_UNLCK)
-    whole.l_pid = 0;
-  return tl_fail(TALUS_ERROR_INVALID,
-                 "%s: another run (process %ld) is writing to this folder; wait for it or choose "
-                 "another folder",
-                 path, (long)whole.l_pid);
-}
-
-talus_status tl_run_log_open(tl_run_log *log, const char *path) {
+talus_status tl_run_log_open(tl_run_log *log, const char *path, bool *in_use) {
+  *in_use = false;
   const int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (fd < 0)
     return tl_file_fail(errno, path, "opened");
-  const talus_status status = lock(fd, path);
-  if (status != TALUS_OK) {
+  const int error = tl_disk_lock_file(fd);
+  *in_use = error == EAGAIN;
+  if (error != 0) {
     close(fd);
-    return status;
+    return *in_use ? TALUS_OK : tl_file_fail(error, path, "locked");
   }
   log->fd = fd;
   return TALUS_OK;

@@ -70,16 +70,17 @@ static talus_status refuse_kind(const char *name, mode_t mode) {
 }
 
 /* What is there under that name, and which rights a new file takes over (0: none is there). */
-static talus_status look(const char *name, tl_file_owner owner, target *kind, bool *link,
+static talus_status look(const tl_file *file, const char *name, target *kind, bool *link,
                          mode_t *rights) {
+  const bool own = file->folder != AT_FDCWD;
   struct stat there;
   *kind = PLAIN;
   *link = false;
   *rights = 0;
-  if (lstat(name, &there) != 0)
+  if (fstatat(file->folder, name + file->skip, &there, AT_SYMLINK_NOFOLLOW) != 0)
     return errno == ENOENT ? TALUS_OK : tl_file_fail(errno, name, "written");
   if (S_ISLNK(there.st_mode)) {
-    if (owner == TL_FILE_OWN)
+    if (own)
       return TALUS_OK;
     if (stat(name, &there) != 0)
       return errno == ENOENT
@@ -93,7 +94,7 @@ static talus_status look(const char *name, tl_file_owner owner, target *kind, bo
     *rights = there.st_mode & 0777;
     return TALUS_OK;
   }
-  if (owner == TL_FILE_OWN || !(S_ISCHR(there.st_mode) || S_ISFIFO(there.st_mode)))
+  if (own || !(S_ISCHR(there.st_mode) || S_ISFIFO(there.st_mode)))
     return refuse_kind(name, there.st_mode);
   *kind = THROUGH;
   return TALUS_OK;
@@ -111,7 +112,7 @@ static void release(tl_file *file) {
   void *block = file->name;
   if (block)
     (void)tl_resize(&block, file->bytes, 0); /* freeing cannot fail */
-  *file = (tl_file){.fd = -1};
+  *file = (tl_file){.fd = -1, .folder = file->folder, .skip = file->skip};
 }
 
 /* One block for the three names. */
@@ -134,7 +135,7 @@ static talus_status keep_names(tl_file *file, const char *name, const char *path
 
 static talus_status set_names(tl_file *file, const char *name, target kind, bool link) {
   if (!link || kind == THROUGH)
-    return keep_names(file, name, name, kind);
+    return keep_names(file, name, name + file->skip, kind);
   char *real = realpath(name, NULL);
   if (!real)
     return tl_file_fail(errno, name, "written");
@@ -147,7 +148,7 @@ static talus_status set_names(tl_file *file, const char *name, target kind, bool
 
 /* Removes what a killed process left, and nothing else. */
 static talus_status remove_stale(const tl_file *file) {
-  const int fd = open(file->part, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  const int fd = openat(file->folder, file->part, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0 && errno == ENOENT)
     return TALUS_OK;
   struct stat there;
@@ -164,7 +165,8 @@ static talus_status remove_stale(const tl_file *file) {
                      file->name, file->part);
   else if (error != 0)
     status = tl_file_fail(error, file->part, "removed");
-  else if (fstat(fd, &there) != 0 || (there.st_nlink > 0 && unlink(file->part) != 0))
+  else if (fstat(fd, &there) != 0 ||
+           (there.st_nlink > 0 && unlinkat(file->folder, file->part, 0) != 0))
     status = tl_file_fail(errno, file->part, "removed");
   if (fd >= 0)
     close(fd);
@@ -181,7 +183,8 @@ static talus_status fail_to_open(const tl_file *file, int error, char *folder) {
 
 static talus_status open_aside(tl_file *file, mode_t rights) {
   for (int i = 0; file->fd < 0; ++i) {
-    file->fd = open(file->part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    file->fd = openat(file->folder, file->part,
+                      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (file->fd < 0 && (errno != EEXIST || i == TRIES))
       return fail_to_open(file, errno, file->part);
     if (file->fd < 0)
@@ -196,21 +199,26 @@ static talus_status open_aside(tl_file *file, mode_t rights) {
   }
   if (error != 0 || (rights != 0 && fchmod(file->fd, rights) != 0)) {
     const talus_status status = tl_file_fail(error != 0 ? error : errno, file->name, "written");
-    unlink(file->part);
+    unlinkat(file->folder, file->part, 0);
     close(file->fd);
     return status;
   }
   return TALUS_OK;
 }
 
-talus_status tl_file_begin(tl_file *file, const char *name, tl_file_owner owner) {
-  *file = (tl_file){.fd = -1};
+tl_file tl_file_given(void) { return (tl_file){.fd = -1, .folder = AT_FDCWD}; }
+
+tl_file tl_file_own(int folder, size_t skip) {
+  return (tl_file){.fd = -1, .folder = folder, .skip = skip};
+}
+
+talus_status tl_file_begin(tl_file *file, const char *name) {
   if (name == NULL || name[0] == '\0')
     return tl_fail(TALUS_ERROR_INVALID, "a file to write needs a name");
   target kind;
   bool link;
   mode_t rights;
-  TL_TRY(look(name, owner, &kind, &link, &rights));
+  TL_TRY(look(file, name, &kind, &link, &rights));
   TL_TRY(set_names(file, name, kind, link));
   talus_status status = TALUS_OK;
   if (kind == PLAIN)
@@ -260,7 +268,7 @@ talus_status tl_file_sync(tl_file *file) {
 void tl_file_drop(tl_file *file) {
   if (file->fd >= 0) {
     if (file->part)
-      unlink(file->part);
+      unlinkat(file->folder, file->part, 0);
     close(file->fd);
   }
   release(file);
@@ -268,7 +276,7 @@ void tl_file_drop(tl_file *file) {
 
 /* Renamed before it is closed, for its lock goes with that. */
 talus_status tl_file_place(tl_file *file) {
-  if (file->part && rename(file->part, file->path) != 0) {
+  if (file->part && renameat(file->folder, file->part, file->folder, file->path) != 0) {
     const talus_status status = tl_file_fail(errno, file->name, "written");
     tl_file_drop(file);
     return status;
@@ -281,17 +289,22 @@ talus_status tl_file_place(tl_file *file) {
   return status;
 }
 
-talus_status tl_folder_sync(const char *folder) {
-  const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+talus_status tl_folder_sync(int folder, const char *name) {
+  /* Some file systems have no such thing. */
+  if (fsync(folder) == 0 || errno == EINVAL || errno == ENOTSUP)
+    return TALUS_OK;
+  return tl_file_fail(errno, name, "written");
+}
+
+static talus_status sync_folder_of(const tl_file *file, const char *folder) {
+  const int fd = openat(file->folder, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0 && errno == EACCES)
     return TALUS_OK; /* may be written to and not read: nothing to flush with */
   if (fd < 0)
     return tl_file_fail(errno, folder, "opened");
-  int error = fsync(fd) == 0 ? 0 : errno;
-  if (error == EINVAL || error == ENOTSUP)
-    error = 0; /* this file system has no such thing */
+  const talus_status status = tl_folder_sync(fd, folder);
   close(fd);
-  return error == 0 ? TALUS_OK : tl_file_fail(error, folder, "written");
+  return status;
 }
 
 talus_status tl_file_end(tl_file *file, talus_status status) {
@@ -313,13 +326,12 @@ talus_status tl_file_end(tl_file *file, talus_status status) {
   folder_of(file->path, folder);
   status = tl_file_place(file);
   if (status == TALUS_OK)
-    status = tl_folder_sync(folder);
+    status = sync_folder_of(file, folder);
   (void)tl_resize(&folder, bytes, 0); /* freeing cannot fail */
   return status;
 }
 
-talus_status tl_file_write(const char *path, tl_file_owner owner, const void *data, size_t bytes) {
-  tl_file file;
-  TL_TRY(tl_file_begin(&file, path, owner));
+talus_status tl_file_write(tl_file file, const char *path, const void *data, size_t bytes) {
+  TL_TRY(tl_file_begin(&file, path));
   return tl_file_end(&file, tl_file_put(&file, data, bytes));
 }

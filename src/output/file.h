@@ -16,19 +16,24 @@
 
 typedef struct tl_file {
   int fd;     /* what is to be in the file goes here; -1: none */
+  int folder; /* where the path begins: an open folder of our own, or AT_FDCWD */
+  size_t skip;
   char *name; /* as the caller calls it, for messages */
-  char *path; /* where it will be */
+  char *path; /* where it will be: the name without its first `skip` bytes, links resolved */
   char *part; /* where it is until then; NULL: written through */
   size_t bytes;
 } tl_file;
 
 /* Whose name it is. One that somebody gave may be a device, a FIFO or a link: what a link points at
  * is written, as with a shell's >. In a folder of our own none of them belongs: a link is replaced
- * and not followed, and all else that is no plain file is refused. */
-typedef enum tl_file_owner { TL_FILE_GIVEN, TL_FILE_OWN } tl_file_owner;
+ * and not followed, and all else that is no plain file is refused. What begins there stays in that
+ * folder, whatever becomes of its name; `skip` is the length of that name and its slash. */
+tl_file tl_file_given(void);
+tl_file tl_file_own(int folder, size_t skip);
 
-/* Ends with tl_file_end or tl_file_place; after a failure there is nothing to end. */
-talus_status tl_file_begin(tl_file *file, const char *name, tl_file_owner owner);
+/* *file is one of the two above. Ends with tl_file_end, tl_file_place or tl_file_drop; after a
+ * failure there is nothing to end. */
+talus_status tl_file_begin(tl_file *file, const char *name);
 talus_status tl_file_put(tl_file *file, const void *data, size_t bytes);
 /* A stream of its own, for fprintf; fclose it (and look what it says) before the end. */
 talus_status tl_file_stream(tl_file *file, FILE **stream);
@@ -43,10 +48,10 @@ talus_status tl_file_place(tl_file *file);
 void tl_file_drop(tl_file *file);
 
 /* All of it in one call. */
-talus_status tl_file_write(const char *path, tl_file_owner owner, const void *data, size_t bytes);
+talus_status tl_file_write(tl_file file, const char *path, const void *data, size_t bytes);
 
-/* Makes names in a folder last. */
-talus_status tl_folder_sync(const char *folder);
+/* Makes the names in an open folder last; `name` is for the message. */
+talus_status tl_folder_sync(int folder, const char *name);
 
 /* TALUS_ERROR_IO with errno in words: "PATH: could not be DONE: why, and what helps". */
 talus_status tl_file_fail(int error, const char *path, const char *done);

@@ -167,8 +167,8 @@ static talus_status get_image(const tl_h5_out *out, unsigned char **image, size_
 
 static talus_status write_image(const char *path, tl_file *keep, const void *image, size_t bytes) {
   if (keep == NULL)
-    return tl_file_write(path, TL_FILE_GIVEN, image, bytes);
-  TL_TRY(tl_file_begin(keep, path, TL_FILE_OWN));
+    return tl_file_write(tl_file_given(), path, image, bytes);
+  TL_TRY(tl_file_begin(keep, path));
   const talus_status status = tl_file_put(keep, image, bytes);
   if (status != TALUS_OK)
     tl_file_drop(keep);

@@ -1,8 +1,8 @@
 /* Output: worlds to files and back (HDF5). Layouts are specified in docs/formats.md. Every file is
  * written whole (file.h): it is complete or absent, never half.
  *
- * `keep` is NULL where somebody gave the path: the file is written to its end. In a run's folder it
- * takes the file with its bytes, not yet flushed or in its place, which are then the caller's. */
+ * `keep` is NULL where somebody gave the path: the file is written to its end. Otherwise it is of
+ * tl_file_own and gets the bytes; the caller ends it. */
 #ifndef TL_OUTPUT_OUTPUT_H
 #define TL_OUTPUT_OUTPUT_H
 
