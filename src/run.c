@@ -301,7 +301,7 @@ static talus_status start_anew(tl_run *run) {
   TL_TRY(run->folder < 0 ? make_folder(run) : tl_run_folder_check(run));
   TL_TRY(open_log(run));
   tl_run_log_clear(&run->log);
-  TL_TRY(tl_run_folder_clear(run));
+  TL_TRY(tl_run_own_clear(run));
   TL_TRY(tl_run_folder_write_scene(run));
   TL_TRY(tl_run_history_open(run, 0));
   TL_TRY(tl_run_joints_open(run));
@@ -318,10 +318,10 @@ static talus_status go_on(tl_run *run) {
 
 static talus_status prepare(tl_run *run) {
   bool is_there, has_checkpoint = false;
+  TL_TRY(tl_run_probes_plan(run));
   TL_TRY(tl_run_folder_lock(run, &is_there));
   if (is_there)
     TL_TRY(tl_run_folder_look(run, &has_checkpoint));
-  TL_TRY(tl_run_probes_plan(run));
   const bool resumes = run->def->resume && has_checkpoint;
   TL_TRY(resumes ? go_on(run) : start_anew(run));
   run->saved_at = tl_run_clock();

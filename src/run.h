@@ -151,14 +151,25 @@ talus_status tl_run_folder_is_empty(tl_run *run, bool *is_empty);
 talus_status tl_run_folder_look(tl_run *run, bool *has_checkpoint);
 /* Makes the folder and those above it. */
 talus_status tl_run_folder_make(tl_run *run);
-/* Removes what talus writes, by name, and nothing else; the log stays. */
-talus_status tl_run_folder_clear(tl_run *run);
-/* Removes frames and contact files from number `from` on and what a killed run left half written.
- */
-talus_status tl_run_folder_cut(tl_run *run, uint64_t from);
 talus_status tl_run_folder_write_scene(tl_run *run);
 /* Names the keys in which the scene differs from the folder's scene.yaml; "" where it does not. */
 void tl_run_folder_compare(tl_run *run, char *text, size_t size);
+
+/* How scene.yaml of a result folder begins. */
+#define TL_SCENE_HEAD "# The scene of this folder as talus "
+
+/* ---- run_own.c ------------------------------------------------------------------------------- */
+
+/* Fails where a file that would be removed is not talus's own, or a folder in there is a link;
+ * nothing is changed. Frames and what belongs to them from number `from` on; 0: all files. */
+talus_status tl_run_own_prove(tl_run *run, uint64_t from);
+/* Removes what talus wrote, and nothing else; the log stays. */
+talus_status tl_run_own_clear(tl_run *run);
+/* Removes frames, contacts and surfaces from number `from` on, and what a killed run left half
+ * written. */
+talus_status tl_run_own_cut(tl_run *run, uint64_t from);
+/* Opens a folder within the folder, which must be no link; *fd is -1 where there is none. */
+talus_status tl_run_subfolder(tl_run *run, const char *name, int *fd);
 
 /* ---- run_files.c ----------------------------------------------------------------------------- */
 

@@ -216,6 +216,7 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
 /* What may be refused comes first; and the series before the frames, for it must never list one
  * that is no more. */
 static talus_status cut_back(tl_run *run, const uint64_t *keep) {
+  TL_TRY(tl_run_own_prove(run, run->frames.count));
   TL_TRY(tl_run_history_open(run, run->frames.count + 1));
   TL_TRY(tl_run_joints_go_on(run, run->joints.count));
   TL_TRY(tl_run_probes_open(run, keep));
@@ -226,7 +227,7 @@ static talus_status cut_back(tl_run *run, const uint64_t *keep) {
     gone += frame->is_gone;
   }
   TL_TRY(tl_run_frames_write_series(run));
-  TL_TRY(tl_run_folder_cut(run, run->frames.count));
+  TL_TRY(tl_run_own_cut(run, run->frames.count));
   tl_run_log_cut(&run->log, run->saved);
   if (gone > 0)
     tl_run_log_add(&run->log, TL_LOG_WARN,
