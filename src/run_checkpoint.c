@@ -113,6 +113,7 @@ talus_status tl_run_checkpoint_save(tl_run *run) {
   TL_TRY(tl_lines_sync(&run->history));
   TL_TRY(tl_run_joints_sync(run));
   TL_TRY(tl_run_probes_sync(run));
+  TL_TRY(tl_run_series_sync(run));
   tl_text text = {0};
   talus_status status = pack(run, &text);
   const tl_blob blob = {(unsigned char *)text.data, text.count};
@@ -220,13 +221,9 @@ static talus_status cut_back(tl_run *run, const uint64_t *keep) {
   TL_TRY(tl_run_history_open(run, run->frames.count + 1));
   TL_TRY(tl_run_joints_go_on(run, run->joints.count));
   TL_TRY(tl_run_probes_open(run, keep));
-  size_t gone = 0;
-  for (size_t i = 0; i < run->frames.count; ++i) {
-    tl_run_frame *frame = &run->frames.data[i];
-    frame->is_gone = access(tl_run_path(run, "frames/%06zu.hdf", i), F_OK) != 0;
-    gone += frame->is_gone;
-  }
-  TL_TRY(tl_run_frames_write_series(run));
+  TL_TRY(tl_run_frames_open(run));
+  size_t gone;
+  TL_TRY(tl_run_frames_go_on(run, &gone));
   TL_TRY(tl_run_own_cut(run, run->frames.count));
   tl_run_log_cut(&run->log, run->saved);
   if (gone > 0)

@@ -71,10 +71,11 @@ talus_status tl_run_folder_look(tl_run *run, bool *has_checkpoint) {
   return tl_run_own_prove(run, 0);
 }
 
+/* And makes it last. */
 static talus_status make_one(const char *path) {
-  if (mkdir(path, 0777) != 0 && errno != EEXIST)
-    return tl_file_fail(errno, path, "made");
-  return TALUS_OK;
+  if (mkdir(path, 0777) == 0)
+    return tl_file_sync_name(path);
+  return errno == EEXIST ? TALUS_OK : tl_file_fail(errno, path, "made");
 }
 
 talus_status tl_run_folder_make(tl_run *run) {

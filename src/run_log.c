@@ -26,10 +26,21 @@ talus_status tl_run_log_open(tl_run_log *log, const char *path, bool *in_use) {
   return TALUS_OK;
 }
 
+/* The run goes on without its log, and says so once. */
+static void complain(tl_run_log *log, int error) {
+  char line[256], why[128];
+  if (log->has_failed || !log->also)
+    return;
+  log->has_failed = true;
+  if (strerror_r(error, why, sizeof why) != 0)
+    snprintf(why, sizeof why, "system error %d", error);
+  snprintf(line, sizeof line, "log.txt could not be written and lacks lines: %s", why);
+  log->also(log->context, TL_LOG_WARN, line);
+}
+
 void tl_run_log_clear(tl_run_log *log) {
-  if (ftruncate(log->fd, 0) != 0) {
-    /* Then it goes on below the old lines. */
-  }
+  if (ftruncate(log->fd, 0) != 0)
+    complain(log, errno); /* it goes on below the old lines */
 }
 
 /* Part of the line that tells of a checkpoint, and by which the log is cut again. */
@@ -43,27 +54,30 @@ void tl_run_log_cut(tl_run_log *log, uint64_t step) {
   char *text = block, mark[64];
   size_t held = 0;
   for (ssize_t n; held < (size_t)size; held += (size_t)n)
-    if ((n = pread(log->fd, text + held, (size_t)size - held, (off_t)held)) <= 0)
+    if ((n = pread(log->fd, text + held, (size_t)size - held, (off_t)held)) <= 0) {
+      complain(log, n < 0 ? errno : EIO);
       break;
+    }
   text[held] = '\0';
   snprintf(mark, sizeof mark, MARK, (unsigned long long)step);
   const char *last = NULL;
   for (const char *at = text; (at = strstr(at, mark)) != NULL; ++at)
     last = at;
   const char *end = last ? strchr(last, '\n') : NULL;
-  if (end && ftruncate(log->fd, (off_t)(end + 1 - text)) != 0) {
-    /* Then the old lines stay. */
-  }
+  if (end && ftruncate(log->fd, (off_t)(end + 1 - text)) != 0)
+    complain(log, errno);                       /* the old lines stay */
   (void)tl_resize(&block, (size_t)size + 1, 0); /* freeing cannot fail */
 }
 
-static void put(const tl_run_log *log, const char *text, size_t bytes) {
+static void put(tl_run_log *log, const char *text, size_t bytes) {
   while (bytes > 0) {
     const ssize_t n = write(log->fd, text, bytes);
     if (n < 0 && errno == EINTR)
       continue;
-    if (n < 0)
+    if (n < 0) {
+      complain(log, errno);
       return;
+    }
     text += n;
     bytes -= (size_t)n;
   }
@@ -95,10 +109,9 @@ void tl_run_log_add(tl_run_log *log, int level, const char *fmt, ...) {
   tl_run_log_line(log, level, line);
 }
 
-void tl_run_log_sync(const tl_run_log *log) {
-  if (log->fd >= 0 && fsync(log->fd) != 0) {
-    /* What matters is synced elsewhere. */
-  }
+void tl_run_log_sync(tl_run_log *log) {
+  if (log->fd >= 0 && fsync(log->fd) != 0 && errno != EINVAL && errno != ENOTSUP)
+    complain(log, errno);
 }
 
 void tl_run_log_close(tl_run_log *log) {

@@ -84,7 +84,7 @@ static bool begins_with_time(const char *text) {
 /* A file that was killed before its first line, or within it, is ours too: of an empty one nothing
  * is lost. */
 static bool begins_as(const char *there, size_t n, const char *head) {
-  if (n == 0)
+  if (n == 0 || there[0] == '\0') /* a power cut makes zeros of text that had not arrived */
     return true;
   if (!head)
     return n >= sizeof "0000-00-00T00:00:00Z " - 1 && begins_with_time(there);

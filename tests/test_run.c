@@ -4,6 +4,7 @@
 
 #if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
 
+#include <fcntl.h>
 #include <locale.h>
 #include <math.h>
 #include <unistd.h>
@@ -302,19 +303,19 @@ TEST(lines_are_cut_back_to_whole_ones) {
   CHECK(file && fputs("one\ntwo\nthree\ntor", file) >= 0 && fclose(file) == 0);
   tl_lines lines;
   char last[16];
-  CHECK(tl_lines_open(&lines, "lines.txt", 3) == TALUS_OK);
+  CHECK(tl_lines_open(&lines, AT_FDCWD, 0, "lines.txt", 3) == TALUS_OK);
   CHECK(tl_lines_last(&lines, last, sizeof last) == TALUS_OK);
   CHECK_STR(last, "three");
   tl_lines_close(&lines);
-  CHECK(tl_lines_open(&lines, "lines.txt", 4) == TALUS_ERROR_FORMAT);
+  CHECK(tl_lines_open(&lines, AT_FDCWD, 0, "lines.txt", 4) == TALUS_ERROR_FORMAT);
   tl_lines_close(&lines);
-  CHECK(tl_lines_open(&lines, "lines.txt", 2) == TALUS_OK);
+  CHECK(tl_lines_open(&lines, AT_FDCWD, 0, "lines.txt", 2) == TALUS_OK);
   CHECK(tl_lines_add(&lines, "four\n", 5) == TALUS_OK && lines.count == 3);
   CHECK(tl_lines_last(&lines, last, sizeof last) == TALUS_OK);
   CHECK_STR(last, "four");
   CHECK(lines.bytes == 13);
   tl_lines_close(&lines);
-  CHECK(tl_lines_open(&lines, "no-such-lines.txt", 1) == TALUS_ERROR_FORMAT);
+  CHECK(tl_lines_open(&lines, AT_FDCWD, 0, "no-such-lines.txt", 1) == TALUS_ERROR_FORMAT);
   tl_lines_close(&lines);
   CHECK(access("no-such-lines.txt", F_OK) != 0);
 }

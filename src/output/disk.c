@@ -7,7 +7,10 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #ifdef __linux__
+#include <linux/magic.h>
 #include <sys/sysmacros.h>
+#include <sys/utsname.h>
+#include <sys/vfs.h>
 #endif
 #include <unistd.h>
 
@@ -60,6 +63,25 @@ long tl_disk_folder_holder(int fd) {
   (void)fd;
 #endif
   return holder;
+}
+
+bool tl_disk_syncs_all(int fd) {
+#ifdef __linux__
+  static const unsigned long good[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
+                                       F2FS_SUPER_MAGIC, TMPFS_MAGIC,     OVERLAYFS_SUPER_MAGIC};
+  struct utsname system;
+  struct statfs disk;
+  int major_number, minor_number;
+  if (uname(&system) != 0 || sscanf(system.release, "%d.%d", &major_number, &minor_number) != 2 ||
+      major_number < 5 || (major_number == 5 && minor_number < 8) || fstatfs(fd, &disk) != 0)
+    return false;
+  for (size_t i = 0; i < sizeof good / sizeof *good; ++i)
+    if ((unsigned long)disk.f_type == good[i])
+      return true;
+#else
+  (void)fd;
+#endif
+  return false;
 }
 
 int tl_disk_sync_all(int fd) {

@@ -13,6 +13,10 @@ int tl_disk_lock_folder(int fd);
 /* The process that holds the lock of a folder; 0: cannot be told. */
 long tl_disk_folder_holder(int fd);
 
+/* Whether tl_disk_sync_all is as good as a flush of each file: on local file systems of Linux 5.8
+ * and later, which tell of errors too. */
+bool tl_disk_syncs_all(int fd);
+
 /* Flushes all that was written to the file system that fd is on. 0 or errno; ENOSYS: there is no
  * such call here. */
 int tl_disk_sync_all(int fd);

@@ -296,14 +296,24 @@ talus_status tl_folder_sync(int folder, const char *name) {
   return tl_file_fail(errno, name, "written");
 }
 
-static talus_status sync_folder_of(const tl_file *file, const char *folder) {
-  const int fd = openat(file->folder, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+static talus_status sync_folder_at(int at, const char *folder) {
+  const int fd = openat(at, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0 && errno == EACCES)
     return TALUS_OK; /* may be written to and not read: nothing to flush with */
   if (fd < 0)
     return tl_file_fail(errno, folder, "opened");
   const talus_status status = tl_folder_sync(fd, folder);
   close(fd);
+  return status;
+}
+
+talus_status tl_file_sync_name(const char *path) {
+  void *folder = NULL;
+  const size_t bytes = strlen(path) + 2;
+  TL_TRY(tl_resize(&folder, 0, bytes));
+  folder_of(path, folder);
+  const talus_status status = sync_folder_at(AT_FDCWD, folder);
+  (void)tl_resize(&folder, bytes, 0); /* freeing cannot fail */
   return status;
 }
 
@@ -326,7 +336,7 @@ talus_status tl_file_end(tl_file *file, talus_status status) {
   folder_of(file->path, folder);
   status = tl_file_place(file);
   if (status == TALUS_OK)
-    status = sync_folder_of(file, folder);
+    status = sync_folder_at(file->folder, folder);
   (void)tl_resize(&folder, bytes, 0); /* freeing cannot fail */
   return status;
 }

@@ -50,6 +50,8 @@ void tl_file_drop(tl_file *file);
 /* All of it in one call. */
 talus_status tl_file_write(tl_file file, const char *path, const void *data, size_t bytes);
 
+/* Makes the name `path` last: flushes the folder it is in. */
+talus_status tl_file_sync_name(const char *path);
 /* Makes the names in an open folder last; `name` is for the message. */
 talus_status tl_folder_sync(int folder, const char *name);
 
