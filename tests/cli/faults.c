@@ -5,7 +5,8 @@
  *   FAIL_AT=n        the n-th of all calls fails, once, with FAIL_WITH (a number; EIO);
  *   COUNT_TO=FILE    gets "changes all syncs bytes": the numbers of calls that change a file, of
  *                    all, of flushes, and of bytes written;
- *   RECORD_TO=FILE   gets each change as a line, for test_power.py, with what was written in hex. */
+ *   RECORD_TO=FILE   gets each change as a line, for test_power.py, with what was written in hex.
+ */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -135,8 +136,9 @@ static void note(const char *what, int fd, int at, const char *name, const char 
     if (fd >= 0)
       fstat(fd, &info);
     busy--;
-    put(record, head, (size_t)snprintf(head, sizeof head, "%s %lu %s %s %ld ", what,
-                                       (unsigned long)info.st_ino, path, other, offset));
+    put(record, head,
+        (size_t)snprintf(head, sizeof head, "%s %lu %s %s %ld ", what, (unsigned long)info.st_ino,
+                         path, other, offset));
     for (long i = 0; data && i < n; ++i) {
       const unsigned char c = ((const unsigned char *)data)[i];
       put(record, (char[]){digits[c >> 4], digits[c & 15]}, 2);
@@ -301,8 +303,8 @@ int rmdir(const char *path) { return unlinkat(AT_FDCWD, path, AT_REMOVEDIR); }
   }
 LOOK(ssize_t, read, -1, fd, NULL, (int fd, void *data, size_t n), (fd, data, n), int, void *,
      size_t)
-LOOK(ssize_t, pread, -1, fd, NULL, (int fd, void *data, size_t n, off_t at), (fd, data, n, at),
-     int, void *, size_t, off_t)
+LOOK(ssize_t, pread, -1, fd, NULL, (int fd, void *data, size_t n, off_t at), (fd, data, n, at), int,
+     void *, size_t, off_t)
 LOOK(ssize_t, pread64, -1, fd, NULL, (int fd, void *data, size_t n, off64_t at), (fd, data, n, at),
      int, void *, size_t, off64_t)
 LOOK(int, access, -1, AT_FDCWD, path, (const char *path, int mode), (path, mode), const char *, int)
