@@ -1,12 +1,11 @@
 /* talus contacts: collision detection as a tool of its own. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bodies_read.h"
 #include "cli.h"
+#include "file_write.h"
 #include "json.h"
 #include "rows_write.h"
 
@@ -134,34 +133,21 @@ static bool write_rows(const options *wanted, const findings *found, FILE *to) {
                        : rows_write_contacts(&found->contacts, wanted->surfaces, to);
 }
 
-/* Aside, then renamed: the file is whole or as it was. */
-static int write_file(const options *wanted, const findings *found) {
-  const char *path = wanted->output;
-  const size_t size = strlen(path) + sizeof ".part";
-  char *part = malloc(size);
-  if (!part) {
-    cli_error("out of memory");
-    return CLI_FAILED;
-  }
-  snprintf(part, size, "%s.part", path);
-  FILE *file = fopen(part, "w");
-  bool good = file && write_rows(wanted, found, file) && fflush(file) == 0;
-  if (file && fclose(file) != 0)
-    good = false;
-  good = good && rename(part, path) == 0;
-  if (!good) {
-    cli_error("%s: could not be written: %s", path, strerror(errno));
-    if (file)
-      unlink(part);
-  }
-  free(part);
-  return good ? CLI_DONE : CLI_FAILED;
+/* For cli_write_file. */
+typedef struct result {
+  const options *wanted;
+  const findings *found;
+} result;
+
+static bool print_rows(FILE *to, const void *what) {
+  const result *rows = what;
+  return write_rows(rows->wanted, rows->found, to);
 }
 
 static int tell(const options *wanted, const findings *found, const char *path) {
   int code = CLI_DONE;
   if (wanted->output)
-    code = write_file(wanted, found);
+    code = cli_write_file(wanted->output, print_rows, &(result){wanted, found});
   if (code == CLI_DONE && wanted->json)
     show_json(wanted, found, path);
   else if (code == CLI_DONE && wanted->stats)

@@ -1,10 +1,9 @@
 /* A plot as an SVG file, written by hand: sizes in pixels, text in the reader's sans-serif font. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "file_write.h"
 #include "plot.h"
 #include "render_colour.h"
 #include "ticks.h"
@@ -198,30 +197,16 @@ static void write_all(FILE *to, const plot *drawn) {
   fputs("</svg>\n", to);
 }
 
+static bool print_svg(FILE *to, const void *drawn) {
+  write_all(to, drawn);
+  return !ferror(to);
+}
+
 int plot_svg(const plot *drawn, const char *path) {
   const size_t length = strlen(path);
   if (length < 5 || strcmp(path + length - 4, ".svg") != 0) {
     cli_error("info: plots are written as SVG: -o plot.svg, not '%s'", path);
     return CLI_INPUT;
   }
-  char *part = malloc(length + sizeof ".part");
-  if (!part) {
-    cli_error("out of memory");
-    return CLI_FAILED;
-  }
-  snprintf(part, length + sizeof ".part", "%s.part", path);
-  int code = CLI_FAILED;
-  FILE *file = fopen(part, "w");
-  if (file) {
-    write_all(file, drawn);
-    const bool written = fflush(file) == 0 && !ferror(file);
-    if (fclose(file) == 0 && written && rename(part, path) == 0)
-      code = CLI_DONE;
-  }
-  if (code != CLI_DONE) {
-    cli_error("%s: could not be written: %s", path, strerror(errno));
-    unlink(part);
-  }
-  free(part);
-  return code;
+  return cli_write_file(path, print_svg, drawn);
 }

@@ -339,14 +339,15 @@ static int make_film(session *s) {
   action.sa_flags = (int)SA_RESETHAND; /* a second Ctrl-C kills */
   sigemptyset(&action.sa_mask);
   int code = choose_rate(s);
+  /* Caught before there is a file to leave behind. */
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
   /* Started before the survey: where there is no ffmpeg one is told at once. */
   if (code == CLI_DONE)
     code = render_film_begin(s->options.output, s->options.width, s->options.height, s->options.fps,
                              &film);
   if (code != CLI_DONE)
     return code;
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
   code = render_survey(&s->options, &s->folder, 0, s->folder.count - 1, &s->view);
   if (code == CLI_DONE)
     code = film_frames(s, film);

@@ -9,25 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "file_write.h"
+#include "output/file.h"
 #include "render.h"
-
-/* A name beside the file, of the same kind: "x.part.png" for "x.png". */
-static char *aside(const char *path) {
-  const char *dot = strrchr(path, '.');
-  const size_t size = strlen(path) + sizeof ".part";
-  char *text = malloc(size);
-  if (text)
-    snprintf(text, size, "%.*s.part%s", (int)(dot - path), path, dot);
-  return text;
-}
-
-static int move(const char *from, const char *to) {
-  if (rename(from, to) == 0)
-    return CLI_DONE;
-  cli_error("%s: %s", to, strerror(errno));
-  unlink(from);
-  return CLI_FAILED;
-}
 
 static int out_of_memory(void) {
   cli_error("out of memory");
@@ -40,32 +24,17 @@ static int out_of_memory(void) {
 
 #include <png.h>
 
+static bool print_png(FILE *to, const void *what) {
+  const canvas *from = what;
+  png_image head = {.version = PNG_IMAGE_VERSION,
+                    .width = (png_uint_32)from->width,
+                    .height = (png_uint_32)from->height,
+                    .format = PNG_FORMAT_RGB};
+  return png_image_write_to_stdio(&head, to, 0, from->rgb, 0, NULL) != 0;
+}
+
 int render_write_png(const char *path, const canvas *from) {
-  char *part = aside(path);
-  if (!part)
-    return out_of_memory();
-  FILE *file = fopen(part, "wb");
-  int code = CLI_FAILED;
-  if (!file)
-    cli_error("%s: %s", path, strerror(errno));
-  else {
-    png_image head = {.version = PNG_IMAGE_VERSION,
-                      .width = (png_uint_32)from->width,
-                      .height = (png_uint_32)from->height,
-                      .format = PNG_FORMAT_RGB};
-    const bool written = png_image_write_to_stdio(&head, file, 0, from->rgb, 0, NULL) != 0;
-    const bool flushed = fflush(file) == 0;
-    const int why = errno;
-    const bool closed = fclose(file) == 0;
-    if (written && flushed && closed)
-      code = move(part, path);
-    else {
-      cli_error("%s: could not be written: %s", path, written ? strerror(why) : head.message);
-      unlink(part);
-    }
-  }
-  free(part);
-  return code;
+  return cli_write_file(path, print_png, from);
 }
 
 #else
@@ -80,13 +49,19 @@ int render_write_png(const char *path, const canvas *from) {
 
 /* ---- films ----------------------------------------------------------------------------------- */
 
+/* ffmpeg writes to an open file that we made, and does not learn its name. It jumps about in it, so
+ * that what goes to a FIFO or a device goes to a file without a name first. */
 struct render_film {
-  char *path, *part;
+  tl_file file;
+  FILE *spool; /* NULL: none is needed */
   pid_t encoder;
   int pipe;
 };
 
 extern char **environ;
+
+#define OUTPUT_FD 9 /* of ffmpeg */
+#define OUTPUT    "/dev/fd/9"
 
 /* ffmpeg in a group of its own, so that Ctrl-C reaches us alone and we end it in order. */
 static int start(render_film *film, char *size, char *rate) {
@@ -94,7 +69,7 @@ static int start(render_film *film, char *size, char *rate) {
                         "rawvideo",  "-pix_fmt",   "rgb24",  "-s",       size,       "-r",
                         rate,        "-i",         "pipe:0", "-an",      "-c:v",     "libx264",
                         "-preset",   "fast",       "-crf",   "19",       "-pix_fmt", "yuv420p",
-                        "-movflags", "+faststart", "-f",     "mp4",      film->part, NULL};
+                        "-movflags", "+faststart", "-f",     "mp4",      OUTPUT,     NULL};
   int ends[2];
   if (pipe(ends) != 0) {
     cli_error("no pipe to ffmpeg: %s", strerror(errno));
@@ -107,6 +82,8 @@ static int start(render_film *film, char *size, char *rate) {
   posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
   posix_spawn_file_actions_addclose(&actions, ends[0]);
   posix_spawn_file_actions_addclose(&actions, ends[1]);
+  posix_spawn_file_actions_adddup2(&actions, film->spool ? fileno(film->spool) : film->file.fd,
+                                   OUTPUT_FD);
   /* What ffmpeg has to say goes to stderr with our own words; stdout is for data. */
   posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
   posix_spawnattr_setpgroup(&attributes, 0);
@@ -127,9 +104,23 @@ static int start(render_film *film, char *size, char *rate) {
   return CLI_INPUT;
 }
 
+/* Opens what ffmpeg writes to. */
+static int open_film(render_film *film, const char *path) {
+  film->file = tl_file_given();
+  if (tl_file_begin(&film->file, path) != TALUS_OK) {
+    cli_error("%s", talus_last_error());
+    return CLI_FAILED;
+  }
+  if (film->file.part || (film->spool = tmpfile()) != NULL)
+    return CLI_DONE;
+  cli_error("%s: no temporary file: %s", path, strerror(errno));
+  tl_file_drop(&film->file);
+  return CLI_FAILED;
+}
+
 static void free_film(render_film *film) {
-  free(film->path);
-  free(film->part);
+  if (film->spool)
+    fclose(film->spool);
   free(film);
 }
 
@@ -141,15 +132,13 @@ int render_film_begin(const char *path, int width, int height, double fps, rende
     return out_of_memory();
   snprintf(size, sizeof size, "%dx%d", width, height);
   snprintf(rate, sizeof rate, "%.6f", fps);
-  film->part = aside(path);
-  film->path = malloc(strlen(path) + 1);
-  if (!film->part || !film->path) {
-    free_film(film);
-    return out_of_memory();
-  }
-  strcpy(film->path, path);
   signal(SIGPIPE, SIG_IGN); /* an encoder that dies is an error of a write */
-  const int code = start(film, size, rate);
+  int code = open_film(film, path);
+  if (code == CLI_DONE) {
+    code = start(film, size, rate);
+    if (code != CLI_DONE)
+      tl_file_drop(&film->file);
+  }
   if (code != CLI_DONE)
     free_film(film);
   else
@@ -165,13 +154,31 @@ int render_film_add(render_film *film, const canvas *from) {
     if (n < 0 && errno == EINTR)
       continue;
     if (n <= 0) {
-      cli_error("%s: ffmpeg stopped taking pictures: %s", film->path, strerror(errno));
+      cli_error("%s: ffmpeg stopped taking pictures: %s", film->file.name, strerror(errno));
       return CLI_FAILED;
     }
     at += n;
     left -= (size_t)n;
   }
   return CLI_DONE;
+}
+
+/* From the file without a name to where it belongs. */
+static talus_status copy_spool(render_film *film) {
+  static char block[1 << 16];
+  rewind(film->spool);
+  for (size_t n; (n = fread(block, 1, sizeof block, film->spool)) > 0;)
+    TL_TRY(tl_file_put(&film->file, block, n));
+  return ferror(film->spool) ? tl_file_fail(errno, film->file.name, "written") : TALUS_OK;
+}
+
+static int finish(render_film *film) {
+  talus_status status = film->spool ? copy_spool(film) : TALUS_OK;
+  status = tl_file_end(&film->file, status);
+  if (status == TALUS_OK)
+    return CLI_DONE;
+  cli_error("%s", talus_last_error());
+  return CLI_FAILED;
 }
 
 int render_film_end(render_film *film, bool keep) {
@@ -182,11 +189,11 @@ int render_film_end(render_film *film, bool keep) {
   while (waitpid(film->encoder, &status, 0) < 0 && errno == EINTR)
     ;
   if (keep && WIFEXITED(status) && WEXITSTATUS(status) == 0)
-    code = move(film->part, film->path);
+    code = finish(film);
   else {
-    unlink(film->part);
     if (keep)
-      cli_error("%s: ffmpeg failed; what it said is above", film->path);
+      cli_error("%s: ffmpeg failed; what it said is above", film->file.name);
+    tl_file_drop(&film->file);
   }
   free_film(film);
   return code;

@@ -52,17 +52,17 @@ static talus_status check_state(const tl_run *run) {
 }
 
 /* A frame, its line of history and the new series, in that order: whoever is killed in between
- * leaves a frame that is not listed yet, never a list of what is not there. */
+ * leaves a frame that is not listed yet, never a list of what is not there. Lines reach the disk
+ * with the next checkpoint, and at the end. */
 static talus_status write_output(tl_run *run) {
   const double begin = tl_run_clock();
+  TL_TRY(tl_run_folder_check(run));
   TL_TRY(tl_world_store_contacts(run->world));
   TL_TRY(check_state(run));
   TL_TRY(tl_run_frames_write(run, run->fields));
   TL_TRY(tl_run_history_add(run));
   TL_TRY(tl_run_joints_add(run));
-  TL_TRY(tl_run_probes_sync(run));
-  TL_TRY(tl_run_frames_write_series(run));
-  tl_run_log_sync(&run->log);
+  TL_TRY(tl_run_frames_list(run));
   run->rest.interval = run->rest.since;
   run->rest.since = 0;
   run->wall_output += tl_run_clock() - begin;
@@ -149,9 +149,16 @@ static void tell_progress(const tl_run *run, run_pace *pace, bool now) {
 static talus_status save(tl_run *run) {
   if (run->saved == talus_world_steps(run->world))
     return TALUS_OK;
+  TL_TRY(tl_run_folder_check(run));
   TL_TRY(tl_world_store_contacts(run->world));
   TL_TRY(check_state(run));
   return tl_run_checkpoint_save(run);
+}
+
+static talus_status sync_lines(tl_run *run) {
+  TL_TRY(tl_lines_sync(&run->history));
+  TL_TRY(tl_run_joints_sync(run));
+  return tl_run_probes_sync(run);
 }
 
 /* The checkpoint comes before what only an end has (run.h). */
@@ -160,11 +167,13 @@ static talus_status finish(tl_run *run) {
   TL_TRY(tl_run_probes_add(run, true));
   if (!has_frame_here(run))
     TL_TRY(write_output(run));
-  return tl_run_probes_sync(run);
+  TL_TRY(sync_lines(run));
+  return tl_run_series_finish(run);
 }
 
 static talus_status stop(tl_run *run) {
   TL_TRY(save(run));
+  TL_TRY(tl_run_series_finish(run));
   return tl_fail(TALUS_INTERRUPTED, "stopped on request at t = %g s; the state is saved",
                  talus_world_time(run->world));
 }
@@ -197,7 +206,9 @@ static void write_last_state(tl_run *run, char *message, size_t size) {
   if (!has_frame_here(run) &&
       (check_state(run) != TALUS_OK ||
        tl_run_frames_write(run, run->fields & ~(uint32_t)TL_FRAME_CONTACTS) != TALUS_OK ||
-       tl_run_frames_write_series(run) != TALUS_OK))
+       tl_run_frames_list(run) != TALUS_OK))
+    return;
+  if (tl_run_series_finish(run) != TALUS_OK)
     return;
   const size_t used = strlen(message);
   snprintf(message + used, size - used, "; the state just before is %s",
@@ -267,33 +278,62 @@ static void tell_started(const tl_run *run) {
     run->def->started(run->def->context);
 }
 
+static talus_status open_log(tl_run *run) {
+  bool in_use;
+  TL_TRY(tl_run_log_open(&run->log, tl_run_path(run, "log.txt"), &in_use));
+  return in_use ? tl_run_is_in_use(run, 0) : TALUS_OK;
+}
+
+/* A folder that was not there when the run looked is made, locked, and looked at again: meanwhile
+ * another run may have begun, and ended, in it. */
+static talus_status make_folder(tl_run *run) {
+  bool is_there, is_empty;
+  TL_TRY(tl_run_folder_make(run));
+  TL_TRY(tl_run_folder_lock(run, &is_there));
+  if (!is_there)
+    return tl_fail(TALUS_ERROR_IO, "%s: the folder was removed as soon as it was made",
+                   tl_run_folder(run));
+  TL_TRY(tl_run_folder_is_empty(run, &is_empty));
+  return is_empty ? TALUS_OK
+                  : tl_fail(TALUS_ERROR_INVALID,
+                            "%s was made and filled by somebody else while the scene was being "
+                            "built; give the results another folder, or run again with --resume "
+                            "or --force",
+                            tl_run_folder(run));
+}
+
 static talus_status start_anew(tl_run *run) {
   /* A scene that cannot be built must not cost anybody an old result. */
   TL_TRY(talus_scene_build(run->scene, run->def->threads, tl_run_log_line, &run->log, &run->world));
-  TL_TRY(tl_run_files_look(run));
+  TL_TRY(tl_run_files_look(run, true));
   tell_started(run);
-  TL_TRY(tl_run_folder_make(run));
-  TL_TRY(tl_run_log_open(&run->log, tl_run_path(run, "log.txt")));
+  TL_TRY(run->folder < 0 ? make_folder(run) : tl_run_folder_check(run));
+  TL_TRY(open_log(run));
   tl_run_log_clear(&run->log);
-  TL_TRY(tl_run_folder_clear(run));
-  TL_TRY(tl_run_folder_write_scene(run));
+  TL_TRY(tl_run_own_clear(run));
+  TL_TRY(tl_run_frames_open(run));
   TL_TRY(tl_run_history_open(run, 0));
   TL_TRY(tl_run_joints_open(run));
-  return tl_run_probes_open(run, NULL);
+  TL_TRY(tl_run_probes_open(run, NULL));
+  /* Names of all of them, and what shows that they are ours. */
+  TL_TRY(sync_lines(run));
+  return tl_run_folder_write_scene(run);
 }
 
 static talus_status go_on(tl_run *run) {
   tell_started(run);
-  TL_TRY(tl_run_log_open(&run->log, tl_run_path(run, "log.txt")));
-  TL_TRY(tl_run_files_look(run));
+  TL_TRY(open_log(run));
+  TL_TRY(tl_run_files_look(run, false));
   TL_TRY(tl_run_checkpoint_resume(run));
   return tl_run_folder_write_scene(run);
 }
 
 static talus_status prepare(tl_run *run) {
-  bool has_checkpoint;
-  TL_TRY(tl_run_folder_look(run, &has_checkpoint));
+  bool is_there, has_checkpoint = false;
   TL_TRY(tl_run_probes_plan(run));
+  TL_TRY(tl_run_folder_lock(run, &is_there));
+  if (is_there)
+    TL_TRY(tl_run_folder_look(run, &has_checkpoint));
   const bool resumes = run->def->resume && has_checkpoint;
   TL_TRY(resumes ? go_on(run) : start_anew(run));
   run->saved_at = tl_run_clock();
@@ -309,11 +349,14 @@ static talus_status prepare(tl_run *run) {
   tl_run_log_add(&run->log, TL_LOG_INFO, "%zu bodies, to step %llu of %g s, until t = %g s",
                  run->world->model.bodies, (unsigned long long)run->end, run->dt,
                  (double)run->end * run->dt);
+  tl_run_log_sync(&run->log);
   return TALUS_OK;
 }
 
 static void release(tl_run *run) {
   talus_world_destroy(run->world);
+  tl_run_frames_close(run);
+  tl_run_series_close(run);
   tl_lines_close(&run->history);
   tl_lines_close(&run->joints);
   for (size_t i = 0; i < run->probes.count; ++i)
@@ -322,6 +365,7 @@ static void release(tl_run *run) {
   tl_array_free(&run->frames);
   tl_run_files_free(run);
   tl_run_log_close(&run->log);
+  tl_run_folder_unlock(run);
   void *path = run->path;
   if (path)
     (void)tl_resize(&path, run->path_bytes, 0); /* freeing cannot fail */
@@ -350,6 +394,7 @@ static talus_status run_in_folder(tl_run *run, talus_run_result *result) {
                    (unsigned long long)run->world->steps, talus_world_time(run->world),
                    run->world->steps < run->end ? ", at rest" : "",
                    (unsigned long long)talus_world_hash(run->world));
+  tl_run_log_sync(&run->log);
   return status;
 }
 
@@ -364,6 +409,9 @@ talus_status talus_run(const talus_scene *scene, const talus_run_def *def,
                 .every = info.output_every,
                 .at_rest = info.at_rest,
                 .fields = tl_scene_fields(scene),
+                .folder = -1,
+                .within = {-1, -1, -1},
+                .series = {{.fd = -1}, {.fd = -1}},
                 .log = {.fd = -1, .also = def->log, .context = def->context},
                 .history = {.fd = -1},
                 .joints = {.fd = -1},

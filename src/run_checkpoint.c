@@ -91,14 +91,17 @@ static talus_status pack(const tl_run *run, tl_text *text) {
 }
 
 /* Without wall times, so that equal states make equal files. */
-static talus_status save_world(talus_world *world, const char *path, const tl_blob *blob) {
+static talus_status save_world(talus_world *world, const char *path, tl_file file,
+                               const tl_blob *blob) {
   const tl_step_report last = world->last;
   double wall[4];
   memcpy(wall, world->wall, sizeof wall);
   memset(world->wall, 0, sizeof wall);
   world->last.wall_broad = world->last.wall_narrow = 0;
   world->last.wall_solve = world->last.wall_step = 0;
-  const talus_status status = tl_output_save(world, path, blob);
+  talus_status status = tl_output_save(world, path, &file, blob);
+  if (status == TALUS_OK)
+    status = tl_file_end(&file, TALUS_OK);
   world->last = last;
   memcpy(world->wall, wall, sizeof wall);
   return status;
@@ -110,11 +113,13 @@ talus_status tl_run_checkpoint_save(tl_run *run) {
   TL_TRY(tl_lines_sync(&run->history));
   TL_TRY(tl_run_joints_sync(run));
   TL_TRY(tl_run_probes_sync(run));
+  TL_TRY(tl_run_series_sync(run));
   tl_text text = {0};
   talus_status status = pack(run, &text);
   const tl_blob blob = {(unsigned char *)text.data, text.count};
   if (status == TALUS_OK)
-    status = save_world(run->world, tl_run_path(run, "checkpoint.hdf"), &blob);
+    status =
+        save_world(run->world, tl_run_path(run, "checkpoint.hdf"), tl_run_own_file(run), &blob);
   tl_text_drop(&text);
   TL_TRY(status);
   run->saved = talus_world_steps(run->world);
@@ -212,17 +217,14 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
 /* What may be refused comes first; and the series before the frames, for it must never list one
  * that is no more. */
 static talus_status cut_back(tl_run *run, const uint64_t *keep) {
+  TL_TRY(tl_run_own_prove(run, run->frames.count));
   TL_TRY(tl_run_history_open(run, run->frames.count + 1));
   TL_TRY(tl_run_joints_go_on(run, run->joints.count));
   TL_TRY(tl_run_probes_open(run, keep));
-  size_t gone = 0;
-  for (size_t i = 0; i < run->frames.count; ++i) {
-    tl_run_frame *frame = &run->frames.data[i];
-    frame->is_gone = access(tl_run_path(run, "frames/%06zu.hdf", i), F_OK) != 0;
-    gone += frame->is_gone;
-  }
-  TL_TRY(tl_run_frames_write_series(run));
-  TL_TRY(tl_run_folder_cut(run, run->frames.count));
+  TL_TRY(tl_run_frames_open(run));
+  size_t gone;
+  TL_TRY(tl_run_frames_go_on(run, &gone));
+  TL_TRY(tl_run_own_cut(run, run->frames.count));
   tl_run_log_cut(&run->log, run->saved);
   if (gone > 0)
     tl_run_log_add(&run->log, TL_LOG_WARN,

@@ -7,28 +7,32 @@
 
 #if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
 
-static uint64_t hash_file(const char *path) {
+static talus_status hash_file(const char *path, uint64_t *hash) {
   tl_bytes bytes = {0};
-  uint64_t hash = 0;
-  if (tl_input_load(path, &bytes) == TALUS_OK) {
-    hash = tl_xxh64(bytes.data ? bytes.data : "", bytes.count, 0);
-    hash += hash == 0; /* 0 stands for a file that cannot be read */
+  *hash = 0;
+  const talus_status status = tl_input_load(path, &bytes);
+  if (status == TALUS_OK) {
+    *hash = tl_xxh64(bytes.data ? bytes.data : "", bytes.count, 0);
+    *hash += *hash == 0; /* 0 stands for a file that cannot be read */
   }
   tl_array_free(&bytes);
-  return hash;
+  return status;
 }
 
-talus_status tl_run_files_look(tl_run *run) {
+talus_status tl_run_files_look(tl_run *run, bool all) {
   tl_scene_files paths = {0};
   talus_status status = tl_scene_list_files(run->scene, &paths);
   if (status == TALUS_OK)
     status = tl_array_reserve(&run->files, paths.count);
   for (size_t i = 0; i < paths.count; ++i) {
-    if (status == TALUS_OK)
-      run->files.data[run->files.count++] =
-          (tl_run_file){.path = paths.data[i], .hash = hash_file(paths.data[i])};
-    else
+    if (status != TALUS_OK) {
       tl_string_free(&paths.data[i]);
+      continue;
+    }
+    tl_run_file *file = &run->files.data[run->files.count++];
+    file->path = paths.data[i];
+    const talus_status read = hash_file(file->path, &file->hash);
+    status = all ? read : TALUS_OK;
   }
   tl_array_free(&paths);
   return status;

@@ -1,5 +1,4 @@
-/* The result folder: which files are talus's own, and how a folder is begun, cut back and told
- * apart. */
+/* The result folder: how it is made and looked at, its scene.yaml, and what changed since. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -23,153 +22,60 @@ const char *tl_run_path(tl_run *run, const char *fmt, ...) {
   return run->path;
 }
 
+tl_file tl_run_own_file(const tl_run *run) {
+  return tl_file_own(run->folder, run->folder_bytes + 1);
+}
+
 const char *tl_run_folder(tl_run *run) {
   run->path[run->folder_bytes] = '\0';
   return run->path;
 }
 
-/* ---- our own files --------------------------------------------------------------------------- */
-
-/* Without ".part", which a killed run leaves; *length is that of the name before it. */
-static bool is_partial(const char *name, size_t *length) {
-  const size_t bytes = strlen(name), suffix = sizeof ".part" - 1;
-  const bool partial = bytes > suffix && strcmp(name + bytes - suffix, ".part") == 0;
-  *length = partial ? bytes - suffix : bytes;
-  return partial;
-}
-
-/* "000042.hdf", or the same half written; *number is 42. */
-static bool is_numbered(const char *name, uint64_t *number, bool *partial) {
-  size_t length, digits = 0;
-  *partial = is_partial(name, &length);
-  *number = 0;
-  while (digits < length && digits < 18 && isdigit((unsigned char)name[digits]))
-    *number = *number * 10 + (uint64_t)(name[digits++] - '0');
-  return digits >= 6 && length == digits + 4 && strncmp(name + digits, ".hdf", 4) == 0;
-}
-
-/* A probe's file can have any name: it is told by how it begins. */
-static bool is_probe(int folder, const char *name) {
-  static const char head[] = "from,to,";
-  char there[sizeof head - 1];
-  const size_t bytes = strlen(name);
-  if (bytes < 5 || strcmp(name + bytes - 4, ".csv") != 0)
-    return false;
-  const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (fd < 0)
-    return false;
-  const ssize_t n = read(fd, there, sizeof there);
-  close(fd);
-  /* Killed before its first line: empty. */
-  return n == 0 || (n == (ssize_t)sizeof there && memcmp(there, head, sizeof there) == 0);
-}
-
-typedef enum folder_kind { NUMBERED, PROBES } folder_kind;
-
-/* Removes files of one of our own folders: numbered ones from `from` on and half written ones, or
- * probes. What is not ours stays, and so does then the folder. */
-static talus_status clear_folder(tl_run *run, const char *name, folder_kind kind, uint64_t from) {
-  const char *path = tl_run_path(run, "%s", name);
-  DIR *folder = opendir(path);
-  if (!folder)
-    return errno == ENOENT ? TALUS_OK : tl_file_fail(errno, path, "read");
-  int error = 0;
-  for (const struct dirent *entry; error == 0 && (entry = readdir(folder)) != NULL;) {
-    uint64_t number;
-    bool partial;
-    const bool ours = kind == PROBES ? is_probe(dirfd(folder), entry->d_name)
-                                     : is_numbered(entry->d_name, &number, &partial) &&
-                                           (partial || number >= from);
-    if (ours && unlinkat(dirfd(folder), entry->d_name, 0) != 0 && errno != ENOENT)
-      error = errno;
-  }
-  closedir(folder);
-  return error == 0 ? TALUS_OK : tl_file_fail(error, path, "cleared");
-}
-
-static talus_status remove_file(tl_run *run, const char *name, const char *suffix) {
-  const char *path = tl_run_path(run, "%s%s", name, suffix);
-  if (unlink(path) != 0 && errno != ENOENT)
-    return tl_file_fail(errno, path, "removed");
-  return TALUS_OK;
-}
-
-static const char *const own_files[] = {"checkpoint.hdf",      "frames.hdf.series",
-                                        "surfaces.hdf.series", "scene.yaml",
-                                        "history.csv",         "joints.csv"};
-static const char *const own_folders[] = {"frames", "contacts", "surfaces", "probes"};
-
-/* The checkpoint goes first: whoever is killed in here and resumes begins anew. */
-talus_status tl_run_folder_clear(tl_run *run) {
-  for (size_t i = 0; i < sizeof own_files / sizeof *own_files; ++i) {
-    TL_TRY(remove_file(run, own_files[i], ""));
-    TL_TRY(remove_file(run, own_files[i], ".part"));
-  }
-  for (size_t i = 0; i < sizeof own_folders / sizeof *own_folders; ++i) {
-    TL_TRY(clear_folder(run, own_folders[i], i == 3 ? PROBES : NUMBERED, 0));
-    (void)rmdir(tl_run_path(run, "%s", own_folders[i])); /* stays where it is not empty */
-  }
-  return TALUS_OK;
-}
-
-talus_status tl_run_folder_cut(tl_run *run, uint64_t from) {
-  for (size_t i = 0; i < sizeof own_files / sizeof *own_files; ++i)
-    TL_TRY(remove_file(run, own_files[i], ".part"));
-  TL_TRY(clear_folder(run, "frames", NUMBERED, from));
-  TL_TRY(clear_folder(run, "surfaces", NUMBERED, from));
-  return clear_folder(run, "contacts", NUMBERED, from);
-}
-
 /* ---- before the run -------------------------------------------------------------------------- */
 
-#define SCENE_HEAD "# The scene of this folder as talus "
+talus_status tl_run_folder_is_empty(tl_run *run, bool *is_empty) {
+  const char *path = tl_run_folder(run);
+  DIR *folder = opendir(path);
+  if (!folder)
+    return tl_file_fail(errno, path, "read");
+  *is_empty = true;
+  errno = 0;
+  for (const struct dirent *entry; *is_empty && (entry = readdir(folder)) != NULL;)
+    *is_empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+  const int error = *is_empty ? errno : 0;
+  closedir(folder);
+  return error == 0 ? TALUS_OK : tl_file_fail(error, path, "read");
+}
 
-/* Not there, empty, or one that we wrote: it may go. What somebody wrote may not, least of all the
- * scene that is about to run (-o .). */
-static bool is_own_scene(const char *path) {
-  char there[sizeof SCENE_HEAD - 1];
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    return errno == ENOENT;
-  const ssize_t n = read(fd, there, sizeof there);
-  close(fd);
-  return n == 0 || (n == (ssize_t)sizeof there && memcmp(there, SCENE_HEAD, sizeof there) == 0);
+/* Only where there is no such name there is no checkpoint: one that cannot be looked at, or a link
+ * to what is away at the moment, must not cost the run it belongs to. */
+static talus_status find_checkpoint(tl_run *run, bool *is_there) {
+  struct stat there;
+  *is_there = fstatat(run->folder, "checkpoint.hdf", &there, AT_SYMLINK_NOFOLLOW) == 0;
+  if (*is_there || errno == ENOENT)
+    return TALUS_OK;
+  return tl_file_fail(errno, tl_run_path(run, "checkpoint.hdf"), "looked at");
 }
 
 talus_status tl_run_folder_look(tl_run *run, bool *has_checkpoint) {
-  *has_checkpoint = access(tl_run_path(run, "checkpoint.hdf"), F_OK) == 0;
-  const char *path = tl_run_folder(run);
-  DIR *folder = opendir(path);
-  if (!folder) {
-    if (errno == ENOENT)
-      return TALUS_OK;
-    if (errno == ENOTDIR)
-      return tl_fail(TALUS_ERROR_INVALID, "%s is a file; the results need a folder", path);
-    return tl_file_fail(errno, path, "read");
-  }
-  bool empty = true;
-  for (const struct dirent *entry; empty && (entry = readdir(folder)) != NULL;)
-    empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
-  closedir(folder);
-  if (empty || (run->def->resume && *has_checkpoint))
+  bool is_empty;
+  TL_TRY(find_checkpoint(run, has_checkpoint));
+  TL_TRY(tl_run_folder_is_empty(run, &is_empty));
+  if (is_empty || (run->def->resume && *has_checkpoint))
     return TALUS_OK;
-  if ((run->def->resume || run->def->force) && !is_own_scene(tl_run_path(run, "scene.yaml")))
+  if (!run->def->resume && !run->def->force)
     return tl_fail(TALUS_ERROR_INVALID,
-                   "%s was not written by talus, and a run would replace it; give the results a "
-                   "folder of their own",
-                   tl_run_path(run, "scene.yaml"));
-  if (run->def->resume || run->def->force)
-    return TALUS_OK;
-  return tl_fail(TALUS_ERROR_INVALID,
-                 "%s is not empty; --resume goes on with the run in it, --force begins anew (and "
-                 "removes talus's own files there)",
-                 tl_run_folder(run));
+                   "%s is not empty; --resume goes on with the run in it, --force begins anew (and "
+                   "removes talus's own files there)",
+                   tl_run_folder(run));
+  return tl_run_own_prove(run, 0);
 }
 
+/* And makes it last. */
 static talus_status make_one(const char *path) {
-  if (mkdir(path, 0777) != 0 && errno != EEXIST)
-    return tl_file_fail(errno, path, "made");
-  return TALUS_OK;
+  if (mkdir(path, 0777) == 0)
+    return tl_file_sync_name(path);
+  return errno == EEXIST ? TALUS_OK : tl_file_fail(errno, path, "made");
 }
 
 talus_status tl_run_folder_make(tl_run *run) {
@@ -192,7 +98,7 @@ static talus_status scene_text(const tl_run *run, tl_text *text) {
   scene.until.time = run->until;
   char *resolved;
   TL_TRY(talus_scene_write(&scene, &resolved));
-  tl_text_add(text, SCENE_HEAD "%s understood it (%s precision, backend %s).\n", talus_version(),
+  tl_text_add(text, TL_SCENE_HEAD "%s understood it (%s precision, backend %s).\n", talus_version(),
               TALUS_SINGLE ? "single" : "double", "cpu");
   tl_text_add_bytes(text, resolved, strlen(resolved));
   talus_text_free(resolved);
@@ -203,7 +109,8 @@ talus_status tl_run_folder_write_scene(tl_run *run) {
   tl_text text = {0};
   talus_status status = scene_text(run, &text);
   if (status == TALUS_OK)
-    status = tl_file_write(tl_run_path(run, "scene.yaml"), text.data, text.count);
+    status =
+        tl_file_write(tl_run_own_file(run), tl_run_path(run, "scene.yaml"), text.data, text.count);
   tl_text_drop(&text);
   return status;
 }

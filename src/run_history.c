@@ -38,7 +38,8 @@ static talus_status read_walls(tl_run *run) {
 }
 
 talus_status tl_run_history_open(tl_run *run, uint64_t lines) {
-  TL_TRY(tl_lines_open(&run->history, tl_run_path(run, "history.csv"), lines));
+  TL_TRY(tl_lines_open(&run->history, run->folder, run->folder_bytes + 1,
+                       tl_run_path(run, "history.csv"), lines));
   if (lines > 1)
     return read_walls(run);
   return lines == 1 ? TALUS_OK : tl_lines_add(&run->history, HEADER, sizeof HEADER - 1);
@@ -112,8 +113,6 @@ talus_status tl_run_history_add(tl_run *run) {
   talus_status status = text.status;
   if (status == TALUS_OK)
     status = tl_lines_add(&run->history, text.data, text.count);
-  if (status == TALUS_OK)
-    status = tl_lines_sync(&run->history);
   tl_text_drop(&text);
   run->worst = (tl_run_worst){0};
   return status;

@@ -14,7 +14,8 @@
 static const char head[] = "time,joint,fx,fy,fz,tx,ty,tz,drift,value,broken\n";
 
 static talus_status open_file(tl_run *run, uint64_t keep) {
-  return tl_lines_open(&run->joints, tl_run_path(run, "joints.csv"), keep);
+  return tl_lines_open(&run->joints, run->folder, run->folder_bytes + 1,
+                       tl_run_path(run, "joints.csv"), keep);
 }
 
 talus_status tl_run_joints_go_on(tl_run *run, uint64_t keep) {
@@ -95,8 +96,7 @@ talus_status tl_run_joints_add(tl_run *run) {
   if (status == TALUS_OK)
     status = tl_lines_add(&run->joints, text.data, text.count);
   tl_text_drop(&text);
-  TL_TRY(status);
-  return tl_run_joints_sync(run);
+  return status;
 }
 
 talus_status tl_run_joints_sync(tl_run *run) {

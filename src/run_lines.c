@@ -35,10 +35,12 @@ static talus_status find_end(tl_lines *lines, uint64_t keep, off_t *end) {
   return TALUS_OK;
 }
 
-talus_status tl_lines_open(tl_lines *lines, const char *path, uint64_t keep) {
+talus_status tl_lines_open(tl_lines *lines, int folder, size_t skip, const char *path,
+                           uint64_t keep) {
   *lines = (tl_lines){.fd = -1};
   TL_TRY(tl_copy_text(path, &lines->path));
-  lines->fd = open(path, O_RDWR | (keep > 0 ? 0 : O_CREAT) | O_CLOEXEC | O_NOFOLLOW, 0666);
+  lines->fd = openat(folder, path + skip,
+                     O_RDWR | (keep > 0 ? 0 : O_CREAT) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
   if (lines->fd < 0 && errno == ENOENT && keep > 0)
     return tl_fail(TALUS_ERROR_FORMAT,
                    "%s is gone, and the checkpoint beside it counts %llu lines of it; the run can "

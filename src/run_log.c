@@ -5,41 +5,42 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "output/disk.h"
 #include "output/file.h"
 #include "run.h"
 
 #if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
 
-/* The lock goes with the process, however it ends. File systems without locks do without. */
-static talus_status lock(int fd, const char *path) {
-  struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  if (fcntl(fd, F_SETLK, &whole) == 0 || (errno != EACCES && errno != EAGAIN))
-    return TALUS_OK;
-  if (fcntl(fd, F_GETLK, &whole) != 0 || whole.l_type == F_UNLCK)
-    whole.l_pid = 0;
-  return tl_fail(TALUS_ERROR_INVALID,
-                 "%s: another run (process %ld) is writing to this folder; wait for it or choose "
-                 "another folder",
-                 path, (long)whole.l_pid);
-}
-
-talus_status tl_run_log_open(tl_run_log *log, const char *path) {
+talus_status tl_run_log_open(tl_run_log *log, const char *path, bool *in_use) {
+  *in_use = false;
   const int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (fd < 0)
     return tl_file_fail(errno, path, "opened");
-  const talus_status status = lock(fd, path);
-  if (status != TALUS_OK) {
+  const int error = tl_disk_lock_file(fd);
+  *in_use = error == EAGAIN;
+  if (error != 0) {
     close(fd);
-    return status;
+    return *in_use ? TALUS_OK : tl_file_fail(error, path, "locked");
   }
   log->fd = fd;
   return TALUS_OK;
 }
 
+/* The run goes on without its log, and says so once. */
+static void complain(tl_run_log *log, int error) {
+  char line[256], why[128];
+  if (log->has_failed || !log->also)
+    return;
+  log->has_failed = true;
+  if (strerror_r(error, why, sizeof why) != 0)
+    snprintf(why, sizeof why, "system error %d", error);
+  snprintf(line, sizeof line, "log.txt could not be written and lacks lines: %s", why);
+  log->also(log->context, TL_LOG_WARN, line);
+}
+
 void tl_run_log_clear(tl_run_log *log) {
-  if (ftruncate(log->fd, 0) != 0) {
-    /* Then it goes on below the old lines. */
-  }
+  if (ftruncate(log->fd, 0) != 0)
+    complain(log, errno); /* it goes on below the old lines */
 }
 
 /* Part of the line that tells of a checkpoint, and by which the log is cut again. */
@@ -53,27 +54,30 @@ void tl_run_log_cut(tl_run_log *log, uint64_t step) {
   char *text = block, mark[64];
   size_t held = 0;
   for (ssize_t n; held < (size_t)size; held += (size_t)n)
-    if ((n = pread(log->fd, text + held, (size_t)size - held, (off_t)held)) <= 0)
+    if ((n = pread(log->fd, text + held, (size_t)size - held, (off_t)held)) <= 0) {
+      complain(log, n < 0 ? errno : EIO);
       break;
+    }
   text[held] = '\0';
   snprintf(mark, sizeof mark, MARK, (unsigned long long)step);
   const char *last = NULL;
   for (const char *at = text; (at = strstr(at, mark)) != NULL; ++at)
     last = at;
   const char *end = last ? strchr(last, '\n') : NULL;
-  if (end && ftruncate(log->fd, (off_t)(end + 1 - text)) != 0) {
-    /* Then the old lines stay. */
-  }
+  if (end && ftruncate(log->fd, (off_t)(end + 1 - text)) != 0)
+    complain(log, errno);                       /* the old lines stay */
   (void)tl_resize(&block, (size_t)size + 1, 0); /* freeing cannot fail */
 }
 
-static void put(const tl_run_log *log, const char *text, size_t bytes) {
+static void put(tl_run_log *log, const char *text, size_t bytes) {
   while (bytes > 0) {
     const ssize_t n = write(log->fd, text, bytes);
     if (n < 0 && errno == EINTR)
       continue;
-    if (n < 0)
+    if (n < 0) {
+      complain(log, errno);
       return;
+    }
     text += n;
     bytes -= (size_t)n;
   }
@@ -105,10 +109,9 @@ void tl_run_log_add(tl_run_log *log, int level, const char *fmt, ...) {
   tl_run_log_line(log, level, line);
 }
 
-void tl_run_log_sync(const tl_run_log *log) {
-  if (log->fd >= 0 && fsync(log->fd) != 0) {
-    /* What matters is synced elsewhere. */
-  }
+void tl_run_log_sync(tl_run_log *log) {
+  if (log->fd >= 0 && fsync(log->fd) != 0 && errno != EINVAL && errno != ENOTSUP)
+    complain(log, errno);
 }
 
 void tl_run_log_close(tl_run_log *log) {

@@ -1,6 +1,5 @@
 /* Probes: probes/NAME.csv, one line per interval with the means over it. */
-#include <errno.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 #include "output/file.h"
@@ -109,7 +108,8 @@ talus_status tl_run_probes_plan(tl_run *run) {
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static talus_status open_one(tl_run *run, tl_run_probe *probe, uint64_t keep) {
-  TL_TRY(tl_lines_open(&probe->lines, tl_run_path(run, "probes/%s.csv", probe->plan.name), keep));
+  TL_TRY(tl_lines_open(&probe->lines, run->folder, run->folder_bytes + 1,
+                       tl_run_path(run, "probes/%s.csv", probe->plan.name), keep));
   if (keep > 0)
     return TALUS_OK;
   tl_text text = {0};
@@ -124,12 +124,15 @@ static talus_status open_one(tl_run *run, tl_run_probe *probe, uint64_t keep) {
 talus_status tl_run_probes_open(tl_run *run, const uint64_t *keep) {
   if (run->probes.count == 0)
     return TALUS_OK;
-  const char *folder = tl_run_path(run, "probes");
-  if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-    return tl_file_fail(errno, folder, "made");
-  for (size_t i = 0; i < run->probes.count; ++i)
-    TL_TRY(open_one(run, &run->probes.data[i], keep ? keep[i] : 0));
-  return TALUS_OK;
+  int folder;
+  TL_TRY(tl_run_make_folder(run, "probes", &folder));
+  talus_status status = TALUS_OK;
+  for (size_t i = 0; status == TALUS_OK && i < run->probes.count; ++i)
+    status = open_one(run, &run->probes.data[i], keep ? keep[i] : 0);
+  if (status == TALUS_OK)
+    status = tl_folder_sync(folder, tl_run_path(run, "probes"));
+  close(folder);
+  return status;
 }
 
 talus_status tl_run_probes_add(tl_run *run, bool all) {

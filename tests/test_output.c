@@ -184,7 +184,7 @@ TEST(the_run_s_own_bytes_come_back) {
   const tl_blob given = {text, sizeof text};
   tl_blob back;
   talus_world *loaded;
-  CHECK_OK(tl_output_save(r.world, "blob.hdf", &given));
+  CHECK_OK(tl_output_save(r.world, "blob.hdf", NULL, &given));
   CHECK_OK(tl_output_load("blob.hdf", &loaded, &back));
   CHECK_EQ_U64(back.size, sizeof text);
   CHECK(memcmp(back.data, text, sizeof text) == 0);

@@ -19,7 +19,7 @@ static bytes make_good(uint64_t *hash) {
   unsigned char run[] = "of the run";
   const tl_blob blob = {run, sizeof run};
   age(&r);
-  CHECK_OK(tl_output_save(r.world, SAVED, &blob));
+  CHECK_OK(tl_output_save(r.world, SAVED, NULL, &blob));
   if (hash)
     *hash = talus_world_hash(r.world);
   talus_world_destroy(r.world);

@@ -131,7 +131,7 @@ TEST(the_quaternion_is_of_the_shape_s_own_frame) {
 
 TEST(fields_that_were_not_asked_for_are_left_out) {
   rich r = make_rich();
-  CHECK_OK(tl_output_write_frame(r.world, "few.hdf", TL_FRAME_VELOCITY));
+  CHECK_OK(tl_output_write_frame(r.world, "few.hdf", NULL, TL_FRAME_VELOCITY));
   tl_h5_in in = open_file("few.hdf");
   CHECK(tl_h5_has(&in, "VTKHDF/PointData/velocity"));
   CHECK(!tl_h5_has(&in, "VTKHDF/PointData/quaternion"));

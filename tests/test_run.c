@@ -4,9 +4,12 @@
 
 #if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
 
+#include <fcntl.h>
 #include <locale.h>
 #include <math.h>
 #include <unistd.h>
+
+#define HISTORY_TWICE "out-twice/history.csv"
 
 static const char scene_text[] = "talus: 1\n"
                                  "until: 0.05\n"
@@ -218,6 +221,57 @@ TEST(interrupted_run_goes_on_to_the_same_hash) {
   talus_scene_free(scene);
 }
 
+/* ---- one folder, one run --------------------------------------------------------------------- */
+
+typedef struct second_run {
+  const talus_scene *scene;
+  talus_run_def def;
+  int calls;
+  char message[512];
+} second_run;
+
+/* The first run is in the middle of its steps. */
+static void run_again(void *context, const talus_progress *now) {
+  second_run *second = context;
+  (void)now;
+  if (second->calls++ > 0)
+    return;
+  CHECK(run(second->scene, second->def, NULL) == TALUS_ERROR_INVALID);
+  snprintf(second->message, sizeof second->message, "%s", talus_last_error());
+}
+
+static void check_second_run(bool force, bool resume, bool without_log) {
+  talus_scene *scene = parse();
+  talus_run_def def = talus_run_def_default();
+  def.folder = "out-twice", def.force = true;
+  CHECK_OK(run(scene, def, NULL));
+  if (without_log)
+    CHECK(unlink("out-twice/log.txt") == 0);
+  second_run second = {.scene = scene, .def = def};
+  second.def.force = force, second.def.resume = resume;
+  talus_run_result result;
+  def.progress = run_again, def.context = &second;
+  CHECK_OK(run(scene, def, &result));
+  CHECK(result.frames == 6 && second.calls > 0);
+  CHECK_MSG(strstr(second.message, "another run of this process") != NULL, "%s", second.message);
+  FILE *file = fopen(HISTORY_TWICE, "r");
+  int lines = 0;
+  for (int c; file && (c = fgetc(file)) != EOF;)
+    lines += c == '\n';
+  CHECK(file && fclose(file) == 0);
+  CHECK(lines == 1 + 6);
+  /* The lock went with the run. */
+  def.progress = NULL;
+  CHECK_OK(run(scene, def, NULL));
+  talus_scene_free(scene);
+}
+
+TEST(second_run_of_one_process_into_one_folder_is_refused) {
+  check_second_run(true, false, false);
+  check_second_run(false, true, false);
+  check_second_run(false, false, true);
+}
+
 /* A program's own decimal comma must not get into the files. */
 TEST(files_do_not_depend_on_the_locale) {
   const char *before = setlocale(LC_ALL, NULL);
@@ -249,19 +303,19 @@ TEST(lines_are_cut_back_to_whole_ones) {
   CHECK(file && fputs("one\ntwo\nthree\ntor", file) >= 0 && fclose(file) == 0);
   tl_lines lines;
   char last[16];
-  CHECK(tl_lines_open(&lines, "lines.txt", 3) == TALUS_OK);
+  CHECK(tl_lines_open(&lines, AT_FDCWD, 0, "lines.txt", 3) == TALUS_OK);
   CHECK(tl_lines_last(&lines, last, sizeof last) == TALUS_OK);
   CHECK_STR(last, "three");
   tl_lines_close(&lines);
-  CHECK(tl_lines_open(&lines, "lines.txt", 4) == TALUS_ERROR_FORMAT);
+  CHECK(tl_lines_open(&lines, AT_FDCWD, 0, "lines.txt", 4) == TALUS_ERROR_FORMAT);
   tl_lines_close(&lines);
-  CHECK(tl_lines_open(&lines, "lines.txt", 2) == TALUS_OK);
+  CHECK(tl_lines_open(&lines, AT_FDCWD, 0, "lines.txt", 2) == TALUS_OK);
   CHECK(tl_lines_add(&lines, "four\n", 5) == TALUS_OK && lines.count == 3);
   CHECK(tl_lines_last(&lines, last, sizeof last) == TALUS_OK);
   CHECK_STR(last, "four");
   CHECK(lines.bytes == 13);
   tl_lines_close(&lines);
-  CHECK(tl_lines_open(&lines, "no-such-lines.txt", 1) == TALUS_ERROR_FORMAT);
+  CHECK(tl_lines_open(&lines, AT_FDCWD, 0, "no-such-lines.txt", 1) == TALUS_ERROR_FORMAT);
   tl_lines_close(&lines);
   CHECK(access("no-such-lines.txt", F_OK) != 0);
 }

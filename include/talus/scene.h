@@ -110,6 +110,9 @@ typedef struct talus_run_result {
  * one that was not, log and wall times aside. Frames then go on at the interval the scene gives
  * now; probes that are as they were go on, new ones measure from then on, files of others stay.
  *
+ * The folder is locked while a run writes to it, against other processes and other calls of this
+ * one.
+ *
  * TALUS_INTERRUPTED: stopped by `interrupt`, state saved. TALUS_ERROR_INVALID: the folder is not
  * empty, is in use, or its scene differs in more than until, output and probes.
  * TALUS_ERROR_DIVERGED, TALUS_ERROR_DOMAIN: a step failed; the state before it is the last frame.

@@ -189,7 +189,8 @@ static talus_status cannot_save(talus_status status, const char *path) {
                     "%s: the world cannot be saved", path);
 }
 
-talus_status tl_output_save(struct talus_world *world, const char *path, const tl_blob *blob) {
+talus_status tl_output_save(struct talus_world *world, const char *path, tl_file *keep,
+                            const tl_blob *blob) {
   save_job job = {.scratch = {0}};
   /* Contacts that the last step had no memory for are stored now, or nothing is saved, as where
    * they are lost; nor is what could not be loaded again. */
@@ -203,7 +204,7 @@ talus_status tl_output_save(struct talus_world *world, const char *path, const t
   if (status != TALUS_OK)
     status = cannot_save(status, path);
   tl_array_free(&job.scratch);
-  return tl_h5_finish(&job.out, status, path, tl_checkpoint_seal);
+  return tl_h5_finish(&job.out, status, path, keep, tl_checkpoint_seal);
 }
 
 #endif

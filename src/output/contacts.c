@@ -78,7 +78,7 @@ static talus_status write_contacts(tl_h5_out *out, const talus_world *world, voi
   return write_links(out);
 }
 
-talus_status tl_output_write_contacts(struct talus_world *world, const char *path) {
+talus_status tl_output_write_contacts(struct talus_world *world, const char *path, tl_file *keep) {
   const talus_status stored = tl_world_store_late(world);
   if (stored != TALUS_OK)
     return tl_fail_in(stored, "%s: contacts cannot be written", path);
@@ -90,7 +90,7 @@ talus_status tl_output_write_contacts(struct talus_world *world, const char *pat
   const size_t row = TL_VTK_POINT_BYTES + 24 + 7 * sizeof(talus_real);
   talus_status status = tl_h5_create(&out, n * row + 65536, 0);
   if (status == TALUS_OK)
-    status = tl_h5_finish(&out, write_contacts(&out, world, scratch), path, NULL);
+    status = tl_h5_finish(&out, write_contacts(&out, world, scratch), path, keep, NULL);
   (void)tl_resize(&scratch, bytes, 0); /* freeing cannot fail */
   return status;
 }

@@ -1,15 +1,59 @@
-/* Whole files, written so that a reader never sees half of one. */
+/* Whole files, written so that a reader never sees half of one: the one writer of the library and
+ * of every command.
+ *
+ * A plain file is written aside as PATH.part, flushed to the disk and renamed, and its folder is
+ * flushed. PATH.part is always made new (O_EXCL, O_NOFOLLOW) and locked while it is written; what
+ * a killed process left there is removed first, a link or anything else that is no plain file is
+ * not. A device or a FIFO is written through, as it comes: a rename would replace it. A disk (block
+ * device) is refused. */
 #ifndef TL_OUTPUT_FILE_H
 #define TL_OUTPUT_FILE_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/status.h"
 
-/* Writes `bytes` bytes to `path`: aside as PATH.part, flushed to the disk, renamed, and the folder
- * flushed. After a failure PATH is what it was before, PATH.part is gone, and the message says why.
- * A PATH.part left by a killed process is overwritten by the next write of the same file. */
-talus_status tl_file_write(const char *path, const void *data, size_t bytes);
+typedef struct tl_file {
+  int fd;     /* what is to be in the file goes here; -1: none */
+  int folder; /* where the path begins: an open folder of our own, or AT_FDCWD */
+  size_t skip;
+  char *name; /* as the caller calls it, for messages */
+  char *path; /* where it will be: the name without its first `skip` bytes, links resolved */
+  char *part; /* where it is until then; NULL: written through */
+  size_t bytes;
+} tl_file;
+
+/* Whose name it is. One that somebody gave may be a device, a FIFO or a link: what a link points at
+ * is written, as with a shell's >. In a folder of our own none of them belongs: a link is replaced
+ * and not followed, and all else that is no plain file is refused. What begins there stays in that
+ * folder, whatever becomes of its name; `skip` is the length of that name and its slash. */
+tl_file tl_file_given(void);
+tl_file tl_file_own(int folder, size_t skip);
+
+/* *file is one of the two above. Ends with tl_file_end, tl_file_place or tl_file_drop; after a
+ * failure there is nothing to end. */
+talus_status tl_file_begin(tl_file *file, const char *name);
+talus_status tl_file_put(tl_file *file, const void *data, size_t bytes);
+/* A stream of its own, for fprintf; fclose it (and look what it says) before the end. */
+talus_status tl_file_stream(tl_file *file, FILE **stream);
+/* Where `status` is TALUS_OK flushes, renames and flushes the folder; otherwise PATH stays what it
+ * was. PATH.part is gone in any case. */
+talus_status tl_file_end(tl_file *file, talus_status status);
+
+/* The same in steps, for many files that share their flushes: the bytes to the disk, then the name.
+ * What is not placed is dropped. The folder is the caller's to flush. */
+talus_status tl_file_sync(tl_file *file);
+talus_status tl_file_place(tl_file *file);
+void tl_file_drop(tl_file *file);
+
+/* All of it in one call. */
+talus_status tl_file_write(tl_file file, const char *path, const void *data, size_t bytes);
+
+/* Makes the name `path` last: flushes the folder it is in. */
+talus_status tl_file_sync_name(const char *path);
+/* Makes the names in an open folder last; `name` is for the message. */
+talus_status tl_folder_sync(int folder, const char *name);
 
 /* TALUS_ERROR_IO with errno in words: "PATH: could not be DONE: why, and what helps". */
 talus_status tl_file_fail(int error, const char *path, const char *done);

@@ -253,7 +253,8 @@ static size_t scratch_bytes(const talus_world *world) {
          wide;
 }
 
-talus_status tl_output_write_frame(struct talus_world *world, const char *path, unsigned fields) {
+talus_status tl_output_write_frame(struct talus_world *world, const char *path, tl_file *keep,
+                                   unsigned fields) {
   const size_t row = TL_VTK_POINT_BYTES + 16 + 15 * sizeof(talus_real);
   const size_t bytes = scratch_bytes(world);
   void *scratch = NULL;
@@ -261,7 +262,7 @@ talus_status tl_output_write_frame(struct talus_world *world, const char *path, 
   tl_h5_out out;
   talus_status status = tl_h5_create(&out, world->model.bodies * row + bytes / 16, 0);
   if (status == TALUS_OK)
-    status = tl_h5_finish(&out, write_frame(&out, world, fields, scratch), path, NULL);
+    status = tl_h5_finish(&out, write_frame(&out, world, fields, scratch), path, keep, NULL);
   (void)tl_resize(&scratch, bytes, 0); /* freeing cannot fail */
   return status;
 }

@@ -147,7 +147,7 @@ talus_status tl_h5_create(tl_h5_out *out, size_t expected, size_t user_block) {
   out->data_list = list_without_times(H5P_DATASET_CREATE);
   if (out->file >= 0 && out->group_list >= 0 && out->data_list >= 0)
     return TALUS_OK;
-  return tl_h5_finish(out, write_failed("the file", "talus"), "", NULL);
+  return tl_h5_finish(out, write_failed("the file", "talus"), "", NULL, NULL);
 }
 
 /* The file's bytes where HDF5 keeps them; valid until the file is closed. */
@@ -165,7 +165,17 @@ static talus_status get_image(const tl_h5_out *out, unsigned char **image, size_
   return TALUS_OK;
 }
 
-talus_status tl_h5_finish(tl_h5_out *out, talus_status status, const char *path,
+static talus_status write_image(const char *path, tl_file *keep, const void *image, size_t bytes) {
+  if (keep == NULL)
+    return tl_file_write(tl_file_given(), path, image, bytes);
+  TL_TRY(tl_file_begin(keep, path));
+  const talus_status status = tl_file_put(keep, image, bytes);
+  if (status != TALUS_OK)
+    tl_file_drop(keep);
+  return status;
+}
+
+talus_status tl_h5_finish(tl_h5_out *out, talus_status status, const char *path, tl_file *keep,
                           tl_h5_seal_fn *seal) {
   unsigned char *image = NULL;
   size_t bytes = 0;
@@ -174,7 +184,7 @@ talus_status tl_h5_finish(tl_h5_out *out, talus_status status, const char *path,
   if (status == TALUS_OK && seal != NULL)
     seal(image, bytes);
   if (status == TALUS_OK)
-    status = tl_file_write(path, image, bytes);
+    status = write_image(path, keep, image, bytes);
   close_list(out->group_list);
   close_list(out->data_list);
   if (out->file >= 0)

@@ -8,7 +8,7 @@
 #ifndef TL_OUTPUT_H5_H
 #define TL_OUTPUT_H5_H
 
-#include "base/status.h"
+#include "output/file.h"
 
 #if TALUS_HAVE_HDF5
 
@@ -60,8 +60,9 @@ talus_status tl_h5_create(tl_h5_out *out, size_t expected, size_t user_block);
 /* May fill in the user block: `image` is the whole file. */
 typedef void tl_h5_seal_fn(unsigned char *image, size_t bytes);
 
-/* Where `status` is TALUS_OK writes the file to `path`; releases everything in any case. */
-talus_status tl_h5_finish(tl_h5_out *out, talus_status status, const char *path,
+/* Where `status` is TALUS_OK writes the file to `path`, or hands it to `keep` (output.h); releases
+ * everything else in any case. */
+talus_status tl_h5_finish(tl_h5_out *out, talus_status status, const char *path, tl_file *keep,
                           tl_h5_seal_fn *seal);
 
 talus_status tl_h5_group(tl_h5_out *out, const char *name);

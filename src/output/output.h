@@ -1,9 +1,12 @@
 /* Output: worlds to files and back (HDF5). Layouts are specified in docs/formats.md. Every file is
- * written aside, flushed to the disk and renamed: it is complete or absent, never half. */
+ * written whole (file.h): it is complete or absent, never half.
+ *
+ * `keep` is NULL where somebody gave the path: the file is written to its end. Otherwise it is of
+ * tl_file_own and gets the bytes; the caller ends it. */
 #ifndef TL_OUTPUT_OUTPUT_H
 #define TL_OUTPUT_OUTPUT_H
 
-#include "base/status.h"
+#include "output/file.h"
 
 struct talus_world;
 
@@ -16,9 +19,10 @@ enum {
   TL_FRAME_SURFACES = 16 /* surfaces/NNNNNN.hdf beside the frame */
 };
 
-talus_status tl_output_write_frame(struct talus_world *world, const char *path, unsigned fields);
-talus_status tl_output_write_contacts(struct talus_world *world, const char *path);
-talus_status tl_output_write_surfaces(struct talus_world *world, const char *path);
+talus_status tl_output_write_frame(struct talus_world *world, const char *path, tl_file *keep,
+                                   unsigned fields);
+talus_status tl_output_write_contacts(struct talus_world *world, const char *path, tl_file *keep);
+talus_status tl_output_write_surfaces(struct talus_world *world, const char *path, tl_file *keep);
 
 /* Bytes that belong to the run and not to the world (run.c): stored in the checkpoint as they are.
  */
@@ -28,7 +32,8 @@ typedef struct tl_blob {
 } tl_blob;
 
 /* blob may be NULL. Loading allocates *world and blob->data (free with tl_resize). */
-talus_status tl_output_save(struct talus_world *world, const char *path, const tl_blob *blob);
+talus_status tl_output_save(struct talus_world *world, const char *path, tl_file *keep,
+                            const tl_blob *blob);
 talus_status tl_output_load(const char *path, struct talus_world **world, tl_blob *blob);
 
 #endif

@@ -13,23 +13,25 @@ static talus_status unsupported(const char *path) {
                  path);
 }
 
-talus_status tl_output_write_frame(struct talus_world *world, const char *path, unsigned fields) {
-  (void)world, (void)fields;
+talus_status tl_output_write_frame(struct talus_world *world, const char *path, tl_file *keep,
+                                   unsigned fields) {
+  (void)world, (void)keep, (void)fields;
   return unsupported(path);
 }
 
-talus_status tl_output_write_contacts(struct talus_world *world, const char *path) {
-  (void)world;
+talus_status tl_output_write_contacts(struct talus_world *world, const char *path, tl_file *keep) {
+  (void)world, (void)keep;
   return unsupported(path);
 }
 
-talus_status tl_output_write_surfaces(struct talus_world *world, const char *path) {
-  (void)world;
+talus_status tl_output_write_surfaces(struct talus_world *world, const char *path, tl_file *keep) {
+  (void)world, (void)keep;
   return unsupported(path);
 }
 
-talus_status tl_output_save(struct talus_world *world, const char *path, const tl_blob *blob) {
-  (void)world, (void)blob;
+talus_status tl_output_save(struct talus_world *world, const char *path, tl_file *keep,
+                            const tl_blob *blob) {
+  (void)world, (void)keep, (void)blob;
   return unsupported(path);
 }
 
@@ -50,7 +52,7 @@ static talus_status check_path(const char *path) {
 
 talus_status talus_world_save(talus_world *world, const char *path) {
   TL_TRY(check_path(path));
-  return tl_output_save(world, path, NULL);
+  return tl_output_save(world, path, NULL, NULL);
 }
 
 talus_status talus_world_load(const char *path, talus_world **world) {
@@ -61,16 +63,16 @@ talus_status talus_world_load(const char *path, talus_world **world) {
 
 talus_status talus_world_write_frame(talus_world *world, const char *path) {
   TL_TRY(check_path(path));
-  return tl_output_write_frame(world, path,
+  return tl_output_write_frame(world, path, NULL,
                                TL_FRAME_QUATERNION | TL_FRAME_VELOCITY | TL_FRAME_SPIN);
 }
 
 talus_status talus_world_write_contacts(talus_world *world, const char *path) {
   TL_TRY(check_path(path));
-  return tl_output_write_contacts(world, path);
+  return tl_output_write_contacts(world, path, NULL);
 }
 
 talus_status talus_world_write_surfaces(talus_world *world, const char *path) {
   TL_TRY(check_path(path));
-  return tl_output_write_surfaces(world, path);
+  return tl_output_write_surfaces(world, path, NULL);
 }

@@ -63,7 +63,7 @@ static talus_status write_all(tl_h5_out *out, const talus_world *world, const sc
   return tl_h5_write(out, "VTKHDF/CellData/material", TL_H5_U32, n, 1, all->material.data);
 }
 
-talus_status tl_output_write_surfaces(struct talus_world *world, const char *path) {
+talus_status tl_output_write_surfaces(struct talus_world *world, const char *path, tl_file *keep) {
   scene_surface all = {0};
   const size_t shapes = world->model.shapes.count, bytes = shapes * sizeof(tl_surface);
   void *block = NULL;
@@ -77,7 +77,7 @@ talus_status tl_output_write_surfaces(struct talus_world *world, const char *pat
     status = tl_h5_create(
         &out, all.points.count * sizeof(talus_dvec3) + all.id.count * TL_VTK_TRIANGLE_BYTES, 0);
   if (status == TALUS_OK)
-    status = tl_h5_finish(&out, write_all(&out, world, &all), path, NULL);
+    status = tl_h5_finish(&out, write_all(&out, world, &all), path, keep, NULL);
   for (size_t i = 0; i < shapes; ++i)
     tl_surface_release(&of_shape[i]);
   (void)tl_resize(&block, bytes, 0); /* freeing cannot fail */

@@ -185,6 +185,27 @@ def kill(process, sig=signal.SIGKILL):
     return process.returncode, out, err
 
 
+@pytest.fixture(scope="session")
+def faults_library(tmp_path_factory):
+    """What is preloaded: faults.c."""
+    library = tmp_path_factory.mktemp("library") / "faults.so"
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if not compiler:
+        pytest.skip("there is no C compiler to make the faults with")
+    subprocess.run([compiler, "-O1", "-shared", "-fPIC", "-o", library, pathlib.Path(__file__).parent / "faults.c",
+                    "-ldl"], check=True)
+    if talus("--version", env={"LD_PRELOAD": str(library)}).returncode != 0:
+        pytest.skip("nothing can be preloaded into this command (a sanitizer build?)")
+    return library
+
+
+def points(count, most=40):
+    """Calls 1 ... count at which something goes wrong: all with TALUS_SOAK set, else some, evenly, and the last ones."""
+    if os.environ.get("TALUS_SOAK") or count <= most:
+        return list(range(1, count + 1))
+    return sorted({1 + i * (count - 1) // (most - 1) for i in range(most)})
+
+
 @pytest.fixture
 def busy(tmp_path):
     path = tmp_path / "busy.yaml"

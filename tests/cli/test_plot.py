@@ -158,7 +158,7 @@ def test_coloured_utf8_terminal_gets_braille(out):
     (["-o", "a.svg"], 2, "-o is for plots; say which: --plot energy"),
     (["--plot", "energy", "--json"], 2, "one or the other"),
     (["--plot", "energy", "-o", "a.png"], 2, "plots are written as SVG: -o plot.svg, not 'a.png'"),
-    (["--plot", "energy", "-o", "no/a.svg"], 1, "no/a.svg: could not be written: No such file or directory"),
+    (["--plot", "energy", "-o", "no/a.svg"], 1, "no/a.svg: could not be written: there is no folder 'no'"),
 ])
 def test_wrong_plots_are_refused(out, tmp_path, arguments, code, message):
     done = talus("info", out, *arguments, cwd=tmp_path)

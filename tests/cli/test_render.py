@@ -246,7 +246,7 @@ def test_what_a_folder_does_not_hold_is_named(one_ball, tmp_path):
 
 def test_picture_that_cannot_be_written_is_an_error(grains, tmp_path):
     done = render(grains, tmp_path / "no/a.png", *SMALL, code=1)
-    assert "no/a.png: No such file or directory" in done.stderr
+    assert "no/a.png: could not be written: there is no folder" in done.stderr
 
 
 def test_damaged_frames_are_refused_and_never_crash_it(grains, tmp_path):
@@ -301,7 +301,7 @@ def test_film_has_every_frame_at_the_asked_size_and_rate(grains, tmp_path):
 @needs_ffmpeg
 def test_interrupted_film_leaves_nothing(grains, tmp_path):
     process = start("render", grains, "-o", tmp_path / "a.mp4", "--size", "480x270", "--samples", 24)
-    assert wait_for(lambda: (tmp_path / "a.part.mp4").exists(), process)
+    assert wait_for(lambda: (tmp_path / "a.mp4.part").exists(), process)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=240)
     assert process.returncode == 130 and "no film was written" in err

@@ -473,6 +473,93 @@ def test_two_runs_do_not_share_a_folder(tmp_path, ball, long_run):
     kill(process)
 
 
+def test_deleting_the_log_does_not_open_a_folder(tmp_path, ball, long_run):
+    scene, *_ = long_run
+    out = tmp_path / "out"
+    process = start("run", scene, "-o", out, "--threads", 1, "--until", 100)
+    wait_for(lambda: (out / "frames/000001.hdf").exists(), process)
+    (out / "log.txt").unlink()
+    for option in ("--force", "--resume"):
+        done = run(ball, out, option, code=2)
+        assert "another run" in done.stderr and str(process.pid) in done.stderr
+    kill(process)
+    run(ball, out, "--force")
+
+
+SLOW = "talus: 1\nuntil: 0.01\nmaterials: {rock: {density: 1000}}\nbodies: [{shape: {hull: slow.obj}, material: rock}]\n"
+
+
+def slow_run(tmp_path, out, *arguments):
+    """A run that waits for its mesh while it builds its world; what it returns lets it go on."""
+    os.mkfifo(tmp_path / "slow.obj")
+    (tmp_path / "slow.yaml").write_text(SLOW)
+    process = start("run", tmp_path / "slow.yaml", "-o", out, "--threads", 1, *arguments)
+    ends = []
+
+    def is_read():
+        try:
+            ends.append(os.open(tmp_path / "slow.obj", os.O_WRONLY | os.O_NONBLOCK))
+        except OSError:
+            return False
+        return True
+
+    assert wait_for(is_read, process), process.communicate()
+
+    def go_on():
+        mesh = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+        os.write(ends[0], mesh)
+        os.close(ends[0])
+        while process.poll() is None:  # it is read a second time, to keep its checksum
+            try:
+                again = os.open(tmp_path / "slow.obj", os.O_WRONLY | os.O_NONBLOCK)
+                os.write(again, mesh)
+                os.close(again)
+            except OSError:
+                pass
+            time.sleep(0.01)
+        return process.returncode, *process.communicate(timeout=60)
+
+    return process, go_on
+
+
+@pytest.mark.parametrize("arguments", [[], ["--resume"], ["--force"]])
+def test_what_was_finished_while_another_run_built_its_world_stays(tmp_path, ball, arguments):
+    out = tmp_path / "out"
+    _, go_on = slow_run(tmp_path, out, *arguments)
+    run(ball, out)
+    before = contents(out)
+    code, _, err = go_on()
+    assert code == 2 and "while the scene was being built" in err, err
+    assert contents(out) == before
+
+
+def test_folder_is_locked_while_the_world_is_built(tmp_path, ball):
+    out = tmp_path / "out"
+    out.mkdir()
+    process, go_on = slow_run(tmp_path, out)
+    done = run(ball, out, code=2)
+    assert "another run" in done.stderr and str(process.pid) in done.stderr
+    assert list(out.iterdir()) == []
+    code, _, err = go_on()
+    assert code == 0, err
+
+
+def test_run_does_not_go_on_in_a_folder_that_took_its_place(tmp_path, ball, long_run):
+    scene, *_ = long_run
+    out = tmp_path / "out"
+    process = start("run", scene, "-o", out, "--threads", 1, "--until", 100)
+    wait_for(lambda: (out / "frames/000003.hdf").exists(), process)
+    process.send_signal(signal.SIGSTOP)
+    out.rename(tmp_path / "old")
+    run(ball, out)
+    before = contents(out)
+    process.send_signal(signal.SIGCONT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 1 and "the folder was removed" in err
+    assert contents(out) == before
+    assert_readable(tmp_path / "old")
+
+
 def test_empty_folder_is_fine(ball, tmp_path):
     (tmp_path / "out").mkdir()
     run(ball, tmp_path / "out")
