@@ -169,6 +169,13 @@ static talus_status stop(tl_run *run) {
                  talus_world_time(run->world));
 }
 
+/* The step was taken: its state is written and saved as that of an end. */
+static talus_status end_strictly(tl_run *run, const char *why) {
+  TL_TRY(finish(run));
+  return tl_fail(TALUS_ERROR_STRICT, "%s; the state then is %s", why,
+                 tl_run_path(run, "frames/%06zu.hdf", run->frames.count - 1));
+}
+
 static talus_status advance(tl_run *run, run_pace *pace) {
   const talus_run_def *def = run->def;
   for (;;) {
@@ -182,10 +189,15 @@ static talus_status advance(tl_run *run, run_pace *pace) {
     if (tl_run_clock() - run->saved_at >= def->checkpoint_every)
       TL_TRY(save(run));
     tell_progress(run, pace, step == 0);
-    TL_TRY(tl_world_step_on(run->world, 1)); /* state, contacts: stored where they are looked at */
+    /* State and contacts are stored where they are looked at. */
+    const talus_status status = tl_world_step_on(run->world, 1);
+    if (status != TALUS_ERROR_STRICT)
+      TL_TRY(status);
     tl_run_history_note(run);
     note_rest(run);
     TL_TRY(tl_run_probes_add(run, false));
+    if (status != TALUS_OK)
+      return end_strictly(run, run->world->offence);
   }
 }
 
@@ -296,6 +308,7 @@ static talus_status prepare(tl_run *run) {
   TL_TRY(tl_run_probes_plan(run));
   const bool resumes = run->def->resume && has_checkpoint;
   TL_TRY(resumes ? go_on(run) : start_anew(run));
+  run->world->strict = run->scene->strict; /* it may change when a run goes on */
   run->saved_at = tl_run_clock();
   tl_run_log_add(&run->log, TL_LOG_INFO, "talus %s (%s), %d thread%s: %s", talus_version(),
                  talus_features(), run->world->model.par.threads,

@@ -144,6 +144,7 @@ static talus_status step_once(talus_world *world) {
   if (world->joints.must_assemble)
     TL_TRY(talus_world_assemble(world, NULL));
   TL_TRY(tl_arena_reset(&world->arena));
+  world->offence[0] = '\0';
   const tl_scope scope = {.count = model->bodies,
                           .t0 = (double)world->steps * model->dt,
                           .t1 = (double)(world->steps + 1) * model->dt,
@@ -185,7 +186,8 @@ static talus_status step_once(talus_world *world) {
   tl_world_tell_tables(world, scope.t0, scope.t1);
   TL_TRY(tl_world_settle_joints(world));
   TL_TRY(remove_leavers(world));
-  return emit(world);
+  TL_TRY(emit(world));
+  return tl_world_end_strictly(world);
 }
 
 talus_status tl_world_store_contacts(talus_world *world) {

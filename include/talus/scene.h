@@ -113,6 +113,8 @@ typedef struct talus_run_result {
  * TALUS_INTERRUPTED: stopped by `interrupt`, state saved. TALUS_ERROR_INVALID: the folder is not
  * empty, is in use, or its scene differs in more than until, output and probes.
  * TALUS_ERROR_DIVERGED, TALUS_ERROR_DOMAIN: a step failed; the state before it is the last frame.
+ * TALUS_ERROR_STRICT: what the scene's `strict` forbids has happened; the state after that step is
+ * the last frame and the checkpoint.
  * TALUS_ERROR_IO: what was written before is intact, and a later call can resume. result (may be
  * NULL) says how far it came in every case. */
 TALUS_API talus_status talus_run(const talus_scene *scene, const talus_run_def *def,

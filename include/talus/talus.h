@@ -430,6 +430,12 @@ typedef struct talus_domain_def {
   talus_outside outside;
 } talus_domain_def;
 
+/* What ends a run where talus_world_def.strict says so, and is a warning in the log otherwise. */
+enum {
+  TALUS_STRICT_SINKING = 1,    /* a body passed through a wall, or sank deeper than half its size */
+  TALUS_STRICT_UNCONVERGED = 2 /* a step whose contacts the solver did not get right */
+};
+
 /* Finished log lines, without newline at the end. level: 0 error, 1 warning, 2 info, 3 debug. A
  * warning about a scene file may have two more lines within: the one it means, and a caret. */
 typedef void talus_log_fn(void *context, int level, const char *line);
@@ -446,6 +452,7 @@ typedef struct talus_world_def {
   double margin; /* m: contacts are found up to this gap; < 0: from speed and dt */
   talus_sleep_def sleep;
   talus_domain_def domain;
+  uint32_t strict;   /* TALUS_STRICT_...: what a step may not do */
   int threads;       /* 0: every core this process may use */
   talus_log_fn *log; /* NULL: silent */
   void *log_context;
@@ -454,7 +461,7 @@ typedef struct talus_world_def {
 /* gravity (0, 0, -9.81), dt 1 ms, broad auto, narrow newton, ccp with ncp friction, 50 sweeps to
  * 5e-5 m/s, warm start, recovery 0.6 m/s, islands (penalty: linear, tangential 2/7, reach 1 mm;
  * slop |gravity| dt^2, impulse: correction 0.2), nobody sleeps (but sleep.time is 0.5 s), no
- * domain. */
+ * domain, nothing strict. */
 TALUS_API talus_world_def talus_world_def_default(void);
 
 typedef struct talus_world talus_world;
@@ -516,6 +523,9 @@ TALUS_API talus_status talus_body_set_force(talus_world *world, talus_body body,
 /* Wakes a body and, in the next step, all that it touches. Nothing where it is awake. */
 TALUS_API talus_status talus_body_wake(talus_world *world, talus_body body);
 
+/* What a step may not do from now on: TALUS_STRICT_... */
+TALUS_API talus_status talus_world_set_strict(talus_world *world, uint32_t strict);
+
 /* Settings that may change between steps; every body wakes. */
 TALUS_API talus_status talus_world_set_gravity(talus_world *world, talus_vec3 gravity);
 TALUS_API talus_status talus_world_set_sleep(talus_world *world, talus_sleep_def sleep);
@@ -547,8 +557,7 @@ TALUS_API talus_status talus_world_assemble(talus_world *world, double *apart);
 /* Takes n fixed steps. Stops at the first that fails: TALUS_ERROR_DIVERGED, TALUS_ERROR_DOMAIN or
  * TALUS_ERROR_UNSUPPORTED with the body, the time and its last contacts in the message, or the
  * joint for which the step is too long and a dt that would do; the state is then the one before
- * that step.
- */
+ * that step. TALUS_ERROR_STRICT: what `strict` forbids has happened; that step was taken. */
 TALUS_API talus_status talus_world_step(talus_world *world, uint64_t n);
 
 /* ---- what happened ----------------------------------------------------------------------- */

@@ -86,6 +86,7 @@ static talus_world_def world_def(const talus_scene *scene) {
                                 .slop = scene->solve.slop,
                                 .correction = scene->solve.correction};
   def.margin = scene->contact.margin;
+  def.strict = scene->strict;
   if (tl_object_has(&tl_schema_scene, scene, "sleep"))
     def.sleep = (talus_sleep_def){scene->sleep.speed, scene->sleep.time};
   if (tl_object_has(&tl_schema_scene, scene, "domain")) {

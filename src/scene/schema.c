@@ -64,6 +64,13 @@ static const tl_words warnings = {
           {"idle-key", TL_WARN_IDLE_KEY, "a key that does nothing for the kind or method chosen"}),
     NULL};
 
+static const tl_words strict_words = {
+    WORDS({"sinking", TALUS_STRICT_SINKING,
+           "a body passes through a wall or sinks deeper than half its size"},
+          {"unconverged", TALUS_STRICT_UNCONVERGED,
+           "a step whose contacts the solver did not get right"}),
+    NULL};
+
 /* ---- what
  * ----------------------------------------------------------------------------------------- */
 
@@ -619,6 +626,9 @@ const tl_map tl_schema_scene = {
          .example = "{every: 0.02}", .help = "what is written down"},
         {KEY(OWNER, quiet, WORDS), .words = &warnings, .flags = TL_KEY_RUN, .fallback = "[]",
          .example = "[overlap]", .help = "likely mistakes that are meant: no warning of these"},
+        {KEY(OWNER, strict, WORDS), .words = &strict_words, .flags = TL_KEY_RUN, .fallback = "[]",
+         .example = "[sinking]",
+         .help = "what ends the run as an error where it otherwise is a warning"},
         {0}}};
 #undef OWNER
 
