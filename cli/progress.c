@@ -61,10 +61,11 @@ static const char *short_duration(double seconds, char text[32]) {
 
 static void describe(const talus_progress *now, double done, char *text, size_t size) {
   char rate[16], bodies[16], contacts[16], left[32];
-  snprintf(text, size, "%3.0f%% t %.3g/%.3g s %s steps/s %s bodies %s contacts ETA %s", 100 * done,
-           now->time, now->until, short_number(now->step_rate, rate),
+  snprintf(text, size,
+           "%3.0f%% t %.3g/%.3g s %s steps/s %s bodies %s contacts overlap %.2g%% ETA %s",
+           100 * done, now->time, now->until, short_number(now->step_rate, rate),
            short_number((double)now->bodies, bodies), short_number((double)now->contacts, contacts),
-           short_duration(remaining(now), left));
+           100 * now->overlap_share, short_duration(remaining(now), left));
 }
 
 static void draw(progress_bar *bar, const char *text, double done) {

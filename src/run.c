@@ -139,7 +139,9 @@ static void tell_progress(const tl_run *run, run_pace *pace, bool now) {
                              .step_rate = pace->rate,
                              .steps = world->steps,
                              .frames = run->frames.count,
-                             .bodies = world->model.bodies};
+                             .bodies = world->model.bodies,
+                             .overlap_max = run->worst.overlap_max,
+                             .overlap_share = run->worst.overlap_share};
   (void)tl_world_store_contacts(run->world);
   for (size_t i = 0; i < world->contacts.count; ++i)
     progress.contacts += world->contacts.data[i].gap <= 0;
@@ -347,7 +349,21 @@ static void report(const tl_run *run, talus_run_result *result) {
                                  .frames = run->frames.count,
                                  .time = talus_world_time(run->world),
                                  .wall = tl_run_clock() - run->began,
-                                 .bodies = talus_world_body_count(run->world)};
+                                 .bodies = talus_world_body_count(run->world),
+                                 .sunk = run->world->sunk,
+                                 .sunk_first = run->world->sunk_first};
+}
+
+static void tell_sunk(tl_run *run) {
+  const talus_world *world = run->world;
+  const char *name = tl_world_name_of(world, world->sunk_first);
+  if (world->sunk > 0 && !(world->strict & TALUS_STRICT_SINKING))
+    tl_run_log_add(&run->log, TL_LOG_WARN,
+                   "%llu bod%s passed through a wall or sank deeper than half %s size, the first: "
+                   "body %llu%s%s%s",
+                   (unsigned long long)world->sunk, world->sunk == 1 ? "y" : "ies",
+                   world->sunk == 1 ? "its" : "their", (unsigned long long)world->sunk_first,
+                   name ? " '" : "", name ? name : "", name ? "'" : "");
 }
 
 static talus_status run_in_folder(tl_run *run, talus_run_result *result) {
@@ -358,6 +374,7 @@ static talus_status run_in_folder(tl_run *run, talus_run_result *result) {
     status = fail(run, status);
   tell_progress(run, &pace, true);
   report(run, result);
+  tell_sunk(run);
   if (status == TALUS_OK)
     tl_run_log_add(&run->log, TL_LOG_INFO, "done at step %llu, t = %g s%s: state %016llx",
                    (unsigned long long)run->world->steps, talus_world_time(run->world),

@@ -183,6 +183,7 @@ void talus_world_destroy(talus_world *world) {
   tl_flow_release(&world->flow);
   tl_arena_free(&world->arena);
   tl_broad_cache_free(&world->broad_cache);
+  tl_array_free(&world->widths);
   void *block = world;
   (void)tl_resize(&block, sizeof *world, 0);
 }

@@ -53,6 +53,7 @@ struct talus_world {
   uint32_t strict;             /* TALUS_STRICT_... */
   char offence[1024];          /* against it, in the step under way; "": none */
   tl_broad_cache broad_cache;  /* nothing depends on it but time */
+  tl_widths widths;            /* of shapes; derived */
 
   /* What happened so far. */
   tl_step_report last;
@@ -161,6 +162,10 @@ talus_status tl_world_store_late(talus_world *world);
 void tl_world_offend(talus_world *world, uint32_t kind, const char *fmt, ...) TL_PRINTF(3, 4);
 /* TALUS_ERROR_STRICT where the step has offended: its state counts all the same. */
 talus_status tl_world_end_strictly(talus_world *world);
+
+/* After a step, before bodies come and go: how deep contacts are goes to the report, and a body
+ * that sank is told of, once (world_sink.c). */
+talus_status tl_world_watch(talus_world *world);
 
 /* A copy of a name; NULL stays NULL. */
 talus_status tl_copy_text(const char *text, char **copy);

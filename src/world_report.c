@@ -93,7 +93,11 @@ talus_status talus_world_report(talus_world *world, talus_report *report) {
                            .elastic_energy = world->last.solve.elastic,
                            .damping_work = world->damping_work,
                            .friction_work = world->friction_work,
-                           .critical_dt = world->penalty.critical};
+                           .critical_dt = world->penalty.critical,
+                           .overlap_max = world->last.depths.most,
+                           .overlap_share = world->last.depths.share,
+                           .sunk = world->sunk,
+                           .sunk_first = world->sunk_first};
   for (size_t i = 0; i < world->contacts.count; ++i)
     report->contacts += world->contacts.data[i].gap <= 0;
   tl_joints_loads(&world->joints, &report->joint_force, &report->joint_torque);

@@ -75,6 +75,7 @@ typedef struct talus_progress {
   double step_rate;   /* steps per wall second, lately */
   uint64_t steps, frames;
   size_t bodies, contacts;
+  double overlap_max, overlap_share; /* since the last line of history.csv: as it has them */
 } talus_progress;
 
 typedef struct talus_run_def {
@@ -98,6 +99,7 @@ typedef struct talus_run_result {
   uint64_t hash, steps, frames;
   double time, wall;
   size_t bodies;
+  uint64_t sunk, sunk_first; /* as talus_report has them; the log has their names */
 } talus_run_result;
 
 /* Steps the scene's world to its end and writes the result folder (docs/formats.md) on the way.

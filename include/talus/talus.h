@@ -591,7 +591,12 @@ typedef struct talus_report {
    * made. kinetic + potential + elastic energy + damping_work + friction_work changes by load_work
    * and flow_energy, and by what moving walls give. */
   double elastic_energy, damping_work, friction_work;
-  double critical_dt; /* s: of the stiffest pair; 0 where no step of penalty was taken */
+  double critical_dt;   /* s: of the stiffest pair; 0 where no step of penalty was taken */
+  double overlap_max;   /* m: the deepest overlap of the last step's contacts; 0 where none is */
+  double overlap_share; /* the largest share of the smaller bounding radius of the two bodies */
+  /* Bodies that passed through a wall or were deeper in another than half their least width, since
+   * the world was made, and the uid of the first; each is told of once, in the log. */
+  uint64_t sunk, sunk_first;
 } talus_report;
 
 TALUS_API talus_status talus_world_report(talus_world *world, talus_report *report);

@@ -98,6 +98,8 @@ static const tl_column world_columns[] = {
     ANY_DOUBLE(struct talus_world, last_objective, last.solve.objective),
     ANY_DOUBLE(struct talus_world, last_contact_work, last.solve.contact_work),
     ANY_DOUBLE(struct talus_world, last_load_work, last.solve.load_work),
+    ANY_DOUBLE(struct talus_world, last_overlap, last.depths.most),
+    ANY_DOUBLE(struct talus_world, last_overlap_share, last.depths.share),
     ANY_DOUBLE(struct talus_world, last_rise, last.solve.rise),
     I32(struct talus_world, last_restarts, last.solve.restarts),
     ANY_DOUBLE(struct talus_world, contact_work, contact_work),
