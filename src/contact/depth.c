@@ -17,13 +17,43 @@ static double half_width(const tl_shape *shape) {
   return most;
 }
 
+/* What the free body in a slot may sink by; infinite where contacts do not move it. */
+static talus_real width_of(const tl_model *model, const tl_widths *widths, uint32_t slot) {
+  if (tl_body_is_static(model, slot))
+    return TL_REAL_MAX;
+  return widths->data[model->property.shape[slot]] * model->property.scale[slot];
+}
+
+/* Of the bounding sphere, m; an unbounded body is larger than any other. */
+static talus_real ball_of(const tl_model *model, uint32_t slot) {
+  const tl_shape *shape = tl_body_shape(model, slot);
+  return shape->bounded ? shape->radius * model->property.scale[slot] : TL_REAL_MAX;
+}
+
+/* Bodies are in the order of their uids: new ones are the last. */
+static void look_at_bodies(const tl_model *model, tl_widths *widths) {
+  size_t i = model->bodies;
+  for (; i > 0 && model->property.uid[i - 1] >= widths->seen; --i) {
+    const uint32_t slot = (uint32_t)(i - 1);
+    if (tl_body_is_static(model, slot) && slot >= widths->statics)
+      widths->statics = slot + 1;
+    widths->least = tl_min(widths->least, width_of(model, widths, slot));
+    widths->least_ball = tl_min(widths->least_ball, ball_of(model, slot));
+  }
+  if (model->bodies > 0)
+    widths->seen = model->property.uid[model->bodies - 1] + 1;
+}
+
 talus_status tl_widths_update(const tl_model *model, tl_widths *widths) {
   const size_t known = widths->count;
-  if (known == model->shapes.count)
-    return TALUS_OK;
-  TL_TRY(tl_array_resize(widths, model->shapes.count));
-  for (size_t i = known < model->shapes.count ? known : 0; i < widths->count; ++i)
-    widths->data[i] = (talus_real)half_width(&model->shapes.data[i]);
+  if (known != model->shapes.count) {
+    TL_TRY(tl_array_resize(widths, model->shapes.count));
+    for (size_t i = known; i < widths->count; ++i)
+      widths->data[i] = (talus_real)half_width(&model->shapes.data[i]);
+  }
+  if (widths->seen == 0)
+    widths->least = widths->least_ball = TL_REAL_MAX;
+  look_at_bodies(model, widths);
   return TALUS_OK;
 }
 
@@ -109,13 +139,6 @@ static bool passes(const tl_model *model, const tl_passage *p, const tl_contact 
 
 /* ---- contacts -------------------------------------------------------------------------------- */
 
-/* What the free body in a slot may sink by; infinite where contacts do not move it. */
-static talus_real width_of(const tl_model *model, const tl_widths *widths, uint32_t slot) {
-  if (tl_body_is_static(model, slot))
-    return TL_REAL_MAX;
-  return widths->data[model->property.shape[slot]] * model->property.scale[slot];
-}
-
 tl_sinking tl_contact_find_sinking(const tl_model *model, const tl_widths *widths,
                                    const tl_passage *passage, const tl_contact *c, uint32_t *who) {
   const talus_real a = width_of(model, widths, c->a), b = width_of(model, widths, c->b);
@@ -128,12 +151,6 @@ tl_sinking tl_contact_find_sinking(const tl_model *model, const tl_widths *width
   return passes(model, passage, c, is_a ? c->a : c->b, *who) ? TL_SINKS_THROUGH : TL_SINKS_NOT;
 }
 
-/* Of the bounding sphere, m; an unbounded body is larger than any other. */
-static talus_real bound_of(const tl_model *model, uint32_t slot) {
-  const tl_shape *shape = tl_body_shape(model, slot);
-  return shape->bounded ? shape->radius * model->property.scale[slot] : TL_REAL_MAX;
-}
-
 typedef struct measure_job {
   const tl_model *model;
   const tl_widths *widths;
@@ -142,17 +159,24 @@ typedef struct measure_job {
   tl_depths *blocks;
 } measure_job;
 
+/* A little less than the largest share so far: whoever is below need not be divided. */
+#define NEARLY 0.9999
+
+/* Nearly all contacts are of free bodies, and less deep than another: their gap says so. */
 static void add_contact(const measure_job *job, const tl_contact *c, tl_depths *depths) {
+  const tl_widths *widths = job->widths;
+  const talus_real depth = -c->gap;
   uint32_t who;
-  const double depth = -(double)c->gap;
-  if (depth > 0) {
-    const double r = (double)tl_min(bound_of(job->model, c->a), bound_of(job->model, c->b));
-    depths->most = fmax(depths->most, depth);
-    depths->share = fmax(depths->share, depth / r);
+  if ((double)depth > NEARLY * depths->share * (double)widths->least_ball) {
+    const double r = (double)tl_min(ball_of(job->model, c->a), ball_of(job->model, c->b));
+    depths->share = fmax(depths->share, (double)depth / r);
   }
-  if (!depths->is_suspect)
+  if ((double)depth > depths->most)
+    depths->most = (double)depth;
+  if (!depths->is_suspect &&
+      (depth > widths->least || c->a < widths->statics || c->b < widths->statics))
     depths->is_suspect =
-        tl_contact_find_sinking(job->model, job->widths, job->passage, c, &who) != TL_SINKS_NOT;
+        tl_contact_find_sinking(job->model, widths, job->passage, c, &who) != TL_SINKS_NOT;
 }
 
 static void measure_blocks(void *context, size_t begin, size_t end) {

@@ -5,13 +5,18 @@
 
 #include "contact/contact.h"
 
-/* Half the least width of each shape at scale 1, m: what a body may sink by, at most. */
+/* Half the least width of each shape at scale 1, m: what a body may sink by, at most. And what
+ * spares a look at most bodies: bounds that hold for all that were ever there. */
 typedef struct tl_widths {
   talus_real *data;
   size_t count, capacity;
+  uint64_t seen;         /* uids below this were looked at */
+  uint32_t statics;      /* slots from here on are of free bodies */
+  talus_real least;      /* m: least half width of a free body */
+  talus_real least_ball; /* m: least radius of a bounding sphere */
 } tl_widths;
 
-/* Looks at shapes that have come since the last call. */
+/* Looks at shapes and bodies that have come since the last call. */
 talus_status tl_widths_update(const tl_model *model, tl_widths *widths);
 
 /* Where bodies are at the end of a step, and how they came there; rows are slots. */
