@@ -362,6 +362,27 @@ TEST(from_refuses_names_that_clash_and_folders_without_a_checkpoint) {
   CHECK_MSG(strstr(message, "no_such_folder/"), "%s", message);
 }
 
+/* It kept the old friction without a word. */
+TEST(from_refuses_a_material_that_nobody_has_with_the_one_that_may_be_meant) {
+  if (!TALUS_HAVE_HDF5)
+    return;
+  talus_world_destroy(make_old("from_misspelt"));
+  const char *message = build_error("talus: 1\nuntil: 1\nmaterials:\n"
+                                    "  icy: {density: 1000, friction: 0.05}\n"
+                                    "bodies: [{from: from_misspelt/}]\n");
+  CHECK_MSG(strncmp(message, "test.yaml:4:", 12) == 0 &&
+                strstr(message, ": materials.icy: no body is of this material") &&
+                strstr(message, "did you mean `ice`?"),
+            "%s", message);
+  talus_world *world = build("talus: 1\nuntil: 1\nquiet: [unused-material]\nmaterials: {icy: {}}\n"
+                             "bodies: [{from: from_misspelt/}]\n");
+  talus_world_destroy(world);
+  world = build("talus: 1\nuntil: 1\nmaterials: {ice: {}, snow: {}}\nbodies:\n"
+                "  - from: from_misspelt/\n"
+                "  - {shape: {sphere: 0.1}, material: snow, at: [9, 9, 9]}\n");
+  talus_world_destroy(world);
+}
+
 #define MECHANISM                                                                                  \
   "talus: 1\nuntil: 1\nmaterials: {steel: {}}\nbodies:\n"                                          \
   "  - {name: arm, shape: {box: [0.4, 0.1, 0.1]}, at: [0.2, 0, 1]}\n"                              \

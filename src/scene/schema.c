@@ -466,7 +466,8 @@ const tl_map tl_schema_body = {
         {KEY(OWNER, from, TEXT), .flags = TL_KEY_OPTIONAL | TL_KEY_ALONE,
          .expected = "a result folder", .example = "settled.out/",
          .help = "instead of a body: all bodies and joints at the end of another run, velocities "
-                 "included"},
+                 "included; `materials` of the same name replace theirs, and one that "
+                 "nobody has is refused"},
         {0}}};
 #undef OWNER
 
