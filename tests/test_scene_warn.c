@@ -308,7 +308,7 @@ TEST(a_misspelt_word_of_strict_is_refused_with_the_right_one) {
  */
 
 #define SPRINGS                                                                                    \
-  "talus: 1\nuntil: 1\nmaterials: {rock: {stiffness: 1e4, young: 1e7, poisson: "                   \
+  "talus: 1\nuntil: 1\nmaterials: {rock: {stiffness: 1e6, young: 1e8, poisson: "                   \
   "0.3}}\n" GOOD_BODIES
 
 /* Every way to choose, with the bit that stands for it below. */

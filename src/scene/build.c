@@ -600,6 +600,13 @@ static talus_status build(builder *b, const talus_world_def *def,
   return status;
 }
 
+talus_status tl_scene_build_materials(const talus_scene *scene, talus_world **world) {
+  talus_world_def def = world_def(scene);
+  def.threads = 1;
+  builder b = {.scene = scene};
+  return build(&b, &def, add_materials, world);
+}
+
 talus_status talus_scene_build_shapes(const talus_scene *scene, talus_world **world) {
   talus_world_def def = world_def(scene);
   def.threads = 1;

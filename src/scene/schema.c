@@ -61,7 +61,9 @@ static const tl_words warnings = {
           {"unused-shape", TL_WARN_UNUSED_SHAPE, "no body has it"},
           {"overlap", TL_WARN_OVERLAP, "bodies overlap at the start"},
           {"large-rolling", TL_WARN_LARGE_ROLLING, "a rolling resistance longer than a radius"},
-          {"idle-key", TL_WARN_IDLE_KEY, "a key that does nothing for the kind or method chosen"}),
+          {"idle-key", TL_WARN_IDLE_KEY, "a key that does nothing for the kind or method chosen"},
+          {"soft-springs", TL_WARN_SOFT_SPRINGS,
+           "springs that let bodies sink by more than a hundredth of their radius"}),
     NULL};
 
 static const tl_words strict_words = {
