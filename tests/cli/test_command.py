@@ -149,8 +149,14 @@ def test_bar_on_a_terminal_stays_within_a_line_and_is_erased(busy, tmp_path):
     assert code == 0
     bars = [part for part in shown.split("\r") if part.startswith("[")]
     assert bars and all(len(part.split("\033")[0]) < 80 for part in bars)
-    assert re.search(r"\d+% t [\d.e-]+/1 s \S+ steps/s \S+ bodies \S+ contacts overlap \S+% ETA [\d:]+", bars[-1])
+    assert re.search(r"\d+% t [\d.e-]+/1 s \S+ steps/s \S+ bodies \S+ contacts ETA [\d:]+", bars[-1])
     assert shown.split("talus: open")[0].endswith("\r\033[K")
+
+
+def test_a_wide_terminal_shows_how_deep_bodies_overlap(busy, tmp_path):
+    code, shown = on_terminal("run", busy, "-o", tmp_path / "out", "--threads", "1", "--until", "1",
+                              env={"COLUMNS": "120"})
+    assert code == 0 and re.search(r"contacts overlap [\d.e-]+% ETA", shown)
 
 
 def test_colour_only_on_a_terminal_that_wants_it(tmp_path):
