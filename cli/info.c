@@ -212,6 +212,9 @@ static const struct {
     {"joints broken", "joints_broken", NULL},
     {"joint force, N", "joint_force", NULL},
     {"joint torque, N m", "joint_torque", NULL},
+    {"overlap, m", "overlap_max", NULL},
+    {"overlap over radius", "overlap_share", NULL},
+    {"bodies that sank", "sunk", NULL},
 };
 #define SPANS (sizeof spans / sizeof *spans)
 

@@ -10,6 +10,7 @@
 #define LINE_LEAST 1.0  /* s, even where another tenth is done */
 #define BAR_MOST   40   /* characters */
 #define BAR_LEAST  4    /* fewer tell nothing */
+#define WIDE       100  /* characters of a terminal that has room for all */
 
 static int terminal_width(void) {
   struct winsize size;
@@ -59,12 +60,17 @@ static const char *short_duration(double seconds, char text[32]) {
   return text;
 }
 
-static void describe(const talus_progress *now, double done, char *text, size_t size) {
-  char rate[16], bodies[16], contacts[16], left[32];
-  snprintf(text, size, "%3.0f%% t %.3g/%.3g s %s steps/s %s bodies %s contacts ETA %s", 100 * done,
-           now->time, now->until, short_number(now->step_rate, rate),
+/* The largest overlap since the last line of history.csv, as a share of a radius; not where the
+ * line is too narrow for that and a bar. */
+static void describe(const talus_progress *now, double done, bool is_wide, char *text,
+                     size_t size) {
+  char rate[16], bodies[16], contacts[16], left[32], overlap[32] = "";
+  if (is_wide)
+    snprintf(overlap, sizeof overlap, " overlap %.2g%%", 100 * now->overlap_share);
+  snprintf(text, size, "%3.0f%% t %.3g/%.3g s %s steps/s %s bodies %s contacts%s ETA %s",
+           100 * done, now->time, now->until, short_number(now->step_rate, rate),
            short_number((double)now->bodies, bodies), short_number((double)now->contacts, contacts),
-           short_duration(remaining(now), left));
+           overlap, short_duration(remaining(now), left));
 }
 
 static void draw(progress_bar *bar, const char *text, double done) {
@@ -90,7 +96,7 @@ void progress_show(progress_bar *bar, const talus_progress *now) {
   char text[256];
   if (bar->style == PROGRESS_NONE)
     return;
-  describe(now, done, text, sizeof text);
+  describe(now, done, bar->style == PROGRESS_LINES || terminal_width() >= WIDE, text, sizeof text);
   if (bar->style == PROGRESS_BAR) {
     draw(bar, text, done);
     return;

@@ -126,9 +126,12 @@ static void print_resume(const char *what, int argc, char **argv) {
 
 static void print_result(const talus_run_result *result, const char *folder, bool quiet) {
   char wall[CLI_DURATION_BYTES];
-  printf("hash %016llx  steps %llu  time %.10g s  bodies %zu  frames %llu  wall %s\n",
+  printf("hash %016llx  steps %llu  time %.10g s  bodies %zu  frames %llu  wall %s",
          (unsigned long long)result->hash, (unsigned long long)result->steps, result->time,
          result->bodies, (unsigned long long)result->frames, cli_duration(result->wall, wall));
+  if (result->sunk > 0)
+    printf("  sunk %llu", (unsigned long long)result->sunk);
+  putchar('\n');
   fflush(stdout);
   if (quiet)
     return;

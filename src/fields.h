@@ -67,7 +67,8 @@ enum {
   TL_FLAG_LOCKS = 0x3f,
   TL_FLAG_FIXED = 0x40,
   TL_FLAG_KINEMATIC = 0x80,
-  TL_FLAG_STATIC = TL_FLAG_FIXED | TL_FLAG_KINEMATIC /* not moved by contacts */
+  TL_FLAG_STATIC = TL_FLAG_FIXED | TL_FLAG_KINEMATIC, /* not moved by contacts */
+  TL_FLAG_SUNK = 0x100 /* it went through a wall or deep into another body, and that was told */
 };
 
 #define TL_FIELD_MEMBER(name, type, columns, scalar, flags) type *name;

@@ -139,7 +139,9 @@ static void tell_progress(const tl_run *run, run_pace *pace, bool now) {
                              .step_rate = pace->rate,
                              .steps = world->steps,
                              .frames = run->frames.count,
-                             .bodies = world->model.bodies};
+                             .bodies = world->model.bodies,
+                             .overlap_max = run->worst.overlap_max,
+                             .overlap_share = run->worst.overlap_share};
   (void)tl_world_store_contacts(run->world);
   for (size_t i = 0; i < world->contacts.count; ++i)
     progress.contacts += world->contacts.data[i].gap <= 0;
@@ -178,6 +180,13 @@ static talus_status stop(tl_run *run) {
                  talus_world_time(run->world));
 }
 
+/* The step was taken: its state is written and saved as that of an end. */
+static talus_status end_strictly(tl_run *run, const char *why) {
+  TL_TRY(finish(run));
+  return tl_fail(TALUS_ERROR_STRICT, "%s; the state then is %s", why,
+                 tl_run_path(run, "frames/%06zu.hdf", run->frames.count - 1));
+}
+
 static talus_status advance(tl_run *run, run_pace *pace) {
   const talus_run_def *def = run->def;
   for (;;) {
@@ -191,10 +200,15 @@ static talus_status advance(tl_run *run, run_pace *pace) {
     if (tl_run_clock() - run->saved_at >= def->checkpoint_every)
       TL_TRY(save(run));
     tell_progress(run, pace, step == 0);
-    TL_TRY(tl_world_step_on(run->world, 1)); /* state, contacts: stored where they are looked at */
+    /* State and contacts are stored where they are looked at. */
+    const talus_status status = tl_world_step_on(run->world, 1);
+    if (status != TALUS_ERROR_STRICT)
+      TL_TRY(status);
     tl_run_history_note(run);
     note_rest(run);
     TL_TRY(tl_run_probes_add(run, false));
+    if (status != TALUS_OK)
+      return end_strictly(run, run->world->offence);
   }
 }
 
@@ -336,6 +350,7 @@ static talus_status prepare(tl_run *run) {
     TL_TRY(tl_run_folder_look(run, &has_checkpoint));
   const bool resumes = run->def->resume && has_checkpoint;
   TL_TRY(resumes ? go_on(run) : start_anew(run));
+  run->world->strict = run->scene->strict; /* it may change when a run goes on */
   run->saved_at = tl_run_clock();
   tl_run_log_add(&run->log, TL_LOG_INFO, "talus %s (%s), %d thread%s: %s", talus_version(),
                  talus_features(), run->world->model.par.threads,
@@ -378,7 +393,21 @@ static void report(const tl_run *run, talus_run_result *result) {
                                  .frames = run->frames.count,
                                  .time = talus_world_time(run->world),
                                  .wall = tl_run_clock() - run->began,
-                                 .bodies = talus_world_body_count(run->world)};
+                                 .bodies = talus_world_body_count(run->world),
+                                 .sunk = run->world->sunk,
+                                 .sunk_first = run->world->sunk_first};
+}
+
+static void tell_sunk(tl_run *run) {
+  const talus_world *world = run->world;
+  const char *name = tl_world_name_of(world, world->sunk_first);
+  if (world->sunk > 0 && !(world->strict & TALUS_STRICT_SINKING))
+    tl_run_log_add(&run->log, TL_LOG_WARN,
+                   "%llu bod%s passed through a wall or sank deeper than half %s size, the first: "
+                   "body %llu%s%s%s",
+                   (unsigned long long)world->sunk, world->sunk == 1 ? "y" : "ies",
+                   world->sunk == 1 ? "its" : "their", (unsigned long long)world->sunk_first,
+                   name ? " '" : "", name ? name : "", name ? "'" : "");
 }
 
 static talus_status run_in_folder(tl_run *run, talus_run_result *result) {
@@ -389,6 +418,7 @@ static talus_status run_in_folder(tl_run *run, talus_run_result *result) {
     status = fail(run, status);
   tell_progress(run, &pace, true);
   report(run, result);
+  tell_sunk(run);
   if (status == TALUS_OK)
     tl_run_log_add(&run->log, TL_LOG_INFO, "done at step %llu, t = %g s%s: state %016llx",
                    (unsigned long long)run->world->steps, talus_world_time(run->world),

@@ -96,6 +96,7 @@ typedef struct tl_run_worst {
   double residual_max, residual_rms; /* m/s */
   int iterations;
   double joint_force, joint_torque; /* N, N m: of the joint that carried most */
+  double overlap_max, overlap_share;
 } tl_run_worst;
 
 /* Speed of the fastest free body, m/s; infinite where nobody asks (until: {at_rest}). */

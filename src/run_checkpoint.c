@@ -10,14 +10,14 @@
 
 /* The blob, in numbers of 64 bits, least byte first:
  *   "talusrun", version, identity of the scene, step,
- *   residual_max, residual_rms, iterations, joint_force, joint_torque,
+ *   residual_max, residual_rms, iterations, joint_force, joint_torque, overlap_max, overlap_share,
  *   rest.since, rest.interval,
  *   number of frames, step of each,
  *   lines of joints.csv, whether it records joints without a name and how (run.h),
  *   number of probes, of each: definition, lines of its file,
  *   number of files that the scene names, of each: XXH64 when the run began */
 #define MAGIC   0x6e757273756c6174u
-#define VERSION 3u
+#define VERSION 4u
 
 /* ---- numbers to bytes and back --------------------------------------------------------------- */
 
@@ -72,6 +72,8 @@ static talus_status pack(const tl_run *run, tl_text *text) {
   put(text, (uint64_t)run->worst.iterations);
   put_double(text, run->worst.joint_force);
   put_double(text, run->worst.joint_torque);
+  put_double(text, run->worst.overlap_max);
+  put_double(text, run->worst.overlap_share);
   put_double(text, run->rest.since);
   put_double(text, run->rest.interval);
   put(text, run->frames.count);
@@ -194,6 +196,8 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
   run->worst.iterations = (int)get(&reader);
   run->worst.joint_force = get_double(&reader);
   run->worst.joint_torque = get_double(&reader);
+  run->worst.overlap_max = get_double(&reader);
+  run->worst.overlap_share = get_double(&reader);
   run->rest.since = get_double(&reader);
   run->rest.interval = get_double(&reader);
   const uint64_t frames = get(&reader);

@@ -160,7 +160,7 @@ static bool find_key(const char *text, const char *key, size_t length, const cha
 }
 
 static bool may_change(const char *key, size_t length) {
-  static const char *const keys[] = {"until", "output", "probes", "quiet"};
+  static const char *const keys[] = {"until", "output", "probes", "quiet", "strict"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i)
     if (strlen(keys[i]) == length && strncmp(keys[i], key, length) == 0)
       return true;

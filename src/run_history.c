@@ -11,7 +11,8 @@
   "residual_max,residual_rms,iterations,dt,wall_total,wall_broad,wall_narrow,wall_solve,"          \
   "wall_step,wall_output,state_hash,asleep,objective,rotational_energy,contact_work,load_work,"    \
   "flow_energy,joint_drift,joints_broken,elastic_energy,damping_work,friction_work,"               \
-  "joint_force,joint_torque,made_energy,energy_corrections,unconverged\n"
+  "joint_force,joint_torque,overlap_max,overlap_share,sunk,made_energy,energy_corrections,"        \
+  "unconverged\n"
 
 #define WALL_COLUMN 17 /* wall_total, counted from 0 */
 
@@ -56,6 +57,8 @@ void tl_run_history_note(tl_run *run) {
   tl_joints_loads(&run->world->joints, &force, &torque);
   worst->joint_force = fmax(worst->joint_force, force);
   worst->joint_torque = fmax(worst->joint_torque, torque);
+  worst->overlap_max = fmax(worst->overlap_max, run->world->last.depths.most);
+  worst->overlap_share = fmax(worst->overlap_share, run->world->last.depths.share);
 }
 
 static void add_numbers(tl_text *text, const double *values, size_t n) {
@@ -92,12 +95,15 @@ static void format_line(tl_run *run, const talus_report *r, tl_text *text) {
     tl_text_add_number(text, later[i]);
   }
   tl_text_add(text, ",%zu", r->joints_broken);
-  const double springs[] = {r->elastic_energy, r->damping_work, r->friction_work,
-                            run->worst.joint_force, run->worst.joint_torque};
+  const double springs[] = {r->elastic_energy,       r->damping_work,
+                            r->friction_work,        run->worst.joint_force,
+                            run->worst.joint_torque, run->worst.overlap_max,
+                            run->worst.overlap_share};
   for (size_t i = 0; i < sizeof springs / sizeof *springs; ++i) {
     tl_text_add_bytes(text, ",", 1);
     tl_text_add_number(text, springs[i]);
   }
+  tl_text_add(text, ",%llu", (unsigned long long)r->sunk);
   tl_text_add_bytes(text, ",", 1);
   tl_text_add_number(text, r->made_energy);
   tl_text_add(text, ",%llu,%llu", (unsigned long long)r->energy_corrections,

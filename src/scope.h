@@ -20,7 +20,8 @@ typedef struct tl_scope {
       *broad_cache;                 /* what the broad phase keeps from step to step; may be NULL */
   const struct tl_guesses *guesses; /* normals of the last step (narrow/guess.h); may be NULL */
   struct tl_joints *joints;         /* their impulses change; may be NULL: none */
-  struct tl_penalty *penalty;       /* what springs keep (solve/penalty.h); NULL: other models */
+  const struct tl_widths *widths; /* of shapes (contact/depth.h), for those who look at overlaps */
+  struct tl_penalty *penalty;     /* what springs keep (solve/penalty.h); NULL: other models */
 } tl_scope;
 
 static inline uint32_t tl_scope_slot(const tl_scope *scope, size_t i) {

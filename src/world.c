@@ -91,6 +91,7 @@ static talus_status check_settings(const talus_world_def *def) {
     return tl_fail(TALUS_ERROR_INVALID, "narrow.ellipsoid is %d; expected a TALUS_ELLIPSOID_...",
                    (int)def->narrow.ellipsoid);
   TL_TRY(tl_sleep_check(&def->sleep));
+  TL_TRY(tl_strict_check(def->strict));
   if (def->threads < 0 || def->threads > 4096)
     return tl_fail(TALUS_ERROR_INVALID, "threads is %d; expected 0 (all cores) to 4096",
                    def->threads);
@@ -138,6 +139,7 @@ talus_status talus_world_create(const talus_world_def *def, talus_world **world)
   made->model.margin = def->margin;
   made->model.sleep = def->sleep;
   made->model.domain = def->domain;
+  made->strict = def->strict;
   if (def->threads > 0)
     made->model.par.threads = def->threads;
   made->log = def->log;
@@ -181,6 +183,7 @@ void talus_world_destroy(talus_world *world) {
   tl_flow_release(&world->flow);
   tl_arena_free(&world->arena);
   tl_broad_cache_free(&world->broad_cache);
+  tl_array_free(&world->widths);
   void *block = world;
   (void)tl_resize(&block, sizeof *world, 0);
 }

@@ -50,12 +50,16 @@ struct talus_world {
   const tl_backend *backend;
   talus_broad_kind broad_told; /* what the log last said of `auto` */
   bool guard_told;             /* that a solver shortened its step */
+  uint32_t strict;             /* TALUS_STRICT_... */
+  char offence[1024];          /* against it, in the step under way; "": none */
   tl_broad_cache broad_cache;  /* nothing depends on it but time */
+  tl_widths widths;            /* of shapes; derived */
 
   /* What happened so far. */
   tl_step_report last;
   uint64_t emitted, removed;
-  double wall[4];                              /* broad, narrow, solve, step */
+  uint64_t sunk, sunk_first; /* bodies that sank (world_sink.c), and the uid of the first of them */
+  double wall[4];            /* broad, narrow, solve, step */
   double contact_work, load_work, flow_energy; /* J, sums over all steps */
   double made_energy;                          /* J, likewise */
   uint64_t energy_corrections, unconverged;    /* islands and steps; steps */
@@ -126,6 +130,7 @@ void tl_world_find_law_kinds(talus_world *world);
  * may sleep; a body is where it was not before; a body wakes, or all, or those that touch a body to
  * be removed, or those that a written view has changed; how many sleep. */
 talus_status tl_sleep_check(const talus_sleep_def *sleep);
+talus_status tl_strict_check(uint32_t strict);
 talus_status tl_world_reserve_rest(talus_world *world);
 void tl_world_disturb(talus_world *world, uint32_t slot);
 void tl_world_wake(talus_world *world, uint32_t slot);
@@ -155,6 +160,16 @@ talus_status tl_world_store_contacts(talus_world *world);
 /* Before contacts are written or counted: does what the last call could not, where it could not;
  * fails where they are lost until the next good step. */
 talus_status tl_world_store_late(talus_world *world);
+
+/* Something has happened in this step that `strict` may forbid (world_strict.c): a warning in the
+ * log, or the end of the step once it is whole, where the world says so; the first counts. */
+void tl_world_offend(talus_world *world, uint32_t kind, const char *fmt, ...) TL_PRINTF(3, 4);
+/* TALUS_ERROR_STRICT where the step has offended: its state counts all the same. */
+talus_status tl_world_end_strictly(talus_world *world);
+
+/* After a step, before bodies come and go: how deep contacts are goes to the report, and a body
+ * that sank is told of, once (world_sink.c). */
+talus_status tl_world_watch(talus_world *world);
 
 /* A copy of a name; NULL stays NULL. */
 talus_status tl_copy_text(const char *text, char **copy);

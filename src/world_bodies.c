@@ -223,7 +223,7 @@ talus_status talus_world_add_body(talus_world *world, const talus_body_def *def,
   if (def->name)
     snprintf(what, sizeof what, "body '%.100s'", def->name);
   else
-    snprintf(what, sizeof what, "body %llu", (unsigned long long)world->next_uid);
+    snprintf(what, sizeof what, "a new body"); /* one that is refused never gets its number */
   TL_TRY(tl_world_not_mapped(world, "add a body"));
   TL_TRY(check_numbers(def, what));
   TL_TRY(check_references(world, def, what));

@@ -143,10 +143,12 @@ static talus_status borrow_all(borrower *b) {
   return TALUS_OK;
 }
 
-talus_status tl_world_borrow(talus_world *world, const talus_world *old,
-                             const tl_names *materials) {
+talus_status tl_world_borrow(talus_world *world, const talus_world *old, const tl_names *materials,
+                             tl_from_names *seen) {
   borrower b = {.old = old, .world = world, .names = materials};
-  const talus_status status = borrow_all(&b);
+  talus_status status = borrow_all(&b);
+  for (size_t i = 0; i < old->model.materials.count && status == TALUS_OK; ++i)
+    status = tl_from_names_add(seen, old->model.materials.data[i].name);
   tl_array_free(&b.shapes);
   tl_array_free(&b.materials);
   tl_array_free(&b.is_own);

@@ -164,6 +164,8 @@ static talus_status step_once(talus_world *world) {
   if (world->joints.must_assemble)
     TL_TRY(talus_world_assemble(world, NULL));
   TL_TRY(tl_arena_reset(&world->arena));
+  TL_TRY(tl_widths_update(model, &world->widths));
+  world->offence[0] = '\0';
   const tl_scope scope = {.count = model->bodies,
                           .t0 = (double)world->steps * model->dt,
                           .t1 = (double)(world->steps + 1) * model->dt,
@@ -173,6 +175,7 @@ static talus_status step_once(talus_world *world) {
                           .arena = &world->arena,
                           .broad_cache = &world->broad_cache,
                           .joints = world->joints.all.count > 0 ? &world->joints : NULL,
+                          .widths = &world->widths,
                           .penalty = &world->penalty};
   world->broad_cache.chosen = world->last.broad; /* as a resumed run does */
   const bool were_lost = world->last.are_lost, looks = needs_contacts(world);
@@ -202,11 +205,13 @@ static talus_status step_once(talus_world *world) {
   world->steps++; /* the bodies have moved, whatever fails from here on */
   if (looks)
     TL_TRY(tl_world_store_contacts(world)); /* for which the step has made room */
+  TL_TRY(tl_world_watch(world));
   tl_flow_probe(&world->flow, model, &scope, &world->contacts);
   tl_world_tell_tables(world, scope.t0, scope.t1);
   TL_TRY(tl_world_settle_joints(world));
   TL_TRY(remove_leavers(world));
-  return emit(world);
+  TL_TRY(emit(world));
+  return tl_world_end_strictly(world);
 }
 
 talus_status tl_world_store_contacts(talus_world *world) {

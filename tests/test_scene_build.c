@@ -172,6 +172,19 @@ TEST(scene_that_the_world_refuses_names_its_entry) {
   CHECK_MSG(strncmp(message, "test.yaml:7:5: bodies.0: ", 25) == 0, "%s", message);
 }
 
+/* Both were called body 1: whoever is refused takes no number. */
+TEST(bodies_that_are_refused_are_called_by_their_entries) {
+  const char *message = build_error("talus: 1\nuntil: 1\nmaterials: {rock: {}}\n"
+                                    "domain: {box: [[0, 0, 0], [1, 1, 1]], periodic: [x]}\n"
+                                    "bodies:\n"
+                                    "  - {shape: {box: [0.8, 0.1, 0.1]}, at: [0.5, 0.2, 0.5]}\n"
+                                    "  - {shape: {box: [0.9, 0.1, 0.1]}, at: [0.5, 0.7, 0.5]}\n");
+  CHECK_MSG(strncmp(message, "test.yaml:6:5: bodies.0: a new body: it is 0.812", 48) == 0 &&
+                strstr(message, "\ntest.yaml:7:5: bodies.1: a new body: it is 0.911") &&
+                !strstr(message, "body 1"),
+            "%s", message);
+}
+
 TEST(mistakes_that_only_the_world_sees_come_together) {
   const char *message =
       build_error("talus: 1\nuntil: 1\nmaterials: {rock: {density: 1000}}\nshapes:\n"
@@ -360,6 +373,27 @@ TEST(from_refuses_names_that_clash_and_folders_without_a_checkpoint) {
             "%s", message);
   message = build_error("talus: 1\nuntil: 1\nbodies: [{from: no_such_folder/}]\n");
   CHECK_MSG(strstr(message, "no_such_folder/"), "%s", message);
+}
+
+/* It kept the old friction without a word. */
+TEST(from_refuses_a_material_that_nobody_has_with_the_one_that_may_be_meant) {
+  if (!TALUS_HAVE_HDF5)
+    return;
+  talus_world_destroy(make_old("from_misspelt"));
+  const char *message = build_error("talus: 1\nuntil: 1\nmaterials:\n"
+                                    "  icy: {density: 1000, friction: 0.05}\n"
+                                    "bodies: [{from: from_misspelt/}]\n");
+  CHECK_MSG(strncmp(message, "test.yaml:4:", 12) == 0 &&
+                strstr(message, ": materials.icy: no body is of this material") &&
+                strstr(message, "did you mean `ice`?"),
+            "%s", message);
+  talus_world *world = build("talus: 1\nuntil: 1\nquiet: [unused-material]\nmaterials: {icy: {}}\n"
+                             "bodies: [{from: from_misspelt/}]\n");
+  talus_world_destroy(world);
+  world = build("talus: 1\nuntil: 1\nmaterials: {ice: {}, snow: {}}\nbodies:\n"
+                "  - from: from_misspelt/\n"
+                "  - {shape: {sphere: 0.1}, material: snow, at: [9, 9, 9]}\n");
+  talus_world_destroy(world);
 }
 
 #define MECHANISM                                                                                  \

@@ -1,6 +1,7 @@
 /* Likely mistakes in scenes: each is told once, with its place, and can be silenced. */
 #include "check.h"
 #include "scene/schema.h"
+#include "world.h"
 #include <talus/scene.h>
 
 #define LINES 16
@@ -279,11 +280,35 @@ TEST(quiet_is_not_part_of_what_a_run_is) {
   CHECK_EQ_U64(hashes[0], hashes[1]);
 }
 
+TEST(strict_is_not_part_of_what_a_run_is_and_reaches_the_world) {
+  const char *const strict[] = {"strict=[sinking, unconverged]"};
+  uint64_t hashes[2];
+  for (size_t i = 0; i < 2; ++i) {
+    talus_scene *scene = NULL;
+    talus_world *world = NULL;
+    CHECK_OK(talus_scene_parse(GOOD, strlen(GOOD), NULL, NULL, strict, i, &scene, NULL));
+    CHECK_OK(tl_scene_identity(scene, &hashes[i]));
+    CHECK_OK(talus_scene_build(scene, 1, NULL, NULL, &world));
+    CHECK_EQ_U64(world->strict, i * (TALUS_STRICT_SINKING | TALUS_STRICT_UNCONVERGED));
+    talus_world_destroy(world);
+    talus_scene_free(scene);
+  }
+  CHECK_EQ_U64(hashes[0], hashes[1]);
+}
+
+TEST(a_misspelt_word_of_strict_is_refused_with_the_right_one) {
+  const char *const strict[] = {"strict=[sinkin]"};
+  talus_scene *scene = NULL;
+  CHECK(talus_scene_parse(GOOD, strlen(GOOD), NULL, NULL, strict, 1, &scene, NULL) ==
+        TALUS_ERROR_FORMAT);
+  CHECK(strstr(talus_last_error(), "did you mean `sinking`"));
+}
+
 /* ---- keys that do nothing ---------------------------------------------------------------------
  */
 
 #define SPRINGS                                                                                    \
-  "talus: 1\nuntil: 1\nmaterials: {rock: {stiffness: 1e4, young: 1e7, poisson: "                   \
+  "talus: 1\nuntil: 1\nmaterials: {rock: {stiffness: 1e6, young: 1e8, poisson: "                   \
   "0.3}}\n" GOOD_BODIES
 
 /* Every way to choose, with the bit that stands for it below. */

@@ -75,6 +75,7 @@ typedef struct talus_progress {
   double step_rate;   /* steps per wall second, lately */
   uint64_t steps, frames;
   size_t bodies, contacts;
+  double overlap_max, overlap_share; /* since the last line of history.csv: as it has them */
 } talus_progress;
 
 typedef struct talus_run_def {
@@ -98,6 +99,7 @@ typedef struct talus_run_result {
   uint64_t hash, steps, frames;
   double time, wall;
   size_t bodies;
+  uint64_t sunk, sunk_first; /* as talus_report has them; the log has their names */
 } talus_run_result;
 
 /* Steps the scene's world to its end and writes the result folder (docs/formats.md) on the way.
@@ -116,6 +118,8 @@ typedef struct talus_run_result {
  * TALUS_INTERRUPTED: stopped by `interrupt`, state saved. TALUS_ERROR_INVALID: the folder is not
  * empty, is in use, or its scene differs in more than until, output and probes.
  * TALUS_ERROR_DIVERGED, TALUS_ERROR_DOMAIN: a step failed; the state before it is the last frame.
+ * TALUS_ERROR_STRICT: what the scene's `strict` forbids has happened; the state after that step is
+ * the last frame and the checkpoint.
  * TALUS_ERROR_IO: what was written before is intact, and a later call can resume. result (may be
  * NULL) says how far it came in every case. */
 TALUS_API talus_status talus_run(const talus_scene *scene, const talus_run_def *def,

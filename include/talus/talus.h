@@ -436,6 +436,12 @@ typedef struct talus_domain_def {
   talus_outside outside;
 } talus_domain_def;
 
+/* What ends a run where talus_world_def.strict says so, and is a warning in the log otherwise. */
+enum {
+  TALUS_STRICT_SINKING = 1,    /* a body passed through a wall, or sank deeper than half its size */
+  TALUS_STRICT_UNCONVERGED = 2 /* a step whose contacts the solver did not get right */
+};
+
 /* Finished log lines, without newline at the end. level: 0 error, 1 warning, 2 info, 3 debug. A
  * warning about a scene file may have two more lines within: the one it means, and a caret. */
 typedef void talus_log_fn(void *context, int level, const char *line);
@@ -452,6 +458,7 @@ typedef struct talus_world_def {
   double margin; /* m: contacts are found up to this gap; < 0: from speed and dt */
   talus_sleep_def sleep;
   talus_domain_def domain;
+  uint32_t strict;   /* TALUS_STRICT_...: what a step may not do */
   int threads;       /* 0: every core this process may use */
   talus_log_fn *log; /* NULL: silent */
   void *log_context;
@@ -460,7 +467,7 @@ typedef struct talus_world_def {
 /* gravity (0, 0, -9.81), dt 1 ms, broad auto, narrow newton, ccp with ncp friction, 50 sweeps,
  * automatic tolerance, warm start, recovery, islands (penalty: linear, tangential 2/7, reach 1 mm;
  * slop |gravity| dt^2, impulse: correction 0.2), nobody sleeps (but sleep.time is 0.5 s), no
- * domain. */
+ * domain, nothing strict. */
 TALUS_API talus_world_def talus_world_def_default(void);
 
 typedef struct talus_world talus_world;
@@ -522,6 +529,9 @@ TALUS_API talus_status talus_body_set_force(talus_world *world, talus_body body,
 /* Wakes a body and, in the next step, all that it touches. Nothing where it is awake. */
 TALUS_API talus_status talus_body_wake(talus_world *world, talus_body body);
 
+/* What a step may not do from now on: TALUS_STRICT_... */
+TALUS_API talus_status talus_world_set_strict(talus_world *world, uint32_t strict);
+
 /* Settings that may change between steps; every body wakes. */
 TALUS_API talus_status talus_world_set_gravity(talus_world *world, talus_vec3 gravity);
 TALUS_API talus_status talus_world_set_sleep(talus_world *world, talus_sleep_def sleep);
@@ -553,8 +563,7 @@ TALUS_API talus_status talus_world_assemble(talus_world *world, double *apart);
 /* Takes n fixed steps. Stops at the first that fails: TALUS_ERROR_DIVERGED, TALUS_ERROR_DOMAIN or
  * TALUS_ERROR_UNSUPPORTED with the body, the time and its last contacts in the message, or the
  * joint for which the step is too long and a dt that would do; the state is then the one before
- * that step.
- */
+ * that step. TALUS_ERROR_STRICT: what `strict` forbids has happened; that step was taken. */
 TALUS_API talus_status talus_world_step(talus_world *world, uint64_t n);
 
 /* ---- what happened ----------------------------------------------------------------------- */
@@ -588,7 +597,12 @@ typedef struct talus_report {
    * made. kinetic + potential + elastic energy + damping_work + friction_work changes by load_work
    * and flow_energy, and by what moving walls give. */
   double elastic_energy, damping_work, friction_work;
-  double critical_dt; /* s: of the stiffest pair; 0 where no step of penalty was taken */
+  double critical_dt;   /* s: of the stiffest pair; 0 where no step of penalty was taken */
+  double overlap_max;   /* m: the deepest overlap of the last step's contacts; 0 where none is */
+  double overlap_share; /* the largest share of the smaller bounding radius of the two bodies */
+  /* Bodies that passed through a wall or were deeper in another than half their least width, since
+   * the world was made, and the uid of the first; each is told of once, in the log. */
+  uint64_t sunk, sunk_first;
   /* Contacts of an island must not give energy to its bodies, in the frame of the walls. Sums since
    * the start, of ccp and impulse; islands with joints are not looked at. */
   double made_energy; /* J that contacts gave nevertheless, beyond rounding */

@@ -95,7 +95,8 @@ typedef struct talus_motion {
   X(ERROR_UNSUPPORTED, "this build or version of talus cannot do it")                              \
   X(ERROR_DIVERGED, "the simulation produced a value that is not finite")                          \
   X(ERROR_DOMAIN, "a body left a domain that says `outside: stop`")                                \
-  X(INTERRUPTED, "stopped on request, state saved")
+  X(INTERRUPTED, "stopped on request, state saved")                                                \
+  X(ERROR_STRICT, "what `strict` forbids has happened")
 
 typedef enum talus_status {
 #define TALUS_STATUS_ENUM(name, text) TALUS_##name,

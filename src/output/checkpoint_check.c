@@ -99,7 +99,7 @@ static talus_status check_motions(const tl_model *model) {
 static talus_status check_body(const talus_world *world, size_t i) {
   const tl_properties *p = &world->model.property;
   const uint32_t flags = p->flags[i];
-  if ((flags & ~(uint32_t)(TL_FLAG_LOCKS | TL_FLAG_STATIC)) ||
+  if ((flags & ~(uint32_t)(TL_FLAG_LOCKS | TL_FLAG_STATIC | TL_FLAG_SUNK)) ||
       (flags & TL_FLAG_STATIC) == TL_FLAG_STATIC)
     WRONG("row %zu of the bodies: unknown flags 0x%x", i, flags);
   if (!(flags & TL_FLAG_KINEMATIC) && p->motion[i] != TL_NONE)

@@ -155,7 +155,8 @@ static talus_status load_table(load_job *job, const tl_table *table, void *array
 /* ---- the parts of a world -------------------------------------------------------------------- */
 
 /* Settings must be such as talus_world_create takes: ask it. */
-static talus_status check_settings(const tl_model *model) {
+static talus_status check_settings(const talus_world *world) {
+  const tl_model *model = &world->model;
   const talus_world_def def = {.gravity = model->gravity,
                                .dt = model->dt,
                                .broad = model->broad,
@@ -164,7 +165,8 @@ static talus_status check_settings(const tl_model *model) {
                                .solve = model->solve,
                                .margin = model->margin,
                                .sleep = model->sleep,
-                               .domain = model->domain};
+                               .domain = model->domain,
+                               .strict = world->strict};
   talus_world *scratch;
   TL_TRY(talus_world_create(&def, &scratch));
   talus_world_destroy(scratch);
@@ -286,7 +288,7 @@ static talus_status load_world(load_job *job, talus_world *world) {
   const size_t bodies = model->bodies;
   model->bodies = 0;
   TL_TRY(status);
-  TL_TRY(check_settings(model));
+  TL_TRY(check_settings(world));
   TL_TRY(load_bodies(job, world, bodies));
   LOAD(job, shapes, &model->shapes);
   TL_TRY(load_lists(job, model));

@@ -19,6 +19,7 @@ typedef struct builder {
   tl_names own_shapes;
   TL_ARRAY(char *) own_keys;
   TL_ARRAY(size_t) first; /* of each entry of `bodies`: how many bodies there were before it */
+  tl_from_names borrowed; /* materials of other runs */
   tl_gather mistakes;     /* of entries; the next one has its turn all the same */
 } builder;
 
@@ -87,6 +88,7 @@ static talus_world_def world_def(const talus_scene *scene) {
                                 .slop = scene->solve.slop,
                                 .correction = scene->solve.correction};
   def.margin = scene->contact.margin;
+  def.strict = scene->strict;
   if (tl_object_has(&tl_schema_scene, scene, "sleep"))
     def.sleep = (talus_sleep_def){scene->sleep.speed, scene->sleep.time};
   if (tl_object_has(&tl_schema_scene, scene, "domain")) {
@@ -370,7 +372,7 @@ static talus_status add_from(builder *b, const char *from) {
   while (folder.count > 1 && folder.data[folder.count - 1] == '/')
     folder.data[--folder.count] = '\0'; /* "earlier/" is the usual way to write a folder */
   const talus_status status =
-      tl_scene_told_path(tl_from_add_bodies(b->world, folder.data, &b->materials));
+      tl_scene_told_path(tl_from_add_bodies(b->world, folder.data, &b->materials, &b->borrowed));
   tl_text_drop(&folder);
   return status;
 }
@@ -400,6 +402,25 @@ static talus_status add_bodies(builder *b) {
     /* The messages of a fill begin with the word. */
     const char *part = body->from ? ".from" : "";
     TL_TRY(gather_at(b, status, &body->object, "bodies", i, part));
+  }
+  return TALUS_OK;
+}
+
+/* A material that was to change what bodies of another run are of must not be misspelt. */
+static talus_status check_borrowed(builder *b) {
+  const tl_scene_material *materials = b->scene->materials.data;
+  const tl_scene_body *bodies = b->scene->bodies.data;
+  bool borrows = false;
+  for (size_t i = 0; i < b->scene->bodies.count; ++i)
+    borrows = borrows || bodies[i].from;
+  if (!borrows || b->mistakes.count > 0 || (b->scene->quiet & TL_WARN_UNUSED_MATERIAL))
+    return TALUS_OK;
+  for (size_t i = 0; i < b->scene->materials.count; ++i) {
+    char entry[96];
+    snprintf(entry, sizeof entry, "materials.%.60s", materials[i].name);
+    const talus_status status = tl_from_check_material(b->scene, materials[i].name, &b->borrowed);
+    if (status != TALUS_OK)
+      TL_TRY(tl_gather_add(&b->mistakes, fail_at(b, status, &materials[i].object, entry)));
   }
   return TALUS_OK;
 }
@@ -533,6 +554,7 @@ static talus_status add_all(builder *b) {
   TL_TRY(add_shapes(b));
   TL_TRY(ignore_groups(b));
   TL_TRY(add_bodies(b));
+  TL_TRY(check_borrowed(b));
   if (b->mistakes.count == 0)
     TL_TRY(add_joints(b)); /* they are between bodies, all of which are there */
   const bool all_there = b->mistakes.count == 0;
@@ -570,11 +592,19 @@ static talus_status build(builder *b, const talus_world_def *def,
     tl_string_free(&b->own_keys.data[i]);
   tl_array_free(&b->own_keys);
   tl_array_free(&b->first);
+  tl_from_names_free(&b->borrowed);
   if (status == TALUS_OK)
     *world = b->world;
   else
     talus_world_destroy(b->world);
   return status;
+}
+
+talus_status tl_scene_build_materials(const talus_scene *scene, talus_world **world) {
+  talus_world_def def = world_def(scene);
+  def.threads = 1;
+  builder b = {.scene = scene};
+  return build(&b, &def, add_materials, world);
 }
 
 talus_status talus_scene_build_shapes(const talus_scene *scene, talus_world **world) {

@@ -314,6 +314,8 @@ talus_status tl_scene_check(talus_scene *scene, const tl_document *document, tl_
     check_probes(&checker);
   }
   if (checker.status == TALUS_OK && problems->count == 0)
+    tl_check_overlaps(&checker);
+  if (checker.status == TALUS_OK && problems->count == 0)
     tl_check_warn(&checker);
   tl_names_free(&checker.materials);
   tl_names_free(&checker.shapes);

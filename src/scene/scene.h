@@ -286,7 +286,8 @@ struct talus_scene {
   tl_scene_domain domain;
   tl_items materials, pairs, shapes, bodies, joints, ignore, emit, sinks, probes;
   tl_scene_output output;
-  uint32_t quiet; /* TL_WARN_... of warn.h */
+  uint32_t quiet;  /* TL_WARN_... of warn.h */
+  uint32_t strict; /* TALUS_STRICT_... */
   /* Not of the file. */
   char *name;                /* in messages: the file's path */
   char *folder;              /* where relative paths start */

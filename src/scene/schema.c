@@ -61,7 +61,16 @@ static const tl_words warnings = {
           {"unused-shape", TL_WARN_UNUSED_SHAPE, "no body has it"},
           {"overlap", TL_WARN_OVERLAP, "bodies overlap at the start"},
           {"large-rolling", TL_WARN_LARGE_ROLLING, "a rolling resistance longer than a radius"},
-          {"idle-key", TL_WARN_IDLE_KEY, "a key that does nothing for the kind or method chosen"}),
+          {"idle-key", TL_WARN_IDLE_KEY, "a key that does nothing for the kind or method chosen"},
+          {"soft-springs", TL_WARN_SOFT_SPRINGS,
+           "springs that let bodies sink by more than a hundredth of their radius"}),
+    NULL};
+
+static const tl_words strict_words = {
+    WORDS({"sinking", TALUS_STRICT_SINKING,
+           "a body passes through a wall or sinks deeper than half its size"},
+          {"unconverged", TALUS_STRICT_UNCONVERGED,
+           "a step whose contacts the solver did not get right"}),
     NULL};
 
 /* ---- what
@@ -459,7 +468,8 @@ const tl_map tl_schema_body = {
         {KEY(OWNER, from, TEXT), .flags = TL_KEY_OPTIONAL | TL_KEY_ALONE,
          .expected = "a result folder", .example = "settled.out/",
          .help = "instead of a body: all bodies and joints at the end of another run, velocities "
-                 "included"},
+                 "included; `materials` of the same name replace theirs, and one that "
+                 "nobody has is refused"},
         {0}}};
 #undef OWNER
 
@@ -619,6 +629,9 @@ const tl_map tl_schema_scene = {
          .example = "{every: 0.02}", .help = "what is written down"},
         {KEY(OWNER, quiet, WORDS), .words = &warnings, .flags = TL_KEY_RUN, .fallback = "[]",
          .example = "[overlap]", .help = "likely mistakes that are meant: no warning of these"},
+        {KEY(OWNER, strict, WORDS), .words = &strict_words, .flags = TL_KEY_RUN, .fallback = "[]",
+         .example = "[sinking]",
+         .help = "what ends the run as an error where it otherwise is a warning"},
         {0}}};
 #undef OWNER
 

@@ -91,7 +91,11 @@ const tl_map tl_schema_step = {
     .keys = (const tl_key[]){{KEY(OWNER, kind, WORD), .words = &step_kinds, .fallback = "fixed",
                               .example = "fixed", .help = "the stepper"},
                              {KEY(OWNER, dt, NUMBER), POSITIVE, .unit = "s", .fallback = "1e-3",
-                              .example = "5e-4", .help = "length of a step; never shortened"},
+                              .example = "5e-4",
+                              .help = "length of a step; never shortened. Where it is not given, "
+                                      "`solve: penalty` with `stiffness: auto` takes one for which "
+                                      "overlaps stay below a hundredth of the smallest radius; one "
+                                      "that is given and too long for that is refused"},
                              {0}}};
 #undef OWNER
 

@@ -240,6 +240,20 @@ double tl_warn_least_size(const tl_scene_size *size, bool is_given) {
   return least;
 }
 
+double tl_warn_most_size(const tl_scene_size *size, bool is_given) {
+  if (!is_given)
+    return 1;
+  if (tl_object_has(size_map(), size, "uniform"))
+    return size->uniform[1];
+  if (tl_object_has(size_map(), size, "lognormal"))
+    return size->lognormal.median * exp(2 * size->lognormal.sigma);
+  const double(*rows)[2] = size->table.data;
+  double most = 0;
+  for (size_t i = 0; i < size->table.count; ++i)
+    most = rows[i][1] > 0 ? fmax(most, rows[i][0]) : most;
+  return most;
+}
+
 /* The distributions are those of flow/size.c: shares w of mass are numbers w/s^3. */
 double tl_warn_mean_cube(const tl_scene_size *size, bool is_given) {
   const bool by_mass = size->by == 1;
@@ -416,6 +430,7 @@ void tl_check_warn(tl_checker *checker) {
   warn_names(&w);
   tl_warn_keys(&w);
   tl_warn_step(&w);
+  tl_warn_soft(&w);
   if (checker->status == TALUS_OK)
     checker->status = keep(checker->scene, &w.found);
   memset(&w.found.sources, 0, sizeof w.found.sources); /* borrowed */

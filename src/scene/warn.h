@@ -17,7 +17,8 @@ enum {
   TL_WARN_UNUSED_SHAPE = 128,
   TL_WARN_OVERLAP = 256, /* seen when the world is built: build.c */
   TL_WARN_LARGE_ROLLING = 512,
-  TL_WARN_IDLE_KEY = 1024
+  TL_WARN_IDLE_KEY = 1024,
+  TL_WARN_SOFT_SPRINGS = 2048
 };
 
 /* Fills scene->warnings, in the order of the file, from a scene that was found valid. */
@@ -37,12 +38,51 @@ void tl_warn(tl_warner *warner, uint32_t kind, tl_mark mark, const char *fmt, ..
 void tl_warn_keys(tl_warner *warner);
 void tl_warn_step(tl_warner *warner);
 
+/* Something that moves and can hit others: an entry of `bodies` or `emit`. */
+typedef struct tl_mover {
+  double speed;              /* m/s, at most, by the end of the run */
+  double impact;             /* m/s, at most, however long it lasts */
+  double radius, fall;       /* m: of the smallest (scripted: of those that it may hit); how deep it
+                                can fall */
+  double lightest, heaviest; /* kg: of the smallest and the largest; 0: not known, or scripted */
+  double count, force;       /* bodies (INFINITY: not known); N, constant */
+  uint32_t material;         /* row */
+  bool is_scripted, is_sphere;
+  char who[128]; /* "bodies.3.fill" */
+  tl_mark mark;
+} tl_mover;
+
+typedef void tl_mover_fn(void *context, const tl_mover *who);
+/* Tells of all of them; scripted ones come last. */
+void tl_warn_movers(tl_checker *checker, tl_mover_fn *tell, void *context);
+double tl_warn_round_down(double value);
+
+/* Springs (warn_soft.c): where the step is not given, chooses it so that overlaps stay small;
+ * refuses one that is given and too long for `stiffness: auto`. Needs a scene that was found valid.
+ */
+void tl_check_overlaps(tl_checker *checker);
+void tl_warn_soft(tl_warner *warner);
+
 /* Half the least edge of a shape in use, or its radius; infinite where nobody knows. */
 double tl_warn_radius(const tl_checker *checker, const tl_scene_shape_use *use, double scale);
 
 /* The smallest scale that bodies are likely to have, and the mean of its cube (by number). */
 double tl_warn_least_size(const tl_scene_size *size, bool is_given);
+double tl_warn_most_size(const tl_scene_size *size, bool is_given);
 double tl_warn_mean_cube(const tl_scene_size *size, bool is_given);
+
+/* ---- springs of a new world ------------------------------------------------------------------ */
+
+/* The lightest free body of a material. */
+typedef struct tl_soft_body {
+  double mass, radius; /* kg, m; mass 0: there is none */
+  bool is_uneven;      /* some are no spheres */
+} tl_soft_body;
+
+/* What `stiffness: auto` would be with a step of dt and so many bodies, N/m; `of` has a row for
+ * each material of the world. 0: nobody takes it. In world_stiffness.c. */
+talus_status tl_world_find_stiffness(talus_world *world, const tl_soft_body *of, size_t bodies,
+                                     double dt, double *stiffness);
 
 /* ---- overlaps of a new world ----------------------------------------------------------------- */
 

@@ -14,17 +14,11 @@
 #define FLATTEST     0.05 /* cosine: steeper planes stop no fall */
 #define PLANES       64   /* that are looked at */
 
-/* What moves furthest, measured in radii. */
-typedef struct mover {
-  double speed, radius, fall; /* m/s, m, m */
-  char who[128];
-  tl_mark mark;
-} mover;
-
 typedef struct finder {
   tl_checker *checker;
   double gravity, up[3]; /* m/s2 and the direction against it; gravity 0: nothing falls */
-  mover worst;
+  tl_mover_fn *tell;
+  void *context;
   double least;  /* radius of the smallest body that is free */
   double lowest; /* end of the bounded bodies that are not free, along `up` */
   const tl_scene_body *plane[PLANES];
@@ -112,11 +106,6 @@ static double deepest_fall(const finder *f, const double at[3]) {
 /* ---- who is fastest for its size
  * ----------------------------------------------------------------------------------------- */
 
-static void note(finder *f, mover who) {
-  if (who.speed * f->worst.radius > f->worst.speed * who.radius)
-    f->worst = who;
-}
-
 double tl_warn_radius(const tl_checker *checker, const tl_scene_shape_use *use, double scale) {
   const tl_scene_shape *shape = tl_check_shape(checker, use);
   tl_scene_size_of size;
@@ -126,13 +115,33 @@ double tl_warn_radius(const tl_checker *checker, const tl_scene_shape_use *use, 
   return tl_scene_shape_size(shape, &size) && size.inner > 0 ? scale * size.inner : INFINITY;
 }
 
-static void note_free(finder *f, const double at[3], const double velocity[3], mover who) {
+static void note_free(finder *f, const double at[3], const double velocity[3], tl_mover who) {
   const double begin = length(velocity), time = f->checker->scene->until.time;
   who.fall = deepest_fall(f, at);
+  const double drop = fmax(0, who.fall - who.radius); /* until it touches */
   const double after = sqrt(begin * begin + 2 * f->gravity * who.fall);
+  who.impact = sqrt(begin * begin + 2 * f->gravity * drop);
   who.speed = fmin(after, begin + f->gravity * time);
   f->least = fmin(f->least, who.radius);
-  note(f, who);
+  f->tell(f->context, &who);
+}
+
+/* Masses of bodies of sizes from least to most; 0 where nobody knows. */
+static void weigh(const finder *f, const tl_scene_shape_use *use, const char *material,
+                  double least, double most, tl_mover *who) {
+  const tl_checker *checker = f->checker;
+  const tl_scene_material *materials = checker->scene->materials.data;
+  const tl_scene_shape *shape = tl_check_shape(checker, use);
+  tl_scene_size_of size;
+  who->material = 0;
+  who->is_sphere = tl_scene_shape_kind(shape) == TALUS_SPHERE;
+  if (material && !tl_names_find(&checker->materials, material, &who->material))
+    return;
+  if (who->material >= checker->scene->materials.count || !tl_scene_shape_size(shape, &size))
+    return;
+  const double mass = materials[who->material].density * size.volume;
+  who->lightest = mass * least * least * least;
+  who->heaviest = mass * most * most * most;
 }
 
 /* The point of a region that is farthest up. */
@@ -154,16 +163,24 @@ static const tl_map *map_of(const tl_map *map, const char *key) {
   return map->keys[tl_map_find(map, key)].map;
 }
 
-static void note_fill(finder *f, const tl_scene_fill *fill, mover who) {
+static void note_fill(finder *f, const tl_scene_fill *fill, tl_mover who) {
   const bool has_size = tl_object_has(&tl_schema_fill, fill, "size");
   double at[3];
   region_top(f, &fill->in, map_of(&tl_schema_fill, "in"), at);
-  who.radius = tl_warn_radius(f->checker, &fill->shape, tl_warn_least_size(&fill->size, has_size));
+  const double least = tl_warn_least_size(&fill->size, has_size);
+  who.radius = tl_warn_radius(f->checker, &fill->shape, least);
+  weigh(f, &fill->shape, fill->material, least, tl_warn_most_size(&fill->size, has_size), &who);
+  who.count = fill->fraction > 0 ? INFINITY : (double)fill->count;
   note_free(f, at, fill->velocity, who);
 }
 
-static void note_body(finder *f, const tl_scene_body *body, mover who) {
+static void note_body(finder *f, const tl_scene_body *body, tl_mover who) {
   who.radius = tl_warn_radius(f->checker, &body->shape, body->scale);
+  who.count = 1;
+  who.force = length(body->force);
+  weigh(f, &body->shape, body->material, body->scale, body->scale, &who);
+  if (body->mass > 0)
+    who.lightest = who.heaviest = body->mass;
   note_free(f, body->at, body->velocity, who);
 }
 
@@ -174,7 +191,7 @@ static void note_bodies(finder *f) {
   for (size_t i = 0; i < checker->scene->bodies.count;
        ++i, node = tl_node_at(checker->document, node)->next) {
     const tl_scene_body *body = &bodies[i];
-    mover who = {.mark = tl_node_mark(checker->document, node)};
+    tl_mover who = {.mark = tl_node_mark(checker->document, node)};
     snprintf(who.who, sizeof who.who, body->name ? "bodies.%zu (`%s`)" : "bodies.%zu%s", i,
              body->name   ? body->name
              : body->fill ? ".fill"
@@ -194,12 +211,15 @@ static void note_emitters(finder *f) {
        ++i, node = tl_node_at(checker->document, node)->next) {
     const tl_scene_emitter *emitter = &emitters[i];
     const bool has_size = tl_object_has(&tl_schema_emitter, emitter, "size");
-    mover who = {.mark = tl_node_mark(checker->document, node)};
+    tl_mover who = {.mark = tl_node_mark(checker->document, node)};
     double at[3];
     snprintf(who.who, sizeof who.who, "emit.%zu", i);
     region_top(f, &emitter->from, map_of(&tl_schema_emitter, "from"), at);
-    who.radius =
-        tl_warn_radius(f->checker, &emitter->shape, tl_warn_least_size(&emitter->size, has_size));
+    const double least = tl_warn_least_size(&emitter->size, has_size);
+    who.radius = tl_warn_radius(f->checker, &emitter->shape, least);
+    who.count = INFINITY;
+    weigh(f, &emitter->shape, emitter->material, least, tl_warn_most_size(&emitter->size, has_size),
+          &who);
     note_free(f, at, emitter->velocity, who);
   }
 }
@@ -238,11 +258,12 @@ static void note_scripted(finder *f) {
     /* A sphere and a plane turn along themselves. */
     const bool reaches = kind != TALUS_SPHERE && kind != TALUS_PLANE;
     const double reach = reaches && tl_scene_shape_size(shape, &size) ? size.radius : 0;
-    mover who = {.mark = tl_node_mark(checker->document, node), .radius = f->least};
+    tl_mover who = {.mark = tl_node_mark(checker->document, node), .radius = f->least};
     snprintf(who.who, sizeof who.who, "bodies.%zu%s%s%s", i, bodies[i].name ? " (`" : "",
              bodies[i].name ? bodies[i].name : "", bodies[i].name ? "`)" : "");
-    who.speed = scripted_speed(&bodies[i], reach * bodies[i].scale);
-    note(f, who);
+    who.is_scripted = true;
+    who.speed = who.impact = scripted_speed(&bodies[i], reach * bodies[i].scale);
+    f->tell(f->context, &who);
   }
 }
 
@@ -251,16 +272,15 @@ static void note_scripted(finder *f) {
  */
 
 /* The next round number below: 1, 2 or 5 times a power of ten. */
-static double round_down(double value) {
+double tl_warn_round_down(double value) {
   const double power = pow(10, floor(log10(value)));
   const double digit = value / power;
   return power * (digit >= 5 ? 5 : digit >= 2 ? 2 : 1);
 }
 
-void tl_warn_step(tl_warner *warner) {
-  tl_checker *checker = warner->checker;
+void tl_warn_movers(tl_checker *checker, tl_mover_fn *tell, void *context) {
   const talus_scene *scene = checker->scene;
-  finder f = {.checker = checker, .least = INFINITY, .worst = {.radius = 1}};
+  finder f = {.checker = checker, .least = INFINITY, .tell = tell, .context = context};
   f.gravity = length(scene->gravity);
   for (int k = 0; k < 3 && f.gravity > 0; ++k)
     f.up[k] = -scene->gravity[k] / f.gravity;
@@ -268,7 +288,21 @@ void tl_warn_step(tl_warner *warner) {
   note_bodies(&f);
   note_emitters(&f);
   note_scripted(&f);
-  const mover *who = &f.worst;
+}
+
+/* What moves furthest, measured in radii. */
+static void keep_worst(void *context, const tl_mover *who) {
+  tl_mover *worst = context;
+  if (who->speed * worst->radius > worst->speed * who->radius)
+    *worst = *who;
+}
+
+void tl_warn_step(tl_warner *warner) {
+  tl_checker *checker = warner->checker;
+  const talus_scene *scene = checker->scene;
+  tl_mover worst = {.radius = 1};
+  const tl_mover *who = &worst;
+  tl_warn_movers(checker, keep_worst, &worst);
   const double radii = who->speed * scene->step.dt / who->radius;
   if (!(radii > RADII_MOST))
     return;
@@ -282,5 +316,5 @@ void tl_warn_step(tl_warner *warner) {
       "step.dt is %g s, in which %s, at %.2g m/s%s, moves %.2g times the radius %.2g m; expected "
       "its radius at most: a dt of %g would do",
       scene->step.dt, who->who, who->speed, after, radii, who->radius,
-      round_down(RADII_ADVICE * who->radius / who->speed));
+      tl_warn_round_down(RADII_ADVICE * who->radius / who->speed));
 }

@@ -37,6 +37,11 @@ typedef struct tl_penalty {
 
 void tl_penalty_free(tl_penalty *penalty);
 
+/* p->auto_stiffness from p->lightest, a row for each material: as stiff as a step of dt allows
+ * where there are so many bodies. It goes with 1/dt^2. Unchanged where no pair of materials takes
+ * it. */
+talus_status tl_penalty_choose(const tl_model *model, double dt, size_t bodies, tl_penalty *p);
+
 /* Looks at materials and bodies where they may have changed: laws, and the critical step, which is
  * an error (with the step that would do) where it is below that of the scope, and a warning where
  * a collision has too few steps. */

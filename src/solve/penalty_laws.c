@@ -136,12 +136,12 @@ static double critical_of(const tl_model *model, const tl_penalty *p, size_t bod
               stable_step(turn * tangent / mass, turn * across));
 }
 
-static void choose_stiffness(const tl_model *model, const tl_scope *scope, tl_penalty *p) {
+static void choose_stiffness(const tl_model *model, double dt, tl_penalty *p) {
   double least = 0;
   for (size_t m = 0; m < p->lightest.count; ++m)
     if (p->lightest.data[m].mass > 0 && (least == 0 || p->lightest.data[m].mass < least))
       least = p->lightest.data[m].mass;
-  const double omega = 2 * AUTO_FRACTION / scope->dt;
+  const double omega = 2 * AUTO_FRACTION / dt;
   p->auto_stiffness = 0.5 * least * omega * omega / fmax(1, 3.5 * model->solve.tangential);
 }
 
@@ -156,15 +156,15 @@ static talus_status make_laws(const tl_model *model, tl_penalty *p) {
 
 /* Softer where dashpots or neighbours want a shorter step than a pair without them: of the pairs
  * that take `auto`. Critical steps go with 1/sqrt(k). */
-static talus_status soften(const tl_model *model, const tl_scope *scope, tl_penalty *p) {
+static talus_status soften(const tl_model *model, double dt, size_t bodies, tl_penalty *p) {
   const size_t n = model->materials.count;
   double critical = INFINITY;
   TL_TRY(make_laws(model, p));
   for (size_t a = 0; a < n; ++a)
     for (size_t b = a; b < n; ++b)
       if (!(model->laws.data[a * n + b].stiffness > 0))
-        critical = fmin(critical, critical_of(model, p, scope->count, a, b));
-  const double share = AUTO_MARGIN * critical / scope->dt;
+        critical = fmin(critical, critical_of(model, p, bodies, a, b));
+  const double share = AUTO_MARGIN * critical / dt;
   if (share < 1)
     p->auto_stiffness *= share * share;
   return TALUS_OK;
@@ -177,6 +177,13 @@ static bool takes_auto(const tl_model *model) {
     if (!(model->laws.data[i].stiffness > 0))
       return true;
   return false;
+}
+
+talus_status tl_penalty_choose(const tl_model *model, double dt, size_t bodies, tl_penalty *p) {
+  if (!takes_auto(model))
+    return TALUS_OK;
+  choose_stiffness(model, dt, p);
+  return p->auto_stiffness > 0 ? soften(model, dt, bodies, p) : TALUS_OK;
 }
 
 static talus_status check_step(const tl_model *model, const tl_scope *scope, tl_penalty *p) {
@@ -215,15 +222,13 @@ talus_status tl_penalty_prepare(const tl_model *model, const tl_scope *scope) {
   if (p->is_known && p->bodies == scope->count)
     return TALUS_OK;
   TL_TRY(find_lightest(model, scope, p));
-  if (takes_auto(model) && !(p->auto_stiffness > 0)) {
-    choose_stiffness(model, scope, p);
-    if (p->auto_stiffness > 0) {
-      TL_TRY(soften(model, scope, p));
+  if (!(p->auto_stiffness > 0)) {
+    TL_TRY(tl_penalty_choose(model, scope->dt, scope->count, p));
+    if (p->auto_stiffness > 0)
       tl_log_write(&model->log, TL_LOG_INFO,
                    "penalty: stiffness auto is %g N/m, for which dt = %g s is well below the "
                    "critical step",
                    p->auto_stiffness, scope->dt);
-    }
   }
   TL_TRY(make_laws(model, p));
   TL_TRY(check_step(model, scope, p));

@@ -87,6 +87,7 @@ static void visit(const tl_ball_job *job, const tl_ball_pack *pack, tl_ball_sums
                                              {turn.x, turn.y, turn.z},
                                              TL_R(0.5) * t.overlap,
                                              r.slides ? TL_R(1) : TL_R(0)};
+    tl_ball_note_overlap(sums, t.overlap, tl_min(a.radius, b.radius));
     tl_tally_add(&sums->of[TL_BALL_ELASTIC], (double)r.elastic);
     tl_tally_add(&sums->of[TL_BALL_STORED], (double)r.stored);
     tl_tally_add(&sums->of[TL_BALL_DAMPING], (double)r.damping);

@@ -82,7 +82,22 @@ enum {
  * it had. */
 typedef struct tl_ball_sums {
   tl_tally of[TL_BALL_SUMS];
+  talus_real deepest; /* m: the largest overlap */
+  double share;       /* the largest overlap over the smaller radius */
+  bool has_crossed;   /* some ball's centre went through a side of a container */
 } tl_ball_sums;
+
+/* A little less than the largest share so far: whoever is below need not be divided. So the share
+ * is that of the largest quotient, in whatever order contacts come. */
+#define TL_BALL_NEARLY TL_R(0.9999)
+
+static inline void tl_ball_note_overlap(tl_ball_sums *sums, talus_real overlap, talus_real radius) {
+  const double share = (double)overlap / (double)radius;
+  if (overlap > sums->deepest)
+    sums->deepest = overlap;
+  if (share > sums->share)
+    sums->share = share;
+}
 
 /* What of the state of eight balls that follow upon each other is not in tl_ball: the lanes of a
  * vector. */
@@ -225,7 +240,7 @@ uint32_t tl_ball_sides(const tl_ball_tank *tank);
 bool tl_ball_may_touch(const tl_ball_tank *tank, uint32_t side, double r, talus_dvec3 x,
                        double way);
 /* Puts the mirrors of a block's balls to where they belong now. */
-void tl_ball_mirror_block(tl_ball_list *list, size_t block);
+void tl_ball_mirror_block(tl_ball_list *list, size_t block, tl_ball_sums *sums);
 
 /* Two balls in one place are pushed apart along z, the one of the higher slot upwards: so small a
  * way that its square is zero says to the kernel which one that is. */

@@ -139,6 +139,7 @@ INLINE void put_contact(tl_ball_list *list, uint32_t candidate, uint32_t at, hal
 typedef struct meeting {
   lanes_vec n, velocity, drift;
   lanes overlap, mass, radius, twirl;
+  lanes smaller; /* radius of the two, m */
 } meeting;
 
 INLINE void meet(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t from, meeting *to) {
@@ -151,6 +152,21 @@ INLINE void meet(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t from
     __builtin_prefetch(&job->list->spring.data[pack->candidate[from + i]]);
   to->n = t.n, to->velocity = t.velocity, to->drift = t.drift;
   to->overlap = t.overlap, to->mass = t.mass, to->radius = t.radius, to->twirl = t.twirl;
+  to->smaller = lanes_select(a.radius < b.radius, a.radius, b.radius);
+}
+
+/* Records are few: one in a million contacts or so. Lanes beyond the count repeat others. */
+static __attribute__((noinline)) void note_overlaps(tl_ball_sums *sums, const meeting *met) {
+  for (int i = 0; i < W; ++i)
+    tl_ball_note_overlap(sums, met->overlap[i], met->smaller[i]);
+}
+
+INLINE void look_for_records(tl_ball_sums *sums, const meeting *met) {
+  const lanes zero = {0}, nearly = zero + TL_BALL_NEARLY * (talus_real)sums->share;
+  const lane_mask record =
+      (met->overlap > zero + sums->deepest) | (met->overlap > nearly * met->smaller);
+  if (__builtin_expect(lanes_mask(record) != 0, 0))
+    note_overlaps(sums, met);
 }
 
 /* Forces of eight contacts of the pack, or of its last `count`. */
@@ -191,6 +207,7 @@ INLINE void press(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t fro
       if (i < count)
         put_contact(list, candidate[i], at + i, rows[i], e[i]);
   add_energies(sums, &r, count);
+  look_for_records(sums, met);
 }
 
 /* Contacts of the pack from `from` to `end`, where a whole eight begins at each step. */

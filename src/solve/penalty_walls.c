@@ -61,7 +61,24 @@ bool tl_ball_above_side(const tl_ball_tank *tank, uint32_t side, double r, talus
   return true;
 }
 
-void tl_ball_mirror_block(tl_ball_list *list, size_t block) {
+/* Whether a ball that touches a side was on the other side of it before the step. */
+static bool has_crossed(const tl_ball_list *list, const tl_ball_wall *wall, talus_dvec3 x) {
+  const tl_ball_tank *tank = &list->tanks.data[wall->tank];
+  const tl_ball_rows *rows = &list->rows.data[wall->ball / TL_BALL_LANES];
+  const size_t lane = wall->ball % TL_BALL_LANES;
+  if (tank->is_plane)
+    return false;
+  const talus_dvec3 before = {rows->x[0][lane], rows->x[1][lane], rows->x[2][lane]};
+  const talus_dvec3 none = {0, 0, 0};
+  const tl_contained from =
+      tl_contained_make(tl_frame_to_local(&tank->frame, tl_dsub(before, tank->position)),
+                        tank->half, tank->open, none);
+  const tl_contained to = tl_contained_make(
+      tl_frame_to_local(&tank->frame, tl_dsub(x, tank->position)), tank->half, tank->open, none);
+  return (tl_wall_depth(&from, (int)wall->side) > 0) != (tl_wall_depth(&to, (int)wall->side) > 0);
+}
+
+void tl_ball_mirror_block(tl_ball_list *list, size_t block, tl_ball_sums *sums) {
   for (size_t k = list->block_flats.data[block]; k < list->block_flats.data[block + 1]; ++k) {
     const tl_ball_wall *wall = &list->flats.data[k];
     const tl_ball_place *of = &list->place.data[wall->ball];
@@ -71,6 +88,8 @@ void tl_ball_mirror_block(tl_ball_list *list, size_t block) {
     talus_dvec3 away;
     if (!tl_ball_above_side(&list->tanks.data[wall->tank], wall->side, r, x, &s, &away))
       s = 4 * r, away = tl_dvec3(0, 0, 1);
+    else if (s < r && has_crossed(list, wall, x))
+      sums->has_crossed = true;
     const double mirror = s < -0.5 * r ? r - 2 * s : r;
     const talus_dvec3 at = tl_dsub(x, tl_dscale(away, s + mirror));
     list->place.data[list->count + k] = (tl_ball_place){at.x, at.y, at.z, mirror};

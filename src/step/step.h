@@ -3,6 +3,7 @@
 #define TL_STEP_STEP_H
 
 #include "backend/backend.h"
+#include "contact/depth.h"
 
 /* What one step did; wall times in seconds. */
 typedef struct tl_step_report {
@@ -11,6 +12,7 @@ typedef struct tl_step_report {
   size_t pairs;
   tl_solve_report solve;
   double wall_broad, wall_narrow, wall_solve, wall_step;
+  tl_depths depths; /* of all contacts */
   uint32_t culprit; /* slot of the body that made the step fail, or TL_NONE */
   bool are_lost;    /* contacts of the state were in a list alone, and there was no memory to store
                        them before it went: there are none until a step goes well */

@@ -133,11 +133,27 @@ tl_tally tl_balls_collect(const tl_ball_step *job, int kind) {
   return all;
 }
 
+tl_depths tl_balls_depths(const tl_ball_step *job) {
+  const tl_par crew = crew_of(job);
+  tl_depths all = {0};
+  for (int worker = 0; worker < crew.threads; ++worker) {
+    const tl_ball_sums *sums = &job->sums[worker];
+    const tl_depths depths = {(double)sums->deepest, sums->share,
+                              sums->share > 1 || sums->has_crossed};
+    tl_depths_merge(&all, &depths);
+  }
+  return all;
+}
+
 static void clear_sums(const tl_ball_step *job) {
   const tl_par crew = crew_of(job);
-  for (int worker = 0; worker < crew.threads; ++worker)
+  for (int worker = 0; worker < crew.threads; ++worker) {
+    job->sums[worker].deepest = 0;
+    job->sums[worker].share = 0;
+    job->sums[worker].has_crossed = false;
     for (int kind = 0; kind < TL_BALL_SUMS; ++kind)
       tl_tally_clear(&job->sums[worker].of[kind]);
+  }
 }
 
 /* Constant forces have come to the world: forces of contacts alone are kept from now on. */
@@ -269,7 +285,7 @@ static size_t eights_before(const tl_ball_list *list, size_t block) {
 static unsigned pass_block(const tl_ball_step *job, size_t block, size_t begin, bool lanes,
                            tl_ball_sums *sums) {
   tl_ball_list *list = job->list;
-  tl_ball_mirror_block(list, block);
+  tl_ball_mirror_block(list, block, sums);
   tl_ball_push_block(&job->forces, block, sums);
   const size_t first = eights_before(list, block), last = eights_before(list, block + 1);
   uint8_t *waits = list->waits.data;

@@ -16,6 +16,7 @@ typedef struct tl_ball_step {
   talus_vec3 *push, *twist; /* of walls, by slot, for balls that are near one */
   tl_ball_sums *sums;       /* by worker */
   tl_ball_job forces;
+  tl_depths wall_depths; /* of balls in what is not flat */
   talus_real most_spin2; /* (rad/s)^2: whoever has more is looked at as if it had left its place;
                             while somebody has, the list is made anew in every step */
   tl_contacts *room;     /* is made for all contacts before anything moves; NULL: not */
@@ -62,6 +63,9 @@ talus_status tl_balls_pass(tl_ball_step *job);
 
 /* Sums of all workers, of one kind. */
 tl_tally tl_balls_collect(const tl_ball_step *job, int kind);
+
+/* How deep balls are in balls and in flat walls. */
+tl_depths tl_balls_depths(const tl_ball_step *job);
 
 /* Whether velocities, or what half a step changes them by, are finite, and far from not being so.
  */

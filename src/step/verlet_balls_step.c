@@ -126,6 +126,8 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
     list->is_ahead = false;
     return find_broken(job, report);
   }
+  report->depths = tl_balls_depths(job);
+  tl_depths_merge(&report->depths, &job->wall_depths);
   list->is_calm = !job->begins && !atomic_load(&wild) && is_tame(job);
   list->is_started = job->goes_on;
   list->has_left = atomic_load(&left);

@@ -33,12 +33,26 @@ static talus_status find_walls(const tl_ball_step *job, const tl_scope *at_end,
   return status;
 }
 
+/* Balls are at the end of the step, with the velocities that brought them there. */
+static talus_status measure_walls(tl_ball_step *job) {
+  const tl_passage passage = {.position = job->mid.position,
+                              .rotation = job->mid.rotation,
+                              .velocity = job->mid.velocity,
+                              .spin = job->mid.spin,
+                              .dt = job->begins ? 0 : job->scope->dt};
+  if (!job->scope->widths)
+    return TALUS_OK;
+  return tl_contact_measure(job->model, job->scope->widths, &passage, &job->list->wall_contacts,
+                            job->scope->arena, &job->wall_depths);
+}
+
 talus_status tl_balls_push_walls(tl_ball_step *job) {
   const tl_scope *scope = job->scope;
   tl_ball_list *list = job->list;
   const size_t n = job->model->bodies;
   TL_TAKE(scope->arena, n, &job->push);
   TL_TAKE(scope->arena, n, &job->twist);
+  job->wall_depths = (tl_depths){0};
   if (list->walls.count == 0) {
     list->wall_contacts.count = list->wall_contacts.springs.count = 0;
     list->wall_sums = (tl_penalty_sums){0, 0, 0, 0};
@@ -68,6 +82,7 @@ talus_status tl_balls_push_walls(tl_ball_step *job) {
   at_end.members = list->wall_balls.data; /* for whom forces are added up */
   at_end.count = list->wall_balls.count;
   TL_TRY(find_walls(job, &at_end, margins));
+  TL_TRY(measure_walls(job));
   const tl_penalty_motion motion = {.velocity = job->mid.velocity,
                                     .spin = job->mid.spin,
                                     .lead = job->lead,

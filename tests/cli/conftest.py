@@ -20,6 +20,7 @@ HISTORY_COLUMNS = (
     "residual_max,residual_rms,iterations,dt,wall_total,wall_broad,wall_narrow,wall_solve,"
     "wall_step,wall_output,state_hash,asleep,objective,rotational_energy,contact_work,load_work,flow_energy,"
     "joint_drift,joints_broken,elastic_energy,damping_work,friction_work,joint_force,joint_torque,"
+    "overlap_max,overlap_share,sunk,"
     "made_energy,energy_corrections,unconverged"
 ).split(",")
 

@@ -153,6 +153,12 @@ def test_bar_on_a_terminal_stays_within_a_line_and_is_erased(busy, tmp_path):
     assert shown.split("talus: open")[0].endswith("\r\033[K")
 
 
+def test_a_wide_terminal_shows_how_deep_bodies_overlap(busy, tmp_path):
+    code, shown = on_terminal("run", busy, "-o", tmp_path / "out", "--threads", "1", "--until", "1",
+                              env={"COLUMNS": "120"})
+    assert code == 0 and re.search(r"contacts overlap [\d.e-]+% ETA", shown)
+
+
 def test_colour_only_on_a_terminal_that_wants_it(tmp_path):
     arguments = ["run", "bounce", "--threads", "x"]
     assert "\033[1;31m" in on_terminal(*arguments)[1]

@@ -25,7 +25,7 @@ def test_folder_holds_the_names_of_the_contract(busy, tmp_path):
 def test_history_has_exactly_the_columns_of_the_contract(busy, tmp_path):
     done = run(busy, tmp_path / "out")
     rows = history(tmp_path / "out")
-    assert len(HISTORY_COLUMNS) == 37
+    assert len(HISTORY_COLUMNS) == 40
     assert rows[-1]["state_hash"] == hash_of(done)
     assert [int(row["steps"]) for row in rows] == [*range(0, 300, 13), 300]
     for row in rows:
@@ -191,7 +191,7 @@ title: Balls on springs
 until: 0.2
 step: {dt: 1e-4}
 solve: {kind: KIND}
-materials: {stone: {density: 2000, friction: 0.5, restitution: 0.4}}
+materials: {stone: {density: 2000, friction: 0.5, restitution: 0.4, stiffness: 6e5}}
 shapes:
   tank: {container: [0.6, 0.6, 1]}
   ball: {sphere: 0.04}

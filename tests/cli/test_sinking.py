@@ -1,0 +1,56 @@
+"""Bodies that sink or pass through walls are named once, counted, and may end the run."""
+import json
+
+from conftest import hash_of, history, run, talus
+
+# A ball on springs that are far too soft falls through a board.
+SCENE = """\
+talus: 1
+until: 0.3
+step: {dt: 1e-3}
+solve: {kind: penalty}
+materials: {foam: {density: 1000, stiffness: 2}}
+shapes: {ball: {sphere: 0.02}, board: {box: [1, 1, 0.01]}}
+bodies:
+  - {name: board, shape: board, material: foam, fixed: true}
+  - {name: grain, shape: ball, material: foam, at: [0, 0, 0.05]}
+output: {every: 0.1}
+"""
+
+
+def test_a_body_that_sinks_is_named_once_in_log_and_summary(tmp_path):
+    (tmp_path / "scene.yaml").write_text(SCENE)
+    done = run(tmp_path / "scene.yaml", tmp_path / "out")
+    assert done.stdout.rstrip().endswith("sunk 1")
+    log = (tmp_path / "out/log.txt").read_text()
+    assert log.count("warning body 2 'grain' sank") == 1
+    assert "1 body passed through a wall or sank deeper than half its size, the first: body 2 'grain'" in log
+    rows = history(tmp_path / "out")
+    assert [row["sunk"] for row in rows] == ["0", "0", "1", "1"]
+    assert max(float(row["overlap_share"]) for row in rows) > 1
+    assert max(float(row["overlap_max"]) for row in rows) > 0.02
+    info = json.loads(talus("info", tmp_path / "out", "--json").stdout)
+    assert info["history"]["sunk"]["last"] == 1 and info["history"]["overlap_share"]["max"] > 1
+    assert "overlap over radius" in talus("info", tmp_path / "out").stdout
+
+
+def test_strict_sinking_ends_the_run_with_its_state_and_it_can_go_on(tmp_path):
+    (tmp_path / "scene.yaml").write_text(SCENE)
+    whole = run(tmp_path / "scene.yaml", tmp_path / "whole")
+    failed = talus("run", tmp_path / "scene.yaml", "-o", tmp_path / "out", "--set", "strict=[sinking]")
+    assert failed.returncode == 1 and failed.stdout == ""
+    assert "error: body 2 'grain' sank" in failed.stderr and "frames/000002.hdf" in failed.stderr
+    info = json.loads(talus("info", tmp_path / "out", "--json").stdout)
+    assert not info["finished"] and "sank" in info["failure"] and info["history"]["sunk"]["last"] == 1
+    again = run(tmp_path / "scene.yaml", tmp_path / "out", "--resume")
+    assert hash_of(again) == hash_of(whole)
+
+
+def test_overlaps_since_the_last_line_survive_a_restart(tmp_path):
+    (tmp_path / "scene.yaml").write_text(SCENE.replace("stiffness: 2", "stiffness: 2e4").replace("dt: 1e-3", "dt: 5e-5"))
+    run(tmp_path / "scene.yaml", tmp_path / "whole")
+    for until in ("0.07", "0.13", "0.3"):
+        run(tmp_path / "scene.yaml", tmp_path / "parts", "--until", until, "--resume")
+    columns = ("overlap_max", "overlap_share", "sunk")
+    whole, parts = ([[row[c] for c in columns] for row in history(tmp_path / f)] for f in ("whole", "parts"))
+    assert whole == parts and float(whole[-1][1]) < 0.05

@@ -1,0 +1,191 @@
+/* Overlaps are measured, and a body that went where it cannot have got by touching is told of once,
+ * whatever the solver. */
+#include "penalty_heap.h"
+
+#define LINES 32
+
+typedef struct told {
+  char lines[LINES][512];
+  size_t count;
+} told;
+
+static void listen(void *context, int level, const char *line) {
+  told *heard = context;
+  if (level == 1 && heard->count < LINES)
+    snprintf(heard->lines[heard->count++], sizeof heard->lines[0], "%s", line);
+}
+
+/* ---- a ball and a wall ----------------------------------------------------------------------- */
+
+typedef struct meeting {
+  talus_solve_kind kind;
+  talus_shape_def wall, thing;
+  talus_dvec3 at;
+  talus_vec3 velocity;
+  double stiffness, dt;
+  uint32_t strict;
+} meeting;
+
+static meeting meet(talus_solve_kind kind, talus_shape_kind wall, double x, double y, double z) {
+  meeting m = {.kind = kind,
+               .wall = talus_shape_def_default(),
+               .thing = talus_shape_def_default(),
+               .stiffness = 1,
+               .dt = 1e-3};
+  m.wall.kind = wall, m.wall.size[0] = x, m.wall.size[1] = y, m.wall.size[2] = z;
+  m.wall.size[3] = 0;
+  m.thing.size[0] = 0.1;
+  return m;
+}
+
+static talus_world *world_of(const meeting *m, told *heard) {
+  talus_world_def def = talus_world_def_default();
+  talus_world *world;
+  talus_material_def material = talus_material_def_default();
+  talus_body_def body = talus_body_def_default();
+  def.gravity = (talus_vec3){0, 0, 0};
+  def.solve.kind = m->kind;
+  def.dt = m->dt;
+  def.threads = 1;
+  def.strict = m->strict;
+  def.log = listen;
+  def.log_context = heard;
+  heard->count = 0;
+  material.stiffness = m->stiffness;
+  CHECK_OK(talus_world_create(&def, &world));
+  CHECK_OK(talus_world_add_material(world, &material, &body.material));
+  CHECK_OK(talus_world_add_shape(world, &m->wall, &body.shape));
+  body.kind = TALUS_FIXED, body.name = "wall";
+  CHECK_OK(talus_world_add_body(world, &body, NULL));
+  CHECK_OK(talus_world_add_shape(world, &m->thing, &body.shape));
+  body.kind = TALUS_FREE, body.name = "thing";
+  body.position = m->at, body.velocity = m->velocity;
+  CHECK_OK(talus_world_add_body(world, &body, NULL));
+  return world;
+}
+
+static const talus_solve_kind kinds[] = {TALUS_SOLVE_CCP, TALUS_SOLVE_IMPULSE, TALUS_SOLVE_PENALTY};
+
+TEST(a_body_deeper_than_half_its_size_is_named_once_with_every_solver) {
+  static told heard;
+  for (int k = 0; k < 6; ++k) {
+    meeting m = meet(kinds[k % 3], TALUS_PLANE, 0, 0, 1);
+    if (k >= 3)
+      m.thing.kind = TALUS_BOX, m.thing.size[0] = m.thing.size[1] = m.thing.size[2] = 0.2;
+    m.at.z = -0.02;
+    talus_world *world = world_of(&m, &heard);
+    CHECK_OK(talus_world_step(world, 5));
+    CHECK_EQ_U64(heard.count, 1);
+    CHECK(strstr(heard.lines[0], "body 2 'thing' sank 0.12 m into body 1 'wall' at t = 0.001 s"));
+    const talus_report r = report_of(world);
+    CHECK_EQ_U64(r.sunk, 1);
+    CHECK_EQ_U64(r.sunk_first, 2);
+    CHECK(r.overlap_max > 0.1 && r.overlap_max < 0.13);
+    CHECK_NEAR(r.overlap_share, r.overlap_max / (k < 3 ? 0.1 : 0.1 * sqrt(3)), 1e-6);
+    talus_world_destroy(world);
+  }
+}
+
+TEST(a_body_that_touches_is_not_said_to_sink) {
+  static told heard;
+  for (int k = 0; k < 3; ++k) {
+    meeting m = meet(kinds[k], TALUS_PLANE, 0, 0, 1);
+    m.at.z = 0.03;
+    talus_world *world = world_of(&m, &heard);
+    CHECK_OK(talus_world_step(world, 5));
+    CHECK_EQ_U64(heard.count, 0);
+    CHECK_EQ_U64(report_of(world).sunk, 0);
+    CHECK(report_of(world).overlap_max > 0.06);
+    talus_world_destroy(world);
+  }
+}
+
+/* From 0.08 m on one side to 0.07 m on the other within a step, springs being too soft to notice:
+ * at no time is the centre within the wall. */
+TEST(a_ball_that_leaps_through_a_thin_wall_is_named) {
+  static told heard;
+  for (int k = 0; k < 4; ++k) {
+    meeting m = meet(TALUS_SOLVE_PENALTY, k & 1 ? TALUS_CONTAINER : TALUS_BOX, 4, 4, 0.002);
+    if (k & 1) { /* the bottom of a tank, with its centre at the origin */
+      m.wall.size[2] = 4;
+      m.at.z = -2;
+    }
+    m.at.z += k & 2 ? -0.08 : 0.08;
+    m.velocity.z = (talus_real)(k & 2 ? 150 : -150);
+    talus_world *world = world_of(&m, &heard);
+    CHECK_OK(talus_world_step(world, 3));
+    CHECK_EQ_U64(heard.count, 1);
+    CHECK(strstr(heard.lines[0], "body 2 'thing' passed through body 1 'wall' at t = 0.001 s"));
+    CHECK_EQ_U64(report_of(world).sunk, 1);
+    talus_world_destroy(world);
+  }
+}
+
+/* Past the edge of a box, and over the rim of a tank, half a radius a step. */
+TEST(a_ball_that_flies_past_an_edge_is_not_named) {
+  static told heard;
+  for (int k = 0; k < 6; ++k) {
+    meeting m = meet(kinds[k % 3], k < 3 ? TALUS_BOX : TALUS_CONTAINER, 4, 4, 4);
+    m.wall.open = k < 3 ? 0 : TALUS_SIDE_TOP;
+    m.at = (talus_dvec3){k < 3 ? 2.11 : 1.5, 0, k < 3 ? 2.3 : 2.11};
+    m.velocity.x = k < 3 ? 0 : 50;
+    m.velocity.z = k < 3 ? -50 : 0;
+    talus_world *world = world_of(&m, &heard);
+    CHECK_OK(talus_world_step(world, 30));
+    CHECK_EQ_U64(heard.count, 0);
+    CHECK_EQ_U64(report_of(world).sunk, 0);
+    talus_world_destroy(world);
+  }
+}
+
+TEST(strict_sinking_ends_the_step_that_was_taken) {
+  static told heard;
+  for (int k = 0; k < 3; ++k) {
+    meeting m = meet(kinds[k], TALUS_PLANE, 0, 0, 1);
+    m.at.z = -0.02;
+    m.strict = TALUS_STRICT_SINKING;
+    talus_world *world = world_of(&m, &heard);
+    CHECK(talus_world_step(world, 5) == TALUS_ERROR_STRICT);
+    CHECK(strstr(talus_last_error(), "body 2 'thing' sank 0.12 m into body 1 'wall'"));
+    CHECK_EQ_U64(talus_world_steps(world), 1);
+    CHECK_EQ_U64(heard.count, 0);
+    CHECK_OK(talus_world_step(world, 4)); /* it was told */
+    talus_world_destroy(world);
+  }
+}
+
+TEST(strict_has_no_other_bits) {
+  talus_world_def def = talus_world_def_default();
+  talus_world *world;
+  def.strict = 4;
+  CHECK(talus_world_create(&def, &world) == TALUS_ERROR_INVALID);
+}
+
+/* ---- heaps ----------------------------------------------------------------------------------- */
+
+/* The list of balls, in lanes or not, for any number of threads, and the general way measure the
+ * same; a heap on springs that are stiff enough loses nobody. */
+TEST(the_overlap_of_balls_does_not_depend_on_how_it_is_found) {
+  double most[5], share[5];
+  for (int k = 0; k < 5; ++k) {
+    const talus_world_def def = springs(TALUS_LINEAR, 1e-4, k == 1 ? 3 : 1);
+    talus_world *world = heap(&def, 300, false);
+    world->penalty.is_general = k == 3;
+    tl_ball_use_scalar(k == 2);
+    most[k] = share[k] = 0;
+    for (int i = 0; i < 600; ++i) {
+      CHECK_OK(k == 4 ? talus_world_step(world, 1) : tl_world_step_on(world, 1));
+      most[k] = fmax(most[k], world->last.depths.most);
+      share[k] = fmax(share[k], world->last.depths.share);
+    }
+    tl_ball_use_scalar(false);
+    CHECK(world->penalty.are_balls == (k != 3));
+    CHECK_EQ_U64(world->sunk, 0);
+    CHECK(share[k] > 0.001 && share[k] < 0.2);
+    CHECK_NEAR(most[k], most[0], k == 3 ? 1e-6 * most[0] + (TALUS_SINGLE ? 1e-7 : 0) : 0);
+    CHECK_NEAR(share[k], share[0], k == 3 ? 1e-6 * share[0] + (TALUS_SINGLE ? 1e-5 : 0) : 0);
+    talus_world_destroy(world);
+  }
+}
+
+TEST_MAIN()
