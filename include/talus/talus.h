@@ -156,7 +156,9 @@ typedef struct talus_material_def {
   double static_friction; /* while a contact sticks; 0: as `friction`, otherwise not less */
   double rolling;         /* m, >= 0: most torque against rolling over the normal force */
   double spinning;        /* m, >= 0: the same about the normal */
-  double cohesion;        /* N, >= 0: force that it takes to pull two touching bodies apart */
+  double cohesion;        /* N, >= 0: force that it takes to pull two touching bodies apart; ccp and
+                             impulse: it acts until they part by 1/100 of the smaller bounding
+                             radius */
   /* Springs, for talus_solve_def.kind == TALUS_SOLVE_PENALTY. */
   double stiffness; /* linear: N/m, noble: N/sqrt(kg); >= 0, 0: as stiff as the step allows, found
                        in the first step (linear only); of a pair: the smaller that is not 0 */

@@ -94,7 +94,10 @@ static const tl_map material_map = {
          .help = "most torque against spinning about the normal, over the normal "
                  "force"},
         {KEY(OWNER, cohesion, NUMBER), NOT_NEGATIVE, .unit = "N", .fallback = "0",
-         .example = "0.01", .help = "force that it takes to pull two touching bodies apart"},
+         .example = "0.01",
+         .help = "force that it takes to pull two touching bodies apart; ccp and "
+                 "impulse: it acts until they part by 1/100 of the smaller "
+                 "bounding radius"},
         {KEY(OWNER, stiffness, NUMBER), POSITIVE, .unit = "N/m", .words = &tl_schema_automatic,
          .fallback = "auto", .example = "1e5",
          .help = "penalty, linear and noble: force over overlap (noble: N/sqrt(kg), and must be "
