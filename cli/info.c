@@ -212,6 +212,8 @@ static const struct {
     {"joints broken", "joints_broken", NULL},
     {"joint force, N", "joint_force", NULL},
     {"joint torque, N m", "joint_torque", NULL},
+    {"energy of springs, J", "spring_energy", NULL},
+    {"work of joints, J", "joint_work", NULL},
 };
 #define SPANS (sizeof spans / sizeof *spans)
 

@@ -11,7 +11,7 @@
   "residual_max,residual_rms,iterations,dt,wall_total,wall_broad,wall_narrow,wall_solve,"          \
   "wall_step,wall_output,state_hash,asleep,objective,rotational_energy,contact_work,load_work,"    \
   "flow_energy,joint_drift,joints_broken,elastic_energy,damping_work,friction_work,"               \
-  "joint_force,joint_torque\n"
+  "joint_force,joint_torque,spring_energy,joint_work\n"
 
 #define WALL_COLUMN 17 /* wall_total, counted from 0 */
 
@@ -91,8 +91,9 @@ static void format_line(tl_run *run, const talus_report *r, tl_text *text) {
     tl_text_add_number(text, later[i]);
   }
   tl_text_add(text, ",%zu", r->joints_broken);
-  const double springs[] = {r->elastic_energy, r->damping_work, r->friction_work,
-                            run->worst.joint_force, run->worst.joint_torque};
+  const double springs[] = {r->elastic_energy,      r->damping_work,         r->friction_work,
+                            run->worst.joint_force, run->worst.joint_torque, r->spring_energy,
+                            r->joint_work};
   for (size_t i = 0; i < sizeof springs / sizeof *springs; ++i) {
     tl_text_add_bytes(text, ",", 1);
     tl_text_add_number(text, springs[i]);

@@ -10,7 +10,7 @@
 #include "output/checkpoint.h"
 
 /* Of the names of all columns and of TL_CHECKPOINT_FORMAT. */
-#define LAYOUT UINT64_C(0xefb91ec9334258fe)
+#define LAYOUT UINT64_C(0xb690827482f972c4)
 
 /* ---- equality ----------------------------------------------------------------------------------
  */

@@ -568,10 +568,10 @@ typedef struct talus_report {
   int iterations;
   double objective;         /* J: what the solver minimised in the last step, as far as it got */
   double rotational_energy; /* J, free bodies: the part of kinetic_energy */
-  /* J, sums since the world was made. kinetic + potential energy changes by these three, and by
-   * what stepping in time leaves over: about m |g| dt |v - v_start|/2 for each body. */
-  double contact_work; /* by contacts and joints: friction and impacts take it, moving walls and
-                          motors give it */
+  /* J, sums since the world was made. kinetic + potential + spring energy changes by these three
+   * and joint_work, and by what stepping in time leaves over: about m |g| dt |v - v_start|/2 for
+   * each body. */
+  double contact_work; /* by contacts: friction and impacts take it, moving walls give it */
   double load_work;    /* by constant forces and torques */
   double flow_energy;  /* of bodies that came by emitters, less that of those that left */
   size_t joints, joints_broken;
@@ -584,7 +584,10 @@ typedef struct talus_report {
    * made. kinetic + potential + elastic energy + damping_work + friction_work changes by load_work
    * and flow_energy, and by what moving walls give. */
   double elastic_energy, damping_work, friction_work;
-  double critical_dt; /* s: of the stiffest pair; 0 where no step of penalty was taken */
+  double critical_dt;   /* s: of the stiffest pair; 0 where no step of penalty was taken */
+  double spring_energy; /* J, in the springs of joints, half a step ago, where velocities stand */
+  double joint_work; /* J, sum since the world was made: by joints, less what their springs store:
+                        motors give it; dampers, limits and springs that break take it */
 } talus_report;
 
 TALUS_API talus_status talus_world_report(talus_world *world, talus_report *report);

@@ -68,7 +68,7 @@ const char *tl_checkpoint_name(char text[TL_CHECKPOINT_NAME_BYTES], const char *
 
 /* To be raised with every change of the tables, of a column or of a field of a body: a file has all
  * of them or is refused. tests/test_output.c says when that was forgotten. */
-#define TL_CHECKPOINT_FORMAT 3
+#define TL_CHECKPOINT_FORMAT 4
 #define TL_CHECKPOINT_BLOCK  512
 
 /* Fills in the first TL_CHECKPOINT_BLOCK bytes of a whole file. */

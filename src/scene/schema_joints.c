@@ -36,8 +36,10 @@ const tl_map tl_schema_limits = {
 const tl_map tl_schema_spring = {
     .title = "spring",
     .size = sizeof(OWNER),
-    .help = "A spring and damper along the free direction, or about it; taken at the end of the "
-            "step, and so stable however stiff.",
+    .help =
+        "A spring and damper along the free direction, or about it; of second order (without "
+        "damping it keeps its amplitude) and stable however stiff: what the step does not resolve "
+        "(sqrt(stiffness/mass) dt > 2) dies out.",
     .keys = (const tl_key[]){
         {KEY(OWNER, stiffness, NUMBER), NOT_NEGATIVE, .unit = "N/m or N m/rad", .fallback = "0",
          .example = "1e4", .help = "force over way"},

@@ -19,7 +19,8 @@ HISTORY_COLUMNS = (
     "time,steps,bodies,pairs,contacts,kinetic_energy,potential_energy,px,py,pz,lx,ly,lz,"
     "residual_max,residual_rms,iterations,dt,wall_total,wall_broad,wall_narrow,wall_solve,"
     "wall_step,wall_output,state_hash,asleep,objective,rotational_energy,contact_work,load_work,flow_energy,"
-    "joint_drift,joints_broken,elastic_energy,damping_work,friction_work,joint_force,joint_torque"
+    "joint_drift,joints_broken,elastic_energy,damping_work,friction_work,joint_force,joint_torque,"
+    "spring_energy,joint_work"
 ).split(",")
 
 # Falls, collides, emits, drains, is probed and writes contacts: a bit of all that has state.
