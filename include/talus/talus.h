@@ -272,7 +272,10 @@ typedef enum talus_motor_kind {
 
 /* Places and directions are in the world, as the bodies stand when the joint is added. What acts
  * along the free direction (the angle of a hinge, the way of a slider, the distance of two points):
- * limits, spring, motor; it starts at 0 (a distance: at the distance). */
+ * limits, spring, motor; it starts at 0 (a distance: at the distance). It is that of b seen from a:
+ * positive where b has turned about `axis` by the right hand, or moved along it, and so are motor
+ * targets (speed, position, force or torque on b, the opposite on a) and limits. With a the ground,
+ * a positive motor turns b about the axis; with b the ground it turns a backwards. */
 typedef struct talus_joint_def {
   const char *name; /* unique within the world, or NULL */
   talus_joint_kind kind;

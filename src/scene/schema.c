@@ -607,7 +607,7 @@ const tl_map tl_schema_scene = {
         {KEY(OWNER, bodies, LIST), .map = &tl_schema_body, .fallback = "[]",
          .example = "[{shape: grain, at: [0, 0, 1]}]", .help = "what is there at the start"},
         {KEY(OWNER, joints, LIST), .map = &tl_schema_joint, .fallback = "[]",
-         .example = "[{kind: revolute, bodies: [drum, ground], at: [0, 0, 0], axis: [0, 1, 0]}]",
+         .example = "[{kind: revolute, bodies: [ground, drum], at: [0, 0, 0], axis: [0, 1, 0]}]",
          .help = "what holds bodies together"},
         {KEY(OWNER, ignore, LIST), .map = &ignore_map, .fallback = "[]",
          .example = "[[walls, gate]]", .help = "groups that do not collide"},
