@@ -215,6 +215,11 @@ static const struct {
     {"overlap, m", "overlap_max", NULL},
     {"overlap over radius", "overlap_share", NULL},
     {"bodies that sank", "sunk", NULL},
+    {"energy made by contacts, J", "made_energy", NULL},
+    {"energy corrections", "energy_corrections", NULL},
+    {"steps not converged", "unconverged", NULL},
+    {"energy of springs, J", "spring_energy", NULL},
+    {"work of joints, J", "joint_work", NULL},
 };
 #define SPANS (sizeof spans / sizeof *spans)
 

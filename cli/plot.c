@@ -34,7 +34,7 @@ static const kind kinds[] = {
      false,
      false,
      {{"total", "kinetic_energy", "potential_energy"},
-      {"by contacts", "contact_work", NULL},
+      {"by contacts, joints", "contact_work", "joint_work"},
       {"by loads", "load_work", NULL},
       {"by flow", "flow_energy", NULL}}},
     {"contacts",

@@ -130,6 +130,23 @@ static inline bool tl_body_is_static(const tl_model *model, size_t slot) {
   return (model->property.flags[slot] & TL_FLAG_STATIC) != 0;
 }
 
+/* How far the surfaces of a body may part before cohesion lets go, m: a hundredth of its bounding
+ * radius, so that a pair that turns by up to 1/20 rad in a step keeps its bond up to 0.95 of the
+ * pull-off force (docs/theory/ccp.md). 0 for an unbounded body, whose partner decides. */
+#define TL_BOND_REACH TL_R(0.01)
+static inline talus_real tl_bond_reach_of(const tl_model *model, size_t slot) {
+  return TL_BOND_REACH * tl_body_shape(model, slot)->radius * model->property.scale[slot];
+}
+
+/* Of a pair: that of the smaller body. */
+static inline talus_real tl_bond_reach(const tl_model *model, size_t a, size_t b) {
+  if (!tl_body_shape(model, a)->bounded)
+    return tl_bond_reach_of(model, b);
+  if (!tl_body_shape(model, b)->bounded)
+    return tl_bond_reach_of(model, a);
+  return tl_min(tl_bond_reach_of(model, a), tl_bond_reach_of(model, b));
+}
+
 /* What holds between the bodies in two slots. */
 static inline const tl_pair_law *tl_model_law(const tl_model *model, size_t a, size_t b) {
   if (model->materials.count == 1)

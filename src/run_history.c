@@ -12,7 +12,7 @@
   "wall_step,wall_output,state_hash,asleep,objective,rotational_energy,contact_work,load_work,"    \
   "flow_energy,joint_drift,joints_broken,elastic_energy,damping_work,friction_work,"               \
   "joint_force,joint_torque,overlap_max,overlap_share,sunk,made_energy,energy_corrections,"        \
-  "unconverged\n"
+  "unconverged,spring_energy,joint_work\n"
 
 #define WALL_COLUMN 17 /* wall_total, counted from 0 */
 
@@ -108,6 +108,11 @@ static void format_line(tl_run *run, const talus_report *r, tl_text *text) {
   tl_text_add_number(text, r->made_energy);
   tl_text_add(text, ",%llu,%llu", (unsigned long long)r->energy_corrections,
               (unsigned long long)r->unconverged);
+  const double joints[] = {r->spring_energy, r->joint_work};
+  for (size_t i = 0; i < sizeof joints / sizeof *joints; ++i) {
+    tl_text_add_bytes(text, ",", 1);
+    tl_text_add_number(text, joints[i]);
+  }
   tl_text_add_bytes(text, "\n", 1);
 }
 

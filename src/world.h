@@ -65,6 +65,7 @@ struct talus_world {
   uint64_t energy_corrections, unconverged;    /* islands and steps; steps */
   double worst_residual, worst_time;           /* m/s, s: of the worst of those steps */
   uint64_t worst_body;                         /* uid */
+  double joint_work;                           /* J, likewise, without what springs store */
   double damping_work, friction_work;          /* likewise, penalty */
 
   int mapped_views;
@@ -142,6 +143,9 @@ size_t tl_world_count_asleep(const talus_world *world);
 
 /* After a step: where joints are now, and which of them broke (world_joints.c). */
 talus_status tl_world_settle_joints(talus_world *world);
+
+/* J in the springs of joints (tl_joint_spring_energy). */
+double tl_world_spring_energy(const talus_world *world);
 
 /* Penalty: room for the forces that it keeps; and something was changed by hand, so that forces and
  * what depends on bodies and materials are found anew. */

@@ -158,6 +158,14 @@ static void settle_some(void *context, size_t begin, size_t end) {
     tl_joint_settle(&world->model, &world->state, &world->joints.all.data[i]);
 }
 
+/* Serial: springs are few beside contacts. */
+double tl_world_spring_energy(const talus_world *world) {
+  double sum = 0;
+  for (size_t i = 0; i < world->joints.all.count; ++i)
+    sum += tl_joint_spring_energy(&world->model, &world->state, &world->joints.all.data[i]);
+  return sum;
+}
+
 talus_status tl_world_settle_joints(talus_world *world) {
   tl_joints *joints = &world->joints;
   size_t broke;

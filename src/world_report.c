@@ -76,6 +76,8 @@ talus_status talus_world_report(talus_world *world, talus_report *report) {
                            .contact_work = world->contact_work,
                            .load_work = world->load_work,
                            .flow_energy = world->flow_energy,
+                           .spring_energy = tl_world_spring_energy(world),
+                           .joint_work = world->joint_work,
                            .objective = world->last.solve.objective,
                            .momentum = {sums[PX], sums[PY], sums[PZ]},
                            .angular_momentum = {sums[LX], sums[LY], sums[LZ]},

@@ -178,6 +178,7 @@ static talus_status step_once(talus_world *world) {
                           .widths = &world->widths,
                           .penalty = &world->penalty};
   world->broad_cache.chosen = world->last.broad; /* as a resumed run does */
+  const double stored = tl_world_spring_energy(world);
   const bool were_lost = world->last.are_lost, looks = needs_contacts(world);
   const talus_status status =
       model->solve.kind == TALUS_SOLVE_PENALTY
@@ -209,6 +210,7 @@ static talus_status step_once(talus_world *world) {
   tl_flow_probe(&world->flow, model, &scope, &world->contacts);
   tl_world_tell_tables(world, scope.t0, scope.t1);
   TL_TRY(tl_world_settle_joints(world));
+  world->joint_work += world->last.solve.joint_work + tl_world_spring_energy(world) - stored;
   TL_TRY(remove_leavers(world));
   TL_TRY(emit(world));
   return tl_world_end_strictly(world);

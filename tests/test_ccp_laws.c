@@ -351,7 +351,9 @@ TEST(packing_with_cones_of_torque_has_the_velocities_of_a_dense_reference) {
           old.data[k].b == world->contacts.data[i].b &&
           old.data[k].feature_a == world->contacts.data[i].feature_a &&
           old.data[k].feature_b == world->contacts.data[i].feature_b)
-        bonded[i] = old_touch.data[k].state & TL_TOUCH_BONDED;
+        bonded[i] = (old_touch.data[k].state & TL_TOUCH_BONDED) != 0 &&
+                    world->contacts.data[i].gap <=
+                        tl_bond_reach(&world->model, old.data[k].a, old.data[k].b);
   }
   static dense d;
   const tl_state before = {.position = position, .velocity = velocity, .spin = spin};

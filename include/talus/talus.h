@@ -156,7 +156,9 @@ typedef struct talus_material_def {
   double static_friction; /* while a contact sticks; 0: as `friction`, otherwise not less */
   double rolling;         /* m, >= 0: most torque against rolling over the normal force */
   double spinning;        /* m, >= 0: the same about the normal */
-  double cohesion;        /* N, >= 0: force that it takes to pull two touching bodies apart */
+  double cohesion;        /* N, >= 0: force that it takes to pull two touching bodies apart; ccp and
+                             impulse: it acts until they part by 1/100 of the smaller bounding
+                             radius */
   /* Springs, for talus_solve_def.kind == TALUS_SOLVE_PENALTY. */
   double stiffness; /* linear: N/m, noble: N/sqrt(kg); >= 0, 0: as stiff as the step allows, found
                        in the first step (linear only); of a pair: the smaller that is not 0 */
@@ -270,7 +272,10 @@ typedef enum talus_motor_kind {
 
 /* Places and directions are in the world, as the bodies stand when the joint is added. What acts
  * along the free direction (the angle of a hinge, the way of a slider, the distance of two points):
- * limits, spring, motor; it starts at 0 (a distance: at the distance). */
+ * limits, spring, motor; it starts at 0 (a distance: at the distance). It is that of b seen from a:
+ * positive where b has turned about `axis` by the right hand, or moved along it, and so are motor
+ * targets (speed, position, force or torque on b, the opposite on a) and limits. With a the ground,
+ * a positive motor turns b about the axis; with b the ground it turns a backwards. */
 typedef struct talus_joint_def {
   const char *name; /* unique within the world, or NULL */
   talus_joint_kind kind;
@@ -581,10 +586,10 @@ typedef struct talus_report {
   int iterations;
   double objective;         /* J: what the solver minimised in the last step, as far as it got */
   double rotational_energy; /* J, free bodies: the part of kinetic_energy */
-  /* J, sums since the world was made. kinetic + potential energy changes by these three, and by
-   * what stepping in time leaves over: about m |g| dt |v - v_start|/2 for each body. */
-  double contact_work; /* by contacts and joints: friction and impacts take it, moving walls and
-                          motors give it */
+  /* J, sums since the world was made. kinetic + potential + spring energy changes by these three
+   * and joint_work, and by what stepping in time leaves over: about m |g| dt |v - v_start|/2 for
+   * each body. */
+  double contact_work; /* by contacts: friction and impacts take it, moving walls give it */
   double load_work;    /* by constant forces and torques */
   double flow_energy;  /* of bodies that came by emitters, less that of those that left */
   size_t joints, joints_broken;
@@ -614,6 +619,9 @@ typedef struct talus_report {
   double worst_residual; /* m/s, RMS of the island */
   double worst_time;     /* s: the step's end */
   uint64_t worst_body;   /* uid of the body in it that approaches fastest; 0: none */
+  double spring_energy;  /* J, in the springs of joints, half a step ago, where velocities stand */
+  double joint_work; /* J, sum since the world was made: by joints, less what their springs store:
+                        motors give it; dampers, limits and springs that break take it */
 } talus_report;
 
 TALUS_API talus_status talus_world_report(talus_world *world, talus_report *report);

@@ -19,7 +19,7 @@ typedef struct tl_contact {
 enum {
   TL_TOUCH_STUCK = 1,  /* pressed together, and friction held it */
   TL_TOUCH_SLID = 2,   /* pressed together, and friction could not hold it */
-  TL_TOUCH_BONDED = 4, /* cohesion was not overcome */
+  TL_TOUCH_BONDED = 4, /* cohesion pulled, or they touched; that of one point is that of its pair */
   TL_TOUCH_STATES = 8
 };
 

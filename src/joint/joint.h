@@ -55,6 +55,10 @@ typedef struct tl_joints {
 
 static inline bool tl_joint_acts(const tl_joint *joint) { return !joint->broken; }
 
+static inline bool tl_joint_has_spring(const tl_joint *joint) {
+  return joint->stiffness > 0 || joint->damping > 0;
+}
+
 /* ---- the table ---------------------------------------------------------------------------------
  */
 
@@ -147,6 +151,8 @@ tl_joint_place tl_joint_find_place(const tl_model *model, const tl_joint *joint,
 typedef struct tl_joint_step {
   double h;
   talus_real recovery_speed, bounce_speed;
+  double answer; /* of the free direction: speed per impulse, the joint's other rows held; 0: not
+                    known yet, and springs are taken as soft */
 } tl_joint_step;
 void tl_joint_make_rows(const tl_model *model, const tl_joint *joint, const tl_joint_step *step,
                         const tl_joint_body *a, const tl_joint_body *b, const tl_joint_body *old_a,
@@ -160,6 +166,9 @@ int tl_joint_hold(const tl_joint *joint, const tl_joint_place *place, tl_joint_r
 
 /* Value of the free direction with whole turns counted; 0 where there is none. */
 double tl_joint_value(const tl_joint *joint, const tl_joint_place *place);
+
+/* J in its spring in the middle of the step that led to the state, where velocities stand. */
+double tl_joint_spring_energy(const tl_model *model, const tl_state *state, const tl_joint *joint);
 
 /* Largest |psi| of the rows that always hold, m (angles times length). */
 double tl_joint_drift_of(const tl_joint *joint, const tl_joint_place *place, talus_real length);

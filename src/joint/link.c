@@ -123,6 +123,15 @@ void tl_link_factor(tl_link *link, const tl_ccp_body *bodies, const tl_ccp_tenso
   link->s = fmax(link->s, 1e-9 * k[hard][hard]);
 }
 
+/* The last pivot is that answer and the row's compliance. */
+double tl_link_free_answer(const tl_link *link) {
+  if (link->has_law)
+    return link->s;
+  const tl_link_row *row = &link->row[link->hard - 1];
+  const double inverse = row->l[link->hard - 1];
+  return inverse > 0 ? fmax(1 / inverse - row->soft, 0) : 0;
+}
+
 /* J v of a row. */
 static talus_real row_speed(const tl_link_row *row, const tl_ccp_body *a, const tl_ccp_body *b) {
   return tl_dot(row->la, a->v) + tl_dot(row->aa, a->w) + tl_dot(row->lb, b->v) +

@@ -46,6 +46,7 @@ typedef struct tl_link {
   double k[TL_JOINT_ROWS]; /* K_x: of the row with a law */
   talus_vec3 arm_b;
   talus_real length; /* m: what a rad counts */
+  double answer;     /* tl_joint_step.answer */
 } tl_link;
 
 static inline int tl_link_rows(const tl_link *link) { return link->hard + (link->has_law ? 1 : 0); }
@@ -58,6 +59,10 @@ tl_ccp_body tl_link_answer(const tl_ccp_body *body, const tl_ccp_tensor *tensor,
  * tl_link_factor finds what follows from them; tensors may be NULL. */
 void tl_link_load(tl_link *link, const tl_joint_rows *rows);
 void tl_link_factor(tl_link *link, const tl_ccp_body *bodies, const tl_ccp_tensor *tensors);
+
+/* What the last row answers, the others held: of a link that was factored and has a row for its
+ * free direction. */
+double tl_link_free_answer(const tl_link *link);
 
 /* x = K^-1 x of the hard rows, by their factors: x of numbers, or of vectors of them. Written once,
  * because two problems solved at once (link_pair.c) must have the bits of each for itself. */

@@ -128,14 +128,9 @@ double tl_joint_drift_of(const tl_joint *joint, const tl_joint_place *place, tal
   return (double)most;
 }
 
-/* Spring and motor at value x; a given impulse is within its cap. */
+/* Motor at value x; a given impulse is within its cap. */
 static tl_joint_law find_law(const tl_joint *joint, double x, double h) {
   tl_joint_law law = {.cap = TL_REAL_MAX, .low = -TL_REAL_MAX, .high = TL_REAL_MAX};
-  const double stiff = h * joint->stiffness + joint->damping;
-  if (stiff > 0) {
-    law.slope = (talus_real)(h * stiff);
-    law.offset = (talus_real)(joint->stiffness * (x - joint->rest) / stiff);
-  }
   if (joint->motor != TALUS_MOTOR_NONE)
     law.cap = (talus_real)fmin(h * joint->motor_max, (double)TL_REAL_MAX);
   const double pd = h * joint->motor_stiffness + joint->motor_damping;
@@ -177,8 +172,7 @@ static bool is_limited(const tl_joint *joint) {
 
 /* Whether anything is asked of the free direction. */
 static bool is_driven(const tl_joint *joint) {
-  return joint->stiffness > 0 || joint->damping > 0 || joint->motor != TALUS_MOTOR_NONE ||
-         is_limited(joint);
+  return tl_joint_has_spring(joint) || joint->motor != TALUS_MOTOR_NONE || is_limited(joint);
 }
 
 int tl_joint_row_room(const tl_joint *joint) {
@@ -206,6 +200,46 @@ static void straighten(const tl_joint *joint, tl_joint_rows *rows) {
   }
   rows->has_law = false;
   rows->hard++;
+}
+
+/* Speed of the free direction in the step before, (x - x_before)/h, from the pose that the twists
+ * of the state came from: that of a step backwards. x and row: now. */
+static double speed_before(const tl_model *model, const tl_joint *joint, double h, double x,
+                           const tl_joint_row *row, const tl_joint_body *old_a,
+                           const tl_joint_body *old_b) {
+  const tl_joint_body a = tl_joint_body_moved(old_a, -h), b = tl_joint_body_moved(old_b, -h);
+  const tl_joint_place place = tl_joint_find_place(model, joint, &a, &b);
+  tl_joint_row before;
+  tl_joint_free_row((int)joint->kind, joint->about, &place, &before);
+  const double guess = x - h * (double)speed_of(row, old_a, old_b);
+  return (x - (row->turning ? unwrapped((double)before.psi, guess) : (double)before.psi)) / h;
+}
+
+/* Lays the spring into the law: see tl_spring_weights. */
+static void lay_spring(const tl_joint *joint, const tl_joint_step *step, double x, double before,
+                       tl_joint_law *law) {
+  const double h = step->h, k = joint->stiffness, c = joint->damping;
+  const tl_spring_weights w =
+      tl_find_spring_weights(h * h * k * step->answer, h * c * step->answer);
+  const double stiff = h * k * w.ahead + c * w.damping;
+  law->slope = (talus_real)(h * stiff);
+  law->offset =
+      (talus_real)((k * (x - joint->rest) + (c * (1 - w.damping) - h * k * w.behind) * before) /
+                   stiff);
+}
+
+double tl_joint_spring_energy(const tl_model *model, const tl_state *state, const tl_joint *joint) {
+  if (!tl_joint_acts(joint) || !(joint->stiffness > 0))
+    return 0;
+  const tl_joint_body a = tl_joint_body_at(model, state, joint->a);
+  const tl_joint_body b = tl_joint_body_at(model, state, joint->b);
+  const tl_joint_place place = tl_joint_find_place(model, joint, &a, &b);
+  tl_joint_row row;
+  tl_joint_free_row((int)joint->kind, joint->about, &place, &row);
+  const double x = tl_joint_value(joint, &place);
+  const double middle =
+      x - model->dt / 2 * speed_before(model, joint, model->dt, x, &row, &a, &b) - joint->rest;
+  return 0.5 * joint->stiffness * middle * middle;
 }
 
 /* The place that a guess leads to. Angles are counted from where its spins lead: a guess may
@@ -251,6 +285,9 @@ void tl_joint_make_rows(const tl_model *model, const tl_joint *joint, const tl_j
   rows->has_law = true;
   rows->bias[rows->hard] = (talus_real)((x_then - x) / step->h) - speed_of(row, a, b);
   rows->law = find_law(joint, x, step->h);
+  if (tl_joint_has_spring(joint))
+    lay_spring(joint, step, x, speed_before(model, joint, step->h, x, row, old_a, old_b),
+               &rows->law);
   find_limits(joint, step, x, speed_of(row, old_a, old_b), row->turning ? rows->length : 1,
               &rows->law);
   straighten(joint, rows);

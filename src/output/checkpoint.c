@@ -137,6 +137,8 @@ static const tl_column world_columns[] = {
     ANY_DOUBLE(struct talus_world, last_friction_work, last.solve.friction_work),
     ANY_DOUBLE(struct talus_world, damping_work, damping_work),
     ANY_DOUBLE(struct talus_world, friction_work, friction_work),
+    ANY_DOUBLE(struct talus_world, last_joint_work, last.solve.joint_work),
+    ANY_DOUBLE(struct talus_world, joint_work, joint_work),
 };
 TABLE(struct talus_world, world);
 

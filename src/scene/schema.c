@@ -103,7 +103,10 @@ static const tl_map material_map = {
          .help = "most torque against spinning about the normal, over the normal "
                  "force"},
         {KEY(OWNER, cohesion, NUMBER), NOT_NEGATIVE, .unit = "N", .fallback = "0",
-         .example = "0.01", .help = "force that it takes to pull two touching bodies apart"},
+         .example = "0.01",
+         .help = "force that it takes to pull two touching bodies apart; ccp and "
+                 "impulse: it acts until they part by 1/100 of the smaller "
+                 "bounding radius"},
         {KEY(OWNER, stiffness, NUMBER), POSITIVE, .unit = "N/m", .words = &tl_schema_automatic,
          .fallback = "auto", .example = "1e5",
          .help = "penalty, linear and noble: force over overlap (noble: N/sqrt(kg), and must be "
@@ -614,7 +617,7 @@ const tl_map tl_schema_scene = {
         {KEY(OWNER, bodies, LIST), .map = &tl_schema_body, .fallback = "[]",
          .example = "[{shape: grain, at: [0, 0, 1]}]", .help = "what is there at the start"},
         {KEY(OWNER, joints, LIST), .map = &tl_schema_joint, .fallback = "[]",
-         .example = "[{kind: revolute, bodies: [drum, ground], at: [0, 0, 0], axis: [0, 1, 0]}]",
+         .example = "[{kind: revolute, bodies: [ground, drum], at: [0, 0, 0], axis: [0, 1, 0]}]",
          .help = "what holds bodies together"},
         {KEY(OWNER, ignore, LIST), .map = &ignore_map, .fallback = "[]",
          .example = "[[walls, gate]]", .help = "groups that do not collide"},

@@ -21,7 +21,10 @@ const tl_map tl_schema_limits = {
     .title = "limits",
     .size = sizeof(OWNER),
     .help = "How far the free direction of a joint goes: the angle of a hinge in rad, the way of a "
-            "slider in m; 0 is where the bodies are at the start (of a spring: the distance).",
+            "slider in m; 0 is where the bodies are at the start (of a spring: the distance). It "
+            "counts "
+            "b seen from a: positive where b has turned about the axis by the right hand, or moved "
+            "along it.",
     .keys = (const tl_key[]){
         {KEY(OWNER, low, NUMBER), ANY, .unit = "rad or m", .flags = TL_KEY_OPTIONAL,
          .example = "-0.5", .help = "no less than this"},
@@ -36,8 +39,10 @@ const tl_map tl_schema_limits = {
 const tl_map tl_schema_spring = {
     .title = "spring",
     .size = sizeof(OWNER),
-    .help = "A spring and damper along the free direction, or about it; taken at the end of the "
-            "step, and so stable however stiff.",
+    .help =
+        "A spring and damper along the free direction, or about it; of second order (without "
+        "damping it keeps its amplitude) and stable however stiff: what the step does not resolve "
+        "(sqrt(stiffness/mass) dt > 2) dies out.",
     .keys = (const tl_key[]){
         {KEY(OWNER, stiffness, NUMBER), NOT_NEGATIVE, .unit = "N/m or N m/rad", .fallback = "0",
          .example = "1e4", .help = "force over way"},
@@ -52,7 +57,10 @@ const tl_map tl_schema_spring = {
 const tl_map tl_schema_motor = {
     .title = "motor",
     .size = sizeof(OWNER),
-    .help = "What drives the free direction.",
+    .help = "What drives the free direction: b against a. With a positive speed or torque b turns "
+            "about the axis by the right hand (along it: moves that way) as seen from a, and a the "
+            "other way; so `bodies: [ground, drum]` turns the drum about the axis, and `[drum, "
+            "ground]` turns it backwards.",
     .keys = (const tl_key[]){
         {KEY(OWNER, speed, NUMBER), ANY, .unit = "rad/s or m/s", .flags = TL_KEY_ONE_OF,
          .example = "1.2", .help = "to this speed"},
@@ -102,7 +110,8 @@ const tl_map tl_schema_joint = {
         {KEY(OWNER, kind, WORD), .words = &joint_kinds, .example = "revolute",
          .help = "what it holds"},
         {KEY(OWNER, bodies, NAMES), .expected = "the names of two bodies, [A, B], or `ground`",
-         .example = "[drum, ground]", .help = "a and b; the axis turns with a"},
+         .example = "[ground, drum]",
+         .help = "a and b; the axis turns with a, values are those of b seen from a"},
         {KEY(OWNER, at, NUMBERS), .count = 3, ANY, .unit = "m", .flags = TL_KEY_OPTIONAL,
          .example = "[0, 0, 1]", .help = "where it is; every kind but gear needs it"},
         {KEY(OWNER, to, NUMBERS), .count = 3, ANY, .unit = "m", .flags = TL_KEY_OPTIONAL,

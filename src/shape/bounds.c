@@ -79,12 +79,22 @@ static talus_real margin_of(const work *job, uint32_t slot) {
   return TL_R(job->scope->dt) * speed;
 }
 
+/* Bonded bodies must stay in the contact set while they part: the margin of the body that moves
+ * covers the reach of its bonds, that of the smaller one. Penalty pulls where they overlap alone.
+ */
+static talus_real bond_margin(const tl_model *model, uint32_t slot) {
+  if (!(model->law_kinds & TL_LAW_COHESION) || model->solve.kind == TALUS_SOLVE_PENALTY ||
+      tl_body_is_static(model, slot))
+    return 0;
+  return tl_bond_reach_of(model, slot);
+}
+
 static void find_in_range(void *context, size_t begin, size_t end) {
   const work *job = context;
   const tl_state *in = job->scope->in;
   for (size_t i = begin; i < end; ++i) {
     const uint32_t slot = tl_scope_slot(job->scope, i);
-    const talus_real margin = margin_of(job, slot);
+    const talus_real margin = margin_of(job, slot) + bond_margin(job->model, slot);
     const talus_box box =
         tl_shape_bounds(tl_body_shape(job->model, slot), (double)job->model->property.scale[slot],
                         in->position[slot], in->rotation[slot]);

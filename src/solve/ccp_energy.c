@@ -3,7 +3,8 @@
  * With v0 at the start of the step, vf = v0 + h M^-1 f (no contacts) and v1 the solution, the
  * kinetic energy changes by exactly (v0 + v1)/2 . M (v1 - v0). The part M (v1 - vf) is what
  * contacts gave, M (vf - v0) is what gravity and constant loads gave. A body's inertia is taken
- * where it stood at t0, as the solver does.
+ * where it stood at t0, as the solver does. Of what contacts and joints gave together, joints have
+ * the sum of p J (v0 + v1)/2 over their rows, and contacts the rest.
  *
  * The objective f(g) = g.N g/2 + g.(D^T vf + b) needs no product with N: D g = M (v1 - vf), so
  *   f = (v1 + vf)/2 . M (v1 - vf) + sum of b_n g_n.
@@ -103,6 +104,46 @@ static void add_packs(void *context, size_t begin, size_t end) {
   }
 }
 
+/* (v0 + v1)/2 . (l, a) of a body that joints can move; 0 of others, whose energy is not told. */
+static double mean_speed(const tl_ccp *job, uint32_t slot, uint32_t body, talus_vec3 l,
+                         talus_vec3 a) {
+  const tl_ccp_body *now = &job->bodies[body];
+  if (slot == TL_NONE || !(now->inv_mass > 0))
+    return 0;
+  const tl_state *in = job->scope->in;
+  return 0.5 *
+         (dot_d(tl_add(in->velocity[slot], now->v), l) + dot_d(tl_add(in->spin[slot], now->w), a));
+}
+
+static double sum_link_work(void *context, size_t begin, size_t end) {
+  const tl_ccp *job = context;
+  double sum = 0;
+  for (size_t i = begin; i < end; ++i) {
+    const tl_link *link = &job->links[i];
+    const tl_joint *joint = &job->scope->joints->all.data[link->joint];
+    for (int r = 0; r < tl_link_rows(link); ++r) {
+      const tl_link_row *row = &link->row[r];
+      sum += (double)row->impulse * (mean_speed(job, joint->a, link->a, row->la, row->aa) +
+                                     mean_speed(job, joint->b, link->b, row->lb, row->ab));
+    }
+  }
+  return sum;
+}
+
+/* Takes the work of joints out of that of contacts and joints. */
+static talus_status part_work(tl_ccp *job) {
+  tl_solve_report *report = job->report;
+  if (job->link_count == 0)
+    return TALUS_OK;
+  if (job->contacts->count == 0) /* not a bit of rounding for contacts that are not there */
+    report->joint_work = report->contact_work;
+  else
+    TL_TRY(tl_sum(&job->model->par, job->scope->arena, job->link_count, sum_link_work, job,
+                  &report->joint_work));
+  report->contact_work -= report->joint_work;
+  return TALUS_OK;
+}
+
 talus_status tl_ccp_find_energy(tl_ccp *job) {
   const size_t blocks = (job->scope->count + TL_BLOCK - 1) / TL_BLOCK;
   const size_t rows = (job->pack_count + PACKS - 1) / PACKS;
@@ -123,5 +164,5 @@ talus_status tl_ccp_find_energy(tl_ccp *job) {
   job->report->objective = total.objective;
   job->report->contact_work = total.contact;
   job->report->load_work = total.load;
-  return TALUS_OK;
+  return part_work(job);
 }

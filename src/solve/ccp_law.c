@@ -14,9 +14,13 @@
  * may be as low as -h c: the cone, shifted. In g' = g + h c n it is the old cone, and the shift is
  * a load on the two bodies: the rows see nothing of it. Friction and the resistances are limited by
  * g'_n, because cohesion presses the surfaces together. Points of one pair of bodies share c, so
- * that it is the force between two bodies however many points they touch in. A point takes part
- * while its gap is not positive, and further while its bond holds: until g'_n = 0 at the end of a
- * step. Without that memory a gap of one rounding error would break the bond. */
+ * that it is the force between two bodies however many points they touch in.
+ *
+ * The bond is made when two bodies touch and ends when all their points are further apart than its
+ * reach (tl_bond_reach): one step in which the pull is overcome does not end it, because a step
+ * that begins on a straight line asks for up to 1.5 times the force that keeps a pair turning. A
+ * point takes part while it touches, or while its bodies are bonded and it is within the reach; to
+ * break a bond takes the work of c over the reach. */
 #include "rest.h"
 #include "solve/ccp.h"
 
@@ -48,7 +52,8 @@ talus_real tl_ccp_friction(const tl_ccp *job, const tl_contact *c, const tl_pair
 
 static bool is_bonded(const tl_ccp *job, size_t i) {
   const tl_contact *c = &job->contacts->data[i];
-  return (c->gap <= 0 || (job->contacts->touches.data[i].state & TL_TOUCH_BONDED) != 0) &&
+  return (c->gap <= 0 || ((job->contacts->touches.data[i].state & TL_TOUCH_BONDED) != 0 &&
+                          c->gap <= tl_bond_reach(job->model, c->a, c->b))) &&
          !tl_rest_is_dormant(job->model, job->scope->in, c->a, c->b);
 }
 
@@ -116,12 +121,12 @@ static uint32_t slip_of(const tl_ccp *job, const tl_contact *c, talus_real frict
 uint32_t tl_ccp_touch_state(const tl_ccp *job, const tl_contact *c, talus_real friction,
                             talus_vec3 p, talus_vec3 arm_a, talus_vec3 arm_b) {
   uint32_t state = 0;
-  if (!(tl_dot(p, c->normal) > 0))
-    return state;
+  const bool is_pressed = tl_dot(p, c->normal) > 0;
+  const bool is_pulled = job->pulls && job->pulls[c - job->contacts->data] > 0;
   const tl_pair_law *law = tl_model_law(job->model, c->a, c->b);
-  if (law->static_friction > law->friction)
+  if (is_pressed && law->static_friction > law->friction)
     state |= slip_of(job, c, friction, p, arm_a, arm_b);
-  if (law->cohesion > 0)
+  if (law->cohesion > 0 && (is_pressed || is_pulled))
     state |= TL_TOUCH_BONDED;
   return state;
 }

@@ -29,7 +29,8 @@ static void make_rows(const tl_ccp *job, const tl_link *link, const tl_ccp_body 
   const tl_state *in = job->scope->in;
   const tl_joint_step step = {.h = job->scope->dt,
                               .recovery_speed = job->recovery_speed,
-                              .bounce_speed = job->bounce_speed};
+                              .bounce_speed = job->bounce_speed,
+                              .answer = link->answer};
   tl_joint_body old_a = tl_joint_body_at(job->model, in, joint->a);
   tl_joint_body old_b = tl_joint_body_at(job->model, in, joint->b);
   tl_joint_body a = old_a, b = old_b;
@@ -65,8 +66,15 @@ static void load_link(void *context, size_t begin, size_t end) {
     link->a = body_of(job, joint->a);
     link->b = body_of(job, joint->b);
     link->joint = job->link_joint[i];
+    link->answer = 0;
     make_rows(job, link, job->bodies, &rows);
     tl_link_load(link, &rows);
+    if (tl_joint_has_spring(joint)) { /* how stiff it is depends on what it moves */
+      tl_link_factor(link, job->bodies, job->tensors);
+      link->answer = tl_link_free_answer(link);
+      make_rows(job, link, job->bodies, &rows);
+      tl_link_load(link, &rows);
+    }
     for (int r = 0; job->settings->warm_start && r < tl_link_rows(link); ++r)
       link->row[r].impulse = joint->impulse[r];
     tl_link_factor(link, job->bodies, job->tensors);

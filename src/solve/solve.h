@@ -9,6 +9,7 @@ typedef struct tl_solve_report {
   int iterations;
   double objective;               /* J: of the impulses; what `ccp` friction minimises */
   double contact_work, load_work; /* J: by contacts and by constant loads on free bodies */
+  double joint_work;              /* J: by joints, their springs included */
   double rise; /* J: most that the objective rose in a step of apgd after a restart, where it has no
                   momentum: rounding; 0 with `ncp`, which has none */
   int restarts;                       /* times jacobi diverged and began anew with a shorter step */

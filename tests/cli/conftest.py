@@ -21,7 +21,8 @@ HISTORY_COLUMNS = (
     "wall_step,wall_output,state_hash,asleep,objective,rotational_energy,contact_work,load_work,flow_energy,"
     "joint_drift,joints_broken,elastic_energy,damping_work,friction_work,joint_force,joint_torque,"
     "overlap_max,overlap_share,sunk,"
-    "made_energy,energy_corrections,unconverged"
+    "made_energy,energy_corrections,unconverged,"
+    "spring_energy,joint_work"
 ).split(",")
 
 # Falls, collides, emits, drains, is probed and writes contacts: a bit of all that has state.

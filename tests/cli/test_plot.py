@@ -12,7 +12,7 @@ import pytest
 from conftest import BUSY, TALUS, history, run, talus
 
 NAMES = {"energy": ["kinetic", "potential", "total"], "contacts": ["contacts", "pairs", "bodies"],
-         "work": ["total", "by contacts", "by loads", "by flow"],
+         "work": ["total", "by contacts, joints", "by loads", "by flow"],
          "residual": ["largest", "root mean square"],
          "time": ["total", "solve", "broad", "narrow", "step", "output"]}
 LABELS = {"energy": "energy [J]", "work": "energy since the start [J]", "contacts": "count", "residual": "residual [m/s]",

@@ -114,6 +114,33 @@ TEST(motor_gives_no_more_than_its_cap) {
   talus_world_destroy(r.world);
 }
 
+/* b is the one that goes the positive way, whichever of the two is the ground. */
+TEST(motors_and_limits_count_b_as_seen_from_a) {
+  for (int swapped = 0; swapped < 2; ++swapped) {
+    const double sign = swapped ? -1 : 1;
+    rig r = make(1e-3, 0);
+    const talus_body wheel = add_wheel(&r, 0, 0.2);
+    const talus_body box = add_box(&r, 2, 0, 0, 0.1, 0.1, 0.1, 1);
+    talus_joint_def def = joint_of(TALUS_JOINT_REVOLUTE, swapped ? wheel : ground,
+                                   swapped ? ground : wheel, 0, 0, 0, 0, 0, 1);
+    def.motor = TALUS_MOTOR_SPEED;
+    def.motor_target = 2;
+    const talus_joint axle = add_joint(&r, &def);
+    def = joint_of(TALUS_JOINT_PRISMATIC, swapped ? box : ground, swapped ? ground : box, 2, 0, 0,
+                   1, 0, 0);
+    def.motor = TALUS_MOTOR_FORCE;
+    def.motor_target = 10;
+    def.low = -1, def.high = 0.1;
+    const talus_joint slide = add_joint(&r, &def);
+    CHECK_OK(talus_world_step(r.world, 500));
+    CHECK_NEAR((double)body_of(&r, wheel).spin.z, 2 * sign, 1e-4);
+    CHECK_NEAR(info_of(&r, axle).value, 1, 1e-3);
+    CHECK_NEAR(body_of(&r, box).position.x, 2 + 0.1 * sign, 1e-4);
+    CHECK_NEAR(info_of(&r, slide).value, 0.1, 1e-4);
+    talus_world_destroy(r.world);
+  }
+}
+
 TEST(position_motor_holds_a_load_where_its_stiffness_says) {
   rig r = make(1e-3, 9.81);
   const talus_body lift = add_box(&r, 0, 0, 0, 0.1, 0.1, 0.1, 2);
