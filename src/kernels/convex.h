@@ -156,6 +156,7 @@ TL_BIG_FN void tl_disc_patch(double radius, double z, tl_patch *patch) {
 
 TL_FN void tl_segment_patch(talus_dvec3 p, talus_dvec3 q, double round, tl_patch *patch) {
   patch->count = 2, patch->round = round;
+  patch->tube = patch->ball = false;
   patch->vertex[0] = p, patch->vertex[1] = q;
 }
 
@@ -169,6 +170,7 @@ TL_BIG_FN void tl_cylinder_patch(const double *s, talus_dvec3 d, tl_patch *patch
   const double x = s[0] * d.x / flat, y = s[0] * d.y / flat;
   if (fabs(d.z) < 0.5) {
     tl_segment_patch(tl_dvec3(x, y, -s[1]), tl_dvec3(x, y, s[1]), s[0], patch);
+    patch->tube = true;
   } else {
     patch->number = 3;
     patch->vertex[0] = tl_dvec3(x, y, d.z < 0 ? -s[1] : s[1]);
@@ -221,12 +223,15 @@ TL_BIG_FN tl_patch tl_convex_patch(const tl_convex *c, talus_dvec3 d) {
   const talus_dvec3 local = tl_frame_to_local(&c->frame, d);
   tl_patch patch;
   patch.count = 1, patch.number = 0, patch.round = 0;
+  patch.tube = patch.ball = false;
   patch.vertex[0] = tl_core_support(c, local);
   switch (c->core) {
   case TL_CORE_SEGMENT:
-    if (fabs(local.z) < 0.5)
+    if (fabs(local.z) < 0.5) {
       tl_segment_patch(tl_dvec3(0, 0, -c->size[0]), tl_dvec3(0, 0, c->size[0]), c->rounding,
                        &patch);
+      patch.tube = patch.ball = true;
+    }
     break;
   case TL_CORE_BOX:
     tl_box_face_patch(c->size, local, &patch);
