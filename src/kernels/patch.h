@@ -371,7 +371,7 @@ TL_BIG_FN void tl_corners_measure(tl_corners *list, const tl_patch *a, const tl_
     if (c.gap > level && c.a != TL_PATCH_WITNESS) {
       const double exact = first ? tl_corner_distance(a, sa, c.a, b, sb, c.b, 1)
                                  : tl_corner_distance(b, sb, c.b, a, sa, c.a, -1);
-      c.gap = fmax(exact, level);
+      c.gap = exact > level ? exact : c.gap; /* a face that goes on beyond its edges is too near */
     }
     if (c.gap <= list->margin)
       list->at[kept++] = c;

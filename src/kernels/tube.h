@@ -70,11 +70,20 @@ TL_FN double tl_tube_end_to_side(const tl_tube *t, const tl_tube *s) {
   return sqrt(tl_circle_least(c, tl_dacross(p, s->axis), tl_dacross(q, s->axis))) - s->radius;
 }
 
-/* Of two sides, neither of which has ends; their axes are not parallel. */
+TL_FN double tl_tube_within(const tl_tube *t, double s) {
+  return s < 0 ? 0 : s > t->length ? t->length : s;
+}
+
+/* Of two sides, as the segments of their axes are. */
 TL_FN double tl_tube_side_to_side(const tl_tube *t, const tl_tube *s) {
-  const talus_dvec3 across = tl_dcross(t->axis, s->axis);
-  const double apart = fabs(tl_ddot(tl_dsub(s->at, t->at), across)) / tl_dlength(across);
-  return apart - t->radius - s->radius;
+  const talus_dvec3 d = tl_dsub(s->at, t->at);
+  const double c = tl_ddot(t->axis, s->axis), det = 1 - c * c;
+  const double along_t = tl_ddot(d, t->axis), along_s = tl_ddot(d, s->axis);
+  double x = tl_tube_within(t, det > 1e-14 ? (along_t - c * along_s) / det : 0);
+  const double y = tl_tube_within(s, c * x - along_s);
+  x = tl_tube_within(t, c * y + along_t);
+  const talus_dvec3 apart = tl_dadd(d, tl_dsub(tl_dscale(s->axis, y), tl_dscale(t->axis, x)));
+  return tl_dlength(apart) - t->radius - s->radius;
 }
 
 #endif
