@@ -24,7 +24,7 @@ typedef struct tl_box {
 
 TL_FN tl_patch tl_box_patch(const tl_box *box, talus_dvec3 direction) {
   tl_patch patch;
-  patch.round = 0;
+  patch.round = 0, patch.tube = patch.ball = false;
   tl_box_face_patch(box->half, tl_frame_to_local(&box->frame, direction), &patch);
   for (int k = 0; k < 4; ++k)
     patch.vertex[k] = tl_dadd(box->position, tl_frame_to_world(&box->frame, patch.vertex[k]));

@@ -9,7 +9,7 @@
 #ifndef TL_KERNELS_CONVEX_H
 #define TL_KERNELS_CONVEX_H
 
-#include "kernels/patch.h"
+#include "kernels/superellipsoid.h"
 
 typedef enum tl_core {
   TL_CORE_POINT,
@@ -40,29 +40,6 @@ typedef struct tl_convex {
  * angles, and the deepest place of the rim itself where that is deeper. */
 #define TL_DISC_POINTS 16
 #define TL_COS_30      0.86602540378443865
-
-TL_FN double tl_power_unit(double x, double p) { return x > 0 ? pow(x, p) : 0; }
-
-/* Support of ((|x/a|^n2 + |y/b|^n2)^(n1/n2) + |z/c|^n1 <= 1): the gradient of the dual norm
- * (Hoelder, exponents n/(n - 1)). */
-TL_BIG_FN talus_dvec3 tl_superellipsoid_support(const double size[5], talus_dvec3 d) {
-  const double n1 = size[3], n2 = size[4], p1 = n1 / (n1 - 1), p2 = n2 / (n2 - 1);
-  const double x = fabs(size[0] * d.x), y = fabs(size[1] * d.y), z = fabs(size[2] * d.z);
-  const double flat = fmax(x, y);
-  double q = 0;
-  if (flat > 0)
-    q = flat * pow(tl_power_unit(x / flat, p2) + tl_power_unit(y / flat, p2), 1 / p2);
-  const double most = fmax(q, z);
-  if (!(most > 0))
-    return tl_dvec3(0, 0, size[2]);
-  const double h = most * pow(tl_power_unit(q / most, p1) + tl_power_unit(z / most, p1), 1 / p1);
-  const double ring = tl_power_unit(q / h, p1 - 1);
-  const double ux = q > 0 ? ring * tl_power_unit(x / q, p2 - 1) : 0;
-  const double uy = q > 0 ? ring * tl_power_unit(y / q, p2 - 1) : 0;
-  const double uz = tl_power_unit(z / h, p1 - 1);
-  return tl_dvec3(d.x < 0 ? -size[0] * ux : size[0] * ux, d.y < 0 ? -size[1] * uy : size[1] * uy,
-                  d.z < 0 ? -size[2] * uz : size[2] * uz);
-}
 
 /* Up to so many vertices looking at all of them is faster than walking. */
 #define TL_HULL_SCAN 32
@@ -154,11 +131,6 @@ TL_BIG_FN void tl_disc_patch(double radius, double z, tl_patch *patch) {
   }
 }
 
-TL_FN void tl_segment_patch(talus_dvec3 p, talus_dvec3 q, double round, tl_patch *patch) {
-  patch->count = 2, patch->round = round;
-  patch->vertex[0] = p, patch->vertex[1] = q;
-}
-
 TL_BIG_FN void tl_cylinder_patch(const double *s, talus_dvec3 d, tl_patch *patch) {
   if (fabs(d.z) > TL_COS_30) {
     patch->number = d.z < 0 ? 1 : 2;
@@ -169,6 +141,7 @@ TL_BIG_FN void tl_cylinder_patch(const double *s, talus_dvec3 d, tl_patch *patch
   const double x = s[0] * d.x / flat, y = s[0] * d.y / flat;
   if (fabs(d.z) < 0.5) {
     tl_segment_patch(tl_dvec3(x, y, -s[1]), tl_dvec3(x, y, s[1]), s[0], patch);
+    patch->tube = true;
   } else {
     patch->number = 3;
     patch->vertex[0] = tl_dvec3(x, y, d.z < 0 ? -s[1] : s[1]);
@@ -221,12 +194,15 @@ TL_BIG_FN tl_patch tl_convex_patch(const tl_convex *c, talus_dvec3 d) {
   const talus_dvec3 local = tl_frame_to_local(&c->frame, d);
   tl_patch patch;
   patch.count = 1, patch.number = 0, patch.round = 0;
+  patch.tube = patch.ball = false;
   patch.vertex[0] = tl_core_support(c, local);
   switch (c->core) {
   case TL_CORE_SEGMENT:
-    if (fabs(local.z) < 0.5)
+    if (fabs(local.z) < 0.5) {
       tl_segment_patch(tl_dvec3(0, 0, -c->size[0]), tl_dvec3(0, 0, c->size[0]), c->rounding,
                        &patch);
+      patch.tube = patch.ball = true;
+    }
     break;
   case TL_CORE_BOX:
     tl_box_face_patch(c->size, local, &patch);
@@ -236,6 +212,9 @@ TL_BIG_FN tl_patch tl_convex_patch(const tl_convex *c, talus_dvec3 d) {
     break;
   case TL_CORE_CONE:
     tl_cone_patch(c->size, local, &patch);
+    break;
+  case TL_CORE_SUPERELLIPSOID:
+    tl_superellipsoid_patch(c->size, local, &patch);
     break;
   case TL_CORE_HULL:
     tl_hull_patch(c, local, &patch);

@@ -20,7 +20,7 @@
 #ifndef TL_KERNELS_PATCH_H
 #define TL_KERNELS_PATCH_H
 
-#include "kernels/collide.h"
+#include "kernels/tube.h"
 
 #define TL_PATCH_MAX     32   /* vertices of a polygon */
 #define TL_MANIFOLD_MAX  4    /* points of a pair of convex bodies */
@@ -35,6 +35,7 @@ typedef struct tl_patch {
   int count;       /* 1: point, 2: segment, 3 and more: polygon, in order round it */
   uint32_t number; /* of the face; part of the feature */
   double round;    /* segment: radius of curvature across it, m; 0: a sharp edge */
+  bool tube, ball; /* segment: the side of a cylinder or a capsule; of a capsule */
   talus_dvec3 vertex[TL_PATCH_MAX]; /* from the first body's centre, in world axes */
 } tl_patch;
 
@@ -61,6 +62,7 @@ TL_FN talus_dvec3 tl_dorthogonal(talus_dvec3 n) {
 TL_FN tl_patch tl_patch_of_point(talus_dvec3 p, uint32_t number) {
   tl_patch patch;
   patch.count = 1, patch.number = number, patch.round = 0;
+  patch.tube = patch.ball = false;
   patch.vertex[0] = p;
   return patch;
 }
@@ -299,6 +301,84 @@ TL_BIG_FN int tl_corners_reduce(tl_corners *list, double size) {
   return list->count = TL_MANIFOLD_MAX;
 }
 
+/* ---- gaps beside the deepest place ---------------------------------------------------------- */
+
+/* The axis of a segment, through the place below or above its end number `end`, in coordinates
+ * (x, y, height) of the shadow. `side`: +1 if the segment lies on top of its body, -1 below. */
+TL_BIG_FN tl_tube tl_shadow_tube(const tl_patch *patch, const tl_shadow *s, int end, double side) {
+  tl_tube t;
+  const int other = 1 - end;
+  const talus_dvec3 along =
+      tl_dvec3(s->x[other] - s->x[end], s->y[other] - s->y[end], s->height[other] - s->height[end]);
+  t.axis = tl_dunit(along), t.length = tl_dlength(along);
+  t.radius = patch->tube ? patch->round : 0, t.ball = patch->ball;
+  const talus_dvec3 up = tl_dvec3(0, 0, side);
+  const talus_dvec3 out = patch->ball ? up : tl_dunit(tl_dacross(up, t.axis));
+  t.at = tl_dalong(tl_dvec3(s->x[end], s->y[end], s->height[end]), -t.radius, out);
+  return t;
+}
+
+/* Whether a segment's exact gaps are known: those of a cone's side are not. */
+TL_FN bool tl_patch_is_exact(const tl_patch *patch) {
+  return patch->count != 2 || patch->tube || !(patch->round > 0);
+}
+
+/* Edge number `element >> 1` of a polygon, as a tube of no radius. */
+TL_FN tl_tube tl_shadow_edge(const tl_shadow *s, uint32_t element) {
+  tl_tube t;
+  const int i = (int)(element >> 1), j = i + 1 < s->count ? i + 1 : 0;
+  const talus_dvec3 along =
+      tl_dvec3(s->x[j] - s->x[i], s->y[j] - s->y[i], s->height[j] - s->height[i]);
+  t.at = tl_dvec3(s->x[i], s->y[i], s->height[i]);
+  t.axis = tl_dunit(along), t.length = tl_dlength(along);
+  t.radius = 0, t.ball = true;
+  return t;
+}
+
+/* The distance that a corner's gap stands for: of an end of a capsule or a cylinder, or of its side
+ * over an edge, from the other body. `element`: of the segment p; `over`: of q. side: +1 if p
+ * belongs to the first body. */
+TL_BIG_FN double tl_corner_distance(const tl_patch *p, const tl_shadow *sp, uint32_t element,
+                                    const tl_patch *q, const tl_shadow *sq, uint32_t over,
+                                    double side) {
+  const bool is_end = (element & 1u) == 0;
+  const tl_tube t = tl_shadow_tube(p, sp, is_end ? (int)(element >> 1) : 0, side);
+  if (q->count == 2) {
+    const tl_tube s = tl_shadow_tube(q, sq, 0, -side);
+    return is_end ? tl_tube_end_to_side(&t, &s) : tl_tube_side_to_side(&t, &s);
+  }
+  if (!is_end) {
+    const tl_tube edge = tl_shadow_edge(sq, over);
+    return tl_tube_side_to_side(&t, &edge);
+  }
+  const double slant = sqrt(1 + sq->hx * sq->hx + sq->hy * sq->hy);
+  return tl_tube_end_to_plane(&t, tl_dvec3(0, 0, sq->h0),
+                              tl_dscale(tl_dvec3(sq->hx, sq->hy, -1), side / slant));
+}
+
+/* Gaps of corners that are farther than the deepest place, where a capsule or a cylinder takes
+ * part. Corners that turn out to be beyond the margin go. */
+TL_BIG_FN void tl_corners_measure(tl_corners *list, const tl_patch *a, const tl_shadow *sa,
+                                  const tl_patch *b, const tl_shadow *sb, double level) {
+  if ((!a->tube && !b->tube) || !tl_patch_is_exact(a) || !tl_patch_is_exact(b))
+    return;
+  int kept = 0;
+  for (int i = 0; i < list->count; ++i) {
+    tl_corner c = list->at[i];
+    const bool both = a->count == 2 && b->count == 2;
+    /* Of two segments the one whose end it is; of a segment and a polygon the segment. */
+    const bool first = both ? (c.a & 1u) == 0 || (c.b & 1u) != 0 : a->count == 2;
+    if (c.gap > level && c.a != TL_PATCH_WITNESS) {
+      const double exact = first ? tl_corner_distance(a, sa, c.a, b, sb, c.b, 1)
+                                 : tl_corner_distance(b, sb, c.b, a, sa, c.a, -1);
+      c.gap = exact > level ? exact : c.gap; /* a face that goes on beyond its edges is too near */
+    }
+    if (c.gap <= list->margin)
+      list->at[kept++] = c;
+  }
+  list->count = kept;
+}
+
 /* ---- the manifold --------------------------------------------------------------------------- */
 
 TL_BIG_FN void tl_sort_by_features(tl_point *points, int count) {
@@ -352,7 +432,10 @@ TL_BIG_FN int tl_patch_points(const tl_patch *a, const tl_patch *b, const tl_fac
     c->middle = tl_ddot(facing->middle, n), c->gap = facing->gap;
     c->a = c->b = a->count == 1 && b->count == 1 ? 0 : TL_PATCH_WITNESS;
   }
-  const int count = tl_corners_reduce(&list, facing->size);
+  tl_corners_reduce(&list, facing->size);
+  if (list.count > 1)
+    tl_corners_measure(&list, a, &sa, b, &sb, facing->gap + TL_PATCH_AS_DEEP * facing->size);
+  const int count = list.count;
   for (int i = 0; i < count; ++i) {
     const tl_corner *c = &list.at[i];
     out[i].point = tl_dalong(tl_dalong(tl_dscale(n, c->middle), c->x, u), c->y, v);

@@ -12,6 +12,7 @@
 #include "narrow/ellipsoid.h"
 #include "narrow/guess.h"
 #include "narrow/spheres.h"
+#include "narrow/swept.h"
 #include "shape/shape.h"
 
 #define PAIRS_PER_BLOCK ((size_t)256)
@@ -42,6 +43,7 @@ typedef struct work {
   tl_ell_finder ellipsoids;
   tl_sphere_row *spheres; /* by slot, or NULL */
   const tl_sphere_loops *loops;
+  tl_swept swept;
 } work;
 
 static const tl_pair *block_pairs(const work *job, size_t block, size_t *count) {
@@ -277,6 +279,12 @@ static size_t list_looks(const work *job, size_t block, tl_pair list[PAIRS_PER_B
   return n;
 }
 
+/* As the pair is left by its motion within the step. */
+static size_t find_on_way(const work *job, const tl_pair *pair, const tl_guess *guess,
+                          tl_contact *out) {
+  return tl_swept_pair(&job->swept, out, find_in_pair(job, pair, guess, out));
+}
+
 static const tl_guess *guess_of(const work *job, const tl_pair *pair, size_t *cursor) {
   const tl_guesses *guesses = job->scope->guesses;
   return guesses && guesses->count > 0 ? tl_guess_next(guesses, *pair, cursor) : NULL;
@@ -292,9 +300,11 @@ static size_t find_in_run(const work *job, const tl_pair *pairs, size_t count, s
   tl_ell_find(&job->ellipsoids, pairs, count, hits, points);
   for (size_t k = 0; k < count; ++k) {
     if (hits[k] == TL_ELL_OTHER)
-      found += find_in_pair(job, &pairs[k], guess_of(job, &pairs[k], cursor), out + found);
-    else if (hits[k])
-      write_contact(&pairs[k], job->scope->in->position[pairs[k].a], &points[k], &out[found++]);
+      found += find_on_way(job, &pairs[k], guess_of(job, &pairs[k], cursor), out + found);
+    if (hits[k] == TL_ELL_OTHER || !hits[k])
+      continue;
+    write_contact(&pairs[k], job->scope->in->position[pairs[k].a], &points[k], &out[found]);
+    found += tl_swept_pair(&job->swept, &out[found], 1);
   }
   return found;
 }
@@ -320,11 +330,18 @@ static void find_in_blocks(void *context, size_t begin, size_t end) {
       }
     } else {
       for (size_t k = 0; k < count; ++k)
-        found += find_in_pair(job, &pairs[k], guess_of(job, &pairs[k], &cursor), out + found);
+        found += find_on_way(job, &pairs[k], guess_of(job, &pairs[k], &cursor), out + found);
     }
     TL_ASSERT(found <= block->room);
     block->count = found;
   }
+}
+
+static void write_spheres(const work *job, const tl_pair *pairs, size_t count, tl_contact *out) {
+  job->loops->write(job->spheres, pairs, count, out);
+  for (size_t k = 0; k < count; ++k)
+    if (out[k].gap > 0)
+      tl_swept_pair(&job->swept, &out[k], 1);
 }
 
 static void append_blocks(void *context, size_t begin, size_t end) {
@@ -335,8 +352,7 @@ static void append_blocks(void *context, size_t begin, size_t end) {
     if (block->count == 0)
       continue;
     if (block->spheres)
-      job->loops->write(job->spheres, pairs, list_looks(job, i, pairs),
-                        job->contacts + block->target);
+      write_spheres(job, pairs, list_looks(job, i, pairs), job->contacts + block->target);
     else
       memcpy(job->contacts + block->target, job->scratch + block->begin,
              block->count * sizeof *job->contacts);
@@ -437,6 +453,7 @@ talus_status tl_narrow_add_contacts(const tl_model *model, const tl_scope *scope
               .pairs = pairs,
               .margins = margins,
               .loops = tl_spheres_loops(),
+              .swept = {.model = model, .scope = scope, .margins = margins},
               .ellipsoids = {.model = model, .scope = scope, .margins = margins}};
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
   const talus_status status = run_batches(&job, contacts);

@@ -218,9 +218,9 @@ bool tl_narrow_takes_guess(talus_shape_kind a, talus_shape_kind b) {
   return tl_narrow_table[swapped ? b : a][swapped ? a : b] == convex_convex;
 }
 
-/* Strictly convex bodies touch a convex body, and a wall, in one point. */
+/* Round bodies touch a convex body, and a wall, in one point. */
 static bool is_smooth(talus_shape_kind kind) {
-  return kind == TALUS_SPHERE || kind == TALUS_ELLIPSOID || kind == TALUS_SUPERELLIPSOID;
+  return kind == TALUS_SPHERE || kind == TALUS_ELLIPSOID;
 }
 
 int tl_narrow_capacity(talus_shape_kind a, talus_shape_kind b) {

@@ -1,4 +1,5 @@
 /* The fixed step: each stage once, on everything in the scope. */
+#include "contact/patch.h"
 #include "joint/guard.h"
 #include "step/step.h"
 
@@ -132,7 +133,7 @@ talus_status tl_step_check(const tl_model *model, const tl_scope *scope, tl_twis
 static talus_status renew_contacts(const tl_backend *backend, const tl_model *model,
                                    const tl_scope *scope, tl_pairs *pairs,
                                    const talus_real *margins, const tl_carry *carry,
-                                   tl_contacts *contacts) {
+                                   const tl_slidings *slidings, tl_contacts *contacts) {
   const bool sleep = tl_sleep_is_on(model, scope);
   if (sleep) {
     tl_sleep_keep(model, scope, contacts);
@@ -148,6 +149,7 @@ static talus_status renew_contacts(const tl_backend *backend, const tl_model *mo
   tl_contacts fresh = {.data = contacts->data ? contacts->data + kept : NULL,
                        .count = contacts->count - kept};
   tl_contact_carry_over(model, carry, &fresh);
+  tl_contact_lay_slidings(model, scope, slidings, &fresh);
   if (!sleep)
     return TALUS_OK;
   TL_TRY(tl_sleep_merge(scope, contacts, kept));
@@ -190,13 +192,15 @@ talus_status tl_step_find_contacts(const tl_backend *backend, const tl_model *mo
   TL_TRY(tl_contact_take_carry(model, scope, contacts, &carry));
   TL_TRY(tl_contact_take_touches(scope, contacts, &touches));
   TL_TRY(tl_contact_take_springs(scope, contacts, &springs));
+  tl_slidings slidings;
+  TL_TRY(tl_contact_take_slidings(model, scope, contacts, &slidings));
   tl_guesses guesses;
   TL_TRY(tl_narrow_take_guesses(model, scope, contacts, &guesses));
   tl_scope guessing = *scope;
   guessing.guesses = &guesses;
   const double found = wall_now();
   report->wall_broad += found - begun;
-  TL_TRY(renew_contacts(backend, model, &guessing, &pairs, margins, &carry, contacts));
+  TL_TRY(renew_contacts(backend, model, &guessing, &pairs, margins, &carry, &slidings, contacts));
   TL_TRY(tl_contact_lay_touches(model, &touches, contacts));
   TL_TRY(tl_contact_lay_springs(model, &springs, contacts));
   report->wall_narrow += wall_now() - found;

@@ -1,0 +1,258 @@
+#include "narrow/swept.h"
+
+#include "free.h"
+#include "narrow/narrow.h"
+
+#include <math.h>
+
+#define ROUNDS   12   /* planes that are tried; each is valid, so the last one is as good as any */
+#define TOUCHING 1e-3 /* of the size: nearer than that counts as touching */
+/* rad: by how much the normal at the touch must differ from that at the start to be taken. A wall
+ * takes any impulse. Two free bodies get the impulse at one place, as it must be for their angular
+ * momentum, but at the touch they are not where they are now: the arms are off by the way to it. */
+#define TURNED_AT_WALL 0.02
+#define TURNED_FREE    0.25
+
+typedef struct mover {
+  tl_posed posed; /* at t0 */
+  talus_dvec3 v, w;
+  talus_dvec3 turning; /* as w; 0 for a sphere, which looks the same however it turns */
+  bool movable;
+} mover;
+
+/* A pair on its way. Positions from body a, where it is at that time. */
+typedef struct way {
+  mover a, b;
+  talus_dvec3 u; /* of b's centre, relative to a's */
+  double h, size;
+  talus_real margin;
+} way;
+
+/* What the bodies show each other at the time t from t0. */
+typedef struct view {
+  double t;
+  int count;
+  tl_point points[TL_NARROW_MAX_POINTS];
+} view;
+
+/* The planes of a view, each moving with the free motion. */
+typedef struct outlook {
+  double gap;   /* the least of all points now */
+  double least; /* at t1 */
+  double spare; /* the least at t0 and at t1 */
+  double touch; /* s from now until the first closes */
+} outlook;
+
+static talus_dvec3 wide(talus_vec3 v) { return tl_dvec3((double)v.x, (double)v.y, (double)v.z); }
+
+static mover start(const tl_swept *swept, uint32_t slot, talus_dvec3 position) {
+  const tl_model *model = swept->model;
+  const tl_free f = tl_free_of(model, swept->scope, slot);
+  mover m = {.posed = {.shape = tl_body_shape(model, slot),
+                       .scale = model->property.scale[slot],
+                       .position = position,
+                       .rotation = swept->scope->in->rotation[slot]},
+             .v = wide(f.velocity),
+             .w = wide(f.spin),
+             .movable = f.movable};
+  if (m.posed.shape->kind != TALUS_SPHERE)
+    m.turning = m.w;
+  return m;
+}
+
+static tl_posed pose_at(const mover *m, double t, talus_dvec3 position) {
+  tl_posed p = m->posed;
+  p.position = position;
+  if (m->turning.x != 0 || m->turning.y != 0 || m->turning.z != 0)
+    p.rotation = tl_quat_renormalize(
+        tl_quat_mul(tl_quat_from_rotation_vector(tl_narrow(tl_dscale(m->turning, t))), p.rotation));
+  return p;
+}
+
+static talus_dvec3 b_at(const way *w, double t) {
+  return tl_dadd(w->b.posed.position, tl_dscale(w->u, t));
+}
+
+static void look(const way *w, double t, view *v) {
+  const tl_posed a = pose_at(&w->a, t, tl_dvec3(0, 0, 0)), b = pose_at(&w->b, t, b_at(w, t));
+  v->t = t;
+  v->count = tl_narrow_pair(&a, &b, w->margin, v->points);
+}
+
+/* Of b relative to a, at a place whose arms are given. */
+static talus_dvec3 velocity_at(const way *w, talus_dvec3 spin_a, talus_dvec3 arm_a,
+                               talus_dvec3 spin_b, talus_dvec3 arm_b) {
+  return tl_dadd(w->u, tl_dsub(tl_dcross(spin_b, arm_b), tl_dcross(spin_a, arm_a)));
+}
+
+/* How fast a point's gap grows. */
+static double opening(const way *w, double t, const tl_point *p) {
+  const talus_dvec3 arm_b = tl_dsub(p->point, b_at(w, t));
+  return tl_ddot(velocity_at(w, w->a.turning, p->point, w->b.turning, arm_b), wide(p->normal));
+}
+
+static outlook look_ahead(const way *w, const view *v) {
+  outlook o = {.gap = DBL_MAX, .least = DBL_MAX, .spare = DBL_MAX, .touch = DBL_MAX};
+  for (int i = 0; i < v->count; ++i) {
+    const double gap = (double)v->points[i].gap, speed = opening(w, v->t, &v->points[i]);
+    o.gap = fmin(o.gap, gap);
+    o.least = fmin(o.least, gap + (w->h - v->t) * speed);
+    o.spare = fmin(o.spare, fmin(gap - v->t * speed, gap + (w->h - v->t) * speed));
+    if (speed < 0)
+      o.touch = fmin(o.touch, gap / -speed);
+  }
+  return o;
+}
+
+/* Of the planes that let the motion through, one with more room: where the bodies are nearest. On a
+ * convex function that is at the end, or about where the tangents from both sides meet. */
+static void find_nearest(const way *w, view *best) {
+  view v;
+  look(w, w->h, &v);
+  if (v.count <= 0)
+    return;
+  const outlook first = look_ahead(w, best), last = look_ahead(w, &v);
+  const double slope_0 = -first.gap / first.touch, slope_1 = (last.gap - last.spare) / w->h;
+  if (last.gap > 0 && last.spare > first.spare)
+    *best = v;
+  if (!(slope_0 < 0 && slope_1 > 0) || !(last.gap > 0))
+    return;
+  const double t = best->t;
+  const double meet = t + (first.gap - last.gap + slope_1 * (w->h - t)) / (slope_1 - slope_0);
+  if (!(meet > t && meet < w->h))
+    return;
+  look(w, meet, &v);
+  if (v.count > 0 && look_ahead(w, &v).gap > 0 &&
+      look_ahead(w, &v).spare > look_ahead(w, best).spare)
+    *best = v;
+}
+
+/* Goes forward by as much as the planes in sight allow: on a convex distance that never passes the
+ * touch. Returns whether the pair misses; *v is the last view in which it does not touch. */
+static bool advance(const way *w, view *v) {
+  for (int round = 0; round < ROUNDS; ++round) {
+    const outlook o = look_ahead(w, v);
+    if (o.least >= 0) {
+      find_nearest(w, v);
+      return true;
+    }
+    if (o.gap <= TOUCHING * w->size)
+      return false;
+    view next;
+    look(w, v->t + o.touch, &next);
+    if (next.count <= 0 || !(look_ahead(w, &next).gap > 0))
+      return false;
+    *v = next;
+  }
+  return false;
+}
+
+/* ---- back to t0 ------------------------------------------------------------------------------ */
+
+/* Which share of the way a place goes back with b and not with a: the arm of what a wall cannot
+ * turn does not matter, and that of a sphere is along the normal. */
+static double share_of_b(const way *w) {
+  const bool ball_a = w->a.posed.shape->kind == TALUS_SPHERE;
+  const bool ball_b = w->b.posed.shape->kind == TALUS_SPHERE;
+  if (w->a.movable != w->b.movable)
+    return w->a.movable ? 0 : 1;
+  return ball_a == ball_b ? 0.5 : ball_a ? 0 : 1;
+}
+
+/* A contact at t0 that leaves the free motion as much room as the point does. One that is hit is
+ * taken to be hit at once: what came as near as it may would keep the rest of its speed, and be
+ * past the place when the next step would take it. */
+static void write_point(const way *w, double t, const tl_point *p, talus_dvec3 origin,
+                        tl_contact *c) {
+  const talus_dvec3 n = wide(p->normal);
+  const talus_dvec3 arm_a = tl_dsub(p->point, tl_dscale(w->u, share_of_b(w) * t));
+  const talus_dvec3 arm_b = tl_dsub(arm_a, w->b.posed.position);
+  const double left = (double)p->gap + (w->h - t) * opening(w, t, p);
+  const double speed = tl_ddot(velocity_at(w, w->a.w, arm_a, w->b.w, arm_b), n);
+  c->feature_a = p->feature_a, c->feature_b = p->feature_b;
+  c->point = tl_dadd(origin, arm_a);
+  c->normal = p->normal;
+  c->gap = TL_R(left < 0 ? 0 : fmax(left - w->h * speed, 0.0));
+  c->impulse = tl_vec3(0, 0, 0);
+}
+
+/* ---- which pairs ----------------------------------------------------------------------------- */
+
+static bool is_single_body(const tl_shape *shape) {
+  return shape->bounded && shape->kind != TALUS_CONTAINER && shape->kind != TALUS_CLUMP;
+}
+
+static double size_of(const tl_model *model, uint32_t slot) {
+  return (double)(tl_body_shape(model, slot)->radius * model->property.scale[slot]);
+}
+
+/* What can be said before velocities are looked at. */
+static bool is_candidate(const tl_swept *swept, const tl_contact *c, size_t count, double *size) {
+  const tl_model *model = swept->model;
+  if (model->solve.kind == TALUS_SOLVE_PENALTY || !(swept->scope->dt > 0))
+    return false;
+  for (size_t i = 0; i < count; ++i)
+    if (!(c[i].gap > 0))
+      return false;
+  if (!is_single_body(tl_body_shape(model, c->a)) || !is_single_body(tl_body_shape(model, c->b)))
+    return false;
+  *size = fmin(size_of(model, c->a), size_of(model, c->b));
+  /* A margin that follows from speeds is no less than the way. */
+  return model->margin >= 0 ||
+         (double)(swept->margins[c->a] + swept->margins[c->b]) > TL_SWEPT_FAR * *size;
+}
+
+static bool goes_sideways(const way *w, const view *v) {
+  for (int i = 0; i < v->count; ++i) {
+    const tl_point *p = &v->points[i];
+    const talus_dvec3 n = wide(p->normal), arm_b = tl_dsub(p->point, b_at(w, 0));
+    const talus_dvec3 u = velocity_at(w, w->a.turning, p->point, w->b.turning, arm_b);
+    const double across = tl_dlength(tl_dsub(u, tl_dscale(n, tl_ddot(u, n))));
+    if (w->h * across > TL_SWEPT_FAR * w->size)
+      return true;
+  }
+  return false;
+}
+
+static void view_found(const tl_contact *found, size_t count, talus_dvec3 origin, view *v) {
+  v->t = 0, v->count = (int)count;
+  for (size_t i = 0; i < count; ++i)
+    v->points[i] = (tl_point){.point = tl_dsub(found[i].point, origin),
+                              .normal = found[i].normal,
+                              .gap = found[i].gap,
+                              .feature_a = found[i].feature_a,
+                              .feature_b = found[i].feature_b};
+}
+
+/* Whether what was found at t0 does as well: the bodies touch, and as it foresaw. */
+static bool was_foreseen(const way *w, const view *v, const tl_contact *found) {
+  const double limit = w->a.movable && w->b.movable ? TURNED_FREE : TURNED_AT_WALL;
+  return v->t == 0 || tl_ddot(wide(v->points[0].normal), wide(found->normal)) > cos(limit);
+}
+
+size_t tl_swept_pair(const tl_swept *swept, tl_contact *found, size_t count) {
+  double size;
+  if (count == 0 || !is_candidate(swept, found, count, &size))
+    return count;
+  const uint32_t a = found->a, b = found->b;
+  const talus_dvec3 *position = swept->scope->in->position, origin = position[a];
+  const talus_dvec3 to_b = tl_model_offset(swept->model, position[a], position[b]);
+  way w = {.a = start(swept, a, tl_dvec3(0, 0, 0)),
+           .b = start(swept, b, to_b),
+           .h = swept->scope->dt,
+           .size = size,
+           .margin = swept->margins[a] + swept->margins[b]};
+  w.u = tl_dsub(w.b.v, w.a.v);
+  view v;
+  view_found(found, count, origin, &v);
+  if (look_ahead(&w, &v).least >= 0 || !goes_sideways(&w, &v))
+    return count;
+  const bool misses = advance(&w, &v);
+  if (!misses && was_foreseen(&w, &v, found))
+    return count;
+  for (int i = 0; i < v.count; ++i) {
+    found[i].a = a, found[i].b = b;
+    write_point(&w, v.t, &v.points[i], origin, &found[i]);
+  }
+  return (size_t)v.count;
+}
