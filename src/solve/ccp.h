@@ -14,6 +14,7 @@
  *   ccp_law.c           static friction, cohesion, and what contacts remember
  *   ccp_rolling.c       rows that pass on torque: rolling and spinning resistance
  *   ccp_roll_avx512.c   visits of those, eight at a time
+ *   impact.h            before that: bounces
  *   ccp_energy.c        the objective and the work of contacts and loads
  *   ccp_scan.c          the reduction buffer and segmented scan, as published
  *   ccp_product.c       what gradient methods need: a projected step of all rows, N times impulses
@@ -64,8 +65,7 @@ typedef struct tl_ccp_raw {
   tl_ccp_lanes arm_a, arm_b;
   talus_real inv_mass_a[TL_CCP_LANES], inv_mass_b[TL_CCP_LANES];
   talus_real inv_inertia_a[TL_CCP_LANES], inv_inertia_b[TL_CCP_LANES];
-  talus_real gap[TL_CCP_LANES], restitution[TL_CCP_LANES];
-  talus_real speed[TL_CCP_LANES]; /* along the normal, before the step; 0 without restitution */
+  talus_real gap[TL_CCP_LANES];
 } tl_ccp_raw;
 
 /* What there is among the bodies of the scope (ccp_survey.c). */
@@ -107,6 +107,13 @@ typedef struct tl_ccp {
   talus_real slop; /* m: overlap that is left alone */
   talus_real ncp;  /* 1 or 0 */
   tl_solve_report *report;
+
+  /* What impacts left (impact.h); NULL: nothing bounced. */
+  talus_real *gaps;    /* m, by contact: for its row */
+  talus_vec3 *hits;    /* N s, by contact: on b; in contacts */
+  tl_ccp_body *shifts; /* by solver body: m/s, what moves it in this step beside its velocity */
+  tl_twist *kicks;     /* by solver body: velocity that it got */
+
   uint8_t *seen;                    /* by solver body, for tl_ccp_take_momentum; NULL: no lumps */
   struct tl_ccp_momentum *momentum; /* of a part; NULL: none */
 

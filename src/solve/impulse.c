@@ -1,5 +1,6 @@
 /* Sequential impulses (Noble 2022, 2.1.3): velocities that meet every contact and joint, and then
  * what positions have to be corrected by, which no velocity learns of. */
+#include "solve/impact.h"
 #include "solve/impulse.h"
 
 #include <math.h>
@@ -36,33 +37,13 @@ static double sum_biases(void *context, size_t begin, size_t end) {
   return sum;
 }
 
-/* What correction changes of the energy: it lifts and lowers bodies against gravity. Their speed,
- * and what loads do, is as it was. */
-static double sum_lifts(void *context, size_t begin, size_t end) {
-  const tl_impulse *job = context;
-  const tl_ccp *ccp = &job->ccp;
-  const talus_dvec3 way = tl_dscale(tl_widen(ccp->model->gravity), -ccp->scope->dt);
-  double sum = 0;
-  for (size_t i = begin; i < end; ++i) {
-    const tl_ccp_body *shift = &ccp->bodies[ccp->rank ? ccp->rank[i] : i];
-    if (shift->inv_mass > 0)
-      sum += (double)ccp->model->property.mass[tl_scope_slot(ccp->scope, i)] *
-             tl_ddot(way, tl_widen(shift->v));
-  }
-  return sum;
-}
-
 /* ---- the order of things -----------------------------------------------------------------------
  */
 
 static talus_status correct(const tl_impulse *job, tl_ccp_body *shifts) {
   tl_impulse fixing;
-  double lift;
   TL_TRY(tl_impulse_load_correction(job, shifts, &fixing));
   tl_impulse_iterate(&fixing);
-  TL_TRY(tl_sum(&job->ccp.model->par, job->ccp.scope->arena, job->ccp.scope->count, sum_lifts,
-                &fixing, &lift));
-  job->ccp.report->contact_work += lift;
   return TALUS_OK;
 }
 
@@ -82,11 +63,22 @@ static talus_status load_links(tl_ccp *ccp) {
   return TALUS_OK;
 }
 
-static talus_status solve(tl_impulse *job, tl_ccp_body *shifts) {
+/* What shifts change of the energy: they lift and lower bodies against gravity. Their speed, and
+ * what loads do, is as it was. */
+static talus_status add_lift(const tl_ccp *ccp, const tl_ccp_body *shifts) {
+  double lift;
+  TL_TRY(tl_impact_lift(ccp, shifts, &lift));
+  ccp->report->contact_work += lift;
+  return TALUS_OK;
+}
+
+/* shifts: room. is_deep: overlap is to be corrected. */
+static talus_status solve(tl_impulse *job, tl_ccp_body *shifts, bool is_deep) {
   tl_ccp *ccp = &job->ccp;
   double biases = 0;
   TL_TRY(tl_ccp_look(ccp));
   TL_TRY(tl_ccp_load_bodies(ccp));
+  TL_TRY(tl_impact_find(ccp, tl_impact_is_possible(ccp->model) ? shifts : NULL));
   if (ccp->scope->joints)
     TL_TRY(load_links(ccp));
   const bool any = ccp->contacts->count > 0 || ccp->link_count > 0;
@@ -101,7 +93,9 @@ static talus_status solve(tl_impulse *job, tl_ccp_body *shifts) {
   }
   TL_TRY(tl_ccp_find_energy(ccp));
   ccp->report->objective += biases;
-  return shifts ? correct(job, shifts) : TALUS_OK;
+  if (is_deep)
+    TL_TRY(correct(job, shifts));
+  return is_deep || ccp->shifts ? add_lift(ccp, shifts) : TALUS_OK;
 }
 
 talus_status tl_impulse_solve(const tl_model *model, const tl_scope *scope, tl_contacts *contacts,
@@ -122,13 +116,13 @@ talus_status tl_impulse_solve(const tl_model *model, const tl_scope *scope, tl_c
   TL_TAKE(scope->arena, scope->count + 1, &ccp->bodies);
   /* Room in every step, so that the arena does not grow and shrink with the overlaps. */
   TL_TAKE(scope->arena, scope->count + 1, &shifts);
-  if (!tl_impulse_is_deep(&job))
-    shifts = NULL;
+  const bool is_deep = tl_impulse_is_deep(&job);
   if (contacts->count > 0 || scope->joints)
     TL_TRY(tl_ccp_order_bodies(ccp));
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
-  TL_TRY(solve(&job, shifts));
+  TL_TRY(solve(&job, shifts, is_deep));
   tl_arena_release(scope->arena, mark);
-  *twists = (tl_twists){ccp->bodies, sizeof *ccp->bodies, ccp->rank, shifts};
+  *twists = (tl_twists){ccp->bodies, sizeof *ccp->bodies, ccp->rank,
+                        is_deep || ccp->shifts ? shifts : NULL};
   return TALUS_OK;
 }

@@ -214,8 +214,11 @@ talus_status tl_impulse_load_correction(const tl_impulse *job, tl_ccp_body *bodi
   fixing->correcting = true;
   fixing->ccp.bodies = bodies;
   for (size_t i = 0; i <= ccp->scope->count; ++i) {
+    const tl_ccp_body none = {{0, 0, 0}, {0, 0, 0}, 0, 0};
+    const tl_ccp_body begun = ccp->shifts ? ccp->shifts[i] : none; /* by impacts: may be bodies */
     bodies[i] = ccp->bodies[i];
-    bodies[i].v = bodies[i].w = tl_vec3(0, 0, 0);
+    bodies[i].v = begun.v;
+    bodies[i].w = begun.w;
   }
   return load_links(ccp, &fixing->ccp);
 }
