@@ -26,6 +26,7 @@ typedef struct tl_impact_row {
   talus_vec3 impulse;              /* N s on b */
   talus_vec3 soft, soft_after;     /* the impulse S without restitution, and u after it */
   talus_real friction, restitution, en, et;
+  bool is_radial; /* what can move is a ball: neither part of the impulse moves the other */
 } tl_impact_row;
 
 /* The two bodies; tensors are looked at where inv_inertia < 0. */
@@ -91,11 +92,18 @@ TL_FN tl_sym3 tl_impact_response(const tl_ccp_body *body, const tl_ccp_tensor *t
 
 /* Fills steps, and velocities before; no impulse yet. */
 TL_FN void tl_impact_begin(const tl_impact_pair *pair, tl_impact_row *row) {
+  row->impulse = tl_vec3(0, 0, 0);
+  row->before = tl_impact_velocity(pair, row);
+  if (row->is_radial) {
+    const talus_real m = pair->a->inv_mass + pair->b->inv_mass;
+    row->en = 1 / m;
+    row->et = 1 / (m + pair->a->inv_inertia * tl_length2(row->arm_a) +
+                   pair->b->inv_inertia * tl_length2(row->arm_b));
+    return;
+  }
   tl_step_metric(tl_sym3_add(tl_impact_response(pair->a, pair->tensor_a, row->arm_a),
                              tl_impact_response(pair->b, pair->tensor_b, row->arm_b)),
                  row->normal, &row->en, &row->et);
-  row->impulse = tl_vec3(0, 0, 0);
-  row->before = tl_impact_velocity(pair, row);
 }
 
 /* Friction that stops slip, within what the normal impulse allows. Returns the change, m/s. */

@@ -21,11 +21,22 @@ static talus_real radius_of(const tl_model *model, uint32_t slot) {
   return shape->kind == TALUS_SPHERE ? shape->radius * model->property.scale[slot] : -1;
 }
 
-/* Slower impacts do not bounce. A chain of impacts with e < 1 has no end without gravity: what is
- * slow beside the impact that began it stops as well. */
-static talus_real least_speed(const tl_impact *job, uint32_t a, uint32_t b) {
-  const talus_real fastest = tl_max(job->fastest[a], job->fastest[b]);
-  return job->is_relative ? tl_max(job->bounce_speed, TL_R(1e-4) * fastest) : job->bounce_speed;
+/* Slower impacts do not bounce; by itself, nor what would be back within two steps: it falls back
+ * where it came from, and a heap of little restitution would clatter in every step. A contact
+ * without restitution stops what comes to it. */
+static talus_real slowest(const tl_impact *job, talus_real restitution) {
+  return job->is_relative && restitution > 0
+             ? tl_max(job->bounce_speed, job->bounce_speed / (2 * restitution))
+             : job->bounce_speed;
+}
+
+/* A chain of impacts with e < 1 has no end without gravity: what is slow beside the impact that
+ * began it stops as well. */
+static talus_real least_speed(const tl_impact *job, uint32_t a, uint32_t b,
+                              talus_real restitution) {
+  const talus_real least = slowest(job, restitution);
+  return job->is_relative ? tl_max(least, TL_R(1e-4) * tl_max(job->fastest[a], job->fastest[b]))
+                          : least;
 }
 
 /* Where b gets to beside a by `when`, less where it was at t0. */
@@ -37,12 +48,17 @@ static talus_vec3 way_until(const tl_impact *job, uint32_t a, uint32_t b, talus_
 
 /* Two spheres meet where they are then, not where they are at t0. */
 static bool meet_spheres(const tl_impact *job, uint32_t a, uint32_t b, talus_real radius_a,
-                         talus_real radius_b, talus_real from, tl_meeting *m) {
+                         talus_real radius_b, talus_real from, talus_real least, tl_meeting *m) {
   const tl_ccp *ccp = job->ccp;
   const talus_real reach = radius_a + radius_b;
   const talus_vec3 at = tl_sub(m->arm_a, m->arm_b);
   const talus_vec3 d = tl_add(at, way_until(job, a, b, 0));
   const talus_vec3 u = tl_sub(ccp->bodies[b].v, ccp->bodies[a].v);
+  /* The speed along the line of centres only falls. */
+  const talus_vec3 x = tl_madd(d, from, u);
+  const talus_real approach = -tl_dot(x, u);
+  if (!(approach > 0 && approach * approach > least * least * tl_length2(x)))
+    return false;
   if (!tl_impact_meet(d, u, reach, from, &m->when))
     return false;
   const talus_vec3 there = tl_madd(d, m->when, u);
@@ -76,7 +92,8 @@ static bool meet_planes(const tl_impact *job, uint32_t a, uint32_t b, talus_real
   return tl_impact_close(gap + job->h * tl_dot(shift, m->normal), m->speed, from, &m->when);
 }
 
-static bool meet(const tl_impact *job, size_t contact, tl_meeting *m) {
+/* Whether the contact meets within the step, no slower than `least`. */
+static bool meet(const tl_impact *job, size_t contact, talus_real least, tl_meeting *m) {
   const tl_ccp *ccp = job->ccp;
   const tl_contact *c = &ccp->contacts->data[contact];
   const uint32_t a = tl_ccp_solver_body(ccp, c->a), b = tl_ccp_solver_body(ccp, c->b);
@@ -85,8 +102,9 @@ static bool meet(const tl_impact *job, size_t contact, tl_meeting *m) {
   tl_ccp_contact_arms(ccp, c, &m->arm_a, &m->arm_b);
   m->normal = c->normal;
   if (radius_a >= 0 && radius_b >= 0)
-    return meet_spheres(job, a, b, radius_a, radius_b, from, m) && m->when <= job->h;
-  if (!meet_planes(job, a, b, c->gap, from, m) || !(m->when <= job->h))
+    return meet_spheres(job, a, b, radius_a, radius_b, from, least, m) && m->when <= job->h &&
+           m->speed < -least;
+  if (!meet_planes(job, a, b, c->gap, from, m) || !(m->when <= job->h) || !(m->speed < -least))
     return false;
   if (radius_b >= 0 || !(ccp->bodies[a].inv_mass > 0))
     move_arms(job, a, b, 1, m);
@@ -101,7 +119,8 @@ bool tl_impact_look(const tl_impact *job, size_t contact, tl_meeting *m) {
   const uint32_t a = tl_ccp_solver_body(ccp, c->a), b = tl_ccp_solver_body(ccp, c->b);
   if (!(ccp->bodies[a].inv_mass > 0 || ccp->bodies[b].inv_mass > 0))
     return false;
-  return meet(job, contact, m) && m->speed < -least_speed(job, a, b);
+  const talus_real e = tl_model_law(ccp->model, c->a, c->b)->restitution;
+  return meet(job, contact, least_speed(job, a, b, e), m);
 }
 
 /* ---- the first look ---------------------------------------------------------------------------
@@ -119,31 +138,35 @@ static talus_real speed_of(const tl_ccp *ccp, const tl_contact *c) {
                 c->normal);
 }
 
-/* Whether the contact comes to touch by its normal at t0, faster than the bounce speed. Nothing
- * bounces that does not; spheres that pass each other do, too. */
-static bool comes(const tl_impact *job, size_t i) {
+/* Whether the contact comes to touch by its normal at t0, fast enough. Nothing bounces that does
+ * not; spheres that pass each other do, too. */
+static bool comes(const tl_impact *job, size_t i, talus_real restitution) {
   const tl_contact *c = &job->ccp->contacts->data[i];
   const talus_real speed = speed_of(job->ccp, c);
-  return speed < -job->bounce_speed && c->gap + job->h * speed < 0;
+  return speed < -slowest(job, restitution) && c->gap + job->h * speed < 0;
 }
 
-static bool bounces(const tl_model *model, const tl_contact *c) {
-  return tl_model_law(model, c->a, c->b)->restitution > 0;
+static talus_real restitution_of(const tl_ccp *ccp, size_t i) {
+  const tl_contact *c = &ccp->contacts->data[i];
+  return tl_model_law(ccp->model, c->a, c->b)->restitution;
 }
 
-static bool is_wanted(void *context, size_t i) {
-  const tl_impact *job = context;
-  return bounces(job->ccp->model, &job->ccp->contacts->data[i]) && comes(job, i);
+static bool wants(const tl_impact *job, size_t i) {
+  const talus_real e = restitution_of(job->ccp, i);
+  return e > 0 && comes(job, i, e);
 }
+static bool is_wanted(void *context, size_t i) { return wants(context, i); }
 
 static void look_at_range(void *context, size_t begin, size_t end) {
   const tl_impact *job = context;
   for (size_t i = begin; i < end; ++i) {
     tl_meeting m;
     job->place[i] = TL_NONE;
-    job->hits[i] = 0;
+    job->left[i] = 1;
     job->ccp->hits[i] = tl_vec3(0, 0, 0);
-    job->time[i] = comes(job, i) && tl_impact_look(job, i, &m) ? m.when : TL_REAL_MAX;
+    job->time[i] = comes(job, i, restitution_of(job->ccp, i)) && tl_impact_look(job, i, &m)
+                       ? m.when
+                       : TL_REAL_MAX;
   }
 }
 
@@ -185,7 +208,7 @@ static void gather_waiting(tl_impact *job, uint32_t *list) {
   size_t count = 0;
   for (size_t i = 0; i < ccp->contacts->count; ++i) {
     const tl_contact *c = &ccp->contacts->data[i];
-    if (job->time[i] < TL_REAL_MAX && bounces(ccp->model, c)) {
+    if (job->time[i] < TL_REAL_MAX && restitution_of(ccp, i) > 0) {
       reach(job, tl_ccp_solver_body(ccp, c->a), list, &count);
       reach(job, tl_ccp_solver_body(ccp, c->b), list, &count);
     }
@@ -215,7 +238,7 @@ static talus_real gap_left(const tl_impact *job, size_t i) {
   const tl_contact *c = &ccp->contacts->data[i];
   const uint32_t a = tl_ccp_solver_body(ccp, c->a), b = tl_ccp_solver_body(ccp, c->b);
   const bool is_hit = job->fastest[a] > 0 || job->fastest[b] > 0;
-  if (!is_hit && !(bounces(ccp->model, c) && comes(job, i)))
+  if (!is_hit && !wants(job, i))
     return c->gap;
   talus_vec3 arm_a, arm_b;
   tl_ccp_contact_arms(ccp, c, &arm_a, &arm_b);
@@ -223,7 +246,7 @@ static talus_real gap_left(const tl_impact *job, size_t i) {
                                   tl_ccp_point_velocity(&ccp->shifts[a], arm_a));
   const talus_real gap = tl_max(c->gap + job->h * tl_dot(shift, c->normal), tl_min(c->gap, 0));
   tl_meeting m;
-  if (radius_of(ccp->model, c->a) < 0 || radius_of(ccp->model, c->b) < 0 || meet(job, i, &m))
+  if (radius_of(ccp->model, c->a) < 0 || radius_of(ccp->model, c->b) < 0 || meet(job, i, 0, &m))
     return gap;
   return tl_max(gap, -job->h * speed_of(ccp, c));
 }
@@ -248,7 +271,7 @@ static talus_status take_room(tl_impact *job) {
   TL_TAKE(arena, contacts, &job->heap);
   TL_TAKE(arena, contacts, &job->place);
   TL_TAKE(arena, contacts, &job->time);
-  TL_TAKE(arena, contacts, &job->hits);
+  TL_TAKE(arena, contacts, &job->left);
   return TALUS_OK;
 }
 

@@ -66,6 +66,13 @@ static talus_vec3 lead_of(const tl_impact *job, const tl_contact *c, const hit *
                 tl_add(a.velocity, tl_cross(a.spin, h->row.arm_a)));
 }
 
+/* Whether the body answers as a ball does, or not at all. */
+static bool is_ball(const tl_impact *job, uint32_t slot, uint32_t body) {
+  const tl_ccp_body *b = &job->ccp->bodies[body];
+  return !(b->inv_mass > 0) ||
+         (b->inv_inertia >= 0 && tl_body_shape(job->ccp->model, slot)->kind == TALUS_SPHERE);
+}
+
 static void make_row(const tl_impact *job, const tl_meeting *m, talus_real when, hit *h) {
   const tl_contact *c = &job->ccp->contacts->data[h->contact];
   const tl_pair_law *law = tl_model_law(job->ccp->model, c->a, c->b);
@@ -73,7 +80,8 @@ static void make_row(const tl_impact *job, const tl_meeting *m, talus_real when,
                            .arm_a = m->arm_a,
                            .arm_b = m->arm_b,
                            .friction = law->friction,
-                           .restitution = law->restitution};
+                           .restitution = law->restitution,
+                           .is_radial = is_ball(job, c->a, h->a) && is_ball(job, c->b, h->b)};
   h->row.lead = lead_of(job, c, h, when);
 }
 
@@ -122,8 +130,9 @@ static void find_clusters(moment *r) {
 static void settle(const moment *r, uint32_t first, talus_real scale, bool rub) {
   const tl_ccp *ccp = r->job->ccp;
   const bool alone = r->hits[first].next == TL_NONE;
-  talus_real most = 1;
-  for (int turn = 0; turn < (alone ? 100 : 500) && most > 16 * TL_REAL_EPS * scale; ++turn) {
+  const int turns = !alone ? 500 : r->hits[first].row.is_radial ? 1 : 100;
+  talus_real most = TL_REAL_MAX;
+  for (int turn = 0; turn < turns && most > 16 * TL_REAL_EPS * scale; ++turn) {
     most = 0;
     for (uint32_t i = first; i != TL_NONE; i = r->hits[i].next) {
       hit *h = &r->hits[i];
@@ -193,7 +202,7 @@ static void solve(moment *r, uint32_t first) {
 
 static void look_again(tl_impact *job, uint32_t contact) {
   tl_meeting m;
-  if (job->hits[contact] < TL_IMPACT_HITS && tl_impact_look(job, contact, &m))
+  if (job->left[contact] > TL_IMPACT_LEAST && tl_impact_look(job, contact, &m))
     tl_impact_wait(job, contact, m.when);
   else
     tl_impact_forget(job, contact);
@@ -206,7 +215,7 @@ static void keep_impulses(const moment *r, uint32_t first) {
     const hit *h = &r->hits[i];
     talus_vec3 *sum = &job->ccp->hits[h->contact];
     *sum = tl_add(*sum, h->row.impulse);
-    job->hits[h->contact]++;
+    job->left[h->contact] *= tl_impact_share(h->row.restitution);
     fastest = tl_max(fastest, -tl_dot(h->row.before, h->row.normal));
     fastest = tl_max(fastest, tl_max(job->fastest[h->a], job->fastest[h->b]));
   }
