@@ -274,13 +274,10 @@ TEST(gas_does_not_know_how_fast_it_flies) {
   talus_world_destroy(fast.world);
 }
 
-/* Haff 1983: speeds fall as 1/(1 + t/tau), tau from the collision rate of the first moments. */
+/* Haff 1983: speeds fall as 1/(1 + t/tau). */
 TEST(gas_with_losses_cools_as_haff_says) {
   const double dt = 4e-3, e = 0.9;
-  gas g = make_gas(6, 0.2, 1, dt, 0);
-  run_gas(&g, 100);
-  talus_world_destroy(g.world);
-  g = make_gas(6, 0.2, e, dt, 0);
+  gas g = make_gas(6, 0.2, e, dt, 0);
   run_gas(&g, 60);
   double x[3];
   for (int k = 0; k < 3; ++k) {
