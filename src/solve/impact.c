@@ -162,7 +162,7 @@ static void look_at_range(void *context, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) {
     tl_meeting m;
     job->place[i] = TL_NONE;
-    job->left[i] = 1;
+    job->hits[i] = 0;
     job->ccp->hits[i] = tl_vec3(0, 0, 0);
     job->time[i] = comes(job, i, restitution_of(job->ccp, i)) && tl_impact_look(job, i, &m)
                        ? m.when
@@ -271,7 +271,7 @@ static talus_status take_room(tl_impact *job) {
   TL_TAKE(arena, contacts, &job->heap);
   TL_TAKE(arena, contacts, &job->place);
   TL_TAKE(arena, contacts, &job->time);
-  TL_TAKE(arena, contacts, &job->left);
+  TL_TAKE(arena, contacts, &job->hits);
   return TALUS_OK;
 }
 

@@ -20,12 +20,7 @@
 #include "kernels/impact.h"
 #include "solve/ccp.h"
 
-/* A contact is done when the product of these over its impacts in the step is below
- * TL_IMPACT_LEAST: 88 impacts at e <= 0.9, 250 at e = 1. The solver stops what is left of it. */
-#define TL_IMPACT_LEAST TL_R(1e-4)
-static inline talus_real tl_impact_share(talus_real restitution) {
-  return tl_clamp(restitution, TL_R(0.9), TL_R(0.9638));
-}
+#define TL_IMPACT_HITS 250 /* of one contact in a step: the solver stops what is left of it */
 
 /* How a contact meets. */
 typedef struct tl_meeting {
@@ -50,7 +45,7 @@ typedef struct tl_impact {
   uint32_t *heap, *place; /* place: of a contact in the heap; TL_NONE: it does not wait */
   talus_real *time;
   size_t waiting;
-  talus_real *left; /* by contact: 1, times tl_impact_share for every impact */
+  uint16_t *hits; /* by contact: impacts that it had */
 } tl_impact;
 
 /* Whether some pair of materials bounces. */

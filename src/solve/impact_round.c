@@ -202,7 +202,7 @@ static void solve(moment *r, uint32_t first) {
 
 static void look_again(tl_impact *job, uint32_t contact) {
   tl_meeting m;
-  if (job->left[contact] > TL_IMPACT_LEAST && tl_impact_look(job, contact, &m))
+  if (job->hits[contact] < TL_IMPACT_HITS && tl_impact_look(job, contact, &m))
     tl_impact_wait(job, contact, m.when);
   else
     tl_impact_forget(job, contact);
@@ -215,7 +215,7 @@ static void keep_impulses(const moment *r, uint32_t first) {
     const hit *h = &r->hits[i];
     talus_vec3 *sum = &job->ccp->hits[h->contact];
     *sum = tl_add(*sum, h->row.impulse);
-    job->left[h->contact] *= tl_impact_share(h->row.restitution);
+    job->hits[h->contact]++;
     fastest = tl_max(fastest, -tl_dot(h->row.before, h->row.normal));
     fastest = tl_max(fastest, tl_max(job->fastest[h->a], job->fastest[h->b]));
   }
