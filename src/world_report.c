@@ -157,7 +157,7 @@ talus_status talus_world_contacts(const talus_world *world, talus_contact *conta
                                   .point = c->point,
                                   .normal = c->normal,
                                   .gap = c->gap,
-                                  .impulse = c->impulse};
+                                  .impulse = tl_contacts_impulse(&world->contacts, i)};
   }
   return TALUS_OK;
 }

@@ -119,14 +119,16 @@ TEST(simd_and_scalar_sweeps_give_the_same_bits) {
  * --------------------------------------------------------------------------------- */
 
 /* A heap of spheres in a box, after a while; its next step is what is solved. */
-static talus_world *make_heap(talus_friction_model friction, int sweeps, double tolerance) {
+static talus_world *make_heap_in(double width, talus_friction_model friction, int sweeps,
+                                 double tolerance) {
   talus_world_def def = rig_def(2e-3);
   def.solve.friction = friction;
   def.solve.iterations = sweeps;
   def.solve.tolerance = tolerance;
   talus_world *world = rig_world(&def);
   const talus_material m = rig_material(world, 0.5, 0);
-  rig_body(world, TALUS_FIXED, rig_shape(world, TALUS_CONTAINER, 0.8, 0.8, 4, 0), m, 0.2, 0.2, 2);
+  rig_body(world, TALUS_FIXED, rig_shape(world, TALUS_CONTAINER, width, width, 4, 0), m, 0.2, 0.2,
+           2);
   const talus_shape ball = rig_shape(world, TALUS_SPHERE, 0.1, 0, 0, 0);
   for (int i = 0; i < 12; ++i) {
     tl_random random = tl_random_start(2, 1, (uint64_t)i);
@@ -140,6 +142,12 @@ static talus_world *make_heap(talus_friction_model friction, int sweeps, double 
   }
   CHECK_OK(talus_world_step(world, 800));
   return world;
+}
+
+/* So wide that nothing jams between the walls, which needs impulses that the reference is slow to
+ * find. */
+static talus_world *make_heap(talus_friction_model friction, int sweeps, double tolerance) {
+  return make_heap_in(0.8, friction, sweeps, tolerance);
 }
 
 typedef struct reference {
@@ -509,11 +517,8 @@ TEST(more_sweeps_leave_a_smaller_residual) {
 TEST(warm_start_begins_closer) {
   double residual[2];
   for (int warm = 0; warm < 2; ++warm) {
-    talus_world *world = make_heap(TALUS_FRICTION_NCP, 500, 1e-9);
+    talus_world *world = make_heap_in(0.65, TALUS_FRICTION_NCP, 500, 1e-9);
     CHECK_OK(talus_world_step(world, 100)); /* until nothing hits anything any more */
-    talus_body top;
-    CHECK_OK(talus_world_body_at(world, 12, &top)); /* a push, so that there is something to do */
-    CHECK_OK(talus_body_set_force(world, top, rig_vec(3, 2, -40), rig_vec(0, 0, 0)));
     world->model.solve.iterations = 1;
     world->model.solve.tolerance = 0;
     world->model.solve.warm_start = warm == 1;

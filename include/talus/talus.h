@@ -408,7 +408,8 @@ typedef struct talus_solve_def {
   double recovery;       /* share of an overlap that is pushed out in a step, 0 to 1 */
   double recovery_speed; /* m/s: how fast overlap is pushed out, at most; < 0: a tenth of the
                             smallest free body's bounding radius in a step */
-  double bounce_speed;   /* m/s: slower impacts do not bounce; < 0: 2 |gravity| dt */
+  double bounce_speed;   /* m/s: slower impacts do not bounce; < 0: the most of 2 |gravity| dt,
+                            |gravity| dt / restitution and 1e-4 of the fastest impact of a chain */
   talus_joints_solver joints; /* how joints are solved beside contacts */
   double omega, lambda; /* Jacobi: step and share of the new value; omega * lambda <= 0.3 is safe */
   talus_reduction reduction;

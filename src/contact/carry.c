@@ -107,6 +107,7 @@ void tl_contact_carry_over(const tl_model *model, const tl_carry *carry, tl_cont
 void tl_contact_renumber(tl_contacts *contacts, const uint32_t *new_slot) {
   const bool touches = tl_contacts_have_touches(contacts);
   const bool springs = tl_contacts_have_springs(contacts);
+  const bool hits = contacts->hits.count == contacts->count;
   size_t kept = 0;
   for (size_t i = 0; i < contacts->count; ++i) {
     tl_contact c = contacts->data[i];
@@ -118,9 +119,12 @@ void tl_contact_renumber(tl_contacts *contacts, const uint32_t *new_slot) {
       contacts->touches.data[kept] = contacts->touches.data[i];
     if (springs)
       contacts->springs.data[kept] = contacts->springs.data[i];
+    if (hits)
+      contacts->hits.data[kept] = contacts->hits.data[i];
     contacts->data[kept++] = c;
   }
   contacts->count = kept;
   contacts->touches.count = touches ? kept : 0;
   contacts->springs.count = springs ? kept : 0;
+  contacts->hits.count = hits ? kept : 0;
 }

@@ -11,7 +11,7 @@ typedef struct tl_contact {
   talus_dvec3 point;  /* midway between the surfaces, in the periodic image of body a */
   talus_vec3 normal;  /* unit, from a to b */
   talus_real gap;     /* m, negative when penetrating */
-  talus_vec3 impulse; /* N s on b */
+  talus_vec3 impulse; /* N s on b, as the solver found it: tl_contacts_impulse has all */
 } tl_contact;
 
 /* What a contact remembers from step to step where materials have more laws than friction and
@@ -43,6 +43,9 @@ typedef struct tl_contacts {
   int steps;
   TL_ARRAY(tl_touch) touches;  /* of contact i; counts only where there are as many as contacts */
   TL_ARRAY(tl_spring) springs; /* likewise, with penalty alone */
+  TL_ARRAY(talus_vec3)
+  hits; /* likewise, N s on b: of impacts (solve/impact.h), which the next step
+           does not start from; not saved */
 } tl_contacts;
 
 static inline bool tl_contacts_have_springs(const tl_contacts *contacts) {
@@ -53,15 +56,23 @@ static inline bool tl_contacts_have_touches(const tl_contacts *contacts) {
   return contacts->count > 0 && contacts->touches.count == contacts->count;
 }
 
+/* All that contact i gave to b in the last step, N s. */
+static inline talus_vec3 tl_contacts_impulse(const tl_contacts *contacts, size_t i) {
+  const talus_vec3 p = contacts->data[i].impulse;
+  return contacts->hits.count == contacts->count ? tl_add(p, contacts->hits.data[i]) : p;
+}
+
 /* Nothing touches, and nothing is remembered. */
 static inline void tl_contacts_clear(tl_contacts *contacts) {
   contacts->count = contacts->touches.count = contacts->springs.count = 0;
+  contacts->hits.count = 0;
 }
 
 static inline void tl_contacts_release(tl_contacts *contacts) {
   tl_array_free(contacts);
   tl_array_free(&contacts->touches);
   tl_array_free(&contacts->springs);
+  tl_array_free(&contacts->hits);
 }
 
 /* Before a set is found anew: gives back room that TL_ARENA_MEMORY steps did not need, as the arena

@@ -147,8 +147,9 @@ static void measure_contacts(tl_probe *probe, const tl_model *model, const tl_sc
       continue;
     const talus_vec3 arm = arm_of(model, scope, contact, slot, centre);
     const double sign = contact->a == slot ? -1 : 1;
-    add_scaled(probe->force, sign, contact->impulse);
-    add_scaled(probe->torque, sign, tl_cross(arm, contact->impulse));
+    const talus_vec3 impulse = tl_contacts_impulse(contacts, i);
+    add_scaled(probe->force, sign, impulse);
+    add_scaled(probe->torque, sign, tl_cross(arm, impulse));
     if (tl_contacts_have_touches(contacts))
       add_scaled(probe->torque, sign, contacts->touches.data[i].torque);
   }

@@ -159,9 +159,9 @@ static void find_limits(const tl_joint *joint, const tl_joint_step *step, double
   const talus_real recovery = step->recovery_speed / unit, bounce = step->bounce_speed / unit;
   const double high = joint->rope ? joint->length : joint->high;
   if (tl_is_finite_d(joint->low))
-    law->low = -tl_contact_bias((talus_real)(x - joint->low), h, before, e, recovery, bounce);
+    law->low = -tl_limit_bias((talus_real)(x - joint->low), h, before, e, recovery, bounce);
   if (tl_is_finite_d(high))
-    law->high = tl_contact_bias((talus_real)(high - x), h, -before, e, recovery, bounce);
+    law->high = tl_limit_bias((talus_real)(high - x), h, -before, e, recovery, bounce);
   if (law->low > law->high) /* limits that are one place, with a bounce or a recovery */
     law->low = law->high = (law->low + law->high) / 2;
 }

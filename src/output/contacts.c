@@ -25,7 +25,7 @@ static talus_status write_vectors(tl_h5_out *out, const talus_world *world, talu
     vectors[i] = contact[i].normal;
   TL_TRY(tl_h5_write(out, "VTKHDF/PointData/normal", TL_H5_REAL, n, 3, vectors));
   for (size_t i = 0; i < n; ++i)
-    vectors[i] = contact[i].impulse;
+    vectors[i] = tl_contacts_impulse(&world->contacts, i);
   return tl_h5_write(out, "VTKHDF/PointData/impulse", TL_H5_REAL, n, 3, vectors);
 }
 

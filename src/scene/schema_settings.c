@@ -152,7 +152,9 @@ const tl_map tl_schema_solve = {
                  "body's radius in a step"},
         {KEY(OWNER, bounce_speed, NUMBER), OF_RIGID, NOT_NEGATIVE, .unit = "m/s",
          .words = &tl_schema_automatic, .fallback = "auto", .example = "0.05",
-         .help = "slower impacts do not bounce; `auto` is 2 |gravity| dt"},
+         .help =
+             "slower impacts do not bounce; `auto` is the most of 2 |gravity| dt, |gravity| dt / "
+             "restitution and 1e-4 of the fastest impact of a chain"},
         {KEY(OWNER, joints, WORD), OF_RIGID, .words = &joints_solvers, .fallback = "auto",
          .example = "direct", .help = "how joints are solved beside contacts"},
         {KEY(OWNER, omega, NUMBER), OF_JACOBI, POSITIVE, .fallback = "0.3", .example = "0.2",

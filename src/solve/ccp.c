@@ -1,10 +1,11 @@
 /* Cone complementarity (Tasora and Anitescu 2011; SOURCES C1-C3): what all methods share.
  *
  *   bodies   velocities at t0 plus gravity and loads over the step: the "free" velocity
+ *   impacts  bounces change it (impact.h)
  *   rows     one per contact, in the order they are solved: by colour, then canonical
  *   method   impulses and velocities that solve it, as far as the iterations allow
  *   residual of the velocities that are handed over, honest and in m/s */
-#include "solve/ccp.h"
+#include "solve/impact.h"
 
 #include <stddef.h>
 
@@ -38,10 +39,11 @@ static talus_status solve_rows(tl_ccp *job) {
 
 /* Without joints, contacts are planned before bodies are loaded, and meanwhile their room holds
  * what planning keeps of each contact. Which joints have work to do is seen from the bodies. */
-static talus_status plan_and_load(tl_ccp *job) {
+static talus_status plan_and_load(tl_ccp *job, tl_ccp_body *shifts) {
   tl_pairs links = {0};
   if (job->scope->joints) {
     TL_TRY(tl_ccp_load_bodies(job));
+    TL_TRY(tl_impact_find(job, shifts));
     TL_TRY(tl_ccp_list_links(job, &links));
     return job->contacts->count > 0 || job->link_count > 0 ? tl_ccp_plan_parts(job, &links)
                                                            : TALUS_OK;
@@ -50,7 +52,8 @@ static talus_status plan_and_load(tl_ccp *job) {
   job->room_bytes = job->body_count * sizeof *job->bodies;
   if (job->contacts->count > 0)
     TL_TRY(tl_ccp_plan_parts(job, NULL));
-  return tl_ccp_load_bodies(job);
+  TL_TRY(tl_ccp_load_bodies(job));
+  return tl_impact_find(job, shifts);
 }
 
 /* The body buffer begins with velocity and spin: that is how it is handed over. */
@@ -83,15 +86,21 @@ talus_status tl_ccp_solve(const tl_model *model, const tl_scope *scope, tl_conta
   if (contacts->count > 0 || scope->joints)
     TL_TRY(tl_ccp_order_bodies(&job));
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
-  TL_TRY(plan_and_load(&job));
+  TL_TRY(plan_and_load(&job, tl_impact_is_possible(model) ? shifts : NULL));
   if (contacts->count > 0 || job.link_count > 0)
     TL_TRY(solve_rows(&job));
   if (contacts->count > 0)
     TL_TRY(tl_ccp_audit(&job));
   TL_TRY(tl_ccp_find_energy(&job));
+  if (job.shifts) {
+    double lift;
+    TL_TRY(tl_impact_lift(&job, job.shifts, &lift));
+    report->contact_work += lift;
+  }
   if (contacts->count > 0)
     TL_TRY(tl_ccp_correct(&job, shifts, &corrected));
   tl_arena_release(scope->arena, mark);
-  *twists = (tl_twists){job.bodies, sizeof *job.bodies, job.rank, corrected ? shifts : NULL};
+  *twists = (tl_twists){job.bodies, sizeof *job.bodies, job.rank,
+                        corrected || job.shifts ? shifts : NULL};
   return TALUS_OK;
 }

@@ -14,6 +14,7 @@
  *   ccp_law.c           static friction, cohesion, and what contacts remember
  *   ccp_rolling.c       rows that pass on torque: rolling and spinning resistance
  *   ccp_roll_avx512.c   visits of those, eight at a time
+ *   impact.h            before that: bounces
  *   ccp_effort.c        how long an island is worked on
  *   ccp_correct.c       overlap, taken out of positions
  *   ccp_energy.c        the objective and the work of contacts and loads
@@ -67,8 +68,7 @@ typedef struct tl_ccp_raw {
   tl_ccp_lanes arm_a, arm_b;
   talus_real inv_mass_a[TL_CCP_LANES], inv_mass_b[TL_CCP_LANES];
   talus_real inv_inertia_a[TL_CCP_LANES], inv_inertia_b[TL_CCP_LANES];
-  talus_real gap[TL_CCP_LANES], restitution[TL_CCP_LANES];
-  talus_real speed[TL_CCP_LANES]; /* along the normal, before the step; 0 without restitution */
+  talus_real gap[TL_CCP_LANES];
 } tl_ccp_raw;
 
 /* What there is among the bodies of the scope (ccp_survey.c). */
@@ -115,6 +115,13 @@ typedef struct tl_ccp {
   bool correcting;     /* positions, not velocities: no friction, no aiming of links */
   const uint8_t *deep; /* correcting: by row, TL_CCP_DEEP, TL_CCP_SINKING; NULL: not correcting */
   tl_solve_report *report;
+
+  /* What impacts left (impact.h); NULL: nothing bounced. */
+  talus_real *gaps;    /* m, by contact: for its row */
+  talus_vec3 *hits;    /* N s, by contact: on b; in contacts */
+  tl_ccp_body *shifts; /* by solver body: m/s, what moves it in this step beside its velocity */
+  tl_twist *kicks;     /* by solver body: velocity that it got */
+
   uint8_t *seen;                    /* by solver body, for tl_ccp_take_momentum */
   struct tl_ccp_momentum *momentum; /* of a part; NULL: none */
 
@@ -161,6 +168,11 @@ static inline talus_vec3 tl_ccp_arm_b(const tl_ccp *job, size_t pack, uint32_t i
 
 /* Finds rank, index_of and tiles. */
 talus_status tl_ccp_order_bodies(tl_ccp *job);
+
+/* m: of a contact, as impacts left it. */
+static inline talus_real tl_ccp_gap_of(const tl_ccp *job, const tl_contact *c) {
+  return job->gaps ? job->gaps[c - job->contacts->data] : c->gap;
+}
 
 static inline talus_vec3 tl_ccp_lane(const tl_ccp_lanes *lanes, uint32_t i) {
   return tl_vec3(lanes->x[i], lanes->y[i], lanes->z[i]);
@@ -497,12 +509,13 @@ enum { TL_CCP_DEEP = 1, TL_CCP_SINKING = 2 };
  * up: impulses are stored before. The report's contact work learns of what was lifted. */
 talus_status tl_ccp_correct(tl_ccp *job, tl_ccp_body *shifts, bool *corrected);
 
-/* What sequential impulses share of it: bodies without velocities; joints that hold while bodies
- * are shifted, their hard rows wanting no motion of their own; the work of lifting, with the shifts
- * as the bodies of the job. */
-void tl_ccp_take_shifts(const tl_ccp *job, tl_ccp_body *shifts);
+/* What sequential impulses share of it: bodies without velocities, in `shifts` or, where impacts
+ * have shifts there, in other room; joints that hold while bodies are shifted, their hard rows
+ * wanting no motion of their own; afterwards, with the room as the bodies of the job, the work of
+ * lifting, and what impacts had. */
+talus_status tl_ccp_take_shifts(const tl_ccp *job, tl_ccp_body *shifts, tl_ccp_body **room);
 talus_status tl_ccp_hold_links(const tl_ccp *from, tl_ccp *to);
-talus_status tl_ccp_add_lift(tl_ccp *job);
+talus_status tl_ccp_add_shifts(tl_ccp *job, tl_ccp_body *shifts);
 
 /* ---- gradient methods -------------------------------------------------------------------------
  */

@@ -35,8 +35,18 @@ static bool takes_part(const tl_ccp *job, uint32_t slot) {
   return !tl_body_is_static(job->model, slot) && !tl_rest_is_asleep(job->scope->in, slot);
 }
 
+/* What the solver began with: free velocities, and what bounces (which make no energy of their own:
+ * impact.h) and cohesion made of them. */
 static tl_twist start_of(const tl_ccp *job, size_t member) {
-  return job->pulled ? job->pulled[body_of(job, member)] : tl_ccp_free_twist(job, member);
+  const uint32_t body = body_of(job, member);
+  if (job->pulled)
+    return job->pulled[body];
+  tl_twist twist = tl_ccp_free_twist(job, member);
+  if (job->kicks) {
+    twist.velocity = tl_add(twist.velocity, job->kicks[body].velocity);
+    twist.spin = tl_add(twist.spin, job->kicks[body].spin);
+  }
+  return twist;
 }
 
 static void weigh_body(const audit *a, size_t i) {

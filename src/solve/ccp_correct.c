@@ -16,11 +16,15 @@
 
 #define ENOUGH 0.1 /* of the slop over the step: the residual that the velocities s may have */
 
-void tl_ccp_take_shifts(const tl_ccp *job, tl_ccp_body *shifts) {
+talus_status tl_ccp_take_shifts(const tl_ccp *job, tl_ccp_body *shifts, tl_ccp_body **room) {
+  *room = shifts;
+  if (job->shifts) /* by impacts, in the same place */
+    TL_TAKE(job->scope->arena, job->scope->count + 1, room);
   for (size_t i = 0; i <= job->scope->count; ++i) {
-    shifts[i] = job->bodies[i];
-    shifts[i].v = shifts[i].w = tl_vec3(0, 0, 0);
+    (*room)[i] = job->bodies[i];
+    (*room)[i].v = (*room)[i].w = tl_vec3(0, 0, 0);
   }
+  return TALUS_OK;
 }
 
 /* What correction may still change of a joint's free direction: velocities have used up some of the
@@ -65,7 +69,8 @@ talus_status tl_ccp_hold_links(const tl_ccp *from, tl_ccp *to) {
 /* The gap at the end of the step that the velocities lead to. */
 static talus_real gap_ahead(const tl_ccp *job, size_t k, uint32_t i, const tl_contact *c) {
   const tl_ccp_vec u = tl_ccp_lane_velocity(job, k, i);
-  return c->gap + (talus_real)job->scope->dt * tl_dot(tl_vec3(u.x, u.y, u.z), c->normal);
+  return tl_ccp_gap_of(job, c) +
+         (talus_real)job->scope->dt * tl_dot(tl_vec3(u.x, u.y, u.z), c->normal);
 }
 
 static const tl_contact *contact_of(const tl_ccp *job, size_t row) {
@@ -100,8 +105,8 @@ static void aim_packs(void *context, size_t begin, size_t end) {
       const uint32_t i = row - job->pack_row[k];
       const tl_contact *c = contact_of(job, row);
       const talus_real ahead = gap_ahead(job, k, i, c);
-      const talus_real target =
-          tl_impulse_target(tl_max(c->gap, ahead), h, job->slop, share, job->recovery_speed);
+      const talus_real target = tl_impulse_target(tl_max(tl_ccp_gap_of(job, c), ahead), h,
+                                                  job->slop, share, job->recovery_speed);
       aim->deep[row] =
           (c->gap < -job->slop ? TL_CCP_DEEP : 0) | (ahead < target ? TL_CCP_SINKING : 0);
       pack->bias[i] = (ahead - target) / h;
@@ -160,10 +165,14 @@ static double sum_lifts(void *context, size_t begin, size_t end) {
   return sum;
 }
 
-talus_status tl_ccp_add_lift(tl_ccp *job) {
+talus_status tl_ccp_add_shifts(tl_ccp *job, tl_ccp_body *shifts) {
   double lift;
   TL_TRY(tl_sum(&job->model->par, job->scope->arena, job->scope->count, sum_lifts, job, &lift));
   job->report->contact_work += lift;
+  for (size_t i = 0; job->bodies != shifts && i <= job->scope->count; ++i) {
+    shifts[i].v = tl_add(shifts[i].v, job->bodies[i].v);
+    shifts[i].w = tl_add(shifts[i].w, job->bodies[i].w);
+  }
   return TALUS_OK;
 }
 
@@ -174,19 +183,20 @@ talus_status tl_ccp_correct(tl_ccp *job, tl_ccp_body *shifts, bool *corrected) {
   aim_job aim = {.ccp = job};
   TL_TAKE(job->scope->arena, job->row_count, &aim.deep);
   tl_for(&job->model->par, job->pack_count, 64, aim_packs, &aim);
-  tl_ccp_take_shifts(job, shifts);
+  tl_ccp_body *room;
+  TL_TRY(tl_ccp_take_shifts(job, shifts, &room));
   talus_solve_def settings = *job->settings;
   settings.method = TALUS_GAUSS_SEIDEL;
   settings.warm_start = false;
   if (job->slop > 0)
     settings.tolerance = ENOUGH * (double)job->slop / job->scope->dt;
   tl_ccp fixing = *job;
-  fixing.bodies = shifts;
+  fixing.bodies = room;
   fixing.settings = &settings;
   fixing.rolls = NULL;
   fixing.correcting = true;
   fixing.deep = aim.deep;
   TL_TRY(take_parts(job, &fixing));
   TL_TRY(tl_ccp_solve_parts(&fixing));
-  return tl_ccp_add_lift(&fixing);
+  return tl_ccp_add_shifts(&fixing, shifts);
 }

@@ -9,6 +9,7 @@
  * The objective f(g) = g.N g/2 + g.(D^T vf + b) needs no product with N: D g = M (v1 - vf), so
  *   f = (v1 + vf)/2 . M (v1 - vf) + sum of b_n g_n.
  * Links add their biases too, and the energy of their compliances and laws (joint/link.c).
+ * Where bodies bounced (impact.h), vf of the objective is what the solver began with.
  * It is what ccp friction minimises, and told with `ncp` too. With
  * cohesion g is the shifted impulse, whose cone is the usual one, and f has a constant more: the
  * energy that the pull alone would give. */
@@ -52,6 +53,20 @@ tl_twist tl_ccp_free_twist(const tl_ccp *job, size_t member) {
                     job->scope->in->spin[slot]};
 }
 
+/* Of one body; `own` is half of v1.M (v1 - vf), `given` M (v1 - vf). Impacts have changed what the
+ * solver began with. */
+static double objective_of(const tl_ccp *job, size_t i, uint32_t slot, const tl_twist *free,
+                           double own, tl_wrench given) {
+  if (!job->kicks)
+    return own + 0.5 * (dot_d(free->velocity, given.impulse) + dot_d(free->spin, given.torque));
+  const uint32_t row = job->rank ? job->rank[i] : (uint32_t)i;
+  const tl_ccp_body *now = &job->bodies[row];
+  const talus_vec3 v = tl_add(free->velocity, job->kicks[row].velocity);
+  const talus_vec3 w = tl_add(free->spin, job->kicks[row].spin);
+  const tl_wrench rest = tl_ccp_momentum_of(job, slot, tl_sub(now->v, v), tl_sub(now->w, w));
+  return 0.5 * (dot_d(tl_add(now->v, v), rest.impulse) + dot_d(tl_add(now->w, w), rest.torque));
+}
+
 static void add_body(const tl_ccp *job, size_t i, energy_sums *sums) {
   const uint32_t slot = tl_scope_slot(job->scope, i);
   if (tl_body_is_static(job->model, slot) || tl_rest_is_asleep(job->scope->in, slot))
@@ -65,8 +80,7 @@ static void add_body(const tl_ccp *job, size_t i, energy_sums *sums) {
   const double own =
       0.5 * (dot_d(now->v, given.impulse) + dot_d(now->w, given.torque)); /* of v1, in both */
   sums->contact += own + 0.5 * (dot_d(v0, given.impulse) + dot_d(w0, given.torque));
-  sums->objective +=
-      own + 0.5 * (dot_d(free.velocity, given.impulse) + dot_d(free.spin, given.torque));
+  sums->objective += objective_of(job, i, slot, &free, own, given);
   if (!property->force && !property->torque)
     return;
   const talus_vec3 fallen = tl_scale(job->model->gravity, (talus_real)job->scope->dt);

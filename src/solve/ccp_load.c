@@ -122,8 +122,7 @@ static void find_steps(const tl_ccp *job, uint32_t a, uint32_t b, tl_ccp_row *ro
   row->et = all > 0 ? 1 / all : 0;
 }
 
-/* Velocity of the body's material point at t0, before gravity and impulses: what restitution sees.
- */
+/* Velocity of the body's material point at t0, before gravity and impulses. */
 static talus_vec3 velocity_before(const tl_ccp *job, uint32_t slot, uint32_t body, talus_vec3 arm) {
   if (tl_body_is_static(job->model, slot))
     return tl_ccp_point_velocity(&job->bodies[body], arm);
@@ -161,9 +160,11 @@ static talus_real limit_friction(const tl_ccp *job, talus_real friction) {
   return job->ncp > 0 ? friction : tl_min(friction, TL_R(1e6));
 }
 
-/* The gap that velocities may close. Overlap is no matter of velocities: what would push bodies
- * apart would stay with them (ccp_correct.c). */
-static talus_real gap_to_close(const tl_contact *c) { return tl_max(c->gap, 0); }
+/* The gap that velocities may close: as impacts left it, where there were any. Overlap is no matter
+ * of velocities: what would push bodies apart would stay with them (ccp_correct.c). */
+static talus_real gap_to_close(const tl_ccp *job, const tl_contact *c) {
+  return tl_max(tl_ccp_gap_of(job, c), 0);
+}
 
 tl_ccp_row tl_ccp_make_row(const tl_ccp *job, const tl_contact *c, uint32_t a, uint32_t b) {
   const tl_model *model = job->model;
@@ -173,13 +174,12 @@ tl_ccp_row tl_ccp_make_row(const tl_ccp *job, const tl_contact *c, uint32_t a, u
   find_steps(job, a, b, &row);
   const tl_pair_law *law = tl_model_law(model, c->a, c->b);
   const bool is_static = law->static_friction > law->friction;
-  talus_vec3 before = {0, 0, 0}; /* where it matters */
-  if (law->restitution > 0 || is_static)
-    before = tl_ccp_velocity_before(job, c, row.arm_a, row.arm_b);
-  row.friction =
-      limit_friction(job, is_static ? tl_ccp_friction(job, c, law, before) : law->friction);
-  row.bias = tl_contact_bias(gap_to_close(c), (talus_real)job->scope->dt, tl_dot(before, c->normal),
-                             law->restitution, job->recovery_speed, job->bounce_speed);
+  row.friction = law->friction;
+  if (is_static)
+    row.friction =
+        tl_ccp_friction(job, c, law, tl_ccp_velocity_before(job, c, row.arm_a, row.arm_b));
+  row.friction = limit_friction(job, row.friction);
+  row.bias = tl_contact_bias(gap_to_close(job, c), (talus_real)job->scope->dt, job->recovery_speed);
   row.impulse = tl_vec3(0, 0, 0);
   if (job->settings->warm_start && row.en > 0) {
     row.impulse = c->impulse;
@@ -282,16 +282,11 @@ static void gather_lane(const tl_ccp *job, const tl_contact *c, tl_ccp_pack *pac
   raw->inv_mass_b[i] = job->bodies[b].inv_mass;
   raw->inv_inertia_a[i] = job->bodies[a].inv_inertia;
   raw->inv_inertia_b[i] = job->bodies[b].inv_inertia;
-  raw->gap[i] = gap_to_close(c);
-  raw->restitution[i] = law->restitution;
-  raw->speed[i] = 0;
-  const bool is_static = law->static_friction > law->friction;
-  if (!(law->restitution > 0) && !is_static)
-    return;
-  const talus_vec3 before = tl_ccp_velocity_before(job, c, arm_a, arm_b);
-  raw->speed[i] = tl_dot(before, c->normal);
-  if (is_static)
+  raw->gap[i] = gap_to_close(job, c);
+  if (law->static_friction > law->friction) {
+    const talus_vec3 before = tl_ccp_velocity_before(job, c, arm_a, arm_b);
     pack->friction[i] = limit_friction(job, tl_ccp_friction(job, c, law, before));
+  }
 }
 
 static void gather_pack(const tl_ccp *job, size_t k, tl_ccp_raw *raw) {

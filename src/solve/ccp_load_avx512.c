@@ -27,14 +27,9 @@ INLINE void find_steps(const tl_ccp_raw *raw, lanes_vec n, tl_ccp_pack *pack, la
 INLINE lanes find_bias(const tl_ccp *job, const tl_ccp_raw *raw) {
   const lanes zero = {0};
   const talus_real h = (talus_real)job->scope->dt;
-  const lanes gap = load(raw->gap), speed = load(raw->speed), bounce = load(raw->restitution);
+  const lanes gap = load(raw->gap);
   const lanes closing = gap / h, least = zero - job->recovery_speed;
-  const lanes base =
-      lanes_select(gap >= zero, closing, lanes_select(closing > least, closing, least));
-  const lanes thrown = bounce * speed;
-  const lane_mask bounces =
-      (bounce > zero) & (gap + h * speed < zero) & (speed < zero - job->bounce_speed);
-  return lanes_select(bounces, lanes_select(base < thrown, base, thrown), base);
+  return lanes_select(gap >= zero, closing, lanes_select(closing > least, closing, least));
 }
 
 /* tl_cone_project: the impulse to start from, within its cone. */

@@ -1,6 +1,7 @@
 /* Sequential impulses (Noble 2022, 2.1.3): velocities that meet every contact and joint, and then
  * what positions have to be corrected by, which no velocity learns of. */
 #include "contact/island.h"
+#include "solve/impact.h"
 #include "solve/impulse.h"
 
 #include <math.h>
@@ -42,9 +43,11 @@ static double sum_biases(void *context, size_t begin, size_t end) {
 
 static talus_status correct(const tl_impulse *job, tl_ccp_body *shifts) {
   tl_impulse fixing;
-  TL_TRY(tl_impulse_load_correction(job, shifts, &fixing));
+  tl_ccp_body *room;
+  TL_TRY(tl_ccp_take_shifts(&job->ccp, shifts, &room));
+  TL_TRY(tl_impulse_load_correction(job, room, &fixing));
   tl_impulse_iterate(&fixing);
-  return tl_ccp_add_lift(&fixing.ccp);
+  return tl_ccp_add_shifts(&fixing.ccp, shifts);
 }
 
 /* All joints are one part. */
@@ -80,6 +83,7 @@ static talus_status solve(tl_impulse *job, tl_ccp_body *shifts, bool *corrected)
   ccp->recovery_speed = tl_ccp_recovery_speed(ccp);
   TL_TRY(tl_ccp_load_bodies(ccp));
   tl_pairs links = {0};
+  TL_TRY(tl_impact_find(ccp, tl_impact_is_possible(ccp->model) ? shifts : NULL));
   if (ccp->scope->joints)
     TL_TRY(load_links(ccp, &links));
   TL_TRY(find_islands(ccp, &links));
@@ -97,6 +101,11 @@ static talus_status solve(tl_impulse *job, tl_ccp_body *shifts, bool *corrected)
     TL_TRY(tl_ccp_audit(ccp));
   TL_TRY(tl_ccp_find_energy(ccp));
   ccp->report->objective += biases;
+  if (ccp->shifts) {
+    double lift;
+    TL_TRY(tl_impact_lift(ccp, ccp->shifts, &lift));
+    ccp->report->contact_work += lift;
+  }
   *corrected = any && tl_impulse_is_deep(job);
   return *corrected ? correct(job, shifts) : TALUS_OK;
 }
@@ -125,6 +134,7 @@ talus_status tl_impulse_solve(const tl_model *model, const tl_scope *scope, tl_c
   bool corrected = false;
   TL_TRY(solve(&job, shifts, &corrected));
   tl_arena_release(scope->arena, mark);
-  *twists = (tl_twists){ccp->bodies, sizeof *ccp->bodies, ccp->rank, corrected ? shifts : NULL};
+  *twists = (tl_twists){ccp->bodies, sizeof *ccp->bodies, ccp->rank,
+                        corrected || ccp->shifts ? shifts : NULL};
   return TALUS_OK;
 }

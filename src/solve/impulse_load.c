@@ -161,8 +161,8 @@ static void aim_bundles(void *context, size_t begin, size_t end) {
     const tl_impulse_pair pair = tl_impulse_pair_of(job, k);
     for (uint32_t r = job->bundle_row[k]; r < job->bundle_row[k + 1]; ++r) {
       tl_impulse_row *row = &job->rows[r];
-      const talus_real gap =
-          ccp->contacts->data[tl_impulse_contact(job, k, r - job->bundle_row[k])].gap;
+      const talus_real gap = tl_ccp_gap_of(
+          ccp, &ccp->contacts->data[tl_impulse_contact(job, k, r - job->bundle_row[k])]);
       const talus_real ahead = gap + h * tl_dot(tl_impulse_velocity(&pair, row), row->normal);
       const talus_real target =
           tl_impulse_target(tl_max(gap, ahead), h, aim->slop, (talus_real)ccp->settings->correction,
@@ -182,6 +182,5 @@ talus_status tl_impulse_load_correction(const tl_impulse *job, tl_ccp_body *bodi
   *fixing = *job;
   fixing->correcting = true;
   fixing->ccp.bodies = bodies;
-  tl_ccp_take_shifts(ccp, bodies);
   return tl_ccp_hold_links(ccp, &fixing->ccp);
 }

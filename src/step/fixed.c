@@ -135,6 +135,7 @@ static talus_status renew_contacts(const tl_backend *backend, const tl_model *mo
                                    const talus_real *margins, const tl_carry *carry,
                                    const tl_slidings *slidings, tl_contacts *contacts) {
   const bool sleep = tl_sleep_is_on(model, scope);
+  contacts->hits.count = 0;
   if (sleep) {
     tl_sleep_keep(model, scope, contacts);
     tl_sleep_drop_pairs(model, scope, pairs);

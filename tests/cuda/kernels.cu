@@ -9,6 +9,7 @@
 #include "kernels/aabb.h"
 #include "kernels/bias.h"
 #include "kernels/cone.h"
+#include "kernels/impact.h"
 #include "kernels/morton.h"
 #include "kernels/rotation.h"
 
@@ -18,7 +19,7 @@
 
 namespace {
 
-constexpr int kValues = 160, kProbes = 4096;
+constexpr int kValues = 200, kProbes = 4096;
 
 /* Values of one probe, in the order in which they were computed. */
 struct tape {
@@ -111,7 +112,26 @@ TL_FN void probe_contact(uint64_t *r, tape *t) {
   put3(t, tl_cone_project(g, n, mu)), put3(t, tl_cone_project_scaled(g, n, mu, en, et));
   put3(t, tl_cone_project_with(g, n, tl_cone_make(mu, en, et)));
   put(t, tl_contact_residual(tl_cone_project(g, n, mu), u, n, mu, eta));
-  put(t, tl_contact_bias(h * g.x, h, 5 * u.x, TL_R(0.5), TL_R(0.6), TL_R(0.1)));
+  put(t, tl_limit_bias(h * g.x, h, 5 * u.x, TL_R(0.5), TL_R(0.6), TL_R(0.1)));
+}
+
+TL_FN void probe_impact(uint64_t *r, tape *t) {
+  tl_ccp_body a = {draw3(r), draw3(r), TL_R(0.5), TL_R(2)}, b = {draw3(r), draw3(r), 1, 3};
+  const talus_vec3 n = tl_normalize(draw3(r)), d = tl_scale(n, TL_R(1.5));
+  const tl_impact_pair pair = {&a, &b, nullptr, nullptr};
+  talus_real when = 0, share, keep;
+  put(t, tl_impact_meet(d, tl_sub(b.v, a.v), 1, 0, &when)), put(t, when);
+  put(t, tl_impact_close(TL_R(0.1), draw(r), 0, &when)), put(t, when);
+  tl_impact_row row = {n, tl_scale(n, TL_R(0.5)), tl_scale(n, TL_R(-0.5))};
+  row.friction = TL_R(0.3), row.restitution = TL_R(0.8), row.lead = tl_scale(draw3(r), TL_R(0.1));
+  tl_impact_begin(&pair, &row), put3(t, row.before);
+  put(t, tl_impact_stop(&pair, &row)), tl_impact_keep(&pair, &row), put3(t, row.soft_after);
+  tl_impact_throw(&pair, &row), put(t, tl_impact_rub(&pair, &row)), put3(t, row.impulse);
+  tl_impact_work work = {0, 0, 0, 0, 0};
+  tl_impact_weigh(&pair, &row, &work), put(t, work.whole);
+  work.whole = 1, work.soft = -1, work.bend = TL_R(0.5);
+  tl_impact_allow(&work, &share, &keep), put(t, share), put(t, keep);
+  tl_impact_draw_back(&pair, &row, share, keep), put3(t, a.v), put3(t, b.w);
 }
 
 TL_FN tape probe(int index) {
@@ -122,6 +142,7 @@ TL_FN tape probe(int index) {
   uint64_t state = UINT64_C(0x9e3779b97f4a7c15) * ((uint64_t)index + 1);
   probe_linear(&state, &t);
   probe_contact(&state, &t);
+  probe_impact(&state, &t);
   return t;
 }
 

@@ -21,9 +21,9 @@ static void check_bounces(double dt, double drop, double e, int bounces, double 
     top = fmax(top, now.position.z - radius);
     if (before > 0 && v <= 0) {
       seen++;
-      /* A bounce leaves from where the step found the ball, up to h v above the floor. */
-      const double expected = drop * pow(e, 2 * seen), speed = sqrt(2 * G * expected) / e;
-      CHECK_NEAR(top, expected, tolerance * expected + 2 * dt * speed);
+      /* The highest of the places that steps see, up to g h^2/8 below the top. */
+      const double expected = drop * pow(e, 2 * seen);
+      CHECK_NEAR(top, expected, tolerance * expected + 0.25 * G * dt * dt);
     }
     if (v < 0 && before <= 0)
       top = 0;
@@ -34,14 +34,14 @@ static void check_bounces(double dt, double drop, double e, int bounces, double 
 }
 
 TEST(bounce_heights_fall_by_e_squared) {
-  check_bounces(1e-4, 1, 0.8, 6, 0.002);
-  check_bounces(1e-4, 1, 0.5, 4, 0.002);
+  check_bounces(1e-4, 1, 0.8, 6, BY_PRECISION(1e-6, 2e-3));
+  check_bounces(1e-4, 1, 0.5, 4, BY_PRECISION(1e-6, 2e-3));
 }
 
 /* 14 m/s and a step of 10 ms: the ball covers 1.4 radii a step and meets the floor through its
  * margin. */
 TEST(fast_approach_bounces_through_the_speculative_margin) {
-  check_bounces(1e-2, 10, 0.7, 2, 0.002);
+  check_bounces(1e-2, 10, 0.7, 2, BY_PRECISION(1e-6, 2e-3));
 }
 
 TEST(slow_impacts_do_not_bounce) {
@@ -128,8 +128,10 @@ TEST(isolated_cloud_conserves_momentum_after_any_number_of_sweeps) {
     const talus_report now = rig_report(world);
     for (int i = 0; i < 3; ++i) {
       CHECK_NEAR(now.momentum[i], start.momentum[i], scale * BY_PRECISION(1e-14, 3e-6));
+      /* Bounces and what the solver does keep it to rounding each; where one pair has both in a
+       * step (the brick, whose overlap is pushed out), the solver takes it where it was at t0. */
       CHECK_NEAR(now.angular_momentum[i], start.angular_momentum[i],
-                 angular_scale * BY_PRECISION(1e-13, 3e-5));
+                 angular_scale * BY_PRECISION(1e-7, 3e-5));
     }
     talus_world_destroy(world);
   }
