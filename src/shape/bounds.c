@@ -1,4 +1,5 @@
 /* Boxes and margins of bodies: how far each can come within the step. */
+#include "contact/reach.h"
 #include "shape/shape.h"
 
 #include <math.h>
@@ -72,11 +73,12 @@ static talus_real margin_of(const work *job, uint32_t slot) {
   if (model->margin >= 0)
     return TL_R(0.5 * model->margin);
   const uint32_t flags = model->property.flags[slot];
+  const talus_real spare = tl_reach_spare(model, job->scope->dt, slot, job->scope->in->spin[slot]);
   if (flags & TL_FLAG_FIXED)
-    return 0;
+    return spare;
   const talus_real speed =
       flags & TL_FLAG_KINEMATIC ? scripted_speed(job, slot) : free_speed(job, slot);
-  return TL_R(job->scope->dt) * speed;
+  return TL_R(job->scope->dt) * speed + spare;
 }
 
 static void find_in_range(void *context, size_t begin, size_t end) {
