@@ -3,11 +3,13 @@
 
 #include "joint/joint.h"
 
-#define PASSES 64           /* over the contacts; a heap needs a few */
-#define GROWTH TL_R(1.0001) /* of a push that is worth another pass */
-#define FAINT  TL_R(1e-4)   /* of the fastest: a push that nobody passes on */
-#define WALL   TL_R(1e3)    /* times as heavy as the other is as good as a wall */
-#define NEVER  TL_REAL_MAX
+#define PASSES  24         /* over the contacts; a heap needs a few */
+#define GROWTH  TL_R(1.01) /* of a push that is worth another pass */
+#define FAINT   TL_R(1e-3) /* of the fastest: a push that nobody passes on */
+#define WALL    TL_R(1e3)  /* times as heavy as the other is as good as a wall */
+#define IN_LINE TL_R(0.9)  /* cosine: pushes go on straight */
+#define FIRST   2          /* pass; 1 is before it */
+#define NEVER   TL_REAL_MAX
 
 /* ---- a push ------------------------------------------------------------------------------------
  */
@@ -154,8 +156,11 @@ static side side_of(const tl_reach *reach, uint32_t slot, talus_vec3 arm, talus_
             .towards = towards};
   const tl_push *push = &s.push;
   const talus_real k = s.k.point;
-  s.mass = k > 0 ? tl_max(1 / k, straight(push->heavy, at_other)) : NEVER;
-  s.mass /= tl_max(1 - straight(push->back, at_other), 1 / WALL);
+  s.mass = k > 0 ? 1 / k : NEVER;
+  if (tl_dot(push->line, at_other) > IN_LINE)
+    s.mass = tl_max(s.mass, push->mass);
+  if (tl_dot(push->held, at_other) > IN_LINE)
+    s.mass = NEVER;
   s.all = along_all(push, k, velocity, at_other);
   s.plain = along(&push->plain, k, at_other, tl_min(push->source, lead(push, velocity, at_other)));
   return s;
@@ -190,8 +195,9 @@ static bool strike(tl_reach *reach, const clash *at, const side *self, const sid
   const talus_real share = k * by->mass < WALL ? k * by->mass / (1 + k * by->mass) : 1;
   const talus_real stop = excess > 0 ? tl_min(coming, excess) * share : 0;
   const talus_real bounce = bounce_of(at, self, by), hit = tl_max(stop, bounce);
+  /* Pushed at `by`, which is behind it then. */
   const bool is_held =
-      self->plain > reach->slow; /* it is pushed at `by`, which is behind it then */
+      self->plain > reach->slow && tl_dot(self->push.line, self->towards) < -IN_LINE;
   if (!(hit > 0) && !is_held)
     return false;
   tl_push *push = take_push(reach, self->slot);
@@ -204,13 +210,21 @@ static bool strike(tl_reach *reach, const clash *at, const side *self, const sid
     is_news |= raise(&push->bounce, tl_max(by->push.bounce, (1 + at->law->restitution) * most));
   if (stop > 0) {
     is_news |= raise(&push->source, tl_min(by->push.source - at->parting - lost, most));
-    is_news |= raise_box(push->heavy, tl_scale(self->towards, tl_min(by->mass + 1 / k, WALL / k)));
+    if (stop > GROWTH * push->speed) {
+      push->speed = stop;
+      push->line = self->towards;
+      push->mass = by->mass < NEVER ? by->mass + 1 / k : NEVER;
+    }
   }
-  return (is_held && raise_box(push->back, self->towards)) || is_news;
+  if (is_held && !(tl_dot(push->held, self->towards) > IN_LINE)) {
+    push->held = self->towards;
+    is_news = true;
+  }
+  return is_news;
 }
 
 /* What the contact does to its bodies with the pushes that they have; whether that is news. */
-static bool pass_on(tl_reach *reach, const tl_contact *c) {
+static bool pass_on(tl_reach *reach, const tl_contact *c, uint8_t pass) {
   const talus_vec3 n = c->normal, back = tl_neg(n);
   const tl_sway *push_a = &push_of(reach, c->a)->all, *push_b = &push_of(reach, c->b)->all;
   const tl_meeting m = tl_reach_meet(reach, c);
@@ -229,8 +243,12 @@ static bool pass_on(tl_reach *reach, const tl_contact *c) {
                     .aside = tl_length(tl_madd(m.velocity, -m.speed, n)) + fastest_of(push_a) +
                              fastest_of(push_b),
                     .law = tl_model_law(reach->model, c->a, c->b)};
-  const bool is_news = strike(reach, &at, &a, &b);
-  return strike(reach, &at, &b, &a) || is_news;
+  const bool news_a = strike(reach, &at, &a, &b), news_b = strike(reach, &at, &b, &a);
+  if (news_a)
+    reach->is_pushed[c->a] = pass;
+  if (news_b)
+    reach->is_pushed[c->b] = pass;
+  return news_a || news_b;
 }
 
 /* ---- joints ------------------------------------------------------------------------------------
@@ -255,21 +273,21 @@ static bool pull_along(tl_reach *reach, uint32_t from, uint32_t to) {
   bool is_news = widen(target, push->lo, push->hi);
   is_news |= raise(&target->bounce, push->bounce);
   is_news |= raise(&target->source, push->source);
-  for (int i = 0; i < 6; ++i)
-    is_news |= raise(&target->heavy[i], push->heavy[i]);
   is_news |= sway_along(&target->all, &push->all, ratio);
   return sway_along(&target->plain, &push->plain, ratio) || is_news;
 }
 
-static bool pass_joints(tl_reach *reach) {
+static bool pass_joints(tl_reach *reach, uint8_t pass) {
   const tl_joints *joints = reach->is_jointed ? reach->scope->joints : NULL;
   bool is_news = false;
   for (size_t i = 0; joints && i < joints->all.count; ++i) {
     const tl_joint *joint = &joints->all.data[i];
     if (!tl_joint_acts(joint))
       continue;
-    is_news |= pull_along(reach, joint->a, joint->b);
-    is_news |= pull_along(reach, joint->b, joint->a);
+    if (pull_along(reach, joint->a, joint->b))
+      reach->is_pushed[joint->b] = pass, is_news = true;
+    if (pull_along(reach, joint->b, joint->a))
+      reach->is_pushed[joint->a] = pass, is_news = true;
   }
   return is_news;
 }
@@ -277,21 +295,20 @@ static bool pass_joints(tl_reach *reach) {
 /* ---- all of them -------------------------------------------------------------------------------
  */
 
-static bool matters(const tl_reach *reach, const tl_contacts *contacts, size_t i) {
-  const tl_contact *c = &contacts->data[i];
-  return reach->verdicts[i] == TL_REACH_STRIKES || reach->is_pushed[c->a] || reach->is_pushed[c->b];
-}
-
-/* There and back in turn, so that a line in any order of its bodies takes few passes. */
-static bool pass_all(tl_reach *reach, const tl_contacts *contacts, bool is_back) {
+/* There and back in turn, so that a line in any order of its bodies takes few passes. Contacts
+ * whose bodies have no news since the pass before are left out; the first pass looks at all. */
+static bool pass_all(tl_reach *reach, const tl_contacts *contacts, uint8_t pass) {
   bool is_news = false;
   const size_t n = contacts->count;
+  const uint8_t *news = reach->is_pushed;
   for (size_t k = 0; k < n; ++k) {
-    const size_t i = is_back ? n - 1 - k : k;
-    if (matters(reach, contacts, i))
-      is_news |= pass_on(reach, &contacts->data[i]);
+    const size_t i = pass % 2 == 0 ? n - 1 - k : k;
+    const tl_contact *c = &contacts->data[i];
+    const uint8_t last = news[c->a] > news[c->b] ? news[c->a] : news[c->b];
+    if (pass == FIRST ? last > 0 || reach->verdicts[i] == TL_REACH_STRIKES : last + 1 >= pass)
+      is_news |= pass_on(reach, c, pass);
   }
-  return pass_joints(reach) || is_news;
+  return pass_joints(reach, pass) || is_news;
 }
 
 static talus_real find_fastest(const tl_reach *reach, const tl_contacts *contacts) {
@@ -314,8 +331,10 @@ talus_status tl_push_spread(tl_reach *reach, const tl_contacts *contacts) {
   }
   const talus_real fastest = find_fastest(reach, contacts);
   reach->slow = tl_max(reach->slow, FAINT * fastest);
-  for (int pass = 0; pass < PASSES; ++pass)
-    if (!pass_all(reach, contacts, pass % 2 == 1))
+  for (size_t i = 0; i < reach->push_count; ++i)
+    reach->is_pushed[reach->slots[i]] = 1;
+  for (uint8_t pass = FIRST; pass < FIRST + PASSES; ++pass)
+    if (!pass_all(reach, contacts, pass))
       break;
   return TALUS_OK;
 }

@@ -48,12 +48,14 @@ typedef struct tl_sway {
 } tl_sway;
 
 typedef struct tl_push {
-  tl_sway all, plain;  /* with and without bounces */
-  talus_vec3 lo, hi;   /* m/s: the box around the velocities of all that push it */
-  talus_real source;   /* m/s: what is left of what began it, by the gaps on its way */
-  talus_real bounce;   /* m/s: what it bounced off at, at most */
-  talus_real heavy[6]; /* kg: what comes along towards +x ... -z */
-  talus_real back[6];  /* 0 ... 1: how well others hold it when it pushes towards +x ... -z */
+  tl_sway all, plain; /* with and without bounces */
+  talus_vec3 lo, hi;  /* m/s: the box around the velocities of all that push it */
+  talus_real source;  /* m/s: what is left of what began it, by the gaps on its way */
+  talus_real bounce;  /* m/s: what it bounced off at, at most */
+  talus_vec3 line;    /* unit: where the fastest stop pushes it; 0: none */
+  talus_real speed;   /* m/s: of that */
+  talus_real mass;    /* kg: what comes along that way; a wall has TL_REAL_MAX */
+  talus_vec3 held;    /* unit: towards where it pushes with another one behind it; 0: nowhere */
 } tl_push;
 
 /* Velocities of a body whose motion is given, over the step. */

@@ -202,7 +202,8 @@ talus_status tl_step_find_contacts(const tl_backend *backend, const tl_model *mo
   const bool reaches = tl_reach_is_on(model) && contacts->count > 0;
   if (reaches) {
     TL_TRY(tl_reach_begin(model, &guessing, margins, &reach));
-    TL_TRY(tl_relay(backend, &guessing, &carry, &reach, contacts));
+    TL_TRY(tl_relay(backend, &guessing, &carry, &reach, contacts, &report->relayed));
+    report->pushed = reach.push_count;
   }
   TL_TRY(tl_contact_lay_touches(model, &touches, contacts));
   TL_TRY(tl_contact_lay_springs(model, &springs, contacts));

@@ -5,10 +5,15 @@
 #include "rest.h"
 #include "step/sleep.h"
 
-#define ROUNDS 64
-#define FEW    ((size_t)64)  /* bodies that are best tried one by one */
-#define SIDE   32            /* cells of a side of the map */
-#define WIDE   ((size_t)512) /* cells: a body that covers more is near whatever they say */
+#include <math.h>
+
+#define ROUNDS 16
+#define SLIGHT                                                                                     \
+  5e-3             /* of half a body's thickness: pushed so far out of its box it may wait a step */
+#define AHEAD 1.25 /* times what a side needs: what comes of it needs a little more */
+#define FEW   ((size_t)64)  /* bodies that are best tried one by one */
+#define SIDE  32            /* cells of a side of the map */
+#define WIDE  ((size_t)512) /* cells: a body that covers more is near whatever they say */
 
 typedef struct relay {
   const tl_backend *backend;
@@ -22,6 +27,7 @@ typedef struct relay {
   size_t known;    /* rows that have them */
   uint8_t *is_out; /* by slot: pushed out of its box */
   size_t out_count;
+  size_t looks; /* pairs that went through the narrow phase */
 } relay;
 
 /* ---- who is to be looked for -------------------------------------------------------------------
@@ -31,6 +37,14 @@ static void start_sides(relay *job, size_t row) {
   const double margin = (double)job->reach->margins[job->reach->slots[row]];
   for (int i = 0; i < 6; ++i)
     job->sides[row][i] = margin;
+}
+
+/* m, at scale 1: of a box where its radii of gyration are thinnest; most shapes are not far off. */
+static double half_thickness(const tl_shape *shape) {
+  const double x = (double)shape->gyration.x, y = (double)shape->gyration.y,
+               z = (double)shape->gyration.z;
+  const double least = 0.5 * (x + y + z) - fmax(x, fmax(y, z)); /* mean square across */
+  return sqrt(3 * fmax(least, 0));
 }
 
 /* Makes sides as long as free motion and the push together can be; whether one was too short. */
@@ -45,14 +59,17 @@ static bool stretch(relay *job, size_t row) {
   talus_real spare = tl_reach_spare(reach->model, reach->scope->dt, slot, w);
   if (shape->kind != TALUS_SPHERE)
     spare += h * tl_length(w) * shape->radius * reach->model->property.scale[slot];
+  const double slight = SLIGHT * half_thickness(shape) * (double)reach->model->property.scale[slot];
   const talus_real way[3] = {h * v.x, h * v.y, h * v.z};
   bool is_out = false;
   for (int i = 0; i < 6; ++i) { /* -x, -y, -z, x, y, z */
     const talus_real out = push->all.out[(i + 3) % 6] + push->all.round;
     const double need = (double)(spare + (i < 3 ? -way[i] : way[i - 3]) + h * tl_min(out, most));
     double *side = &job->sides[row][i];
-    is_out = is_out || need > *side * (1 + 1e-6);
-    *side = need > *side ? need : *side;
+    if (need > *side + slight) {
+      *side = AHEAD * need;
+      is_out = true;
+    }
   }
   return is_out;
 }
@@ -67,7 +84,9 @@ static void find_out(relay *job) {
       start_sides(job, row);
     job->is_out[slot] = stretch(job, row);
     job->out_count += job->is_out[slot];
-    job->margins[slot] = reach->margins[slot] + reach->h * tl_push_most(&reach->pushes[row]);
+    if (job->is_out[slot])
+      job->margins[slot] =
+          reach->margins[slot] + TL_R(AHEAD) * reach->h * tl_push_most(&reach->pushes[row]);
   }
   job->known = reach->push_count;
 }
@@ -311,6 +330,7 @@ static talus_status look_again(relay *job, bool *is_done) {
     return TALUS_OK;
   TL_TRY(find_pairs(job, &pairs));
   TL_TRY(add_contacts(job, &pairs));
+  job->looks += pairs.count;
   tl_arena_release(scope->arena, mark);
   if (wake_reached(job))
     TL_TRY(tl_sleep_rouse(job->reach->model, scope, job->contacts));
@@ -330,9 +350,10 @@ static talus_status begin(relay *job) {
 }
 
 talus_status tl_relay(const tl_backend *backend, const tl_scope *scope, const tl_carry *carry,
-                      tl_reach *reach, tl_contacts *contacts) {
+                      tl_reach *reach, tl_contacts *contacts, size_t *looks) {
   relay job = {
       .backend = backend, .scope = scope, .carry = carry, .reach = reach, .contacts = contacts};
+  *looks = 0;
   TL_TRY(tl_reach_judge(reach, contacts));
   if (reach->push_count == 0)
     return TALUS_OK;
@@ -340,6 +361,7 @@ talus_status tl_relay(const tl_backend *backend, const tl_scope *scope, const tl
   for (int round = 0; round < ROUNDS; ++round) {
     bool is_done;
     TL_TRY(look_again(&job, &is_done));
+    *looks = job.looks;
     if (is_done)
       break;
     TL_TRY(tl_reach_judge(reach, contacts));

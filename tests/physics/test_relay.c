@@ -2,6 +2,7 @@
  * are does not depend on who looks. */
 #include "base/random.h"
 #include "rig.h"
+#include "world.h"
 
 typedef struct how {
   const char *name;
@@ -252,5 +253,61 @@ static void check_who_looks(int kinds, uint64_t seeds) {
 TEST(contacts_are_the_same_whoever_looks) { check_who_looks(2, 40); }
 
 TEST(contacts_of_patches_are_the_same_whoever_looks) { check_who_looks(5, 8); }
+
+/* ---- what it costs ----------------------------------------------------------------------------
+ */
+
+/* A heap of balls in a box, at rest. */
+static talus_world *make_heap(int count, talus_body *bullet) {
+  talus_world_def def = talus_world_def_default();
+  def.threads = 1;
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, 0.4, 0);
+  const double r = 0.01;
+  talus_shape_def walls = talus_shape_def_default();
+  talus_shape container;
+  walls.kind = TALUS_CONTAINER;
+  walls.size[0] = walls.size[1] = 0.2, walls.size[2] = 2;
+  CHECK_OK(talus_world_add_shape(world, &walls, &container));
+  rig_body(world, TALUS_FIXED, container, m, 0, 0, 1);
+  tl_random random = tl_random_start(5, 99, 0);
+  const talus_shape ball = rig_shape(world, TALUS_SPHERE, r, 0, 0, 0);
+  for (int i = 0; i < count; ++i)
+    rig_body(world, TALUS_FREE, ball, m, 0.021 * (i % 8 - 3.5) + 1e-3 * draw(&random),
+             0.021 * (i / 8 % 8 - 3.5) + 1e-3 * draw(&random), 0.011 + 0.021 * (i / 64));
+  *bullet =
+      rig_body(world, TALUS_FREE, rig_shape(world, TALUS_SPHERE, 5e-3, 0, 0, 0), m, 0, 0, 1.9);
+  CHECK_OK(talus_body_set_velocity(world, *bullet, rig_vec(0, 0, 0), rig_vec(0, 0, 0)));
+  return world;
+}
+
+TEST(heap_at_rest_pushes_nobody_and_a_bullet_only_what_is_in_its_way) {
+  enum { COUNT = 1024 };
+  talus_body bullet;
+  talus_world *world = make_heap(COUNT, &bullet);
+  CHECK_OK(talus_world_step(world, 500));
+  size_t pushed = 0, relayed = 0;
+  for (int n = 0; n < 20; ++n) {
+    CHECK_OK(talus_world_step(world, 1));
+    pushed += world->last.pushed;
+    relayed += world->last.relayed;
+  }
+  CHECK_MSG(pushed < 100 && relayed < 20, "%zu pushed, %zu pairs in 20 steps", pushed, relayed);
+  const size_t contacts = rig_report(world).contacts_near;
+  CHECK_OK(talus_body_set_pose(world, bullet, (talus_dvec3){0.003, 0.002, 0.4},
+                               (talus_quat){1, 0, 0, 0}));
+  CHECK_OK(talus_body_set_velocity(world, bullet, rig_vec(0, 0, -50), rig_vec(0, 0, 0)));
+  size_t most = 0, total = 0;
+  for (int n = 0; n < 12; ++n) {
+    CHECK_OK(talus_world_step(world, 1));
+    most = world->last.relayed > most ? world->last.relayed : most;
+    total += world->last.relayed;
+    CHECK_MSG((double)rig_report(world).contacts_near < 1.25 * (double)contacts,
+              "%zu contacts, %zu at rest", rig_report(world).contacts_near, contacts);
+  }
+  CHECK_MSG(total > 50 && most < 2 * world->last.pairs, "%zu pairs in a step, %zu in all", most,
+            total);
+  talus_world_destroy(world);
+}
 
 TEST_MAIN()
