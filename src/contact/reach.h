@@ -20,18 +20,18 @@
  * at c over a gap g gives b at most
  *
  *   (c - g/h) M_a k_b / (1 + M_a k_b)     to stop, and
- *   (1 + e) c k_b / (k_a + k_b)           to bounce;
+ *   (1 + e) c k_b / (k_a + k_b)           to bounce.
  *
- * M_a is the mass that comes with a. Bodies that were pushed together move as one: a line of n
- * equal ones that do not bounce has 1/n of the speed at its end, and a wall pushes a whole bed at
- * its own speed. A body that is pushed back against another one has that
- * behind it, and counts as a wall from the other side: so a line that comes in is as heavy as it
- * is. Without bounces nobody gets faster than the fastest of those that push it, with bounces
- * (1 + e) times as fast against itself; and every gap on the way takes its share of the step, so
- * that pushes end where gaps add up to the way that is left. Stops and bounces are kept apart,
- * because a light body that has bounced off would else push a heavy one at its own speed. The
- * largest of all such pushes counts, and a larger push never makes another one smaller: so the
- * order of contacts does not matter, nor threads.
+ * M_a is the mass of a as the contact feels it, 1/k_a; but for pushes that go on straight it is the
+ * mass of all that comes along: a line of n equal bodies that do not bounce has 1/n of the speed at
+ * its end, a wall pushes a line at its own speed, and a body that is pushed back against another
+ * one has that behind it and counts as a wall. Around corners pushes are halved at every body,
+ * which is why they stay near by in a heap. Without bounces nobody gets faster than the fastest of
+ * those that push it, with bounces (1 + e) times as fast against itself; and every gap on the way
+ * takes its share of the step, so that pushes end where gaps add up to the way that is left. Stops
+ * and bounces are kept apart, because a light body that has bounced off would else push a heavy one
+ * at its own speed. The largest of all pushes counts. All of it runs in the order of the contacts,
+ * on one thread.
  *
  * A heap at rest pays for one look at the margins of each contact: only what closes faster than a
  * few times |gravity| h pushes. */
