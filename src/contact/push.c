@@ -3,12 +3,14 @@
 
 #include "joint/joint.h"
 
-#define PASSES  24         /* over the contacts; a heap needs a few */
-#define GROWTH  TL_R(1.01) /* of a push that is worth another pass */
-#define FAINT   TL_R(1e-3) /* of the fastest: a push that nobody passes on */
-#define WALL    TL_R(1e3)  /* times as heavy as the other is as good as a wall */
-#define IN_LINE TL_R(0.9)  /* cosine: pushes go on straight */
-#define FIRST   2          /* pass; 1 is before it */
+#define PASSES  100                /* over the contacts; a heap needs a few */
+#define GROWTH  TL_R(1.0003)       /* of a push that is worth another pass */
+#define FAINT   TL_R(1e-3)         /* of the fastest: a push that nobody passes on */
+#define WALL    TL_R(1e3)          /* times as heavy as the other is as good as a wall */
+#define IN_LINE TL_R(0.9)          /* cosine: pushes go on straight */
+#define FIRST   (TL_PUSH_NEWS + 1) /* pass */
+#define LEAST   ((size_t)8192)     /* visits of contacts that a step may make, */
+#define MOST    ((size_t)65536) /* and the most: one thread makes them, about 10 million a second */
 #define NEVER   TL_REAL_MAX
 
 /* ---- a push ------------------------------------------------------------------------------------
@@ -84,7 +86,7 @@ static bool widen(tl_push *push, talus_vec3 lo, talus_vec3 hi) {
 
 static tl_push *take_push(tl_reach *reach, uint32_t slot) {
   if (!reach->is_pushed[slot]) {
-    reach->is_pushed[slot] = 1;
+    reach->is_pushed[slot] = TL_PUSH_QUIET;
     reach->row[slot] = (uint32_t)reach->push_count;
     reach->slots[reach->push_count] = slot;
     reach->pushes[reach->push_count++] = nobody;
@@ -132,7 +134,7 @@ talus_real tl_push_along(const tl_reach *reach, uint32_t slot, talus_vec3 arm, t
 /* A body of a contact. */
 typedef struct side {
   uint32_t slot;
-  tl_push push;
+  const tl_push *push;
   response k;
   talus_vec3 velocity;   /* m/s: of its point, loads alone */
   talus_vec3 towards;    /* unit, away from the other one */
@@ -150,11 +152,11 @@ static side side_of(const tl_reach *reach, uint32_t slot, talus_vec3 arm, talus_
                     talus_vec3 towards) {
   const talus_vec3 at_other = tl_neg(towards);
   side s = {.slot = slot,
-            .push = *push_of(reach, slot),
+            .push = push_of(reach, slot),
             .k = respond(reach, slot, arm, towards),
             .velocity = velocity,
             .towards = towards};
-  const tl_push *push = &s.push;
+  const tl_push *push = s.push;
   const talus_real k = s.k.point;
   s.mass = k > 0 ? 1 / k : NEVER;
   if (tl_dot(push->line, at_other) > IN_LINE)
@@ -197,19 +199,19 @@ static bool strike(tl_reach *reach, const clash *at, const side *self, const sid
   const talus_real bounce = bounce_of(at, self, by), hit = tl_max(stop, bounce);
   /* Pushed at `by`, which is behind it then. */
   const bool is_held =
-      self->plain > reach->slow && tl_dot(self->push.line, self->towards) < -IN_LINE;
+      self->plain > reach->slow && tl_dot(self->push->line, self->towards) < -IN_LINE;
   if (!(hit > 0) && !is_held)
     return false;
   tl_push *push = take_push(reach, self->slot);
-  bool is_news = widen(push, by->push.lo, by->push.hi);
+  bool is_news = widen(push, by->push->lo, by->push->hi);
   is_news |= widen(push, by->velocity, by->velocity);
   const talus_real most = lead(push, self->velocity, self->towards);
   is_news |= sway_by(&push->plain, self, stop, tl_min(mu * stop, at->aside));
   is_news |= sway_by(&push->all, self, hit, tl_min(mu * hit, at->aside));
   if (bounce > 0)
-    is_news |= raise(&push->bounce, tl_max(by->push.bounce, (1 + at->law->restitution) * most));
+    is_news |= raise(&push->bounce, tl_max(by->push->bounce, (1 + at->law->restitution) * most));
   if (stop > 0) {
-    is_news |= raise(&push->source, tl_min(by->push.source - at->parting - lost, most));
+    is_news |= raise(&push->source, tl_min(by->push->source - at->parting - lost, most));
     if (stop > GROWTH * push->speed) {
       push->speed = stop;
       push->line = self->towards;
@@ -233,6 +235,7 @@ static bool pass_on(tl_reach *reach, const tl_contact *c, uint8_t pass) {
                           push_b->round - m.speed;
   if (!(most > reach->slow) || !(reach->h * most > gap))
     return false;
+  reach->visits--;
   const side a = side_of(reach, c->a, m.arm_a, m.at_a, back);
   const side b = side_of(reach, c->b, m.arm_b, m.at_b, n);
   const talus_real closing = a.all + b.all - m.speed;
@@ -295,9 +298,9 @@ static bool pass_joints(tl_reach *reach, uint8_t pass) {
 /* ---- all of them -------------------------------------------------------------------------------
  */
 
-/* There and back in turn, so that a line in any order of its bodies takes few passes. Contacts
- * whose bodies have no news since the pass before are left out; the first pass looks at all. */
-static bool pass_all(tl_reach *reach, const tl_contacts *contacts, uint8_t pass) {
+/* There and back in turn, so that a line in any order of its bodies takes few passes. Only contacts
+ * that strike, and those of bodies with news since the pass before. */
+static bool pass_all(tl_reach *reach, const tl_contacts *contacts, uint8_t pass, bool strikes) {
   bool is_news = false;
   const size_t n = contacts->count;
   const uint8_t *news = reach->is_pushed;
@@ -305,8 +308,13 @@ static bool pass_all(tl_reach *reach, const tl_contacts *contacts, uint8_t pass)
     const size_t i = pass % 2 == 0 ? n - 1 - k : k;
     const tl_contact *c = &contacts->data[i];
     const uint8_t last = news[c->a] > news[c->b] ? news[c->a] : news[c->b];
-    if (pass == FIRST ? last > 0 || reach->verdicts[i] == TL_REACH_STRIKES : last + 1 >= pass)
-      is_news |= pass_on(reach, c, pass);
+    if (last + 1 < pass && !(strikes && reach->verdicts[i] == TL_REACH_STRIKES))
+      continue;
+    if (reach->visits == 0) {
+      reach->is_spent = true;
+      return false;
+    }
+    is_news |= pass_on(reach, c, pass);
   }
   return pass_joints(reach, pass) || is_news;
 }
@@ -322,19 +330,21 @@ static talus_real find_fastest(const tl_reach *reach, const tl_contacts *contact
 talus_status tl_push_spread(tl_reach *reach, const tl_contacts *contacts) {
   tl_arena *arena = reach->scope->arena;
   const size_t bodies = reach->model->bodies;
-  if (!reach->is_pushed) {
+  const bool is_first = !reach->is_pushed;
+  if (is_first) {
     TL_TAKE(arena, bodies, &reach->is_pushed);
     TL_TAKE(arena, bodies, &reach->row);
     TL_TAKE(arena, bodies, &reach->pushes);
     TL_TAKE(arena, bodies, &reach->slots);
     memset(reach->is_pushed, 0, bodies);
+    reach->slow = tl_max(reach->slow, FAINT * find_fastest(reach, contacts));
+    reach->visits = contacts->count / 2 + LEAST;
+    reach->visits = reach->visits < MOST ? reach->visits : MOST;
   }
-  const talus_real fastest = find_fastest(reach, contacts);
-  reach->slow = tl_max(reach->slow, FAINT * fastest);
-  for (size_t i = 0; i < reach->push_count; ++i)
-    reach->is_pushed[reach->slots[i]] = 1;
-  for (uint8_t pass = FIRST; pass < FIRST + PASSES; ++pass)
-    if (!pass_all(reach, contacts, pass))
+  for (uint8_t pass = FIRST; pass < FIRST + PASSES && !reach->is_spent; ++pass)
+    if (!pass_all(reach, contacts, pass, is_first && pass == FIRST))
       break;
+  for (size_t i = 0; i < reach->push_count; ++i)
+    reach->is_pushed[reach->slots[i]] = TL_PUSH_QUIET;
   return TALUS_OK;
 }

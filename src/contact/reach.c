@@ -110,9 +110,10 @@ tl_meeting tl_reach_meet(const tl_reach *reach, const tl_contact *c) {
 
 /* What joints make of the velocities of their bodies is not known yet: a contact of theirs counts
  * as far as the two could come towards each other in any direction. */
-static talus_real joint_slack(const tl_reach *reach, const tl_contact *c) {
+static talus_real speed_slack(const tl_reach *reach, const tl_contact *c) {
   talus_vec3 va, wa, vb, wb;
-  if (!reach->is_jointed || !(reach->is_jointed[c->a] | reach->is_jointed[c->b]))
+  const bool is_jointed = reach->is_jointed && (reach->is_jointed[c->a] || reach->is_jointed[c->b]);
+  if (!is_jointed && !reach->is_spent)
     return 0;
   tl_reach_free(reach, c->a, &va, &wa);
   tl_reach_free(reach, c->b, &vb, &wb);
@@ -126,7 +127,7 @@ static talus_real slack_of(const tl_reach *reach, const tl_contact *c) {
   const tl_model *model = reach->model;
   const talus_vec3 *spin = reach->scope->in->spin;
   return reach->slack + bend_of(model, reach->h, c->a, spin[c->a]) +
-         bend_of(model, reach->h, c->b, spin[c->b]) + joint_slack(reach, c);
+         bend_of(model, reach->h, c->b, spin[c->b]) + speed_slack(reach, c);
 }
 
 /* Most contacts of a heap at rest need no more than the margins, which bound how fast they close.
@@ -187,7 +188,8 @@ static bool stays(const tl_reach *reach, const tl_contacts *contacts, size_t i) 
   const tl_contact *c = &contacts->data[i];
   if (tl_contacts_have_touches(contacts) && (contacts->touches.data[i].state & TL_TOUCH_BONDED))
     return true;
-  return reach->is_pushed && (reach->is_pushed[c->a] || reach->is_pushed[c->b]) &&
+  return reach->is_pushed &&
+         (reach->is_spent || reach->is_pushed[c->a] || reach->is_pushed[c->b]) &&
          tl_reach_holds(reach, c);
 }
 

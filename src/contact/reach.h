@@ -33,6 +33,10 @@
  * at its own speed. The largest of all pushes counts. All of it runs in the order of the contacts,
  * on one thread.
  *
+ * A crowd in which everything strikes everything is not worth the search: visits of contacts are
+ * counted, and when they are spent contacts stay as far as the speed of the two against each other
+ * goes in any direction.
+ *
  * A heap at rest pays for one look at the margins of each contact: only what closes faster than a
  * few times |gravity| h pushes. */
 #ifndef TL_CONTACT_REACH_H
@@ -81,6 +85,8 @@ typedef struct tl_reach {
   tl_push *pushes;
   uint32_t *slots; /* by row */
   size_t push_count;
+  size_t visits; /* of contacts that are left to find them */
+  bool is_spent; /* there were not enough: contacts stay as far as speeds alone allow */
 } tl_reach;
 
 /* Whether contacts are judged at all: not those of springs, which want what overlaps now, nor where
@@ -131,8 +137,11 @@ talus_real tl_push_along(const tl_reach *reach, uint32_t slot, talus_vec3 arm, t
 /* m/s: no point of it is pushed faster. */
 talus_real tl_push_most(const tl_push *push);
 
-/* Passes on pushes from contacts that strike to all that they reach. Pushes that there are already
- * stay. */
+/* What is_pushed says of a body that is: no news; or, set by who has found it new contacts, news.
+ */
+enum { TL_PUSH_QUIET = 1, TL_PUSH_NEWS };
+
+/* Passes on pushes: at first from contacts that strike, later from bodies with news. */
 talus_status tl_push_spread(tl_reach *reach, const tl_contacts *contacts);
 
 #endif

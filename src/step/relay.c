@@ -75,7 +75,7 @@ static bool stretch(relay *job, size_t row) {
 }
 
 static void find_out(relay *job) {
-  const tl_reach *reach = job->reach;
+  tl_reach *reach = job->reach;
   memset(job->is_out, 0, reach->model->bodies);
   job->out_count = 0;
   for (size_t row = 0; row < reach->push_count; ++row) {
@@ -84,9 +84,11 @@ static void find_out(relay *job) {
       start_sides(job, row);
     job->is_out[slot] = stretch(job, row);
     job->out_count += job->is_out[slot];
-    if (job->is_out[slot])
-      job->margins[slot] =
-          reach->margins[slot] + TL_R(AHEAD) * reach->h * tl_push_most(&reach->pushes[row]);
+    if (!job->is_out[slot])
+      continue;
+    reach->is_pushed[slot] = TL_PUSH_NEWS;
+    job->margins[slot] =
+        reach->margins[slot] + TL_R(AHEAD) * reach->h * tl_push_most(&reach->pushes[row]);
   }
   job->known = reach->push_count;
 }
@@ -357,12 +359,14 @@ talus_status tl_relay(const tl_backend *backend, const tl_scope *scope, const tl
   TL_TRY(tl_reach_judge(reach, contacts));
   if (reach->push_count == 0)
     return TALUS_OK;
+  if (reach->is_spent)
+    return TALUS_OK;
   TL_TRY(begin(&job));
   for (int round = 0; round < ROUNDS; ++round) {
     bool is_done;
     TL_TRY(look_again(&job, &is_done));
     *looks = job.looks;
-    if (is_done)
+    if (is_done || reach->is_spent)
       break;
     TL_TRY(tl_reach_judge(reach, contacts));
   }
