@@ -123,11 +123,20 @@ static talus_real speed_slack(const tl_reach *reach, const tl_contact *c) {
   return reach->h * (tl_length(tl_sub(vb, va)) + size_a * tl_length(wa) + size_b * tl_length(wb));
 }
 
+/* The convex relaxation holds sliding bodies apart by h mu |v_t| (docs/theory/ccp.md). */
+static talus_real dilation(const tl_reach *reach, const tl_contact *c) {
+  if (reach->model->solve.friction != TALUS_FRICTION_CCP)
+    return 0;
+  const tl_meeting m = tl_reach_meet(reach, c);
+  return reach->h * tl_model_law(reach->model, c->a, c->b)->friction *
+         tl_length(tl_madd(m.velocity, -m.speed, c->normal));
+}
+
 static talus_real slack_of(const tl_reach *reach, const tl_contact *c) {
   const tl_model *model = reach->model;
   const talus_vec3 *spin = reach->scope->in->spin;
   return reach->slack + bend_of(model, reach->h, c->a, spin[c->a]) +
-         bend_of(model, reach->h, c->b, spin[c->b]) + speed_slack(reach, c);
+         bend_of(model, reach->h, c->b, spin[c->b]) + speed_slack(reach, c) + dilation(reach, c);
 }
 
 /* Most contacts of a heap at rest need no more than the margins, which bound how fast they close.
