@@ -123,12 +123,13 @@ static talus_real speed_slack(const tl_reach *reach, const tl_contact *c) {
   return reach->h * (tl_length(tl_sub(vb, va)) + size_a * tl_length(wa) + size_b * tl_length(wb));
 }
 
-/* The convex relaxation holds sliding bodies apart by h mu |v_t| (docs/theory/ccp.md). */
+/* The convex relaxation holds sliding bodies apart by h mu |v_t| (docs/theory/ccp.md); no further
+ * than margins go. */
 static talus_real dilation(const tl_reach *reach, const tl_contact *c) {
   if (reach->model->solve.friction != TALUS_FRICTION_CCP)
     return 0;
   const tl_meeting m = tl_reach_meet(reach, c);
-  return reach->h * tl_model_law(reach->model, c->a, c->b)->friction *
+  return reach->h * tl_min(tl_model_law(reach->model, c->a, c->b)->friction, 1) *
          tl_length(tl_madd(m.velocity, -m.speed, c->normal));
 }
 
