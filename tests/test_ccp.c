@@ -481,7 +481,8 @@ TEST(tiles_change_neither_bits_nor_the_solution) {
   for (int k = 0; k < 3; ++k) {
     talus_world *world = make_pour(TALUS_GAUSS_SEIDEL, 1 << k, 5000);
     CHECK_OK(talus_world_step(world, 60));
-    CHECK(rig_report(world).contacts_near > 3000);
+    CHECK_MSG(rig_report(world).contacts_near > 2500, "%zu contacts",
+              rig_report(world).contacts_near);
     hash[k] = talus_world_hash(world);
     if (k == 2) {
       world->model.solve.iterations = 1500;

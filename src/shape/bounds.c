@@ -1,4 +1,5 @@
 /* Boxes and margins of bodies: how far each can come within the step. */
+#include "contact/reach.h"
 #include "shape/shape.h"
 
 #include <math.h>
@@ -72,11 +73,14 @@ static talus_real margin_of(const work *job, uint32_t slot) {
   if (model->margin >= 0)
     return TL_R(0.5 * model->margin);
   const uint32_t flags = model->property.flags[slot];
-  if (flags & TL_FLAG_FIXED)
-    return 0;
+  const bool is_fixed = (flags & TL_FLAG_FIXED) != 0;
+  const talus_vec3 spin = is_fixed ? tl_vec3(0, 0, 0) : job->scope->in->spin[slot];
+  const talus_real spare = tl_reach_spare(model, job->scope->dt, slot, spin);
+  if (is_fixed)
+    return spare;
   const talus_real speed =
       flags & TL_FLAG_KINEMATIC ? scripted_speed(job, slot) : free_speed(job, slot);
-  return TL_R(job->scope->dt) * speed;
+  return TL_R(job->scope->dt) * speed + spare;
 }
 
 /* Bonded bodies must stay in the contact set while they part: the margin of the body that moves

@@ -4,6 +4,7 @@
 #include "step/step.h"
 
 #include "narrow/guess.h"
+#include "step/relay.h"
 #include "step/sleep.h"
 
 #include <math.h>
@@ -202,8 +203,17 @@ talus_status tl_step_find_contacts(const tl_backend *backend, const tl_model *mo
   const double found = wall_now();
   report->wall_broad += found - begun;
   TL_TRY(renew_contacts(backend, model, &guessing, &pairs, margins, &carry, &slidings, contacts));
+  tl_reach reach;
+  const bool reaches = tl_reach_is_on(model) && contacts->count > 0;
+  if (reaches) {
+    TL_TRY(tl_reach_begin(model, &guessing, margins, &reach));
+    TL_TRY(tl_relay(backend, &guessing, &carry, &reach, contacts, &report->relayed));
+    report->pushed = reach.push_count;
+  }
   TL_TRY(tl_contact_lay_touches(model, &touches, contacts));
   TL_TRY(tl_contact_lay_springs(model, &springs, contacts));
+  if (reaches)
+    tl_reach_sift(&reach, contacts);
   report->wall_narrow += wall_now() - found;
   tl_arena_release(scope->arena, mark);
   return TALUS_OK;

@@ -125,6 +125,34 @@ talus_status tl_sleep_wake(const tl_model *model, const tl_scope *scope, const t
   return TALUS_OK;
 }
 
+/* Whether the first wakes the second. */
+static bool rouse(const tl_model *model, const tl_state *state, uint32_t a, uint32_t b) {
+  if (a == TL_NONE || b == TL_NONE || tl_body_is_static(model, a) || tl_body_is_static(model, b) ||
+      tl_rest_is_asleep(state, a) || !tl_rest_is_asleep(state, b))
+    return false;
+  state->rest[b] = 0;
+  return true;
+}
+
+talus_status tl_sleep_rouse(const tl_model *model, const tl_scope *scope,
+                            const tl_contacts *contacts) {
+  const tl_state *state = scope->in;
+  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  tl_pairs links;
+  TL_TRY(find_links(scope, &links));
+  for (bool any = true; any;) {
+    any = false;
+    for (size_t i = 0; i < contacts->count + links.count; ++i) {
+      const tl_contact *c = i < contacts->count ? &contacts->data[i] : NULL;
+      const tl_pair *link = c ? NULL : &links.data[i - contacts->count];
+      const uint32_t a = c ? c->a : link->a, b = c ? c->b : link->b;
+      any |= rouse(model, state, a, b) || rouse(model, state, b, a);
+    }
+  }
+  tl_arena_release(scope->arena, mark);
+  return TALUS_OK;
+}
+
 /* ---- the contact set ------------------------------------------------------------------------- */
 
 void tl_sleep_keep(const tl_model *model, const tl_scope *scope, tl_contacts *contacts) {

@@ -36,6 +36,11 @@ static inline bool tl_sleep_is_on(const tl_model *model, const tl_scope *scope) 
 talus_status tl_sleep_wake(const tl_model *model, const tl_scope *scope, const tl_pairs *pairs,
                            const talus_real *margins, const tl_contacts *contacts);
 
+/* Wakes whoever touches a body that is awake in this set, or is joined to one: when the set is
+ * found already and somebody was woken by hand. */
+talus_status tl_sleep_rouse(const tl_model *model, const tl_scope *scope,
+                            const tl_contacts *contacts);
+
 /* Moves the contacts of sleeping bodies to the front of the set, which shrinks to them. */
 void tl_sleep_keep(const tl_model *model, const tl_scope *scope, tl_contacts *contacts);
 

@@ -1,0 +1,272 @@
+/* Contacts judged by relative motion. */
+#include "contact/reach.h"
+
+#include "joint/joint.h"
+#include "rest.h"
+
+#include <math.h>
+
+#define SLACK TL_R(2) /* times |gravity| h^2 */
+#define SLOW  TL_R(4) /* times |gravity| h: bodies at rest close at 1 */
+
+bool tl_reach_is_on(const tl_model *model) {
+  return model->solve.kind != TALUS_SOLVE_PENALTY && model->margin < 0;
+}
+
+/* How far a body's farthest point leaves the straight line of its velocity for being turned. */
+static talus_real bend_of(const tl_model *model, talus_real h, uint32_t slot, talus_vec3 spin) {
+  const tl_shape *shape = tl_body_shape(model, slot);
+  if (shape->kind == TALUS_SPHERE)
+    return 0;
+  return h * h * tl_length2(spin) * shape->radius * model->property.scale[slot];
+}
+
+talus_real tl_reach_spare(const tl_model *model, double dt, uint32_t slot, talus_vec3 spin) {
+  const talus_real h = TL_R(dt);
+  return SLACK / 2 * h * h * tl_length(model->gravity) + bend_of(model, h, slot, spin);
+}
+
+/* ---- motion ------------------------------------------------------------------------------------
+ */
+
+static const tl_way *find_way(const tl_reach *reach, uint32_t slot) {
+  size_t lo = 0, hi = reach->way_count;
+  while (lo + 1 < hi) {
+    const size_t mid = lo + (hi - lo) / 2;
+    if (reach->ways[mid].slot <= slot)
+      lo = mid;
+    else
+      hi = mid;
+  }
+  return &reach->ways[lo];
+}
+
+/* Locks hold the axes of the world. */
+static talus_vec3 locked_out(talus_vec3 v, uint32_t x, uint32_t y, uint32_t z) {
+  return tl_vec3(x ? 0 : v.x, y ? 0 : v.y, z ? 0 : v.z);
+}
+
+/* Loads that a body has for itself. */
+static void add_loads(const tl_reach *reach, uint32_t slot, talus_vec3 *v, talus_vec3 *w) {
+  const tl_model *model = reach->model;
+  const tl_properties *property = &model->property;
+  const uint32_t lock = property->flags[slot] & TL_FLAG_LOCKS;
+  if (property->force)
+    *v = tl_madd(*v, reach->h / property->mass[slot], property->force[slot]);
+  if (property->torque) {
+    const tl_sym3 turning =
+        tl_free_inverse_inertia(reach->scope->in->rotation[slot], tl_body_inertia(model, slot),
+                                lock & TALUS_LOCK_RX, lock & TALUS_LOCK_RY, lock & TALUS_LOCK_RZ);
+    *w = tl_madd(*w, reach->h, tl_sym3_mul_vec(turning, property->torque[slot]));
+  }
+  if (lock) {
+    *v = locked_out(*v, lock & TALUS_LOCK_X, lock & TALUS_LOCK_Y, lock & TALUS_LOCK_Z);
+    *w = locked_out(*w, lock & TALUS_LOCK_RX, lock & TALUS_LOCK_RY, lock & TALUS_LOCK_RZ);
+  }
+}
+
+void tl_reach_free(const tl_reach *reach, uint32_t slot, talus_vec3 *velocity, talus_vec3 *spin) {
+  const tl_model *model = reach->model;
+  const tl_state *in = reach->scope->in;
+  const uint32_t flags = model->property.flags[slot];
+  *velocity = *spin = tl_vec3(0, 0, 0);
+  if (flags & TL_FLAG_KINEMATIC) {
+    const tl_way *way = find_way(reach, slot);
+    *velocity = way->velocity, *spin = way->spin;
+  } else if (!(flags & TL_FLAG_STATIC) && !tl_rest_is_asleep(in, slot)) {
+    *velocity = tl_madd(in->velocity[slot], reach->h, model->gravity);
+    *spin = in->spin[slot];
+    if (model->property.force || model->property.torque || (flags & TL_FLAG_LOCKS))
+      add_loads(reach, slot, velocity, spin);
+  }
+}
+
+/* As solvers have them: planes have no images. */
+static void find_arms(const tl_reach *reach, const tl_contact *c, talus_vec3 *a, talus_vec3 *b) {
+  const tl_model *model = reach->model;
+  const talus_dvec3 from = reach->scope->in->position[c->a], to = reach->scope->in->position[c->b];
+  const bool has_images = model->domain.enabled && tl_body_shape(model, c->a)->bounded &&
+                          tl_body_shape(model, c->b)->bounded;
+  const talus_dvec3 between = has_images ? tl_model_offset(model, from, to) : tl_dsub(to, from);
+  *a = tl_between(from, c->point);
+  *b = tl_narrow(tl_dsub(tl_dsub(c->point, from), between));
+}
+
+tl_meeting tl_reach_meet(const tl_reach *reach, const tl_contact *c) {
+  tl_meeting m;
+  talus_vec3 va, wa, vb, wb;
+  find_arms(reach, c, &m.arm_a, &m.arm_b);
+  tl_reach_free(reach, c->a, &va, &wa);
+  tl_reach_free(reach, c->b, &vb, &wb);
+  m.at_a = tl_add(va, tl_cross(wa, m.arm_a));
+  m.at_b = tl_add(vb, tl_cross(wb, m.arm_b));
+  m.velocity = tl_sub(m.at_b, m.at_a);
+  m.speed = tl_dot(m.velocity, c->normal);
+  return m;
+}
+
+/* ---- verdicts ----------------------------------------------------------------------------------
+ */
+
+/* What joints make of the velocities of their bodies is not known yet: a contact of theirs counts
+ * as far as the two could come towards each other in any direction. */
+static talus_real speed_slack(const tl_reach *reach, const tl_contact *c) {
+  talus_vec3 va, wa, vb, wb;
+  const bool is_jointed = reach->is_jointed && (reach->is_jointed[c->a] || reach->is_jointed[c->b]);
+  if (!is_jointed && !reach->is_spent)
+    return 0;
+  tl_reach_free(reach, c->a, &va, &wa);
+  tl_reach_free(reach, c->b, &vb, &wb);
+  const tl_model *model = reach->model;
+  const talus_real size_a = tl_body_shape(model, c->a)->radius * model->property.scale[c->a];
+  const talus_real size_b = tl_body_shape(model, c->b)->radius * model->property.scale[c->b];
+  return reach->h * (tl_length(tl_sub(vb, va)) + size_a * tl_length(wa) + size_b * tl_length(wb));
+}
+
+/* The convex relaxation holds sliding bodies apart by h mu |v_t| (docs/theory/ccp.md); no further
+ * than margins go. */
+static talus_real dilation(const tl_reach *reach, const tl_contact *c) {
+  if (reach->model->solve.friction != TALUS_FRICTION_CCP)
+    return 0;
+  const tl_meeting m = tl_reach_meet(reach, c);
+  return reach->h * tl_min(tl_model_law(reach->model, c->a, c->b)->friction, 1) *
+         tl_length(tl_madd(m.velocity, -m.speed, c->normal));
+}
+
+static talus_real slack_of(const tl_reach *reach, const tl_contact *c) {
+  const tl_model *model = reach->model;
+  const talus_vec3 *spin = reach->scope->in->spin;
+  return reach->slack + bend_of(model, reach->h, c->a, spin[c->a]) +
+         bend_of(model, reach->h, c->b, spin[c->b]) + speed_slack(reach, c) + dilation(reach, c);
+}
+
+/* Most contacts of a heap at rest need no more than the margins, which bound how fast they close.
+ */
+static uint8_t judge(const tl_reach *reach, const tl_contact *c) {
+  const talus_real room = reach->margins[c->a] + reach->margins[c->b];
+  if (tl_rest_is_dormant(reach->model, reach->scope->in, c->a, c->b))
+    return TL_REACH_NEAR;
+  if (c->gap <= reach->slack && room <= reach->h * reach->slow + reach->slack)
+    return TL_REACH_NEAR;
+  const talus_real closing = -tl_reach_meet(reach, c).speed, way = reach->h * closing;
+  if (closing > reach->slow && c->gap < way)
+    return TL_REACH_STRIKES;
+  return c->gap <= reach->slack || c->gap <= tl_max(way, 0) + slack_of(reach, c) ? TL_REACH_NEAR
+                                                                                 : TL_REACH_FAR;
+}
+
+typedef struct judge_job {
+  const tl_reach *reach;
+  const tl_contact *contacts;
+} judge_job;
+
+static void judge_range(void *context, size_t begin, size_t end) {
+  const judge_job *job = context;
+  for (size_t i = begin; i < end; ++i)
+    job->reach->verdicts[i] = judge(job->reach, &job->contacts[i]);
+}
+
+static bool does_strike(void *context, size_t i) {
+  const judge_job *job = context;
+  return job->reach->verdicts[i] == TL_REACH_STRIKES;
+}
+
+talus_status tl_reach_judge(tl_reach *reach, const tl_contacts *contacts) {
+  const tl_par *par = &reach->model->par;
+  judge_job job = {reach, contacts->data};
+  if (contacts->count > reach->verdict_room) {
+    reach->verdict_room = contacts->count + contacts->count / 8;
+    TL_TAKE(reach->scope->arena, reach->verdict_room, &reach->verdicts);
+  }
+  tl_for(par, contacts->count, 512, judge_range, &job);
+  if (tl_find_first(par, contacts->count, does_strike, &job) == SIZE_MAX)
+    return TALUS_OK;
+  return tl_push_spread(reach, contacts);
+}
+
+bool tl_reach_holds(const tl_reach *reach, const tl_contact *c) {
+  const tl_meeting m = tl_reach_meet(reach, c);
+  const talus_real closing = tl_push_along(reach, c->a, m.arm_a, m.at_a, c->normal) +
+                             tl_push_along(reach, c->b, m.arm_b, m.at_b, tl_neg(c->normal)) -
+                             m.speed;
+  return c->gap <= reach->h * tl_max(closing, 0) + slack_of(reach, c);
+}
+
+/* Whether a contact that motion alone does not close is to stay: it holds, or a push may close it.
+ */
+static bool stays(const tl_reach *reach, const tl_contacts *contacts, size_t i) {
+  const tl_contact *c = &contacts->data[i];
+  if (tl_contacts_have_touches(contacts) && (contacts->touches.data[i].state & TL_TOUCH_BONDED))
+    return true;
+  return reach->is_pushed &&
+         (reach->is_spent || reach->is_pushed[c->a] || reach->is_pushed[c->b]) &&
+         tl_reach_holds(reach, c);
+}
+
+void tl_reach_sift(tl_reach *reach, tl_contacts *contacts) {
+  const bool touches = tl_contacts_have_touches(contacts);
+  size_t kept = 0;
+  for (size_t i = 0; i < contacts->count; ++i) {
+    if (reach->verdicts[i] == TL_REACH_FAR && !stays(reach, contacts, i))
+      continue;
+    if (kept != i) {
+      contacts->data[kept] = contacts->data[i];
+      if (touches)
+        contacts->touches.data[kept] = contacts->touches.data[i];
+    }
+    kept++;
+  }
+  contacts->count = kept;
+  if (touches)
+    contacts->touches.count = kept;
+}
+
+/* ---- the start ---------------------------------------------------------------------------------
+ */
+
+static talus_status find_ways(tl_reach *reach) {
+  const tl_model *model = reach->model;
+  const tl_scope *scope = reach->scope;
+  for (size_t i = 0; i < scope->count; ++i)
+    reach->way_count += (model->property.flags[tl_scope_slot(scope, i)] & TL_FLAG_KINEMATIC) != 0;
+  TL_TAKE(scope->arena, reach->way_count, &reach->ways);
+  tl_way *next = reach->ways;
+  for (size_t i = 0; i < scope->count && reach->way_count > 0; ++i) {
+    const uint32_t slot = tl_scope_slot(scope, i);
+    if (!(model->property.flags[slot] & TL_FLAG_KINEMATIC))
+      continue;
+    next->slot = slot;
+    tl_body_way(model, slot, scope->t0, scope->t1, scope->dt, &next->velocity, &next->spin);
+    next++;
+  }
+  return TALUS_OK;
+}
+
+static talus_status find_jointed(tl_reach *reach) {
+  const tl_joints *joints = reach->scope->joints;
+  if (!joints || joints->all.count == 0)
+    return TALUS_OK;
+  TL_TAKE(reach->scope->arena, reach->model->bodies, &reach->is_jointed);
+  memset(reach->is_jointed, 0, reach->model->bodies);
+  for (size_t i = 0; i < joints->all.count; ++i) {
+    const tl_joint *joint = &joints->all.data[i];
+    if (joint->a != TL_NONE)
+      reach->is_jointed[joint->a] |= tl_joint_acts(joint);
+    if (joint->b != TL_NONE)
+      reach->is_jointed[joint->b] |= tl_joint_acts(joint);
+  }
+  return TALUS_OK;
+}
+
+talus_status tl_reach_begin(const tl_model *model, const tl_scope *scope, const talus_real *margins,
+                            tl_reach *reach) {
+  const talus_real h = TL_R(scope->dt), g = tl_length(model->gravity);
+  *reach = (tl_reach){.model = model,
+                      .scope = scope,
+                      .margins = margins,
+                      .h = h,
+                      .slow = SLOW * g * h,
+                      .slack = SLACK * g * h * h};
+  TL_TRY(find_ways(reach));
+  return find_jointed(reach);
+}

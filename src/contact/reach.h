@@ -1,0 +1,147 @@
+/* Reach: which contacts can matter within the step.
+ *
+ * Boxes and margins are generous: they go by each body's own speed, so that nothing is missed
+ * whoever looks. What the solver gets must not depend on who looks. So, when contacts have been
+ * found, each is judged by the motion of its two points against each other:
+ *
+ *   gap <= h (s_a + s_b - u_n) + slack
+ *
+ * u_n is the speed at which the points would part with loads alone (negative: they come nearer),
+ * s_a and s_b bound what others can push the bodies towards each other by within the step, and the
+ * slack covers what loads, and turning that is not a straight line, do in it. All of it is
+ * relative.
+ *
+ * Pushes (push.c). A contact that loads alone would close within the step pushes both its bodies
+ * apart, and what is pushed pushes what lies in its way, within the same step. Of each body it is
+ * kept how fast it may be pushed towards either side of the three axes (a box of velocities: one
+ * push leaves its direction exact, several give the box around them), how fast in any direction by
+ * being turned and dragged, and with which energy: no point of response k (1/kg, turning included)
+ * gets faster than sqrt(2 E k), which keeps pushes from growing on their way. A contact that closes
+ * at c over a gap g gives b at most
+ *
+ *   (c - g/h) M_a k_b / (1 + M_a k_b)     to stop, and
+ *   (1 + e) c k_b / (k_a + k_b)           to bounce.
+ *
+ * M_a is the mass of a as the contact feels it, 1/k_a; but for pushes that go on straight it is the
+ * mass of all that comes along: a line of n equal bodies that do not bounce has 1/n of the speed at
+ * its end, a wall pushes a line at its own speed, and a body that is pushed back against another
+ * one has that behind it and counts as a wall. Around corners pushes are halved at every body,
+ * which is why they stay near by in a heap. Without bounces nobody gets faster than the fastest of
+ * those that push it, with bounces (1 + e) times as fast against itself; and every gap on the way
+ * takes its share of the step, so that pushes end where gaps add up to the way that is left. Stops
+ * and bounces are kept apart, because a light body that has bounced off would else push a heavy one
+ * at its own speed. The largest of all pushes counts. All of it runs in the order of the contacts,
+ * on one thread.
+ *
+ * A crowd in which everything strikes everything is not worth the search: visits of contacts are
+ * counted, and when they are spent contacts stay as far as the speed of the two against each other
+ * goes in any direction.
+ *
+ * A heap at rest pays for one look at the margins of each contact: only what closes faster than a
+ * few times |gravity| h pushes. */
+#ifndef TL_CONTACT_REACH_H
+#define TL_CONTACT_REACH_H
+
+#include "contact/contact.h"
+
+/* How fast a body may be pushed, beside its own motion. */
+typedef struct tl_sway {
+  talus_real out[6]; /* m/s: towards +x, +y, +z, -x, -y, -z */
+  talus_real round;  /* m/s: any of its points, towards anywhere */
+  talus_real energy; /* J */
+} tl_sway;
+
+typedef struct tl_push {
+  tl_sway all, plain; /* with and without bounces */
+  talus_vec3 lo, hi;  /* m/s: the box around the velocities of all that push it */
+  talus_real source;  /* m/s: what is left of what began it, by the gaps on its way */
+  talus_real bounce;  /* m/s: what it bounced off at, at most */
+  talus_vec3 line;    /* unit: where the fastest stop pushes it; 0: none */
+  talus_real speed;   /* m/s: of that */
+  talus_real mass;    /* kg: what comes along that way; a wall has TL_REAL_MAX */
+  talus_vec3 held;    /* unit: towards where it pushes with another one behind it; 0: nowhere */
+} tl_push;
+
+/* Velocities of a body whose motion is given, over the step. */
+typedef struct tl_way {
+  uint32_t slot;
+  talus_vec3 velocity, spin;
+} tl_way;
+
+typedef struct tl_reach {
+  const tl_model *model;
+  const tl_scope *scope;
+  const talus_real *margins; /* by slot */
+  talus_real h;              /* s */
+  talus_real slow;           /* m/s: what closes more slowly pushes nobody */
+  talus_real slack;          /* m: what gravity does to a pair */
+  tl_way *ways;              /* of kinematic bodies, by slot */
+  size_t way_count;
+  uint8_t *is_jointed; /* by slot; NULL: there are no joints */
+  uint8_t *verdicts;   /* by contact */
+  size_t verdict_room;
+  uint8_t *is_pushed; /* by slot; NULL: nobody is */
+  uint32_t *row;      /* by slot, of those: of pushes */
+  tl_push *pushes;
+  uint32_t *slots; /* by row */
+  size_t push_count;
+  size_t visits; /* of contacts that are left to find them */
+  bool is_spent; /* there were not enough: contacts stay as far as speeds alone allow */
+} tl_reach;
+
+/* Whether contacts are judged at all: not those of springs, which want what overlaps now, nor where
+ * the scene says how far contacts are looked for. */
+bool tl_reach_is_on(const tl_model *model);
+
+/* m: what a margin has beside the way its body goes, so that the slack is found as well. */
+talus_real tl_reach_spare(const tl_model *model, double dt, uint32_t slot, talus_vec3 spin);
+
+/* The velocity with which a body ends the step if nothing touches it; of a kinematic one that of
+ * its way. */
+void tl_reach_free(const tl_reach *reach, uint32_t slot, talus_vec3 *velocity, talus_vec3 *spin);
+
+/* A contact as the motion of its bodies has it. */
+typedef struct tl_meeting {
+  talus_vec3 arm_a, arm_b;
+  talus_vec3 at_a, at_b; /* m/s: velocities of the points, loads alone */
+  talus_vec3 velocity;   /* of b's against a's */
+  talus_real speed;      /* of it along the normal: parting */
+} tl_meeting;
+
+tl_meeting tl_reach_meet(const tl_reach *reach, const tl_contact *c);
+
+/* margins: by slot. Scratch is the arena's from here on. */
+talus_status tl_reach_begin(const tl_model *model, const tl_scope *scope, const talus_real *margins,
+                            tl_reach *reach);
+
+/* Judges all contacts of the set, and finds who is pushed. May be called again when contacts were
+ * added: pushes that there are stay. */
+talus_status tl_reach_judge(tl_reach *reach, const tl_contacts *contacts);
+
+/* Whether the motion of its bodies, and what pushes them, may close the contact. */
+bool tl_reach_holds(const tl_reach *reach, const tl_contact *c);
+
+/* Takes those out that cannot matter; what they remember goes with them. */
+void tl_reach_sift(tl_reach *reach, tl_contacts *contacts);
+
+/* ---- pushes ------------------------------------------------------------------------------------
+ */
+
+enum { TL_REACH_FAR, TL_REACH_NEAR, TL_REACH_STRIKES }; /* verdicts */
+
+/* How fast the point of a body at this arm, which has this velocity, may be pushed along the unit
+ * vector n: 0 for a body that is not. */
+talus_real tl_push_along(const tl_reach *reach, uint32_t slot, talus_vec3 arm, talus_vec3 velocity,
+                         talus_vec3 n);
+
+/* m/s: no point of it is pushed faster. */
+talus_real tl_push_most(const tl_push *push);
+
+/* What is_pushed says of a body that is: no news; or, set by who has found it new contacts, news.
+ */
+enum { TL_PUSH_QUIET = 1, TL_PUSH_NEWS };
+
+/* Passes on pushes: at first from contacts that strike, later from bodies with news. */
+talus_status tl_push_spread(tl_reach *reach, const tl_contacts *contacts);
+
+#endif

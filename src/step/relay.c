@@ -1,0 +1,386 @@
+/* Neighbours of bodies that are pushed (relay.h). */
+#include "step/relay.h"
+
+#include "joint/joint.h"
+#include "rest.h"
+#include "step/sleep.h"
+
+#include <math.h>
+
+#define ROUNDS 16
+#define SLIGHT                                                                                     \
+  5e-3             /* of half a body's thickness: pushed so far out of its box it may wait a step */
+#define AHEAD 1.25 /* times what a side needs: what comes of it needs a little more */
+#define FEW   ((size_t)64)  /* bodies that are best tried one by one */
+#define SIDE  32            /* cells of a side of the map */
+#define WIDE  ((size_t)512) /* cells: a body that covers more is near whatever they say */
+
+typedef struct relay {
+  const tl_backend *backend;
+  const tl_scope *scope;
+  const tl_carry *carry;
+  tl_reach *reach;
+  tl_contacts *contacts;
+  talus_real *margins; /* by slot: as far as the narrow phase looks */
+  double (
+      *sides)[6];  /* m, by row of pushes: how far the box reaches to -x ... +z beyond the body */
+  size_t known;    /* rows that have them */
+  uint8_t *is_out; /* by slot: pushed out of its box */
+  size_t out_count;
+  size_t looks; /* pairs that went through the narrow phase */
+} relay;
+
+/* ---- who is to be looked for -------------------------------------------------------------------
+ */
+
+static void start_sides(relay *job, size_t row) {
+  const double margin = (double)job->reach->margins[job->reach->slots[row]];
+  for (int i = 0; i < 6; ++i)
+    job->sides[row][i] = margin;
+}
+
+/* m, at scale 1: of a box where its radii of gyration are thinnest; most shapes are not far off. */
+static double half_thickness(const tl_shape *shape) {
+  const double x = (double)shape->gyration.x, y = (double)shape->gyration.y,
+               z = (double)shape->gyration.z;
+  const double least = 0.5 * (x + y + z) - fmax(x, fmax(y, z)); /* mean square across */
+  return sqrt(3 * fmax(least, 0));
+}
+
+/* Makes sides as long as free motion and the push together can be; whether one was too short. */
+static bool stretch(relay *job, size_t row) {
+  const tl_reach *reach = job->reach;
+  const tl_push *push = &reach->pushes[row];
+  const uint32_t slot = reach->slots[row];
+  const tl_shape *shape = tl_body_shape(reach->model, slot);
+  const talus_real h = reach->h, most = tl_push_most(push);
+  talus_vec3 v, w;
+  tl_reach_free(reach, slot, &v, &w);
+  talus_real spare = tl_reach_spare(reach->model, reach->scope->dt, slot, w);
+  if (shape->kind != TALUS_SPHERE)
+    spare += h * tl_length(w) * shape->radius * reach->model->property.scale[slot];
+  const double slight = SLIGHT * half_thickness(shape) * (double)reach->model->property.scale[slot];
+  const talus_real way[3] = {h * v.x, h * v.y, h * v.z};
+  bool is_out = false;
+  for (int i = 0; i < 6; ++i) { /* -x, -y, -z, x, y, z */
+    const talus_real out = push->all.out[(i + 3) % 6] + push->all.round;
+    const double need = (double)(spare + (i < 3 ? -way[i] : way[i - 3]) + h * tl_min(out, most));
+    double *side = &job->sides[row][i];
+    if (need > *side + slight) {
+      *side = AHEAD * need;
+      is_out = true;
+    }
+  }
+  return is_out;
+}
+
+static void find_out(relay *job) {
+  tl_reach *reach = job->reach;
+  memset(job->is_out, 0, reach->model->bodies);
+  job->out_count = 0;
+  for (size_t row = 0; row < reach->push_count; ++row) {
+    const uint32_t slot = reach->slots[row];
+    if (row >= job->known)
+      start_sides(job, row);
+    job->is_out[slot] = stretch(job, row);
+    job->out_count += job->is_out[slot];
+    if (!job->is_out[slot])
+      continue;
+    reach->is_pushed[slot] = TL_PUSH_NEWS;
+    job->margins[slot] =
+        reach->margins[slot] + TL_R(AHEAD) * reach->h * tl_push_most(&reach->pushes[row]);
+  }
+  job->known = reach->push_count;
+}
+
+static talus_box box_of(const relay *job, uint32_t slot) {
+  const tl_model *model = job->reach->model;
+  const tl_state *in = job->scope->in;
+  talus_box box = tl_shape_bounds(tl_body_shape(model, slot), (double)model->property.scale[slot],
+                                  in->position[slot], in->rotation[slot]);
+  if (!job->reach->is_pushed[slot])
+    return tl_box_grow(box, (double)job->reach->margins[slot]);
+  const double *side = job->sides[job->reach->row[slot]];
+  box.lo = tl_dsub(box.lo, tl_dvec3(side[0], side[1], side[2]));
+  box.hi = tl_dadd(box.hi, tl_dvec3(side[3], side[4], side[5]));
+  return box;
+}
+
+/* ---- who is near -------------------------------------------------------------------------------
+ */
+
+/* A coarse map of where the boxes are that have grown. */
+typedef struct map {
+  talus_box box;
+  double cell[3]; /* m */
+  uint8_t is_taken[SIDE * SIDE * SIDE];
+} map;
+
+typedef struct cells {
+  int lo[3], hi[3];
+} cells;
+
+static int cell_of(const map *m, int axis, double from, double x) {
+  const double at = (x - from) / m->cell[axis];
+  return at > 0 ? at < SIDE - 1 ? (int)at : SIDE - 1 : 0;
+}
+
+static cells cells_of(const map *m, const talus_box *box) {
+  const double from[3] = {m->box.lo.x, m->box.lo.y, m->box.lo.z};
+  const double lo[3] = {box->lo.x, box->lo.y, box->lo.z}, hi[3] = {box->hi.x, box->hi.y, box->hi.z};
+  cells c;
+  for (int i = 0; i < 3; ++i) {
+    c.lo[i] = cell_of(m, i, from[i], lo[i]);
+    c.hi[i] = cell_of(m, i, from[i], hi[i]);
+  }
+  return c;
+}
+
+static void make_map(const relay *job, map *m) {
+  const tl_reach *reach = job->reach;
+  m->box = tl_box_empty();
+  for (size_t row = 0; row < reach->push_count; ++row)
+    if (job->is_out[reach->slots[row]])
+      m->box = tl_box_union(m->box, box_of(job, reach->slots[row]));
+  const talus_dvec3 edge = tl_dsub(m->box.hi, m->box.lo);
+  const double edges[3] = {edge.x, edge.y, edge.z};
+  for (int i = 0; i < 3; ++i)
+    m->cell[i] = edges[i] > 0 ? edges[i] / SIDE : 1;
+  memset(m->is_taken, 0, sizeof m->is_taken);
+  for (size_t row = 0; row < reach->push_count; ++row) {
+    if (!job->is_out[reach->slots[row]])
+      continue;
+    const talus_box box = box_of(job, reach->slots[row]);
+    const cells c = cells_of(m, &box);
+    for (int z = c.lo[2]; z <= c.hi[2]; ++z)
+      for (int y = c.lo[1]; y <= c.hi[1]; ++y)
+        memset(&m->is_taken[(z * SIDE + y) * SIDE + c.lo[0]], 1, (size_t)(c.hi[0] - c.lo[0] + 1));
+  }
+}
+
+static bool touches_map(const map *m, const talus_box *box) {
+  if (!tl_box_overlap(m->box, *box))
+    return false;
+  const cells c = cells_of(m, box);
+  if ((size_t)(c.hi[0] - c.lo[0] + 1) * (size_t)(c.hi[1] - c.lo[1] + 1) *
+          (size_t)(c.hi[2] - c.lo[2] + 1) >
+      WIDE)
+    return true;
+  for (int z = c.lo[2]; z <= c.hi[2]; ++z)
+    for (int y = c.lo[1]; y <= c.hi[1]; ++y)
+      for (int x = c.lo[0]; x <= c.hi[0]; ++x)
+        if (m->is_taken[(z * SIDE + y) * SIDE + x])
+          return true;
+  return false;
+}
+
+typedef struct near_job {
+  const relay *job;
+  const map *map; /* NULL: everybody is near */
+  uint8_t *is_near;
+} near_job;
+
+/* By the bounding sphere, which is quicker than the box. */
+static void test_range(void *context, size_t begin, size_t end) {
+  const near_job *near = context;
+  const tl_reach *reach = near->job->reach;
+  for (size_t i = begin; i < end; ++i) {
+    const uint32_t slot = tl_scope_slot(near->job->scope, i);
+    const tl_shape *shape = tl_body_shape(reach->model, slot);
+    near->is_near[i] = !near->map || !shape->bounded || near->job->is_out[slot];
+    if (near->is_near[i])
+      continue;
+    const talus_dvec3 x = near->job->scope->in->position[slot];
+    const double size = (double)(shape->radius * reach->model->property.scale[slot]);
+    const talus_box box = tl_box_grow((talus_box){x, x}, size + (double)reach->margins[slot]);
+    near->is_near[i] = touches_map(near->map, &box);
+  }
+}
+
+static bool is_periodic(const tl_model *model) {
+  const talus_domain_def *domain = &model->domain;
+  return domain->enabled && (domain->periodic[0] || domain->periodic[1] || domain->periodic[2]);
+}
+
+/* Members of the scope that somebody who is out of his box may meet, and their boxes. */
+static talus_status find_near(const relay *job, tl_scope *near, talus_box **boxes) {
+  const tl_scope *scope = job->scope;
+  const tl_model *model = job->reach->model;
+  near_job test = {.job = job};
+  uint32_t *members;
+  map *m;
+  TL_TAKE(scope->arena, scope->count, &members);
+  TL_TAKE(scope->arena, scope->count, &test.is_near);
+  TL_TAKE(scope->arena, 1, &m);
+  if (!is_periodic(model)) {
+    make_map(job, m);
+    test.map = m;
+  }
+  tl_for(&model->par, scope->count, TL_BLOCK, test_range, &test);
+  *near = *scope;
+  near->members = members;
+  near->broad_cache = NULL;
+  near->count = 0;
+  for (size_t i = 0; i < scope->count; ++i)
+    if (test.is_near[i])
+      members[near->count++] = tl_scope_slot(scope, i);
+  TL_TAKE(scope->arena, near->count, boxes);
+  for (size_t i = 0; i < near->count; ++i)
+    (*boxes)[i] = box_of(job, members[i]);
+  return TALUS_OK;
+}
+
+/* ---- their contacts ----------------------------------------------------------------------------
+ */
+
+static talus_status find_pairs(const relay *job, tl_pairs *pairs) {
+  const tl_model *model = job->reach->model;
+  tl_scope near;
+  talus_box *boxes;
+  TL_TRY(find_near(job, &near, &boxes));
+  TL_TRY(tl_broad_check(model, &near, boxes));
+  TL_TRY(tl_broad_find_anew(near.count <= FEW ? TALUS_BROAD_BRUTE : TALUS_BROAD_BINS, model, &near,
+                            boxes, pairs));
+  size_t kept = 0;
+  for (size_t i = 0; i < pairs->count; ++i)
+    if (job->is_out[pairs->data[i].a] || job->is_out[pairs->data[i].b])
+      pairs->data[kept++] = pairs->data[i];
+  pairs->count = kept;
+  return near.joints ? tl_joints_keep_apart(near.joints, pairs) : TALUS_OK;
+}
+
+/* Where the contact's pair stands to a pair of the list. */
+static int compare(const tl_contact *c, const tl_pair *pair) {
+  if (c->a != pair->a)
+    return c->a < pair->a ? -1 : 1;
+  return c->b < pair->b ? -1 : c->b > pair->b;
+}
+
+/* Takes the first `old` contacts of these pairs out: they were found again, behind them. Their
+ * impulses stay with the new ones. */
+static size_t replace(tl_contacts *contacts, size_t old, const tl_pairs *pairs) {
+  tl_contact *rows = contacts->data;
+  size_t kept = 0, at = 0, fresh = old;
+  for (size_t i = 0; i < old; ++i) {
+    const tl_contact c = rows[i];
+    while (at < pairs->count && compare(&c, &pairs->data[at]) > 0)
+      at++;
+    if (at == pairs->count || compare(&c, &pairs->data[at]) != 0) {
+      rows[kept++] = c;
+      continue;
+    }
+    while (fresh < contacts->count &&
+           tl_contact_compare(c.a, c.b, c.feature_a, c.feature_b, &rows[fresh]) > 0)
+      fresh++;
+    if (fresh < contacts->count &&
+        tl_contact_compare(c.a, c.b, c.feature_a, c.feature_b, &rows[fresh]) == 0)
+      rows[fresh].impulse = c.impulse;
+  }
+  memmove(rows + kept, rows + old, (contacts->count - old) * sizeof *rows);
+  contacts->count -= old - kept;
+  return kept;
+}
+
+static talus_status add_contacts(const relay *job, tl_pairs *pairs) {
+  const tl_model *model = job->reach->model;
+  tl_contacts *contacts = job->contacts;
+  const size_t old = contacts->count;
+  TL_TRY(job->backend->find_contacts(model, job->scope, pairs, job->margins, contacts));
+  tl_contacts fresh = {.data = contacts->data ? contacts->data + old : NULL,
+                       .count = contacts->count - old};
+  tl_contact_carry_over(model, job->carry, &fresh);
+  const size_t kept = replace(contacts, old, pairs);
+  if (contacts->recent < contacts->count)
+    contacts->recent = contacts->count;
+  return tl_sleep_merge(job->scope, contacts, kept);
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------
+ */
+
+/* Wakes who sleeps and is reached; whether somebody was. A contact with one who is not reached
+ * goes: the solver must not see it, nor who wakes somebody else. */
+static bool wake_reached(const relay *job) {
+  const tl_state *in = job->scope->in;
+  tl_contacts *contacts = job->contacts;
+  size_t kept = 0;
+  bool any = false;
+  if (!in->rest)
+    return false;
+  for (size_t i = 0; i < contacts->count; ++i) {
+    const tl_contact c = contacts->data[i];
+    const bool sleeps_a = tl_rest_is_asleep(in, c.a), sleeps_b = tl_rest_is_asleep(in, c.b);
+    if (sleeps_a != sleeps_b && !tl_rest_is_dormant(job->reach->model, in, c.a, c.b)) {
+      if (!tl_reach_holds(job->reach, &c))
+        continue;
+      in->rest[sleeps_a ? c.a : c.b] = 0;
+      any = true;
+    }
+    contacts->data[kept++] = c;
+  }
+  contacts->count = kept;
+  return any;
+}
+
+static talus_status look_again(relay *job, bool *is_done) {
+  const tl_scope *scope = job->scope;
+  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  tl_pairs pairs = {0};
+  find_out(job);
+  *is_done = job->out_count == 0;
+  if (*is_done)
+    return TALUS_OK;
+  TL_TRY(find_pairs(job, &pairs));
+  TL_TRY(add_contacts(job, &pairs));
+  job->looks += pairs.count;
+  tl_arena_release(scope->arena, mark);
+  if (wake_reached(job))
+    TL_TRY(tl_sleep_rouse(job->reach->model, scope, job->contacts));
+  return TALUS_OK;
+}
+
+/* Asks for what an impact takes in every step, up to a size: so that one in a small scene that is
+ * at rest allocates nothing. */
+static talus_status reserve(const tl_reach *reach) {
+  const tl_arena_mark mark = tl_arena_get_mark(reach->scope->arena);
+  const size_t most = (size_t)4 << 20, wanted = reach->model->bodies * 1024 + 2 * sizeof(map);
+  unsigned char *room;
+  TL_TAKE(reach->scope->arena, wanted < most ? wanted : most, &room);
+  tl_arena_release(reach->scope->arena, mark);
+  return TALUS_OK;
+}
+
+static talus_status begin(relay *job) {
+  const size_t bodies = job->reach->model->bodies;
+  TL_TAKE(job->scope->arena, bodies, &job->margins);
+  TL_TAKE(job->scope->arena, bodies, &job->sides);
+  TL_TAKE(job->scope->arena, bodies, &job->is_out);
+  for (size_t i = 0; i < job->scope->count; ++i) {
+    const uint32_t slot = tl_scope_slot(job->scope, i);
+    job->margins[slot] = job->reach->margins[slot];
+  }
+  return TALUS_OK;
+}
+
+talus_status tl_relay(const tl_backend *backend, const tl_scope *scope, const tl_carry *carry,
+                      tl_reach *reach, tl_contacts *contacts, size_t *looks) {
+  relay job = {
+      .backend = backend, .scope = scope, .carry = carry, .reach = reach, .contacts = contacts};
+  *looks = 0;
+  TL_TRY(reserve(reach));
+  TL_TRY(tl_reach_judge(reach, contacts));
+  if (reach->push_count == 0)
+    return TALUS_OK;
+  if (reach->is_spent)
+    return TALUS_OK;
+  TL_TRY(begin(&job));
+  for (int round = 0; round < ROUNDS; ++round) {
+    bool is_done;
+    TL_TRY(look_again(&job, &is_done));
+    *looks = job.looks;
+    if (is_done || reach->is_spent)
+      break;
+    TL_TRY(tl_reach_judge(reach, contacts));
+  }
+  return TALUS_OK;
+}
