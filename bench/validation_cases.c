@@ -1,10 +1,13 @@
 /* The table of cases, and what the models differ by. */
 #include "validation_cases.h"
 
+#include <string.h>
+
 #define ON_CCP    VAL_ON_CCP
 #define ON_HARD   (VAL_ON_CCP | VAL_ON_IMPULSE)
 #define ON_SPRING VAL_ON_PENALTY
 #define ON_ALL    (VAL_ON_CCP | VAL_ON_PENALTY | VAL_ON_IMPULSE)
+#define ON_RIGID  (VAL_ON_CCP | VAL_ON_IMPULSE | VAL_ON_APGD | VAL_ON_BB | VAL_ON_JACOBI)
 
 const val_case val_cases[] = {
     {"bounce", "A ball falls 1 m onto a floor and rises to e^2 of it.", "analytic", val_bounce,
@@ -72,6 +75,33 @@ const val_case val_cases[] = {
      "The convex relaxation lets a sliding box float dt mu v above the floor; with the De Saxce "
      "correction (ncp, the default) it does not.",
      "Anitescu 2006; Acary et al. 2011", val_ccp_gap, ON_CCP, 0, NULL},
+    {"impact-sizes",
+     "A ball falls at 1 m/s on another, of 1 to 20 times or 1/20 of its radius, that lies on a "
+     "floor, e = 0: nothing rises. Default settings here and in all of `impact`, `gas`, "
+     "`invariance`, `bond` and `spring`.",
+     "analytic", val_impact_sizes, ON_RIGID, 0, NULL},
+    {"impact-columns", "A column of 2 to 100 equal balls lands at 1 m/s, e = 0: nothing rises.",
+     "analytic", val_impact_columns, ON_RIGID, 0, NULL},
+    {"impact-beds",
+     "A bed of 30 layers lands at 1 m/s and stays, e = 0; a floor that rises at 1 m/s takes it "
+     "along, and it leaves at that speed.",
+     "analytic", val_impact_beds, ON_RIGID, 0, NULL},
+    {"impact-cradle",
+     "Newton's cradle at e = 1, with gaps, gaps of less than a step, and none: as many balls leave "
+     "as came, however fast the observer.",
+     "analytic: impacts one after the other", val_impact_cradle, ON_RIGID, 0, NULL},
+    {"impact-wedge",
+     "A wedge comes down at V between two balls that give way sideways: V (1 - e k) / (1 + k), k = "
+     "2 (m/M) tan^2 of its half angle.",
+     "analytic: momentum and Newton's law of impact", val_impact_wedge, ON_RIGID, 0, NULL},
+    {"impact-card",
+     "A card of 2 mm lies on a plate of 4 mm and is struck by a ball at 8 m/s: it stays there.",
+     "rigid bodies", val_impact_card, ON_RIGID, 0, NULL},
+    {"impact-edge",
+     "A ball passes an edge, a corner, a rim and a ball with a tenth of its radius to spare, half "
+     "a "
+     "radius a step: it flies straight on.",
+     "analytic", val_impact_edge, ON_RIGID, 0, NULL},
     {"janssen",
      "A silo, eight grains wide and up to 64 high, whose walls creep upwards, so that friction is "
      "mobilised everywhere: what its floor feels saturates, M (1 - exp(-m/M)).",
@@ -178,6 +208,19 @@ const val_case val_cases[] = {
      "The flow of talus is here to be seen; `beverloo` compares it."},
 };
 const size_t val_case_count = sizeof val_cases / sizeof *val_cases;
+
+/* Families that were written from the physics, before the engine: they fail openly, and each leaves
+ * this list when it passes. */
+static const char *const pending[] = {"impact-", "gas-", "invariance-", "bond-", "spring-"};
+
+void val_mark_pending(val_run *run) {
+  for (size_t i = 0; i < sizeof pending / sizeof *pending; ++i)
+    if (strncmp(run->which->name, pending[i], strlen(pending[i])) == 0)
+      for (int k = 0; k < run->count; ++k)
+        if (!*run->checks[k].known)
+          snprintf(run->checks[k].known, sizeof run->checks[k].known,
+                   "impacts, bonds and springs of joints are being made anew.");
+}
 
 double val_dt(const val_run *run, double dt) {
   if (run->model != VAL_PENALTY)
