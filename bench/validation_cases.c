@@ -106,6 +106,18 @@ const val_case val_cases[] = {
      "64 elastic spheres in a periodic box, 2,000 collisions: energy, momentum and how often they "
      "meet, at the largest step that `check` does not warn of and a tenth of it.",
      "analytic; Chapman and Cowling 1970", val_gas_short, ON_RIGID, 0, NULL},
+    {"invariance-galilean",
+     "24 balls and boxes fly together, or fall on a floor; the same with a speed added to all, "
+     "floor included: largest difference of a place after 0.4 s, over the smallest radius.",
+     "Galilei", val_invariance_galilean, ON_RIGID, 0, NULL},
+    {"invariance-turned", "The same with the scene turned, and mirrored.", "analytic",
+     val_invariance_turned, ON_RIGID, 0, NULL},
+    {"invariance-scale",
+     "The same with all lengths times 1e-6 to 1e6 and times by the root of it, so that g is g; and "
+     "with other densities.",
+     "analytic", val_invariance_scale, ON_RIGID, 0, NULL},
+    {"invariance-order", "The same with bodies added in the other order.", "analytic",
+     val_invariance_order, ON_RIGID, 0, NULL},
     {"janssen",
      "A silo, eight grains wide and up to 64 high, whose walls creep upwards, so that friction is "
      "mobilised everywhere: what its floor feels saturates, M (1 - exp(-m/M)).",
