@@ -118,6 +118,19 @@ const val_case val_cases[] = {
      "analytic", val_invariance_scale, ON_RIGID, 0, NULL},
     {"invariance-order", "The same with bodies added in the other order.", "analytic",
      val_invariance_order, ON_RIGID, 0, NULL},
+    {"bond-pull", "Two balls that cohere are pulled apart with 0.95 and 1.05 of their force.",
+     "analytic", val_bond_pull, ON_RIGID | ON_SPRING, 0, NULL},
+    {"bond-shear",
+     "A ball that coheres to a floor is pulled with half of the force, and sideways with 0.95 and "
+     "1.05 of mu times the other half.",
+     "analytic: Coulomb's cone, shifted", val_bond_shear, ON_RIGID | ON_SPRING, 0, NULL},
+    {"bond-spin",
+     "Two balls that cohere spin about the point where they touch: m w^2 R is 0.95 and 1.05 of the "
+     "force.",
+     "analytic", val_bond_spin, ON_RIGID | ON_SPRING, 0, NULL},
+    {"bond-roll",
+     "One ball rolls around another to which it coheres: m v^2 / 2R is 0.95 and 1.05 of the force.",
+     "analytic", val_bond_roll, ON_RIGID | ON_SPRING, 0, NULL},
     {"janssen",
      "A silo, eight grains wide and up to 64 high, whose walls creep upwards, so that friction is "
      "mobilised everywhere: what its floor feels saturates, M (1 - exp(-m/M)).",
