@@ -131,6 +131,12 @@ const val_case val_cases[] = {
     {"bond-roll",
      "One ball rolls around another to which it coheres: m v^2 / 2R is 0.95 and 1.05 of the force.",
      "analytic", val_bond_roll, ON_RIGID | ON_SPRING, 0, NULL},
+    {"spring-amplitude",
+     "Springs of joints, 1e4 N/m on 1 kg and 1 ms, without damping keep their amplitude over 100 "
+     "periods; stiffer ones than a step can see do not grow.",
+     "analytic", val_spring_amplitude, ON_RIGID, 0, NULL},
+    {"spring-period", "The same: 2 pi sqrt(m/k), and how fast they die away with damping.",
+     "analytic", val_spring_period, ON_RIGID, 0, NULL},
     {"janssen",
      "A silo, eight grains wide and up to 64 high, whose walls creep upwards, so that friction is "
      "mobilised everywhere: what its floor feels saturates, M (1 - exp(-m/M)).",
@@ -232,6 +238,8 @@ const val_case val_cases[] = {
      "Haff 1983", val_gas_haff, ON_RIGID, 1,
      "5 %: velocities that are not Maxwell's change the rate by about 2 % at e = 0.9, and T0 is "
      "of a lattice that has yet to melt."},
+    {"spring-long", "Springs of joints keep their amplitude over 1,000 periods.", "analytic",
+     val_spring_long, ON_RIGID, 1, "1 %: what is promised is that damping 0 keeps the amplitude."},
     {"peers-bounce",
      "The ball of `bounce-train` beside LAMMPS (gran/hooke), LIGGGHTS (hertz) and YADE (a spring "
      "and dashpot), where installed: the largest difference from the exact height within the first "

@@ -30,7 +30,7 @@ val_case_fn val_invariance_galilean, val_invariance_turned, val_invariance_scale
 /* validation_bond.c */
 val_case_fn val_bond_pull, val_bond_shear, val_bond_spin, val_bond_roll;
 /* validation_joint_spring.c */
-val_case_fn val_spring_amplitude, val_spring_period;
+val_case_fn val_spring_amplitude, val_spring_period, val_spring_long;
 
 /* validation_silo.c */
 val_case_fn val_janssen, val_beverloo;
