@@ -12,7 +12,8 @@
 #define SEEDS 10
 
 /* 0 until the engine keeps the law and talus_report tells what it made: failures are counted and
- * told, and the program ends as skipped. */
+ * told, and the program ends as skipped. 1: a failure fails, and the engine's own ledger has to
+ * agree that nothing was made. */
 #define LAW_HOLDS 0
 
 static const struct {
@@ -165,6 +166,12 @@ static verdict run_scene(uint64_t seed, size_t way, int sweeps) {
     if (made / error > worst.made)
       worst = (verdict){made / error, made, had, after.steps};
   }
+#if LAW_HOLDS
+  const talus_report last = rig_report(s.world);
+  CHECK_MSG(last.made_energy <= BY_PRECISION(1e-9, 1e-4) * (last.kinetic_energy + 1e-9),
+            "seed %" PRIu64 ", %s, %d iterations: made_energy is %g J", seed, ways[way].name,
+            sweeps, last.made_energy);
+#endif
   talus_world_destroy(s.world);
   return worst;
 }
