@@ -10,7 +10,7 @@ PRESET ?= release
 TOOLS := { command -v cmake && command -v ninja && command -v cc; } >/dev/null || scripts/setup
 
 .DEFAULT_GOAL := build
-.PHONY: build $(PRESETS) demo test asan tsan bench validate docs format style clean help install uninstall deb fuzz
+.PHONY: build $(PRESETS) demo test asan tsan bench validate docs format style clean help install uninstall deb fuzz soak
 
 build: release
 
@@ -68,6 +68,11 @@ fuzz:
 	@cmake --build --preset fuzz
 	@scripts/run-fuzz $(or $(FUZZ_SECONDS),60) $(TARGETS)
 
+# SEEDS=100 for fewer random scenes.
+soak:
+	@$(TOOLS)
+	@scripts/run-soak $(or $(SEEDS),1000)
+
 deb:
 	@scripts/setup deb
 	@cmake --preset deb
@@ -114,6 +119,7 @@ help:
 	@echo "make uninstall  PREFIX=...: removes what was installed there, and nothing else"
 	@echo "make deb        Debian packages: talus, libtalus0, libtalus-dev"
 	@echo "make fuzz       60 s of libFuzzer on each target: scene, set, checkpoint, bodies, mesh, motion (docs/fuzzing.md)"
+	@echo "make soak       1,000 random scenes, every method, 1, 5 and 50 iterations: no step makes energy; SEEDS=100 for fewer"
 	@echo "make bench      re-measure the published tables"
 	@echo "make validate   published and analytic cases, three quarters of an hour: docs/validation.md; RESUME=1 goes on"
 	@echo "make docs       write docs/api.md and docs/scene.md anew"

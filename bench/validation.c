@@ -13,7 +13,8 @@
 #include "cli.h"
 #include "tools.h"
 
-static const char *const model_names[VAL_MODELS] = {"ccp", "penalty", "impulse"};
+static const char *const model_names[VAL_MODELS] = {"ccp",  "penalty", "impulse",
+                                                    "apgd", "bb",      "jacobi"};
 
 const char *val_model_name(val_model model) { return model_names[model]; }
 
@@ -33,19 +34,53 @@ static int unknown(const char *what, const char *word, const char *const *names,
   return CLI_INPUT;
 }
 
-static int check_wishes(const wishes *wanted) {
-  const char *names[128], *kinds[VAL_MODELS];
-  bool known = !wanted->only, known_model = !wanted->model;
-  for (size_t i = 0; i < val_case_count && i < 128; ++i) {
+static bool is_case(const char *word, size_t length) {
+  for (size_t i = 0; i < val_case_count; ++i)
+    if (strncmp(word, val_cases[i].name, length) == 0 && val_cases[i].name[length] == '\0')
+      return true;
+  return false;
+}
+
+/* Whether a word names a case or, where it is none itself, the family whose cases begin with it and
+ * a dash: "impact" names impact-sizes, impact-columns and so on. */
+static bool is_named(const char *word, size_t length, const char *name) {
+  return length > 0 && strncmp(word, name, length) == 0 &&
+         name[length] == (is_case(word, length) ? '\0' : '-');
+}
+
+/* The same of any word of a list separated by commas. */
+static bool is_in_list(const char *list, const char *name) {
+  for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+    if (is_named(at, strcspn(at, ","), name))
+      return true;
+  return false;
+}
+
+static int check_names(const char *list) {
+  const char *names[128];
+  for (size_t i = 0; i < val_case_count && i < 128; ++i)
     names[i] = val_cases[i].name;
-    known = known || strcmp(wanted->only, names[i]) == 0;
+  for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+    char word[64];
+    bool known = false;
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(at, ","), at);
+    for (size_t i = 0; i < val_case_count; ++i)
+      known = known || is_named(word, strlen(word), names[i]);
+    if (!known)
+      return unknown("case", word, names, val_case_count);
   }
+  return CLI_DONE;
+}
+
+static int check_wishes(const wishes *wanted) {
+  const char *kinds[VAL_MODELS];
+  bool known_model = !wanted->model;
   for (int i = 0; i < VAL_MODELS; ++i) {
     kinds[i] = model_names[i];
     known_model = known_model || strcmp(wanted->model, kinds[i]) == 0;
   }
-  if (!known)
-    return unknown("case", wanted->only, names, val_case_count);
+  if (check_names(wanted->only) != CLI_DONE)
+    return CLI_INPUT;
   if (!known_model)
     return unknown("model", wanted->model, kinds, VAL_MODELS);
   if (wanted->seeds > VAL_SEEDS_MOST) {
@@ -64,7 +99,7 @@ static bool is_wanted(const wishes *wanted, const val_case *which, int model) {
       (wanted->model && strcmp(wanted->model, model_names[model]) != 0))
     return false;
   if (wanted->only)
-    return strcmp(wanted->only, which->name) == 0;
+    return is_in_list(wanted->only, which->name);
   return wanted->slow || which->seeds == 0;
 }
 
@@ -248,10 +283,13 @@ static int run_all(const wishes *wanted) {
 int bench_validation(int argc, char **argv) {
   wishes wanted = {.strictness = 1};
   const cli_option list[] = {
-      {"case", 0, CLI_TEXT, "NAME", "one case alone", &wanted.only},
+      {"case", 0, CLI_TEXT, "NAME,...",
+       "these cases alone, or families of them: impact, gas, invariance, bond, spring",
+       &wanted.only},
       {"list", 0, CLI_FLAG, NULL, "the cases, what they are about and who claims them",
        &wanted.list},
-      {"model", 0, CLI_TEXT, "NAME", "one model alone: ccp, penalty or impulse", &wanted.model},
+      {"model", 0, CLI_TEXT, "NAME", "one model alone: ccp, penalty, impulse, apgd, bb, jacobi",
+       &wanted.model},
       {"slow", 0, CLI_FLAG, NULL,
        "the statistical cases as well: three quarters of an hour on two cores", &wanted.slow},
       {"seeds", 0, CLI_COUNT, "N", "repeat each slow case so often; 0 (default): its own number",

@@ -1,10 +1,13 @@
 /* The table of cases, and what the models differ by. */
 #include "validation_cases.h"
 
+#include <string.h>
+
 #define ON_CCP    VAL_ON_CCP
 #define ON_HARD   (VAL_ON_CCP | VAL_ON_IMPULSE)
 #define ON_SPRING VAL_ON_PENALTY
 #define ON_ALL    (VAL_ON_CCP | VAL_ON_PENALTY | VAL_ON_IMPULSE)
+#define ON_RIGID  (VAL_ON_CCP | VAL_ON_IMPULSE | VAL_ON_APGD | VAL_ON_BB | VAL_ON_JACOBI)
 
 const val_case val_cases[] = {
     {"bounce", "A ball falls 1 m onto a floor and rises to e^2 of it.", "analytic", val_bounce,
@@ -72,6 +75,68 @@ const val_case val_cases[] = {
      "The convex relaxation lets a sliding box float dt mu v above the floor; with the De Saxce "
      "correction (ncp, the default) it does not.",
      "Anitescu 2006; Acary et al. 2011", val_ccp_gap, ON_CCP, 0, NULL},
+    {"impact-sizes",
+     "A ball falls at 1 m/s on another, of 1 to 20 times or 1/20 of its radius, that lies on a "
+     "floor, e = 0: nothing rises. Default settings here and in all of `impact`, `gas`, "
+     "`invariance`, `bond` and `spring`.",
+     "analytic", val_impact_sizes, ON_RIGID, 0, NULL},
+    {"impact-columns", "A column of 2 to 100 equal balls lands at 1 m/s, e = 0: nothing rises.",
+     "analytic", val_impact_columns, ON_RIGID, 0, NULL},
+    {"impact-beds",
+     "A bed of 30 layers lands at 1 m/s and stays, e = 0; a floor that rises at 1 m/s takes it "
+     "along, and it leaves at that speed.",
+     "analytic", val_impact_beds, ON_RIGID, 0, NULL},
+    {"impact-cradle",
+     "Newton's cradle at e = 1, with gaps, gaps of less than a step, and none: as many balls leave "
+     "as came, however fast the observer.",
+     "analytic: impacts one after the other", val_impact_cradle, ON_RIGID, 0, NULL},
+    {"impact-wedge",
+     "A wedge comes down at V between two balls that give way sideways: V (1 - e k) / (1 + k), k = "
+     "2 (m/M) tan^2 of its half angle.",
+     "analytic: momentum and Newton's law of impact", val_impact_wedge, ON_RIGID, 0, NULL},
+    {"impact-card",
+     "A card of 2 mm lies on a plate of 4 mm and is struck by a ball at 8 m/s: it stays there.",
+     "rigid bodies", val_impact_card, ON_RIGID, 0, NULL},
+    {"impact-edge",
+     "A ball passes an edge, a corner, a rim and a ball with a tenth of its radius to spare, half "
+     "a "
+     "radius a step: it flies straight on.",
+     "analytic", val_impact_edge, ON_RIGID, 0, NULL},
+    {"gas-short",
+     "64 elastic spheres in a periodic box, 2,000 collisions: energy, momentum and how often they "
+     "meet, at the largest step that `check` does not warn of and a tenth of it.",
+     "analytic; Chapman and Cowling 1970", val_gas_short, ON_RIGID, 0, NULL},
+    {"invariance-galilean",
+     "24 balls and boxes fly together, or fall on a floor; the same with a speed added to all, "
+     "floor included: largest difference of a place after 0.4 s, over the smallest radius.",
+     "Galilei", val_invariance_galilean, ON_RIGID, 0, NULL},
+    {"invariance-turned", "The same with the scene turned, and mirrored.", "analytic",
+     val_invariance_turned, ON_RIGID, 0, NULL},
+    {"invariance-scale",
+     "The same with all lengths times 1e-6 to 1e6 and times by the root of it, so that g is g; and "
+     "with other densities.",
+     "analytic", val_invariance_scale, ON_RIGID, 0, NULL},
+    {"invariance-order", "The same with bodies added in the other order.", "analytic",
+     val_invariance_order, ON_RIGID, 0, NULL},
+    {"bond-pull", "Two balls that cohere are pulled apart with 0.95 and 1.05 of their force.",
+     "analytic", val_bond_pull, ON_RIGID | ON_SPRING, 0, NULL},
+    {"bond-shear",
+     "A ball that coheres to a floor is pulled with half of the force, and sideways with 0.95 and "
+     "1.05 of mu times the other half.",
+     "analytic: Coulomb's cone, shifted", val_bond_shear, ON_RIGID | ON_SPRING, 0, NULL},
+    {"bond-spin",
+     "Two balls that cohere spin about the point where they touch: m w^2 R is 0.95 and 1.05 of the "
+     "force.",
+     "analytic", val_bond_spin, ON_RIGID | ON_SPRING, 0, NULL},
+    {"bond-roll",
+     "One ball rolls around another to which it coheres: m v^2 / 2R is 0.95 and 1.05 of the force.",
+     "analytic", val_bond_roll, ON_RIGID | ON_SPRING, 0, NULL},
+    {"spring-amplitude",
+     "Springs of joints, 1e4 N/m on 1 kg and 1 ms, without damping keep their amplitude over 100 "
+     "periods; stiffer ones than a step can see do not grow.",
+     "analytic", val_spring_amplitude, ON_RIGID, 0, NULL},
+    {"spring-period", "The same: 2 pi sqrt(m/k), and how fast they die away with damping.",
+     "analytic", val_spring_period, ON_RIGID, 0, NULL},
     {"janssen",
      "A silo, eight grains wide and up to 64 high, whose walls creep upwards, so that friction is "
      "mobilised everywhere: what its floor feels saturates, M (1 - exp(-m/M)).",
@@ -157,6 +222,24 @@ const val_case val_cases[] = {
      "limit k to infinity", val_agreement_silo, ON_SPRING, 2,
      "About 900 grains are counted for a flow, 3 % each: twice that for a ratio of two is 9 %. "
      "Softer springs may be off by twice as much."},
+    {"gas-energy", "The same of 512 spheres over 1e5 collisions.",
+     "analytic; Chapman and Cowling 1970", val_gas_energy, ON_RIGID, 1,
+     "Energy within 1e-3, momentum to rounding; collisions within 5 %, of which the statistics of "
+     "1e5 are 0.3 %."},
+    {"gas-pressure",
+     "512 elastic spheres fill 0.1 to 0.3 of a box: PV / NkT = (1 + f + f^2 - f^3) / (1 - f)^3, "
+     "from the virial of the contacts' impulses.",
+     "Carnahan and Starling 1969", val_gas_pressure, ON_RIGID, 1,
+     "2 %: the equation is good for 0.3 % there, 25,000 collisions for 0.6 %, 512 spheres for "
+     "their 1/N."},
+    {"gas-haff",
+     "512 spheres with e = 0.9 cool: T = T0 / (1 + t/tau)^2, tau = 6 / ((1 - e^2) rate of "
+     "collisions).",
+     "Haff 1983", val_gas_haff, ON_RIGID, 1,
+     "5 %: velocities that are not Maxwell's change the rate by about 2 % at e = 0.9, and T0 is "
+     "of a lattice that has yet to melt."},
+    {"spring-long", "Springs of joints keep their amplitude over 1,000 periods.", "analytic",
+     val_spring_long, ON_RIGID, 1, "1 %: what is promised is that damping 0 keeps the amplitude."},
     {"peers-bounce",
      "The ball of `bounce-train` beside LAMMPS (gran/hooke), LIGGGHTS (hertz) and YADE (a spring "
      "and dashpot), where installed: the largest difference from the exact height within the first "
@@ -178,6 +261,19 @@ const val_case val_cases[] = {
      "The flow of talus is here to be seen; `beverloo` compares it."},
 };
 const size_t val_case_count = sizeof val_cases / sizeof *val_cases;
+
+/* Families that were written from the physics, before the engine: they fail openly, and each leaves
+ * this list when it passes. */
+static const char *const pending[] = {"impact-", "gas-", "invariance-", "bond-", "spring-"};
+
+void val_mark_pending(val_run *run) {
+  for (size_t i = 0; i < sizeof pending / sizeof *pending; ++i)
+    if (strncmp(run->which->name, pending[i], strlen(pending[i])) == 0)
+      for (int k = 0; k < run->count; ++k)
+        if (!*run->checks[k].known)
+          snprintf(run->checks[k].known, sizeof run->checks[k].known,
+                   "impacts, bonds and springs of joints are being made anew.");
+}
 
 double val_dt(const val_run *run, double dt) {
   if (run->model != VAL_PENALTY)

@@ -18,6 +18,20 @@ val_case_fn val_stack, val_mass_ratio, val_cards, val_arch;
 /* validation_motion.c */
 val_case_fn val_dzhanibekov, val_heavy_top, val_pendulum, val_momentum, val_energy;
 
+/* validation_impact_falls.c */
+val_case_fn val_impact_sizes, val_impact_columns, val_impact_beds;
+/* validation_impact_chains.c */
+val_case_fn val_impact_cradle, val_impact_wedge, val_impact_card, val_impact_edge;
+/* validation_gas.c */
+val_case_fn val_gas_short, val_gas_energy, val_gas_pressure, val_gas_haff;
+/* validation_invariance.c */
+val_case_fn val_invariance_galilean, val_invariance_turned, val_invariance_scale,
+    val_invariance_order;
+/* validation_bond.c */
+val_case_fn val_bond_pull, val_bond_shear, val_bond_spin, val_bond_roll;
+/* validation_joint_spring.c */
+val_case_fn val_spring_amplitude, val_spring_period, val_spring_long;
+
 /* validation_silo.c */
 val_case_fn val_janssen, val_beverloo;
 /* validation_heap.c */

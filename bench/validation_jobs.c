@@ -49,6 +49,7 @@ static _Noreturn void run_alone(const val_job *job, const val_run *like, FILE *r
   setrlimit(RLIMIT_CPU, &most);
   begin_run(job, like, &run);
   job->which->run(&run);
+  val_mark_pending(&run);
   run.model = job->model; /* cases that compare models change it */
   run.cpu = cpu_seconds();
   talus_world_destroy(run.world);

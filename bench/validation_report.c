@@ -151,7 +151,10 @@ static void write_cell(FILE *to, const val_run *run) {
 /* With the CPU time of slow cases, which is the only thing here that changes from run to run. */
 static void write_scoreboard(FILE *to, const val_run *runs, size_t n) {
   double all = 0;
-  fprintf(to, "| case | tier | ccp | penalty | impulse | CPU [s] |\n|---|---|---|---|---|---|\n");
+  fprintf(to, "| case | tier |");
+  for (int model = 0; model < VAL_MODELS; ++model)
+    fprintf(to, " %s |", val_model_name((val_model)model));
+  fprintf(to, " CPU [s] |\n|---|---|---|---|---|---|---|---|---|\n");
   for (size_t i = 0; i < val_case_count; ++i) {
     const val_case *which = &val_cases[i];
     double cpu = 0;
@@ -169,7 +172,7 @@ static void write_scoreboard(FILE *to, const val_run *runs, size_t n) {
       fprintf(to, " |\n");
   }
   if (all > 0)
-    fprintf(to, "| all slow ones | | | | | %.0f |\n", all);
+    fprintf(to, "| all slow ones | | | | | | | | %.0f |\n", all);
 }
 
 static void write_rows(FILE *to, const val_run *run) {

@@ -21,15 +21,23 @@ static bool tried(val_run *run, talus_status status) {
 
 /* ---- worlds ---------------------------------------------------------------------------------- */
 
-talus_world_def val_def(const val_run *run, double dt) {
-  static const talus_solve_kind kinds[VAL_MODELS] = {TALUS_SOLVE_CCP, TALUS_SOLVE_PENALTY,
-                                                     TALUS_SOLVE_IMPULSE};
+talus_world_def val_default_def(const val_run *run, double dt) {
+  static const talus_solve_kind kinds[VAL_MODELS] = {
+      [VAL_PENALTY] = TALUS_SOLVE_PENALTY, [VAL_IMPULSE] = TALUS_SOLVE_IMPULSE}; /* others: ccp */
+  static const talus_ccp_method methods[VAL_MODELS] = {
+      [VAL_APGD] = TALUS_APGD, [VAL_BB] = TALUS_BB, [VAL_JACOBI] = TALUS_JACOBI};
   talus_world_def def = talus_world_def_default();
   def.solve.kind = kinds[run->model];
+  def.solve.method = methods[run->model]; /* others: Gauss-Seidel */
   def.dt = dt;
+  def.threads = run->threads;
+  return def;
+}
+
+talus_world_def val_def(const val_run *run, double dt) {
+  talus_world_def def = val_default_def(run, dt);
   def.solve.iterations = 5000;
   def.solve.tolerance = VAL_BY_PRECISION(1e-13, 1e-6);
-  def.threads = run->threads;
   return def;
 }
 

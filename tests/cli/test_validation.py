@@ -49,6 +49,14 @@ def test_what_is_known_to_fail_is_shown_and_does_not_fail_the_command(tmp_path):
         assert "**FAIL**" in (tmp_path / "page.md").read_text()
 
 
+def test_a_family_and_a_list_of_cases_can_be_chosen(tmp_path):
+    bench("--case", "impact,bounce", "--model", "ccp", "-o", tmp_path)
+    cases = {row["case"] for row in rows_of(tmp_path)}
+    assert "bounce" in cases and "bounce-train" not in cases  # a case's own name is no family
+    assert {"impact-sizes", "impact-columns"} < cases
+    assert "did you mean 'impact-" in bench("--case", "bounce,impact-size", code=2).stderr
+
+
 def test_slow_cases_run_with_seeds_and_give_intervals(tmp_path):
     listed = [line.split() for line in bench("--list").stdout.splitlines() if not line.startswith(" ")]
     slow = {words[0] for words in listed if words[1] == "slow"}
@@ -99,7 +107,7 @@ def test_an_interrupted_tier_goes_on_with_what_is_missing(tmp_path):
     assert data.read_text().splitlines()[1] == first  # not run again
     assert "3 seeds" in page.read_text()
     spent = sum(float(line.split("\t")[4]) for line in data.read_text().splitlines() if line.startswith("run\t"))
-    assert f"| all slow ones | | | | | {spent:.0f} |" in page.read_text()
+    assert f"| all slow ones | | | | | | | | {spent:.0f} |" in page.read_text()
     bench(*slow, "--seeds", 2, "--resume")
     assert runs_of(data) == [["repose", "impulse", seed] for seed in "01"]
 
