@@ -68,7 +68,7 @@ static bool meet_spheres(const tl_impact *job, uint32_t a, uint32_t b, talus_rea
   m->arm_a = tl_scale(m->normal, radius_a + (far - reach) / 2);
   m->arm_b = tl_scale(m->normal, -radius_b - (far - reach) / 2);
   m->speed = tl_dot(m->normal, u);
-  return true;
+  return m->speed < 0; /* rounding: not where they graze */
 }
 
 /* Other surfaces stay as they are at t0. Both bodies are hit in one point, or angular momentum
@@ -320,12 +320,19 @@ static talus_status run(tl_impact *job) {
   return TALUS_OK;
 }
 
+/* m/s: below, a speed is what rounding left of others, and nothing bounces with that. */
+static talus_real rounding_of(const tl_ccp *ccp) {
+  const tl_ccp_survey *s = &ccp->survey;
+  const talus_real fastest = tl_max(tl_length(s->slowest), tl_length(s->fastest));
+  return 1000 * TL_REAL_EPS * tl_min(fastest, TL_R(1e30));
+}
+
 talus_status tl_impact_find(tl_ccp *ccp, tl_ccp_body *shifts) {
   const size_t n = ccp->contacts->count;
   tl_arena *arena = ccp->scope->arena;
   tl_impact job = {.ccp = ccp,
                    .h = (talus_real)ccp->scope->dt,
-                   .bounce_speed = ccp->bounce_speed,
+                   .bounce_speed = tl_max(ccp->bounce_speed, rounding_of(ccp)),
                    .is_relative = ccp->settings->bounce_speed < 0};
   if (!shifts || n == 0)
     return TALUS_OK;
