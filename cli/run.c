@@ -131,6 +131,8 @@ static void print_result(const talus_run_result *result, const char *folder, boo
          result->bodies, (unsigned long long)result->frames, cli_duration(result->wall, wall));
   if (result->sunk > 0)
     printf("  sunk %llu", (unsigned long long)result->sunk);
+  if (result->unconverged > 0)
+    printf("  unconverged %llu", (unsigned long long)result->unconverged);
   putchar('\n');
   fflush(stdout);
   if (quiet)

@@ -395,7 +395,8 @@ static void report(const tl_run *run, talus_run_result *result) {
                                  .wall = tl_run_clock() - run->began,
                                  .bodies = talus_world_body_count(run->world),
                                  .sunk = run->world->sunk,
-                                 .sunk_first = run->world->sunk_first};
+                                 .sunk_first = run->world->sunk_first,
+                                 .unconverged = run->world->unconverged};
 }
 
 static void tell_sunk(tl_run *run) {
@@ -410,6 +411,19 @@ static void tell_sunk(tl_run *run) {
                    name ? " '" : "", name ? name : "", name ? "'" : "");
 }
 
+static void tell_unconverged(tl_run *run) {
+  const talus_world *world = run->world;
+  const char *name = tl_world_name_of(world, world->worst_body);
+  if (world->unconverged > 0 && !(world->strict & TALUS_STRICT_UNCONVERGED))
+    tl_run_log_add(
+        &run->log, TL_LOG_WARN,
+        "%llu of %llu steps did not converge; the worst at t = %g s, with an RMS residual "
+        "of %.3g m/s around body %llu%s%s%s",
+        (unsigned long long)world->unconverged, (unsigned long long)world->steps, world->worst_time,
+        world->worst_residual, (unsigned long long)world->worst_body, name ? " '" : "",
+        name ? name : "", name ? "'" : "");
+}
+
 static talus_status run_in_folder(tl_run *run, talus_run_result *result) {
   TL_TRY(prepare(run));
   run_pace pace = {.at = tl_run_clock(), .steps = run->world->steps};
@@ -419,6 +433,7 @@ static talus_status run_in_folder(tl_run *run, talus_run_result *result) {
   tell_progress(run, &pace, true);
   report(run, result);
   tell_sunk(run);
+  tell_unconverged(run);
   if (status == TALUS_OK)
     tl_run_log_add(&run->log, TL_LOG_INFO, "done at step %llu, t = %g s%s: state %016llx",
                    (unsigned long long)run->world->steps, talus_world_time(run->world),

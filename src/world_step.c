@@ -138,12 +138,13 @@ static void note_convergence(talus_world *world, double time) {
   world->energy_corrections += (uint64_t)solve->corrected;
   if (solve->unconverged == 0)
     return;
-  if (world->unconverged++ == 0)
-    tl_log_write(
-        &world->model.log, TL_LOG_WARN,
-        "solve: not converged at t = %g s: %d sweeps left an RMS residual of %.3g m/s around %s; "
-        "a smaller step or more solve.iterations would help (said once; the summary counts)",
-        time, solve->iterations, solve->worst_residual, tl_world_describe(world, solve->worst));
+  if (world->unconverged++ == 0 || (world->strict & TALUS_STRICT_UNCONVERGED))
+    tl_world_offend(world, TALUS_STRICT_UNCONVERGED,
+                    "solve: not converged at t = %g s: %d sweeps left an RMS residual of %.3g m/s "
+                    "around %s; a smaller step or more solve.iterations would help (told once; the "
+                    "summary counts such steps)",
+                    time, solve->iterations, solve->worst_residual,
+                    tl_world_describe(world, solve->worst));
   if (solve->worst_residual > world->worst_residual) {
     world->worst_residual = solve->worst_residual;
     world->worst_time = time;

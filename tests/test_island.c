@@ -316,7 +316,7 @@ TEST(islands_have_the_same_bits_for_any_number_of_threads) {
       def.solve.iterations = 15;
       def.solve.tolerance = 1e-4;
       def.threads = 1 << t;
-      talus_world *world = make_scene(def, k == 0 ? 2400 : 160, true);
+      talus_world *world = make_scene(def, k == 0 ? 2900 : 160, true);
       CHECK_OK(talus_world_step(world, 20));
       if (k == 0)
         CHECK_MSG(rig_report(world).contacts_near > 4300, "%zu contacts",

@@ -10,7 +10,7 @@
 #include "output/checkpoint.h"
 
 /* Of the names of all columns and of TL_CHECKPOINT_FORMAT. */
-#define LAYOUT UINT64_C(0x927a94b0d51ec1cf)
+#define LAYOUT UINT64_C(0x3b2df5e35c113700)
 
 /* ---- equality ----------------------------------------------------------------------------------
  */
@@ -260,7 +260,7 @@ TEST(tables_cover_every_member) {
       &tl_table_motions, &tl_table_motion_terms, &tl_table_motion_values, &tl_table_ignored,
       &tl_table_names,   &tl_table_handles,      &tl_table_contacts,      &tl_table_emitters,
       &tl_table_sinks,   &tl_table_probes,       &tl_table_groups,        &tl_table_free_handles,
-      &tl_table_touches};
+      &tl_table_touches, &tl_table_hits,         &tl_table_springs};
   for (size_t t = 0; t < sizeof tables / sizeof *tables; ++t) {
     unsigned char seen[2048] = {0};
     CHECK(tables[t]->row_bytes <= sizeof seen);
@@ -316,8 +316,9 @@ TEST(the_format_was_raised_with_the_last_change_of_the_columns) {
       &tl_table_world,        &tl_table_shapes,   &tl_table_materials,    &tl_table_laws,
       &tl_table_overrides,    &tl_table_motions,  &tl_table_motion_terms, &tl_table_motion_values,
       &tl_table_ignored,      &tl_table_groups,   &tl_table_names,        &tl_table_handles,
-      &tl_table_free_handles, &tl_table_contacts, &tl_table_touches,      &tl_table_joints,
-      &tl_table_emitters,     &tl_table_sinks,    &tl_table_probes};
+      &tl_table_free_handles, &tl_table_contacts, &tl_table_touches,      &tl_table_hits,
+      &tl_table_springs,      &tl_table_joints,   &tl_table_emitters,     &tl_table_sinks,
+      &tl_table_probes};
   uint64_t hash = TL_CHECKPOINT_FORMAT;
   for (size_t t = 0; t < sizeof tables / sizeof *tables; ++t)
     for (int i = 0; i < tables[t]->count; ++i)

@@ -100,6 +100,7 @@ typedef struct talus_run_result {
   double time, wall;
   size_t bodies;
   uint64_t sunk, sunk_first; /* as talus_report has them; the log has their names */
+  uint64_t unconverged;      /* steps, likewise */
 } talus_run_result;
 
 /* Steps the scene's world to its end and writes the result folder (docs/formats.md) on the way.

@@ -93,6 +93,8 @@ static const tl_column world_columns[] = {
     KIND(struct talus_world, broad_told, broad_told, TALUS_BROAD_BVH + 1),
     KIND(struct talus_world, last_broad, last.broad, TALUS_BROAD_BVH + 1),
     U64(struct talus_world, last_pairs, last.pairs),
+    U64(struct talus_world, last_pushed, last.pushed),
+    U64(struct talus_world, last_relayed, last.relayed),
     ANY_DOUBLE(struct talus_world, last_residual_max, last.solve.residual_max),
     ANY_DOUBLE(struct talus_world, last_residual_rms, last.solve.residual_rms),
     I32(struct talus_world, last_iterations, last.solve.iterations),
@@ -257,6 +259,12 @@ static const tl_column touches_columns[] = {
     KIND(tl_touch, state, state, TL_TOUCH_STATES),
 };
 TABLE(tl_touch, touches);
+
+typedef struct hit_row {
+  talus_vec3 impulse;
+} hit_row;
+static const tl_column hits_columns[] = {REAL(hit_row, impulse, impulse)};
+TABLE(hit_row, hits);
 
 static const tl_column springs_columns[] = {
     REAL(tl_spring, slip, slip),

@@ -48,8 +48,8 @@ typedef struct tl_table {
 extern const tl_table tl_table_world, tl_table_shapes, tl_table_materials, tl_table_laws,
     tl_table_overrides, tl_table_motions, tl_table_motion_terms, tl_table_motion_values,
     tl_table_ignored, tl_table_groups, tl_table_names, tl_table_handles, tl_table_free_handles,
-    tl_table_contacts, tl_table_touches, tl_table_springs, tl_table_joints, tl_table_emitters,
-    tl_table_sinks, tl_table_probes;
+    tl_table_contacts, tl_table_touches, tl_table_hits, tl_table_springs, tl_table_joints,
+    tl_table_emitters, tl_table_sinks, tl_table_probes;
 
 /* TALUS_ERROR_INVALID naming the row where values break their rule. */
 talus_status tl_checkpoint_check_values(const char *name, tl_h5_type type, tl_column_rule rule,
@@ -68,7 +68,7 @@ const char *tl_checkpoint_name(char text[TL_CHECKPOINT_NAME_BYTES], const char *
 
 /* To be raised with every change of the tables, of a column or of a field of a body: a file has all
  * of them or is refused. tests/test_output.c says when that was forgotten. */
-#define TL_CHECKPOINT_FORMAT 4
+#define TL_CHECKPOINT_FORMAT 5
 #define TL_CHECKPOINT_BLOCK  512
 
 /* Fills in the first TL_CHECKPOINT_BLOCK bytes of a whole file. */

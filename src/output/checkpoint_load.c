@@ -305,6 +305,7 @@ static talus_status load_world(load_job *job, talus_world *world) {
   LOAD(job, free_handles, &world->free_handles);
   LOAD(job, contacts, &world->contacts);
   LOAD(job, touches, &world->contacts.touches);
+  LOAD(job, hits, &world->contacts.hits);
   LOAD(job, springs, &world->contacts.springs);
   LOAD(job, joints, &world->joints.all);
   TL_TRY(load_flow(job, world));

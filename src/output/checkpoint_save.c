@@ -163,6 +163,7 @@ static talus_status save_world(save_job *job, const talus_world *world, const tl
   SAVE(job, free_handles, &world->free_handles);
   SAVE(job, contacts, &world->contacts);
   SAVE(job, touches, &world->contacts.touches);
+  SAVE(job, hits, &world->contacts.hits);
   SAVE(job, springs, &world->contacts.springs);
   SAVE(job, joints, &world->joints.all);
   SAVE(job, emitters, &world->flow.emitters);

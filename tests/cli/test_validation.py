@@ -38,7 +38,7 @@ def test_the_fast_tier_passes_and_is_written_down(tmp_path):
 
 
 def test_a_number_outside_of_its_tolerance_fails(tmp_path):
-    done = bench("--case", "bounce", "--model", "ccp", "--tolerance", "0.01", "-o", tmp_path, code=1)
+    done = bench("--case", "bounce", "--model", "ccp", "--tolerance", "1e-6", "-o", tmp_path, code=1)
     assert "FAIL" in done.stdout
     assert "0" in {row["pass"] for row in rows_of(tmp_path)}
 
@@ -78,7 +78,7 @@ def test_one_case_run_again_takes_its_place_in_the_page(tmp_path):
     both = page.read_text()
     assert "### bounce\n" in both and "### incline\n" in both
     kept = data.read_text()
-    done = bench("--case", "bounce", "--model", "ccp", "--tolerance", "0.01", "--write", page, code=1)
+    done = bench("--case", "bounce", "--model", "ccp", "--tolerance", "1e-6", "--write", page, code=1)
     assert "incline" not in done.stdout
     text = page.read_text()
     assert "| [bounce](#bounce) | fast | **FAIL** 3 of 4 | pass 4 | pass 4 |" in text
