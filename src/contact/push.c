@@ -11,6 +11,7 @@
 #define FIRST   (TL_PUSH_NEWS + 1) /* pass */
 #define LEAST   ((size_t)8192)     /* visits of contacts that a step may make, */
 #define MOST    ((size_t)65536) /* and the most: one thread makes them, about 10 million a second */
+#define CROWD   ((size_t)256)   /* contacts that strike, beside a share of all */
 #define NEVER   TL_REAL_MAX
 
 /* ---- a push ------------------------------------------------------------------------------------
@@ -327,6 +328,15 @@ static talus_real find_fastest(const tl_reach *reach, const tl_contacts *contact
   return fastest;
 }
 
+/* Whether so many contacts strike that the visits would be spent before they have been passed on.
+ */
+static bool is_crowd(const tl_reach *reach, const tl_contacts *contacts) {
+  size_t strikes = 0;
+  for (size_t i = 0; i < contacts->count; ++i)
+    strikes += reach->verdicts[i] == TL_REACH_STRIKES;
+  return strikes > CROWD + contacts->count / 512;
+}
+
 talus_status tl_push_spread(tl_reach *reach, const tl_contacts *contacts) {
   tl_arena *arena = reach->scope->arena;
   const size_t bodies = reach->model->bodies;
@@ -337,6 +347,9 @@ talus_status tl_push_spread(tl_reach *reach, const tl_contacts *contacts) {
     TL_TAKE(arena, bodies, &reach->pushes);
     TL_TAKE(arena, bodies, &reach->slots);
     memset(reach->is_pushed, 0, bodies);
+    reach->is_spent = is_crowd(reach, contacts);
+    if (reach->is_spent)
+      return TALUS_OK;
     reach->slow = tl_max(reach->slow, FAINT * find_fastest(reach, contacts));
     reach->visits = contacts->count / 2 + LEAST;
     reach->visits = reach->visits < MOST ? reach->visits : MOST;

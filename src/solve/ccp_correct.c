@@ -14,7 +14,9 @@
 #include "kernels/impulse.h"
 #include "solve/ccp.h"
 
-#define ENOUGH 0.1 /* of the slop over the step: the residual that the velocities s may have */
+#define DEEP   TL_R(2) /* slops: what begins a correction, which ends at one */
+#define SHARE  4       /* of the usual sweeps: the next step takes out what this one leaves */
+#define ENOUGH 0.1     /* of the slop over the step: the residual that the velocities s may have */
 
 talus_status tl_ccp_take_shifts(const tl_ccp *job, tl_ccp_body *shifts, tl_ccp_body **room) {
   *room = shifts;
@@ -108,7 +110,7 @@ static void aim_packs(void *context, size_t begin, size_t end) {
       const talus_real target = tl_impulse_target(tl_max(tl_ccp_gap_of(job, c), ahead), h,
                                                   job->slop, share, job->recovery_speed);
       aim->deep[row] =
-          (c->gap < -job->slop ? TL_CCP_DEEP : 0) | (ahead < target ? TL_CCP_SINKING : 0);
+          (c->gap < -DEEP * job->slop ? TL_CCP_DEEP : 0) | (ahead < target ? TL_CCP_SINKING : 0);
       pack->bias[i] = (ahead - target) / h;
       pack->friction[i] = 0;
     }
@@ -121,7 +123,7 @@ static void aim_packs(void *context, size_t begin, size_t end) {
 
 static bool is_deep(void *context, size_t i) {
   const tl_ccp *job = context;
-  return job->contacts->data[i].gap < -job->slop;
+  return job->contacts->data[i].gap < -DEEP * job->slop;
 }
 
 static bool needs_correction(tl_ccp *job) {
@@ -188,6 +190,7 @@ talus_status tl_ccp_correct(tl_ccp *job, tl_ccp_body *shifts, bool *corrected) {
   talus_solve_def settings = *job->settings;
   settings.method = TALUS_GAUSS_SEIDEL;
   settings.warm_start = false;
+  settings.iterations = (settings.iterations + SHARE - 1) / SHARE;
   if (job->slop > 0)
     settings.tolerance = ENOUGH * (double)job->slop / job->scope->dt;
   tl_ccp fixing = *job;

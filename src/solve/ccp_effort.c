@@ -76,7 +76,16 @@ void tl_ccp_scale_lane(const tl_ccp *job, size_t k, uint32_t i, talus_real s) {
     tl_ccp_put_lane(&job->rolls[k].torque, i, tl_scale(tl_ccp_lane(&job->rolls[k].torque, i), s));
 }
 
+static void scale_lanes(tl_ccp_lanes *lanes, talus_real s) {
+  for (int i = 0; i < TL_CCP_LANES; ++i) {
+    lanes->x[i] *= s;
+    lanes->y[i] *= s;
+    lanes->z[i] *= s;
+  }
+}
+
 void tl_ccp_scale_pack(const tl_ccp *job, size_t k, talus_real s) {
-  for (uint32_t i = 0; i < TL_CCP_LANES; ++i)
-    tl_ccp_scale_lane(job, k, i, s);
+  scale_lanes(&job->packs[k].impulse, s);
+  if (job->rolls)
+    scale_lanes(&job->rolls[k].torque, s);
 }

@@ -22,6 +22,8 @@
 
 #define W TL_CCP_LANES
 
+#define MOST                                                                                       \
+  16384         /* rows of an island that it is tried in at all where pairs have one contact each */
 #define LATE 12 /* sweeps before momentum is tried where pairs have one contact each */
 
 struct tl_ccp_momentum {
@@ -134,6 +136,8 @@ talus_status tl_ccp_take_momentum(tl_ccp *part) {
   if (part->link_count > 0)
     return TALUS_OK;
   const bool bundles = part->survey.lumps && has_bundles(part);
+  if (!bundles && part->row_count > MOST)
+    return TALUS_OK;
   TL_TAKE(arena, 1, &m);
   m->patience = bundles ? 0 : LATE;
   if (!bundles && part->row_count > TL_CCP_FEW_ROWS && part->settings->iterations > LATE)
