@@ -262,17 +262,27 @@ const val_case val_cases[] = {
 };
 const size_t val_case_count = sizeof val_cases / sizeof *val_cases;
 
-/* Families that were written from the physics, before the engine: they fail openly, and each leaves
- * this list when it passes. */
-static const char *const pending[] = {"impact-", "gas-", "invariance-", "bond-", "spring-"};
+/* Cases with numbers that are known to fail, and why: they are shown with what they are, and each
+ * leaves this list when it passes. */
+static const struct {
+  const char *name, *why;
+} pending[] = {
+    {"impact-sizes",
+     "sequential impulses have no momentum: 8,000 times the mass needs more sweeps."},
+    {"impact-columns", "jacobi needs more than its 1,000 iterations."},
+    {"impact-beds",
+     "beds of more than 1,000 rows get twice the usual sweeps: an RMS below |g| dt."},
+    {"invariance-galilean",
+     "rounding decides in boxes that tumble, where a step has not converged."},
+    {"invariance-scale", "rounding decides in boxes that tumble, where a step has not converged."},
+};
 
 void val_mark_pending(val_run *run) {
   for (size_t i = 0; i < sizeof pending / sizeof *pending; ++i)
-    if (strncmp(run->which->name, pending[i], strlen(pending[i])) == 0)
+    if (strcmp(run->which->name, pending[i].name) == 0)
       for (int k = 0; k < run->count; ++k)
         if (!*run->checks[k].known)
-          snprintf(run->checks[k].known, sizeof run->checks[k].known,
-                   "impacts, bonds and springs of joints are being made anew.");
+          snprintf(run->checks[k].known, sizeof run->checks[k].known, "%s", pending[i].why);
 }
 
 double val_dt(const val_run *run, double dt) {

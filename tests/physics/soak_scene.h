@@ -17,7 +17,7 @@ typedef struct soak_scene {
   talus_material material[2];
   talus_shape shape[SOAK_KINDS];
   talus_body wall; /* the floor, the box, ... */
-  bool has_wall;
+  bool has_wall, bounces, pulls; /* some material has restitution, cohesion */
   talus_vec3 gravity;
   double dt;
 } soak_scene;
@@ -43,12 +43,13 @@ static inline void soak_materials(soak_scene *s, bool without_torque) {
     def.density = SOAK_ONE_OF(s, 100, 1000, 8000);
     def.friction = SOAK_ONE_OF(s, 0, 0.1, 0.5, 1.5);
     def.restitution = SOAK_ONE_OF(s, 0, 0, 0.5, 0.9, 1);
+    s->bounces |= def.restitution > 0;
     if (soak_pick(s, 4) == 0)
       def.static_friction = 1.5 * def.friction;
     if (soak_pick(s, 4) == 0 && !without_torque)
       def.rolling = 0.005, def.spinning = 0.002;
     if (soak_pick(s, 6) == 0)
-      def.cohesion = 5;
+      def.cohesion = 5, s->pulls = true;
     CHECK_OK(talus_world_add_material(s->world, &def, &s->material[i]));
   }
 }
