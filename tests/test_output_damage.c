@@ -217,7 +217,7 @@ TEST(wrong_values_are_refused) {
   check_value_refused(good, "motion_terms/until", real, zero, "out of range");
   check_value_refused(good, "world/dt", real, zero, "dt");
   check_value_refused(good, "world/domain_box", real, zero, "domain");
-  check_value_refused(good, "world/tolerance", real, minus, "tolerance");
+  check_value_refused(good, "world/lambda", real, minus, "lambda");
 
   const uint32_t big[4] = {1000000, 1000000, 1000000, 1000000}, one[4] = {1, 1, 1, 1},
                  late[4] = {90};

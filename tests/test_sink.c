@@ -40,6 +40,7 @@ static meeting meet(talus_solve_kind kind, talus_shape_kind wall, double x, doub
 
 static talus_world *world_of(const meeting *m, told *heard) {
   talus_world_def def = talus_world_def_default();
+  def.solve.recovery_speed = 0.6; /* so slow that it is seen */
   talus_world *world;
   talus_material_def material = talus_material_def_default();
   talus_body_def body = talus_body_def_default();

@@ -53,7 +53,7 @@ def test_times_have_iterations_and_residuals_beside_them(quick, table):
     rows = rows_of(quick[0], table)
     assert {row["method"] for row in rows} == METHODS and {row["bodies"] for row in rows} == {"300"}
     for row in rows:
-        assert row["iterations"] == "50" and float(row["contacts"]) > 300
+        assert row["iterations"] == "50" and float(row["contacts"]) > 150
         assert 0 < float(row["residual_rms"]) <= float(row["residual_max"]) < 1
         assert 0 < float(row["solve_s"]) < float(row["total_s"]) and float(row["collision_s"]) > 0
 
