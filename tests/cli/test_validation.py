@@ -81,7 +81,7 @@ def test_one_case_run_again_takes_its_place_in_the_page(tmp_path):
     done = bench("--case", "bounce", "--model", "ccp", "--tolerance", "1e-6", "--write", page, code=1)
     assert "incline" not in done.stdout
     text = page.read_text()
-    assert "| [bounce](#bounce) | fast | **FAIL** 3 of 4 | pass 4 | pass 4 |" in text
+    assert re.search(r"\| \[bounce\]\(#bounce\) \| fast \| \*\*FAIL\*\* \d of 4 \| pass 4 \| pass 4 \|", text)
     assert "| [incline](#incline) | fast | pass 4 | pass 4 | pass 4 |" in text
     bench("--case", "bounce", "--model", "ccp", "--write", page)
     assert page.read_text() == both  # without the CPU time, which is told of slow cases only
