@@ -12,7 +12,7 @@
  * is taken back at once; of overlap that was there before, a share. Where nothing is deeper than
  * the slop there is nothing to do, and nothing is done. */
 #include "kernels/impulse.h"
-#include "solve/ccp.h"
+#include "solve/impact.h"
 
 #define DEEP   TL_R(2) /* slops: what begins a correction, which ends at one */
 #define SHARE  4       /* of the usual sweeps: the next step takes out what this one leaves */
@@ -152,24 +152,9 @@ static talus_status take_parts(const tl_ccp *job, tl_ccp *fixing) {
   return TALUS_OK;
 }
 
-/* What correction changes of the energy: it lifts and lowers bodies against gravity. Their speed,
- * and what loads do, is as it was. */
-static double sum_lifts(void *context, size_t begin, size_t end) {
-  const tl_ccp *job = context;
-  const talus_dvec3 way = tl_dscale(tl_widen(job->model->gravity), -job->scope->dt);
-  double sum = 0;
-  for (size_t i = begin; i < end; ++i) {
-    const tl_ccp_body *shift = &job->bodies[job->rank ? job->rank[i] : i];
-    if (shift->inv_mass > 0)
-      sum += (double)job->model->property.mass[tl_scope_slot(job->scope, i)] *
-             tl_ddot(way, tl_widen(shift->v));
-  }
-  return sum;
-}
-
 talus_status tl_ccp_add_shifts(tl_ccp *job, tl_ccp_body *shifts) {
   double lift;
-  TL_TRY(tl_sum(&job->model->par, job->scope->arena, job->scope->count, sum_lifts, job, &lift));
+  TL_TRY(tl_impact_lift(job, job->bodies, &lift));
   job->report->contact_work += lift;
   for (size_t i = 0; job->bodies != shifts && i <= job->scope->count; ++i) {
     shifts[i].v = tl_add(shifts[i].v, job->bodies[i].v);
