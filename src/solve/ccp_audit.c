@@ -22,6 +22,7 @@
 typedef struct audit {
   tl_ccp *ccp;
   double *work, *norm; /* by slot: A + B/2 and B; then, at labels, of islands */
+  double *had;         /* likewise: twice the kinetic energy before, whose rounding is in A */
   uint8_t *driven;     /* by slot: its island has joints */
 } audit;
 
@@ -52,13 +53,17 @@ static tl_twist start_of(const tl_ccp *job, size_t member) {
 static void weigh_body(const audit *a, size_t i) {
   const tl_ccp *job = a->ccp;
   const uint32_t slot = tl_scope_slot(job->scope, i);
-  a->work[slot] = a->norm[slot] = 0;
+  a->work[slot] = a->norm[slot] = a->had[slot] = 0;
   if (!takes_part(job, slot))
     return;
   const tl_ccp_body *now = &job->bodies[body_of(job, i)];
   const tl_twist from = start_of(job, i);
   const talus_vec3 dv = tl_sub(now->v, from.velocity), dw = tl_sub(now->w, from.spin);
   const tl_wrench given = tl_ccp_momentum_of(job, slot, dv, dw);
+  const talus_vec3 inertia = tl_body_inertia(job->model, slot);
+  a->had[slot] =
+      (double)job->model->property.mass[slot] * dot_d(from.velocity, from.velocity) +
+      (double)tl_max(inertia.x, tl_max(inertia.y, inertia.z)) * dot_d(from.spin, from.spin);
   a->norm[slot] = dot_d(dv, given.impulse) + dot_d(dw, given.torque);
   a->work[slot] =
       dot_d(from.velocity, given.impulse) + dot_d(from.spin, given.torque) + 0.5 * a->norm[slot];
@@ -87,6 +92,7 @@ static void add_up(const audit *a) {
       continue;
     a->work[label] += a->work[slot];
     a->norm[label] += a->norm[slot];
+    a->had[label] += a->had[slot];
   }
 }
 
@@ -133,7 +139,8 @@ static void mark_driven(const audit *a) {
 }
 
 static bool makes_energy(const audit *a, uint32_t label) {
-  return !a->driven[label] && a->work[label] > ROUNDING * a->norm[label];
+  const double rounding = ROUNDING * a->norm[label] + 100 * (double)TL_REAL_EPS * a->had[label];
+  return !a->driven[label] && a->work[label] > rounding;
 }
 
 static talus_real share_of(const audit *a, uint32_t label) {
@@ -257,6 +264,7 @@ talus_status tl_ccp_audit(tl_ccp *job) {
   const size_t bodies = job->model->bodies;
   TL_TAKE(job->scope->arena, bodies, &a.work);
   TL_TAKE(job->scope->arena, bodies, &a.norm);
+  TL_TAKE(job->scope->arena, bodies, &a.had);
   TL_TAKE(job->scope->arena, bodies, &a.driven);
   memset(a.driven, 0, bodies);
   note_islands(job);
