@@ -185,7 +185,7 @@ def test_a_frame_has_what_it_takes_to_draw_its_shapes(zoo):
         corners = {tuple(round(x, 12) + 0.0 for x in p) for p in points[start[die]:start[die + 1]]}
         assert corners == {(x / 4, y / 4, z / 4, 0.0) for x, y, z in CUBE}
         assert first[die + 1] - first[die] == 12 and triangles[first[die]:first[die + 1]].max() == 7
-        assert points[start[pair]:start[pair + 1]].ravel().tolist() == pytest.approx([0, 0, 0, 0.3, 1, 0, 0, 0.3], abs=1e-9)
+        assert points[start[pair]:start[pair + 1]].ravel().tolist() == pytest.approx([0, 0, 0, 0.3, 1, 0, 0, 0.3], abs=1e-6)
         half = frame["VTKHDF/PointData/half_axes"][:]
         assert half[names.index("egg")] == pytest.approx([0.6, 0.4, 0.3], rel=1e-6)
         assert half[names.index("hat")] == pytest.approx([0.5, 0.5, 0.45], rel=1e-6)
