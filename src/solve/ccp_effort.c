@@ -4,7 +4,8 @@
  * goes on while its residual falls: a small one, in which a heavy body stands on a light one or an
  * impact runs through a column, twenty times as long; a large one, whose sweeps are what the whole
  * step costs, twice as long, and only while it is farther from the solution than a step of free
- * fall. Nothing is saved up for the next step: every step starts from what it finds. */
+ * fall. Islands with joints count as large ones. Nothing is saved up for the next step: every step
+ * starts from what it finds. */
 #include "solve/ccp.h"
 
 #include <limits.h>
@@ -17,22 +18,24 @@
 #define MANY_TIMES 20   /* `iterations`, for islands of few rows */
 #define TWICE      2    /* for others */
 
-static int most_of(const talus_solve_def *settings, size_t rows) {
+static int most_of(const talus_solve_def *settings, bool are_few) {
   if (settings->tolerance == 0)
     return settings->iterations;
   if (settings->iterations_max >= 0)
     return settings->iterations_max > settings->iterations ? settings->iterations_max
                                                            : settings->iterations;
-  const double most = (double)settings->iterations * (rows <= TL_CCP_FEW_ROWS ? MANY_TIMES : TWICE);
+  const double most = (double)settings->iterations * (are_few ? MANY_TIMES : TWICE);
   return most < INT_MAX ? (int)most : INT_MAX;
 }
 
 tl_ccp_effort tl_ccp_effort_of(const tl_ccp *job, size_t rows) {
   const talus_solve_def *settings = job->settings;
   const double small = tl_ccp_small_speed(job);
-  const bool are_few = rows <= TL_CCP_FEW_ROWS, is_auto = settings->tolerance < 0;
+  /* Joints are held by their own means, and their sweeps have no momentum. */
+  const bool are_few = rows <= TL_CCP_FEW_ROWS && job->link_count == 0;
+  const bool is_auto = settings->tolerance < 0;
   tl_ccp_effort effort = {.usual = settings->iterations,
-                          .most = most_of(settings, rows),
+                          .most = most_of(settings, are_few),
                           .tolerance = is_auto ? LOOSE * small : settings->tolerance,
                           .best = -1};
   effort.enough = effort.tolerance;
