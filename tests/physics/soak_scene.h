@@ -16,7 +16,7 @@ typedef struct soak_scene {
   uint64_t seed;
   talus_material material[2];
   talus_shape shape[SOAK_KINDS];
-  talus_body wall; /* the floor, the box, ... */
+  talus_body wall;               /* the floor, the box, ... */
   bool has_wall, bounces, pulls; /* some material has restitution, cohesion */
   talus_vec3 gravity;
   double dt;
