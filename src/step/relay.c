@@ -374,13 +374,13 @@ talus_status tl_relay(const tl_backend *backend, const tl_scope *scope, const tl
   if (reach->is_spent)
     return TALUS_OK;
   TL_TRY(begin(&job));
-  for (int round = 0; round < ROUNDS; ++round) {
+  for (int round = 0; round < ROUNDS && !reach->is_spent; ++round) {
     bool is_done;
     TL_TRY(look_again(&job, &is_done));
     *looks = job.looks;
-    if (is_done || reach->is_spent)
+    if (is_done)
       break;
-    TL_TRY(tl_reach_judge(reach, contacts));
+    TL_TRY(tl_reach_judge(reach, contacts)); /* contacts that were added have no verdict yet */
   }
   return TALUS_OK;
 }
