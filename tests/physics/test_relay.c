@@ -285,7 +285,7 @@ TEST(heap_at_rest_pushes_nobody_and_a_bullet_only_what_is_in_its_way) {
   enum { COUNT = 1024 };
   talus_body bullet;
   talus_world *world = make_heap(COUNT, &bullet);
-  CHECK_OK(talus_world_step(world, 500));
+  CHECK_OK(talus_world_step(world, 1000));
   size_t pushed = 0, relayed = 0;
   for (int n = 0; n < 20; ++n) {
     CHECK_OK(talus_world_step(world, 1));
