@@ -4,8 +4,8 @@
  * goes on while its residual falls: a small one, in which a heavy body stands on a light one or an
  * impact runs through a column, twenty times as long; a large one, whose sweeps are what the whole
  * step costs, twice as long, and only while it is farther from the solution than a step of free
- * fall. Islands with joints count as large ones. Nothing is saved up for the next step: every step
- * starts from what it finds. */
+ * fall. Islands with joints go on no nearer than large ones. Nothing is saved up for the next step:
+ * every step starts from what it finds. */
 #include "solve/ccp.h"
 
 #include <limits.h>
@@ -32,10 +32,10 @@ tl_ccp_effort tl_ccp_effort_of(const tl_ccp *job, size_t rows) {
   const talus_solve_def *settings = job->settings;
   const double small = tl_ccp_small_speed(job);
   /* Joints are held by their own means, and their sweeps have no momentum. */
-  const bool are_few = rows <= TL_CCP_FEW_ROWS && job->link_count == 0;
+  const bool is_small = rows <= TL_CCP_FEW_ROWS, are_few = is_small && job->link_count == 0;
   const bool is_auto = settings->tolerance < 0;
   tl_ccp_effort effort = {.usual = settings->iterations,
-                          .most = most_of(settings, are_few),
+                          .most = most_of(settings, is_small),
                           .tolerance = is_auto ? LOOSE * small : settings->tolerance,
                           .best = -1};
   effort.enough = effort.tolerance;
