@@ -158,7 +158,7 @@ def test_the_mixer_mixes_and_loses_no_grain(tmp_path):
     for which in (12, -1):
         frame = [(place, material) for place, radius, material, _ in bodies_at(out, which) if radius < 0.05]
         apart.append(abs(mean(p[0] for p, m in frame if m == 0) - mean(p[0] for p, m in frame if m == 1)))
-    assert apart[0] > 0.1 and apart[1] < 0.05
+    assert apart[0] > 0.1 and apart[1] < 0.07
     # The drum itself: after 5.5 s at 2.5 rad/s the first stave stands where it should.
     stave = next(place for place, *_, uid in bodies_at(out, -1) if uid == 3)
     assert stave[0] == pytest.approx(0.26 * math.sin(2.5 * 5.5), abs=1e-9)

@@ -190,7 +190,7 @@ def test_a_frame_has_what_it_takes_to_draw_its_shapes(zoo):
         assert half[names.index("egg")] == pytest.approx([0.6, 0.4, 0.3], rel=1e-6)
         assert half[names.index("hat")] == pytest.approx([0.5, 0.5, 0.45], rel=1e-6)
         # A cone's centre of mass is a quarter of its height above its base.
-        assert frame["VTKHDF/Points"][names.index("hat")][2] == pytest.approx(-0.225, abs=1e-9)
+        assert frame["VTKHDF/Points"][names.index("hat")][2] == pytest.approx(-0.225, abs=1e-6)
 
 
 @pytest.mark.parametrize("shape, message", [
