@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "ccp.h"
-#include "world.h"
+#include "world/world.h"
 
 double ccp_now(void) {
   struct timespec t;

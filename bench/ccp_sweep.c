@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "ccp.h"
-#include "solve/ccp.h"
-#include "world.h"
+#include "solve/ccp/ccp.h"
+#include "world/world.h"
 
 enum { FEW = 10, MANY = 50 };
 

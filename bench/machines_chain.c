@@ -9,7 +9,7 @@
 
 enum { FEW = 10, MANY = 60 };
 
-#define SHARED 4096 /* links from which on a team works on one chain (solve/ccp.h) */
+#define SHARED 4096 /* links from which on a team works on one chain (solve/ccp/ccp.h) */
 
 typedef double clock_fn(void);
 

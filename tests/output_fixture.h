@@ -4,7 +4,7 @@
 
 #include "check.h"
 #include "output/output.h"
-#include "world.h"
+#include "world/world.h"
 
 /* Fewer warnings for tests that do not use every helper. */
 #define HELPER __attribute__((unused)) static

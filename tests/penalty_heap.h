@@ -3,7 +3,7 @@
 #define TL_TESTS_PENALTY_HEAP_H
 
 #include "check.h"
-#include "world.h"
+#include "world/world.h"
 
 #include <math.h>
 

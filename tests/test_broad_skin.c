@@ -5,7 +5,7 @@
 #include "refuse.h"
 
 #include "broad/skin.h"
-#include "world.h"
+#include "world/world.h"
 
 TEST(pairs_with_a_skin_are_those_without_whatever_moves) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {

@@ -2,8 +2,8 @@
  * against a slow reference in long double, its residual against the definition. */
 #include "base/random.h"
 #include "physics/rig.h"
-#include "solve/ccp.h"
-#include "world.h"
+#include "solve/ccp/ccp.h"
+#include "world/world.h"
 
 /* ---- lanes -------------------------------------------------------------------------------------
  */

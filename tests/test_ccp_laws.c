@@ -2,8 +2,8 @@
  * reference in long double, over threads and over restarts; and the projector against numbers. */
 #include "base/random.h"
 #include "physics/rig.h"
-#include "solve/ccp.h"
-#include "world.h"
+#include "solve/ccp/ccp.h"
+#include "world/world.h"
 
 #include <stdio.h>
 

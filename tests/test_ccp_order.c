@@ -1,7 +1,7 @@
 /* The order of solver bodies and their tiles, against sorting by cell. */
 #include "base/random.h"
 #include "check.h"
-#include "solve/ccp.h"
+#include "solve/ccp/ccp.h"
 
 #include <math.h>
 
@@ -36,7 +36,7 @@ static double coordinate(size_t slot, int axis) {
   return axis == 0 ? position[slot].x : axis == 1 ? position[slot].y : position[slot].z;
 }
 
-/* Bit b of axis k is bit 3 b + k of the key (Morton 1966); cells as ccp_order.c says. */
+/* Bit b of axis k is bit 3 b + k of the key (Morton 1966); cells as solve/ccp/order.c says. */
 static void sort_by_cell(const tl_scope *scope, int bits, keyed *sorted) {
   long double mean[3] = {0}, square[3] = {0}, count = 0;
   for (size_t i = 0; i < scope->count; ++i) {

@@ -2,8 +2,8 @@
  * and on those of heaps with every law; heaps over threads; momentum. */
 #include "base/random.h"
 #include "physics/rig.h"
-#include "solve/ccp.h"
-#include "world.h"
+#include "solve/ccp/ccp.h"
+#include "world/world.h"
 
 /* ---- rows at random
  * ------------------------------------------------------------------------------------------- */
@@ -69,7 +69,7 @@ static void fill_roll(tl_ccp_roll *roll, uint32_t i, kind what, tl_random *rando
 }
 
 /* Rows that stick, slide, roll, are open, have no friction, are against a fixed body; and lanes
- * without a row. Rows of which nothing can move do not pass on torque (ccp_rolling.c). */
+ * without a row. Rows of which nothing can move do not pass on torque (solve/ccp/rolling.c). */
 static void fill_bench(bench *b, uint64_t seed, kind what, bool tensors) {
   tl_random random = tl_random_start(seed, 7, (uint64_t)what);
   memset(b, 0, sizeof *b);

@@ -1,6 +1,6 @@
 /* Coefficients of friction and resistance of any size that a number can have, with every method. */
 #include "physics/rig.h"
-#include "world.h"
+#include "world/world.h"
 
 static const talus_ccp_method methods[4] = {TALUS_GAUSS_SEIDEL, TALUS_JACOBI, TALUS_APGD, TALUS_BB};
 

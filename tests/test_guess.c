@@ -3,7 +3,7 @@
 #include "narrow/guess.h"
 #include "broad/broad.h"
 #include "check.h"
-#include "world.h"
+#include "world/world.h"
 
 #include <talus/talus.h>
 #include <time.h>

@@ -3,7 +3,7 @@
 #include "base/random.h"
 #include "kernels/impulse.h"
 #include "physics/rig.h"
-#include "world.h"
+#include "world/world.h"
 
 /* ---- one bundle -------------------------------------------------------------------------------
  */

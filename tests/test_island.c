@@ -3,8 +3,8 @@
 #include "base/random.h"
 #include "contact/island.h"
 #include "physics/rig.h"
-#include "rest.h"
-#include "world.h"
+#include "crowd/rest.h"
+#include "world/world.h"
 
 /* ---- labels ---------------------------------------------------------------------------------- */
 

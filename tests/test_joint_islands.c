@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include "physics/rig.h"
-#include "rest.h"
-#include "world.h"
+#include "crowd/rest.h"
+#include "world/world.h"
 
 #define DT    2e-3
 #define STEPS 50 /* of sleep.time */

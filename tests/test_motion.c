@@ -1,7 +1,7 @@
 /* Scripted motion: pose and velocity against closed forms, sums, tables and their files, what a
  * moving body does to others, and bad motions. */
 #include "kernels/motion.h"
-#include "motion_file.h"
+#include "world/motion_file.h"
 #include "physics/rig.h"
 
 #include <stdlib.h>

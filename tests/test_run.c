@@ -1,6 +1,6 @@
 /* The run, as calls: when things are due, what a definition may say, and what a program is told. */
 #include "check.h"
-#include "run.h"
+#include "run/run.h"
 
 #if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
 

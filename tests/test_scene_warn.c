@@ -1,7 +1,7 @@
 /* Likely mistakes in scenes: each is told once, with its place, and can be silenced. */
 #include "check.h"
 #include "scene/schema.h"
-#include "world.h"
+#include "world/world.h"
 #include <talus/scene.h>
 
 #define LINES 16

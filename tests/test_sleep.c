@@ -4,8 +4,8 @@
 
 #include "base/random.h"
 #include "physics/rig.h"
-#include "rest.h"
-#include "world.h"
+#include "crowd/rest.h"
+#include "world/world.h"
 
 #define DT    2e-3
 #define SPEED 5e-3

@@ -2,7 +2,7 @@
  * is refused with the one that would do, and a stiffness that is given is warned of. */
 #include "check.h"
 #include "scene/scene.h"
-#include "world.h"
+#include "world/world.h"
 
 #include <math.h>
 

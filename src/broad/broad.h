@@ -7,7 +7,7 @@
 #ifndef TL_BROAD_BROAD_H
 #define TL_BROAD_BROAD_H
 
-#include "scope.h"
+#include "crowd/scope.h"
 
 /* boxes: scope->count rows, already grown by the margin. Infinite bounds only for unbounded shapes;
  * any other box that is not finite is an error naming the body. On success pairs->data is in the

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-#include "model.h"
+#include "crowd/model.h"
 
 /* A box whose axes can be counted. */
 typedef struct tl_span3 {

@@ -4,7 +4,7 @@
  * sorts like the canonical key by uid. */
 #include "contact/contact.h"
 
-#include "rest.h"
+#include "crowd/rest.h"
 
 typedef struct carry_job {
   const tl_carry *carry;

@@ -3,7 +3,7 @@
 #ifndef TL_CONTACT_CONTACT_H
 #define TL_CONTACT_CONTACT_H
 
-#include "scope.h"
+#include "crowd/scope.h"
 
 typedef struct tl_contact {
   uint32_t a, b; /* slots; uid[a] < uid[b] */
@@ -44,7 +44,7 @@ typedef struct tl_contacts {
   TL_ARRAY(tl_touch) touches;  /* of contact i; counts only where there are as many as contacts */
   TL_ARRAY(tl_spring) springs; /* likewise, with penalty alone */
   TL_ARRAY(talus_vec3)
-  hits; /* likewise, N s on b: of impacts (solve/impact.h), which the next step
+  hits; /* likewise, N s on b: of impacts (solve/impact/impact.h), which the next step
            does not start from; not saved */
 } tl_contacts;
 

@@ -12,7 +12,7 @@
  * What trees there are in between depends on the threads, what is held together does not. */
 #include "contact/island.h"
 
-#include "rest.h"
+#include "crowd/rest.h"
 
 #define LAID_OUT 0x80000000u
 #define RUN      ((size_t)4096) /* contacts that are grouped together */

@@ -2,7 +2,7 @@
 #include "contact/reach.h"
 
 #include "joint/joint.h"
-#include "rest.h"
+#include "crowd/rest.h"
 
 #include <math.h>
 

@@ -12,7 +12,7 @@
 #define TL_JOINT_JOINT_H
 
 #include "kernels/joint.h"
-#include "scope.h"
+#include "crowd/scope.h"
 
 typedef struct tl_joint {
   char *name;

@@ -1,6 +1,6 @@
 #include "narrow/swept.h"
 
-#include "free.h"
+#include "crowd/free.h"
 #include "narrow/narrow.h"
 
 #include <math.h>

@@ -14,7 +14,7 @@
 #if TALUS_HAVE_HDF5
 
 #include "output/output.h"
-#include "world.h"
+#include "world/world.h"
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 

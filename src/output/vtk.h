@@ -6,7 +6,7 @@
 
 #if TALUS_HAVE_HDF5
 
-#include "world.h"
+#include "world/world.h"
 
 /* Groups /VTKHDF, /VTKHDF/PointData and /talus with its attributes, and the grid of n points. */
 talus_status tl_vtk_write_points(tl_h5_out *out, const talus_world *world, size_t n,

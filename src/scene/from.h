@@ -26,7 +26,7 @@ talus_status tl_from_check_material(const talus_scene *scene, const char *name,
 
 /* Adds every body of another world, in its order, with pose, velocity, spin, shape, material,
  * scale, mass, name, group, lock and loads. Fixed bodies stay fixed; a scripted motion goes on
- * where it was. Names of its materials go to `seen`. In world_borrow.c: a stage does not look into
+ * where it was. Names of its materials go to `seen`. In world/borrow.c: a stage does not look into
  * worlds. */
 talus_status tl_world_borrow(talus_world *world, const talus_world *old, const tl_names *materials,
                              tl_from_names *seen);

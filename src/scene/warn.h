@@ -80,7 +80,7 @@ typedef struct tl_soft_body {
 } tl_soft_body;
 
 /* What `stiffness: auto` would be with a step of dt and so many bodies, N/m; `of` has a row for
- * each material of the world. 0: nobody takes it. In world_stiffness.c. */
+ * each material of the world. 0: nobody takes it. In world/stiffness.c. */
 talus_status tl_world_find_stiffness(talus_world *world, const tl_soft_body *of, size_t bodies,
                                      double dt, double *stiffness);
 
@@ -93,7 +93,7 @@ typedef struct tl_overlap {
   double depth, radius;  /* m; radius: of the smaller free body, half the least edge of a box */
 } tl_overlap;
 
-/* In world_overlap.c: a stage does not look into worlds. Changes nothing of the world. */
+/* In world/overlap.c: a stage does not look into worlds. Changes nothing of the world. */
 talus_status tl_world_find_overlap(talus_world *world, tl_overlap *overlap);
 
 #endif

@@ -9,7 +9,7 @@
 #ifndef TL_SHAPE_HULL_H
 #define TL_SHAPE_HULL_H
 
-#include "model.h"
+#include "crowd/model.h"
 
 #define TL_HULL_FLAT 1e-7 /* of the extent: merged into one plane; ten times that is no solid */
 

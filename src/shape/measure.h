@@ -2,7 +2,7 @@
 #ifndef TL_SHAPE_MEASURE_H
 #define TL_SHAPE_MEASURE_H
 
-#include "model.h"
+#include "crowd/model.h"
 
 /* Fills volume, gyration, radius, centre and axes from kind and size: every kind but hulls and
  * clumps. Exact up to rounding. */

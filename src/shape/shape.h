@@ -3,7 +3,7 @@
 #define TL_SHAPE_SHAPE_H
 
 #include "kernels/aabb.h"
-#include "scope.h"
+#include "crowd/scope.h"
 
 #define TL_EXPONENT_LEAST 1.1 /* of a superellipsoid */
 #define TL_EXPONENT_MOST  100.0

@@ -2,7 +2,7 @@
 #ifndef TL_SHAPE_SURFACE_H
 #define TL_SHAPE_SURFACE_H
 
-#include "model.h"
+#include "crowd/model.h"
 
 typedef struct tl_surface {
   TL_ARRAY(double) points; /* x, y, z in the principal frame about the centre of mass, scale 1 */

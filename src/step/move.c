@@ -1,6 +1,6 @@
 /* From velocities at t1 to poses at t1. */
 #include "kernels/rotation.h"
-#include "rest.h"
+#include "crowd/rest.h"
 #include "step/step.h"
 
 #include <math.h>

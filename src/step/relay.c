@@ -2,7 +2,7 @@
 #include "step/relay.h"
 
 #include "joint/joint.h"
-#include "rest.h"
+#include "crowd/rest.h"
 #include "step/sleep.h"
 
 #include <math.h>

@@ -25,7 +25,7 @@
 #define TL_STEP_SLEEP_H
 
 #include "contact/contact.h"
-#include "rest.h"
+#include "crowd/rest.h"
 
 /* Whether bodies of the scope can sleep: the setting is on, and the scope is of all bodies. */
 static inline bool tl_sleep_is_on(const tl_model *model, const tl_scope *scope) {

@@ -11,8 +11,8 @@
  * Everything up to the last kick happens in scratch, so that a step that fails changes nothing but
  * the contacts, which the message is made of. */
 #include "kernels/rotation.h"
-#include "solve/penalty.h"
-#include "step/verlet_list.h"
+#include "solve/penalty/penalty.h"
+#include "step/balls/list.h"
 
 #include <time.h>
 

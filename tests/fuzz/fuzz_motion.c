@@ -1,6 +1,6 @@
 /* Any bytes as the table of a motion: rows that can be followed, or mistakes. */
 #include "fuzz.h"
-#include "motion_file.h"
+#include "world/motion_file.h"
 
 static void read_table(const char *name, const char *bytes, size_t size) {
   tl_motion_values values = {0};

@@ -3,7 +3,7 @@
 #define TALUS_TESTS_JOINT_RIG_H
 
 #include "rig.h"
-#include "world.h"
+#include "world/world.h"
 
 #define PI 3.14159265358979323846
 

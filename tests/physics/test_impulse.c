@@ -1,7 +1,7 @@
 /* Sequential impulses: what rests stays, what overlaps parts without a kick, what slides or bounces
  * does so by the book; and where both are right, cone complementarity says the same. */
 #include "rig.h"
-#include "world.h"
+#include "world/world.h"
 
 static talus_world_def impulse_def(double dt) {
   talus_world_def def = rig_def(dt);

@@ -2,7 +2,7 @@
 #include <time.h>
 
 #include "joint_rig.h"
-#include "solve/ccp.h"
+#include "solve/ccp/ccp.h"
 
 /* ---- chains ------------------------------------------------------------------------------------
  */

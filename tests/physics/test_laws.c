@@ -1,7 +1,7 @@
 /* Laws between materials beyond friction and restitution: where theory says a ball stops, a block
  * starts and a grain falls, with every method and both friction models. */
 #include "rig.h"
-#include "world.h"
+#include "world/world.h"
 
 #include <math.h>
 #include <string.h>
@@ -114,7 +114,7 @@ TEST(ball_on_a_slope_stays_below_the_rolling_angle) {
   }
 }
 
-/* A joint makes contacts start with a share of their last impulse (solve/ccp_drift.c); the torque
+/* A joint makes contacts start with a share of their last impulse (solve/ccp/drift.c); the torque
  * of rolling resistance, which is limited by that impulse, with the same. Without sweeps a step
  * keeps what it starts with. */
 TEST(warm_start_beside_joints_takes_the_same_share_of_impulse_and_torque) {

@@ -5,7 +5,7 @@
 #include "narrow/narrow.h"
 #include "narrow/spheres.h"
 #include "rig.h"
-#include "world.h"
+#include "world/world.h"
 
 #include <math.h>
 

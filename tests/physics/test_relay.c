@@ -2,7 +2,7 @@
  * are does not depend on who looks. */
 #include "base/random.h"
 #include "rig.h"
-#include "world.h"
+#include "world/world.h"
 
 typedef struct how {
   const char *name;

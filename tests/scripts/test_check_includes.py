@@ -7,8 +7,8 @@ import subprocess
 import pytest
 
 SOURCE = pathlib.Path(os.environ.get("TALUS_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
-HEADERS = """include/talus/talus.h include/talus/types.h src/fields.h src/model.h src/scope.h src/world.h src/run.h
-    src/base/status.h src/base/sort.h src/kernels/vec3.h src/shape/shape.h src/contact/contact.h
+HEADERS = """include/talus/talus.h include/talus/types.h src/crowd/fields.h src/crowd/model.h src/crowd/scope.h src/world/world.h src/run/run.h
+    src/base/status.h src/base/sort.h src/kernels/vec3.h src/shape/shape.h src/contact/contact.h src/solve/solve.h
     src/backend/backend.h cli/options.h bench/bench.h""".split()
 
 
@@ -45,20 +45,22 @@ def test_a_violation_planted_in_a_copy_of_this_tree_is_found(tmp_path):
     ("src/base/planted.c", '"kernels/vec3.h"'),
     ("src/base/planted.h", "<talus/talus.h>"),
     ("src/kernels/planted.h", '"shape/shape.h"'),
-    ("src/kernels/planted.h", '"model.h"'),
-    ("src/broad/planted.c", '"world.h"'),
-    ("src/solve/planted.c", '"../world.h"'),
-    ("src/step/planted.c", '"world.h"'),
-    ("src/output/planted.c", '"run.h"'),
+    ("src/kernels/planted.h", '"crowd/model.h"'),
+    ("src/broad/planted.c", '"world/world.h"'),
+    ("src/solve/planted.c", '"../world/world.h"'),
+    ("src/step/planted.c", '"world/world.h"'),
+    ("src/output/planted.c", '"run/run.h"'),
     ("src/narrow/planted.c", '"backend/cuda/device.h"'),
-    ("src/backend/planted.c", '"world.h"'),
+    ("src/backend/planted.c", '"world/world.h"'),
+    ("src/planted.c", '"world/world.h"'),
+    ("src/broad/planted.c", '"contact/contact.h"'),
     ("src/broad/planted.c", "<yaml.h>"),
     ("src/solve/planted.c", "<hdf5.h>"),
     ("src/solve/planted.c", "<omp.h>"),
     ("include/talus/planted.h", '"base/status.h"'),
     ("cli/planted.c", '"base/status.h"'),
-    ("cli/planted.c", '"../src/world.h"'),
-    ("examples/planted.c", '"scope.h"'),
+    ("cli/planted.c", '"../src/world/world.h"'),
+    ("examples/planted.c", '"crowd/scope.h"'),
 ])
 def test_a_planted_violation_is_named_with_its_line(tree, file, include):
     plant(tree, file, include)
@@ -72,10 +74,11 @@ def test_a_planted_violation_is_named_with_its_line(tree, file, include):
     ("src/base/planted.c", "<stdio.h>"),
     ("src/kernels/planted.h", "<talus/types.h>"),
     ("src/broad/planted.c", '"base/sort.h"'),
-    ("src/broad/planted.c", '"scope.h"'),
+    ("src/broad/planted.c", '"crowd/scope.h"'),
     ("src/narrow/planted.c", '"contact/contact.h"'),
     ("src/step/planted.c", '"backend/backend.h"'),
-    ("src/planted.c", '"world.h"'),
+    ("src/world/planted.c", '"world/world.h"'),
+    ("src/solve/ccp/planted.c", '"solve/solve.h"'),
     ("cli/planted.c", "<talus/talus.h>"),
     ("cli/planted.c", '"options.h"'),
     ("cli/planted.c", '"bench.h"'),

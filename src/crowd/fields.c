@@ -1,0 +1,46 @@
+#include "crowd/fields.h"
+
+#include <stddef.h>
+
+#define STATE_ROW(name, type, columns, scalar, flags)                                              \
+  {#name, sizeof(type), columns, scalar, flags, offsetof(tl_state, name)},
+const tl_field tl_state_fields[TL_STATE_FIELD_COUNT] = {TL_STATE_FIELDS(STATE_ROW)};
+#undef STATE_ROW
+
+#define PROPERTY_ROW(name, type, columns, scalar, flags)                                           \
+  {#name, sizeof(type), columns, scalar, flags, offsetof(tl_properties, name)},
+const tl_field tl_property_fields[TL_PROPERTY_FIELD_COUNT] = {TL_PROPERTY_FIELDS(PROPERTY_ROW)};
+#undef PROPERTY_ROW
+
+talus_status tl_fields_resize(void *arrays, const tl_field *fields, int n, size_t old_capacity,
+                              size_t capacity) {
+  for (int i = 0; i < n; ++i) {
+    void *block = tl_field_rows(arrays, &fields[i]);
+    if ((fields[i].flags & TL_LAZY) && !block)
+      continue;
+    const size_t old_bytes = old_capacity * fields[i].bytes, bytes = capacity * fields[i].bytes;
+    TL_TRY(tl_resize(&block, old_bytes, bytes));
+    tl_field_set_rows(arrays, &fields[i], block);
+    if (bytes > old_bytes)
+      memset((unsigned char *)block + old_bytes, 0, bytes - old_bytes);
+  }
+  return TALUS_OK;
+}
+
+talus_status tl_field_wake(void *arrays, const tl_field *field, size_t capacity) {
+  if (tl_field_rows(arrays, field) || capacity == 0)
+    return TALUS_OK;
+  void *block = NULL;
+  TL_TRY(tl_resize(&block, 0, capacity * field->bytes));
+  memset(block, 0, capacity * field->bytes);
+  tl_field_set_rows(arrays, field, block);
+  return TALUS_OK;
+}
+
+void tl_fields_move(void *arrays, const tl_field *fields, int n, size_t to, size_t from) {
+  for (int i = 0; i < n; ++i) {
+    unsigned char *data = tl_field_rows(arrays, &fields[i]);
+    if (data)
+      memcpy(data + to * fields[i].bytes, data + from * fields[i].bytes, fields[i].bytes);
+  }
+}

@@ -1,0 +1,218 @@
+/* The model: everything the stages read and a step does not change. A stage is a function of the
+ * model and a scope (scope.h); it sees no world. */
+#ifndef TL_MODEL_H
+#define TL_MODEL_H
+
+#include "base/log.h"
+#include "base/parallel.h"
+#include "crowd/fields.h"
+#include "kernels/aabb.h"
+#include "kernels/mat3.h"
+#include "kernels/motion.h"
+#include "kernels/quat.h"
+#include "kernels/vec3.h"
+
+/* ---- shapes: one row per shape, shared by bodies ------------------------------------------- */
+
+typedef struct tl_shape {
+  char *name;
+  talus_shape_kind kind;
+  double size[5];      /* as given; plane normal normalised */
+  uint32_t open;       /* container */
+  double volume;       /* m3 at scale 1; 0 for unbounded and hollow shapes */
+  talus_vec3 gyration; /* squared radii of gyration about the principal axes, m2 at scale 1 */
+  talus_real radius;   /* bounding sphere about the centre of mass at scale 1; 0 if unbounded */
+  bool bounded;        /* false: plane */
+  bool isotropic;      /* the three radii of gyration are the same number */
+  talus_dvec3 centre;  /* of mass, in the shape's own frame */
+  talus_quat axes;     /* principal frame within the shape's own frame */
+  double error;        /* estimated, relative, of volume and gyration; 0: exact to rounding */
+
+  /* Everything below is in the PRINCIPAL frame about the centre of mass, at scale 1.
+   * Hull: its vertices, x, y, z of each (the points within are gone). Clump: x, y, z, radius of
+   * each sphere, in the order given. NULL for other kinds. */
+  double *points;
+  uint32_t point_count;
+  /* Hull: faces, coplanar triangles merged. Face f has the vertices face_vertex[face_start[f]] ...
+   * face_vertex[face_start[f + 1] - 1], counter-clockwise from outside, and the plane n.x = d with
+   * face_plane[4 f ...] = nx, ny, nz (unit, outwards), d > 0. face_start has face_count + 1
+   * entries, face_vertex 2 edge_count (every edge is of two faces). Edges: each once, as two
+   * vertices, lower first, ascending. */
+  uint32_t *face_start, *face_vertex;
+  double *face_plane;
+  uint32_t face_count;
+  uint32_t *edge; /* 2 edge_count entries */
+  uint32_t edge_count;
+  /* Hull: what meets at vertex i, in the entries vertex_start[i] ... vertex_start[i + 1] - 1: the
+   * vertices at the other ends of its edges, ascending, and its faces, ascending (as many). */
+  uint32_t *vertex_start, *neighbour, *vertex_face;
+} tl_shape;
+
+/* ---- materials ------------------------------------------------------------------------------- */
+
+/* What a contact of two materials uses; a table of n x n rows (symmetric), rebuilt when a material
+ * or an override is added. */
+typedef struct tl_pair_law {
+  talus_real friction, restitution;
+  talus_real static_friction;   /* >= friction */
+  talus_real rolling, spinning; /* m */
+  talus_real cohesion;          /* N */
+  talus_real stiffness;         /* N/m or, by Noble's law, N/sqrt(kg); 0: as the step allows */
+} tl_pair_law;
+
+typedef struct tl_material {
+  char *name;
+  talus_real density;
+  tl_pair_law law; /* of the material with itself */
+  talus_real young, poisson;
+} tl_material;
+
+/* Which laws beyond friction and restitution some pair of materials has. Contacts carry more from
+ * step to step only where there is one (contact.h), and the solver takes its slower way only where
+ * torques are passed on. */
+enum {
+  TL_LAW_STATIC = 1,  /* static friction larger than friction */
+  TL_LAW_ROLLING = 2, /* rolling or spinning */
+  TL_LAW_COHESION = 4
+};
+
+typedef struct tl_motion {
+  talus_dvec3 position; /* pose at time 0 of its clock */
+  talus_quat rotation;
+  double clock;          /* s: what it reads at time 0 of the world */
+  uint32_t first, count; /* its terms */
+} tl_motion;
+
+typedef struct tl_group_pair {
+  uint32_t a, b; /* a <= b */
+} tl_group_pair;
+
+typedef struct tl_model {
+  talus_vec3 gravity;
+  double dt;
+  talus_broad_kind broad;
+  double skin; /* m: candidate pairs are kept while boxes move by less than about half; 0: not;
+                  < 0: how much is chosen */
+  talus_narrow_def narrow;
+  talus_solve_def solve;
+  double margin; /* < 0: from speed and dt */
+  talus_sleep_def sleep;
+  talus_domain_def domain;
+  TL_ARRAY(tl_shape) shapes;
+  TL_ARRAY(tl_material) materials;
+  TL_ARRAY(tl_pair_law) laws; /* materials.count squared */
+  uint32_t law_kinds;         /* TL_LAW_...: those that some pair has; derived */
+  TL_ARRAY(tl_motion) motions;
+  TL_ARRAY(tl_motion_term) motion_terms; /* of all motions, one after the other */
+  TL_ARRAY(double) motion_values;        /* rows of all their tables */
+  TL_ARRAY(tl_group_pair) ignored;       /* sorted, unique */
+  tl_properties property;                /* `bodies` rows */
+  size_t bodies;
+  tl_par par;
+  tl_log log;
+} tl_model;
+
+/* Whether groups a and b were told not to collide. */
+bool tl_model_ignores(const tl_model *model, uint32_t group_a, uint32_t group_b);
+
+/* Principal moments of inertia of the body in a slot, kg m2 (0 where the mass is). */
+static inline talus_vec3 tl_body_inertia(const tl_model *model, size_t slot) {
+  const tl_shape *shape = &model->shapes.data[model->property.shape[slot]];
+  const talus_real scale = model->property.scale[slot];
+  return tl_scale(shape->gyration, model->property.mass[slot] * scale * scale);
+}
+
+static inline const tl_shape *tl_body_shape(const tl_model *model, size_t slot) {
+  return &model->shapes.data[model->property.shape[slot]];
+}
+
+static inline bool tl_body_is_static(const tl_model *model, size_t slot) {
+  return (model->property.flags[slot] & TL_FLAG_STATIC) != 0;
+}
+
+/* How far the surfaces of a body may part before cohesion lets go, m: a hundredth of its bounding
+ * radius, so that a pair that turns by up to 1/20 rad in a step keeps its bond up to 0.95 of the
+ * pull-off force (docs/theory/ccp.md). 0 for an unbounded body, whose partner decides. */
+#define TL_BOND_REACH TL_R(0.01)
+static inline talus_real tl_bond_reach_of(const tl_model *model, size_t slot) {
+  return TL_BOND_REACH * tl_body_shape(model, slot)->radius * model->property.scale[slot];
+}
+
+/* Of a pair: that of the smaller body. */
+static inline talus_real tl_bond_reach(const tl_model *model, size_t a, size_t b) {
+  if (!tl_body_shape(model, a)->bounded)
+    return tl_bond_reach_of(model, b);
+  if (!tl_body_shape(model, b)->bounded)
+    return tl_bond_reach_of(model, a);
+  return tl_min(tl_bond_reach_of(model, a), tl_bond_reach_of(model, b));
+}
+
+/* What holds between the bodies in two slots. */
+static inline const tl_pair_law *tl_model_law(const tl_model *model, size_t a, size_t b) {
+  if (model->materials.count == 1)
+    return model->laws.data;
+  return &model->laws.data[model->property.material[a] * model->materials.count +
+                           model->property.material[b]];
+}
+
+/* Pose and velocity of the kinematic body in a slot. */
+static inline tl_moving tl_body_moving(const tl_model *model, size_t slot, double time) {
+  const tl_motion *m = &model->motions.data[model->property.motion[slot]];
+  return tl_motion_at(m->position, m->rotation, model->motion_terms.data + m->first, m->count,
+                      model->motion_values.data, time + m->clock);
+}
+
+/* Whether the motion ever shifts the body. */
+static inline bool tl_body_travels(const tl_model *model, size_t slot) {
+  const tl_motion *m = &model->motions.data[model->property.motion[slot]];
+  for (uint32_t i = 0; i < m->count; ++i) {
+    const tl_motion_term *term = &model->motion_terms.data[m->first + i];
+    if (!tl_motion_is_zero(term->velocity) || term->table_kind != TALUS_TABLE_NONE ||
+        (!tl_motion_is_zero(term->amplitude) && term->frequency != 0))
+      return true;
+  }
+  return false;
+}
+
+/* Whether the motion ever turns the body. */
+static inline bool tl_body_turns(const tl_model *model, size_t slot) {
+  const tl_motion *m = &model->motions.data[model->property.motion[slot]];
+  for (uint32_t i = 0; i < m->count; ++i) {
+    const tl_motion_term *term = &model->motion_terms.data[m->first + i];
+    if (!tl_motion_is_zero(term->spin) || !tl_motion_is_zero(term->swing) ||
+        term->table_kind == TALUS_TABLE_ABOUT || term->table_kind == TALUS_TABLE_POSES)
+      return true;
+  }
+  return false;
+}
+
+/* Velocity and spin with which it covers exactly the way from t0 to t1 = t0 + h. */
+static inline void tl_body_way(const tl_model *model, size_t slot, double t0, double t1, double h,
+                               talus_vec3 *velocity, talus_vec3 *spin) {
+  const tl_motion *m = &model->motions.data[model->property.motion[slot]];
+  tl_motion_way(m->position, m->rotation, model->motion_terms.data + m->first, m->count,
+                model->motion_values.data, t0 + m->clock, t1 + m->clock, h, velocity, spin);
+}
+
+/* to - from, by the nearest periodic image, taken in double and then narrowed. */
+static inline talus_dvec3 tl_model_offset(const tl_model *model, talus_dvec3 from, talus_dvec3 to) {
+  talus_dvec3 d = tl_dsub(to, from);
+  if (model->domain.enabled) {
+    const talus_domain_def *domain = &model->domain;
+    if (domain->periodic[0]) {
+      const double length = domain->box.hi.x - domain->box.lo.x;
+      d.x -= length * floor(d.x / length + 0.5);
+    }
+    if (domain->periodic[1]) {
+      const double length = domain->box.hi.y - domain->box.lo.y;
+      d.y -= length * floor(d.y / length + 0.5);
+    }
+    if (domain->periodic[2]) {
+      const double length = domain->box.hi.z - domain->box.lo.z;
+      d.z -= length * floor(d.z / length + 0.5);
+    }
+  }
+  return d;
+}
+
+#endif

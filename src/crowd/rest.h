@@ -1,0 +1,33 @@
+/* Sleep, as every stage sees it: the `rest` field of a body (fields.h), NULL where nobody may
+ * sleep. When bodies fall asleep and what wakes them is in step/sleep.h. */
+#ifndef TL_REST_H
+#define TL_REST_H
+
+#include "crowd/model.h"
+
+/* The lowest bits count the steps for which the body has been slow. */
+#define TL_REST_STEPS 0x0fffffffu
+/* Placed by hand (a pose was set, or a static body was added) since the last step. */
+#define TL_REST_PLACED 0x20000000u
+/* Falls asleep in the step under way: nothing of it is solved or moved any more. */
+#define TL_REST_FALLING 0x40000000u
+#define TL_REST_ASLEEP  0x80000000u
+
+/* Whether a body neither is solved nor moves. */
+static inline bool tl_rest_is_asleep(const tl_state *state, size_t slot) {
+  return state && state->rest && (state->rest[slot] & (TL_REST_ASLEEP | TL_REST_FALLING)) != 0;
+}
+
+/* Whether a pair has nothing to do: one of the two sleeps, and so does the other or nothing can
+ * move it. A sleeping body never touches one that is awake for longer than until the next step, in
+ * which it wakes, nor one that moves by its motion. */
+static inline bool tl_rest_is_dormant(const tl_model *model, const tl_state *state, uint32_t a,
+                                      uint32_t b) {
+  if (!state || !state->rest)
+    return false;
+  const bool sleeps_a = tl_rest_is_asleep(state, a), sleeps_b = tl_rest_is_asleep(state, b);
+  return (sleeps_a && (sleeps_b || tl_body_is_static(model, b))) ||
+         (sleeps_b && tl_body_is_static(model, a));
+}
+
+#endif

@@ -1,0 +1,41 @@
+/* The scope: which bodies a stage works on, over which time, from which state to which state.
+ *
+ * A fixed step makes one scope of everything and calls each stage once; an implicit step calls
+ * narrow and solve many times on one scope with changing guesses; local stepping makes a scope per
+ * cluster with its own interval. Nothing else tells a stage what is "current". */
+#ifndef TL_SCOPE_H
+#define TL_SCOPE_H
+
+#include "crowd/model.h"
+
+typedef struct tl_scope {
+  const uint32_t *members; /* slots in ascending order; NULL: slots 0 ... count-1 */
+  size_t count;
+  double t0, t1;
+  double dt;          /* the step's length as the stepper means it; t1 - t0 up to rounding */
+  const tl_state *in; /* at t0; rows are slots */
+  tl_state *out;      /* at t1; may be `in` itself where a stage says so */
+  tl_arena *arena;    /* scratch of this scope */
+  struct tl_broad_cache
+      *broad_cache;                 /* what the broad phase keeps from step to step; may be NULL */
+  const struct tl_guesses *guesses; /* normals of the last step (narrow/guess.h); may be NULL */
+  struct tl_joints *joints;         /* their impulses change; may be NULL: none */
+  const struct tl_widths *widths; /* of shapes (contact/depth.h), for those who look at overlaps */
+  struct tl_penalty *penalty; /* what springs keep (solve/penalty/penalty.h); NULL: other models */
+} tl_scope;
+
+static inline uint32_t tl_scope_slot(const tl_scope *scope, size_t i) {
+  return scope->members ? scope->members[i] : (uint32_t)i;
+}
+
+/* A candidate pair of slots. uid[a] < uid[b]. */
+typedef struct tl_pair {
+  uint32_t a, b;
+} tl_pair;
+
+typedef struct tl_pairs {
+  tl_pair *data; /* in the scope's arena */
+  size_t count;
+} tl_pairs;
+
+#endif

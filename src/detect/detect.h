@@ -1,0 +1,42 @@
+/* Detection without a world: between detect.c (the calls) and detect/bodies.c (arrays to a model).
+ */
+#ifndef TL_DETECT_H
+#define TL_DETECT_H
+
+#include <talus/detect.h>
+
+#include "contact/contact.h"
+#include "crowd/scope.h"
+
+/* What stages need of a world, made anew from the caller's arrays by each call; all but the shapes
+ * and the results is in the arena. */
+struct talus_detector {
+  talus_detect_def def;
+  tl_arena arena;
+  tl_model model;
+  tl_state state; /* positions and rotations, for contacts alone */
+  tl_contacts found;
+  TL_ARRAY(talus_row_contact) contacts;
+};
+
+/* Rows are numbered by 32 bits, of which the broad phases keep one for themselves. */
+#define TL_DETECT_MOST_ROWS ((size_t)1 << 31)
+
+/* Checks the arrays and makes the tables of the model: shapes and what masks pairs; with `poses`
+ * what the narrow phase reads, too. */
+talus_status tl_detect_load(talus_detector *detector, const talus_detect_bodies *bodies,
+                            bool poses);
+
+/* The box of a row, grown by half the margin. */
+talus_box tl_detect_box(const talus_detector *detector, const talus_detect_bodies *bodies,
+                        size_t row);
+
+/* Boxes of all rows. With `room` they are larger by what the arithmetic of the narrow phase may
+ * lose, so that no contact is missed for being exactly at the margin. */
+talus_status tl_detect_find_boxes(const talus_detector *detector, const talus_detect_bodies *bodies,
+                                  bool room, talus_box *boxes);
+
+/* Fails for a row that is longer than half a period, which the narrow phase cannot do. */
+talus_status tl_detect_check_period(const talus_detector *detector, const talus_box *boxes);
+
+#endif

@@ -1,0 +1,36 @@
+/* Tables of bodies: between detect/table.c (columns and rows) and detect/table_shapes.c (shapes
+ * that are described in files of their own). */
+#ifndef TL_DETECT_TABLE_H
+#define TL_DETECT_TABLE_H
+
+#include <talus/detect.h>
+
+#include "base/input.h"
+
+/* A shape of a file, read once however many rows name it. */
+typedef struct tl_table_file {
+  char *path, *name; /* as the table has them; name is "" where it gives none */
+  talus_shape_kind kind;
+  bool is_bad;  /* told already */
+  uint32_t row; /* of the shapes */
+  double *points;
+  size_t bytes; /* of the points */
+} tl_table_file;
+
+/* What a talus_body_table owns; arrays that only other shapes than spheres need may be empty. */
+typedef struct talus_body_rows {
+  TL_ARRAY(double) record; /* 4: x, y, z, r */
+  TL_ARRAY(talus_shape_def) shapes;
+  TL_ARRAY(uint32_t) shape;
+  TL_ARRAY(double) scale;
+  TL_ARRAY(double) rotation; /* 4 */
+  TL_ARRAY(tl_table_file) files;
+} talus_body_rows;
+
+/* The row of the shapes for a hull, clump or container of a file, relative to the table's folder.
+ * What is wrong goes to `in`, once per file; *found is false then. */
+talus_status tl_table_find_file(talus_body_rows *rows, tl_input *in, tl_span file, tl_span name,
+                                talus_shape_kind kind, uint32_t *row, bool *found);
+void tl_table_free_files(talus_body_rows *rows);
+
+#endif

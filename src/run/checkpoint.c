@@ -1,0 +1,290 @@
+/* The checkpoint of a run: the world (output/checkpoint.c) and, in a blob beside it, how far the
+ * folder had grown. */
+#include <math.h>
+#include <unistd.h>
+
+#include "output/file.h"
+#include "run/run.h"
+
+#if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
+
+/* The blob, in numbers of 64 bits, least byte first:
+ *   "talusrun", version, identity of the scene, step,
+ *   residual_max, residual_rms, iterations, joint_force, joint_torque, overlap_max, overlap_share,
+ *   rest.since, rest.interval,
+ *   number of frames, step of each,
+ *   lines of joints.csv, whether it records joints without a name and how (run.h),
+ *   number of probes, of each: definition, lines of its file,
+ *   number of files that the scene names, of each: XXH64 when the run began */
+#define MAGIC   0x6e757273756c6174u
+#define VERSION 4u
+
+/* ---- numbers to bytes and back --------------------------------------------------------------- */
+
+static void put(tl_text *text, uint64_t value) {
+  char bytes[8];
+  for (int i = 0; i < 8; ++i)
+    bytes[i] = (char)(unsigned char)(value >> (8 * i));
+  tl_text_add_bytes(text, bytes, sizeof bytes);
+}
+
+static void put_double(tl_text *text, double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  put(text, bits);
+}
+
+typedef struct blob_reader {
+  const tl_blob *blob;
+  size_t at;
+  bool is_short; /* asked for more than there is */
+} blob_reader;
+
+static uint64_t get(blob_reader *reader) {
+  uint64_t value = 0;
+  if (reader->blob->size - reader->at < 8) {
+    reader->is_short = true;
+    return 0;
+  }
+  for (int i = 0; i < 8; ++i)
+    value |= (uint64_t)reader->blob->data[reader->at++] << (8 * i);
+  return value;
+}
+
+static double get_double(blob_reader *reader) {
+  const uint64_t bits = get(reader);
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/* ---- saving ---------------------------------------------------------------------------------- */
+
+static talus_status pack(const tl_run *run, tl_text *text) {
+  uint64_t identity;
+  TL_TRY(tl_scene_identity(run->scene, &identity));
+  put(text, MAGIC);
+  put(text, VERSION);
+  put(text, identity);
+  put(text, talus_world_steps(run->world));
+  put_double(text, run->worst.residual_max);
+  put_double(text, run->worst.residual_rms);
+  put(text, (uint64_t)run->worst.iterations);
+  put_double(text, run->worst.joint_force);
+  put_double(text, run->worst.joint_torque);
+  put_double(text, run->worst.overlap_max);
+  put_double(text, run->worst.overlap_share);
+  put_double(text, run->rest.since);
+  put_double(text, run->rest.interval);
+  put(text, run->frames.count);
+  for (size_t i = 0; i < run->frames.count; ++i)
+    put(text, run->frames.data[i].step);
+  put(text, run->joints.count);
+  put(text, run->joints_all ? 1 + run->joint_marks : 0);
+  put(text, run->probes.count);
+  for (size_t i = 0; i < run->probes.count; ++i) {
+    put(text, run->probes.data[i].definition);
+    put(text, run->probes.data[i].lines.count);
+  }
+  put(text, run->files.count);
+  for (size_t i = 0; i < run->files.count; ++i)
+    put(text, run->files.data[i].hash);
+  return text->status;
+}
+
+/* Without wall times, so that equal states make equal files. */
+static talus_status save_world(talus_world *world, const char *path, tl_file file,
+                               const tl_blob *blob) {
+  const tl_step_report last = world->last;
+  double wall[4];
+  memcpy(wall, world->wall, sizeof wall);
+  memset(world->wall, 0, sizeof wall);
+  world->last.wall_broad = world->last.wall_narrow = 0;
+  world->last.wall_solve = world->last.wall_step = 0;
+  talus_status status = tl_output_save(world, path, &file, blob);
+  if (status == TALUS_OK)
+    status = tl_file_end(&file, TALUS_OK);
+  world->last = last;
+  memcpy(world->wall, wall, sizeof wall);
+  return status;
+}
+
+talus_status tl_run_checkpoint_save(tl_run *run) {
+  const double begin = tl_run_clock();
+  /* What the checkpoint counts is on the disk before it. */
+  TL_TRY(tl_lines_sync(&run->history));
+  TL_TRY(tl_run_joints_sync(run));
+  TL_TRY(tl_run_probes_sync(run));
+  TL_TRY(tl_run_series_sync(run));
+  tl_text text = {0};
+  talus_status status = pack(run, &text);
+  const tl_blob blob = {(unsigned char *)text.data, text.count};
+  if (status == TALUS_OK)
+    status =
+        save_world(run->world, tl_run_path(run, "checkpoint.hdf"), tl_run_own_file(run), &blob);
+  tl_text_drop(&text);
+  TL_TRY(status);
+  run->saved = talus_world_steps(run->world);
+  run->saved_at = tl_run_clock();
+  run->wall_output += run->saved_at - begin;
+  tl_run_log_add(&run->log, TL_LOG_INFO, "checkpoint: step %llu, t = %g s",
+                 (unsigned long long)run->saved, talus_world_time(run->world));
+  tl_run_log_sync(&run->log);
+  return TALUS_OK;
+}
+
+/* ---- going on -------------------------------------------------------------------------------- */
+
+static talus_status refuse(tl_run *run) {
+  char changed[200];
+  tl_run_folder_compare(run, changed, sizeof changed);
+  return tl_fail(TALUS_ERROR_INVALID,
+                 "%s: the scene is not the one of this folder%s%s; only until, output and probes "
+                 "may change when a run goes on (another folder, or --force, begins anew)",
+                 tl_run_folder(run), changed[0] ? ": it differs in " : "", changed);
+}
+
+/* keep and old: what becomes of each probe of the scene. */
+static talus_status unpack_probes(tl_run *run, blob_reader *reader, uint64_t *keep, size_t *old) {
+  for (size_t i = 0; i < run->probes.count; ++i) {
+    keep[i] = 0;
+    old[i] = SIZE_MAX;
+  }
+  const uint64_t n = get(reader);
+  for (uint64_t k = 0; k < n && !reader->is_short; ++k) {
+    const uint64_t definition = get(reader), lines = get(reader);
+    for (size_t i = 0; i < run->probes.count && !reader->is_short; ++i)
+      if (run->probes.data[i].definition == definition) {
+        keep[i] = lines;
+        old[i] = (size_t)k;
+      }
+  }
+  return TALUS_OK;
+}
+
+typedef TL_ARRAY(uint64_t) hashes;
+
+/* As many as the scene names, for it is the same scene. */
+static talus_status unpack_files(const tl_run *run, blob_reader *reader, hashes *stored) {
+  const uint64_t n = get(reader);
+  reader->is_short = reader->is_short || n != run->files.count;
+  for (uint64_t i = 0; i < n && !reader->is_short; ++i)
+    TL_TRY(tl_array_push(stored, get(reader)));
+  return TALUS_OK;
+}
+
+static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, size_t *old,
+                           hashes *stored) {
+  blob_reader reader = {.blob = blob};
+  uint64_t identity;
+  TL_TRY(tl_scene_identity(run->scene, &identity));
+  const uint64_t magic = get(&reader), version = get(&reader);
+  if (magic != MAGIC)
+    return tl_fail(TALUS_ERROR_FORMAT,
+                   "%s holds a world and no run to go on with; --force begins anew",
+                   tl_run_path(run, "checkpoint.hdf"));
+  if (version != VERSION)
+    return tl_fail(TALUS_ERROR_UNSUPPORTED,
+                   "%s is of another version of talus (%llu, and this one reads %u); --force "
+                   "begins anew",
+                   tl_run_path(run, "checkpoint.hdf"), (unsigned long long)version, VERSION);
+  if (get(&reader) != identity)
+    return refuse(run);
+  const uint64_t step = get(&reader);
+  run->worst.residual_max = get_double(&reader);
+  run->worst.residual_rms = get_double(&reader);
+  run->worst.iterations = (int)get(&reader);
+  run->worst.joint_force = get_double(&reader);
+  run->worst.joint_torque = get_double(&reader);
+  run->worst.overlap_max = get_double(&reader);
+  run->worst.overlap_share = get_double(&reader);
+  run->rest.since = get_double(&reader);
+  run->rest.interval = get_double(&reader);
+  const uint64_t frames = get(&reader);
+  for (uint64_t i = 0; i < frames && !reader.is_short; ++i) {
+    const tl_run_frame frame = {.step = get(&reader)};
+    TL_TRY(tl_array_push(&run->frames, frame));
+  }
+  run->joints.count = get(&reader);      /* until cut_back opens it */
+  const uint64_t unnamed = get(&reader); /* 0, or 1 and the marks */
+  run->joints_all = unnamed > 0;
+  run->joint_marks = unnamed > 0 ? unnamed - 1 : 0;
+  reader.is_short = reader.is_short || run->joint_marks > TL_RUN_JOINTS_ALL;
+  TL_TRY(unpack_probes(run, &reader, keep, old));
+  TL_TRY(unpack_files(run, &reader, stored));
+  if (reader.is_short || reader.at != blob->size || step != talus_world_steps(run->world))
+    return tl_fail(TALUS_ERROR_FORMAT, "%s does not fit together; --force begins anew",
+                   tl_run_path(run, "checkpoint.hdf"));
+  return TALUS_OK;
+}
+
+/* What may be refused comes first; and the series before the frames, for it must never list one
+ * that is no more. */
+static talus_status cut_back(tl_run *run, const uint64_t *keep) {
+  TL_TRY(tl_run_own_prove(run, run->frames.count));
+  TL_TRY(tl_run_history_open(run, run->frames.count + 1));
+  TL_TRY(tl_run_joints_go_on(run, run->joints.count));
+  TL_TRY(tl_run_probes_open(run, keep));
+  TL_TRY(tl_run_frames_open(run));
+  size_t gone;
+  TL_TRY(tl_run_frames_go_on(run, &gone));
+  TL_TRY(tl_run_own_cut(run, run->frames.count));
+  tl_run_log_cut(&run->log, run->saved);
+  if (gone > 0)
+    tl_run_log_add(&run->log, TL_LOG_WARN,
+                   "%zu of %zu earlier frames were deleted; the series leaves them out", gone,
+                   run->frames.count);
+  return TALUS_OK;
+}
+
+static talus_status resume(tl_run *run, const tl_blob *blob, uint64_t *keep, size_t *old,
+                           hashes *stored) {
+  TL_TRY(unpack(run, blob, keep, old, stored));
+  run->saved = talus_world_steps(run->world);
+  if (run->saved > run->end)
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "%s: the run is at t = %g s already, past the end at %g s; give a later end "
+                   "(--until)",
+                   tl_run_folder(run), talus_world_time(run->world), run->until);
+  const size_t before = run->world->flow.probes.count;
+  TL_TRY(tl_run_probes_adopt(run, old));
+  bool same = before == run->probes.count;
+  for (size_t i = 0; i < run->probes.count; ++i)
+    same = same && old[i] == i;
+  TL_TRY(cut_back(run, keep));
+  tl_run_files_compare(run, stored->data);
+  if (!same) {
+    /* The old checkpoint no longer tells of the probes there are. */
+    tl_run_log_add(&run->log, TL_LOG_INFO,
+                   "the probes changed: new ones measure from t = %g s on, files of others stay "
+                   "as they are",
+                   talus_world_time(run->world));
+    run->saved = UINT64_MAX;
+  }
+  return TALUS_OK;
+}
+
+talus_status tl_run_checkpoint_resume(tl_run *run) {
+  tl_blob blob = {0};
+  void *block = NULL;
+  const size_t n = run->probes.count, bytes = n * (sizeof(uint64_t) + sizeof(size_t));
+  TL_TRY(tl_resize(&block, 0, bytes));
+  uint64_t *keep = block;
+  size_t *old = n > 0 ? (size_t *)(void *)(keep + n) : NULL;
+  talus_status status = tl_output_load(tl_run_path(run, "checkpoint.hdf"), &run->world, &blob);
+  if (status == TALUS_OK) {
+    run->world->log = tl_run_log_line;
+    run->world->log_context = &run->log;
+    if (run->def->threads > 0)
+      run->world->model.par.threads = run->def->threads;
+    hashes stored = {0};
+    status = resume(run, &blob, keep, old, &stored);
+    tl_array_free(&stored);
+  }
+  void *data = blob.data;
+  (void)tl_resize(&data, blob.size, 0); /* freeing cannot fail */
+  (void)tl_resize(&block, bytes, 0);
+  return status;
+}
+
+#endif

@@ -1,0 +1,304 @@
+/* Which files of a folder are talus's own, and how they are removed: to begin anew, or to go on
+ * from a checkpoint.
+ *
+ * Without --force a file goes only where its content shows that talus wrote it; where something
+ * else has one of our names, the run is refused before anything is removed. With --force the name
+ * is enough (not for scene.yaml, which may be somebody's only copy). Folders that are links are
+ * neither cleared nor written to. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "output/file.h"
+#include "run/run.h"
+
+#if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
+
+/* ---- what is ours ---------------------------------------------------------------------------- */
+
+#define HDF5_HEAD "\x89HDF\r\n\x1a\n"
+
+typedef struct own_name {
+  const char *name;
+  const char *head; /* how such a file begins; NULL: with the time of day */
+} own_name;
+
+/* The checkpoint goes first: whoever is killed in here and resumes begins anew. */
+static const own_name own_files[] = {
+    {"checkpoint.hdf", "talus checkpoint\n"},
+    {"frames.hdf.series", "{\n  \"file-series-version\""},
+    {"surfaces.hdf.series", "{\n  \"file-series-version\""},
+    {"scene.yaml", TL_SCENE_HEAD},
+    {"history.csv", "time,steps,bodies,"},
+    {"joints.csv", "time,joint,"},
+};
+#define OWN_FILES (sizeof own_files / sizeof *own_files)
+
+typedef enum folder_kind { NUMBERED, PROBES } folder_kind;
+
+static const struct {
+  const char *name;
+  folder_kind kind;
+} own_folders[] = {
+    {"frames", NUMBERED}, {"contacts", NUMBERED}, {"surfaces", NUMBERED}, {"probes", PROBES}};
+#define OWN_FOLDERS (sizeof own_folders / sizeof *own_folders)
+
+/* Without ".part", which a killed run leaves; *length is that of the name before it. */
+static bool is_partial(const char *name, size_t *length) {
+  const size_t bytes = strlen(name), suffix = sizeof ".part" - 1;
+  const bool partial = bytes > suffix && strcmp(name + bytes - suffix, ".part") == 0;
+  *length = partial ? bytes - suffix : bytes;
+  return partial;
+}
+
+/* "000042.hdf", or the same half written; *number is 42. */
+static bool is_numbered(const char *name, uint64_t *number, bool *partial) {
+  size_t length, digits = 0;
+  *partial = is_partial(name, &length);
+  *number = 0;
+  while (digits < length && digits < 18 && isdigit((unsigned char)name[digits]))
+    *number = *number * 10 + (uint64_t)(name[digits++] - '0');
+  return digits >= 6 && length == digits + 4 && strncmp(name + digits, ".hdf", 4) == 0;
+}
+
+static bool is_csv(const char *name) {
+  const size_t bytes = strlen(name);
+  return bytes >= 5 && strcmp(name + bytes - 4, ".csv") == 0;
+}
+
+/* ---- proof ----------------------------------------------------------------------------------- */
+
+#define HEAD_BYTES 4096
+
+static bool begins_with_time(const char *text) {
+  static const char form[] = "dddd-dd-ddTdd:dd:ddZ ";
+  for (size_t i = 0; form[i]; ++i)
+    if (form[i] == 'd' ? !isdigit((unsigned char)text[i]) : text[i] != form[i])
+      return false;
+  return true;
+}
+
+/* A file that was killed before its first line, or within it, is ours too: of an empty one nothing
+ * is lost. */
+static bool begins_as(const char *there, size_t n, const char *head) {
+  if (n == 0 || there[0] == '\0') /* a power cut makes zeros of text that had not arrived */
+    return true;
+  if (!head)
+    return n >= sizeof "0000-00-00T00:00:00Z " - 1 && begins_with_time(there);
+  const size_t length = strlen(head);
+  return memcmp(there, head, n < length ? n : length) == 0;
+}
+
+/* Frames, contacts and surfaces have a group `talus` at their root, whose name comes early. */
+static bool has_talus_group(const char *there, size_t n) {
+  for (size_t i = 0; i + sizeof "talus" <= n; ++i)
+    if (memcmp(there + i, "talus", sizeof "talus") == 0)
+      return true;
+  return false;
+}
+
+/* 0 or errno. A link is never ours, nor what is no plain file; neither is waited for. */
+static int read_head(int at, const char *name, char *there, size_t *n, bool *plain) {
+  struct stat info;
+  *n = 0;
+  *plain = false;
+  if (fstatat(at, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+    return errno;
+  if (!S_ISREG(info.st_mode))
+    return 0;
+  const int fd = openat(at, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0)
+    return errno;
+  *plain = true;
+  int error = 0;
+  while (error == 0 && *n < HEAD_BYTES) {
+    const ssize_t got = read(fd, there + *n, HEAD_BYTES - *n);
+    if (got == 0)
+      break;
+    if (got > 0)
+      *n += (size_t)got;
+    else if (errno != EINTR)
+      error = errno;
+  }
+  close(fd);
+  return error;
+}
+
+typedef struct own_file {
+  int at;           /* the folder it is in */
+  const char *name; /* there */
+  const char *path; /* within the result folder */
+  const char *head;
+  bool partial, numbered;
+} own_file;
+
+/* *ours: it is there, and its content shows that we wrote it. */
+static talus_status look_at(tl_run *run, const own_file *file, bool *is_there, bool *ours) {
+  char there[HEAD_BYTES];
+  size_t n;
+  bool plain;
+  const int error = read_head(file->at, file->name, there, &n, &plain);
+  *is_there = error != ENOENT;
+  *ours = false;
+  if (error != 0)
+    return *is_there ? tl_file_fail(error, tl_run_path(run, "%s", file->path), "read") : TALUS_OK;
+  *ours = plain && begins_as(there, n, file->head) &&
+          (!file->numbered || file->partial || has_talus_group(there, n));
+  return TALUS_OK;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+typedef talus_status own_fn(tl_run *run, const own_file *file);
+
+/* Calls `visit` for the files of one folder that have a name of ours; numbered ones from `from` on,
+ * and all that are half written. */
+static talus_status visit_open(tl_run *run, DIR *folder, size_t which, uint64_t from,
+                               own_fn *visit) {
+  const bool numbered = own_folders[which].kind == NUMBERED;
+  for (;;) {
+    errno = 0;
+    const struct dirent *entry = readdir(folder);
+    if (!entry)
+      return errno == 0
+                 ? TALUS_OK
+                 : tl_file_fail(errno, tl_run_path(run, "%s", own_folders[which].name), "read");
+    uint64_t number;
+    bool partial = false;
+    if (numbered ? !is_numbered(entry->d_name, &number, &partial) || (!partial && number < from)
+                 : !is_csv(entry->d_name))
+      continue;
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", own_folders[which].name, entry->d_name);
+    TL_TRY(visit(run, &(own_file){.at = dirfd(folder),
+                                  .name = entry->d_name,
+                                  .path = path,
+                                  .head = numbered ? HDF5_HEAD : "from,to,",
+                                  .partial = partial,
+                                  .numbered = numbered}));
+  }
+}
+
+static talus_status visit_folder(tl_run *run, size_t which, uint64_t from, own_fn *visit) {
+  int fd;
+  TL_TRY(tl_run_subfolder(run, own_folders[which].name, &fd));
+  if (fd < 0)
+    return TALUS_OK;
+  DIR *folder = fdopendir(fd);
+  if (!folder) {
+    const int error = errno;
+    close(fd);
+    return tl_file_fail(error, tl_run_path(run, "%s", own_folders[which].name), "read");
+  }
+  const talus_status status = visit_open(run, folder, which, from, visit);
+  closedir(folder);
+  return status;
+}
+
+static talus_status visit_files(tl_run *run, bool partial, own_fn *visit) {
+  for (size_t i = 0; i < OWN_FILES; ++i) {
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", own_files[i].name, partial ? ".part" : "");
+    TL_TRY(visit(run, &(own_file){.at = run->folder,
+                                  .name = name,
+                                  .path = name,
+                                  .head = own_files[i].head,
+                                  .partial = partial}));
+  }
+  return TALUS_OK;
+}
+
+talus_status tl_run_subfolder(tl_run *run, const char *name, int *fd) {
+  *fd = openat(run->folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (*fd >= 0 || errno == ENOENT)
+    return TALUS_OK;
+  const int error = errno;
+  struct stat there;
+  if ((error == ELOOP || error == ENOTDIR) &&
+      fstatat(run->folder, name, &there, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(there.st_mode))
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "%s is a link; talus removes and writes nothing beyond links within a result "
+                   "folder: remove it, or make the whole folder the link",
+                   tl_run_path(run, "%s", name));
+  return tl_file_fail(error, tl_run_path(run, "%s", name), "opened");
+}
+
+/* ---- proving and removing -------------------------------------------------------------------- */
+
+static bool is_planned(const tl_run *run, const char *csv) {
+  const size_t length = strlen(csv) - (sizeof ".csv" - 1);
+  for (size_t i = 0; i < run->probes.count; ++i) {
+    const char *name = run->probes.data[i].plan.name;
+    if (strlen(name) == length && strncmp(name, csv, length) == 0)
+      return true;
+  }
+  return false;
+}
+
+/* What is half written is left alone where it is not ours, and in nobody's way. */
+static talus_status prove(tl_run *run, const own_file *file) {
+  bool is_there, ours;
+  TL_TRY(look_at(run, file, &is_there, &ours));
+  const bool scene = file->at == run->folder && strcmp(file->name, "scene.yaml") == 0;
+  const bool probe = !file->numbered && file->at != run->folder;
+  if (!is_there || ours || file->partial || (run->def->force && !scene && !probe))
+    return TALUS_OK;
+  if (probe && !is_planned(run, file->name))
+    return TALUS_OK; /* any table may lie in probes/ */
+  return tl_fail(TALUS_ERROR_INVALID,
+                 "%s was not written by talus, and a run would replace it; give the results a "
+                 "folder of their own",
+                 tl_run_path(run, "%s", file->path));
+}
+
+static talus_status remove_one(tl_run *run, const own_file *file) {
+  bool is_there = true, ours = true;
+  if (!run->def->force || (!file->numbered && file->at != run->folder))
+    TL_TRY(look_at(run, file, &is_there, &ours));
+  if (is_there && ours && unlinkat(file->at, file->name, 0) != 0 && errno != ENOENT)
+    return tl_file_fail(errno, tl_run_path(run, "%s", file->path), "removed");
+  return TALUS_OK;
+}
+
+talus_status tl_run_own_prove(tl_run *run, uint64_t from) {
+  if (from == 0) {
+    TL_TRY(visit_files(run, false, prove));
+    TL_TRY(prove(run, &(own_file){.at = run->folder, .name = "log.txt", .path = "log.txt"}));
+  }
+  for (size_t i = 0; i < OWN_FOLDERS; ++i)
+    TL_TRY(visit_folder(run, i, from, prove));
+  return TALUS_OK;
+}
+
+talus_status tl_run_own_clear(tl_run *run) {
+  /* A power cut must not bring the checkpoint back when the rest is gone. */
+  TL_TRY(remove_one(run, &(own_file){.at = run->folder,
+                                     .name = own_files[0].name,
+                                     .path = own_files[0].name,
+                                     .head = own_files[0].head}));
+  TL_TRY(tl_folder_sync(run->folder, tl_run_folder(run)));
+  TL_TRY(visit_files(run, false, remove_one));
+  TL_TRY(visit_files(run, true, remove_one));
+  for (size_t i = 0; i < OWN_FOLDERS; ++i) {
+    TL_TRY(visit_folder(run, i, 0, remove_one));
+    const char *name = own_folders[i].name;
+    /* It stays where it is not empty. */
+    if (unlinkat(run->folder, name, AT_REMOVEDIR) != 0 && errno != ENOENT && errno != ENOTEMPTY &&
+        errno != EEXIST)
+      return tl_file_fail(errno, tl_run_path(run, "%s", name), "removed");
+  }
+  return TALUS_OK;
+}
+
+talus_status tl_run_own_cut(tl_run *run, uint64_t from) {
+  TL_TRY(visit_files(run, true, remove_one));
+  for (size_t i = 0; i < OWN_FOLDERS; ++i)
+    if (own_folders[i].kind == NUMBERED)
+      TL_TRY(visit_folder(run, i, from, remove_one));
+  return TALUS_OK;
+}
+
+#endif

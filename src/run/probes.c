@@ -1,0 +1,193 @@
+/* Probes: probes/NAME.csv, one line per interval with the means over it. */
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "output/file.h"
+#include "run/run.h"
+
+#if TALUS_HAVE_HDF5 && TALUS_HAVE_YAML
+
+/* ---- what is recorded ------------------------------------------------------------------------ */
+
+typedef struct column {
+  uint32_t record;
+  const char *head;
+  size_t offset; /* of the first number within talus_probe_values */
+  int count;
+} column;
+
+#define COLUMN(bit, head, member, count)                                                           \
+  { TALUS_RECORD_##bit, head, offsetof(talus_probe_values, member), count }
+static const column columns[] = {
+    COLUMN(FORCE, ",fx,fy,fz", force, 3),
+    COLUMN(TORQUE, ",tx,ty,tz", torque, 3),
+    COLUMN(MASS_FLOW, ",mass_flow_x,mass_flow_y,mass_flow_z", mass_flow, 3),
+    COLUMN(COUNT, ",count", count, 1),
+    COLUMN(ENERGY, ",energy", energy, 1),
+};
+#undef COLUMN
+#define COLUMNS (sizeof columns / sizeof *columns)
+
+static void format_head(const tl_run_probe *probe, tl_text *text) {
+  tl_text_add(text, "from,to");
+  for (size_t i = 0; i < COLUMNS; ++i)
+    if (probe->plan.record & columns[i].record)
+      tl_text_add(text, "%s", columns[i].head);
+  tl_text_add(text, "\n");
+}
+
+static void format_line(const tl_run_probe *probe, const talus_probe_values *values,
+                        tl_text *text) {
+  tl_text_add_number(text, values->from);
+  tl_text_add(text, ",");
+  tl_text_add_number(text, values->to);
+  for (size_t i = 0; i < COLUMNS; ++i)
+    for (int k = 0; (probe->plan.record & columns[i].record) && k < columns[i].count; ++k) {
+      double value;
+      memcpy(&value, (const char *)values + columns[i].offset + (size_t)k * sizeof value,
+             sizeof value);
+      tl_text_add(text, ",");
+      tl_text_add_number(text, value);
+    }
+  tl_text_add(text, "\n");
+}
+
+/* ---- the plan -------------------------------------------------------------------------------- */
+
+static void add_round(tl_text *text, const tl_scene_round *round) {
+  for (int k = 0; k < 3; ++k) {
+    tl_text_add_number(text, round->at[k]);
+    tl_text_add(text, " ");
+    tl_text_add_number(text, round->axis[k]);
+    tl_text_add(text, " ");
+  }
+  tl_text_add_number(text, round->radius);
+  tl_text_add(text, " ");
+  tl_text_add_number(text, round->length);
+  tl_text_add(text, ";");
+}
+
+/* A probe goes on where all of this is as it was. */
+static talus_status define(const tl_scene_probe *probe, const tl_scene_probe_plan *plan,
+                           uint64_t *hash) {
+  tl_text text = {0};
+  tl_text_add(&text, "%s;%s;%u;", plan->name, probe->body ? probe->body : "",
+              (unsigned)plan->record);
+  if (probe->joint)
+    tl_text_add(&text, "joint %s;", probe->joint);
+  tl_text_add_number(&text, plan->every);
+  tl_text_add(&text, ";");
+  if (!probe->body) {
+    for (int k = 0; k < 6; ++k) {
+      tl_text_add_number(&text, probe->region.box[k]);
+      tl_text_add(&text, " ");
+    }
+    add_round(&text, &probe->region.sphere);
+    add_round(&text, &probe->region.cylinder);
+    add_round(&text, &probe->region.disc);
+  }
+  const talus_status status = text.status;
+  if (status == TALUS_OK)
+    *hash = tl_xxh64(text.data, text.count, 0);
+  tl_text_drop(&text);
+  return status;
+}
+
+talus_status tl_run_probes_plan(tl_run *run) {
+  const size_t n = tl_scene_probe_count(run->scene);
+  TL_TRY(tl_array_reserve(&run->probes, n));
+  const tl_scene_probe *told = run->scene->probes.data;
+  for (size_t i = 0; i < n; ++i) {
+    tl_run_probe probe = {.plan = tl_scene_get_probe(run->scene, i), .lines = {.fd = -1}};
+    TL_TRY(define(&told[i], &probe.plan, &probe.definition));
+    run->probes.data[run->probes.count++] = probe;
+  }
+  return TALUS_OK;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static talus_status open_one(tl_run *run, tl_run_probe *probe, uint64_t keep) {
+  TL_TRY(tl_lines_open(&probe->lines, run->folder, run->folder_bytes + 1,
+                       tl_run_path(run, "probes/%s.csv", probe->plan.name), keep));
+  if (keep > 0)
+    return TALUS_OK;
+  tl_text text = {0};
+  format_head(probe, &text);
+  talus_status status = text.status;
+  if (status == TALUS_OK)
+    status = tl_lines_add(&probe->lines, text.data, text.count);
+  tl_text_drop(&text);
+  return status;
+}
+
+talus_status tl_run_probes_open(tl_run *run, const uint64_t *keep) {
+  if (run->probes.count == 0)
+    return TALUS_OK;
+  int folder;
+  TL_TRY(tl_run_make_folder(run, "probes", &folder));
+  talus_status status = TALUS_OK;
+  for (size_t i = 0; status == TALUS_OK && i < run->probes.count; ++i)
+    status = open_one(run, &run->probes.data[i], keep ? keep[i] : 0);
+  if (status == TALUS_OK)
+    status = tl_folder_sync(folder, tl_run_path(run, "probes"));
+  close(folder);
+  return status;
+}
+
+talus_status tl_run_probes_add(tl_run *run, bool all) {
+  const uint64_t step = talus_world_steps(run->world);
+  for (size_t i = 0; i < run->probes.count; ++i) {
+    tl_run_probe *probe = &run->probes.data[i];
+    if (run->world->flow.probes.data[i].weight <= 0 ||
+        !(all || tl_run_is_due(probe->plan.every, run->dt, step)))
+      continue;
+    talus_probe_values values;
+    TL_TRY(talus_probe_read(run->world, (uint32_t)i, &values));
+    tl_text text = {0};
+    format_line(probe, &values, &text);
+    talus_status status = text.status;
+    if (status == TALUS_OK)
+      status = tl_lines_add(&probe->lines, text.data, text.count);
+    tl_text_drop(&text);
+    TL_TRY(status);
+  }
+  return TALUS_OK;
+}
+
+talus_status tl_run_probes_sync(tl_run *run) {
+  for (size_t i = 0; i < run->probes.count; ++i)
+    TL_TRY(tl_lines_sync(&run->probes.data[i].lines));
+  return TALUS_OK;
+}
+
+/* ---- going on with other probes -------------------------------------------------------------- */
+
+talus_status tl_run_probes_adopt(tl_run *run, const size_t *old) {
+  bool same = run->world->flow.probes.count == run->probes.count;
+  for (size_t i = 0; i < run->probes.count; ++i)
+    same = same && old[i] == i;
+  if (same)
+    return TALUS_OK;
+  /* Only the scene knows how a probe is made; uids are the same in every world built from it. */
+  talus_world *made;
+  TL_TRY(talus_scene_build(run->scene, run->def->threads, NULL, NULL, &made));
+  tl_flow *flow = &run->world->flow, *fresh = &made->flow;
+  const double now = talus_world_time(run->world);
+  for (size_t i = 0; i < fresh->probes.count; ++i) {
+    tl_probe *probe = &fresh->probes.data[i];
+    probe->from = now;
+    if (old[i] < flow->probes.count) {
+      const tl_probe swapped = *probe;
+      *probe = flow->probes.data[old[i]];
+      flow->probes.data[old[i]] = swapped;
+    }
+  }
+  const tl_flow before = *flow;
+  flow->probes = fresh->probes;
+  fresh->probes = before.probes;
+  talus_world_destroy(made);
+  return TALUS_OK;
+}
+
+#endif

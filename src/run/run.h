@@ -1,0 +1,274 @@
+/* The run: a scene becomes a result folder (docs/formats.md).
+ *
+ * What makes a run safe against being killed at any moment:
+ *  - frames, contact files, scene.yaml and the checkpoint are each written aside, flushed and
+ *    renamed: complete or absent;
+ *  - the series grows in place, and is whole JSON at any moment (run/series.c);
+ *  - history.csv, joints.csv, probes and the log only grow, line by line;
+ *  - the checkpoint says how many frames and lines belonged to its moment. Whoever goes on from it
+ *    first cuts the folder back to that, and then does again what was cut, bit for bit.
+ *
+ * So that a folder ends up the same however often its run was stopped, nothing that depends on the
+ * wall clock is in the checkpoint: wall times go on from the last line of history.csv. The frame
+ * and the lines of an end that lies off the grid of outputs are written after the last checkpoint,
+ * so that going on to a later end takes them away. */
+#ifndef TL_RUN_H
+#define TL_RUN_H
+
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "base/memory.h"
+#include "output/output.h"
+#include "scene/scene.h"
+#include "world/world.h"
+
+/* ---- a text file that only grows ------------------------------------------------------------- */
+
+typedef struct tl_lines {
+  int fd; /* -1: not open */
+  char *path;
+  uint64_t count; /* lines */
+  off_t bytes;
+} tl_lines;
+
+/* Opens or makes a file and cuts it back to its first `keep` lines, which must be there. Without
+ * its first `skip` bytes the path begins at an open folder. */
+talus_status tl_lines_open(tl_lines *lines, int folder, size_t skip, const char *path,
+                           uint64_t keep);
+/* Appends whole lines (with their newlines) or, where that fails, nothing. */
+talus_status tl_lines_add(tl_lines *lines, const char *text, size_t bytes);
+talus_status tl_lines_sync(tl_lines *lines);
+/* Copies the last line, cut to `size`, into `line`. */
+talus_status tl_lines_last(const tl_lines *lines, char *line, size_t size);
+void tl_lines_close(tl_lines *lines);
+
+/* ---- log.txt --------------------------------------------------------------------------------- */
+
+typedef struct tl_run_log {
+  int fd;          /* -1: not open yet; lines wait in `pending` */
+  tl_text pending; /* what was said before the folder was ready */
+  talus_log_fn *also;
+  void *context;
+  bool has_failed; /* and was told of */
+} tl_run_log;
+
+/* Opens the log and locks it: where the file system has locks of files and none of folders, that
+ * is what keeps two runs apart. *in_use: another run has it. */
+talus_status tl_run_log_open(tl_run_log *log, const char *path, bool *in_use);
+/* Cuts the log: to nothing, or to the line that tells of the checkpoint of that step. */
+void tl_run_log_clear(tl_run_log *log);
+void tl_run_log_cut(tl_run_log *log, uint64_t step);
+/* A talus_log_fn; the context is the tl_run_log. A log that cannot be written stops nothing. */
+void tl_run_log_line(void *log, int level, const char *line);
+void tl_run_log_add(tl_run_log *log, int level, const char *fmt, ...) TL_PRINTF(3, 4);
+void tl_run_log_sync(tl_run_log *log);
+void tl_run_log_close(tl_run_log *log);
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+typedef struct tl_run_frame {
+  uint64_t step;
+  bool is_gone; /* somebody deleted the file: left out of the series */
+  bool has_surface;
+} tl_run_frame;
+
+typedef enum tl_run_list { TL_SERIES_FRAMES, TL_SERIES_SURFACES, TL_SERIES } tl_run_list;
+
+/* frames.hdf.series or surfaces.hdf.series, open to grow. */
+typedef struct tl_run_series {
+  int fd;         /* -1: there is none yet */
+  size_t count;   /* entries */
+  size_t at, end; /* bytes from its begin: where its room is */
+  bool has_room;  /* or had, before it was used up */
+} tl_run_series;
+
+#define TL_RUN_FOLDERS 3 /* frames, contacts, surfaces */
+
+typedef struct tl_run_probe {
+  tl_scene_probe_plan plan;
+  uint64_t definition; /* hash: what is measured, where, how often */
+  tl_lines lines;
+} tl_run_probe;
+
+/* Largest of each step since the last line of history.csv. */
+typedef struct tl_run_worst {
+  double residual_max, residual_rms; /* m/s */
+  int iterations;
+  double joint_force, joint_torque; /* N, N m: of the joint that carried most */
+  double overlap_max, overlap_share;
+} tl_run_worst;
+
+/* Speed of the fastest free body, m/s; infinite where nobody asks (until: {at_rest}). */
+typedef struct tl_run_rest {
+  double since;    /* most since the last output time */
+  double interval; /* most between the last two output times */
+} tl_run_rest;
+
+enum { TL_WALL_TOTAL, TL_WALL_BROAD, TL_WALL_NARROW, TL_WALL_SOLVE, TL_WALL_STEP, TL_WALL_OUTPUT };
+#define TL_WALLS 6
+
+typedef struct tl_run_file {
+  char *path;
+  uint64_t hash; /* of its bytes; 0: it cannot be read */
+} tl_run_file;
+
+typedef struct tl_run {
+  const talus_scene *scene;
+  const talus_run_def *def;
+  double dt, until, every, at_rest;
+  uint32_t fields; /* TL_FRAME_... */
+  uint64_t end;    /* the last step */
+
+  char *path; /* the folder, and room to build names in */
+  size_t folder_bytes, path_bytes;
+  int folder;                 /* open and locked; -1: not yet */
+  int within[TL_RUN_FOLDERS]; /* open; -1: not needed */
+  bool syncs_all;             /* one flush for many files (disk.h) */
+  tl_run_series series[TL_SERIES];
+  tl_run_log log;
+  tl_lines history;
+  tl_lines joints;               /* joints.csv, where there are joints */
+  bool joints_all;               /* it records those without a name too: by their numbers */
+  uint64_t joint_marks;          /* and so many # before each */
+  TL_ARRAY(tl_run_frame) frames; /* number i is frames/i.hdf */
+  TL_ARRAY(tl_run_probe) probes;
+  TL_ARRAY(tl_run_file) files; /* that the scene names, as the world was made of them */
+  tl_run_worst worst;
+  tl_run_rest rest;
+
+  talus_world *world;
+  uint64_t saved;         /* step of the newest checkpoint; UINT64_MAX: none */
+  double began, saved_at; /* s of the monotonic clock */
+  double wall[TL_WALLS];  /* s, of earlier calls (from history.csv) */
+  double wall_output;     /* s, of this call */
+} tl_run;
+
+/* Seconds of a clock that never jumps. */
+double tl_run_clock(void);
+
+/* ---- run/lock.c ------------------------------------------------------------------------------ */
+
+/* Locks the folder, or fails where another run, of this process too, has it; *is_there: there is
+ * none yet. Whoever wants to know what is in a folder locks it first. */
+talus_status tl_run_folder_lock(tl_run *run, bool *is_there);
+void tl_run_folder_unlock(tl_run *run);
+/* Fails where the folder of that name is no longer the one that is locked. */
+talus_status tl_run_folder_check(tl_run *run);
+/* The message; holder is a process, or 0. */
+talus_status tl_run_is_in_use(tl_run *run, long holder);
+
+/* ---- run/folder.c ---------------------------------------------------------------------------- */
+
+/* A path within the folder, and the folder's own; valid until the next call of either. */
+const char *tl_run_path(tl_run *run, const char *fmt, ...) TL_PRINTF(2, 3);
+const char *tl_run_folder(tl_run *run);
+/* For tl_file_begin with such a path. */
+tl_file tl_run_own_file(const tl_run *run);
+
+talus_status tl_run_folder_is_empty(tl_run *run, bool *is_empty);
+/* Refuses a folder that is not empty where neither resume nor force is asked for. Changes nothing.
+ * *has_checkpoint: there is something to go on from. */
+talus_status tl_run_folder_look(tl_run *run, bool *has_checkpoint);
+/* Makes the folder and those above it. */
+talus_status tl_run_folder_make(tl_run *run);
+talus_status tl_run_folder_write_scene(tl_run *run);
+/* Names the keys in which the scene differs from the folder's scene.yaml; "" where it does not. */
+void tl_run_folder_compare(tl_run *run, char *text, size_t size);
+
+/* How scene.yaml of a result folder begins. */
+#define TL_SCENE_HEAD "# The scene of this folder as talus "
+
+/* ---- run/own.c ------------------------------------------------------------------------------- */
+
+/* Fails where a file that would be removed is not talus's own, or a folder in there is a link;
+ * nothing is changed. Frames and what belongs to them from number `from` on; 0: all files. */
+talus_status tl_run_own_prove(tl_run *run, uint64_t from);
+/* Removes what talus wrote, and nothing else; the log stays. */
+talus_status tl_run_own_clear(tl_run *run);
+/* Removes frames, contacts and surfaces from number `from` on, and what a killed run left half
+ * written. */
+talus_status tl_run_own_cut(tl_run *run, uint64_t from);
+/* Opens a folder within the folder, which must be no link; *fd is -1 where there is none. */
+talus_status tl_run_subfolder(tl_run *run, const char *name, int *fd);
+
+/* ---- run/files.c ----------------------------------------------------------------------------- */
+
+/* The files that the scene names as they are now; `all`: each must be there. */
+talus_status tl_run_files_look(tl_run *run, bool all);
+/* Tells of those that are not what they were when the run began; `stored` is what they were. */
+void tl_run_files_compare(tl_run *run, const uint64_t *stored);
+void tl_run_files_free(tl_run *run);
+
+/* ---- run/frames.c ---------------------------------------------------------------------------- */
+
+/* Whether an event of that interval is at this step. */
+bool tl_run_is_due(double every, double dt, uint64_t step);
+/* Makes and opens the folders that are needed. */
+talus_status tl_run_frames_open(tl_run *run);
+void tl_run_frames_close(tl_run *run);
+talus_status tl_run_make_folder(tl_run *run, const char *name, int *fd);
+/* Writes frame number frames.count: the state now. When it returns, it is on the disk. */
+talus_status tl_run_frames_write(tl_run *run, uint32_t fields);
+/* Has the series list that frame. */
+talus_status tl_run_frames_list(tl_run *run);
+/* Looks which frames are still there, and lists those. */
+talus_status tl_run_frames_go_on(tl_run *run, size_t *gone);
+
+/* ---- run/series.c ---------------------------------------------------------------------------- */
+
+/* Lists the last frame. */
+talus_status tl_run_series_add(tl_run *run, tl_run_list list);
+/* Whether the next entry may not find room. */
+bool tl_run_series_is_full(const tl_run *run, tl_run_list list);
+/* The list of all frames as a file that is yet to be flushed and placed; then it is adopted. */
+talus_status tl_run_series_stage(tl_run *run, tl_run_list list, bool with_room, tl_file *file,
+                                 tl_run_series *made);
+talus_status tl_run_series_adopt(tl_run *run, tl_run_list list, const tl_run_series *made);
+/* Both in one, flushed. */
+talus_status tl_run_series_write(tl_run *run, tl_run_list list, bool with_room);
+talus_status tl_run_series_sync(tl_run *run);
+/* Without room, as they are when a run has ended. */
+talus_status tl_run_series_finish(tl_run *run);
+void tl_run_series_close(tl_run *run);
+
+/* ---- run/history.c --------------------------------------------------------------------------- */
+
+talus_status tl_run_history_open(tl_run *run, uint64_t lines);
+talus_status tl_run_history_add(tl_run *run);
+/* After each step. */
+void tl_run_history_note(tl_run *run);
+
+/* ---- run/joints.c ---------------------------------------------------------------------------- */
+
+/* Up to so many joints are all recorded. */
+#define TL_RUN_JOINTS_ALL 64
+
+/* Begins joints.csv where the world has joints. */
+talus_status tl_run_joints_open(tl_run *run);
+/* Keeps so many of its lines; 0: there is no such file. */
+talus_status tl_run_joints_go_on(tl_run *run, uint64_t keep);
+/* A line for each joint that is recorded. */
+talus_status tl_run_joints_add(tl_run *run);
+talus_status tl_run_joints_sync(tl_run *run);
+
+/* ---- run/probes.c ---------------------------------------------------------------------------- */
+
+/* Fills in run->probes from the scene; no file is touched. */
+talus_status tl_run_probes_plan(tl_run *run);
+/* keep[i] lines of probe i are kept; 0 starts its file anew. */
+talus_status tl_run_probes_open(tl_run *run, const uint64_t *keep);
+/* Gives a loaded world the scene's probes: old[i] is the world's probe that probe i goes on with,
+ * or SIZE_MAX for one that begins now. */
+talus_status tl_run_probes_adopt(tl_run *run, const size_t *old);
+/* Lines of the probes whose interval ends at this step, or of all that have measured anything. */
+talus_status tl_run_probes_add(tl_run *run, bool all);
+talus_status tl_run_probes_sync(tl_run *run);
+
+/* ---- run/checkpoint.c ------------------------------------------------------------------------ */
+
+talus_status tl_run_checkpoint_save(tl_run *run);
+/* Loads the world and what belongs to the run, then cuts the folder back to it. */
+talus_status tl_run_checkpoint_resume(tl_run *run);
+
+#endif

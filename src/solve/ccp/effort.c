@@ -1,0 +1,94 @@
+/* How long an island is worked on, and what it starts from.
+ *
+ * `iterations` sweeps are what a step may usually cost. An island that is above the tolerance then
+ * goes on while its residual falls: a small one, in which a heavy body stands on a light one or an
+ * impact runs through a column, twenty times as long; a large one, whose sweeps are what the whole
+ * step costs, twice as long, and only while it is farther from the solution than a step of free
+ * fall. Islands with joints go on no nearer than large ones. Nothing is saved up for the next step:
+ * every step starts from what it finds. */
+#include "solve/ccp/ccp.h"
+
+#include <limits.h>
+
+#define LOOSE      5e-3 /* of a small speed: the automatic tolerance */
+#define TIGHT      0.01 /* of that: of islands of few rows, for which the usual sweeps mostly do */
+#define LOOK_EVERY 8    /* sweeps beyond the usual ones between two looks at the residual */
+#define FALLS      0.98 /* of the least residual so far: then it has fallen */
+#define STALE      6    /* looks in which it did not fall, until that is that */
+#define MANY_TIMES 20   /* `iterations`, for islands of few rows */
+#define TWICE      2    /* for others */
+
+static int most_of(const talus_solve_def *settings, bool are_few) {
+  if (settings->tolerance == 0)
+    return settings->iterations;
+  if (settings->iterations_max >= 0)
+    return settings->iterations_max > settings->iterations ? settings->iterations_max
+                                                           : settings->iterations;
+  const double most = (double)settings->iterations * (are_few ? MANY_TIMES : TWICE);
+  return most < INT_MAX ? (int)most : INT_MAX;
+}
+
+tl_ccp_effort tl_ccp_effort_of(const tl_ccp *job, size_t rows) {
+  const talus_solve_def *settings = job->settings;
+  const double small = tl_ccp_small_speed(job);
+  /* Joints are held by their own means, and their sweeps have no momentum. */
+  const bool is_small = rows <= TL_CCP_FEW_ROWS, are_few = is_small && job->link_count == 0;
+  const bool is_auto = settings->tolerance < 0;
+  tl_ccp_effort effort = {.usual = settings->iterations,
+                          .most = most_of(settings, is_small),
+                          .tolerance = is_auto ? LOOSE * small : settings->tolerance,
+                          .best = -1};
+  effort.enough = effort.tolerance;
+  if (is_auto && are_few)
+    effort.tolerance *= TIGHT;
+  if (!are_few && settings->iterations_max < 0 && small > effort.enough)
+    effort.enough = small;
+  return effort;
+}
+
+bool tl_ccp_wants_look(const tl_ccp_effort *effort, int done, double change) {
+  if (effort->tolerance <= 0)
+    return false;
+  const int beyond = done - effort->usual;
+  return change < effort->tolerance || (beyond >= 0 && beyond % LOOK_EVERY == 0);
+}
+
+bool tl_ccp_is_enough(tl_ccp_effort *effort, int done, double rms) {
+  if (done < effort->usual)
+    return rms < effort->tolerance;
+  if (rms < effort->enough)
+    return true;
+  effort->stale++;
+  if (effort->best < 0 || rms < FALLS * effort->best) {
+    effort->best = rms;
+    effort->stale = 0;
+  }
+  return effort->stale >= STALE;
+}
+
+/* q(s) = slope s + c s^2, c = q - slope > 0: the lowest for s = -slope/(2 c). */
+talus_real tl_ccp_warm_share(double q, double slope) {
+  const double c = q - slope;
+  return slope < 0 && c > 0 ? (talus_real)(-slope / (2 * c)) : 0;
+}
+
+void tl_ccp_scale_lane(const tl_ccp *job, size_t k, uint32_t i, talus_real s) {
+  tl_ccp_lanes *p = &job->packs[k].impulse;
+  tl_ccp_put_lane(p, i, tl_scale(tl_ccp_lane(p, i), s));
+  if (job->rolls)
+    tl_ccp_put_lane(&job->rolls[k].torque, i, tl_scale(tl_ccp_lane(&job->rolls[k].torque, i), s));
+}
+
+static void scale_lanes(tl_ccp_lanes *lanes, talus_real s) {
+  for (int i = 0; i < TL_CCP_LANES; ++i) {
+    lanes->x[i] *= s;
+    lanes->y[i] *= s;
+    lanes->z[i] *= s;
+  }
+}
+
+void tl_ccp_scale_pack(const tl_ccp *job, size_t k, talus_real s) {
+  scale_lanes(&job->packs[k].impulse, s);
+  if (job->rolls)
+    scale_lanes(&job->rolls[k].torque, s);
+}

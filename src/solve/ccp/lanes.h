@@ -1,0 +1,187 @@
+/* Rows of a pack and their bodies as vectors, and the mathematics of a visit on them.
+ *
+ * A solver body is eight reals, so eight bodies make an 8 x 8 matrix whose rows are bodies and
+ * whose columns are what the arithmetic wants: all v.x, all v.y, ... The matrix is loaded row by
+ * row and transposed in registers; afterwards it is transposed back and stored. Inertia tensors of
+ * the bodies that need one are loaded in the same way. */
+#ifndef TL_SOLVE_CCP_LANES_H
+#define TL_SOLVE_CCP_LANES_H
+
+#include "solve/ccp/ccp.h"
+#include "solve/lanes.h"
+
+#include <stddef.h>
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+
+_Static_assert(W == TL_CCP_LANES, "a pack is a vector");
+
+#undef TL_FN
+#define TL_FN              INLINE
+#define NUMBER             lanes
+#define TRUTH              lane_mask
+#define NUMBER_SQRT(x)     lanes_sqrt(x)
+#define SELECT(test, a, b) lanes_select(test, a, b)
+#define ANY(test)          (lanes_mask(test) != 0)
+#define VISIT(name)        lanes_##name
+#include "kernels/ccp_visit.h"
+#include "kernels/rolling_visit.h"
+
+INLINE lanes_vec load_vec(const tl_ccp_lanes *from) {
+  const lanes_vec r = {load(from->x), load(from->y), load(from->z)};
+  return r;
+}
+
+INLINE lanes_vec cross(lanes_vec a, lanes_vec b) {
+  const lanes_vec r = {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+  return r;
+}
+
+INLINE void store_vec(tl_ccp_lanes *to, lanes_vec from) {
+  store(to->x, from.x);
+  store(to->y, from.y);
+  store(to->z, from.z);
+}
+
+/* ---- bodies ---------------------------------------------------------------------------------- */
+
+/* The columns of eight bodies. */
+typedef struct body_lanes {
+  lanes_vec v, w;
+  lanes inv_mass, inv_inertia;
+} body_lanes;
+
+_Static_assert(sizeof(tl_ccp_body) == sizeof(lanes), "a solver body is a vector");
+
+INLINE body_lanes load_bodies(const tl_ccp_body *bodies, const uint32_t *index) {
+  lanes m[W];
+  for (int i = 0; i < W; ++i)
+    memcpy(&m[i], &bodies[index[i]], sizeof m[i]);
+  transpose(m);
+  const body_lanes r = {{m[0], m[1], m[2]}, {m[3], m[4], m[5]}, m[6], m[7]};
+  return r;
+}
+
+/* Bodies that do not move are not written: other threads read them. Packs of movable bodies only
+ * are by far the most. */
+INLINE void store_bodies(tl_ccp_body *bodies, const uint32_t *index, const body_lanes *from) {
+  lanes m[W] = {from->v.x, from->v.y, from->v.z,      from->w.x,
+                from->w.y, from->w.z, from->inv_mass, from->inv_inertia};
+  const lanes zero = {0};
+  const unsigned movable = lanes_mask(from->inv_mass > zero);
+  transpose(m);
+  if (movable == 0xff) {
+    for (int i = 0; i < W; ++i)
+      memcpy(&bodies[index[i]], &m[i], sizeof m[i]);
+    return;
+  }
+  for (int i = 0; i < W; ++i)
+    if (movable >> i & 1)
+      memcpy(&bodies[index[i]], &m[i], sizeof m[i]);
+}
+
+/* v + w x arm of b, less that of a. */
+INLINE lanes_vec relative_velocity(const body_lanes *a, const body_lanes *b, lanes_vec arm_a,
+                                   lanes_vec arm_b) {
+  const lanes_vec ca = cross(a->w, arm_a), cb = cross(b->w, arm_b);
+  const lanes_vec r = {(b->v.x + cb.x) - (a->v.x + ca.x), (b->v.y + cb.y) - (a->v.y + ca.y),
+                       (b->v.z + cb.z) - (a->v.z + ca.z)};
+  return r;
+}
+
+/* The same where arms are reach_a n and reach_b n. */
+INLINE lanes_vec radial_velocity(const body_lanes *a, const body_lanes *b, lanes reach_a,
+                                 lanes reach_b, lanes_vec n) {
+  const lanes_vec s = {b->w.x * reach_b - a->w.x * reach_a, b->w.y * reach_b - a->w.y * reach_a,
+                       b->w.z * reach_b - a->w.z * reach_a};
+  const lanes_vec c = cross(s, n);
+  const lanes_vec r = {(b->v.x - a->v.x) + c.x, (b->v.y - a->v.y) + c.y, (b->v.z - a->v.z) + c.z};
+  return r;
+}
+
+/* An impulse and a moment about the centre of mass. */
+INLINE void push(body_lanes *body, lanes_vec p, lanes_vec moment) {
+  body->v = lanes_madd(body->v, body->inv_mass, p);
+  body->w = lanes_madd(body->w, body->inv_inertia, moment);
+}
+
+/* The columns of eight tensors. */
+typedef struct tensor_lanes {
+  lanes_vec inv_mass;
+  lanes xx, yy, zz, xy, xz, yz;
+} tensor_lanes;
+
+_Static_assert(offsetof(tl_ccp_tensor, inv_inertia.yz) == sizeof(lanes), "and one real more");
+
+INLINE tensor_lanes load_tensors(const tl_ccp_tensor *tensors, const uint32_t *index) {
+  lanes m[W];
+  talus_real yz[W];
+  for (int i = 0; i < W; ++i) {
+    memcpy(&m[i], &tensors[index[i]], sizeof m[i]);
+    yz[i] = tensors[index[i]].inv_inertia.yz;
+  }
+  transpose(m);
+  const tensor_lanes r = {{m[0], m[1], m[2]}, m[3], m[4], m[5], m[6], m[7], load(yz)};
+  return r;
+}
+
+/* tl_ccp_turn: by the tensor where inv_inertia is negative. */
+INLINE void push_tensor(body_lanes *body, const tensor_lanes *t, lanes_vec p, lanes_vec m) {
+  const lanes zero = {0};
+  const lane_mask same = body->inv_inertia >= zero;
+  const lanes_vec turn = {t->xx * m.x + t->xy * m.y + t->xz * m.z,
+                          t->xy * m.x + t->yy * m.y + t->yz * m.z,
+                          t->xz * m.x + t->yz * m.y + t->zz * m.z};
+  body->v.x += lanes_select(same, body->inv_mass, t->inv_mass.x) * p.x;
+  body->v.y += lanes_select(same, body->inv_mass, t->inv_mass.y) * p.y;
+  body->v.z += lanes_select(same, body->inv_mass, t->inv_mass.z) * p.z;
+  body->w.x += lanes_select(same, body->inv_inertia * m.x, turn.x);
+  body->w.y += lanes_select(same, body->inv_inertia * m.y, turn.y);
+  body->w.z += lanes_select(same, body->inv_inertia * m.z, turn.z);
+}
+
+/* p on b and its opposite on a, with arms along the normal. */
+INLINE void push_radial(body_lanes *a, body_lanes *b, lanes reach_a, lanes reach_b, lanes_vec n,
+                        lanes_vec p) {
+  const lanes_vec turn = cross(n, p);
+  a->v = lanes_madd(a->v, -a->inv_mass, p);
+  b->v = lanes_madd(b->v, b->inv_mass, p);
+  a->w = lanes_madd(a->w, -a->inv_inertia * reach_a, turn);
+  b->w = lanes_madd(b->w, b->inv_inertia * reach_b, turn);
+}
+
+/* Arms of a pack, from their table or along the normal. */
+INLINE lanes_vec arm_of(const tl_ccp_lanes *table, const talus_real *reach, lanes_vec n) {
+  if (table)
+    return load_vec(table);
+  const lanes r = load(reach);
+  const lanes_vec arm = {n.x * r, n.y * r, n.z * r};
+  return arm;
+}
+
+/* arm x -p, the moment on body a. */
+INLINE lanes_vec cross_back(lanes_vec arm, lanes_vec p) {
+  const lanes_vec back = {-p.x, -p.y, -p.z};
+  return cross(arm, back);
+}
+
+/* p on b and its opposite on a, each with its moment, by tensors where `by_tensor`; bodies are
+ * stored. */
+INLINE void push_pack(const tl_ccp *job, const tl_ccp_pack *pack, body_lanes *a, body_lanes *b,
+                      lanes_vec p, lanes_vec moment_a, lanes_vec moment_b, const bool by_tensor) {
+  const lanes_vec back = {-p.x, -p.y, -p.z};
+  if (by_tensor) {
+    const tensor_lanes of_a = load_tensors(job->tensors, pack->a);
+    push_tensor(a, &of_a, back, moment_a);
+    const tensor_lanes of_b = load_tensors(job->tensors, pack->b);
+    push_tensor(b, &of_b, p, moment_b);
+  } else {
+    push(a, back, moment_a);
+    push(b, p, moment_b);
+  }
+  store_bodies(job->bodies, pack->a, a);
+  store_bodies(job->bodies, pack->b, b);
+}
+
+#endif
+#endif

@@ -1,0 +1,256 @@
+/* Momentum of Gauss-Seidel sweeps (Nesterov 1983; restarts as O'Donoghue and Candes 2015).
+ *
+ * A sweep passes on what it finds by one body, so that a stack of n bodies needs about n^2 sweeps,
+ * and one that bears q times its own mass about q. After each sweep impulses therefore go on in the
+ * direction in which they went, by ever more: y = p + beta (p - last), and the next sweep starts
+ * from y; n and sqrt(q) sweeps do. Velocities are linear in the impulses and go on likewise, so no
+ * product is needed. y may be outside of the cones: what is handed over is always what a sweep has
+ * left.
+ *
+ * It starts afresh (beta = 0) where the last sweep pulled back against the way since the one
+ * before, which is the sign of having gone too far; and where sweeps change more than the one
+ * before. The second test is for Coulomb's law, which is not the gradient of anything: at friction
+ * above 1 momentum alone would diverge.
+ *
+ * From the first sweep on in islands in which many pairs of bodies have several contacts; in other
+ * islands that are not large once the first sweeps have not been enough: among spheres chains are
+ * mostly short, and sweeps are bound by memory that this needs more of. Not beside joints, which
+ * are aimed anew during sweeps. Torques of rolling resistance go on with the impulses. */
+#include "solve/ccp/ccp.h"
+
+#include <math.h>
+
+#define W TL_CCP_LANES
+
+#define MOST                                                                                       \
+  16384         /* rows of an island that it is tried in at all where pairs have one contact each */
+#define LATE 12 /* sweeps before momentum is tried where pairs have one contact each */
+
+struct tl_ccp_momentum {
+  int patience;           /* sweeps before it begins */
+  tl_ccp_course *course;  /* by pack and lane */
+  tl_ccp_course *turning; /* of torques; NULL: none is passed on */
+  uint32_t *body;         /* those that the part moves */
+  tl_twist *last;         /* their velocities after the sweep before */
+  size_t bodies;
+};
+
+/* ---- one row, one body ----------------------------------------------------------------------- */
+
+/* (from - now) . E^-1 (now - last): positive where the sweep went back. */
+static double pull_of(talus_vec3 now, talus_vec3 n, talus_real en, talus_real et,
+                      const tl_ccp_course *course) {
+  const talus_vec3 back = tl_sub(course->from, now), way = tl_sub(now, course->last);
+  const talus_real along = tl_dot(back, n) * tl_dot(way, n);
+  return (double)((en > 0 ? along / en : 0) + (et > 0 ? (tl_dot(back, way) - along) / et : 0));
+}
+
+static double pull_back(const tl_ccp *job, size_t k, uint32_t i, const tl_ccp_course *course,
+                        const tl_ccp_course *turning) {
+  const tl_ccp_pack *pack = &job->packs[k];
+  if (!(pack->en[i] > 0) || !(pack->et[i] > 0))
+    return 0;
+  const talus_vec3 n = tl_ccp_lane(&pack->normal, i);
+  double sum = pull_of(tl_ccp_lane(&pack->impulse, i), n, pack->en[i], pack->et[i], course);
+  if (tl_ccp_lane_rolls(job, k, i))
+    sum += pull_of(tl_ccp_lane(&job->rolls[k].torque, i), n, job->rolls[k].es[i],
+                   job->rolls[k].er[i], turning);
+  return sum;
+}
+
+static void move_lane(tl_ccp_lanes *lanes, uint32_t i, talus_real beta, tl_ccp_course *course) {
+  const talus_vec3 now = tl_ccp_lane(lanes, i);
+  course->from = tl_madd(now, beta, tl_sub(now, course->last));
+  course->last = now;
+  tl_ccp_put_lane(lanes, i, course->from);
+}
+
+static void move_row(const tl_ccp *job, size_t k, uint32_t i, talus_real beta,
+                     tl_ccp_course *course, tl_ccp_course *turning) {
+  move_lane(&job->packs[k].impulse, i, beta, course);
+  if (tl_ccp_lane_rolls(job, k, i))
+    move_lane(&job->rolls[k].torque, i, beta, turning);
+}
+
+static void move_body(tl_ccp_body *body, talus_real beta, tl_twist *last) {
+  const tl_twist now = {body->v, body->w};
+  body->v = tl_madd(now.velocity, beta, tl_sub(now.velocity, last->velocity));
+  body->w = tl_madd(now.spin, beta, tl_sub(now.spin, last->spin));
+  *last = now;
+}
+
+/* Nesterov's beta; 0 to start afresh. */
+static talus_real next_beta(tl_ccp_pace *pace, double change, double back) {
+  const double theta = pace->theta;
+  const bool grew = pace->change >= 0 && change > pace->change;
+  pace->change = change;
+  if (grew || back > 0) {
+    pace->theta = 1;
+    return 0;
+  }
+  pace->theta = 0.5 * (-theta * theta + theta * sqrt(theta * theta + 4));
+  return (talus_real)(theta * (1 - theta) / (theta * theta + pace->theta));
+}
+
+static tl_ccp_course course_at(const tl_ccp_lanes *lanes, uint32_t i) {
+  const talus_vec3 p = tl_ccp_lane(lanes, i);
+  const tl_ccp_course course = {p, p};
+  return course;
+}
+
+static tl_twist twist_at(const tl_ccp *job, uint32_t body) {
+  const tl_twist twist = {job->bodies[body].v, job->bodies[body].w};
+  return twist;
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+static bool is_same_pair(const tl_contact *c, const tl_contact *d) {
+  return c->a == d->a && c->b == d->b;
+}
+
+/* A share of rows that is worth passing over all of them once more in each sweep: a box among a
+ * million spheres is not. Contacts of a pair are neighbours in canonical order. */
+static bool has_bundles(const tl_ccp *part) {
+  const tl_contact *data = part->contacts->data;
+  const size_t enough = part->row_count / 8 + 1;
+  size_t count = 0;
+  for (size_t row = 0; row < part->row_count && count < enough; ++row) {
+    const uint32_t i = part->colours.order[row];
+    count += i > 0 && is_same_pair(&data[i - 1], &data[i]);
+  }
+  return count >= enough;
+}
+
+static void list_body(const tl_ccp *part, struct tl_ccp_momentum *m, uint32_t body) {
+  if (part->seen[body] || !(part->bodies[body].inv_mass > 0))
+    return;
+  part->seen[body] = 1;
+  m->body[m->bodies++] = body;
+}
+
+talus_status tl_ccp_take_momentum(tl_ccp *part) {
+  tl_arena *arena = part->scope->arena;
+  struct tl_ccp_momentum *m;
+  part->momentum = NULL;
+  if (part->link_count > 0)
+    return TALUS_OK;
+  const bool bundles = part->survey.lumps && has_bundles(part);
+  if (!bundles && part->row_count > MOST)
+    return TALUS_OK;
+  TL_TAKE(arena, 1, &m);
+  m->patience = bundles ? 0 : LATE;
+  if (!bundles && part->row_count > TL_CCP_FEW_ROWS && part->settings->iterations > LATE)
+    m->patience = part->settings->iterations;
+  TL_TAKE(arena, part->pack_count * W, &m->course);
+  m->turning = NULL;
+  if (part->rolls)
+    TL_TAKE(arena, part->pack_count * W, &m->turning);
+  TL_TAKE(arena, 2 * part->row_count, &m->body);
+  m->bodies = 0;
+  for (size_t k = 0; k < part->pack_count; ++k)
+    for (uint32_t i = 0; i < W; ++i) {
+      list_body(part, m, part->packs[k].a[i]);
+      list_body(part, m, part->packs[k].b[i]);
+    }
+  TL_TAKE(arena, m->bodies, &m->last);
+  part->momentum = m;
+  return TALUS_OK;
+}
+
+int tl_ccp_patience(const tl_ccp *part) { return part->momentum ? part->momentum->patience : 0; }
+
+void tl_ccp_set_off(const tl_ccp *part, tl_team *team, int worker, int workers) {
+  struct tl_ccp_momentum *m = part->momentum;
+  if (!m)
+    return;
+  const size_t last = tl_share(part->pack_count, worker + 1, workers) * W;
+  for (size_t row = tl_share(part->pack_count, worker, workers) * W; row < last; ++row) {
+    m->course[row] = course_at(&part->packs[row / W].impulse, (uint32_t)(row % W));
+    if (m->turning)
+      m->turning[row] = course_at(&part->rolls[row / W].torque, (uint32_t)(row % W));
+  }
+  for (size_t i = tl_share(m->bodies, worker, workers);
+       i < tl_share(m->bodies, worker + 1, workers); ++i)
+    m->last[i] = twist_at(part, m->body[i]);
+  tl_team_barrier(team);
+}
+
+/* How far the sweep pulled back, by block. */
+static void pull_back_block(const tl_ccp *part, size_t block) {
+  const struct tl_ccp_momentum *m = part->momentum;
+  double sum = 0;
+  for (size_t k = part->block_pack[block]; k < part->block_pack[block + 1]; ++k)
+    for (uint32_t i = 0; i < W; ++i)
+      sum +=
+          pull_back(part, k, i, &m->course[k * W + i], m->turning ? &m->turning[k * W + i] : NULL);
+  part->block_sum[block] = sum;
+}
+
+void tl_ccp_move_on(const tl_ccp *part, tl_team *team, int worker, int workers, double change,
+                    tl_ccp_pace *pace) {
+  struct tl_ccp_momentum *m = part->momentum;
+  if (!m)
+    return;
+  const size_t blocks = part->block_count;
+  for (size_t b = tl_share(blocks, worker, workers); b < tl_share(blocks, worker + 1, workers); ++b)
+    pull_back_block(part, b);
+  tl_team_barrier(team);
+  double back = 0;
+  for (size_t b = 0; b < blocks; ++b)
+    back += part->block_sum[b];
+  const talus_real beta = next_beta(pace, change, back);
+  const size_t last = tl_share(part->pack_count, worker + 1, workers) * W;
+  for (size_t row = tl_share(part->pack_count, worker, workers) * W; row < last; ++row)
+    move_row(part, row / W, (uint32_t)(row % W), beta, &m->course[row],
+             m->turning ? &m->turning[row] : NULL);
+  for (size_t i = tl_share(m->bodies, worker, workers);
+       i < tl_share(m->bodies, worker + 1, workers); ++i)
+    move_body(&part->bodies[m->body[i]], beta, &m->last[i]);
+  tl_team_barrier(team);
+}
+
+/* ---- small islands --------------------------------------------------------------------------- */
+
+static void list_small(const tl_ccp *job, tl_ccp_small_momentum *m, uint32_t body) {
+  if (!(job->bodies[body].inv_mass > 0))
+    return;
+  for (uint32_t i = 0; i < m->bodies; ++i)
+    if (m->body[i] == body)
+      return;
+  m->last[m->bodies] = twist_at(job, body);
+  m->body[m->bodies++] = body;
+}
+
+int tl_ccp_set_off_small(const tl_ccp *job, uint32_t begin, uint32_t end,
+                         tl_ccp_small_momentum *m) {
+  bool bundles = false;
+  m->pace = TL_CCP_AT_REST;
+  m->bodies = 0;
+  for (uint32_t row = begin + 1; row < end && !bundles; ++row)
+    bundles = is_same_pair(&job->contacts->data[job->colours.order[row - 1]],
+                           &job->contacts->data[job->colours.order[row]]);
+  for (uint32_t row = begin; row < end; ++row) {
+    const tl_ccp_pack *pack = &job->packs[row / W];
+    m->course[row - begin] = course_at(&pack->impulse, row % W);
+    if (job->rolls)
+      m->turning[row - begin] = course_at(&job->rolls[row / W].torque, row % W);
+    list_small(job, m, pack->a[row % W]);
+    list_small(job, m, pack->b[row % W]);
+  }
+  return bundles ? 0 : LATE;
+}
+
+void tl_ccp_move_on_small(const tl_ccp *job, uint32_t begin, uint32_t end, double change,
+                          tl_ccp_small_momentum *m) {
+  if (m->bodies == 0)
+    return;
+  double back = 0;
+  for (uint32_t row = begin; row < end; ++row)
+    back += pull_back(job, row / W, row % W, &m->course[row - begin], &m->turning[row - begin]);
+  const talus_real beta = next_beta(&m->pace, change, back);
+  for (uint32_t row = begin; row < end; ++row)
+    move_row(job, row / W, row % W, beta, &m->course[row - begin], &m->turning[row - begin]);
+  for (uint32_t i = 0; i < m->bodies; ++i)
+    move_body(&job->bodies[m->body[i]], beta, &m->last[i]);
+}

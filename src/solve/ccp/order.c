@@ -1,0 +1,215 @@
+/* The order of solver bodies, and tiles of them.
+ *
+ * A colour visits every body of its part of the scene once. With a hundred thousand bodies that
+ * part must not be everything: a dozen colours a sweep would each fetch all bodies from memory. So
+ * bodies are put in the order of a space-filling curve (Morton 1966) and cut into tiles that fit
+ * the cache next to a core; a sweep finishes a tile before it goes on to the next
+ * (contact/colour.c).
+ *
+ * The order is a function of positions alone, so nothing of it is kept or saved. */
+#include "kernels/morton.h"
+#include "solve/ccp/ccp.h"
+
+#include <math.h>
+
+#define LEAST_BODIES  4096 /* fewer are in the cache anyway */
+#define LEAST_OF_TILE 512
+#define MOST_OF_TILE  4096 /* 256 KiB of bodies in double */
+#define WANTED_TILES  64   /* enough for as many threads */
+#define FEW_BITS      4    /* of each axis, for up to MOST_FEW bodies */
+#define MANY_BITS     5    /* for more: a million have 30 in a cell, which is far below a tile */
+#define MOST_FEW      ((size_t)40000)
+#define SUMS          7 /* of a block: bodies, and x, y, z and their squares */
+
+_Static_assert(3 * MANY_BITS < 16, "keys have 16 bits");
+
+typedef struct order_job {
+  const tl_model *model;
+  const tl_scope *scope;
+  talus_dvec3 origin;
+  double (*sums)[SUMS];               /* by block of TL_BLOCK members */
+  int bits;                           /* of each axis of a key */
+  size_t cells;                       /* the last one is for static bodies */
+  uint32_t spread[3][1 << MANY_BITS]; /* by axis and cell along it: its share of a key */
+  uint16_t *keys;                     /* by member: its cell */
+  uint32_t *next;   /* by worker and cell: its members there; then where the next of them goes */
+  size_t *in_range; /* by worker: members in its range of cells */
+  uint32_t *rank, *index_of, *tile_of;
+} order_job;
+
+/* Where cells lie; every worker finds the same. */
+typedef struct grid {
+  double low[3], scale[3];
+  size_t movable;
+} grid;
+
+static size_t blocks_of(const order_job *job) {
+  return (job->scope->count + TL_BLOCK - 1) / TL_BLOCK;
+}
+
+static void sum_blocks(const order_job *job, size_t begin, size_t end) {
+  for (size_t block = begin; block < end; ++block) {
+    /* Not in memory: each sum would wait for the one before to be written. */
+    double bodies = 0, x1 = 0, y1 = 0, z1 = 0, x2 = 0, y2 = 0, z2 = 0;
+    const size_t first = block * TL_BLOCK, left = job->scope->count - first;
+    for (size_t i = first; i < first + (left < TL_BLOCK ? left : TL_BLOCK); ++i) {
+      const uint32_t slot = tl_scope_slot(job->scope, i);
+      if (tl_body_is_static(job->model, slot))
+        continue;
+      const talus_dvec3 x = tl_dsub(job->scope->in->position[slot], job->origin);
+      bodies += 1;
+      x1 += x.x, y1 += x.y, z1 += x.z;
+      x2 += x.x * x.x, y2 += x.y * x.y, z2 += x.z * x.z;
+    }
+    const double sums[SUMS] = {bodies, x1, y1, z1, x2, y2, z2};
+    memcpy(job->sums[block], sums, sizeof sums);
+  }
+}
+
+/* Cells cover two standard deviations to either side of the mean (a box of evenly spread bodies
+ * reaches to 1.7), so that a few bodies that flew far away do not spoil the order of the rest. */
+static grid find_cells(const order_job *job) {
+  const size_t blocks = blocks_of(job);
+  double total[SUMS] = {0};
+  for (size_t block = 0; block < blocks; ++block)
+    for (int k = 0; k < SUMS; ++k)
+      total[k] += job->sums[block][k];
+  grid to = {.movable = (size_t)total[0]};
+  for (int k = 0; k < 3 && to.movable > 0; ++k) {
+    const double mean = total[1 + k] / total[0];
+    const double deviation = sqrt(fmax(total[4 + k] / total[0] - mean * mean, 0));
+    to.low[k] = mean - 2 * deviation;
+    to.scale[k] = deviation > 0 ? (1 << job->bits) / (4 * deviation) : 0;
+  }
+  return to;
+}
+
+static void spread_cells(order_job *job) {
+  for (uint32_t cell = 0; cell < 1u << job->bits; ++cell) {
+    job->spread[0][cell] = tl_morton3_u32(cell, 0, 0);
+    job->spread[1][cell] = tl_morton3_u32(0, cell, 0);
+    job->spread[2][cell] = tl_morton3_u32(0, 0, cell);
+  }
+}
+
+static inline uint32_t share_of_key(const order_job *job, const grid *in, int axis, double x) {
+  const double cell = (x - in->low[axis]) * in->scale[axis], last = (1 << job->bits) - 1;
+  const double least = cell > 0 ? cell : 0; /* two steps: neither then is a branch */
+  return job->spread[axis][(int)(least < last ? least : last)];
+}
+
+/* Bodies that contacts cannot move come last: they are in no tile. */
+static void find_keys(const order_job *job, const grid *in, size_t begin, size_t end,
+                      uint32_t *count) {
+  memset(count, 0, job->cells * sizeof *count);
+  for (size_t i = begin; i < end; ++i) {
+    const uint32_t slot = tl_scope_slot(job->scope, i);
+    const talus_dvec3 x = tl_dsub(job->scope->in->position[slot], job->origin);
+    const uint32_t key = share_of_key(job, in, 0, x.x) | share_of_key(job, in, 1, x.y) |
+                         share_of_key(job, in, 2, x.z);
+    const size_t cell = tl_body_is_static(job->model, slot) ? job->cells - 1 : key;
+    job->keys[i] = (uint16_t)cell;
+    count[cell]++;
+  }
+}
+
+/* Within cells [begin, end): those of a cell behind those of cells before, and of a worker behind
+ * those of workers before, which have members of lower numbers. Returns how many there are. */
+static size_t lay_out_cells(const order_job *job, size_t begin, size_t end, int workers) {
+  uint32_t at = 0;
+  for (size_t cell = begin; cell < end; ++cell)
+    for (int w = 0; w < workers; ++w) {
+      uint32_t *next = &job->next[(size_t)w * job->cells + cell];
+      const uint32_t members = *next;
+      *next = at;
+      at += members;
+    }
+  return at;
+}
+
+/* Ranges of cells one behind the other, for one worker. */
+static void shift_ranges(const order_job *job, int workers, uint32_t *next) {
+  uint32_t at = 0;
+  for (int w = 0; w < workers; ++w) {
+    const size_t end = tl_share(job->cells, w + 1, workers);
+    for (size_t cell = tl_share(job->cells, w, workers); cell < end; ++cell)
+      next[cell] += at;
+    at += (uint32_t)job->in_range[w];
+  }
+}
+
+static uint32_t tile_size(size_t movable) {
+  const size_t wanted = movable / WANTED_TILES;
+  return (uint32_t)(wanted < LEAST_OF_TILE  ? LEAST_OF_TILE
+                    : wanted > MOST_OF_TILE ? MOST_OF_TILE
+                                            : wanted);
+}
+
+/* A stable sort of members by cell, but for the sorting: where a member goes is all that is asked
+ * for, so nothing is moved. */
+static void write_order(const order_job *job, size_t movable, size_t begin, size_t end,
+                        uint32_t *next) {
+  const uint32_t tile = tile_size(movable);
+  for (size_t i = begin; i < end; ++i) {
+    const uint32_t slot = tl_scope_slot(job->scope, i), at = next[job->keys[i]]++;
+    job->rank[i] = at;
+    job->index_of[slot] = at;
+    job->tile_of[slot] = at < movable ? at / tile : TL_NONE;
+  }
+}
+
+static void order_share(void *context, tl_team *team, int worker, int workers) {
+  const order_job *job = context;
+  const size_t n = job->scope->count, blocks = blocks_of(job);
+  const size_t begin = tl_share(n, worker, workers), end = tl_share(n, worker + 1, workers);
+  uint32_t *next = job->next + (size_t)worker * job->cells;
+  sum_blocks(job, tl_share(blocks, worker, workers), tl_share(blocks, worker + 1, workers));
+  tl_team_barrier(team);
+  const grid in = find_cells(job);
+  find_keys(job, &in, begin, end, next);
+  tl_team_barrier(team);
+  job->in_range[worker] = lay_out_cells(job, tl_share(job->cells, worker, workers),
+                                        tl_share(job->cells, worker + 1, workers), workers);
+  tl_team_barrier(team);
+  shift_ranges(job, workers, next);
+  write_order(job, in.movable, begin, end, next);
+}
+
+talus_status tl_ccp_order_bodies(tl_ccp *job) {
+  const tl_scope *scope = job->scope;
+  if (scope->count < LEAST_BODIES) {
+    if (scope->members) {
+      uint32_t *index_of;
+      TL_TAKE(scope->arena, job->model->bodies, &index_of);
+      for (size_t i = 0; i < scope->count; ++i)
+        index_of[scope->members[i]] = (uint32_t)i;
+      job->index_of = index_of;
+    }
+    return TALUS_OK;
+  }
+  const int bits = scope->count <= MOST_FEW ? FEW_BITS : MANY_BITS;
+  order_job order = {.model = job->model,
+                     .scope = scope,
+                     .origin = scope->in->position[tl_scope_slot(scope, scope->count - 1)],
+                     .bits = bits,
+                     .cells = ((size_t)1 << (3 * bits)) + 1};
+  TL_TAKE(scope->arena, scope->count, &order.rank);
+  order.index_of = order.rank;
+  if (scope->members)
+    TL_TAKE(scope->arena, job->model->bodies, &order.index_of);
+  TL_TAKE(scope->arena, job->model->bodies, &order.tile_of);
+  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  const size_t threads = (size_t)job->model->par.threads;
+  TL_TAKE(scope->arena, blocks_of(&order), &order.sums);
+  TL_TAKE(scope->arena, scope->count, &order.keys);
+  TL_TAKE(scope->arena, threads * order.cells, &order.next);
+  TL_TAKE(scope->arena, threads, &order.in_range);
+  spread_cells(&order);
+  tl_team_run(&job->model->par, order_share, &order);
+  const size_t movable = find_cells(&order).movable, tile = tile_size(movable);
+  tl_arena_release(scope->arena, mark);
+  job->rank = order.rank;
+  job->index_of = order.index_of;
+  job->tiles = (tl_tiles){order.tile_of, (movable + tile - 1) / tile};
+  return TALUS_OK;
+}

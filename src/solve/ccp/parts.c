@@ -1,0 +1,435 @@
+/* Islands of the cone complementarity problem: each is solved for itself, to its own tolerance, in
+ * as many sweeps as it needs; what is far from done does not make work for what is.
+ *
+ *   small islands  a ball on the floor, a pair in flight: a handful of rows, visited one after the
+ *                  other in canonical order by one thread. They share packs, but no body.
+ *   parts          larger islands with packs and colours of their own; a team works on the large
+ *                  ones together, the others are dealt out, the largest first.
+ *
+ * Who solves what changes no bit, because islands share nothing that moves. Gradient methods have
+ * parts only, one after the other, with bodies numbered anew: their vectors are as long as the
+ * part, not as the scene. */
+#include "contact/island.h"
+#include "solve/ccp/ccp.h"
+
+#include <math.h>
+
+#define W TL_CCP_LANES
+#define SMALL                                                                                      \
+  TL_CCP_SMALL         /* rows: below, filling packs colour by colour costs more than it saves */
+#define CHUNK_ROWS 64  /* of small islands that one thread takes at a time */
+#define TEAM_LEAST 512 /* rows of all islands that are dealt out: below, no thread is woken */
+
+/* ---- planning -------------------------------------------------------------------------------- */
+
+/* Rows of small islands fill packs without gaps. */
+static void cut_small(tl_ccp *job) {
+  const uint32_t rows = job->small_start[job->small_count];
+  for (uint32_t row = 0; row < rows; row += W)
+    job->pack_row[job->pack_count++] = row;
+}
+
+/* Every colour starts a pack, and a block of packs: what one thread takes at a time. */
+static void cut_part(tl_ccp *job, tl_ccp *part, uint32_t first_row) {
+  const tl_colours *colours = &part->colours;
+  size_t packs = 0, blocks = 0;
+  part->first_pack = job->pack_count;
+  for (size_t k = 0; k < colours->count; ++k) {
+    const size_t first = packs;
+    part->colour_block[k] = (uint32_t)blocks;
+    for (uint32_t row = colours->start[k]; row < colours->start[k + 1]; row += W) {
+      if ((packs - first) % TL_CCP_BLOCK_PACKS == 0 && !(colours->serial[k] && packs > first))
+        part->block_pack[blocks++] = (uint32_t)packs;
+      job->pack_row[job->pack_count++] = first_row + row;
+      packs++;
+    }
+  }
+  part->colour_block[colours->count] = (uint32_t)blocks;
+  part->block_pack[blocks] = (uint32_t)packs;
+  part->pack_count = packs;
+  part->block_count = blocks;
+}
+
+static size_t most_packs(const tl_ccp *part) { return part->row_count / W + part->colours.count; }
+
+static talus_status cut(tl_ccp *job, const uint32_t *start) {
+  tl_arena *arena = job->scope->arena;
+  size_t packs = job->small_start[job->small_count] / W + 1;
+  for (size_t i = 0; i < job->part_count; ++i)
+    packs += most_packs(&job->parts[i]);
+  TL_TAKE(arena, packs + 1, &job->pack_row);
+  cut_small(job);
+  for (size_t i = 0; i < job->part_count; ++i) {
+    tl_ccp *part = &job->parts[i];
+    const size_t colours = part->colours.count;
+    TL_TAKE(arena, colours + 1, &part->colour_block);
+    TL_TAKE(arena, most_packs(part) / TL_CCP_BLOCK_PACKS + colours + 1, &part->block_pack);
+    cut_part(job, part, start[i]);
+  }
+  TL_ASSERT(job->pack_count <= packs);
+  job->pack_row[job->pack_count] = (uint32_t)job->row_count;
+  return TALUS_OK;
+}
+
+/* Links of a part stand side by side: their joints are put into the order of the islands. */
+static talus_status order_links(tl_ccp *job, const tl_islands *islands) {
+  uint32_t *ordered;
+  if (job->link_count == 0)
+    return TALUS_OK;
+  TL_TAKE(job->scope->arena, job->link_count, &ordered);
+  for (size_t i = 0; i < job->link_count; ++i)
+    ordered[i] = job->link_joint[islands->link_order[i]];
+  job->link_joint = ordered;
+  return TALUS_OK;
+}
+
+talus_status tl_ccp_plan_parts(tl_ccp *job, const tl_pairs *links) {
+  const tl_scope *scope = job->scope;
+  const bool gradient = job->settings->method != TALUS_GAUSS_SEIDEL;
+  tl_islands islands;
+  tl_pair *ends = job->room;
+  if (job->contacts->count * sizeof *ends > job->room_bytes)
+    TL_TAKE(scope->arena, job->contacts->count, &ends);
+  TL_TRY(tl_contact_find_islands(job->model, scope, job->contacts, links, job->settings->islands,
+                                 gradient ? 0 : SMALL, ends, &islands));
+  TL_TRY(order_links(job, &islands));
+  job->label = islands.label;
+  job->colours.order = islands.order;
+  job->row_count = islands.start[islands.count];
+  job->small_start = islands.start;
+  job->small_count = islands.small_count;
+  job->part_count = islands.count - islands.small_count;
+  const uint32_t *start = islands.start + islands.small_count;
+  TL_TAKE(scope->arena, job->part_count, &job->parts);
+  for (size_t i = 0; i < job->part_count; ++i) {
+    tl_ccp *part = &job->parts[i];
+    *part = *job;
+    part->row_count = start[i + 1] - start[i];
+    part->first_link = islands.link_start[islands.small_count + i];
+    part->link_count = islands.link_start[islands.small_count + i + 1] - part->first_link;
+    /* A part for one thread fits its cache as it is. */
+    if (job->settings->islands && part->row_count < TL_CCP_TEAM_ROWS)
+      part->tiles.count = 0;
+    TL_TRY(tl_contact_colour_some(job->model, scope, job->contacts, ends, islands.order + start[i],
+                                  part->row_count, part->tiles, &part->colours));
+  }
+  return cut(job, start);
+}
+
+/* ---- small islands --------------------------------------------------------------------------- */
+
+/* Residual of rows [begin, end) as the velocities stand: sum of squares, and the largest. */
+static double measure_rows(const tl_ccp *job, uint32_t begin, uint32_t end, double *most) {
+  double sum = 0;
+  *most = 0;
+  for (uint32_t row = begin; row < end; ++row) {
+    const double r = (double)tl_ccp_residual_lane(job, row / W, row % W);
+    sum += r * r;
+    *most = fmax(*most, r);
+  }
+  return sum;
+}
+
+static double warm_small(const tl_ccp *job, uint32_t begin, uint32_t end, talus_real share) {
+  double sum = 0;
+  for (uint32_t row = begin; row < end; ++row)
+    sum += tl_ccp_warm_lane(job, row / W, row % W, share);
+  return sum;
+}
+
+/* As `start` of solve/ccp/seidel.c. */
+static void start_small(const tl_ccp *job, uint32_t begin, uint32_t end) {
+  const double q = warm_small(job, begin, end, 1);
+  if (!(q > 0))
+    return;
+  warm_small(job, begin, end, -1);
+  const talus_real share = tl_ccp_warm_share(q, warm_small(job, begin, end, 0));
+  for (uint32_t row = begin; row < end; ++row)
+    tl_ccp_scale_lane(job, row / W, row % W, share);
+  warm_small(job, begin, end, 1);
+}
+
+/* The iteration of solve/ccp/seidel.c, row after row. Returns the sum of squared residuals. */
+static double solve_small(const tl_ccp *job, uint32_t begin, uint32_t end, double *most,
+                          int *iterations) {
+  const double rows = (double)(end - begin);
+  if (job->settings->warm_start)
+    start_small(job, begin, end);
+  tl_ccp_small_momentum momentum;
+  tl_ccp_effort effort = tl_ccp_effort_of(job, end - begin);
+  const int patience = tl_ccp_set_off_small(job, begin, end, &momentum);
+  double sum = -1;
+  int done = 0;
+  while (done < effort.most) {
+    double change = 0;
+    if (done == patience && patience > 0)
+      tl_ccp_set_off_small(job, begin, end, &momentum);
+    for (uint32_t row = begin; row < end; ++row)
+      change += tl_ccp_sweep_lane(job, row / W, row % W);
+    done++;
+    sum = -1;
+    if (tl_ccp_wants_look(&effort, done, sqrt(change / rows))) {
+      sum = measure_rows(job, begin, end, most);
+      if (tl_ccp_is_enough(&effort, done, sqrt(sum / rows)))
+        break;
+    }
+    if (done < effort.most && done > patience)
+      tl_ccp_move_on_small(job, begin, end, change, &momentum);
+  }
+  *iterations = done > *iterations ? done : *iterations;
+  return sum < 0 ? measure_rows(job, begin, end, most) : sum;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+/* Position correction leaves alone what has no overlap. rms: the residual of rows [begin, end). */
+static bool has_work(const tl_ccp *job, size_t begin, size_t end, double rms) {
+  const bool is_rough = rms * job->scope->dt > (double)job->slop;
+  const unsigned work = TL_CCP_DEEP | (is_rough ? TL_CCP_SINKING : 0u);
+  for (size_t row = begin; job->deep && row < end; ++row)
+    if (job->deep[row] & work)
+      return true;
+  return !job->deep;
+}
+
+static bool part_has_work(const tl_ccp *job, const tl_ccp *part) {
+  const uint32_t first = job->pack_row[part->first_pack];
+  return has_work(job, first, first + part->row_count, part->rms);
+}
+
+/* Islands that are dealt out: parts by size, then chunks of small islands. */
+typedef struct deal {
+  tl_ccp *job;
+  uint32_t *part; /* the parts that one thread solves, largest first */
+  size_t parts;
+  uint32_t *chunk; /* first small island of each chunk, and one more */
+  size_t chunks;
+  double *sum, *most; /* by chunk: of squared residuals, the largest */
+  int *iterations;
+} deal;
+
+static void solve_dealt(void *context, size_t begin, size_t end) {
+  const deal *d = context;
+  for (size_t i = begin; i < end; ++i) {
+    if (i < d->parts) {
+      tl_ccp *part = &d->job->parts[d->part[i]];
+      if (part_has_work(d->job, part))
+        tl_ccp_gauss_seidel(part);
+      continue;
+    }
+    const size_t chunk = i - d->parts;
+    const uint32_t *start = d->job->small_start;
+    d->sum[chunk] = d->most[chunk] = 0;
+    d->iterations[chunk] = 0;
+    for (uint32_t k = d->chunk[chunk]; k < d->chunk[chunk + 1]; ++k) {
+      double most = 0;
+      if (!has_work(d->job, start[k], start[k + 1], (double)d->job->small_rms[k]))
+        continue;
+      const double sum = solve_small(d->job, start[k], start[k + 1], &most, &d->iterations[chunk]);
+      if (!d->job->deep)
+        d->job->small_rms[k] = (float)sqrt(sum / (double)(start[k + 1] - start[k]));
+      d->sum[chunk] += sum;
+      d->most[chunk] = fmax(d->most[chunk], most);
+    }
+  }
+}
+
+static void cut_chunks(deal *d) {
+  const uint32_t *start = d->job->small_start;
+  const uint32_t islands = (uint32_t)d->job->small_count;
+  d->chunks = 0;
+  for (uint32_t k = 0; k < islands;) {
+    d->chunk[d->chunks++] = k;
+    const uint32_t first = start[k];
+    while (k < islands && start[k + 1] - first < CHUNK_ROWS)
+      k++;
+    k += k < islands;
+  }
+  d->chunk[d->chunks] = islands;
+}
+
+/* What a part that one thread solves has to do, below TL_CCP_TEAM_ROWS. */
+static size_t size_of(const tl_ccp *part) {
+  const size_t rows = part->row_count + part->link_rows;
+  return rows < TL_CCP_TEAM_ROWS ? rows : TL_CCP_TEAM_ROWS - 1;
+}
+
+/* By size, the largest first: counted, because sizes are small numbers. */
+static void list_parts(deal *d) {
+  const tl_ccp *parts = d->job->parts;
+  uint32_t next[TL_CCP_TEAM_ROWS + 1] = {0}; /* of parts with as many rows or more */
+  for (size_t i = 0; i < d->job->part_count; ++i)
+    if (!tl_ccp_is_shared(&parts[i]))
+      next[size_of(&parts[i])]++;
+  for (size_t rows = TL_CCP_TEAM_ROWS; rows > 0; --rows)
+    next[rows - 1] += next[rows];
+  d->parts = next[0];
+  for (uint32_t i = 0; i < d->job->part_count; ++i)
+    if (!tl_ccp_is_shared(&parts[i]))
+      d->part[next[size_of(&parts[i]) + 1]++] = i;
+}
+
+static void add_report(tl_solve_report *total, const tl_solve_report *one) {
+  total->residual_max = fmax(total->residual_max, one->residual_max);
+  total->iterations = one->iterations > total->iterations ? one->iterations : total->iterations;
+  total->rise = fmax(total->rise, one->rise);
+  total->restarts += one->restarts;
+}
+
+/* Largest of all islands, and the RMS over all rows; added in a fixed order. */
+static void put_together(tl_ccp *job, const deal *d) {
+  double sum = 0;
+  for (size_t i = 0; i < job->part_count; ++i) {
+    const tl_solve_report *report = job->parts[i].report;
+    sum += report->residual_rms * report->residual_rms * tl_ccp_rows_of(&job->parts[i]);
+    add_report(job->report, report);
+  }
+  for (size_t i = 0; d && i < d->chunks; ++i) {
+    const tl_solve_report report = {.residual_max = d->most[i], .iterations = d->iterations[i]};
+    sum += d->sum[i];
+    add_report(job->report, &report);
+  }
+  job->report->residual_rms = sqrt(sum / tl_ccp_rows_of(job));
+}
+
+static talus_status solve_seidel(tl_ccp *job) {
+  tl_arena *arena = job->scope->arena;
+  const size_t small_rows = job->small_start[job->small_count];
+  const size_t most_chunks = small_rows / CHUNK_ROWS + 1;
+  const tl_par alone = {1};
+  deal d = {.job = job};
+  TL_TAKE(arena, job->part_count, &d.part);
+  TL_TAKE(arena, most_chunks + 1, &d.chunk);
+  TL_TAKE(arena, most_chunks, &d.sum);
+  TL_TAKE(arena, most_chunks, &d.most);
+  TL_TAKE(arena, most_chunks, &d.iterations);
+  if (!job->deep) {
+    TL_TAKE(arena, job->small_count, &job->small_rms);
+    memset(job->small_rms, 0, job->small_count * sizeof *job->small_rms);
+  }
+  size_t rows = small_rows;
+  for (size_t i = 0; i < job->part_count; ++i) {
+    if (!part_has_work(job, &job->parts[i]))
+      continue;
+    TL_TRY(tl_ccp_take_sums(&job->parts[i]));
+    if (!tl_ccp_is_shared(&job->parts[i]))
+      rows += job->parts[i].row_count + job->parts[i].link_rows;
+    else
+      tl_ccp_gauss_seidel(&job->parts[i]);
+  }
+  list_parts(&d);
+  cut_chunks(&d);
+  tl_deal(rows >= TEAM_LEAST ? &job->model->par : &alone, d.parts + d.chunks, solve_dealt, &d);
+  if (!job->correcting)
+    put_together(job, &d);
+  return TALUS_OK;
+}
+
+/* ---- gradient methods: bodies of a part -------------------------------------------------------
+ */
+
+typedef struct numbering {
+  uint32_t *number; /* by body of the whole: of the part; TL_NONE throughout between parts */
+  uint32_t *whole;  /* the way back */
+  uint32_t count;
+} numbering;
+
+static void number_body(numbering *to, uint32_t nobody, uint32_t body) {
+  if (body == nobody || to->number[body] != TL_NONE)
+    return;
+  to->whole[to->count] = body;
+  to->number[body] = to->count++;
+}
+
+/* Numbers the bodies of the part's rows and links from 0 in the order in which they name them, and
+ * copies them and their tensors. */
+static talus_status take_bodies(const tl_ccp *job, tl_ccp *part, numbering *to) {
+  tl_arena *arena = job->scope->arena;
+  const uint32_t nobody = (uint32_t)job->body_count;
+  to->count = 0;
+  TL_TAKE(arena, 2 * (part->row_count + part->link_count), &to->whole);
+  for (size_t k = 0; k < part->pack_count; ++k)
+    for (int i = 0; i < 2 * W; ++i)
+      number_body(to, nobody, i < W ? part->packs[k].a[i] : part->packs[k].b[i - W]);
+  for (size_t k = 0; k < part->link_count; ++k) {
+    number_body(to, nobody, part->links[k].a);
+    number_body(to, nobody, part->links[k].b);
+  }
+  const uint32_t count = to->count;
+  part->body_count = count;
+  TL_TAKE(arena, (size_t)count + 1, &part->bodies);
+  if (job->tensors)
+    TL_TAKE(arena, (size_t)count + 1, &part->tensors);
+  for (uint32_t i = 0; i < count; ++i) {
+    part->bodies[i] = job->bodies[to->whole[i]];
+    if (job->tensors)
+      part->tensors[i] = job->tensors[to->whole[i]];
+  }
+  part->bodies[count] = job->bodies[nobody];
+  if (job->tensors)
+    part->tensors[count] = job->tensors[nobody];
+  for (size_t k = 0; k < part->pack_count; ++k)
+    for (int i = 0; i < W; ++i) {
+      tl_ccp_pack *pack = &part->packs[k];
+      pack->a[i] = pack->a[i] == nobody ? count : to->number[pack->a[i]];
+      pack->b[i] = pack->b[i] == nobody ? count : to->number[pack->b[i]];
+    }
+  for (size_t k = 0; k < part->link_count; ++k) {
+    tl_link *link = &part->links[k];
+    link->a = link->a == nobody ? count : to->number[link->a];
+    link->b = link->b == nobody ? count : to->number[link->b];
+  }
+  return TALUS_OK;
+}
+
+static void give_back(const tl_ccp *job, const tl_ccp *part, numbering *from) {
+  for (size_t i = 0; i < part->body_count; ++i) {
+    if (part->bodies[i].inv_mass > 0)
+      job->bodies[from->whole[i]] = part->bodies[i];
+    from->number[from->whole[i]] = TL_NONE;
+  }
+  for (size_t k = 0; k < part->link_count; ++k) {
+    tl_link *link = &part->links[k];
+    link->a = link->a == part->body_count ? (uint32_t)job->body_count : from->whole[link->a];
+    link->b = link->b == part->body_count ? (uint32_t)job->body_count : from->whole[link->b];
+  }
+}
+
+static talus_status solve_gradient(tl_ccp *job) {
+  tl_arena *arena = job->scope->arena;
+  numbering names;
+  /* A step has a dozen loops, and waking threads for each costs more than a small part. */
+  tl_model alone = *job->model;
+  alone.par.threads = 1;
+  for (size_t i = 0; i < job->part_count; ++i)
+    if (job->parts[i].row_count < TL_CCP_TEAM_ROWS / 4)
+      job->parts[i].model = &alone;
+  if (job->part_count == 1) { /* as it is: nearly all bodies take part */
+    TL_TRY(tl_ccp_gradient(&job->parts[0]));
+    put_together(job, NULL);
+    return TALUS_OK;
+  }
+  TL_TAKE(arena, job->body_count, &names.number);
+  memset(names.number, 0xff, job->body_count * sizeof *names.number);
+  for (size_t i = 0; i < job->part_count; ++i) {
+    const tl_arena_mark mark = tl_arena_get_mark(arena);
+    TL_TRY(take_bodies(job, &job->parts[i], &names));
+    TL_TRY(tl_ccp_gradient(&job->parts[i]));
+    give_back(job, &job->parts[i], &names);
+    tl_arena_release(arena, mark);
+  }
+  put_together(job, NULL);
+  return TALUS_OK;
+}
+
+talus_status tl_ccp_solve_parts(tl_ccp *job) {
+  tl_solve_report *reports;
+  if (job->row_count == 0 && job->link_count == 0)
+    return TALUS_OK;
+  TL_TAKE(job->scope->arena, job->part_count, &reports);
+  for (size_t i = 0; i < job->part_count; ++i) {
+    reports[i] = (tl_solve_report){0};
+    job->parts[i].report = &reports[i];
+  }
+  return job->settings->method == TALUS_GAUSS_SEIDEL ? solve_seidel(job) : solve_gradient(job);
+}

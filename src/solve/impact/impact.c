@@ -1,0 +1,383 @@
+/* Who meets within the step, and when; what impacts leave to the rows. */
+#include "solve/impact/impact.h"
+
+#include "joint/joint.h"
+
+#define GRAIN 1024
+
+bool tl_impact_is_possible(const tl_model *model) {
+  for (size_t i = 0; i < model->laws.count; ++i)
+    if (model->laws.data[i].restitution > 0)
+      return true;
+  return false;
+}
+
+/* ---- meetings --------------------------------------------------------------------------------
+ */
+
+/* m: the radius of a sphere; < 0: another shape. */
+static talus_real radius_of(const tl_model *model, uint32_t slot) {
+  const tl_shape *shape = tl_body_shape(model, slot);
+  return shape->kind == TALUS_SPHERE ? shape->radius * model->property.scale[slot] : -1;
+}
+
+/* Slower impacts do not bounce; by itself, nor what would be back within two steps: it falls back
+ * where it came from, and a heap of little restitution would clatter in every step. A contact
+ * without restitution stops what comes to it. */
+static talus_real slowest(const tl_impact *job, talus_real restitution) {
+  return job->is_relative && restitution > 0
+             ? tl_max(job->bounce_speed, job->bounce_speed / (2 * restitution))
+             : job->bounce_speed;
+}
+
+/* A chain of impacts with e < 1 has no end without gravity: what is slow beside the impact that
+ * began it stops as well. */
+static talus_real least_speed(const tl_impact *job, uint32_t a, uint32_t b,
+                              talus_real restitution) {
+  const talus_real least = slowest(job, restitution);
+  return job->is_relative ? tl_max(least, TL_R(1e-4) * tl_max(job->fastest[a], job->fastest[b]))
+                          : least;
+}
+
+/* Where b gets to beside a by `when`, less where it was at t0. */
+static talus_vec3 way_until(const tl_impact *job, uint32_t a, uint32_t b, talus_real when) {
+  const tl_ccp *ccp = job->ccp;
+  const talus_vec3 shift = tl_sub(ccp->shifts[b].v, ccp->shifts[a].v);
+  return tl_madd(tl_scale(shift, job->h), when, tl_sub(ccp->bodies[b].v, ccp->bodies[a].v));
+}
+
+/* Two spheres meet where they are then, not where they are at t0. */
+static bool meet_spheres(const tl_impact *job, uint32_t a, uint32_t b, talus_real radius_a,
+                         talus_real radius_b, talus_real from, talus_real least, tl_meeting *m) {
+  const tl_ccp *ccp = job->ccp;
+  const talus_real reach = radius_a + radius_b;
+  const talus_vec3 at = tl_sub(m->arm_a, m->arm_b);
+  const talus_vec3 d = tl_add(at, way_until(job, a, b, 0));
+  const talus_vec3 u = tl_sub(ccp->bodies[b].v, ccp->bodies[a].v);
+  /* The speed along the line of centres only falls. */
+  const talus_vec3 x = tl_madd(d, from, u);
+  const talus_real approach = -tl_dot(x, u);
+  if (!(approach > 0 && approach * approach > least * least * tl_length2(x)))
+    return false;
+  if (!tl_impact_meet(d, u, reach, from, &m->when))
+    return false;
+  const talus_vec3 there = tl_madd(d, m->when, u);
+  const talus_real far = tl_length(there);
+  if (far > 0)
+    m->normal = tl_scale(there, 1 / far);
+  m->arm_a = tl_scale(m->normal, radius_a + (far - reach) / 2);
+  m->arm_b = tl_scale(m->normal, -radius_b - (far - reach) / 2);
+  m->speed = tl_dot(m->normal, u);
+  return m->speed < 0; /* rounding: not where they graze */
+}
+
+/* Other surfaces stay as they are at t0. Both bodies are hit in one point, or angular momentum
+ * would change: midway along the normal; along the surface where the sphere is, or what moves. */
+static void move_arms(const tl_impact *job, uint32_t a, uint32_t b, talus_real with_b,
+                      tl_meeting *m) {
+  const talus_vec3 way = way_until(job, a, b, m->when);
+  const talus_vec3 along = tl_scale(m->normal, tl_dot(way, m->normal)), aside = tl_sub(way, along);
+  m->arm_a = tl_madd(tl_madd(m->arm_a, TL_R(0.5), along), with_b, aside);
+  m->arm_b = tl_madd(tl_madd(m->arm_b, TL_R(-0.5), along), with_b - 1, aside);
+}
+
+static bool meet_planes(const tl_impact *job, uint32_t a, uint32_t b, talus_real gap,
+                        talus_real from, tl_meeting *m) {
+  const tl_ccp *ccp = job->ccp;
+  const talus_vec3 u = tl_sub(tl_ccp_point_velocity(&ccp->bodies[b], m->arm_b),
+                              tl_ccp_point_velocity(&ccp->bodies[a], m->arm_a));
+  const talus_vec3 shift = tl_sub(tl_ccp_point_velocity(&ccp->shifts[b], m->arm_b),
+                                  tl_ccp_point_velocity(&ccp->shifts[a], m->arm_a));
+  m->speed = tl_dot(u, m->normal);
+  return tl_impact_close(gap + job->h * tl_dot(shift, m->normal), m->speed, from, &m->when);
+}
+
+/* Whether the contact meets within the step, no slower than `least`. */
+static bool meet(const tl_impact *job, size_t contact, talus_real least, tl_meeting *m) {
+  const tl_ccp *ccp = job->ccp;
+  const tl_contact *c = &ccp->contacts->data[contact];
+  const uint32_t a = tl_ccp_solver_body(ccp, c->a), b = tl_ccp_solver_body(ccp, c->b);
+  const talus_real from = tl_max(job->clock[a], job->clock[b]);
+  const talus_real radius_a = radius_of(ccp->model, c->a), radius_b = radius_of(ccp->model, c->b);
+  tl_ccp_contact_arms(ccp, c, &m->arm_a, &m->arm_b);
+  m->normal = c->normal;
+  if (radius_a >= 0 && radius_b >= 0)
+    return meet_spheres(job, a, b, radius_a, radius_b, from, least, m) && m->when <= job->h &&
+           m->speed < -least;
+  if (!meet_planes(job, a, b, c->gap, from, m) || !(m->when <= job->h) || !(m->speed < -least))
+    return false;
+  if (radius_b >= 0 || !(ccp->bodies[a].inv_mass > 0))
+    move_arms(job, a, b, 1, m);
+  else
+    move_arms(job, a, b, radius_a >= 0 || !(ccp->bodies[b].inv_mass > 0) ? 0 : TL_R(0.5), m);
+  return true;
+}
+
+bool tl_impact_look(const tl_impact *job, size_t contact, tl_meeting *m) {
+  const tl_ccp *ccp = job->ccp;
+  const tl_contact *c = &ccp->contacts->data[contact];
+  const uint32_t a = tl_ccp_solver_body(ccp, c->a), b = tl_ccp_solver_body(ccp, c->b);
+  if (!(ccp->bodies[a].inv_mass > 0 || ccp->bodies[b].inv_mass > 0))
+    return false;
+  const talus_real e = tl_model_law(ccp->model, c->a, c->b)->restitution;
+  return meet(job, contact, least_speed(job, a, b, e), m);
+}
+
+/* ---- the first look ---------------------------------------------------------------------------
+ */
+
+/* Speed along the normal with which a contact comes nearer, as it stands at t0. */
+static talus_real speed_of(const tl_ccp *ccp, const tl_contact *c) {
+  const tl_ccp_body *a = &ccp->bodies[tl_ccp_solver_body(ccp, c->a)];
+  const tl_ccp_body *b = &ccp->bodies[tl_ccp_solver_body(ccp, c->b)];
+  if (!ccp->survey.arms) /* arms are along the normal */
+    return tl_dot(tl_sub(b->v, a->v), c->normal);
+  talus_vec3 arm_a, arm_b;
+  tl_ccp_contact_arms(ccp, c, &arm_a, &arm_b);
+  return tl_dot(tl_sub(tl_ccp_point_velocity(b, arm_b), tl_ccp_point_velocity(a, arm_a)),
+                c->normal);
+}
+
+/* Whether the contact comes to touch by its normal at t0, fast enough. Nothing bounces that does
+ * not; spheres that pass each other do, too. */
+static bool comes(const tl_impact *job, size_t i, talus_real restitution) {
+  const tl_contact *c = &job->ccp->contacts->data[i];
+  const talus_real speed = speed_of(job->ccp, c);
+  return speed < -slowest(job, restitution) && c->gap + job->h * speed < 0;
+}
+
+static talus_real restitution_of(const tl_ccp *ccp, size_t i) {
+  const tl_contact *c = &ccp->contacts->data[i];
+  return tl_model_law(ccp->model, c->a, c->b)->restitution;
+}
+
+static bool wants(const tl_impact *job, size_t i) {
+  const talus_real e = restitution_of(job->ccp, i);
+  return e > 0 && comes(job, i, e);
+}
+static bool is_wanted(void *context, size_t i) { return wants(context, i); }
+
+static void look_at_range(void *context, size_t begin, size_t end) {
+  const tl_impact *job = context;
+  for (size_t i = begin; i < end; ++i) {
+    tl_meeting m;
+    job->place[i] = TL_NONE;
+    job->hits[i] = 0;
+    job->ccp->hits[i] = tl_vec3(0, 0, 0);
+    job->time[i] = comes(job, i, restitution_of(job->ccp, i)) && tl_impact_look(job, i, &m)
+                       ? m.when
+                       : TL_REAL_MAX;
+  }
+}
+
+/* ---- contacts of bodies -----------------------------------------------------------------------
+ */
+
+static void list_contacts(tl_impact *job) {
+  const tl_ccp *ccp = job->ccp;
+  const size_t n = ccp->contacts->count, bodies = ccp->scope->count;
+  memset(job->start, 0, (bodies + 2) * sizeof *job->start);
+  for (int turn = 0; turn < 2; ++turn) { /* counts, then entries; starts end one place further */
+    for (size_t i = 0; i < n; ++i) {
+      const tl_contact *c = &ccp->contacts->data[i];
+      const uint32_t each[2] = {tl_ccp_solver_body(ccp, c->a), tl_ccp_solver_body(ccp, c->b)};
+      for (int k = 0; k < 2; ++k)
+        if (ccp->bodies[each[k]].inv_mass > 0) {
+          if (turn == 0)
+            job->start[each[k] + 2]++;
+          else
+            job->entry[job->start[each[k] + 1]++] = (uint32_t)i;
+        }
+    }
+    for (size_t i = 2; turn == 0 && i < bodies + 2; ++i)
+      job->start[i] += job->start[i - 1];
+  }
+}
+
+static void reach(tl_impact *job, uint32_t body, uint32_t *list, size_t *count) {
+  if (!(job->ccp->bodies[body].inv_mass > 0) || job->owner[body] != TL_NONE)
+    return;
+  job->owner[body] = 0;
+  list[(*count)++] = body;
+}
+
+/* Contacts without restitution take part where a chain of contacts that come to touch leads to one
+ * with it: those without any stop in the solver. */
+static void gather_waiting(tl_impact *job, uint32_t *list) {
+  const tl_ccp *ccp = job->ccp;
+  size_t count = 0;
+  for (size_t i = 0; i < ccp->contacts->count; ++i) {
+    const tl_contact *c = &ccp->contacts->data[i];
+    if (job->time[i] < TL_REAL_MAX && restitution_of(ccp, i) > 0) {
+      reach(job, tl_ccp_solver_body(ccp, c->a), list, &count);
+      reach(job, tl_ccp_solver_body(ccp, c->b), list, &count);
+    }
+  }
+  for (size_t k = 0; k < count; ++k)
+    for (uint32_t e = job->start[list[k]]; e < job->start[list[k] + 1]; ++e) {
+      const uint32_t i = job->entry[e];
+      if (!(job->time[i] < TL_REAL_MAX) || job->place[i] != TL_NONE)
+        continue;
+      tl_impact_wait(job, i, job->time[i]);
+      reach(job, tl_ccp_solver_body(ccp, ccp->contacts->data[i].a), list, &count);
+      reach(job, tl_ccp_solver_body(ccp, ccp->contacts->data[i].b), list, &count);
+    }
+  for (size_t k = 0; k < count; ++k)
+    job->owner[list[k]] = TL_NONE;
+}
+
+/* ---- what is left for rows --------------------------------------------------------------------
+ */
+
+/* Rows hold bodies apart by the normal at t0, and by gaps as if bodies had come from where their
+ * velocities now point back to. Spheres that pass each other, or part after they were hit, are left
+ * alone by the row: it just does not ask for anything of these velocities. No gap makes a row push:
+ * what is nearer than touching and does not overlap counts as touching. */
+static talus_real gap_left(const tl_impact *job, size_t i) {
+  const tl_ccp *ccp = job->ccp;
+  const tl_contact *c = &ccp->contacts->data[i];
+  const uint32_t a = tl_ccp_solver_body(ccp, c->a), b = tl_ccp_solver_body(ccp, c->b);
+  const bool is_hit = job->fastest[a] > 0 || job->fastest[b] > 0;
+  if (!is_hit && !wants(job, i))
+    return c->gap;
+  talus_vec3 arm_a, arm_b;
+  tl_ccp_contact_arms(ccp, c, &arm_a, &arm_b);
+  const talus_vec3 shift = tl_sub(tl_ccp_point_velocity(&ccp->shifts[b], arm_b),
+                                  tl_ccp_point_velocity(&ccp->shifts[a], arm_a));
+  const talus_real gap = tl_max(c->gap + job->h * tl_dot(shift, c->normal), tl_min(c->gap, 0));
+  tl_meeting m;
+  if (radius_of(ccp->model, c->a) < 0 || radius_of(ccp->model, c->b) < 0 || meet(job, i, 0, &m))
+    return gap;
+  return tl_max(gap, -job->h * speed_of(ccp, c));
+}
+
+static void leave_gaps(void *context, size_t begin, size_t end) {
+  const tl_impact *job = context;
+  for (size_t i = begin; i < end; ++i)
+    job->ccp->gaps[i] = gap_left(job, i);
+}
+
+/* ---- the order of things ----------------------------------------------------------------------
+ */
+
+static talus_status take_room(tl_impact *job) {
+  tl_arena *arena = job->ccp->scope->arena;
+  const size_t bodies = job->ccp->scope->count + 1, contacts = job->ccp->contacts->count;
+  TL_TAKE(arena, bodies, &job->clock);
+  TL_TAKE(arena, bodies, &job->fastest);
+  TL_TAKE(arena, bodies, &job->owner);
+  TL_TAKE(arena, bodies + 1, &job->start);
+  TL_TAKE(arena, 2 * contacts, &job->entry);
+  TL_TAKE(arena, contacts, &job->heap);
+  TL_TAKE(arena, contacts, &job->place);
+  TL_TAKE(arena, contacts, &job->time);
+  TL_TAKE(arena, contacts, &job->hits);
+  return TALUS_OK;
+}
+
+static talus_status find_held(tl_impact *job) {
+  const tl_ccp *ccp = job->ccp;
+  const tl_joints *joints = ccp->scope->joints;
+  if (!joints)
+    return TALUS_OK;
+  TL_TAKE(ccp->scope->arena, ccp->scope->count + 1, &job->held);
+  memset(job->held, 0, ccp->scope->count + 1);
+  for (size_t i = 0; i < joints->all.count; ++i) {
+    const tl_joint *joint = &joints->all.data[i];
+    if (tl_joint_acts(joint) && joint->a != TL_NONE)
+      job->held[tl_ccp_solver_body(ccp, joint->a)] = 1;
+    if (tl_joint_acts(joint) && joint->b != TL_NONE)
+      job->held[tl_ccp_solver_body(ccp, joint->b)] = 1;
+  }
+  return TALUS_OK;
+}
+
+/* No body was hit yet. */
+static void begin_bodies(void *context, size_t begin, size_t end) {
+  const tl_impact *job = context;
+  const tl_ccp_body nobody = {{0, 0, 0}, {0, 0, 0}, 0, 0};
+  for (size_t i = begin; i < end; ++i) {
+    job->ccp->shifts[i] = nobody;
+    job->ccp->kicks[i] = (tl_twist){{0, 0, 0}, {0, 0, 0}};
+    job->clock[i] = job->fastest[i] = 0;
+    job->owner[i] = TL_NONE;
+  }
+}
+
+static talus_status run(tl_impact *job) {
+  tl_ccp *ccp = job->ccp;
+  uint32_t *list;
+  TL_TRY(take_room(job));
+  tl_for(&ccp->model->par, ccp->scope->count + 1, GRAIN, begin_bodies, job);
+  tl_for(&ccp->model->par, ccp->contacts->count, GRAIN, look_at_range, job);
+  list_contacts(job);
+  TL_TRY(find_held(job));
+  TL_TAKE(ccp->scope->arena, ccp->scope->count, &list);
+  gather_waiting(job, list);
+  while (job->waiting > 0)
+    TL_TRY(tl_impact_round(job));
+  tl_for(&ccp->model->par, ccp->contacts->count, GRAIN, leave_gaps, job);
+  return TALUS_OK;
+}
+
+/* m/s: below, a speed is what rounding left of others, and nothing bounces with that. */
+static talus_real rounding_of(const tl_ccp *ccp) {
+  const tl_ccp_survey *s = &ccp->survey;
+  const talus_real fastest = tl_max(tl_length(s->slowest), tl_length(s->fastest));
+  return 1000 * TL_REAL_EPS * tl_min(fastest, TL_R(1e30));
+}
+
+talus_status tl_impact_find(tl_ccp *ccp, tl_ccp_body *shifts) {
+  const size_t n = ccp->contacts->count;
+  tl_arena *arena = ccp->scope->arena;
+  tl_impact job = {.ccp = ccp,
+                   .h = (talus_real)ccp->scope->dt,
+                   .bounce_speed = tl_max(ccp->bounce_speed, rounding_of(ccp)),
+                   .is_relative = ccp->settings->bounce_speed < 0};
+  if (!shifts || n == 0)
+    return TALUS_OK;
+  talus_real *gaps;
+  tl_twist *kicks;
+  /* Room in every step, so that the arena does not grow and shrink with the impacts. */
+  TL_TAKE(arena, n, &gaps);
+  TL_TAKE(arena, ccp->scope->count + 1, &kicks);
+  TL_TRY(tl_array_reserve(&ccp->contacts->hits, ccp->contacts->capacity));
+  if (tl_find_first(&ccp->model->par, n, is_wanted, &job) == SIZE_MAX)
+    return TALUS_OK;
+  ccp->shifts = shifts;
+  TL_TRY(tl_array_resize(&ccp->contacts->hits, n)); /* there is room */
+  ccp->hits = ccp->contacts->hits.data;
+  ccp->gaps = gaps;
+  ccp->kicks = kicks;
+  const tl_arena_mark mark = tl_arena_get_mark(arena);
+  TL_TRY(run(&job));
+  tl_arena_release(arena, mark);
+  return TALUS_OK;
+}
+
+/* ---- results ----------------------------------------------------------------------------------
+ */
+
+typedef struct lift_job {
+  const tl_ccp *ccp;
+  const tl_ccp_body *shifts;
+} lift_job;
+
+static double sum_lifts(void *context, size_t begin, size_t end) {
+  const lift_job *job = context;
+  const tl_ccp *ccp = job->ccp;
+  const talus_dvec3 way = tl_dscale(tl_widen(ccp->model->gravity), -ccp->scope->dt);
+  double sum = 0;
+  for (size_t i = begin; i < end; ++i) {
+    const uint32_t row = ccp->rank ? ccp->rank[i] : (uint32_t)i;
+    if (ccp->bodies[row].inv_mass > 0)
+      sum += (double)ccp->model->property.mass[tl_scope_slot(ccp->scope, i)] *
+             tl_ddot(way, tl_widen(job->shifts[row].v));
+  }
+  return sum;
+}
+
+talus_status tl_impact_lift(const tl_ccp *ccp, const tl_ccp_body *shifts, double *lift) {
+  lift_job job = {ccp, shifts};
+  return tl_sum(&ccp->model->par, ccp->scope->arena, ccp->scope->count, sum_lifts, &job, lift);
+}

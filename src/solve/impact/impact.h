@@ -1,0 +1,81 @@
+/* Impacts within a step: bounces, from relative motion, one after the other in time.
+ *
+ *   impact.c        who meets, when; what is left of gaps for the rows; results
+ *   solve/impact/queue.c  contacts that wait for their impact, by time
+ *   solve/impact/round.c  what happens at one moment
+ *
+ * Before rows are made, bodies fly with their free velocities (loads of the whole step in them).
+ * Contacts with restitution that would meet faster than the bounce speed do so in the order of
+ * time, as in event-driven dynamics (Alder and Wainwright 1959): what meets at one moment is
+ * reflected together (kernels/impact.h), contacts of the bodies that were hit are looked at again,
+ * until nothing is left that bounces. The solver takes over with the velocities that come out, and
+ * stops the rest without restitution.
+ *
+ * A body that is hit at t has its old velocity before and the new one after. The solver moves it by
+ * h v, so that it is shifted by -t (v_new - v_old): x + h v then is where it gets to, and
+ * x + h shift where it would have come from at t0. docs/theory/ccp.md has the rest. */
+#ifndef TL_SOLVE_IMPACT_H
+#define TL_SOLVE_IMPACT_H
+
+#include "kernels/impact.h"
+#include "solve/ccp/ccp.h"
+
+#define TL_IMPACT_HITS 250 /* of one contact in a step: the solver stops what is left of it */
+
+/* How a contact meets. */
+typedef struct tl_meeting {
+  talus_vec3 normal, arm_a, arm_b; /* at that moment */
+  talus_real when, speed;          /* s after t0; m/s along the normal, negative */
+} tl_meeting;
+
+typedef struct tl_impact {
+  tl_ccp *ccp;
+  talus_real h, bounce_speed;
+  bool is_relative; /* bounce_speed: auto */
+
+  /* By solver body. */
+  talus_real *clock;   /* s: when it was last hit */
+  talus_real *fastest; /* m/s: of the impacts that it had a part in, or that led to it */
+  uint32_t *start;     /* its contacts: entry[start[i]] ... entry[start[i + 1] - 1] */
+  uint32_t *owner;     /* scratch of a round; TL_NONE between rounds */
+  uint32_t *entry;
+  uint8_t *held; /* a joint holds it, and it is not shifted; NULL: no joints */
+
+  /* Contacts that wait: a heap by (time, index). */
+  uint32_t *heap, *place; /* place: of a contact in the heap; TL_NONE: it does not wait */
+  talus_real *time;
+  size_t waiting;
+  uint16_t *hits; /* by contact: impacts that it had */
+} tl_impact;
+
+/* Whether some pair of materials bounces. */
+bool tl_impact_is_possible(const tl_model *model);
+
+/* Between loading bodies and rows: changes the velocities of bodies; fills ccp->shifts (room is
+ * given, or NULL: nothing bounces here), gaps, hits and kicks where something happened. */
+talus_status tl_impact_find(tl_ccp *ccp, tl_ccp_body *shifts);
+
+/* J: what shifts change of the energy, against gravity. */
+talus_status tl_impact_lift(const tl_ccp *ccp, const tl_ccp_body *shifts, double *lift);
+
+/* ---- shared by the files ----------------------------------------------------------------------
+ */
+
+/* Whether the contact bounces, or would with restitution, as bodies now fly; and how. */
+bool tl_impact_look(const tl_impact *job, size_t contact, tl_meeting *meeting);
+
+void tl_impact_wait(tl_impact *job, uint32_t contact, talus_real time);
+void tl_impact_forget(tl_impact *job, uint32_t contact);
+uint32_t tl_impact_next(tl_impact *job); /* takes the first */
+
+/* Everything that meets first, and at the same moment. */
+talus_status tl_impact_round(tl_impact *job);
+
+static inline tl_impact_pair tl_impact_pair_of(const tl_ccp *ccp, uint32_t a, uint32_t b) {
+  const tl_impact_pair pair = {&ccp->bodies[a], &ccp->bodies[b],
+                               ccp->tensors ? &ccp->tensors[a] : NULL,
+                               ccp->tensors ? &ccp->tensors[b] : NULL};
+  return pair;
+}
+
+#endif

@@ -1,0 +1,62 @@
+/* Sequential impulses: the solver's own data, shared by its files. kernels/impulse.h has the
+ * mathematics of one bundle, docs/theory/impulse.md the whole.
+ *
+ *   impulse.c        the order of things, and results
+ *   solve/impulse/load.c   bundles, their colours, and rows; and the rows of position correction
+ *   solve/impulse/sweep.c  visits of bundles, colour by colour
+ *
+ * Solver bodies, joints, cohesion and static friction are those of the cone solver (ccp.h): this
+ * solver has packs and parts of its own only. */
+#ifndef TL_SOLVE_IMPULSE_H
+#define TL_SOLVE_IMPULSE_H
+
+#include "kernels/impulse.h"
+#include "solve/ccp/ccp.h"
+
+typedef struct tl_impulse {
+  tl_ccp ccp; /* bodies and links; row_count is that of the rows here */
+  tl_impulse_row *rows;
+  tl_impulse_roll *rolls; /* by row; NULL: no pair of materials resists rolling or spinning */
+  uint32_t *bundle_row;   /* first row of each bundle, in solving order, and one more */
+  tl_pair *bundle_body;   /* the solver bodies of each */
+  size_t bundle_count;
+  tl_colours colours;     /* of bundles; order: the first contact of each, others follow it */
+  uint32_t *colour_block; /* first block of each colour, and one more */
+  uint32_t *block_bundle; /* first bundle of each block, and one more */
+  size_t block_count;
+  double *block_sum, *block_max; /* three sets of sums */
+  double *bundle_work;           /* of the impulses that each bundle starts with */
+  double *island_sum;            /* room: two numbers for each label of an island */
+  bool radial;                   /* every arm is along its normal, no body has a tensor */
+  bool correcting;               /* positions, not velocities: no friction, no aiming of links */
+} tl_impulse;
+
+/* The contact of a row: i-th of the bundle. */
+static inline size_t tl_impulse_contact(const tl_impulse *job, size_t bundle, uint32_t i) {
+  return (size_t)job->colours.order[bundle] + i;
+}
+
+/* The bodies of a bundle's contacts. */
+static inline tl_impulse_pair tl_impulse_pair_of(const tl_impulse *job, size_t bundle) {
+  const tl_ccp *ccp = &job->ccp;
+  const uint32_t a = job->bundle_body[bundle].a, b = job->bundle_body[bundle].b;
+  const tl_impulse_pair pair = {&ccp->bodies[a], &ccp->bodies[b],
+                                ccp->tensors ? &ccp->tensors[a] : NULL,
+                                ccp->tensors ? &ccp->tensors[b] : NULL};
+  return pair;
+}
+
+/* Bundles, colours, blocks and rows. */
+talus_status tl_impulse_load(tl_impulse *job);
+
+/* After the solve: whether some contact is deeper than the slop, or may have become so. */
+bool tl_impulse_is_deep(const tl_impulse *job);
+
+/* `fixing` becomes the job whose velocities correct positions, in `bodies`; it takes the rows. */
+talus_status tl_impulse_load_correction(const tl_impulse *job, tl_ccp_body *bodies,
+                                        tl_impulse *fixing);
+
+/* Sweeps until the tolerance or the iterations are reached, and fills the report. */
+void tl_impulse_iterate(tl_impulse *job);
+
+#endif

@@ -1,0 +1,266 @@
+/* Forces of a set of contacts, each for itself, and their sums at the bodies.
+ *
+ * A contact's force is found once, by whichever thread; then each body adds up its own in the order
+ * of the contacts. So sums do not depend on the number of threads, and nothing is locked. */
+#include "solve/penalty/penalty.h"
+
+/* What a contact does to its two bodies. */
+typedef struct effect {
+  talus_vec3 force;        /* on b, at the point */
+  talus_vec3 torque;       /* on b, beside that */
+  talus_vec3 arm_a, arm_b; /* from the centres of mass to the point */
+} effect;
+
+typedef struct push_job {
+  const tl_model *model;
+  const tl_scope *scope;
+  const tl_penalty *penalty;
+  const tl_penalty_motion *motion;
+  tl_contacts *contacts;
+  effect *effects;
+  tl_penalty_sums *blocks; /* of TL_BLOCK contacts */
+  const uint32_t *start;   /* of each body's entries; one more than bodies */
+  uint32_t *entry;         /* contact number; the lowest bit: it is b there */
+  talus_vec3 *push, *twist;
+} push_job;
+
+/* ---- one contact ----------------------------------------------------------------------------- */
+
+static talus_real inverse_mass(const tl_model *model, uint32_t slot) {
+  return tl_body_is_static(model, slot) ? 0 : 1 / model->property.mass[slot];
+}
+
+static talus_real reduced_radius(const tl_model *model, uint32_t a, uint32_t b) {
+  const talus_real x = tl_penalty_radius(model, a), y = tl_penalty_radius(model, b);
+  return x > 0 && y > 0 ? x * y / (x + y) : x + y;
+}
+
+/* Points of the pair that share its cohesion: those that touch. */
+static talus_real count_bonds(const push_job *job, size_t i, talus_real reach) {
+  const tl_contact *rows = job->contacts->data, *c = &rows[i];
+  size_t first = i, end = i + 1;
+  while (first > 0 && rows[first - 1].a == c->a && rows[first - 1].b == c->b)
+    first--;
+  while (end < job->contacts->count && rows[end].a == c->a && rows[end].b == c->b)
+    end++;
+  size_t bonds = 0;
+  for (; first < end; ++first)
+    bonds += rows[first].gap < reach;
+  return (talus_real)(bonds > 0 ? bonds : 1);
+}
+
+static talus_vec3 at_point(const talus_vec3 *v, const talus_vec3 *w, const tl_contact *c,
+                           talus_vec3 arm_a, talus_vec3 arm_b) {
+  return tl_sub(tl_add(v[c->b], tl_cross(w[c->b], arm_b)),
+                tl_add(v[c->a], tl_cross(w[c->a], arm_a)));
+}
+
+/* Everything about the contact but what its spring remembers. */
+static tl_spring_touch touch_of(const push_job *job, size_t i, const effect *e) {
+  const tl_contact *c = &job->contacts->data[i];
+  const tl_model *model = job->model;
+  const tl_penalty_motion *m = job->motion;
+  const size_t n = model->materials.count;
+  const tl_spring_law *law =
+      &job->penalty->laws.data[model->property.material[c->a] * n + model->property.material[c->b]];
+  const talus_real mass = 1 / (inverse_mass(model, c->a) + inverse_mass(model, c->b));
+  const talus_real reach = tl_penalty_reach(model);
+  const talus_real weight = model->solve.law == TALUS_NOBLE ? tl_sqrt(mass) : 1;
+  const talus_vec3 drift = at_point(m->velocity, m->spin, c, e->arm_a, e->arm_b);
+  talus_vec3 velocity = drift;
+  if (m->lead)
+    velocity = tl_add(drift, at_point(m->lead, m->swing, c, e->arm_a, e->arm_b));
+  const bool slid = job->contacts->springs.data[i].stiffness < 0;
+  tl_spring_touch t = {.normal = law->normal * weight,
+                       .tangent = law->tangent * weight,
+                       .damping = law->damping,
+                       .tangent_damping = law->tangent_damping,
+                       .friction = slid ? law->friction : law->static_friction,
+                       .mass = mass,
+                       .radius = reduced_radius(model, c->a, c->b),
+                       .overlap = reach - c->gap,
+                       .n = tl_spring_vec_of(c->normal),
+                       .velocity = tl_spring_vec_of(velocity),
+                       .drift = tl_spring_vec_of(drift)};
+  t.twirl = TL_R(0.5) * tl_dot(c->normal, tl_add(m->spin[c->a], m->spin[c->b]));
+  t.cohesion = law->cohesion > 0 ? law->cohesion / count_bonds(job, i, reach) : 0;
+  return t;
+}
+
+/* Rolling and spinning: springs as stiff as the tangential one at the reduced radius. */
+static void resist_turning(const push_job *job, size_t i, const tl_spring_touch *t,
+                           const tl_spring_pushed *pushed, talus_real old_stiffness, effect *e,
+                           tl_penalty_sums *total) {
+  const tl_contact *c = &job->contacts->data[i];
+  const tl_penalty_motion *m = job->motion;
+  const tl_pair_law *law = tl_model_law(job->model, c->a, c->b);
+  if (!(law->rolling > 0) && !(law->spinning > 0))
+    return;
+  tl_spring *spring = &job->contacts->springs.data[i];
+  const talus_real h = (talus_real)m->h, square = t->radius * t->radius;
+  const talus_real k = pushed->tangent_stiffness * square, drag = pushed->tangent_drag * square;
+  const talus_real press = tl_max(pushed->press, 0);
+  const talus_vec3 n = c->normal, drift = tl_sub(m->spin[c->b], m->spin[c->a]);
+  const talus_vec3 spin = m->swing ? tl_add(drift, tl_sub(m->swing[c->b], m->swing[c->a])) : drift;
+  const talus_real drift_n = tl_dot(drift, n), spin_n = tl_dot(spin, n);
+  spring->turn = tl_spring_carried(spring->turn, n, h * t->twirl);
+  const tl_spring_turned roll =
+      tl_spring_turn(k, drag, law->rolling * press, old_stiffness * square, h,
+                     tl_madd(spin, -spin_n, n), tl_madd(drift, -drift_n, n), &spring->turn);
+  talus_vec3 about = tl_scale(n, spring->spin);
+  const tl_spring_turned twirl =
+      tl_spring_turn(k, drag, law->spinning * press, old_stiffness * square, h, tl_scale(n, spin_n),
+                     tl_scale(n, drift_n), &about);
+  spring->spin = tl_dot(about, n);
+  e->torque = tl_add(roll.torque, twirl.torque);
+  total->stored += roll.stored + twirl.stored;
+  total->friction += roll.friction + twirl.friction;
+}
+
+static void push_contact(const push_job *job, size_t i, tl_penalty_sums *total) {
+  tl_contact *c = &job->contacts->data[i];
+  tl_spring *spring = &job->contacts->springs.data[i];
+  const talus_dvec3 *x = job->scope->in->position;
+  effect *e = &job->effects[i];
+  *e = (effect){0};
+  if (!(c->gap < tl_penalty_reach(job->model))) {
+    *spring = (tl_spring){0};
+    c->impulse = tl_vec3(0, 0, 0);
+    if (tl_contacts_have_touches(job->contacts))
+      job->contacts->touches.data[i].torque = tl_vec3(0, 0, 0);
+    return;
+  }
+  e->arm_a = tl_between(x[c->a], c->point);
+  e->arm_b = tl_body_shape(job->model, c->a)->bounded && tl_body_shape(job->model, c->b)->bounded
+                 ? tl_narrow(tl_model_offset(job->model, x[c->b], c->point))
+                 : tl_between(x[c->b], c->point); /* what is endless has no image */
+  const tl_spring_touch t = touch_of(job, i, e);
+  const talus_real old = tl_abs(spring->stiffness);
+  tl_spring_vec slip = tl_spring_vec_of(spring->slip);
+  const tl_spring_pushed p = tl_spring_push(&t, job->model->solve.law == TALUS_HERTZ,
+                                            (talus_real)job->motion->h, old, &slip);
+  spring->slip = tl_spring_vec3(slip);
+  spring->stiffness = p.slides ? -p.tangent_stiffness : p.tangent_stiffness;
+  e->force = tl_spring_vec3(p.force);
+  total->elastic += (double)p.elastic;
+  total->stored += (double)p.stored;
+  total->damping += (double)p.damping;
+  total->friction += (double)p.friction;
+  if (job->model->law_kinds & TL_LAW_ROLLING)
+    resist_turning(job, i, &t, &p, old, e, total);
+  c->impulse = tl_scale(e->force, (talus_real)job->scope->dt);
+  if (tl_contacts_have_touches(job->contacts))
+    job->contacts->touches.data[i].torque = tl_scale(e->torque, (talus_real)job->scope->dt);
+}
+
+static void push_blocks(void *context, size_t begin, size_t end) {
+  const push_job *job = context;
+  for (size_t block = begin; block < end; ++block) {
+    tl_penalty_sums total = {0, 0, 0, 0};
+    const size_t last = (block + 1) * TL_BLOCK;
+    for (size_t i = block * TL_BLOCK; i < last && i < job->contacts->count; ++i)
+      push_contact(job, i, &total);
+    job->blocks[block] = total;
+  }
+}
+
+/* ---- sums at bodies -------------------------------------------------------------------------- */
+
+static talus_status list_entries(push_job *job) {
+  const size_t bodies = job->model->bodies, n = job->contacts->count;
+  uint32_t *start;
+  TL_TAKE(job->scope->arena, bodies + 1, &start);
+  TL_TAKE(job->scope->arena, 2 * n, &job->entry);
+  memset(start, 0, (bodies + 1) * sizeof *start);
+  for (size_t i = 0; i < n; ++i) {
+    start[job->contacts->data[i].a]++;
+    start[job->contacts->data[i].b]++;
+  }
+  uint32_t at = 0;
+  for (size_t i = 0; i <= bodies; ++i) {
+    const uint32_t count = i < bodies ? start[i] : 0;
+    at += count;
+    start[i] = at; /* its end; becomes its start while the entries are laid, last first */
+  }
+  for (size_t i = n; i-- > 0;) {
+    job->entry[--start[job->contacts->data[i].b]] = (uint32_t)(2 * i + 1);
+    job->entry[--start[job->contacts->data[i].a]] = (uint32_t)(2 * i);
+  }
+  job->start = start;
+  return TALUS_OK;
+}
+
+static void gather(void *context, size_t begin, size_t end) {
+  const push_job *job = context;
+  for (size_t member = begin; member < end; ++member) {
+    const uint32_t slot = tl_scope_slot(job->scope, member);
+    talus_vec3 push = tl_vec3(0, 0, 0), twist = tl_vec3(0, 0, 0);
+    if (!tl_body_is_static(job->model, slot))
+      for (uint32_t k = job->start[slot]; k < job->start[slot + 1]; ++k) {
+        const effect *e = &job->effects[job->entry[k] >> 1];
+        const bool is_b = job->entry[k] & 1u;
+        const talus_real sign = is_b ? TL_R(1) : TL_R(-1);
+        const talus_vec3 turn = tl_cross(is_b ? e->arm_b : e->arm_a, e->force);
+        push = tl_madd(push, sign, e->force);
+        twist = tl_madd(twist, sign, tl_add(turn, e->torque));
+      }
+    job->push[slot] = push;
+    job->twist[slot] = twist;
+  }
+}
+
+/* What friction takes goes into stretching springs first: it is lost when they let go of it. */
+void tl_penalty_keep_ledger(const tl_scope *scope, bool moved, const tl_penalty_sums *now,
+                            tl_solve_report *report) {
+  tl_penalty *p = scope->penalty;
+  report->elastic = now->elastic + now->stored;
+  if (moved) {
+    report->damping_work += 0.5 * scope->dt * (p->damping + now->damping);
+    report->friction_work +=
+        0.5 * scope->dt * (p->friction + now->friction) + p->stored - now->stored;
+  }
+  p->stored = now->stored;
+  p->damping = now->damping;
+  p->friction = now->friction;
+}
+
+talus_status tl_penalty_push(const tl_model *model, const tl_scope *scope,
+                             const tl_penalty_motion *motion, tl_contacts *contacts,
+                             talus_vec3 *push, talus_vec3 *twist, tl_solve_report *report) {
+  tl_penalty_sums total;
+  TL_TRY(tl_penalty_add_up(model, scope, motion, contacts, push, twist, &total));
+  tl_penalty_keep_ledger(scope, motion->lead != NULL, &total, report);
+  return TALUS_OK;
+}
+
+talus_status tl_penalty_add_up(const tl_model *model, const tl_scope *scope,
+                               const tl_penalty_motion *motion, tl_contacts *contacts,
+                               talus_vec3 *push, talus_vec3 *twist, tl_penalty_sums *sums) {
+  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  const size_t blocks = (contacts->count + TL_BLOCK - 1) / TL_BLOCK;
+  push_job job = {.model = model,
+                  .scope = scope,
+                  .penalty = scope->penalty,
+                  .motion = motion,
+                  .contacts = contacts,
+                  .push = push,
+                  .twist = twist};
+  if (contacts->count > UINT32_MAX / 2)
+    return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu contacts are more than penalty can hold",
+                   contacts->count);
+  TL_TAKE(scope->arena, contacts->count, &job.effects);
+  TL_TAKE(scope->arena, blocks, &job.blocks);
+  tl_for(&model->par, blocks, 1, push_blocks, &job);
+  tl_penalty_sums total = {0, 0, 0, 0};
+  for (size_t i = 0; i < blocks; ++i) {
+    total.elastic += job.blocks[i].elastic;
+    total.stored += job.blocks[i].stored;
+    total.damping += job.blocks[i].damping;
+    total.friction += job.blocks[i].friction;
+  }
+  *sums = total;
+  TL_TRY(list_entries(&job));
+  tl_for(&model->par, scope->count, 512, gather, &job);
+  tl_arena_release(scope->arena, mark);
+  return TALUS_OK;
+}

@@ -1,0 +1,84 @@
+/* Penalty: bodies overlap a little, and springs push them apart (docs/theory/penalty.md).
+ *
+ *   solve/penalty/laws.c   what springs between two materials are made of; the critical step
+ *   penalty.c        forces of a set of contacts, and what they come to at each body
+ *   solve/penalty/list.h   the same for balls over a kept list of neighbours, eight contacts at a
+ * time
+ *
+ * step/verlet.c has the order in time. */
+#ifndef TL_SOLVE_PENALTY_H
+#define TL_SOLVE_PENALTY_H
+
+#include "solve/penalty/list.h"
+#include "solve/solve.h"
+
+/* The lightest free body of a material. */
+typedef struct tl_lightest {
+  double mass, radius; /* kg, m; mass 0: there is none */
+  bool is_uneven;      /* some free body of the material is no sphere */
+} tl_lightest;
+
+/* What penalty keeps from step to step beside contacts and forces. */
+typedef struct tl_penalty {
+  bool is_pushed; /* push and twist of the state are those of its contacts */
+  /* J stored in tangential springs and W that dashpots and friction took at the end of the last
+   * step: works are sums by the trapezoidal rule, as kicks are. */
+  double stored, damping, friction;
+  double auto_stiffness;        /* N/m: what stiffness 0 became in the first step; 0: not yet */
+  double critical;              /* s: critical step of the stiffest pair; derived */
+  size_t bodies;                /* for which laws and critical step were looked at; derived */
+  bool is_known;                /* and nothing has changed since; derived */
+  bool told;                    /* the warning about the step */
+  TL_ARRAY(tl_spring_law) laws; /* of pairs of materials, as model.laws; derived */
+  TL_ARRAY(tl_lightest) lightest;
+  bool is_general;   /* for tests: balls are not taken for balls */
+  bool are_balls;    /* all that moves; derived */
+  tl_ball_list list; /* nothing depends on it but time */
+} tl_penalty;
+
+void tl_penalty_free(tl_penalty *penalty);
+
+/* p->auto_stiffness from p->lightest, a row for each material: as stiff as a step of dt allows
+ * where there are so many bodies. It goes with 1/dt^2. Unchanged where no pair of materials takes
+ * it. */
+talus_status tl_penalty_choose(const tl_model *model, double dt, size_t bodies, tl_penalty *p);
+
+/* Looks at materials and bodies where they may have changed: laws, and the critical step, which is
+ * an error (with the step that would do) where it is below that of the scope, and a warning where
+ * a collision has too few steps. */
+talus_status tl_penalty_prepare(const tl_model *model, const tl_scope *scope);
+
+/* How far bodies feel each other before they touch, m. */
+static inline talus_real tl_penalty_reach(const tl_model *model) {
+  return model->solve.law == TALUS_NOBLE ? (talus_real)model->solve.reach : 0;
+}
+
+/* Radius of curvature that a contact on the body is given, m; 0: flat. A sphere's own, that of the
+ * sphere of the same volume for other bounded bodies. */
+talus_real tl_penalty_radius(const tl_model *model, size_t slot);
+
+/* Velocities that forces are found with: rows are slots. */
+typedef struct tl_penalty_motion {
+  const talus_vec3 *velocity, *spin; /* in the middle of the step: what moved the bodies */
+  const talus_vec3 *lead, *swing; /* what they are changed by until the end of it, as far as known:
+                                     half a step with the forces before; NULL: nothing */
+  double h; /* s: how long contacts were stretched since the last set; 0: not at all */
+} tl_penalty_motion;
+
+/* Forces of the contacts of scope->in (places) into their impulses (times scope->dt) and springs,
+ * and their sums at each body into push and twist (by slot); energies into the report. */
+talus_status tl_penalty_push(const tl_model *model, const tl_scope *scope,
+                             const tl_penalty_motion *motion, tl_contacts *contacts,
+                             talus_vec3 *push, talus_vec3 *twist, tl_solve_report *report);
+
+/* The same, with the energies in *sums instead. */
+talus_status tl_penalty_add_up(const tl_model *model, const tl_scope *scope,
+                               const tl_penalty_motion *motion, tl_contacts *contacts,
+                               talus_vec3 *push, talus_vec3 *twist, tl_penalty_sums *sums);
+
+/* Works of a step from the powers at its two ends; moved: false where forces were found without a
+ * step. */
+void tl_penalty_keep_ledger(const tl_scope *scope, bool moved, const tl_penalty_sums *now,
+                            tl_solve_report *report);
+
+#endif

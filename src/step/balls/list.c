@@ -1,0 +1,372 @@
+/* The list of neighbours: making it. */
+#include "step/balls/list.h"
+
+#include "base/sort.h"
+#include "kernels/morton.h"
+#include "kernels/quat.h"
+
+/* A ball's skin where the scene has none: a little, and as far as it comes in so many steps, but
+ * not more than this; in radii of the smallest ball. More means more candidates in every step, less
+ * means more renewals; what is slow needs little, and what is fast has few neighbours. */
+#define SKIN_LEAST 0.12
+#define SKIN_STEPS 40
+#define SKIN_MOST  0.5
+/* How far a ball may come in a step and still be asked for its way, in its own radii. One that is
+ * faster misses what it would have touched: it must not make neighbours of all the others. */
+#define SKIN_FASTEST 4
+#define CELL_BITS    10
+
+bool tl_balls_are_all(const tl_model *model, const tl_scope *scope) {
+  if (model->solve.law == TALUS_NOBLE || scope->members || scope->count == 0 ||
+      (model->law_kinds & (TL_LAW_STATIC | TL_LAW_ROLLING)) ||
+      (model->domain.enabled &&
+       (model->domain.periodic[0] || model->domain.periodic[1] || model->domain.periodic[2])))
+    return false;
+  for (size_t i = 0; i < scope->count; ++i) {
+    const uint32_t flags = model->property.flags[i];
+    if (flags & TL_FLAG_FIXED)
+      continue;
+    if ((flags & (TL_FLAG_KINEMATIC | TL_FLAG_LOCKS)) ||
+        tl_body_shape(model, i)->kind != TALUS_SPHERE)
+      return false;
+  }
+  return true;
+}
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+typedef struct rank_job {
+  const talus_dvec3 *x;
+  talus_dvec3 from; /* the lowest corner */
+  double scale;     /* cells per m */
+  uint32_t *keys;
+  tl_ball_list *list;
+} rank_job;
+
+static void key_range(void *context, size_t begin, size_t end) {
+  const rank_job *job = context;
+  for (size_t i = begin; i < end; ++i) {
+    const talus_dvec3 d = tl_dscale(tl_dsub(job->x[i], job->from), job->scale);
+    job->keys[i] = tl_morton3_u32((uint32_t)d.x, (uint32_t)d.y, (uint32_t)d.z);
+    job->list->slot.data[i] = (uint32_t)i;
+  }
+}
+
+static void rank_range(void *context, size_t begin, size_t end) {
+  const rank_job *job = context;
+  for (size_t i = begin; i < end; ++i)
+    job->list->rank.data[job->list->slot.data[i]] = (uint32_t)i;
+}
+
+/* Ranks along a Morton curve over the box of all centres (planes count by theirs, wherever). */
+static talus_status rank_bodies(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
+  const size_t n = scope->count;
+  const talus_dvec3 *x = scope->in->position;
+  talus_box box = {x[0], x[0]};
+  for (size_t i = 1; i < n; ++i) {
+    box.lo = tl_dvec3(fmin(box.lo.x, x[i].x), fmin(box.lo.y, x[i].y), fmin(box.lo.z, x[i].z));
+    box.hi = tl_dvec3(fmax(box.hi.x, x[i].x), fmax(box.hi.y, x[i].y), fmax(box.hi.z, x[i].z));
+  }
+  const talus_dvec3 size = tl_dsub(box.hi, box.lo);
+  const double longest = fmax(size.x, fmax(size.y, size.z));
+  const double scale = longest > 0 ? ((1 << CELL_BITS) - 1) / longest : 0;
+  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  rank_job job = {x, box.lo, scale, NULL, list};
+  TL_TAKE(scope->arena, n, &job.keys);
+  TL_TRY(tl_array_resize(&list->slot, n));
+  TL_TRY(tl_array_resize(&list->rank, n));
+  tl_for(&model->par, n, 1024, key_range, &job);
+  TL_TRY(tl_sort_u32(&model->par, scope->arena, job.keys, list->slot.data, n, 3 * CELL_BITS));
+  tl_for(&model->par, n, 1024, rank_range, &job);
+  tl_arena_release(scope->arena, mark);
+  return TALUS_OK;
+}
+
+static void put(talus_real *to, talus_vec3 v) { to[0] = v.x, to[1] = v.y, to[2] = v.z; }
+
+static void take_row(const tl_state *in, uint32_t slot, tl_ball_rows *rows, size_t lane) {
+  const talus_dvec3 x = in->position[slot];
+  const talus_quat q = in->rotation[slot];
+  rows->x[0][lane] = x.x, rows->x[1][lane] = x.y, rows->x[2][lane] = x.z;
+  rows->q[0][lane] = q.w, rows->q[1][lane] = q.x, rows->q[2][lane] = q.y, rows->q[3][lane] = q.z;
+}
+
+/* What of a ball does not change from step to step, and its state. */
+static void lay_ball(const tl_model *model, const tl_scope *scope, tl_ball_list *list, size_t i) {
+  const uint32_t slot = list->slot.data[i];
+  const talus_dvec3 x = scope->in->position[slot];
+  tl_ball *ball = &list->ball.data[i];
+  tl_ball_kept *kept = &list->kept.data[i / TL_BALL_LANES];
+  const size_t lane = i % TL_BALL_LANES;
+  *ball = (tl_ball){0};
+  list->material.data[i] = (uint32_t)model->property.material[slot];
+  kept->from[0][lane] = x.x, kept->from[1][lane] = x.y, kept->from[2][lane] = x.z;
+  take_row(scope->in, slot, &list->rows.data[i / TL_BALL_LANES], lane);
+  list->place.data[i] = (tl_ball_place){x.x, x.y, x.z, 0};
+  kept->limit[lane] = (double)list->skin.data[slot] * (double)list->skin.data[slot];
+  if (!tl_balls_is_one(model, slot))
+    return;
+  ball->radius = tl_penalty_radius(model, slot);
+  ball->curvature = 1 / ball->radius;
+  list->place.data[i].radius = (double)ball->radius;
+  if (tl_body_is_static(model, slot))
+    return;
+  ball->inv_mass = 1 / model->property.mass[slot];
+  ball->inv_inertia = 1 / tl_body_inertia(model, slot).x;
+  put(ball->v, scope->in->velocity[slot]), put(ball->w, scope->in->spin[slot]);
+  put(ball->push, scope->in->push[slot]), put(ball->twist, scope->in->twist[slot]);
+}
+
+typedef struct lay_job {
+  const tl_model *model;
+  const tl_scope *scope;
+  tl_ball_list *list;
+} lay_job;
+
+static void lay_range(void *context, size_t begin, size_t end) {
+  const lay_job *job = context;
+  for (size_t i = begin; i < end; ++i)
+    lay_ball(job->model, job->scope, job->list, i);
+}
+
+static talus_status lay_balls(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
+  const size_t n = scope->count, mirrors = list->flats.count;
+  TL_BALLS_ROOM(&list->place, n + mirrors);
+  TL_BALLS_ROOM(&list->ball, n + mirrors);
+  TL_BALLS_ROOM(&list->material, n + mirrors);
+  TL_TRY(tl_array_resize(&list->place, n + mirrors));
+  TL_TRY(tl_array_resize(&list->ball, n + mirrors));
+  TL_TRY(tl_array_resize(&list->material, n + mirrors));
+  const size_t eights = (n + TL_BALL_LANES - 1) / TL_BALL_LANES;
+  TL_TRY(tl_array_resize(&list->kept, eights));
+  TL_TRY(tl_array_resize(&list->rows, eights));
+  TL_TRY(tl_array_resize(&list->waits, eights));
+  if (eights > 0) { /* the last may have lanes that are nobody's */
+    list->kept.data[eights - 1] = (tl_ball_kept){0};
+    list->rows.data[eights - 1] = (tl_ball_rows){0};
+  }
+  lay_job job = {model, scope, list};
+  tl_for(&model->par, n, 512, lay_range, &job);
+  for (size_t k = 0; k < mirrors; ++k) {
+    const uint32_t slot = list->tanks.data[list->flats.data[k].tank].slot;
+    list->ball.data[n + k] = (tl_ball){0};
+    list->material.data[n + k] = (uint32_t)model->property.material[slot];
+  }
+  return TALUS_OK;
+}
+
+/* ---- candidates ------------------------------------------------------------------------------ */
+
+/* Flat walls by the rank of their ball. */
+static talus_status sort_flats(const tl_scope *scope, tl_ball_list *list) {
+  const size_t n = list->rank.count, m = list->flats.count;
+  uint32_t *start, *to;
+  tl_ball_wall *old;
+  TL_TAKE(scope->arena, n + 1, &start);
+  TL_TAKE(scope->arena, m, &to);
+  TL_TAKE(scope->arena, m, &old);
+  memset(start, 0, (n + 1) * sizeof *start);
+  for (size_t k = 0; k < m; ++k)
+    start[list->flats.data[k].ball + 1]++;
+  for (size_t i = 0; i < n; ++i)
+    start[i + 1] += start[i];
+  list->blocks = (n + TL_BALL_BLOCK - 1) / TL_BALL_BLOCK;
+  TL_TRY(tl_array_resize(&list->block_flats, list->blocks + 1));
+  for (size_t block = 0; block <= list->blocks; ++block)
+    list->block_flats.data[block] = start[block < list->blocks ? block * TL_BALL_BLOCK : n];
+  for (size_t k = 0; k < m; ++k) {
+    old[k] = list->flats.data[k];
+    to[k] = start[old[k].ball]++;
+  }
+  for (size_t k = 0; k < m; ++k)
+    list->flats.data[to[k]] = old[k];
+  for (size_t k = 0; k < list->near.count; ++k)
+    if (list->near.data[k].wall != TL_NONE)
+      list->near.data[k].wall = to[list->near.data[k].wall];
+  return TALUS_OK;
+}
+
+/* Which balls are near walls that go the general way. */
+static talus_status list_wall_balls(const tl_model *model, tl_ball_list *list) {
+  const size_t n = list->rank.count;
+  TL_TRY(tl_array_resize(&list->has_wall, n));
+  memset(list->has_wall.data, 0, n);
+  for (size_t i = 0; i < list->walls.count; ++i) {
+    const tl_pair pair = list->walls.data[i];
+    list->has_wall.data[list->rank.data[tl_balls_is_one(model, pair.a) ? pair.a : pair.b]] = 1;
+  }
+  TL_TRY(tl_array_reserve(&list->wall_balls, n));
+  list->wall_balls.count = 0;
+  for (uint32_t slot = 0; slot < n; ++slot)
+    if (list->has_wall.data[list->rank.data[slot]])
+      list->wall_balls.data[list->wall_balls.count++] = slot;
+  return TALUS_OK;
+}
+
+/* ---- in the order of the list ---------------------------------------------------------------- */
+
+static talus_status reserve_candidates(tl_ball_list *list) {
+  const size_t n = list->rank.count, m = list->near.count;
+  TL_TRY(tl_array_resize(&list->start, n + 1));
+  TL_TRY(tl_array_resize(&list->entry_start, n + 1));
+  TL_TRY(tl_array_resize(&list->first_owner, list->kept.count));
+  TL_BALLS_ROOM(&list->owner, m);
+  TL_BALLS_ROOM(&list->other, m);
+  TL_BALLS_ROOM(&list->at, m + 1);
+  TL_BALLS_ROOM(&list->spring, m);
+  const size_t entries = 2 * m + (TL_BALL_FOUR - 1) * n;
+  TL_BALLS_ROOM(&list->entry, entries);
+  TL_BALLS_ROOM(&list->canonical, m);
+  TL_TRY(tl_array_resize(&list->owner, m));
+  TL_TRY(tl_array_resize(&list->other, m));
+  TL_TRY(tl_array_resize(&list->at, m + 1));
+  TL_TRY(tl_array_resize(&list->spring, m));
+  TL_TRY(tl_array_resize(&list->entry, entries));
+  return tl_array_resize(&list->canonical, m);
+}
+
+static talus_status lay_effects(tl_ball_list *list) {
+  list->count = list->rank.count;
+  TL_TRY(tl_array_resize(&list->block_start, list->blocks + 1));
+  size_t total = TL_BALL_LANES; /* effect 0 is none */
+  for (size_t block = 0; block <= list->blocks; ++block) {
+    list->block_start.data[block] = (uint32_t)total;
+    if (block == list->blocks)
+      break;
+    const size_t first = block * TL_BALL_BLOCK, end = first + TL_BALL_BLOCK;
+    const size_t candidates =
+        list->start.data[end < list->count ? end : list->count] - list->start.data[first];
+    total += (candidates + TL_BALL_LANES - 1) / TL_BALL_LANES * TL_BALL_LANES;
+  }
+  TL_BALLS_ROOM(&list->effect, total);
+  TL_TRY(tl_array_resize(&list->effect, total));
+  /* None, and "some effect" of springs that have come here from elsewhere (step/balls/springs.c).
+   */
+  memset(list->effect.data, 0, TL_BALL_LANES * sizeof *list->effect.data);
+  list->at.data[list->near.count] = 0;
+  return TALUS_OK;
+}
+
+/* ---- making it ------------------------------------------------------------------------------- */
+
+/* The radii of the smallest and of the largest ball and the least mass, to the list. */
+static void survey_balls(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
+  double least = INFINITY;
+  list->largest = 0, list->lightest = INFINITY;
+  for (size_t i = 0; i < scope->count; ++i) {
+    if (tl_body_is_static(model, i))
+      continue;
+    const double radius = (double)tl_penalty_radius(model, i);
+    const double mass = (double)model->property.mass[i];
+    least = radius < least ? radius : least;
+    list->largest = radius > list->largest ? radius : list->largest;
+    list->lightest = mass < list->lightest ? mass : list->lightest;
+  }
+  list->smallest = least < INFINITY ? least : 0;
+}
+
+typedef struct skin_job {
+  const tl_model *model;
+  const tl_scope *scope;
+  double radius; /* of the smallest ball */
+  talus_real *skin;
+} skin_job;
+
+/* The velocity that a ball is about to move with, as far as its forces are known. */
+static talus_vec3 about_to_move(const tl_model *model, const tl_scope *scope, size_t slot) {
+  const talus_vec3 v = scope->in->velocity[slot];
+  if (!scope->penalty->is_pushed)
+    return v;
+  const tl_properties *property = &model->property;
+  const talus_vec3 push = property->force ? tl_add(scope->in->push[slot], property->force[slot])
+                                          : scope->in->push[slot];
+  const talus_vec3 rate = tl_madd(model->gravity, 1 / property->mass[slot], push);
+  return tl_madd(v, (talus_real)(0.5 * scope->dt), rate);
+}
+
+static void choose_range(void *context, size_t begin, size_t end) {
+  const skin_job *job = context;
+  const tl_model *model = job->model;
+  for (size_t i = begin; i < end; ++i) {
+    job->skin[i] = 0;
+    if (tl_body_is_static(model, i))
+      continue;
+    const talus_vec3 velocity = about_to_move(model, job->scope, i);
+    const double radius = (double)tl_penalty_radius(model, i);
+    const double way = fmin(job->scope->dt * (double)tl_length(velocity), SKIN_FASTEST * radius);
+    const double wanted =
+        fmin(SKIN_LEAST * job->radius + SKIN_STEPS * way, SKIN_MOST * job->radius);
+    job->skin[i] = (talus_real)fmax(model->skin > 0 ? 0.5 * model->skin : wanted, 1.25 * way);
+  }
+}
+
+/* How far each ball may come: never less than it comes in the step at hand, up to SKIN_FASTEST. */
+static talus_status choose_skins(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
+  TL_TRY(tl_array_resize(&list->skin, model->bodies));
+  survey_balls(model, scope, list);
+  skin_job job = {model, scope, list->smallest, list->skin.data};
+  tl_for(&model->par, scope->count, 1024, choose_range, &job);
+  return TALUS_OK;
+}
+
+/* Pairs of balls with their skins. */
+static talus_status find_pairs(const tl_backend *backend, const tl_model *model,
+                               const tl_scope *scope, tl_ball_list *list, tl_pairs *pairs) {
+  TL_TRY(choose_skins(model, scope, list));
+  talus_box *boxes;
+  talus_real *margins;
+  TL_TAKE(scope->arena, scope->count, &boxes);
+  TL_TAKE(scope->arena, model->bodies, &margins);
+  TL_TRY(backend->find_bounds(model, scope, boxes, margins));
+  for (size_t i = 0; i < scope->count; ++i)
+    boxes[i] = tl_box_grow(boxes[i], (double)list->skin.data[i]);
+  list->broad = model->broad;
+  if (model->broad == TALUS_BROAD_AUTO)
+    list->broad = tl_broad_choose(model, scope, boxes, &list->broad_reason);
+  return tl_broad_find_anew(list->broad, model, scope, boxes, pairs);
+}
+
+static talus_status lay_list(const tl_model *model, const tl_scope *scope, const tl_pairs *pairs,
+                             tl_ball_list *list) {
+  TL_TRY(rank_bodies(model, scope, list));
+  TL_TRY(tl_array_reserve(&list->walls, scope->count));
+  TL_TRY(tl_array_reserve(&list->flats, scope->count));
+  TL_TRY(tl_balls_sift(model, scope, pairs));
+  /* Entries are two for each, and up to three of nobody's for each ball. */
+  if (list->near.count + 2 * scope->count >= UINT32_MAX / 2)
+    return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu neighbours are more than a list can hold",
+                   list->near.count);
+  TL_TRY(sort_flats(scope, list));
+  TL_TRY(list_wall_balls(model, list));
+  TL_TRY(lay_balls(model, scope, list));
+  TL_TRY(reserve_candidates(list));
+  TL_TRY(tl_balls_lay_candidates(model, scope->arena, list));
+  return lay_effects(list);
+}
+
+talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
+                            tl_contacts *contacts) {
+  tl_ball_list *list = &scope->penalty->list;
+  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  tl_balls_commit(model, list, scope->out);
+  tl_old_springs springs = {.list = list};
+  tl_pairs pairs = {0};
+  TL_TRY(tl_balls_take_springs(model, scope, contacts, &springs));
+  TL_TRY(find_pairs(backend, model, scope, list, &pairs));
+  const bool was_valid = list->is_valid;
+  list->is_valid = false; /* from here on it is neither the old one nor the new one */
+  const talus_status status = lay_list(model, scope, &pairs, list);
+  if (status != TALUS_OK) {
+    if (was_valid && !list->is_stored)
+      tl_contacts_clear(contacts); /* they are of an older state */
+    return status;
+  }
+  tl_balls_lay_springs(model, &springs);
+  tl_arena_release(scope->arena, mark);
+  list->is_valid = true;
+  list->is_started = list->is_calm = list->has_loads = false;
+  if (!was_valid) /* its springs are those of the world's contacts */
+    list->is_stored = true;
+  list->renewals++;
+  return TALUS_OK;
+}

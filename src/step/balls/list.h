@@ -1,0 +1,70 @@
+/* Velocity Verlet for balls over a kept list (solve/penalty/list.h): what is specific about them.
+ * tl_step_verlet takes this way by itself where it can. */
+#ifndef TL_STEP_VERLET_LIST_H
+#define TL_STEP_VERLET_LIST_H
+
+#include "solve/penalty/penalty.h"
+#include "step/step.h"
+
+/* Whether all that moves is a ball, free in all directions, and the law is one that lanes know. */
+bool tl_balls_are_all(const tl_model *model, const tl_scope *scope);
+
+/* Makes the list anew from the bodies as they are in scope->in. Springs come from the list where it
+ * is valid, otherwise from the contacts. Where memory runs out the old list stays, or, where some
+ * of it is gone by then, there is none, and no contacts where they were in the list alone. */
+talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
+                            tl_contacts *contacts);
+
+/* Room for n, and where that is new for a quarter more: so that the next lists fit as well. */
+#define TL_BALLS_ROOM(array, n)                                                                    \
+  TL_TRY((array)->capacity < (n) ? tl_array_reserve((array), (n) + (n) / 4) : TALUS_OK)
+
+static inline bool tl_balls_is_one(const tl_model *model, uint32_t slot) {
+  return tl_body_shape(model, slot)->kind == TALUS_SPHERE;
+}
+
+/* Pairs of the broad phase to those of the list that are near, in their order; those with a body
+ * that is neither a ball nor flat are for the general way (`walls`). Skins and ranks are known. */
+talus_status tl_balls_sift(const tl_model *model, const tl_scope *scope, const tl_pairs *pairs);
+
+/* A spring of b against a on its way from list to list; stiffness 0: none. In the order of contacts
+ * (canonical). */
+typedef struct tl_old_spring {
+  uint32_t a, b, side; /* of a wall; of two balls 0 */
+  talus_real slip[3], stiffness;
+} tl_old_spring;
+
+typedef struct tl_old_springs {
+  tl_ball_list *list;
+  tl_old_spring *data; /* in the arena */
+  size_t count;
+} tl_old_springs;
+
+/* Those of the list, or where it is not valid those of the contacts, whose walls of the general way
+ * then come to the list as well; and to where they belong in the new list. */
+talus_status tl_balls_take_springs(const tl_model *model, const tl_scope *scope,
+                                   const tl_contacts *contacts, tl_old_springs *springs);
+void tl_balls_lay_springs(const tl_model *model, tl_old_springs *springs);
+
+/* Candidates in the order of the list, and what each ball adds up, from `near` and ranks: start,
+ * owner, other, canonical, first_owner, entry and entry_start, which have room. */
+talus_status tl_balls_lay_candidates(const tl_model *model, tl_arena *arena, tl_ball_list *list);
+
+/* One step, as tl_step_verlet, but *contacts are not written: tl_balls_store does that. */
+talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
+                           bool needs_room, tl_contacts *contacts, tl_step_report *report);
+
+/* Writes the state of the balls, where it is in the list alone. */
+void tl_balls_commit(const tl_model *model, tl_ball_list *list, tl_state *state);
+
+/* Writes the contacts of the last step, where they are in the list alone. Where there is no memory
+ * for that there are none, because older ones are of another state. */
+talus_status tl_balls_store(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts);
+
+/* Room for as many contacts as the list can have, so that storing them cannot fail. */
+talus_status tl_balls_reserve(const tl_ball_list *list, tl_contacts *contacts);
+
+/* The list is not valid any more; its contacts are stored, or there are none. */
+void tl_balls_leave(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts);
+
+#endif

@@ -1,0 +1,147 @@
+/* The list of neighbours: which pairs of the broad phase are near each other. */
+#include "step/balls/list.h"
+
+#include "kernels/collide_container.h"
+
+/* Planes and containers, as balls see them. */
+static talus_status list_tanks(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
+  list->tanks.count = 0;
+  for (uint32_t slot = 0; slot < scope->count; ++slot) {
+    const talus_shape_kind kind = tl_body_shape(model, slot)->kind;
+    if (kind == TALUS_PLANE || kind == TALUS_CONTAINER)
+      TL_TRY(tl_array_push(&list->tanks, tl_ball_tank_make(model, scope->in, slot)));
+  }
+  return TALUS_OK;
+}
+
+static uint32_t find_tank(const tl_ball_list *list, uint32_t wall) {
+  uint32_t tank = 0;
+  while (list->tanks.data[tank].slot != wall)
+    tank++;
+  return tank;
+}
+
+/* What a pair is: balls that are near, a ball near something that goes the general way, or a ball
+ * and a tank, with a bit for each side that it may come to touch. */
+enum { FAR = 0, NEAR = 1, WITH_WALL = 2, WITH_TANK = 64 };
+_Static_assert(TL_CONTAINER_WALLS <= 6, "sides are the bits below WITH_TANK");
+
+/* Pairs that one thread looks at, and where in the list what it finds begins. */
+#define SIFT_CHUNK ((size_t)2048)
+typedef struct sift_chunk {
+  size_t near, flats, walls;
+} sift_chunk;
+
+typedef struct sift_job {
+  const tl_model *model;
+  const tl_scope *scope;
+  tl_ball_list *list;
+  const tl_pair *pairs;
+  size_t count;
+  uint8_t *is; /* FAR ... of each pair */
+  sift_chunk *chunks;
+} sift_job;
+
+/* Of a pair of which one is not a ball. */
+static uint8_t sift_wall(const sift_job *job, tl_pair pair) {
+  const tl_ball_list *list = job->list;
+  const bool first = tl_balls_is_one(job->model, pair.a);
+  const uint32_t ball = first ? pair.a : pair.b, wall = first ? pair.b : pair.a;
+  if (!tl_ball_is_flat(job->model, ball, wall))
+    return tl_narrow_meets(job->model, job->scope, &pair, list->skin.data) ? WITH_WALL : FAR;
+  const tl_ball_tank *tank = &list->tanks.data[find_tank(list, wall)];
+  const double r = (double)tl_penalty_radius(job->model, ball);
+  unsigned is = WITH_TANK;
+  for (uint32_t side = 0; side < tl_ball_sides(tank); ++side)
+    if (tl_ball_may_touch(tank, side, r, job->scope->in->position[ball],
+                          (double)list->skin.data[ball]))
+      is |= 1u << side;
+  return (uint8_t)is;
+}
+
+static uint8_t sift_pair(const sift_job *job, tl_pair pair) {
+  const talus_real *skin = job->list->skin.data;
+  const talus_dvec3 *x = job->scope->in->position;
+  if (!tl_balls_is_one(job->model, pair.a) || !tl_balls_is_one(job->model, pair.b))
+    return sift_wall(job, pair);
+  const talus_dvec3 d = tl_dsub(x[pair.b], x[pair.a]);
+  const double reach = (double)tl_penalty_radius(job->model, pair.a) +
+                       (double)tl_penalty_radius(job->model, pair.b) + (double)skin[pair.a] +
+                       (double)skin[pair.b];
+  return tl_ddot(d, d) <= reach * reach ? NEAR : FAR;
+}
+
+static size_t count_sides(uint8_t is) {
+  size_t sides = 0;
+  for (unsigned bits = is & (WITH_TANK - 1u); bits != 0; bits &= bits - 1)
+    sides++;
+  return sides;
+}
+
+static size_t chunk_end(const sift_job *job, size_t chunk) {
+  return (chunk + 1) * SIFT_CHUNK < job->count ? (chunk + 1) * SIFT_CHUNK : job->count;
+}
+
+static void sift_chunks(void *context, size_t begin, size_t end) {
+  const sift_job *job = context;
+  for (size_t chunk = begin; chunk < end; ++chunk) {
+    sift_chunk found = {0, 0, 0};
+    for (size_t i = chunk * SIFT_CHUNK; i < chunk_end(job, chunk); ++i) {
+      const uint8_t is = job->is[i] = sift_pair(job, job->pairs[i]);
+      const size_t sides = is & WITH_TANK ? count_sides(is) : 0;
+      found.near += is == NEAR ? 1 : sides;
+      found.flats += sides;
+      found.walls += is == WITH_WALL;
+    }
+    job->chunks[chunk] = found;
+  }
+}
+
+static void lay_chunks(void *context, size_t begin, size_t end) {
+  const sift_job *job = context;
+  tl_ball_list *list = job->list;
+  for (size_t chunk = begin; chunk < end; ++chunk) {
+    sift_chunk to = job->chunks[chunk];
+    for (size_t i = chunk * SIFT_CHUNK; i < chunk_end(job, chunk); ++i) {
+      const tl_pair pair = job->pairs[i];
+      const uint8_t is = job->is[i];
+      if (is == NEAR)
+        list->near.data[to.near++] = (tl_ball_near){pair.a, pair.b, TL_NONE};
+      else if (is == WITH_WALL)
+        list->walls.data[to.walls++] = pair;
+      for (uint32_t side = 0; (is & WITH_TANK) && side < TL_CONTAINER_WALLS; ++side) {
+        if (!(is >> side & 1u))
+          continue;
+        const bool first = tl_balls_is_one(job->model, pair.a);
+        list->near.data[to.near++] = (tl_ball_near){pair.a, pair.b, (uint32_t)to.flats};
+        list->flats.data[to.flats++] =
+            (tl_ball_wall){list->rank.data[first ? pair.a : pair.b],
+                           find_tank(list, first ? pair.b : pair.a), side};
+      }
+    }
+  }
+}
+
+talus_status tl_balls_sift(const tl_model *model, const tl_scope *scope, const tl_pairs *pairs) {
+  tl_ball_list *list = &scope->penalty->list;
+  const size_t chunks = (pairs->count + SIFT_CHUNK - 1) / SIFT_CHUNK;
+  sift_job job = {model, scope, list, pairs->data, pairs->count, NULL, NULL};
+  TL_TRY(list_tanks(model, scope, list));
+  TL_TAKE(scope->arena, pairs->count, &job.is);
+  TL_TAKE(scope->arena, chunks, &job.chunks);
+  tl_for(&model->par, chunks, 1, sift_chunks, &job);
+  sift_chunk sum = {0, 0, 0};
+  for (size_t i = 0; i < chunks; ++i) {
+    const sift_chunk found = job.chunks[i];
+    job.chunks[i] = sum;
+    sum = (sift_chunk){sum.near + found.near, sum.flats + found.flats, sum.walls + found.walls};
+  }
+  TL_BALLS_ROOM(&list->near, sum.near);
+  TL_BALLS_ROOM(&list->flats, sum.flats);
+  TL_BALLS_ROOM(&list->walls, sum.walls);
+  TL_TRY(tl_array_resize(&list->near, sum.near));
+  TL_TRY(tl_array_resize(&list->flats, sum.flats));
+  TL_TRY(tl_array_resize(&list->walls, sum.walls));
+  tl_for(&model->par, chunks, 1, lay_chunks, &job);
+  return TALUS_OK;
+}

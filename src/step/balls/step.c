@@ -1,0 +1,225 @@
+/* Velocity Verlet for balls (verlet.c has the scheme, step/balls/list.h what is special here): a
+ * step, from the list it needs to what it leaves. Forces and moves are in step/balls/balls.c.
+ *
+ * The state of balls stays in the list, in its order, as long as steps follow upon steps; the
+ * world's arrays are written when somebody may look (tl_balls_commit), and before a step that could
+ * fail on its way: those of balls that are not wild cannot. */
+#include "step/balls/balls.h"
+
+#include <math.h>
+#include <time.h>
+
+static double wall_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- what can go wrong ----------------------------------------------------------------------- */
+
+typedef struct check_job {
+  const tl_ball_step *step;
+  tl_twist *twists; /* by slot */
+} check_job;
+
+static void find_mids(void *context, size_t begin, size_t end) {
+  const check_job *job = context;
+  for (size_t i = begin; i < end; ++i)
+    job->twists[i] = tl_balls_mid(job->step, job->step->list->rank.data[i]);
+}
+
+/* The message for a ball that is nowhere, or outside, from the velocities it was to move with. */
+static talus_status check(const tl_ball_step *job, tl_step_report *report) {
+  const size_t n = job->scope->count;
+  tl_twist *twists;
+  tl_balls_commit(job->model, job->list, job->scope->out);
+  TL_TAKE(job->scope->arena, n, &twists);
+  check_job work = {job, twists};
+  tl_for(&job->model->par, n, 1024, find_mids, &work);
+  return tl_step_check(job->model, job->scope,
+                       (tl_twists){.first = twists, .stride = sizeof *twists}, &report->culprit);
+}
+
+static talus_status find_broken(const tl_ball_step *job, tl_step_report *report) {
+  for (uint32_t slot = 0; slot < job->scope->count; ++slot) {
+    const tl_ball *ball = &job->list->ball.data[job->list->rank.data[slot]];
+    if (!tl_body_is_static(job->model, slot) && (tl_balls_find_fate(job, ball) & TL_BALL_BROKEN)) {
+      report->culprit = slot;
+      break;
+    }
+  }
+  return tl_fail(TALUS_ERROR_DIVERGED, "its velocity is not finite");
+}
+
+/* Whether no contact can make a ball wild at once, however slow balls are: by how much the force of
+ * the deepest overlap changes its velocity and its spin, most that of the smallest. Fixed balls are
+ * not counted: in a much larger one a ball can be deeper, but from TL_BALL_FASTEST to what a number
+ * can hold the square of there is room (1e10 in single precision) for one a million times it. */
+static bool is_tame(const tl_ball_step *job) {
+  const tl_ball_list *list = job->list;
+  const tl_penalty *p = job->scope->penalty;
+  const double r = list->largest, per_mass = job->scope->dt / list->lightest;
+  if (!(r > 0)) /* nothing moves */
+    return true;
+  for (size_t i = 0; i < p->laws.count; ++i) {
+    const tl_spring_law *law = &p->laws.data[i];
+    const double stiffness = (double)law->normal + (double)law->tangent;
+    const double force = (stiffness * (r + r * r) + (double)law->cohesion) *
+                         (1 + (double)law->friction) * (1 + (double)law->damping);
+    if (!(force * per_mass * (1 + 1 / list->smallest) < TL_BALL_FASTEST))
+      return false;
+  }
+  return true;
+}
+
+/* ---- the step -------------------------------------------------------------------------------- */
+
+/* What the sums of a step come to. */
+static void keep_ledger(tl_ball_step *job, tl_step_report *report) {
+  tl_ball_list *list = job->list;
+  double total[TL_BALL_SUMS];
+  tl_tally contact_work = tl_balls_collect(job, TL_BALL_CONTACT_WORK);
+  for (int kind = 0; kind < TL_BALL_ENERGIES; ++kind) {
+    const tl_tally sum = tl_balls_collect(job, kind);
+    total[kind] = tl_tally_value(&sum);
+  }
+  if (!job->begins) {
+    const tl_tally load_work = tl_balls_collect(job, TL_BALL_LOAD_WORK);
+    tl_tally_merge(&contact_work, &list->first_work);
+    report->solve.contact_work += tl_tally_value(&contact_work);
+    report->solve.load_work += tl_tally_value(&load_work);
+    list->first_work = tl_balls_collect(job, TL_BALL_FIRST_WORK);
+  }
+  const tl_penalty_sums walls = list->wall_sums;
+  const tl_penalty_sums sums = {
+      total[TL_BALL_ELASTIC] + walls.elastic, total[TL_BALL_STORED] + walls.stored,
+      total[TL_BALL_DAMPING] + walls.damping, total[TL_BALL_FRICTION] + walls.friction};
+  tl_penalty_keep_ledger(job->scope, !job->begins, &sums, &report->solve);
+}
+
+/* Forces at the end of the step (or of the state as it is), and everything that follows. */
+static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
+  const tl_scope *scope = job->scope;
+  tl_ball_list *list = job->list;
+  const double begun = wall_now();
+  tl_balls_set_forces(job);
+  TL_TRY(tl_balls_push_walls(job));
+  if (job->room)
+    TL_TRY(tl_balls_reserve(list, job->room));
+  if (!list->is_calm) /* it may fail on its way, and must then have changed nothing */
+    tl_balls_commit(job->model, list, scope->out);
+  _Atomic bool broken, left, wild;
+  atomic_init(&broken, false);
+  atomic_init(&left, false);
+  atomic_init(&wild, false);
+  job->broken = &broken;
+  job->left = &left;
+  job->wild = &wild;
+  job->goes_on = !job->begins && !tl_balls_have_loads(job->model);
+  list->is_started = list->is_stored = false;
+  TL_TRY(tl_balls_pass(job));
+  const double pushed = wall_now();
+  report->wall_solve += pushed - begun;
+  list->is_ahead = true;
+  if (atomic_load(&broken)) {
+    TL_ASSERT(!list->is_calm);
+    list->is_ahead = false;
+    return find_broken(job, report);
+  }
+  report->depths = tl_balls_depths(job);
+  tl_depths_merge(&report->depths, &job->wall_depths);
+  list->is_calm = !job->begins && !atomic_load(&wild) && is_tame(job);
+  list->is_started = job->goes_on;
+  list->has_left = atomic_load(&left);
+  list->started_dt = scope->dt;
+  list->started_gravity = job->model->gravity;
+  keep_ledger(job, report);
+  report->wall_step += wall_now() - pushed;
+  return TALUS_OK;
+}
+
+static talus_status renew(const tl_backend *backend, tl_ball_step *job, tl_contacts *contacts,
+                          tl_step_report *report) {
+  const double begun = wall_now();
+  const bool in_list = job->list->is_valid && !job->list->is_stored;
+  const talus_status status = tl_balls_renew(backend, job->model, job->scope, contacts);
+  if (status != TALUS_OK) {
+    report->are_lost = in_list && !job->list->is_valid;
+    return status;
+  }
+  job->list->scratch = job->scope->arena->peak - job->taken;
+  report->wall_broad += wall_now() - begun;
+  return TALUS_OK;
+}
+
+/* The square of half the spin that tl_step_check refuses; and what has no square is refused. */
+static talus_real find_most_spin2(const tl_scope *scope) {
+  const double most = 0.5 * TL_STEP_WILD / scope->dt;
+  return (talus_real)fmin(most * most, (double)TL_REAL_MAX);
+}
+
+/* Whether the last step has started this one. Whatever changes gravity, the step or loads by hand
+ * makes the list invalid (tl_world_forget_push); that they are looked at all the same is a guard: a
+ * step started with others would be wrong without a sign of it. */
+static bool is_started(const tl_ball_step *job) {
+  const tl_ball_list *list = job->list;
+  const talus_vec3 g = job->model->gravity, old = list->started_gravity;
+  return list->is_started && list->started_dt == job->scope->dt && g.x == old.x && g.y == old.y &&
+         g.z == old.z && !job->model->property.force && !job->model->property.torque;
+}
+
+/* The arena gives back what no step of the last 64 has taken, and renewals may be rarer: their room
+ * is asked for in every step. Not in one that renews, which is seen to take what it needs. */
+static talus_status keep_room(const tl_ball_step *job) {
+  const tl_ball_list *list = job->list;
+  tl_arena *arena = job->scope->arena;
+  if (!list->is_valid || (is_started(job) && list->has_left))
+    return TALUS_OK;
+  const tl_arena_mark mark = tl_arena_get_mark(arena);
+  unsigned char *room;
+  TL_TAKE(arena, list->scratch, &room);
+  tl_arena_release(arena, mark);
+  return TALUS_OK;
+}
+
+talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
+                           bool needs_room, tl_contacts *contacts, tl_step_report *report) {
+  tl_penalty *p = scope->penalty;
+  tl_ball_list *list = &p->list;
+  tl_ball_step job = {.model = model,
+                      .scope = scope,
+                      .list = list,
+                      .most_spin2 = find_most_spin2(scope),
+                      .room = needs_room ? contacts : NULL,
+                      .taken = scope->arena->in_use};
+  TL_TRY(keep_room(&job));
+  TL_TAKE(scope->arena, (size_t)model->par.threads, &job.sums);
+  if (!list->is_valid)
+    TL_TRY(renew(backend, &job, contacts, report));
+  bool stays = true;
+  if (!p->is_pushed) {
+    job.begins = true;
+    TL_TRY(tl_balls_start(&job, &stays));
+    TL_TRY(push_and_commit(&job, report));
+    p->is_pushed = true;
+    job.begins = false;
+  }
+  const double begun = wall_now();
+  if (is_started(&job))
+    stays = !list->has_left;
+  else
+    TL_TRY(tl_balls_start(&job, &stays));
+  report->wall_step += wall_now() - begun;
+  if (!stays) {
+    tl_balls_set_forces(&job);
+    TL_TRY(check(&job, report));
+    /* By now every velocity is finite, and the new list has room for it. */
+    TL_TRY(renew(backend, &job, contacts, report));
+    /* Whoever leaves even that is faster than skins follow (SKIN_FASTEST of step/balls/list.c), or
+     * spins by more than half of what is refused: it is looked at in every step. */
+    TL_TRY(tl_balls_start(&job, &stays));
+  }
+  report->broad = list->broad;
+  report->broad_reason = list->broad_reason;
+  return push_and_commit(&job, report);
+}

@@ -1,0 +1,93 @@
+/* Velocity Verlet for balls: those that touch something that is neither a ball nor flat. */
+#include "step/balls/balls.h"
+
+#include "narrow/narrow.h"
+
+static void write_mid(const tl_ball_step *job, uint32_t slot) {
+  const uint32_t rank = job->list->rank.data[slot];
+  const tl_ball_place *place = &job->list->place.data[rank];
+  const tl_twist mid = tl_balls_mid(job, rank);
+  job->mid.position[slot] = tl_dvec3(place->x, place->y, place->z);
+  job->mid.velocity[slot] = mid.velocity;
+  job->mid.spin[slot] = mid.spin;
+  tl_ball_lead(&job->forces, &job->list->ball.data[rank], &job->lead[slot], &job->swing[slot]);
+}
+
+static void write_mids(void *context, size_t begin, size_t end) {
+  const tl_ball_step *job = context;
+  for (size_t i = begin; i < end; ++i)
+    write_mid(job, job->list->wall_balls.data[i]);
+}
+
+static talus_status find_walls(const tl_ball_step *job, const tl_scope *at_end,
+                               const talus_real *margins) {
+  tl_contacts *walls = &job->list->wall_contacts;
+  const tl_pairs pairs = {job->list->walls.data, job->list->walls.count};
+  tl_springs springs;
+  TL_TRY(tl_contact_take_springs(job->scope, walls, &springs));
+  talus_status status = tl_narrow_find_contacts(job->model, at_end, &pairs, margins, walls);
+  if (status == TALUS_OK)
+    status = tl_contact_lay_springs(job->model, &springs, walls);
+  if (status != TALUS_OK) /* contacts without their springs must not be handed over */
+    walls->count = walls->springs.count = 0;
+  return status;
+}
+
+/* Balls are at the end of the step, with the velocities that brought them there. */
+static talus_status measure_walls(tl_ball_step *job) {
+  const tl_passage passage = {.position = job->mid.position,
+                              .rotation = job->mid.rotation,
+                              .velocity = job->mid.velocity,
+                              .spin = job->mid.spin,
+                              .dt = job->begins ? 0 : job->scope->dt};
+  if (!job->scope->widths)
+    return TALUS_OK;
+  return tl_contact_measure(job->model, job->scope->widths, &passage, &job->list->wall_contacts,
+                            job->scope->arena, &job->wall_depths);
+}
+
+talus_status tl_balls_push_walls(tl_ball_step *job) {
+  const tl_scope *scope = job->scope;
+  tl_ball_list *list = job->list;
+  const size_t n = job->model->bodies;
+  TL_TAKE(scope->arena, n, &job->push);
+  TL_TAKE(scope->arena, n, &job->twist);
+  job->wall_depths = (tl_depths){0};
+  if (list->walls.count == 0) {
+    list->wall_contacts.count = list->wall_contacts.springs.count = 0;
+    list->wall_sums = (tl_penalty_sums){0, 0, 0, 0};
+    return TALUS_OK;
+  }
+  talus_real *margins;
+  TL_TAKE(scope->arena, n, &margins);
+  TL_TAKE(scope->arena, n, &job->mid.position);
+  TL_TAKE(scope->arena, n, &job->mid.velocity);
+  TL_TAKE(scope->arena, n, &job->mid.spin);
+  TL_TAKE(scope->arena, n, &job->lead);
+  TL_TAKE(scope->arena, n, &job->swing);
+  job->mid.rotation = scope->in->rotation; /* walls do not turn, and balls look all the same */
+  memset(margins, 0, n * sizeof *margins);
+  tl_for(&job->model->par, list->wall_balls.count, 256, write_mids, job);
+  uint32_t last = TL_NONE;
+  for (size_t i = 0; i < list->walls.count; ++i) { /* few, and mostly the same one after another */
+    const tl_pair pair = list->walls.data[i];
+    const bool first = tl_body_shape(job->model, pair.a)->kind == TALUS_SPHERE;
+    const uint32_t wall = first ? pair.b : pair.a;
+    if (wall != last)
+      write_mid(job, wall);
+    last = wall;
+  }
+  tl_scope at_end = *scope;
+  at_end.in = &job->mid;
+  at_end.members = list->wall_balls.data; /* for whom forces are added up */
+  at_end.count = list->wall_balls.count;
+  TL_TRY(find_walls(job, &at_end, margins));
+  TL_TRY(measure_walls(job));
+  const tl_penalty_motion motion = {.velocity = job->mid.velocity,
+                                    .spin = job->mid.spin,
+                                    .lead = job->lead,
+                                    .swing = job->swing,
+                                    .h = job->begins ? 0 : scope->dt};
+  return tl_penalty_add_up(job->model, &at_end, &motion, &list->wall_contacts, job->push,
+                           job->twist, &list->wall_sums);
+}

@@ -1,0 +1,78 @@
+/* Which bodies overlap before anything moved: for the warning that build.c gives. */
+#include <math.h>
+
+#include "scene/warn.h"
+#include "shape/shape.h"
+#include "world/world.h"
+
+#define DEPTH_LEAST 0.01 /* of a radius: what is less is rounding, or as good as rest */
+
+/* Half the least width of a free body; infinite where the body cannot move. */
+static double free_radius(const tl_model *model, uint32_t slot) {
+  const tl_shape *shape = tl_body_shape(model, slot);
+  const double scale = (double)model->property.scale[slot];
+  if (tl_body_is_static(model, slot))
+    return INFINITY;
+  return scale * tl_shape_inner_radius(shape);
+}
+
+/* Contacts come sorted by body pair, so that a pair with several is counted once. */
+static void find_deepest(const tl_model *model, const tl_contacts *contacts, tl_overlap *overlap) {
+  uint32_t last[2] = {TL_NONE, TL_NONE};
+  double worst = 0;
+  for (size_t i = 0; i < contacts->count; ++i) {
+    const tl_contact *c = &contacts->data[i];
+    const double radius = fmin(free_radius(model, c->a), free_radius(model, c->b));
+    const double depth = -(double)c->gap;
+    if (!(depth > DEPTH_LEAST * radius))
+      continue;
+    if (c->a != last[0] || c->b != last[1])
+      overlap->count++;
+    last[0] = c->a, last[1] = c->b;
+    if (depth / radius > worst) {
+      worst = depth / radius;
+      overlap->slot_a = c->a, overlap->slot_b = c->b;
+      overlap->depth = depth, overlap->radius = radius;
+    }
+  }
+}
+
+static talus_status find_contacts(talus_world *world, tl_contacts *contacts) {
+  const tl_model *model = &world->model;
+  TL_TRY(tl_arena_reset(&world->arena));
+  const tl_scope scope = {.count = model->bodies,
+                          .t0 = talus_world_time(world),
+                          .t1 = talus_world_time(world) + model->dt,
+                          .dt = model->dt,
+                          .in = &world->state,
+                          .out = &world->state,
+                          .arena = &world->arena};
+  talus_real *margins;
+  talus_box *boxes;
+  tl_pairs pairs = {0};
+  const char *reason;
+  TL_TAKE(scope.arena, model->bodies, &margins);
+  TL_TAKE(scope.arena, scope.count, &boxes);
+  TL_TRY(world->backend->find_bounds(model, &scope, boxes, margins));
+  /* What is not finite here is for the first step to complain about. */
+  for (size_t i = 0; i < model->bodies; ++i)
+    if (tl_body_shape(model, i)->bounded &&
+        (!tl_is_finite(margins[i]) || !tl_box_is_finite(boxes[i])))
+      return TALUS_OK;
+  const talus_broad_kind broad = model->broad == TALUS_BROAD_AUTO
+                                     ? tl_broad_choose(model, &scope, boxes, &reason)
+                                     : model->broad;
+  TL_TRY(world->backend->find_pairs(broad, model, &scope, boxes, &pairs));
+  TL_TRY(tl_joints_keep_apart(&world->joints, &pairs));
+  return world->backend->find_contacts(model, &scope, &pairs, margins, contacts);
+}
+
+talus_status tl_world_find_overlap(talus_world *world, tl_overlap *overlap) {
+  tl_contacts contacts = {0};
+  *overlap = (tl_overlap){0};
+  const talus_status status = find_contacts(world, &contacts);
+  if (status == TALUS_OK)
+    find_deepest(&world->model, &contacts, overlap);
+  tl_array_free(&contacts);
+  return status;
+}

@@ -1,0 +1,163 @@
+/* What happened: totals, the state hash, contacts. */
+#include "base/hash.h"
+#include "world/world.h"
+
+/* ---- totals
+ * -------------------------------------------------------------------------------------- */
+
+enum { KINETIC, ROTATIONAL, POTENTIAL, PX, PY, PZ, LX, LY, LZ, SUMS };
+
+typedef struct sum_job {
+  const talus_world *world;
+  double (*blocks)[SUMS];
+} sum_job;
+
+static void add_body(const talus_world *world, size_t slot, double sums[SUMS]) {
+  const tl_model *model = &world->model;
+  if (tl_body_is_static(model, slot))
+    return;
+  const double m = (double)model->property.mass[slot];
+  const talus_dvec3 x = world->state.position[slot], g = tl_widen(model->gravity);
+  const talus_dvec3 v = tl_widen(world->state.velocity[slot]);
+  const talus_vec3 inertia = tl_body_inertia(model, slot);
+  const talus_vec3 w_body = tl_quat_unrotate(world->state.rotation[slot], world->state.spin[slot]);
+  const talus_vec3 l_body = tl_mul(inertia, w_body);
+  const talus_dvec3 l = tl_widen(tl_quat_rotate(world->state.rotation[slot], l_body));
+  const double turning = 0.5 * (double)tl_dot(l_body, w_body);
+  sums[KINETIC] += 0.5 * m * tl_ddot(v, v) + turning;
+  sums[ROTATIONAL] += turning;
+  sums[POTENTIAL] -= m * tl_ddot(g, x);
+  sums[PX] += m * v.x;
+  sums[PY] += m * v.y;
+  sums[PZ] += m * v.z;
+  sums[LX] += m * (x.y * v.z - x.z * v.y) + l.x;
+  sums[LY] += m * (x.z * v.x - x.x * v.z) + l.y;
+  sums[LZ] += m * (x.x * v.y - x.y * v.x) + l.z;
+}
+
+double tl_world_energy_of(const talus_world *world, size_t slot) {
+  double sums[SUMS] = {0};
+  add_body(world, slot, sums);
+  return sums[KINETIC] + sums[POTENTIAL];
+}
+
+static void add_blocks(void *context, size_t begin, size_t end) {
+  const sum_job *job = context;
+  const size_t bodies = job->world->model.bodies;
+  for (size_t block = begin; block < end; ++block) {
+    double sums[SUMS] = {0};
+    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < bodies; ++i)
+      add_body(job->world, i, sums);
+    memcpy(job->blocks[block], sums, sizeof sums);
+  }
+}
+
+talus_status talus_world_report(talus_world *world, talus_report *report) {
+  TL_TRY(tl_world_store_late(world)); /* they are counted */
+  const tl_arena_mark mark = tl_arena_get_mark(&world->arena);
+  const size_t blocks = (world->model.bodies + TL_BLOCK - 1) / TL_BLOCK;
+  sum_job job = {world, NULL};
+  TL_TAKE(&world->arena, blocks, &job.blocks);
+  tl_for(&world->model.par, blocks, 4, add_blocks, &job);
+  double sums[SUMS] = {0};
+  for (size_t b = 0; b < blocks; ++b)
+    for (int k = 0; k < SUMS; ++k)
+      sums[k] += job.blocks[b][k];
+  tl_arena_release(&world->arena, mark);
+
+  *report = (talus_report){.time = talus_world_time(world),
+                           .steps = world->steps,
+                           .bodies = world->model.bodies,
+                           .pairs = world->last.pairs,
+                           .contacts_near = world->contacts.count,
+                           .kinetic_energy = sums[KINETIC],
+                           .potential_energy = sums[POTENTIAL],
+                           .rotational_energy = sums[ROTATIONAL],
+                           .contact_work = world->contact_work,
+                           .load_work = world->load_work,
+                           .flow_energy = world->flow_energy,
+                           .spring_energy = tl_world_spring_energy(world),
+                           .joint_work = world->joint_work,
+                           .objective = world->last.solve.objective,
+                           .momentum = {sums[PX], sums[PY], sums[PZ]},
+                           .angular_momentum = {sums[LX], sums[LY], sums[LZ]},
+                           .residual_max = world->last.solve.residual_max,
+                           .residual_rms = world->last.solve.residual_rms,
+                           .iterations = world->last.solve.iterations,
+                           .joints = world->joints.all.count,
+                           .emitted = world->emitted,
+                           .removed = world->removed,
+                           .wall_broad = world->wall[0],
+                           .wall_narrow = world->wall[1],
+                           .wall_solve = world->wall[2],
+                           .wall_step = world->wall[3],
+                           .asleep = tl_world_count_asleep(world),
+                           .elastic_energy = world->last.solve.elastic,
+                           .damping_work = world->damping_work,
+                           .friction_work = world->friction_work,
+                           .critical_dt = world->penalty.critical,
+                           .overlap_max = world->last.depths.most,
+                           .overlap_share = world->last.depths.share,
+                           .sunk = world->sunk,
+                           .sunk_first = world->sunk_first,
+                           .made_energy = world->made_energy,
+                           .energy_corrections = world->energy_corrections,
+                           .unconverged = world->unconverged,
+                           .worst_residual = world->worst_residual,
+                           .worst_time = world->worst_time,
+                           .worst_body = world->worst_body};
+  for (size_t i = 0; i < world->contacts.count; ++i)
+    report->contacts += world->contacts.data[i].gap <= 0;
+  tl_joints_loads(&world->joints, &report->joint_force, &report->joint_torque);
+  report->joint_drift = tl_joints_drift(&world->joints, &report->joints_broken);
+  for (size_t i = 0; i < world->flow.emitters.count; ++i)
+    report->blocked += world->flow.emitters.data[i].blocked;
+  return TALUS_OK;
+}
+
+/* ---- the state hash
+ * ------------------------------------------------------------------------------- */
+
+static uint64_t hash_body(const talus_world *world, size_t slot) {
+  unsigned char bytes[256];
+  size_t used = sizeof(uint64_t);
+  memcpy(bytes, &world->model.property.uid[slot], used);
+  for (int i = 0; i < TL_STATE_FIELD_COUNT; ++i) {
+    const tl_field *field = &tl_state_fields[i];
+    if (!(field->flags & TL_HASHED))
+      continue;
+    TL_ASSERT(used + field->bytes <= sizeof bytes);
+    memcpy(bytes + used, tl_field_rows(&world->state, field) + slot * field->bytes, field->bytes);
+    used += field->bytes;
+  }
+  return tl_xxh64(bytes, used, 0);
+}
+
+uint64_t talus_world_hash(const talus_world *world) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < world->model.bodies; ++i)
+    sum += hash_body(world, i);
+  return sum;
+}
+
+/* ---- contacts
+ * --------------------------------------------------------------------------------------- */
+
+talus_status talus_world_contacts(const talus_world *world, talus_contact *contacts,
+                                  size_t capacity, size_t *count) {
+  *count = world->contacts.count;
+  if (!contacts)
+    return TALUS_OK;
+  for (size_t i = 0; i < world->contacts.count && i < capacity; ++i) {
+    const tl_contact *c = &world->contacts.data[i];
+    contacts[i] = (talus_contact){.body_a = world->model.property.uid[c->a],
+                                  .body_b = world->model.property.uid[c->b],
+                                  .feature_a = c->feature_a,
+                                  .feature_b = c->feature_b,
+                                  .point = c->point,
+                                  .normal = c->normal,
+                                  .gap = c->gap,
+                                  .impulse = tl_contacts_impulse(&world->contacts, i)};
+  }
+  return TALUS_OK;
+}

@@ -1,0 +1,60 @@
+/* Bodies that are where they cannot have got by touching: told of once each, whatever the solver. A
+ * step too long, springs too soft or an iteration that was cut short lets them through, and without
+ * a word a run would go on with fewer bodies than it began with. */
+#include "world/world.h"
+
+#include <stdio.h>
+
+#define NAMED_MOST 8 /* more are counted */
+
+static void tell(talus_world *world, const tl_contact *c, tl_sinking how, uint32_t who) {
+  const tl_model *model = &world->model;
+  const bool is_penalty = model->solve.kind == TALUS_SOLVE_PENALTY;
+  char body[160], more[96] = "";
+  snprintf(body, sizeof body, "%s", tl_world_describe(world, who));
+  const char *other = tl_world_describe(world, who == c->a ? c->b : c->a);
+  const char *advice =
+      is_penalty ? "a smaller step or stiffer materials" : "a smaller step or more iterations";
+  const double half =
+      (double)(world->widths.data[model->property.shape[who]] * model->property.scale[who]);
+  if (world->sunk == NAMED_MOST)
+    snprintf(more, sizeof more, " (others that do so will be counted, not named)");
+  if (how == TL_SINKS_THROUGH)
+    tl_world_offend(world, TALUS_STRICT_SINKING,
+                    "%s passed through %s at t = %g s; that needs %s%s", body, other,
+                    talus_world_time(world), advice, more);
+  else
+    tl_world_offend(world, TALUS_STRICT_SINKING,
+                    "%s sank %.3g m into %s at t = %g s, deeper than half its size (%.3g m); that "
+                    "needs %s%s",
+                    body, -(double)c->gap, other, talus_world_time(world), half, advice, more);
+}
+
+static void look_at(talus_world *world, const tl_contact *c, const tl_passage *passage) {
+  uint32_t who;
+  const tl_sinking how = tl_contact_find_sinking(&world->model, &world->widths, passage, c, &who);
+  if (how == TL_SINKS_NOT || (world->model.property.flags[who] & TL_FLAG_SUNK))
+    return;
+  world->model.property.flags[who] |= TL_FLAG_SUNK;
+  if (world->sunk++ == 0)
+    world->sunk_first = world->model.property.uid[who];
+  if (world->sunk <= NAMED_MOST)
+    tell(world, c, how, who);
+}
+
+talus_status tl_world_watch(talus_world *world) {
+  const tl_passage passage = {.position = world->state.position,
+                              .rotation = world->state.rotation,
+                              .velocity = world->state.velocity,
+                              .spin = world->state.spin,
+                              .dt = world->model.dt};
+  if (!world->penalty.are_balls || world->model.solve.kind != TALUS_SOLVE_PENALTY)
+    TL_TRY(tl_contact_measure(&world->model, &world->widths, &passage, &world->contacts,
+                              &world->arena, &world->last.depths));
+  if (!world->last.depths.is_suspect)
+    return TALUS_OK;
+  TL_TRY(tl_world_store_contacts(world)); /* of balls */
+  for (size_t i = 0; i < world->contacts.count; ++i)
+    look_at(world, &world->contacts.data[i], &passage);
+  return TALUS_OK;
+}

@@ -1,0 +1,342 @@
+/* Stepping a world: the stepper moves bodies, then flow lets them come and go. */
+#include "world/world.h"
+
+#include <math.h>
+#include <stdio.h>
+
+double talus_world_time(const talus_world *world) { return (double)world->steps * world->model.dt; }
+uint64_t talus_world_steps(const talus_world *world) { return world->steps; }
+size_t talus_world_body_count(const talus_world *world) { return world->model.bodies; }
+
+/* ---- failure ----------------------------------------------------------------------------------
+ */
+
+/* The culprit's contacts, deepest first, at most three, into text. */
+static void list_contacts(const talus_world *world, uint32_t slot, char *text, size_t size) {
+  size_t used = 0;
+  double floor_gap = -INFINITY;
+  for (int shown = 0; shown < 3; ++shown) {
+    const tl_contact *next = NULL;
+    for (size_t i = 0; i < world->contacts.count; ++i) {
+      const tl_contact *c = &world->contacts.data[i];
+      if ((c->a == slot || c->b == slot) && (double)c->gap > floor_gap &&
+          (!next || c->gap < next->gap))
+        next = c;
+    }
+    if (!next)
+      break;
+    floor_gap = (double)next->gap;
+    const int wrote =
+        snprintf(text + used, size - used, "%s %s (gap %g m)", shown ? "," : "; last contacts:",
+                 tl_world_describe(world, next->a == slot ? next->b : next->a), (double)next->gap);
+    used += wrote > 0 && (size_t)wrote < size - used ? (size_t)wrote : 0;
+  }
+  if (used == 0)
+    snprintf(text, size, "; it touched nothing");
+}
+
+/* Puts who, when and what it touched around the stage's message. */
+static talus_status explain(const talus_world *world, talus_status status) {
+  const uint32_t slot = world->last.culprit;
+  if (slot == TL_NONE)
+    return tl_fail_in(status, "at t = %g s", talus_world_time(world));
+  char why[160], touched[480];
+  snprintf(why, sizeof why, "%s", tl_last_message());
+  list_contacts(world, slot, touched, sizeof touched);
+  const talus_dvec3 x = world->state.position[slot];
+  return tl_fail(status, "%s at t = %g s, at (%g, %g, %g): %s%s; %s",
+                 tl_world_describe(world, slot), talus_world_time(world), x.x, x.y, x.z, why,
+                 touched,
+                 status == TALUS_ERROR_DOMAIN ? "make the domain larger or say `outside: remove`"
+                                              : "try a smaller step or more solver iterations");
+}
+
+/* ---- coming and going
+ * ----------------------------------------------------------------------------- */
+
+static bool is_outside(const talus_domain_def *domain, talus_dvec3 x) {
+  return (!domain->periodic[0] && (x.x < domain->box.lo.x || x.x > domain->box.hi.x)) ||
+         (!domain->periodic[1] && (x.y < domain->box.lo.y || x.y > domain->box.hi.y)) ||
+         (!domain->periodic[2] && (x.z < domain->box.lo.z || x.z > domain->box.hi.z));
+}
+
+static talus_status remove_leavers(talus_world *world) {
+  const tl_model *model = &world->model;
+  const bool domain = model->domain.enabled && model->domain.outside == TALUS_OUTSIDE_REMOVE;
+  if (!domain && world->flow.sinks.count == 0)
+    return TALUS_OK;
+  uint8_t *remove;
+  TL_TAKE(&world->arena, model->bodies, &remove);
+  memset(remove, 0, model->bodies);
+  size_t leaving = tl_flow_sink(&world->flow, model, &world->state, remove);
+  if (domain)
+    for (size_t i = 0; i < model->bodies; ++i)
+      if (!remove[i] && !tl_body_is_static(model, i) &&
+          is_outside(&model->domain, world->state.position[i])) {
+        remove[i] = 1;
+        leaving++;
+      }
+  if (leaving == 0)
+    return TALUS_OK;
+  for (size_t i = 0; i < model->bodies; ++i)
+    if (remove[i])
+      world->flow_energy -= tl_world_energy_of(world, i);
+  TL_TRY(tl_world_compact(world, remove, &leaving));
+  world->removed += leaving;
+  return TALUS_OK;
+}
+
+static talus_status emit(talus_world *world) {
+  if (world->flow.emitters.count == 0)
+    return TALUS_OK;
+  const bool is_pushed = world->penalty.is_pushed;
+  world->fresh.count = 0;
+  TL_TRY(tl_flow_emit(&world->flow, &world->model, &world->state, talus_world_time(world),
+                      &world->fresh));
+  for (size_t i = 0; i < world->fresh.count; ++i) {
+    if (talus_world_add_body(world, &world->fresh.data[i], NULL) != TALUS_OK)
+      return tl_fail_in(TALUS_ERROR_DIVERGED, "an emitter at t = %g s", talus_world_time(world));
+    world->flow_energy += tl_world_energy_of(world, world->model.bodies - 1);
+  }
+  /* New bodies touch nothing yet; but a law with a reach is felt before that, from the first kick
+   * on, and forces must be found anew. */
+  if (world->fresh.count == 0 || !(tl_penalty_reach(&world->model) > 0))
+    world->penalty.is_pushed = is_pushed;
+  world->emitted += world->fresh.count;
+  return TALUS_OK;
+}
+
+/* ---- one step
+ * --------------------------------------------------------------------------------------- */
+
+static void tell_broad(talus_world *world) {
+  if (world->model.broad != TALUS_BROAD_AUTO || world->last.broad == world->broad_told)
+    return;
+  world->broad_told = world->last.broad;
+  tl_log_write(&world->model.log, TL_LOG_INFO, "broad: auto is %s for %zu bodies: %s",
+               tl_broad_name(world->last.broad), world->model.bodies,
+               world->last.broad_reason ? world->last.broad_reason : "");
+}
+
+/* The solver had to shorten its step: said once, because it may happen in every step. */
+static void tell_guard(talus_world *world) {
+  if (world->last.solve.restarts == 0 || world->guard_told)
+    return;
+  world->guard_told = true;
+  tl_log_write(&world->model.log, TL_LOG_WARN,
+               "solve: the iteration diverged at t = %g s, went back to its best impulses and "
+               "halved its step %d "
+               "time%s; a smaller solve.omega would save that (said once)",
+               talus_world_time(world), world->last.solve.restarts,
+               world->last.solve.restarts == 1 ? "" : "s");
+}
+
+/* Islands that made energy, or are far from their solution; said once. */
+static void note_convergence(talus_world *world, double time) {
+  const tl_solve_report *solve = &world->last.solve;
+  world->made_energy += solve->made_energy;
+  world->energy_corrections += (uint64_t)solve->corrected;
+  if (solve->unconverged == 0)
+    return;
+  if (world->unconverged++ == 0 || (world->strict & TALUS_STRICT_UNCONVERGED))
+    tl_world_offend(world, TALUS_STRICT_UNCONVERGED,
+                    "solve: not converged at t = %g s: %d sweeps left an RMS residual of %.3g m/s "
+                    "around %s; a smaller step or more solve.iterations would help (told once; the "
+                    "summary counts such steps)",
+                    time, solve->iterations, solve->worst_residual,
+                    tl_world_describe(world, solve->worst));
+  if (solve->worst_residual > world->worst_residual) {
+    world->worst_residual = solve->worst_residual;
+    world->worst_time = time;
+    world->worst_body = world->model.property.uid[solve->worst];
+  }
+}
+
+/* Whether something looks at the contacts of every step, or bodies may come and go. */
+static bool needs_contacts(const talus_world *world) {
+  const talus_domain_def *domain = &world->model.domain;
+  return world->flow.probes.count > 0 || world->flow.sinks.count > 0 ||
+         world->flow.emitters.count > 0 ||
+         (domain->enabled && domain->outside == TALUS_OUTSIDE_REMOVE);
+}
+
+static talus_status step_once(talus_world *world) {
+  tl_model *model = &world->model;
+  if (world->joints.must_assemble)
+    TL_TRY(talus_world_assemble(world, NULL));
+  TL_TRY(tl_arena_reset(&world->arena));
+  TL_TRY(tl_widths_update(model, &world->widths));
+  world->offence[0] = '\0';
+  const tl_scope scope = {.count = model->bodies,
+                          .t0 = (double)world->steps * model->dt,
+                          .t1 = (double)(world->steps + 1) * model->dt,
+                          .dt = model->dt,
+                          .in = &world->state,
+                          .out = &world->state,
+                          .arena = &world->arena,
+                          .broad_cache = &world->broad_cache,
+                          .joints = world->joints.all.count > 0 ? &world->joints : NULL,
+                          .widths = &world->widths,
+                          .penalty = &world->penalty};
+  world->broad_cache.chosen = world->last.broad; /* as a resumed run does */
+  const double stored = tl_world_spring_energy(world);
+  const bool were_lost = world->last.are_lost, looks = needs_contacts(world);
+  const talus_status status =
+      model->solve.kind == TALUS_SOLVE_PENALTY
+          ? tl_step_verlet(world->backend, model, &scope, looks, &world->contacts, &world->last)
+          : tl_step_fixed(world->backend, model, &scope, &world->contacts, &world->last);
+  if (status != TALUS_OK) {
+    world->last.are_lost |= were_lost;
+    tl_world_forget_falling(world);
+    (void)tl_world_store_contacts(world);
+    const talus_status told = explain(world, status);
+    tl_world_drop_push(world);
+    return told;
+  }
+  world->wall[0] += world->last.wall_broad;
+  world->wall[1] += world->last.wall_narrow;
+  world->wall[2] += world->last.wall_solve;
+  world->wall[3] += world->last.wall_step;
+  world->contact_work += world->last.solve.contact_work;
+  world->load_work += world->last.solve.load_work;
+  world->damping_work += world->last.solve.damping_work;
+  world->friction_work += world->last.solve.friction_work;
+  tell_broad(world);
+  tell_guard(world);
+  note_convergence(world, scope.t1);
+  world->steps++; /* the bodies have moved, whatever fails from here on */
+  if (looks)
+    TL_TRY(tl_world_store_contacts(world)); /* for which the step has made room */
+  TL_TRY(tl_world_watch(world));
+  tl_flow_probe(&world->flow, model, &scope, &world->contacts);
+  tl_world_tell_tables(world, scope.t0, scope.t1);
+  TL_TRY(tl_world_settle_joints(world));
+  world->joint_work += world->last.solve.joint_work + tl_world_spring_energy(world) - stored;
+  TL_TRY(remove_leavers(world));
+  TL_TRY(emit(world));
+  return tl_world_end_strictly(world);
+}
+
+talus_status tl_world_store_contacts(talus_world *world) {
+  tl_balls_commit(&world->model, &world->penalty.list, &world->state);
+  TL_TRY(tl_balls_store(&world->model, &world->penalty, &world->contacts));
+  /* How many candidates the list has depends on when it was renewed: a resumed run would tell
+   * another number. */
+  if (world->penalty.are_balls)
+    world->last.pairs = world->contacts.count;
+  return TALUS_OK;
+}
+
+talus_status tl_world_store_late(talus_world *world) {
+  const tl_ball_list *list = &world->penalty.list;
+  if (world->last.are_lost)
+    return tl_fail(
+        TALUS_ERROR_MEMORY,
+        "contacts of the last step are lost: there was no memory to store them; step once more "
+        "(springs along the surfaces then begin anew) or load the last checkpoint");
+  return list->is_valid && !list->is_stored ? tl_world_store_contacts(world) : TALUS_OK;
+}
+
+talus_status tl_world_step_on(talus_world *world, uint64_t n) {
+  TL_TRY(tl_world_not_mapped(world, "step"));
+  talus_status status = TALUS_OK;
+  for (uint64_t i = 0; i < n && status == TALUS_OK; ++i)
+    status = step_once(world);
+  if (status != TALUS_OK) { /* who looks, or changes a body, must not meet the state of steps ago */
+    (void)tl_world_store_contacts(world);
+    return status;
+  }
+  return tl_arena_reset(&world->arena); /* one block again, where a step needed more than it had */
+}
+
+talus_status talus_world_step(talus_world *world, uint64_t n) {
+  TL_TRY(tl_world_step_on(world, n));
+  return tl_world_store_contacts(world);
+}
+
+/* ---- flow
+ * ------------------------------------------------------------------------------------------- */
+
+/* Removes the bodies from slot `before` on, so that a call that failed halfway has added nothing.
+ */
+static talus_status take_back(talus_world *world, size_t before, talus_status status) {
+  const size_t bodies = world->model.bodies;
+  if (bodies == before)
+    return status;
+  uint8_t *remove;
+  size_t removed;
+  TL_TRY(tl_arena_reset(&world->arena));
+  TL_TAKE(&world->arena, bodies, &remove);
+  memset(remove, 0, before);
+  memset(remove + before, 1, bodies - before);
+  TL_TRY(tl_world_compact(world, remove, &removed));
+  return status;
+}
+
+talus_status talus_world_fill(talus_world *world, const talus_fill_def *def, uint64_t *placed) {
+  TL_TRY(tl_world_not_mapped(world, "fill"));
+  tl_placements places = {0};
+  uint64_t wanted = 0;
+  talus_status status = tl_fill_plan(&world->model, &world->state, def, &places, &wanted);
+  if (status == TALUS_OK && places.count < wanted && !def->allow_fewer)
+    status =
+        tl_fail(TALUS_ERROR_INVALID,
+                "fill: only %zu of %llu bodies fit; make the region larger, ask for fewer, or say "
+                "allow_fewer: true",
+                places.count, (unsigned long long)wanted);
+  const bool is_planned = status == TALUS_OK;
+  if (is_planned)
+    status = tl_world_reserve(world, world->model.bodies + places.count);
+  talus_body_def body = def->body;
+  const size_t before = world->model.bodies;
+  for (size_t i = 0; status == TALUS_OK && i < places.count; ++i) {
+    body.position = places.data[i].position;
+    body.rotation = places.data[i].rotation;
+    body.scale = places.data[i].scale;
+    status = talus_world_add_body(world, &body, NULL);
+  }
+  if (is_planned && status != TALUS_OK)
+    status = tl_fail_in(status, "fill");
+  if (status == TALUS_OK && places.count < wanted)
+    tl_log_write(&world->model.log, TL_LOG_WARN,
+                 "fill: %zu of %llu bodies fit; allow_fewer lets the others go", places.count,
+                 (unsigned long long)wanted);
+  if (status != TALUS_OK)
+    status = take_back(world, before, status);
+  if (status == TALUS_OK && placed)
+    *placed = places.count;
+  tl_array_free(&places);
+  return status;
+}
+
+talus_status talus_world_add_emitter(talus_world *world, const talus_emitter_def *def) {
+  return tl_flow_add_emitter(&world->flow, &world->model, def);
+}
+
+talus_status talus_world_add_sink(talus_world *world, const char *name,
+                                  const talus_region *region) {
+  return tl_flow_add_sink(&world->flow, name, region);
+}
+
+talus_status talus_world_add_probe(talus_world *world, const talus_probe_def *def,
+                                   uint32_t *probe) {
+  uint64_t uid = 0;
+  if (def->on_body) {
+    uint32_t slot;
+    TL_TRY(tl_world_slot(world, def->body, &slot));
+    uid = world->model.property.uid[slot];
+  }
+  if (def->on_joint) {
+    uid = def->joint.uid;
+    if (tl_joints_row(&world->joints, uid) == SIZE_MAX)
+      return tl_fail(TALUS_ERROR_STALE, "a probe watches a joint that is not there");
+  }
+  return tl_flow_add_probe(&world->flow, def, uid, talus_world_time(world), probe);
+}
+
+talus_status talus_probe_read(talus_world *world, uint32_t probe, talus_probe_values *values) {
+  if (probe >= world->flow.probes.count)
+    return tl_fail(TALUS_ERROR_INVALID, "there is no probe number %u", probe);
+  tl_probe_finish(&world->flow.probes.data[probe], talus_world_time(world), values);
+  return TALUS_OK;
+}

@@ -1,0 +1,187 @@
+/* The world: owner of everything a simulation is. Public calls are in world.c and its neighbours;
+ * the saved file (output/checkpoint.c) holds every member that can change a last bit. */
+#ifndef TL_WORLD_H
+#define TL_WORLD_H
+
+#include "backend/backend.h"
+#include "contact/contact.h"
+#include "flow/flow.h"
+#include "joint/joint.h"
+#include "crowd/model.h"
+#include "solve/penalty/penalty.h"
+#include "step/balls/list.h"
+
+/* A row of the handle table. */
+typedef struct tl_handle {
+  uint32_t slot; /* TL_NONE: free */
+  uint32_t generation;
+} tl_handle;
+
+/* Names are few beside bodies, so they are kept apart: ascending by uid. */
+typedef struct tl_body_name {
+  uint64_t uid;
+  char *name;
+} tl_body_name;
+
+/* Laws told for a pair of materials, a <= b. */
+typedef struct tl_pair_override {
+  uint32_t a, b;
+  tl_pair_law law;
+} tl_pair_override;
+
+struct talus_world {
+  tl_model model;  /* properties included */
+  tl_state state;  /* at time steps * dt */
+  size_t capacity; /* rows that every array has room for */
+  uint64_t next_uid;
+  uint64_t steps;
+  TL_ARRAY(tl_handle) handles;
+  TL_ARRAY(uint32_t) free_handles; /* last in, first out */
+  TL_ARRAY(tl_body_name) names;
+  TL_ARRAY(uint64_t) name_index; /* hash table of uids by name; derived, not saved */
+  TL_ARRAY(char *) groups;       /* group g is groups.data[g - 1] */
+  TL_ARRAY(tl_pair_override) overrides;
+  tl_contacts contacts; /* of the last step */
+  tl_joints joints;
+  tl_penalty penalty;
+  tl_flow flow;
+  tl_arena arena;
+  tl_new_bodies fresh; /* emitted this step */
+  const tl_backend *backend;
+  talus_broad_kind broad_told; /* what the log last said of `auto` */
+  bool guard_told;             /* that a solver shortened its step */
+  uint32_t strict;             /* TALUS_STRICT_... */
+  char offence[1024];          /* against it, in the step under way; "": none */
+  tl_broad_cache broad_cache;  /* nothing depends on it but time */
+  tl_widths widths;            /* of shapes; derived */
+
+  /* What happened so far. */
+  tl_step_report last;
+  uint64_t emitted, removed;
+  uint64_t sunk, sunk_first; /* bodies that sank (world/sink.c), and the uid of the first of them */
+  double wall[4];            /* broad, narrow, solve, step */
+  double contact_work, load_work, flow_energy; /* J, sums over all steps */
+  double made_energy;                          /* J, likewise */
+  uint64_t energy_corrections, unconverged;    /* islands and steps; steps */
+  double worst_residual, worst_time;           /* m/s, s: of the worst of those steps */
+  uint64_t worst_body;                         /* uid */
+  double joint_work;                           /* J, likewise, without what springs store */
+  double damping_work, friction_work;          /* likewise, penalty */
+
+  int mapped_views;
+  talus_log_fn *log;
+  void *log_context;
+};
+
+/* "body 17 'ball'" or "body 17" for messages; valid until the next call on this thread. */
+const char *tl_world_describe(const talus_world *world, uint32_t slot);
+
+/* Name of a body by uid, or NULL. */
+const char *tl_world_name_of(const talus_world *world, uint64_t uid);
+
+/* Uid of the body of that name, or 0. */
+uint64_t tl_world_uid_of(const talus_world *world, const char *name);
+
+/* Appends a name (which the world then owns) of the newest body. */
+talus_status tl_world_add_name(talus_world *world, uint64_t uid, char *name);
+
+/* Takes out the names of bodies that are gone, and makes the index of names anew. */
+talus_status tl_world_index_names(talus_world *world);
+
+/* Kinetic and potential energy of a body, J; 0 where it is static. */
+double tl_world_energy_of(const talus_world *world, size_t slot);
+
+/* Slot of the body with that uid, or TL_NONE. */
+uint32_t tl_world_slot_of(const talus_world *world, uint64_t uid);
+
+/* Makes room for n bodies in all. */
+talus_status tl_world_reserve(talus_world *world, size_t n);
+
+/* Slot of a handle, or TALUS_ERROR_STALE. */
+talus_status tl_world_slot(const talus_world *world, talus_body body, uint32_t *slot);
+
+/* Whether a motion can be followed; `what` is whose it is. */
+talus_status tl_world_check_motion(const talus_motion *motion, const char *what);
+/* Makes room for a motion, so that adding it cannot fail. */
+talus_status tl_world_reserve_motion(talus_world *world, const talus_motion *motion);
+/* The body in the slot moves from its present pose, that of time 0, and is put where it is now. */
+void tl_world_add_motion(talus_world *world, uint32_t slot, const talus_motion *motion);
+/* The newest body goes on with the motion of a body of another world where that was. */
+talus_status tl_world_borrow_motion(talus_world *world, uint32_t slot, const talus_world *old,
+                                    uint32_t old_slot);
+/* A line in the log for every table that ends within the step. */
+void tl_world_tell_tables(const talus_world *world, double t0, double t1);
+
+/* Fails while a view is mapped; `what` is what the caller wanted to do. */
+talus_status tl_world_not_mapped(const talus_world *world, const char *what);
+
+/* Takes out every body with remove[slot] != 0; the others keep their order. Returns how many. */
+talus_status tl_world_compact(talus_world *world, const uint8_t *remove, size_t *removed);
+
+/* Laws of every pair of materials: the smaller of the two, with overrides laid over. */
+talus_status tl_world_make_laws(talus_world *world);
+
+/* Whether the numbers of a law are such as a contact can use. */
+bool tl_law_is_valid(const tl_pair_law *law);
+
+/* Says which laws the pairs have (model.law_kinds), from the table. */
+void tl_world_find_law_kinds(talus_world *world);
+
+/* Sleep (world/sleep.c). Whether the settings make sense; room for the field `rest` where bodies
+ * may sleep; a body is where it was not before; a body wakes, or all, or those that touch a body to
+ * be removed, or those that a written view has changed; how many sleep. */
+talus_status tl_sleep_check(const talus_sleep_def *sleep);
+talus_status tl_strict_check(uint32_t strict);
+talus_status tl_world_reserve_rest(talus_world *world);
+void tl_world_disturb(talus_world *world, uint32_t slot);
+void tl_world_wake(talus_world *world, uint32_t slot);
+void tl_world_wake_all(talus_world *world);
+void tl_world_wake_touching(talus_world *world, const uint8_t *remove);
+void tl_world_wake_written(talus_world *world, talus_field field);
+void tl_world_forget_falling(talus_world *world); /* after a step that failed */
+size_t tl_world_count_asleep(const talus_world *world);
+
+/* After a step: where joints are now, and which of them broke (world/joints.c). */
+talus_status tl_world_settle_joints(talus_world *world);
+
+/* J in the springs of joints (tl_joint_spring_energy). */
+double tl_world_spring_energy(const talus_world *world);
+
+/* Penalty: room for the forces that it keeps; and something was changed by hand, so that forces and
+ * what depends on bodies and materials are found anew. */
+talus_status tl_world_reserve_push(talus_world *world);
+void tl_world_forget_push(talus_world *world);
+
+/* After a step that failed: springs may have been stretched by it, or be no numbers. */
+void tl_world_drop_push(talus_world *world);
+
+/* n steps, after which the state and the contacts of balls with springs may be in their list alone
+ * (tl_balls_commit, tl_balls_store); and putting both where they are looked for. The state is there
+ * in any case once that was called, whether or not there was memory for the contacts. */
+talus_status tl_world_step_on(talus_world *world, uint64_t n);
+talus_status tl_world_store_contacts(talus_world *world);
+
+/* Before contacts are written or counted: does what the last call could not, where it could not;
+ * fails where they are lost until the next good step. */
+talus_status tl_world_store_late(talus_world *world);
+
+/* Something has happened in this step that `strict` may forbid (world/strict.c): a warning in the
+ * log, or the end of the step once it is whole, where the world says so; the first counts. */
+void tl_world_offend(talus_world *world, uint32_t kind, const char *fmt, ...) TL_PRINTF(3, 4);
+/* TALUS_ERROR_STRICT where the step has offended: its state counts all the same. */
+talus_status tl_world_end_strictly(talus_world *world);
+
+/* After a step, before bodies come and go: how deep contacts are goes to the report, and a body
+ * that sank is told of, once (world/sink.c). */
+talus_status tl_world_watch(talus_world *world);
+
+/* A copy of a name; NULL stays NULL. */
+talus_status tl_copy_text(const char *text, char **copy);
+
+/* An empty world with default settings and no bodies: what a loader fills. */
+talus_status tl_world_new(talus_world **world);
+
+/* Checks that what was loaded or written makes a world: finite, in range, no dangling rows. */
+talus_status tl_world_validate(const talus_world *world);
+
+#endif
