@@ -3,13 +3,12 @@
 
 #include "joint/joint.h"
 
-#define PASSES  100                /* over the contacts; a heap needs a few */
-#define GROWTH  TL_R(1.0003)       /* of a push that is worth another pass */
-#define FAINT   TL_R(1e-3)         /* of the fastest: a push that nobody passes on */
-#define WALL    TL_R(1e3)          /* times as heavy as the other is as good as a wall */
-#define IN_LINE TL_R(0.9)          /* cosine: pushes go on straight */
-#define FIRST   (TL_PUSH_NEWS + 1) /* pass */
-#define LEAST   ((size_t)8192)     /* visits of contacts that a step may make, */
+#define PASSES  100             /* over the contacts; a heap needs a few */
+#define GROWTH  TL_R(1.0003)    /* of a push that is worth another pass */
+#define FAINT   TL_R(1e-3)      /* of the fastest: a push that nobody passes on */
+#define WALL    TL_R(1e3)       /* times as heavy as the other is as good as a wall */
+#define IN_LINE TL_R(0.9)       /* cosine: pushes go on straight */
+#define LEAST   ((size_t)8192)  /* visits of contacts that a step may make, */
 #define MOST    ((size_t)65536) /* and the most: one thread makes them, about 10 million a second */
 #define CROWD   ((size_t)256)   /* contacts that strike, beside a share of all */
 #define NEVER   TL_REAL_MAX
@@ -226,8 +225,27 @@ static bool strike(tl_reach *reach, const clash *at, const side *self, const sid
   return is_news;
 }
 
+/* Contacts that are to be looked at: those of bodies with news, in this pass or the one before. */
+typedef struct turns {
+  const tl_contact *contacts;
+  size_t count, words;
+  uint32_t *first, *of; /* contacts of each slot: of[first[slot]] ... of[first[slot + 1] - 1] */
+  uint64_t *now, *next; /* a bit for each contact: in this pass, in the one after it */
+} turns;
+
+static void mark(uint64_t *bits, size_t i) { bits[i / 64] |= (uint64_t)1 << (i % 64); }
+
+/* A body has news: its contacts have their turn in this pass, where it is not past, and in the next
+ * one. */
+static void tell(turns *t, uint32_t slot) {
+  for (uint32_t k = t->first[slot]; k < t->first[slot + 1]; ++k) {
+    mark(t->now, t->of[k]);
+    mark(t->next, t->of[k]);
+  }
+}
+
 /* What the contact does to its bodies with the pushes that they have; whether that is news. */
-static bool pass_on(tl_reach *reach, const tl_contact *c, uint8_t pass) {
+static bool pass_on(tl_reach *reach, turns *t, const tl_contact *c) {
   const talus_vec3 n = c->normal, back = tl_neg(n);
   const tl_sway *push_a = &push_of(reach, c->a)->all, *push_b = &push_of(reach, c->b)->all;
   const tl_meeting m = tl_reach_meet(reach, c);
@@ -249,9 +267,9 @@ static bool pass_on(tl_reach *reach, const tl_contact *c, uint8_t pass) {
                     .law = tl_model_law(reach->model, c->a, c->b)};
   const bool news_a = strike(reach, &at, &a, &b), news_b = strike(reach, &at, &b, &a);
   if (news_a)
-    reach->is_pushed[c->a] = pass;
+    tell(t, c->a);
   if (news_b)
-    reach->is_pushed[c->b] = pass;
+    tell(t, c->b);
   return news_a || news_b;
 }
 
@@ -281,7 +299,7 @@ static bool pull_along(tl_reach *reach, uint32_t from, uint32_t to) {
   return sway_along(&target->plain, &push->plain, ratio) || is_news;
 }
 
-static bool pass_joints(tl_reach *reach, uint8_t pass) {
+static bool pass_joints(tl_reach *reach, turns *t) {
   const tl_joints *joints = reach->is_jointed ? reach->scope->joints : NULL;
   bool is_news = false;
   for (size_t i = 0; joints && i < joints->all.count; ++i) {
@@ -289,9 +307,9 @@ static bool pass_joints(tl_reach *reach, uint8_t pass) {
     if (!tl_joint_acts(joint))
       continue;
     if (pull_along(reach, joint->a, joint->b))
-      reach->is_pushed[joint->b] = pass, is_news = true;
+      tell(t, joint->b), is_news = true;
     if (pull_along(reach, joint->b, joint->a))
-      reach->is_pushed[joint->a] = pass, is_news = true;
+      tell(t, joint->a), is_news = true;
   }
   return is_news;
 }
@@ -299,25 +317,75 @@ static bool pass_joints(tl_reach *reach, uint8_t pass) {
 /* ---- all of them -------------------------------------------------------------------------------
  */
 
-/* There and back in turn, so that a line in any order of its bodies takes few passes. Only contacts
- * that strike, and those of bodies with news since the pass before. */
-static bool pass_all(tl_reach *reach, const tl_contacts *contacts, uint8_t pass, bool strikes) {
-  bool is_news = false;
-  const size_t n = contacts->count;
-  const uint8_t *news = reach->is_pushed;
-  for (size_t k = 0; k < n; ++k) {
-    const size_t i = pass % 2 == 0 ? n - 1 - k : k;
-    const tl_contact *c = &contacts->data[i];
-    const uint8_t last = news[c->a] > news[c->b] ? news[c->a] : news[c->b];
-    if (last + 1 < pass && !(strikes && reach->verdicts[i] == TL_REACH_STRIKES))
-      continue;
-    if (reach->visits == 0) {
-      reach->is_spent = true;
-      return false;
-    }
-    is_news |= pass_on(reach, c, pass);
+static talus_status take_turns(const tl_reach *reach, const tl_contacts *contacts, turns *t) {
+  tl_arena *arena = reach->scope->arena;
+  const size_t bodies = reach->model->bodies, n = contacts->count;
+  *t = (turns){.contacts = contacts->data, .count = n, .words = n / 64 + 1};
+  TL_TAKE(arena, bodies + 2, &t->first);
+  TL_TAKE(arena, 2 * n, &t->of);
+  TL_TAKE(arena, t->words, &t->now);
+  TL_TAKE(arena, t->words, &t->next);
+  memset(t->first, 0, (bodies + 2) * sizeof *t->first);
+  memset(t->now, 0, t->words * sizeof *t->now);
+  memset(t->next, 0, t->words * sizeof *t->next);
+  uint32_t *start = t->first + 1; /* ends up as `first` once every list is full */
+  for (size_t i = 0; i < n; ++i) {
+    start[contacts->data[i].a + 1]++;
+    start[contacts->data[i].b + 1]++;
   }
-  return pass_joints(reach, pass) || is_news;
+  for (size_t i = 1; i <= bodies; ++i)
+    start[i] += start[i - 1];
+  for (size_t i = 0; i < n; ++i) {
+    t->of[start[contacts->data[i].a]++] = (uint32_t)i;
+    t->of[start[contacts->data[i].b]++] = (uint32_t)i;
+  }
+  return TALUS_OK;
+}
+
+/* The contact to look at next in a pass, `count` where there is none: there and back in turn, so
+ * that a line in any order of its bodies takes few passes. */
+static size_t next_up(turns *t, size_t at) {
+  size_t word = at / 64;
+  uint64_t bits = word < t->words ? t->now[word] & (~(uint64_t)0 << (at % 64)) : 0;
+  while (!bits && ++word < t->words)
+    bits = t->now[word];
+  return bits ? word * 64 + (size_t)__builtin_ctzll(bits) : t->count;
+}
+
+static size_t next_down(turns *t, size_t at) {
+  size_t word = at / 64;
+  uint64_t bits = t->now[word] & (~(uint64_t)0 >> (63 - at % 64));
+  while (!bits && word > 0)
+    bits = t->now[--word];
+  return bits ? word * 64 + 63 - (size_t)__builtin_clzll(bits) : t->count;
+}
+
+/* False: the visits are spent. */
+static bool look(tl_reach *reach, turns *t, size_t i, bool *is_news) {
+  reach->is_spent = reach->visits == 0;
+  if (!reach->is_spent)
+    *is_news |= pass_on(reach, t, &t->contacts[i]);
+  return !reach->is_spent;
+}
+
+static bool pass_all(tl_reach *reach, turns *t, bool is_up) {
+  const size_t n = t->count;
+  bool is_news = false;
+  if (is_up) {
+    for (size_t i = next_up(t, 0); i < n; i = next_up(t, i + 1))
+      if (!look(reach, t, i, &is_news))
+        return false;
+  } else {
+    for (size_t i = next_down(t, n - 1); i<n; i = i> 0 ? next_down(t, i - 1) : n)
+      if (!look(reach, t, i, &is_news))
+        return false;
+  }
+  is_news |= pass_joints(reach, t);
+  uint64_t *done = t->now;
+  t->now = t->next;
+  t->next = done;
+  memset(done, 0, t->words * sizeof *done);
+  return is_news;
 }
 
 static talus_real find_fastest(const tl_reach *reach, const tl_contacts *contacts) {
@@ -354,10 +422,21 @@ talus_status tl_push_spread(tl_reach *reach, const tl_contacts *contacts) {
     reach->visits = contacts->count / 2 + LEAST;
     reach->visits = reach->visits < MOST ? reach->visits : MOST;
   }
-  for (uint8_t pass = FIRST; pass < FIRST + PASSES && !reach->is_spent; ++pass)
-    if (!pass_all(reach, contacts, pass, is_first && pass == FIRST))
-      break;
+  const tl_arena_mark before = tl_arena_get_mark(arena);
+  turns t;
+  TL_TRY(take_turns(reach, contacts, &t));
+  for (size_t i = 0; is_first && i < contacts->count; ++i)
+    if (reach->verdicts[i] == TL_REACH_STRIKES)
+      mark(t.now, i);
   for (size_t i = 0; i < reach->push_count; ++i)
-    reach->is_pushed[reach->slots[i]] = TL_PUSH_QUIET;
+    if (reach->is_pushed[reach->slots[i]] == TL_PUSH_NEWS) {
+      tell(&t, reach->slots[i]);
+      reach->is_pushed[reach->slots[i]] = TL_PUSH_QUIET;
+    }
+  memset(t.next, 0, t.words * sizeof *t.next);
+  for (int pass = 0; pass < PASSES && !reach->is_spent; ++pass)
+    if (!pass_all(reach, &t, pass % 2 == 0))
+      break;
+  tl_arena_release(arena, before);
   return TALUS_OK;
 }

@@ -1,8 +1,8 @@
 /* Contacts judged by relative motion. */
 #include "contact/reach.h"
 
+#include "crowd/free.h"
 #include "joint/joint.h"
-#include "crowd/rest.h"
 
 #include <math.h>
 
@@ -29,55 +29,13 @@ talus_real tl_reach_spare(const tl_model *model, double dt, uint32_t slot, talus
 /* ---- motion ------------------------------------------------------------------------------------
  */
 
-static const tl_way *find_way(const tl_reach *reach, uint32_t slot) {
-  size_t lo = 0, hi = reach->way_count;
-  while (lo + 1 < hi) {
-    const size_t mid = lo + (hi - lo) / 2;
-    if (reach->ways[mid].slot <= slot)
-      lo = mid;
-    else
-      hi = mid;
-  }
-  return &reach->ways[lo];
-}
-
-/* Locks hold the axes of the world. */
-static talus_vec3 locked_out(talus_vec3 v, uint32_t x, uint32_t y, uint32_t z) {
-  return tl_vec3(x ? 0 : v.x, y ? 0 : v.y, z ? 0 : v.z);
-}
-
-/* Loads that a body has for itself. */
-static void add_loads(const tl_reach *reach, uint32_t slot, talus_vec3 *v, talus_vec3 *w) {
-  const tl_model *model = reach->model;
-  const tl_properties *property = &model->property;
-  const uint32_t lock = property->flags[slot] & TL_FLAG_LOCKS;
-  if (property->force)
-    *v = tl_madd(*v, reach->h / property->mass[slot], property->force[slot]);
-  if (property->torque) {
-    const tl_sym3 turning =
-        tl_free_inverse_inertia(reach->scope->in->rotation[slot], tl_body_inertia(model, slot),
-                                lock & TALUS_LOCK_RX, lock & TALUS_LOCK_RY, lock & TALUS_LOCK_RZ);
-    *w = tl_madd(*w, reach->h, tl_sym3_mul_vec(turning, property->torque[slot]));
-  }
-  if (lock) {
-    *v = locked_out(*v, lock & TALUS_LOCK_X, lock & TALUS_LOCK_Y, lock & TALUS_LOCK_Z);
-    *w = locked_out(*w, lock & TALUS_LOCK_RX, lock & TALUS_LOCK_RY, lock & TALUS_LOCK_RZ);
-  }
-}
-
-void tl_reach_free(const tl_reach *reach, uint32_t slot, talus_vec3 *velocity, talus_vec3 *spin) {
-  const tl_model *model = reach->model;
-  const tl_state *in = reach->scope->in;
-  const uint32_t flags = model->property.flags[slot];
-  *velocity = *spin = tl_vec3(0, 0, 0);
-  if (flags & TL_FLAG_KINEMATIC) {
-    const tl_way *way = find_way(reach, slot);
-    *velocity = way->velocity, *spin = way->spin;
-  } else if (!(flags & TL_FLAG_STATIC) && !tl_rest_is_asleep(in, slot)) {
-    *velocity = tl_madd(in->velocity[slot], reach->h, model->gravity);
-    *spin = in->spin[slot];
-    if (model->property.force || model->property.torque || (flags & TL_FLAG_LOCKS))
-      add_loads(reach, slot, velocity, spin);
+static void find_drifts(void *context, size_t begin, size_t end) {
+  tl_reach *reach = context;
+  for (size_t i = begin; i < end; ++i) {
+    const uint32_t slot = tl_scope_slot(reach->scope, i);
+    const tl_free f = tl_free_of(reach->model, reach->scope, slot);
+    reach->drifts[slot] =
+        (tl_drift){f.velocity, f.spin, bend_of(reach->model, reach->h, slot, f.spin)};
   }
 }
 
@@ -93,16 +51,23 @@ static void find_arms(const tl_reach *reach, const tl_contact *c, talus_vec3 *a,
 }
 
 tl_meeting tl_reach_meet(const tl_reach *reach, const tl_contact *c) {
+  const tl_drift *a = &reach->drifts[c->a], *b = &reach->drifts[c->b];
   tl_meeting m;
-  talus_vec3 va, wa, vb, wb;
   find_arms(reach, c, &m.arm_a, &m.arm_b);
-  tl_reach_free(reach, c->a, &va, &wa);
-  tl_reach_free(reach, c->b, &vb, &wb);
-  m.at_a = tl_add(va, tl_cross(wa, m.arm_a));
-  m.at_b = tl_add(vb, tl_cross(wb, m.arm_b));
+  m.at_a = tl_add(a->velocity, tl_cross(a->spin, m.arm_a));
+  m.at_b = tl_add(b->velocity, tl_cross(b->spin, m.arm_b));
   m.velocity = tl_sub(m.at_b, m.at_a);
   m.speed = tl_dot(m.velocity, c->normal);
   return m;
+}
+
+/* tl_reach_meet(...).speed, with fewer looks at memory where that can be: a point of a sphere that
+ * touches something is on the line of the normal through its centre. */
+static talus_real parting_speed(const tl_reach *reach, const tl_contact *c) {
+  const tl_drift *a = &reach->drifts[c->a], *b = &reach->drifts[c->b];
+  if (a->bend > 0 || b->bend > 0)
+    return tl_reach_meet(reach, c).speed;
+  return tl_dot(tl_sub(b->velocity, a->velocity), c->normal);
 }
 
 /* ---- verdicts ----------------------------------------------------------------------------------
@@ -111,16 +76,15 @@ tl_meeting tl_reach_meet(const tl_reach *reach, const tl_contact *c) {
 /* What joints make of the velocities of their bodies is not known yet: a contact of theirs counts
  * as far as the two could come towards each other in any direction. */
 static talus_real speed_slack(const tl_reach *reach, const tl_contact *c) {
-  talus_vec3 va, wa, vb, wb;
   const bool is_jointed = reach->is_jointed && (reach->is_jointed[c->a] || reach->is_jointed[c->b]);
   if (!is_jointed && !reach->is_spent)
     return 0;
-  tl_reach_free(reach, c->a, &va, &wa);
-  tl_reach_free(reach, c->b, &vb, &wb);
+  const tl_drift *a = &reach->drifts[c->a], *b = &reach->drifts[c->b];
   const tl_model *model = reach->model;
   const talus_real size_a = tl_body_shape(model, c->a)->radius * model->property.scale[c->a];
   const talus_real size_b = tl_body_shape(model, c->b)->radius * model->property.scale[c->b];
-  return reach->h * (tl_length(tl_sub(vb, va)) + size_a * tl_length(wa) + size_b * tl_length(wb));
+  return reach->h * (tl_length(tl_sub(b->velocity, a->velocity)) + size_a * tl_length(a->spin) +
+                     size_b * tl_length(b->spin));
 }
 
 /* The convex relaxation holds sliding bodies apart by h mu |v_t| (docs/theory/ccp.md); no further
@@ -134,10 +98,8 @@ static talus_real dilation(const tl_reach *reach, const tl_contact *c) {
 }
 
 static talus_real slack_of(const tl_reach *reach, const tl_contact *c) {
-  const tl_model *model = reach->model;
-  const talus_vec3 *spin = reach->scope->in->spin;
-  return reach->slack + bend_of(model, reach->h, c->a, spin[c->a]) +
-         bend_of(model, reach->h, c->b, spin[c->b]) + speed_slack(reach, c) + dilation(reach, c);
+  return reach->slack + reach->drifts[c->a].bend + reach->drifts[c->b].bend +
+         speed_slack(reach, c) + dilation(reach, c);
 }
 
 /* Most contacts of a heap at rest need no more than the margins, which bound how fast they close.
@@ -148,7 +110,7 @@ static uint8_t judge(const tl_reach *reach, const tl_contact *c) {
     return TL_REACH_NEAR;
   if (c->gap <= reach->slack && room <= reach->h * reach->slow + reach->slack)
     return TL_REACH_NEAR;
-  const talus_real closing = -tl_reach_meet(reach, c).speed, way = reach->h * closing;
+  const talus_real closing = -parting_speed(reach, c), way = reach->h * closing;
   if (closing > reach->slow && c->gap < way)
     return TL_REACH_STRIKES;
   return c->gap <= reach->slack || c->gap <= tl_max(way, 0) + slack_of(reach, c) ? TL_REACH_NEAR
@@ -224,24 +186,6 @@ void tl_reach_sift(tl_reach *reach, tl_contacts *contacts) {
 /* ---- the start ---------------------------------------------------------------------------------
  */
 
-static talus_status find_ways(tl_reach *reach) {
-  const tl_model *model = reach->model;
-  const tl_scope *scope = reach->scope;
-  for (size_t i = 0; i < scope->count; ++i)
-    reach->way_count += (model->property.flags[tl_scope_slot(scope, i)] & TL_FLAG_KINEMATIC) != 0;
-  TL_TAKE(scope->arena, reach->way_count, &reach->ways);
-  tl_way *next = reach->ways;
-  for (size_t i = 0; i < scope->count && reach->way_count > 0; ++i) {
-    const uint32_t slot = tl_scope_slot(scope, i);
-    if (!(model->property.flags[slot] & TL_FLAG_KINEMATIC))
-      continue;
-    next->slot = slot;
-    tl_body_way(model, slot, scope->t0, scope->t1, scope->dt, &next->velocity, &next->spin);
-    next++;
-  }
-  return TALUS_OK;
-}
-
 static talus_status find_jointed(tl_reach *reach) {
   const tl_joints *joints = reach->scope->joints;
   if (!joints || joints->all.count == 0)
@@ -267,6 +211,7 @@ talus_status tl_reach_begin(const tl_model *model, const tl_scope *scope, const 
                       .h = h,
                       .slow = SLOW * g * h,
                       .slack = SLACK * g * h * h};
-  TL_TRY(find_ways(reach));
+  TL_TAKE(scope->arena, model->bodies, &reach->drifts);
+  tl_for(&model->par, scope->count, 1024, find_drifts, reach);
   return find_jointed(reach);
 }

@@ -62,11 +62,13 @@ typedef struct tl_push {
   talus_vec3 held;    /* unit: towards where it pushes with another one behind it; 0: nowhere */
 } tl_push;
 
-/* Velocities of a body whose motion is given, over the step. */
-typedef struct tl_way {
-  uint32_t slot;
-  talus_vec3 velocity, spin;
-} tl_way;
+/* The velocity with which a body ends the step if nothing touches it; of a kinematic one that of
+ * its way. */
+typedef struct tl_drift {
+  talus_vec3 velocity, spin; /* m/s, rad/s */
+  talus_real bend;           /* m: how far turning takes its farthest point from a straight line; 0
+                                where spin does not move points along the normal of a contact */
+} tl_drift;
 
 typedef struct tl_reach {
   const tl_model *model;
@@ -75,10 +77,9 @@ typedef struct tl_reach {
   talus_real h;              /* s */
   talus_real slow;           /* m/s: what closes more slowly pushes nobody */
   talus_real slack;          /* m: what gravity does to a pair */
-  tl_way *ways;              /* of kinematic bodies, by slot */
-  size_t way_count;
-  uint8_t *is_jointed; /* by slot; NULL: there are no joints */
-  uint8_t *verdicts;   /* by contact */
+  tl_drift *drifts;          /* by slot */
+  uint8_t *is_jointed;       /* by slot; NULL: there are no joints */
+  uint8_t *verdicts;         /* by contact */
   size_t verdict_room;
   uint8_t *is_pushed; /* by slot; NULL: nobody is */
   uint32_t *row;      /* by slot, of those: of pushes */
@@ -95,10 +96,6 @@ bool tl_reach_is_on(const tl_model *model);
 
 /* m: what a margin has beside the way its body goes, so that the slack is found as well. */
 talus_real tl_reach_spare(const tl_model *model, double dt, uint32_t slot, talus_vec3 spin);
-
-/* The velocity with which a body ends the step if nothing touches it; of a kinematic one that of
- * its way. */
-void tl_reach_free(const tl_reach *reach, uint32_t slot, talus_vec3 *velocity, talus_vec3 *spin);
 
 /* A contact as the motion of its bodies has it. */
 typedef struct tl_meeting {

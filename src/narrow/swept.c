@@ -202,6 +202,45 @@ static bool is_candidate(const tl_swept *swept, const tl_contact *c, size_t coun
          (double)(swept->margins[c->a] + swept->margins[c->b]) > TL_SWEPT_FAR * *size;
 }
 
+/* How fast a body goes, loads alone; false where that takes more than a look at its velocity. */
+static bool read_speed(const tl_swept *swept, uint32_t slot, talus_vec3 *v, double *turning) {
+  const tl_model *model = swept->model;
+  const tl_properties *property = &model->property;
+  const tl_state *in = swept->scope->in;
+  const uint32_t flags = property->flags[slot];
+  *v = tl_vec3(0, 0, 0);
+  *turning = 0;
+  if (property->force || property->torque || (flags & (TL_FLAG_KINEMATIC | TL_FLAG_LOCKS)))
+    return false;
+  if ((flags & TL_FLAG_STATIC) || tl_rest_is_asleep(in, slot))
+    return true;
+  *v = tl_madd(in->velocity[slot], TL_R(swept->scope->dt), model->gravity);
+  if (tl_body_shape(model, slot)->kind != TALUS_SPHERE)
+    *turning =
+        (double)tl_length(in->spin[slot]) * (size_of(model, slot) + (double)(swept->margins[slot]));
+  return true;
+}
+
+/* Whether velocities alone show that the pair stays as it is, because no point closes or none goes
+ * sideways by much: with room for rounding, so that what is not clear is looked at. */
+static bool is_harmless(const tl_swept *swept, const tl_contact *c, size_t count, double size) {
+  const double h = swept->scope->dt;
+  talus_vec3 va, vb;
+  double wa, wb;
+  if (!read_speed(swept, c->a, &va, &wa) || !read_speed(swept, c->b, &vb, &wb))
+    return false;
+  const talus_vec3 u = tl_sub(vb, va);
+  const double turning = wa + wb, all2 = (double)tl_length2(u);
+  bool opens = true, is_straight = true;
+  for (size_t i = 0; i < count; ++i) {
+    const double along = (double)tl_dot(u, c[i].normal);
+    const double across = sqrt(fmax(all2 - along * along, 0) + 1e-6 * all2);
+    opens &= (double)c[i].gap + h * (along - turning) > 1e-6 * size;
+    is_straight &= h * (across + turning) <= 0.999 * TL_SWEPT_FAR * size;
+  }
+  return opens || is_straight;
+}
+
 static bool goes_sideways(const way *w, const view *v) {
   for (int i = 0; i < v->count; ++i) {
     const tl_point *p = &v->points[i];
@@ -232,7 +271,8 @@ static bool was_foreseen(const way *w, const view *v, const tl_contact *found) {
 
 size_t tl_swept_pair(const tl_swept *swept, tl_contact *found, size_t count) {
   double size;
-  if (count == 0 || !is_candidate(swept, found, count, &size))
+  if (count == 0 || !is_candidate(swept, found, count, &size) ||
+      is_harmless(swept, found, count, size))
     return count;
   const uint32_t a = found->a, b = found->b;
   const talus_dvec3 *position = swept->scope->in->position, origin = position[a];

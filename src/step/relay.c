@@ -54,8 +54,7 @@ static bool stretch(relay *job, size_t row) {
   const uint32_t slot = reach->slots[row];
   const tl_shape *shape = tl_body_shape(reach->model, slot);
   const talus_real h = reach->h, most = tl_push_most(push);
-  talus_vec3 v, w;
-  tl_reach_free(reach, slot, &v, &w);
+  const talus_vec3 v = reach->drifts[slot].velocity, w = reach->drifts[slot].spin;
   talus_real spare = tl_reach_spare(reach->model, reach->scope->dt, slot, w);
   if (shape->kind != TALUS_SPHERE)
     spare += h * tl_length(w) * shape->radius * reach->model->property.scale[slot];

@@ -21,9 +21,8 @@
 
 typedef struct audit {
   tl_ccp *ccp;
-  double *work, *norm; /* by slot: A + B/2 and B; then, at labels, of islands */
-  double *had;         /* likewise: twice the kinetic energy before, whose rounding is in A */
-  uint8_t *driven;     /* by slot: its island has joints */
+  tl_ccp_entry *entries; /* by slot; then, at labels, of islands */
+  uint8_t *driven;       /* by slot: its island has joints */
 } audit;
 
 static double dot_d(talus_vec3 a, talus_vec3 b) { return tl_ddot(tl_widen(a), tl_widen(b)); }
@@ -34,44 +33,6 @@ static uint32_t body_of(const tl_ccp *job, size_t member) {
 
 static bool takes_part(const tl_ccp *job, uint32_t slot) {
   return !tl_body_is_static(job->model, slot) && !tl_rest_is_asleep(job->scope->in, slot);
-}
-
-/* What the solver began with: free velocities, and what bounces (which make no energy of their own:
- * impact.h) and cohesion made of them. */
-static tl_twist start_of(const tl_ccp *job, size_t member) {
-  const uint32_t body = body_of(job, member);
-  if (job->pulled)
-    return job->pulled[body];
-  tl_twist twist = tl_ccp_free_twist(job, member);
-  if (job->kicks) {
-    twist.velocity = tl_add(twist.velocity, job->kicks[body].velocity);
-    twist.spin = tl_add(twist.spin, job->kicks[body].spin);
-  }
-  return twist;
-}
-
-static void weigh_body(const audit *a, size_t i) {
-  const tl_ccp *job = a->ccp;
-  const uint32_t slot = tl_scope_slot(job->scope, i);
-  a->work[slot] = a->norm[slot] = a->had[slot] = 0;
-  if (!takes_part(job, slot))
-    return;
-  const tl_ccp_body *now = &job->bodies[body_of(job, i)];
-  const tl_twist from = start_of(job, i);
-  const talus_vec3 dv = tl_sub(now->v, from.velocity), dw = tl_sub(now->w, from.spin);
-  const tl_wrench given = tl_ccp_momentum_of(job, slot, dv, dw);
-  const talus_vec3 inertia = tl_body_inertia(job->model, slot);
-  a->had[slot] =
-      (double)job->model->property.mass[slot] * dot_d(from.velocity, from.velocity) +
-      (double)tl_max(inertia.x, tl_max(inertia.y, inertia.z)) * dot_d(from.spin, from.spin);
-  a->norm[slot] = dot_d(dv, given.impulse) + dot_d(dw, given.torque);
-  a->work[slot] =
-      dot_d(from.velocity, given.impulse) + dot_d(from.spin, given.torque) + 0.5 * a->norm[slot];
-}
-
-static void weigh_bodies(void *context, size_t begin, size_t end) {
-  for (size_t i = begin; i < end; ++i)
-    weigh_body(context, i);
 }
 
 static uint32_t label_of(const tl_ccp *job, uint32_t slot) {
@@ -90,9 +51,10 @@ static void add_up(const audit *a) {
     const uint32_t slot = tl_scope_slot(job->scope, i), label = label_of(job, slot);
     if (label == slot || !takes_part(job, slot))
       continue;
-    a->work[label] += a->work[slot];
-    a->norm[label] += a->norm[slot];
-    a->had[label] += a->had[slot];
+    tl_ccp_entry *to = &a->entries[label], *from = &a->entries[slot];
+    to->work += from->work;
+    to->norm += from->norm;
+    to->had += from->had;
   }
 }
 
@@ -124,7 +86,7 @@ static void take_walls(const audit *a) {
       continue;
     talus_vec3 arm_a, arm_b;
     tl_ccp_contact_arms(job, c, &arm_a, &arm_b);
-    a->work[label_of_contact(job, c)] -=
+    a->entries[label_of_contact(job, c)].work -=
         of_a ? wall_work(job, i, c->a, arm_a, 1) : wall_work(job, i, c->b, arm_b, -1);
   }
 }
@@ -139,12 +101,13 @@ static void mark_driven(const audit *a) {
 }
 
 static bool makes_energy(const audit *a, uint32_t label) {
-  const double rounding = ROUNDING * a->norm[label] + 100 * (double)TL_REAL_EPS * a->had[label];
-  return !a->driven[label] && a->work[label] > rounding;
+  const tl_ccp_entry *e = &a->entries[label];
+  const double rounding = ROUNDING * e->norm + 100 * (double)TL_REAL_EPS * e->had;
+  return !a->driven[label] && e->work > rounding;
 }
 
 static talus_real share_of(const audit *a, uint32_t label) {
-  const double b = a->norm[label], slope = a->work[label] - 0.5 * b;
+  const double b = a->entries[label].norm, slope = a->entries[label].work - 0.5 * b;
   return slope < 0 ? (talus_real)(-slope / b) : 0;
 }
 
@@ -157,7 +120,7 @@ static void cut(const audit *a) {
       continue;
     const talus_real s = share_of(a, label);
     tl_ccp_body *body = &job->bodies[body_of(job, i)];
-    const tl_twist from = start_of(job, i);
+    const tl_twist from = tl_ccp_start_twist(job, i);
     body->v = tl_madd(from.velocity, s, tl_sub(body->v, from.velocity));
     body->w = tl_madd(from.spin, s, tl_sub(body->w, from.spin));
   }
@@ -175,10 +138,11 @@ static void cut(const audit *a) {
   }
 }
 
-static void weigh(audit *a) {
-  tl_for(&a->ccp->model->par, a->ccp->scope->count, 1024, weigh_bodies, a);
+static talus_status weigh(audit *a) {
+  TL_TRY(tl_ccp_find_energy(a->ccp, a->entries));
   add_up(a);
   take_walls(a);
+  return TALUS_OK;
 }
 
 /* Islands that make energy, and how much. */
@@ -190,7 +154,7 @@ static int count_makers(const audit *a, double *made) {
     const uint32_t slot = tl_scope_slot(job->scope, i);
     if (label_of(job, slot) != slot || !makes_energy(a, slot))
       continue;
-    *made += a->work[slot];
+    *made += a->entries[slot].work;
     makers++;
   }
   return makers;
@@ -262,20 +226,18 @@ static void note_islands(tl_ccp *job) {
 talus_status tl_ccp_audit(tl_ccp *job) {
   audit a = {.ccp = job};
   const size_t bodies = job->model->bodies;
-  TL_TAKE(job->scope->arena, bodies, &a.work);
-  TL_TAKE(job->scope->arena, bodies, &a.norm);
-  TL_TAKE(job->scope->arena, bodies, &a.had);
+  TL_TAKE(job->scope->arena, bodies, &a.entries);
   TL_TAKE(job->scope->arena, bodies, &a.driven);
   memset(a.driven, 0, bodies);
   note_islands(job);
   mark_driven(&a);
-  weigh(&a);
+  TL_TRY(weigh(&a));
   double made;
   job->report->corrected = count_makers(&a, &made);
   if (job->report->corrected == 0)
     return TALUS_OK;
   cut(&a);
-  weigh(&a);
+  TL_TRY(weigh(&a));
   (void)count_makers(&a, &job->report->made_energy);
   return TALUS_OK;
 }

@@ -102,7 +102,8 @@ typedef struct tl_ccp {
   tl_ccp_roll *rolls; /* by pack; NULL: no pair of materials resists rolling or spinning */
   talus_real *pulls;  /* by contact: cohesion over the step, N s; NULL: none */
   tl_twist *pulled;   /* by solver body: free velocities and what pulls make of them; NULL: none */
-  uint32_t *pack_row; /* first row of each pack, in solving order; and one more */
+  talus_real *row_gaps; /* m, by pack and lane: as impacts left it, overlap negative */
+  uint32_t *pack_row;   /* first row of each pack, in solving order; and one more */
   size_t pack_count, row_count;
   tl_colours colours;
   uint32_t *colour_block; /* first block of each colour, and one more */
@@ -256,16 +257,24 @@ uint32_t tl_ccp_touch_state(const tl_ccp *job, const tl_contact *c, talus_real f
  * impulses without the shift by cohesion. */
 void tl_ccp_store_touches(const tl_ccp *job);
 
-/* Objective and work of the step, into the report; the bodies hold the solution. */
-talus_status tl_ccp_find_energy(tl_ccp *job);
+/* What contacts did to the energy of a body; then, at labels, of islands. */
+typedef struct tl_ccp_entry {
+  double work, norm; /* J: A + B/2 and B of solve/ccp/audit.c */
+  double had;        /* J: twice the kinetic energy before, whose rounding is in A */
+} tl_ccp_entry;
+
+/* Objective and work of the step, into the report; the bodies hold the solution. entries: by slot,
+ * filled in the same pass; or NULL. */
+talus_status tl_ccp_find_energy(tl_ccp *job, tl_ccp_entry *entries);
 
 /* The velocity with which a free member of the scope ends the step if nothing touches it; and what
  * momentum a body has with velocity v and spin w. */
 tl_twist tl_ccp_free_twist(const tl_ccp *job, size_t member);
+tl_twist tl_ccp_start_twist(const tl_ccp *job, size_t member);
 tl_wrench tl_ccp_momentum_of(const tl_ccp *job, uint32_t slot, talus_vec3 v, talus_vec3 w);
 
-/* Sees to it that contacts of no island make energy, and tells in the report which islands are far
- * from their solution (solve/ccp/audit.c). Impulses are stored. */
+/* tl_ccp_find_energy; and sees to it that contacts of no island make energy, and tells in the
+ * report which islands are far from their solution (solve/ccp/audit.c). Impulses are stored. */
 talus_status tl_ccp_audit(tl_ccp *job);
 
 /* Whether rows [first, end) of colours.order, an island with this RMS residual, are among them. */
@@ -509,11 +518,17 @@ static inline double tl_ccp_rows_of(const tl_ccp *job) {
  * solution, which counts where the island's residual could have done it. An island without is left
  * alone. */
 enum { TL_CCP_DEEP = 1, TL_CCP_SINKING = 2 };
+#define TL_CCP_DEEP_SLOPS TL_R(2) /* what begins a correction, which ends at one */
 
 /* Velocities, beside those of the solution, that take overlap out of positions in this step, into
  * `shifts`, which has the layout of the bodies; *corrected: whether there are any. Packs are used
  * up: impulses are stored before. The report's contact work learns of what was lifted. */
 talus_status tl_ccp_correct(tl_ccp *job, tl_ccp_body *shifts, bool *corrected);
+
+/* Biases of correction for packs [begin, end), without friction and impulses; deep: by row, what it
+ * is. The two ways of doing it, with the same bits. */
+void tl_ccp_aim_packs_scalar(const tl_ccp *job, size_t begin, size_t end, uint8_t *deep);
+void tl_ccp_aim_packs_avx512(const tl_ccp *job, size_t begin, size_t end, uint8_t *deep);
 
 /* What sequential impulses share of it: bodies without velocities, in `shifts` or, where impacts
  * have shifts there, in other room; joints that hold while bodies are shifted, their hard rows

@@ -14,18 +14,28 @@
 #include "kernels/impulse.h"
 #include "solve/impact/impact.h"
 
-#define DEEP   TL_R(2) /* slops: what begins a correction, which ends at one */
-#define SHARE  4       /* of the usual sweeps: the next step takes out what this one leaves */
-#define ENOUGH 0.1     /* of the slop over the step: the residual that the velocities s may have */
+#define SHARE  4   /* of the usual sweeps: the next step takes out what this one leaves */
+#define ENOUGH 0.1 /* of the slop over the step: the residual that the velocities s may have */
+
+typedef struct still_job {
+  const tl_ccp_body *from;
+  tl_ccp_body *to;
+} still_job;
+
+static void copy_still(void *context, size_t begin, size_t end) {
+  const still_job *job = context;
+  for (size_t i = begin; i < end; ++i) {
+    job->to[i] = job->from[i];
+    job->to[i].v = job->to[i].w = tl_vec3(0, 0, 0);
+  }
+}
 
 talus_status tl_ccp_take_shifts(const tl_ccp *job, tl_ccp_body *shifts, tl_ccp_body **room) {
   *room = shifts;
   if (job->shifts) /* by impacts, in the same place */
     TL_TAKE(job->scope->arena, job->scope->count + 1, room);
-  for (size_t i = 0; i <= job->scope->count; ++i) {
-    (*room)[i] = job->bodies[i];
-    (*room)[i].v = (*room)[i].w = tl_vec3(0, 0, 0);
-  }
+  still_job still = {job->bodies, *room};
+  tl_for(&job->model->par, job->scope->count + 1, 1024, copy_still, &still);
   return TALUS_OK;
 }
 
@@ -68,22 +78,11 @@ talus_status tl_ccp_hold_links(const tl_ccp *from, tl_ccp *to) {
 /* ---- rows --------------------------------------------------------------------------------------
  */
 
-/* The gap at the end of the step that the velocities lead to. */
-static talus_real gap_ahead(const tl_ccp *job, size_t k, uint32_t i, const tl_contact *c) {
-  const tl_ccp_vec u = tl_ccp_lane_velocity(job, k, i);
-  return tl_ccp_gap_of(job, c) +
-         (talus_real)job->scope->dt * tl_dot(tl_vec3(u.x, u.y, u.z), c->normal);
-}
-
-static const tl_contact *contact_of(const tl_ccp *job, size_t row) {
-  return &job->contacts->data[job->colours.order[row]];
-}
-
 /* By the numbers of all bodies: gradient methods have given those of a part others. */
 static void name_bodies(const tl_ccp *job, size_t k) {
   tl_ccp_pack *pack = &job->packs[k];
   for (uint32_t row = job->pack_row[k]; row < job->pack_row[k + 1]; ++row) {
-    const tl_contact *c = contact_of(job, row);
+    const tl_contact *c = &job->contacts->data[job->colours.order[row]];
     pack->a[row - job->pack_row[k]] = tl_ccp_solver_body(job, c->a);
     pack->b[row - job->pack_row[k]] = tl_ccp_solver_body(job, c->b);
   }
@@ -96,21 +95,21 @@ typedef struct aim_job {
   uint8_t *deep; /* by row: TL_CCP_DEEP, TL_CCP_SINKING */
 } aim_job;
 
-static void aim_packs(void *context, size_t begin, size_t end) {
-  const aim_job *aim = context;
-  const tl_ccp *job = aim->ccp;
+void tl_ccp_aim_packs_scalar(const tl_ccp *job, size_t begin, size_t end, uint8_t *deep) {
   const talus_real h = (talus_real)job->scope->dt, share = (talus_real)job->settings->recovery;
   for (size_t k = begin; k < end; ++k) {
     tl_ccp_pack *pack = &job->packs[k];
-    name_bodies(job, k);
     for (uint32_t row = job->pack_row[k]; row < job->pack_row[k + 1]; ++row) {
       const uint32_t i = row - job->pack_row[k];
-      const tl_contact *c = contact_of(job, row);
-      const talus_real ahead = gap_ahead(job, k, i, c);
-      const talus_real target = tl_impulse_target(tl_max(tl_ccp_gap_of(job, c), ahead), h,
-                                                  job->slop, share, job->recovery_speed);
-      aim->deep[row] =
-          (c->gap < -DEEP * job->slop ? TL_CCP_DEEP : 0) | (ahead < target ? TL_CCP_SINKING : 0);
+      const talus_real gap = job->row_gaps[k * TL_CCP_LANES + i];
+      const tl_ccp_vec u = tl_ccp_lane_velocity(job, k, i);
+      /* Where the velocities lead. */
+      const talus_real ahead =
+          gap + h * tl_dot(tl_vec3(u.x, u.y, u.z), tl_ccp_lane(&pack->normal, i));
+      const talus_real target =
+          tl_impulse_target(tl_max(gap, ahead), h, job->slop, share, job->recovery_speed);
+      deep[row] = (uint8_t)((gap < -TL_CCP_DEEP_SLOPS * job->slop ? TL_CCP_DEEP : 0) |
+                            (ahead < target ? TL_CCP_SINKING : 0));
       pack->bias[i] = (ahead - target) / h;
       pack->friction[i] = 0;
     }
@@ -118,12 +117,24 @@ static void aim_packs(void *context, size_t begin, size_t end) {
   }
 }
 
+static void aim_packs(void *context, size_t begin, size_t end) {
+  const aim_job *aim = context;
+  const tl_ccp *job = aim->ccp;
+  if (job->settings->method != TALUS_GAUSS_SEIDEL)
+    for (size_t k = begin; k < end; ++k)
+      name_bodies(job, k);
+  if (tl_ccp_has_avx512())
+    tl_ccp_aim_packs_avx512(job, begin, end, aim->deep);
+  else
+    tl_ccp_aim_packs_scalar(job, begin, end, aim->deep);
+}
+
 /* ---- all of it ---------------------------------------------------------------------------------
  */
 
 static bool is_deep(void *context, size_t i) {
   const tl_ccp *job = context;
-  return job->contacts->data[i].gap < -DEEP * job->slop;
+  return job->contacts->data[i].gap < -TL_CCP_DEEP_SLOPS * job->slop;
 }
 
 static bool needs_correction(tl_ccp *job) {

@@ -25,6 +25,7 @@ typedef struct energy_sums {
 
 typedef struct energy_job {
   const tl_ccp *ccp;
+  tl_ccp_entry *entries; /* by slot; or NULL */
   energy_sums *blocks;
 } energy_job;
 
@@ -67,10 +68,47 @@ static double objective_of(const tl_ccp *job, size_t i, uint32_t slot, const tl_
   return 0.5 * (dot_d(tl_add(now->v, v), rest.impulse) + dot_d(tl_add(now->w, w), rest.torque));
 }
 
-static void add_body(const tl_ccp *job, size_t i, energy_sums *sums) {
+/* What the solver began with: free velocities, and what bounces (which make no energy of their own:
+ * impact.h) and cohesion made of them. */
+tl_twist tl_ccp_start_twist(const tl_ccp *job, size_t member) {
+  const uint32_t body = job->rank ? job->rank[member] : (uint32_t)member;
+  if (job->pulled)
+    return job->pulled[body];
+  tl_twist twist = tl_ccp_free_twist(job, member);
+  if (job->kicks) {
+    twist.velocity = tl_add(twist.velocity, job->kicks[body].velocity);
+    twist.spin = tl_add(twist.spin, job->kicks[body].spin);
+  }
+  return twist;
+}
+
+/* An entry of the ledger. free, given: as in add_body, which do where the solver began with them.
+ */
+static tl_ccp_entry weigh(const tl_ccp *job, size_t i, uint32_t slot, tl_twist free,
+                          const tl_ccp_body *now, tl_wrench given) {
+  const bool is_other = job->pulled || job->kicks;
+  const tl_twist from = is_other ? tl_ccp_start_twist(job, i) : free;
+  const talus_vec3 dv = tl_sub(now->v, from.velocity), dw = tl_sub(now->w, from.spin);
+  if (is_other)
+    given = tl_ccp_momentum_of(job, slot, dv, dw);
+  const talus_vec3 inertia = tl_body_inertia(job->model, slot);
+  tl_ccp_entry entry;
+  entry.had = (double)job->model->property.mass[slot] * dot_d(from.velocity, from.velocity) +
+              (double)tl_max(inertia.x, tl_max(inertia.y, inertia.z)) * dot_d(from.spin, from.spin);
+  entry.norm = dot_d(dv, given.impulse) + dot_d(dw, given.torque);
+  entry.work =
+      dot_d(from.velocity, given.impulse) + dot_d(from.spin, given.torque) + 0.5 * entry.norm;
+  return entry;
+}
+
+static void add_body(const energy_job *energy, size_t i, energy_sums *sums) {
+  const tl_ccp *job = energy->ccp;
   const uint32_t slot = tl_scope_slot(job->scope, i);
-  if (tl_body_is_static(job->model, slot) || tl_rest_is_asleep(job->scope->in, slot))
+  if (tl_body_is_static(job->model, slot) || tl_rest_is_asleep(job->scope->in, slot)) {
+    if (energy->entries)
+      energy->entries[slot] = (tl_ccp_entry){0, 0, 0};
     return;
+  }
   const tl_properties *property = &job->model->property;
   const tl_ccp_body *now = &job->bodies[job->rank ? job->rank[i] : i];
   const talus_vec3 v0 = job->scope->in->velocity[slot], w0 = job->scope->in->spin[slot];
@@ -81,6 +119,8 @@ static void add_body(const tl_ccp *job, size_t i, energy_sums *sums) {
       0.5 * (dot_d(now->v, given.impulse) + dot_d(now->w, given.torque)); /* of v1, in both */
   sums->contact += own + 0.5 * (dot_d(v0, given.impulse) + dot_d(w0, given.torque));
   sums->objective += objective_of(job, i, slot, &free, own, given);
+  if (energy->entries)
+    energy->entries[slot] = weigh(job, i, slot, free, now, given);
   if (!property->force && !property->torque)
     return;
   const talus_vec3 fallen = tl_scale(job->model->gravity, (talus_real)job->scope->dt);
@@ -98,7 +138,7 @@ static void add_bodies(void *context, size_t begin, size_t end) {
     for (size_t i = block * TL_BLOCK; i < last && i < count; ++i) {
       if (job->ccp->rank && i + AHEAD < count) /* neighbours here are far apart there */
         __builtin_prefetch(&job->ccp->bodies[job->ccp->rank[i + AHEAD]]);
-      add_body(job->ccp, i, &sums);
+      add_body(job, i, &sums);
     }
     job->blocks[block] = sums;
   }
@@ -158,10 +198,11 @@ static talus_status part_work(tl_ccp *job) {
   return TALUS_OK;
 }
 
-talus_status tl_ccp_find_energy(tl_ccp *job) {
+talus_status tl_ccp_find_energy(tl_ccp *job, tl_ccp_entry *entries) {
   const size_t blocks = (job->scope->count + TL_BLOCK - 1) / TL_BLOCK;
   const size_t rows = (job->pack_count + PACKS - 1) / PACKS;
-  energy_job work = {job, NULL};
+  energy_job work = {job, entries, NULL};
+  const tl_arena_mark mark = tl_arena_get_mark(job->scope->arena);
   energy_sums total = {0, 0, 0};
   TL_TAKE(job->scope->arena, blocks > rows ? blocks : rows, &work.blocks);
   tl_for(&job->model->par, blocks, 1, add_bodies, &work);
@@ -178,5 +219,6 @@ talus_status tl_ccp_find_energy(tl_ccp *job) {
   job->report->objective = total.objective;
   job->report->contact_work = total.contact;
   job->report->load_work = total.load;
+  tl_arena_release(job->scope->arena, mark);
   return part_work(job);
 }

@@ -248,6 +248,7 @@ void tl_ccp_fill_packs(const tl_ccp *job, size_t begin, size_t end) {
       pack->a[lane] = tl_ccp_solver_body(job, c->a);
       pack->b[lane] = tl_ccp_solver_body(job, c->b);
       const tl_ccp_row row = tl_ccp_make_row(job, c, pack->a[lane], pack->b[lane]);
+      job->row_gaps[i * TL_CCP_LANES + lane] = tl_ccp_gap_of(job, c);
       put_row(pack, (int)lane, &row);
       if (job->arms) {
         put_vector(&job->arms[i].a, (int)lane, row.arm_a);
@@ -301,8 +302,11 @@ static void gather_pack(const tl_ccp *job, size_t k, tl_ccp_raw *raw) {
     for (uint32_t lane = count; lane < TL_CCP_LANES; ++lane)
       pack->a[lane] = pack->b[lane] = nobody;
   }
-  for (uint32_t lane = 0; lane < count; ++lane)
-    gather_lane(job, &job->contacts->data[job->colours.order[first + lane]], pack, lane, raw);
+  for (uint32_t lane = 0; lane < count; ++lane) {
+    const tl_contact *c = &job->contacts->data[job->colours.order[first + lane]];
+    gather_lane(job, c, pack, lane, raw);
+    job->row_gaps[k * TL_CCP_LANES + lane] = tl_ccp_gap_of(job, c);
+  }
   if (job->arms)
     job->arms[k] = (tl_ccp_arms){raw->arm_a, raw->arm_b};
 }
@@ -329,6 +333,7 @@ talus_status tl_ccp_load_rows(tl_ccp *job) {
   if (job->model->law_kinds & TL_LAW_COHESION)
     TL_TRY(tl_ccp_load_pulls(job));
   TL_TAKE(job->scope->arena, job->pack_count, &job->packs);
+  TL_TAKE(job->scope->arena, job->pack_count * TL_CCP_LANES, &job->row_gaps);
   if (job->survey.arms)
     TL_TAKE(job->scope->arena, job->pack_count, &job->arms);
   if (job->model->law_kinds & TL_LAW_ROLLING)

@@ -95,18 +95,23 @@ INLINE lanes warm_radial(const tl_ccp *job, size_t k, talus_real share) {
   return lanes_work(all, before, radial_velocity(&a, &b, reach_a, reach_b, n), n, load(pack->bias));
 }
 
-INLINE lanes residual_pack(const tl_ccp *job, size_t k) {
+/* tl_ccp_lane_velocity. */
+INLINE lanes_vec velocity_of(const tl_ccp *job, size_t k) {
   const tl_ccp_pack *pack = &job->packs[k];
   const tl_ccp_arms *arms = job->arms ? &job->arms[k] : NULL;
   const lanes_vec n = load_vec(&pack->normal);
   const body_lanes a = load_bodies(job->bodies, pack->a), b = load_bodies(job->bodies, pack->b);
-  const lanes_vec u =
-      tl_ccp_is_radial(job)
-          ? radial_velocity(&a, &b, load(pack->reach_a), load(pack->reach_b), n)
-          : relative_velocity(&a, &b, arm_of(arms ? &arms->a : NULL, pack->reach_a, n),
-                              arm_of(arms ? &arms->b : NULL, pack->reach_b, n));
-  return lanes_residual(load_vec(&pack->impulse), u, n, load(pack->bias), load(pack->friction),
-                        load(pack->en), load(pack->et), job->ncp > 0);
+  return tl_ccp_is_radial(job)
+             ? radial_velocity(&a, &b, load(pack->reach_a), load(pack->reach_b), n)
+             : relative_velocity(&a, &b, arm_of(arms ? &arms->a : NULL, pack->reach_a, n),
+                                 arm_of(arms ? &arms->b : NULL, pack->reach_b, n));
+}
+
+INLINE lanes residual_pack(const tl_ccp *job, size_t k) {
+  const tl_ccp_pack *pack = &job->packs[k];
+  const lanes_vec n = load_vec(&pack->normal);
+  return lanes_residual(load_vec(&pack->impulse), velocity_of(job, k), n, load(pack->bias),
+                        load(pack->friction), load(pack->en), load(pack->et), job->ncp > 0);
 }
 
 /* Packs in which rows pass on torque. */
@@ -196,6 +201,40 @@ double tl_ccp_residual_packs_avx512(const tl_ccp *job, size_t begin, size_t end,
   return sum;
 }
 
+/* ---- position correction (solve/ccp/correct.c)
+ * ------------------------------------------------------------------------------------------- */
+
+/* tl_impulse_target. */
+INLINE lanes find_target(const tl_ccp *job, lanes gap, talus_real h, talus_real share) {
+  const lanes zero = {0}, beyond = -gap - job->slop;
+  const lanes part = share * beyond, most = zero + h * job->recovery_speed;
+  const lanes near = gap + lanes_select(part < most, part, most);
+  return lanes_select(beyond > zero, near, zero - job->slop);
+}
+
+void tl_ccp_aim_packs_avx512(const tl_ccp *job, size_t begin, size_t end, uint8_t *deep) {
+  const talus_real h = (talus_real)job->scope->dt, share = (talus_real)job->settings->recovery;
+  const lanes zero = {0};
+  const lanes_vec none = {zero, zero, zero};
+  for (size_t k = begin; k < end; ++k) {
+    tl_ccp_pack *pack = &job->packs[k];
+    const uint32_t first = job->pack_row[k], rows = job->pack_row[k + 1] - first;
+    prefetch_ahead(job, k);
+    const lanes_vec u = velocity_of(job, k);
+    const lanes gap = load(&job->row_gaps[k * W]);
+    const lanes ahead = gap + h * lanes_dot(u, load_vec(&pack->normal));
+    const lanes target = find_target(job, lanes_select(gap > ahead, gap, ahead), h, share);
+    const unsigned is_deep = lanes_mask(gap < zero - TL_CCP_DEEP_SLOPS * job->slop);
+    const unsigned sinks = lanes_mask(ahead < target);
+    store(pack->bias, (ahead - target) / h);
+    store(pack->friction, zero);
+    store_vec(&pack->impulse, none);
+    for (uint32_t i = 0; i < rows; ++i)
+      deep[first + i] =
+          (uint8_t)((is_deep >> i & 1 ? TL_CCP_DEEP : 0) | (sinks >> i & 1 ? TL_CCP_SINKING : 0));
+  }
+}
+
 /* ---- a step of all rows from the same velocities (solve/ccp/product.c)
  * ------------------------------------------------------------------------------------------- */
 
@@ -211,15 +250,9 @@ INLINE void add_to(double *sums, lanes x) {
 INLINE void step_pack(const tl_ccp *job, const tl_ccp_step_def *def, size_t k,
                       tl_ccp_lane_sums *sums) {
   const tl_ccp_pack *pack = &job->packs[k];
-  const tl_ccp_arms *arms = job->arms ? &job->arms[k] : NULL;
   const lanes_vec n = load_vec(&pack->normal), p = load_vec(&def->from[k]);
-  const body_lanes a = load_bodies(job->bodies, pack->a), b = load_bodies(job->bodies, pack->b);
   const lanes zero = {0}, en = load(pack->en), et = load(pack->et);
-  const lanes_vec u =
-      tl_ccp_is_radial(job)
-          ? radial_velocity(&a, &b, load(pack->reach_a), load(pack->reach_b), n)
-          : relative_velocity(&a, &b, arm_of(arms ? &arms->a : NULL, pack->reach_a, n),
-                              arm_of(arms ? &arms->b : NULL, pack->reach_b, n));
+  const lanes_vec u = velocity_of(job, k);
   const lanes bias = load(pack->bias);
   lanes step_n = en, step_t = et;
   if (def->scalar) {
@@ -265,6 +298,10 @@ bool tl_ccp_has_avx512(void) {
 #else
 
 bool tl_ccp_has_avx512(void) { return false; }
+
+void tl_ccp_aim_packs_avx512(const tl_ccp *job, size_t begin, size_t end, uint8_t *deep) {
+  tl_ccp_aim_packs_scalar(job, begin, end, deep);
+}
 
 void tl_ccp_step_packs_avx512(const tl_ccp *job, const tl_ccp_step_def *def, size_t begin,
                               size_t end, tl_ccp_lane_sums *sums) {

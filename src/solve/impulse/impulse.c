@@ -97,9 +97,7 @@ static talus_status solve(tl_impulse *job, tl_ccp_body *shifts, bool *corrected)
       tl_ccp_store_links(ccp);
     TL_TRY(tl_sum(&ccp->model->par, ccp->scope->arena, ccp->row_count, sum_biases, job, &biases));
   }
-  if (ccp->contacts->count > 0)
-    TL_TRY(tl_ccp_audit(ccp));
-  TL_TRY(tl_ccp_find_energy(ccp));
+  TL_TRY(ccp->contacts->count > 0 ? tl_ccp_audit(ccp) : tl_ccp_find_energy(ccp, NULL));
   ccp->report->objective += biases;
   if (ccp->shifts) {
     double lift;
