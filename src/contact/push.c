@@ -419,7 +419,7 @@ talus_status tl_push_spread(tl_reach *reach, const tl_contacts *contacts) {
     if (reach->is_spent)
       return TALUS_OK;
     reach->slow = tl_max(reach->slow, FAINT * find_fastest(reach, contacts));
-    reach->visits = contacts->count / 2 + LEAST;
+    reach->visits = contacts->count / 16 + LEAST;
     reach->visits = reach->visits < MOST ? reach->visits : MOST;
   }
   const tl_arena_mark before = tl_arena_get_mark(arena);
