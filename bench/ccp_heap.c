@@ -224,7 +224,8 @@ bool ccp_snapshot_take(const ccp_heap *heap, ccp_snapshot *to) {
 
 bool ccp_snapshot_restore(ccp_heap *heap, const ccp_snapshot *from) {
   talus_world *world = heap->world;
-  if (world->model.bodies != from->bodies || world->contacts.capacity < from->count) {
+  if (world->model.bodies != from->bodies ||
+      tl_array_reserve(&world->contacts, from->count) != TALUS_OK) {
     fprintf(stderr, "talus bench ccp: the heap lost bodies while it was measured\n");
     return false;
   }

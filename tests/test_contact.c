@@ -1,7 +1,7 @@
 /* The contact set: colours that do not conflict, impulses that are carried, slots renumbered. */
 #include "base/random.h"
 #include "check.h"
-#include "contact/contact.h"
+#include "contact/history.h"
 
 #define BODIES 400
 
@@ -293,11 +293,9 @@ TEST(impulses_are_carried_to_the_same_key_and_nowhere_else) {
   make_crowd(&fresh, 5, 1100, 0);
   for (size_t i = 0; i < fresh.contacts.count; ++i)
     fresh.contacts.data[i].impulse = tl_vec3(-1, -1, -1);
-  tl_carry carry;
-  CHECK(tl_contact_take_carry(&old.model, &old.scope, &old.contacts, &carry) == TALUS_OK);
   for (int threads = 1; threads <= 3; ++threads) {
     fresh.model.par.threads = threads;
-    tl_contact_carry_over(&fresh.model, &carry, &fresh.contacts);
+    tl_history_carry(&fresh.model, &old.contacts, &fresh.contacts, 0);
     size_t found = 0;
     for (size_t i = 0; i < fresh.contacts.count; ++i) {
       const tl_contact *c = &fresh.contacts.data[i];
@@ -322,7 +320,7 @@ TEST(contacts_of_removed_bodies_go_and_the_others_follow) {
   for (size_t i = 0; i < c.contacts.count; ++i)
     expected +=
         new_slot[c.contacts.data[i].a] != TL_NONE && new_slot[c.contacts.data[i].b] != TL_NONE;
-  tl_contact_renumber(&c.contacts, new_slot);
+  tl_contacts_renumber(&c.contacts, new_slot);
   CHECK_EQ_U64(c.contacts.count, expected);
   for (size_t i = 0; i < c.contacts.count; ++i) {
     CHECK(c.contacts.data[i].b < next && c.contacts.data[i].a < c.contacts.data[i].b);

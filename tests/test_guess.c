@@ -1,8 +1,9 @@
 /* Last step's normals as guesses: the same contacts as without, over threads and restarts, and no
  * price where there is nothing to guess. The search without a guess is the slow reference. */
-#include "narrow/guess.h"
 #include "broad/broad.h"
 #include "check.h"
+#include "contact/history.h"
+#include "narrow/narrow.h"
 #include "world/world.h"
 
 #include <talus/talus.h>
@@ -105,10 +106,7 @@ static search find(talus_world *world, bool guess, int times) {
   s.pairs = pairs.count;
   const double begun = cpu_seconds();
   for (int i = 0; i < times; ++i) {
-    tl_guesses guesses = {0};
-    if (guess)
-      CHECK_OK(tl_narrow_take_guesses(model, &scope, &world->contacts, &guesses));
-    scope.guesses = guess ? &guesses : NULL;
+    scope.before = guess ? &world->contacts : NULL;
     s.contacts.count = 0;
     CHECK_OK(world->backend->find_contacts(model, &scope, &pairs, margins, &s.contacts));
   }
@@ -162,27 +160,23 @@ TEST(guesses_change_no_contact_of_a_heap) {
 /* ---- who guesses ---------------------------------------------------------------------------- */
 
 TEST(a_pair_finds_its_own_guess_and_no_other) {
-  tl_guess data[] = {{.a = 1, .b = 2}, {.a = 1, .b = 5}, {.a = 4, .b = 5}, {.a = 4, .b = 9}};
-  const tl_guesses g = {data, 4};
-  size_t cursor = tl_guess_find(&g, (tl_pair){1, 4});
+  tl_contact data[] = {{.a = 1, .b = 2}, {.a = 1, .b = 5}, {.a = 4, .b = 5}, {.a = 4, .b = 9}};
+  const tl_contacts g = {.data = data, .count = 4};
+  size_t cursor = tl_history_find(&g, (tl_pair){1, 4});
   CHECK_EQ_U64(cursor, 1);
-  CHECK(tl_guess_next(&g, (tl_pair){1, 4}, &cursor) == NULL);
-  CHECK(tl_guess_next(&g, (tl_pair){1, 5}, &cursor) == &data[1]);
-  CHECK(tl_guess_next(&g, (tl_pair){2, 3}, &cursor) == NULL);
-  CHECK(tl_guess_next(&g, (tl_pair){4, 9}, &cursor) == &data[3]);
-  CHECK(tl_guess_next(&g, (tl_pair){5, 6}, &cursor) == NULL);
-  CHECK_EQ_U64(tl_guess_find(&g, (tl_pair){9, 9}), 4);
+  CHECK(tl_history_next(&g, (tl_pair){1, 4}, &cursor) == NULL);
+  CHECK(tl_history_next(&g, (tl_pair){1, 5}, &cursor) == &data[1]);
+  CHECK(tl_history_next(&g, (tl_pair){2, 3}, &cursor) == NULL);
+  CHECK(tl_history_next(&g, (tl_pair){4, 9}, &cursor) == &data[3]);
+  CHECK(tl_history_next(&g, (tl_pair){5, 6}, &cursor) == NULL);
+  CHECK_EQ_U64(tl_history_find(&g, (tl_pair){9, 9}), 4);
 }
 
-TEST(scenes_without_a_search_keep_no_guesses) {
-  talus_world *world = heap(MIX_ELLIPSOIDS, 50, 1);
-  CHECK_OK(talus_world_step(world, 150));
-  CHECK(world->contacts.count > 0);
-  const tl_scope scope = {.arena = &world->arena};
-  tl_guesses guesses;
-  CHECK_OK(tl_narrow_take_guesses(&world->model, &scope, &world->contacts, &guesses));
-  CHECK(guesses.count == 0 && guesses.data == NULL);
-  talus_world_destroy(world);
+TEST(scenes_without_a_search_use_no_guesses) {
+  talus_world *all = heap(MIX_ALL, 5, 1), *ellipsoids = heap(MIX_ELLIPSOIDS, 5, 1);
+  CHECK(tl_narrow_uses_guesses(&all->model) && !tl_narrow_uses_guesses(&ellipsoids->model));
+  talus_world_destroy(all);
+  talus_world_destroy(ellipsoids);
 }
 
 /* ---- the same bits -------------------------------------------------------------------------- */

@@ -53,7 +53,7 @@ TEST(state_is_there_when_memory_runs_out_within_a_step) {
     const size_t contacts = world->contacts.count;
     CHECK(list->walls.count > 0 && contacts > 20 && list->is_started);
     list->has_left = renews;
-    tl_array_free(&list->wall_contacts); /* has to be taken anew, and cannot be */
+    tl_array_free(&list->wall_before); /* has to be taken anew, and cannot be */
     refuses = true;
     CHECK(talus_world_step(world, 1) == TALUS_ERROR_MEMORY);
     refuses = false;

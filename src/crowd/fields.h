@@ -1,4 +1,4 @@
-/* Every array a body has, declared once.
+/* Everything a body, a contact or a joint has, declared once.
  *
  * The lists below make the structs, allocation, growth, removal, checkpoint, state hash, views and
  * (later) device mirrors and rank packing. To add a field, add a line.
@@ -6,6 +6,8 @@
  *   STATE     what time changes. Can be instantiated several times: implicit steps keep guesses,
  *             local stepping keeps three states per body.
  *   PROPERTY  what belongs to the body whatever the time.
+ *   CONTACT   what a contact is and remembers (contacts.h): parallel arrays of small records.
+ *   JOINT     what a joint keeps from step to step (joint/joint.h has the rest of it).
  *   SCRATCH   belongs to a stage and lives in the step's arena; it has no list, because nothing
  *             that outlives a step may depend on it.
  *
@@ -13,8 +15,11 @@
  * of the kind `scalar` (talus_scalar, TL_REAL for the build's real). Flags:
  *   HASHED   enters the state hash
  *   SAVED    is in the checkpoint
+ *   CARRIED  goes to the contact of the same key in the next step (contact/history.h), or is what
+ *            the next step of a joint starts from
  *   GHOST    travels with a ghost copy of the body to another rank
- *   VISIBLE  can be mapped as a view
+ *   VISIBLE  can be mapped as a view; of a contact: is in contact files
+ *   DEVICE   is mirrored where stages run on a device
  *   LAZY     allocated at first use; NULL means all zero
  */
 #ifndef TL_FIELDS_H
@@ -23,7 +28,18 @@
 #include "base/memory.h"
 #include <talus/talus.h>
 
-enum { TL_HASHED = 1, TL_SAVED = 2, TL_GHOST = 4, TL_VISIBLE = 8, TL_LAZY = 16 };
+enum {
+  TL_HASHED = 1,
+  TL_SAVED = 2,
+  TL_GHOST = 4,
+  TL_VISIBLE = 8,
+  TL_LAZY = 16,
+  TL_CARRIED = 32,
+  TL_DEVICE = 64
+};
+
+/* Beside the kinds of talus_scalar, for what no view shows. */
+#define TL_BOOL 100
 
 #if TALUS_SINGLE
 #define TL_REAL TALUS_FLOAT32
@@ -60,6 +76,62 @@ enum { TL_HASHED = 1, TL_SAVED = 2, TL_GHOST = 4, TL_VISIBLE = 8, TL_LAZY = 16 }
   F(force, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_VISIBLE | TL_LAZY)                     \
   F(torque, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_VISIBLE | TL_LAZY)
 
+/* The record of every contact: slots a and b (uid[a] < uid[b]) and features, which are its key;
+ * point: midway between the surfaces, in the periodic image of body a; normal: unit, from a to b;
+ * gap: m, negative when penetrating; impulse: N s on b, as the solver found it
+ * (tl_contacts_impulse has all). In one record, because the solver takes contacts in another order
+ * and then wants all of it. */
+#define TL_CONTACT_FIELDS(F)                                                                       \
+  F(a, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_DEVICE)                                 \
+  F(b, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_DEVICE)                                 \
+  F(feature_a, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_DEVICE)                         \
+  F(feature_b, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_DEVICE)                         \
+  F(point, talus_dvec3, 3, TALUS_FLOAT64, TL_SAVED | TL_VISIBLE | TL_DEVICE)                       \
+  F(normal, talus_vec3, 3, TL_REAL, TL_SAVED | TL_VISIBLE | TL_GHOST | TL_DEVICE)                  \
+  F(gap, talus_real, 1, TL_REAL, TL_SAVED | TL_VISIBLE | TL_DEVICE)                                \
+  F(impulse, talus_vec3, 3, TL_REAL, TL_SAVED | TL_VISIBLE | TL_CARRIED | TL_GHOST | TL_DEVICE)
+
+/* Where materials have more laws than friction and restitution (tl_model.law_kinds). torque: N m s
+ * on b, against rolling and spinning; state: TL_TOUCH_... */
+#define TL_TOUCH_FIELDS(F)                                                                         \
+  F(torque, talus_vec3, 3, TL_REAL, TL_SAVED | TL_CARRIED | TL_GHOST | TL_DEVICE)                  \
+  F(state, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_CARRIED | TL_GHOST | TL_DEVICE)
+
+/* What a spring remembers (penalty; kernels/penalty.h). slip: m, tangential: how far b was pushed
+ * along a while it stuck; stiffness: N/m, tangential, of the last step; negative where it slid; 0:
+ * none yet, and then all of it is 0; turn: rad, tangential: how far b was rolled against a; spin:
+ * rad: the same about the normal. */
+#define TL_SPRING_FIELDS(F)                                                                        \
+  F(slip, talus_vec3, 3, TL_REAL, TL_SAVED | TL_CARRIED | TL_GHOST | TL_DEVICE)                    \
+  F(stiffness, talus_real, 1, TL_REAL, TL_SAVED | TL_CARRIED | TL_GHOST | TL_DEVICE)               \
+  F(turn, talus_vec3, 3, TL_REAL, TL_SAVED | TL_CARRIED | TL_GHOST | TL_DEVICE)                    \
+  F(spin, talus_real, 1, TL_REAL, TL_SAVED | TL_CARRIED | TL_GHOST | TL_DEVICE)
+
+/* impulse: N s on b, of impacts (solve/impact/impact.h), which the next step does not start from.
+ */
+#define TL_HIT_FIELDS(F) F(impulse, talus_vec3, 3, TL_REAL, TL_SAVED | TL_DEVICE)
+
+/* What a joint keeps from step to step. broken: it carried too much and holds no more; turn_a,
+ * turn_b: angles with whole turns counted, rad; impulse: of each row; drift: largest error of the
+ * rows that always hold, m; value: of the free direction; force, torque: what it carried in the
+ * last step, N and N m. */
+#define TL_JOINT_FIELDS(F)                                                                         \
+  F(broken, bool, 1, TL_BOOL, TL_SAVED | TL_CARRIED)                                               \
+  F(turn_a, double, 1, TALUS_FLOAT64, TL_SAVED | TL_CARRIED)                                       \
+  F(turn_b, double, 1, TALUS_FLOAT64, TL_SAVED | TL_CARRIED)                                       \
+  F(impulse, tl_joint_impulses, TL_JOINT_ROWS, TL_REAL, TL_SAVED | TL_CARRIED)                     \
+  F(drift, double, 1, TALUS_FLOAT64, TL_SAVED | TL_CARRIED)                                        \
+  F(value, double, 1, TALUS_FLOAT64, TL_SAVED | TL_CARRIED)                                        \
+  F(force, talus_vec3, 3, TL_REAL, TL_SAVED | TL_CARRIED)                                          \
+  F(torque, talus_vec3, 3, TL_REAL, TL_SAVED | TL_CARRIED)
+
+/* R(array, type of a record, its fields): what contacts have beside TL_CONTACT_FIELDS. All are
+ * lazy: an array counts only where it is as long as the set. */
+#define TL_CONTACT_RECORDS(R)                                                                      \
+  R(touches, tl_touch, TL_TOUCH_FIELDS)                                                            \
+  R(hits, tl_hit, TL_HIT_FIELDS)                                                                   \
+  R(springs, tl_spring, TL_SPRING_FIELDS)
+
 #define TL_NONE UINT32_MAX
 
 /* The `flags` property: lock bits as in talus.h (six lowest), then the kind. */
@@ -85,9 +157,9 @@ typedef struct tl_field {
   const char *name;
   size_t bytes; /* of one row */
   int columns;
-  talus_scalar scalar;
+  int scalar; /* talus_scalar or TL_BOOL */
   unsigned flags;
-  size_t offset; /* of the pointer within tl_state or tl_properties */
+  size_t offset; /* of the pointer within tl_state or tl_properties; in a record: of the member */
 } tl_field;
 
 #define TL_FIELD_ONE(name, type, columns, scalar, flags) +1

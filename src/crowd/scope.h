@@ -18,7 +18,7 @@ typedef struct tl_scope {
   tl_arena *arena;    /* scratch of this scope */
   struct tl_broad_cache
       *broad_cache;                 /* what the broad phase keeps from step to step; may be NULL */
-  const struct tl_guesses *guesses; /* normals of the last step (narrow/guess.h); may be NULL */
+  const struct tl_contacts *before; /* of the last step: their normals are guesses; may be NULL */
   struct tl_joints *joints;         /* their impulses change; may be NULL: none */
   const struct tl_widths *widths; /* of shapes (contact/depth.h), for those who look at overlaps */
   struct tl_penalty *penalty; /* what springs keep (solve/penalty/penalty.h); NULL: other models */

@@ -9,6 +9,11 @@ _Static_assert((int)TL_JOINT_KINDS == (int)TALUS_JOINT_KINDS &&
                    (int)TL_JOINT_SPRING == (int)TALUS_JOINT_SPRING,
                "kernels/joint.h numbers the kinds as talus.h does");
 
+#define FIELD(name, type, columns, scalar, flags)                                                  \
+  {#name, sizeof(type), columns, scalar, flags, offsetof(tl_joint, name)},
+const tl_field tl_joint_fields[TL_JOINT_FIELD_COUNT] = {TL_JOINT_FIELDS(FIELD)};
+#undef FIELD
+
 #define MEET_LENGTH 1e-6 /* of the bodies' size: frames that are nearer than this meet */
 
 static const char *const kind_names[TALUS_JOINT_KINDS] = {
@@ -258,6 +263,31 @@ talus_status tl_joint_make(const tl_model *model, const tl_state *state, const t
 
 /* ---- the table ---------------------------------------------------------------------------------
  */
+
+#define COPY(name, type, columns, scalar, flags) memcpy(&to->name, &from->name, sizeof to->name);
+
+talus_status tl_joints_keep(const tl_joints *joints, tl_arena *arena, tl_joint_kept **kept) {
+  *kept = NULL;
+  if (!joints)
+    return TALUS_OK;
+  TL_TAKE(arena, joints->all.count, kept);
+  for (size_t i = 0; i < joints->all.count; ++i) {
+    const tl_joint *from = &joints->all.data[i];
+    tl_joint_kept *to = &(*kept)[i];
+    TL_JOINT_FIELDS(COPY)
+  }
+  return TALUS_OK;
+}
+
+void tl_joints_give_back(tl_joints *joints, const tl_joint_kept *kept) {
+  for (size_t i = 0; kept && i < joints->all.count; ++i) {
+    const tl_joint_kept *from = &kept[i];
+    tl_joint *to = &joints->all.data[i];
+    TL_JOINT_FIELDS(COPY)
+  }
+}
+
+#undef COPY
 
 size_t tl_joints_row(const tl_joints *joints, uint64_t uid) {
   size_t lo = 0, hi = joints->all.count;

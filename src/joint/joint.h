@@ -14,6 +14,9 @@
 #include "kernels/joint.h"
 #include "crowd/scope.h"
 
+#define TL_JOINT_MEMBER(name, type, columns, scalar, flags) type name;
+typedef talus_real tl_joint_impulses[TL_JOINT_ROWS];
+
 typedef struct tl_joint {
   char *name;
   uint64_t uid;
@@ -32,13 +35,21 @@ typedef struct tl_joint {
   bool rope, about, collide, assemble;
   uint8_t told; /* what the log has said of it in this run (guard.c) */
 
-  /* What time changes. */
-  bool broken;
-  double turn_a, turn_b;             /* angles with whole turns counted, rad */
-  talus_real impulse[TL_JOINT_ROWS]; /* of the last step: where the next one starts */
-  double drift, value;
-  talus_vec3 force, torque;
+  TL_JOINT_FIELDS(TL_JOINT_MEMBER) /* what time changes */
 } tl_joint;
+
+/* What time changes, by itself. */
+typedef struct tl_joint_kept {
+  TL_JOINT_FIELDS(TL_JOINT_MEMBER)
+} tl_joint_kept;
+#undef TL_JOINT_MEMBER
+
+#define TL_JOINT_FIELD_ONE(name, type, columns, scalar, flags) +1
+enum { TL_JOINT_FIELD_COUNT = 0 TL_JOINT_FIELDS(TL_JOINT_FIELD_ONE) };
+#undef TL_JOINT_FIELD_ONE
+
+/* Offsets are those within tl_joint. */
+extern const tl_field tl_joint_fields[TL_JOINT_FIELD_COUNT];
 
 typedef struct tl_apart {
   uint32_t a, b; /* slots, a < b, of bodies that a joint keeps from touching */
@@ -91,6 +102,11 @@ void tl_joints_renumber(tl_joints *joints, const tl_log *log, const uint32_t *ne
 /* Takes one out. */
 void tl_joints_remove(tl_joints *joints, size_t row);
 void tl_joints_free(tl_joints *joints);
+
+/* Copies what time changes into the arena (*kept; NULL where there are no joints), and back: after
+ * a step that failed. */
+talus_status tl_joints_keep(const tl_joints *joints, tl_arena *arena, tl_joint_kept **kept);
+void tl_joints_give_back(tl_joints *joints, const tl_joint_kept *kept);
 
 /* Row of a uid or a name, or SIZE_MAX. */
 size_t tl_joints_row(const tl_joints *joints, uint64_t uid);

@@ -6,11 +6,11 @@
  * alone, not on which thread worked on which block, and the set never holds room for pairs that do
  * not touch. */
 #include "narrow/narrow.h"
+#include "contact/history.h"
 #include "kernels/collide_sphere.h"
 #include "kernels/patch.h"
 #include "narrow/clump.h"
 #include "narrow/ellipsoid.h"
-#include "narrow/guess.h"
 #include "narrow/spheres.h"
 #include "narrow/swept.h"
 #include "shape/shape.h"
@@ -41,7 +41,8 @@ typedef struct work {
   tl_contact *scratch;  /* of the batch */
   tl_contact *contacts; /* the whole set */
   tl_ell_finder ellipsoids;
-  tl_sphere_row *spheres; /* by slot, or NULL */
+  tl_sphere_row *spheres;    /* by slot, or NULL */
+  const tl_contacts *before; /* whose normals are guesses, or NULL */
   const tl_sphere_loops *loops;
   tl_swept swept;
 } work;
@@ -142,7 +143,7 @@ static size_t count_in_clumps(const work *job, const tl_pair *pair) {
   return tl_clump_count(&p.first, &p.second, p.margin);
 }
 
-static int search_with_guess(const ordered_pair *p, const tl_guess *guess, tl_point *points) {
+static int search_with_guess(const ordered_pair *p, const tl_contact *guess, tl_point *points) {
   const double sign = p->swapped ? -1 : 1;
   const talus_vec3 n = guess->normal;
   /* A unit vector in float is one to 1e-7 only. */
@@ -151,7 +152,7 @@ static int search_with_guess(const ordered_pair *p, const tl_guess *guess, tl_po
   return tl_narrow_convex(&p->first, &p->second, &normal, p->margin, points);
 }
 
-static size_t find_by_table(const work *job, const tl_pair *pair, const tl_guess *guess,
+static size_t find_by_table(const work *job, const tl_pair *pair, const tl_contact *guess,
                             tl_contact *out) {
   const ordered_pair p = order_pair(job, pair);
   if (tl_has_clump(p.first.shape->kind, p.second.shape->kind)) {
@@ -201,7 +202,7 @@ static bool is_within_walls(const work *job, const tl_pair *pair) {
 }
 
 /* `guess`: may be NULL. */
-static size_t find_in_pair(const work *job, const tl_pair *pair, const tl_guess *guess,
+static size_t find_in_pair(const work *job, const tl_pair *pair, const tl_contact *guess,
                            tl_contact *out) {
   const tl_model *model = job->model;
   const tl_shape *shape_a = tl_body_shape(model, pair->a), *shape_b = tl_body_shape(model, pair->b);
@@ -280,14 +281,17 @@ static size_t list_looks(const work *job, size_t block, tl_pair list[PAIRS_PER_B
 }
 
 /* As the pair is left by its motion within the step. */
-static size_t find_on_way(const work *job, const tl_pair *pair, const tl_guess *guess,
+static size_t find_on_way(const work *job, const tl_pair *pair, const tl_contact *guess,
                           tl_contact *out) {
   return tl_swept_pair(&job->swept, out, find_in_pair(job, pair, guess, out));
 }
 
-static const tl_guess *guess_of(const work *job, const tl_pair *pair, size_t *cursor) {
-  const tl_guesses *guesses = job->scope->guesses;
-  return guesses && guesses->count > 0 ? tl_guess_next(guesses, *pair, cursor) : NULL;
+/* The first of a pair's contacts stands for all: one normal is theirs. */
+static const tl_contact *guess_of(const work *job, const tl_pair *pair, size_t *cursor) {
+  if (!job->before || !tl_narrow_takes_guess(tl_body_shape(job->model, pair->a)->kind,
+                                             tl_body_shape(job->model, pair->b)->kind))
+    return NULL;
+  return tl_history_next(job->before, *pair, cursor);
 }
 
 /* Pairs of ellipsoids go through the lanes together; contacts come out in the order of the pairs.
@@ -320,8 +324,7 @@ static void find_in_blocks(void *context, size_t begin, size_t end) {
     const size_t count = list_looks(job, i, pairs);
     size_t found = 0;
     tl_contact *out = job->scratch + block->begin;
-    size_t cursor =
-        job->scope->guesses && count > 0 ? tl_guess_find(job->scope->guesses, pairs[0]) : 0;
+    size_t cursor = job->before && count > 0 ? tl_history_find(job->before, pairs[0]) : 0;
     if (job->ellipsoids.rows) {
       for (size_t k = 0; k < count; k += TL_ELL_BATCH) {
         const size_t left = count - k;
@@ -452,6 +455,7 @@ talus_status tl_narrow_add_contacts(const tl_model *model, const tl_scope *scope
               .scope = scope,
               .pairs = pairs,
               .margins = margins,
+              .before = scope->before && tl_narrow_uses_guesses(model) ? scope->before : NULL,
               .loops = tl_spheres_loops(),
               .swept = {.model = model, .scope = scope, .margins = margins},
               .ellipsoids = {.model = model, .scope = scope, .margins = margins}};

@@ -40,6 +40,9 @@ bool tl_narrow_swapped(talus_shape_kind a, talus_shape_kind b);
 /* Whether the two kinds are searched for their normal, so that last step's is worth having. */
 bool tl_narrow_takes_guess(talus_shape_kind a, talus_shape_kind b);
 
+/* Whether the shapes of the scene can make such a pair. */
+bool tl_narrow_uses_guesses(const tl_model *model);
+
 /* For such kinds, in the table's order: as the table's function, with a guess of the normal, unit,
  * from the first to the second. With any guess the points are the same within the accuracy stated
  * in docs/theory/convex.md. NULL: none. */
@@ -63,6 +66,8 @@ void tl_narrow_swap(tl_point *points, int count);
 /* Contacts of all candidate pairs (sorted) into *contacts, in canonical order, impulses 0. A pair's
  * margin is the sum of its bodies' (margins: by slot). Supported kinds that can never
  * touch (two static bodies) do not come here. TALUS_ERROR_UNSUPPORTED names both bodies.
+ * Where a normal is searched for, that of the pair's first contact in scope->before is a guess of
+ * it. That set is in the checkpoint, so a restarted run guesses what the other would have.
  *
  * Periodic axes: a pair is looked at in its nearest image by centres of mass, so a body must be
  * smaller than half the period. A plane has no images: it is where it is. */

@@ -218,6 +218,18 @@ bool tl_narrow_takes_guess(talus_shape_kind a, talus_shape_kind b) {
   return tl_narrow_table[swapped ? b : a][swapped ? a : b] == convex_convex;
 }
 
+bool tl_narrow_uses_guesses(const tl_model *model) {
+  bool present[TALUS_SHAPE_KINDS] = {false};
+  for (size_t i = 0; i < model->shapes.count; ++i)
+    present[model->shapes.data[i].kind] = true;
+  for (int a = 0; a < TALUS_SHAPE_KINDS; ++a)
+    for (int b = a; b < TALUS_SHAPE_KINDS; ++b)
+      if (present[a] && present[b] &&
+          tl_narrow_takes_guess((talus_shape_kind)a, (talus_shape_kind)b))
+        return true;
+  return false;
+}
+
 /* Round bodies touch a convex body, and a wall, in one point. */
 static bool is_smooth(talus_shape_kind kind) {
   return kind == TALUS_SPHERE || kind == TALUS_ELLIPSOID;

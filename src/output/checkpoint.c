@@ -47,6 +47,14 @@ _Static_assert(sizeof(talus_shape_kind) == 4 && sizeof(talus_broad_kind) == 4, "
   const tl_table tl_table_##table = {#table, sizeof(row), table##_columns,                         \
                                      (int)(sizeof table##_columns / sizeof *table##_columns)}
 
+/* HDF5 type of a field of fields.h. */
+#define H5_TYPE(scalar)                                                                            \
+  ((scalar) == TALUS_FLOAT32  ? TL_H5_F32                                                          \
+   : (scalar) == TALUS_UINT32 ? TL_H5_U32                                                          \
+   : (scalar) == TALUS_UINT64 ? TL_H5_U64                                                          \
+   : (scalar) == TL_BOOL      ? TL_H5_U8                                                           \
+                              : TL_H5_F64)
+
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 /* Settings are checked by talus_world_create, and reports hold what the step found. */
@@ -242,37 +250,39 @@ typedef struct free_handle_row {
 static const tl_column free_handles_columns[] = {U32(free_handle_row, handle, handle)};
 TABLE(free_handle_row, free_handles);
 
-static const tl_column contacts_columns[] = {
-    U32(tl_contact, a, a),
-    U32(tl_contact, b, b),
-    U32(tl_contact, feature_a, feature_a),
-    U32(tl_contact, feature_b, feature_b),
-    DOUBLE(tl_contact, point, point),
-    REAL(tl_contact, normal, normal),
-    REAL(tl_contact, gap, gap),
-    REAL(tl_contact, impulse, impulse),
-};
+/* What contacts and joints have is in the lists of fields.h. */
+#define FIELD(row, name, columns, scalar, flags)                                                   \
+  {                                                                                                \
+#name, offsetof(row, name), columns, H5_TYPE(scalar),                                          \
+        !((flags)&TL_SAVED) ? TL_RULE_UNSAVED : (scalar) == TL_BOOL                                \
+        ? TL_RULE_BELOW : TL_RULE_FINITE,                                                          \
+        (scalar) == TL_BOOL ? 2 : 0                                                                \
+  }
+#define CONTACT_FIELD(name, type, columns, scalar, flags)                                          \
+  FIELD(tl_contact, name, columns, scalar, flags),
+#define TOUCH_FIELD(name, type, columns, scalar, flags)                                            \
+  FIELD(tl_touch, name, columns, scalar, flags),
+#define HIT_FIELD(name, type, columns, scalar, flags) FIELD(tl_hit, name, columns, scalar, flags),
+#define SPRING_FIELD(name, type, columns, scalar, flags)                                           \
+  FIELD(tl_spring, name, columns, scalar, flags),
+#define AND_JOINT_FIELD(name, type, columns, scalar, flags)                                        \
+  , FIELD(tl_joint, name, columns, scalar, flags)
+
+static const tl_column contacts_columns[] = {TL_CONTACT_FIELDS(CONTACT_FIELD)};
 TABLE(tl_contact, contacts);
 
-static const tl_column touches_columns[] = {
-    REAL(tl_touch, torque, torque),
-    KIND(tl_touch, state, state, TL_TOUCH_STATES),
-};
+static const tl_column touches_columns[] = {TL_TOUCH_FIELDS(TOUCH_FIELD)};
 TABLE(tl_touch, touches);
 
-typedef struct hit_row {
-  talus_vec3 impulse;
-} hit_row;
-static const tl_column hits_columns[] = {REAL(hit_row, impulse, impulse)};
-TABLE(hit_row, hits);
+static const tl_column hits_columns[] = {TL_HIT_FIELDS(HIT_FIELD)};
+TABLE(tl_hit, hits);
 
-static const tl_column springs_columns[] = {
-    REAL(tl_spring, slip, slip),
-    REAL(tl_spring, stiffness, stiffness),
-    REAL(tl_spring, turn, turn),
-    REAL(tl_spring, spin, spin),
-};
+static const tl_column springs_columns[] = {TL_SPRING_FIELDS(SPRING_FIELD)};
 TABLE(tl_spring, springs);
+
+#define LAZY_TABLE(array, type, FIELDS) &tl_table_##array,
+const tl_table *const tl_tables_of_contacts[TL_CONTACT_RECORD_COUNT] = {
+    &tl_table_contacts, TL_CONTACT_RECORDS(LAZY_TABLE)};
 
 /* Infinities mean "no limit": tl_joint_check looks at the numbers. */
 static const tl_column joints_columns[] = {
@@ -306,15 +316,7 @@ static const tl_column joints_columns[] = {
     BOOL(tl_joint, rope, rope),
     BOOL(tl_joint, about, about),
     BOOL(tl_joint, collide, collide),
-    BOOL(tl_joint, assemble, assemble),
-    BOOL(tl_joint, broken, broken),
-    DOUBLE(tl_joint, turn_a, turn_a),
-    DOUBLE(tl_joint, turn_b, turn_b),
-    REAL(tl_joint, impulse, impulse),
-    DOUBLE(tl_joint, drift, drift),
-    DOUBLE(tl_joint, value, value),
-    REAL(tl_joint, force, force),
-    REAL(tl_joint, torque, torque),
+    BOOL(tl_joint, assemble, assemble) TL_JOINT_FIELDS(AND_JOINT_FIELD),
 };
 TABLE(tl_joint, joints);
 
@@ -408,19 +410,7 @@ talus_status tl_checkpoint_check_values(const char *name, tl_h5_type type, tl_co
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-tl_h5_type tl_checkpoint_type(talus_scalar scalar) {
-  switch (scalar) {
-  case TALUS_FLOAT32:
-    return TL_H5_F32;
-  case TALUS_UINT32:
-    return TL_H5_U32;
-  case TALUS_UINT64:
-    return TL_H5_U64;
-  case TALUS_FLOAT64:
-    break;
-  }
-  return TL_H5_F64;
-}
+tl_h5_type tl_checkpoint_type(int scalar) { return H5_TYPE(scalar); }
 
 const char *tl_checkpoint_name(char text[TL_CHECKPOINT_NAME_BYTES], const char *table,
                                const char *column, const char *suffix) {

@@ -2,7 +2,8 @@
  *
  * What is saved is said once, in the tables of checkpoint.c, and read by both the saver and the
  * loader. A table is an array of structs; each of its columns becomes a dataset /TABLE/COLUMN.
- * Bodies' own arrays come from the lists of fields.h. To save a new member, add a line there.
+ * What bodies, contacts and joints have comes from the lists of fields.h. To save a new member, add
+ * a line there.
  *
  * In front of the HDF5 part stands a block of text with the checksum of the whole file, which is
  * verified before HDF5, which was not written with damaged files in mind, parses anything. */
@@ -25,7 +26,8 @@ typedef enum tl_column_rule {
   TL_RULE_FINITE, /* finite numbers */
   TL_RULE_BELOW,  /* integers below `limit`: kinds and booleans */
   TL_RULE_TEXT,   /* a char pointer, owned; NULL is kept apart from "" */
-  TL_RULE_TEXT_NEVER_NULL
+  TL_RULE_TEXT_NEVER_NULL,
+  TL_RULE_UNSAVED /* a member that is not in the file */
 } tl_column_rule;
 
 typedef struct tl_column {
@@ -51,13 +53,16 @@ extern const tl_table tl_table_world, tl_table_shapes, tl_table_materials, tl_ta
     tl_table_contacts, tl_table_touches, tl_table_hits, tl_table_springs, tl_table_joints,
     tl_table_emitters, tl_table_sinks, tl_table_probes;
 
+/* Those of the arrays of contacts, as tl_contact_records has them. */
+extern const tl_table *const tl_tables_of_contacts[TL_CONTACT_RECORD_COUNT];
+
 /* TALUS_ERROR_INVALID naming the row where values break their rule. */
 talus_status tl_checkpoint_check_values(const char *name, tl_h5_type type, tl_column_rule rule,
                                         uint32_t limit, const void *data, size_t rows,
                                         size_t columns);
 
 /* HDF5 type of a field of fields.h. */
-tl_h5_type tl_checkpoint_type(talus_scalar scalar);
+tl_h5_type tl_checkpoint_type(int scalar);
 
 /* "table/column" in `text`. */
 #define TL_CHECKPOINT_NAME_BYTES 96

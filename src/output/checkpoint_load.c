@@ -104,7 +104,8 @@ static talus_status load_column(load_job *job, const tl_table *table, const tl_c
 
 static talus_status load_columns(load_job *job, const tl_table *table, void *rows, size_t n) {
   for (int i = 0; i < table->count; ++i)
-    TL_TRY(load_column(job, table, &table->columns[i], rows, n));
+    if (table->columns[i].rule != TL_RULE_UNSAVED)
+      TL_TRY(load_column(job, table, &table->columns[i], rows, n));
   return TALUS_OK;
 }
 
@@ -114,6 +115,8 @@ static talus_status count_rows(load_job *job, const tl_table *table, size_t *n) 
   for (int i = 0; i < table->count; ++i) {
     const tl_column *column = &table->columns[i];
     size_t rows;
+    if (column->rule == TL_RULE_UNSAVED)
+      continue;
     tl_checkpoint_name(name, table->name, column->name, is_text(column) ? "_length" : "");
     TL_TRY(tl_h5_count(&job->in, name, is_text(column) ? TL_H5_U32 : column->type, column->columns,
                        &rows));
@@ -125,17 +128,11 @@ static talus_status count_rows(load_job *job, const tl_table *table, size_t *n) 
   return TALUS_OK;
 }
 
-/* Any TL_ARRAY. Copied in and out by memcpy, because its pointer is of another type. */
-typedef struct any_array {
-  void *data;
-  size_t count, capacity;
-} any_array;
-
 /* Fills a growing array, which holds whole rows or none: a world can be destroyed at any time. */
 static talus_status load_table(load_job *job, const tl_table *table, void *array) {
   size_t n = 0;
   TL_TRY(count_rows(job, table, &n));
-  any_array rows;
+  tl_any_array rows;
   memcpy(&rows, array, sizeof rows);
   talus_status status = tl_array_grow(&rows.data, &rows.capacity, n, table->row_bytes);
   if (status == TALUS_OK && n > 0) {
@@ -303,10 +300,9 @@ static talus_status load_world(load_job *job, talus_world *world) {
   LOAD(job, names, &world->names);
   LOAD(job, handles, &world->handles);
   LOAD(job, free_handles, &world->free_handles);
-  LOAD(job, contacts, &world->contacts);
-  LOAD(job, touches, &world->contacts.touches);
-  LOAD(job, hits, &world->contacts.hits);
-  LOAD(job, springs, &world->contacts.springs);
+  for (int i = 0; i < TL_CONTACT_RECORD_COUNT; ++i)
+    TL_TRY(load_table(job, tl_tables_of_contacts[i],
+                      (unsigned char *)&world->contacts + tl_contact_records[i].offset));
   LOAD(job, joints, &world->joints.all);
   TL_TRY(load_flow(job, world));
   /* Removing a body must not fail: there is room for every handle to become free. */

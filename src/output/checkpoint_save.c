@@ -70,7 +70,8 @@ static talus_status save_column(save_job *job, const tl_table *table, const tl_c
 static talus_status save_table(save_job *job, const tl_table *table, const void *rows, size_t n) {
   TL_TRY(tl_h5_group(&job->out, table->name));
   for (int i = 0; i < table->count; ++i)
-    TL_TRY(save_column(job, table, &table->columns[i], rows, n));
+    if (table->columns[i].rule != TL_RULE_UNSAVED)
+      TL_TRY(save_column(job, table, &table->columns[i], rows, n));
   return TALUS_OK;
 }
 
@@ -161,10 +162,10 @@ static talus_status save_world(save_job *job, const talus_world *world, const tl
   SAVE(job, names, &world->names);
   SAVE(job, handles, &world->handles);
   SAVE(job, free_handles, &world->free_handles);
-  SAVE(job, contacts, &world->contacts);
-  SAVE(job, touches, &world->contacts.touches);
-  SAVE(job, hits, &world->contacts.hits);
-  SAVE(job, springs, &world->contacts.springs);
+  for (int i = 0; i < TL_CONTACT_RECORD_COUNT; ++i) {
+    const tl_any_array array = tl_contacts_array(&world->contacts, &tl_contact_records[i]);
+    TL_TRY(save_table(job, tl_tables_of_contacts[i], array.data, array.count));
+  }
   SAVE(job, joints, &world->joints.all);
   SAVE(job, emitters, &world->flow.emitters);
   TL_TRY(save_sizes(job, &world->flow));
@@ -181,7 +182,10 @@ static size_t expected_bytes(const talus_world *world, const tl_blob *blob) {
     bytes += world->model.bodies * tl_state_fields[i].bytes;
   for (int i = 0; i < TL_PROPERTY_FIELD_COUNT; ++i)
     bytes += world->model.bodies * tl_property_fields[i].bytes;
-  bytes += world->contacts.count * sizeof(tl_contact) + world->handles.count * sizeof(tl_handle);
+  for (int i = 0; i < TL_CONTACT_RECORD_COUNT; ++i)
+    bytes += tl_contacts_array(&world->contacts, &tl_contact_records[i]).count *
+             tl_contact_records[i].bytes;
+  bytes += world->handles.count * sizeof(tl_handle);
   return bytes + (blob ? blob->size : 0);
 }
 

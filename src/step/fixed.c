@@ -1,9 +1,9 @@
 /* The fixed step: each stage once, on everything in the scope. */
+#include "contact/history.h"
 #include "contact/patch.h"
 #include "joint/guard.h"
 #include "step/step.h"
 
-#include "narrow/guess.h"
 #include "step/relay.h"
 #include "step/sleep.h"
 
@@ -130,19 +130,16 @@ talus_status tl_step_check(const tl_model *model, const tl_scope *scope, tl_twis
 }
 
 /* Contacts of the pairs, with the impulses of the last step laid in. Those of sleeping bodies stay
- * as they are: they are neither looked for nor carried. */
+ * as they are: they are not looked for. */
 static talus_status renew_contacts(const tl_backend *backend, const tl_model *model,
                                    const tl_scope *scope, tl_pairs *pairs,
-                                   const talus_real *margins, const tl_carry *carry,
-                                   const tl_slidings *slidings, tl_contacts *contacts) {
+                                   const talus_real *margins, const tl_slidings *slidings,
+                                   tl_contacts *contacts) {
   const bool sleep = tl_sleep_is_on(model, scope);
-  contacts->hits.count = 0;
+  TL_TRY(tl_history_begin(scope->before, contacts));
   if (sleep) {
-    tl_sleep_keep(model, scope, contacts);
+    TL_TRY(tl_sleep_keep(model, scope, scope->before, contacts));
     tl_sleep_drop_pairs(model, scope, pairs);
-  } else {
-    contacts->count = 0;
-    TL_TRY(tl_contacts_trim(contacts));
   }
   const size_t kept = contacts->count;
   TL_TRY(backend->find_contacts(model, scope, pairs, margins, contacts));
@@ -150,7 +147,7 @@ static talus_status renew_contacts(const tl_backend *backend, const tl_model *mo
     contacts->recent = contacts->count;
   tl_contacts fresh = {.data = contacts->data ? contacts->data + kept : NULL,
                        .count = contacts->count - kept};
-  tl_contact_carry_over(model, carry, &fresh);
+  tl_history_carry(model, scope->before, contacts, kept);
   tl_contact_lay_slidings(model, scope, slidings, &fresh);
   if (!sleep)
     return TALUS_OK;
@@ -159,16 +156,14 @@ static talus_status renew_contacts(const tl_backend *backend, const tl_model *mo
 }
 
 talus_status tl_step_find_contacts(const tl_backend *backend, const tl_model *model,
-                                   const tl_scope *scope, tl_contacts *contacts,
-                                   tl_step_report *report) {
+                                   const tl_scope *scope, const tl_contacts *before,
+                                   tl_contacts *after, tl_step_report *report) {
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
   const double begun = wall_now();
   talus_real *margins;
   talus_box *boxes;
-  tl_carry carry;
-  tl_touches touches;
-  tl_springs springs;
   tl_pairs pairs = {0};
+  tl_contacts_clear(after); /* so that a step that fails early has none */
   TL_TAKE(scope->arena, model->bodies, &margins);
   const tl_arena_mark above_margins = tl_arena_get_mark(scope->arena);
   TL_TAKE(scope->arena, scope->count, &boxes);
@@ -190,47 +185,49 @@ talus_status tl_step_find_contacts(const tl_backend *backend, const tl_model *mo
   tl_arena_sink(scope->arena, above_margins, (void **)&pairs.data,
                 pairs.count * sizeof *pairs.data);
   if (tl_sleep_is_on(model, scope))
-    TL_TRY(tl_sleep_wake(model, scope, &pairs, margins, contacts));
-  TL_TRY(tl_contact_take_carry(model, scope, contacts, &carry));
-  TL_TRY(tl_contact_take_touches(scope, contacts, &touches));
-  TL_TRY(tl_contact_take_springs(scope, contacts, &springs));
+    TL_TRY(tl_sleep_wake(model, scope, &pairs, margins, before));
   tl_slidings slidings;
-  TL_TRY(tl_contact_take_slidings(model, scope, contacts, &slidings));
-  tl_guesses guesses;
-  TL_TRY(tl_narrow_take_guesses(model, scope, contacts, &guesses));
-  tl_scope guessing = *scope;
-  guessing.guesses = &guesses;
+  TL_TRY(tl_contact_take_slidings(model, scope, before, &slidings));
+  tl_scope following = *scope;
+  following.before = before;
   const double found = wall_now();
   report->wall_broad += found - begun;
-  TL_TRY(renew_contacts(backend, model, &guessing, &pairs, margins, &carry, &slidings, contacts));
+  TL_TRY(renew_contacts(backend, model, &following, &pairs, margins, &slidings, after));
   tl_reach reach;
-  const bool reaches = tl_reach_is_on(model) && contacts->count > 0;
+  const bool reaches = tl_reach_is_on(model) && after->count > 0;
   if (reaches) {
-    TL_TRY(tl_reach_begin(model, &guessing, margins, &reach));
-    TL_TRY(tl_relay(backend, &guessing, &carry, &reach, contacts, &report->relayed));
+    TL_TRY(tl_reach_begin(model, &following, margins, &reach));
+    TL_TRY(tl_relay(backend, &following, &reach, after, &report->relayed));
     report->pushed = reach.push_count;
   }
-  TL_TRY(tl_contact_lay_touches(model, &touches, contacts));
-  TL_TRY(tl_contact_lay_springs(model, &springs, contacts));
+  TL_TRY(tl_history_lay(model, before, after));
   if (reaches)
-    tl_reach_sift(&reach, contacts);
+    tl_reach_sift(&reach, after);
   report->wall_narrow += wall_now() - found;
   tl_arena_release(scope->arena, mark);
   return TALUS_OK;
 }
 
 talus_status tl_step_fixed(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                           tl_contacts *contacts, tl_step_report *report) {
+                           const tl_contacts *before, tl_contacts *after, tl_step_report *report) {
   *report = (tl_step_report){.culprit = TL_NONE};
-  TL_TRY(tl_step_find_contacts(backend, model, scope, contacts, report));
+  TL_TRY(tl_step_find_contacts(backend, model, scope, before, after, report));
   TL_TRY(tl_joints_guard_start(model, scope));
+  tl_joint_kept *joints;
+  TL_TRY(tl_joints_keep(scope->joints, scope->arena, &joints));
   const double found = wall_now();
   tl_twists twists;
-  TL_TRY(backend->solve(model, scope, contacts, &twists, &report->solve));
+  talus_status status = backend->solve(model, scope, after, &twists, &report->solve);
   const double solved = wall_now();
   report->wall_solve += solved - found;
-  TL_TRY(tl_step_check(model, scope, twists, &report->culprit));
-  TL_TRY(tl_joints_guard(model, scope, twists));
+  if (status == TALUS_OK)
+    status = tl_step_check(model, scope, twists, &report->culprit);
+  if (status == TALUS_OK)
+    status = tl_joints_guard(model, scope, twists);
+  if (status != TALUS_OK) {
+    tl_joints_give_back(scope->joints, joints);
+    return status;
+  }
   tl_step_move(model, scope, twists);
   if (tl_sleep_is_on(model, scope))
     tl_sleep_count(model, scope);

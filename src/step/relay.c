@@ -1,6 +1,7 @@
 /* Neighbours of bodies that are pushed (relay.h). */
 #include "step/relay.h"
 
+#include "contact/history.h"
 #include "joint/joint.h"
 #include "crowd/rest.h"
 #include "step/sleep.h"
@@ -18,7 +19,7 @@
 typedef struct relay {
   const tl_backend *backend;
   const tl_scope *scope;
-  const tl_carry *carry;
+  const tl_contacts *before;
   tl_reach *reach;
   tl_contacts *contacts;
   talus_real *margins; /* by slot: as far as the narrow phase looks */
@@ -285,9 +286,7 @@ static talus_status add_contacts(const relay *job, tl_pairs *pairs) {
   tl_contacts *contacts = job->contacts;
   const size_t old = contacts->count;
   TL_TRY(job->backend->find_contacts(model, job->scope, pairs, job->margins, contacts));
-  tl_contacts fresh = {.data = contacts->data ? contacts->data + old : NULL,
-                       .count = contacts->count - old};
-  tl_contact_carry_over(model, job->carry, &fresh);
+  tl_history_carry(model, job->before, contacts, old);
   const size_t kept = replace(contacts, old, pairs);
   if (contacts->recent < contacts->count)
     contacts->recent = contacts->count;
@@ -361,10 +360,13 @@ static talus_status begin(relay *job) {
   return TALUS_OK;
 }
 
-talus_status tl_relay(const tl_backend *backend, const tl_scope *scope, const tl_carry *carry,
-                      tl_reach *reach, tl_contacts *contacts, size_t *looks) {
-  relay job = {
-      .backend = backend, .scope = scope, .carry = carry, .reach = reach, .contacts = contacts};
+talus_status tl_relay(const tl_backend *backend, const tl_scope *scope, tl_reach *reach,
+                      tl_contacts *contacts, size_t *looks) {
+  relay job = {.backend = backend,
+               .scope = scope,
+               .before = scope->before,
+               .reach = reach,
+               .contacts = contacts};
   *looks = 0;
   TL_TRY(reserve(reach));
   TL_TRY(tl_reach_judge(reach, contacts));

@@ -12,10 +12,10 @@
 #include "backend/backend.h"
 #include "contact/reach.h"
 
-/* Judges the contacts (tl_reach_judge) and adds those that are pushed together. carry: impulses of
- * the last step, for contacts that come in. Who sleeps and is reached wakes, with his island.
- * *looks: pairs that went through the narrow phase. */
-talus_status tl_relay(const tl_backend *backend, const tl_scope *scope, const tl_carry *carry,
-                      tl_reach *reach, tl_contacts *contacts, size_t *looks);
+/* Judges the contacts (tl_reach_judge) and adds those that are pushed together. Those
+ * that come in have their impulses from scope->before. Who sleeps and is reached wakes, with his
+ * island. *looks: pairs that went through the narrow phase. */
+talus_status tl_relay(const tl_backend *backend, const tl_scope *scope, tl_reach *reach,
+                      tl_contacts *contacts, size_t *looks);
 
 #endif

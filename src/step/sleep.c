@@ -155,16 +155,21 @@ talus_status tl_sleep_rouse(const tl_model *model, const tl_scope *scope,
 
 /* ---- the contact set ------------------------------------------------------------------------- */
 
-void tl_sleep_keep(const tl_model *model, const tl_scope *scope, tl_contacts *contacts) {
-  size_t kept = 0;
-  for (size_t i = 0; i < contacts->count; ++i) {
-    if (!tl_rest_is_dormant(model, scope->in, contacts->data[i].a, contacts->data[i].b))
-      continue;
-    if (kept != i)
-      contacts->data[kept] = contacts->data[i];
-    kept++;
+/* Runs of them are copied at once: mostly all sleep that touch each other. */
+talus_status tl_sleep_keep(const tl_model *model, const tl_scope *scope, const tl_contacts *before,
+                           tl_contacts *after) {
+  TL_TRY(tl_array_reserve(after, before->count));
+  const tl_contact *rows = before->data;
+  for (size_t i = 0; i < before->count;) {
+    size_t end = i;
+    while (end < before->count && tl_rest_is_dormant(model, scope->in, rows[end].a, rows[end].b))
+      ++end;
+    if (end > i)
+      memcpy(after->data + after->count, rows + i, (end - i) * sizeof *rows);
+    after->count += end - i;
+    i = end + 1;
   }
-  contacts->count = kept;
+  return TALUS_OK;
 }
 
 void tl_sleep_drop_pairs(const tl_model *model, const tl_scope *scope, tl_pairs *pairs) {

@@ -41,8 +41,9 @@ talus_status tl_sleep_wake(const tl_model *model, const tl_scope *scope, const t
 talus_status tl_sleep_rouse(const tl_model *model, const tl_scope *scope,
                             const tl_contacts *contacts);
 
-/* Moves the contacts of sleeping bodies to the front of the set, which shrinks to them. */
-void tl_sleep_keep(const tl_model *model, const tl_scope *scope, tl_contacts *contacts);
+/* Begins the set of this step with the contacts of sleeping bodies, as the last step had them. */
+talus_status tl_sleep_keep(const tl_model *model, const tl_scope *scope, const tl_contacts *before,
+                           tl_contacts *after);
 
 /* Takes out the pairs that sleeping bodies make with each other and with static ones. */
 void tl_sleep_drop_pairs(const tl_model *model, const tl_scope *scope, tl_pairs *pairs);

@@ -20,23 +20,26 @@ typedef struct tl_step_report {
                        them before it went: there are none until a step goes well */
 } tl_step_report;
 
-/* One fixed step over the scope, from scope->in to scope->out (which may be the same arrays). The
- * contacts of the last step go in, this step's come out. On failure `in` is untouched and *contacts
- * are those of the failed step, for the message. */
+/* One fixed step over the scope, from scope->in to scope->out (which may be the same arrays), and
+ * from the contacts of the last step to those of this one, which are another set. On failure `in`
+ * is untouched and *after are those of the failed step, as far as it came: for the message. */
 talus_status tl_step_fixed(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                           tl_contacts *contacts, tl_step_report *report);
+                           const tl_contacts *before, tl_contacts *after, tl_step_report *report);
 
 /* One step of velocity Verlet with spring forces (solve: {kind: penalty}), as above. What it keeps
  * beside the contacts is in scope->penalty, and the contact forces in scope->out->push, turn.
- * Those of balls may stay in their list (tl_balls_store); needs_room: once the step has gone well
- * there is room to store them. */
+ *
+ * Where all are balls (scope->penalty->are_balls) *after is not written, and *before are the last
+ * that were stored: those of the step may stay in a list (tl_balls_store). needs_room: once the
+ * step has gone well there is room in *before to store them. */
 talus_status tl_step_verlet(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                            bool needs_room, tl_contacts *contacts, tl_step_report *report);
+                            bool needs_room, tl_contacts *before, tl_contacts *after,
+                            tl_step_report *report);
 
 /* Candidate pairs and contacts of scope->in, with what the last step's remember laid in. */
 talus_status tl_step_find_contacts(const tl_backend *backend, const tl_model *model,
-                                   const tl_scope *scope, tl_contacts *contacts,
-                                   tl_step_report *report);
+                                   const tl_scope *scope, const tl_contacts *before,
+                                   tl_contacts *after, tl_step_report *report);
 
 /* Numbers are finite long after they have lost all sense: the most of its own sizes that a body may
  * move by within a step, and of rad that it may turn by. */

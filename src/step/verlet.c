@@ -8,8 +8,8 @@
  * Dashpots want the velocity at t1, which is not known before their force is: it is taken as
  * v + h/2 a(t0), so that they too are of second order.
  *
- * Everything up to the last kick happens in scratch, so that a step that fails changes nothing but
- * the contacts, which the message is made of. */
+ * Everything up to the last kick happens in scratch and in the contacts that come of it, so that a
+ * step that fails changes nothing. */
 #include "kernels/rotation.h"
 #include "solve/penalty/penalty.h"
 #include "step/balls/list.h"
@@ -162,9 +162,9 @@ static void lead_kinematic(void *context, size_t begin, size_t end) {
 /* Forces of the state as it is, where none are known: the first step, or something was changed by
  * hand. Springs are not stretched by it. */
 static talus_status push_at_start(const tl_backend *backend, const tl_model *model,
-                                  const tl_scope *scope, tl_contacts *contacts,
-                                  tl_step_report *report) {
-  TL_TRY(tl_step_find_contacts(backend, model, scope, contacts, report));
+                                  const tl_scope *scope, const tl_contacts *before,
+                                  tl_contacts *contacts, tl_step_report *report) {
+  TL_TRY(tl_step_find_contacts(backend, model, scope, before, contacts, report));
   const tl_penalty_motion motion = {.velocity = scope->in->velocity, .spin = scope->in->spin};
   return tl_penalty_push(model, scope, &motion, contacts, scope->out->push, scope->out->twist,
                          &report->solve);
@@ -207,23 +207,17 @@ static void commit_range(void *context, size_t begin, size_t end) {
   }
 }
 
-talus_status tl_step_verlet(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                            bool needs_room, tl_contacts *contacts, tl_step_report *report) {
-  *report = (tl_step_report){.culprit = TL_NONE};
-  if (scope->joints)
-    return tl_fail(TALUS_ERROR_UNSUPPORTED,
-                   "solve: {kind: penalty} has no joints; use solve: {kind: ccp}");
+/* As tl_step_verlet, for bodies of any shape. */
+static talus_status step_any(const tl_backend *backend, const tl_model *model,
+                             const tl_scope *scope, const tl_contacts *before, tl_contacts *after,
+                             tl_step_report *report) {
   const double begun = wall_now();
   tl_penalty *p = scope->penalty;
-  if (!p->is_known || p->bodies != scope->count)
-    p->are_balls = !p->is_general && tl_balls_are_all(model, scope);
-  TL_TRY(tl_penalty_prepare(model, scope));
-  if (p->are_balls)
-    return tl_step_balls(backend, model, scope, needs_room, contacts, report);
-  p->list.is_valid = false;
-  if (!scope->penalty->is_pushed) {
-    TL_TRY(push_at_start(backend, model, scope, contacts, report));
-    scope->penalty->is_pushed = true;
+  const tl_contacts *last = before;
+  if (!p->is_pushed) {
+    TL_TRY(push_at_start(backend, model, scope, before, &p->start, report));
+    p->is_pushed = true;
+    last = &p->start;
   }
   verlet_job job = {.model = model, .scope = scope};
   TL_TRY(take_scratch(&job));
@@ -237,14 +231,14 @@ talus_status tl_step_verlet(const tl_backend *backend, const tl_model *model, co
   tl_for(&model->par, scope->count, 512, lead_kinematic, &job);
   report->wall_step += wall_now() - begun;
 
-  TL_TRY(tl_step_find_contacts(backend, model, &drift, contacts, report));
+  TL_TRY(tl_step_find_contacts(backend, model, &drift, last, after, report));
   const double found = wall_now();
   const tl_penalty_motion motion = {.velocity = job.mid.velocity,
                                     .spin = job.mid.spin,
                                     .lead = job.lead,
                                     .swing = job.swing,
                                     .h = scope->dt};
-  TL_TRY(tl_penalty_push(model, &drift, &motion, contacts, job.push, job.twist, &report->solve));
+  TL_TRY(tl_penalty_push(model, &drift, &motion, after, job.push, job.twist, &report->solve));
   const double pushed = wall_now();
   report->wall_solve += pushed - found;
   kick_all(&job, last_kick, &report->solve);
@@ -256,4 +250,30 @@ talus_status tl_step_verlet(const tl_backend *backend, const tl_model *model, co
   tl_for(&model->par, scope->count, 512, commit_range, &job);
   report->wall_step += wall_now() - pushed;
   return TALUS_OK;
+}
+
+talus_status tl_step_verlet(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
+                            bool needs_room, tl_contacts *before, tl_contacts *after,
+                            tl_step_report *report) {
+  *report = (tl_step_report){.culprit = TL_NONE};
+  if (scope->joints)
+    return tl_fail(TALUS_ERROR_UNSUPPORTED,
+                   "solve: {kind: penalty} has no joints; use solve: {kind: ccp}");
+  const double begun = wall_now();
+  tl_penalty *p = scope->penalty;
+  if (!p->is_known || p->bodies != scope->count)
+    p->are_balls = !p->is_general && tl_balls_are_all(model, scope);
+  TL_TRY(tl_penalty_prepare(model, scope));
+  report->wall_step += wall_now() - begun;
+  if (p->are_balls)
+    return tl_step_balls(backend, model, scope, needs_room, before, report);
+  p->list.is_valid = false;
+  const bool was_pushed = p->is_pushed;
+  const double stored = p->stored, damping = p->damping, friction = p->friction;
+  const talus_status status = step_any(backend, model, scope, before, after, report);
+  if (status != TALUS_OK) { /* the next one starts as this one did */
+    p->is_pushed = was_pushed;
+    p->stored = stored, p->damping = damping, p->friction = friction;
+  }
+  return status;
 }

@@ -293,7 +293,7 @@ talus_status tl_world_compact(talus_world *world, const uint8_t *remove, size_t 
   tl_broad_forget(&world->broad_cache);
   world->penalty.is_known = false;
   if (*removed > 0) {
-    tl_contact_renumber(&world->contacts, new_slot);
+    tl_contacts_renumber(&world->contacts, new_slot);
     world->penalty.is_pushed = false; /* nobody is pushed by a body that has gone */
   }
   if (*removed > 0 && world->joints.all.count > 0)

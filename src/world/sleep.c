@@ -49,7 +49,7 @@ void tl_world_forget_push(talus_world *world) {
 }
 
 void tl_world_drop_push(talus_world *world) {
-  if (world->model.solve.kind != TALUS_SOLVE_PENALTY)
+  if (world->model.solve.kind != TALUS_SOLVE_PENALTY || !world->penalty.are_balls)
     return;
   tl_world_forget_push(world);
   world->contacts.springs.count = 0;

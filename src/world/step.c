@@ -13,12 +13,14 @@ size_t talus_world_body_count(const talus_world *world) { return world->model.bo
 
 /* The culprit's contacts, deepest first, at most three, into text. */
 static void list_contacts(const talus_world *world, uint32_t slot, char *text, size_t size) {
+  /* Of the step that failed, if it came so far. */
+  const tl_contacts *contacts = world->next.count > 0 ? &world->next : &world->contacts;
   size_t used = 0;
   double floor_gap = -INFINITY;
   for (int shown = 0; shown < 3; ++shown) {
     const tl_contact *next = NULL;
-    for (size_t i = 0; i < world->contacts.count; ++i) {
-      const tl_contact *c = &world->contacts.data[i];
+    for (size_t i = 0; i < contacts->count; ++i) {
+      const tl_contact *c = &contacts->data[i];
       if ((c->a == slot || c->b == slot) && (double)c->gap > floor_gap &&
           (!next || c->gap < next->gap))
         next = c;
@@ -167,6 +169,7 @@ static talus_status step_once(talus_world *world) {
   TL_TRY(tl_arena_reset(&world->arena));
   TL_TRY(tl_widths_update(model, &world->widths));
   world->offence[0] = '\0';
+  tl_contacts_clear(&world->next);
   const tl_scope scope = {.count = model->bodies,
                           .t0 = (double)world->steps * model->dt,
                           .t1 = (double)(world->steps + 1) * model->dt,
@@ -181,10 +184,11 @@ static talus_status step_once(talus_world *world) {
   world->broad_cache.chosen = world->last.broad; /* as a resumed run does */
   const double stored = tl_world_spring_energy(world);
   const bool were_lost = world->last.are_lost, looks = needs_contacts(world);
-  const talus_status status =
-      model->solve.kind == TALUS_SOLVE_PENALTY
-          ? tl_step_verlet(world->backend, model, &scope, looks, &world->contacts, &world->last)
-          : tl_step_fixed(world->backend, model, &scope, &world->contacts, &world->last);
+  const talus_status status = model->solve.kind == TALUS_SOLVE_PENALTY
+                                  ? tl_step_verlet(world->backend, model, &scope, looks,
+                                                   &world->contacts, &world->next, &world->last)
+                                  : tl_step_fixed(world->backend, model, &scope, &world->contacts,
+                                                  &world->next, &world->last);
   if (status != TALUS_OK) {
     world->last.are_lost |= were_lost;
     tl_world_forget_falling(world);
@@ -193,6 +197,8 @@ static talus_status step_once(talus_world *world) {
     tl_world_drop_push(world);
     return told;
   }
+  if (model->solve.kind != TALUS_SOLVE_PENALTY || !world->penalty.are_balls)
+    tl_contacts_swap(&world->contacts, &world->next);
   world->wall[0] += world->last.wall_broad;
   world->wall[1] += world->last.wall_narrow;
   world->wall[2] += world->last.wall_solve;

@@ -100,6 +100,9 @@ static talus_status check_contacts(const talus_world *world) {
     if (i > 0 && !contact_precedes(&rows[i - 1], &rows[i]))
       return tl_fail(TALUS_ERROR_FORMAT, "contacts are not in canonical order");
   }
+  for (size_t i = 0; i < world->contacts.touches.count; ++i)
+    if (world->contacts.touches.data[i].state >= TL_TOUCH_STATES)
+      return tl_fail(TALUS_ERROR_FORMAT, "contact %zu has a state that there is not", i);
   return TALUS_OK;
 }
 

@@ -41,8 +41,12 @@ talus_status talus_view_map(talus_world *world, talus_field field, int access, t
     return tl_fail(TALUS_ERROR_INVALID, "the field %s is read only", info->name);
   void *arrays = row->of_state ? (void *)&world->state : (void *)&world->model.property;
   TL_TRY(tl_field_wake(arrays, info, world->capacity));
-  *view = (talus_view){
-      tl_field_rows(arrays, info), world->model.bodies, info->columns, info->scalar, field, access};
+  *view = (talus_view){tl_field_rows(arrays, info),
+                       world->model.bodies,
+                       info->columns,
+                       (talus_scalar)info->scalar,
+                       field,
+                       access};
   world->mapped_views++;
   return TALUS_OK;
 }

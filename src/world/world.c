@@ -177,6 +177,7 @@ void talus_world_destroy(talus_world *world) {
   tl_array_free(&world->groups);
   tl_array_free(&world->overrides);
   tl_contacts_release(&world->contacts);
+  tl_contacts_release(&world->next);
   tl_penalty_free(&world->penalty);
   tl_joints_free(&world->joints);
   tl_array_free(&world->fresh);

@@ -42,6 +42,7 @@ struct talus_world {
   TL_ARRAY(char *) groups;       /* group g is groups.data[g - 1] */
   TL_ARRAY(tl_pair_override) overrides;
   tl_contacts contacts; /* of the last step */
+  tl_contacts next;     /* of the step under way; a step that goes well swaps the two */
   tl_joints joints;
   tl_penalty penalty;
   tl_flow flow;
@@ -152,7 +153,8 @@ double tl_world_spring_energy(const talus_world *world);
 talus_status tl_world_reserve_push(talus_world *world);
 void tl_world_forget_push(talus_world *world);
 
-/* After a step that failed: springs may have been stretched by it, or be no numbers. */
+/* After a step that failed: springs of the list of balls may have been stretched by it, or be no
+ * numbers. All others are as they were. */
 void tl_world_drop_push(talus_world *world);
 
 /* n steps, after which the state and the contacts of balls with springs may be in their list alone

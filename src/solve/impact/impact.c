@@ -163,7 +163,7 @@ static void look_at_range(void *context, size_t begin, size_t end) {
     tl_meeting m;
     job->place[i] = TL_NONE;
     job->hits[i] = 0;
-    job->ccp->hits[i] = tl_vec3(0, 0, 0);
+    job->ccp->hits[i].impulse = tl_vec3(0, 0, 0);
     job->time[i] = comes(job, i, restitution_of(job->ccp, i)) && tl_impact_look(job, i, &m)
                        ? m.when
                        : TL_REAL_MAX;

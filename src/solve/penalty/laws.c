@@ -19,6 +19,7 @@
 void tl_penalty_free(tl_penalty *penalty) {
   tl_array_free(&penalty->laws);
   tl_array_free(&penalty->lightest);
+  tl_contacts_release(&penalty->start);
   tl_ball_list_free(&penalty->list);
 }
 

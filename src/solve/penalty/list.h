@@ -185,7 +185,7 @@ typedef struct tl_ball_list {
   TL_ARRAY(tl_pair) walls;       /* of a ball and something that is not flat, near each other */
   TL_ARRAY(uint32_t) wall_balls; /* slots of those balls, ascending */
   TL_ARRAY(uint8_t) has_wall;    /* by rank */
-  tl_contacts wall_contacts;
+  tl_contacts wall_contacts, wall_before; /* of this step and of the last one */
   tl_penalty_sums wall_sums;
   talus_broad_kind broad; /* with which it was made */
   const char *broad_reason;

@@ -31,6 +31,7 @@ typedef struct tl_penalty {
   bool told;                    /* the warning about the step */
   TL_ARRAY(tl_spring_law) laws; /* of pairs of materials, as model.laws; derived */
   TL_ARRAY(tl_lightest) lightest;
+  tl_contacts start; /* of the state that a step begins with, where forces were not known */
   bool is_general;   /* for tests: balls are not taken for balls */
   bool are_balls;    /* all that moves; derived */
   tl_ball_list list; /* nothing depends on it but time */

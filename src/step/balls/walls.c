@@ -1,6 +1,7 @@
 /* Velocity Verlet for balls: those that touch something that is neither a ball nor flat. */
 #include "step/balls/balls.h"
 
+#include "contact/history.h"
 #include "narrow/narrow.h"
 
 static void write_mid(const tl_ball_step *job, uint32_t slot) {
@@ -23,13 +24,15 @@ static talus_status find_walls(const tl_ball_step *job, const tl_scope *at_end,
                                const talus_real *margins) {
   tl_contacts *walls = &job->list->wall_contacts;
   const tl_pairs pairs = {job->list->walls.data, job->list->walls.count};
-  tl_springs springs;
-  TL_TRY(tl_contact_take_springs(job->scope, walls, &springs));
-  talus_status status = tl_narrow_find_contacts(job->model, at_end, &pairs, margins, walls);
+  const tl_contacts *before = &job->list->wall_before;
+  tl_contacts_swap(walls, &job->list->wall_before);
+  talus_status status = tl_history_begin(before, walls);
   if (status == TALUS_OK)
-    status = tl_contact_lay_springs(job->model, &springs, walls);
-  if (status != TALUS_OK) /* contacts without their springs must not be handed over */
-    walls->count = walls->springs.count = 0;
+    status = tl_narrow_find_contacts(job->model, at_end, &pairs, margins, walls);
+  if (status == TALUS_OK)
+    status = tl_history_lay(job->model, before, walls);
+  if (status != TALUS_OK) /* those of the last step, with their springs, stay */
+    tl_contacts_swap(walls, &job->list->wall_before);
   return status;
 }
 

@@ -1,0 +1,172 @@
+#include "contact/history.h"
+
+/* ---- one record ------------------------------------------------------------------------------ */
+
+/* Of the record of every contact geometry is this step's own: the other fields are left alone. */
+static void carry_contact(tl_contact *to, const tl_contact *from) {
+#define CARRY(name, type, columns, scalar, flags)                                                  \
+  if ((flags)&TL_CARRIED)                                                                          \
+    to->name = from ? from->name : (type){0};
+  TL_CONTACT_FIELDS(CARRY)
+#undef CARRY
+}
+
+#define CARRY(name, type, columns, scalar, flags)                                                  \
+  if ((flags)&TL_CARRIED)                                                                          \
+    to->name = from->name;
+#define CARRIER(array, type, FIELDS)                                                               \
+  static void carry_##array(type *to, const type *from) {                                          \
+    *to = (type){0};                                                                               \
+    if (!from)                                                                                     \
+      return;                                                                                      \
+    FIELDS(CARRY)                                                                                  \
+  }
+TL_CONTACT_RECORDS(CARRIER)
+#undef CARRIER
+#undef CARRY
+
+/* ---- the join -------------------------------------------------------------------------------- */
+
+typedef struct join_job {
+  const tl_contacts *before;
+  tl_contacts *after;
+  size_t first;                               /* contact of `after` */
+  bool contacts;                              /* whether records of every contact are carried */
+#define LAYS(array, type, FIELDS) bool array; /* whether these are */
+  TL_CONTACT_RECORDS(LAYS)
+#undef LAYS
+} join_job;
+
+static int compare(const tl_contact *x, const tl_contact *y) {
+  return tl_contact_compare(x->a, x->b, x->feature_a, x->feature_b, y);
+}
+
+/* from: number of the contact of the same key, SIZE_MAX where there is none. */
+static void join(const join_job *job, size_t i, size_t from) {
+  const tl_contacts *before = job->before;
+  tl_contacts *after = job->after;
+  const bool found = from != SIZE_MAX;
+  if (job->contacts)
+    carry_contact(&after->data[i], found ? &before->data[from] : NULL);
+#define LAY(array, type, FIELDS)                                                                   \
+  if (job->array)                                                                                  \
+    carry_##array(&after->array.data[i], found && before->array.count == before->count             \
+                                             ? &before->array.data[from]                           \
+                                             : NULL);
+  TL_CONTACT_RECORDS(LAY)
+#undef LAY
+  if (job->springs && after->springs.data[i].stiffness == 0)
+    after->springs.data[i] = (tl_spring){0};
+}
+
+/* Binary search for where the range starts, then both sets are walked together. */
+static void join_range(void *context, size_t begin, size_t end) {
+  const join_job *job = context;
+  const tl_contact *old = job->before->data, *rows = job->after->data + job->first;
+  const size_t count = job->before->count;
+  size_t at = 0, above = count;
+  while (at < above) {
+    const size_t middle = at + (above - at) / 2;
+    if (compare(&old[middle], &rows[begin]) < 0)
+      at = middle + 1;
+    else
+      above = middle;
+  }
+  for (size_t i = begin; i < end; ++i) {
+    int order = 1;
+    while (at < count && (order = compare(&old[at], &rows[i])) < 0)
+      at++;
+    join(job, job->first + i, at < count && order == 0 ? at : SIZE_MAX);
+  }
+}
+
+static void join_all(const tl_model *model, join_job *job) {
+  tl_for(&model->par, job->after->count - job->first, 1024, join_range, job);
+}
+
+void tl_history_carry(const tl_model *model, const tl_contacts *before, tl_contacts *after,
+                      size_t first) {
+  join_job job = {.before = before, .after = after, .first = first, .contacts = true};
+  join_all(model, &job);
+}
+
+/* ---- bonds ----------------------------------------------------------------------------------- */
+
+/* Whether any point of the contact's pair was bonded. *at: the first one not before the pair. A
+ * ball that rolls over an edge has points of other keys from step to step, and one bond. */
+static bool is_pair_bonded(const tl_contacts *before, const tl_contact *c, size_t *at) {
+  tl_pair pair = {c->a, c->b};
+  if (!tl_history_next(before, pair, at))
+    return false;
+  for (size_t k = *at; k < before->count && before->data[k].a == c->a && before->data[k].b == c->b;
+       ++k)
+    if (before->touches.data[k].state & TL_TOUCH_BONDED)
+      return true;
+  return false;
+}
+
+static void lay_bonds(const tl_contacts *before, tl_contacts *after) {
+  bool bonded = false;
+  size_t at = 0;
+  for (size_t i = 0; i < after->count; ++i) {
+    const tl_contact *c = &after->data[i];
+    if (i == 0 || c[-1].a != c->a || c[-1].b != c->b)
+      bonded = is_pair_bonded(before, c, &at);
+    if (bonded)
+      after->touches.data[i].state |= TL_TOUCH_BONDED;
+  }
+}
+
+/* ---- sets ------------------------------------------------------------------------------------ */
+
+talus_status tl_history_begin(const tl_contacts *before, tl_contacts *after) {
+  tl_contacts_clear(after);
+  TL_TRY(tl_contacts_trim(after));
+  /* As much as the other has: so that a step with as many contacts as ever allocates nothing. */
+  return after->capacity < before->count ? tl_array_reserve(after, before->capacity) : TALUS_OK;
+}
+
+talus_status tl_history_lay(const tl_model *model, const tl_contacts *before, tl_contacts *after) {
+  join_job job = {.before = before,
+                  .after = after,
+                  .touches = model->law_kinds != 0,
+                  .springs = model->solve.kind == TALUS_SOLVE_PENALTY};
+  bool any = false;
+#define MAKE(array, type, FIELDS)                                                                  \
+  TL_TRY(tl_array_resize(&after->array, job.array ? after->count : 0));                            \
+  any |= job.array;
+  TL_CONTACT_RECORDS(MAKE)
+#undef MAKE
+  if (any)
+    join_all(model, &job);
+  if ((model->law_kinds & TL_LAW_COHESION) && tl_contacts_have_touches(before))
+    lay_bonds(before, after);
+  return TALUS_OK;
+}
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+static bool is_before(const tl_contact *c, tl_pair pair) {
+  return c->a != pair.a ? c->a < pair.a : c->b < pair.b;
+}
+
+size_t tl_history_find(const tl_contacts *before, tl_pair pair) {
+  size_t at = 0, above = before->count;
+  while (at < above) {
+    const size_t middle = at + (above - at) / 2;
+    if (is_before(&before->data[middle], pair))
+      at = middle + 1;
+    else
+      above = middle;
+  }
+  return at;
+}
+
+const tl_contact *tl_history_next(const tl_contacts *before, tl_pair pair, size_t *cursor) {
+  size_t i = *cursor;
+  while (i < before->count && is_before(&before->data[i], pair))
+    ++i;
+  *cursor = i;
+  const tl_contact *c = &before->data[i];
+  return i < before->count && c->a == pair.a && c->b == pair.b ? c : NULL;
+}
