@@ -1,6 +1,7 @@
-/* The file is data first, headers behind them: the header of a dataset, which says where its data
- * are, and of a group, which holds its attributes and the links to what is in it, are written when
- * all is known; the superblock in front gets the address of the root and the size. */
+/* The file is a superblock and a word that says whose it is, then data, then headers: the header of
+ * a dataset, which says where its data are, and of a group, which holds its attributes and the
+ * links to what is in it, are written when all is known; the superblock in front gets the address
+ * of the root and the size. */
 #include "output/h5_format.h"
 
 #if TALUS_HAVE_HDF5
@@ -11,6 +12,7 @@
 #error "data are written as they lie in memory, which must be little-endian"
 #endif
 
+#define WORD        "talus\0\0" /* 8 bytes that nothing refers to */
 #define ROOT        ((size_t)0)
 #define NONE        SIZE_MAX
 #define ALIGNMENT   ((size_t)8)
@@ -429,7 +431,7 @@ static void release(tl_h5_out *out) {
 }
 
 talus_status tl_h5_create(tl_h5_out *out, size_t expected, size_t user_block) {
-  const size_t head = user_block + TL_H5_SUPERBLOCK_BYTES;
+  const size_t head = user_block + TL_H5_SUPERBLOCK_BYTES + sizeof WORD;
   *out = (tl_h5_out){.user_block = user_block};
   talus_status status = tl_array_reserve(&out->image, expected > head ? expected : head);
   if (status == TALUS_OK)
@@ -439,6 +441,7 @@ talus_status tl_h5_create(tl_h5_out *out, size_t expected, size_t user_block) {
     return status;
   }
   memset(out->image.data, 0, head);
+  memcpy(out->image.data + head - sizeof WORD, WORD, sizeof WORD);
   out->image.count = head;
   return TALUS_OK;
 }

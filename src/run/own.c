@@ -92,8 +92,9 @@ static bool begins_as(const char *there, size_t n, const char *head) {
   return memcmp(there, head, n < length ? n : length) == 0;
 }
 
-/* Frames, contacts and surfaces have a group `talus` at their root, whose name comes early. */
-static bool has_talus_group(const char *there, size_t n) {
+/* Frames, contacts and surfaces have the word behind their first block (h5_write.c); in those that
+ * HDF5's library wrote the name of the group at their root comes early. */
+static bool has_talus_word(const char *there, size_t n) {
   for (size_t i = 0; i + sizeof "talus" <= n; ++i)
     if (memcmp(there + i, "talus", sizeof "talus") == 0)
       return true;
@@ -146,7 +147,7 @@ static talus_status look_at(tl_run *run, const own_file *file, bool *is_there, b
   if (error != 0)
     return *is_there ? tl_file_fail(error, tl_run_path(run, "%s", file->path), "read") : TALUS_OK;
   *ours = plain && begins_as(there, n, file->head) &&
-          (!file->numbered || file->partial || has_talus_group(there, n));
+          (!file->numbered || file->partial || has_talus_word(there, n));
   return TALUS_OK;
 }
 
