@@ -132,6 +132,18 @@ static void tell_guard(talus_world *world) {
                world->last.solve.restarts == 1 ? "" : "s");
 }
 
+static void tell_threads(talus_world *world) {
+  int wanted, got;
+  if (world->threads_told || !tl_par_is_short(&wanted, &got))
+    return;
+  world->threads_told = true;
+  tl_log_write(
+      &world->model.log, TL_LOG_WARN,
+      "the system could not start %d threads: going on with %d, which takes longer and gives the "
+      "same results; ask for fewer (--threads), or raise its limits (ulimit -u, ulimit -v)",
+      wanted, got);
+}
+
 /* Islands that made energy, or are far from their solution; said once. */
 static void note_convergence(talus_world *world, double time) {
   const tl_solve_report *solve = &world->last.solve;
@@ -260,6 +272,7 @@ static talus_status step_once(talus_world *world) {
   world->friction_work += world->last.solve.friction_work;
   tell_broad(world);
   tell_guard(world);
+  tell_threads(world);
   note_convergence(world, scope.t1);
   world->steps++; /* the bodies have moved, whatever fails from here on */
   world->rest.from = TL_REST_WATCH;

@@ -60,6 +60,7 @@ struct talus_world {
   const tl_backend *backend;
   talus_broad_kind broad_told; /* what the log last said of `auto` */
   bool guard_told;             /* that a solver shortened its step */
+  bool threads_told;           /* that there are fewer threads than were asked for */
   uint32_t strict;             /* TALUS_STRICT_... */
   char offence[1024];          /* against it, in the step under way; "": none */
   tl_broad_cache broad_cache;  /* nothing depends on it but time */
