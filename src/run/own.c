@@ -283,6 +283,8 @@ talus_status tl_run_own_clear(tl_run *run) {
   TL_TRY(tl_folder_sync(run->folder, tl_run_folder(run)));
   TL_TRY(visit_files(run, false, remove_one));
   TL_TRY(visit_files(run, true, remove_one));
+  /* Nor a series whose frames are gone. */
+  TL_TRY(tl_folder_sync(run->folder, tl_run_folder(run)));
   for (size_t i = 0; i < OWN_FOLDERS; ++i) {
     TL_TRY(visit_folder(run, i, 0, remove_one));
     const char *name = own_folders[i].name;
