@@ -124,11 +124,9 @@ static void print_machine(broad_bench *bench) {
 
 static int run(const wishes *wanted, broad_bench *bench) {
   if (wanted->csv) {
-    bench->csv = fopen(wanted->csv, "w");
-    if (!bench->csv) {
-      cli_error("%s: %s", wanted->csv, strerror(errno));
+    bench->csv = bench_open(wanted->csv);
+    if (!bench->csv)
       return CLI_FAILED;
-    }
     fputs("section,scene,bodies,threads,method,ms,ns_per_body,ratio_to_best,pairs,candidates,"
           "peak_bytes,bytes_per_body_at_bandwidth\n",
           bench->csv);
@@ -141,10 +139,8 @@ static int run(const wishes *wanted, broad_bench *bench) {
       good = sections[i].run(bench);
   if (good)
     broad_sum_up(bench);
-  if (bench->csv && fclose(bench->csv) != 0) {
-    cli_error("%s could not be written: %s", wanted->csv, strerror(errno));
-    good = false;
-  }
+  if (bench->csv)
+    good = bench_close(bench->csv) && good;
   if (good && wanted->svg && !broad_plot(bench, wanted->svg)) {
     cli_error("%s could not be written", wanted->svg);
     good = false;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "broad.h"
+#include "tools.h"
 
 enum { WIDTH = 900, HEIGHT = 520, LEFT = 80, RIGHT = 190, TOP = 56, BOTTOM = 60 };
 #define ACROSS  (WIDTH - LEFT - RIGHT)
@@ -117,7 +118,7 @@ bool broad_plot(const broad_bench *bench, const char *path) {
     fprintf(stderr, "talus bench broad: nothing to plot: --svg shows the section uniform\n");
     return false;
   }
-  drawn.to = fopen(path, "w");
+  drawn.to = bench_open(path);
   if (!drawn.to)
     return false;
   fprintf(
@@ -141,5 +142,5 @@ bool broad_plot(const broad_bench *bench, const char *path) {
           "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" "
           "stroke=\"#6b7280\"/>\n</svg>\n",
           LEFT, TOP, ACROSS, DOWN);
-  return fclose(drawn.to) == 0;
+  return bench_close(drawn.to);
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "ccp.h"
+#include "tools.h"
 
 enum { WIDTH = 900, HEIGHT = 520, LEFT = 80, RIGHT = 210, TOP = 56, BOTTOM = 60 };
 #define ACROSS (WIDTH - LEFT - RIGHT)
@@ -87,7 +88,7 @@ static void draw_curve(const chart *c, const ccp_curve *curve, int which) {
 
 bool ccp_plot(const char *path, const char *title, const char *x_label, const char *y_label,
               const ccp_curve *curves, int count) {
-  chart c = {.to = fopen(path, "w")};
+  chart c = {.to = bench_open(path)};
   if (!c.to)
     return false;
   survey(&c, curves, count);
@@ -110,5 +111,5 @@ bool ccp_plot(const char *path, const char *title, const char *x_label, const ch
           "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" "
           "stroke=\"#6b7280\"/>\n</svg>\n",
           LEFT, TOP, ACROSS, DOWN);
-  return fclose(c.to) == 0;
+  return bench_close(c.to);
 }

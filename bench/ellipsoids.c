@@ -3,6 +3,7 @@
  * contact points; clumps of spheres; counts of equal radii; libccd, FCL and Bullet where they are.
  */
 #include "ellipsoids.h"
+#include "tools.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,11 +113,9 @@ int bench_ellipsoids(int argc, char **argv) {
   if (!has_section(bench.options.only))
     return usage();
   find_folder(bench.folder, sizeof bench.folder);
-  bench.csv = bench.options.csv ? fopen(bench.options.csv, "w") : NULL;
-  if (bench.options.csv && !bench.csv) {
-    fprintf(stderr, "talus bench ellipsoids: cannot write %s\n", bench.options.csv);
+  bench.csv = bench.options.csv ? bench_open(bench.options.csv) : NULL;
+  if (bench.options.csv && !bench.csv)
     return 1;
-  }
   if (bench.csv)
     fputs("section,what,bodies,threads,aspect,contacts,broad_ms,narrow_ms,ns,error\n", bench.csv);
   printf("talus %s (%s)\n", talus_version(), talus_features());
@@ -124,8 +123,8 @@ int bench_ellipsoids(int argc, char **argv) {
   for (int i = 0; i < SECTIONS && code == 0; ++i)
     if (!bench.options.only || strcmp(bench.options.only, sections[i].name) == 0)
       code = sections[i].run(&bench);
-  if (bench.csv)
-    fclose(bench.csv);
+  if (bench.csv && !bench_close(bench.csv))
+    code = 1;
   if (code == 0 && bench.options.svg && !ell_plot(&bench, bench.options.svg)) {
     fprintf(stderr, "talus bench ellipsoids: cannot write %s\n", bench.options.svg);
     code = 1;

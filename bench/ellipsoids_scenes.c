@@ -1,6 +1,7 @@
 /* Methods over the number of bodies: the paper's Figures 5 to 10 without its GPU, and the same
  * scene as spheres. */
 #include "ellipsoids.h"
+#include "tools.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -146,7 +147,7 @@ static void draw_grid(FILE *to, double high) {
 /* Time over contacts, both logarithmic: linear in the paper, and here. */
 bool ell_plot(const ell_bench *bench, const char *path) {
   static const char *const colours[4] = {"#5b6470", "#d1495b", "#e08a1e", "#1f5fbf"};
-  FILE *to = fopen(path, "w");
+  FILE *to = bench_open(path);
   if (!to)
     return false;
   double most = 100;
@@ -180,5 +181,5 @@ bool ell_plot(const ell_bench *bench, const char *path) {
             names[m]);
   }
   fputs("</svg>\n", to);
-  return fclose(to) == 0;
+  return bench_close(to);
 }

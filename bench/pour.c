@@ -5,6 +5,7 @@
  * in one run of this program, thread counts in turn on the same state, so that ratios mean
  * something on a shared machine. */
 #include "bench.h"
+#include "tools.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -221,11 +222,9 @@ int bench_pour(int argc, char **argv) {
   options opt;
   if (parse(argc, argv, &opt) != 0)
     return 2;
-  FILE *csv = opt.csv ? fopen(opt.csv, "w") : NULL;
-  if (opt.csv && !csv) {
-    fprintf(stderr, "talus bench pour: cannot write %s\n", opt.csv);
+  FILE *csv = opt.csv ? bench_open(opt.csv) : NULL;
+  if (opt.csv && !csv)
     return 1;
-  }
   if (csv)
     fputs("state,bodies,threads,step_s,broad_s,narrow_s,solve_s,move_s,contacts_per_body,body_"
           "steps_per_s,residual_rms,"
@@ -241,7 +240,6 @@ int bench_pour(int argc, char **argv) {
     for (int k = 0; k < opt.sizes; ++k)
       for (int t = 0; t < opt.thread_counts && status == TALUS_OK; ++t)
         status = run_state(states[s], opt.bodies[k], opt.threads[t], &opt, csv);
-  if (csv)
-    fclose(csv);
-  return status == TALUS_OK ? 0 : fail("stepping");
+  const bool written = !csv || bench_close(csv);
+  return status != TALUS_OK ? fail("stepping") : written ? 0 : 1;
 }

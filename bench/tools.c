@@ -3,7 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "output/file.h"
+
 #define MOST_WORDS 64
+#define MOST_FILES 4
 
 int bench_parse(const cli_usage *usage, const char *name, int argc, char **argv) {
   char own[64], *arguments[MOST_WORDS] = {own};
@@ -15,24 +18,62 @@ int bench_parse(const cli_usage *usage, const char *name, int argc, char **argv)
   return cli_parse(usage, argc, arguments, NULL);
 }
 
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static struct {
+  FILE *stream; /* NULL: free */
+  tl_file file;
+} files[MOST_FILES];
+
+FILE *bench_open(const char *path) {
+  int i = 0;
+  while (i < MOST_FILES && files[i].stream)
+    i++;
+  if (i == MOST_FILES) {
+    cli_error("bench: %s: too many files are open", path);
+    return NULL;
+  }
+  files[i].file = tl_file_given();
+  talus_status status = tl_file_begin(&files[i].file, path);
+  if (status == TALUS_OK) {
+    status = tl_file_stream(&files[i].file, &files[i].stream);
+    if (status != TALUS_OK)
+      tl_file_drop(&files[i].file);
+  }
+  if (status != TALUS_OK)
+    cli_error("%s", talus_last_error());
+  return files[i].stream;
+}
+
+bool bench_close(FILE *file) {
+  int i = 0;
+  while (i < MOST_FILES && files[i].stream != file)
+    i++;
+  if (i == MOST_FILES)
+    return fclose(file) == 0;
+  tl_file *whole = &files[i].file;
+  files[i].stream = NULL;
+  const bool good = !ferror(file);
+  talus_status status = fclose(file) == 0 && good
+                            ? TALUS_OK
+                            : tl_file_fail(errno != 0 ? errno : EIO, whole->name, "written");
+  status = tl_file_end(whole, status);
+  if (status != TALUS_OK)
+    cli_error("%s", talus_last_error());
+  return status == TALUS_OK;
+}
+
 bool bench_csv_open(const char *folder, const char *name, const char *header, FILE **file) {
   *file = NULL;
   if (!folder)
     return true;
   char path[600];
   snprintf(path, sizeof path, "%s/%s.csv", folder, name);
-  *file = fopen(path, "w");
-  if (!*file) {
-    cli_error("%s: %s", path, strerror(errno));
+  *file = bench_open(path);
+  if (!*file)
     return false;
-  }
   fprintf(*file, "%s\n", header);
   return true;
 }
 
-bool bench_csv_close(FILE *file) {
-  if (!file || fclose(file) == 0)
-    return true;
-  cli_error("bench: a table could not be written: %s", strerror(errno));
-  return false;
-}
+bool bench_csv_close(FILE *file) { return !file || bench_close(file); }

@@ -11,6 +11,11 @@
  * "bench ccp". */
 int bench_parse(const cli_usage *usage, const char *name, int argc, char **argv);
 
+/* Tables and drawings go through the one writer of files (output/file.h): whole, or as they were. A
+ * failure has been told; NULL, or false. As many as MOST_FILES (tools.c) may be open at a time. */
+FILE *bench_open(const char *path);
+bool bench_close(FILE *file);
+
 /* FOLDER/NAME.csv with its heading; *file is NULL, and all is well, where there is no folder. */
 bool bench_csv_open(const char *folder, const char *name, const char *header, FILE **file);
 bool bench_csv_close(FILE *file);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "plot.h"
+#include "tools.h"
 #include "validation.h"
 
 #define CELL 48
@@ -61,22 +62,8 @@ void val_print_run(FILE *to, const val_run *run) {
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static FILE *open_for_writing(const char *path) {
-  FILE *file = fopen(path, "w");
-  if (!file)
-    cli_error("%s: %s", path, strerror(errno));
-  return file;
-}
-
-static bool close_written(FILE *file, const char *path) {
-  if (fclose(file) == 0)
-    return true;
-  cli_error("%s: %s", path, strerror(errno));
-  return false;
-}
-
 bool val_write_csv(const char *path, const val_run *runs, size_t n) {
-  FILE *file = open_for_writing(path);
+  FILE *file = bench_open(path);
   if (!file)
     return false;
   fprintf(file, "case,model,quantity,unit,expected,low,high,got,confidence_95,seeds,error,"
@@ -97,7 +84,7 @@ bool val_write_csv(const char *path, const val_run *runs, size_t n) {
       fprintf(file, "%s,%s,broke off,,,,,,,,,,0,%.3g\n", run->which->name,
               val_model_name(run->model), run->cpu);
   }
-  return close_written(file, path);
+  return bench_close(file);
 }
 
 bool val_write_plots(const char *folder, const char *prefix, const val_plot *plots) {
@@ -305,7 +292,7 @@ bool val_write_document(const char *path, const val_run *runs, size_t n, const v
     cli_error("%s: %s", folder, strerror(errno));
     return false;
   }
-  FILE *file = open_for_writing(path);
+  FILE *file = bench_open(path);
   if (!file)
     return false;
   write_preface(file, runs, n);
@@ -330,5 +317,5 @@ bool val_write_document(const char *path, const val_run *runs, size_t n, const v
   else
     write_missing(file, runs, n);
   val_write_sources(file);
-  return close_written(file, path) && val_write_plots(folder, "validation-", plots);
+  return bench_close(file) && val_write_plots(folder, "validation-", plots);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "tools.h"
 #include "validation.h"
 
 #if TALUS_SINGLE
@@ -61,18 +62,13 @@ void val_write_run(FILE *to, const val_run *run) {
 }
 
 bool val_store_save(const val_store *store, const char *path) {
-  char aside[1100];
-  snprintf(aside, sizeof aside, "%s.new", path);
-  FILE *file = fopen(aside, "w");
-  if (file) {
-    fprintf(file, "%s\n", HEAD);
-    for (size_t i = 0; i < store->count; ++i)
-      val_write_run(file, &store->runs[i]);
-    if (fclose(file) == 0 && rename(aside, path) == 0)
-      return true;
-  }
-  cli_error("%s: %s", path, strerror(errno));
-  return false;
+  FILE *file = bench_open(path);
+  if (!file)
+    return false;
+  fprintf(file, "%s\n", HEAD);
+  for (size_t i = 0; i < store->count; ++i)
+    val_write_run(file, &store->runs[i]);
+  return bench_close(file);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -18,6 +18,9 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_INPUT = 2, CLI_INTERRUPTED = 130 };
 
 /* The exit code for a status of the library: the input's fault, or the run's. */
 int cli_exit_code(talus_status status);
+/* The same for a message on what could not be read: the input's fault, unless memory was missing.
+ */
+int cli_exit_code_of(const char *why);
 
 /* ---- commands -------------------------------------------------------------------------------- */
 

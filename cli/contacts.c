@@ -192,7 +192,7 @@ static int run(const options *wanted, const char *path) {
     return code;
   if (!bodies_read(path, &found.table, why, sizeof why)) {
     cli_error("%s", why);
-    return CLI_INPUT;
+    return cli_exit_code_of(why);
   }
   const talus_status status = find(wanted, &found);
   if (status == TALUS_OK)

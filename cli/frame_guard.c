@@ -175,7 +175,8 @@ static bool read_guarded(const task *what) {
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
       ;
     if (!good && what->why[0] == '\0')
-      snprintf(what->why, what->size, "%s cannot be read: the file is damaged", what->path);
+      snprintf(what->why, what->size, "%s cannot be read: the file is damaged, or memory ran out",
+               what->path);
   }
   close(ends[0]);
   if (!good) {

@@ -175,7 +175,7 @@ static int gather(folder_info *info) {
   if (!history_read(path, &info->history, why, sizeof why)) {
     cli_error("%s is not a result folder of talus (%s); talus run SCENE -o %s makes one",
               info->folder, why, info->folder);
-    return CLI_INPUT;
+    return cli_exit_code_of(why);
   }
   path_in(info, "scene.yaml", path, sizeof path);
   if (talus_scene_load(path, NULL, 0, &info->scene, NULL) == TALUS_OK)

@@ -3,6 +3,7 @@
 #include "render_scene.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,8 +95,20 @@ static void shorten_spinning(char **argv) {
     execv("/proc/self/exe", argv); /* if it cannot, this process goes on as it is */
 }
 
+/* Embree's threads end the process where they cannot be made. */
+static void say_abort(int sig) {
+  static const char text[] =
+      "talus: error: the renderer could not go on: it got no memory, or no thread\n";
+  (void)sig;
+  if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+    _exit(CLI_FAILED);
+  _exit(CLI_FAILED);
+}
+
 int main(int argc, char **argv) {
   shorten_spinning(argv);
+  if (argc > 1 && strcmp(argv[1], "render") == 0)
+    signal(SIGABRT, say_abort);
   int code = dispatch(argc, argv);
   /* A full disk or a closed pipe behind stdout shows only here. */
   if ((fflush(stdout) != 0 || ferror(stdout)) && code == CLI_DONE) {

@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,10 @@ int cli_exit_code(talus_status status) {
   default:
     return CLI_FAILED;
   }
+}
+
+int cli_exit_code_of(const char *why) {
+  return strstr(why, "out of memory") || strstr(why, strerror(ENOMEM)) ? CLI_FAILED : CLI_INPUT;
 }
 
 /* ---- near misses ----------------------------------------------------------------------------- */

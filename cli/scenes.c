@@ -19,7 +19,7 @@ int cli_load_scene(const char *path, const cli_texts *settings, talus_scene **sc
   } else
     cli_error("%s", talus_last_error());
   talus_text_free(problems);
-  return status == TALUS_ERROR_MEMORY ? CLI_FAILED : CLI_INPUT;
+  return status == TALUS_ERROR_MEMORY ? CLI_FAILED : cli_exit_code_of(talus_last_error());
 }
 
 static int list(void) {

@@ -100,7 +100,7 @@ static void show(showing *s, const talus_shape_info *shape) {
 /* A file that is not there is the input's fault here: nothing was run. */
 static int fail(talus_status status) {
   cli_error("%s", talus_last_error());
-  return status == TALUS_ERROR_IO ? CLI_INPUT : cli_exit_code(status);
+  return status == TALUS_ERROR_IO ? cli_exit_code_of(talus_last_error()) : cli_exit_code(status);
 }
 
 static bool is_mesh(const char *path) {

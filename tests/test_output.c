@@ -3,6 +3,7 @@
 
 #if TALUS_HAVE_HDF5
 
+#include <hdf5.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -10,7 +11,7 @@
 #include "output/checkpoint.h"
 
 /* Of the names of all columns and of TL_CHECKPOINT_FORMAT. */
-#define LAYOUT UINT64_C(0x3b2df5e35c113700)
+#define LAYOUT UINT64_C(0xcf7e5bdb04b71c83)
 
 /* ---- equality ----------------------------------------------------------------------------------
  */

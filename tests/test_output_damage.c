@@ -3,6 +3,7 @@
 
 #if TALUS_HAVE_HDF5
 
+#include <hdf5.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -211,7 +211,7 @@ static bool mount_small_disk(const char *folder) {
       fputs(map, file), fclose(file);
   }
   return mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-         mount("tmpfs", folder, "tmpfs", 0, "size=96k") == 0;
+         mount("tmpfs", folder, "tmpfs", 0, "size=40k") == 0;
 }
 
 static int count_files(const char *folder) {

@@ -78,6 +78,10 @@ talus_status tl_resize(void **block, size_t old_bytes, size_t bytes) {
     /* No object can be larger than PTRDIFF_MAX; below that the rounding cannot overflow. */
     if (bytes <= (size_t)PTRDIFF_MAX - ALIGNMENT)
       fresh = take_block(bytes);
+    if (!fresh && bytes < old_bytes) { /* it stays as long as it was, and says that it is shorter */
+      count_given(old_bytes - bytes);
+      return TALUS_OK;
+    }
     if (!fresh)
       return tl_fail(TALUS_ERROR_MEMORY,
                      "out of memory: could not get %zu bytes (%zu are held); use fewer bodies or "

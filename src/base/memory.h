@@ -11,8 +11,8 @@
 #include "base/status.h"
 
 /* realloc with a status: *block becomes `bytes` long (0 frees it and sets it to NULL).
- * On failure *block is untouched and the message says how much was asked for. 64-byte aligned;
- * old_bytes is what the block held before (0 for NULL). */
+ * On failure *block is untouched and the message says how much was asked for; making it shorter
+ * never fails. 64-byte aligned; old_bytes is what the block held before (0 for NULL). */
 talus_status tl_resize(void **block, size_t old_bytes, size_t bytes);
 
 /* Process-wide counters: calls of tl_resize that allocated, bytes held now, most ever held. */

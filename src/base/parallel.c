@@ -3,21 +3,85 @@
 #include <stdatomic.h>
 
 #ifdef _OPENMP
+#include <limits.h>
 #include <omp.h>
 #include <pthread.h>
 #endif
 
 #define DEFAULT_GRAIN ((size_t)256)
 
+#ifdef _OPENMP
+
+/* ---- threads that there are ------------------------------------------------------------------ */
+
+/* OpenMP's runtime ends the process where the system has no thread, or no memory for one. So before
+ * this thread's first region of a size, as many plain threads are made and ended; where that fails
+ * regions are smaller from then on, which costs time and no bits. */
+static _Thread_local int started = 1, most = INT_MAX;
+
+static _Atomic int short_of, short_to; /* threads that were wanted, and that there are */
+
+static void *wait_for_all(void *gate) {
+  pthread_mutex_lock(gate);
+  pthread_mutex_unlock(gate);
+  return NULL;
+}
+
+/* How many of n threads can be there at the same time beside this one. */
+static int probe(int n) {
+  pthread_t thread[TL_PAR_MOST];
+  pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+  int made = 0;
+  n = n < TL_PAR_MOST ? n : TL_PAR_MOST;
+  pthread_mutex_lock(&gate);
+  while (made < n && pthread_create(&thread[made], NULL, wait_for_all, &gate) == 0)
+    made++;
+  pthread_mutex_unlock(&gate);
+  for (int i = 0; i < made; ++i)
+    pthread_join(thread[i], NULL);
+  pthread_mutex_destroy(&gate);
+  return made;
+}
+
+/* Threads that regions of this one may have, at most `wanted`. */
+static int start(int wanted) {
+  const int limit = omp_get_thread_limit(), n = wanted < limit ? wanted : limit;
+  const int made = probe(n - 1);
+  if (made == n - 1) {
+    started = wanted;
+    return wanted;
+  }
+  most = 1 + made / 2; /* with room for whatever else wants some */
+  started = started > most ? started : most;
+  atomic_store(&short_to, most);
+  atomic_store(&short_of, wanted);
+  return most;
+}
+
+#endif
+
+bool tl_par_is_short(int *wanted, int *got) {
+#ifdef _OPENMP
+  *wanted = atomic_load(&short_of);
+  *got = atomic_load(&short_to);
+#else
+  *wanted = *got = 0;
+#endif
+  return *wanted > 0;
+}
+
 /* Workers that a new parallel region would get: 1 inside another region, so that a stage may call
  * tl_for wherever it is called from. The region may still turn out smaller (OMP_THREAD_LIMIT,
  * OMP_DYNAMIC), so everything below asks for the real size inside.
  *
- * Regions always ask for all of par->threads, even if some will have nothing to do: libgomp ends
+ * Regions always ask for all of them, even if some will have nothing to do: libgomp ends
  * threads that a smaller region leaves over and pays to create them again for the next. */
 static int workers_wanted(const tl_par *par) {
 #ifdef _OPENMP
-  return omp_in_parallel() ? 1 : par->threads;
+  if (par->threads == 1 || omp_in_parallel())
+    return 1;
+  const int wanted = par->threads < most ? par->threads : most;
+  return wanted <= started ? wanted : start(wanted);
 #else
   (void)par;
   return 1;
@@ -51,13 +115,14 @@ void tl_for(const tl_par *par, size_t n, size_t grain, tl_range_fn *fn, void *co
     grain = DEFAULT_GRAIN;
   if (n == 0)
     return;
-  if (n <= grain || workers_wanted(par) == 1) {
+  const int wanted = n <= grain ? 1 : workers_wanted(par);
+  if (wanted == 1) {
     fn(context, 0, n);
     return;
   }
 #ifdef _OPENMP
   const size_t pieces = (n - 1) / grain + 1;
-#pragma omp parallel num_threads(par->threads)
+#pragma omp parallel num_threads(wanted)
   {
     const size_t w = (size_t)omp_get_thread_num(), workers = (size_t)omp_get_num_threads();
     const size_t first = share_begin(pieces, w, workers);
@@ -71,13 +136,14 @@ void tl_for(const tl_par *par, size_t n, size_t grain, tl_range_fn *fn, void *co
 void tl_deal(const tl_par *par, size_t n, tl_range_fn *fn, void *context) {
   _Atomic size_t next;
   atomic_init(&next, 0);
-  if (n <= 1 || workers_wanted(par) == 1) {
+  const int wanted = n <= 1 ? 1 : workers_wanted(par);
+  if (wanted == 1) {
     for (size_t i = 0; i < n; ++i)
       fn(context, i, i + 1);
     return;
   }
 #ifdef _OPENMP
-#pragma omp parallel num_threads(par->threads)
+#pragma omp parallel num_threads(wanted)
   for (;;) {
     const size_t i = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed);
     if (i >= n)
@@ -227,11 +293,12 @@ void tl_team_run(const tl_par *par, tl_team_fn *fn, void *context) {
   atomic_init(&team.sleepers, 0);
   atomic_init(&team.workers, 1);
   atomic_init(&team.spins, 0);
-  if (workers_wanted(par) == 1) {
+  const int wanted = workers_wanted(par);
+  if (wanted == 1) {
     fn(context, &team, 0, 1);
     return;
   }
-#pragma omp parallel num_threads(par->threads)
+#pragma omp parallel num_threads(wanted)
   {
     /* Every worker stores the same numbers before it reads them, so nobody has to wait here. */
     const int workers = omp_get_num_threads();

@@ -11,12 +11,18 @@
 
 #define TL_BLOCK 1024
 
+#define TL_PAR_MOST 4096 /* threads that anybody may ask for */
+
 typedef struct tl_par {
   int threads; /* >= 1 */
 } tl_par;
 
 /* Cores this process may use. */
 int tl_par_default_threads(void);
+
+/* Whether fewer threads could be started than were asked for, anywhere in this process: loops then
+ * go on with those that there are, to the same bits. */
+bool tl_par_is_short(int *wanted, int *got);
 
 typedef void tl_range_fn(void *context, size_t begin, size_t end);
 

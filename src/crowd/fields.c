@@ -12,17 +12,29 @@ const tl_field tl_state_fields[TL_STATE_FIELD_COUNT] = {TL_STATE_FIELDS(STATE_RO
 const tl_field tl_property_fields[TL_PROPERTY_FIELD_COUNT] = {TL_PROPERTY_FIELDS(PROPERTY_ROW)};
 #undef PROPERTY_ROW
 
+static talus_status resize_one(void *arrays, const tl_field *field, size_t old_capacity,
+                               size_t capacity) {
+  void *block = tl_field_rows(arrays, field);
+  if ((field->flags & TL_LAZY) && !block)
+    return TALUS_OK;
+  const size_t old_bytes = old_capacity * field->bytes, bytes = capacity * field->bytes;
+  TL_TRY(tl_resize(&block, old_bytes, bytes));
+  tl_field_set_rows(arrays, field, block);
+  if (bytes > old_bytes)
+    memset((unsigned char *)block + old_bytes, 0, bytes - old_bytes);
+  return TALUS_OK;
+}
+
+/* All of them, or none. */
 talus_status tl_fields_resize(void *arrays, const tl_field *fields, int n, size_t old_capacity,
                               size_t capacity) {
   for (int i = 0; i < n; ++i) {
-    void *block = tl_field_rows(arrays, &fields[i]);
-    if ((fields[i].flags & TL_LAZY) && !block)
+    const talus_status status = resize_one(arrays, &fields[i], old_capacity, capacity);
+    if (status == TALUS_OK)
       continue;
-    const size_t old_bytes = old_capacity * fields[i].bytes, bytes = capacity * fields[i].bytes;
-    TL_TRY(tl_resize(&block, old_bytes, bytes));
-    tl_field_set_rows(arrays, &fields[i], block);
-    if (bytes > old_bytes)
-      memset((unsigned char *)block + old_bytes, 0, bytes - old_bytes);
+    while (i-- > 0)
+      (void)resize_one(arrays, &fields[i], capacity, old_capacity); /* shorter: cannot fail */
+    return status;
   }
   return TALUS_OK;
 }

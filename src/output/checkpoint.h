@@ -6,7 +6,7 @@
  * a line there.
  *
  * In front of the HDF5 part stands a block of text with the checksum of the whole file, which is
- * verified before HDF5, which was not written with damaged files in mind, parses anything. */
+ * verified before anything else is looked at. */
 #ifndef TL_OUTPUT_CHECKPOINT_H
 #define TL_OUTPUT_CHECKPOINT_H
 
@@ -73,7 +73,7 @@ const char *tl_checkpoint_name(char text[TL_CHECKPOINT_NAME_BYTES], const char *
 
 /* To be raised with every change of the tables, of a column or of a field of a body: a file has all
  * of them or is refused. tests/test_output.c says when that was forgotten. */
-#define TL_CHECKPOINT_FORMAT 5
+#define TL_CHECKPOINT_FORMAT 6
 #define TL_CHECKPOINT_BLOCK  512
 
 /* Fills in the first TL_CHECKPOINT_BLOCK bytes of a whole file. */

@@ -179,7 +179,10 @@ static talus_status load_fields(load_job *job, const char *group, void *arrays,
       continue;
     tl_checkpoint_name(name, group, field->name, "");
     if (field->flags & TL_LAZY) {
-      if (bodies == 0 || !tl_h5_has(&job->in, name))
+      bool is_there = false;
+      if (bodies > 0)
+        TL_TRY(tl_h5_has(&job->in, name, &is_there));
+      if (!is_there)
         continue;
       TL_TRY(tl_field_wake(arrays, field, capacity));
     }
@@ -314,9 +317,12 @@ static talus_status load_world(load_job *job, talus_world *world) {
 }
 
 static talus_status load_blob(load_job *job, tl_blob *blob) {
-  if (!blob || !tl_h5_has(&job->in, "run"))
-    return TALUS_OK;
+  bool is_there = false;
   size_t bytes;
+  if (blob)
+    TL_TRY(tl_h5_has(&job->in, "run", &is_there));
+  if (!is_there)
+    return TALUS_OK;
   TL_TRY(tl_h5_count(&job->in, "run", TL_H5_U8, 1, &bytes));
   void *data = NULL;
   TL_TRY(tl_resize(&data, 0, bytes));

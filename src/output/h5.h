@@ -1,10 +1,13 @@
-/* A thin cover of the HDF5 C library: every return checked, every handle closed, its own error
- * printing silenced while we are inside (and restored), object times off, so that equal content
- * makes equal files.
+/* Files of HDF5's format, written and read without its library.
  *
- * Files are made in memory and then written whole (file.h). HDF5 itself never touches a disk that
- * may be full: an HDF5 file that cannot be flushed can neither be closed nor forgotten, and takes
- * the process with it at exit. */
+ * What talus needs of that format is little: groups, datasets in one piece, attributes of groups,
+ * second names. It is laid down in the "HDF5 File Format Specification Version 3.0" (superblock 2,
+ * object headers 2, links in the headers of their groups), which HDF5 1.8 and later read. The
+ * library itself is not used, for it kills the process where memory runs out, and where a file was
+ * made to do so; here every allocation is tl_resize, and every number of a file is looked at before
+ * it is used. Equal content makes equal files.
+ *
+ * Files are made in memory and then written whole (file.h). */
 #ifndef TL_OUTPUT_H5_H
 #define TL_OUTPUT_H5_H
 
@@ -15,9 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <hdf5.h>
+#include "base/memory.h"
 
-/* Scalars of a dataset; little-endian in the file, native in memory. */
+/* Scalars of a dataset; little-endian in the file. */
 typedef enum tl_h5_type {
   TL_H5_U8,
   TL_H5_I32,
@@ -36,25 +39,27 @@ typedef enum tl_h5_type {
 
 size_t tl_h5_size(tl_h5_type type);
 
-/* What was set before we came in; H5Eset_auto2 gets it back. */
-typedef struct tl_h5_guard {
-  H5E_auto2_t report;
-  void *context;
-  bool known;
-} tl_h5_guard;
-
 /* ---- writing --------------------------------------------------------------------------------- */
 
+/* A group, a dataset, or a second name of a dataset (h5_write.c). */
+typedef struct tl_h5_node tl_h5_node;
+
+/* An attribute of a group: its message, in `messages` of the file. */
+typedef struct tl_h5_attribute_place {
+  size_t group, at, bytes;
+} tl_h5_attribute_place;
+
 typedef struct tl_h5_out {
-  hid_t file;
-  hid_t group_list, data_list; /* creation properties without times */
+  TL_ARRAY(unsigned char) image;
+  TL_ARRAY(tl_h5_node) nodes; /* the root first, groups before what is in them */
+  TL_ARRAY(char) names;
+  TL_ARRAY(unsigned char) messages;
+  TL_ARRAY(tl_h5_attribute_place) attributes;
   size_t user_block;
-  tl_h5_guard guard;
 } tl_h5_out;
 
 /* An empty file in memory. `expected` bytes is a guess that saves copying; the first `user_block`
- * bytes (0, or a power of 2 from 512 on) are left to the caller. Ends with tl_h5_finish. Calls
- * from several threads wait for one another between the two. */
+ * bytes (0, or a power of 2 from 512 on) are left to the caller. Ends with tl_h5_finish. */
 talus_status tl_h5_create(tl_h5_out *out, size_t expected, size_t user_block);
 
 /* May fill in the user block: `image` is the whole file. */
@@ -88,21 +93,31 @@ talus_status tl_h5_attribute_text(tl_h5_out *out, const char *group, const char 
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+typedef struct tl_h5_message {
+  unsigned type, flags;
+  size_t at, size; /* of its body in `headers` */
+} tl_h5_message;
+
 /* Trusts nothing: links to elsewhere, filters, external or missing storage and sizes beyond the
- * file's are refused, so that what a dataset says it holds is at most what the file holds. */
+ * file's are refused, so that what a dataset says it holds is at most what the file holds. Reads
+ * what is written above, and what HDF5's library makes of it when it changes such a file a little;
+ * not the older groups with symbol tables. */
 typedef struct tl_h5_in {
-  hid_t file;
+  int fd;
   const char *path; /* for messages */
   uint64_t bytes;   /* of the file */
-  tl_h5_guard guard;
+  uint64_t base;    /* where its addresses begin: behind the user block */
+  uint64_t root;
+  TL_ARRAY(unsigned char) headers; /* of the object last looked at */
+  TL_ARRAY(tl_h5_message) messages;
 } tl_h5_in;
 
 /* `bytes` is the size of the file. Ends with tl_h5_close. */
 talus_status tl_h5_open(tl_h5_in *in, const char *path, uint64_t bytes);
 void tl_h5_close(tl_h5_in *in);
 
-/* Whether there is something of that name. */
-bool tl_h5_has(tl_h5_in *in, const char *name);
+/* *is_there: whether there is something of that name. */
+talus_status tl_h5_has(tl_h5_in *in, const char *name, bool *is_there);
 
 /* *rows of the dataset `name`, which must have that type and number of columns. */
 talus_status tl_h5_count(tl_h5_in *in, const char *name, tl_h5_type type, size_t columns,

@@ -92,8 +92,9 @@ static bool begins_as(const char *there, size_t n, const char *head) {
   return memcmp(there, head, n < length ? n : length) == 0;
 }
 
-/* Frames, contacts and surfaces have a group `talus` at their root, whose name comes early. */
-static bool has_talus_group(const char *there, size_t n) {
+/* Frames, contacts and surfaces have the word behind their first block (h5_write.c); in those that
+ * HDF5's library wrote the name of the group at their root comes early. */
+static bool has_talus_word(const char *there, size_t n) {
   for (size_t i = 0; i + sizeof "talus" <= n; ++i)
     if (memcmp(there + i, "talus", sizeof "talus") == 0)
       return true;
@@ -146,7 +147,7 @@ static talus_status look_at(tl_run *run, const own_file *file, bool *is_there, b
   if (error != 0)
     return *is_there ? tl_file_fail(error, tl_run_path(run, "%s", file->path), "read") : TALUS_OK;
   *ours = plain && begins_as(there, n, file->head) &&
-          (!file->numbered || file->partial || has_talus_group(there, n));
+          (!file->numbered || file->partial || has_talus_word(there, n));
   return TALUS_OK;
 }
 
@@ -282,6 +283,8 @@ talus_status tl_run_own_clear(tl_run *run) {
   TL_TRY(tl_folder_sync(run->folder, tl_run_folder(run)));
   TL_TRY(visit_files(run, false, remove_one));
   TL_TRY(visit_files(run, true, remove_one));
+  /* Nor a series whose frames are gone. */
+  TL_TRY(tl_folder_sync(run->folder, tl_run_folder(run)));
   for (size_t i = 0; i < OWN_FOLDERS; ++i) {
     TL_TRY(visit_folder(run, i, 0, remove_one));
     const char *name = own_folders[i].name;

@@ -31,9 +31,15 @@ talus_status tl_world_slot(const talus_world *world, talus_body body, uint32_t *
   return TALUS_OK;
 }
 
+/* Lazy rows that this world cannot do without; asked for again where memory was missing. */
+static talus_status reserve_lazy(talus_world *world) {
+  TL_TRY(tl_world_reserve_push(world));
+  return tl_world_reserve_rest(world);
+}
+
 talus_status tl_world_reserve(talus_world *world, size_t n) {
   if (n <= world->capacity)
-    return TALUS_OK;
+    return reserve_lazy(world);
   if (n >= TL_NONE)
     return tl_fail(TALUS_ERROR_INVALID, "%zu bodies are more than one world can hold", n);
   size_t capacity = world->capacity + world->capacity / 32 + 16;
@@ -41,11 +47,15 @@ talus_status tl_world_reserve(talus_world *world, size_t n) {
     capacity = n;
   TL_TRY(tl_fields_resize(&world->state, tl_state_fields, TL_STATE_FIELD_COUNT, world->capacity,
                           capacity));
-  TL_TRY(tl_fields_resize(&world->model.property, tl_property_fields, TL_PROPERTY_FIELD_COUNT,
-                          world->capacity, capacity));
+  const talus_status status = tl_fields_resize(&world->model.property, tl_property_fields,
+                                               TL_PROPERTY_FIELD_COUNT, world->capacity, capacity);
+  if (status != TALUS_OK) { /* as long as the others; to make it shorter cannot fail */
+    (void)tl_fields_resize(&world->state, tl_state_fields, TL_STATE_FIELD_COUNT, capacity,
+                           world->capacity);
+    return status;
+  }
   world->capacity = capacity;
-  TL_TRY(tl_world_reserve_push(world));
-  return tl_world_reserve_rest(world);
+  return reserve_lazy(world);
 }
 
 /* ---- adding -------------------------------------------------------------------------------------

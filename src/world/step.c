@@ -68,7 +68,11 @@ static talus_status remove_leavers(talus_world *world) {
   if (!domain && world->flow.sinks.count == 0)
     return TALUS_OK;
   uint8_t *remove;
+  uint32_t *room;
   TL_TAKE(&world->arena, model->bodies, &remove);
+  const tl_arena_mark mark = tl_arena_get_mark(&world->arena);
+  TL_TAKE(&world->arena, model->bodies, &room); /* so that tl_world_compact has it, too */
+  tl_arena_release(&world->arena, mark);
   memset(remove, 0, model->bodies);
   size_t leaving = tl_flow_sink(&world->flow, model, &world->state, remove);
   if (domain)
@@ -88,22 +92,19 @@ static talus_status remove_leavers(talus_world *world) {
   return TALUS_OK;
 }
 
-static talus_status emit(talus_world *world) {
-  if (world->flow.emitters.count == 0)
-    return TALUS_OK;
-  const bool is_pushed = world->penalty.is_pushed;
-  world->fresh.count = 0;
-  TL_TRY(tl_flow_emit(&world->flow, &world->model, &world->state, talus_world_time(world),
-                      &world->fresh));
-  for (size_t i = 0; i < world->fresh.count; ++i) {
-    if (talus_world_add_body(world, &world->fresh.data[i], NULL) != TALUS_OK)
-      return tl_fail_in(TALUS_ERROR_DIVERGED, "an emitter at t = %g s", talus_world_time(world));
+static talus_status add_fresh(talus_world *world) {
+  for (size_t i = world->rest.added; i < world->fresh.count; ++i) {
+    const talus_status status = talus_world_add_body(world, &world->fresh.data[i], NULL);
+    if (status != TALUS_OK)
+      return tl_fail_in(status == TALUS_ERROR_MEMORY ? status : TALUS_ERROR_DIVERGED,
+                        "an emitter at t = %g s", talus_world_time(world));
     world->flow_energy += tl_world_energy_of(world, world->model.bodies - 1);
+    world->rest.added++;
   }
   /* New bodies touch nothing yet; but a law with a reach is felt before that, from the first kick
    * on, and forces must be found anew. */
   if (world->fresh.count == 0 || !(tl_penalty_reach(&world->model) > 0))
-    world->penalty.is_pushed = is_pushed;
+    world->penalty.is_pushed = world->rest.was_pushed;
   world->emitted += world->fresh.count;
   return TALUS_OK;
 }
@@ -131,6 +132,18 @@ static void tell_guard(talus_world *world) {
                "time%s; a smaller solve.omega would save that (said once)",
                talus_world_time(world), world->last.solve.restarts,
                world->last.solve.restarts == 1 ? "" : "s");
+}
+
+static void tell_threads(talus_world *world) {
+  int wanted, got;
+  if (world->threads_told || !tl_par_is_short(&wanted, &got))
+    return;
+  world->threads_told = true;
+  tl_log_write(
+      &world->model.log, TL_LOG_WARN,
+      "the system could not start %d threads: going on with %d, which takes longer and gives the "
+      "same results; ask for fewer (--threads), or raise its limits (ulimit -u, ulimit -v)",
+      wanted, got);
 }
 
 /* Islands that made energy, or are far from their solution; said once. */
@@ -162,8 +175,64 @@ static bool needs_contacts(const talus_world *world) {
          (domain->enabled && domain->outside == TALUS_OUTSIDE_REMOVE);
 }
 
+/* Probes, tables, joints: nothing of it can fail. */
+static void settle(talus_world *world) {
+  const tl_model *model = &world->model;
+  const tl_scope scope = {.count = model->bodies,
+                          .t0 = (double)(world->steps - 1) * model->dt,
+                          .t1 = (double)world->steps * model->dt,
+                          .dt = model->dt,
+                          .in = &world->state,
+                          .out = &world->state,
+                          .arena = &world->arena,
+                          .joints = world->joints.all.count > 0 ? &world->joints : NULL};
+  tl_flow_probe(&world->flow, model, &scope, &world->contacts);
+  tl_world_tell_tables(world, scope.t0, scope.t1);
+  (void)tl_world_settle_joints(world);
+  world->joint_work +=
+      world->last.solve.joint_work + tl_world_spring_energy(world) - world->rest.spring;
+}
+
+/* Behind the move of the bodies: each part is done once, and where one finds no memory all goes on
+ * there with the next call, so that nothing is skipped and nothing done twice. */
+static talus_status finish(talus_world *world) {
+  tl_rest_of_step *rest = &world->rest;
+  if (rest->from == TL_REST_WATCH) {
+    if (needs_contacts(world))
+      TL_TRY(tl_world_store_contacts(world)); /* for which the step has made room */
+    TL_TRY(tl_world_watch(world));
+    settle(world);
+    rest->from = TL_REST_REMOVE;
+  }
+  if (rest->from == TL_REST_REMOVE) {
+    TL_TRY(remove_leavers(world));
+    rest->from = TL_REST_EMIT;
+    rest->added = world->fresh.count = 0;
+    rest->was_pushed = world->penalty.is_pushed;
+  }
+  if (rest->from == TL_REST_EMIT) {
+    TL_TRY(tl_flow_emit(&world->flow, &world->model, &world->state, talus_world_time(world),
+                        &world->fresh));
+    rest->from = TL_REST_ADD;
+  }
+  if (rest->from == TL_REST_ADD) {
+    if (world->flow.emitters.count > 0)
+      TL_TRY(add_fresh(world));
+    rest->from = TL_REST_NONE;
+  }
+  return TALUS_OK;
+}
+
+talus_status tl_world_finish_step(talus_world *world) {
+  if (world->rest.from == TL_REST_NONE)
+    return TALUS_OK;
+  TL_TRY(tl_arena_reset(&world->arena));
+  return finish(world);
+}
+
 static talus_status step_once(talus_world *world) {
   tl_model *model = &world->model;
+  TL_TRY(tl_world_finish_step(world));
   if (world->joints.must_assemble)
     TL_TRY(talus_world_assemble(world, NULL));
   TL_TRY(tl_arena_reset(&world->arena));
@@ -182,7 +251,7 @@ static talus_status step_once(talus_world *world) {
                           .widths = &world->widths,
                           .penalty = &world->penalty};
   world->broad_cache.chosen = world->last.broad; /* as a resumed run does */
-  const double stored = tl_world_spring_energy(world);
+  world->rest.spring = tl_world_spring_energy(world);
   const bool were_lost = world->last.are_lost, looks = needs_contacts(world);
   const talus_status status = model->solve.kind == TALUS_SOLVE_PENALTY
                                   ? tl_step_verlet(world->backend, model, &scope, looks,
@@ -209,17 +278,11 @@ static talus_status step_once(talus_world *world) {
   world->friction_work += world->last.solve.friction_work;
   tell_broad(world);
   tell_guard(world);
+  tell_threads(world);
   note_convergence(world, scope.t1);
   world->steps++; /* the bodies have moved, whatever fails from here on */
-  if (looks)
-    TL_TRY(tl_world_store_contacts(world)); /* for which the step has made room */
-  TL_TRY(tl_world_watch(world));
-  tl_flow_probe(&world->flow, model, &scope, &world->contacts);
-  tl_world_tell_tables(world, scope.t0, scope.t1);
-  TL_TRY(tl_world_settle_joints(world));
-  world->joint_work += world->last.solve.joint_work + tl_world_spring_energy(world) - stored;
-  TL_TRY(remove_leavers(world));
-  TL_TRY(emit(world));
+  world->rest.from = TL_REST_WATCH;
+  TL_TRY(finish(world));
   return tl_world_end_strictly(world);
 }
 
@@ -234,6 +297,7 @@ talus_status tl_world_store_contacts(talus_world *world) {
 }
 
 talus_status tl_world_store_late(talus_world *world) {
+  TL_TRY(tl_world_finish_step(world));
   const tl_ball_list *list = &world->penalty.list;
   if (world->last.are_lost)
     return tl_fail(

@@ -29,6 +29,15 @@ typedef struct tl_pair_override {
   tl_pair_law law;
 } tl_pair_override;
 
+/* What is left to do of the last step, whose bodies have moved: nothing, but where memory was
+ * missing. The next call goes on there (world/step.c). */
+typedef struct tl_rest_of_step {
+  enum { TL_REST_NONE, TL_REST_WATCH, TL_REST_REMOVE, TL_REST_EMIT, TL_REST_ADD } from;
+  double spring;   /* J, stored in springs of joints before the step */
+  size_t added;    /* of the fresh bodies */
+  bool was_pushed; /* before they were */
+} tl_rest_of_step;
+
 struct talus_world {
   tl_model model;  /* properties included */
   tl_state state;  /* at time steps * dt */
@@ -48,9 +57,11 @@ struct talus_world {
   tl_flow flow;
   tl_arena arena;
   tl_new_bodies fresh; /* emitted this step */
+  tl_rest_of_step rest;
   const tl_backend *backend;
   talus_broad_kind broad_told; /* what the log last said of `auto` */
   bool guard_told;             /* that a solver shortened its step */
+  bool threads_told;           /* that there are fewer threads than were asked for */
   uint32_t strict;             /* TALUS_STRICT_... */
   char offence[1024];          /* against it, in the step under way; "": none */
   tl_broad_cache broad_cache;  /* nothing depends on it but time */
@@ -166,6 +177,8 @@ talus_status tl_world_store_contacts(talus_world *world);
 /* Before contacts are written or counted: does what the last call could not, where it could not;
  * fails where they are lost until the next good step. */
 talus_status tl_world_store_late(talus_world *world);
+/* Does what is left of the last step, where memory was missing for it. */
+talus_status tl_world_finish_step(talus_world *world);
 
 /* Something has happened in this step that `strict` may forbid (world/strict.c): a warning in the
  * log, or the end of the step once it is whole, where the world says so; the first counts. */

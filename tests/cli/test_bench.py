@@ -4,7 +4,7 @@ import os
 import xml.etree.ElementTree
 
 import pytest
-from conftest import talus
+from conftest import kill, start, talus, wait_for
 
 SECTIONS = ["table1", "tables23", "figures", "uniform", "sizes", "order", "skin", "auto"]
 METHODS = {"bins", "kdtree", "cells", "sweep", "bvh", "auto"}
@@ -90,3 +90,17 @@ def test_help_fits_on_one_screen():
     lines = done.stdout.splitlines()
     assert done.returncode == 0 and len(lines) <= 40 and max(map(len, lines)) <= 80
     assert all(f"\n  {section} " in done.stdout for section in SECTIONS)
+
+
+def test_table_is_whole_or_as_it_was(tmp_path):
+    """Killed while it measures, or with no room on the disk: the old table is there."""
+    table = tmp_path / "table.csv"
+    table.write_text("of yesterday")
+    process = start("bench", "broad", "--max", 20000, "--repeat", 99, "--threads", 1, "--csv", table)
+    assert wait_for(lambda: (tmp_path / "table.csv.part").exists(), process)
+    kill(process)
+    assert table.read_text() == "of yesterday"
+    done = bench("--max", 100, "--quick", "--only", "uniform", "--threads", 1, "--csv", table)
+    assert table.read_text().startswith("section,") and not (tmp_path / "table.csv.part").exists(), done.stderr
+    done = bench("--max", 100, "--quick", "--only", "uniform", "--threads", 1, "--csv", "/dev/full", code=1)
+    assert "/dev/full: could not be written: the disk is full" in done.stderr

@@ -160,23 +160,24 @@ def keeps(chance):
 
 @pytest.fixture(scope="module")
 def runs(faults_library, tmp_path_factory):
-    """A run from its begin, and one that goes on: name -> (record, folder of an undisturbed run, scene)."""
+    """A run from its begin, one that goes on, and one that begins anew where another one had ended:
+    name -> (record, folder of an undisturbed run, scene)."""
     folder = tmp_path_factory.mktemp("power")
     scene = folder / "scene.yaml"
     scene.write_text(SCENE)
     made = {}
-    for name in ("new", "resumed"):
+    for name in ("new", "resumed", "forced"):
         disk = folder / name
         disk.mkdir()
-        if name == "resumed":
+        if name != "new":
             done = talus("run", scene, "-o", disk / "out", "--threads", 1, "--until", 0.027, "--quiet")
             assert done.returncode == 0, done.stderr
         made[name] = (record(faults_library, scene, disk, folder / f"{name}.record",
-                             *(["--resume"] if name == "resumed" else [])), disk / "out", scene)
+                             *{"new": [], "resumed": ["--resume"], "forced": ["--force"]}[name]), disk / "out", scene)
     return made
 
 
-@pytest.mark.parametrize("name", ["new", "resumed"])
+@pytest.mark.parametrize("name", ["new", "resumed", "forced"])
 def test_what_was_reported_is_there_after_a_power_cut_at_any_moment(runs, name):
     made, _, _ = runs[name]
     chance = random.Random(16)
@@ -186,7 +187,7 @@ def test_what_was_reported_is_there_after_a_power_cut_at_any_moment(runs, name):
             check_state(made, end, made.state(end, keep))
 
 
-@pytest.mark.parametrize("name", ["new", "resumed"])
+@pytest.mark.parametrize("name", ["new", "resumed", "forced"])
 def test_what_a_run_wrote_is_there_when_it_has_ended(runs, name, tmp_path):
     made, out, _ = runs[name]
     lay_out(made.state(len(made.ops), lambda i: False), made, tmp_path / "disk")
@@ -194,7 +195,7 @@ def test_what_a_run_wrote_is_there_when_it_has_ended(runs, name, tmp_path):
     assert "done at step" in (tmp_path / "disk/out/log.txt").read_text()
 
 
-@pytest.mark.parametrize("name", ["new", "resumed"])
+@pytest.mark.parametrize("name", ["new", "resumed", "forced"])
 def test_run_goes_on_after_a_power_cut_as_if_nothing_had_happened(runs, name, tmp_path):
     made, out, scene = runs[name]
     chance = random.Random(61)

@@ -2,11 +2,11 @@
  * saved.
  *
  * An input that begins with a zero byte is a file as it stands (which all but never gets past the
- * checksum). Any other is a list of changes to the numbers in a good checkpoint, which is then
- * sealed again as an attacker would: five bytes or more each, which say the dataset, where (two
- * bytes), how many bytes (and the rest of the dataset's number), and the bytes. Only numbers are
- * changed: HDF5 1.10 can be crashed by its own structures, which is no news and would be found
- * again and again. */
+ * checksum). Any other is a list of changes to a good checkpoint, which is then sealed again as an
+ * attacker would: five bytes or more each, which say the dataset, where (two bytes), how many bytes
+ * (and the rest of the dataset's number), and the bytes. Where the first byte is an s, what is
+ * changed is not a dataset but the structure of the file: places count from the end of the data on.
+ */
 #include <hdf5.h>
 #include <string.h>
 #include <unistd.h>
@@ -74,7 +74,7 @@ typedef struct dataset {
 static unsigned char *good; /* the file */
 static size_t good_bytes;
 static dataset datasets[1024];
-static size_t dataset_count;
+static size_t dataset_count, data_end;
 static char path[64], saved[64];
 
 static void remove_files(void) {
@@ -95,6 +95,7 @@ static herr_t note_dataset(hid_t file, const char *name, const H5O_info_t *info,
     PROMISE(dataset_count < sizeof datasets / sizeof *datasets && at + bytes <= good_bytes,
             "room for %s", name);
     datasets[dataset_count++] = (dataset){(size_t)at, bytes};
+    data_end = at + bytes > data_end ? (size_t)at + bytes : data_end;
   }
   return 0;
 }
@@ -138,10 +139,12 @@ static void make_good(void) {
   PROMISE(dataset_count > 50, "a checkpoint has %zu datasets", dataset_count);
 }
 
-static void change(unsigned char *image, const uint8_t *data, size_t size) {
+static void change(unsigned char *image, const uint8_t *data, size_t size, bool structure) {
+  const dataset headers = {data_end, good_bytes - data_end};
   while (size >= 5) {
     /* There are more datasets than a byte counts: the upper bits of the last byte add to it. */
-    const dataset *set = &datasets[(data[0] | (data[3] & 0xf8u) << 5) % dataset_count];
+    const dataset *set =
+        structure ? &headers : &datasets[(data[0] | (data[3] & 0xf8u) << 5) % dataset_count];
     const size_t at = (size_t)(data[1] | data[2] << 8) % set->bytes;
     size_t n = 1 + data[3] % 8u;
     data += 4, size -= 4;
@@ -192,7 +195,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (image == NULL)
       return 0;
     memcpy(image, good, good_bytes);
-    change(image, data + 1, size - 1);
+    change(image, data + 1, size - 1, data[0] == 's');
     tl_checkpoint_seal(image, good_bytes);
     write_file(image, good_bytes);
     free(image);
