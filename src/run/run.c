@@ -445,6 +445,8 @@ static talus_status run_in_folder(tl_run *run, talus_run_result *result) {
 
 talus_status talus_run(const talus_scene *scene, const talus_run_def *def,
                        talus_run_result *result) {
+  TL_NEED(scene);
+  TL_NEED(def);
   talus_scene_info info;
   talus_scene_get_info(scene, &info);
   tl_run run = {.scene = scene,

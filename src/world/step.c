@@ -4,9 +4,20 @@
 #include <math.h>
 #include <stdio.h>
 
-double talus_world_time(const talus_world *world) { return (double)world->steps * world->model.dt; }
-uint64_t talus_world_steps(const talus_world *world) { return world->steps; }
-size_t talus_world_body_count(const talus_world *world) { return world->model.bodies; }
+double talus_world_time(const talus_world *world) {
+  TL_NEED_OR(world, 0);
+  return (double)world->steps * world->model.dt;
+}
+
+uint64_t talus_world_steps(const talus_world *world) {
+  TL_NEED_OR(world, 0);
+  return world->steps;
+}
+
+size_t talus_world_body_count(const talus_world *world) {
+  TL_NEED_OR(world, 0);
+  return world->model.bodies;
+}
 
 /* ---- failure ----------------------------------------------------------------------------------
  */
@@ -250,6 +261,7 @@ talus_status tl_world_step_on(talus_world *world, uint64_t n) {
 }
 
 talus_status talus_world_step(talus_world *world, uint64_t n) {
+  TL_MAY_CHANGE(world);
   TL_TRY(tl_world_step_on(world, n));
   return tl_world_store_contacts(world);
 }
@@ -274,6 +286,8 @@ static talus_status take_back(talus_world *world, size_t before, talus_status st
 }
 
 talus_status talus_world_fill(talus_world *world, const talus_fill_def *def, uint64_t *placed) {
+  TL_MAY_CHANGE(world);
+  TL_NEED(def);
   TL_TRY(tl_world_not_mapped(world, "fill"));
   tl_placements places = {0};
   uint64_t wanted = 0;
@@ -310,16 +324,22 @@ talus_status talus_world_fill(talus_world *world, const talus_fill_def *def, uin
 }
 
 talus_status talus_world_add_emitter(talus_world *world, const talus_emitter_def *def) {
+  TL_MAY_CHANGE(world);
+  TL_NEED(def);
   return tl_flow_add_emitter(&world->flow, &world->model, def);
 }
 
 talus_status talus_world_add_sink(talus_world *world, const char *name,
                                   const talus_region *region) {
+  TL_MAY_CHANGE(world);
+  TL_NEED(region);
   return tl_flow_add_sink(&world->flow, name, region);
 }
 
 talus_status talus_world_add_probe(talus_world *world, const talus_probe_def *def,
                                    uint32_t *probe) {
+  TL_MAY_CHANGE(world);
+  TL_NEED(def);
   uint64_t uid = 0;
   if (def->on_body) {
     uint32_t slot;
@@ -335,6 +355,8 @@ talus_status talus_world_add_probe(talus_world *world, const talus_probe_def *de
 }
 
 talus_status talus_probe_read(talus_world *world, uint32_t probe, talus_probe_values *values) {
+  TL_MAY_CHANGE(world);
+  TL_NEED(values);
   if (probe >= world->flow.probes.count)
     return tl_fail(TALUS_ERROR_INVALID, "there is no probe number %u", probe);
   tl_probe_finish(&world->flow.probes.data[probe], talus_world_time(world), values);

@@ -29,6 +29,13 @@ typedef struct tl_pair_override {
   tl_pair_law law;
 } tl_pair_override;
 
+/* A view that is mapped. */
+typedef struct tl_mapping {
+  uint64_t ticket;
+  talus_field field;
+  int access;
+} tl_mapping;
+
 struct talus_world {
   tl_model model;  /* properties included */
   tl_state state;  /* at time steps * dt */
@@ -68,9 +75,10 @@ struct talus_world {
   double joint_work;                           /* J, likewise, without what springs store */
   double damping_work, friction_work;          /* likewise, penalty */
 
-  int mapped_views;
+  TL_ARRAY(tl_mapping) mapped; /* views; not saved */
   talus_log_fn *log;
   void *log_context;
+  bool is_telling; /* the log callback is being called */
 };
 
 /* "body 17 'ball'" or "body 17" for messages; valid until the next call on this thread. */
@@ -111,6 +119,11 @@ talus_status tl_world_borrow_motion(talus_world *world, uint32_t slot, const tal
                                     uint32_t old_slot);
 /* A line in the log for every table that ends within the step. */
 void tl_world_tell_tables(const talus_world *world, double t0, double t1);
+
+/* Public calls that change a world begin with it: the world is there, and this is not its own log
+ * callback, which is called in the middle of a step, when nothing may change. */
+talus_status tl_world_may_change(const talus_world *world, const char *call);
+#define TL_MAY_CHANGE(world) TL_TRY(tl_world_may_change((world), __func__))
 
 /* Fails while a view is mapped; `what` is what the caller wanted to do. */
 talus_status tl_world_not_mapped(const talus_world *world, const char *what);
