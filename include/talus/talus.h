@@ -577,6 +577,14 @@ TALUS_API talus_status talus_world_assemble(talus_world *world, double *apart);
  * that step. TALUS_ERROR_STRICT: what `strict` forbids has happened; that step was taken. */
 TALUS_API talus_status talus_world_step(talus_world *world, uint64_t n);
 
+/* Where steps look whether to go on: as soon as *interrupt is not 0 (set by a signal handler or
+ * another thread) talus_world_step returns TALUS_INTERRUPTED, in the middle of a step too. That
+ * step is then not taken at all, and stepping goes on bit for bit once *interrupt is 0 again. The
+ * pointer is kept: it must live as long as the world, or until another one is given; NULL: nobody
+ * interrupts. Costs a copy of the contacts in every step. Steps of springs (TALUS_SOLVE_PENALTY),
+ * which are short, are finished first. */
+TALUS_API talus_status talus_world_set_interrupt(talus_world *world, const volatile int *interrupt);
+
 /* ---- what happened ----------------------------------------------------------------------- */
 
 /* Totals of the last step and of the state now. Wall times are sums since the world was made. */

@@ -6,6 +6,7 @@
  * alone, not on which thread worked on which block, and the set never holds room for pairs that do
  * not touch. */
 #include "narrow/narrow.h"
+#include "base/cancel.h"
 #include "kernels/collide_sphere.h"
 #include "kernels/patch.h"
 #include "narrow/clump.h"
@@ -418,6 +419,7 @@ static talus_status run_batches(work *job, tl_contacts *contacts) {
     size_t end = job->first + 1;
     while (end < job->block_count && !job->blocks[end].starts)
       ++end;
+    TL_GO_ON(job->scope->cancel);
     TL_TRY(run_batch(job, end - job->first, contacts));
     job->first = end;
   }

@@ -1,4 +1,5 @@
 /* The fixed step: each stage once, on everything in the scope. */
+#include "base/cancel.h"
 #include "contact/patch.h"
 #include "joint/guard.h"
 #include "step/step.h"
@@ -179,6 +180,7 @@ talus_status tl_step_find_contacts(const tl_backend *backend, const tl_model *mo
     report->culprit = tl_scope_slot(scope, wild);
     return tl_fail(TALUS_ERROR_DIVERGED, "its velocity or the load on it is out of range");
   }
+  TL_GO_ON(scope->cancel);
   report->broad = model->broad;
   if (model->broad == TALUS_BROAD_AUTO)
     report->broad = tl_broad_choose(model, scope, boxes, &report->broad_reason);
@@ -186,6 +188,7 @@ talus_status tl_step_find_contacts(const tl_backend *backend, const tl_model *mo
   if (scope->joints)
     TL_TRY(tl_joints_keep_apart(scope->joints, &pairs));
   report->pairs = pairs.count;
+  TL_GO_ON(scope->cancel);
   /* Boxes have done their work. */
   tl_arena_sink(scope->arena, above_margins, (void **)&pairs.data,
                 pairs.count * sizeof *pairs.data);
@@ -223,12 +226,14 @@ talus_status tl_step_fixed(const tl_backend *backend, const tl_model *model, con
                            tl_contacts *contacts, tl_step_report *report) {
   *report = (tl_step_report){.culprit = TL_NONE};
   TL_TRY(tl_step_find_contacts(backend, model, scope, contacts, report));
+  TL_GO_ON(scope->cancel);
   TL_TRY(tl_joints_guard_start(model, scope));
   const double found = wall_now();
   tl_twists twists;
   TL_TRY(backend->solve(model, scope, contacts, &twists, &report->solve));
   const double solved = wall_now();
   report->wall_solve += solved - found;
+  TL_GO_ON(scope->cancel); /* the solver may have left off half way */
   TL_TRY(tl_step_check(model, scope, twists, &report->culprit));
   TL_TRY(tl_joints_guard(model, scope, twists));
   tl_step_move(model, scope, twists);

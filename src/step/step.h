@@ -21,8 +21,9 @@ typedef struct tl_step_report {
 } tl_step_report;
 
 /* One fixed step over the scope, from scope->in to scope->out (which may be the same arrays). The
- * contacts of the last step go in, this step's come out. On failure `in` is untouched and *contacts
- * are those of the failed step, for the message. */
+ * contacts of the last step go in, this step's come out. On failure `in` is untouched (but who
+ * sleeps) and *contacts are those of the failed step, for the message. TALUS_INTERRUPTED: it was
+ * asked to stop (scope->cancel), and had not begun to write. */
 talus_status tl_step_fixed(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
                            tl_contacts *contacts, tl_step_report *report);
 

@@ -171,6 +171,10 @@ static bool needs_contacts(const talus_world *world) {
          (domain->enabled && domain->outside == TALUS_OUTSIDE_REMOVE);
 }
 
+static talus_status tell_interrupted(const talus_world *world) {
+  return tl_fail(TALUS_INTERRUPTED, "stopped on request at t = %g s", talus_world_time(world));
+}
+
 static talus_status step_once(talus_world *world) {
   tl_model *model = &world->model;
   if (world->joints.must_assemble)
@@ -178,6 +182,11 @@ static talus_status step_once(talus_world *world) {
   TL_TRY(tl_arena_reset(&world->arena));
   TL_TRY(tl_widths_update(model, &world->widths));
   world->offence[0] = '\0';
+  /* Steps of springs are one pass, over before anybody gets impatient. */
+  const bool may_stop = world->interrupt && model->solve.kind != TALUS_SOLVE_PENALTY;
+  if (may_stop)
+    TL_TRY(tl_undo_keep(world));
+  tl_cancel_begin(&world->cancel, world->interrupt);
   const tl_scope scope = {.count = model->bodies,
                           .t0 = (double)world->steps * model->dt,
                           .t1 = (double)(world->steps + 1) * model->dt,
@@ -188,6 +197,7 @@ static talus_status step_once(talus_world *world) {
                           .broad_cache = &world->broad_cache,
                           .joints = world->joints.all.count > 0 ? &world->joints : NULL,
                           .widths = &world->widths,
+                          .cancel = may_stop ? &world->cancel : NULL,
                           .penalty = &world->penalty};
   world->broad_cache.chosen = world->last.broad; /* as a resumed run does */
   const double stored = tl_world_spring_energy(world);
@@ -196,6 +206,10 @@ static talus_status step_once(talus_world *world) {
       model->solve.kind == TALUS_SOLVE_PENALTY
           ? tl_step_verlet(world->backend, model, &scope, looks, &world->contacts, &world->last)
           : tl_step_fixed(world->backend, model, &scope, &world->contacts, &world->last);
+  if (status == TALUS_INTERRUPTED) {
+    tl_undo_go_back(world);
+    return tell_interrupted(world);
+  }
   if (status != TALUS_OK) {
     world->last.are_lost |= were_lost;
     tl_world_forget_falling(world);
@@ -251,8 +265,10 @@ talus_status tl_world_store_late(talus_world *world) {
 talus_status tl_world_step_on(talus_world *world, uint64_t n) {
   TL_TRY(tl_world_not_mapped(world, "step"));
   talus_status status = TALUS_OK;
-  for (uint64_t i = 0; i < n && status == TALUS_OK; ++i)
-    status = step_once(world);
+  for (uint64_t i = 0; i < n && status == TALUS_OK; ++i) {
+    tl_cancel_begin(&world->cancel, world->interrupt);
+    status = tl_cancel_look(&world->cancel) ? tell_interrupted(world) : step_once(world);
+  }
   if (status != TALUS_OK) { /* who looks, or changes a body, must not meet the state of steps ago */
     (void)tl_world_store_contacts(world);
     return status;

@@ -201,6 +201,7 @@ void talus_world_destroy(talus_world *world) {
   tl_broad_cache_free(&world->broad_cache);
   tl_array_free(&world->widths);
   tl_array_free(&world->mapped);
+  tl_undo_free(&world->undo);
   void *block = world;
   (void)tl_resize(&block, sizeof *world, 0);
 }

@@ -4,6 +4,7 @@
 #define TL_WORLD_H
 
 #include "backend/backend.h"
+#include "base/cancel.h"
 #include "contact/contact.h"
 #include "flow/flow.h"
 #include "joint/joint.h"
@@ -28,6 +29,14 @@ typedef struct tl_pair_override {
   uint32_t a, b;
   tl_pair_law law;
 } tl_pair_override;
+
+/* What a step may have changed when it is given up (world/undo.c). */
+typedef struct tl_undo {
+  tl_contacts contacts;
+  TL_ARRAY(tl_joint) joints;
+  TL_ARRAY(uint32_t) rest;
+  tl_step_report last;
+} tl_undo;
 
 /* A view that is mapped. */
 typedef struct tl_mapping {
@@ -79,6 +88,10 @@ struct talus_world {
   talus_log_fn *log;
   void *log_context;
   bool is_telling; /* the log callback is being called */
+
+  const volatile int *interrupt; /* not 0: steps are given up; may be NULL */
+  tl_cancel cancel;
+  tl_undo undo; /* only where there is an interrupt */
 };
 
 /* "body 17 'ball'" or "body 17" for messages; valid until the next call on this thread. */
@@ -177,6 +190,11 @@ talus_status tl_world_store_contacts(talus_world *world);
 /* Before contacts are written or counted: does what the last call could not, where it could not;
  * fails where they are lost until the next good step. */
 talus_status tl_world_store_late(talus_world *world);
+
+/* Before a step that may be given up, and when it was: the world is as it was before. */
+talus_status tl_undo_keep(talus_world *world);
+void tl_undo_go_back(talus_world *world);
+void tl_undo_free(tl_undo *undo);
 
 /* Something has happened in this step that `strict` may forbid (world/strict.c): a warning in the
  * log, or the end of the step once it is whole, where the world says so; the first counts. */
