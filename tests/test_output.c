@@ -295,7 +295,7 @@ TEST(the_world_s_plain_members_are_all_saved) {
   check_covered(&tl_table_world, seen, offsetof(world, model.gravity),
                 offsetof(world, model.shapes));
   check_covered(&tl_table_world, seen, offsetof(world, next_uid), offsetof(world, handles));
-  check_covered(&tl_table_world, seen, offsetof(world, last), offsetof(world, mapped_views));
+  check_covered(&tl_table_world, seen, offsetof(world, last), offsetof(world, mapped));
 }
 
 static uint64_t hash_name(uint64_t hash, const char *table, const char *column, size_t columns) {

@@ -90,7 +90,8 @@ typedef struct talus_run_def {
   /* Once, before anything is written or removed: the scene's world is built, or goes on. */
   void (*started)(void *context);
   void *context;                 /* of all three */
-  const volatile int *interrupt; /* set to non-zero (by a signal handler) to save and stop */
+  const volatile int *interrupt; /* set to non-zero (by a signal handler) to save and stop, in the
+                                    middle of a step too (talus_world_set_interrupt) */
 } talus_run_def;
 
 TALUS_API talus_run_def talus_run_def_default(void);

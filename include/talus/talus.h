@@ -26,6 +26,8 @@
  *  - Pointers handed in are read during the call only; the world copies what it keeps, names
  *    included. Pointers handed out live until the next call that changes the world, unless the
  *    call says otherwise.
+ *  - A pointer that must be given and is NULL is TALUS_ERROR_INVALID, like any other wrong value;
+ *    calls that return no status then return 0 and do nothing. Freeing NULL does nothing.
  *  - A world may be used from one thread at a time; it runs its own threads inside. Different
  *    worlds are independent. The library never prints, never exits and installs no handlers.
  *  - Results do not depend on the number of threads: not by a bit (the `fast` build excepted).
@@ -449,7 +451,10 @@ enum {
 };
 
 /* Finished log lines, without newline at the end. level: 0 error, 1 warning, 2 info, 3 debug. A
- * warning about a scene file may have two more lines within: the one it means, and a caret. */
+ * warning about a scene file may have two more lines within: the one it means, and a caret. Called
+ * on the thread of the call that has something to tell, in the middle of it: calls that change the
+ * world return TALUS_ERROR_BUSY from there (talus_world_destroy does nothing), those that take a
+ * const world are fine. */
 typedef void talus_log_fn(void *context, int level, const char *line);
 
 typedef struct talus_world_def {
@@ -572,6 +577,14 @@ TALUS_API talus_status talus_world_assemble(talus_world *world, double *apart);
  * that step. TALUS_ERROR_STRICT: what `strict` forbids has happened; that step was taken. */
 TALUS_API talus_status talus_world_step(talus_world *world, uint64_t n);
 
+/* Where steps look whether to go on: as soon as *interrupt is not 0 (set by a signal handler or
+ * another thread) talus_world_step returns TALUS_INTERRUPTED, in the middle of a step too. That
+ * step is then not taken at all, and stepping goes on bit for bit once *interrupt is 0 again. The
+ * pointer is kept: it must live as long as the world, or until another one is given; NULL: nobody
+ * interrupts. Costs a copy of the contacts in every step. Steps of springs (TALUS_SOLVE_PENALTY),
+ * which are short, are finished first. */
+TALUS_API talus_status talus_world_set_interrupt(talus_world *world, const volatile int *interrupt);
+
 /* ---- what happened ----------------------------------------------------------------------- */
 
 /* Totals of the last step and of the state now. Wall times are sums since the world was made. */
@@ -685,6 +698,7 @@ typedef struct talus_view {
   talus_scalar scalar;
   talus_field field;
   int access;
+  uint64_t ticket; /* the world's own: which mapping this is; 0: none */
 } talus_view;
 
 TALUS_API talus_status talus_view_map(talus_world *world, talus_field field, int access,
@@ -692,7 +706,8 @@ TALUS_API talus_status talus_view_map(talus_world *world, talus_field field, int
 
 /* Hands the array back. What was written wakes bodies: velocities and spins those that have one
  * now, anything else all. Written values that are not finite are refused with the body's name, and
- * the view stays mapped so that they can be mended. */
+ * the view stays mapped so that they can be mended. TALUS_ERROR_STALE: it is not mapped in this
+ * world (any longer). */
 TALUS_API talus_status talus_view_unmap(talus_world *world, talus_view *view);
 
 /* ---- flow: bodies that come and go, and what is measured on the way ------------------------ */
@@ -789,6 +804,7 @@ typedef struct talus_probe_values {
   double force[3], torque[3], mass_flow[3], count, energy;
 } talus_probe_values;
 
+/* *probe (may be NULL) is its number, from 0 in the order they are added. */
 TALUS_API talus_status talus_world_add_probe(talus_world *world, const talus_probe_def *def,
                                              uint32_t *probe);
 TALUS_API talus_status talus_probe_read(talus_world *world, uint32_t probe,

@@ -63,6 +63,10 @@ talus_status tl_fail_in(talus_status status, const char *fmt, ...) {
   return status;
 }
 
+talus_status tl_fail_null(const char *call, const char *argument) {
+  return tl_fail(TALUS_ERROR_INVALID, "%s: `%s` is NULL", call, argument);
+}
+
 const char *tl_last_message(void) { return message; }
 
 _Noreturn void tl_assert_failed(const char *condition, const char *file, int line) {

@@ -24,6 +24,28 @@ talus_status tl_fail_in(talus_status status, const char *fmt, ...) TL_PRINTF(2, 
 /* The message of the last tl_fail on this thread ("" when there was none). */
 const char *tl_last_message(void);
 
+/* A pointer that a caller must give, of a public call that returns a status, is NULL: says so. */
+talus_status tl_fail_null(const char *call, const char *argument);
+#define TL_NEED(pointer)                                                                           \
+  do {                                                                                             \
+    if (!(pointer))                                                                                \
+      return tl_fail_null(__func__, #pointer);                                                     \
+  } while (0)
+/* The same of an array, which may be NULL where it has no rows. */
+#define TL_NEED_SOME(pointer, count)                                                               \
+  do {                                                                                             \
+    if (!(pointer) && (count) > 0)                                                                 \
+      return tl_fail_null(__func__, #pointer);                                                     \
+  } while (0)
+/* The same where a call returns something else: `nothing` is what it then returns. */
+#define TL_NEED_OR(pointer, nothing)                                                               \
+  do {                                                                                             \
+    if (!(pointer)) {                                                                              \
+      (void)tl_fail_null(__func__, #pointer);                                                      \
+      return nothing;                                                                              \
+    }                                                                                              \
+  } while (0)
+
 #define TL_TRY(call)                                                                               \
   do {                                                                                             \
     const talus_status tl_try_status = (call);                                                     \

@@ -21,6 +21,7 @@ typedef struct tl_scope {
   const struct tl_contacts *before; /* of the last step: their normals are guesses; may be NULL */
   struct tl_joints *joints;         /* their impulses change; may be NULL: none */
   const struct tl_widths *widths; /* of shapes (contact/depth.h), for those who look at overlaps */
+  struct tl_cancel *cancel;       /* asks to give up (base/cancel.h); may be NULL: nobody does */
   struct tl_penalty *penalty; /* what springs keep (solve/penalty/penalty.h); NULL: other models */
 } tl_scope;
 

@@ -25,6 +25,8 @@ const char *talus_broad_name(talus_broad_kind kind) {
 }
 
 talus_status talus_broad_by_name(const char *name, talus_broad_kind *kind) {
+  TL_NEED(name);
+  TL_NEED(kind);
   char names[160] = "";
   for (int k = 0; talus_broad_name((talus_broad_kind)k); ++k) {
     const char *candidate = talus_broad_name((talus_broad_kind)k);
@@ -49,6 +51,8 @@ const char *talus_ellipsoid_method_name(talus_ellipsoid_method method) {
 }
 
 talus_status talus_ellipsoid_method_by_name(const char *name, talus_ellipsoid_method *method) {
+  TL_NEED(name);
+  TL_NEED(method);
   for (int k = 0; k <= TALUS_ELLIPSOID_CHM_OPM; ++k)
     if (strcmp(ellipsoid_methods[k], name) == 0) {
       *method = (talus_ellipsoid_method)k;
@@ -113,6 +117,7 @@ static void tear_down(talus_detector *detector) {
 }
 
 talus_status talus_detector_create(const talus_detect_def *def, talus_detector **detector) {
+  TL_NEED(detector);
   talus_detector made;
   void *block = NULL;
   *detector = NULL;
@@ -179,6 +184,9 @@ static void hand_out_pairs(const search *job, talus_pairs *pairs, talus_detect_s
 
 talus_status talus_detector_find_pairs(talus_detector *detector, const talus_detect_bodies *bodies,
                                        talus_pairs *pairs, talus_detect_stats *stats) {
+  TL_NEED(detector);
+  TL_NEED(bodies);
+  TL_NEED(pairs);
   search job;
   talus_box *boxes;
   *pairs = (talus_pairs){0};
@@ -254,6 +262,9 @@ static talus_status load_boxes(search *job, const talus_box *boxes, size_t n) {
 talus_status talus_detector_find_box_pairs(talus_detector *detector, const talus_box *boxes,
                                            size_t n, talus_pairs *pairs,
                                            talus_detect_stats *stats) {
+  TL_NEED(detector);
+  TL_NEED(pairs);
+  TL_NEED_SOME(boxes, n);
   search job;
   *pairs = (talus_pairs){0};
   TL_TRY(begin(detector, n, &job));
@@ -331,6 +342,9 @@ static talus_status find_contacts(search *job) {
 talus_status talus_detector_find_contacts(talus_detector *detector,
                                           const talus_detect_bodies *bodies,
                                           talus_contacts *contacts, talus_detect_stats *stats) {
+  TL_NEED(detector);
+  TL_NEED(bodies);
+  TL_NEED(contacts);
   search job;
   talus_box *boxes;
   *contacts = (talus_contacts){0};
@@ -381,6 +395,8 @@ static talus_status keep_pairs(talus_status status, talus_detector *detector, ta
 
 talus_status talus_find_pairs(const talus_detect_def *def, const talus_detect_bodies *bodies,
                               talus_pairs *pairs, talus_detect_stats *stats) {
+  TL_NEED(bodies);
+  TL_NEED(pairs);
   talus_detector detector;
   *pairs = (talus_pairs){0};
   TL_TRY(set_up(def, &detector));
@@ -390,6 +406,8 @@ talus_status talus_find_pairs(const talus_detect_def *def, const talus_detect_bo
 
 talus_status talus_find_box_pairs(const talus_detect_def *def, const talus_box *boxes, size_t n,
                                   talus_pairs *pairs, talus_detect_stats *stats) {
+  TL_NEED(pairs);
+  TL_NEED_SOME(boxes, n);
   talus_detector detector;
   *pairs = (talus_pairs){0};
   TL_TRY(set_up(def, &detector));
@@ -399,6 +417,8 @@ talus_status talus_find_box_pairs(const talus_detect_def *def, const talus_box *
 
 talus_status talus_find_contacts(const talus_detect_def *def, const talus_detect_bodies *bodies,
                                  talus_contacts *contacts, talus_detect_stats *stats) {
+  TL_NEED(bodies);
+  TL_NEED(contacts);
   talus_detector detector;
   void *copy = NULL;
   *contacts = (talus_contacts){0};
@@ -414,12 +434,16 @@ talus_status talus_find_contacts(const talus_detect_def *def, const talus_detect
 }
 
 void talus_pairs_free(talus_pairs *pairs) {
+  if (!pairs)
+    return;
   void *block = pairs->data;
   (void)tl_resize(&block, pairs->count * sizeof *pairs->data, 0);
   *pairs = (talus_pairs){0};
 }
 
 void talus_contacts_free(talus_contacts *contacts) {
+  if (!contacts)
+    return;
   void *block = contacts->data;
   (void)tl_resize(&block, contacts->count * sizeof *contacts->data, 0);
   *contacts = (talus_contacts){0};

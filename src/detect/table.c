@@ -352,6 +352,9 @@ static void show_rows(talus_body_table *table) {
 
 talus_status talus_body_table_parse(const char *text, size_t length, const char *path,
                                     talus_body_table *table) {
+  TL_NEED(table);
+  TL_NEED(path);
+  TL_NEED_SOME(text, length);
   builder to;
   void *block = NULL;
   *table = (talus_body_table){0};
@@ -370,6 +373,8 @@ talus_status talus_body_table_parse(const char *text, size_t length, const char 
 }
 
 talus_status talus_body_table_read(const char *path, talus_body_table *table) {
+  TL_NEED(table);
+  TL_NEED(path);
   tl_bytes bytes = {0};
   *table = (talus_body_table){0};
   talus_status status = tl_input_load(path, &bytes);
@@ -380,6 +385,8 @@ talus_status talus_body_table_read(const char *path, talus_body_table *table) {
 }
 
 void talus_body_table_free(talus_body_table *table) {
+  if (!table)
+    return;
   talus_body_rows *rows = table->own;
   if (rows) {
     tl_table_free_files(rows);

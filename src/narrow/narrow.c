@@ -7,6 +7,7 @@
  * not touch. */
 #include "narrow/narrow.h"
 #include "contact/history.h"
+#include "base/cancel.h"
 #include "kernels/collide_sphere.h"
 #include "kernels/patch.h"
 #include "narrow/clump.h"
@@ -421,6 +422,7 @@ static talus_status run_batches(work *job, tl_contacts *contacts) {
     size_t end = job->first + 1;
     while (end < job->block_count && !job->blocks[end].starts)
       ++end;
+    TL_GO_ON(job->scope->cancel);
     TL_TRY(run_batch(job, end - job->first, contacts));
     job->first = end;
   }

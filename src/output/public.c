@@ -2,6 +2,7 @@
 #include "output/output.h"
 
 #include "base/memory.h"
+#include "world/world.h"
 #include <talus/talus.h>
 
 #if !TALUS_HAVE_HDF5
@@ -51,28 +52,33 @@ static talus_status check_path(const char *path) {
 }
 
 talus_status talus_world_save(talus_world *world, const char *path) {
+  TL_MAY_CHANGE(world);
   TL_TRY(check_path(path));
   return tl_output_save(world, path, NULL, NULL);
 }
 
 talus_status talus_world_load(const char *path, talus_world **world) {
+  TL_NEED(world);
   *world = NULL;
   TL_TRY(check_path(path));
   return tl_output_load(path, world, NULL);
 }
 
 talus_status talus_world_write_frame(talus_world *world, const char *path) {
+  TL_MAY_CHANGE(world);
   TL_TRY(check_path(path));
   return tl_output_write_frame(world, path, NULL,
                                TL_FRAME_QUATERNION | TL_FRAME_VELOCITY | TL_FRAME_SPIN);
 }
 
 talus_status talus_world_write_contacts(talus_world *world, const char *path) {
+  TL_MAY_CHANGE(world);
   TL_TRY(check_path(path));
   return tl_output_write_contacts(world, path, NULL);
 }
 
 talus_status talus_world_write_surfaces(talus_world *world, const char *path) {
+  TL_MAY_CHANGE(world);
   TL_TRY(check_path(path));
   return tl_output_write_surfaces(world, path, NULL);
 }

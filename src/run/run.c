@@ -202,6 +202,8 @@ static talus_status advance(tl_run *run, run_pace *pace) {
     tell_progress(run, pace, step == 0);
     /* State and contacts are stored where they are looked at. */
     const talus_status status = tl_world_step_on(run->world, 1);
+    if (status == TALUS_INTERRUPTED) /* within the step, which was not taken */
+      return stop(run);
     if (status != TALUS_ERROR_STRICT)
       TL_TRY(status);
     tl_run_history_note(run);
@@ -351,6 +353,7 @@ static talus_status prepare(tl_run *run) {
   const bool resumes = run->def->resume && has_checkpoint;
   TL_TRY(resumes ? go_on(run) : start_anew(run));
   run->world->strict = run->scene->strict; /* it may change when a run goes on */
+  run->world->interrupt = run->def->interrupt;
   run->saved_at = tl_run_clock();
   tl_run_log_add(&run->log, TL_LOG_INFO, "talus %s (%s), %d thread%s: %s", talus_version(),
                  talus_features(), run->world->model.par.threads,
@@ -445,6 +448,8 @@ static talus_status run_in_folder(tl_run *run, talus_run_result *result) {
 
 talus_status talus_run(const talus_scene *scene, const talus_run_def *def,
                        talus_run_result *result) {
+  TL_NEED(scene);
+  TL_NEED(def);
   talus_scene_info info;
   talus_scene_get_info(scene, &info);
   tl_run run = {.scene = scene,

@@ -608,6 +608,8 @@ talus_status tl_scene_build_materials(const talus_scene *scene, talus_world **wo
 }
 
 talus_status talus_scene_build_shapes(const talus_scene *scene, talus_world **world) {
+  TL_NEED(scene);
+  TL_NEED(world);
   talus_world_def def = world_def(scene);
   def.threads = 1;
   builder b = {.scene = scene};
@@ -616,6 +618,8 @@ talus_status talus_scene_build_shapes(const talus_scene *scene, talus_world **wo
 
 talus_status talus_scene_build(const talus_scene *scene, int threads, talus_log_fn *log,
                                void *log_context, talus_world **world) {
+  TL_NEED(scene);
+  TL_NEED(world);
   talus_world_def def = world_def(scene);
   def.threads = threads;
   def.log = log;

@@ -12,7 +12,17 @@ size_t talus_builtin_count(void) { return tl_builtin_scene_count; }
 static _Thread_local char about_text[ABOUT_ROWS][ABOUT_BYTES];
 
 void talus_builtin_get(size_t i, const char **name, const char **about, const char **text) {
-  TL_ASSERT(i < tl_builtin_scene_count);
+  if (i >= tl_builtin_scene_count) {
+    (void)tl_fail(TALUS_ERROR_INVALID, "there is no built-in scene %zu, only %zu", i,
+                  tl_builtin_scene_count);
+    if (name)
+      *name = NULL;
+    if (about)
+      *about = NULL;
+    if (text)
+      *text = NULL;
+    return;
+  }
   const tl_builtin_scene *scene = &tl_builtin_scenes[i];
   if (name)
     *name = scene->name;

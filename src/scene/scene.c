@@ -119,8 +119,10 @@ static talus_status parse_tree(parser *p, const char *const *settings, size_t n,
     tl_problem_add(&p->problems, top, "%zu settings; expected at most %d", n, SETTINGS);
     return TALUS_OK;
   }
-  for (size_t i = 0; i < n && tl_node_at(&p->document, *root)->kind == TL_NODE_MAP; ++i)
+  for (size_t i = 0; i < n && tl_node_at(&p->document, *root)->kind == TL_NODE_MAP; ++i) {
+    TL_NEED(settings[i]);
     TL_TRY(apply_setting(p, settings[i], *root));
+  }
   return TALUS_OK;
 }
 
@@ -156,6 +158,9 @@ static talus_status parse(parser *p, const tl_source *source, const char *folder
 talus_status talus_scene_parse(const char *text, size_t length, const char *name,
                                const char *folder, const char *const *settings, size_t n,
                                talus_scene **scene, char **problems) {
+  TL_NEED(scene);
+  TL_NEED_SOME(text, length);
+  TL_NEED_SOME(settings, n);
   *scene = NULL;
   if (problems)
     *problems = NULL;
@@ -229,6 +234,9 @@ static talus_status read_file(const char *path, tl_text *text) {
 
 talus_status talus_scene_load(const char *path, const char *const *settings, size_t n,
                               talus_scene **scene, char **problems) {
+  TL_NEED(scene);
+  TL_NEED(path);
+  TL_NEED_SOME(settings, n);
   *scene = NULL;
   if (problems)
     *problems = NULL;
@@ -294,6 +302,9 @@ static double count_emitted(const talus_scene *scene) {
 }
 
 void talus_scene_get_info(const talus_scene *scene, talus_scene_info *info) {
+  TL_NEED_OR(info, );
+  *info = (talus_scene_info){0};
+  TL_NEED_OR(scene, );
   const uint64_t steps = tl_grid_steps(scene->until.time, scene->step.dt);
   *info = (talus_scene_info){.title = scene->title,
                              .until = scene->until.time,

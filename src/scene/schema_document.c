@@ -144,4 +144,7 @@ talus_status tl_schema_document(char **out) {
   return tl_text_take(&text, out);
 }
 
-talus_status talus_scene_schema(char **text) { return tl_schema_document(text); }
+talus_status talus_scene_schema(char **text) {
+  TL_NEED(text);
+  return tl_schema_document(text);
+}

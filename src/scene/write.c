@@ -265,6 +265,8 @@ static talus_status write_scene(writer *w, char **text) {
 }
 
 talus_status talus_scene_write(const talus_scene *scene, char **text) {
+  TL_NEED(scene);
+  TL_NEED(text);
   writer w = {.scene = scene};
   return write_scene(&w, text);
 }

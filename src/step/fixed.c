@@ -1,5 +1,6 @@
 /* The fixed step: each stage once, on everything in the scope. */
 #include "contact/history.h"
+#include "base/cancel.h"
 #include "contact/patch.h"
 #include "joint/guard.h"
 #include "step/step.h"
@@ -174,6 +175,7 @@ talus_status tl_step_find_contacts(const tl_backend *backend, const tl_model *mo
     report->culprit = tl_scope_slot(scope, wild);
     return tl_fail(TALUS_ERROR_DIVERGED, "its velocity or the load on it is out of range");
   }
+  TL_GO_ON(scope->cancel);
   report->broad = model->broad;
   if (model->broad == TALUS_BROAD_AUTO)
     report->broad = tl_broad_choose(model, scope, boxes, &report->broad_reason);
@@ -181,6 +183,7 @@ talus_status tl_step_find_contacts(const tl_backend *backend, const tl_model *mo
   if (scope->joints)
     TL_TRY(tl_joints_keep_apart(scope->joints, &pairs));
   report->pairs = pairs.count;
+  TL_GO_ON(scope->cancel);
   /* Boxes have done their work. */
   tl_arena_sink(scope->arena, above_margins, (void **)&pairs.data,
                 pairs.count * sizeof *pairs.data);
@@ -212,6 +215,7 @@ talus_status tl_step_fixed(const tl_backend *backend, const tl_model *model, con
                            const tl_contacts *before, tl_contacts *after, tl_step_report *report) {
   *report = (tl_step_report){.culprit = TL_NONE};
   TL_TRY(tl_step_find_contacts(backend, model, scope, before, after, report));
+  TL_GO_ON(scope->cancel);
   TL_TRY(tl_joints_guard_start(model, scope));
   tl_joint_kept *joints;
   TL_TRY(tl_joints_keep(scope->joints, scope->arena, &joints));
@@ -220,6 +224,8 @@ talus_status tl_step_fixed(const tl_backend *backend, const tl_model *model, con
   talus_status status = backend->solve(model, scope, after, &twists, &report->solve);
   const double solved = wall_now();
   report->wall_solve += solved - found;
+  if (status == TALUS_OK && tl_cancel_look(scope->cancel)) /* it may have left off half way */
+    status = tl_fail(TALUS_INTERRUPTED, "stopped on request");
   if (status == TALUS_OK)
     status = tl_step_check(model, scope, twists, &report->culprit);
   if (status == TALUS_OK)

@@ -22,7 +22,8 @@ typedef struct tl_step_report {
 
 /* One fixed step over the scope, from scope->in to scope->out (which may be the same arrays), and
  * from the contacts of the last step to those of this one, which are another set. On failure `in`
- * is untouched and *after are those of the failed step, as far as it came: for the message. */
+ * is untouched (but who sleeps) and *after are those of the failed step, as far as it came: for the
+ * message. TALUS_INTERRUPTED: it was asked to stop (scope->cancel), and had not begun to write. */
 talus_status tl_step_fixed(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
                            const tl_contacts *before, tl_contacts *after, tl_step_report *report);
 

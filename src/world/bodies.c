@@ -229,6 +229,8 @@ static void write_properties(talus_world *world, uint32_t slot, const talus_body
 }
 
 talus_status talus_world_add_body(talus_world *world, const talus_body_def *def, talus_body *body) {
+  TL_MAY_CHANGE(world);
+  TL_NEED(def);
   char what[128];
   if (def->name)
     snprintf(what, sizeof what, "body '%.100s'", def->name);
@@ -313,6 +315,7 @@ talus_status tl_world_compact(talus_world *world, const uint8_t *remove, size_t 
 }
 
 talus_status talus_world_remove_body(talus_world *world, talus_body body) {
+  TL_MAY_CHANGE(world);
   uint32_t slot;
   TL_TRY(tl_world_not_mapped(world, "remove a body"));
   TL_TRY(tl_world_slot(world, body, &slot));
@@ -341,6 +344,8 @@ static talus_body_kind kind_of(uint32_t flags) {
 
 talus_status talus_world_get_body(const talus_world *world, talus_body body,
                                   talus_body_info *info) {
+  TL_NEED(world);
+  TL_NEED(info);
   uint32_t slot;
   TL_TRY(tl_world_slot(world, body, &slot));
   const tl_properties *p = &world->model.property;
@@ -361,6 +366,9 @@ talus_status talus_world_get_body(const talus_world *world, talus_body body,
 }
 
 talus_status talus_world_find_body(const talus_world *world, const char *name, talus_body *body) {
+  TL_NEED(world);
+  TL_NEED(name);
+  TL_NEED(body);
   const uint64_t uid = tl_world_uid_of(world, name);
   if (uid == 0)
     return tl_fail(TALUS_ERROR_INVALID, "there is no body named '%.100s'", name);
@@ -369,6 +377,8 @@ talus_status talus_world_find_body(const talus_world *world, const char *name, t
 }
 
 talus_status talus_world_body_at(const talus_world *world, size_t slot, talus_body *body) {
+  TL_NEED(world);
+  TL_NEED(body);
   if (slot >= world->model.bodies)
     return tl_fail(TALUS_ERROR_INVALID, "there is no body in row %zu of %zu", slot,
                    world->model.bodies);
@@ -378,6 +388,7 @@ talus_status talus_world_body_at(const talus_world *world, size_t slot, talus_bo
 
 talus_status talus_body_set_pose(talus_world *world, talus_body body, talus_dvec3 position,
                                  talus_quat rotation) {
+  TL_MAY_CHANGE(world);
   uint32_t slot;
   TL_TRY(tl_world_not_mapped(world, "set a pose"));
   TL_TRY(tl_world_slot(world, body, &slot));
@@ -397,6 +408,7 @@ talus_status talus_body_set_pose(talus_world *world, talus_body body, talus_dvec
 
 talus_status talus_body_set_velocity(talus_world *world, talus_body body, talus_vec3 velocity,
                                      talus_vec3 spin) {
+  TL_MAY_CHANGE(world);
   uint32_t slot;
   TL_TRY(tl_world_not_mapped(world, "set a velocity"));
   TL_TRY(tl_world_slot(world, body, &slot));
@@ -414,6 +426,7 @@ talus_status talus_body_set_velocity(talus_world *world, talus_body body, talus_
 
 talus_status talus_body_set_force(talus_world *world, talus_body body, talus_vec3 force,
                                   talus_vec3 torque) {
+  TL_MAY_CHANGE(world);
   uint32_t slot;
   TL_TRY(tl_world_not_mapped(world, "set a force"));
   TL_TRY(tl_world_slot(world, body, &slot));

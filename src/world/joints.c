@@ -32,6 +32,8 @@ static talus_status slot_of(const talus_world *world, talus_body body, const cha
 
 talus_status talus_world_add_joint(talus_world *world, const talus_joint_def *def,
                                    talus_joint *joint) {
+  TL_MAY_CHANGE(world);
+  TL_NEED(def);
   tl_joints *joints = &world->joints;
   TL_TRY(tl_world_not_mapped(world, "add a joint"));
   if (def->name && tl_joints_named(joints, def->name) != SIZE_MAX)
@@ -82,6 +84,7 @@ static void wake_joint(talus_world *world, const tl_joint *joint) {
 }
 
 talus_status talus_world_remove_joint(talus_world *world, talus_joint joint) {
+  TL_MAY_CHANGE(world);
   size_t row;
   TL_TRY(tl_world_not_mapped(world, "remove a joint"));
   TL_TRY(row_of(world, joint, &row));
@@ -92,6 +95,9 @@ talus_status talus_world_remove_joint(talus_world *world, talus_joint joint) {
 
 talus_status talus_world_find_joint(const talus_world *world, const char *name,
                                     talus_joint *joint) {
+  TL_NEED(world);
+  TL_NEED(name);
+  TL_NEED(joint);
   const size_t row = tl_joints_named(&world->joints, name);
   if (row == SIZE_MAX)
     return tl_fail(TALUS_ERROR_INVALID, "there is no joint named '%.100s'", name);
@@ -99,9 +105,14 @@ talus_status talus_world_find_joint(const talus_world *world, const char *name,
   return TALUS_OK;
 }
 
-size_t talus_world_joint_count(const talus_world *world) { return world->joints.all.count; }
+size_t talus_world_joint_count(const talus_world *world) {
+  TL_NEED_OR(world, 0);
+  return world->joints.all.count;
+}
 
 talus_status talus_world_joint_at(const talus_world *world, size_t i, talus_joint *joint) {
+  TL_NEED(world);
+  TL_NEED(joint);
   if (i >= world->joints.all.count)
     return tl_fail(TALUS_ERROR_INVALID, "there is no joint number %zu of %zu", i,
                    world->joints.all.count);
@@ -115,6 +126,8 @@ static uint64_t uid_of(const talus_world *world, uint32_t slot) {
 
 talus_status talus_world_get_joint(const talus_world *world, talus_joint joint,
                                    talus_joint_info *info) {
+  TL_NEED(world);
+  TL_NEED(info);
   size_t row;
   TL_TRY(row_of(world, joint, &row));
   const tl_joint *j = &world->joints.all.data[row];
@@ -134,6 +147,7 @@ talus_status talus_world_get_joint(const talus_world *world, talus_joint joint,
 
 talus_status talus_joint_set_motor(talus_world *world, talus_joint joint, double target,
                                    double max) {
+  TL_MAY_CHANGE(world);
   size_t row;
   TL_TRY(row_of(world, joint, &row));
   tl_joint *j = &world->joints.all.data[row];
@@ -181,6 +195,7 @@ talus_status tl_world_settle_joints(talus_world *world) {
 }
 
 talus_status talus_world_assemble(talus_world *world, double *apart) {
+  TL_MAY_CHANGE(world);
   TL_TRY(tl_world_not_mapped(world, "assemble"));
   TL_TRY(tl_arena_reset(&world->arena));
   size_t worst;

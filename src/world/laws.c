@@ -114,6 +114,9 @@ talus_status tl_world_make_laws(talus_world *world) {
 
 talus_status talus_world_add_material(talus_world *world, const talus_material_def *def,
                                       talus_material *material) {
+  TL_MAY_CHANGE(world);
+  TL_NEED(def);
+  TL_NEED(material);
   const char *what = def->name ? def->name : "material";
   const talus_material_law law = {.friction = def->friction,
                                   .restitution = def->restitution,
@@ -147,6 +150,8 @@ static talus_status check_pair(const talus_world *world, talus_material a, talus
 
 talus_status talus_world_get_material_law(const talus_world *world, talus_material a,
                                           talus_material b, talus_material_law *law) {
+  TL_NEED(world);
+  TL_NEED(law);
   TL_TRY(check_pair(world, a, b));
   const tl_pair_law *row =
       &world->model.laws.data[a.index * world->model.materials.count + b.index];
@@ -162,6 +167,8 @@ talus_status talus_world_get_material_law(const talus_world *world, talus_materi
 
 talus_status talus_world_set_material_law(talus_world *world, talus_material a, talus_material b,
                                           const talus_material_law *law) {
+  TL_MAY_CHANGE(world);
+  TL_NEED(law);
   TL_TRY(check_pair(world, a, b));
   TL_TRY(check_law("material pair", law));
   const tl_pair_override made = {a.index < b.index ? a.index : b.index,
@@ -179,6 +186,7 @@ talus_status talus_world_set_material_law(talus_world *world, talus_material a, 
 
 talus_status talus_world_set_material_pair(talus_world *world, talus_material a, talus_material b,
                                            double friction, double restitution) {
+  TL_MAY_CHANGE(world);
   talus_material_law law;
   TL_TRY(talus_world_get_material_law(world, a, b, &law));
   /* Materials without a static friction of their own do not hand one down. */

@@ -130,6 +130,8 @@ talus_status tl_motion_parse(const char *path, const char *bytes, size_t n,
  */
 
 talus_status talus_table_read(const char *path, talus_table *table) {
+  TL_NEED(table);
+  TL_NEED(path);
   *table = (talus_table){0};
   tl_bytes bytes = {0};
   tl_motion_values values = {0};
@@ -153,6 +155,8 @@ talus_status talus_table_read(const char *path, talus_table *table) {
 }
 
 void talus_table_free(talus_table *table) {
+  if (!table)
+    return;
   void *block = table->data;
   if (block)
     (void)tl_resize(&block, table->rows * tl_motion_columns((uint32_t)table->kind) * sizeof(double),

@@ -25,6 +25,8 @@ static talus_shape_info info_of(const tl_shape *shape) {
 }
 
 talus_status talus_shape_measure(const talus_shape_def *def, talus_shape_info *info) {
+  TL_NEED(def);
+  TL_NEED(info);
   tl_shape shape;
   TL_TRY(tl_shape_make(def, &shape));
   *info = info_of(&shape);
@@ -33,9 +35,14 @@ talus_status talus_shape_measure(const talus_shape_def *def, talus_shape_info *i
   return TALUS_OK;
 }
 
-size_t talus_world_shape_count(const talus_world *world) { return world->model.shapes.count; }
+size_t talus_world_shape_count(const talus_world *world) {
+  TL_NEED_OR(world, 0);
+  return world->model.shapes.count;
+}
 
 talus_status talus_world_get_shape(const talus_world *world, size_t i, talus_shape_info *info) {
+  TL_NEED(world);
+  TL_NEED(info);
   if (i >= world->model.shapes.count)
     return tl_fail(TALUS_ERROR_INVALID, "there is no shape %zu, only %zu", i,
                    world->model.shapes.count);
@@ -44,6 +51,8 @@ talus_status talus_world_get_shape(const talus_world *world, size_t i, talus_sha
 }
 
 talus_status talus_points_read(const char *path, double scale, talus_points *points) {
+  TL_NEED(points);
+  TL_NEED(path);
   tl_coordinates found = {0};
   *points = (talus_points){0};
   talus_status status = tl_mesh_read_points(path, scale, &found);
@@ -60,6 +69,8 @@ talus_status talus_points_read(const char *path, double scale, talus_points *poi
 }
 
 void talus_points_free(talus_points *points) {
+  if (!points)
+    return;
   void *data = points->data;
   if (data)
     (void)tl_resize(&data, 3 * points->count * sizeof(double), 0); /* freeing cannot fail */

@@ -117,6 +117,7 @@ size_t tl_world_count_asleep(const talus_world *world) {
 }
 
 talus_status talus_body_wake(talus_world *world, talus_body body) {
+  TL_MAY_CHANGE(world);
   uint32_t slot;
   TL_TRY(tl_world_slot(world, body, &slot));
   tl_world_wake(world, slot);
@@ -124,6 +125,7 @@ talus_status talus_body_wake(talus_world *world, talus_body body) {
 }
 
 talus_status talus_world_set_gravity(talus_world *world, talus_vec3 gravity) {
+  TL_MAY_CHANGE(world);
   if (!tl_is_finite3(gravity))
     return tl_fail(TALUS_ERROR_INVALID, "gravity is not finite");
   world->model.gravity = gravity;
@@ -132,6 +134,7 @@ talus_status talus_world_set_gravity(talus_world *world, talus_vec3 gravity) {
 }
 
 talus_status talus_world_set_sleep(talus_world *world, talus_sleep_def sleep) {
+  TL_MAY_CHANGE(world);
   TL_TRY(tl_sleep_check(&sleep));
   if (world->model.solve.kind == TALUS_SOLVE_PENALTY && sleep.speed > 0)
     return tl_fail(TALUS_ERROR_INVALID, "sleep does not go with penalty; use solve: {kind: ccp}");

@@ -4,9 +4,20 @@
 #include <math.h>
 #include <stdio.h>
 
-double talus_world_time(const talus_world *world) { return (double)world->steps * world->model.dt; }
-uint64_t talus_world_steps(const talus_world *world) { return world->steps; }
-size_t talus_world_body_count(const talus_world *world) { return world->model.bodies; }
+double talus_world_time(const talus_world *world) {
+  TL_NEED_OR(world, 0);
+  return (double)world->steps * world->model.dt;
+}
+
+uint64_t talus_world_steps(const talus_world *world) {
+  TL_NEED_OR(world, 0);
+  return world->steps;
+}
+
+size_t talus_world_body_count(const talus_world *world) {
+  TL_NEED_OR(world, 0);
+  return world->model.bodies;
+}
 
 /* ---- failure ----------------------------------------------------------------------------------
  */
@@ -230,6 +241,10 @@ talus_status tl_world_finish_step(talus_world *world) {
   return finish(world);
 }
 
+static talus_status tell_interrupted(const talus_world *world) {
+  return tl_fail(TALUS_INTERRUPTED, "stopped on request at t = %g s", talus_world_time(world));
+}
+
 static talus_status step_once(talus_world *world) {
   tl_model *model = &world->model;
   TL_TRY(tl_world_finish_step(world));
@@ -239,6 +254,11 @@ static talus_status step_once(talus_world *world) {
   TL_TRY(tl_widths_update(model, &world->widths));
   world->offence[0] = '\0';
   tl_contacts_clear(&world->next);
+  /* Steps of springs are one pass, over before anybody gets impatient. */
+  const bool may_stop = world->interrupt && model->solve.kind != TALUS_SOLVE_PENALTY;
+  if (may_stop)
+    TL_TRY(tl_undo_keep(world));
+  tl_cancel_begin(&world->cancel, world->interrupt);
   const tl_scope scope = {.count = model->bodies,
                           .t0 = (double)world->steps * model->dt,
                           .t1 = (double)(world->steps + 1) * model->dt,
@@ -249,6 +269,7 @@ static talus_status step_once(talus_world *world) {
                           .broad_cache = &world->broad_cache,
                           .joints = world->joints.all.count > 0 ? &world->joints : NULL,
                           .widths = &world->widths,
+                          .cancel = may_stop ? &world->cancel : NULL,
                           .penalty = &world->penalty};
   world->broad_cache.chosen = world->last.broad; /* as a resumed run does */
   world->rest.spring = tl_world_spring_energy(world);
@@ -258,6 +279,10 @@ static talus_status step_once(talus_world *world) {
                                                    &world->contacts, &world->next, &world->last)
                                   : tl_step_fixed(world->backend, model, &scope, &world->contacts,
                                                   &world->next, &world->last);
+  if (status == TALUS_INTERRUPTED) {
+    tl_undo_go_back(world);
+    return tell_interrupted(world);
+  }
   if (status != TALUS_OK) {
     world->last.are_lost |= were_lost;
     tl_world_forget_falling(world);
@@ -310,8 +335,10 @@ talus_status tl_world_store_late(talus_world *world) {
 talus_status tl_world_step_on(talus_world *world, uint64_t n) {
   TL_TRY(tl_world_not_mapped(world, "step"));
   talus_status status = TALUS_OK;
-  for (uint64_t i = 0; i < n && status == TALUS_OK; ++i)
-    status = step_once(world);
+  for (uint64_t i = 0; i < n && status == TALUS_OK; ++i) {
+    tl_cancel_begin(&world->cancel, world->interrupt);
+    status = tl_cancel_look(&world->cancel) ? tell_interrupted(world) : step_once(world);
+  }
   if (status != TALUS_OK) { /* who looks, or changes a body, must not meet the state of steps ago */
     (void)tl_world_store_contacts(world);
     return status;
@@ -320,6 +347,7 @@ talus_status tl_world_step_on(talus_world *world, uint64_t n) {
 }
 
 talus_status talus_world_step(talus_world *world, uint64_t n) {
+  TL_MAY_CHANGE(world);
   TL_TRY(tl_world_step_on(world, n));
   return tl_world_store_contacts(world);
 }
@@ -344,6 +372,8 @@ static talus_status take_back(talus_world *world, size_t before, talus_status st
 }
 
 talus_status talus_world_fill(talus_world *world, const talus_fill_def *def, uint64_t *placed) {
+  TL_MAY_CHANGE(world);
+  TL_NEED(def);
   TL_TRY(tl_world_not_mapped(world, "fill"));
   tl_placements places = {0};
   uint64_t wanted = 0;
@@ -380,16 +410,22 @@ talus_status talus_world_fill(talus_world *world, const talus_fill_def *def, uin
 }
 
 talus_status talus_world_add_emitter(talus_world *world, const talus_emitter_def *def) {
+  TL_MAY_CHANGE(world);
+  TL_NEED(def);
   return tl_flow_add_emitter(&world->flow, &world->model, def);
 }
 
 talus_status talus_world_add_sink(talus_world *world, const char *name,
                                   const talus_region *region) {
+  TL_MAY_CHANGE(world);
+  TL_NEED(region);
   return tl_flow_add_sink(&world->flow, name, region);
 }
 
 talus_status talus_world_add_probe(talus_world *world, const talus_probe_def *def,
                                    uint32_t *probe) {
+  TL_MAY_CHANGE(world);
+  TL_NEED(def);
   uint64_t uid = 0;
   if (def->on_body) {
     uint32_t slot;
@@ -405,6 +441,8 @@ talus_status talus_world_add_probe(talus_world *world, const talus_probe_def *de
 }
 
 talus_status talus_probe_read(talus_world *world, uint32_t probe, talus_probe_values *values) {
+  TL_MAY_CHANGE(world);
+  TL_NEED(values);
   if (probe >= world->flow.probes.count)
     return tl_fail(TALUS_ERROR_INVALID, "there is no probe number %u", probe);
   tl_probe_finish(&world->flow.probes.data[probe], talus_world_time(world), values);

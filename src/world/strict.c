@@ -12,6 +12,7 @@ talus_status tl_strict_check(uint32_t strict) {
 }
 
 talus_status talus_world_set_strict(talus_world *world, uint32_t strict) {
+  TL_MAY_CHANGE(world);
   TL_TRY(tl_strict_check(strict));
   world->strict = strict;
   return TALUS_OK;

@@ -1,6 +1,15 @@
 /* Mapped views: whole arrays lent to the user. */
 #include "world/world.h"
 
+#include <stdatomic.h>
+
+/* Of all worlds: a view is known by its ticket, so that one of another world is not taken for one
+ * of this, nor a copy of one that was unmapped for another one of its field. */
+static uint64_t next_ticket(void) {
+  static _Atomic uint64_t last;
+  return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+}
+
 /* Which field of which list a public name stands for, and whether users may write it. */
 typedef struct view_row {
   bool of_state;
@@ -30,7 +39,23 @@ static const tl_field *field_of(const view_row *row) {
   return field;
 }
 
+/* The view as it was handed out: nothing comes, goes or moves while it is mapped. */
+static talus_view show(talus_world *world, const tl_mapping *mapping) {
+  const view_row *row = &views[mapping->field];
+  const tl_field *info = field_of(row);
+  void *arrays = row->of_state ? (void *)&world->state : (void *)&world->model.property;
+  return (talus_view){.data = tl_field_rows(arrays, info),
+                      .rows = world->model.bodies,
+                      .columns = info->columns,
+                      .scalar = (talus_scalar)info->scalar,
+                      .field = mapping->field,
+                      .access = mapping->access,
+                      .ticket = mapping->ticket};
+}
+
 talus_status talus_view_map(talus_world *world, talus_field field, int access, talus_view *view) {
+  TL_MAY_CHANGE(world);
+  TL_NEED(view);
   if ((unsigned)field >= TALUS_FIELDS)
     return tl_fail(TALUS_ERROR_INVALID, "there is no field number %d", (int)field);
   if (access == 0 || (access & ~(TALUS_READ | TALUS_WRITE)))
@@ -41,13 +66,9 @@ talus_status talus_view_map(talus_world *world, talus_field field, int access, t
     return tl_fail(TALUS_ERROR_INVALID, "the field %s is read only", info->name);
   void *arrays = row->of_state ? (void *)&world->state : (void *)&world->model.property;
   TL_TRY(tl_field_wake(arrays, info, world->capacity));
-  *view = (talus_view){tl_field_rows(arrays, info),
-                       world->model.bodies,
-                       info->columns,
-                       (talus_scalar)info->scalar,
-                       field,
-                       access};
-  world->mapped_views++;
+  const tl_mapping made = {next_ticket(), field, access};
+  TL_TRY(tl_array_push(&world->mapped, made));
+  *view = show(world, &made);
   return TALUS_OK;
 }
 
@@ -69,22 +90,39 @@ static talus_status normalise(const talus_world *world, const talus_view *view) 
   return TALUS_OK;
 }
 
+/* Row of a view among those that are mapped, or SIZE_MAX. */
+static size_t find_mapping(const talus_world *world, const talus_view *view) {
+  for (size_t i = 0; i < world->mapped.count; ++i)
+    if (world->mapped.data[i].ticket == view->ticket)
+      return i;
+  return SIZE_MAX;
+}
+
+static talus_status take_written(talus_world *world, const talus_view *view) {
+  for (size_t i = 0; i < view->rows * (size_t)view->columns; ++i)
+    if (!is_finite_at(view, i))
+      return tl_fail(TALUS_ERROR_INVALID, "%s: a value that is not finite was written to its %s",
+                     tl_world_describe(world, (uint32_t)(i / (size_t)view->columns)),
+                     field_of(&views[view->field])->name);
+  if (view->field == TALUS_FIELD_ROTATION)
+    TL_TRY(normalise(world, view));
+  tl_world_wake_written(world, view->field);
+  return TALUS_OK;
+}
+
 talus_status talus_view_unmap(talus_world *world, talus_view *view) {
-  if (!view->data && view->rows > 0)
-    return tl_fail(TALUS_ERROR_STALE, "the view is not mapped");
-  if (world->mapped_views == 0)
-    return tl_fail(TALUS_ERROR_STALE, "no view of this world is mapped");
-  if (view->access & TALUS_WRITE) {
-    for (size_t i = 0; i < view->rows * (size_t)view->columns; ++i)
-      if (!is_finite_at(view, i))
-        return tl_fail(TALUS_ERROR_INVALID, "%s: a value that is not finite was written to its %s",
-                       tl_world_describe(world, (uint32_t)(i / (size_t)view->columns)),
-                       field_of(&views[view->field])->name);
-    if (view->field == TALUS_FIELD_ROTATION)
-      TL_TRY(normalise(world, view));
-    tl_world_wake_written(world, view->field);
+  TL_MAY_CHANGE(world);
+  TL_NEED(view);
+  const size_t at = find_mapping(world, view);
+  if (at == SIZE_MAX)
+    return tl_fail(TALUS_ERROR_STALE,
+                   "the view is not mapped in this world: it was unmapped before, belongs to "
+                   "another world, or was never mapped");
+  if (world->mapped.data[at].access & TALUS_WRITE) {
+    const talus_view own = show(world, &world->mapped.data[at]);
+    TL_TRY(take_written(world, &own));
   }
-  world->mapped_views--;
+  world->mapped.data[at] = world->mapped.data[--world->mapped.count];
   *view = (talus_view){.rows = 0, .field = view->field};
   return TALUS_OK;
 }

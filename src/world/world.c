@@ -6,9 +6,23 @@
 #include <stdio.h>
 
 static void log_bridge(void *context, tl_log_level level, const char *line) {
-  const talus_world *world = context;
-  if (world->log)
-    world->log(world->log_context, (int)level, line);
+  talus_world *world = context;
+  if (!world->log || world->is_telling)
+    return;
+  world->is_telling = true;
+  world->log(world->log_context, (int)level, line);
+  world->is_telling = false;
+}
+
+talus_status tl_world_may_change(const talus_world *world, const char *call) {
+  if (!world)
+    return tl_fail_null(call, "world");
+  if (world->is_telling)
+    return tl_fail(TALUS_ERROR_BUSY,
+                   "%s: called from the world's own log callback, in the middle of something else; "
+                   "make a note of it and call when that has returned",
+                   call);
+  return TALUS_OK;
 }
 
 talus_status tl_copy_text(const char *text, char **copy) {
@@ -125,6 +139,8 @@ talus_status tl_world_new(talus_world **world) {
 }
 
 talus_status talus_world_create(const talus_world_def *def, talus_world **world) {
+  TL_NEED(def);
+  TL_NEED(world);
   *world = NULL;
   TL_TRY(check_settings(def));
   TL_TRY(check_domain(&def->domain));
@@ -149,7 +165,7 @@ talus_status talus_world_create(const talus_world_def *def, talus_world **world)
 }
 
 void talus_world_destroy(talus_world *world) {
-  if (!world)
+  if (!world || tl_world_may_change(world, __func__) != TALUS_OK)
     return;
   tl_model *model = &world->model;
   (void)tl_fields_resize(&world->state, tl_state_fields, TL_STATE_FIELD_COUNT, world->capacity, 0);
@@ -185,6 +201,8 @@ void talus_world_destroy(talus_world *world) {
   tl_arena_free(&world->arena);
   tl_broad_cache_free(&world->broad_cache);
   tl_array_free(&world->widths);
+  tl_array_free(&world->mapped);
+  tl_undo_free(&world->undo);
   void *block = world;
   (void)tl_resize(&block, sizeof *world, 0);
 }
@@ -193,14 +211,17 @@ void talus_world_destroy(talus_world *world) {
  */
 
 talus_status tl_world_not_mapped(const talus_world *world, const char *what) {
-  if (world->mapped_views > 0)
-    return tl_fail(TALUS_ERROR_BUSY, "cannot %s while %d view%s mapped; unmap first", what,
-                   world->mapped_views, world->mapped_views == 1 ? " is" : "s are");
+  if (world->mapped.count > 0)
+    return tl_fail(TALUS_ERROR_BUSY, "cannot %s while %zu view%s mapped; unmap first", what,
+                   world->mapped.count, world->mapped.count == 1 ? " is" : "s are");
   return TALUS_OK;
 }
 
 talus_status talus_world_add_shape(talus_world *world, const talus_shape_def *def,
                                    talus_shape *shape) {
+  TL_MAY_CHANGE(world);
+  TL_NEED(def);
+  TL_NEED(shape);
   tl_shape made;
   TL_TRY(tl_array_reserve(&world->model.shapes, world->model.shapes.count + 1));
   TL_TRY(tl_shape_make(def, &made));
@@ -213,6 +234,8 @@ talus_status talus_world_add_shape(talus_world *world, const talus_shape_def *de
  */
 
 talus_status talus_world_group(talus_world *world, const char *name, uint32_t *group) {
+  TL_MAY_CHANGE(world);
+  TL_NEED(group);
   if (!name || !*name)
     return tl_fail(TALUS_ERROR_INVALID, "a group needs a name");
   for (size_t i = 0; i < world->groups.count; ++i)
@@ -229,6 +252,7 @@ talus_status talus_world_group(talus_world *world, const char *name, uint32_t *g
 }
 
 talus_status talus_world_ignore_groups(talus_world *world, uint32_t a, uint32_t b) {
+  TL_MAY_CHANGE(world);
   if (a == 0 || b == 0 || a > world->groups.count || b > world->groups.count)
     return tl_fail(TALUS_ERROR_INVALID,
                    "ignore: no such group; make it with talus_world_group first");

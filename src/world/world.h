@@ -4,6 +4,7 @@
 #define TL_WORLD_H
 
 #include "backend/backend.h"
+#include "base/cancel.h"
 #include "contact/contact.h"
 #include "flow/flow.h"
 #include "joint/joint.h"
@@ -37,6 +38,19 @@ typedef struct tl_rest_of_step {
   size_t added;    /* of the fresh bodies */
   bool was_pushed; /* before they were */
 } tl_rest_of_step;
+/* What a step may have changed when it is given up (world/undo.c). */
+typedef struct tl_undo {
+  TL_ARRAY(tl_joint) joints;
+  TL_ARRAY(uint32_t) rest;
+  tl_step_report last;
+} tl_undo;
+
+/* A view that is mapped. */
+typedef struct tl_mapping {
+  uint64_t ticket;
+  talus_field field;
+  int access;
+} tl_mapping;
 
 struct talus_world {
   tl_model model;  /* properties included */
@@ -80,9 +94,14 @@ struct talus_world {
   double joint_work;                           /* J, likewise, without what springs store */
   double damping_work, friction_work;          /* likewise, penalty */
 
-  int mapped_views;
+  TL_ARRAY(tl_mapping) mapped; /* views; not saved */
   talus_log_fn *log;
   void *log_context;
+  bool is_telling; /* the log callback is being called */
+
+  const volatile int *interrupt; /* not 0: steps are given up; may be NULL */
+  tl_cancel cancel;
+  tl_undo undo; /* only where there is an interrupt */
 };
 
 /* "body 17 'ball'" or "body 17" for messages; valid until the next call on this thread. */
@@ -123,6 +142,11 @@ talus_status tl_world_borrow_motion(talus_world *world, uint32_t slot, const tal
                                     uint32_t old_slot);
 /* A line in the log for every table that ends within the step. */
 void tl_world_tell_tables(const talus_world *world, double t0, double t1);
+
+/* Public calls that change a world begin with it: the world is there, and this is not its own log
+ * callback, which is called in the middle of a step, when nothing may change. */
+talus_status tl_world_may_change(const talus_world *world, const char *call);
+#define TL_MAY_CHANGE(world) TL_TRY(tl_world_may_change((world), __func__))
 
 /* Fails while a view is mapped; `what` is what the caller wanted to do. */
 talus_status tl_world_not_mapped(const talus_world *world, const char *what);
@@ -179,6 +203,11 @@ talus_status tl_world_store_contacts(talus_world *world);
 talus_status tl_world_store_late(talus_world *world);
 /* Does what is left of the last step, where memory was missing for it. */
 talus_status tl_world_finish_step(talus_world *world);
+
+/* Before a step that may be given up, and when it was: the world is as it was before. */
+talus_status tl_undo_keep(talus_world *world);
+void tl_undo_go_back(talus_world *world);
+void tl_undo_free(tl_undo *undo);
 
 /* Something has happened in this step that `strict` may forbid (world/strict.c): a warning in the
  * log, or the end of the step once it is whole, where the world says so; the first counts. */

@@ -29,6 +29,7 @@
 #ifndef TL_SOLVE_CCP_H
 #define TL_SOLVE_CCP_H
 
+#include "base/cancel.h"
 #include "joint/link.h"
 #include "kernels/ccp.h"
 #include "kernels/rolling.h"

@@ -248,7 +248,7 @@ static void iterate_jacobi(gradient *g) {
   talus_real omega = (talus_real)settings->omega;
   const talus_real lambda = (talus_real)settings->lambda;
   bool is_done = good_enough(g, look(g));
-  while (g->done < g->effort.most && !is_done) {
+  while (g->done < g->effort.most && !is_done && !tl_cancel_look(job->scope->cancel)) {
     step(g, g->now_bodies, omega, true, g->now, NULL);
     mix_fields(g, g->now, lambda, g->next, g->next);
     spread(g, g->next, NULL, NULL, g->next_bodies);
@@ -271,7 +271,7 @@ static void iterate_apgd(gradient *g) {
   bool momentum = false, is_done = good_enough(g, look(g));
   memcpy(g->lead, g->now, field_bytes(g));
   memcpy(g->lead_bodies, g->now_bodies, body_bytes(g));
-  while (g->done < g->effort.most && !is_done) {
+  while (g->done < g->effort.most && !is_done && !tl_cancel_look(job->scope->cancel)) {
     tl_ccp_sums sums;
     for (;;) {
       sums = step(g, g->lead_bodies, (talus_real)(1 / inverse_step), false, g->lead, g->now);
@@ -315,7 +315,7 @@ static void iterate_bb(gradient *g) {
   const double uphill = job->ncp > 0 ? SHORTEST : 0;
   double length = 0.5;
   bool is_done = good_enough(g, look(g));
-  while (g->done < g->effort.most && !is_done) {
+  while (g->done < g->effort.most && !is_done && !tl_cancel_look(job->scope->cancel)) {
     const tl_ccp_sums sums = step(g, g->now_bodies, (talus_real)length, false, g->now, NULL);
     const double curvature = spread(g, g->next, g->now, g->now_bodies, g->next_bodies);
     g->done++;

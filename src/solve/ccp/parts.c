@@ -168,6 +168,8 @@ static double solve_small(const tl_ccp *job, uint32_t begin, uint32_t end, doubl
       change += tl_ccp_sweep_lane(job, row / W, row % W);
     done++;
     sum = -1;
+    if (tl_cancel_look(job->scope->cancel))
+      break;
     if (tl_ccp_wants_look(&effort, done, sqrt(change / rows))) {
       sum = measure_rows(job, begin, end, most);
       if (tl_ccp_is_enough(&effort, done, sqrt(sum / rows)))

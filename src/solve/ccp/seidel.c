@@ -143,6 +143,10 @@ static void start(const tl_ccp *job, tl_team *team, int worker, int workers, dou
   visit_colours(job, team, worker, workers, warm(1), sums);
 }
 
+/* Behind the three sets of sums: whether the first worker was asked to stop, in even and in odd
+ * sweeps, which all see behind the barrier that the sums need. */
+static double *stops_of(const tl_ccp *job) { return job->block_sum + 3 * job->block_count; }
+
 /* Runs on every worker at once. All workers take the same decisions, because they add the same
  * block sums in the same order; two sets of sums alternate, so that none is overwritten while it is
  * read. */
@@ -157,7 +161,10 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
   tl_ccp_effort effort = tl_ccp_effort_of(job, job->row_count + job->link_rows);
   int done = 0;
   double rms = -1;
+  double *stop = stops_of(job);
   while (done < effort.most) {
+    if (worker == 0)
+      stop[done & 1] = tl_cancel_look(job->scope->cancel);
     if (done == tl_ccp_patience(job))
       tl_ccp_set_off(job, team, worker, workers);
     visit_colours(job, team, worker, workers, SWEEP, sums[done & 1]);
@@ -165,6 +172,8 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
         rms_of(job, sums[done & 1], visit_links(job, team, worker, workers, done));
     done++;
     rms = -1;
+    if (stop[(done - 1) & 1] != 0)
+      break;
     if (tl_ccp_wants_look(&effort, done, change)) {
       rms = measure_aimed(job, team, worker, workers);
       if (tl_ccp_is_enough(&effort, done, rms))
@@ -187,7 +196,7 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
 }
 
 talus_status tl_ccp_take_sums(tl_ccp *job) {
-  TL_TAKE(job->scope->arena, 3 * job->block_count, &job->block_sum);
+  TL_TAKE(job->scope->arena, 3 * job->block_count + 2, &job->block_sum);
   TL_TAKE(job->scope->arena, job->block_count, &job->block_max);
   return tl_ccp_take_momentum(job);
 }

@@ -314,8 +314,10 @@ static talus_status run(tl_impact *job) {
   TL_TRY(find_held(job));
   TL_TAKE(ccp->scope->arena, ccp->scope->count, &list);
   gather_waiting(job, list);
-  while (job->waiting > 0)
+  while (job->waiting > 0) {
+    TL_GO_ON(ccp->scope->cancel);
     TL_TRY(tl_impact_round(job));
+  }
   tl_for(&ccp->model->par, ccp->contacts->count, GRAIN, leave_gaps, job);
   return TALUS_OK;
 }

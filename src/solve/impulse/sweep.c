@@ -229,14 +229,19 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
   tl_ccp_effort effort = tl_ccp_effort_of(&job->ccp, job->ccp.row_count + job->ccp.link_rows);
   double *sums[2] = {job->block_sum + job->block_count, job->block_sum + 2 * job->block_count};
   start(job, team, worker, workers);
+  double *stop = job->block_sum + 3 * job->block_count; /* as in solve/ccp/seidel.c */
   int done = 0;
   bool measured = false;
   while (done < effort.most) {
+    if (worker == 0)
+      stop[done & 1] = tl_cancel_look(job->ccp.scope->cancel);
     visit_colours(job, team, worker, workers, SWEEP, sums[done & 1]);
     const double change =
         rms_of(job, sums[done & 1], visit_links(job, team, worker, workers, done));
     done++;
     measured = false;
+    if (stop[(done - 1) & 1] != 0)
+      break;
     if (!tl_ccp_wants_look(&effort, done, change))
       continue;
     measured = true;
