@@ -15,7 +15,7 @@ const tl_field tl_property_fields[TL_PROPERTY_FIELD_COUNT] = {TL_PROPERTY_FIELDS
 static talus_status resize_one(void *arrays, const tl_field *field, size_t old_capacity,
                                size_t capacity) {
   void *block = tl_field_rows(arrays, field);
-  if ((field->flags & TL_LAZY) && !block)
+  if (!block && ((field->flags & TL_LAZY) || capacity == 0))
     return TALUS_OK;
   const size_t old_bytes = old_capacity * field->bytes, bytes = capacity * field->bytes;
   TL_TRY(tl_resize(&block, old_bytes, bytes));

@@ -21,6 +21,7 @@
  *   VISIBLE  can be mapped as a view; of a contact: is in contact files
  *   DEVICE   is mirrored where stages run on a device
  *   LAZY     allocated at first use; NULL means all zero
+ *   STEPPED  every step writes it anew, into the second of two arrays that are then swapped
  */
 #ifndef TL_FIELDS_H
 #define TL_FIELDS_H
@@ -35,7 +36,8 @@ enum {
   TL_VISIBLE = 8,
   TL_LAZY = 16,
   TL_CARRIED = 32,
-  TL_DEVICE = 64
+  TL_DEVICE = 64,
+  TL_STEPPED = 128
 };
 
 /* Beside the kinds of talus_scalar, for what no view shows. */
@@ -52,12 +54,13 @@ enum {
  * state, and a body that was put to sleep differs from one that lies still in nothing but time.
  * push, twist: force and torque of springs at the end of the last step, N and N m (penalty), with
  * which the next one begins; not hashed, because they follow from the rest. */
+#define TL_MOTION (TL_HASHED | TL_SAVED | TL_GHOST | TL_VISIBLE | TL_STEPPED)
 #define TL_STATE_FIELDS(F)                                                                         \
-  F(position, talus_dvec3, 3, TALUS_FLOAT64, TL_HASHED | TL_SAVED | TL_GHOST | TL_VISIBLE)         \
-  F(rotation, talus_quat, 4, TL_REAL, TL_HASHED | TL_SAVED | TL_GHOST | TL_VISIBLE)                \
-  F(velocity, talus_vec3, 3, TL_REAL, TL_HASHED | TL_SAVED | TL_GHOST | TL_VISIBLE)                \
-  F(spin, talus_vec3, 3, TL_REAL, TL_HASHED | TL_SAVED | TL_GHOST | TL_VISIBLE)                    \
-  F(rest, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_LAZY)                                \
+  F(position, talus_dvec3, 3, TALUS_FLOAT64, TL_MOTION)                                            \
+  F(rotation, talus_quat, 4, TL_REAL, TL_MOTION)                                                   \
+  F(velocity, talus_vec3, 3, TL_REAL, TL_MOTION)                                                   \
+  F(spin, talus_vec3, 3, TL_REAL, TL_MOTION)                                                       \
+  F(rest, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_LAZY | TL_STEPPED)                   \
   F(push, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_LAZY)                                   \
   F(twist, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_LAZY)
 

@@ -211,9 +211,20 @@ talus_status tl_step_find_contacts(const tl_backend *backend, const tl_model *mo
   return TALUS_OK;
 }
 
-talus_status tl_step_fixed(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                           const tl_contacts *before, tl_contacts *after, tl_step_report *report) {
-  *report = (tl_step_report){.culprit = TL_NONE};
+/* Who wakes and falls asleep is decided in the course of the step: in the rows of `out`, which the
+ * stages then see as those of `in`. */
+static tl_state begin_rest(const tl_scope *scope) {
+  tl_state in = *scope->in;
+  if (in.rest && in.rest != scope->out->rest)
+    for (size_t i = 0; i < scope->count; ++i)
+      scope->out->rest[tl_scope_slot(scope, i)] = in.rest[tl_scope_slot(scope, i)];
+  in.rest = scope->out->rest;
+  return in;
+}
+
+static talus_status step_from(const tl_backend *backend, const tl_model *model,
+                              const tl_scope *scope, const tl_contacts *before, tl_contacts *after,
+                              tl_step_report *report) {
   TL_TRY(tl_step_find_contacts(backend, model, scope, before, after, report));
   TL_GO_ON(scope->cancel);
   TL_TRY(tl_joints_guard_start(model, scope));
@@ -239,4 +250,13 @@ talus_status tl_step_fixed(const tl_backend *backend, const tl_model *model, con
     tl_sleep_count(model, scope);
   report->wall_step += wall_now() - solved;
   return TALUS_OK;
+}
+
+talus_status tl_step_fixed(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
+                           const tl_contacts *before, tl_contacts *after, tl_step_report *report) {
+  *report = (tl_step_report){.culprit = TL_NONE};
+  const tl_state in = begin_rest(scope);
+  tl_scope from = *scope;
+  from.in = &in;
+  return step_from(backend, model, &from, before, after, report);
 }

@@ -20,10 +20,11 @@ typedef struct tl_step_report {
                        them before it went: there are none until a step goes well */
 } tl_step_report;
 
-/* One fixed step over the scope, from scope->in to scope->out (which may be the same arrays), and
- * from the contacts of the last step to those of this one, which are another set. On failure `in`
- * is untouched (but who sleeps) and *after are those of the failed step, as far as it came: for the
- * message. TALUS_INTERRUPTED: it was asked to stop (scope->cancel), and had not begun to write. */
+/* One fixed step over the scope, from scope->in to scope->out, and from the contacts of the last
+ * step to those of this one: what is before is only read. (The two states may have the same arrays;
+ * then who sleeps may change even if the step fails.) On failure *after are the contacts of the
+ * failed step, as far as it came: for the message. TALUS_INTERRUPTED: it was asked to stop
+ * (scope->cancel). */
 talus_status tl_step_fixed(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
                            const tl_contacts *before, tl_contacts *after, tl_step_report *report);
 

@@ -19,11 +19,12 @@
 typedef struct verlet_job {
   const tl_model *model;
   const tl_scope *scope;
-  tl_state mid;             /* poses at t1, velocities in the middle of the step */
-  talus_vec3 *lead, *swing; /* half a step with the forces of t0 */
-  talus_vec3 *push, *twist; /* at t1 */
-  tl_twist *twists;         /* by member: velocities in the middle, or at t1 */
-  double (*blocks)[2];      /* work of contacts and of loads */
+  tl_state mid; /* poses at t1, velocities in the middle of the step */
+  const talus_vec3 *first_push, *first_twist; /* at t0 */
+  talus_vec3 *lead, *swing;                   /* half a step with the forces of t0 */
+  talus_vec3 *push, *twist;                   /* at t1 */
+  tl_twist *twists;                           /* by member: velocities in the middle, or at t1 */
+  double (*blocks)[2];                        /* work of contacts and of loads */
 } verlet_job;
 
 static double wall_now(void) {
@@ -87,14 +88,14 @@ static void first_kick(const verlet_job *job, size_t member, double work[2]) {
     job->lead[slot] = job->swing[slot] = tl_vec3(0, 0, 0);
     return;
   }
-  const tl_twist kick = kick_of(job->model, slot, in->rotation[slot], in->push[slot],
-                                in->twist[slot], (talus_real)half);
+  const tl_twist kick = kick_of(job->model, slot, in->rotation[slot], job->first_push[slot],
+                                job->first_twist[slot], (talus_real)half);
   const tl_twist before = {in->velocity[slot], in->spin[slot]};
   job->twists[member] = kicked(before, kick);
   job->lead[slot] = kick.velocity;
   job->swing[slot] = kick.spin;
-  add_work(job->model, slot, &before, &job->twists[member], in->push[slot], in->twist[slot], half,
-           work);
+  add_work(job->model, slot, &before, &job->twists[member], job->first_push[slot],
+           job->first_twist[slot], half, work);
 }
 
 static void last_kick(const verlet_job *job, size_t member, double work[2]) {
@@ -214,12 +215,17 @@ static talus_status step_any(const tl_backend *backend, const tl_model *model,
   const double begun = wall_now();
   tl_penalty *p = scope->penalty;
   const tl_contacts *last = before;
+  const tl_state *pushed_by = scope->in;
   if (!p->is_pushed) {
+    pushed_by = scope->out;
     TL_TRY(push_at_start(backend, model, scope, before, &p->start, report));
     p->is_pushed = true;
     last = &p->start;
   }
-  verlet_job job = {.model = model, .scope = scope};
+  verlet_job job = {.model = model,
+                    .scope = scope,
+                    .first_push = pushed_by->push,
+                    .first_twist = pushed_by->twist};
   TL_TRY(take_scratch(&job));
   kick_all(&job, first_kick, &report->solve);
   const tl_twists twists = {.first = job.twists, .stride = sizeof *job.twists};

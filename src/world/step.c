@@ -245,6 +245,40 @@ static talus_status tell_interrupted(const talus_world *world) {
   return tl_fail(TALUS_INTERRUPTED, "stopped on request at t = %g s", talus_world_time(world));
 }
 
+void tl_world_free_next(talus_world *world) {
+  (void)tl_fields_resize(&world->next_state, tl_state_fields, TL_STATE_FIELD_COUNT,
+                         world->next_capacity, 0);
+  world->next_state = (tl_state){0};
+  world->next_capacity = 0;
+}
+
+/* Room for the state at the end of the step; what is in it does not matter. */
+static talus_status reserve_next(talus_world *world) {
+  if (world->next_capacity != world->capacity)
+    tl_world_free_next(world);
+  world->next_capacity = world->capacity;
+  for (int i = 0; i < TL_STATE_FIELD_COUNT; ++i) {
+    const tl_field *field = &tl_state_fields[i];
+    void *block = tl_field_rows(&world->next_state, field);
+    if (block || !(field->flags & TL_STEPPED) || !tl_field_rows(&world->state, field))
+      continue;
+    TL_TRY(tl_resize(&block, 0, world->capacity * field->bytes));
+    tl_field_set_rows(&world->next_state, field, block);
+  }
+  return TALUS_OK;
+}
+
+static void swap_states(talus_world *world) {
+  for (int i = 0; i < TL_STATE_FIELD_COUNT; ++i) {
+    const tl_field *field = &tl_state_fields[i];
+    if (!(field->flags & TL_STEPPED))
+      continue;
+    unsigned char *now = tl_field_rows(&world->next_state, field);
+    tl_field_set_rows(&world->next_state, field, tl_field_rows(&world->state, field));
+    tl_field_set_rows(&world->state, field, now);
+  }
+}
+
 static talus_status step_once(talus_world *world) {
   tl_model *model = &world->model;
   TL_TRY(tl_world_finish_step(world));
@@ -254,8 +288,11 @@ static talus_status step_once(talus_world *world) {
   TL_TRY(tl_widths_update(model, &world->widths));
   world->offence[0] = '\0';
   tl_contacts_clear(&world->next);
-  /* Steps of springs are one pass, over before anybody gets impatient. */
-  const bool may_stop = world->interrupt && model->solve.kind != TALUS_SOLVE_PENALTY;
+  /* Steps of springs work in place, and are one pass, over before anybody gets impatient. */
+  const bool is_springs = model->solve.kind == TALUS_SOLVE_PENALTY;
+  const bool may_stop = world->interrupt && !is_springs;
+  if (!is_springs)
+    TL_TRY(reserve_next(world));
   if (may_stop)
     TL_TRY(tl_undo_keep(world));
   tl_cancel_begin(&world->cancel, world->interrupt);
@@ -264,7 +301,7 @@ static talus_status step_once(talus_world *world) {
                           .t1 = (double)(world->steps + 1) * model->dt,
                           .dt = model->dt,
                           .in = &world->state,
-                          .out = &world->state,
+                          .out = is_springs ? &world->state : &world->next_state,
                           .arena = &world->arena,
                           .broad_cache = &world->broad_cache,
                           .joints = world->joints.all.count > 0 ? &world->joints : NULL,
@@ -291,7 +328,9 @@ static talus_status step_once(talus_world *world) {
     tl_world_drop_push(world);
     return told;
   }
-  if (model->solve.kind != TALUS_SOLVE_PENALTY || !world->penalty.are_balls)
+  if (!is_springs)
+    swap_states(world);
+  if (!is_springs || !world->penalty.are_balls)
     tl_contacts_swap(&world->contacts, &world->next);
   world->wall[0] += world->last.wall_broad;
   world->wall[1] += world->last.wall_narrow;

@@ -169,6 +169,7 @@ void talus_world_destroy(talus_world *world) {
     return;
   tl_model *model = &world->model;
   (void)tl_fields_resize(&world->state, tl_state_fields, TL_STATE_FIELD_COUNT, world->capacity, 0);
+  tl_world_free_next(world);
   (void)tl_fields_resize(&model->property, tl_property_fields, TL_PROPERTY_FIELD_COUNT,
                          world->capacity, 0);
   for (size_t i = 0; i < model->shapes.count; ++i)

@@ -41,7 +41,6 @@ typedef struct tl_rest_of_step {
 /* What a step may have changed when it is given up (world/undo.c). */
 typedef struct tl_undo {
   TL_ARRAY(tl_joint) joints;
-  TL_ARRAY(uint32_t) rest;
   tl_step_report last;
 } tl_undo;
 
@@ -53,9 +52,11 @@ typedef struct tl_mapping {
 } tl_mapping;
 
 struct talus_world {
-  tl_model model;  /* properties included */
-  tl_state state;  /* at time steps * dt */
-  size_t capacity; /* rows that every array has room for */
+  tl_model model;      /* properties included */
+  tl_state state;      /* at time steps * dt */
+  size_t capacity;     /* rows that every array has room for */
+  tl_state next_state; /* fields that are TL_STEPPED: of the step before, where the next one goes */
+  size_t next_capacity;
   uint64_t next_uid;
   uint64_t steps;
   TL_ARRAY(tl_handle) handles;
@@ -124,6 +125,9 @@ double tl_world_energy_of(const talus_world *world, size_t slot);
 
 /* Slot of the body with that uid, or TL_NONE. */
 uint32_t tl_world_slot_of(const talus_world *world, uint64_t uid);
+
+/* Gives back the memory of the state that the next step goes to. */
+void tl_world_free_next(talus_world *world);
 
 /* Makes room for n bodies in all. */
 talus_status tl_world_reserve(talus_world *world, size_t n);

@@ -1,0 +1,57 @@
+/* A crowd: some bodies with the contacts and joints among them, as if there were nothing else.
+ *
+ * What is gathered is self-contained. Rows are 0 ... count-1 in the order of uids, contacts and
+ * joints name rows, and in a crowd there is nothing outside: a contact or a joint with a body that
+ * was not gathered is not in it. So stages need not know that there is a world, and cost what the
+ * crowd costs. Shapes, materials and settings are those of the world, which must outlive the crowd;
+ * nothing of the world is written until the crowd is scattered.
+ *
+ * A step goes from `before` to `after`: what is before is only read, so that a step can be taken
+ * twice, or tried and thrown away. tl_crowd_swap makes `after` the start of the next one. Crowds
+ * have an arena and one thread each: several may step at once, in several threads. Nobody falls
+ * asleep in a crowd, which is a pass of the world; who sleeps stays asleep. */
+#ifndef TL_STEP_CROWD_H
+#define TL_STEP_CROWD_H
+
+#include "joint/joint.h"
+#include "solve/penalty/penalty.h"
+#include "step/step.h"
+
+/* What a crowd is gathered from. */
+typedef struct tl_crowd_source {
+  const tl_model *model;
+  const tl_state *state;
+  const tl_contacts *contacts;
+  const tl_joints *joints;   /* may be NULL */
+  const tl_penalty *penalty; /* with springs; else NULL */
+} tl_crowd_source;
+
+typedef struct tl_crowd {
+  tl_model model; /* with properties of its own; all else is the source's */
+  tl_state before, after;
+  tl_contacts contacts_before, contacts_after;
+  tl_joints joints; /* a step changes what time changes of them, and gives it back if it fails */
+  tl_penalty penalty;
+  size_t count, capacity;   /* rows */
+  TL_ARRAY(uint32_t) slots; /* by row: in the source */
+  tl_arena arena;
+} tl_crowd;
+
+/* slots: ascending. The crowd is {0}, or one that was gathered before: its memory is used again. */
+talus_status tl_crowd_gather(tl_crowd *crowd, const tl_crowd_source *from, const uint32_t *slots,
+                             size_t count);
+
+/* A step of length dt from t0 to t1, whatever the solver is. On failure nothing but `after` has
+ * changed; report->culprit is a row. */
+talus_status tl_crowd_step(tl_crowd *crowd, const tl_backend *backend, double t0, double t1,
+                           double dt, tl_step_report *report);
+
+void tl_crowd_swap(tl_crowd *crowd);
+
+/* `after` into the rows of the source that the bodies came from, but for those that did not move by
+ * themselves: walls may be in many crowds. Joints: what time changes. */
+void tl_crowd_scatter(const tl_crowd *crowd, tl_state *state, tl_joints *joints);
+
+void tl_crowd_free(tl_crowd *crowd);
+
+#endif

@@ -1,0 +1,315 @@
+/* Crowds: what is gathered is a world of its own. */
+#include "physics/soak_scene.h"
+#include "step/crowd.h"
+#include "world/world.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define MOST  4096
+#define SEEDS 8
+
+static const struct {
+  const char *name;
+  talus_solve_kind kind;
+  talus_ccp_method method;
+} ways[] = {
+    {"gauss-seidel", TALUS_SOLVE_CCP, TALUS_GAUSS_SEIDEL},
+    {"apgd", TALUS_SOLVE_CCP, TALUS_APGD},
+    {"bb", TALUS_SOLVE_CCP, TALUS_BB},
+    {"jacobi", TALUS_SOLVE_CCP, TALUS_JACOBI},
+    {"impulse", TALUS_SOLVE_IMPULSE, TALUS_GAUSS_SEIDEL},
+    {"penalty", TALUS_SOLVE_PENALTY, TALUS_GAUSS_SEIDEL},
+};
+#define WAYS (sizeof ways / sizeof *ways)
+
+/* The scene of a seed after some steps, the same however often it is made. Joints hang some bodies
+ * on others and turn one by a motor. */
+static talus_world *make(uint64_t seed, size_t way, int steps) {
+  talus_world_def def = talus_world_def_default();
+  def.threads = 1;
+  def.solve.kind = ways[way].kind;
+  def.solve.method = ways[way].method;
+  def.solve.iterations = 20;
+  soak_scene s = soak_make(seed, &def);
+  s.world->penalty.is_general = true;
+  if (ways[way].kind == TALUS_SOLVE_PENALTY) {
+    s.world->model.dt = 1e-4;
+    CHECK_OK(talus_world_step(s.world, (uint64_t)steps));
+    return s.world;
+  }
+  const size_t bodies = talus_world_body_count(s.world);
+  for (size_t i = 1; i + 1 < bodies && i < 12; i += 3) {
+    talus_joint_def joint = talus_joint_def_default();
+    CHECK_OK(talus_world_body_at(s.world, i, &joint.a));
+    if (i != 4) /* that one is turned against the ground */
+      CHECK_OK(talus_world_body_at(s.world, i + 1, &joint.b));
+    joint.kind = i == 4 ? TALUS_JOINT_REVOLUTE : TALUS_JOINT_SPHERICAL;
+    joint.at = joint.to = rig_info(s.world, joint.a).position;
+    if (i == 4)
+      joint.motor = TALUS_MOTOR_SPEED, joint.motor_target = 2, joint.motor_max = 1;
+    CHECK_OK(talus_world_add_joint(s.world, &joint, NULL));
+  }
+  CHECK_OK(talus_world_step(s.world, (uint64_t)steps));
+  return s.world;
+}
+
+static tl_crowd_source source_of(const talus_world *world) {
+  return (tl_crowd_source){&world->model, &world->state, &world->contacts, &world->joints,
+                           &world->penalty};
+}
+
+/* Some of the bodies: all, or each with the chance `share`. */
+static size_t choose(const talus_world *world, uint64_t seed, double share, uint32_t *slots) {
+  tl_random random = tl_random_start(seed, SOAK_STREAM, 1);
+  size_t n = 0;
+  CHECK(world->model.bodies <= MOST);
+  for (uint32_t i = 0; i < world->model.bodies; ++i)
+    if (share >= 1 || tl_random_unit(&random) < share)
+      slots[n++] = i;
+  return n;
+}
+
+static void remove_others(talus_world *world, const uint32_t *slots, size_t n) {
+  talus_body others[MOST];
+  size_t count = 0, next = 0;
+  for (uint32_t i = 0; i < world->model.bodies; ++i) {
+    if (next < n && slots[next] == i)
+      next++;
+    else
+      CHECK_OK(talus_world_body_at(world, i, &others[count++]));
+  }
+  for (size_t i = 0; i < count; ++i)
+    CHECK_OK(talus_world_remove_body(world, others[i]));
+}
+
+static void step(tl_crowd *crowd, const talus_world *world) {
+  tl_step_report report;
+  const double dt = world->model.dt, t0 = (double)world->steps * dt;
+  CHECK_OK(tl_crowd_step(crowd, world->backend, t0, (double)(world->steps + 1) * dt, dt, &report));
+}
+
+static void check_rows(const char *what, const void *a, const void *b, size_t bytes) {
+  CHECK_MSG(memcmp(a, b, bytes) == 0, "%s differs", what);
+}
+
+static void compare(const char *name, uint64_t seed, const tl_state *state,
+                    const tl_contacts *contacts, const talus_world *alone) {
+  const size_t n = alone->model.bodies;
+  for (int f = 0; f < TL_STATE_FIELD_COUNT; ++f) {
+    const tl_field *field = &tl_state_fields[f];
+    const unsigned char *mine = tl_field_rows(state, field),
+                        *its = tl_field_rows(&alone->state, field);
+    for (size_t i = 0; mine && its && i < n; ++i)
+      CHECK_MSG(memcmp(mine + i * field->bytes, its + i * field->bytes, field->bytes) == 0,
+                "%s, seed %llu: %s of row %zu of %zu", name, (unsigned long long)seed, field->name,
+                i, n);
+  }
+  CHECK_MSG(contacts->count == alone->contacts.count, "%s, seed %llu: %zu and %zu contacts", name,
+            (unsigned long long)seed, contacts->count, alone->contacts.count);
+  for (size_t i = 0; i < contacts->count; ++i)
+    check_rows("impulse", &contacts->data[i].impulse, &alone->contacts.data[i].impulse,
+               sizeof contacts->data[i].impulse);
+}
+
+TEST(a_gathered_crowd_is_a_world) {
+  static uint32_t slots[MOST];
+  tl_crowd crowd = {0}; /* one for all: its memory is used again */
+  size_t contacts = 0, joints = 0, left_out = 0;
+  for (size_t way = 0; way < WAYS; ++way)
+    for (uint64_t seed = 1; seed <= SEEDS; ++seed) {
+      talus_world *world = make(seed, way, 150), *alone = make(seed, way, 150);
+      const size_t n = choose(world, seed, seed % 3 == 0 ? 1 : 0.6, slots);
+      const tl_crowd_source source = source_of(world);
+      CHECK_OK(tl_crowd_gather(&crowd, &source, slots, n));
+      joints += crowd.joints.all.count;
+      left_out += world->contacts.count - crowd.contacts_before.count;
+      remove_others(alone, slots, n);
+      for (int k = 0; k < 3; ++k) {
+        step(&crowd, alone);
+        CHECK_OK(talus_world_step(alone, 1));
+        compare(ways[way].name, seed, &crowd.after, &crowd.contacts_after, alone);
+        contacts += crowd.contacts_after.count;
+        for (size_t i = 0; i < crowd.joints.all.count; ++i) /* turns are counted by the world */
+          tl_joint_settle(&crowd.model, &crowd.after, &crowd.joints.all.data[i]);
+        tl_crowd_swap(&crowd);
+      }
+      talus_world_destroy(world);
+      talus_world_destroy(alone);
+    }
+  tl_crowd_free(&crowd);
+  CHECK_MSG(contacts > 200 && joints > 10 && left_out > 50,
+            "%zu contacts, %zu joints, %zu contacts with others", contacts, joints, left_out);
+}
+
+/* ---- what is before is only read ------------------------------------------------------------- */
+
+static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+static size_t room_of(size_t bytes) { return (bytes / page_size() + 1) * page_size(); }
+
+/* A copy that nobody may write to. */
+static void *lock(const void *from, size_t bytes) {
+  void *to;
+  CHECK(posix_memalign(&to, page_size(), room_of(bytes)) == 0);
+  memcpy(to, from, bytes);
+  CHECK(mprotect(to, room_of(bytes), PROT_READ) == 0);
+  return to;
+}
+
+static void unlock(void *locked, size_t bytes) {
+  CHECK(mprotect(locked, room_of(bytes), PROT_READ | PROT_WRITE) == 0);
+  free(locked);
+}
+
+TEST(twice_is_once) {
+  static uint32_t slots[MOST];
+  for (size_t way = 0; way < WAYS; ++way) {
+    talus_world *world = make(5, way, 40);
+    const size_t n = choose(world, 5, 1, slots);
+    const tl_crowd_source source = source_of(world);
+    tl_crowd crowd = {0}, locked;
+    CHECK_OK(tl_crowd_gather(&crowd, &source, slots, n));
+    locked = crowd;
+    for (int f = 0; f < TL_STATE_FIELD_COUNT; ++f) {
+      const unsigned char *rows = tl_field_rows(&crowd.before, &tl_state_fields[f]);
+      if (rows)
+        tl_field_set_rows(&locked.before, &tl_state_fields[f],
+                          lock(rows, n * tl_state_fields[f].bytes));
+    }
+    if (crowd.contacts_before.count > 0)
+      locked.contacts_before.data =
+          lock(crowd.contacts_before.data,
+               crowd.contacts_before.count * sizeof *crowd.contacts_before.data);
+    const tl_penalty penalty = locked.penalty;
+    TL_ARRAY(tl_joint) joints = {0};
+    CHECK_OK(tl_array_resize(&joints, crowd.joints.all.count));
+    if (joints.count > 0)
+      memcpy(joints.data, crowd.joints.all.data, joints.count * sizeof *joints.data);
+    step(&locked, world);
+    talus_dvec3 *first = malloc((n + 1) * sizeof *first);
+    CHECK(first);
+    memcpy(first, locked.after.position, n * sizeof *first);
+    locked.penalty.is_pushed = penalty.is_pushed;
+    if (joints.count > 0)
+      memcpy(locked.joints.all.data, joints.data, joints.count * sizeof *joints.data);
+    step(&locked, world);
+    check_rows(ways[way].name, first, locked.after.position, n * sizeof *first);
+    for (int f = 0; f < TL_STATE_FIELD_COUNT; ++f)
+      if (tl_field_rows(&locked.before, &tl_state_fields[f]))
+        unlock(tl_field_rows(&locked.before, &tl_state_fields[f]), n * tl_state_fields[f].bytes);
+    if (crowd.contacts_before.count > 0)
+      unlock(locked.contacts_before.data,
+             crowd.contacts_before.count * sizeof *crowd.contacts_before.data);
+    locked.before = crowd.before;
+    locked.contacts_before = crowd.contacts_before;
+    tl_crowd_free(&locked);
+    tl_array_free(&joints);
+    free(first);
+    talus_world_destroy(world);
+  }
+}
+
+/* ---- cost ------------------------------------------------------------------------------------ */
+
+/* Balls on a lattice, far from each other but for the first hundred. */
+static talus_world *make_large(size_t bodies) {
+  talus_world_def def = talus_world_def_default();
+  talus_world *world;
+  def.threads = 1;
+  CHECK_OK(talus_world_create(&def, &world));
+  const talus_material material = rig_material(world, 0.5, 0);
+  const talus_shape ball = rig_shape(world, TALUS_SPHERE, 0.1, 0, 0, 0);
+  rig_floor(world, material);
+  for (size_t i = 0; i + 1 < bodies; ++i)
+    rig_body(world, TALUS_FREE, ball, material, i < 100 ? 0.19 * (double)(i % 10) : 5 + (double)i,
+             i < 100 ? 0.19 * (double)(i / 10) : 0, 0.1);
+  return world;
+}
+
+TEST(cost_is_that_of_the_crowd) {
+  size_t bytes[2];
+  for (int k = 0; k < 2; ++k) {
+    talus_world *world = make_large(k == 0 ? 1000 : 100000);
+    uint32_t slots[101];
+    tl_crowd crowd = {0};
+    for (uint32_t i = 0; i < 101; ++i)
+      slots[i] = i;
+    const tl_crowd_source source = source_of(world);
+    CHECK_OK(tl_crowd_gather(&crowd, &source, slots, 101));
+    const size_t held = tl_memory_count().bytes;
+    tl_memory_reset_peak();
+    step(&crowd, world);
+    bytes[k] = tl_memory_count().peak_bytes - held;
+    CHECK(crowd.contacts_after.count > 100);
+    tl_crowd_free(&crowd);
+    talus_world_destroy(world);
+  }
+  CHECK_MSG(bytes[0] == bytes[1], "%zu and %zu bytes of scratch", bytes[0], bytes[1]);
+}
+
+/* ---- two at once ----------------------------------------------------------------------------- */
+
+typedef struct worker {
+  tl_crowd crowd;
+  const talus_world *world;
+} worker;
+
+static void *run(void *context) {
+  worker *w = context;
+  for (int k = 0; k < 20; ++k) {
+    tl_step_report report;
+    if (tl_crowd_step(&w->crowd, w->world->backend, 0, w->world->model.dt, w->world->model.dt,
+                      &report) != TALUS_OK)
+      return w;
+    tl_crowd_swap(&w->crowd);
+  }
+  return NULL;
+}
+
+TEST(two_crowds_at_once) {
+  static uint32_t slots[MOST];
+  talus_world *world = make(7, 0, 30);
+  const tl_crowd_source source = source_of(world);
+  const size_t n = choose(world, 7, 1, slots), half = n / 2;
+  worker at_once[2] = {{.world = world}, {.world = world}},
+         in_turn[2] = {{.world = world}, {.world = world}};
+  for (int k = 0; k < 2; ++k) {
+    CHECK_OK(tl_crowd_gather(&at_once[k].crowd, &source, slots + (size_t)k * half, half));
+    CHECK_OK(tl_crowd_gather(&in_turn[k].crowd, &source, slots + (size_t)k * half, half));
+  }
+  pthread_t thread[2];
+  for (int k = 0; k < 2; ++k)
+    CHECK(pthread_create(&thread[k], NULL, run, &at_once[k]) == 0);
+  for (int k = 0; k < 2; ++k) {
+    void *failed;
+    CHECK(pthread_join(thread[k], &failed) == 0 && !failed);
+    CHECK(!run(&in_turn[k]));
+    check_rows("position", at_once[k].crowd.before.position, in_turn[k].crowd.before.position,
+               half * sizeof(talus_dvec3));
+    tl_crowd_free(&at_once[k].crowd);
+    tl_crowd_free(&in_turn[k].crowd);
+  }
+  talus_world_destroy(world);
+}
+
+/* ---- back into the world --------------------------------------------------------------------- */
+
+TEST(a_crowd_of_all_that_is_scattered_is_a_step_of_the_world) {
+  static uint32_t slots[MOST];
+  talus_world *world = make(9, 0, 30), *other = make(9, 0, 30);
+  const tl_crowd_source source = source_of(world);
+  tl_crowd crowd = {0};
+  CHECK_OK(tl_crowd_gather(&crowd, &source, slots, choose(world, 9, 1, slots)));
+  step(&crowd, world);
+  tl_crowd_scatter(&crowd, &world->state, &world->joints);
+  CHECK_OK(talus_world_step(other, 1));
+  for (size_t i = 0; i < world->model.bodies; ++i)
+    if (!tl_body_is_static(&world->model, i)) /* walls go by their own clock */
+      CHECK(memcmp(&world->state.position[i], &other->state.position[i], sizeof(talus_dvec3)) == 0);
+  tl_crowd_free(&crowd);
+  talus_world_destroy(world);
+  talus_world_destroy(other);
+}
+
+TEST_MAIN()
