@@ -5,8 +5,10 @@
  *   TEST(resting_sphere_stays_at_rest) { CHECK_NEAR(height, 0.5, 1e-9); }
  *   TEST_MAIN()
  *
- * A failed CHECK prints where and what and ends that test; the others still run. The program
- * exits 1 if any failed. Arguments select tests whose name contains one of them; `--list` lists. */
+ * A failed CHECK prints where and what and ends that test; the others still run. SKIP ends a test
+ * that cannot run in this build or on this machine, and says why. The program exits 1 if any
+ * failed, 77 if all were skipped. Arguments select tests whose name contains one of them; `--list`
+ * lists. */
 #ifndef TESTS_CHECK_H
 #define TESTS_CHECK_H
 
@@ -18,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 typedef struct check_test {
   const char *name;
@@ -69,19 +72,55 @@ static jmp_buf check_escape;
 #define CHECK_STR(got, expected)                                                                   \
   CHECK_MSG(strcmp((got), (expected)) == 0, "got \"%s\", expected \"%s\"", (got), (expected))
 
+/* Ends this test, which counts as skipped. */
+#define SKIP(...)                                                                                  \
+  do {                                                                                             \
+    printf("  skipped: ");                                                                         \
+    printf(__VA_ARGS__);                                                                           \
+    printf("\n");                                                                                  \
+    longjmp(check_escape, 2);                                                                      \
+  } while (0)
+
+/* Whether loops should be short: sanitizers and the bare build look for other faults than those
+ * that a thousand random cases find (tests/CMakeLists.txt). */
+static inline bool check_is_short(void) { return getenv("TALUS_TEST_SHORT") != NULL; }
+
+/* How many of so many random cases: all with TALUS_SOAK in the environment, a quarter in release,
+ * a fortieth where loops should be short. */
+static inline uint64_t check_cases(uint64_t many) {
+  if (getenv("TALUS_SOAK"))
+    return many;
+  const uint64_t few = many / (check_is_short() ? 40 : 4);
+  return few > 2 ? few : 2;
+}
+
+/* What takes long and finds what neither a sanitizer nor a bare build is for. */
+#define SKIP_IF_SHORT()                                                                            \
+  do {                                                                                             \
+    if (check_is_short())                                                                          \
+      SKIP("too long for this build; release runs it");                                            \
+  } while (0)
+
 /* For functions that return talus_status; talus_last_error must be declared. */
 #define CHECK_OK(call) CHECK_MSG((call) == 0, "%s", talus_last_error())
 
+enum { CHECK_PASSED, CHECK_FAILED, CHECK_SKIPPED, CHECK_RESULTS };
+
 /* Apart from the loop, so that setjmp clobbers nothing of it. */
-static bool check_passes(const check_test *test) {
-  if (setjmp(check_escape) != 0)
-    return false;
-  test->run();
-  return true;
+static int check_run(const check_test *test) {
+  switch (setjmp(check_escape)) {
+  case 0:
+    test->run();
+    return CHECK_PASSED;
+  case 1:
+    return CHECK_FAILED;
+  default:
+    return CHECK_SKIPPED;
+  }
 }
 
 static inline int check_main(int argc, char **argv) {
-  int passed = 0, failed = 0;
+  int count[CHECK_RESULTS] = {0};
   for (const check_test *test = check_first; test; test = test->next) {
     bool wanted = argc < 2;
     for (int i = 1; i < argc; ++i) {
@@ -94,14 +133,18 @@ static inline int check_main(int argc, char **argv) {
       continue;
     printf("- %s\n", test->name);
     fflush(stdout);
-    if (check_passes(test))
-      passed++;
-    else
-      failed++;
+    const clock_t start = clock();
+    count[check_run(test)]++;
+    const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+    if (seconds >= 1)
+      printf("  %.1f s of CPU time\n", seconds);
   }
-  printf("%d passed, %d failed\n", passed, failed);
+  printf("%d passed, %d failed, %d skipped\n", count[CHECK_PASSED], count[CHECK_FAILED],
+         count[CHECK_SKIPPED]);
   fflush(stdout);
-  return failed > 0;
+  if (count[CHECK_FAILED] > 0)
+    return 1;
+  return count[CHECK_SKIPPED] > 0 && count[CHECK_PASSED] == 0 ? 77 : 0;
 }
 
 #define TEST_MAIN()                                                                                \

@@ -11,7 +11,7 @@
 
 TEST(more_random_scenes_of_every_kind_agree) {
   size_t pairs_in_all = 0;
-  for (uint64_t seed = 1; seed <= 1300; ++seed) {
+  for (uint64_t seed = 1; seed <= check_cases(1300); ++seed) {
     scene *s = random_scene(50000 + seed);
     size_t pairs;
     const char *problem = disagreement(s, &pairs);
@@ -19,7 +19,7 @@ TEST(more_random_scenes_of_every_kind_agree) {
     CHECK_MSG(problem == NULL, "seed %llu: %s", (unsigned long long)seed, problem);
     pairs_in_all += pairs;
   }
-  CHECK(pairs_in_all > 150000);
+  CHECK(pairs_in_all > 50 * check_cases(1300));
 }
 
 /* ---- large scenes: as bins ------------------------------------------------------------------ */

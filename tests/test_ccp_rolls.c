@@ -132,14 +132,15 @@ static void check_both_ways(const tl_ccp *fast, const tl_ccp *slow, size_t count
   }
 }
 
-static bool runs_eight(void) {
-  if (!tl_ccp_has_avx512())
-    puts("  no AVX-512 here: only the scalar code runs");
-  return tl_ccp_has_avx512();
-}
+#define SKIP_WITHOUT_LANES()                                                                       \
+  do {                                                                                             \
+    if (!tl_ccp_has_avx512())                                                                      \
+      SKIP("no AVX-512 here: only the scalar code runs");                                          \
+  } while (0)
 
 TEST(eight_rows_with_torque_at_a_time_give_the_bits_of_one_by_one) {
-  for (uint64_t seed = 1; runs_eight() && seed <= 12; ++seed)
+  SKIP_WITHOUT_LANES();
+  for (uint64_t seed = 1; seed <= 12; ++seed)
     for (kind what = ROLLING; what < KINDS; ++what)
       for (int form = 0; form < 4; ++form) { /* radial, arms, tensors, both */
         static bench x, y;
@@ -161,7 +162,8 @@ TEST(eight_rows_with_torque_at_a_time_give_the_bits_of_one_by_one) {
 
 /* A row without torque gets the same bits whatever its neighbours in the pack do. */
 TEST(rows_without_torque_do_not_see_their_neighbours) {
-  for (uint64_t seed = 1; runs_eight() && seed <= 8; ++seed) {
+  SKIP_WITHOUT_LANES();
+  for (uint64_t seed = 1; seed <= 8; ++seed) {
     static bench x, y;
     fill_bench(&x, seed, MIXED, false);
     y = x;
@@ -294,7 +296,8 @@ static void check_heap(heap_def h) {
 }
 
 TEST(heaps_with_every_law_have_the_same_bits_eight_at_a_time) {
-  for (int k = 0; runs_eight() && k < 8; ++k)
+  SKIP_WITHOUT_LANES();
+  for (int k = 0; k < 8; ++k)
     check_heap((heap_def){.friction = k & 1 ? TALUS_FRICTION_CCP : TALUS_FRICTION_NCP,
                           .lumps = (k & 2) != 0,
                           .partial = (k & 4) != 0,
@@ -303,7 +306,7 @@ TEST(heaps_with_every_law_have_the_same_bits_eight_at_a_time) {
 
 /* Enough rows for a team of threads. */
 TEST(heaps_with_every_law_do_not_depend_on_threads) {
-  for (int ccp = 0; ccp < 2; ++ccp) {
+  for (int ccp = check_is_short(); ccp < 2; ++ccp) {
     uint64_t hash[3];
     for (int k = 0; k < 3; ++k) {
       const heap_def def = {.friction = ccp ? TALUS_FRICTION_CCP : TALUS_FRICTION_NCP,

@@ -319,9 +319,9 @@ TEST(shapes_without_a_contact_function_are_refused_by_row) {
       .count = 2, .position = x, .shapes = table, .shape_count = 3, .shape = rows};
   talus_contacts found;
   const talus_status status = talus_find_contacts(NULL, &bodies, &found, NULL);
-  if (status == TALUS_OK) { /* a version that can do it */
+  if (status == TALUS_OK) {
     talus_contacts_free(&found);
-    return;
+    SKIP("this version has a contact function for every pair");
   }
   CHECK(status == TALUS_ERROR_UNSUPPORTED && found.count == 0 && found.data == NULL);
   CHECK_MSG(strstr(talus_last_error(), "bodies 0 and 1"), "%s", talus_last_error());

@@ -144,7 +144,7 @@ static void check_same(const tl_contacts *cold, const tl_contacts *warm) {
 TEST(guesses_change_no_contact_of_a_heap) {
   for (mix which = MIX_ALL; which <= MIX_ELLIPSOIDS; ++which) {
     talus_world *world = heap(which, 200, 1);
-    CHECK_OK(talus_world_step(world, 250));
+    CHECK_OK(talus_world_step(world, check_is_short() ? 190 : 250));
     search cold = find(world, false, 5), warm = find(world, true, 5);
     CHECK(cold.contacts.count > 400);
     printf("  mix %d, %zu pairs, %zu contacts: %.2f us a pair, with guesses %.2f\n", (int)which,
@@ -199,7 +199,7 @@ TEST(a_restarted_heap_guesses_the_same) {
   CHECK_OK(talus_world_step(world, 150));
   if (talus_world_save(world, "guess.hdf") == TALUS_ERROR_UNSUPPORTED) {
     talus_world_destroy(world);
-    return; /* a build without files */
+    SKIP("a build without HDF5 has no files");
   }
   CHECK_OK(talus_world_load("guess.hdf", &again));
   CHECK_OK(talus_world_step(world, 60));

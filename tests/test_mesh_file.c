@@ -26,7 +26,7 @@ TEST(each_place_is_there_once_in_the_order_of_the_file) {
 
 TEST(numbers_have_points_in_every_locale) {
   if (!setlocale(LC_ALL, "de_DE.UTF-8"))
-    return;
+    SKIP("there is no German locale here");
   tl_coordinates points = {0};
   CHECK_OK(tl_mesh_parse_points("a.stl", text, sizeof text - 1, 1, &points));
   CHECK(points.data[7] == 1.5);

@@ -237,6 +237,10 @@ TEST(the_first_lines_say_what_the_file_is) {
   talus_world_destroy(r.world);
 }
 
+#define ADDRESS(name) &tl_table_##name,
+static const tl_table *const tables[] = {TL_CHECKPOINT_TABLES(ADDRESS)};
+#define TABLES (sizeof tables / sizeof *tables)
+
 static void mark_columns(const tl_table *table, unsigned char *seen) {
   for (int i = 0; i < table->count; ++i) {
     const tl_column *column = &table->columns[i];
@@ -256,14 +260,10 @@ static void check_covered(const tl_table *table, const unsigned char *seen, size
 }
 
 TEST(tables_cover_every_member) {
-  static const tl_table *const tables[] = {
-      &tl_table_shapes,  &tl_table_materials,    &tl_table_laws,          &tl_table_overrides,
-      &tl_table_motions, &tl_table_motion_terms, &tl_table_motion_values, &tl_table_ignored,
-      &tl_table_names,   &tl_table_handles,      &tl_table_contacts,      &tl_table_emitters,
-      &tl_table_sinks,   &tl_table_probes,       &tl_table_groups,        &tl_table_free_handles,
-      &tl_table_touches, &tl_table_hits,         &tl_table_springs};
-  for (size_t t = 0; t < sizeof tables / sizeof *tables; ++t) {
+  for (size_t t = 0; t < TABLES; ++t) {
     unsigned char seen[2048] = {0};
+    if (tables[t] == &tl_table_world) /* has a test of its own */
+      continue;
     CHECK(tables[t]->row_bytes <= sizeof seen);
     mark_columns(tables[t], seen);
     if (tables[t] == &tl_table_emitters) { /* size_table is saved apart; a name is never there */
@@ -280,6 +280,8 @@ TEST(tables_cover_every_member) {
       for (size_t k = 0; k < sizeof lists / sizeof *lists; ++k)
         memset(seen + lists[k], 1, sizeof(void *));
     }
+    if (tables[t] == &tl_table_probes) /* found anew by every step */
+      memset(seen + offsetof(tl_probe, centre), 1, sizeof(talus_dvec3));
     check_covered(tables[t], seen, 0, tables[t]->row_bytes);
   }
 }
@@ -313,15 +315,8 @@ static uint64_t hash_fields(uint64_t hash, const char *group, const tl_field *fi
 
 /* Without this a file of before is called damaged, not old. */
 TEST(the_format_was_raised_with_the_last_change_of_the_columns) {
-  static const tl_table *const tables[] = {
-      &tl_table_world,        &tl_table_shapes,   &tl_table_materials,    &tl_table_laws,
-      &tl_table_overrides,    &tl_table_motions,  &tl_table_motion_terms, &tl_table_motion_values,
-      &tl_table_ignored,      &tl_table_groups,   &tl_table_names,        &tl_table_handles,
-      &tl_table_free_handles, &tl_table_contacts, &tl_table_touches,      &tl_table_hits,
-      &tl_table_springs,      &tl_table_joints,   &tl_table_emitters,     &tl_table_sinks,
-      &tl_table_probes};
   uint64_t hash = TL_CHECKPOINT_FORMAT;
-  for (size_t t = 0; t < sizeof tables / sizeof *tables; ++t)
+  for (size_t t = 0; t < TABLES; ++t)
     for (int i = 0; i < tables[t]->count; ++i)
       hash = hash_name(hash, tables[t]->name, tables[t]->columns[i].name,
                        tables[t]->columns[i].columns);

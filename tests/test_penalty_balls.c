@@ -164,10 +164,8 @@ TEST(renewals_keep_their_threads) {
 }
 
 TEST(lanes_give_the_bits_of_the_scalar_code) {
-  if (!tl_ball_has_avx512()) {
-    printf("  no AVX-512 here\n");
-    return;
-  }
+  if (!tl_ball_has_avx512())
+    SKIP("no AVX-512 here");
   for (int law = 0; law < 2; ++law) {
     uint64_t hash[2];
     double work[2];

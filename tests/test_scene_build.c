@@ -324,7 +324,7 @@ static talus_world *make_old(const char *folder) {
 
 TEST(from_takes_the_bodies_of_another_run_to_the_last_bit) {
   if (!TALUS_HAVE_HDF5)
-    return;
+    SKIP("built without HDF5");
   talus_world *old = make_old("from_bits");
   talus_world *world = build("talus: 1\nuntil: 1\nbodies: [{from: from_bits/}]\n");
   CHECK_EQ_U64(talus_world_body_count(world), 13);
@@ -349,7 +349,7 @@ TEST(from_takes_the_bodies_of_another_run_to_the_last_bit) {
 
 TEST(from_goes_together_with_bodies_probes_and_groups_of_the_scene) {
   if (!TALUS_HAVE_HDF5)
-    return;
+    SKIP("built without HDF5");
   talus_world_destroy(make_old("from_more"));
   talus_world *world = build("talus: 1\nuntil: 1\nmaterials: {ice: {density: 1000}}\nbodies:\n"
                              "  - {name: new, shape: {sphere: 0.1}, at: [8, 8, 8], group: fresh}\n"
@@ -364,7 +364,7 @@ TEST(from_goes_together_with_bodies_probes_and_groups_of_the_scene) {
 
 TEST(from_refuses_names_that_clash_and_folders_without_a_checkpoint) {
   if (!TALUS_HAVE_HDF5)
-    return;
+    SKIP("built without HDF5");
   talus_world_destroy(make_old("from_clash"));
   const char *message = build_error("talus: 1\nuntil: 1\nmaterials: {m: {}}\nbodies:\n"
                                     "  - {name: box, shape: {sphere: 0.1}, at: [9, 9, 9]}\n"
@@ -378,7 +378,7 @@ TEST(from_refuses_names_that_clash_and_folders_without_a_checkpoint) {
 /* It kept the old friction without a word. */
 TEST(from_refuses_a_material_that_nobody_has_with_the_one_that_may_be_meant) {
   if (!TALUS_HAVE_HDF5)
-    return;
+    SKIP("built without HDF5");
   talus_world_destroy(make_old("from_misspelt"));
   const char *message = build_error("talus: 1\nuntil: 1\nmaterials:\n"
                                     "  icy: {density: 1000, friction: 0.05}\n"
@@ -411,7 +411,7 @@ TEST(from_refuses_a_material_that_nobody_has_with_the_one_that_may_be_meant) {
 
 TEST(from_takes_joints_along_and_they_go_on_to_the_last_bit) {
   if (!TALUS_HAVE_HDF5)
-    return;
+    SKIP("built without HDF5");
   mkdir("from_joints", 0777);
   talus_world *old = build(MECHANISM);
   CHECK_OK(talus_world_step(old, 300));

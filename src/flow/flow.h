@@ -67,6 +67,7 @@ typedef struct tl_probe {
   uint32_t record;
   double from, weight;
   double force[3], torque[3], mass_flow[3], count, energy;
+  talus_dvec3 centre; /* of mass of the body when the step began; means nothing between steps */
 } tl_probe;
 
 typedef struct tl_flow {
@@ -99,6 +100,9 @@ talus_status tl_flow_emit(tl_flow *flow, const tl_model *model, const tl_state *
 /* Sets remove[slot] to 1 for free bodies whose centre is in a sink; returns how many were newly
  * set. */
 size_t tl_flow_sink(tl_flow *flow, const tl_model *model, const tl_state *state, uint8_t *remove);
+
+/* Before a step, which may work in place: remembers where the bodies are that are probed. */
+void tl_flow_begin_step(tl_flow *flow, const tl_model *model, const tl_state *state);
 
 /* Adds one step's contact forces and region contents to every probe. Serial and in canonical order,
  * so that sums do not depend on threads. */

@@ -98,15 +98,25 @@ static double kinetic_energy(const tl_model *model, const tl_state *state, uint3
          0.5 * (inertia.x * w.x * w.x + inertia.y * w.y * w.y + inertia.z * w.z * w.z);
 }
 
-/* Centre of mass at t0, when the contacts were found. A step may work in place; then the way that
- * the body has gone since is taken back (symplectic Euler, or its motion). */
-static talus_dvec3 centre_before(const tl_model *model, const tl_scope *scope, uint32_t slot) {
-  const uint32_t flags = model->property.flags[slot], row = model->property.motion[slot];
-  if (scope->in->position != scope->out->position || (flags & TL_FLAG_FIXED))
-    return scope->in->position[slot];
-  if ((flags & TL_FLAG_KINEMATIC) && row != TL_NONE)
-    return tl_body_moving(model, slot, scope->t0).position;
-  return tl_dmadd(scope->out->position[slot], -scope->dt, scope->out->velocity[slot]);
+void tl_flow_begin_step(tl_flow *flow, const tl_model *model, const tl_state *state) {
+  for (size_t i = 0; i < flow->probes.count; ++i) {
+    tl_probe *probe = &flow->probes.data[i];
+    if (!probe->on_body || !(probe->record & TALUS_RECORD_TORQUE))
+      continue;
+    const uint32_t slot = find_slot(model, probe->uid);
+    if (slot != TL_NONE)
+      probe->centre = state->position[slot];
+  }
+}
+
+/* Centre of mass when the contacts were found: at t1 with springs (velocity Verlet), at t0 with
+ * others. What a body has gone since is more than its velocity tells: position correction shifts
+ * it. */
+static talus_dvec3 centre_at_contacts(const tl_probe *probe, const tl_model *model,
+                                      const tl_scope *scope, uint32_t slot) {
+  if (model->solve.kind == TALUS_SOLVE_PENALTY)
+    return scope->out->position[slot];
+  return scope->in->position == scope->out->position ? probe->centre : scope->in->position[slot];
 }
 
 /* From the centre of mass to the contact, by the image in which the two bodies met. The point is in
@@ -118,7 +128,7 @@ static talus_vec3 arm_of(const tl_model *model, const tl_scope *scope, const tl_
     return tl_narrow(tl_model_offset(model, centre, contact->point));
   if (slot == contact->a || !tl_body_shape(model, slot)->bounded)
     return tl_between(centre, contact->point);
-  const talus_dvec3 other = centre_before(model, scope, contact->a);
+  const talus_dvec3 other = scope->in->position[contact->a]; /* tells the image, whenever it was */
   return tl_narrow(tl_dsub(tl_model_offset(model, other, contact->point),
                            tl_model_offset(model, other, centre)));
 }
@@ -138,7 +148,7 @@ static size_t first_of(const tl_contacts *contacts, uint32_t slot) {
 
 static void measure_contacts(tl_probe *probe, const tl_model *model, const tl_scope *scope,
                              const tl_contacts *contacts, uint32_t slot) {
-  const talus_dvec3 centre = centre_before(model, scope, slot);
+  const talus_dvec3 centre = centre_at_contacts(probe, model, scope, slot);
   /* Nothing after its own contacts, as body a, is its. */
   const size_t first = first_of(contacts, slot), end = first_of(contacts, slot + 1);
   for (size_t i = 0; i < end; ++i) {

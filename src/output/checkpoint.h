@@ -46,12 +46,34 @@ typedef struct tl_table {
   int count;
 } tl_table;
 
-/* The world's own members are a table of one row. */
-extern const tl_table tl_table_world, tl_table_shapes, tl_table_materials, tl_table_laws,
-    tl_table_overrides, tl_table_motions, tl_table_motion_terms, tl_table_motion_values,
-    tl_table_ignored, tl_table_groups, tl_table_names, tl_table_handles, tl_table_free_handles,
-    tl_table_contacts, tl_table_touches, tl_table_hits, tl_table_springs, tl_table_joints,
-    tl_table_emitters, tl_table_sinks, tl_table_probes;
+/* Every table; the world's own members are one of one row. A table that is not in this list is not
+ * declared, so that nobody can save it behind the back of the tests that go through the list. */
+#define TL_CHECKPOINT_TABLES(X)                                                                    \
+  X(world)                                                                                         \
+  X(shapes)                                                                                        \
+  X(materials)                                                                                     \
+  X(laws)                                                                                          \
+  X(overrides)                                                                                     \
+  X(motions)                                                                                       \
+  X(motion_terms)                                                                                  \
+  X(motion_values)                                                                                 \
+  X(ignored)                                                                                       \
+  X(groups)                                                                                        \
+  X(names)                                                                                         \
+  X(handles)                                                                                       \
+  X(free_handles)                                                                                  \
+  X(contacts)                                                                                      \
+  X(touches)                                                                                       \
+  X(hits)                                                                                          \
+  X(springs)                                                                                       \
+  X(joints)                                                                                        \
+  X(emitters)                                                                                      \
+  X(sinks)                                                                                         \
+  X(probes)
+
+#define TL_DECLARE_TABLE(name) extern const tl_table tl_table_##name;
+TL_CHECKPOINT_TABLES(TL_DECLARE_TABLE)
+#undef TL_DECLARE_TABLE
 
 /* Those of the arrays of contacts, as tl_contact_records has them. */
 extern const tl_table *const tl_tables_of_contacts[TL_CONTACT_RECORD_COUNT];

@@ -311,6 +311,7 @@ static talus_status step_once(talus_world *world) {
   world->broad_cache.chosen = world->last.broad; /* as a resumed run does */
   world->rest.spring = tl_world_spring_energy(world);
   const bool were_lost = world->last.are_lost, looks = needs_contacts(world);
+  tl_flow_begin_step(&world->flow, model, &world->state);
   const talus_status status = model->solve.kind == TALUS_SOLVE_PENALTY
                                   ? tl_step_verlet(world->backend, model, &scope, looks,
                                                    &world->contacts, &world->next, &world->last)

@@ -5,7 +5,7 @@ import pathlib
 
 import pytest
 
-from conftest import BALL, TALUS, run, talus
+from conftest import BALL, SHORT, long_test, run, talus
 
 FOLDER = pathlib.Path(__file__).parents[2] / "scenes"
 SCENES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
@@ -38,11 +38,12 @@ def test_a_scene_opens_with_a_sentence_on_what_to_see(name):
 
 @pytest.mark.parametrize("name", SCENES)
 def test_a_scene_runs_without_a_word(name, tmp_path):
-    until = "0.01" if "san" in TALUS else "0.05"
+    until = "0.01" if SHORT else "0.05"
     done = run(name, tmp_path / "out", "--until", until, "--quiet")
     assert done.stderr == ""
 
 
+@long_test
 def test_the_hopper_does_not_leak(tmp_path):
     """300 beads instead of 3000: all of them end up in the tray, none beside it."""
     out = tmp_path / "out"
@@ -57,6 +58,7 @@ def test_the_hopper_does_not_leak(tmp_path):
         assert {row["bodies"] for row in csv.DictReader(file)} == {"306"}  # none fell past the tray
 
 
+@long_test
 def test_the_silo_runs_out_at_a_steady_rate(tmp_path):
     """1500 grains instead of 4000: they go through the hole and nowhere else."""
     out = tmp_path / "out"
@@ -72,6 +74,7 @@ def test_the_silo_runs_out_at_a_steady_rate(tmp_path):
     assert fallen == pytest.approx((1500 - inside[-1]) * mass, rel=0.15)
 
 
+@long_test
 def test_the_tank_holds_until_its_gate_opens(tmp_path):
     out = tmp_path / "out"
     run("tank", out, "--set", "emit.0.rate=500", "--until", "1.6", "--quiet")
@@ -82,6 +85,7 @@ def test_the_tank_holds_until_its_gate_opens(tmp_path):
     assert inside[1.0] == pytest.approx(400, abs=1) and inside[1.6] < 350
 
 
+@long_test
 def test_the_packing_is_random_and_close(tmp_path):
     """1000 grains in a bin of half the width, the fraction taken in its middle: 0.54 to 0.56, by seed."""
     out = tmp_path / "out"
@@ -93,6 +97,7 @@ def test_the_packing_is_random_and_close(tmp_path):
     assert 0.52 < count * 4.18879e-6 / (0.11 * 0.11 * 0.1) < 0.66
 
 
+@long_test
 def test_the_column_collapses_and_comes_to_rest(tmp_path):
     """400 grains in a column of half the width."""
     out = tmp_path / "out"
@@ -106,6 +111,7 @@ def test_the_column_collapses_and_comes_to_rest(tmp_path):
     assert rows[-1]["count"] > 380  # few roll off the bed
 
 
+@long_test
 def test_the_wall_stands_until_it_is_hit(tmp_path):
     out = tmp_path / "out"
     run("wall", out, "--until", "0.7", "--quiet")
@@ -132,6 +138,7 @@ def mean(values):
     return sum(values) / len(values)
 
 
+@long_test
 def test_the_shaker_brings_large_balls_up(tmp_path):
     """400 small balls and 3 large ones in a narrower box, shaken for 3 seconds; at 0.8 g they stay down."""
     small = ["--set", "shapes.box.container=[0.1, 0.1, 0.6]", "--set", "bodies.1.fill.count=3", "--set",
@@ -148,6 +155,7 @@ def test_the_shaker_brings_large_balls_up(tmp_path):
     assert rise[0] > 0.015 and rise[1] < -0.005
 
 
+@long_test
 def test_the_mixer_mixes_and_loses_no_grain(tmp_path):
     """Grains of twice the size, 70 of each kind."""
     out = tmp_path / "out"
@@ -165,6 +173,7 @@ def test_the_mixer_mixes_and_loses_no_grain(tmp_path):
     assert stave[2] == pytest.approx(0.26 * math.cos(2.5 * 5.5), abs=1e-9)
 
 
+@long_test
 def test_the_light_ball_floats_and_the_heavy_one_sinks(tmp_path):
     out = tmp_path / "out"
     run("floating-ball", out, "--set", "shapes.tank.container=[0.3, 0.16, 1]", "--set", "bodies.3.fill.count=900",
@@ -185,6 +194,7 @@ def test_the_trebuchet_says_when_its_sling_lets_go(tmp_path):
     assert (rows[0]["joints_broken"], rows[-1]["joints_broken"]) == ("0", "1")
 
 
+@long_test
 def test_the_vehicle_drives_with_its_motors(tmp_path):
     """60 pebbles instead of 1200; the test of physics says where it goes."""
     out = tmp_path / "out"

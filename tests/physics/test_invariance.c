@@ -150,6 +150,7 @@ static uint64_t pour(int threads, talus_friction_model friction) {
 }
 
 TEST(state_hash_is_the_same_for_any_number_of_threads) {
+  SKIP_IF_SHORT();
   const uint64_t ncp = pour(1, TALUS_FRICTION_NCP), ccp = pour(1, TALUS_FRICTION_CCP);
   CHECK(ncp != ccp);
   CHECK_EQ_U64(pour(2, TALUS_FRICTION_NCP), ncp);

@@ -161,6 +161,7 @@ static void check_track(const talus_world *world, const char *side, double y) {
 }
 
 TEST(vehicle_drives_onto_the_pebbles_and_keeps_its_tracks) {
+  SKIP_IF_SHORT();
   talus_world *world = build("vehicle", &few, 1, 1);
   const talus_body hull = find(world, "hull");
   double drift = 0, before = 0;
@@ -187,6 +188,7 @@ TEST(vehicle_drives_onto_the_pebbles_and_keeps_its_tracks) {
 }
 
 TEST(vehicle_turns_on_the_spot_when_its_tracks_run_against_each_other) {
+  SKIP_IF_SHORT();
   const char *const settings[] = {few, "joints.0.motor.speed=-5"};
   talus_world *world = build("vehicle", settings, 2, 1);
   CHECK_OK(talus_world_step(world, 800));

@@ -70,6 +70,21 @@ def test_failures_are_among_the_slowest_and_do_not_stop_the_rest(tmp_path):
     assert done.stdout.splitlines()[-1] == "2 passed, 2 failed, 0 skipped"
 
 
+def test_what_was_skipped_within_tests_is_told_with_the_reason(tmp_path):
+    tree = Tree(tmp_path)
+    tree.ctest("release", ["good .....   Passed    3.00 sec"])
+    logs = tmp_path / "build/release/Testing/Temporary"
+    logs.mkdir(parents=True)
+    (logs / "LastTest.log").write_text("- lanes\n  skipped: no AVX-512 here\n- more\n  skipped: no AVX-512 here\n"
+                                       "2 passed, 0 failed, 2 skipped\nSKIPPED [3] test_x.py:12: too long\n")
+    done = tree.run("release")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    at = lines.index("Skipped within tests that ran:")
+    assert lines[at + 1:at + 3] == ["3 release too long", "2 release no AVX-512 here"]
+    assert lines[-1] == "2 passed, 0 failed, 0 skipped"
+
+
 def test_nothing_is_listed_where_nothing_ran(tmp_path):
     tree = Tree(tmp_path)
     tree.stub("bin/cmake", "exit 1")
