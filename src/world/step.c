@@ -100,7 +100,7 @@ static talus_status remove_leavers(talus_world *world) {
 static talus_status emit(talus_world *world) {
   if (world->flow.emitters.count == 0)
     return TALUS_OK;
-  const bool is_pushed = world->penalty.is_pushed;
+  const bool is_pushed = world->penalty.is_pushed, is_rearranged = world->is_rearranged;
   world->fresh.count = 0;
   TL_TRY(tl_flow_emit(&world->flow, &world->model, &world->state, talus_world_time(world),
                       &world->fresh));
@@ -113,6 +113,7 @@ static talus_status emit(talus_world *world) {
    * on, and forces must be found anew. */
   if (world->fresh.count == 0 || !(tl_penalty_reach(&world->model) > 0))
     world->penalty.is_pushed = is_pushed;
+  world->is_rearranged = is_rearranged; /* new ones lie in nobody's way */
   world->emitted += world->fresh.count;
   return TALUS_OK;
 }
@@ -181,6 +182,7 @@ static talus_status step_once(talus_world *world) {
     TL_TRY(talus_world_assemble(world, NULL));
   TL_TRY(tl_arena_reset(&world->arena));
   TL_TRY(tl_widths_update(model, &world->widths));
+  TL_TRY(tl_world_check_crowding(world));
   world->offence[0] = '\0';
   /* Steps of springs are one pass, over before anybody gets impatient. */
   const bool may_stop = world->interrupt && model->solve.kind != TALUS_SOLVE_PENALTY;
