@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "broad.h"
+#include "peer_pipe.h"
 
 static const struct {
   const char *program;
@@ -20,30 +21,6 @@ static const struct {
     {"talus-peer-cgal-boxes", {"cgal-boxes", NULL}, false, false, 4},
     {"talus-peer-cgal-delaunay", {"cgal-delaunay", NULL}, false, true, 8},
 };
-
-/* Runs a program with its standard output into a pipe; NULL where it cannot. */
-static FILE *start(const char *path, const char *file, int repeat, int threads, pid_t *child) {
-  char counts[2][16];
-  int ends[2];
-  snprintf(counts[0], sizeof counts[0], "%d", repeat);
-  snprintf(counts[1], sizeof counts[1], "%d", threads);
-  if (pipe(ends) != 0)
-    return NULL;
-  fflush(NULL);
-  *child = fork();
-  if (*child == 0) {
-    dup2(ends[1], STDOUT_FILENO);
-    close(ends[0]);
-    close(ends[1]);
-    execl(path, path, file, counts[0], counts[1], (char *)NULL);
-    _exit(127);
-  }
-  close(ends[1]);
-  FILE *from = *child > 0 ? fdopen(ends[0], "r") : NULL;
-  if (!from)
-    close(ends[0]);
-  return from;
-}
 
 static void take_line(broad_group *group, const char *line) {
   char method[24], what[16];
@@ -99,16 +76,18 @@ static void run(broad_bench *bench, broad_group *group, size_t which, const char
     return;
   }
   const int repeat = group->count > 200000 || options->quick ? 1 : 3;
-  pid_t child = -1;
-  FILE *from = start(path, file, repeat, group->threads, &child);
-  if (!from)
+  char counts[2][16], name[512];
+  snprintf(counts[0], sizeof counts[0], "%d", repeat);
+  snprintf(counts[1], sizeof counts[1], "%d", group->threads);
+  snprintf(name, sizeof name, "%s", file);
+  char *const argv[] = {path, name, counts[0], counts[1], NULL};
+  peer_pipe peer;
+  if (!peer_pipe_open(&peer, argv))
     return;
-  while (fgets(line, sizeof line, from))
+  while (fgets(line, sizeof line, peer.from))
     take_line(group, line);
-  fclose(from);
-  int status = 0;
-  if (waitpid(child, &status, 0) == child && status != 0)
-    fprintf(stderr, "talus bench broad: %s failed (%d)\n", path, status);
+  if (!peer_pipe_close(&peer))
+    fprintf(stderr, "talus bench broad: %s failed\n", path);
 }
 
 bool broad_measure_peers(broad_bench *bench, broad_group *group, const broad_scene *scene,

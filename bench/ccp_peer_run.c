@@ -1,5 +1,6 @@
 /* Trials: talus in this process, others as programs of their own, with scripts written here. */
 #include "ccp_peers.h"
+#include "peer_pipe.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -125,8 +126,9 @@ bool peer_has_program(const char *name) {
   return false;
 }
 
-static void become(const peer_heap *heap, char *const *arguments) {
-  setpgid(0, 0); /* so that its own children can be ended with it */
+static void become(const peer_heap *heap, char *const *arguments, pid_t parent) {
+  setpgid(0, 0);                /* so that its own children can be ended with it */
+  peer_die_with_parent(parent); /* which Ctrl-C reaches alone */
   if (chdir(heap->folder) != 0)
     _exit(127);
   const int out = open("out.txt", O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -145,11 +147,11 @@ static void become(const peer_heap *heap, char *const *arguments) {
 
 bool peer_execute(const peer_heap *heap, char *const *arguments, double patience) {
   fflush(NULL);
-  const pid_t child = fork();
+  const pid_t own = getpid(), child = fork();
   if (child < 0)
     return false;
   if (child == 0)
-    become(heap, arguments);
+    become(heap, arguments, own);
   const double begun = ccp_now();
   const struct timespec nap = {0, 20 * 1000 * 1000};
   int status = 0;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "ellipsoids.h"
+#include "peer_pipe.h"
 
 /* Half axes and quaternion of each, the second's place, and our gap and normal. */
 #define NUMBERS 21
@@ -29,13 +30,14 @@ static bool write_pairs(const ell_pairs *pairs, size_t count, FILE *to) {
 }
 
 static void run(const ell_bench *bench, const char *program, const char *file, double aspect) {
-  char command[1300], line[256];
-  snprintf(command, sizeof command, "%s/%s", bench->folder, program);
-  if (access(command, X_OK) != 0)
+  char path[640], name[512], line[256];
+  peer_pipe peer;
+  snprintf(path, sizeof path, "%s/%s", bench->folder, program);
+  snprintf(name, sizeof name, "%s", file);
+  char *const argv[] = {path, name, NULL};
+  if (access(path, X_OK) != 0 || !peer_pipe_open(&peer, argv))
     return;
-  snprintf(command, sizeof command, "'%s/%s' '%s'", bench->folder, program, file);
-  FILE *from = popen(command, "r");
-  while (from && fgets(line, sizeof line, from)) {
+  while (fgets(line, sizeof line, peer.from)) {
     char method[32];
     unsigned long long pairs, touching;
     double ns, gap, angle;
@@ -52,8 +54,8 @@ static void run(const ell_bench *bench, const char *program, const char *file, d
       fprintf(bench->csv, "pairs,%s,%llu,1,%g,%llu,,,%.4g,%.2e\n", method, pairs, aspect, touching,
               ns, gap);
   }
-  if (from)
-    pclose(from);
+  if (!peer_pipe_close(&peer))
+    fprintf(stderr, "talus bench ellipsoids: %s failed\n", path);
 }
 
 void ell_bench_peers(const ell_bench *bench, const ell_pairs *pairs, double aspect) {

@@ -1,6 +1,7 @@
 /* Equal radii: our contacts beside Bullet's on the same spheres (the paper's Table 2, with counts
  * that can be repeated), and the pairs that only one of the two reports. */
 #include "ellipsoids.h"
+#include "peer_pipe.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,9 +48,20 @@ static double gap_of(const double *record, touching p) {
   return sqrt(x * x + y * y + z * z) - a[3] - b[3];
 }
 
+/* Runs a program whose words do not matter. */
+static bool runs_well(char *const argv[]) {
+  peer_pipe peer;
+  char line[256];
+  if (!peer_pipe_open(&peer, argv))
+    return false;
+  while (fgets(line, sizeof line, peer.from))
+    ;
+  return peer_pipe_close(&peer);
+}
+
 /* The peer's pairs, sorted; NULL where it is not built or failed. */
 static touching *ask_peer(const ell_bench *bench, const double *record, size_t n, size_t *count) {
-  char program[640], scene[512], answer[520], command[2048];
+  char program[640], scene[512], answer[520];
   const char *folder = getenv("TMPDIR");
   snprintf(program, sizeof program, "%s/talus-peer-bullet-contacts", bench->folder);
   if (!bench->options.peers || access(program, X_OK) != 0)
@@ -63,10 +75,10 @@ static touching *ask_peer(const ell_bench *bench, const double *record, size_t n
   bool good = fwrite(&rows, sizeof rows, 1, to) == 1 && fwrite(record, 32, n, to) == n;
   good = fclose(to) == 0 && good;
   snprintf(answer, sizeof answer, "%s.out", scene);
-  snprintf(command, sizeof command, "'%s' '%s' '%s' > /dev/null", program, scene, answer);
+  char *const argv[] = {program, scene, answer, NULL};
   touching *found = NULL;
   uint64_t total = 0;
-  FILE *from = good && system(command) == 0 ? fopen(answer, "rb") : NULL;
+  FILE *from = good && runs_well(argv) ? fopen(answer, "rb") : NULL;
   if (from && fread(&total, sizeof total, 1, from) == 1 && total < (uint64_t)n * 1000)
     found = malloc(((size_t)total + 1) * sizeof *found);
   if (found && fread(found, sizeof *found, (size_t)total, from) != total) {

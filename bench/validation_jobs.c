@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "peer_pipe.h"
 #include "validation.h"
 
 #define CPU_MOST 3600 /* s of one seed: it never ends */
@@ -68,9 +69,12 @@ static bool begin(process *p, const val_job *job, const val_run *like) {
   }
   fflush(stdout);
   fflush(stderr);
+  const pid_t own = getpid();
   p->id = fork();
-  if (p->id == 0)
+  if (p->id == 0) {
+    peer_die_with_parent(own);
     run_alone(job, like, p->result);
+  }
   if (p->id > 0)
     return true;
   cli_error("bench validation: no further process: %s", strerror(errno));

@@ -240,13 +240,6 @@ static double wall_clock(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static volatile sig_atomic_t interrupted;
-
-static void on_signal(int signal) {
-  (void)signal;
-  interrupted = 1;
-}
-
 /* The camera as an option, so that it can be moved from where it is. */
 static const char *camera_text(const render_view *view, char *text, size_t size) {
   const image_camera *c = &view->camera;
@@ -323,10 +316,6 @@ static int film_frames(session *s, render_film *film) {
       code = render_film_add(film, &s->to);
     if (code == CLI_DONE)
       show_progress(s, i + 1, began);
-    if (interrupted && code == CLI_DONE) {
-      cli_note("stopped; no film was written");
-      code = CLI_INTERRUPTED;
-    }
   }
   return code;
 }
@@ -335,13 +324,7 @@ static int make_film(session *s) {
   render_film *film;
   char what[96];
   const double began = wall_clock();
-  struct sigaction action = {.sa_handler = on_signal};
-  action.sa_flags = (int)SA_RESETHAND; /* a second Ctrl-C kills */
-  sigemptyset(&action.sa_mask);
   int code = choose_rate(s);
-  /* Caught before there is a file to leave behind. */
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
   /* Started before the survey: where there is no ffmpeg one is told at once. */
   if (code == CLI_DONE)
     code = render_film_begin(s->options.output, s->options.width, s->options.height, s->options.fps,

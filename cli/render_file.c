@@ -60,6 +60,40 @@ struct render_film {
 
 extern char **environ;
 
+/* ---- stopping -------------------------------------------------------------------------------- */
+
+/* The film under way, for the handler; NULL: none. Whatever is going on, a picture, a write to an
+ * ffmpeg that takes nothing or a wait for one that does not end: it is over at once, and nothing is
+ * left behind. Only what may be called from a handler is. */
+static render_film *volatile under_way;
+
+static void on_signal(int number) {
+  static const char line[] = "talus: stopped; no film was written\n";
+  const render_film *film = under_way;
+  (void)number;
+  if (film && film->encoder > 0)
+    kill(film->encoder, SIGKILL);
+  if (film && film->file.part && film->file.fd >= 0)
+    unlinkat(film->file.folder, film->file.part, 0);
+  const ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
+  (void)written; /* to a closed terminal: nobody is there to be told */
+  _exit(CLI_INTERRUPTED);
+}
+
+static void catch_signals(void) {
+  static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction action = {.sa_handler = on_signal};
+  sigemptyset(&action.sa_mask);
+  for (size_t i = 0; i < sizeof stops / sizeof *stops; ++i) {
+    struct sigaction before;
+    /* What was ignored stays ignored: nohup. */
+    if (sigaction(stops[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+      sigaction(stops[i], &action, NULL);
+  }
+}
+
+/* ---- ffmpeg ---------------------------------------------------------------------------------- */
+
 #define OUTPUT_FD 9 /* of ffmpeg */
 #define OUTPUT    "/dev/fd/9"
 
@@ -119,6 +153,7 @@ static int open_film(render_film *film, const char *path) {
 }
 
 static void free_film(render_film *film) {
+  under_way = NULL;
   if (film->spool)
     fclose(film->spool);
   free(film);
@@ -133,6 +168,8 @@ int render_film_begin(const char *path, int width, int height, double fps, rende
   snprintf(size, sizeof size, "%dx%d", width, height);
   snprintf(rate, sizeof rate, "%.6f", fps);
   signal(SIGPIPE, SIG_IGN); /* an encoder that dies is an error of a write */
+  under_way = film;
+  catch_signals(); /* before there is a file to leave behind */
   int code = open_film(film, path);
   if (code == CLI_DONE) {
     code = start(film, size, rate);

@@ -1,4 +1,6 @@
 /* Emitters and sinks: bodies come when they are due, touch nothing, wait when they must, and go. */
+#include <time.h>
+
 #include "flow/place.h"
 #include "flow_fixture.h"
 
@@ -296,6 +298,104 @@ TEST(impossible_emitters_are_refused_by_name) {
   CHECK_REFUSED("longer than half the period");
 #undef CHECK_REFUSED
   CHECK_EQ_U64(flow.emitters.count, 0);
+  tl_flow_release(&flow);
+  fixture_free(&f);
+}
+
+/* ---- many at once ---------------------------------------------------------------------------- */
+
+/* Where the emitter's bodies go by the rules of flow/emitter.c, everybody asked about everybody:
+ * spheres alone. Returns how many, and the blocked tries. */
+static size_t emit_slowly(const fixture *f, const talus_emitter_def *def, double t1,
+                          talus_dvec3 *centre, double *radius, uint64_t *blocked) {
+  size_t n = 0;
+  const double unit = (double)f->model.shapes.data[def->body.shape.index].radius;
+  *blocked = 0;
+  for (uint64_t serial = 0; (double)serial / def->rate <= t1; ++serial) {
+    bool is_free = false;
+    radius[n] = unit * tl_size_draw(&def->size, def->seed, TL_STREAM_EMIT_SIZE, serial);
+    for (uint32_t attempt = 0; attempt < 8 && !is_free; ++attempt) {
+      tl_random random = tl_random_start(def->seed, TL_STREAM_EMIT_POSITION, serial);
+      random.block = attempt * TL_REGION_POINT_BLOCKS;
+      const talus_dvec3 x = tl_region_point(&def->from, &random);
+      is_free = x.z >= radius[n]; /* the floor */
+      for (size_t i = 1; i < f->model.bodies; ++i)
+        is_free = is_free && tl_dlength(tl_dsub(f->state.position[i], x)) >
+                                 radius_of(f, (uint32_t)i) + radius[n];
+      for (size_t i = 0; i < n; ++i)
+        is_free = is_free && tl_dlength(tl_dsub(centre[i], x)) > radius[i] + radius[n];
+      *blocked += !is_free;
+      centre[n] = x;
+    }
+    if (!is_free)
+      break;
+    n++;
+  }
+  return n;
+}
+
+TEST(many_bodies_in_a_step_come_where_they_would_if_each_asked_everybody) {
+  const talus_size_def sizes[] = {{.kind = TALUS_SIZE_ONE},
+                                  {.kind = TALUS_SIZE_UNIFORM, .low = 0.1, .high = 1},
+                                  {.kind = TALUS_SIZE_LOGNORMAL, .median = 0.5, .sigma = 0.4}};
+  for (size_t k = 0; k < sizeof sizes / sizeof *sizes; ++k) {
+    fixture f = fixture_make(1000);
+    tl_flow flow = {0};
+    static talus_dvec3 centre[1000];
+    static double radius[1000];
+    uint64_t blocked;
+    fixture_body(&f, fixture_shape(&f, TALUS_PLANE, 0, 0, 1, 0), 0, 0, 0, TL_FLAG_FIXED);
+    fixture_body(&f, fixture_sphere(&f, 0.3), 0.5, 0.5, 0.5, TL_FLAG_FIXED);
+    talus_emitter_def def =
+        emitter_def(fixture_sphere(&f, 0.04), fixture_box(0, 0, 0, 1, 1, 1), 4e5);
+    def.size = sizes[k];
+    const size_t n = emit_slowly(&f, &def, 1e-3, centre, radius, &blocked);
+    CHECK(n > 100 && blocked > 8);
+    CHECK_OK(tl_flow_add_emitter(&flow, &f.model, &def));
+    CHECK_EQ_U64(run(&f, &flow, 1, 1e-3), n + 2);
+    CHECK_EQ_U64(flow.emitters.data[0].blocked, blocked);
+    for (size_t i = 0; i < n; ++i)
+      CHECK(memcmp(&f.state.position[i + 2], &centre[i], sizeof *centre) == 0);
+    tl_flow_release(&flow);
+    fixture_free(&f);
+  }
+}
+
+/* 20,000 in one step, which asked 200 million times. */
+TEST(time_grows_with_the_bodies_of_a_step_and_not_with_their_square) {
+  fixture f = fixture_make(40000);
+  tl_flow flow = {0};
+  struct timespec begin, end;
+  const talus_emitter_def def =
+      emitter_def(fixture_sphere(&f, 0.002), fixture_box(0, 0, 0, 1, 1, 1), 2e7);
+  CHECK_OK(tl_flow_add_emitter(&flow, &f.model, &def));
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+  CHECK_EQ_U64(run(&f, &flow, 1, 1e-3), 20001);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+  const double took =
+      (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+  CHECK_MSG(took < 2, "%g s", took);
+  tl_flow_release(&flow);
+  fixture_free(&f);
+}
+
+TEST(rate_that_cannot_be_kept_is_refused_with_one_that_can) {
+  fixture f = fixture_make(1);
+  tl_flow flow = {0};
+  talus_emitter_def def = emitter_def(fixture_sphere(&f, 0.1), fixture_box(0, 0, 0, 1, 1, 1), 1e12);
+  f.model.dt = 1e-3;
+  def.name = "tap";
+  /* 1.2^3 m3 for balls of 0.00419 m3: 412 of them. */
+  CHECK_FAILS(tl_flow_add_emitter(&flow, &f.model, &def),
+              "emitter 'tap': 1e+12 bodies per second are 1e+09 in a step of 0.001 s, and no more "
+              "than 412 have room where they come from; a rate of up to 4.12e+05 can be kept");
+  def.rate = 1e300;
+  CHECK_FAILS(tl_flow_add_emitter(&flow, &f.model, &def), "4.12e+05 can be kept");
+  def.rate = 4.12e5;
+  CHECK_OK(tl_flow_add_emitter(&flow, &f.model, &def));
+  /* A few at once, which come as soon as there is room. */
+  def.rate = 1e12, def.until = 1e-10;
+  CHECK_OK(tl_flow_add_emitter(&flow, &f.model, &def));
   tl_flow_release(&flow);
   fixture_free(&f);
 }

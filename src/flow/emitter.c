@@ -7,6 +7,9 @@
 /* Places tried in one step for one body. */
 #define TRIES 8
 
+/* Bodies of a step that ask everybody whether they are in the way, instead of making grids. */
+#define FEW 16
+
 /* Share of the interval between two bodies by which a due time may be missed: steps * dt and k/rate
  * round differently, and a body must not come a step late for that. */
 #define TIME_SLACK 1e-9
@@ -26,19 +29,6 @@ static talus_status check_times(const talus_emitter_def *def, const char *what) 
   return TALUS_OK;
 }
 
-/* The largest scale that can come; 0 where that is not known beforehand. */
-static double largest_size(const talus_size_def *size) {
-  double most = 0;
-  if (size->kind == TALUS_SIZE_ONE)
-    return 1;
-  if (size->kind == TALUS_SIZE_UNIFORM)
-    return size->high;
-  for (size_t i = 0; size->kind == TALUS_SIZE_TABLE && i < size->rows; ++i)
-    if (size->table[2 * i + 1] > 0)
-      most = fmax(most, size->table[2 * i]);
-  return most;
-}
-
 static talus_status check_emitter(const tl_model *model, const talus_emitter_def *def,
                                   const char *what) {
   bool spans[3];
@@ -48,9 +38,11 @@ static talus_status check_emitter(const tl_model *model, const talus_emitter_def
   TL_TRY(check_times(def, what));
   TL_TRY(tl_size_check(&def->size, what));
   TL_TRY(tl_region_check(&def->from, what));
-  const tl_trial largest =
-      tl_trial_make(model, &def->body, largest_size(&def->size), tl_quat_identity());
+  /* What a lognormal can come to is known too late to be refused for it. */
+  const double size = def->size.kind == TALUS_SIZE_LOGNORMAL ? 0 : tl_size_largest(&def->size);
+  const tl_trial largest = tl_trial_make(model, &def->body, size, tl_quat_identity());
   TL_TRY(tl_trial_check_period(model, &largest, what));
+  TL_TRY(tl_emitter_check_rate(model, def, what));
   return tl_region_check_domain(model, &def->from, what, spans);
 }
 
@@ -90,6 +82,12 @@ void tl_flow_release(tl_flow *flow) {
   tl_array_free(&flow->emitters);
   tl_array_free(&flow->sinks);
   tl_array_free(&flow->probes);
+  void *block = flow->obstacles;
+  if (block) {
+    tl_obstacles_free(flow->obstacles);
+    (void)tl_resize(&block, sizeof *flow->obstacles, 0); /* freeing cannot fail */
+  }
+  flow->obstacles = NULL;
 }
 
 /* ---- time runs ------------------------------------------------------------------------------- */
@@ -132,15 +130,31 @@ static bool is_blocked_by_fresh(const tl_model *model, const tl_new_bodies *fres
   return false;
 }
 
+/* An emitter at work in a step. */
+typedef struct emission {
+  tl_emitter *emitter;
+  const tl_model *model;
+  const tl_state *state;
+  tl_new_bodies *fresh;
+  tl_obstacles *obstacles; /* NULL: everybody is asked */
+} emission;
+
+static bool is_blocked(const emission *job, const tl_trial *trial) {
+  if (job->obstacles)
+    return tl_obstacles_block(job->obstacles, job->model, job->state, job->fresh, trial);
+  return is_blocked_by_fresh(job->model, job->fresh, trial) ||
+         is_blocked_by_world(job->model, job->state, trial);
+}
+
 /* Tries places for the next body until one is free. */
-static bool find_place(tl_emitter *emitter, const tl_model *model, const tl_state *state,
-                       const tl_new_bodies *fresh, tl_trial *trial) {
+static bool find_place(const emission *job, tl_trial *trial) {
+  tl_emitter *emitter = job->emitter;
   const talus_emitter_def *def = &emitter->def;
   for (int i = 0; i < TRIES; ++i) {
     tl_random random = tl_random_start(def->seed, TL_STREAM_EMIT_POSITION, emitter->serial);
     random.block = (uint32_t)(emitter->attempt * TL_REGION_POINT_BLOCKS);
-    trial->centre = tl_place_wrap(model, tl_region_point(&def->from, &random));
-    if (!is_blocked_by_fresh(model, fresh, trial) && !is_blocked_by_world(model, state, trial))
+    trial->centre = tl_place_wrap(job->model, tl_region_point(&def->from, &random));
+    if (!is_blocked(job, trial))
       return true;
     emitter->attempt++;
     emitter->blocked++;
@@ -148,20 +162,60 @@ static bool find_place(tl_emitter *emitter, const tl_model *model, const tl_stat
   return false;
 }
 
-static talus_status emit_due(tl_emitter *emitter, const tl_model *model, const tl_state *state,
-                             double t1, tl_new_bodies *fresh) {
+/* How many bodies of the emitter want to come by t1, about. */
+static double count_due(const tl_emitter *emitter, double t1) {
   const talus_emitter_def *def = &emitter->def;
-  while (is_due(emitter, t1)) {
+  const double time = fmin(t1, def->until) - def->from_time;
+  return def->rate * time + 1 - (double)emitter->serial;
+}
+
+/* Grids for the bodies that are due, where they are many; the new ones of other emitters are in. */
+static talus_status prepare(tl_flow *flow, emission *job, double due) {
+  const talus_emitter_def *def = &job->emitter->def;
+  if (!(due > FEW))
+    return TALUS_OK;
+  void *block = flow->obstacles;
+  if (!block) {
+    TL_TRY(tl_resize(&block, 0, sizeof *flow->obstacles));
+    flow->obstacles = memset(block, 0, sizeof *flow->obstacles);
+  }
+  const double radius = (double)job->model->shapes.data[def->body.shape.index].radius;
+  double largest = radius * tl_size_largest(&def->size);
+  for (size_t i = 0; i < job->fresh->count; ++i) {
+    const talus_body_def *body = &job->fresh->data[i];
+    const tl_trial other = tl_trial_make(job->model, body, body->scale, body->rotation);
+    largest = fmax(largest, other.radius);
+  }
+  const size_t n = job->fresh->count + (size_t)fmin(due + 1, (double)TL_EMIT_MOST);
+  TL_TRY(tl_obstacles_find(flow->obstacles, job->model, job->state, &def->from, largest,
+                           radius * tl_size_usual(&def->size), n));
+  for (size_t i = 0; i < job->fresh->count; ++i) {
+    const talus_body_def *body = &job->fresh->data[i];
+    tl_trial other = tl_trial_make(job->model, body, body->scale, body->rotation);
+    other.centre = tl_trial_centre(&other, body->position, body->rotation);
+    tl_obstacles_add(flow->obstacles, &other, (uint32_t)i);
+  }
+  job->obstacles = flow->obstacles;
+  return TALUS_OK;
+}
+
+static talus_status emit_due(const emission *job, double t1) {
+  tl_emitter *emitter = job->emitter;
+  const talus_emitter_def *def = &emitter->def;
+  tl_new_bodies *fresh = job->fresh;
+  for (uint64_t i = 0; i < TL_EMIT_MOST && is_due(emitter, t1); ++i) {
     TL_TRY(tl_array_reserve(fresh, fresh->count + 1));
     talus_body_def body = def->body;
     body.rotation = def->random_rotation
                         ? tl_place_rotation(def->seed, TL_STREAM_EMIT_ROTATION, emitter->serial)
                         : tl_quat_normalize(def->body.rotation);
     body.scale = tl_size_draw(&def->size, def->seed, TL_STREAM_EMIT_SIZE, emitter->serial);
-    tl_trial trial = tl_trial_make(model, &body, body.scale, body.rotation);
-    if (!find_place(emitter, model, state, fresh, &trial))
+    tl_trial trial = tl_trial_make(job->model, &body, body.scale, body.rotation);
+    if (!find_place(job, &trial))
       break;
     body.position = tl_trial_frame(&trial, body.rotation);
+    if (job->obstacles)
+      tl_obstacles_add(job->obstacles, &trial, (uint32_t)fresh->count);
     fresh->data[fresh->count++] = body;
     emitter->serial++;
     emitter->attempt = 0;
@@ -171,7 +225,12 @@ static talus_status emit_due(tl_emitter *emitter, const tl_model *model, const t
 
 talus_status tl_flow_emit(tl_flow *flow, const tl_model *model, const tl_state *state, double t1,
                           tl_new_bodies *fresh) {
-  for (size_t i = 0; i < flow->emitters.count; ++i)
-    TL_TRY(emit_due(&flow->emitters.data[i], model, state, t1, fresh));
+  for (size_t i = 0; i < flow->emitters.count; ++i) {
+    emission job = {&flow->emitters.data[i], model, state, fresh, NULL};
+    if (!is_due(job.emitter, t1))
+      continue;
+    TL_TRY(prepare(flow, &job, count_due(job.emitter, t1)));
+    TL_TRY(emit_due(&job, t1));
+  }
   return TALUS_OK;
 }

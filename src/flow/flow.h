@@ -18,6 +18,10 @@ talus_box tl_region_bounds(const talus_region *region);
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
 talus_status tl_size_check(const talus_size_def *size, const char *what);
+/* The largest that can come, and one that is as large as most; those of a lognormal have no end,
+ * but what the generator can give has. */
+double tl_size_largest(const talus_size_def *size);
+double tl_size_usual(const talus_size_def *size);
 /* The scale of object `serial`: a function of (seed, stream, serial) alone. */
 double tl_size_draw(const talus_size_def *size, uint64_t seed, uint32_t stream, uint64_t serial);
 /* Deep copy of the table and its release. */
@@ -70,10 +74,13 @@ typedef struct tl_probe {
   talus_dvec3 centre; /* of mass of the body when the step began; means nothing between steps */
 } tl_probe;
 
+struct tl_obstacles;
+
 typedef struct tl_flow {
   TL_ARRAY(tl_emitter) emitters;
   TL_ARRAY(tl_sink) sinks;
   TL_ARRAY(tl_probe) probes;
+  struct tl_obstacles *obstacles; /* memory for emitters; NULL: not needed yet */
 } tl_flow;
 
 /* Deep copies of a definition with checks; on failure nothing is added. */
@@ -91,9 +98,10 @@ typedef TL_ARRAY(talus_body_def) tl_new_bodies;
 
 /* Appends to *fresh the bodies that are due by t1 and fit, ready to be added. The state is the one
  * at t1. Body k = 0, 1, ... of an emitter is due at from_time + k/rate, if that is before `until`.
- * A blocked emitter tries a few places per step, then waits for the next one and counts; what is
- * overdue comes out as soon as there is room, after `until` too, so that no body is lost. Bodies in
- * *fresh also block one another. Allocates only when *fresh grows. */
+ * A blocked emitter tries a few places per step, then waits for the next one and counts, and so it
+ * does after TL_EMIT_MOST bodies (flow/place.h); what is overdue comes out as soon as there is
+ * room, after `until` too, so that no body is lost. Bodies in *fresh also block one another.
+ * Allocates only when *fresh grows. */
 talus_status tl_flow_emit(tl_flow *flow, const tl_model *model, const tl_state *state, double t1,
                           tl_new_bodies *fresh);
 

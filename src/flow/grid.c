@@ -26,7 +26,10 @@ static void lay_out_axis(tl_grid *grid, int axis, bool periodic, double period) 
 
 talus_status tl_grid_start(tl_grid *grid, const tl_model *model, talus_dvec3 origin, double top,
                            size_t n) {
+  const tl_grid kept = *grid;
   *grid = (tl_grid){.model = model, .origin = origin, .top = top};
+  grid->spheres.data = kept.spheres.data, grid->spheres.capacity = kept.spheres.capacity;
+  grid->heads.data = kept.heads.data, grid->heads.capacity = kept.heads.capacity;
   size_t heads = 64;
   while (heads < 2 * n)
     heads *= 2;
@@ -98,15 +101,26 @@ void tl_grid_cut(tl_grid *grid, size_t n) {
     file_sphere(grid, i);
 }
 
+/* Whether the trial touches a body of the world, or one that is to be. */
+static bool hits(const tl_grid *grid, const tl_state *state, const tl_trial *trial, uint32_t slot) {
+  if (!grid->fresh)
+    return tl_trial_hits_body(grid->model, state, trial, slot);
+  const talus_body_def *body = &grid->fresh->data[slot];
+  tl_trial other = tl_trial_make(grid->model, body, body->scale, body->rotation);
+  other.centre = tl_trial_centre(&other, body->position, body->rotation);
+  return tl_trial_hits_trial(grid->model, trial, &other);
+}
+
 static bool list_blocks(const tl_grid *grid, const tl_state *state, const tl_trial *trial,
                         uint32_t index) {
   for (; index != TL_NONE; index = grid->spheres.data[index].next) {
     const tl_grid_sphere *sphere = &grid->spheres.data[index];
     const talus_dvec3 d = tl_model_offset(grid->model, sphere->centre, trial->centre);
-    const double reach = (sphere->radius + trial->radius) * (1 + TL_PLACE_SLACK);
-    if (tl_ddot(d, d) >= reach * reach)
+    const double slack = grid->is_exact ? 0 : TL_PLACE_SLACK;
+    const double reach = (sphere->radius + trial->radius) * (1 + slack);
+    if (tl_ddot(d, d) > reach * reach || (!grid->is_exact && tl_ddot(d, d) == reach * reach))
       continue;
-    if (sphere->slot == TL_NONE || tl_trial_hits_body(grid->model, state, trial, sphere->slot))
+    if (sphere->slot == TL_NONE || hits(grid, state, trial, sphere->slot))
       return true;
   }
   return false;

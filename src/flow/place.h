@@ -92,6 +92,8 @@ typedef struct tl_grid_sphere {
 
 typedef struct tl_grid {
   const tl_model *model;
+  bool is_exact;              /* spheres that do not meet are apart, without slack */
+  const tl_new_bodies *fresh; /* slots are rows of it, instead of bodies of the world; or NULL */
   TL_ARRAY(tl_grid_sphere) spheres;
   TL_ARRAY(uint32_t) heads; /* a power of two */
   talus_dvec3 origin;
@@ -101,7 +103,8 @@ typedef struct tl_grid {
   int64_t around[TL_GRID_LEVELS][3]; /* cells of a period; 0: the axis is not periodic */
 } tl_grid;
 
-/* Room for n spheres of radius `top` at most. */
+/* Room for n spheres of radius `top` at most. The grid is all zero, or is used again: its memory is
+ * kept. */
 talus_status tl_grid_start(tl_grid *grid, const tl_model *model, talus_dvec3 origin, double top,
                            size_t n);
 void tl_grid_free(tl_grid *grid);
@@ -115,6 +118,30 @@ void tl_grid_cut(tl_grid *grid, size_t n);
 
 /* Whether the trial's bounding sphere meets a solid sphere, or the trial a body. */
 bool tl_grid_blocks(const tl_grid *grid, const tl_state *state, const tl_trial *trial);
+
+/* ---- emitters -------------------------------------------------------------------------------- */
+
+#define TL_EMIT_MOST UINT64_C(100000) /* bodies of an emitter in a step; the others come next */
+
+/* Refuses a rate at which more bodies come in a step than there is room for. */
+talus_status tl_emitter_check_rate(const tl_model *model, const talus_emitter_def *def,
+                                   const char *what);
+
+/* What is in the way of the next bodies of an emitter: bodies of the world, and new ones. */
+typedef struct tl_obstacles {
+  tl_grid old, fresh;
+  TL_ARRAY(uint32_t) unbounded; /* slots */
+  double usual;                 /* m */
+} tl_obstacles;
+
+/* For n new bodies of radius `usual`, mostly, and `largest` at most. */
+talus_status tl_obstacles_find(tl_obstacles *o, const tl_model *model, const tl_state *state,
+                               const talus_region *from, double largest, double usual, size_t n);
+/* One of them is there now: row `row` of the new bodies. */
+void tl_obstacles_add(tl_obstacles *o, const tl_trial *trial, uint32_t row);
+bool tl_obstacles_block(tl_obstacles *o, const tl_model *model, const tl_state *state,
+                        const tl_new_bodies *fresh, const tl_trial *trial);
+void tl_obstacles_free(tl_obstacles *o);
 
 /* ---- names ----------------------------------------------------------------------------------- */
 

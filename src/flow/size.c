@@ -86,6 +86,27 @@ talus_status tl_size_check(const talus_size_def *size, const char *what) {
                  (int)size->kind);
 }
 
+double tl_size_largest(const talus_size_def *size) {
+  double most = 0;
+  switch (size->kind) {
+  case TALUS_SIZE_ONE:
+    return 1;
+  case TALUS_SIZE_UNIFORM:
+    return size->high;
+  case TALUS_SIZE_LOGNORMAL:
+    return number_median(size) * exp(FARTHEST_DEVIATE * size->sigma);
+  case TALUS_SIZE_TABLE:
+    for (size_t i = 0; i < size->rows; ++i)
+      if (size->table[2 * i + 1] > 0)
+        most = fmax(most, size->table[2 * i]);
+  }
+  return most;
+}
+
+double tl_size_usual(const talus_size_def *size) {
+  return size->kind == TALUS_SIZE_LOGNORMAL ? number_median(size) : tl_size_largest(size);
+}
+
 /* Uniform by number, or uniform by mass: n ~ s^-3, whose distribution function is linear in s^-2.
  */
 static double draw_uniform(const talus_size_def *size, double u) {

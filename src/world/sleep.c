@@ -57,6 +57,7 @@ void tl_world_drop_push(talus_world *world) {
 
 void tl_world_disturb(talus_world *world, uint32_t slot) {
   tl_world_forget_push(world);
+  world->is_rearranged = true;
   if (world->state.rest)
     world->state.rest[slot] = tl_body_is_static(&world->model, slot) ? TL_REST_PLACED : 0;
 }
@@ -96,6 +97,7 @@ void tl_world_wake_touching(talus_world *world, const uint8_t *remove) {
 void tl_world_wake_written(talus_world *world, talus_field field) {
   tl_world_forget_push(world);
   const bool is_speed = field == TALUS_FIELD_VELOCITY || field == TALUS_FIELD_SPIN;
+  world->is_rearranged |= field == TALUS_FIELD_POSITION;
   for (uint32_t i = 0; world->state.rest && i < world->model.bodies; ++i) {
     if (!is_speed)
       tl_world_disturb(world, i);

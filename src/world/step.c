@@ -104,6 +104,7 @@ static talus_status remove_leavers(talus_world *world) {
 }
 
 static talus_status add_fresh(talus_world *world) {
+  const bool is_rearranged = world->is_rearranged;
   for (size_t i = world->rest.added; i < world->fresh.count; ++i) {
     const talus_status status = talus_world_add_body(world, &world->fresh.data[i], NULL);
     if (status != TALUS_OK)
@@ -116,6 +117,7 @@ static talus_status add_fresh(talus_world *world) {
    * on, and forces must be found anew. */
   if (world->fresh.count == 0 || !(tl_penalty_reach(&world->model) > 0))
     world->penalty.is_pushed = world->rest.was_pushed;
+  world->is_rearranged = is_rearranged; /* new ones lie in nobody's way */
   world->emitted += world->fresh.count;
   return TALUS_OK;
 }
@@ -286,6 +288,7 @@ static talus_status step_once(talus_world *world) {
     TL_TRY(talus_world_assemble(world, NULL));
   TL_TRY(tl_arena_reset(&world->arena));
   TL_TRY(tl_widths_update(model, &world->widths));
+  TL_TRY(tl_world_check_crowding(world));
   world->offence[0] = '\0';
   tl_contacts_clear(&world->next);
   /* Steps of springs work in place, and are one pass, over before anybody gets impatient. */

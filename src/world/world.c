@@ -130,6 +130,7 @@ talus_status tl_world_new(talus_world **world) {
   TL_TRY(tl_resize(&block, 0, sizeof(talus_world)));
   talus_world *made = memset(block, 0, sizeof(talus_world));
   made->next_uid = 1;
+  made->is_rearranged = true;
   made->backend = &tl_backend_cpu;
   made->model.par.threads = tl_par_default_threads();
   made->model.log = (tl_log){log_bridge, made, TL_LOG_INFO};

@@ -98,7 +98,8 @@ struct talus_world {
   TL_ARRAY(tl_mapping) mapped; /* views; not saved */
   talus_log_fn *log;
   void *log_context;
-  bool is_telling; /* the log callback is being called */
+  bool is_telling;    /* the log callback is being called */
+  bool is_rearranged; /* bodies were put somewhere since tl_world_check_crowding */
 
   const volatile int *interrupt; /* not 0: steps are given up; may be NULL */
   tl_cancel cancel;
@@ -207,6 +208,10 @@ talus_status tl_world_store_contacts(talus_world *world);
 talus_status tl_world_store_late(talus_world *world);
 /* Does what is left of the last step, where memory was missing for it. */
 talus_status tl_world_finish_step(talus_world *world);
+
+/* Refuses bodies that all lie at one place (world/crowding.c); where none was put anywhere since
+ * the last call there is nothing to do. */
+talus_status tl_world_check_crowding(talus_world *world);
 
 /* Before a step that may be given up, and when it was: the world is as it was before. */
 talus_status tl_undo_keep(talus_world *world);
