@@ -68,10 +68,11 @@ fuzz:
 	@cmake --build --preset fuzz
 	@scripts/run-fuzz $(or $(FUZZ_SECONDS),60) $(TARGETS)
 
-# SEEDS=100 for fewer random scenes.
+# SEEDS=100 for fewer random scenes, STORM_SECONDS=60 for a shorter storm.
 soak:
 	@$(TOOLS)
 	@scripts/run-soak $(or $(SEEDS),1000)
+	@scripts/storm --seconds $(or $(STORM_SECONDS),600)
 
 deb:
 	@scripts/setup deb
@@ -118,8 +119,8 @@ help:
 	@echo "make install    PREFIX=/usr/local (default): command, libraries, headers, man pages, completions"
 	@echo "make uninstall  PREFIX=...: removes what was installed there, and nothing else"
 	@echo "make deb        Debian packages: talus, libtalus0, libtalus-dev"
-	@echo "make fuzz       60 s of libFuzzer on each target: scene, set, checkpoint, bodies, mesh, motion (docs/fuzzing.md)"
-	@echo "make soak       1,000 random scenes, every method, 1, 5 and 50 iterations: no step makes energy; SEEDS=100 for fewer"
+	@echo "make fuzz       60 s of libFuzzer on each target: scenes, files, folders, commands, calls (docs/fuzzing.md)"
+	@echo "make soak       1,000 random scenes, every method, 1, 5 and 50 iterations: no step makes energy; then runs that are killed, fail and lack memory (scripts/storm, 10 min)"
 	@echo "make bench      re-measure the published tables"
 	@echo "make validate   published and analytic cases, three quarters of an hour: docs/validation.md; RESUME=1 goes on"
 	@echo "make docs       write docs/api.md and docs/scene.md anew"

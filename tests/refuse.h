@@ -12,8 +12,8 @@ static bool refuses;
 
 /* n > 0: the n-th block that is asked for from now on is refused, and others are not; 0 when that
  * has happened. Negative: none is. */
-static long refuse_at = -1;
-static long blocks_held;
+__attribute__((unused)) static long refuse_at = -1;
+__attribute__((unused)) static long blocks_held;
 
 /* Sanitizers have an allocator of their own. */
 #if defined(__has_feature)
