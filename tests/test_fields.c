@@ -146,8 +146,15 @@ TEST(every_field_of_contacts_follows_its_contact_when_others_go) {
   uint32_t new_slot[CONTACTS + 1] = {0};
   for (uint32_t i = 1, next = 1; i <= CONTACTS; ++i)
     new_slot[i] = i % 3 == 1 ? TL_NONE : next++;
+  for (uint32_t i = 0; i < CONTACTS; i += 2) {
+    const tl_hit hit = {i, {TL_R(i), 0, 0}};
+    CHECK_OK(tl_array_push(&set.hits, hit));
+  }
   tl_contacts_renumber(&set, new_slot);
   static const size_t kept[] = {1, 2, 4, 5};
+  CHECK_EQ_U64(set.hits.count, 2);
+  for (size_t i = 0; i < 2; ++i) /* 0, 2, 4 were hit */
+    CHECK(set.hits.data[i].contact == 1 + i && set.hits.data[i].impulse.x == TL_R(2 + 2 * i));
   CHECK_EQ_U64(set.count, 4);
   for (int r = 0; r < TL_CONTACT_RECORD_COUNT; ++r) {
     CHECK_EQ_U64(tl_contacts_array(&set, &tl_contact_records[r]).count, 4);
@@ -163,6 +170,7 @@ TEST(every_field_of_contacts_follows_its_contact_when_others_go) {
   tl_contacts_release(&set);
   for (int r = 0; r < TL_CONTACT_RECORD_COUNT; ++r)
     CHECK(tl_contacts_array(&set, &tl_contact_records[r]).data == NULL);
+  CHECK(set.hits.data == NULL);
 }
 
 /* Contact i of `after` has the key of 2 i before where i is even, and a new one where it is odd. */
@@ -253,6 +261,7 @@ static talus_world *full_world(void) {
   CHECK(world->contacts.count > 3);
   world->model.solve.kind = TALUS_SOLVE_PENALTY;
   world->joints.all.count = 0;
+  world->contacts.hits.count = 0;
   for (int f = 0; f < TL_STATE_FIELD_COUNT; ++f) {
     const tl_field *field = &tl_state_fields[f];
     CHECK_OK(tl_field_wake(&world->state, field, world->capacity));
@@ -286,9 +295,19 @@ static void check_fields(const void *x, const void *y, const tl_field *fields, i
 
 TEST(every_field_is_in_a_checkpoint_as_its_flags_say) {
   talus_world *world = full_world(), *loaded;
+  for (uint32_t i = 1; i < world->contacts.count; i += 2) {
+    const tl_hit hit = {i, {0, TL_R(i), 1}};
+    CHECK_OK(tl_array_push(&world->contacts.hits, hit));
+  }
   CHECK_OK(talus_world_save(world, "fields.hdf"));
   CHECK_OK(talus_world_load("fields.hdf", &loaded));
   const size_t bodies = world->model.bodies;
+  CHECK_EQ_U64(loaded->contacts.hits.count, world->contacts.hits.count);
+  for (size_t i = 0; i < world->contacts.count; ++i) {
+    const talus_vec3 p = tl_contacts_impulse(&world->contacts, i);
+    const talus_vec3 q = tl_contacts_impulse(&loaded->contacts, i);
+    CHECK(memcmp(&p, &q, sizeof p) == 0);
+  }
   check_fields(&world->state, &loaded->state, tl_state_fields, TL_STATE_FIELD_COUNT, bodies);
   check_fields(&world->model.property, &loaded->model.property, tl_property_fields,
                TL_PROPERTY_FIELD_COUNT, bodies);

@@ -14,9 +14,6 @@ static const tl_field fields_of_touches[] = {TL_TOUCH_FIELDS(FIELD)};
 #define ROW tl_spring
 static const tl_field fields_of_springs[] = {TL_SPRING_FIELDS(FIELD)};
 #undef ROW
-#define ROW tl_hit
-static const tl_field fields_of_hits[] = {TL_HIT_FIELDS(FIELD)};
-#undef ROW
 #undef FIELD
 
 #define RECORD(name, type, offset)                                                                 \
@@ -37,8 +34,22 @@ _Static_assert(offsetof(tl_contacts, data) == offsetof(tl_any_array, data) &&
 
 /* ---- the set --------------------------------------------------------------------------------- */
 
+talus_vec3 tl_contacts_impulse(const tl_contacts *contacts, size_t i) {
+  const talus_vec3 p = contacts->data[i].impulse;
+  const tl_hit *hits = contacts->hits.data;
+  size_t at = 0, above = contacts->hits.count;
+  while (at < above) {
+    const size_t middle = at + (above - at) / 2;
+    if (hits[middle].contact < i)
+      at = middle + 1;
+    else
+      above = middle;
+  }
+  return at < contacts->hits.count && hits[at].contact == i ? tl_add(p, hits[at].impulse) : p;
+}
+
 void tl_contacts_clear(tl_contacts *contacts) {
-  contacts->count = 0;
+  contacts->count = contacts->hits.count = 0;
 #define CLEAR(name, type, FIELDS) contacts->name.count = 0;
   TL_CONTACT_RECORDS(CLEAR)
 #undef CLEAR
@@ -46,6 +57,7 @@ void tl_contacts_clear(tl_contacts *contacts) {
 
 void tl_contacts_release(tl_contacts *contacts) {
   tl_array_free(contacts);
+  tl_array_free(&contacts->hits);
 #define RELEASE(name, type, FIELDS) tl_array_free(&contacts->name);
   TL_CONTACT_RECORDS(RELEASE)
 #undef RELEASE
@@ -80,13 +92,17 @@ void tl_contacts_renumber(tl_contacts *contacts, const uint32_t *new_slot) {
 #define IS_USED(name, type, FIELDS) const bool has_##name = contacts->name.count == contacts->count;
   TL_CONTACT_RECORDS(IS_USED)
 #undef IS_USED
-  size_t kept = 0;
+  size_t kept = 0, hit = 0, hits = 0;
   for (size_t i = 0; i < contacts->count; ++i) {
     tl_contact c = contacts->data[i];
     c.a = new_slot[c.a];
     c.b = new_slot[c.b];
+    const bool was_hit = hit < contacts->hits.count && contacts->hits.data[hit].contact == i;
+    hit += was_hit;
     if (c.a == TL_NONE || c.b == TL_NONE)
       continue;
+    if (was_hit)
+      contacts->hits.data[hits++] = (tl_hit){(uint32_t)kept, contacts->hits.data[hit - 1].impulse};
 #define MOVE(name, type, FIELDS)                                                                   \
   if (has_##name)                                                                                  \
     contacts->name.data[kept] = contacts->name.data[i];
@@ -95,6 +111,7 @@ void tl_contacts_renumber(tl_contacts *contacts, const uint32_t *new_slot) {
     contacts->data[kept++] = c;
   }
   contacts->count = kept;
+  contacts->hits.count = hits;
 #define END(name, type, FIELDS) contacts->name.count = has_##name ? kept : 0;
   TL_CONTACT_RECORDS(END)
 #undef END

@@ -29,17 +29,22 @@ typedef struct tl_touch {
 typedef struct tl_spring {
   TL_SPRING_FIELDS(TL_RECORD_MEMBER)
 } tl_spring;
-typedef struct tl_hit {
-  TL_HIT_FIELDS(TL_RECORD_MEMBER)
-} tl_hit;
 #undef TL_RECORD_MEMBER
+
+/* What impacts gave to a contact (solve/impact/impact.h), which the next step does not start from.
+ * Few contacts have it, so that it has no array of the set's length. */
+typedef struct tl_hit {
+  uint32_t contact;
+  talus_vec3 impulse; /* N s on b */
+} tl_hit;
 
 #define TL_RECORD_ARRAY(name, type, FIELDS) TL_ARRAY(type) name;
 typedef struct tl_contacts {
   tl_contact *data; /* these three as in TL_ARRAY */
   size_t count, capacity;
   TL_CONTACT_RECORDS(TL_RECORD_ARRAY)
-  size_t recent; /* most of the counts of the last `steps` steps */
+  TL_ARRAY(tl_hit) hits; /* ascending by contact */
+  size_t recent;         /* most of the counts of the last `steps` steps */
   int steps;
 } tl_contacts;
 #undef TL_RECORD_ARRAY
@@ -85,10 +90,7 @@ static inline bool tl_contacts_have_touches(const tl_contacts *contacts) {
 }
 
 /* All that contact i gave to b in the last step, N s. */
-static inline talus_vec3 tl_contacts_impulse(const tl_contacts *contacts, size_t i) {
-  const talus_vec3 p = contacts->data[i].impulse;
-  return contacts->hits.count == contacts->count ? tl_add(p, contacts->hits.data[i].impulse) : p;
-}
+talus_vec3 tl_contacts_impulse(const tl_contacts *contacts, size_t i);
 
 /* Nothing touches, and nothing is remembered. */
 void tl_contacts_clear(tl_contacts *contacts);

@@ -110,10 +110,6 @@ enum {
   F(turn, talus_vec3, 3, TL_REAL, TL_SAVED | TL_CARRIED | TL_GHOST | TL_DEVICE)                    \
   F(spin, talus_real, 1, TL_REAL, TL_SAVED | TL_CARRIED | TL_GHOST | TL_DEVICE)
 
-/* impulse: N s on b, of impacts (solve/impact/impact.h), which the next step does not start from.
- */
-#define TL_HIT_FIELDS(F) F(impulse, talus_vec3, 3, TL_REAL, TL_SAVED | TL_DEVICE)
-
 /* What a joint keeps from step to step. broken: it carried too much and holds no more; turn_a,
  * turn_b: angles with whole turns counted, rad; impulse: of each row; drift: largest error of the
  * rows that always hold, m; value: of the free direction; force, torque: what it carried in the
@@ -132,7 +128,6 @@ enum {
  * lazy: an array counts only where it is as long as the set. */
 #define TL_CONTACT_RECORDS(R)                                                                      \
   R(touches, tl_touch, TL_TOUCH_FIELDS)                                                            \
-  R(hits, tl_hit, TL_HIT_FIELDS)                                                                   \
   R(springs, tl_spring, TL_SPRING_FIELDS)
 
 #define TL_NONE UINT32_MAX

@@ -262,7 +262,6 @@ TABLE(free_handle_row, free_handles);
   FIELD(tl_contact, name, columns, scalar, flags),
 #define TOUCH_FIELD(name, type, columns, scalar, flags)                                            \
   FIELD(tl_touch, name, columns, scalar, flags),
-#define HIT_FIELD(name, type, columns, scalar, flags) FIELD(tl_hit, name, columns, scalar, flags),
 #define SPRING_FIELD(name, type, columns, scalar, flags)                                           \
   FIELD(tl_spring, name, columns, scalar, flags),
 #define AND_JOINT_FIELD(name, type, columns, scalar, flags)                                        \
@@ -274,8 +273,11 @@ TABLE(tl_contact, contacts);
 static const tl_column touches_columns[] = {TL_TOUCH_FIELDS(TOUCH_FIELD)};
 TABLE(tl_touch, touches);
 
-static const tl_column hits_columns[] = {TL_HIT_FIELDS(HIT_FIELD)};
-TABLE(tl_hit, hits);
+typedef struct hit_row {
+  talus_vec3 impulse;
+} hit_row;
+static const tl_column hits_columns[] = {REAL(hit_row, impulse, impulse)};
+TABLE(hit_row, hits);
 
 static const tl_column springs_columns[] = {TL_SPRING_FIELDS(SPRING_FIELD)};
 TABLE(tl_spring, springs);

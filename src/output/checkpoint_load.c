@@ -211,6 +211,28 @@ static talus_status load_bodies(load_job *job, talus_world *world, size_t bodies
   return TALUS_OK;
 }
 
+/* Those of a row for each contact that are not zero. */
+static talus_status list_hits(tl_contacts *contacts, const talus_vec3 *impulse, size_t n) {
+  if (n > 0 && n != contacts->count)
+    return tl_fail(TALUS_ERROR_FORMAT, "'hits/impulse' has %zu rows, and there are %zu contacts", n,
+                   contacts->count);
+  for (size_t i = 0; i < n; ++i) {
+    const tl_hit hit = {(uint32_t)i, impulse[i]};
+    if (tl_length2(hit.impulse) > 0)
+      TL_TRY(tl_array_push(&contacts->hits, hit));
+  }
+  return TALUS_OK;
+}
+
+static talus_status load_hits(load_job *job, tl_contacts *contacts) {
+  TL_ARRAY(talus_vec3) rows = {0};
+  talus_status status = load_table(job, &tl_table_hits, &rows);
+  if (status == TALUS_OK)
+    status = list_hits(contacts, rows.data, rows.count);
+  tl_array_free(&rows);
+  return status;
+}
+
 /* Hands each emitter its part of emitters/size_table. Until then an emitter has no table. */
 static talus_status load_sizes(load_job *job, tl_flow *flow, uint64_t *rows) {
   size_t total, at = 0;
@@ -306,6 +328,7 @@ static talus_status load_world(load_job *job, talus_world *world) {
   for (int i = 0; i < TL_CONTACT_RECORD_COUNT; ++i)
     TL_TRY(load_table(job, tl_tables_of_contacts[i],
                       (unsigned char *)&world->contacts + tl_contact_records[i].offset));
+  TL_TRY(load_hits(job, &world->contacts));
   LOAD(job, joints, &world->joints.all);
   TL_TRY(load_flow(job, world));
   /* Removing a body must not fail: there is room for every handle to become free. */

@@ -99,6 +99,21 @@ static talus_status save_fields(save_job *job, const char *group, const void *ar
   return TALUS_OK;
 }
 
+/* A row for each contact, or none where none was hit. */
+static talus_status save_hits(save_job *job, const tl_contacts *contacts) {
+  const size_t n = contacts->hits.count > 0 ? contacts->count : 0;
+  void *rows = NULL;
+  TL_TRY(tl_resize(&rows, 0, n * sizeof(talus_vec3)));
+  talus_vec3 *impulse = rows;
+  for (size_t i = 0; i < n; ++i)
+    impulse[i] = tl_vec3(0, 0, 0);
+  for (size_t i = 0; i < contacts->hits.count; ++i)
+    impulse[contacts->hits.data[i].contact] = contacts->hits.data[i].impulse;
+  const talus_status status = save_table(job, &tl_table_hits, rows, n);
+  (void)tl_resize(&rows, n * sizeof(talus_vec3), 0); /* freeing cannot fail */
+  return status;
+}
+
 /* The tables of sizes of all emitters, one after the other. */
 static talus_status save_sizes(save_job *job, const tl_flow *flow) {
   size_t total = 0, at = 0;
@@ -166,6 +181,7 @@ static talus_status save_world(save_job *job, const talus_world *world, const tl
     const tl_any_array array = tl_contacts_array(&world->contacts, &tl_contact_records[i]);
     TL_TRY(save_table(job, tl_tables_of_contacts[i], array.data, array.count));
   }
+  TL_TRY(save_hits(job, &world->contacts));
   SAVE(job, joints, &world->joints.all);
   SAVE(job, emitters, &world->flow.emitters);
   TL_TRY(save_sizes(job, &world->flow));

@@ -120,7 +120,6 @@ typedef struct tl_ccp {
 
   /* What impacts left (impact.h); NULL: nothing bounced. */
   talus_real *gaps;    /* m, by contact: for its row */
-  tl_hit *hits;        /* by contact; in contacts */
   tl_ccp_body *shifts; /* by solver body: m/s, what moves it in this step beside its velocity */
   tl_twist *kicks;     /* by solver body: velocity that it got */
 

@@ -3,7 +3,8 @@
 
 #include "joint/joint.h"
 
-#define GRAIN 1024
+#define GRAIN    1024
+#define FEW_HITS ((size_t)1024) /* of one step: more of them are asked for when they come */
 
 bool tl_impact_is_possible(const tl_model *model) {
   for (size_t i = 0; i < model->laws.count; ++i)
@@ -163,7 +164,7 @@ static void look_at_range(void *context, size_t begin, size_t end) {
     tl_meeting m;
     job->place[i] = TL_NONE;
     job->hits[i] = 0;
-    job->ccp->hits[i].impulse = tl_vec3(0, 0, 0);
+    job->given[i] = tl_vec3(0, 0, 0);
     job->time[i] = comes(job, i, restitution_of(job->ccp, i)) && tl_impact_look(job, i, &m)
                        ? m.when
                        : TL_REAL_MAX;
@@ -272,6 +273,7 @@ static talus_status take_room(tl_impact *job) {
   TL_TAKE(arena, contacts, &job->place);
   TL_TAKE(arena, contacts, &job->time);
   TL_TAKE(arena, contacts, &job->hits);
+  TL_TAKE(arena, contacts, &job->given);
   return TALUS_OK;
 }
 
@@ -304,6 +306,21 @@ static void begin_bodies(void *context, size_t begin, size_t end) {
   }
 }
 
+/* Who was hit, to the contacts. */
+static talus_status list_hits(const tl_impact *job) {
+  tl_contacts *contacts = job->ccp->contacts;
+  size_t count = 0;
+  contacts->hits.count = 0;
+  for (size_t i = 0; i < contacts->count; ++i)
+    count += job->hits[i] > 0;
+  if (contacts->hits.capacity < count)
+    TL_TRY(tl_array_reserve(&contacts->hits, count + count / 4));
+  for (size_t i = 0; i < contacts->count; ++i)
+    if (job->hits[i] > 0)
+      contacts->hits.data[contacts->hits.count++] = (tl_hit){(uint32_t)i, job->given[i]};
+  return TALUS_OK;
+}
+
 static talus_status run(tl_impact *job) {
   tl_ccp *ccp = job->ccp;
   uint32_t *list;
@@ -319,7 +336,7 @@ static talus_status run(tl_impact *job) {
     TL_TRY(tl_impact_round(job));
   }
   tl_for(&ccp->model->par, ccp->contacts->count, GRAIN, leave_gaps, job);
-  return TALUS_OK;
+  return list_hits(job);
 }
 
 /* m/s: below, a speed is what rounding left of others, and nothing bounces with that. */
@@ -343,12 +360,10 @@ talus_status tl_impact_find(tl_ccp *ccp, tl_ccp_body *shifts) {
   /* Room in every step, so that the arena does not grow and shrink with the impacts. */
   TL_TAKE(arena, n, &gaps);
   TL_TAKE(arena, ccp->scope->count + 1, &kicks);
-  TL_TRY(tl_array_reserve(&ccp->contacts->hits, ccp->contacts->capacity));
+  TL_TRY(tl_array_reserve(&ccp->contacts->hits, n < FEW_HITS ? ccp->contacts->capacity : FEW_HITS));
   if (tl_find_first(&ccp->model->par, n, is_wanted, &job) == SIZE_MAX)
     return TALUS_OK;
   ccp->shifts = shifts;
-  TL_TRY(tl_array_resize(&ccp->contacts->hits, n)); /* there is room */
-  ccp->hits = ccp->contacts->hits.data;
   ccp->gaps = gaps;
   ccp->kicks = kicks;
   const tl_arena_mark mark = tl_arena_get_mark(arena);

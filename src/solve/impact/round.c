@@ -213,7 +213,7 @@ static void keep_impulses(const moment *r, uint32_t first) {
   talus_real fastest = 0;
   for (uint32_t i = first; i != TL_NONE; i = r->hits[i].next) {
     const hit *h = &r->hits[i];
-    talus_vec3 *sum = &job->ccp->hits[h->contact].impulse;
+    talus_vec3 *sum = &job->given[h->contact];
     *sum = tl_add(*sum, h->row.impulse);
     job->hits[h->contact]++;
     fastest = tl_max(fastest, -tl_dot(h->row.before, h->row.normal));
