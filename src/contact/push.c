@@ -286,7 +286,7 @@ static bool pass_joints(tl_reach *reach, uint8_t pass) {
   bool is_news = false;
   for (size_t i = 0; joints && i < joints->all.count; ++i) {
     const tl_joint *joint = &joints->all.data[i];
-    if (!tl_joint_acts(joint))
+    if (!tl_joint_acts_within(joint, reach->scope))
       continue;
     if (pull_along(reach, joint->a, joint->b))
       reach->is_pushed[joint->b] = pass, is_news = true;
