@@ -1,4 +1,5 @@
 /* The contact set: colours that do not conflict, impulses that are carried, slots renumbered. */
+#include "contact/colour.h"
 #include "base/random.h"
 #include "check.h"
 #include "contact/history.h"
@@ -134,7 +135,12 @@ TEST(tiles_have_colours_of_their_own) {
 
 /* ---- colours, the slow way ------------------------------------------------------------------- */
 
-enum { COLOURS = 63, LAYERS = 32, MOST = 256, SERIAL = COLOURS * LAYERS };
+enum {
+  COLOURS = TL_COLOURS_OF_BODY,
+  LAYERS = TL_LAYERS_OF_BUNDLE,
+  MOST = TL_COLOURS_OF_TILE,
+  SERIAL = COLOURS * LAYERS
+};
 
 typedef struct coloured {
   uint32_t bucket, key, contact;

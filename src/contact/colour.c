@@ -14,12 +14,14 @@
  * A movable body with more than COLOURS neighbours fills its mask, a bundle can have more than
  * LAYERS contacts, and a tile keeps MOST colours at most; what is left over goes into a last colour
  * of the bucket, swept one by one in canonical order. */
+#include "contact/colour.h"
+
 #include "contact/contact.h"
 
-#define COLOURS 63
-#define LAYERS  32
+#define COLOURS TL_COLOURS_OF_BODY
+#define LAYERS  TL_LAYERS_OF_BUNDLE
 #define SERIAL  (COLOURS * LAYERS) /* key of the leftovers */
-#define MOST    ((uint32_t)256)    /* colours of a tile */
+#define MOST    ((uint32_t)TL_COLOURS_OF_TILE)
 
 #define FIXED TL_END_FIXED
 

@@ -304,7 +304,7 @@ static bool pass_joints(tl_reach *reach, turns *t) {
   bool is_news = false;
   for (size_t i = 0; joints && i < joints->all.count; ++i) {
     const tl_joint *joint = &joints->all.data[i];
-    if (!tl_joint_acts(joint))
+    if (!tl_joint_acts_within(joint, reach->scope))
       continue;
     if (pull_along(reach, joint->a, joint->b))
       tell(t, joint->b), is_news = true;

@@ -194,10 +194,12 @@ static talus_status find_jointed(tl_reach *reach) {
   memset(reach->is_jointed, 0, reach->model->bodies);
   for (size_t i = 0; i < joints->all.count; ++i) {
     const tl_joint *joint = &joints->all.data[i];
+    if (!tl_joint_acts_within(joint, reach->scope))
+      continue;
     if (joint->a != TL_NONE)
-      reach->is_jointed[joint->a] |= tl_joint_acts(joint);
+      reach->is_jointed[joint->a] = 1;
     if (joint->b != TL_NONE)
-      reach->is_jointed[joint->b] |= tl_joint_acts(joint);
+      reach->is_jointed[joint->b] = 1;
   }
   return TALUS_OK;
 }

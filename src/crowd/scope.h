@@ -29,6 +29,21 @@ static inline uint32_t tl_scope_slot(const tl_scope *scope, size_t i) {
   return scope->members ? scope->members[i] : (uint32_t)i;
 }
 
+/* Which member a slot is, or SIZE_MAX. */
+static inline size_t tl_scope_find(const tl_scope *scope, uint32_t slot) {
+  if (!scope->members)
+    return slot < scope->count ? slot : SIZE_MAX;
+  size_t lo = 0, hi = scope->count;
+  while (lo < hi) {
+    const size_t middle = lo + (hi - lo) / 2;
+    if (scope->members[middle] < slot)
+      lo = middle + 1;
+    else
+      hi = middle;
+  }
+  return lo < scope->count && scope->members[lo] == slot ? lo : SIZE_MAX;
+}
+
 /* A candidate pair of slots. uid[a] < uid[b]. */
 typedef struct tl_pair {
   uint32_t a, b;

@@ -38,8 +38,9 @@ static tl_joint_body body_after(const tl_model *model, const tl_scope *scope, tl
                                 uint32_t slot) {
   tl_joint_body body = tl_joint_body_at(model, scope->in, slot);
   if (slot != TL_NONE && !tl_body_is_static(model, slot)) {
-    body.v = tl_twist_of(twists, slot)->velocity;
-    body.w = tl_twist_of(twists, slot)->spin;
+    const tl_twist *twist = tl_twist_of(twists, tl_scope_find(scope, slot));
+    body.v = twist->velocity;
+    body.w = twist->spin;
   }
   return body;
 }
@@ -169,7 +170,7 @@ talus_status tl_joints_guard_start(const tl_model *model, const tl_scope *scope)
   tl_joints *joints = scope->joints;
   for (size_t i = 0; joints && i < joints->all.count; ++i) {
     tl_joint *joint = &joints->all.data[i];
-    if (!is_rod(joint) || !tl_joint_acts(joint))
+    if (!is_rod(joint) || !tl_joint_acts_within(joint, scope))
       continue;
     const tl_joint_body a = tl_joint_body_at(model, scope->in, joint->a);
     const tl_joint_body b = tl_joint_body_at(model, scope->in, joint->b);
@@ -189,7 +190,7 @@ typedef struct guard_job {
 static bool is_refused(void *context, size_t i) {
   const guard_job *job = context;
   tl_joint *joint = &job->scope->joints->all.data[i];
-  return tl_joint_acts(joint) && !is_rod(joint) &&
+  return !is_rod(joint) && tl_joint_acts_within(joint, job->scope) &&
          guard_one(job->model, job->scope, job->twists, joint) != TALUS_OK;
 }
 
@@ -199,9 +200,11 @@ talus_status tl_joints_guard(const tl_model *model, const tl_scope *scope, tl_tw
   if (!joints)
     return TALUS_OK;
   const size_t refused = tl_find_first(&model->par, joints->all.count, is_refused, &job);
-  for (size_t i = 0; i < joints->all.count && i <= refused; ++i)
-    if (i == refused || (is_rod(&joints->all.data[i]) && tl_joint_acts(&joints->all.data[i])))
-      TL_TRY(guard_one(model, scope, twists, &joints->all.data[i])); /* with its message here */
+  for (size_t i = 0; i < joints->all.count && i <= refused; ++i) {
+    tl_joint *joint = &joints->all.data[i];
+    if (i == refused || (is_rod(joint) && tl_joint_acts_within(joint, scope)))
+      TL_TRY(guard_one(model, scope, twists, joint)); /* with its message here */
+  }
   return TALUS_OK;
 }
 

@@ -66,6 +66,14 @@ typedef struct tl_joints {
 
 static inline bool tl_joint_acts(const tl_joint *joint) { return !joint->broken; }
 
+/* Whether it does among the members of a scope. What holds one of them to a body that is none does
+ * not count there, as in a world of the members alone. */
+static inline bool tl_joint_acts_within(const tl_joint *joint, const tl_scope *scope) {
+  return tl_joint_acts(joint) &&
+         (joint->a == TL_NONE || tl_scope_find(scope, joint->a) != SIZE_MAX) &&
+         (joint->b == TL_NONE || tl_scope_find(scope, joint->b) != SIZE_MAX);
+}
+
 static inline bool tl_joint_has_spring(const tl_joint *joint) {
   return joint->stiffness > 0 || joint->damping > 0;
 }

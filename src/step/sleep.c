@@ -7,8 +7,8 @@
 #include "narrow/narrow.h"
 
 /* Steps in sleep.time, one at least. */
-static uint32_t steps_needed(const tl_model *model) {
-  const double steps = ceil(model->sleep.time / model->dt - 1e-6);
+static uint32_t steps_needed(const tl_model *model, const tl_scope *scope) {
+  const double steps = ceil(model->sleep.time / scope->dt - 1e-6);
   return steps < 1 ? 1 : steps > TL_REST_STEPS ? TL_REST_STEPS : (uint32_t)steps;
 }
 
@@ -262,7 +262,7 @@ static bool has_candidates(const tl_model *model, const tl_state *state, uint32_
 talus_status tl_sleep_fall(const tl_model *model, const tl_scope *scope,
                            const tl_contacts *contacts) {
   const tl_state *state = scope->in;
-  const uint32_t needed = steps_needed(model);
+  const uint32_t needed = steps_needed(model, scope);
   if (!has_candidates(model, state, needed))
     return TALUS_OK;
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);

@@ -45,7 +45,7 @@ talus_status tl_ccp_list_links(tl_ccp *job, tl_pairs *pairs) {
   TL_TAKE(job->scope->arena, joints->all.count, &pairs->data);
   for (size_t i = 0; i < joints->all.count; ++i) {
     const tl_joint *joint = &joints->all.data[i];
-    if (!tl_joint_acts(joint))
+    if (!tl_joint_acts_within(joint, job->scope))
       continue;
     if (!(job->bodies[body_of(job, joint->a)].inv_mass > 0) &&
         !(job->bodies[body_of(job, joint->b)].inv_mass > 0))

@@ -242,6 +242,7 @@ void tl_ccp_fill_packs(const tl_ccp *job, size_t begin, size_t end) {
       memset(&job->arms[i], 0, sizeof job->arms[i]);
     for (uint32_t lane = 0; lane < TL_CCP_LANES; ++lane) {
       pack->a[lane] = pack->b[lane] = nobody;
+      job->row_gaps[i * TL_CCP_LANES + lane] = 0;
       if (lane >= count)
         continue;
       const tl_contact *c = &job->contacts->data[job->colours.order[first + lane]];
@@ -299,8 +300,10 @@ static void gather_pack(const tl_ccp *job, size_t k, tl_ccp_raw *raw) {
   if (count < TL_CCP_LANES) {
     memset(pack, 0, sizeof *pack);
     memset(raw, 0, sizeof *raw);
-    for (uint32_t lane = count; lane < TL_CCP_LANES; ++lane)
+    for (uint32_t lane = count; lane < TL_CCP_LANES; ++lane) {
       pack->a[lane] = pack->b[lane] = nobody;
+      job->row_gaps[k * TL_CCP_LANES + lane] = 0;
+    }
   }
   for (uint32_t lane = 0; lane < count; ++lane) {
     const tl_contact *c = &job->contacts->data[job->colours.order[first + lane]];

@@ -286,9 +286,11 @@ static talus_status find_held(tl_impact *job) {
   memset(job->held, 0, ccp->scope->count + 1);
   for (size_t i = 0; i < joints->all.count; ++i) {
     const tl_joint *joint = &joints->all.data[i];
-    if (tl_joint_acts(joint) && joint->a != TL_NONE)
+    if (!tl_joint_acts_within(joint, ccp->scope))
+      continue;
+    if (joint->a != TL_NONE)
       job->held[tl_ccp_solver_body(ccp, joint->a)] = 1;
-    if (tl_joint_acts(joint) && joint->b != TL_NONE)
+    if (joint->b != TL_NONE)
       job->held[tl_ccp_solver_body(ccp, joint->b)] = 1;
   }
   return TALUS_OK;

@@ -1,0 +1,148 @@
+/* Scopes of some bodies that joints hold to others: a step of them is the step of a world of those
+ * bodies alone, and its length is the scope's. */
+#include "physics/rig.h"
+#include "step/step.h"
+#include "world/world.h"
+
+enum { OUTSIDERS = 3 };
+
+typedef struct yard {
+  talus_world *world;
+  talus_body outsider[OUTSIDERS];
+} yard;
+
+static void join(talus_world *world, talus_joint_kind kind, talus_body a, talus_body b, double x,
+                 double z) {
+  talus_joint_def def = talus_joint_def_default();
+  def.kind = kind;
+  def.a = a, def.b = b;
+  def.at = def.to = (talus_dvec3){x, 0, z};
+  def.axis = rig_vec(0, 1, 0);
+  if (kind == TALUS_JOINT_DISTANCE)
+    def.at.x -= 0.3;
+  CHECK_OK(talus_world_add_joint(world, &def, NULL));
+}
+
+/* A rotor on a hinge, balls that fly past it or lie on the floor, and a pendulum; each is also held
+ * to an outsider. The first outsider has the lowest slot, so that members are not what their slots
+ * are. */
+static yard make_yard(talus_solve_kind kind, talus_joints_solver joints) {
+  talus_world_def def = talus_world_def_default();
+  def.dt = 2e-3;
+  def.threads = 1;
+  def.solve.kind = kind;
+  def.solve.joints = joints;
+  yard y = {.world = rig_world(&def)};
+  const talus_material m = rig_material(y.world, 0.4, 0.2);
+  const talus_shape box = rig_shape(y.world, TALUS_BOX, 0.3, 0.1, 0.1, 0);
+  const talus_shape ball = rig_shape(y.world, TALUS_SPHERE, 0.1, 0, 0, 0);
+  const talus_body none = {0};
+  y.outsider[0] = rig_body(y.world, TALUS_FREE, box, m, -0.5, 0, 3);
+  rig_floor(y.world, m);
+  const talus_body rotor = rig_body(y.world, TALUS_FREE, box, m, 0, 0, 3);
+  CHECK_OK(talus_body_set_velocity(y.world, rotor, rig_vec(0, 0, 0), rig_vec(0, 50, 0)));
+  const talus_body bullet = rig_body(y.world, TALUS_FREE, ball, m, 5, 5, 3);
+  CHECK_OK(talus_body_set_velocity(y.world, bullet, rig_vec(300, 0, 0), rig_vec(0, 0, 0)));
+  y.outsider[1] = rig_body(y.world, TALUS_FREE, ball, m, 0, 0, 1.5);
+  const talus_body bob = rig_body(y.world, TALUS_FREE, ball, m, 0.3, 0, 1.5);
+  for (int i = 0; i < 4; ++i)
+    rig_body(y.world, TALUS_FREE, ball, m, 2 + 0.15 * i, 0.04 * i, 0.099);
+  y.outsider[2] = rig_body(y.world, TALUS_FREE, ball, m, 2.3, 0.3, 0.15);
+  join(y.world, TALUS_JOINT_REVOLUTE, none, rotor, 0, 3);
+  join(y.world, TALUS_JOINT_SPHERICAL, y.outsider[0], rotor, -0.25, 3);
+  join(y.world, TALUS_JOINT_DISTANCE, none, bob, 0.3, 1.5);
+  join(y.world, TALUS_JOINT_DISTANCE, y.outsider[1], bob, 0.3, 1.5);
+  join(y.world, TALUS_JOINT_FIXED, bullet, y.outsider[2], 5, 3);
+  return y;
+}
+
+static size_t list_members(const yard *y, uint32_t members[16]) {
+  size_t count = 0;
+  for (uint32_t i = 0; i < y->world->model.bodies; ++i) {
+    const uint64_t uid = y->world->model.property.uid[i];
+    bool is_out = false;
+    for (int k = 0; k < OUTSIDERS; ++k)
+      is_out |= rig_info(y->world, y->outsider[k]).uid == uid;
+    if (!is_out)
+      members[count++] = i;
+  }
+  return count;
+}
+
+static void check_as_world_of_members(talus_solve_kind kind, talus_joints_solver joints) {
+  yard all = make_yard(kind, joints), some = make_yard(kind, joints);
+  uint32_t members[16];
+  const size_t count = list_members(&all, members);
+  for (int k = 0; k < OUTSIDERS; ++k)
+    CHECK_OK(talus_world_remove_body(some.world, some.outsider[k]));
+  talus_world *world = all.world, *apart = some.world;
+  CHECK_EQ_U64(apart->model.bodies, count);
+  const double dt = world->model.dt;
+  for (int i = 0; i < 3; ++i) {
+    const tl_scope scope = {.members = members,
+                            .count = count,
+                            .t0 = i * dt,
+                            .t1 = (i + 1) * dt,
+                            .dt = dt,
+                            .in = &world->state,
+                            .out = &world->state,
+                            .arena = &world->arena,
+                            .joints = &world->joints};
+    tl_step_report report;
+    CHECK_OK(tl_arena_reset(&world->arena));
+    CHECK_OK(tl_step_fixed(&tl_backend_cpu, &world->model, &scope, &world->contacts, &world->next,
+                           &report));
+    tl_contacts_swap(&world->contacts, &world->next);
+    CHECK_OK(talus_world_step(apart, 1));
+    CHECK_EQ_U64(world->contacts.count, apart->contacts.count);
+    for (size_t k = 0; k < count; ++k) {
+      const uint32_t slot = members[k];
+      CHECK(memcmp(&world->state.position[slot], &apart->state.position[k], sizeof(talus_dvec3)) ==
+            0);
+      CHECK(memcmp(&world->state.spin[slot], &apart->state.spin[k], sizeof(talus_vec3)) == 0);
+    }
+  }
+  CHECK(world->contacts.count > 3);
+  talus_world_destroy(world);
+  talus_world_destroy(apart);
+}
+
+TEST(joints_to_outsiders_do_not_count_in_sweeps) {
+  check_as_world_of_members(TALUS_SOLVE_CCP, TALUS_JOINTS_ITERATIVE);
+}
+TEST(joints_to_outsiders_do_not_count_in_direct_solves) {
+  check_as_world_of_members(TALUS_SOLVE_CCP, TALUS_JOINTS_DIRECT);
+}
+TEST(joints_to_outsiders_do_not_count_among_impulses) {
+  check_as_world_of_members(TALUS_SOLVE_IMPULSE, TALUS_JOINTS_ITERATIVE);
+}
+
+/* Half as long steps of a scope: a body needs twice as many of them to fall asleep. */
+TEST(sleep_counts_the_steps_of_the_scope) {
+  talus_world_def def = talus_world_def_default();
+  def.dt = 2e-3;
+  def.sleep = (talus_sleep_def){.speed = 0.05, .time = 0.02};
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, 0.5, 0);
+  rig_floor(world, m);
+  const talus_body ball =
+      rig_body(world, TALUS_FREE, rig_shape(world, TALUS_SPHERE, 0.1, 0, 0, 0), m, 0, 0, 0.1);
+  for (int i = 0; i < 15; ++i) { /* 0.015 s */
+    const tl_scope scope = {.count = world->model.bodies,
+                            .t0 = i * 1e-3,
+                            .t1 = (i + 1) * 1e-3,
+                            .dt = 1e-3,
+                            .in = &world->state,
+                            .out = &world->state,
+                            .arena = &world->arena};
+    tl_step_report report;
+    CHECK_OK(tl_arena_reset(&world->arena));
+    CHECK_OK(tl_step_fixed(&tl_backend_cpu, &world->model, &scope, &world->contacts, &world->next,
+                           &report));
+    tl_contacts_swap(&world->contacts, &world->next);
+  }
+  CHECK(!rig_info(world, ball).asleep);
+  talus_world_destroy(world);
+}
+
+TEST_MAIN()
