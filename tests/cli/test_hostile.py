@@ -147,8 +147,9 @@ def test_folder_name_is_no_command(tmp_path):
         (folder / name).write_text("#!/bin/sh\nexit 0\n")
         (folder / name).chmod(0o755)
     for section in ("spheres", "pairs"):
-        talus("bench", "ellipsoids", "--only", section, "--quick", cwd=tmp_path,
-              env={"TALUS_PEERS": str(folder), "TMPDIR": str(folder)})
+        done = talus("bench", "ellipsoids", "--only", section, "--max", 256, "--repeat", 1, cwd=tmp_path,
+                     env={"TALUS_PEERS": str(folder), "TMPDIR": str(folder)})
+        assert done.returncode == 0, done.stderr
     assert not (tmp_path / "pwned").exists() and not (folder / "pwned").exists()
 
 
