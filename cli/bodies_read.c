@@ -1,5 +1,7 @@
 #include "bodies_read.h"
 
+#include "base/input.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -51,13 +53,15 @@ static bool refuse_file(bodies_source *in, FILE *file) {
   return refuse(in, "%s: %s", in->path, strerror(error));
 }
 
-/* All of it, whether its size is known before (a file) or not (a pipe). */
+/* All of it, even if it grows meanwhile. */
 static bool read_whole(bodies_source *in) {
   struct stat stats;
-  FILE *file = fopen(in->path, "rb");
-  if (!file || fstat(fileno(file), &stats) != 0)
+  FILE *file = tl_input_file(in->path, in->why, in->why_size);
+  if (!file)
+    return false;
+  if (fstat(fileno(file), &stats) != 0)
     return refuse_file(in, file);
-  size_t capacity = S_ISREG(stats.st_mode) ? (size_t)stats.st_size + 2 : (size_t)1 << 20;
+  size_t capacity = (size_t)stats.st_size + 2;
   in->text = malloc(capacity);
   for (size_t got = 1; in->text && got > 0;) {
     got = fread(in->text + in->length, 1, capacity - 1 - in->length, file);
@@ -227,7 +231,8 @@ static bool parse_frame(bodies_source *in, body_table *table) {
 static bool is_hdf5(const char *path) {
   static const char signature[8] = {'\x89', 'H', 'D', 'F', '\r', '\n', '\x1a', '\n'};
   char start[sizeof signature];
-  FILE *file = fopen(path, "rb");
+  char why[64];
+  FILE *file = tl_input_file(path, why, sizeof why);
   const bool found = file && fread(start, sizeof start, 1, file) == 1 &&
                      memcmp(start, signature, sizeof signature) == 0;
   if (file)

@@ -51,8 +51,8 @@ static talus_status count(const talus_world *world, contents *found) {
 }
 
 static void show_scene(const char *path, const talus_scene_info *info) {
-  printf("%s: a valid scene%s%s\n\n", path, info->title && *info->title ? ": " : "",
-         info->title ? info->title : "");
+  printf("%s: a valid scene%s%s\n\n", cli_shown(path), info->title && *info->title ? ": " : "",
+         cli_shown(info->title ? info->title : ""));
   printf("  %-12s shapes %zu, materials %zu, emitters %zu, sinks %zu, probes %zu\n", "tables",
          info->shapes, info->materials, info->emitters, info->sinks, info->probes);
   printf("  %-12s %llu steps of %g s, until %g s", "time", (unsigned long long)info->steps,
@@ -84,7 +84,7 @@ static const char *name_of(const talus_world *world, uint64_t uid, char *text, s
     if (talus_world_body_at(world, i, &body) == TALUS_OK &&
         talus_world_get_body(world, body, &info) == TALUS_OK && info.uid == uid) {
       if (info.name)
-        snprintf(text, size, "'%s'", info.name);
+        snprintf(text, size, "'%s'", cli_shown(info.name));
       break;
     }
   }

@@ -1,5 +1,7 @@
 #include "history.h"
 
+#include "base/input.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -73,11 +75,9 @@ static bool add_row(history *found, char *line, size_t *capacity) {
 static bool read_csv(const char *path, const char *first, const char *what, history *found,
                      char *why, size_t size) {
   *found = (history){0};
-  FILE *file = fopen(path, "r");
-  if (!file) {
-    snprintf(why, size, "%s: %s", path, strerror(errno));
+  FILE *file = tl_input_file(path, why, size);
+  if (!file)
     return false;
-  }
   char line[LINE_MOST];
   bool fine = read_line(file, line);
   if (!fine || strncmp(line, first, strlen(first)) != 0) {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/input.h"
 #include "history.h"
 #include "info_joints.h"
 #include "json.h"
@@ -106,7 +107,7 @@ static bool log_says_done(const folder_info *info, unsigned long long steps) {
   char path[4096], line[4096], mark[64];
   path_in(info, "log.txt", path, sizeof path);
   snprintf(mark, sizeof mark, " done at step %llu,", steps);
-  FILE *file = fopen(path, "r");
+  FILE *file = tl_input_file(path, line, sizeof line);
   bool done = false;
   while (file && fgets(line, sizeof line, file))
     done = done || strstr(line, mark) != NULL;
@@ -120,7 +121,7 @@ static void look_for_failure(folder_info *info) {
   static const char level[] = " error ";
   char path[4096], line[sizeof info->failure];
   path_in(info, "log.txt", path, sizeof path);
-  FILE *file = fopen(path, "r");
+  FILE *file = tl_input_file(path, line, sizeof line);
   while (file && fgets(line, sizeof line, file)) {
     const char *at = strchr(line, ' ');
     info->failure[0] = '\0';
@@ -178,7 +179,7 @@ static int gather(folder_info *info) {
     return cli_exit_code_of(why);
   }
   path_in(info, "scene.yaml", path, sizeof path);
-  if (talus_scene_load(path, NULL, 0, &info->scene, NULL) == TALUS_OK)
+  if (cli_load_own_scene(path, &info->scene))
     talus_scene_get_info(info->scene, &info->plan);
   else
     cli_warning("%s", talus_last_error());
@@ -276,11 +277,12 @@ static void show_stages(const folder_info *info) {
 static void show(const folder_info *info) {
   char size[CLI_DURATION_BYTES];
   const history *past = &info->history;
-  printf("%s: %s\n\n", info->folder,
-         info->scene && info->plan.title && *info->plan.title ? info->plan.title : "a talus run");
+  printf("%s: %s\n\n", cli_shown(info->folder),
+         cli_shown(info->scene && info->plan.title && *info->plan.title ? info->plan.title
+                                                                        : "a talus run"));
   printf("  %-20s %s\n", "state", state_of(info));
   if (info->failure[0])
-    printf("  %-20s %s\n", "failed", info->failure);
+    printf("  %-20s %s\n", "failed", cli_shown(info->failure));
   printf("  %-20s %.10g s", "time", history_of(past, "time").last);
   if (info->scene)
     printf(" of %.10g s", info->plan.until);
@@ -296,7 +298,8 @@ static void show(const folder_info *info) {
            (unsigned long long)info->checkpoint.steps, info->checkpoint.time,
            (unsigned long long)info->checkpoint.hash);
   else
-    printf("  %-20s %s\n", "checkpoint", info->checkpoint.is_there ? info->checkpoint.why : "none");
+    printf("  %-20s %s\n", "checkpoint",
+           info->checkpoint.is_there ? cli_shown(info->checkpoint.why) : "none");
   info_joints_show(&info->checkpoint.joints);
   show_spans(info);
   show_stages(info);
@@ -404,7 +407,8 @@ static int show_plot(const folder_info *info, const char *name, const char *path
   char title[256];
   plot drawn;
   snprintf(title, sizeof title, "%s",
-           info->scene && info->plan.title && *info->plan.title ? info->plan.title : info->folder);
+           cli_shown(info->scene && info->plan.title && *info->plan.title ? info->plan.title
+                                                                          : info->folder));
   int code = plot_is_probe(info->folder, name) ? plot_make_probe(info->folder, name, title, &drawn)
                                                : plot_make(&info->history, name, title, &drawn);
   if (code != CLI_DONE)

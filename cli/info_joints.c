@@ -1,4 +1,5 @@
 #include "info_joints.h"
+#include "cli.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +9,7 @@ static void note_most(double *most, double value, char *who, const talus_joint_i
     return;
   *most = value;
   if (joint->name)
-    snprintf(who, 64, "'%.60s'", joint->name);
+    snprintf(who, 64, "'%.60s'", cli_shown(joint->name));
   else
     snprintf(who, 64, "%llu", (unsigned long long)joint->uid);
 }

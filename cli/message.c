@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/quote.h"
+
 /* https://no-color.org: set and not empty means no colour. */
 static bool has_colour(void) {
   const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -20,8 +22,20 @@ static CLI_PRINTF(3, 0) void say(const char *word, const char *colour, const cha
   fflush(stdout); /* what was printed before stands before */
   const bool coloured = colour && has_colour();
   fprintf(stderr, "talus: %s%s%s", coloured ? colour : "", word, coloured ? "\033[0m" : "");
-  vfprintf(stderr, fmt, args);
-  fputc('\n', stderr);
+  char text[8192], shown[4 * sizeof text]; /* messages of the library have no more */
+  vsnprintf(text, sizeof text, fmt, args);
+  tl_escape(text, shown, sizeof shown);
+  fprintf(stderr, "%s\n", shown);
+}
+
+const char *cli_shown(const char *text) {
+  static char shown[4][1024];
+  static int turn;
+  turn = (turn + 1) % 4;
+  tl_escape(text, shown[turn], sizeof shown[turn]);
+  for (char *c = shown[turn]; *c; ++c)
+    *c = *c == '\n' ? ' ' : *c;
+  return shown[turn];
 }
 
 void cli_error(const char *fmt, ...) {

@@ -58,6 +58,9 @@ static int set_camera(render_options *options, const char *text) {
   const int n = text ? read_list(text, list, 6) : 0;
   if (text && n != 3 && n != 6)
     return refuse("camera", text, "x,y,z of the camera, or that and x,y,z of what it looks at");
+  for (int k = 0; k < n; ++k)
+    if (!(fabs(list[k]) <= RENDER_FAR))
+      return refuse("camera", text, "places within 1e12 m");
   options->has_camera = n >= 3;
   options->has_target = n == 6;
   for (int k = 0; k < n; ++k)

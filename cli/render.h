@@ -18,6 +18,8 @@ typedef enum colour_by {
   COLOUR_BYS
 } colour_by;
 
+#define RENDER_FAR 1e12 /* m: floats, and their squares, still have room */
+
 typedef struct render_options {
   const char *folder, *output;
   int width, height, samples, threads;

@@ -85,7 +85,7 @@ static int find_frames(const char *path, render_folder *folder) {
 static void find_title(const char *path, render_folder *folder) {
   char *scene_path = joined(path, "/scene.yaml", "");
   talus_scene *scene = NULL;
-  if (scene_path && talus_scene_load(scene_path, NULL, 0, &scene, NULL) == TALUS_OK) {
+  if (scene_path && cli_load_own_scene(scene_path, &scene)) {
     talus_scene_info info;
     talus_scene_get_info(scene, &info);
     folder->title = joined(info.title ? info.title : "", "", "");

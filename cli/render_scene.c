@@ -270,12 +270,24 @@ static struct RTCRay ray_of(vec origin, vec direction, float near, float far) {
                          .mask = ~0u};
 }
 
+/* Embree ends the process where a ray is no number, or beyond what it squares. */
+#define RAY_MOST 1e18f
+
+static bool is_good(const struct RTCRay *ray) {
+  return fabsf(ray->org_x) < RAY_MOST && fabsf(ray->org_y) < RAY_MOST &&
+         fabsf(ray->org_z) < RAY_MOST && fabsf(ray->dir_x) < RAY_MOST &&
+         fabsf(ray->dir_y) < RAY_MOST && fabsf(ray->dir_z) < RAY_MOST && ray->tnear >= 0 &&
+         ray->tfar >= ray->tnear;
+}
+
 bool render_scene_hit(const render_scene *scene, vec origin, vec direction, float near, float far,
                       scene_hit *hit) {
   struct RTCIntersectContext context;
   struct RTCRayHit ray = {.ray = ray_of(origin, direction, near, far)};
   rtcInitIntersectContext(&context);
   ray.hit.geomID = RTC_INVALID_GEOMETRY_ID;
+  if (!is_good(&ray.ray))
+    return false;
   rtcIntersect1(scene->scene, &context, &ray);
   if (ray.hit.geomID == RTC_INVALID_GEOMETRY_ID)
     return false;
@@ -300,6 +312,8 @@ bool render_scene_blocked(const render_scene *scene, vec origin, vec direction, 
   struct RTCIntersectContext context;
   struct RTCRay ray = ray_of(origin, direction, near, far);
   rtcInitIntersectContext(&context);
+  if (!is_good(&ray))
+    return false;
   rtcOccluded1(scene->scene, &context, &ray);
   return ray.tfar < 0; /* Embree's sign of a hit: minus infinity */
 }

@@ -138,11 +138,38 @@ static int find_values(const render_options *options, render_data *data) {
   return CLI_DONE;
 }
 
+/* The first body that is too far off, or too large, for the arithmetic of a picture; SIZE_MAX:
+ * none.
+ */
+static size_t find_absurd(const frame *bodies) {
+  for (size_t i = 0; i < bodies->bodies; ++i) {
+    const double *x = bodies->position + 3 * i;
+    const double *size = bodies->shape_table[bodies->shape[i]].size;
+    double most = fmax(fmax(fabs(x[0]), fabs(x[1])), fmax(fabs(x[2]), bodies->radius[i]));
+    if (bodies->shape_table[bodies->shape[i]].kind != FRAME_PLANE)
+      for (int k = 0; k < 3; ++k)
+        most = fmax(most, fabs(size[k]) * bodies->scale[i]);
+    if (!(most <= RENDER_FAR))
+      return i;
+  }
+  return SIZE_MAX;
+}
+
 int render_data_read(const render_options *options, const render_frame *from, render_data *data) {
   char why[4096 + 256];
   *data = (render_data){0};
   if (!frame_read(from->path, &data->bodies, why, sizeof why)) {
     cli_error("%s", why);
+    return CLI_INPUT;
+  }
+  const size_t absurd = find_absurd(&data->bodies);
+  if (absurd != SIZE_MAX) {
+    const double *x = data->bodies.position + 3 * absurd;
+    cli_error("%s: body %llu, of radius %g m, is at (%g, %g, %g): pictures are of what is smaller "
+              "than 1e12 m, and within 1e12 m of the origin",
+              from->path, (unsigned long long)data->bodies.id[absurd],
+              (double)data->bodies.radius[absurd], x[0], x[1], x[2]);
+    render_data_free(data);
     return CLI_INPUT;
   }
   const bool wants_contacts = options->with_contacts || options->colour == BY_FORCE;

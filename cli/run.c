@@ -93,7 +93,14 @@ static char *default_folder(const char *scene) {
 
 /* ---- what is said at the end ----------------------------------------------------------------- */
 
-/* A word of a shell's command line. */
+static bool is_ascii(const char *word) {
+  while ((unsigned char)*word >= 0x20 && (unsigned char)*word < 0x7F)
+    word++;
+  return *word == '\0';
+}
+
+/* A word of a shell's command line; with bytes that a terminal might obey as $'\x1b', which bash,
+ * zsh and POSIX of 2024 understand. */
 static void print_quoted(const char *word) {
   static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                              "_-./=,:+@%";
@@ -101,9 +108,14 @@ static void print_quoted(const char *word) {
     fprintf(stderr, " %s", word);
     return;
   }
-  fputs(" '", stderr);
+  const bool is_plain = is_ascii(word);
+  fputs(is_plain ? " '" : " $'", stderr);
   for (; *word; ++word) {
-    if (*word == '\'')
+    if (!is_plain && ((unsigned char)*word < 0x20 || (unsigned char)*word >= 0x7F))
+      fprintf(stderr, "\\x%02x", (unsigned char)*word);
+    else if (!is_plain && (*word == '\'' || *word == '\\'))
+      fprintf(stderr, "\\%c", *word);
+    else if (*word == '\'')
       fputs("'\\''", stderr);
     else
       fputc(*word, stderr);

@@ -1,9 +1,34 @@
 /* talus scenes: what is built in, and the format; and how every command reads a scene. */
 #include "cli.h"
 
+#include "base/input.h"
+#include "base/quote.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Every line of them, with names of files that may hold anything. */
+static void put_problems(const char *problems) {
+  const size_t room = 8 * strlen(problems) + 8;
+  char *shown = malloc(room);
+  if (shown)
+    tl_escape(problems, shown, room);
+  fputs(shown ? shown : "out of memory", stderr);
+  if (problems[strlen(problems) - 1] != '\n')
+    fputc('\n', stderr);
+  free(shown);
+}
+
+bool cli_load_own_scene(const char *path, talus_scene **scene) {
+  char why[64];
+  FILE *file = tl_input_file(path, why, sizeof why);
+  *scene = NULL;
+  if (!file)
+    return false;
+  fclose(file);
+  return talus_scene_load(path, NULL, 0, scene, NULL) == TALUS_OK;
+}
 
 int cli_load_scene(const char *path, const cli_texts *settings, talus_scene **scene) {
   char *problems = NULL;
@@ -12,9 +37,7 @@ int cli_load_scene(const char *path, const cli_texts *settings, talus_scene **sc
   if (status == TALUS_OK)
     return CLI_DONE;
   if (problems && *problems) {
-    fputs(problems, stderr);
-    if (problems[strlen(problems) - 1] != '\n')
-      fputc('\n', stderr);
+    put_problems(problems);
     cli_error("%s is not a valid scene; nothing was run", path);
   } else
     cli_error("%s", talus_last_error());

@@ -10,7 +10,7 @@
  */
 
 static void show_text(const talus_shape_info *shape) {
-  printf("%s%s%s\n", shape->name ? shape->name : "", shape->name ? ": " : "",
+  printf("%s%s%s\n", cli_shown(shape->name ? shape->name : ""), shape->name ? ": " : "",
          talus_shape_kind_name(shape->kind));
   if (!shape->bounded) {
     printf("  unbounded: it has no mass and no bounds\n");

@@ -187,12 +187,12 @@ static talus_world *periodic(int threads) {
 /* One line each, as they are printed. */
 /* clang-format off */
 static const golden all[] = {
-    {"spheres", spheres, 100, UINT64_C(0x6c4727130c466d95), UINT64_C(0xd9bc844dc95f7fbd)},
+    {"spheres", spheres, 100, UINT64_C(0xde12012173d20c71), UINT64_C(0x6b1e157de1dd942b)},
     {"boxes", boxes, 150, UINT64_C(0x6367966b1b0e60eb), UINT64_C(0x9b7cdca345cdf9a8)},
     {"ellipsoids_that_sleep", ellipsoids_that_sleep, 200, UINT64_C(0xaf443a335ab0a1d4), UINT64_C(0xd98bef34c2826c47)},
     {"joints", joints, 150, UINT64_C(0x4ceec4d7bee172e7), UINT64_C(0x11f92832654864ce)},
     {"springs", springs, 300, UINT64_C(0xba1b2def0b9df9f5), UINT64_C(0x48f90b37d7cefe1c)},
-    {"impulses", impulses, 150, UINT64_C(0xf43c18518570b5f5), UINT64_C(0xeff7f188f2c4430c)},
+    {"impulses", impulses, 150, UINT64_C(0xf43c18518570b5f5), UINT64_C(0x3183aa16042b80fe)},
     {"periodic", periodic, 150, UINT64_C(0x3bd1fc37578bbd9a), UINT64_C(0x4efa77fc6d5441b6)},
 };
 /* clang-format on */

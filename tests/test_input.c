@@ -123,4 +123,15 @@ TEST(numbers_are_those_of_strtod_in_every_locale) {
     setlocale(LC_ALL, "C");
 }
 
+TEST(characters_that_hide_or_turn_text_are_escaped) {
+  char shown[64];
+  CHECK_EQ_U64(tl_escape("a\x1b[31mb\x07", shown, sizeof shown), strlen("a\\x1b[31mb\\x07"));
+  CHECK_STR(shown, "a\\x1b[31mb\\x07");
+  tl_escape("x\xE2\x80\xAEy\xE2\x81\xA6z\xC2\x9B\x7F", shown, sizeof shown); /* U+202E, 2066, 9B */
+  CHECK_STR(shown, "x\\u202ey\\u2066z\\u009b\\x7f");
+  tl_escape("t\tn\nr\r\xFF\xC3\xA4", shown, sizeof shown); /* an a umlaut stays */
+  CHECK_STR(shown, "t\tn\nr\\x0d\\xff\xC3\xA4");
+  CHECK(tl_escape("abcdefgh\x1b\x1b", shown, 10) < 10); /* cut off, and ended */
+}
+
 TEST_MAIN()

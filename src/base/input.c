@@ -1,28 +1,68 @@
 #include "base/input.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/quote.h"
 
 /* ---- files ------------------------------------------------------------------------------------
  */
 
+static const char *kind_of(mode_t mode) {
+  return S_ISDIR(mode)    ? "a folder"
+         : S_ISFIFO(mode) ? "a FIFO"
+         : S_ISSOCK(mode) ? "a socket"
+                          : "a device";
+}
+
+FILE *tl_input_file(const char *path, char *why, size_t size) {
+  struct stat there;
+  /* Opening a FIFO would wait for somebody who writes. */
+  const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  if (fd < 0 || fstat(fd, &there) != 0) {
+    snprintf(why, size, "%s: cannot be opened: %s", path, strerror(errno));
+  } else if (!S_ISREG(there.st_mode)) {
+    snprintf(why, size, "%s: is %s; expected a plain file", path, kind_of(there.st_mode));
+  } else {
+    FILE *file = fdopen(fd, "rb");
+    if (file)
+      return file;
+    snprintf(why, size, "%s: cannot be opened: %s", path, strerror(errno));
+  }
+  if (fd >= 0)
+    close(fd);
+  return NULL;
+}
+
+static talus_status is_too_large(const char *path) {
+  return tl_fail(TALUS_ERROR_FORMAT, "%s: larger than %d MiB, which no mesh or table is", path,
+                 (int)(TL_INPUT_MOST >> 20));
+}
+
 talus_status tl_input_load(const char *path, tl_bytes *bytes) {
-  FILE *file = fopen(path, "rb");
+  char why[4400];
+  struct stat there;
+  FILE *file = tl_input_file(path, why, sizeof why);
   if (!file)
-    return tl_fail(TALUS_ERROR_IO, "%s: cannot be opened: %s", path, strerror(errno));
+    return tl_fail(TALUS_ERROR_IO, "%s", why);
   talus_status status = TALUS_OK;
+  if (fstat(fileno(file), &there) == 0 && there.st_size > (off_t)TL_INPUT_MOST)
+    status = is_too_large(path);
   for (size_t got = 1; status == TALUS_OK && got > 0;) {
     status = tl_array_reserve(bytes, bytes->count + 65536);
     if (status != TALUS_OK)
       break;
     got = fread(bytes->data + bytes->count, 1, 65536, file);
     bytes->count += got;
+    if (bytes->count > TL_INPUT_MOST) /* it grows */
+      status = is_too_large(path);
   }
   if (status == TALUS_OK && ferror(file))
     status = tl_fail(TALUS_ERROR_IO, "%s: cannot be read: %s", path, strerror(errno));

@@ -14,6 +14,8 @@
 #ifndef TL_BASE_INPUT_H
 #define TL_BASE_INPUT_H
 
+#include <stdio.h>
+
 #include "base/memory.h"
 
 #define TL_INPUT_SHOWN  10   /* mistakes that are told, further ones are counted */
@@ -39,7 +41,14 @@ typedef struct tl_span {
 
 typedef TL_ARRAY(char) tl_bytes;
 
-/* The whole of a file, to be freed in every case; TALUS_ERROR_IO where that is not possible. */
+#define TL_INPUT_MOST ((size_t)1 << 30) /* bytes of a mesh or table */
+
+/* Opens a plain file to be read; NULL, with the reason in why ("PATH: is a FIFO; expected a plain
+ * file"), for all else: nobody waits for a FIFO, or reads a device that has no end. */
+FILE *tl_input_file(const char *path, char *why, size_t size);
+
+/* The whole of a plain file, to be freed in every case; TALUS_ERROR_IO where that is not possible,
+ * TALUS_ERROR_FORMAT where it is larger than TL_INPUT_MOST. */
 talus_status tl_input_load(const char *path, tl_bytes *bytes);
 
 /* Between the two calls numbers have "." whatever the program's locale, on this thread. A byte

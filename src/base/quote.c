@@ -1,5 +1,6 @@
 #include "base/quote.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define WIDTH 100 /* characters of a line that are shown */
@@ -38,13 +39,40 @@ bool tl_is_control(uint32_t code) {
          (code >= 0xFFFE && code <= 0xFFFF);
 }
 
+bool tl_is_hidden(uint32_t code) {
+  return tl_is_control(code) || code == 0x85 || code == 0x061C || code == 0x200E ||
+         code == 0x200F || (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+}
+
+/* Longest of what is put in the place of a character: \\u202e. */
+#define ESCAPED 7
+
+size_t tl_escape(const char *text, char *to, size_t size) {
+  const unsigned char *p = (const unsigned char *)text, *end = p + strlen(text);
+  size_t used = 0;
+  while (p < end && used + ESCAPED < size) {
+    uint32_t code = *p;
+    const size_t n = tl_character(p, end, &code);
+    if (n > 0 && !tl_is_hidden(code) && code != '\r') {
+      memcpy(to + used, p, n);
+      used += n;
+    } else {
+      used += (size_t)snprintf(to + used, size - used, n > 1 ? "\\u%04x" : "\\x%02x",
+                               (unsigned)(n > 0 ? code : *p));
+    }
+    p += n == 0 ? 1 : n;
+  }
+  to[used] = '\0';
+  return used;
+}
+
 /* Words that were cut to fit may end in half a character. */
 void tl_mend_text(char *text) {
   unsigned char *p = (unsigned char *)text, *end = p + strlen(text);
   while (p < end) {
     uint32_t code = 0;
     const size_t n = tl_character(p, end, &code);
-    if (n == 0 || tl_is_control(code) || code == '\n' || code == '\t' || code == '\r')
+    if (n == 0 || tl_is_hidden(code) || code == '\n' || code == '\t' || code == '\r')
       *p = '?';
     p += n == 0 ? 1 : n;
   }
@@ -75,7 +103,7 @@ size_t tl_quote(const char *line, const char *end, size_t column, char to[TL_QUO
   for (; p < last && at < first + WIDTH; ++at) {
     uint32_t code = 0;
     const size_t n = tl_character(p, last, &code);
-    const bool shown = n > 0 && !tl_is_control(code) && code != '\r' && code != '\n';
+    const bool shown = n > 0 && !tl_is_hidden(code) && code != '\r' && code != '\n';
     if (at >= first)
       put(&q, shown ? (const void *)p : "?", shown ? n : 1);
     if (at >= first && at < column)

@@ -11,6 +11,14 @@ size_t tl_character(const unsigned char *p, const unsigned char *end, uint32_t *
 /* What a terminal would not show as it is; tabs and ends of lines are not among them. */
 bool tl_is_control(uint32_t code);
 
+/* Likewise, and what turns the direction of writing or breaks lines where nobody sees it: text that
+ * reads as something else than it is (Boucher and Anderson 2021, "Trojan Source"). */
+bool tl_is_hidden(uint32_t code);
+
+/* A copy in which such characters, and bytes that are none, are written as \x1b or \u202e; tabs and
+ * newlines stay. Cut off where it does not fit. Returns its bytes. */
+size_t tl_escape(const char *text, char *to, size_t size);
+
 /* Puts a question mark in the place of what a terminal would not show as it is. */
 void tl_mend_text(char *text);
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/input.h"
 #include "output/file.h"
 #include "run/run.h"
 
@@ -118,9 +119,10 @@ talus_status tl_run_folder_write_scene(tl_run *run) {
 /* ---- what changed ---------------------------------------------------------------------------- */
 
 static talus_status read_file(const char *path, tl_text *text) {
-  FILE *file = fopen(path, "rb");
+  char why[4400];
+  FILE *file = tl_input_file(path, why, sizeof why);
   if (!file)
-    return tl_file_fail(errno, path, "read");
+    return tl_fail(TALUS_ERROR_IO, "%s", why);
   char block[1 << 14];
   for (size_t n; (n = fread(block, 1, sizeof block, file)) > 0;)
     tl_text_add_bytes(text, block, n);

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/quote.h"
 #include "output/disk.h"
 #include "output/file.h"
 #include "run/run.h"
@@ -90,7 +91,9 @@ void tl_run_log_line(void *context, int level, const char *line) {
   struct tm parts;
   if (gmtime_r(&now, &parts))
     strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  tl_text_add(&log->pending, "%s %-7s %s\n", when, tl_log_level_name((tl_log_level)level), line);
+  char shown[8192]; /* as long as messages get */
+  tl_escape(line, shown, sizeof shown);
+  tl_text_add(&log->pending, "%s %-7s %s\n", when, tl_log_level_name((tl_log_level)level), shown);
   if (log->fd >= 0 && log->pending.data) {
     put(log, log->pending.data, log->pending.count);
     log->pending.count = 0;

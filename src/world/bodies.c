@@ -1,5 +1,6 @@
 /* Bodies of a world: adding, removing, looking up, setting. Rows stay in uid order: new bodies come
  * last and removal closes up without reordering, so that slot order is canonical order. */
+#include "base/quote.h"
 #include "crowd/rest.h"
 #include "shape/shape.h"
 #include "world/world.h"
@@ -17,6 +18,7 @@ const char *tl_world_describe(const talus_world *world, uint32_t slot) {
     snprintf(text[turn], sizeof text[turn], "body %llu '%.80s'", (unsigned long long)uid, name);
   else
     snprintf(text[turn], sizeof text[turn], "body %llu", (unsigned long long)uid);
+  tl_mend_text(text[turn]); /* a name may hold anything */
   return text[turn];
 }
 

@@ -290,6 +290,24 @@ def test_resume_line_of_an_interrupted_run_works(tmp_path):
     assert line == "talus run 'my scene.yaml' --threads 1 --set 'title=it'\\''s long' --resume"
 
 
+def large_mesh(path):
+    """A tetrahedron, and 64 MiB to pass over, so that one can see it being read."""
+    path.write_bytes(b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n" + (b"#" * 127 + b"\n") * (1 << 19))
+
+
+def hold_while_it_reads(path, process):
+    """Stops the process (SIGSTOP) while it has the file open, in the middle of building its world."""
+    folder, end = f"/proc/{process.pid}/fd", time.monotonic() + 20
+    while True:
+        assert process.poll() is None and time.monotonic() < end, "the mesh was not read"
+        try:
+            if any(os.readlink(f"{folder}/{name}") == str(path) for name in os.listdir(folder)):
+                break
+        except OSError:
+            pass
+    process.send_signal(signal.SIGSTOP)
+
+
 def stopped_when_it_reads(pipe, process, sig):
     """A pipe can be opened for writing once somebody reads it, who then waits: not before that, nor past it."""
     ends = []
@@ -321,11 +339,14 @@ def test_run_that_is_stopped_while_it_builds_leaves_the_old_result(tmp_path, bal
     out = tmp_path / "out"
     run(ball, out)
     before = contents(out)
-    os.mkfifo(tmp_path / "slow.obj")
+    large_mesh(tmp_path / "slow.obj")
     (tmp_path / "scene.yaml").write_text("talus: 1\nuntil: 1\nmaterials: {rock: {}}\n"
                                          "bodies: [{shape: {hull: slow.obj}}]\n")
     process = start("run", tmp_path / "scene.yaml", "-o", out, "--force")
-    stopped_when_it_reads(tmp_path / "slow.obj", process, signal.SIGINT)
+    hold_while_it_reads(tmp_path / "slow.obj", process)
+    process.send_signal(signal.SIGINT)
+    code, _, err = kill(process, signal.SIGCONT)
+    assert code == 130 and err.startswith("talus: stopped before the first step; nothing was written"), err
     assert contents(out) == before
 
 
@@ -490,34 +511,16 @@ SLOW = "talus: 1\nuntil: 0.01\nmaterials: {rock: {density: 1000}}\nbodies: [{sha
 
 
 def slow_run(tmp_path, out, *arguments):
-    """A run that waits for its mesh while it builds its world; what it returns lets it go on."""
-    os.mkfifo(tmp_path / "slow.obj")
+    """A run that is held while it builds its world; what it returns lets it go on."""
+    large_mesh(tmp_path / "slow.obj")
     (tmp_path / "slow.yaml").write_text(SLOW)
     process = start("run", tmp_path / "slow.yaml", "-o", out, "--threads", 1, *arguments)
-    ends = []
-
-    def is_read():
-        try:
-            ends.append(os.open(tmp_path / "slow.obj", os.O_WRONLY | os.O_NONBLOCK))
-        except OSError:
-            return False
-        return True
-
-    assert wait_for(is_read, process), process.communicate()
+    hold_while_it_reads(tmp_path / "slow.obj", process)
 
     def go_on():
-        mesh = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
-        os.write(ends[0], mesh)
-        os.close(ends[0])
-        while process.poll() is None:  # it is read a second time, to keep its checksum
-            try:
-                again = os.open(tmp_path / "slow.obj", os.O_WRONLY | os.O_NONBLOCK)
-                os.write(again, mesh)
-                os.close(again)
-            except OSError:
-                pass
-            time.sleep(0.01)
-        return process.returncode, *process.communicate(timeout=60)
+        process.send_signal(signal.SIGCONT)
+        out, err = process.communicate(timeout=60)
+        return process.returncode, out, err
 
     return process, go_on
 
