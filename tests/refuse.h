@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* While it is true, tl_resize gets nothing. */
-static bool refuses;
+__attribute__((unused)) static bool refuses;
 
 /* n > 0: the n-th block that is asked for from now on is refused, and others are not; 0 when that
  * has happened. Negative: none is. */

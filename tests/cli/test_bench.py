@@ -78,7 +78,7 @@ def test_peer_that_fails_is_told(tmp_path):
     (["--only", "unifrom"], "did you mean 'uniform'?"),
     (["--sgv", "x"], "did you mean '--svg'?"),
     (["17"], "one argument too many"),
-    (["--csv", "/no/such/folder/x.csv"], "No such file"),
+    (["--csv", "/no/such/folder/x.csv"], "there is no folder"),
 ])
 def test_bad_options_are_refused(arguments, message):
     done = talus("bench", "broad", *arguments)
