@@ -300,6 +300,7 @@ def test_debian_packages_depend_on_what_they_link(packages):
         depends = field(packages[name], "Depends")
         assert "libc6" in depends
         assert ("libyaml-0-2" in depends) == ("yaml" in features), depends
-        assert ("libhdf5-" in depends) == ("hdf5" in features), depends
+        # The library writes and reads its files by itself; the command reads frames with HDF5.
+        assert ("libhdf5-" in depends) == ("hdf5" in features and name == "talus"), depends
     assert field(packages["libtalus-dev"], "Depends") == f"libtalus{major} (= {VERSION})"
     assert call("dpkg-deb", "-I", packages[f"libtalus{major}"], "shlibs").startswith(f"libtalus {major} ")
