@@ -165,18 +165,37 @@ static bool stays(const tl_reach *reach, const tl_contacts *contacts, size_t i) 
          tl_reach_holds(reach, c);
 }
 
+typedef struct sift_job {
+  const tl_reach *reach;
+  const tl_contacts *contacts;
+} sift_job;
+
+static void decide_range(void *context, size_t begin, size_t end) {
+  const sift_job *job = context;
+  uint8_t *verdicts = job->reach->verdicts;
+  for (size_t i = begin; i < end; ++i)
+    if (verdicts[i] == TL_REACH_FAR && stays(job->reach, job->contacts, i))
+      verdicts[i] = TL_REACH_NEAR;
+}
+
+/* Most stay, in long runs, which move as wholes. */
 void tl_reach_sift(tl_reach *reach, tl_contacts *contacts) {
   const bool touches = tl_contacts_have_touches(contacts);
+  const size_t count = contacts->count;
+  sift_job job = {reach, contacts};
+  tl_for(&reach->model->par, count, 1024, decide_range, &job);
   size_t kept = 0;
-  for (size_t i = 0; i < contacts->count; ++i) {
-    if (reach->verdicts[i] == TL_REACH_FAR && !stays(reach, contacts, i))
-      continue;
-    if (kept != i) {
-      contacts->data[kept] = contacts->data[i];
+  for (size_t i = 0; i < count;) {
+    const uint8_t *far = memchr(reach->verdicts + i, TL_REACH_FAR, count - i);
+    const size_t end = far ? (size_t)(far - reach->verdicts) : count, run = end - i;
+    if (kept != i && run > 0) {
+      memmove(contacts->data + kept, contacts->data + i, run * sizeof *contacts->data);
       if (touches)
-        contacts->touches.data[kept] = contacts->touches.data[i];
+        memmove(contacts->touches.data + kept, contacts->touches.data + i,
+                run * sizeof *contacts->touches.data);
     }
-    kept++;
+    kept += run;
+    i = end + 1;
   }
   contacts->count = kept;
   if (touches)
