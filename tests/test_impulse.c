@@ -318,7 +318,7 @@ TEST(residual_falls_with_the_sweeps_and_is_reported) {
 
 TEST(warm_steps_allocate_nothing) {
   talus_world *world = make_heap(LAWS, 2);
-  CHECK_OK(talus_world_step(world, check_is_short() ? 400 : 1500));
+  CHECK_OK(talus_world_step(world, 1500));
   const uint64_t before = tl_memory_count().allocations;
   CHECK_OK(talus_world_step(world, 100));
   CHECK_EQ_U64(tl_memory_count().allocations, before);

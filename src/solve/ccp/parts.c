@@ -418,6 +418,9 @@ static talus_status solve_gradient(tl_ccp *job) {
     TL_TRY(take_bodies(job, &job->parts[i], &names));
     TL_TRY(tl_ccp_gradient(&job->parts[i]));
     give_back(job, &job->parts[i], &names);
+    job->parts[i].bodies = job->bodies; /* its own are gone */
+    job->parts[i].tensors = job->tensors;
+    job->parts[i].body_count = job->body_count;
     tl_arena_release(arena, mark);
   }
   put_together(job, NULL);
