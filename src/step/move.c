@@ -52,8 +52,12 @@ static void move_free(const tl_model *model, const tl_scope *scope, uint32_t slo
   tl_free_rotation(&q, &w, inertia, h);
   talus_dvec3 x = tl_dmadd(scope->in->position[slot], scope->dt, v);
   if (shift) {
+    const talus_quat turn = tl_quat_from_rotation_vector(tl_scale(shift->spin, h));
     x = tl_dmadd(x, scope->dt, shift->velocity);
-    q = tl_quat_renormalize(tl_quat_mul(tl_quat_from_rotation_vector(tl_scale(shift->spin, h)), q));
+    q = tl_quat_renormalize(tl_quat_mul(turn, q));
+    /* Spin goes round with the body: about other axes of it the same spin has another energy. */
+    if (!tl_body_shape(model, slot)->isotropic)
+      w = tl_quat_rotate(turn, w);
   }
   if (model->domain.enabled)
     x = wrapped(&model->domain, x);
