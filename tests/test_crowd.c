@@ -1,5 +1,6 @@
 /* Crowds: what is gathered is a world of its own. */
 #include "physics/soak_scene.h"
+#include "refuse.h"
 #include "step/crowd.h"
 #include "world/world.h"
 
@@ -247,6 +248,33 @@ TEST(cost_is_that_of_the_crowd) {
   }
   CHECK_MSG(bytes[0] == bytes[1], "%zu and %zu bytes of scratch", bytes[0], bytes[1]);
 }
+
+/* ---- want of memory -------------------------------------------------------------------------- */
+
+#if REFUSES_MEMORY
+TEST(a_crowd_that_finds_no_memory_can_be_gathered_again_and_freed) {
+  static uint32_t slots[MOST];
+  talus_world *world = make(3, 0, 30);
+  const tl_crowd_source source = source_of(world);
+  const size_t n = choose(world, 3, 1, slots), held = tl_memory_count().bytes;
+  bool was_refused = true;
+  for (long k = 1; was_refused; ++k) {
+    tl_crowd crowd = {0};
+    refuse_at = k;
+    const talus_status status = tl_crowd_gather(&crowd, &source, slots, n);
+    was_refused = refuse_at == 0;
+    refuse_at = -1;
+    CHECK((status != TALUS_OK) == was_refused);
+    if (k % 2 == 0) {
+      CHECK_OK(tl_crowd_gather(&crowd, &source, slots, n));
+      step(&crowd, world);
+    }
+    tl_crowd_free(&crowd);
+    CHECK_EQ_U64(tl_memory_count().bytes, held);
+  }
+  talus_world_destroy(world);
+}
+#endif
 
 /* ---- two at once ----------------------------------------------------------------------------- */
 

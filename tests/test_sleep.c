@@ -567,4 +567,20 @@ TEST(settings_out_of_range_are_refused) {
   CHECK(strstr(talus_last_error(), "sleep.time"));
 }
 
+TEST(sleepers_of_a_world_in_which_nobody_sleeps_are_refused) {
+  talus_world_def def = talus_world_def_default();
+  talus_world *world;
+  def.sleep.speed = 0;
+  CHECK_OK(talus_world_create(&def, &world));
+  rig_body(world, TALUS_FREE, rig_shape(world, TALUS_BOX, 1, 1, 1, 0), rig_material(world, 0.5, 0),
+           0, 0, 0);
+  CHECK_OK(tl_world_validate(world));
+  for (int i = 0; i < TL_STATE_FIELD_COUNT; ++i)
+    if (tl_state_fields[i].offset == offsetof(tl_state, rest))
+      CHECK_OK(tl_field_wake(&world->state, &tl_state_fields[i], world->capacity));
+  world->state.rest[0] = TL_REST_ASLEEP;
+  CHECK(tl_world_validate(world) != TALUS_OK);
+  talus_world_destroy(world);
+}
+
 TEST_MAIN()

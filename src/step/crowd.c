@@ -2,16 +2,24 @@
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Room for `capacity` rows of every field that the source has; the others go. */
+static void free_rows(tl_crowd *crowd) {
+  const size_t n = crowd->capacity;
+  (void)tl_fields_resize(&crowd->before, tl_state_fields, TL_STATE_FIELD_COUNT, n, 0);
+  (void)tl_fields_resize(&crowd->after, tl_state_fields, TL_STATE_FIELD_COUNT, n, 0);
+  (void)tl_fields_resize(&crowd->model.property, tl_property_fields, TL_PROPERTY_FIELD_COUNT, n, 0);
+  crowd->capacity = 0;
+}
+
+/* Room for `capacity` rows of every field that the source has; the others go. What is there has
+ * that room already. */
 static talus_status reserve_list(void *to, const void *from, const tl_field *fields, int n,
-                                 size_t old, size_t capacity) {
+                                 size_t capacity) {
   for (int i = 0; i < n; ++i) {
     void *block = tl_field_rows(to, &fields[i]);
     const bool is_wanted = tl_field_rows(from, &fields[i]) != NULL;
-    const size_t had = block ? old * fields[i].bytes : 0;
-    const size_t bytes = is_wanted ? capacity * fields[i].bytes : 0;
-    if (had != bytes)
-      TL_TRY(tl_resize(&block, had, bytes));
+    const size_t bytes = capacity * fields[i].bytes;
+    if (is_wanted != (block != NULL))
+      TL_TRY(tl_resize(&block, block ? bytes : 0, is_wanted ? bytes : 0));
     tl_field_set_rows(to, &fields[i], block);
   }
   return TALUS_OK;
@@ -28,20 +36,17 @@ static void copy_rows(void *to, const void *from, const tl_field *fields, int n,
   }
 }
 
-/* Lists may have lost or gained a lazy field since: what is there has the room of `capacity`. */
+/* What was in the rows does not matter. */
 static talus_status reserve(tl_crowd *crowd, const tl_crowd_source *from, size_t count) {
-  const size_t old = crowd->capacity, capacity = count > old ? count : old;
-  crowd->capacity = 0; /* where memory is missing half way: all of it is asked for again */
-  talus_status status = reserve_list(&crowd->before, from->state, tl_state_fields,
-                                     TL_STATE_FIELD_COUNT, old, capacity);
-  if (status == TALUS_OK)
-    status = reserve_list(&crowd->after, from->state, tl_state_fields, TL_STATE_FIELD_COUNT, old,
-                          capacity);
-  if (status == TALUS_OK)
-    status = reserve_list(&crowd->model.property, &from->model->property, tl_property_fields,
-                          TL_PROPERTY_FIELD_COUNT, old, capacity);
-  crowd->capacity = status == TALUS_OK ? capacity : old;
-  return status;
+  if (count > crowd->capacity) {
+    free_rows(crowd);
+    crowd->capacity = count;
+  }
+  const size_t n = crowd->capacity;
+  TL_TRY(reserve_list(&crowd->before, from->state, tl_state_fields, TL_STATE_FIELD_COUNT, n));
+  TL_TRY(reserve_list(&crowd->after, from->state, tl_state_fields, TL_STATE_FIELD_COUNT, n));
+  return reserve_list(&crowd->model.property, &from->model->property, tl_property_fields,
+                      TL_PROPERTY_FIELD_COUNT, n);
 }
 
 /* ---- contacts and joints --------------------------------------------------------------------- */
@@ -211,14 +216,8 @@ void tl_crowd_scatter(const tl_crowd *crowd, tl_state *state, tl_joints *joints)
   }
 }
 
-static void free_list(void *arrays, const tl_field *fields, int n, size_t capacity) {
-  (void)tl_fields_resize(arrays, fields, n, capacity, 0);
-}
-
 void tl_crowd_free(tl_crowd *crowd) {
-  free_list(&crowd->before, tl_state_fields, TL_STATE_FIELD_COUNT, crowd->capacity);
-  free_list(&crowd->after, tl_state_fields, TL_STATE_FIELD_COUNT, crowd->capacity);
-  free_list(&crowd->model.property, tl_property_fields, TL_PROPERTY_FIELD_COUNT, crowd->capacity);
+  free_rows(crowd);
   tl_contacts_release(&crowd->contacts_before);
   tl_contacts_release(&crowd->contacts_after);
   tl_array_free(&crowd->joints.all);

@@ -85,7 +85,8 @@ static void move_range(void *context, size_t begin, size_t end) {
       scope->out->rest[slot] = scope->in->rest[slot];
     if (tl_rest_is_asleep(scope->in, slot)) {
       stay(scope, slot);
-      scope->out->rest[slot] = TL_REST_ASLEEP;
+      if (scope->out->rest)
+        scope->out->rest[slot] = TL_REST_ASLEEP;
     } else if (flags & TL_FLAG_KINEMATIC) {
       move_kinematic(job->model, scope, slot);
     } else if (flags & TL_FLAG_FIXED) {

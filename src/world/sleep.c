@@ -45,6 +45,7 @@ static void leave_list(talus_world *world) {
 void tl_world_forget_push(talus_world *world) {
   world->penalty.is_pushed = false;
   world->penalty.is_known = false;
+  world->rest.was_pushed = false; /* where a step waits to be finished */
   leave_list(world);
 }
 

@@ -104,9 +104,10 @@ static talus_status remove_leavers(talus_world *world) {
 }
 
 static talus_status add_fresh(talus_world *world) {
-  const bool is_rearranged = world->is_rearranged;
+  const bool is_rearranged = world->is_rearranged, was_pushed = world->rest.was_pushed;
   for (size_t i = world->rest.added; i < world->fresh.count; ++i) {
     const talus_status status = talus_world_add_body(world, &world->fresh.data[i], NULL);
+    world->rest.was_pushed = was_pushed;
     if (status != TALUS_OK)
       return tl_fail_in(status == TALUS_ERROR_MEMORY ? status : TALUS_ERROR_DIVERGED,
                         "an emitter at t = %g s", talus_world_time(world));

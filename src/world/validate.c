@@ -69,7 +69,7 @@ static const char *find_fault(const talus_world *world, size_t slot) {
   const uint32_t rest = world->state.rest ? world->state.rest[slot] : 0;
   if ((rest & TL_REST_FALLING) ||
       (rest & TL_REST_ASLEEP &&
-       (tl_body_is_static(model, slot) || rest != TL_REST_ASLEEP ||
+       (!(model->sleep.speed > 0) || tl_body_is_static(model, slot) || rest != TL_REST_ASLEEP ||
         tl_length2(world->state.velocity[slot]) > 0 || tl_length2(world->state.spin[slot]) > 0)))
     return "it sleeps, but it moves or cannot sleep";
   if (p->uid[slot] >= world->next_uid)

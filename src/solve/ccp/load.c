@@ -15,7 +15,8 @@ static void load_kinematic(const tl_ccp *job, uint32_t slot, tl_ccp_body *body) 
   tl_body_way(job->model, slot, scope->t0, scope->t1, scope->dt, &body->v, &body->w);
 }
 
-static void load_free(const tl_ccp *job, uint32_t i, uint32_t slot, tl_ccp_body *body) {
+/* kept: where the tensor goes; or NULL. */
+static void load_free(const tl_ccp *job, uint32_t slot, tl_ccp_body *body, tl_ccp_tensor *kept) {
   const tl_model *model = job->model;
   const tl_properties *property = &model->property;
   const uint32_t lock = property->flags[slot] & TL_FLAG_LOCKS;
@@ -36,8 +37,8 @@ static void load_free(const tl_ccp *job, uint32_t i, uint32_t slot, tl_ccp_body 
     tensor.inv_mass =
         locked_out(tensor.inv_mass, lock & TALUS_LOCK_X, lock & TALUS_LOCK_Y, lock & TALUS_LOCK_Z);
   }
-  if (job->tensors)
-    job->tensors[i] = tensor;
+  if (kept)
+    *kept = tensor;
   body->v = tl_madd(job->scope->in->velocity[slot], h, model->gravity);
   body->w = job->scope->in->spin[slot];
   if (property->force)
@@ -51,8 +52,7 @@ static void load_free(const tl_ccp *job, uint32_t i, uint32_t slot, tl_ccp_body 
 }
 
 void tl_ccp_load_free(const tl_ccp *job, size_t member, tl_ccp_body *body) {
-  const uint32_t rank = job->rank ? job->rank[member] : (uint32_t)member;
-  load_free(job, rank, tl_scope_slot(job->scope, member), body);
+  load_free(job, tl_scope_slot(job->scope, member), body, NULL);
 }
 
 static void load_range(void *context, size_t begin, size_t end) {
@@ -69,7 +69,7 @@ static void load_range(void *context, size_t begin, size_t end) {
       if (flags & TL_FLAG_KINEMATIC)
         load_kinematic(job, slot, body);
     } else {
-      load_free(job, rank, slot, body);
+      load_free(job, slot, body, job->tensors ? &job->tensors[rank] : NULL);
     }
   }
 }

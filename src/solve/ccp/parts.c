@@ -408,6 +408,7 @@ static talus_status solve_gradient(tl_ccp *job) {
       job->parts[i].model = &alone;
   if (job->part_count == 1) { /* as it is: nearly all bodies take part */
     TL_TRY(tl_ccp_gradient(&job->parts[0]));
+    job->parts[0].model = job->model;
     put_together(job, NULL);
     return TALUS_OK;
   }
@@ -418,6 +419,7 @@ static talus_status solve_gradient(tl_ccp *job) {
     TL_TRY(take_bodies(job, &job->parts[i], &names));
     TL_TRY(tl_ccp_gradient(&job->parts[i]));
     give_back(job, &job->parts[i], &names);
+    job->parts[i].model = job->model;
     job->parts[i].bodies = job->bodies; /* its own are gone */
     job->parts[i].tensors = job->tensors;
     job->parts[i].body_count = job->body_count;
