@@ -109,6 +109,19 @@ static inline void tl_contacts_swap(tl_contacts *x, tl_contacts *y) {
 /* After bodies were removed: renumbers slots, dropping contacts whose new_slot[slot] is TL_NONE. */
 void tl_contacts_renumber(tl_contacts *contacts, const uint32_t *new_slot);
 
+/* The first contact whose body a is in this slot or a later one; the count where there is none. */
+static inline size_t tl_contacts_first_of(const tl_contacts *contacts, uint32_t slot) {
+  size_t lo = 0, hi = contacts->count;
+  while (lo < hi) {
+    const size_t middle = lo + (hi - lo) / 2;
+    if (contacts->data[middle].a < slot)
+      lo = middle + 1;
+    else
+      hi = middle;
+  }
+  return lo;
+}
+
 /* Where the key (slots a, b and their features) stands to that of a contact in canonical order:
  * negative before it, zero the same, positive behind it. */
 static inline int tl_contact_compare(uint32_t a, uint32_t b, uint32_t feature_a, uint32_t feature_b,

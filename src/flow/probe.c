@@ -133,24 +133,12 @@ static talus_vec3 arm_of(const tl_model *model, const tl_scope *scope, const tl_
                            tl_model_offset(model, other, centre)));
 }
 
-/* The first contact whose first body is this one or a later one. The set is in canonical order. */
-static size_t first_of(const tl_contacts *contacts, uint32_t slot) {
-  size_t lo = 0, hi = contacts->count;
-  while (lo < hi) {
-    const size_t middle = lo + (hi - lo) / 2;
-    if (contacts->data[middle].a < slot)
-      lo = middle + 1;
-    else
-      hi = middle;
-  }
-  return lo;
-}
-
 static void measure_contacts(tl_probe *probe, const tl_model *model, const tl_scope *scope,
                              const tl_contacts *contacts, uint32_t slot) {
   const talus_dvec3 centre = centre_at_contacts(probe, model, scope, slot);
   /* Nothing after its own contacts, as body a, is its. */
-  const size_t first = first_of(contacts, slot), end = first_of(contacts, slot + 1);
+  const size_t first = tl_contacts_first_of(contacts, slot),
+               end = tl_contacts_first_of(contacts, slot + 1);
   for (size_t i = 0; i < end; ++i) {
     const tl_contact *contact = &contacts->data[i];
     if (i < first && contact->b != slot)

@@ -64,19 +64,6 @@ static uint32_t row_of(const tl_crowd *crowd, uint32_t slot) {
   return lo < crowd->slots.count && crowd->slots.data[lo] == slot ? (uint32_t)lo : TL_NONE;
 }
 
-/* The first contact whose body a is in this slot or a later one. */
-static size_t first_of(const tl_contacts *contacts, uint32_t slot) {
-  size_t lo = 0, hi = contacts->count;
-  while (lo < hi) {
-    const size_t middle = lo + (hi - lo) / 2;
-    if (contacts->data[middle].a < slot)
-      lo = middle + 1;
-    else
-      hi = middle;
-  }
-  return lo;
-}
-
 /* Contact i of the source becomes the last one of the crowd. */
 static talus_status add_contact(tl_crowd *crowd, const tl_contacts *from, size_t i) {
   tl_contacts *to = &crowd->contacts_before;
@@ -102,7 +89,8 @@ static talus_status gather_contacts(tl_crowd *crowd, const tl_contacts *from) {
   tl_contacts_clear(&crowd->contacts_after);
   for (uint32_t row = 0; row < crowd->count; ++row) {
     const uint32_t slot = crowd->slots.data[row];
-    for (size_t i = first_of(from, slot); i < from->count && from->data[i].a == slot; ++i) {
+    for (size_t i = tl_contacts_first_of(from, slot); i < from->count && from->data[i].a == slot;
+         ++i) {
       const uint32_t b = row_of(crowd, from->data[i].b);
       if (b == TL_NONE)
         continue;

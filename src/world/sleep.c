@@ -107,11 +107,6 @@ void tl_world_wake_written(talus_world *world, talus_field field) {
   }
 }
 
-void tl_world_forget_falling(talus_world *world) {
-  for (size_t i = 0; world->state.rest && i < world->model.bodies; ++i)
-    world->state.rest[i] &= ~TL_REST_FALLING;
-}
-
 size_t tl_world_count_asleep(const talus_world *world) {
   size_t count = 0;
   for (size_t i = 0; world->state.rest && i < world->model.bodies; ++i)

@@ -327,7 +327,6 @@ static talus_status step_once(talus_world *world) {
   }
   if (status != TALUS_OK) {
     world->last.are_lost |= were_lost;
-    tl_world_forget_falling(world);
     (void)tl_world_store_contacts(world);
     const talus_status told = explain(world, status);
     tl_world_drop_push(world);

@@ -179,7 +179,6 @@ void tl_world_wake(talus_world *world, uint32_t slot);
 void tl_world_wake_all(talus_world *world);
 void tl_world_wake_touching(talus_world *world, const uint8_t *remove);
 void tl_world_wake_written(talus_world *world, talus_field field);
-void tl_world_forget_falling(talus_world *world); /* after a step that failed */
 size_t tl_world_count_asleep(const talus_world *world);
 
 /* After a step: where joints are now, and which of them broke (world/joints.c). */
