@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "frame_read.h"
@@ -53,14 +54,32 @@ static bool refuse_file(bodies_source *in, FILE *file) {
   return refuse(in, "%s: %s", in->path, strerror(error));
 }
 
+/* Bytes that a table may have. It is read as a whole, and its bodies take as much again: a larger
+ * one would take the machine's memory before anything could be said about it. */
+static size_t most_bytes(void) {
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  return pages > 0 && size > 0 ? (size_t)pages * (size_t)size / 2 : (size_t)1 << 32;
+}
+
+static bool refuse_large(bodies_source *in, FILE *file) {
+  fclose(file);
+  free(in->text);
+  in->text = NULL;
+  return refuse(in, "%s: larger than %zu MiB, half of this machine's memory; give it in parts",
+                in->path, most_bytes() >> 20);
+}
+
 /* All of it, even if it grows meanwhile. */
 static bool read_whole(bodies_source *in) {
+  const size_t most = most_bytes();
   struct stat stats;
   FILE *file = tl_input_file(in->path, in->why, in->why_size);
   if (!file)
     return false;
   if (fstat(fileno(file), &stats) != 0)
     return refuse_file(in, file);
+  if ((uint64_t)stats.st_size > most)
+    return refuse_large(in, file);
   size_t capacity = (size_t)stats.st_size + 2;
   in->text = malloc(capacity);
   for (size_t got = 1; in->text && got > 0;) {
@@ -68,6 +87,8 @@ static bool read_whole(bodies_source *in) {
     in->length += got;
     if (in->length < capacity - 1)
       continue;
+    if (in->length > most)
+      return refuse_large(in, file);
     capacity += capacity / 2;
     char *grown = realloc(in->text, capacity);
     if (!grown)

@@ -64,6 +64,14 @@ def test_mesh_larger_than_the_cap_is_refused(tmp_path):
     assert done.returncode == 2 and "larger than 1024 MiB" in done.stderr, done.stderr
 
 
+def test_table_of_bodies_larger_than_half_the_memory_is_refused(tmp_path):
+    with open(tmp_path / "a.csv", "wb") as file:
+        file.write(b"x,y,z,r\n")
+        file.truncate(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    done = talus("contacts", tmp_path / "a.csv", timeout=120)
+    assert done.returncode == 2 and "half of this machine's memory" in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize("name", ["history.csv", "log.txt", "scene.yaml", "checkpoint.hdf", "frames/000001.hdf"])
 def test_info_and_render_wait_for_nobody(tmp_path, ball, name):
     run(ball, tmp_path / "out")
