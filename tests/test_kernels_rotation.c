@@ -106,6 +106,24 @@ static talus_quat reference(double time, int steps, talus_vec3 inertia, talus_ve
   return tl_quat_normalize(tl_quat(TL_R(s[0]), TL_R(s[1]), TL_R(s[2]), TL_R(s[3])));
 }
 
+/* Back by the same time is back to the start, however large the step: the method is symmetric. */
+TEST(backwards_undoes_forwards) {
+  dice d = {24};
+  for (int i = 0; i < 5000; ++i) {
+    const talus_vec3 inertia = i % 2 ? dice_inertia(&d) : tl_vec3(1, 1, dice_real(&d, 0.1, 1.9));
+    const talus_quat q0 = dice_quat(&d);
+    const talus_vec3 spin0 = dice_vec3(&d, 10);
+    const talus_real h = dice_real(&d, 0.001, 0.3);
+    talus_quat q = q0;
+    talus_vec3 spin = spin0;
+    tl_free_rotation(&q, &spin, inertia, h);
+    tl_free_rotation(&q, &spin, inertia, -h);
+    const double e0 = energy(q0, spin0, inertia);
+    CHECK(fabs(energy(q, spin, inertia) - e0) <= ULPS(2000) * e0);
+    CHECK(1 - fabs((double)tl_quat_dot(q, q0)) <= ULPS(2000));
+  }
+}
+
 TEST(free_rotation_is_of_order_two) {
   const talus_vec3 spin = {TL_R(0.7), TL_R(-0.9), TL_R(0.4)};
   const talus_quat truth = reference(4, 20000, top, spin);
