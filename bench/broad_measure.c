@@ -42,7 +42,7 @@ static void copy(void *context, size_t begin, size_t end) {
  * before it writes is not counted. */
 double broad_bandwidth(int threads, bool quick) {
   const size_t n = (size_t)1 << (quick ? 20 : 23);
-  const tl_par par = {threads};
+  const tl_par par = {.threads = threads};
   double *memory = calloc(2 * n, sizeof *memory);
   double times[9];
   if (!memory)

@@ -41,7 +41,7 @@ static void add_scaled(void *context, size_t begin, size_t end) {
 
 double ccp_triad(int threads, bool quick) {
   const size_t n = (size_t)1 << (quick ? 20 : 23);
-  const tl_par par = {threads};
+  const tl_par par = {.threads = threads};
   double *memory = calloc(3 * n, sizeof *memory), times[9];
   if (!memory)
     return NAN;

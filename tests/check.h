@@ -148,6 +148,9 @@ static inline int check_main(int argc, char **argv) {
 }
 
 #define TEST_MAIN()                                                                                \
-  int main(int argc, char **argv) { return check_main(argc, argv); }
+  int main(int argc, char **argv) {                                                                \
+    setenv("TALUS_PACE", "off", 0); /* tests with threads are to have them */                      \
+    return check_main(argc, argv);                                                                 \
+  }
 
 #endif

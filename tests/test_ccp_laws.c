@@ -431,7 +431,7 @@ static uint64_t hash_after(talus_ccp_method method, int threads, bool laws, bool
   world->model.solve.method = method;
   world->model.solve.iterations = 12;
   world->model.solve.tolerance = 0;
-  world->model.par = (tl_par){threads};
+  world->model.par = (tl_par){.threads = threads};
   CHECK_OK(talus_world_step(world, 20));
   if (restart) {
     CHECK_OK(talus_world_save(world, "laws.hdf"));

@@ -313,7 +313,7 @@ TEST(heaps_with_every_law_do_not_depend_on_threads) {
                             .partial = true,
                             .grains = 3000};
       talus_world *world = make_heap(def, 100);
-      world->model.par = (tl_par){1 << k};
+      world->model.par = (tl_par){.threads = 1 << k};
       CHECK_OK(talus_world_step(world, 8));
       CHECK_MSG(rig_report(world).contacts_near > TL_CCP_TEAM_ROWS, "%zu contacts",
                 rig_report(world).contacts_near);

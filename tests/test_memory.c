@@ -72,7 +72,7 @@ static void allocate_and_free(void *context, tl_team *team, int worker, int work
 TEST(counters_are_exact_with_several_threads) {
   const tl_memory_counters start = tl_memory_count();
   int done[4] = {0};
-  tl_team_run(&(tl_par){4}, allocate_and_free, done);
+  tl_team_run(&(tl_par){.threads = 4}, allocate_and_free, done);
   uint64_t workers = 0;
   for (int i = 0; i < 4; ++i) {
     CHECK(done[i] >= 0);

@@ -50,7 +50,7 @@ TEST(a_loop_visits_every_index_once_in_whole_grains) {
         memset(&c, 0, sizeof c);
         c.n = sizes[s];
         c.grain = grains[g];
-        tl_for(&(tl_par){thread_counts[t]}, c.n, c.grain, cover_range, &c);
+        tl_for(&(tl_par){.threads = thread_counts[t]}, c.n, c.grain, cover_range, &c);
         CHECK_MSG(c.wrong == 0, "n %zu, grain %zu, threads %d", c.n, c.grain, thread_counts[t]);
         CHECK(c.calls <= thread_counts[t]);
         for (size_t i = 0; i < MOST; ++i)
@@ -64,7 +64,7 @@ TEST(the_default_grain_is_256) {
   static cover c;
   c.n = MOST;
   c.grain = 256;
-  tl_for(&(tl_par){4}, c.n, 0, cover_range, &c);
+  tl_for(&(tl_par){.threads = 4}, c.n, 0, cover_range, &c);
   CHECK_EQ_U64(c.wrong, 0);
   CHECK(c.calls >= 1);
 }
@@ -72,12 +72,12 @@ TEST(the_default_grain_is_256) {
 TEST(small_and_serial_loops_are_one_call) {
   static cover c;
   c.n = c.grain = 300;
-  tl_for(&(tl_par){4}, 300, 300, cover_range, &c);
+  tl_for(&(tl_par){.threads = 4}, 300, 300, cover_range, &c);
   CHECK_EQ_U64(c.calls, 1);
   c.n = MOST;
-  tl_for(&(tl_par){1}, MOST, 300, cover_range, &c);
+  tl_for(&(tl_par){.threads = 1}, MOST, 300, cover_range, &c);
   CHECK_EQ_U64(c.calls, 2);
-  tl_for(&(tl_par){4}, 0, 300, cover_range, &c);
+  tl_for(&(tl_par){.threads = 4}, 0, 300, cover_range, &c);
   CHECK_EQ_U64(c.calls, 2);
   CHECK_EQ_U64(c.wrong, 0);
 }
@@ -88,12 +88,12 @@ static void count_range(void *context, size_t begin, size_t end) {
 
 static void nested_range(void *context, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i)
-    tl_for(&(tl_par){4}, 1000, 10, count_range, context);
+    tl_for(&(tl_par){.threads = 4}, 1000, 10, count_range, context);
 }
 
 TEST(a_loop_inside_a_loop_still_covers_everything) {
   _Atomic size_t count = 0;
-  tl_for(&(tl_par){4}, 20, 1, nested_range, &count);
+  tl_for(&(tl_par){.threads = 4}, 20, 1, nested_range, &count);
   CHECK_EQ_U64(count, 20000);
 }
 
@@ -124,7 +124,8 @@ TEST(a_sum_has_the_same_bits_for_any_number_of_threads) {
     order_matters |= expected != sum_terms(NULL, 0, sizes[s]);
     for (size_t t = 0; t < THREAD_COUNTS; ++t) {
       double got = -1.0;
-      CHECK_OK(tl_sum(&(tl_par){thread_counts[t]}, &arena, sizes[s], sum_terms, NULL, &got));
+      CHECK_OK(
+          tl_sum(&(tl_par){.threads = thread_counts[t]}, &arena, sizes[s], sum_terms, NULL, &got));
       CHECK_MSG(memcmp(&got, &expected, sizeof got) == 0, "n %zu, threads %d: %.17g, not %.17g",
                 sizes[s], thread_counts[t], got, expected);
       CHECK_EQ_U64(arena.in_use, 0);
@@ -156,10 +157,10 @@ TEST(the_first_hit_is_found) {
       expected = cases[c].at[i] < expected ? cases[c].at[i] : expected;
     hits h = cases[c];
     for (size_t t = 0; t < THREAD_COUNTS; ++t)
-      CHECK_EQ_U64(tl_find_first(&(tl_par){thread_counts[t]}, n, is_hit, &h), expected);
+      CHECK_EQ_U64(tl_find_first(&(tl_par){.threads = thread_counts[t]}, n, is_hit, &h), expected);
   }
   hits h = cases[0];
-  CHECK_EQ_U64(tl_find_first(&(tl_par){2}, 0, is_hit, &h), SIZE_MAX);
+  CHECK_EQ_U64(tl_find_first(&(tl_par){.threads = 2}, 0, is_hit, &h), SIZE_MAX);
 }
 
 /* ---- teams --------------------------------------------------------------------------------- */
@@ -189,7 +190,7 @@ static void march_worker(void *context, tl_team *team, int worker, int workers) 
 
 static void check_march(int threads, int rounds, int lazy_round) {
   march m = {.rounds = rounds, .lazy_round = lazy_round};
-  tl_team_run(&(tl_par){threads}, march_worker, &m);
+  tl_team_run(&(tl_par){.threads = threads}, march_worker, &m);
   CHECK(m.workers >= 1 && m.workers <= threads);
   CHECK_EQ_U64(m.out_of_step, 0);
   for (int w = 0; w < 8; ++w) {
@@ -243,7 +244,7 @@ static void outer_team(void *context, tl_team *team, int worker, int workers) {
   nest *n = context;
   n->outer = workers;
   (void)worker;
-  tl_team_run(&(tl_par){4}, inner_team, n);
+  tl_team_run(&(tl_par){.threads = 4}, inner_team, n);
   tl_team_barrier(team);
 }
 
@@ -251,7 +252,7 @@ static void outer_team(void *context, tl_team *team, int worker, int workers) {
  * OpenMP gave one worker only counts as serial, and may hold another team.) */
 TEST(a_team_inside_a_team_has_one_worker) {
   nest n = {0};
-  tl_team_run(&(tl_par){2}, outer_team, &n);
+  tl_team_run(&(tl_par){.threads = 2}, outer_team, &n);
   if (n.outer == 1)
     SKIP("OpenMP gave one worker only");
   CHECK_EQ_U64(n.most, 1);
@@ -286,7 +287,7 @@ static void note_piece(void *context, size_t begin, size_t end) {
 TEST(every_piece_is_dealt_once) {
   for (int threads = 1; threads <= 5; ++threads)
     for (size_t n = 0; n < 40; ++n) {
-      const tl_par par = {threads};
+      const tl_par par = {.threads = threads};
       unsigned char times[41] = {0};
       tl_deal(&par, n, note_piece, times);
       for (size_t i = 0; i <= 40; ++i)

@@ -71,7 +71,7 @@ static void check_sort(tl_arena *arena, int threads, size_t n, int bits, int kin
     payload[i] = (uint32_t)i;
   }
   uint32_t *load = paired ? payload : NULL;
-  const tl_par par = {threads};
+  const tl_par par = {.threads = threads};
   CHECK_OK(wide ? tl_sort_u64(&par, arena, keys64, load, n, bits)
                 : tl_sort_u32(&par, arena, keys32, load, n, bits));
   CHECK_EQ_U64(arena->in_use, 0);
@@ -185,7 +185,7 @@ TEST(scans_agree_with_a_running_sum) {
         values32[i] = (uint32_t)(i * 2654435761u % 60000);
         values64[i] = (uint64_t)values32[i] << 20;
       }
-      const tl_par par = {thread_counts[t]};
+      const tl_par par = {.threads = thread_counts[t]};
       uint64_t total32 = 1, total64 = 1, sum = 0;
       CHECK_OK(tl_scan_u32(&par, &arena, values32, n, &total32));
       CHECK_OK(tl_scan_u64(&par, &arena, values64, n, &total64));
@@ -207,7 +207,7 @@ TEST(a_total_beyond_32_bits_is_refused_and_named) {
   static uint32_t values[N];
   tl_arena arena = {0};
   for (size_t t = 0; t < THREAD_COUNTS; ++t) {
-    const tl_par par = {thread_counts[t]};
+    const tl_par par = {.threads = thread_counts[t]};
     uint64_t total = 0;
     memset(values, 0, sizeof values);
     values[3] = UINT32_MAX - 10;

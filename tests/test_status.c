@@ -91,7 +91,7 @@ static void fail_in_worker(void *context, tl_team *team, int worker, int workers
 TEST(each_thread_has_its_own_message) {
   bool right[4] = {true, true, true, true};
   tl_fail(TALUS_ERROR_INVALID, "mine");
-  tl_team_run(&(tl_par){4}, fail_in_worker, right);
+  tl_team_run(&(tl_par){.threads = 4}, fail_in_worker, right);
   CHECK(right[0] && right[1] && right[2] && right[3]);
   CHECK_STR(tl_last_message(), "worker 0");
 }

@@ -78,7 +78,7 @@ bool tl_par_is_short(int *wanted, int *got) {
  * threads that a smaller region leaves over and pays to create them again for the next. */
 static int workers_wanted(const tl_par *par) {
 #ifdef _OPENMP
-  if (par->threads == 1 || omp_in_parallel())
+  if (par->threads == 1 || par->is_alone || omp_in_parallel())
     return 1;
   const int wanted = par->threads < most ? par->threads : most;
   return wanted <= started ? wanted : start(wanted);

@@ -14,8 +14,14 @@
 #define TL_PAR_MOST 4096 /* threads that anybody may ask for */
 
 typedef struct tl_par {
-  int threads; /* >= 1 */
+  int threads;   /* >= 1 */
+  bool is_alone; /* one of them does everything (base/pace.h): room is taken for all of them */
 } tl_par;
+
+/* For work that is worth all threads, or one. */
+static inline tl_par tl_par_if(const tl_par *par, bool is_worth_it) {
+  return is_worth_it ? *par : (tl_par){.threads = 1};
+}
 
 /* Cores this process may use. */
 int tl_par_default_threads(void);

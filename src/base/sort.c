@@ -237,7 +237,7 @@ static talus_status sort_items(const tl_par *par, tl_arena *arena, items data, s
     insertion_sort(data, n, mask, wide);
     return TALUS_OK;
   }
-  const tl_par team = {.threads = n < SERIAL_SORT ? 1 : par->threads};
+  const tl_par team = tl_par_if(par, n >= SERIAL_SORT);
   sort_work work = {.data = data, .n = n, .mask = mask, .wide = wide};
   const tl_arena_mark start = tl_arena_get_mark(arena);
   const talus_status status = take_scratch(arena, (size_t)team.threads, &work);
@@ -310,7 +310,7 @@ static void scan_worker(void *context, tl_team *team, int w, int workers) {
 }
 
 static talus_status scan_values(const tl_par *par, tl_arena *arena, scan_work *work) {
-  const tl_par team = {.threads = work->n < SERIAL_SCAN ? 1 : par->threads};
+  const tl_par team = tl_par_if(par, work->n >= SERIAL_SCAN);
   const tl_arena_mark start = tl_arena_get_mark(arena);
   TL_TAKE(arena, (size_t)team.threads, &work->parts);
   tl_team_run(&team, scan_worker, work);

@@ -316,7 +316,7 @@ talus_status tl_contact_colour_some(const tl_model *model, const tl_scope *scope
   TL_TAKE(arena, tiles.count + 1, &job.leaves);
   if (tiles.count > 0)
     clear_colours(&job, 0, job.first[tiles.count], job.used);
-  const tl_par alone = {1};
+  const tl_par alone = {.threads = 1};
   tl_team_run(tiles.count > 0 ? &model->par : &alone, colour_share, &job);
   number_colours(&job);
   TL_ASSERT(colours->count <= bound);

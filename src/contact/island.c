@@ -172,7 +172,7 @@ static talus_status find_labels(const tl_scope *scope, ends_job reading, size_t 
                                 const tl_pairs *links, uint32_t *spare, uint32_t *label) {
   const tl_model *model = reading.model;
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
-  const tl_par par = {n < 4 * RUN ? 1 : model->par.threads};
+  const tl_par par = tl_par_if(&model->par, n >= 4 * RUN);
   label_job job = {.model = model, .reading = reading, .n = n, .parent = {label}, .apart = spare};
   for (int w = 1; w < par.threads && w < FOREST; ++w)
     TL_TAKE(scope->arena, model->bodies, &job.parent[w]);

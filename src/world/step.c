@@ -316,6 +316,7 @@ static talus_status step_once(talus_world *world) {
   world->rest.spring = tl_world_spring_energy(world);
   const bool were_lost = world->last.are_lost, looks = needs_contacts(world);
   tl_flow_begin_step(&world->flow, model, &world->state);
+  model->par.is_alone = world->has_pace && tl_pace_is_alone(&world->pace);
   const talus_status status = model->solve.kind == TALUS_SOLVE_PENALTY
                                   ? tl_step_verlet(world->backend, model, &scope, looks,
                                                    &world->contacts, &world->next, &world->last)
@@ -340,6 +341,9 @@ static talus_status step_once(talus_world *world) {
   world->wall[1] += world->last.wall_narrow;
   world->wall[2] += world->last.wall_solve;
   world->wall[3] += world->last.wall_step;
+  tl_pace_tell(&world->pace, (double)(model->bodies + world->contacts.count),
+               world->last.wall_broad + world->last.wall_narrow + world->last.wall_solve +
+                   world->last.wall_step);
   world->contact_work += world->last.solve.contact_work;
   world->load_work += world->last.solve.load_work;
   world->damping_work += world->last.solve.damping_work;

@@ -133,6 +133,7 @@ talus_status tl_world_new(talus_world **world) {
   made->is_rearranged = true;
   made->backend = &tl_backend_cpu;
   made->model.par.threads = tl_par_default_threads();
+  made->has_pace = tl_pace_is_on();
   made->model.log = (tl_log){log_bridge, made, TL_LOG_INFO};
   made->last.culprit = TL_NONE;
   *world = made;

@@ -5,6 +5,7 @@
 
 #include "backend/backend.h"
 #include "base/cancel.h"
+#include "base/pace.h"
 #include "contact/contact.h"
 #include "flow/flow.h"
 #include "joint/joint.h"
@@ -100,6 +101,9 @@ struct talus_world {
   void *log_context;
   bool is_telling;    /* the log callback is being called */
   bool is_rearranged; /* bodies were put somewhere since tl_world_check_crowding */
+
+  tl_pace pace;  /* all threads or one; not saved: it changes time, never bits */
+  bool has_pace; /* TALUS_PACE is not off */
 
   const volatile int *interrupt; /* not 0: steps are given up; may be NULL */
   tl_cancel cancel;

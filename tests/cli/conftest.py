@@ -15,6 +15,8 @@ import pytest
 
 TALUS = os.environ.get("TALUS") or str(pathlib.Path(__file__).parents[2] / "build/release/talus")
 
+os.environ.setdefault("TALUS_PACE", "off")  # runs with threads are to have them
+
 # Sanitizers, and other builds that look for other faults than physics (tests/CMakeLists.txt).
 SHORT = "TALUS_TEST_SHORT" in os.environ
 SINGLE = "single" in os.path.basename(TALUS)

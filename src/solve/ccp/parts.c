@@ -298,7 +298,7 @@ static talus_status solve_seidel(tl_ccp *job) {
   tl_arena *arena = job->scope->arena;
   const size_t small_rows = job->small_start[job->small_count];
   const size_t most_chunks = small_rows / CHUNK_ROWS + 1;
-  const tl_par alone = {1};
+  const tl_par alone = {.threads = 1};
   deal d = {.job = job};
   TL_TAKE(arena, job->part_count, &d.part);
   TL_TAKE(arena, most_chunks + 1, &d.chunk);

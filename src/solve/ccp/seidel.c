@@ -72,7 +72,7 @@ static void push_all(void *context, tl_team *team, int worker, int workers) {
 }
 
 void tl_ccp_push_all(const tl_ccp *job) {
-  const tl_par alone = {1};
+  const tl_par alone = {.threads = 1};
   tl_ccp copy = *job;
   tl_team_run(job->row_count >= TL_CCP_TEAM_ROWS ? &job->model->par : &alone, push_all, &copy);
 }
@@ -202,6 +202,6 @@ talus_status tl_ccp_take_sums(tl_ccp *job) {
 }
 
 void tl_ccp_gauss_seidel(tl_ccp *job) {
-  const tl_par alone = {1};
+  const tl_par alone = {.threads = 1};
   tl_team_run(tl_ccp_is_shared(job) ? &job->model->par : &alone, iterate, job);
 }

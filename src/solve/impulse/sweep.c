@@ -259,7 +259,7 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
 }
 
 void tl_impulse_iterate(tl_impulse *job) {
-  const tl_par alone = {1};
+  const tl_par alone = {.threads = 1};
   const tl_ccp *ccp = &job->ccp;
   const bool shared =
       ccp->row_count >= TEAM_ROWS || (ccp->link_count > 0 && ccp->link_plan->blocks > 1);

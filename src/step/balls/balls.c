@@ -122,7 +122,7 @@ static void start_worker(void *context, tl_team *team, int worker, int workers) 
 
 /* Workers that are worth their wages: small worlds have one. */
 static tl_par crew_of(const tl_ball_step *job) {
-  return (tl_par){job->list->blocks > 1 ? job->model->par.threads : 1};
+  return tl_par_if(&job->model->par, job->list->blocks > 1);
 }
 
 tl_tally tl_balls_collect(const tl_ball_step *job, int kind) {

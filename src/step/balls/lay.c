@@ -180,8 +180,7 @@ static void lay_worker(void *context, tl_team *team, int worker, int all) {
 
 talus_status tl_balls_lay_candidates(const tl_model *model, tl_arena *arena, tl_ball_list *list) {
   const size_t n = list->rank.count, shares = 1 + list->near.count / LEAST_SHARE;
-  const tl_par par = {shares == 1 ? 1
-                                  : model->par.threads}; /* one, or all: base/parallel.c says why */
+  const tl_par par = tl_par_if(&model->par, shares > 1);
   int most = par.threads < MOST_WORKERS ? par.threads : MOST_WORKERS;
   if ((size_t)most > shares)
     most = (int)shares;

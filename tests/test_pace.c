@@ -1,0 +1,69 @@
+/* All threads or one (base/pace.h), on machines that are made up. */
+#include "base/pace.h"
+#include "check.h"
+
+#include "base/random.h"
+
+/* Steps of a machine on which a step takes `all` seconds with all threads and `one` with one;
+ * returns the seconds that they took. */
+static double run(tl_pace *pace, int steps, double all, double one, double work) {
+  double spent = 0;
+  for (int i = 0; i < steps; ++i) {
+    const double took = tl_pace_is_alone(pace) ? one : all;
+    tl_pace_tell(pace, work, took);
+    spent += took;
+  }
+  return spent;
+}
+
+TEST(the_faster_way_is_found_and_nearly_nothing_lost) {
+  static const double ratios[] = {0.02, 0.13, 0.55, 0.9, 1, 1.1, 2, 40};
+  for (size_t i = 0; i < sizeof ratios / sizeof *ratios; ++i) {
+    const double all = 1e-3 * ratios[i], one = 1e-3;
+    tl_pace pace = {0};
+    run(&pace, 100, all, one, 1000);
+    const double spent = run(&pace, 20000, all, one, 1000);
+    CHECK_MSG(spent <= 20000 * fmin(all, one) * 1.06, "ratio %g: %g of the best", ratios[i],
+              spent / (20000 * fmin(all, one)));
+  }
+}
+
+TEST(a_load_that_comes_and_goes_is_followed) {
+  tl_pace pace = {0};
+  run(&pace, 2000, 0.55e-3, 1e-3, 1000);
+  CHECK(!tl_pace_is_alone(&pace));
+  /* Somebody takes half of the machine: threads now wait for each other. */
+  const double loaded = run(&pace, 2000, 20e-3, 1.3e-3, 1000);
+  CHECK_MSG(loaded <= 1.3 * 2000 * 1.3e-3, "%g of the best", loaded / (2000 * 1.3e-3));
+  CHECK(pace.is_alone);
+  /* And leaves again. */
+  run(&pace, 6000, 0.55e-3, 1e-3, 1000);
+  CHECK(!pace.is_alone);
+}
+
+TEST(work_that_grows_does_not_count_as_slowness) {
+  tl_pace pace = {0};
+  int alone = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const double work = 100 + i;
+    alone += tl_pace_is_alone(&pace);
+    tl_pace_tell(&pace, work, (tl_pace_is_alone(&pace) ? 1.0 : 0.6) * 1e-6 * work);
+  }
+  CHECK_MSG(alone < 1000, "alone in %d steps", alone);
+}
+
+/* Every step takes 0.5 to 1.5 times its time, one in fifty ten times. */
+TEST(noise_is_not_followed) {
+  tl_random random = tl_random_start(7, 1, 0);
+  tl_pace pace = {0};
+  double spent = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const double noise = 0.5 + tl_random_unit(&random) + (i % 50 == 7 ? 9 : 0);
+    const double took = (tl_pace_is_alone(&pace) ? 1e-3 : 0.55e-3) * noise;
+    tl_pace_tell(&pace, 1000, took);
+    spent += took / noise;
+  }
+  CHECK_MSG(spent <= 1.1 * 20000 * 0.55e-3, "%g of the best", spent / (20000 * 0.55e-3));
+}
+
+TEST_MAIN()
