@@ -2,7 +2,7 @@
  *
  * A scene is a list of spheres; a group is one scene, thread count and question, answered by every
  * method in the same run: times are medians, methods take turns, so that a change of the machine's
- * mood meets all of them. Sections make the published tables (source 001: Poirrier 2009) and those
+ * mood meets all of them. Sections make the published tables (Poirrier 2009) and those
  * of our own goals out of groups. */
 #ifndef BENCH_BROAD_H
 #define BENCH_BROAD_H

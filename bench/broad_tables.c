@@ -1,4 +1,4 @@
-/* The tables and figures of Poirrier 2009 (source 001), with what the paper printed beside. */
+/* The tables and figures of Poirrier (2009), with what the paper printed beside. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

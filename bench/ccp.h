@@ -1,6 +1,6 @@
 /* talus bench ccp: what its files share.
  *
- * The tables of source 002 (Tasora, Negrut and Anitescu 2011) re-measured, convergence of every
+ * The tables of Tasora, Negrut and Anitescu (2011) re-measured, convergence of every
  * method, the price of a sweep and of a product, and other programs on the same heap. Every time
  * has the number of iterations and the residual beside it: a solver that stops early is fast.
  *

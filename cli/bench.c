@@ -10,9 +10,10 @@ static const struct {
   const char *name, *about;
   cli_command_fn *run;
 } benches[] = {
-    {"broad", "every broad phase, the tables of source 001, and peers", bench_broad},
-    {"ccp", "contact solvers: tables of source 002, convergence, speed, peers", bench_ccp},
-    {"ellipsoids", "two ellipsoids: the methods of source 000 and ours, and peers",
+    {"broad", "every broad phase, the tables of Poirrier (2009), and peers", bench_broad},
+    {"ccp", "contact solvers: tables of Tasora et al. (2011), convergence, speed, peers",
+     bench_ccp},
+    {"ellipsoids", "two ellipsoids: the methods of Pazouki et al. and ours, and peers",
      bench_ellipsoids},
     {"machines", "joints, chains, closed loops, a tracked vehicle", bench_machines},
     {"penalty", "springs: balls settled and poured, beside LAMMPS", bench_penalty},

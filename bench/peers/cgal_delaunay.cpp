@@ -1,4 +1,4 @@
-// CGAL: Delaunay triangulation of the centres, whose edges are the candidates, as in source 001
+// CGAL: Delaunay triangulation of the centres, whose edges are the candidates, as in Poirrier (2009)
 // (after Ferrez 2001). What it prints are edges: for spheres that overlap much they are no superset
 // of the pairs.
 #include <CGAL/Delaunay_triangulation_3.h>

@@ -5,8 +5,8 @@
  * tangent basis is needed, because isotropic friction knows only |p_t|.
  *
  * The step is diagonal in (normal, tangent): E = diag(en, et, et), and the projection is taken in
- * the matched metric (SOURCES C2: a diagonal step with a Euclidean projection has the wrong fixed
- * point):
+ * the matched metric (docs/sources.md C2: a diagonal step with a Euclidean projection has the wrong
+ * fixed point):
  *
  *   g = p - E (u + b),   p' = argmin over the friction cone of (y - g)^T E^-1 (y - g)
  *

@@ -65,10 +65,11 @@ TL_FN NUMBER VISIT(keep)(NUMBER square, NUMBER limit) {
  * normal impulse that stops the approach, then the tangential one that stops the slip, cut to the
  * disk of radius mu times that normal impulse. g_n and g_t are what would stop them.
  *
- * Its fixed points are those of the projection with De Saxce's lift mu |u_t| in the bias (SOURCES
- * C3), which is Coulomb's law as well; but there the lift lowers the normal impulse while there is
- * slip, the lower impulse lets slip, and the share mu^2 en/(et + mu^2 en) of an error is left: 0.97
- * for a sphere at mu = 3, 0.997 at mu = 10, where bodies sink before the sweeps are over. */
+ * Its fixed points are those of the projection with De Saxce's lift mu |u_t| in the bias
+ * (docs/sources.md C3), which is Coulomb's law as well; but there the lift lowers the normal
+ * impulse while there is slip, the lower impulse lets slip, and the share mu^2 en/(et + mu^2 en) of
+ * an error is left: 0.97 for a sphere at mu = 3, 0.997 at mu = 10, where bodies sink before the
+ * sweeps are over. */
 TL_FN VISIT(vec) VISIT(coulomb)(NUMBER gn, VISIT(vec) gt, VISIT(vec) n, NUMBER mu) {
   const NUMBER zero = {0};
   const NUMBER pn = SELECT(gn < zero, zero, gn), keep = VISIT(keep)(VISIT(dot)(gt, gt), mu * pn);
@@ -103,8 +104,8 @@ TL_FN NUMBER VISIT(work)(VISIT(vec) p, VISIT(vec) before, VISIT(vec) after, VISI
 }
 
 /* The natural-map residual |p - P(p - eta (u + b))| / eta, m/s, with the scalar eta = min(3/trace,
- * 1/lambda_max) of the response seen as diag(1/en, 1/et, 1/et) (SOURCES C2); P is the Euclidean
- * projection on the cone, or Coulomb's law. 0 where nothing can move. */
+ * 1/lambda_max) of the response seen as diag(1/en, 1/et, 1/et) (docs/sources.md C2); P is the
+ * Euclidean projection on the cone, or Coulomb's law. 0 where nothing can move. */
 TL_FN NUMBER VISIT(residual)(VISIT(vec) p, VISIT(vec) u, VISIT(vec) n, NUMBER bias, NUMBER mu,
                              NUMBER en, NUMBER et, const int is_ncp) {
   const NUMBER un = VISIT(dot)(u, n), pn = VISIT(dot)(p, n);

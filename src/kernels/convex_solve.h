@@ -2,10 +2,10 @@
  *
  * The signed gap is the maximum over unit directions c of
  *     g(c) = least of B along c - farthest of A along c,
- * positive: the distance; negative: minus the depth (SOURCES A3, for any convex bodies). g(c)
- * itself is a valid statement for EVERY c: the plane across c parts the bodies by g, or would after
- * a translation by -g. So the answer is never wrong about the gap along its normal, only, if the
- * maximum was missed, about being the largest.
+ * positive: the distance; negative: minus the depth (docs/sources.md A3, for any convex bodies).
+ * g(c) itself is a valid statement for EVERY c: the plane across c parts the bodies by g, or would
+ * after a translation by -g. So the answer is never wrong about the gap along its normal, only, if
+ * the maximum was missed, about being the largest.
  *
  * GJK (apart) or EPA (overlapping) come close to the maximum. Then tl_refine goes to it exactly:
  * the maximum lies where g is smooth and its gradient 0 (Newton), or on a kink: at the normal of a

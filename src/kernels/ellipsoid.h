@@ -4,7 +4,7 @@
  * (Pazouki, Mazhar and Negrut 2012, A-11). Its half width along a unit vector c is
  * h(c) = sqrt(c^T M c), reached at the surface point p(c) = M c / h(c) whose normal is c (A-13).
  * Everything is relative: the first body's centre is the origin, d is the second one's. In global
- * coordinates the characteristic matrices lose what a contact is made of (SOURCES A5).
+ * coordinates the characteristic matrices lose what a contact is made of (docs/sources.md A5).
  *
  * Yes or no. The function
  *     h(xi) = xi d^T (M1 + xi M2)^-1 d - (1 + xi),   xi > 0

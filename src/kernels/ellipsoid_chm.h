@@ -4,13 +4,13 @@
  * g(xi) = det(xi Q1 + Q2) over its leading coefficient is a monic quartic with at least two
  * negative roots (Wang, Wang and Kim 2001), and the bodies are apart exactly where it has two
  * positive ones. The paper's rules look for them through the roots of g', but
- *   - b0 = det Q2 / det Q1 is always positive: rule (a)(1) decides nothing (SOURCES A2);
+ *   - b0 = det Q2 / det Q1 is always positive: rule (a)(1) decides nothing (docs/sources.md A2);
  *   - rule (b)(2) says that zeta2 < 0 implies a positive root of g; it does not, and 3.7 % of
- *     random contacts are missed (SOURCES A4).
+ *     random contacts are missed (docs/sources.md A4).
  * One rule does it all: apart <=> zeta3 > 0 and g(zeta3) < 0, zeta3 the largest root of g'. With a
  * single real root g' changes sign at a negative place, and there is no positive root.
  *
- * With the first centre as origin (SOURCES A5), K = M^-1, C = M1 K2, k = K2 d, b = d.k:
+ * With the first centre as origin (docs/sources.md A5), K = M^-1, C = M1 K2, k = K2 d, b = d.k:
  *   g = det(xi + C) (xi + 1 - b) + k^T adj(xi K1 + K2) k / det K1 */
 #ifndef TL_KERNELS_ELLIPSOID_CHM_H
 #define TL_KERNELS_ELLIPSOID_CHM_H

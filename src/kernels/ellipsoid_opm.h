@@ -4,8 +4,9 @@
  *     c = (cos a1 cos a2, sin a1 cos a2, sin a2)
  *
  * by gradient descent with optimal step, 16 iterations. The gradient is (3) with (A-17), the
- * Hessian (4) with (A-21), in which the last derivative of (A-20) is d c / d alpha_j (SOURCES A7;
- * printed is alpha_i, which is wrong by far). With p = M c / h and h = 2 lambda:
+ * Hessian (4) with (A-21), in which the last derivative of (A-20) is d c / d alpha_j
+ * (docs/sources.md A7; printed is alpha_i, which is wrong by far). With p = M c / h and h = 2
+ * lambda:
  *
  *   dP/di      = (M c_i - p (p.c_i)) / h
  *   d2P/di dj  = (3 p (p.c_i)(p.c_j) - M c_i (p.c_j) - M c_j (p.c_i) - p (c_i^T M c_j)) / h^2
@@ -13,7 +14,7 @@
  *
  * Two things the paper leaves open. The start is not given: the line of centres, or for concentric
  * bodies the axis of least overlap. And c stalls at the poles, where it does not depend on a1
- * (SOURCES A9): the axes are permuted so that the start lies near the equator. */
+ * (docs/sources.md A9): the axes are permuted so that the start lies near the equator. */
 #ifndef TL_KERNELS_ELLIPSOID_OPM_H
 #define TL_KERNELS_ELLIPSOID_OPM_H
 

@@ -2,7 +2,7 @@
  * pair of bodies.
  *
  * A contact's impulse on body b is P = P_n n + P_t, its opposite acts on a; u is the velocity of b
- * less that of a at the point. One visit (Noble 2022, (2.17) to (2.20), with SOURCES D9):
+ * less that of a at the point. One visit (Noble 2022, (2.17) to (2.20), with docs/sources.md D9):
  *
  *   normal    P_n <- max(P_n - e_n (u_n + bias), 0)          the SUM is clamped, not the change
  *   friction  P_t <- P_t - e_t u_t, cut to |P_t| <= mu P_n

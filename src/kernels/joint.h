@@ -5,7 +5,7 @@
  *   dPsi/dt = la.va + aa.wa + lb.vb + ab.wb
  *
  * v of the centre of mass, w the spin in WORLD axes. An impulse p of the row pushes body b by p lb,
- * turns it by p ab, and so for a. SOURCES C6 has the same rows for spin in body axes.
+ * turns it by p ab, and so for a. docs/sources.md C6 has the same rows for spin in body axes.
  *
  * Every row is an exact derivative, also where the frames do not quite meet. Rows that hold a point
  * measure along axes that turn with body a ("dot2" of Haug 1989): their exact derivative lets the

@@ -121,7 +121,7 @@ TEST(noble_force_stops_the_ball_where_infinite_mass_says) {
     if (gap < nearest)
       nearest = gap, when = talus_world_time(world);
   }
-  /* 1 - 2/sqrt(10) at pi/(2 sqrt(10)): SOURCES D13 */
+  /* 1 - 2/sqrt(10) at pi/(2 sqrt(10)): docs/sources.md D13 */
   CHECK_NEAR(nearest, 0.3675, 2e-4);
   CHECK_NEAR(when, 0.4967, 5e-4);
   talus_world_destroy(world);
