@@ -114,7 +114,7 @@ TEST(ball_on_a_slope_stays_below_the_rolling_angle) {
   }
 }
 
-/* A joint makes contacts start with a share of their last impulse (solve/ccp/drift.c); the torque
+/* A joint makes contacts start with a share of their last impulse (solve/system/drift.c); the torque
  * of rolling resistance, which is limited by that impulse, with the same. Without sweeps a step
  * keeps what it starts with. */
 TEST(warm_start_beside_joints_takes_the_same_share_of_impulse_and_torque) {
