@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "ccp.h"
-#include "solve/ccp/ccp.h"
+#include "solve/ccp/gradient.h"
 #include "world/world.h"
 
 enum { FEW = 10, MANY = 50 };
@@ -55,13 +55,14 @@ static bool time_ordering(ccp_heap *heap, int repeat, double *seconds, size_t *c
   for (int i = 0; i < repeat; ++i) {
     const tl_scope scope = {
         .count = world->model.bodies, .in = &world->state, .arena = &world->arena};
-    tl_ccp job = {.model = &world->model,
-                  .scope = &scope,
-                  .settings = &world->model.solve,
-                  .contacts = &world->contacts};
+    tl_system system = {.model = &world->model,
+                        .scope = &scope,
+                        .settings = &world->model.solve,
+                        .contacts = &world->contacts};
+    tl_ccp job = {.system = &system};
     const tl_arena_mark mark = tl_arena_get_mark(&world->arena);
     const double begun = ccp_now();
-    if (tl_ccp_order_bodies(&job) != TALUS_OK || tl_ccp_plan_parts(&job, NULL) != TALUS_OK)
+    if (tl_system_order(&system) != TALUS_OK || tl_ccp_plan_parts(&job, NULL, NULL, 0) != TALUS_OK)
       return ccp_fail("ordering");
     all[i] = ccp_now() - begun;
     *colours = 0;

@@ -79,8 +79,8 @@ TEST(simd_and_scalar_sweeps_give_the_same_bits) {
     static bench x, y;
     fill_bench(&x, seed);
     y = x;
-    tl_ccp fast = {.bodies = x.bodies, .packs = x.packs, .ncp = (talus_real)(seed & 1)},
-           slow = fast;
+    tl_ccp_rows fast = {.bodies = x.bodies, .packs = x.packs, .ncp = (talus_real)(seed & 1)},
+                slow = fast;
     slow.bodies = y.bodies, slow.packs = y.packs;
     if (seed % 3 == 0)
       fast.arms = x.arms, slow.arms = y.arms;
@@ -614,43 +614,37 @@ TEST(rows_made_eight_at_a_time_have_the_bits_of_rows_made_one_by_one) {
                             .in = &world->state,
                             .out = &world->state,
                             .arena = &world->arena};
-    tl_ccp job = {.model = &world->model,
-                  .scope = &scope,
-                  .settings = &world->model.solve,
-                  .contacts = &world->contacts,
-                  .body_count = scope.count,
-                  .bounce_speed = (talus_real)0.05,
-                  .report = &report};
-    CHECK_OK(
-        tl_arena_take(&world->arena, scope.count + 1, sizeof *job.bodies, (void **)&job.bodies));
-    CHECK_OK(tl_ccp_look(&job));
-    CHECK_OK(tl_ccp_order_bodies(&job));
-    CHECK_OK(tl_ccp_load_bodies(&job));
-    CHECK_OK(tl_ccp_plan_parts(&job, NULL));
+    tl_system system;
+    tl_ccp job = {.system = &system};
+    CHECK_OK(tl_system_begin(&system, &world->model, &scope, &world->contacts, &report));
+    CHECK_OK(tl_system_order(&system));
+    CHECK_OK(tl_system_load_bodies(&system));
+    CHECK_OK(tl_ccp_plan_parts(&job, NULL, NULL, 0));
     CHECK_OK(tl_ccp_load_rows(&job));
-    CHECK_MSG(job.pack_count > 10 && (job.arms != NULL) == (k % 2 != 0), "%zu packs, arms %d",
-              job.pack_count, job.arms != NULL);
+    CHECK_MSG(job.rows.pack_count > 10 && (job.rows.arms != NULL) == (k % 2 != 0),
+              "%zu packs, arms %d", job.rows.pack_count, job.rows.arms != NULL);
     tl_ccp slow = job;
-    slow.packs = malloc(job.pack_count * sizeof *job.packs);
-    slow.arms = job.arms ? malloc(job.pack_count * sizeof *job.arms) : NULL;
-    CHECK(slow.packs && (slow.arms || !job.arms));
-    tl_ccp_fill_packs_fast(&job, 0, job.pack_count);
-    tl_ccp_fill_packs(&slow, 0, job.pack_count);
+    slow.rows.packs = malloc(job.rows.pack_count * sizeof *job.rows.packs);
+    slow.rows.arms = job.rows.arms ? malloc(job.rows.pack_count * sizeof *job.rows.arms) : NULL;
+    CHECK(slow.rows.packs && (slow.rows.arms || !job.rows.arms));
+    tl_ccp_fill_packs_fast(&job, 0, job.rows.pack_count);
+    tl_ccp_fill_packs(&slow, 0, job.rows.pack_count);
 #if !TALUS_FAST
-    const talus_real *x = job.packs->normal.x, *y = slow.packs->normal.x;
-    const size_t reals = sizeof *job.packs / sizeof *x, ids = 2 * TL_CCP_LANES * 4 / sizeof *x;
-    for (size_t i = 0; i + ids < job.pack_count * reals; ++i)
+    const talus_real *x = job.rows.packs->normal.x, *y = slow.rows.packs->normal.x;
+    const size_t reals = sizeof *job.rows.packs / sizeof *x, ids = 2 * TL_CCP_LANES * 4 / sizeof *x;
+    for (size_t i = 0; i + ids < job.rows.pack_count * reals; ++i)
       if (i % reals < reals - ids) /* zeros may differ in sign */
         CHECK_MSG(x[i] == y[i], "pack %zu, real %zu: %g and %g", i / reals, i % reals, (double)x[i],
                   (double)y[i]);
-    for (size_t i = 0; i < job.pack_count; ++i)
-      CHECK(memcmp(job.packs[i].a, slow.packs[i].a, sizeof job.packs[i].a) == 0 &&
-            memcmp(job.packs[i].b, slow.packs[i].b, sizeof job.packs[i].b) == 0);
-    if (job.arms)
-      CHECK(memcmp(job.arms, slow.arms, job.pack_count * sizeof *job.arms) == 0);
+    for (size_t i = 0; i < job.rows.pack_count; ++i)
+      CHECK(memcmp(job.rows.packs[i].a, slow.rows.packs[i].a, sizeof job.rows.packs[i].a) == 0 &&
+            memcmp(job.rows.packs[i].b, slow.rows.packs[i].b, sizeof job.rows.packs[i].b) == 0);
+    if (job.rows.arms)
+      CHECK(memcmp(job.rows.arms, slow.rows.arms, job.rows.pack_count * sizeof *job.rows.arms) ==
+            0);
 #endif
-    free(slow.packs);
-    free(slow.arms);
+    free(slow.rows.packs);
+    free(slow.rows.arms);
     talus_world_destroy(world);
   }
 }

@@ -2,7 +2,7 @@
  * reference in long double, over threads and over restarts; and the projector against numbers. */
 #include "base/random.h"
 #include "physics/rig.h"
-#include "solve/ccp/ccp.h"
+#include "solve/ccp/gradient.h"
 #include "world/world.h"
 
 #include <stdio.h>
@@ -558,19 +558,19 @@ TEST(simd_and_scalar_steps_give_the_same_bits) {
         pack->en[i] = (talus_real)(i == 5 ? 0 : draw(&random, 0.1, 1));
         pack->et[i] = (talus_real)draw(&random, 0.05, 0.5);
       }
-    const tl_ccp job = {.bodies = bodies,
-                        .packs = packs,
-                        .pack_count = PACKS,
-                        .ncp = seed % 2 == 0,
-                        .arms = seed % 3 == 0 ? arms : NULL};
+    const tl_ccp_rows rows = {.bodies = bodies,
+                              .packs = packs,
+                              .pack_count = PACKS,
+                              .ncp = seed % 2 == 0,
+                              .arms = seed % 3 == 0 ? arms : NULL};
     tl_ccp_lane_sums sums[2] = {0};
     for (int way = 0; way < 2; ++way) {
       const tl_ccp_step_def def = {
           bodies, TL_R(0.7), seed % 5 == 0, from, seed % 4 == 0 ? mark : NULL, to[way]};
       if (way == 0)
-        tl_ccp_step_packs_scalar(&job, &def, 0, PACKS, &sums[way]);
+        tl_ccp_step_packs_scalar(&rows, &def, 0, PACKS, &sums[way]);
       else
-        tl_ccp_step_packs_avx512(&job, &def, 0, PACKS, &sums[way]);
+        tl_ccp_step_packs_avx512(&rows, &def, 0, PACKS, &sums[way]);
     }
 #if !TALUS_FAST
     for (int i = 0; i < TL_CCP_LANES; ++i)

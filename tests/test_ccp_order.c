@@ -1,7 +1,7 @@
 /* The order of solver bodies and their tiles, against sorting by cell. */
 #include "base/random.h"
 #include "check.h"
-#include "solve/ccp/ccp.h"
+#include "solve/system/system.h"
 
 #include <math.h>
 
@@ -36,7 +36,7 @@ static double coordinate(size_t slot, int axis) {
   return axis == 0 ? position[slot].x : axis == 1 ? position[slot].y : position[slot].z;
 }
 
-/* Bit b of axis k is bit 3 b + k of the key (Morton 1966); cells as solve/ccp/order.c says. */
+/* Bit b of axis k is bit 3 b + k of the key (Morton 1966); cells as solve/system/order.c says. */
 static void sort_by_cell(const tl_scope *scope, int bits, keyed *sorted) {
   long double mean[3] = {0}, square[3] = {0}, count = 0;
   for (size_t i = 0; i < scope->count; ++i) {
@@ -74,16 +74,16 @@ static void check_order(tl_scope *scope, int bits) {
   const int threads[] = {1, 2, 3, 8};
   for (int t = 0; t < 4; ++t) {
     tl_model model = {.bodies = MOST, .par = {threads[t]}, .property = {.flags = flags}};
-    tl_ccp job = {.model = &model, .scope = scope};
+    tl_system system = {.model = &model, .scope = scope};
     const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
-    CHECK_OK(tl_ccp_order_bodies(&job));
+    CHECK_OK(tl_system_order(&system));
     const size_t each = movable / 64 < 512 ? 512 : movable / 64 > 4096 ? 4096 : movable / 64;
-    CHECK_EQ_U64(job.tiles.count, (movable + each - 1) / each);
+    CHECK_EQ_U64(system.tiles.count, (movable + each - 1) / each);
     for (size_t i = 0; i < scope->count; ++i) {
       const uint32_t member = sorted[i].member, slot = tl_scope_slot(scope, member);
-      CHECK_EQ_U64(job.rank[member], i);
-      CHECK_EQ_U64(job.index_of[slot], i);
-      CHECK_EQ_U64(job.tiles.of[slot], i < movable ? i / each : TL_NONE);
+      CHECK_EQ_U64(system.rank[member], i);
+      CHECK_EQ_U64(system.index_of[slot], i);
+      CHECK_EQ_U64(system.tiles.of[slot], i < movable ? i / each : TL_NONE);
     }
     tl_arena_release(scope->arena, mark);
   }
@@ -116,11 +116,11 @@ TEST(bodies_at_one_place_or_none_that_moves_keep_their_order) {
       flags[i] = fixed ? TL_FLAG_FIXED : 0;
     }
     tl_model model = {.bodies = MOST, .par = {2}, .property = {.flags = flags}};
-    tl_ccp job = {.model = &model, .scope = &all};
-    CHECK_OK(tl_ccp_order_bodies(&job));
-    CHECK_EQ_U64(job.tiles.count, fixed ? 0 : 10);
+    tl_system system = {.model = &model, .scope = &all};
+    CHECK_OK(tl_system_order(&system));
+    CHECK_EQ_U64(system.tiles.count, fixed ? 0 : 10);
     for (size_t i = 0; i < all.count; ++i)
-      CHECK_EQ_U64(job.rank[i], i);
+      CHECK_EQ_U64(system.rank[i], i);
   }
   tl_arena_free(&arena);
 }

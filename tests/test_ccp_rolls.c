@@ -103,7 +103,8 @@ static bool is_same(const tl_ccp_lanes *x, const tl_ccp_lanes *y) {
 }
 
 /* Packs [0, count) of two jobs that hold the same: warm, then four sweeps, each way. */
-static void check_both_ways(const tl_ccp *fast, const tl_ccp *slow, size_t count, int seed) {
+static void check_both_ways(const tl_ccp_rows *fast, const tl_ccp_rows *slow, size_t count,
+                            int seed) {
   const double work_a = tl_ccp_warm_packs_avx512(fast, 0, count, 1);
   const double work_b = tl_ccp_warm_packs_scalar(slow, 0, count, 1);
   CHECK_NEAR(work_a, work_b, TALUS_FAST ? 1e-6 * (1 + fabs(work_b)) : 0);
@@ -146,15 +147,15 @@ TEST(eight_rows_with_torque_at_a_time_give_the_bits_of_one_by_one) {
         static bench x, y;
         fill_bench(&x, seed, what, form >= 2);
         y = x;
-        const tl_ccp fast = {.bodies = x.bodies,
-                             .body_count = BODIES - 1,
-                             .packs = x.packs,
-                             .pack_count = PACKS,
-                             .rolls = x.rolls,
-                             .arms = form % 2 == 1 ? x.arms : NULL,
-                             .tensors = form >= 2 ? x.tensors : NULL,
-                             .ncp = (talus_real)(seed & 1)};
-        tl_ccp slow = fast;
+        const tl_ccp_rows fast = {.bodies = x.bodies,
+                                  .body_count = BODIES - 1,
+                                  .packs = x.packs,
+                                  .pack_count = PACKS,
+                                  .rolls = x.rolls,
+                                  .arms = form % 2 == 1 ? x.arms : NULL,
+                                  .tensors = form >= 2 ? x.tensors : NULL,
+                                  .ncp = (talus_real)(seed & 1)};
+        tl_ccp_rows slow = fast;
         slow.bodies = y.bodies, slow.packs = y.packs, slow.rolls = y.rolls;
         check_both_ways(&fast, &slow, PACKS, (int)seed);
       }
@@ -167,12 +168,12 @@ TEST(rows_without_torque_do_not_see_their_neighbours) {
     static bench x, y;
     fill_bench(&x, seed, MIXED, false);
     y = x;
-    const tl_ccp rolling = {.bodies = x.bodies,
-                            .packs = x.packs,
-                            .pack_count = PACKS,
-                            .rolls = x.rolls,
-                            .ncp = (talus_real)(seed & 1)};
-    tl_ccp plain = rolling;
+    const tl_ccp_rows rolling = {.bodies = x.bodies,
+                                 .packs = x.packs,
+                                 .pack_count = PACKS,
+                                 .rolls = x.rolls,
+                                 .ncp = (talus_real)(seed & 1)};
+    tl_ccp_rows plain = rolling;
     plain.bodies = y.bodies, plain.packs = y.packs, plain.rolls = NULL;
     tl_ccp_warm_packs_avx512(&rolling, 0, PACKS, 1);
     tl_ccp_warm_packs_avx512(&plain, 0, PACKS, 1);
@@ -233,15 +234,15 @@ static talus_world *make_heap(heap_def h, int steps) {
   return world;
 }
 
-static tl_ccp copy_of(const tl_ccp *job) {
-  tl_ccp copy = *job;
-  copy.bodies = malloc((job->body_count + 1) * sizeof *job->bodies);
-  copy.packs = malloc(job->pack_count * sizeof *job->packs);
-  copy.rolls = malloc(job->pack_count * sizeof *job->rolls);
+static tl_ccp_rows copy_of(const tl_ccp_rows *rows) {
+  tl_ccp_rows copy = *rows;
+  copy.bodies = malloc((rows->body_count + 1) * sizeof *rows->bodies);
+  copy.packs = malloc(rows->pack_count * sizeof *rows->packs);
+  copy.rolls = malloc(rows->pack_count * sizeof *rows->rolls);
   CHECK(copy.bodies && copy.packs && copy.rolls);
-  memcpy(copy.bodies, job->bodies, (job->body_count + 1) * sizeof *job->bodies);
-  memcpy(copy.packs, job->packs, job->pack_count * sizeof *job->packs);
-  memcpy(copy.rolls, job->rolls, job->pack_count * sizeof *job->rolls);
+  memcpy(copy.bodies, rows->bodies, (rows->body_count + 1) * sizeof *rows->bodies);
+  memcpy(copy.packs, rows->packs, rows->pack_count * sizeof *rows->packs);
+  memcpy(copy.rolls, rows->rolls, rows->pack_count * sizeof *rows->rolls);
   return copy;
 }
 
@@ -255,36 +256,29 @@ static void check_heap(heap_def h) {
                           .in = &world->state,
                           .out = &world->state,
                           .arena = &world->arena};
-  tl_ccp job = {.model = &world->model,
-                .scope = &scope,
-                .settings = &world->model.solve,
-                .contacts = &world->contacts,
-                .body_count = scope.count,
-                .ncp = h.friction == TALUS_FRICTION_NCP,
-                .bounce_speed = (talus_real)0.05,
-                .report = &report};
-  CHECK_OK(tl_arena_take(&world->arena, scope.count + 1, sizeof *job.bodies, (void **)&job.bodies));
-  CHECK_OK(tl_ccp_look(&job));
-  CHECK_OK(tl_ccp_order_bodies(&job));
-  CHECK_OK(tl_ccp_load_bodies(&job));
-  CHECK_OK(tl_ccp_plan_parts(&job, NULL));
+  tl_system system;
+  tl_ccp job = {.system = &system};
+  CHECK_OK(tl_system_begin(&system, &world->model, &scope, &world->contacts, &report));
+  CHECK_OK(tl_system_order(&system));
+  CHECK_OK(tl_system_load_bodies(&system));
+  CHECK_OK(tl_ccp_plan_parts(&job, NULL, NULL, 0));
   CHECK_OK(tl_ccp_load_rows(&job));
   size_t all = 0, some = 0;
-  for (size_t k = 0; k < job.pack_count; ++k)
-    all += job.rolls[k].lanes == 0xff, some += job.rolls[k].lanes != 0;
-  CHECK_MSG(all > 20 || h.partial, "%zu of %zu packs", all, job.pack_count);
-  CHECK_MSG(some - all > 5, "%zu of %zu packs are mixed", some - all, job.pack_count);
+  for (size_t k = 0; k < job.rows.pack_count; ++k)
+    all += job.rows.rolls[k].lanes == 0xff, some += job.rows.rolls[k].lanes != 0;
+  CHECK_MSG(all > 20 || h.partial, "%zu of %zu packs", all, job.rows.pack_count);
+  CHECK_MSG(some - all > 5, "%zu of %zu packs are mixed", some - all, job.rows.pack_count);
   for (size_t i = 0; i < job.part_count; ++i) {
-    const tl_ccp *part = &job.parts[i];
-    tl_ccp fast = copy_of(part), slow = copy_of(part);
+    const tl_ccp_part *part = &job.parts[i];
+    tl_ccp_rows fast = copy_of(&part->rows), slow = copy_of(&part->rows);
     for (size_t k = 0; k < part->colours.count; ++k) {
       const size_t first = part->block_pack[part->colour_block[k]];
       const size_t last = part->block_pack[part->colour_block[k + 1]];
       if (part->colours.serial[k])
         continue;
-      tl_ccp a = fast, b = slow;
+      tl_ccp_rows a = fast, b = slow;
       a.packs += first, a.rolls += first, b.packs += first, b.rolls += first;
-      if (part->arms)
+      if (part->rows.arms)
         a.arms += first, b.arms += first;
       a.pack_count = b.pack_count = last - first;
       check_both_ways(&a, &b, a.pack_count, (int)k);

@@ -30,7 +30,7 @@ typedef struct tl_link_row {
   talus_real unit;           /* what its speed counts in residuals: 1, or m where it turns */
   talus_real impulse;
   double soft;             /* compliance, that of TL_LINK_SOFT included */
-  double recovery;         /* what of the impulse takes back drift (solve/ccp/drift.c) */
+  double recovery;         /* what of the impulse takes back drift (solve/system/drift.c) */
   double l[TL_JOINT_HARD]; /* row of L, the inverse pivot on the diagonal; of a law: K_hh^-1 K_hx */
 } tl_link_row;
 

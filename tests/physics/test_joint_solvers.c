@@ -2,7 +2,7 @@
 #include <time.h>
 
 #include "joint_rig.h"
-#include "solve/ccp/ccp.h"
+#include "solve/system/links.h"
 
 /* ---- chains ------------------------------------------------------------------------------------
  */
@@ -46,7 +46,7 @@ TEST(long_chain_with_a_heavy_end_converges_by_the_direct_block) {
   talus_world_destroy(r.world);
 }
 
-#define LONG (TL_CCP_TEAM_LINKS + 404) /* links that a team shares, the last block not full */
+#define LONG (TL_TEAM_LINKS + 404) /* links that a team shares, the last block not full */
 
 /* Hinged, with a motor (a law) and a limit here and there, where blocks meet too; falls from level,
  * held at one end. */
@@ -121,8 +121,8 @@ static double sweeps_miss(int links, double *drift) {
 
 TEST(long_chain_in_blocks_converges_like_one_that_is_not_cut) {
   double drift[2];
-  const double whole = sweeps_miss(TL_CCP_TEAM_LINKS - 1, &drift[0]);
-  const double cut = sweeps_miss(TL_CCP_TEAM_LINKS, &drift[1]);
+  const double whole = sweeps_miss(TL_TEAM_LINKS - 1, &drift[0]);
+  const double cut = sweeps_miss(TL_TEAM_LINKS, &drift[1]);
   CHECK_MSG(cut < 1.2 * whole, "%g m from the solution in blocks, %g m in one", cut, whole);
   CHECK_MSG(drift[1] < 2 * drift[0], "drift %g m in blocks, %g m in one", drift[1], drift[0]);
 }

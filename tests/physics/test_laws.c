@@ -114,9 +114,9 @@ TEST(ball_on_a_slope_stays_below_the_rolling_angle) {
   }
 }
 
-/* A joint makes contacts start with a share of their last impulse (solve/ccp/drift.c); the torque
- * of rolling resistance, which is limited by that impulse, with the same. Without sweeps a step
- * keeps what it starts with. */
+/* A joint makes contacts start with a share of their last impulse (solve/system/drift.c); the
+ * torque of rolling resistance, which is limited by that impulse, with the same. Without sweeps a
+ * step keeps what it starts with. */
 TEST(warm_start_beside_joints_takes_the_same_share_of_impulse_and_torque) {
   const double R = 0.1, angle = atan(0.1);
   talus_world *world = make_world(0, 1e-3);

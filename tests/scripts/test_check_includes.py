@@ -61,6 +61,8 @@ def test_a_violation_planted_in_a_copy_of_this_tree_is_found(tmp_path):
     ("cli/planted.c", '"base/status.h"'),
     ("cli/planted.c", '"../src/world/world.h"'),
     ("examples/planted.c", '"crowd/scope.h"'),
+    ("src/solve/impulse/planted.c", '"solve/ccp/rows.h"'),
+    ("src/solve/system/planted.c", '"solve/impact/impact.h"'),
 ])
 def test_a_planted_violation_is_named_with_its_line(tree, file, include):
     plant(tree, file, include)
@@ -78,7 +80,8 @@ def test_a_planted_violation_is_named_with_its_line(tree, file, include):
     ("src/narrow/planted.c", '"contact/contact.h"'),
     ("src/step/planted.c", '"backend/backend.h"'),
     ("src/world/planted.c", '"world/world.h"'),
-    ("src/solve/ccp/planted.c", '"solve/solve.h"'),
+    ("src/solve/ccp/planted.c", '"solve/system/links.h"'),
+    ("src/solve/impulse/planted.c", '"solve/system/system.h"'),
     ("cli/planted.c", "<talus/talus.h>"),
     ("cli/planted.c", '"options.h"'),
     ("cli/planted.c", '"bench.h"'),

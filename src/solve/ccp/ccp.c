@@ -1,59 +1,144 @@
-/* Cone complementarity (Tasora and Anitescu 2011; SOURCES C1-C3): what all methods share.
+/* Cone complementarity (Tasora and Anitescu 2011; docs/sources.md C1-C3): what all methods share.
  *
  *   bodies   velocities at t0 plus gravity and loads over the step: the "free" velocity
  *   impacts  bounces change it (impact.h)
  *   rows     one per contact, in the order they are solved: by colour, then canonical
  *   method   impulses and velocities that solve it, as far as the iterations allow
  *   residual of the velocities that are handed over, honest and in m/s */
+#include "solve/ccp/ccp.h"
 #include "solve/impact/impact.h"
 
 #include <stddef.h>
 
+#define PACKS 128 /* of a block of rows */
+
+/* ---- results --------------------------------------------------------------------------------- */
+
 static void store_impulses(void *context, size_t begin, size_t end) {
   const tl_ccp *job = context;
-  for (size_t i = begin; i < end; ++i) {
-    const tl_ccp_pack *pack = &job->packs[i];
-    for (uint32_t row = job->pack_row[i]; row < job->pack_row[i + 1]; ++row) {
-      const uint32_t lane = row - job->pack_row[i];
-      job->contacts->data[job->colours.order[row]].impulse =
-          tl_vec3(pack->impulse.x[lane], pack->impulse.y[lane], pack->impulse.z[lane]);
+  const tl_ccp_rows *rows = &job->rows;
+  for (size_t k = begin; k < end; ++k)
+    for (uint32_t row = rows->pack_row[k]; row < rows->pack_row[k + 1]; ++row)
+      job->system->contacts->data[rows->contact[row]].impulse =
+          tl_ccp_lane(&rows->packs[k].impulse, row - rows->pack_row[k]);
+}
+
+static void store_touch(const tl_ccp *job, size_t k, uint32_t lane, uint32_t contact) {
+  const tl_system *system = job->system;
+  const tl_ccp_rows *rows = &job->rows;
+  tl_touch *touch = &system->contacts->touches.data[contact];
+  *touch = (tl_touch){{0, 0, 0}, 0};
+  if (rows->rolls)
+    touch->torque = tl_ccp_lane(&rows->rolls[k].torque, lane);
+  if (system->model->law_kinds & (TL_LAW_STATIC | TL_LAW_COHESION))
+    touch->state = tl_system_touch_state(system, &system->contacts->data[contact],
+                                         rows->packs[k].friction[lane],
+                                         tl_ccp_lane(&rows->packs[k].impulse, lane),
+                                         tl_ccp_arm_a(rows, k, lane), tl_ccp_arm_b(rows, k, lane));
+}
+
+/* What contacts remember (tl_touch), from packs, rolls and velocities; and impulses without the
+ * shift by cohesion. */
+static void store_touches(void *context, size_t begin, size_t end) {
+  const tl_ccp *job = context;
+  const tl_system *system = job->system;
+  const tl_ccp_rows *rows = &job->rows;
+  for (size_t k = begin; k < end; ++k)
+    for (uint32_t row = rows->pack_row[k]; row < rows->pack_row[k + 1]; ++row) {
+      const uint32_t i = rows->contact[row];
+      tl_contact *c = &system->contacts->data[i];
+      store_touch(job, k, row - rows->pack_row[k], i);
+      if (system->pulls)
+        c->impulse = tl_madd(c->impulse, -system->pulls[i], c->normal);
     }
+}
+
+typedef struct bias_job {
+  const tl_ccp_rows *rows;
+  double *blocks;
+} bias_job;
+
+/* Bias times impulse: what rows have of the objective (solve/system/energy.c). */
+static void add_packs(void *context, size_t begin, size_t end) {
+  const bias_job *job = context;
+  for (size_t block = begin; block < end; ++block) {
+    double sum = 0;
+    for (size_t k = block * PACKS; k < (block + 1) * PACKS && k < job->rows->pack_count; ++k) {
+      const tl_ccp_pack *pack = &job->rows->packs[k];
+      for (uint32_t i = 0; i < TL_CCP_LANES; ++i)
+        sum += (double)(pack->bias[i] *
+                        tl_dot(tl_ccp_lane(&pack->impulse, i), tl_ccp_lane(&pack->normal, i)));
+    }
+    job->blocks[block] = sum;
   }
 }
 
+static talus_status add_objective(tl_ccp *job) {
+  tl_system *system = job->system;
+  const size_t blocks = (job->rows.pack_count + PACKS - 1) / PACKS;
+  const tl_arena_mark mark = tl_arena_get_mark(system->scope->arena);
+  bias_job work = {.rows = &job->rows};
+  double sum = system->report->objective;
+  TL_TAKE(system->scope->arena, blocks, &work.blocks);
+  tl_for(&system->model->par, blocks, 4, add_packs, &work);
+  for (size_t i = 0; i < blocks; ++i)
+    sum += work.blocks[i];
+  tl_arena_release(system->scope->arena, mark);
+  system->report->objective = tl_links_objective(&job->links, sum);
+  return TALUS_OK;
+}
+
+static talus_status look_back(tl_ccp *job) {
+  tl_system *system = job->system;
+  if (system->contacts->count > 0) {
+    tl_ccp_note_islands(job);
+    TL_TRY(tl_system_audit(system, &job->links));
+  } else {
+    TL_TRY(tl_system_find_energy(system, &job->links, NULL));
+  }
+  TL_TRY(add_objective(job));
+  return system->shifts ? tl_system_add_lift(system, system->shifts) : TALUS_OK;
+}
+
+/* ---- the order of things --------------------------------------------------------------------- */
+
 static talus_status solve_rows(tl_ccp *job) {
+  const tl_system *system = job->system;
+  const size_t bodies = system->scope->count + 1;
+  uint8_t *seen;
   TL_TRY(tl_ccp_load_rows(job));
-  TL_TAKE(job->scope->arena, job->body_count + 1, &job->seen);
-  memset(job->seen, 0, job->body_count + 1);
+  TL_TAKE(system->scope->arena, bodies, &seen);
+  memset(seen, 0, bodies);
   for (size_t i = 0; i < job->part_count; ++i)
-    job->parts[i].seen = job->seen;
+    job->parts[i].seen = seen;
   TL_TRY(tl_ccp_load_links(job));
   TL_TRY(tl_ccp_solve_parts(job));
-  tl_for(&job->model->par, job->pack_count, 128, store_impulses, job);
-  if (job->model->law_kinds != 0)
-    tl_ccp_store_touches(job);
-  if (job->link_count > 0)
-    tl_ccp_store_links(job);
+  tl_for(&system->model->par, job->rows.pack_count, 128, store_impulses, job);
+  if (system->model->law_kinds != 0)
+    tl_for(&system->model->par, job->rows.pack_count, 128, store_touches, job);
+  if (job->links.count > 0)
+    tl_links_store(&job->links);
   return TALUS_OK;
 }
 
 /* Without joints, contacts are planned before bodies are loaded, and meanwhile their room holds
  * what planning keeps of each contact. Which joints have work to do is seen from the bodies. */
 static talus_status plan_and_load(tl_ccp *job, tl_ccp_body *shifts) {
-  tl_pairs links = {0};
-  if (job->scope->joints) {
-    TL_TRY(tl_ccp_load_bodies(job));
-    TL_TRY(tl_impact_find(job, shifts));
-    TL_TRY(tl_ccp_list_links(job, &links));
-    return job->contacts->count > 0 || job->link_count > 0 ? tl_ccp_plan_parts(job, &links)
-                                                           : TALUS_OK;
+  tl_system *system = job->system;
+  tl_pairs pairs = {0};
+  if (system->scope->joints) {
+    TL_TRY(tl_system_load_bodies(system));
+    TL_TRY(tl_impact_find(system, shifts));
+    TL_TRY(tl_links_list(&job->links, system, &pairs));
+    return system->contacts->count > 0 || job->links.count > 0
+               ? tl_ccp_plan_parts(job, &pairs, NULL, 0)
+               : TALUS_OK;
   }
-  job->room = job->bodies;
-  job->room_bytes = job->body_count * sizeof *job->bodies;
-  if (job->contacts->count > 0)
-    TL_TRY(tl_ccp_plan_parts(job, NULL));
-  TL_TRY(tl_ccp_load_bodies(job));
-  return tl_impact_find(job, shifts);
+  if (system->contacts->count > 0)
+    TL_TRY(tl_ccp_plan_parts(job, NULL, system->bodies,
+                             system->scope->count * sizeof *system->bodies));
+  TL_TRY(tl_system_load_bodies(system));
+  return tl_impact_find(system, shifts);
 }
 
 /* The body buffer begins with velocity and spin: that is how it is handed over. */
@@ -63,42 +148,25 @@ _Static_assert(offsetof(tl_ccp_body, v) == offsetof(tl_twist, velocity) &&
 
 talus_status tl_ccp_solve(const tl_model *model, const tl_scope *scope, tl_contacts *contacts,
                           tl_twists *twists, tl_solve_report *report) {
-  *report = (tl_solve_report){0};
-  tl_ccp job = {.model = model,
-                .scope = scope,
-                .settings = &model->solve,
-                .contacts = contacts,
-                .body_count = scope->count,
-                .ncp = model->solve.friction == TALUS_FRICTION_NCP,
-                .report = report};
-  job.bounce_speed = (talus_real)model->solve.bounce_speed;
-  if (model->solve.bounce_speed < 0)
-    job.bounce_speed = 2 * tl_length(model->gravity) * (talus_real)scope->dt;
-  TL_TRY(tl_ccp_look(&job));
-  job.slop = tl_ccp_slop(&job);
-  job.recovery_speed = tl_ccp_recovery_speed(&job);
-  TL_TAKE(scope->arena, scope->count + 1, &job.bodies);
+  tl_system system;
+  TL_TRY(tl_system_begin(&system, model, scope, contacts, report));
   /* Room in every step, so that the arena does not grow and shrink with the overlaps. */
   tl_ccp_body *shifts = NULL;
   bool corrected = false;
   if (contacts->count > 0)
     TL_TAKE(scope->arena, scope->count + 1, &shifts);
   if (contacts->count > 0 || scope->joints)
-    TL_TRY(tl_ccp_order_bodies(&job));
+    TL_TRY(tl_system_order(&system));
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  tl_ccp job = {.system = &system};
   TL_TRY(plan_and_load(&job, tl_impact_is_possible(model) ? shifts : NULL));
-  if (contacts->count > 0 || job.link_count > 0)
+  if (contacts->count > 0 || job.links.count > 0)
     TL_TRY(solve_rows(&job));
-  TL_TRY(contacts->count > 0 ? tl_ccp_audit(&job) : tl_ccp_find_energy(&job, NULL));
-  if (job.shifts) {
-    double lift;
-    TL_TRY(tl_impact_lift(&job, job.shifts, &lift));
-    report->contact_work += lift;
-  }
+  TL_TRY(look_back(&job));
   if (contacts->count > 0)
     TL_TRY(tl_ccp_correct(&job, shifts, &corrected));
   tl_arena_release(scope->arena, mark);
-  *twists = (tl_twists){job.bodies, sizeof *job.bodies, job.rank,
-                        corrected || job.shifts ? shifts : NULL};
+  *twists = (tl_twists){system.bodies, sizeof *system.bodies, system.rank,
+                        corrected || system.shifts ? shifts : NULL};
   return TALUS_OK;
 }

@@ -2,21 +2,21 @@
  * gather.
  *
  *   jacobi  Tasora, Negrut, Anitescu 2011, eqs. 12-14, with one scalar step per contact. As printed
- * (omega = 1) it diverges on ordinary packings (SOURCES C7): a guard watches the residual, goes
- * back to the best impulses and halves the step. apgd    Nesterov's accelerated projected gradient
- * with adaptive restart (Mazhar et al. 2015; SOURCES C4), in the metric E of the contacts, so that
- * bodies of very different mass do no harm. bb      spectral projected gradient: the step of
- * Barzilai and Borwein 1988, then an exact search along the feasible direction, because the
- * objective is quadratic.
+ * (omega = 1) it diverges on ordinary packings (docs/sources.md C7): a guard watches the residual,
+ * goes back to the best impulses and halves the step. apgd    Nesterov's accelerated projected
+ * gradient with adaptive restart (Mazhar et al. 2015; docs/sources.md C4), in the metric E of the
+ * contacts, so that bodies of very different mass do no harm. bb      spectral projected gradient:
+ * the step of Barzilai and Borwein 1988, then an exact search along the feasible direction, because
+ * the objective is quadratic.
  *
  * Coulomb friction (`ncp`) takes the place of the projection in every step, as in sweeps: the fixed
- * points are those of De Saxce's lift mu |u_t| as an outer loop (SOURCES C3), but the share of an
- * error that such a lift leaves (kernels/ccp_visit.h) made bodies sink from mu = 2 on. There is no
- * objective then that a step could lower: what guards the iterations is the residual, and an
+ * points are those of De Saxce's lift mu |u_t| as an outer loop (docs/sources.md C3), but the share
+ * of an error that such a lift leaves (kernels/ccp_visit.h) made bodies sink from mu = 2 on. There
+ * is no objective then that a step could lower: what guards the iterations is the residual, and an
  * iteration that runs away goes back to its best.
  *
  * The best impulses by residual are kept and handed over. */
-#include "solve/ccp/ccp.h"
+#include "solve/ccp/gradient.h"
 
 #include <math.h>
 
@@ -24,63 +24,66 @@
 #define SHORTEST    0.1 /* of a step, where Coulomb's law leaves no function to search along */
 
 typedef struct gradient {
-  tl_ccp *ccp;
+  tl_ccp_part *part;
   tl_ccp_reduction reduction;
   tl_ccp_body *free_bodies, *now_bodies, *next_bodies; /* of the impulses of the same name */
   tl_ccp_body *pushed_bodies;                          /* free_bodies and what links do; or NULL */
   tl_ccp_body *lead_bodies;                            /* apgd: of `lead` */
   tl_ccp_field *now, *next, *lead, *best;
   double best_rms, best_max;
-  tl_ccp_effort effort;
+  tl_effort effort;
   int done;
 } gradient;
 
 /* Entries of a field: impulses by pack, torques behind them where rows pass them on, and those of
  * links behind all. */
-static size_t field_count(const gradient *g) { return g->ccp->link_at + tl_ccp_link_lanes(g->ccp); }
+static size_t field_count(const gradient *g) {
+  return g->part->link_at + tl_ccp_link_lanes(g->part);
+}
 static size_t field_bytes(const gradient *g) { return field_count(g) * sizeof *g->now; }
 static size_t body_bytes(const gradient *g) {
-  return (g->ccp->body_count + 1) * sizeof *g->now_bodies;
+  return (g->part->rows.body_count + 1) * sizeof *g->now_bodies;
 }
 
 static talus_status take_bodies(gradient *g, tl_ccp_body **bodies) {
-  TL_TAKE(g->ccp->scope->arena, g->ccp->body_count + 1, bodies);
-  memcpy(*bodies, g->ccp->bodies, body_bytes(g));
+  TL_TAKE(g->part->system->scope->arena, g->part->rows.body_count + 1, bodies);
+  memcpy(*bodies, g->part->rows.bodies, body_bytes(g));
   return TALUS_OK;
 }
 
 /* Velocities of the impulses p; with q, of which `from` has the velocities, (p - q).N (p - q). */
 static double spread(gradient *g, const tl_ccp_field *p, const tl_ccp_field *q,
                      const tl_ccp_body *from, tl_ccp_body *out) {
-  const tl_ccp *job = g->ccp;
-  if (job->link_count == 0)
-    return tl_ccp_spread(job, &g->reduction, g->free_bodies, p, from, out);
+  const tl_ccp_part *part = g->part;
+  if (part->links.count == 0)
+    return tl_ccp_spread(part, &g->reduction, g->free_bodies, p, from, out);
   memcpy(g->pushed_bodies, g->free_bodies, body_bytes(g));
-  tl_ccp_push_links(job, tl_ccp_link_read(job, p), g->pushed_bodies);
-  const double norm = tl_ccp_spread(job, &g->reduction, g->pushed_bodies, p, q ? from : NULL, out);
+  tl_ccp_push_links(&part->links, tl_ccp_link_read(part, p), g->pushed_bodies);
+  const double norm = tl_ccp_spread(part, &g->reduction, g->pushed_bodies, p, q ? from : NULL, out);
   if (!q)
     return 0;
-  return norm + tl_ccp_soften_links(job, tl_ccp_link_read(job, p), tl_ccp_link_read(job, q));
+  return norm +
+         tl_ccp_soften_links(&part->links, tl_ccp_link_read(part, p), tl_ccp_link_read(part, q));
 }
 
 /* The residual of `now`, whose velocities are now_bodies. */
 static double measure(gradient *g, double *most) {
-  const tl_ccp *job = g->ccp;
+  const tl_ccp_part *part = g->part;
   *most = 0;
   double sum = 0;
-  if (job->row_count > 0) {
-    const double rms = tl_ccp_measure(job, g->now_bodies, g->now, most);
-    sum = rms * rms * (double)job->row_count;
-    if (job->link_count == 0)
+  if (part->rows.count > 0) {
+    const double rms = tl_ccp_measure(part, g->now_bodies, g->now, most);
+    sum = rms * rms * (double)part->rows.count;
+    if (part->links.count == 0)
       return rms;
   }
-  sum += tl_ccp_residual_links(job, g->now_bodies, tl_ccp_link_read(job, g->now), most);
-  return sqrt(sum / tl_ccp_rows_of(job));
+  sum += tl_ccp_residual_links(&part->links, g->now_bodies, tl_ccp_link_read(part, g->now), most);
+  return sqrt(sum / tl_ccp_rows_of(&part->rows, &part->links));
 }
 
 /* Sum of p.(u + b) over the rows, p the impulses in the packs, u of `bodies`. */
 static double slope_at(const gradient *g, tl_ccp_body *bodies) {
-  tl_ccp at = *g->ccp;
+  tl_ccp_rows at = g->part->rows;
   at.bodies = bodies;
   return tl_ccp_warm_packs(&at, 0, at.pack_count, false, 0);
 }
@@ -88,70 +91,73 @@ static double slope_at(const gradient *g, tl_ccp_body *bodies) {
 /* As `start` of solve/ccp/seidel.c: impulses of the last step count with the share that lowers the
  * objective the most, where all of them would raise it. */
 static void start(gradient *g) {
-  tl_ccp *job = g->ccp;
-  if (!job->settings->warm_start || job->link_count > 0 || job->row_count == 0)
+  tl_ccp_part *part = g->part;
+  if (!part->system->settings->warm_start || part->links.count > 0 || part->rows.count == 0)
     return;
   const double slope = slope_at(g, g->free_bodies);
   const double q = 0.5 * (slope + slope_at(g, g->now_bodies));
   if (!(q > 0))
     return;
-  const talus_real share = tl_ccp_warm_share(q, slope);
-  for (size_t k = 0; k < job->pack_count; ++k) {
-    tl_ccp_scale_pack(job, k, share);
-    g->now[k] = g->best[k] = job->packs[k].impulse;
-    if (job->rolls)
-      g->now[job->pack_count + k] = g->best[job->pack_count + k] = job->rolls[k].torque;
+  const talus_real share = tl_warm_share(q, slope);
+  for (size_t k = 0; k < part->rows.pack_count; ++k) {
+    tl_ccp_scale_pack(&part->rows, k, share);
+    g->now[k] = g->best[k] = part->rows.packs[k].impulse;
+    if (part->rows.rolls)
+      g->now[part->rows.pack_count + k] = g->best[part->rows.pack_count + k] =
+          part->rows.rolls[k].torque;
   }
   spread(g, g->now, NULL, NULL, g->now_bodies);
 }
 
 static talus_status prepare(gradient *g) {
-  tl_ccp *job = g->ccp;
-  job->link_at = job->rolls ? 2 * job->pack_count : job->pack_count;
-  tl_arena *arena = job->scope->arena;
-  const size_t blocks = job->body_count / TL_BLOCK + 1;
-  TL_TAKE(arena, 3 * job->block_count, &job->block_sum);
-  TL_TAKE(arena, job->block_count > blocks ? job->block_count : blocks, &job->block_max);
-  TL_TRY(tl_ccp_make_reduction(job, &g->reduction));
+  tl_ccp_part *part = g->part;
+  part->link_at = part->rows.rolls ? 2 * part->rows.pack_count : part->rows.pack_count;
+  tl_arena *arena = part->system->scope->arena;
+  const size_t blocks = part->rows.body_count / TL_BLOCK + 1;
+  TL_TAKE(arena, 3 * part->block_count, &part->block_sum);
+  TL_TAKE(arena, part->block_count > blocks ? part->block_count : blocks, &part->block_max);
+  TL_TRY(tl_ccp_make_reduction(part, &g->reduction));
   TL_TRY(take_bodies(g, &g->free_bodies));
   TL_TRY(take_bodies(g, &g->now_bodies));
   TL_TRY(take_bodies(g, &g->next_bodies));
   TL_TAKE(arena, field_count(g), &g->now);
   TL_TAKE(arena, field_count(g), &g->next);
   TL_TAKE(arena, field_count(g), &g->best);
-  if (job->settings->method == TALUS_APGD) {
+  if (part->system->settings->method == TALUS_APGD) {
     TL_TRY(take_bodies(g, &g->lead_bodies));
     TL_TAKE(arena, field_count(g), &g->lead);
   }
-  for (size_t k = 0; k < job->pack_count; ++k)
-    g->now[k] = g->best[k] = job->packs[k].impulse;
-  for (size_t k = 0; job->rolls && k < job->pack_count; ++k)
-    g->now[job->pack_count + k] = g->best[job->pack_count + k] = job->rolls[k].torque;
-  if (job->link_count > 0) {
+  for (size_t k = 0; k < part->rows.pack_count; ++k)
+    g->now[k] = g->best[k] = part->rows.packs[k].impulse;
+  for (size_t k = 0; part->rows.rolls && k < part->rows.pack_count; ++k)
+    g->now[part->rows.pack_count + k] = g->best[part->rows.pack_count + k] =
+        part->rows.rolls[k].torque;
+  if (part->links.count > 0) {
     TL_TRY(take_bodies(g, &g->pushed_bodies));
-    memset(g->now + job->link_at, 0, tl_ccp_link_lanes(job) * sizeof *g->now);
-    for (size_t i = 0; i < job->link_count; ++i)
-      for (int r = 0; r < tl_link_rows(&job->links[i]); ++r)
-        tl_ccp_link_field(job, g->now)[i * TL_JOINT_ROWS + (size_t)r] =
-            job->links[i].row[r].impulse;
+    memset(g->now + part->link_at, 0, tl_ccp_link_lanes(part) * sizeof *g->now);
+    for (size_t i = 0; i < part->links.count; ++i)
+      for (int r = 0; r < tl_link_rows(&part->links.data[i]); ++r)
+        tl_ccp_link_field(part, g->now)[i * TL_JOINT_ROWS + (size_t)r] =
+            part->links.data[i].row[r].impulse;
     memcpy(g->best, g->now, field_bytes(g));
     memcpy(g->next, g->now, field_bytes(g));
   }
   spread(g, g->now, NULL, NULL, g->now_bodies);
   start(g);
   g->best_rms = INFINITY;
-  g->effort = tl_ccp_effort_of(job, job->row_count + job->link_rows);
+  g->effort =
+      tl_effort_of(part->system, part->rows.count + part->links.rows, part->links.count > 0);
   return TALUS_OK;
 }
 
 /* Looks at `now`: keeps it if it is the best so far. */
 static double look(gradient *g) {
-  tl_ccp *job = g->ccp;
+  tl_ccp_part *part = g->part;
   double most;
   /* Velocities that were mixed drift from their impulses by rounding: start from those again. */
   spread(g, g->now, NULL, NULL, g->now_bodies);
-  if (job->link_count > 0)
-    tl_ccp_aim_links(job, g->now_bodies);
+  if (part->links.count > 0)
+    tl_links_aim(&part->links, &part->par, g->now_bodies);
   const double rms = measure(g, &most);
   if (rms < g->best_rms) {
     g->best_rms = rms;
@@ -163,11 +169,13 @@ static double look(gradient *g) {
 
 /* After a look: whether that will do. */
 static bool good_enough(gradient *g, double rms) {
-  return g->effort.tolerance > 0 && tl_ccp_is_enough(&g->effort, g->done, rms);
+  return g->effort.tolerance > 0 && tl_effort_is_enough(&g->effort, g->done, rms);
 }
 
 /* What has an objective may go up and down in its residual as it likes. */
-static bool may_run_away(const gradient *g) { return g->ccp->ncp > 0 && g->ccp->row_count > 0; }
+static bool may_run_away(const gradient *g) {
+  return g->part->rows.ncp > 0 && g->part->rows.count > 0;
+}
 
 /* Whether the iteration ran away; then it is back at the best impulses. */
 static bool went_back(gradient *g, double rms) {
@@ -217,24 +225,24 @@ static void mix_body_range(void *context, size_t begin, size_t end) {
 static void mix_fields(gradient *g, const tl_ccp_field *a, talus_real s, const tl_ccp_field *b,
                        tl_ccp_field *out) {
   mix_job job = {a, b, out, s};
-  tl_for(&g->ccp->model->par, field_count(g), 512, mix_field_range, &job);
+  tl_for(&g->part->par, field_count(g), 512, mix_field_range, &job);
 }
 
 static void mix_bodies(gradient *g, const tl_ccp_body *a, talus_real s, const tl_ccp_body *b,
                        tl_ccp_body *out) {
   mix_job job = {a, b, out, s};
-  tl_for(&g->ccp->model->par, g->ccp->body_count, 2048, mix_body_range, &job);
+  tl_for(&g->part->par, g->part->rows.body_count, 2048, mix_body_range, &job);
 }
 
 /* A step of all rows from impulses `from` with velocities `bodies` to `next`. */
 static tl_ccp_sums step(gradient *g, tl_ccp_body *bodies, talus_real scale, bool scalar,
                         const tl_ccp_field *from, const tl_ccp_field *mark) {
   const tl_ccp_step_def def = {bodies, scale, scalar, from, mark, g->next};
-  const tl_ccp *job = g->ccp;
-  tl_ccp_sums sums = tl_ccp_step_all(job, &def);
-  if (job->link_count > 0)
-    tl_ccp_step_links(job, bodies, (double)scale, tl_ccp_link_read(job, from),
-                      mark ? tl_ccp_link_read(job, mark) : NULL, tl_ccp_link_field(job, g->next),
+  const tl_ccp_part *part = g->part;
+  tl_ccp_sums sums = tl_ccp_step_all(part, &def);
+  if (part->links.count > 0)
+    tl_ccp_step_links(&part->links, bodies, (double)scale, tl_ccp_link_read(part, from),
+                      mark ? tl_ccp_link_read(part, mark) : NULL, tl_ccp_link_field(part, g->next),
                       &sums);
   return sums;
 }
@@ -243,12 +251,12 @@ static tl_ccp_sums step(gradient *g, tl_ccp_body *bodies, talus_real scale, bool
  * ------------------------------------------------------------------------- */
 
 static void iterate_jacobi(gradient *g) {
-  tl_ccp *job = g->ccp;
-  const talus_solve_def *settings = job->settings;
+  tl_ccp_part *part = g->part;
+  const talus_solve_def *settings = part->system->settings;
   talus_real omega = (talus_real)settings->omega;
   const talus_real lambda = (talus_real)settings->lambda;
   bool is_done = good_enough(g, look(g));
-  while (g->done < g->effort.most && !is_done && !tl_cancel_look(job->scope->cancel)) {
+  while (g->done < g->effort.most && !is_done && !tl_cancel_look(part->system->scope->cancel)) {
     step(g, g->now_bodies, omega, true, g->now, NULL);
     mix_fields(g, g->now, lambda, g->next, g->next);
     spread(g, g->next, NULL, NULL, g->next_bodies);
@@ -260,18 +268,18 @@ static void iterate_jacobi(gradient *g) {
     is_done = good_enough(g, rms);
     if (went_back(g, rms)) {
       omega *= (talus_real)0.5;
-      job->report->restarts++;
+      part->report->restarts++;
     }
   }
 }
 
 static void iterate_apgd(gradient *g) {
-  tl_ccp *job = g->ccp;
+  tl_ccp_part *part = g->part;
   double theta = 1, inverse_step = 2;
   bool momentum = false, is_done = good_enough(g, look(g));
   memcpy(g->lead, g->now, field_bytes(g));
   memcpy(g->lead_bodies, g->now_bodies, body_bytes(g));
-  while (g->done < g->effort.most && !is_done && !tl_cancel_look(job->scope->cancel)) {
+  while (g->done < g->effort.most && !is_done && !tl_cancel_look(part->system->scope->cancel)) {
     tl_ccp_sums sums;
     for (;;) {
       sums = step(g, g->lead_bodies, (talus_real)(1 / inverse_step), false, g->lead, g->now);
@@ -279,8 +287,8 @@ static void iterate_apgd(gradient *g) {
       g->done++;
       const bool short_enough = curvature <= inverse_step * sums.length2 * (1 + 1e-6);
       if (short_enough && !momentum &&
-          !(job->ncp > 0)) /* exact, because the objective is quadratic */
-        job->report->rise = fmax(job->report->rise, sums.slope + 0.5 * curvature);
+          !(part->rows.ncp > 0)) /* exact, because the objective is quadratic */
+        part->report->rise = fmax(part->report->rise, sums.slope + 0.5 * curvature);
       if (short_enough || g->done >= g->effort.most || inverse_step > 1e6)
         break;
       inverse_step *= 2;
@@ -300,7 +308,7 @@ static void iterate_apgd(gradient *g) {
       const double rms = look(g);
       is_done = good_enough(g, rms);
       /* After another aim of the links it is another problem: forget the momentum. */
-      if ((may_run_away(g) && went_back(g, rms)) || job->link_count > 0) {
+      if ((may_run_away(g) && went_back(g, rms)) || part->links.count > 0) {
         theta = 1;
         momentum = false;
         memcpy(g->lead, g->now, field_bytes(g));
@@ -311,11 +319,11 @@ static void iterate_apgd(gradient *g) {
 }
 
 static void iterate_bb(gradient *g) {
-  const tl_ccp *job = g->ccp;
-  const double uphill = job->ncp > 0 ? SHORTEST : 0;
+  const tl_ccp_part *part = g->part;
+  const double uphill = part->rows.ncp > 0 ? SHORTEST : 0;
   double length = 0.5;
   bool is_done = good_enough(g, look(g));
-  while (g->done < g->effort.most && !is_done && !tl_cancel_look(job->scope->cancel)) {
+  while (g->done < g->effort.most && !is_done && !tl_cancel_look(part->system->scope->cancel)) {
     const tl_ccp_sums sums = step(g, g->now_bodies, (talus_real)length, false, g->now, NULL);
     const double curvature = spread(g, g->next, g->now, g->now_bodies, g->next_bodies);
     g->done++;
@@ -341,10 +349,10 @@ static void iterate_bb(gradient *g) {
   }
 }
 
-talus_status tl_ccp_gradient(tl_ccp *job) {
-  gradient g = {.ccp = job};
+talus_status tl_ccp_gradient(tl_ccp_part *part) {
+  gradient g = {.part = part};
   TL_TRY(prepare(&g));
-  switch (job->settings->method) {
+  switch (part->system->settings->method) {
   case TALUS_JACOBI:
     iterate_jacobi(&g);
     break;
@@ -355,16 +363,17 @@ talus_status tl_ccp_gradient(tl_ccp *job) {
     iterate_apgd(&g);
   }
   /* The best impulses and the velocities that belong to them. */
-  for (size_t i = 0; i < job->link_count; ++i)
-    for (int r = 0; r < tl_link_rows(&job->links[i]); ++r)
-      job->links[i].row[r].impulse = tl_ccp_link_read(job, g.best)[i * TL_JOINT_ROWS + (size_t)r];
-  for (size_t k = 0; k < job->pack_count; ++k)
-    job->packs[k].impulse = g.best[k];
-  for (size_t k = 0; job->rolls && k < job->pack_count; ++k)
-    job->rolls[k].torque = g.best[job->pack_count + k];
-  spread(&g, g.best, NULL, NULL, job->bodies);
-  job->report->iterations = g.done;
-  job->report->residual_rms = g.best_rms;
-  job->report->residual_max = g.best_max;
+  for (size_t i = 0; i < part->links.count; ++i)
+    for (int r = 0; r < tl_link_rows(&part->links.data[i]); ++r)
+      part->links.data[i].row[r].impulse =
+          tl_ccp_link_read(part, g.best)[i * TL_JOINT_ROWS + (size_t)r];
+  for (size_t k = 0; k < part->rows.pack_count; ++k)
+    part->rows.packs[k].impulse = g.best[k];
+  for (size_t k = 0; part->rows.rolls && k < part->rows.pack_count; ++k)
+    part->rows.rolls[k].torque = g.best[part->rows.pack_count + k];
+  spread(&g, g.best, NULL, NULL, part->rows.bodies);
+  part->report->iterations = g.done;
+  part->report->residual_rms = g.best_rms;
+  part->report->residual_max = g.best_max;
   return TALUS_OK;
 }

@@ -7,7 +7,7 @@
 #ifndef TL_SOLVE_CCP_LANES_H
 #define TL_SOLVE_CCP_LANES_H
 
-#include "solve/ccp/ccp.h"
+#include "solve/ccp/rows.h"
 #include "solve/lanes.h"
 
 #include <stddef.h>
@@ -167,20 +167,21 @@ INLINE lanes_vec cross_back(lanes_vec arm, lanes_vec p) {
 
 /* p on b and its opposite on a, each with its moment, by tensors where `by_tensor`; bodies are
  * stored. */
-INLINE void push_pack(const tl_ccp *job, const tl_ccp_pack *pack, body_lanes *a, body_lanes *b,
-                      lanes_vec p, lanes_vec moment_a, lanes_vec moment_b, const bool by_tensor) {
+INLINE void push_pack(const tl_ccp_rows *rows, const tl_ccp_pack *pack, body_lanes *a,
+                      body_lanes *b, lanes_vec p, lanes_vec moment_a, lanes_vec moment_b,
+                      const bool by_tensor) {
   const lanes_vec back = {-p.x, -p.y, -p.z};
   if (by_tensor) {
-    const tensor_lanes of_a = load_tensors(job->tensors, pack->a);
+    const tensor_lanes of_a = load_tensors(rows->tensors, pack->a);
     push_tensor(a, &of_a, back, moment_a);
-    const tensor_lanes of_b = load_tensors(job->tensors, pack->b);
+    const tensor_lanes of_b = load_tensors(rows->tensors, pack->b);
     push_tensor(b, &of_b, p, moment_b);
   } else {
     push(a, back, moment_a);
     push(b, p, moment_b);
   }
-  store_bodies(job->bodies, pack->a, a);
-  store_bodies(job->bodies, pack->b, b);
+  store_bodies(rows->bodies, pack->a, a);
+  store_bodies(rows->bodies, pack->b, b);
 }
 
 #endif

@@ -1,8 +1,9 @@
 /* Rows from what was gathered of their contacts and bodies, eight at a time, with AVX-512: the
- * arithmetic of tl_ccp_make_row (solve/ccp/load.c), operation by operation, so that the bits are
- * the same.
+ * arithmetic of tl_system_make_row (solve/system/row.c), operation by operation, so that the bits
+ * are the same.
  *
  * This file is compiled for AVX-512 (CMakeLists.txt); it runs only where the processor has it. */
+#include "solve/ccp/ccp.h"
 #include "solve/ccp/lanes.h"
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
@@ -24,11 +25,11 @@ INLINE void find_steps(const tl_ccp_raw *raw, lanes_vec n, tl_ccp_pack *pack, la
 }
 
 /* tl_contact_bias. */
-INLINE lanes find_bias(const tl_ccp *job, const tl_ccp_raw *raw) {
+INLINE lanes find_bias(const tl_system *system, const tl_ccp_raw *raw) {
   const lanes zero = {0};
-  const talus_real h = (talus_real)job->scope->dt;
+  const talus_real h = (talus_real)system->scope->dt;
   const lanes gap = load(raw->gap);
-  const lanes closing = gap / h, least = zero - job->recovery_speed;
+  const lanes closing = gap / h, least = zero - system->recovery_speed;
   return lanes_select(gap >= zero, closing, lanes_select(closing > least, closing, least));
 }
 
@@ -52,25 +53,25 @@ INLINE lanes_vec find_start(lanes_vec g, lanes_vec n, lanes mu, lanes en) {
   return r;
 }
 
-void tl_ccp_finish_packs_avx512(const tl_ccp *job, const tl_ccp_raw *raws, tl_ccp_pack *packs,
+void tl_ccp_finish_packs_avx512(const tl_system *system, const tl_ccp_raw *raws, tl_ccp_pack *packs,
                                 size_t count) {
   for (size_t k = 0; k < count; ++k) {
     tl_ccp_pack *pack = &packs[k];
     const lanes_vec n = load_vec(&pack->normal), zero = {{0}, {0}, {0}};
     lanes en;
     find_steps(&raws[k], n, pack, &en);
-    store(pack->bias, find_bias(job, &raws[k]));
-    store_vec(&pack->impulse, job->settings->warm_start ? find_start(load_vec(&pack->impulse), n,
-                                                                     load(pack->friction), en)
-                                                        : zero);
+    store(pack->bias, find_bias(system, &raws[k]));
+    store_vec(&pack->impulse, system->settings->warm_start ? find_start(load_vec(&pack->impulse), n,
+                                                                        load(pack->friction), en)
+                                                           : zero);
   }
 }
 
 #else
 
-void tl_ccp_finish_packs_avx512(const tl_ccp *job, const tl_ccp_raw *raws, tl_ccp_pack *packs,
+void tl_ccp_finish_packs_avx512(const tl_system *system, const tl_ccp_raw *raws, tl_ccp_pack *packs,
                                 size_t count) {
-  (void)job, (void)raws, (void)packs, (void)count; /* not called: tl_ccp_has_avx512 is false */
+  (void)system, (void)raws, (void)packs, (void)count; /* not called: tl_ccp_has_avx512 is false */
 }
 
 #endif

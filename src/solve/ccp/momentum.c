@@ -45,16 +45,16 @@ static double pull_of(talus_vec3 now, talus_vec3 n, talus_real en, talus_real et
   return (double)((en > 0 ? along / en : 0) + (et > 0 ? (tl_dot(back, way) - along) / et : 0));
 }
 
-static double pull_back(const tl_ccp *job, size_t k, uint32_t i, const tl_ccp_course *course,
+static double pull_back(const tl_ccp_rows *rows, size_t k, uint32_t i, const tl_ccp_course *course,
                         const tl_ccp_course *turning) {
-  const tl_ccp_pack *pack = &job->packs[k];
+  const tl_ccp_pack *pack = &rows->packs[k];
   if (!(pack->en[i] > 0) || !(pack->et[i] > 0))
     return 0;
   const talus_vec3 n = tl_ccp_lane(&pack->normal, i);
   double sum = pull_of(tl_ccp_lane(&pack->impulse, i), n, pack->en[i], pack->et[i], course);
-  if (tl_ccp_lane_rolls(job, k, i))
-    sum += pull_of(tl_ccp_lane(&job->rolls[k].torque, i), n, job->rolls[k].es[i],
-                   job->rolls[k].er[i], turning);
+  if (tl_ccp_lane_rolls(rows, k, i))
+    sum += pull_of(tl_ccp_lane(&rows->rolls[k].torque, i), n, rows->rolls[k].es[i],
+                   rows->rolls[k].er[i], turning);
   return sum;
 }
 
@@ -65,11 +65,11 @@ static void move_lane(tl_ccp_lanes *lanes, uint32_t i, talus_real beta, tl_ccp_c
   tl_ccp_put_lane(lanes, i, course->from);
 }
 
-static void move_row(const tl_ccp *job, size_t k, uint32_t i, talus_real beta,
+static void move_row(const tl_ccp_rows *rows, size_t k, uint32_t i, talus_real beta,
                      tl_ccp_course *course, tl_ccp_course *turning) {
-  move_lane(&job->packs[k].impulse, i, beta, course);
-  if (tl_ccp_lane_rolls(job, k, i))
-    move_lane(&job->rolls[k].torque, i, beta, turning);
+  move_lane(&rows->packs[k].impulse, i, beta, course);
+  if (tl_ccp_lane_rolls(rows, k, i))
+    move_lane(&rows->rolls[k].torque, i, beta, turning);
 }
 
 static void move_body(tl_ccp_body *body, talus_real beta, tl_twist *last) {
@@ -98,8 +98,8 @@ static tl_ccp_course course_at(const tl_ccp_lanes *lanes, uint32_t i) {
   return course;
 }
 
-static tl_twist twist_at(const tl_ccp *job, uint32_t body) {
-  const tl_twist twist = {job->bodies[body].v, job->bodies[body].w};
+static tl_twist twist_at(const tl_ccp_rows *rows, uint32_t body) {
+  const tl_twist twist = {rows->bodies[body].v, rows->bodies[body].w};
   return twist;
 }
 
@@ -111,83 +111,85 @@ static bool is_same_pair(const tl_contact *c, const tl_contact *d) {
 
 /* A share of rows that is worth passing over all of them once more in each sweep: a box among a
  * million spheres is not. Contacts of a pair are neighbours in canonical order. */
-static bool has_bundles(const tl_ccp *part) {
-  const tl_contact *data = part->contacts->data;
-  const size_t enough = part->row_count / 8 + 1;
+static bool has_bundles(const tl_ccp_part *part) {
+  const tl_contact *data = part->system->contacts->data;
+  const size_t enough = part->rows.count / 8 + 1;
   size_t count = 0;
-  for (size_t row = 0; row < part->row_count && count < enough; ++row) {
-    const uint32_t i = part->colours.order[row];
+  for (size_t row = 0; row < part->rows.count && count < enough; ++row) {
+    const uint32_t i = part->rows.contact[row];
     count += i > 0 && is_same_pair(&data[i - 1], &data[i]);
   }
   return count >= enough;
 }
 
-static void list_body(const tl_ccp *part, struct tl_ccp_momentum *m, uint32_t body) {
-  if (part->seen[body] || !(part->bodies[body].inv_mass > 0))
+static void list_body(const tl_ccp_part *part, struct tl_ccp_momentum *m, uint32_t body) {
+  if (part->seen[body] || !(part->rows.bodies[body].inv_mass > 0))
     return;
   part->seen[body] = 1;
   m->body[m->bodies++] = body;
 }
 
-talus_status tl_ccp_take_momentum(tl_ccp *part) {
-  tl_arena *arena = part->scope->arena;
+talus_status tl_ccp_take_momentum(tl_ccp_part *part) {
+  tl_arena *arena = part->system->scope->arena;
   struct tl_ccp_momentum *m;
   part->momentum = NULL;
-  if (part->link_count > 0)
+  if (part->links.count > 0)
     return TALUS_OK;
-  const bool bundles = part->survey.lumps && has_bundles(part);
-  if (!bundles && part->row_count > MOST)
+  const bool bundles = part->system->survey.lumps && has_bundles(part);
+  if (!bundles && part->rows.count > MOST)
     return TALUS_OK;
   TL_TAKE(arena, 1, &m);
   m->patience = bundles ? 0 : LATE;
-  if (!bundles && part->row_count > TL_CCP_FEW_ROWS && part->settings->iterations > LATE)
-    m->patience = part->settings->iterations;
-  TL_TAKE(arena, part->pack_count * W, &m->course);
+  if (!bundles && part->rows.count > TL_FEW_ROWS && part->system->settings->iterations > LATE)
+    m->patience = part->system->settings->iterations;
+  TL_TAKE(arena, part->rows.pack_count * W, &m->course);
   m->turning = NULL;
-  if (part->rolls)
-    TL_TAKE(arena, part->pack_count * W, &m->turning);
-  TL_TAKE(arena, 2 * part->row_count, &m->body);
+  if (part->rows.rolls)
+    TL_TAKE(arena, part->rows.pack_count * W, &m->turning);
+  TL_TAKE(arena, 2 * part->rows.count, &m->body);
   m->bodies = 0;
-  for (size_t k = 0; k < part->pack_count; ++k)
+  for (size_t k = 0; k < part->rows.pack_count; ++k)
     for (uint32_t i = 0; i < W; ++i) {
-      list_body(part, m, part->packs[k].a[i]);
-      list_body(part, m, part->packs[k].b[i]);
+      list_body(part, m, part->rows.packs[k].a[i]);
+      list_body(part, m, part->rows.packs[k].b[i]);
     }
   TL_TAKE(arena, m->bodies, &m->last);
   part->momentum = m;
   return TALUS_OK;
 }
 
-int tl_ccp_patience(const tl_ccp *part) { return part->momentum ? part->momentum->patience : 0; }
+int tl_ccp_patience(const tl_ccp_part *part) {
+  return part->momentum ? part->momentum->patience : 0;
+}
 
-void tl_ccp_set_off(const tl_ccp *part, tl_team *team, int worker, int workers) {
+void tl_ccp_set_off(const tl_ccp_part *part, tl_team *team, int worker, int workers) {
   struct tl_ccp_momentum *m = part->momentum;
   if (!m)
     return;
-  const size_t last = tl_share(part->pack_count, worker + 1, workers) * W;
-  for (size_t row = tl_share(part->pack_count, worker, workers) * W; row < last; ++row) {
-    m->course[row] = course_at(&part->packs[row / W].impulse, (uint32_t)(row % W));
+  const size_t last = tl_share(part->rows.pack_count, worker + 1, workers) * W;
+  for (size_t row = tl_share(part->rows.pack_count, worker, workers) * W; row < last; ++row) {
+    m->course[row] = course_at(&part->rows.packs[row / W].impulse, (uint32_t)(row % W));
     if (m->turning)
-      m->turning[row] = course_at(&part->rolls[row / W].torque, (uint32_t)(row % W));
+      m->turning[row] = course_at(&part->rows.rolls[row / W].torque, (uint32_t)(row % W));
   }
   for (size_t i = tl_share(m->bodies, worker, workers);
        i < tl_share(m->bodies, worker + 1, workers); ++i)
-    m->last[i] = twist_at(part, m->body[i]);
+    m->last[i] = twist_at(&part->rows, m->body[i]);
   tl_team_barrier(team);
 }
 
 /* How far the sweep pulled back, by block. */
-static void pull_back_block(const tl_ccp *part, size_t block) {
+static void pull_back_block(const tl_ccp_part *part, size_t block) {
   const struct tl_ccp_momentum *m = part->momentum;
   double sum = 0;
   for (size_t k = part->block_pack[block]; k < part->block_pack[block + 1]; ++k)
     for (uint32_t i = 0; i < W; ++i)
-      sum +=
-          pull_back(part, k, i, &m->course[k * W + i], m->turning ? &m->turning[k * W + i] : NULL);
+      sum += pull_back(&part->rows, k, i, &m->course[k * W + i],
+                       m->turning ? &m->turning[k * W + i] : NULL);
   part->block_sum[block] = sum;
 }
 
-void tl_ccp_move_on(const tl_ccp *part, tl_team *team, int worker, int workers, double change,
+void tl_ccp_move_on(const tl_ccp_part *part, tl_team *team, int worker, int workers, double change,
                     tl_ccp_pace *pace) {
   struct tl_ccp_momentum *m = part->momentum;
   if (!m)
@@ -200,25 +202,25 @@ void tl_ccp_move_on(const tl_ccp *part, tl_team *team, int worker, int workers, 
   for (size_t b = 0; b < blocks; ++b)
     back += part->block_sum[b];
   const talus_real beta = next_beta(pace, change, back);
-  const size_t last = tl_share(part->pack_count, worker + 1, workers) * W;
-  for (size_t row = tl_share(part->pack_count, worker, workers) * W; row < last; ++row)
-    move_row(part, row / W, (uint32_t)(row % W), beta, &m->course[row],
+  const size_t last = tl_share(part->rows.pack_count, worker + 1, workers) * W;
+  for (size_t row = tl_share(part->rows.pack_count, worker, workers) * W; row < last; ++row)
+    move_row(&part->rows, row / W, (uint32_t)(row % W), beta, &m->course[row],
              m->turning ? &m->turning[row] : NULL);
   for (size_t i = tl_share(m->bodies, worker, workers);
        i < tl_share(m->bodies, worker + 1, workers); ++i)
-    move_body(&part->bodies[m->body[i]], beta, &m->last[i]);
+    move_body(&part->rows.bodies[m->body[i]], beta, &m->last[i]);
   tl_team_barrier(team);
 }
 
 /* ---- small islands --------------------------------------------------------------------------- */
 
-static void list_small(const tl_ccp *job, tl_ccp_small_momentum *m, uint32_t body) {
-  if (!(job->bodies[body].inv_mass > 0))
+static void list_small(const tl_ccp_rows *rows, tl_ccp_small_momentum *m, uint32_t body) {
+  if (!(rows->bodies[body].inv_mass > 0))
     return;
   for (uint32_t i = 0; i < m->bodies; ++i)
     if (m->body[i] == body)
       return;
-  m->last[m->bodies] = twist_at(job, body);
+  m->last[m->bodies] = twist_at(rows, body);
   m->body[m->bodies++] = body;
 }
 
@@ -228,15 +230,15 @@ int tl_ccp_set_off_small(const tl_ccp *job, uint32_t begin, uint32_t end,
   m->pace = TL_CCP_AT_REST;
   m->bodies = 0;
   for (uint32_t row = begin + 1; row < end && !bundles; ++row)
-    bundles = is_same_pair(&job->contacts->data[job->colours.order[row - 1]],
-                           &job->contacts->data[job->colours.order[row]]);
+    bundles = is_same_pair(&job->system->contacts->data[job->rows.contact[row - 1]],
+                           &job->system->contacts->data[job->rows.contact[row]]);
   for (uint32_t row = begin; row < end; ++row) {
-    const tl_ccp_pack *pack = &job->packs[row / W];
+    const tl_ccp_pack *pack = &job->rows.packs[row / W];
     m->course[row - begin] = course_at(&pack->impulse, row % W);
-    if (job->rolls)
-      m->turning[row - begin] = course_at(&job->rolls[row / W].torque, row % W);
-    list_small(job, m, pack->a[row % W]);
-    list_small(job, m, pack->b[row % W]);
+    if (job->rows.rolls)
+      m->turning[row - begin] = course_at(&job->rows.rolls[row / W].torque, row % W);
+    list_small(&job->rows, m, pack->a[row % W]);
+    list_small(&job->rows, m, pack->b[row % W]);
   }
   return bundles ? 0 : LATE;
 }
@@ -247,10 +249,11 @@ void tl_ccp_move_on_small(const tl_ccp *job, uint32_t begin, uint32_t end, doubl
     return;
   double back = 0;
   for (uint32_t row = begin; row < end; ++row)
-    back += pull_back(job, row / W, row % W, &m->course[row - begin], &m->turning[row - begin]);
+    back +=
+        pull_back(&job->rows, row / W, row % W, &m->course[row - begin], &m->turning[row - begin]);
   const talus_real beta = next_beta(&m->pace, change, back);
   for (uint32_t row = begin; row < end; ++row)
-    move_row(job, row / W, row % W, beta, &m->course[row - begin], &m->turning[row - begin]);
+    move_row(&job->rows, row / W, row % W, beta, &m->course[row - begin], &m->turning[row - begin]);
   for (uint32_t i = 0; i < m->bodies; ++i)
-    move_body(&job->bodies[m->body[i]], beta, &m->last[i]);
+    move_body(&job->rows.bodies[m->body[i]], beta, &m->last[i]);
 }

@@ -26,94 +26,106 @@
 static void cut_small(tl_ccp *job) {
   const uint32_t rows = job->small_start[job->small_count];
   for (uint32_t row = 0; row < rows; row += W)
-    job->pack_row[job->pack_count++] = row;
+    job->rows.pack_row[job->rows.pack_count++] = row;
 }
 
 /* Every colour starts a pack, and a block of packs: what one thread takes at a time. */
-static void cut_part(tl_ccp *job, tl_ccp *part, uint32_t first_row) {
+static void cut_part(tl_ccp *job, tl_ccp_part *part, uint32_t first_row) {
   const tl_colours *colours = &part->colours;
   size_t packs = 0, blocks = 0;
-  part->first_pack = job->pack_count;
+  part->first_pack = job->rows.pack_count;
   for (size_t k = 0; k < colours->count; ++k) {
     const size_t first = packs;
     part->colour_block[k] = (uint32_t)blocks;
     for (uint32_t row = colours->start[k]; row < colours->start[k + 1]; row += W) {
       if ((packs - first) % TL_CCP_BLOCK_PACKS == 0 && !(colours->serial[k] && packs > first))
         part->block_pack[blocks++] = (uint32_t)packs;
-      job->pack_row[job->pack_count++] = first_row + row;
+      job->rows.pack_row[job->rows.pack_count++] = first_row + row;
       packs++;
     }
   }
   part->colour_block[colours->count] = (uint32_t)blocks;
   part->block_pack[blocks] = (uint32_t)packs;
-  part->pack_count = packs;
+  part->rows.pack_count = packs;
   part->block_count = blocks;
 }
 
-static size_t most_packs(const tl_ccp *part) { return part->row_count / W + part->colours.count; }
+static size_t most_packs(const tl_ccp_part *part) {
+  return part->rows.count / W + part->colours.count;
+}
 
 static talus_status cut(tl_ccp *job, const uint32_t *start) {
-  tl_arena *arena = job->scope->arena;
+  tl_arena *arena = job->system->scope->arena;
   size_t packs = job->small_start[job->small_count] / W + 1;
   for (size_t i = 0; i < job->part_count; ++i)
     packs += most_packs(&job->parts[i]);
-  TL_TAKE(arena, packs + 1, &job->pack_row);
+  TL_TAKE(arena, packs + 1, &job->rows.pack_row);
   cut_small(job);
   for (size_t i = 0; i < job->part_count; ++i) {
-    tl_ccp *part = &job->parts[i];
+    tl_ccp_part *part = &job->parts[i];
     const size_t colours = part->colours.count;
     TL_TAKE(arena, colours + 1, &part->colour_block);
     TL_TAKE(arena, most_packs(part) / TL_CCP_BLOCK_PACKS + colours + 1, &part->block_pack);
     cut_part(job, part, start[i]);
   }
-  TL_ASSERT(job->pack_count <= packs);
-  job->pack_row[job->pack_count] = (uint32_t)job->row_count;
+  TL_ASSERT(job->rows.pack_count <= packs);
+  job->rows.pack_row[job->rows.pack_count] = (uint32_t)job->rows.count;
   return TALUS_OK;
 }
 
 /* Links of a part stand side by side: their joints are put into the order of the islands. */
 static talus_status order_links(tl_ccp *job, const tl_islands *islands) {
   uint32_t *ordered;
-  if (job->link_count == 0)
+  if (job->links.count == 0)
     return TALUS_OK;
-  TL_TAKE(job->scope->arena, job->link_count, &ordered);
-  for (size_t i = 0; i < job->link_count; ++i)
-    ordered[i] = job->link_joint[islands->link_order[i]];
-  job->link_joint = ordered;
+  TL_TAKE(job->system->scope->arena, job->links.count, &ordered);
+  for (size_t i = 0; i < job->links.count; ++i)
+    ordered[i] = job->links.joint[islands->link_order[i]];
+  job->links.joint = ordered;
   return TALUS_OK;
 }
 
-talus_status tl_ccp_plan_parts(tl_ccp *job, const tl_pairs *links) {
-  const tl_scope *scope = job->scope;
-  const bool gradient = job->settings->method != TALUS_GAUSS_SEIDEL;
+static talus_status plan_part(tl_ccp *job, const tl_islands *islands, size_t island,
+                              const tl_pair *ends, tl_ccp_part *part) {
+  const tl_system *system = job->system;
+  const uint32_t first = islands->start[island], count = islands->start[island + 1] - first;
+  const uint32_t first_link = islands->link_start[island];
+  tl_tiles tiles = system->tiles;
+  *part = (tl_ccp_part){.system = system, .par = system->model->par, .report = system->report};
+  part->rows.count = count;
+  part->links = job->links;
+  part->links.first = first_link;
+  part->links.count = islands->link_start[island + 1] - first_link;
+  /* A part for one thread fits its cache as it is. */
+  if (system->settings->islands && count < TL_CCP_TEAM_ROWS)
+    tiles.count = 0;
+  TL_TRY(tl_contact_colour_some(system->model, system->scope, system->contacts, ends,
+                                islands->order + first, count, tiles, &part->colours));
+  part->rows.contact = part->colours.order;
+  return TALUS_OK;
+}
+
+talus_status tl_ccp_plan_parts(tl_ccp *job, const tl_pairs *pairs, void *room, size_t room_bytes) {
+  tl_system *system = job->system;
+  const tl_scope *scope = system->scope;
+  const bool gradient = system->settings->method != TALUS_GAUSS_SEIDEL;
   tl_islands islands;
-  tl_pair *ends = job->room;
-  if (job->contacts->count * sizeof *ends > job->room_bytes)
-    TL_TAKE(scope->arena, job->contacts->count, &ends);
-  TL_TRY(tl_contact_find_islands(job->model, scope, job->contacts, links, job->settings->islands,
-                                 gradient ? 0 : SMALL, ends, &islands));
+  tl_pair *ends = room;
+  if (system->contacts->count * sizeof *ends > room_bytes)
+    TL_TAKE(scope->arena, system->contacts->count, &ends);
+  TL_TRY(tl_contact_find_islands(system->model, scope, system->contacts, pairs,
+                                 system->settings->islands, gradient ? 0 : SMALL, ends, &islands));
   TL_TRY(order_links(job, &islands));
-  job->label = islands.label;
-  job->colours.order = islands.order;
-  job->row_count = islands.start[islands.count];
+  system->label = islands.label;
+  job->rows.contact = islands.order;
+  job->rows.count = islands.start[islands.count];
   job->small_start = islands.start;
   job->small_count = islands.small_count;
   job->part_count = islands.count - islands.small_count;
-  const uint32_t *start = islands.start + islands.small_count;
   TL_TAKE(scope->arena, job->part_count, &job->parts);
-  for (size_t i = 0; i < job->part_count; ++i) {
-    tl_ccp *part = &job->parts[i];
-    *part = *job;
-    part->row_count = start[i + 1] - start[i];
-    part->first_link = islands.link_start[islands.small_count + i];
-    part->link_count = islands.link_start[islands.small_count + i + 1] - part->first_link;
-    /* A part for one thread fits its cache as it is. */
-    if (job->settings->islands && part->row_count < TL_CCP_TEAM_ROWS)
-      part->tiles.count = 0;
-    TL_TRY(tl_contact_colour_some(job->model, scope, job->contacts, ends, islands.order + start[i],
-                                  part->row_count, part->tiles, &part->colours));
-  }
-  return cut(job, start);
+  for (size_t i = 0; i < job->part_count; ++i)
+    TL_TRY(plan_part(job, &islands, islands.small_count + i, ends, &job->parts[i]));
+  return cut(job, islands.start + islands.small_count);
 }
 
 /* ---- small islands --------------------------------------------------------------------------- */
@@ -123,7 +135,7 @@ static double measure_rows(const tl_ccp *job, uint32_t begin, uint32_t end, doub
   double sum = 0;
   *most = 0;
   for (uint32_t row = begin; row < end; ++row) {
-    const double r = (double)tl_ccp_residual_lane(job, row / W, row % W);
+    const double r = (double)tl_ccp_residual_lane(&job->rows, row / W, row % W);
     sum += r * r;
     *most = fmax(*most, r);
   }
@@ -133,7 +145,7 @@ static double measure_rows(const tl_ccp *job, uint32_t begin, uint32_t end, doub
 static double warm_small(const tl_ccp *job, uint32_t begin, uint32_t end, talus_real share) {
   double sum = 0;
   for (uint32_t row = begin; row < end; ++row)
-    sum += tl_ccp_warm_lane(job, row / W, row % W, share);
+    sum += tl_ccp_warm_lane(&job->rows, row / W, row % W, share);
   return sum;
 }
 
@@ -143,9 +155,9 @@ static void start_small(const tl_ccp *job, uint32_t begin, uint32_t end) {
   if (!(q > 0))
     return;
   warm_small(job, begin, end, -1);
-  const talus_real share = tl_ccp_warm_share(q, warm_small(job, begin, end, 0));
+  const talus_real share = tl_warm_share(q, warm_small(job, begin, end, 0));
   for (uint32_t row = begin; row < end; ++row)
-    tl_ccp_scale_lane(job, row / W, row % W, share);
+    tl_ccp_scale_lane(&job->rows, row / W, row % W, share);
   warm_small(job, begin, end, 1);
 }
 
@@ -153,10 +165,10 @@ static void start_small(const tl_ccp *job, uint32_t begin, uint32_t end) {
 static double solve_small(const tl_ccp *job, uint32_t begin, uint32_t end, double *most,
                           int *iterations) {
   const double rows = (double)(end - begin);
-  if (job->settings->warm_start)
+  if (job->system->settings->warm_start)
     start_small(job, begin, end);
   tl_ccp_small_momentum momentum;
-  tl_ccp_effort effort = tl_ccp_effort_of(job, end - begin);
+  tl_effort effort = tl_effort_of(job->system, end - begin, job->links.count > 0);
   const int patience = tl_ccp_set_off_small(job, begin, end, &momentum);
   double sum = -1;
   int done = 0;
@@ -165,14 +177,14 @@ static double solve_small(const tl_ccp *job, uint32_t begin, uint32_t end, doubl
     if (done == patience && patience > 0)
       tl_ccp_set_off_small(job, begin, end, &momentum);
     for (uint32_t row = begin; row < end; ++row)
-      change += tl_ccp_sweep_lane(job, row / W, row % W);
+      change += tl_ccp_sweep_lane(&job->rows, row / W, row % W);
     done++;
     sum = -1;
-    if (tl_cancel_look(job->scope->cancel))
+    if (tl_cancel_look(job->system->scope->cancel))
       break;
-    if (tl_ccp_wants_look(&effort, done, sqrt(change / rows))) {
+    if (tl_effort_wants_look(&effort, done, sqrt(change / rows))) {
       sum = measure_rows(job, begin, end, most);
-      if (tl_ccp_is_enough(&effort, done, sqrt(sum / rows)))
+      if (tl_effort_is_enough(&effort, done, sqrt(sum / rows)))
         break;
     }
     if (done < effort.most && done > patience)
@@ -186,7 +198,7 @@ static double solve_small(const tl_ccp *job, uint32_t begin, uint32_t end, doubl
 
 /* Position correction leaves alone what has no overlap. rms: the residual of rows [begin, end). */
 static bool has_work(const tl_ccp *job, size_t begin, size_t end, double rms) {
-  const bool is_rough = rms * job->scope->dt > (double)job->slop;
+  const bool is_rough = rms * job->system->scope->dt > (double)job->system->slop;
   const unsigned work = TL_CCP_DEEP | (is_rough ? TL_CCP_SINKING : 0u);
   for (size_t row = begin; job->deep && row < end; ++row)
     if (job->deep[row] & work)
@@ -194,9 +206,9 @@ static bool has_work(const tl_ccp *job, size_t begin, size_t end, double rms) {
   return !job->deep;
 }
 
-static bool part_has_work(const tl_ccp *job, const tl_ccp *part) {
-  const uint32_t first = job->pack_row[part->first_pack];
-  return has_work(job, first, first + part->row_count, part->rms);
+static bool part_has_work(const tl_ccp *job, const tl_ccp_part *part) {
+  const uint32_t first = job->rows.pack_row[part->first_pack];
+  return has_work(job, first, first + part->rows.count, part->rms);
 }
 
 /* Islands that are dealt out: parts by size, then chunks of small islands. */
@@ -214,7 +226,7 @@ static void solve_dealt(void *context, size_t begin, size_t end) {
   const deal *d = context;
   for (size_t i = begin; i < end; ++i) {
     if (i < d->parts) {
-      tl_ccp *part = &d->job->parts[d->part[i]];
+      tl_ccp_part *part = &d->job->parts[d->part[i]];
       if (part_has_work(d->job, part))
         tl_ccp_gauss_seidel(part);
       continue;
@@ -251,14 +263,14 @@ static void cut_chunks(deal *d) {
 }
 
 /* What a part that one thread solves has to do, below TL_CCP_TEAM_ROWS. */
-static size_t size_of(const tl_ccp *part) {
-  const size_t rows = part->row_count + part->link_rows;
+static size_t size_of(const tl_ccp_part *part) {
+  const size_t rows = part->rows.count + part->links.rows;
   return rows < TL_CCP_TEAM_ROWS ? rows : TL_CCP_TEAM_ROWS - 1;
 }
 
 /* By size, the largest first: counted, because sizes are small numbers. */
 static void list_parts(deal *d) {
-  const tl_ccp *parts = d->job->parts;
+  const tl_ccp_part *parts = d->job->parts;
   uint32_t next[TL_CCP_TEAM_ROWS + 1] = {0}; /* of parts with as many rows or more */
   for (size_t i = 0; i < d->job->part_count; ++i)
     if (!tl_ccp_is_shared(&parts[i]))
@@ -283,19 +295,20 @@ static void put_together(tl_ccp *job, const deal *d) {
   double sum = 0;
   for (size_t i = 0; i < job->part_count; ++i) {
     const tl_solve_report *report = job->parts[i].report;
-    sum += report->residual_rms * report->residual_rms * tl_ccp_rows_of(&job->parts[i]);
-    add_report(job->report, report);
+    sum += report->residual_rms * report->residual_rms *
+           tl_ccp_rows_of(&job->parts[i].rows, &job->parts[i].links);
+    add_report(job->system->report, report);
   }
   for (size_t i = 0; d && i < d->chunks; ++i) {
     const tl_solve_report report = {.residual_max = d->most[i], .iterations = d->iterations[i]};
     sum += d->sum[i];
-    add_report(job->report, &report);
+    add_report(job->system->report, &report);
   }
-  job->report->residual_rms = sqrt(sum / tl_ccp_rows_of(job));
+  job->system->report->residual_rms = sqrt(sum / tl_ccp_rows_of(&job->rows, &job->links));
 }
 
 static talus_status solve_seidel(tl_ccp *job) {
-  tl_arena *arena = job->scope->arena;
+  tl_arena *arena = job->system->scope->arena;
   const size_t small_rows = job->small_start[job->small_count];
   const size_t most_chunks = small_rows / CHUNK_ROWS + 1;
   const tl_par alone = {.threads = 1};
@@ -315,114 +328,39 @@ static talus_status solve_seidel(tl_ccp *job) {
       continue;
     TL_TRY(tl_ccp_take_sums(&job->parts[i]));
     if (!tl_ccp_is_shared(&job->parts[i]))
-      rows += job->parts[i].row_count + job->parts[i].link_rows;
+      rows += job->parts[i].rows.count + job->parts[i].links.rows;
     else
       tl_ccp_gauss_seidel(&job->parts[i]);
   }
   list_parts(&d);
   cut_chunks(&d);
-  tl_deal(rows >= TEAM_LEAST ? &job->model->par : &alone, d.parts + d.chunks, solve_dealt, &d);
-  if (!job->correcting)
+  tl_deal(rows >= TEAM_LEAST ? &job->system->model->par : &alone, d.parts + d.chunks, solve_dealt,
+          &d);
+  if (!job->deep)
     put_together(job, &d);
   return TALUS_OK;
 }
 
-/* ---- gradient methods: bodies of a part -------------------------------------------------------
- */
-
-typedef struct numbering {
-  uint32_t *number; /* by body of the whole: of the part; TL_NONE throughout between parts */
-  uint32_t *whole;  /* the way back */
-  uint32_t count;
-} numbering;
-
-static void number_body(numbering *to, uint32_t nobody, uint32_t body) {
-  if (body == nobody || to->number[body] != TL_NONE)
-    return;
-  to->whole[to->count] = body;
-  to->number[body] = to->count++;
-}
-
-/* Numbers the bodies of the part's rows and links from 0 in the order in which they name them, and
- * copies them and their tensors. */
-static talus_status take_bodies(const tl_ccp *job, tl_ccp *part, numbering *to) {
-  tl_arena *arena = job->scope->arena;
-  const uint32_t nobody = (uint32_t)job->body_count;
-  to->count = 0;
-  TL_TAKE(arena, 2 * (part->row_count + part->link_count), &to->whole);
-  for (size_t k = 0; k < part->pack_count; ++k)
-    for (int i = 0; i < 2 * W; ++i)
-      number_body(to, nobody, i < W ? part->packs[k].a[i] : part->packs[k].b[i - W]);
-  for (size_t k = 0; k < part->link_count; ++k) {
-    number_body(to, nobody, part->links[k].a);
-    number_body(to, nobody, part->links[k].b);
-  }
-  const uint32_t count = to->count;
-  part->body_count = count;
-  TL_TAKE(arena, (size_t)count + 1, &part->bodies);
-  if (job->tensors)
-    TL_TAKE(arena, (size_t)count + 1, &part->tensors);
-  for (uint32_t i = 0; i < count; ++i) {
-    part->bodies[i] = job->bodies[to->whole[i]];
-    if (job->tensors)
-      part->tensors[i] = job->tensors[to->whole[i]];
-  }
-  part->bodies[count] = job->bodies[nobody];
-  if (job->tensors)
-    part->tensors[count] = job->tensors[nobody];
-  for (size_t k = 0; k < part->pack_count; ++k)
-    for (int i = 0; i < W; ++i) {
-      tl_ccp_pack *pack = &part->packs[k];
-      pack->a[i] = pack->a[i] == nobody ? count : to->number[pack->a[i]];
-      pack->b[i] = pack->b[i] == nobody ? count : to->number[pack->b[i]];
-    }
-  for (size_t k = 0; k < part->link_count; ++k) {
-    tl_link *link = &part->links[k];
-    link->a = link->a == nobody ? count : to->number[link->a];
-    link->b = link->b == nobody ? count : to->number[link->b];
-  }
-  return TALUS_OK;
-}
-
-static void give_back(const tl_ccp *job, const tl_ccp *part, numbering *from) {
-  for (size_t i = 0; i < part->body_count; ++i) {
-    if (part->bodies[i].inv_mass > 0)
-      job->bodies[from->whole[i]] = part->bodies[i];
-    from->number[from->whole[i]] = TL_NONE;
-  }
-  for (size_t k = 0; k < part->link_count; ++k) {
-    tl_link *link = &part->links[k];
-    link->a = link->a == part->body_count ? (uint32_t)job->body_count : from->whole[link->a];
-    link->b = link->b == part->body_count ? (uint32_t)job->body_count : from->whole[link->b];
-  }
-}
-
 static talus_status solve_gradient(tl_ccp *job) {
-  tl_arena *arena = job->scope->arena;
-  numbering names;
+  tl_arena *arena = job->system->scope->arena;
+  const size_t bodies = job->rows.body_count;
+  tl_ccp_numbering names;
   /* A step has a dozen loops, and waking threads for each costs more than a small part. */
-  tl_model alone = *job->model;
-  alone.par.threads = 1;
   for (size_t i = 0; i < job->part_count; ++i)
-    if (job->parts[i].row_count < TL_CCP_TEAM_ROWS / 4)
-      job->parts[i].model = &alone;
+    if (job->parts[i].rows.count < TL_CCP_TEAM_ROWS / 4)
+      job->parts[i].par.threads = 1;
   if (job->part_count == 1) { /* as it is: nearly all bodies take part */
     TL_TRY(tl_ccp_gradient(&job->parts[0]));
-    job->parts[0].model = job->model;
     put_together(job, NULL);
     return TALUS_OK;
   }
-  TL_TAKE(arena, job->body_count, &names.number);
-  memset(names.number, 0xff, job->body_count * sizeof *names.number);
+  TL_TAKE(arena, bodies, &names.number);
+  memset(names.number, 0xff, bodies * sizeof *names.number);
   for (size_t i = 0; i < job->part_count; ++i) {
     const tl_arena_mark mark = tl_arena_get_mark(arena);
-    TL_TRY(take_bodies(job, &job->parts[i], &names));
+    TL_TRY(tl_ccp_take_bodies(job, &job->parts[i], &names));
     TL_TRY(tl_ccp_gradient(&job->parts[i]));
-    give_back(job, &job->parts[i], &names);
-    job->parts[i].model = job->model;
-    job->parts[i].bodies = job->bodies; /* its own are gone */
-    job->parts[i].tensors = job->tensors;
-    job->parts[i].body_count = job->body_count;
+    tl_ccp_give_back(job, &job->parts[i], &names);
     tl_arena_release(arena, mark);
   }
   put_together(job, NULL);
@@ -431,12 +369,13 @@ static talus_status solve_gradient(tl_ccp *job) {
 
 talus_status tl_ccp_solve_parts(tl_ccp *job) {
   tl_solve_report *reports;
-  if (job->row_count == 0 && job->link_count == 0)
+  if (job->rows.count == 0 && job->links.count == 0)
     return TALUS_OK;
-  TL_TAKE(job->scope->arena, job->part_count, &reports);
+  TL_TAKE(job->system->scope->arena, job->part_count, &reports);
   for (size_t i = 0; i < job->part_count; ++i) {
     reports[i] = (tl_solve_report){0};
     job->parts[i].report = &reports[i];
   }
-  return job->settings->method == TALUS_GAUSS_SEIDEL ? solve_seidel(job) : solve_gradient(job);
+  return job->system->settings->method == TALUS_GAUSS_SEIDEL ? solve_seidel(job)
+                                                             : solve_gradient(job);
 }

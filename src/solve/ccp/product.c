@@ -5,7 +5,7 @@
  * The sum is made in one of three ways. `colours` pushes impulses at bodies as a sweep does, eight
  * rows at a time: the fastest, because rows stream and bodies are few. `gather` walks over the rows
  * of each body. `scan` is the published one (solve/ccp/scan.c). */
-#include "solve/ccp/ccp.h"
+#include "solve/ccp/gradient.h"
 
 #include <math.h>
 
@@ -14,15 +14,15 @@
 /* ---- which rows touch which body ---------------------------------------------------------------
  */
 
-talus_status tl_ccp_make_gather(const tl_ccp *job, tl_ccp_gather *gather) {
-  const size_t bodies = job->body_count + 1, packs = job->pack_count;
-  TL_TAKE(job->scope->arena, bodies + 1, &gather->start);
-  TL_TAKE(job->scope->arena, 2 * W * packs, &gather->entry);
+talus_status tl_ccp_make_gather(const tl_ccp_part *part, tl_ccp_gather *gather) {
+  const size_t bodies = part->rows.body_count + 1, packs = part->rows.pack_count;
+  TL_TAKE(part->system->scope->arena, bodies + 1, &gather->start);
+  TL_TAKE(part->system->scope->arena, 2 * W * packs, &gather->entry);
   memset(gather->start, 0, (bodies + 1) * sizeof *gather->start);
   for (size_t k = 0; k < packs; ++k)
     for (int i = 0; i < W; ++i) {
-      gather->start[job->packs[k].a[i] + 1]++;
-      gather->start[job->packs[k].b[i] + 1]++;
+      gather->start[part->rows.packs[k].a[i] + 1]++;
+      gather->start[part->rows.packs[k].b[i] + 1]++;
     }
   for (size_t i = 0; i < bodies; ++i)
     gather->start[i + 1] += gather->start[i];
@@ -30,8 +30,8 @@ talus_status tl_ccp_make_gather(const tl_ccp *job, tl_ccp_gather *gather) {
   for (size_t k = 0; k < packs; ++k)
     for (int i = 0; i < W; ++i) {
       const uint32_t row = (uint32_t)(k * W) + (uint32_t)i;
-      gather->entry[gather->start[job->packs[k].a[i]]++] = 2 * row;
-      gather->entry[gather->start[job->packs[k].b[i]]++] = 2 * row + 1;
+      gather->entry[gather->start[part->rows.packs[k].a[i]]++] = 2 * row;
+      gather->entry[gather->start[part->rows.packs[k].b[i]]++] = 2 * row + 1;
     }
   memmove(gather->start + 1, gather->start, bodies * sizeof *gather->start);
   gather->start[0] = 0;
@@ -41,20 +41,20 @@ talus_status tl_ccp_make_gather(const tl_ccp *job, tl_ccp_gather *gather) {
 /* ---- velocities of impulses
  * ---------------------------------------------------------------------- */
 
-talus_status tl_ccp_make_reduction(const tl_ccp *job, tl_ccp_reduction *reduction) {
-  reduction->kind = job->settings->reduction;
+talus_status tl_ccp_make_reduction(const tl_ccp_part *part, tl_ccp_reduction *reduction) {
+  reduction->kind = part->system->settings->reduction;
   if (reduction->kind == TALUS_REDUCTION_AUTO)
-    reduction->kind =
-        job->settings->method == TALUS_JACOBI ? TALUS_REDUCTION_GATHER : TALUS_REDUCTION_COLOURS;
+    reduction->kind = part->system->settings->method == TALUS_JACOBI ? TALUS_REDUCTION_GATHER
+                                                                     : TALUS_REDUCTION_COLOURS;
   if (reduction->kind != TALUS_REDUCTION_COLOURS)
-    TL_TRY(tl_ccp_make_gather(job, &reduction->gather));
+    TL_TRY(tl_ccp_make_gather(part, &reduction->gather));
   if (reduction->kind == TALUS_REDUCTION_SCAN)
-    TL_TRY(tl_ccp_make_scan(job, &reduction->gather, &reduction->scan));
+    TL_TRY(tl_ccp_make_scan(part, &reduction->gather, &reduction->scan));
   return TALUS_OK;
 }
 
 typedef struct spread_job {
-  const tl_ccp *ccp;
+  const tl_ccp_rows *rows;
   const tl_ccp_reduction *reduction;
   const tl_ccp_body *free_bodies, *from;
   const tl_ccp_field *p;
@@ -75,11 +75,11 @@ static tl_wrench add_up(const spread_job *job, size_t body) {
     if (!is_b)
       each = tl_neg(each);
     sum.impulse = tl_add(sum.impulse, each);
-    sum.torque = tl_add(sum.torque, tl_cross(is_b ? tl_ccp_arm_b(job->ccp, row / W, lane)
-                                                  : tl_ccp_arm_a(job->ccp, row / W, lane),
+    sum.torque = tl_add(sum.torque, tl_cross(is_b ? tl_ccp_arm_b(job->rows, row / W, lane)
+                                                  : tl_ccp_arm_a(job->rows, row / W, lane),
                                              each));
-    if (job->ccp->rolls) {
-      const talus_vec3 torque = lane_of(&job->p[job->ccp->pack_count + row / W], lane);
+    if (job->rows->rolls) {
+      const talus_vec3 torque = lane_of(&job->p[job->rows->pack_count + row / W], lane);
       sum.torque = is_b ? tl_add(sum.torque, torque) : tl_sub(sum.torque, torque);
     }
   }
@@ -97,7 +97,7 @@ static void gather_bodies(void *context, size_t begin, size_t end) {
         job->reduction->kind == TALUS_REDUCTION_SCAN
             ? tl_ccp_scanned(&job->reduction->scan, gather->start[i], gather->start[i + 1])
             : add_up(job, i);
-    tl_ccp_turn(&job->out[i], job->ccp->tensors ? &job->ccp->tensors[i] : NULL, sum.impulse,
+    tl_ccp_turn(&job->out[i], job->rows->tensors ? &job->rows->tensors[i] : NULL, sum.impulse,
                 sum.torque);
   }
 }
@@ -105,9 +105,9 @@ static void gather_bodies(void *context, size_t begin, size_t end) {
 static void lay_in(void *context, size_t begin, size_t end) {
   const spread_job *job = context;
   for (size_t k = begin; k < end; ++k) {
-    job->ccp->packs[k].impulse = job->p[k];
-    if (job->ccp->rolls)
-      job->ccp->rolls[k].torque = job->p[job->ccp->pack_count + k];
+    job->rows->packs[k].impulse = job->p[k];
+    if (job->rows->rolls)
+      job->rows->rolls[k].torque = job->p[job->rows->pack_count + k];
   }
 }
 
@@ -131,38 +131,38 @@ static double energy_of(const tl_ccp_body *body, const tl_ccp_tensor *tensor, ta
 /* The mass norm of the difference of velocities. */
 static void compare_blocks(void *context, size_t begin, size_t end) {
   const spread_job *job = context;
-  const tl_ccp *ccp = job->ccp;
+  const tl_ccp_rows *rows = job->rows;
   for (size_t block = begin; block < end; ++block) {
     double sum = 0;
-    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < ccp->body_count; ++i)
+    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < rows->body_count; ++i)
       if (job->out[i].inv_mass > 0)
         sum +=
-            energy_of(&job->out[i], ccp->tensors ? &ccp->tensors[i] : NULL,
+            energy_of(&job->out[i], rows->tensors ? &rows->tensors[i] : NULL,
                       tl_sub(job->out[i].v, job->from[i].v), tl_sub(job->out[i].w, job->from[i].w));
     job->sums[block] = sum;
   }
 }
 
-double tl_ccp_spread(const tl_ccp *job, const tl_ccp_reduction *reduction,
+double tl_ccp_spread(const tl_ccp_part *part, const tl_ccp_reduction *reduction,
                      const tl_ccp_body *free_bodies, const tl_ccp_field *p, const tl_ccp_body *from,
                      tl_ccp_body *out) {
-  const size_t blocks = (job->body_count + TL_BLOCK - 1) / TL_BLOCK;
-  spread_job work = {job, reduction, free_bodies, from, p, out, job->block_max};
+  const size_t blocks = (part->rows.body_count + TL_BLOCK - 1) / TL_BLOCK;
+  spread_job work = {&part->rows, reduction, free_bodies, from, p, out, part->block_max};
   if (reduction->kind == TALUS_REDUCTION_COLOURS) {
-    tl_ccp pushed = *job;
-    pushed.bodies = out;
-    memcpy(out, free_bodies, (job->body_count + 1) * sizeof *out);
-    tl_for(&job->model->par, job->pack_count, 128, lay_in, &work);
+    tl_ccp_part pushed = *part;
+    pushed.rows.bodies = out;
+    memcpy(out, free_bodies, (part->rows.body_count + 1) * sizeof *out);
+    tl_for(&part->par, part->rows.pack_count, 128, lay_in, &work);
     tl_ccp_push_all(&pushed);
   } else {
     if (reduction->kind == TALUS_REDUCTION_SCAN)
-      tl_ccp_run_scan(job, &reduction->scan, p);
-    tl_for(&job->model->par, job->body_count, TL_BLOCK, gather_bodies, &work);
-    out[job->body_count] = free_bodies[job->body_count];
+      tl_ccp_run_scan(part, &reduction->scan, p);
+    tl_for(&part->par, part->rows.body_count, TL_BLOCK, gather_bodies, &work);
+    out[part->rows.body_count] = free_bodies[part->rows.body_count];
   }
   if (!from)
     return 0;
-  tl_for(&job->model->par, blocks, 1, compare_blocks, &work);
+  tl_for(&part->par, blocks, 1, compare_blocks, &work);
   double sum = 0;
   for (size_t i = 0; i < blocks; ++i)
     sum += work.sums[i];
@@ -173,7 +173,8 @@ double tl_ccp_spread(const tl_ccp *job, const tl_ccp_reduction *reduction,
  * ---------------------------------------------------------------------------- */
 
 typedef struct step_job {
-  const tl_ccp *ccp; /* with the bodies of the definition */
+  const tl_ccp_part *part;
+  const tl_ccp_rows *rows; /* with the bodies of the definition */
   const tl_ccp_step_def *def;
   tl_ccp_sums *sums;
 } step_job;
@@ -187,30 +188,30 @@ static talus_real short_eta(talus_real en, talus_real et) {
   return en > 0 ? tl_min(3 * en * et / (et + 2 * en), tl_min(en, et)) : 0;
 }
 
-/* What slides sees the normal gradient with De Saxce's lift mu |u_t| (SOURCES C3): only with it is
- * a solution of Coulomb's law stationary. Restarts and searches ask for that; beyond mu = 1 the
- * lift outweighs what it is to correct. */
-static talus_real lean_of(const tl_ccp *job, talus_real mu, talus_vec3 u, talus_vec3 n) {
-  return job->ncp * tl_min(mu, 1) * tl_length(tl_madd(u, -tl_dot(u, n), n));
+/* What slides sees the normal gradient with De Saxce's lift mu |u_t| (docs/sources.md C3): only
+ * with it is a solution of Coulomb's law stationary. Restarts and searches ask for that; beyond mu
+ * = 1 the lift outweighs what it is to correct. */
+static talus_real lean_of(const tl_ccp_rows *rows, talus_real mu, talus_vec3 u, talus_vec3 n) {
+  return rows->ncp * tl_min(mu, 1) * tl_length(tl_madd(u, -tl_dot(u, n), n));
 }
 
 /* A row that passes on torque: the field has its torque behind the impulses. */
-static void roll_lane(const tl_ccp *job, const tl_ccp_step_def *def, size_t k, uint32_t i,
+static void roll_lane(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_t k, uint32_t i,
                       tl_ccp_lane_sums *sums) {
-  const size_t behind = job->pack_count + k;
-  const talus_vec3 n = lane_of(&job->packs[k].normal, i);
+  const size_t behind = rows->pack_count + k;
+  const talus_vec3 n = lane_of(&rows->packs[k].normal, i);
   const tl_wrench p = {lane_of(&def->from[k], i), lane_of(&def->from[behind], i)};
-  const tl_wrench u = tl_ccp_twist_of(job, k, i);
-  const talus_real bias = job->packs[k].bias[i];
-  const tl_roll_law metric = tl_ccp_roll_law(job, k, i, 1);
-  tl_roll_law law = tl_ccp_roll_law(job, k, i, def->scale);
+  const tl_wrench u = tl_ccp_twist_of(rows, k, i);
+  const talus_real bias = rows->packs[k].bias[i];
+  const tl_roll_law metric = tl_ccp_roll_law(rows, k, i, 1);
+  tl_roll_law law = tl_ccp_roll_law(rows, k, i, def->scale);
   if (def->scalar)
     law.en = law.et = def->scale * short_eta(metric.en, metric.et);
-  const tl_wrench to = tl_roll_step(p, u, n, bias, &law, job->ncp > 0);
+  const tl_wrench to = tl_roll_step(p, u, n, bias, &law, rows->ncp > 0);
   tl_ccp_put_lane(&def->to[k], i, to.impulse);
   tl_ccp_put_lane(&def->to[behind], i, to.torque);
   const tl_wrench change = {tl_sub(to.impulse, p.impulse), tl_sub(to.torque, p.torque)};
-  const talus_vec3 d = tl_madd(u.impulse, bias + lean_of(job, law.friction, u.impulse, n), n);
+  const talus_vec3 d = tl_madd(u.impulse, bias + lean_of(rows, law.friction, u.impulse, n), n);
   const talus_real normal = tl_dot(change.impulse, n), spin = tl_dot(change.torque, n);
   const talus_real tangent2 = tl_max(tl_length2(change.impulse) - normal * normal, 0);
   const talus_real roll2 = tl_max(tl_length2(change.torque) - spin * spin, 0);
@@ -223,27 +224,27 @@ static void roll_lane(const tl_ccp *job, const tl_ccp_step_def *def, size_t k, u
                               tl_dot(u.torque, tl_sub(to.torque, lane_of(&def->mark[behind], i))));
 }
 
-static void step_lane(const tl_ccp *job, const tl_ccp_step_def *def, size_t k, uint32_t i,
+static void step_lane(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_t k, uint32_t i,
                       tl_ccp_lane_sums *sums) {
-  const tl_ccp_pack *pack = &job->packs[k];
-  if (tl_ccp_lane_rolls(job, k, i)) {
-    roll_lane(job, def, k, i, sums);
+  const tl_ccp_pack *pack = &rows->packs[k];
+  if (tl_ccp_lane_rolls(rows, k, i)) {
+    roll_lane(rows, def, k, i, sums);
     return;
   }
   const talus_vec3 n = lane_of(&pack->normal, i), p = lane_of(&def->from[k], i);
-  const tl_ccp_vec seen = tl_ccp_lane_velocity(job, k, i);
+  const tl_ccp_vec seen = tl_ccp_lane_velocity(rows, k, i);
   const talus_vec3 u = tl_vec3(seen.x, seen.y, seen.z);
   const talus_real bias = pack->bias[i];
   const talus_real eta = short_eta(pack->en[i], pack->et[i]);
   const talus_real en = def->scale * (def->scalar ? eta : pack->en[i]);
   const talus_real et = def->scale * (def->scalar ? eta : pack->et[i]);
   const tl_ccp_vec r =
-      tl_ccp_step(vec_of(p), seen, vec_of(n), bias, pack->friction[i], en, et, job->ncp > 0);
+      tl_ccp_step(vec_of(p), seen, vec_of(n), bias, pack->friction[i], en, et, rows->ncp > 0);
   const talus_vec3 to = tl_vec3(r.x, r.y, r.z), change = tl_sub(to, p);
-  const talus_vec3 d = tl_madd(u, bias + lean_of(job, pack->friction[i], u, n), n);
+  const talus_vec3 d = tl_madd(u, bias + lean_of(rows, pack->friction[i], u, n), n);
   tl_ccp_put_lane(&def->to[k], i, to);
-  if (job->rolls)
-    tl_ccp_put_lane(&def->to[job->pack_count + k], i, tl_vec3(0, 0, 0));
+  if (rows->rolls)
+    tl_ccp_put_lane(&def->to[rows->pack_count + k], i, tl_vec3(0, 0, 0));
   if (!(pack->en[i] > 0))
     return;
   const talus_real normal = tl_dot(change, n);
@@ -254,24 +255,24 @@ static void step_lane(const tl_ccp *job, const tl_ccp_step_def *def, size_t k, u
     sums->lead[i] += (double)tl_dot(d, tl_sub(to, lane_of(&def->mark[k], i)));
 }
 
-void tl_ccp_step_packs_scalar(const tl_ccp *job, const tl_ccp_step_def *def, size_t begin,
+void tl_ccp_step_packs_scalar(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_t begin,
                               size_t end, tl_ccp_lane_sums *sums) {
   for (size_t k = begin; k < end; ++k)
     for (uint32_t i = 0; i < W; ++i)
-      step_lane(job, def, k, i, sums);
+      step_lane(rows, def, k, i, sums);
 }
 
 static void step_blocks(void *context, size_t begin, size_t end) {
   const step_job *job = context;
-  const bool fast = tl_ccp_has_avx512() && !job->ccp->rolls;
+  const bool fast = tl_ccp_has_avx512() && !job->rows->rolls;
   for (size_t block = begin; block < end; ++block) {
-    const size_t first = job->ccp->block_pack[block], last = job->ccp->block_pack[block + 1];
+    const size_t first = job->part->block_pack[block], last = job->part->block_pack[block + 1];
     tl_ccp_lane_sums lanes = {{0}, {0}, {0}};
     tl_ccp_sums sums = {0, 0, 0};
     if (fast)
-      tl_ccp_step_packs_avx512(job->ccp, job->def, first, last, &lanes);
+      tl_ccp_step_packs_avx512(job->rows, job->def, first, last, &lanes);
     else
-      tl_ccp_step_packs_scalar(job->ccp, job->def, first, last, &lanes);
+      tl_ccp_step_packs_scalar(job->rows, job->def, first, last, &lanes);
     for (int i = 0; i < W; ++i) {
       sums.length2 += lanes.length2[i];
       sums.slope += lanes.slope[i];
@@ -281,13 +282,13 @@ static void step_blocks(void *context, size_t begin, size_t end) {
   }
 }
 
-tl_ccp_sums tl_ccp_step_all(const tl_ccp *job, const tl_ccp_step_def *def) {
-  tl_ccp seen = *job;
+tl_ccp_sums tl_ccp_step_all(const tl_ccp_part *part, const tl_ccp_step_def *def) {
+  tl_ccp_rows seen = part->rows;
   seen.bodies = def->bodies;
-  step_job work = {&seen, def, (tl_ccp_sums *)(void *)job->block_sum};
-  tl_for(&job->model->par, job->block_count, 1, step_blocks, &work);
+  step_job work = {part, &seen, def, (tl_ccp_sums *)(void *)part->block_sum};
+  tl_for(&part->par, part->block_count, 1, step_blocks, &work);
   tl_ccp_sums total = {0, 0, 0};
-  for (size_t i = 0; i < job->block_count; ++i) {
+  for (size_t i = 0; i < part->block_count; ++i) {
     total.length2 += work.sums[i].length2;
     total.slope += work.sums[i].slope;
     total.lead += work.sums[i].lead;
@@ -299,36 +300,35 @@ tl_ccp_sums tl_ccp_step_all(const tl_ccp *job, const tl_ccp_step_def *def) {
  * -------------------------------------------------------------------------------------- */
 
 typedef struct measure_job {
-  tl_ccp ccp; /* with the bodies to look at */
+  const tl_ccp_part *part; /* with the bodies to look at */
   const tl_ccp_field *p;
 } measure_job;
 
 static void measure_blocks(void *context, size_t begin, size_t end) {
-  measure_job *job = context;
+  const measure_job *job = context;
+  const tl_ccp_part *part = job->part;
+  const tl_ccp_rows *rows = &part->rows;
   for (size_t block = begin; block < end; ++block) {
-    for (size_t k = job->ccp.block_pack[block]; k < job->ccp.block_pack[block + 1]; ++k) {
-      job->ccp.packs[k].impulse = job->p[k];
-      if (job->ccp.rolls)
-        job->ccp.rolls[k].torque = job->p[job->ccp.pack_count + k];
+    const size_t first = part->block_pack[block], last = part->block_pack[block + 1];
+    for (size_t k = first; k < last; ++k) {
+      rows->packs[k].impulse = job->p[k];
+      if (rows->rolls)
+        rows->rolls[k].torque = job->p[rows->pack_count + k];
     }
-    job->ccp.block_sum[block] =
-        tl_ccp_residual_packs(&job->ccp, job->ccp.block_pack[block], job->ccp.block_pack[block + 1],
-                              &job->ccp.block_max[block]);
+    part->block_sum[block] = tl_ccp_residual_packs(rows, first, last, &part->block_max[block]);
   }
 }
 
-double tl_ccp_measure(const tl_ccp *job, const tl_ccp_body *bodies, const tl_ccp_field *p,
+double tl_ccp_measure(const tl_ccp_part *part, const tl_ccp_body *bodies, const tl_ccp_field *p,
                       double *most) {
-  measure_job work = {*job, p};
-  tl_ccp_body *looked_at = job->bodies;
-  work.ccp.bodies = looked_at;
-  memcpy(looked_at, bodies, (job->body_count + 1) * sizeof *bodies);
-  tl_for(&job->model->par, job->block_count, 1, measure_blocks, &work);
+  measure_job work = {part, p};
+  memcpy(part->rows.bodies, bodies, (part->rows.body_count + 1) * sizeof *bodies);
+  tl_for(&part->par, part->block_count, 1, measure_blocks, &work);
   double sum = 0;
   *most = 0;
-  for (size_t i = 0; i < job->block_count; ++i) {
-    sum += job->block_sum[i];
-    *most = fmax(*most, job->block_max[i]);
+  for (size_t i = 0; i < part->block_count; ++i) {
+    sum += part->block_sum[i];
+    *most = fmax(*most, part->block_max[i]);
   }
-  return sqrt(sum / (double)job->row_count);
+  return sqrt(sum / (double)part->rows.count);
 }

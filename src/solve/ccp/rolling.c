@@ -22,13 +22,6 @@
  * where the square is no number the contact would hold nothing at all. */
 #define MOST_FRICTION (TALUS_SINGLE ? TL_R(1e3) : TL_R(1e6))
 
-tl_sym3 tl_ccp_turning_of(const tl_ccp *job, uint32_t body) {
-  const tl_ccp_body *b = &job->bodies[body];
-  if (b->inv_inertia < 0)
-    return job->tensors[body].inv_inertia;
-  return tl_sym3_diagonal(tl_vec3(b->inv_inertia, b->inv_inertia, b->inv_inertia));
-}
-
 static talus_real cut_off(talus_real coefficient, talus_real turning, talus_real en) {
   if (coefficient * coefficient * en <= MOST_RADII * MOST_RADII * turning)
     return coefficient;
@@ -36,11 +29,12 @@ static talus_real cut_off(talus_real coefficient, talus_real turning, talus_real
 }
 
 /* Steps against spinning and rolling of a row. */
-static void turning_steps(const tl_ccp *job, uint32_t a, uint32_t b, talus_vec3 n, talus_real *es,
-                          talus_real *er) {
-  const talus_real of_a = job->bodies[a].inv_inertia, of_b = job->bodies[b].inv_inertia;
+static void turning_steps(const tl_system *system, uint32_t a, uint32_t b, talus_vec3 n,
+                          talus_real *es, talus_real *er) {
+  const talus_real of_a = system->bodies[a].inv_inertia, of_b = system->bodies[b].inv_inertia;
   if (of_a < 0 || of_b < 0) {
-    tl_step_metric(tl_sym3_add(tl_ccp_turning_of(job, a), tl_ccp_turning_of(job, b)), n, es, er);
+    tl_step_metric(tl_sym3_add(tl_system_turning(system, a), tl_system_turning(system, b)), n, es,
+                   er);
     return;
   }
   *es = *er = of_a + of_b > 0 ? 1 / (of_a + of_b) : 0; /* the same in every direction */
@@ -59,15 +53,15 @@ static talus_vec3 start_torque(const tl_ccp_pack *pack, const tl_ccp_roll *roll,
 }
 
 static void load_lane(const tl_ccp *job, size_t k, uint32_t lane, uint32_t contact) {
-  tl_ccp_pack *pack = &job->packs[k];
-  tl_ccp_roll *roll = &job->rolls[k];
-  const tl_contact *c = &job->contacts->data[contact];
-  const tl_pair_law *law = tl_model_law(job->model, c->a, c->b);
+  tl_ccp_pack *pack = &job->rows.packs[k];
+  tl_ccp_roll *roll = &job->rows.rolls[k];
+  const tl_contact *c = &job->system->contacts->data[contact];
+  const tl_pair_law *law = tl_model_law(job->system->model, c->a, c->b);
   if (!(law->rolling > 0 || law->spinning > 0) || !(pack->en[lane] > 0))
     return;
   const talus_vec3 n = tl_ccp_lane(&pack->normal, lane);
   talus_real er, es;
-  turning_steps(job, pack->a[lane], pack->b[lane], n, &es, &er);
+  turning_steps(job->system, pack->a[lane], pack->b[lane], n, &es, &er);
   roll->rolling[lane] = cut_off(law->rolling, er, pack->en[lane]);
   roll->spinning[lane] = cut_off(law->spinning, es, pack->en[lane]);
   /* What nothing resists takes no step: its torque would be cut to 0 in every visit. */
@@ -76,59 +70,62 @@ static void load_lane(const tl_ccp *job, size_t k, uint32_t lane, uint32_t conta
   if (!(roll->er[lane] > 0 || roll->es[lane] > 0))
     return;
   roll->lanes |= 1u << lane;
-  if (job->arms || job->tensors) {
+  if (!tl_ccp_is_radial(&job->rows)) {
     pack->en[lane] *= TL_R(0.5);
     pack->et[lane] *= TL_R(0.5);
     roll->er[lane] *= TL_R(0.5);
     roll->es[lane] *= TL_R(0.5);
   }
-  if (job->ncp == 0 && pack->et[lane] > 0)
+  if (job->rows.ncp == 0 && pack->et[lane] > 0)
     pack->friction[lane] =
         tl_min(pack->friction[lane], MOST_FRICTION * tl_sqrt(pack->et[lane] / pack->en[lane]));
-  if (job->settings->warm_start)
-    tl_ccp_put_lane(&roll->torque, lane,
-                    start_torque(pack, roll, lane, n, job->contacts->touches.data[contact].torque));
+  if (job->system->settings->warm_start)
+    tl_ccp_put_lane(
+        &roll->torque, lane,
+        start_torque(pack, roll, lane, n, job->system->contacts->touches.data[contact].torque));
 }
 
 static void load_packs(void *context, size_t begin, size_t end) {
   const tl_ccp *job = context;
   for (size_t k = begin; k < end; ++k) {
-    memset(&job->rolls[k], 0, sizeof job->rolls[k]);
-    if (k + AHEAD < job->pack_count)
-      for (uint32_t row = job->pack_row[k + AHEAD]; row < job->pack_row[k + AHEAD + 1]; ++row)
-        __builtin_prefetch(&job->contacts->touches.data[job->colours.order[row]]);
-    for (uint32_t row = job->pack_row[k]; row < job->pack_row[k + 1]; ++row)
-      load_lane(job, k, row - job->pack_row[k], job->colours.order[row]);
+    memset(&job->rows.rolls[k], 0, sizeof job->rows.rolls[k]);
+    if (k + AHEAD < job->rows.pack_count)
+      for (uint32_t row = job->rows.pack_row[k + AHEAD]; row < job->rows.pack_row[k + AHEAD + 1];
+           ++row)
+        __builtin_prefetch(&job->system->contacts->touches.data[job->rows.contact[row]]);
+    for (uint32_t row = job->rows.pack_row[k]; row < job->rows.pack_row[k + 1]; ++row)
+      load_lane(job, k, row - job->rows.pack_row[k], job->rows.contact[row]);
   }
 }
 
 void tl_ccp_load_rolls(tl_ccp *job) {
-  tl_for(&job->model->par, job->pack_count, 64, load_packs, job);
+  tl_for(&job->system->model->par, job->rows.pack_count, 64, load_packs, job);
 }
 
-tl_roll_law tl_ccp_roll_law(const tl_ccp *job, size_t k, uint32_t i, talus_real scale) {
-  const tl_ccp_pack *pack = &job->packs[k];
-  const tl_ccp_roll *roll = &job->rolls[k];
+tl_roll_law tl_ccp_roll_law(const tl_ccp_rows *rows, size_t k, uint32_t i, talus_real scale) {
+  const tl_ccp_pack *pack = &rows->packs[k];
+  const tl_ccp_roll *roll = &rows->rolls[k];
   const tl_roll_law law = {pack->friction[i],   roll->rolling[i],    roll->spinning[i],
                            scale * pack->en[i], scale * pack->et[i], scale * roll->er[i],
                            scale * roll->es[i]};
   return law;
 }
 
-tl_wrench tl_ccp_twist_of(const tl_ccp *job, size_t k, uint32_t i) {
-  const tl_ccp_body *a = &job->bodies[job->packs[k].a[i]], *b = &job->bodies[job->packs[k].b[i]];
-  const tl_ccp_vec u = tl_ccp_lane_velocity(job, k, i);
+tl_wrench tl_ccp_twist_of(const tl_ccp_rows *rows, size_t k, uint32_t i) {
+  const tl_ccp_body *a = &rows->bodies[rows->packs[k].a[i]],
+                    *b = &rows->bodies[rows->packs[k].b[i]];
+  const tl_ccp_vec u = tl_ccp_lane_velocity(rows, k, i);
   const tl_wrench r = {tl_vec3(u.x, u.y, u.z), tl_sub(b->w, a->w)};
   return r;
 }
 
-void tl_ccp_push_wrench(const tl_ccp *job, size_t k, uint32_t i, tl_wrench p) {
-  const tl_ccp_pack *pack = &job->packs[k];
-  tl_ccp_body *a = &job->bodies[pack->a[i]], *b = &job->bodies[pack->b[i]];
-  const tl_ccp_tensor *tensors = job->tensors;
+void tl_ccp_push_wrench(const tl_ccp_rows *rows, size_t k, uint32_t i, tl_wrench p) {
+  const tl_ccp_pack *pack = &rows->packs[k];
+  tl_ccp_body *a = &rows->bodies[pack->a[i]], *b = &rows->bodies[pack->b[i]];
+  const tl_ccp_tensor *tensors = rows->tensors;
   const talus_vec3 back = tl_neg(p.impulse);
-  if (tl_ccp_is_radial(job)) {
-    tl_ccp_push_lane(job, k, i, p.impulse);
+  if (tl_ccp_is_radial(rows)) {
+    tl_ccp_push_lane(rows, k, i, p.impulse);
     if (a->inv_mass > 0)
       a->w = tl_madd(a->w, -a->inv_inertia, p.torque);
     if (b->inv_mass > 0)
@@ -137,35 +134,35 @@ void tl_ccp_push_wrench(const tl_ccp *job, size_t k, uint32_t i, tl_wrench p) {
   }
   if (a->inv_mass > 0)
     tl_ccp_turn(a, tensors ? &tensors[pack->a[i]] : NULL, back,
-                tl_sub(tl_cross(tl_ccp_arm_a(job, k, i), back), p.torque));
+                tl_sub(tl_cross(tl_ccp_arm_a(rows, k, i), back), p.torque));
   if (b->inv_mass > 0)
     tl_ccp_turn(b, tensors ? &tensors[pack->b[i]] : NULL, p.impulse,
-                tl_add(tl_cross(tl_ccp_arm_b(job, k, i), p.impulse), p.torque));
+                tl_add(tl_cross(tl_ccp_arm_b(rows, k, i), p.impulse), p.torque));
 }
 
-tl_wrench tl_ccp_wrench_of(const tl_ccp *job, size_t k, uint32_t i) {
-  const tl_wrench p = {tl_ccp_lane(&job->packs[k].impulse, i),
-                       tl_ccp_lane(&job->rolls[k].torque, i)};
+tl_wrench tl_ccp_wrench_of(const tl_ccp_rows *rows, size_t k, uint32_t i) {
+  const tl_wrench p = {tl_ccp_lane(&rows->packs[k].impulse, i),
+                       tl_ccp_lane(&rows->rolls[k].torque, i)};
   return p;
 }
 
-double tl_ccp_roll_lane(const tl_ccp *job, size_t k, uint32_t i) {
-  tl_ccp_pack *pack = &job->packs[k];
-  const tl_roll_law law = tl_ccp_roll_law(job, k, i, 1);
+double tl_ccp_roll_lane(const tl_ccp_rows *rows, size_t k, uint32_t i) {
+  tl_ccp_pack *pack = &rows->packs[k];
+  const tl_roll_law law = tl_ccp_roll_law(rows, k, i, 1);
   const talus_vec3 n = tl_ccp_lane(&pack->normal, i);
-  const tl_wrench p = tl_ccp_wrench_of(job, k, i), u = tl_ccp_twist_of(job, k, i);
-  const tl_wrench fresh = tl_roll_step(p, u, n, pack->bias[i], &law, job->ncp > 0);
+  const tl_wrench p = tl_ccp_wrench_of(rows, k, i), u = tl_ccp_twist_of(rows, k, i);
+  const tl_wrench fresh = tl_roll_step(p, u, n, pack->bias[i], &law, rows->ncp > 0);
   const tl_wrench change = {tl_sub(fresh.impulse, p.impulse), tl_sub(fresh.torque, p.torque)};
   tl_ccp_put_lane(&pack->impulse, i, fresh.impulse);
-  tl_ccp_put_lane(&job->rolls[k].torque, i, fresh.torque);
-  tl_ccp_push_wrench(job, k, i, change);
+  tl_ccp_put_lane(&rows->rolls[k].torque, i, fresh.torque);
+  tl_ccp_push_wrench(rows, k, i, change);
   return (double)tl_roll_length2(change, n, &law);
 }
 
-double tl_ccp_roll_residual(const tl_ccp *job, size_t k, uint32_t i) {
-  const tl_roll_law law = tl_ccp_roll_law(job, k, i, 1);
-  const talus_vec3 n = tl_ccp_lane(&job->packs[k].normal, i);
-  const tl_wrench u = tl_ccp_twist_of(job, k, i);
-  return (double)tl_roll_residual(tl_ccp_wrench_of(job, k, i), u, n, job->packs[k].bias[i], &law,
-                                  job->ncp > 0);
+double tl_ccp_roll_residual(const tl_ccp_rows *rows, size_t k, uint32_t i) {
+  const tl_roll_law law = tl_ccp_roll_law(rows, k, i, 1);
+  const talus_vec3 n = tl_ccp_lane(&rows->packs[k].normal, i);
+  const tl_wrench u = tl_ccp_twist_of(rows, k, i);
+  return (double)tl_roll_residual(tl_ccp_wrench_of(rows, k, i), u, n, rows->packs[k].bias[i], &law,
+                                  rows->ncp > 0);
 }

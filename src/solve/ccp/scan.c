@@ -6,16 +6,17 @@
  * sums start anew at every body; a body whose entries go on in later blocks is completed from the
  * blocks' last sums, in order. Sums that cross a block are bracketed otherwise than by the gather:
  * the answers agree up to rounding. */
-#include "solve/ccp/ccp.h"
+#include "solve/ccp/gradient.h"
 
 #define W         TL_CCP_LANES
 #define SCAN_SIZE 1024 /* entries of a block */
 
-talus_status tl_ccp_make_scan(const tl_ccp *job, const tl_ccp_gather *gather, tl_ccp_scan *scan) {
-  const size_t bodies = job->body_count + 1, entries = 2 * W * job->pack_count;
-  TL_TAKE(job->scope->arena, entries, &scan->place);
-  TL_TAKE(job->scope->arena, entries, &scan->body);
-  TL_TAKE(job->scope->arena, entries, &scan->buffer);
+talus_status tl_ccp_make_scan(const tl_ccp_part *part, const tl_ccp_gather *gather,
+                              tl_ccp_scan *scan) {
+  const size_t bodies = part->rows.body_count + 1, entries = 2 * W * part->rows.pack_count;
+  TL_TAKE(part->system->scope->arena, entries, &scan->place);
+  TL_TAKE(part->system->scope->arena, entries, &scan->body);
+  TL_TAKE(part->system->scope->arena, entries, &scan->buffer);
   for (size_t i = 0; i < bodies; ++i)
     for (uint32_t e = gather->start[i]; e < gather->start[i + 1]; ++e) {
       scan->place[gather->entry[e]] = e;
@@ -26,7 +27,7 @@ talus_status tl_ccp_make_scan(const tl_ccp *job, const tl_ccp_gather *gather, tl
 }
 
 typedef struct scan_job {
-  const tl_ccp *ccp;
+  const tl_ccp_rows *rows;
   const tl_ccp_scan *scan;
   const tl_ccp_field *p;
 } scan_job;
@@ -39,10 +40,10 @@ static void write_rows(void *context, size_t begin, size_t end) {
       const size_t row = k * W + i;
       const talus_vec3 p = tl_ccp_lane(&job->p[k], i);
       talus_vec3 torque = {0, 0, 0};
-      if (job->ccp->rolls)
-        torque = tl_ccp_lane(&job->p[job->ccp->pack_count + k], i);
-      const talus_vec3 on_a = tl_add(tl_cross(tl_ccp_arm_a(job->ccp, k, i), p), torque);
-      const talus_vec3 on_b = tl_add(tl_cross(tl_ccp_arm_b(job->ccp, k, i), p), torque);
+      if (job->rows->rolls)
+        torque = tl_ccp_lane(&job->p[job->rows->pack_count + k], i);
+      const talus_vec3 on_a = tl_add(tl_cross(tl_ccp_arm_a(job->rows, k, i), p), torque);
+      const talus_vec3 on_b = tl_add(tl_cross(tl_ccp_arm_b(job->rows, k, i), p), torque);
       job->scan->buffer[job->scan->place[2 * row]] = (tl_wrench){tl_neg(p), tl_neg(on_a)};
       job->scan->buffer[job->scan->place[2 * row + 1]] = (tl_wrench){p, on_b};
     }
@@ -62,10 +63,10 @@ static void scan_blocks(void *context, size_t begin, size_t end) {
   }
 }
 
-void tl_ccp_run_scan(const tl_ccp *job, const tl_ccp_scan *scan, const tl_ccp_field *p) {
-  scan_job work = {job, scan, p};
-  tl_for(&job->model->par, job->pack_count, 64, write_rows, &work);
-  tl_for(&job->model->par, (scan->entries + SCAN_SIZE - 1) / SCAN_SIZE, 1, scan_blocks, &work);
+void tl_ccp_run_scan(const tl_ccp_part *part, const tl_ccp_scan *scan, const tl_ccp_field *p) {
+  scan_job work = {&part->rows, scan, p};
+  tl_for(&part->par, part->rows.pack_count, 64, write_rows, &work);
+  tl_for(&part->par, (scan->entries + SCAN_SIZE - 1) / SCAN_SIZE, 1, scan_blocks, &work);
 }
 
 /* The last entry of a body has the sum of its last block; those before end at block ends. */

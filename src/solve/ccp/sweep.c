@@ -1,6 +1,6 @@
 /* Visits of rows, one lane after the other: the reference, and what runs where there is no AVX-512.
  */
-#include "solve/ccp/ccp.h"
+#include "solve/ccp/rows.h"
 
 #include <math.h>
 
@@ -11,9 +11,9 @@ static tl_ccp_vec lane_vec(const tl_ccp_lanes *from, uint32_t i) {
   return r;
 }
 
-static void push_radial(const tl_ccp *job, size_t k, uint32_t i, talus_vec3 p) {
-  const tl_ccp_pack *pack = &job->packs[k];
-  tl_ccp_body *a = &job->bodies[pack->a[i]], *b = &job->bodies[pack->b[i]];
+static void push_radial(const tl_ccp_rows *rows, size_t k, uint32_t i, talus_vec3 p) {
+  const tl_ccp_pack *pack = &rows->packs[k];
+  tl_ccp_body *a = &rows->bodies[pack->a[i]], *b = &rows->bodies[pack->b[i]];
   const talus_vec3 turn = tl_cross(tl_ccp_lane(&pack->normal, i), p);
   if (a->inv_mass > 0) {
     a->v = tl_madd(a->v, -a->inv_mass, p);
@@ -25,86 +25,107 @@ static void push_radial(const tl_ccp *job, size_t k, uint32_t i, talus_vec3 p) {
   }
 }
 
-void tl_ccp_push_lane(const tl_ccp *job, size_t k, uint32_t i, talus_vec3 p) {
-  const tl_ccp_pack *pack = &job->packs[k];
-  tl_ccp_body *a = &job->bodies[pack->a[i]], *b = &job->bodies[pack->b[i]];
-  const tl_ccp_tensor *tensors = job->tensors;
-  if (tl_ccp_is_radial(job)) {
-    push_radial(job, k, i, p);
+void tl_ccp_push_lane(const tl_ccp_rows *rows, size_t k, uint32_t i, talus_vec3 p) {
+  const tl_ccp_pack *pack = &rows->packs[k];
+  tl_ccp_body *a = &rows->bodies[pack->a[i]], *b = &rows->bodies[pack->b[i]];
+  const tl_ccp_tensor *tensors = rows->tensors;
+  if (tl_ccp_is_radial(rows)) {
+    push_radial(rows, k, i, p);
     return;
   }
   if (a->inv_mass > 0)
-    tl_ccp_push(a, tensors ? &tensors[pack->a[i]] : NULL, tl_ccp_arm_a(job, k, i), tl_neg(p));
+    tl_ccp_push(a, tensors ? &tensors[pack->a[i]] : NULL, tl_ccp_arm_a(rows, k, i), tl_neg(p));
   if (b->inv_mass > 0)
-    tl_ccp_push(b, tensors ? &tensors[pack->b[i]] : NULL, tl_ccp_arm_b(job, k, i), p);
+    tl_ccp_push(b, tensors ? &tensors[pack->b[i]] : NULL, tl_ccp_arm_b(rows, k, i), p);
 }
 
-static talus_vec3 radial_velocity(const tl_ccp *job, const tl_ccp_pack *pack, uint32_t i) {
-  const tl_ccp_body *a = &job->bodies[pack->a[i]], *b = &job->bodies[pack->b[i]];
+static talus_vec3 radial_velocity(const tl_ccp_rows *rows, const tl_ccp_pack *pack, uint32_t i) {
+  const tl_ccp_body *a = &rows->bodies[pack->a[i]], *b = &rows->bodies[pack->b[i]];
   const talus_vec3 s = tl_sub(tl_scale(b->w, pack->reach_b[i]), tl_scale(a->w, pack->reach_a[i]));
   return tl_add(tl_sub(b->v, a->v), tl_cross(s, tl_ccp_lane(&pack->normal, i)));
 }
 
-tl_ccp_vec tl_ccp_lane_velocity(const tl_ccp *job, size_t k, uint32_t i) {
-  const tl_ccp_pack *pack = &job->packs[k];
+tl_ccp_vec tl_ccp_lane_velocity(const tl_ccp_rows *rows, size_t k, uint32_t i) {
+  const tl_ccp_pack *pack = &rows->packs[k];
   const talus_vec3 u =
-      tl_ccp_is_radial(job)
-          ? radial_velocity(job, pack, i)
-          : tl_sub(tl_ccp_point_velocity(&job->bodies[pack->b[i]], tl_ccp_arm_b(job, k, i)),
-                   tl_ccp_point_velocity(&job->bodies[pack->a[i]], tl_ccp_arm_a(job, k, i)));
+      tl_ccp_is_radial(rows)
+          ? radial_velocity(rows, pack, i)
+          : tl_sub(tl_ccp_point_velocity(&rows->bodies[pack->b[i]], tl_ccp_arm_b(rows, k, i)),
+                   tl_ccp_point_velocity(&rows->bodies[pack->a[i]], tl_ccp_arm_a(rows, k, i)));
   const tl_ccp_vec r = {u.x, u.y, u.z};
   return r;
 }
 
-double tl_ccp_sweep_lane(const tl_ccp *job, size_t k, uint32_t i) {
-  tl_ccp_pack *pack = &job->packs[k];
-  if (tl_ccp_lane_rolls(job, k, i))
-    return tl_ccp_roll_lane(job, k, i);
-  const tl_ccp_vec p = tl_ccp_step(lane_vec(&pack->impulse, i), tl_ccp_lane_velocity(job, k, i),
+double tl_ccp_sweep_lane(const tl_ccp_rows *rows, size_t k, uint32_t i) {
+  tl_ccp_pack *pack = &rows->packs[k];
+  if (tl_ccp_lane_rolls(rows, k, i))
+    return tl_ccp_roll_lane(rows, k, i);
+  const tl_ccp_vec p = tl_ccp_step(lane_vec(&pack->impulse, i), tl_ccp_lane_velocity(rows, k, i),
                                    lane_vec(&pack->normal, i), pack->bias[i], pack->friction[i],
-                                   pack->en[i], pack->et[i], job->ncp > 0);
+                                   pack->en[i], pack->et[i], rows->ncp > 0);
   const talus_vec3 change = tl_sub(tl_vec3(p.x, p.y, p.z), tl_ccp_lane(&pack->impulse, i));
   pack->impulse.x[i] = p.x;
   pack->impulse.y[i] = p.y;
   pack->impulse.z[i] = p.z;
-  tl_ccp_push_lane(job, k, i, change);
+  tl_ccp_push_lane(rows, k, i, change);
   return pack->en[i] > 0 ? (double)(tl_length2(change) / (pack->en[i] * pack->et[i])) : 0;
 }
 
-bool tl_ccp_needs_tensor(const tl_ccp *job, const tl_ccp_pack *pack) {
-  if (!job->tensors)
+bool tl_ccp_needs_tensor(const tl_ccp_rows *rows, const tl_ccp_pack *pack) {
+  if (!rows->tensors)
     return false;
   for (uint32_t i = 0; i < W; ++i)
-    if (job->bodies[pack->a[i]].inv_inertia < 0 || job->bodies[pack->b[i]].inv_inertia < 0)
+    if (rows->bodies[pack->a[i]].inv_inertia < 0 || rows->bodies[pack->b[i]].inv_inertia < 0)
       return true;
   return false;
 }
 
-double tl_ccp_warm_lane(const tl_ccp *job, size_t k, uint32_t i, talus_real share) {
-  const tl_ccp_pack *pack = &job->packs[k];
+double tl_ccp_warm_lane(const tl_ccp_rows *rows, size_t k, uint32_t i, talus_real share) {
+  const tl_ccp_pack *pack = &rows->packs[k];
   const tl_ccp_vec p = lane_vec(&pack->impulse, i), n = lane_vec(&pack->normal, i);
-  const tl_ccp_vec before = tl_ccp_lane_velocity(job, k, i);
-  if (tl_ccp_lane_rolls(job, k, i)) {
-    const tl_wrench all = tl_ccp_wrench_of(job, k, i);
+  const tl_ccp_vec before = tl_ccp_lane_velocity(rows, k, i);
+  if (tl_ccp_lane_rolls(rows, k, i)) {
+    const tl_wrench all = tl_ccp_wrench_of(rows, k, i);
     const tl_wrench some = {tl_scale(all.impulse, share), tl_scale(all.torque, share)};
-    const talus_vec3 turned = tl_ccp_twist_of(job, k, i).torque;
-    tl_ccp_push_wrench(job, k, i, some);
-    const talus_vec3 turns = tl_ccp_twist_of(job, k, i).torque;
+    const talus_vec3 turned = tl_ccp_twist_of(rows, k, i).torque;
+    tl_ccp_push_wrench(rows, k, i, some);
+    const talus_vec3 turns = tl_ccp_twist_of(rows, k, i).torque;
     const talus_real both = tl_dot(all.torque, turned) + tl_dot(all.torque, turns);
-    return (double)(tl_ccp_work(p, before, tl_ccp_lane_velocity(job, k, i), n, pack->bias[i]) +
+    return (double)(tl_ccp_work(p, before, tl_ccp_lane_velocity(rows, k, i), n, pack->bias[i]) +
                     both * TL_R(0.5));
   }
-  tl_ccp_push_lane(job, k, i, tl_scale(tl_ccp_lane(&pack->impulse, i), share));
-  return (double)tl_ccp_work(p, before, tl_ccp_lane_velocity(job, k, i), n, pack->bias[i]);
+  tl_ccp_push_lane(rows, k, i, tl_scale(tl_ccp_lane(&pack->impulse, i), share));
+  return (double)tl_ccp_work(p, before, tl_ccp_lane_velocity(rows, k, i), n, pack->bias[i]);
 }
 
-talus_real tl_ccp_residual_lane(const tl_ccp *job, size_t k, uint32_t i) {
-  const tl_ccp_pack *pack = &job->packs[k];
-  if (tl_ccp_lane_rolls(job, k, i))
-    return (talus_real)tl_ccp_roll_residual(job, k, i);
-  return tl_ccp_residual(lane_vec(&pack->impulse, i), tl_ccp_lane_velocity(job, k, i),
+talus_real tl_ccp_residual_lane(const tl_ccp_rows *rows, size_t k, uint32_t i) {
+  const tl_ccp_pack *pack = &rows->packs[k];
+  if (tl_ccp_lane_rolls(rows, k, i))
+    return (talus_real)tl_ccp_roll_residual(rows, k, i);
+  return tl_ccp_residual(lane_vec(&pack->impulse, i), tl_ccp_lane_velocity(rows, k, i),
                          lane_vec(&pack->normal, i), pack->bias[i], pack->friction[i], pack->en[i],
-                         pack->et[i], job->ncp > 0);
+                         pack->et[i], rows->ncp > 0);
+}
+
+void tl_ccp_scale_lane(const tl_ccp_rows *rows, size_t k, uint32_t i, talus_real s) {
+  tl_ccp_lanes *p = &rows->packs[k].impulse;
+  tl_ccp_put_lane(p, i, tl_scale(tl_ccp_lane(p, i), s));
+  if (rows->rolls)
+    tl_ccp_put_lane(&rows->rolls[k].torque, i, tl_scale(tl_ccp_lane(&rows->rolls[k].torque, i), s));
+}
+
+static void scale_lanes(tl_ccp_lanes *lanes, talus_real s) {
+  for (int i = 0; i < TL_CCP_LANES; ++i) {
+    lanes->x[i] *= s;
+    lanes->y[i] *= s;
+    lanes->z[i] *= s;
+  }
+}
+
+void tl_ccp_scale_pack(const tl_ccp_rows *rows, size_t k, talus_real s) {
+  scale_lanes(&rows->packs[k].impulse, s);
+  if (rows->rolls)
+    scale_lanes(&rows->rolls[k].torque, s);
 }
 
 static double sum_lanes(const talus_real each[W]) {
@@ -115,12 +136,13 @@ static double sum_lanes(const talus_real each[W]) {
 }
 
 /* Sums run pack by pack, and lane by lane within each, as a vector's do. */
-double tl_ccp_warm_packs_scalar(const tl_ccp *job, size_t begin, size_t end, talus_real share) {
+double tl_ccp_warm_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t end,
+                                talus_real share) {
   double sum = 0;
   for (size_t k = begin; k < end; ++k) {
     talus_real work[W];
     for (uint32_t i = 0; i < W; ++i)
-      work[i] = (talus_real)tl_ccp_warm_lane(job, k, i, share);
+      work[i] = (talus_real)tl_ccp_warm_lane(rows, k, i, share);
     sum += sum_lanes(work);
   }
   return sum;
@@ -128,13 +150,13 @@ double tl_ccp_warm_packs_scalar(const tl_ccp *job, size_t begin, size_t end, tal
 
 /* Sums run lane by lane and then over the lanes, as a vector's do; rows with tensors are added one
  * by one. */
-double tl_ccp_sweep_packs_scalar(const tl_ccp *job, size_t begin, size_t end) {
+double tl_ccp_sweep_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t end) {
   double sum = 0;
   talus_real moved[W] = {0};
   for (size_t k = begin; k < end; ++k) {
-    const bool apart = tl_ccp_needs_tensor(job, &job->packs[k]);
+    const bool apart = tl_ccp_needs_tensor(rows, &rows->packs[k]);
     for (uint32_t i = 0; i < W; ++i) {
-      const double change = tl_ccp_sweep_lane(job, k, i);
+      const double change = tl_ccp_sweep_lane(rows, k, i);
       if (apart)
         sum += change;
       else
@@ -144,13 +166,14 @@ double tl_ccp_sweep_packs_scalar(const tl_ccp *job, size_t begin, size_t end) {
   return sum + sum_lanes(moved);
 }
 
-double tl_ccp_residual_packs_scalar(const tl_ccp *job, size_t begin, size_t end, double *most) {
+double tl_ccp_residual_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t end,
+                                    double *most) {
   double sum = 0;
   *most = 0;
   for (size_t k = begin; k < end; ++k) {
     double lanes = 0;
     for (uint32_t i = 0; i < W; ++i) {
-      const talus_real r = tl_ccp_residual_lane(job, k, i);
+      const talus_real r = tl_ccp_residual_lane(rows, k, i);
       lanes += (double)(r * r);
       *most = fmax(*most, (double)r);
     }
@@ -159,18 +182,18 @@ double tl_ccp_residual_packs_scalar(const tl_ccp *job, size_t begin, size_t end,
   return sum;
 }
 
-double tl_ccp_warm_packs(const tl_ccp *job, size_t begin, size_t end, bool serial,
+double tl_ccp_warm_packs(const tl_ccp_rows *rows, size_t begin, size_t end, bool serial,
                          talus_real share) {
-  return !serial && tl_ccp_has_avx512() ? tl_ccp_warm_packs_avx512(job, begin, end, share)
-                                        : tl_ccp_warm_packs_scalar(job, begin, end, share);
+  return !serial && tl_ccp_has_avx512() ? tl_ccp_warm_packs_avx512(rows, begin, end, share)
+                                        : tl_ccp_warm_packs_scalar(rows, begin, end, share);
 }
 
-double tl_ccp_sweep_packs(const tl_ccp *job, size_t begin, size_t end, bool serial) {
-  return !serial && tl_ccp_has_avx512() ? tl_ccp_sweep_packs_avx512(job, begin, end)
-                                        : tl_ccp_sweep_packs_scalar(job, begin, end);
+double tl_ccp_sweep_packs(const tl_ccp_rows *rows, size_t begin, size_t end, bool serial) {
+  return !serial && tl_ccp_has_avx512() ? tl_ccp_sweep_packs_avx512(rows, begin, end)
+                                        : tl_ccp_sweep_packs_scalar(rows, begin, end);
 }
 
-double tl_ccp_residual_packs(const tl_ccp *job, size_t begin, size_t end, double *most) {
-  return tl_ccp_has_avx512() ? tl_ccp_residual_packs_avx512(job, begin, end, most)
-                             : tl_ccp_residual_packs_scalar(job, begin, end, most);
+double tl_ccp_residual_packs(const tl_ccp_rows *rows, size_t begin, size_t end, double *most) {
+  return tl_ccp_has_avx512() ? tl_ccp_residual_packs_avx512(rows, begin, end, most)
+                             : tl_ccp_residual_packs_scalar(rows, begin, end, most);
 }

@@ -42,19 +42,19 @@ static talus_real least_speed(const tl_impact *job, uint32_t a, uint32_t b,
 
 /* Where b gets to beside a by `when`, less where it was at t0. */
 static talus_vec3 way_until(const tl_impact *job, uint32_t a, uint32_t b, talus_real when) {
-  const tl_ccp *ccp = job->ccp;
-  const talus_vec3 shift = tl_sub(ccp->shifts[b].v, ccp->shifts[a].v);
-  return tl_madd(tl_scale(shift, job->h), when, tl_sub(ccp->bodies[b].v, ccp->bodies[a].v));
+  const tl_system *system = job->system;
+  const talus_vec3 shift = tl_sub(system->shifts[b].v, system->shifts[a].v);
+  return tl_madd(tl_scale(shift, job->h), when, tl_sub(system->bodies[b].v, system->bodies[a].v));
 }
 
 /* Two spheres meet where they are then, not where they are at t0. */
 static bool meet_spheres(const tl_impact *job, uint32_t a, uint32_t b, talus_real radius_a,
                          talus_real radius_b, talus_real from, talus_real least, tl_meeting *m) {
-  const tl_ccp *ccp = job->ccp;
+  const tl_system *system = job->system;
   const talus_real reach = radius_a + radius_b;
   const talus_vec3 at = tl_sub(m->arm_a, m->arm_b);
   const talus_vec3 d = tl_add(at, way_until(job, a, b, 0));
-  const talus_vec3 u = tl_sub(ccp->bodies[b].v, ccp->bodies[a].v);
+  const talus_vec3 u = tl_sub(system->bodies[b].v, system->bodies[a].v);
   /* The speed along the line of centres only falls. */
   const talus_vec3 x = tl_madd(d, from, u);
   const talus_real approach = -tl_dot(x, u);
@@ -84,43 +84,44 @@ static void move_arms(const tl_impact *job, uint32_t a, uint32_t b, talus_real w
 
 static bool meet_planes(const tl_impact *job, uint32_t a, uint32_t b, talus_real gap,
                         talus_real from, tl_meeting *m) {
-  const tl_ccp *ccp = job->ccp;
-  const talus_vec3 u = tl_sub(tl_ccp_point_velocity(&ccp->bodies[b], m->arm_b),
-                              tl_ccp_point_velocity(&ccp->bodies[a], m->arm_a));
-  const talus_vec3 shift = tl_sub(tl_ccp_point_velocity(&ccp->shifts[b], m->arm_b),
-                                  tl_ccp_point_velocity(&ccp->shifts[a], m->arm_a));
+  const tl_system *system = job->system;
+  const talus_vec3 u = tl_sub(tl_ccp_point_velocity(&system->bodies[b], m->arm_b),
+                              tl_ccp_point_velocity(&system->bodies[a], m->arm_a));
+  const talus_vec3 shift = tl_sub(tl_ccp_point_velocity(&system->shifts[b], m->arm_b),
+                                  tl_ccp_point_velocity(&system->shifts[a], m->arm_a));
   m->speed = tl_dot(u, m->normal);
   return tl_impact_close(gap + job->h * tl_dot(shift, m->normal), m->speed, from, &m->when);
 }
 
 /* Whether the contact meets within the step, no slower than `least`. */
 static bool meet(const tl_impact *job, size_t contact, talus_real least, tl_meeting *m) {
-  const tl_ccp *ccp = job->ccp;
-  const tl_contact *c = &ccp->contacts->data[contact];
-  const uint32_t a = tl_ccp_solver_body(ccp, c->a), b = tl_ccp_solver_body(ccp, c->b);
+  const tl_system *system = job->system;
+  const tl_contact *c = &system->contacts->data[contact];
+  const uint32_t a = tl_system_body(system, c->a), b = tl_system_body(system, c->b);
   const talus_real from = tl_max(job->clock[a], job->clock[b]);
-  const talus_real radius_a = radius_of(ccp->model, c->a), radius_b = radius_of(ccp->model, c->b);
-  tl_ccp_contact_arms(ccp, c, &m->arm_a, &m->arm_b);
+  const talus_real radius_a = radius_of(system->model, c->a),
+                   radius_b = radius_of(system->model, c->b);
+  tl_system_arms(system, c, &m->arm_a, &m->arm_b);
   m->normal = c->normal;
   if (radius_a >= 0 && radius_b >= 0)
     return meet_spheres(job, a, b, radius_a, radius_b, from, least, m) && m->when <= job->h &&
            m->speed < -least;
   if (!meet_planes(job, a, b, c->gap, from, m) || !(m->when <= job->h) || !(m->speed < -least))
     return false;
-  if (radius_b >= 0 || !(ccp->bodies[a].inv_mass > 0))
+  if (radius_b >= 0 || !(system->bodies[a].inv_mass > 0))
     move_arms(job, a, b, 1, m);
   else
-    move_arms(job, a, b, radius_a >= 0 || !(ccp->bodies[b].inv_mass > 0) ? 0 : TL_R(0.5), m);
+    move_arms(job, a, b, radius_a >= 0 || !(system->bodies[b].inv_mass > 0) ? 0 : TL_R(0.5), m);
   return true;
 }
 
 bool tl_impact_look(const tl_impact *job, size_t contact, tl_meeting *m) {
-  const tl_ccp *ccp = job->ccp;
-  const tl_contact *c = &ccp->contacts->data[contact];
-  const uint32_t a = tl_ccp_solver_body(ccp, c->a), b = tl_ccp_solver_body(ccp, c->b);
-  if (!(ccp->bodies[a].inv_mass > 0 || ccp->bodies[b].inv_mass > 0))
+  const tl_system *system = job->system;
+  const tl_contact *c = &system->contacts->data[contact];
+  const uint32_t a = tl_system_body(system, c->a), b = tl_system_body(system, c->b);
+  if (!(system->bodies[a].inv_mass > 0 || system->bodies[b].inv_mass > 0))
     return false;
-  const talus_real e = tl_model_law(ccp->model, c->a, c->b)->restitution;
+  const talus_real e = tl_model_law(system->model, c->a, c->b)->restitution;
   return meet(job, contact, least_speed(job, a, b, e), m);
 }
 
@@ -128,13 +129,13 @@ bool tl_impact_look(const tl_impact *job, size_t contact, tl_meeting *m) {
  */
 
 /* Speed along the normal with which a contact comes nearer, as it stands at t0. */
-static talus_real speed_of(const tl_ccp *ccp, const tl_contact *c) {
-  const tl_ccp_body *a = &ccp->bodies[tl_ccp_solver_body(ccp, c->a)];
-  const tl_ccp_body *b = &ccp->bodies[tl_ccp_solver_body(ccp, c->b)];
-  if (!ccp->survey.arms) /* arms are along the normal */
+static talus_real speed_of(const tl_system *system, const tl_contact *c) {
+  const tl_ccp_body *a = &system->bodies[tl_system_body(system, c->a)];
+  const tl_ccp_body *b = &system->bodies[tl_system_body(system, c->b)];
+  if (!system->survey.arms) /* arms are along the normal */
     return tl_dot(tl_sub(b->v, a->v), c->normal);
   talus_vec3 arm_a, arm_b;
-  tl_ccp_contact_arms(ccp, c, &arm_a, &arm_b);
+  tl_system_arms(system, c, &arm_a, &arm_b);
   return tl_dot(tl_sub(tl_ccp_point_velocity(b, arm_b), tl_ccp_point_velocity(a, arm_a)),
                 c->normal);
 }
@@ -142,18 +143,18 @@ static talus_real speed_of(const tl_ccp *ccp, const tl_contact *c) {
 /* Whether the contact comes to touch by its normal at t0, fast enough. Nothing bounces that does
  * not; spheres that pass each other do, too. */
 static bool comes(const tl_impact *job, size_t i, talus_real restitution) {
-  const tl_contact *c = &job->ccp->contacts->data[i];
-  const talus_real speed = speed_of(job->ccp, c);
+  const tl_contact *c = &job->system->contacts->data[i];
+  const talus_real speed = speed_of(job->system, c);
   return speed < -slowest(job, restitution) && c->gap + job->h * speed < 0;
 }
 
-static talus_real restitution_of(const tl_ccp *ccp, size_t i) {
-  const tl_contact *c = &ccp->contacts->data[i];
-  return tl_model_law(ccp->model, c->a, c->b)->restitution;
+static talus_real restitution_of(const tl_system *system, size_t i) {
+  const tl_contact *c = &system->contacts->data[i];
+  return tl_model_law(system->model, c->a, c->b)->restitution;
 }
 
 static bool wants(const tl_impact *job, size_t i) {
-  const talus_real e = restitution_of(job->ccp, i);
+  const talus_real e = restitution_of(job->system, i);
   return e > 0 && comes(job, i, e);
 }
 static bool is_wanted(void *context, size_t i) { return wants(context, i); }
@@ -165,7 +166,7 @@ static void look_at_range(void *context, size_t begin, size_t end) {
     job->place[i] = TL_NONE;
     job->hits[i] = 0;
     job->given[i] = tl_vec3(0, 0, 0);
-    job->time[i] = comes(job, i, restitution_of(job->ccp, i)) && tl_impact_look(job, i, &m)
+    job->time[i] = comes(job, i, restitution_of(job->system, i)) && tl_impact_look(job, i, &m)
                        ? m.when
                        : TL_REAL_MAX;
   }
@@ -175,15 +176,15 @@ static void look_at_range(void *context, size_t begin, size_t end) {
  */
 
 static void list_contacts(tl_impact *job) {
-  const tl_ccp *ccp = job->ccp;
-  const size_t n = ccp->contacts->count, bodies = ccp->scope->count;
+  const tl_system *system = job->system;
+  const size_t n = system->contacts->count, bodies = system->scope->count;
   memset(job->start, 0, (bodies + 2) * sizeof *job->start);
   for (int turn = 0; turn < 2; ++turn) { /* counts, then entries; starts end one place further */
     for (size_t i = 0; i < n; ++i) {
-      const tl_contact *c = &ccp->contacts->data[i];
-      const uint32_t each[2] = {tl_ccp_solver_body(ccp, c->a), tl_ccp_solver_body(ccp, c->b)};
+      const tl_contact *c = &system->contacts->data[i];
+      const uint32_t each[2] = {tl_system_body(system, c->a), tl_system_body(system, c->b)};
       for (int k = 0; k < 2; ++k)
-        if (ccp->bodies[each[k]].inv_mass > 0) {
+        if (system->bodies[each[k]].inv_mass > 0) {
           if (turn == 0)
             job->start[each[k] + 2]++;
           else
@@ -196,7 +197,7 @@ static void list_contacts(tl_impact *job) {
 }
 
 static void reach(tl_impact *job, uint32_t body, uint32_t *list, size_t *count) {
-  if (!(job->ccp->bodies[body].inv_mass > 0) || job->owner[body] != TL_NONE)
+  if (!(job->system->bodies[body].inv_mass > 0) || job->owner[body] != TL_NONE)
     return;
   job->owner[body] = 0;
   list[(*count)++] = body;
@@ -205,13 +206,13 @@ static void reach(tl_impact *job, uint32_t body, uint32_t *list, size_t *count) 
 /* Contacts without restitution take part where a chain of contacts that come to touch leads to one
  * with it: those without any stop in the solver. */
 static void gather_waiting(tl_impact *job, uint32_t *list) {
-  const tl_ccp *ccp = job->ccp;
+  const tl_system *system = job->system;
   size_t count = 0;
-  for (size_t i = 0; i < ccp->contacts->count; ++i) {
-    const tl_contact *c = &ccp->contacts->data[i];
-    if (job->time[i] < TL_REAL_MAX && restitution_of(ccp, i) > 0) {
-      reach(job, tl_ccp_solver_body(ccp, c->a), list, &count);
-      reach(job, tl_ccp_solver_body(ccp, c->b), list, &count);
+  for (size_t i = 0; i < system->contacts->count; ++i) {
+    const tl_contact *c = &system->contacts->data[i];
+    if (job->time[i] < TL_REAL_MAX && restitution_of(system, i) > 0) {
+      reach(job, tl_system_body(system, c->a), list, &count);
+      reach(job, tl_system_body(system, c->b), list, &count);
     }
   }
   for (size_t k = 0; k < count; ++k)
@@ -220,8 +221,8 @@ static void gather_waiting(tl_impact *job, uint32_t *list) {
       if (!(job->time[i] < TL_REAL_MAX) || job->place[i] != TL_NONE)
         continue;
       tl_impact_wait(job, i, job->time[i]);
-      reach(job, tl_ccp_solver_body(ccp, ccp->contacts->data[i].a), list, &count);
-      reach(job, tl_ccp_solver_body(ccp, ccp->contacts->data[i].b), list, &count);
+      reach(job, tl_system_body(system, system->contacts->data[i].a), list, &count);
+      reach(job, tl_system_body(system, system->contacts->data[i].b), list, &count);
     }
   for (size_t k = 0; k < count; ++k)
     job->owner[list[k]] = TL_NONE;
@@ -235,35 +236,36 @@ static void gather_waiting(tl_impact *job, uint32_t *list) {
  * alone by the row: it just does not ask for anything of these velocities. No gap makes a row push:
  * what is nearer than touching and does not overlap counts as touching. */
 static talus_real gap_left(const tl_impact *job, size_t i) {
-  const tl_ccp *ccp = job->ccp;
-  const tl_contact *c = &ccp->contacts->data[i];
-  const uint32_t a = tl_ccp_solver_body(ccp, c->a), b = tl_ccp_solver_body(ccp, c->b);
+  const tl_system *system = job->system;
+  const tl_contact *c = &system->contacts->data[i];
+  const uint32_t a = tl_system_body(system, c->a), b = tl_system_body(system, c->b);
   const bool is_hit = job->fastest[a] > 0 || job->fastest[b] > 0;
   if (!is_hit && !wants(job, i))
     return c->gap;
   talus_vec3 arm_a, arm_b;
-  tl_ccp_contact_arms(ccp, c, &arm_a, &arm_b);
-  const talus_vec3 shift = tl_sub(tl_ccp_point_velocity(&ccp->shifts[b], arm_b),
-                                  tl_ccp_point_velocity(&ccp->shifts[a], arm_a));
+  tl_system_arms(system, c, &arm_a, &arm_b);
+  const talus_vec3 shift = tl_sub(tl_ccp_point_velocity(&system->shifts[b], arm_b),
+                                  tl_ccp_point_velocity(&system->shifts[a], arm_a));
   const talus_real gap = tl_max(c->gap + job->h * tl_dot(shift, c->normal), tl_min(c->gap, 0));
   tl_meeting m;
-  if (radius_of(ccp->model, c->a) < 0 || radius_of(ccp->model, c->b) < 0 || meet(job, i, 0, &m))
+  if (radius_of(system->model, c->a) < 0 || radius_of(system->model, c->b) < 0 ||
+      meet(job, i, 0, &m))
     return gap;
-  return tl_max(gap, -job->h * speed_of(ccp, c));
+  return tl_max(gap, -job->h * speed_of(system, c));
 }
 
 static void leave_gaps(void *context, size_t begin, size_t end) {
   const tl_impact *job = context;
   for (size_t i = begin; i < end; ++i)
-    job->ccp->gaps[i] = gap_left(job, i);
+    job->system->gaps[i] = gap_left(job, i);
 }
 
 /* ---- the order of things ----------------------------------------------------------------------
  */
 
 static talus_status take_room(tl_impact *job) {
-  tl_arena *arena = job->ccp->scope->arena;
-  const size_t bodies = job->ccp->scope->count + 1, contacts = job->ccp->contacts->count;
+  tl_arena *arena = job->system->scope->arena;
+  const size_t bodies = job->system->scope->count + 1, contacts = job->system->contacts->count;
   TL_TAKE(arena, bodies, &job->clock);
   TL_TAKE(arena, bodies, &job->fastest);
   TL_TAKE(arena, bodies, &job->owner);
@@ -278,20 +280,20 @@ static talus_status take_room(tl_impact *job) {
 }
 
 static talus_status find_held(tl_impact *job) {
-  const tl_ccp *ccp = job->ccp;
-  const tl_joints *joints = ccp->scope->joints;
+  const tl_system *system = job->system;
+  const tl_joints *joints = system->scope->joints;
   if (!joints)
     return TALUS_OK;
-  TL_TAKE(ccp->scope->arena, ccp->scope->count + 1, &job->held);
-  memset(job->held, 0, ccp->scope->count + 1);
+  TL_TAKE(system->scope->arena, system->scope->count + 1, &job->held);
+  memset(job->held, 0, system->scope->count + 1);
   for (size_t i = 0; i < joints->all.count; ++i) {
     const tl_joint *joint = &joints->all.data[i];
-    if (!tl_joint_acts_within(joint, ccp->scope))
+    if (!tl_joint_acts_within(joint, system->scope))
       continue;
     if (joint->a != TL_NONE)
-      job->held[tl_ccp_solver_body(ccp, joint->a)] = 1;
+      job->held[tl_system_body(system, joint->a)] = 1;
     if (joint->b != TL_NONE)
-      job->held[tl_ccp_solver_body(ccp, joint->b)] = 1;
+      job->held[tl_system_body(system, joint->b)] = 1;
   }
   return TALUS_OK;
 }
@@ -301,8 +303,8 @@ static void begin_bodies(void *context, size_t begin, size_t end) {
   const tl_impact *job = context;
   const tl_ccp_body nobody = {{0, 0, 0}, {0, 0, 0}, 0, 0};
   for (size_t i = begin; i < end; ++i) {
-    job->ccp->shifts[i] = nobody;
-    job->ccp->kicks[i] = (tl_twist){{0, 0, 0}, {0, 0, 0}};
+    job->system->shifts[i] = nobody;
+    job->system->kicks[i] = (tl_twist){{0, 0, 0}, {0, 0, 0}};
     job->clock[i] = job->fastest[i] = 0;
     job->owner[i] = TL_NONE;
   }
@@ -310,7 +312,7 @@ static void begin_bodies(void *context, size_t begin, size_t end) {
 
 /* Who was hit, to the contacts. */
 static talus_status list_hits(const tl_impact *job) {
-  tl_contacts *contacts = job->ccp->contacts;
+  tl_contacts *contacts = job->system->contacts;
   size_t count = 0;
   contacts->hits.count = 0;
   for (size_t i = 0; i < contacts->count; ++i)
@@ -324,79 +326,53 @@ static talus_status list_hits(const tl_impact *job) {
 }
 
 static talus_status run(tl_impact *job) {
-  tl_ccp *ccp = job->ccp;
+  tl_system *system = job->system;
   uint32_t *list;
   TL_TRY(take_room(job));
-  tl_for(&ccp->model->par, ccp->scope->count + 1, GRAIN, begin_bodies, job);
-  tl_for(&ccp->model->par, ccp->contacts->count, GRAIN, look_at_range, job);
+  tl_for(&system->model->par, system->scope->count + 1, GRAIN, begin_bodies, job);
+  tl_for(&system->model->par, system->contacts->count, GRAIN, look_at_range, job);
   list_contacts(job);
   TL_TRY(find_held(job));
-  TL_TAKE(ccp->scope->arena, ccp->scope->count, &list);
+  TL_TAKE(system->scope->arena, system->scope->count, &list);
   gather_waiting(job, list);
   while (job->waiting > 0) {
-    TL_GO_ON(ccp->scope->cancel);
+    TL_GO_ON(system->scope->cancel);
     TL_TRY(tl_impact_round(job));
   }
-  tl_for(&ccp->model->par, ccp->contacts->count, GRAIN, leave_gaps, job);
+  tl_for(&system->model->par, system->contacts->count, GRAIN, leave_gaps, job);
   return list_hits(job);
 }
 
 /* m/s: below, a speed is what rounding left of others, and nothing bounces with that. */
-static talus_real rounding_of(const tl_ccp *ccp) {
-  const tl_ccp_survey *s = &ccp->survey;
+static talus_real rounding_of(const tl_system *system) {
+  const tl_survey *s = &system->survey;
   const talus_real fastest = tl_max(tl_length(s->slowest), tl_length(s->fastest));
   return 1000 * TL_REAL_EPS * tl_min(fastest, TL_R(1e30));
 }
 
-talus_status tl_impact_find(tl_ccp *ccp, tl_ccp_body *shifts) {
-  const size_t n = ccp->contacts->count;
-  tl_arena *arena = ccp->scope->arena;
-  tl_impact job = {.ccp = ccp,
-                   .h = (talus_real)ccp->scope->dt,
-                   .bounce_speed = tl_max(ccp->bounce_speed, rounding_of(ccp)),
-                   .is_relative = ccp->settings->bounce_speed < 0};
+talus_status tl_impact_find(tl_system *system, tl_ccp_body *shifts) {
+  const size_t n = system->contacts->count;
+  tl_arena *arena = system->scope->arena;
+  tl_impact job = {.system = system,
+                   .h = (talus_real)system->scope->dt,
+                   .bounce_speed = tl_max(system->bounce_speed, rounding_of(system)),
+                   .is_relative = system->settings->bounce_speed < 0};
   if (!shifts || n == 0)
     return TALUS_OK;
   talus_real *gaps;
   tl_twist *kicks;
   /* Room in every step, so that the arena does not grow and shrink with the impacts. */
   TL_TAKE(arena, n, &gaps);
-  TL_TAKE(arena, ccp->scope->count + 1, &kicks);
-  TL_TRY(tl_array_reserve(&ccp->contacts->hits, n < FEW_HITS ? ccp->contacts->capacity : FEW_HITS));
-  if (tl_find_first(&ccp->model->par, n, is_wanted, &job) == SIZE_MAX)
+  TL_TAKE(arena, system->scope->count + 1, &kicks);
+  TL_TRY(tl_array_reserve(&system->contacts->hits,
+                          n < FEW_HITS ? system->contacts->capacity : FEW_HITS));
+  if (tl_find_first(&system->model->par, n, is_wanted, &job) == SIZE_MAX)
     return TALUS_OK;
-  ccp->shifts = shifts;
-  ccp->gaps = gaps;
-  ccp->kicks = kicks;
+  system->shifts = shifts;
+  system->gaps = gaps;
+  system->kicks = kicks;
   const tl_arena_mark mark = tl_arena_get_mark(arena);
   TL_TRY(run(&job));
   tl_arena_release(arena, mark);
   return TALUS_OK;
-}
-
-/* ---- results ----------------------------------------------------------------------------------
- */
-
-typedef struct lift_job {
-  const tl_ccp *ccp;
-  const tl_ccp_body *shifts;
-} lift_job;
-
-static double sum_lifts(void *context, size_t begin, size_t end) {
-  const lift_job *job = context;
-  const tl_ccp *ccp = job->ccp;
-  const talus_dvec3 way = tl_dscale(tl_widen(ccp->model->gravity), -ccp->scope->dt);
-  double sum = 0;
-  for (size_t i = begin; i < end; ++i) {
-    const uint32_t row = ccp->rank ? ccp->rank[i] : (uint32_t)i;
-    if (ccp->bodies[row].inv_mass > 0)
-      sum += (double)ccp->model->property.mass[tl_scope_slot(ccp->scope, i)] *
-             tl_ddot(way, tl_widen(job->shifts[row].v));
-  }
-  return sum;
-}
-
-talus_status tl_impact_lift(const tl_ccp *ccp, const tl_ccp_body *shifts, double *lift) {
-  lift_job job = {ccp, shifts};
-  return tl_sum(&ccp->model->par, ccp->scope->arena, ccp->scope->count, sum_lifts, &job, lift);
 }

@@ -18,7 +18,7 @@
 #define TL_SOLVE_IMPACT_H
 
 #include "kernels/impact.h"
-#include "solve/ccp/ccp.h"
+#include "solve/system/system.h"
 
 #define TL_IMPACT_HITS 250 /* of one contact in a step: the solver stops what is left of it */
 
@@ -29,7 +29,7 @@ typedef struct tl_meeting {
 } tl_meeting;
 
 typedef struct tl_impact {
-  tl_ccp *ccp;
+  tl_system *system;
   talus_real h, bounce_speed;
   bool is_relative; /* bounce_speed: auto */
 
@@ -52,12 +52,9 @@ typedef struct tl_impact {
 /* Whether some pair of materials bounces. */
 bool tl_impact_is_possible(const tl_model *model);
 
-/* Between loading bodies and rows: changes the velocities of bodies; fills ccp->shifts (room is
+/* Between loading bodies and rows: changes the velocities of bodies; fills system->shifts (room is
  * given, or NULL: nothing bounces here), gaps, hits and kicks where something happened. */
-talus_status tl_impact_find(tl_ccp *ccp, tl_ccp_body *shifts);
-
-/* J: what shifts change of the energy, against gravity. */
-talus_status tl_impact_lift(const tl_ccp *ccp, const tl_ccp_body *shifts, double *lift);
+talus_status tl_impact_find(tl_system *system, tl_ccp_body *shifts);
 
 /* ---- shared by the files ----------------------------------------------------------------------
  */
@@ -72,10 +69,10 @@ uint32_t tl_impact_next(tl_impact *job); /* takes the first */
 /* Everything that meets first, and at the same moment. */
 talus_status tl_impact_round(tl_impact *job);
 
-static inline tl_impact_pair tl_impact_pair_of(const tl_ccp *ccp, uint32_t a, uint32_t b) {
-  const tl_impact_pair pair = {&ccp->bodies[a], &ccp->bodies[b],
-                               ccp->tensors ? &ccp->tensors[a] : NULL,
-                               ccp->tensors ? &ccp->tensors[b] : NULL};
+static inline tl_impact_pair tl_impact_pair_of(const tl_system *system, uint32_t a, uint32_t b) {
+  const tl_impact_pair pair = {&system->bodies[a], &system->bodies[b],
+                               system->tensors ? &system->tensors[a] : NULL,
+                               system->tensors ? &system->tensors[b] : NULL};
   return pair;
 }
 

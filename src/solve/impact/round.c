@@ -36,15 +36,15 @@ typedef struct moment {
  * every bounce would change it by up to m g h v, up or down. A body that is not shifted, because a
  * joint holds it, bounces where the step began. */
 static tl_twist lead_of_body(const tl_impact *job, uint32_t slot, uint32_t body, talus_real when) {
-  const tl_ccp *ccp = job->ccp;
-  const tl_properties *property = &ccp->model->property;
-  const tl_ccp_body *b = &ccp->bodies[body];
+  const tl_system *system = job->system;
+  const tl_properties *property = &system->model->property;
+  const tl_ccp_body *b = &system->bodies[body];
   const uint32_t lock = property->flags[slot] & TL_FLAG_LOCKS;
   const talus_real time = (job->held && job->held[body] ? 0 : when) - job->h / 2;
   tl_twist t = {{0, 0, 0}, {0, 0, 0}};
   if (!(b->inv_mass > 0))
     return t;
-  t.velocity = ccp->model->gravity;
+  t.velocity = system->model->gravity;
   if (property->force)
     t.velocity = tl_madd(t.velocity, b->inv_mass, property->force[slot]);
   t.velocity = tl_scale(tl_vec3(lock & TALUS_LOCK_X ? 0 : t.velocity.x,
@@ -52,9 +52,9 @@ static tl_twist lead_of_body(const tl_impact *job, uint32_t slot, uint32_t body,
                                 lock & TALUS_LOCK_Z ? 0 : t.velocity.z),
                         time);
   if (property->torque)
-    t.spin = tl_scale(b->inv_inertia < 0
-                          ? tl_sym3_mul_vec(ccp->tensors[body].inv_inertia, property->torque[slot])
-                          : tl_scale(property->torque[slot], b->inv_inertia),
+    t.spin = tl_scale(b->inv_inertia < 0 ? tl_sym3_mul_vec(system->tensors[body].inv_inertia,
+                                                           property->torque[slot])
+                                         : tl_scale(property->torque[slot], b->inv_inertia),
                       time);
   return t;
 }
@@ -68,14 +68,14 @@ static talus_vec3 lead_of(const tl_impact *job, const tl_contact *c, const hit *
 
 /* Whether the body answers as a ball does, or not at all. */
 static bool is_ball(const tl_impact *job, uint32_t slot, uint32_t body) {
-  const tl_ccp_body *b = &job->ccp->bodies[body];
+  const tl_ccp_body *b = &job->system->bodies[body];
   return !(b->inv_mass > 0) ||
-         (b->inv_inertia >= 0 && tl_body_shape(job->ccp->model, slot)->kind == TALUS_SPHERE);
+         (b->inv_inertia >= 0 && tl_body_shape(job->system->model, slot)->kind == TALUS_SPHERE);
 }
 
 static void make_row(const tl_impact *job, const tl_meeting *m, talus_real when, hit *h) {
-  const tl_contact *c = &job->ccp->contacts->data[h->contact];
-  const tl_pair_law *law = tl_model_law(job->ccp->model, c->a, c->b);
+  const tl_contact *c = &job->system->contacts->data[h->contact];
+  const tl_pair_law *law = tl_model_law(job->system->model, c->a, c->b);
   h->row = (tl_impact_row){.normal = m->normal,
                            .arm_a = m->arm_a,
                            .arm_b = m->arm_b,
@@ -98,7 +98,7 @@ static uint32_t root_of(hit *hits, uint32_t i) {
 
 static void join(moment *r, uint32_t i, uint32_t body) {
   uint32_t *owner = &r->job->owner[body];
-  if (!(r->job->ccp->bodies[body].inv_mass > 0))
+  if (!(r->job->system->bodies[body].inv_mass > 0))
     return;
   if (*owner == TL_NONE) {
     *owner = i;
@@ -128,7 +128,7 @@ static void find_clusters(moment *r) {
 
 /* Visits until nothing changes: `rub` friction alone, with normal impulses as they are. */
 static void settle(const moment *r, uint32_t first, talus_real scale, bool rub) {
-  const tl_ccp *ccp = r->job->ccp;
+  const tl_system *system = r->job->system;
   const bool alone = r->hits[first].next == TL_NONE;
   const int turns = !alone ? 500 : r->hits[first].row.is_radial ? 1 : 100;
   talus_real most = TL_REAL_MAX;
@@ -136,7 +136,7 @@ static void settle(const moment *r, uint32_t first, talus_real scale, bool rub) 
     most = 0;
     for (uint32_t i = first; i != TL_NONE; i = r->hits[i].next) {
       hit *h = &r->hits[i];
-      const tl_impact_pair pair = tl_impact_pair_of(ccp, h->a, h->b);
+      const tl_impact_pair pair = tl_impact_pair_of(system, h->a, h->b);
       const talus_real change =
           rub ? tl_impact_rub(&pair, &h->row) : tl_impact_stop(&pair, &h->row);
       most = tl_max(most, change);
@@ -145,24 +145,24 @@ static void settle(const moment *r, uint32_t first, talus_real scale, bool rub) 
 }
 
 static void weigh(const moment *r, uint32_t first) {
-  const tl_ccp *ccp = r->job->ccp;
+  const tl_system *system = r->job->system;
   tl_impact_work work = {0, 0, 0, 0, 0};
   talus_real share, keep;
   for (uint32_t i = first; i != TL_NONE; i = r->hits[i].next) {
-    const tl_impact_pair pair = tl_impact_pair_of(ccp, r->hits[i].a, r->hits[i].b);
+    const tl_impact_pair pair = tl_impact_pair_of(system, r->hits[i].a, r->hits[i].b);
     tl_impact_weigh(&pair, &r->hits[i].row, &work);
   }
   tl_impact_allow(&work, &share, &keep);
   if (share == 1 && keep == 1)
     return;
   for (uint32_t i = first; i != TL_NONE; i = r->hits[i].next) {
-    const tl_impact_pair pair = tl_impact_pair_of(ccp, r->hits[i].a, r->hits[i].b);
+    const tl_impact_pair pair = tl_impact_pair_of(system, r->hits[i].a, r->hits[i].b);
     tl_impact_draw_back(&pair, &r->hits[i].row, share, keep);
   }
 }
 
 static void remember(moment *r, uint32_t body) {
-  const tl_ccp_body *b = &r->job->ccp->bodies[body];
+  const tl_ccp_body *b = &r->job->system->bodies[body];
   if (!(b->inv_mass > 0) || r->job->owner[body] != TL_NONE)
     return;
   r->job->owner[body] = 0;
@@ -170,13 +170,13 @@ static void remember(moment *r, uint32_t body) {
 }
 
 static void solve(moment *r, uint32_t first) {
-  const tl_ccp *ccp = r->job->ccp;
+  const tl_system *system = r->job->system;
   talus_real scale = 0;
   bool is_thrown = false;
   r->moved_count = 0;
   for (uint32_t i = first; i != TL_NONE; i = r->hits[i].next) {
     hit *h = &r->hits[i];
-    const tl_impact_pair pair = tl_impact_pair_of(ccp, h->a, h->b);
+    const tl_impact_pair pair = tl_impact_pair_of(system, h->a, h->b);
     remember(r, h->a);
     remember(r, h->b);
     tl_impact_begin(&pair, &h->row);
@@ -184,11 +184,11 @@ static void solve(moment *r, uint32_t first) {
   }
   settle(r, first, scale, false);
   for (uint32_t i = first; i != TL_NONE; i = r->hits[i].next) {
-    const tl_impact_pair pair = tl_impact_pair_of(ccp, r->hits[i].a, r->hits[i].b);
+    const tl_impact_pair pair = tl_impact_pair_of(system, r->hits[i].a, r->hits[i].b);
     tl_impact_keep(&pair, &r->hits[i].row);
   }
   for (uint32_t i = first; i != TL_NONE; i = r->hits[i].next) {
-    const tl_impact_pair pair = tl_impact_pair_of(ccp, r->hits[i].a, r->hits[i].b);
+    const tl_impact_pair pair = tl_impact_pair_of(system, r->hits[i].a, r->hits[i].b);
     tl_impact_throw(&pair, &r->hits[i].row);
     is_thrown = is_thrown || r->hits[i].row.restitution > 0;
   }
@@ -228,18 +228,18 @@ static void keep_impulses(const moment *r, uint32_t first) {
  * new spin throughout the step. What joints hold would be torn out of them, who have not had their
  * say yet. */
 static void shift_bodies(const moment *r) {
-  tl_ccp *ccp = r->job->ccp;
+  tl_system *system = r->job->system;
   const talus_real share = r->when / r->job->h;
   for (size_t k = 0; k < r->moved_count; ++k) {
     const moved *m = &r->moved[k];
-    const talus_vec3 v = tl_sub(ccp->bodies[m->body].v, m->before.velocity);
-    const talus_vec3 w = tl_sub(ccp->bodies[m->body].w, m->before.spin);
-    tl_ccp_body *shift = &ccp->shifts[m->body];
-    tl_twist *kick = &ccp->kicks[m->body];
+    const talus_vec3 v = tl_sub(system->bodies[m->body].v, m->before.velocity);
+    const talus_vec3 w = tl_sub(system->bodies[m->body].w, m->before.spin);
+    tl_ccp_body *shift = &system->shifts[m->body];
+    tl_twist *kick = &system->kicks[m->body];
     const bool is_held = r->job->held && r->job->held[m->body];
     if (!is_held)
       shift->v = tl_madd(shift->v, -share, v);
-    if (!is_held && ccp->bodies[m->body].inv_inertia >= 0)
+    if (!is_held && system->bodies[m->body].inv_inertia >= 0)
       shift->w = tl_madd(shift->w, -share, w);
     kick->velocity = tl_add(kick->velocity, v);
     kick->spin = tl_add(kick->spin, w);
@@ -275,23 +275,23 @@ static size_t take_first(tl_impact *job) {
 }
 
 talus_status tl_impact_round(tl_impact *job) {
-  const tl_ccp *ccp = job->ccp;
-  const tl_arena_mark mark = tl_arena_get_mark(ccp->scope->arena);
+  const tl_system *system = job->system;
+  const tl_arena_mark mark = tl_arena_get_mark(system->scope->arena);
   moment now = {.job = job, .when = job->time[job->heap[0]]};
   const size_t taken = take_first(job);
-  TL_TAKE(ccp->scope->arena, taken, &now.hits);
-  TL_TAKE(ccp->scope->arena, 2 * taken, &now.moved);
+  TL_TAKE(system->scope->arena, taken, &now.hits);
+  TL_TAKE(system->scope->arena, 2 * taken, &now.moved);
   for (size_t k = taken; k-- > 0;) {
     const uint32_t i = job->heap[job->waiting + k];
-    const tl_contact *c = &ccp->contacts->data[i];
+    const tl_contact *c = &system->contacts->data[i];
     const uint32_t at = (uint32_t)now.count;
     tl_meeting m;
     hit *h = &now.hits[at];
     if (!tl_impact_look(job, i, &m))
       continue;
     *h = (hit){.contact = i,
-               .a = tl_ccp_solver_body(ccp, c->a),
-               .b = tl_ccp_solver_body(ccp, c->b),
+               .a = tl_system_body(system, c->a),
+               .b = tl_system_body(system, c->b),
                .parent = at,
                .next = TL_NONE,
                .first = TL_NONE};
@@ -306,6 +306,6 @@ talus_status tl_impact_round(tl_impact *job) {
       shift_bodies(&now);
       pass_on(&now);
     }
-  tl_arena_release(ccp->scope->arena, mark);
+  tl_arena_release(system->scope->arena, mark);
   return TALUS_OK;
 }

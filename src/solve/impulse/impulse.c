@@ -4,32 +4,30 @@
 #include "solve/impact/impact.h"
 #include "solve/impulse/impulse.h"
 
-#include <math.h>
-
 /* ---- results -----------------------------------------------------------------------------------
  */
 
 static void store_bundles(void *context, size_t begin, size_t end) {
   const tl_impulse *job = context;
-  const tl_ccp *ccp = &job->ccp;
+  const tl_system *system = job->system;
   for (size_t k = begin; k < end; ++k)
     for (uint32_t r = job->bundle_row[k]; r < job->bundle_row[k + 1]; ++r) {
       const size_t i = tl_impulse_contact(job, k, r - job->bundle_row[k]);
       const tl_impulse_row *row = &job->rows[r];
-      tl_contact *c = &ccp->contacts->data[i];
+      tl_contact *c = &system->contacts->data[i];
       c->impulse = row->impulse;
-      if (ccp->pulls)
-        c->impulse = tl_madd(c->impulse, -ccp->pulls[i], c->normal);
-      if (ccp->model->law_kinds == 0)
+      if (system->pulls)
+        c->impulse = tl_madd(c->impulse, -system->pulls[i], c->normal);
+      if (system->model->law_kinds == 0)
         continue;
-      tl_touch *touch = &ccp->contacts->touches.data[i];
+      tl_touch *touch = &system->contacts->touches.data[i];
       touch->torque = job->rolls ? job->rolls[r].torque : tl_vec3(0, 0, 0);
       touch->state =
-          tl_ccp_touch_state(ccp, c, row->friction, row->impulse, row->arm_a, row->arm_b);
+          tl_system_touch_state(system, c, row->friction, row->impulse, row->arm_a, row->arm_b);
     }
 }
 
-/* Bias times impulse of rows [begin, end): their part of the objective (solve/ccp/energy.c). */
+/* Bias times impulse of rows [begin, end): their part of the objective (solve/system/energy.c). */
 static double sum_biases(void *context, size_t begin, size_t end) {
   const tl_impulse *job = context;
   double sum = 0;
@@ -44,95 +42,96 @@ static double sum_biases(void *context, size_t begin, size_t end) {
 static talus_status correct(const tl_impulse *job, tl_ccp_body *shifts) {
   tl_impulse fixing;
   tl_ccp_body *room;
-  TL_TRY(tl_ccp_take_shifts(&job->ccp, shifts, &room));
+  TL_TRY(tl_system_take_shifts(job->system, shifts, &room));
   TL_TRY(tl_impulse_load_correction(job, room, &fixing));
   tl_impulse_iterate(&fixing);
-  return tl_ccp_add_shifts(&fixing.ccp, shifts);
+  return tl_system_add_shifts(job->system, room, shifts);
 }
 
-/* All joints are one part. */
-static talus_status load_links(tl_ccp *ccp, tl_pairs *pairs) {
-  TL_TRY(tl_ccp_list_links(ccp, pairs));
-  tl_ccp whole = *ccp;
-  ccp->parts = &whole;
-  ccp->part_count = 1;
-  TL_TRY(tl_ccp_load_links(ccp));
-  ccp->system = whole.system;
-  ccp->link_plan = whole.link_plan;
-  ccp->recovering = whole.recovering;
-  ccp->parts = NULL;
-  ccp->part_count = 0;
-  return TALUS_OK;
+/* All joints are one part, which contacts make unstable if they may (solve/system/drift.c). */
+static talus_status load_links(tl_impulse *job, tl_pairs *pairs) {
+  const tl_system *system = job->system;
+  tl_links *links = &job->links;
+  uint32_t *owner;
+  TL_TRY(tl_links_list(links, system, pairs));
+  if (links->count == 0)
+    return TALUS_OK;
+  TL_TRY(tl_links_load(links));
+  TL_TAKE(system->scope->arena, system->scope->count + 1, &owner);
+  TL_TRY(tl_links_plan(links, owner));
+  if (system->settings->warm_start) {
+    TL_TRY(tl_links_warm(links));
+    if (system->contacts->count > 0)
+      tl_links_ease(links);
+  }
+  if (!tl_links_are_direct(links))
+    return TALUS_OK;
+  tl_link_graph graph;
+  TL_TRY(tl_links_make_graph(links, &graph));
+  const tl_links all = *links;
+  return tl_links_factor(&all, &graph, links);
 }
 
 /* All contacts are swept as one, but no island may make energy. */
-static talus_status find_islands(tl_ccp *ccp, const tl_pairs *links) {
+static talus_status find_islands(tl_system *system, const tl_pairs *links) {
   uint32_t *label;
-  if (ccp->contacts->count == 0)
+  if (system->contacts->count == 0)
     return TALUS_OK;
-  TL_TAKE(ccp->scope->arena, ccp->model->bodies, &label);
-  tl_island_label(ccp->model, ccp->contacts, links, label);
-  ccp->label = label;
+  TL_TAKE(system->scope->arena, system->model->bodies, &label);
+  tl_island_label(system->model, system->contacts, links, label);
+  system->label = label;
   return TALUS_OK;
 }
 
+static talus_status look_back(tl_impulse *job, double biases) {
+  tl_system *system = job->system;
+  TL_TRY(system->contacts->count > 0 ? tl_system_audit(system, &job->links)
+                                     : tl_system_find_energy(system, &job->links, NULL));
+  system->report->objective = tl_links_objective(&job->links, system->report->objective) + biases;
+  return system->shifts ? tl_system_add_lift(system, system->shifts) : TALUS_OK;
+}
+
 static talus_status solve(tl_impulse *job, tl_ccp_body *shifts, bool *corrected) {
-  tl_ccp *ccp = &job->ccp;
+  tl_system *system = job->system;
   double biases = 0;
-  TL_TRY(tl_ccp_look(ccp));
-  ccp->recovery_speed = tl_ccp_recovery_speed(ccp);
-  TL_TRY(tl_ccp_load_bodies(ccp));
-  tl_pairs links = {0};
-  TL_TRY(tl_impact_find(ccp, tl_impact_is_possible(ccp->model) ? shifts : NULL));
-  if (ccp->scope->joints)
-    TL_TRY(load_links(ccp, &links));
-  TL_TRY(find_islands(ccp, &links));
-  const bool any = ccp->contacts->count > 0 || ccp->link_count > 0;
+  TL_TRY(tl_system_load_bodies(system));
+  tl_pairs pairs = {0};
+  TL_TRY(tl_impact_find(system, tl_impact_is_possible(system->model) ? shifts : NULL));
+  if (system->scope->joints)
+    TL_TRY(load_links(job, &pairs));
+  TL_TRY(find_islands(system, &pairs));
+  const bool any = system->contacts->count > 0 || job->links.count > 0;
   if (any)
     TL_TRY(tl_impulse_load(job));
-  if (ccp->row_count + ccp->link_rows > 0) {
+  if (job->row_count + job->links.rows > 0) {
     tl_impulse_iterate(job);
-    tl_for(&ccp->model->par, job->bundle_count, 64, store_bundles, job);
-    if (ccp->link_count > 0)
-      tl_ccp_store_links(ccp);
-    TL_TRY(tl_sum(&ccp->model->par, ccp->scope->arena, ccp->row_count, sum_biases, job, &biases));
+    tl_for(&system->model->par, job->bundle_count, 64, store_bundles, job);
+    if (job->links.count > 0)
+      tl_links_store(&job->links);
+    TL_TRY(tl_sum(&system->model->par, system->scope->arena, job->row_count, sum_biases, job,
+                  &biases));
   }
-  TL_TRY(ccp->contacts->count > 0 ? tl_ccp_audit(ccp) : tl_ccp_find_energy(ccp, NULL));
-  ccp->report->objective += biases;
-  if (ccp->shifts) {
-    double lift;
-    TL_TRY(tl_impact_lift(ccp, ccp->shifts, &lift));
-    ccp->report->contact_work += lift;
-  }
+  TL_TRY(look_back(job, biases));
   *corrected = any && tl_impulse_is_deep(job);
   return *corrected ? correct(job, shifts) : TALUS_OK;
 }
 
 talus_status tl_impulse_solve(const tl_model *model, const tl_scope *scope, tl_contacts *contacts,
                               tl_twists *twists, tl_solve_report *report) {
-  *report = (tl_solve_report){0};
-  tl_impulse job = {.ccp = {.model = model,
-                            .scope = scope,
-                            .settings = &model->solve,
-                            .contacts = contacts,
-                            .body_count = scope->count,
-                            .ncp = 1,
-                            .report = report}};
-  tl_ccp *ccp = &job.ccp;
+  tl_system system;
   tl_ccp_body *shifts;
-  ccp->bounce_speed = (talus_real)model->solve.bounce_speed;
-  if (model->solve.bounce_speed < 0)
-    ccp->bounce_speed = 2 * tl_length(model->gravity) * (talus_real)scope->dt;
-  TL_TAKE(scope->arena, scope->count + 1, &ccp->bodies);
+  TL_TRY(tl_system_begin(&system, model, scope, contacts, report));
+  system.ncp = 1;
   /* Room in every step, so that the arena does not grow and shrink with the overlaps. */
   TL_TAKE(scope->arena, scope->count + 1, &shifts);
   if (contacts->count > 0 || scope->joints)
-    TL_TRY(tl_ccp_order_bodies(ccp));
+    TL_TRY(tl_system_order(&system));
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  tl_impulse job = {.system = &system, .bodies = system.bodies};
   bool corrected = false;
   TL_TRY(solve(&job, shifts, &corrected));
   tl_arena_release(scope->arena, mark);
-  *twists = (tl_twists){ccp->bodies, sizeof *ccp->bodies, ccp->rank,
-                        corrected || ccp->shifts ? shifts : NULL};
+  *twists = (tl_twists){system.bodies, sizeof *system.bodies, system.rank,
+                        corrected || system.shifts ? shifts : NULL};
   return TALUS_OK;
 }

@@ -5,21 +5,23 @@
  *   solve/impulse/load.c   bundles, their colours, and rows; and the rows of position correction
  *   solve/impulse/sweep.c  visits of bundles, colour by colour
  *
- * Solver bodies, joints, cohesion and static friction are those of the cone solver (ccp.h): this
- * solver has packs and parts of its own only. */
+ * Solver bodies, joints, cohesion and static friction are those of the system (solve/system/): this
+ * solver has rows and sweeps of its own only. */
 #ifndef TL_SOLVE_IMPULSE_H
 #define TL_SOLVE_IMPULSE_H
 
 #include "kernels/impulse.h"
-#include "solve/ccp/ccp.h"
+#include "solve/system/links.h"
 
 typedef struct tl_impulse {
-  tl_ccp ccp; /* bodies and links; row_count is that of the rows here */
+  tl_system *system;
+  tl_ccp_body *bodies; /* that rows act on: the system's, or those of position correction */
+  tl_links links;      /* all joints are one part */
   tl_impulse_row *rows;
   tl_impulse_roll *rolls; /* by row; NULL: no pair of materials resists rolling or spinning */
   uint32_t *bundle_row;   /* first row of each bundle, in solving order, and one more */
   tl_pair *bundle_body;   /* the solver bodies of each */
-  size_t bundle_count;
+  size_t bundle_count, row_count;
   tl_colours colours;     /* of bundles; order: the first contact of each, others follow it */
   uint32_t *colour_block; /* first block of each colour, and one more */
   uint32_t *block_bundle; /* first bundle of each block, and one more */
@@ -38,12 +40,16 @@ static inline size_t tl_impulse_contact(const tl_impulse *job, size_t bundle, ui
 
 /* The bodies of a bundle's contacts. */
 static inline tl_impulse_pair tl_impulse_pair_of(const tl_impulse *job, size_t bundle) {
-  const tl_ccp *ccp = &job->ccp;
+  tl_ccp_tensor *tensors = job->system->tensors;
   const uint32_t a = job->bundle_body[bundle].a, b = job->bundle_body[bundle].b;
-  const tl_impulse_pair pair = {&ccp->bodies[a], &ccp->bodies[b],
-                                ccp->tensors ? &ccp->tensors[a] : NULL,
-                                ccp->tensors ? &ccp->tensors[b] : NULL};
+  const tl_impulse_pair pair = {&job->bodies[a], &job->bodies[b], tensors ? &tensors[a] : NULL,
+                                tensors ? &tensors[b] : NULL};
   return pair;
+}
+
+/* Rows that residuals are averaged over. */
+static inline double tl_impulse_rows_of(const tl_impulse *job) {
+  return (double)(job->row_count + job->links.rows);
 }
 
 /* Bundles, colours, blocks and rows. */

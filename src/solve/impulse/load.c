@@ -10,19 +10,19 @@
 /* First contacts of all bundles with work to do, in canonical order, by which they are coloured:
  * one entry for a pair of bodies makes one colour of all its contacts. */
 static talus_status find_bundles(tl_impulse *job) {
-  const tl_ccp *ccp = &job->ccp;
-  const tl_contacts *contacts = ccp->contacts;
+  const tl_system *system = job->system;
+  const tl_contacts *contacts = system->contacts;
   uint32_t *first;
-  TL_TAKE(ccp->scope->arena, contacts->count, &first);
+  TL_TAKE(system->scope->arena, contacts->count, &first);
   for (size_t i = 0; i < contacts->count; ++i) {
     const tl_contact *c = &contacts->data[i];
     if (i > 0 && c[-1].a == c->a && c[-1].b == c->b)
       continue;
-    if (!tl_rest_is_dormant(ccp->model, ccp->scope->in, c->a, c->b))
+    if (!tl_rest_is_dormant(system->model, system->scope->in, c->a, c->b))
       first[job->bundle_count++] = (uint32_t)i;
   }
-  return tl_contact_colour_some(ccp->model, ccp->scope, contacts, NULL, first, job->bundle_count,
-                                ccp->tiles, &job->colours);
+  return tl_contact_colour_some(system->model, system->scope, contacts, NULL, first,
+                                job->bundle_count, system->tiles, &job->colours);
 }
 
 static uint32_t bundle_size(const tl_contacts *contacts, size_t first) {
@@ -36,7 +36,7 @@ static uint32_t bundle_size(const tl_contacts *contacts, size_t first) {
 /* Every colour starts a block; one that must be worked on in order is a single block. */
 static talus_status cut_blocks(tl_impulse *job) {
   const tl_colours *colours = &job->colours;
-  tl_arena *arena = job->ccp.scope->arena;
+  tl_arena *arena = job->system->scope->arena;
   size_t rows = 0, blocks = 0;
   TL_TAKE(arena, job->bundle_count + 1, &job->bundle_row);
   TL_TAKE(arena, job->bundle_count, &job->bundle_body);
@@ -48,18 +48,18 @@ static talus_status cut_blocks(tl_impulse *job) {
       const uint32_t at = i - colours->start[k];
       if (at == 0 || (at % BLOCK_BUNDLES == 0 && !colours->serial[k]))
         job->block_bundle[blocks++] = i;
-      const tl_contact *c = &job->ccp.contacts->data[colours->order[i]];
-      job->bundle_body[i].a = tl_ccp_solver_body(&job->ccp, c->a);
-      job->bundle_body[i].b = tl_ccp_solver_body(&job->ccp, c->b);
+      const tl_contact *c = &job->system->contacts->data[colours->order[i]];
+      job->bundle_body[i].a = tl_system_body(job->system, c->a);
+      job->bundle_body[i].b = tl_system_body(job->system, c->b);
       job->bundle_row[i] = (uint32_t)rows;
-      rows += bundle_size(job->ccp.contacts, colours->order[i]);
+      rows += bundle_size(job->system->contacts, colours->order[i]);
     }
   }
   job->bundle_row[job->bundle_count] = (uint32_t)rows;
   job->colour_block[colours->count] = (uint32_t)blocks;
   job->block_bundle[blocks] = (uint32_t)job->bundle_count;
   job->block_count = blocks;
-  job->ccp.row_count = rows;
+  job->row_count = rows;
   return TALUS_OK;
 }
 
@@ -68,18 +68,18 @@ static talus_status cut_blocks(tl_impulse *job) {
 
 static void load_roll(const tl_impulse *job, size_t contact, tl_pair body,
                       const tl_impulse_row *row, tl_impulse_roll *roll) {
-  const tl_ccp *ccp = &job->ccp;
-  const tl_contact *c = &ccp->contacts->data[contact];
-  const tl_pair_law *law = tl_model_law(ccp->model, c->a, c->b);
+  const tl_system *system = job->system;
+  const tl_contact *c = &system->contacts->data[contact];
+  const tl_pair_law *law = tl_model_law(system->model, c->a, c->b);
   memset(roll, 0, sizeof *roll);
   roll->rolling = law->rolling;
   roll->spinning = law->spinning;
-  tl_step_metric(tl_sym3_add(tl_ccp_turning_of(ccp, body.a), tl_ccp_turning_of(ccp, body.b)),
+  tl_step_metric(tl_sym3_add(tl_system_turning(system, body.a), tl_system_turning(system, body.b)),
                  c->normal, &roll->es, &roll->er);
-  if (!ccp->settings->warm_start)
+  if (!system->settings->warm_start)
     return;
-  const talus_vec3 torque =
-      tl_ccp_ease(ccp, body.a, body.b, ccp->contacts->touches.data[contact].torque);
+  const talus_vec3 torque = tl_links_ease_push(&job->links, body.a, body.b,
+                                               system->contacts->touches.data[contact].torque);
   const talus_real pn = tl_dot(row->impulse, c->normal), tn = tl_dot(torque, c->normal);
   const talus_vec3 tt = tl_madd(torque, -tn, c->normal);
   roll->torque = tl_madd(tl_roll_cut(tt, tl_length(tt), law->rolling * pn),
@@ -88,43 +88,45 @@ static void load_roll(const tl_impulse *job, size_t contact, tl_pair body,
 
 static void load_bundles(void *context, size_t begin, size_t end) {
   const tl_impulse *job = context;
-  const tl_ccp *ccp = &job->ccp;
+  const tl_system *system = job->system;
   for (size_t k = begin; k < end; ++k)
     for (uint32_t r = job->bundle_row[k]; r < job->bundle_row[k + 1]; ++r) {
       const size_t contact = tl_impulse_contact(job, k, r - job->bundle_row[k]);
-      const tl_contact *c = &ccp->contacts->data[contact];
-      const tl_ccp_row row = tl_ccp_make_row(ccp, c, job->bundle_body[k].a, job->bundle_body[k].b);
-      job->rows[r] = (tl_impulse_row){
-          .normal = row.normal,
-          .arm_a = row.arm_a,
-          .arm_b = row.arm_b,
-          .impulse = tl_ccp_ease(ccp, job->bundle_body[k].a, job->bundle_body[k].b, row.impulse),
-          .bias = row.bias,
-          .friction = row.friction,
-          .en = row.en,
-          .et = row.et,
-          .weight = row.en > 0 ? 1 / (row.en * row.et) : 0};
+      const tl_contact *c = &system->contacts->data[contact];
+      const tl_ccp_row row =
+          tl_system_make_row(system, c, job->bundle_body[k].a, job->bundle_body[k].b);
+      job->rows[r] =
+          (tl_impulse_row){.normal = row.normal,
+                           .arm_a = row.arm_a,
+                           .arm_b = row.arm_b,
+                           .impulse = tl_links_ease_push(&job->links, job->bundle_body[k].a,
+                                                         job->bundle_body[k].b, row.impulse),
+                           .bias = row.bias,
+                           .friction = row.friction,
+                           .en = row.en,
+                           .et = row.et,
+                           .weight = row.en > 0 ? 1 / (row.en * row.et) : 0};
       if (job->rolls)
         load_roll(job, contact, job->bundle_body[k], &job->rows[r], &job->rolls[r]);
     }
 }
 
 talus_status tl_impulse_load(tl_impulse *job) {
-  tl_ccp *ccp = &job->ccp;
-  tl_arena *arena = ccp->scope->arena;
+  tl_system *system = job->system;
+  tl_arena *arena = system->scope->arena;
   TL_TRY(find_bundles(job));
   TL_TRY(cut_blocks(job));
-  if (ccp->model->law_kinds & TL_LAW_COHESION)
-    TL_TRY(tl_ccp_load_pulls(ccp));
-  job->radial = !ccp->tensors && !ccp->survey.arms;
-  TL_TAKE(arena, ccp->row_count, &job->rows);
-  if (ccp->model->law_kinds & TL_LAW_ROLLING)
-    TL_TAKE(arena, ccp->row_count, &job->rolls);
+  if (system->model->law_kinds & TL_LAW_COHESION)
+    TL_TRY(tl_system_load_pulls(system));
+  job->radial = !system->tensors && !system->survey.arms;
+  TL_TAKE(arena, job->row_count, &job->rows);
+  if (system->model->law_kinds & TL_LAW_ROLLING)
+    TL_TAKE(arena, job->row_count, &job->rolls);
   TL_TAKE(arena, 3 * job->block_count + 2, &job->block_sum);
   TL_TAKE(arena, job->block_count, &job->block_max);
   TL_TAKE(arena, job->bundle_count, &job->bundle_work);
-  TL_TAKE(arena, 2 * ccp->model->bodies, &job->island_sum);
-  tl_for(&ccp->model->par, job->bundle_count, 64, load_bundles, job);
+  TL_TAKE(arena, 2 * system->model->bodies, &job->island_sum);
+  tl_for(&system->model->par, job->bundle_count, 64, load_bundles, job);
   return TALUS_OK;
 }
 
@@ -132,11 +134,11 @@ talus_status tl_impulse_load(tl_impulse *job) {
  */
 
 bool tl_impulse_is_deep(const tl_impulse *job) {
-  const tl_contacts *contacts = job->ccp.contacts;
-  const talus_real slop = tl_ccp_slop(&job->ccp);
-  if (!(job->ccp.settings->correction > 0))
+  const tl_contacts *contacts = job->system->contacts;
+  const talus_real slop = job->system->slop;
+  if (!(job->system->settings->correction > 0))
     return false;
-  if (job->ccp.report->residual_max * job->ccp.scope->dt > (double)slop)
+  if (job->system->report->residual_max * job->system->scope->dt > (double)slop)
     return true;
   for (size_t i = 0; i < contacts->count; ++i)
     if (contacts->data[i].gap < -slop)
@@ -144,29 +146,23 @@ bool tl_impulse_is_deep(const tl_impulse *job) {
   return false;
 }
 
-typedef struct aim_job {
-  const tl_impulse *job;
-  talus_real slop;
-} aim_job;
-
 /* gap + h (u_n + s_n) >= target, s the velocity of correction: a contact that parts by itself needs
  * none, one that another pushes together may come as near as the slop, and what sweeps could not
  * stop of sinking is taken back. */
 static void aim_bundles(void *context, size_t begin, size_t end) {
-  const aim_job *aim = context;
-  const tl_impulse *job = aim->job;
-  const tl_ccp *ccp = &job->ccp;
-  const talus_real h = (talus_real)ccp->scope->dt;
+  const tl_impulse *job = context;
+  const tl_system *system = job->system;
+  const talus_real h = (talus_real)system->scope->dt;
   for (size_t k = begin; k < end; ++k) {
     const tl_impulse_pair pair = tl_impulse_pair_of(job, k);
     for (uint32_t r = job->bundle_row[k]; r < job->bundle_row[k + 1]; ++r) {
       tl_impulse_row *row = &job->rows[r];
-      const talus_real gap = tl_ccp_gap_of(
-          ccp, &ccp->contacts->data[tl_impulse_contact(job, k, r - job->bundle_row[k])]);
+      const talus_real gap = tl_system_gap(
+          system, &system->contacts->data[tl_impulse_contact(job, k, r - job->bundle_row[k])]);
       const talus_real ahead = gap + h * tl_dot(tl_impulse_velocity(&pair, row), row->normal);
       const talus_real target =
-          tl_impulse_target(tl_max(gap, ahead), h, aim->slop, (talus_real)ccp->settings->correction,
-                            ccp->recovery_speed);
+          tl_impulse_target(tl_max(gap, ahead), h, system->slop,
+                            (talus_real)system->settings->correction, system->recovery_speed);
       row->bias = (ahead - target) / h;
       row->impulse = tl_vec3(0, 0, 0);
       row->friction = 0;
@@ -176,11 +172,9 @@ static void aim_bundles(void *context, size_t begin, size_t end) {
 
 talus_status tl_impulse_load_correction(const tl_impulse *job, tl_ccp_body *bodies,
                                         tl_impulse *fixing) {
-  const tl_ccp *ccp = &job->ccp;
-  aim_job aim = {job, tl_ccp_slop(&job->ccp)};
-  tl_for(&ccp->model->par, job->bundle_count, 64, aim_bundles, &aim);
   *fixing = *job;
+  tl_for(&job->system->model->par, job->bundle_count, 64, aim_bundles, fixing);
   fixing->correcting = true;
-  fixing->ccp.bodies = bodies;
-  return tl_ccp_hold_links(ccp, &fixing->ccp);
+  fixing->bodies = bodies;
+  return tl_links_hold_still(&job->links, bodies, &fixing->links);
 }

@@ -40,13 +40,13 @@ static void warm_bundle(const tl_impulse *job, size_t k, talus_real share) {
 }
 
 static uint32_t label_of(const tl_impulse *job, size_t k) {
-  const tl_ccp *ccp = &job->ccp;
-  const tl_contact *c = &ccp->contacts->data[tl_impulse_contact(job, k, 0)];
-  return ccp->label[tl_body_is_static(ccp->model, c->a) ? c->b : c->a];
+  const tl_system *system = job->system;
+  const tl_contact *c = &system->contacts->data[tl_impulse_contact(job, k, 0)];
+  return system->label[tl_body_is_static(system->model, c->a) ? c->b : c->a];
 }
 
 static void add_by_island(const tl_impulse *job, double *sum) {
-  memset(sum, 0, job->ccp.model->bodies * sizeof *sum);
+  memset(sum, 0, job->system->model->bodies * sizeof *sum);
   for (size_t k = 0; k < job->bundle_count; ++k)
     sum[label_of(job, k)] += job->bundle_work[k];
 }
@@ -54,7 +54,7 @@ static void add_by_island(const tl_impulse *job, double *sum) {
 /* As `start` of solve/ccp/seidel.c, for the islands in which impulses of the last step would raise
  * the objective; few if any, and so one after the other. */
 static void ease_islands(const tl_impulse *job) {
-  double *q = job->island_sum, *slope = q + job->ccp.model->bodies;
+  double *q = job->island_sum, *slope = q + job->system->model->bodies;
   bool any = false;
   add_by_island(job, q);
   for (size_t k = 0; k < job->bundle_count; ++k)
@@ -72,7 +72,7 @@ static void ease_islands(const tl_impulse *job) {
     const uint32_t label = label_of(job, k);
     if (!(q[label] > 0))
       continue;
-    const talus_real share = tl_ccp_warm_share(q[label], slope[label]);
+    const talus_real share = tl_warm_share(q[label], slope[label]);
     for (uint32_t r = job->bundle_row[k]; r < job->bundle_row[k + 1]; ++r) {
       job->rows[r].impulse = tl_scale(job->rows[r].impulse, share);
       if (job->rolls)
@@ -156,7 +156,7 @@ static double rms_of(const tl_impulse *job, const double *sums, double of_links)
   double sum = 0;
   for (size_t i = 0; i < job->block_count; ++i)
     sum += sums[i];
-  return sqrt((sum + of_links) / tl_ccp_rows_of(&job->ccp));
+  return sqrt((sum + of_links) / tl_impulse_rows_of(job));
 }
 
 static void measure_block(const tl_impulse *job, size_t block) {
@@ -178,20 +178,20 @@ static void measure_block(const tl_impulse *job, size_t block) {
 static double measure(const tl_impulse *job, tl_team *team, int worker, int workers) {
   const size_t blocks = job->block_count;
   const size_t end = blocks * (size_t)(worker + 1) / (size_t)workers;
-  if (job->ccp.link_count > 0 && !job->correcting) /* a last time, and they must still be met */
-    tl_ccp_aim_team_links(&job->ccp, team, worker, workers);
+  if (job->links.count > 0 && !job->correcting) /* a last time, and they must still be met */
+    tl_links_team_aim(&job->links, team, worker, workers);
   for (size_t block = blocks * (size_t)worker / (size_t)workers; block < end; ++block)
     measure_block(job, block);
   tl_team_barrier(team);
   double most = 0, of_links = 0;
-  if (job->ccp.link_count > 0)
-    of_links = tl_ccp_measure_team_links(&job->ccp, team, worker, workers, &most);
+  if (job->links.count > 0)
+    of_links = tl_links_team_measure(&job->links, team, worker, workers, &most);
   const double rms = rms_of(job, job->block_sum, of_links);
   if (worker == 0 && !job->correcting) {
     for (size_t i = 0; i < blocks; ++i)
       most = fmax(most, job->block_max[i]);
-    job->ccp.report->residual_max = most;
-    job->ccp.report->residual_rms = rms;
+    job->system->report->residual_max = most;
+    job->system->report->residual_rms = rms;
   }
   tl_team_barrier(team);
   return rms;
@@ -199,26 +199,25 @@ static double measure(const tl_impulse *job, tl_team *team, int worker, int work
 
 /* Joints after contacts. */
 static double visit_links(const tl_impulse *job, tl_team *team, int worker, int workers, int turn) {
-  const tl_ccp *ccp = &job->ccp;
-  if (ccp->link_count == 0)
+  if (job->links.count == 0)
     return 0;
   /* Where velocities change much, the first guess was poor: aim again while they settle. */
   if (!job->correcting && turn > 0 && (turn & (turn - 1)) == 0)
-    tl_ccp_aim_team_links(ccp, team, worker, workers);
-  return tl_ccp_sweep_links(ccp, team, worker, workers, turn);
+    tl_links_team_aim(&job->links, team, worker, workers);
+  return tl_links_team_sweep(&job->links, team, worker, workers, turn);
 }
 
 static void start(const tl_impulse *job, tl_team *team, int worker, int workers) {
   if (job->correcting)
     return;
-  if (job->ccp.settings->warm_start) {
+  if (job->system->settings->warm_start) {
     visit_colours(job, team, worker, workers, WARM, NULL);
-    if (worker == 0 && job->ccp.link_count == 0)
+    if (worker == 0 && job->links.count == 0)
       ease_islands(job);
     tl_team_barrier(team);
   }
-  if (job->ccp.link_count > 0)
-    tl_ccp_start_team_links(&job->ccp, team, worker, workers);
+  if (job->links.count > 0)
+    tl_links_team_start(&job->links, team, worker, workers);
 }
 
 /* Runs on every worker at once. All workers take the same decisions, because they add the same
@@ -226,7 +225,8 @@ static void start(const tl_impulse *job, tl_team *team, int worker, int workers)
  * read. */
 static void iterate(void *context, tl_team *team, int worker, int workers) {
   const tl_impulse *job = context;
-  tl_ccp_effort effort = tl_ccp_effort_of(&job->ccp, job->ccp.row_count + job->ccp.link_rows);
+  tl_effort effort =
+      tl_effort_of(job->system, job->row_count + job->links.rows, job->links.count > 0);
   double *sums[2] = {job->block_sum + job->block_count, job->block_sum + 2 * job->block_count};
   start(job, team, worker, workers);
   double *stop = job->block_sum + 3 * job->block_count; /* as in solve/ccp/seidel.c */
@@ -234,7 +234,7 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
   bool measured = false;
   while (done < effort.most) {
     if (worker == 0)
-      stop[done & 1] = tl_cancel_look(job->ccp.scope->cancel);
+      stop[done & 1] = tl_cancel_look(job->system->scope->cancel);
     visit_colours(job, team, worker, workers, SWEEP, sums[done & 1]);
     const double change =
         rms_of(job, sums[done & 1], visit_links(job, team, worker, workers, done));
@@ -242,10 +242,10 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
     measured = false;
     if (stop[(done - 1) & 1] != 0)
       break;
-    if (!tl_ccp_wants_look(&effort, done, change))
+    if (!tl_effort_wants_look(&effort, done, change))
       continue;
     measured = true;
-    if (tl_ccp_is_enough(&effort, done, measure(job, team, worker, workers)))
+    if (tl_effort_is_enough(&effort, done, measure(job, team, worker, workers)))
       break;
   }
   if (job->correcting)
@@ -253,15 +253,13 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
   if (!measured)
     measure(job, team, worker, workers);
   if (worker == 0) {
-    tl_ccp_recover_links(&job->ccp);
-    job->ccp.report->iterations = done;
+    tl_links_recover(&job->links);
+    job->system->report->iterations = done;
   }
 }
 
 void tl_impulse_iterate(tl_impulse *job) {
   const tl_par alone = {.threads = 1};
-  const tl_ccp *ccp = &job->ccp;
-  const bool shared =
-      ccp->row_count >= TEAM_ROWS || (ccp->link_count > 0 && ccp->link_plan->blocks > 1);
-  tl_team_run(shared ? &ccp->model->par : &alone, iterate, job);
+  const bool shared = job->row_count >= TEAM_ROWS || tl_links_are_shared(&job->links);
+  tl_team_run(shared ? &job->system->model->par : &alone, iterate, job);
 }

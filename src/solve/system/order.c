@@ -8,7 +8,7 @@
  *
  * The order is a function of positions alone, so nothing of it is kept or saved. */
 #include "kernels/morton.h"
-#include "solve/ccp/ccp.h"
+#include "solve/system/system.h"
 
 #include <math.h>
 
@@ -175,20 +175,20 @@ static void order_share(void *context, tl_team *team, int worker, int workers) {
   write_order(job, in.movable, begin, end, next);
 }
 
-talus_status tl_ccp_order_bodies(tl_ccp *job) {
-  const tl_scope *scope = job->scope;
+talus_status tl_system_order(tl_system *system) {
+  const tl_scope *scope = system->scope;
   if (scope->count < LEAST_BODIES) {
     if (scope->members) {
       uint32_t *index_of;
-      TL_TAKE(scope->arena, job->model->bodies, &index_of);
+      TL_TAKE(scope->arena, system->model->bodies, &index_of);
       for (size_t i = 0; i < scope->count; ++i)
         index_of[scope->members[i]] = (uint32_t)i;
-      job->index_of = index_of;
+      system->index_of = index_of;
     }
     return TALUS_OK;
   }
   const int bits = scope->count <= MOST_FEW ? FEW_BITS : MANY_BITS;
-  order_job order = {.model = job->model,
+  order_job order = {.model = system->model,
                      .scope = scope,
                      .origin = scope->in->position[tl_scope_slot(scope, scope->count - 1)],
                      .bits = bits,
@@ -196,20 +196,20 @@ talus_status tl_ccp_order_bodies(tl_ccp *job) {
   TL_TAKE(scope->arena, scope->count, &order.rank);
   order.index_of = order.rank;
   if (scope->members)
-    TL_TAKE(scope->arena, job->model->bodies, &order.index_of);
-  TL_TAKE(scope->arena, job->model->bodies, &order.tile_of);
+    TL_TAKE(scope->arena, system->model->bodies, &order.index_of);
+  TL_TAKE(scope->arena, system->model->bodies, &order.tile_of);
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
-  const size_t threads = (size_t)job->model->par.threads;
+  const size_t threads = (size_t)system->model->par.threads;
   TL_TAKE(scope->arena, blocks_of(&order), &order.sums);
   TL_TAKE(scope->arena, scope->count, &order.keys);
   TL_TAKE(scope->arena, threads * order.cells, &order.next);
   TL_TAKE(scope->arena, threads, &order.in_range);
   spread_cells(&order);
-  tl_team_run(&job->model->par, order_share, &order);
+  tl_team_run(&system->model->par, order_share, &order);
   const size_t movable = find_cells(&order).movable, tile = tile_size(movable);
   tl_arena_release(scope->arena, mark);
-  job->rank = order.rank;
-  job->index_of = order.index_of;
-  job->tiles = (tl_tiles){order.tile_of, (movable + tile - 1) / tile};
+  system->rank = order.rank;
+  system->index_of = order.index_of;
+  system->tiles = (tl_tiles){order.tile_of, (movable + tile - 1) / tile};
   return TALUS_OK;
 }

@@ -6,7 +6,7 @@
  * step costs, twice as long, and only while it is farther from the solution than a step of free
  * fall. Islands with joints go on no nearer than large ones. Nothing is saved up for the next step:
  * every step starts from what it finds. */
-#include "solve/ccp/ccp.h"
+#include "solve/system/system.h"
 
 #include <limits.h>
 
@@ -28,16 +28,16 @@ static int most_of(const talus_solve_def *settings, bool are_few) {
   return most < INT_MAX ? (int)most : INT_MAX;
 }
 
-tl_ccp_effort tl_ccp_effort_of(const tl_ccp *job, size_t rows) {
-  const talus_solve_def *settings = job->settings;
-  const double small = tl_ccp_small_speed(job);
+tl_effort tl_effort_of(const tl_system *system, size_t rows, bool has_links) {
+  const talus_solve_def *settings = system->settings;
+  const double small = tl_system_small_speed(system);
   /* Joints are held by their own means, and their sweeps have no momentum. */
-  const bool is_small = rows <= TL_CCP_FEW_ROWS, are_few = is_small && job->link_count == 0;
+  const bool is_small = rows <= TL_FEW_ROWS, are_few = is_small && !has_links;
   const bool is_auto = settings->tolerance < 0;
-  tl_ccp_effort effort = {.usual = settings->iterations,
-                          .most = most_of(settings, is_small),
-                          .tolerance = is_auto ? LOOSE * small : settings->tolerance,
-                          .best = -1};
+  tl_effort effort = {.usual = settings->iterations,
+                      .most = most_of(settings, is_small),
+                      .tolerance = is_auto ? LOOSE * small : settings->tolerance,
+                      .best = -1};
   effort.enough = effort.tolerance;
   if (is_auto && are_few)
     effort.tolerance *= TIGHT;
@@ -46,14 +46,14 @@ tl_ccp_effort tl_ccp_effort_of(const tl_ccp *job, size_t rows) {
   return effort;
 }
 
-bool tl_ccp_wants_look(const tl_ccp_effort *effort, int done, double change) {
+bool tl_effort_wants_look(const tl_effort *effort, int done, double change) {
   if (effort->tolerance <= 0)
     return false;
   const int beyond = done - effort->usual;
   return change < effort->tolerance || (beyond >= 0 && beyond % LOOK_EVERY == 0);
 }
 
-bool tl_ccp_is_enough(tl_ccp_effort *effort, int done, double rms) {
+bool tl_effort_is_enough(tl_effort *effort, int done, double rms) {
   if (done < effort->usual)
     return rms < effort->tolerance;
   if (rms < effort->enough)
@@ -67,28 +67,7 @@ bool tl_ccp_is_enough(tl_ccp_effort *effort, int done, double rms) {
 }
 
 /* q(s) = slope s + c s^2, c = q - slope > 0: the lowest for s = -slope/(2 c). */
-talus_real tl_ccp_warm_share(double q, double slope) {
+talus_real tl_warm_share(double q, double slope) {
   const double c = q - slope;
   return slope < 0 && c > 0 ? (talus_real)(-slope / (2 * c)) : 0;
-}
-
-void tl_ccp_scale_lane(const tl_ccp *job, size_t k, uint32_t i, talus_real s) {
-  tl_ccp_lanes *p = &job->packs[k].impulse;
-  tl_ccp_put_lane(p, i, tl_scale(tl_ccp_lane(p, i), s));
-  if (job->rolls)
-    tl_ccp_put_lane(&job->rolls[k].torque, i, tl_scale(tl_ccp_lane(&job->rolls[k].torque, i), s));
-}
-
-static void scale_lanes(tl_ccp_lanes *lanes, talus_real s) {
-  for (int i = 0; i < TL_CCP_LANES; ++i) {
-    lanes->x[i] *= s;
-    lanes->y[i] *= s;
-    lanes->z[i] *= s;
-  }
-}
-
-void tl_ccp_scale_pack(const tl_ccp *job, size_t k, talus_real s) {
-  scale_lanes(&job->packs[k].impulse, s);
-  if (job->rolls)
-    scale_lanes(&job->rolls[k].torque, s);
 }

@@ -22,27 +22,27 @@
  * point takes part while it touches, or while its bodies are bonded and it is within the reach; to
  * break a bond takes the work of c over the reach. */
 #include "crowd/rest.h"
-#include "solve/ccp/ccp.h"
+#include "solve/system/system.h"
 
 #define AT_REST TL_R(0.01) /* of the slow speed: what a solver may leave of rest */
 
 /* ---- static friction
  * ---------------------------------------------------------------------------------------------- */
 
-static talus_real slow_speed(const tl_ccp *job) {
-  return tl_length(job->model->gravity) * (talus_real)job->scope->dt;
+static talus_real slow_speed(const tl_system *system) {
+  return tl_length(system->model->gravity) * (talus_real)system->scope->dt;
 }
 
 static talus_vec3 tangent_of(talus_vec3 v, talus_vec3 n) { return tl_madd(v, -tl_dot(v, n), n); }
 
-talus_real tl_ccp_friction(const tl_ccp *job, const tl_contact *c, const tl_pair_law *law,
-                           talus_vec3 before) {
-  const uint32_t state = job->contacts->touches.data[c - job->contacts->data].state;
+talus_real tl_system_friction(const tl_system *system, const tl_contact *c, const tl_pair_law *law,
+                              talus_vec3 before) {
+  const uint32_t state = system->contacts->touches.data[c - system->contacts->data].state;
   if (state & TL_TOUCH_STUCK)
     return law->static_friction;
   if (state & TL_TOUCH_SLID)
     return law->friction;
-  const talus_real slow = slow_speed(job);
+  const talus_real slow = slow_speed(system);
   return tl_length2(tangent_of(before, c->normal)) <= slow * slow ? law->static_friction
                                                                   : law->friction;
 }
@@ -50,48 +50,48 @@ talus_real tl_ccp_friction(const tl_ccp *job, const tl_contact *c, const tl_pair
 /* ---- cohesion
  * ---------------------------------------------------------------------------------------------- */
 
-static bool is_bonded(const tl_ccp *job, size_t i) {
-  const tl_contact *c = &job->contacts->data[i];
-  return (c->gap <= 0 || ((job->contacts->touches.data[i].state & TL_TOUCH_BONDED) != 0 &&
-                          c->gap <= tl_bond_reach(job->model, c->a, c->b))) &&
-         !tl_rest_is_dormant(job->model, job->scope->in, c->a, c->b);
+static bool is_bonded(const tl_system *system, size_t i) {
+  const tl_contact *c = &system->contacts->data[i];
+  return (c->gap <= 0 || ((system->contacts->touches.data[i].state & TL_TOUCH_BONDED) != 0 &&
+                          c->gap <= tl_bond_reach(system->model, c->a, c->b))) &&
+         !tl_rest_is_dormant(system->model, system->scope->in, c->a, c->b);
 }
 
-static void pull(const tl_ccp *job, const tl_contact *c, talus_real impulse) {
+static void pull(const tl_system *system, const tl_contact *c, talus_real impulse) {
   talus_vec3 arm_a, arm_b;
-  tl_ccp_contact_arms(job, c, &arm_a, &arm_b);
-  const uint32_t a = tl_ccp_solver_body(job, c->a), b = tl_ccp_solver_body(job, c->b);
-  const tl_ccp_tensor *tensors = job->tensors;
+  tl_system_arms(system, c, &arm_a, &arm_b);
+  const uint32_t a = tl_system_body(system, c->a), b = tl_system_body(system, c->b);
+  const tl_ccp_tensor *tensors = system->tensors;
   const talus_vec3 p = tl_scale(c->normal, impulse);
-  if (job->bodies[a].inv_mass > 0)
-    tl_ccp_push(&job->bodies[a], tensors ? &tensors[a] : NULL, arm_a, p);
-  if (job->bodies[b].inv_mass > 0)
-    tl_ccp_push(&job->bodies[b], tensors ? &tensors[b] : NULL, arm_b, tl_neg(p));
+  if (system->bodies[a].inv_mass > 0)
+    tl_ccp_push(&system->bodies[a], tensors ? &tensors[a] : NULL, arm_a, p);
+  if (system->bodies[b].inv_mass > 0)
+    tl_ccp_push(&system->bodies[b], tensors ? &tensors[b] : NULL, arm_b, tl_neg(p));
 }
 
 /* Serial and in canonical order, because bodies add up what pulls at them. */
-talus_status tl_ccp_load_pulls(tl_ccp *job) {
-  const tl_contacts *contacts = job->contacts;
-  TL_TAKE(job->scope->arena, contacts->count, &job->pulls);
+talus_status tl_system_load_pulls(tl_system *system) {
+  const tl_contacts *contacts = system->contacts;
+  TL_TAKE(system->scope->arena, contacts->count, &system->pulls);
   for (size_t i = 0, end; i < contacts->count; i = end) {
     const tl_contact *first = &contacts->data[i];
-    const talus_real cohesion = tl_model_law(job->model, first->a, first->b)->cohesion;
+    const talus_real cohesion = tl_model_law(system->model, first->a, first->b)->cohesion;
     int bonds = 0;
     for (end = i; end < contacts->count && contacts->data[end].a == first->a &&
                   contacts->data[end].b == first->b;
          ++end)
-      bonds += is_bonded(job, end);
+      bonds += is_bonded(system, end);
     for (size_t k = i; k < end; ++k) {
-      job->pulls[k] = 0;
-      if (!(cohesion > 0) || !is_bonded(job, k))
+      system->pulls[k] = 0;
+      if (!(cohesion > 0) || !is_bonded(system, k))
         continue;
-      job->pulls[k] = cohesion * (talus_real)job->scope->dt / (talus_real)bonds;
-      pull(job, &contacts->data[k], job->pulls[k]);
+      system->pulls[k] = cohesion * (talus_real)system->scope->dt / (talus_real)bonds;
+      pull(system, &contacts->data[k], system->pulls[k]);
     }
   }
-  TL_TAKE(job->scope->arena, job->scope->count, &job->pulled);
-  for (size_t i = 0; i < job->scope->count; ++i)
-    job->pulled[i] = (tl_twist){job->bodies[i].v, job->bodies[i].w};
+  TL_TAKE(system->scope->arena, system->scope->count, &system->pulled);
+  for (size_t i = 0; i < system->scope->count; ++i)
+    system->pulled[i] = (tl_twist){system->bodies[i].v, system->bodies[i].w};
   return TALUS_OK;
 }
 
@@ -99,65 +99,35 @@ talus_status tl_ccp_load_pulls(tl_ccp *job) {
  * ---------------------------------------------------------------------------------------------- */
 
 /* Stuck or slid, from the solution of a pressed row. */
-static uint32_t slip_of(const tl_ccp *job, const tl_contact *c, talus_real friction, talus_vec3 p,
-                        talus_vec3 arm_a, talus_vec3 arm_b) {
+static uint32_t slip_of(const tl_system *system, const tl_contact *c, talus_real friction,
+                        talus_vec3 p, talus_vec3 arm_a, talus_vec3 arm_b) {
   const talus_real pn = tl_dot(p, c->normal);
   const talus_real limit = friction * pn * (1 - TL_R(1e-6));
   if (tl_length2(tl_madd(p, -pn, c->normal)) < limit * limit)
     return TL_TOUCH_STUCK;
-  const talus_vec3 before = tangent_of(tl_ccp_velocity_before(job, c, arm_a, arm_b), c->normal);
+  const talus_vec3 before =
+      tangent_of(tl_system_velocity_before(system, c, arm_a, arm_b), c->normal);
   /* Not by the numbers in the pack: gradient methods may have given bodies others. */
-  const tl_ccp_body *a = &job->bodies[tl_ccp_solver_body(job, c->a)];
-  const tl_ccp_body *b = &job->bodies[tl_ccp_solver_body(job, c->b)];
+  const tl_ccp_body *a = &system->bodies[tl_system_body(system, c->a)];
+  const tl_ccp_body *b = &system->bodies[tl_system_body(system, c->b)];
   const talus_vec3 after = tangent_of(
       tl_sub(tl_ccp_point_velocity(b, arm_b), tl_ccp_point_velocity(a, arm_a)), c->normal);
-  const talus_real speed2 = tl_length2(after), slow = slow_speed(job);
+  const talus_real speed2 = tl_length2(after), slow = slow_speed(system);
   const bool rests = speed2 <= (AT_REST * slow) * (AT_REST * slow);
   const bool stops =
       speed2 <= slow * slow && (tl_dot(before, after) < 0 || speed2 < tl_length2(before));
   return rests || stops ? TL_TOUCH_STUCK : TL_TOUCH_SLID;
 }
 
-uint32_t tl_ccp_touch_state(const tl_ccp *job, const tl_contact *c, talus_real friction,
-                            talus_vec3 p, talus_vec3 arm_a, talus_vec3 arm_b) {
+uint32_t tl_system_touch_state(const tl_system *system, const tl_contact *c, talus_real friction,
+                               talus_vec3 p, talus_vec3 arm_a, talus_vec3 arm_b) {
   uint32_t state = 0;
   const bool is_pressed = tl_dot(p, c->normal) > 0;
-  const bool is_pulled = job->pulls && job->pulls[c - job->contacts->data] > 0;
-  const tl_pair_law *law = tl_model_law(job->model, c->a, c->b);
+  const bool is_pulled = system->pulls && system->pulls[c - system->contacts->data] > 0;
+  const tl_pair_law *law = tl_model_law(system->model, c->a, c->b);
   if (is_pressed && law->static_friction > law->friction)
-    state |= slip_of(job, c, friction, p, arm_a, arm_b);
+    state |= slip_of(system, c, friction, p, arm_a, arm_b);
   if (law->cohesion > 0 && (is_pressed || is_pulled))
     state |= TL_TOUCH_BONDED;
   return state;
-}
-
-static void store_touches(void *context, size_t begin, size_t end) {
-  const tl_ccp *job = context;
-  const bool has_states = (job->model->law_kinds & (TL_LAW_STATIC | TL_LAW_COHESION)) != 0;
-  for (size_t k = begin; k < end; ++k)
-    for (uint32_t row = job->pack_row[k]; row < job->pack_row[k + 1]; ++row) {
-      const uint32_t lane = row - job->pack_row[k], i = job->colours.order[row];
-      const tl_contact *c = &job->contacts->data[i];
-      tl_touch *touch = &job->contacts->touches.data[i];
-      *touch = (tl_touch){{0, 0, 0}, 0};
-      if (job->rolls)
-        touch->torque = tl_ccp_lane(&job->rolls[k].torque, lane);
-      if (!has_states)
-        continue;
-      touch->state = tl_ccp_touch_state(job, c, job->packs[k].friction[lane],
-                                        tl_ccp_lane(&job->packs[k].impulse, lane),
-                                        tl_ccp_arm_a(job, k, lane), tl_ccp_arm_b(job, k, lane));
-    }
-  if (!job->pulls)
-    return;
-  for (size_t k = begin; k < end; ++k)
-    for (uint32_t row = job->pack_row[k]; row < job->pack_row[k + 1]; ++row) {
-      tl_contact *c = &job->contacts->data[job->colours.order[row]];
-      c->impulse = tl_madd(c->impulse, -job->pulls[job->colours.order[row]], c->normal);
-    }
-}
-
-void tl_ccp_store_touches(const tl_ccp *job) {
-  tl_ccp copy = *job;
-  tl_for(&job->model->par, job->pack_count, 128, store_touches, &copy);
 }

@@ -1,0 +1,117 @@
+/* Gradient methods: all rows of a part step at once.
+ *
+ *   gradient.c   Jacobi, APGD and BB
+ *   product.c    a projected step of all rows, N times impulses
+ *   scan.c       the reduction buffer and segmented scan, as published
+ *   link_step.c  the same of links */
+#ifndef TL_SOLVE_CCP_GRADIENT_H
+#define TL_SOLVE_CCP_GRADIENT_H
+
+#include "solve/ccp/ccp.h"
+
+/* An impulse (or a difference of impulses) for every row: one entry per pack. */
+typedef tl_ccp_lanes tl_ccp_field;
+
+/* Which rows touch which body: rows of body i are entry[start[i]] ... , each 2 (8 pack + lane) +
+ * side, side 1 for body b. */
+typedef struct tl_ccp_gather {
+  uint32_t *start, *entry;
+} tl_ccp_gather;
+
+talus_status tl_ccp_make_gather(const tl_ccp_part *part, tl_ccp_gather *gather);
+
+/* The reduction buffer of the published method: an entry for each side of each row, sorted by body
+ * as gather->entry is. */
+typedef struct tl_ccp_scan {
+  uint32_t *place;   /* of side 2 (8 pack + lane) + side */
+  uint32_t *body;    /* of each entry */
+  tl_wrench *buffer; /* what a row does to the body; then sums */
+  size_t entries;
+} tl_ccp_scan;
+
+talus_status tl_ccp_make_scan(const tl_ccp_part *part, const tl_ccp_gather *gather,
+                              tl_ccp_scan *scan);
+void tl_ccp_run_scan(const tl_ccp_part *part, const tl_ccp_scan *scan, const tl_ccp_field *p);
+/* Impulse and moment of the body whose entries are [begin, end), end > begin. */
+tl_wrench tl_ccp_scanned(const tl_ccp_scan *scan, size_t begin, size_t end);
+
+/* How impulses are added up by body: one answer from all, up to rounding. */
+typedef struct tl_ccp_reduction {
+  talus_reduction kind; /* never auto */
+  tl_ccp_gather gather; /* not with colours */
+  tl_ccp_scan scan;     /* with scan */
+} tl_ccp_reduction;
+
+talus_status tl_ccp_make_reduction(const tl_ccp_part *part, tl_ccp_reduction *reduction);
+
+/* out = free velocities + M^-1 D p for every body. With from, velocities of impulses q: returns
+ * |M^-1 D (p - q)|^2 in the mass norm, which is (p - q).N (p - q). */
+double tl_ccp_spread(const tl_ccp_part *part, const tl_ccp_reduction *reduction,
+                     const tl_ccp_body *free_bodies, const tl_ccp_field *p, const tl_ccp_body *from,
+                     tl_ccp_body *out);
+
+/* Sums that a step of all rows gives on the way; d = u + b is the gradient at `from`. */
+typedef struct tl_ccp_sums {
+  double length2; /* |to - from|^2 in the metric E^-1 */
+  double slope;   /* d . (to - from) */
+  double lead;    /* d . (to - mark) */
+} tl_ccp_sums;
+
+/* A step of all rows: to = the projection of from - scale E d, with velocities from `bodies`, or
+ * Coulomb's law with them. mark may be NULL; scalar: one step for all directions, as published. */
+typedef struct tl_ccp_step_def {
+  tl_ccp_body *bodies; /* only read */
+  talus_real scale;
+  bool scalar;
+  const tl_ccp_field *from, *mark;
+  tl_ccp_field *to;
+} tl_ccp_step_def;
+
+tl_ccp_sums tl_ccp_step_all(const tl_ccp_part *part, const tl_ccp_step_def *def);
+
+/* The two ways of doing it for packs [begin, end), with the same bits. rows->bodies are those of
+ * the definition. Sums are by lane. */
+typedef struct tl_ccp_lane_sums {
+  double length2[TL_CCP_LANES], slope[TL_CCP_LANES], lead[TL_CCP_LANES];
+} tl_ccp_lane_sums;
+void tl_ccp_step_packs_scalar(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_t begin,
+                              size_t end, tl_ccp_lane_sums *sums);
+void tl_ccp_step_packs_avx512(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_t begin,
+                              size_t end, tl_ccp_lane_sums *sums);
+
+/* The residual of impulses p with velocities `bodies` (which belong to it); uses the part's own
+ * body buffer. */
+double tl_ccp_measure(const tl_ccp_part *part, const tl_ccp_body *bodies, const tl_ccp_field *p,
+                      double *most);
+
+/* ---- links (link_step.c) --------------------------------------------------------------------- */
+
+/* Links have TL_JOINT_ROWS impulses each, behind everything else of a field. */
+static inline size_t tl_ccp_link_lanes(const tl_ccp_part *part) {
+  const size_t reals = 3 * TL_CCP_LANES;
+  return (part->links.count * TL_JOINT_ROWS + reals - 1) / reals;
+}
+static inline talus_real *tl_ccp_link_field(const tl_ccp_part *part, tl_ccp_field *field) {
+  return field[part->link_at].x;
+}
+static inline const talus_real *tl_ccp_link_read(const tl_ccp_part *part,
+                                                 const tl_ccp_field *field) {
+  return field[part->link_at].x;
+}
+
+/* Applies the impulses p to `bodies`. */
+void tl_ccp_push_links(const tl_links *links, const talus_real *p, tl_ccp_body *bodies);
+
+/* Sum of squared residuals of impulses p; *most is raised. */
+double tl_ccp_residual_links(const tl_links *links, const tl_ccp_body *bodies, const talus_real *p,
+                             double *most);
+
+/* A step of all links, as of all rows; sums are added to. */
+void tl_ccp_step_links(const tl_links *links, const tl_ccp_body *bodies, double scale,
+                       const talus_real *from, const talus_real *mark, talus_real *to,
+                       tl_ccp_sums *sums);
+
+/* (p - q).C (p - q), C the compliances of links: what the product N does not have. */
+double tl_ccp_soften_links(const tl_links *links, const talus_real *p, const talus_real *q);
+
+#endif

@@ -1,0 +1,196 @@
+/* Rows of contacts: packs of eight, and what is done to them in a visit.
+ *
+ *   sweep.c         visits, one lane after the other; what chooses between the two ways
+ *   sweep_avx512.c  the same, eight at a time
+ *   rolling.c       rows that pass on torque: rolling and spinning resistance
+ *   roll_avx512.c   visits of those, eight at a time
+ *
+ * There is no reduction buffer: rows of a colour share no body that they could both change, and
+ * gradient methods gather per body. */
+#ifndef TL_SOLVE_CCP_ROWS_H
+#define TL_SOLVE_CCP_ROWS_H
+
+#include "kernels/ccp.h"
+#include "kernels/rolling.h"
+
+#include <stddef.h>
+
+#define TL_CCP_LANES 8
+
+/* A vector for each of eight rows. */
+typedef struct tl_ccp_lanes {
+  talus_real x[TL_CCP_LANES], y[TL_CCP_LANES], z[TL_CCP_LANES];
+} tl_ccp_lanes;
+
+/* Eight rows side by side. Lanes beyond the pack's rows are empty: en = 0 and bodies that do not
+ * move. */
+typedef struct tl_ccp_pack {
+  uint32_t a[TL_CCP_LANES], b[TL_CCP_LANES]; /* solver bodies */
+  tl_ccp_lanes normal, impulse;
+  talus_real reach_a[TL_CCP_LANES], reach_b[TL_CCP_LANES]; /* arms along the normal, see `arms` */
+  talus_real bias[TL_CCP_LANES], friction[TL_CCP_LANES], en[TL_CCP_LANES], et[TL_CCP_LANES];
+} tl_ccp_pack;
+
+/* From centres of mass to contact points. */
+typedef struct tl_ccp_arms {
+  tl_ccp_lanes a, b;
+} tl_ccp_arms;
+
+/* What rows have more where some pair of materials resists rolling or spinning. */
+typedef struct tl_ccp_roll {
+  tl_ccp_lanes torque;
+  talus_real rolling[TL_CCP_LANES], spinning[TL_CCP_LANES], er[TL_CCP_LANES], es[TL_CCP_LANES];
+  uint32_t lanes; /* bit i: row i resists one of them */
+} tl_ccp_roll;
+
+/* Rows, and the bodies that they act on: all that a visit reads and writes, flat, because sweeps
+ * are made of nothing else. Of all contacts, or of a part, whose packs are some of those of all. */
+typedef struct tl_ccp_rows {
+  tl_ccp_body *bodies;    /* body_count, and one more that is nobody's, for empty lanes */
+  tl_ccp_tensor *tensors; /* NULL: every body is isotropic */
+  tl_ccp_pack *packs;
+  tl_ccp_arms *arms;  /* by pack; NULL: every arm is its reach times the normal, as for spheres */
+  tl_ccp_roll *rolls; /* by pack; NULL: no pair of materials resists rolling or spinning */
+  size_t body_count, pack_count, count;
+  talus_real ncp;          /* 1: Coulomb's law, 0: its convex relaxation */
+  const uint32_t *contact; /* by row, in solving order: its contact */
+
+  /* Of all rows only. */
+  uint32_t *pack_row; /* first row of each pack, and one more */
+  talus_real *gaps;   /* m, by pack and lane: as impacts left it, overlap negative */
+} tl_ccp_rows;
+
+static inline talus_vec3 tl_ccp_lane(const tl_ccp_lanes *lanes, uint32_t i) {
+  return tl_vec3(lanes->x[i], lanes->y[i], lanes->z[i]);
+}
+static inline void tl_ccp_put_lane(tl_ccp_lanes *lanes, uint32_t i, talus_vec3 v) {
+  lanes->x[i] = v.x;
+  lanes->y[i] = v.y;
+  lanes->z[i] = v.z;
+}
+
+/* Every arm is along its normal and every body answers the same in all directions: a sweep then
+ * takes a form of its own, with fewer operations and other rounding. */
+static inline bool tl_ccp_is_radial(const tl_ccp_rows *rows) {
+  return !rows->arms && !rows->tensors;
+}
+
+/* The arm of body a (or b) in a lane of a pack. */
+static inline talus_vec3 tl_ccp_arm_a(const tl_ccp_rows *rows, size_t pack, uint32_t i) {
+  if (rows->arms)
+    return tl_ccp_lane(&rows->arms[pack].a, i);
+  const tl_ccp_pack *p = &rows->packs[pack];
+  return tl_scale(tl_ccp_lane(&p->normal, i), p->reach_a[i]);
+}
+static inline talus_vec3 tl_ccp_arm_b(const tl_ccp_rows *rows, size_t pack, uint32_t i) {
+  if (rows->arms)
+    return tl_ccp_lane(&rows->arms[pack].b, i);
+  const tl_ccp_pack *p = &rows->packs[pack];
+  return tl_scale(tl_ccp_lane(&p->normal, i), p->reach_b[i]);
+}
+
+/* ---- rows that pass on torque (rolling.c) ---------------------------------------------------- */
+
+/* Whether some row of the pack, or this one, passes on torque. */
+static inline bool tl_ccp_rolls(const tl_ccp_rows *rows, size_t pack) {
+  return rows->rolls && rows->rolls[pack].lanes != 0;
+}
+static inline bool tl_ccp_lane_rolls(const tl_ccp_rows *rows, size_t pack, uint32_t i) {
+  return rows->rolls && (rows->rolls[pack].lanes >> i & 1u) != 0;
+}
+
+/* The law of a row that passes on torque, with its steps times `scale`. */
+tl_roll_law tl_ccp_roll_law(const tl_ccp_rows *rows, size_t pack, uint32_t lane, talus_real scale);
+
+/* Relative velocity and spin at a row, impulse and torque of it. */
+tl_wrench tl_ccp_twist_of(const tl_ccp_rows *rows, size_t pack, uint32_t lane);
+tl_wrench tl_ccp_wrench_of(const tl_ccp_rows *rows, size_t pack, uint32_t lane);
+
+/* One visit of a row that passes on torque: its squared change in velocity units. */
+double tl_ccp_roll_lane(const tl_ccp_rows *rows, size_t pack, uint32_t lane);
+double tl_ccp_roll_residual(const tl_ccp_rows *rows, size_t pack, uint32_t lane);
+
+/* A pack in which rows pass on torque, eight at a time (roll_avx512.c): a share of the impulses it
+ * starts with, and their work; a visit, to squared changes in velocity units; residuals. The bits
+ * of the calls by row. */
+void tl_ccp_warm_rolls_avx512(const tl_ccp_rows *rows, size_t pack, talus_real share,
+                              talus_real work[TL_CCP_LANES]);
+void tl_ccp_sweep_rolls_avx512(const tl_ccp_rows *rows, size_t pack,
+                               talus_real moved[TL_CCP_LANES]);
+void tl_ccp_residual_rolls_avx512(const tl_ccp_rows *rows, size_t pack, talus_real r[TL_CCP_LANES]);
+
+/* ---- one row (sweep.c) ----------------------------------------------------------------------- */
+
+/* Applies an impulse at the point of a row to its bodies: p to b, its opposite to a; and one with a
+ * torque. */
+void tl_ccp_push_lane(const tl_ccp_rows *rows, size_t pack, uint32_t lane, talus_vec3 p);
+void tl_ccp_push_wrench(const tl_ccp_rows *rows, size_t pack, uint32_t lane, tl_wrench p);
+
+/* Relative velocity at a row, in the form and with the bits that sweeps have. */
+tl_ccp_vec tl_ccp_lane_velocity(const tl_ccp_rows *rows, size_t pack, uint32_t lane);
+
+/* Returns its squared change in velocity units; a share of the impulse it starts with, and the work
+ * of that (tl_ccp_warm_packs); its residual. */
+double tl_ccp_sweep_lane(const tl_ccp_rows *rows, size_t pack, uint32_t lane);
+double tl_ccp_warm_lane(const tl_ccp_rows *rows, size_t pack, uint32_t lane, talus_real share);
+talus_real tl_ccp_residual_lane(const tl_ccp_rows *rows, size_t pack, uint32_t lane);
+
+/* Impulses and torques times s. */
+void tl_ccp_scale_lane(const tl_ccp_rows *rows, size_t pack, uint32_t lane, talus_real s);
+void tl_ccp_scale_pack(const tl_ccp_rows *rows, size_t pack, talus_real s);
+
+/* Whether a row of the pack has a body that answers differently in different directions. */
+bool tl_ccp_needs_tensor(const tl_ccp_rows *rows, const tl_ccp_pack *pack);
+
+/* ---- packs ----------------------------------------------------------------------------------- */
+
+/* Applies a share of the impulses that packs start with. Returns the sum of p.((u + u')/2 + b), p
+ * the whole impulse, u and u' the relative velocity before and after: with share 1 that is what the
+ * impulses change of the objective; with share 0, which changes nothing, its slope along them. */
+double tl_ccp_warm_packs(const tl_ccp_rows *rows, size_t begin, size_t end, bool serial,
+                         talus_real share);
+
+/* One visit of every row in packs [begin, end), which share no movable body unless `serial`: then
+ * rows are visited one after the other. Returns the sum of squared changes in velocity units. */
+double tl_ccp_sweep_packs(const tl_ccp_rows *rows, size_t begin, size_t end, bool serial);
+
+/* Sum of squared residuals of the packs and their largest. */
+double tl_ccp_residual_packs(const tl_ccp_rows *rows, size_t begin, size_t end, double *most);
+
+/* The two ways of doing it, with the same bits; the calls above choose. */
+double tl_ccp_warm_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t end,
+                                talus_real share);
+double tl_ccp_warm_packs_avx512(const tl_ccp_rows *rows, size_t begin, size_t end,
+                                talus_real share);
+double tl_ccp_sweep_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t end);
+double tl_ccp_sweep_packs_avx512(const tl_ccp_rows *rows, size_t begin, size_t end);
+double tl_ccp_residual_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t end,
+                                    double *most);
+double tl_ccp_residual_packs_avx512(const tl_ccp_rows *rows, size_t begin, size_t end,
+                                    double *most);
+bool tl_ccp_has_avx512(void);
+
+/* ---- position correction (correct.c) --------------------------------------------------------- */
+
+/* What a row is for correction: deeper than the slop; or led there by the velocities of the
+ * solution, which counts where the island's residual could have done it. An island without is left
+ * alone. */
+enum { TL_CCP_DEEP = 1, TL_CCP_SINKING = 2 };
+#define TL_CCP_DEEP_SLOPS TL_R(2) /* what begins a correction, which ends at one */
+
+/* How overlap is taken out. */
+typedef struct tl_ccp_aim {
+  talus_real h;              /* s */
+  talus_real slop;           /* m */
+  talus_real share;          /* of the overlap beyond the slop, in a step */
+  talus_real recovery_speed; /* m/s */
+} tl_ccp_aim;
+
+/* Biases of correction for packs [begin, end), without friction and impulses; deep: by row, what it
+ * is. The two ways of doing it, with the same bits. */
+void tl_ccp_aim_packs_scalar(const tl_ccp_rows *rows, const tl_ccp_aim *aim, size_t begin,
+                             size_t end, uint8_t *deep);
+void tl_ccp_aim_packs_avx512(const tl_ccp_rows *rows, const tl_ccp_aim *aim, size_t begin,
+                             size_t end, uint8_t *deep);
+
+#endif

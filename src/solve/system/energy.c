@@ -1,0 +1,182 @@
+/* What a step did to the energy, and the objective that it brought down.
+ *
+ * With v0 at the start of the step, vf = v0 + h M^-1 f (no contacts) and v1 the solution, the
+ * kinetic energy changes by exactly (v0 + v1)/2 . M (v1 - v0). The part M (v1 - vf) is what
+ * contacts gave, M (vf - v0) is what gravity and constant loads gave. A body's inertia is taken
+ * where it stood at t0, as the solver does. Of what contacts and joints gave together, joints have
+ * the sum of p J (v0 + v1)/2 over their rows, and contacts the rest.
+ *
+ * The objective f(g) = g.N g/2 + g.(D^T vf + b) needs no product with N: D g = M (v1 - vf), so
+ *   f = (v1 + vf)/2 . M (v1 - vf) + sum of b_n g_n.
+ * What bodies have of it is found here; a solver adds b_n g_n of its rows. Links add their biases
+ * too, and the energy of their compliances and laws (joint/link.c).
+ * Where bodies bounced (impact.h), vf of the objective is what the solver began with.
+ * It is what ccp friction minimises, and told with `ncp` too. With
+ * cohesion g is the shifted impulse, whose cone is the usual one, and f has a constant more: the
+ * energy that the pull alone would give. */
+#include "crowd/rest.h"
+#include "solve/system/links.h"
+
+#define AHEAD 8 /* bodies that are asked for before they are needed */
+
+typedef struct energy_sums {
+  double contact, load, objective;
+} energy_sums;
+
+typedef struct energy_job {
+  const tl_system *system;
+  tl_ledger_entry *entries; /* by slot; or NULL */
+  energy_sums *blocks;
+} energy_job;
+
+static double dot_d(talus_vec3 a, talus_vec3 b) { return tl_ddot(tl_widen(a), tl_widen(b)); }
+
+bool tl_system_takes_part(const tl_system *system, uint32_t slot) {
+  return !tl_body_is_static(system->model, slot) && !tl_rest_is_asleep(system->scope->in, slot);
+}
+
+tl_wrench tl_system_momentum(const tl_system *system, uint32_t slot, talus_vec3 v, talus_vec3 w) {
+  const tl_model *model = system->model;
+  const talus_vec3 inertia = tl_body_inertia(model, slot);
+  tl_wrench r = {tl_scale(v, model->property.mass[slot]), tl_scale(w, inertia.x)};
+  if (!tl_body_shape(model, slot)->isotropic)
+    r.torque = tl_sym3_mul_vec(tl_sym3_rotated(system->scope->in->rotation[slot], inertia), w);
+  return r;
+}
+
+/* The free velocity, without the inverse of an inertia where none is needed. */
+tl_twist tl_system_free_twist(const tl_system *system, size_t member) {
+  const uint32_t slot = tl_scope_slot(system->scope, member);
+  const tl_properties *property = &system->model->property;
+  if (property->force || property->torque || (property->flags[slot] & TL_FLAG_LOCKS)) {
+    tl_ccp_body body;
+    tl_system_load_free(system, member, &body);
+    return (tl_twist){body.v, body.w};
+  }
+  const talus_vec3 v = system->scope->in->velocity[slot];
+  return (tl_twist){tl_madd(v, (talus_real)system->scope->dt, system->model->gravity),
+                    system->scope->in->spin[slot]};
+}
+
+/* Of one body; `own` is half of v1.M (v1 - vf), `given` M (v1 - vf). Impacts have changed what the
+ * solver began with. */
+static double objective_of(const tl_system *system, size_t i, uint32_t slot, const tl_twist *free,
+                           double own, tl_wrench given) {
+  if (!system->kicks)
+    return own + 0.5 * (dot_d(free->velocity, given.impulse) + dot_d(free->spin, given.torque));
+  const uint32_t row = tl_system_member(system, i);
+  const tl_ccp_body *now = &system->bodies[row];
+  const talus_vec3 v = tl_add(free->velocity, system->kicks[row].velocity);
+  const talus_vec3 w = tl_add(free->spin, system->kicks[row].spin);
+  const tl_wrench rest = tl_system_momentum(system, slot, tl_sub(now->v, v), tl_sub(now->w, w));
+  return 0.5 * (dot_d(tl_add(now->v, v), rest.impulse) + dot_d(tl_add(now->w, w), rest.torque));
+}
+
+/* What the solver began with: free velocities, and what bounces (which make no energy of their own:
+ * impact.h) and cohesion made of them. */
+tl_twist tl_system_start_twist(const tl_system *system, size_t member) {
+  const uint32_t body = tl_system_member(system, member);
+  if (system->pulled)
+    return system->pulled[body];
+  tl_twist twist = tl_system_free_twist(system, member);
+  if (system->kicks) {
+    twist.velocity = tl_add(twist.velocity, system->kicks[body].velocity);
+    twist.spin = tl_add(twist.spin, system->kicks[body].spin);
+  }
+  return twist;
+}
+
+/* An entry of the ledger. free, given: as in add_body, which do where the solver began with them.
+ */
+static tl_ledger_entry weigh(const tl_system *system, size_t i, uint32_t slot, tl_twist free,
+                             const tl_ccp_body *now, tl_wrench given) {
+  const bool is_other = system->pulled || system->kicks;
+  const tl_twist from = is_other ? tl_system_start_twist(system, i) : free;
+  const talus_vec3 dv = tl_sub(now->v, from.velocity), dw = tl_sub(now->w, from.spin);
+  if (is_other)
+    given = tl_system_momentum(system, slot, dv, dw);
+  const talus_vec3 inertia = tl_body_inertia(system->model, slot);
+  tl_ledger_entry entry;
+  entry.had = (double)system->model->property.mass[slot] * dot_d(from.velocity, from.velocity) +
+              (double)tl_max(inertia.x, tl_max(inertia.y, inertia.z)) * dot_d(from.spin, from.spin);
+  entry.norm = dot_d(dv, given.impulse) + dot_d(dw, given.torque);
+  entry.work =
+      dot_d(from.velocity, given.impulse) + dot_d(from.spin, given.torque) + 0.5 * entry.norm;
+  return entry;
+}
+
+static void add_body(const energy_job *energy, size_t i, energy_sums *sums) {
+  const tl_system *system = energy->system;
+  const uint32_t slot = tl_scope_slot(system->scope, i);
+  if (!tl_system_takes_part(system, slot)) {
+    if (energy->entries)
+      energy->entries[slot] = (tl_ledger_entry){0, 0, 0};
+    return;
+  }
+  const tl_properties *property = &system->model->property;
+  const tl_ccp_body *now = &system->bodies[tl_system_member(system, i)];
+  const talus_vec3 v0 = system->scope->in->velocity[slot], w0 = system->scope->in->spin[slot];
+  const tl_twist free = tl_system_free_twist(system, i);
+  const tl_wrench given =
+      tl_system_momentum(system, slot, tl_sub(now->v, free.velocity), tl_sub(now->w, free.spin));
+  const double own =
+      0.5 * (dot_d(now->v, given.impulse) + dot_d(now->w, given.torque)); /* of v1, in both */
+  sums->contact += own + 0.5 * (dot_d(v0, given.impulse) + dot_d(w0, given.torque));
+  sums->objective += objective_of(system, i, slot, &free, own, given);
+  if (energy->entries)
+    energy->entries[slot] = weigh(system, i, slot, free, now, given);
+  if (!property->force && !property->torque)
+    return;
+  const talus_vec3 fallen = tl_scale(system->model->gravity, (talus_real)system->scope->dt);
+  const tl_wrench loaded = tl_system_momentum(
+      system, slot, tl_sub(tl_sub(free.velocity, v0), fallen), tl_sub(free.spin, w0));
+  sums->load +=
+      0.5 * (dot_d(tl_add(v0, now->v), loaded.impulse) + dot_d(tl_add(w0, now->w), loaded.torque));
+}
+
+static void add_bodies(void *context, size_t begin, size_t end) {
+  const energy_job *job = context;
+  for (size_t block = begin; block < end; ++block) {
+    energy_sums sums = {0, 0, 0};
+    const size_t count = job->system->scope->count, last = (block + 1) * TL_BLOCK;
+    for (size_t i = block * TL_BLOCK; i < last && i < count; ++i) {
+      if (job->system->rank && i + AHEAD < count) /* neighbours here are far apart there */
+        __builtin_prefetch(&job->system->bodies[job->system->rank[i + AHEAD]]);
+      add_body(job, i, &sums);
+    }
+    job->blocks[block] = sums;
+  }
+}
+
+/* Takes the work of joints out of that of contacts and joints. */
+static talus_status part_work(tl_system *system, const tl_links *links) {
+  tl_solve_report *report = system->report;
+  if (links->count == 0)
+    return TALUS_OK;
+  if (system->contacts->count == 0) /* not a bit of rounding for contacts that are not there */
+    report->joint_work = report->contact_work;
+  else
+    TL_TRY(tl_links_work(links, &report->joint_work));
+  report->contact_work -= report->joint_work;
+  return TALUS_OK;
+}
+
+talus_status tl_system_find_energy(tl_system *system, const tl_links *links,
+                                   tl_ledger_entry *entries) {
+  const size_t blocks = (system->scope->count + TL_BLOCK - 1) / TL_BLOCK;
+  energy_job work = {system, entries, NULL};
+  const tl_arena_mark mark = tl_arena_get_mark(system->scope->arena);
+  energy_sums total = {0, 0, 0};
+  TL_TAKE(system->scope->arena, blocks, &work.blocks);
+  tl_for(&system->model->par, blocks, 1, add_bodies, &work);
+  for (size_t i = 0; i < blocks; ++i) {
+    total.contact += work.blocks[i].contact;
+    total.load += work.blocks[i].load;
+    total.objective += work.blocks[i].objective;
+  }
+  system->report->objective = total.objective;
+  system->report->contact_work = total.contact;
+  system->report->load_work = total.load;
+  tl_arena_release(system->scope->arena, mark);
+  return part_work(system, links);
+}

@@ -1,0 +1,63 @@
+/* Shifts: what moves bodies in a step beside their velocity, and does not stay with it. Impacts
+ * leave some, and position correction. */
+#include "solve/system/system.h"
+
+typedef struct still_job {
+  const tl_ccp_body *from;
+  tl_ccp_body *to;
+} still_job;
+
+static void copy_still(void *context, size_t begin, size_t end) {
+  const still_job *job = context;
+  for (size_t i = begin; i < end; ++i) {
+    job->to[i] = job->from[i];
+    job->to[i].v = job->to[i].w = tl_vec3(0, 0, 0);
+  }
+}
+
+talus_status tl_system_take_shifts(const tl_system *system, tl_ccp_body *shifts,
+                                   tl_ccp_body **room) {
+  *room = shifts;
+  if (system->shifts) /* by impacts, in the same place */
+    TL_TAKE(system->scope->arena, system->scope->count + 1, room);
+  still_job still = {system->bodies, *room};
+  tl_for(&system->model->par, system->scope->count + 1, 1024, copy_still, &still);
+  return TALUS_OK;
+}
+
+typedef struct lift_job {
+  const tl_system *system;
+  const tl_ccp_body *shifts;
+} lift_job;
+
+static double sum_lifts(void *context, size_t begin, size_t end) {
+  const lift_job *job = context;
+  const tl_system *system = job->system;
+  const talus_dvec3 way = tl_dscale(tl_widen(system->model->gravity), -system->scope->dt);
+  double sum = 0;
+  for (size_t i = begin; i < end; ++i) {
+    const uint32_t row = tl_system_member(system, i);
+    if (system->bodies[row].inv_mass > 0)
+      sum += (double)system->model->property.mass[tl_scope_slot(system->scope, i)] *
+             tl_ddot(way, tl_widen(job->shifts[row].v));
+  }
+  return sum;
+}
+
+talus_status tl_system_add_lift(tl_system *system, const tl_ccp_body *shifts) {
+  lift_job job = {system, shifts};
+  double lift;
+  TL_TRY(tl_sum(&system->model->par, system->scope->arena, system->scope->count, sum_lifts, &job,
+                &lift));
+  system->report->contact_work += lift;
+  return TALUS_OK;
+}
+
+talus_status tl_system_add_shifts(tl_system *system, const tl_ccp_body *room, tl_ccp_body *shifts) {
+  TL_TRY(tl_system_add_lift(system, room));
+  for (size_t i = 0; room != shifts && i <= system->scope->count; ++i) {
+    shifts[i].v = tl_add(shifts[i].v, room[i].v);
+    shifts[i].w = tl_add(shifts[i].w, room[i].w);
+  }
+  return TALUS_OK;
+}

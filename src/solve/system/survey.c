@@ -1,0 +1,114 @@
+/* One look at every body of the scope: what the rows of their contacts need, and how small they
+ * get. */
+#include "solve/system/system.h"
+
+#define GRAIN 1024
+
+typedef struct survey_job {
+  const tl_system *system;
+  tl_survey *found; /* by range, at its first block */
+} survey_job;
+
+static const tl_survey NOTHING = {.least = TL_REAL_MAX,
+                                  .slowest = {TL_REAL_MAX, TL_REAL_MAX, TL_REAL_MAX},
+                                  .fastest = {-TL_REAL_MAX, -TL_REAL_MAX, -TL_REAL_MAX}};
+
+static void spread(tl_survey *s, talus_vec3 slowest, talus_vec3 fastest) {
+  s->slowest = tl_vec3(tl_min(s->slowest.x, slowest.x), tl_min(s->slowest.y, slowest.y),
+                       tl_min(s->slowest.z, slowest.z));
+  s->fastest = tl_vec3(tl_max(s->fastest.x, fastest.x), tl_max(s->fastest.y, fastest.y),
+                       tl_max(s->fastest.z, fastest.z));
+}
+
+static void look_at(const tl_model *model, const tl_state *in, uint32_t slot, tl_survey *s) {
+  const uint32_t flags = model->property.flags[slot];
+  if (flags & TL_FLAG_STATIC) {
+    s->moving_walls |= (flags & TL_FLAG_KINEMATIC) != 0;
+    if ((flags & TL_FLAG_KINEMATIC) && tl_body_turns(model, slot))
+      s->arms = true;
+    return;
+  }
+  const tl_shape *shape = tl_body_shape(model, slot);
+  const talus_real radius = shape->radius * model->property.scale[slot];
+  if ((flags & TL_FLAG_LOCKS) || !shape->isotropic)
+    s->tensors = true;
+  if (shape->kind != TALUS_SPHERE)
+    s->lumps = s->arms = true;
+  if (radius < s->least)
+    s->least = radius;
+  spread(s, in->velocity[slot], in->velocity[slot]);
+}
+
+static void look_at_range(void *context, size_t begin, size_t end) {
+  const survey_job *job = context;
+  tl_survey s = NOTHING;
+  for (size_t i = begin; i < end; ++i)
+    look_at(job->system->model, job->system->scope->in, tl_scope_slot(job->system->scope, i), &s);
+  job->found[begin / GRAIN] = s;
+}
+
+static talus_status look(tl_system *system) {
+  const tl_scope *scope = system->scope;
+  const size_t blocks = (scope->count + GRAIN - 1) / GRAIN;
+  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  survey_job job = {.system = system};
+  TL_TAKE(scope->arena, blocks, &job.found);
+  for (size_t i = 0; i < blocks; ++i)
+    job.found[i] = NOTHING;
+  tl_for(&system->model->par, scope->count, GRAIN, look_at_range, &job);
+  system->survey = NOTHING;
+  for (size_t i = 0; i < blocks; ++i) {
+    system->survey.tensors |= job.found[i].tensors;
+    system->survey.arms |= job.found[i].arms;
+    system->survey.lumps |= job.found[i].lumps;
+    system->survey.moving_walls |= job.found[i].moving_walls;
+    system->survey.least = tl_min(system->survey.least, job.found[i].least);
+    spread(&system->survey, job.found[i].slowest, job.found[i].fastest);
+  }
+  tl_arena_release(scope->arena, mark);
+  return TALUS_OK;
+}
+
+/* What gravity makes of rest in a step, which bodies cannot help but sink by; of small bodies in a
+ * long step that would be too much. */
+static talus_real find_slop(const tl_system *system) {
+  const talus_real h = (talus_real)system->scope->dt;
+  if (system->settings->slop >= 0)
+    return (talus_real)system->settings->slop;
+  return tl_min(tl_length(system->model->gravity) * h * h, TL_R(0.01) * system->survey.least);
+}
+
+/* A bound per step, so that grains of any size part in as many steps. */
+static talus_real find_recovery_speed(const tl_system *system) {
+  if (system->settings->recovery_speed >= 0)
+    return (talus_real)system->settings->recovery_speed;
+  return TL_R(0.1) * system->survey.least / (talus_real)system->scope->dt;
+}
+
+double tl_system_small_speed(const tl_system *system) {
+  const tl_survey *s = &system->survey;
+  const double fall = (double)tl_length(system->model->gravity) * system->scope->dt;
+  if (!(s->slowest.x <= s->fastest.x))
+    return fall;
+  const double differ = 1e-3 * (double)tl_length(tl_sub(s->fastest, s->slowest));
+  return fall > differ ? fall : differ;
+}
+
+talus_status tl_system_begin(tl_system *system, const tl_model *model, const tl_scope *scope,
+                             tl_contacts *contacts, tl_solve_report *report) {
+  *report = (tl_solve_report){0};
+  *system = (tl_system){.model = model,
+                        .scope = scope,
+                        .settings = &model->solve,
+                        .contacts = contacts,
+                        .report = report,
+                        .ncp = model->solve.friction == TALUS_FRICTION_NCP};
+  system->bounce_speed = (talus_real)model->solve.bounce_speed;
+  if (model->solve.bounce_speed < 0)
+    system->bounce_speed = 2 * tl_length(model->gravity) * (talus_real)scope->dt;
+  TL_TRY(look(system));
+  system->slop = find_slop(system);
+  system->recovery_speed = find_recovery_speed(system);
+  TL_TAKE(scope->arena, scope->count + 1, &system->bodies);
+  return TALUS_OK;
+}

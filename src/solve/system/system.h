@@ -1,0 +1,202 @@
+/* The system: what every solver of velocities stands on (ccp/, impulse/, impact/).
+ *
+ *   survey.c  what there is among the bodies, and what `auto` settings make of it
+ *   order.c   the order of solver bodies, and tiles of them
+ *   bodies.c  solver bodies from the scope: velocities with loads, inverse masses and inertia
+ *   row.c     the row of one contact
+ *   law.c     static friction, cohesion, and what contacts remember
+ *   links.h   joints: rows of their own, in blocks
+ *   effort.c  how long an island is worked on
+ *   energy.c  the work of contacts, joints and loads
+ *   audit.c   no island makes energy
+ *   shift.c   what moves bodies in a step beside their velocity
+ *
+ * A solver fills a system, makes rows of its own from it, and leaves velocities in the bodies and
+ * impulses in the contacts. The buffers are those of Tasora, Negrut and Anitescu 2011, 4.1. */
+#ifndef TL_SOLVE_SYSTEM_H
+#define TL_SOLVE_SYSTEM_H
+
+#include "base/cancel.h"
+#include "kernels/ccp.h"
+#include "kernels/rolling.h"
+#include "solve/solve.h"
+
+/* What there is among the bodies of the scope (survey.c). */
+typedef struct tl_survey {
+  bool tensors; /* one that does not answer the same in every direction */
+  bool arms;    /* one that makes arms matter which are not along their normal: movable and not a
+                   sphere, or static and turning. Without, a third of the rows' memory is saved, and
+                   sweeps are bound by memory */
+  bool lumps;   /* one that is movable and not a sphere */
+  bool moving_walls;           /* one that moves by itself */
+  talus_real least;            /* m: the smallest bounding radius of a movable one */
+  talus_vec3 slowest, fastest; /* m/s: of movable ones, by axis */
+} tl_survey;
+
+typedef struct tl_system {
+  const tl_model *model;
+  const tl_scope *scope;
+  const talus_solve_def *settings;
+  tl_contacts *contacts;
+  tl_solve_report *report;
+  tl_survey survey;
+
+  /* Solver bodies. */
+  const uint32_t *rank;     /* member of the scope -> solver body; NULL: the same number */
+  const uint32_t *index_of; /* slot -> solver body; NULL: the same number */
+  tl_tiles tiles;           /* of solver bodies, in their order */
+  tl_ccp_body *bodies;      /* scope->count, and one more that is nobody's */
+  tl_ccp_tensor *tensors;   /* NULL: every body is isotropic */
+  const uint32_t *label;    /* by slot: of its island; NULL: all are one */
+
+  /* Laws. */
+  talus_real ncp;  /* 1: Coulomb's law, 0: its convex relaxation */
+  talus_real slop; /* m: overlap that is left alone */
+  talus_real recovery_speed, bounce_speed;
+  talus_real *pulls; /* by contact: cohesion over the step, N s; NULL: none */
+  tl_twist *pulled;  /* by solver body: free velocities and what pulls make of them; NULL: none */
+
+  /* What impacts left (solve/impact/impact.h); NULL: nothing bounced. */
+  talus_real *gaps;    /* m, by contact: for its row */
+  tl_ccp_body *shifts; /* by solver body: m/s, what moves it in this step beside its velocity */
+  tl_twist *kicks;     /* by solver body: velocity that it got */
+} tl_system;
+
+struct tl_links;
+
+/* ---- bodies ---------------------------------------------------------------------------------- */
+
+static inline uint32_t tl_system_body(const tl_system *system, uint32_t slot) {
+  return system->index_of ? system->index_of[slot] : slot;
+}
+static inline uint32_t tl_system_member(const tl_system *system, size_t member) {
+  return system->rank ? system->rank[member] : (uint32_t)member;
+}
+
+/* A system with survey, slop and speeds (as `solve` says, or what `auto` makes of it), and with
+ * room for bodies that is not filled yet. */
+talus_status tl_system_begin(tl_system *system, const tl_model *model, const tl_scope *scope,
+                             tl_contacts *contacts, tl_solve_report *report);
+
+/* m/s: a speed that is small in this scene: what free fall gives in a step, or a thousandth of how
+ * much velocities differ. Every observer sees the same. */
+double tl_system_small_speed(const tl_system *system);
+
+/* Finds rank, index_of and tiles. */
+talus_status tl_system_order(tl_system *system);
+
+/* Fills bodies (and tensors, where any is needed). */
+talus_status tl_system_load_bodies(tl_system *system);
+
+/* The velocity with which a free member of the scope ends the step if nothing touches it. */
+void tl_system_load_free(const tl_system *system, size_t member, tl_ccp_body *body);
+
+/* Inverse inertia of a solver body in world axes. */
+tl_sym3 tl_system_turning(const tl_system *system, uint32_t body);
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* m: of a contact, as impacts left it. */
+static inline talus_real tl_system_gap(const tl_system *system, const tl_contact *c) {
+  return system->gaps ? system->gaps[c - system->contacts->data] : c->gap;
+}
+
+/* The gap that velocities may close. Overlap is no matter of velocities: what would push bodies
+ * apart would stay with them (solve/ccp/correct.c). */
+static inline talus_real tl_system_gap_to_close(const tl_system *system, const tl_contact *c) {
+  return tl_max(tl_system_gap(system, c), 0);
+}
+
+/* Friction as the projection sees it has a limit, beyond which its square is no number and friction
+ * would hold nothing. Coulomb's law has no square. */
+static inline talus_real tl_system_limit_friction(const tl_system *system, talus_real friction) {
+  return system->ncp > 0 ? friction : tl_min(friction, TL_R(1e6));
+}
+
+/* Arms of a contact from the two centres of mass, and the relative velocity of its points at t0,
+ * before gravity and impulses. */
+void tl_system_arms(const tl_system *system, const tl_contact *c, talus_vec3 *a, talus_vec3 *b);
+talus_vec3 tl_system_velocity_before(const tl_system *system, const tl_contact *c, talus_vec3 arm_a,
+                                     talus_vec3 arm_b);
+
+/* The row of a contact between solver bodies a and b, with the impulse it starts from. */
+tl_ccp_row tl_system_make_row(const tl_system *system, const tl_contact *c, uint32_t a, uint32_t b);
+
+/* ---- laws beyond friction and restitution (law.c) -------------------------------------------- */
+
+/* Cohesion: finds the pull of each contact and lays it into the bodies' velocities. */
+talus_status tl_system_load_pulls(tl_system *system);
+
+/* The coefficient of friction of a contact for this step; `before` is its velocity at t0. */
+talus_real tl_system_friction(const tl_system *system, const tl_contact *c, const tl_pair_law *law,
+                              talus_vec3 before);
+
+/* TL_TOUCH_... of a contact after the solve: p its impulse with the shift by cohesion, friction the
+ * coefficient it had. */
+uint32_t tl_system_touch_state(const tl_system *system, const tl_contact *c, talus_real friction,
+                               talus_vec3 p, talus_vec3 arm_a, talus_vec3 arm_b);
+
+/* ---- how long an island is worked on (effort.c) ---------------------------------------------- */
+
+#define TL_FEW_ROWS 1000 /* up to here an island gets many more sweeps, if it needs them */
+
+typedef struct tl_effort {
+  int usual, most;  /* sweeps: as `iterations` says, and where the residual still falls */
+  double tolerance; /* m/s; 0: the usual sweeps, whatever they leave */
+  double enough;    /* m/s: what is good enough beyond the usual sweeps */
+  double best;      /* m/s: the least residual beyond them */
+  int stale;        /* looks since it fell */
+} tl_effort;
+
+/* rows: of contacts and links. */
+tl_effort tl_effort_of(const tl_system *system, size_t rows, bool has_links);
+
+/* Whether the residual is to be measured after `done` sweeps, the last of which changed velocities
+ * by `change`, RMS; and, with it, whether the island is done. */
+bool tl_effort_wants_look(const tl_effort *effort, int done, double change);
+bool tl_effort_is_enough(tl_effort *effort, int done, double rms);
+
+/* The share of last step's impulses to start with: q > 0 is the objective with all of them, slope
+ * its derivative at none of them. */
+talus_real tl_warm_share(double q, double slope);
+
+/* ---- what came of it (energy.c, audit.c) ----------------------------------------------------- */
+
+/* What contacts did to the energy of a body; then, at labels, of islands. */
+typedef struct tl_ledger_entry {
+  double work, norm; /* J: A + B/2 and B of audit.c */
+  double had;        /* J: twice the kinetic energy before, whose rounding is in A */
+} tl_ledger_entry;
+
+/* Work of the step into the report, and what bodies have of the objective: the solver adds that of
+ * its rows, and tl_links_objective. The bodies hold the solution. entries: by slot, filled in the
+ * same pass; or NULL. */
+talus_status tl_system_find_energy(tl_system *system, const struct tl_links *links,
+                                   tl_ledger_entry *entries);
+
+/* tl_system_find_energy; and sees to it that contacts of no island make energy. Impulses are
+ * stored. */
+talus_status tl_system_audit(tl_system *system, const struct tl_links *links);
+
+/* The velocity with which a free member of the scope ends the step if nothing touches it, and what
+ * the solver began with; what momentum a body has with velocity v and spin w. */
+tl_twist tl_system_free_twist(const tl_system *system, size_t member);
+tl_twist tl_system_start_twist(const tl_system *system, size_t member);
+tl_wrench tl_system_momentum(const tl_system *system, uint32_t slot, talus_vec3 v, talus_vec3 w);
+
+/* Whether contacts can move the body. */
+bool tl_system_takes_part(const tl_system *system, uint32_t slot);
+
+/* ---- shifts: what moves bodies in a step beside their velocity (shift.c) --------------------- */
+
+/* The work of lifting bodies by shifts, against gravity, into the report. */
+talus_status tl_system_add_lift(tl_system *system, const tl_ccp_body *shifts);
+
+/* Bodies without velocities, in `shifts` or, where impacts have shifts there, in other room. */
+talus_status tl_system_take_shifts(const tl_system *system, tl_ccp_body *shifts,
+                                   tl_ccp_body **room);
+
+/* What correction left in `room`, and its work, to `shifts`, which may have what impacts left. */
+talus_status tl_system_add_shifts(tl_system *system, const tl_ccp_body *room, tl_ccp_body *shifts);
+
+#endif
