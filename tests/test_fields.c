@@ -355,10 +355,8 @@ TEST(every_field_of_contacts_is_in_contact_files_as_its_flags_say) {
 
 /* ---- joints ---------------------------------------------------------------------------------- */
 
-TEST(every_field_of_joints_is_kept_for_a_step_that_fails) {
-  tl_joints joints = {0};
-  tl_arena arena = {0};
-  tl_joint_kept *kept;
+TEST(every_field_of_joints_goes_into_a_step_and_comes_out_of_it) {
+  tl_joints joints = {.apart_stale = true};
   CHECK_OK(tl_array_resize(&joints.all, 2));
   memset(joints.all.data, 0, 2 * sizeof *joints.all.data);
   for (int f = 0; f < TL_JOINT_FIELD_COUNT; ++f)
@@ -367,22 +365,22 @@ TEST(every_field_of_joints_is_kept_for_a_step_that_fails) {
            tl_joint_fields[f].bytes, i, 0, f);
   for (size_t i = 0; i < 2; ++i)
     joints.all.data[i].broken = i == 1;
-  CHECK_OK(tl_joints_keep(&joints, &arena, &kept));
+  CHECK_OK(tl_joints_prepare(&joints));
+  tl_joints_begin(&joints, joints.after.data);
   tl_joint before[2];
   memcpy(before, joints.all.data, sizeof before);
   for (int f = 0; f < TL_JOINT_FIELD_COUNT; ++f)
     for (size_t i = 0; i < 2; ++i)
       memset((unsigned char *)&joints.all.data[i] + tl_joint_fields[f].offset, 0,
              tl_joint_fields[f].bytes);
-  tl_joints_give_back(&joints, kept);
+  tl_joints_take(&joints);
   for (int f = 0; f < TL_JOINT_FIELD_COUNT; ++f)
     for (size_t i = 0; i < 2; ++i)
       CHECK_MSG(memcmp((unsigned char *)&joints.all.data[i] + tl_joint_fields[f].offset,
                        (unsigned char *)&before[i] + tl_joint_fields[f].offset,
                        tl_joint_fields[f].bytes) == 0,
                 "%s", tl_joint_fields[f].name);
-  tl_array_free(&joints.all);
-  tl_arena_free(&arena);
+  tl_joints_free(&joints);
 }
 
 #if TALUS_HAVE_HDF5

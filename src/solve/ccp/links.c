@@ -76,7 +76,7 @@ static void load_link(void *context, size_t begin, size_t end) {
       tl_link_load(link, &rows);
     }
     for (int r = 0; job->settings->warm_start && r < tl_link_rows(link); ++r)
-      link->row[r].impulse = joint->impulse[r];
+      link->row[r].impulse = job->scope->joints_after[link->joint].impulse[r];
     tl_link_factor(link, job->bodies, job->tensors);
   }
 }
@@ -275,8 +275,7 @@ double tl_ccp_soften_links(const tl_ccp *job, const talus_real *p, const talus_r
 static void store_some(void *context, size_t begin, size_t end) {
   const tl_ccp *job = context;
   for (size_t i = begin; i < end; ++i)
-    tl_link_store(&job->links[i], job->scope->dt,
-                  &job->scope->joints->all.data[job->links[i].joint]);
+    tl_link_store(&job->links[i], job->scope->dt, &job->scope->joints_after[job->links[i].joint]);
 }
 
 void tl_ccp_store_links(const tl_ccp *job) {
