@@ -33,9 +33,9 @@ typedef struct tl_joint {
   double motor_target, motor_max, motor_stiffness, motor_damping;
   double break_force, break_torque;
   bool rope, about, collide, assemble;
+  uint8_t told; /* what the log has said of it in this run (guard.c); a step may say more */
 
   TL_JOINT_FIELDS(TL_JOINT_MEMBER) /* what time changes */
-  uint8_t told;                    /* what the log has said of it in this run (guard.c) */
 } tl_joint;
 
 /* What time changes, by itself. */

@@ -6,7 +6,7 @@
 
 double talus_world_time(const talus_world *world) {
   TL_NEED_OR(world, 0);
-  return (double)world->steps * world->model.dt;
+  return world->time;
 }
 
 uint64_t talus_world_steps(const talus_world *world) {
@@ -193,9 +193,9 @@ static bool needs_contacts(const talus_world *world) {
 static void settle(talus_world *world) {
   const tl_model *model = &world->model;
   const tl_scope scope = {.count = model->bodies,
-                          .t0 = (double)(world->steps - 1) * model->dt,
-                          .t1 = (double)world->steps * model->dt,
-                          .dt = model->dt,
+                          .t0 = world->rest.t0,
+                          .t1 = world->time,
+                          .dt = world->rest.dt,
                           .in = &world->state,
                           .out = &world->state,
                           .arena = &world->arena,
@@ -300,7 +300,7 @@ static talus_status step_once(talus_world *world) {
     TL_TRY(reserve_next(world));
   tl_cancel_begin(&world->cancel, world->interrupt);
   const tl_scope scope = {.count = model->bodies,
-                          .t0 = (double)world->steps * model->dt,
+                          .t0 = world->time,
                           .t1 = (double)(world->steps + 1) * model->dt,
                           .dt = model->dt,
                           .in = &world->state,
@@ -351,6 +351,9 @@ static talus_status step_once(talus_world *world) {
   tell_threads(world);
   note_convergence(world, scope.t1);
   world->steps++; /* the bodies have moved, whatever fails from here on */
+  world->time = scope.t1;
+  world->rest.t0 = scope.t0;
+  world->rest.dt = scope.dt;
   world->rest.from = TL_REST_WATCH;
   TL_TRY(finish(world));
   return tl_world_end_strictly(world);

@@ -34,7 +34,8 @@ typedef struct tl_pair_override {
  * missing. The next call goes on there (world/step.c). */
 typedef struct tl_rest_of_step {
   enum { TL_REST_NONE, TL_REST_WATCH, TL_REST_REMOVE, TL_REST_EMIT, TL_REST_ADD } from;
-  double spring;   /* J, stored in springs of joints before the step */
+  double t0, dt;   /* s: when the step began, and how long it was */
+  double spring;   /* J, stored in springs of joints before it */
   size_t added;    /* of the fresh bodies */
   bool was_pushed; /* before they were */
 } tl_rest_of_step;
@@ -48,12 +49,13 @@ typedef struct tl_mapping {
 
 struct talus_world {
   tl_model model;      /* properties included */
-  tl_state state;      /* at time steps * dt */
+  tl_state state;      /* at `time` */
   size_t capacity;     /* rows that every array has room for */
   tl_state next_state; /* fields that are TL_STEPPED: of the step before, where the next one goes */
   size_t next_capacity;
   uint64_t next_uid;
   uint64_t steps;
+  double time; /* s: steps * dt to the bit as long as all steps were fixed ones */
   TL_ARRAY(tl_handle) handles;
   TL_ARRAY(uint32_t) free_handles; /* last in, first out */
   TL_ARRAY(tl_body_name) names;
