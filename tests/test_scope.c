@@ -95,7 +95,7 @@ static void check_as_world_of_members(talus_solve_kind kind, talus_joints_solver
     CHECK_OK(tl_step_fixed(&tl_backend_cpu, &world->model, &scope, &world->contacts, &world->next,
                            &report));
     tl_contacts_swap(&world->contacts, &world->next);
-    tl_joints_take(&world->joints);
+    tl_joints_take(&world->joints, dt);
     CHECK_OK(talus_world_step(apart, 1));
     CHECK_EQ_U64(world->contacts.count, apart->contacts.count);
     for (size_t k = 0; k < count; ++k) {

@@ -266,12 +266,15 @@ talus_status tl_joint_make(const tl_model *model, const tl_state *state, const t
 
 #define COPY(name, type, columns, scalar, flags) memcpy(&to->name, &from->name, sizeof to->name);
 
-void tl_joints_begin(const tl_joints *joints, tl_joint_state *after) {
+void tl_joints_begin(const tl_joints *joints, double dt, tl_joint_state *after) {
+  const talus_real ratio = tl_step_ratio(joints->dt, dt);
   for (size_t i = 0; i < joints->all.count; ++i) {
     const tl_joint *from = &joints->all.data[i];
     tl_joint_state *to = &after[i];
     TL_JOINT_FIELDS(COPY)
     to->told = from->told;
+    if (ratio != 1)
+      tl_scale_reals(to->impulse, TL_JOINT_ROWS, ratio);
   }
 }
 
@@ -282,7 +285,8 @@ void tl_joints_take_one(tl_joints *joints, size_t row, const tl_joint_state *fro
   to->told = from->told;
 }
 
-void tl_joints_take(tl_joints *joints) {
+void tl_joints_take(tl_joints *joints, double dt) {
+  joints->dt = dt;
   for (size_t i = 0; i < joints->all.count; ++i)
     tl_joints_take_one(joints, i, &joints->after.data[i]);
 }

@@ -62,6 +62,7 @@ typedef struct tl_joints {
   after;                    /* of the step under way, by row; tl_joints_take lets it count */
   TL_ARRAY(tl_apart) apart; /* sorted, unique; derived */
   bool apart_stale;         /* tl_joints_prepare finds it anew */
+  double dt;                /* s: of the step whose impulses they have; 0: not known */
   uint64_t next_uid;        /* less one */
   bool must_assemble;
   int told; /* joints whose drift the log has told of */
@@ -117,13 +118,14 @@ void tl_joints_renumber(tl_joints *joints, const tl_log *log, const uint32_t *ne
 void tl_joints_remove(tl_joints *joints, size_t row);
 void tl_joints_free(tl_joints *joints);
 
-/* A step goes from joints as they are to the states after it, by row: they begin as copies, then
- * solvers write impulses and loads there, and tl_joints_settle the rest. What was before is only
- * read. tl_joints_take makes the states those of the joints, once the step has gone well. */
-void tl_joints_begin(const tl_joints *joints, tl_joint_state *after);
+/* A step of length dt goes from joints as they are to the states after it, by row: they begin as
+ * copies, with the impulses that the same forces give in dt, then solvers write impulses and loads
+ * there, and tl_joints_settle the rest. What was before is only read. tl_joints_take makes the
+ * states those of the joints, once the step has gone well. */
+void tl_joints_begin(const tl_joints *joints, double dt, tl_joint_state *after);
 void tl_joints_settle(const tl_model *model, const tl_state *state, const tl_joints *joints,
                       tl_joint_state *after);
-void tl_joints_take(tl_joints *joints);
+void tl_joints_take(tl_joints *joints, double dt);
 void tl_joints_take_one(tl_joints *joints, size_t row, const tl_joint_state *from);
 
 /* Row of a uid or a name, or SIZE_MAX. */

@@ -97,6 +97,8 @@ static const tl_column world_columns[] = {
     U64(struct talus_world, next_uid, next_uid),
     U64(struct talus_world, steps, steps),
     LATE_DOUBLE(struct talus_world, time, time),
+    LATE_DOUBLE(struct talus_world, contacts_dt, contacts.dt),
+    LATE_DOUBLE(struct talus_world, joints_dt, joints.dt),
     U64(struct talus_world, bodies, model.bodies),
     U64(struct talus_world, emitted, emitted),
     U64(struct talus_world, removed, removed),

@@ -312,7 +312,10 @@ static talus_status load_lists(load_job *job, tl_model *model) {
 }
 
 /* What format 6 did not have. */
-static void complete(talus_world *world) { world->time = (double)world->steps * world->model.dt; }
+static void complete(talus_world *world) {
+  world->time = (double)world->steps * world->model.dt;
+  world->contacts.dt = world->joints.dt = world->steps > 0 ? world->model.dt : 0;
+}
 
 static talus_status load_world(load_job *job, talus_world *world) {
   tl_model *model = &world->model;

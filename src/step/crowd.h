@@ -35,6 +35,7 @@ typedef struct tl_crowd {
   size_t count, capacity;   /* rows */
   TL_ARRAY(uint32_t) slots; /* by row: in the source */
   tl_arena arena;
+  double dt; /* s: of the step that led to `after` */
 } tl_crowd;
 
 /* slots: ascending. The crowd is {0}, or one that was gathered before: its memory is used again. */

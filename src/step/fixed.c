@@ -137,7 +137,7 @@ static talus_status renew_contacts(const tl_backend *backend, const tl_model *mo
                                    const talus_real *margins, const tl_slidings *slidings,
                                    tl_contacts *contacts) {
   const bool sleep = tl_sleep_is_on(model, scope);
-  TL_TRY(tl_history_begin(scope->before, contacts));
+  TL_TRY(tl_history_begin(scope->before, scope->dt, contacts));
   if (sleep) {
     TL_TRY(tl_sleep_keep(model, scope, scope->before, contacts));
     tl_sleep_drop_pairs(model, scope, pairs);
@@ -228,7 +228,7 @@ static talus_status step_from(const tl_backend *backend, const tl_model *model,
   TL_TRY(tl_step_find_contacts(backend, model, scope, before, after, report));
   TL_GO_ON(scope->cancel);
   if (scope->joints)
-    tl_joints_begin(scope->joints, scope->joints_after);
+    tl_joints_begin(scope->joints, scope->dt, scope->joints_after);
   TL_TRY(tl_joints_guard_start(model, scope));
   const double found = wall_now();
   tl_twists twists;

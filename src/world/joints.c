@@ -168,10 +168,10 @@ talus_status talus_joint_set_motor(talus_world *world, talus_joint joint, double
 
 /* Serial: springs are few beside contacts. */
 double tl_world_spring_energy(const talus_world *world) {
+  const double dt = world->joints.dt > 0 ? world->joints.dt : world->model.dt;
   double sum = 0;
   for (size_t i = 0; i < world->joints.all.count; ++i)
-    sum += tl_joint_spring_energy(&world->model, &world->state, world->model.dt,
-                                  &world->joints.all.data[i]);
+    sum += tl_joint_spring_energy(&world->model, &world->state, dt, &world->joints.all.data[i]);
   return sum;
 }
 

@@ -333,7 +333,7 @@ static talus_status step_once(talus_world *world) {
     tl_world_drop_push(world);
     return told;
   }
-  tl_joints_take(&world->joints);
+  tl_joints_take(&world->joints, scope.dt);
   if (!is_springs)
     swap_states(world);
   if (!is_springs || !world->penalty.are_balls)

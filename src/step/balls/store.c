@@ -142,6 +142,7 @@ talus_status tl_balls_store(tl_penalty *penalty, tl_contacts *contacts) {
                                               {0, 0, 0},
                                               0};
   }
+  contacts->dt = list->dt;
   list->is_stored = true;
   return TALUS_OK;
 }
