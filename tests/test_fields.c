@@ -173,8 +173,24 @@ TEST(every_field_of_contacts_follows_its_contact_when_others_go) {
   CHECK(set.hits.data == NULL);
 }
 
+/* Whether `at` is the field `from`, times `ratio` where it is an impulse. */
+static bool is_carried(const unsigned char *at, const unsigned char *from, const tl_field *field,
+                       talus_real ratio) {
+  if (!(field->flags & TL_IMPULSE))
+    return memcmp(at, from, field->bytes) == 0;
+  bool same = true;
+  for (size_t k = 0; k < field->bytes; k += sizeof(talus_real)) {
+    talus_real x;
+    memcpy(&x, from + k, sizeof x);
+    x *= ratio;
+    same &= memcmp(at + k, &x, sizeof x) == 0;
+  }
+  return same;
+}
+
 /* Contact i of `after` has the key of 2 i before where i is even, and a new one where it is odd. */
-static void check_carried(const tl_contacts *before, const tl_contacts *after, int r, int f) {
+static void check_carried(const tl_contacts *before, const tl_contacts *after, int r, int f,
+                          talus_real ratio) {
   const tl_record *record = &tl_contact_records[r];
   const tl_field *field = &record->fields[f];
   const bool carried = field->flags & TL_CARRIED;
@@ -185,7 +201,7 @@ static void check_carried(const tl_contacts *before, const tl_contacts *after, i
     const size_t from = i / 2;
     const bool same = i % 2 == 0 && from < CONTACTS;
     if (carried && same)
-      CHECK_MSG(memcmp(at, cell(before, r, f, from), field->bytes) == 0, "%s/%s", record->name,
+      CHECK_MSG(is_carried(at, cell(before, r, f, from), field, ratio), "%s/%s", record->name,
                 field->name);
     else if (carried || r > 0)
       CHECK_MSG(is_zero(at, field->bytes), "%s/%s", record->name, field->name);
@@ -194,8 +210,12 @@ static void check_carried(const tl_contacts *before, const tl_contacts *after, i
   }
 }
 
-TEST(every_field_of_contacts_is_carried_as_its_flags_say) {
+/* From a step of length dt_before to one of length dt. */
+static void check_all_carried(double dt_before, double dt) {
   tl_contacts before = full_set(2), after = full_set(1), same = full_set(2);
+  const talus_real ratio = dt_before > 0 ? (talus_real)(dt / dt_before) : 1;
+  before.dt = dt_before;
+  after.dt = dt;
   const tl_model model = {.law_kinds = TL_LAW_STATIC | TL_LAW_ROLLING,
                           .solve = {.kind = TALUS_SOLVE_PENALTY},
                           .par = {.threads = 1}};
@@ -205,7 +225,7 @@ TEST(every_field_of_contacts_is_carried_as_its_flags_say) {
     bool any = r == 0;
     for (int f = 0; f < tl_contact_records[r].count; ++f) {
       any |= (tl_contact_records[r].fields[f].flags & TL_CARRIED) != 0;
-      check_carried(&before, &after, r, f);
+      check_carried(&before, &after, r, f, ratio);
     }
     /* What nothing is carried of is laid by who makes it. */
     CHECK_EQ_U64(tl_contacts_array(&after, &tl_contact_records[r]).count, any ? CONTACTS : 0);
@@ -216,6 +236,16 @@ TEST(every_field_of_contacts_is_carried_as_its_flags_say) {
   tl_contacts_release(&before);
   tl_contacts_release(&after);
   tl_contacts_release(&same);
+}
+
+TEST(every_field_of_contacts_is_carried_as_its_flags_say) {
+  check_all_carried(0, 1e-3);
+  check_all_carried(1e-3, 1e-3);
+}
+
+TEST(impulses_are_carried_in_the_ratio_of_the_steps) {
+  check_all_carried(1e-3, 0.5e-3);
+  check_all_carried(1e-3, 0.7e-3);
 }
 
 TEST(contacts_have_no_records_that_the_model_does_not_need) {
@@ -355,10 +385,8 @@ TEST(every_field_of_contacts_is_in_contact_files_as_its_flags_say) {
 
 /* ---- joints ---------------------------------------------------------------------------------- */
 
-TEST(every_field_of_joints_is_kept_for_a_step_that_fails) {
-  tl_joints joints = {0};
-  tl_arena arena = {0};
-  tl_joint_kept *kept;
+TEST(every_field_of_joints_goes_into_a_step_and_comes_out_of_it) {
+  tl_joints joints = {.apart_stale = true};
   CHECK_OK(tl_array_resize(&joints.all, 2));
   memset(joints.all.data, 0, 2 * sizeof *joints.all.data);
   for (int f = 0; f < TL_JOINT_FIELD_COUNT; ++f)
@@ -367,22 +395,29 @@ TEST(every_field_of_joints_is_kept_for_a_step_that_fails) {
            tl_joint_fields[f].bytes, i, 0, f);
   for (size_t i = 0; i < 2; ++i)
     joints.all.data[i].broken = i == 1;
-  CHECK_OK(tl_joints_keep(&joints, &arena, &kept));
+  CHECK_OK(tl_joints_prepare(&joints));
+  tl_joints_begin(&joints, 1e-3, joints.after.data);
   tl_joint before[2];
   memcpy(before, joints.all.data, sizeof before);
   for (int f = 0; f < TL_JOINT_FIELD_COUNT; ++f)
     for (size_t i = 0; i < 2; ++i)
       memset((unsigned char *)&joints.all.data[i] + tl_joint_fields[f].offset, 0,
              tl_joint_fields[f].bytes);
-  tl_joints_give_back(&joints, kept);
+  tl_joints_take(&joints, 1e-3);
   for (int f = 0; f < TL_JOINT_FIELD_COUNT; ++f)
     for (size_t i = 0; i < 2; ++i)
       CHECK_MSG(memcmp((unsigned char *)&joints.all.data[i] + tl_joint_fields[f].offset,
                        (unsigned char *)&before[i] + tl_joint_fields[f].offset,
                        tl_joint_fields[f].bytes) == 0,
                 "%s", tl_joint_fields[f].name);
-  tl_array_free(&joints.all);
-  tl_arena_free(&arena);
+  tl_joints_begin(&joints, 0.5e-3, joints.after.data);
+  for (size_t i = 0; i < 2; ++i) {
+    talus_real half[TL_JOINT_ROWS];
+    for (int r = 0; r < TL_JOINT_ROWS; ++r)
+      half[r] = before[i].impulse[r] * (talus_real)0.5;
+    CHECK(memcmp(half, joints.after.data[i].impulse, sizeof half) == 0);
+  }
+  tl_joints_free(&joints);
 }
 
 #if TALUS_HAVE_HDF5

@@ -135,11 +135,11 @@ TEST(contacts_of_the_last_step_are_not_written) {
 TEST(set_that_is_written_has_the_room_of_the_other) {
   tl_contacts before = {0}, after = {0};
   CHECK_OK(tl_array_resize(&before, 100));
-  CHECK_OK(tl_history_begin(&before, &after));
+  CHECK_OK(tl_history_begin(&before, 0, &after));
   CHECK(after.count == 0 && after.capacity >= 100);
   const size_t capacity = after.capacity;
   before.count = 50;
-  CHECK_OK(tl_history_begin(&before, &after));
+  CHECK_OK(tl_history_begin(&before, 0, &after));
   CHECK_EQ_U64(after.capacity, capacity);
   tl_contacts_release(&before);
   tl_contacts_release(&after);

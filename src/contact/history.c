@@ -3,23 +3,28 @@
 /* ---- one record ------------------------------------------------------------------------------ */
 
 /* Of the record of every contact geometry is this step's own: the other fields are left alone. */
-static void carry_contact(tl_contact *to, const tl_contact *from) {
+static void carry_contact(tl_contact *to, const tl_contact *from, talus_real ratio) {
 #define CARRY(name, type, columns, scalar, flags)                                                  \
   if ((flags)&TL_CARRIED)                                                                          \
-    to->name = from ? from->name : (type){0};
+    to->name = from ? from->name : (type){0};                                                      \
+  if ((flags)&TL_IMPULSE && ratio != 1)                                                            \
+    tl_scale_reals(&to->name, columns, ratio);
   TL_CONTACT_FIELDS(CARRY)
 #undef CARRY
 }
 
 #define CARRY(name, type, columns, scalar, flags)                                                  \
   if ((flags)&TL_CARRIED)                                                                          \
-    to->name = from->name;
+    to->name = from->name;                                                                         \
+  if ((flags)&TL_IMPULSE && ratio != 1)                                                            \
+    tl_scale_reals(&to->name, columns, ratio);
 #define CARRIER(array, type, FIELDS)                                                               \
-  static void carry_##array(type *to, const type *from) {                                          \
+  static void carry_##array(type *to, const type *from, talus_real ratio) {                        \
     *to = (type){0};                                                                               \
     if (!from)                                                                                     \
       return;                                                                                      \
     FIELDS(CARRY)                                                                                  \
+    (void)ratio; /* of records without impulses */                                                 \
   }
 TL_CONTACT_RECORDS(CARRIER)
 #undef CARRIER
@@ -31,6 +36,7 @@ typedef struct join_job {
   const tl_contacts *before;
   tl_contacts *after;
   size_t first;                               /* contact of `after` */
+  talus_real ratio;                           /* of the lengths of the two steps */
   bool contacts;                              /* whether records of every contact are carried */
 #define LAYS(array, type, FIELDS) bool array; /* whether these are */
   TL_CONTACT_RECORDS(LAYS)
@@ -47,12 +53,13 @@ static void join(const join_job *job, size_t i, size_t from) {
   tl_contacts *after = job->after;
   const bool found = from != SIZE_MAX;
   if (job->contacts)
-    carry_contact(&after->data[i], found ? &before->data[from] : NULL);
+    carry_contact(&after->data[i], found ? &before->data[from] : NULL, job->ratio);
 #define LAY(array, type, FIELDS)                                                                   \
   if (job->array)                                                                                  \
-    carry_##array(&after->array.data[i], found && before->array.count == before->count             \
-                                             ? &before->array.data[from]                           \
-                                             : NULL);
+    carry_##array(&after->array.data[i],                                                           \
+                  found && before->array.count == before->count ? &before->array.data[from]        \
+                                                                : NULL,                            \
+                  job->ratio);
   TL_CONTACT_RECORDS(LAY)
 #undef LAY
   if (job->springs && after->springs.data[i].stiffness == 0)
@@ -81,6 +88,7 @@ static void join_range(void *context, size_t begin, size_t end) {
 }
 
 static void join_all(const tl_model *model, join_job *job) {
+  job->ratio = tl_step_ratio(job->before->dt, job->after->dt);
   tl_for(&model->par, job->after->count - job->first, 1024, join_range, job);
 }
 
@@ -119,8 +127,20 @@ static void lay_bonds(const tl_contacts *before, tl_contacts *after) {
 
 /* ---- sets ------------------------------------------------------------------------------------ */
 
-talus_status tl_history_begin(const tl_contacts *before, tl_contacts *after) {
+void tl_history_keep(const tl_contacts *before, size_t first, size_t n, tl_contacts *after) {
+  tl_contact *to = after->data + after->count;
+  const talus_real ratio = tl_step_ratio(before->dt, after->dt);
+  TL_ASSERT(after->count + n <= after->capacity);
+  if (n > 0)
+    memcpy(to, before->data + first, n * sizeof *to);
+  for (size_t i = 0; ratio != 1 && i < n; ++i)
+    carry_contact(&to[i], &before->data[first + i], ratio);
+  after->count += n;
+}
+
+talus_status tl_history_begin(const tl_contacts *before, double dt, tl_contacts *after) {
   tl_contacts_clear(after);
+  after->dt = dt;
   TL_TRY(tl_contacts_trim(after));
   /* As much as the other has: so that a step with as many contacts as ever allocates nothing. */
   return after->capacity < before->count ? tl_array_reserve(after, before->capacity) : TALUS_OK;

@@ -5,15 +5,19 @@
  * swaps them when a step has gone well.
  *
  * What is carried are the fields with the flag CARRIED (crowd/fields.h); a contact whose key is
- * new has 0 there. */
+ * new has 0 there. Where the step is longer or shorter than the last one, impulses are what the
+ * same force gives in it; where it is as long, they have the same bits. */
 #ifndef TL_CONTACT_HISTORY_H
 #define TL_CONTACT_HISTORY_H
 
 #include "contact/contact.h"
 
-/* Empties the set and gives it room for as many contacts as there were; what it has not needed for
- * long it gives back. */
-talus_status tl_history_begin(const tl_contacts *before, tl_contacts *after);
+/* Empties the set, which becomes that of a step of length dt, and gives it room for as many
+ * contacts as there were; what it has not needed for long it gives back. */
+talus_status tl_history_begin(const tl_contacts *before, double dt, tl_contacts *after);
+
+/* Appends n contacts of the last step as they are, for which there is room. */
+void tl_history_keep(const tl_contacts *before, size_t first, size_t n, tl_contacts *after);
 
 /* The carried fields of contact `first` and all behind it, which are in canonical order. */
 void tl_history_carry(const tl_model *model, const tl_contacts *before, tl_contacts *after,

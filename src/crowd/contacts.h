@@ -44,6 +44,7 @@ typedef struct tl_contacts {
   size_t count, capacity;
   TL_CONTACT_RECORDS(TL_RECORD_ARRAY)
   TL_ARRAY(tl_hit) hits; /* ascending by contact */
+  double dt;             /* s: of the step whose impulses these are; 0: not known */
   size_t recent;         /* most of the counts of the last `steps` steps */
   int steps;
 } tl_contacts;

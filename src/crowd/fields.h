@@ -22,6 +22,8 @@
  *   DEVICE   is mirrored where stages run on a device
  *   LAZY     allocated at first use; NULL means all zero
  *   STEPPED  every step writes it anew, into the second of two arrays that are then swapped
+ *   IMPULSE  is a force times the length of a step: a step of another length carries it in the
+ * ratio of the two
  */
 #ifndef TL_FIELDS_H
 #define TL_FIELDS_H
@@ -37,7 +39,8 @@ enum {
   TL_LAZY = 16,
   TL_CARRIED = 32,
   TL_DEVICE = 64,
-  TL_STEPPED = 128
+  TL_STEPPED = 128,
+  TL_IMPULSE = 256
 };
 
 /* Beside the kinds of talus_scalar, for what no view shows. */
@@ -92,12 +95,13 @@ enum {
   F(point, talus_dvec3, 3, TALUS_FLOAT64, TL_SAVED | TL_VISIBLE | TL_DEVICE)                       \
   F(normal, talus_vec3, 3, TL_REAL, TL_SAVED | TL_VISIBLE | TL_GHOST | TL_DEVICE)                  \
   F(gap, talus_real, 1, TL_REAL, TL_SAVED | TL_VISIBLE | TL_DEVICE)                                \
-  F(impulse, talus_vec3, 3, TL_REAL, TL_SAVED | TL_VISIBLE | TL_CARRIED | TL_GHOST | TL_DEVICE)
+  F(impulse, talus_vec3, 3, TL_REAL,                                                               \
+    TL_SAVED | TL_VISIBLE | TL_CARRIED | TL_GHOST | TL_DEVICE | TL_IMPULSE)
 
 /* Where materials have more laws than friction and restitution (tl_model.law_kinds). torque: N m s
  * on b, against rolling and spinning; state: TL_TOUCH_... */
 #define TL_TOUCH_FIELDS(F)                                                                         \
-  F(torque, talus_vec3, 3, TL_REAL, TL_SAVED | TL_CARRIED | TL_GHOST | TL_DEVICE)                  \
+  F(torque, talus_vec3, 3, TL_REAL, TL_SAVED | TL_CARRIED | TL_GHOST | TL_DEVICE | TL_IMPULSE)     \
   F(state, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_CARRIED | TL_GHOST | TL_DEVICE)
 
 /* What a spring remembers (penalty; kernels/penalty.h). slip: m, tangential: how far b was pushed
@@ -118,7 +122,7 @@ enum {
   F(broken, bool, 1, TL_BOOL, TL_SAVED | TL_CARRIED)                                               \
   F(turn_a, double, 1, TALUS_FLOAT64, TL_SAVED | TL_CARRIED)                                       \
   F(turn_b, double, 1, TALUS_FLOAT64, TL_SAVED | TL_CARRIED)                                       \
-  F(impulse, tl_joint_impulses, TL_JOINT_ROWS, TL_REAL, TL_SAVED | TL_CARRIED)                     \
+  F(impulse, tl_joint_impulses, TL_JOINT_ROWS, TL_REAL, TL_SAVED | TL_CARRIED | TL_IMPULSE)        \
   F(drift, double, 1, TALUS_FLOAT64, TL_SAVED | TL_CARRIED)                                        \
   F(value, double, 1, TALUS_FLOAT64, TL_SAVED | TL_CARRIED)                                        \
   F(force, talus_vec3, 3, TL_REAL, TL_SAVED | TL_CARRIED)                                          \
@@ -177,6 +181,23 @@ static inline unsigned char *tl_field_rows(const void *arrays, const tl_field *f
 }
 static inline void tl_field_set_rows(void *arrays, const tl_field *field, void *rows) {
   memcpy((unsigned char *)arrays + field->offset, &rows, sizeof rows);
+}
+
+/* By what impulses of a step of one length are multiplied where the next has another. Exactly 1
+ * where they are as long, or where it is not known how long the last one was (0). */
+static inline talus_real tl_step_ratio(double before, double dt) {
+  return before > 0 && before != dt ? (talus_real)(dt / before) : 1;
+}
+
+/* Multiplies so many reals, which may be members of anything. */
+static inline void tl_scale_reals(void *reals, int n, talus_real factor) {
+  for (int i = 0; i < n; ++i) {
+    unsigned char *at = (unsigned char *)reals + (size_t)i * sizeof(talus_real);
+    talus_real x;
+    memcpy(&x, at, sizeof x);
+    x *= factor;
+    memcpy(at, &x, sizeof x);
+  }
 }
 
 /* Grows (or shrinks) every array of a list from `old_capacity` to `capacity` rows. */

@@ -19,7 +19,8 @@ typedef struct tl_scope {
   struct tl_broad_cache
       *broad_cache;                 /* what the broad phase keeps from step to step; may be NULL */
   const struct tl_contacts *before; /* of the last step: their normals are guesses; may be NULL */
-  struct tl_joints *joints;         /* their impulses change; may be NULL: none */
+  const struct tl_joints *joints;   /* as the last step left them; may be NULL: none */
+  struct tl_joint_state *joints_after; /* what this step makes of them, by row */
   const struct tl_widths *widths; /* of shapes (contact/depth.h), for those who look at overlaps */
   struct tl_cancel *cancel;       /* asks to give up (base/cancel.h); may be NULL: nobody does */
   struct tl_penalty *penalty; /* what springs keep (solve/penalty/penalty.h); NULL: other models */

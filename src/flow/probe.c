@@ -164,10 +164,10 @@ static void measure_body(tl_probe *probe, const tl_model *model, const tl_scope 
     probe->energy += scope->dt * kinetic_energy(model, scope->out, slot);
 }
 
-/* What the joint carried in this step; nothing once it is gone. */
+/* What the joint carried in this step, in which it may have broken; nothing once it is gone. */
 static void measure_joint(tl_probe *probe, const tl_scope *scope) {
   const size_t row = scope->joints ? tl_joints_row(scope->joints, probe->uid) : SIZE_MAX;
-  if (row == SIZE_MAX || scope->joints->all.data[row].broken)
+  if (row == SIZE_MAX)
     return;
   add_scaled(probe->force, scope->dt, scope->joints->all.data[row].force);
   add_scaled(probe->torque, scope->dt, scope->joints->all.data[row].torque);

@@ -99,8 +99,9 @@ static bool is_rod(const tl_joint *joint) {
   return joint->kind == TALUS_JOINT_DISTANCE && !joint->rope;
 }
 
-static talus_status guard_rod(tl_joint *joint, double speed, const tl_scope *scope,
-                              const tl_log *log) {
+static talus_status guard_rod(const tl_scope *scope, size_t row, double speed, const tl_log *log) {
+  const tl_joint *joint = &scope->joints->all.data[row];
+  tl_joint_state *after = &scope->joints_after[row];
   const double h = scope->dt;
   if (speed * h > joint->length)
     return tl_fail(TALUS_ERROR_DIVERGED,
@@ -108,8 +109,8 @@ static talus_status guard_rod(tl_joint *joint, double speed, const tl_scope *sco
                    "long; take a dt below %.2g s",
                    tl_joint_describe(joint), speed * h, joint->length,
                    SAFE_TURN * joint->length / speed);
-  if (speed * h > COARSE * joint->length && !(joint->told & TOLD_COARSE)) {
-    joint->told |= TOLD_COARSE;
+  if (speed * h > COARSE * joint->length && !(after->told & TOLD_COARSE)) {
+    after->told |= TOLD_COARSE;
     tl_log_write(log, TL_LOG_WARN,
                  "%s: at t = %g s its ends pass each other by %.3g m within a step, and it is "
                  "%.3g m long: how it moves is coarse; a dt of %.2g s would do (said once)",
@@ -127,7 +128,8 @@ static double spin_before(const tl_state *state, const tl_joint *joint) {
 }
 
 static talus_status guard_one(const tl_model *model, const tl_scope *scope, tl_twists twists,
-                              tl_joint *joint) {
+                              size_t row) {
+  const tl_joint *joint = &scope->joints->all.data[row];
   const double h = scope->dt;
   const double last = spin_before(scope->in, joint);
   const tl_joint_body a = body_after(model, scope, twists, joint->a);
@@ -146,7 +148,7 @@ static talus_status guard_one(const tl_model *model, const tl_scope *scope, tl_t
                    "tell which way; take a dt below %.2g s, or let it turn more slowly",
                    tl_joint_describe(joint), turning * h, h, MOTOR_TURN / turning);
   if (is_rod(joint))
-    TL_TRY(guard_rod(joint, passing(&now, &a, &b), scope, &model->log));
+    TL_TRY(guard_rod(scope, row, passing(&now, &a, &b), &model->log));
   const tl_joint_body next_a = tl_joint_body_moved(&a, h), next_b = tl_joint_body_moved(&b, h);
   const tl_joint_place then = tl_joint_find_place(model, joint, &next_a, &next_b);
   const talus_real length = tl_joint_length_of(model, joint);
@@ -167,15 +169,15 @@ static talus_status guard_one(const tl_model *model, const tl_scope *scope, tl_t
 }
 
 talus_status tl_joints_guard_start(const tl_model *model, const tl_scope *scope) {
-  tl_joints *joints = scope->joints;
+  const tl_joints *joints = scope->joints;
   for (size_t i = 0; joints && i < joints->all.count; ++i) {
-    tl_joint *joint = &joints->all.data[i];
+    const tl_joint *joint = &joints->all.data[i];
     if (!is_rod(joint) || !tl_joint_acts_within(joint, scope))
       continue;
     const tl_joint_body a = tl_joint_body_at(model, scope->in, joint->a);
     const tl_joint_body b = tl_joint_body_at(model, scope->in, joint->b);
     const tl_joint_place place = tl_joint_find_place(model, joint, &a, &b);
-    TL_TRY(guard_rod(joint, passing(&place, &a, &b), scope, &model->log));
+    TL_TRY(guard_rod(scope, i, passing(&place, &a, &b), &model->log));
   }
   return TALUS_OK;
 }
@@ -189,21 +191,21 @@ typedef struct guard_job {
 /* Rods may have something to say, in the order of the table: not here. */
 static bool is_refused(void *context, size_t i) {
   const guard_job *job = context;
-  tl_joint *joint = &job->scope->joints->all.data[i];
+  const tl_joint *joint = &job->scope->joints->all.data[i];
   return !is_rod(joint) && tl_joint_acts_within(joint, job->scope) &&
-         guard_one(job->model, job->scope, job->twists, joint) != TALUS_OK;
+         guard_one(job->model, job->scope, job->twists, i) != TALUS_OK;
 }
 
 talus_status tl_joints_guard(const tl_model *model, const tl_scope *scope, tl_twists twists) {
-  tl_joints *joints = scope->joints;
+  const tl_joints *joints = scope->joints;
   guard_job job = {model, scope, twists};
   if (!joints)
     return TALUS_OK;
   const size_t refused = tl_find_first(&model->par, joints->all.count, is_refused, &job);
   for (size_t i = 0; i < joints->all.count && i <= refused; ++i) {
-    tl_joint *joint = &joints->all.data[i];
+    const tl_joint *joint = &joints->all.data[i];
     if (i == refused || (is_rod(joint) && tl_joint_acts_within(joint, scope)))
-      TL_TRY(guard_one(model, scope, twists, joint)); /* with its message here */
+      TL_TRY(guard_one(model, scope, twists, i)); /* with its message here */
   }
   return TALUS_OK;
 }
@@ -211,8 +213,8 @@ talus_status tl_joints_guard(const tl_model *model, const tl_scope *scope, tl_tw
 void tl_joints_tell_drift(const tl_model *model, tl_joints *joints, double time) {
   for (size_t i = 0; joints->told <= MOST_TOLD && i < joints->all.count; ++i) {
     tl_joint *joint = &joints->all.data[i];
-    if (!tl_joint_acts(joint) || (joint->told & TOLD_DRIFT) ||
-        !(joint->drift > DRIFT * size_of(model, joint)))
+    const bool held = tl_joint_acts(joint) || tl_joint_just_broke(joint);
+    if (!held || (joint->told & TOLD_DRIFT) || !(joint->drift > DRIFT * size_of(model, joint)))
       continue;
     joint->told |= TOLD_DRIFT;
     if (joints->told++ == MOST_TOLD)

@@ -266,25 +266,29 @@ talus_status tl_joint_make(const tl_model *model, const tl_state *state, const t
 
 #define COPY(name, type, columns, scalar, flags) memcpy(&to->name, &from->name, sizeof to->name);
 
-talus_status tl_joints_keep(const tl_joints *joints, tl_arena *arena, tl_joint_kept **kept) {
-  *kept = NULL;
-  if (!joints)
-    return TALUS_OK;
-  TL_TAKE(arena, joints->all.count, kept);
+void tl_joints_begin(const tl_joints *joints, double dt, tl_joint_state *after) {
+  const talus_real ratio = tl_step_ratio(joints->dt, dt);
   for (size_t i = 0; i < joints->all.count; ++i) {
     const tl_joint *from = &joints->all.data[i];
-    tl_joint_kept *to = &(*kept)[i];
+    tl_joint_state *to = &after[i];
     TL_JOINT_FIELDS(COPY)
+    to->told = from->told;
+    if (ratio != 1)
+      tl_scale_reals(to->impulse, TL_JOINT_ROWS, ratio);
   }
-  return TALUS_OK;
 }
 
-void tl_joints_give_back(tl_joints *joints, const tl_joint_kept *kept) {
-  for (size_t i = 0; kept && i < joints->all.count; ++i) {
-    const tl_joint_kept *from = &kept[i];
-    tl_joint *to = &joints->all.data[i];
-    TL_JOINT_FIELDS(COPY)
-  }
+void tl_joints_take_one(tl_joints *joints, size_t row, const tl_joint_state *from) {
+  tl_joint *to = &joints->all.data[row];
+  joints->apart_stale |= from->broken != to->broken;
+  TL_JOINT_FIELDS(COPY)
+  to->told = from->told;
+}
+
+void tl_joints_take(tl_joints *joints, double dt) {
+  joints->dt = dt;
+  for (size_t i = 0; i < joints->all.count; ++i)
+    tl_joints_take_one(joints, i, &joints->after.data[i]);
 }
 
 #undef COPY
@@ -327,6 +331,7 @@ void tl_joints_free(tl_joints *joints) {
   for (size_t i = 0; i < joints->all.count; ++i)
     free_name(&joints->all.data[i]);
   tl_array_free(&joints->all);
+  tl_array_free(&joints->after);
   tl_array_free(&joints->apart);
 }
 
@@ -350,27 +355,59 @@ void tl_joints_renumber(tl_joints *joints, const tl_log *log, const uint32_t *ne
   joints->apart_stale = true;
 }
 
-bool tl_joint_breaks(const tl_joint *joint) {
-  return !joint->broken && ((double)tl_length(joint->force) > joint->break_force ||
-                            (double)tl_length(joint->torque) > joint->break_torque);
+static bool is_too_much(const tl_joint *joint, talus_vec3 force, talus_vec3 torque) {
+  return (double)tl_length(force) > joint->break_force ||
+         (double)tl_length(torque) > joint->break_torque;
 }
 
-void tl_joints_break(tl_joints *joints, const tl_log *log, double time, size_t *broke) {
-  *broke = 0;
-  for (size_t i = 0; i < joints->all.count; ++i) {
-    tl_joint *joint = &joints->all.data[i];
-    if (joint->broken) /* in an earlier step: what broke it was there to see after that one */
-      joint->force = joint->torque = tl_vec3(0, 0, 0);
-    if (!tl_joint_breaks(joint))
-      continue;
-    joint->broken = true;
-    ++*broke;
-    tl_log_write(log, TL_LOG_WARN, "event: %s broke at t = %g s, with %g N and %g N m",
-                 tl_joint_describe(joint), time, (double)tl_length(joint->force),
-                 (double)tl_length(joint->torque));
-    memset(joint->impulse, 0, sizeof joint->impulse);
+bool tl_joint_just_broke(const tl_joint *joint) {
+  return joint->broken && is_too_much(joint, joint->force, joint->torque);
+}
+
+/* What carried too much breaks, and keeps for a step what broke it, to be seen. */
+static void settle_load(const tl_joint *joint, tl_joint_state *after) {
+  if (joint->broken)
+    after->force = after->torque = tl_vec3(0, 0, 0);
+  else if (is_too_much(joint, after->force, after->torque)) {
+    after->broken = true;
+    memset(after->impulse, 0, sizeof after->impulse);
   }
-  joints->apart_stale |= *broke > 0;
+}
+
+typedef struct settle_job {
+  const tl_model *model;
+  const tl_state *state;
+  const tl_joints *joints;
+  tl_joint_state *after;
+} settle_job;
+
+static void settle_some(void *context, size_t begin, size_t end) {
+  const settle_job *job = context;
+  for (size_t i = begin; i < end; ++i) {
+    tl_joint place = job->joints->all.data[i];
+    tl_joint_state *after = &job->after[i];
+    tl_joint_settle(job->model, job->state, &place);
+    after->turn_a = place.turn_a, after->turn_b = place.turn_b;
+    after->drift = place.drift;
+    after->value = place.value;
+    settle_load(&place, after);
+  }
+}
+
+void tl_joints_settle(const tl_model *model, const tl_state *state, const tl_joints *joints,
+                      tl_joint_state *after) {
+  settle_job job = {model, state, joints, after};
+  tl_for(&model->par, joints->all.count, 256, settle_some, &job);
+}
+
+void tl_joints_tell_broken(const tl_joints *joints, const tl_log *log, double time) {
+  for (size_t i = 0; i < joints->all.count; ++i) {
+    const tl_joint *joint = &joints->all.data[i];
+    if (tl_joint_just_broke(joint))
+      tl_log_write(log, TL_LOG_WARN, "event: %s broke at t = %g s, with %g N and %g N m",
+                   tl_joint_describe(joint), time, (double)tl_length(joint->force),
+                   (double)tl_length(joint->torque));
+  }
 }
 
 talus_status tl_joints_pairs(const tl_joints *joints, tl_arena *arena, tl_pairs *pairs) {
@@ -448,11 +485,15 @@ static size_t lower_bound(const tl_pairs *pairs, size_t lo, const tl_apart *key)
   return lo;
 }
 
+talus_status tl_joints_prepare(tl_joints *joints) {
+  TL_TRY(tl_array_resize(&joints->after, joints->all.count));
+  return joints->apart_stale ? find_apart(joints) : TALUS_OK;
+}
+
 /* Joints are few beside pairs: each is looked up, and what lies between two finds moves as one. */
-talus_status tl_joints_keep_apart(tl_joints *joints, tl_pairs *pairs) {
+void tl_joints_keep_apart(const tl_joints *joints, tl_pairs *pairs) {
   size_t from = 0, to = 0;
-  if (joints->apart_stale)
-    TL_TRY(find_apart(joints));
+  TL_ASSERT(!joints->apart_stale);
   for (size_t i = 0; i < joints->apart.count; ++i) {
     const tl_apart *key = &joints->apart.data[i];
     const size_t at = lower_bound(pairs, from, key);
@@ -464,8 +505,7 @@ talus_status tl_joints_keep_apart(tl_joints *joints, tl_pairs *pairs) {
     from = at + 1;
   }
   if (from == to)
-    return TALUS_OK;
+    return;
   memmove(&pairs->data[to], &pairs->data[from], (pairs->count - from) * sizeof *pairs->data);
   pairs->count = to + pairs->count - from;
-  return TALUS_OK;
 }

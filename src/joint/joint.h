@@ -33,15 +33,16 @@ typedef struct tl_joint {
   double motor_target, motor_max, motor_stiffness, motor_damping;
   double break_force, break_torque;
   bool rope, about, collide, assemble;
-  uint8_t told; /* what the log has said of it in this run (guard.c) */
+  uint8_t told; /* what the log has said of it in this run (guard.c); a step may say more */
 
   TL_JOINT_FIELDS(TL_JOINT_MEMBER) /* what time changes */
 } tl_joint;
 
 /* What time changes, by itself. */
-typedef struct tl_joint_kept {
+typedef struct tl_joint_state {
   TL_JOINT_FIELDS(TL_JOINT_MEMBER)
-} tl_joint_kept;
+  uint8_t told;
+} tl_joint_state;
 #undef TL_JOINT_MEMBER
 
 #define TL_JOINT_FIELD_ONE(name, type, columns, scalar, flags) +1
@@ -56,9 +57,12 @@ typedef struct tl_apart {
 } tl_apart;
 
 typedef struct tl_joints {
-  TL_ARRAY(tl_joint) all;   /* in the order of their uids */
+  TL_ARRAY(tl_joint) all; /* in the order of their uids, as the last step left them */
+  TL_ARRAY(tl_joint_state)
+  after;                    /* of the step under way, by row; tl_joints_take lets it count */
   TL_ARRAY(tl_apart) apart; /* sorted, unique; derived */
-  bool apart_stale;         /* it is found anew before it is used next */
+  bool apart_stale;         /* tl_joints_prepare finds it anew */
+  double dt;                /* s: of the step whose impulses they have; 0: not known */
   uint64_t next_uid;        /* less one */
   bool must_assemble;
   int told; /* joints whose drift the log has told of */
@@ -100,8 +104,11 @@ talus_dvec3 tl_joint_anchor_b(const tl_state *state, const tl_joint *joint);
 /* How far the frames are apart: m, angles times the size of the bodies. */
 double tl_joint_gap(const tl_model *model, const tl_state *state, const tl_joint *joint);
 
+/* Before a step: room for what it leaves, and who is kept apart. */
+talus_status tl_joints_prepare(tl_joints *joints);
+
 /* Takes candidate pairs out that joints keep apart; pairs are sorted by (a, b). */
-talus_status tl_joints_keep_apart(tl_joints *joints, tl_pairs *pairs);
+void tl_joints_keep_apart(const tl_joints *joints, tl_pairs *pairs);
 
 /* After bodies were removed: renumbers slots; joints of bodies that are gone go too, each with a
  * line in the log. */
@@ -111,21 +118,25 @@ void tl_joints_renumber(tl_joints *joints, const tl_log *log, const uint32_t *ne
 void tl_joints_remove(tl_joints *joints, size_t row);
 void tl_joints_free(tl_joints *joints);
 
-/* Copies what time changes into the arena (*kept; NULL where there are no joints), and back: after
- * a step that failed. */
-talus_status tl_joints_keep(const tl_joints *joints, tl_arena *arena, tl_joint_kept **kept);
-void tl_joints_give_back(tl_joints *joints, const tl_joint_kept *kept);
+/* A step of length dt goes from joints as they are to the states after it, by row: they begin as
+ * copies, with the impulses that the same forces give in dt, then solvers write impulses and loads
+ * there, and tl_joints_settle the rest. What was before is only read. tl_joints_take makes the
+ * states those of the joints, once the step has gone well. */
+void tl_joints_begin(const tl_joints *joints, double dt, tl_joint_state *after);
+void tl_joints_settle(const tl_model *model, const tl_state *state, const tl_joints *joints,
+                      tl_joint_state *after);
+void tl_joints_take(tl_joints *joints, double dt);
+void tl_joints_take_one(tl_joints *joints, size_t row, const tl_joint_state *from);
 
 /* Row of a uid or a name, or SIZE_MAX. */
 size_t tl_joints_row(const tl_joints *joints, uint64_t uid);
 size_t tl_joints_named(const tl_joints *joints, const char *name);
 
-/* Whether it carried too much in the last step. */
-bool tl_joint_breaks(const tl_joint *joint);
+/* Whether it broke in the last step: it has the force and torque that broke it until the next. */
+bool tl_joint_just_broke(const tl_joint *joint);
 
-/* After a step: breaks what carried too much, and says so in the log. *broke: how many. They keep
- * the force and torque that broke them until the next step. */
-void tl_joints_break(tl_joints *joints, const tl_log *log, double time, size_t *broke);
+/* After a step: says in the log what broke. */
+void tl_joints_tell_broken(const tl_joints *joints, const tl_log *log, double time);
 
 /* The bodies of the joints that hold, as pairs; TL_NONE: the ground. In the arena. */
 talus_status tl_joints_pairs(const tl_joints *joints, tl_arena *arena, tl_pairs *pairs);
@@ -191,8 +202,10 @@ int tl_joint_hold(const tl_joint *joint, const tl_joint_place *place, tl_joint_r
 /* Value of the free direction with whole turns counted; 0 where there is none. */
 double tl_joint_value(const tl_joint *joint, const tl_joint_place *place);
 
-/* J in its spring in the middle of the step that led to the state, where velocities stand. */
-double tl_joint_spring_energy(const tl_model *model, const tl_state *state, const tl_joint *joint);
+/* J in its spring in the middle of the step of length dt that led to the state, where velocities
+ * stand. */
+double tl_joint_spring_energy(const tl_model *model, const tl_state *state, double dt,
+                              const tl_joint *joint);
 
 /* Largest |psi| of the rows that always hold, m (angles times length). */
 double tl_joint_drift_of(const tl_joint *joint, const tl_joint_place *place, talus_real length);
@@ -200,7 +213,7 @@ double tl_joint_drift_of(const tl_joint *joint, const tl_joint_place *place, tal
 /* What a radian counts: the largest bounding radius of the bodies that can move, m. */
 talus_real tl_joint_length_of(const tl_model *model, const tl_joint *joint);
 
-/* Turns, value and drift from the state. */
+/* Turns, value and drift from the state: of a joint by hand. */
 void tl_joint_settle(const tl_model *model, const tl_state *state, tl_joint *joint);
 
 /* ---- assembly ----------------------------------------------------------------------------------

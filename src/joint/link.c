@@ -357,7 +357,7 @@ double tl_link_objective(const tl_link *link, const tl_ccp_body *bodies) {
   return sum;
 }
 
-void tl_link_store(const tl_link *link, double h, tl_joint *joint) {
+void tl_link_store(const tl_link *link, double h, tl_joint_state *joint) {
   talus_vec3 push = {0, 0, 0}, turn = {0, 0, 0};
   memset(joint->impulse, 0, sizeof joint->impulse);
   for (int i = 0; i < tl_link_rows(link); ++i) {

@@ -127,7 +127,7 @@ double tl_link_objective(const tl_link *link, const tl_ccp_body *bodies);
 
 /* Writes into the joint what the link did over a step of h: force, torque, and the impulses that
  * the next step starts with. */
-void tl_link_store(const tl_link *link, double h, tl_joint *joint);
+void tl_link_store(const tl_link *link, double h, tl_joint_state *joint);
 
 /* ---- all hard rows at once ---------------------------------------------------------------------
  */

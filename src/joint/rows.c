@@ -228,7 +228,8 @@ static void lay_spring(const tl_joint *joint, const tl_joint_step *step, double 
                    stiff);
 }
 
-double tl_joint_spring_energy(const tl_model *model, const tl_state *state, const tl_joint *joint) {
+double tl_joint_spring_energy(const tl_model *model, const tl_state *state, double dt,
+                              const tl_joint *joint) {
   if (!tl_joint_acts(joint) || !(joint->stiffness > 0))
     return 0;
   const tl_joint_body a = tl_joint_body_at(model, state, joint->a);
@@ -237,8 +238,7 @@ double tl_joint_spring_energy(const tl_model *model, const tl_state *state, cons
   tl_joint_row row;
   tl_joint_free_row((int)joint->kind, joint->about, &place, &row);
   const double x = tl_joint_value(joint, &place);
-  const double middle =
-      x - model->dt / 2 * speed_before(model, joint, model->dt, x, &row, &a, &b) - joint->rest;
+  const double middle = x - dt / 2 * speed_before(model, joint, dt, x, &row, &a, &b) - joint->rest;
   return 0.5 * joint->stiffness * middle * middle;
 }
 

@@ -11,12 +11,13 @@
 #define COLUMN(row, name, member, scalar, type, rule, limit)                                       \
   { #name, offsetof(row, member), MEMBER(row, member) / sizeof(scalar), type, rule, limit }
 
-#define U32(row, name, member)    COLUMN(row, name, member, uint32_t, TL_H5_U32, TL_RULE_ANY, 0)
-#define U64(row, name, member)    COLUMN(row, name, member, uint64_t, TL_H5_U64, TL_RULE_ANY, 0)
-#define I32(row, name, member)    COLUMN(row, name, member, int32_t, TL_H5_I32, TL_RULE_ANY, 0)
-#define BOOL(row, name, member)   COLUMN(row, name, member, bool, TL_H5_U8, TL_RULE_BELOW, 2)
-#define REAL(row, name, member)   COLUMN(row, name, member, talus_real, TL_H5_REAL, TL_RULE_FINITE, 0)
-#define DOUBLE(row, name, member) COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_FINITE, 0)
+#define U32(row, name, member)         COLUMN(row, name, member, uint32_t, TL_H5_U32, TL_RULE_ANY, 0)
+#define U64(row, name, member)         COLUMN(row, name, member, uint64_t, TL_H5_U64, TL_RULE_ANY, 0)
+#define I32(row, name, member)         COLUMN(row, name, member, int32_t, TL_H5_I32, TL_RULE_ANY, 0)
+#define BOOL(row, name, member)        COLUMN(row, name, member, bool, TL_H5_U8, TL_RULE_BELOW, 2)
+#define REAL(row, name, member)        COLUMN(row, name, member, talus_real, TL_H5_REAL, TL_RULE_FINITE, 0)
+#define DOUBLE(row, name, member)      COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_FINITE, 0)
+#define LATE_DOUBLE(row, name, member) COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_LATE, 0)
 #define ANY_REAL(row, name, member)                                                                \
   COLUMN(row, name, member, talus_real, TL_H5_REAL, TL_RULE_ANY, 0)
 #define ANY_DOUBLE(row, name, member) COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_ANY, 0)
@@ -95,6 +96,9 @@ static const tl_column world_columns[] = {
     U64(struct talus_world, sunk_first, sunk_first),
     U64(struct talus_world, next_uid, next_uid),
     U64(struct talus_world, steps, steps),
+    LATE_DOUBLE(struct talus_world, time, time),
+    LATE_DOUBLE(struct talus_world, contacts_dt, contacts.dt),
+    LATE_DOUBLE(struct talus_world, joints_dt, joints.dt),
     U64(struct talus_world, bodies, model.bodies),
     U64(struct talus_world, emitted, emitted),
     U64(struct talus_world, removed, removed),
@@ -397,10 +401,11 @@ static bool is_below_at(tl_h5_type type, const void *data, size_t i, uint32_t li
 talus_status tl_checkpoint_check_values(const char *name, tl_h5_type type, tl_column_rule rule,
                                         uint32_t limit, const void *data, size_t rows,
                                         size_t columns) {
-  if (rule != TL_RULE_FINITE && rule != TL_RULE_BELOW)
+  const bool is_finite = rule == TL_RULE_FINITE || rule == TL_RULE_LATE;
+  if (!is_finite && rule != TL_RULE_BELOW)
     return TALUS_OK;
   for (size_t i = 0; i < rows * columns; ++i) {
-    if (rule == TL_RULE_FINITE && !is_finite_at(type, data, i))
+    if (is_finite && !is_finite_at(type, data, i))
       return tl_fail(TALUS_ERROR_INVALID, "'%s', row %zu: a number is not finite", name,
                      i / columns);
     if (rule == TL_RULE_BELOW && !is_below_at(type, data, i, limit))

@@ -24,6 +24,7 @@
 typedef enum tl_column_rule {
   TL_RULE_ANY,    /* any bits; checked with what it belongs to, if it is used at all */
   TL_RULE_FINITE, /* finite numbers */
+  TL_RULE_LATE,   /* the same, of a column that files of the format before have not */
   TL_RULE_BELOW,  /* integers below `limit`: kinds and booleans */
   TL_RULE_TEXT,   /* a char pointer, owned; NULL is kept apart from "" */
   TL_RULE_TEXT_NEVER_NULL,
@@ -94,16 +95,18 @@ const char *tl_checkpoint_name(char text[TL_CHECKPOINT_NAME_BYTES], const char *
 /* ---- the block of text in front -------------------------------------------------------------- */
 
 /* To be raised with every change of the tables, of a column or of a field of a body: a file has all
- * of them or is refused. tests/test_output.c says when that was forgotten. */
-#define TL_CHECKPOINT_FORMAT 6
-#define TL_CHECKPOINT_BLOCK  512
+ * of them or is refused. tests/test_output.c says when that was forgotten. Files of the format
+ * before are read as well: what they lack follows from the rest (checkpoint_load.c). */
+#define TL_CHECKPOINT_FORMAT        7
+#define TL_CHECKPOINT_OLDEST_FORMAT 6
+#define TL_CHECKPOINT_BLOCK         512
 
 /* Fills in the first TL_CHECKPOINT_BLOCK bytes of a whole file. */
 void tl_checkpoint_seal(unsigned char *image, size_t bytes);
 
 /* Reads all of the file once: what it is, which version and precision, and whether it is intact.
- * *bytes is its size. */
-talus_status tl_checkpoint_verify(const char *path, uint64_t *bytes);
+ * *bytes is its size, *format its format. */
+talus_status tl_checkpoint_verify(const char *path, uint64_t *bytes, unsigned *format);
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 

@@ -89,10 +89,10 @@ static talus_status check_block(const char *path, const char text[TL_CHECKPOINT_
   /* The number comes before the rest, which a later format may write otherwise. */
   unsigned format = 0;
   const bool numbered = sscanf(text, MAGIC "format %9u", &format) == 1 && format > 0;
-  if (numbered && format != TL_CHECKPOINT_FORMAT)
+  if (numbered && (format > TL_CHECKPOINT_FORMAT || format < TL_CHECKPOINT_OLDEST_FORMAT))
     return tl_fail(TALUS_ERROR_UNSUPPORTED,
-                   "%s: has checkpoint format %u, and this talus (%s) reads format %d; %s", path,
-                   format, TALUS_VERSION, TL_CHECKPOINT_FORMAT,
+                   "%s: has checkpoint format %u, and this talus (%s) reads format %d and %d; %s",
+                   path, format, TALUS_VERSION, TL_CHECKPOINT_OLDEST_FORMAT, TL_CHECKPOINT_FORMAT,
                    format > TL_CHECKPOINT_FORMAT
                        ? "use a newer talus"
                        : "go on with the older talus that wrote it, or begin anew (--force)");
@@ -118,7 +118,8 @@ static talus_status hash_rest(int fd, const char *path, unsigned char *piece, ui
   }
 }
 
-static talus_status verify_open(int fd, const char *path, unsigned char *piece, uint64_t *bytes) {
+static talus_status verify_open(int fd, const char *path, unsigned char *piece, uint64_t *bytes,
+                                unsigned *format) {
   struct stat info;
   if (fstat(fd, &info) != 0)
     return tl_file_fail(errno, path, "read");
@@ -133,6 +134,7 @@ static talus_status verify_open(int fd, const char *path, unsigned char *piece, 
   block_parts block;
   *bytes = (uint64_t)info.st_size;
   TL_TRY(check_block(path, text, *bytes, &block));
+  *format = block.format;
   uint64_t hash = tl_xxh64(text, block.hashed, 0);
   TL_TRY(hash_rest(fd, path, piece, &hash));
   if (hash != block.hash)
@@ -147,14 +149,14 @@ static talus_status verify_open(int fd, const char *path, unsigned char *piece, 
   return TALUS_OK;
 }
 
-talus_status tl_checkpoint_verify(const char *path, uint64_t *bytes) {
+talus_status tl_checkpoint_verify(const char *path, uint64_t *bytes, unsigned *format) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return tl_file_fail(errno, path, "read");
   void *piece = NULL;
   talus_status status = tl_resize(&piece, 0, PIECE);
   if (status == TALUS_OK) {
-    status = verify_open(fd, path, piece, bytes);
+    status = verify_open(fd, path, piece, bytes, format);
     (void)tl_resize(&piece, PIECE, 0); /* freeing cannot fail */
   }
   close(fd);

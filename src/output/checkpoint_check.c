@@ -205,6 +205,13 @@ static talus_status check_joints(const talus_world *world) {
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
+/* Lengths of the steps that impulses belong to. */
+static talus_status check_lengths(const talus_world *world) {
+  if (!(world->contacts.dt >= 0) || !(world->joints.dt >= 0))
+    WRONG("a step that left impulses was shorter than nothing");
+  return TALUS_OK;
+}
+
 talus_status tl_checkpoint_check(const talus_world *world) {
   TL_TRY(tl_world_validate(world)); /* after it every index of a body may be followed */
   for (size_t i = 0; i < world->model.shapes.count; ++i)
@@ -217,6 +224,7 @@ talus_status tl_checkpoint_check(const talus_world *world) {
   TL_TRY(check_names(world));
   TL_TRY(check_handles(world));
   TL_TRY(check_joints(world));
+  TL_TRY(check_lengths(world));
   return check_flow(world);
 }
 

@@ -9,6 +9,7 @@
 /* A file under way, with room for one column at a time. */
 typedef struct load_job {
   tl_h5_in in;
+  unsigned format;
   TL_ARRAY(unsigned char) scratch;
 } load_job;
 
@@ -102,9 +103,15 @@ static talus_status load_column(load_job *job, const tl_table *table, const tl_c
   return TALUS_OK;
 }
 
+/* Whether the file has the column at all. */
+static bool is_saved(const load_job *job, const tl_column *column) {
+  return column->rule != TL_RULE_UNSAVED &&
+         (column->rule != TL_RULE_LATE || job->format == TL_CHECKPOINT_FORMAT);
+}
+
 static talus_status load_columns(load_job *job, const tl_table *table, void *rows, size_t n) {
   for (int i = 0; i < table->count; ++i)
-    if (table->columns[i].rule != TL_RULE_UNSAVED)
+    if (is_saved(job, &table->columns[i]))
       TL_TRY(load_column(job, table, &table->columns[i], rows, n));
   return TALUS_OK;
 }
@@ -115,7 +122,7 @@ static talus_status count_rows(load_job *job, const tl_table *table, size_t *n) 
   for (int i = 0; i < table->count; ++i) {
     const tl_column *column = &table->columns[i];
     size_t rows;
-    if (column->rule == TL_RULE_UNSAVED)
+    if (!is_saved(job, column))
       continue;
     tl_checkpoint_name(name, table->name, column->name, is_text(column) ? "_length" : "");
     TL_TRY(tl_h5_count(&job->in, name, is_text(column) ? TL_H5_U32 : column->type, column->columns,
@@ -304,6 +311,12 @@ static talus_status load_lists(load_job *job, tl_model *model) {
   return TALUS_OK;
 }
 
+/* What format 6 did not have. */
+static void complete(talus_world *world) {
+  world->time = (double)world->steps * world->model.dt;
+  world->contacts.dt = world->joints.dt = world->steps > 0 ? world->model.dt : 0;
+}
+
 static talus_status load_world(load_job *job, talus_world *world) {
   tl_model *model = &world->model;
   const talus_status status = load_columns(job, &tl_table_world, world, 1);
@@ -333,6 +346,8 @@ static talus_status load_world(load_job *job, talus_world *world) {
   TL_TRY(load_flow(job, world));
   /* Removing a body must not fail: there is room for every handle to become free. */
   TL_TRY(tl_array_reserve(&world->free_handles, world->handles.count + 1));
+  if (job->format < TL_CHECKPOINT_FORMAT)
+    complete(world);
   TL_TRY(tl_checkpoint_check(world));
   tl_world_find_law_kinds(world);
   world->joints.apart_stale = true;
@@ -378,7 +393,7 @@ talus_status tl_output_load(const char *path, struct talus_world **world, tl_blo
     *blob = (tl_blob){0};
   load_job job = {.scratch = {0}};
   uint64_t bytes;
-  TL_TRY(tl_checkpoint_verify(path, &bytes));
+  TL_TRY(tl_checkpoint_verify(path, &bytes, &job.format));
   talus_world *made;
   TL_TRY(tl_world_new(&made));
   talus_status status = tl_h5_open(&job.in, path, bytes);

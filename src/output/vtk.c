@@ -9,10 +9,9 @@
 
 static talus_status write_attributes(tl_h5_out *out, const talus_world *world) {
   static const int64_t version[2] = {1, 0};
-  const double time = (double)world->steps * world->model.dt;
   TL_TRY(tl_h5_attribute(out, "VTKHDF", "Version", TL_H5_I64, 2, version));
   TL_TRY(tl_h5_attribute_text(out, "VTKHDF", "Type", "UnstructuredGrid"));
-  TL_TRY(tl_h5_attribute(out, "talus", "time", TL_H5_F64, 1, &time));
+  TL_TRY(tl_h5_attribute(out, "talus", "time", TL_H5_F64, 1, &world->time));
   TL_TRY(tl_h5_attribute(out, "talus", "steps", TL_H5_U64, 1, &world->steps));
   TL_TRY(tl_h5_attribute(out, "talus", "dt", TL_H5_F64, 1, &world->model.dt));
   return tl_h5_attribute_text(out, "talus", "version", TALUS_VERSION);

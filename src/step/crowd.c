@@ -87,6 +87,7 @@ static talus_status gather_contacts(tl_crowd *crowd, const tl_contacts *from) {
   tl_contacts *to = &crowd->contacts_before;
   tl_contacts_clear(to);
   tl_contacts_clear(&crowd->contacts_after);
+  to->dt = from->dt;
   for (uint32_t row = 0; row < crowd->count; ++row) {
     const uint32_t slot = crowd->slots.data[row];
     for (size_t i = tl_contacts_first_of(from, slot); i < from->count && from->data[i].a == slot;
@@ -112,12 +113,13 @@ static bool find_end(const tl_crowd *crowd, uint32_t slot, uint32_t *row) {
 static talus_status gather_joints(tl_crowd *crowd, const tl_joints *from) {
   crowd->joints.all.count = 0;
   crowd->joints.apart_stale = true;
+  crowd->joints.dt = from ? from->dt : 0;
   for (size_t i = 0; from && i < from->all.count; ++i) {
     tl_joint joint = from->all.data[i];
     if (find_end(crowd, joint.a, &joint.a) && find_end(crowd, joint.b, &joint.b))
       TL_TRY(tl_array_push(&crowd->joints.all, joint));
   }
-  return TALUS_OK;
+  return tl_joints_prepare(&crowd->joints);
 }
 
 /* Springs of the crowd are those of the source, though the crowd's own lightest body may be
@@ -162,6 +164,7 @@ talus_status tl_crowd_gather(tl_crowd *crowd, const tl_crowd_source *from, const
 talus_status tl_crowd_step(tl_crowd *crowd, const tl_backend *backend, double t0, double t1,
                            double dt, tl_step_report *report) {
   TL_TRY(tl_arena_reset(&crowd->arena));
+  crowd->dt = dt;
   const tl_scope scope = {.count = crowd->count,
                           .t0 = t0,
                           .t1 = t1,
@@ -170,6 +173,7 @@ talus_status tl_crowd_step(tl_crowd *crowd, const tl_backend *backend, double t0
                           .out = &crowd->after,
                           .arena = &crowd->arena,
                           .joints = crowd->joints.all.count > 0 ? &crowd->joints : NULL,
+                          .joints_after = crowd->joints.after.data,
                           .penalty = &crowd->penalty};
   if (crowd->model.solve.kind == TALUS_SOLVE_PENALTY)
     return tl_step_verlet(backend, &crowd->model, &scope, false, &crowd->contacts_before,
@@ -183,6 +187,7 @@ void tl_crowd_swap(tl_crowd *crowd) {
   crowd->before = crowd->after;
   crowd->after = was;
   tl_contacts_swap(&crowd->contacts_before, &crowd->contacts_after);
+  tl_joints_take(&crowd->joints, crowd->dt);
 }
 
 void tl_crowd_scatter(const tl_crowd *crowd, tl_state *state, tl_joints *joints) {
@@ -196,11 +201,9 @@ void tl_crowd_scatter(const tl_crowd *crowd, tl_state *state, tl_joints *joints)
                field->bytes);
   }
   for (size_t i = 0; joints && i < crowd->joints.all.count; ++i) {
-    const tl_joint *joint = &crowd->joints.all.data[i];
-    const size_t at = tl_joints_row(joints, joint->uid);
-    for (int f = 0; at != SIZE_MAX && f < TL_JOINT_FIELD_COUNT; ++f)
-      memcpy((unsigned char *)&joints->all.data[at] + tl_joint_fields[f].offset,
-             (const unsigned char *)joint + tl_joint_fields[f].offset, tl_joint_fields[f].bytes);
+    const size_t at = tl_joints_row(joints, crowd->joints.all.data[i].uid);
+    if (at != SIZE_MAX)
+      tl_joints_take_one(joints, at, &crowd->joints.after.data[i]);
   }
 }
 
@@ -209,6 +212,7 @@ void tl_crowd_free(tl_crowd *crowd) {
   tl_contacts_release(&crowd->contacts_before);
   tl_contacts_release(&crowd->contacts_after);
   tl_array_free(&crowd->joints.all);
+  tl_array_free(&crowd->joints.after);
   tl_array_free(&crowd->joints.apart);
   tl_array_free(&crowd->slots);
   tl_penalty_free(&crowd->penalty);

@@ -30,11 +30,12 @@ typedef struct tl_crowd {
   tl_model model; /* with properties of its own; all else is the source's */
   tl_state before, after;
   tl_contacts contacts_before, contacts_after;
-  tl_joints joints; /* a step changes what time changes of them, and gives it back if it fails */
+  tl_joints joints; /* as they are before, with what the step makes of them */
   tl_penalty penalty;
   size_t count, capacity;   /* rows */
   TL_ARRAY(uint32_t) slots; /* by row: in the source */
   tl_arena arena;
+  double dt; /* s: of the step that led to `after` */
 } tl_crowd;
 
 /* slots: ascending. The crowd is {0}, or one that was gathered before: its memory is used again. */

@@ -137,7 +137,7 @@ static talus_status renew_contacts(const tl_backend *backend, const tl_model *mo
                                    const talus_real *margins, const tl_slidings *slidings,
                                    tl_contacts *contacts) {
   const bool sleep = tl_sleep_is_on(model, scope);
-  TL_TRY(tl_history_begin(scope->before, contacts));
+  TL_TRY(tl_history_begin(scope->before, scope->dt, contacts));
   if (sleep) {
     TL_TRY(tl_sleep_keep(model, scope, scope->before, contacts));
     tl_sleep_drop_pairs(model, scope, pairs);
@@ -181,7 +181,7 @@ talus_status tl_step_find_contacts(const tl_backend *backend, const tl_model *mo
     report->broad = tl_broad_choose(model, scope, boxes, &report->broad_reason);
   TL_TRY(backend->find_pairs(report->broad, model, scope, boxes, &pairs));
   if (scope->joints)
-    TL_TRY(tl_joints_keep_apart(scope->joints, &pairs));
+    tl_joints_keep_apart(scope->joints, &pairs);
   report->pairs = pairs.count;
   TL_GO_ON(scope->cancel);
   /* Boxes have done their work. */
@@ -227,9 +227,9 @@ static talus_status step_from(const tl_backend *backend, const tl_model *model,
                               tl_step_report *report) {
   TL_TRY(tl_step_find_contacts(backend, model, scope, before, after, report));
   TL_GO_ON(scope->cancel);
+  if (scope->joints)
+    tl_joints_begin(scope->joints, scope->dt, scope->joints_after);
   TL_TRY(tl_joints_guard_start(model, scope));
-  tl_joint_kept *joints;
-  TL_TRY(tl_joints_keep(scope->joints, scope->arena, &joints));
   const double found = wall_now();
   tl_twists twists;
   talus_status status = backend->solve(model, scope, after, &twists, &report->solve);
@@ -241,11 +241,10 @@ static talus_status step_from(const tl_backend *backend, const tl_model *model,
     status = tl_step_check(model, scope, twists, &report->culprit);
   if (status == TALUS_OK)
     status = tl_joints_guard(model, scope, twists);
-  if (status != TALUS_OK) {
-    tl_joints_give_back(scope->joints, joints);
-    return status;
-  }
+  TL_TRY(status);
   tl_step_move(model, scope, twists);
+  if (scope->joints)
+    tl_joints_settle(model, scope->out, scope->joints, scope->joints_after);
   if (tl_sleep_is_on(model, scope))
     tl_sleep_count(model, scope);
   report->wall_step += wall_now() - solved;

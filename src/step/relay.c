@@ -246,7 +246,9 @@ static talus_status find_pairs(const relay *job, tl_pairs *pairs) {
     if (job->is_out[pairs->data[i].a] || job->is_out[pairs->data[i].b])
       pairs->data[kept++] = pairs->data[i];
   pairs->count = kept;
-  return near.joints ? tl_joints_keep_apart(near.joints, pairs) : TALUS_OK;
+  if (near.joints)
+    tl_joints_keep_apart(near.joints, pairs);
+  return TALUS_OK;
 }
 
 /* Where the contact's pair stands to a pair of the list. */

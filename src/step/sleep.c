@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "contact/history.h"
 #include "contact/island.h"
 #include "narrow/narrow.h"
 
@@ -164,9 +165,7 @@ talus_status tl_sleep_keep(const tl_model *model, const tl_scope *scope, const t
     size_t end = i;
     while (end < before->count && tl_rest_is_dormant(model, scope->in, rows[end].a, rows[end].b))
       ++end;
-    if (end > i)
-      memcpy(after->data + after->count, rows + i, (end - i) * sizeof *rows);
-    after->count += end - i;
+    tl_history_keep(before, i, end - i, after);
     i = end + 1;
   }
   return TALUS_OK;

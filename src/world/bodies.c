@@ -287,7 +287,7 @@ talus_status tl_world_compact(talus_world *world, const uint8_t *remove, size_t 
   TL_TAKE(&world->arena, model->bodies, &new_slot);
   size_t kept = 0;
   tl_world_wake_touching(world, remove);
-  tl_balls_leave(model, &world->penalty, &world->contacts); /* while slots are those of the list */
+  tl_balls_leave(&world->penalty, &world->contacts); /* while slots are those of the list */
   for (size_t slot = 0; slot < model->bodies; ++slot) {
     new_slot[slot] = TL_NONE;
     if (remove[slot]) {

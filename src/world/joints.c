@@ -166,32 +166,22 @@ talus_status talus_joint_set_motor(talus_world *world, talus_joint joint, double
   return TALUS_OK;
 }
 
-static void settle_some(void *context, size_t begin, size_t end) {
-  talus_world *world = context;
-  for (size_t i = begin; i < end; ++i)
-    tl_joint_settle(&world->model, &world->state, &world->joints.all.data[i]);
-}
-
 /* Serial: springs are few beside contacts. */
 double tl_world_spring_energy(const talus_world *world) {
+  const double dt = world->joints.dt > 0 ? world->joints.dt : world->model.dt;
   double sum = 0;
   for (size_t i = 0; i < world->joints.all.count; ++i)
-    sum += tl_joint_spring_energy(&world->model, &world->state, &world->joints.all.data[i]);
+    sum += tl_joint_spring_energy(&world->model, &world->state, dt, &world->joints.all.data[i]);
   return sum;
 }
 
-talus_status tl_world_settle_joints(talus_world *world) {
+void tl_world_tell_joints(talus_world *world) {
   tl_joints *joints = &world->joints;
-  size_t broke;
-  if (joints->all.count == 0)
-    return TALUS_OK;
-  tl_for(&world->model.par, joints->all.count, 256, settle_some, world);
   tl_joints_tell_drift(&world->model, joints, talus_world_time(world));
   for (size_t i = 0; i < joints->all.count; ++i)
-    if (tl_joint_breaks(&joints->all.data[i]))
+    if (tl_joint_just_broke(&joints->all.data[i]))
       wake_joint(world, &joints->all.data[i]);
-  tl_joints_break(joints, &world->model.log, talus_world_time(world), &broke);
-  return TALUS_OK;
+  tl_joints_tell_broken(joints, &world->model.log, talus_world_time(world));
 }
 
 talus_status talus_world_assemble(talus_world *world, double *apart) {

@@ -64,7 +64,8 @@ static talus_status find_contacts(talus_world *world, tl_contacts *contacts) {
                                      ? tl_broad_choose(model, &scope, boxes, &reason)
                                      : model->broad;
   TL_TRY(world->backend->find_pairs(broad, model, &scope, boxes, &pairs));
-  TL_TRY(tl_joints_keep_apart(&world->joints, &pairs));
+  TL_TRY(tl_joints_prepare(&world->joints));
+  tl_joints_keep_apart(&world->joints, &pairs);
   return world->backend->find_contacts(model, &scope, &pairs, margins, contacts);
 }
 

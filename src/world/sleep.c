@@ -37,7 +37,7 @@ talus_status tl_world_reserve_push(talus_world *world) {
 static void leave_list(talus_world *world) {
   const tl_ball_list *list = &world->penalty.list;
   const bool in_list = list->is_valid && !list->is_stored;
-  tl_balls_leave(&world->model, &world->penalty, &world->contacts);
+  tl_balls_leave(&world->penalty, &world->contacts);
   if (in_list && !list->is_stored)
     world->last.are_lost = true;
 }

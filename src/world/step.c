@@ -6,7 +6,7 @@
 
 double talus_world_time(const talus_world *world) {
   TL_NEED_OR(world, 0);
-  return (double)world->steps * world->model.dt;
+  return world->time;
 }
 
 uint64_t talus_world_steps(const talus_world *world) {
@@ -193,16 +193,16 @@ static bool needs_contacts(const talus_world *world) {
 static void settle(talus_world *world) {
   const tl_model *model = &world->model;
   const tl_scope scope = {.count = model->bodies,
-                          .t0 = (double)(world->steps - 1) * model->dt,
-                          .t1 = (double)world->steps * model->dt,
-                          .dt = model->dt,
+                          .t0 = world->rest.t0,
+                          .t1 = world->time,
+                          .dt = world->rest.dt,
                           .in = &world->state,
                           .out = &world->state,
                           .arena = &world->arena,
                           .joints = world->joints.all.count > 0 ? &world->joints : NULL};
   tl_flow_probe(&world->flow, model, &scope, &world->contacts);
   tl_world_tell_tables(world, scope.t0, scope.t1);
-  (void)tl_world_settle_joints(world);
+  tl_world_tell_joints(world);
   world->joint_work +=
       world->last.solve.joint_work + tl_world_spring_energy(world) - world->rest.spring;
 }
@@ -289,6 +289,7 @@ static talus_status step_once(talus_world *world) {
     TL_TRY(talus_world_assemble(world, NULL));
   TL_TRY(tl_arena_reset(&world->arena));
   TL_TRY(tl_widths_update(model, &world->widths));
+  TL_TRY(tl_joints_prepare(&world->joints));
   TL_TRY(tl_world_check_crowding(world));
   world->offence[0] = '\0';
   tl_contacts_clear(&world->next);
@@ -297,11 +298,9 @@ static talus_status step_once(talus_world *world) {
   const bool may_stop = world->interrupt && !is_springs;
   if (!is_springs)
     TL_TRY(reserve_next(world));
-  if (may_stop)
-    TL_TRY(tl_undo_keep(world));
   tl_cancel_begin(&world->cancel, world->interrupt);
   const tl_scope scope = {.count = model->bodies,
-                          .t0 = (double)world->steps * model->dt,
+                          .t0 = world->time,
                           .t1 = (double)(world->steps + 1) * model->dt,
                           .dt = model->dt,
                           .in = &world->state,
@@ -309,12 +308,14 @@ static talus_status step_once(talus_world *world) {
                           .arena = &world->arena,
                           .broad_cache = &world->broad_cache,
                           .joints = world->joints.all.count > 0 ? &world->joints : NULL,
+                          .joints_after = world->joints.after.data,
                           .widths = &world->widths,
                           .cancel = may_stop ? &world->cancel : NULL,
                           .penalty = &world->penalty};
   world->broad_cache.chosen = world->last.broad; /* as a resumed run does */
   world->rest.spring = tl_world_spring_energy(world);
-  const bool were_lost = world->last.are_lost, looks = needs_contacts(world);
+  const tl_step_report last = world->last;
+  const bool looks = needs_contacts(world);
   tl_flow_begin_step(&world->flow, model, &world->state);
   model->par.is_alone = world->has_pace && tl_pace_is_alone(&world->pace);
   const talus_status status = model->solve.kind == TALUS_SOLVE_PENALTY
@@ -323,16 +324,17 @@ static talus_status step_once(talus_world *world) {
                                   : tl_step_fixed(world->backend, model, &scope, &world->contacts,
                                                   &world->next, &world->last);
   if (status == TALUS_INTERRUPTED) {
-    tl_undo_go_back(world);
+    world->last = last; /* bodies, contacts and joints are as they were */
     return tell_interrupted(world);
   }
   if (status != TALUS_OK) {
-    world->last.are_lost |= were_lost;
+    world->last.are_lost |= last.are_lost;
     (void)tl_world_store_contacts(world);
     const talus_status told = explain(world, status);
     tl_world_drop_push(world);
     return told;
   }
+  tl_joints_take(&world->joints, scope.dt);
   if (!is_springs)
     swap_states(world);
   if (!is_springs || !world->penalty.are_balls)
@@ -353,6 +355,9 @@ static talus_status step_once(talus_world *world) {
   tell_threads(world);
   note_convergence(world, scope.t1);
   world->steps++; /* the bodies have moved, whatever fails from here on */
+  world->time = scope.t1;
+  world->rest.t0 = scope.t0;
+  world->rest.dt = scope.dt;
   world->rest.from = TL_REST_WATCH;
   TL_TRY(finish(world));
   return tl_world_end_strictly(world);
@@ -360,7 +365,7 @@ static talus_status step_once(talus_world *world) {
 
 talus_status tl_world_store_contacts(talus_world *world) {
   tl_balls_commit(&world->model, &world->penalty.list, &world->state);
-  TL_TRY(tl_balls_store(&world->model, &world->penalty, &world->contacts));
+  TL_TRY(tl_balls_store(&world->penalty, &world->contacts));
   /* How many candidates the list has depends on when it was renewed: a resumed run would tell
    * another number. */
   if (world->penalty.are_balls)

@@ -205,7 +205,6 @@ void talus_world_destroy(talus_world *world) {
   tl_broad_cache_free(&world->broad_cache);
   tl_array_free(&world->widths);
   tl_array_free(&world->mapped);
-  tl_undo_free(&world->undo);
   void *block = world;
   (void)tl_resize(&block, sizeof *world, 0);
 }
@@ -274,5 +273,11 @@ talus_status talus_world_ignore_groups(talus_world *world, uint32_t a, uint32_t 
   model->ignored.count++;
   tl_world_wake_all(world);
   tl_broad_forget(&world->broad_cache);
+  return TALUS_OK;
+}
+
+talus_status talus_world_set_interrupt(talus_world *world, const volatile int *interrupt) {
+  TL_MAY_CHANGE(world);
+  world->interrupt = interrupt;
   return TALUS_OK;
 }

@@ -35,15 +35,11 @@ typedef struct tl_pair_override {
  * missing. The next call goes on there (world/step.c). */
 typedef struct tl_rest_of_step {
   enum { TL_REST_NONE, TL_REST_WATCH, TL_REST_REMOVE, TL_REST_EMIT, TL_REST_ADD } from;
-  double spring;   /* J, stored in springs of joints before the step */
+  double t0, dt;   /* s: when the step began, and how long it was */
+  double spring;   /* J, stored in springs of joints before it */
   size_t added;    /* of the fresh bodies */
   bool was_pushed; /* before they were */
 } tl_rest_of_step;
-/* What a step may have changed when it is given up (world/undo.c). */
-typedef struct tl_undo {
-  TL_ARRAY(tl_joint) joints;
-  tl_step_report last;
-} tl_undo;
 
 /* A view that is mapped. */
 typedef struct tl_mapping {
@@ -54,12 +50,13 @@ typedef struct tl_mapping {
 
 struct talus_world {
   tl_model model;      /* properties included */
-  tl_state state;      /* at time steps * dt */
+  tl_state state;      /* at `time` */
   size_t capacity;     /* rows that every array has room for */
   tl_state next_state; /* fields that are TL_STEPPED: of the step before, where the next one goes */
   size_t next_capacity;
   uint64_t next_uid;
   uint64_t steps;
+  double time; /* s: steps * dt to the bit as long as all steps were fixed ones */
   TL_ARRAY(tl_handle) handles;
   TL_ARRAY(uint32_t) free_handles; /* last in, first out */
   TL_ARRAY(tl_body_name) names;
@@ -107,7 +104,6 @@ struct talus_world {
 
   const volatile int *interrupt; /* not 0: steps are given up; may be NULL */
   tl_cancel cancel;
-  tl_undo undo; /* only where there is an interrupt */
 };
 
 /* "body 17 'ball'" or "body 17" for messages; valid until the next call on this thread. */
@@ -185,8 +181,9 @@ void tl_world_wake_touching(talus_world *world, const uint8_t *remove);
 void tl_world_wake_written(talus_world *world, talus_field field);
 size_t tl_world_count_asleep(const talus_world *world);
 
-/* After a step: where joints are now, and which of them broke (world/joints.c). */
-talus_status tl_world_settle_joints(talus_world *world);
+/* After a step: says which joints drift, and which of them broke, whose bodies wake
+ * (world/joints.c). */
+void tl_world_tell_joints(talus_world *world);
 
 /* J in the springs of joints (tl_joint_spring_energy). */
 double tl_world_spring_energy(const talus_world *world);
@@ -215,11 +212,6 @@ talus_status tl_world_finish_step(talus_world *world);
 /* Refuses bodies that all lie at one place (world/crowding.c); where none was put anywhere since
  * the last call there is nothing to do. */
 talus_status tl_world_check_crowding(talus_world *world);
-
-/* Before a step that may be given up, and when it was: the world is as it was before. */
-talus_status tl_undo_keep(talus_world *world);
-void tl_undo_go_back(talus_world *world);
-void tl_undo_free(tl_undo *undo);
 
 /* Something has happened in this step that `strict` may forbid (world/strict.c): a warning in the
  * log, or the end of the step once it is whole, where the world says so; the first counts. */

@@ -158,6 +158,7 @@ typedef struct tl_ball_list {
   TL_ARRAY(uint32_t) material;
   TL_ARRAY(tl_ball_pure) pure;
   tl_tally first_work; /* J: what contacts do in the first kick of the step */
+  double dt;           /* s: of the step whose forces these are */
   bool is_started;     /* place and first_work are those of the next step already */
   bool has_left;       /* and some ball then leaves its place in the list */
   double started_dt;   /* with which, and with which gravity */

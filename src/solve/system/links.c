@@ -73,7 +73,7 @@ static void load_link(void *context, size_t begin, size_t end) {
       tl_link_load(link, &rows);
     }
     for (int r = 0; system->settings->warm_start && r < tl_link_rows(link); ++r)
-      link->row[r].impulse = joint->impulse[r];
+      link->row[r].impulse = system->scope->joints_after[link->joint].impulse[r];
     tl_link_factor(link, links->bodies, links->tensors);
   }
 }
@@ -246,7 +246,7 @@ static void store_some(void *context, size_t begin, size_t end) {
   const tl_links *links = context;
   const tl_scope *scope = links->system->scope;
   for (size_t i = begin; i < end; ++i)
-    tl_link_store(&links->data[i], scope->dt, &scope->joints->all.data[links->data[i].joint]);
+    tl_link_store(&links->data[i], scope->dt, &scope->joints_after[links->data[i].joint]);
 }
 
 void tl_links_store(const tl_links *links) {

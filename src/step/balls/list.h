@@ -59,12 +59,12 @@ void tl_balls_commit(const tl_model *model, tl_ball_list *list, tl_state *state)
 
 /* Writes the contacts of the last step, where they are in the list alone. Where there is no memory
  * for that there are none, because older ones are of another state. */
-talus_status tl_balls_store(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts);
+talus_status tl_balls_store(tl_penalty *penalty, tl_contacts *contacts);
 
 /* Room for as many contacts as the list can have, so that storing them cannot fail. */
 talus_status tl_balls_reserve(const tl_ball_list *list, tl_contacts *contacts);
 
 /* The list is not valid any more; its contacts are stored, or there are none. */
-void tl_balls_leave(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts);
+void tl_balls_leave(tl_penalty *penalty, tl_contacts *contacts);
 
 #endif

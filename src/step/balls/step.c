@@ -117,6 +117,7 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
   job->wild = &wild;
   job->goes_on = !job->begins && !tl_balls_have_loads(job->model);
   list->is_started = list->is_stored = false;
+  list->dt = scope->dt;
   TL_TRY(tl_balls_pass(job));
   const double pushed = wall_now();
   report->wall_solve += pushed - begun;

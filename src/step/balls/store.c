@@ -112,7 +112,7 @@ talus_status tl_balls_reserve(const tl_ball_list *list, tl_contacts *contacts) {
   return TALUS_OK;
 }
 
-talus_status tl_balls_store(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts) {
+talus_status tl_balls_store(tl_penalty *penalty, tl_contacts *contacts) {
   tl_ball_list *list = &penalty->list;
   if (!list->is_valid || list->is_stored)
     return TALUS_OK;
@@ -124,7 +124,7 @@ talus_status tl_balls_store(const tl_model *model, tl_penalty *penalty, tl_conta
     const uint32_t c = ends ? 0 : list->canonical.data[k];
     if (!ends && list->at.data[c] == 0)
       continue;
-    const tl_contact next = ends ? (tl_contact){0} : contact_of(list, k, model->dt);
+    const tl_contact next = ends ? (tl_contact){0} : contact_of(list, k, list->dt);
     for (; w < walls->count && (ends || tl_contact_compare(next.a, next.b, next.feature_a,
                                                            next.feature_b, &walls->data[w]) > 0);
          ++w, ++n) {
@@ -142,12 +142,13 @@ talus_status tl_balls_store(const tl_model *model, tl_penalty *penalty, tl_conta
                                               {0, 0, 0},
                                               0};
   }
+  contacts->dt = list->dt;
   list->is_stored = true;
   return TALUS_OK;
 }
 
-void tl_balls_leave(const tl_model *model, tl_penalty *penalty, tl_contacts *contacts) {
-  TL_ASSERT(!penalty->list.is_ahead); /* what was changed by hand would be lost, or all else */
-  (void)tl_balls_store(model, penalty, contacts); /* or there are none */
+void tl_balls_leave(tl_penalty *penalty, tl_contacts *contacts) {
+  TL_ASSERT(!penalty->list.is_ahead);      /* what was changed by hand would be lost, or all else */
+  (void)tl_balls_store(penalty, contacts); /* or there are none */
   penalty->list.is_valid = false;
 }

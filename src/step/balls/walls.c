@@ -26,7 +26,7 @@ static talus_status find_walls(const tl_ball_step *job, const tl_scope *at_end,
   const tl_pairs pairs = {job->list->walls.data, job->list->walls.count};
   const tl_contacts *before = &job->list->wall_before;
   tl_contacts_swap(walls, &job->list->wall_before);
-  talus_status status = tl_history_begin(before, walls);
+  talus_status status = tl_history_begin(before, job->scope->dt, walls);
   if (status == TALUS_OK)
     status = tl_narrow_find_contacts(job->model, at_end, &pairs, margins, walls);
   if (status == TALUS_OK)
