@@ -32,6 +32,10 @@ TEST(list_changes_no_bit) {
     talus_world *world = heap(&def, 200, false);
     for (int i = 0; i < 900; ++i) {
       CHECK_OK(k == 2 ? talus_world_step(world, 1) : tl_world_step_on(world, 1));
+      if (i % 100 == 0) { /* counted by the step, whether or not anybody has them stored */
+        const size_t found = world->last.pairs;
+        CHECK_EQ_U64(report_of(world).contacts_near, found);
+      }
       if (k == 2 && i % 100 == 0)
         world->penalty.list.is_valid = false;
     }

@@ -356,12 +356,7 @@ static talus_status step_once(talus_world *world) {
 
 talus_status tl_world_store_contacts(talus_world *world) {
   tl_balls_commit(&world->model, &world->penalty.list, &world->state);
-  TL_TRY(tl_balls_store(&world->model, &world->penalty, &world->contacts));
-  /* How many candidates the list has depends on when it was renewed: a resumed run would tell
-   * another number. */
-  if (world->penalty.are_balls)
-    world->last.pairs = world->contacts.count;
-  return TALUS_OK;
+  return tl_balls_store(&world->model, &world->penalty, &world->contacts);
 }
 
 talus_status tl_world_store_late(talus_world *world) {

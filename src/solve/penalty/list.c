@@ -131,6 +131,7 @@ static void push_block(const tl_ball_job *job, size_t block, tl_ball_sums *sums)
     pack.count = 0;
   }
   visit(job, &pack, sums);
+  sums->contacts += pack.effect + pack.count - list->block_start.data[block];
 }
 
 void tl_ball_push_block(const tl_ball_job *job, size_t block, tl_ball_sums *sums) {

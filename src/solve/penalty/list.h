@@ -84,6 +84,7 @@ typedef struct tl_ball_sums {
   tl_tally of[TL_BALL_SUMS];
   talus_real deepest; /* m: the largest overlap */
   double share;       /* the largest overlap over the smaller radius */
+  size_t contacts;    /* that were visited */
   bool has_crossed;   /* some ball's centre went through a side of a container */
 } tl_ball_sums;
 

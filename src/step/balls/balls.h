@@ -67,6 +67,9 @@ tl_tally tl_balls_collect(const tl_ball_step *job, int kind);
 /* How deep balls are in balls and in flat walls. */
 tl_depths tl_balls_depths(const tl_ball_step *job);
 
+/* How many contacts the step found. */
+size_t tl_balls_count_contacts(const tl_ball_step *job);
+
 /* Whether velocities, or what half a step changes them by, are finite, and far from not being so.
  */
 unsigned tl_balls_find_fate(const tl_ball_step *job, const tl_ball *ball);

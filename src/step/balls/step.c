@@ -126,6 +126,9 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
     list->is_ahead = false;
     return find_broken(job, report);
   }
+  /* How many candidates the list has depends on when it was renewed: a resumed run would tell
+   * another number. */
+  report->pairs = tl_balls_count_contacts(job);
   report->depths = tl_balls_depths(job);
   tl_depths_merge(&report->depths, &job->wall_depths);
   list->is_calm = !job->begins && !atomic_load(&wild) && is_tame(job);
