@@ -41,7 +41,6 @@ void tl_ball_list_free(tl_ball_list *list) {
   tl_array_free(&list->has_wall);
   tl_contacts_release(&list->wall_contacts);
   tl_contacts_release(&list->wall_before);
-  list->is_valid = false;
 }
 
 /* ---- the scalar visit ------------------------------------------------------------------------ */
