@@ -3,6 +3,7 @@
 #define TL_TESTS_PENALTY_HEAP_H
 
 #include "check.h"
+#include "step/balls/list.h"
 #include "world/world.h"
 
 #include <math.h>
@@ -64,6 +65,18 @@ static inline talus_world *heap(const talus_world_def *def, int count, bool mixe
   return world;
 }
 
+/* The list of balls of a world that has stepped. */
+static inline tl_ball_list *list_of(const talus_world *world) {
+  tl_balls *balls = tl_balls_of(&world->where);
+  CHECK(balls);
+  return &balls->list;
+}
+
+/* Before a test looks into the world's arrays. */
+static inline void bring_home(const talus_world *world) {
+  CHECK_OK(tl_need(&world->where, TL_THE_WHOLE, TL_READ));
+}
+
 static inline talus_report report_of(talus_world *world) {
   talus_report report;
   CHECK_OK(talus_world_report(world, &report));
@@ -89,6 +102,7 @@ static inline void step_twins(twins t, uint64_t steps) {
 /* m: the most that centres are apart. */
 static inline double twins_apart(twins t) {
   double most = 0;
+  bring_home(t.fast);
   for (size_t i = 0; i < t.fast->model.bodies; ++i)
     most = fmax(most, tl_dlength(tl_dsub(t.fast->state.position[i], t.slow->state.position[i])));
   return most;

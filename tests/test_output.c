@@ -312,6 +312,8 @@ TEST(the_world_s_plain_members_are_all_saved) {
   memset(seen + offsetof(world, last.broad_reason), 1, sizeof(char *));
   memset(seen + offsetof(world, last.culprit), 1, sizeof(uint32_t));
   memset(seen + offsetof(world, last.depths.is_suspect), 1, sizeof(bool));
+  memset(seen + offsetof(world, last.has_depths), 1, sizeof(bool));
+  memset(seen + offsetof(world, last.is_elsewhere), 1, sizeof(bool));
   check_covered(&tl_table_world, seen, offsetof(world, model.gravity),
                 offsetof(world, model.shapes));
   check_covered(&tl_table_world, seen, offsetof(world, next_uid), offsetof(world, handles));

@@ -45,7 +45,7 @@ static double sink(const talus_scene *scene, told *heard) {
   heard->count = 0;
   CHECK_OK(talus_scene_build(scene, 1, listen, heard, &world));
   while (talus_world_time(world) < 0.2) {
-    CHECK_OK(tl_world_step_on(world, 1));
+    CHECK_OK(talus_world_step(world, 1));
     most = fmax(most, world->last.depths.most);
   }
   CHECK_EQ_U64(world->sunk, 0);

@@ -641,7 +641,7 @@ typedef struct talus_report {
 TALUS_API talus_status talus_world_report(talus_world *world, talus_report *report);
 
 /* Sum mod 2^64 of a hash of each body's uid and state: equal states have equal hashes whatever
- * the order of bodies or the number of threads. */
+ * the order of bodies or the number of threads. 0 where the state could not be had. */
 TALUS_API uint64_t talus_world_hash(const talus_world *world);
 
 TALUS_API double talus_world_time(const talus_world *world);
@@ -659,10 +659,12 @@ typedef struct talus_contact {
 } talus_contact;
 
 /* Copies at most `capacity` contacts of the last step in canonical order; *count is how many there
- * are. contacts may be NULL to ask for the count. After a step that returned TALUS_ERROR_MEMORY
- * there may be none, until talus_world_report, talus_world_save or talus_world_write_contacts
- * stores them, which they do once there is memory; where they are lost these fail until a step goes
- * well. */
+ * are. contacts may be NULL to ask for the count.
+ *
+ * Contacts are laid out when somebody looks: this call, talus_world_report, talus_world_save,
+ * talus_world_write_contacts and calls that change bodies can return TALUS_ERROR_MEMORY for that,
+ * having changed nothing; once there is memory they do it. Where a step failed for want of memory
+ * they may be lost: these calls then fail until a step goes well. */
 TALUS_API talus_status talus_world_contacts(const talus_world *world, talus_contact *contacts,
                                             size_t capacity, size_t *count);
 

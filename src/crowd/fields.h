@@ -57,30 +57,30 @@ enum {
  * state, and a body that was put to sleep differs from one that lies still in nothing but time.
  * push, twist: force and torque of springs at the end of the last step, N and N m (penalty), with
  * which the next one begins; not hashed, because they follow from the rest. */
-#define TL_MOTION (TL_HASHED | TL_SAVED | TL_GHOST | TL_VISIBLE | TL_STEPPED)
+#define TL_MOTION (TL_HASHED | TL_SAVED | TL_GHOST | TL_VISIBLE | TL_STEPPED | TL_DEVICE)
 #define TL_STATE_FIELDS(F)                                                                         \
   F(position, talus_dvec3, 3, TALUS_FLOAT64, TL_MOTION)                                            \
   F(rotation, talus_quat, 4, TL_REAL, TL_MOTION)                                                   \
   F(velocity, talus_vec3, 3, TL_REAL, TL_MOTION)                                                   \
   F(spin, talus_vec3, 3, TL_REAL, TL_MOTION)                                                       \
   F(rest, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_LAZY | TL_STEPPED)                   \
-  F(push, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_LAZY)                                   \
-  F(twist, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_LAZY)
+  F(push, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_LAZY | TL_DEVICE)                       \
+  F(twist, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_LAZY | TL_DEVICE)
 
 /* Inertia is not stored: it is mass * scale^2 * the shape's squared radii of gyration.
  * motion: row of the motion table, TL_NONE for none. handle: row of the handle table. */
 #define TL_PROPERTY_FIELDS(F)                                                                      \
   F(uid, uint64_t, 1, TALUS_UINT64, TL_SAVED | TL_GHOST | TL_VISIBLE)                              \
-  F(mass, talus_real, 1, TL_REAL, TL_SAVED | TL_GHOST | TL_VISIBLE)                                \
-  F(scale, talus_real, 1, TL_REAL, TL_SAVED | TL_GHOST | TL_VISIBLE)                               \
-  F(shape, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_VISIBLE)                            \
-  F(material, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_VISIBLE)                         \
-  F(group, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_VISIBLE)                            \
-  F(flags, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST)                                         \
-  F(motion, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST)                                        \
+  F(mass, talus_real, 1, TL_REAL, TL_SAVED | TL_GHOST | TL_VISIBLE | TL_DEVICE)                    \
+  F(scale, talus_real, 1, TL_REAL, TL_SAVED | TL_GHOST | TL_VISIBLE | TL_DEVICE)                   \
+  F(shape, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_VISIBLE | TL_DEVICE)                \
+  F(material, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_VISIBLE | TL_DEVICE)             \
+  F(group, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_VISIBLE | TL_DEVICE)                \
+  F(flags, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_DEVICE)                             \
+  F(motion, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_DEVICE)                            \
   F(handle, uint32_t, 1, TALUS_UINT32, TL_SAVED)                                                   \
-  F(force, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_VISIBLE | TL_LAZY)                     \
-  F(torque, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_VISIBLE | TL_LAZY)
+  F(force, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_VISIBLE | TL_LAZY | TL_DEVICE)         \
+  F(torque, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_VISIBLE | TL_LAZY | TL_DEVICE)
 
 /* The record of every contact: slots a and b (uid[a] < uid[b]) and features, which are its key;
  * point: midway between the surfaces, in the periodic image of body a; normal: unit, from a to b;

@@ -24,6 +24,7 @@ typedef struct tl_scope {
   const struct tl_widths *widths; /* of shapes (contact/depth.h), for those who look at overlaps */
   struct tl_cancel *cancel;       /* asks to give up (base/cancel.h); may be NULL: nobody does */
   struct tl_penalty *penalty; /* what springs keep (solve/penalty/penalty.h); NULL: other models */
+  struct tl_residency *where; /* rows may live elsewhere (residency.h); NULL: all are here */
 } tl_scope;
 
 static inline uint32_t tl_scope_slot(const tl_scope *scope, size_t i) {

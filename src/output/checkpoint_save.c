@@ -213,9 +213,11 @@ static talus_status cannot_save(talus_status status, const char *path) {
 talus_status tl_output_save(struct talus_world *world, const char *path, tl_file *keep,
                             const tl_blob *blob) {
   save_job job = {.scratch = {0}};
-  /* Contacts that the last step had no memory for are stored now, or nothing is saved, as where
-   * they are lost; nor is what could not be loaded again. */
-  talus_status status = tl_world_store_late(world);
+  /* Nothing is saved where contacts are lost, or there is no memory to bring them home; nor is what
+   * could not be loaded again. */
+  talus_status status = tl_world_finish_step(world);
+  if (status == TALUS_OK)
+    status = tl_need(&world->where, TL_THE_WHOLE, TL_READ);
   if (status == TALUS_OK)
     status = tl_checkpoint_check(world);
   if (status != TALUS_OK)

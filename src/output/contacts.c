@@ -115,16 +115,18 @@ static size_t widest(size_t *all) {
 }
 
 talus_status tl_output_write_contacts(struct talus_world *world, const char *path, tl_file *keep) {
-  const talus_status stored = tl_world_store_late(world);
-  if (stored != TALUS_OK)
-    return tl_fail_in(stored, "%s: contacts cannot be written", path);
+  talus_status status = tl_world_finish_step(world);
+  if (status == TALUS_OK)
+    status = tl_need(&world->where, TL_THE_CONTACTS | TL_THE(uid), TL_READ);
+  if (status != TALUS_OK)
+    return tl_fail_in(status, "%s: contacts cannot be written", path);
   const size_t n = world->contacts.count;
   size_t row;
   const size_t bytes = (n + 1) * widest(&row);
   void *scratch = NULL;
   TL_TRY(tl_resize(&scratch, 0, bytes));
   tl_h5_out out;
-  talus_status status = tl_h5_create(&out, n * row + 65536, 0);
+  status = tl_h5_create(&out, n * row + 65536, 0);
   if (status == TALUS_OK)
     status = tl_h5_finish(&out, write_contacts(&out, world, scratch), path, keep, NULL);
   (void)tl_resize(&scratch, bytes, 0); /* freeing cannot fail */

@@ -255,6 +255,7 @@ static size_t scratch_bytes(const talus_world *world) {
 
 talus_status tl_output_write_frame(struct talus_world *world, const char *path, tl_file *keep,
                                    unsigned fields) {
+  TL_TRY(tl_need(&world->where, TL_THE_BODIES | TL_THE(joints), TL_READ));
   const size_t row = TL_VTK_POINT_BYTES + 16 + 15 * sizeof(talus_real);
   const size_t bytes = scratch_bytes(world);
   void *scratch = NULL;

@@ -64,6 +64,7 @@ static talus_status write_all(tl_h5_out *out, const talus_world *world, const sc
 }
 
 talus_status tl_output_write_surfaces(struct talus_world *world, const char *path, tl_file *keep) {
+  TL_TRY(tl_need(&world->where, TL_THE_BODIES, TL_READ));
   scene_surface all = {0};
   const size_t shapes = world->model.shapes.count, bytes = shapes * sizeof(tl_surface);
   void *block = NULL;

@@ -46,7 +46,7 @@ talus_status tl_run_history_open(tl_run *run, uint64_t lines) {
   return lines == 1 ? TALUS_OK : tl_lines_add(&run->history, HEADER, sizeof HEADER - 1);
 }
 
-void tl_run_history_note(tl_run *run) {
+talus_status tl_run_history_note(tl_run *run) {
   const tl_solve_report *solve = &run->world->last.solve;
   tl_run_worst *worst = &run->worst;
   worst->residual_max = fmax(worst->residual_max, solve->residual_max);
@@ -54,11 +54,13 @@ void tl_run_history_note(tl_run *run) {
   if (solve->iterations > worst->iterations)
     worst->iterations = solve->iterations;
   double force, torque;
+  TL_TRY(tl_need(&run->world->where, TL_THE(joints), TL_READ));
   tl_joints_loads(&run->world->joints, &force, &torque);
   worst->joint_force = fmax(worst->joint_force, force);
   worst->joint_torque = fmax(worst->joint_torque, torque);
   worst->overlap_max = fmax(worst->overlap_max, run->world->last.depths.most);
   worst->overlap_share = fmax(worst->overlap_share, run->world->last.depths.share);
+  return TALUS_OK;
 }
 
 static void add_numbers(tl_text *text, const double *values, size_t n) {

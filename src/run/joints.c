@@ -88,6 +88,7 @@ talus_status tl_run_joints_add(tl_run *run) {
   const tl_joints *joints = &run->world->joints;
   if (run->joints.fd < 0)
     return TALUS_OK;
+  TL_TRY(tl_need(&run->world->where, TL_THE(joints) | TL_THE_POSE, TL_READ));
   tl_text text = {0};
   for (size_t i = 0; i < joints->all.count; ++i)
     if (run->joints_all || joints->all.data[i].name)

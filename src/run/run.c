@@ -57,7 +57,6 @@ static talus_status check_state(const tl_run *run) {
 static talus_status write_output(tl_run *run) {
   const double begin = tl_run_clock();
   TL_TRY(tl_run_folder_check(run));
-  TL_TRY(tl_world_store_contacts(run->world));
   TL_TRY(check_state(run));
   TL_TRY(tl_run_frames_write(run, run->fields));
   TL_TRY(tl_run_history_add(run));
@@ -67,11 +66,6 @@ static talus_status write_output(tl_run *run) {
   run->rest.since = 0;
   run->wall_output += tl_run_clock() - begin;
   return TALUS_OK;
-}
-
-/* Puts the state to where it is looked for, if it is in a list of balls alone. */
-static void commit_state(const tl_run *run) {
-  tl_balls_commit(&run->world->model, &run->world->penalty.list, &run->world->state);
 }
 
 /* ---- at rest --------------------------------------------------------------------------------- */
@@ -90,13 +84,14 @@ static double fastest_free_body(const talus_world *world) {
   return sqrt(most);
 }
 
-static void note_rest(tl_run *run) {
+static talus_status note_rest(tl_run *run) {
   if (!(run->at_rest > 0)) {
     run->rest.since = INFINITY;
-    return;
+    return TALUS_OK;
   }
-  commit_state(run);
+  TL_TRY(tl_need(&run->world->where, TL_THE_MOTION | TL_THE_PROPERTY, TL_READ));
   run->rest.since = fmax(run->rest.since, fastest_free_body(run->world));
+  return TALUS_OK;
 }
 
 /* From one output time to the next no free body was faster, at any step, and none is to come. A
@@ -142,8 +137,8 @@ static void tell_progress(const tl_run *run, run_pace *pace, bool now) {
                              .bodies = world->model.bodies,
                              .overlap_max = run->worst.overlap_max,
                              .overlap_share = run->worst.overlap_share};
-  (void)tl_world_store_contacts(run->world);
-  for (size_t i = 0; i < world->contacts.count; ++i)
+  const bool is_there = tl_need(&world->where, TL_THE_CONTACTS, TL_READ) == TALUS_OK;
+  for (size_t i = 0; is_there && i < world->contacts.count; ++i)
     progress.contacts += world->contacts.data[i].gap <= 0;
   run->def->progress(run->def->context, &progress);
 }
@@ -152,7 +147,6 @@ static talus_status save(tl_run *run) {
   if (run->saved == talus_world_steps(run->world))
     return TALUS_OK;
   TL_TRY(tl_run_folder_check(run));
-  TL_TRY(tl_world_store_contacts(run->world));
   TL_TRY(check_state(run));
   return tl_run_checkpoint_save(run);
 }
@@ -200,14 +194,13 @@ static talus_status advance(tl_run *run, run_pace *pace) {
     if (tl_run_clock() - run->saved_at >= def->checkpoint_every)
       TL_TRY(save(run));
     tell_progress(run, pace, step == 0);
-    /* State and contacts are stored where they are looked at. */
-    const talus_status status = tl_world_step_on(run->world, 1);
+    const talus_status status = talus_world_step(run->world, 1);
     if (status == TALUS_INTERRUPTED) /* within the step, which was not taken */
       return stop(run);
     if (status != TALUS_ERROR_STRICT)
       TL_TRY(status);
-    tl_run_history_note(run);
-    note_rest(run);
+    TL_TRY(tl_run_history_note(run));
+    TL_TRY(note_rest(run));
     TL_TRY(tl_run_probes_add(run, false));
     if (status != TALUS_OK)
       return end_strictly(run, run->world->offence);
@@ -234,7 +227,6 @@ static void write_last_state(tl_run *run, char *message, size_t size) {
 static talus_status fail(tl_run *run, talus_status status) {
   char message[8192]; /* as long as messages get */
   snprintf(message, sizeof message, "%s", tl_last_message());
-  commit_state(run);
   struct stat there;
   if (status == TALUS_ERROR_IO && stat(tl_run_folder(run), &there) != 0 && errno == ENOENT)
     snprintf(message, sizeof message, "%s: the folder was removed while the run was writing to it",

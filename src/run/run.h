@@ -237,7 +237,7 @@ void tl_run_series_close(tl_run *run);
 talus_status tl_run_history_open(tl_run *run, uint64_t lines);
 talus_status tl_run_history_add(tl_run *run);
 /* After each step. */
-void tl_run_history_note(tl_run *run);
+talus_status tl_run_history_note(tl_run *run);
 
 /* ---- run/joints.c ---------------------------------------------------------------------------- */
 

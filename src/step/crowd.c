@@ -176,7 +176,7 @@ talus_status tl_crowd_step(tl_crowd *crowd, const tl_backend *backend, double t0
                           .joints_after = crowd->joints.after.data,
                           .penalty = &crowd->penalty};
   if (crowd->model.solve.kind == TALUS_SOLVE_PENALTY)
-    return tl_step_verlet(backend, &crowd->model, &scope, false, &crowd->contacts_before,
+    return tl_step_verlet(backend, &crowd->model, &scope, &crowd->contacts_before,
                           &crowd->contacts_after, report);
   return tl_step_fixed(backend, &crowd->model, &scope, &crowd->contacts_before,
                        &crowd->contacts_after, report);

@@ -14,10 +14,10 @@ typedef struct tl_step_report {
   size_t relayed; /* pairs that were looked at once more for that (step/relay.h) */
   tl_solve_report solve;
   double wall_broad, wall_narrow, wall_solve, wall_step;
-  tl_depths depths; /* of all contacts */
-  uint32_t culprit; /* slot of the body that made the step fail, or TL_NONE */
-  bool are_lost;    /* contacts of the state were in a list alone, and there was no memory to store
-                       them before it went: there are none until a step goes well */
+  tl_depths depths;  /* of all contacts, where the step has found them on its way */
+  bool has_depths;   /* it has */
+  bool is_elsewhere; /* what the step made is with the holder (scope->where), not in *after */
+  uint32_t culprit;  /* slot of the body that made the step fail, or TL_NONE */
 } tl_step_report;
 
 /* One fixed step over the scope, from scope->in to scope->out, and from the contacts of the last
@@ -31,12 +31,10 @@ talus_status tl_step_fixed(const tl_backend *backend, const tl_model *model, con
 /* One step of velocity Verlet with spring forces (solve: {kind: penalty}), as above. What it keeps
  * beside the contacts is in scope->penalty, and the contact forces in scope->out->push, turn.
  *
- * Where all are balls (scope->penalty->are_balls) *after is not written, and *before are the last
- * that were stored: those of the step may stay in a list (tl_balls_store). needs_room: once the
- * step has gone well there is room in *before to store them. */
+ * Rows that the step made may stay elsewhere (scope->where). Then report->is_elsewhere, *after is
+ * not written, and contacts come home to *before. */
 talus_status tl_step_verlet(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                            bool needs_room, tl_contacts *before, tl_contacts *after,
-                            tl_step_report *report);
+                            tl_contacts *before, tl_contacts *after, tl_step_report *report);
 
 /* Candidate pairs and contacts of scope->in, with what the last step's remember laid in. */
 talus_status tl_step_find_contacts(const tl_backend *backend, const tl_model *model,

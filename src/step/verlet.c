@@ -258,22 +258,21 @@ static talus_status step_any(const tl_backend *backend, const tl_model *model,
   return TALUS_OK;
 }
 
-talus_status tl_step_verlet(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                            bool needs_room, tl_contacts *before, tl_contacts *after,
-                            tl_step_report *report) {
-  *report = (tl_step_report){.culprit = TL_NONE};
-  if (scope->joints)
-    return tl_fail(TALUS_ERROR_UNSUPPORTED,
-                   "solve: {kind: penalty} has no joints; use solve: {kind: ccp}");
+static talus_status prepare(const tl_model *model, const tl_scope *scope, tl_step_report *report) {
   const double begun = wall_now();
-  tl_penalty *p = scope->penalty;
-  if (!p->is_known || p->bodies != scope->count)
-    p->are_balls = !p->is_general && tl_balls_are_all(model, scope);
-  TL_TRY(tl_penalty_prepare(model, scope));
+  const talus_status status = tl_penalty_prepare(model, scope);
   report->wall_step += wall_now() - begun;
-  if (p->are_balls)
-    return tl_step_balls(backend, model, scope, needs_room, before, report);
-  p->list.is_valid = false;
+  return status;
+}
+
+/* A step over the rows at home. */
+static talus_status step_here(const tl_backend *backend, const tl_model *model,
+                              const tl_scope *scope, const tl_contacts *before, tl_contacts *after,
+                              tl_step_report *report) {
+  tl_penalty *p = scope->penalty;
+  if (scope->where)
+    TL_TRY(tl_need(scope->where, TL_THE_WHOLE, TL_READ | TL_WRITE | TL_OR_NONE));
+  TL_TRY(prepare(model, scope, report));
   const bool was_pushed = p->is_pushed;
   const double stored = p->stored, damping = p->damping, friction = p->friction;
   const talus_status status = step_any(backend, model, scope, before, after, report);
@@ -281,5 +280,30 @@ talus_status tl_step_verlet(const tl_backend *backend, const tl_model *model, co
     p->is_pushed = was_pushed;
     p->stored = stored, p->damping = damping, p->friction = friction;
   }
+  return status;
+}
+
+/* Balls have a way of their own where nobody else holds the rows. */
+static bool may_be_balls(const tl_model *model, const tl_scope *scope) {
+  return scope->where && (!scope->where->holder || tl_balls_of(scope->where)) &&
+         !scope->penalty->is_general && tl_balls_are_all(model, scope);
+}
+
+talus_status tl_step_verlet(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
+                            tl_contacts *before, tl_contacts *after, tl_step_report *report) {
+  *report = (tl_step_report){.culprit = TL_NONE};
+  if (scope->joints)
+    return tl_fail(TALUS_ERROR_UNSUPPORTED,
+                   "solve: {kind: penalty} has no joints; use solve: {kind: ccp}");
+  tl_penalty *p = scope->penalty;
+  if (!p->is_known || p->bodies != scope->count)
+    p->are_balls = may_be_balls(model, scope);
+  if (!p->are_balls)
+    return step_here(backend, model, scope, before, after, report);
+  talus_status status = prepare(model, scope, report);
+  if (status == TALUS_OK)
+    status = tl_step_balls(backend, model, scope, before, report);
+  if (status != TALUS_OK)
+    tl_balls_give_up(scope, before);
   return status;
 }

@@ -12,6 +12,10 @@ const char *tl_world_describe(const talus_world *world, uint32_t slot) {
   static _Thread_local char text[2][128];
   static _Thread_local int turn;
   turn = !turn;
+  if (tl_need(&world->where, TL_THE(uid), TL_READ) != TALUS_OK) {
+    snprintf(text[turn], sizeof text[turn], "a body");
+    return text[turn];
+  }
   const uint64_t uid = world->model.property.uid[slot];
   const char *name = tl_world_name_of(world, uid);
   if (name)
@@ -244,6 +248,7 @@ talus_status talus_world_add_body(talus_world *world, const talus_body_def *def,
   TL_TRY(check_period(world, def, what));
   talus_real mass;
   TL_TRY(find_mass(world, def, what, &mass));
+  TL_TRY(tl_need(&world->where, TL_THE_BODIES | TL_THE(tables), TL_READ | TL_WRITE));
   TL_TRY(reserve_for(world, def));
   char *name;
   TL_TRY(tl_copy_text(def->name, &name));
@@ -262,8 +267,7 @@ talus_status talus_world_add_body(talus_world *world, const talus_body_def *def,
   if (def->kind == TALUS_KINEMATIC)
     tl_world_add_motion(world, slot, &def->motion);
   world->model.bodies++;
-  tl_world_disturb(world, slot);
-  tl_broad_forget(&world->broad_cache);
+  tl_changed(world, TL_CHANGED_PLACE | TL_CHANGED_PAIRS, slot);
   if (body)
     *body = (talus_body){handle + 1, world->handles.data[handle].generation};
   return TALUS_OK;
@@ -284,10 +288,10 @@ talus_status tl_world_compact(talus_world *world, const uint8_t *remove, size_t 
   tl_model *model = &world->model;
   const tl_arena_mark mark = tl_arena_get_mark(&world->arena);
   uint32_t *new_slot;
+  TL_TRY(tl_need(&world->where, TL_THE_WHOLE, TL_READ | TL_WRITE | TL_OR_NONE));
   TL_TAKE(&world->arena, model->bodies, &new_slot);
   size_t kept = 0;
   tl_world_wake_touching(world, remove);
-  tl_balls_leave(&world->penalty, &world->contacts); /* while slots are those of the list */
   for (size_t slot = 0; slot < model->bodies; ++slot) {
     new_slot[slot] = TL_NONE;
     if (remove[slot]) {
@@ -304,12 +308,9 @@ talus_status tl_world_compact(talus_world *world, const uint8_t *remove, size_t 
   }
   *removed = model->bodies - kept;
   model->bodies = kept;
-  tl_broad_forget(&world->broad_cache);
-  world->penalty.is_known = false;
-  if (*removed > 0) {
+  tl_changed(world, TL_CHANGED_PAIRS, TL_EVERYBODY); /* nobody is pushed by who has gone */
+  if (*removed > 0)
     tl_contacts_renumber(&world->contacts, new_slot);
-    world->penalty.is_pushed = false; /* nobody is pushed by a body that has gone */
-  }
   if (*removed > 0 && world->joints.all.count > 0)
     tl_joints_renumber(&world->joints, &model->log, new_slot);
   tl_arena_release(&world->arena, mark);
@@ -350,6 +351,7 @@ talus_status talus_world_get_body(const talus_world *world, talus_body body,
   TL_NEED(info);
   uint32_t slot;
   TL_TRY(tl_world_slot(world, body, &slot));
+  TL_TRY(tl_need(&world->where, TL_THE_BODIES, TL_READ));
   const tl_properties *p = &world->model.property;
   *info = (talus_body_info){.uid = p->uid[slot],
                             .name = tl_world_name_of(world, p->uid[slot]),
@@ -374,6 +376,7 @@ talus_status talus_world_find_body(const talus_world *world, const char *name, t
   const uint64_t uid = tl_world_uid_of(world, name);
   if (uid == 0)
     return tl_fail(TALUS_ERROR_INVALID, "there is no body named '%.100s'", name);
+  TL_TRY(tl_need(&world->where, TL_THE(uid) | TL_THE(handle), TL_READ));
   *body = handle_of(world, tl_world_slot_of(world, uid));
   return TALUS_OK;
 }
@@ -384,6 +387,7 @@ talus_status talus_world_body_at(const talus_world *world, size_t slot, talus_bo
   if (slot >= world->model.bodies)
     return tl_fail(TALUS_ERROR_INVALID, "there is no body in row %zu of %zu", slot,
                    world->model.bodies);
+  TL_TRY(tl_need(&world->where, TL_THE(handle), TL_READ));
   *body = handle_of(world, (uint32_t)slot);
   return TALUS_OK;
 }
@@ -399,12 +403,14 @@ talus_status talus_body_set_pose(talus_world *world, talus_body body, talus_dvec
       !(length2 > 0) || !tl_is_finite(length2))
     return tl_fail(TALUS_ERROR_INVALID, "%s: the pose is not finite, or the rotation is zero",
                    tl_world_describe(world, slot));
+  TL_TRY(tl_need(&world->where, TL_THE(flags), TL_READ));
   if (world->model.property.flags[slot] & TL_FLAG_KINEMATIC)
     return tl_fail(TALUS_ERROR_INVALID, "%s: its pose follows from its motion",
                    tl_world_describe(world, slot));
+  TL_TRY(tl_need(&world->where, TL_THE_POSE | TL_THE_AFTERMATH, TL_READ | TL_WRITE));
   world->state.position[slot] = position;
   world->state.rotation[slot] = tl_quat_normalize(rotation);
-  tl_world_disturb(world, slot);
+  tl_changed(world, TL_CHANGED_PLACE, slot);
   return TALUS_OK;
 }
 
@@ -417,12 +423,14 @@ talus_status talus_body_set_velocity(talus_world *world, talus_body body, talus_
   if (!tl_is_finite3(velocity) || !tl_is_finite3(spin))
     return tl_fail(TALUS_ERROR_INVALID, "%s: the velocity or spin is not finite",
                    tl_world_describe(world, slot));
+  TL_TRY(tl_need(&world->where, TL_THE(flags), TL_READ));
   if (tl_body_is_static(&world->model, slot))
     return tl_fail(TALUS_ERROR_INVALID, "%s: only free bodies have a velocity to set",
                    tl_world_describe(world, slot));
+  TL_TRY(tl_need(&world->where, TL_THE_MOTION | TL_THE_AFTERMATH, TL_READ | TL_WRITE));
   world->state.velocity[slot] = velocity;
   world->state.spin[slot] = spin;
-  tl_world_wake(world, slot);
+  tl_changed(world, TL_CHANGED_FORCES, slot);
   return TALUS_OK;
 }
 
@@ -435,12 +443,15 @@ talus_status talus_body_set_force(talus_world *world, talus_body body, talus_vec
   if (!tl_is_finite3(force) || !tl_is_finite3(torque))
     return tl_fail(TALUS_ERROR_INVALID, "%s: the force or torque is not finite",
                    tl_world_describe(world, slot));
+  TL_TRY(tl_need(&world->where, TL_THE(flags), TL_READ));
+  TL_TRY(tl_need(&world->where, TL_THE(force) | TL_THE(torque) | TL_THE_AFTERMATH,
+                 TL_READ | TL_WRITE));
   talus_body_def loads = {.force = force, .torque = torque};
   TL_TRY(reserve_for(world, &loads));
   if (world->model.property.force)
     world->model.property.force[slot] = force;
   if (world->model.property.torque)
     world->model.property.torque[slot] = torque;
-  tl_world_wake(world, slot);
+  tl_changed(world, TL_CHANGED_FORCES, slot);
   return TALUS_OK;
 }

@@ -26,6 +26,7 @@ static talus_status borrow_shapes(borrower *b) {
     b->shapes.data[i].index = (uint32_t)b->world->model.shapes.count;
     b->world->model.shapes.data[b->world->model.shapes.count++] = copy;
   }
+  tl_changed(b->world, TL_CHANGED_TABLES, TL_EVERYBODY);
   return TALUS_OK;
 }
 
@@ -69,6 +70,7 @@ static talus_status borrow_materials(borrower *b) {
 static talus_status borrow_body(borrower *b, size_t slot) {
   const tl_properties *property = &b->old->model.property;
   talus_body body;
+  TL_TRY(tl_need(&b->old->where, TL_THE_BODIES, TL_READ));
   talus_body_info info;
   TL_TRY(talus_world_body_at(b->old, slot, &body));
   TL_TRY(talus_world_get_body(b->old, body, &info));
@@ -101,9 +103,12 @@ static talus_status borrow_body(borrower *b, size_t slot) {
    * a rotation of length 1 once more. */
   if (info.kind != TALUS_KINEMATIC) {
     TL_TRY(talus_body_set_pose(b->world, body, info.position, info.rotation));
+    TL_TRY(tl_need(&b->world->where, TL_THE(rotation) | TL_THE_AFTERMATH, TL_READ | TL_WRITE));
     b->world->state.rotation[b->world->model.bodies - 1] = info.rotation;
+    tl_changed(b->world, TL_CHANGED_PLACE, (uint32_t)b->world->model.bodies - 1);
     return TALUS_OK;
   }
+  TL_TRY(tl_need(&b->world->where, TL_THE_BODIES | TL_THE(tables), TL_READ | TL_WRITE));
   return tl_world_borrow_motion(b->world, (uint32_t)b->world->model.bodies - 1, b->old,
                                 (uint32_t)slot);
 }
@@ -111,6 +116,8 @@ static talus_status borrow_body(borrower *b, size_t slot) {
 /* As it is: turns, impulses, broken or not. `base`: slot of the first body that was borrowed. */
 static talus_status borrow_joint(borrower *b, const tl_joint *old, uint32_t base) {
   tl_joints *joints = &b->world->joints;
+  TL_TRY(tl_need(&b->old->where, TL_THE(joints), TL_READ));
+  TL_TRY(tl_need(&b->world->where, TL_THE(joints), TL_READ | TL_WRITE));
   tl_joint joint = *old;
   if (old->name && tl_joints_named(joints, old->name) != SIZE_MAX)
     return tl_fail(TALUS_ERROR_INVALID,

@@ -57,6 +57,7 @@ talus_status tl_world_check_crowding(talus_world *world) {
     world->is_rearranged = false;
     return TALUS_OK;
   }
+  TL_TRY(tl_need(&world->where, TL_THE(position) | TL_THE_PROPERTY, TL_READ));
   const tl_arena_mark mark = tl_arena_get_mark(&world->arena);
   crowd_job job = {.world = world};
   TL_TAKE(&world->arena, n, &job.key);

@@ -30,6 +30,20 @@ static talus_status slot_of(const talus_world *world, talus_body body, const cha
   return status == TALUS_OK ? status : tl_fail_in(status, "%s", what);
 }
 
+/* What a joint holds has to find its rest anew. */
+static void tell_changed(talus_world *world, const tl_joint *joint) {
+  if (joint->a != TL_NONE)
+    tl_changed(world, TL_CHANGED_FORCES, joint->a);
+  if (joint->b != TL_NONE)
+    tl_changed(world, TL_CHANGED_FORCES, joint->b);
+}
+
+/* Before a joint is changed, and with it those whom it holds. */
+static talus_status need_joints(const talus_world *world) {
+  TL_TRY(tl_need(&world->where, TL_THE(flags), TL_READ));
+  return tl_need(&world->where, TL_THE(joints) | TL_THE_AFTERMATH, TL_READ | TL_WRITE);
+}
+
 talus_status talus_world_add_joint(talus_world *world, const talus_joint_def *def,
                                    talus_joint *joint) {
   TL_MAY_CHANGE(world);
@@ -41,8 +55,12 @@ talus_status talus_world_add_joint(talus_world *world, const talus_joint_def *de
                    "there are two joints named '%.100s'; give one another name", def->name);
   tl_joint made = {.uid = joints->next_uid + 1};
   TL_TRY(tl_copy_text(def->name, &made.name));
-  uint32_t a, b = TL_NONE;
-  talus_status status = slot_of(world, def->a, tl_joint_describe(&made), &a);
+  uint32_t a = TL_NONE, b = TL_NONE;
+  talus_status status = tl_need(&world->where, TL_THE_BODIES, TL_READ);
+  if (status == TALUS_OK)
+    status = need_joints(world);
+  if (status == TALUS_OK)
+    status = slot_of(world, def->a, tl_joint_describe(&made), &a);
   if (status == TALUS_OK)
     status = slot_of(world, def->b, tl_joint_describe(&made), &b);
   if (status == TALUS_OK)
@@ -56,10 +74,7 @@ talus_status talus_world_add_joint(talus_world *world, const talus_joint_def *de
     return status;
   }
   joints->next_uid++;
-  if (a != TL_NONE)
-    tl_world_wake(world, a);
-  if (b != TL_NONE)
-    tl_world_wake(world, b);
+  tell_changed(world, &made);
   joints->must_assemble |= def->assemble;
   if (joint)
     joint->uid = made.uid;
@@ -75,20 +90,13 @@ static talus_status row_of(const talus_world *world, talus_joint joint, size_t *
   return TALUS_OK;
 }
 
-/* What a joint holds has to find its rest anew. */
-static void wake_joint(talus_world *world, const tl_joint *joint) {
-  if (joint->a != TL_NONE)
-    tl_world_wake(world, joint->a);
-  if (joint->b != TL_NONE)
-    tl_world_wake(world, joint->b);
-}
-
 talus_status talus_world_remove_joint(talus_world *world, talus_joint joint) {
   TL_MAY_CHANGE(world);
   size_t row;
   TL_TRY(tl_world_not_mapped(world, "remove a joint"));
   TL_TRY(row_of(world, joint, &row));
-  wake_joint(world, &world->joints.all.data[row]);
+  TL_TRY(need_joints(world));
+  tell_changed(world, &world->joints.all.data[row]);
   tl_joints_remove(&world->joints, row);
   return TALUS_OK;
 }
@@ -130,6 +138,7 @@ talus_status talus_world_get_joint(const talus_world *world, talus_joint joint,
   TL_NEED(info);
   size_t row;
   TL_TRY(row_of(world, joint, &row));
+  TL_TRY(tl_need(&world->where, TL_THE_POSE | TL_THE(uid) | TL_THE(joints), TL_READ));
   const tl_joint *j = &world->joints.all.data[row];
   *info = (talus_joint_info){.uid = j->uid,
                              .name = j->name,
@@ -150,6 +159,7 @@ talus_status talus_joint_set_motor(talus_world *world, talus_joint joint, double
   TL_MAY_CHANGE(world);
   size_t row;
   TL_TRY(row_of(world, joint, &row));
+  TL_TRY(need_joints(world));
   tl_joint *j = &world->joints.all.data[row];
   if (j->motor == TALUS_MOTOR_NONE)
     return tl_fail(TALUS_ERROR_INVALID, "%s has no motor", tl_joint_describe(j));
@@ -162,7 +172,7 @@ talus_status talus_joint_set_motor(talus_world *world, talus_joint joint, double
     set.motor_max = max;
   TL_TRY(tl_joint_check_motor_speed(&set, world->model.dt));
   *j = set;
-  wake_joint(world, j);
+  tell_changed(world, j);
   return TALUS_OK;
 }
 
@@ -180,7 +190,7 @@ void tl_world_tell_joints(talus_world *world) {
   tl_joints_tell_drift(&world->model, joints, talus_world_time(world));
   for (size_t i = 0; i < joints->all.count; ++i)
     if (tl_joint_just_broke(&joints->all.data[i]))
-      wake_joint(world, &joints->all.data[i]);
+      tell_changed(world, &joints->all.data[i]);
   tl_joints_tell_broken(joints, &world->model.log, talus_world_time(world));
 }
 
@@ -190,9 +200,12 @@ talus_status talus_world_assemble(talus_world *world, double *apart) {
   TL_TRY(tl_arena_reset(&world->arena));
   size_t worst;
   double left;
+  TL_TRY(tl_need(&world->where, TL_THE_PROPERTY | TL_THE_MOTION, TL_READ));
+  TL_TRY(
+      tl_need(&world->where, TL_THE_POSE | TL_THE(joints) | TL_THE_AFTERMATH, TL_READ | TL_WRITE));
   TL_TRY(tl_joints_assemble(&world->model, &world->joints, &world->state, &world->arena, &worst,
                             &left));
-  tl_broad_forget(&world->broad_cache);
+  tl_changed(world, TL_CHANGED_PAIRS, TL_EVERYBODY);
   if (apart)
     *apart = left;
   if (world->joints.all.count == 0) {

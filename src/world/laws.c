@@ -94,7 +94,7 @@ void tl_world_find_law_kinds(talus_world *world) {
 talus_status tl_world_make_laws(talus_world *world) {
   tl_model *model = &world->model;
   const size_t n = model->materials.count;
-  world->penalty.is_known = false; /* its laws are by pairs of materials as well */
+  tl_changed(world, TL_CHANGED_TABLES, TL_EVERYBODY);
   TL_TRY(tl_array_resize(&model->laws, n * n));
   for (size_t a = 0; a < n; ++a)
     for (size_t b = 0; b < n; ++b)
@@ -130,6 +130,7 @@ talus_status talus_world_add_material(talus_world *world, const talus_material_d
                    def->density);
   TL_TRY(check_law(what, &law));
   TL_TRY(check_elastic(what, def));
+  TL_TRY(tl_need(&world->where, TL_THE(tables), TL_READ | TL_WRITE));
   tl_model *model = &world->model;
   const size_t n = model->materials.count + 1;
   TL_TRY(tl_array_reserve(&model->materials, n));
@@ -173,14 +174,17 @@ talus_status talus_world_set_material_law(talus_world *world, talus_material a, 
   TL_TRY(check_law("material pair", law));
   const tl_pair_override made = {a.index < b.index ? a.index : b.index,
                                  a.index < b.index ? b.index : a.index, law_of(law)};
-  for (size_t i = 0; i < world->overrides.count; ++i)
-    if (world->overrides.data[i].a == made.a && world->overrides.data[i].b == made.b) {
-      world->overrides.data[i] = made;
-      tl_world_wake_all(world);
-      return tl_world_make_laws(world);
-    }
-  TL_TRY(tl_array_push(&world->overrides, made));
-  tl_world_wake_all(world);
+  TL_TRY(tl_need(&world->where, TL_THE(flags), TL_READ));
+  TL_TRY(tl_need(&world->where, TL_THE(tables) | TL_THE_AFTERMATH, TL_READ | TL_WRITE));
+  size_t at = 0;
+  while (at < world->overrides.count &&
+         (world->overrides.data[at].a != made.a || world->overrides.data[at].b != made.b))
+    at++;
+  if (at < world->overrides.count)
+    world->overrides.data[at] = made;
+  else
+    TL_TRY(tl_array_push(&world->overrides, made));
+  tl_changed(world, TL_CHANGED_LAWS, TL_EVERYBODY);
   return tl_world_make_laws(world);
 }
 

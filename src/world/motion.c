@@ -176,6 +176,8 @@ talus_status tl_world_borrow_motion(talus_world *world, uint32_t slot, const tal
 
 static void tell_end(const talus_world *world, uint32_t row, double end) {
   const tl_model *model = &world->model;
+  if (tl_need(&world->where, TL_THE(motion), TL_READ) != TALUS_OK)
+    return; /* nothing but the line is lost */
   for (size_t slot = 0; slot < model->bodies; ++slot)
     if (model->property.motion[slot] == row) {
       tl_log_write(&model->log, TL_LOG_INFO,

@@ -18,6 +18,8 @@ const char *tl_world_name_of(const talus_world *world, uint64_t uid) {
 
 /* Rows are in uid order. */
 uint32_t tl_world_slot_of(const talus_world *world, uint64_t uid) {
+  if (tl_need(&world->where, TL_THE(uid), TL_READ) != TALUS_OK)
+    return TL_NONE;
   const uint64_t *uids = world->model.property.uid;
   size_t lo = 0, hi = world->model.bodies;
   while (lo < hi) {

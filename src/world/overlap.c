@@ -40,6 +40,7 @@ static void find_deepest(const tl_model *model, const tl_contacts *contacts, tl_
 static talus_status find_contacts(talus_world *world, tl_contacts *contacts) {
   const tl_model *model = &world->model;
   TL_TRY(tl_arena_reset(&world->arena));
+  TL_TRY(tl_need(&world->where, TL_THE_BODIES | TL_THE(joints), TL_READ));
   TL_TRY(tl_world_check_crowding(world)); /* the first step says so again */
   const tl_scope scope = {.count = model->bodies,
                           .t0 = talus_world_time(world),

@@ -55,7 +55,8 @@ static void add_blocks(void *context, size_t begin, size_t end) {
 talus_status talus_world_report(talus_world *world, talus_report *report) {
   TL_MAY_CHANGE(world);
   TL_NEED(report);
-  TL_TRY(tl_world_store_late(world)); /* they are counted */
+  TL_TRY(tl_world_finish_step(world));
+  TL_TRY(tl_need(&world->where, TL_THE_BODIES | TL_THE_CONTACTS | TL_THE(joints), TL_READ));
   const tl_arena_mark mark = tl_arena_get_mark(&world->arena);
   const size_t blocks = (world->model.bodies + TL_BLOCK - 1) / TL_BLOCK;
   sum_job job = {world, NULL};
@@ -138,6 +139,8 @@ static uint64_t hash_body(const talus_world *world, size_t slot) {
 uint64_t talus_world_hash(const talus_world *world) {
   TL_NEED_OR(world, 0);
   uint64_t sum = 0;
+  if (tl_need(&world->where, TL_THE_STATE | TL_THE(uid), TL_READ) != TALUS_OK)
+    return 0;
   for (size_t i = 0; i < world->model.bodies; ++i)
     sum += hash_body(world, i);
   return sum;
@@ -150,6 +153,8 @@ talus_status talus_world_contacts(const talus_world *world, talus_contact *conta
                                   size_t capacity, size_t *count) {
   TL_NEED(world);
   TL_NEED(count);
+  *count = 0;
+  TL_TRY(tl_need(&world->where, TL_THE_CONTACTS | TL_THE(uid), TL_READ));
   *count = world->contacts.count;
   if (!contacts)
     return TALUS_OK;

@@ -48,12 +48,15 @@ talus_status tl_world_watch(talus_world *world) {
                               .velocity = world->state.velocity,
                               .spin = world->state.spin,
                               .dt = world->model.dt};
-  if (!world->penalty.are_balls || world->model.solve.kind != TALUS_SOLVE_PENALTY)
+  if (!world->last.has_depths) {
+    TL_TRY(tl_need(&world->where, TL_THE_BODIES | TL_THE_CONTACTS, TL_READ));
     TL_TRY(tl_contact_measure(&world->model, &world->widths, &passage, &world->contacts,
                               &world->arena, &world->last.depths));
+  }
   if (!world->last.depths.is_suspect)
     return TALUS_OK;
-  TL_TRY(tl_world_store_contacts(world)); /* of balls */
+  TL_TRY(tl_need(&world->where, TL_THE_BODIES | TL_THE_CONTACTS, TL_READ));
+  TL_TRY(tl_need(&world->where, TL_THE(flags), TL_READ | TL_WRITE));
   for (size_t i = 0; i < world->contacts.count; ++i)
     look_at(world, &world->contacts.data[i], &passage);
   return TALUS_OK;

@@ -24,8 +24,13 @@ size_t talus_world_body_count(const talus_world *world) {
 
 /* The culprit's contacts, deepest first, at most three, into text. */
 static void list_contacts(const talus_world *world, uint32_t slot, char *text, size_t size) {
-  /* Of the step that failed, if it came so far. */
-  const tl_contacts *contacts = world->next.count > 0 ? &world->next : &world->contacts;
+  /* Of the step that failed, if it came so far. Where neither are to be had it says so. */
+  const bool is_new = world->next.count > 0;
+  if (!is_new && tl_need(&world->where, TL_THE_CONTACTS, TL_READ) != TALUS_OK) {
+    snprintf(text, size, "; its contacts are lost");
+    return;
+  }
+  const tl_contacts *contacts = is_new ? &world->next : &world->contacts;
   size_t used = 0;
   double floor_gap = -INFINITY;
   for (int shown = 0; shown < 3; ++shown) {
@@ -56,6 +61,7 @@ static talus_status explain(const talus_world *world, talus_status status) {
   char why[160], touched[480];
   snprintf(why, sizeof why, "%s", tl_last_message());
   list_contacts(world, slot, touched, sizeof touched);
+  TL_TRY(tl_need(&world->where, TL_THE(position), TL_READ));
   const talus_dvec3 x = world->state.position[slot];
   return tl_fail(status, "%s at t = %g s, at (%g, %g, %g): %s%s; %s",
                  tl_world_describe(world, slot), talus_world_time(world), x.x, x.y, x.z, why,
@@ -78,6 +84,7 @@ static talus_status remove_leavers(talus_world *world) {
   const bool domain = model->domain.enabled && model->domain.outside == TALUS_OUTSIDE_REMOVE;
   if (!domain && world->flow.sinks.count == 0)
     return TALUS_OK;
+  TL_TRY(tl_need(&world->where, TL_THE_BODIES, TL_READ));
   uint8_t *remove;
   uint32_t *room;
   TL_TAKE(&world->arena, model->bodies, &remove);
@@ -177,7 +184,8 @@ static void note_convergence(talus_world *world, double time) {
   if (solve->worst_residual > world->worst_residual) {
     world->worst_residual = solve->worst_residual;
     world->worst_time = time;
-    world->worst_body = world->model.property.uid[solve->worst];
+    if (tl_need(&world->where, TL_THE(uid), TL_READ) == TALUS_OK)
+      world->worst_body = world->model.property.uid[solve->worst];
   }
 }
 
@@ -187,6 +195,16 @@ static bool needs_contacts(const talus_world *world) {
   return world->flow.probes.count > 0 || world->flow.sinks.count > 0 ||
          world->flow.emitters.count > 0 ||
          (domain->enabled && domain->outside == TALUS_OUTSIDE_REMOVE);
+}
+
+/* What settling looks at. */
+static talus_status need_to_settle(const talus_world *world) {
+  if (world->flow.probes.count > 0)
+    TL_TRY(tl_need(&world->where, TL_THE_BODIES | TL_THE_CONTACTS | TL_THE(joints), TL_READ));
+  if (world->joints.all.count == 0)
+    return TALUS_OK;
+  TL_TRY(tl_need(&world->where, TL_THE_BODIES, TL_READ));
+  return tl_need(&world->where, TL_THE(joints) | TL_THE_AFTERMATH, TL_READ | TL_WRITE);
 }
 
 /* Probes, tables, joints: nothing of it can fail. */
@@ -212,9 +230,8 @@ static void settle(talus_world *world) {
 static talus_status finish(talus_world *world) {
   tl_rest_of_step *rest = &world->rest;
   if (rest->from == TL_REST_WATCH) {
-    if (needs_contacts(world))
-      TL_TRY(tl_world_store_contacts(world)); /* for which the step has made room */
     TL_TRY(tl_world_watch(world));
+    TL_TRY(need_to_settle(world));
     settle(world);
     rest->from = TL_REST_REMOVE;
   }
@@ -225,6 +242,8 @@ static talus_status finish(talus_world *world) {
     rest->was_pushed = world->penalty.is_pushed;
   }
   if (rest->from == TL_REST_EMIT) {
+    if (world->flow.emitters.count > 0)
+      TL_TRY(tl_need(&world->where, TL_THE_BODIES, TL_READ));
     TL_TRY(tl_flow_emit(&world->flow, &world->model, &world->state, talus_world_time(world),
                         &world->fresh));
     rest->from = TL_REST_ADD;
@@ -282,12 +301,43 @@ static void swap_states(talus_world *world) {
   }
 }
 
+/* What is looked at before the stages: little, and where there are no probes and joints nothing
+ * that changes from step to step. */
+static talus_status need_to_begin(const talus_world *world) {
+  if (world->joints.all.count > 0)
+    TL_TRY(tl_need(&world->where, TL_THE_BODIES | TL_THE(joints), TL_READ));
+  if (world->flow.probes.count > 0)
+    TL_TRY(tl_need(&world->where, TL_THE(position), TL_READ));
+  return tl_need(&world->where, TL_THE_PROPERTY, TL_READ);
+}
+
+/* The stages. Those of a fixed step work on the rows at home, and theirs are then the only ones. */
+static talus_status run_stages(talus_world *world, const tl_scope *scope) {
+  if (world->model.solve.kind == TALUS_SOLVE_PENALTY)
+    return tl_step_verlet(world->backend, &world->model, scope, &world->contacts, &world->next,
+                          &world->last);
+  TL_TRY(tl_need(&world->where, TL_THE_WHOLE, TL_READ | TL_WRITE | TL_OR_NONE));
+  return tl_step_fixed(world->backend, &world->model, scope, &world->contacts, &world->next,
+                       &world->last);
+}
+
+/* What the stages made counts from now on. */
+static void take_result(talus_world *world, bool is_springs) {
+  if (world->last.is_elsewhere)
+    return;
+  if (!is_springs)
+    swap_states(world);
+  tl_contacts_swap(&world->contacts, &world->next);
+  tl_made_home(&world->where, TL_THE_WHOLE);
+}
+
 static talus_status step_once(talus_world *world) {
   tl_model *model = &world->model;
   TL_TRY(tl_world_finish_step(world));
   if (world->joints.must_assemble)
     TL_TRY(talus_world_assemble(world, NULL));
   TL_TRY(tl_arena_reset(&world->arena));
+  TL_TRY(need_to_begin(world));
   TL_TRY(tl_widths_update(model, &world->widths));
   TL_TRY(tl_joints_prepare(&world->joints));
   TL_TRY(tl_world_check_crowding(world));
@@ -311,34 +361,22 @@ static talus_status step_once(talus_world *world) {
                           .joints_after = world->joints.after.data,
                           .widths = &world->widths,
                           .cancel = may_stop ? &world->cancel : NULL,
-                          .penalty = &world->penalty};
+                          .penalty = &world->penalty,
+                          .where = &world->where};
   world->broad_cache.chosen = world->last.broad; /* as a resumed run does */
   world->rest.spring = tl_world_spring_energy(world);
   const tl_step_report last = world->last;
-  const bool looks = needs_contacts(world);
+  world->where.soon = needs_contacts(world) ? TL_THE_CONTACTS : 0;
   tl_flow_begin_step(&world->flow, model, &world->state);
   model->par.is_alone = world->has_pace && tl_pace_is_alone(&world->pace);
-  const talus_status status = model->solve.kind == TALUS_SOLVE_PENALTY
-                                  ? tl_step_verlet(world->backend, model, &scope, looks,
-                                                   &world->contacts, &world->next, &world->last)
-                                  : tl_step_fixed(world->backend, model, &scope, &world->contacts,
-                                                  &world->next, &world->last);
+  const talus_status status = run_stages(world, &scope);
   if (status == TALUS_INTERRUPTED) {
     world->last = last; /* bodies, contacts and joints are as they were */
     return tell_interrupted(world);
   }
-  if (status != TALUS_OK) {
-    world->last.are_lost |= last.are_lost;
-    (void)tl_world_store_contacts(world);
-    const talus_status told = explain(world, status);
-    tl_world_drop_push(world);
-    return told;
-  }
+  TL_TRY(status == TALUS_OK ? status : explain(world, status));
   tl_joints_take(&world->joints, scope.dt);
-  if (!is_springs)
-    swap_states(world);
-  if (!is_springs || !world->penalty.are_balls)
-    tl_contacts_swap(&world->contacts, &world->next);
+  take_result(world, is_springs);
   world->wall[0] += world->last.wall_broad;
   world->wall[1] += world->last.wall_narrow;
   world->wall[2] += world->last.wall_solve;
@@ -363,45 +401,16 @@ static talus_status step_once(talus_world *world) {
   return tl_world_end_strictly(world);
 }
 
-talus_status tl_world_store_contacts(talus_world *world) {
-  tl_balls_commit(&world->model, &world->penalty.list, &world->state);
-  TL_TRY(tl_balls_store(&world->penalty, &world->contacts));
-  /* How many candidates the list has depends on when it was renewed: a resumed run would tell
-   * another number. */
-  if (world->penalty.are_balls)
-    world->last.pairs = world->contacts.count;
-  return TALUS_OK;
-}
-
-talus_status tl_world_store_late(talus_world *world) {
-  TL_TRY(tl_world_finish_step(world));
-  const tl_ball_list *list = &world->penalty.list;
-  if (world->last.are_lost)
-    return tl_fail(
-        TALUS_ERROR_MEMORY,
-        "contacts of the last step are lost: there was no memory to store them; step once more "
-        "(springs along the surfaces then begin anew) or load the last checkpoint");
-  return list->is_valid && !list->is_stored ? tl_world_store_contacts(world) : TALUS_OK;
-}
-
-talus_status tl_world_step_on(talus_world *world, uint64_t n) {
+talus_status talus_world_step(talus_world *world, uint64_t n) {
+  TL_MAY_CHANGE(world);
   TL_TRY(tl_world_not_mapped(world, "step"));
   talus_status status = TALUS_OK;
   for (uint64_t i = 0; i < n && status == TALUS_OK; ++i) {
     tl_cancel_begin(&world->cancel, world->interrupt);
     status = tl_cancel_look(&world->cancel) ? tell_interrupted(world) : step_once(world);
   }
-  if (status != TALUS_OK) { /* who looks, or changes a body, must not meet the state of steps ago */
-    (void)tl_world_store_contacts(world);
-    return status;
-  }
+  TL_TRY(status);
   return tl_arena_reset(&world->arena); /* one block again, where a step needed more than it had */
-}
-
-talus_status talus_world_step(talus_world *world, uint64_t n) {
-  TL_MAY_CHANGE(world);
-  TL_TRY(tl_world_step_on(world, n));
-  return tl_world_store_contacts(world);
 }
 
 /* ---- flow
@@ -427,6 +436,7 @@ talus_status talus_world_fill(talus_world *world, const talus_fill_def *def, uin
   TL_MAY_CHANGE(world);
   TL_NEED(def);
   TL_TRY(tl_world_not_mapped(world, "fill"));
+  TL_TRY(tl_need(&world->where, TL_THE_BODIES, TL_READ));
   tl_placements places = {0};
   uint64_t wanted = 0;
   talus_status status = tl_fill_plan(&world->model, &world->state, def, &places, &wanted);
@@ -482,6 +492,7 @@ talus_status talus_world_add_probe(talus_world *world, const talus_probe_def *de
   if (def->on_body) {
     uint32_t slot;
     TL_TRY(tl_world_slot(world, def->body, &slot));
+    TL_TRY(tl_need(&world->where, TL_THE(uid), TL_READ));
     uid = world->model.property.uid[slot];
   }
   if (def->on_joint) {

@@ -119,6 +119,7 @@ static talus_status check_springs(const talus_world *world) {
 
 talus_status tl_world_validate(const talus_world *world) {
   TL_TRY(check_settings(&world->model));
+  TL_TRY(tl_need(&world->where, TL_THE_WHOLE, TL_READ | TL_OR_NONE));
   for (size_t i = 0; i < world->model.bodies; ++i) {
     const char *fault = find_fault(world, i);
     if (fault)

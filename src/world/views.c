@@ -65,6 +65,8 @@ talus_status talus_view_map(talus_world *world, talus_field field, int access, t
   if ((access & TALUS_WRITE) && !row->writable)
     return tl_fail(TALUS_ERROR_INVALID, "the field %s is read only", info->name);
   void *arrays = row->of_state ? (void *)&world->state : (void *)&world->model.property;
+  TL_TRY(tl_need(&world->where, tl_field_bit(info),
+                 (unsigned)access & TALUS_WRITE ? TL_READ | TL_WRITE : TL_READ));
   TL_TRY(tl_field_wake(arrays, info, world->capacity));
   const tl_mapping made = {next_ticket(), field, access};
   TL_TRY(tl_array_push(&world->mapped, made));
@@ -104,9 +106,13 @@ static talus_status take_written(talus_world *world, const talus_view *view) {
       return tl_fail(TALUS_ERROR_INVALID, "%s: a value that is not finite was written to its %s",
                      tl_world_describe(world, (uint32_t)(i / (size_t)view->columns)),
                      field_of(&views[view->field])->name);
+  TL_TRY(tl_need(&world->where, TL_THE(flags) | TL_THE_MOTION, TL_READ));
+  TL_TRY(tl_need(&world->where, tl_field_bit(field_of(&views[view->field])) | TL_THE_AFTERMATH,
+                 TL_READ | TL_WRITE));
   if (view->field == TALUS_FIELD_ROTATION)
     TL_TRY(normalise(world, view));
-  tl_world_wake_written(world, view->field);
+  const bool is_speed = view->field == TALUS_FIELD_VELOCITY || view->field == TALUS_FIELD_SPIN;
+  tl_changed(world, is_speed ? TL_CHANGED_FORCES : TL_CHANGED_PLACE, TL_EVERYBODY);
   return TALUS_OK;
 }
 

@@ -197,6 +197,7 @@ void talus_world_destroy(talus_world *world) {
   tl_array_free(&world->overrides);
   tl_contacts_release(&world->contacts);
   tl_contacts_release(&world->next);
+  tl_residency_free(&world->where);
   tl_penalty_free(&world->penalty);
   tl_joints_free(&world->joints);
   tl_array_free(&world->fresh);
@@ -226,9 +227,11 @@ talus_status talus_world_add_shape(talus_world *world, const talus_shape_def *de
   TL_NEED(shape);
   tl_shape made;
   TL_TRY(tl_array_reserve(&world->model.shapes, world->model.shapes.count + 1));
+  TL_TRY(tl_need(&world->where, TL_THE(tables), TL_READ | TL_WRITE));
   TL_TRY(tl_shape_make(def, &made));
   shape->index = (uint32_t)world->model.shapes.count;
   world->model.shapes.data[world->model.shapes.count++] = made;
+  tl_changed(world, TL_CHANGED_TABLES, TL_EVERYBODY);
   return TALUS_OK;
 }
 
@@ -268,11 +271,12 @@ talus_status talus_world_ignore_groups(talus_world *world, uint32_t a, uint32_t 
     at++;
   if (at < count && rows[at].a == made.a && rows[at].b == made.b)
     return TALUS_OK;
+  TL_TRY(tl_need(&world->where, TL_THE(flags), TL_READ));
+  TL_TRY(tl_need(&world->where, TL_THE(tables) | TL_THE_AFTERMATH, TL_READ | TL_WRITE));
   memmove(&rows[at + 1], &rows[at], (count - at) * sizeof made);
   rows[at] = made;
   model->ignored.count++;
-  tl_world_wake_all(world);
-  tl_broad_forget(&world->broad_cache);
+  tl_changed(world, TL_CHANGED_LAWS | TL_CHANGED_PAIRS, TL_EVERYBODY);
   return TALUS_OK;
 }
 

@@ -10,8 +10,9 @@
 #include "flow/flow.h"
 #include "joint/joint.h"
 #include "crowd/model.h"
+#include "crowd/residency.h"
 #include "solve/penalty/penalty.h"
-#include "step/balls/list.h"
+#include "step/step.h"
 
 /* A row of the handle table. */
 typedef struct tl_handle {
@@ -66,6 +67,7 @@ struct talus_world {
   tl_contacts contacts; /* of the last step */
   tl_contacts next;     /* of the step under way; a step that goes well swaps the two */
   tl_joints joints;
+  tl_residency where; /* rows of bodies, contacts and joints are: whoever touches them asks */
   tl_penalty penalty;
   tl_flow flow;
   tl_arena arena;
@@ -106,7 +108,7 @@ struct talus_world {
   tl_cancel cancel;
 };
 
-/* "body 17 'ball'" or "body 17" for messages; valid until the next call on this thread. */
+/* "body 17 'ball'" or "body 17" for messages; valid until the next call but one on this thread. */
 const char *tl_world_describe(const talus_world *world, uint32_t slot);
 
 /* Name of a body by uid, or NULL. */
@@ -121,7 +123,7 @@ talus_status tl_world_add_name(talus_world *world, uint64_t uid, char *name);
 /* Takes out the names of bodies that are gone, and makes the index of names anew. */
 talus_status tl_world_index_names(talus_world *world);
 
-/* Kinetic and potential energy of a body, J; 0 where it is static. */
+/* Kinetic and potential energy of a body, J; 0 where it is static. Who calls has asked for it. */
 double tl_world_energy_of(const talus_world *world, size_t slot);
 
 /* Slot of the body with that uid, or TL_NONE. */
@@ -168,17 +170,27 @@ bool tl_law_is_valid(const tl_pair_law *law);
 /* Says which laws the pairs have (model.law_kinds), from the table. */
 void tl_world_find_law_kinds(talus_world *world);
 
+/* Somebody has changed the world by hand (world/changed.c): every call that does ends with it, and
+ * has begun with tl_need(fields it writes | TL_THE_AFTERMATH, TL_READ | TL_WRITE). What follows
+ * from a change is nobody else's business: who wakes, that forces and candidates are found anew. */
+enum {
+  TL_CHANGED_TABLES = 0, /* tables have grown: nobody feels it yet */
+  TL_CHANGED_FORCES = 1, /* of the body: its velocity, loads, what holds it: it wakes */
+  TL_CHANGED_PLACE = 2,  /* of the body, which may be new: it wakes, and a wall wakes others */
+  TL_CHANGED_LAWS = 4,   /* for all: gravity, materials, groups, sleep: everybody wakes */
+  TL_CHANGED_PAIRS = 8   /* rows or who meets whom: candidates that are kept are of no use */
+};
+#define TL_EVERYBODY     TL_NONE /* with TL_CHANGED_FORCES: those that move */
+#define TL_THE_AFTERMATH (TL_THE(rest) | TL_THE(push) | TL_THE(twist))
+void tl_changed(talus_world *world, unsigned what, uint32_t slot);
+/* Those wake that touch, or are joined to, a body that is about to be removed. */
+void tl_world_wake_touching(talus_world *world, const uint8_t *remove);
+
 /* Sleep (world/sleep.c). Whether the settings make sense; room for the field `rest` where bodies
- * may sleep; a body is where it was not before; a body wakes, or all, or those that touch a body to
- * be removed, or those that a written view has changed; how many sleep. */
+ * may sleep; how many sleep. */
 talus_status tl_sleep_check(const talus_sleep_def *sleep);
 talus_status tl_strict_check(uint32_t strict);
 talus_status tl_world_reserve_rest(talus_world *world);
-void tl_world_disturb(talus_world *world, uint32_t slot);
-void tl_world_wake(talus_world *world, uint32_t slot);
-void tl_world_wake_all(talus_world *world);
-void tl_world_wake_touching(talus_world *world, const uint8_t *remove);
-void tl_world_wake_written(talus_world *world, talus_field field);
 size_t tl_world_count_asleep(const talus_world *world);
 
 /* After a step: says which joints drift, and which of them broke, whose bodies wake
@@ -188,24 +200,9 @@ void tl_world_tell_joints(talus_world *world);
 /* J in the springs of joints (tl_joint_spring_energy). */
 double tl_world_spring_energy(const talus_world *world);
 
-/* Penalty: room for the forces that it keeps; and something was changed by hand, so that forces and
- * what depends on bodies and materials are found anew. */
+/* Penalty: room for the forces that it keeps. */
 talus_status tl_world_reserve_push(talus_world *world);
-void tl_world_forget_push(talus_world *world);
 
-/* After a step that failed: springs of the list of balls may have been stretched by it, or be no
- * numbers. All others are as they were. */
-void tl_world_drop_push(talus_world *world);
-
-/* n steps, after which the state and the contacts of balls with springs may be in their list alone
- * (tl_balls_commit, tl_balls_store); and putting both where they are looked for. The state is there
- * in any case once that was called, whether or not there was memory for the contacts. */
-talus_status tl_world_step_on(talus_world *world, uint64_t n);
-talus_status tl_world_store_contacts(talus_world *world);
-
-/* Before contacts are written or counted: does what the last call could not, where it could not;
- * fails where they are lost until the next good step. */
-talus_status tl_world_store_late(talus_world *world);
 /* Does what is left of the last step, where memory was missing for it. */
 talus_status tl_world_finish_step(talus_world *world);
 

@@ -20,7 +20,6 @@ void tl_penalty_free(tl_penalty *penalty) {
   tl_array_free(&penalty->laws);
   tl_array_free(&penalty->lightest);
   tl_contacts_release(&penalty->start);
-  tl_ball_list_free(&penalty->list);
 }
 
 talus_real tl_penalty_radius(const tl_model *model, size_t slot) {

@@ -41,7 +41,6 @@ void tl_ball_list_free(tl_ball_list *list) {
   tl_array_free(&list->has_wall);
   tl_contacts_release(&list->wall_contacts);
   tl_contacts_release(&list->wall_before);
-  list->is_valid = false;
 }
 
 /* ---- the scalar visit ------------------------------------------------------------------------ */
@@ -131,6 +130,7 @@ static void push_block(const tl_ball_job *job, size_t block, tl_ball_sums *sums)
     pack.count = 0;
   }
   visit(job, &pack, sums);
+  sums->contacts += pack.effect + pack.count - list->block_start.data[block];
 }
 
 void tl_ball_push_block(const tl_ball_job *job, size_t block, tl_ball_sums *sums) {

@@ -84,6 +84,7 @@ typedef struct tl_ball_sums {
   tl_tally of[TL_BALL_SUMS];
   talus_real deepest; /* m: the largest overlap */
   double share;       /* the largest overlap over the smaller radius */
+  size_t contacts;    /* that were visited */
   bool has_crossed;   /* some ball's centre went through a side of a container */
 } tl_ball_sums;
 
@@ -139,15 +140,11 @@ typedef struct tl_ball_near {
 
 /* Balls are by rank, mirrors of walls behind them; candidates by the lower rank. */
 typedef struct tl_ball_list {
-  bool is_valid; /* candidates and springs are those of the world; otherwise its contacts are */
-  bool is_ahead; /* the state is in `ball` and `rows`, not yet in the world's arrays
-                    (tl_balls_commit) */
-  bool is_calm;  /* every speed is far from what a number can hold: the next step cannot break
-                    them */
+  bool is_calm; /* every speed is far from what a number can hold: the next step cannot break
+                   them */
   double smallest, largest;  /* m: radius, of all that move; 0 where nothing does */
   double lightest;           /* kg: mass, likewise */
   bool has_loads;            /* constant forces: those of contacts alone are in `pure` */
-  bool is_stored;            /* the world's contacts are those of the list */
   TL_ARRAY(talus_real) skin; /* m, by slot: how far it may come before the list is renewed */
   size_t count, blocks;
   TL_ARRAY(uint32_t) rank, slot; /* by slot; by rank */
@@ -158,7 +155,6 @@ typedef struct tl_ball_list {
   TL_ARRAY(uint32_t) material;
   TL_ARRAY(tl_ball_pure) pure;
   tl_tally first_work; /* J: what contacts do in the first kick of the step */
-  double dt;           /* s: of the step whose forces these are */
   bool is_started;     /* place and first_work are those of the next step already */
   bool has_left;       /* and some ball then leaves its place in the list */
   double started_dt;   /* with which, and with which gravity */

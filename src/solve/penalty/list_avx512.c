@@ -360,6 +360,7 @@ void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block, tl_ball_sum
   visit_eights(job, &pack, sums);
   if (pack.count > 0)
     visit_rest(job, &pack, sums);
+  sums->contacts += pack.effect + pack.count - list->block_start.data[block];
 }
 
 bool tl_ball_has_avx512(void) {

@@ -33,8 +33,7 @@ typedef struct tl_penalty {
   TL_ARRAY(tl_lightest) lightest;
   tl_contacts start; /* of the state that a step begins with, where forces were not known */
   bool is_general;   /* for tests: balls are not taken for balls */
-  bool are_balls;    /* all that moves; derived */
-  tl_ball_list list; /* nothing depends on it but time */
+  bool are_balls;    /* all that moves: it goes the way of step/balls/; derived */
 } tl_penalty;
 
 void tl_penalty_free(tl_penalty *penalty);

@@ -145,11 +145,19 @@ tl_depths tl_balls_depths(const tl_ball_step *job) {
   return all;
 }
 
+size_t tl_balls_count_contacts(const tl_ball_step *job) {
+  size_t all = job->list->wall_contacts.count;
+  for (int worker = 0; worker < crew_of(job).threads; ++worker)
+    all += job->sums[worker].contacts;
+  return all;
+}
+
 static void clear_sums(const tl_ball_step *job) {
   const tl_par crew = crew_of(job);
   for (int worker = 0; worker < crew.threads; ++worker) {
     job->sums[worker].deepest = 0;
     job->sums[worker].share = 0;
+    job->sums[worker].contacts = 0;
     job->sums[worker].has_crossed = false;
     for (int kind = 0; kind < TL_BALL_SUMS; ++kind)
       tl_tally_clear(&job->sums[worker].of[kind]);

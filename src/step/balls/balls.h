@@ -10,8 +10,9 @@
 typedef struct tl_ball_step {
   const tl_model *model;
   const tl_scope *scope;
-  tl_ball_list *list;
-  tl_state mid; /* of bodies that touch walls */
+  tl_balls *balls;
+  tl_ball_list *list; /* theirs */
+  tl_state mid;       /* of bodies that touch walls */
   talus_vec3 *lead, *swing;
   talus_vec3 *push, *twist; /* of walls, by slot, for balls that are near one */
   tl_ball_sums *sums;       /* by worker */
@@ -19,7 +20,6 @@ typedef struct tl_ball_step {
   tl_depths wall_depths; /* of balls in what is not flat */
   talus_real most_spin2; /* (rad/s)^2: whoever has more is looked at as if it had left its place;
                             while somebody has, the list is made anew in every step */
-  tl_contacts *room;     /* is made for all contacts before anything moves; NULL: not */
   size_t taken;          /* bytes of the arena that the step has found in use */
   bool begins;           /* forces of the state as it is: nothing moves */
   bool goes_on;          /* the next step is started as well: nothing but forces can change it */
@@ -66,6 +66,9 @@ tl_tally tl_balls_collect(const tl_ball_step *job, int kind);
 
 /* How deep balls are in balls and in flat walls. */
 tl_depths tl_balls_depths(const tl_ball_step *job);
+
+/* How many contacts the step found. */
+size_t tl_balls_count_contacts(const tl_ball_step *job);
 
 /* Whether velocities, or what half a step changes them by, are finite, and far from not being so.
  */

@@ -331,7 +331,7 @@ static talus_status lay_list(const tl_model *model, const tl_scope *scope, const
   TL_TRY(rank_bodies(model, scope, list));
   TL_TRY(tl_array_reserve(&list->walls, scope->count));
   TL_TRY(tl_array_reserve(&list->flats, scope->count));
-  TL_TRY(tl_balls_sift(model, scope, pairs));
+  TL_TRY(tl_balls_sift(model, scope, pairs, list));
   /* Entries are two for each, and up to three of nobody's for each ball. */
   if (list->near.count + 2 * scope->count >= UINT32_MAX / 2)
     return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu neighbours are more than a list can hold",
@@ -344,29 +344,29 @@ static talus_status lay_list(const tl_model *model, const tl_scope *scope, const
   return lay_effects(list);
 }
 
-talus_status tl_balls_renew(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                            tl_contacts *contacts) {
-  tl_ball_list *list = &scope->penalty->list;
+talus_status tl_balls_renew(const tl_backend *backend, const tl_scope *scope, tl_balls *balls) {
+  const tl_model *model = balls->model;
+  tl_ball_list *list = &balls->list;
+  tl_residency *where = balls->where;
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
-  tl_balls_commit(model, list, scope->out);
+  TL_TRY(tl_need(where, TL_THE_STATE, TL_READ));
   tl_old_springs springs = {.list = list};
   tl_pairs pairs = {0};
-  TL_TRY(tl_balls_take_springs(model, scope, contacts, &springs));
+  TL_TRY(tl_balls_take_springs(scope, balls, &springs));
   TL_TRY(find_pairs(backend, model, scope, list, &pairs));
-  const bool was_valid = list->is_valid;
-  list->is_valid = false; /* from here on it is neither the old one nor the new one */
+  const tl_field_set only_here = where->stale & where->away;
+  tl_lose(where, TL_THE_WHOLE); /* from here on it is neither the old one nor the new one */
   const talus_status status = lay_list(model, scope, &pairs, list);
   if (status != TALUS_OK) {
-    if (was_valid && !list->is_stored)
-      tl_contacts_clear(contacts); /* they are of an older state */
+    if (tl_lost(where) & TL_THE_CONTACTS)
+      tl_contacts_clear(balls->contacts); /* they are of an older state */
     return status;
   }
   tl_balls_lay_springs(model, &springs);
   tl_arena_release(scope->arena, mark);
-  list->is_valid = true;
   list->is_started = list->is_calm = list->has_loads = false;
-  if (!was_valid) /* its springs are those of the world's contacts */
-    list->is_stored = true;
+  tl_made_away(where, only_here);
+  tl_copied(where, TL_BALLS_HOLD & ~where->stale);
   list->renewals++;
   return TALUS_OK;
 }

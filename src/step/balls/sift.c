@@ -122,8 +122,8 @@ static void lay_chunks(void *context, size_t begin, size_t end) {
   }
 }
 
-talus_status tl_balls_sift(const tl_model *model, const tl_scope *scope, const tl_pairs *pairs) {
-  tl_ball_list *list = &scope->penalty->list;
+talus_status tl_balls_sift(const tl_model *model, const tl_scope *scope, const tl_pairs *pairs,
+                           tl_ball_list *list) {
   const size_t chunks = (pairs->count + SIFT_CHUNK - 1) / SIFT_CHUNK;
   sift_job job = {model, scope, list, pairs->data, pairs->count, NULL, NULL};
   TL_TRY(list_tanks(model, scope, list));

@@ -28,7 +28,7 @@ static void take_range(void *context, size_t begin, size_t end) {
   }
 }
 
-/* The same where there is no list: contacts are in the same order. */
+/* The same where no list counts: contacts are in the same order. */
 static talus_status take_from_contacts(const tl_scope *scope, const tl_contacts *contacts,
                                        tl_old_springs *job) {
   job->count = tl_contacts_have_springs(contacts) ? contacts->count : 0;
@@ -64,11 +64,12 @@ static talus_status take_walls(const tl_model *model, const tl_contacts *contact
   return TALUS_OK;
 }
 
-talus_status tl_balls_take_springs(const tl_model *model, const tl_scope *scope,
-                                   const tl_contacts *contacts, tl_old_springs *springs) {
-  if (!springs->list->is_valid) {
-    TL_TRY(take_from_contacts(scope, contacts, springs));
-    return take_walls(model, contacts, springs->list);
+talus_status tl_balls_take_springs(const tl_scope *scope, const tl_balls *balls,
+                                   tl_old_springs *springs) {
+  const tl_model *model = balls->model;
+  if (!tl_balls_hold(balls)) {
+    TL_TRY(take_from_contacts(scope, balls->contacts, springs));
+    return take_walls(model, balls->contacts, springs->list);
   }
   springs->count = springs->list->canonical.count;
   TL_TAKE(scope->arena, springs->count, &springs->data);

@@ -1,9 +1,9 @@
 /* Velocity Verlet for balls (verlet.c has the scheme, step/balls/list.h what is special here): a
  * step, from the list it needs to what it leaves. Forces and moves are in step/balls/balls.c.
  *
- * The state of balls stays in the list, in its order, as long as steps follow upon steps; the
- * world's arrays are written when somebody may look (tl_balls_commit), and before a step that could
- * fail on its way: those of balls that are not wild cannot. */
+ * The state of balls stays in the list, in its order, as long as steps follow upon steps; rows at
+ * home are written when somebody asks (step/balls/store.c), and before a step that could fail on
+ * its way: those of balls that are not wild cannot. */
 #include "step/balls/balls.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ static void find_mids(void *context, size_t begin, size_t end) {
 static talus_status check(const tl_ball_step *job, tl_step_report *report) {
   const size_t n = job->scope->count;
   tl_twist *twists;
-  tl_balls_commit(job->model, job->list, job->scope->out);
+  TL_TRY(tl_need(job->balls->where, TL_THE_STATE, TL_READ));
   TL_TAKE(job->scope->arena, n, &twists);
   check_job work = {job, twists};
   tl_for(&job->model->par, n, 1024, find_mids, &work);
@@ -101,13 +101,14 @@ static void keep_ledger(tl_ball_step *job, tl_step_report *report) {
 static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
   const tl_scope *scope = job->scope;
   tl_ball_list *list = job->list;
+  tl_residency *where = job->balls->where;
   const double begun = wall_now();
   tl_balls_set_forces(job);
   TL_TRY(tl_balls_push_walls(job));
-  if (job->room)
-    TL_TRY(tl_balls_reserve(list, job->room));
+  if (where->soon & TL_THE_CONTACTS)
+    TL_TRY(tl_balls_reserve(list, job->balls->contacts));
   if (!list->is_calm) /* it may fail on its way, and must then have changed nothing */
-    tl_balls_commit(job->model, list, scope->out);
+    TL_TRY(tl_need(where, TL_THE_STATE, TL_READ));
   _Atomic bool broken, left, wild;
   atomic_init(&broken, false);
   atomic_init(&left, false);
@@ -116,17 +117,20 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
   job->left = &left;
   job->wild = &wild;
   job->goes_on = !job->begins && !tl_balls_have_loads(job->model);
-  list->is_started = list->is_stored = false;
-  list->dt = scope->dt;
+  list->is_started = false;
+  tl_made_away(where, TL_THE_CONTACTS);
   TL_TRY(tl_balls_pass(job));
   const double pushed = wall_now();
   report->wall_solve += pushed - begun;
-  list->is_ahead = true;
   if (atomic_load(&broken)) {
     TL_ASSERT(!list->is_calm);
-    list->is_ahead = false;
     return find_broken(job, report);
   }
+  tl_made_away(where, TL_THE_STATE & TL_BALLS_HOLD);
+  /* How many candidates the list has depends on when it was renewed: a resumed run would tell
+   * another number. */
+  report->pairs = tl_balls_count_contacts(job);
+  report->has_depths = report->is_elsewhere = true;
   report->depths = tl_balls_depths(job);
   tl_depths_merge(&report->depths, &job->wall_depths);
   list->is_calm = !job->begins && !atomic_load(&wild) && is_tame(job);
@@ -139,15 +143,9 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
   return TALUS_OK;
 }
 
-static talus_status renew(const tl_backend *backend, tl_ball_step *job, tl_contacts *contacts,
-                          tl_step_report *report) {
+static talus_status renew(const tl_backend *backend, tl_ball_step *job, tl_step_report *report) {
   const double begun = wall_now();
-  const bool in_list = job->list->is_valid && !job->list->is_stored;
-  const talus_status status = tl_balls_renew(backend, job->model, job->scope, contacts);
-  if (status != TALUS_OK) {
-    report->are_lost = in_list && !job->list->is_valid;
-    return status;
-  }
+  TL_TRY(tl_balls_renew(backend, job->scope, job->balls));
   job->list->scratch = job->scope->arena->peak - job->taken;
   report->wall_broad += wall_now() - begun;
   return TALUS_OK;
@@ -159,8 +157,8 @@ static talus_real find_most_spin2(const tl_scope *scope) {
   return (talus_real)fmin(most * most, (double)TL_REAL_MAX);
 }
 
-/* Whether the last step has started this one. Whatever changes gravity, the step or loads by hand
- * makes the list invalid (tl_world_forget_push); that they are looked at all the same is a guard: a
+/* Whether the last step has started this one. Whoever changes gravity, the step or loads by hand
+ * has asked for it, which ends the list; that they are looked at all the same is a guard: a
  * step started with others would be wrong without a sign of it. */
 static bool is_started(const tl_ball_step *job) {
   const tl_ball_list *list = job->list;
@@ -174,7 +172,7 @@ static bool is_started(const tl_ball_step *job) {
 static talus_status keep_room(const tl_ball_step *job) {
   const tl_ball_list *list = job->list;
   tl_arena *arena = job->scope->arena;
-  if (!list->is_valid || (is_started(job) && list->has_left))
+  if (!tl_balls_hold(job->balls) || (is_started(job) && list->has_left))
     return TALUS_OK;
   const tl_arena_mark mark = tl_arena_get_mark(arena);
   unsigned char *room;
@@ -183,44 +181,66 @@ static talus_status keep_room(const tl_ball_step *job) {
   return TALUS_OK;
 }
 
-talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                           bool needs_room, tl_contacts *contacts, tl_step_report *report) {
+static talus_status step(const tl_backend *backend, tl_ball_step *job, tl_step_report *report) {
+  const tl_scope *scope = job->scope;
   tl_penalty *p = scope->penalty;
-  tl_ball_list *list = &p->list;
-  tl_ball_step job = {.model = model,
-                      .scope = scope,
-                      .list = list,
-                      .most_spin2 = find_most_spin2(scope),
-                      .room = needs_room ? contacts : NULL,
-                      .taken = scope->arena->in_use};
-  TL_TRY(keep_room(&job));
-  TL_TAKE(scope->arena, (size_t)model->par.threads, &job.sums);
-  if (!list->is_valid)
-    TL_TRY(renew(backend, &job, contacts, report));
+  tl_ball_list *list = job->list;
+  TL_TRY(keep_room(job));
+  TL_TAKE(scope->arena, (size_t)job->model->par.threads, &job->sums);
+  if (!tl_balls_hold(job->balls))
+    TL_TRY(renew(backend, job, report));
   bool stays = true;
   if (!p->is_pushed) {
-    job.begins = true;
-    TL_TRY(tl_balls_start(&job, &stays));
-    TL_TRY(push_and_commit(&job, report));
+    job->begins = true;
+    TL_TRY(tl_balls_start(job, &stays));
+    TL_TRY(push_and_commit(job, report));
     p->is_pushed = true;
-    job.begins = false;
+    job->begins = false;
   }
   const double begun = wall_now();
-  if (is_started(&job))
+  if (is_started(job))
     stays = !list->has_left;
   else
-    TL_TRY(tl_balls_start(&job, &stays));
+    TL_TRY(tl_balls_start(job, &stays));
   report->wall_step += wall_now() - begun;
   if (!stays) {
-    tl_balls_set_forces(&job);
-    TL_TRY(check(&job, report));
+    tl_balls_set_forces(job);
+    TL_TRY(check(job, report));
     /* By now every velocity is finite, and the new list has room for it. */
-    TL_TRY(renew(backend, &job, contacts, report));
+    TL_TRY(renew(backend, job, report));
     /* Whoever leaves even that is faster than skins follow (SKIN_FASTEST of step/balls/list.c), or
      * spins by more than half of what is refused: it is looked at in every step. */
-    TL_TRY(tl_balls_start(&job, &stays));
+    TL_TRY(tl_balls_start(job, &stays));
   }
   report->broad = list->broad;
   report->broad_reason = list->broad_reason;
-  return push_and_commit(&job, report);
+  return push_and_commit(job, report);
+}
+
+talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
+                           tl_contacts *contacts, tl_step_report *report) {
+  tl_balls *balls;
+  TL_TRY(tl_balls_register(scope->where, &balls));
+  balls->model = model;
+  balls->state = scope->out;
+  balls->contacts = contacts;
+  balls->dt = scope->dt;
+  tl_ball_step job = {.model = model,
+                      .scope = scope,
+                      .balls = balls,
+                      .list = &balls->list,
+                      .most_spin2 = find_most_spin2(scope),
+                      .taken = scope->arena->in_use};
+  return step(backend, &job, report);
+}
+
+void tl_balls_give_up(const tl_scope *scope, tl_contacts *contacts) {
+  tl_residency *where = scope->where;
+  if (tl_balls_of(where)) {
+    (void)tl_need(where, TL_THE_STATE, TL_READ);    /* for which there is room */
+    (void)tl_need(where, TL_THE_CONTACTS, TL_READ); /* for which there may be none */
+    tl_lose(where, TL_THE_WHOLE);
+  }
+  scope->penalty->is_pushed = scope->penalty->is_known = false;
+  contacts->springs.count = 0;
 }

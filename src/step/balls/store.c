@@ -1,4 +1,5 @@
-/* The list of neighbours: handing its state and its contacts over. */
+/* The list of neighbours as a holder of rows (crowd/residency.h): its state and its contacts come
+ * home when somebody asks. */
 #include "step/balls/list.h"
 
 static talus_vec3 get(const talus_real *from) { return tl_vec3(from[0], from[1], from[2]); }
@@ -29,12 +30,9 @@ static void commit_range(void *context, size_t begin, size_t end) {
   }
 }
 
-void tl_balls_commit(const tl_model *model, tl_ball_list *list, tl_state *state) {
-  if (!list->is_ahead)
-    return;
-  commit_job job = {list, state};
-  tl_for(&model->par, list->count, 512, commit_range, &job);
-  list->is_ahead = false;
+static void bring_state(const tl_balls *balls) {
+  commit_job job = {&balls->list, balls->state};
+  tl_for(&balls->model->par, balls->list.count, 512, commit_range, &job);
 }
 
 /* Whether the contact's a is the candidate's other. */
@@ -112,10 +110,9 @@ talus_status tl_balls_reserve(const tl_ball_list *list, tl_contacts *contacts) {
   return TALUS_OK;
 }
 
-talus_status tl_balls_store(tl_penalty *penalty, tl_contacts *contacts) {
-  tl_ball_list *list = &penalty->list;
-  if (!list->is_valid || list->is_stored)
-    return TALUS_OK;
+static talus_status bring_contacts(const tl_balls *balls) {
+  const tl_ball_list *list = &balls->list;
+  tl_contacts *contacts = balls->contacts;
   TL_TRY(make_room(list, contacts));
   const tl_contacts *walls = &list->wall_contacts;
   size_t n = 0, w = 0;
@@ -124,7 +121,7 @@ talus_status tl_balls_store(tl_penalty *penalty, tl_contacts *contacts) {
     const uint32_t c = ends ? 0 : list->canonical.data[k];
     if (!ends && list->at.data[c] == 0)
       continue;
-    const tl_contact next = ends ? (tl_contact){0} : contact_of(list, k, list->dt);
+    const tl_contact next = ends ? (tl_contact){0} : contact_of(list, k, balls->dt);
     for (; w < walls->count && (ends || tl_contact_compare(next.a, next.b, next.feature_a,
                                                            next.feature_b, &walls->data[w]) > 0);
          ++w, ++n) {
@@ -142,13 +139,57 @@ talus_status tl_balls_store(tl_penalty *penalty, tl_contacts *contacts) {
                                               {0, 0, 0},
                                               0};
   }
-  contacts->dt = list->dt;
-  list->is_stored = true;
+  contacts->dt = balls->dt;
   return TALUS_OK;
 }
 
-void tl_balls_leave(tl_penalty *penalty, tl_contacts *contacts) {
-  TL_ASSERT(!penalty->list.is_ahead);      /* what was changed by hand would be lost, or all else */
-  (void)tl_balls_store(penalty, contacts); /* or there are none */
-  penalty->list.is_valid = false;
+/* ---- what a holder does ---------------------------------------------------------------------- */
+
+/* The state first, for which there is room in any case. */
+static talus_status bring(void *context, tl_field_set *fields) {
+  const tl_balls *balls = context;
+  const tl_field_set asked = *fields;
+  *fields = 0;
+  if (asked & TL_THE_STATE) {
+    bring_state(balls);
+    *fields |= TL_THE_STATE;
+  }
+  if (asked & TL_THE_CONTACTS) {
+    TL_TRY(bring_contacts(balls));
+    *fields |= TL_THE_CONTACTS;
+  }
+  return TALUS_OK;
+}
+
+static tl_field_set written(void *context, tl_field_set fields) {
+  (void)context;
+  return fields & TL_BALLS_HOLD ? TL_THE_WHOLE : 0;
+}
+
+static void let_go(void *context) { (void)context; } /* the list is made anew when it is needed */
+
+static void end(void *context) {
+  tl_balls *balls = context;
+  void *block = balls;
+  tl_ball_list_free(&balls->list);
+  (void)tl_resize(&block, sizeof *balls, 0);
+}
+
+static const tl_holder holder = {
+    .name = "balls", .bring = bring, .written = written, .let_go = let_go, .end = end};
+
+tl_balls *tl_balls_of(const tl_residency *where) {
+  return where->holder == &holder ? where->context : NULL;
+}
+
+talus_status tl_balls_register(tl_residency *where, tl_balls **balls) {
+  *balls = tl_balls_of(where);
+  if (*balls)
+    return TALUS_OK;
+  void *block = NULL;
+  TL_TRY(tl_resize(&block, 0, sizeof **balls));
+  *balls = memset(block, 0, sizeof **balls);
+  (*balls)->where = where;
+  tl_hold(where, &holder, *balls);
+  return TALUS_OK;
 }

@@ -1,0 +1,66 @@
+/* What follows when the world was changed by hand. When islands fall asleep and how waking spreads
+ * is in step/sleep.h. */
+#include "crowd/rest.h"
+#include "world/world.h"
+
+static void wake(talus_world *world, uint32_t slot) {
+  if (!tl_body_is_static(&world->model, slot))
+    world->state.rest[slot] = 0;
+}
+
+static void disturb(talus_world *world, uint32_t slot) {
+  world->state.rest[slot] = tl_body_is_static(&world->model, slot) ? TL_REST_PLACED : 0;
+}
+
+static bool moves(const tl_state *state, uint32_t slot) {
+  return tl_length2(state->velocity[slot]) > 0 || tl_length2(state->spin[slot]) > 0;
+}
+
+static void wake_everybody(talus_world *world, unsigned what) {
+  for (uint32_t i = 0; i < world->model.bodies; ++i)
+    if (what & TL_CHANGED_PLACE)
+      disturb(world, i);
+    else if ((what & TL_CHANGED_LAWS) || moves(&world->state, i))
+      wake(world, i);
+}
+
+void tl_changed(talus_world *world, unsigned what, uint32_t slot) {
+  world->penalty.is_known = false; /* its laws are by materials and bodies */
+  if (what == TL_CHANGED_TABLES)
+    return;
+  TL_ASSERT(!((world->where.stale | world->where.away) & TL_THE_AFTERMATH));
+  world->penalty.is_pushed = false;
+  world->rest.was_pushed = false; /* where a step waits to be finished */
+  if (what & TL_CHANGED_PLACE)
+    world->is_rearranged = true;
+  if (what & TL_CHANGED_PAIRS)
+    tl_broad_forget(&world->broad_cache);
+  if (!world->state.rest)
+    return;
+  if ((what & TL_CHANGED_LAWS) ||
+      (slot == TL_EVERYBODY && (what & (TL_CHANGED_FORCES | TL_CHANGED_PLACE))))
+    wake_everybody(world, what);
+  else if (what & TL_CHANGED_PLACE)
+    disturb(world, slot);
+  else if (what & TL_CHANGED_FORCES)
+    wake(world, slot);
+}
+
+void tl_world_wake_touching(talus_world *world, const uint8_t *remove) {
+  for (size_t i = 0; world->state.rest && i < world->contacts.count; ++i) {
+    const tl_contact *c = &world->contacts.data[i];
+    if (remove[c->a])
+      wake(world, c->b);
+    if (remove[c->b])
+      wake(world, c->a);
+  }
+  for (size_t i = 0; world->state.rest && i < world->joints.all.count; ++i) {
+    const uint32_t a = world->joints.all.data[i].a, b = world->joints.all.data[i].b;
+    if (a == TL_NONE || b == TL_NONE)
+      continue;
+    if (remove[a])
+      wake(world, b);
+    if (remove[b])
+      wake(world, a);
+  }
+}
