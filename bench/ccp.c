@@ -180,8 +180,8 @@ int bench_ccp(int argc, char **argv) {
       .about = "Cone-complementarity solvers: published tables, convergence, speed, peers.",
       .options = list,
       .more = "Tables:\n"
-              "  silo         Tasora et al. 2011, Table 1: 16k to 128k spheres leave a silo\n"
-              "  tank         Tasora et al. 2011, Table 3: 0.1 to 1 million in a tank with a hole\n"
+              "  silo         Tasora 2011, Table 1: 16k to 128k spheres leave a silo\n"
+              "  tank         Tasora 2011, Table 3: 0.1 to 1 million in a tank with a hole\n"
               "  convergence  residual over iterations and time, cold and warm, on a heap\n"
               "  sweep        ns per contact and sweep or product, bytes, ordering, steps/s\n"
               "  peers        simulated per wall second beside LAMMPS, LIGGGHTS and Bullet\n"
