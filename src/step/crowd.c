@@ -145,7 +145,6 @@ talus_status tl_crowd_gather(tl_crowd *crowd, const tl_crowd_source *from, const
   crowd->model = *from->model;
   crowd->model.property = own;
   crowd->model.par.threads = 1;
-  crowd->model.sleep.speed = 0; /* a pass of the world */
   crowd->count = crowd->model.bodies = 0;
   TL_TRY(reserve(crowd, from, count));
   TL_TRY(tl_array_resize(&crowd->slots, count));

@@ -246,7 +246,7 @@ static talus_status step_from(const tl_backend *backend, const tl_model *model,
   if (scope->joints)
     tl_joints_settle(model, scope->out, scope->joints, scope->joints_after);
   if (tl_sleep_is_on(model, scope))
-    tl_sleep_count(model, scope);
+    tl_sleep_watch(model, scope);
   report->wall_step += wall_now() - solved;
   return TALUS_OK;
 }
