@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define MOST  4096
-#define SEEDS (check_is_short() ? 2 : 8)
+#define SEEDS (check_is_short() ? 3 : 8)
 
 static const struct {
   const char *name;
@@ -197,9 +197,9 @@ TEST(a_gathered_crowd_is_a_world) {
       check_is_world(ways[way].name, seed, &crowd, make(seed, way, 150), make(seed, way, 150),
                      seed % 3 == 0 ? 1 : 0.6, &had);
   tl_crowd_free(&crowd);
-  CHECK_MSG(had.contacts > 200 && had.joints > 10 && had.left_out > 50,
-            "%zu contacts, %zu joints, %zu contacts with others", had.contacts, had.joints,
-            had.left_out);
+  CHECK_MSG(
+      had.contacts > 25 * (size_t)SEEDS && had.joints > 10 && had.left_out > 2 * (size_t)SEEDS,
+      "%zu contacts, %zu joints, %zu contacts with others", had.contacts, had.joints, had.left_out);
 }
 
 /* ---- every shape, periodic, asleep ----------------------------------------------------------- */
@@ -234,7 +234,7 @@ static talus_world *make_heap(uint64_t seed, size_t way, bool is_periodic) {
 static void check_heaps(bool is_periodic, seen *had) {
   tl_crowd crowd = {0};
   for (size_t way = 0; way < WAYS; ++way)
-    for (uint64_t seed = 1; seed <= (check_is_short() ? 1 : 3); ++seed)
+    for (uint64_t seed = check_is_short() ? 3 : 1; seed <= 3; ++seed)
       check_is_world(ways[way].name, seed, &crowd, make_heap(seed, way, is_periodic),
                      make_heap(seed, way, is_periodic), 0.3 * (double)seed, had);
   tl_crowd_free(&crowd);
@@ -247,15 +247,15 @@ TEST(a_crowd_of_every_kind_of_shape_is_a_world) {
                        1u << TALUS_ELLIPSOID | 1u << TALUS_SUPERELLIPSOID | 1u << TALUS_CAPSULE |
                        1u << TALUS_CYLINDER | 1u << TALUS_CONE | 1u << TALUS_HULL |
                        1u << TALUS_CLUMP;
-  CHECK_MSG(had.kinds == all && had.left_out > 50, "kinds 0x%x, %zu contacts with others",
-            had.kinds, had.left_out);
+  CHECK_MSG(had.kinds == all && had.left_out > 5, "kinds 0x%x, %zu contacts with others", had.kinds,
+            had.left_out);
 }
 
 TEST(a_crowd_in_a_periodic_domain_is_a_world) {
   seen had = {0};
   check_heaps(true, &had);
-  CHECK_MSG(had.wrapped > 10 && had.left_out > 50,
-            "%zu contacts across the border, %zu with others", had.wrapped, had.left_out);
+  CHECK_MSG(had.wrapped > 10 && had.left_out > 5, "%zu contacts across the border, %zu with others",
+            had.wrapped, had.left_out);
 }
 
 /* Bricks and balls that sleep, and some that roll beside them. */
@@ -348,7 +348,6 @@ TEST(twice_is_once) {
       locked.contacts_before.data =
           lock(crowd.contacts_before.data,
                crowd.contacts_before.count * sizeof *crowd.contacts_before.data);
-    const tl_penalty penalty = locked.penalty;
     if (crowd.joints.all.count > 0)
       locked.joints.all.data =
           lock(crowd.joints.all.data, crowd.joints.all.count * sizeof *crowd.joints.all.data);
@@ -356,7 +355,6 @@ TEST(twice_is_once) {
     talus_dvec3 *first = malloc((n + 1) * sizeof *first);
     CHECK(first);
     memcpy(first, locked.after.position, n * sizeof *first);
-    locked.penalty.is_pushed = penalty.is_pushed;
     step(&locked, world);
     check_rows(ways[way].name, first, locked.after.position, n * sizeof *first);
     for (int f = 0; f < TL_STATE_FIELD_COUNT; ++f)
@@ -529,9 +527,9 @@ static void *run(void *context) {
   return NULL;
 }
 
-TEST(two_crowds_at_once) {
+static void check_at_once(size_t way) {
   static uint32_t slots[MOST];
-  talus_world *world = make(7, 0, 30);
+  talus_world *world = make(7, way, 30);
   const tl_crowd_source source = source_of(world);
   const size_t n = choose(world, 7, 1, slots), half = n / 2;
   worker at_once[2] = {{.world = world}, {.world = world}},
@@ -553,6 +551,12 @@ TEST(two_crowds_at_once) {
     tl_crowd_free(&in_turn[k].crowd);
   }
   talus_world_destroy(world);
+}
+
+/* Under the thread sanitizer, too. */
+TEST(two_crowds_at_once) {
+  for (size_t way = 0; way < WAYS; ++way)
+    check_at_once(way);
 }
 
 /* ---- back into the world --------------------------------------------------------------------- */
