@@ -11,7 +11,7 @@
 #include "output/checkpoint.h"
 
 /* Of the names of all columns and of TL_CHECKPOINT_FORMAT. */
-#define LAYOUT UINT64_C(0x005c0774d3d6e7e6)
+#define LAYOUT UINT64_C(0x49667a039328ae69)
 
 /* ---- equality ----------------------------------------------------------------------------------
  */

@@ -4,11 +4,13 @@
 #if TALUS_HAVE_HDF5
 
 #include <hdf5.h>
+#include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/hash.h"
 #include "base/random.h"
+#include "crowd/rest.h"
 #include "output/checkpoint.h"
 
 #define SAVED  "good.hdf"
@@ -157,13 +159,29 @@ TEST(a_checkpoint_of_another_format_is_refused_with_both_numbers) {
 /* What format 7 has and format 6 had not. */
 static const char *const late_columns[] = {"world/time", "world/contacts_dt", "world/joints_dt"};
 
-/* A file as the talus before this one wrote it. */
-static void write_format_6(bytes good) {
+/* Format 6 counts in state/rest the steps for which a body has been slow. */
+static void count_slow_steps(hid_t file, const talus_world *world) {
+  if (!world->state.rest)
+    return;
+  uint32_t rest[64];
+  CHECK(world->model.bodies <= 64);
+  for (size_t i = 0; i < world->model.bodies; ++i)
+    rest[i] = world->state.rest[i] == TL_REST_SLOW
+                  ? (uint32_t)lround((world->time - world->state.slow_since[i]) / world->model.dt)
+                  : world->state.rest[i];
+  const hid_t rows = H5Dopen2(file, "state/rest", H5P_DEFAULT);
+  CHECK(H5Dwrite(rows, H5T_NATIVE_UINT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, rest) >= 0);
+  CHECK(H5Dclose(rows) >= 0 && H5Ldelete(file, "state/slow_since", H5P_DEFAULT) >= 0);
+}
+
+/* The file of a world as the talus before this one wrote it. */
+static void write_format_6(bytes good, const talus_world *world) {
   write_bytes(BROKEN, good.data, good.size);
   const hid_t file = H5Fopen(BROKEN, H5F_ACC_RDWR, H5P_DEFAULT);
   CHECK(file >= 0);
   for (size_t i = 0; i < sizeof late_columns / sizeof *late_columns; ++i)
     CHECK_MSG(H5Ldelete(file, late_columns[i], H5P_DEFAULT) >= 0, "%s", late_columns[i]);
+  count_slow_steps(file, world);
   CHECK(H5Fclose(file) >= 0);
   bytes old = read_bytes(BROKEN);
   write_with_block(old, TALUS_SINGLE
@@ -175,13 +193,43 @@ static void write_format_6(bytes good) {
 TEST(a_checkpoint_of_the_format_before_goes_on_bit_for_bit) {
   bytes good = make_good(NULL);
   talus_world *world, *old;
-  write_format_6(good);
   CHECK_OK(talus_world_load(SAVED, &world));
+  write_format_6(good, world);
   CHECK_OK(talus_world_load(BROKEN, &old));
   CHECK(talus_world_time(world) > 0 && talus_world_time(old) == talus_world_time(world));
   CHECK_OK(talus_world_step(world, 20));
   CHECK_OK(talus_world_step(old, 20));
   CHECK_EQ_U64(talus_world_hash(old), talus_world_hash(world));
+  talus_world_destroy(world);
+  talus_world_destroy(old);
+  free(good.data);
+}
+
+TEST(bodies_of_the_format_before_fall_asleep_in_the_same_step) {
+  talus_world_def def = talus_world_def_default();
+  def.sleep = (talus_sleep_def){.speed = 0.05, .time = 100 * def.dt};
+  talus_world *world, *old;
+  CHECK_OK(talus_world_create(&def, &world));
+  const talus_shape ball = add_shape(world, "ball", TALUS_SPHERE, 0.1, 0, 0, 0, 0);
+  const talus_shape floor = add_shape(world, "floor", TALUS_PLANE, 0, 0, 1, 0, 0);
+  const talus_material rock = add_material(world, "rock", 0.5, 0);
+  talus_body_def body = place(TALUS_FIXED, floor, rock, 0, 0, 0);
+  CHECK_OK(talus_world_add_body(world, &body, NULL));
+  body = place(TALUS_FREE, ball, rock, 0, 0, 0.1);
+  CHECK_OK(talus_world_add_body(world, &body, NULL));
+  CHECK_OK(talus_world_step(world, 37));
+  CHECK(world->state.rest[1] == TL_REST_SLOW);
+  CHECK_OK(talus_world_save(world, SAVED));
+  bytes good = read_bytes(SAVED);
+  write_format_6(good, world);
+  CHECK_OK(talus_world_load(BROKEN, &old));
+  CHECK(old->state.slow_since[1] == world->state.slow_since[1]);
+  for (int i = 0; i < 80; ++i) {
+    CHECK_OK(talus_world_step(world, 1));
+    CHECK_OK(talus_world_step(old, 1));
+    CHECK_EQ_U64(old->state.rest[1], world->state.rest[1]);
+  }
+  CHECK_EQ_U64(world->state.rest[1], TL_REST_ASLEEP);
   talus_world_destroy(world);
   talus_world_destroy(old);
   free(good.data);

@@ -120,8 +120,9 @@ TEST(joints_to_outsiders_do_not_count_among_impulses) {
   check_as_world_of_members(TALUS_SOLVE_IMPULSE, TALUS_JOINTS_ITERATIVE);
 }
 
-/* Half as long steps of a scope: a body needs twice as many of them to fall asleep. */
-TEST(sleep_counts_the_steps_of_the_scope) {
+/* Steps of any length: a body falls asleep when it has been slow for sleep.time, not for as many
+ * steps as the model's dt would need. */
+static double falls_asleep_at(const double *dt, int n) {
   talus_world_def def = talus_world_def_default();
   def.dt = 2e-3;
   def.sleep = (talus_sleep_def){.speed = 0.05, .time = 0.02};
@@ -130,22 +131,34 @@ TEST(sleep_counts_the_steps_of_the_scope) {
   rig_floor(world, m);
   const talus_body ball =
       rig_body(world, TALUS_FREE, rig_shape(world, TALUS_SPHERE, 0.1, 0, 0, 0), m, 0, 0, 0.1);
-  for (int i = 0; i < 15; ++i) { /* 0.015 s */
+  double t = 1; /* of a clock that does not begin with the body */
+  for (int i = 0; i < 200 && !rig_info(world, ball).asleep; ++i) {
     const tl_scope scope = {.count = world->model.bodies,
-                            .t0 = i * 1e-3,
-                            .t1 = (i + 1) * 1e-3,
-                            .dt = 1e-3,
+                            .t0 = t,
+                            .t1 = t + dt[i % n],
+                            .dt = dt[i % n],
                             .in = &world->state,
                             .out = &world->state,
+                            .sleeps = true,
                             .arena = &world->arena};
     tl_step_report report;
     CHECK_OK(tl_arena_reset(&world->arena));
     CHECK_OK(tl_step_fixed(&tl_backend_cpu, &world->model, &scope, &world->contacts, &world->next,
                            &report));
     tl_contacts_swap(&world->contacts, &world->next);
+    t = scope.t1;
   }
-  CHECK(!rig_info(world, ball).asleep);
+  CHECK(rig_info(world, ball).asleep);
   talus_world_destroy(world);
+  return t - 1;
+}
+
+TEST(sleep_counts_time_not_steps) {
+  const double usual[] = {2e-3}, half[] = {1e-3}, mixed[] = {1e-3, 0.5e-3, 3e-3};
+  CHECK_NEAR(falls_asleep_at(usual, 1), 0.022, 1e-9); /* in the step after that time */
+  CHECK_NEAR(falls_asleep_at(half, 1), 0.021, 1e-9);
+  const double t = falls_asleep_at(mixed, 3);
+  CHECK_MSG(t > 0.02 && t < 0.0265, "%g s", t);
 }
 
 TEST_MAIN()

@@ -543,11 +543,14 @@ TEST(failed_step_leaves_nobody_half_asleep) {
   const talus_body still = put(&b, b.brick, 0, 0.05), wild = put(&b, b.ball, 5, 50);
   for (int i = 0; i < 2 * STEPS && !sleeps(&b, still); ++i) {
     CHECK_OK(talus_body_set_force(b.world, wild, rig_vec(0, 0, 0), rig_vec(0, 0, 0)));
-    if (b.world->state.rest[1] == STEPS) { /* falls asleep in the step to come */
+    const double slow_for = b.world->time - b.world->state.slow_since[1];
+    if (b.world->state.rest[1] == TL_REST_SLOW &&
+        slow_for > (STEPS - 0.5) * DT) { /* falls asleep in the step to come */
       CHECK_OK(talus_body_set_force(b.world, wild, rig_vec(BY_PRECISION(1e300, 1e37), 0, 0),
                                     rig_vec(0, 0, 0)));
       CHECK(talus_world_step(b.world, 1) == TALUS_ERROR_DIVERGED);
-      CHECK(!sleeps(&b, still) && b.world->state.rest[1] == STEPS);
+      CHECK(!sleeps(&b, still) && b.world->state.rest[1] == TL_REST_SLOW);
+      CHECK(b.world->time - b.world->state.slow_since[1] == slow_for);
       CHECK_OK(talus_body_set_force(b.world, wild, rig_vec(0, 0, 0), rig_vec(0, 0, 0)));
     }
     step(&b, 1);
@@ -576,8 +579,10 @@ TEST(sleepers_of_a_world_in_which_nobody_sleeps_are_refused) {
            0, 0, 0);
   CHECK_OK(tl_world_validate(world));
   for (int i = 0; i < TL_STATE_FIELD_COUNT; ++i)
-    if (tl_state_fields[i].offset == offsetof(tl_state, rest))
+    if (tl_state_fields[i].offset == offsetof(tl_state, rest) ||
+        tl_state_fields[i].offset == offsetof(tl_state, slow_since))
       CHECK_OK(tl_field_wake(&world->state, &tl_state_fields[i], world->capacity));
+  CHECK_OK(tl_world_validate(world));
   world->state.rest[0] = TL_REST_ASLEEP;
   CHECK(tl_world_validate(world) != TALUS_OK);
   talus_world_destroy(world);

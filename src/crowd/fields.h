@@ -53,8 +53,9 @@ enum {
 #endif
 
 /* position: centre of mass; rotation: principal frame; spin: angular velocity in WORLD axes; rest:
- * steps at rest, and whether it sleeps (rest.h). Rest is not hashed: the hash is of the mechanical
- * state, and a body that was put to sleep differs from one that lies still in nothing but time.
+ * whether it is slow, or sleeps (rest.h); slow_since: s, where it is slow, the time since when.
+ * Neither is hashed: the hash is of the mechanical state, and a body that was put to sleep differs
+ * from one that lies still in nothing but time.
  * push, twist: force and torque of springs at the end of the last step, N and N m (penalty), with
  * which the next one begins; not hashed, because they follow from the rest. */
 #define TL_MOTION (TL_HASHED | TL_SAVED | TL_GHOST | TL_VISIBLE | TL_STEPPED | TL_DEVICE)
@@ -64,6 +65,7 @@ enum {
   F(velocity, talus_vec3, 3, TL_REAL, TL_MOTION)                                                   \
   F(spin, talus_vec3, 3, TL_REAL, TL_MOTION)                                                       \
   F(rest, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_LAZY | TL_STEPPED)                   \
+  F(slow_since, double, 1, TALUS_FLOAT64, TL_SAVED | TL_GHOST | TL_LAZY | TL_STEPPED)              \
   F(push, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_LAZY | TL_DEVICE)                       \
   F(twist, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_LAZY | TL_DEVICE)
 

@@ -1,12 +1,12 @@
-/* Sleep, as every stage sees it: the `rest` field of a body (fields.h), NULL where nobody may
+/* Sleep, as every stage sees it: the field `rest` of a body (fields.h), NULL where nobody may
  * sleep. When bodies fall asleep and what wakes them is in step/sleep.h. */
 #ifndef TL_REST_H
 #define TL_REST_H
 
 #include "crowd/model.h"
 
-/* The lowest bits count the steps for which the body has been slow. */
-#define TL_REST_STEPS 0x0fffffffu
+/* It is slow, and has been since slow_since. */
+#define TL_REST_SLOW 0x00000001u
 /* Placed by hand (a pose was set, or a static body was added) since the last step. */
 #define TL_REST_PLACED 0x20000000u
 /* Falls asleep in the step under way: nothing of it is solved or moved any more. */

@@ -22,7 +22,8 @@ typedef struct tl_scope {
   const struct tl_joints *joints;   /* as the last step left them; may be NULL: none */
   struct tl_joint_state *joints_after; /* what this step makes of them, by row */
   const struct tl_widths *widths; /* of shapes (contact/depth.h), for those who look at overlaps */
-  struct tl_cancel *cancel;       /* asks to give up (base/cancel.h); may be NULL: nobody does */
+  bool sleeps; /* who is slow may fall asleep, and wake: in the world's own crowd alone */
+  struct tl_cancel *cancel;   /* asks to give up (base/cancel.h); may be NULL: nobody does */
   struct tl_penalty *penalty; /* what springs keep (solve/penalty/penalty.h); NULL: other models */
   struct tl_residency *where; /* rows may live elsewhere (residency.h); NULL: all are here */
 } tl_scope;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "crowd/rest.h"
 #include "shape/shape.h"
 
 /* A file under way, with room for one column at a time. */
@@ -311,10 +312,30 @@ static talus_status load_lists(load_job *job, tl_model *model) {
   return TALUS_OK;
 }
 
+#define STEPS_OF_FORMAT_6 0x0fffffffu
+
+/* Format 6 has in `rest` for how many steps a body has been slow. */
+static talus_status complete_rest(talus_world *world) {
+  if (!world->state.rest)
+    return TALUS_OK;
+  for (int i = 0; i < TL_STATE_FIELD_COUNT; ++i)
+    if (tl_state_fields[i].offset == offsetof(tl_state, slow_since))
+      TL_TRY(tl_field_wake(&world->state, &tl_state_fields[i], world->capacity));
+  for (size_t i = 0; i < world->model.bodies; ++i) {
+    uint32_t *rest = &world->state.rest[i];
+    const uint32_t steps = *rest & STEPS_OF_FORMAT_6;
+    *rest = (*rest & ~STEPS_OF_FORMAT_6) | (steps > 0 ? TL_REST_SLOW : 0);
+    if (steps > 0)
+      world->state.slow_since[i] = ((double)world->steps - steps) * world->model.dt;
+  }
+  return TALUS_OK;
+}
+
 /* What format 6 did not have. */
-static void complete(talus_world *world) {
+static talus_status complete(talus_world *world) {
   world->time = (double)world->steps * world->model.dt;
   world->contacts.dt = world->joints.dt = world->steps > 0 ? world->model.dt : 0;
+  return complete_rest(world);
 }
 
 static talus_status load_world(load_job *job, talus_world *world) {
@@ -347,7 +368,7 @@ static talus_status load_world(load_job *job, talus_world *world) {
   /* Removing a body must not fail: there is room for every handle to become free. */
   TL_TRY(tl_array_reserve(&world->free_handles, world->handles.count + 1));
   if (job->format < TL_CHECKPOINT_FORMAT)
-    complete(world);
+    TL_TRY(complete(world));
   TL_TRY(tl_checkpoint_check(world));
   tl_world_find_law_kinds(world);
   world->joints.apart_stale = true;

@@ -122,6 +122,17 @@ static talus_status gather_joints(tl_crowd *crowd, const tl_joints *from) {
   return tl_joints_prepare(&crowd->joints);
 }
 
+static tl_crowd_springs springs_of(const tl_penalty *p) {
+  return (tl_crowd_springs){p->is_pushed, p->stored, p->damping, p->friction};
+}
+
+static void set_springs(tl_penalty *p, tl_crowd_springs springs) {
+  p->is_pushed = springs.is_pushed;
+  p->stored = springs.stored;
+  p->damping = springs.damping;
+  p->friction = springs.friction;
+}
+
 /* Springs of the crowd are those of the source, though the crowd's own lightest body may be
  * heavier. */
 static void gather_penalty(tl_crowd *crowd, const tl_penalty *from, bool is_all) {
@@ -134,6 +145,7 @@ static void gather_penalty(tl_crowd *crowd, const tl_penalty *from, bool is_all)
   to->stored = from->stored;
   to->damping = from->damping;
   to->friction = from->friction;
+  crowd->springs_after = springs_of(to);
   to->auto_stiffness = from->auto_stiffness;
 }
 
@@ -145,7 +157,6 @@ talus_status tl_crowd_gather(tl_crowd *crowd, const tl_crowd_source *from, const
   crowd->model = *from->model;
   crowd->model.property = own;
   crowd->model.par.threads = 1;
-  crowd->model.sleep.speed = 0; /* a pass of the world */
   crowd->count = crowd->model.bodies = 0;
   TL_TRY(reserve(crowd, from, count));
   TL_TRY(tl_array_resize(&crowd->slots, count));
@@ -159,6 +170,16 @@ talus_status tl_crowd_gather(tl_crowd *crowd, const tl_crowd_source *from, const
   TL_TRY(gather_joints(crowd, from->joints));
   gather_penalty(crowd, from->penalty, count == from->model->bodies);
   return TALUS_OK;
+}
+
+static talus_status step_springs(tl_crowd *crowd, const tl_backend *backend, const tl_scope *scope,
+                                 tl_step_report *report) {
+  const tl_crowd_springs before = springs_of(&crowd->penalty);
+  const talus_status status = tl_step_verlet(backend, &crowd->model, scope, &crowd->contacts_before,
+                                             &crowd->contacts_after, report);
+  crowd->springs_after = springs_of(&crowd->penalty);
+  set_springs(&crowd->penalty, before);
+  return status;
 }
 
 talus_status tl_crowd_step(tl_crowd *crowd, const tl_backend *backend, double t0, double t1,
@@ -176,8 +197,7 @@ talus_status tl_crowd_step(tl_crowd *crowd, const tl_backend *backend, double t0
                           .joints_after = crowd->joints.after.data,
                           .penalty = &crowd->penalty};
   if (crowd->model.solve.kind == TALUS_SOLVE_PENALTY)
-    return tl_step_verlet(backend, &crowd->model, &scope, &crowd->contacts_before,
-                          &crowd->contacts_after, report);
+    return step_springs(crowd, backend, &scope, report);
   return tl_step_fixed(backend, &crowd->model, &scope, &crowd->contacts_before,
                        &crowd->contacts_after, report);
 }
@@ -188,6 +208,7 @@ void tl_crowd_swap(tl_crowd *crowd) {
   crowd->after = was;
   tl_contacts_swap(&crowd->contacts_before, &crowd->contacts_after);
   tl_joints_take(&crowd->joints, crowd->dt);
+  set_springs(&crowd->penalty, crowd->springs_after);
 }
 
 void tl_crowd_scatter(const tl_crowd *crowd, tl_state *state, tl_joints *joints) {

@@ -26,12 +26,19 @@ typedef struct tl_crowd_source {
   const tl_penalty *penalty; /* with springs; else NULL */
 } tl_crowd_source;
 
+/* What steps of springs keep beside contacts and forces (solve/penalty/penalty.h). */
+typedef struct tl_crowd_springs {
+  bool is_pushed;
+  double stored, damping, friction;
+} tl_crowd_springs;
+
 typedef struct tl_crowd {
   tl_model model; /* with properties of its own; all else is the source's */
   tl_state before, after;
   tl_contacts contacts_before, contacts_after;
-  tl_joints joints; /* as they are before, with what the step makes of them */
-  tl_penalty penalty;
+  tl_joints joints;   /* as they are before, with what the step makes of them */
+  tl_penalty penalty; /* before */
+  tl_crowd_springs springs_after;
   size_t count, capacity;   /* rows */
   TL_ARRAY(uint32_t) slots; /* by row: in the source */
   tl_arena arena;

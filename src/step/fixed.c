@@ -136,9 +136,9 @@ static talus_status renew_contacts(const tl_backend *backend, const tl_model *mo
                                    const tl_scope *scope, tl_pairs *pairs,
                                    const talus_real *margins, const tl_slidings *slidings,
                                    tl_contacts *contacts) {
-  const bool sleep = tl_sleep_is_on(model, scope);
+  const bool may_sleep = scope->in->rest != NULL;
   TL_TRY(tl_history_begin(scope->before, scope->dt, contacts));
-  if (sleep) {
+  if (may_sleep) {
     TL_TRY(tl_sleep_keep(model, scope, scope->before, contacts));
     tl_sleep_drop_pairs(model, scope, pairs);
   }
@@ -150,10 +150,9 @@ static talus_status renew_contacts(const tl_backend *backend, const tl_model *mo
                        .count = contacts->count - kept};
   tl_history_carry(model, scope->before, contacts, kept);
   tl_contact_lay_slidings(model, scope, slidings, &fresh);
-  if (!sleep)
-    return TALUS_OK;
-  TL_TRY(tl_sleep_merge(scope, contacts, kept));
-  return tl_sleep_fall(model, scope, contacts);
+  if (may_sleep)
+    TL_TRY(tl_sleep_merge(scope, contacts, kept));
+  return tl_sleep_is_on(model, scope) ? tl_sleep_fall(model, scope, contacts) : TALUS_OK;
 }
 
 talus_status tl_step_find_contacts(const tl_backend *backend, const tl_model *model,
@@ -246,7 +245,7 @@ static talus_status step_from(const tl_backend *backend, const tl_model *model,
   if (scope->joints)
     tl_joints_settle(model, scope->out, scope->joints, scope->joints_after);
   if (tl_sleep_is_on(model, scope))
-    tl_sleep_count(model, scope);
+    tl_sleep_watch(model, scope);
   report->wall_step += wall_now() - solved;
   return TALUS_OK;
 }

@@ -83,6 +83,8 @@ static void move_range(void *context, size_t begin, size_t end) {
       __builtin_prefetch(tl_twist_of(job->twists, i + AHEAD));
     if (scope->out->rest && scope->out->rest != scope->in->rest)
       scope->out->rest[slot] = scope->in->rest[slot];
+    if (scope->out->slow_since && scope->out->slow_since != scope->in->slow_since)
+      scope->out->slow_since[slot] = scope->in->slow_since[slot];
     if (tl_rest_is_asleep(scope->in, slot)) {
       stay(scope, slot);
       if (scope->out->rest)

@@ -305,7 +305,7 @@ static bool wake_reached(const relay *job) {
   tl_contacts *contacts = job->contacts;
   size_t kept = 0;
   bool any = false;
-  if (!in->rest)
+  if (!in->rest || !job->scope->sleeps)
     return false;
   for (size_t i = 0; i < contacts->count; ++i) {
     const tl_contact c = contacts->data[i];

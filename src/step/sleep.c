@@ -7,10 +7,12 @@
 #include "contact/island.h"
 #include "narrow/narrow.h"
 
-/* Steps in sleep.time, one at least. */
-static uint32_t steps_needed(const tl_model *model, const tl_scope *scope) {
-  const double steps = ceil(model->sleep.time / scope->dt - 1e-6);
-  return steps < 1 ? 1 : steps > TL_REST_STEPS ? TL_REST_STEPS : (uint32_t)steps;
+/* Whether a body has been slow for sleep.time, one step at least, when the step begins. Times of
+ * fixed steps are rounded, by much less than the millionth of a step that is forgiven. */
+static bool is_drowsy(const tl_model *model, const tl_scope *scope, size_t slot) {
+  return (scope->in->rest[slot] & TL_REST_SLOW) &&
+         (scope->t0 - scope->in->slow_since[slot]) / scope->dt >=
+             model->sleep.time / scope->dt - 1e-6;
 }
 
 /* Whether a body that contacts cannot move is to be reckoned with: it has a motion that is not
@@ -251,9 +253,9 @@ static void judge_joint(const tl_model *model, const tl_state *state, const tl_j
     *of_island |= SUPPORTED;
 }
 
-static bool has_candidates(const tl_model *model, const tl_state *state, uint32_t needed) {
+static bool has_candidates(const tl_model *model, const tl_scope *scope) {
   for (size_t i = 0; i < model->bodies; ++i)
-    if ((state->rest[i] & TL_REST_STEPS) >= needed)
+    if (is_drowsy(model, scope, i))
       return true;
   return false;
 }
@@ -261,8 +263,7 @@ static bool has_candidates(const tl_model *model, const tl_state *state, uint32_
 talus_status tl_sleep_fall(const tl_model *model, const tl_scope *scope,
                            const tl_contacts *contacts) {
   const tl_state *state = scope->in;
-  const uint32_t needed = steps_needed(model, scope);
-  if (!has_candidates(model, state, needed))
+  if (!has_candidates(model, scope))
     return TALUS_OK;
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
   uint32_t *label;
@@ -274,7 +275,7 @@ talus_status tl_sleep_fall(const tl_model *model, const tl_scope *scope,
   tl_island_label(model, contacts, &links, label);
   memset(verdict, 0, model->bodies);
   for (size_t i = 0; i < model->bodies; ++i)
-    if (!tl_body_is_static(model, i) && (state->rest[i] & TL_REST_STEPS) < needed)
+    if (!tl_body_is_static(model, i) && !is_drowsy(model, scope, i))
       verdict[label[i]] |= RESTLESS;
   for (size_t i = 0; i < contacts->count; ++i)
     judge_contact(model, state, &contacts->data[i], label, verdict);
@@ -288,17 +289,17 @@ talus_status tl_sleep_fall(const tl_model *model, const tl_scope *scope,
   return TALUS_OK;
 }
 
-/* ---- counting -------------------------------------------------------------------------------- */
+/* ---- who is slow ----------------------------------------------------------------------------- */
 
-typedef struct count_job {
+typedef struct watch_job {
   const tl_model *model;
   const tl_scope *scope;
-} count_job;
+} watch_job;
 
-static void count_range(void *context, size_t begin, size_t end) {
-  const count_job *job = context;
+static void watch_range(void *context, size_t begin, size_t end) {
+  const watch_job *job = context;
   const tl_model *model = job->model;
-  const tl_state *out = job->scope->out;
+  const tl_state *in = job->scope->in, *out = job->scope->out;
   const talus_real speed = (talus_real)model->sleep.speed;
   for (size_t i = begin; i < end; ++i) {
     uint32_t *rest = &out->rest[i];
@@ -308,12 +309,13 @@ static void count_range(void *context, size_t begin, size_t end) {
     const talus_real turning = radius * tl_length(out->spin[i]);
     const bool slow =
         !tl_body_is_static(model, i) && tl_length(out->velocity[i]) < speed && turning < speed;
-    const uint32_t steps = *rest & TL_REST_STEPS;
-    *rest = !slow ? 0 : steps < TL_REST_STEPS ? steps + 1 : steps;
+    const bool was_slow = *rest & TL_REST_SLOW;
+    *rest = slow ? TL_REST_SLOW : 0;
+    out->slow_since[i] = !slow ? 0 : was_slow ? in->slow_since[i] : job->scope->t0;
   }
 }
 
-void tl_sleep_count(const tl_model *model, const tl_scope *scope) {
-  count_job job = {model, scope};
-  tl_for(&model->par, model->bodies, TL_BLOCK, count_range, &job);
+void tl_sleep_watch(const tl_model *model, const tl_scope *scope) {
+  watch_job job = {model, scope};
+  tl_for(&model->par, model->bodies, TL_BLOCK, watch_range, &job);
 }

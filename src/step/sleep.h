@@ -2,11 +2,12 @@
  *
  * Falling asleep. A free body is slow while neither its centre nor its surface about it, |w| times
  * the bounding radius, is faster than sleep.speed. When every body of an island has been slow for
- * sleep.time, and the island rests on something (a contact that pushes on a static body which does
- * not move, or a joint to one or to the ground), and no motor or loaded spring is at work in it,
- * all of it falls asleep at once: velocities become zero, poses stay to the last bit,
- * and nothing of it is solved, moved or looked at by the narrow phase. The broad phase sees it as
- * before. Contacts between sleeping bodies stay in the contact set with their impulses.
+ * sleep.time, by the clock of the world, and the island rests on something (a contact that pushes
+ * on a static body which does not move, or a joint to one or to the ground), and no motor or loaded
+ * spring is at work in it, all of it falls asleep at once: velocities become zero, poses stay to
+ * the last bit, and nothing of it is solved, moved or looked at by the narrow phase. The broad
+ * phase sees it as before. Contacts between sleeping bodies stay in the contact set with their
+ * impulses.
  *
  * Waking. In the step in which one of these holds, and before anything is solved, an island wakes
  * as a whole and with the impulses it fell asleep with:
@@ -20,16 +21,18 @@
  * All rules come down to one: what touches somebody awake wakes. So the woken step is, bit for bit,
  * the step of a world in which nobody had slept but the velocities were zero.
  *
- * Nothing here depends on threads, and all that decides is in the state: the field `rest`. */
+ * Nothing here depends on threads, and all that decides is in the state: the fields `rest` and
+ * `slow_since`. It is a pass of the world: in a crowd that was gathered nobody falls asleep, and
+ * who sleeps goes on to. */
 #ifndef TL_STEP_SLEEP_H
 #define TL_STEP_SLEEP_H
 
 #include "contact/contact.h"
 #include "crowd/rest.h"
 
-/* Whether bodies of the scope can sleep: the setting is on, and the scope is of all bodies. */
+/* Whether bodies of the scope can fall asleep and wake. */
 static inline bool tl_sleep_is_on(const tl_model *model, const tl_scope *scope) {
-  return model->sleep.speed > 0 && scope->in->rest && !scope->members;
+  return scope->sleeps && model->sleep.speed > 0 && scope->in->rest && scope->in->slow_since;
 }
 
 /* Wakes what is to wake. pairs: all candidates of this step; contacts: the set of the last step. */
@@ -57,7 +60,7 @@ talus_status tl_sleep_merge(const tl_scope *scope, tl_contacts *contacts, size_t
 talus_status tl_sleep_fall(const tl_model *model, const tl_scope *scope,
                            const tl_contacts *contacts);
 
-/* After the bodies have moved: counts the steps of the slow ones. */
-void tl_sleep_count(const tl_model *model, const tl_scope *scope);
+/* After the bodies have moved: who is slow, and since when. */
+void tl_sleep_watch(const tl_model *model, const tl_scope *scope);
 
 #endif

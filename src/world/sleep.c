@@ -17,10 +17,11 @@ talus_status tl_sleep_check(const talus_sleep_def *sleep) {
 talus_status tl_world_reserve_rest(talus_world *world) {
   if (!(world->model.sleep.speed > 0))
     return TALUS_OK;
-  const tl_field *field = tl_state_fields;
-  while (field->offset != offsetof(tl_state, rest))
-    field++;
-  return tl_field_wake(&world->state, field, world->capacity);
+  for (int i = 0; i < TL_STATE_FIELD_COUNT; ++i)
+    if (tl_state_fields[i].offset == offsetof(tl_state, rest) ||
+        tl_state_fields[i].offset == offsetof(tl_state, slow_since))
+      TL_TRY(tl_field_wake(&world->state, &tl_state_fields[i], world->capacity));
+  return TALUS_OK;
 }
 
 talus_status tl_world_reserve_push(talus_world *world) {

@@ -360,6 +360,7 @@ static talus_status step_once(talus_world *world) {
                           .joints = world->joints.all.count > 0 ? &world->joints : NULL,
                           .joints_after = world->joints.after.data,
                           .widths = &world->widths,
+                          .sleeps = true,
                           .cancel = may_stop ? &world->cancel : NULL,
                           .penalty = &world->penalty,
                           .where = &world->where};

@@ -117,6 +117,12 @@ static talus_status check_springs(const talus_world *world) {
   return TALUS_OK;
 }
 
+static talus_status check_sleep(const talus_world *world) {
+  if (world->state.rest && !world->state.slow_since)
+    return tl_fail(TALUS_ERROR_FORMAT, "it is missing since when bodies are slow");
+  return TALUS_OK;
+}
+
 talus_status tl_world_validate(const talus_world *world) {
   TL_TRY(check_settings(&world->model));
   TL_TRY(tl_need(&world->where, TL_THE_WHOLE, TL_READ | TL_OR_NONE));
@@ -129,6 +135,7 @@ talus_status tl_world_validate(const talus_world *world) {
     if (world->free_handles.data[i] >= world->handles.count ||
         world->handles.data[world->free_handles.data[i]].slot != TL_NONE)
       return tl_fail(TALUS_ERROR_FORMAT, "the list of free handles is wrong");
+  TL_TRY(check_sleep(world));
   TL_TRY(check_springs(world));
   return check_contacts(world);
 }
