@@ -31,71 +31,110 @@ static inline void far_keep(far_block *to, const void *from, size_t bytes) {
     memcpy(to->data, from, bytes);
 }
 
-static inline void far_keep_array(tl_any_array *to, tl_any_array *from, size_t bytes, bool hides) {
+static inline void far_keep_array(tl_any_array *to, const tl_any_array *from, size_t bytes) {
   free(to->data);
   *to = *from;
   to->data = malloc(from->count * bytes + 1);
   CHECK(to->data);
-  if (from->count == 0)
-    return;
-  memcpy(to->data, from->data, from->count * bytes);
-  memset(from->data, 0xff, from->count * bytes);
-  from->count = hides ? 0 : from->count;
+  if (from->count > 0)
+    memcpy(to->data, from->data, from->count * bytes);
 }
 
-static inline void far_take_rows(const talus_world *world, const void *arrays,
-                                 const tl_field *field, far_block *to) {
-  unsigned char *rows = tl_field_rows(arrays, field);
-  far_keep(to, rows, rows ? world->model.bodies * field->bytes : 0);
-  if (rows)
-    memset(rows, 0xff, world->capacity * field->bytes);
+static inline void far_spoil_array(tl_any_array *array, size_t bytes, bool hides) {
+  if (array->count > 0)
+    memset(array->data, 0xff, array->count * bytes);
+  array->count = hides ? 0 : array->count;
 }
 
-/* Every second time there seem to be no contacts at all. */
-static inline void far_take_contacts(far_memory *far) {
-  tl_contacts *from = &far->world->contacts;
-  const bool hides = far->taken % 2 == 0;
-  tl_any_array hits, kept;
-  for (int r = TL_CONTACT_RECORD_COUNT - 1; r >= 0; --r) {
+static inline void far_keep_contacts(far_memory *far) {
+  const tl_contacts *from = &far->world->contacts;
+  tl_any_array array, kept;
+  for (int r = 0; r < TL_CONTACT_RECORD_COUNT; ++r) {
     const tl_record *record = &tl_contact_records[r];
-    tl_any_array array = tl_contacts_array(from, record);
+    array = tl_contacts_array(from, record);
     kept = tl_contacts_array(&far->contacts, record);
-    far_keep_array(&kept, &array, record->bytes, hides);
-    tl_contacts_set_array(from, record, array);
+    far_keep_array(&kept, &array, record->bytes);
     tl_contacts_set_array(&far->contacts, record, kept);
   }
-  memcpy(&hits, &from->hits, sizeof hits);
+  memcpy(&array, &from->hits, sizeof array);
   memcpy(&kept, &far->contacts.hits, sizeof kept);
-  far_keep_array(&kept, &hits, sizeof(tl_hit), hides);
-  memcpy(&from->hits, &hits, sizeof hits);
+  far_keep_array(&kept, &array, sizeof(tl_hit));
   memcpy(&far->contacts.hits, &kept, sizeof kept);
 }
 
-static inline void far_take_joints(far_memory *far) {
+/* Every second time there seem to be no contacts at all. */
+static inline void far_spoil_contacts(far_memory *far) {
+  tl_contacts *contacts = &far->world->contacts;
+  const bool hides = far->taken % 2 == 0;
+  tl_any_array array;
+  for (int r = 0; r < TL_CONTACT_RECORD_COUNT; ++r) {
+    array = tl_contacts_array(contacts, &tl_contact_records[r]);
+    far_spoil_array(&array, tl_contact_records[r].bytes, hides);
+    tl_contacts_set_array(contacts, &tl_contact_records[r], array);
+  }
+  memcpy(&array, &contacts->hits, sizeof array);
+  far_spoil_array(&array, sizeof(tl_hit), hides);
+  memcpy(&contacts->hits, &array, sizeof array);
+}
+
+static inline void far_spoil_joints(far_memory *far) {
   tl_joint *rows = far->world->joints.all.data;
-  const size_t n = far->world->joints.all.count;
-  far_keep(&far->joints, rows, n * sizeof *rows);
-  for (size_t i = 0; i < n; ++i)
+  for (size_t i = 0; i < far->world->joints.all.count; ++i)
     for (int f = 0; f < TL_JOINT_FIELD_COUNT; ++f)
       memset((unsigned char *)&rows[i] + tl_joint_fields[f].offset, 0xff, tl_joint_fields[f].bytes);
 }
 
-/* Everything that is fresh at home. */
+static inline void far_keep_rows(const talus_world *world, const void *arrays,
+                                 const tl_field *field, far_block *to) {
+  const unsigned char *rows = tl_field_rows(arrays, field);
+  far_keep(to, rows, rows ? world->model.bodies * field->bytes : 0);
+}
+
+static inline void far_spoil_rows(const talus_world *world, const void *arrays,
+                                  const tl_field *field) {
+  unsigned char *rows = tl_field_rows(arrays, field);
+  if (rows)
+    memset(rows, 0xff, world->capacity * field->bytes);
+}
+
+static inline void far_spoil(far_memory *far, tl_field_set fields) {
+  talus_world *world = far->world;
+  for (int i = 0; i < TL_STATE_FIELD_COUNT; ++i)
+    if (fields & tl_field_bit(&tl_state_fields[i]))
+      far_spoil_rows(world, &world->state, &tl_state_fields[i]);
+  for (int i = 0; i < TL_PROPERTY_FIELD_COUNT; ++i)
+    if (fields & tl_field_bit(&tl_property_fields[i]))
+      far_spoil_rows(world, &world->model.property, &tl_property_fields[i]);
+  if (fields & TL_THE(contacts))
+    far_spoil_contacts(far);
+  if (fields & TL_THE(joints))
+    far_spoil_joints(far);
+}
+
+/* Everything that is fresh at home. Of what is fresh here, too, only what is at home is spoilt: who
+ * has written it without asking has written in vain. */
 static inline void far_take(far_memory *far) {
   talus_world *world = far->world;
+  const tl_field_set both = world->where.away & ~world->where.stale;
+  if (both & ~TL_THE(tables)) {
+    world->where.stale |= both & ~TL_THE(tables);
+    far_spoil(far, both);
+  }
   const tl_field_set fresh = ~world->where.stale & TL_THE_WHOLE;
   for (int i = 0; i < TL_STATE_FIELD_COUNT; ++i)
     if (fresh & tl_field_bit(&tl_state_fields[i]))
-      far_take_rows(world, &world->state, &tl_state_fields[i], &far->state[i]);
+      far_keep_rows(world, &world->state, &tl_state_fields[i], &far->state[i]);
   for (int i = 0; i < TL_PROPERTY_FIELD_COUNT; ++i)
     if (fresh & tl_field_bit(&tl_property_fields[i]))
-      far_take_rows(world, &world->model.property, &tl_property_fields[i], &far->property[i]);
+      far_keep_rows(world, &world->model.property, &tl_property_fields[i], &far->property[i]);
   if (fresh & TL_THE(contacts)) { /* with all that goes with them */
     CHECK((fresh & TL_THE_CONTACTS) == TL_THE_CONTACTS);
-    far_take_contacts(far);
+    far_keep_contacts(far);
   }
   if (fresh & TL_THE(joints))
-    far_take_joints(far);
+    far_keep(&far->joints, world->joints.all.data,
+             world->joints.all.count * sizeof *world->joints.all.data);
+  far_spoil(far, fresh);
   far->taken++;
   tl_made_away(&world->where, fresh & ~TL_THE(tables));
   tl_copied(&world->where, TL_THE(tables));

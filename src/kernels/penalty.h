@@ -4,7 +4,7 @@
 
 #include "kernels/vec3.h"
 
-/* With a real; solve/penalty/list_avx512.c has the same with a vector of eight. */
+/* With a real; step/balls/forces_avx512.c has the same with a vector of eight. */
 #define NUMBER             talus_real
 #define TRUTH              int
 #define NUMBER_SQRT(x)     tl_sqrt(x)

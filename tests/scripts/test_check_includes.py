@@ -92,3 +92,33 @@ def test_an_allowed_include_passes(tree, file, include):
     plant(tree, file, include)
     result = check(tree)
     assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize("file, text", [
+    ("src/world/planted.c", "talus_status tl_look(talus_world *world) {\n  return world->state.position[0].x > 0;\n}\n"),
+    ("src/output/planted.c", "int tl_count(const talus_world *world,\n             int n) {\n  f(world->contacts.data[n]);\n}\n"),
+    ("src/run/planted.c", "double tl_mass(tl_run *run) {\n  return run->world->model.property.mass[0];\n}\n"),
+    ("src/world/planted.c", "static void f(talus_world *world) {\n  tl_broad_forget(&world->broad_cache);\n}\n"),
+    ("src/output/planted.c", "static void f(talus_world *world) {\n  world->penalty.is_pushed = false;\n}\n"),
+    ("src/world/planted.c", "static void f(talus_world *world) {\n  tl_balls_of(&world->where);\n}\n"),
+    ("include/talus/planted.h", "void tl_ball_f(void);\n"),
+])
+def test_who_touches_rows_without_asking_is_named(tree, file, text):
+    path = tree / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    result = check(tree)
+    assert result.returncode == 1 and f"{file}:" in result.stdout, result.stdout
+
+
+@pytest.mark.parametrize("file, text", [
+    ("src/world/planted.c", "int tl_look(talus_world *world) {\n  TL_TRY(tl_need(&world->where, TL_THE(position), TL_READ));\n"
+                            "  return world->state.position[0].x > 0;\n}\n"),
+    ("src/world/planted.c", "static int look(talus_world *world) {\n  return world->state.position[0].x > 0;\n}\n"),
+    ("src/solve/planted.c", "int tl_look(const tl_model *model) {\n  return model->property.mass[0] > 0;\n}\n"),
+])
+def test_who_asks_or_is_a_stage_passes(tree, file, text):
+    path = tree / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    assert check(tree).returncode == 0

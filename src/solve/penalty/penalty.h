@@ -1,16 +1,28 @@
 /* Penalty: bodies overlap a little, and springs push them apart (docs/theory/penalty.md).
  *
- *   solve/penalty/laws.c   what springs between two materials are made of; the critical step
- *   penalty.c        forces of a set of contacts, and what they come to at each body
- *   solve/penalty/list.h   the same for balls over a kept list of neighbours, eight contacts at a
- * time
+ *   laws.c      what springs between two materials are made of; the critical step
+ *   penalty.c   forces of a set of contacts, and what they come to at each body
  *
- * step/verlet.c has the order in time. */
+ * step/verlet.c has the order in time, step/balls/ all of it for balls over a kept list. */
 #ifndef TL_SOLVE_PENALTY_H
 #define TL_SOLVE_PENALTY_H
 
-#include "solve/penalty/list.h"
+#include "contact/contact.h"
+#include "kernels/penalty.h"
 #include "solve/solve.h"
+
+/* A spring between two materials: what does not depend on the bodies. */
+typedef struct tl_spring_law {
+  /* As tl_spring_touch wants them (noble: times sqrt(m*)). */
+  talus_real normal, tangent, damping, tangent_damping;
+  talus_real friction, static_friction, rolling, spinning, cohesion;
+} tl_spring_law;
+
+/* What contacts hold and take at one time. */
+typedef struct tl_penalty_sums {
+  double elastic, stored;   /* J, in normal and in tangential springs */
+  double damping, friction; /* W, into dashpots; against friction and into tangential springs */
+} tl_penalty_sums;
 
 /* The lightest free body of a material. */
 typedef struct tl_lightest {

@@ -9,7 +9,7 @@
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 
-#include "solve/penalty/lanes.h"
+#include "step/balls/lanes.h"
 
 typedef struct vec {
   lanes x, y, z;

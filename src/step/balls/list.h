@@ -1,10 +1,10 @@
-/* Velocity Verlet for balls over a kept list (solve/penalty/list.h): what is specific about them.
+/* Velocity Verlet for balls over a kept list (step/balls/forces.h): what is specific about them.
  * tl_step_verlet takes this way by itself where it can. */
 #ifndef TL_STEP_VERLET_LIST_H
 #define TL_STEP_VERLET_LIST_H
 
 #include "crowd/residency.h"
-#include "solve/penalty/penalty.h"
+#include "step/balls/forces.h"
 #include "step/step.h"
 
 /* A holder of rows (crowd/residency.h): state and contacts are in the list, in its order, as long

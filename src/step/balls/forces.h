@@ -10,31 +10,17 @@
  * balls any more: step/balls/balls.c adds up, kicks and moves them while they are in the cache.
  *
  * A flat wall (a plane, a wall of a container) is a ball without curvature that mirrors the one
- * near it, a candidate like any other: solve/penalty/walls.c.
+ * near it, a candidate like any other: step/balls/flat.c.
  *
  * Nothing that counts depends on the list: candidates that do not overlap leave no trace, each ball
  * adds up its contacts in canonical order, and the arithmetic of a contact only changes its signs
  * when its balls change places. So a renewal changes no bit, nor does a restart. */
-#ifndef TL_SOLVE_PENALTY_LIST_H
-#define TL_SOLVE_PENALTY_LIST_H
+#ifndef TL_STEP_BALLS_FORCES_H
+#define TL_STEP_BALLS_FORCES_H
 
 #include "base/tally.h"
-#include "contact/contact.h"
 #include "kernels/collide.h"
-#include "kernels/penalty.h"
-
-/* A spring between two materials: what does not depend on the bodies. */
-typedef struct tl_spring_law {
-  /* As tl_spring_touch wants them (noble: times sqrt(m*)). */
-  talus_real normal, tangent, damping, tangent_damping;
-  talus_real friction, static_friction, rolling, spinning, cohesion;
-} tl_spring_law;
-
-/* What contacts hold and take at one time. */
-typedef struct tl_penalty_sums {
-  double elastic, stored;   /* J, in normal and in tangential springs */
-  double damping, friction; /* W, into dashpots; against friction and into tangential springs */
-} tl_penalty_sums;
+#include "solve/penalty/penalty.h"
 
 #define TL_BALL_LANES 8
 #define TL_BALL_FOUR  4u            /* effects that a ball adds up at a time */

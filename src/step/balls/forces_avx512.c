@@ -2,11 +2,11 @@
  * kernels/penalty_visit.h with a vector of eight as the number. Balls are loaded row by row and
  * transposed in registers. No operation is fused or reordered, so the bits are those of the scalar
  * code. This file alone is compiled for AVX-512; it runs only where the processor has it. */
-#include "solve/penalty/list.h"
+#include "step/balls/forces.h"
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 
-#include "solve/penalty/lanes.h"
+#include "step/balls/lanes.h"
 
 #undef TL_FN
 #define TL_FN              INLINE

@@ -1,9 +1,9 @@
 /* Vectors of eight balls or contacts, for the files that are compiled for AVX-512. */
-#ifndef TL_SOLVE_PENALTY_LANES_H
-#define TL_SOLVE_PENALTY_LANES_H
+#ifndef TL_STEP_BALLS_LANES_H
+#define TL_STEP_BALLS_LANES_H
 
 #include "solve/lanes.h"
-#include "solve/penalty/list.h"
+#include "step/balls/forces.h"
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
 

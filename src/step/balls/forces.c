@@ -1,6 +1,6 @@
 /* One pass over the candidates of a block, and the scalar visit of a pack: the reference, and what
  * runs where there is no AVX-512. */
-#include "solve/penalty/list.h"
+#include "step/balls/forces.h"
 
 #include <stdatomic.h>
 

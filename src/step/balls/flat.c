@@ -6,7 +6,7 @@
  * would be in the same place, the mirror is larger. All this depends on the place of the ball
  * alone, not on the list. */
 #include "kernels/collide_container.h"
-#include "solve/penalty/list.h"
+#include "step/balls/forces.h"
 
 bool tl_ball_is_flat(const tl_model *model, uint32_t ball, uint32_t wall) {
   const talus_shape_kind kind = tl_body_shape(model, wall)->kind;
