@@ -192,7 +192,8 @@ static bool needs_contacts(const talus_world *world) {
 /* Probes, tables, joints: nothing of it can fail. */
 static void settle(talus_world *world) {
   const tl_model *model = &world->model;
-  const tl_scope scope = {.count = model->bodies,
+  const tl_crowd scope = {.model = model,
+                          .count = model->bodies,
                           .t0 = world->rest.t0,
                           .t1 = world->time,
                           .dt = world->rest.dt,
@@ -299,12 +300,15 @@ static talus_status step_once(talus_world *world) {
   if (!is_springs)
     TL_TRY(reserve_next(world));
   tl_cancel_begin(&world->cancel, world->interrupt);
-  const tl_scope scope = {.count = model->bodies,
+  const tl_crowd scope = {.model = model,
+                          .count = model->bodies,
                           .t0 = world->time,
                           .t1 = (double)(world->steps + 1) * model->dt,
                           .dt = model->dt,
                           .in = &world->state,
                           .out = is_springs ? &world->state : &world->next_state,
+                          .contacts_before = &world->contacts,
+                          .contacts_after = &world->next,
                           .arena = &world->arena,
                           .broad_cache = &world->broad_cache,
                           .joints = world->joints.all.count > 0 ? &world->joints : NULL,
@@ -319,10 +323,9 @@ static talus_status step_once(talus_world *world) {
   const bool looks = needs_contacts(world);
   tl_flow_begin_step(&world->flow, model, &world->state);
   const talus_status status = model->solve.kind == TALUS_SOLVE_PENALTY
-                                  ? tl_step_verlet(world->backend, model, &scope, looks,
-                                                   &world->contacts, &world->next, &world->last)
-                                  : tl_step_fixed(world->backend, model, &scope, &world->contacts,
-                                                  &world->next, &world->last);
+                                  ? tl_step_verlet(world->backend, &scope, looks, &world->contacts,
+                                                   &world->next, &world->last)
+                                  : tl_step_fixed(world->backend, &scope, &world->last);
   if (status == TALUS_INTERRUPTED) {
     world->last = last; /* bodies, contacts and joints are as they were */
     return tell_interrupted(world);

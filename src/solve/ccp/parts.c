@@ -90,7 +90,7 @@ talus_status tl_ccp_plan_parts(tl_ccp *job, const tl_pairs *links) {
   tl_pair *ends = job->room;
   if (job->contacts->count * sizeof *ends > job->room_bytes)
     TL_TAKE(scope->arena, job->contacts->count, &ends);
-  TL_TRY(tl_contact_find_islands(job->model, scope, job->contacts, links, job->settings->islands,
+  TL_TRY(tl_contact_find_islands(scope, job->contacts, links, job->settings->islands,
                                  gradient ? 0 : SMALL, ends, &islands));
   TL_TRY(order_links(job, &islands));
   job->label = islands.label;
@@ -110,7 +110,7 @@ talus_status tl_ccp_plan_parts(tl_ccp *job, const tl_pairs *links) {
     /* A part for one thread fits its cache as it is. */
     if (job->settings->islands && part->row_count < TL_CCP_TEAM_ROWS)
       part->tiles.count = 0;
-    TL_TRY(tl_contact_colour_some(job->model, scope, job->contacts, ends, islands.order + start[i],
+    TL_TRY(tl_contact_colour_some(scope, job->contacts, ends, islands.order + start[i],
                                   part->row_count, part->tiles, &part->colours));
   }
   return cut(job, start);
