@@ -58,7 +58,7 @@ static bool measure_stages(const broad_group *group, tl_bins_stages *stages) {
   tl_bins_stages_of_bench = stages;
   for (int i = 0; good && i < 4; ++i)
     good = tl_arena_reset(&with.arena) == TALUS_OK &&
-           tl_bins_find_pairs(&with.model, &with.scope, boxes, &pairs) == TALUS_OK;
+           tl_bins_find_pairs(&with.scope, boxes, &pairs) == TALUS_OK;
   tl_bins_stages_of_bench = NULL;
   broad_model_free(&with);
   broad_scene_free(&scene);
@@ -167,7 +167,7 @@ static bool step(broad_model *with, const talus_box *boxes, double *ms, size_t *
   if (tl_arena_reset(&with->arena) != TALUS_OK)
     return fail("skin");
   const double begun = broad_now_ms();
-  if (tl_broad_find_pairs(TALUS_BROAD_BINS, &with->model, &with->scope, boxes, &pairs) != TALUS_OK)
+  if (tl_broad_find_pairs(TALUS_BROAD_BINS, &with->scope, boxes, &pairs) != TALUS_OK)
     return fail("skin");
   *ms = broad_now_ms() - begun;
   *count = pairs.count;

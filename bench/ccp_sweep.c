@@ -53,8 +53,10 @@ static bool time_ordering(ccp_heap *heap, int repeat, double *seconds, size_t *c
   talus_world *world = heap->world;
   double all[9];
   for (int i = 0; i < repeat; ++i) {
-    const tl_scope scope = {
-        .count = world->model.bodies, .in = &world->state, .arena = &world->arena};
+    const tl_scope scope = {.model = &world->model,
+                            .count = world->model.bodies,
+                            .in = &world->state,
+                            .arena = &world->arena};
     tl_system system = {.model = &world->model,
                         .scope = &scope,
                         .settings = &world->model.solve,

@@ -62,7 +62,8 @@ static inline void free_scene(scene *s) {
 }
 
 static inline tl_scope scope_of(scene *s) {
-  return (tl_scope){.members = s->members, .count = s->count, .arena = &s->arena};
+  return (tl_scope){
+      .model = &s->model, .members = s->members, .count = s->count, .arena = &s->arena};
 }
 
 static inline uint32_t slot_of(const scene *s, size_t i) {
@@ -177,7 +178,7 @@ static inline const char *disagreement(scene *s, size_t *pairs) {
     s->model.par.threads = run % 4 + 1;
     if (s->count < 48 && run % 4 > 1) /* too few for a third thread to get any */
       continue;
-    if (tl_broad_find_pairs(kind, &s->model, &scope, s->boxes, &got) != TALUS_OK) {
+    if (tl_broad_find_pairs(kind, &scope, s->boxes, &got) != TALUS_OK) {
       problem = talus_last_error();
     } else if (!same_pairs(&got, &want)) {
       snprintf(text, sizeof text, "%s with %d threads: %zu pairs, naive %zu", tl_broad_name(kind),
@@ -386,7 +387,7 @@ static inline const char *cached_disagreement(scene *s, talus_broad_kind kind,
   scope.broad_cache = cache;
   pair_list want = naive_pairs(s);
   const char *problem = NULL;
-  if (tl_broad_find_pairs(kind, &s->model, &scope, s->boxes, &got) != TALUS_OK) {
+  if (tl_broad_find_pairs(kind, &scope, s->boxes, &got) != TALUS_OK) {
     problem = talus_last_error();
   } else if (!same_pairs(&got, &want)) {
     snprintf(text, sizeof text, "%s: %zu pairs, naive %zu", tl_broad_name(kind), got.count,

@@ -398,7 +398,7 @@ TEST(a_box_that_is_not_finite_is_an_error_naming_the_body) {
       const tl_scope scope = scope_of(s);
       tl_pairs pairs;
       const talus_status status = tl_broad_find_pairs(kind ? TALUS_BROAD_BRUTE : TALUS_BROAD_BINS,
-                                                      &s->model, &scope, s->boxes, &pairs);
+                                                      &scope, s->boxes, &pairs);
       free_scene(s);
       CHECK_EQ_U64(status, TALUS_ERROR_DIVERGED);
       CHECK_MSG(strstr(talus_last_error(), "body 13963:"), "%s", talus_last_error());
@@ -411,8 +411,7 @@ TEST(not_a_number_is_an_error_for_an_unbounded_body_too) {
   s->boxes[1].hi.y = NAN;
   const tl_scope scope = scope_of(s);
   tl_pairs pairs;
-  const talus_status status =
-      tl_broad_find_pairs(TALUS_BROAD_BINS, &s->model, &scope, s->boxes, &pairs);
+  const talus_status status = tl_broad_find_pairs(TALUS_BROAD_BINS, &scope, s->boxes, &pairs);
   free_scene(s);
   CHECK_EQ_U64(status, TALUS_ERROR_DIVERGED);
   CHECK_MSG(strstr(talus_last_error(), "body 1003:"), "%s", talus_last_error());
@@ -424,8 +423,7 @@ TEST(more_bodies_than_bins_can_number_is_an_error) {
   tl_pairs pairs;
   scope.count = 0;
   s->model.bodies = (size_t)1 << 31;
-  const talus_status status =
-      tl_broad_find_pairs(TALUS_BROAD_BINS, &s->model, &scope, s->boxes, &pairs);
+  const talus_status status = tl_broad_find_pairs(TALUS_BROAD_BINS, &scope, s->boxes, &pairs);
   free_scene(s);
   CHECK_EQ_U64(status, TALUS_ERROR_UNSUPPORTED);
   CHECK_MSG(strstr(talus_last_error(), "2147483648 bodies"), "%s", talus_last_error());
@@ -436,9 +434,9 @@ TEST(auto_is_not_an_algorithm_and_choose_names_one) {
   const tl_scope scope = scope_of(s);
   tl_pairs pairs;
   const char *reason = NULL;
-  CHECK_EQ_U64(tl_broad_find_pairs(TALUS_BROAD_AUTO, &s->model, &scope, s->boxes, &pairs),
+  CHECK_EQ_U64(tl_broad_find_pairs(TALUS_BROAD_AUTO, &scope, s->boxes, &pairs),
                TALUS_ERROR_INVALID);
-  CHECK_EQ_U64(tl_broad_choose(&s->model, &scope, s->boxes, &reason), TALUS_BROAD_BRUTE);
+  CHECK_EQ_U64(tl_broad_choose(&scope, s->boxes, &reason), TALUS_BROAD_BRUTE);
   CHECK(reason && strlen(reason) > 10);
   CHECK_STR(tl_broad_name(TALUS_BROAD_BINS), "bins");
   CHECK_STR(tl_broad_name(TALUS_BROAD_BRUTE), "brute");
@@ -456,13 +454,13 @@ TEST(bins_take_little_memory_and_none_once_warm) {
   s->model.par.threads = 2;
   const tl_scope scope = scope_of(s);
   tl_pairs pairs;
-  CHECK_OK(tl_broad_find_pairs(TALUS_BROAD_BINS, &s->model, &scope, s->boxes, &pairs));
+  CHECK_OK(tl_broad_find_pairs(TALUS_BROAD_BINS, &scope, s->boxes, &pairs));
   const double per_body = (double)s->arena.peak / 20000;
   CHECK(pairs.count > 4 * 20000);
   CHECK_MSG(per_body < 300, "%g bytes per body", per_body);
   tl_arena_reset(&s->arena);
   const uint64_t before = tl_memory_count().allocations;
-  CHECK_OK(tl_broad_find_pairs(TALUS_BROAD_BINS, &s->model, &scope, s->boxes, &pairs));
+  CHECK_OK(tl_broad_find_pairs(TALUS_BROAD_BINS, &scope, s->boxes, &pairs));
   CHECK_EQ_U64(tl_memory_count().allocations, before);
   free_scene(s);
 }

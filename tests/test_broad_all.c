@@ -30,14 +30,14 @@ static size_t check_as_bins(scene *s) {
   tl_pairs want, got;
   const char *problem = NULL;
   s->model.par.threads = 2;
-  CHECK_OK(tl_broad_find_pairs(TALUS_BROAD_BINS, &s->model, &scope, s->boxes, &want));
+  CHECK_OK(tl_broad_find_pairs(TALUS_BROAD_BINS, &scope, s->boxes, &want));
   const size_t pairs = want.count;
   for (int k = 0; k < ALL_KINDS && !problem; ++k) {
     if (all_kinds[k] == TALUS_BROAD_BRUTE || all_kinds[k] == TALUS_BROAD_BINS)
       continue;
     s->model.par.threads = k % 3 + 1;
     const tl_arena_mark mark = tl_arena_get_mark(&s->arena);
-    if (tl_broad_find_pairs(all_kinds[k], &s->model, &scope, s->boxes, &got) != TALUS_OK ||
+    if (tl_broad_find_pairs(all_kinds[k], &scope, s->boxes, &got) != TALUS_OK ||
         got.count != want.count ||
         (pairs > 0 && memcmp(got.data, want.data, pairs * sizeof *want.data) != 0))
       problem = tl_broad_name(all_kinds[k]);
@@ -87,8 +87,7 @@ static tl_pairs pairs_in_mode(scene *s, tl_packed_mode mode, int threads) {
   tl_pairs pairs;
   s->model.par.threads = threads;
   tl_packed_mode_of_tests = mode;
-  const talus_status status =
-      tl_broad_find_pairs(TALUS_BROAD_BINS, &s->model, &scope, s->boxes, &pairs);
+  const talus_status status = tl_broad_find_pairs(TALUS_BROAD_BINS, &scope, s->boxes, &pairs);
   tl_packed_mode_of_tests = TL_PACKED_BEST;
   CHECK_OK(status);
   return pairs;
@@ -167,13 +166,12 @@ TEST(every_algorithm_names_the_body_whose_box_is_not_finite) {
       if (run >= ALL_KINDS) { /* with a skin, after a step that was fine */
         s->model.skin = 0.1;
         scope.broad_cache = &cache;
-        CHECK_OK(
-            tl_broad_find_pairs(all_kinds[run % ALL_KINDS], &s->model, &scope, s->boxes, &pairs));
+        CHECK_OK(tl_broad_find_pairs(all_kinds[run % ALL_KINDS], &scope, s->boxes, &pairs));
       }
       s->boxes[432].hi.y = bad[v];
       s->boxes[450].lo.z = NAN;
       const talus_status status =
-          tl_broad_find_pairs(all_kinds[run % ALL_KINDS], &s->model, &scope, s->boxes, &pairs);
+          tl_broad_find_pairs(all_kinds[run % ALL_KINDS], &scope, s->boxes, &pairs);
       tl_broad_cache_free(&cache);
       free_scene(s);
       CHECK_EQ_U64(status, TALUS_ERROR_DIVERGED);
@@ -190,7 +188,7 @@ TEST(more_bodies_than_can_be_numbered_is_an_error) {
     tl_pairs pairs;
     scope.count = 0;
     s->model.bodies = (size_t)1 << 31;
-    const talus_status status = tl_broad_find_pairs(kinds[k], &s->model, &scope, s->boxes, &pairs);
+    const talus_status status = tl_broad_find_pairs(kinds[k], &scope, s->boxes, &pairs);
     free_scene(s);
     CHECK_EQ_U64(status, TALUS_ERROR_UNSUPPORTED);
     CHECK_MSG(strstr(talus_last_error(), "2147483648 bodies"), "%s", talus_last_error());
@@ -217,14 +215,14 @@ TEST(all_take_little_memory_and_none_once_warm) {
     tl_scope scope = scope_of(s);
     scope.broad_cache = &cache;
     tl_pairs pairs;
-    CHECK_OK(tl_broad_find_pairs(most[k].kind, &s->model, &scope, s->boxes, &pairs));
+    CHECK_OK(tl_broad_find_pairs(most[k].kind, &scope, s->boxes, &pairs));
     const double per_body = (double)s->arena.peak / 20000;
     CHECK(pairs.count > 5 * 20000);
     CHECK_MSG(per_body < most[k].bytes, "%s: %g bytes per body", tl_broad_name(most[k].kind),
               per_body);
     tl_arena_reset(&s->arena);
     const uint64_t before = tl_memory_count().allocations;
-    CHECK_OK(tl_broad_find_pairs(most[k].kind, &s->model, &scope, s->boxes, &pairs));
+    CHECK_OK(tl_broad_find_pairs(most[k].kind, &scope, s->boxes, &pairs));
     CHECK_EQ_U64(tl_memory_count().allocations, before);
     tl_broad_cache_free(&cache);
     free_scene(s);
@@ -283,7 +281,7 @@ static talus_broad_kind choice_for(scene *s, tl_broad_cache *cache) {
   tl_scope scope = scope_of(s);
   const char *reason = NULL;
   scope.broad_cache = cache;
-  const talus_broad_kind kind = tl_broad_choose(&s->model, &scope, s->boxes, &reason);
+  const talus_broad_kind kind = tl_broad_choose(&scope, s->boxes, &reason);
   free_scene(s);
   CHECK(reason && strlen(reason) > 10);
   return kind;
@@ -378,7 +376,7 @@ TEST(kdtree_numbers_are_those_of_the_published_table) {
     scene *s = paper_scene(10000, rows[k].d);
     const tl_scope scope = scope_of(s);
     tl_kdtree_statistics whole, cut;
-    CHECK_OK(tl_kdtree_measure(&s->model, &scope, s->boxes, true, 19, &cut));
+    CHECK_OK(tl_kdtree_measure(&scope, s->boxes, true, 19, &cut));
     CHECK_EQ_U64(s->arena.in_use, 0);
     const double pieces = (double)cut.records / 10000, more = (double)cut.candidates;
     CHECK_MSG(pieces > 5.8 && pieces < 6.4, "d %g: %g N sub-elements", rows[k].d, pieces);
@@ -389,14 +387,13 @@ TEST(kdtree_numbers_are_those_of_the_published_table) {
     CHECK(cut.overlapping < 8 * cut.unique);
     CHECK(cut.bytes > 100 * 10000 && cut.bytes < 400 * 10000);
     if (k == 1) {
-      CHECK_OK(tl_kdtree_measure(&s->model, &scope, s->boxes, false, 19, &whole));
+      CHECK_OK(tl_kdtree_measure(&scope, s->boxes, false, 19, &whole));
       CHECK_EQ_U64(whole.records, 10000);
       CHECK_EQ_U64(whole.overlapping, whole.unique);
       CHECK_EQ_U64(whole.unique, cut.unique);
       CHECK_EQ_U64(whole.unique, naive_sphere_pairs(s));
       CHECK(whole.candidates > 20 * cut.candidates && whole.volume_ratio > 500);
-      CHECK_EQ_U64(tl_kdtree_measure(&s->model, &scope, s->boxes, true, 20, &whole),
-                   TALUS_ERROR_INVALID);
+      CHECK_EQ_U64(tl_kdtree_measure(&scope, s->boxes, true, 20, &whole), TALUS_ERROR_INVALID);
     }
     free_scene(s);
   }
@@ -434,7 +431,7 @@ TEST(kdtree_cells_of_a_box_are_disjoint_and_cover_it) {
   scene *s = paper_scene(500, 0.3);
   const tl_scope scope = scope_of(s);
   tl_kdtree tree;
-  CHECK_OK(tl_kdtree_build(&s->model, &scope, s->boxes, true, 0, &tree));
+  CHECK_OK(tl_kdtree_build(&scope, s->boxes, true, 0, &tree));
   size_t of_entry[500] = {0};
   for (size_t i = 0; i < tree.count; ++i) {
     of_entry[tree.id[i]]++;

@@ -313,7 +313,7 @@ TEST(a_skin_allocates_nothing_once_warm) {
   scope.broad_cache = &cache;
   uint64_t before = 0;
   for (int step = 0; step < 6; ++step) {
-    CHECK_OK(tl_broad_find_pairs(TALUS_BROAD_BINS, &s->model, &scope, s->boxes, &pairs));
+    CHECK_OK(tl_broad_find_pairs(TALUS_BROAD_BINS, &scope, s->boxes, &pairs));
     tl_arena_reset(&s->arena);
     before = step == 2 ? tl_memory_count().allocations : before;
   }

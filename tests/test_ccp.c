@@ -528,48 +528,6 @@ TEST(warm_start_begins_closer) {
   CHECK_MSG(residual[1] < 0.2 * residual[0], "warm %g, cold %g", residual[1], residual[0]);
 }
 
-/* A scope of some bodies steps like a world of only those. */
-TEST(scope_of_some_bodies_sees_no_others) {
-  talus_world *world = make_heap(TALUS_FRICTION_NCP, 300, 0);
-  talus_world *apart = make_heap(TALUS_FRICTION_NCP, 300, 0);
-  world->contacts.count = apart->contacts.count = 0;
-  uint32_t members[32];
-  size_t count = 0;
-  for (uint32_t i = 0; i < world->model.bodies; ++i)
-    if (i == 0 || i % 2 == 1)
-      members[count++] = i;
-  for (uint32_t i = (uint32_t)apart->model.bodies; i-- > 1;)
-    if (i % 2 == 0) {
-      talus_body body;
-      CHECK_OK(talus_world_body_at(apart, i, &body));
-      CHECK_OK(talus_world_remove_body(apart, body));
-    }
-  const double dt = world->model.dt;
-  const tl_scope scope = {.members = members,
-                          .count = count,
-                          .t0 = 800 * dt,
-                          .t1 = 801 * dt,
-                          .dt = dt,
-                          .in = &world->state,
-                          .out = &world->state,
-                          .arena = &world->arena};
-  tl_step_report report;
-  const talus_dvec3 left_out = world->state.position[2];
-  CHECK(tl_step_fixed(&tl_backend_cpu, &world->model, &scope, &world->contacts, &world->next,
-                      &report) == TALUS_OK);
-  tl_contacts_swap(&world->contacts, &world->next);
-  CHECK_OK(talus_world_step(apart, 1));
-  CHECK(world->contacts.count == apart->contacts.count && apart->contacts.count > 3);
-  for (size_t i = 0; i < count; ++i) {
-    CHECK(memcmp(&world->state.position[members[i]], &apart->state.position[i],
-                 sizeof(talus_dvec3)) == 0);
-    CHECK(memcmp(&world->state.spin[members[i]], &apart->state.spin[i], sizeof(talus_vec3)) == 0);
-  }
-  CHECK(memcmp(&left_out, &world->state.position[2], sizeof left_out) == 0);
-  talus_world_destroy(world);
-  talus_world_destroy(apart);
-}
-
 /* Balls of several sizes fall into a heap in a box, some bounce, a paddle turns among them (so that
  * rows have arms) or not. */
 static talus_world *make_shower(bool paddle) {
@@ -608,7 +566,8 @@ TEST(rows_made_eight_at_a_time_have_the_bits_of_rows_made_one_by_one) {
     talus_world *world = make_shower(k % 2);
     CHECK_OK(talus_world_step(world, (uint64_t)(150 + 60 * k)));
     tl_solve_report report = {0};
-    const tl_scope scope = {.count = world->model.bodies,
+    const tl_scope scope = {.model = &world->model,
+                            .count = world->model.bodies,
                             .t1 = 2e-3,
                             .dt = 2e-3,
                             .in = &world->state,

@@ -250,7 +250,8 @@ static tl_ccp_rows copy_of(const tl_ccp_rows *rows) {
 static void check_heap(heap_def h) {
   talus_world *world = make_heap(h, 120);
   tl_solve_report report = {0};
-  const tl_scope scope = {.count = world->model.bodies,
+  const tl_scope scope = {.model = &world->model,
+                          .count = world->model.bodies,
                           .t1 = 2e-3,
                           .dt = 2e-3,
                           .in = &world->state,

@@ -2,7 +2,7 @@
 #include "physics/soak_scene.h"
 #include "crowd/rest.h"
 #include "refuse.h"
-#include "step/crowd.h"
+#include "step/gathered.h"
 #include "world/world.h"
 
 #include <pthread.h>
@@ -57,9 +57,9 @@ static talus_world *make(uint64_t seed, size_t way, int steps) {
   return s.world;
 }
 
-static tl_crowd_source source_of(const talus_world *world) {
-  return (tl_crowd_source){&world->model, &world->state, &world->contacts, &world->joints,
-                           &world->penalty};
+static tl_gathered_source source_of(const talus_world *world) {
+  return (tl_gathered_source){&world->model, &world->state, &world->contacts, &world->joints,
+                              &world->penalty};
 }
 
 /* Some of the bodies: all, or each with the chance `share`. */
@@ -86,11 +86,11 @@ static void remove_others(talus_world *world, const uint32_t *slots, size_t n) {
     CHECK_OK(talus_world_remove_body(world, others[i]));
 }
 
-static tl_step_report step(tl_crowd *crowd, const talus_world *world) {
+static tl_step_report step(tl_gathered *crowd, const talus_world *world) {
   tl_step_report report;
   const double dt = world->model.dt;
-  CHECK_OK(tl_crowd_step(crowd, world->backend, world->time, (double)(world->steps + 1) * dt, dt,
-                         &report));
+  CHECK_OK(tl_gathered_step(crowd, world->backend, world->time, (double)(world->steps + 1) * dt, dt,
+                            &report));
   return report;
 }
 
@@ -167,12 +167,12 @@ static void look(const talus_world *alone, seen *had) {
 
 /* Some bodies of a world, stepped as a crowd, against a world of the same making in which the
  * others are gone. */
-static void check_is_world(const char *name, uint64_t seed, tl_crowd *crowd, talus_world *world,
+static void check_is_world(const char *name, uint64_t seed, tl_gathered *crowd, talus_world *world,
                            talus_world *alone, double share, seen *had) {
   static uint32_t slots[MOST];
   const size_t n = choose(world, seed, share, slots);
-  const tl_crowd_source source = source_of(world);
-  CHECK_OK(tl_crowd_gather(crowd, &source, slots, n));
+  const tl_gathered_source source = source_of(world);
+  CHECK_OK(tl_gather(crowd, &source, slots, n));
   had->joints += crowd->joints.all.count;
   had->left_out += world->contacts.count - crowd->contacts_before.count;
   remove_others(alone, slots, n);
@@ -182,7 +182,7 @@ static void check_is_world(const char *name, uint64_t seed, tl_crowd *crowd, tal
     compare_states(name, seed, ~0u, &crowd->after, alone);
     compare_contacts(name, seed, &crowd->contacts_after, alone);
     look(alone, had);
-    tl_crowd_swap(crowd);
+    tl_gathered_swap(crowd);
     compare_joints(name, seed, &crowd->joints, &alone->joints);
   }
   talus_world_destroy(world);
@@ -190,13 +190,13 @@ static void check_is_world(const char *name, uint64_t seed, tl_crowd *crowd, tal
 }
 
 TEST(a_gathered_crowd_is_a_world) {
-  tl_crowd crowd = {0}; /* one for all: its memory is used again */
+  tl_gathered crowd = {0}; /* one for all: its memory is used again */
   seen had = {0};
   for (size_t way = 0; way < WAYS; ++way)
     for (uint64_t seed = 1; seed <= SEEDS; ++seed)
       check_is_world(ways[way].name, seed, &crowd, make(seed, way, 150), make(seed, way, 150),
                      seed % 3 == 0 ? 1 : 0.6, &had);
-  tl_crowd_free(&crowd);
+  tl_gathered_free(&crowd);
   CHECK_MSG(
       had.contacts > 25 * (size_t)SEEDS && had.joints > 10 && had.left_out > 2 * (size_t)SEEDS,
       "%zu contacts, %zu joints, %zu contacts with others", had.contacts, had.joints, had.left_out);
@@ -232,12 +232,12 @@ static talus_world *make_heap(uint64_t seed, size_t way, bool is_periodic) {
 }
 
 static void check_heaps(bool is_periodic, seen *had) {
-  tl_crowd crowd = {0};
+  tl_gathered crowd = {0};
   for (size_t way = 0; way < WAYS; ++way)
     for (uint64_t seed = check_is_short() ? 3 : 1; seed <= 3; ++seed)
       check_is_world(ways[way].name, seed, &crowd, make_heap(seed, way, is_periodic),
                      make_heap(seed, way, is_periodic), 0.3 * (double)seed, had);
-  tl_crowd_free(&crowd);
+  tl_gathered_free(&crowd);
 }
 
 TEST(a_crowd_of_every_kind_of_shape_is_a_world) {
@@ -290,10 +290,10 @@ TEST(who_sleeps_in_a_crowd_goes_on_to) {
     if (ways[way].kind == TALUS_SOLVE_PENALTY) /* nobody sleeps there */
       continue;
     talus_world *world = make_sleepers(way);
-    const tl_crowd_source source = source_of(world);
-    tl_crowd crowd = {0};
+    const tl_gathered_source source = source_of(world);
+    tl_gathered crowd = {0};
     CHECK(tl_world_count_asleep(world) == 8);
-    CHECK_OK(tl_crowd_gather(&crowd, &source, slots, choose(world, 1, 1, slots)));
+    CHECK_OK(tl_gather(&crowd, &source, slots, choose(world, 1, 1, slots)));
     for (int k = 0; k < 5; ++k) {
       step(&crowd, world);
       CHECK_OK(talus_world_step(world, 1));
@@ -302,10 +302,10 @@ TEST(who_sleeps_in_a_crowd_goes_on_to) {
       compare_contacts(ways[way].name, 0, &crowd.contacts_after, world);
       for (size_t i = 0; i < crowd.count; ++i)
         CHECK(tl_rest_is_asleep(&crowd.after, i) == tl_rest_is_asleep(&world->state, i));
-      tl_crowd_swap(&crowd);
+      tl_gathered_swap(&crowd);
     }
     CHECK(crowd.contacts_before.count >= 32);
-    tl_crowd_free(&crowd);
+    tl_gathered_free(&crowd);
     talus_world_destroy(world);
   }
 }
@@ -334,9 +334,9 @@ TEST(twice_is_once) {
   for (size_t way = 0; way < WAYS; ++way) {
     talus_world *world = make(5, way, 40);
     const size_t n = choose(world, 5, 1, slots);
-    const tl_crowd_source source = source_of(world);
-    tl_crowd crowd = {0}, locked;
-    CHECK_OK(tl_crowd_gather(&crowd, &source, slots, n));
+    const tl_gathered_source source = source_of(world);
+    tl_gathered crowd = {0}, locked;
+    CHECK_OK(tl_gather(&crowd, &source, slots, n));
     locked = crowd;
     for (int f = 0; f < TL_STATE_FIELD_COUNT; ++f) {
       const unsigned char *rows = tl_field_rows(&crowd.before, &tl_state_fields[f]);
@@ -368,7 +368,7 @@ TEST(twice_is_once) {
     locked.before = crowd.before;
     locked.contacts_before = crowd.contacts_before;
     locked.joints.all.data = crowd.joints.all.data;
-    tl_crowd_free(&locked);
+    tl_gathered_free(&locked);
     free(first);
     talus_world_destroy(world);
   }
@@ -398,17 +398,17 @@ TEST(cost_is_that_of_the_crowd) {
   for (int k = 0; k < 2; ++k) {
     talus_world *world = make_large(k == 0 ? 1000 : many);
     uint32_t slots[101];
-    tl_crowd crowd = {0};
+    tl_gathered crowd = {0};
     for (uint32_t i = 0; i < 101; ++i)
       slots[i] = i;
-    const tl_crowd_source source = source_of(world);
-    CHECK_OK(tl_crowd_gather(&crowd, &source, slots, 101));
+    const tl_gathered_source source = source_of(world);
+    CHECK_OK(tl_gather(&crowd, &source, slots, 101));
     const size_t held = tl_memory_count().bytes;
     tl_memory_reset_peak();
     pairs[k] = step(&crowd, world).pairs;
     bytes[k] = tl_memory_count().peak_bytes - held;
     CHECK(crowd.contacts_after.count > 100);
-    tl_crowd_free(&crowd);
+    tl_gathered_free(&crowd);
     talus_world_destroy(world);
   }
   CHECK_MSG(bytes[0] == bytes[1] && pairs[0] == pairs[1],
@@ -448,16 +448,16 @@ static talus_world *make_stack(talus_solve_kind kind) {
  * known how long those were. */
 static int count_sweeps(const talus_world *world, double share, bool told) {
   static uint32_t slots[MOST];
-  const tl_crowd_source source = source_of(world);
+  const tl_gathered_source source = source_of(world);
   const double dt = share * world->model.dt;
   tl_step_report report;
-  tl_crowd crowd = {0};
-  CHECK_OK(tl_crowd_gather(&crowd, &source, slots, choose(world, 1, 1, slots)));
+  tl_gathered crowd = {0};
+  CHECK_OK(tl_gather(&crowd, &source, slots, choose(world, 1, 1, slots)));
   if (!told)
     crowd.contacts_before.dt = crowd.joints.dt = 0;
-  CHECK_OK(tl_crowd_step(&crowd, world->backend, 0, dt, dt, &report));
+  CHECK_OK(tl_gathered_step(&crowd, world->backend, 0, dt, dt, &report));
   CHECK(crowd.contacts_after.dt == dt && crowd.contacts_after.count >= 32);
-  tl_crowd_free(&crowd);
+  tl_gathered_free(&crowd);
   return report.solve.iterations;
 }
 
@@ -487,21 +487,21 @@ TEST(a_step_of_another_length_starts_from_the_forces_of_the_last_one) {
 TEST(a_crowd_that_finds_no_memory_can_be_gathered_again_and_freed) {
   static uint32_t slots[MOST];
   talus_world *world = make(3, 0, 30);
-  const tl_crowd_source source = source_of(world);
+  const tl_gathered_source source = source_of(world);
   const size_t n = choose(world, 3, 1, slots), held = tl_memory_count().bytes;
   bool was_refused = true;
   for (long k = 1; was_refused; ++k) {
-    tl_crowd crowd = {0};
+    tl_gathered crowd = {0};
     refuse_at = k;
-    const talus_status status = tl_crowd_gather(&crowd, &source, slots, n);
+    const talus_status status = tl_gather(&crowd, &source, slots, n);
     was_refused = refuse_at == 0;
     refuse_at = -1;
     CHECK((status != TALUS_OK) == was_refused);
     if (k % 2 == 0) {
-      CHECK_OK(tl_crowd_gather(&crowd, &source, slots, n));
+      CHECK_OK(tl_gather(&crowd, &source, slots, n));
       step(&crowd, world);
     }
-    tl_crowd_free(&crowd);
+    tl_gathered_free(&crowd);
     CHECK_EQ_U64(tl_memory_count().bytes, held);
   }
   talus_world_destroy(world);
@@ -511,7 +511,7 @@ TEST(a_crowd_that_finds_no_memory_can_be_gathered_again_and_freed) {
 /* ---- two at once ----------------------------------------------------------------------------- */
 
 typedef struct worker {
-  tl_crowd crowd;
+  tl_gathered crowd;
   const talus_world *world;
 } worker;
 
@@ -519,10 +519,10 @@ static void *run(void *context) {
   worker *w = context;
   for (int k = 0; k < 20; ++k) {
     tl_step_report report;
-    if (tl_crowd_step(&w->crowd, w->world->backend, 0, w->world->model.dt, w->world->model.dt,
-                      &report) != TALUS_OK)
+    if (tl_gathered_step(&w->crowd, w->world->backend, 0, w->world->model.dt, w->world->model.dt,
+                         &report) != TALUS_OK)
       return w;
-    tl_crowd_swap(&w->crowd);
+    tl_gathered_swap(&w->crowd);
   }
   return NULL;
 }
@@ -530,13 +530,13 @@ static void *run(void *context) {
 static void check_at_once(size_t way) {
   static uint32_t slots[MOST];
   talus_world *world = make(7, way, 30);
-  const tl_crowd_source source = source_of(world);
+  const tl_gathered_source source = source_of(world);
   const size_t n = choose(world, 7, 1, slots), half = n / 2;
   worker at_once[2] = {{.world = world}, {.world = world}},
          in_turn[2] = {{.world = world}, {.world = world}};
   for (int k = 0; k < 2; ++k) {
-    CHECK_OK(tl_crowd_gather(&at_once[k].crowd, &source, slots + (size_t)k * half, half));
-    CHECK_OK(tl_crowd_gather(&in_turn[k].crowd, &source, slots + (size_t)k * half, half));
+    CHECK_OK(tl_gather(&at_once[k].crowd, &source, slots + (size_t)k * half, half));
+    CHECK_OK(tl_gather(&in_turn[k].crowd, &source, slots + (size_t)k * half, half));
   }
   pthread_t thread[2];
   for (int k = 0; k < 2; ++k)
@@ -547,8 +547,8 @@ static void check_at_once(size_t way) {
     CHECK(!run(&in_turn[k]));
     check_rows("position", at_once[k].crowd.before.position, in_turn[k].crowd.before.position,
                half * sizeof(talus_dvec3));
-    tl_crowd_free(&at_once[k].crowd);
-    tl_crowd_free(&in_turn[k].crowd);
+    tl_gathered_free(&at_once[k].crowd);
+    tl_gathered_free(&in_turn[k].crowd);
   }
   talus_world_destroy(world);
 }
@@ -564,16 +564,16 @@ TEST(two_crowds_at_once) {
 TEST(a_crowd_of_all_that_is_scattered_is_a_step_of_the_world) {
   static uint32_t slots[MOST];
   talus_world *world = make(9, 0, 30), *other = make(9, 0, 30);
-  const tl_crowd_source source = source_of(world);
-  tl_crowd crowd = {0};
-  CHECK_OK(tl_crowd_gather(&crowd, &source, slots, choose(world, 9, 1, slots)));
+  const tl_gathered_source source = source_of(world);
+  tl_gathered crowd = {0};
+  CHECK_OK(tl_gather(&crowd, &source, slots, choose(world, 9, 1, slots)));
   step(&crowd, world);
-  tl_crowd_scatter(&crowd, &world->state, &world->joints);
+  tl_gathered_scatter(&crowd, &world->state, &world->joints);
   CHECK_OK(talus_world_step(other, 1));
   for (size_t i = 0; i < world->model.bodies; ++i)
     if (!tl_body_is_static(&world->model, i)) /* walls go by their own clock */
       CHECK(memcmp(&world->state.position[i], &other->state.position[i], sizeof(talus_dvec3)) == 0);
-  tl_crowd_free(&crowd);
+  tl_gathered_free(&crowd);
   talus_world_destroy(world);
   talus_world_destroy(other);
 }

@@ -91,7 +91,8 @@ static search find(talus_world *world, bool guess, int times) {
   const tl_model *model = &world->model;
   search s = {0};
   CHECK_OK(tl_arena_reset(&world->arena));
-  tl_scope scope = {.count = model->bodies,
+  tl_scope scope = {.model = model,
+                    .count = model->bodies,
                     .dt = model->dt,
                     .in = &world->state,
                     .out = &world->state,
@@ -101,14 +102,14 @@ static search find(talus_world *world, bool guess, int times) {
   tl_pairs pairs = {0};
   CHECK_OK(tl_arena_take(scope.arena, model->bodies, sizeof *margins, (void **)&margins));
   CHECK_OK(tl_arena_take(scope.arena, model->bodies, sizeof *boxes, (void **)&boxes));
-  CHECK_OK(world->backend->find_bounds(model, &scope, boxes, margins));
-  CHECK_OK(world->backend->find_pairs(TALUS_BROAD_BINS, model, &scope, boxes, &pairs));
+  CHECK_OK(world->backend->find_bounds(&scope, boxes, margins));
+  CHECK_OK(world->backend->find_pairs(TALUS_BROAD_BINS, &scope, boxes, &pairs));
   s.pairs = pairs.count;
   const double begun = cpu_seconds();
   for (int i = 0; i < times; ++i) {
-    scope.before = guess ? &world->contacts : NULL;
+    scope.contacts_before = guess ? &world->contacts : NULL;
     s.contacts.count = 0;
-    CHECK_OK(world->backend->find_contacts(model, &scope, &pairs, margins, &s.contacts));
+    CHECK_OK(world->backend->find_contacts(&scope, &pairs, margins, &s.contacts));
   }
   s.seconds = (cpu_seconds() - begun) / times;
   return s;

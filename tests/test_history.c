@@ -102,19 +102,21 @@ TEST(contacts_of_the_last_step_are_not_written) {
     tl_contacts before = copy_of(&world->contacts), first = {0}, second = {0};
     tl_state out = {0};
     CHECK_OK(tl_fields_resize(&out, tl_state_fields, TL_STATE_FIELD_COUNT, 0, world->model.bodies));
-    const tl_scope scope = {.count = world->model.bodies,
-                            .t0 = talus_world_time(world),
-                            .t1 = talus_world_time(world) + def.dt,
-                            .dt = def.dt,
-                            .in = &world->state,
-                            .out = &out,
-                            .arena = &world->arena,
-                            .widths = &world->widths};
+    tl_crowd crowd = {.model = &world->model,
+                      .count = world->model.bodies,
+                      .t0 = talus_world_time(world),
+                      .t1 = talus_world_time(world) + def.dt,
+                      .dt = def.dt,
+                      .in = &world->state,
+                      .out = &out,
+                      .contacts_before = &world->contacts,
+                      .arena = &world->arena,
+                      .widths = &world->widths};
     for (int i = 0; i < 2; ++i) {
       tl_step_report report;
       CHECK_OK(tl_arena_reset(&world->arena));
-      CHECK_OK(tl_step_fixed(world->backend, &world->model, &scope, &world->contacts,
-                             i == 0 ? &first : &second, &report));
+      crowd.contacts_after = i == 0 ? &first : &second;
+      CHECK_OK(tl_step_fixed(world->backend, &crowd, &report));
     }
     check_same(&world->contacts, &before);
     check_same(&first, &second);

@@ -38,7 +38,7 @@ static void make_crowd(crowd *c, uint64_t seed, uint32_t reach, size_t contacts)
   c->model.bodies = BODIES;
   c->model.property.flags = c->flags;
   c->state.rest = c->rest;
-  c->scope = (tl_scope){.count = BODIES, .arena = &c->arena, .in = &c->state};
+  c->scope = (tl_scope){.model = &c->model, .count = BODIES, .arena = &c->arena, .in = &c->state};
   for (size_t i = 0; i < BODIES; i += 10)
     c->flags[i] = i % 20 ? TL_FLAG_KINEMATIC : TL_FLAG_FIXED;
   tl_random random = tl_random_start(seed, 1, 0);
@@ -116,8 +116,7 @@ TEST(every_link_is_in_the_island_of_its_bodies) {
     }
     tl_islands islands;
     tl_pair ends[CONTACTS];
-    CHECK_OK(
-        tl_contact_find_islands(&c.model, &c.scope, &c.contacts, &links, true, 5, ends, &islands));
+    CHECK_OK(tl_contact_find_islands(&c.scope, &c.contacts, &links, true, 5, ends, &islands));
     tl_island_label(&c.model, &c.contacts, &links, label);
     CHECK(islands.link_start[islands.small_count] == 0);
     CHECK(islands.link_start[islands.count] == links.count);
@@ -151,7 +150,7 @@ TEST(contacts_of_a_large_island_are_grouped_as_one_by_one) {
     tl_arena arena = {0};
     tl_state state = {0};
     tl_model model = {.bodies = MANY};
-    tl_scope scope = {.count = MANY, .arena = &arena, .in = &state};
+    tl_scope scope = {.model = &model, .count = MANY, .arena = &arena, .in = &state};
     tl_contacts contacts = {.data = rows};
     const uint32_t reach = kind == 0 ? 40 : kind == 1 ? 2 : kind == 2 ? 4000 : 8;
     model.property.flags = flags;
@@ -173,7 +172,7 @@ TEST(contacts_of_a_large_island_are_grouped_as_one_by_one) {
     for (int t = 0; t < 4; ++t) {
       tl_islands islands;
       model.par.threads = threads[t];
-      CHECK_OK(tl_contact_find_islands(&model, &scope, &contacts, NULL, true, 5, ends, &islands));
+      CHECK_OK(tl_contact_find_islands(&scope, &contacts, NULL, true, 5, ends, &islands));
       CHECK_EQ_U64(islands.start[islands.count], ROWS);
       uint32_t last[2] = {0, 0}; /* roots ascend, of the small ones and of the others */
       for (size_t k = 0; k < islands.count; ++k) {
@@ -203,8 +202,7 @@ TEST(every_contact_is_in_one_island_small_ones_first) {
         c.rest[i] = TL_REST_ASLEEP;
     tl_islands islands;
     tl_pair ends[CONTACTS];
-    CHECK_OK(
-        tl_contact_find_islands(&c.model, &c.scope, &c.contacts, NULL, true, 5, ends, &islands));
+    CHECK_OK(tl_contact_find_islands(&c.scope, &c.contacts, NULL, true, 5, ends, &islands));
     tl_island_label(&c.model, &c.contacts, NULL, label);
     bool seen[CONTACTS] = {false};
     for (size_t k = 0; k < islands.count; ++k) {

@@ -34,6 +34,7 @@ static void clear_stage(void) {
   s.model.property.scale = s.scale, s.model.property.shape = s.shape;
   s.model.property.flags = s.flags, s.model.property.uid = s.uid;
   s.state.position = s.position, s.state.rotation = s.rotation;
+  s.scope.model = &s.model;
   s.scope.in = &s.state, s.scope.arena = &s.arena;
   s.pairs.data = s.pair;
 }
@@ -76,7 +77,7 @@ static void pair_all(void) {
 
 static talus_status find(void) {
   CHECK(tl_arena_reset(&s.arena) == TALUS_OK);
-  return tl_narrow_find_contacts(&s.model, &s.scope, &s.pairs, s.margins, &s.contacts);
+  return tl_narrow_find_contacts(&s.scope, &s.pairs, s.margins, &s.contacts);
 }
 
 static void find_all(void) {

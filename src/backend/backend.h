@@ -13,15 +13,13 @@
 
 typedef struct tl_backend {
   const char *name;
-  talus_status (*find_bounds)(const tl_model *, const tl_scope *, talus_box *boxes,
-                              talus_real *margins);
-  talus_status (*find_pairs)(talus_broad_kind, const tl_model *, const tl_scope *,
-                             const talus_box *boxes, tl_pairs *);
+  talus_status (*find_bounds)(const tl_crowd *, talus_box *boxes, talus_real *margins);
+  talus_status (*find_pairs)(talus_broad_kind, const tl_crowd *, const talus_box *boxes,
+                             tl_pairs *);
   /* Behind the contacts that the set holds already: those of sleeping bodies. */
-  talus_status (*find_contacts)(const tl_model *, const tl_scope *, const tl_pairs *,
-                                const talus_real *margins, tl_contacts *);
-  talus_status (*solve)(const tl_model *, const tl_scope *, tl_contacts *, tl_twists *,
-                        tl_solve_report *);
+  talus_status (*find_contacts)(const tl_crowd *, const tl_pairs *, const talus_real *margins,
+                                tl_contacts *);
+  talus_status (*solve)(const tl_crowd *, tl_contacts *, tl_twists *, tl_solve_report *);
 } tl_backend;
 
 extern const tl_backend tl_backend_cpu;

@@ -79,7 +79,7 @@ static void count_classes(void *context, size_t begin, size_t end) {
     const size_t last = c * CHUNK + CHUNK;
     extent all = no_extent(); /* a local one stays in registers */
     memset(count, 0, sizeof work->chunks[c].of_class);
-    for (size_t i = c * CHUNK; i < bins->scope->count && i < last; ++i) {
+    for (size_t i = c * CHUNK; i < bins->crowd->count && i < last; ++i) {
       count[tl_bins_class_of(&bins->boxes[i])]++;
       add_box(&all, &bins->boxes[i]);
     }
@@ -96,7 +96,7 @@ static void measure_levels(void *context, size_t begin, size_t end) {
     const size_t last = c * CHUNK + CHUNK;
     for (int l = 0; l <= bins->levels; ++l)
       of_level[l] = no_extent();
-    for (size_t i = c * CHUNK; i < bins->scope->count && i < last; ++i) {
+    for (size_t i = c * CHUNK; i < bins->crowd->count && i < last; ++i) {
       const int l = bins->level_of[tl_bins_class_of(&bins->boxes[i])];
       if (l == 0)
         add_box(&finest, &bins->boxes[i]);
@@ -117,11 +117,11 @@ static bool is_even(const tl_bins *bins, const uint32_t count[TL_BINS_CLASSES + 
 
 /* Chooses the levels and measures them. */
 static talus_status survey(tl_bins *bins, extent *extents) {
-  const size_t chunks = count_pieces(bins->scope->count, CHUNK);
+  const size_t chunks = count_pieces(bins->crowd->count, CHUNK);
   const tl_par *par = &bins->model->par;
-  const tl_arena_mark mark = tl_arena_get_mark(bins->scope->arena);
+  const tl_arena_mark mark = tl_arena_get_mark(bins->crowd->arena);
   survey_work work = {.bins = bins};
-  TL_TAKE(bins->scope->arena, chunks, &work.chunks);
+  TL_TAKE(bins->crowd->arena, chunks, &work.chunks);
   tl_for(par, chunks, 1, count_classes, &work);
   uint32_t count[TL_BINS_CLASSES + 1] = {0};
   for (size_t c = 0; c < chunks; ++c)
@@ -136,7 +136,7 @@ static talus_status survey(tl_bins *bins, extent *extents) {
     for (size_t c = 0; c < chunks && (l == 0 || !even); ++c)
       add_extent(&extents[l], even ? &work.chunks[c].all : &work.chunks[c].of_level[l]);
   }
-  tl_arena_release(bins->scope->arena, mark);
+  tl_arena_release(bins->crowd->arena, mark);
   return TALUS_OK;
 }
 
@@ -306,7 +306,7 @@ static void gather(void *context, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) {
     const uint32_t member = bins->who[i];
     PREFETCH(&bins->boxes[bins->who[i + AHEAD < end ? i + AHEAD : i]]);
-    const uint32_t slot = tl_scope_slot(bins->scope, member);
+    const uint32_t slot = tl_crowd_slot(bins->crowd, member);
     bins->box[i] = tl_images_home(&bins->images, &bins->boxes[member]);
     bins->who[i] = slot | (tl_body_is_static(bins->model, slot) ? TL_BINS_STATIC : 0);
   }
@@ -339,8 +339,8 @@ static void fill_table(void *context, size_t begin, size_t end) {
 
 static talus_status sort_into_cells(tl_bins *bins) {
   const tl_par *par = &bins->model->par;
-  tl_arena *arena = bins->scope->arena;
-  const size_t n = bins->scope->count;
+  tl_arena *arena = bins->crowd->arena;
+  const size_t n = bins->crowd->count;
   for (int l = 0; l < bins->levels; ++l)
     TL_TAKE(arena, table_size(&bins->level[l]), &bins->level[l].start);
   TL_TAKE(arena, n, &bins->key);
@@ -379,13 +379,13 @@ static void search_levels(const tl_bins *bins, tl_pair *out) {
 }
 
 static talus_status find_pairs(tl_bins *bins, tl_pairs *pairs) {
-  tl_arena *arena = bins->scope->arena;
+  tl_arena *arena = bins->crowd->arena;
   for (int l = 0; l <= bins->levels; ++l)
     bins->first_block[l + 1] =
         bins->first_block[l] + count_pieces(bins->level[l].count, tl_bins_block_size(l));
   const size_t blocks = bins->first_block[bins->levels + 1];
   uint64_t total;
-  TL_TAKE(arena, bins->scope->count, &bins->hits);
+  TL_TAKE(arena, bins->crowd->count, &bins->hits);
   TL_TAKE(arena, blocks, &bins->block);
   search_levels(bins, NULL);
   TL_TRY(tl_scan_u64(&bins->model->par, arena, bins->block, blocks, &total));
@@ -408,9 +408,9 @@ static void make_grids(tl_bins *bins, const extent *extents, bool packed) {
   }
 }
 
-talus_status tl_bins_find_pairs(const tl_model *model, const tl_scope *scope,
-                                const talus_box *boxes, tl_pairs *pairs) {
-  tl_bins bins = {.model = model, .scope = scope, .boxes = boxes, .images = tl_images_of(model)};
+talus_status tl_bins_find_pairs(const tl_crowd *crowd, const talus_box *boxes, tl_pairs *pairs) {
+  const tl_model *model = crowd->model;
+  tl_bins bins = {.model = model, .crowd = crowd, .boxes = boxes, .images = tl_images_of(model)};
   extent extents[TL_BINS_LEVELS + 1];
   if (model->bodies >= TL_BINS_STATIC)
     return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu bodies are more than bins can number (%u)",
@@ -420,7 +420,7 @@ talus_status tl_bins_find_pairs(const tl_model *model, const tl_scope *scope,
   if (tl_bins_stages_of_bench)
     tl_bins_stages_of_bench->survey = now() - begun;
   if (!bins.images.any && tl_packed_mode_of_tests != TL_PACKED_NEVER) {
-    const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+    const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
     bool crowded;
     make_grids(&bins, extents, true);
     TL_TRY(tl_packed_find_pairs(&bins, pairs, &crowded));
@@ -428,7 +428,7 @@ talus_status tl_bins_find_pairs(const tl_model *model, const tl_scope *scope,
       tl_bins_stages_of_bench->all = now() - begun;
     if (!crowded)
       return TALUS_OK;
-    tl_arena_release(scope->arena, mark);
+    tl_arena_release(crowd->arena, mark);
   }
   make_grids(&bins, extents, false);
   TL_TRY(sort_into_cells(&bins));

@@ -78,7 +78,7 @@ typedef struct tl_bins_level {
 
 typedef struct tl_bins {
   const tl_model *model;
-  const tl_scope *scope;
+  const tl_crowd *crowd;
   const talus_box *boxes;
   tl_images images;
   uint8_t level_of[TL_BINS_CLASSES + 1];   /* by class; `levels` for the wide */

@@ -34,7 +34,7 @@ static void sort_sample(double *x, size_t n) {
 
 void tl_bins_find_bulk(const tl_bins *bins, double lo[3], double hi[3]) {
   double sample[3][SAMPLES];
-  const size_t n = bins->scope->count, stride = ((n + SAMPLES - 1) / SAMPLES) | 1;
+  const size_t n = bins->crowd->count, stride = ((n + SAMPLES - 1) / SAMPLES) | 1;
   size_t taken = 0;
   for (size_t i = 0; i < n; i += stride) {
     const talus_box *box = &bins->boxes[i];

@@ -38,7 +38,7 @@ bool tl_broad_allows(const tl_model *model, uint32_t a, uint32_t b) {
 
 typedef struct check_work {
   const tl_model *model;
-  const tl_scope *scope;
+  const tl_crowd *crowd;
   const talus_box *boxes;
 } check_work;
 
@@ -52,19 +52,20 @@ static bool is_bad(void *context, size_t i) {
   const talus_box *box = &work->boxes[i];
   if (tl_box_is_finite(*box))
     return false;
-  return has_nan(box) || tl_body_shape(work->model, tl_scope_slot(work->scope, i))->bounded;
+  return has_nan(box) || tl_body_shape(work->model, tl_crowd_slot(work->crowd, i))->bounded;
 }
 
-talus_status tl_broad_check(const tl_model *model, const tl_scope *scope, const talus_box *boxes) {
-  check_work work = {model, scope, boxes};
-  const size_t bad = tl_find_first(&model->par, scope->count, is_bad, &work);
+talus_status tl_broad_check(const tl_crowd *crowd, const talus_box *boxes) {
+  const tl_model *model = crowd->model;
+  check_work work = {model, crowd, boxes};
+  const size_t bad = tl_find_first(&model->par, crowd->count, is_bad, &work);
   if (bad == SIZE_MAX)
     return TALUS_OK;
   const talus_box *box = &boxes[bad];
   return tl_fail(TALUS_ERROR_DIVERGED,
                  "body %" PRIu64 ": its bounding box is not finite (%g %g %g to %g %g %g): check "
                  "its position, size and velocity, or take a smaller time step",
-                 model->property.uid[tl_scope_slot(scope, bad)], box->lo.x, box->lo.y, box->lo.z,
+                 model->property.uid[tl_crowd_slot(crowd, bad)], box->lo.x, box->lo.y, box->lo.z,
                  box->hi.x, box->hi.y, box->hi.z);
 }
 
@@ -158,24 +159,23 @@ talus_status tl_broad_sort_pairs(const tl_model *model, tl_arena *arena, tl_pair
   return sort_long_runs(model, arena, pairs);
 }
 
-talus_status tl_broad_find_unsorted(talus_broad_kind kind, const tl_model *model,
-                                    const tl_scope *scope, const talus_box *boxes,
-                                    tl_pairs *pairs) {
-  tl_sweep_order *order = scope->broad_cache ? &scope->broad_cache->order : NULL;
-  tl_bvh_kept *tree = scope->broad_cache ? &scope->broad_cache->tree : NULL;
+talus_status tl_broad_find_unsorted(talus_broad_kind kind, const tl_crowd *crowd,
+                                    const talus_box *boxes, tl_pairs *pairs) {
+  tl_sweep_order *order = crowd->broad_cache ? &crowd->broad_cache->order : NULL;
+  tl_bvh_kept *tree = crowd->broad_cache ? &crowd->broad_cache->tree : NULL;
   switch (kind) {
   case TALUS_BROAD_BINS:
-    return tl_bins_find_pairs(model, scope, boxes, pairs);
+    return tl_bins_find_pairs(crowd, boxes, pairs);
   case TALUS_BROAD_BRUTE:
-    return tl_brute_find_pairs(model, scope, boxes, pairs);
+    return tl_brute_find_pairs(crowd, boxes, pairs);
   case TALUS_BROAD_KDTREE:
-    return tl_kdtree_find_pairs(model, scope, boxes, pairs);
+    return tl_kdtree_find_pairs(crowd, boxes, pairs);
   case TALUS_BROAD_CELLS:
-    return tl_cells_find_pairs(model, scope, boxes, pairs);
+    return tl_cells_find_pairs(crowd, boxes, pairs);
   case TALUS_BROAD_SWEEP:
-    return tl_sweep_find_pairs(model, scope, boxes, order, pairs);
+    return tl_sweep_find_pairs(crowd, boxes, order, pairs);
   case TALUS_BROAD_BVH:
-    return tl_bvh_find_pairs(model, scope, boxes, tree, pairs);
+    return tl_bvh_find_pairs(crowd, boxes, tree, pairs);
   case TALUS_BROAD_AUTO:
     break;
   }
@@ -183,21 +183,23 @@ talus_status tl_broad_find_unsorted(talus_broad_kind kind, const tl_model *model
                  (int)kind, tl_broad_name(kind));
 }
 
-talus_status tl_broad_find_anew(talus_broad_kind kind, const tl_model *model, const tl_scope *scope,
+talus_status tl_broad_find_anew(talus_broad_kind kind, const tl_crowd *crowd,
                                 const talus_box *boxes, tl_pairs *pairs) {
+  const tl_model *model = crowd->model;
   *pairs = (tl_pairs){0};
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
-  TL_TRY(tl_broad_find_unsorted(kind, model, scope, boxes, pairs));
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
+  TL_TRY(tl_broad_find_unsorted(kind, crowd, boxes, pairs));
   /* Cells and trees have done their work, and sorting takes room as well. */
-  tl_arena_sink(scope->arena, mark, (void **)&pairs->data, pairs->count * sizeof *pairs->data);
-  return tl_broad_sort_pairs(model, scope->arena, pairs);
+  tl_arena_sink(crowd->arena, mark, (void **)&pairs->data, pairs->count * sizeof *pairs->data);
+  return tl_broad_sort_pairs(model, crowd->arena, pairs);
 }
 
-talus_status tl_broad_find_pairs(talus_broad_kind kind, const tl_model *model,
-                                 const tl_scope *scope, const talus_box *boxes, tl_pairs *pairs) {
+talus_status tl_broad_find_pairs(talus_broad_kind kind, const tl_crowd *crowd,
+                                 const talus_box *boxes, tl_pairs *pairs) {
+  const tl_model *model = crowd->model;
   *pairs = (tl_pairs){0};
-  if (model->skin != 0 && scope->broad_cache && !scope->members)
-    return tl_skin_find_pairs(kind, model, scope, boxes, pairs);
-  TL_TRY(tl_broad_check(model, scope, boxes));
-  return tl_broad_find_anew(kind, model, scope, boxes, pairs);
+  if (model->skin != 0 && crowd->broad_cache && !crowd->members)
+    return tl_skin_find_pairs(kind, crowd, boxes, pairs);
+  TL_TRY(tl_broad_check(crowd, boxes));
+  return tl_broad_find_anew(kind, crowd, boxes, pairs);
 }

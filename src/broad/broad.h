@@ -7,18 +7,18 @@
 #ifndef TL_BROAD_BROAD_H
 #define TL_BROAD_BROAD_H
 
-#include "crowd/scope.h"
+#include "crowd/crowd.h"
 
-/* boxes: scope->count rows, already grown by the margin. Infinite bounds only for unbounded shapes;
+/* boxes: crowd->count rows, already grown by the margin. Infinite bounds only for unbounded shapes;
  * any other box that is not finite is an error naming the body. On success pairs->data is in the
  * arena, sorted by (a, b). `kind` must not be AUTO: see tl_broad_choose. */
-talus_status tl_broad_find_pairs(talus_broad_kind kind, const tl_model *model,
-                                 const tl_scope *scope, const talus_box *boxes, tl_pairs *pairs);
+talus_status tl_broad_find_pairs(talus_broad_kind kind, const tl_crowd *crowd,
+                                 const talus_box *boxes, tl_pairs *pairs);
 
 /* What AUTO means for these boxes, with the reason in words for the log. Given a cache, it stays
  * with the last choice until another one is clearly better. */
-talus_broad_kind tl_broad_choose(const tl_model *model, const tl_scope *scope,
-                                 const talus_box *boxes, const char **reason);
+talus_broad_kind tl_broad_choose(const tl_crowd *crowd, const talus_box *boxes,
+                                 const char **reason);
 
 const char *tl_broad_name(talus_broad_kind kind);
 
@@ -32,7 +32,7 @@ typedef struct tl_bvh_kept {
   uint64_t rebuilds; /* how often that was */
 } tl_bvh_kept;
 
-/* What can be kept from one call to the next on the same bodies (scope.broad_cache). Pairs are the
+/* What can be kept from one call to the next on the same bodies (crowd.broad_cache). Pairs are the
  * same with and without, so it is not part of any state that is saved. Zeroed, it is empty. */
 typedef struct tl_broad_cache {
   talus_broad_kind chosen; /* by tl_broad_choose */
@@ -63,41 +63,37 @@ typedef struct tl_broad_cache {
 void tl_broad_forget(tl_broad_cache *cache);
 
 /* The skin for candidates that are to be found now, model.skin or chosen. */
-double tl_skin_choose(const tl_model *model, const tl_scope *scope, const talus_box *boxes);
+double tl_skin_choose(const tl_crowd *crowd, const talus_box *boxes);
 void tl_broad_cache_free(tl_broad_cache *cache);
 
 /* Fails if a box is not finite that should be, naming the body. */
-talus_status tl_broad_check(const tl_model *model, const tl_scope *scope, const talus_box *boxes);
+talus_status tl_broad_check(const tl_crowd *crowd, const talus_box *boxes);
 
 /* The parts of tl_broad_find_pairs: without a skin, of boxes that have been checked; and with a
  * skin and a cache, for all bodies. */
-talus_status tl_broad_find_anew(talus_broad_kind kind, const tl_model *model, const tl_scope *scope,
+talus_status tl_broad_find_anew(talus_broad_kind kind, const tl_crowd *crowd,
                                 const talus_box *boxes, tl_pairs *pairs);
-talus_status tl_skin_find_pairs(talus_broad_kind kind, const tl_model *model, const tl_scope *scope,
+talus_status tl_skin_find_pairs(talus_broad_kind kind, const tl_crowd *crowd,
                                 const talus_box *boxes, tl_pairs *pairs);
 
 /* The parts of tl_broad_find_anew: by the algorithm of that name, unsorted; and by (a, b). */
-talus_status tl_broad_find_unsorted(talus_broad_kind kind, const tl_model *model,
-                                    const tl_scope *scope, const talus_box *boxes, tl_pairs *pairs);
+talus_status tl_broad_find_unsorted(talus_broad_kind kind, const tl_crowd *crowd,
+                                    const talus_box *boxes, tl_pairs *pairs);
 talus_status tl_broad_sort_pairs(const tl_model *model, tl_arena *arena, tl_pairs *pairs);
 
 /* One file each. Unsorted unique pairs of slots, a < b, in an order that does not depend on the
  * number of threads. *pairs is the last block taken from the arena; scratch stays beneath it until
  * the caller releases a mark of its own. */
-talus_status tl_brute_find_pairs(const tl_model *model, const tl_scope *scope,
-                                 const talus_box *boxes, tl_pairs *pairs);
-talus_status tl_bins_find_pairs(const tl_model *model, const tl_scope *scope,
-                                const talus_box *boxes, tl_pairs *pairs);
-talus_status tl_kdtree_find_pairs(const tl_model *model, const tl_scope *scope,
-                                  const talus_box *boxes, tl_pairs *pairs);
-talus_status tl_cells_find_pairs(const tl_model *model, const tl_scope *scope,
-                                 const talus_box *boxes, tl_pairs *pairs);
+talus_status tl_brute_find_pairs(const tl_crowd *crowd, const talus_box *boxes, tl_pairs *pairs);
+talus_status tl_bins_find_pairs(const tl_crowd *crowd, const talus_box *boxes, tl_pairs *pairs);
+talus_status tl_kdtree_find_pairs(const tl_crowd *crowd, const talus_box *boxes, tl_pairs *pairs);
+talus_status tl_cells_find_pairs(const tl_crowd *crowd, const talus_box *boxes, tl_pairs *pairs);
 /* last: the order of the call before and, on return, of this one; NULL: sorts anew. */
-talus_status tl_sweep_find_pairs(const tl_model *model, const tl_scope *scope,
-                                 const talus_box *boxes, tl_sweep_order *last, tl_pairs *pairs);
+talus_status tl_sweep_find_pairs(const tl_crowd *crowd, const talus_box *boxes,
+                                 tl_sweep_order *last, tl_pairs *pairs);
 /* kept: likewise. */
-talus_status tl_bvh_find_pairs(const tl_model *model, const tl_scope *scope, const talus_box *boxes,
-                               tl_bvh_kept *kept, tl_pairs *pairs);
+talus_status tl_bvh_find_pairs(const tl_crowd *crowd, const talus_box *boxes, tl_bvh_kept *kept,
+                               tl_pairs *pairs);
 
 /* Whether the pair of slots takes part in collisions at all. */
 bool tl_broad_allows(const tl_model *model, uint32_t a, uint32_t b);

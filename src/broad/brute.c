@@ -6,7 +6,7 @@
 
 typedef struct brute_work {
   const tl_model *model;
-  const tl_scope *scope;
+  const tl_crowd *crowd;
   const talus_box *boxes;
   tl_images images;
   tl_span3 *home;  /* the boxes, brought home */
@@ -25,13 +25,13 @@ static void bring_home(void *context, size_t begin, size_t end) {
 
 /* Row i: pairs with the rows after it. */
 static void search_row(const brute_work *work, size_t i) {
-  const size_t n = work->scope->count;
-  const uint32_t a = tl_scope_slot(work->scope, i);
+  const size_t n = work->crowd->count;
+  const uint32_t a = tl_crowd_slot(work->crowd, i);
   uint64_t count = 0;
   for (size_t j = i + 1; j < n; ++j) {
     if (!tl_images_overlap(&work->images, &work->home[i], &work->home[j]))
       continue;
-    const uint32_t b = tl_scope_slot(work->scope, j);
+    const uint32_t b = tl_crowd_slot(work->crowd, j);
     if (!tl_broad_allows(work->model, a, b))
       continue;
     if (work->out)
@@ -45,7 +45,7 @@ static void search_row(const brute_work *work, size_t i) {
 /* Row i together with row n-1-i: every such couple is the same amount of work. */
 static void search_rows(void *context, size_t begin, size_t end) {
   const brute_work *work = context;
-  const size_t n = work->scope->count;
+  const size_t n = work->crowd->count;
   for (size_t i = begin; i < end; ++i) {
     search_row(work, i);
     if (n - 1 - i != i)
@@ -53,18 +53,18 @@ static void search_rows(void *context, size_t begin, size_t end) {
   }
 }
 
-talus_status tl_brute_find_pairs(const tl_model *model, const tl_scope *scope,
-                                 const talus_box *boxes, tl_pairs *pairs) {
-  const size_t n = scope->count, couples = (n + 1) / 2;
+talus_status tl_brute_find_pairs(const tl_crowd *crowd, const talus_box *boxes, tl_pairs *pairs) {
+  const tl_model *model = crowd->model;
+  const size_t n = crowd->count, couples = (n + 1) / 2;
   const size_t grain = 1 + TESTS_PER_GRAIN / (n + 1);
-  brute_work work = {.model = model, .scope = scope, .boxes = boxes, .images = tl_images_of(model)};
+  brute_work work = {.model = model, .crowd = crowd, .boxes = boxes, .images = tl_images_of(model)};
   uint64_t total;
-  TL_TAKE(scope->arena, n, &work.home);
-  TL_TAKE(scope->arena, n, &work.first);
+  TL_TAKE(crowd->arena, n, &work.home);
+  TL_TAKE(crowd->arena, n, &work.first);
   tl_for(&model->par, n, 0, bring_home, &work);
   tl_for(&model->par, couples, grain, search_rows, &work);
-  TL_TRY(tl_scan_u64(&model->par, scope->arena, work.first, n, &total));
-  TL_TAKE(scope->arena, (size_t)total, &work.out);
+  TL_TRY(tl_scan_u64(&model->par, crowd->arena, work.first, n, &total));
+  TL_TAKE(crowd->arena, (size_t)total, &work.out);
   tl_for(&model->par, couples, grain, search_rows, &work);
   *pairs = (tl_pairs){.data = work.out, .count = (size_t)total};
   return TALUS_OK;

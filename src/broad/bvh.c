@@ -112,7 +112,7 @@ static talus_status take_nodes(tree *t) {
   while (below > 1 || (t->levels == 0 && below > 0)) {
     below = (below + FAN - 1) / FAN;
     t->count[t->levels] = below;
-    TL_TAKE(t->entries.scope->arena, below, &t->of[t->levels]);
+    TL_TAKE(t->entries.crowd->arena, below, &t->of[t->levels]);
     t->levels++;
   }
   return TALUS_OK;
@@ -164,7 +164,7 @@ static double sum_entries(void *context, size_t begin, size_t end) {
 /* How large leaves are beside the boxes in them. */
 static talus_status find_looseness(tree *t, double *looseness) {
   const tl_par *par = &t->entries.model->par;
-  tl_arena *arena = t->entries.scope->arena;
+  tl_arena *arena = t->entries.crowd->arena;
   double leaves, entries;
   TL_TRY(tl_sum(par, arena, t->count[0], sum_leaves, t, &leaves));
   TL_TRY(tl_sum(par, arena, t->entries.count, sum_entries, t, &entries));
@@ -212,7 +212,7 @@ static void choose_numbers(tree *t) {
 
 static talus_status sort(tree *t) {
   const tl_par *par = &t->entries.model->par;
-  tl_arena *arena = t->entries.scope->arena;
+  tl_arena *arena = t->entries.crowd->arena;
   const size_t n = t->entries.count;
   TL_TAKE(arena, n, &t->key);
   TL_TAKE(arena, n, &t->order);
@@ -221,22 +221,22 @@ static talus_status sort(tree *t) {
   return tl_sort_u64(par, arena, t->key, t->order, n, bits);
 }
 
-static talus_status build(const tl_model *model, const tl_scope *scope, const talus_box *boxes,
-                          tl_bvh_kept *kept, tree *t) {
+static talus_status build(const tl_crowd *crowd, const talus_box *boxes, tl_bvh_kept *kept,
+                          tree *t) {
   bool good;
-  TL_TRY(tl_entries_make(model, scope, boxes, &t->entries));
+  TL_TRY(tl_entries_make(crowd, boxes, &t->entries));
   choose_numbers(t);
-  TL_TAKE(scope->arena, t->entries.count, &t->entry);
+  TL_TAKE(crowd->arena, t->entries.count, &t->entry);
   TL_TRY(take_nodes(t));
   TL_TRY(try_kept(t, kept, &good));
   if (good)
     return TALUS_OK;
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   TL_TRY(sort(t));
   fit(t);
   if (kept)
     TL_TRY(keep(t, kept));
-  tl_arena_release(scope->arena, mark);
+  tl_arena_release(crowd->arena, mark);
   return TALUS_OK;
 }
 
@@ -306,10 +306,11 @@ static void search(const void *context, size_t block, tl_catch *to) {
     search_leaf(t, p, to);
 }
 
-talus_status tl_bvh_find_pairs(const tl_model *model, const tl_scope *scope, const talus_box *boxes,
-                               tl_bvh_kept *kept, tl_pairs *pairs) {
+talus_status tl_bvh_find_pairs(const tl_crowd *crowd, const talus_box *boxes, tl_bvh_kept *kept,
+                               tl_pairs *pairs) {
+  const tl_model *model = crowd->model;
   tree t = {0};
-  TL_TRY(build(model, scope, boxes, kept, &t));
+  TL_TRY(build(crowd, boxes, kept, &t));
   const size_t blocks = tl_entries_wide_blocks(&t.entries) + (t.count[0] + LEAVES - 1) / LEAVES;
-  return tl_search(&model->par, scope->arena, blocks, search, &t, pairs);
+  return tl_search(&model->par, crowd->arena, blocks, search, &t, pairs);
 }

@@ -172,7 +172,7 @@ static void gather_entries(void *context, size_t begin, size_t end) {
 
 static talus_status order_entries(grid *g) {
   const tl_par *par = &g->entries.model->par;
-  tl_arena *arena = g->entries.scope->arena;
+  tl_arena *arena = g->entries.crowd->arena;
   const size_t n = g->entries.count;
   TL_TAKE(arena, n, &g->entry);
   const tl_arena_mark mark = tl_arena_get_mark(arena);
@@ -247,7 +247,7 @@ static void fill_places(void *context, size_t begin, size_t end) {
 
 static talus_status make_lists(grid *g) {
   const tl_par *par = &g->entries.model->par;
-  tl_arena *arena = g->entries.scope->arena;
+  tl_arena *arena = g->entries.crowd->arena;
   const size_t blocks = (g->small + BLOCK - 1) / BLOCK;
   uint64_t total;
   TL_TAKE(arena, blocks, &g->first);
@@ -336,10 +336,10 @@ static void search(const void *context, size_t block, tl_catch *to) {
   }
 }
 
-talus_status tl_cells_find_pairs(const tl_model *model, const tl_scope *scope,
-                                 const talus_box *boxes, tl_pairs *pairs) {
+talus_status tl_cells_find_pairs(const tl_crowd *crowd, const talus_box *boxes, tl_pairs *pairs) {
+  const tl_model *model = crowd->model;
   grid g = {0};
-  TL_TRY(tl_entries_make(model, scope, boxes, &g.entries));
+  TL_TRY(tl_entries_make(crowd, boxes, &g.entries));
   if (g.entries.count >= MOST_PLACES)
     return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu boxes are more than cells can number: use bins",
                    g.entries.count);
@@ -348,5 +348,5 @@ talus_status tl_cells_find_pairs(const tl_model *model, const tl_scope *scope,
   TL_TRY(make_lists(&g));
   const size_t blocks = tl_entries_wide_blocks(&g.entries) + (g.entries.count - g.small) +
                         (g.count + LIST_BLOCK - 1) / LIST_BLOCK;
-  return tl_search(&model->par, scope->arena, blocks, search, &g, pairs);
+  return tl_search(&model->par, crowd->arena, blocks, search, &g, pairs);
 }

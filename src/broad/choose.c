@@ -41,9 +41,10 @@ typedef struct sample {
   double small, large; /* of the longest edges, without the outermost 1/16 */
 } sample;
 
-static void take(const tl_model *model, const tl_scope *scope, const talus_box *boxes, sample *s) {
+static void take(const tl_crowd *crowd, const talus_box *boxes, sample *s) {
+  const tl_model *model = crowd->model;
   const tl_images images = tl_images_of(model);
-  const size_t n = scope->count, samples = n < CELLS_FROM ? FEWER : SAMPLES;
+  const size_t n = crowd->count, samples = n < CELLS_FROM ? FEWER : SAMPLES;
   const size_t stride = ((n + samples - 1) / samples) | 1;
   double longest[SAMPLES];
   for (size_t i = 0; i < n; i += stride) {
@@ -180,23 +181,24 @@ static talus_broad_kind choose(const sample *s, size_t bodies, bool periodic, ta
   return TALUS_BROAD_BINS;
 }
 
-talus_broad_kind tl_broad_choose(const tl_model *model, const tl_scope *scope,
-                                 const talus_box *boxes, const char **reason) {
-  const talus_broad_kind last = scope->broad_cache ? scope->broad_cache->chosen : TALUS_BROAD_AUTO;
+talus_broad_kind tl_broad_choose(const tl_crowd *crowd, const talus_box *boxes,
+                                 const char **reason) {
+  const tl_model *model = crowd->model;
+  const talus_broad_kind last = crowd->broad_cache ? crowd->broad_cache->chosen : TALUS_BROAD_AUTO;
   talus_broad_kind chosen = TALUS_BROAD_BINS;
-  if (scope->count <= FEW) {
+  if (crowd->count <= FEW) {
     *reason = "so few bodies that testing every pair costs less than sorting them";
     chosen = TALUS_BROAD_BRUTE;
-  } else if (scope->count <= SOME) {
+  } else if (crowd->count <= SOME) {
     *reason = "bins, which are good for up to a thousand bodies of any kind";
   } else {
     sample s = {.count = 0};
-    take(model, scope, boxes, &s);
+    take(crowd, boxes, &s);
     *reason = "every body is unbounded";
     if (s.count > 0)
-      chosen = choose(&s, scope->count, tl_images_of(model).any, last, reason);
+      chosen = choose(&s, crowd->count, tl_images_of(model).any, last, reason);
   }
-  if (scope->broad_cache)
-    scope->broad_cache->chosen = chosen;
+  if (crowd->broad_cache)
+    crowd->broad_cache->chosen = chosen;
   return chosen;
 }

@@ -24,12 +24,12 @@ typedef struct survey {
 } survey;
 
 static size_t chunk_count(const tl_entries *entries) {
-  return (entries->scope->count + CHUNK - 1) / CHUNK;
+  return (entries->crowd->count + CHUNK - 1) / CHUNK;
 }
 
 static size_t chunk_end(const tl_entries *entries, size_t c) {
   const size_t end = c * CHUNK + CHUNK;
-  return end < entries->scope->count ? end : entries->scope->count;
+  return end < entries->crowd->count ? end : entries->crowd->count;
 }
 
 static inline void grow_range(double lo[3], double hi[3], const tl_span3 *box) {
@@ -108,7 +108,7 @@ static void sort_sample(double *x, size_t n) {
  * side, and an eighth more; medians of the edges. */
 static void take_sample(tl_entries *e) {
   double at[3][SAMPLES], edge[4][SAMPLES], spread[3] = {0};
-  const size_t n = e->scope->count, stride = ((n + SAMPLES - 1) / SAMPLES) | 1;
+  const size_t n = e->crowd->count, stride = ((n + SAMPLES - 1) / SAMPLES) | 1;
   size_t taken = 0;
   for (size_t i = 0; i < n; i += stride) {
     if (tl_bins_class_of(&e->boxes[i]) == TL_BINS_WIDE)
@@ -146,7 +146,7 @@ static int find_wide_class(const tl_entries *e) {
     length = e->bulk_hi[k] - e->bulk_lo[k] > length ? e->bulk_hi[k] - e->bulk_lo[k] : length;
   int least = TL_BINS_WIDE;
   uint32_t large = 0;
-  if (e->scope->count <= FEW)
+  if (e->crowd->count <= FEW)
     return least;
   for (int c = TL_BINS_CLASSES - 1; c > 0; --c) {
     large += e->of_class[c];
@@ -233,11 +233,11 @@ static talus_status make_list(survey *s) {
   if (entries > UINT32_MAX)
     return tl_fail(TALUS_ERROR_UNSUPPORTED,
                    "%zu bodies with their periodic images are more than 32 bits can number",
-                   e->scope->count);
-  TL_TAKE(e->scope->arena, e->wides, &e->wide);
-  TL_TAKE(e->scope->arena, (size_t)entries, &e->member);
+                   e->crowd->count);
+  TL_TAKE(e->crowd->arena, e->wides, &e->wide);
+  TL_TAKE(e->crowd->arena, (size_t)entries, &e->member);
   if (e->images.any)
-    TL_TAKE(e->scope->arena, (size_t)entries, &e->moved);
+    TL_TAKE(e->crowd->arena, (size_t)entries, &e->moved);
   e->count = (size_t)entries;
   tl_for(&e->model->par, chunks, 1, write_entries, s);
   for (int k = 0; k < 3; ++k)
@@ -246,19 +246,19 @@ static talus_status make_list(survey *s) {
   return TALUS_OK;
 }
 
-talus_status tl_entries_make(const tl_model *model, const tl_scope *scope, const talus_box *boxes,
-                             tl_entries *e) {
+talus_status tl_entries_make(const tl_crowd *crowd, const talus_box *boxes, tl_entries *e) {
+  const tl_model *model = crowd->model;
   *e = (tl_entries){.model = model,
-                    .scope = scope,
+                    .crowd = crowd,
                     .boxes = boxes,
                     .images = tl_images_of(model),
-                    .count = scope->count};
+                    .count = crowd->count};
   survey s = {.entries = e, .wide_class = TL_BINS_WIDE};
   if (model->bodies >= TL_ENTRY_STATIC)
     return tl_fail(TALUS_ERROR_UNSUPPORTED,
                    "%zu bodies are more than a broad phase can number (%u)", model->bodies,
                    TL_ENTRY_STATIC - 1);
-  TL_TAKE(scope->arena, chunk_count(e), &s.chunks);
+  TL_TAKE(crowd->arena, chunk_count(e), &s.chunks);
   tl_for(&model->par, chunk_count(e), 1, look_at_chunks, &s);
   add_up(&s);
   take_sample(e);
@@ -294,7 +294,7 @@ tl_span3 tl_entries_image(const tl_entries *e, size_t i) {
 }
 
 tl_entry tl_entries_get(const tl_entries *e, size_t i) {
-  const uint32_t slot = tl_scope_slot(e->scope, e->member ? e->member[i] : i);
+  const uint32_t slot = tl_crowd_slot(e->crowd, e->member ? e->member[i] : i);
   return (tl_entry){.box = tl_entries_box(e, i),
                     .who = slot | (tl_body_is_static(e->model, slot) ? TL_ENTRY_STATIC : 0),
                     .index = (uint32_t)i};
@@ -356,12 +356,12 @@ void tl_entries_search_wide(const tl_entries *e, size_t block, tl_catch *to) {
       behind++;
     const bool is_wide = behind < e->wides && e->wide[behind] == i;
     const tl_span3 box = tl_images_home(&e->images, &e->boxes[i]);
-    const uint32_t a = tl_scope_slot(e->scope, i);
+    const uint32_t a = tl_crowd_slot(e->crowd, i);
     for (size_t w = is_wide ? behind + 1 : 0; w < e->wides; ++w) {
       const tl_span3 other = tl_images_home(&e->images, &e->boxes[e->wide[w]]);
       if (!tl_images_overlap(&e->images, &box, &other))
         continue;
-      const uint32_t b = tl_scope_slot(e->scope, e->wide[w]);
+      const uint32_t b = tl_crowd_slot(e->crowd, e->wide[w]);
       if (tl_broad_allows(e->model, a, b))
         tl_catch_put(to, a, b);
     }

@@ -14,7 +14,7 @@
 
 typedef struct tl_entries {
   const tl_model *model;
-  const tl_scope *scope;
+  const tl_crowd *crowd;
   const talus_box *boxes;
   tl_images images;
   size_t count;
@@ -31,8 +31,7 @@ typedef struct tl_entries {
 } tl_entries;
 
 /* Looks at all boxes and makes the list. Arrays are in the arena. */
-talus_status tl_entries_make(const tl_model *model, const tl_scope *scope, const talus_box *boxes,
-                             tl_entries *entries);
+talus_status tl_entries_make(const tl_crowd *crowd, const talus_box *boxes, tl_entries *entries);
 
 /* An entry where a structure keeps it, in an order of its own: one cache line. */
 typedef struct tl_entry {

@@ -80,7 +80,7 @@ static void gather_entries(void *context, size_t begin, size_t end) {
 
 static talus_status order_entries(build_work *work) {
   tl_kdtree *tree = work->tree;
-  tl_arena *arena = tree->entries.scope->arena;
+  tl_arena *arena = tree->entries.crowd->arena;
   const tl_par *par = &tree->entries.model->par;
   const size_t n = tree->entries.count;
   TL_TAKE(arena, n, &tree->entry);
@@ -136,7 +136,7 @@ static void write_blocks(void *context, size_t begin, size_t end) {
 
 static talus_status make_records(build_work *work) {
   tl_kdtree *tree = work->tree;
-  tl_arena *arena = tree->entries.scope->arena;
+  tl_arena *arena = tree->entries.crowd->arena;
   const tl_par *par = &tree->entries.model->par;
   const size_t n = tree->entries.count, blocks = (n + BLOCK - 1) / BLOCK;
   uint64_t total;
@@ -186,11 +186,11 @@ static void choose_quanta(tl_kdtree *tree, int bits) {
   tree->depth = 3 * tree->quanta.bits;
 }
 
-talus_status tl_kdtree_build(const tl_model *model, const tl_scope *scope, const talus_box *boxes,
-                             bool split, int bits, tl_kdtree *tree) {
+talus_status tl_kdtree_build(const tl_crowd *crowd, const talus_box *boxes, bool split, int bits,
+                             tl_kdtree *tree) {
   *tree = (tl_kdtree){.split = split};
   build_work work = {.tree = tree};
-  TL_TRY(tl_entries_make(model, scope, boxes, &tree->entries));
+  TL_TRY(tl_entries_make(crowd, boxes, &tree->entries));
   choose_quanta(tree, bits);
   TL_TRY(order_entries(&work));
   return make_records(&work);
@@ -221,11 +221,11 @@ static void sweep(const void *context, size_t block, tl_catch *to) {
   }
 }
 
-talus_status tl_kdtree_find_pairs(const tl_model *model, const tl_scope *scope,
-                                  const talus_box *boxes, tl_pairs *pairs) {
+talus_status tl_kdtree_find_pairs(const tl_crowd *crowd, const talus_box *boxes, tl_pairs *pairs) {
+  const tl_model *model = crowd->model;
   tl_kdtree tree;
-  TL_TRY(tl_kdtree_build(model, scope, boxes, true, 0, &tree));
+  TL_TRY(tl_kdtree_build(crowd, boxes, true, 0, &tree));
   const size_t blocks =
       tl_entries_wide_blocks(&tree.entries) + (tree.count + SWEEP_BLOCK - 1) / SWEEP_BLOCK;
-  return tl_search(&model->par, scope->arena, blocks, sweep, &tree, pairs);
+  return tl_search(&model->par, crowd->arena, blocks, sweep, &tree, pairs);
 }

@@ -42,8 +42,8 @@ typedef struct tl_kdtree {
 } tl_kdtree;
 
 /* bits: of a coordinate, at most TL_KDTREE_BITS; 0: as many as pay. */
-talus_status tl_kdtree_build(const tl_model *model, const tl_scope *scope, const talus_box *boxes,
-                             bool split, int bits, tl_kdtree *tree);
+talus_status tl_kdtree_build(const tl_crowd *crowd, const talus_box *boxes, bool split, int bits,
+                             tl_kdtree *tree);
 
 /* Sorts keys and ids by the lowest `bits` bits of the key; the others are 0. Stable, the same for
  * any number of threads. */
@@ -93,7 +93,7 @@ typedef struct tl_kdtree_statistics {
 
 /* Builds and sweeps as the paper does, for bodies that are spheres filling their boxes, without
  * periodic images and unbounded bodies. Leaves nothing in the arena. */
-talus_status tl_kdtree_measure(const tl_model *model, const tl_scope *scope, const talus_box *boxes,
-                               bool split, int bits, tl_kdtree_statistics *statistics);
+talus_status tl_kdtree_measure(const tl_crowd *crowd, const talus_box *boxes, bool split, int bits,
+                               tl_kdtree_statistics *statistics);
 
 #endif

@@ -86,7 +86,7 @@ static talus_status measure(const tl_kdtree *tree, tl_kdtree_statistics *s) {
   const tl_par *par = &tree->entries.model->par;
   const size_t most = tree->count > tree->entries.count ? tree->count : tree->entries.count;
   measure_work work = {.tree = tree, .count = (most + BLOCK - 1) / BLOCK};
-  TL_TAKE(tree->entries.scope->arena, work.count, &work.sums);
+  TL_TAKE(tree->entries.crowd->arena, work.count, &work.sums);
   tl_for(par, work.count, 1, measure_volumes, &work);
   const double begun = now();
   tl_for(par, work.count, 1, sweep_1, &work);
@@ -108,22 +108,22 @@ static talus_status measure(const tl_kdtree *tree, tl_kdtree_statistics *s) {
   return TALUS_OK;
 }
 
-talus_status tl_kdtree_measure(const tl_model *model, const tl_scope *scope, const talus_box *boxes,
-                               bool split, int bits, tl_kdtree_statistics *s) {
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
-  const size_t held = scope->arena->in_use;
+talus_status tl_kdtree_measure(const tl_crowd *crowd, const talus_box *boxes, bool split, int bits,
+                               tl_kdtree_statistics *s) {
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
+  const size_t held = crowd->arena->in_use;
   tl_kdtree tree;
-  *s = (tl_kdtree_statistics){.bodies = scope->count};
+  *s = (tl_kdtree_statistics){.bodies = crowd->count};
   if (bits < 0 || bits > TL_KDTREE_BITS)
     return tl_fail(TALUS_ERROR_INVALID, "a linear kd-tree has 0 to %d bits, not %d", TL_KDTREE_BITS,
                    bits);
-  TL_TRY(tl_broad_check(model, scope, boxes));
+  TL_TRY(tl_broad_check(crowd, boxes));
   const double begun = now();
-  TL_TRY(tl_kdtree_build(model, scope, boxes, split, bits, &tree));
+  TL_TRY(tl_kdtree_build(crowd, boxes, split, bits, &tree));
   s->seconds_build = now() - begun;
   s->records = tree.count;
   TL_TRY(measure(&tree, s));
-  s->bytes = scope->arena->peak - held;
-  tl_arena_release(scope->arena, mark);
+  s->bytes = crowd->arena->peak - held;
+  tl_arena_release(crowd->arena, mark);
   return TALUS_OK;
 }

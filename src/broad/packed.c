@@ -112,7 +112,7 @@ void tl_packed_spread(const tl_packed *packed, size_t begin, size_t end, size_t 
       t = t < map->most[k] ? t : map->most[k];
       (k < 3 ? to->low : to->high - 3)[k] = (int32_t)t;
     }
-    const uint32_t slot = tl_scope_slot(bins->scope, i);
+    const uint32_t slot = tl_crowd_slot(bins->crowd, i);
     to->key = key;
     to->who = (uint32_t)i | (tl_body_is_static(bins->model, slot) ? TL_BINS_STATIC : 0);
   }
@@ -187,7 +187,7 @@ static void choose_buckets(tl_packed *packed) {
 
 static talus_status sort(tl_packed *packed) {
   const tl_par *par = &packed->bins->model->par;
-  tl_arena *arena = packed->bins->scope->arena;
+  tl_arena *arena = packed->bins->crowd->arena;
   const size_t n = packed->count;
   TL_TAKE(arena, (size_t)packed->beyond + 2, &packed->start);
   for (int k = 0; k < 3; ++k) {
@@ -232,9 +232,9 @@ static void make_blocks(tl_packed *packed) {
 
 talus_status tl_packed_find_pairs(const tl_bins *bins, tl_pairs *pairs, bool *crowded) {
   const tl_par *par = &bins->model->par;
-  tl_arena *arena = bins->scope->arena;
+  tl_arena *arena = bins->crowd->arena;
   tl_packed packed = {.bins = bins,
-                      .count = bins->scope->count,
+                      .count = bins->crowd->count,
                       .beyond = bins->level[bins->levels].base,
                       .even = bins->levels == 1 && bins->level[1].count == 0};
   make_map(bins, &packed.map, packed.quantum);

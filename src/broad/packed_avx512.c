@@ -65,7 +65,7 @@ TL_LANES_INLINE void spread(const tl_packed *packed, size_t begin, size_t end, s
     const __m512d t = _mm512_mul_pd(_mm512_sub_pd(box, origin), scale);
     const __m256i numbers = _mm512_cvttpd_epi32(_mm512_min_pd(_mm512_max_pd(t, least), most));
     tl_packed_record *to = &packed->record[next[key >> shift]++];
-    const uint32_t slot = tl_scope_slot(bins->scope, i);
+    const uint32_t slot = tl_crowd_slot(bins->crowd, i);
     _mm256_store_si256((__m256i *)(void *)to, numbers);
     to->key = key;
     to->who = (uint32_t)i | (tl_body_is_static(bins->model, slot) ? TL_BINS_STATIC : 0);

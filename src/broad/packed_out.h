@@ -35,8 +35,8 @@ static inline void tl_packed_flush(tl_packed_out *out) {
 /* From members to slots; false: groups that ignore each other. */
 static inline bool tl_packed_find_slots(const tl_packed *packed, uint32_t *a, uint32_t *b) {
   const tl_model *model = packed->bins->model;
-  *a = tl_scope_slot(packed->bins->scope, *a);
-  *b = tl_scope_slot(packed->bins->scope, *b);
+  *a = tl_crowd_slot(packed->bins->crowd, *a);
+  *b = tl_crowd_slot(packed->bins->crowd, *b);
   return model->ignored.count == 0 ||
          !tl_model_ignores(model, model->property.group[*a], model->property.group[*b]);
 }

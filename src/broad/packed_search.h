@@ -92,7 +92,7 @@ void SEARCH(const void *context, size_t block, tl_catch *to) {
   const tl_packed *packed = context;
   const tl_bins *bins = packed->bins;
   tl_packed_out out = {.packed = packed, .to = to};
-  out.plain = !bins->scope->members && bins->model->ignored.count == 0;
+  out.plain = !bins->crowd->members && bins->model->ignored.count == 0;
   int l = 0;
   while (block >= packed->first_block[l + 1])
     l++;

@@ -7,7 +7,7 @@
 #define TL_BROAD_SEARCH_H
 
 #include "base/parallel.h"
-#include "crowd/scope.h"
+#include "crowd/crowd.h"
 
 /* Where a block's pairs go. */
 typedef struct tl_catch {

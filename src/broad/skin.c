@@ -182,21 +182,21 @@ static void keep_found(void *context, size_t begin, size_t end) {
                       cache->levels.data + begin, cache->sides.data + begin);
 }
 
-static talus_status find_candidates(talus_broad_kind kind, skin_work *work, const tl_scope *scope) {
+static talus_status find_candidates(talus_broad_kind kind, skin_work *work, const tl_crowd *crowd) {
   tl_broad_cache *cache = work->cache;
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   tl_pairs found;
-  TL_TRY(tl_broad_find_anew(kind, work->model, scope, cache->grown.data, &found));
+  TL_TRY(tl_broad_find_anew(kind, crowd, cache->grown.data, &found));
   TL_TRY(tl_array_resize(&cache->candidates, found.count));
   TL_TRY(tl_array_resize(&cache->levels, work->images.any ? 0 : found.count));
   TL_TRY(tl_array_resize(&cache->sides, work->images.any ? 0 : found.count));
   work->found = found.data;
   tl_for(&work->model->par, found.count, BLOCK, keep_found, work);
-  tl_arena_release(scope->arena, mark);
+  tl_arena_release(crowd->arena, mark);
   return TALUS_OK;
 }
 
-static talus_status renew(talus_broad_kind kind, skin_work *work, const tl_scope *scope,
+static talus_status renew(talus_broad_kind kind, skin_work *work, const tl_crowd *crowd,
                           double skin) {
   tl_broad_cache *cache = work->cache;
   cache->valid = false;
@@ -209,8 +209,8 @@ static talus_status renew(talus_broad_kind kind, skin_work *work, const tl_scope
   cache->skin = skin;
   tl_for(&work->model->par, work->count, BLOCK, grow_boxes, work);
   if (atomic_load(&odd)) /* of a plane, or a mistake */
-    TL_TRY(tl_broad_check(work->model, scope, work->boxes));
-  TL_TRY(find_candidates(kind, work, scope));
+    TL_TRY(tl_broad_check(crowd, work->boxes));
+  TL_TRY(find_candidates(kind, work, crowd));
   cache->ignored = work->model->ignored.count;
   cache->valid = true;
   cache->renewals++;
@@ -222,25 +222,25 @@ static talus_status renew(talus_broad_kind kind, skin_work *work, const tl_scope
  * a box seems not to be within the larger one. That needs a periodic axis and a skin of some 1e-13
  * of its length or of the coordinates: what is left of it after a box has been moved round is less
  * than the rounding of doing so. */
-static talus_status keep(talus_broad_kind kind, skin_work *work, const tl_scope *scope,
+static talus_status keep(talus_broad_kind kind, skin_work *work, const tl_crowd *crowd,
                          double *far) {
   tl_broad_cache *cache = work->cache;
   *far = HUGE_VAL;
   if (is_known(work))
-    TL_TRY(measure(work, scope->arena, most_strays(work), far));
+    TL_TRY(measure(work, crowd->arena, most_strays(work), far));
   if (*far < HUGE_VAL) {
     cache->far = *far;
     cache->kept++;
     return TALUS_OK;
   }
-  const double skin = tl_skin_choose(work->model, scope, work->boxes);
+  const double skin = tl_skin_choose(crowd, work->boxes);
   if (!(skin > 0)) { /* none is of any use */
     cache->valid = false;
     return TALUS_OK;
   }
-  TL_TRY(renew(kind, work, scope, skin));
+  TL_TRY(renew(kind, work, crowd, skin));
   /* Measured even now: larger boxes are rounded, which a very thin skin feels. */
-  return measure(work, scope->arena, 0, far);
+  return measure(work, crowd->arena, 0, far);
 }
 
 /* ---- pairs of the candidates ----------------------------------------------------------------- */
@@ -310,28 +310,30 @@ static talus_status take_pairs(skin_work *work, tl_arena *arena, double far, tl_
   return TALUS_OK;
 }
 
-static skin_work work_of(const tl_model *model, const tl_scope *scope, const talus_box *boxes) {
+static skin_work work_of(const tl_crowd *crowd, const talus_box *boxes) {
+  const tl_model *model = crowd->model;
   const bool fast = tl_skin_has_avx512() && !tl_skin_plain_of_tests;
   return (skin_work){.model = model,
                      .boxes = boxes,
-                     .count = scope->count,
+                     .count = crowd->count,
                      .images = tl_images_of(model),
                      .lanes = fast ? &tl_skin_avx512 : &tl_skin_plain,
-                     .cache = scope->broad_cache};
+                     .cache = crowd->broad_cache};
 }
 
-talus_status tl_skin_find_pairs(talus_broad_kind kind, const tl_model *model, const tl_scope *scope,
+talus_status tl_skin_find_pairs(talus_broad_kind kind, const tl_crowd *crowd,
                                 const talus_box *boxes, tl_pairs *pairs) {
-  skin_work work = work_of(model, scope, boxes);
+  const tl_model *model = crowd->model;
+  skin_work work = work_of(crowd, boxes);
   double far = HUGE_VAL;
   if (model->skin < 0 && work.cache->rest > 0)
     work.cache->rest--;
   else
-    TL_TRY(keep(kind, &work, scope, &far));
+    TL_TRY(keep(kind, &work, crowd, &far));
   if (far < HUGE_VAL)
-    return take_pairs(&work, scope->arena, far, pairs);
-  TL_TRY(tl_broad_check(model, scope, boxes));
-  return tl_broad_find_anew(kind, model, scope, boxes, pairs);
+    return take_pairs(&work, crowd->arena, far, pairs);
+  TL_TRY(tl_broad_check(crowd, boxes));
+  return tl_broad_find_anew(kind, crowd, boxes, pairs);
 }
 
 void tl_broad_forget(tl_broad_cache *cache) { cache->valid = false; }

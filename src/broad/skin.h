@@ -6,7 +6,7 @@
 #include "broad/broad.h"
 #include "broad/images.h"
 #include "kernels/aabb.h"
-#include "crowd/scope.h"
+#include "crowd/crowd.h"
 
 /* Candidates that are decided on together: as many bits as 64 words have. */
 #define TL_SKIN_BLOCK ((size_t)4096)

@@ -43,11 +43,12 @@ static double find_speed(const tl_broad_cache *cache) {
   return cache->kept > 0 ? cache->far / cache->kept : 0;
 }
 
-double tl_skin_choose(const tl_model *model, const tl_scope *scope, const talus_box *boxes) {
-  tl_broad_cache *cache = scope->broad_cache;
+double tl_skin_choose(const tl_crowd *crowd, const talus_box *boxes) {
+  const tl_model *model = crowd->model;
+  tl_broad_cache *cache = crowd->broad_cache;
   if (model->skin > 0)
     return model->skin;
-  const double edge = find_edge(boxes, scope->count), speed = find_speed(cache);
+  const double edge = find_edge(boxes, crowd->count), speed = find_speed(cache);
   double thickness = cache->thickness;
   if (!(thickness > 0)) {
     thickness = FIRST * edge;

@@ -69,7 +69,7 @@ static bool reuse_order(sweeper *s, tl_sweep_order *last, uint32_t *scratch) {
 
 static talus_status sort(sweeper *s, tl_sweep_order *last) {
   const tl_par *par = &s->entries.model->par;
-  tl_arena *arena = s->entries.scope->arena;
+  tl_arena *arena = s->entries.crowd->arena;
   const size_t n = s->entries.count;
   tl_for(par, n, 0, find_lower, s);
   if (reuse_order(s, last, s->upper))
@@ -112,7 +112,7 @@ static tl_quanta fit(const tl_entries *e, int bits) {
 
 static talus_status prepare(sweeper *s, tl_sweep_order *last) {
   const tl_entries *e = &s->entries;
-  tl_arena *arena = e->scope->arena;
+  tl_arena *arena = e->crowd->arena;
   const size_t n = e->count;
   s->axis = e->widest;
   s->cross[0] = (s->axis + 1) % 3;
@@ -202,11 +202,12 @@ static void sweep(const void *context, size_t block, tl_catch *to) {
     sweep_box(s, i, to);
 }
 
-talus_status tl_sweep_find_pairs(const tl_model *model, const tl_scope *scope,
-                                 const talus_box *boxes, tl_sweep_order *last, tl_pairs *pairs) {
+talus_status tl_sweep_find_pairs(const tl_crowd *crowd, const talus_box *boxes,
+                                 tl_sweep_order *last, tl_pairs *pairs) {
+  const tl_model *model = crowd->model;
   sweeper s = {0};
-  TL_TRY(tl_entries_make(model, scope, boxes, &s.entries));
+  TL_TRY(tl_entries_make(crowd, boxes, &s.entries));
   TL_TRY(prepare(&s, last));
   const size_t blocks = tl_entries_wide_blocks(&s.entries) + (s.entries.count + BLOCK - 1) / BLOCK;
-  return tl_search(&model->par, scope->arena, blocks, sweep, &s, pairs);
+  return tl_search(&model->par, crowd->arena, blocks, sweep, &s, pairs);
 }

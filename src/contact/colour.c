@@ -100,7 +100,7 @@ static void place_runs(void *context, size_t begin, size_t end) {
 
 /* Rows by bucket, in canonical order within each: counted and placed, so that where a row goes does
  * not depend on who places it. */
-static talus_status sort_buckets(const tl_scope *scope, colour_job *job) {
+static talus_status sort_buckets(const tl_crowd *crowd, colour_job *job) {
   const size_t n = job->rows, buckets = job->tiles.count + 1;
   const tl_par *par = &job->model->par;
   job->first[0] = 0;
@@ -112,9 +112,9 @@ static talus_status sort_buckets(const tl_scope *scope, colour_job *job) {
   const size_t wanted = n / MOST_RUNS + 1;
   job->run = wanted < LEAST_OF_RUN ? LEAST_OF_RUN : wanted;
   const size_t runs = (n + job->run - 1) / job->run;
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
-  TL_TAKE(scope->arena, n, &job->bucket);
-  TL_TAKE(scope->arena, runs * buckets, &job->count);
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
+  TL_TAKE(crowd->arena, n, &job->bucket);
+  TL_TAKE(crowd->arena, runs * buckets, &job->count);
   tl_for(par, runs, 1, count_runs, job);
   uint32_t at = 0;
   for (size_t t = 0; t < buckets; ++t) {
@@ -126,7 +126,7 @@ static talus_status sort_buckets(const tl_scope *scope, colour_job *job) {
     }
   }
   tl_for(par, runs, 1, place_runs, job);
-  tl_arena_release(scope->arena, mark);
+  tl_arena_release(crowd->arena, mark);
   return TALUS_OK;
 }
 
@@ -287,11 +287,12 @@ static void number_colours(const colour_job *job) {
   to->start[to->count] = (uint32_t)job->rows;
 }
 
-talus_status tl_contact_colour_some(const tl_model *model, const tl_scope *scope,
-                                    const tl_contacts *contacts, const tl_pair *ends,
-                                    uint32_t *list, size_t n, tl_tiles tiles, tl_colours *colours) {
+talus_status tl_contact_colour_some(const tl_crowd *crowd, const tl_contacts *contacts,
+                                    const tl_pair *ends, uint32_t *list, size_t n, tl_tiles tiles,
+                                    tl_colours *colours) {
+  const tl_model *model = crowd->model;
   const size_t most = tiles.count * MOST + SERIAL + 1, bound = n < most ? n : most;
-  tl_arena *arena = scope->arena;
+  tl_arena *arena = crowd->arena;
   colours->order = list;
   TL_TAKE(arena, bound + 1, &colours->start);
   TL_TAKE(arena, bound, &colours->serial);
@@ -306,7 +307,7 @@ talus_status tl_contact_colour_some(const tl_model *model, const tl_scope *scope
   TL_TAKE(arena, tiles.count + 2, &job.first);
   TL_TAKE(arena, n, &job.ends);
   TL_TAKE(arena, n, &job.index);
-  TL_TRY(sort_buckets(scope, &job));
+  TL_TRY(sort_buckets(crowd, &job));
   TL_TAKE(arena, model->bodies, &job.used_between);
   if (tiles.count > 0)
     TL_TAKE(arena, model->bodies, &job.used);
@@ -324,12 +325,11 @@ talus_status tl_contact_colour_some(const tl_model *model, const tl_scope *scope
   return TALUS_OK;
 }
 
-talus_status tl_contact_colour(const tl_model *model, const tl_scope *scope,
-                               const tl_contacts *contacts, tl_tiles tiles, tl_colours *colours) {
+talus_status tl_contact_colour(const tl_crowd *crowd, const tl_contacts *contacts, tl_tiles tiles,
+                               tl_colours *colours) {
   uint32_t *list;
-  TL_TAKE(scope->arena, contacts->count, &list);
+  TL_TAKE(crowd->arena, contacts->count, &list);
   for (size_t i = 0; i < contacts->count; ++i)
     list[i] = (uint32_t)i;
-  return tl_contact_colour_some(model, scope, contacts, NULL, list, contacts->count, tiles,
-                                colours);
+  return tl_contact_colour_some(crowd, contacts, NULL, list, contacts->count, tiles, colours);
 }

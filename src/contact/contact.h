@@ -4,7 +4,7 @@
 #define TL_CONTACT_CONTACT_H
 
 #include "crowd/contacts.h"
-#include "crowd/scope.h"
+#include "crowd/crowd.h"
 
 /* Tiles: bodies cut into groups that lie close together, so that the bodies of one fit a core's own
  * cache while it sweeps over all their contacts. */
@@ -36,13 +36,13 @@ typedef struct tl_colours {
  * do. */
 #define TL_END_FIXED 0x80000000u
 
-talus_status tl_contact_colour(const tl_model *model, const tl_scope *scope,
-                               const tl_contacts *contacts, tl_tiles tiles, tl_colours *colours);
+talus_status tl_contact_colour(const tl_crowd *crowd, const tl_contacts *contacts, tl_tiles tiles,
+                               tl_colours *colours);
 
 /* The same for n contacts of the set: `list` has their indices in canonical order, and becomes the
  * order of the colours. ends: of all contacts of the set, where they are known; or NULL. */
-talus_status tl_contact_colour_some(const tl_model *model, const tl_scope *scope,
-                                    const tl_contacts *contacts, const tl_pair *ends,
-                                    uint32_t *list, size_t n, tl_tiles tiles, tl_colours *colours);
+talus_status tl_contact_colour_some(const tl_crowd *crowd, const tl_contacts *contacts,
+                                    const tl_pair *ends, uint32_t *list, size_t n, tl_tiles tiles,
+                                    tl_colours *colours);
 
 #endif

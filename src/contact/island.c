@@ -168,14 +168,14 @@ static void grow_trees(void *context, tl_team *team, int worker, int all) {
 }
 
 /* Ends, and the labels of bodies. spare: room for as many as there are contacts. */
-static talus_status find_labels(const tl_scope *scope, ends_job reading, size_t n,
+static talus_status find_labels(const tl_crowd *crowd, ends_job reading, size_t n,
                                 const tl_pairs *links, uint32_t *spare, uint32_t *label) {
   const tl_model *model = reading.model;
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   const tl_par par = tl_par_if(&model->par, n >= 4 * RUN);
   label_job job = {.model = model, .reading = reading, .n = n, .parent = {label}, .apart = spare};
   for (int w = 1; w < par.threads && w < FOREST; ++w)
-    TL_TAKE(scope->arena, model->bodies, &job.parent[w]);
+    TL_TAKE(crowd->arena, model->bodies, &job.parent[w]);
   tl_team_run(&par, grow_trees, &job);
   for (int w = 0; w < FOREST; ++w)
     for (size_t k = 0; k < job.count[w]; ++k) {
@@ -183,7 +183,7 @@ static talus_status find_labels(const tl_scope *scope, ends_job reading, size_t 
       join(label, apart.a, apart.b);
     }
   finish_labels(model, links, label);
-  tl_arena_release(scope->arena, mark);
+  tl_arena_release(crowd->arena, mark);
   return TALUS_OK;
 }
 
@@ -316,20 +316,21 @@ static void place_others(const group_job *job, size_t runs, places *next) {
   }
 }
 
-static talus_status group(const tl_model *model, const tl_scope *scope, const tl_pairs *links,
-                          uint32_t small, group_job *job, tl_islands *islands) {
+static talus_status group(const tl_crowd *crowd, const tl_pairs *links, uint32_t small,
+                          group_job *job, tl_islands *islands) {
+  const tl_model *model = crowd->model;
   const size_t runs = (job->n + RUN - 1) / RUN, held = links ? links->count : 0;
   places next = {0};
   uint32_t *roots;
-  TL_TAKE(scope->arena, runs, &job->mine);
-  TL_TAKE(scope->arena, runs, &job->others);
-  TL_TAKE(scope->arena, runs, &job->at);
-  TL_TAKE(scope->arena, job->n, &job->own);
-  TL_TAKE(scope->arena, model->bodies, &roots);
-  TL_TAKE(scope->arena, model->bodies, &next.contact);
+  TL_TAKE(crowd->arena, runs, &job->mine);
+  TL_TAKE(crowd->arena, runs, &job->others);
+  TL_TAKE(crowd->arena, runs, &job->at);
+  TL_TAKE(crowd->arena, job->n, &job->own);
+  TL_TAKE(crowd->arena, model->bodies, &roots);
+  TL_TAKE(crowd->arena, model->bodies, &next.contact);
   memset(next.contact, 0, model->bodies * sizeof *next.contact);
   if (held > 0) {
-    TL_TAKE(scope->arena, model->bodies, &next.link);
+    TL_TAKE(crowd->arena, model->bodies, &next.link);
     memset(next.link, 0, model->bodies * sizeof *next.link);
   }
   job->large = find_large(job);
@@ -351,17 +352,18 @@ static talus_status group(const tl_model *model, const tl_scope *scope, const tl
   return TALUS_OK;
 }
 
-talus_status tl_contact_find_islands(const tl_model *model, const tl_scope *scope,
-                                     const tl_contacts *contacts, const tl_pairs *links, bool apart,
-                                     uint32_t small, tl_pair *ends, tl_islands *islands) {
+talus_status tl_contact_find_islands(const tl_crowd *crowd, const tl_contacts *contacts,
+                                     const tl_pairs *links, bool apart, uint32_t small,
+                                     tl_pair *ends, tl_islands *islands) {
+  const tl_model *model = crowd->model;
   const size_t n = contacts->count, held = links ? links->count : 0;
   const size_t most = n + held < model->bodies ? n + held : model->bodies;
-  ends_job work = {model, scope->in, contacts->data, ends};
+  ends_job work = {model, crowd->in, contacts->data, ends};
   *islands = (tl_islands){0};
-  TL_TAKE(scope->arena, n, &islands->order);
-  TL_TAKE(scope->arena, (apart ? most : 1) + 1, &islands->start);
-  TL_TAKE(scope->arena, held, &islands->link_order);
-  TL_TAKE(scope->arena, (apart ? most : 1) + 1, &islands->link_start);
+  TL_TAKE(crowd->arena, n, &islands->order);
+  TL_TAKE(crowd->arena, (apart ? most : 1) + 1, &islands->start);
+  TL_TAKE(crowd->arena, held, &islands->link_order);
+  TL_TAKE(crowd->arena, (apart ? most : 1) + 1, &islands->link_start);
   if (!apart) {
     tl_for(&model->par, n, RUN, find_ends, &work);
     take_all(ends, n, held, islands);
@@ -373,13 +375,13 @@ talus_status tl_contact_find_islands(const tl_model *model, const tl_scope *scop
                    "solve.islands to false",
                    n);
   uint32_t *spare;
-  TL_TAKE(scope->arena, model->bodies, &islands->label);
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
-  TL_TAKE(scope->arena, n, &spare);
-  TL_TRY(find_labels(scope, work, n, links, spare, islands->label));
+  TL_TAKE(crowd->arena, model->bodies, &islands->label);
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
+  TL_TAKE(crowd->arena, n, &spare);
+  TL_TRY(find_labels(crowd, work, n, links, spare, islands->label));
   group_job grouping = {
       .ends = ends, .label = islands->label, .n = n, .other = spare, .order = islands->order};
-  TL_TRY(group(model, scope, links, small, &grouping, islands));
-  tl_arena_release(scope->arena, mark);
+  TL_TRY(group(crowd, links, small, &grouping, islands));
+  tl_arena_release(crowd->arena, mark);
   return TALUS_OK;
 }

@@ -28,8 +28,8 @@ void tl_island_label(const tl_model *model, const tl_contacts *contacts, const t
  * and such links must not be given. An island is small when it has fewer than `small` contacts and
  * no link. Not `apart`: everything is taken for one island, and none is small. ends: room for those
  * of all contacts, which are written there. */
-talus_status tl_contact_find_islands(const tl_model *model, const tl_scope *scope,
-                                     const tl_contacts *contacts, const tl_pairs *links, bool apart,
-                                     uint32_t small, tl_pair *ends, tl_islands *islands);
+talus_status tl_contact_find_islands(const tl_crowd *crowd, const tl_contacts *contacts,
+                                     const tl_pairs *links, bool apart, uint32_t small,
+                                     tl_pair *ends, tl_islands *islands);
 
 #endif

@@ -233,18 +233,19 @@ static bool are_useful(const tl_model *model) {
   return false;
 }
 
-talus_status tl_contact_take_slidings(const tl_model *model, const tl_scope *scope,
-                                      const tl_contacts *contacts, tl_slidings *slidings) {
+talus_status tl_contact_take_slidings(const tl_crowd *crowd, const tl_contacts *contacts,
+                                      tl_slidings *slidings) {
+  const tl_model *model = crowd->model;
   *slidings = (tl_slidings){0};
   if (contacts->count == 0 || !are_useful(model))
     return TALUS_OK;
   take_job job = {.model = model, .contacts = contacts};
-  TL_TAKE(scope->arena, contacts->count, &job.sliding);
+  TL_TAKE(crowd->arena, contacts->count, &job.sliding);
   tl_for(&model->par, contacts->count, 1024, count_range, &job);
   size_t count = 0;
   for (size_t i = 0; i < contacts->count; ++i)
     count += job.sliding[i];
-  TL_TAKE(scope->arena, count, &slidings->data);
+  TL_TAKE(crowd->arena, count, &slidings->data);
   for (size_t i = 0; i < contacts->count; ++i)
     if (job.sliding[i] > 0)
       slidings->count +=
@@ -267,9 +268,9 @@ static bool is_flat(const patch *p, double radius) {
 /* Whether the patch turns rather than slides. One that hardly moves is judged by what it had to
  * hold: where sweeps have not converged friction is at its limit in many places that do not slide.
  */
-static bool is_spinning(const tl_model *model, const tl_scope *scope, const tl_sliding *s,
-                        const patch *p, double radius) {
-  const tl_state *in = scope->in;
+static bool is_spinning(const tl_crowd *crowd, const tl_sliding *s, const patch *p, double radius) {
+  const tl_model *model = crowd->model;
+  const tl_state *in = crowd->in;
   const talus_dvec3 n = wide(p->normal);
   const talus_dvec3 arm_a = tl_dsub(p->middle, in->position[s->a]);
   const talus_dvec3 arm_b =
@@ -281,7 +282,7 @@ static bool is_spinning(const tl_model *model, const tl_scope *scope, const tl_s
                                 tl_dsub(tl_dcross(wb, arm_b), tl_dcross(wa, arm_a)));
   const double turning = radius * fabs(tl_ddot(tl_dsub(wb, wa), n));
   const double slip = tl_dlength(tl_dsub(u, tl_dscale(n, tl_ddot(u, n))));
-  const double slow = (double)tl_length(model->gravity) * scope->dt;
+  const double slow = (double)tl_length(model->gravity) * crowd->dt;
   return turning > slow || slip > slow ? s->everywhere && turning >= slip : s->twisted;
 }
 
@@ -296,8 +297,9 @@ static void draw_in(tl_contacts *contacts, const patch *p, double share) {
   }
 }
 
-static void lay(const tl_model *model, const tl_scope *scope, const tl_sliding *s,
-                tl_contacts *contacts, size_t i, size_t count) {
+static void lay(const tl_crowd *crowd, const tl_sliding *s, tl_contacts *contacts, size_t i,
+                size_t count) {
+  const tl_model *model = crowd->model;
   uint32_t taken = 0;
   for (size_t k = 0; k + 1 < count; ++k) {
     patch p;
@@ -305,7 +307,7 @@ static void lay(const tl_model *model, const tl_scope *scope, const tl_sliding *
         !(tl_dot(p.normal, s->normal) > TL_R(0.99)))
       continue;
     const double radius = mean_radius(&p);
-    if (!is_flat(&p, radius) || !is_spinning(model, scope, s, &p, radius))
+    if (!is_flat(&p, radius) || !is_spinning(crowd, s, &p, radius))
       return;
     const talus_dvec3 load = wide(s->load);
     const double needed = load_share(&p, tl_ddot(load, p.u), tl_ddot(load, p.v));
@@ -316,8 +318,9 @@ static void lay(const tl_model *model, const tl_scope *scope, const tl_sliding *
   }
 }
 
-void tl_contact_lay_slidings(const tl_model *model, const tl_scope *scope,
-                             const tl_slidings *slidings, tl_contacts *contacts) {
+void tl_contact_lay_slidings(const tl_crowd *crowd, const tl_slidings *slidings,
+                             tl_contacts *contacts) {
+  const tl_model *model = crowd->model;
   size_t i = 0;
   for (size_t k = 0; k < slidings->count; ++k) {
     const tl_sliding *s = &slidings->data[k];
@@ -329,6 +332,6 @@ void tl_contact_lay_slidings(const tl_model *model, const tl_scope *scope,
       continue;
     const size_t count = pair_count(contacts, i);
     if (may_have_patches(model, &contacts->data[i], count))
-      lay(model, scope, s, contacts, i, count);
+      lay(crowd, s, contacts, i, count);
   }
 }

@@ -26,11 +26,11 @@ typedef struct tl_slidings {
 } tl_slidings;
 
 /* Those of the set as the last step left it, before it is overwritten. */
-talus_status tl_contact_take_slidings(const tl_model *model, const tl_scope *scope,
-                                      const tl_contacts *contacts, tl_slidings *slidings);
+talus_status tl_contact_take_slidings(const tl_crowd *crowd, const tl_contacts *contacts,
+                                      tl_slidings *slidings);
 
 /* Draws their points in, in a new set (in canonical order). */
-void tl_contact_lay_slidings(const tl_model *model, const tl_scope *scope,
-                             const tl_slidings *slidings, tl_contacts *contacts);
+void tl_contact_lay_slidings(const tl_crowd *crowd, const tl_slidings *slidings,
+                             tl_contacts *contacts);
 
 #endif

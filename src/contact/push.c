@@ -114,7 +114,7 @@ static response respond(const tl_reach *reach, uint32_t slot, talus_vec3 arm, ta
   if (shape->kind == TALUS_SPHERE && !lock)
     return (response){inv_mass, inv_mass, 0};
   const tl_sym3 turning =
-      tl_free_inverse_inertia(reach->scope->in->rotation[slot], tl_body_inertia(model, slot),
+      tl_free_inverse_inertia(reach->crowd->in->rotation[slot], tl_body_inertia(model, slot),
                               lock & TALUS_LOCK_RX, lock & TALUS_LOCK_RY, lock & TALUS_LOCK_RZ);
   const talus_vec3 free = tl_vec3(lock & TALUS_LOCK_X ? 0 : n.x, lock & TALUS_LOCK_Y ? 0 : n.y,
                                   lock & TALUS_LOCK_Z ? 0 : n.z);
@@ -300,11 +300,11 @@ static bool pull_along(tl_reach *reach, uint32_t from, uint32_t to) {
 }
 
 static bool pass_joints(tl_reach *reach, turns *t) {
-  const tl_joints *joints = reach->is_jointed ? reach->scope->joints : NULL;
+  const tl_joints *joints = reach->is_jointed ? reach->crowd->joints : NULL;
   bool is_news = false;
   for (size_t i = 0; joints && i < joints->all.count; ++i) {
     const tl_joint *joint = &joints->all.data[i];
-    if (!tl_joint_acts_within(joint, reach->scope))
+    if (!tl_joint_acts_within(joint, reach->crowd))
       continue;
     if (pull_along(reach, joint->a, joint->b))
       tell(t, joint->b), is_news = true;
@@ -318,7 +318,7 @@ static bool pass_joints(tl_reach *reach, turns *t) {
  */
 
 static talus_status take_turns(const tl_reach *reach, const tl_contacts *contacts, turns *t) {
-  tl_arena *arena = reach->scope->arena;
+  tl_arena *arena = reach->crowd->arena;
   const size_t bodies = reach->model->bodies, n = contacts->count;
   *t = (turns){.contacts = contacts->data, .count = n, .words = n / 64 + 1};
   TL_TAKE(arena, bodies + 2, &t->first);
@@ -406,7 +406,7 @@ static bool is_crowd(const tl_reach *reach, const tl_contacts *contacts) {
 }
 
 talus_status tl_push_spread(tl_reach *reach, const tl_contacts *contacts) {
-  tl_arena *arena = reach->scope->arena;
+  tl_arena *arena = reach->crowd->arena;
   const size_t bodies = reach->model->bodies;
   const bool is_first = !reach->is_pushed;
   if (is_first) {

@@ -32,8 +32,8 @@ talus_real tl_reach_spare(const tl_model *model, double dt, uint32_t slot, talus
 static void find_drifts(void *context, size_t begin, size_t end) {
   tl_reach *reach = context;
   for (size_t i = begin; i < end; ++i) {
-    const uint32_t slot = tl_scope_slot(reach->scope, i);
-    const tl_free f = tl_free_of(reach->model, reach->scope, slot);
+    const uint32_t slot = tl_crowd_slot(reach->crowd, i);
+    const tl_free f = tl_free_of(reach->crowd, slot);
     reach->drifts[slot] =
         (tl_drift){f.velocity, f.spin, bend_of(reach->model, reach->h, slot, f.spin)};
   }
@@ -42,7 +42,7 @@ static void find_drifts(void *context, size_t begin, size_t end) {
 /* As solvers have them: planes have no images. */
 static void find_arms(const tl_reach *reach, const tl_contact *c, talus_vec3 *a, talus_vec3 *b) {
   const tl_model *model = reach->model;
-  const talus_dvec3 from = reach->scope->in->position[c->a], to = reach->scope->in->position[c->b];
+  const talus_dvec3 from = reach->crowd->in->position[c->a], to = reach->crowd->in->position[c->b];
   const bool has_images = model->domain.enabled && tl_body_shape(model, c->a)->bounded &&
                           tl_body_shape(model, c->b)->bounded;
   const talus_dvec3 between = has_images ? tl_model_offset(model, from, to) : tl_dsub(to, from);
@@ -106,7 +106,7 @@ static talus_real slack_of(const tl_reach *reach, const tl_contact *c) {
  */
 static uint8_t judge(const tl_reach *reach, const tl_contact *c) {
   const talus_real room = reach->margins[c->a] + reach->margins[c->b];
-  if (tl_rest_is_dormant(reach->model, reach->scope->in, c->a, c->b))
+  if (tl_rest_is_dormant(reach->model, reach->crowd->in, c->a, c->b))
     return TL_REACH_NEAR;
   if (c->gap <= reach->slack && room <= reach->h * reach->slow + reach->slack)
     return TL_REACH_NEAR;
@@ -138,7 +138,7 @@ talus_status tl_reach_judge(tl_reach *reach, const tl_contacts *contacts) {
   judge_job job = {reach, contacts->data};
   if (contacts->count > reach->verdict_room) {
     reach->verdict_room = contacts->count + contacts->count / 8;
-    TL_TAKE(reach->scope->arena, reach->verdict_room, &reach->verdicts);
+    TL_TAKE(reach->crowd->arena, reach->verdict_room, &reach->verdicts);
   }
   tl_for(par, contacts->count, 512, judge_range, &job);
   if (tl_find_first(par, contacts->count, does_strike, &job) == SIZE_MAX)
@@ -206,14 +206,14 @@ void tl_reach_sift(tl_reach *reach, tl_contacts *contacts) {
  */
 
 static talus_status find_jointed(tl_reach *reach) {
-  const tl_joints *joints = reach->scope->joints;
+  const tl_joints *joints = reach->crowd->joints;
   if (!joints || joints->all.count == 0)
     return TALUS_OK;
-  TL_TAKE(reach->scope->arena, reach->model->bodies, &reach->is_jointed);
+  TL_TAKE(reach->crowd->arena, reach->model->bodies, &reach->is_jointed);
   memset(reach->is_jointed, 0, reach->model->bodies);
   for (size_t i = 0; i < joints->all.count; ++i) {
     const tl_joint *joint = &joints->all.data[i];
-    if (!tl_joint_acts_within(joint, reach->scope))
+    if (!tl_joint_acts_within(joint, reach->crowd))
       continue;
     if (joint->a != TL_NONE)
       reach->is_jointed[joint->a] = 1;
@@ -223,16 +223,16 @@ static talus_status find_jointed(tl_reach *reach) {
   return TALUS_OK;
 }
 
-talus_status tl_reach_begin(const tl_model *model, const tl_scope *scope, const talus_real *margins,
-                            tl_reach *reach) {
-  const talus_real h = TL_R(scope->dt), g = tl_length(model->gravity);
+talus_status tl_reach_begin(const tl_crowd *crowd, const talus_real *margins, tl_reach *reach) {
+  const tl_model *model = crowd->model;
+  const talus_real h = TL_R(crowd->dt), g = tl_length(model->gravity);
   *reach = (tl_reach){.model = model,
-                      .scope = scope,
+                      .crowd = crowd,
                       .margins = margins,
                       .h = h,
                       .slow = SLOW * g * h,
                       .slack = SLACK * g * h * h};
-  TL_TAKE(scope->arena, model->bodies, &reach->drifts);
-  tl_for(&model->par, scope->count, 1024, find_drifts, reach);
+  TL_TAKE(crowd->arena, model->bodies, &reach->drifts);
+  tl_for(&model->par, crowd->count, 1024, find_drifts, reach);
   return find_jointed(reach);
 }

@@ -72,7 +72,7 @@ typedef struct tl_drift {
 
 typedef struct tl_reach {
   const tl_model *model;
-  const tl_scope *scope;
+  const tl_crowd *crowd;
   const talus_real *margins; /* by slot */
   talus_real h;              /* s */
   talus_real slow;           /* m/s: what closes more slowly pushes nobody */
@@ -108,8 +108,7 @@ typedef struct tl_meeting {
 tl_meeting tl_reach_meet(const tl_reach *reach, const tl_contact *c);
 
 /* margins: by slot. Scratch is the arena's from here on. */
-talus_status tl_reach_begin(const tl_model *model, const tl_scope *scope, const talus_real *margins,
-                            tl_reach *reach);
+talus_status tl_reach_begin(const tl_crowd *crowd, const talus_real *margins, tl_reach *reach);
 
 /* Judges all contacts of the set, and finds who is pushed. May be called again when contacts were
  * added: pushes that there are stay. */

@@ -3,7 +3,7 @@
 #define TL_FREE_H
 
 #include "crowd/rest.h"
-#include "crowd/scope.h"
+#include "crowd/crowd.h"
 
 typedef struct tl_free {
   talus_vec3 velocity, spin; /* m/s, rad/s, world axes; constant over the step */
@@ -16,23 +16,24 @@ static inline talus_vec3 tl_free_unlocked(talus_vec3 v, uint32_t x, uint32_t y, 
 
 /* Velocity at t0, with gravity and loads over the step, for a free body; the way of its motion for
  * a kinematic one; 0 for what is fixed or asleep. */
-static inline tl_free tl_free_of(const tl_model *model, const tl_scope *scope, uint32_t slot) {
+static inline tl_free tl_free_of(const tl_crowd *crowd, uint32_t slot) {
+  const tl_model *model = crowd->model;
   const tl_properties *property = &model->property;
   const uint32_t flags = property->flags[slot], lock = flags & TL_FLAG_LOCKS;
-  const talus_real h = TL_R(scope->dt);
-  tl_free f = {.movable = !(flags & TL_FLAG_STATIC) && !tl_rest_is_asleep(scope->in, slot)};
+  const talus_real h = TL_R(crowd->dt);
+  tl_free f = {.movable = !(flags & TL_FLAG_STATIC) && !tl_rest_is_asleep(crowd->in, slot)};
   if (!f.movable) {
     if (flags & TL_FLAG_KINEMATIC)
-      tl_body_way(model, slot, scope->t0, scope->t1, scope->dt, &f.velocity, &f.spin);
+      tl_body_way(model, slot, crowd->t0, crowd->t1, crowd->dt, &f.velocity, &f.spin);
     return f;
   }
-  f.velocity = tl_madd(scope->in->velocity[slot], h, model->gravity);
-  f.spin = scope->in->spin[slot];
+  f.velocity = tl_madd(crowd->in->velocity[slot], h, model->gravity);
+  f.spin = crowd->in->spin[slot];
   if (property->force)
     f.velocity = tl_madd(f.velocity, h / property->mass[slot], property->force[slot]);
   if (property->torque) {
     const tl_sym3 inverse =
-        tl_free_inverse_inertia(scope->in->rotation[slot], tl_body_inertia(model, slot),
+        tl_free_inverse_inertia(crowd->in->rotation[slot], tl_body_inertia(model, slot),
                                 lock & TALUS_LOCK_RX, lock & TALUS_LOCK_RY, lock & TALUS_LOCK_RZ);
     f.spin = tl_madd(f.spin, h, tl_sym3_mul_vec(inverse, property->torque[slot]));
   }

@@ -140,7 +140,7 @@ void talus_detector_destroy(talus_detector *detector) {
 /* One call under way. */
 typedef struct search {
   talus_detector *detector;
-  tl_scope scope;
+  tl_crowd crowd;
   const talus_box *boxes;
   tl_pairs pairs;
   talus_detect_stats stats;
@@ -149,8 +149,11 @@ typedef struct search {
 static talus_status begin(talus_detector *detector, size_t n, search *job) {
   *job = (search){.detector = detector};
   TL_TRY(tl_arena_reset(&detector->arena));
-  job->scope = (tl_scope){
-      .count = n, .in = &detector->state, .out = &detector->state, .arena = &detector->arena};
+  job->crowd = (tl_crowd){.model = &detector->model,
+                          .count = n,
+                          .in = &detector->state,
+                          .out = &detector->state,
+                          .arena = &detector->arena};
   return TALUS_OK;
 }
 
@@ -161,10 +164,10 @@ static talus_status find_pairs(search *job) {
   job->stats.broad = model->broad;
   job->stats.threads = model->par.threads;
   if (model->broad == TALUS_BROAD_AUTO)
-    job->stats.broad = tl_broad_choose(model, &job->scope, job->boxes, &job->stats.reason);
-  TL_TRY(tl_broad_find_unsorted(job->stats.broad, model, &job->scope, job->boxes, &job->pairs));
+    job->stats.broad = tl_broad_choose(&job->crowd, job->boxes, &job->stats.reason);
+  TL_TRY(tl_broad_find_unsorted(job->stats.broad, &job->crowd, job->boxes, &job->pairs));
   const double found = now_ms();
-  TL_TRY(tl_broad_sort_pairs(model, job->scope.arena, &job->pairs));
+  TL_TRY(tl_broad_sort_pairs(model, job->crowd.arena, &job->pairs));
   job->stats.broad_ms = found - begun;
   job->stats.sort_ms = now_ms() - found;
   job->stats.pairs = job->stats.candidates = job->pairs.count;
@@ -304,7 +307,7 @@ static talus_status count_pairs(search *job, const talus_detect_bodies *bodies) 
   const tl_model *model = &job->detector->model;
   count_work work = {job, bodies, tl_images_of(model)};
   double count;
-  TL_TRY(tl_sum(&model->par, job->scope.arena, job->pairs.count, count_overlaps, &work, &count));
+  TL_TRY(tl_sum(&model->par, job->crowd.arena, job->pairs.count, count_overlaps, &work, &count));
   job->stats.pairs = (uint64_t)count;
   return TALUS_OK;
 }
@@ -327,11 +330,10 @@ static talus_status find_contacts(search *job) {
   talus_detector *detector = job->detector;
   const double begun = now_ms();
   talus_real *margins;
-  TL_TAKE(&detector->arena, job->scope.count, &margins);
-  for (size_t i = 0; i < job->scope.count; ++i)
+  TL_TAKE(&detector->arena, job->crowd.count, &margins);
+  for (size_t i = 0; i < job->crowd.count; ++i)
     margins[i] = TL_R(0.5 * detector->def.margin);
-  TL_TRY(tl_narrow_find_contacts(&detector->model, &job->scope, &job->pairs, margins,
-                                 &detector->found));
+  TL_TRY(tl_narrow_find_contacts(&job->crowd, &job->pairs, margins, &detector->found));
   TL_TRY(tl_array_resize(&detector->contacts, detector->found.count));
   tl_for(&detector->model.par, detector->found.count, GRAIN, copy_contacts, detector);
   job->stats.narrow_ms = now_ms() - begun;

@@ -6,7 +6,7 @@
 #include <talus/detect.h>
 
 #include "contact/contact.h"
-#include "crowd/scope.h"
+#include "crowd/crowd.h"
 
 /* What stages need of a world, made anew from the caller's arrays by each call; all but the shapes
  * and the results is in the arena. */

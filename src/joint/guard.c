@@ -34,11 +34,11 @@ static double size_of(const tl_model *model, const tl_joint *joint) {
   return joint->kind == TALUS_JOINT_DISTANCE ? fmin(size, joint->length) : size;
 }
 
-static tl_joint_body body_after(const tl_model *model, const tl_scope *scope, tl_twists twists,
-                                uint32_t slot) {
-  tl_joint_body body = tl_joint_body_at(model, scope->in, slot);
+static tl_joint_body body_after(const tl_crowd *crowd, tl_twists twists, uint32_t slot) {
+  const tl_model *model = crowd->model;
+  tl_joint_body body = tl_joint_body_at(model, crowd->in, slot);
   if (slot != TL_NONE && !tl_body_is_static(model, slot)) {
-    const tl_twist *twist = tl_twist_of(twists, tl_scope_find(scope, slot));
+    const tl_twist *twist = tl_twist_of(twists, tl_crowd_find(crowd, slot));
     body.v = twist->velocity;
     body.w = twist->spin;
   }
@@ -99,10 +99,10 @@ static bool is_rod(const tl_joint *joint) {
   return joint->kind == TALUS_JOINT_DISTANCE && !joint->rope;
 }
 
-static talus_status guard_rod(const tl_scope *scope, size_t row, double speed, const tl_log *log) {
-  const tl_joint *joint = &scope->joints->all.data[row];
-  tl_joint_state *after = &scope->joints_after[row];
-  const double h = scope->dt;
+static talus_status guard_rod(const tl_crowd *crowd, size_t row, double speed, const tl_log *log) {
+  const tl_joint *joint = &crowd->joints->all.data[row];
+  tl_joint_state *after = &crowd->joints_after[row];
+  const double h = crowd->dt;
   if (speed * h > joint->length)
     return tl_fail(TALUS_ERROR_DIVERGED,
                    "%s: its ends pass each other by %.3g m within a step, but it is only %.3g m "
@@ -114,7 +114,7 @@ static talus_status guard_rod(const tl_scope *scope, size_t row, double speed, c
     tl_log_write(log, TL_LOG_WARN,
                  "%s: at t = %g s its ends pass each other by %.3g m within a step, and it is "
                  "%.3g m long: how it moves is coarse; a dt of %.2g s would do (said once)",
-                 tl_joint_describe(joint), scope->t0, speed * h, joint->length,
+                 tl_joint_describe(joint), crowd->t0, speed * h, joint->length,
                  SAFE_TURN * joint->length / speed);
   }
   return TALUS_OK;
@@ -127,13 +127,13 @@ static double spin_before(const tl_state *state, const tl_joint *joint) {
   return fmax(a, b);
 }
 
-static talus_status guard_one(const tl_model *model, const tl_scope *scope, tl_twists twists,
-                              size_t row) {
-  const tl_joint *joint = &scope->joints->all.data[row];
-  const double h = scope->dt;
-  const double last = spin_before(scope->in, joint);
-  const tl_joint_body a = body_after(model, scope, twists, joint->a);
-  const tl_joint_body b = body_after(model, scope, twists, joint->b);
+static talus_status guard_one(const tl_crowd *crowd, tl_twists twists, size_t row) {
+  const tl_model *model = crowd->model;
+  const tl_joint *joint = &crowd->joints->all.data[row];
+  const double h = crowd->dt;
+  const double last = spin_before(crowd->in, joint);
+  const tl_joint_body a = body_after(crowd, twists, joint->a);
+  const tl_joint_body b = body_after(crowd, twists, joint->b);
   const tl_joint_place now = tl_joint_find_place(model, joint, &a, &b);
   const double held = held_turning(joint, &now, &a, &b);
   if (held * h >= HELD_TURN)
@@ -148,7 +148,7 @@ static talus_status guard_one(const tl_model *model, const tl_scope *scope, tl_t
                    "tell which way; take a dt below %.2g s, or let it turn more slowly",
                    tl_joint_describe(joint), turning * h, h, MOTOR_TURN / turning);
   if (is_rod(joint))
-    TL_TRY(guard_rod(scope, row, passing(&now, &a, &b), &model->log));
+    TL_TRY(guard_rod(crowd, row, passing(&now, &a, &b), &model->log));
   const tl_joint_body next_a = tl_joint_body_moved(&a, h), next_b = tl_joint_body_moved(&b, h);
   const tl_joint_place then = tl_joint_find_place(model, joint, &next_a, &next_b);
   const talus_real length = tl_joint_length_of(model, joint);
@@ -168,44 +168,46 @@ static talus_status guard_one(const tl_model *model, const tl_scope *scope, tl_t
   return TALUS_OK;
 }
 
-talus_status tl_joints_guard_start(const tl_model *model, const tl_scope *scope) {
-  const tl_joints *joints = scope->joints;
+talus_status tl_joints_guard_start(const tl_crowd *crowd) {
+  const tl_model *model = crowd->model;
+  const tl_joints *joints = crowd->joints;
   for (size_t i = 0; joints && i < joints->all.count; ++i) {
     const tl_joint *joint = &joints->all.data[i];
-    if (!is_rod(joint) || !tl_joint_acts_within(joint, scope))
+    if (!is_rod(joint) || !tl_joint_acts_within(joint, crowd))
       continue;
-    const tl_joint_body a = tl_joint_body_at(model, scope->in, joint->a);
-    const tl_joint_body b = tl_joint_body_at(model, scope->in, joint->b);
+    const tl_joint_body a = tl_joint_body_at(model, crowd->in, joint->a);
+    const tl_joint_body b = tl_joint_body_at(model, crowd->in, joint->b);
     const tl_joint_place place = tl_joint_find_place(model, joint, &a, &b);
-    TL_TRY(guard_rod(scope, i, passing(&place, &a, &b), &model->log));
+    TL_TRY(guard_rod(crowd, i, passing(&place, &a, &b), &model->log));
   }
   return TALUS_OK;
 }
 
 typedef struct guard_job {
   const tl_model *model;
-  const tl_scope *scope;
+  const tl_crowd *crowd;
   tl_twists twists;
 } guard_job;
 
 /* Rods may have something to say, in the order of the table: not here. */
 static bool is_refused(void *context, size_t i) {
   const guard_job *job = context;
-  const tl_joint *joint = &job->scope->joints->all.data[i];
-  return !is_rod(joint) && tl_joint_acts_within(joint, job->scope) &&
-         guard_one(job->model, job->scope, job->twists, i) != TALUS_OK;
+  const tl_joint *joint = &job->crowd->joints->all.data[i];
+  return !is_rod(joint) && tl_joint_acts_within(joint, job->crowd) &&
+         guard_one(job->crowd, job->twists, i) != TALUS_OK;
 }
 
-talus_status tl_joints_guard(const tl_model *model, const tl_scope *scope, tl_twists twists) {
-  const tl_joints *joints = scope->joints;
-  guard_job job = {model, scope, twists};
+talus_status tl_joints_guard(const tl_crowd *crowd, tl_twists twists) {
+  const tl_model *model = crowd->model;
+  const tl_joints *joints = crowd->joints;
+  guard_job job = {model, crowd, twists};
   if (!joints)
     return TALUS_OK;
   const size_t refused = tl_find_first(&model->par, joints->all.count, is_refused, &job);
   for (size_t i = 0; i < joints->all.count && i <= refused; ++i) {
     const tl_joint *joint = &joints->all.data[i];
-    if (i == refused || (is_rod(joint) && tl_joint_acts_within(joint, scope)))
-      TL_TRY(guard_one(model, scope, twists, i)); /* with its message here */
+    if (i == refused || (is_rod(joint) && tl_joint_acts_within(joint, crowd)))
+      TL_TRY(guard_one(crowd, twists, i)); /* with its message here */
   }
   return TALUS_OK;
 }

@@ -6,12 +6,12 @@
 #include "solve/solve.h"
 
 /* Looks at rods before a step is solved, which may end in no numbers at all. */
-talus_status tl_joints_guard_start(const tl_model *model, const tl_scope *scope);
+talus_status tl_joints_guard_start(const tl_crowd *crowd);
 
 /* Looks at the velocities of a step before it is made. TALUS_ERROR_DIVERGED with the joint and the
  * fix: what turns by half a turn or more, a held axis that turns, a rod shorter than the way of its
  * ends, frames that leap apart. */
-talus_status tl_joints_guard(const tl_model *model, const tl_scope *scope, tl_twists twists);
+talus_status tl_joints_guard(const tl_crowd *crowd, tl_twists twists);
 
 /* After a step: a line in the log for each of the first joints that drift, once. */
 void tl_joints_tell_drift(const tl_model *model, tl_joints *joints, double time);

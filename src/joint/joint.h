@@ -12,7 +12,7 @@
 #define TL_JOINT_JOINT_H
 
 #include "kernels/joint.h"
-#include "crowd/scope.h"
+#include "crowd/crowd.h"
 
 #define TL_JOINT_MEMBER(name, type, columns, scalar, flags) type name;
 typedef talus_real tl_joint_impulses[TL_JOINT_ROWS];
@@ -70,12 +70,12 @@ typedef struct tl_joints {
 
 static inline bool tl_joint_acts(const tl_joint *joint) { return !joint->broken; }
 
-/* Whether it does among the members of a scope. What holds one of them to a body that is none does
+/* Whether it does among the members of a crowd. What holds one of them to a body that is none does
  * not count there, as in a world of the members alone. */
-static inline bool tl_joint_acts_within(const tl_joint *joint, const tl_scope *scope) {
+static inline bool tl_joint_acts_within(const tl_joint *joint, const tl_crowd *crowd) {
   return tl_joint_acts(joint) &&
-         (joint->a == TL_NONE || tl_scope_find(scope, joint->a) != SIZE_MAX) &&
-         (joint->b == TL_NONE || tl_scope_find(scope, joint->b) != SIZE_MAX);
+         (joint->a == TL_NONE || tl_crowd_find(crowd, joint->a) != SIZE_MAX) &&
+         (joint->b == TL_NONE || tl_crowd_find(crowd, joint->b) != SIZE_MAX);
 }
 
 static inline bool tl_joint_has_spring(const tl_joint *joint) {

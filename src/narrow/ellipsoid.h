@@ -59,13 +59,13 @@ tl_ell_contact tl_ell_batch_contact(const tl_ell_batch *batch, size_t i);
 /* What stays the same for all pairs of a narrow phase. */
 typedef struct tl_ell_finder {
   const tl_model *model;
-  const tl_scope *scope;
+  const tl_crowd *crowd;
   const talus_real *margins; /* by slot */
   tl_ell_row *rows;          /* by slot; NULL where there is no ellipsoid */
 } tl_ell_finder;
 
-/* Takes a row per body from the scope's arena where a shape of the model is an ellipsoid, and fills
- * those of the scope's members. */
+/* Takes a row per body from the crowd's arena where a shape of the model is an ellipsoid, and fills
+ * those of the crowd's members. */
 talus_status tl_ell_prepare(tl_ell_finder *finder);
 
 /* Looks at `count` pairs, at most TL_ELL_BATCH. hits[i] says whether pair i touches, its contact is

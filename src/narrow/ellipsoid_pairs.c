@@ -12,14 +12,14 @@ static void fill_rows(void *context, size_t begin, size_t end) {
   const tl_ell_finder *finder = context;
   const tl_model *model = finder->model;
   for (size_t i = begin; i < end; ++i) {
-    const uint32_t slot = tl_scope_slot(finder->scope, i);
+    const uint32_t slot = tl_crowd_slot(finder->crowd, i);
     const tl_shape *shape = tl_body_shape(model, slot);
     if (shape->kind != TALUS_ELLIPSOID && shape->kind != TALUS_SPHERE) {
       finder->rows[slot].kind = -1;
       continue;
     }
     const tl_ellipsoid e =
-        tl_ellipsoid_of(shape, model->property.scale[slot], finder->scope->in->rotation[slot]);
+        tl_ellipsoid_of(shape, model->property.scale[slot], finder->crowd->in->rotation[slot]);
     finder->rows[slot] = tl_ellipsoid_row(&e);
   }
 }
@@ -32,8 +32,8 @@ talus_status tl_ell_prepare(tl_ell_finder *finder) {
   finder->rows = NULL;
   if (!any)
     return TALUS_OK;
-  TL_TAKE(finder->scope->arena, model->bodies, &finder->rows);
-  tl_for(&model->par, finder->scope->count, GRAIN, fill_rows, finder);
+  TL_TAKE(finder->crowd->arena, model->bodies, &finder->rows);
+  tl_for(&model->par, finder->crowd->count, GRAIN, fill_rows, finder);
   return TALUS_OK;
 }
 
@@ -45,7 +45,7 @@ static bool is_sphere(const tl_model *model, uint32_t slot) {
 static bool find_alone(const tl_ell_finder *finder, const tl_pair *pair, talus_dvec3 d,
                        double margin, tl_point *out) {
   const tl_model *model = finder->model;
-  const talus_quat *rotation = finder->scope->in->rotation;
+  const talus_quat *rotation = finder->crowd->in->rotation;
   const tl_ellipsoid a = tl_ellipsoid_of(tl_body_shape(model, pair->a),
                                          model->property.scale[pair->a], rotation[pair->a]);
   const tl_ellipsoid b = tl_ellipsoid_of(tl_body_shape(model, pair->b),
@@ -83,7 +83,7 @@ static bool take_result(const tl_ell_finder *finder, const tl_ell_batch *batch, 
 void tl_ell_find(const tl_ell_finder *finder, const tl_pair *pairs, size_t count, uint8_t *hits,
                  tl_point *points) {
   const tl_model *model = finder->model;
-  const talus_dvec3 *position = finder->scope->in->position;
+  const talus_dvec3 *position = finder->crowd->in->position;
   const bool newton = model->narrow.ellipsoid == TALUS_ELLIPSOID_NEWTON;
   tl_ell_batch batch;
   uint8_t which[TL_ELL_BATCH];

@@ -33,7 +33,7 @@ typedef struct pair_block {
 
 typedef struct work {
   const tl_model *model;
-  const tl_scope *scope;
+  const tl_crowd *crowd;
   const tl_pairs *pairs;
   const talus_real *margins; /* by slot */
   pair_block *blocks;        /* of all pairs */
@@ -72,7 +72,7 @@ static tl_posed pose(const work *job, uint32_t slot, talus_dvec3 position) {
   return (tl_posed){.shape = tl_body_shape(job->model, slot),
                     .scale = job->model->property.scale[slot],
                     .position = position,
-                    .rotation = job->scope->in->rotation[slot]};
+                    .rotation = job->crowd->in->rotation[slot]};
 }
 
 /* A pair as the table wants it. */
@@ -86,7 +86,7 @@ typedef struct ordered_pair {
 /* The body of the lower kind goes first, but planes and containers last: for the first the points
  * are near the origin, and a sphere on a far plane gets an arm without rounding. */
 static ordered_pair order_pair(const work *job, const tl_pair *pair) {
-  const talus_dvec3 *position = job->scope->in->position;
+  const talus_dvec3 *position = job->crowd->in->position;
   const talus_shape_kind kind_a = tl_body_shape(job->model, pair->a)->kind;
   const talus_shape_kind kind_b = tl_body_shape(job->model, pair->b)->kind;
   const talus_dvec3 direct = tl_dsub(position[pair->b], position[pair->a]);
@@ -176,13 +176,13 @@ static size_t find_by_table(const work *job, const tl_pair *pair, const tl_conta
 /* Whether a sphere is far from every wall of a container: most are, and are done with here. */
 static bool is_well_inside(const work *job, uint32_t ball, uint32_t container, talus_real margin) {
   const tl_shape *walls = tl_body_shape(job->model, container);
-  const talus_quat q = job->scope->in->rotation[container];
+  const talus_quat q = job->crowd->in->rotation[container];
   const double half = 0.5 * (double)job->model->property.scale[container];
   const double need =
       tl_body_shape(job->model, ball)->size[0] * (double)job->model->property.scale[ball] +
       (double)margin;
-  talus_dvec3 x = tl_model_offset(job->model, job->scope->in->position[container],
-                                  job->scope->in->position[ball]);
+  talus_dvec3 x = tl_model_offset(job->model, job->crowd->in->position[container],
+                                  job->crowd->in->position[ball]);
   if (q.x != 0 || q.y != 0 || q.z != 0) {
     const tl_frame frame = tl_frame_from_quat(q);
     x = tl_frame_to_local(&frame, x);
@@ -211,7 +211,7 @@ static size_t find_in_pair(const work *job, const tl_pair *pair, const tl_contac
     return find_by_table(job, pair, guess, out);
   /* Very many in most scenes, without the table. */
   const talus_real margin = job->margins[pair->a] + job->margins[pair->b];
-  const talus_dvec3 *position = job->scope->in->position;
+  const talus_dvec3 *position = job->crowd->in->position;
   const talus_dvec3 to_b = tl_model_offset(model, position[pair->a], position[pair->b]);
   const double radius_a = shape_a->size[0] * (double)model->property.scale[pair->a];
   const double radius_b = shape_b->size[0] * (double)model->property.scale[pair->b];
@@ -308,7 +308,7 @@ static size_t find_in_run(const work *job, const tl_pair *pairs, size_t count, s
       found += find_on_way(job, &pairs[k], guess_of(job, &pairs[k], cursor), out + found);
     if (hits[k] == TL_ELL_OTHER || !hits[k])
       continue;
-    write_contact(&pairs[k], job->scope->in->position[pairs[k].a], &points[k], &out[found]);
+    write_contact(&pairs[k], job->crowd->in->position[pairs[k].a], &points[k], &out[found]);
     found += tl_swept_pair(&job->swept, &out[found], 1);
   }
   return found;
@@ -409,10 +409,10 @@ static talus_status run_batch(work *job, size_t blocks, tl_contacts *contacts) {
 }
 
 static talus_status run_batches(work *job, tl_contacts *contacts) {
-  tl_arena *arena = job->scope->arena;
+  tl_arena *arena = job->crowd->arena;
   job->block_count = (job->pairs->count - 1) / PAIRS_PER_BLOCK + 1;
   TL_TAKE(arena, job->block_count, &job->blocks);
-  TL_TRY(tl_spheres_take(job->model, job->scope, job->pairs->count, job->margins, &job->spheres));
+  TL_TRY(tl_spheres_take(job->crowd, job->pairs->count, job->margins, &job->spheres));
   tl_for(&job->model->par, job->block_count, GRAIN, measure_blocks, job);
   size_t most;
   TL_TRY(plan_batches(job, &most));
@@ -422,16 +422,16 @@ static talus_status run_batches(work *job, tl_contacts *contacts) {
     size_t end = job->first + 1;
     while (end < job->block_count && !job->blocks[end].starts)
       ++end;
-    TL_GO_ON(job->scope->cancel);
+    TL_GO_ON(job->crowd->cancel);
     TL_TRY(run_batch(job, end - job->first, contacts));
     job->first = end;
   }
   return TALUS_OK;
 }
 
-bool tl_narrow_meets(const tl_model *model, const tl_scope *scope, const tl_pair *pair,
-                     const talus_real *margins) {
-  const work job = {.model = model, .scope = scope, .margins = margins};
+bool tl_narrow_meets(const tl_crowd *crowd, const tl_pair *pair, const talus_real *margins) {
+  const tl_model *model = crowd->model;
+  const work job = {.model = model, .crowd = crowd, .margins = margins};
   const talus_shape_kind a = tl_body_shape(model, pair->a)->kind;
   const talus_shape_kind b = tl_body_shape(model, pair->b)->kind;
   tl_contact found[TL_NARROW_MAX_POINTS];
@@ -441,28 +441,29 @@ bool tl_narrow_meets(const tl_model *model, const tl_scope *scope, const tl_pair
                              : find_in_pair(&job, pair, NULL, found)) > 0;
 }
 
-talus_status tl_narrow_find_contacts(const tl_model *model, const tl_scope *scope,
-                                     const tl_pairs *pairs, const talus_real *margins,
-                                     tl_contacts *contacts) {
+talus_status tl_narrow_find_contacts(const tl_crowd *crowd, const tl_pairs *pairs,
+                                     const talus_real *margins, tl_contacts *contacts) {
   contacts->count = 0;
-  return tl_narrow_add_contacts(model, scope, pairs, margins, contacts);
+  return tl_narrow_add_contacts(crowd, pairs, margins, contacts);
 }
 
-talus_status tl_narrow_add_contacts(const tl_model *model, const tl_scope *scope,
-                                    const tl_pairs *pairs, const talus_real *margins,
-                                    tl_contacts *contacts) {
+talus_status tl_narrow_add_contacts(const tl_crowd *crowd, const tl_pairs *pairs,
+                                    const talus_real *margins, tl_contacts *contacts) {
+  const tl_model *model = crowd->model;
   if (pairs->count == 0)
     return TALUS_OK;
   work job = {.model = model,
-              .scope = scope,
+              .crowd = crowd,
               .pairs = pairs,
               .margins = margins,
-              .before = scope->before && tl_narrow_uses_guesses(model) ? scope->before : NULL,
+              .before = crowd->contacts_before && tl_narrow_uses_guesses(model)
+                            ? crowd->contacts_before
+                            : NULL,
               .loops = tl_spheres_loops(),
-              .swept = {.model = model, .scope = scope, .margins = margins},
-              .ellipsoids = {.model = model, .scope = scope, .margins = margins}};
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+              .swept = {.model = model, .crowd = crowd, .margins = margins},
+              .ellipsoids = {.model = model, .crowd = crowd, .margins = margins}};
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   const talus_status status = run_batches(&job, contacts);
-  tl_arena_release(scope->arena, mark);
+  tl_arena_release(crowd->arena, mark);
   return status;
 }

@@ -66,22 +66,19 @@ void tl_narrow_swap(tl_point *points, int count);
 /* Contacts of all candidate pairs (sorted) into *contacts, in canonical order, impulses 0. A pair's
  * margin is the sum of its bodies' (margins: by slot). Supported kinds that can never
  * touch (two static bodies) do not come here. TALUS_ERROR_UNSUPPORTED names both bodies.
- * Where a normal is searched for, that of the pair's first contact in scope->before is a guess of
- * it. That set is in the checkpoint, so a restarted run guesses what the other would have.
+ * Where a normal is searched for, that of the pair's first contact in crowd->contacts_before is a
+ * guess of it. That set is in the checkpoint, so a restarted run guesses what the other would have.
  *
  * Periodic axes: a pair is looked at in its nearest image by centres of mass, so a body must be
  * smaller than half the period. A plane has no images: it is where it is. */
-talus_status tl_narrow_find_contacts(const tl_model *model, const tl_scope *scope,
-                                     const tl_pairs *pairs, const talus_real *margins,
-                                     tl_contacts *contacts);
+talus_status tl_narrow_find_contacts(const tl_crowd *crowd, const tl_pairs *pairs,
+                                     const talus_real *margins, tl_contacts *contacts);
 
 /* The same, behind the contacts that the set holds already. */
-talus_status tl_narrow_add_contacts(const tl_model *model, const tl_scope *scope,
-                                    const tl_pairs *pairs, const talus_real *margins,
-                                    tl_contacts *contacts);
+talus_status tl_narrow_add_contacts(const tl_crowd *crowd, const tl_pairs *pairs,
+                                    const talus_real *margins, tl_contacts *contacts);
 
 /* Whether one pair has a contact; false where its kinds are not supported. */
-bool tl_narrow_meets(const tl_model *model, const tl_scope *scope, const tl_pair *pair,
-                     const talus_real *margins);
+bool tl_narrow_meets(const tl_crowd *crowd, const tl_pair *pair, const talus_real *margins);
 
 #endif

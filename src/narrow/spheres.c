@@ -26,15 +26,16 @@ static void fill_rows(void *context, size_t begin, size_t end) {
   }
 }
 
-talus_status tl_spheres_take(const tl_model *model, const tl_scope *scope, size_t pairs,
-                             const talus_real *margins, tl_sphere_row **rows) {
+talus_status tl_spheres_take(const tl_crowd *crowd, size_t pairs, const talus_real *margins,
+                             tl_sphere_row **rows) {
+  const tl_model *model = crowd->model;
   const talus_domain_def *domain = &model->domain;
   *rows = NULL;
-  if (pairs < model->bodies || scope->members || /* margins are known of members alone */
+  if (pairs < model->bodies || crowd->members || /* margins are known of members alone */
       (domain->enabled && (domain->periodic[0] || domain->periodic[1] || domain->periodic[2])))
     return TALUS_OK;
-  TL_TAKE(scope->arena, model->bodies, rows);
-  row_work work = {model, scope->in, margins, *rows};
+  TL_TAKE(crowd->arena, model->bodies, rows);
+  row_work work = {model, crowd->in, margins, *rows};
   tl_for(&model->par, model->bodies, 2048, fill_rows, &work);
   return TALUS_OK;
 }

@@ -31,7 +31,7 @@ const tl_sphere_loops *tl_spheres_loops(void);
 
 /* Rows by slot, of all bodies (arena). NULL where pairs are too few beside the bodies to pay for
  * it, or are looked at in periodic images. */
-talus_status tl_spheres_take(const tl_model *model, const tl_scope *scope, size_t pairs,
-                             const talus_real *margins, tl_sphere_row **rows);
+talus_status tl_spheres_take(const tl_crowd *crowd, size_t pairs, const talus_real *margins,
+                             tl_sphere_row **rows);
 
 #endif

@@ -47,11 +47,11 @@ static talus_dvec3 wide(talus_vec3 v) { return tl_dvec3((double)v.x, (double)v.y
 
 static mover start(const tl_swept *swept, uint32_t slot, talus_dvec3 position) {
   const tl_model *model = swept->model;
-  const tl_free f = tl_free_of(model, swept->scope, slot);
+  const tl_free f = tl_free_of(swept->crowd, slot);
   mover m = {.posed = {.shape = tl_body_shape(model, slot),
                        .scale = model->property.scale[slot],
                        .position = position,
-                       .rotation = swept->scope->in->rotation[slot]},
+                       .rotation = swept->crowd->in->rotation[slot]},
              .v = wide(f.velocity),
              .w = wide(f.spin),
              .movable = f.movable};
@@ -189,7 +189,7 @@ static double size_of(const tl_model *model, uint32_t slot) {
 /* What can be said before velocities are looked at. */
 static bool is_candidate(const tl_swept *swept, const tl_contact *c, size_t count, double *size) {
   const tl_model *model = swept->model;
-  if (model->solve.kind == TALUS_SOLVE_PENALTY || !(swept->scope->dt > 0))
+  if (model->solve.kind == TALUS_SOLVE_PENALTY || !(swept->crowd->dt > 0))
     return false;
   for (size_t i = 0; i < count; ++i)
     if (!(c[i].gap > 0))
@@ -206,7 +206,7 @@ static bool is_candidate(const tl_swept *swept, const tl_contact *c, size_t coun
 static bool read_speed(const tl_swept *swept, uint32_t slot, talus_vec3 *v, double *turning) {
   const tl_model *model = swept->model;
   const tl_properties *property = &model->property;
-  const tl_state *in = swept->scope->in;
+  const tl_state *in = swept->crowd->in;
   const uint32_t flags = property->flags[slot];
   *v = tl_vec3(0, 0, 0);
   *turning = 0;
@@ -214,7 +214,7 @@ static bool read_speed(const tl_swept *swept, uint32_t slot, talus_vec3 *v, doub
     return false;
   if ((flags & TL_FLAG_STATIC) || tl_rest_is_asleep(in, slot))
     return true;
-  *v = tl_madd(in->velocity[slot], TL_R(swept->scope->dt), model->gravity);
+  *v = tl_madd(in->velocity[slot], TL_R(swept->crowd->dt), model->gravity);
   if (tl_body_shape(model, slot)->kind != TALUS_SPHERE)
     *turning =
         (double)tl_length(in->spin[slot]) * (size_of(model, slot) + (double)(swept->margins[slot]));
@@ -224,7 +224,7 @@ static bool read_speed(const tl_swept *swept, uint32_t slot, talus_vec3 *v, doub
 /* Whether velocities alone show that the pair stays as it is, because no point closes or none goes
  * sideways by much: with room for rounding, so that what is not clear is looked at. */
 static bool is_harmless(const tl_swept *swept, const tl_contact *c, size_t count, double size) {
-  const double h = swept->scope->dt;
+  const double h = swept->crowd->dt;
   talus_vec3 va, vb;
   double wa, wb;
   if (!read_speed(swept, c->a, &va, &wa) || !read_speed(swept, c->b, &vb, &wb))
@@ -275,11 +275,11 @@ size_t tl_swept_pair(const tl_swept *swept, tl_contact *found, size_t count) {
       is_harmless(swept, found, count, size))
     return count;
   const uint32_t a = found->a, b = found->b;
-  const talus_dvec3 *position = swept->scope->in->position, origin = position[a];
+  const talus_dvec3 *position = swept->crowd->in->position, origin = position[a];
   const talus_dvec3 to_b = tl_model_offset(swept->model, position[a], position[b]);
   way w = {.a = start(swept, a, tl_dvec3(0, 0, 0)),
            .b = start(swept, b, to_b),
-           .h = swept->scope->dt,
+           .h = swept->crowd->dt,
            .size = size,
            .margin = swept->margins[a] + swept->margins[b]};
   w.u = tl_dsub(w.b.v, w.a.v);

@@ -12,7 +12,7 @@
 
 typedef struct tl_swept {
   const tl_model *model;
-  const tl_scope *scope;
+  const tl_crowd *crowd;
   const talus_real *margins; /* by slot */
 } tl_swept;
 

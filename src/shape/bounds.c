@@ -6,7 +6,7 @@
 
 typedef struct work {
   const tl_model *model;
-  const tl_scope *scope;
+  const tl_crowd *crowd;
   talus_box *boxes;    /* by member */
   talus_real *margins; /* by slot */
 } work;
@@ -23,8 +23,8 @@ static talus_real turning_speed(const tl_model *model, uint32_t slot, talus_vec3
 /* v + h a is the velocity that the step begins to solve with. */
 static talus_real free_speed(const work *job, uint32_t slot) {
   const tl_properties *property = &job->model->property;
-  const tl_state *in = job->scope->in;
-  const talus_real h = TL_R(job->scope->dt);
+  const tl_state *in = job->crowd->in;
+  const talus_real h = TL_R(job->crowd->dt);
   talus_vec3 v = tl_madd(in->velocity[slot], h, job->model->gravity);
   if (property->force && property->mass[slot] > 0)
     v = tl_madd(v, h / property->mass[slot], property->force[slot]);
@@ -58,7 +58,7 @@ static talus_real scripted_speed(const work *job, uint32_t slot) {
   if (!is_far)
     return most;
   talus_vec3 v, w;
-  tl_body_way(model, slot, job->scope->t0, job->scope->t1, job->scope->dt, &v, &w);
+  tl_body_way(model, slot, job->crowd->t0, job->crowd->t1, job->crowd->dt, &v, &w);
   return tl_max(most, tl_length(v) + turning_speed(model, slot, w));
 }
 
@@ -74,13 +74,13 @@ static talus_real margin_of(const work *job, uint32_t slot) {
     return TL_R(0.5 * model->margin);
   const uint32_t flags = model->property.flags[slot];
   const bool is_fixed = (flags & TL_FLAG_FIXED) != 0;
-  const talus_vec3 spin = is_fixed ? tl_vec3(0, 0, 0) : job->scope->in->spin[slot];
-  const talus_real spare = tl_reach_spare(model, job->scope->dt, slot, spin);
+  const talus_vec3 spin = is_fixed ? tl_vec3(0, 0, 0) : job->crowd->in->spin[slot];
+  const talus_real spare = tl_reach_spare(model, job->crowd->dt, slot, spin);
   if (is_fixed)
     return spare;
   const talus_real speed =
       flags & TL_FLAG_KINEMATIC ? scripted_speed(job, slot) : free_speed(job, slot);
-  return TL_R(job->scope->dt) * speed + spare;
+  return TL_R(job->crowd->dt) * speed + spare;
 }
 
 /* Bonded bodies must stay in the contact set while they part: the margin of the body that moves
@@ -95,9 +95,9 @@ static talus_real bond_margin(const tl_model *model, uint32_t slot) {
 
 static void find_in_range(void *context, size_t begin, size_t end) {
   const work *job = context;
-  const tl_state *in = job->scope->in;
+  const tl_state *in = job->crowd->in;
   for (size_t i = begin; i < end; ++i) {
-    const uint32_t slot = tl_scope_slot(job->scope, i);
+    const uint32_t slot = tl_crowd_slot(job->crowd, i);
     const talus_real margin = margin_of(job, slot) + bond_margin(job->model, slot);
     const talus_box box =
         tl_shape_bounds(tl_body_shape(job->model, slot), (double)job->model->property.scale[slot],
@@ -107,9 +107,9 @@ static void find_in_range(void *context, size_t begin, size_t end) {
   }
 }
 
-talus_status tl_shape_find_bounds(const tl_model *model, const tl_scope *scope, talus_box *boxes,
-                                  talus_real *margins) {
-  work job = {.model = model, .scope = scope, .boxes = boxes, .margins = margins};
-  tl_for(&model->par, scope->count, TL_BLOCK, find_in_range, &job);
+talus_status tl_shape_find_bounds(const tl_crowd *crowd, talus_box *boxes, talus_real *margins) {
+  const tl_model *model = crowd->model;
+  work job = {.model = model, .crowd = crowd, .boxes = boxes, .margins = margins};
+  tl_for(&model->par, crowd->count, TL_BLOCK, find_in_range, &job);
   return TALUS_OK;
 }

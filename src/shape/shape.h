@@ -3,7 +3,7 @@
 #define TL_SHAPE_SHAPE_H
 
 #include "kernels/aabb.h"
-#include "crowd/scope.h"
+#include "crowd/crowd.h"
 
 #define TL_EXPONENT_LEAST 1.1 /* of a superellipsoid */
 #define TL_EXPONENT_MOST  100.0
@@ -57,12 +57,11 @@ talus_box tl_shape_bounds(const tl_shape *shape, double scale, talus_dvec3 posit
  * largest; of a clump its smallest sphere; 0 for a plane. For warnings, not for contacts. */
 double tl_shape_inner_radius(const tl_shape *shape);
 
-/* Boxes of every member of the scope at scope->in, grown by each body's own margin: half the
+/* Boxes of every member of the crowd at crowd->in, grown by each body's own margin: half the
  * model's where that is given, otherwise the distance the body can move within the step,
  *   h |v + h a| + (non-spheres) h |w| radius, with a = gravity + force / mass.
  * margins[slot] is that distance (0 for a fixed body; a kinematic body's from its motion); margins
  * has a row per slot of the model, of which only members are written. */
-talus_status tl_shape_find_bounds(const tl_model *model, const tl_scope *scope, talus_box *boxes,
-                                  talus_real *margins);
+talus_status tl_shape_find_bounds(const tl_crowd *crowd, talus_box *boxes, talus_real *margins);
 
 #endif

@@ -1,13 +1,14 @@
 /* One word of the scene chooses the contact model: solve: {kind: ...}. */
 #include "solve/solve.h"
 
-talus_status tl_solve(const tl_model *model, const tl_scope *scope, tl_contacts *contacts,
-                      tl_twists *twists, tl_solve_report *report) {
+talus_status tl_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twists *twists,
+                      tl_solve_report *report) {
+  const tl_model *model = crowd->model;
   switch (model->solve.kind) {
   case TALUS_SOLVE_CCP:
-    return tl_ccp_solve(model, scope, contacts, twists, report);
+    return tl_ccp_solve(model, crowd, contacts, twists, report);
   case TALUS_SOLVE_IMPULSE:
-    return tl_impulse_solve(model, scope, contacts, twists, report);
+    return tl_impulse_solve(model, crowd, contacts, twists, report);
   case TALUS_SOLVE_PENALTY:
     break;
   }

@@ -23,7 +23,7 @@ typedef struct tl_solve_report {
   uint32_t worst;        /* slot of the body in it that is worst off */
 } tl_solve_report;
 
-/* Velocities as a solver left them: a row per member of the scope, `stride` bytes apart, because
+/* Velocities as a solver left them: a row per member of the crowd, `stride` bytes apart, because
  * they stay where the solver worked on them (its body buffer, in the arena). */
 typedef struct tl_twist {
   talus_vec3 velocity, spin;
@@ -51,12 +51,12 @@ static inline tl_twist tl_shift_of(tl_twists twists, size_t member) {
 
 /* By the contact model that the model names: the entry of the backend. Penalty is not among them:
  * its forces are evaluated between drifts and kicks (step/verlet.c). */
-talus_status tl_solve(const tl_model *model, const tl_scope *scope, tl_contacts *contacts,
-                      tl_twists *twists, tl_solve_report *report);
+talus_status tl_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twists *twists,
+                      tl_solve_report *report);
 
-/* Velocities at t1 for every free member of the scope, from those at t0, loads, gravity and
+/* Velocities at t1 for every free member of the crowd, from those at t0, loads, gravity and
  * contacts, by cone complementarity (docs/theory/ccp.md). Reads contacts' impulses as the start and
- * leaves the solution in them. Writes nothing of scope->out: the stepper looks at the result before
+ * leaves the solution in them. Writes nothing of crowd->out: the stepper looks at the result before
  * it lets it count. Rows of members that contacts cannot move mean nothing. */
 talus_status tl_ccp_solve(const tl_model *model, const tl_scope *scope, tl_contacts *contacts,
                           tl_twists *twists, tl_solve_report *report);

@@ -1,4 +1,4 @@
-/* The fixed step: each stage once, on everything in the scope. */
+/* The fixed step: each stage once, on everything in the crowd. */
 #include "contact/history.h"
 #include "base/cancel.h"
 #include "contact/patch.h"
@@ -19,14 +19,14 @@ static double wall_now(void) {
 
 typedef struct check_job {
   const tl_model *model;
-  const tl_scope *scope;
+  const tl_crowd *crowd;
   tl_twists twists;
 } check_job;
 
 /* Not finite, or so fast that the next position would not be. */
 static bool is_diverged(void *context, size_t i) {
   const check_job *job = context;
-  const uint32_t slot = tl_scope_slot(job->scope, i);
+  const uint32_t slot = tl_crowd_slot(job->crowd, i);
   if (tl_body_is_static(job->model, slot))
     return false;
   const tl_twist *twist = tl_twist_of(job->twists, i);
@@ -39,13 +39,13 @@ static bool is_diverged(void *context, size_t i) {
 
 /* How many times its own size a body moves within the step, or how many rad it turns by. */
 static double wildness(const check_job *job, size_t i) {
-  const uint32_t slot = tl_scope_slot(job->scope, i);
+  const uint32_t slot = tl_crowd_slot(job->crowd, i);
   const tl_shape *shape = tl_body_shape(job->model, slot);
   if (tl_body_is_static(job->model, slot) || !shape->bounded)
     return 0;
   const tl_twist *twist = tl_twist_of(job->twists, i);
   const double size = (double)(shape->radius * job->model->property.scale[slot]);
-  return job->scope->dt *
+  return job->crowd->dt *
          fmax((double)tl_length(twist->velocity) / size, (double)tl_length(twist->spin));
 }
 
@@ -55,15 +55,15 @@ static bool is_wild(void *context, size_t i) { return wildness(context, i) > TL_
  * for their rounding. One pass over all bodies instead of two with roots. */
 static bool is_suspect(void *context, size_t i) {
   const check_job *job = context;
-  const uint32_t slot = tl_scope_slot(job->scope, i);
+  const uint32_t slot = tl_crowd_slot(job->crowd, i);
   if (tl_body_is_static(job->model, slot))
     return false;
-  if (job->twists.row && i + AHEAD < job->scope->count) /* solver bodies stand in another order */
+  if (job->twists.row && i + AHEAD < job->crowd->count) /* solver bodies stand in another order */
     __builtin_prefetch(tl_twist_of(job->twists, i + AHEAD));
   const tl_shape *shape = tl_body_shape(job->model, slot);
   const tl_twist *twist = tl_twist_of(job->twists, i);
   const tl_twist shift = tl_shift_of(job->twists, i);
-  const double most = 0.5 * TL_STEP_WILD / job->scope->dt, most2 = most * most;
+  const double most = 0.5 * TL_STEP_WILD / job->crowd->dt, most2 = most * most;
   const double size =
       shape->bounded ? (double)(shape->radius * job->model->property.scale[slot]) : 1;
   return !((double)tl_length2(twist->velocity) < most2 * size * size &&
@@ -75,12 +75,12 @@ static bool is_suspect(void *context, size_t i) {
 static bool is_leaving(void *context, size_t i) {
   const check_job *job = context;
   const talus_domain_def *domain = &job->model->domain;
-  const uint32_t slot = tl_scope_slot(job->scope, i);
+  const uint32_t slot = tl_crowd_slot(job->crowd, i);
   if (tl_body_is_static(job->model, slot))
     return false;
   const talus_vec3 v =
       tl_add(tl_twist_of(job->twists, i)->velocity, tl_shift_of(job->twists, i).velocity);
-  const talus_dvec3 x = tl_dmadd(job->scope->in->position[slot], job->scope->dt, v);
+  const talus_dvec3 x = tl_dmadd(job->crowd->in->position[slot], job->crowd->dt, v);
   return (!domain->periodic[0] && (x.x < domain->box.lo.x || x.x > domain->box.hi.x)) ||
          (!domain->periodic[1] && (x.y < domain->box.lo.y || x.y > domain->box.hi.y)) ||
          (!domain->periodic[2] && (x.z < domain->box.lo.z || x.z > domain->box.hi.z));
@@ -90,40 +90,40 @@ static bool is_leaving(void *context, size_t i) {
  */
 typedef struct bounds_job {
   const tl_model *model;
-  const tl_scope *scope;
+  const tl_crowd *crowd;
   const talus_box *boxes;
   const talus_real *margins;
 } bounds_job;
 
 static bool is_unbounded_by_mistake(void *context, size_t i) {
   const bounds_job *job = context;
-  const uint32_t slot = tl_scope_slot(job->scope, i);
+  const uint32_t slot = tl_crowd_slot(job->crowd, i);
   return tl_body_shape(job->model, slot)->bounded &&
          (!tl_is_finite(job->margins[slot]) || !tl_box_is_finite(job->boxes[i]));
 }
 
-talus_status tl_step_check(const tl_model *model, const tl_scope *scope, tl_twists twists,
-                           uint32_t *culprit) {
-  check_job job = {model, scope, twists};
-  const bool calm = tl_find_first(&model->par, scope->count, is_suspect, &job) == SIZE_MAX;
-  size_t bad = calm ? SIZE_MAX : tl_find_first(&model->par, scope->count, is_diverged, &job);
+talus_status tl_step_check(const tl_crowd *crowd, tl_twists twists, uint32_t *culprit) {
+  const tl_model *model = crowd->model;
+  check_job job = {model, crowd, twists};
+  const bool calm = tl_find_first(&model->par, crowd->count, is_suspect, &job) == SIZE_MAX;
+  size_t bad = calm ? SIZE_MAX : tl_find_first(&model->par, crowd->count, is_diverged, &job);
   if (bad != SIZE_MAX) {
-    *culprit = tl_scope_slot(scope, bad);
+    *culprit = tl_crowd_slot(crowd, bad);
     return tl_fail(TALUS_ERROR_DIVERGED, "its velocity is not finite");
   }
-  bad = calm ? SIZE_MAX : tl_find_first(&model->par, scope->count, is_wild, &job);
+  bad = calm ? SIZE_MAX : tl_find_first(&model->par, crowd->count, is_wild, &job);
   if (bad != SIZE_MAX) {
     const tl_twist *twist = tl_twist_of(twists, bad);
-    *culprit = tl_scope_slot(scope, bad);
+    *culprit = tl_crowd_slot(crowd, bad);
     return tl_fail(TALUS_ERROR_DIVERGED,
                    "at %.3g m/s and %.3g rad/s it would move by a million times its size, or turn "
                    "by a million rad, within a step",
                    (double)tl_length(twist->velocity), (double)tl_length(twist->spin));
   }
   if (model->domain.enabled && model->domain.outside == TALUS_OUTSIDE_STOP) {
-    bad = tl_find_first(&model->par, scope->count, is_leaving, &job);
+    bad = tl_find_first(&model->par, crowd->count, is_leaving, &job);
     if (bad != SIZE_MAX) {
-      *culprit = tl_scope_slot(scope, bad);
+      *culprit = tl_crowd_slot(crowd, bad);
       return tl_fail(TALUS_ERROR_DOMAIN, "it leaves the domain, which says `outside: stop`");
     }
   }
@@ -132,129 +132,128 @@ talus_status tl_step_check(const tl_model *model, const tl_scope *scope, tl_twis
 
 /* Contacts of the pairs, with the impulses of the last step laid in. Those of sleeping bodies stay
  * as they are: they are not looked for. */
-static talus_status renew_contacts(const tl_backend *backend, const tl_model *model,
-                                   const tl_scope *scope, tl_pairs *pairs,
-                                   const talus_real *margins, const tl_slidings *slidings,
-                                   tl_contacts *contacts) {
-  const bool may_sleep = scope->in->rest != NULL;
-  TL_TRY(tl_history_begin(scope->before, scope->dt, contacts));
+static talus_status renew_contacts(const tl_backend *backend, const tl_crowd *crowd,
+                                   tl_pairs *pairs, const talus_real *margins,
+                                   const tl_slidings *slidings, tl_contacts *contacts) {
+  const tl_model *model = crowd->model;
+  const bool may_sleep = crowd->in->rest != NULL;
+  TL_TRY(tl_history_begin(crowd->contacts_before, crowd->dt, contacts));
   if (may_sleep) {
-    TL_TRY(tl_sleep_keep(model, scope, scope->before, contacts));
-    tl_sleep_drop_pairs(model, scope, pairs);
+    TL_TRY(tl_sleep_keep(crowd, crowd->contacts_before, contacts));
+    tl_sleep_drop_pairs(crowd, pairs);
   }
   const size_t kept = contacts->count;
-  TL_TRY(backend->find_contacts(model, scope, pairs, margins, contacts));
+  TL_TRY(backend->find_contacts(crowd, pairs, margins, contacts));
   if (contacts->recent < contacts->count)
     contacts->recent = contacts->count;
   tl_contacts fresh = {.data = contacts->data ? contacts->data + kept : NULL,
                        .count = contacts->count - kept};
-  tl_history_carry(model, scope->before, contacts, kept);
-  tl_contact_lay_slidings(model, scope, slidings, &fresh);
+  tl_history_carry(model, crowd->contacts_before, contacts, kept);
+  tl_contact_lay_slidings(crowd, slidings, &fresh);
   if (may_sleep)
-    TL_TRY(tl_sleep_merge(scope, contacts, kept));
-  return tl_sleep_is_on(model, scope) ? tl_sleep_fall(model, scope, contacts) : TALUS_OK;
+    TL_TRY(tl_sleep_merge(crowd, contacts, kept));
+  return tl_sleep_is_on(crowd) ? tl_sleep_fall(crowd, contacts) : TALUS_OK;
 }
 
-talus_status tl_step_find_contacts(const tl_backend *backend, const tl_model *model,
-                                   const tl_scope *scope, const tl_contacts *before,
-                                   tl_contacts *after, tl_step_report *report) {
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+talus_status tl_step_find_contacts(const tl_backend *backend, const tl_crowd *crowd,
+                                   tl_step_report *report) {
+  const tl_model *model = crowd->model;
+  const tl_contacts *before = crowd->contacts_before;
+  tl_contacts *after = crowd->contacts_after;
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   const double begun = wall_now();
   talus_real *margins;
   talus_box *boxes;
   tl_pairs pairs = {0};
   tl_contacts_clear(after); /* so that a step that fails early has none */
-  TL_TAKE(scope->arena, model->bodies, &margins);
-  const tl_arena_mark above_margins = tl_arena_get_mark(scope->arena);
-  TL_TAKE(scope->arena, scope->count, &boxes);
-  TL_TRY(backend->find_bounds(model, scope, boxes, margins));
-  bounds_job bounds = {model, scope, boxes, margins};
-  const size_t wild = tl_find_first(&model->par, scope->count, is_unbounded_by_mistake, &bounds);
+  TL_TAKE(crowd->arena, model->bodies, &margins);
+  const tl_arena_mark above_margins = tl_arena_get_mark(crowd->arena);
+  TL_TAKE(crowd->arena, crowd->count, &boxes);
+  TL_TRY(backend->find_bounds(crowd, boxes, margins));
+  bounds_job bounds = {model, crowd, boxes, margins};
+  const size_t wild = tl_find_first(&model->par, crowd->count, is_unbounded_by_mistake, &bounds);
   if (wild != SIZE_MAX) {
-    report->culprit = tl_scope_slot(scope, wild);
+    report->culprit = tl_crowd_slot(crowd, wild);
     return tl_fail(TALUS_ERROR_DIVERGED, "its velocity or the load on it is out of range");
   }
-  TL_GO_ON(scope->cancel);
+  TL_GO_ON(crowd->cancel);
   report->broad = model->broad;
   if (model->broad == TALUS_BROAD_AUTO)
-    report->broad = tl_broad_choose(model, scope, boxes, &report->broad_reason);
-  TL_TRY(backend->find_pairs(report->broad, model, scope, boxes, &pairs));
-  if (scope->joints)
-    tl_joints_keep_apart(scope->joints, &pairs);
+    report->broad = tl_broad_choose(crowd, boxes, &report->broad_reason);
+  TL_TRY(backend->find_pairs(report->broad, crowd, boxes, &pairs));
+  if (crowd->joints)
+    tl_joints_keep_apart(crowd->joints, &pairs);
   report->pairs = pairs.count;
-  TL_GO_ON(scope->cancel);
+  TL_GO_ON(crowd->cancel);
   /* Boxes have done their work. */
-  tl_arena_sink(scope->arena, above_margins, (void **)&pairs.data,
+  tl_arena_sink(crowd->arena, above_margins, (void **)&pairs.data,
                 pairs.count * sizeof *pairs.data);
-  if (tl_sleep_is_on(model, scope))
-    TL_TRY(tl_sleep_wake(model, scope, &pairs, margins, before));
+  if (tl_sleep_is_on(crowd))
+    TL_TRY(tl_sleep_wake(crowd, &pairs, margins, before));
   tl_slidings slidings;
-  TL_TRY(tl_contact_take_slidings(model, scope, before, &slidings));
-  tl_scope following = *scope;
-  following.before = before;
+  TL_TRY(tl_contact_take_slidings(crowd, before, &slidings));
   const double found = wall_now();
   report->wall_broad += found - begun;
-  TL_TRY(renew_contacts(backend, model, &following, &pairs, margins, &slidings, after));
+  TL_TRY(renew_contacts(backend, crowd, &pairs, margins, &slidings, after));
   tl_reach reach;
   const bool reaches = tl_reach_is_on(model) && after->count > 0;
   if (reaches) {
-    TL_TRY(tl_reach_begin(model, &following, margins, &reach));
-    TL_TRY(tl_relay(backend, &following, &reach, after, &report->relayed));
+    TL_TRY(tl_reach_begin(crowd, margins, &reach));
+    TL_TRY(tl_relay(backend, crowd, &reach, after, &report->relayed));
     report->pushed = reach.push_count;
   }
   TL_TRY(tl_history_lay(model, before, after));
   if (reaches)
     tl_reach_sift(&reach, after);
   report->wall_narrow += wall_now() - found;
-  tl_arena_release(scope->arena, mark);
+  tl_arena_release(crowd->arena, mark);
   return TALUS_OK;
 }
 
 /* Who wakes and falls asleep is decided in the course of the step: in the rows of `out`, which the
  * stages then see as those of `in`. */
-static tl_state begin_rest(const tl_scope *scope) {
-  tl_state in = *scope->in;
-  if (in.rest && in.rest != scope->out->rest)
-    for (size_t i = 0; i < scope->count; ++i)
-      scope->out->rest[tl_scope_slot(scope, i)] = in.rest[tl_scope_slot(scope, i)];
-  in.rest = scope->out->rest;
+static tl_state begin_rest(const tl_crowd *crowd) {
+  tl_state in = *crowd->in;
+  if (in.rest && in.rest != crowd->out->rest)
+    for (size_t i = 0; i < crowd->count; ++i)
+      crowd->out->rest[tl_crowd_slot(crowd, i)] = in.rest[tl_crowd_slot(crowd, i)];
+  in.rest = crowd->out->rest;
   return in;
 }
 
-static talus_status step_from(const tl_backend *backend, const tl_model *model,
-                              const tl_scope *scope, const tl_contacts *before, tl_contacts *after,
+static talus_status step_from(const tl_backend *backend, const tl_crowd *crowd,
                               tl_step_report *report) {
-  TL_TRY(tl_step_find_contacts(backend, model, scope, before, after, report));
-  TL_GO_ON(scope->cancel);
-  if (scope->joints)
-    tl_joints_begin(scope->joints, scope->dt, scope->joints_after);
-  TL_TRY(tl_joints_guard_start(model, scope));
+  TL_TRY(tl_step_find_contacts(backend, crowd, report));
+  TL_GO_ON(crowd->cancel);
+  if (crowd->joints)
+    tl_joints_begin(crowd->joints, crowd->dt, crowd->joints_after);
+  TL_TRY(tl_joints_guard_start(crowd));
   const double found = wall_now();
   tl_twists twists;
-  talus_status status = backend->solve(model, scope, after, &twists, &report->solve);
+  talus_status status = backend->solve(crowd, crowd->contacts_after, &twists, &report->solve);
   const double solved = wall_now();
   report->wall_solve += solved - found;
-  if (status == TALUS_OK && tl_cancel_look(scope->cancel)) /* it may have left off half way */
+  if (status == TALUS_OK && tl_cancel_look(crowd->cancel)) /* it may have left off half way */
     status = tl_fail(TALUS_INTERRUPTED, "stopped on request");
   if (status == TALUS_OK)
-    status = tl_step_check(model, scope, twists, &report->culprit);
+    status = tl_step_check(crowd, twists, &report->culprit);
   if (status == TALUS_OK)
-    status = tl_joints_guard(model, scope, twists);
+    status = tl_joints_guard(crowd, twists);
   TL_TRY(status);
-  tl_step_move(model, scope, twists);
-  if (scope->joints)
-    tl_joints_settle(model, scope->out, scope->joints, scope->joints_after);
-  if (tl_sleep_is_on(model, scope))
-    tl_sleep_watch(model, scope);
+  tl_step_move(crowd, twists);
+  if (crowd->joints)
+    tl_joints_settle(crowd->model, crowd->out, crowd->joints, crowd->joints_after);
+  if (tl_sleep_is_on(crowd))
+    tl_sleep_watch(crowd);
   report->wall_step += wall_now() - solved;
   return TALUS_OK;
 }
 
-talus_status tl_step_fixed(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                           const tl_contacts *before, tl_contacts *after, tl_step_report *report) {
+talus_status tl_step_fixed(const tl_backend *backend, const tl_crowd *crowd,
+                           tl_step_report *report) {
   *report = (tl_step_report){.culprit = TL_NONE};
-  const tl_state in = begin_rest(scope);
-  tl_scope from = *scope;
+  const tl_state in = begin_rest(crowd);
+  tl_crowd from = *crowd;
   from.in = &in;
-  return step_from(backend, model, &from, before, after, report);
+  return step_from(backend, &from, report);
 }

@@ -9,7 +9,7 @@
 
 typedef struct move_job {
   const tl_model *model;
-  const tl_scope *scope;
+  const tl_crowd *crowd;
   tl_twists twists;
 } move_job;
 
@@ -31,29 +31,31 @@ static talus_dvec3 wrapped(const talus_domain_def *domain, talus_dvec3 x) {
   return x;
 }
 
-static void move_kinematic(const tl_model *model, const tl_scope *scope, uint32_t slot) {
-  const tl_moving m = tl_body_moving(model, slot, scope->t1);
-  scope->out->position[slot] = m.position;
-  scope->out->rotation[slot] = tl_dquat_narrow(m.rotation);
-  scope->out->velocity[slot] = tl_narrow(m.velocity);
-  scope->out->spin[slot] = tl_narrow(m.spin);
+static void move_kinematic(const tl_crowd *crowd, uint32_t slot) {
+  const tl_model *model = crowd->model;
+  const tl_moving m = tl_body_moving(model, slot, crowd->t1);
+  crowd->out->position[slot] = m.position;
+  crowd->out->rotation[slot] = tl_dquat_narrow(m.rotation);
+  crowd->out->velocity[slot] = tl_narrow(m.velocity);
+  crowd->out->spin[slot] = tl_narrow(m.spin);
 }
 
 /* Rotation locks hold the axis of rotation in the world, so a locked body turns about its spin as
  * it stands; a free one does what Euler's equations say. */
-static void move_free(const tl_model *model, const tl_scope *scope, uint32_t slot, talus_vec3 v,
-                      talus_vec3 w, const tl_twist *shift) {
+static void move_free(const tl_crowd *crowd, uint32_t slot, talus_vec3 v, talus_vec3 w,
+                      const tl_twist *shift) {
+  const tl_model *model = crowd->model;
   const uint32_t rotation_locks = TALUS_LOCK_RX | TALUS_LOCK_RY | TALUS_LOCK_RZ;
-  const talus_real h = (talus_real)scope->dt;
-  talus_quat q = scope->in->rotation[slot];
+  const talus_real h = (talus_real)crowd->dt;
+  talus_quat q = crowd->in->rotation[slot];
   talus_vec3 inertia = tl_body_inertia(model, slot);
   if (model->property.flags[slot] & rotation_locks)
     inertia = tl_vec3(1, 1, 1);
   tl_free_rotation(&q, &w, inertia, h);
-  talus_dvec3 x = tl_dmadd(scope->in->position[slot], scope->dt, v);
+  talus_dvec3 x = tl_dmadd(crowd->in->position[slot], crowd->dt, v);
   if (shift) {
     const talus_quat turn = tl_quat_from_rotation_vector(tl_scale(shift->spin, h));
-    x = tl_dmadd(x, scope->dt, shift->velocity);
+    x = tl_dmadd(x, crowd->dt, shift->velocity);
     q = tl_quat_renormalize(tl_quat_mul(turn, q));
     /* Spin goes round with the body: about other axes of it the same spin has another energy. */
     if (!tl_body_shape(model, slot)->isotropic)
@@ -61,48 +63,48 @@ static void move_free(const tl_model *model, const tl_scope *scope, uint32_t slo
   }
   if (model->domain.enabled)
     x = wrapped(&model->domain, x);
-  scope->out->position[slot] = x;
-  scope->out->rotation[slot] = q;
-  scope->out->velocity[slot] = v;
-  scope->out->spin[slot] = w;
+  crowd->out->position[slot] = x;
+  crowd->out->rotation[slot] = q;
+  crowd->out->velocity[slot] = v;
+  crowd->out->spin[slot] = w;
 }
 
-static void stay(const tl_scope *scope, uint32_t slot) {
-  scope->out->position[slot] = scope->in->position[slot];
-  scope->out->rotation[slot] = scope->in->rotation[slot];
-  scope->out->velocity[slot] = tl_vec3(0, 0, 0);
-  scope->out->spin[slot] = tl_vec3(0, 0, 0);
+static void stay(const tl_crowd *crowd, uint32_t slot) {
+  crowd->out->position[slot] = crowd->in->position[slot];
+  crowd->out->rotation[slot] = crowd->in->rotation[slot];
+  crowd->out->velocity[slot] = tl_vec3(0, 0, 0);
+  crowd->out->spin[slot] = tl_vec3(0, 0, 0);
 }
 
 static void move_range(void *context, size_t begin, size_t end) {
   const move_job *job = context;
-  const tl_scope *scope = job->scope;
+  const tl_crowd *crowd = job->crowd;
   for (size_t i = begin; i < end; ++i) {
-    const uint32_t slot = tl_scope_slot(scope, i), flags = job->model->property.flags[slot];
+    const uint32_t slot = tl_crowd_slot(crowd, i), flags = job->model->property.flags[slot];
     if (job->twists.row && i + AHEAD < end) /* solver bodies stand in another order */
       __builtin_prefetch(tl_twist_of(job->twists, i + AHEAD));
-    if (scope->out->rest && scope->out->rest != scope->in->rest)
-      scope->out->rest[slot] = scope->in->rest[slot];
-    if (scope->out->slow_since && scope->out->slow_since != scope->in->slow_since)
-      scope->out->slow_since[slot] = scope->in->slow_since[slot];
-    if (tl_rest_is_asleep(scope->in, slot)) {
-      stay(scope, slot);
-      if (scope->out->rest)
-        scope->out->rest[slot] = TL_REST_ASLEEP;
+    if (crowd->out->rest && crowd->out->rest != crowd->in->rest)
+      crowd->out->rest[slot] = crowd->in->rest[slot];
+    if (crowd->out->slow_since && crowd->out->slow_since != crowd->in->slow_since)
+      crowd->out->slow_since[slot] = crowd->in->slow_since[slot];
+    if (tl_rest_is_asleep(crowd->in, slot)) {
+      stay(crowd, slot);
+      if (crowd->out->rest)
+        crowd->out->rest[slot] = TL_REST_ASLEEP;
     } else if (flags & TL_FLAG_KINEMATIC) {
-      move_kinematic(job->model, scope, slot);
+      move_kinematic(crowd, slot);
     } else if (flags & TL_FLAG_FIXED) {
-      stay(scope, slot);
+      stay(crowd, slot);
     } else {
       const tl_twist *twist = tl_twist_of(job->twists, i);
       const tl_twist shift = tl_shift_of(job->twists, i);
-      move_free(job->model, scope, slot, twist->velocity, twist->spin,
-                job->twists.shift ? &shift : NULL);
+      move_free(crowd, slot, twist->velocity, twist->spin, job->twists.shift ? &shift : NULL);
     }
   }
 }
 
-void tl_step_move(const tl_model *model, const tl_scope *scope, tl_twists twists) {
-  move_job job = {model, scope, twists};
-  tl_for(&model->par, scope->count, 512, move_range, &job);
+void tl_step_move(const tl_crowd *crowd, tl_twists twists) {
+  const tl_model *model = crowd->model;
+  move_job job = {model, crowd, twists};
+  tl_for(&model->par, crowd->count, 512, move_range, &job);
 }

@@ -18,7 +18,7 @@
 
 typedef struct relay {
   const tl_backend *backend;
-  const tl_scope *scope;
+  const tl_crowd *crowd;
   const tl_contacts *before;
   tl_reach *reach;
   tl_contacts *contacts;
@@ -56,7 +56,7 @@ static bool stretch(relay *job, size_t row) {
   const tl_shape *shape = tl_body_shape(reach->model, slot);
   const talus_real h = reach->h, most = tl_push_most(push);
   const talus_vec3 v = reach->drifts[slot].velocity, w = reach->drifts[slot].spin;
-  talus_real spare = tl_reach_spare(reach->model, reach->scope->dt, slot, w);
+  talus_real spare = tl_reach_spare(reach->model, reach->crowd->dt, slot, w);
   if (shape->kind != TALUS_SPHERE)
     spare += h * tl_length(w) * shape->radius * reach->model->property.scale[slot];
   const double slight = SLIGHT * half_thickness(shape) * (double)reach->model->property.scale[slot];
@@ -95,7 +95,7 @@ static void find_out(relay *job) {
 
 static talus_box box_of(const relay *job, uint32_t slot) {
   const tl_model *model = job->reach->model;
-  const tl_state *in = job->scope->in;
+  const tl_state *in = job->crowd->in;
   talus_box box = tl_shape_bounds(tl_body_shape(model, slot), (double)model->property.scale[slot],
                                   in->position[slot], in->rotation[slot]);
   if (!job->reach->is_pushed[slot])
@@ -185,12 +185,12 @@ static void test_range(void *context, size_t begin, size_t end) {
   const near_job *near = context;
   const tl_reach *reach = near->job->reach;
   for (size_t i = begin; i < end; ++i) {
-    const uint32_t slot = tl_scope_slot(near->job->scope, i);
+    const uint32_t slot = tl_crowd_slot(near->job->crowd, i);
     const tl_shape *shape = tl_body_shape(reach->model, slot);
     near->is_near[i] = !near->map || !shape->bounded || near->job->is_out[slot];
     if (near->is_near[i])
       continue;
-    const talus_dvec3 x = near->job->scope->in->position[slot];
+    const talus_dvec3 x = near->job->crowd->in->position[slot];
     const double size = (double)(shape->radius * reach->model->property.scale[slot]);
     const talus_box box = tl_box_grow((talus_box){x, x}, size + (double)reach->margins[slot]);
     near->is_near[i] = touches_map(near->map, &box);
@@ -202,29 +202,29 @@ static bool is_periodic(const tl_model *model) {
   return domain->enabled && (domain->periodic[0] || domain->periodic[1] || domain->periodic[2]);
 }
 
-/* Members of the scope that somebody who is out of his box may meet, and their boxes. */
-static talus_status find_near(const relay *job, tl_scope *near, talus_box **boxes) {
-  const tl_scope *scope = job->scope;
+/* Members of the crowd that somebody who is out of his box may meet, and their boxes. */
+static talus_status find_near(const relay *job, tl_crowd *near, talus_box **boxes) {
+  const tl_crowd *crowd = job->crowd;
   const tl_model *model = job->reach->model;
   near_job test = {.job = job};
   uint32_t *members;
   map *m;
-  TL_TAKE(scope->arena, scope->count, &members);
-  TL_TAKE(scope->arena, scope->count, &test.is_near);
-  TL_TAKE(scope->arena, 1, &m);
+  TL_TAKE(crowd->arena, crowd->count, &members);
+  TL_TAKE(crowd->arena, crowd->count, &test.is_near);
+  TL_TAKE(crowd->arena, 1, &m);
   if (!is_periodic(model)) {
     make_map(job, m);
     test.map = m;
   }
-  tl_for(&model->par, scope->count, TL_BLOCK, test_range, &test);
-  *near = *scope;
+  tl_for(&model->par, crowd->count, TL_BLOCK, test_range, &test);
+  *near = *crowd;
   near->members = members;
   near->broad_cache = NULL;
   near->count = 0;
-  for (size_t i = 0; i < scope->count; ++i)
+  for (size_t i = 0; i < crowd->count; ++i)
     if (test.is_near[i])
-      members[near->count++] = tl_scope_slot(scope, i);
-  TL_TAKE(scope->arena, near->count, boxes);
+      members[near->count++] = tl_crowd_slot(crowd, i);
+  TL_TAKE(crowd->arena, near->count, boxes);
   for (size_t i = 0; i < near->count; ++i)
     (*boxes)[i] = box_of(job, members[i]);
   return TALUS_OK;
@@ -234,13 +234,12 @@ static talus_status find_near(const relay *job, tl_scope *near, talus_box **boxe
  */
 
 static talus_status find_pairs(const relay *job, tl_pairs *pairs) {
-  const tl_model *model = job->reach->model;
-  tl_scope near;
+  tl_crowd near;
   talus_box *boxes;
   TL_TRY(find_near(job, &near, &boxes));
-  TL_TRY(tl_broad_check(model, &near, boxes));
-  TL_TRY(tl_broad_find_anew(near.count <= FEW ? TALUS_BROAD_BRUTE : TALUS_BROAD_BINS, model, &near,
-                            boxes, pairs));
+  TL_TRY(tl_broad_check(&near, boxes));
+  TL_TRY(tl_broad_find_anew(near.count <= FEW ? TALUS_BROAD_BRUTE : TALUS_BROAD_BINS, &near, boxes,
+                            pairs));
   size_t kept = 0;
   for (size_t i = 0; i < pairs->count; ++i)
     if (job->is_out[pairs->data[i].a] || job->is_out[pairs->data[i].b])
@@ -287,12 +286,12 @@ static talus_status add_contacts(const relay *job, tl_pairs *pairs) {
   const tl_model *model = job->reach->model;
   tl_contacts *contacts = job->contacts;
   const size_t old = contacts->count;
-  TL_TRY(job->backend->find_contacts(model, job->scope, pairs, job->margins, contacts));
+  TL_TRY(job->backend->find_contacts(job->crowd, pairs, job->margins, contacts));
   tl_history_carry(model, job->before, contacts, old);
   const size_t kept = replace(contacts, old, pairs);
   if (contacts->recent < contacts->count)
     contacts->recent = contacts->count;
-  return tl_sleep_merge(job->scope, contacts, kept);
+  return tl_sleep_merge(job->crowd, contacts, kept);
 }
 
 /* ---- all of it ---------------------------------------------------------------------------------
@@ -301,11 +300,11 @@ static talus_status add_contacts(const relay *job, tl_pairs *pairs) {
 /* Wakes who sleeps and is reached; whether somebody was. A contact with one who is not reached
  * goes: the solver must not see it, nor who wakes somebody else. */
 static bool wake_reached(const relay *job) {
-  const tl_state *in = job->scope->in;
+  const tl_state *in = job->crowd->in;
   tl_contacts *contacts = job->contacts;
   size_t kept = 0;
   bool any = false;
-  if (!in->rest || !job->scope->sleeps)
+  if (!in->rest || !job->crowd->sleeps)
     return false;
   for (size_t i = 0; i < contacts->count; ++i) {
     const tl_contact c = contacts->data[i];
@@ -323,8 +322,8 @@ static bool wake_reached(const relay *job) {
 }
 
 static talus_status look_again(relay *job, bool *is_done) {
-  const tl_scope *scope = job->scope;
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  const tl_crowd *crowd = job->crowd;
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   tl_pairs pairs = {0};
   find_out(job);
   *is_done = job->out_count == 0;
@@ -333,40 +332,40 @@ static talus_status look_again(relay *job, bool *is_done) {
   TL_TRY(find_pairs(job, &pairs));
   TL_TRY(add_contacts(job, &pairs));
   job->looks += pairs.count;
-  tl_arena_release(scope->arena, mark);
+  tl_arena_release(crowd->arena, mark);
   if (wake_reached(job))
-    TL_TRY(tl_sleep_rouse(job->reach->model, scope, job->contacts));
+    TL_TRY(tl_sleep_rouse(crowd, job->contacts));
   return TALUS_OK;
 }
 
 /* Asks for what an impact takes in every step, up to a size: so that one in a small scene that is
  * at rest allocates nothing. */
 static talus_status reserve(const tl_reach *reach) {
-  const tl_arena_mark mark = tl_arena_get_mark(reach->scope->arena);
+  const tl_arena_mark mark = tl_arena_get_mark(reach->crowd->arena);
   const size_t most = (size_t)4 << 20, wanted = reach->model->bodies * 1024 + 2 * sizeof(map);
   unsigned char *room;
-  TL_TAKE(reach->scope->arena, wanted < most ? wanted : most, &room);
-  tl_arena_release(reach->scope->arena, mark);
+  TL_TAKE(reach->crowd->arena, wanted < most ? wanted : most, &room);
+  tl_arena_release(reach->crowd->arena, mark);
   return TALUS_OK;
 }
 
 static talus_status begin(relay *job) {
   const size_t bodies = job->reach->model->bodies;
-  TL_TAKE(job->scope->arena, bodies, &job->margins);
-  TL_TAKE(job->scope->arena, bodies, &job->sides);
-  TL_TAKE(job->scope->arena, bodies, &job->is_out);
-  for (size_t i = 0; i < job->scope->count; ++i) {
-    const uint32_t slot = tl_scope_slot(job->scope, i);
+  TL_TAKE(job->crowd->arena, bodies, &job->margins);
+  TL_TAKE(job->crowd->arena, bodies, &job->sides);
+  TL_TAKE(job->crowd->arena, bodies, &job->is_out);
+  for (size_t i = 0; i < job->crowd->count; ++i) {
+    const uint32_t slot = tl_crowd_slot(job->crowd, i);
     job->margins[slot] = job->reach->margins[slot];
   }
   return TALUS_OK;
 }
 
-talus_status tl_relay(const tl_backend *backend, const tl_scope *scope, tl_reach *reach,
+talus_status tl_relay(const tl_backend *backend, const tl_crowd *crowd, tl_reach *reach,
                       tl_contacts *contacts, size_t *looks) {
   relay job = {.backend = backend,
-               .scope = scope,
-               .before = scope->before,
+               .crowd = crowd,
+               .before = crowd->contacts_before,
                .reach = reach,
                .contacts = contacts};
   *looks = 0;

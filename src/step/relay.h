@@ -13,9 +13,9 @@
 #include "contact/reach.h"
 
 /* Judges the contacts (tl_reach_judge) and adds those that are pushed together. Those
- * that come in have their impulses from scope->before. Who sleeps and is reached wakes, with his
- * island. *looks: pairs that went through the narrow phase. */
-talus_status tl_relay(const tl_backend *backend, const tl_scope *scope, tl_reach *reach,
+ * that come in have their impulses from crowd->contacts_before. Who sleeps and is reached wakes,
+ * with his island. *looks: pairs that went through the narrow phase. */
+talus_status tl_relay(const tl_backend *backend, const tl_crowd *crowd, tl_reach *reach,
                       tl_contacts *contacts, size_t *looks);
 
 #endif

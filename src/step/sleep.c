@@ -9,10 +9,11 @@
 
 /* Whether a body has been slow for sleep.time, one step at least, when the step begins. Times of
  * fixed steps are rounded, by much less than the millionth of a step that is forgiven. */
-static bool is_drowsy(const tl_model *model, const tl_scope *scope, size_t slot) {
-  return (scope->in->rest[slot] & TL_REST_SLOW) &&
-         (scope->t0 - scope->in->slow_since[slot]) / scope->dt >=
-             model->sleep.time / scope->dt - 1e-6;
+static bool is_drowsy(const tl_crowd *crowd, size_t slot) {
+  const tl_model *model = crowd->model;
+  return (crowd->in->rest[slot] & TL_REST_SLOW) &&
+         (crowd->t0 - crowd->in->slow_since[slot]) / crowd->dt >=
+             model->sleep.time / crowd->dt - 1e-6;
 }
 
 /* Whether a body that contacts cannot move is to be reckoned with: it has a motion that is not
@@ -44,16 +45,16 @@ static uint32_t find_disturbed(const tl_model *model, const tl_state *state, uin
 }
 
 /* The bodies that joints hold together. */
-static talus_status find_links(const tl_scope *scope, tl_pairs *links) {
+static talus_status find_links(const tl_crowd *crowd, tl_pairs *links) {
   *links = (tl_pairs){0};
-  return scope->joints ? tl_joints_pairs(scope->joints, scope->arena, links) : TALUS_OK;
+  return crowd->joints ? tl_joints_pairs(crowd->joints, crowd->arena, links) : TALUS_OK;
 }
 
 /* ---- waking ---------------------------------------------------------------------------------- */
 
 typedef struct wake_job {
   const tl_model *model;
-  const tl_scope *scope;
+  const tl_crowd *crowd;
   const tl_pair *pairs;
   const talus_real *margins;
   uint8_t *is_hit; /* by pair */
@@ -63,8 +64,8 @@ static void test_pairs(void *context, size_t begin, size_t end) {
   const wake_job *job = context;
   for (size_t i = begin; i < end; ++i) {
     const tl_pair *pair = &job->pairs[i];
-    job->is_hit[i] = find_disturbed(job->model, job->scope->in, pair->a, pair->b) != TL_NONE &&
-                     tl_narrow_meets(job->model, job->scope, pair, job->margins);
+    job->is_hit[i] = find_disturbed(job->model, job->crowd->in, pair->a, pair->b) != TL_NONE &&
+                     tl_narrow_meets(job->crowd, pair, job->margins);
   }
 }
 
@@ -83,7 +84,7 @@ static bool has_sleepers(const tl_model *model, const tl_state *state) {
 static bool mark_islands(const wake_job *job, size_t pairs, const tl_contacts *contacts,
                          const tl_pairs *links, uint32_t *label, uint8_t *is_marked) {
   const tl_model *model = job->model;
-  const tl_state *state = job->scope->in;
+  const tl_state *state = job->crowd->in;
   const size_t touching = pairs + contacts->count;
   bool any = false;
   for (size_t i = 0; i < touching + links->count; ++i) {
@@ -106,25 +107,26 @@ static bool mark_islands(const wake_job *job, size_t pairs, const tl_contacts *c
   return any;
 }
 
-talus_status tl_sleep_wake(const tl_model *model, const tl_scope *scope, const tl_pairs *pairs,
-                           const talus_real *margins, const tl_contacts *contacts) {
-  if (!has_sleepers(model, scope->in))
+talus_status tl_sleep_wake(const tl_crowd *crowd, const tl_pairs *pairs, const talus_real *margins,
+                           const tl_contacts *contacts) {
+  const tl_model *model = crowd->model;
+  if (!has_sleepers(model, crowd->in))
     return TALUS_OK;
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
-  wake_job job = {model, scope, pairs->data, margins, NULL};
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
+  wake_job job = {model, crowd, pairs->data, margins, NULL};
   uint32_t *label;
   uint8_t *is_marked;
   tl_pairs links;
-  TL_TRY(find_links(scope, &links));
-  TL_TAKE(scope->arena, pairs->count, &job.is_hit);
-  TL_TAKE(scope->arena, model->bodies, &label);
-  TL_TAKE(scope->arena, model->bodies, &is_marked);
+  TL_TRY(find_links(crowd, &links));
+  TL_TAKE(crowd->arena, pairs->count, &job.is_hit);
+  TL_TAKE(crowd->arena, model->bodies, &label);
+  TL_TAKE(crowd->arena, model->bodies, &is_marked);
   tl_for(&model->par, pairs->count, 1024, test_pairs, &job);
   if (mark_islands(&job, pairs->count, contacts, &links, label, is_marked))
     for (size_t i = 0; i < model->bodies; ++i)
-      if ((scope->in->rest[i] & TL_REST_ASLEEP) && is_marked[label[i]])
-        scope->in->rest[i] = 0;
-  tl_arena_release(scope->arena, mark);
+      if ((crowd->in->rest[i] & TL_REST_ASLEEP) && is_marked[label[i]])
+        crowd->in->rest[i] = 0;
+  tl_arena_release(crowd->arena, mark);
   return TALUS_OK;
 }
 
@@ -137,12 +139,12 @@ static bool rouse(const tl_model *model, const tl_state *state, uint32_t a, uint
   return true;
 }
 
-talus_status tl_sleep_rouse(const tl_model *model, const tl_scope *scope,
-                            const tl_contacts *contacts) {
-  const tl_state *state = scope->in;
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+talus_status tl_sleep_rouse(const tl_crowd *crowd, const tl_contacts *contacts) {
+  const tl_model *model = crowd->model;
+  const tl_state *state = crowd->in;
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   tl_pairs links;
-  TL_TRY(find_links(scope, &links));
+  TL_TRY(find_links(crowd, &links));
   for (bool any = true; any;) {
     any = false;
     for (size_t i = 0; i < contacts->count + links.count; ++i) {
@@ -152,20 +154,20 @@ talus_status tl_sleep_rouse(const tl_model *model, const tl_scope *scope,
       any |= rouse(model, state, a, b) || rouse(model, state, b, a);
     }
   }
-  tl_arena_release(scope->arena, mark);
+  tl_arena_release(crowd->arena, mark);
   return TALUS_OK;
 }
 
 /* ---- the contact set ------------------------------------------------------------------------- */
 
 /* Runs of them are copied at once: mostly all sleep that touch each other. */
-talus_status tl_sleep_keep(const tl_model *model, const tl_scope *scope, const tl_contacts *before,
-                           tl_contacts *after) {
+talus_status tl_sleep_keep(const tl_crowd *crowd, const tl_contacts *before, tl_contacts *after) {
+  const tl_model *model = crowd->model;
   TL_TRY(tl_array_reserve(after, before->count));
   const tl_contact *rows = before->data;
   for (size_t i = 0; i < before->count;) {
     size_t end = i;
-    while (end < before->count && tl_rest_is_dormant(model, scope->in, rows[end].a, rows[end].b))
+    while (end < before->count && tl_rest_is_dormant(model, crowd->in, rows[end].a, rows[end].b))
       ++end;
     tl_history_keep(before, i, end - i, after);
     i = end + 1;
@@ -173,11 +175,12 @@ talus_status tl_sleep_keep(const tl_model *model, const tl_scope *scope, const t
   return TALUS_OK;
 }
 
-void tl_sleep_drop_pairs(const tl_model *model, const tl_scope *scope, tl_pairs *pairs) {
+void tl_sleep_drop_pairs(const tl_crowd *crowd, tl_pairs *pairs) {
+  const tl_model *model = crowd->model;
   size_t kept = 0;
   for (size_t i = 0; i < pairs->count; ++i) {
     const tl_pair pair = pairs->data[i];
-    if (!tl_rest_is_dormant(model, scope->in, pair.a, pair.b))
+    if (!tl_rest_is_dormant(model, crowd->in, pair.a, pair.b))
       pairs->data[kept++] = pair;
   }
   pairs->count = kept;
@@ -188,19 +191,19 @@ static bool precedes(const tl_contact *x, const tl_contact *y) {
   return x->a != y->a ? x->a < y->a : x->b < y->b;
 }
 
-talus_status tl_sleep_merge(const tl_scope *scope, tl_contacts *contacts, size_t kept) {
+talus_status tl_sleep_merge(const tl_crowd *crowd, tl_contacts *contacts, size_t kept) {
   tl_contact *rows = contacts->data;
   size_t fresh = contacts->count - kept, to = contacts->count;
   if (kept == 0 || fresh == 0 || precedes(&rows[kept - 1], &rows[kept]))
     return TALUS_OK;
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   tl_contact *aside;
-  TL_TAKE(scope->arena, fresh, &aside);
+  TL_TAKE(crowd->arena, fresh, &aside);
   memcpy(aside, rows + kept, fresh * sizeof *aside);
   while (fresh > 0) /* from the back, into the room that was behind the kept ones */
     rows[--to] =
         kept > 0 && precedes(&aside[fresh - 1], &rows[kept - 1]) ? rows[--kept] : aside[--fresh];
-  tl_arena_release(scope->arena, mark);
+  tl_arena_release(crowd->arena, mark);
   return TALUS_OK;
 }
 
@@ -253,39 +256,40 @@ static void judge_joint(const tl_model *model, const tl_state *state, const tl_j
     *of_island |= SUPPORTED;
 }
 
-static bool has_candidates(const tl_model *model, const tl_scope *scope) {
+static bool has_candidates(const tl_crowd *crowd) {
+  const tl_model *model = crowd->model;
   for (size_t i = 0; i < model->bodies; ++i)
-    if (is_drowsy(model, scope, i))
+    if (is_drowsy(crowd, i))
       return true;
   return false;
 }
 
-talus_status tl_sleep_fall(const tl_model *model, const tl_scope *scope,
-                           const tl_contacts *contacts) {
-  const tl_state *state = scope->in;
-  if (!has_candidates(model, scope))
+talus_status tl_sleep_fall(const tl_crowd *crowd, const tl_contacts *contacts) {
+  const tl_model *model = crowd->model;
+  const tl_state *state = crowd->in;
+  if (!has_candidates(crowd))
     return TALUS_OK;
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   uint32_t *label;
   uint8_t *verdict;
-  TL_TAKE(scope->arena, model->bodies, &label);
-  TL_TAKE(scope->arena, model->bodies, &verdict);
+  TL_TAKE(crowd->arena, model->bodies, &label);
+  TL_TAKE(crowd->arena, model->bodies, &verdict);
   tl_pairs links;
-  TL_TRY(find_links(scope, &links));
+  TL_TRY(find_links(crowd, &links));
   tl_island_label(model, contacts, &links, label);
   memset(verdict, 0, model->bodies);
   for (size_t i = 0; i < model->bodies; ++i)
-    if (!tl_body_is_static(model, i) && !is_drowsy(model, scope, i))
+    if (!tl_body_is_static(model, i) && !is_drowsy(crowd, i))
       verdict[label[i]] |= RESTLESS;
   for (size_t i = 0; i < contacts->count; ++i)
     judge_contact(model, state, &contacts->data[i], label, verdict);
-  for (size_t i = 0; scope->joints && i < scope->joints->all.count; ++i)
-    if (tl_joint_acts(&scope->joints->all.data[i]))
-      judge_joint(model, state, &scope->joints->all.data[i], label, verdict);
+  for (size_t i = 0; crowd->joints && i < crowd->joints->all.count; ++i)
+    if (tl_joint_acts(&crowd->joints->all.data[i]))
+      judge_joint(model, state, &crowd->joints->all.data[i], label, verdict);
   for (size_t i = 0; i < model->bodies; ++i)
     if (!tl_body_is_static(model, i) && verdict[label[i]] == SUPPORTED)
       state->rest[i] |= TL_REST_FALLING;
-  tl_arena_release(scope->arena, mark);
+  tl_arena_release(crowd->arena, mark);
   return TALUS_OK;
 }
 
@@ -293,13 +297,13 @@ talus_status tl_sleep_fall(const tl_model *model, const tl_scope *scope,
 
 typedef struct watch_job {
   const tl_model *model;
-  const tl_scope *scope;
+  const tl_crowd *crowd;
 } watch_job;
 
 static void watch_range(void *context, size_t begin, size_t end) {
   const watch_job *job = context;
   const tl_model *model = job->model;
-  const tl_state *in = job->scope->in, *out = job->scope->out;
+  const tl_state *in = job->crowd->in, *out = job->crowd->out;
   const talus_real speed = (talus_real)model->sleep.speed;
   for (size_t i = begin; i < end; ++i) {
     uint32_t *rest = &out->rest[i];
@@ -311,11 +315,12 @@ static void watch_range(void *context, size_t begin, size_t end) {
         !tl_body_is_static(model, i) && tl_length(out->velocity[i]) < speed && turning < speed;
     const bool was_slow = *rest & TL_REST_SLOW;
     *rest = slow ? TL_REST_SLOW : 0;
-    out->slow_since[i] = !slow ? 0 : was_slow ? in->slow_since[i] : job->scope->t0;
+    out->slow_since[i] = !slow ? 0 : was_slow ? in->slow_since[i] : job->crowd->t0;
   }
 }
 
-void tl_sleep_watch(const tl_model *model, const tl_scope *scope) {
-  watch_job job = {model, scope};
+void tl_sleep_watch(const tl_crowd *crowd) {
+  const tl_model *model = crowd->model;
+  watch_job job = {model, crowd};
   tl_for(&model->par, model->bodies, TL_BLOCK, watch_range, &job);
 }

@@ -30,37 +30,35 @@
 #include "contact/contact.h"
 #include "crowd/rest.h"
 
-/* Whether bodies of the scope can fall asleep and wake. */
-static inline bool tl_sleep_is_on(const tl_model *model, const tl_scope *scope) {
-  return scope->sleeps && model->sleep.speed > 0 && scope->in->rest && scope->in->slow_since;
+/* Whether bodies of the crowd can fall asleep and wake. */
+static inline bool tl_sleep_is_on(const tl_crowd *crowd) {
+  const tl_model *model = crowd->model;
+  return crowd->sleeps && model->sleep.speed > 0 && crowd->in->rest && crowd->in->slow_since;
 }
 
 /* Wakes what is to wake. pairs: all candidates of this step; contacts: the set of the last step. */
-talus_status tl_sleep_wake(const tl_model *model, const tl_scope *scope, const tl_pairs *pairs,
-                           const talus_real *margins, const tl_contacts *contacts);
+talus_status tl_sleep_wake(const tl_crowd *crowd, const tl_pairs *pairs, const talus_real *margins,
+                           const tl_contacts *contacts);
 
 /* Wakes whoever touches a body that is awake in this set, or is joined to one: when the set is
  * found already and somebody was woken by hand. */
-talus_status tl_sleep_rouse(const tl_model *model, const tl_scope *scope,
-                            const tl_contacts *contacts);
+talus_status tl_sleep_rouse(const tl_crowd *crowd, const tl_contacts *contacts);
 
 /* Begins the set of this step with the contacts of sleeping bodies, as the last step had them. */
-talus_status tl_sleep_keep(const tl_model *model, const tl_scope *scope, const tl_contacts *before,
-                           tl_contacts *after);
+talus_status tl_sleep_keep(const tl_crowd *crowd, const tl_contacts *before, tl_contacts *after);
 
 /* Takes out the pairs that sleeping bodies make with each other and with static ones. */
-void tl_sleep_drop_pairs(const tl_model *model, const tl_scope *scope, tl_pairs *pairs);
+void tl_sleep_drop_pairs(const tl_crowd *crowd, tl_pairs *pairs);
 
 /* Brings the set into canonical order again: its first `kept` contacts are, and so are the others.
  */
-talus_status tl_sleep_merge(const tl_scope *scope, tl_contacts *contacts, size_t kept);
+talus_status tl_sleep_merge(const tl_crowd *crowd, tl_contacts *contacts, size_t kept);
 
 /* Marks the bodies that fall asleep in this step (TL_REST_FALLING). contacts: of this step, with
  * the impulses of the last. */
-talus_status tl_sleep_fall(const tl_model *model, const tl_scope *scope,
-                           const tl_contacts *contacts);
+talus_status tl_sleep_fall(const tl_crowd *crowd, const tl_contacts *contacts);
 
 /* After the bodies have moved: who is slow, and since when. */
-void tl_sleep_watch(const tl_model *model, const tl_scope *scope);
+void tl_sleep_watch(const tl_crowd *crowd);
 
 #endif

@@ -16,43 +16,41 @@ typedef struct tl_step_report {
   double wall_broad, wall_narrow, wall_solve, wall_step;
   tl_depths depths;  /* of all contacts, where the step has found them on its way */
   bool has_depths;   /* it has */
-  bool is_elsewhere; /* what the step made is with the holder (scope->where), not in *after */
+  bool is_elsewhere; /* what the step made is with the holder (crowd->where), not in *after */
   uint32_t culprit;  /* slot of the body that made the step fail, or TL_NONE */
 } tl_step_report;
 
-/* One fixed step over the scope, from scope->in to scope->out, and from the contacts of the last
+/* One fixed step over the crowd, from crowd->in to crowd->out, and from the contacts of the last
  * step to those of this one: what is before is only read. (The two states may have the same arrays;
  * then who sleeps may change even if the step fails.) On failure *after are the contacts of the
  * failed step, as far as it came: for the message. TALUS_INTERRUPTED: it was asked to stop
- * (scope->cancel). */
-talus_status tl_step_fixed(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                           const tl_contacts *before, tl_contacts *after, tl_step_report *report);
+ * (crowd->cancel). */
+talus_status tl_step_fixed(const tl_backend *backend, const tl_crowd *crowd,
+                           tl_step_report *report);
 
 /* One step of velocity Verlet with spring forces (solve: {kind: penalty}), as above. What it keeps
- * beside the contacts is in scope->penalty, and the contact forces in scope->out->push, turn.
+ * beside the contacts is in crowd->penalty, and the contact forces in crowd->out->push, turn.
  *
- * Rows that the step made may stay elsewhere (scope->where). Then report->is_elsewhere, *after is
+ * Rows that the step made may stay elsewhere (crowd->where). Then report->is_elsewhere, *after is
  * not written, and contacts come home to *before. */
-talus_status tl_step_verlet(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                            tl_contacts *before, tl_contacts *after, tl_step_report *report);
+talus_status tl_step_verlet(const tl_backend *backend, const tl_crowd *crowd, tl_contacts *before,
+                            tl_contacts *after, tl_step_report *report);
 
-/* Candidate pairs and contacts of scope->in, with what the last step's remember laid in. */
-talus_status tl_step_find_contacts(const tl_backend *backend, const tl_model *model,
-                                   const tl_scope *scope, const tl_contacts *before,
-                                   tl_contacts *after, tl_step_report *report);
+/* Candidate pairs and contacts of crowd->in, with what the last step's remember laid in. */
+talus_status tl_step_find_contacts(const tl_backend *backend, const tl_crowd *crowd,
+                                   tl_step_report *report);
 
 /* Numbers are finite long after they have lost all sense: the most of its own sizes that a body may
  * move by within a step, and of rad that it may turn by. */
 #define TL_STEP_WILD 1e6
 
-/* Looks at the velocities with which the bodies are about to move from scope->in. The message is
+/* Looks at the velocities with which the bodies are about to move from crowd->in. The message is
  * completed by the world, which knows names. */
-talus_status tl_step_check(const tl_model *model, const tl_scope *scope, tl_twists twists,
-                           uint32_t *culprit);
+talus_status tl_step_check(const tl_crowd *crowd, tl_twists twists, uint32_t *culprit);
 
 /* Poses at t1 from the velocities at t1 that a solver left (symplectic Euler, rotation by
  * free-rotation splitting), kinematic bodies by their motion, periodic axes wrapped. Writes every
- * field of scope->out for every member. */
-void tl_step_move(const tl_model *model, const tl_scope *scope, tl_twists twists);
+ * field of crowd->out for every member. */
+void tl_step_move(const tl_crowd *crowd, tl_twists twists);
 
 #endif

@@ -165,7 +165,10 @@ static void lead_kinematic(void *context, size_t begin, size_t end) {
 static talus_status push_at_start(const tl_backend *backend, const tl_model *model,
                                   const tl_scope *scope, const tl_contacts *before,
                                   tl_contacts *contacts, tl_step_report *report) {
-  TL_TRY(tl_step_find_contacts(backend, model, scope, before, contacts, report));
+  tl_crowd crowd = *scope;
+  crowd.contacts_before = before;
+  crowd.contacts_after = contacts;
+  TL_TRY(tl_step_find_contacts(backend, &crowd, report));
   const tl_penalty_motion motion = {.velocity = scope->in->velocity, .spin = scope->in->spin};
   return tl_penalty_push(model, scope, &motion, contacts, scope->out->push, scope->out->twist,
                          &report->solve);
@@ -229,15 +232,17 @@ static talus_status step_any(const tl_backend *backend, const tl_model *model,
   TL_TRY(take_scratch(&job));
   kick_all(&job, first_kick, &report->solve);
   const tl_twists twists = {.first = job.twists, .stride = sizeof *job.twists};
-  TL_TRY(tl_step_check(model, scope, twists, &report->culprit));
+  TL_TRY(tl_step_check(scope, twists, &report->culprit));
   tl_scope drift = *scope;
   drift.out = &job.mid;
-  tl_step_move(model, &drift, twists);
+  tl_step_move(&drift, twists);
   drift.in = &job.mid;
   tl_for(&model->par, scope->count, 512, lead_kinematic, &job);
   report->wall_step += wall_now() - begun;
 
-  TL_TRY(tl_step_find_contacts(backend, model, &drift, last, after, report));
+  drift.contacts_before = last;
+  drift.contacts_after = after;
+  TL_TRY(tl_step_find_contacts(backend, &drift, report));
   const double found = wall_now();
   const tl_penalty_motion motion = {.velocity = job.mid.velocity,
                                     .spin = job.mid.spin,
@@ -289,8 +294,9 @@ static bool may_be_balls(const tl_model *model, const tl_scope *scope) {
          !scope->penalty->is_general && tl_balls_are_all(model, scope);
 }
 
-talus_status tl_step_verlet(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                            tl_contacts *before, tl_contacts *after, tl_step_report *report) {
+talus_status tl_step_verlet(const tl_backend *backend, const tl_crowd *scope, tl_contacts *before,
+                            tl_contacts *after, tl_step_report *report) {
+  const tl_model *model = scope->model;
   *report = (tl_step_report){.culprit = TL_NONE};
   if (scope->joints)
     return tl_fail(TALUS_ERROR_UNSUPPORTED,

@@ -210,7 +210,8 @@ static talus_status need_to_settle(const talus_world *world) {
 /* Probes, tables, joints: nothing of it can fail. */
 static void settle(talus_world *world) {
   const tl_model *model = &world->model;
-  const tl_scope scope = {.count = model->bodies,
+  const tl_crowd scope = {.model = model,
+                          .count = model->bodies,
                           .t0 = world->rest.t0,
                           .t1 = world->time,
                           .dt = world->rest.dt,
@@ -314,11 +315,9 @@ static talus_status need_to_begin(const talus_world *world) {
 /* The stages. Those of a fixed step work on the rows at home, and theirs are then the only ones. */
 static talus_status run_stages(talus_world *world, const tl_scope *scope) {
   if (world->model.solve.kind == TALUS_SOLVE_PENALTY)
-    return tl_step_verlet(world->backend, &world->model, scope, &world->contacts, &world->next,
-                          &world->last);
+    return tl_step_verlet(world->backend, scope, &world->contacts, &world->next, &world->last);
   TL_TRY(tl_need(&world->where, TL_THE_WHOLE, TL_READ | TL_WRITE | TL_OR_NONE));
-  return tl_step_fixed(world->backend, &world->model, scope, &world->contacts, &world->next,
-                       &world->last);
+  return tl_step_fixed(world->backend, scope, &world->last);
 }
 
 /* What the stages made counts from now on. */
@@ -349,12 +348,15 @@ static talus_status step_once(talus_world *world) {
   if (!is_springs)
     TL_TRY(reserve_next(world));
   tl_cancel_begin(&world->cancel, world->interrupt);
-  const tl_scope scope = {.count = model->bodies,
+  const tl_crowd scope = {.model = model,
+                          .count = model->bodies,
                           .t0 = world->time,
                           .t1 = (double)(world->steps + 1) * model->dt,
                           .dt = model->dt,
                           .in = &world->state,
                           .out = is_springs ? &world->state : &world->next_state,
+                          .contacts_before = &world->contacts,
+                          .contacts_after = &world->next,
                           .arena = &world->arena,
                           .broad_cache = &world->broad_cache,
                           .joints = world->joints.all.count > 0 ? &world->joints : NULL,

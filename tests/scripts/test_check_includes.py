@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 SOURCE = pathlib.Path(os.environ.get("TALUS_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
-HEADERS = """include/talus/talus.h include/talus/types.h src/crowd/fields.h src/crowd/model.h src/crowd/scope.h src/world/world.h src/run/run.h
+HEADERS = """include/talus/talus.h include/talus/types.h src/crowd/fields.h src/crowd/model.h src/crowd/crowd.h src/world/world.h src/run/run.h
     src/base/status.h src/base/sort.h src/kernels/vec3.h src/shape/shape.h src/contact/contact.h src/solve/solve.h
     src/backend/backend.h cli/options.h bench/bench.h""".split()
 
@@ -60,7 +60,7 @@ def test_a_violation_planted_in_a_copy_of_this_tree_is_found(tmp_path):
     ("include/talus/planted.h", '"base/status.h"'),
     ("cli/planted.c", '"base/status.h"'),
     ("cli/planted.c", '"../src/world/world.h"'),
-    ("examples/planted.c", '"crowd/scope.h"'),
+    ("examples/planted.c", '"crowd/crowd.h"'),
     ("src/solve/impulse/planted.c", '"solve/ccp/rows.h"'),
     ("src/solve/system/planted.c", '"solve/impact/impact.h"'),
 ])
@@ -76,7 +76,7 @@ def test_a_planted_violation_is_named_with_its_line(tree, file, include):
     ("src/base/planted.c", "<stdio.h>"),
     ("src/kernels/planted.h", "<talus/types.h>"),
     ("src/broad/planted.c", '"base/sort.h"'),
-    ("src/broad/planted.c", '"crowd/scope.h"'),
+    ("src/broad/planted.c", '"crowd/crowd.h"'),
     ("src/narrow/planted.c", '"contact/contact.h"'),
     ("src/step/planted.c", '"backend/backend.h"'),
     ("src/world/planted.c", '"world/world.h"'),

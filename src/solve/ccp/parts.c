@@ -99,8 +99,8 @@ static talus_status plan_part(tl_ccp *job, const tl_islands *islands, size_t isl
   /* A part for one thread fits its cache as it is. */
   if (system->settings->islands && count < TL_CCP_TEAM_ROWS)
     tiles.count = 0;
-  TL_TRY(tl_contact_colour_some(system->model, system->scope, system->contacts, ends,
-                                islands->order + first, count, tiles, &part->colours));
+  TL_TRY(tl_contact_colour_some(system->scope, system->contacts, ends, islands->order + first,
+                                count, tiles, &part->colours));
   part->rows.contact = part->colours.order;
   return TALUS_OK;
 }
@@ -113,8 +113,8 @@ talus_status tl_ccp_plan_parts(tl_ccp *job, const tl_pairs *pairs, void *room, s
   tl_pair *ends = room;
   if (system->contacts->count * sizeof *ends > room_bytes)
     TL_TAKE(scope->arena, system->contacts->count, &ends);
-  TL_TRY(tl_contact_find_islands(system->model, scope, system->contacts, pairs,
-                                 system->settings->islands, gradient ? 0 : SMALL, ends, &islands));
+  TL_TRY(tl_contact_find_islands(scope, system->contacts, pairs, system->settings->islands,
+                                 gradient ? 0 : SMALL, ends, &islands));
   TL_TRY(order_links(job, &islands));
   system->label = islands.label;
   job->rows.contact = islands.order;

@@ -21,8 +21,8 @@ static talus_status find_bundles(tl_impulse *job) {
     if (!tl_rest_is_dormant(system->model, system->scope->in, c->a, c->b))
       first[job->bundle_count++] = (uint32_t)i;
   }
-  return tl_contact_colour_some(system->model, system->scope, contacts, NULL, first,
-                                job->bundle_count, system->tiles, &job->colours);
+  return tl_contact_colour_some(system->scope, contacts, NULL, first, job->bundle_count,
+                                system->tiles, &job->colours);
 }
 
 static uint32_t bundle_size(const tl_contacts *contacts, size_t first) {

@@ -317,13 +317,13 @@ static talus_status find_pairs(const tl_backend *backend, const tl_model *model,
   talus_real *margins;
   TL_TAKE(scope->arena, scope->count, &boxes);
   TL_TAKE(scope->arena, model->bodies, &margins);
-  TL_TRY(backend->find_bounds(model, scope, boxes, margins));
+  TL_TRY(backend->find_bounds(scope, boxes, margins));
   for (size_t i = 0; i < scope->count; ++i)
     boxes[i] = tl_box_grow(boxes[i], (double)list->skin.data[i]);
   list->broad = model->broad;
   if (model->broad == TALUS_BROAD_AUTO)
-    list->broad = tl_broad_choose(model, scope, boxes, &list->broad_reason);
-  return tl_broad_find_anew(list->broad, model, scope, boxes, pairs);
+    list->broad = tl_broad_choose(scope, boxes, &list->broad_reason);
+  return tl_broad_find_anew(list->broad, scope, boxes, pairs);
 }
 
 static talus_status lay_list(const tl_model *model, const tl_scope *scope, const tl_pairs *pairs,

@@ -48,7 +48,7 @@ static uint8_t sift_wall(const sift_job *job, tl_pair pair) {
   const bool first = tl_balls_is_one(job->model, pair.a);
   const uint32_t ball = first ? pair.a : pair.b, wall = first ? pair.b : pair.a;
   if (!tl_ball_is_flat(job->model, ball, wall))
-    return tl_narrow_meets(job->model, job->scope, &pair, list->skin.data) ? WITH_WALL : FAR;
+    return tl_narrow_meets(job->scope, &pair, list->skin.data) ? WITH_WALL : FAR;
   const tl_ball_tank *tank = &list->tanks.data[find_tank(list, wall)];
   const double r = (double)tl_penalty_radius(job->model, ball);
   unsigned is = WITH_TANK;

@@ -36,8 +36,8 @@ static talus_status check(const tl_ball_step *job, tl_step_report *report) {
   TL_TAKE(job->scope->arena, n, &twists);
   check_job work = {job, twists};
   tl_for(&job->model->par, n, 1024, find_mids, &work);
-  return tl_step_check(job->model, job->scope,
-                       (tl_twists){.first = twists, .stride = sizeof *twists}, &report->culprit);
+  return tl_step_check(job->scope, (tl_twists){.first = twists, .stride = sizeof *twists},
+                       &report->culprit);
 }
 
 static talus_status find_broken(const tl_ball_step *job, tl_step_report *report) {

@@ -28,7 +28,7 @@ static talus_status find_walls(const tl_ball_step *job, const tl_scope *at_end,
   tl_contacts_swap(walls, &job->list->wall_before);
   talus_status status = tl_history_begin(before, job->scope->dt, walls);
   if (status == TALUS_OK)
-    status = tl_narrow_find_contacts(job->model, at_end, &pairs, margins, walls);
+    status = tl_narrow_find_contacts(at_end, &pairs, margins, walls);
   if (status == TALUS_OK)
     status = tl_history_lay(job->model, before, walls);
   if (status != TALUS_OK) /* those of the last step, with their springs, stay */

@@ -1,7 +1,7 @@
-/* Scopes of some bodies that joints hold to others: a step of them is the step of a world of those
- * bodies alone, and its length is the scope's. */
+/* Crowds of some bodies that joints hold to others: a step of them is the step of a world of those
+ * bodies alone. And sleep, which goes by the time of the crowd. */
 #include "physics/rig.h"
-#include "step/step.h"
+#include "step/gathered.h"
 #include "world/world.h"
 
 enum { OUTSIDERS = 3 };
@@ -77,35 +77,23 @@ static void check_as_world_of_members(talus_solve_kind kind, talus_joints_solver
     CHECK_OK(talus_world_remove_body(some.world, some.outsider[k]));
   talus_world *world = all.world, *apart = some.world;
   CHECK_EQ_U64(apart->model.bodies, count);
+  const tl_gathered_source source = {&world->model, &world->state, &world->contacts, &world->joints,
+                                     &world->penalty};
   const double dt = world->model.dt;
-  CHECK_OK(tl_joints_prepare(&world->joints));
+  tl_gathered crowd = {0};
+  CHECK_OK(tl_gather(&crowd, &source, members, count));
+  CHECK_EQ_U64(crowd.joints.all.count, apart->joints.all.count);
   for (int i = 0; i < 3; ++i) {
-    const tl_scope scope = {.members = members,
-                            .count = count,
-                            .t0 = i * dt,
-                            .t1 = (i + 1) * dt,
-                            .dt = dt,
-                            .in = &world->state,
-                            .out = &world->state,
-                            .arena = &world->arena,
-                            .joints = &world->joints,
-                            .joints_after = world->joints.after.data};
     tl_step_report report;
-    CHECK_OK(tl_arena_reset(&world->arena));
-    CHECK_OK(tl_step_fixed(&tl_backend_cpu, &world->model, &scope, &world->contacts, &world->next,
-                           &report));
-    tl_contacts_swap(&world->contacts, &world->next);
-    tl_joints_take(&world->joints, dt);
+    CHECK_OK(tl_gathered_step(&crowd, &tl_backend_cpu, i * dt, (i + 1) * dt, dt, &report));
+    tl_gathered_swap(&crowd);
     CHECK_OK(talus_world_step(apart, 1));
-    CHECK_EQ_U64(world->contacts.count, apart->contacts.count);
-    for (size_t k = 0; k < count; ++k) {
-      const uint32_t slot = members[k];
-      CHECK(memcmp(&world->state.position[slot], &apart->state.position[k], sizeof(talus_dvec3)) ==
-            0);
-      CHECK(memcmp(&world->state.spin[slot], &apart->state.spin[k], sizeof(talus_vec3)) == 0);
-    }
+    CHECK_EQ_U64(crowd.contacts_before.count, apart->contacts.count);
+    CHECK(memcmp(crowd.before.position, apart->state.position, count * sizeof(talus_dvec3)) == 0);
+    CHECK(memcmp(crowd.before.spin, apart->state.spin, count * sizeof(talus_vec3)) == 0);
   }
-  CHECK(world->contacts.count > 3);
+  CHECK(crowd.contacts_before.count > 3);
+  tl_gathered_free(&crowd);
   talus_world_destroy(world);
   talus_world_destroy(apart);
 }
@@ -133,20 +121,22 @@ static double falls_asleep_at(const double *dt, int n) {
       rig_body(world, TALUS_FREE, rig_shape(world, TALUS_SPHERE, 0.1, 0, 0, 0), m, 0, 0, 0.1);
   double t = 1; /* of a clock that does not begin with the body */
   for (int i = 0; i < 200 && !rig_info(world, ball).asleep; ++i) {
-    const tl_scope scope = {.count = world->model.bodies,
+    const tl_crowd crowd = {.model = &world->model,
+                            .count = world->model.bodies,
                             .t0 = t,
                             .t1 = t + dt[i % n],
                             .dt = dt[i % n],
                             .in = &world->state,
                             .out = &world->state,
+                            .contacts_before = &world->contacts,
+                            .contacts_after = &world->next,
                             .sleeps = true,
                             .arena = &world->arena};
     tl_step_report report;
     CHECK_OK(tl_arena_reset(&world->arena));
-    CHECK_OK(tl_step_fixed(&tl_backend_cpu, &world->model, &scope, &world->contacts, &world->next,
-                           &report));
+    CHECK_OK(tl_step_fixed(&tl_backend_cpu, &crowd, &report));
     tl_contacts_swap(&world->contacts, &world->next);
-    t = scope.t1;
+    t = crowd.t1;
   }
   CHECK(rig_info(world, ball).asleep);
   talus_world_destroy(world);

@@ -1,4 +1,5 @@
-/* A crowd: some bodies with the contacts and joints among them, as if there were nothing else.
+/* A gathered crowd: some bodies with the contacts and joints among them, as if there were nothing
+ * else (crowd/crowd.h), in memory of its own.
  *
  * What is gathered is self-contained. Rows are 0 ... count-1 in the order of uids, contacts and
  * joints name rows, and in a crowd there is nothing outside: a contact or a joint with a body that
@@ -7,59 +8,59 @@
  * nothing of the world is written until the crowd is scattered.
  *
  * A step goes from `before` to `after`: what is before is only read, so that a step can be taken
- * twice, or tried and thrown away. tl_crowd_swap makes `after` the start of the next one. Crowds
+ * twice, or tried and thrown away. tl_gathered_swap makes `after` the start of the next one. Crowds
  * have an arena and one thread each: several may step at once, in several threads. Nobody falls
  * asleep in a crowd, which is a pass of the world; who sleeps stays asleep. */
-#ifndef TL_STEP_CROWD_H
-#define TL_STEP_CROWD_H
+#ifndef TL_STEP_GATHERED_H
+#define TL_STEP_GATHERED_H
 
 #include "joint/joint.h"
 #include "solve/penalty/penalty.h"
 #include "step/step.h"
 
 /* What a crowd is gathered from. */
-typedef struct tl_crowd_source {
+typedef struct tl_gathered_source {
   const tl_model *model;
   const tl_state *state;
   const tl_contacts *contacts;
   const tl_joints *joints;   /* may be NULL */
   const tl_penalty *penalty; /* with springs; else NULL */
-} tl_crowd_source;
+} tl_gathered_source;
 
 /* What steps of springs keep beside contacts and forces (solve/penalty/penalty.h). */
-typedef struct tl_crowd_springs {
+typedef struct tl_gathered_springs {
   bool is_pushed;
   double stored, damping, friction;
-} tl_crowd_springs;
+} tl_gathered_springs;
 
-typedef struct tl_crowd {
+typedef struct tl_gathered {
   tl_model model; /* with properties of its own; all else is the source's */
   tl_state before, after;
   tl_contacts contacts_before, contacts_after;
   tl_joints joints;   /* as they are before, with what the step makes of them */
   tl_penalty penalty; /* before */
-  tl_crowd_springs springs_after;
+  tl_gathered_springs springs_after;
   size_t count, capacity;   /* rows */
   TL_ARRAY(uint32_t) slots; /* by row: in the source */
   tl_arena arena;
   double dt; /* s: of the step that led to `after` */
-} tl_crowd;
+} tl_gathered;
 
 /* slots: ascending. The crowd is {0}, or one that was gathered before: its memory is used again. */
-talus_status tl_crowd_gather(tl_crowd *crowd, const tl_crowd_source *from, const uint32_t *slots,
-                             size_t count);
+talus_status tl_gather(tl_gathered *gathered, const tl_gathered_source *from, const uint32_t *slots,
+                       size_t count);
 
 /* A step of length dt from t0 to t1, whatever the solver is. On failure nothing but `after` has
  * changed; report->culprit is a row. */
-talus_status tl_crowd_step(tl_crowd *crowd, const tl_backend *backend, double t0, double t1,
-                           double dt, tl_step_report *report);
+talus_status tl_gathered_step(tl_gathered *gathered, const tl_backend *backend, double t0,
+                              double t1, double dt, tl_step_report *report);
 
-void tl_crowd_swap(tl_crowd *crowd);
+void tl_gathered_swap(tl_gathered *gathered);
 
 /* `after` into the rows of the source that the bodies came from, but for those that did not move by
  * themselves: walls may be in many crowds. Joints: what time changes. */
-void tl_crowd_scatter(const tl_crowd *crowd, tl_state *state, tl_joints *joints);
+void tl_gathered_scatter(const tl_gathered *gathered, tl_state *state, tl_joints *joints);
 
-void tl_crowd_free(tl_crowd *crowd);
+void tl_gathered_free(tl_gathered *gathered);
 
 #endif

@@ -1,0 +1,79 @@
+/* The crowd: what a stage works on, and all it sees.
+ *
+ * Rows of bodies with their properties, the state before and the state after, contacts and joints
+ * before and after, the interval, and an arena for scratch. In a crowd there is nothing outside:
+ * contacts and joints name rows, which are in the order of uids. What is before is only read, so
+ * that a stage can be called twice, tried and thrown away, or run beside another one.
+ *
+ * The world's own arrays are one crowd, without a copy (world/step.c); any other set of bodies is
+ * gathered (step/gathered.h). A fixed step calls each stage once; implicit steps will call narrow
+ * and solve many times with changing guesses; local stepping makes a crowd per cluster with its own
+ * interval. Nothing else tells a stage what is "current". */
+#ifndef TL_CROWD_H
+#define TL_CROWD_H
+
+#include "crowd/model.h"
+
+typedef struct tl_crowd {
+  const tl_model *model;   /* laws, shapes and settings, and the properties of the rows */
+  size_t count;            /* rows, or members where only some are asked about */
+  const uint32_t *members; /* rows in ascending order; NULL: 0 ... count-1, as in all that steps */
+  double t0, t1;
+  double dt;          /* the step's length as the stepper means it; t1 - t0 up to rounding */
+  const tl_state *in; /* at t0 */
+  tl_state *out;      /* at t1; may be `in` itself where a stage says so */
+  const struct tl_contacts *contacts_before; /* of the last step */
+  struct tl_contacts *contacts_after;        /* of this one */
+  const struct tl_joints *joints;            /* as the last step left them; may be NULL: none */
+  struct tl_joint_state *joints_after;       /* what this step makes of them, by row */
+  bool sleeps;     /* who is slow may fall asleep, and wake: in the world's own crowd alone */
+  tl_arena *arena; /* scratch */
+
+  /* Memory: caches that change time, never bits; all may be NULL. */
+  struct tl_broad_cache *broad_cache; /* candidates that are kept from step to step */
+  const struct tl_widths *widths; /* of shapes (contact/depth.h), for those who look at overlaps */
+  struct tl_penalty *penalty; /* what springs keep (solve/penalty/penalty.h); NULL: other models */
+  struct tl_residency *where; /* rows may live elsewhere (residency.h); NULL: all are here */
+  struct tl_cancel *cancel;   /* asks to give up (base/cancel.h); NULL: nobody does */
+} tl_crowd;
+
+/* As solvers call it. */
+typedef tl_crowd tl_scope;
+
+static inline uint32_t tl_crowd_slot(const tl_crowd *crowd, size_t i) {
+  return crowd->members ? crowd->members[i] : (uint32_t)i;
+}
+
+/* Which member a slot is, or SIZE_MAX. */
+static inline size_t tl_crowd_find(const tl_crowd *crowd, uint32_t slot) {
+  if (!crowd->members)
+    return slot < crowd->count ? slot : SIZE_MAX;
+  size_t lo = 0, hi = crowd->count;
+  while (lo < hi) {
+    const size_t middle = lo + (hi - lo) / 2;
+    if (crowd->members[middle] < slot)
+      lo = middle + 1;
+    else
+      hi = middle;
+  }
+  return lo < crowd->count && crowd->members[lo] == slot ? lo : SIZE_MAX;
+}
+
+static inline uint32_t tl_scope_slot(const tl_scope *scope, size_t i) {
+  return tl_crowd_slot(scope, i);
+}
+static inline size_t tl_scope_find(const tl_scope *scope, uint32_t slot) {
+  return tl_crowd_find(scope, slot);
+}
+
+/* A candidate pair of slots. uid[a] < uid[b]. */
+typedef struct tl_pair {
+  uint32_t a, b;
+} tl_pair;
+
+typedef struct tl_pairs {
+  tl_pair *data; /* in the crowd's arena */
+  size_t count;
+} tl_pairs;
+
+#endif
