@@ -11,8 +11,7 @@ static const struct {
   cli_command_fn *run;
 } benches[] = {
     {"broad", "every broad phase, the tables of Poirrier (2009), and peers", bench_broad},
-    {"ccp", "contact solvers: tables of Tasora (2011), convergence, speed, peers",
-     bench_ccp},
+    {"ccp", "contact solvers: tables of Tasora (2011), convergence, speed, peers", bench_ccp},
     {"ellipsoids", "two ellipsoids: the methods of Pazouki et al. and ours, and peers",
      bench_ellipsoids},
     {"machines", "joints, chains, closed loops, a tracked vehicle", bench_machines},
