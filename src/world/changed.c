@@ -5,11 +5,12 @@
 
 static void wake(talus_world *world, uint32_t slot) {
   if (!tl_body_is_static(&world->model, slot))
-    world->state.rest[slot] = 0;
+    world->state.rest[slot] = 0, world->state.slow_since[slot] = 0;
 }
 
 static void disturb(talus_world *world, uint32_t slot) {
   world->state.rest[slot] = tl_body_is_static(&world->model, slot) ? TL_REST_PLACED : 0;
+  world->state.slow_since[slot] = 0;
 }
 
 static bool moves(const tl_state *state, uint32_t slot) {
