@@ -174,10 +174,14 @@ static void settle_some(void *context, size_t begin, size_t end) {
 
 /* Serial: springs are few beside contacts. */
 double tl_world_spring_energy(const talus_world *world) {
-  double sum = 0;
+  tl_tally sum;
+  if (world->joints.all.count == 0)
+    return 0;
+  tl_tally_clear(&sum);
   for (size_t i = 0; i < world->joints.all.count; ++i)
-    sum += tl_joint_spring_energy(&world->model, &world->state, &world->joints.all.data[i]);
-  return sum;
+    tl_tally_add(&sum,
+                 tl_joint_spring_energy(&world->model, &world->state, &world->joints.all.data[i]));
+  return tl_tally_value(&sum);
 }
 
 talus_status tl_world_settle_joints(talus_world *world) {

@@ -139,25 +139,26 @@ static void cut(const audit *a) {
   }
 }
 
-static talus_status weigh(audit *a) {
-  TL_TRY(tl_ccp_find_energy(a->ccp, a->entries));
+static void weigh(audit *a) {
+  tl_ccp_find_energy(a->ccp, a->entries);
   add_up(a);
   take_walls(a);
-  return TALUS_OK;
 }
 
 /* Islands that make energy, and how much. */
 static int count_makers(const audit *a, double *made) {
   const tl_ccp *job = a->ccp;
   int makers = 0;
-  *made = 0;
+  tl_tally sum;
+  tl_tally_clear(&sum);
   for (size_t i = 0; i < job->scope->count; ++i) {
     const uint32_t slot = tl_scope_slot(job->scope, i);
     if (label_of(job, slot) != slot || !makes_energy(a, slot))
       continue;
-    *made += a->entries[slot].work;
+    tl_tally_add(&sum, a->entries[slot].work);
     makers++;
   }
+  *made = tl_tally_value(&sum);
   return makers;
 }
 
@@ -255,13 +256,13 @@ talus_status tl_ccp_audit(tl_ccp *job) {
   memset(a.driven, 0, bodies);
   note_islands(job);
   mark_driven(&a);
-  TL_TRY(weigh(&a));
+  weigh(&a);
   double made;
   job->report->corrected = count_makers(&a, &made);
   if (job->report->corrected == 0)
     return TALUS_OK;
   cut(&a);
-  TL_TRY(weigh(&a));
+  weigh(&a);
   (void)count_makers(&a, &job->report->made_energy);
   return TALUS_OK;
 }

@@ -89,12 +89,12 @@ talus_status tl_ccp_solve(const tl_model *model, const tl_scope *scope, tl_conta
   TL_TRY(plan_and_load(&job, tl_impact_is_possible(model) ? shifts : NULL));
   if (contacts->count > 0 || job.link_count > 0)
     TL_TRY(solve_rows(&job));
-  TL_TRY(contacts->count > 0 ? tl_ccp_audit(&job) : tl_ccp_find_energy(&job, NULL));
-  if (job.shifts) {
-    double lift;
-    TL_TRY(tl_impact_lift(&job, job.shifts, &lift));
-    report->contact_work += lift;
-  }
+  if (contacts->count > 0)
+    TL_TRY(tl_ccp_audit(&job));
+  else
+    tl_ccp_find_energy(&job, NULL);
+  if (job.shifts)
+    report->contact_work += tl_impact_lift(&job, job.shifts);
   if (contacts->count > 0)
     TL_TRY(tl_ccp_correct(&job, shifts, &corrected));
   tl_arena_release(scope->arena, mark);

@@ -265,7 +265,7 @@ typedef struct tl_ccp_entry {
 
 /* Objective and work of the step, into the report; the bodies hold the solution. entries: by slot,
  * filled in the same pass; or NULL. */
-talus_status tl_ccp_find_energy(tl_ccp *job, tl_ccp_entry *entries);
+void tl_ccp_find_energy(tl_ccp *job, tl_ccp_entry *entries);
 
 /* The velocity with which a free member of the scope ends the step if nothing touches it; and what
  * momentum a body has with velocity v and spin w. */
@@ -325,6 +325,10 @@ double tl_ccp_sweep_packs(const tl_ccp *job, size_t begin, size_t end, bool seri
 
 /* Sum of squared residuals of the packs and their largest. */
 double tl_ccp_residual_packs(const tl_ccp *job, size_t begin, size_t end, double *most);
+/* Row by row: squared residuals, and tl_ccp_warm_packs with a share of 0. */
+void tl_ccp_tally_residuals(const tl_ccp *job, size_t begin, size_t end, tl_tally *sum,
+                            double *most);
+void tl_ccp_tally_work(const tl_ccp *job, size_t begin, size_t end, tl_tally *sum);
 
 /* The two ways of doing it, with the same bits; the calls above choose. */
 double tl_ccp_warm_packs_scalar(const tl_ccp *job, size_t begin, size_t end, talus_real share);
@@ -333,6 +337,9 @@ double tl_ccp_sweep_packs_scalar(const tl_ccp *job, size_t begin, size_t end);
 double tl_ccp_sweep_packs_avx512(const tl_ccp *job, size_t begin, size_t end);
 double tl_ccp_residual_packs_scalar(const tl_ccp *job, size_t begin, size_t end, double *most);
 double tl_ccp_residual_packs_avx512(const tl_ccp *job, size_t begin, size_t end, double *most);
+void tl_ccp_tally_residuals_avx512(const tl_ccp *job, size_t begin, size_t end, tl_tally *sum,
+                                   double *most);
+void tl_ccp_tally_work_avx512(const tl_ccp *job, size_t begin, size_t end, tl_tally *sum);
 bool tl_ccp_has_avx512(void);
 
 /* One row of a pack: returns its squared change in velocity units; a share of the impulse it starts
@@ -445,8 +452,8 @@ void tl_ccp_aim_link(const tl_ccp *job, size_t link, const tl_ccp_body *bodies);
 void tl_ccp_aim_links(const tl_ccp *job, const tl_ccp_body *bodies);
 
 /* Sum of squared residuals of impulses p; *most is raised. */
-double tl_ccp_residual_links(const tl_ccp *job, const tl_ccp_body *bodies, const talus_real *p,
-                             double *most);
+void tl_ccp_residual_links(const tl_ccp *job, const tl_ccp_body *bodies, const talus_real *p,
+                           tl_tally *sum, double *most);
 
 /* Warm start (solve/ccp/drift.c): takes from the impulses that joints, and contacts with their
  * bodies, start with what would make them unstable. */
@@ -481,6 +488,7 @@ typedef struct tl_ccp_link_plan {
   uint32_t *waiting; /* those links */
   size_t waiting_count;
   tl_ccp_link_sums *sums; /* by block, and their total */
+  double *residual;       /* by link: squares, to be tallied */
   bool has_laws;          /* some link has a law */
   bool is_recovered;      /* nothing of the drift is left */
   double drifted;         /* `recovered` of the first sweep */
@@ -575,16 +583,18 @@ typedef struct tl_ccp_reduction {
 
 talus_status tl_ccp_make_reduction(const tl_ccp *job, tl_ccp_reduction *reduction);
 
-/* out = free velocities + M^-1 D p for every body. With from, velocities of impulses q: returns
+/* out = free velocities + M^-1 D p for every body. With from, velocities of impulses q: norm is
  * |M^-1 D (p - q)|^2 in the mass norm, which is (p - q).N (p - q). */
-double tl_ccp_spread(const tl_ccp *job, const tl_ccp_reduction *reduction,
-                     const tl_ccp_body *free_bodies, const tl_ccp_field *p, const tl_ccp_body *from,
-                     tl_ccp_body *out);
+void tl_ccp_spread(const tl_ccp *job, const tl_ccp_reduction *reduction,
+                   const tl_ccp_body *free_bodies, const tl_ccp_field *p, const tl_ccp_body *from,
+                   tl_ccp_body *out, tl_tally *norm);
 
 /* Applies the impulses (and torques) in the packs to the bodies, colour by colour. */
 void tl_ccp_push_all(const tl_ccp *job);
 
-/* Sums that a step of all rows gives on the way; d = u + b is the gradient at `from`. */
+/* Sums that a step of all rows gives on the way, tallied row by row; d = u + b is the gradient at
+ * `from`. */
+enum { TL_CCP_LENGTH2, TL_CCP_SLOPE, TL_CCP_LEAD, TL_CCP_SUMS };
 typedef struct tl_ccp_sums {
   double length2; /* |to - from|^2 in the metric E^-1 */
   double slope;   /* d . (to - from) */
@@ -606,10 +616,11 @@ static inline const talus_real *tl_ccp_link_read(const tl_ccp *job, const tl_ccp
 /* A step of all links, as of all rows; sums are added to. */
 void tl_ccp_step_links(const tl_ccp *job, const tl_ccp_body *bodies, double scale,
                        const talus_real *from, const talus_real *mark, talus_real *to,
-                       tl_ccp_sums *sums);
+                       tl_tally *sums);
 
-/* (p - q).C (p - q), C the compliances of links: what the product N does not have. */
-double tl_ccp_soften_links(const tl_ccp *job, const talus_real *p, const talus_real *q);
+/* (p - q).C (p - q), C the compliances of links: what the product N does not have. Added to sum. */
+void tl_ccp_soften_links(const tl_ccp *job, const talus_real *p, const talus_real *q,
+                         tl_tally *sum);
 
 /* A step of all rows: to = the projection of from - scale E d, with velocities from `bodies`, or
  * Coulomb's law with them. mark may be NULL; scalar: one step for all directions, as published. */
@@ -621,24 +632,21 @@ typedef struct tl_ccp_step_def {
   tl_ccp_field *to;
 } tl_ccp_step_def;
 
-tl_ccp_sums tl_ccp_step_all(const tl_ccp *job, const tl_ccp_step_def *def);
+void tl_ccp_step_all(const tl_ccp *job, const tl_ccp_step_def *def, tl_tally sums[TL_CCP_SUMS]);
 
 /* The two ways of doing it for packs [begin, end), with the same bits. job->bodies are those of the
- * definition. Sums are by lane. */
-typedef struct tl_ccp_lane_sums {
-  double length2[TL_CCP_LANES], slope[TL_CCP_LANES], lead[TL_CCP_LANES];
-} tl_ccp_lane_sums;
+ * definition. */
 void tl_ccp_step_packs_scalar(const tl_ccp *job, const tl_ccp_step_def *def, size_t begin,
-                              size_t end, tl_ccp_lane_sums *sums);
+                              size_t end, tl_tally sums[TL_CCP_SUMS]);
 void tl_ccp_step_packs_avx512(const tl_ccp *job, const tl_ccp_step_def *def, size_t begin,
-                              size_t end, tl_ccp_lane_sums *sums);
+                              size_t end, tl_tally sums[TL_CCP_SUMS]);
 
 /* Relative velocity at a row, in the form and with the bits that sweeps have. */
 tl_ccp_vec tl_ccp_lane_velocity(const tl_ccp *job, size_t pack, uint32_t lane);
 
-/* The residual of impulses p with velocities `bodies` (which belong to it); uses the job's own
- * body buffer. */
-double tl_ccp_measure(const tl_ccp *job, const tl_ccp_body *bodies, const tl_ccp_field *p,
-                      double *most);
+/* Squared residuals of impulses p with velocities `bodies` (which belong to it), and the largest
+ * residual; uses the job's own body buffer. */
+void tl_ccp_measure(const tl_ccp *job, const tl_ccp_body *bodies, const tl_ccp_field *p,
+                    tl_tally *sum, double *most);
 
 #endif

@@ -164,9 +164,7 @@ static talus_status take_parts(const tl_ccp *job, tl_ccp *fixing) {
 }
 
 talus_status tl_ccp_add_shifts(tl_ccp *job, tl_ccp_body *shifts) {
-  double lift;
-  TL_TRY(tl_impact_lift(job, job->bodies, &lift));
-  job->report->contact_work += lift;
+  job->report->contact_work += tl_impact_lift(job, job->bodies);
   for (size_t i = 0; job->bodies != shifts && i <= job->scope->count; ++i) {
     shifts[i].v = tl_add(shifts[i].v, job->bodies[i].v);
     shifts[i].w = tl_add(shifts[i].w, job->bodies[i].w);

@@ -16,17 +16,14 @@
 #include "crowd/rest.h"
 #include "solve/ccp/ccp.h"
 
-#define PACKS 128 /* of a block of rows */
+#define PACKS 512 /* that pay for waking a thread */
 #define AHEAD 8   /* bodies that are asked for before they are needed */
 
-typedef struct energy_sums {
-  double contact, load, objective;
-} energy_sums;
+enum { CONTACT, LOAD, OBJECTIVE, SUMS };
 
 typedef struct energy_job {
   const tl_ccp *ccp;
   tl_ccp_entry *entries; /* by slot; or NULL */
-  energy_sums *blocks;
 } energy_job;
 
 static double dot_d(talus_vec3 a, talus_vec3 b) { return tl_ddot(tl_widen(a), tl_widen(b)); }
@@ -101,7 +98,7 @@ static tl_ccp_entry weigh(const tl_ccp *job, size_t i, uint32_t slot, tl_twist f
   return entry;
 }
 
-static void add_body(const energy_job *energy, size_t i, energy_sums *sums) {
+static void add_body(const energy_job *energy, size_t i, tl_tally sums[SUMS]) {
   const tl_ccp *job = energy->ccp;
   const uint32_t slot = tl_scope_slot(job->scope, i);
   if (tl_body_is_static(job->model, slot) || tl_rest_is_asleep(job->scope->in, slot)) {
@@ -117,8 +114,8 @@ static void add_body(const energy_job *energy, size_t i, energy_sums *sums) {
       tl_ccp_momentum_of(job, slot, tl_sub(now->v, free.velocity), tl_sub(now->w, free.spin));
   const double own =
       0.5 * (dot_d(now->v, given.impulse) + dot_d(now->w, given.torque)); /* of v1, in both */
-  sums->contact += own + 0.5 * (dot_d(v0, given.impulse) + dot_d(w0, given.torque));
-  sums->objective += objective_of(job, i, slot, &free, own, given);
+  tl_tally_add(&sums[CONTACT], own + 0.5 * (dot_d(v0, given.impulse) + dot_d(w0, given.torque)));
+  tl_tally_add(&sums[OBJECTIVE], objective_of(job, i, slot, &free, own, given));
   if (energy->entries)
     energy->entries[slot] = weigh(job, i, slot, free, now, given);
   if (!property->force && !property->torque)
@@ -126,35 +123,30 @@ static void add_body(const energy_job *energy, size_t i, energy_sums *sums) {
   const talus_vec3 fallen = tl_scale(job->model->gravity, (talus_real)job->scope->dt);
   const tl_wrench loaded = tl_ccp_momentum_of(job, slot, tl_sub(tl_sub(free.velocity, v0), fallen),
                                               tl_sub(free.spin, w0));
-  sums->load +=
-      0.5 * (dot_d(tl_add(v0, now->v), loaded.impulse) + dot_d(tl_add(w0, now->w), loaded.torque));
+  tl_tally_add(&sums[LOAD], 0.5 * (dot_d(tl_add(v0, now->v), loaded.impulse) +
+                                   dot_d(tl_add(w0, now->w), loaded.torque)));
 }
 
-static void add_bodies(void *context, size_t begin, size_t end) {
+static void add_bodies(void *context, size_t begin, size_t end, tl_tally *sums) {
   const energy_job *job = context;
-  for (size_t block = begin; block < end; ++block) {
-    energy_sums sums = {0, 0, 0};
-    const size_t count = job->ccp->scope->count, last = (block + 1) * TL_BLOCK;
-    for (size_t i = block * TL_BLOCK; i < last && i < count; ++i) {
-      if (job->ccp->rank && i + AHEAD < count) /* neighbours here are far apart there */
-        __builtin_prefetch(&job->ccp->bodies[job->ccp->rank[i + AHEAD]]);
-      add_body(job, i, &sums);
-    }
-    job->blocks[block] = sums;
+  const size_t count = job->ccp->scope->count;
+  for (size_t i = begin; i < end; ++i) {
+    if (job->ccp->rank && i + AHEAD < count) /* neighbours here are far apart there */
+      __builtin_prefetch(&job->ccp->bodies[job->ccp->rank[i + AHEAD]]);
+    add_body(job, i, sums);
   }
 }
 
-static void add_packs(void *context, size_t begin, size_t end) {
-  const energy_job *job = context;
-  for (size_t block = begin; block < end; ++block) {
-    double sum = 0;
-    for (size_t k = block * PACKS; k < (block + 1) * PACKS && k < job->ccp->pack_count; ++k) {
-      const tl_ccp_pack *pack = &job->ccp->packs[k];
-      for (uint32_t i = 0; i < TL_CCP_LANES; ++i)
-        sum += (double)(pack->bias[i] *
-                        tl_dot(tl_ccp_lane(&pack->impulse, i), tl_ccp_lane(&pack->normal, i)));
-    }
-    job->blocks[block].objective = sum;
+/* Bias times impulse of rows. */
+static void add_packs(void *context, size_t begin, size_t end, tl_tally *sum) {
+  const tl_ccp *job = context;
+  for (size_t k = begin; k < end; ++k) {
+    const tl_ccp_pack *pack = &job->packs[k];
+    double each[TL_CCP_LANES];
+    for (uint32_t i = 0; i < TL_CCP_LANES; ++i)
+      each[i] = (double)(pack->bias[i] *
+                         tl_dot(tl_ccp_lane(&pack->impulse, i), tl_ccp_lane(&pack->normal, i)));
+    tl_tally_add_lanes(sum, each);
   }
 }
 
@@ -169,56 +161,45 @@ static double mean_speed(const tl_ccp *job, uint32_t slot, uint32_t body, talus_
          (dot_d(tl_add(in->velocity[slot], now->v), l) + dot_d(tl_add(in->spin[slot], now->w), a));
 }
 
-static double sum_link_work(void *context, size_t begin, size_t end) {
+static void add_link_work(void *context, size_t begin, size_t end, tl_tally *sum) {
   const tl_ccp *job = context;
-  double sum = 0;
   for (size_t i = begin; i < end; ++i) {
     const tl_link *link = &job->links[i];
     const tl_joint *joint = &job->scope->joints->all.data[link->joint];
     for (int r = 0; r < tl_link_rows(link); ++r) {
       const tl_link_row *row = &link->row[r];
-      sum += (double)row->impulse * (mean_speed(job, joint->a, link->a, row->la, row->aa) +
-                                     mean_speed(job, joint->b, link->b, row->lb, row->ab));
+      tl_tally_add(sum,
+                   (double)row->impulse * (mean_speed(job, joint->a, link->a, row->la, row->aa) +
+                                           mean_speed(job, joint->b, link->b, row->lb, row->ab)));
     }
   }
-  return sum;
 }
 
 /* Takes the work of joints out of that of contacts and joints. */
-static talus_status part_work(tl_ccp *job) {
+static void part_work(tl_ccp *job) {
   tl_solve_report *report = job->report;
+  tl_tally work;
   if (job->link_count == 0)
-    return TALUS_OK;
+    return;
   if (job->contacts->count == 0) /* not a bit of rounding for contacts that are not there */
     report->joint_work = report->contact_work;
-  else
-    TL_TRY(tl_sum(&job->model->par, job->scope->arena, job->link_count, sum_link_work, job,
-                  &report->joint_work));
+  else {
+    tl_for_tally(&job->model->par, job->link_count, TL_BLOCK, add_link_work, job, 1, &work);
+    report->joint_work = tl_tally_value(&work);
+  }
   report->contact_work -= report->joint_work;
-  return TALUS_OK;
 }
 
-talus_status tl_ccp_find_energy(tl_ccp *job, tl_ccp_entry *entries) {
-  const size_t blocks = (job->scope->count + TL_BLOCK - 1) / TL_BLOCK;
-  const size_t rows = (job->pack_count + PACKS - 1) / PACKS;
-  energy_job work = {job, entries, NULL};
-  const tl_arena_mark mark = tl_arena_get_mark(job->scope->arena);
-  energy_sums total = {0, 0, 0};
-  TL_TAKE(job->scope->arena, blocks > rows ? blocks : rows, &work.blocks);
-  tl_for(&job->model->par, blocks, 1, add_bodies, &work);
-  for (size_t i = 0; i < blocks; ++i) {
-    total.contact += work.blocks[i].contact;
-    total.load += work.blocks[i].load;
-    total.objective += work.blocks[i].objective;
-  }
-  tl_for(&job->model->par, rows, 4, add_packs, &work);
-  for (size_t i = 0; i < rows; ++i)
-    total.objective += work.blocks[i].objective;
+void tl_ccp_find_energy(tl_ccp *job, tl_ccp_entry *entries) {
+  energy_job work = {job, entries};
+  tl_tally sums[SUMS], biases;
+  tl_for_tally(&job->model->par, job->scope->count, TL_BLOCK, add_bodies, &work, SUMS, sums);
+  tl_for_tally(&job->model->par, job->pack_count, PACKS, add_packs, job, 1, &biases);
   for (size_t i = 0; i < job->link_count; ++i)
-    total.objective += tl_link_objective(&job->links[i], job->bodies);
-  job->report->objective = total.objective;
-  job->report->contact_work = total.contact;
-  job->report->load_work = total.load;
-  tl_arena_release(job->scope->arena, mark);
-  return part_work(job);
+    tl_tally_add(&biases, tl_link_objective(&job->links[i], job->bodies));
+  tl_tally_merge(&sums[OBJECTIVE], &biases);
+  job->report->objective = tl_tally_value(&sums[OBJECTIVE]);
+  job->report->contact_work = tl_tally_value(&sums[CONTACT]);
+  job->report->load_work = tl_tally_value(&sums[LOAD]);
+  part_work(job);
 }

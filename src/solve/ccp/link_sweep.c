@@ -48,6 +48,7 @@ talus_status tl_ccp_plan_links(tl_ccp *job, uint32_t *owner) {
     }
   }
   TL_TAKE(arena, plan->blocks + 1, &plan->sums);
+  TL_TAKE(arena, job->link_count, &plan->residual);
   return TALUS_OK;
 }
 
@@ -75,6 +76,24 @@ static void visit_block(const tl_ccp *job, size_t block, link_fn *fn, bool moves
   plan->sums[block] = sums;
 }
 
+/* Those that waited are one block more. */
+static sums_of add_blocks(const tl_ccp_link_plan *plan) {
+  tl_tally change, recovered;
+  sums_of total = plan->sums[plan->blocks];
+  if (plan->blocks == 1 && plan->waiting_count == 0) /* as nearly always */
+    return plan->sums[0];
+  tl_tally_clear(&change);
+  tl_tally_clear(&recovered);
+  for (size_t b = 0; b <= plan->blocks; ++b) {
+    tl_tally_add(&change, plan->sums[b].change);
+    tl_tally_add(&recovered, plan->sums[b].recovered);
+    total.most = fmax(total.most, plan->sums[b].most);
+  }
+  total.change = tl_tally_value(&change);
+  total.recovered = tl_tally_value(&recovered);
+  return total;
+}
+
 /* Calls fn on every link. moves: it changes bodies. All workers return after all is done, and
  * get the sums. */
 static sums_of visit_all(const tl_ccp *job, crew c, link_fn *fn, bool moves, bool backwards) {
@@ -87,12 +106,8 @@ static sums_of visit_all(const tl_ccp *job, crew c, link_fn *fn, bool moves, boo
     sums_of total = {0};
     for (size_t k = 0; moves && k < plan->waiting_count; ++k)
       fn(job, plan->waiting[backwards ? plan->waiting_count - 1 - k : k], &total);
-    for (size_t b = 0; b < plan->blocks; ++b) {
-      total.change += plan->sums[b].change;
-      total.recovered += plan->sums[b].recovered;
-      total.most = fmax(total.most, plan->sums[b].most);
-    }
     plan->sums[plan->blocks] = total;
+    plan->sums[plan->blocks] = add_blocks(plan);
   }
   tl_team_barrier(c.team);
   const sums_of total = plan->sums[plan->blocks];
@@ -150,7 +165,7 @@ static void add(const tl_ccp *job, size_t i, sums_of *sums) {
 }
 
 static void measure(const tl_ccp *job, size_t i, sums_of *sums) {
-  sums->change += tl_link_residual(&job->links[i], job->bodies, NULL, &sums->most);
+  job->link_plan->residual[i] = tl_link_residual(&job->links[i], job->bodies, NULL, &sums->most);
 }
 
 /* ---- Gauss-Seidel ------------------------------------------------------------------------------
@@ -198,5 +213,5 @@ double tl_ccp_measure_team_links(const tl_ccp *job, tl_team *team, int worker, i
   const crew c = {team, worker, workers};
   const sums_of sums = visit_all(job, c, measure, false, false);
   *most = fmax(*most, sums.most);
-  return sums.change;
+  return tl_tally_sum(job->link_plan->residual, job->link_count);
 }

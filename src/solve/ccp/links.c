@@ -178,12 +178,10 @@ void tl_ccp_aim_links(const tl_ccp *job, const tl_ccp_body *bodies) {
   tl_for(&job->model->par, job->link_count, 64, aim_some, &aim);
 }
 
-double tl_ccp_residual_links(const tl_ccp *job, const tl_ccp_body *bodies, const talus_real *p,
-                             double *most) {
-  double sum = 0;
+void tl_ccp_residual_links(const tl_ccp *job, const tl_ccp_body *bodies, const talus_real *p,
+                           tl_tally *sum, double *most) {
   for (size_t i = 0; i < job->link_count; ++i)
-    sum += tl_link_residual(&job->links[i], bodies, p + i * TL_JOINT_ROWS, most);
-  return sum;
+    tl_tally_add(sum, tl_link_residual(&job->links[i], bodies, p + i * TL_JOINT_ROWS, most));
 }
 
 /* ---- gradient methods --------------------------------------------------------------------------
@@ -237,7 +235,7 @@ static void find_gradient(const tl_ccp *job, size_t i, const tl_ccp_body *bodies
 
 void tl_ccp_step_links(const tl_ccp *job, const tl_ccp_body *bodies, double scale,
                        const talus_real *from, const talus_real *mark, talus_real *to,
-                       tl_ccp_sums *sums) {
+                       tl_tally *sums) {
   if (job->system)
     solve_all(job, bodies, from);
   for (size_t i = 0; i < job->link_count; ++i) {
@@ -250,23 +248,22 @@ void tl_ccp_step_links(const tl_ccp *job, const tl_ccp_body *bodies, double scal
     for (int r = 0; r < TL_JOINT_ROWS; ++r) {
       q[r] = (talus_real)((double)p[r] + dp[r]);
       /* dp.K dp = -scale d.dp */
-      sums->length2 -= scale * d[r] * dp[r];
-      sums->slope += d[r] * dp[r];
+      tl_tally_add(&sums[TL_CCP_LENGTH2], -scale * d[r] * dp[r]);
+      tl_tally_add(&sums[TL_CCP_SLOPE], d[r] * dp[r]);
       if (m)
-        sums->lead += d[r] * (double)(q[r] - m[r]);
+        tl_tally_add(&sums[TL_CCP_LEAD], d[r] * (double)(q[r] - m[r]));
     }
   }
 }
 
-double tl_ccp_soften_links(const tl_ccp *job, const talus_real *p, const talus_real *q) {
-  double sum = 0;
+void tl_ccp_soften_links(const tl_ccp *job, const talus_real *p, const talus_real *q,
+                         tl_tally *sum) {
   for (size_t i = 0; i < job->link_count; ++i)
     for (int r = 0; r < job->links[i].hard; ++r) {
       const size_t at = i * TL_JOINT_ROWS + (size_t)r;
       const double change = (double)(p[at] - q[at]);
-      sum += job->links[i].row[r].soft * change * change;
+      tl_tally_add(sum, job->links[i].row[r].soft * change * change);
     }
-  return sum;
 }
 
 /* ---- afterwards --------------------------------------------------------------------------------

@@ -382,21 +382,21 @@ typedef struct lift_job {
   const tl_ccp_body *shifts;
 } lift_job;
 
-static double sum_lifts(void *context, size_t begin, size_t end) {
+static void add_lifts(void *context, size_t begin, size_t end, tl_tally *sum) {
   const lift_job *job = context;
   const tl_ccp *ccp = job->ccp;
   const talus_dvec3 way = tl_dscale(tl_widen(ccp->model->gravity), -ccp->scope->dt);
-  double sum = 0;
   for (size_t i = begin; i < end; ++i) {
     const uint32_t row = ccp->rank ? ccp->rank[i] : (uint32_t)i;
     if (ccp->bodies[row].inv_mass > 0)
-      sum += (double)ccp->model->property.mass[tl_scope_slot(ccp->scope, i)] *
-             tl_ddot(way, tl_widen(job->shifts[row].v));
+      tl_tally_add(sum, (double)ccp->model->property.mass[tl_scope_slot(ccp->scope, i)] *
+                            tl_ddot(way, tl_widen(job->shifts[row].v)));
   }
-  return sum;
 }
 
-talus_status tl_impact_lift(const tl_ccp *ccp, const tl_ccp_body *shifts, double *lift) {
+double tl_impact_lift(const tl_ccp *ccp, const tl_ccp_body *shifts) {
   lift_job job = {ccp, shifts};
-  return tl_sum(&ccp->model->par, ccp->scope->arena, ccp->scope->count, sum_lifts, &job, lift);
+  tl_tally sum;
+  tl_for_tally(&ccp->model->par, ccp->scope->count, 4 * TL_BLOCK, add_lifts, &job, 1, &sum);
+  return tl_tally_value(&sum);
 }

@@ -57,7 +57,7 @@ bool tl_impact_is_possible(const tl_model *model);
 talus_status tl_impact_find(tl_ccp *ccp, tl_ccp_body *shifts);
 
 /* J: what shifts change of the energy, against gravity. */
-talus_status tl_impact_lift(const tl_ccp *ccp, const tl_ccp_body *shifts, double *lift);
+double tl_impact_lift(const tl_ccp *ccp, const tl_ccp_body *shifts);
 
 /* ---- shared by the files ----------------------------------------------------------------------
  */

@@ -30,12 +30,11 @@ static void store_bundles(void *context, size_t begin, size_t end) {
 }
 
 /* Bias times impulse of rows [begin, end): their part of the objective (solve/ccp/energy.c). */
-static double sum_biases(void *context, size_t begin, size_t end) {
+static void add_biases(void *context, size_t begin, size_t end, tl_tally *sum) {
   const tl_impulse *job = context;
-  double sum = 0;
   for (size_t r = begin; r < end; ++r)
-    sum += (double)(job->rows[r].bias * tl_dot(job->rows[r].impulse, job->rows[r].normal));
-  return sum;
+    tl_tally_add(sum,
+                 (double)(job->rows[r].bias * tl_dot(job->rows[r].impulse, job->rows[r].normal)));
 }
 
 /* ---- the order of things -----------------------------------------------------------------------
@@ -78,7 +77,8 @@ static talus_status find_islands(tl_ccp *ccp, const tl_pairs *links) {
 
 static talus_status solve(tl_impulse *job, tl_ccp_body *shifts, bool *corrected) {
   tl_ccp *ccp = &job->ccp;
-  double biases = 0;
+  tl_tally biases;
+  tl_tally_clear(&biases);
   TL_TRY(tl_ccp_look(ccp));
   ccp->recovery_speed = tl_ccp_recovery_speed(ccp);
   TL_TRY(tl_ccp_load_bodies(ccp));
@@ -95,15 +95,15 @@ static talus_status solve(tl_impulse *job, tl_ccp_body *shifts, bool *corrected)
     tl_for(&ccp->model->par, job->bundle_count, 64, store_bundles, job);
     if (ccp->link_count > 0)
       tl_ccp_store_links(ccp);
-    TL_TRY(tl_sum(&ccp->model->par, ccp->scope->arena, ccp->row_count, sum_biases, job, &biases));
+    tl_for_tally(&ccp->model->par, ccp->row_count, 4 * TL_BLOCK, add_biases, job, 1, &biases);
   }
-  TL_TRY(ccp->contacts->count > 0 ? tl_ccp_audit(ccp) : tl_ccp_find_energy(ccp, NULL));
-  ccp->report->objective += biases;
-  if (ccp->shifts) {
-    double lift;
-    TL_TRY(tl_impact_lift(ccp, ccp->shifts, &lift));
-    ccp->report->contact_work += lift;
-  }
+  if (ccp->contacts->count > 0)
+    TL_TRY(tl_ccp_audit(ccp));
+  else
+    tl_ccp_find_energy(ccp, NULL);
+  ccp->report->objective += tl_tally_value(&biases);
+  if (ccp->shifts)
+    ccp->report->contact_work += tl_impact_lift(ccp, ccp->shifts);
   *corrected = any && tl_impulse_is_deep(job);
   return *corrected ? correct(job, shifts) : TALUS_OK;
 }

@@ -120,7 +120,8 @@ talus_status tl_impulse_load(tl_impulse *job) {
   TL_TAKE(arena, ccp->row_count, &job->rows);
   if (ccp->model->law_kinds & TL_LAW_ROLLING)
     TL_TAKE(arena, ccp->row_count, &job->rolls);
-  TL_TAKE(arena, 3 * job->block_count + 2, &job->block_sum);
+  TL_TAKE(arena, 2 * job->block_count + 2, &job->block_sum);
+  TL_TAKE(arena, (size_t)job->ccp.model->par.threads, &job->worker_sum);
   TL_TAKE(arena, job->block_count, &job->block_max);
   TL_TAKE(arena, job->bundle_count, &job->bundle_work);
   TL_TAKE(arena, 2 * ccp->model->bodies, &job->island_sum);
