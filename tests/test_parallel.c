@@ -118,9 +118,12 @@ TEST(a_sum_has_the_same_bits_for_any_number_of_threads) {
   const size_t sizes[] = {0, 1, 1023, 1024, 1025, 4096, 4097, 50000, 100000};
   bool order_matters = false;
   for (size_t s = 0; s < sizeof sizes / sizeof *sizes; ++s) {
-    double expected = 0.0;
+    double blocks[100];
+    size_t n = 0;
     for (size_t begin = 0; begin < sizes[s]; begin += TL_BLOCK)
-      expected += sum_terms(NULL, begin, begin + TL_BLOCK < sizes[s] ? begin + TL_BLOCK : sizes[s]);
+      blocks[n++] =
+          sum_terms(NULL, begin, begin + TL_BLOCK < sizes[s] ? begin + TL_BLOCK : sizes[s]);
+    const double expected = tl_tally_sum(blocks, n);
     order_matters |= expected != sum_terms(NULL, 0, sizes[s]);
     for (size_t t = 0; t < THREAD_COUNTS; ++t) {
       double got = -1.0;
@@ -133,6 +136,33 @@ TEST(a_sum_has_the_same_bits_for_any_number_of_threads) {
   }
   CHECK(order_matters); /* or this test could not fail */
   tl_arena_free(&arena);
+}
+
+static void tally_terms(void *context, size_t begin, size_t end, tl_tally *sums) {
+  (void)context;
+  for (size_t i = begin; i < end; ++i) {
+    tl_tally_add(&sums[0], term(i));
+    tl_tally_add(&sums[1], 1 / term(i));
+  }
+}
+
+TEST(a_tallied_sum_has_the_same_bits_for_any_number_of_threads_and_any_grain) {
+  const size_t n = 50000, grains[] = {1, 7, 1024, 60000};
+  tl_tally sums[2];
+  double want[2] = {0};
+  for (size_t t = 0; t < THREAD_COUNTS; ++t)
+    for (size_t g = 0; g < sizeof grains / sizeof *grains; ++g) {
+      tl_for_tally(&(tl_par){.threads = thread_counts[t]}, n, grains[g], tally_terms, NULL, 2,
+                   sums);
+      for (int k = 0; k < 2; ++k) {
+        want[k] = t + g == 0 ? tl_tally_value(&sums[k]) : want[k];
+        CHECK_MSG(tl_tally_value(&sums[k]) == want[k], "sum %d, %d threads, grain %zu", k,
+                  thread_counts[t], grains[g]);
+      }
+    }
+  CHECK(want[0] != 0 && want[1] != 0 && want[0] != want[1]);
+  tl_for_tally(&(tl_par){.threads = 2}, 0, 1, tally_terms, NULL, 2, sums);
+  CHECK(tl_tally_value(&sums[0]) == 0);
 }
 
 /* ---- searches -------------------------------------------------------------------------------- */

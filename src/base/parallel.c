@@ -182,12 +182,47 @@ talus_status tl_sum(const tl_par *par, tl_arena *arena, size_t n, tl_sum_fn *fn,
   sum_work work = {.fn = fn, .context = context, .n = n};
   TL_TAKE(arena, blocks, &work.partial);
   tl_for(par, blocks, SUM_GRAIN, sum_blocks, &work);
-  double total = 0.0;
-  for (size_t block = 0; block < blocks; ++block)
-    total += work.partial[block];
+  *out = tl_tally_sum(work.partial, blocks);
   tl_arena_release(arena, mark);
-  *out = total;
   return TALUS_OK;
+}
+
+#ifdef _OPENMP
+typedef struct tally_work {
+  tl_tally_fn *fn;
+  void *context;
+  size_t count;
+  tl_tally *sums;
+} tally_work;
+
+/* Whoever is done adds what it has, in whatever order: that is what a tally is for. */
+static void tally_range(void *context, size_t begin, size_t end) {
+  const tally_work *work = context;
+  tl_tally own[TL_TALLIES];
+  for (size_t k = 0; k < work->count; ++k)
+    tl_tally_clear(&own[k]);
+  work->fn(work->context, begin, end, own);
+#pragma omp critical(tl_tallies)
+  for (size_t k = 0; k < work->count; ++k)
+    tl_tally_merge(&work->sums[k], &own[k]);
+}
+#endif
+
+void tl_for_tally(const tl_par *par, size_t n, size_t grain, tl_tally_fn *fn, void *context,
+                  size_t count, tl_tally *sums) {
+  TL_ASSERT(count <= TL_TALLIES);
+  for (size_t k = 0; k < count; ++k)
+    tl_tally_clear(&sums[k]);
+  if (n == 0)
+    return;
+  if (n <= grain || workers_wanted(par) == 1) {
+    fn(context, 0, n, sums);
+    return;
+  }
+#ifdef _OPENMP
+  tally_work work = {fn, context, count, sums};
+  tl_for(par, n, grain, tally_range, &work);
+#endif
 }
 
 typedef struct find_work {

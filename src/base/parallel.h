@@ -2,12 +2,15 @@
  *
  * Rules that make results independent of the number of threads:
  *  - a loop body writes only to what belongs to its own indices;
- *  - a floating-point sum runs over fixed blocks of TL_BLOCK elements, whose partial sums are added
- *    in block order by one thread. */
+ *  - a sum that is reported goes through a tally, number by number (base/tally.h): it depends on
+ *    the numbers alone, and so neither on threads nor on how bodies are dealt out;
+ *  - a sum that only decides may run over fixed blocks of TL_BLOCK elements, in order within a
+ * block and through a tally across blocks. */
 #ifndef TL_BASE_PARALLEL_H
 #define TL_BASE_PARALLEL_H
 
 #include "base/memory.h"
+#include "base/tally.h"
 
 #define TL_BLOCK 1024
 
@@ -42,9 +45,16 @@ void tl_deal(const tl_par *par, size_t n, tl_range_fn *fn, void *context);
 
 typedef double tl_sum_fn(void *context, size_t begin, size_t end);
 
-/* Sum of fn over blocks of TL_BLOCK, added in block order; scratch from the arena. */
+/* Sum of fn over blocks of TL_BLOCK, tallied; scratch from the arena. */
 talus_status tl_sum(const tl_par *par, tl_arena *arena, size_t n, tl_sum_fn *fn, void *context,
                     double *out);
+
+#define TL_TALLIES 16 /* that a loop may have */
+
+/* Calls fn as tl_for does, with `count` tallies that it adds to; sums: what all calls added. */
+typedef void tl_tally_fn(void *context, size_t begin, size_t end, tl_tally *sums);
+void tl_for_tally(const tl_par *par, size_t n, size_t grain, tl_tally_fn *fn, void *context,
+                  size_t count, tl_tally *sums);
 
 /* Smallest index for which `test` holds, or SIZE_MAX. */
 typedef bool tl_test_fn(void *context, size_t i);

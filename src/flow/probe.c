@@ -76,6 +76,23 @@ static void add_scaled(double sum[3], double weight, talus_vec3 v) {
   sum[2] += weight * (double)v.z;
 }
 
+/* Of what happens within one step: contacts and bodies have no order of their own. */
+static void clear_three(tl_tally sum[3]) {
+  for (int k = 0; k < 3; ++k)
+    tl_tally_clear(&sum[k]);
+}
+
+static void tally_scaled(tl_tally sum[3], double weight, talus_vec3 v) {
+  tl_tally_add(&sum[0], weight * (double)v.x);
+  tl_tally_add(&sum[1], weight * (double)v.y);
+  tl_tally_add(&sum[2], weight * (double)v.z);
+}
+
+static void add_tallied(double to[3], const tl_tally sum[3]) {
+  for (int k = 0; k < 3; ++k)
+    to[k] += tl_tally_value(&sum[k]);
+}
+
 /* uids ascend with the slots. */
 static uint32_t find_slot(const tl_model *model, uint64_t uid) {
   size_t lo = 0, hi = model->bodies;
@@ -139,6 +156,9 @@ static void measure_contacts(tl_probe *probe, const tl_model *model, const tl_sc
   /* Nothing after its own contacts, as body a, is its. */
   const size_t first = tl_contacts_first_of(contacts, slot),
                end = tl_contacts_first_of(contacts, slot + 1);
+  tl_tally force[3], torque[3];
+  clear_three(force);
+  clear_three(torque);
   for (size_t i = 0; i < end; ++i) {
     const tl_contact *contact = &contacts->data[i];
     if (i < first && contact->b != slot)
@@ -146,11 +166,13 @@ static void measure_contacts(tl_probe *probe, const tl_model *model, const tl_sc
     const talus_vec3 arm = arm_of(model, scope, contact, slot, centre);
     const double sign = contact->a == slot ? -1 : 1;
     const talus_vec3 impulse = tl_contacts_impulse(contacts, i);
-    add_scaled(probe->force, sign, impulse);
-    add_scaled(probe->torque, sign, tl_cross(arm, impulse));
+    tally_scaled(force, sign, impulse);
+    tally_scaled(torque, sign, tl_cross(arm, impulse));
     if (tl_contacts_have_touches(contacts))
-      add_scaled(probe->torque, sign, contacts->touches.data[i].torque);
+      tally_scaled(torque, sign, contacts->touches.data[i].torque);
   }
+  add_tallied(probe->force, force);
+  add_tallied(probe->torque, torque);
 }
 
 static void measure_body(tl_probe *probe, const tl_model *model, const tl_scope *scope,
@@ -176,23 +198,28 @@ static void measure_joint(tl_probe *probe, const tl_scope *scope) {
 static void measure_region(tl_probe *probe, const tl_model *model, const tl_scope *scope) {
   const talus_region *region = &probe->region;
   const double dt = scope->dt;
-  double flow[3] = {0, 0, 0}, energy = 0;
+  double flow[3] = {0, 0, 0};
   uint64_t count = 0;
+  tl_tally carried[3], energy;
+  clear_three(carried);
+  tl_tally_clear(&energy);
   for (size_t i = 0; i < scope->count; ++i) {
     const uint32_t slot = tl_scope_slot(scope, i);
     if (tl_body_is_static(model, slot) ||
         !tl_region_holds(model, region, scope->out->position[slot]))
       continue;
     count++;
-    add_scaled(flow, (double)model->property.mass[slot], scope->out->velocity[slot]);
+    if (probe->record & TALUS_RECORD_MASS_FLOW)
+      tally_scaled(carried, (double)model->property.mass[slot], scope->out->velocity[slot]);
     if (probe->record & TALUS_RECORD_ENERGY)
-      energy += kinetic_energy(model, scope->out, slot);
+      tl_tally_add(&energy, kinetic_energy(model, scope->out, slot));
   }
   if (probe->record & TALUS_RECORD_COUNT)
     probe->count += dt * (double)count;
-  probe->energy += dt * energy;
+  probe->energy += dt * tl_tally_value(&energy);
   if (probe->record & TALUS_RECORD_MASS_FLOW) {
     const talus_dvec3 edge = tl_dsub(region->box.hi, region->box.lo);
+    add_tallied(flow, carried);
     probe->mass_flow[0] += dt * flow[0] / edge.x;
     probe->mass_flow[1] += dt * flow[1] / edge.y;
     probe->mass_flow[2] += dt * flow[2] / edge.z;

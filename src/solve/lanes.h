@@ -4,6 +4,7 @@
 #ifndef TL_SOLVE_LANES_H
 #define TL_SOLVE_LANES_H
 
+#include "base/tally.h"
 #include "kernels/real.h"
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
@@ -77,6 +78,43 @@ INLINE lanes load(const talus_real *from) {
 }
 
 INLINE void store(talus_real *to, lanes x) { memcpy(to, &x, sizeof x); }
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+typedef double wide __attribute__((vector_size(W * sizeof(double))));
+
+INLINE wide widen(lanes x) { return __builtin_convertvector(x, wide); }
+
+/* Where some of eight numbers are too large for the tally, or it was added to often enough. */
+static __attribute__((noinline, unused)) void make_room(tl_tally *tally, const wide *x) {
+  for (int i = 0; i < W; ++i)
+    if (!(fabs((*x)[i]) < tally->limit))
+      tl_tally_raise(tally, (*x)[i]);
+  if (tally->adds >= TL_TALLY_MOST)
+    tl_tally_empty(tally);
+}
+
+INLINE __m512d add_whole(double *part, __m512d units) {
+  const __m512d whole = _mm512_roundscale_pd(units, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  _mm512_store_pd(part, _mm512_add_pd(_mm512_load_pd(part), whole));
+  return _mm512_mul_pd(_mm512_sub_pd(units, whole), _mm512_set1_pd(TL_TALLY_FINER));
+}
+
+/* tl_tally_add of eight numbers. */
+INLINE void add_to_tally(tl_tally *tally, wide x) {
+  const __m512d size = _mm512_abs_pd((__m512d)x), limit = _mm512_set1_pd(tally->limit);
+  const __mmask8 fits = _mm512_cmp_pd_mask(size, limit, _CMP_LT_OQ);
+  if (__builtin_expect(fits != 0xff || tally->adds >= TL_TALLY_MOST, 0)) {
+    const wide copy = x; /* the vector itself need not go through memory */
+    make_room(tally, &copy);
+  }
+  __m512d rest = _mm512_mul_pd((__m512d)x, _mm512_set1_pd(tally->per_unit));
+  for (int k = TL_TALLY_PARTS - 1; k > 0; --k)
+    rest = add_whole(tally->part[k], rest);
+  if (__builtin_expect(_mm512_cmp_pd_mask(rest, _mm512_setzero_pd(), _CMP_NEQ_UQ) != 0, 0))
+    add_whole(tally->part[0], rest);
+  tally->adds++;
+}
 
 #endif
 #endif

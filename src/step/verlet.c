@@ -24,7 +24,6 @@ typedef struct verlet_job {
   talus_vec3 *lead, *swing;                   /* half a step with the forces of t0 */
   talus_vec3 *push, *twist;                   /* at t1 */
   tl_twist *twists;                           /* by member: velocities in the middle, or at t1 */
-  double (*blocks)[2];                        /* work of contacts and of loads */
 } verlet_job;
 
 static double wall_now(void) {
@@ -62,25 +61,26 @@ static tl_twist kick_of(const tl_model *model, uint32_t slot, talus_quat rotatio
   return kick;
 }
 
-/* Exactly what a kick does to the kinetic energy is force times mean velocity. */
+/* Exactly what a kick does to the kinetic energy is force times mean velocity: work of contacts and
+ * of loads. */
 static void add_work(const tl_model *model, uint32_t slot, const tl_twist *before,
                      const tl_twist *after, talus_vec3 push, talus_vec3 twist, double half,
-                     double work[2]) {
+                     tl_tally work[2]) {
   const tl_properties *property = &model->property;
   const talus_vec3 v = tl_add(before->velocity, after->velocity);
   const talus_vec3 w = tl_add(before->spin, after->spin);
-  work[0] += 0.5 * half * (dot_d(push, v) + dot_d(twist, w));
+  tl_tally_add(&work[0], 0.5 * half * (dot_d(push, v) + dot_d(twist, w)));
   if (property->force)
-    work[1] += 0.5 * half * dot_d(property->force[slot], v);
+    tl_tally_add(&work[1], 0.5 * half * dot_d(property->force[slot], v));
   if (property->torque)
-    work[1] += 0.5 * half * dot_d(property->torque[slot], w);
+    tl_tally_add(&work[1], 0.5 * half * dot_d(property->torque[slot], w));
 }
 
 static tl_twist kicked(tl_twist twist, tl_twist kick) {
   return (tl_twist){tl_add(twist.velocity, kick.velocity), tl_add(twist.spin, kick.spin)};
 }
 
-static void first_kick(const verlet_job *job, size_t member, double work[2]) {
+static void first_kick(const verlet_job *job, size_t member, tl_tally work[2]) {
   const uint32_t slot = tl_scope_slot(job->scope, member);
   const tl_state *in = job->scope->in;
   const double half = 0.5 * job->scope->dt;
@@ -98,7 +98,7 @@ static void first_kick(const verlet_job *job, size_t member, double work[2]) {
            job->first_twist[slot], half, work);
 }
 
-static void last_kick(const verlet_job *job, size_t member, double work[2]) {
+static void last_kick(const verlet_job *job, size_t member, tl_tally work[2]) {
   const uint32_t slot = tl_scope_slot(job->scope, member);
   const double half = 0.5 * job->scope->dt;
   const tl_twist before = {job->mid.velocity[slot], job->mid.spin[slot]};
@@ -113,32 +113,25 @@ static void last_kick(const verlet_job *job, size_t member, double work[2]) {
            work);
 }
 
-typedef void kick_fn(const verlet_job *job, size_t member, double work[2]);
+typedef void kick_fn(const verlet_job *job, size_t member, tl_tally work[2]);
 
 typedef struct kick_job {
   const verlet_job *verlet;
   kick_fn *kick;
 } kick_job;
 
-static void kick_blocks(void *context, size_t begin, size_t end) {
+static void kick_some(void *context, size_t begin, size_t end, tl_tally *work) {
   const kick_job *job = context;
-  const size_t count = job->verlet->scope->count;
-  for (size_t block = begin; block < end; ++block) {
-    double work[2] = {0, 0};
-    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < count; ++i)
-      job->kick(job->verlet, i, work);
-    memcpy(job->verlet->blocks[block], work, sizeof work);
-  }
+  for (size_t i = begin; i < end; ++i)
+    job->kick(job->verlet, i, work);
 }
 
 static void kick_all(const verlet_job *job, kick_fn *kick, tl_solve_report *report) {
-  const size_t blocks = (job->scope->count + TL_BLOCK - 1) / TL_BLOCK;
-  kick_job work = {job, kick};
-  tl_for(&job->model->par, blocks, 1, kick_blocks, &work);
-  for (size_t i = 0; i < blocks; ++i) {
-    report->contact_work += job->blocks[i][0];
-    report->load_work += job->blocks[i][1];
-  }
+  kick_job all = {job, kick};
+  tl_tally work[2];
+  tl_for_tally(&job->model->par, job->scope->count, TL_BLOCK, kick_some, &all, 2, work);
+  report->contact_work += tl_tally_value(&work[0]);
+  report->load_work += tl_tally_value(&work[1]);
 }
 
 /* A kinematic body moved them by its way in the step, which is not its velocity at the end. */
@@ -186,7 +179,6 @@ static talus_status take_scratch(verlet_job *job) {
   TL_TAKE(arena, n, &job->push);
   TL_TAKE(arena, n, &job->twist);
   TL_TAKE(arena, job->scope->count, &job->twists);
-  TL_TAKE(arena, (job->scope->count + TL_BLOCK - 1) / TL_BLOCK, &job->blocks);
   return TALUS_OK;
 }
 

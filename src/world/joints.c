@@ -179,10 +179,14 @@ talus_status talus_joint_set_motor(talus_world *world, talus_joint joint, double
 /* Serial: springs are few beside contacts. */
 double tl_world_spring_energy(const talus_world *world) {
   const double dt = world->joints.dt > 0 ? world->joints.dt : world->model.dt;
-  double sum = 0;
+  tl_tally sum;
+  if (world->joints.all.count == 0)
+    return 0;
+  tl_tally_clear(&sum);
   for (size_t i = 0; i < world->joints.all.count; ++i)
-    sum += tl_joint_spring_energy(&world->model, &world->state, dt, &world->joints.all.data[i]);
-  return sum;
+    tl_tally_add(
+        &sum, tl_joint_spring_energy(&world->model, &world->state, dt, &world->joints.all.data[i]));
+  return tl_tally_value(&sum);
 }
 
 void tl_world_tell_joints(talus_world *world) {

@@ -7,15 +7,9 @@
 
 enum { KINETIC, ROTATIONAL, POTENTIAL, PX, PY, PZ, LX, LY, LZ, SUMS };
 
-typedef struct sum_job {
-  const talus_world *world;
-  double (*blocks)[SUMS];
-} sum_job;
-
-static void add_body(const talus_world *world, size_t slot, double sums[SUMS]) {
+/* What one body, which is not static, has of each. */
+static void find_terms(const talus_world *world, size_t slot, double terms[SUMS]) {
   const tl_model *model = &world->model;
-  if (tl_body_is_static(model, slot))
-    return;
   const double m = (double)model->property.mass[slot];
   const talus_dvec3 x = world->state.position[slot], g = tl_widen(model->gravity);
   const talus_dvec3 v = tl_widen(world->state.velocity[slot]);
@@ -24,31 +18,34 @@ static void add_body(const talus_world *world, size_t slot, double sums[SUMS]) {
   const talus_vec3 l_body = tl_mul(inertia, w_body);
   const talus_dvec3 l = tl_widen(tl_quat_rotate(world->state.rotation[slot], l_body));
   const double turning = 0.5 * (double)tl_dot(l_body, w_body);
-  sums[KINETIC] += 0.5 * m * tl_ddot(v, v) + turning;
-  sums[ROTATIONAL] += turning;
-  sums[POTENTIAL] -= m * tl_ddot(g, x);
-  sums[PX] += m * v.x;
-  sums[PY] += m * v.y;
-  sums[PZ] += m * v.z;
-  sums[LX] += m * (x.y * v.z - x.z * v.y) + l.x;
-  sums[LY] += m * (x.z * v.x - x.x * v.z) + l.y;
-  sums[LZ] += m * (x.x * v.y - x.y * v.x) + l.z;
+  terms[KINETIC] = 0.5 * m * tl_ddot(v, v) + turning;
+  terms[ROTATIONAL] = turning;
+  terms[POTENTIAL] = -m * tl_ddot(g, x);
+  terms[PX] = m * v.x;
+  terms[PY] = m * v.y;
+  terms[PZ] = m * v.z;
+  terms[LX] = m * (x.y * v.z - x.z * v.y) + l.x;
+  terms[LY] = m * (x.z * v.x - x.x * v.z) + l.y;
+  terms[LZ] = m * (x.x * v.y - x.y * v.x) + l.z;
 }
 
 double tl_world_energy_of(const talus_world *world, size_t slot) {
-  double sums[SUMS] = {0};
-  add_body(world, slot, sums);
-  return sums[KINETIC] + sums[POTENTIAL];
+  double terms[SUMS];
+  if (tl_body_is_static(&world->model, slot))
+    return 0;
+  find_terms(world, slot, terms);
+  return terms[KINETIC] + terms[POTENTIAL];
 }
 
-static void add_blocks(void *context, size_t begin, size_t end) {
-  const sum_job *job = context;
-  const size_t bodies = job->world->model.bodies;
-  for (size_t block = begin; block < end; ++block) {
-    double sums[SUMS] = {0};
-    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < bodies; ++i)
-      add_body(job->world, i, sums);
-    memcpy(job->blocks[block], sums, sizeof sums);
+static void add_bodies(void *context, size_t begin, size_t end, tl_tally *sums) {
+  const talus_world *world = context;
+  double terms[SUMS];
+  for (size_t i = begin; i < end; ++i) {
+    if (tl_body_is_static(&world->model, i))
+      continue;
+    find_terms(world, i, terms);
+    for (int k = 0; k < SUMS; ++k)
+      tl_tally_add(&sums[k], terms[k]);
   }
 }
 
@@ -57,16 +54,11 @@ talus_status talus_world_report(talus_world *world, talus_report *report) {
   TL_NEED(report);
   TL_TRY(tl_world_finish_step(world));
   TL_TRY(tl_need(&world->where, TL_THE_BODIES | TL_THE_CONTACTS | TL_THE(joints), TL_READ));
-  const tl_arena_mark mark = tl_arena_get_mark(&world->arena);
-  const size_t blocks = (world->model.bodies + TL_BLOCK - 1) / TL_BLOCK;
-  sum_job job = {world, NULL};
-  TL_TAKE(&world->arena, blocks, &job.blocks);
-  tl_for(&world->model.par, blocks, 4, add_blocks, &job);
-  double sums[SUMS] = {0};
-  for (size_t b = 0; b < blocks; ++b)
-    for (int k = 0; k < SUMS; ++k)
-      sums[k] += job.blocks[b][k];
-  tl_arena_release(&world->arena, mark);
+  tl_tally tallies[SUMS];
+  double sums[SUMS];
+  tl_for_tally(&world->model.par, world->model.bodies, TL_BLOCK, add_bodies, world, SUMS, tallies);
+  for (int k = 0; k < SUMS; ++k)
+    sums[k] = tl_tally_value(&tallies[k]);
 
   *report = (talus_report){.time = talus_world_time(world),
                            .steps = world->steps,

@@ -102,9 +102,12 @@ static talus_status remove_leavers(talus_world *world) {
       }
   if (leaving == 0)
     return TALUS_OK;
+  tl_tally gone;
+  tl_tally_clear(&gone);
   for (size_t i = 0; i < model->bodies; ++i)
     if (remove[i])
-      world->flow_energy -= tl_world_energy_of(world, i);
+      tl_tally_add(&gone, tl_world_energy_of(world, i));
+  world->flow_energy -= tl_tally_value(&gone);
   TL_TRY(tl_world_compact(world, remove, &leaving));
   world->removed += leaving;
   return TALUS_OK;

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-#define PACKS 128 /* of a block of rows */
+#define PACKS 512 /* that pay for waking a thread */
 
 /* ---- results --------------------------------------------------------------------------------- */
 
@@ -53,51 +53,34 @@ static void store_touches(void *context, size_t begin, size_t end) {
     }
 }
 
-typedef struct bias_job {
-  const tl_ccp_rows *rows;
-  double *blocks;
-} bias_job;
-
 /* Bias times impulse: what rows have of the objective (solve/system/energy.c). */
-static void add_packs(void *context, size_t begin, size_t end) {
-  const bias_job *job = context;
-  for (size_t block = begin; block < end; ++block) {
-    double sum = 0;
-    for (size_t k = block * PACKS; k < (block + 1) * PACKS && k < job->rows->pack_count; ++k) {
-      const tl_ccp_pack *pack = &job->rows->packs[k];
-      for (uint32_t i = 0; i < TL_CCP_LANES; ++i)
-        sum += (double)(pack->bias[i] *
-                        tl_dot(tl_ccp_lane(&pack->impulse, i), tl_ccp_lane(&pack->normal, i)));
-    }
-    job->blocks[block] = sum;
+static void add_packs(void *context, size_t begin, size_t end, tl_tally *sum) {
+  const tl_ccp_rows *rows = context;
+  for (size_t k = begin; k < end; ++k) {
+    const tl_ccp_pack *pack = &rows->packs[k];
+    double each[TL_CCP_LANES];
+    for (uint32_t i = 0; i < TL_CCP_LANES; ++i)
+      each[i] = (double)(pack->bias[i] *
+                         tl_dot(tl_ccp_lane(&pack->impulse, i), tl_ccp_lane(&pack->normal, i)));
+    tl_tally_add_lanes(sum, each);
   }
-}
-
-static talus_status add_objective(tl_ccp *job) {
-  tl_system *system = job->system;
-  const size_t blocks = (job->rows.pack_count + PACKS - 1) / PACKS;
-  const tl_arena_mark mark = tl_arena_get_mark(system->scope->arena);
-  bias_job work = {.rows = &job->rows};
-  double sum = system->report->objective;
-  TL_TAKE(system->scope->arena, blocks, &work.blocks);
-  tl_for(&system->model->par, blocks, 4, add_packs, &work);
-  for (size_t i = 0; i < blocks; ++i)
-    sum += work.blocks[i];
-  tl_arena_release(system->scope->arena, mark);
-  system->report->objective = tl_links_objective(&job->links, sum);
-  return TALUS_OK;
 }
 
 static talus_status look_back(tl_ccp *job) {
   tl_system *system = job->system;
+  tl_tally objective, biases;
   if (system->contacts->count > 0) {
     tl_ccp_note_islands(job);
-    TL_TRY(tl_system_audit(system, &job->links));
-  } else {
-    TL_TRY(tl_system_find_energy(system, &job->links, NULL));
-  }
-  TL_TRY(add_objective(job));
-  return system->shifts ? tl_system_add_lift(system, system->shifts) : TALUS_OK;
+    TL_TRY(tl_system_audit(system, &job->links, &objective));
+  } else
+    tl_system_find_energy(system, &job->links, NULL, &objective);
+  tl_for_tally(&system->model->par, job->rows.pack_count, PACKS, add_packs, &job->rows, 1, &biases);
+  tl_links_objective(&job->links, &biases);
+  tl_tally_merge(&objective, &biases);
+  system->report->objective = tl_tally_value(&objective);
+  if (system->shifts)
+    tl_system_add_lift(system, system->shifts);
+  return TALUS_OK;
 }
 
 /* ---- the order of things --------------------------------------------------------------------- */

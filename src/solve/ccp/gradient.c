@@ -55,37 +55,41 @@ static talus_status take_bodies(gradient *g, tl_ccp_body **bodies) {
 static double spread(gradient *g, const tl_ccp_field *p, const tl_ccp_field *q,
                      const tl_ccp_body *from, tl_ccp_body *out) {
   const tl_ccp_part *part = g->part;
-  if (part->links.count == 0)
-    return tl_ccp_spread(part, &g->reduction, g->free_bodies, p, from, out);
-  memcpy(g->pushed_bodies, g->free_bodies, body_bytes(g));
-  tl_ccp_push_links(&part->links, tl_ccp_link_read(part, p), g->pushed_bodies);
-  const double norm = tl_ccp_spread(part, &g->reduction, g->pushed_bodies, p, q ? from : NULL, out);
+  tl_ccp_body *start = g->free_bodies;
+  tl_tally norm;
+  if (part->links.count > 0) {
+    start = g->pushed_bodies;
+    memcpy(start, g->free_bodies, body_bytes(g));
+    tl_ccp_push_links(&part->links, tl_ccp_link_read(part, p), start);
+  }
+  tl_ccp_spread(part, &g->reduction, start, p, q ? from : NULL, out, &norm);
   if (!q)
     return 0;
-  return norm +
-         tl_ccp_soften_links(&part->links, tl_ccp_link_read(part, p), tl_ccp_link_read(part, q));
+  if (part->links.count > 0)
+    tl_ccp_soften_links(&part->links, tl_ccp_link_read(part, p), tl_ccp_link_read(part, q), &norm);
+  return tl_tally_value(&norm);
 }
 
 /* The residual of `now`, whose velocities are now_bodies. */
 static double measure(gradient *g, double *most) {
   const tl_ccp_part *part = g->part;
   *most = 0;
-  double sum = 0;
-  if (part->rows.count > 0) {
-    const double rms = tl_ccp_measure(part, g->now_bodies, g->now, most);
-    sum = rms * rms * (double)part->rows.count;
-    if (part->links.count == 0)
-      return rms;
-  }
-  sum += tl_ccp_residual_links(&part->links, g->now_bodies, tl_ccp_link_read(part, g->now), most);
-  return sqrt(sum / tl_ccp_rows_of(&part->rows, &part->links));
+  tl_tally sum;
+  tl_tally_clear(&sum);
+  if (part->rows.count > 0)
+    tl_ccp_measure(part, g->now_bodies, g->now, &sum, most);
+  tl_ccp_residual_links(&part->links, g->now_bodies, tl_ccp_link_read(part, g->now), &sum, most);
+  return sqrt(tl_tally_value(&sum) / tl_ccp_rows_of(&part->rows, &part->links));
 }
 
 /* Sum of p.(u + b) over the rows, p the impulses in the packs, u of `bodies`. */
 static double slope_at(const gradient *g, tl_ccp_body *bodies) {
   tl_ccp_rows at = g->part->rows;
+  tl_tally sum;
   at.bodies = bodies;
-  return tl_ccp_warm_packs(&at, 0, at.pack_count, false, 0);
+  tl_tally_clear(&sum);
+  tl_ccp_tally_work(&at, 0, at.pack_count, &sum);
+  return tl_tally_value(&sum);
 }
 
 /* As `start` of solve/ccp/seidel.c: impulses of the last step count with the share that lowers the
@@ -113,9 +117,8 @@ static talus_status prepare(gradient *g) {
   tl_ccp_part *part = g->part;
   part->link_at = part->rows.rolls ? 2 * part->rows.pack_count : part->rows.pack_count;
   tl_arena *arena = part->system->scope->arena;
-  const size_t blocks = part->rows.body_count / TL_BLOCK + 1;
   TL_TAKE(arena, 3 * part->block_count, &part->block_sum);
-  TL_TAKE(arena, part->block_count > blocks ? part->block_count : blocks, &part->block_max);
+  TL_TAKE(arena, part->block_count, &part->block_max);
   TL_TRY(tl_ccp_make_reduction(part, &g->reduction));
   TL_TRY(take_bodies(g, &g->free_bodies));
   TL_TRY(take_bodies(g, &g->now_bodies));
@@ -239,12 +242,15 @@ static tl_ccp_sums step(gradient *g, tl_ccp_body *bodies, talus_real scale, bool
                         const tl_ccp_field *from, const tl_ccp_field *mark) {
   const tl_ccp_step_def def = {bodies, scale, scalar, from, mark, g->next};
   const tl_ccp_part *part = g->part;
-  tl_ccp_sums sums = tl_ccp_step_all(part, &def);
+  tl_tally sums[TL_CCP_SUMS];
+  tl_ccp_step_all(part, &def, sums);
   if (part->links.count > 0)
     tl_ccp_step_links(&part->links, bodies, (double)scale, tl_ccp_link_read(part, from),
                       mark ? tl_ccp_link_read(part, mark) : NULL, tl_ccp_link_field(part, g->next),
-                      &sums);
-  return sums;
+                      sums);
+  return (tl_ccp_sums){.length2 = tl_tally_value(&sums[TL_CCP_LENGTH2]),
+                       .slope = tl_tally_value(&sums[TL_CCP_SLOPE]),
+                       .lead = mark ? tl_tally_value(&sums[TL_CCP_LEAD]) : 0};
 }
 
 /* ---- the three iterations

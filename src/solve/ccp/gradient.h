@@ -44,13 +44,15 @@ typedef struct tl_ccp_reduction {
 
 talus_status tl_ccp_make_reduction(const tl_ccp_part *part, tl_ccp_reduction *reduction);
 
-/* out = free velocities + M^-1 D p for every body. With from, velocities of impulses q: returns
+/* out = free velocities + M^-1 D p for every body. With from, velocities of impulses q: norm is
  * |M^-1 D (p - q)|^2 in the mass norm, which is (p - q).N (p - q). */
-double tl_ccp_spread(const tl_ccp_part *part, const tl_ccp_reduction *reduction,
-                     const tl_ccp_body *free_bodies, const tl_ccp_field *p, const tl_ccp_body *from,
-                     tl_ccp_body *out);
+void tl_ccp_spread(const tl_ccp_part *part, const tl_ccp_reduction *reduction,
+                   const tl_ccp_body *free_bodies, const tl_ccp_field *p, const tl_ccp_body *from,
+                   tl_ccp_body *out, tl_tally *norm);
 
-/* Sums that a step of all rows gives on the way; d = u + b is the gradient at `from`. */
+/* Sums that a step of all rows gives on the way, tallied row by row; d = u + b is the gradient at
+ * `from`. */
+enum { TL_CCP_LENGTH2, TL_CCP_SLOPE, TL_CCP_LEAD, TL_CCP_SUMS };
 typedef struct tl_ccp_sums {
   double length2; /* |to - from|^2 in the metric E^-1 */
   double slope;   /* d . (to - from) */
@@ -67,22 +69,20 @@ typedef struct tl_ccp_step_def {
   tl_ccp_field *to;
 } tl_ccp_step_def;
 
-tl_ccp_sums tl_ccp_step_all(const tl_ccp_part *part, const tl_ccp_step_def *def);
+void tl_ccp_step_all(const tl_ccp_part *part, const tl_ccp_step_def *def,
+                     tl_tally sums[TL_CCP_SUMS]);
 
 /* The two ways of doing it for packs [begin, end), with the same bits. rows->bodies are those of
- * the definition. Sums are by lane. */
-typedef struct tl_ccp_lane_sums {
-  double length2[TL_CCP_LANES], slope[TL_CCP_LANES], lead[TL_CCP_LANES];
-} tl_ccp_lane_sums;
+ * the definition. */
 void tl_ccp_step_packs_scalar(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_t begin,
-                              size_t end, tl_ccp_lane_sums *sums);
+                              size_t end, tl_tally sums[TL_CCP_SUMS]);
 void tl_ccp_step_packs_avx512(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_t begin,
-                              size_t end, tl_ccp_lane_sums *sums);
+                              size_t end, tl_tally sums[TL_CCP_SUMS]);
 
-/* The residual of impulses p with velocities `bodies` (which belong to it); uses the part's own
- * body buffer. */
-double tl_ccp_measure(const tl_ccp_part *part, const tl_ccp_body *bodies, const tl_ccp_field *p,
-                      double *most);
+/* Squared residuals of impulses p with velocities `bodies` (which belong to it), and the largest
+ * residual; uses the part's own body buffer. */
+void tl_ccp_measure(const tl_ccp_part *part, const tl_ccp_body *bodies, const tl_ccp_field *p,
+                    tl_tally *sum, double *most);
 
 /* ---- links (link_step.c) --------------------------------------------------------------------- */
 
@@ -103,15 +103,16 @@ static inline const talus_real *tl_ccp_link_read(const tl_ccp_part *part,
 void tl_ccp_push_links(const tl_links *links, const talus_real *p, tl_ccp_body *bodies);
 
 /* Sum of squared residuals of impulses p; *most is raised. */
-double tl_ccp_residual_links(const tl_links *links, const tl_ccp_body *bodies, const talus_real *p,
-                             double *most);
+void tl_ccp_residual_links(const tl_links *links, const tl_ccp_body *bodies, const talus_real *p,
+                           tl_tally *sum, double *most);
 
 /* A step of all links, as of all rows; sums are added to. */
 void tl_ccp_step_links(const tl_links *links, const tl_ccp_body *bodies, double scale,
                        const talus_real *from, const talus_real *mark, talus_real *to,
-                       tl_ccp_sums *sums);
+                       tl_tally sums[TL_CCP_SUMS]);
 
-/* (p - q).C (p - q), C the compliances of links: what the product N does not have. */
-double tl_ccp_soften_links(const tl_links *links, const talus_real *p, const talus_real *q);
+/* (p - q).C (p - q), C the compliances of links: what the product N does not have. Added to sum. */
+void tl_ccp_soften_links(const tl_links *links, const talus_real *p, const talus_real *q,
+                         tl_tally *sum);
 
 #endif

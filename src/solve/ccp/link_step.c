@@ -11,12 +11,10 @@ void tl_ccp_push_links(const tl_links *links, const talus_real *p, tl_ccp_body *
   }
 }
 
-double tl_ccp_residual_links(const tl_links *links, const tl_ccp_body *bodies, const talus_real *p,
-                             double *most) {
-  double sum = 0;
+void tl_ccp_residual_links(const tl_links *links, const tl_ccp_body *bodies, const talus_real *p,
+                           tl_tally *sum, double *most) {
   for (size_t i = 0; i < links->count; ++i)
-    sum += tl_link_residual(&links->data[i], bodies, p + i * TL_JOINT_ROWS, most);
-  return sum;
+    tl_tally_add(sum, tl_link_residual(&links->data[i], bodies, p + i * TL_JOINT_ROWS, most));
 }
 
 /* r of all hard rows into the system's right-hand side, then dp of them. */
@@ -67,7 +65,7 @@ static void find_gradient(const tl_links *links, size_t i, const tl_ccp_body *bo
 
 void tl_ccp_step_links(const tl_links *links, const tl_ccp_body *bodies, double scale,
                        const talus_real *from, const talus_real *mark, talus_real *to,
-                       tl_ccp_sums *sums) {
+                       tl_tally sums[TL_CCP_SUMS]) {
   if (links->direct)
     solve_all(links, bodies, from);
   for (size_t i = 0; i < links->count; ++i) {
@@ -80,21 +78,20 @@ void tl_ccp_step_links(const tl_links *links, const tl_ccp_body *bodies, double 
     for (int r = 0; r < TL_JOINT_ROWS; ++r) {
       q[r] = (talus_real)((double)p[r] + dp[r]);
       /* dp.K dp = -scale d.dp */
-      sums->length2 -= scale * d[r] * dp[r];
-      sums->slope += d[r] * dp[r];
+      tl_tally_add(&sums[TL_CCP_LENGTH2], -scale * d[r] * dp[r]);
+      tl_tally_add(&sums[TL_CCP_SLOPE], d[r] * dp[r]);
       if (m)
-        sums->lead += d[r] * (double)(q[r] - m[r]);
+        tl_tally_add(&sums[TL_CCP_LEAD], d[r] * (double)(q[r] - m[r]));
     }
   }
 }
 
-double tl_ccp_soften_links(const tl_links *links, const talus_real *p, const talus_real *q) {
-  double sum = 0;
+void tl_ccp_soften_links(const tl_links *links, const talus_real *p, const talus_real *q,
+                         tl_tally *sum) {
   for (size_t i = 0; i < links->count; ++i)
     for (int r = 0; r < links->data[i].hard; ++r) {
       const size_t at = i * TL_JOINT_ROWS + (size_t)r;
       const double change = (double)(p[at] - q[at]);
-      sum += links->data[i].row[r].soft * change * change;
+      tl_tally_add(sum, links->data[i].row[r].soft * change * change);
     }
-  return sum;
 }

@@ -198,9 +198,7 @@ void tl_ccp_move_on(const tl_ccp_part *part, tl_team *team, int worker, int work
   for (size_t b = tl_share(blocks, worker, workers); b < tl_share(blocks, worker + 1, workers); ++b)
     pull_back_block(part, b);
   tl_team_barrier(team);
-  double back = 0;
-  for (size_t b = 0; b < blocks; ++b)
-    back += part->block_sum[b];
+  const double back = tl_tally_sum(part->block_sum, blocks);
   const talus_real beta = next_beta(pace, change, back);
   const size_t last = tl_share(part->rows.pack_count, worker + 1, workers) * W;
   for (size_t row = tl_share(part->rows.pack_count, worker, workers) * W; row < last; ++row)

@@ -218,7 +218,8 @@ typedef struct deal {
   size_t parts;
   uint32_t *chunk; /* first small island of each chunk, and one more */
   size_t chunks;
-  double *sum, *most; /* by chunk: of squared residuals, the largest */
+  tl_tally *sum; /* by chunk, island by island: of squared residuals; */
+  double *most;  /* the largest */
   int *iterations;
 } deal;
 
@@ -233,7 +234,8 @@ static void solve_dealt(void *context, size_t begin, size_t end) {
     }
     const size_t chunk = i - d->parts;
     const uint32_t *start = d->job->small_start;
-    d->sum[chunk] = d->most[chunk] = 0;
+    tl_tally_clear(&d->sum[chunk]);
+    d->most[chunk] = 0;
     d->iterations[chunk] = 0;
     for (uint32_t k = d->chunk[chunk]; k < d->chunk[chunk + 1]; ++k) {
       double most = 0;
@@ -242,7 +244,7 @@ static void solve_dealt(void *context, size_t begin, size_t end) {
       const double sum = solve_small(d->job, start[k], start[k + 1], &most, &d->iterations[chunk]);
       if (!d->job->deep)
         d->job->small_rms[k] = (float)sqrt(sum / (double)(start[k + 1] - start[k]));
-      d->sum[chunk] += sum;
+      tl_tally_add(&d->sum[chunk], sum);
       d->most[chunk] = fmax(d->most[chunk], most);
     }
   }
@@ -290,21 +292,23 @@ static void add_report(tl_solve_report *total, const tl_solve_report *one) {
   total->restarts += one->restarts;
 }
 
-/* Largest of all islands, and the RMS over all rows; added in a fixed order. */
+/* Largest of all islands, and the RMS over all rows; tallied, for islands have no order. */
 static void put_together(tl_ccp *job, const deal *d) {
-  double sum = 0;
+  tl_tally sum;
+  tl_tally_clear(&sum);
   for (size_t i = 0; i < job->part_count; ++i) {
     const tl_solve_report *report = job->parts[i].report;
-    sum += report->residual_rms * report->residual_rms *
-           tl_ccp_rows_of(&job->parts[i].rows, &job->parts[i].links);
+    tl_tally_add(&sum, report->residual_rms * report->residual_rms *
+                           tl_ccp_rows_of(&job->parts[i].rows, &job->parts[i].links));
     add_report(job->system->report, report);
   }
   for (size_t i = 0; d && i < d->chunks; ++i) {
     const tl_solve_report report = {.residual_max = d->most[i], .iterations = d->iterations[i]};
-    sum += d->sum[i];
+    tl_tally_merge(&sum, &d->sum[i]);
     add_report(job->system->report, &report);
   }
-  job->system->report->residual_rms = sqrt(sum / tl_ccp_rows_of(&job->rows, &job->links));
+  job->system->report->residual_rms =
+      sqrt(tl_tally_value(&sum) / tl_ccp_rows_of(&job->rows, &job->links));
 }
 
 static talus_status solve_seidel(tl_ccp *job) {

@@ -59,7 +59,6 @@ typedef struct spread_job {
   const tl_ccp_body *free_bodies, *from;
   const tl_ccp_field *p;
   tl_ccp_body *out;
-  double *sums;
 } spread_job;
 
 static talus_vec3 lane_of(const tl_ccp_lanes *lanes, uint32_t i) { return tl_ccp_lane(lanes, i); }
@@ -128,26 +127,21 @@ static double energy_of(const tl_ccp_body *body, const tl_ccp_tensor *tensor, ta
                   (m.z > 0 ? v.z * v.z / m.z : 0) + tl_dot(w, tl_sym3_mul_vec(inertia, w)));
 }
 
-/* The mass norm of the difference of velocities. */
-static void compare_blocks(void *context, size_t begin, size_t end) {
+/* The mass norm of the difference of velocities, body by body. */
+static void compare(void *context, size_t begin, size_t end, tl_tally *norm) {
   const spread_job *job = context;
   const tl_ccp_rows *rows = job->rows;
-  for (size_t block = begin; block < end; ++block) {
-    double sum = 0;
-    for (size_t i = block * TL_BLOCK; i < (block + 1) * TL_BLOCK && i < rows->body_count; ++i)
-      if (job->out[i].inv_mass > 0)
-        sum +=
-            energy_of(&job->out[i], rows->tensors ? &rows->tensors[i] : NULL,
-                      tl_sub(job->out[i].v, job->from[i].v), tl_sub(job->out[i].w, job->from[i].w));
-    job->sums[block] = sum;
-  }
+  for (size_t i = begin; i < end; ++i)
+    if (job->out[i].inv_mass > 0)
+      tl_tally_add(norm, energy_of(&job->out[i], rows->tensors ? &rows->tensors[i] : NULL,
+                                   tl_sub(job->out[i].v, job->from[i].v),
+                                   tl_sub(job->out[i].w, job->from[i].w)));
 }
 
-double tl_ccp_spread(const tl_ccp_part *part, const tl_ccp_reduction *reduction,
-                     const tl_ccp_body *free_bodies, const tl_ccp_field *p, const tl_ccp_body *from,
-                     tl_ccp_body *out) {
-  const size_t blocks = (part->rows.body_count + TL_BLOCK - 1) / TL_BLOCK;
-  spread_job work = {&part->rows, reduction, free_bodies, from, p, out, part->block_max};
+void tl_ccp_spread(const tl_ccp_part *part, const tl_ccp_reduction *reduction,
+                   const tl_ccp_body *free_bodies, const tl_ccp_field *p, const tl_ccp_body *from,
+                   tl_ccp_body *out, tl_tally *norm) {
+  spread_job work = {&part->rows, reduction, free_bodies, from, p, out};
   if (reduction->kind == TALUS_REDUCTION_COLOURS) {
     tl_ccp_part pushed = *part;
     pushed.rows.bodies = out;
@@ -160,24 +154,20 @@ double tl_ccp_spread(const tl_ccp_part *part, const tl_ccp_reduction *reduction,
     tl_for(&part->par, part->rows.body_count, TL_BLOCK, gather_bodies, &work);
     out[part->rows.body_count] = free_bodies[part->rows.body_count];
   }
-  if (!from)
-    return 0;
-  tl_for(&part->par, blocks, 1, compare_blocks, &work);
-  double sum = 0;
-  for (size_t i = 0; i < blocks; ++i)
-    sum += work.sums[i];
-  return sum;
+  if (from)
+    tl_for_tally(&part->par, part->rows.body_count, TL_BLOCK, compare, &work, 1, norm);
 }
 
 /* ---- a step of all rows
  * ---------------------------------------------------------------------------- */
 
 typedef struct step_job {
-  const tl_ccp_part *part;
   const tl_ccp_rows *rows; /* with the bodies of the definition */
   const tl_ccp_step_def *def;
-  tl_ccp_sums *sums;
 } step_job;
+
+/* What rows of a pack add to the sums. */
+typedef double lane_sums[TL_CCP_SUMS][W];
 
 static tl_ccp_vec vec_of(talus_vec3 v) {
   const tl_ccp_vec r = {v.x, v.y, v.z};
@@ -197,7 +187,7 @@ static talus_real lean_of(const tl_ccp_rows *rows, talus_real mu, talus_vec3 u, 
 
 /* A row that passes on torque: the field has its torque behind the impulses. */
 static void roll_lane(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_t k, uint32_t i,
-                      tl_ccp_lane_sums *sums) {
+                      lane_sums sums) {
   const size_t behind = rows->pack_count + k;
   const talus_vec3 n = lane_of(&rows->packs[k].normal, i);
   const tl_wrench p = {lane_of(&def->from[k], i), lane_of(&def->from[behind], i)};
@@ -215,17 +205,18 @@ static void roll_lane(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_
   const talus_real normal = tl_dot(change.impulse, n), spin = tl_dot(change.torque, n);
   const talus_real tangent2 = tl_max(tl_length2(change.impulse) - normal * normal, 0);
   const talus_real roll2 = tl_max(tl_length2(change.torque) - spin * spin, 0);
-  sums->length2[i] += (double)(normal * normal / metric.en + tangent2 / metric.et);
-  sums->length2[i] += (double)((metric.er > 0 ? roll2 / metric.er : 0) +
-                               (metric.es > 0 ? spin * spin / metric.es : 0));
-  sums->slope[i] += (double)(tl_dot(d, change.impulse) + tl_dot(u.torque, change.torque));
+  sums[TL_CCP_LENGTH2][i] = (double)(normal * normal / metric.en + tangent2 / metric.et);
+  sums[TL_CCP_LENGTH2][i] += (double)((metric.er > 0 ? roll2 / metric.er : 0) +
+                                      (metric.es > 0 ? spin * spin / metric.es : 0));
+  sums[TL_CCP_SLOPE][i] = (double)(tl_dot(d, change.impulse) + tl_dot(u.torque, change.torque));
   if (def->mark)
-    sums->lead[i] += (double)(tl_dot(d, tl_sub(to.impulse, lane_of(&def->mark[k], i))) +
-                              tl_dot(u.torque, tl_sub(to.torque, lane_of(&def->mark[behind], i))));
+    sums[TL_CCP_LEAD][i] =
+        (double)(tl_dot(d, tl_sub(to.impulse, lane_of(&def->mark[k], i))) +
+                 tl_dot(u.torque, tl_sub(to.torque, lane_of(&def->mark[behind], i))));
 }
 
 static void step_lane(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_t k, uint32_t i,
-                      tl_ccp_lane_sums *sums) {
+                      lane_sums sums) {
   const tl_ccp_pack *pack = &rows->packs[k];
   if (tl_ccp_lane_rolls(rows, k, i)) {
     roll_lane(rows, def, k, i, sums);
@@ -249,51 +240,38 @@ static void step_lane(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_
     return;
   const talus_real normal = tl_dot(change, n);
   const talus_real tangent2 = tl_max(tl_length2(change) - normal * normal, 0);
-  sums->length2[i] += (double)(normal * normal / pack->en[i] + tangent2 / pack->et[i]);
-  sums->slope[i] += (double)tl_dot(d, change);
+  sums[TL_CCP_LENGTH2][i] = (double)(normal * normal / pack->en[i] + tangent2 / pack->et[i]);
+  sums[TL_CCP_SLOPE][i] = (double)tl_dot(d, change);
   if (def->mark)
-    sums->lead[i] += (double)tl_dot(d, tl_sub(to, lane_of(&def->mark[k], i)));
+    sums[TL_CCP_LEAD][i] = (double)tl_dot(d, tl_sub(to, lane_of(&def->mark[k], i)));
 }
 
 void tl_ccp_step_packs_scalar(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_t begin,
-                              size_t end, tl_ccp_lane_sums *sums) {
-  for (size_t k = begin; k < end; ++k)
+                              size_t end, tl_tally sums[TL_CCP_SUMS]) {
+  for (size_t k = begin; k < end; ++k) {
+    lane_sums each = {{0}, {0}, {0}};
     for (uint32_t i = 0; i < W; ++i)
-      step_lane(rows, def, k, i, sums);
-}
-
-static void step_blocks(void *context, size_t begin, size_t end) {
-  const step_job *job = context;
-  const bool fast = tl_ccp_has_avx512() && !job->rows->rolls;
-  for (size_t block = begin; block < end; ++block) {
-    const size_t first = job->part->block_pack[block], last = job->part->block_pack[block + 1];
-    tl_ccp_lane_sums lanes = {{0}, {0}, {0}};
-    tl_ccp_sums sums = {0, 0, 0};
-    if (fast)
-      tl_ccp_step_packs_avx512(job->rows, job->def, first, last, &lanes);
-    else
-      tl_ccp_step_packs_scalar(job->rows, job->def, first, last, &lanes);
-    for (int i = 0; i < W; ++i) {
-      sums.length2 += lanes.length2[i];
-      sums.slope += lanes.slope[i];
-      sums.lead += lanes.lead[i];
-    }
-    job->sums[block] = sums;
+      step_lane(rows, def, k, i, each);
+    for (int s = 0; s < TL_CCP_SUMS; ++s)
+      tl_tally_add_lanes(&sums[s], each[s]);
   }
 }
 
-tl_ccp_sums tl_ccp_step_all(const tl_ccp_part *part, const tl_ccp_step_def *def) {
+static void step_packs(void *context, size_t begin, size_t end, tl_tally *sums) {
+  const step_job *job = context;
+  if (tl_ccp_has_avx512() && !job->rows->rolls)
+    tl_ccp_step_packs_avx512(job->rows, job->def, begin, end, sums);
+  else
+    tl_ccp_step_packs_scalar(job->rows, job->def, begin, end, sums);
+}
+
+void tl_ccp_step_all(const tl_ccp_part *part, const tl_ccp_step_def *def,
+                     tl_tally sums[TL_CCP_SUMS]) {
   tl_ccp_rows seen = part->rows;
   seen.bodies = def->bodies;
-  step_job work = {part, &seen, def, (tl_ccp_sums *)(void *)part->block_sum};
-  tl_for(&part->par, part->block_count, 1, step_blocks, &work);
-  tl_ccp_sums total = {0, 0, 0};
-  for (size_t i = 0; i < part->block_count; ++i) {
-    total.length2 += work.sums[i].length2;
-    total.slope += work.sums[i].slope;
-    total.lead += work.sums[i].lead;
-  }
-  return total;
+  step_job work = {&seen, def};
+  tl_for_tally(&part->par, part->rows.pack_count, TL_CCP_BLOCK_PACKS, step_packs, &work,
+               TL_CCP_SUMS, sums);
 }
 
 /* ---- residual
@@ -304,7 +282,7 @@ typedef struct measure_job {
   const tl_ccp_field *p;
 } measure_job;
 
-static void measure_blocks(void *context, size_t begin, size_t end) {
+static void measure_blocks(void *context, size_t begin, size_t end, tl_tally *sum) {
   const measure_job *job = context;
   const tl_ccp_part *part = job->part;
   const tl_ccp_rows *rows = &part->rows;
@@ -315,20 +293,16 @@ static void measure_blocks(void *context, size_t begin, size_t end) {
       if (rows->rolls)
         rows->rolls[k].torque = job->p[rows->pack_count + k];
     }
-    part->block_sum[block] = tl_ccp_residual_packs(rows, first, last, &part->block_max[block]);
+    tl_ccp_tally_residuals(rows, first, last, sum, &part->block_max[block]);
   }
 }
 
-double tl_ccp_measure(const tl_ccp_part *part, const tl_ccp_body *bodies, const tl_ccp_field *p,
-                      double *most) {
+void tl_ccp_measure(const tl_ccp_part *part, const tl_ccp_body *bodies, const tl_ccp_field *p,
+                    tl_tally *sum, double *most) {
   measure_job work = {part, p};
   memcpy(part->rows.bodies, bodies, (part->rows.body_count + 1) * sizeof *bodies);
-  tl_for(&part->par, part->block_count, 1, measure_blocks, &work);
-  double sum = 0;
+  tl_for_tally(&part->par, part->block_count, 1, measure_blocks, &work, 1, sum);
   *most = 0;
-  for (size_t i = 0; i < part->block_count; ++i) {
-    sum += part->block_sum[i];
+  for (size_t i = 0; i < part->block_count; ++i)
     *most = fmax(*most, part->block_max[i]);
-  }
-  return sqrt(sum / (double)part->rows.count);
 }

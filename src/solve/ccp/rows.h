@@ -10,6 +10,7 @@
 #ifndef TL_SOLVE_CCP_ROWS_H
 #define TL_SOLVE_CCP_ROWS_H
 
+#include "base/tally.h"
 #include "kernels/ccp.h"
 #include "kernels/rolling.h"
 
@@ -156,6 +157,10 @@ double tl_ccp_sweep_packs(const tl_ccp_rows *rows, size_t begin, size_t end, boo
 
 /* Sum of squared residuals of the packs and their largest. */
 double tl_ccp_residual_packs(const tl_ccp_rows *rows, size_t begin, size_t end, double *most);
+/* Row by row: squared residuals, and tl_ccp_warm_packs with a share of 0. */
+void tl_ccp_tally_residuals(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum,
+                            double *most);
+void tl_ccp_tally_work(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum);
 
 /* The two ways of doing it, with the same bits; the calls above choose. */
 double tl_ccp_warm_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t end,
@@ -168,6 +173,9 @@ double tl_ccp_residual_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_
                                     double *most);
 double tl_ccp_residual_packs_avx512(const tl_ccp_rows *rows, size_t begin, size_t end,
                                     double *most);
+void tl_ccp_tally_residuals_avx512(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum,
+                                   double *most);
+void tl_ccp_tally_work_avx512(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum);
 bool tl_ccp_has_avx512(void);
 
 /* ---- position correction (correct.c) --------------------------------------------------------- */

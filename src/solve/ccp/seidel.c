@@ -2,7 +2,8 @@
  * far.
  *
  * Rows of one colour share no movable body, so threads may take any of them: the bits are the same
- * for any number of threads. Sums run over fixed blocks of rows, added in block order. */
+ * for any number of threads. Sums run over fixed blocks of rows, and through a tally across them.
+ */
 #include "solve/ccp/ccp.h"
 
 #include <math.h>
@@ -79,10 +80,7 @@ void tl_ccp_push_all(const tl_ccp_part *part) {
 }
 
 static double add_blocks(const tl_ccp_part *part, const double *sums) {
-  double sum = 0;
-  for (size_t i = 0; i < part->block_count; ++i)
-    sum += sums[i];
-  return sum;
+  return tl_tally_sum(sums, part->block_count);
 }
 
 static double rms_of(const tl_ccp_part *part, const double *sums, double of_links) {

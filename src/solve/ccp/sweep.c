@@ -197,3 +197,34 @@ double tl_ccp_residual_packs(const tl_ccp_rows *rows, size_t begin, size_t end, 
   return tl_ccp_has_avx512() ? tl_ccp_residual_packs_avx512(rows, begin, end, most)
                              : tl_ccp_residual_packs_scalar(rows, begin, end, most);
 }
+
+void tl_ccp_tally_residuals(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum,
+                            double *most) {
+  *most = 0;
+  if (tl_ccp_has_avx512()) {
+    tl_ccp_tally_residuals_avx512(rows, begin, end, sum, most);
+    return;
+  }
+  for (size_t k = begin; k < end; ++k) {
+    double each[W];
+    for (uint32_t i = 0; i < W; ++i) {
+      const talus_real r = tl_ccp_residual_lane(rows, k, i);
+      each[i] = (double)(r * r);
+      *most = fmax(*most, (double)r);
+    }
+    tl_tally_add_lanes(sum, each);
+  }
+}
+
+void tl_ccp_tally_work(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum) {
+  if (tl_ccp_has_avx512()) {
+    tl_ccp_tally_work_avx512(rows, begin, end, sum);
+    return;
+  }
+  for (size_t k = begin; k < end; ++k) {
+    double each[W];
+    for (uint32_t i = 0; i < W; ++i)
+      each[i] = (double)(talus_real)tl_ccp_warm_lane(rows, k, i, 0);
+    tl_tally_add_lanes(sum, each);
+  }
+}

@@ -172,22 +172,30 @@ double tl_ccp_sweep_packs_avx512(const tl_ccp_rows *rows, size_t begin, size_t e
   return sum + add_lanes(moved);
 }
 
+INLINE lanes warm_any(const tl_ccp_rows *rows, size_t k, talus_real share, const bool radial) {
+  if (tl_ccp_rolls(rows, k))
+    return warm_rolls(rows, k, share);
+  if (radial)
+    return warm_radial(rows, k, share);
+  return tl_ccp_needs_tensor(rows, &rows->packs[k]) ? warm_pack(rows, k, share, true)
+                                                    : warm_pack(rows, k, share, false);
+}
+
 double tl_ccp_warm_packs_avx512(const tl_ccp_rows *rows, size_t begin, size_t end,
                                 talus_real share) {
   const bool radial = tl_ccp_is_radial(rows);
   double sum = 0;
   for (size_t k = begin; k < end; ++k) {
     prefetch_ahead(rows, k);
-    if (tl_ccp_rolls(rows, k))
-      sum += add_lanes(warm_rolls(rows, k, share));
-    else if (radial)
-      sum += add_lanes(warm_radial(rows, k, share));
-    else if (tl_ccp_needs_tensor(rows, &rows->packs[k]))
-      sum += add_lanes(warm_pack(rows, k, share, true));
-    else
-      sum += add_lanes(warm_pack(rows, k, share, false));
+    sum += add_lanes(warm_any(rows, k, share, radial));
   }
   return sum;
+}
+
+void tl_ccp_tally_work_avx512(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum) {
+  const bool radial = tl_ccp_is_radial(rows);
+  for (size_t k = begin; k < end; ++k)
+    add_to_tally(sum, widen(warm_any(rows, k, 0, radial)));
 }
 
 double tl_ccp_residual_packs_avx512(const tl_ccp_rows *rows, size_t begin, size_t end,
@@ -201,6 +209,18 @@ double tl_ccp_residual_packs_avx512(const tl_ccp_rows *rows, size_t begin, size_
       *most = fmax(*most, (double)r[i]);
   }
   return sum;
+}
+
+void tl_ccp_tally_residuals_avx512(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum,
+                                   double *most) {
+  lanes largest = {0};
+  for (size_t k = begin; k < end; ++k) {
+    const lanes r = tl_ccp_rolls(rows, k) ? residual_rolls(rows, k) : residual_pack(rows, k);
+    add_to_tally(sum, widen(r * r));
+    largest = lanes_select(r > largest, r, largest);
+  }
+  for (int i = 0; i < W; ++i)
+    *most = fmax(*most, (double)largest[i]);
 }
 
 /* ---- position correction (solve/ccp/correct.c)
@@ -241,17 +261,8 @@ void tl_ccp_aim_packs_avx512(const tl_ccp_rows *rows, const tl_ccp_aim *aim, siz
 /* ---- a step of all rows from the same velocities (solve/ccp/product.c)
  * ------------------------------------------------------------------------------------------- */
 
-typedef double wide __attribute__((vector_size(W * sizeof(double))));
-
-INLINE void add_to(double *sums, lanes x) {
-  wide sum;
-  memcpy(&sum, sums, sizeof sum);
-  sum += __builtin_convertvector(x, wide);
-  memcpy(sums, &sum, sizeof sum);
-}
-
 INLINE void step_pack(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_t k,
-                      tl_ccp_lane_sums *sums) {
+                      tl_tally sums[TL_CCP_SUMS]) {
   const tl_ccp_pack *pack = &rows->packs[k];
   const lanes_vec n = load_vec(&pack->normal), p = load_vec(&def->from[k]);
   const lanes zero = {0}, en = load(pack->en), et = load(pack->et);
@@ -276,17 +287,18 @@ INLINE void step_pack(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_
   const lanes_vec d = lanes_madd(u, bias + lean, n);
   const lanes normal = lanes_dot(change, n), rest = lanes_dot(change, change) - normal * normal;
   const lanes tangent2 = lanes_select(rest > zero, rest, zero);
-  add_to(sums->length2, lanes_select(alive, normal * normal / en + tangent2 / et, zero));
-  add_to(sums->slope, lanes_select(alive, lanes_dot(d, change), zero));
+  add_to_tally(&sums[TL_CCP_LENGTH2],
+               widen(lanes_select(alive, normal * normal / en + tangent2 / et, zero)));
+  add_to_tally(&sums[TL_CCP_SLOPE], widen(lanes_select(alive, lanes_dot(d, change), zero)));
   if (def->mark) {
     const lanes_vec mark = load_vec(&def->mark[k]);
     const lanes_vec way = {to.x - mark.x, to.y - mark.y, to.z - mark.z};
-    add_to(sums->lead, lanes_select(alive, lanes_dot(d, way), zero));
+    add_to_tally(&sums[TL_CCP_LEAD], widen(lanes_select(alive, lanes_dot(d, way), zero)));
   }
 }
 
 void tl_ccp_step_packs_avx512(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_t begin,
-                              size_t end, tl_ccp_lane_sums *sums) {
+                              size_t end, tl_tally sums[TL_CCP_SUMS]) {
   for (size_t k = begin; k < end; ++k) {
     prefetch_ahead(rows, k);
     step_pack(rows, def, k, sums);
@@ -308,8 +320,17 @@ void tl_ccp_aim_packs_avx512(const tl_ccp_rows *rows, const tl_ccp_aim *aim, siz
 }
 
 void tl_ccp_step_packs_avx512(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_t begin,
-                              size_t end, tl_ccp_lane_sums *sums) {
+                              size_t end, tl_tally sums[TL_CCP_SUMS]) {
   tl_ccp_step_packs_scalar(rows, def, begin, end, sums);
+}
+
+void tl_ccp_tally_residuals_avx512(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum,
+                                   double *most) {
+  (void)rows, (void)begin, (void)end, (void)sum, (void)most;
+}
+
+void tl_ccp_tally_work_avx512(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum) {
+  (void)rows, (void)begin, (void)end, (void)sum;
 }
 
 double tl_ccp_sweep_packs_avx512(const tl_ccp_rows *rows, size_t begin, size_t end) {

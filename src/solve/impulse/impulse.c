@@ -28,12 +28,11 @@ static void store_bundles(void *context, size_t begin, size_t end) {
 }
 
 /* Bias times impulse of rows [begin, end): their part of the objective (solve/system/energy.c). */
-static double sum_biases(void *context, size_t begin, size_t end) {
+static void add_biases(void *context, size_t begin, size_t end, tl_tally *sum) {
   const tl_impulse *job = context;
-  double sum = 0;
   for (size_t r = begin; r < end; ++r)
-    sum += (double)(job->rows[r].bias * tl_dot(job->rows[r].impulse, job->rows[r].normal));
-  return sum;
+    tl_tally_add(sum,
+                 (double)(job->rows[r].bias * tl_dot(job->rows[r].impulse, job->rows[r].normal)));
 }
 
 /* ---- the order of things -----------------------------------------------------------------------
@@ -45,7 +44,8 @@ static talus_status correct(const tl_impulse *job, tl_ccp_body *shifts) {
   TL_TRY(tl_system_take_shifts(job->system, shifts, &room));
   TL_TRY(tl_impulse_load_correction(job, room, &fixing));
   tl_impulse_iterate(&fixing);
-  return tl_system_add_shifts(job->system, room, shifts);
+  tl_system_add_shifts(job->system, room, shifts);
+  return TALUS_OK;
 }
 
 /* All joints are one part, which contacts make unstable if they may (solve/system/drift.c). */
@@ -83,17 +83,24 @@ static talus_status find_islands(tl_system *system, const tl_pairs *links) {
   return TALUS_OK;
 }
 
-static talus_status look_back(tl_impulse *job, double biases) {
+static talus_status look_back(tl_impulse *job) {
   tl_system *system = job->system;
-  TL_TRY(system->contacts->count > 0 ? tl_system_audit(system, &job->links)
-                                     : tl_system_find_energy(system, &job->links, NULL));
-  system->report->objective = tl_links_objective(&job->links, system->report->objective) + biases;
-  return system->shifts ? tl_system_add_lift(system, system->shifts) : TALUS_OK;
+  tl_tally objective, biases;
+  if (system->contacts->count > 0)
+    TL_TRY(tl_system_audit(system, &job->links, &objective));
+  else
+    tl_system_find_energy(system, &job->links, NULL, &objective);
+  tl_for_tally(&system->model->par, job->row_count, 4 * TL_BLOCK, add_biases, job, 1, &biases);
+  tl_links_objective(&job->links, &biases);
+  tl_tally_merge(&objective, &biases);
+  system->report->objective = tl_tally_value(&objective);
+  if (system->shifts)
+    tl_system_add_lift(system, system->shifts);
+  return TALUS_OK;
 }
 
 static talus_status solve(tl_impulse *job, tl_ccp_body *shifts, bool *corrected) {
   tl_system *system = job->system;
-  double biases = 0;
   TL_TRY(tl_system_load_bodies(system));
   tl_pairs pairs = {0};
   TL_TRY(tl_impact_find(system, tl_impact_is_possible(system->model) ? shifts : NULL));
@@ -108,10 +115,8 @@ static talus_status solve(tl_impulse *job, tl_ccp_body *shifts, bool *corrected)
     tl_for(&system->model->par, job->bundle_count, 64, store_bundles, job);
     if (job->links.count > 0)
       tl_links_store(&job->links);
-    TL_TRY(tl_sum(&system->model->par, system->scope->arena, job->row_count, sum_biases, job,
-                  &biases));
   }
-  TL_TRY(look_back(job, biases));
+  TL_TRY(look_back(job));
   *corrected = any && tl_impulse_is_deep(job);
   return *corrected ? correct(job, shifts) : TALUS_OK;
 }

@@ -26,7 +26,8 @@ typedef struct tl_impulse {
   uint32_t *colour_block; /* first block of each colour, and one more */
   uint32_t *block_bundle; /* first bundle of each block, and one more */
   size_t block_count;
-  double *block_sum, *block_max; /* three sets of sums */
+  double *block_sum, *block_max; /* two sets of sums; the largest residuals */
+  tl_tally *worker_sum;          /* of squared residuals, row by row: all rows are one problem */
   double *bundle_work;           /* of the impulses that each bundle starts with */
   double *island_sum;            /* room: two numbers for each label of an island */
   bool radial;                   /* every arm is along its normal, no body has a tensor */

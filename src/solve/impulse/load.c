@@ -122,7 +122,8 @@ talus_status tl_impulse_load(tl_impulse *job) {
   TL_TAKE(arena, job->row_count, &job->rows);
   if (system->model->law_kinds & TL_LAW_ROLLING)
     TL_TAKE(arena, job->row_count, &job->rolls);
-  TL_TAKE(arena, 3 * job->block_count + 2, &job->block_sum);
+  TL_TAKE(arena, 2 * job->block_count + 2, &job->block_sum);
+  TL_TAKE(arena, (size_t)system->model->par.threads, &job->worker_sum);
   TL_TAKE(arena, job->block_count, &job->block_max);
   TL_TAKE(arena, job->bundle_count, &job->bundle_work);
   TL_TAKE(arena, 2 * system->model->bodies, &job->island_sum);

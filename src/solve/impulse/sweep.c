@@ -1,6 +1,6 @@
 /* Sweeps over bundles, colour by colour. Bundles of one colour share no body that they could move,
  * so that threads may take any of them: the bits are the same for any number of threads. Sums run
- * over fixed blocks of bundles, added in block order. */
+ * over fixed blocks of bundles, and through a tally across them. */
 #include "solve/impulse/impulse.h"
 
 #include <math.h>
@@ -153,24 +153,20 @@ static void visit_colours(const tl_impulse *job, tl_team *team, int worker, int 
 }
 
 static double rms_of(const tl_impulse *job, const double *sums, double of_links) {
-  double sum = 0;
-  for (size_t i = 0; i < job->block_count; ++i)
-    sum += sums[i];
-  return sqrt((sum + of_links) / tl_impulse_rows_of(job));
+  return sqrt((tl_tally_sum(sums, job->block_count) + of_links) / tl_impulse_rows_of(job));
 }
 
-static void measure_block(const tl_impulse *job, size_t block) {
-  double sum = 0, most = 0;
+static void measure_block(const tl_impulse *job, size_t block, tl_tally *sum) {
+  double most = 0;
   for (size_t k = job->block_bundle[block]; k < job->block_bundle[block + 1]; ++k) {
     const tl_impulse_pair pair = tl_impulse_pair_of(job, k);
     for (uint32_t r = job->bundle_row[k]; r < job->bundle_row[k + 1]; ++r) {
       const double each =
           (double)tl_impulse_residual(&pair, &job->rows[r], job->rolls ? &job->rolls[r] : NULL);
-      sum += each * each;
+      tl_tally_add(sum, each * each);
       most = fmax(most, each);
     }
   }
-  job->block_sum[block] = sum;
   job->block_max[block] = most;
 }
 
@@ -180,13 +176,17 @@ static double measure(const tl_impulse *job, tl_team *team, int worker, int work
   const size_t end = blocks * (size_t)(worker + 1) / (size_t)workers;
   if (job->links.count > 0 && !job->correcting) /* a last time, and they must still be met */
     tl_links_team_aim(&job->links, team, worker, workers);
+  tl_tally_clear(&job->worker_sum[worker]);
   for (size_t block = blocks * (size_t)worker / (size_t)workers; block < end; ++block)
-    measure_block(job, block);
+    measure_block(job, block, &job->worker_sum[worker]);
   tl_team_barrier(team);
   double most = 0, of_links = 0;
   if (job->links.count > 0)
     of_links = tl_links_team_measure(&job->links, team, worker, workers, &most);
-  const double rms = rms_of(job, job->block_sum, of_links);
+  tl_tally sum = job->worker_sum[0];
+  for (int w = 1; w < workers; ++w)
+    tl_tally_merge(&sum, &job->worker_sum[w]);
+  const double rms = sqrt((tl_tally_value(&sum) + of_links) / tl_impulse_rows_of(job));
   if (worker == 0 && !job->correcting) {
     for (size_t i = 0; i < blocks; ++i)
       most = fmax(most, job->block_max[i]);
@@ -227,9 +227,9 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
   const tl_impulse *job = context;
   tl_effort effort =
       tl_effort_of(job->system, job->row_count + job->links.rows, job->links.count > 0);
-  double *sums[2] = {job->block_sum + job->block_count, job->block_sum + 2 * job->block_count};
+  double *sums[2] = {job->block_sum, job->block_sum + job->block_count};
   start(job, team, worker, workers);
-  double *stop = job->block_sum + 3 * job->block_count; /* as in solve/ccp/seidel.c */
+  double *stop = job->block_sum + 2 * job->block_count; /* as in solve/ccp/seidel.c */
   int done = 0;
   bool measured = false;
   while (done < effort.most) {

@@ -5,6 +5,8 @@
 #include "solve/penalty/penalty.h"
 
 /* What a contact does to its two bodies. */
+enum { ELASTIC, STORED, DAMPING, FRICTION, SUMS }; /* of tl_penalty_sums */
+
 typedef struct effect {
   talus_vec3 force;        /* on b, at the point */
   talus_vec3 torque;       /* on b, beside that */
@@ -18,9 +20,8 @@ typedef struct push_job {
   const tl_penalty_motion *motion;
   tl_contacts *contacts;
   effect *effects;
-  tl_penalty_sums *blocks; /* of TL_BLOCK contacts */
-  const uint32_t *start;   /* of each body's entries; one more than bodies */
-  uint32_t *entry;         /* contact number; the lowest bit: it is b there */
+  const uint32_t *start; /* of each body's entries; one more than bodies */
+  uint32_t *entry;       /* contact number; the lowest bit: it is b there */
   talus_vec3 *push, *twist;
 } push_job;
 
@@ -90,7 +91,7 @@ static tl_spring_touch touch_of(const push_job *job, size_t i, const effect *e) 
 /* Rolling and spinning: springs as stiff as the tangential one at the reduced radius. */
 static void resist_turning(const push_job *job, size_t i, const tl_spring_touch *t,
                            const tl_spring_pushed *pushed, talus_real old_stiffness, effect *e,
-                           tl_penalty_sums *total) {
+                           tl_tally total[SUMS]) {
   const tl_contact *c = &job->contacts->data[i];
   const tl_penalty_motion *m = job->motion;
   const tl_pair_law *law = tl_model_law(job->model, c->a, c->b);
@@ -113,11 +114,11 @@ static void resist_turning(const push_job *job, size_t i, const tl_spring_touch 
                      tl_scale(n, drift_n), &about);
   spring->spin = tl_dot(about, n);
   e->torque = tl_add(roll.torque, twirl.torque);
-  total->stored += roll.stored + twirl.stored;
-  total->friction += roll.friction + twirl.friction;
+  tl_tally_add(&total[STORED], (double)(roll.stored + twirl.stored));
+  tl_tally_add(&total[FRICTION], (double)(roll.friction + twirl.friction));
 }
 
-static void push_contact(const push_job *job, size_t i, tl_penalty_sums *total) {
+static void push_contact(const push_job *job, size_t i, tl_tally total[SUMS]) {
   tl_contact *c = &job->contacts->data[i];
   tl_spring *spring = &job->contacts->springs.data[i];
   const talus_dvec3 *x = job->scope->in->position;
@@ -142,10 +143,10 @@ static void push_contact(const push_job *job, size_t i, tl_penalty_sums *total) 
   spring->slip = tl_spring_vec3(slip);
   spring->stiffness = p.slides ? -p.tangent_stiffness : p.tangent_stiffness;
   e->force = tl_spring_vec3(p.force);
-  total->elastic += (double)p.elastic;
-  total->stored += (double)p.stored;
-  total->damping += (double)p.damping;
-  total->friction += (double)p.friction;
+  tl_tally_add(&total[ELASTIC], (double)p.elastic);
+  tl_tally_add(&total[STORED], (double)p.stored);
+  tl_tally_add(&total[DAMPING], (double)p.damping);
+  tl_tally_add(&total[FRICTION], (double)p.friction);
   if (job->model->law_kinds & TL_LAW_ROLLING)
     resist_turning(job, i, &t, &p, old, e, total);
   c->impulse = tl_scale(e->force, (talus_real)job->scope->dt);
@@ -153,15 +154,9 @@ static void push_contact(const push_job *job, size_t i, tl_penalty_sums *total) 
     job->contacts->touches.data[i].torque = tl_scale(e->torque, (talus_real)job->scope->dt);
 }
 
-static void push_blocks(void *context, size_t begin, size_t end) {
-  const push_job *job = context;
-  for (size_t block = begin; block < end; ++block) {
-    tl_penalty_sums total = {0, 0, 0, 0};
-    const size_t last = (block + 1) * TL_BLOCK;
-    for (size_t i = block * TL_BLOCK; i < last && i < job->contacts->count; ++i)
-      push_contact(job, i, &total);
-    job->blocks[block] = total;
-  }
+static void push_contacts(void *context, size_t begin, size_t end, tl_tally *total) {
+  for (size_t i = begin; i < end; ++i)
+    push_contact(context, i, total);
 }
 
 /* ---- sums at bodies -------------------------------------------------------------------------- */
@@ -237,7 +232,6 @@ talus_status tl_penalty_add_up(const tl_model *model, const tl_scope *scope,
                                const tl_penalty_motion *motion, tl_contacts *contacts,
                                talus_vec3 *push, talus_vec3 *twist, tl_penalty_sums *sums) {
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
-  const size_t blocks = (contacts->count + TL_BLOCK - 1) / TL_BLOCK;
   push_job job = {.model = model,
                   .scope = scope,
                   .penalty = scope->penalty,
@@ -249,16 +243,12 @@ talus_status tl_penalty_add_up(const tl_model *model, const tl_scope *scope,
     return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu contacts are more than penalty can hold",
                    contacts->count);
   TL_TAKE(scope->arena, contacts->count, &job.effects);
-  TL_TAKE(scope->arena, blocks, &job.blocks);
-  tl_for(&model->par, blocks, 1, push_blocks, &job);
-  tl_penalty_sums total = {0, 0, 0, 0};
-  for (size_t i = 0; i < blocks; ++i) {
-    total.elastic += job.blocks[i].elastic;
-    total.stored += job.blocks[i].stored;
-    total.damping += job.blocks[i].damping;
-    total.friction += job.blocks[i].friction;
-  }
-  *sums = total;
+  tl_tally total[SUMS];
+  tl_for_tally(&model->par, contacts->count, TL_BLOCK, push_contacts, &job, SUMS, total);
+  *sums = (tl_penalty_sums){.elastic = tl_tally_value(&total[ELASTIC]),
+                            .stored = tl_tally_value(&total[STORED]),
+                            .damping = tl_tally_value(&total[DAMPING]),
+                            .friction = tl_tally_value(&total[FRICTION])};
   TL_TRY(list_entries(&job));
   tl_for(&model->par, scope->count, 512, gather, &job);
   tl_arena_release(scope->arena, mark);

@@ -127,45 +127,46 @@ static void cut(const audit *a) {
   }
 }
 
-static talus_status weigh(audit *a) {
-  TL_TRY(tl_system_find_energy(a->system, a->links, a->entries));
+static void weigh(audit *a, tl_tally *objective) {
+  tl_system_find_energy(a->system, a->links, a->entries, objective);
   add_up(a);
   take_walls(a);
-  return TALUS_OK;
 }
 
 /* Islands that make energy, and how much. */
 static int count_makers(const audit *a, double *made) {
   const tl_system *system = a->system;
   int makers = 0;
-  *made = 0;
+  tl_tally sum;
+  tl_tally_clear(&sum);
   for (size_t i = 0; i < system->scope->count; ++i) {
     const uint32_t slot = tl_scope_slot(system->scope, i);
     if (label_of(system, slot) != slot || !makes_energy(a, slot))
       continue;
-    *made += a->entries[slot].work;
+    tl_tally_add(&sum, a->entries[slot].work);
     makers++;
   }
+  *made = tl_tally_value(&sum);
   return makers;
 }
 
 /* ---- all of it ---------------------------------------------------------------------------------
  */
 
-talus_status tl_system_audit(tl_system *system, const tl_links *links) {
+talus_status tl_system_audit(tl_system *system, const tl_links *links, tl_tally *objective) {
   audit a = {.system = system, .links = links};
   const size_t bodies = system->model->bodies;
   TL_TAKE(system->scope->arena, bodies, &a.entries);
   TL_TAKE(system->scope->arena, bodies, &a.driven);
   memset(a.driven, 0, bodies);
   mark_driven(&a);
-  TL_TRY(weigh(&a));
+  weigh(&a, objective);
   double made;
   system->report->corrected = count_makers(&a, &made);
   if (system->report->corrected == 0)
     return TALUS_OK;
   cut(&a);
-  TL_TRY(weigh(&a));
+  weigh(&a, objective);
   (void)count_makers(&a, &system->report->made_energy);
   return TALUS_OK;
 }

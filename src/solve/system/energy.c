@@ -19,14 +19,11 @@
 
 #define AHEAD 8 /* bodies that are asked for before they are needed */
 
-typedef struct energy_sums {
-  double contact, load, objective;
-} energy_sums;
+enum { CONTACT, LOAD, OBJECTIVE, SUMS };
 
 typedef struct energy_job {
   const tl_system *system;
   tl_ledger_entry *entries; /* by slot; or NULL */
-  energy_sums *blocks;
 } energy_job;
 
 static double dot_d(talus_vec3 a, talus_vec3 b) { return tl_ddot(tl_widen(a), tl_widen(b)); }
@@ -105,7 +102,7 @@ static tl_ledger_entry weigh(const tl_system *system, size_t i, uint32_t slot, t
   return entry;
 }
 
-static void add_body(const energy_job *energy, size_t i, energy_sums *sums) {
+static void add_body(const energy_job *energy, size_t i, tl_tally sums[SUMS]) {
   const tl_system *system = energy->system;
   const uint32_t slot = tl_scope_slot(system->scope, i);
   if (!tl_system_takes_part(system, slot)) {
@@ -121,8 +118,8 @@ static void add_body(const energy_job *energy, size_t i, energy_sums *sums) {
       tl_system_momentum(system, slot, tl_sub(now->v, free.velocity), tl_sub(now->w, free.spin));
   const double own =
       0.5 * (dot_d(now->v, given.impulse) + dot_d(now->w, given.torque)); /* of v1, in both */
-  sums->contact += own + 0.5 * (dot_d(v0, given.impulse) + dot_d(w0, given.torque));
-  sums->objective += objective_of(system, i, slot, &free, own, given);
+  tl_tally_add(&sums[CONTACT], own + 0.5 * (dot_d(v0, given.impulse) + dot_d(w0, given.torque)));
+  tl_tally_add(&sums[OBJECTIVE], objective_of(system, i, slot, &free, own, given));
   if (energy->entries)
     energy->entries[slot] = weigh(system, i, slot, free, now, given);
   if (!property->force && !property->torque)
@@ -130,53 +127,38 @@ static void add_body(const energy_job *energy, size_t i, energy_sums *sums) {
   const talus_vec3 fallen = tl_scale(system->model->gravity, (talus_real)system->scope->dt);
   const tl_wrench loaded = tl_system_momentum(
       system, slot, tl_sub(tl_sub(free.velocity, v0), fallen), tl_sub(free.spin, w0));
-  sums->load +=
-      0.5 * (dot_d(tl_add(v0, now->v), loaded.impulse) + dot_d(tl_add(w0, now->w), loaded.torque));
+  tl_tally_add(&sums[LOAD], 0.5 * (dot_d(tl_add(v0, now->v), loaded.impulse) +
+                                   dot_d(tl_add(w0, now->w), loaded.torque)));
 }
 
-static void add_bodies(void *context, size_t begin, size_t end) {
+static void add_bodies(void *context, size_t begin, size_t end, tl_tally *sums) {
   const energy_job *job = context;
-  for (size_t block = begin; block < end; ++block) {
-    energy_sums sums = {0, 0, 0};
-    const size_t count = job->system->scope->count, last = (block + 1) * TL_BLOCK;
-    for (size_t i = block * TL_BLOCK; i < last && i < count; ++i) {
-      if (job->system->rank && i + AHEAD < count) /* neighbours here are far apart there */
-        __builtin_prefetch(&job->system->bodies[job->system->rank[i + AHEAD]]);
-      add_body(job, i, &sums);
-    }
-    job->blocks[block] = sums;
+  const tl_system *system = job->system;
+  const size_t count = system->scope->count;
+  for (size_t i = begin; i < end; ++i) {
+    if (system->rank && i + AHEAD < count) /* neighbours here are far apart there */
+      __builtin_prefetch(&system->bodies[system->rank[i + AHEAD]]);
+    add_body(job, i, sums);
   }
 }
 
 /* Takes the work of joints out of that of contacts and joints. */
-static talus_status part_work(tl_system *system, const tl_links *links) {
+static void part_work(tl_system *system, const tl_links *links) {
   tl_solve_report *report = system->report;
   if (links->count == 0)
-    return TALUS_OK;
-  if (system->contacts->count == 0) /* not a bit of rounding for contacts that are not there */
-    report->joint_work = report->contact_work;
-  else
-    TL_TRY(tl_links_work(links, &report->joint_work));
+    return;
+  /* Not a bit of rounding for contacts that are not there. */
+  report->joint_work = system->contacts->count == 0 ? report->contact_work : tl_links_work(links);
   report->contact_work -= report->joint_work;
-  return TALUS_OK;
 }
 
-talus_status tl_system_find_energy(tl_system *system, const tl_links *links,
-                                   tl_ledger_entry *entries) {
-  const size_t blocks = (system->scope->count + TL_BLOCK - 1) / TL_BLOCK;
-  energy_job work = {system, entries, NULL};
-  const tl_arena_mark mark = tl_arena_get_mark(system->scope->arena);
-  energy_sums total = {0, 0, 0};
-  TL_TAKE(system->scope->arena, blocks, &work.blocks);
-  tl_for(&system->model->par, blocks, 1, add_bodies, &work);
-  for (size_t i = 0; i < blocks; ++i) {
-    total.contact += work.blocks[i].contact;
-    total.load += work.blocks[i].load;
-    total.objective += work.blocks[i].objective;
-  }
-  system->report->objective = total.objective;
-  system->report->contact_work = total.contact;
-  system->report->load_work = total.load;
-  tl_arena_release(system->scope->arena, mark);
-  return part_work(system, links);
+void tl_system_find_energy(tl_system *system, const tl_links *links, tl_ledger_entry *entries,
+                           tl_tally *objective) {
+  energy_job work = {system, entries};
+  tl_tally sums[SUMS];
+  tl_for_tally(&system->model->par, system->scope->count, TL_BLOCK, add_bodies, &work, SUMS, sums);
+  *objective = sums[OBJECTIVE];
+  system->report->contact_work = tl_tally_value(&sums[CONTACT]);
+  system->report->load_work = tl_tally_value(&sums[LOAD]);
+  part_work(system, links);
 }

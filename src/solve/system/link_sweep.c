@@ -52,6 +52,7 @@ talus_status tl_links_plan(tl_links *links, uint32_t *owner) {
     plan->has_laws |= links->data[i].has_law;
   }
   TL_TAKE(arena, plan->blocks + 1, &plan->sums);
+  TL_TAKE(arena, links->count, &plan->residual);
   return TALUS_OK;
 }
 
@@ -80,6 +81,24 @@ static void visit_block(const tl_links *links, size_t block, link_fn *fn, bool m
   plan->sums[block] = sums;
 }
 
+/* Those that waited are one block more. */
+static sums_of add_blocks(const tl_link_plan *plan) {
+  tl_tally change, recovered;
+  sums_of total = plan->sums[plan->blocks];
+  if (plan->blocks == 1 && plan->waiting_count == 0) /* as nearly always */
+    return plan->sums[0];
+  tl_tally_clear(&change);
+  tl_tally_clear(&recovered);
+  for (size_t b = 0; b <= plan->blocks; ++b) {
+    tl_tally_add(&change, plan->sums[b].change);
+    tl_tally_add(&recovered, plan->sums[b].recovered);
+    total.most = fmax(total.most, plan->sums[b].most);
+  }
+  total.change = tl_tally_value(&change);
+  total.recovered = tl_tally_value(&recovered);
+  return total;
+}
+
 /* Calls fn on every link. moves: it changes bodies. All workers return after all is done, and
  * get the sums. */
 static sums_of visit_all(const tl_links *links, crew c, link_fn *fn, bool moves, bool backwards) {
@@ -92,12 +111,8 @@ static sums_of visit_all(const tl_links *links, crew c, link_fn *fn, bool moves,
     sums_of total = {0};
     for (size_t k = 0; moves && k < plan->waiting_count; ++k)
       fn(links, plan->waiting[backwards ? plan->waiting_count - 1 - k : k], &total);
-    for (size_t b = 0; b < plan->blocks; ++b) {
-      total.change += plan->sums[b].change;
-      total.recovered += plan->sums[b].recovered;
-      total.most = fmax(total.most, plan->sums[b].most);
-    }
     plan->sums[plan->blocks] = total;
+    plan->sums[plan->blocks] = add_blocks(plan);
   }
   tl_team_barrier(c.team);
   const sums_of total = plan->sums[plan->blocks];
@@ -155,7 +170,7 @@ static void add(const tl_links *links, size_t i, sums_of *sums) {
 }
 
 static void measure(const tl_links *links, size_t i, sums_of *sums) {
-  sums->change += tl_link_residual(&links->data[i], links->bodies, NULL, &sums->most);
+  links->plan->residual[i] = tl_link_residual(&links->data[i], links->bodies, NULL, &sums->most);
 }
 
 /* ---- Gauss-Seidel ------------------------------------------------------------------------------
@@ -204,5 +219,5 @@ double tl_links_team_measure(const tl_links *links, tl_team *team, int worker, i
   const crew c = {team, worker, workers};
   const sums_of sums = visit_all(links, c, measure, false, false);
   *most = fmax(*most, sums.most);
-  return sums.change;
+  return tl_tally_sum(links->plan->residual, links->count);
 }

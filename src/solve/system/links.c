@@ -214,32 +214,31 @@ static double mean_speed(const tl_system *system, uint32_t slot, uint32_t body, 
          (dot_d(tl_add(in->velocity[slot], now->v), l) + dot_d(tl_add(in->spin[slot], now->w), a));
 }
 
-static double sum_work(void *context, size_t begin, size_t end) {
+static void add_work(void *context, size_t begin, size_t end, tl_tally *sum) {
   const tl_links *links = context;
   const tl_system *system = links->system;
-  double sum = 0;
   for (size_t i = begin; i < end; ++i) {
     const tl_link *link = &links->data[i];
     const tl_joint *joint = &system->scope->joints->all.data[link->joint];
     for (int r = 0; r < tl_link_rows(link); ++r) {
       const tl_link_row *row = &link->row[r];
-      sum += (double)row->impulse * (mean_speed(system, joint->a, link->a, row->la, row->aa) +
-                                     mean_speed(system, joint->b, link->b, row->lb, row->ab));
+      tl_tally_add(sum, (double)row->impulse *
+                            (mean_speed(system, joint->a, link->a, row->la, row->aa) +
+                             mean_speed(system, joint->b, link->b, row->lb, row->ab)));
     }
   }
-  return sum;
 }
 
-talus_status tl_links_work(const tl_links *links, double *work) {
-  const tl_system *system = links->system;
+double tl_links_work(const tl_links *links) {
   tl_links all = *links;
-  return tl_sum(&system->model->par, system->scope->arena, links->count, sum_work, &all, work);
+  tl_tally work;
+  tl_for_tally(&links->system->model->par, links->count, TL_BLOCK, add_work, &all, 1, &work);
+  return tl_tally_value(&work);
 }
 
-double tl_links_objective(const tl_links *links, double sum) {
+void tl_links_objective(const tl_links *links, tl_tally *sum) {
   for (size_t i = 0; i < links->count; ++i)
-    sum += tl_link_objective(&links->data[i], links->bodies);
-  return sum;
+    tl_tally_add(sum, tl_link_objective(&links->data[i], links->bodies));
 }
 
 static void store_some(void *context, size_t begin, size_t end) {

@@ -24,6 +24,7 @@ typedef struct tl_link_plan {
   uint32_t *waiting; /* those links */
   size_t waiting_count;
   tl_link_sums *sums; /* by block, and their total */
+  double *residual;   /* by link: squares, to be tallied */
   bool has_laws;      /* some link has a law */
   bool is_recovered;  /* nothing of the drift is left */
   double drifted;     /* `recovered` of the first sweep */
@@ -69,11 +70,11 @@ talus_status tl_links_factor(const tl_links *all, const tl_link_graph *graph, tl
 void tl_links_aim_one(const tl_links *links, size_t link, const tl_ccp_body *bodies);
 void tl_links_aim(const tl_links *links, const tl_par *par, const tl_ccp_body *bodies);
 
-/* `sum` and what links have of the objective. */
-double tl_links_objective(const tl_links *links, double sum);
+/* What links have of the objective, added to sum. */
+void tl_links_objective(const tl_links *links, tl_tally *sum);
 
 /* J: the work of links between t0 and t1. */
-talus_status tl_links_work(const tl_links *links, double *work);
+double tl_links_work(const tl_links *links);
 
 /* Links that hold while bodies are shifted, their hard rows wanting no motion of their own. */
 talus_status tl_links_hold_still(const tl_links *from, tl_ccp_body *bodies, tl_links *to);

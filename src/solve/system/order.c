@@ -70,10 +70,14 @@ static void sum_blocks(const order_job *job, size_t begin, size_t end) {
  * reaches to 1.7), so that a few bodies that flew far away do not spoil the order of the rest. */
 static grid find_cells(const order_job *job) {
   const size_t blocks = blocks_of(job);
-  double total[SUMS] = {0};
-  for (size_t block = 0; block < blocks; ++block)
-    for (int k = 0; k < SUMS; ++k)
-      total[k] += job->sums[block][k];
+  double total[SUMS];
+  for (int k = 0; k < SUMS; ++k) {
+    tl_tally sum;
+    tl_tally_clear(&sum);
+    for (size_t block = 0; block < blocks; ++block)
+      tl_tally_add(&sum, job->sums[block][k]);
+    total[k] = tl_tally_value(&sum);
+  }
   grid to = {.movable = (size_t)total[0]};
   for (int k = 0; k < 3 && to.movable > 0; ++k) {
     const double mean = total[1 + k] / total[0];

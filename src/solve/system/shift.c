@@ -30,34 +30,29 @@ typedef struct lift_job {
   const tl_ccp_body *shifts;
 } lift_job;
 
-static double sum_lifts(void *context, size_t begin, size_t end) {
+static void add_lifts(void *context, size_t begin, size_t end, tl_tally *sum) {
   const lift_job *job = context;
   const tl_system *system = job->system;
   const talus_dvec3 way = tl_dscale(tl_widen(system->model->gravity), -system->scope->dt);
-  double sum = 0;
   for (size_t i = begin; i < end; ++i) {
     const uint32_t row = tl_system_member(system, i);
     if (system->bodies[row].inv_mass > 0)
-      sum += (double)system->model->property.mass[tl_scope_slot(system->scope, i)] *
-             tl_ddot(way, tl_widen(job->shifts[row].v));
+      tl_tally_add(sum, (double)system->model->property.mass[tl_scope_slot(system->scope, i)] *
+                            tl_ddot(way, tl_widen(job->shifts[row].v)));
   }
-  return sum;
 }
 
-talus_status tl_system_add_lift(tl_system *system, const tl_ccp_body *shifts) {
+void tl_system_add_lift(tl_system *system, const tl_ccp_body *shifts) {
   lift_job job = {system, shifts};
-  double lift;
-  TL_TRY(tl_sum(&system->model->par, system->scope->arena, system->scope->count, sum_lifts, &job,
-                &lift));
-  system->report->contact_work += lift;
-  return TALUS_OK;
+  tl_tally sum;
+  tl_for_tally(&system->model->par, system->scope->count, 4 * TL_BLOCK, add_lifts, &job, 1, &sum);
+  system->report->contact_work += tl_tally_value(&sum);
 }
 
-talus_status tl_system_add_shifts(tl_system *system, const tl_ccp_body *room, tl_ccp_body *shifts) {
-  TL_TRY(tl_system_add_lift(system, room));
+void tl_system_add_shifts(tl_system *system, const tl_ccp_body *room, tl_ccp_body *shifts) {
+  tl_system_add_lift(system, room);
   for (size_t i = 0; room != shifts && i <= system->scope->count; ++i) {
     shifts[i].v = tl_add(shifts[i].v, room[i].v);
     shifts[i].w = tl_add(shifts[i].w, room[i].w);
   }
-  return TALUS_OK;
 }

@@ -169,14 +169,14 @@ typedef struct tl_ledger_entry {
 } tl_ledger_entry;
 
 /* Work of the step into the report, and what bodies have of the objective: the solver adds that of
- * its rows, and tl_links_objective. The bodies hold the solution. entries: by slot, filled in the
- * same pass; or NULL. */
-talus_status tl_system_find_energy(tl_system *system, const struct tl_links *links,
-                                   tl_ledger_entry *entries);
+ * its rows, and tl_links_objective, before it is rounded. The bodies hold the solution. entries: by
+ * slot, filled in the same pass; or NULL. */
+void tl_system_find_energy(tl_system *system, const struct tl_links *links,
+                           tl_ledger_entry *entries, tl_tally *objective);
 
 /* tl_system_find_energy; and sees to it that contacts of no island make energy. Impulses are
  * stored. */
-talus_status tl_system_audit(tl_system *system, const struct tl_links *links);
+talus_status tl_system_audit(tl_system *system, const struct tl_links *links, tl_tally *objective);
 
 /* The velocity with which a free member of the scope ends the step if nothing touches it, and what
  * the solver began with; what momentum a body has with velocity v and spin w. */
@@ -190,13 +190,13 @@ bool tl_system_takes_part(const tl_system *system, uint32_t slot);
 /* ---- shifts: what moves bodies in a step beside their velocity (shift.c) --------------------- */
 
 /* The work of lifting bodies by shifts, against gravity, into the report. */
-talus_status tl_system_add_lift(tl_system *system, const tl_ccp_body *shifts);
+void tl_system_add_lift(tl_system *system, const tl_ccp_body *shifts);
 
 /* Bodies without velocities, in `shifts` or, where impacts have shifts there, in other room. */
 talus_status tl_system_take_shifts(const tl_system *system, tl_ccp_body *shifts,
                                    tl_ccp_body **room);
 
 /* What correction left in `room`, and its work, to `shifts`, which may have what impacts left. */
-talus_status tl_system_add_shifts(tl_system *system, const tl_ccp_body *room, tl_ccp_body *shifts);
+void tl_system_add_shifts(tl_system *system, const tl_ccp_body *room, tl_ccp_body *shifts);
 
 #endif
