@@ -411,13 +411,13 @@ talus_status tl_push_spread(tl_reach *reach, const tl_contacts *contacts) {
   const bool is_first = !reach->is_pushed;
   if (is_first) {
     TL_TAKE(arena, bodies, &reach->is_pushed);
-    TL_TAKE(arena, bodies, &reach->row);
-    TL_TAKE(arena, bodies, &reach->pushes);
-    TL_TAKE(arena, bodies, &reach->slots);
     memset(reach->is_pushed, 0, bodies);
     reach->is_spent = is_crowd(reach, contacts);
     if (reach->is_spent)
       return TALUS_OK;
+    TL_TAKE(arena, bodies, &reach->row);
+    TL_TAKE(arena, bodies, &reach->pushes);
+    TL_TAKE(arena, bodies, &reach->slots);
     reach->slow = tl_max(reach->slow, FAINT * find_fastest(reach, contacts));
     reach->visits = contacts->count / 16 + LEAST;
     reach->visits = reach->visits < MOST ? reach->visits : MOST;

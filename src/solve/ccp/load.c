@@ -150,7 +150,8 @@ talus_status tl_ccp_load_rows(tl_ccp *job) {
   rows->body_count = system->scope->count;
   rows->ncp = system->ncp;
   TL_TAKE(arena, rows->pack_count, &rows->packs);
-  TL_TAKE(arena, rows->pack_count * TL_CCP_LANES, &rows->gaps);
+  TL_TRY(tl_system_take(system, rows->pack_count * TL_CCP_LANES, sizeof *rows->gaps,
+                        (void **)&rows->gaps));
   if (system->survey.arms)
     TL_TAKE(arena, rows->pack_count, &rows->arms);
   if (system->model->law_kinds & TL_LAW_ROLLING)

@@ -58,7 +58,8 @@ typedef struct tl_ccp_rows {
 
   /* Of all rows only. */
   uint32_t *pack_row; /* first row of each pack, and one more */
-  talus_real *gaps;   /* m, by pack and lane: as impacts left it, overlap negative */
+  talus_real *gaps;   /* m, by pack and lane: as impacts left it, overlap negative; until bodies
+                         are shifted */
 } tl_ccp_rows;
 
 static inline talus_vec3 tl_ccp_lane(const tl_ccp_lanes *lanes, uint32_t i) {

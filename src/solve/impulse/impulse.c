@@ -129,6 +129,7 @@ talus_status tl_impulse_solve(const tl_model *model, const tl_scope *scope, tl_c
   system.ncp = 1;
   /* Room in every step, so that the arena does not grow and shrink with the overlaps. */
   TL_TAKE(scope->arena, scope->count + 1, &shifts);
+  tl_system_lend_shifts(&system, shifts);
   if (contacts->count > 0 || scope->joints)
     TL_TRY(tl_system_order(&system));
   const tl_arena_mark mark = tl_arena_get_mark(scope->arena);

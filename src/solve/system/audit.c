@@ -153,20 +153,27 @@ static int count_makers(const audit *a, double *made) {
 /* ---- all of it ---------------------------------------------------------------------------------
  */
 
+static void look(audit *a, tl_tally *objective) {
+  tl_solve_report *report = a->system->report;
+  double made;
+  mark_driven(a);
+  weigh(a, objective);
+  report->corrected = count_makers(a, &made);
+  if (report->corrected == 0)
+    return;
+  cut(a);
+  weigh(a, objective);
+  (void)count_makers(a, &report->made_energy);
+}
+
 talus_status tl_system_audit(tl_system *system, const tl_links *links, tl_tally *objective) {
   audit a = {.system = system, .links = links};
   const size_t bodies = system->model->bodies;
-  TL_TAKE(system->scope->arena, bodies, &a.entries);
+  const tl_arena_mark mark = tl_arena_get_mark(system->scope->arena);
+  TL_TRY(tl_system_take(system, bodies, sizeof *a.entries, (void **)&a.entries));
   TL_TAKE(system->scope->arena, bodies, &a.driven);
   memset(a.driven, 0, bodies);
-  mark_driven(&a);
-  weigh(&a, objective);
-  double made;
-  system->report->corrected = count_makers(&a, &made);
-  if (system->report->corrected == 0)
-    return TALUS_OK;
-  cut(&a);
-  weigh(&a, objective);
-  (void)count_makers(&a, &system->report->made_energy);
+  look(&a, objective);
+  tl_arena_release(system->scope->arena, mark);
   return TALUS_OK;
 }

@@ -2,6 +2,23 @@
  * leave some, and position correction. */
 #include "solve/system/system.h"
 
+#define LINE ((size_t)64)
+
+void tl_system_lend_shifts(tl_system *system, tl_ccp_body *shifts) {
+  system->room = (unsigned char *)shifts;
+  system->room_bytes = shifts ? (system->scope->count + 1) * sizeof *shifts / LINE * LINE : 0;
+}
+
+talus_status tl_system_take(tl_system *system, size_t n, size_t size, void **out) {
+  if (system->shifts || n > system->room_bytes / size)
+    return tl_arena_take(system->scope->arena, n, size, out);
+  const size_t bytes = (n * size + LINE - 1) / LINE * LINE;
+  *out = system->room;
+  system->room += bytes;
+  system->room_bytes -= bytes;
+  return TALUS_OK;
+}
+
 typedef struct still_job {
   const tl_ccp_body *from;
   tl_ccp_body *to;

@@ -48,6 +48,8 @@ typedef struct tl_system {
   tl_ccp_body *bodies;      /* scope->count, and one more that is nobody's */
   tl_ccp_tensor *tensors;   /* NULL: every body is isotropic */
   const uint32_t *label;    /* by slot: of its island; NULL: all are one */
+  unsigned char *room;      /* that of shifts, as long as nobody has any (tl_system_lend_shifts) */
+  size_t room_bytes;
 
   /* Laws. */
   talus_real ncp;  /* 1: Coulomb's law, 0: its convex relaxation */
@@ -191,6 +193,11 @@ bool tl_system_takes_part(const tl_system *system, uint32_t slot);
 
 /* The work of lifting bodies by shifts, against gravity, into the report. */
 void tl_system_add_lift(tl_system *system, const tl_ccp_body *shifts);
+
+/* Until bodies are shifted (tl_impact_find, tl_system_take_shifts) the room of shifts holds what is
+ * needed before: tl_system_take takes from it, or from the arena. */
+void tl_system_lend_shifts(tl_system *system, tl_ccp_body *shifts);
+talus_status tl_system_take(tl_system *system, size_t n, size_t size, void **out);
 
 /* Bodies without velocities, in `shifts` or, where impacts have shifts there, in other room. */
 talus_status tl_system_take_shifts(const tl_system *system, tl_ccp_body *shifts,
