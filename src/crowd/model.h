@@ -1,5 +1,5 @@
-/* The model: everything the stages read and a step does not change. A stage is a function of the
- * model and a scope (scope.h); it sees no world. */
+/* The model: everything the stages read and a step does not change. A stage sees it in its crowd
+ * (crowd.h), and no world. */
 #ifndef TL_MODEL_H
 #define TL_MODEL_H
 

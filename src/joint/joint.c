@@ -333,6 +333,7 @@ void tl_joints_free(tl_joints *joints) {
   tl_array_free(&joints->all);
   tl_array_free(&joints->after);
   tl_array_free(&joints->apart);
+  tl_array_free(&joints->ends);
 }
 
 void tl_joints_renumber(tl_joints *joints, const tl_log *log, const uint32_t *new_slot) {
@@ -485,9 +486,51 @@ static size_t lower_bound(const tl_pairs *pairs, size_t lo, const tl_apart *key)
   return lo;
 }
 
+static int compare_ends(const void *x, const void *y) {
+  const tl_joint_end *p = x, *q = y;
+  if (p->slot != q->slot)
+    return p->slot < q->slot ? -1 : 1;
+  return p->row < q->row ? -1 : p->row > q->row;
+}
+
+static talus_status find_ends(tl_joints *joints) {
+  TL_TRY(tl_array_reserve(&joints->ends, 2 * joints->all.count));
+  size_t n = 0;
+  for (uint32_t i = 0; i < joints->all.count; ++i) {
+    const tl_joint *joint = &joints->all.data[i];
+    if (joint->a != TL_NONE)
+      joints->ends.data[n++] = (tl_joint_end){joint->a, i};
+    if (joint->b != TL_NONE)
+      joints->ends.data[n++] = (tl_joint_end){joint->b, i};
+  }
+  if (n > 1)
+    qsort(joints->ends.data, n, sizeof *joints->ends.data, compare_ends);
+  joints->ends.count = n;
+  return TALUS_OK;
+}
+
+const tl_joint_end *tl_joints_at(const tl_joints *joints, uint32_t slot, size_t *count) {
+  const tl_joint_end *ends = joints->ends.data;
+  size_t lo = 0, hi = joints->ends.count;
+  while (lo < hi) {
+    const size_t middle = lo + (hi - lo) / 2;
+    if (ends[middle].slot < slot)
+      lo = middle + 1;
+    else
+      hi = middle;
+  }
+  *count = 0;
+  while (lo + *count < joints->ends.count && ends[lo + *count].slot == slot)
+    ++*count;
+  return *count > 0 ? ends + lo : NULL;
+}
+
 talus_status tl_joints_prepare(tl_joints *joints) {
   TL_TRY(tl_array_resize(&joints->after, joints->all.count));
-  return joints->apart_stale ? find_apart(joints) : TALUS_OK;
+  if (!joints->apart_stale)
+    return TALUS_OK;
+  TL_TRY(find_ends(joints));
+  return find_apart(joints);
 }
 
 /* Joints are few beside pairs: each is looked up, and what lies between two finds moves as one. */

@@ -56,14 +56,19 @@ typedef struct tl_apart {
   uint32_t a, b; /* slots, a < b, of bodies that a joint keeps from touching */
 } tl_apart;
 
+typedef struct tl_joint_end {
+  uint32_t slot, row; /* of a body, and of a joint that holds it */
+} tl_joint_end;
+
 typedef struct tl_joints {
   TL_ARRAY(tl_joint) all; /* in the order of their uids, as the last step left them */
   TL_ARRAY(tl_joint_state)
-  after;                    /* of the step under way, by row; tl_joints_take lets it count */
-  TL_ARRAY(tl_apart) apart; /* sorted, unique; derived */
-  bool apart_stale;         /* tl_joints_prepare finds it anew */
-  double dt;                /* s: of the step whose impulses they have; 0: not known */
-  uint64_t next_uid;        /* less one */
+  after;                       /* of the step under way, by row; tl_joints_take lets it count */
+  TL_ARRAY(tl_apart) apart;    /* sorted, unique; derived */
+  TL_ARRAY(tl_joint_end) ends; /* ascending by slot, then row; derived */
+  bool apart_stale;            /* apart and ends are: tl_joints_prepare finds them anew */
+  double dt;                   /* s: of the step whose impulses they have; 0: not known */
+  uint64_t next_uid;           /* less one */
   bool must_assemble;
   int told; /* joints whose drift the log has told of */
 } tl_joints;
@@ -104,8 +109,11 @@ talus_dvec3 tl_joint_anchor_b(const tl_state *state, const tl_joint *joint);
 /* How far the frames are apart: m, angles times the size of the bodies. */
 double tl_joint_gap(const tl_model *model, const tl_state *state, const tl_joint *joint);
 
-/* Before a step: room for what it leaves, and who is kept apart. */
+/* Before a step: room for what it leaves, who is kept apart, and who is held by what. */
 talus_status tl_joints_prepare(tl_joints *joints);
+
+/* The ends of joints at the body in a slot, *count of them. Not where they are stale. */
+const tl_joint_end *tl_joints_at(const tl_joints *joints, uint32_t slot, size_t *count);
 
 /* Takes candidate pairs out that joints keep apart; pairs are sorted by (a, b). */
 void tl_joints_keep_apart(const tl_joints *joints, tl_pairs *pairs);

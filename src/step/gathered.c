@@ -1,5 +1,7 @@
 #include "step/gathered.h"
 
+#include <stdlib.h>
+
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 static void free_rows(tl_gathered *g) {
@@ -109,13 +111,43 @@ static bool find_end(const tl_gathered *g, uint32_t slot, uint32_t *row) {
   return slot == TL_NONE || *row != TL_NONE;
 }
 
+static int compare_rows(const void *x, const void *y) {
+  const uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+  return a < b ? -1 : a > b;
+}
+
+/* The joints that hold somebody of the crowd, ascending, those of two of them twice; all, where it
+ * is not known who is held by what (tl_joints_prepare). */
+static talus_status find_joints(tl_gathered *g, const tl_joints *from) {
+  g->looks.count = 0;
+  if (from->apart_stale) {
+    TL_TRY(tl_array_resize(&g->looks, from->all.count));
+    for (uint32_t i = 0; i < from->all.count; ++i)
+      g->looks.data[i] = i;
+    return TALUS_OK;
+  }
+  for (size_t row = 0; row < g->count; ++row) {
+    size_t n;
+    const tl_joint_end *ends = tl_joints_at(from, g->slots.data[row], &n);
+    for (size_t i = 0; i < n; ++i)
+      TL_TRY(tl_array_push(&g->looks, ends[i].row));
+  }
+  if (g->looks.count > 1)
+    qsort(g->looks.data, g->looks.count, sizeof *g->looks.data, compare_rows);
+  return TALUS_OK;
+}
+
 /* Names are the source's. */
 static talus_status gather_joints(tl_gathered *g, const tl_joints *from) {
-  g->joints.all.count = 0;
+  g->joints.all.count = g->looks.count = 0;
   g->joints.apart_stale = true;
   g->joints.dt = from ? from->dt : 0;
-  for (size_t i = 0; from && i < from->all.count; ++i) {
-    tl_joint joint = from->all.data[i];
+  if (from)
+    TL_TRY(find_joints(g, from));
+  for (size_t i = 0; i < g->looks.count; ++i) {
+    if (i > 0 && g->looks.data[i] == g->looks.data[i - 1])
+      continue;
+    tl_joint joint = from->all.data[g->looks.data[i]];
     if (find_end(g, joint.a, &joint.a) && find_end(g, joint.b, &joint.b))
       TL_TRY(tl_array_push(&g->joints.all, joint));
   }
@@ -236,7 +268,9 @@ void tl_gathered_free(tl_gathered *g) {
   tl_array_free(&g->joints.all);
   tl_array_free(&g->joints.after);
   tl_array_free(&g->joints.apart);
+  tl_array_free(&g->joints.ends);
   tl_array_free(&g->slots);
+  tl_array_free(&g->looks);
   tl_penalty_free(&g->penalty);
   tl_arena_free(&g->arena);
   *g = (tl_gathered){0};

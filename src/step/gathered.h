@@ -42,6 +42,7 @@ typedef struct tl_gathered {
   tl_gathered_springs springs_after;
   size_t count, capacity;   /* rows */
   TL_ARRAY(uint32_t) slots; /* by row: in the source */
+  TL_ARRAY(uint32_t) looks; /* rows of joints in the source that were looked at */
   tl_arena arena;
   double dt; /* s: of the step that led to `after` */
 } tl_gathered;

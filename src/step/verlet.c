@@ -158,10 +158,10 @@ static void lead_kinematic(void *context, size_t begin, size_t end) {
 static talus_status push_at_start(const tl_backend *backend, const tl_model *model,
                                   const tl_scope *scope, const tl_contacts *before,
                                   tl_contacts *contacts, tl_step_report *report) {
-  tl_crowd crowd = *scope;
-  crowd.contacts_before = before;
-  crowd.contacts_after = contacts;
-  TL_TRY(tl_step_find_contacts(backend, &crowd, report));
+  tl_scope at_start = *scope;
+  at_start.contacts_before = before;
+  at_start.contacts_after = contacts;
+  TL_TRY(tl_step_find_contacts(backend, &at_start, report));
   const tl_penalty_motion motion = {.velocity = scope->in->velocity, .spin = scope->in->spin};
   return tl_penalty_push(model, scope, &motion, contacts, scope->out->push, scope->out->twist,
                          &report->solve);
