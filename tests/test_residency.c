@@ -309,7 +309,7 @@ static void add_body(talus_world *world) {
   talus_body_def def = talus_body_def_default();
   talus_shape_def shape = talus_shape_def_default();
   talus_material_def material = talus_material_def_default();
-  shape.size[0] = 0.05;
+  shape.size[0] = 0.04;
   CALL(talus_world_add_shape(world, &shape, &def.shape));
   CALL(talus_world_add_material(world, &material, &def.material));
   def.material.index = 0;                     /* another one may want another step */

@@ -18,7 +18,7 @@
  *   let_go    nothing of what it holds counts any more; it may keep its memory for the next time
  *   end       the world ends: give back the memory
  *
- * Arrays at home stay where they are and as long as they are, whatever lives elsewhere. */
+ * Arrays at home are there whatever lives elsewhere, and as long; only their rows are old. */
 #ifndef TL_RESIDENCY_H
 #define TL_RESIDENCY_H
 

@@ -305,21 +305,21 @@ static void swap_states(talus_world *world) {
   }
 }
 
-/* What is looked at before the stages: little, and where there are no probes and joints nothing
- * that changes from step to step. */
+/* Those of a fixed step work on the rows at home, and theirs are then the only ones. Springs ask
+ * for themselves: before them little is looked at, and without probes nothing that steps change. */
 static talus_status need_to_begin(const talus_world *world) {
-  if (world->joints.all.count > 0)
+  if (world->model.solve.kind != TALUS_SOLVE_PENALTY)
+    return tl_need(&world->where, TL_THE_WHOLE, TL_READ | TL_WRITE | TL_OR_NONE);
+  if (world->joints.all.count > 0) /* which are refused, after their springs were looked at */
     TL_TRY(tl_need(&world->where, TL_THE_BODIES | TL_THE(joints), TL_READ));
   if (world->flow.probes.count > 0)
     TL_TRY(tl_need(&world->where, TL_THE(position), TL_READ));
   return tl_need(&world->where, TL_THE_PROPERTY, TL_READ);
 }
 
-/* The stages. Those of a fixed step work on the rows at home, and theirs are then the only ones. */
 static talus_status run_stages(talus_world *world, const tl_scope *scope) {
   if (world->model.solve.kind == TALUS_SOLVE_PENALTY)
     return tl_step_verlet(world->backend, scope, &world->contacts, &world->next, &world->last);
-  TL_TRY(tl_need(&world->where, TL_THE_WHOLE, TL_READ | TL_WRITE | TL_OR_NONE));
   return tl_step_fixed(world->backend, scope, &world->last);
 }
 
