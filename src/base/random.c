@@ -1,3 +1,5 @@
+#include "base/power.h"
+#include "base/trig.h"
 #include "base/random.h"
 
 #include <math.h>
@@ -52,5 +54,5 @@ double tl_random_unit(tl_random *random) {
 double tl_random_normal(tl_random *random) {
   const double positive = 1.0 - tl_random_unit(random); /* (0, 1]: its logarithm is finite */
   const double turn = tl_random_unit(random);
-  return sqrt(-2.0 * log(positive)) * cos(TWO_PI * turn);
+  return sqrt(-2.0 * tl_log_d(positive)) * tl_cos_d(TWO_PI * turn);
 }

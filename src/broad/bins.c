@@ -1,4 +1,5 @@
 /* From boxes to sorted bins: sizes, grids, cells, sort. See bins.h for the idea. */
+#include "base/power.h"
 #include "broad/bins.h"
 
 #include <time.h>
@@ -196,7 +197,7 @@ static layout lay_out(const tl_images *images, const extent *e, const double rea
 static double stretch_to(const layout *grid, double most) {
   double stretch = 1, cells;
   while ((cells = cells_in(grid, stretch)) > most) {
-    const double more = cbrt(cells / most);
+    const double more = tl_cbrt_d(cells / most);
     stretch *= more > 1.02 ? more : 1.02;
   }
   return stretch;

@@ -11,6 +11,7 @@
  *
  * Every leaf goes down the tree for the leaves that are not before it and overlap it: its entries
  * are neighbours, so they share the way. */
+#include "base/power.h"
 #include "base/sort.h"
 #include "broad/bins.h"
 #include "broad/entries.h"
@@ -202,7 +203,7 @@ static void choose_numbers(tree *t) {
   double range = 0;
   for (int k = 0; k < 3; ++k)
     range = e->bulk_hi[k] - e->bulk_lo[k] > range ? e->bulk_hi[k] - e->bulk_lo[k] : range;
-  double edge = e->small > 0 ? e->small : range / cbrt((double)e->count + 1);
+  double edge = e->small > 0 ? e->small : range / tl_cbrt_d((double)e->count + 1);
   edge = edge > 0 && edge <= DBL_MAX ? edge / FINE : 1;
   t->quanta = tl_entries_quanta(e, (const double[3]){edge, edge, edge}, TL_LANE_BITS);
   const int bits = t->quanta.bits;

@@ -13,6 +13,7 @@
  *   10^5 in eight clouds, dense       377      1097   3877   2609    606
  * `periodic`: bins where an axis is periodic, which cannot be packed (packed.h).
  * Up to some 40 bodies testing every pair is the fastest; kdtree never is. */
+#include "base/power.h"
 #include "broad/broad.h"
 
 #include <math.h>
@@ -104,7 +105,7 @@ static size_t stretched_pairs(const sample *s, double stretch) {
  * tried as well, as long as some do. */
 static double near_pairs(const sample *s, double n) {
   double most = 0, weight = 1;
-  for (double stretch = cbrt(n / (double)s->count); stretch > 1; stretch /= 2, weight *= 8) {
+  for (double stretch = tl_cbrt_d(n / (double)s->count); stretch > 1; stretch /= 2, weight *= 8) {
     const size_t pairs = stretched_pairs(s, stretch);
     const double here = weight * (double)pairs / (double)s->count;
     most = here > most ? here : most;

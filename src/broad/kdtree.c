@@ -1,4 +1,5 @@
 /* See kdtree.h for the idea. */
+#include "base/power.h"
 #include "broad/kdtree.h"
 
 #include "base/sort.h"
@@ -162,7 +163,7 @@ static void choose_shape(const tl_entries *e, double edge[3]) {
   for (int k = 0; k < 3; ++k)
     range = e->bulk_hi[k] - e->bulk_lo[k] > range ? e->bulk_hi[k] - e->bulk_lo[k] : range;
   if (!(longest > 0)) /* points: as far apart as they are on average, if evenly spread */
-    longest = range / cbrt((double)e->count + 1);
+    longest = range / tl_cbrt_d((double)e->count + 1);
   if (!(longest > 0) || !(longest <= DBL_MAX))
     longest = 1;
   for (int k = 0; k < 3; ++k)

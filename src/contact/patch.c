@@ -1,3 +1,5 @@
+#include "base/power.h"
+#include "base/trig.h"
 #include "contact/patch.h"
 
 #include "kernels/collide.h"
@@ -29,10 +31,10 @@ static talus_dvec3 wide(talus_vec3 v) { return tl_dvec3((double)v.x, (double)v.y
 
 static void put_in_order(patch *p) {
   for (int i = 1; i < p->count; ++i) {
-    const double x = p->x[i], y = p->y[i], angle = atan2(y, x);
+    const double x = p->x[i], y = p->y[i], angle = tl_atan2_d(y, x);
     const tl_contact *c = p->contact[i];
     int j = i;
-    for (; j > 0 && atan2(p->y[j - 1], p->x[j - 1]) > angle; --j)
+    for (; j > 0 && tl_atan2_d(p->y[j - 1], p->x[j - 1]) > angle; --j)
       p->x[j] = p->x[j - 1], p->y[j] = p->y[j - 1], p->contact[j] = p->contact[j - 1];
     p->x[j] = x, p->y[j] = y, p->contact[j] = c;
   }
@@ -62,7 +64,7 @@ static double mean_radius(const patch *p) {
 
 /* The integral of sec^3, by which that of the distance goes round an edge. */
 static double secant_cubed(double tangent) {
-  return 0.5 * (tangent * sqrt(1 + tangent * tangent) + asinh(tangent));
+  return 0.5 * (tangent * sqrt(1 + tangent * tangent) + tl_asinh_d(tangent));
 }
 
 /* Mean distance from the middle, over the area of the polygon. */

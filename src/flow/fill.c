@@ -1,4 +1,5 @@
 /* Fill: random places for many bodies at once, without overlap. */
+#include "base/power.h"
 #include "flow/fill.h"
 
 #include "base/sort.h"
@@ -184,7 +185,7 @@ static double crowding(const tl_fill *fill) {
   const double r = (double)fill->model->shapes.data[fill->def->body.shape.index].radius;
   double cubes = 0;
   for (size_t i = 0; i < fill->scales.count; ++i)
-    cubes += pow(fill->scales.data[i] * r, 3);
+    cubes += tl_pow_d(fill->scales.data[i] * r, 3);
   return 4.0 / 3.0 * TL_PI * cubes / tl_region_volume(&fill->def->in);
 }
 

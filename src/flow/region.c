@@ -1,4 +1,6 @@
 /* Regions: boxes, balls and cylinders (a disc is a cylinder without length). */
+#include "base/power.h"
+#include "base/trig.h"
 #include "flow/place.h"
 
 static const char axis_name[3] = {'x', 'y', 'z'};
@@ -160,9 +162,9 @@ bool tl_region_inset(const talus_region *region, double radius, const bool spans
 static talus_dvec3 point_in_ball(tl_random *random) {
   const double height = 2 * tl_random_unit(random) - 1;
   const double turn = 2 * TL_PI * tl_random_unit(random);
-  const double radius = cbrt(tl_random_unit(random));
+  const double radius = tl_cbrt_d(tl_random_unit(random));
   const double side = sqrt(fmax(0, 1 - height * height));
-  return tl_dscale(tl_dvec3(side * cos(turn), side * sin(turn), height), radius);
+  return tl_dscale(tl_dvec3(side * tl_cos_d(turn), side * tl_sin_d(turn), height), radius);
 }
 
 talus_dvec3 tl_region_point(const talus_region *region, tl_random *random) {
@@ -181,8 +183,8 @@ talus_dvec3 tl_region_point(const talus_region *region, tl_random *random) {
       tl_dvec3(1 + sign * axis.x * axis.x * f, sign * axis.x * axis.y * f, -sign * axis.x);
   const talus_dvec3 other = tl_dvec3(axis.x * axis.y * f, sign + axis.y * axis.y * f, -axis.y);
   const double r = region->radius * sqrt(a), turn = 2 * TL_PI * b;
-  talus_dvec3 x = tl_dadd(region->at, tl_dscale(side, r * cos(turn)));
-  x = tl_dadd(x, tl_dscale(other, r * sin(turn)));
+  talus_dvec3 x = tl_dadd(region->at, tl_dscale(side, r * tl_cos_d(turn)));
+  x = tl_dadd(x, tl_dscale(other, r * tl_sin_d(turn)));
   return tl_dadd(x, tl_dscale(axis, (c - 0.5) * region->length));
 }
 

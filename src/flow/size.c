@@ -2,6 +2,7 @@
  *
  * The mass of a body goes with the cube of its scale, so shares of mass w(s) are numbers
  * n(s) ~ w(s)/s^3, and drawing from n gives the wanted w without weights. */
+#include "base/power.h"
 #include "base/random.h"
 #include "flow/flow.h"
 
@@ -42,7 +43,7 @@ static talus_status check_table(const talus_size_def *size, const char *what) {
 /* Median of the number distribution. Of a lognormal weighted with s^-3 the sigma stays and the
  * median moves by exp(-3 sigma^2) (Hatch and Choate 1929). */
 static double number_median(const talus_size_def *size) {
-  return size->by_mass ? size->median * exp(-3 * size->sigma * size->sigma) : size->median;
+  return size->by_mass ? size->median * tl_exp_d(-3 * size->sigma * size->sigma) : size->median;
 }
 
 static talus_status check_lognormal(const talus_size_def *size, const char *what) {
@@ -53,7 +54,7 @@ static talus_status check_lognormal(const talus_size_def *size, const char *what
   if (!(size->sigma >= 0) || !tl_is_finite_d(size->sigma))
     return tl_fail(TALUS_ERROR_INVALID, "%s: sigma of the sizes is %g; it must not be negative",
                    what, size->sigma);
-  const double reach = exp(FARTHEST_DEVIATE * size->sigma), median = number_median(size);
+  const double reach = tl_exp_d(FARTHEST_DEVIATE * size->sigma), median = number_median(size);
   if (!in_range(median * reach) || !in_range(median / reach))
     return tl_fail(TALUS_ERROR_INVALID,
                    "%s: sigma of the sizes is %g; that is the deviation of ln(size), and sizes "
@@ -94,7 +95,7 @@ double tl_size_largest(const talus_size_def *size) {
   case TALUS_SIZE_UNIFORM:
     return size->high;
   case TALUS_SIZE_LOGNORMAL:
-    return number_median(size) * exp(FARTHEST_DEVIATE * size->sigma);
+    return number_median(size) * tl_exp_d(FARTHEST_DEVIATE * size->sigma);
   case TALUS_SIZE_TABLE:
     for (size_t i = 0; i < size->rows; ++i)
       if (size->table[2 * i + 1] > 0)
@@ -147,7 +148,7 @@ double tl_size_draw(const talus_size_def *size, uint64_t seed, uint32_t stream, 
   case TALUS_SIZE_UNIFORM:
     return draw_uniform(size, tl_random_unit(&random));
   case TALUS_SIZE_LOGNORMAL:
-    return number_median(size) * exp(size->sigma * tl_random_normal(&random));
+    return number_median(size) * tl_exp_d(size->sigma * tl_random_normal(&random));
   case TALUS_SIZE_TABLE:
     return draw_table(size, tl_random_unit(&random));
   }

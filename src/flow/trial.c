@@ -1,4 +1,5 @@
 /* Trials: bodies that are not there yet, and whether they touch what is. */
+#include "base/trig.h"
 #include "flow/place.h"
 #include "narrow/narrow.h"
 #include "shape/shape.h"
@@ -114,6 +115,6 @@ talus_quat tl_place_rotation(uint64_t seed, uint32_t stream, uint64_t serial) {
   const double first = 2 * TL_PI * tl_random_unit(&random);
   const double second = 2 * TL_PI * tl_random_unit(&random);
   const double a = sqrt(1 - share), b = sqrt(share);
-  return tl_quat(TL_R(b * cos(second)), TL_R(a * sin(first)), TL_R(a * cos(first)),
-                 TL_R(b * sin(second)));
+  return tl_quat(TL_R(b * tl_cos_d(second)), TL_R(a * tl_sin_d(first)), TL_R(a * tl_cos_d(first)),
+                 TL_R(b * tl_sin_d(second)));
 }

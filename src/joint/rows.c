@@ -10,6 +10,7 @@
  *
  * With exact impulses this is the step of Ryckaert, Ciccotti and Berendsen 1977 (SHAKE):
  * symplectic, of second order. */
+#include "base/trig.h"
 #include "joint/joint.h"
 #include "kernels/bias.h"
 #include "kernels/rotation.h"
@@ -54,7 +55,7 @@ static double unwrapped(double angle, double last) {
 static double turned(talus_quat start, talus_vec3 x) {
   const talus_vec3 x0 = tl_quat_rotate(start, tl_vec3(1, 0, 0));
   const talus_vec3 z0 = tl_quat_rotate(start, tl_vec3(0, 0, 1));
-  return atan2((double)tl_dot(z0, tl_cross(x0, x)), (double)tl_dot(x0, x));
+  return tl_atan2_d((double)tl_dot(z0, tl_cross(x0, x)), (double)tl_dot(x0, x));
 }
 
 tl_joint_place tl_joint_find_place(const tl_model *model, const tl_joint *joint,

@@ -127,7 +127,7 @@ TL_BIG_FN void tl_disc_patch(double radius, double z, tl_patch *patch) {
   patch->count = TL_DISC_POINTS;
   for (int k = 0; k < TL_DISC_POINTS; ++k) {
     const double angle = 2 * TL_PI / TL_DISC_POINTS * k;
-    patch->vertex[k] = tl_dvec3(radius * cos(angle), radius * sin(angle), z);
+    patch->vertex[k] = tl_dvec3(radius * tl_cos_d(angle), radius * tl_sin_d(angle), z);
   }
 }
 

@@ -167,10 +167,10 @@ TL_BIG_FN bool tl_prove_rims(const tl_proof *p, double sine, double least, doubl
       p->missed * p->missed > 2 * (radius - p->depth) * p->open)
     return false;
   const double room = k * most - p->missed, drop = 0.5 * sum * most * most;
-  const double end = 2 * atan2(room, p->depth - drop) - atan(sum * most / k);
+  const double end = 2 * tl_atan2_d(room, p->depth - drop) - tl_atan_d(sum * most / k);
   if (!(room > 0) || !(end > 0.5 * TL_PI))
     return false;
-  return end >= TL_PI || -p->below * cos(end) - p->aside * sin(end) >= p->depth;
+  return end >= TL_PI || -p->below * tl_cos_d(end) - p->aside * tl_sin_d(end) >= p->depth;
 }
 
 /* `n`: unit, from a to b; `gap`: of the CORES along it; pa, pb: the patches along n; `place`: where

@@ -92,14 +92,14 @@ TL_FN talus_dvec3 tl_ellipsoids_step(const tl_ellipsoid *a, const tl_ellipsoid *
   tl_ellipsoid_add_curvature(a, &at->a, t1, t2, k);
   tl_ellipsoid_add_curvature(b, &at->b, t1, t2, k);
   const double h11 = k[0] - at->w, h22 = k[1] - at->w, h12 = k[2];
-  const double mean = 0.5 * (h11 + h22), half = 0.5 * (h11 - h22), radius = hypot(half, h12);
+  const double mean = 0.5 * (h11 + h22), half = 0.5 * (h11 - h22), radius = tl_hypot_d(half, h12);
   const double big = mean + radius;
   /* The smaller one by the product, without cancellation, where both are positive. */
   *least = big > 0 ? (h11 * h22 - h12 * h12) / big : mean - radius;
   double ex = h12, ey = radius - half; /* eigenvector of the larger one, either of two forms */
   if (half >= 0)
     ex = radius + half, ey = h12;
-  const double length = hypot(ex, ey);
+  const double length = tl_hypot_d(ex, ey);
   ex = length > 0 ? ex / length : 1, ey = length > 0 ? ey / length : 0;
   *soft = tl_dadd(tl_dscale(t1, -ey), tl_dscale(t2, ex));
   const double g1 = tl_ddot(at->t, t1), g2 = tl_ddot(at->t, t2);
@@ -118,7 +118,7 @@ TL_FN bool tl_ell_turn_columns(double n[3][3], int i, int j) {
     aa += n[k][i] * n[k][i], bb += n[k][j] * n[k][j], ab += n[k][i] * n[k][j];
   if (!(fabs(ab) > 1e-16 * sqrt(aa * bb)))
     return false;
-  const double tau = (bb - aa) / (2 * ab), root = hypot(1.0, tau);
+  const double tau = (bb - aa) / (2 * ab), root = tl_hypot_d(1.0, tau);
   const double t = tau >= 0 ? 1 / (tau + root) : 1 / (tau - root);
   const double c = 1 / sqrt(1 + t * t), s = c * t;
   for (int k = 0; k < 3; ++k) {
@@ -247,8 +247,8 @@ TL_FN bool tl_ellipsoids_search(const tl_ellipsoid *a, const tl_ellipsoid *b, ta
       const double angle = tl_dlength(s);
       if (!(angle > 1e-15))
         break;
-      const talus_dvec3 next =
-          tl_ell_unit(tl_dadd(tl_dscale(at.c, cos(angle)), tl_dscale(s, sin(angle) / angle)));
+      const talus_dvec3 next = tl_ell_unit(
+          tl_dadd(tl_dscale(at.c, tl_cos_d(angle)), tl_dscale(s, tl_sin_d(angle) / angle)));
       const tl_ell_width trial = tl_ellipsoids_width(a, b, d, next);
       looks++;
       /* Near the end w is flat to rounding and only the gradient still tells. */

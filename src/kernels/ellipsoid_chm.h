@@ -81,8 +81,8 @@ TL_FN bool tl_chm_largest_root(double a2, double a1, double a0, double *root) {
     return false;
   const double shift = a2 / 3, q = fmax(shift * shift - a1 / 3, 0.0);
   const double r = shift * (shift * shift - 0.5 * a1) + 0.5 * a0, s = sqrt(q);
-  const double angle = acos(fmin(1.0, fmax(-1.0, s > 0 ? -r / (q * s) : 0.0)));
-  double x = 2 * s * cos(angle / 3) - shift;
+  const double angle = tl_acos_d(fmin(1.0, fmax(-1.0, s > 0 ? -r / (q * s) : 0.0)));
+  double x = 2 * s * tl_cos_d(angle / 3) - shift;
   for (int i = 0; i < 3; ++i) { /* the cosine leaves a few digits */
     const double slope = (3 * x + 2 * a2) * x + a1;
     if (!(slope > 0))

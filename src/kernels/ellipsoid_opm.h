@@ -37,7 +37,7 @@ TL_FN talus_dvec3 tl_ell_mul(const tl_ell_sym *m, talus_dvec3 v) {
 
 /* c and its derivatives; `pole` is the axis of alpha2. */
 TL_FN void tl_opm_direction(double a1, double a2, int pole, talus_dvec3 c[6]) {
-  const double c1 = cos(a1), s1 = sin(a1), c2 = cos(a2), s2 = sin(a2);
+  const double c1 = tl_cos_d(a1), s1 = tl_sin_d(a1), c2 = tl_cos_d(a2), s2 = tl_sin_d(a2);
   const double table[6][3] = {
       {c1 * c2, s1 * c2, s2},  {-s1 * c2, c1 * c2, 0},    {-c1 * s2, -s1 * s2, c2},
       {-c1 * c2, -s1 * c2, 0}, {-c1 * c2, -s1 * c2, -s2}, {s1 * s2, -c1 * s2, 0},
@@ -134,7 +134,7 @@ TL_FN void tl_ellipsoids_opm(const tl_ell_pair *pair, talus_dvec3 c, tl_ell_cont
     if (fabs(v[i]) < fabs(v[pole]))
       pole = i;
   const double x = v[(pole + 1) % 3], y = v[(pole + 2) % 3], z = v[pole];
-  double alpha[2] = {atan2(y, x), asin(fmin(1.0, fmax(-1.0, z)))};
+  double alpha[2] = {tl_atan2_d(y, x), tl_asin_d(fmin(1.0, fmax(-1.0, z)))};
   tl_opm at = tl_opm_at(pair, alpha[0], alpha[1], pole, true);
   for (int i = 0; i < TL_OPM_ITERATIONS; ++i) {
     if (!(fabs(at.gradient[0]) + fabs(at.gradient[1]) > 0))

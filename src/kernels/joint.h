@@ -98,7 +98,8 @@ TL_FN tl_joint_row tl_joint_angle(const tl_joint_place *p) {
   r.la = r.lb = tl_vec3(0, 0, 0);
   r.aa = tl_neg(p->az);
   r.ab = p->az;
-  r.psi = TL_R(atan2((double)tl_dot(p->az, tl_cross(p->ax, p->bx)), (double)tl_dot(p->ax, p->bx)));
+  r.psi =
+      TL_R(tl_atan2_d((double)tl_dot(p->az, tl_cross(p->ax, p->bx)), (double)tl_dot(p->ax, p->bx)));
   r.turning = true;
   return r;
 }
@@ -218,7 +219,7 @@ TL_FN tl_spring_weights tl_find_spring_weights(double q, double z) {
   tl_spring_weights w;
   w.ahead = 0.25 + 0.75 * share;
   w.behind = 0.25 * (1 - share);
-  w.damping = z > 1e-3 ? -1 / expm1(-z) - 1 / z : 0.5 + z / 12;
+  w.damping = z > 1e-3 ? -1 / tl_expm1_d(-z) - 1 / z : 0.5 + z / 12;
   return w;
 }
 

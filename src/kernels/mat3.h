@@ -150,7 +150,7 @@ TL_FN talus_real tl_sym3_plane_eigenvalue_max(tl_sym3 a, talus_vec3 n) {
   const talus_vec3 t = tl_any_orthogonal(n), s = tl_cross(n, t);
   const talus_vec3 at = tl_sym3_mul_vec(a, t), as = tl_sym3_mul_vec(a, s);
   const talus_real tt = tl_dot(t, at), ss = tl_dot(s, as), ts = tl_dot(t, as);
-  return TL_R(0.5) * (tt + ss) + tl_hypot(TL_R(0.5) * (tt - ss), ts);
+  return TL_R(0.5) * (tt + ss) + tl_hypot_quick(TL_R(0.5) * (tt - ss), ts);
 }
 
 /* The column of the adjugate with the largest diagonal entry, made unit: for a singular matrix of
@@ -208,7 +208,7 @@ TL_FN talus_quat tl_jacobi_turn(talus_real m[3][3], int i) {
   if (off == 0)
     return tl_quat_identity();
   const talus_real tau = (m[j][j] - m[i][i]) / (2 * off);
-  const talus_real root = tl_hypot(1, tau);
+  const talus_real root = tl_hypot_quick(1, tau);
   const talus_real t = tau >= 0 ? 1 / (tau + root) : 1 / (tau - root);
   const talus_real c = 1 / tl_sqrt(1 + t * t), s = t * c;
   m[i][i] -= t * off;

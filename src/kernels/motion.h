@@ -77,8 +77,8 @@ TL_FN tl_dquat tl_dquat_turn(talus_dvec3 v, double angle) {
   if (length == 0)
     return tl_dquat_make(1, 0, 0, 0);
   const double half = 0.5 * fmod(length * angle, 4 * 3.14159265358979323846);
-  const double s = sin(half) / length;
-  return tl_dquat_make(cos(half), s * v.x, s * v.y, s * v.z);
+  const double s = tl_sin_d(half) / length;
+  return tl_dquat_make(tl_cos_d(half), s * v.x, s * v.y, s * v.z);
 }
 
 /* The rotation vector of the shorter turn from a to b, world axes: exp(result) a = +-b. */
@@ -87,7 +87,7 @@ TL_FN talus_dvec3 tl_dquat_between(tl_dquat a, tl_dquat b) {
   if (d.w < 0)
     d = tl_dquat_make(-d.w, -d.x, -d.y, -d.z);
   const double s = sqrt(d.x * d.x + d.y * d.y + d.z * d.z);
-  const double k = s > 0 ? 2 * atan2(s, d.w) / s : 2;
+  const double k = s > 0 ? 2 * tl_atan2_d(s, d.w) / s : 2;
   return tl_dvec3(k * d.x, k * d.y, k * d.z);
 }
 
@@ -239,7 +239,8 @@ TL_FN void tl_motion_apply(tl_moving *m, const tl_motion_term *term, const doubl
                    term->from;
   const double live = time >= term->from && time < term->until ? 1 : 0;
   const double rate = 6.283185307179586476925 * term->frequency, angle = rate * t + term->phase;
-  const double wave = sin(angle) - sin(term->phase), wave_rate = live * rate * cos(angle);
+  const double wave = tl_sin_d(angle) - tl_sin_d(term->phase),
+               wave_rate = live * rate * tl_cos_d(angle);
   if (!tl_motion_is_zero(term->spin))
     tl_motion_turn(m, term, tl_dquat_turn(tl_widen(term->spin), t),
                    tl_dscale(tl_widen(term->spin), live));

@@ -31,7 +31,7 @@ TL_FN talus_vec3 tl_spring_vec3(tl_spring_vec v) { return tl_vec3(v.x, v.y, v.z)
 TL_FN double tl_spring_damping(double restitution, bool is_hertz) {
   if (!(restitution < 1))
     return 0;
-  const double log_e = restitution > 0 ? log(restitution) : 0;
+  const double log_e = restitution > 0 ? tl_log_d(restitution) : 0;
   const double b = restitution > 0 ? -log_e / sqrt(TL_PI * TL_PI + log_e * log_e) : 1;
   return is_hertz ? 2 * sqrt(5.0 / 6.0) * b : 2 * b;
 }

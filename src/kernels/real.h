@@ -11,17 +11,10 @@
 #include <math.h>
 #include <string.h>
 
-#include <talus/types.h>
+#include "base/power.h"
+#include "base/trig.h"
 
-/* TL_BIG_FN is for functions with loops that call each other: a device compiler that inlined all of
- * them into each other would take minutes. */
-#ifdef __CUDACC__
-#define TL_FN     static __host__ __device__ inline
-#define TL_BIG_FN static __host__ __device__ __noinline__ __attribute__((unused))
-#else
-#define TL_FN     static inline
-#define TL_BIG_FN static inline
-#endif
+#include <talus/types.h>
 
 /* A constant in the precision of this build: TL_R(0.5). */
 #define TL_R(x) ((talus_real)(x))
@@ -39,21 +32,36 @@
 
 #define TL_PI 3.14159265358979323846
 
+/* What the C library rounds exactly on every machine is the library's. */
 #if TALUS_SINGLE
 TL_FN talus_real tl_sqrt(talus_real x) { return sqrtf(x); }
 TL_FN talus_real tl_abs(talus_real x) { return fabsf(x); }
-TL_FN talus_real tl_sin(talus_real x) { return sinf(x); }
-TL_FN talus_real tl_cos(talus_real x) { return cosf(x); }
-TL_FN talus_real tl_acos(talus_real x) { return acosf(x); }
 TL_FN talus_real tl_floor(talus_real x) { return floorf(x); }
 #else
 TL_FN talus_real tl_sqrt(talus_real x) { return sqrt(x); }
 TL_FN talus_real tl_abs(talus_real x) { return fabs(x); }
-TL_FN talus_real tl_sin(talus_real x) { return sin(x); }
-TL_FN talus_real tl_cos(talus_real x) { return cos(x); }
-TL_FN talus_real tl_acos(talus_real x) { return acos(x); }
 TL_FN talus_real tl_floor(talus_real x) { return floor(x); }
 #endif
+
+/* All else is ours (base/trig.h, base/power.h), in double and then rounded. */
+TL_FN talus_real tl_sin(talus_real x) { return (talus_real)tl_sin_d((double)x); }
+TL_FN talus_real tl_cos(talus_real x) { return (talus_real)tl_cos_d((double)x); }
+TL_FN talus_real tl_tan(talus_real x) { return (talus_real)tl_tan_d((double)x); }
+TL_FN talus_real tl_asin(talus_real x) { return (talus_real)tl_asin_d((double)x); }
+TL_FN talus_real tl_acos(talus_real x) { return (talus_real)tl_acos_d((double)x); }
+TL_FN talus_real tl_atan(talus_real x) { return (talus_real)tl_atan_d((double)x); }
+TL_FN talus_real tl_atan2(talus_real y, talus_real x) {
+  return (talus_real)tl_atan2_d((double)y, (double)x);
+}
+TL_FN talus_real tl_exp(talus_real x) { return (talus_real)tl_exp_d((double)x); }
+TL_FN talus_real tl_ln(talus_real x) { return (talus_real)tl_log_d((double)x); }
+TL_FN talus_real tl_pow(talus_real x, talus_real y) {
+  return (talus_real)tl_pow_d((double)x, (double)y);
+}
+TL_FN talus_real tl_cbrt(talus_real x) { return (talus_real)tl_cbrt_d((double)x); }
+TL_FN talus_real tl_hypot(talus_real a, talus_real b) {
+  return (talus_real)tl_hypot_d((double)a, (double)b);
+}
 
 /* Where one argument is not a number the second is returned, as in the SSE instructions. */
 TL_FN talus_real tl_min(talus_real a, talus_real b) { return a < b ? a : b; }
@@ -62,8 +70,8 @@ TL_FN talus_real tl_clamp(talus_real x, talus_real lo, talus_real hi) {
   return tl_min(tl_max(x, lo), hi);
 }
 
-/* sqrt(a^2 + b^2) without overflow or underflow of the squares. */
-TL_FN talus_real tl_hypot(talus_real a, talus_real b) {
+/* sqrt(a^2 + b^2) to two last bits, in half the time of tl_hypot. */
+TL_FN talus_real tl_hypot_quick(talus_real a, talus_real b) {
   const talus_real x = tl_abs(a), y = tl_abs(b);
   const talus_real big = tl_max(x, y), small = tl_min(x, y);
   if (!(big > 0))

@@ -11,7 +11,7 @@
 
 #include "kernels/patch.h"
 
-TL_FN double tl_power_unit(double x, double p) { return x > 0 ? pow(x, p) : 0; }
+TL_FN double tl_power_unit(double x, double p) { return x > 0 ? tl_pow_d(x, p) : 0; }
 
 /* Support of ((|x/a|^n2 + |y/b|^n2)^(n1/n2) + |z/c|^n1 <= 1): the gradient of the dual norm
  * (Hoelder, exponents n/(n - 1)). */
@@ -21,11 +21,12 @@ TL_BIG_FN talus_dvec3 tl_superellipsoid_support(const double size[5], talus_dvec
   const double flat = fmax(x, y);
   double q = 0;
   if (flat > 0)
-    q = flat * pow(tl_power_unit(x / flat, p2) + tl_power_unit(y / flat, p2), 1 / p2);
+    q = flat * tl_pow_d(tl_power_unit(x / flat, p2) + tl_power_unit(y / flat, p2), 1 / p2);
   const double most = fmax(q, z);
   if (!(most > 0))
     return tl_dvec3(0, 0, size[2]);
-  const double h = most * pow(tl_power_unit(q / most, p1) + tl_power_unit(z / most, p1), 1 / p1);
+  const double h =
+      most * tl_pow_d(tl_power_unit(q / most, p1) + tl_power_unit(z / most, p1), 1 / p1);
   const double ring = tl_power_unit(q / h, p1 - 1);
   const double ux = q > 0 ? ring * tl_power_unit(x / q, p2 - 1) : 0;
   const double uy = q > 0 ? ring * tl_power_unit(y / q, p2 - 1) : 0;
@@ -40,7 +41,7 @@ TL_BIG_FN talus_dvec3 tl_superellipsoid_support(const double size[5], talus_dvec
 
 /* Half width of the flat spot of an exponent n, relative; 0 where it is not worth having. */
 TL_FN double tl_spot_width(double n) {
-  const double width = n > 2 ? pow(TL_SPOT_FLAT * n, 1 / n) : 0;
+  const double width = n > 2 ? tl_pow_d(TL_SPOT_FLAT * n, 1 / n) : 0;
   return width > TL_SPOT_WIDE ? width : 0;
 }
 
@@ -70,19 +71,19 @@ TL_BIG_FN void tl_superellipsoid_patch(const double size[5], talus_dvec3 d, tl_p
   if (!(along > 0))
     return;
   if (flat < TL_SPOT_NEAR) { /* a pole: a square within the spot */
-    const double half = along * pow(0.5, 1 / n2);
+    const double half = along * tl_pow_d(0.5, 1 / n2);
     const double at[3] = {half * size[0], half * size[1],
-                          size[2] * pow(1 - pow(along, n1), 1 / n1)};
+                          size[2] * tl_pow_d(1 - tl_pow_d(along, n1), 1 / n1)};
     tl_spot_corners(2, d.z > 0, at, patch);
     return;
   }
   if (!(fabs(d.z) < TL_SPOT_NEAR))
     return;
-  const double z = along * size[2], ring = pow(1 - pow(along, n1), 1 / n1);
+  const double z = along * size[2], ring = tl_pow_d(1 - tl_pow_d(along, n1), 1 / n1);
   const int axis = fabs(d.x) > fabs(d.y) ? 0 : 1, other = 1 - axis;
   if (round > 0 && fabs(axis ? d.x : d.y) < TL_SPOT_NEAR) {
     double at[3];
-    at[axis] = size[axis] * pow(pow(ring, n2) - pow(round, n2), 1 / n2);
+    at[axis] = size[axis] * tl_pow_d(tl_pow_d(ring, n2) - tl_pow_d(round, n2), 1 / n2);
     at[other] = round * size[other], at[2] = z;
     tl_spot_corners(axis, (axis ? d.y : d.x) > 0, at, patch);
     return;

@@ -33,7 +33,7 @@ TL_FN double tl_tube_end_to_plane(const tl_tube *t, talus_dvec3 on, talus_dvec3 
 TL_FN double tl_circle_least(talus_dvec3 c, talus_dvec3 p, talus_dvec3 q) {
   double angle = 0, least = 0;
   for (int round = 0; round < 5; ++round) {
-    const double cs = cos(angle), sn = sin(angle);
+    const double cs = tl_cos_d(angle), sn = tl_sin_d(angle);
     const talus_dvec3 out = tl_dadd(tl_dscale(p, cs), tl_dscale(q, sn));
     const talus_dvec3 along = tl_dadd(tl_dscale(p, -sn), tl_dscale(q, cs));
     const talus_dvec3 x = tl_dadd(c, out);

@@ -1,3 +1,4 @@
+#include "base/trig.h"
 #include "narrow/swept.h"
 
 #include "crowd/free.h"
@@ -266,7 +267,7 @@ static void view_found(const tl_contact *found, size_t count, talus_dvec3 origin
 /* Whether what was found at t0 does as well: the bodies touch, and as it foresaw. */
 static bool was_foreseen(const way *w, const view *v, const tl_contact *found) {
   const double limit = w->a.movable && w->b.movable ? TURNED_FREE : TURNED_AT_WALL;
-  return v->t == 0 || tl_ddot(wide(v->points[0].normal), wide(found->normal)) > cos(limit);
+  return v->t == 0 || tl_ddot(wide(v->points[0].normal), wide(found->normal)) > tl_cos_d(limit);
 }
 
 size_t tl_swept_pair(const tl_swept *swept, tl_contact *found, size_t count) {

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/power.h"
 #include "scene/build.h"
 #include "scene/files.h"
 #include "scene/from.h"
@@ -51,7 +52,7 @@ static talus_box box_of(const double v[6]) { return (talus_box){dvec3(v), dvec3(
 /* Normalised here, in double, before it is narrowed. */
 static talus_quat quat_of(const tl_scene_rotation *rotation) {
   const double *q = rotation->quaternion;
-  const double length = hypot(hypot(q[0], q[1]), hypot(q[2], q[3]));
+  const double length = tl_hypot_d(tl_hypot_d(q[0], q[1]), tl_hypot_d(q[2], q[3]));
   return (talus_quat){(talus_real)(q[0] / length), (talus_real)(q[1] / length),
                       (talus_real)(q[2] / length), (talus_real)(q[3] / length)};
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/power.h"
 #include "scene/check.h"
 
 #define PATH 96
@@ -120,7 +121,7 @@ static void note_group(tl_checker *checker, const char *group) {
 
 /* The plane's normal in the world: q n q*, by the rotation matrix's columns. */
 static void turned_normal(const double n[3], const double q[4], double out[3]) {
-  const double length = hypot(hypot(q[0], q[1]), hypot(q[2], q[3]));
+  const double length = tl_hypot_d(tl_hypot_d(q[0], q[1]), tl_hypot_d(q[2], q[3]));
   const double w = q[0] / length, x = q[1] / length, y = q[2] / length, z = q[3] / length;
   const double tx = 2 * (y * n[2] - z * n[1]), ty = 2 * (z * n[0] - x * n[2]),
                tz = 2 * (x * n[1] - y * n[0]);
@@ -139,7 +140,7 @@ static void check_plane(tl_checker *checker, tl_node_id node, const tl_scene_bod
     return;
   double normal[3];
   turned_normal(shape->plane, body->rotation.quaternion, normal);
-  const double length = hypot(hypot(normal[0], normal[1]), normal[2]);
+  const double length = tl_hypot_d(tl_hypot_d(normal[0], normal[1]), normal[2]);
   for (int k = 0; k < 3; ++k)
     if ((scene->domain.periodic & (1u << k)) && fabs(normal[k]) > 1e-12 * length)
       tl_problem_add(checker->problems, tl_check_mark(checker, node, "shape"),

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/power.h"
+#include "base/trig.h"
 #include "scene/read.h"
 
 #define PI 3.14159265358979323846
@@ -418,16 +420,16 @@ static bool read_axis_angle(tl_reader *reader, tl_node_id node, const tl_key *ke
   tl_path_pop(reader, before);
   if (!is_good)
     return false;
-  const double length = hypot(hypot(axis[0], axis[1]), axis[2]);
+  const double length = tl_hypot_d(tl_hypot_d(axis[0], axis[1]), axis[2]);
   if (!(length > 1e-30)) {
     tl_refuse(reader, node, key, "has an axis of length 0");
     return false;
   }
   /* Whole turns go first, so that 360 degrees are none to the last bit. */
   const double half = remainder(degrees, 360) * (PI / 360);
-  q[0] = cos(half);
+  q[0] = tl_cos_d(half);
   for (int i = 0; i < 3; ++i)
-    q[1 + i] = sin(half) * (axis[i] / length);
+    q[1 + i] = tl_sin_d(half) * (axis[i] / length);
   return true;
 }
 
@@ -446,7 +448,7 @@ static bool read_rotation(tl_reader *reader, tl_node_id node, const tl_key *key,
   each.range = (tl_range){-1e15, 1e15, false};
   if (!read_numbers(reader, node, &each, 4, q))
     return false;
-  if (!(hypot(hypot(q[0], q[1]), hypot(q[2], q[3])) > 1e-15)) {
+  if (!(tl_hypot_d(tl_hypot_d(q[0], q[1]), tl_hypot_d(q[2], q[3])) > 1e-15)) {
     tl_refuse(reader, node, key, "has length 0");
     return false;
   }

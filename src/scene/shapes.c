@@ -1,3 +1,4 @@
+#include "base/power.h"
 #include "scene/shapes.h"
 
 #include <math.h>
@@ -120,7 +121,7 @@ static bool size_of_points(const tl_scene_points *points, size_t width, tl_scene
     size->half[k] = (high[k] - low[k]) / 2;
     size->inner = fmin(size->inner, size->half[k]);
   }
-  size->radius = hypot(hypot(size->half[0], size->half[1]), size->half[2]);
+  size->radius = tl_hypot_d(tl_hypot_d(size->half[0], size->half[1]), size->half[2]);
   size->volume = 4 * size->half[0] * size->half[1] * size->half[2];
   return true;
 }

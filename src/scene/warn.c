@@ -1,4 +1,6 @@
 /* Likely mistakes that single values and their sums show: units, names nobody uses, crowding. */
+#include "base/power.h"
+#include "base/trig.h"
 #include "scene/shapes.h"
 #include "scene/warn.h"
 
@@ -119,7 +121,7 @@ static void warn_frictions(tl_warner *w) {
     tl_warn(w, TL_WARN_HIGH_FRICTION, found.mark,
             "%s is %g%s; it is the tangent of the friction angle, and %g degrees are %.3g",
             found.path, found.friction, and_more(found.n - 1, more), found.friction,
-            tan(found.friction * PI / 180));
+            tl_tan_d(found.friction * PI / 180));
   else
     tl_warn(w, TL_WARN_HIGH_FRICTION, found.mark,
             "%s is %g%s; it is the tangent of the friction angle, and real ones are below 2",
@@ -197,7 +199,7 @@ static void warn_rolling(tl_warner *w) {
 
 static void warn_gravity(tl_warner *w) {
   const double *g = w->checker->scene->gravity;
-  const double size = hypot(hypot(g[0], g[1]), g[2]);
+  const double size = tl_hypot_d(tl_hypot_d(g[0], g[1]), g[2]);
   const tl_mark mark = tl_check_mark(w->checker, w->checker->root, "gravity");
   if (size >= CGS_LOW && size <= CGS_HIGH)
     tl_warn(w, TL_WARN_ODD_GRAVITY, mark,
@@ -232,7 +234,7 @@ double tl_warn_least_size(const tl_scene_size *size, bool is_given) {
   if (tl_object_has(size_map(), size, "uniform"))
     return size->uniform[0];
   if (tl_object_has(size_map(), size, "lognormal"))
-    return size->lognormal.median * exp(-2 * size->lognormal.sigma);
+    return size->lognormal.median * tl_exp_d(-2 * size->lognormal.sigma);
   const double(*rows)[2] = size->table.data;
   double least = INFINITY;
   for (size_t i = 0; i < size->table.count; ++i)
@@ -246,7 +248,7 @@ double tl_warn_most_size(const tl_scene_size *size, bool is_given) {
   if (tl_object_has(size_map(), size, "uniform"))
     return size->uniform[1];
   if (tl_object_has(size_map(), size, "lognormal"))
-    return size->lognormal.median * exp(2 * size->lognormal.sigma);
+    return size->lognormal.median * tl_exp_d(2 * size->lognormal.sigma);
   const double(*rows)[2] = size->table.data;
   double most = 0;
   for (size_t i = 0; i < size->table.count; ++i)
@@ -267,12 +269,12 @@ double tl_warn_mean_cube(const tl_scene_size *size, bool is_given) {
   }
   if (tl_object_has(size_map(), size, "lognormal")) {
     const double s2 = size->lognormal.sigma * size->lognormal.sigma;
-    return pow(size->lognormal.median, 3) * exp(by_mass ? -4.5 * s2 : 4.5 * s2);
+    return tl_pow_d(size->lognormal.median, 3) * tl_exp_d(by_mass ? -4.5 * s2 : 4.5 * s2);
   }
   const double(*rows)[2] = size->table.data;
   double cubes = 0, weights = 0;
   for (size_t i = 0; i < size->table.count; ++i) {
-    const double cube = pow(rows[i][0], 3), weight = by_mass ? rows[i][1] / cube : rows[i][1];
+    const double cube = tl_pow_d(rows[i][0], 3), weight = by_mass ? rows[i][1] / cube : rows[i][1];
     cubes += weight * cube;
     weights += weight;
   }
@@ -285,7 +287,7 @@ static double region_volume(const tl_scene_region *region) {
     return (region->box[3] - region->box[0]) * (region->box[4] - region->box[1]) *
            (region->box[5] - region->box[2]);
   if (tl_object_has(map, region, "sphere"))
-    return 4.0 / 3.0 * PI * pow(region->sphere.radius, 3);
+    return 4.0 / 3.0 * PI * tl_pow_d(region->sphere.radius, 3);
   return PI * region->cylinder.radius * region->cylinder.radius * region->cylinder.length;
 }
 

@@ -5,6 +5,7 @@
  * A body of mass m that comes with v against a spring k, under a load W, is stopped within
  * W/k + v sqrt(m/k) or less. The load is its weight and that of the column on it, which is no
  * higher than bodies can fall; the speed is that after the deepest fall. */
+#include "base/power.h"
 #include "scene/build.h"
 #include "scene/warn.h"
 
@@ -72,7 +73,7 @@ static double load_on(const soft_find *f, const tl_mover *who) {
   if (who->is_scripted)
     return f->heaviest * f->gravity;
   const double weight = who->heaviest * f->gravity;
-  const double radius = who->radius * cbrt(who->heaviest / who->lightest);
+  const double radius = who->radius * tl_cbrt_d(who->heaviest / who->lightest);
   const double layers = 3 * PACKED / PI * who->fall / radius; /* of its size on a square 2 r wide */
   return fmin(weight * (1 + layers), f->mass * f->gravity) + who->force;
 }
@@ -151,7 +152,7 @@ static bool begin(soft_find *f, tl_checker *checker, bool is_auto) {
   if (checker->status != TALUS_OK)
     return false;
   f->of = memset(block, 0, n * sizeof *f->of);
-  f->gravity = hypot(hypot(g[0], g[1]), g[2]);
+  f->gravity = tl_hypot_d(tl_hypot_d(g[0], g[1]), g[2]);
   f->smallest = f->least = INFINITY;
   f->dt = scene->step.dt;
   tl_warn_movers(checker, note_body, f);
@@ -188,8 +189,8 @@ static double hertz_overlap(const tl_scene_material *of, const tl_mover *who, do
                             double load) {
   const double modulus = of->young / (2 * (1 - of->poisson * of->poisson));
   const double stiff = modulus * sqrt(who->radius);
-  return pow(15.0 / 16 * mass * who->impact * who->impact / stiff, 0.4) +
-         pow(0.75 * load / stiff, 2.0 / 3);
+  return tl_pow_d(15.0 / 16 * mass * who->impact * who->impact / stiff, 0.4) +
+         tl_pow_d(0.75 * load / stiff, 2.0 / 3);
 }
 
 static void note_soft(void *context, const tl_mover *who) {
@@ -210,7 +211,7 @@ static double advice(const soft_find *f, double value, bool is_hertz) {
   const double most = SHARE_MOST * f->who.radius, load = load_on(f, &f->who);
   const double push = f->who.impact * sqrt(f->who.heaviest);
   const double root = (push + sqrt(push * push + 4 * most * load)) / (2 * most);
-  return is_hertz ? value * pow(f->worst, 2.5) : root * root;
+  return is_hertz ? value * tl_pow_d(f->worst, 2.5) : root * root;
 }
 
 void tl_warn_soft(tl_warner *warner) {

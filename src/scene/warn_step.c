@@ -1,6 +1,7 @@
 /* Is the step short enough? A body that moves more than its own radius in one step meets things by
  * leaps: contacts are not lost (they are found ahead of time), but where and how hard it hits is
  * coarse. The speed is the one a body has at the start, or after falling as deep as it can. */
+#include "base/power.h"
 #include "scene/shapes.h"
 #include "scene/warn.h"
 
@@ -36,7 +37,7 @@ static double length(const double v[3]) { return sqrt(dot(v, v)); }
 
 /* A direction of the world in a body's own frame: q* v q. */
 static void to_body(const double q[4], const double v[3], double out[3]) {
-  const double size = hypot(hypot(q[0], q[1]), hypot(q[2], q[3]));
+  const double size = tl_hypot_d(tl_hypot_d(q[0], q[1]), tl_hypot_d(q[2], q[3]));
   const double w = q[0] / size, x = -q[1] / size, y = -q[2] / size, z = -q[3] / size;
   const double tx = 2 * (y * v[2] - z * v[1]), ty = 2 * (z * v[0] - x * v[2]),
                tz = 2 * (x * v[1] - y * v[0]);
@@ -154,7 +155,7 @@ static void region_top(const finder *f, const tl_scene_region *region, const tl_
   const tl_scene_round *round = tl_object_has(map, region, "sphere")     ? &region->sphere
                                 : tl_object_has(map, region, "cylinder") ? &region->cylinder
                                                                          : &region->disc;
-  const double reach = hypot(round->radius, round->length / 2);
+  const double reach = tl_hypot_d(round->radius, round->length / 2);
   for (int k = 0; k < 3; ++k)
     at[k] = round->at[k] + reach * f->up[k];
 }
@@ -273,7 +274,9 @@ static void note_scripted(finder *f) {
 
 /* The next round number below: 1, 2 or 5 times a power of ten. */
 double tl_warn_round_down(double value) {
-  const double power = pow(10, floor(log10(value)));
+  double power = tl_pow_d(10, floor(tl_log_d(value) / tl_log_d(10)));
+  if (10 * power <= value) /* the quotient was just below a whole number */
+    power *= 10;
   const double digit = value / power;
   return power * (digit >= 5 ? 5 : digit >= 2 ? 2 : 1);
 }

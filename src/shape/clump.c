@@ -5,6 +5,8 @@
  * Over z the layers are added up by Gauss's rule between the heights where the picture changes:
  * tops and bottoms of spheres, and of the circles in which two of them meet. Halving an interval
  * until both answers agree leaves an error that is known. */
+#include "base/power.h"
+#include "base/trig.h"
 #include "shape/clump.h"
 
 #include <stdlib.h>
@@ -47,7 +49,8 @@ typedef struct primitives {
 } primitives;
 
 static primitives primitives_at(double t) {
-  const double c = cos(t), s = sin(t), twice = 2 * s * c, four = 2 * twice * (1 - 2 * s * s);
+  const double c = tl_cos_d(t), s = tl_sin_d(t), twice = 2 * s * c,
+               four = 2 * twice * (1 - 2 * s * s);
   return (primitives){.t = t,
                       .c = s,
                       .s = -c,
@@ -119,7 +122,7 @@ static talus_status find_covers(clump *c, size_t i, bool *all) {
     }
     const double distance = sqrt(square);
     const double cosine = (square - less * reach) / (2 * distance * d->r);
-    TL_TRY(push_cover(c, atan2(dy, dx), acos(fmax(-1, fmin(1, cosine)))));
+    TL_TRY(push_cover(c, tl_atan2_d(dy, dx), tl_acos_d(fmax(-1, fmin(1, cosine)))));
   }
   if (c->covers.count > 1)
     qsort(c->covers.data, c->covers.count, sizeof *c->covers.data, by_start);
@@ -212,7 +215,7 @@ static talus_status add_meeting(clump *c, uint32_t i, uint32_t j) {
     return TALUS_OK;
   const double along = (length * length + (a[3] - b[3]) * (a[3] + b[3])) / (2 * length);
   const double radius = sqrt(fmax(0, a[3] * a[3] - along * along));
-  const double tilt = hypot(d.x, d.y) / length, z = a[2] + d.z / length * along;
+  const double tilt = tl_hypot_d(d.x, d.y) / length, z = a[2] + d.z / length * along;
   TL_TRY(tl_array_push(&c->heights, z - radius * tilt));
   return tl_array_push(&c->heights, z + radius * tilt);
 }

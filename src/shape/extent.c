@@ -1,4 +1,5 @@
 /* The box of a posed shape: tight for every kind, in double in both builds. */
+#include "base/power.h"
 #include "kernels/collide.h"
 #include "shape/shape.h"
 
@@ -86,7 +87,7 @@ double tl_shape_inner_radius(const tl_shape *shape) {
   case TALUS_CYLINDER:
     return fmin(size[0], size[1] / 2);
   case TALUS_CONE: /* to the base, and to the side from 3/4 of the height below the apex */
-    return fmin(size[1] / 4, 0.75 * size[1] * size[0] / hypot(size[0], size[1]));
+    return fmin(size[1] / 4, 0.75 * size[1] * size[0] / tl_hypot_d(size[0], size[1]));
   case TALUS_HULL:
     least = HUGE_VAL;
     for (uint32_t f = 0; f < shape->face_count; ++f)

@@ -1,5 +1,6 @@
 /* Mass properties of the analytic shapes. Gyration is moment over mass: the integral of y^2 + z^2
  * over the volume for the x axis, and so on. */
+#include "base/power.h"
 #include "shape/measure.h"
 
 static talus_vec3 gyration_of(double xx, double yy, double zz) {
@@ -56,7 +57,7 @@ static void measure_cylinder(tl_shape *shape) {
   const double r = shape->size[0], l = shape->size[1];
   shape->volume = TL_PI * r * r * l;
   shape->gyration = gyration_of(r * r / 4, r * r / 4, l * l / 12);
-  shape->radius = TL_R(hypot(r, l / 2));
+  shape->radius = TL_R(tl_hypot_d(r, l / 2));
 }
 
 /* The centre of mass is a quarter of the height above the base: a quarter below mid-height. */
@@ -64,12 +65,12 @@ static void measure_cone(tl_shape *shape) {
   const double r = shape->size[0], l = shape->size[1];
   shape->volume = TL_PI * r * r * l / 3;
   shape->gyration = gyration_of(0.15 * r * r, 0.15 * r * r, 0.0375 * l * l);
-  shape->radius = TL_R(fmax(0.75 * l, hypot(r, l / 4)));
+  shape->radius = TL_R(fmax(0.75 * l, tl_hypot_d(r, l / 4)));
   shape->centre.z = -l / 4;
 }
 
 /* B(p, q) */
-static double beta(double p, double q) { return tgamma(p) * tgamma(q) / tgamma(p + q); }
+static double beta(double p, double q) { return tl_gamma_d(p) * tl_gamma_d(q) / tl_gamma_d(p + q); }
 
 /* The farthest place of |u/a|^n + |v/b|^n = 1 from the origin, squared: by Lagrange the norm of
  * (a^2, b^2) dual to the power n/2, whose exponent is n/(n - 2); for n <= 2 it is a vertex. */
@@ -77,7 +78,7 @@ static double farthest_squared(double aa, double bb, double n) {
   const double big = fmax(aa, bb), small = fmin(aa, bb);
   if (!(n > 2))
     return big;
-  return big * pow(1 + pow(small / big, n / (n - 2)), (n - 2) / n);
+  return big * tl_pow_d(1 + tl_pow_d(small / big, n / (n - 2)), (n - 2) / n);
 }
 
 /* Layers of constant z are superellipses s = (1 - |z/c|^n1)^(1/n1) times that at z = 0, so each
@@ -87,9 +88,9 @@ static double farthest_squared(double aa, double bb, double n) {
 static void measure_superellipsoid(tl_shape *shape) {
   const double a = shape->size[0], b = shape->size[1], c = shape->size[2];
   const double n1 = shape->size[3], n2 = shape->size[4];
-  const double g1 = tgamma(1 / n2), g3 = tgamma(3 / n2);
-  const double area = 4 * g1 * g1 / (n2 * n2 * tgamma(2 / n2 + 1)); /* of a = b = 1 */
-  const double second = 4 * g1 * g3 / (n2 * n2 * tgamma(4 / n2 + 1));
+  const double g1 = tl_gamma_d(1 / n2), g3 = tl_gamma_d(3 / n2);
+  const double area = 4 * g1 * g1 / (n2 * n2 * tl_gamma_d(2 / n2 + 1)); /* of a = b = 1 */
+  const double second = 4 * g1 * g3 / (n2 * n2 * tl_gamma_d(4 / n2 + 1));
   const double height = 2 / n1 * beta(1 / n1, 2 / n1 + 1);
   const double flat = second * beta(1 / n1, 4 / n1 + 1) / (area * beta(1 / n1, 2 / n1 + 1));
   const double tall = beta(3 / n1, 2 / n1 + 1) / beta(1 / n1, 2 / n1 + 1);

@@ -2,6 +2,7 @@
 #ifndef TL_SHAPE_SHAPE_H
 #define TL_SHAPE_SHAPE_H
 
+#include "base/power.h"
 #include "kernels/aabb.h"
 #include "crowd/crowd.h"
 
@@ -14,7 +15,7 @@ static inline double tl_dual_norm(double x, double y, double n) {
   const double big = fmax(x, y), small = fmin(x, y);
   if (big == 0)
     return 0;
-  return big * pow(1 + pow(small / big, n / (n - 1)), (n - 1) / n);
+  return big * tl_pow_d(1 + tl_pow_d(small / big, n / (n - 1)), (n - 1) / n);
 }
 
 /* Fills *shape from the definition, or fails naming the shape and the value. Owns a copy of the

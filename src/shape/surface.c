@@ -1,5 +1,7 @@
 /* Triangles of a shape's surface, for looking at: exact where it is flat, cut finely where it is
  * round. Nothing that is computed hangs on them. */
+#include "base/power.h"
+#include "base/trig.h"
 #include "shape/surface.h"
 
 #include <math.h>
@@ -36,7 +38,7 @@ static talus_status revolve(tl_surface *s, const profile_point *profile, size_t 
   for (size_t i = 1; i <= rings; ++i)
     for (int j = 0; j < AROUND; ++j) {
       const double angle = 2 * TL_PI * j / AROUND;
-      TL_TRY(add_point(s, profile[i].radius * cos(angle), profile[i].radius * sin(angle),
+      TL_TRY(add_point(s, profile[i].radius * tl_cos_d(angle), profile[i].radius * tl_sin_d(angle),
                        profile[i].z));
     }
   TL_TRY(add_point(s, 0, 0, profile[n - 1].z));
@@ -59,7 +61,8 @@ static talus_status add_ball(tl_surface *s, double radius, double length) {
   size_t n = 0;
   for (int i = 0; i <= HEIGHT; ++i) {
     const double angle = TL_PI * i / HEIGHT, shift = 2 * i <= HEIGHT ? -0.5 : 0.5;
-    profile[n++] = (profile_point){radius * sin(angle), shift * length - radius * cos(angle)};
+    profile[n++] =
+        (profile_point){radius * tl_sin_d(angle), shift * length - radius * tl_cos_d(angle)};
     if (2 * i == HEIGHT && length > 0) /* the equator twice: both ends of the straight part */
       profile[n++] = (profile_point){radius, 0.5 * length};
   }
@@ -73,7 +76,7 @@ static talus_status add_turned(tl_surface *s, const tl_shape *shape) {
   return shape->kind == TALUS_CONE ? revolve(s, cone, 3) : revolve(s, cylinder, 4);
 }
 
-static double power(double x, double exponent) { return copysign(pow(fabs(x), exponent), x); }
+static double power(double x, double exponent) { return copysign(tl_pow_d(fabs(x), exponent), x); }
 
 /* The ball's points moved along: sine and cosine of both angles to the powers 2 / n. */
 static talus_status add_superellipsoid(tl_surface *s, const tl_shape *shape) {
@@ -82,7 +85,7 @@ static talus_status add_superellipsoid(tl_surface *s, const tl_shape *shape) {
   TL_TRY(add_ball(s, 1, 0));
   for (size_t i = 0; i < s->points.count; i += 3) {
     double *p = &s->points.data[i];
-    const double radius = hypot(p[0], p[1]), around = radius > 1e-12 ? 1 / radius : 0;
+    const double radius = tl_hypot_d(p[0], p[1]), around = radius > 1e-12 ? 1 / radius : 0;
     const double flat = power(radius, 2 / n1);
     p[0] = shape->size[0] * flat * power(p[0] * around, 2 / n2);
     p[1] = shape->size[1] * flat * power(p[1] * around, 2 / n2);

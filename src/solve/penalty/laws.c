@@ -1,4 +1,5 @@
 /* What springs are made of, and how long a step may be with them. */
+#include "base/power.h"
 #include "solve/penalty/penalty.h"
 
 #include <math.h>
@@ -29,7 +30,7 @@ talus_real tl_penalty_radius(const tl_model *model, size_t slot) {
     return scale * (talus_real)shape->size[0];
   if (!(shape->volume > 0))
     return 0;
-  return scale * (talus_real)cbrt(0.75 * shape->volume / TL_PI);
+  return scale * (talus_real)tl_cbrt_d(0.75 * shape->volume / TL_PI);
 }
 
 static talus_status find_lightest(const tl_model *model, const tl_scope *scope, tl_penalty *p) {

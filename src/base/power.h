@@ -1,0 +1,190 @@
+/* exp, expm1, log, asinh, pow, cbrt, hypot and gamma of doubles, to less than one last bit, with
+ * the same bits on every machine and on a device.
+ *
+ * A logarithm is that of the nearest of 93 numbers, from a table, and a polynomial of how far off
+ * that is, as a pair of 68 bits and more (Tang 1990), so that a power loses nothing by the largest
+ * exponent. exp takes its argument to within ln 2/64 of a multiple of ln 2/32 (Cody and Waite 1980,
+ * Tang 1989). tests/test_elementary.c measures them; scripts/make-elementary made the tables. */
+#ifndef TL_BASE_POWER_H
+#define TL_BASE_POWER_H
+
+#include "base/elementary_tables.h"
+#include "base/pair.h"
+
+#define TL_INFINITE tl_from_bits(UINT64_C(0x7ff0000000000000))
+
+/* exp of a pair within [-746, 710]: value, and times which power of two. */
+TL_FN tl_pair_d tl_exp_parts(tl_pair_d x, int *power) {
+  static const double terms[] = TL_EXP_TERMS, known[32][2] = TL_EXP_TABLE;
+  const double n = tl_nearest(x.high * TL_PER_LN2_32);
+  const double most = x.high - n * TL_LN2_32_HIGH, less = n * TL_LN2_32_LOW;
+  const double r = most - less, rest = ((most - r) - less) + x.low;
+  const int whole = (int)n, k = whole & 31;
+  const double change = r + (rest + r * (rest + r * tl_polynomial(terms, 6, r)));
+  *power = (whole - k) / 32;
+  return tl_pair_quick(known[k][0], known[k][1] + known[k][0] * change);
+}
+
+TL_FN double tl_exp_pair(tl_pair_d x) {
+  int power;
+  if (!(x.high < 709.79))
+    return x.high > 0 ? TL_INFINITE : x.high; /* not a number */
+  if (x.high < -745.2)
+    return 0;
+  const tl_pair_d r = tl_exp_parts(x, &power);
+  return tl_scaled(tl_pair_value(r), power);
+}
+
+TL_FN double tl_exp_d(double x) { return tl_exp_pair(tl_pair_of(x, 0)); }
+
+TL_FN double tl_expm1_d(double x) {
+  static const double terms[] = TL_EXPM1_TERMS;
+  int power;
+  if (fabs(x) < 0x1p-54)
+    return x;
+  if (fabs(x) < 0.35) {
+    const tl_pair_d square = tl_pair_product(x, x), sum = tl_pair_quick(x, 0.5 * square.high);
+    const double tail = x * square.high * tl_polynomial(terms, 11, x) + 0.5 * square.low;
+    return sum.high + (sum.low + tail);
+  }
+  if (!(x < 709.79))
+    return tl_exp_d(x);
+  if (x < -45)
+    return -1;
+  const tl_pair_d r = tl_exp_parts(tl_pair_of(x, 0), &power);
+  if (power > 1000)
+    return tl_scaled(tl_pair_value(r), power);
+  const double scale = tl_power_of_two(power);
+  const tl_pair_d sum = tl_pair_sum(r.high * scale, -1);
+  return sum.high + (sum.low + r.low * scale);
+}
+
+/* Of a positive, finite number. */
+TL_BIG_FN tl_pair_d tl_log_pair(double x) {
+  static const double terms[] = TL_LOG_TERMS, known[][3] = TL_LOG_TABLE;
+  int e = 0;
+  if (x < 0x1p-1022)
+    x *= 0x1p54, e = -54;
+  e += tl_exponent_of(x);
+  double m = tl_from_bits((tl_bits_of(x) & 0xfffffffffffffu) | UINT64_C(1023) << 52);
+  if (m > 1.4142135623730951)
+    m *= 0.5, e++;
+  const double *near = known[(int)(128 * m + 0.5) - TL_LOG_FIRST];
+  const tl_pair_d ratio = tl_pair_product(m, near[0]);
+  const double r = ratio.high - 1; /* exact */
+  const tl_pair_d square = tl_pair_product(r, r);
+  const tl_pair_d known_part = tl_pair_sum(e * TL_LN2_HIGH, near[1]);
+  const tl_pair_d with_r = tl_pair_sum(known_part.high, r);
+  const tl_pair_d sum = tl_pair_sum(with_r.high, -0.5 * square.high);
+  const double cube = r * square.high * tl_polynomial(terms, 8, r);
+  const double small = (e * TL_LN2_LOW + near[2]) + (ratio.low - r * ratio.low) - 0.5 * square.low;
+  const double low = (known_part.low + with_r.low + sum.low) + small;
+  return tl_pair_quick(sum.high, low + cube);
+}
+
+TL_FN double tl_log_d(double x) {
+  if (!(x > 0))
+    return x == 0 ? -TL_INFINITE : (x - x) / (x - x);
+  if (!(x <= 0x1.fffffffffffffp1023))
+    return x;
+  return tl_pair_value(tl_log_pair(x));
+}
+
+/* ln(|x| + sqrt(1 + x^2)), with the sign of x. */
+TL_FN double tl_asinh_d(double x) {
+  const double size = fabs(x);
+  if (!(size >= 0x1p-28) || !(size <= 0x1.fffffffffffffp1023))
+    return x;
+  if (size > 0x1p60)
+    return copysign(tl_pair_value(tl_pair_add(tl_log_pair(size), tl_log_pair(2))), x);
+  const tl_pair_d one = tl_pair_of(1, 0);
+  const tl_pair_d root = tl_pair_sqrt(tl_pair_add(one, tl_pair_product(size, size)));
+  const tl_pair_d sum = tl_pair_add(tl_pair_of(size, 0), root);
+  const tl_pair_d rest = tl_pair_of(sum.low / sum.high, 0);
+  return copysign(tl_pair_value(tl_pair_add(tl_log_pair(sum.high), rest)), x);
+}
+
+/* 0: y is no whole number; 1: odd; 2: even. */
+TL_FN int tl_parity_of(double y) {
+  if (fabs(y) >= 0x1p53)
+    return 2;
+  if (floor(y) != y)
+    return 0;
+  return floor(0.5 * y) == 0.5 * y ? 2 : 1;
+}
+
+/* x is 0 or infinite, or one of them is not a number. */
+TL_BIG_FN double tl_pow_edge(double x, double y) {
+  if (x != x || y != y)
+    return x + y;
+  const double size = (fabs(x) > 1) == (y > 0) ? TL_INFINITE : 0;
+  return tl_bits_of(x) >> 63 ? (tl_parity_of(y) == 1 ? -size : size) : size;
+}
+
+TL_BIG_FN double tl_pow_d(double x, double y) {
+  if (y == 0 || x == 1)
+    return 1;
+  if (x != x || y != y || x == 0 || fabs(x) > 0x1.fffffffffffffp1023)
+    return tl_pow_edge(x, y);
+  const int parity = tl_parity_of(y);
+  if (x < 0 && parity == 0)
+    return (x - x) / (x - x);
+  const double sign = x < 0 && parity == 1 ? -1 : 1, size = fabs(x);
+  if (size == 1)
+    return sign;
+  if (!(fabs(y) < 0x1p65)) /* so much that any base but 1 goes beyond all numbers */
+    return (size > 1) == (y > 0) ? sign * TL_INFINITE : sign * 0.0;
+  if (fabs(y) < 0x1p-65)
+    return sign;
+  const tl_pair_d log = tl_log_pair(size);
+  return sign * tl_exp_pair(tl_pair_scale(log, y));
+}
+
+TL_FN double tl_cbrt_d(double x) {
+  const double size = fabs(x);
+  if (!(size > 0) || !(size <= 0x1.fffffffffffffp1023))
+    return x;
+  const tl_pair_d log = tl_log_pair(size);
+  return copysign(tl_exp_pair(tl_pair_div(log, tl_pair_of(3, 0))), x);
+}
+
+TL_FN double tl_hypot_d(double x, double y) {
+  double a = fabs(x), b = fabs(y);
+  if (a < b) {
+    const double c = a;
+    a = b, b = c;
+  }
+  if (!(a <= 0x1.fffffffffffffp1023) || !(b <= a)) /* one is infinite, or no number */
+    return a > 0x1.fffffffffffffp1023 || b > 0x1.fffffffffffffp1023 ? TL_INFINITE : a + b;
+  if (b <= 0x1p-60 * a)
+    return a + b;
+  const int e = a < 0x1p-1022 ? -1022 : tl_exponent_of(a);
+  const double sa = tl_scaled(a, -e), sb = tl_scaled(b, -e);
+  const tl_pair_d square = tl_pair_add(tl_pair_product(sa, sa), tl_pair_product(sb, sb));
+  return tl_scaled(tl_pair_value(tl_pair_sqrt(square)), e);
+}
+
+/* The gamma function for 0 < x <= 170: Stirling's series beyond 20, and from there down. */
+TL_BIG_FN double tl_gamma_d(double x) {
+  static const double terms[] = TL_GAMMA_TERMS;
+  tl_pair_d below = tl_pair_of(1, 0), at = tl_pair_of(x, 0);
+  if (!(x > 0))
+    return (x - x) / (x - x);
+  while (at.high < 20) {
+    below = tl_pair_mul(below, at);
+    at = tl_pair_add(at, tl_pair_of(1, 0));
+  }
+  /* ln(at.high + at.low), the last of which is what sums of 1 and x lost. */
+  tl_pair_d log = tl_log_pair(at.high);
+  log = tl_pair_add(log, tl_pair_of(at.low / at.high, 0));
+  const double inverse = 1 / at.high;
+  const tl_pair_d tail = tl_pair_of(inverse * tl_polynomial(terms, 8, inverse * inverse), 0);
+  tl_pair_d sum = tl_pair_mul(tl_pair_add(at, tl_pair_of(-0.5, 0)), log);
+  sum = tl_pair_add(sum, tl_pair_neg(at));
+  sum = tl_pair_add(sum, tl_pair_of(TL_HALF_LN_2PI_HIGH, TL_HALF_LN_2PI_LOW));
+  int power;
+  const tl_pair_d value = tl_pair_div(tl_exp_parts(tl_pair_add(sum, tail), &power), below);
+  return tl_scaled(tl_pair_value(value), power);
+}
+
+#endif
