@@ -19,7 +19,7 @@ bool broad_model_make(broad_model *to, size_t bodies, int threads) {
   model->property.flags = model->property.shape = to->zeros;
   model->bodies = bodies;
   model->par.threads = threads;
-  to->scope = (tl_scope){.model = model, .count = bodies, .arena = &to->arena};
+  to->scope = (tl_crowd){.model = model, .count = bodies, .arena = &to->arena};
   return true;
 }
 

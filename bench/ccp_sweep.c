@@ -53,12 +53,12 @@ static bool time_ordering(ccp_heap *heap, int repeat, double *seconds, size_t *c
   talus_world *world = heap->world;
   double all[9];
   for (int i = 0; i < repeat; ++i) {
-    const tl_scope scope = {.model = &world->model,
+    const tl_crowd scope = {.model = &world->model,
                             .count = world->model.bodies,
                             .in = &world->state,
                             .arena = &world->arena};
     tl_system system = {.model = &world->model,
-                        .scope = &scope,
+                        .crowd = &scope,
                         .settings = &world->model.solve,
                         .contacts = &world->contacts};
     tl_ccp job = {.system = &system};

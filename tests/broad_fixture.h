@@ -61,8 +61,8 @@ static inline void free_scene(scene *s) {
   free(s);
 }
 
-static inline tl_scope scope_of(scene *s) {
-  return (tl_scope){
+static inline tl_crowd scope_of(scene *s) {
+  return (tl_crowd){
       .model = &s->model, .members = s->members, .count = s->count, .arena = &s->arena};
 }
 
@@ -169,7 +169,7 @@ enum { ALL_KINDS = sizeof all_kinds / sizeof all_kinds[0] };
 /* NULL, or what is wrong. Every algorithm, 1 to 4 threads: byte for byte the naive pairs. */
 static inline const char *disagreement(scene *s, size_t *pairs) {
   static char text[256];
-  const tl_scope scope = scope_of(s);
+  const tl_crowd scope = scope_of(s);
   pair_list want = naive_pairs(s);
   const char *problem = NULL;
   for (int run = 0; run < 4 * ALL_KINDS && !problem; ++run) {
@@ -382,7 +382,7 @@ static inline scene *random_scene(uint64_t seed) {
 static inline const char *cached_disagreement(scene *s, talus_broad_kind kind,
                                               tl_broad_cache *cache) {
   static char text[160];
-  tl_scope scope = scope_of(s);
+  tl_crowd scope = scope_of(s);
   tl_pairs got;
   scope.broad_cache = cache;
   pair_list want = naive_pairs(s);

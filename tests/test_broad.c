@@ -395,7 +395,7 @@ TEST(a_box_that_is_not_finite_is_an_error_naming_the_body) {
       s->boxes[4321].lo.z = bad[v];
       s->boxes[4500].lo.z = NAN;
       s->model.par.threads = 2;
-      const tl_scope scope = scope_of(s);
+      const tl_crowd scope = scope_of(s);
       tl_pairs pairs;
       const talus_status status = tl_broad_find_pairs(kind ? TALUS_BROAD_BRUTE : TALUS_BROAD_BINS,
                                                       &scope, s->boxes, &pairs);
@@ -409,7 +409,7 @@ TEST(not_a_number_is_an_error_for_an_unbounded_body_too) {
   scene *s = new_scene(2);
   make_plane(s, 1);
   s->boxes[1].hi.y = NAN;
-  const tl_scope scope = scope_of(s);
+  const tl_crowd scope = scope_of(s);
   tl_pairs pairs;
   const talus_status status = tl_broad_find_pairs(TALUS_BROAD_BINS, &scope, s->boxes, &pairs);
   free_scene(s);
@@ -419,7 +419,7 @@ TEST(not_a_number_is_an_error_for_an_unbounded_body_too) {
 
 TEST(more_bodies_than_bins_can_number_is_an_error) {
   scene *s = new_scene(2);
-  tl_scope scope = scope_of(s);
+  tl_crowd scope = scope_of(s);
   tl_pairs pairs;
   scope.count = 0;
   s->model.bodies = (size_t)1 << 31;
@@ -431,7 +431,7 @@ TEST(more_bodies_than_bins_can_number_is_an_error) {
 
 TEST(auto_is_not_an_algorithm_and_choose_names_one) {
   scene *s = new_scene(2);
-  const tl_scope scope = scope_of(s);
+  const tl_crowd scope = scope_of(s);
   tl_pairs pairs;
   const char *reason = NULL;
   CHECK_EQ_U64(tl_broad_find_pairs(TALUS_BROAD_AUTO, &scope, s->boxes, &pairs),
@@ -452,7 +452,7 @@ TEST(bins_take_little_memory_and_none_once_warm) {
   fill_uniform(s, &r, 0, 26, 1.0); /* as crowded as a settled heap */
   s->boxes[0] = box_at(1e7, -1e9, 1e8, 1, 1, 1);
   s->model.par.threads = 2;
-  const tl_scope scope = scope_of(s);
+  const tl_crowd scope = scope_of(s);
   tl_pairs pairs;
   CHECK_OK(tl_broad_find_pairs(TALUS_BROAD_BINS, &scope, s->boxes, &pairs));
   const double per_body = (double)s->arena.peak / 20000;

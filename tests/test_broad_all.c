@@ -26,7 +26,7 @@ TEST(more_random_scenes_of_every_kind_agree) {
 
 /* Frees the scene; the number of pairs. */
 static size_t check_as_bins(scene *s) {
-  const tl_scope scope = scope_of(s);
+  const tl_crowd scope = scope_of(s);
   tl_pairs want, got;
   const char *problem = NULL;
   s->model.par.threads = 2;
@@ -83,7 +83,7 @@ TEST(large_scenes_agree) {
 
 /* Pairs of bins in a mode; sorted, in the arena. */
 static tl_pairs pairs_in_mode(scene *s, tl_packed_mode mode, int threads) {
-  const tl_scope scope = scope_of(s);
+  const tl_crowd scope = scope_of(s);
   tl_pairs pairs;
   s->model.par.threads = threads;
   tl_packed_mode_of_tests = mode;
@@ -160,7 +160,7 @@ TEST(every_algorithm_names_the_body_whose_box_is_not_finite) {
       tl_random r = random_for(44);
       scene *s = new_scene(500);
       tl_broad_cache cache = {0};
-      tl_scope scope = scope_of(s);
+      tl_crowd scope = scope_of(s);
       tl_pairs pairs;
       fill_uniform(s, &r, 0, 20, 1.0);
       if (run >= ALL_KINDS) { /* with a skin, after a step that was fine */
@@ -184,7 +184,7 @@ TEST(more_bodies_than_can_be_numbered_is_an_error) {
                                     TALUS_BROAD_BVH};
   for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; ++k) {
     scene *s = new_scene(2);
-    tl_scope scope = scope_of(s);
+    tl_crowd scope = scope_of(s);
     tl_pairs pairs;
     scope.count = 0;
     s->model.bodies = (size_t)1 << 31;
@@ -212,7 +212,7 @@ TEST(all_take_little_memory_and_none_once_warm) {
     s->boxes[0] = box_at(1e7, -1e9, 1e8, 1, 1, 1);
     s->model.par.threads = 2;
     tl_broad_cache cache = {0};
-    tl_scope scope = scope_of(s);
+    tl_crowd scope = scope_of(s);
     scope.broad_cache = &cache;
     tl_pairs pairs;
     CHECK_OK(tl_broad_find_pairs(most[k].kind, &scope, s->boxes, &pairs));
@@ -278,7 +278,7 @@ TEST(a_tree_that_is_kept_is_fitted_to_little_motion_and_made_anew_after_much) {
 
 /* Frees the scene. */
 static talus_broad_kind choice_for(scene *s, tl_broad_cache *cache) {
-  tl_scope scope = scope_of(s);
+  tl_crowd scope = scope_of(s);
   const char *reason = NULL;
   scope.broad_cache = cache;
   const talus_broad_kind kind = tl_broad_choose(&scope, s->boxes, &reason);
@@ -374,7 +374,7 @@ TEST(kdtree_numbers_are_those_of_the_published_table) {
   } rows[] = {{0.01, 5674}, {0.05, 30299}, {0.1, 53406}, {0.5, 285114}, {1.0, 486373}};
   for (size_t k = 0; k < sizeof rows / sizeof rows[0]; ++k) {
     scene *s = paper_scene(10000, rows[k].d);
-    const tl_scope scope = scope_of(s);
+    const tl_crowd scope = scope_of(s);
     tl_kdtree_statistics whole, cut;
     CHECK_OK(tl_kdtree_measure(&scope, s->boxes, true, 19, &cut));
     CHECK_EQ_U64(s->arena.in_use, 0);
@@ -429,7 +429,7 @@ TEST(kdtree_records_are_sorted_as_by_the_library) {
 
 TEST(kdtree_cells_of_a_box_are_disjoint_and_cover_it) {
   scene *s = paper_scene(500, 0.3);
-  const tl_scope scope = scope_of(s);
+  const tl_crowd scope = scope_of(s);
   tl_kdtree tree;
   CHECK_OK(tl_kdtree_build(&scope, s->boxes, true, 0, &tree));
   size_t of_entry[500] = {0};

@@ -306,7 +306,7 @@ TEST(a_skin_allocates_nothing_once_warm) {
   tl_random r = random_for(73);
   tl_broad_cache cache = {0};
   scene *s = new_scene(5000);
-  tl_scope scope = scope_of(s);
+  tl_crowd scope = scope_of(s);
   tl_pairs pairs;
   fill_uniform(s, &r, 0, 20, 1.0);
   s->model.skin = 0.2;

@@ -566,7 +566,7 @@ TEST(rows_made_eight_at_a_time_have_the_bits_of_rows_made_one_by_one) {
     talus_world *world = make_shower(k % 2);
     CHECK_OK(talus_world_step(world, (uint64_t)(150 + 60 * k)));
     tl_solve_report report = {0};
-    const tl_scope scope = {.model = &world->model,
+    const tl_crowd scope = {.model = &world->model,
                             .count = world->model.bodies,
                             .t1 = 2e-3,
                             .dt = 2e-3,
@@ -575,7 +575,7 @@ TEST(rows_made_eight_at_a_time_have_the_bits_of_rows_made_one_by_one) {
                             .arena = &world->arena};
     tl_system system;
     tl_ccp job = {.system = &system};
-    CHECK_OK(tl_system_begin(&system, &world->model, &scope, &world->contacts, &report));
+    CHECK_OK(tl_system_begin(&system, &scope, &world->contacts, &report));
     CHECK_OK(tl_system_order(&system));
     CHECK_OK(tl_system_load_bodies(&system));
     CHECK_OK(tl_ccp_plan_parts(&job, NULL, NULL, 0));

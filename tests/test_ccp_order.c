@@ -37,10 +37,10 @@ static double coordinate(size_t slot, int axis) {
 }
 
 /* Bit b of axis k is bit 3 b + k of the key (Morton 1966); cells as solve/system/order.c says. */
-static void sort_by_cell(const tl_scope *scope, int bits, keyed *sorted) {
+static void sort_by_cell(const tl_crowd *scope, int bits, keyed *sorted) {
   long double mean[3] = {0}, square[3] = {0}, count = 0;
   for (size_t i = 0; i < scope->count; ++i) {
-    const uint32_t slot = tl_scope_slot(scope, i);
+    const uint32_t slot = tl_crowd_slot(scope, i);
     if (flags[slot])
       continue;
     count += 1;
@@ -50,7 +50,7 @@ static void sort_by_cell(const tl_scope *scope, int bits, keyed *sorted) {
     }
   }
   for (size_t i = 0; i < scope->count; ++i) {
-    const uint32_t slot = tl_scope_slot(scope, i);
+    const uint32_t slot = tl_crowd_slot(scope, i);
     sorted[i] = (keyed){flags[slot] ? UINT32_MAX : 0, (uint32_t)i};
     for (int k = 0; k < 3 && !flags[slot]; ++k) {
       const long double middle = mean[k] / count;
@@ -65,7 +65,7 @@ static void sort_by_cell(const tl_scope *scope, int bits, keyed *sorted) {
   qsort(sorted, scope->count, sizeof *sorted, by_key);
 }
 
-static void check_order(tl_scope *scope, int bits) {
+static void check_order(tl_crowd *scope, int bits) {
   static keyed sorted[MOST];
   sort_by_cell(scope, bits, sorted);
   size_t movable = 0;
@@ -74,13 +74,13 @@ static void check_order(tl_scope *scope, int bits) {
   const int threads[] = {1, 2, 3, 8};
   for (int t = 0; t < 4; ++t) {
     tl_model model = {.bodies = MOST, .par = {threads[t]}, .property = {.flags = flags}};
-    tl_system system = {.model = &model, .scope = scope};
+    tl_system system = {.model = &model, .crowd = scope};
     const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
     CHECK_OK(tl_system_order(&system));
     const size_t each = movable / 64 < 512 ? 512 : movable / 64 > 4096 ? 4096 : movable / 64;
     CHECK_EQ_U64(system.tiles.count, (movable + each - 1) / each);
     for (size_t i = 0; i < scope->count; ++i) {
-      const uint32_t member = sorted[i].member, slot = tl_scope_slot(scope, member);
+      const uint32_t member = sorted[i].member, slot = tl_crowd_slot(scope, member);
       CHECK_EQ_U64(system.rank[member], i);
       CHECK_EQ_U64(system.index_of[slot], i);
       CHECK_EQ_U64(system.tiles.of[slot], i < movable ? i / each : TL_NONE);
@@ -94,11 +94,11 @@ TEST(bodies_are_in_the_order_of_their_cells_for_any_number_of_threads) {
   tl_state state = {.position = position};
   for (uint64_t seed = 1; seed <= 2; ++seed) {
     scatter(seed);
-    tl_scope all = {.count = MOST, .arena = &arena, .in = &state};
+    tl_crowd all = {.count = MOST, .arena = &arena, .in = &state};
     check_order(&all, 5);
     all.count = 4096;
     check_order(&all, 4);
-    tl_scope some = {.members = members, .arena = &arena, .in = &state};
+    tl_crowd some = {.members = members, .arena = &arena, .in = &state};
     for (uint32_t slot = 0; slot < MOST; slot += 1 + slot % 3)
       members[some.count++] = slot;
     check_order(&some, 4);
@@ -109,14 +109,14 @@ TEST(bodies_are_in_the_order_of_their_cells_for_any_number_of_threads) {
 TEST(bodies_at_one_place_or_none_that_moves_keep_their_order) {
   tl_arena arena = {0};
   tl_state state = {.position = position};
-  tl_scope all = {.count = 5000, .arena = &arena, .in = &state};
+  tl_crowd all = {.count = 5000, .arena = &arena, .in = &state};
   for (int fixed = 0; fixed < 2; ++fixed) {
     for (size_t i = 0; i < MOST; ++i) {
       position[i] = tl_dvec3(1, 2, 3);
       flags[i] = fixed ? TL_FLAG_FIXED : 0;
     }
     tl_model model = {.bodies = MOST, .par = {2}, .property = {.flags = flags}};
-    tl_system system = {.model = &model, .scope = &all};
+    tl_system system = {.model = &model, .crowd = &all};
     CHECK_OK(tl_system_order(&system));
     CHECK_EQ_U64(system.tiles.count, fixed ? 0 : 10);
     for (size_t i = 0; i < all.count; ++i)

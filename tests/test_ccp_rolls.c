@@ -250,7 +250,7 @@ static tl_ccp_rows copy_of(const tl_ccp_rows *rows) {
 static void check_heap(heap_def h) {
   talus_world *world = make_heap(h, 120);
   tl_solve_report report = {0};
-  const tl_scope scope = {.model = &world->model,
+  const tl_crowd scope = {.model = &world->model,
                           .count = world->model.bodies,
                           .t1 = 2e-3,
                           .dt = 2e-3,
@@ -259,7 +259,7 @@ static void check_heap(heap_def h) {
                           .arena = &world->arena};
   tl_system system;
   tl_ccp job = {.system = &system};
-  CHECK_OK(tl_system_begin(&system, &world->model, &scope, &world->contacts, &report));
+  CHECK_OK(tl_system_begin(&system, &scope, &world->contacts, &report));
   CHECK_OK(tl_system_order(&system));
   CHECK_OK(tl_system_load_bodies(&system));
   CHECK_OK(tl_ccp_plan_parts(&job, NULL, NULL, 0));

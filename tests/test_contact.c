@@ -8,7 +8,7 @@
 
 typedef struct crowd {
   tl_model model;
-  tl_scope scope;
+  tl_crowd scope;
   tl_arena arena;
   uint32_t flags[BODIES];
   tl_contacts contacts;

@@ -91,7 +91,7 @@ static search find(talus_world *world, bool guess, int times) {
   const tl_model *model = &world->model;
   search s = {0};
   CHECK_OK(tl_arena_reset(&world->arena));
-  tl_scope scope = {.model = model,
+  tl_crowd scope = {.model = model,
                     .count = model->bodies,
                     .dt = model->dt,
                     .in = &world->state,

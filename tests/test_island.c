@@ -13,7 +13,7 @@
 
 typedef struct crowd {
   tl_model model;
-  tl_scope scope;
+  tl_crowd scope;
   tl_arena arena;
   tl_state state;
   uint32_t flags[BODIES], rest[BODIES];
@@ -38,7 +38,7 @@ static void make_crowd(crowd *c, uint64_t seed, uint32_t reach, size_t contacts)
   c->model.bodies = BODIES;
   c->model.property.flags = c->flags;
   c->state.rest = c->rest;
-  c->scope = (tl_scope){.model = &c->model, .count = BODIES, .arena = &c->arena, .in = &c->state};
+  c->scope = (tl_crowd){.model = &c->model, .count = BODIES, .arena = &c->arena, .in = &c->state};
   for (size_t i = 0; i < BODIES; i += 10)
     c->flags[i] = i % 20 ? TL_FLAG_KINEMATIC : TL_FLAG_FIXED;
   tl_random random = tl_random_start(seed, 1, 0);
@@ -150,7 +150,7 @@ TEST(contacts_of_a_large_island_are_grouped_as_one_by_one) {
     tl_arena arena = {0};
     tl_state state = {0};
     tl_model model = {.bodies = MANY};
-    tl_scope scope = {.model = &model, .count = MANY, .arena = &arena, .in = &state};
+    tl_crowd scope = {.model = &model, .count = MANY, .arena = &arena, .in = &state};
     tl_contacts contacts = {.data = rows};
     const uint32_t reach = kind == 0 ? 40 : kind == 1 ? 2 : kind == 2 ? 4000 : 8;
     model.property.flags = flags;

@@ -11,7 +11,7 @@ enum { MOST = 420 };
 /* A model of at most MOST bodies, without a world around it. */
 typedef struct stage {
   tl_model model;
-  tl_scope scope;
+  tl_crowd scope;
   tl_state state;
   tl_arena arena;
   tl_shape shapes[8];

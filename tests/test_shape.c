@@ -226,7 +226,7 @@ TEST(plane_is_unbounded_on_every_side) {
 enum { BALL, BRICK, FIXED, MOVER, GROUND, BODIES };
 typedef struct stage {
   tl_model model;
-  tl_scope scope;
+  tl_crowd scope;
   tl_state state;
   tl_shape shapes[3];
   tl_motion motions[2];

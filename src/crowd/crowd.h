@@ -37,9 +37,6 @@ typedef struct tl_crowd {
   struct tl_cancel *cancel;   /* asks to give up (base/cancel.h); NULL: nobody does */
 } tl_crowd;
 
-/* As solvers call it. */
-typedef tl_crowd tl_scope;
-
 static inline uint32_t tl_crowd_slot(const tl_crowd *crowd, size_t i) {
   return crowd->members ? crowd->members[i] : (uint32_t)i;
 }
@@ -57,13 +54,6 @@ static inline size_t tl_crowd_find(const tl_crowd *crowd, uint32_t slot) {
       hi = middle;
   }
   return lo < crowd->count && crowd->members[lo] == slot ? lo : SIZE_MAX;
-}
-
-static inline uint32_t tl_scope_slot(const tl_scope *scope, size_t i) {
-  return tl_crowd_slot(scope, i);
-}
-static inline size_t tl_scope_find(const tl_scope *scope, uint32_t slot) {
-  return tl_crowd_find(scope, slot);
 }
 
 /* A candidate pair of slots. uid[a] < uid[b]. */

@@ -114,8 +114,7 @@ void tl_flow_begin_step(tl_flow *flow, const tl_model *model, const tl_state *st
 
 /* Adds one step's contact forces and region contents to every probe. Serial and in canonical order,
  * so that sums do not depend on threads. */
-void tl_flow_probe(tl_flow *flow, const tl_model *model, const tl_scope *scope,
-                   const tl_contacts *contacts);
+void tl_flow_probe(tl_flow *flow, const tl_crowd *crowd, const tl_contacts *contacts);
 
 /* Means of a probe over [from, now], then starts it anew. */
 void tl_probe_finish(tl_probe *probe, double now, talus_probe_values *values);

@@ -129,30 +129,31 @@ void tl_flow_begin_step(tl_flow *flow, const tl_model *model, const tl_state *st
 /* Centre of mass when the contacts were found: at t1 with springs (velocity Verlet), at t0 with
  * others. What a body has gone since is more than its velocity tells: position correction shifts
  * it. */
-static talus_dvec3 centre_at_contacts(const tl_probe *probe, const tl_model *model,
-                                      const tl_scope *scope, uint32_t slot) {
+static talus_dvec3 centre_at_contacts(const tl_probe *probe, const tl_crowd *crowd, uint32_t slot) {
+  const tl_model *model = crowd->model;
   if (model->solve.kind == TALUS_SOLVE_PENALTY)
-    return scope->out->position[slot];
-  return scope->in->position == scope->out->position ? probe->centre : scope->in->position[slot];
+    return crowd->out->position[slot];
+  return crowd->in->position == crowd->out->position ? probe->centre : crowd->in->position[slot];
 }
 
 /* From the centre of mass to the contact, by the image in which the two bodies met. The point is in
  * the image of body a. A body that moves is smaller than half a period; a static one may be larger
  * than it all, and then the image of the point that is nearest to its centre means nothing. */
-static talus_vec3 arm_of(const tl_model *model, const tl_scope *scope, const tl_contact *contact,
-                         uint32_t slot, talus_dvec3 centre) {
+static talus_vec3 arm_of(const tl_crowd *crowd, const tl_contact *contact, uint32_t slot,
+                         talus_dvec3 centre) {
+  const tl_model *model = crowd->model;
   if (!tl_body_is_static(model, slot))
     return tl_narrow(tl_model_offset(model, centre, contact->point));
   if (slot == contact->a || !tl_body_shape(model, slot)->bounded)
     return tl_between(centre, contact->point);
-  const talus_dvec3 other = scope->in->position[contact->a]; /* tells the image, whenever it was */
+  const talus_dvec3 other = crowd->in->position[contact->a]; /* tells the image, whenever it was */
   return tl_narrow(tl_dsub(tl_model_offset(model, other, contact->point),
                            tl_model_offset(model, other, centre)));
 }
 
-static void measure_contacts(tl_probe *probe, const tl_model *model, const tl_scope *scope,
-                             const tl_contacts *contacts, uint32_t slot) {
-  const talus_dvec3 centre = centre_at_contacts(probe, model, scope, slot);
+static void measure_contacts(tl_probe *probe, const tl_crowd *crowd, const tl_contacts *contacts,
+                             uint32_t slot) {
+  const talus_dvec3 centre = centre_at_contacts(probe, crowd, slot);
   /* Nothing after its own contacts, as body a, is its. */
   const size_t first = tl_contacts_first_of(contacts, slot),
                end = tl_contacts_first_of(contacts, slot + 1);
@@ -163,7 +164,7 @@ static void measure_contacts(tl_probe *probe, const tl_model *model, const tl_sc
     const tl_contact *contact = &contacts->data[i];
     if (i < first && contact->b != slot)
       continue;
-    const talus_vec3 arm = arm_of(model, scope, contact, slot, centre);
+    const talus_vec3 arm = arm_of(crowd, contact, slot, centre);
     const double sign = contact->a == slot ? -1 : 1;
     const talus_vec3 impulse = tl_contacts_impulse(contacts, i);
     tally_scaled(force, sign, impulse);
@@ -175,44 +176,45 @@ static void measure_contacts(tl_probe *probe, const tl_model *model, const tl_sc
   add_tallied(probe->torque, torque);
 }
 
-static void measure_body(tl_probe *probe, const tl_model *model, const tl_scope *scope,
-                         const tl_contacts *contacts) {
+static void measure_body(tl_probe *probe, const tl_crowd *crowd, const tl_contacts *contacts) {
+  const tl_model *model = crowd->model;
   const uint32_t slot = find_slot(model, probe->uid);
   if (slot == TL_NONE)
     return;
   if (probe->record & (TALUS_RECORD_FORCE | TALUS_RECORD_TORQUE))
-    measure_contacts(probe, model, scope, contacts, slot);
+    measure_contacts(probe, crowd, contacts, slot);
   if (probe->record & TALUS_RECORD_ENERGY)
-    probe->energy += scope->dt * kinetic_energy(model, scope->out, slot);
+    probe->energy += crowd->dt * kinetic_energy(model, crowd->out, slot);
 }
 
 /* What the joint carried in this step, in which it may have broken; nothing once it is gone. */
-static void measure_joint(tl_probe *probe, const tl_scope *scope) {
-  const size_t row = scope->joints ? tl_joints_row(scope->joints, probe->uid) : SIZE_MAX;
+static void measure_joint(tl_probe *probe, const tl_crowd *crowd) {
+  const size_t row = crowd->joints ? tl_joints_row(crowd->joints, probe->uid) : SIZE_MAX;
   if (row == SIZE_MAX)
     return;
-  add_scaled(probe->force, scope->dt, scope->joints->all.data[row].force);
-  add_scaled(probe->torque, scope->dt, scope->joints->all.data[row].torque);
+  add_scaled(probe->force, crowd->dt, crowd->joints->all.data[row].force);
+  add_scaled(probe->torque, crowd->dt, crowd->joints->all.data[row].torque);
 }
 
-static void measure_region(tl_probe *probe, const tl_model *model, const tl_scope *scope) {
+static void measure_region(tl_probe *probe, const tl_crowd *crowd) {
+  const tl_model *model = crowd->model;
   const talus_region *region = &probe->region;
-  const double dt = scope->dt;
+  const double dt = crowd->dt;
   double flow[3] = {0, 0, 0};
   uint64_t count = 0;
   tl_tally carried[3], energy;
   clear_three(carried);
   tl_tally_clear(&energy);
-  for (size_t i = 0; i < scope->count; ++i) {
-    const uint32_t slot = tl_scope_slot(scope, i);
+  for (size_t i = 0; i < crowd->count; ++i) {
+    const uint32_t slot = tl_crowd_slot(crowd, i);
     if (tl_body_is_static(model, slot) ||
-        !tl_region_holds(model, region, scope->out->position[slot]))
+        !tl_region_holds(model, region, crowd->out->position[slot]))
       continue;
     count++;
     if (probe->record & TALUS_RECORD_MASS_FLOW)
-      tally_scaled(carried, (double)model->property.mass[slot], scope->out->velocity[slot]);
+      tally_scaled(carried, (double)model->property.mass[slot], crowd->out->velocity[slot]);
     if (probe->record & TALUS_RECORD_ENERGY)
-      tl_tally_add(&energy, kinetic_energy(model, scope->out, slot));
+      tl_tally_add(&energy, kinetic_energy(model, crowd->out, slot));
   }
   if (probe->record & TALUS_RECORD_COUNT)
     probe->count += dt * (double)count;
@@ -226,17 +228,16 @@ static void measure_region(tl_probe *probe, const tl_model *model, const tl_scop
   }
 }
 
-void tl_flow_probe(tl_flow *flow, const tl_model *model, const tl_scope *scope,
-                   const tl_contacts *contacts) {
+void tl_flow_probe(tl_flow *flow, const tl_crowd *crowd, const tl_contacts *contacts) {
   for (size_t i = 0; i < flow->probes.count; ++i) {
     tl_probe *probe = &flow->probes.data[i];
-    probe->weight += scope->dt;
+    probe->weight += crowd->dt;
     if (probe->on_joint)
-      measure_joint(probe, scope);
+      measure_joint(probe, crowd);
     else if (probe->on_body)
-      measure_body(probe, model, scope, contacts);
+      measure_body(probe, crowd, contacts);
     else
-      measure_region(probe, model, scope);
+      measure_region(probe, crowd);
   }
 }
 

@@ -6,9 +6,9 @@ talus_status tl_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twists *t
   const tl_model *model = crowd->model;
   switch (model->solve.kind) {
   case TALUS_SOLVE_CCP:
-    return tl_ccp_solve(model, crowd, contacts, twists, report);
+    return tl_ccp_solve(crowd, contacts, twists, report);
   case TALUS_SOLVE_IMPULSE:
-    return tl_impulse_solve(model, crowd, contacts, twists, report);
+    return tl_impulse_solve(crowd, contacts, twists, report);
   case TALUS_SOLVE_PENALTY:
     break;
   }

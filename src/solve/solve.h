@@ -58,11 +58,11 @@ talus_status tl_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twists *t
  * contacts, by cone complementarity (docs/theory/ccp.md). Reads contacts' impulses as the start and
  * leaves the solution in them. Writes nothing of crowd->out: the stepper looks at the result before
  * it lets it count. Rows of members that contacts cannot move mean nothing. */
-talus_status tl_ccp_solve(const tl_model *model, const tl_scope *scope, tl_contacts *contacts,
-                          tl_twists *twists, tl_solve_report *report);
+talus_status tl_ccp_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twists *twists,
+                          tl_solve_report *report);
 
 /* The same by sequential impulses (docs/theory/impulse.md). */
-talus_status tl_impulse_solve(const tl_model *model, const tl_scope *scope, tl_contacts *contacts,
-                              tl_twists *twists, tl_solve_report *report);
+talus_status tl_impulse_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twists *twists,
+                              tl_solve_report *report);
 
 #endif

@@ -18,7 +18,7 @@
 
 typedef struct verlet_job {
   const tl_model *model;
-  const tl_scope *scope;
+  const tl_crowd *crowd;
   tl_state mid; /* poses at t1, velocities in the middle of the step */
   const talus_vec3 *first_push, *first_twist; /* at t0 */
   talus_vec3 *lead, *swing;                   /* half a step with the forces of t0 */
@@ -81,9 +81,9 @@ static tl_twist kicked(tl_twist twist, tl_twist kick) {
 }
 
 static void first_kick(const verlet_job *job, size_t member, tl_tally work[2]) {
-  const uint32_t slot = tl_scope_slot(job->scope, member);
-  const tl_state *in = job->scope->in;
-  const double half = 0.5 * job->scope->dt;
+  const uint32_t slot = tl_crowd_slot(job->crowd, member);
+  const tl_state *in = job->crowd->in;
+  const double half = 0.5 * job->crowd->dt;
   if (tl_body_is_static(job->model, slot)) {
     job->lead[slot] = job->swing[slot] = tl_vec3(0, 0, 0);
     return;
@@ -99,8 +99,8 @@ static void first_kick(const verlet_job *job, size_t member, tl_tally work[2]) {
 }
 
 static void last_kick(const verlet_job *job, size_t member, tl_tally work[2]) {
-  const uint32_t slot = tl_scope_slot(job->scope, member);
-  const double half = 0.5 * job->scope->dt;
+  const uint32_t slot = tl_crowd_slot(job->crowd, member);
+  const double half = 0.5 * job->crowd->dt;
   const tl_twist before = {job->mid.velocity[slot], job->mid.spin[slot]};
   if (tl_body_is_static(job->model, slot)) {
     job->twists[member] = kicked(before, (tl_twist){job->lead[slot], job->swing[slot]});
@@ -129,7 +129,7 @@ static void kick_some(void *context, size_t begin, size_t end, tl_tally *work) {
 static void kick_all(const verlet_job *job, kick_fn *kick, tl_solve_report *report) {
   kick_job all = {job, kick};
   tl_tally work[2];
-  tl_for_tally(&job->model->par, job->scope->count, TL_BLOCK, kick_some, &all, 2, work);
+  tl_for_tally(&job->model->par, job->crowd->count, TL_BLOCK, kick_some, &all, 2, work);
   report->contact_work += tl_tally_value(&work[0]);
   report->load_work += tl_tally_value(&work[1]);
 }
@@ -137,13 +137,13 @@ static void kick_all(const verlet_job *job, kick_fn *kick, tl_solve_report *repo
 /* A kinematic body moved them by its way in the step, which is not its velocity at the end. */
 static void lead_kinematic(void *context, size_t begin, size_t end) {
   const verlet_job *job = context;
-  const tl_scope *scope = job->scope;
+  const tl_crowd *crowd = job->crowd;
   for (size_t i = begin; i < end; ++i) {
-    const uint32_t slot = tl_scope_slot(scope, i);
+    const uint32_t slot = tl_crowd_slot(crowd, i);
     if (!(job->model->property.flags[slot] & TL_FLAG_KINEMATIC))
       continue;
     talus_vec3 v, w;
-    tl_body_way(job->model, slot, scope->t0, scope->t1, scope->dt, &v, &w);
+    tl_body_way(job->model, slot, crowd->t0, crowd->t1, crowd->dt, &v, &w);
     job->lead[slot] = tl_sub(job->mid.velocity[slot], v);
     job->swing[slot] = tl_sub(job->mid.spin[slot], w);
     job->mid.velocity[slot] = v;
@@ -155,21 +155,21 @@ static void lead_kinematic(void *context, size_t begin, size_t end) {
 
 /* Forces of the state as it is, where none are known: the first step, or something was changed by
  * hand. Springs are not stretched by it. */
-static talus_status push_at_start(const tl_backend *backend, const tl_model *model,
-                                  const tl_scope *scope, const tl_contacts *before,
-                                  tl_contacts *contacts, tl_step_report *report) {
-  tl_scope at_start = *scope;
+static talus_status push_at_start(const tl_backend *backend, const tl_crowd *crowd,
+                                  const tl_contacts *before, tl_contacts *contacts,
+                                  tl_step_report *report) {
+  tl_crowd at_start = *crowd;
   at_start.contacts_before = before;
   at_start.contacts_after = contacts;
   TL_TRY(tl_step_find_contacts(backend, &at_start, report));
-  const tl_penalty_motion motion = {.velocity = scope->in->velocity, .spin = scope->in->spin};
-  return tl_penalty_push(model, scope, &motion, contacts, scope->out->push, scope->out->twist,
+  const tl_penalty_motion motion = {.velocity = crowd->in->velocity, .spin = crowd->in->spin};
+  return tl_penalty_push(crowd, &motion, contacts, crowd->out->push, crowd->out->twist,
                          &report->solve);
 }
 
 static talus_status take_scratch(verlet_job *job) {
   const size_t n = job->model->bodies;
-  tl_arena *arena = job->scope->arena;
+  tl_arena *arena = job->crowd->arena;
   TL_TAKE(arena, n, &job->mid.position);
   TL_TAKE(arena, n, &job->mid.rotation);
   TL_TAKE(arena, n, &job->mid.velocity);
@@ -178,7 +178,7 @@ static talus_status take_scratch(verlet_job *job) {
   TL_TAKE(arena, n, &job->swing);
   TL_TAKE(arena, n, &job->push);
   TL_TAKE(arena, n, &job->twist);
-  TL_TAKE(arena, job->scope->count, &job->twists);
+  TL_TAKE(arena, job->crowd->count, &job->twists);
   return TALUS_OK;
 }
 
@@ -191,9 +191,9 @@ static bool is_diverged(void *context, size_t member) {
 
 static void commit_range(void *context, size_t begin, size_t end) {
   const verlet_job *job = context;
-  tl_state *out = job->scope->out;
+  tl_state *out = job->crowd->out;
   for (size_t i = begin; i < end; ++i) {
-    const uint32_t slot = tl_scope_slot(job->scope, i);
+    const uint32_t slot = tl_crowd_slot(job->crowd, i);
     out->position[slot] = job->mid.position[slot];
     out->rotation[slot] = job->mid.rotation[slot];
     out->velocity[slot] = job->twists[i].velocity;
@@ -204,32 +204,33 @@ static void commit_range(void *context, size_t begin, size_t end) {
 }
 
 /* As tl_step_verlet, for bodies of any shape. */
-static talus_status step_any(const tl_backend *backend, const tl_model *model,
-                             const tl_scope *scope, const tl_contacts *before, tl_contacts *after,
+static talus_status step_any(const tl_backend *backend, const tl_crowd *crowd,
+                             const tl_contacts *before, tl_contacts *after,
                              tl_step_report *report) {
+  const tl_model *model = crowd->model;
   const double begun = wall_now();
-  tl_penalty *p = scope->penalty;
+  tl_penalty *p = crowd->penalty;
   const tl_contacts *last = before;
-  const tl_state *pushed_by = scope->in;
+  const tl_state *pushed_by = crowd->in;
   if (!p->is_pushed) {
-    pushed_by = scope->out;
-    TL_TRY(push_at_start(backend, model, scope, before, &p->start, report));
+    pushed_by = crowd->out;
+    TL_TRY(push_at_start(backend, crowd, before, &p->start, report));
     p->is_pushed = true;
     last = &p->start;
   }
   verlet_job job = {.model = model,
-                    .scope = scope,
+                    .crowd = crowd,
                     .first_push = pushed_by->push,
                     .first_twist = pushed_by->twist};
   TL_TRY(take_scratch(&job));
   kick_all(&job, first_kick, &report->solve);
   const tl_twists twists = {.first = job.twists, .stride = sizeof *job.twists};
-  TL_TRY(tl_step_check(scope, twists, &report->culprit));
-  tl_scope drift = *scope;
+  TL_TRY(tl_step_check(crowd, twists, &report->culprit));
+  tl_crowd drift = *crowd;
   drift.out = &job.mid;
   tl_step_move(&drift, twists);
   drift.in = &job.mid;
-  tl_for(&model->par, scope->count, 512, lead_kinematic, &job);
+  tl_for(&model->par, crowd->count, 512, lead_kinematic, &job);
   report->wall_step += wall_now() - begun;
 
   drift.contacts_before = last;
@@ -240,39 +241,39 @@ static talus_status step_any(const tl_backend *backend, const tl_model *model,
                                     .spin = job.mid.spin,
                                     .lead = job.lead,
                                     .swing = job.swing,
-                                    .h = scope->dt};
-  TL_TRY(tl_penalty_push(model, &drift, &motion, after, job.push, job.twist, &report->solve));
+                                    .h = crowd->dt};
+  TL_TRY(tl_penalty_push(&drift, &motion, after, job.push, job.twist, &report->solve));
   const double pushed = wall_now();
   report->wall_solve += pushed - found;
   kick_all(&job, last_kick, &report->solve);
-  const size_t bad = tl_find_first(&model->par, scope->count, is_diverged, &job);
+  const size_t bad = tl_find_first(&model->par, crowd->count, is_diverged, &job);
   if (bad != SIZE_MAX) {
-    report->culprit = tl_scope_slot(scope, bad);
+    report->culprit = tl_crowd_slot(crowd, bad);
     return tl_fail(TALUS_ERROR_DIVERGED, "its velocity is not finite");
   }
-  tl_for(&model->par, scope->count, 512, commit_range, &job);
+  tl_for(&model->par, crowd->count, 512, commit_range, &job);
   report->wall_step += wall_now() - pushed;
   return TALUS_OK;
 }
 
-static talus_status prepare(const tl_model *model, const tl_scope *scope, tl_step_report *report) {
+static talus_status prepare(const tl_crowd *crowd, tl_step_report *report) {
   const double begun = wall_now();
-  const talus_status status = tl_penalty_prepare(model, scope);
+  const talus_status status = tl_penalty_prepare(crowd);
   report->wall_step += wall_now() - begun;
   return status;
 }
 
 /* A step over the rows at home. */
-static talus_status step_here(const tl_backend *backend, const tl_model *model,
-                              const tl_scope *scope, const tl_contacts *before, tl_contacts *after,
+static talus_status step_here(const tl_backend *backend, const tl_crowd *crowd,
+                              const tl_contacts *before, tl_contacts *after,
                               tl_step_report *report) {
-  tl_penalty *p = scope->penalty;
-  if (scope->where)
-    TL_TRY(tl_need(scope->where, TL_THE_WHOLE, TL_READ | TL_WRITE | TL_OR_NONE));
-  TL_TRY(prepare(model, scope, report));
+  tl_penalty *p = crowd->penalty;
+  if (crowd->where)
+    TL_TRY(tl_need(crowd->where, TL_THE_WHOLE, TL_READ | TL_WRITE | TL_OR_NONE));
+  TL_TRY(prepare(crowd, report));
   const bool was_pushed = p->is_pushed;
   const double stored = p->stored, damping = p->damping, friction = p->friction;
-  const talus_status status = step_any(backend, model, scope, before, after, report);
+  const talus_status status = step_any(backend, crowd, before, after, report);
   if (status != TALUS_OK) { /* the next one starts as this one did */
     p->is_pushed = was_pushed;
     p->stored = stored, p->damping = damping, p->friction = friction;
@@ -281,27 +282,26 @@ static talus_status step_here(const tl_backend *backend, const tl_model *model,
 }
 
 /* Balls have a way of their own where nobody else holds the rows. */
-static bool may_be_balls(const tl_model *model, const tl_scope *scope) {
-  return scope->where && (!scope->where->holder || tl_balls_of(scope->where)) &&
-         !scope->penalty->is_general && tl_balls_are_all(model, scope);
+static bool may_be_balls(const tl_crowd *crowd) {
+  return crowd->where && (!crowd->where->holder || tl_balls_of(crowd->where)) &&
+         !crowd->penalty->is_general && tl_balls_are_all(crowd);
 }
 
-talus_status tl_step_verlet(const tl_backend *backend, const tl_crowd *scope, tl_contacts *before,
+talus_status tl_step_verlet(const tl_backend *backend, const tl_crowd *crowd, tl_contacts *before,
                             tl_contacts *after, tl_step_report *report) {
-  const tl_model *model = scope->model;
   *report = (tl_step_report){.culprit = TL_NONE};
-  if (scope->joints)
+  if (crowd->joints)
     return tl_fail(TALUS_ERROR_UNSUPPORTED,
                    "solve: {kind: penalty} has no joints; use solve: {kind: ccp}");
-  tl_penalty *p = scope->penalty;
-  if (!p->is_known || p->bodies != scope->count)
-    p->are_balls = may_be_balls(model, scope);
+  tl_penalty *p = crowd->penalty;
+  if (!p->is_known || p->bodies != crowd->count)
+    p->are_balls = may_be_balls(crowd);
   if (!p->are_balls)
-    return step_here(backend, model, scope, before, after, report);
-  talus_status status = prepare(model, scope, report);
+    return step_here(backend, crowd, before, after, report);
+  talus_status status = prepare(crowd, report);
   if (status == TALUS_OK)
-    status = tl_step_balls(backend, model, scope, before, report);
+    status = tl_step_balls(backend, crowd, before, report);
   if (status != TALUS_OK)
-    tl_balls_give_up(scope, before);
+    tl_balls_give_up(crowd, before);
   return status;
 }

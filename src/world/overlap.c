@@ -42,7 +42,7 @@ static talus_status find_contacts(talus_world *world, tl_contacts *contacts) {
   TL_TRY(tl_arena_reset(&world->arena));
   TL_TRY(tl_need(&world->where, TL_THE_BODIES | TL_THE(joints), TL_READ));
   TL_TRY(tl_world_check_crowding(world)); /* the first step says so again */
-  const tl_crowd scope = {.model = model,
+  const tl_crowd crowd = {.model = model,
                           .count = model->bodies,
                           .t0 = talus_world_time(world),
                           .t1 = talus_world_time(world) + model->dt,
@@ -54,20 +54,20 @@ static talus_status find_contacts(talus_world *world, tl_contacts *contacts) {
   talus_box *boxes;
   tl_pairs pairs = {0};
   const char *reason;
-  TL_TAKE(scope.arena, model->bodies, &margins);
-  TL_TAKE(scope.arena, scope.count, &boxes);
-  TL_TRY(world->backend->find_bounds(&scope, boxes, margins));
+  TL_TAKE(crowd.arena, model->bodies, &margins);
+  TL_TAKE(crowd.arena, crowd.count, &boxes);
+  TL_TRY(world->backend->find_bounds(&crowd, boxes, margins));
   /* What is not finite here is for the first step to complain about. */
   for (size_t i = 0; i < model->bodies; ++i)
     if (tl_body_shape(model, i)->bounded &&
         (!tl_is_finite(margins[i]) || !tl_box_is_finite(boxes[i])))
       return TALUS_OK;
   const talus_broad_kind broad =
-      model->broad == TALUS_BROAD_AUTO ? tl_broad_choose(&scope, boxes, &reason) : model->broad;
-  TL_TRY(world->backend->find_pairs(broad, &scope, boxes, &pairs));
+      model->broad == TALUS_BROAD_AUTO ? tl_broad_choose(&crowd, boxes, &reason) : model->broad;
+  TL_TRY(world->backend->find_pairs(broad, &crowd, boxes, &pairs));
   TL_TRY(tl_joints_prepare(&world->joints));
   tl_joints_keep_apart(&world->joints, &pairs);
-  return world->backend->find_contacts(&scope, &pairs, margins, contacts);
+  return world->backend->find_contacts(&crowd, &pairs, margins, contacts);
 }
 
 talus_status tl_world_find_overlap(talus_world *world, tl_overlap *overlap) {

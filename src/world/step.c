@@ -213,7 +213,7 @@ static talus_status need_to_settle(const talus_world *world) {
 /* Probes, tables, joints: nothing of it can fail. */
 static void settle(talus_world *world) {
   const tl_model *model = &world->model;
-  const tl_crowd scope = {.model = model,
+  const tl_crowd crowd = {.model = model,
                           .count = model->bodies,
                           .t0 = world->rest.t0,
                           .t1 = world->time,
@@ -222,8 +222,8 @@ static void settle(talus_world *world) {
                           .out = &world->state,
                           .arena = &world->arena,
                           .joints = world->joints.all.count > 0 ? &world->joints : NULL};
-  tl_flow_probe(&world->flow, model, &scope, &world->contacts);
-  tl_world_tell_tables(world, scope.t0, scope.t1);
+  tl_flow_probe(&world->flow, &crowd, &world->contacts);
+  tl_world_tell_tables(world, crowd.t0, crowd.t1);
   tl_world_tell_joints(world);
   world->joint_work +=
       world->last.solve.joint_work + tl_world_spring_energy(world) - world->rest.spring;
@@ -317,10 +317,10 @@ static talus_status need_to_begin(const talus_world *world) {
   return tl_need(&world->where, TL_THE_PROPERTY, TL_READ);
 }
 
-static talus_status run_stages(talus_world *world, const tl_scope *scope) {
+static talus_status run_stages(talus_world *world, const tl_crowd *crowd) {
   if (world->model.solve.kind == TALUS_SOLVE_PENALTY)
-    return tl_step_verlet(world->backend, scope, &world->contacts, &world->next, &world->last);
-  return tl_step_fixed(world->backend, scope, &world->last);
+    return tl_step_verlet(world->backend, crowd, &world->contacts, &world->next, &world->last);
+  return tl_step_fixed(world->backend, crowd, &world->last);
 }
 
 /* What the stages made counts from now on. */
@@ -351,7 +351,7 @@ static talus_status step_once(talus_world *world) {
   if (!is_springs)
     TL_TRY(reserve_next(world));
   tl_cancel_begin(&world->cancel, world->interrupt);
-  const tl_crowd scope = {.model = model,
+  const tl_crowd crowd = {.model = model,
                           .count = model->bodies,
                           .t0 = world->time,
                           .t1 = (double)(world->steps + 1) * model->dt,
@@ -375,13 +375,13 @@ static talus_status step_once(talus_world *world) {
   world->where.soon = needs_contacts(world) ? TL_THE_CONTACTS : 0;
   tl_flow_begin_step(&world->flow, model, &world->state);
   model->par.is_alone = world->has_pace && tl_pace_is_alone(&world->pace);
-  const talus_status status = run_stages(world, &scope);
+  const talus_status status = run_stages(world, &crowd);
   if (status == TALUS_INTERRUPTED) {
     world->last = last; /* bodies, contacts and joints are as they were */
     return tell_interrupted(world);
   }
   TL_TRY(status == TALUS_OK ? status : explain(world, status));
-  tl_joints_take(&world->joints, scope.dt);
+  tl_joints_take(&world->joints, crowd.dt);
   take_result(world, is_springs);
   world->wall[0] += world->last.wall_broad;
   world->wall[1] += world->last.wall_narrow;
@@ -397,11 +397,11 @@ static talus_status step_once(talus_world *world) {
   tell_broad(world);
   tell_guard(world);
   tell_threads(world);
-  note_convergence(world, scope.t1);
+  note_convergence(world, crowd.t1);
   world->steps++; /* the bodies have moved, whatever fails from here on */
-  world->time = scope.t1;
-  world->rest.t0 = scope.t0;
-  world->rest.dt = scope.dt;
+  world->time = crowd.t1;
+  world->rest.t0 = crowd.t0;
+  world->rest.dt = crowd.dt;
   world->rest.from = TL_REST_WATCH;
   TL_TRY(finish(world));
   return tl_world_end_strictly(world);

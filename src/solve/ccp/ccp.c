@@ -87,10 +87,10 @@ static talus_status look_back(tl_ccp *job) {
 
 static talus_status solve_rows(tl_ccp *job) {
   const tl_system *system = job->system;
-  const size_t bodies = system->scope->count + 1;
+  const size_t bodies = system->crowd->count + 1;
   uint8_t *seen;
   TL_TRY(tl_ccp_load_rows(job));
-  TL_TAKE(system->scope->arena, bodies, &seen);
+  TL_TAKE(system->crowd->arena, bodies, &seen);
   memset(seen, 0, bodies);
   for (size_t i = 0; i < job->part_count; ++i)
     job->parts[i].seen = seen;
@@ -109,7 +109,7 @@ static talus_status solve_rows(tl_ccp *job) {
 static talus_status plan_and_load(tl_ccp *job, tl_ccp_body *shifts) {
   tl_system *system = job->system;
   tl_pairs pairs = {0};
-  if (system->scope->joints) {
+  if (system->crowd->joints) {
     TL_TRY(tl_system_load_bodies(system));
     TL_TRY(tl_impact_find(system, shifts));
     TL_TRY(tl_links_list(&job->links, system, &pairs));
@@ -119,7 +119,7 @@ static talus_status plan_and_load(tl_ccp *job, tl_ccp_body *shifts) {
   }
   if (system->contacts->count > 0)
     TL_TRY(tl_ccp_plan_parts(job, NULL, system->bodies,
-                             system->scope->count * sizeof *system->bodies));
+                             system->crowd->count * sizeof *system->bodies));
   TL_TRY(tl_system_load_bodies(system));
   return tl_impact_find(system, shifts);
 }
@@ -129,19 +129,20 @@ _Static_assert(offsetof(tl_ccp_body, v) == offsetof(tl_twist, velocity) &&
                    offsetof(tl_ccp_body, w) == offsetof(tl_twist, spin),
                "a solver body starts with its twist");
 
-talus_status tl_ccp_solve(const tl_model *model, const tl_scope *scope, tl_contacts *contacts,
-                          tl_twists *twists, tl_solve_report *report) {
+talus_status tl_ccp_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twists *twists,
+                          tl_solve_report *report) {
+  const tl_model *model = crowd->model;
   tl_system system;
-  TL_TRY(tl_system_begin(&system, model, scope, contacts, report));
+  TL_TRY(tl_system_begin(&system, crowd, contacts, report));
   /* Room in every step, so that the arena does not grow and shrink with the overlaps. */
   tl_ccp_body *shifts = NULL;
   bool corrected = false;
   if (contacts->count > 0)
-    TL_TAKE(scope->arena, scope->count + 1, &shifts);
+    TL_TAKE(crowd->arena, crowd->count + 1, &shifts);
   tl_system_lend_shifts(&system, shifts);
-  if (contacts->count > 0 || scope->joints)
+  if (contacts->count > 0 || crowd->joints)
     TL_TRY(tl_system_order(&system));
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   tl_ccp job = {.system = &system};
   TL_TRY(plan_and_load(&job, tl_impact_is_possible(model) ? shifts : NULL));
   if (contacts->count > 0 || job.links.count > 0)
@@ -149,7 +150,7 @@ talus_status tl_ccp_solve(const tl_model *model, const tl_scope *scope, tl_conta
   TL_TRY(look_back(&job));
   if (contacts->count > 0)
     TL_TRY(tl_ccp_correct(&job, shifts, &corrected));
-  tl_arena_release(scope->arena, mark);
+  tl_arena_release(crowd->arena, mark);
   *twists = (tl_twists){system.bodies, sizeof *system.bodies, system.rank,
                         corrected || system.shifts ? shifts : NULL};
   return TALUS_OK;

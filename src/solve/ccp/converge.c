@@ -18,7 +18,7 @@ static double closing_of(const tl_system *system, const tl_contact *c, bool is_f
   tl_system_arms(system, c, &arm[0], &arm[1]);
   for (int k = 0; k < 2; ++k) {
     body[k] = system->bodies[tl_system_body(system, slot[k])];
-    if (is_free && tl_system_takes_part(system, slot[k]) && !system->scope->members) {
+    if (is_free && tl_system_takes_part(system, slot[k]) && !system->crowd->members) {
       const tl_twist twist = tl_system_free_twist(system, slot[k]);
       body[k].v = twist.velocity, body[k].w = twist.spin;
     }
@@ -55,7 +55,7 @@ static bool comes_fast(const approach *a, size_t rows) {
 static void note_residual(const tl_ccp *job, uint32_t first, uint32_t end, double rms) {
   const tl_system *system = job->system;
   tl_solve_report *report = system->report;
-  const double h = system->scope->dt, fall = (double)tl_length(system->model->gravity) * h;
+  const double h = system->crowd->dt, fall = (double)tl_length(system->model->gravity) * h;
   if (!(rms > fall) || first == end)
     return;
   const approach found = {job, first, rms};

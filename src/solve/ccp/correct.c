@@ -77,11 +77,11 @@ static void aim_packs(void *context, size_t begin, size_t end) {
 static talus_status aim_rows(const tl_ccp *job, uint8_t **deep) {
   const tl_system *system = job->system;
   aim_job aim = {.ccp = job,
-                 .aim = {.h = (talus_real)system->scope->dt,
+                 .aim = {.h = (talus_real)system->crowd->dt,
                          .slop = system->slop,
                          .share = (talus_real)system->settings->recovery,
                          .recovery_speed = system->recovery_speed}};
-  TL_TAKE(system->scope->arena, job->rows.count, &aim.deep);
+  TL_TAKE(system->crowd->arena, job->rows.count, &aim.deep);
   tl_for(&system->model->par, job->rows.pack_count, 64, aim_packs, &aim);
   *deep = aim.deep;
   return TALUS_OK;
@@ -98,13 +98,13 @@ static bool needs_correction(const tl_ccp *job) {
   tl_system *system = job->system;
   if (!(system->settings->recovery > 0) || job->rows.count == 0)
     return false;
-  return system->report->residual_max * system->scope->dt > (double)system->slop ||
+  return system->report->residual_max * system->crowd->dt > (double)system->slop ||
          tl_find_first(&system->model->par, system->contacts->count, is_deep, system) != SIZE_MAX;
 }
 
 /* The parts with rows of correction. */
 static talus_status take_parts(const tl_ccp *job, tl_ccp *fixing) {
-  TL_TAKE(job->system->scope->arena, job->part_count, &fixing->parts);
+  TL_TAKE(job->system->crowd->arena, job->part_count, &fixing->parts);
   for (size_t i = 0; i < job->part_count; ++i) {
     tl_ccp_part *part = &fixing->parts[i];
     *part = job->parts[i];
@@ -132,7 +132,7 @@ talus_status tl_ccp_correct(tl_ccp *job, tl_ccp_body *shifts, bool *corrected) {
   settings.warm_start = false;
   settings.iterations = (settings.iterations + SHARE - 1) / SHARE;
   if (system->slop > 0)
-    settings.tolerance = ENOUGH * (double)system->slop / system->scope->dt;
+    settings.tolerance = ENOUGH * (double)system->slop / system->crowd->dt;
   tl_system still = *system;
   still.settings = &settings;
   still.bodies = room;

@@ -46,7 +46,7 @@ static size_t body_bytes(const gradient *g) {
 }
 
 static talus_status take_bodies(gradient *g, tl_ccp_body **bodies) {
-  TL_TAKE(g->part->system->scope->arena, g->part->rows.body_count + 1, bodies);
+  TL_TAKE(g->part->system->crowd->arena, g->part->rows.body_count + 1, bodies);
   memcpy(*bodies, g->part->rows.bodies, body_bytes(g));
   return TALUS_OK;
 }
@@ -116,7 +116,7 @@ static void start(gradient *g) {
 static talus_status prepare(gradient *g) {
   tl_ccp_part *part = g->part;
   part->link_at = part->rows.rolls ? 2 * part->rows.pack_count : part->rows.pack_count;
-  tl_arena *arena = part->system->scope->arena;
+  tl_arena *arena = part->system->crowd->arena;
   TL_TAKE(arena, 3 * part->block_count, &part->block_sum);
   TL_TAKE(arena, part->block_count, &part->block_max);
   TL_TRY(tl_ccp_make_reduction(part, &g->reduction));
@@ -262,7 +262,7 @@ static void iterate_jacobi(gradient *g) {
   talus_real omega = (talus_real)settings->omega;
   const talus_real lambda = (talus_real)settings->lambda;
   bool is_done = good_enough(g, look(g));
-  while (g->done < g->effort.most && !is_done && !tl_cancel_look(part->system->scope->cancel)) {
+  while (g->done < g->effort.most && !is_done && !tl_cancel_look(part->system->crowd->cancel)) {
     step(g, g->now_bodies, omega, true, g->now, NULL);
     mix_fields(g, g->now, lambda, g->next, g->next);
     spread(g, g->next, NULL, NULL, g->next_bodies);
@@ -285,7 +285,7 @@ static void iterate_apgd(gradient *g) {
   bool momentum = false, is_done = good_enough(g, look(g));
   memcpy(g->lead, g->now, field_bytes(g));
   memcpy(g->lead_bodies, g->now_bodies, body_bytes(g));
-  while (g->done < g->effort.most && !is_done && !tl_cancel_look(part->system->scope->cancel)) {
+  while (g->done < g->effort.most && !is_done && !tl_cancel_look(part->system->crowd->cancel)) {
     tl_ccp_sums sums;
     for (;;) {
       sums = step(g, g->lead_bodies, (talus_real)(1 / inverse_step), false, g->lead, g->now);
@@ -329,7 +329,7 @@ static void iterate_bb(gradient *g) {
   const double uphill = part->rows.ncp > 0 ? SHORTEST : 0;
   double length = 0.5;
   bool is_done = good_enough(g, look(g));
-  while (g->done < g->effort.most && !is_done && !tl_cancel_look(part->system->scope->cancel)) {
+  while (g->done < g->effort.most && !is_done && !tl_cancel_look(part->system->crowd->cancel)) {
     const tl_ccp_sums sums = step(g, g->now_bodies, (talus_real)length, false, g->now, NULL);
     const double curvature = spread(g, g->next, g->now, g->now_bodies, g->next_bodies);
     g->done++;

@@ -34,7 +34,7 @@ static talus_status ease_parts(tl_ccp *job) {
   const tl_system *system = job->system;
   const size_t packs = job->rows.pack_count;
   ease e = {.job = job};
-  TL_TAKE(system->scope->arena, packs, &e.touched);
+  TL_TAKE(system->crowd->arena, packs, &e.touched);
   tl_for(&system->model->par, packs, 128, ease_packs, &e);
   for (size_t i = 0; i < job->part_count; ++i) {
     tl_ccp_part *part = &job->parts[i];
@@ -65,7 +65,7 @@ talus_status tl_ccp_load_links(tl_ccp *job) {
   TL_TRY(tl_links_load(&job->links));
   if (is_warm)
     TL_TRY(tl_links_warm(&job->links));
-  TL_TAKE(system->scope->arena, system->scope->count + 1, &owner);
+  TL_TAKE(system->crowd->arena, system->crowd->count + 1, &owner);
   for (size_t i = 0; i < job->part_count; ++i) {
     tl_links *links = &job->parts[i].links;
     *links = tl_links_cut(&job->links, links->first, links->count);

@@ -28,15 +28,15 @@ static void prefetch_bodies(const tl_ccp *job, size_t pack) {
     return;
   for (uint32_t row = job->rows.pack_row[pack]; row < job->rows.pack_row[pack + 1]; ++row) {
     const tl_contact *c = &job->system->contacts->data[job->rows.contact[row]];
-    __builtin_prefetch(&job->system->scope->in->position[c->a]);
-    __builtin_prefetch(&job->system->scope->in->position[c->b]);
+    __builtin_prefetch(&job->system->crowd->in->position[c->a]);
+    __builtin_prefetch(&job->system->crowd->in->position[c->b]);
     __builtin_prefetch(&job->system->bodies[tl_system_body(job->system, c->a)].inv_mass);
     __builtin_prefetch(&job->system->bodies[tl_system_body(job->system, c->b)].inv_mass);
   }
 }
 
 void tl_ccp_fill_packs(const tl_ccp *job, size_t begin, size_t end) {
-  const uint32_t nobody = (uint32_t)job->system->scope->count;
+  const uint32_t nobody = (uint32_t)job->system->crowd->count;
   for (size_t i = begin; i < end; ++i) {
     tl_ccp_pack *pack = &job->rows.packs[i];
     const uint32_t first = job->rows.pack_row[i], count = job->rows.pack_row[i + 1] - first;
@@ -72,7 +72,7 @@ void tl_ccp_fill_packs(const tl_ccp *job, size_t begin, size_t end) {
 
 static void gather_lane(const tl_ccp *job, const tl_contact *c, tl_ccp_pack *pack, uint32_t i,
                         tl_ccp_raw *raw) {
-  const talus_dvec3 *position = job->system->scope->in->position;
+  const talus_dvec3 *position = job->system->crowd->in->position;
   const uint32_t a = tl_system_body(job->system, c->a), b = tl_system_body(job->system, c->b);
   const talus_dvec3 to_point = tl_dsub(c->point, position[c->a]);
   const talus_vec3 arm_a = tl_narrow(to_point);
@@ -99,7 +99,7 @@ static void gather_lane(const tl_ccp *job, const tl_contact *c, tl_ccp_pack *pac
 
 static void gather_pack(const tl_ccp *job, size_t k, tl_ccp_raw *raw) {
   tl_ccp_pack *pack = &job->rows.packs[k];
-  const uint32_t nobody = (uint32_t)job->system->scope->count;
+  const uint32_t nobody = (uint32_t)job->system->crowd->count;
   const uint32_t first = job->rows.pack_row[k], count = job->rows.pack_row[k + 1] - first;
   prefetch_contacts(job, k + 8);
   prefetch_bodies(job, k + 4);
@@ -142,12 +142,12 @@ static void make_packs(void *context, size_t begin, size_t end) {
 talus_status tl_ccp_load_rows(tl_ccp *job) {
   tl_system *system = job->system;
   tl_ccp_rows *rows = &job->rows;
-  tl_arena *arena = system->scope->arena;
+  tl_arena *arena = system->crowd->arena;
   if (system->model->law_kinds & TL_LAW_COHESION)
     TL_TRY(tl_system_load_pulls(system));
   rows->bodies = system->bodies;
   rows->tensors = system->tensors;
-  rows->body_count = system->scope->count;
+  rows->body_count = system->crowd->count;
   rows->ncp = system->ncp;
   TL_TAKE(arena, rows->pack_count, &rows->packs);
   TL_TRY(tl_system_take(system, rows->pack_count * TL_CCP_LANES, sizeof *rows->gaps,

@@ -27,7 +27,7 @@ INLINE void find_steps(const tl_ccp_raw *raw, lanes_vec n, tl_ccp_pack *pack, la
 /* tl_contact_bias. */
 INLINE lanes find_bias(const tl_system *system, const tl_ccp_raw *raw) {
   const lanes zero = {0};
-  const talus_real h = (talus_real)system->scope->dt;
+  const talus_real h = (talus_real)system->crowd->dt;
   const lanes gap = load(raw->gap);
   const lanes closing = gap / h, least = zero - system->recovery_speed;
   return lanes_select(gap >= zero, closing, lanes_select(closing > least, closing, least));

@@ -130,7 +130,7 @@ static void list_body(const tl_ccp_part *part, struct tl_ccp_momentum *m, uint32
 }
 
 talus_status tl_ccp_take_momentum(tl_ccp_part *part) {
-  tl_arena *arena = part->system->scope->arena;
+  tl_arena *arena = part->system->crowd->arena;
   struct tl_ccp_momentum *m;
   part->momentum = NULL;
   if (part->links.count > 0)

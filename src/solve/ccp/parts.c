@@ -55,7 +55,7 @@ static size_t most_packs(const tl_ccp_part *part) {
 }
 
 static talus_status cut(tl_ccp *job, const uint32_t *start) {
-  tl_arena *arena = job->system->scope->arena;
+  tl_arena *arena = job->system->crowd->arena;
   size_t packs = job->small_start[job->small_count] / W + 1;
   for (size_t i = 0; i < job->part_count; ++i)
     packs += most_packs(&job->parts[i]);
@@ -78,7 +78,7 @@ static talus_status order_links(tl_ccp *job, const tl_islands *islands) {
   uint32_t *ordered;
   if (job->links.count == 0)
     return TALUS_OK;
-  TL_TAKE(job->system->scope->arena, job->links.count, &ordered);
+  TL_TAKE(job->system->crowd->arena, job->links.count, &ordered);
   for (size_t i = 0; i < job->links.count; ++i)
     ordered[i] = job->links.joint[islands->link_order[i]];
   job->links.joint = ordered;
@@ -99,7 +99,7 @@ static talus_status plan_part(tl_ccp *job, const tl_islands *islands, size_t isl
   /* A part for one thread fits its cache as it is. */
   if (system->settings->islands && count < TL_CCP_TEAM_ROWS)
     tiles.count = 0;
-  TL_TRY(tl_contact_colour_some(system->scope, system->contacts, ends, islands->order + first,
+  TL_TRY(tl_contact_colour_some(system->crowd, system->contacts, ends, islands->order + first,
                                 count, tiles, &part->colours));
   part->rows.contact = part->colours.order;
   return TALUS_OK;
@@ -107,13 +107,13 @@ static talus_status plan_part(tl_ccp *job, const tl_islands *islands, size_t isl
 
 talus_status tl_ccp_plan_parts(tl_ccp *job, const tl_pairs *pairs, void *room, size_t room_bytes) {
   tl_system *system = job->system;
-  const tl_scope *scope = system->scope;
+  const tl_crowd *crowd = system->crowd;
   const bool gradient = system->settings->method != TALUS_GAUSS_SEIDEL;
   tl_islands islands;
   tl_pair *ends = room;
   if (system->contacts->count * sizeof *ends > room_bytes)
-    TL_TAKE(scope->arena, system->contacts->count, &ends);
-  TL_TRY(tl_contact_find_islands(scope, system->contacts, pairs, system->settings->islands,
+    TL_TAKE(crowd->arena, system->contacts->count, &ends);
+  TL_TRY(tl_contact_find_islands(crowd, system->contacts, pairs, system->settings->islands,
                                  gradient ? 0 : SMALL, ends, &islands));
   TL_TRY(order_links(job, &islands));
   system->label = islands.label;
@@ -122,7 +122,7 @@ talus_status tl_ccp_plan_parts(tl_ccp *job, const tl_pairs *pairs, void *room, s
   job->small_start = islands.start;
   job->small_count = islands.small_count;
   job->part_count = islands.count - islands.small_count;
-  TL_TAKE(scope->arena, job->part_count, &job->parts);
+  TL_TAKE(crowd->arena, job->part_count, &job->parts);
   for (size_t i = 0; i < job->part_count; ++i)
     TL_TRY(plan_part(job, &islands, islands.small_count + i, ends, &job->parts[i]));
   return cut(job, islands.start + islands.small_count);
@@ -180,7 +180,7 @@ static double solve_small(const tl_ccp *job, uint32_t begin, uint32_t end, doubl
       change += tl_ccp_sweep_lane(&job->rows, row / W, row % W);
     done++;
     sum = -1;
-    if (tl_cancel_look(job->system->scope->cancel))
+    if (tl_cancel_look(job->system->crowd->cancel))
       break;
     if (tl_effort_wants_look(&effort, done, sqrt(change / rows))) {
       sum = measure_rows(job, begin, end, most);
@@ -198,7 +198,7 @@ static double solve_small(const tl_ccp *job, uint32_t begin, uint32_t end, doubl
 
 /* Position correction leaves alone what has no overlap. rms: the residual of rows [begin, end). */
 static bool has_work(const tl_ccp *job, size_t begin, size_t end, double rms) {
-  const bool is_rough = rms * job->system->scope->dt > (double)job->system->slop;
+  const bool is_rough = rms * job->system->crowd->dt > (double)job->system->slop;
   const unsigned work = TL_CCP_DEEP | (is_rough ? TL_CCP_SINKING : 0u);
   for (size_t row = begin; job->deep && row < end; ++row)
     if (job->deep[row] & work)
@@ -312,7 +312,7 @@ static void put_together(tl_ccp *job, const deal *d) {
 }
 
 static talus_status solve_seidel(tl_ccp *job) {
-  tl_arena *arena = job->system->scope->arena;
+  tl_arena *arena = job->system->crowd->arena;
   const size_t small_rows = job->small_start[job->small_count];
   const size_t most_chunks = small_rows / CHUNK_ROWS + 1;
   const tl_par alone = {.threads = 1};
@@ -346,7 +346,7 @@ static talus_status solve_seidel(tl_ccp *job) {
 }
 
 static talus_status solve_gradient(tl_ccp *job) {
-  tl_arena *arena = job->system->scope->arena;
+  tl_arena *arena = job->system->crowd->arena;
   const size_t bodies = job->rows.body_count;
   tl_ccp_numbering names;
   /* A step has a dozen loops, and waking threads for each costs more than a small part. */
@@ -375,7 +375,7 @@ talus_status tl_ccp_solve_parts(tl_ccp *job) {
   tl_solve_report *reports;
   if (job->rows.count == 0 && job->links.count == 0)
     return TALUS_OK;
-  TL_TAKE(job->system->scope->arena, job->part_count, &reports);
+  TL_TAKE(job->system->crowd->arena, job->part_count, &reports);
   for (size_t i = 0; i < job->part_count; ++i) {
     reports[i] = (tl_solve_report){0};
     job->parts[i].report = &reports[i];

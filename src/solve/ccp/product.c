@@ -16,8 +16,8 @@
 
 talus_status tl_ccp_make_gather(const tl_ccp_part *part, tl_ccp_gather *gather) {
   const size_t bodies = part->rows.body_count + 1, packs = part->rows.pack_count;
-  TL_TAKE(part->system->scope->arena, bodies + 1, &gather->start);
-  TL_TAKE(part->system->scope->arena, 2 * W * packs, &gather->entry);
+  TL_TAKE(part->system->crowd->arena, bodies + 1, &gather->start);
+  TL_TAKE(part->system->crowd->arena, 2 * W * packs, &gather->entry);
   memset(gather->start, 0, (bodies + 1) * sizeof *gather->start);
   for (size_t k = 0; k < packs; ++k)
     for (int i = 0; i < W; ++i) {

@@ -44,7 +44,7 @@ static void act_on(tl_ccp_part *part, tl_ccp_body *bodies, tl_ccp_tensor *tensor
 }
 
 talus_status tl_ccp_take_bodies(const tl_ccp *job, tl_ccp_part *part, tl_ccp_numbering *to) {
-  tl_arena *arena = job->system->scope->arena;
+  tl_arena *arena = job->system->crowd->arena;
   const tl_ccp_rows *all = &job->rows;
   const uint32_t nobody = (uint32_t)all->body_count;
   tl_ccp_body *bodies;

@@ -14,9 +14,9 @@
 talus_status tl_ccp_make_scan(const tl_ccp_part *part, const tl_ccp_gather *gather,
                               tl_ccp_scan *scan) {
   const size_t bodies = part->rows.body_count + 1, entries = 2 * W * part->rows.pack_count;
-  TL_TAKE(part->system->scope->arena, entries, &scan->place);
-  TL_TAKE(part->system->scope->arena, entries, &scan->body);
-  TL_TAKE(part->system->scope->arena, entries, &scan->buffer);
+  TL_TAKE(part->system->crowd->arena, entries, &scan->place);
+  TL_TAKE(part->system->crowd->arena, entries, &scan->body);
+  TL_TAKE(part->system->crowd->arena, entries, &scan->buffer);
   for (size_t i = 0; i < bodies; ++i)
     for (uint32_t e = gather->start[i]; e < gather->start[i + 1]; ++e) {
       scan->place[gather->entry[e]] = e;

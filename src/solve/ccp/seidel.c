@@ -165,7 +165,7 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
   double *stop = stops_of(part);
   while (done < effort.most) {
     if (worker == 0)
-      stop[done & 1] = tl_cancel_look(part->system->scope->cancel);
+      stop[done & 1] = tl_cancel_look(part->system->crowd->cancel);
     if (done == tl_ccp_patience(part))
       tl_ccp_set_off(part, team, worker, workers);
     visit_colours(part, team, worker, workers, SWEEP, sums[done & 1]);
@@ -197,8 +197,8 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
 }
 
 talus_status tl_ccp_take_sums(tl_ccp_part *part) {
-  TL_TAKE(part->system->scope->arena, 3 * part->block_count + 2, &part->block_sum);
-  TL_TAKE(part->system->scope->arena, part->block_count, &part->block_max);
+  TL_TAKE(part->system->crowd->arena, 3 * part->block_count + 2, &part->block_sum);
+  TL_TAKE(part->system->crowd->arena, part->block_count, &part->block_max);
   return tl_ccp_take_momentum(part);
 }
 

@@ -177,7 +177,7 @@ static void look_at_range(void *context, size_t begin, size_t end) {
 
 static void list_contacts(tl_impact *job) {
   const tl_system *system = job->system;
-  const size_t n = system->contacts->count, bodies = system->scope->count;
+  const size_t n = system->contacts->count, bodies = system->crowd->count;
   memset(job->start, 0, (bodies + 2) * sizeof *job->start);
   for (int turn = 0; turn < 2; ++turn) { /* counts, then entries; starts end one place further */
     for (size_t i = 0; i < n; ++i) {
@@ -264,8 +264,8 @@ static void leave_gaps(void *context, size_t begin, size_t end) {
  */
 
 static talus_status take_room(tl_impact *job) {
-  tl_arena *arena = job->system->scope->arena;
-  const size_t bodies = job->system->scope->count + 1, contacts = job->system->contacts->count;
+  tl_arena *arena = job->system->crowd->arena;
+  const size_t bodies = job->system->crowd->count + 1, contacts = job->system->contacts->count;
   TL_TAKE(arena, bodies, &job->clock);
   TL_TAKE(arena, bodies, &job->fastest);
   TL_TAKE(arena, bodies, &job->owner);
@@ -281,14 +281,14 @@ static talus_status take_room(tl_impact *job) {
 
 static talus_status find_held(tl_impact *job) {
   const tl_system *system = job->system;
-  const tl_joints *joints = system->scope->joints;
+  const tl_joints *joints = system->crowd->joints;
   if (!joints)
     return TALUS_OK;
-  TL_TAKE(system->scope->arena, system->scope->count + 1, &job->held);
-  memset(job->held, 0, system->scope->count + 1);
+  TL_TAKE(system->crowd->arena, system->crowd->count + 1, &job->held);
+  memset(job->held, 0, system->crowd->count + 1);
   for (size_t i = 0; i < joints->all.count; ++i) {
     const tl_joint *joint = &joints->all.data[i];
-    if (!tl_joint_acts_within(joint, system->scope))
+    if (!tl_joint_acts_within(joint, system->crowd))
       continue;
     if (joint->a != TL_NONE)
       job->held[tl_system_body(system, joint->a)] = 1;
@@ -329,14 +329,14 @@ static talus_status run(tl_impact *job) {
   tl_system *system = job->system;
   uint32_t *list;
   TL_TRY(take_room(job));
-  tl_for(&system->model->par, system->scope->count + 1, GRAIN, begin_bodies, job);
+  tl_for(&system->model->par, system->crowd->count + 1, GRAIN, begin_bodies, job);
   tl_for(&system->model->par, system->contacts->count, GRAIN, look_at_range, job);
   list_contacts(job);
   TL_TRY(find_held(job));
-  TL_TAKE(system->scope->arena, system->scope->count, &list);
+  TL_TAKE(system->crowd->arena, system->crowd->count, &list);
   gather_waiting(job, list);
   while (job->waiting > 0) {
-    TL_GO_ON(system->scope->cancel);
+    TL_GO_ON(system->crowd->cancel);
     TL_TRY(tl_impact_round(job));
   }
   tl_for(&system->model->par, system->contacts->count, GRAIN, leave_gaps, job);
@@ -352,9 +352,9 @@ static talus_real rounding_of(const tl_system *system) {
 
 talus_status tl_impact_find(tl_system *system, tl_ccp_body *shifts) {
   const size_t n = system->contacts->count;
-  tl_arena *arena = system->scope->arena;
+  tl_arena *arena = system->crowd->arena;
   tl_impact job = {.system = system,
-                   .h = (talus_real)system->scope->dt,
+                   .h = (talus_real)system->crowd->dt,
                    .bounce_speed = tl_max(system->bounce_speed, rounding_of(system)),
                    .is_relative = system->settings->bounce_speed < 0};
   if (!shifts || n == 0)
@@ -363,7 +363,7 @@ talus_status tl_impact_find(tl_system *system, tl_ccp_body *shifts) {
   tl_twist *kicks;
   /* Room in every step, so that the arena does not grow and shrink with the impacts. */
   TL_TAKE(arena, n, &gaps);
-  TL_TAKE(arena, system->scope->count + 1, &kicks);
+  TL_TAKE(arena, system->crowd->count + 1, &kicks);
   TL_TRY(tl_array_reserve(&system->contacts->hits,
                           n < FEW_HITS ? system->contacts->capacity : FEW_HITS));
   if (tl_find_first(&system->model->par, n, is_wanted, &job) == SIZE_MAX)

@@ -276,11 +276,11 @@ static size_t take_first(tl_impact *job) {
 
 talus_status tl_impact_round(tl_impact *job) {
   const tl_system *system = job->system;
-  const tl_arena_mark mark = tl_arena_get_mark(system->scope->arena);
+  const tl_arena_mark mark = tl_arena_get_mark(system->crowd->arena);
   moment now = {.job = job, .when = job->time[job->heap[0]]};
   const size_t taken = take_first(job);
-  TL_TAKE(system->scope->arena, taken, &now.hits);
-  TL_TAKE(system->scope->arena, 2 * taken, &now.moved);
+  TL_TAKE(system->crowd->arena, taken, &now.hits);
+  TL_TAKE(system->crowd->arena, 2 * taken, &now.moved);
   for (size_t k = taken; k-- > 0;) {
     const uint32_t i = job->heap[job->waiting + k];
     const tl_contact *c = &system->contacts->data[i];
@@ -306,6 +306,6 @@ talus_status tl_impact_round(tl_impact *job) {
       shift_bodies(&now);
       pass_on(&now);
     }
-  tl_arena_release(system->scope->arena, mark);
+  tl_arena_release(system->crowd->arena, mark);
   return TALUS_OK;
 }

@@ -57,7 +57,7 @@ static talus_status load_links(tl_impulse *job, tl_pairs *pairs) {
   if (links->count == 0)
     return TALUS_OK;
   TL_TRY(tl_links_load(links));
-  TL_TAKE(system->scope->arena, system->scope->count + 1, &owner);
+  TL_TAKE(system->crowd->arena, system->crowd->count + 1, &owner);
   TL_TRY(tl_links_plan(links, owner));
   if (system->settings->warm_start) {
     TL_TRY(tl_links_warm(links));
@@ -77,7 +77,7 @@ static talus_status find_islands(tl_system *system, const tl_pairs *links) {
   uint32_t *label;
   if (system->contacts->count == 0)
     return TALUS_OK;
-  TL_TAKE(system->scope->arena, system->model->bodies, &label);
+  TL_TAKE(system->crowd->arena, system->model->bodies, &label);
   tl_island_label(system->model, system->contacts, links, label);
   system->label = label;
   return TALUS_OK;
@@ -104,7 +104,7 @@ static talus_status solve(tl_impulse *job, tl_ccp_body *shifts, bool *corrected)
   TL_TRY(tl_system_load_bodies(system));
   tl_pairs pairs = {0};
   TL_TRY(tl_impact_find(system, tl_impact_is_possible(system->model) ? shifts : NULL));
-  if (system->scope->joints)
+  if (system->crowd->joints)
     TL_TRY(load_links(job, &pairs));
   TL_TRY(find_islands(system, &pairs));
   const bool any = system->contacts->count > 0 || job->links.count > 0;
@@ -121,22 +121,22 @@ static talus_status solve(tl_impulse *job, tl_ccp_body *shifts, bool *corrected)
   return *corrected ? correct(job, shifts) : TALUS_OK;
 }
 
-talus_status tl_impulse_solve(const tl_model *model, const tl_scope *scope, tl_contacts *contacts,
-                              tl_twists *twists, tl_solve_report *report) {
+talus_status tl_impulse_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twists *twists,
+                              tl_solve_report *report) {
   tl_system system;
   tl_ccp_body *shifts;
-  TL_TRY(tl_system_begin(&system, model, scope, contacts, report));
+  TL_TRY(tl_system_begin(&system, crowd, contacts, report));
   system.ncp = 1;
   /* Room in every step, so that the arena does not grow and shrink with the overlaps. */
-  TL_TAKE(scope->arena, scope->count + 1, &shifts);
+  TL_TAKE(crowd->arena, crowd->count + 1, &shifts);
   tl_system_lend_shifts(&system, shifts);
-  if (contacts->count > 0 || scope->joints)
+  if (contacts->count > 0 || crowd->joints)
     TL_TRY(tl_system_order(&system));
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   tl_impulse job = {.system = &system, .bodies = system.bodies};
   bool corrected = false;
   TL_TRY(solve(&job, shifts, &corrected));
-  tl_arena_release(scope->arena, mark);
+  tl_arena_release(crowd->arena, mark);
   *twists = (tl_twists){system.bodies, sizeof *system.bodies, system.rank,
                         corrected || system.shifts ? shifts : NULL};
   return TALUS_OK;

@@ -13,15 +13,15 @@ static talus_status find_bundles(tl_impulse *job) {
   const tl_system *system = job->system;
   const tl_contacts *contacts = system->contacts;
   uint32_t *first;
-  TL_TAKE(system->scope->arena, contacts->count, &first);
+  TL_TAKE(system->crowd->arena, contacts->count, &first);
   for (size_t i = 0; i < contacts->count; ++i) {
     const tl_contact *c = &contacts->data[i];
     if (i > 0 && c[-1].a == c->a && c[-1].b == c->b)
       continue;
-    if (!tl_rest_is_dormant(system->model, system->scope->in, c->a, c->b))
+    if (!tl_rest_is_dormant(system->model, system->crowd->in, c->a, c->b))
       first[job->bundle_count++] = (uint32_t)i;
   }
-  return tl_contact_colour_some(system->scope, contacts, NULL, first, job->bundle_count,
+  return tl_contact_colour_some(system->crowd, contacts, NULL, first, job->bundle_count,
                                 system->tiles, &job->colours);
 }
 
@@ -36,7 +36,7 @@ static uint32_t bundle_size(const tl_contacts *contacts, size_t first) {
 /* Every colour starts a block; one that must be worked on in order is a single block. */
 static talus_status cut_blocks(tl_impulse *job) {
   const tl_colours *colours = &job->colours;
-  tl_arena *arena = job->system->scope->arena;
+  tl_arena *arena = job->system->crowd->arena;
   size_t rows = 0, blocks = 0;
   TL_TAKE(arena, job->bundle_count + 1, &job->bundle_row);
   TL_TAKE(arena, job->bundle_count, &job->bundle_body);
@@ -113,7 +113,7 @@ static void load_bundles(void *context, size_t begin, size_t end) {
 
 talus_status tl_impulse_load(tl_impulse *job) {
   tl_system *system = job->system;
-  tl_arena *arena = system->scope->arena;
+  tl_arena *arena = system->crowd->arena;
   TL_TRY(find_bundles(job));
   TL_TRY(cut_blocks(job));
   if (system->model->law_kinds & TL_LAW_COHESION)
@@ -139,7 +139,7 @@ bool tl_impulse_is_deep(const tl_impulse *job) {
   const talus_real slop = job->system->slop;
   if (!(job->system->settings->correction > 0))
     return false;
-  if (job->system->report->residual_max * job->system->scope->dt > (double)slop)
+  if (job->system->report->residual_max * job->system->crowd->dt > (double)slop)
     return true;
   for (size_t i = 0; i < contacts->count; ++i)
     if (contacts->data[i].gap < -slop)
@@ -153,7 +153,7 @@ bool tl_impulse_is_deep(const tl_impulse *job) {
 static void aim_bundles(void *context, size_t begin, size_t end) {
   const tl_impulse *job = context;
   const tl_system *system = job->system;
-  const talus_real h = (talus_real)system->scope->dt;
+  const talus_real h = (talus_real)system->crowd->dt;
   for (size_t k = begin; k < end; ++k) {
     const tl_impulse_pair pair = tl_impulse_pair_of(job, k);
     for (uint32_t r = job->bundle_row[k]; r < job->bundle_row[k + 1]; ++r) {

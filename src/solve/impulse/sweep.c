@@ -234,7 +234,7 @@ static void iterate(void *context, tl_team *team, int worker, int workers) {
   bool measured = false;
   while (done < effort.most) {
     if (worker == 0)
-      stop[done & 1] = tl_cancel_look(job->system->scope->cancel);
+      stop[done & 1] = tl_cancel_look(job->system->crowd->cancel);
     visit_colours(job, team, worker, workers, SWEEP, sums[done & 1]);
     const double change =
         rms_of(job, sums[done & 1], visit_links(job, team, worker, workers, done));

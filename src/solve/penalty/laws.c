@@ -33,12 +33,13 @@ talus_real tl_penalty_radius(const tl_model *model, size_t slot) {
   return scale * (talus_real)tl_cbrt_d(0.75 * shape->volume / TL_PI);
 }
 
-static talus_status find_lightest(const tl_model *model, const tl_scope *scope, tl_penalty *p) {
+static talus_status find_lightest(const tl_crowd *crowd, tl_penalty *p) {
+  const tl_model *model = crowd->model;
   TL_TRY(tl_array_resize(&p->lightest, model->materials.count));
   for (size_t m = 0; m < p->lightest.count; ++m)
     p->lightest.data[m] = (tl_lightest){0};
-  for (size_t i = 0; i < scope->count; ++i) {
-    const uint32_t slot = tl_scope_slot(scope, i);
+  for (size_t i = 0; i < crowd->count; ++i) {
+    const uint32_t slot = tl_crowd_slot(crowd, i);
     tl_lightest *l = &p->lightest.data[model->property.material[slot]];
     const double mass = (double)model->property.mass[slot];
     if (tl_body_is_static(model, slot))
@@ -187,13 +188,14 @@ talus_status tl_penalty_choose(const tl_model *model, double dt, size_t bodies, 
   return p->auto_stiffness > 0 ? soften(model, dt, bodies, p) : TALUS_OK;
 }
 
-static talus_status check_step(const tl_model *model, const tl_scope *scope, tl_penalty *p) {
+static talus_status check_step(const tl_crowd *crowd, tl_penalty *p) {
+  const tl_model *model = crowd->model;
   const size_t n = model->materials.count;
   size_t stiff_a = 0, stiff_b = 0;
   p->critical = INFINITY;
   for (size_t a = 0; a < n; ++a)
     for (size_t b = a; b < n; ++b) {
-      const double critical = critical_of(model, p, scope->count, a, b);
+      const double critical = critical_of(model, p, crowd->count, a, b);
       if (critical < p->critical)
         p->critical = critical, stiff_a = a, stiff_b = b;
     }
@@ -201,39 +203,40 @@ static talus_status check_step(const tl_model *model, const tl_scope *scope, tl_
     return TALUS_OK;
   const char *one = model->materials.data[stiff_a].name,
              *other = model->materials.data[stiff_b].name;
-  if (scope->dt > p->critical)
+  if (crowd->dt > p->critical)
     return tl_fail(TALUS_ERROR_INVALID,
                    "dt is %g s, above the critical step of %g s of the stiffest pair ('%s' and "
                    "'%s', its lightest bodies); say step: {dt: %.2g}, or make the materials softer",
-                   scope->dt, p->critical, one ? one : "", other ? other : "",
+                   crowd->dt, p->critical, one ? one : "", other ? other : "",
                    0.5 * SAFE_FRACTION * p->critical);
-  if (scope->dt > SAFE_FRACTION * p->critical && !p->told) {
+  if (crowd->dt > SAFE_FRACTION * p->critical && !p->told) {
     p->told = true;
     tl_log_write(&model->log, TL_LOG_WARN,
                  "penalty: dt is %g s, %.0f %% of the critical step of %g s of the stiffest pair "
                  "('%s' and '%s'); say step: {dt: %.2g}",
-                 scope->dt, 100 * scope->dt / p->critical, p->critical, one ? one : "",
+                 crowd->dt, 100 * crowd->dt / p->critical, p->critical, one ? one : "",
                  other ? other : "", 0.5 * SAFE_FRACTION * p->critical);
   }
   return TALUS_OK;
 }
 
-talus_status tl_penalty_prepare(const tl_model *model, const tl_scope *scope) {
-  tl_penalty *p = scope->penalty;
-  if (p->is_known && p->bodies == scope->count)
+talus_status tl_penalty_prepare(const tl_crowd *crowd) {
+  const tl_model *model = crowd->model;
+  tl_penalty *p = crowd->penalty;
+  if (p->is_known && p->bodies == crowd->count)
     return TALUS_OK;
-  TL_TRY(find_lightest(model, scope, p));
+  TL_TRY(find_lightest(crowd, p));
   if (!(p->auto_stiffness > 0)) {
-    TL_TRY(tl_penalty_choose(model, scope->dt, scope->count, p));
+    TL_TRY(tl_penalty_choose(model, crowd->dt, crowd->count, p));
     if (p->auto_stiffness > 0)
       tl_log_write(&model->log, TL_LOG_INFO,
                    "penalty: stiffness auto is %g N/m, for which dt = %g s is well below the "
                    "critical step",
-                   p->auto_stiffness, scope->dt);
+                   p->auto_stiffness, crowd->dt);
   }
   TL_TRY(make_laws(model, p));
-  TL_TRY(check_step(model, scope, p));
-  p->bodies = scope->count;
+  TL_TRY(check_step(crowd, p));
+  p->bodies = crowd->count;
   p->is_known = true;
   return TALUS_OK;
 }

@@ -15,7 +15,7 @@ typedef struct effect {
 
 typedef struct push_job {
   const tl_model *model;
-  const tl_scope *scope;
+  const tl_crowd *crowd;
   const tl_penalty *penalty;
   const tl_penalty_motion *motion;
   tl_contacts *contacts;
@@ -121,7 +121,7 @@ static void resist_turning(const push_job *job, size_t i, const tl_spring_touch 
 static void push_contact(const push_job *job, size_t i, tl_tally total[SUMS]) {
   tl_contact *c = &job->contacts->data[i];
   tl_spring *spring = &job->contacts->springs.data[i];
-  const talus_dvec3 *x = job->scope->in->position;
+  const talus_dvec3 *x = job->crowd->in->position;
   effect *e = &job->effects[i];
   *e = (effect){0};
   if (!(c->gap < tl_penalty_reach(job->model))) {
@@ -149,9 +149,9 @@ static void push_contact(const push_job *job, size_t i, tl_tally total[SUMS]) {
   tl_tally_add(&total[FRICTION], (double)p.friction);
   if (job->model->law_kinds & TL_LAW_ROLLING)
     resist_turning(job, i, &t, &p, old, e, total);
-  c->impulse = tl_scale(e->force, (talus_real)job->scope->dt);
+  c->impulse = tl_scale(e->force, (talus_real)job->crowd->dt);
   if (tl_contacts_have_touches(job->contacts))
-    job->contacts->touches.data[i].torque = tl_scale(e->torque, (talus_real)job->scope->dt);
+    job->contacts->touches.data[i].torque = tl_scale(e->torque, (talus_real)job->crowd->dt);
 }
 
 static void push_contacts(void *context, size_t begin, size_t end, tl_tally *total) {
@@ -164,8 +164,8 @@ static void push_contacts(void *context, size_t begin, size_t end, tl_tally *tot
 static talus_status list_entries(push_job *job) {
   const size_t bodies = job->model->bodies, n = job->contacts->count;
   uint32_t *start;
-  TL_TAKE(job->scope->arena, bodies + 1, &start);
-  TL_TAKE(job->scope->arena, 2 * n, &job->entry);
+  TL_TAKE(job->crowd->arena, bodies + 1, &start);
+  TL_TAKE(job->crowd->arena, 2 * n, &job->entry);
   memset(start, 0, (bodies + 1) * sizeof *start);
   for (size_t i = 0; i < n; ++i) {
     start[job->contacts->data[i].a]++;
@@ -188,7 +188,7 @@ static talus_status list_entries(push_job *job) {
 static void gather(void *context, size_t begin, size_t end) {
   const push_job *job = context;
   for (size_t member = begin; member < end; ++member) {
-    const uint32_t slot = tl_scope_slot(job->scope, member);
+    const uint32_t slot = tl_crowd_slot(job->crowd, member);
     talus_vec3 push = tl_vec3(0, 0, 0), twist = tl_vec3(0, 0, 0);
     if (!tl_body_is_static(job->model, slot))
       for (uint32_t k = job->start[slot]; k < job->start[slot + 1]; ++k) {
@@ -205,36 +205,37 @@ static void gather(void *context, size_t begin, size_t end) {
 }
 
 /* What friction takes goes into stretching springs first: it is lost when they let go of it. */
-void tl_penalty_keep_ledger(const tl_scope *scope, bool moved, const tl_penalty_sums *now,
+void tl_penalty_keep_ledger(const tl_crowd *crowd, bool moved, const tl_penalty_sums *now,
                             tl_solve_report *report) {
-  tl_penalty *p = scope->penalty;
+  tl_penalty *p = crowd->penalty;
   report->elastic = now->elastic + now->stored;
   if (moved) {
-    report->damping_work += 0.5 * scope->dt * (p->damping + now->damping);
+    report->damping_work += 0.5 * crowd->dt * (p->damping + now->damping);
     report->friction_work +=
-        0.5 * scope->dt * (p->friction + now->friction) + p->stored - now->stored;
+        0.5 * crowd->dt * (p->friction + now->friction) + p->stored - now->stored;
   }
   p->stored = now->stored;
   p->damping = now->damping;
   p->friction = now->friction;
 }
 
-talus_status tl_penalty_push(const tl_model *model, const tl_scope *scope,
-                             const tl_penalty_motion *motion, tl_contacts *contacts,
-                             talus_vec3 *push, talus_vec3 *twist, tl_solve_report *report) {
+talus_status tl_penalty_push(const tl_crowd *crowd, const tl_penalty_motion *motion,
+                             tl_contacts *contacts, talus_vec3 *push, talus_vec3 *twist,
+                             tl_solve_report *report) {
   tl_penalty_sums total;
-  TL_TRY(tl_penalty_add_up(model, scope, motion, contacts, push, twist, &total));
-  tl_penalty_keep_ledger(scope, motion->lead != NULL, &total, report);
+  TL_TRY(tl_penalty_add_up(crowd, motion, contacts, push, twist, &total));
+  tl_penalty_keep_ledger(crowd, motion->lead != NULL, &total, report);
   return TALUS_OK;
 }
 
-talus_status tl_penalty_add_up(const tl_model *model, const tl_scope *scope,
-                               const tl_penalty_motion *motion, tl_contacts *contacts,
-                               talus_vec3 *push, talus_vec3 *twist, tl_penalty_sums *sums) {
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+talus_status tl_penalty_add_up(const tl_crowd *crowd, const tl_penalty_motion *motion,
+                               tl_contacts *contacts, talus_vec3 *push, talus_vec3 *twist,
+                               tl_penalty_sums *sums) {
+  const tl_model *model = crowd->model;
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   push_job job = {.model = model,
-                  .scope = scope,
-                  .penalty = scope->penalty,
+                  .crowd = crowd,
+                  .penalty = crowd->penalty,
                   .motion = motion,
                   .contacts = contacts,
                   .push = push,
@@ -242,7 +243,7 @@ talus_status tl_penalty_add_up(const tl_model *model, const tl_scope *scope,
   if (contacts->count > UINT32_MAX / 2)
     return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu contacts are more than penalty can hold",
                    contacts->count);
-  TL_TAKE(scope->arena, contacts->count, &job.effects);
+  TL_TAKE(crowd->arena, contacts->count, &job.effects);
   tl_tally total[SUMS];
   tl_for_tally(&model->par, contacts->count, TL_BLOCK, push_contacts, &job, SUMS, total);
   *sums = (tl_penalty_sums){.elastic = tl_tally_value(&total[ELASTIC]),
@@ -250,7 +251,7 @@ talus_status tl_penalty_add_up(const tl_model *model, const tl_scope *scope,
                             .damping = tl_tally_value(&total[DAMPING]),
                             .friction = tl_tally_value(&total[FRICTION])};
   TL_TRY(list_entries(&job));
-  tl_for(&model->par, scope->count, 512, gather, &job);
-  tl_arena_release(scope->arena, mark);
+  tl_for(&model->par, crowd->count, 512, gather, &job);
+  tl_arena_release(crowd->arena, mark);
   return TALUS_OK;
 }

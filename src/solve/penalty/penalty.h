@@ -56,9 +56,9 @@ void tl_penalty_free(tl_penalty *penalty);
 talus_status tl_penalty_choose(const tl_model *model, double dt, size_t bodies, tl_penalty *p);
 
 /* Looks at materials and bodies where they may have changed: laws, and the critical step, which is
- * an error (with the step that would do) where it is below that of the scope, and a warning where
+ * an error (with the step that would do) where it is below that of the crowd, and a warning where
  * a collision has too few steps. */
-talus_status tl_penalty_prepare(const tl_model *model, const tl_scope *scope);
+talus_status tl_penalty_prepare(const tl_crowd *crowd);
 
 /* How far bodies feel each other before they touch, m. */
 static inline talus_real tl_penalty_reach(const tl_model *model) {
@@ -77,20 +77,20 @@ typedef struct tl_penalty_motion {
   double h; /* s: how long contacts were stretched since the last set; 0: not at all */
 } tl_penalty_motion;
 
-/* Forces of the contacts of scope->in (places) into their impulses (times scope->dt) and springs,
+/* Forces of the contacts of crowd->in (places) into their impulses (times crowd->dt) and springs,
  * and their sums at each body into push and twist (by slot); energies into the report. */
-talus_status tl_penalty_push(const tl_model *model, const tl_scope *scope,
-                             const tl_penalty_motion *motion, tl_contacts *contacts,
-                             talus_vec3 *push, talus_vec3 *twist, tl_solve_report *report);
+talus_status tl_penalty_push(const tl_crowd *crowd, const tl_penalty_motion *motion,
+                             tl_contacts *contacts, talus_vec3 *push, talus_vec3 *twist,
+                             tl_solve_report *report);
 
 /* The same, with the energies in *sums instead. */
-talus_status tl_penalty_add_up(const tl_model *model, const tl_scope *scope,
-                               const tl_penalty_motion *motion, tl_contacts *contacts,
-                               talus_vec3 *push, talus_vec3 *twist, tl_penalty_sums *sums);
+talus_status tl_penalty_add_up(const tl_crowd *crowd, const tl_penalty_motion *motion,
+                               tl_contacts *contacts, talus_vec3 *push, talus_vec3 *twist,
+                               tl_penalty_sums *sums);
 
 /* Works of a step from the powers at its two ends; moved: false where forces were found without a
  * step. */
-void tl_penalty_keep_ledger(const tl_scope *scope, bool moved, const tl_penalty_sums *now,
+void tl_penalty_keep_ledger(const tl_crowd *crowd, bool moved, const tl_penalty_sums *now,
                             tl_solve_report *report);
 
 #endif

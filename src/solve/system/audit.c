@@ -34,8 +34,8 @@ static uint32_t label_of_contact(const tl_system *system, const tl_contact *c) {
  * before it is read. */
 static void add_up(const audit *a) {
   const tl_system *system = a->system;
-  for (size_t i = 0; i < system->scope->count; ++i) {
-    const uint32_t slot = tl_scope_slot(system->scope, i), label = label_of(system, slot);
+  for (size_t i = 0; i < system->crowd->count; ++i) {
+    const uint32_t slot = tl_crowd_slot(system->crowd, i), label = label_of(system, slot);
     if (label == slot || !tl_system_takes_part(system, slot))
       continue;
     tl_ledger_entry *to = &a->entries[label], *from = &a->entries[slot];
@@ -82,7 +82,7 @@ static void take_walls(const audit *a) {
 static void mark_driven(const audit *a) {
   const tl_system *system = a->system;
   for (size_t i = 0; i < a->links->count; ++i) {
-    const tl_joint *joint = &system->scope->joints->all.data[a->links->data[i].joint];
+    const tl_joint *joint = &system->crowd->joints->all.data[a->links->data[i].joint];
     const bool of_a = joint->a != TL_NONE && tl_system_takes_part(system, joint->a);
     a->driven[label_of(system, of_a ? joint->a : joint->b)] = 1;
   }
@@ -102,8 +102,8 @@ static talus_real share_of(const audit *a, uint32_t label) {
 /* Cuts the impulses of the islands that make energy, and what they did. */
 static void cut(const audit *a) {
   tl_system *system = a->system;
-  for (size_t i = 0; i < system->scope->count; ++i) {
-    const uint32_t slot = tl_scope_slot(system->scope, i), label = label_of(system, slot);
+  for (size_t i = 0; i < system->crowd->count; ++i) {
+    const uint32_t slot = tl_crowd_slot(system->crowd, i), label = label_of(system, slot);
     if (!tl_system_takes_part(system, slot) || !makes_energy(a, label))
       continue;
     const talus_real s = share_of(a, label);
@@ -115,7 +115,7 @@ static void cut(const audit *a) {
   for (size_t i = 0; i < system->contacts->count; ++i) {
     tl_contact *c = &system->contacts->data[i];
     const uint32_t label = label_of_contact(system, c);
-    if (!makes_energy(a, label) || tl_rest_is_dormant(system->model, system->scope->in, c->a, c->b))
+    if (!makes_energy(a, label) || tl_rest_is_dormant(system->model, system->crowd->in, c->a, c->b))
       continue;
     const talus_real s = share_of(a, label);
     c->impulse = tl_scale(push_of(system, i), s);
@@ -139,8 +139,8 @@ static int count_makers(const audit *a, double *made) {
   int makers = 0;
   tl_tally sum;
   tl_tally_clear(&sum);
-  for (size_t i = 0; i < system->scope->count; ++i) {
-    const uint32_t slot = tl_scope_slot(system->scope, i);
+  for (size_t i = 0; i < system->crowd->count; ++i) {
+    const uint32_t slot = tl_crowd_slot(system->crowd, i);
     if (label_of(system, slot) != slot || !makes_energy(a, slot))
       continue;
     tl_tally_add(&sum, a->entries[slot].work);
@@ -169,11 +169,11 @@ static void look(audit *a, tl_tally *objective) {
 talus_status tl_system_audit(tl_system *system, const tl_links *links, tl_tally *objective) {
   audit a = {.system = system, .links = links};
   const size_t bodies = system->model->bodies;
-  const tl_arena_mark mark = tl_arena_get_mark(system->scope->arena);
+  const tl_arena_mark mark = tl_arena_get_mark(system->crowd->arena);
   TL_TRY(tl_system_take(system, bodies, sizeof *a.entries, (void **)&a.entries));
-  TL_TAKE(system->scope->arena, bodies, &a.driven);
+  TL_TAKE(system->crowd->arena, bodies, &a.driven);
   memset(a.driven, 0, bodies);
   look(&a, objective);
-  tl_arena_release(system->scope->arena, mark);
+  tl_arena_release(system->crowd->arena, mark);
   return TALUS_OK;
 }

@@ -1,4 +1,4 @@
-/* Solver bodies from the scope: velocities with loads, inverse masses and inertia. */
+/* Solver bodies from the crowd: velocities with loads, inverse masses and inertia. */
 #include "crowd/rest.h"
 #include "solve/system/system.h"
 
@@ -8,8 +8,8 @@ static talus_vec3 locked_out(talus_vec3 v, uint32_t x, uint32_t y, uint32_t z) {
 
 /* The velocity with which a kinematic body covers exactly the way its motion goes in this step. */
 static void load_kinematic(const tl_system *system, uint32_t slot, tl_ccp_body *body) {
-  const tl_scope *scope = system->scope;
-  tl_body_way(system->model, slot, scope->t0, scope->t1, scope->dt, &body->v, &body->w);
+  const tl_crowd *crowd = system->crowd;
+  tl_body_way(system->model, slot, crowd->t0, crowd->t1, crowd->dt, &body->v, &body->w);
 }
 
 /* kept: where the tensor goes; or NULL. */
@@ -18,7 +18,7 @@ static void load_free(const tl_system *system, uint32_t slot, tl_ccp_body *body,
   const tl_model *model = system->model;
   const tl_properties *property = &model->property;
   const uint32_t lock = property->flags[slot] & TL_FLAG_LOCKS;
-  const talus_real h = (talus_real)system->scope->dt;
+  const talus_real h = (talus_real)system->crowd->dt;
   const talus_vec3 inertia = tl_body_inertia(model, slot);
   tl_ccp_tensor tensor;
   body->inv_mass = 1 / property->mass[slot];
@@ -30,15 +30,15 @@ static void load_free(const tl_system *system, uint32_t slot, tl_ccp_body *body,
   } else {
     body->inv_inertia = -1;
     tensor.inv_inertia =
-        tl_free_inverse_inertia(system->scope->in->rotation[slot], inertia, lock & TALUS_LOCK_RX,
+        tl_free_inverse_inertia(system->crowd->in->rotation[slot], inertia, lock & TALUS_LOCK_RX,
                                 lock & TALUS_LOCK_RY, lock & TALUS_LOCK_RZ);
     tensor.inv_mass =
         locked_out(tensor.inv_mass, lock & TALUS_LOCK_X, lock & TALUS_LOCK_Y, lock & TALUS_LOCK_Z);
   }
   if (kept)
     *kept = tensor;
-  body->v = tl_madd(system->scope->in->velocity[slot], h, model->gravity);
-  body->w = system->scope->in->spin[slot];
+  body->v = tl_madd(system->crowd->in->velocity[slot], h, model->gravity);
+  body->w = system->crowd->in->spin[slot];
   if (property->force)
     body->v = tl_madd(body->v, h, tl_mul(tensor.inv_mass, property->force[slot]));
   if (property->torque)
@@ -50,17 +50,17 @@ static void load_free(const tl_system *system, uint32_t slot, tl_ccp_body *body,
 }
 
 void tl_system_load_free(const tl_system *system, size_t member, tl_ccp_body *body) {
-  load_free(system, tl_scope_slot(system->scope, member), body, NULL);
+  load_free(system, tl_crowd_slot(system->crowd, member), body, NULL);
 }
 
 static void load_range(void *context, size_t begin, size_t end) {
   const tl_system *system = context;
   for (size_t i = begin; i < end; ++i) {
-    const uint32_t slot = tl_scope_slot(system->scope, i);
+    const uint32_t slot = tl_crowd_slot(system->crowd, i);
     const uint32_t flags = system->model->property.flags[slot];
     const uint32_t rank = tl_system_member(system, i);
     tl_ccp_body *body = &system->bodies[rank];
-    if ((flags & TL_FLAG_STATIC) || tl_rest_is_asleep(system->scope->in, slot)) {
+    if ((flags & TL_FLAG_STATIC) || tl_rest_is_asleep(system->crowd->in, slot)) {
       memset(body, 0, sizeof *body);
       if (system->tensors)
         memset(&system->tensors[rank], 0, sizeof *system->tensors);
@@ -73,13 +73,13 @@ static void load_range(void *context, size_t begin, size_t end) {
 }
 
 talus_status tl_system_load_bodies(tl_system *system) {
-  const tl_scope *scope = system->scope;
+  const tl_crowd *crowd = system->crowd;
   if (system->survey.tensors)
-    TL_TAKE(scope->arena, scope->count + 1, &system->tensors);
+    TL_TAKE(crowd->arena, crowd->count + 1, &system->tensors);
   if (system->tensors) /* sweeps load eight at a time, whether they need them or not */
-    memset(&system->tensors[scope->count], 0, sizeof *system->tensors);
-  memset(&system->bodies[scope->count], 0, sizeof system->bodies[0]);
-  tl_for(&system->model->par, scope->count, 1024, load_range, system);
+    memset(&system->tensors[crowd->count], 0, sizeof *system->tensors);
+  memset(&system->bodies[crowd->count], 0, sizeof system->bodies[0]);
+  tl_for(&system->model->par, crowd->count, 1024, load_range, system);
   return TALUS_OK;
 }
 

@@ -41,10 +41,10 @@ talus_vec3 tl_links_ease_push(const tl_links *links, uint32_t a, uint32_t b, tal
 }
 
 talus_status tl_links_warm(tl_links *all) {
-  const tl_scope *scope = all->system->scope;
-  TL_TAKE(scope->arena, scope->count + 1, &all->recovering);
-  TL_TAKE(scope->arena, scope->count + 1, &all->held);
-  memset(all->held, 0, scope->count + 1);
+  const tl_crowd *crowd = all->system->crowd;
+  TL_TAKE(crowd->arena, crowd->count + 1, &all->recovering);
+  TL_TAKE(crowd->arena, crowd->count + 1, &all->held);
+  memset(all->held, 0, crowd->count + 1);
   for (size_t i = 0; i < all->count; ++i) {
     const uint32_t each[2] = {all->data[i].a, all->data[i].b};
     for (int k = 0; k < 2; ++k) {

@@ -29,7 +29,7 @@ typedef struct energy_job {
 static double dot_d(talus_vec3 a, talus_vec3 b) { return tl_ddot(tl_widen(a), tl_widen(b)); }
 
 bool tl_system_takes_part(const tl_system *system, uint32_t slot) {
-  return !tl_body_is_static(system->model, slot) && !tl_rest_is_asleep(system->scope->in, slot);
+  return !tl_body_is_static(system->model, slot) && !tl_rest_is_asleep(system->crowd->in, slot);
 }
 
 tl_wrench tl_system_momentum(const tl_system *system, uint32_t slot, talus_vec3 v, talus_vec3 w) {
@@ -37,22 +37,22 @@ tl_wrench tl_system_momentum(const tl_system *system, uint32_t slot, talus_vec3 
   const talus_vec3 inertia = tl_body_inertia(model, slot);
   tl_wrench r = {tl_scale(v, model->property.mass[slot]), tl_scale(w, inertia.x)};
   if (!tl_body_shape(model, slot)->isotropic)
-    r.torque = tl_sym3_mul_vec(tl_sym3_rotated(system->scope->in->rotation[slot], inertia), w);
+    r.torque = tl_sym3_mul_vec(tl_sym3_rotated(system->crowd->in->rotation[slot], inertia), w);
   return r;
 }
 
 /* The free velocity, without the inverse of an inertia where none is needed. */
 tl_twist tl_system_free_twist(const tl_system *system, size_t member) {
-  const uint32_t slot = tl_scope_slot(system->scope, member);
+  const uint32_t slot = tl_crowd_slot(system->crowd, member);
   const tl_properties *property = &system->model->property;
   if (property->force || property->torque || (property->flags[slot] & TL_FLAG_LOCKS)) {
     tl_ccp_body body;
     tl_system_load_free(system, member, &body);
     return (tl_twist){body.v, body.w};
   }
-  const talus_vec3 v = system->scope->in->velocity[slot];
-  return (tl_twist){tl_madd(v, (talus_real)system->scope->dt, system->model->gravity),
-                    system->scope->in->spin[slot]};
+  const talus_vec3 v = system->crowd->in->velocity[slot];
+  return (tl_twist){tl_madd(v, (talus_real)system->crowd->dt, system->model->gravity),
+                    system->crowd->in->spin[slot]};
 }
 
 /* Of one body; `own` is half of v1.M (v1 - vf), `given` M (v1 - vf). Impacts have changed what the
@@ -104,7 +104,7 @@ static tl_ledger_entry weigh(const tl_system *system, size_t i, uint32_t slot, t
 
 static void add_body(const energy_job *energy, size_t i, tl_tally sums[SUMS]) {
   const tl_system *system = energy->system;
-  const uint32_t slot = tl_scope_slot(system->scope, i);
+  const uint32_t slot = tl_crowd_slot(system->crowd, i);
   if (!tl_system_takes_part(system, slot)) {
     if (energy->entries)
       energy->entries[slot] = (tl_ledger_entry){0, 0, 0};
@@ -112,7 +112,7 @@ static void add_body(const energy_job *energy, size_t i, tl_tally sums[SUMS]) {
   }
   const tl_properties *property = &system->model->property;
   const tl_ccp_body *now = &system->bodies[tl_system_member(system, i)];
-  const talus_vec3 v0 = system->scope->in->velocity[slot], w0 = system->scope->in->spin[slot];
+  const talus_vec3 v0 = system->crowd->in->velocity[slot], w0 = system->crowd->in->spin[slot];
   const tl_twist free = tl_system_free_twist(system, i);
   const tl_wrench given =
       tl_system_momentum(system, slot, tl_sub(now->v, free.velocity), tl_sub(now->w, free.spin));
@@ -124,7 +124,7 @@ static void add_body(const energy_job *energy, size_t i, tl_tally sums[SUMS]) {
     energy->entries[slot] = weigh(system, i, slot, free, now, given);
   if (!property->force && !property->torque)
     return;
-  const talus_vec3 fallen = tl_scale(system->model->gravity, (talus_real)system->scope->dt);
+  const talus_vec3 fallen = tl_scale(system->model->gravity, (talus_real)system->crowd->dt);
   const tl_wrench loaded = tl_system_momentum(
       system, slot, tl_sub(tl_sub(free.velocity, v0), fallen), tl_sub(free.spin, w0));
   tl_tally_add(&sums[LOAD], 0.5 * (dot_d(tl_add(v0, now->v), loaded.impulse) +
@@ -134,7 +134,7 @@ static void add_body(const energy_job *energy, size_t i, tl_tally sums[SUMS]) {
 static void add_bodies(void *context, size_t begin, size_t end, tl_tally *sums) {
   const energy_job *job = context;
   const tl_system *system = job->system;
-  const size_t count = system->scope->count;
+  const size_t count = system->crowd->count;
   for (size_t i = begin; i < end; ++i) {
     if (system->rank && i + AHEAD < count) /* neighbours here are far apart there */
       __builtin_prefetch(&system->bodies[system->rank[i + AHEAD]]);
@@ -156,7 +156,7 @@ void tl_system_find_energy(tl_system *system, const tl_links *links, tl_ledger_e
                            tl_tally *objective) {
   energy_job work = {system, entries};
   tl_tally sums[SUMS];
-  tl_for_tally(&system->model->par, system->scope->count, TL_BLOCK, add_bodies, &work, SUMS, sums);
+  tl_for_tally(&system->model->par, system->crowd->count, TL_BLOCK, add_bodies, &work, SUMS, sums);
   *objective = sums[OBJECTIVE];
   system->report->contact_work = tl_tally_value(&sums[CONTACT]);
   system->report->load_work = tl_tally_value(&sums[LOAD]);

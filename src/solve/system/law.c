@@ -30,7 +30,7 @@
  * ---------------------------------------------------------------------------------------------- */
 
 static talus_real slow_speed(const tl_system *system) {
-  return tl_length(system->model->gravity) * (talus_real)system->scope->dt;
+  return tl_length(system->model->gravity) * (talus_real)system->crowd->dt;
 }
 
 static talus_vec3 tangent_of(talus_vec3 v, talus_vec3 n) { return tl_madd(v, -tl_dot(v, n), n); }
@@ -54,7 +54,7 @@ static bool is_bonded(const tl_system *system, size_t i) {
   const tl_contact *c = &system->contacts->data[i];
   return (c->gap <= 0 || ((system->contacts->touches.data[i].state & TL_TOUCH_BONDED) != 0 &&
                           c->gap <= tl_bond_reach(system->model, c->a, c->b))) &&
-         !tl_rest_is_dormant(system->model, system->scope->in, c->a, c->b);
+         !tl_rest_is_dormant(system->model, system->crowd->in, c->a, c->b);
 }
 
 static void pull(const tl_system *system, const tl_contact *c, talus_real impulse) {
@@ -72,7 +72,7 @@ static void pull(const tl_system *system, const tl_contact *c, talus_real impuls
 /* Serial and in canonical order, because bodies add up what pulls at them. */
 talus_status tl_system_load_pulls(tl_system *system) {
   const tl_contacts *contacts = system->contacts;
-  TL_TAKE(system->scope->arena, contacts->count, &system->pulls);
+  TL_TAKE(system->crowd->arena, contacts->count, &system->pulls);
   for (size_t i = 0, end; i < contacts->count; i = end) {
     const tl_contact *first = &contacts->data[i];
     const talus_real cohesion = tl_model_law(system->model, first->a, first->b)->cohesion;
@@ -85,12 +85,12 @@ talus_status tl_system_load_pulls(tl_system *system) {
       system->pulls[k] = 0;
       if (!(cohesion > 0) || !is_bonded(system, k))
         continue;
-      system->pulls[k] = cohesion * (talus_real)system->scope->dt / (talus_real)bonds;
+      system->pulls[k] = cohesion * (talus_real)system->crowd->dt / (talus_real)bonds;
       pull(system, &contacts->data[k], system->pulls[k]);
     }
   }
-  TL_TAKE(system->scope->arena, system->scope->count, &system->pulled);
-  for (size_t i = 0; i < system->scope->count; ++i)
+  TL_TAKE(system->crowd->arena, system->crowd->count, &system->pulled);
+  for (size_t i = 0; i < system->crowd->count; ++i)
     system->pulled[i] = (tl_twist){system->bodies[i].v, system->bodies[i].w};
   return TALUS_OK;
 }

@@ -30,7 +30,7 @@ static bool must_wait(const tl_links *links, const uint32_t *owner, size_t i) {
 }
 
 talus_status tl_links_plan(tl_links *links, uint32_t *owner) {
-  tl_arena *arena = links->system->scope->arena;
+  tl_arena *arena = links->system->crowd->arena;
   tl_link_plan *plan;
   TL_TAKE(arena, 1, &plan);
   *plan = (tl_link_plan){.blocks = 1};

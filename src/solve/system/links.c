@@ -12,7 +12,7 @@
 #define AUTO_ENTRIES 200
 
 static uint32_t body_of(const tl_system *system, uint32_t slot) {
-  return slot == TL_NONE ? (uint32_t)system->scope->count : tl_system_body(system, slot);
+  return slot == TL_NONE ? (uint32_t)system->crowd->count : tl_system_body(system, slot);
 }
 
 /* ---- loading --------------------------------------------------------------------------------- */
@@ -20,9 +20,9 @@ static uint32_t body_of(const tl_system *system, uint32_t slot) {
 /* The rows for a guess of the velocities at the end of the step: those of `bodies`. */
 static void make_rows(const tl_system *system, const tl_link *link, const tl_ccp_body *bodies,
                       tl_joint_rows *rows) {
-  const tl_joint *joint = &system->scope->joints->all.data[link->joint];
-  const tl_state *in = system->scope->in;
-  const tl_joint_step step = {.h = system->scope->dt,
+  const tl_joint *joint = &system->crowd->joints->all.data[link->joint];
+  const tl_state *in = system->crowd->in;
+  const tl_joint_step step = {.h = system->crowd->dt,
                               .recovery_speed = system->recovery_speed,
                               .bounce_speed = system->bounce_speed,
                               .answer = link->answer};
@@ -35,13 +35,13 @@ static void make_rows(const tl_system *system, const tl_link *link, const tl_ccp
 }
 
 talus_status tl_links_list(tl_links *links, const tl_system *system, tl_pairs *pairs) {
-  const tl_joints *joints = system->scope->joints;
+  const tl_joints *joints = system->crowd->joints;
   *links = (tl_links){.system = system, .bodies = system->bodies, .tensors = system->tensors};
-  TL_TAKE(system->scope->arena, joints->all.count, &links->joint);
-  TL_TAKE(system->scope->arena, joints->all.count, &pairs->data);
+  TL_TAKE(system->crowd->arena, joints->all.count, &links->joint);
+  TL_TAKE(system->crowd->arena, joints->all.count, &pairs->data);
   for (size_t i = 0; i < joints->all.count; ++i) {
     const tl_joint *joint = &joints->all.data[i];
-    if (!tl_joint_acts_within(joint, system->scope))
+    if (!tl_joint_acts_within(joint, system->crowd))
       continue;
     if (!(system->bodies[body_of(system, joint->a)].inv_mass > 0) &&
         !(system->bodies[body_of(system, joint->b)].inv_mass > 0))
@@ -58,7 +58,7 @@ static void load_link(void *context, size_t begin, size_t end) {
   const tl_system *system = links->system;
   for (size_t i = begin; i < end; ++i) {
     tl_link *link = &links->data[i];
-    const tl_joint *joint = &system->scope->joints->all.data[links->joint[i]];
+    const tl_joint *joint = &system->crowd->joints->all.data[links->joint[i]];
     tl_joint_rows rows;
     link->a = body_of(system, joint->a);
     link->b = body_of(system, joint->b);
@@ -73,21 +73,21 @@ static void load_link(void *context, size_t begin, size_t end) {
       tl_link_load(link, &rows);
     }
     for (int r = 0; system->settings->warm_start && r < tl_link_rows(link); ++r)
-      link->row[r].impulse = system->scope->joints_after[link->joint].impulse[r];
+      link->row[r].impulse = system->crowd->joints_after[link->joint].impulse[r];
     tl_link_factor(link, links->bodies, links->tensors);
   }
 }
 
 /* Rows of all links stand one behind the other, in the order of visits. */
 static talus_status make_room(tl_links *links) {
-  const tl_scope *scope = links->system->scope;
-  const tl_joint *joints = scope->joints->all.data;
+  const tl_crowd *crowd = links->system->crowd;
+  const tl_joint *joints = crowd->joints->all.data;
   tl_link_row *rows;
   size_t count = 0;
-  TL_TAKE(scope->arena, links->count, &links->data);
+  TL_TAKE(crowd->arena, links->count, &links->data);
   for (size_t i = 0; i < links->count; ++i)
     count += (size_t)tl_joint_row_room(&joints[links->joint[i]]);
-  TL_TAKE(scope->arena, count, &rows);
+  TL_TAKE(crowd->arena, count, &rows);
   for (size_t i = 0; i < links->count; ++i) {
     links->data[i] = (tl_link){.row = rows};
     rows += tl_joint_row_room(&joints[links->joint[i]]);
@@ -118,17 +118,17 @@ bool tl_links_are_direct(const tl_links *all) {
 }
 
 talus_status tl_links_make_graph(const tl_links *all, tl_link_graph *graph) {
-  const tl_scope *scope = all->system->scope;
-  return tl_link_graph_make(graph, all->data, all->count, scope->count + 1, scope->arena);
+  const tl_crowd *crowd = all->system->crowd;
+  return tl_link_graph_make(graph, all->data, all->count, crowd->count + 1, crowd->arena);
 }
 
 talus_status tl_links_factor(const tl_links *all, const tl_link_graph *graph, tl_links *part) {
   const tl_system *system = all->system;
   const size_t most = system->settings->joints == TALUS_JOINTS_DIRECT ? SIZE_MAX : AUTO_ENTRIES;
   bool fits;
-  TL_TAKE(system->scope->arena, 1, &part->direct);
+  TL_TAKE(system->crowd->arena, 1, &part->direct);
   TL_TRY(tl_link_system_make(part->direct, all->data, graph, part->first, part->count, all->bodies,
-                             all->tensors, most, system->scope->arena, &fits));
+                             all->tensors, most, system->crowd->arena, &fits));
   if (!fits)
     part->direct = NULL;
   return TALUS_OK;
@@ -178,7 +178,7 @@ talus_status tl_links_hold_still(const tl_links *from, tl_ccp_body *bodies, tl_l
   to->bodies = bodies;
   if (from->count == 0)
     return TALUS_OK;
-  tl_arena *arena = from->system->scope->arena;
+  tl_arena *arena = from->system->crowd->arena;
   for (size_t i = 0; i < from->count; ++i)
     rows += (size_t)tl_link_rows(&from->data[i]);
   TL_TAKE(arena, from->count, &to->data);
@@ -209,7 +209,7 @@ static double mean_speed(const tl_system *system, uint32_t slot, uint32_t body, 
   const tl_ccp_body *now = &system->bodies[body];
   if (slot == TL_NONE || !(now->inv_mass > 0))
     return 0;
-  const tl_state *in = system->scope->in;
+  const tl_state *in = system->crowd->in;
   return 0.5 *
          (dot_d(tl_add(in->velocity[slot], now->v), l) + dot_d(tl_add(in->spin[slot], now->w), a));
 }
@@ -219,7 +219,7 @@ static void add_work(void *context, size_t begin, size_t end, tl_tally *sum) {
   const tl_system *system = links->system;
   for (size_t i = begin; i < end; ++i) {
     const tl_link *link = &links->data[i];
-    const tl_joint *joint = &system->scope->joints->all.data[link->joint];
+    const tl_joint *joint = &system->crowd->joints->all.data[link->joint];
     for (int r = 0; r < tl_link_rows(link); ++r) {
       const tl_link_row *row = &link->row[r];
       tl_tally_add(sum, (double)row->impulse *
@@ -243,9 +243,9 @@ void tl_links_objective(const tl_links *links, tl_tally *sum) {
 
 static void store_some(void *context, size_t begin, size_t end) {
   const tl_links *links = context;
-  const tl_scope *scope = links->system->scope;
+  const tl_crowd *crowd = links->system->crowd;
   for (size_t i = begin; i < end; ++i)
-    tl_link_store(&links->data[i], scope->dt, &scope->joints_after[links->data[i].joint]);
+    tl_link_store(&links->data[i], crowd->dt, &crowd->joints_after[links->data[i].joint]);
 }
 
 void tl_links_store(const tl_links *links) {

@@ -25,7 +25,7 @@ _Static_assert(3 * MANY_BITS < 16, "keys have 16 bits");
 
 typedef struct order_job {
   const tl_model *model;
-  const tl_scope *scope;
+  const tl_crowd *crowd;
   talus_dvec3 origin;
   double (*sums)[SUMS];               /* by block of TL_BLOCK members */
   int bits;                           /* of each axis of a key */
@@ -44,19 +44,19 @@ typedef struct grid {
 } grid;
 
 static size_t blocks_of(const order_job *job) {
-  return (job->scope->count + TL_BLOCK - 1) / TL_BLOCK;
+  return (job->crowd->count + TL_BLOCK - 1) / TL_BLOCK;
 }
 
 static void sum_blocks(const order_job *job, size_t begin, size_t end) {
   for (size_t block = begin; block < end; ++block) {
     /* Not in memory: each sum would wait for the one before to be written. */
     double bodies = 0, x1 = 0, y1 = 0, z1 = 0, x2 = 0, y2 = 0, z2 = 0;
-    const size_t first = block * TL_BLOCK, left = job->scope->count - first;
+    const size_t first = block * TL_BLOCK, left = job->crowd->count - first;
     for (size_t i = first; i < first + (left < TL_BLOCK ? left : TL_BLOCK); ++i) {
-      const uint32_t slot = tl_scope_slot(job->scope, i);
+      const uint32_t slot = tl_crowd_slot(job->crowd, i);
       if (tl_body_is_static(job->model, slot))
         continue;
-      const talus_dvec3 x = tl_dsub(job->scope->in->position[slot], job->origin);
+      const talus_dvec3 x = tl_dsub(job->crowd->in->position[slot], job->origin);
       bodies += 1;
       x1 += x.x, y1 += x.y, z1 += x.z;
       x2 += x.x * x.x, y2 += x.y * x.y, z2 += x.z * x.z;
@@ -107,8 +107,8 @@ static void find_keys(const order_job *job, const grid *in, size_t begin, size_t
                       uint32_t *count) {
   memset(count, 0, job->cells * sizeof *count);
   for (size_t i = begin; i < end; ++i) {
-    const uint32_t slot = tl_scope_slot(job->scope, i);
-    const talus_dvec3 x = tl_dsub(job->scope->in->position[slot], job->origin);
+    const uint32_t slot = tl_crowd_slot(job->crowd, i);
+    const talus_dvec3 x = tl_dsub(job->crowd->in->position[slot], job->origin);
     const uint32_t key = share_of_key(job, in, 0, x.x) | share_of_key(job, in, 1, x.y) |
                          share_of_key(job, in, 2, x.z);
     const size_t cell = tl_body_is_static(job->model, slot) ? job->cells - 1 : key;
@@ -155,7 +155,7 @@ static void write_order(const order_job *job, size_t movable, size_t begin, size
                         uint32_t *next) {
   const uint32_t tile = tile_size(movable);
   for (size_t i = begin; i < end; ++i) {
-    const uint32_t slot = tl_scope_slot(job->scope, i), at = next[job->keys[i]]++;
+    const uint32_t slot = tl_crowd_slot(job->crowd, i), at = next[job->keys[i]]++;
     job->rank[i] = at;
     job->index_of[slot] = at;
     job->tile_of[slot] = at < movable ? at / tile : TL_NONE;
@@ -164,7 +164,7 @@ static void write_order(const order_job *job, size_t movable, size_t begin, size
 
 static void order_share(void *context, tl_team *team, int worker, int workers) {
   const order_job *job = context;
-  const size_t n = job->scope->count, blocks = blocks_of(job);
+  const size_t n = job->crowd->count, blocks = blocks_of(job);
   const size_t begin = tl_share(n, worker, workers), end = tl_share(n, worker + 1, workers);
   uint32_t *next = job->next + (size_t)worker * job->cells;
   sum_blocks(job, tl_share(blocks, worker, workers), tl_share(blocks, worker + 1, workers));
@@ -180,38 +180,38 @@ static void order_share(void *context, tl_team *team, int worker, int workers) {
 }
 
 talus_status tl_system_order(tl_system *system) {
-  const tl_scope *scope = system->scope;
-  if (scope->count < LEAST_BODIES) {
-    if (scope->members) {
+  const tl_crowd *crowd = system->crowd;
+  if (crowd->count < LEAST_BODIES) {
+    if (crowd->members) {
       uint32_t *index_of;
-      TL_TAKE(scope->arena, system->model->bodies, &index_of);
-      for (size_t i = 0; i < scope->count; ++i)
-        index_of[scope->members[i]] = (uint32_t)i;
+      TL_TAKE(crowd->arena, system->model->bodies, &index_of);
+      for (size_t i = 0; i < crowd->count; ++i)
+        index_of[crowd->members[i]] = (uint32_t)i;
       system->index_of = index_of;
     }
     return TALUS_OK;
   }
-  const int bits = scope->count <= MOST_FEW ? FEW_BITS : MANY_BITS;
+  const int bits = crowd->count <= MOST_FEW ? FEW_BITS : MANY_BITS;
   order_job order = {.model = system->model,
-                     .scope = scope,
-                     .origin = scope->in->position[tl_scope_slot(scope, scope->count - 1)],
+                     .crowd = crowd,
+                     .origin = crowd->in->position[tl_crowd_slot(crowd, crowd->count - 1)],
                      .bits = bits,
                      .cells = ((size_t)1 << (3 * bits)) + 1};
-  TL_TAKE(scope->arena, scope->count, &order.rank);
+  TL_TAKE(crowd->arena, crowd->count, &order.rank);
   order.index_of = order.rank;
-  if (scope->members)
-    TL_TAKE(scope->arena, system->model->bodies, &order.index_of);
-  TL_TAKE(scope->arena, system->model->bodies, &order.tile_of);
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  if (crowd->members)
+    TL_TAKE(crowd->arena, system->model->bodies, &order.index_of);
+  TL_TAKE(crowd->arena, system->model->bodies, &order.tile_of);
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   const size_t threads = (size_t)system->model->par.threads;
-  TL_TAKE(scope->arena, blocks_of(&order), &order.sums);
-  TL_TAKE(scope->arena, scope->count, &order.keys);
-  TL_TAKE(scope->arena, threads * order.cells, &order.next);
-  TL_TAKE(scope->arena, threads, &order.in_range);
+  TL_TAKE(crowd->arena, blocks_of(&order), &order.sums);
+  TL_TAKE(crowd->arena, crowd->count, &order.keys);
+  TL_TAKE(crowd->arena, threads * order.cells, &order.next);
+  TL_TAKE(crowd->arena, threads, &order.in_range);
   spread_cells(&order);
   tl_team_run(&system->model->par, order_share, &order);
   const size_t movable = find_cells(&order).movable, tile = tile_size(movable);
-  tl_arena_release(scope->arena, mark);
+  tl_arena_release(crowd->arena, mark);
   system->rank = order.rank;
   system->index_of = order.index_of;
   system->tiles = (tl_tiles){order.tile_of, (movable + tile - 1) / tile};

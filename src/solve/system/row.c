@@ -39,7 +39,7 @@ static talus_vec3 velocity_before(const tl_system *system, uint32_t slot, uint32
                                   talus_vec3 arm) {
   if (tl_body_is_static(system->model, slot))
     return tl_ccp_point_velocity(&system->bodies[body], arm);
-  const tl_state *in = system->scope->in;
+  const tl_state *in = system->crowd->in;
   return tl_add(in->velocity[slot], tl_cross(in->spin[slot], arm));
 }
 
@@ -52,7 +52,7 @@ static talus_dvec3 way_between(const tl_model *model, const tl_state *in, const 
 }
 
 void tl_system_arms(const tl_system *system, const tl_contact *c, talus_vec3 *a, talus_vec3 *b) {
-  const tl_state *in = system->scope->in;
+  const tl_state *in = system->crowd->in;
   *a = tl_between(in->position[c->a], c->point);
   *b = tl_narrow(tl_dsub(tl_dsub(c->point, in->position[c->a]), way_between(system->model, in, c)));
 }
@@ -77,7 +77,7 @@ tl_ccp_row tl_system_make_row(const tl_system *system, const tl_contact *c, uint
     row.friction = tl_system_friction(system, c, law,
                                       tl_system_velocity_before(system, c, row.arm_a, row.arm_b));
   row.friction = tl_system_limit_friction(system, row.friction);
-  row.bias = tl_contact_bias(tl_system_gap_to_close(system, c), (talus_real)system->scope->dt,
+  row.bias = tl_contact_bias(tl_system_gap_to_close(system, c), (talus_real)system->crowd->dt,
                              system->recovery_speed);
   row.impulse = tl_vec3(0, 0, 0);
   if (system->settings->warm_start && row.en > 0) {

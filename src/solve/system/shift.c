@@ -6,12 +6,12 @@
 
 void tl_system_lend_shifts(tl_system *system, tl_ccp_body *shifts) {
   system->room = (unsigned char *)shifts;
-  system->room_bytes = shifts ? (system->scope->count + 1) * sizeof *shifts / LINE * LINE : 0;
+  system->room_bytes = shifts ? (system->crowd->count + 1) * sizeof *shifts / LINE * LINE : 0;
 }
 
 talus_status tl_system_take(tl_system *system, size_t n, size_t size, void **out) {
   if (system->shifts || n > system->room_bytes / size)
-    return tl_arena_take(system->scope->arena, n, size, out);
+    return tl_arena_take(system->crowd->arena, n, size, out);
   const size_t bytes = (n * size + LINE - 1) / LINE * LINE;
   *out = system->room;
   system->room += bytes;
@@ -36,9 +36,9 @@ talus_status tl_system_take_shifts(const tl_system *system, tl_ccp_body *shifts,
                                    tl_ccp_body **room) {
   *room = shifts;
   if (system->shifts) /* by impacts, in the same place */
-    TL_TAKE(system->scope->arena, system->scope->count + 1, room);
+    TL_TAKE(system->crowd->arena, system->crowd->count + 1, room);
   still_job still = {system->bodies, *room};
-  tl_for(&system->model->par, system->scope->count + 1, 1024, copy_still, &still);
+  tl_for(&system->model->par, system->crowd->count + 1, 1024, copy_still, &still);
   return TALUS_OK;
 }
 
@@ -50,11 +50,11 @@ typedef struct lift_job {
 static void add_lifts(void *context, size_t begin, size_t end, tl_tally *sum) {
   const lift_job *job = context;
   const tl_system *system = job->system;
-  const talus_dvec3 way = tl_dscale(tl_widen(system->model->gravity), -system->scope->dt);
+  const talus_dvec3 way = tl_dscale(tl_widen(system->model->gravity), -system->crowd->dt);
   for (size_t i = begin; i < end; ++i) {
     const uint32_t row = tl_system_member(system, i);
     if (system->bodies[row].inv_mass > 0)
-      tl_tally_add(sum, (double)system->model->property.mass[tl_scope_slot(system->scope, i)] *
+      tl_tally_add(sum, (double)system->model->property.mass[tl_crowd_slot(system->crowd, i)] *
                             tl_ddot(way, tl_widen(job->shifts[row].v)));
   }
 }
@@ -62,13 +62,13 @@ static void add_lifts(void *context, size_t begin, size_t end, tl_tally *sum) {
 void tl_system_add_lift(tl_system *system, const tl_ccp_body *shifts) {
   lift_job job = {system, shifts};
   tl_tally sum;
-  tl_for_tally(&system->model->par, system->scope->count, 4 * TL_BLOCK, add_lifts, &job, 1, &sum);
+  tl_for_tally(&system->model->par, system->crowd->count, 4 * TL_BLOCK, add_lifts, &job, 1, &sum);
   system->report->contact_work += tl_tally_value(&sum);
 }
 
 void tl_system_add_shifts(tl_system *system, const tl_ccp_body *room, tl_ccp_body *shifts) {
   tl_system_add_lift(system, room);
-  for (size_t i = 0; room != shifts && i <= system->scope->count; ++i) {
+  for (size_t i = 0; room != shifts && i <= system->crowd->count; ++i) {
     shifts[i].v = tl_add(shifts[i].v, room[i].v);
     shifts[i].w = tl_add(shifts[i].w, room[i].w);
   }

@@ -1,4 +1,4 @@
-/* One look at every body of the scope: what the rows of their contacts need, and how small they
+/* One look at every body of the crowd: what the rows of their contacts need, and how small they
  * get. */
 #include "solve/system/system.h"
 
@@ -43,19 +43,19 @@ static void look_at_range(void *context, size_t begin, size_t end) {
   const survey_job *job = context;
   tl_survey s = NOTHING;
   for (size_t i = begin; i < end; ++i)
-    look_at(job->system->model, job->system->scope->in, tl_scope_slot(job->system->scope, i), &s);
+    look_at(job->system->model, job->system->crowd->in, tl_crowd_slot(job->system->crowd, i), &s);
   job->found[begin / GRAIN] = s;
 }
 
 static talus_status look(tl_system *system) {
-  const tl_scope *scope = system->scope;
-  const size_t blocks = (scope->count + GRAIN - 1) / GRAIN;
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  const tl_crowd *crowd = system->crowd;
+  const size_t blocks = (crowd->count + GRAIN - 1) / GRAIN;
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   survey_job job = {.system = system};
-  TL_TAKE(scope->arena, blocks, &job.found);
+  TL_TAKE(crowd->arena, blocks, &job.found);
   for (size_t i = 0; i < blocks; ++i)
     job.found[i] = NOTHING;
-  tl_for(&system->model->par, scope->count, GRAIN, look_at_range, &job);
+  tl_for(&system->model->par, crowd->count, GRAIN, look_at_range, &job);
   system->survey = NOTHING;
   for (size_t i = 0; i < blocks; ++i) {
     system->survey.tensors |= job.found[i].tensors;
@@ -65,14 +65,14 @@ static talus_status look(tl_system *system) {
     system->survey.least = tl_min(system->survey.least, job.found[i].least);
     spread(&system->survey, job.found[i].slowest, job.found[i].fastest);
   }
-  tl_arena_release(scope->arena, mark);
+  tl_arena_release(crowd->arena, mark);
   return TALUS_OK;
 }
 
 /* What gravity makes of rest in a step, which bodies cannot help but sink by; of small bodies in a
  * long step that would be too much. */
 static talus_real find_slop(const tl_system *system) {
-  const talus_real h = (talus_real)system->scope->dt;
+  const talus_real h = (talus_real)system->crowd->dt;
   if (system->settings->slop >= 0)
     return (talus_real)system->settings->slop;
   return tl_min(tl_length(system->model->gravity) * h * h, TL_R(0.01) * system->survey.least);
@@ -82,33 +82,34 @@ static talus_real find_slop(const tl_system *system) {
 static talus_real find_recovery_speed(const tl_system *system) {
   if (system->settings->recovery_speed >= 0)
     return (talus_real)system->settings->recovery_speed;
-  return TL_R(0.1) * system->survey.least / (talus_real)system->scope->dt;
+  return TL_R(0.1) * system->survey.least / (talus_real)system->crowd->dt;
 }
 
 double tl_system_small_speed(const tl_system *system) {
   const tl_survey *s = &system->survey;
-  const double fall = (double)tl_length(system->model->gravity) * system->scope->dt;
+  const double fall = (double)tl_length(system->model->gravity) * system->crowd->dt;
   if (!(s->slowest.x <= s->fastest.x))
     return fall;
   const double differ = 1e-3 * (double)tl_length(tl_sub(s->fastest, s->slowest));
   return fall > differ ? fall : differ;
 }
 
-talus_status tl_system_begin(tl_system *system, const tl_model *model, const tl_scope *scope,
-                             tl_contacts *contacts, tl_solve_report *report) {
+talus_status tl_system_begin(tl_system *system, const tl_crowd *crowd, tl_contacts *contacts,
+                             tl_solve_report *report) {
+  const tl_model *model = crowd->model;
   *report = (tl_solve_report){0};
   *system = (tl_system){.model = model,
-                        .scope = scope,
+                        .crowd = crowd,
                         .settings = &model->solve,
                         .contacts = contacts,
                         .report = report,
                         .ncp = model->solve.friction == TALUS_FRICTION_NCP};
   system->bounce_speed = (talus_real)model->solve.bounce_speed;
   if (model->solve.bounce_speed < 0)
-    system->bounce_speed = 2 * tl_length(model->gravity) * (talus_real)scope->dt;
+    system->bounce_speed = 2 * tl_length(model->gravity) * (talus_real)crowd->dt;
   TL_TRY(look(system));
   system->slop = find_slop(system);
   system->recovery_speed = find_recovery_speed(system);
-  TL_TAKE(scope->arena, scope->count + 1, &system->bodies);
+  TL_TAKE(crowd->arena, crowd->count + 1, &system->bodies);
   return TALUS_OK;
 }

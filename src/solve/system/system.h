@@ -2,7 +2,7 @@
  *
  *   survey.c  what there is among the bodies, and what `auto` settings make of it
  *   order.c   the order of solver bodies, and tiles of them
- *   bodies.c  solver bodies from the scope: velocities with loads, inverse masses and inertia
+ *   bodies.c  solver bodies from the crowd: velocities with loads, inverse masses and inertia
  *   row.c     the row of one contact
  *   law.c     static friction, cohesion, and what contacts remember
  *   links.h   joints: rows of their own, in blocks
@@ -21,7 +21,7 @@
 #include "kernels/rolling.h"
 #include "solve/solve.h"
 
-/* What there is among the bodies of the scope (survey.c). */
+/* What there is among the bodies of the crowd (survey.c). */
 typedef struct tl_survey {
   bool tensors; /* one that does not answer the same in every direction */
   bool arms;    /* one that makes arms matter which are not along their normal: movable and not a
@@ -35,17 +35,17 @@ typedef struct tl_survey {
 
 typedef struct tl_system {
   const tl_model *model;
-  const tl_scope *scope;
+  const tl_crowd *crowd;
   const talus_solve_def *settings;
   tl_contacts *contacts;
   tl_solve_report *report;
   tl_survey survey;
 
   /* Solver bodies. */
-  const uint32_t *rank;     /* member of the scope -> solver body; NULL: the same number */
+  const uint32_t *rank;     /* member of the crowd -> solver body; NULL: the same number */
   const uint32_t *index_of; /* slot -> solver body; NULL: the same number */
   tl_tiles tiles;           /* of solver bodies, in their order */
-  tl_ccp_body *bodies;      /* scope->count, and one more that is nobody's */
+  tl_ccp_body *bodies;      /* crowd->count, and one more that is nobody's */
   tl_ccp_tensor *tensors;   /* NULL: every body is isotropic */
   const uint32_t *label;    /* by slot: of its island; NULL: all are one */
   unsigned char *room;      /* that of shifts, as long as nobody has any (tl_system_lend_shifts) */
@@ -77,8 +77,8 @@ static inline uint32_t tl_system_member(const tl_system *system, size_t member) 
 
 /* A system with survey, slop and speeds (as `solve` says, or what `auto` makes of it), and with
  * room for bodies that is not filled yet. */
-talus_status tl_system_begin(tl_system *system, const tl_model *model, const tl_scope *scope,
-                             tl_contacts *contacts, tl_solve_report *report);
+talus_status tl_system_begin(tl_system *system, const tl_crowd *crowd, tl_contacts *contacts,
+                             tl_solve_report *report);
 
 /* m/s: a speed that is small in this scene: what free fall gives in a step, or a thousandth of how
  * much velocities differ. Every observer sees the same. */
@@ -90,7 +90,7 @@ talus_status tl_system_order(tl_system *system);
 /* Fills bodies (and tensors, where any is needed). */
 talus_status tl_system_load_bodies(tl_system *system);
 
-/* The velocity with which a free member of the scope ends the step if nothing touches it. */
+/* The velocity with which a free member of the crowd ends the step if nothing touches it. */
 void tl_system_load_free(const tl_system *system, size_t member, tl_ccp_body *body);
 
 /* Inverse inertia of a solver body in world axes. */
@@ -180,7 +180,7 @@ void tl_system_find_energy(tl_system *system, const struct tl_links *links,
  * stored. */
 talus_status tl_system_audit(tl_system *system, const struct tl_links *links, tl_tally *objective);
 
-/* The velocity with which a free member of the scope ends the step if nothing touches it, and what
+/* The velocity with which a free member of the crowd ends the step if nothing touches it, and what
  * the solver began with; what momentum a body has with velocity v and spin w. */
 tl_twist tl_system_free_twist(const tl_system *system, size_t member);
 tl_twist tl_system_start_twist(const tl_system *system, size_t member);

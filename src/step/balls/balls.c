@@ -16,16 +16,16 @@ static talus_vec3 get(const talus_real *from) { return tl_vec3(from[0], from[1],
 /* Work of half a step's kick, exactly: force times mean velocity. v and w are twice that. */
 static double find_work(const tl_ball_step *job, talus_vec3 v, talus_vec3 w, talus_vec3 push,
                         talus_vec3 twist) {
-  return 0.25 * job->scope->dt * (dot_d(push, v) + dot_d(twist, w));
+  return 0.25 * job->crowd->dt * (dot_d(push, v) + dot_d(twist, w));
 }
 
 static double find_load_work(const tl_ball_step *job, uint32_t slot, talus_vec3 v, talus_vec3 w) {
   const tl_properties *property = &job->model->property;
   double work = 0;
   if (property->force)
-    work += 0.25 * job->scope->dt * dot_d(property->force[slot], v);
+    work += 0.25 * job->crowd->dt * dot_d(property->force[slot], v);
   if (property->torque)
-    work += 0.25 * job->scope->dt * dot_d(property->torque[slot], w);
+    work += 0.25 * job->crowd->dt * dot_d(property->torque[slot], w);
   return work;
 }
 
@@ -78,7 +78,7 @@ static bool start_ball(const tl_ball_step *job, size_t rank, tl_ball_sums *sums)
     tl_tally_add(&sums->of[TL_BALL_FIRST_WORK],
                  find_work(job, tl_add(get(ball->v), mid.velocity), tl_add(get(ball->w), mid.spin),
                            push, twist));
-    x = tl_dmadd(x, job->scope->dt, mid.velocity);
+    x = tl_dmadd(x, job->crowd->dt, mid.velocity);
     is_sane = tl_length2(mid.spin) <= job->most_spin2;
   }
   place->x = x.x, place->y = x.y, place->z = x.z;
@@ -179,9 +179,9 @@ static talus_status keep_pure(const tl_ball_step *job) {
 }
 
 void tl_balls_set_forces(tl_ball_step *job) {
-  const double dt = job->begins ? 0 : job->scope->dt;
+  const double dt = job->begins ? 0 : job->crowd->dt;
   job->forces = (tl_ball_job){.list = job->list,
-                              .laws = job->scope->penalty->laws.data,
+                              .laws = job->crowd->penalty->laws.data,
                               .materials = job->model->materials.count,
                               .is_hertz = job->model->solve.law == TALUS_HERTZ,
                               .h = (talus_real)dt,
@@ -253,7 +253,7 @@ static unsigned finish_ball(const tl_ball_step *job, size_t rank, tl_ball_sums *
   rows->x[0][lane] = place->x, rows->x[1][lane] = place->y, rows->x[2][lane] = place->z;
   const talus_quat now = {rows->q[0][lane], rows->q[1][lane], rows->q[2][lane], rows->q[3][lane]};
   const talus_quat turn =
-      tl_quat_from_rotation_vector(tl_scale(mid.spin, (talus_real)job->scope->dt));
+      tl_quat_from_rotation_vector(tl_scale(mid.spin, (talus_real)job->crowd->dt));
   const talus_quat q = tl_quat_renormalize(tl_quat_mul(turn, now));
   rows->q[0][lane] = q.w, rows->q[1][lane] = q.x, rows->q[2][lane] = q.y, rows->q[3][lane] = q.z;
   tl_ball_lead(&job->forces, ball, &lead, &swing);
@@ -397,7 +397,7 @@ static void pass_worker(void *context, tl_team *team, int worker, int workers) {
 talus_status tl_balls_pass(tl_ball_step *step) {
   const tl_par crew = crew_of(step);
   pass_job job = {.step = step, .count = crew.threads};
-  TL_TAKE(step->scope->arena, (size_t)crew.threads, &job.shares);
+  TL_TAKE(step->crowd->arena, (size_t)crew.threads, &job.shares);
   for (int i = 0; i < job.count; ++i)
     atomic_init(&job.shares[i].blocks, pack_share(tl_share(step->list->blocks, i, job.count),
                                                   tl_share(step->list->blocks, i + 1, job.count)));

@@ -9,7 +9,7 @@
 
 typedef struct tl_ball_step {
   const tl_model *model;
-  const tl_scope *scope;
+  const tl_crowd *crowd;
   tl_balls *balls;
   tl_ball_list *list; /* theirs */
   tl_state mid;       /* of bodies that touch walls */

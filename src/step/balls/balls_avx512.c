@@ -117,7 +117,7 @@ INLINE bool move_on(const tl_ball_step *job, size_t eight, const wide x0[3], vec
   const vec none = {zero, zero, zero};
   const vec v = select_vec(moves, add(v0, k->velocity), none);
   const vec w = select_vec(moves, add(w0, k->spin), none);
-  const double dt = job->scope->dt;
+  const double dt = job->crowd->dt;
   const wide x = x0[0] + dt * widen(v.x), y = x0[1] + dt * widen(v.y), z = x0[2] + dt * widen(v.z);
   const wide dx = x - load_wide(kept->from[0]), dy = y - load_wide(kept->from[1]),
              dz = z - load_wide(kept->from[2]);
@@ -274,7 +274,7 @@ unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight, tl_ball_s
   load_places(&list->place.data[rank], x);
   for (int i = 0; i < 3; ++i)
     store_wide(rows->x[i], x[i]);
-  const double dt = job->scope->dt;
+  const double dt = job->crowd->dt;
   turn_by(rows, times(w, zero + (talus_real)dt), moves);
   const wide work = 0.25 * dt * (dot_wide(push, add(v, v1)) + dot_wide(twist, add(w, w1)));
   add_to_tally(&sums->of[TL_BALL_CONTACT_WORK], keep_if(moves, work));

@@ -16,13 +16,14 @@
 #define SKIN_FASTEST 4
 #define CELL_BITS    10
 
-bool tl_balls_are_all(const tl_model *model, const tl_scope *scope) {
-  if (model->solve.law == TALUS_NOBLE || scope->members || scope->count == 0 ||
+bool tl_balls_are_all(const tl_crowd *crowd) {
+  const tl_model *model = crowd->model;
+  if (model->solve.law == TALUS_NOBLE || crowd->members || crowd->count == 0 ||
       (model->law_kinds & (TL_LAW_STATIC | TL_LAW_ROLLING)) ||
       (model->domain.enabled &&
        (model->domain.periodic[0] || model->domain.periodic[1] || model->domain.periodic[2])))
     return false;
-  for (size_t i = 0; i < scope->count; ++i) {
+  for (size_t i = 0; i < crowd->count; ++i) {
     const uint32_t flags = model->property.flags[i];
     if (flags & TL_FLAG_FIXED)
       continue;
@@ -59,9 +60,10 @@ static void rank_range(void *context, size_t begin, size_t end) {
 }
 
 /* Ranks along a Morton curve over the box of all centres (planes count by theirs, wherever). */
-static talus_status rank_bodies(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
-  const size_t n = scope->count;
-  const talus_dvec3 *x = scope->in->position;
+static talus_status rank_bodies(const tl_crowd *crowd, tl_ball_list *list) {
+  const tl_model *model = crowd->model;
+  const size_t n = crowd->count;
+  const talus_dvec3 *x = crowd->in->position;
   talus_box box = {x[0], x[0]};
   for (size_t i = 1; i < n; ++i) {
     box.lo = tl_dvec3(fmin(box.lo.x, x[i].x), fmin(box.lo.y, x[i].y), fmin(box.lo.z, x[i].z));
@@ -70,15 +72,15 @@ static talus_status rank_bodies(const tl_model *model, const tl_scope *scope, tl
   const talus_dvec3 size = tl_dsub(box.hi, box.lo);
   const double longest = fmax(size.x, fmax(size.y, size.z));
   const double scale = longest > 0 ? ((1 << CELL_BITS) - 1) / longest : 0;
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   rank_job job = {x, box.lo, scale, NULL, list};
-  TL_TAKE(scope->arena, n, &job.keys);
+  TL_TAKE(crowd->arena, n, &job.keys);
   TL_TRY(tl_array_resize(&list->slot, n));
   TL_TRY(tl_array_resize(&list->rank, n));
   tl_for(&model->par, n, 1024, key_range, &job);
-  TL_TRY(tl_sort_u32(&model->par, scope->arena, job.keys, list->slot.data, n, 3 * CELL_BITS));
+  TL_TRY(tl_sort_u32(&model->par, crowd->arena, job.keys, list->slot.data, n, 3 * CELL_BITS));
   tl_for(&model->par, n, 1024, rank_range, &job);
-  tl_arena_release(scope->arena, mark);
+  tl_arena_release(crowd->arena, mark);
   return TALUS_OK;
 }
 
@@ -92,16 +94,17 @@ static void take_row(const tl_state *in, uint32_t slot, tl_ball_rows *rows, size
 }
 
 /* What of a ball does not change from step to step, and its state. */
-static void lay_ball(const tl_model *model, const tl_scope *scope, tl_ball_list *list, size_t i) {
+static void lay_ball(const tl_crowd *crowd, tl_ball_list *list, size_t i) {
+  const tl_model *model = crowd->model;
   const uint32_t slot = list->slot.data[i];
-  const talus_dvec3 x = scope->in->position[slot];
+  const talus_dvec3 x = crowd->in->position[slot];
   tl_ball *ball = &list->ball.data[i];
   tl_ball_kept *kept = &list->kept.data[i / TL_BALL_LANES];
   const size_t lane = i % TL_BALL_LANES;
   *ball = (tl_ball){0};
   list->material.data[i] = (uint32_t)model->property.material[slot];
   kept->from[0][lane] = x.x, kept->from[1][lane] = x.y, kept->from[2][lane] = x.z;
-  take_row(scope->in, slot, &list->rows.data[i / TL_BALL_LANES], lane);
+  take_row(crowd->in, slot, &list->rows.data[i / TL_BALL_LANES], lane);
   list->place.data[i] = (tl_ball_place){x.x, x.y, x.z, 0};
   kept->limit[lane] = (double)list->skin.data[slot] * (double)list->skin.data[slot];
   if (!tl_balls_is_one(model, slot))
@@ -113,24 +116,25 @@ static void lay_ball(const tl_model *model, const tl_scope *scope, tl_ball_list 
     return;
   ball->inv_mass = 1 / model->property.mass[slot];
   ball->inv_inertia = 1 / tl_body_inertia(model, slot).x;
-  put(ball->v, scope->in->velocity[slot]), put(ball->w, scope->in->spin[slot]);
-  put(ball->push, scope->in->push[slot]), put(ball->twist, scope->in->twist[slot]);
+  put(ball->v, crowd->in->velocity[slot]), put(ball->w, crowd->in->spin[slot]);
+  put(ball->push, crowd->in->push[slot]), put(ball->twist, crowd->in->twist[slot]);
 }
 
 typedef struct lay_job {
   const tl_model *model;
-  const tl_scope *scope;
+  const tl_crowd *crowd;
   tl_ball_list *list;
 } lay_job;
 
 static void lay_range(void *context, size_t begin, size_t end) {
   const lay_job *job = context;
   for (size_t i = begin; i < end; ++i)
-    lay_ball(job->model, job->scope, job->list, i);
+    lay_ball(job->crowd, job->list, i);
 }
 
-static talus_status lay_balls(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
-  const size_t n = scope->count, mirrors = list->flats.count;
+static talus_status lay_balls(const tl_crowd *crowd, tl_ball_list *list) {
+  const tl_model *model = crowd->model;
+  const size_t n = crowd->count, mirrors = list->flats.count;
   TL_BALLS_ROOM(&list->place, n + mirrors);
   TL_BALLS_ROOM(&list->ball, n + mirrors);
   TL_BALLS_ROOM(&list->material, n + mirrors);
@@ -145,7 +149,7 @@ static talus_status lay_balls(const tl_model *model, const tl_scope *scope, tl_b
     list->kept.data[eights - 1] = (tl_ball_kept){0};
     list->rows.data[eights - 1] = (tl_ball_rows){0};
   }
-  lay_job job = {model, scope, list};
+  lay_job job = {model, crowd, list};
   tl_for(&model->par, n, 512, lay_range, &job);
   for (size_t k = 0; k < mirrors; ++k) {
     const uint32_t slot = list->tanks.data[list->flats.data[k].tank].slot;
@@ -158,13 +162,13 @@ static talus_status lay_balls(const tl_model *model, const tl_scope *scope, tl_b
 /* ---- candidates ------------------------------------------------------------------------------ */
 
 /* Flat walls by the rank of their ball. */
-static talus_status sort_flats(const tl_scope *scope, tl_ball_list *list) {
+static talus_status sort_flats(const tl_crowd *crowd, tl_ball_list *list) {
   const size_t n = list->rank.count, m = list->flats.count;
   uint32_t *start, *to;
   tl_ball_wall *old;
-  TL_TAKE(scope->arena, n + 1, &start);
-  TL_TAKE(scope->arena, m, &to);
-  TL_TAKE(scope->arena, m, &old);
+  TL_TAKE(crowd->arena, n + 1, &start);
+  TL_TAKE(crowd->arena, m, &to);
+  TL_TAKE(crowd->arena, m, &old);
   memset(start, 0, (n + 1) * sizeof *start);
   for (size_t k = 0; k < m; ++k)
     start[list->flats.data[k].ball + 1]++;
@@ -250,10 +254,11 @@ static talus_status lay_effects(tl_ball_list *list) {
 /* ---- making it ------------------------------------------------------------------------------- */
 
 /* The radii of the smallest and of the largest ball and the least mass, to the list. */
-static void survey_balls(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
+static void survey_balls(const tl_crowd *crowd, tl_ball_list *list) {
+  const tl_model *model = crowd->model;
   double least = INFINITY;
   list->largest = 0, list->lightest = INFINITY;
-  for (size_t i = 0; i < scope->count; ++i) {
+  for (size_t i = 0; i < crowd->count; ++i) {
     if (tl_body_is_static(model, i))
       continue;
     const double radius = (double)tl_penalty_radius(model, i);
@@ -267,21 +272,22 @@ static void survey_balls(const tl_model *model, const tl_scope *scope, tl_ball_l
 
 typedef struct skin_job {
   const tl_model *model;
-  const tl_scope *scope;
+  const tl_crowd *crowd;
   double radius; /* of the smallest ball */
   talus_real *skin;
 } skin_job;
 
 /* The velocity that a ball is about to move with, as far as its forces are known. */
-static talus_vec3 about_to_move(const tl_model *model, const tl_scope *scope, size_t slot) {
-  const talus_vec3 v = scope->in->velocity[slot];
-  if (!scope->penalty->is_pushed)
+static talus_vec3 about_to_move(const tl_crowd *crowd, size_t slot) {
+  const tl_model *model = crowd->model;
+  const talus_vec3 v = crowd->in->velocity[slot];
+  if (!crowd->penalty->is_pushed)
     return v;
   const tl_properties *property = &model->property;
-  const talus_vec3 push = property->force ? tl_add(scope->in->push[slot], property->force[slot])
-                                          : scope->in->push[slot];
+  const talus_vec3 push = property->force ? tl_add(crowd->in->push[slot], property->force[slot])
+                                          : crowd->in->push[slot];
   const talus_vec3 rate = tl_madd(model->gravity, 1 / property->mass[slot], push);
-  return tl_madd(v, (talus_real)(0.5 * scope->dt), rate);
+  return tl_madd(v, (talus_real)(0.5 * crowd->dt), rate);
 }
 
 static void choose_range(void *context, size_t begin, size_t end) {
@@ -291,9 +297,9 @@ static void choose_range(void *context, size_t begin, size_t end) {
     job->skin[i] = 0;
     if (tl_body_is_static(model, i))
       continue;
-    const talus_vec3 velocity = about_to_move(model, job->scope, i);
+    const talus_vec3 velocity = about_to_move(job->crowd, i);
     const double radius = (double)tl_penalty_radius(model, i);
-    const double way = fmin(job->scope->dt * (double)tl_length(velocity), SKIN_FASTEST * radius);
+    const double way = fmin(job->crowd->dt * (double)tl_length(velocity), SKIN_FASTEST * radius);
     const double wanted =
         fmin(SKIN_LEAST * job->radius + SKIN_STEPS * way, SKIN_MOST * job->radius);
     job->skin[i] = (talus_real)fmax(model->skin > 0 ? 0.5 * model->skin : wanted, 1.25 * way);
@@ -301,69 +307,71 @@ static void choose_range(void *context, size_t begin, size_t end) {
 }
 
 /* How far each ball may come: never less than it comes in the step at hand, up to SKIN_FASTEST. */
-static talus_status choose_skins(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
+static talus_status choose_skins(const tl_crowd *crowd, tl_ball_list *list) {
+  const tl_model *model = crowd->model;
   TL_TRY(tl_array_resize(&list->skin, model->bodies));
-  survey_balls(model, scope, list);
-  skin_job job = {model, scope, list->smallest, list->skin.data};
-  tl_for(&model->par, scope->count, 1024, choose_range, &job);
+  survey_balls(crowd, list);
+  skin_job job = {model, crowd, list->smallest, list->skin.data};
+  tl_for(&model->par, crowd->count, 1024, choose_range, &job);
   return TALUS_OK;
 }
 
 /* Pairs of balls with their skins. */
-static talus_status find_pairs(const tl_backend *backend, const tl_model *model,
-                               const tl_scope *scope, tl_ball_list *list, tl_pairs *pairs) {
-  TL_TRY(choose_skins(model, scope, list));
+static talus_status find_pairs(const tl_backend *backend, const tl_crowd *crowd, tl_ball_list *list,
+                               tl_pairs *pairs) {
+  const tl_model *model = crowd->model;
+  TL_TRY(choose_skins(crowd, list));
   talus_box *boxes;
   talus_real *margins;
-  TL_TAKE(scope->arena, scope->count, &boxes);
-  TL_TAKE(scope->arena, model->bodies, &margins);
-  TL_TRY(backend->find_bounds(scope, boxes, margins));
-  for (size_t i = 0; i < scope->count; ++i)
+  TL_TAKE(crowd->arena, crowd->count, &boxes);
+  TL_TAKE(crowd->arena, model->bodies, &margins);
+  TL_TRY(backend->find_bounds(crowd, boxes, margins));
+  for (size_t i = 0; i < crowd->count; ++i)
     boxes[i] = tl_box_grow(boxes[i], (double)list->skin.data[i]);
   list->broad = model->broad;
   if (model->broad == TALUS_BROAD_AUTO)
-    list->broad = tl_broad_choose(scope, boxes, &list->broad_reason);
-  return tl_broad_find_anew(list->broad, scope, boxes, pairs);
+    list->broad = tl_broad_choose(crowd, boxes, &list->broad_reason);
+  return tl_broad_find_anew(list->broad, crowd, boxes, pairs);
 }
 
-static talus_status lay_list(const tl_model *model, const tl_scope *scope, const tl_pairs *pairs,
-                             tl_ball_list *list) {
-  TL_TRY(rank_bodies(model, scope, list));
-  TL_TRY(tl_array_reserve(&list->walls, scope->count));
-  TL_TRY(tl_array_reserve(&list->flats, scope->count));
-  TL_TRY(tl_balls_sift(model, scope, pairs, list));
+static talus_status lay_list(const tl_crowd *crowd, const tl_pairs *pairs, tl_ball_list *list) {
+  const tl_model *model = crowd->model;
+  TL_TRY(rank_bodies(crowd, list));
+  TL_TRY(tl_array_reserve(&list->walls, crowd->count));
+  TL_TRY(tl_array_reserve(&list->flats, crowd->count));
+  TL_TRY(tl_balls_sift(crowd, pairs, list));
   /* Entries are two for each, and up to three of nobody's for each ball. */
-  if (list->near.count + 2 * scope->count >= UINT32_MAX / 2)
+  if (list->near.count + 2 * crowd->count >= UINT32_MAX / 2)
     return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu neighbours are more than a list can hold",
                    list->near.count);
-  TL_TRY(sort_flats(scope, list));
+  TL_TRY(sort_flats(crowd, list));
   TL_TRY(list_wall_balls(model, list));
-  TL_TRY(lay_balls(model, scope, list));
+  TL_TRY(lay_balls(crowd, list));
   TL_TRY(reserve_candidates(list));
-  TL_TRY(tl_balls_lay_candidates(model, scope->arena, list));
+  TL_TRY(tl_balls_lay_candidates(model, crowd->arena, list));
   return lay_effects(list);
 }
 
-talus_status tl_balls_renew(const tl_backend *backend, const tl_scope *scope, tl_balls *balls) {
+talus_status tl_balls_renew(const tl_backend *backend, const tl_crowd *crowd, tl_balls *balls) {
   const tl_model *model = balls->model;
   tl_ball_list *list = &balls->list;
   tl_residency *where = balls->where;
-  const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   TL_TRY(tl_need(where, TL_THE_STATE, TL_READ));
   tl_old_springs springs = {.list = list};
   tl_pairs pairs = {0};
-  TL_TRY(tl_balls_take_springs(scope, balls, &springs));
-  TL_TRY(find_pairs(backend, model, scope, list, &pairs));
+  TL_TRY(tl_balls_take_springs(crowd, balls, &springs));
+  TL_TRY(find_pairs(backend, crowd, list, &pairs));
   const tl_field_set only_here = where->stale & where->away;
   tl_lose(where, TL_THE_WHOLE); /* from here on it is neither the old one nor the new one */
-  const talus_status status = lay_list(model, scope, &pairs, list);
+  const talus_status status = lay_list(crowd, &pairs, list);
   if (status != TALUS_OK) {
     if (tl_lost(where) & TL_THE_CONTACTS)
       tl_contacts_clear(balls->contacts); /* they are of an older state */
     return status;
   }
   tl_balls_lay_springs(model, &springs);
-  tl_arena_release(scope->arena, mark);
+  tl_arena_release(crowd->arena, mark);
   list->is_started = list->is_calm = list->has_loads = false;
   tl_made_away(where, only_here);
   tl_copied(where, TL_BALLS_HOLD & ~where->stale);

@@ -33,12 +33,12 @@ tl_balls *tl_balls_of(const tl_residency *where);
 static inline bool tl_balls_hold(const tl_balls *balls) { return balls->where->away != 0; }
 
 /* Whether all that moves is a ball, free in all directions, and the law is one that lanes know. */
-bool tl_balls_are_all(const tl_model *model, const tl_scope *scope);
+bool tl_balls_are_all(const tl_crowd *crowd);
 
-/* Makes the list anew from the bodies as they are in scope->in. Springs come from the list where it
+/* Makes the list anew from the bodies as they are in crowd->in. Springs come from the list where it
  * counts, otherwise from the contacts. Where memory runs out the old list stays, or, where some
  * of it is gone by then, there is none, and no contacts where they were in the list alone. */
-talus_status tl_balls_renew(const tl_backend *backend, const tl_scope *scope, tl_balls *balls);
+talus_status tl_balls_renew(const tl_backend *backend, const tl_crowd *crowd, tl_balls *balls);
 
 /* Room for n, and where that is new for a quarter more: so that the next lists fit as well. */
 #define TL_BALLS_ROOM(array, n)                                                                    \
@@ -50,8 +50,7 @@ static inline bool tl_balls_is_one(const tl_model *model, uint32_t slot) {
 
 /* Pairs of the broad phase to those of the list that are near, in their order; those with a body
  * that is neither a ball nor flat are for the general way (`walls`). Skins and ranks are known. */
-talus_status tl_balls_sift(const tl_model *model, const tl_scope *scope, const tl_pairs *pairs,
-                           tl_ball_list *list);
+talus_status tl_balls_sift(const tl_crowd *crowd, const tl_pairs *pairs, tl_ball_list *list);
 
 /* A spring of b against a on its way from list to list; stiffness 0: none. In the order of contacts
  * (canonical). */
@@ -68,7 +67,7 @@ typedef struct tl_old_springs {
 
 /* Those of the list, or where it does not count those of the contacts, whose walls of the general
  * way then come to the list as well; and to where they belong in the new list. */
-talus_status tl_balls_take_springs(const tl_scope *scope, const tl_balls *balls,
+talus_status tl_balls_take_springs(const tl_crowd *crowd, const tl_balls *balls,
                                    tl_old_springs *springs);
 void tl_balls_lay_springs(const tl_model *model, tl_old_springs *springs);
 
@@ -77,13 +76,13 @@ void tl_balls_lay_springs(const tl_model *model, tl_old_springs *springs);
 talus_status tl_balls_lay_candidates(const tl_model *model, tl_arena *arena, tl_ball_list *list);
 
 /* One step, as tl_step_verlet: state and contacts stay in the list. Contacts come home to
- * *contacts, the state to *scope->out. A step that fails ends the list, and springs begin anew: it
+ * *contacts, the state to *crowd->out. A step that fails ends the list, and springs begin anew: it
  * may have stretched them, or made them no numbers. */
-talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                           tl_contacts *contacts, tl_step_report *report);
+talus_status tl_step_balls(const tl_backend *backend, const tl_crowd *crowd, tl_contacts *contacts,
+                           tl_step_report *report);
 
 /* After a step that failed, wherever it did. */
-void tl_balls_give_up(const tl_scope *scope, tl_contacts *contacts);
+void tl_balls_give_up(const tl_crowd *crowd, tl_contacts *contacts);
 
 /* Makes balls the holder of `where`, unless they are. */
 talus_status tl_balls_register(tl_residency *where, tl_balls **balls);

@@ -4,12 +4,13 @@
 #include "kernels/collide_container.h"
 
 /* Planes and containers, as balls see them. */
-static talus_status list_tanks(const tl_model *model, const tl_scope *scope, tl_ball_list *list) {
+static talus_status list_tanks(const tl_crowd *crowd, tl_ball_list *list) {
+  const tl_model *model = crowd->model;
   list->tanks.count = 0;
-  for (uint32_t slot = 0; slot < scope->count; ++slot) {
+  for (uint32_t slot = 0; slot < crowd->count; ++slot) {
     const talus_shape_kind kind = tl_body_shape(model, slot)->kind;
     if (kind == TALUS_PLANE || kind == TALUS_CONTAINER)
-      TL_TRY(tl_array_push(&list->tanks, tl_ball_tank_make(model, scope->in, slot)));
+      TL_TRY(tl_array_push(&list->tanks, tl_ball_tank_make(model, crowd->in, slot)));
   }
   return TALUS_OK;
 }
@@ -34,7 +35,7 @@ typedef struct sift_chunk {
 
 typedef struct sift_job {
   const tl_model *model;
-  const tl_scope *scope;
+  const tl_crowd *crowd;
   tl_ball_list *list;
   const tl_pair *pairs;
   size_t count;
@@ -48,12 +49,12 @@ static uint8_t sift_wall(const sift_job *job, tl_pair pair) {
   const bool first = tl_balls_is_one(job->model, pair.a);
   const uint32_t ball = first ? pair.a : pair.b, wall = first ? pair.b : pair.a;
   if (!tl_ball_is_flat(job->model, ball, wall))
-    return tl_narrow_meets(job->scope, &pair, list->skin.data) ? WITH_WALL : FAR;
+    return tl_narrow_meets(job->crowd, &pair, list->skin.data) ? WITH_WALL : FAR;
   const tl_ball_tank *tank = &list->tanks.data[find_tank(list, wall)];
   const double r = (double)tl_penalty_radius(job->model, ball);
   unsigned is = WITH_TANK;
   for (uint32_t side = 0; side < tl_ball_sides(tank); ++side)
-    if (tl_ball_may_touch(tank, side, r, job->scope->in->position[ball],
+    if (tl_ball_may_touch(tank, side, r, job->crowd->in->position[ball],
                           (double)list->skin.data[ball]))
       is |= 1u << side;
   return (uint8_t)is;
@@ -61,7 +62,7 @@ static uint8_t sift_wall(const sift_job *job, tl_pair pair) {
 
 static uint8_t sift_pair(const sift_job *job, tl_pair pair) {
   const talus_real *skin = job->list->skin.data;
-  const talus_dvec3 *x = job->scope->in->position;
+  const talus_dvec3 *x = job->crowd->in->position;
   if (!tl_balls_is_one(job->model, pair.a) || !tl_balls_is_one(job->model, pair.b))
     return sift_wall(job, pair);
   const talus_dvec3 d = tl_dsub(x[pair.b], x[pair.a]);
@@ -122,13 +123,13 @@ static void lay_chunks(void *context, size_t begin, size_t end) {
   }
 }
 
-talus_status tl_balls_sift(const tl_model *model, const tl_scope *scope, const tl_pairs *pairs,
-                           tl_ball_list *list) {
+talus_status tl_balls_sift(const tl_crowd *crowd, const tl_pairs *pairs, tl_ball_list *list) {
+  const tl_model *model = crowd->model;
   const size_t chunks = (pairs->count + SIFT_CHUNK - 1) / SIFT_CHUNK;
-  sift_job job = {model, scope, list, pairs->data, pairs->count, NULL, NULL};
-  TL_TRY(list_tanks(model, scope, list));
-  TL_TAKE(scope->arena, pairs->count, &job.is);
-  TL_TAKE(scope->arena, chunks, &job.chunks);
+  sift_job job = {model, crowd, list, pairs->data, pairs->count, NULL, NULL};
+  TL_TRY(list_tanks(crowd, list));
+  TL_TAKE(crowd->arena, pairs->count, &job.is);
+  TL_TAKE(crowd->arena, chunks, &job.chunks);
   tl_for(&model->par, chunks, 1, sift_chunks, &job);
   sift_chunk sum = {0, 0, 0};
   for (size_t i = 0; i < chunks; ++i) {

@@ -29,10 +29,10 @@ static void take_range(void *context, size_t begin, size_t end) {
 }
 
 /* The same where no list counts: contacts are in the same order. */
-static talus_status take_from_contacts(const tl_scope *scope, const tl_contacts *contacts,
+static talus_status take_from_contacts(const tl_crowd *crowd, const tl_contacts *contacts,
                                        tl_old_springs *job) {
   job->count = tl_contacts_have_springs(contacts) ? contacts->count : 0;
-  TL_TAKE(scope->arena, job->count, &job->data);
+  TL_TAKE(crowd->arena, job->count, &job->data);
   for (size_t i = 0; i < job->count; ++i) {
     const tl_contact *c = &contacts->data[i];
     const tl_spring *s = &contacts->springs.data[i];
@@ -64,15 +64,15 @@ static talus_status take_walls(const tl_model *model, const tl_contacts *contact
   return TALUS_OK;
 }
 
-talus_status tl_balls_take_springs(const tl_scope *scope, const tl_balls *balls,
+talus_status tl_balls_take_springs(const tl_crowd *crowd, const tl_balls *balls,
                                    tl_old_springs *springs) {
   const tl_model *model = balls->model;
   if (!tl_balls_hold(balls)) {
-    TL_TRY(take_from_contacts(scope, balls->contacts, springs));
+    TL_TRY(take_from_contacts(crowd, balls->contacts, springs));
     return take_walls(model, balls->contacts, springs->list);
   }
   springs->count = springs->list->canonical.count;
-  TL_TAKE(scope->arena, springs->count, &springs->data);
+  TL_TAKE(crowd->arena, springs->count, &springs->data);
   tl_for(&model->par, springs->count, 2048, take_range, springs);
   return TALUS_OK;
 }

@@ -30,18 +30,18 @@ static void find_mids(void *context, size_t begin, size_t end) {
 
 /* The message for a ball that is nowhere, or outside, from the velocities it was to move with. */
 static talus_status check(const tl_ball_step *job, tl_step_report *report) {
-  const size_t n = job->scope->count;
+  const size_t n = job->crowd->count;
   tl_twist *twists;
   TL_TRY(tl_need(job->balls->where, TL_THE_STATE, TL_READ));
-  TL_TAKE(job->scope->arena, n, &twists);
+  TL_TAKE(job->crowd->arena, n, &twists);
   check_job work = {job, twists};
   tl_for(&job->model->par, n, 1024, find_mids, &work);
-  return tl_step_check(job->scope, (tl_twists){.first = twists, .stride = sizeof *twists},
+  return tl_step_check(job->crowd, (tl_twists){.first = twists, .stride = sizeof *twists},
                        &report->culprit);
 }
 
 static talus_status find_broken(const tl_ball_step *job, tl_step_report *report) {
-  for (uint32_t slot = 0; slot < job->scope->count; ++slot) {
+  for (uint32_t slot = 0; slot < job->crowd->count; ++slot) {
     const tl_ball *ball = &job->list->ball.data[job->list->rank.data[slot]];
     if (!tl_body_is_static(job->model, slot) && (tl_balls_find_fate(job, ball) & TL_BALL_BROKEN)) {
       report->culprit = slot;
@@ -57,8 +57,8 @@ static talus_status find_broken(const tl_ball_step *job, tl_step_report *report)
  * can hold the square of there is room (1e10 in single precision) for one a million times it. */
 static bool is_tame(const tl_ball_step *job) {
   const tl_ball_list *list = job->list;
-  const tl_penalty *p = job->scope->penalty;
-  const double r = list->largest, per_mass = job->scope->dt / list->lightest;
+  const tl_penalty *p = job->crowd->penalty;
+  const double r = list->largest, per_mass = job->crowd->dt / list->lightest;
   if (!(r > 0)) /* nothing moves */
     return true;
   for (size_t i = 0; i < p->laws.count; ++i) {
@@ -94,12 +94,12 @@ static void keep_ledger(tl_ball_step *job, tl_step_report *report) {
   const tl_penalty_sums sums = {
       total[TL_BALL_ELASTIC] + walls.elastic, total[TL_BALL_STORED] + walls.stored,
       total[TL_BALL_DAMPING] + walls.damping, total[TL_BALL_FRICTION] + walls.friction};
-  tl_penalty_keep_ledger(job->scope, !job->begins, &sums, &report->solve);
+  tl_penalty_keep_ledger(job->crowd, !job->begins, &sums, &report->solve);
 }
 
 /* Forces at the end of the step (or of the state as it is), and everything that follows. */
 static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
-  const tl_scope *scope = job->scope;
+  const tl_crowd *crowd = job->crowd;
   tl_ball_list *list = job->list;
   tl_residency *where = job->balls->where;
   const double begun = wall_now();
@@ -136,7 +136,7 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
   list->is_calm = !job->begins && !atomic_load(&wild) && is_tame(job);
   list->is_started = job->goes_on;
   list->has_left = atomic_load(&left);
-  list->started_dt = scope->dt;
+  list->started_dt = crowd->dt;
   list->started_gravity = job->model->gravity;
   keep_ledger(job, report);
   report->wall_step += wall_now() - pushed;
@@ -145,15 +145,15 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
 
 static talus_status renew(const tl_backend *backend, tl_ball_step *job, tl_step_report *report) {
   const double begun = wall_now();
-  TL_TRY(tl_balls_renew(backend, job->scope, job->balls));
-  job->list->scratch = job->scope->arena->peak - job->taken;
+  TL_TRY(tl_balls_renew(backend, job->crowd, job->balls));
+  job->list->scratch = job->crowd->arena->peak - job->taken;
   report->wall_broad += wall_now() - begun;
   return TALUS_OK;
 }
 
 /* The square of half the spin that tl_step_check refuses; and what has no square is refused. */
-static talus_real find_most_spin2(const tl_scope *scope) {
-  const double most = 0.5 * TL_STEP_WILD / scope->dt;
+static talus_real find_most_spin2(const tl_crowd *crowd) {
+  const double most = 0.5 * TL_STEP_WILD / crowd->dt;
   return (talus_real)fmin(most * most, (double)TL_REAL_MAX);
 }
 
@@ -163,7 +163,7 @@ static talus_real find_most_spin2(const tl_scope *scope) {
 static bool is_started(const tl_ball_step *job) {
   const tl_ball_list *list = job->list;
   const talus_vec3 g = job->model->gravity, old = list->started_gravity;
-  return list->is_started && list->started_dt == job->scope->dt && g.x == old.x && g.y == old.y &&
+  return list->is_started && list->started_dt == job->crowd->dt && g.x == old.x && g.y == old.y &&
          g.z == old.z && !job->model->property.force && !job->model->property.torque;
 }
 
@@ -171,7 +171,7 @@ static bool is_started(const tl_ball_step *job) {
  * is asked for in every step. Not in one that renews, which is seen to take what it needs. */
 static talus_status keep_room(const tl_ball_step *job) {
   const tl_ball_list *list = job->list;
-  tl_arena *arena = job->scope->arena;
+  tl_arena *arena = job->crowd->arena;
   if (!tl_balls_hold(job->balls) || (is_started(job) && list->has_left))
     return TALUS_OK;
   const tl_arena_mark mark = tl_arena_get_mark(arena);
@@ -182,11 +182,11 @@ static talus_status keep_room(const tl_ball_step *job) {
 }
 
 static talus_status step(const tl_backend *backend, tl_ball_step *job, tl_step_report *report) {
-  const tl_scope *scope = job->scope;
-  tl_penalty *p = scope->penalty;
+  const tl_crowd *crowd = job->crowd;
+  tl_penalty *p = crowd->penalty;
   tl_ball_list *list = job->list;
   TL_TRY(keep_room(job));
-  TL_TAKE(scope->arena, (size_t)job->model->par.threads, &job->sums);
+  TL_TAKE(crowd->arena, (size_t)job->model->par.threads, &job->sums);
   if (!tl_balls_hold(job->balls))
     TL_TRY(renew(backend, job, report));
   bool stays = true;
@@ -217,30 +217,31 @@ static talus_status step(const tl_backend *backend, tl_ball_step *job, tl_step_r
   return push_and_commit(job, report);
 }
 
-talus_status tl_step_balls(const tl_backend *backend, const tl_model *model, const tl_scope *scope,
-                           tl_contacts *contacts, tl_step_report *report) {
+talus_status tl_step_balls(const tl_backend *backend, const tl_crowd *crowd, tl_contacts *contacts,
+                           tl_step_report *report) {
+  const tl_model *model = crowd->model;
   tl_balls *balls;
-  TL_TRY(tl_balls_register(scope->where, &balls));
+  TL_TRY(tl_balls_register(crowd->where, &balls));
   balls->model = model;
-  balls->state = scope->out;
+  balls->state = crowd->out;
   balls->contacts = contacts;
-  balls->dt = scope->dt;
+  balls->dt = crowd->dt;
   tl_ball_step job = {.model = model,
-                      .scope = scope,
+                      .crowd = crowd,
                       .balls = balls,
                       .list = &balls->list,
-                      .most_spin2 = find_most_spin2(scope),
-                      .taken = scope->arena->in_use};
+                      .most_spin2 = find_most_spin2(crowd),
+                      .taken = crowd->arena->in_use};
   return step(backend, &job, report);
 }
 
-void tl_balls_give_up(const tl_scope *scope, tl_contacts *contacts) {
-  tl_residency *where = scope->where;
+void tl_balls_give_up(const tl_crowd *crowd, tl_contacts *contacts) {
+  tl_residency *where = crowd->where;
   if (tl_balls_of(where)) {
     (void)tl_need(where, TL_THE_STATE, TL_READ);    /* for which there is room */
     (void)tl_need(where, TL_THE_CONTACTS, TL_READ); /* for which there may be none */
     tl_lose(where, TL_THE_WHOLE);
   }
-  scope->penalty->is_pushed = scope->penalty->is_known = false;
+  crowd->penalty->is_pushed = crowd->penalty->is_known = false;
   contacts->springs.count = 0;
 }

@@ -20,13 +20,13 @@ static void write_mids(void *context, size_t begin, size_t end) {
     write_mid(job, job->list->wall_balls.data[i]);
 }
 
-static talus_status find_walls(const tl_ball_step *job, const tl_scope *at_end,
+static talus_status find_walls(const tl_ball_step *job, const tl_crowd *at_end,
                                const talus_real *margins) {
   tl_contacts *walls = &job->list->wall_contacts;
   const tl_pairs pairs = {job->list->walls.data, job->list->walls.count};
   const tl_contacts *before = &job->list->wall_before;
   tl_contacts_swap(walls, &job->list->wall_before);
-  talus_status status = tl_history_begin(before, job->scope->dt, walls);
+  talus_status status = tl_history_begin(before, job->crowd->dt, walls);
   if (status == TALUS_OK)
     status = tl_narrow_find_contacts(at_end, &pairs, margins, walls);
   if (status == TALUS_OK)
@@ -42,19 +42,19 @@ static talus_status measure_walls(tl_ball_step *job) {
                               .rotation = job->mid.rotation,
                               .velocity = job->mid.velocity,
                               .spin = job->mid.spin,
-                              .dt = job->begins ? 0 : job->scope->dt};
-  if (!job->scope->widths)
+                              .dt = job->begins ? 0 : job->crowd->dt};
+  if (!job->crowd->widths)
     return TALUS_OK;
-  return tl_contact_measure(job->model, job->scope->widths, &passage, &job->list->wall_contacts,
-                            job->scope->arena, &job->wall_depths);
+  return tl_contact_measure(job->model, job->crowd->widths, &passage, &job->list->wall_contacts,
+                            job->crowd->arena, &job->wall_depths);
 }
 
 talus_status tl_balls_push_walls(tl_ball_step *job) {
-  const tl_scope *scope = job->scope;
+  const tl_crowd *crowd = job->crowd;
   tl_ball_list *list = job->list;
   const size_t n = job->model->bodies;
-  TL_TAKE(scope->arena, n, &job->push);
-  TL_TAKE(scope->arena, n, &job->twist);
+  TL_TAKE(crowd->arena, n, &job->push);
+  TL_TAKE(crowd->arena, n, &job->twist);
   job->wall_depths = (tl_depths){0};
   if (list->walls.count == 0) {
     list->wall_contacts.count = list->wall_contacts.springs.count = 0;
@@ -62,13 +62,13 @@ talus_status tl_balls_push_walls(tl_ball_step *job) {
     return TALUS_OK;
   }
   talus_real *margins;
-  TL_TAKE(scope->arena, n, &margins);
-  TL_TAKE(scope->arena, n, &job->mid.position);
-  TL_TAKE(scope->arena, n, &job->mid.velocity);
-  TL_TAKE(scope->arena, n, &job->mid.spin);
-  TL_TAKE(scope->arena, n, &job->lead);
-  TL_TAKE(scope->arena, n, &job->swing);
-  job->mid.rotation = scope->in->rotation; /* walls do not turn, and balls look all the same */
+  TL_TAKE(crowd->arena, n, &margins);
+  TL_TAKE(crowd->arena, n, &job->mid.position);
+  TL_TAKE(crowd->arena, n, &job->mid.velocity);
+  TL_TAKE(crowd->arena, n, &job->mid.spin);
+  TL_TAKE(crowd->arena, n, &job->lead);
+  TL_TAKE(crowd->arena, n, &job->swing);
+  job->mid.rotation = crowd->in->rotation; /* walls do not turn, and balls look all the same */
   memset(margins, 0, n * sizeof *margins);
   tl_for(&job->model->par, list->wall_balls.count, 256, write_mids, job);
   uint32_t last = TL_NONE;
@@ -80,7 +80,7 @@ talus_status tl_balls_push_walls(tl_ball_step *job) {
       write_mid(job, wall);
     last = wall;
   }
-  tl_scope at_end = *scope;
+  tl_crowd at_end = *crowd;
   at_end.in = &job->mid;
   at_end.members = list->wall_balls.data; /* for whom forces are added up */
   at_end.count = list->wall_balls.count;
@@ -90,7 +90,7 @@ talus_status tl_balls_push_walls(tl_ball_step *job) {
                                     .spin = job->mid.spin,
                                     .lead = job->lead,
                                     .swing = job->swing,
-                                    .h = job->begins ? 0 : scope->dt};
-  return tl_penalty_add_up(job->model, &at_end, &motion, &list->wall_contacts, job->push,
-                           job->twist, &list->wall_sums);
+                                    .h = job->begins ? 0 : crowd->dt};
+  return tl_penalty_add_up(&at_end, &motion, &list->wall_contacts, job->push, job->twist,
+                           &list->wall_sums);
 }
