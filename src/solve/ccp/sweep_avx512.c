@@ -209,6 +209,14 @@ double tl_ccp_residual_packs_avx512(const tl_ccp *job, size_t begin, size_t end,
   return sum;
 }
 
+void tl_ccp_tally_numbers_avx512(const double *numbers, size_t eights, tl_tally *sum) {
+  for (size_t k = 0; k < eights; ++k) {
+    wide x;
+    memcpy(&x, numbers + k * W, sizeof x);
+    add_to_tally(sum, x);
+  }
+}
+
 void tl_ccp_tally_residuals_avx512(const tl_ccp *job, size_t begin, size_t end, tl_tally *sum,
                                    double *most) {
   lanes largest = {0};
@@ -323,6 +331,10 @@ void tl_ccp_step_packs_avx512(const tl_ccp *job, const tl_ccp_step_def *def, siz
 void tl_ccp_tally_residuals_avx512(const tl_ccp *job, size_t begin, size_t end, tl_tally *sum,
                                    double *most) {
   (void)job, (void)begin, (void)end, (void)sum, (void)most;
+}
+
+void tl_ccp_tally_numbers_avx512(const double *numbers, size_t eights, tl_tally *sum) {
+  (void)numbers, (void)eights, (void)sum;
 }
 
 void tl_ccp_tally_work_avx512(const tl_ccp *job, size_t begin, size_t end, tl_tally *sum) {
