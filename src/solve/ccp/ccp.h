@@ -626,7 +626,8 @@ void tl_ccp_soften_links(const tl_ccp *job, const talus_real *p, const talus_rea
                          tl_tally *sum);
 
 /* A step of all rows: to = the projection of from - scale E d, with velocities from `bodies`, or
- * Coulomb's law with them. mark may be NULL; scalar: one step for all directions, as published. */
+ * Coulomb's law with them. mark may be NULL; scalar: one step for all directions, as published,
+ * which asks for no sums. */
 typedef struct tl_ccp_step_def {
   tl_ccp_body *bodies; /* only read */
   talus_real scale;

@@ -261,7 +261,7 @@ void tl_ccp_step_packs_scalar(const tl_ccp *job, const tl_ccp_step_def *def, siz
     lane_sums each = {{0}, {0}, {0}};
     for (uint32_t i = 0; i < W; ++i)
       step_lane(job, def, k, i, each);
-    for (int s = 0; s < TL_CCP_SUMS; ++s)
+    for (int s = 0; s < TL_CCP_SUMS && !def->scalar; ++s)
       tl_tally_add_lanes(&sums[s], each[s]);
   }
 }

@@ -284,6 +284,8 @@ INLINE void step_pack(const tl_ccp *job, const tl_ccp_step_def *def, size_t k,
   memcpy(def->to[k].x, &to.x, sizeof to.x);
   memcpy(def->to[k].y, &to.y, sizeof to.y);
   memcpy(def->to[k].z, &to.z, sizeof to.z);
+  if (def->scalar)
+    return;
   const lane_mask alive = en > zero;
   const lanes_vec change = {to.x - p.x, to.y - p.y, to.z - p.z};
   const lanes_vec slip = lanes_madd(u, -lanes_dot(u, n), n);
