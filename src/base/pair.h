@@ -12,6 +12,22 @@
 #include <stdint.h>
 #include <string.h>
 
+/* ---- bits ------------------------------------------------------------------------------------ */
+
+TL_FN uint64_t tl_bits_of(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+TL_FN double tl_from_bits(uint64_t bits) {
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
 typedef struct tl_pair_d {
   double high, low;
 } tl_pair_d;
@@ -35,11 +51,14 @@ TL_FN tl_pair_d tl_pair_sum(double a, double b) {
   return tl_pair_of(sum, (a - (sum - back)) + (b - back));
 }
 
-/* a b, by halves of 26 bits (Veltkamp, Dekker). */
+/* The first 26 bits of x: products of two such are exact. */
+TL_FN double tl_first_half(double x) {
+  return tl_from_bits(tl_bits_of(x) & UINT64_C(0xfffffffff8000000));
+}
+
+/* a b, by halves (Dekker), but for what is below the last bit of the lower part. */
 TL_FN tl_pair_d tl_pair_product(double a, double b) {
-  const double split = 134217729.0; /* 2^27 + 1 */
-  const double ta = split * a, tb = split * b;
-  const double a1 = ta - (ta - a), a2 = a - a1, b1 = tb - (tb - b), b2 = b - b1;
+  const double a1 = tl_first_half(a), a2 = a - a1, b1 = tl_first_half(b), b2 = b - b1;
   const double high = a * b;
   return tl_pair_of(high, ((a1 * b1 - high) + a1 * b2 + a2 * b1) + a2 * b2);
 }
@@ -80,19 +99,7 @@ TL_FN tl_pair_d tl_pair_sqrt(tl_pair_d a) {
 
 TL_FN double tl_pair_value(tl_pair_d a) { return a.high + a.low; }
 
-/* ---- bits ------------------------------------------------------------------------------------ */
-
-TL_FN uint64_t tl_bits_of(double x) {
-  uint64_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-
-TL_FN double tl_from_bits(uint64_t bits) {
-  double x;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
+/* ---- powers of two and polynomials ----------------------------------------------------------- */
 
 /* Of |x| = m 2^e, 1 <= m < 2; -1023 of 0 and of what is below normal numbers, 1024 of what is not
  * finite. */
@@ -103,6 +110,8 @@ TL_FN double tl_power_of_two(int e) { return tl_from_bits((uint64_t)(e + 1023) <
 
 /* x 2^e for -2044 <= e <= 2046, rounded at most once. */
 TL_FN double tl_scaled(double x, int e) {
+  if (e >= -1022 && e <= 1023)
+    return x * tl_power_of_two(e);
   const int half = e / 2;
   return x * tl_power_of_two(half) * tl_power_of_two(e - half);
 }

@@ -20,7 +20,10 @@ TL_FN tl_pair_d tl_exp_parts(tl_pair_d x, int *power) {
   const double most = x.high - n * TL_LN2_32_HIGH, less = n * TL_LN2_32_LOW;
   const double r = most - less, rest = ((most - r) - less) + x.low;
   const int whole = (int)n, k = whole & 31;
-  const double change = r + (rest + r * (rest + r * tl_polynomial(terms, 6, r)));
+  const double r2 = r * r;
+  const double tail =
+      (terms[0] + terms[1] * r) + r2 * ((terms[2] + terms[3] * r) + r2 * (terms[4] + terms[5] * r));
+  const double change = r + (rest + r * rest + r2 * tail);
   *power = (whole - k) / 32;
   return tl_pair_quick(known[k][0], known[k][1] + known[k][0] * change);
 }
@@ -69,17 +72,20 @@ TL_BIG_FN tl_pair_d tl_log_pair(double x) {
   double m = tl_from_bits((tl_bits_of(x) & 0xfffffffffffffu) | UINT64_C(1023) << 52);
   if (m > 1.4142135623730951)
     m *= 0.5, e++;
+  /* m c - 1 = r + rest, exactly: c has 12 bits. */
   const double *near = known[(int)(128 * m + 0.5) - TL_LOG_FIRST];
-  const tl_pair_d ratio = tl_pair_product(m, near[0]);
-  const double r = ratio.high - 1; /* exact */
-  const tl_pair_d square = tl_pair_product(r, r);
-  const tl_pair_d known_part = tl_pair_sum(e * TL_LN2_HIGH, near[1]);
-  const tl_pair_d with_r = tl_pair_sum(known_part.high, r);
-  const tl_pair_d sum = tl_pair_sum(with_r.high, -0.5 * square.high);
-  const double cube = r * square.high * tl_polynomial(terms, 8, r);
-  const double small = (e * TL_LN2_LOW + near[2]) + (ratio.low - r * ratio.low) - 0.5 * square.low;
-  const double low = (known_part.low + with_r.low + sum.low) + small;
-  return tl_pair_quick(sum.high, low + cube);
+  const double first = tl_first_half(m), most = first * near[0] - 1, less = (m - first) * near[0];
+  const double r = most + less, rest = (most - r) + less;
+  /* r^2 = square + cross. */
+  const double half = tl_first_half(r), square = half * half, cross = (r + half) * (r - half);
+  const double r2 = r * r, r4 = r2 * r2;
+  const double tail = (terms[0] + terms[1] * r) + r2 * (terms[2] + terms[3] * r) +
+                      r4 * ((terms[4] + terms[5] * r) + r2 * (terms[6] + terms[7] * r));
+  const double whole = e * TL_LN2_HIGH + near[1]; /* exact: both are multiples of 2^-42 */
+  const tl_pair_d with_r = tl_pair_quick(whole, r);
+  const tl_pair_d sum = tl_pair_quick(with_r.high, -0.5 * square);
+  const double small = (e * TL_LN2_LOW + near[2]) + (rest - r * rest) + (with_r.low + sum.low);
+  return tl_pair_quick(sum.high, small + (r * r2 * tail - 0.5 * cross));
 }
 
 TL_FN double tl_log_d(double x) {
@@ -126,10 +132,14 @@ TL_BIG_FN double tl_pow_d(double x, double y) {
     return 1;
   if (x != x || y != y || x == 0 || fabs(x) > 0x1.fffffffffffffp1023)
     return tl_pow_edge(x, y);
-  const int parity = tl_parity_of(y);
-  if (x < 0 && parity == 0)
-    return (x - x) / (x - x);
-  const double sign = x < 0 && parity == 1 ? -1 : 1, size = fabs(x);
+  double sign = 1;
+  if (x < 0) {
+    const int parity = tl_parity_of(y);
+    if (parity == 0)
+      return (x - x) / (x - x);
+    sign = parity == 1 ? -1 : 1;
+  }
+  const double size = fabs(x);
   if (size == 1)
     return sign;
   if (!(fabs(y) < 0x1p65)) /* so much that any base but 1 goes beyond all numbers */

@@ -13,24 +13,32 @@
 
 TL_FN double tl_power_unit(double x, double p) { return x > 0 ? tl_pow_d(x, p) : 0; }
 
+/* The norm (x^p + y^p)^(1/p) of two numbers that are 0 or more, most > 0 the larger one; and the
+ * gradient (x/norm)^(p - 1), (y/norm)^(p - 1), for which no other powers are needed:
+ * (x/norm)^(p - 1) = (x/most)^p / (x/most) s^(1/p) / s, s the sum of (x/most)^p and (y/most)^p. */
+TL_FN double tl_power_norm(double x, double y, double most, double p, double slope[2]) {
+  const double rx = x / most, ry = y / most;
+  const double px = tl_power_unit(rx, p), py = tl_power_unit(ry, p), sum = px + py;
+  const double root = tl_pow_d(sum, 1 / p), share = root / sum;
+  slope[0] = rx > 0 ? px / rx * share : 0;
+  slope[1] = ry > 0 ? py / ry * share : 0;
+  return most * root;
+}
+
 /* Support of ((|x/a|^n2 + |y/b|^n2)^(n1/n2) + |z/c|^n1 <= 1): the gradient of the dual norm
  * (Hoelder, exponents n/(n - 1)). */
 TL_BIG_FN talus_dvec3 tl_superellipsoid_support(const double size[5], talus_dvec3 d) {
   const double n1 = size[3], n2 = size[4], p1 = n1 / (n1 - 1), p2 = n2 / (n2 - 1);
   const double x = fabs(size[0] * d.x), y = fabs(size[1] * d.y), z = fabs(size[2] * d.z);
   const double flat = fmax(x, y);
-  double q = 0;
+  double q = 0, around[2] = {0, 0}, up[2];
   if (flat > 0)
-    q = flat * tl_pow_d(tl_power_unit(x / flat, p2) + tl_power_unit(y / flat, p2), 1 / p2);
+    q = tl_power_norm(x, y, flat, p2, around);
   const double most = fmax(q, z);
   if (!(most > 0))
     return tl_dvec3(0, 0, size[2]);
-  const double h =
-      most * tl_pow_d(tl_power_unit(q / most, p1) + tl_power_unit(z / most, p1), 1 / p1);
-  const double ring = tl_power_unit(q / h, p1 - 1);
-  const double ux = q > 0 ? ring * tl_power_unit(x / q, p2 - 1) : 0;
-  const double uy = q > 0 ? ring * tl_power_unit(y / q, p2 - 1) : 0;
-  const double uz = tl_power_unit(z / h, p1 - 1);
+  tl_power_norm(q, z, most, p1, up);
+  const double ux = up[0] * around[0], uy = up[0] * around[1], uz = up[1];
   return tl_dvec3(d.x < 0 ? -size[0] * ux : size[0] * ux, d.y < 0 ? -size[1] * uy : size[1] * uy,
                   d.z < 0 ? -size[2] * uz : size[2] * uz);
 }

@@ -60,7 +60,8 @@ typedef struct tl_ccp_sums {
 } tl_ccp_sums;
 
 /* A step of all rows: to = the projection of from - scale E d, with velocities from `bodies`, or
- * Coulomb's law with them. mark may be NULL; scalar: one step for all directions, as published. */
+ * Coulomb's law with them. mark may be NULL; scalar: one step for all directions, as published,
+ * which asks for no sums. */
 typedef struct tl_ccp_step_def {
   tl_ccp_body *bodies; /* only read */
   talus_real scale;

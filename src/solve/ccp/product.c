@@ -127,15 +127,24 @@ static double energy_of(const tl_ccp_body *body, const tl_ccp_tensor *tensor, ta
                   (m.z > 0 ? v.z * v.z / m.z : 0) + tl_dot(w, tl_sym3_mul_vec(inertia, w)));
 }
 
+#define TOGETHER ((size_t)64) /* bodies; a tally that is added to at once waits for itself */
+
 /* The mass norm of the difference of velocities, body by body. */
 static void compare(void *context, size_t begin, size_t end, tl_tally *norm) {
   const spread_job *job = context;
   const tl_ccp_rows *rows = job->rows;
-  for (size_t i = begin; i < end; ++i)
-    if (job->out[i].inv_mass > 0)
-      tl_tally_add(norm, energy_of(&job->out[i], rows->tensors ? &rows->tensors[i] : NULL,
-                                   tl_sub(job->out[i].v, job->from[i].v),
-                                   tl_sub(job->out[i].w, job->from[i].w)));
+  for (size_t first = begin; first < end; first += TOGETHER) {
+    const size_t count = end - first < TOGETHER ? end - first : TOGETHER;
+    double each[TOGETHER] = {0};
+    for (size_t k = 0; k < count; ++k) {
+      const size_t i = first + k;
+      if (job->out[i].inv_mass > 0)
+        each[k] =
+            energy_of(&job->out[i], rows->tensors ? &rows->tensors[i] : NULL,
+                      tl_sub(job->out[i].v, job->from[i].v), tl_sub(job->out[i].w, job->from[i].w));
+    }
+    tl_ccp_tally_numbers(each, (count + W - 1) / W, norm);
+  }
 }
 
 void tl_ccp_spread(const tl_ccp_part *part, const tl_ccp_reduction *reduction,
@@ -252,7 +261,7 @@ void tl_ccp_step_packs_scalar(const tl_ccp_rows *rows, const tl_ccp_step_def *de
     lane_sums each = {{0}, {0}, {0}};
     for (uint32_t i = 0; i < W; ++i)
       step_lane(rows, def, k, i, each);
-    for (int s = 0; s < TL_CCP_SUMS; ++s)
+    for (int s = 0; s < TL_CCP_SUMS && !def->scalar; ++s)
       tl_tally_add_lanes(&sums[s], each[s]);
   }
 }

@@ -162,6 +162,8 @@ double tl_ccp_residual_packs(const tl_ccp_rows *rows, size_t begin, size_t end, 
 void tl_ccp_tally_residuals(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum,
                             double *most);
 void tl_ccp_tally_work(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum);
+/* Adds so many times eight numbers. */
+void tl_ccp_tally_numbers(const double *numbers, size_t eights, tl_tally *sum);
 
 /* The two ways of doing it, with the same bits; the calls above choose. */
 double tl_ccp_warm_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t end,
@@ -177,6 +179,7 @@ double tl_ccp_residual_packs_avx512(const tl_ccp_rows *rows, size_t begin, size_
 void tl_ccp_tally_residuals_avx512(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum,
                                    double *most);
 void tl_ccp_tally_work_avx512(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum);
+void tl_ccp_tally_numbers_avx512(const double *numbers, size_t eights, tl_tally *sum);
 bool tl_ccp_has_avx512(void);
 
 /* ---- position correction (correct.c) --------------------------------------------------------- */

@@ -228,3 +228,12 @@ void tl_ccp_tally_work(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tal
     tl_tally_add_lanes(sum, each);
   }
 }
+
+void tl_ccp_tally_numbers(const double *numbers, size_t eights, tl_tally *sum) {
+  if (tl_ccp_has_avx512()) {
+    tl_ccp_tally_numbers_avx512(numbers, eights, sum);
+    return;
+  }
+  for (size_t k = 0; k < eights; ++k)
+    tl_tally_add_lanes(sum, numbers + k * W);
+}

@@ -211,6 +211,14 @@ double tl_ccp_residual_packs_avx512(const tl_ccp_rows *rows, size_t begin, size_
   return sum;
 }
 
+void tl_ccp_tally_numbers_avx512(const double *numbers, size_t eights, tl_tally *sum) {
+  for (size_t k = 0; k < eights; ++k) {
+    wide x;
+    memcpy(&x, numbers + k * W, sizeof x);
+    add_to_tally(sum, x);
+  }
+}
+
 void tl_ccp_tally_residuals_avx512(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum,
                                    double *most) {
   lanes largest = {0};
@@ -279,6 +287,8 @@ INLINE void step_pack(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_
   memcpy(def->to[k].x, &to.x, sizeof to.x);
   memcpy(def->to[k].y, &to.y, sizeof to.y);
   memcpy(def->to[k].z, &to.z, sizeof to.z);
+  if (def->scalar)
+    return;
   const lane_mask alive = en > zero;
   const lanes_vec change = {to.x - p.x, to.y - p.y, to.z - p.z};
   const lanes_vec slip = lanes_madd(u, -lanes_dot(u, n), n);
@@ -327,6 +337,10 @@ void tl_ccp_step_packs_avx512(const tl_ccp_rows *rows, const tl_ccp_step_def *de
 void tl_ccp_tally_residuals_avx512(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum,
                                    double *most) {
   (void)rows, (void)begin, (void)end, (void)sum, (void)most;
+}
+
+void tl_ccp_tally_numbers_avx512(const double *numbers, size_t eights, tl_tally *sum) {
+  (void)numbers, (void)eights, (void)sum;
 }
 
 void tl_ccp_tally_work_avx512(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum) {
