@@ -170,4 +170,19 @@ TEST(high_wall_stands_with_default_settings) {
   talus_world_destroy(world);
 }
 
+/* Correction has momentum where pairs have several contacts, of velocities as of impulses. */
+TEST(tower_of_boxes_that_overlap_is_put_right_within_twenty_steps) {
+  talus_world_def def = talus_world_def_default();
+  def.dt = 1e-3;
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, 0.5, 0);
+  rig_floor(world, m);
+  const talus_shape cube = rig_shape(world, TALUS_BOX, 0.1, 0.1, 0.1, 0);
+  for (int i = 0; i < 20; ++i)
+    rig_body(world, TALUS_FREE, cube, m, i % 2 ? 0.004 : 0, 0, 0.045 + 0.09 * i);
+  CHECK_OK(talus_world_step(world, 20));
+  CHECK(rig_report(world).overlap_max < 1e-4);
+  talus_world_destroy(world);
+}
+
 TEST_MAIN()

@@ -153,6 +153,8 @@ talus_status tl_ccp_take_momentum(tl_ccp_part *part) {
       list_body(part, m, part->rows.packs[k].a[i]);
       list_body(part, m, part->rows.packs[k].b[i]);
     }
+  for (size_t i = 0; i < m->bodies; ++i) /* correction lists them once more */
+    part->seen[m->body[i]] = 0;
   TL_TAKE(arena, m->bodies, &m->last);
   part->momentum = m;
   return TALUS_OK;
