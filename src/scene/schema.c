@@ -54,7 +54,7 @@ static const tl_words warnings = {
     WORDS({"large-step", TL_WARN_LARGE_STEP, "a body moves more than its radius in a step"},
           {"light-density", TL_WARN_LIGHT_DENSITY, "a density that looks like g/cm3"},
           {"high-friction", TL_WARN_HIGH_FRICTION, "a friction that looks like an angle"},
-          {"odd-gravity", TL_WARN_ODD_GRAVITY, "gravity upwards or in cm/s2"},
+          {"odd-gravity", TL_WARN_ODD_GRAVITY, "gravity upwards, in cm/s2 or in mm/s2"},
           {"short-run", TL_WARN_SHORT_RUN, "less than ten steps"},
           {"dense-fill", TL_WARN_DENSE_FILL, "more bodies than a heap of them would hold"},
           {"unused-material", TL_WARN_UNUSED_MATERIAL, "no body is of it"},
@@ -63,7 +63,9 @@ static const tl_words warnings = {
           {"large-rolling", TL_WARN_LARGE_ROLLING, "a rolling resistance longer than a radius"},
           {"idle-key", TL_WARN_IDLE_KEY, "a key that does nothing for the kind or method chosen"},
           {"soft-springs", TL_WARN_SOFT_SPRINGS,
-           "springs that let bodies sink by more than a hundredth of their radius"}),
+           "springs that let bodies sink by more than a hundredth of their radius"},
+          {"heavy-body", TL_WARN_HEAVY_BODY,
+           "a body of a thousand tonnes, as if its size were in mm"}),
     NULL};
 
 static const tl_words strict_words = {
