@@ -2,6 +2,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include <talus/detect.h>
+
 #include "base/power.h"
 #include "scene/build.h"
 #include "scene/files.h"
@@ -378,6 +380,28 @@ static talus_status add_from(builder *b, const char *from) {
   return status;
 }
 
+static talus_status add_table(builder *b, const tl_scene_table *table) {
+  talus_body_def like = talus_body_def_default();
+  talus_body_table rows = {0};
+  tl_text path = {0};
+  tl_names_find(&b->materials, table->material, &like.material.index);
+  if (table->group)
+    TL_TRY(talus_world_group(b->world, table->group, &like.group));
+  like.kind = table->fixed ? TALUS_FIXED : TALUS_FREE;
+  like.position = dvec3(table->at);
+  tl_scene_add_path(&path, b->scene, table->table);
+  TL_TRY(path.status);
+  talus_status status = tl_scene_told_path(talus_body_table_read(path.data, &rows));
+  if (status == TALUS_OK) {
+    status = talus_world_add_table(b->world, &rows, &like, table->scale);
+    if (status != TALUS_OK)
+      status = tl_fail_in(status, "%s", path.data);
+  }
+  talus_body_table_free(&rows);
+  tl_text_drop(&path);
+  return status;
+}
+
 /* Before any body: a fill looks at who ignores whom. */
 static talus_status ignore_groups(builder *b) {
   const tl_scene_ignore *ignore = b->scene->ignore.data;
@@ -395,13 +419,15 @@ static talus_status add_bodies(builder *b) {
   for (size_t i = 0; i < b->scene->bodies.count; ++i) {
     const tl_scene_body *body = &bodies[i];
     TL_TRY(tl_array_push(&b->first, talus_world_body_count(b->world)));
-    if (!body->from && !has_shape(b, body->fill ? &body->fill->shape : &body->shape))
+    if (!body->from && !body->table &&
+        !has_shape(b, body->fill ? &body->fill->shape : &body->shape))
       continue;
-    const talus_status status = body->fill   ? add_fill(b, body->fill)
-                                : body->from ? add_from(b, body->from)
-                                             : add_body(b, body);
+    const talus_status status = body->fill    ? add_fill(b, body->fill)
+                                : body->from  ? add_from(b, body->from)
+                                : body->table ? add_table(b, body->table)
+                                              : add_body(b, body);
     /* The messages of a fill begin with the word. */
-    const char *part = body->from ? ".from" : "";
+    const char *part = body->from ? ".from" : body->table ? ".table" : "";
     TL_TRY(gather_at(b, status, &body->object, "bodies", i, part));
   }
   return TALUS_OK;
@@ -511,10 +537,11 @@ static size_t entry_of(const builder *b, size_t slot) {
 
 static void add_entry(const builder *b, tl_text *text, size_t entry) {
   const tl_scene_body *body = (const tl_scene_body *)b->scene->bodies.data + entry;
-  tl_text_add(text, "%sbodies.%zu%s", body->fill || body->from ? "a body of " : "", entry,
-              body->fill   ? ".fill"
-              : body->from ? ".from"
-                           : "");
+  tl_text_add(text, "%sbodies.%zu%s", tl_scene_is_one(body) ? "" : "a body of ", entry,
+              body->fill    ? ".fill"
+              : body->from  ? ".from"
+              : body->table ? ".table"
+                            : "");
   if (body->name)
     tl_text_add(text, " (`%s`)", body->name);
 }
@@ -571,7 +598,7 @@ static talus_status add_shapes_only(builder *b) {
   talus_shape unused;
   TL_TRY(add_shapes(b));
   for (size_t i = 0; i < b->scene->bodies.count; ++i)
-    if (!bodies[i].from)
+    if (!bodies[i].from && !bodies[i].table)
       TL_TRY(gather_at(
           b, use_shape(b, bodies[i].fill ? &bodies[i].fill->shape : &bodies[i].shape, &unused),
           &bodies[i].object, "bodies", i, ""));

@@ -291,6 +291,13 @@ static void check_fill(tl_checker *checker, tl_node_id node, tl_scene_fill *fill
                      "%s.%s is of bodies that are fixed; expected none", path, state[i]);
 }
 
+static void check_table(tl_checker *checker, tl_node_id node, tl_scene_table *table, size_t row) {
+  char path[PATH];
+  snprintf(path, sizeof path, "bodies.%zu", row);
+  check_material(checker, node, &tl_schema_table, table, &table->material, path);
+  note_group(checker, table->group);
+}
+
 void tl_check_bodies(tl_checker *checker) {
   check_named_shapes(checker);
   tl_scene_body *bodies = checker->scene->bodies.data;
@@ -298,6 +305,8 @@ void tl_check_bodies(tl_checker *checker) {
   for (size_t i = 0; i < checker->scene->bodies.count; ++i) {
     if (bodies[i].fill)
       check_fill(checker, tl_check_value(checker, node, "fill"), bodies[i].fill, i);
+    else if (bodies[i].table)
+      check_table(checker, node, bodies[i].table, i);
     else if (tl_object_has(&tl_schema_body, &bodies[i], "from"))
       checker->takes_from = true;
     else if (bodies[i].object.bad != UINT32_MAX)

@@ -432,12 +432,39 @@ const tl_map tl_schema_fill = {
         {0}}};
 #undef OWNER
 
+#define OWNER tl_scene_table
+const tl_map tl_schema_table = {
+    .title = "bodies of a table",
+    .size = sizeof(OWNER),
+    .help =
+        "An entry of `bodies` with the key `table`: a body for each line of a file. Columns are "
+        "`x,y,z,r`, or `shape` and its half axes `a,b,c`, rotation `qw,qx,qy,qz`, velocity "
+        "`vx,vy,vz` and spin `wx,wy,wz`, as the first line says; without such a line they are "
+        "`x,y,z,r` or `x,y,z,r,vx,vy,vz`. Commas or blanks separate them. Text dumps of LAMMPS "
+        "and LIGGGHTS with `x y z radius` (and velocities) are read too: their last time step. "
+        "Details: [Tables of bodies](formats.md#tables-of-bodies).",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, table, TEXT), .flags = TL_KEY_PATH, .expected = "the name of a file",
+         .example = "packing.csv", .help = "the file, relative to the scene's folder"},
+        {MATERIAL_KEY},
+        {KEY(OWNER, at, NUMBERS), .count = 3, ANY, .unit = "m", .fallback = "[0, 0, 0]",
+         .example = "[0, 0, 1]", .help = "where the table's origin comes to be"},
+        {KEY(OWNER, scale, NUMBER), SCALE, .fallback = "1", .example = "0.001",
+         .help = "multiplies places, sizes and velocities: 0.001 for millimetres"},
+        {KEY(OWNER, fixed, FLAG), .fallback = "false", .example = "true",
+         .help = "none of them ever moves"},
+        {GROUP_KEY},
+        {0}}};
+#undef OWNER
+
 #define OWNER tl_scene_body
 const tl_map tl_schema_body = {
     .title = "a body",
     .plural = "bodies",
     .size = sizeof(OWNER),
-    .help = "An entry of `bodies`: a body, or `fill` alone, or `from` alone.",
+    .help =
+        "An entry of `bodies`: a body, or `fill` alone, or `from` alone, or `table` with its own "
+        "keys.",
     .keys = (const tl_key[]){
         {KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL, .example = "drum",
          .help = "what messages and probes call it; no two are alike"},
@@ -475,6 +502,9 @@ const tl_map tl_schema_body = {
          .help = "instead of a body: all bodies and joints at the end of another run, velocities "
                  "included; `materials` of the same name replace theirs, and one that "
                  "nobody has is refused"},
+        {KEY(OWNER, table, BOXED), .map = &tl_schema_table, .flags = TL_KEY_OPTIONAL | TL_KEY_WHOLE,
+         .example = "packing.csv",
+         .help = "instead of a body: those of a file; beside it stand the keys of a table"},
         {0}}};
 #undef OWNER
 
@@ -640,38 +670,13 @@ const tl_map tl_schema_scene = {
         {0}}};
 #undef OWNER
 
-const tl_map *const tl_schema_maps[] = {&tl_schema_scene,
-                                        &tl_schema_until,
-                                        &tl_schema_step,
-                                        &tl_schema_solve,
-                                        &tl_schema_broad,
-                                        &tl_schema_narrow,
-                                        &tl_schema_contact,
-                                        &tl_schema_sleep,
-                                        &tl_schema_domain,
-                                        &material_map,
-                                        &pair_map,
-                                        &tl_schema_shape,
-                                        &superellipsoid_map,
-                                        &turned_map,
-                                        &tl_schema_body,
-                                        &tl_schema_motion,
-                                        &tl_schema_fill,
-                                        &region_map,
-                                        &ball_map,
-                                        &cylinder_map,
-                                        &size_map,
-                                        &lognormal_map,
-                                        &tl_schema_joint,
-                                        &tl_schema_limits,
-                                        &tl_schema_spring,
-                                        &tl_schema_motor,
-                                        &tl_schema_breaking,
-                                        &ignore_map,
-                                        &tl_schema_emitter,
-                                        &source_map,
-                                        &disc_map,
-                                        &sink_map,
-                                        &probe_map,
-                                        &output_map,
-                                        NULL};
+const tl_map *const tl_schema_maps[] = {
+    &tl_schema_scene,    &tl_schema_until,   &tl_schema_step,    &tl_schema_solve,
+    &tl_schema_broad,    &tl_schema_narrow,  &tl_schema_contact, &tl_schema_sleep,
+    &tl_schema_domain,   &material_map,      &pair_map,          &tl_schema_shape,
+    &superellipsoid_map, &turned_map,        &tl_schema_body,    &tl_schema_motion,
+    &tl_schema_fill,     &tl_schema_table,   &region_map,        &ball_map,
+    &cylinder_map,       &size_map,          &lognormal_map,     &tl_schema_joint,
+    &tl_schema_limits,   &tl_schema_spring,  &tl_schema_motor,   &tl_schema_breaking,
+    &ignore_map,         &tl_schema_emitter, &source_map,        &disc_map,
+    &sink_map,           &probe_map,         &output_map,        NULL};

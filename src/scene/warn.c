@@ -158,7 +158,7 @@ static void find_small(const tl_warner *w, small_find *found) {
           tl_warn_least_size(&fill->size, tl_object_has(&tl_schema_fill, fill, "size"));
       note_small(w, found, fill->material, tl_warn_radius(w->checker, &fill->shape, scale),
                  "bodies", i);
-    } else if (!fill && !body->from && !body->fixed && body->motion.count == 0) {
+    } else if (tl_scene_is_one(body) && !body->fixed && body->motion.count == 0) {
       note_small(w, found, body->material, tl_warn_radius(w->checker, &body->shape, body->scale),
                  "bodies", i);
     }
@@ -394,7 +394,9 @@ static void warn_names(tl_warner *w) {
   begin_use(&shapes, &w->checker->shapes, scene->shapes.count);
   for (size_t i = 0; i < scene->bodies.count; ++i) {
     const tl_scene_fill *fill = bodies[i].fill;
-    mark_used(&materials, fill ? fill->material : bodies[i].material);
+    mark_used(&materials, bodies[i].table ? bodies[i].table->material
+                          : fill          ? fill->material
+                                          : bodies[i].material);
     mark_used(&shapes, fill ? fill->shape.name : bodies[i].shape.name);
   }
   for (size_t i = 0; i < scene->emit.count; ++i) {
