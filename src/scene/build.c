@@ -244,16 +244,22 @@ static talus_motion motion_of(const tl_scene_motion *motion) {
   return def;
 }
 
+static bool has_surface(const tl_scene_body *body) {
+  return tl_object_has(&tl_schema_body, body, "surface_velocity") ||
+         tl_object_has(&tl_schema_body, body, "surface_spin");
+}
+
 #define MOST_MOTIONS 64 /* as many as a sum of them may have */
 
 /* Puts the motions of a body together and adds it. */
 static talus_status add_moving(builder *b, const tl_scene_body *body, talus_body_def *def) {
   const tl_scene_motion *motions = body->motion.data;
   const size_t n = body->motion.count;
-  talus_motion parts[MOST_MOTIONS];
+  const bool runs = has_surface(body);
+  talus_motion parts[MOST_MOTIONS + 1];
   talus_table tables[MOST_MOTIONS] = {{0}};
   talus_status status = TALUS_OK;
-  if (n > MOST_MOTIONS)
+  if (n + runs > MOST_MOTIONS)
     return tl_fail(TALUS_ERROR_INVALID, "its motion is a sum of %zu; %d are the most", n,
                    MOST_MOTIONS);
   for (size_t i = 0; i < n && status == TALUS_OK; ++i) {
@@ -262,6 +268,13 @@ static talus_status add_moving(builder *b, const tl_scene_body *body, talus_body
       status = use_table(b, &motions[i], &tables[i], &parts[i]);
     if (i > 0)
       parts[i - 1].next = &parts[i];
+  }
+  if (runs) {
+    parts[n] = (talus_motion){.velocity = vec3(body->surface_velocity),
+                              .spin = vec3(body->surface_spin),
+                              .is_surface = true};
+    if (n > 0)
+      parts[n - 1].next = &parts[n];
   }
   if (status == TALUS_OK) {
     def->motion = parts[0];
@@ -307,7 +320,9 @@ static talus_status add_body(builder *b, const tl_scene_body *body) {
   def.lock = body->lock;
   def.force = vec3(body->force);
   def.torque = vec3(body->torque);
-  if (body->motion.count > 0)
+  if (has_surface(body) && body->fixed)
+    def.kind = TALUS_KINEMATIC; /* that stays where it is */
+  if (body->motion.count > 0 || has_surface(body))
     return add_moving(b, body, &def);
   TL_TRY(talus_world_add_body(b->world, &def, NULL));
   return body->fixed ? TALUS_OK : check_inside(b);

@@ -164,6 +164,13 @@ static void check_kind(tl_checker *checker, tl_node_id node, const tl_scene_body
                      "%s.%s is of a body that %s; expected %s", path, state[i],
                      body->fixed ? "is fixed" : "has `motion`",
                      body->fixed ? "none" : "it within `motion`");
+  static const char *const surface[] = {"surface_velocity", "surface_spin"};
+  for (int i = 0; i < 2 && is_known && !body->fixed && !moves; ++i)
+    if (tl_object_has(map, body, surface[i]))
+      tl_problem_add(
+          checker->problems, tl_check_mark(checker, node, surface[i]),
+          "%s.%s is of a body that is free; expected `fixed: true` or `motion` beside it", path,
+          surface[i]);
   if ((shape == TALUS_PLANE || shape == TALUS_CONTAINER) && is_known && !body->fixed && !moves)
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "shape"),
                    "%s is a %s, which is never free; expected `fixed: true` or `motion` beside it",

@@ -229,6 +229,7 @@ typedef struct tl_scene_body {
   uint32_t lock;
   char *group;
   double force[3], torque[3];
+  double surface_velocity[3], surface_spin[3];
   tl_scene_fill *fill;
   char *from;
   tl_scene_table *table;

@@ -494,6 +494,13 @@ const tl_map tl_schema_body = {
          .example = "[1, 0, 0]", .help = "constant force at the centre of mass"},
         {KEY(OWNER, torque, NUMBERS), .count = 3, ANY, .unit = "N m", .fallback = "[0, 0, 0]",
          .example = "[0, 0, 0.1]", .help = "constant torque, world axes"},
+        {KEY(OWNER, surface_velocity, NUMBERS), .count = 3, ANY, .unit = "m/s",
+         .flags = TL_KEY_OPTIONAL, .example = "[0.5, 0, 0]",
+         .help = "a belt: the surface of a plane that is fixed or has `motion` runs along itself"},
+        {KEY(OWNER, surface_spin, NUMBERS), .count = 3, ANY, .unit = "rad/s",
+         .flags = TL_KEY_OPTIONAL, .example = "[0, 6.28, 0]",
+         .help = "a roller or turntable: the surface of a sphere, of a cylinder, capsule or cone "
+                 "(about its own axis) or of a plane (about its normal) turns, world axes"},
         {KEY(OWNER, fill, BOXED), .map = &tl_schema_fill, .flags = TL_KEY_OPTIONAL | TL_KEY_ALONE,
          .example = "{shape: grain, count: 1000, in: {box: [[0, 0, 0], [1, 1, 1]]}}",
          .help = "instead of a body: many of them"},

@@ -1,4 +1,5 @@
 """The pages of docs/howto: what they show is run as it stands."""
+import csv
 import pathlib
 import re
 import subprocess
@@ -34,6 +35,14 @@ def test_a_packing_is_imported_and_its_results_are_read(tmp_path):
     assert len(list((tmp_path / "packing.out/frames").glob("*.hdf"))) == 11
     for text in follow("results.md", tmp_path):
         assert "3 grains" in text or "kinetic_energy" in text
+
+
+def test_a_belt_carries_a_box_and_rollers_a_plank(tmp_path):
+    follow("belt.md", tmp_path)
+    with open(tmp_path / "belt.out/history.csv", encoding="utf-8") as lines:
+        last = list(csv.DictReader(lines))[-1]
+    box, plank = 0.3 * 0.3 * 0.2 * 1000, 1 * 0.4 * 0.05 * 1000
+    assert abs(float(last["px"]) - 0.5 * (box + plank)) < 0.02 * (box + plank)
 
 
 def test_every_solver_that_is_advised_is_one(tmp_path):
