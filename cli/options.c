@@ -43,9 +43,15 @@ typedef struct command_line {
 /* "run" of "talus run SCENE", for messages. */
 static const char *command_of(const command_line *line) { return line->argv[0]; }
 
+/* Options are spelt as in Britain; America's way is understood. */
+static bool is_other_spelling(const char *ours, const char *name, size_t length) {
+  return strcmp(ours, "colour") == 0 && length == 5 && strncmp(name, "color", length) == 0;
+}
+
 static const cli_option *find(const command_line *line, const char *name, size_t length) {
   for (const cli_option *option = line->usage->options; option->name; ++option)
-    if (strlen(option->name) == length && strncmp(option->name, name, length) == 0)
+    if ((strlen(option->name) == length && strncmp(option->name, name, length) == 0) ||
+        is_other_spelling(option->name, name, length))
       return option;
   return NULL;
 }

@@ -392,7 +392,7 @@ int cli_render(int argc, char **argv) {
       {"output", 'o', CLI_TEXT, "FILE", "x.png or x.mp4", &o->output},
       {"frame", 0, CLI_TEXT, "N", "which frame; -1 is the last, and the default", &number},
       {"time", 0, CLI_NUMBER, "T", "the frame nearest to T seconds", &time},
-      {"colour", 0, CLI_TEXT, "NAME", "what colours show: speed (default) and more, below",
+      {"colour", 0, CLI_TEXT, "NAME", "or --color: what colours show, speed or one of those below",
        &colour},
       {"range", 0, CLI_TEXT, "LO,HI", "what the colours span; default: what there is", &range},
       {"camera", 0, CLI_TEXT, "X,Y,Z,...", "where it stands and, 3 more numbers, looks at [m]",

@@ -568,6 +568,32 @@ TEST(a_table_gives_the_bodies_it_names) {
   talus_body_table_free(&read);
 }
 
+TEST(a_table_becomes_bodies_of_a_world) {
+  static const char text[] = "0 0 1 0.5 1 0 0\n3,0,1,0.25,0,2,0\n";
+  talus_body_table read;
+  talus_world *world = NULL;
+  const talus_world_def def = talus_world_def_default();
+  talus_material material;
+  talus_material_def rock = talus_material_def_default();
+  talus_body body;
+  talus_body_info info;
+  CHECK_OK(talus_body_table_parse(text, sizeof text - 1, "t.txt", &read));
+  CHECK(read.velocity && !read.spin && read.velocity[4] == 2);
+  CHECK_OK(talus_world_create(&def, &world));
+  CHECK_OK(talus_world_add_material(world, &rock, &material));
+  talus_body_def like = talus_body_def_default();
+  like.material = material;
+  like.position.z = 1;
+  CHECK(talus_world_add_table(world, &read, &like, 0) == TALUS_ERROR_INVALID);
+  CHECK_OK(talus_world_add_table(world, &read, &like, 2));
+  CHECK_EQ_U64(talus_world_body_count(world), 2);
+  CHECK_OK(talus_world_body_at(world, 1, &body));
+  CHECK_OK(talus_world_get_body(world, body, &info));
+  CHECK(info.position.x == 6 && info.position.z == 3 && info.velocity.y == 4);
+  talus_world_destroy(world);
+  talus_body_table_free(&read);
+}
+
 TEST(a_table_with_mistakes_names_them_all_and_holds_nothing) {
   const size_t before = tl_memory_count().bytes;
   static const char text[] = "x,y,z,r\n0,0,0,-1\n0,0,0\n0,0,0,1\n";

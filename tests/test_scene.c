@@ -369,7 +369,14 @@ TEST(slips_are_found_and_strangers_are_not) {
                {"x", "y", false},
                {"wibble", "gravity", false},
                {"until", "unit", false},
-               {"mas", "mass", true}};
+               {"mas", "mass", true},
+               {"bodys", "bodies", true},
+               {"hinge", "revolute", true},
+               {"Hinge", "prismatic", false},
+               {"fric", "friction", true},
+               {"dens", "density", true},
+               {"mu", "friction", true},
+               {"fr", "friction", false}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
     tl_suggestion suggestion = {.word = cases[i].word};
     tl_suggest(&suggestion, cases[i].candidate);

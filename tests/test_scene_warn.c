@@ -112,9 +112,26 @@ TEST(gravity_upwards_or_in_centimetres) {
                 "test.yaml:7:10: ", "down is [0, 0, -9.81]");
   check_warning(GOOD "gravity: [0, 0, -981]\nstep: {dt: 1e-5}\n", "odd-gravity",
                 "test.yaml:7:10: ", "a hundred times that of the Earth");
+  check_warning(GOOD "gravity: [0, 0, -9810]\nstep: {dt: 1e-6}\n", "odd-gravity",
+                "test.yaml:7:10: ", "as in mm/s2");
   CHECK_EQ_U64(warnings_of(GOOD "gravity: [0, -9.81, 0]\n").count, 0);
   CHECK_EQ_U64(warnings_of(GOOD "gravity: [0, 0, 0]\n").count, 0);
   CHECK_EQ_U64(warnings_of(GOOD "gravity: [9.81, 0, 1e-9]\n").count, 0);
+}
+
+TEST(sizes_in_millimetres) {
+  const char *begin = "talus: 1\nuntil: 1\nmaterials: {rock: {}}\nbodies:\n";
+  char text[512];
+  snprintf(text, sizeof text, "%s  - {name: grain, shape: {sphere: 10}}\n", begin);
+  check_warning(text, "heavy-body", "test.yaml:5:5: ",
+                "bodies.0 (`grain`) has 1.1e+07 kg, as much as a ball 20 m across; sizes are in "
+                "metres: a body of 20 mm is 0.02");
+  snprintf(text, sizeof text,
+           "%s  - fill: {shape: {sphere: 5}, count: 3, in: {box: [[0, 0, 0], [90, 90, 90]]}}\n",
+           begin);
+  check_warning(text, "heavy-body", "test.yaml:5:5: ", "bodies.0.fill has 1.4e+06 kg");
+  snprintf(text, sizeof text, "%s  - {shape: {sphere: 10}, fixed: true}\n", begin);
+  CHECK_EQ_U64(warnings_of(text).count, 0);
 }
 
 TEST(a_run_of_a_few_steps) {

@@ -71,14 +71,19 @@ typedef struct talus_detect_bodies {
                            containers always are. NULL: no other is */
 } talus_detect_bodies;
 
-/* A table of bodies, as `talus contacts` reads it (docs/formats.md): CSV whose first line names the
- * columns x,y,z,r or, for other shapes than spheres, shape,x,y,z,qw,qx,qy,qz,a,b,c and n1,n2,file,
- * name. `path` stands in messages, and files that the table names are relative to its folder.
- * TALUS_ERROR_IO where it cannot be read, TALUS_ERROR_FORMAT where it is not what it should be: the
- * message has every mistake (the first ten) with its line and a caret. There is then nothing to
- * free, but freeing does no harm. */
+/* A table of bodies, as `talus contacts` and `bodies: - {table: FILE}` of a scene read it
+ * (docs/formats.md): CSV whose first line names the columns x,y,z,r and, for other shapes than
+ * spheres, shape,qw,qx,qy,qz,a,b,c,n1,n2,file,name; velocities vx,vy,vz and spins wx,wy,wz. Without
+ * such a line the columns are x,y,z,r or x,y,z,r,vx,vy,vz; blanks may stand for commas. Dumps of
+ * LAMMPS and LIGGGHTS are known by their header; their last time step counts. `path` stands in
+ * messages, and files that the table names are relative to its folder. TALUS_ERROR_IO where it
+ * cannot be read, TALUS_ERROR_FORMAT where it is not what it should be: the message has every
+ * mistake (the first ten) with its line and a caret. There is then nothing to free, but freeing
+ * does no harm. */
 typedef struct talus_body_table {
   talus_detect_bodies bodies; /* what the calls below take; lives as long as the table */
+  const double *velocity;     /* m/s: x, y, z of each row; NULL: the table has none */
+  const double *spin;         /* rad/s, world axes, likewise */
   struct talus_body_rows *own;
 } talus_body_table;
 
@@ -86,6 +91,13 @@ TALUS_API talus_status talus_body_table_read(const char *path, talus_body_table 
 TALUS_API talus_status talus_body_table_parse(const char *text, size_t length, const char *path,
                                               talus_body_table *table);
 TALUS_API void talus_body_table_free(talus_body_table *table);
+
+/* Adds all bodies of a table to a world, in the order of its rows: place, size, shape, rotation,
+ * velocity and spin are the table's, all else is as in `like` (whose position is where the table's
+ * origin comes to be). `scale` multiplies places, sizes and velocities: 0.001 for millimetres.
+ * Planes and containers are fixed. Where a body is refused, those before it are in the world. */
+TALUS_API talus_status talus_world_add_table(talus_world *world, const talus_body_table *table,
+                                             const talus_body_def *like, double scale);
 
 /* ---- what comes out ------------------------------------------------------------------------ */
 

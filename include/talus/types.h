@@ -79,6 +79,12 @@ typedef struct talus_motion {
   size_t rows;
   bool is_smooth;  /* by cubics with a steady velocity, instead of straight from row to row */
   talus_vec3 axis; /* of a table along or about it; need not be unit */
+  /* A belt or a roller: velocity and spin (world axes, about the centre of mass) are those of the
+   * surface, and the body stays where it is. They must run along the surface everywhere: of planes
+   * a velocity in the plane and a spin about its normal, of spheres any spin, of cylinders,
+   * capsules and cones a spin about their own axis. Nothing else of the motion counts; no motion
+   * that is not of the surface may follow as `next`. */
+  bool is_surface;
   const struct talus_motion *next; /* NULL: none */
 } talus_motion;
 

@@ -115,6 +115,16 @@ static talus_status check_arrays(const talus_detector *detector,
   return bad == SIZE_MAX ? TALUS_OK : refuse_row(bodies, bad);
 }
 
+/* For contacts a clump needs no mass of its own: any will do, and the integral is saved. */
+talus_shape_def tl_detect_massless(const talus_shape_def *def) {
+  talus_shape_def made = *def;
+  if (def->kind == TALUS_CLUMP && !(def->volume > 0)) {
+    made.volume = 1;
+    made.inertia[0] = made.inertia[1] = made.inertia[2] = 1;
+  }
+  return made;
+}
+
 /* ---- tables -------------------------------------------------------------------------------- */
 
 static talus_status make_shapes(talus_detector *detector, const talus_detect_bodies *bodies) {
@@ -126,8 +136,9 @@ static talus_status make_shapes(talus_detector *detector, const talus_detect_bod
   model->shapes.count = 0;
   TL_TRY(tl_array_reserve(&model->shapes, n));
   for (size_t i = 0; i < n; ++i) {
-    const talus_status status =
-        tl_shape_make(bodies->shapes ? &bodies->shapes[i] : &unit_sphere, &model->shapes.data[i]);
+    const talus_shape_def def =
+        tl_detect_massless(bodies->shapes ? &bodies->shapes[i] : &unit_sphere);
+    const talus_status status = tl_shape_make(&def, &model->shapes.data[i]);
     if (status != TALUS_OK)
       return tl_fail_in(status, "shape %zu", i);
     model->shapes.count++;

@@ -24,6 +24,9 @@ struct talus_detector {
 
 /* Checks the arrays and makes the tables of the model: shapes and what masks pairs; with `poses`
  * what the narrow phase reads, too. */
+/* The shape with any mass, where finding its own would take long. */
+talus_shape_def tl_detect_massless(const talus_shape_def *def);
+
 talus_status tl_detect_load(talus_detector *detector, const talus_detect_bodies *bodies,
                             bool poses);
 

@@ -1,139 +1,78 @@
-/* Tables of bodies: a header that names the columns, then a line per body. */
+/* Tables of bodies: a line per body, read by the columns that there are. */
 #include "detect/table.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "scene/text.h"
-
-/* ---- the header --------------------------------------------------------------------------------
- */
-
-/* Columns there can be, and their place in a row that was read. */
-enum { X, Y, Z, R, LX, LY, LZ, QW, QX, QY, QZ, A, B, C, N1, N2, SHAPE, FILE_NAME, NAME, COLUMNS };
-static const char *const names[COLUMNS] = {"x",  "y",  "z",     "r",    "lx",  "ly", "lz",
-                                           "qw", "qx", "qy",    "qz",   "a",   "b",  "c",
-                                           "n1", "n2", "shape", "file", "name"};
+#include "detect/table_columns.h"
 
 /* A table under way. */
 typedef struct builder {
   tl_input in;
   talus_body_rows *rows;
-  int column[COLUMNS]; /* of each field of a line */
-  int fields;
-  bool has[COLUMNS];
+  tl_columns columns;
 } builder;
-
-static void add_column(builder *to, tl_span cell) {
-  char word[48];
-  int k = 0;
-  double number;
-  snprintf(word, sizeof word, "%.*s", TL_SHOW(cell));
-  while (k < COLUMNS && strcmp(word, names[k]) != 0)
-    k++;
-  if (k == COLUMNS && tl_span_number(cell, &number) == TL_NUMBER) {
-    tl_input_wrong(&to->in, cell.text,
-                   "'%s' is a number, but the first line is the header: x,y,z,r", word);
-  } else if (k == COLUMNS) {
-    tl_suggestion near = {.word = word};
-    for (int i = 0; i < COLUMNS; ++i)
-      tl_suggest(&near, names[i]);
-    tl_input_wrong(&to->in, cell.text,
-                   "unknown column '%s'%s%s%s; there are x,y,z,r and, for other shapes, "
-                   "shape,a,b,c,n1,n2,lx,ly,lz,qw,qx,qy,qz,file,name",
-                   word, near.best ? "; did you mean '" : "", near.best ? near.best : "",
-                   near.best ? "'?" : "");
-  } else if (to->has[k]) {
-    tl_input_wrong(&to->in, cell.text, "column '%s' is there twice", word);
-  } else {
-    to->has[k] = true;
-    to->column[to->fields++] = k;
-  }
-}
-
-/* False after mistakes: without a header nothing can be said of the rows. */
-static bool read_header(builder *to) {
-  tl_input *in = &to->in;
-  if (in->at == in->end || tl_input_line_end(in) == in->line) {
-    tl_input_wrong(in, NULL, "the header is missing: x,y,z,r");
-    return false;
-  }
-  for (bool last = false; !last && in->mistakes < TL_INPUT_SHOWN;)
-    add_column(to, tl_input_cell(in, &last));
-  if (in->mistakes > 0)
-    return false;
-  for (int k = X; k <= R; ++k)
-    if (!to->has[k] && !(k == R && to->has[SHAPE]))
-      tl_input_wrong(in, tl_input_line_end(in),
-                     "there is no column '%s'; the header must name x,y,z,r", names[k]);
-  for (int i = 0; i < to->fields && !to->has[SHAPE]; ++i)
-    if (to->column[i] > R) {
-      tl_input_wrong(in, in->line,
-                     "column '%s' is for other shapes than spheres; a column 'shape' must say "
-                     "which line is what",
-                     names[to->column[i]]);
-      break;
-    }
-  return in->mistakes == 0;
-}
 
 /* ---- lines -------------------------------------------------------------------------------------
  */
 
 /* What a line says; values are NAN where a field is empty or not there. */
 typedef struct row {
-  double value[SHAPE];
-  tl_span cell[COLUMNS];
+  double value[TL_COLUMN_SHAPE];
+  tl_span cell[TL_COLUMN_COUNT];
 } row;
 
 static void refuse_number(builder *to, int column, tl_span cell, tl_number_kind what) {
   if (cell.length == 0)
-    tl_input_wrong(&to->in, cell.text, "column '%s' is empty", names[column]);
+    tl_input_wrong(&to->in, cell.text, "column '%s' is empty", tl_column_names[column]);
   else
-    tl_input_wrong(&to->in, cell.text, "column '%s': '%.*s' is not a %snumber", names[column],
-                   TL_SHOW(cell), what == TL_NOT_FINITE ? "finite " : "");
+    tl_input_wrong(&to->in, cell.text, "column '%s': '%.*s' is not a %snumber",
+                   tl_column_names[column], TL_SHOW(cell), what == TL_NOT_FINITE ? "finite " : "");
 }
 
 /* False after mistakes. A line with a wrong number of fields is not looked at further: what is
  * missing may stand anywhere. */
 static bool read_row(builder *to, row *found) {
   tl_input *in = &to->in;
-  int count = 1;
-  for (const char *c = in->line; c < in->end && *c != '\n'; ++c)
-    count += *c == ',';
-  if (count != to->fields) {
-    tl_input_wrong(in, tl_input_line_end(in), "%d field%s, but the header names %d", count,
-                   count == 1 ? "" : "s", to->fields);
+  const int count = tl_columns_count(in, &to->columns);
+  if (count != to->columns.fields) {
+    tl_input_wrong(in, tl_input_line_end(in), "%d field%s, but the %s %d", count,
+                   count == 1 ? "" : "s",
+                   to->columns.has_header ? "header names" : "first line has", to->columns.fields);
     return false;
   }
   const size_t before = in->mistakes;
-  for (int k = 0; k < SHAPE; ++k)
+  for (int k = 0; k < TL_COLUMN_SHAPE; ++k)
     found->value[k] = NAN;
-  for (int k = 0; k < COLUMNS; ++k)
+  for (int k = 0; k < TL_COLUMN_COUNT; ++k)
     found->cell[k] = (tl_span){in->line, 0};
-  for (int i = 0; i < to->fields; ++i) {
-    const int k = to->column[i];
-    bool last;
-    const tl_span cell = found->cell[k] = tl_input_cell(in, &last);
-    if (k >= SHAPE || (cell.length == 0 && k > Z)) /* of another shape, perhaps */
+  for (int i = 0; i < to->columns.fields; ++i) {
+    const int k = to->columns.column[i];
+    const tl_span cell = tl_columns_cell(in, &to->columns);
+    if (k == TL_COLUMN_NONE)
+      continue;
+    found->cell[k] = cell;
+    if (k >= TL_COLUMN_SHAPE ||
+        (cell.length == 0 && k > TL_COLUMN_Z)) /* of another shape, perhaps */
       continue;
     const tl_number_kind what = tl_span_number(cell, &found->value[k]);
     if (what != TL_NUMBER)
       refuse_number(to, k, cell, what);
+    found->value[k] *= to->columns.factor[i];
   }
   return in->mistakes == before;
 }
 
 static bool check_length(builder *to, const row *from, int column, double value, bool may_be_zero) {
   if (isnan(value))
-    tl_input_wrong(&to->in, from->cell[column].text, "column '%s' is %s", names[column],
-                   to->has[column] ? "empty" : "not there");
+    tl_input_wrong(&to->in, from->cell[column].text, "column '%s' is %s", tl_column_names[column],
+                   to->columns.has[column] ? "empty" : "not there");
   else if (!(value > 0) && !(may_be_zero && value == 0))
-    tl_input_wrong(&to->in, from->cell[column].text, "column '%s': %g is not %s", names[column],
-                   value,
-                   column == R    ? "a radius: 0 or more, in metres"
-                   : column <= LZ ? "an edge: more than 0, in metres"
-                                  : "a length: more than 0, in metres");
+    tl_input_wrong(&to->in, from->cell[column].text, "column '%s': %g is not %s",
+                   tl_column_names[column], value,
+                   column == TL_COLUMN_R    ? "a radius: 0 or more, in metres"
+                   : column <= TL_COLUMN_LZ ? "an edge: more than 0, in metres"
+                                            : "a length: more than 0, in metres");
   else
     return true;
   return false;
@@ -143,8 +82,8 @@ static bool read_rotation(builder *to, const row *from, double rotation[4]) {
   double square = 0;
   int given = 0;
   for (int k = 0; k < 4; ++k) {
-    const bool is_there = !isnan(from->value[QW + k]);
-    rotation[k] = is_there ? from->value[QW + k] : 0;
+    const bool is_there = !isnan(from->value[TL_COLUMN_QW + k]);
+    rotation[k] = is_there ? from->value[TL_COLUMN_QW + k] : 0;
     given += is_there;
     square += rotation[k] * rotation[k];
   }
@@ -153,7 +92,7 @@ static bool read_rotation(builder *to, const row *from, double rotation[4]) {
   /* Rounded to three digits it is a unit quaternion still; what is farther off is a mistake. */
   if (given == 0 || (given == 4 && fabs(sqrt(square) - 1) <= 2e-3))
     return true;
-  const char *place = from->cell[QW].text;
+  const char *place = from->cell[TL_COLUMN_QW].text;
   if (given == 4)
     tl_input_wrong(&to->in, place, "qw,qx,qy,qz are no rotation: their length is %g, and must be 1",
                    sqrt(square));
@@ -169,7 +108,7 @@ static bool read_rotation(builder *to, const row *from, double rotation[4]) {
 typedef struct csv_kind {
   const char *name;
   talus_shape_kind kind;
-  int count; /* columns from A on that it needs; -1: it stands in a file */
+  int count; /* columns from TL_COLUMN_A on that it needs; -1: it stands in a file */
 } csv_kind;
 
 static const csv_kind csv_kinds[] = {
@@ -188,21 +127,22 @@ static const csv_kind csv_kinds[] = {
 
 static const csv_kind *find_kind(builder *to, const row *from) {
   for (size_t i = 0; i < sizeof csv_kinds / sizeof *csv_kinds; ++i)
-    if (tl_span_is(from->cell[SHAPE], csv_kinds[i].name))
+    if (tl_span_is(from->cell[TL_COLUMN_SHAPE], csv_kinds[i].name))
       return &csv_kinds[i];
-  tl_input_wrong(&to->in, from->cell[SHAPE].text,
+  tl_input_wrong(&to->in, from->cell[TL_COLUMN_SHAPE].text,
                  "column 'shape': '%.*s' is none of sphere, box, ellipsoid, capsule, cylinder, "
                  "cone, superellipsoid, plane, container, hull and clump",
-                 TL_SHOW(from->cell[SHAPE]));
+                 TL_SHOW(from->cell[TL_COLUMN_SHAPE]));
   return NULL;
 }
 
 /* A box may have its edges in lx, ly, lz, or half of them in a, b, c; so may a container. */
 static bool read_box(builder *to, const row *from, double size[3]) {
-  const bool halves =
-      isnan(from->value[LX]) && (!isnan(from->value[A]) || (to->has[A] && !to->has[LX]));
+  const bool halves = isnan(from->value[TL_COLUMN_LX]) &&
+                      (!isnan(from->value[TL_COLUMN_A]) ||
+                       (to->columns.has[TL_COLUMN_A] && !to->columns.has[TL_COLUMN_LX]));
   for (int k = 0; k < 3; ++k) {
-    const int column = (halves ? A : LX) + k;
+    const int column = (halves ? TL_COLUMN_A : TL_COLUMN_LX) + k;
     size[k] = from->value[column];
     if (!check_length(to, from, column, size[k], false))
       return false;
@@ -220,14 +160,14 @@ static bool read_size(builder *to, const row *from, const csv_kind *kind, talus_
     return true;
   }
   for (int k = 0; k < kind->count; ++k) {
-    shape->size[k] = from->value[A + k];
-    if (!check_length(to, from, A + k, shape->size[k], false))
+    shape->size[k] = from->value[TL_COLUMN_A + k];
+    if (!check_length(to, from, TL_COLUMN_A + k, shape->size[k], false))
       return false;
   }
   talus_shape_info unused;
   if (kind->kind != TALUS_SUPERELLIPSOID || talus_shape_measure(shape, &unused) == TALUS_OK)
     return true;
-  tl_input_wrong(&to->in, from->cell[N1].text, "%s", tl_last_message());
+  tl_input_wrong(&to->in, from->cell[TL_COLUMN_N1].text, "%s", tl_last_message());
   return false;
 }
 
@@ -252,18 +192,18 @@ typedef struct body {
 /* A hull, clump or container of a file; a: its scale, where it is given. */
 static talus_status read_file(builder *to, const row *from, const csv_kind *kind, body *made,
                               bool *good) {
-  if (from->cell[FILE_NAME].length == 0) {
-    tl_input_wrong(&to->in, from->cell[FILE_NAME].text,
+  if (from->cell[TL_COLUMN_FILE].length == 0) {
+    tl_input_wrong(&to->in, from->cell[TL_COLUMN_FILE].text,
                    "column 'file' is %s; a %s stands in a %sscene file (.yaml)",
-                   to->has[FILE_NAME] ? "empty" : "not there", kind->name,
+                   to->columns.has[TL_COLUMN_FILE] ? "empty" : "not there", kind->name,
                    kind->kind == TALUS_HULL ? "mesh file or a " : "");
     return TALUS_OK;
   }
-  made->scale = isnan(from->value[A]) ? 1 : from->value[A];
-  if (!check_length(to, from, A, made->scale, false))
+  made->scale = isnan(from->value[TL_COLUMN_A]) ? 1 : from->value[TL_COLUMN_A];
+  if (!check_length(to, from, TL_COLUMN_A, made->scale, false))
     return TALUS_OK;
-  return tl_table_find_file(to->rows, &to->in, from->cell[FILE_NAME], from->cell[NAME], kind->kind,
-                            &made->shape, good);
+  return tl_table_find_file(to->rows, &to->in, from->cell[TL_COLUMN_FILE],
+                            from->cell[TL_COLUMN_NAME], kind->kind, &made->shape, good);
 }
 
 /* A line of a table with a column `shape`; *good is false after mistakes. */
@@ -276,13 +216,14 @@ static talus_status read_shaped(builder *to, const row *from, body *made, bool *
   made->radius = 0;
   made->scale = 1;
   if (kind->kind == TALUS_SPHERE) {
-    const double r = from->value[R];
-    const bool is_a = isnan(r) && (!isnan(from->value[A]) || (to->has[A] && !to->has[R]));
-    made->scale = made->radius = is_a ? from->value[A] : r;
-    *good = check_length(to, from, is_a ? A : R, made->scale, true);
+    const double r = from->value[TL_COLUMN_R];
+    const bool is_a = isnan(r) && (!isnan(from->value[TL_COLUMN_A]) ||
+                                   (to->columns.has[TL_COLUMN_A] && !to->columns.has[TL_COLUMN_R]));
+    made->scale = made->radius = is_a ? from->value[TL_COLUMN_A] : r;
+    *good = check_length(to, from, is_a ? TL_COLUMN_A : TL_COLUMN_R, made->scale, true);
     return TALUS_OK;
   }
-  if (kind->count < 0 || (kind->kind == TALUS_CONTAINER && from->cell[FILE_NAME].length > 0))
+  if (kind->count < 0 || (kind->kind == TALUS_CONTAINER && from->cell[TL_COLUMN_FILE].length > 0))
     return read_file(to, from, kind, made, good);
   talus_shape_def shape = talus_shape_def_default();
   shape.kind = kind->kind;
@@ -302,11 +243,11 @@ static talus_status add_row(builder *to) {
   if (!read_row(to, &from))
     return TALUS_OK;
   talus_body_rows *rows = to->rows;
-  if (to->has[SHAPE]) {
+  if (to->columns.has[TL_COLUMN_SHAPE]) {
     TL_TRY(read_shaped(to, &from, &made, &good));
   } else {
-    made.radius = from.value[R];
-    good = check_length(to, &from, R, made.radius, true);
+    made.radius = from.value[TL_COLUMN_R];
+    good = check_length(to, &from, TL_COLUMN_R, made.radius, true);
   }
   if (!good || to->in.mistakes > 0) /* then there are no bodies, only mistakes to find */
     return TALUS_OK;
@@ -314,7 +255,18 @@ static talus_status add_row(builder *to) {
   TL_TRY(tl_array_resize(&rows->record, n + 4));
   memcpy(rows->record.data + n, from.value, 3 * sizeof(double));
   rows->record.data[n + 3] = made.radius;
-  if (!to->has[SHAPE])
+  if (to->columns.has[TL_COLUMN_VX])
+    TL_TRY(tl_array_resize(&rows->velocity, n / 4 * 3 + 3));
+  if (to->columns.has[TL_COLUMN_WX])
+    TL_TRY(tl_array_resize(&rows->spin, n / 4 * 3 + 3));
+  for (size_t k = 0; k < 3; ++k) { /* empty: at rest */
+    const double v = from.value[TL_COLUMN_VX + k], w = from.value[TL_COLUMN_WX + k];
+    if (rows->velocity.count > 0)
+      rows->velocity.data[n / 4 * 3 + k] = isnan(v) ? 0 : v;
+    if (rows->spin.count > 0)
+      rows->spin.data[n / 4 * 3 + k] = isnan(w) ? 0 : w;
+  }
+  if (!to->columns.has[TL_COLUMN_SHAPE])
     return TALUS_OK;
   TL_TRY(tl_array_push(&rows->shape, made.shape));
   TL_TRY(tl_array_push(&rows->scale, made.scale));
@@ -323,16 +275,41 @@ static talus_status add_row(builder *to) {
   return TALUS_OK;
 }
 
+/* A dump that was cut off would be a packing with holes. */
+static void check_count(builder *to, size_t lines) {
+  if (to->columns.is_dump && to->in.mistakes == 0 && lines != to->columns.rows)
+    tl_input_wrong(&to->in, NULL, "%zu bodies, but 'ITEM: NUMBER OF ATOMS' says %zu", lines,
+                   to->columns.rows);
+}
+
+/* Of a dump with several time steps the last one counts. */
+static bool begin_again(builder *to, size_t lines) {
+  check_count(to, lines);
+  to->rows->record.count = to->rows->velocity.count = to->rows->spin.count = 0;
+  return tl_columns_read(&to->in, &to->columns);
+}
+
 static talus_status read_rows(builder *to) {
-  if (!read_header(to))
+  if (!tl_columns_read(&to->in, &to->columns))
     return TALUS_OK;
-  if (to->has[SHAPE]) {
+  if (to->columns.has[TL_COLUMN_SHAPE]) {
     talus_shape_def sphere = talus_shape_def_default();
     sphere.size[0] = 1;
     TL_TRY(tl_array_push(&to->rows->shapes, sphere));
   }
-  while (tl_input_next_line(&to->in) && tl_input_find_line(&to->in, false))
+  size_t lines = 0;
+  bool more = !to->columns.has_header || tl_input_next_line(&to->in);
+  for (; more && tl_input_find_line(&to->in, false); more = tl_input_next_line(&to->in)) {
+    if (to->columns.is_dump && tl_columns_at_dump(&to->in)) {
+      if (!begin_again(to, lines))
+        return TALUS_OK;
+      lines = 0;
+      continue;
+    }
     TL_TRY(add_row(to));
+    lines++;
+  }
+  check_count(to, lines);
   return TALUS_OK;
 }
 
@@ -348,6 +325,8 @@ static void show_rows(talus_body_table *table) {
                                         .shape = rows->shape.data,
                                         .scale = rows->scale.data,
                                         .rotation = rows->rotation.data};
+  table->velocity = rows->velocity.data;
+  table->spin = rows->spin.data;
 }
 
 talus_status talus_body_table_parse(const char *text, size_t length, const char *path,
@@ -360,8 +339,6 @@ talus_status talus_body_table_parse(const char *text, size_t length, const char 
   *table = (talus_body_table){0};
   TL_TRY(tl_resize(&block, 0, sizeof *table->own));
   table->own = to.rows = memset(block, 0, sizeof *table->own);
-  to.fields = 0;
-  memset(to.has, 0, sizeof to.has);
   talus_status status = tl_input_open(&to.in, path, text, length);
   if (status == TALUS_OK)
     status = tl_input_close(&to.in, read_rows(&to));
@@ -395,6 +372,8 @@ void talus_body_table_free(talus_body_table *table) {
     tl_array_free(&rows->shape);
     tl_array_free(&rows->scale);
     tl_array_free(&rows->rotation);
+    tl_array_free(&rows->velocity);
+    tl_array_free(&rows->spin);
     void *block = rows;
     (void)tl_resize(&block, sizeof *rows, 0); /* freeing cannot fail */
   }

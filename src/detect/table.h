@@ -1,5 +1,5 @@
-/* Tables of bodies: between detect/table.c (columns and rows) and detect/table_shapes.c (shapes
- * that are described in files of their own). */
+/* Tables of bodies: between detect/table.c (rows) and detect/table_shapes.c (shapes that are
+ * described in files of their own). */
 #ifndef TL_DETECT_TABLE_H
 #define TL_DETECT_TABLE_H
 
@@ -24,6 +24,8 @@ typedef struct talus_body_rows {
   TL_ARRAY(uint32_t) shape;
   TL_ARRAY(double) scale;
   TL_ARRAY(double) rotation; /* 4 */
+  TL_ARRAY(double) velocity; /* 3 */
+  TL_ARRAY(double) spin;     /* 3 */
   TL_ARRAY(tl_table_file) files;
 } talus_body_rows;
 

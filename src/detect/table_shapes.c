@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include "detect/detect.h"
 #include "scene/check.h"
 #include "scene/shapes.h"
 #include <talus/scene.h>
@@ -93,14 +94,11 @@ static talus_status read_mesh(const char *path, tl_table_file *file, talus_shape
 }
 
 /* What a shape cannot be is said here, with the line of the table, not when contacts are looked
- * for. For contacts a clump needs no mass of its own: any will do, and the integral is saved. */
-static talus_status finish(talus_shape_def *def) {
+ * for. Its mass is not asked for: that of a clump is an integral, which contacts do not need. */
+static talus_status finish(const talus_shape_def *def) {
   talus_shape_info unused;
-  if (def->kind == TALUS_CLUMP && !(def->volume > 0)) {
-    def->volume = 1;
-    def->inertia[0] = def->inertia[1] = def->inertia[2] = 1;
-  }
-  return talus_shape_measure(def, &unused);
+  const talus_shape_def massless = tl_detect_massless(def);
+  return talus_shape_measure(&massless, &unused);
 }
 
 static talus_status load(const tl_input *in, tl_table_file *file, talus_shape_def *def) {

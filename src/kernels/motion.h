@@ -13,6 +13,8 @@
 #include "kernels/vec3.h"
 #include <talus/types.h>
 
+#define TL_MOTION_SURFACE 2u
+
 typedef struct tl_motion_term {
   talus_vec3 velocity, spin, amplitude, swing;
   double frequency, phase; /* Hz, rad: of amplitude and swing */
@@ -22,7 +24,8 @@ typedef struct tl_motion_term {
   uint64_t table;          /* first number of its table in the values */
   uint32_t rows;
   uint32_t table_kind; /* talus_motion_table */
-  uint32_t is_through; /* 0: turns are about the body's own centre and leave it where it is */
+  uint32_t is_through; /* 0: turns are about the body's own centre and leave it where it is;
+                          TL_MOTION_SURFACE: velocity and spin are of the surface alone */
   uint32_t is_smooth;
 } tl_motion_term;
 
@@ -253,6 +256,20 @@ TL_FN void tl_motion_apply(tl_moving *m, const tl_motion_term *term, const doubl
   m->velocity = tl_dmadd(tl_dmadd(m->velocity, live, term->velocity), wave_rate, term->amplitude);
 }
 
+TL_FN bool tl_motion_is_surface(const tl_motion_term *term) {
+  return term->is_through == TL_MOTION_SURFACE;
+}
+
+/* A belt: its surface runs, and the body stays where it is. */
+TL_FN void tl_motion_add_surface(const tl_motion_term *terms, uint32_t count, double time,
+                                 talus_vec3 *velocity, talus_vec3 *spin) {
+  for (uint32_t i = 0; i < count; ++i)
+    if (tl_motion_is_surface(&terms[i]) && time >= terms[i].from && time < terms[i].until) {
+      *velocity = tl_add(*velocity, terms[i].velocity);
+      *spin = tl_add(*spin, terms[i].spin);
+    }
+}
+
 /* Pose and velocity at `time` from the pose at time 0. */
 TL_FN tl_moving tl_motion_at(talus_dvec3 x0, talus_quat q0, const tl_motion_term *terms,
                              uint32_t count, const double *values, double time) {
@@ -261,15 +278,21 @@ TL_FN tl_moving tl_motion_at(talus_dvec3 x0, talus_quat q0, const tl_motion_term
   m.rotation = tl_dquat_widen(q0);
   m.velocity = m.spin = tl_dvec3(0, 0, 0);
   for (uint32_t i = 0; i < count; ++i)
-    tl_motion_apply(&m, &terms[i], values, time);
+    if (!tl_motion_is_surface(&terms[i]))
+      tl_motion_apply(&m, &terms[i], values, time);
   m.rotation = tl_dquat_normalize(m.rotation);
+  talus_vec3 velocity = tl_vec3(0, 0, 0), spin = velocity;
+  tl_motion_add_surface(terms, count, time, &velocity, &spin);
+  m.velocity = tl_dadd(m.velocity, tl_widen(velocity));
+  m.spin = tl_dadd(m.spin, tl_widen(spin));
   return m;
 }
 
 /* Whether it does nothing but turn at a constant rate from t0 to t1 (and move in some way). */
 TL_FN bool tl_motion_spins_evenly(const tl_motion_term *terms, uint32_t count, double t0,
                                   double t1) {
-  return count == 1 && tl_motion_is_zero(terms->swing) && t0 >= terms->from && t1 <= terms->until &&
+  return count == 1 && !tl_motion_is_surface(terms) && tl_motion_is_zero(terms->swing) &&
+         t0 >= terms->from && t1 <= terms->until &&
          (terms->table_kind == TALUS_TABLE_NONE || terms->table_kind == TALUS_TABLE_ALONG ||
           terms->table_kind == TALUS_TABLE_PLACES);
 }
@@ -280,13 +303,22 @@ TL_FN bool tl_motion_spins_evenly(const tl_motion_term *terms, uint32_t count, d
 TL_FN void tl_motion_way(talus_dvec3 x0, talus_quat q0, const tl_motion_term *terms, uint32_t count,
                          const double *values, double t0, double t1, double h, talus_vec3 *velocity,
                          talus_vec3 *spin) {
-  const tl_moving from = tl_motion_at(x0, q0, terms, count, values, t0),
-                  to = tl_motion_at(x0, q0, terms, count, values, t1);
+  uint32_t moving = count; /* surfaces come last */
+  while (moving > 0 && tl_motion_is_surface(&terms[moving - 1]))
+    moving--;
+  if (moving == 0) {
+    *velocity = *spin = tl_vec3(0, 0, 0);
+    tl_motion_add_surface(terms, count, t0, velocity, spin);
+    return;
+  }
+  const tl_moving from = tl_motion_at(x0, q0, terms, moving, values, t0),
+                  to = tl_motion_at(x0, q0, terms, moving, values, t1);
   *velocity = tl_scale(tl_narrow(tl_dsub(to.position, from.position)), (talus_real)(1 / h));
-  if (tl_motion_spins_evenly(terms, count, t0, t1))
+  if (tl_motion_spins_evenly(terms, moving, t0, t1))
     *spin = terms->spin;
   else
     *spin = tl_narrow(tl_dscale(tl_dquat_between(from.rotation, to.rotation), 1 / h));
+  tl_motion_add_surface(terms, count, t0, velocity, spin);
 }
 
 #endif

@@ -214,7 +214,7 @@ static const tl_column motion_terms_columns[] = {
     U64(tl_motion_term, table, table),
     U32(tl_motion_term, rows, rows),
     KIND(tl_motion_term, table_kind, table_kind, TALUS_TABLE_POSES + 1),
-    KIND(tl_motion_term, is_through, is_through, 2),
+    KIND(tl_motion_term, is_through, is_through, TL_MOTION_SURFACE + 1),
     KIND(tl_motion_term, is_smooth, is_smooth, 2),
 };
 TABLE(tl_motion_term, motion_terms);

@@ -2,6 +2,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include <talus/detect.h>
+
 #include "base/power.h"
 #include "scene/build.h"
 #include "scene/files.h"
@@ -242,16 +244,22 @@ static talus_motion motion_of(const tl_scene_motion *motion) {
   return def;
 }
 
+static bool has_surface(const tl_scene_body *body) {
+  return tl_object_has(&tl_schema_body, body, "surface_velocity") ||
+         tl_object_has(&tl_schema_body, body, "surface_spin");
+}
+
 #define MOST_MOTIONS 64 /* as many as a sum of them may have */
 
 /* Puts the motions of a body together and adds it. */
 static talus_status add_moving(builder *b, const tl_scene_body *body, talus_body_def *def) {
   const tl_scene_motion *motions = body->motion.data;
   const size_t n = body->motion.count;
-  talus_motion parts[MOST_MOTIONS];
+  const bool runs = has_surface(body);
+  talus_motion parts[MOST_MOTIONS + 1];
   talus_table tables[MOST_MOTIONS] = {{0}};
   talus_status status = TALUS_OK;
-  if (n > MOST_MOTIONS)
+  if (n + runs > MOST_MOTIONS)
     return tl_fail(TALUS_ERROR_INVALID, "its motion is a sum of %zu; %d are the most", n,
                    MOST_MOTIONS);
   for (size_t i = 0; i < n && status == TALUS_OK; ++i) {
@@ -260,6 +268,13 @@ static talus_status add_moving(builder *b, const tl_scene_body *body, talus_body
       status = use_table(b, &motions[i], &tables[i], &parts[i]);
     if (i > 0)
       parts[i - 1].next = &parts[i];
+  }
+  if (runs) {
+    parts[n] = (talus_motion){.velocity = vec3(body->surface_velocity),
+                              .spin = vec3(body->surface_spin),
+                              .is_surface = true};
+    if (n > 0)
+      parts[n - 1].next = &parts[n];
   }
   if (status == TALUS_OK) {
     def->motion = parts[0];
@@ -305,7 +320,9 @@ static talus_status add_body(builder *b, const tl_scene_body *body) {
   def.lock = body->lock;
   def.force = vec3(body->force);
   def.torque = vec3(body->torque);
-  if (body->motion.count > 0)
+  if (has_surface(body) && body->fixed)
+    def.kind = TALUS_KINEMATIC; /* that stays where it is */
+  if (body->motion.count > 0 || has_surface(body))
     return add_moving(b, body, &def);
   TL_TRY(talus_world_add_body(b->world, &def, NULL));
   return body->fixed ? TALUS_OK : check_inside(b);
@@ -378,6 +395,28 @@ static talus_status add_from(builder *b, const char *from) {
   return status;
 }
 
+static talus_status add_table(builder *b, const tl_scene_table *table) {
+  talus_body_def like = talus_body_def_default();
+  talus_body_table rows = {0};
+  tl_text path = {0};
+  tl_names_find(&b->materials, table->material, &like.material.index);
+  if (table->group)
+    TL_TRY(talus_world_group(b->world, table->group, &like.group));
+  like.kind = table->fixed ? TALUS_FIXED : TALUS_FREE;
+  like.position = dvec3(table->at);
+  tl_scene_add_path(&path, b->scene, table->table);
+  TL_TRY(path.status);
+  talus_status status = tl_scene_told_path(talus_body_table_read(path.data, &rows));
+  if (status == TALUS_OK) {
+    status = talus_world_add_table(b->world, &rows, &like, table->scale);
+    if (status != TALUS_OK)
+      status = tl_fail_in(status, "%s", path.data);
+  }
+  talus_body_table_free(&rows);
+  tl_text_drop(&path);
+  return status;
+}
+
 /* Before any body: a fill looks at who ignores whom. */
 static talus_status ignore_groups(builder *b) {
   const tl_scene_ignore *ignore = b->scene->ignore.data;
@@ -395,13 +434,15 @@ static talus_status add_bodies(builder *b) {
   for (size_t i = 0; i < b->scene->bodies.count; ++i) {
     const tl_scene_body *body = &bodies[i];
     TL_TRY(tl_array_push(&b->first, talus_world_body_count(b->world)));
-    if (!body->from && !has_shape(b, body->fill ? &body->fill->shape : &body->shape))
+    if (!body->from && !body->table &&
+        !has_shape(b, body->fill ? &body->fill->shape : &body->shape))
       continue;
-    const talus_status status = body->fill   ? add_fill(b, body->fill)
-                                : body->from ? add_from(b, body->from)
-                                             : add_body(b, body);
+    const talus_status status = body->fill    ? add_fill(b, body->fill)
+                                : body->from  ? add_from(b, body->from)
+                                : body->table ? add_table(b, body->table)
+                                              : add_body(b, body);
     /* The messages of a fill begin with the word. */
-    const char *part = body->from ? ".from" : "";
+    const char *part = body->from ? ".from" : body->table ? ".table" : "";
     TL_TRY(gather_at(b, status, &body->object, "bodies", i, part));
   }
   return TALUS_OK;
@@ -511,10 +552,11 @@ static size_t entry_of(const builder *b, size_t slot) {
 
 static void add_entry(const builder *b, tl_text *text, size_t entry) {
   const tl_scene_body *body = (const tl_scene_body *)b->scene->bodies.data + entry;
-  tl_text_add(text, "%sbodies.%zu%s", body->fill || body->from ? "a body of " : "", entry,
-              body->fill   ? ".fill"
-              : body->from ? ".from"
-                           : "");
+  tl_text_add(text, "%sbodies.%zu%s", tl_scene_is_one(body) ? "" : "a body of ", entry,
+              body->fill    ? ".fill"
+              : body->from  ? ".from"
+              : body->table ? ".table"
+                            : "");
   if (body->name)
     tl_text_add(text, " (`%s`)", body->name);
 }
@@ -571,7 +613,7 @@ static talus_status add_shapes_only(builder *b) {
   talus_shape unused;
   TL_TRY(add_shapes(b));
   for (size_t i = 0; i < b->scene->bodies.count; ++i)
-    if (!bodies[i].from)
+    if (!bodies[i].from && !bodies[i].table)
       TL_TRY(gather_at(
           b, use_shape(b, bodies[i].fill ? &bodies[i].fill->shape : &bodies[i].shape, &unused),
           &bodies[i].object, "bodies", i, ""));

@@ -164,6 +164,13 @@ static void check_kind(tl_checker *checker, tl_node_id node, const tl_scene_body
                      "%s.%s is of a body that %s; expected %s", path, state[i],
                      body->fixed ? "is fixed" : "has `motion`",
                      body->fixed ? "none" : "it within `motion`");
+  static const char *const surface[] = {"surface_velocity", "surface_spin"};
+  for (int i = 0; i < 2 && is_known && !body->fixed && !moves; ++i)
+    if (tl_object_has(map, body, surface[i]))
+      tl_problem_add(
+          checker->problems, tl_check_mark(checker, node, surface[i]),
+          "%s.%s is of a body that is free; expected `fixed: true` or `motion` beside it", path,
+          surface[i]);
   if ((shape == TALUS_PLANE || shape == TALUS_CONTAINER) && is_known && !body->fixed && !moves)
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "shape"),
                    "%s is a %s, which is never free; expected `fixed: true` or `motion` beside it",
@@ -291,6 +298,13 @@ static void check_fill(tl_checker *checker, tl_node_id node, tl_scene_fill *fill
                      "%s.%s is of bodies that are fixed; expected none", path, state[i]);
 }
 
+static void check_table(tl_checker *checker, tl_node_id node, tl_scene_table *table, size_t row) {
+  char path[PATH];
+  snprintf(path, sizeof path, "bodies.%zu", row);
+  check_material(checker, node, &tl_schema_table, table, &table->material, path);
+  note_group(checker, table->group);
+}
+
 void tl_check_bodies(tl_checker *checker) {
   check_named_shapes(checker);
   tl_scene_body *bodies = checker->scene->bodies.data;
@@ -298,6 +312,8 @@ void tl_check_bodies(tl_checker *checker) {
   for (size_t i = 0; i < checker->scene->bodies.count; ++i) {
     if (bodies[i].fill)
       check_fill(checker, tl_check_value(checker, node, "fill"), bodies[i].fill, i);
+    else if (bodies[i].table)
+      check_table(checker, node, bodies[i].table, i);
     else if (tl_object_has(&tl_schema_body, &bodies[i], "from"))
       checker->takes_from = true;
     else if (bodies[i].object.bad != UINT32_MAX)

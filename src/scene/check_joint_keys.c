@@ -70,7 +70,7 @@ static const tl_scene_body *body_of(const tl_checker *checker, const char *name)
   if (!name || strcmp(name, "ground") == 0 || !tl_names_find(&checker->bodies, name, &row) ||
       row >= checker->scene->bodies.count)
     return NULL;
-  return bodies[row].fill || bodies[row].from ? NULL : &bodies[row];
+  return tl_scene_is_one(&bodies[row]) ? &bodies[row] : NULL;
 }
 
 static bool is_held(const tl_checker *checker, const char *name) {

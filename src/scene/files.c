@@ -45,6 +45,8 @@ talus_status tl_scene_list_files(const talus_scene *scene, tl_scene_files *files
   for (size_t i = 0; i < scene->bodies.count; ++i) {
     const tl_scene_motion *motions = bodies[i].motion.data;
     TL_TRY(add_use(scene, bodies[i].fill ? &bodies[i].fill->shape : &bodies[i].shape, files));
+    if (bodies[i].table)
+      TL_TRY(add(scene, bodies[i].table->table, files));
     for (size_t k = 0; k < bodies[i].motion.count; ++k)
       TL_TRY(add(scene, motions[k].table, files));
   }

@@ -1,4 +1,4 @@
-/* Files that a scene names beside itself: points of hulls and tables of motions. */
+/* Files that a scene names beside itself: points of hulls, tables of motions and of bodies. */
 #ifndef TL_SCENE_FILES_H
 #define TL_SCENE_FILES_H
 

@@ -45,7 +45,9 @@ static bool is_named(const talus_scene *scene, const char *name) {
   const tl_scene_emitter *emitters = scene->emit.data;
   const bool is_only = scene->materials.count == 1;
   for (size_t i = 0; i < scene->bodies.count; ++i) {
-    const char *of = bodies[i].fill ? bodies[i].fill->material : bodies[i].material;
+    const char *of = bodies[i].table  ? bodies[i].table->material
+                     : bodies[i].fill ? bodies[i].fill->material
+                                      : bodies[i].material;
     if (!bodies[i].from && (of ? strcmp(of, name) == 0 : is_only))
       return true;
   }

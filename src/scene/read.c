@@ -287,6 +287,20 @@ static void read_missing(tl_reader *reader, tl_node_id node, const tl_map *map, 
   }
 }
 
+/* A map that is one of another kind, by a key that it has. */
+static bool read_whole(tl_reader *reader, tl_node_id node, const tl_map *map, tl_object *object) {
+  for (int i = 0; map->keys[i].name; ++i) {
+    const tl_key *key = &map->keys[i];
+    if (!(key->flags & TL_KEY_WHOLE) || !tl_node_find_key(reader->document, node, key->name))
+      continue;
+    object->has = object->given = UINT32_C(1) << i;
+    if (!read_boxed(reader, node, key->map, tl_member(key, object)))
+      object->bad = UINT32_MAX;
+    return true;
+  }
+  return false;
+}
+
 void tl_read_map(tl_reader *reader, tl_node_id node, const tl_map *map, void *object) {
   tl_object *head = object;
   const tl_node *at = tl_node_at(reader->document, node);
@@ -294,6 +308,8 @@ void tl_read_map(tl_reader *reader, tl_node_id node, const tl_map *map, void *ob
   if (reader->status != TALUS_OK)
     return;
   uint32_t suspects = 0;
+  if (at->kind == TL_NODE_MAP && read_whole(reader, node, map, head))
+    return;
   if (map->bare && (at->kind == TL_NODE_SCALAR || map->is_bare)) {
     read_key(reader, node, map, tl_map_find(map, map->bare), true, head);
   } else if (at->kind != TL_NODE_MAP) {

@@ -204,7 +204,17 @@ typedef struct tl_scene_joint {
   tl_scene_breaking *breaking;
 } tl_scene_joint;
 
-/* An entry of `bodies`: a body, or `fill` alone, or `from` alone. */
+/* Bodies of a file. */
+typedef struct tl_scene_table {
+  tl_object object;
+  char *table; /* a file */
+  char *material;
+  double at[3], scale;
+  bool fixed;
+  char *group;
+} tl_scene_table;
+
+/* An entry of `bodies`: a body, or `fill` alone, or `from` alone, or those of a table. */
 typedef struct tl_scene_body {
   tl_object object;
   char *name;
@@ -219,9 +229,16 @@ typedef struct tl_scene_body {
   uint32_t lock;
   char *group;
   double force[3], torque[3];
+  double surface_velocity[3], surface_spin[3];
   tl_scene_fill *fill;
   char *from;
+  tl_scene_table *table;
 } tl_scene_body;
+
+/* One body, whose keys stand in the struct itself; not many. */
+static inline bool tl_scene_is_one(const tl_scene_body *body) {
+  return !body->fill && !body->from && !body->table;
+}
 
 typedef struct tl_scene_emitter {
   tl_object object;

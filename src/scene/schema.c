@@ -54,7 +54,7 @@ static const tl_words warnings = {
     WORDS({"large-step", TL_WARN_LARGE_STEP, "a body moves more than its radius in a step"},
           {"light-density", TL_WARN_LIGHT_DENSITY, "a density that looks like g/cm3"},
           {"high-friction", TL_WARN_HIGH_FRICTION, "a friction that looks like an angle"},
-          {"odd-gravity", TL_WARN_ODD_GRAVITY, "gravity upwards or in cm/s2"},
+          {"odd-gravity", TL_WARN_ODD_GRAVITY, "gravity upwards, in cm/s2 or in mm/s2"},
           {"short-run", TL_WARN_SHORT_RUN, "less than ten steps"},
           {"dense-fill", TL_WARN_DENSE_FILL, "more bodies than a heap of them would hold"},
           {"unused-material", TL_WARN_UNUSED_MATERIAL, "no body is of it"},
@@ -63,7 +63,9 @@ static const tl_words warnings = {
           {"large-rolling", TL_WARN_LARGE_ROLLING, "a rolling resistance longer than a radius"},
           {"idle-key", TL_WARN_IDLE_KEY, "a key that does nothing for the kind or method chosen"},
           {"soft-springs", TL_WARN_SOFT_SPRINGS,
-           "springs that let bodies sink by more than a hundredth of their radius"}),
+           "springs that let bodies sink by more than a hundredth of their radius"},
+          {"heavy-body", TL_WARN_HEAVY_BODY,
+           "a body of a thousand tonnes, as if its size were in mm"}),
     NULL};
 
 static const tl_words strict_words = {
@@ -430,12 +432,39 @@ const tl_map tl_schema_fill = {
         {0}}};
 #undef OWNER
 
+#define OWNER tl_scene_table
+const tl_map tl_schema_table = {
+    .title = "bodies of a table",
+    .size = sizeof(OWNER),
+    .help =
+        "An entry of `bodies` with the key `table`: a body for each line of a file. Columns are "
+        "`x,y,z,r`, or `shape` and its half axes `a,b,c`, rotation `qw,qx,qy,qz`, velocity "
+        "`vx,vy,vz` and spin `wx,wy,wz`, as the first line says; without such a line they are "
+        "`x,y,z,r` or `x,y,z,r,vx,vy,vz`. Commas or blanks separate them. Text dumps of LAMMPS "
+        "and LIGGGHTS with `x y z radius` (and velocities) are read too: their last time step. "
+        "Details: [Tables of bodies](formats.md#tables-of-bodies).",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, table, TEXT), .flags = TL_KEY_PATH, .expected = "the name of a file",
+         .example = "packing.csv", .help = "the file, relative to the scene's folder"},
+        {MATERIAL_KEY},
+        {KEY(OWNER, at, NUMBERS), .count = 3, ANY, .unit = "m", .fallback = "[0, 0, 0]",
+         .example = "[0, 0, 1]", .help = "where the table's origin comes to be"},
+        {KEY(OWNER, scale, NUMBER), SCALE, .fallback = "1", .example = "0.001",
+         .help = "multiplies places, sizes and velocities: 0.001 for millimetres"},
+        {KEY(OWNER, fixed, FLAG), .fallback = "false", .example = "true",
+         .help = "none of them ever moves"},
+        {GROUP_KEY},
+        {0}}};
+#undef OWNER
+
 #define OWNER tl_scene_body
 const tl_map tl_schema_body = {
     .title = "a body",
     .plural = "bodies",
     .size = sizeof(OWNER),
-    .help = "An entry of `bodies`: a body, or `fill` alone, or `from` alone.",
+    .help =
+        "An entry of `bodies`: a body, or `fill` alone, or `from` alone, or `table` with its own "
+        "keys.",
     .keys = (const tl_key[]){
         {KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL, .example = "drum",
          .help = "what messages and probes call it; no two are alike"},
@@ -465,6 +494,13 @@ const tl_map tl_schema_body = {
          .example = "[1, 0, 0]", .help = "constant force at the centre of mass"},
         {KEY(OWNER, torque, NUMBERS), .count = 3, ANY, .unit = "N m", .fallback = "[0, 0, 0]",
          .example = "[0, 0, 0.1]", .help = "constant torque, world axes"},
+        {KEY(OWNER, surface_velocity, NUMBERS), .count = 3, ANY, .unit = "m/s",
+         .flags = TL_KEY_OPTIONAL, .example = "[0.5, 0, 0]",
+         .help = "a belt: the surface of a plane that is fixed or has `motion` runs along itself"},
+        {KEY(OWNER, surface_spin, NUMBERS), .count = 3, ANY, .unit = "rad/s",
+         .flags = TL_KEY_OPTIONAL, .example = "[0, 6.28, 0]",
+         .help = "a roller or turntable: the surface of a sphere, of a cylinder, capsule or cone "
+                 "(about its own axis) or of a plane (about its normal) turns, world axes"},
         {KEY(OWNER, fill, BOXED), .map = &tl_schema_fill, .flags = TL_KEY_OPTIONAL | TL_KEY_ALONE,
          .example = "{shape: grain, count: 1000, in: {box: [[0, 0, 0], [1, 1, 1]]}}",
          .help = "instead of a body: many of them"},
@@ -473,6 +509,9 @@ const tl_map tl_schema_body = {
          .help = "instead of a body: all bodies and joints at the end of another run, velocities "
                  "included; `materials` of the same name replace theirs, and one that "
                  "nobody has is refused"},
+        {KEY(OWNER, table, BOXED), .map = &tl_schema_table, .flags = TL_KEY_OPTIONAL | TL_KEY_WHOLE,
+         .example = "packing.csv",
+         .help = "instead of a body: those of a file; beside it stand the keys of a table"},
         {0}}};
 #undef OWNER
 
@@ -638,38 +677,13 @@ const tl_map tl_schema_scene = {
         {0}}};
 #undef OWNER
 
-const tl_map *const tl_schema_maps[] = {&tl_schema_scene,
-                                        &tl_schema_until,
-                                        &tl_schema_step,
-                                        &tl_schema_solve,
-                                        &tl_schema_broad,
-                                        &tl_schema_narrow,
-                                        &tl_schema_contact,
-                                        &tl_schema_sleep,
-                                        &tl_schema_domain,
-                                        &material_map,
-                                        &pair_map,
-                                        &tl_schema_shape,
-                                        &superellipsoid_map,
-                                        &turned_map,
-                                        &tl_schema_body,
-                                        &tl_schema_motion,
-                                        &tl_schema_fill,
-                                        &region_map,
-                                        &ball_map,
-                                        &cylinder_map,
-                                        &size_map,
-                                        &lognormal_map,
-                                        &tl_schema_joint,
-                                        &tl_schema_limits,
-                                        &tl_schema_spring,
-                                        &tl_schema_motor,
-                                        &tl_schema_breaking,
-                                        &ignore_map,
-                                        &tl_schema_emitter,
-                                        &source_map,
-                                        &disc_map,
-                                        &sink_map,
-                                        &probe_map,
-                                        &output_map,
-                                        NULL};
+const tl_map *const tl_schema_maps[] = {
+    &tl_schema_scene,    &tl_schema_until,   &tl_schema_step,    &tl_schema_solve,
+    &tl_schema_broad,    &tl_schema_narrow,  &tl_schema_contact, &tl_schema_sleep,
+    &tl_schema_domain,   &material_map,      &pair_map,          &tl_schema_shape,
+    &superellipsoid_map, &turned_map,        &tl_schema_body,    &tl_schema_motion,
+    &tl_schema_fill,     &tl_schema_table,   &region_map,        &ball_map,
+    &cylinder_map,       &size_map,          &lognormal_map,     &tl_schema_joint,
+    &tl_schema_limits,   &tl_schema_spring,  &tl_schema_motor,   &tl_schema_breaking,
+    &ignore_map,         &tl_schema_emitter, &source_map,        &disc_map,
+    &sink_map,           &probe_map,         &output_map,        NULL};

@@ -53,7 +53,8 @@ enum {
   TL_KEY_FULL = 32,    /* a list that may not be empty */
   TL_KEY_RUN = 64,     /* about the run, not about what happens: no part of the identity */
   TL_KEY_PATH = 128,   /* the name of a file, relative to the scene's folder */
-  TL_KEY_SINGLE = 256  /* a list for which a single entry may stand; never empty */
+  TL_KEY_SINGLE = 256, /* a list for which a single entry may stand; never empty */
+  TL_KEY_WHOLE = 512   /* where it is, the whole map is one of this key's map */
 };
 
 struct tl_map;
@@ -97,7 +98,7 @@ extern const tl_map *const tl_schema_maps[];
 extern const tl_map tl_schema_until, tl_schema_step, tl_schema_solve, tl_schema_broad,
     tl_schema_narrow, tl_schema_contact, tl_schema_sleep, tl_schema_domain;
 extern const tl_map tl_schema_shape, tl_schema_body, tl_schema_motion, tl_schema_fill,
-    tl_schema_emitter;
+    tl_schema_table, tl_schema_emitter;
 extern const tl_map tl_schema_joint, tl_schema_limits, tl_schema_spring, tl_schema_motor,
     tl_schema_breaking;
 

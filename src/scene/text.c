@@ -167,12 +167,78 @@ size_t tl_edit_distance(const char *a, const char *b, size_t most) {
   return before[m] <= most ? before[m] : most + 1;
 }
 
-void tl_suggest(tl_suggestion *suggestion, const char *candidate) {
+/* Words of other programs, and of everyday life, for ours. */
+static const char *const other_words[][2] = {
+    {"hinge", "revolute"},
+    {"ball", "spherical"},
+    {"slider", "prismatic"},
+    {"weld", "fixed"},
+    {"rod", "distance"},
+    {"rope", "distance"},
+    {"static", "fixed"},
+    {"kinematic", "motion"},
+    {"bodys", "bodies"},
+    {"body", "bodies"},
+    {"particles", "bodies"},
+    {"grains", "bodies"},
+    {"objects", "bodies"},
+    {"walls", "bodies"},
+    {"mu", "friction"},
+    {"coulomb", "friction"},
+    {"cor", "restitution"},
+    {"bounce", "restitution"},
+    {"rho", "density"},
+    {"kn", "stiffness"},
+    {"youngs_modulus", "young"},
+    {"nu", "poisson"},
+    {"adhesion", "cohesion"},
+    {"cube", "box"},
+    {"cuboid", "box"},
+    {"block", "box"},
+    {"radius", "sphere"},
+    {"multisphere", "clump"},
+    {"convex", "hull"},
+    {"mesh", "hull"},
+    {"position", "at"},
+    {"pos", "at"},
+    {"orientation", "rotation"},
+    {"quaternion", "rotation"},
+    {"angular_velocity", "spin"},
+    {"omega", "spin"},
+    {"timestep", "dt"},
+    {"time_step", "dt"},
+    {"duration", "until"},
+    {"end_time", "until"},
+    {"g", "gravity"},
+    {"dem", "penalty"},
+    {"smc", "penalty"},
+    {"nsc", "ccp"},
+    {"nscd", "ccp"},
+    {"solver", "solve"},
+    {"insert", "emit"},
+    {"inlet", "emit"},
+    {"outlet", "sinks"},
+    {"measure", "probes"},
+};
+
+/* How far the candidate is from what was written, as far as a slip would be; SIZE_MAX: farther. */
+static size_t slip(const char *word, const char *candidate) {
+  for (size_t i = 0; i < sizeof other_words / sizeof *other_words; ++i)
+    if (strcasecmp(word, other_words[i][0]) == 0 && strcmp(candidate, other_words[i][1]) == 0)
+      return 0;
   /* One slip in four letters; a word of one or two letters is never a slip of another. */
-  const size_t length = strlen(suggestion->word);
+  const size_t length = strlen(word);
   const size_t most = length < 3 ? 0 : length < 6 ? 1 : 2 + (length - 6) / 4;
-  const size_t distance = tl_edit_distance(suggestion->word, candidate, most);
-  if (distance <= most && (!suggestion->best || distance < suggestion->distance)) {
+  const size_t distance = tl_edit_distance(word, candidate, most);
+  if (distance <= most)
+    return distance;
+  const bool begins = length >= 3 && strncasecmp(word, candidate, length) == 0;
+  return begins ? most + 1 : SIZE_MAX;
+}
+
+void tl_suggest(tl_suggestion *suggestion, const char *candidate) {
+  const size_t distance = slip(suggestion->word, candidate);
+  if (distance < SIZE_MAX && (!suggestion->best || distance < suggestion->distance)) {
     suggestion->best = candidate;
     suggestion->distance = distance;
   }

@@ -36,7 +36,8 @@ void tl_string_free(char **string); /* of tl_string_copy or tl_text_take; NULL i
  * more than that. Capitals count as small letters (and a difference in them alone as 0). */
 size_t tl_edit_distance(const char *a, const char *b, size_t most);
 
-/* The nearest of the candidates offered to it, where near enough to be a slip of the pen. */
+/* The nearest of the candidates offered to it: a slip of the pen, a word cut short (`fric`), or
+ * what others call it (`hinge`). */
 typedef struct tl_suggestion {
   const char *word; /* what was written */
   const char *best; /* NULL: nothing like it */

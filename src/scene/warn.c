@@ -15,6 +15,8 @@
 #define DENSEST     0.6   /* share of space: beyond, spheres thrown together are in touch already */
 #define CGS_LOW     900.0 /* m/s2: about Earth's gravity in cm/s2 */
 #define CGS_HIGH    1100.0
+#define MM_LOW      9000.0 /* likewise in mm/s2 */
+#define MM_HIGH     11000.0
 #define FEWEST      10.0 /* steps of a run worth the name */
 #define NAMES_SHOWN 8
 #define MORE        48 /* bytes */
@@ -156,7 +158,7 @@ static void find_small(const tl_warner *w, small_find *found) {
           tl_warn_least_size(&fill->size, tl_object_has(&tl_schema_fill, fill, "size"));
       note_small(w, found, fill->material, tl_warn_radius(w->checker, &fill->shape, scale),
                  "bodies", i);
-    } else if (!fill && !body->from && !body->fixed && body->motion.count == 0) {
+    } else if (tl_scene_is_one(body) && !body->fixed && body->motion.count == 0) {
       note_small(w, found, body->material, tl_warn_radius(w->checker, &body->shape, body->scale),
                  "bodies", i);
     }
@@ -204,6 +206,11 @@ static void warn_gravity(tl_warner *w) {
   if (size >= CGS_LOW && size <= CGS_HIGH)
     tl_warn(w, TL_WARN_ODD_GRAVITY, mark,
             "gravity is %g m/s2, a hundred times that of the Earth; in m/s2 that is 9.81", size);
+  else if (size >= MM_LOW && size <= MM_HIGH)
+    tl_warn(w, TL_WARN_ODD_GRAVITY, mark,
+            "gravity is %g m/s2, a thousand times that of the Earth, as in mm/s2; lengths are in "
+            "metres here, and gravity is 9.81",
+            size);
   else if (g[2] > 0 && g[2] > 0.99 * size)
     tl_warn(w, TL_WARN_ODD_GRAVITY, mark,
             "gravity points up, along +z: bodies will fly off; down is [0, 0, %g]", -g[2]);
@@ -387,7 +394,9 @@ static void warn_names(tl_warner *w) {
   begin_use(&shapes, &w->checker->shapes, scene->shapes.count);
   for (size_t i = 0; i < scene->bodies.count; ++i) {
     const tl_scene_fill *fill = bodies[i].fill;
-    mark_used(&materials, fill ? fill->material : bodies[i].material);
+    mark_used(&materials, bodies[i].table ? bodies[i].table->material
+                          : fill          ? fill->material
+                                          : bodies[i].material);
     mark_used(&shapes, fill ? fill->shape.name : bodies[i].shape.name);
   }
   for (size_t i = 0; i < scene->emit.count; ++i) {
@@ -431,6 +440,7 @@ void tl_check_warn(tl_checker *checker) {
   warn_fills(&w);
   warn_names(&w);
   tl_warn_keys(&w);
+  tl_warn_size(&w);
   tl_warn_step(&w);
   tl_warn_soft(&w);
   if (checker->status == TALUS_OK)

@@ -18,7 +18,8 @@ enum {
   TL_WARN_OVERLAP = 256, /* seen when the world is built: build.c */
   TL_WARN_LARGE_ROLLING = 512,
   TL_WARN_IDLE_KEY = 1024,
-  TL_WARN_SOFT_SPRINGS = 2048
+  TL_WARN_SOFT_SPRINGS = 2048,
+  TL_WARN_HEAVY_BODY = 4096
 };
 
 /* Fills scene->warnings, in the order of the file, from a scene that was found valid. */
@@ -27,7 +28,7 @@ void tl_check_warn(tl_checker *checker);
 /* "; if that is meant, add `quiet: [overlap]`": how every warning ends. */
 void tl_warn_add_way_out(tl_text *text, uint32_t kind);
 
-/* For warn.c, warn_keys.c and warn_step.c. */
+/* For warn.c and its like. */
 typedef struct tl_warner {
   tl_checker *checker;
   tl_problems found; /* its sources are borrowed */
@@ -37,6 +38,7 @@ typedef struct tl_warner {
 void tl_warn(tl_warner *warner, uint32_t kind, tl_mark mark, const char *fmt, ...) TL_PRINTF(4, 5);
 void tl_warn_keys(tl_warner *warner);
 void tl_warn_step(tl_warner *warner);
+void tl_warn_size(tl_warner *warner);
 
 /* Something that moves and can hit others: an entry of `bodies` or `emit`. */
 typedef struct tl_mover {

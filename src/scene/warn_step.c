@@ -56,7 +56,7 @@ static void find_floors(finder *f) {
   f->lowest = INFINITY;
   for (size_t i = 0; i < scene->bodies.count && f->gravity > 0; ++i) {
     const tl_scene_body *body = &bodies[i];
-    if (!body->fixed && body->motion.count == 0)
+    if (!tl_scene_is_one(body) || (!body->fixed && body->motion.count == 0))
       continue;
     const tl_scene_shape *shape = tl_check_shape(f->checker, &body->shape);
     const int kind = tl_scene_shape_kind(shape);
@@ -199,7 +199,7 @@ static void note_bodies(finder *f) {
                           : "");
     if (body->fill && !body->fill->fixed)
       note_fill(f, body->fill, who);
-    else if (!body->fill && !body->from && !body->fixed && body->motion.count == 0)
+    else if (tl_scene_is_one(body) && !body->fixed && body->motion.count == 0)
       note_body(f, body, who);
   }
 }

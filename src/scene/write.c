@@ -224,6 +224,11 @@ static void write_object(writer *w, const tl_map *map, const void *object) {
     write_value(w, key, tl_member(key, object));
     return;
   }
+  for (int i = 0; map->keys[i].name; ++i)
+    if ((map->keys[i].flags & TL_KEY_WHOLE) && is_written(w, map, i, object)) {
+      write_value(w, &map->keys[i], tl_member(&map->keys[i], object));
+      return;
+    }
   const char *before = "";
   tl_text_add(&w->text, "{");
   for (int i = 0; map->keys[i].name; ++i)

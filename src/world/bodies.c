@@ -246,6 +246,9 @@ talus_status talus_world_add_body(talus_world *world, const talus_body_def *def,
   TL_TRY(check_numbers(def, what));
   TL_TRY(check_references(world, def, what));
   TL_TRY(check_period(world, def, what));
+  if (def->kind == TALUS_KINEMATIC)
+    TL_TRY(tl_world_check_surface(&def->motion, &world->model.shapes.data[def->shape.index],
+                                  def->rotation, what));
   talus_real mass;
   TL_TRY(find_mass(world, def, what, &mass));
   TL_TRY(tl_need(&world->where, TL_THE_BODIES | TL_THE(tables), TL_READ | TL_WRITE));

@@ -55,6 +55,49 @@ static talus_status check_term(const talus_motion *m, const char *what) {
   return check_table(m, what);
 }
 
+/* ---- surfaces ---------------------------------------------------------------------------------
+ */
+
+static bool is_along(talus_vec3 v, talus_vec3 axis) {
+  return tl_length2(tl_cross(v, axis)) <= TL_R(1e-8) * tl_length2(v) * tl_length2(axis);
+}
+
+/* Solvers know walls by velocity and spin alone. Where those led into the surface, or out of it,
+ * the wall would seem to come or go without doing so, and bodies would sink into it. */
+talus_status tl_world_check_surface(const talus_motion *motion, const tl_shape *shape,
+                                    talus_quat rotation, const char *what) {
+  bool follows = false;
+  for (const talus_motion *m = motion; m; m = m->next) {
+    if (!m->is_surface && follows)
+      WRONG("%s: a motion comes after that of its surface; the surface must come last", what);
+    follows = follows || m->is_surface;
+    if (!m->is_surface)
+      continue;
+    const bool is_plane = shape->kind == TALUS_PLANE, is_ball = shape->kind == TALUS_SPHERE;
+    const bool is_round =
+        shape->kind == TALUS_CYLINDER || shape->kind == TALUS_CAPSULE || shape->kind == TALUS_CONE;
+    if (!is_plane && !is_ball && !is_round)
+      WRONG("%s: a %s has no surface that can run; give it to a plane (a belt), or to a cylinder, "
+            "capsule, cone or sphere (a roller)",
+            what, tl_shape_kind_name(shape->kind));
+    const talus_vec3 own =
+        is_plane ? tl_vec3(TL_R(shape->size[0]), TL_R(shape->size[1]), TL_R(shape->size[2]))
+                 : tl_vec3(0, 0, 1);
+    const talus_vec3 axis = tl_quat_rotate(tl_quat_normalize(rotation), own);
+    const talus_real out = tl_dot(m->velocity, axis);
+    if (!is_plane && tl_length2(m->velocity) > 0)
+      WRONG("%s: the surface of a %s can turn (spin), but not run along a straight line", what,
+            tl_shape_kind_name(shape->kind));
+    if (out * out > TL_R(1e-8) * tl_length2(m->velocity) * tl_length2(axis))
+      WRONG("%s: the velocity of its surface leads out of the plane, by %g m/s", what,
+            (double)(out / tl_length(axis)));
+    if (!is_ball && tl_length2(m->spin) > 0 && !is_along(m->spin, axis))
+      WRONG("%s: the spin of its surface must be about %s", what,
+            is_plane ? "the normal of the plane" : "its own axis");
+  }
+  return TALUS_OK;
+}
+
 talus_status tl_world_check_motion(const talus_motion *motion, const char *what) {
   int terms = 0;
   for (const talus_motion *m = motion; m; m = m->next) {
@@ -114,6 +157,13 @@ static void copy_term(tl_model *model, const talus_motion *m) {
                          .is_through = m->is_through,
                          .from = m->from_time,
                          .until = m->until == 0 ? INFINITY : m->until};
+  if (m->is_surface) {
+    term.amplitude = term.swing = tl_vec3(0, 0, 0);
+    term.frequency = term.phase = 0;
+    term.is_through = TL_MOTION_SURFACE;
+    model->motion_terms.data[model->motion_terms.count++] = term;
+    return;
+  }
   if (m->is_through)
     term.through = m->through;
   if (m->table_kind != TALUS_TABLE_NONE) {

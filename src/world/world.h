@@ -140,6 +140,8 @@ talus_status tl_world_slot(const talus_world *world, talus_body body, uint32_t *
 
 /* Whether a motion can be followed; `what` is whose it is. */
 talus_status tl_world_check_motion(const talus_motion *motion, const char *what);
+talus_status tl_world_check_surface(const talus_motion *motion, const tl_shape *shape,
+                                    talus_quat rotation, const char *what);
 /* Makes room for a motion, so that adding it cannot fail. */
 talus_status tl_world_reserve_motion(talus_world *world, const talus_motion *motion);
 /* The body in the slot moves from its present pose, that of time 0, and is put where it is now. */

@@ -240,7 +240,7 @@ def test_a_b_c_of_spheres_and_boxes_are_as_good_as_their_own_columns(tmp_path):
 BAD_TABLES = [
     ("", "1: the header is missing"),
     ("\n1,2,3,4\n", "1: the header is missing"),
-    ("1,2,3,4\n", "1: '1' is a number, but the first line is the header"),
+    ("1,2,3\n", "1: 3 numbers and no header"),
     ("x,y,z\n1,2,3\n", "1: there is no column 'r'"),
     ("x,z,r\n1,2,3\n", "1: there is no column 'y'"),
     ("x,y,z,r,r\n", "1: column 'r' is there twice"),

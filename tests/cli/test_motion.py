@@ -29,6 +29,25 @@ def make_shaken(tmp_path):
     return scene
 
 
+def test_a_run_goes_on_on_a_belt_that_is_in_its_checkpoint(tmp_path):
+    scene = tmp_path / "belt.yaml"
+    scene.write_text("""\
+talus: 1
+until: 0.3
+materials: {rock: {}}
+bodies:
+  - {shape: {plane: [0, 0, 1, 0]}, motion: {amplitude: [0, 0, 0.002], frequency: 5}, surface_velocity: [1, 0, 0], surface_spin: [0, 0, 2]}
+  - fill: {shape: {box: [0.04, 0.04, 0.04]}, count: 30, in: {box: [[-0.2, -0.2, 0.02], [0.2, 0.2, 0.2]]}}
+output: {every: 0.1}
+""")
+    run(scene, tmp_path / "whole", "--threads", 1)
+    run(scene, tmp_path / "parts", "--until", 0.1, "--threads", 2)
+    run(scene, tmp_path / "parts", "--resume", "--threads", 1)
+    last = history(tmp_path / "whole")[-1]
+    assert history(tmp_path / "parts")[-1]["state_hash"] == last["state_hash"] and float(last["px"]) > 0
+    assert float(last["made_energy"]) == 0
+
+
 def test_a_run_goes_on_in_the_middle_of_a_table_whose_file_is_gone(shaken, tmp_path):
     run(shaken, tmp_path / "whole", "--threads", 1)
     run(shaken, tmp_path / "parts", "--until", 0.12, "--threads", 2)

@@ -209,6 +209,8 @@ def test_folder_without_checkpoint_and_scene_is_drawn(grains, tmp_path):
     (["-o", "a.png", "--frame", "x"], "'x' is not a whole number"),
     (["-o", "a.png", "--time", "9"], "there is no frame at t = 9 s: the folder goes from 0 s to 0.05 s"),
     (["-o", "a.png", "--colour", "sped"], "did you mean 'speed'?"),
+    (["-o", "a.png", "--color", "sped"], "did you mean 'speed'?"),
+    (["-o", "a.png", "--color=sped"], "did you mean 'speed'?"),
     (["-o", "a.png", "--size", "12"], "'12' is not a size in pixels, such as 1280x720"),
     (["-o", "a.png", "--size", "0x99"], "is not a size in pixels"),
     (["-o", "a.png", "--camera", "1,2"], "'1,2' is not x,y,z of the camera"),
