@@ -233,7 +233,8 @@ TL_FN void probe_morton(uint64_t *r, tape *t) {
 TL_FN void probe_rotation(uint64_t *r, tape *t) {
   talus_quat q = draw_q(r);
   talus_vec3 spin = tl_scale(draw3(r), 20);
-  const talus_vec3 moments = tl_vec3(TL_R(draw_in(r, 1, 3)), TL_R(2.5), TL_R(draw_in(r, 2, 4)));
+  const talus_real least = TL_R(draw_in(r, 1, 3)), most = TL_R(draw_in(r, 2, 4));
+  const talus_vec3 moments = tl_vec3(least, TL_R(2.5), most);
   const talus_real h = TL_R(0.01);
   tl_free_rotation(&q, &spin, moments, h), put_q(t, q), put3(t, spin);
   tl_free_rotation(&q, &spin, tl_vec3(1, 1, moments.x), h), put_q(t, q), put3(t, spin);
@@ -410,7 +411,8 @@ TL_FN void probe_joint(uint64_t *r, tape *t) {
     put3(t, rows[i].la), put3(t, rows[i].aa), put3(t, rows[i].ab), put(t, rows[i].psi);
   if (tl_joint_free_row(kind, draw(r) > 0, &p, &row))
     put3(t, row.la), put3(t, row.ab), put(t, row.psi);
-  const tl_spring_weights w = tl_find_spring_weights(draw_in(r, 0, 9), draw_in(r, 0, 3));
+  const double stiffness = draw_in(r, 0, 9), damping = draw_in(r, 0, 3);
+  const tl_spring_weights w = tl_find_spring_weights(stiffness, damping);
   put(t, w.ahead), put(t, w.behind), put(t, w.damping);
   tl_joint_law law;
   memset(&law, 0, sizeof law);
@@ -424,7 +426,8 @@ TL_FN void probe_joint(uint64_t *r, tape *t) {
 TL_FN void probe_penalty(uint64_t *r, tape *t) {
   const talus_vec3 n = draw_unit(r), spin = draw3(r), drift = draw3(r);
   talus_vec3 turn = tl_scale(draw3(r), TL_R(0.01));
-  put(t, tl_spring_damping(draw_in(r, 0, 1), draw(r) > 0));
+  const double restitution = draw_in(r, 0, 1);
+  put(t, tl_spring_damping(restitution, draw(r) > 0));
   put3(t, tl_spring_carried(turn, n, TL_R(0.01)));
   const tl_spring_turned s = tl_spring_turn(100, 1, TL_R(0.5), TL_R(draw_in(r, 50, 150)),
                                             TL_R(1e-3), spin, drift, &turn);
