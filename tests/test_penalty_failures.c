@@ -331,6 +331,29 @@ TEST(step_that_breaks_on_its_way_changes_nothing) {
 
 /* In a call of many steps the state is in the list alone: what is handed over when one of them
  * breaks is that of all the steps before. */
+/* Springs too stiff for any number: the first touch breaks the step in which it happens. */
+TEST(step_that_breaks_leaves_no_contacts_of_its_own) {
+  talus_world_def def = springs(TALUS_LINEAR, 1e-4, 1);
+  talus_material_def grain = talus_material_def_default();
+  talus_shape_def sphere = talus_shape_def_default();
+  talus_body_def body = talus_body_def_default();
+  talus_world *world;
+  size_t count = 7;
+  def.gravity = tl_vec3(0, 0, 0);
+  CHECK_OK(talus_world_create(&def, &world));
+  grain.stiffness = 1e4, grain.cohesion = TL_REAL_MAX / 100;
+  CHECK_OK(talus_world_add_material(world, &grain, &body.material));
+  sphere.size[0] = TL_R(0.02);
+  CHECK_OK(talus_world_add_shape(world, &sphere, &body.shape));
+  CHECK_OK(talus_world_add_body(world, &body, NULL));
+  body.position.x = 0.0605, body.velocity.x = -50;
+  CHECK_OK(talus_world_add_body(world, &body, NULL));
+  CHECK(talus_world_step(world, 100) == TALUS_ERROR_DIVERGED);
+  CHECK_OK(talus_world_contacts(world, NULL, 0, &count));
+  CHECK_EQ_U64(count, 0);
+  talus_world_destroy(world);
+}
+
 TEST(call_that_breaks_in_its_middle_leaves_the_steps_before) {
   for (int threads = 1; threads <= 2; ++threads) {
     const talus_world_def def = springs(TALUS_HERTZ, 1e-4, threads);

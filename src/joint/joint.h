@@ -5,7 +5,7 @@
  *   assemble.c  bodies brought together before the first step
  *   guard.c     steps that are too long for a joint
  *
- * link.h has the rows as solvers see them; solve/ccp_link*.c solves them with contacts;
+ * link.h has the rows as solvers see them; solve/system/link*.c solves them with contacts;
  * docs/theory/joints.md has the formulas.
  */
 #ifndef TL_JOINT_JOINT_H

@@ -131,6 +131,8 @@ static talus_status borrow_joint(borrower *b, const tl_joint *old, uint32_t base
   joint.b = old->b == TL_NONE ? TL_NONE : old->b + base;
   TL_TRY(tl_array_reserve(&joints->all, joints->all.count + 1));
   TL_TRY(tl_copy_text(old->name, &joint.name));
+  if (joints->all.count == 0) /* impulses are of steps of that length */
+    joints->dt = b->old->joints.dt;
   joints->all.data[joints->all.count++] = joint;
   joints->next_uid++;
   joints->must_assemble |= b->old->joints.must_assemble;

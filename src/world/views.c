@@ -112,7 +112,12 @@ static talus_status take_written(talus_world *world, const talus_view *view) {
   if (view->field == TALUS_FIELD_ROTATION)
     TL_TRY(normalise(world, view));
   const bool is_speed = view->field == TALUS_FIELD_VELOCITY || view->field == TALUS_FIELD_SPIN;
-  tl_changed(world, is_speed ? TL_CHANGED_FORCES : TL_CHANGED_PLACE, TL_EVERYBODY);
+  const bool is_load = view->field == TALUS_FIELD_FORCE || view->field == TALUS_FIELD_TORQUE;
+  tl_changed(world,
+             is_speed  ? TL_CHANGED_FORCES
+             : is_load ? TL_CHANGED_LAWS
+                       : TL_CHANGED_PLACE,
+             TL_EVERYBODY);
   return TALUS_OK;
 }
 

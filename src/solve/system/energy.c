@@ -122,7 +122,8 @@ static void add_body(const energy_job *energy, size_t i, tl_tally sums[SUMS]) {
   tl_tally_add(&sums[OBJECTIVE], objective_of(system, i, slot, &free, own, given));
   if (energy->entries)
     energy->entries[slot] = weigh(system, i, slot, free, now, given);
-  if (!property->force && !property->torque)
+  if (!(property->force && tl_length2(property->force[slot]) > 0) &&
+      !(property->torque && tl_length2(property->torque[slot]) > 0))
     return;
   const talus_vec3 fallen = tl_scale(system->model->gravity, (talus_real)system->crowd->dt);
   const tl_wrench loaded = tl_system_momentum(

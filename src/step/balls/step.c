@@ -7,6 +7,7 @@
 #include "step/balls/balls.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <time.h>
 
 static double wall_now(void) {
@@ -107,8 +108,11 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
   TL_TRY(tl_balls_push_walls(job));
   if (where->soon & TL_THE_CONTACTS)
     TL_TRY(tl_balls_reserve(list, job->balls->contacts));
-  if (!list->is_calm) /* it may fail on its way, and must then have changed nothing */
+  bool has_old_contacts = false;
+  if (!list->is_calm) { /* it may fail on its way, and must then have changed nothing */
     TL_TRY(tl_need(where, TL_THE_STATE, TL_READ));
+    has_old_contacts = tl_need(where, TL_THE_CONTACTS, TL_READ) == TALUS_OK; /* or they are lost */
+  }
   _Atomic bool broken, left, wild;
   atomic_init(&broken, false);
   atomic_init(&left, false);
@@ -124,6 +128,10 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
   report->wall_solve += pushed - begun;
   if (atomic_load(&broken)) {
     TL_ASSERT(!list->is_calm);
+    if (has_old_contacts)
+      tl_made_home(where, TL_THE_CONTACTS);
+    else
+      tl_lose(where, TL_THE_CONTACTS);
     return find_broken(job, report);
   }
   tl_made_away(where, TL_THE_STATE & TL_BALLS_HOLD);
@@ -238,8 +246,12 @@ talus_status tl_step_balls(const tl_backend *backend, const tl_crowd *crowd, tl_
 void tl_balls_give_up(const tl_crowd *crowd, tl_contacts *contacts) {
   tl_residency *where = crowd->where;
   if (tl_balls_of(where)) {
-    (void)tl_need(where, TL_THE_STATE, TL_READ);    /* for which there is room */
-    (void)tl_need(where, TL_THE_CONTACTS, TL_READ); /* for which there may be none */
+    char why[1024]; /* the step failed, which is what counts */
+    snprintf(why, sizeof why, "%s", tl_last_message());
+    (void)tl_need(where, TL_THE_STATE, TL_READ); /* for which there is room */
+    const talus_status status = tl_need(where, TL_THE_CONTACTS, TL_READ);
+    if (status != TALUS_OK) /* for which there is none */
+      (void)tl_fail(status, "%s", why);
     tl_lose(where, TL_THE_WHOLE);
   }
   crowd->penalty->is_pushed = crowd->penalty->is_known = false;
