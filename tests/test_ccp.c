@@ -1,6 +1,7 @@
 /* The cone complementarity solver: its SIMD against its scalar code bit by bit, its solution
  * against a slow reference in long double, its residual against the definition. */
 #include "base/random.h"
+#include "base/isa.h"
 #include "physics/rig.h"
 #include "solve/ccp/ccp.h"
 #include "world/world.h"
@@ -73,7 +74,7 @@ static void fill_bench(bench *b, uint64_t seed) {
 }
 
 TEST(simd_and_scalar_sweeps_give_the_same_bits) {
-  if (!tl_ccp_has_avx512())
+  if (!tl_isa_has(TL_ISA_AVX512))
     SKIP("no AVX-512 here: only the scalar code runs");
   for (uint64_t seed = 1; seed <= 50; ++seed) {
     static bench x, y;
@@ -560,7 +561,7 @@ static talus_world *make_shower(bool paddle) {
 }
 
 TEST(rows_made_eight_at_a_time_have_the_bits_of_rows_made_one_by_one) {
-  if (!tl_ccp_has_avx512())
+  if (!tl_isa_has(TL_ISA_AVX512))
     SKIP("no AVX-512 here: rows are made one by one");
   for (int k = 0; k < 4; ++k) {
     talus_world *world = make_shower(k % 2);

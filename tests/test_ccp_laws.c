@@ -1,6 +1,7 @@
 /* All methods on packings with every law at once: against each other, against an independent
  * reference in long double, over threads and over restarts; and the projector against numbers. */
 #include "base/random.h"
+#include "base/isa.h"
 #include "physics/rig.h"
 #include "solve/ccp/gradient.h"
 #include "world/world.h"
@@ -530,7 +531,7 @@ TEST(scan_adds_up_a_body_with_thousands_of_contacts) {
 #define PACKS 24
 
 TEST(simd_and_scalar_steps_give_the_same_bits) {
-  if (!tl_ccp_has_avx512())
+  if (!tl_isa_has(TL_ISA_AVX512))
     SKIP("no AVX-512 here: only the scalar code runs");
   static tl_ccp_body bodies[2 * TL_CCP_LANES * PACKS + 1];
   static tl_ccp_pack packs[PACKS + 16];

@@ -1,6 +1,7 @@
 /* Rows that pass on torque: eight at a time against one by one, bit by bit; on rows drawn at random
  * and on those of heaps with every law; heaps over threads; momentum. */
 #include "base/random.h"
+#include "base/isa.h"
 #include "physics/rig.h"
 #include "solve/ccp/ccp.h"
 #include "world/world.h"
@@ -135,7 +136,7 @@ static void check_both_ways(const tl_ccp_rows *fast, const tl_ccp_rows *slow, si
 
 #define SKIP_WITHOUT_LANES()                                                                       \
   do {                                                                                             \
-    if (!tl_ccp_has_avx512())                                                                      \
+    if (!tl_isa_has(TL_ISA_AVX512))                                                                \
       SKIP("no AVX-512 here: only the scalar code runs");                                          \
   } while (0)
 

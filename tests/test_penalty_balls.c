@@ -1,6 +1,7 @@
 /* The list of balls against the general way: the same bits for any threads, lanes, skin and owner;
  * what changes between steps; no allocations once warm. */
 #include "penalty_heap.h"
+#include "base/isa.h"
 
 #include <dirent.h>
 
@@ -169,7 +170,7 @@ TEST(renewals_keep_their_threads) {
 }
 
 TEST(lanes_give_the_bits_of_the_scalar_code) {
-  if (!tl_ball_has_avx512())
+  if (!tl_isa_has(TL_ISA_AVX512))
     SKIP("no AVX-512 here");
   for (int law = 0; law < 2; ++law) {
     uint64_t hash[2];

@@ -12,6 +12,7 @@
  * is taken back at once; of overlap that was there before, a share. Where nothing is deeper than
  * the slop there is nothing to do, and nothing is done. */
 #include "kernels/impulse.h"
+#include "base/isa.h"
 #include "solve/ccp/ccp.h"
 
 #define SHARE  4   /* of the usual sweeps: the next step takes out what this one leaves */
@@ -68,7 +69,7 @@ static void aim_packs(void *context, size_t begin, size_t end) {
   if (job->ccp->system->settings->method != TALUS_GAUSS_SEIDEL)
     for (size_t k = begin; k < end; ++k)
       name_bodies(job->ccp, k);
-  if (tl_ccp_has_avx512())
+  if (tl_isa_now() == TL_ISA_AVX512)
     tl_ccp_aim_packs_avx512(&job->ccp->rows, &job->aim, begin, end, job->deep);
   else
     tl_ccp_aim_packs_scalar(&job->ccp->rows, &job->aim, begin, end, job->deep);

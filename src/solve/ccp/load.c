@@ -1,5 +1,6 @@
 /* From contacts to packs of rows. */
 #include "solve/ccp/ccp.h"
+#include "base/isa.h"
 
 static void put_row(tl_ccp_pack *pack, uint32_t lane, const tl_ccp_row *row) {
   tl_ccp_put_lane(&pack->normal, lane, row->normal);
@@ -133,7 +134,7 @@ void tl_ccp_fill_packs_fast(const tl_ccp *job, size_t begin, size_t end) {
 static void make_packs(void *context, size_t begin, size_t end) {
   const tl_ccp *job = context;
   if (!job->system->tensors && !job->system->pulls && !job->system->model->domain.enabled &&
-      tl_ccp_has_avx512())
+      tl_isa_now() == TL_ISA_AVX512)
     tl_ccp_fill_packs_fast(job, begin, end);
   else
     tl_ccp_fill_packs(job, begin, end);

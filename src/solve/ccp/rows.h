@@ -177,7 +177,6 @@ double tl_ccp_residual_packs_avx512(const tl_ccp_rows *rows, size_t begin, size_
 void tl_ccp_tally_residuals_avx512(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum,
                                    double *most);
 void tl_ccp_tally_work_avx512(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum);
-bool tl_ccp_has_avx512(void);
 
 /* ---- position correction (correct.c) --------------------------------------------------------- */
 

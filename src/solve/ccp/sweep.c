@@ -1,6 +1,7 @@
 /* Visits of rows, one lane after the other: the reference, and what runs where there is no AVX-512.
  */
 #include "solve/ccp/rows.h"
+#include "base/isa.h"
 
 #include <math.h>
 
@@ -184,24 +185,25 @@ double tl_ccp_residual_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_
 
 double tl_ccp_warm_packs(const tl_ccp_rows *rows, size_t begin, size_t end, bool serial,
                          talus_real share) {
-  return !serial && tl_ccp_has_avx512() ? tl_ccp_warm_packs_avx512(rows, begin, end, share)
-                                        : tl_ccp_warm_packs_scalar(rows, begin, end, share);
+  return !serial && tl_isa_now() == TL_ISA_AVX512
+             ? tl_ccp_warm_packs_avx512(rows, begin, end, share)
+             : tl_ccp_warm_packs_scalar(rows, begin, end, share);
 }
 
 double tl_ccp_sweep_packs(const tl_ccp_rows *rows, size_t begin, size_t end, bool serial) {
-  return !serial && tl_ccp_has_avx512() ? tl_ccp_sweep_packs_avx512(rows, begin, end)
-                                        : tl_ccp_sweep_packs_scalar(rows, begin, end);
+  return !serial && tl_isa_now() == TL_ISA_AVX512 ? tl_ccp_sweep_packs_avx512(rows, begin, end)
+                                                  : tl_ccp_sweep_packs_scalar(rows, begin, end);
 }
 
 double tl_ccp_residual_packs(const tl_ccp_rows *rows, size_t begin, size_t end, double *most) {
-  return tl_ccp_has_avx512() ? tl_ccp_residual_packs_avx512(rows, begin, end, most)
-                             : tl_ccp_residual_packs_scalar(rows, begin, end, most);
+  return tl_isa_now() == TL_ISA_AVX512 ? tl_ccp_residual_packs_avx512(rows, begin, end, most)
+                                       : tl_ccp_residual_packs_scalar(rows, begin, end, most);
 }
 
 void tl_ccp_tally_residuals(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum,
                             double *most) {
   *most = 0;
-  if (tl_ccp_has_avx512()) {
+  if (tl_isa_now() == TL_ISA_AVX512) {
     tl_ccp_tally_residuals_avx512(rows, begin, end, sum, most);
     return;
   }
@@ -217,7 +219,7 @@ void tl_ccp_tally_residuals(const tl_ccp_rows *rows, size_t begin, size_t end, t
 }
 
 void tl_ccp_tally_work(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum) {
-  if (tl_ccp_has_avx512()) {
+  if (tl_isa_now() == TL_ISA_AVX512) {
     tl_ccp_tally_work_avx512(rows, begin, end, sum);
     return;
   }

@@ -305,14 +305,7 @@ void tl_ccp_step_packs_avx512(const tl_ccp_rows *rows, const tl_ccp_step_def *de
   }
 }
 
-bool tl_ccp_has_avx512(void) {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl");
-}
-
 #else
-
-bool tl_ccp_has_avx512(void) { return false; }
 
 void tl_ccp_aim_packs_avx512(const tl_ccp_rows *rows, const tl_ccp_aim *aim, size_t begin,
                              size_t end, uint8_t *deep) {

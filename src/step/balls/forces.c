@@ -1,6 +1,7 @@
 /* One pass over the candidates of a block, and the scalar visit of a pack: the reference, and what
  * runs where there is no AVX-512. */
 #include "step/balls/forces.h"
+#include "base/isa.h"
 
 #include <stdatomic.h>
 
@@ -8,7 +9,9 @@ static _Atomic bool scalar_only;
 
 void tl_ball_use_scalar(bool scalar) { atomic_store(&scalar_only, scalar); }
 
-bool tl_ball_uses_lanes(void) { return tl_ball_has_avx512() && !atomic_load(&scalar_only); }
+bool tl_ball_uses_lanes(void) {
+  return tl_isa_now() == TL_ISA_AVX512 && !atomic_load(&scalar_only);
+}
 
 void tl_ball_list_free(tl_ball_list *list) {
   tl_array_free(&list->skin);

@@ -235,7 +235,6 @@ static inline talus_real tl_ball_tiny_way(const tl_ball_list *list, uint32_t own
 }
 
 void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block, tl_ball_sums *sums);
-bool tl_ball_has_avx512(void);
 /* For tests: the scalar code in any case. */
 void tl_ball_use_scalar(bool scalar);
 /* Whether lanes are to be used: they are there, and not forbidden. */

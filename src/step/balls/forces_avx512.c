@@ -363,14 +363,7 @@ void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block, tl_ball_sum
   sums->contacts += pack.effect + pack.count - list->block_start.data[block];
 }
 
-bool tl_ball_has_avx512(void) {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl");
-}
-
 #else
-
-bool tl_ball_has_avx512(void) { return false; }
 
 void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block, tl_ball_sums *sums) {
   (void)job, (void)block, (void)sums;
