@@ -119,10 +119,10 @@ INLINE void transpose_back(const lanes from[4], half_row row[W]) {
 INLINE void add_energies(tl_ball_sums *sums, const lanes_pushed *r, uint32_t count) {
   const lanes zero = {0}, first = {0, 1, 2, 3, 4, 5, 6, 7};
   const lane_mask counts = first < zero + (talus_real)count;
-  add_to_tally(&sums->of[TL_BALL_ELASTIC], widen(lanes_select(counts, r->elastic, zero)));
-  add_to_tally(&sums->of[TL_BALL_STORED], widen(lanes_select(counts, r->stored, zero)));
-  add_to_tally(&sums->of[TL_BALL_DAMPING], widen(lanes_select(counts, r->damping, zero)));
-  add_to_tally(&sums->of[TL_BALL_FRICTION], widen(lanes_select(counts, r->friction, zero)));
+  add_to_tally(&sums->of[TL_BALL_ELASTIC], lanes_select(counts, r->elastic, zero));
+  add_to_tally(&sums->of[TL_BALL_STORED], lanes_select(counts, r->stored, zero));
+  add_to_tally(&sums->of[TL_BALL_DAMPING], lanes_select(counts, r->damping, zero));
+  add_to_tally(&sums->of[TL_BALL_FRICTION], lanes_select(counts, r->friction, zero));
 }
 
 INLINE void put_contact(tl_ball_list *list, uint32_t candidate, uint32_t at, half_row spring,

@@ -1,0 +1,8 @@
+/* Loops over packs of rows, compiled for AVX2 (CMakeLists.txt). */
+#include "solve/ccp/visits.h"
+
+#include "solve/ccp/load_lanes.h"
+#include "solve/ccp/sweep_lanes.h"
+
+const tl_ccp_visits tl_ccp_visits_avx2 = {warm_packs, sweep_packs, residual_packs, tally_residuals,
+                                          tally_work, aim_packs,   step_packs,     finish_packs};
