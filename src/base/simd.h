@@ -173,29 +173,32 @@ INLINE void transpose(lanes m[W]) {
 #endif
 }
 
-/* Rows of eight numbers, W of them, to eight columns; m[i] holds what was at [i] of every row. */
-INLINE void load_rows(const talus_real *const row[W], lanes m[TL_SIMD_GROUP]) {
+/* Rows that begin with eight numbers, of `stride` numbers each: W of them, by index, to eight
+ * columns; m[i] holds what was at [i] of every row. */
+INLINE void load_rows(const void *rows, size_t stride, const uint32_t *index,
+                      lanes m[TL_SIMD_GROUP]) {
   for (int k = 0; k < TL_SIMD_GROUP; k += W) {
     for (int i = 0; i < W; ++i)
-      m[k + i] = load(row[i] + k);
+      m[k + i] = load((const talus_real *)rows + index[i] * stride + k);
     transpose(m + k);
   }
 }
 
 /* The other way round, for the rows in `which` (bit i: row i); m is overwritten. */
-INLINE void store_rows(talus_real *const row[W], lanes m[TL_SIMD_GROUP], unsigned which) {
+INLINE void store_rows(void *rows, size_t stride, const uint32_t *index, lanes m[TL_SIMD_GROUP],
+                       unsigned which) {
   for (int k = 0; k < TL_SIMD_GROUP; k += W)
     transpose(m + k);
   if (which == ALL_LANES) {
     for (int i = 0; i < W; ++i)
       for (int k = 0; k < TL_SIMD_GROUP; k += W)
-        store(row[i] + k, m[k + i]);
+        store((talus_real *)rows + index[i] * stride + k, m[k + i]);
     return;
   }
   for (int i = 0; i < W; ++i)
     if (which >> i & 1)
       for (int k = 0; k < TL_SIMD_GROUP; k += W)
-        store(row[i] + k, m[k + i]);
+        store((talus_real *)rows + index[i] * stride + k, m[k + i]);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */

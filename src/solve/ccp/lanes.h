@@ -56,11 +56,8 @@ typedef struct body_lanes {
 _Static_assert(sizeof(tl_ccp_body) == TL_SIMD_GROUP * sizeof(talus_real), "a body is a row");
 
 INLINE body_lanes load_bodies(const tl_ccp_body *bodies, const uint32_t *index) {
-  const talus_real *row[W];
   lanes m[TL_SIMD_GROUP];
-  for (int i = 0; i < W; ++i)
-    row[i] = (const talus_real *)(const void *)&bodies[index[i]];
-  load_rows(row, m);
+  load_rows(bodies, TL_SIMD_GROUP, index, m);
   const body_lanes r = {{m[0], m[1], m[2]}, {m[3], m[4], m[5]}, m[6], m[7]};
   return r;
 }
@@ -71,10 +68,7 @@ INLINE void store_bodies(tl_ccp_body *bodies, const uint32_t *index, const body_
   lanes m[TL_SIMD_GROUP] = {from->v.x, from->v.y, from->v.z,      from->w.x,
                             from->w.y, from->w.z, from->inv_mass, from->inv_inertia};
   const lanes zero = {0};
-  talus_real *row[W];
-  for (int i = 0; i < W; ++i)
-    row[i] = (talus_real *)(void *)&bodies[index[i]];
-  store_rows(row, m, lanes_mask(from->inv_mass > zero));
+  store_rows(bodies, TL_SIMD_GROUP, index, m, lanes_mask(from->inv_mass > zero));
 }
 
 /* v + w x arm of b, less that of a. */
@@ -112,14 +106,11 @@ _Static_assert(offsetof(tl_ccp_tensor, inv_inertia.yz) == TL_SIMD_GROUP * sizeof
                "a tensor is a row and one real more");
 
 INLINE tensor_lanes load_tensors(const tl_ccp_tensor *tensors, const uint32_t *index) {
-  const talus_real *row[W];
   lanes m[TL_SIMD_GROUP];
   talus_real yz[W];
-  for (int i = 0; i < W; ++i) {
-    row[i] = (const talus_real *)(const void *)&tensors[index[i]];
+  for (int i = 0; i < W; ++i)
     yz[i] = tensors[index[i]].inv_inertia.yz;
-  }
-  load_rows(row, m);
+  load_rows(tensors, sizeof *tensors / sizeof(talus_real), index, m);
   const tensor_lanes r = {{m[0], m[1], m[2]}, m[3], m[4], m[5], m[6], m[7], load(yz)};
   return r;
 }

@@ -197,7 +197,8 @@ static double warm_packs(const tl_ccp_rows *rows, size_t begin, size_t end, talu
   double sum = 0;
   for (size_t k = begin; k < end; ++k) {
     prefetch_ahead(rows, k);
-    const pack_numbers work = warm_any(rows, k, share, radial);
+    const pack_numbers work =
+        radial ? warm_any(rows, k, share, true) : warm_any(rows, k, share, false);
     sum += add_pack(0, &work);
   }
   return sum;
