@@ -46,8 +46,8 @@ static int show_help(FILE *to) {
 }
 
 static int show_version(void) {
-  printf("talus %s\nfeatures: %s%s\nbackends: cpu\n", talus_version(), talus_features(),
-         render_is_available() ? " embree" : "");
+  printf("talus %s\nfeatures: %s%s\nbackends: cpu\ninstructions: %s\n", talus_version(),
+         talus_features(), render_is_available() ? " embree" : "", talus_instruction_set());
   return CLI_DONE;
 }
 
@@ -105,8 +105,26 @@ static void say_abort(int sig) {
   _exit(CLI_FAILED);
 }
 
+/* Whoever forces an instruction set wants that one and no other. */
+static bool refuse_instructions(void) {
+  const char *word = getenv("TALUS_ISA");
+  if (!word || strcmp(word, talus_instruction_set()) == 0)
+    return false;
+  static const char *const known[] = {"avx512", "avx2", "generic"};
+  for (size_t i = 0; i < sizeof known / sizeof *known; ++i)
+    if (strcmp(word, known[i]) == 0) {
+      cli_error("TALUS_ISA=%s: this processor does not have it; the best it has is %s", word,
+                talus_instruction_set());
+      return true;
+    }
+  cli_error("TALUS_ISA=%s: unknown instruction set; there are avx512, avx2 and generic", word);
+  return true;
+}
+
 int main(int argc, char **argv) {
   shorten_spinning(argv);
+  if (refuse_instructions())
+    return CLI_INPUT;
   if (argc > 1 && strcmp(argv[1], "render") == 0)
     signal(SIGABRT, say_abort);
   int code = dispatch(argc, argv);

@@ -1,8 +1,10 @@
 /* The cone complementarity solver: its SIMD against its scalar code bit by bit, its solution
  * against a slow reference in long double, its residual against the definition. */
 #include "base/random.h"
+#include "base/isa.h"
 #include "physics/rig.h"
 #include "solve/ccp/ccp.h"
+#include "solve/ccp/visits.h"
 #include "world/world.h"
 
 /* ---- lanes -------------------------------------------------------------------------------------
@@ -72,9 +74,7 @@ static void fill_bench(bench *b, uint64_t seed) {
     }
 }
 
-TEST(simd_and_scalar_sweeps_give_the_same_bits) {
-  if (!tl_ccp_has_avx512())
-    SKIP("no AVX-512 here: only the scalar code runs");
+static void compare_sweeps(const tl_ccp_visits *lanes) {
   for (uint64_t seed = 1; seed <= 50; ++seed) {
     static bench x, y;
     fill_bench(&x, seed);
@@ -87,14 +87,14 @@ TEST(simd_and_scalar_sweeps_give_the_same_bits) {
     if (seed % 4 < 2)
       fast.tensors = x.tensors, slow.tensors = y.tensors;
     const talus_real share = (talus_real)((double)(seed % 5) * 0.25);
-    const double work_a = tl_ccp_warm_packs_avx512(&fast, 0, PACKS, share),
+    const double work_a = lanes->warm(&fast, 0, PACKS, share),
                  work_b = tl_ccp_warm_packs_scalar(&slow, 0, PACKS, share);
     CHECK_NEAR(work_a, work_b, TALUS_FAST ? 1e-6 * (1 + fabs(work_b)) : 0);
     for (int sweep = 0; sweep < 4; ++sweep) {
-      const double a = tl_ccp_sweep_packs_avx512(&fast, 0, PACKS),
+      const double a = lanes->sweep(&fast, 0, PACKS),
                    b = tl_ccp_sweep_packs_scalar(&slow, 0, PACKS);
       double most_a, most_b;
-      const double ra = tl_ccp_residual_packs_avx512(&fast, 0, PACKS, &most_a);
+      const double ra = lanes->residual(&fast, 0, PACKS, &most_a);
       const double rb = tl_ccp_residual_packs_scalar(&slow, 0, PACKS, &most_b);
 #if TALUS_FAST
       CHECK_NEAR(a, b, 1e-6 * (1 + b));
@@ -111,6 +111,12 @@ TEST(simd_and_scalar_sweeps_give_the_same_bits) {
 #endif
     }
   }
+}
+
+TEST(simd_and_scalar_sweeps_give_the_same_bits) {
+  for (tl_isa isa = TL_ISA_GENERIC; isa < TL_ISA_COUNT; ++isa)
+    if (tl_isa_has(isa))
+      compare_sweeps(tl_ccp_visits_of(isa));
 }
 
 /* ---- the solution
@@ -559,9 +565,25 @@ static talus_world *make_shower(bool paddle) {
   return world;
 }
 
+static void compare_packs(const tl_ccp *job, const tl_ccp *slow) {
+#if !TALUS_FAST
+  const talus_real *x = job->rows.packs->normal.x, *y = slow->rows.packs->normal.x;
+  const size_t reals = sizeof *job->rows.packs / sizeof *x, ids = 2 * TL_CCP_LANES * 4 / sizeof *x;
+  for (size_t i = 0; i + ids < job->rows.pack_count * reals; ++i)
+    if (i % reals < reals - ids) /* zeros may differ in sign */
+      CHECK_MSG(x[i] == y[i], "pack %zu, real %zu: %g and %g", i / reals, i % reals, (double)x[i],
+                (double)y[i]);
+  for (size_t i = 0; i < job->rows.pack_count; ++i)
+    CHECK(memcmp(job->rows.packs[i].a, slow->rows.packs[i].a, sizeof job->rows.packs[i].a) == 0 &&
+          memcmp(job->rows.packs[i].b, slow->rows.packs[i].b, sizeof job->rows.packs[i].b) == 0);
+  if (job->rows.arms)
+    CHECK(memcmp(job->rows.arms, slow->rows.arms, job->rows.pack_count * sizeof *job->rows.arms) ==
+          0);
+#endif
+  (void)job, (void)slow;
+}
+
 TEST(rows_made_eight_at_a_time_have_the_bits_of_rows_made_one_by_one) {
-  if (!tl_ccp_has_avx512())
-    SKIP("no AVX-512 here: rows are made one by one");
   for (int k = 0; k < 4; ++k) {
     talus_world *world = make_shower(k % 2);
     CHECK_OK(talus_world_step(world, (uint64_t)(150 + 60 * k)));
@@ -586,22 +608,15 @@ TEST(rows_made_eight_at_a_time_have_the_bits_of_rows_made_one_by_one) {
     slow.rows.packs = malloc(job.rows.pack_count * sizeof *job.rows.packs);
     slow.rows.arms = job.rows.arms ? malloc(job.rows.pack_count * sizeof *job.rows.arms) : NULL;
     CHECK(slow.rows.packs && (slow.rows.arms || !job.rows.arms));
-    tl_ccp_fill_packs_fast(&job, 0, job.rows.pack_count);
     tl_ccp_fill_packs(&slow, 0, job.rows.pack_count);
-#if !TALUS_FAST
-    const talus_real *x = job.rows.packs->normal.x, *y = slow.rows.packs->normal.x;
-    const size_t reals = sizeof *job.rows.packs / sizeof *x, ids = 2 * TL_CCP_LANES * 4 / sizeof *x;
-    for (size_t i = 0; i + ids < job.rows.pack_count * reals; ++i)
-      if (i % reals < reals - ids) /* zeros may differ in sign */
-        CHECK_MSG(x[i] == y[i], "pack %zu, real %zu: %g and %g", i / reals, i % reals, (double)x[i],
-                  (double)y[i]);
-    for (size_t i = 0; i < job.rows.pack_count; ++i)
-      CHECK(memcmp(job.rows.packs[i].a, slow.rows.packs[i].a, sizeof job.rows.packs[i].a) == 0 &&
-            memcmp(job.rows.packs[i].b, slow.rows.packs[i].b, sizeof job.rows.packs[i].b) == 0);
-    if (job.rows.arms)
-      CHECK(memcmp(job.rows.arms, slow.rows.arms, job.rows.pack_count * sizeof *job.rows.arms) ==
-            0);
-#endif
+    for (tl_isa isa = TL_ISA_GENERIC; isa < TL_ISA_COUNT; ++isa)
+      if (tl_isa_has(isa)) {
+        const tl_isa before = tl_isa_use(isa);
+        memset(job.rows.packs, 0xff, job.rows.pack_count * sizeof *job.rows.packs);
+        tl_ccp_fill_packs_fast(&job, 0, job.rows.pack_count);
+        tl_isa_use(before);
+        compare_packs(&job, &slow);
+      }
     free(slow.rows.packs);
     free(slow.rows.arms);
     talus_world_destroy(world);

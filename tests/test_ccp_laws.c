@@ -1,8 +1,10 @@
 /* All methods on packings with every law at once: against each other, against an independent
  * reference in long double, over threads and over restarts; and the projector against numbers. */
 #include "base/random.h"
+#include "base/isa.h"
 #include "physics/rig.h"
 #include "solve/ccp/gradient.h"
+#include "solve/ccp/visits.h"
 #include "world/world.h"
 
 #include <stdio.h>
@@ -529,9 +531,7 @@ TEST(scan_adds_up_a_body_with_thousands_of_contacts) {
 
 #define PACKS 24
 
-TEST(simd_and_scalar_steps_give_the_same_bits) {
-  if (!tl_ccp_has_avx512())
-    SKIP("no AVX-512 here: only the scalar code runs");
+static void compare_steps(const tl_ccp_visits *lanes) {
   static tl_ccp_body bodies[2 * TL_CCP_LANES * PACKS + 1];
   static tl_ccp_pack packs[PACKS + 16];
   static tl_ccp_arms arms[PACKS];
@@ -572,7 +572,7 @@ TEST(simd_and_scalar_steps_give_the_same_bits) {
       if (way == 0)
         tl_ccp_step_packs_scalar(&rows, &def, 0, PACKS, sums[way]);
       else
-        tl_ccp_step_packs_avx512(&rows, &def, 0, PACKS, sums[way]);
+        lanes->step(&rows, &def, 0, PACKS, sums[way]);
     }
 #if !TALUS_FAST
     for (int k = 0; k < TL_CCP_SUMS; ++k)
@@ -583,6 +583,12 @@ TEST(simd_and_scalar_steps_give_the_same_bits) {
               to[0][k].z[i] == to[1][k].z[i]);
 #endif
   }
+}
+
+TEST(simd_and_scalar_steps_give_the_same_bits) {
+  for (tl_isa isa = TL_ISA_GENERIC; isa < TL_ISA_COUNT; ++isa)
+    if (tl_isa_has(isa))
+      compare_steps(tl_ccp_visits_of(isa));
 }
 
 /* ---- the guard

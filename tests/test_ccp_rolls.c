@@ -1,8 +1,10 @@
 /* Rows that pass on torque: eight at a time against one by one, bit by bit; on rows drawn at random
  * and on those of heaps with every law; heaps over threads; momentum. */
 #include "base/random.h"
+#include "base/isa.h"
 #include "physics/rig.h"
 #include "solve/ccp/ccp.h"
+#include "solve/ccp/visits.h"
 #include "world/world.h"
 
 /* ---- rows at random
@@ -103,16 +105,16 @@ static bool is_same(const tl_ccp_lanes *x, const tl_ccp_lanes *y) {
 }
 
 /* Packs [0, count) of two jobs that hold the same: warm, then four sweeps, each way. */
-static void check_both_ways(const tl_ccp_rows *fast, const tl_ccp_rows *slow, size_t count,
-                            int seed) {
-  const double work_a = tl_ccp_warm_packs_avx512(fast, 0, count, 1);
+static void check_both_ways(const tl_ccp_visits *lanes, const tl_ccp_rows *fast,
+                            const tl_ccp_rows *slow, size_t count, int seed) {
+  const double work_a = lanes->warm(fast, 0, count, 1);
   const double work_b = tl_ccp_warm_packs_scalar(slow, 0, count, 1);
   CHECK_NEAR(work_a, work_b, TALUS_FAST ? 1e-6 * (1 + fabs(work_b)) : 0);
   for (int sweep = 0; sweep < 4; ++sweep) {
-    const double a = tl_ccp_sweep_packs_avx512(fast, 0, count);
+    const double a = lanes->sweep(fast, 0, count);
     const double b = tl_ccp_sweep_packs_scalar(slow, 0, count);
     double most_a, most_b;
-    const double ra = tl_ccp_residual_packs_avx512(fast, 0, count, &most_a);
+    const double ra = lanes->residual(fast, 0, count, &most_a);
     const double rb = tl_ccp_residual_packs_scalar(slow, 0, count, &most_b);
 #if TALUS_FAST
     CHECK_NEAR(a, b, 1e-6 * (1 + b));
@@ -133,14 +135,7 @@ static void check_both_ways(const tl_ccp_rows *fast, const tl_ccp_rows *slow, si
   }
 }
 
-#define SKIP_WITHOUT_LANES()                                                                       \
-  do {                                                                                             \
-    if (!tl_ccp_has_avx512())                                                                      \
-      SKIP("no AVX-512 here: only the scalar code runs");                                          \
-  } while (0)
-
-TEST(eight_rows_with_torque_at_a_time_give_the_bits_of_one_by_one) {
-  SKIP_WITHOUT_LANES();
+static void compare_rolls(const tl_ccp_visits *lanes) {
   for (uint64_t seed = 1; seed <= 12; ++seed)
     for (kind what = ROLLING; what < KINDS; ++what)
       for (int form = 0; form < 4; ++form) { /* radial, arms, tensors, both */
@@ -157,13 +152,19 @@ TEST(eight_rows_with_torque_at_a_time_give_the_bits_of_one_by_one) {
                                   .ncp = (talus_real)(seed & 1)};
         tl_ccp_rows slow = fast;
         slow.bodies = y.bodies, slow.packs = y.packs, slow.rolls = y.rolls;
-        check_both_ways(&fast, &slow, PACKS, (int)seed);
+        check_both_ways(lanes, &fast, &slow, PACKS, (int)seed);
       }
+}
+
+TEST(eight_rows_with_torque_at_a_time_give_the_bits_of_one_by_one) {
+  for (tl_isa isa = TL_ISA_GENERIC; isa < TL_ISA_COUNT; ++isa)
+    if (tl_isa_has(isa))
+      compare_rolls(tl_ccp_visits_of(isa));
 }
 
 /* A row without torque gets the same bits whatever its neighbours in the pack do. */
 TEST(rows_without_torque_do_not_see_their_neighbours) {
-  SKIP_WITHOUT_LANES();
+  const tl_ccp_visits *lanes = tl_ccp_visits_now();
   for (uint64_t seed = 1; seed <= 8; ++seed) {
     static bench x, y;
     fill_bench(&x, seed, MIXED, false);
@@ -175,10 +176,10 @@ TEST(rows_without_torque_do_not_see_their_neighbours) {
                                  .ncp = (talus_real)(seed & 1)};
     tl_ccp_rows plain = rolling;
     plain.bodies = y.bodies, plain.packs = y.packs, plain.rolls = NULL;
-    tl_ccp_warm_packs_avx512(&rolling, 0, PACKS, 1);
-    tl_ccp_warm_packs_avx512(&plain, 0, PACKS, 1);
-    tl_ccp_sweep_packs_avx512(&rolling, 0, PACKS);
-    tl_ccp_sweep_packs_avx512(&plain, 0, PACKS);
+    lanes->warm(&rolling, 0, PACKS, 1);
+    lanes->warm(&plain, 0, PACKS, 1);
+    lanes->sweep(&rolling, 0, PACKS);
+    lanes->sweep(&plain, 0, PACKS);
     int same = 0, turned = 0;
     for (uint32_t k = 0; k < PACKS; ++k)
       for (uint32_t i = 0; i < TL_CCP_LANES; ++i) {
@@ -247,6 +248,24 @@ static tl_ccp_rows copy_of(const tl_ccp_rows *rows) {
 }
 
 /* Colour by colour, as sweeps go; serial ones are not for lanes. */
+static void check_part(const tl_ccp_visits *lanes, const tl_ccp_part *part) {
+  tl_ccp_rows fast = copy_of(&part->rows), slow = copy_of(&part->rows);
+  for (size_t k = 0; k < part->colours.count; ++k) {
+    const size_t first = part->block_pack[part->colour_block[k]];
+    const size_t last = part->block_pack[part->colour_block[k + 1]];
+    if (part->colours.serial[k])
+      continue;
+    tl_ccp_rows a = fast, b = slow;
+    a.packs += first, a.rolls += first, b.packs += first, b.rolls += first;
+    if (part->rows.arms)
+      a.arms += first, b.arms += first;
+    a.pack_count = b.pack_count = last - first;
+    check_both_ways(lanes, &a, &b, a.pack_count, (int)k);
+  }
+  free(fast.bodies), free(fast.packs), free(fast.rolls);
+  free(slow.bodies), free(slow.packs), free(slow.rolls);
+}
+
 static void check_heap(heap_def h) {
   talus_world *world = make_heap(h, 120);
   tl_solve_report report = {0};
@@ -269,29 +288,14 @@ static void check_heap(heap_def h) {
     all += job.rows.rolls[k].lanes == 0xff, some += job.rows.rolls[k].lanes != 0;
   CHECK_MSG(all > 20 || h.partial, "%zu of %zu packs", all, job.rows.pack_count);
   CHECK_MSG(some - all > 5, "%zu of %zu packs are mixed", some - all, job.rows.pack_count);
-  for (size_t i = 0; i < job.part_count; ++i) {
-    const tl_ccp_part *part = &job.parts[i];
-    tl_ccp_rows fast = copy_of(&part->rows), slow = copy_of(&part->rows);
-    for (size_t k = 0; k < part->colours.count; ++k) {
-      const size_t first = part->block_pack[part->colour_block[k]];
-      const size_t last = part->block_pack[part->colour_block[k + 1]];
-      if (part->colours.serial[k])
-        continue;
-      tl_ccp_rows a = fast, b = slow;
-      a.packs += first, a.rolls += first, b.packs += first, b.rolls += first;
-      if (part->rows.arms)
-        a.arms += first, b.arms += first;
-      a.pack_count = b.pack_count = last - first;
-      check_both_ways(&a, &b, a.pack_count, (int)k);
-    }
-    free(fast.bodies), free(fast.packs), free(fast.rolls);
-    free(slow.bodies), free(slow.packs), free(slow.rolls);
-  }
+  for (size_t i = 0; i < job.part_count; ++i)
+    for (tl_isa isa = TL_ISA_GENERIC; isa < TL_ISA_COUNT; ++isa)
+      if (tl_isa_has(isa))
+        check_part(tl_ccp_visits_of(isa), &job.parts[i]);
   talus_world_destroy(world);
 }
 
 TEST(heaps_with_every_law_have_the_same_bits_eight_at_a_time) {
-  SKIP_WITHOUT_LANES();
   for (int k = 0; k < 8; ++k)
     check_heap((heap_def){.friction = k & 1 ? TALUS_FRICTION_CCP : TALUS_FRICTION_NCP,
                           .lumps = (k & 2) != 0,

@@ -161,6 +161,7 @@ TEST(functions_of_two_numbers_are_right_to_a_last_bit) {
       {"hypot", tl_hypot_d, hypotl, ANY, ANY, 0, 0, 0, 0, 0.76},
       {"pow", tl_pow_d, powl, WITHIN, WITHIN, 0, 10, -20, 20, 0.6},
       {"pow", tl_pow_d, powl, WITHIN, WITHIN, 0.999, 1.001, -7e5, 7e5, 0.76},
+      {"pow", tl_pow_d, powl, WITHIN, WITHIN, 0.995, 1.005, -1.2e5, 1.2e5, 0.76},
       {"pow", tl_pow_d, powl, ANY, WITHIN, 0, 0, -2, 2, 0.76},
       {"pow", tl_pow_d, powl, ANY, ANY, 0, 0, 0, 0, 0.76},
   };

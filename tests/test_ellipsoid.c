@@ -2,6 +2,7 @@
  *
  * TALUS_SLOW=1 looks at 10^6 pairs instead of 10^5. */
 #include "check.h"
+#include "base/isa.h"
 
 #include "ellipsoid_random.h"
 #include "ellipsoid_reference.h"
@@ -342,7 +343,7 @@ TEST(a_small_motion_moves_the_contact_a_little) {
 
 TEST(lanes_give_the_bits_of_one_pair_at_a_time) {
   static tl_ell_batch fast, slow;
-  if (!tl_ell_has_avx512())
+  if (!tl_isa_has(TL_ISA_AVX512))
     SKIP("no AVX-512 here: nothing to compare");
   for (int round = 0; round < 300; ++round) {
     const double aspect = round % 3 == 0 ? 1.2 : (round % 3 == 1 ? 10 : 28);

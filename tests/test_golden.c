@@ -1,7 +1,8 @@
 /* Golden state hashes: short scenes that between them go through every solver, shape search and
  * fast path end with the bits that are written down here, in each precision, for one and two
- * threads, with AVX-512 and without. A change that is not meant to move bits must not; after one
- * that is, the test prints the lines to put in their place. */
+ * threads, with every instruction set that the machine has. A change that is not meant to move bits
+ * must not; after one that is, the test prints the lines to put in their place. */
+#include "base/isa.h"
 #include "kernels/real.h"
 #include "physics/rig.h"
 
@@ -11,35 +12,6 @@ typedef struct golden {
   uint64_t steps;
   uint64_t in_double, in_single;
 } golden;
-
-/* ---- instruction sets ------------------------------------------------------------------------ */
-
-/* All fast paths ask __builtin_cpu_supports in every call, which looks here (libgcc's cpuinfo.h).
- */
-#if defined(__x86_64__) && defined(__GNUC__)
-extern struct cpu_model {
-  unsigned vendor, type, subtype, features;
-} __cpu_model __attribute__((visibility("hidden")));
-#define AVX512F (1u << 15)
-
-/* Returns what the machine had, to be given back. */
-static unsigned hide_avx512(void) {
-  const unsigned had = __cpu_model.features;
-  __cpu_model.features &= ~AVX512F;
-  __asm__ volatile("" ::: "memory"); /* the compiler has a variable of its own by that name */
-  CHECK(!__builtin_cpu_supports("avx512f"));
-  return had;
-}
-static void show_again(unsigned had) {
-  __cpu_model.features = had;
-  __asm__ volatile("" ::: "memory");
-}
-static bool has_avx512(void) { return __builtin_cpu_supports("avx512f"); }
-#else
-static unsigned hide_avx512(void) { return 0; }
-static void show_again(unsigned had) { (void)had; }
-static bool has_avx512(void) { return false; }
-#endif
 
 /* ---- scenes ---------------------------------------------------------------------------------- */
 
@@ -203,6 +175,17 @@ static uint64_t hash_of(const golden *scene, int threads, talus_report *report) 
   return hash;
 }
 
+/* Other instruction sets end with the same bits. */
+static void check_with(const golden *scene, tl_isa isa, uint64_t hash) {
+  if (isa == tl_isa_now() || !tl_isa_has(isa))
+    return;
+  talus_report report;
+  const tl_isa before = tl_isa_use(isa);
+  const uint64_t other = hash_of(scene, 1, &report);
+  tl_isa_use(before);
+  CHECK_MSG(other == hash, "%s: %s has other bits", scene->name, tl_isa_name(isa));
+}
+
 /* Whether the scene ends with its hash; the line to write down, where it does not. */
 static bool is_golden(const golden *scene) {
   talus_report report;
@@ -211,12 +194,8 @@ static bool is_golden(const golden *scene) {
   CHECK_MSG(report.asleep > 0 || scene->make != ellipsoids_that_sleep, "nobody sleeps");
   CHECK_MSG(check_is_short() || hash_of(scene, 2, &report) == hash,
             "%s: two threads have other bits", scene->name);
-  if (has_avx512()) {
-    const unsigned had = hide_avx512();
-    const uint64_t plain = hash_of(scene, 1, &report);
-    show_again(had);
-    CHECK_MSG(plain == hash, "%s: AVX-512 has other bits", scene->name);
-  }
+  for (tl_isa isa = TL_ISA_GENERIC; isa < TL_ISA_COUNT; ++isa)
+    check_with(scene, isa, hash);
   const uint64_t want = TALUS_SINGLE ? scene->in_single : scene->in_double;
   if (hash == want)
     return true;

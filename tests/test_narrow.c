@@ -1,6 +1,7 @@
 /* The narrow phase as a stage: pairs in, the canonical contact set out. The geometry of single
  * pairs is tested in test_collide.c. */
 #include "base/random.h"
+#include "base/isa.h"
 #include "check.h"
 #include "narrow/narrow.h"
 #include "narrow/spheres.h"
@@ -357,7 +358,7 @@ TEST(spheres_in_lanes_have_the_bits_of_one_by_one) {
   tl_sphere_row rows[ROWS];
   tl_pair pairs[PAIRS], met[PAIRS];
   tl_contact plain[PAIRS], lanes[PAIRS];
-  if (!tl_spheres_have_avx512())
+  if (!tl_isa_has(TL_ISA_AVX512))
     SKIP("no AVX-512 here");
   tl_random random = tl_random_start(9, 1, 0);
   size_t meetings = 0;

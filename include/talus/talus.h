@@ -56,6 +56,11 @@ TALUS_API const char *talus_version(void);
 /* Features built in, separated by blanks, e.g. "double openmp yaml hdf5". */
 TALUS_API const char *talus_features(void);
 
+/* The instruction set that the library's inner loops use: "avx512", "avx2" or "generic". It is the
+ * best that the processor has, or the one that the environment variable TALUS_ISA names, chosen
+ * once; one that the processor lacks counts for nothing. Results have the same bits with each. */
+TALUS_API const char *talus_instruction_set(void);
+
 /* The last failure on this thread; "" when there was none. One line without an end; several where a
  * file has several mistakes. */
 TALUS_API const char *talus_last_error(void);

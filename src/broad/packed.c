@@ -1,5 +1,6 @@
 /* From boxes to sorted numbers. See packed.h for the idea. */
 #include "broad/packed.h"
+#include "base/isa.h"
 
 #include <time.h>
 
@@ -18,7 +19,7 @@ static double now(void) {
 }
 
 static bool has_avx512(void) {
-  return tl_packed_mode_of_tests == TL_PACKED_BEST && tl_packed_has_avx512();
+  return tl_packed_mode_of_tests == TL_PACKED_BEST && tl_isa_now() == TL_ISA_AVX512;
 }
 
 /* ---- maps ----------------------------------------------------------------------------------- */

@@ -89,7 +89,6 @@ typedef enum tl_packed_mode { TL_PACKED_BEST, TL_PACKED_PORTABLE, TL_PACKED_NEVE
 extern tl_packed_mode tl_packed_mode_of_tests;
 
 /* The same with AVX-512, where the processor has it. */
-bool tl_packed_has_avx512(void);
 tl_packed_spread_fn tl_packed_count_avx512, tl_packed_spread_avx512;
 tl_search_fn tl_packed_search_avx512;
 

@@ -7,11 +7,6 @@
 
 #include <immintrin.h>
 
-bool tl_packed_has_avx512(void) {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl");
-}
-
 /* ---- cells and numbers ----------------------------------------------------------------------- */
 
 TL_LANES_INLINE __m512d load_box(const talus_box *box) { return _mm512_maskz_loadu_pd(0x3f, box); }
@@ -183,8 +178,6 @@ static void search_near(tl_packed_out *out, const tl_bins_level *level, uint32_t
 #include "broad/packed_search.h"
 
 #else
-
-bool tl_packed_has_avx512(void) { return false; }
 
 void tl_packed_count_avx512(const tl_packed *packed, size_t begin, size_t end, size_t *counts) {
   tl_packed_count(packed, begin, end, counts);

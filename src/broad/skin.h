@@ -62,8 +62,6 @@ typedef struct tl_skin_lanes {
 
 extern const tl_skin_lanes tl_skin_plain, tl_skin_avx512;
 
-bool tl_skin_has_avx512(void);
-
 /* For tests: the plain loops wherever it runs. */
 extern bool tl_skin_plain_of_tests;
 

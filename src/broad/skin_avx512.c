@@ -129,15 +129,8 @@ static void put(const tl_pair *candidates, size_t count, const uint64_t *bits, t
 
 const tl_skin_lanes tl_skin_avx512 = {count_steady, mark, list_open, put};
 
-bool tl_skin_has_avx512(void) {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("bmi");
-}
-
 #else
 
 const tl_skin_lanes tl_skin_avx512 = {0};
-
-bool tl_skin_has_avx512(void) { return false; }
 
 #endif

@@ -81,7 +81,6 @@ tl_narrow_fn tl_narrow_ellipsoids;
 void tl_ell_batch_run(tl_ell_batch *batch);
 void tl_ell_batch_run_scalar(tl_ell_batch *batch);
 void tl_ell_batch_run_avx512(tl_ell_batch *batch);
-bool tl_ell_has_avx512(void);
 
 /* Yes or no alone, for `count` pairs in columns of `stride` numbers each (M1, M2, D as above; with
  * room for a whole vector at the end): touches[i] is 1 or 0. Touching counts. */

@@ -257,14 +257,7 @@ void tl_ell_batch_run_avx512(tl_ell_batch *batch) {
     touch_wave(batch, &ready, touches == TL_ELL_TOUCHES);
 }
 
-bool tl_ell_has_avx512(void) {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl");
-}
-
 #else
-
-bool tl_ell_has_avx512(void) { return false; }
 
 void tl_ell_batch_run_avx512(tl_ell_batch *batch) { tl_ell_batch_run_scalar(batch); }
 

@@ -1,5 +1,6 @@
 /* Pairs of ellipsoids one by one: the reference, and what runs where there is no AVX-512. */
 #include "narrow/ellipsoid.h"
+#include "base/isa.h"
 
 /* A body of scale 0 (talus_find_contacts takes it) is a point, but one with a surface. */
 #define LEAST_HALF 1e-60
@@ -84,7 +85,7 @@ void tl_ell_batch_run_scalar(tl_ell_batch *batch) {
 }
 
 void tl_ell_batch_run(tl_ell_batch *batch) {
-  if (tl_ell_has_avx512())
+  if (tl_isa_now() == TL_ISA_AVX512)
     tl_ell_batch_run_avx512(batch);
   else
     tl_ell_batch_run_scalar(batch);
@@ -117,14 +118,14 @@ void tl_ell_overlap_float_scalar(const float *columns, size_t stride, size_t cou
 }
 
 void tl_ell_overlap(const double *columns, size_t stride, size_t count, uint8_t *touches) {
-  if (tl_ell_has_avx512())
+  if (tl_isa_now() == TL_ISA_AVX512)
     tl_ell_overlap_avx512(columns, stride, count, touches);
   else
     tl_ell_overlap_scalar(columns, stride, count, touches);
 }
 
 void tl_ell_overlap_float(const float *columns, size_t stride, size_t count, uint8_t *touches) {
-  if (tl_ell_has_avx512())
+  if (tl_isa_now() == TL_ISA_AVX512)
     tl_ell_overlap_float_avx512(columns, stride, count, touches);
   else
     tl_ell_overlap_float_scalar(columns, stride, count, touches);

@@ -1,5 +1,6 @@
 /* Pairs of spheres: rows of bodies, and the plain loops. */
 #include "narrow/spheres.h"
+#include "base/isa.h"
 
 #include "kernels/collide_sphere.h"
 
@@ -80,6 +81,6 @@ static void write(const tl_sphere_row *rows, const tl_pair *pairs, size_t count,
 const tl_sphere_loops tl_spheres_plain = {meet, write};
 
 const tl_sphere_loops *tl_spheres_loops(void) {
-  return tl_spheres_have_avx512() && !tl_spheres_plain_of_tests ? &tl_spheres_avx512
-                                                                : &tl_spheres_plain;
+  return tl_isa_now() == TL_ISA_AVX512 && !tl_spheres_plain_of_tests ? &tl_spheres_avx512
+                                                                     : &tl_spheres_plain;
 }

@@ -22,8 +22,6 @@ typedef struct tl_sphere_loops {
 
 extern const tl_sphere_loops tl_spheres_plain, tl_spheres_avx512;
 
-bool tl_spheres_have_avx512(void);
-
 /* For tests: the plain loops wherever it runs. */
 extern bool tl_spheres_plain_of_tests;
 

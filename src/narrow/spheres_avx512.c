@@ -113,15 +113,8 @@ static void write(const tl_sphere_row *rows, const tl_pair *pairs, size_t count,
 
 const tl_sphere_loops tl_spheres_avx512 = {meet, write};
 
-bool tl_spheres_have_avx512(void) {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl");
-}
-
 #else
 
 const tl_sphere_loops tl_spheres_avx512 = {0};
-
-bool tl_spheres_have_avx512(void) { return false; }
 
 #endif

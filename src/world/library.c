@@ -1,4 +1,5 @@
 /* What concerns the library and no world: version, features, errors, defaults. */
+#include "base/isa.h"
 #include "base/memory.h"
 #include <math.h>
 #include <talus/talus.h>
@@ -27,6 +28,8 @@
 const char *talus_version(void) { return TALUS_VERSION; }
 
 const char *talus_features(void) { return PRECISION OPENMP YAML HDF5; }
+
+const char *talus_instruction_set(void) { return tl_isa_name(tl_isa_now()); }
 
 const char *talus_last_error(void) { return tl_last_message(); }
 

@@ -34,6 +34,31 @@ def test_version_lists_the_features():
     done = talus("--version")
     assert done.returncode == 0
     assert re.match(r"talus \d+\.\d+\.\d+\nfeatures: (double|single)\b.*yaml hdf5", done.stdout)
+    assert re.search(r"^instructions: (avx512|avx2|generic)$", done.stdout, re.M)
+
+
+# ---- instruction sets --------------------------------------------------------------------------
+
+
+def test_the_instruction_set_can_be_forced():
+    done = talus("--version", env={"TALUS_ISA": "generic"})
+    assert done.returncode == 0
+    assert "\ninstructions: generic\n" in done.stdout
+
+
+def test_an_unknown_instruction_set_is_refused():
+    done = talus("--version", env={"TALUS_ISA": "mmx"})
+    assert done.returncode == 2
+    assert "TALUS_ISA=mmx: unknown instruction set; there are avx512, avx2 and generic" in done.stderr
+
+
+def test_an_instruction_set_that_the_processor_lacks_is_refused():
+    lacks = [isa for isa in ("avx2", "avx512") if talus("--version", env={"TALUS_ISA": isa}).returncode != 0]
+    if not lacks:
+        pytest.skip("this processor has all of them")
+    done = talus("scenes", env={"TALUS_ISA": lacks[0]})
+    assert done.returncode == 2
+    assert f"TALUS_ISA={lacks[0]}: this processor does not have it" in done.stderr
 
 
 # ---- bad command lines -------------------------------------------------------------------------

@@ -5,7 +5,7 @@
  *   ccp.c        the order of things, and results
  *   parts.c      islands: what is solved apart, and their results put together
  *   renumber.c   bodies of a part, numbered anew for gradient methods
- *   load.c       rows from contacts; load_avx512.c makes eight at a time
+ *   load.c       rows from contacts; load_lanes.h makes several at a time
  *   links.c      joints of the parts
  *   seidel.c     Gauss-Seidel: sweeps over colours
  *   momentum.c   what makes sweeps converge on stacks
@@ -77,8 +77,8 @@ talus_status tl_ccp_plan_parts(tl_ccp *job, const tl_pairs *pairs, void *room, s
 /* Fills the packs that were planned. */
 talus_status tl_ccp_load_rows(tl_ccp *job);
 
-/* Rows of packs [begin, end) one by one, which does for all; and eight at a time with AVX-512, the
- * same bits, where every body is isotropic and there are neither periods nor cohesion. */
+/* Rows of packs [begin, end) one by one, which does for all; and in lanes (visits.h), the same
+ * bits, where every body is isotropic and there are neither periods nor cohesion. */
 void tl_ccp_fill_packs(const tl_ccp *job, size_t begin, size_t end);
 void tl_ccp_fill_packs_fast(const tl_ccp *job, size_t begin, size_t end);
 
@@ -89,10 +89,6 @@ typedef struct tl_ccp_raw {
   talus_real inv_inertia_a[TL_CCP_LANES], inv_inertia_b[TL_CCP_LANES];
   talus_real gap[TL_CCP_LANES];
 } tl_ccp_raw;
-
-/* The rest of rows whose bodies, normal, friction and last impulse are in the pack. */
-void tl_ccp_finish_packs_avx512(const tl_system *system, const tl_ccp_raw *raws, tl_ccp_pack *packs,
-                                size_t count);
 
 /* Fills rolls from packs and contacts (rolling.c). */
 void tl_ccp_load_rolls(tl_ccp *job);

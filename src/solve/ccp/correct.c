@@ -13,6 +13,7 @@
  * the slop there is nothing to do, and nothing is done. */
 #include "kernels/impulse.h"
 #include "solve/ccp/ccp.h"
+#include "solve/ccp/visits.h"
 
 #define SHARE  4   /* of the usual sweeps: the next step takes out what this one leaves */
 #define ENOUGH 0.1 /* of the slop over the step: the residual that the velocities s may have */
@@ -68,10 +69,7 @@ static void aim_packs(void *context, size_t begin, size_t end) {
   if (job->ccp->system->settings->method != TALUS_GAUSS_SEIDEL)
     for (size_t k = begin; k < end; ++k)
       name_bodies(job->ccp, k);
-  if (tl_ccp_has_avx512())
-    tl_ccp_aim_packs_avx512(&job->ccp->rows, &job->aim, begin, end, job->deep);
-  else
-    tl_ccp_aim_packs_scalar(&job->ccp->rows, &job->aim, begin, end, job->deep);
+  tl_ccp_visits_now()->aim(&job->ccp->rows, &job->aim, begin, end, job->deep);
 }
 
 static talus_status aim_rows(const tl_ccp *job, uint8_t **deep) {

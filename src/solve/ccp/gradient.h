@@ -73,11 +73,9 @@ typedef struct tl_ccp_step_def {
 void tl_ccp_step_all(const tl_ccp_part *part, const tl_ccp_step_def *def,
                      tl_tally sums[TL_CCP_SUMS]);
 
-/* The two ways of doing it for packs [begin, end), with the same bits. rows->bodies are those of
- * the definition. */
+/* Packs [begin, end) one lane after the other; visits.h has the same in lanes. rows->bodies are
+ * those of the definition. */
 void tl_ccp_step_packs_scalar(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_t begin,
-                              size_t end, tl_tally sums[TL_CCP_SUMS]);
-void tl_ccp_step_packs_avx512(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_t begin,
                               size_t end, tl_tally sums[TL_CCP_SUMS]);
 
 /* Squared residuals of impulses p with velocities `bodies` (which belong to it), and the largest

@@ -1,20 +1,21 @@
 /* Rows of a pack and their bodies as vectors, and the mathematics of a visit on them.
  *
- * A solver body is eight reals, so eight bodies make an 8 x 8 matrix whose rows are bodies and
- * whose columns are what the arithmetic wants: all v.x, all v.y, ... The matrix is loaded row by
- * row and transposed in registers; afterwards it is transposed back and stored. Inertia tensors of
- * the bodies that need one are loaded in the same way. */
+ * A solver body is eight reals, so W bodies make a matrix whose rows are bodies and whose columns
+ * are what the arithmetic wants: all v.x, all v.y, ... The matrix is loaded row by row and
+ * transposed in registers; afterwards it is transposed back and stored. Inertia tensors of the
+ * bodies that need one are loaded in the same way.
+ *
+ * A pack is eight rows, whatever W is: `o` says from which row on a vector is. Rows of a pack share
+ * no body that they could move, so taking W of them after the other changes no bit. */
 #ifndef TL_SOLVE_CCP_LANES_H
 #define TL_SOLVE_CCP_LANES_H
 
+#include "base/simd.h"
 #include "solve/ccp/rows.h"
-#include "solve/lanes.h"
 
 #include <stddef.h>
 
-#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
-
-_Static_assert(W == TL_CCP_LANES, "a pack is a vector");
+_Static_assert(TL_SIMD_GROUP == TL_CCP_LANES, "a pack is a group");
 
 #undef TL_FN
 #define TL_FN              INLINE
@@ -27,8 +28,9 @@ _Static_assert(W == TL_CCP_LANES, "a pack is a vector");
 #include "kernels/ccp_visit.h"
 #include "kernels/rolling_visit.h"
 
-INLINE lanes_vec load_vec(const tl_ccp_lanes *from) {
-  const lanes_vec r = {load(from->x), load(from->y), load(from->z)};
+/* W rows of a pack, from row `o` on. */
+INLINE lanes_vec load_vec(const tl_ccp_lanes *from, size_t o) {
+  const lanes_vec r = {load(from->x + o), load(from->y + o), load(from->z + o)};
   return r;
 }
 
@@ -37,27 +39,25 @@ INLINE lanes_vec cross(lanes_vec a, lanes_vec b) {
   return r;
 }
 
-INLINE void store_vec(tl_ccp_lanes *to, lanes_vec from) {
-  store(to->x, from.x);
-  store(to->y, from.y);
-  store(to->z, from.z);
+INLINE void store_vec(tl_ccp_lanes *to, size_t o, lanes_vec from) {
+  store(to->x + o, from.x);
+  store(to->y + o, from.y);
+  store(to->z + o, from.z);
 }
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
 
-/* The columns of eight bodies. */
+/* The columns of W bodies. */
 typedef struct body_lanes {
   lanes_vec v, w;
   lanes inv_mass, inv_inertia;
 } body_lanes;
 
-_Static_assert(sizeof(tl_ccp_body) == sizeof(lanes), "a solver body is a vector");
+_Static_assert(sizeof(tl_ccp_body) == TL_SIMD_GROUP * sizeof(talus_real), "a body is a row");
 
 INLINE body_lanes load_bodies(const tl_ccp_body *bodies, const uint32_t *index) {
-  lanes m[W];
-  for (int i = 0; i < W; ++i)
-    memcpy(&m[i], &bodies[index[i]], sizeof m[i]);
-  transpose(m);
+  lanes m[TL_SIMD_GROUP];
+  load_rows(bodies, TL_SIMD_GROUP, index, m);
   const body_lanes r = {{m[0], m[1], m[2]}, {m[3], m[4], m[5]}, m[6], m[7]};
   return r;
 }
@@ -65,19 +65,10 @@ INLINE body_lanes load_bodies(const tl_ccp_body *bodies, const uint32_t *index) 
 /* Bodies that do not move are not written: other threads read them. Packs of movable bodies only
  * are by far the most. */
 INLINE void store_bodies(tl_ccp_body *bodies, const uint32_t *index, const body_lanes *from) {
-  lanes m[W] = {from->v.x, from->v.y, from->v.z,      from->w.x,
-                from->w.y, from->w.z, from->inv_mass, from->inv_inertia};
+  lanes m[TL_SIMD_GROUP] = {from->v.x, from->v.y, from->v.z,      from->w.x,
+                            from->w.y, from->w.z, from->inv_mass, from->inv_inertia};
   const lanes zero = {0};
-  const unsigned movable = lanes_mask(from->inv_mass > zero);
-  transpose(m);
-  if (movable == 0xff) {
-    for (int i = 0; i < W; ++i)
-      memcpy(&bodies[index[i]], &m[i], sizeof m[i]);
-    return;
-  }
-  for (int i = 0; i < W; ++i)
-    if (movable >> i & 1)
-      memcpy(&bodies[index[i]], &m[i], sizeof m[i]);
+  store_rows(bodies, TL_SIMD_GROUP, index, m, lanes_mask(from->inv_mass > zero));
 }
 
 /* v + w x arm of b, less that of a. */
@@ -105,22 +96,21 @@ INLINE void push(body_lanes *body, lanes_vec p, lanes_vec moment) {
   body->w = lanes_madd(body->w, body->inv_inertia, moment);
 }
 
-/* The columns of eight tensors. */
+/* The columns of W tensors. */
 typedef struct tensor_lanes {
   lanes_vec inv_mass;
   lanes xx, yy, zz, xy, xz, yz;
 } tensor_lanes;
 
-_Static_assert(offsetof(tl_ccp_tensor, inv_inertia.yz) == sizeof(lanes), "and one real more");
+_Static_assert(offsetof(tl_ccp_tensor, inv_inertia.yz) == TL_SIMD_GROUP * sizeof(talus_real),
+               "a tensor is a row and one real more");
 
 INLINE tensor_lanes load_tensors(const tl_ccp_tensor *tensors, const uint32_t *index) {
-  lanes m[W];
+  lanes m[TL_SIMD_GROUP];
   talus_real yz[W];
-  for (int i = 0; i < W; ++i) {
-    memcpy(&m[i], &tensors[index[i]], sizeof m[i]);
+  for (int i = 0; i < W; ++i)
     yz[i] = tensors[index[i]].inv_inertia.yz;
-  }
-  transpose(m);
+  load_rows(tensors, sizeof *tensors / sizeof(talus_real), index, m);
   const tensor_lanes r = {{m[0], m[1], m[2]}, m[3], m[4], m[5], m[6], m[7], load(yz)};
   return r;
 }
@@ -151,10 +141,10 @@ INLINE void push_radial(body_lanes *a, body_lanes *b, lanes reach_a, lanes reach
 }
 
 /* Arms of a pack, from their table or along the normal. */
-INLINE lanes_vec arm_of(const tl_ccp_lanes *table, const talus_real *reach, lanes_vec n) {
+INLINE lanes_vec arm_of(const tl_ccp_lanes *table, const talus_real *reach, size_t o, lanes_vec n) {
   if (table)
-    return load_vec(table);
-  const lanes r = load(reach);
+    return load_vec(table, o);
+  const lanes r = load(reach + o);
   const lanes_vec arm = {n.x * r, n.y * r, n.z * r};
   return arm;
 }
@@ -167,22 +157,21 @@ INLINE lanes_vec cross_back(lanes_vec arm, lanes_vec p) {
 
 /* p on b and its opposite on a, each with its moment, by tensors where `by_tensor`; bodies are
  * stored. */
-INLINE void push_pack(const tl_ccp_rows *rows, const tl_ccp_pack *pack, body_lanes *a,
+INLINE void push_pack(const tl_ccp_rows *rows, const tl_ccp_pack *pack, size_t o, body_lanes *a,
                       body_lanes *b, lanes_vec p, lanes_vec moment_a, lanes_vec moment_b,
                       const bool by_tensor) {
   const lanes_vec back = {-p.x, -p.y, -p.z};
   if (by_tensor) {
-    const tensor_lanes of_a = load_tensors(rows->tensors, pack->a);
+    const tensor_lanes of_a = load_tensors(rows->tensors, pack->a + o);
     push_tensor(a, &of_a, back, moment_a);
-    const tensor_lanes of_b = load_tensors(rows->tensors, pack->b);
+    const tensor_lanes of_b = load_tensors(rows->tensors, pack->b + o);
     push_tensor(b, &of_b, p, moment_b);
   } else {
     push(a, back, moment_a);
     push(b, p, moment_b);
   }
-  store_bodies(rows->bodies, pack->a, a);
-  store_bodies(rows->bodies, pack->b, b);
+  store_bodies(rows->bodies, pack->a + o, a);
+  store_bodies(rows->bodies, pack->b + o, b);
 }
 
-#endif
 #endif

@@ -1,5 +1,6 @@
 /* From contacts to packs of rows. */
 #include "solve/ccp/ccp.h"
+#include "solve/ccp/visits.h"
 
 static void put_row(tl_ccp_pack *pack, uint32_t lane, const tl_ccp_row *row) {
   tl_ccp_put_lane(&pack->normal, lane, row->normal);
@@ -126,14 +127,13 @@ void tl_ccp_fill_packs_fast(const tl_ccp *job, size_t begin, size_t end) {
     const size_t count = end - k < TOGETHER ? end - k : TOGETHER;
     for (size_t i = 0; i < count; ++i)
       gather_pack(job, k + i, &raws[i]);
-    tl_ccp_finish_packs_avx512(job->system, raws, &job->rows.packs[k], count);
+    tl_ccp_visits_now()->finish(job->system, raws, &job->rows.packs[k], count);
   }
 }
 
 static void make_packs(void *context, size_t begin, size_t end) {
   const tl_ccp *job = context;
-  if (!job->system->tensors && !job->system->pulls && !job->system->model->domain.enabled &&
-      tl_ccp_has_avx512())
+  if (!job->system->tensors && !job->system->pulls && !job->system->model->domain.enabled)
     tl_ccp_fill_packs_fast(job, begin, end);
   else
     tl_ccp_fill_packs(job, begin, end);

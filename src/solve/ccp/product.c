@@ -6,6 +6,7 @@
  * rows at a time: the fastest, because rows stream and bodies are few. `gather` walks over the rows
  * of each body. `scan` is the published one (solve/ccp/scan.c). */
 #include "solve/ccp/gradient.h"
+#include "solve/ccp/visits.h"
 
 #include <math.h>
 
@@ -268,10 +269,10 @@ void tl_ccp_step_packs_scalar(const tl_ccp_rows *rows, const tl_ccp_step_def *de
 
 static void step_packs(void *context, size_t begin, size_t end, tl_tally *sums) {
   const step_job *job = context;
-  if (tl_ccp_has_avx512() && !job->rows->rolls)
-    tl_ccp_step_packs_avx512(job->rows, job->def, begin, end, sums);
-  else
+  if (job->rows->rolls)
     tl_ccp_step_packs_scalar(job->rows, job->def, begin, end, sums);
+  else
+    tl_ccp_visits_now()->step(job->rows, job->def, begin, end, sums);
 }
 
 void tl_ccp_step_all(const tl_ccp_part *part, const tl_ccp_step_def *def,

@@ -1,9 +1,9 @@
 /* Rows of contacts: packs of eight, and what is done to them in a visit.
  *
- *   sweep.c         visits, one lane after the other; what chooses between the two ways
- *   sweep_avx512.c  the same, eight at a time
- *   rolling.c       rows that pass on torque: rolling and spinning resistance
- *   roll_avx512.c   visits of those, eight at a time
+ *   sweep.c        visits, one lane after the other; what chooses between the two ways
+ *   sweep_lanes.h  the same, several lanes at a time (visits.h)
+ *   rolling.c      rows that pass on torque: rolling and spinning resistance
+ *   roll_lanes.h   visits of those, several lanes at a time
  *
  * There is no reduction buffer: rows of a colour share no body that they could both change, and
  * gradient methods gather per body. */
@@ -112,15 +112,6 @@ tl_wrench tl_ccp_wrench_of(const tl_ccp_rows *rows, size_t pack, uint32_t lane);
 double tl_ccp_roll_lane(const tl_ccp_rows *rows, size_t pack, uint32_t lane);
 double tl_ccp_roll_residual(const tl_ccp_rows *rows, size_t pack, uint32_t lane);
 
-/* A pack in which rows pass on torque, eight at a time (roll_avx512.c): a share of the impulses it
- * starts with, and their work; a visit, to squared changes in velocity units; residuals. The bits
- * of the calls by row. */
-void tl_ccp_warm_rolls_avx512(const tl_ccp_rows *rows, size_t pack, talus_real share,
-                              talus_real work[TL_CCP_LANES]);
-void tl_ccp_sweep_rolls_avx512(const tl_ccp_rows *rows, size_t pack,
-                               talus_real moved[TL_CCP_LANES]);
-void tl_ccp_residual_rolls_avx512(const tl_ccp_rows *rows, size_t pack, talus_real r[TL_CCP_LANES]);
-
 /* ---- one row (sweep.c) ----------------------------------------------------------------------- */
 
 /* Applies an impulse at the point of a row to its bodies: p to b, its opposite to a; and one with a
@@ -165,22 +156,12 @@ void tl_ccp_tally_work(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tal
 /* Adds so many times eight numbers. */
 void tl_ccp_tally_numbers(const double *numbers, size_t eights, tl_tally *sum);
 
-/* The two ways of doing it, with the same bits; the calls above choose. */
+/* One lane after the other; visits.h has the same in lanes, with the same bits. */
 double tl_ccp_warm_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t end,
                                 talus_real share);
-double tl_ccp_warm_packs_avx512(const tl_ccp_rows *rows, size_t begin, size_t end,
-                                talus_real share);
 double tl_ccp_sweep_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t end);
-double tl_ccp_sweep_packs_avx512(const tl_ccp_rows *rows, size_t begin, size_t end);
 double tl_ccp_residual_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t end,
                                     double *most);
-double tl_ccp_residual_packs_avx512(const tl_ccp_rows *rows, size_t begin, size_t end,
-                                    double *most);
-void tl_ccp_tally_residuals_avx512(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum,
-                                   double *most);
-void tl_ccp_tally_work_avx512(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum);
-void tl_ccp_tally_numbers_avx512(const double *numbers, size_t eights, tl_tally *sum);
-bool tl_ccp_has_avx512(void);
 
 /* ---- position correction (correct.c) --------------------------------------------------------- */
 
@@ -199,10 +180,8 @@ typedef struct tl_ccp_aim {
 } tl_ccp_aim;
 
 /* Biases of correction for packs [begin, end), without friction and impulses; deep: by row, what it
- * is. The two ways of doing it, with the same bits. */
+ * is. One lane after the other, for tests; visits.h has what runs. */
 void tl_ccp_aim_packs_scalar(const tl_ccp_rows *rows, const tl_ccp_aim *aim, size_t begin,
-                             size_t end, uint8_t *deep);
-void tl_ccp_aim_packs_avx512(const tl_ccp_rows *rows, const tl_ccp_aim *aim, size_t begin,
                              size_t end, uint8_t *deep);
 
 #endif

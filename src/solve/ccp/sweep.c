@@ -1,6 +1,6 @@
-/* Visits of rows, one lane after the other: the reference, and what runs where there is no AVX-512.
- */
-#include "solve/ccp/rows.h"
+/* Visits of rows, one lane after the other: the reference, and what runs where rows of a pack share
+ * bodies. */
+#include "solve/ccp/visits.h"
 
 #include <math.h>
 
@@ -182,58 +182,33 @@ double tl_ccp_residual_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_
   return sum;
 }
 
+/* ---- what runs ------------------------------------------------------------------------------- */
+
 double tl_ccp_warm_packs(const tl_ccp_rows *rows, size_t begin, size_t end, bool serial,
                          talus_real share) {
-  return !serial && tl_ccp_has_avx512() ? tl_ccp_warm_packs_avx512(rows, begin, end, share)
-                                        : tl_ccp_warm_packs_scalar(rows, begin, end, share);
+  return serial ? tl_ccp_warm_packs_scalar(rows, begin, end, share)
+                : tl_ccp_visits_now()->warm(rows, begin, end, share);
 }
 
 double tl_ccp_sweep_packs(const tl_ccp_rows *rows, size_t begin, size_t end, bool serial) {
-  return !serial && tl_ccp_has_avx512() ? tl_ccp_sweep_packs_avx512(rows, begin, end)
-                                        : tl_ccp_sweep_packs_scalar(rows, begin, end);
+  return serial ? tl_ccp_sweep_packs_scalar(rows, begin, end)
+                : tl_ccp_visits_now()->sweep(rows, begin, end);
 }
 
 double tl_ccp_residual_packs(const tl_ccp_rows *rows, size_t begin, size_t end, double *most) {
-  return tl_ccp_has_avx512() ? tl_ccp_residual_packs_avx512(rows, begin, end, most)
-                             : tl_ccp_residual_packs_scalar(rows, begin, end, most);
+  return tl_ccp_visits_now()->residual(rows, begin, end, most);
 }
 
 void tl_ccp_tally_residuals(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum,
                             double *most) {
   *most = 0;
-  if (tl_ccp_has_avx512()) {
-    tl_ccp_tally_residuals_avx512(rows, begin, end, sum, most);
-    return;
-  }
-  for (size_t k = begin; k < end; ++k) {
-    double each[W];
-    for (uint32_t i = 0; i < W; ++i) {
-      const talus_real r = tl_ccp_residual_lane(rows, k, i);
-      each[i] = (double)(r * r);
-      *most = fmax(*most, (double)r);
-    }
-    tl_tally_add_lanes(sum, each);
-  }
+  tl_ccp_visits_now()->tally_residuals(rows, begin, end, sum, most);
 }
 
 void tl_ccp_tally_work(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum) {
-  if (tl_ccp_has_avx512()) {
-    tl_ccp_tally_work_avx512(rows, begin, end, sum);
-    return;
-  }
-  for (size_t k = begin; k < end; ++k) {
-    double each[W];
-    for (uint32_t i = 0; i < W; ++i)
-      each[i] = (double)(talus_real)tl_ccp_warm_lane(rows, k, i, 0);
-    tl_tally_add_lanes(sum, each);
-  }
+  tl_ccp_visits_now()->tally_work(rows, begin, end, sum);
 }
 
 void tl_ccp_tally_numbers(const double *numbers, size_t eights, tl_tally *sum) {
-  if (tl_ccp_has_avx512()) {
-    tl_ccp_tally_numbers_avx512(numbers, eights, sum);
-    return;
-  }
-  for (size_t k = 0; k < eights; ++k)
-    tl_tally_add_lanes(sum, numbers + k * W);
+  tl_ccp_visits_now()->tally_numbers(numbers, eights, sum);
 }

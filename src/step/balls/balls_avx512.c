@@ -125,7 +125,7 @@ INLINE bool move_on(const tl_ball_step *job, size_t eight, const wide x0[3], vec
   const __mmask8 stays =
       _mm512_cmp_pd_mask((__m512d)way, (__m512d)load_wide(kept->limit), _CMP_LE_OQ);
   const wide work = 0.25 * dt * (dot_wide(push, add(v0, v)) + dot_wide(twist, add(w0, w)));
-  add_to_tally(&sums->of[TL_BALL_FIRST_WORK], keep_if(moves, work));
+  add_wide(&sums->of[TL_BALL_FIRST_WORK], keep_if(moves, work), 0);
   store_places(&list->place.data[eight * W], x, y, z);
   return stays == 0xff && lanes_mask(dot(w, w) <= zero + job->most_spin2) == 0xff;
 }
@@ -277,7 +277,7 @@ unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight, tl_ball_s
   const double dt = job->crowd->dt;
   turn_by(rows, times(w, zero + (talus_real)dt), moves);
   const wide work = 0.25 * dt * (dot_wide(push, add(v, v1)) + dot_wide(twist, add(w, w1)));
-  add_to_tally(&sums->of[TL_BALL_CONTACT_WORK], keep_if(moves, work));
+  add_wide(&sums->of[TL_BALL_CONTACT_WORK], keep_if(moves, work), 0);
   unsigned fate = find_fate(v1, w1, &k, moves);
   if (job->goes_on && !move_on(job, eight, x, v1, w1, &k, push, twist, moves, sums))
     fate |= TL_BALL_LEFT;

@@ -1,6 +1,6 @@
-/* One pass over the candidates of a block, and the scalar visit of a pack: the reference, and what
- * runs where there is no AVX-512. */
+/* One pass over the candidates of a block, and the scalar visit of a pack: the reference. */
 #include "step/balls/forces.h"
+#include "base/isa.h"
 
 #include <stdatomic.h>
 
@@ -8,7 +8,9 @@ static _Atomic bool scalar_only;
 
 void tl_ball_use_scalar(bool scalar) { atomic_store(&scalar_only, scalar); }
 
-bool tl_ball_uses_lanes(void) { return tl_ball_has_avx512() && !atomic_load(&scalar_only); }
+bool tl_ball_uses_lanes(void) {
+  return tl_isa_now() == TL_ISA_AVX512 && !atomic_load(&scalar_only);
+}
 
 void tl_ball_list_free(tl_ball_list *list) {
   tl_array_free(&list->skin);
@@ -134,8 +136,8 @@ static void push_block(const tl_ball_job *job, size_t block, tl_ball_sums *sums)
 }
 
 void tl_ball_push_block(const tl_ball_job *job, size_t block, tl_ball_sums *sums) {
-  if (tl_ball_uses_lanes())
-    tl_ball_push_block_avx512(job, block, sums);
-  else
-    push_block(job, block, sums);
+  static tl_ball_push_fn *const ways[TL_ISA_COUNT] = {[TL_ISA_GENERIC] = tl_ball_push_block_generic,
+                                                      [TL_ISA_AVX2] = tl_ball_push_block_avx2,
+                                                      [TL_ISA_AVX512] = tl_ball_push_block_avx512};
+  (atomic_load(&scalar_only) ? push_block : ways[tl_isa_now()])(job, block, sums);
 }

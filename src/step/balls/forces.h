@@ -234,11 +234,12 @@ static inline talus_real tl_ball_tiny_way(const tl_ball_list *list, uint32_t own
   return list->slot.data[owner] < list->slot.data[other] ? way : -way;
 }
 
-void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block, tl_ball_sums *sums);
-bool tl_ball_has_avx512(void);
+/* The same in lanes, with the same bits. */
+typedef void tl_ball_push_fn(const tl_ball_job *job, size_t block, tl_ball_sums *sums);
+tl_ball_push_fn tl_ball_push_block_generic, tl_ball_push_block_avx2, tl_ball_push_block_avx512;
 /* For tests: the scalar code in any case. */
 void tl_ball_use_scalar(bool scalar);
-/* Whether lanes are to be used: they are there, and not forbidden. */
+/* Whether kicks and drifts go in lanes, which only AVX-512 has, and they are not forbidden. */
 bool tl_ball_uses_lanes(void);
 
 #endif

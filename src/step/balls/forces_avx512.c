@@ -119,10 +119,10 @@ INLINE void transpose_back(const lanes from[4], half_row row[W]) {
 INLINE void add_energies(tl_ball_sums *sums, const lanes_pushed *r, uint32_t count) {
   const lanes zero = {0}, first = {0, 1, 2, 3, 4, 5, 6, 7};
   const lane_mask counts = first < zero + (talus_real)count;
-  add_to_tally(&sums->of[TL_BALL_ELASTIC], widen(lanes_select(counts, r->elastic, zero)));
-  add_to_tally(&sums->of[TL_BALL_STORED], widen(lanes_select(counts, r->stored, zero)));
-  add_to_tally(&sums->of[TL_BALL_DAMPING], widen(lanes_select(counts, r->damping, zero)));
-  add_to_tally(&sums->of[TL_BALL_FRICTION], widen(lanes_select(counts, r->friction, zero)));
+  add_to_tally(&sums->of[TL_BALL_ELASTIC], lanes_select(counts, r->elastic, zero));
+  add_to_tally(&sums->of[TL_BALL_STORED], lanes_select(counts, r->stored, zero));
+  add_to_tally(&sums->of[TL_BALL_DAMPING], lanes_select(counts, r->damping, zero));
+  add_to_tally(&sums->of[TL_BALL_FRICTION], lanes_select(counts, r->friction, zero));
 }
 
 INLINE void put_contact(tl_ball_list *list, uint32_t candidate, uint32_t at, half_row spring,
@@ -363,14 +363,7 @@ void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block, tl_ball_sum
   sums->contacts += pack.effect + pack.count - list->block_start.data[block];
 }
 
-bool tl_ball_has_avx512(void) {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512vl");
-}
-
 #else
-
-bool tl_ball_has_avx512(void) { return false; }
 
 void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block, tl_ball_sums *sums) {
   (void)job, (void)block, (void)sums;

@@ -2,12 +2,12 @@
 #ifndef TL_STEP_BALLS_LANES_H
 #define TL_STEP_BALLS_LANES_H
 
-#include "solve/lanes.h"
+#include "base/simd.h"
+#include "kernels/real.h"
 #include "step/balls/forces.h"
 
-#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+_Static_assert(W == TL_BALL_LANES && WIDE == W, "a group of balls is a vector");
 
-_Static_assert(W == TL_BALL_LANES, "a group of balls is a vector");
+INLINE wide widen(lanes x) { return __builtin_convertvector(x, wide); }
 
-#endif
 #endif

@@ -1,0 +1,47 @@
+/* Loops over packs of rows, eight rows at a time or as many as the machine has: written once
+ * (sweep_lanes.h, roll_lanes.h, load_lanes.h), compiled for each instruction set (visits_*.c). The
+ * bits are those of the scalar code (rows.h: tl_ccp_..._scalar, tl_ccp_fill_packs). */
+#ifndef TL_SOLVE_CCP_VISITS_H
+#define TL_SOLVE_CCP_VISITS_H
+
+#include "base/isa.h"
+#include "solve/ccp/rows.h"
+
+struct tl_ccp_raw;
+struct tl_ccp_step_def;
+struct tl_system;
+
+typedef struct tl_ccp_visits {
+  /* As the calls of rows.h that have these names. */
+  double (*warm)(const tl_ccp_rows *rows, size_t begin, size_t end, talus_real share);
+  double (*sweep)(const tl_ccp_rows *rows, size_t begin, size_t end);
+  double (*residual)(const tl_ccp_rows *rows, size_t begin, size_t end, double *most);
+  void (*tally_residuals)(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum,
+                          double *most);
+  void (*tally_work)(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum);
+  void (*tally_numbers)(const double *numbers, size_t eights, tl_tally *sum);
+  void (*aim)(const tl_ccp_rows *rows, const tl_ccp_aim *aim, size_t begin, size_t end,
+              uint8_t *deep);
+  /* gradient.h; of rows that pass on no torque. */
+  void (*step)(const tl_ccp_rows *rows, const struct tl_ccp_step_def *def, size_t begin, size_t end,
+               tl_tally *sums);
+  /* What load.c gathered becomes rows of packs. */
+  void (*finish)(const struct tl_system *system, const struct tl_ccp_raw *raws, tl_ccp_pack *packs,
+                 size_t count);
+} tl_ccp_visits;
+
+extern const tl_ccp_visits tl_ccp_visits_generic, tl_ccp_visits_avx2, tl_ccp_visits_avx512;
+
+static inline const tl_ccp_visits *tl_ccp_visits_of(tl_isa isa) {
+  static const tl_ccp_visits *const all[TL_ISA_COUNT] = {[TL_ISA_GENERIC] = &tl_ccp_visits_generic,
+                                                         [TL_ISA_AVX2] = &tl_ccp_visits_avx2,
+                                                         [TL_ISA_AVX512] = &tl_ccp_visits_avx512};
+  return all[isa];
+}
+
+/* With the instruction set of this run. */
+static inline const tl_ccp_visits *tl_ccp_visits_now(void) {
+  return tl_ccp_visits_of(tl_isa_now());
+}
+
+#endif

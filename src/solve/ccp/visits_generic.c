@@ -1,0 +1,9 @@
+/* Loops over packs of rows, compiled for what every processor of the kind has (CMakeLists.txt). */
+#include "solve/ccp/visits.h"
+
+#include "solve/ccp/load_lanes.h"
+#include "solve/ccp/sweep_lanes.h"
+
+const tl_ccp_visits tl_ccp_visits_generic = {warm_packs,      sweep_packs, residual_packs,
+                                             tally_residuals, tally_work,  tally_numbers,
+                                             aim_packs,       step_packs,  finish_packs};

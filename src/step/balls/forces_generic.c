@@ -1,0 +1,7 @@
+/* Forces of balls on springs, compiled for what every processor of the kind has (CMakeLists.txt).
+ */
+#include "step/balls/forces_lanes.h"
+
+void tl_ball_push_block_generic(const tl_ball_job *job, size_t block, tl_ball_sums *sums) {
+  push_lanes(job, block, sums);
+}
