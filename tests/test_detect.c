@@ -511,6 +511,18 @@ TEST(definitions_that_mean_nothing_are_refused) {
   refuses(&def, &good, "along y");
 }
 
+/* Of a dump the last time step counts, whatever the ones before had. */
+TEST(velocities_of_an_earlier_time_step_are_not_those_of_the_last) {
+  static const char text[] = "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\n"
+                             "ITEM: ATOMS id x y z radius vx vy vz\n1 0 0 0 1 5 6 7\n"
+                             "ITEM: TIMESTEP\n1\nITEM: NUMBER OF ATOMS\n2\n"
+                             "ITEM: ATOMS id x y z radius\n1 0 0 0 1\n2 3 0 0 1\n";
+  talus_body_table read;
+  CHECK_OK(talus_body_table_parse(text, sizeof text - 1, "a.dump", &read));
+  CHECK(read.bodies.count == 2 && !read.velocity && !read.spin);
+  talus_body_table_free(&read);
+}
+
 TEST(arrays_that_are_not_there_are_refused) {
   const double x[3] = {0, 0, 0}, r[1] = {1};
   const uint32_t rows[1] = {3};

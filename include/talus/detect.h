@@ -95,7 +95,8 @@ TALUS_API void talus_body_table_free(talus_body_table *table);
 /* Adds all bodies of a table to a world, in the order of its rows: place, size, shape, rotation,
  * velocity and spin are the table's, all else is as in `like` (whose position is where the table's
  * origin comes to be). `scale` multiplies places, sizes and velocities: 0.001 for millimetres.
- * Planes and containers are fixed. Where a body is refused, those before it are in the world. */
+ * Planes and containers are fixed. Where a body is refused, those before it are in the world. The
+ * table is one that was read or parsed, as it came. */
 TALUS_API talus_status talus_world_add_table(talus_world *world, const talus_body_table *table,
                                              const talus_body_def *like, double scale);
 

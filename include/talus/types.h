@@ -82,8 +82,8 @@ typedef struct talus_motion {
   /* A belt or a roller: velocity and spin (world axes, about the centre of mass) are those of the
    * surface, and the body stays where it is. They must run along the surface everywhere: of planes
    * a velocity in the plane and a spin about its normal, of spheres any spin, of cylinders,
-   * capsules and cones a spin about their own axis. Nothing else of the motion counts; no motion
-   * that is not of the surface may follow as `next`. */
+   * capsules and cones a spin about their own axis. Of the rest from_time and until count; no
+   * motion that is not of the surface may follow as `next`, and only spheres may turn beside it. */
   bool is_surface;
   const struct talus_motion *next; /* NULL: none */
 } talus_motion;

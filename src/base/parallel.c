@@ -193,18 +193,20 @@ typedef struct tally_work {
   void *context;
   size_t count;
   tl_tally *sums;
+  pthread_mutex_t lock;
 } tally_work;
 
 /* Whoever is done adds what it has, in whatever order: that is what a tally is for. */
 static void tally_range(void *context, size_t begin, size_t end) {
-  const tally_work *work = context;
+  tally_work *work = context;
   tl_tally own[TL_TALLIES];
   for (size_t k = 0; k < work->count; ++k)
     tl_tally_clear(&own[k]);
   work->fn(work->context, begin, end, own);
-#pragma omp critical(tl_tallies)
+  pthread_mutex_lock(&work->lock);
   for (size_t k = 0; k < work->count; ++k)
     tl_tally_merge(&work->sums[k], &own[k]);
+  pthread_mutex_unlock(&work->lock);
 }
 #endif
 
@@ -220,8 +222,9 @@ void tl_for_tally(const tl_par *par, size_t n, size_t grain, tl_tally_fn *fn, vo
     return;
   }
 #ifdef _OPENMP
-  tally_work work = {fn, context, count, sums};
+  tally_work work = {fn, context, count, sums, PTHREAD_MUTEX_INITIALIZER};
   tl_for(par, n, grain, tally_range, &work);
+  pthread_mutex_destroy(&work.lock);
 #endif
 }
 

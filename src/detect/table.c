@@ -325,8 +325,9 @@ static void show_rows(talus_body_table *table) {
                                         .shape = rows->shape.data,
                                         .scale = rows->scale.data,
                                         .rotation = rows->rotation.data};
-  table->velocity = rows->velocity.data;
-  table->spin = rows->spin.data;
+  /* Of a dump the last time step counts, which may have none. */
+  table->velocity = rows->velocity.count > 0 ? rows->velocity.data : NULL;
+  table->spin = rows->spin.count > 0 ? rows->spin.data : NULL;
 }
 
 talus_status talus_body_table_parse(const char *text, size_t length, const char *path,

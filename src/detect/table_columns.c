@@ -1,5 +1,6 @@
 #include "detect/table_columns.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "scene/text.h"
@@ -185,7 +186,8 @@ static bool read_dump(tl_input *in, tl_columns *to) {
     if (!begins_with(in, "ITEM: NUMBER OF ATOMS") || !tl_input_next_line(in))
       continue;
     const tl_span word = tl_input_word(in);
-    has_count = tl_span_number(word, &count) == TL_NUMBER && count >= 0 && count < 2147483648.0;
+    has_count = tl_span_number(word, &count) == TL_NUMBER && count >= 0 && count < 2147483648.0 &&
+                count == floor(count);
     to->rows = has_count ? (size_t)count : 0;
   }
   if (!begins_with(in, "ITEM: ATOMS") || !has_count) {

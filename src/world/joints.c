@@ -30,6 +30,17 @@ static talus_status slot_of(const talus_world *world, talus_body body, const cha
   return status == TALUS_OK ? status : tl_fail_in(status, "%s", what);
 }
 
+/* Its velocity is that of the surface, which a joint would take for that of the body. */
+static talus_status check_surface(const talus_world *world, uint32_t slot, const char *what) {
+  const uint32_t row = slot == TL_NONE ? TL_NONE : world->model.property.motion[slot];
+  const tl_motion *m = row == TL_NONE ? NULL : &world->model.motions.data[row];
+  for (uint32_t i = 0; m && i < m->count; ++i)
+    if (tl_motion_is_surface(&world->model.motion_terms.data[m->first + i]))
+      return tl_fail(TALUS_ERROR_INVALID, "%s: %s has a surface that runs, and takes no joints",
+                     what, tl_world_describe(world, slot));
+  return TALUS_OK;
+}
+
 /* What a joint holds has to find its rest anew. */
 static void tell_changed(talus_world *world, const tl_joint *joint) {
   if (joint->a != TL_NONE)
@@ -63,6 +74,10 @@ talus_status talus_world_add_joint(talus_world *world, const talus_joint_def *de
     status = slot_of(world, def->a, tl_joint_describe(&made), &a);
   if (status == TALUS_OK)
     status = slot_of(world, def->b, tl_joint_describe(&made), &b);
+  if (status == TALUS_OK)
+    status = check_surface(world, a, tl_joint_describe(&made));
+  if (status == TALUS_OK)
+    status = check_surface(world, b, tl_joint_describe(&made));
   if (status == TALUS_OK)
     status = tl_joint_make(&world->model, &world->state, def, a, b, &made);
   if (status == TALUS_OK)

@@ -62,6 +62,11 @@ static bool is_along(talus_vec3 v, talus_vec3 axis) {
   return tl_length2(tl_cross(v, axis)) <= TL_R(1e-8) * tl_length2(v) * tl_length2(axis);
 }
 
+static bool turns(const talus_motion *m) {
+  return tl_length2(m->spin) > 0 || tl_length2(m->swing) > 0 ||
+         m->table_kind == TALUS_TABLE_ABOUT || m->table_kind == TALUS_TABLE_POSES;
+}
+
 /* Solvers know walls by velocity and spin alone. Where those led into the surface, or out of it,
  * the wall would seem to come or go without doing so, and bodies would sink into it. */
 talus_status tl_world_check_surface(const talus_motion *motion, const tl_shape *shape,
@@ -80,6 +85,9 @@ talus_status tl_world_check_surface(const talus_motion *motion, const tl_shape *
       WRONG("%s: a %s has no surface that can run; give it to a plane (a belt), or to a cylinder, "
             "capsule, cone or sphere (a roller)",
             what, tl_shape_kind_name(shape->kind));
+    for (const talus_motion *other = motion; other && !is_ball; other = other->next)
+      if (!other->is_surface && turns(other))
+        WRONG("%s: its surface runs in axes of the world, so it must not turn by its motion", what);
     const talus_vec3 own =
         is_plane ? tl_vec3(TL_R(shape->size[0]), TL_R(shape->size[1]), TL_R(shape->size[2]))
                  : tl_vec3(0, 0, 1);

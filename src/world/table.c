@@ -61,6 +61,9 @@ talus_status talus_world_add_table(talus_world *world, const talus_body_table *t
   TL_NEED(like);
   if (!(scale > 0) || !tl_is_finite_d(scale))
     return tl_fail(TALUS_ERROR_INVALID, "the scale of a table is %g; it must be positive", scale);
+  if (!table->own)
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "the table was not read by talus_body_table_read or talus_body_table_parse");
   const talus_detect_bodies *bodies = &table->bodies;
   made_shapes shapes = {0};
   talus_status status = add_shapes(world, bodies, &shapes);

@@ -167,6 +167,21 @@ TEST(a_surface_that_would_come_or_go_is_refused) {
   def = belt_def(&b, TALUS_CYLINDER, 1, 1, 0);
   def.motion.spin = rig_vec(1, 0, 0);
   refused(&b, &def, "must be about its own axis");
+  const talus_motion runs = {.is_surface = true, .velocity = {1, 0, 0}};
+  def = belt_def(&b, TALUS_PLANE, 0, 0, 1);
+  def.motion = (talus_motion){.spin = {0, 1, 0}, .next = &runs};
+  refused(&b, &def, "must not turn by its motion");
+  talus_world_destroy(b.world);
+}
+
+TEST(a_joint_to_a_running_surface_is_refused) {
+  const belt b = make_belt(&ways[0]);
+  talus_body_def def = belt_def(&b, TALUS_SPHERE, 0.1, 0, 0);
+  talus_joint_def joint = talus_joint_def_default();
+  def.motion.spin = rig_vec(0, 0, 10);
+  CHECK_OK(talus_world_add_body(b.world, &def, &joint.a));
+  CHECK(talus_world_add_joint(b.world, &joint, NULL) == TALUS_ERROR_INVALID);
+  CHECK_MSG(strstr(talus_last_error(), "has a surface that runs"), "%s", talus_last_error());
   talus_world_destroy(b.world);
 }
 
