@@ -22,11 +22,11 @@ struct talus_detector {
 /* Rows are numbered by 32 bits, of which the broad phases keep one for themselves. */
 #define TL_DETECT_MOST_ROWS ((size_t)1 << 31)
 
-/* Checks the arrays and makes the tables of the model: shapes and what masks pairs; with `poses`
- * what the narrow phase reads, too. */
 /* The shape with any mass, where finding its own would take long. */
 talus_shape_def tl_detect_massless(const talus_shape_def *def);
 
+/* Checks the arrays and makes the tables of the model: shapes and what masks pairs; with `poses`
+ * what the narrow phase reads, too. */
 talus_status tl_detect_load(talus_detector *detector, const talus_detect_bodies *bodies,
                             bool poses);
 
