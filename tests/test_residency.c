@@ -192,6 +192,7 @@ static void note_joints(diary *d, const talus_world *world) {
   }
 }
 
+#if TALUS_HAVE_HDF5
 static void note_file(diary *d, const char *path) {
   FILE *file = fopen(path, "rb");
   unsigned char some[4096];
@@ -209,7 +210,6 @@ static void stop_clocks(talus_world *world) {
   world->last.wall_solve = world->last.wall_step = 0;
 }
 
-#if TALUS_HAVE_HDF5
 static void note_files(diary *d, talus_world *world, int what) {
   talus_world *loaded;
   stop_clocks(world);

@@ -10,7 +10,7 @@ void tl_system_lend_shifts(tl_system *system, tl_ccp_body *shifts) {
 }
 
 talus_status tl_system_take(tl_system *system, size_t n, size_t size, void **out) {
-  if (system->shifts || n > system->room_bytes / size)
+  if (!system->room || system->shifts || n > system->room_bytes / size)
     return tl_arena_take(system->crowd->arena, n, size, out);
   const size_t bytes = (n * size + LINE - 1) / LINE * LINE;
   *out = system->room;
