@@ -119,6 +119,48 @@ TEST(simd_and_scalar_sweeps_give_the_same_bits) {
       compare_sweeps(tl_ccp_visits_of(isa));
 }
 
+/* Biases of correction, and which rows are deep. */
+static void compare_aims(const tl_ccp_visits *lanes) {
+  for (uint64_t seed = 1; seed <= 50; ++seed) {
+    static bench x, y;
+    static talus_real gaps[PACKS * TL_CCP_LANES];
+    uint32_t first[PACKS + 1];
+    uint8_t deep_a[PACKS * TL_CCP_LANES] = {0}, deep_b[PACKS * TL_CCP_LANES] = {0};
+    tl_random random = tl_random_start(seed, 8, 0);
+    fill_bench(&x, seed);
+    y = x;
+    for (int i = 0; i < PACKS * TL_CCP_LANES; ++i)
+      gaps[i] = draw(&random, -0.01, 0.005);
+    for (uint32_t k = 0; k < PACKS; ++k)
+      first[k] = k * TL_CCP_LANES;
+    first[PACKS] = (PACKS - 1) * TL_CCP_LANES + 3;
+    tl_ccp_rows fast = {.bodies = x.bodies, .packs = x.packs, .gaps = gaps, .pack_row = first};
+    if (seed % 3 == 0)
+      fast.arms = x.arms;
+    if (seed % 4 < 2)
+      fast.tensors = x.tensors;
+    tl_ccp_rows slow = fast;
+    slow.packs = y.packs;
+    const tl_ccp_aim aim = {
+        .h = TL_R(1e-3), .slop = TL_R(1e-3), .share = TL_R(0.2), .recovery_speed = TL_R(0.6)};
+    lanes->aim(&fast, &aim, 0, PACKS, deep_a);
+    tl_ccp_aim_packs_scalar(&slow, &aim, 0, PACKS, deep_b);
+    for (uint32_t row = 0; row < first[PACKS]; ++row) {
+      const uint32_t k = row / TL_CCP_LANES, i = row % TL_CCP_LANES;
+      CHECK_NEAR(x.packs[k].bias[i], y.packs[k].bias[i],
+                 TALUS_FAST ? 1e-6 * (1 + fabs((double)y.packs[k].bias[i])) : 0);
+      CHECK(x.packs[k].friction[i] == 0 && x.packs[k].impulse.x[i] == 0);
+      CHECK(TALUS_FAST || deep_a[row] == deep_b[row]);
+    }
+  }
+}
+
+TEST(simd_and_scalar_corrections_aim_with_the_same_bits) {
+  for (tl_isa isa = TL_ISA_GENERIC; isa < TL_ISA_COUNT; ++isa)
+    if (tl_isa_has(isa))
+      compare_aims(tl_ccp_visits_of(isa));
+}
+
 /* ---- the solution
  * --------------------------------------------------------------------------------- */
 
