@@ -145,7 +145,7 @@ typedef struct talus_points {
   size_t count; /* of places: there are three times as many numbers */
 } talus_points;
 
-/* The vertices of a mesh file times `scale`, each place once: STL (text or binary), OBJ, or three
+/* The vertices of a mesh file times `scale`, each place once: STL or PLY (text or binary), OBJ, or three
  * numbers a line (.csv, .txt, .xyz), by the ending of the name. TALUS_ERROR_IO where it cannot be
  * read, TALUS_ERROR_FORMAT where it is not what it should be: the message has every mistake (the
  * first ten) with its line and a caret, and *points is empty. */

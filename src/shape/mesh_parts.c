@@ -1,0 +1,200 @@
+/* Meshes on grids: box, plate, torus, cylinder, bolt, nut. */
+#include "base/trig.h"
+#include "kernels/vec3.h"
+#include "shape/mesh_make.h"
+
+#define TURN (2 * 3.14159265358979323846)
+
+static void put(uint32_t to[3], size_t a, size_t b, size_t c) {
+  to[0] = (uint32_t)a;
+  to[1] = (uint32_t)b;
+  to[2] = (uint32_t)c;
+}
+
+static void place(double to[3], double x, double y, double z) {
+  to[0] = x;
+  to[1] = y;
+  to[2] = z;
+}
+
+/* Two triangles on either side of the diagonal a to c. */
+static size_t put_quad(tl_mesh *mesh, size_t t, size_t a, size_t b, size_t c, size_t d) {
+  put(mesh->triangle[t], a, b, c);
+  put(mesh->triangle[t + 1], a, c, d);
+  return t + 2;
+}
+
+/* ---- flat ones ---------------------------------------------------------------------------------
+ */
+
+talus_status tl_mesh_make_box(const double edge[3], tl_mesh *mesh) {
+  static const unsigned char side[6][4] = {{0, 2, 3, 1}, {4, 5, 7, 6}, {0, 1, 5, 4},
+                                           {2, 6, 7, 3}, {0, 4, 6, 2}, {1, 3, 7, 5}};
+  TL_TRY(tl_mesh_reserve(8, 12, mesh));
+  for (int i = 0; i < 8; ++i)
+    place(mesh->vertex[i], (i & 1 ? 0.5 : -0.5) * edge[0], (i & 2 ? 0.5 : -0.5) * edge[1],
+          (i & 4 ? 0.5 : -0.5) * edge[2]);
+  size_t t = 0;
+  for (int i = 0; i < 6; ++i)
+    t = put_quad(mesh, t, side[i][0], side[i][1], side[i][2], side[i][3]);
+  return TALUS_OK;
+}
+
+/* Rows and columns of nearly square cells, of about so many triangles. */
+static size_t columns_of(double x, double y, size_t triangles) {
+  const double n = sqrt((double)triangles / 2 * x / y);
+  return n < 1 ? 1 : n > 1e6 ? 1000000 : (size_t)(n + 0.5);
+}
+
+talus_status tl_mesh_make_plate(double x, double y, size_t triangles, tl_mesh *mesh) {
+  const size_t n = columns_of(x, y, triangles), m = columns_of(y, x, triangles);
+  TL_TRY(tl_mesh_reserve((n + 1) * (m + 1), 2 * n * m, mesh));
+  for (size_t j = 0; j <= m; ++j)
+    for (size_t i = 0; i <= n; ++i)
+      place(mesh->vertex[j * (n + 1) + i], x * ((double)i / (double)n - 0.5),
+            y * ((double)j / (double)m - 0.5), 0);
+  size_t t = 0;
+  for (size_t j = 0; j < m; ++j)
+    for (size_t i = 0; i < n; ++i) {
+      const size_t a = j * (n + 1) + i;
+      t = put_quad(mesh, t, a, a + 1, a + n + 2, a + n + 1);
+    }
+  return TALUS_OK;
+}
+
+/* ---- round ones --------------------------------------------------------------------------------
+ */
+
+talus_status tl_mesh_make_torus(double radius, double tube, size_t triangles, tl_mesh *mesh) {
+  size_t m = columns_of(tube, radius, triangles);
+  m = m < 3 ? 3 : m;
+  size_t n = triangles / (2 * m);
+  n = n < 3 ? 3 : n;
+  TL_TRY(tl_mesh_reserve(n * m, 2 * n * m, mesh));
+  for (size_t i = 0; i < n; ++i)
+    for (size_t j = 0; j < m; ++j) {
+      const double u = TURN * (double)i / (double)n, v = TURN * (double)j / (double)m;
+      const double r = radius + tube * tl_cos_d(v);
+      place(mesh->vertex[i * m + j], r * tl_cos_d(u), r * tl_sin_d(u), tube * tl_sin_d(v));
+    }
+  size_t t = 0;
+  for (size_t i = 0; i < n; ++i)
+    for (size_t j = 0; j < m; ++j) {
+      const size_t a = i * m, b = (i + 1) % n * m, k = (j + 1) % m;
+      t = put_quad(mesh, t, a + j, b + j, b + k, a + k);
+    }
+  return TALUS_OK;
+}
+
+/* A wall of rows of n vertices each from `first` on; outwards: seen from outside. */
+static size_t put_wall(tl_mesh *mesh, size_t t, size_t first, size_t n, size_t rows,
+                       bool outwards) {
+  for (size_t j = 0; j + 1 < rows; ++j)
+    for (size_t i = 0; i < n; ++i) {
+      const size_t k = (i + 1) % n, a = first + j * n + i, b = first + j * n + k;
+      t = outwards ? put_quad(mesh, t, a, b, b + n, a + n) : put_quad(mesh, t, b + n, b, a, a + n);
+    }
+  return t;
+}
+
+/* A fan from `centre` to a row of n vertices; up: its normal is +z. */
+static size_t put_cap(tl_mesh *mesh, size_t t, size_t centre, size_t first, size_t n, bool up) {
+  for (size_t i = 0; i < n; ++i) {
+    const size_t a = first + i, b = first + (i + 1) % n;
+    put(mesh->triangle[t++], centre, up ? a : b, up ? b : a);
+  }
+  return t;
+}
+
+static void place_row(tl_mesh *mesh, size_t first, size_t n, double radius, double z) {
+  for (size_t i = 0; i < n; ++i) {
+    const double u = TURN * (double)i / (double)n;
+    place(mesh->vertex[first + i], radius * tl_cos_d(u), radius * tl_sin_d(u), z);
+  }
+}
+
+talus_status tl_mesh_make_cylinder(double radius, double length, size_t triangles, tl_mesh *mesh) {
+  const size_t n = triangles / 4 < 3 ? 3 : triangles / 4;
+  TL_TRY(tl_mesh_reserve(2 * n + 2, 4 * n, mesh));
+  place_row(mesh, 0, n, radius, -length / 2);
+  place_row(mesh, n, n, radius, length / 2);
+  place(mesh->vertex[2 * n], 0, 0, -length / 2);
+  place(mesh->vertex[2 * n + 1], 0, 0, length / 2);
+  size_t t = put_wall(mesh, 0, 0, n, 2, true);
+  t = put_cap(mesh, t, 2 * n, 0, n, false);
+  (void)put_cap(mesh, t, 2 * n + 1, n, n, true);
+  return TALUS_OK;
+}
+
+/* ---- threads -----------------------------------------------------------------------------------
+ */
+
+/* Radius of the ISO 68-1 profile at a phase from 0 to 1 of the pitch: a crest of p/8, flanks of
+ * 5p/16 at 30 degrees, a root of p/4. */
+static double profile(const tl_mesh_thread *thread, double phase) {
+  const double depth = thread->pitch * 5 / 16 * sqrt(3.0);
+  const double from_crest = fabs(phase < 0.5 ? phase : 1 - phase) - 1.0 / 16;
+  const double along = fmin(fmax(from_crest / (5.0 / 16), 0), 1);
+  return thread->diameter / 2 - depth * along;
+}
+
+static size_t rows_of(const tl_mesh_thread *thread) {
+  const double rows = thread->length / thread->pitch * (double)thread->sides;
+  return (size_t)(rows + 0.5) + 1;
+}
+
+/* Row j is at z = j pitch / sides, and vertex i of it at a phase of (j - i)/sides. */
+static void place_thread(const tl_mesh_thread *thread, double wider, size_t rows, tl_mesh *mesh) {
+  const size_t n = thread->sides;
+  for (size_t j = 0; j < rows; ++j)
+    for (size_t i = 0; i < n; ++i) {
+      const double phase = (double)((j + n - i % n) % n) / (double)n;
+      const double r = profile(thread, phase) + wider, u = TURN * (double)i / (double)n;
+      place(mesh->vertex[j * n + i], r * tl_cos_d(u), r * tl_sin_d(u),
+            (double)j * thread->pitch / (double)n);
+    }
+}
+
+talus_status tl_mesh_make_bolt(const tl_mesh_thread *thread, tl_mesh *mesh) {
+  const size_t n = thread->sides, rows = rows_of(thread), wall = n * rows;
+  TL_TRY(tl_mesh_reserve(wall + 2, 2 * n * (rows - 1) + 2 * n, mesh));
+  place_thread(thread, 0, rows, mesh);
+  place(mesh->vertex[wall], 0, 0, 0);
+  place(mesh->vertex[wall + 1], 0, 0, (double)(rows - 1) * thread->pitch / (double)n);
+  size_t t = put_wall(mesh, 0, 0, n, rows, true);
+  t = put_cap(mesh, t, wall, 0, n, false);
+  (void)put_cap(mesh, t, wall + 1, wall - n, n, true);
+  return TALUS_OK;
+}
+
+/* The hexagon in direction u, of width 1 across flats. */
+static double hexagon(double u) {
+  const double sixth = TURN / 6;
+  const double from_flat = u - sixth * floor(u / sixth + 0.5);
+  return 0.5 / tl_cos_d(from_flat);
+}
+
+static void place_hexagon(tl_mesh *mesh, size_t first, size_t n, double width, double z) {
+  for (size_t i = 0; i < n; ++i) {
+    const double u = TURN * (double)i / (double)n, r = width * hexagon(u);
+    place(mesh->vertex[first + i], r * tl_cos_d(u), r * tl_sin_d(u), z);
+  }
+}
+
+/* The outside has the directions of the inside; corners of the hexagon fall between two of them
+ * unless 12 divides their number, and are cut off there. */
+talus_status tl_mesh_make_nut(const tl_mesh_thread *thread, tl_mesh *mesh) {
+  const size_t n = thread->sides, rows = rows_of(thread), wall = n * rows;
+  TL_TRY(tl_mesh_reserve(wall + 2 * n, 2 * n * (rows - 1) + 6 * n, mesh));
+  place_thread(thread, thread->clearance, rows, mesh);
+  place_hexagon(mesh, wall, n, thread->width, 0);
+  place_hexagon(mesh, wall + n, n, thread->width, (double)(rows - 1) * thread->pitch / (double)n);
+  size_t t = put_wall(mesh, 0, 0, n, rows, false);
+  t = put_wall(mesh, t, wall, n, 2, true);
+  for (size_t i = 0; i < n; ++i) {
+    const size_t k = (i + 1) % n, top = wall - n;
+    t = put_quad(mesh, t, i, k, wall + k, wall + i);
+    t = put_quad(mesh, t, top + k, top + i, wall + n + i, wall + n + k);
+  }
+  return TALUS_OK;
+}

@@ -1,0 +1,227 @@
+/* The public calls on meshes but that which writes files (output/mesh.c). */
+#include <talus/mesh.h>
+
+#include "kernels/vec3.h"
+#include "shape/mesh_make.h"
+
+/* The same arrays by the other name. */
+static tl_mesh inner(const talus_mesh *mesh) {
+  return (tl_mesh){mesh->vertices, mesh->triangles, mesh->vertex, mesh->triangle};
+}
+
+static talus_status hand_out(talus_status status, tl_mesh *made, talus_mesh *mesh) {
+  if (status != TALUS_OK)
+    tl_mesh_release(made);
+  *mesh = (talus_mesh){made->vertices, made->triangles, made->vertex, made->triangle};
+  return status;
+}
+
+void talus_mesh_free(talus_mesh *mesh) {
+  if (!mesh)
+    return;
+  tl_mesh own = inner(mesh);
+  tl_mesh_release(&own);
+  *mesh = (talus_mesh){0};
+}
+
+talus_status tl_mesh_need(const talus_mesh *mesh) {
+  TL_NEED(mesh);
+  TL_NEED_SOME(mesh->vertex, mesh->vertices);
+  TL_NEED_SOME(mesh->triangle, mesh->triangles);
+  if (mesh->triangles == 0)
+    return tl_fail(TALUS_ERROR_INVALID, "the mesh has no triangles");
+  for (size_t i = 0; i < mesh->vertices; ++i)
+    for (int k = 0; k < 3; ++k)
+      if (!tl_is_finite_d(mesh->vertex[i][k]))
+        return tl_fail(TALUS_ERROR_INVALID, "vertex %zu of the mesh is %g, which is no place", i,
+                       mesh->vertex[i][k]);
+  for (size_t i = 0; i < mesh->triangles; ++i)
+    for (int k = 0; k < 3; ++k)
+      if (mesh->triangle[i][k] >= mesh->vertices)
+        return tl_fail(TALUS_ERROR_INVALID,
+                       "triangle %zu of the mesh has vertex %u, but there are %zu", i,
+                       mesh->triangle[i][k], mesh->vertices);
+  return TALUS_OK;
+}
+
+talus_status talus_mesh_read(const char *path, double scale, talus_mesh *mesh) {
+  TL_NEED(mesh);
+  *mesh = (talus_mesh){0};
+  TL_NEED(path);
+  tl_mesh made = {0};
+  return hand_out(tl_mesh_read(path, scale, &made), &made, mesh);
+}
+
+/* ---- made --------------------------------------------------------------------------------------
+ */
+
+talus_mesh_recipe talus_mesh_recipe_default(void) {
+  return (talus_mesh_recipe){.kind = "icosphere", .noise = 1.4};
+}
+
+typedef enum made { ICOSPHERE, NOISY_SPHERE, BOX, PLATE, CYLINDER, TORUS, BOLT, NUT, KINDS } made;
+
+static const struct {
+  const char *name;
+  size_t triangles;
+  double size[5];
+  int lengths;
+} recipes[KINDS] = {
+    [ICOSPHERE] = {"icosphere", 1280, {1}, 1},
+    [NOISY_SPHERE] = {"noisy-sphere", 1280, {1}, 1},
+    [BOX] = {"box", 12, {1, 1, 1}, 3},
+    [PLATE] = {"plate", 2, {1, 1}, 2},
+    [CYLINDER] = {"cylinder", 128, {0.5, 1}, 2},
+    [TORUS] = {"torus", 1152, {1, 0.25}, 2},
+    [BOLT] = {"bolt", 0, {0.01, 0.0015, 0.03}, 3},
+    [NUT] = {"nut", 0, {0.01, 0.0015, 0.008, 0.016, 5e-5}, 5},
+};
+
+const char *talus_mesh_recipe_name(size_t i) { return i < KINDS ? recipes[i].name : NULL; }
+
+static talus_status make_thread(made kind, const double size[5], tl_mesh *mesh) {
+  const tl_mesh_thread thread = {.diameter = size[0],
+                                 .pitch = size[1],
+                                 .length = size[2],
+                                 .width = size[3],
+                                 .clearance = size[4],
+                                 .sides = 48};
+  if (!(thread.pitch < thread.diameter / 2 && thread.length >= thread.pitch / 2 &&
+        thread.length < 1000 * thread.pitch))
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "a thread of diameter %g, pitch %g and length %g m cannot be; the pitch must be "
+                   "below half the diameter, and the length from 0.5 to 1000 pitches",
+                   thread.diameter, thread.pitch, thread.length);
+  if (kind == BOLT)
+    return tl_mesh_make_bolt(&thread, mesh);
+  if (!(thread.width > thread.diameter + 2 * thread.clearance))
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "a nut of width %g m has no wall about a thread of diameter %g m", thread.width,
+                   thread.diameter);
+  return tl_mesh_make_nut(&thread, mesh);
+}
+
+static talus_status make(made kind, const talus_mesh_recipe *recipe, size_t triangles,
+                         const double size[5], tl_mesh *mesh) {
+  switch (kind) {
+  case ICOSPHERE:
+    return tl_mesh_make_icosphere(triangles, size[0], mesh);
+  case BOX:
+    return tl_mesh_make_box(size, mesh);
+  case PLATE:
+    return tl_mesh_make_plate(size[0], size[1], triangles, mesh);
+  case CYLINDER:
+    return tl_mesh_make_cylinder(size[0], size[1], triangles, mesh);
+  case TORUS:
+    return tl_mesh_make_torus(size[0], size[1], triangles, mesh);
+  case BOLT:
+  case NUT:
+    return make_thread(kind, size, mesh);
+  default:
+    break;
+  }
+  TL_TRY(tl_mesh_make_noisy_sphere(triangles, recipe->noise, recipe->seed, mesh));
+  for (size_t i = 0; i < mesh->vertices; ++i)
+    for (int k = 0; k < 3; ++k)
+      mesh->vertex[i][k] *= size[0];
+  return TALUS_OK;
+}
+
+static talus_status fail_kind(const char *kind) {
+  char list[128] = "";
+  for (int i = 0; i < KINDS; ++i) {
+    strcat(list, i == 0 ? "" : i + 1 < KINDS ? ", " : " or ");
+    strcat(list, recipes[i].name);
+  }
+  return tl_fail(TALUS_ERROR_INVALID, "`%s` is no mesh that can be made; expected %s", kind, list);
+}
+
+talus_status tl_mesh_make(const talus_mesh_recipe *recipe, tl_mesh *mesh) {
+  made kind = 0;
+  while (kind < KINDS && strcmp(recipe->kind, recipes[kind].name) != 0)
+    kind++;
+  if (kind == KINDS)
+    return fail_kind(recipe->kind);
+  const size_t triangles = recipe->triangles ? recipe->triangles : recipes[kind].triangles;
+  if (triangles > 100000000)
+    return tl_fail(TALUS_ERROR_INVALID, "%zu triangles are too many; expected 1e8 at most",
+                   triangles);
+  double size[5] = {0};
+  for (int k = 0; k < recipes[kind].lengths; ++k) {
+    size[k] = recipe->size[k] != 0 ? recipe->size[k] : recipes[kind].size[k];
+    if (!(size[k] > 0 && size[k] < 1e100))
+      return tl_fail(TALUS_ERROR_INVALID, "length %d of a mesh `%s` is %g m, but must be above 0",
+                     k + 1, recipe->kind, size[k]);
+  }
+  return make(kind, recipe, triangles, size, mesh);
+}
+
+talus_status talus_mesh_make(const talus_mesh_recipe *recipe, talus_mesh *mesh) {
+  TL_NEED(mesh);
+  *mesh = (talus_mesh){0};
+  TL_NEED(recipe);
+  TL_NEED(recipe->kind);
+  tl_mesh built = {0};
+  return hand_out(tl_mesh_make(recipe, &built), &built, mesh);
+}
+
+/* ---- looked at ---------------------------------------------------------------------------------
+ */
+
+static talus_box bounds_of(const tl_mesh *mesh) {
+  double lo[3], hi[3];
+  memcpy(lo, mesh->vertex[0], sizeof lo);
+  memcpy(hi, mesh->vertex[0], sizeof hi);
+  for (size_t i = 1; i < mesh->vertices; ++i)
+    for (int k = 0; k < 3; ++k) {
+      lo[k] = fmin(lo[k], mesh->vertex[i][k]);
+      hi[k] = fmax(hi[k], mesh->vertex[i][k]);
+    }
+  return (talus_box){.lo = {lo[0], lo[1], lo[2]}, .hi = {hi[0], hi[1], hi[2]}};
+}
+
+static void measure_mass(const tl_mesh *mesh, talus_mesh_info *info) {
+  const talus_box box = info->bounds;
+  const talus_dvec3 about = tl_dvec3(box.lo.x / 2 + box.hi.x / 2, box.lo.y / 2 + box.hi.y / 2,
+                                     box.lo.z / 2 + box.hi.z / 2);
+  tl_moments moments;
+  if (info->closed && info->volume > 0)
+    tl_mesh_moments_about(mesh, about, &moments);
+  else
+    tl_mesh_shell_moments_about(mesh, about, &moments);
+  if (!(moments.volume > 0))
+    return;
+  tl_shape shape = {0};
+  tl_measure_moments(&shape, &moments);
+  info->centre = tl_dadd(shape.centre, about);
+  info->inertia = tl_widen(shape.gyration);
+  info->axes = shape.axes;
+}
+
+talus_status talus_mesh_measure(const talus_mesh *mesh, talus_mesh_info *info) {
+  TL_NEED(info);
+  *info = (talus_mesh_info){0};
+  TL_TRY(tl_mesh_need(mesh));
+  const tl_mesh own = inner(mesh);
+  tl_mesh_report report;
+  TL_TRY(tl_mesh_check(&own, &report));
+  *info = (talus_mesh_info){.vertices = own.vertices,
+                            .triangles = own.triangles,
+                            .closed = report.closed,
+                            .manifold = report.manifold,
+                            .oriented = report.oriented,
+                            .shells = report.shells,
+                            .facets = report.facets,
+                            .open_edges = report.open_edges,
+                            .flipped_edges = report.flipped_edges,
+                            .crowded_edges = report.crowded_edges,
+                            .degenerate = report.degenerate,
+                            .duplicates = report.duplicates,
+                            .first_open = {report.first_open[0], report.first_open[1]},
+                            .area = report.area,
+                            .volume = report.volume,
+                            .axes = {1, 0, 0, 0},
+                            .bounds = bounds_of(&own)};
+  measure_mass(&own, info);
+  return TALUS_OK;
+}

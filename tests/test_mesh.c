@@ -1,0 +1,293 @@
+/* Meshes: what is read, made, checked and weighed. Messages of files: tests/cli/test_mesh.py. */
+#include "base/random.h"
+#include "check.h"
+#include <talus/mesh.h>
+#include "shape/mesh_make.h"
+
+static tl_mesh parse(const char *path, const char *text) {
+  tl_mesh mesh = {0};
+  CHECK_OK(tl_mesh_parse(path, text, strlen(text), 1, &mesh));
+  return mesh;
+}
+
+static tl_mesh_report check(const tl_mesh *mesh) {
+  tl_mesh_report report;
+  CHECK_OK(tl_mesh_check(mesh, &report));
+  return report;
+}
+
+static const char tetrahedron[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 9 9 9\n"
+                                  "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+
+/* ---- files -------------------------------------------------------------------------------------
+ */
+
+TEST(unused_vertices_are_left_out) {
+  tl_mesh mesh = parse("a.obj", tetrahedron);
+  CHECK_EQ_U64(mesh.vertices, 4);
+  CHECK_EQ_U64(mesh.triangles, 4);
+  CHECK(check(&mesh).closed);
+  tl_mesh_release(&mesh);
+}
+
+TEST(vertices_of_equal_place_are_one) {
+  tl_mesh mesh = parse("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 0 -0.0\nv 1 1 0\nv 0 1 0\n"
+                                "f 1 2 3\nf 4 5 6\n");
+  CHECK_EQ_U64(mesh.vertices, 4);
+  CHECK_EQ_U64(check(&mesh).open_edges, 4);
+  tl_mesh_release(&mesh);
+}
+
+/* An arrow head: a fan from its first corner would turn over. */
+TEST(concave_faces_become_triangles_that_all_turn_one_way) {
+  tl_mesh mesh = parse("a.obj", "v 4 0 0\nv 0 3 0\nv 1 0 0\nv 0 -3 0\nf 1 2 3 4\n");
+  tl_mesh other = parse("b.obj", "v 4 0 0\nv 0 3 0\nv 1 0 0\nv 0 -3 0\nf 2 3 4 1\n");
+  CHECK_NEAR(check(&mesh).area, 9, 1e-14);
+  CHECK_NEAR(check(&other).area, 9, 1e-14);
+  CHECK_EQ_U64(check(&other).facets, 1);
+  tl_mesh_release(&mesh);
+  tl_mesh_release(&other);
+}
+
+TEST(what_is_written_is_read_again) {
+  static const char *const names[] = {"mesh.ply", "mesh.obj", "mesh.stl"};
+  const talus_mesh_recipe recipe = {.kind = "noisy-sphere", .triangles = 320, .noise = 1.5};
+  talus_mesh made, found;
+  CHECK_OK(talus_mesh_make(&recipe, &made));
+  for (int i = 0; i < 3; ++i) {
+    CHECK_OK(talus_mesh_write(&made, names[i]));
+    CHECK_OK(talus_mesh_read(names[i], 1, &found));
+    CHECK_EQ_U64(found.vertices, made.vertices);
+    CHECK_EQ_U64(found.triangles, made.triangles);
+    if (i < 2) { /* STL has single precision and another order */
+      CHECK(memcmp(found.vertex, made.vertex, made.vertices * sizeof *made.vertex) == 0);
+      CHECK(memcmp(found.triangle, made.triangle, made.triangles * sizeof *made.triangle) == 0);
+    }
+    talus_mesh_free(&found);
+    remove(names[i]);
+  }
+  CHECK(talus_mesh_write(&made, "mesh.step") == TALUS_ERROR_INVALID);
+  talus_mesh_free(&made);
+}
+
+TEST(damaged_meshes_are_refused_or_whole) {
+  static const char ply[] = "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\n"
+                            "property float y\nproperty float z\nelement face 2\n"
+                            "property list uchar int vertex_index\nend_header\n"
+                            "0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 1 2\n4 0 1 2 3\n";
+  static const char *const names[] = {"a.obj", "a.ply"};
+  const char *const samples[] = {tetrahedron, ply};
+  const size_t before = tl_memory_count().bytes;
+  int taken = 0;
+  const uint64_t cases = check_cases(12000);
+  for (uint64_t serial = 0; serial < cases; ++serial) {
+    tl_random random = tl_random_start(20, 0, serial);
+    char bytes[512];
+    size_t n = strlen(samples[serial % 2]);
+    memcpy(bytes, samples[serial % 2], n);
+    for (uint32_t k = tl_random_u32(&random) % 4; k > 0; --k) {
+      static const char likely[] = "0123456789.-eE \n,/vf\0\xff";
+      bytes[tl_random_u32(&random) % n] = likely[tl_random_u32(&random) % (sizeof likely - 1)];
+    }
+    if (tl_random_u32(&random) % 4 == 0)
+      n = tl_random_u32(&random) % n;
+    tl_mesh mesh = {0};
+    if (tl_mesh_parse(names[serial % 2], bytes, n, 1, &mesh) == TALUS_OK) {
+      for (size_t i = 0; i < 3 * mesh.triangles; ++i)
+        CHECK(mesh.triangle[i / 3][i % 3] < mesh.vertices);
+      (void)check(&mesh);
+      taken++;
+    }
+    tl_mesh_release(&mesh);
+  }
+  CHECK_MSG(taken > 20, "%d", taken);
+  CHECK_EQ_U64(tl_memory_count().bytes, before);
+}
+
+/* ---- what it is --------------------------------------------------------------------------------
+ */
+
+TEST(an_open_a_flipped_and_a_crowded_edge_are_told) {
+  tl_mesh mesh = parse("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\n");
+  tl_mesh_report report = check(&mesh);
+  CHECK(!report.closed && report.manifold && report.oriented && report.shells == 1);
+  CHECK_EQ_U64(report.open_edges, 3);
+  CHECK_EQ_U64(report.first_open[0], 2); /* of triangle 0, from its second corner */
+  CHECK_EQ_U64(report.first_open[1], 1);
+  CHECK(report.volume == 0);
+  tl_mesh_release(&mesh);
+  mesh = parse("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 3 4\nf 2 3 4\n");
+  report = check(&mesh);
+  CHECK(report.closed && !report.oriented);
+  CHECK_EQ_U64(report.flipped_edges, 3);
+  tl_mesh_release(&mesh);
+  mesh = parse("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 0 -1 0\n"
+                        "f 1 2 3\nf 1 2 4\nf 2 1 5\nf 3 2 1\nf 1 1 2\n");
+  report = check(&mesh);
+  CHECK(!report.manifold && report.crowded_edges == 1 && report.duplicates == 1);
+  CHECK_EQ_U64(report.degenerate, 1);
+  tl_mesh_release(&mesh);
+}
+
+TEST(facets_are_what_a_surface_is_made_of_however_it_is_cut) {
+  static const size_t counts[] = {2, 200, 20000};
+  tl_mesh mesh = {0};
+  for (int i = 0; i < 3; ++i) {
+    CHECK_OK(tl_mesh_make_plate(4, 3, counts[i], &mesh));
+    CHECK_EQ_U64(check(&mesh).facets, 1);
+  }
+  CHECK_OK(tl_mesh_make_box((const double[]){1, 2, 3}, &mesh));
+  CHECK_EQ_U64(check(&mesh).facets, 6);
+  CHECK_OK(tl_mesh_make_icosphere(5120, 1, &mesh));
+  CHECK_EQ_U64(check(&mesh).facets, 5120);
+  tl_mesh_release(&mesh);
+}
+
+/* ---- mass --------------------------------------------------------------------------------------
+ */
+
+static void check_moments(const tl_moments *m, const double wanted[10]) {
+  CHECK_NEAR(m->volume, wanted[0], 1e-13 * wanted[0]);
+  for (int k = 0; k < 3; ++k)
+    CHECK_NEAR(m->first[k], wanted[1 + k], 1e-13);
+  for (int k = 0; k < 6; ++k)
+    CHECK_NEAR(m->second[k], wanted[4 + k], 1e-13);
+}
+
+TEST(cube_weighs_what_a_cube_weighs) {
+  tl_mesh mesh = {0};
+  tl_moments m;
+  CHECK_OK(tl_mesh_make_box((const double[]){1, 1, 1}, &mesh));
+  CHECK_OK(tl_mesh_moments(&mesh, &m));
+  check_moments(&m, (const double[]){1, 0, 0, 0, 1. / 12, 1. / 12, 1. / 12, 0, 0, 0});
+  /* The skin: faces at 1/2 have 1/4 each, those along an axis 1/12. */
+  CHECK_OK(tl_mesh_shell_moments(&mesh, &m));
+  const double skin = 2 * 0.25 + 4. / 12;
+  check_moments(&m, (const double[]){6, 0, 0, 0, skin, skin, skin, 0, 0, 0});
+  tl_mesh_release(&mesh);
+}
+
+/* Three unit cubes: at the origin, beside it along x, and above it along z. */
+TEST(l_block_weighs_what_its_three_cubes_weigh) {
+  tl_mesh mesh =
+      parse("l.obj", "v 0 0 0\nv 2 0 0\nv 2 0 1\nv 1 0 1\nv 1 0 2\nv 0 0 2\n"
+                     "v 0 1 0\nv 2 1 0\nv 2 1 1\nv 1 1 1\nv 1 1 2\nv 0 1 2\n"
+                     "f 1 2 3 4 5 6\nf 12 11 10 9 8 7\nf 1 7 8 2\nf 2 8 9 3\nf 3 9 10 4\n"
+                     "f 4 10 11 5\nf 5 11 12 6\nf 6 12 7 1\n");
+  const tl_mesh_report report = check(&mesh);
+  CHECK(report.closed && report.oriented && report.manifold);
+  CHECK_EQ_U64(report.facets, 8);
+  const double cube[3][3] = {{0.5, 0.5, 0.5}, {1.5, 0.5, 0.5}, {0.5, 0.5, 1.5}};
+  static const int axes[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+  double wanted[10] = {3};
+  for (int i = 0; i < 3; ++i) {
+    for (int k = 0; k < 3; ++k)
+      wanted[1 + k] += cube[i][k];
+    for (int k = 0; k < 6; ++k)
+      wanted[4 + k] += cube[i][axes[k][0]] * cube[i][axes[k][1]] + (k < 3 ? 1. / 12 : 0);
+  }
+  tl_moments m;
+  CHECK_OK(tl_mesh_moments(&mesh, &m));
+  check_moments(&m, wanted);
+  tl_mesh_release(&mesh);
+}
+
+/* By vertices it would be 0.746 of the wrong kind (erratum D8). */
+TEST(plate_weighs_what_a_lamina_weighs) {
+  tl_mesh mesh = {0};
+  tl_moments m;
+  static const size_t counts[] = {2, 5000};
+  for (int i = 0; i < 2; ++i) {
+    CHECK_OK(tl_mesh_make_plate(2, 3, counts[i], &mesh));
+    CHECK_OK(tl_mesh_shell_moments(&mesh, &m));
+    check_moments(&m, (const double[]){6, 0, 0, 0, 6 * 4. / 12, 6 * 9. / 12, 0, 0, 0, 0});
+  }
+  tl_mesh_release(&mesh);
+}
+
+TEST(inside_out_is_no_solid) {
+  tl_mesh mesh = parse("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+                                "f 1 2 3\nf 1 4 2\nf 1 3 4\nf 2 4 3\n");
+  tl_moments m;
+  CHECK(tl_mesh_moments(&mesh, &m) == TALUS_ERROR_INVALID);
+  CHECK_NEAR(check(&mesh).volume, -1. / 6, 1e-16);
+  tl_mesh_release(&mesh);
+}
+
+/* ---- made --------------------------------------------------------------------------------------
+ */
+
+TEST(everything_made_is_closed_oriented_and_right_side_out) {
+  for (size_t i = 0; talus_mesh_recipe_name(i); ++i) {
+    talus_mesh_recipe recipe = talus_mesh_recipe_default();
+    recipe.kind = talus_mesh_recipe_name(i);
+    talus_mesh mesh;
+    talus_mesh_info info;
+    CHECK_OK(talus_mesh_make(&recipe, &mesh));
+    CHECK_OK(talus_mesh_measure(&mesh, &info));
+    CHECK_MSG(info.oriented && info.manifold && info.shells == 1 && info.degenerate == 0 &&
+                  info.duplicates == 0,
+              "%s", recipe.kind);
+    CHECK_MSG(strcmp(recipe.kind, "plate") == 0 || (info.closed && info.volume > 0), "%s",
+              recipe.kind);
+    talus_mesh_free(&mesh);
+  }
+  CHECK(talus_mesh_recipe_name(99) == NULL);
+}
+
+TEST(icospheres_approach_the_sphere) {
+  double before = 0;
+  for (size_t n = 80; n <= 5120; n *= 4) {
+    tl_mesh mesh = {0};
+    CHECK_OK(tl_mesh_make_icosphere(n, 1, &mesh));
+    CHECK_EQ_U64(mesh.vertices, n / 2 + 2);
+    const double error = 4.18879020478639098 - check(&mesh).volume;
+    if (before > 0)
+      CHECK_NEAR(before / error, 4, 0.4);
+    before = error;
+    tl_mesh_release(&mesh);
+  }
+  tl_mesh mesh = {0};
+  CHECK(tl_mesh_make_icosphere(100, 1, &mesh) == TALUS_ERROR_INVALID);
+}
+
+TEST(noisy_spheres_keep_within_their_radii_and_follow_their_seed) {
+  tl_mesh a = {0}, b = {0}, c = {0};
+  CHECK_OK(tl_mesh_make_noisy_sphere(5120, 1.4, 3, &a));
+  CHECK_OK(tl_mesh_make_noisy_sphere(5120, 1.4, 3, &b));
+  CHECK_OK(tl_mesh_make_noisy_sphere(5120, 1.4, 4, &c));
+  CHECK(memcmp(a.vertex, b.vertex, a.vertices * sizeof *a.vertex) == 0);
+  CHECK(memcmp(a.vertex, c.vertex, a.vertices * sizeof *a.vertex) != 0);
+  double least = 9, most = 0;
+  for (size_t i = 0; i < a.vertices; ++i) {
+    const double *p = a.vertex[i], r = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
+    least = fmin(least, r);
+    most = fmax(most, r);
+  }
+  CHECK_MSG(least >= 1 - 1e-15 && least < 1.15 && most <= 1.4 + 1e-15 && most > 1.25, "%g to %g",
+            least, most);
+  CHECK_OK(tl_mesh_make_noisy_sphere(5120, 1, 4, &c));
+  CHECK_NEAR(c.vertex[77][0] * c.vertex[77][0] + c.vertex[77][1] * c.vertex[77][1] +
+                 c.vertex[77][2] * c.vertex[77][2],
+             1, 1e-15);
+  CHECK(tl_mesh_make_noisy_sphere(5120, 0.5, 4, &c) == TALUS_ERROR_INVALID);
+  tl_mesh_release(&a);
+  tl_mesh_release(&b);
+  tl_mesh_release(&c);
+}
+
+TEST(a_mesh_of_somebody_else_is_looked_at_first) {
+  double place[3][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
+  uint32_t row[1][3] = {{0, 1, 3}};
+  const talus_mesh mesh = {3, 1, place, row};
+  talus_mesh_info info;
+  CHECK(talus_mesh_measure(&mesh, &info) == TALUS_ERROR_INVALID);
+  CHECK(strstr(talus_last_error(), "triangle 0 of the mesh has vertex 3, but there are 3"));
+  row[0][2] = 2;
+  place[1][2] = NAN;
+  CHECK(talus_mesh_measure(&mesh, &info) == TALUS_ERROR_INVALID);
+  CHECK(strstr(talus_last_error(), "vertex 1 of the mesh is nan"));
+  CHECK(talus_mesh_write(&mesh, "x.stl") == TALUS_ERROR_INVALID);
+}
+
+TEST_MAIN()
