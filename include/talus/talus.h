@@ -367,9 +367,17 @@ typedef enum talus_ellipsoid_method {
   TALUS_ELLIPSOID_CHM_OPM /* the same where the characteristic equation says yes: their method 2 */
 } talus_ellipsoid_method;
 
+/* How triangles of a mesh are found that may meet something. The contacts are the same, bit for
+ * bit. */
+typedef enum talus_tree_kind {
+  TALUS_TREE_BVH, /* a tree of boxes */
+  TALUS_TREE_FLAT /* every triangle: for comparison */
+} talus_tree_kind;
+
 /* How pairs become contacts. */
 typedef struct talus_narrow_def {
   talus_ellipsoid_method ellipsoid;
+  talus_tree_kind tree; /* not saved: it changes nothing but time */
 } talus_narrow_def;
 
 typedef enum talus_friction_model {

@@ -19,7 +19,8 @@ struct tl_facets; /* shape/facets.h */
 typedef struct tl_shape {
   char *name;
   talus_shape_kind kind;
-  double size[5];      /* as given; plane normal normalised; mesh: thickness, rounding */
+  double size[5];      /* as given; plane normal normalised; mesh: thickness, rounding,
+                          half of how thick it is (0: not known) */
   uint32_t open;       /* container; mesh: its sides, TALUS_SIDES_... */
   double volume;       /* m3 at scale 1; 0 for unbounded and hollow shapes */
   talus_vec3 gyration; /* squared radii of gyration about the principal axes, m2 at scale 1 */

@@ -5,10 +5,11 @@
 #include "contact/contact.h"
 #include "kernels/collide.h"
 
-/* The most points of a pair without a clump: four on each of six walls of a container. Nothing is
- * left out beyond that: a box in a corner that felt only some of its walls would rattle there. A
- * clump has as many as its spheres have (narrow/clump.h). */
-#define TL_NARROW_MAX_POINTS 24
+/* The most points of a pair without a clump: four on each of six walls of a container, or four in
+ * each of eight directions with a mesh. Of a container nothing is left out: a box in a corner that
+ * felt only some of its walls would rattle there. A clump has as many as its spheres have
+ * (narrow/clump.h). */
+#define TL_NARROW_MAX_POINTS 32
 
 /* One posed shape. Positions are relative to the first body's centre of mass and still double,
  * because a plane or a container may be large or far away: the kernels narrow what they find
@@ -18,6 +19,7 @@ typedef struct tl_posed {
   talus_real scale;
   talus_dvec3 position; /* relative; the first body's is 0 */
   talus_quat rotation;
+  bool flat; /* mesh: every triangle is looked at, without the tree */
 } tl_posed;
 
 /* Writes the contact points with gap <= margin, ascending by (feature_a, feature_b), and returns

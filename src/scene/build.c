@@ -70,6 +70,7 @@ static talus_world_def world_def(const talus_scene *scene) {
   def.broad = (talus_broad_kind)scene->broad.kind;
   def.skin = scene->broad.skin;
   def.narrow.ellipsoid = (talus_ellipsoid_method)scene->narrow.ellipsoid;
+  def.narrow.tree = (talus_tree_kind)scene->narrow.tree;
   def.solve = (talus_solve_def){.kind = (talus_solve_kind)scene->solve.kind,
                                 .law = (talus_spring_law)scene->solve.law,
                                 .reach = scene->solve.reach,

@@ -53,7 +53,7 @@ typedef struct tl_scene_broad {
 
 typedef struct tl_scene_narrow {
   tl_object object;
-  int ellipsoid;
+  int ellipsoid, tree;
 } tl_scene_narrow;
 
 typedef struct tl_scene_contact {

@@ -195,6 +195,11 @@ const tl_map tl_schema_broad = {
                              {0}}};
 #undef OWNER
 
+static const tl_words trees = {
+    WORDS({"bvh", TALUS_TREE_BVH, "by a tree of boxes"},
+          {"flat", TALUS_TREE_FLAT, "by looking at every one, for comparison"}),
+    LATER("surrogate")};
+
 #define OWNER tl_scene_narrow
 const tl_map tl_schema_narrow = {
     .title = "narrow",
@@ -202,6 +207,10 @@ const tl_map tl_schema_narrow = {
     .help = "How pairs become contacts.",
     .keys = (const tl_key[]){{KEY(OWNER, ellipsoid, WORD), .words = &ellipsoid_methods,
                               .fallback = "newton", .example = "chm+opm", .help = "two ellipsoids"},
+                             {KEY(OWNER, tree, WORD), .words = &trees, .flags = TL_KEY_OPTIONAL,
+                              .example = "flat",
+                              .help = "how triangles of a mesh are found; the contacts are the "
+                                      "same bit for bit"},
                              {0}}};
 #undef OWNER
 

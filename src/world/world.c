@@ -101,6 +101,9 @@ static talus_status check_settings(const talus_world_def *def) {
       (unsigned)def->solve.reduction > TALUS_REDUCTION_COLOURS ||
       (unsigned)def->solve.joints > TALUS_JOINTS_ITERATIVE)
     return tl_fail(TALUS_ERROR_INVALID, "unknown broad phase or friction model");
+  if ((unsigned)def->narrow.tree > TALUS_TREE_FLAT)
+    return tl_fail(TALUS_ERROR_INVALID, "narrow.tree is %d; expected a TALUS_TREE_...",
+                   (int)def->narrow.tree);
   if ((unsigned)def->narrow.ellipsoid > TALUS_ELLIPSOID_CHM_OPM)
     return tl_fail(TALUS_ERROR_INVALID, "narrow.ellipsoid is %d; expected a TALUS_ELLIPSOID_...",
                    (int)def->narrow.ellipsoid);
