@@ -10,14 +10,16 @@
  * other.
  */
 #define SLANT_OF_EDGE 0.03
-/* Of the smaller body's radius: how deep vertices and edges are looked for behind a surface. */
-#define DEPTH_OF_VERTEX 0.25
-#define DEPTH_OF_EDGE   0.05
+/* Of the smaller body's radius: how deep behind a surface features are looked for, and how much
+ * deeper where something was found that is deep. */
+#define SHALLOW 0.03
+#define DEEP    0.5
 
 typedef struct pair_job {
   tl_mesh_posed a, b;
   double margin, rounding; /* m, of both */
   double radius;           /* m, of the smaller */
+  double depth;            /* m: how deep is looked */
   tl_mesh_points points;
 } pair_job;
 
@@ -25,24 +27,12 @@ static talus_dvec3 to_world(const tl_mesh_posed *m, talus_dvec3 local) {
   return tl_dadd(m->position, tl_frame_to_world(&m->frame, tl_dscale(local, m->scale)));
 }
 
-/* Where `from` can meet `to`, in the frame of `from`. */
-static tl_tree_box box_of(const tl_mesh_posed *from, const tl_mesh_posed *to, double grow) {
-  tl_tree_box box;
-  const talus_dvec3 offset = tl_dsub(to->position, from->position);
-  for (int i = 0; i < 3; ++i) {
-    const talus_dvec3 axis = tl_frame_axis(&from->frame, i);
-    const talus_dvec3 there = tl_frame_to_local(&to->frame, axis);
-    const double m[3] = {there.x, there.y, there.z}, at = tl_ddot(offset, axis);
-    double range[2];
-    tl_facets_range(to->f, m, range);
-    box.lo[i] = (at + range[0] * to->scale - grow) / from->scale;
-    box.hi[i] = (at + range[1] * to->scale + grow) / from->scale;
-  }
-  return box;
-}
-
 /* ---- vertices ---------------------------------------------------------------------------------
  */
+
+static double reach_of(const pair_job *job) {
+  return fmax(job->margin + job->rounding, job->depth);
+}
 
 /* A vertex x of one body, in the world, which is `s` over the other. */
 static void add_vertex(pair_job *job, bool is_a, uint32_t vertex, uint32_t feature, talus_dvec3 x,
@@ -68,9 +58,7 @@ static void meet_vertex(pair_job *job, bool is_a, uint32_t vertex) {
   const talus_dvec3 x = to_world(own, tl_facets_point(own->f, vertex));
   const talus_dvec3 local = tl_mesh_to_local(other, x);
   tl_near near[TL_NEAR_MOST];
-  int count = tl_mesh_near(other, local, (job->margin + job->rounding) / other->scale, near);
-  if (count == 0 && !other->f->two_sided)
-    count = tl_mesh_deep(other, local, DEPTH_OF_VERTEX * job->radius / other->scale, near);
+  const int count = tl_mesh_near(other, local, reach_of(job) / other->scale, near);
   for (int i = 0; i < count; ++i) {
     const talus_dvec3 away = tl_frame_to_world(&other->frame, near[i].normal);
     const double distance = near[i].distance * other->scale;
@@ -80,24 +68,6 @@ static void meet_vertex(pair_job *job, bool is_a, uint32_t vertex) {
     else if (other->f->two_sided && looks(own, vertex, away)) /* it went through the sheet */
       add_vertex(job, is_a, vertex, near[i].feature, x, tl_dscale(away, -1), -distance);
   }
-}
-
-/* Each with the first of its triangles. */
-static void meet_vertices(pair_job *job, bool is_a) {
-  const tl_mesh_posed *own = is_a ? &job->a : &job->b;
-  const tl_facets *f = own->f;
-  const tl_tree_box box = box_of(own, is_a ? &job->b : &job->a, job->margin + job->rounding);
-  tl_tree_walk walk = tl_tree_begin(&f->tree, own->flat);
-  uint32_t first, count;
-  while (tl_tree_next(&walk, &box, &first, &count))
-    for (size_t i = 3 * (size_t)first; i < 3 * ((size_t)first + count); ++i) {
-      const uint32_t v = f->triangle[i];
-      const double *p = f->points + 3 * (size_t)v;
-      if (f->vertex_kind[v] == TL_VERTEX_SHARP && f->vertex_triangle[f->vertex_start[v]] == i / 3 &&
-          p[0] >= box.lo[0] && p[0] <= box.hi[0] && p[1] >= box.lo[1] && p[1] <= box.hi[1] &&
-          p[2] >= box.lo[2] && p[2] <= box.hi[2])
-        meet_vertex(job, is_a, v);
-    }
 }
 
 /* ---- edges ------------------------------------------------------------------------------------
@@ -145,14 +115,13 @@ static void meet_edges(pair_job *job, const side *a, const side *b) {
   const talus_dvec3 on_a = tl_dalong(a->from, s, a->along), on_b = tl_dalong(b->from, t, b->along);
   talus_dvec3 w = tl_dunit(tl_dcross(a->along, b->along));
   double apart = tl_ddot(tl_dsub(on_a, on_b), w);
-  const double depth = DEPTH_OF_EDGE * job->radius;
-  if (fabs(apart) > fmax(job->margin + job->rounding, depth))
+  if (fabs(apart) > reach_of(job))
     return;
   if (apart < 0)
     w = tl_dscale(w, -1), apart = -apart;
   if (!edges_look(job, a, b, w)) { /* or one went through the other */
     w = tl_dscale(w, -1), apart = -apart;
-    if (apart < -depth || !edges_look(job, a, b, w) || !is_behind(&job->a, on_b, -apart) ||
+    if (!edges_look(job, a, b, w) || !is_behind(&job->a, on_b, -apart) ||
         !is_behind(&job->b, on_a, -apart))
       return;
   }
@@ -172,12 +141,12 @@ static bool is_own_edge(const tl_facets *f, uint32_t t, uint32_t k, uint32_t *ed
 }
 
 /* An edge of a against those of b that are near. */
-static void meet_edge(pair_job *job, uint32_t edge, double grow) {
+static void meet_edge(pair_job *job, uint32_t edge) {
   const tl_mesh_posed *m = &job->b;
   const side a = side_of(&job->a, edge);
   const talus_dvec3 p = tl_mesh_to_local(m, a.from);
   const talus_dvec3 q = tl_mesh_to_local(m, tl_dadd(a.from, a.along));
-  const double more = grow / m->scale;
+  const double more = reach_of(job) / m->scale;
   const tl_tree_box box = {{fmin(p.x, q.x) - more, fmin(p.y, q.y) - more, fmin(p.z, q.z) - more},
                            {fmax(p.x, q.x) + more, fmax(p.y, q.y) + more, fmax(p.z, q.z) + more}};
   tl_tree_walk walk = tl_tree_begin(&m->f->tree, m->flat);
@@ -191,17 +160,68 @@ static void meet_edge(pair_job *job, uint32_t edge, double grow) {
         }
 }
 
-static void meet_all_edges(pair_job *job) {
-  const tl_facets *f = job->a.f;
-  const double grow = fmax(job->margin + job->rounding, DEPTH_OF_EDGE * job->radius);
-  const tl_tree_box box = box_of(&job->a, &job->b, grow);
-  tl_tree_walk walk = tl_tree_begin(&f->tree, job->a.flat);
-  uint32_t first, count, edge;
-  while (tl_tree_next(&walk, &box, &first, &count))
-    for (uint32_t t = first; t < first + count; ++t)
-      for (uint32_t k = 0; k < 3; ++k)
-        if (is_own_edge(f, t, k, &edge))
-          meet_edge(job, edge, grow);
+/* ---- both --------------------------------------------------------------------------------------
+ */
+
+/* Vertices of a body, and edges of the first one, each with the first of its triangles. */
+static void meet_triangle(pair_job *job, bool is_a, uint32_t t) {
+  const tl_facets *f = is_a ? job->a.f : job->b.f;
+  uint32_t edge;
+  for (uint32_t k = 0; k < 3; ++k) {
+    const uint32_t v = f->triangle[3 * (size_t)t + k];
+    if (f->vertex_kind[v] == TL_VERTEX_SHARP && f->vertex_triangle[f->vertex_start[v]] == t)
+      meet_vertex(job, is_a, v);
+    if (is_a && is_own_edge(f, t, k, &edge))
+      meet_edge(job, edge);
+  }
+}
+
+/* Whether the other body has a triangle near child k of a node. */
+static bool is_near(const pair_job *job, bool is_a, const tl_tree_node *n, uint32_t k) {
+  const tl_mesh_posed *own = is_a ? &job->a : &job->b, *other = is_a ? &job->b : &job->a;
+  const double lo[3] = {(double)n->lo[0][k], (double)n->lo[1][k], (double)n->lo[2][k]};
+  const double hi[3] = {(double)n->hi[0][k], (double)n->hi[1][k], (double)n->hi[2][k]};
+  const talus_dvec3 middle =
+      tl_dvec3(0.5 * (lo[0] + hi[0]), 0.5 * (lo[1] + hi[1]), 0.5 * (lo[2] + hi[2]));
+  const talus_dvec3 at = tl_mesh_to_local(other, to_world(own, middle));
+  const double centre[3] = {at.x, at.y, at.z}, scale = own->scale / other->scale;
+  const double more = reach_of(job) / other->scale;
+  tl_tree_box box;
+  for (int i = 0; i < 3; ++i) {
+    const talus_dvec3 axis = tl_frame_to_local(&own->frame, tl_frame_axis(&other->frame, i));
+    const double half = 0.5 * scale *
+                            (fabs(axis.x) * (hi[0] - lo[0]) + fabs(axis.y) * (hi[1] - lo[1]) +
+                             fabs(axis.z) * (hi[2] - lo[2])) +
+                        more + 1e-12 * other->f->extent;
+    box.lo[i] = centre[i] - half, box.hi[i] = centre[i] + half;
+  }
+  uint32_t first, count;
+  tl_tree_walk walk = tl_tree_begin(&other->f->tree, false);
+  return tl_tree_next(&walk, &box, &first, &count);
+}
+
+static void visit(pair_job *job, bool is_a, uint32_t node) {
+  const tl_tree_node *n = &(is_a ? job->a.f : job->b.f)->tree.node[node];
+  for (uint32_t k = 0; k < TL_TREE_WIDE; ++k) {
+    if (n->lo[0][k] > n->hi[0][k] || !is_near(job, is_a, n, k))
+      continue;
+    if (n->count[k] == 0)
+      visit(job, is_a, n->first[k]);
+    for (uint32_t t = n->first[k]; t < n->first[k] + n->count[k]; ++t)
+      meet_triangle(job, is_a, t);
+  }
+}
+
+static void search(pair_job *job, double depth) {
+  job->depth = depth * job->radius;
+  job->points.count = 0;
+  for (int is_a = 0; is_a < 2; ++is_a) {
+    const tl_facets *f = is_a ? job->a.f : job->b.f;
+    if (!job->a.flat)
+      visit(job, is_a, 0);
+    for (uint32_t t = 0; job->a.flat && t < f->triangles; ++t)
+      meet_triangle(job, is_a, t);
+  }
 }
 
 int tl_mesh_mesh(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
@@ -210,9 +230,12 @@ int tl_mesh_mesh(const tl_posed *a, const tl_posed *b, talus_real margin, tl_poi
   job.margin = (double)margin;
   job.rounding = job.a.f->rounding * job.a.scale + job.b.f->rounding * job.b.scale;
   job.radius = fmin((double)a->shape->radius * job.a.scale, (double)b->shape->radius * job.b.scale);
-  job.points.count = 0, job.points.size = 2 * job.radius;
-  meet_vertices(&job, true);
-  meet_vertices(&job, false);
-  meet_all_edges(&job);
+  job.points.size = 2 * job.radius;
+  search(&job, SHALLOW);
+  double least = 0;
+  for (int i = 0; i < job.points.count; ++i)
+    least = fmin(least, (double)job.points.list[i].gap + job.rounding);
+  if (least < -0.5 * SHALLOW * job.radius)
+    search(&job, DEEP);
   return tl_mesh_points_take(&job.points, out);
 }

@@ -245,3 +245,17 @@ int tl_mesh_deep(const tl_mesh_posed *m, talus_dvec3 local, double reach, tl_nea
   *out = near[0];
   return 1;
 }
+
+static double buried_in(const tl_posed *mesh, const tl_posed *other) {
+  tl_near near;
+  if (mesh->shape->kind != TALUS_MESH || mesh->shape->facets->two_sided || !other->shape->bounded)
+    return 0;
+  const tl_mesh_posed m = tl_mesh_pose(mesh);
+  const talus_dvec3 local = tl_mesh_to_local(&m, other->position);
+  const double reach = tl_dlength(local) + 2 * (double)mesh->shape->radius;
+  return tl_mesh_deep(&m, local, reach, &near) > 0 ? near.distance * m.scale : 0;
+}
+
+double tl_narrow_buried(const tl_posed *a, const tl_posed *b) {
+  return fmax(buried_in(a, b), buried_in(b, a));
+}

@@ -55,7 +55,12 @@ int tl_narrow_convex(const tl_posed *a, const tl_posed *b, const talus_dvec3 *gu
  * the mirrored points, with one exception: coincident spheres get the normal +z in any order. */
 int tl_narrow_pair(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out);
 
-/* Whether two bodies overlap or touch. Kinds that are not supported do not. */
+/* How deep the centre of one body is behind the surface of a mesh that is the other, m; 0 where it
+ * is not, or neither is a mesh with one side. Looks as far as it takes: not for every step. */
+double tl_narrow_buried(const tl_posed *a, const tl_posed *b);
+
+/* Whether two bodies overlap or touch, or one is within the other. Kinds that are not supported do
+ * not. */
 bool tl_narrow_touches(const tl_posed *a, const tl_posed *b);
 
 /* The most points two kinds can have (a clump: each of its spheres); 0 where they are not

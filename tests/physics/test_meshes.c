@@ -68,7 +68,7 @@ TEST(ball_rolls_over_a_cut_floor_as_over_a_plane) {
   static const talus_solve_kind kinds[] = {TALUS_SOLVE_CCP, TALUS_SOLVE_IMPULSE,
                                            TALUS_SOLVE_PENALTY};
   static const size_t cuts[] = {2, 200, 20000};
-  const double tol = BY_PRECISION(1e-9, 2e-5);
+  const double tol = BY_PRECISION(1e-9, 1e-4);
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k) {
     const talus_body_info plane = roll(0, kinds[k]);
     for (size_t i = 0; i < sizeof cuts / sizeof *cuts; ++i) {
@@ -261,7 +261,7 @@ TEST(block_topples_over_the_edge_of_a_mesh_when_half_of_it_hangs_over) {
 
 TEST(icosphere_stands_on_a_plane_by_the_height_of_its_lowest_feature) {
   double last = 0;
-  for (size_t triangles = 80; triangles <= 5120; triangles *= 4) {
+  for (size_t triangles = 80; triangles <= BY_PRECISION(5120u, 320u); triangles *= 4) {
     talus_world_def def = rig_def(2e-3);
     talus_world *world = rig_world(&def);
     const talus_material m = rig_material(world, 0.5, 0);
@@ -276,7 +276,8 @@ TEST(icosphere_stands_on_a_plane_by_the_height_of_its_lowest_feature) {
       CHECK_OK(talus_world_step(world, 1));
     info = rig_info(world, body);
     const double error = 0.1 - info.position.z;
-    CHECK(error > -1e-6 && (last == 0 || error < last / 2.5));
+    CHECK_MSG(error > -1e-5 && (last == 0 || error < last / 2), "%zu triangles: %g after %g",
+              triangles, error, last);
     last = error;
     talus_world_destroy(world);
   }
