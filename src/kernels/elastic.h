@@ -35,6 +35,8 @@ TL_FN double tl_elastic_fall(double gap, double speed, double pull, double rest)
       return speed / -pull + rest;
     return (speed + sqrt(speed * speed - 2 * pull * gap)) / -pull;
   }
+  if (pull == 0)
+    return speed < 0 ? gap / -speed : INFINITY;
   const double square = speed * speed - 2 * pull * gap;
   if (speed > 0)
     return pull < 0 ? (speed + sqrt(square)) / -pull : INFINITY;

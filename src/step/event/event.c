@@ -19,14 +19,26 @@ static double wall_now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Asks for what the events of the next bucket will look at. */
+static void prefetch(const tl_events *events) {
+  const tl_event_queue *queue = &events->queue;
+  const uint32_t i =
+      queue->current + 1 < queue->buckets ? queue->head[queue->current + 1] : TL_NONE;
+  if (i == TL_NONE)
+    return;
+  __builtin_prefetch(&events->plans[i]);
+  __builtin_prefetch(&events->flyers[i]);
+}
+
 static talus_status run(tl_events *events) {
   tl_event_queue *queue = &events->queue;
   const uint64_t pile = PILE * ((uint64_t)events->count + 10);
   uint64_t count = 0, since = 0;
   double moment = 0;
   for (uint32_t i; (i = tl_event_queue_first(queue)) != TL_NONE; ++count) {
+    prefetch(events);
     const tl_plan *plan = &events->plans[i];
-    const double tau = queue->when[i];
+    const double tau = queue->nodes[i].when;
     if (tau > moment + 1e-9 * events->span)
       moment = tau, since = count;
     if (count - since > pile)

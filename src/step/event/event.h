@@ -37,7 +37,7 @@ typedef struct tl_plan {
   uint32_t partner;      /* flyer, or TL_EVENT_WALL | wall */
   uint32_t partner_hits; /* its count when the plan was made */
   uint32_t hits;         /* own count of impacts */
-  uint32_t next, prev;   /* in the list of the cell; TL_NONE: the end */
+  uint32_t prev;         /* in the list of the cell; TL_NONE: it is the first */
   uint16_t at[3];        /* cell */
   uint8_t side;          /* through which it leaves: 2 axis + (upwards) */
 } tl_plan;
@@ -67,19 +67,24 @@ typedef struct tl_event_cells {
   size_t count;
   double lo[3], width[3], length[3];
   bool periodic[3];
+  ptrdiff_t offset[27]; /* of the cells around one that is not at the border (predict.c) */
   uint32_t *head;
   uint32_t *wall_start, *wall_list;
 } tl_event_cells;
 
 /* Flyers by the time of their next event: buckets of equal length over the step, of which the
  * current one is a heap. Nobody waits for what is behind the end of the step. */
+typedef struct tl_event_node {
+  double when;
+  uint32_t bucket; /* TL_NONE: it does not wait */
+  uint32_t next,
+      prev; /* in the bucket's list; in the current bucket prev is the place in the heap */
+} tl_event_node;
+
 typedef struct tl_event_queue {
-  double *when;
-  uint32_t *bucket; /* of each flyer; TL_NONE: it does not wait */
-  uint32_t *next;   /* in the bucket's list */
-  uint32_t *prev;   /* likewise; in the current bucket: the place in the heap */
-  uint32_t *head;   /* of each bucket */
-  uint32_t *heap;   /* flyers of the current one */
+  tl_event_node *nodes; /* of each flyer */
+  uint32_t *head;       /* of each bucket */
+  uint32_t *heap;       /* flyers of the current one */
   uint32_t buckets, current, waiting;
   double most, scale; /* s; buckets per second */
 } tl_event_queue;
@@ -90,6 +95,7 @@ typedef struct tl_events {
   tl_flyer *flyers;
   tl_flyer_body *bodies;
   tl_plan *plans;
+  uint32_t *next;     /* in the list of the cell; TL_NONE: it is the last */
   talus_dvec3 *start; /* where each began */
   tl_event_wall *walls;
   size_t wall_count;

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#define FILL 0.5  /* width of a cell over the distance of flyers, where they are far apart */
 #define ROOM 1e-9 /* a cell is wider than the largest flyer by that share */
 
 typedef struct load_job {
@@ -60,7 +61,7 @@ static size_t cut(tl_event_cells *cells, double width) {
   return count;
 }
 
-/* About one flyer in a cell, and at most four cells for a flyer. */
+/* At most eight cells for a flyer. */
 static talus_status make_cells(tl_events *events, const uint32_t *slots) {
   tl_event_cells *cells = &events->cells;
   find_extent(events, slots);
@@ -73,9 +74,12 @@ static talus_status make_cells(tl_events *events, const uint32_t *slots) {
                      cells->length[k], 2 * events->largest);
   const double volume = cells->length[0] * cells->length[1] * cells->length[2];
   const double n = (double)events->count + 1;
-  double width = fmax(fmax(least, 0.9 * tl_cbrt_d(volume / n)), 1e-300);
-  while ((cells->count = cut(cells, width)) > 4 * events->count + 64)
+  double width = fmax(fmax(least, FILL * tl_cbrt_d(volume / n)), 1e-300);
+  while ((cells->count = cut(cells, width)) > 8 * events->count + 64)
     width *= 1.1;
+  for (int k = 0; k < 27; ++k)
+    cells->offset[k] =
+        ((ptrdiff_t)(k / 9 - 1) * cells->n[1] + (k / 3 % 3 - 1)) * cells->n[0] + (k % 3 - 1);
   TL_TAKE(events->crowd->arena, cells->count, &cells->head);
   memset(cells->head, 0xff, cells->count * sizeof *cells->head);
   return TALUS_OK;
@@ -119,7 +123,7 @@ static void load_range(void *context, size_t begin, size_t end) {
     const bool is_first = i == 0 || job->cell[i - 1] != job->cell[i];
     const bool is_last = i + 1 == events->count || job->cell[i + 1] != job->cell[i];
     plan->prev = is_first ? TL_NONE : (uint32_t)(i - 1);
-    plan->next = is_last ? TL_NONE : (uint32_t)(i + 1);
+    events->next[i] = is_last ? TL_NONE : (uint32_t)(i + 1);
     if (is_first)
       events->cells.head[job->cell[i]] = (uint32_t)i;
   }
@@ -163,6 +167,7 @@ talus_status tl_events_load(tl_events *events, bool is_straight) {
   TL_TAKE(crowd->arena, events->count, &events->bodies);
   TL_TAKE(crowd->arena, events->count, &events->plans);
   TL_TAKE(crowd->arena, events->count, &events->start);
+  TL_TAKE(crowd->arena, events->count, &events->next);
   TL_TRY(make_cells(events, slots));
   tl_for(&model->par, events->count, TL_BLOCK, find_cells, &job);
   TL_TRY(tl_sort_u32(&model->par, crowd->arena, job.cell, job.order, events->count,

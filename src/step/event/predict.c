@@ -58,56 +58,97 @@ static void consider_walls(const tl_events *events, uint32_t i, double tau) {
   }
 }
 
-/* The neighbouring cells along an axis: their numbers, and what leads to their image. */
-typedef struct neighbours {
-  int at[3];
-  double shift[3];
-} neighbours;
+/* Flyers of some cells, gathered before they are looked at: their lines of memory come meanwhile.
+ */
+#define CROWD 64
+typedef struct crowd {
+  uint32_t who[CROWD];
+  int count;
+} crowd;
 
-static neighbours neighbours_of(const tl_event_cells *cells, int axis, int at) {
-  neighbours near;
-  for (int k = 0; k < 3; ++k) {
-    const int j = at + k - 1, n = cells->n[axis];
-    near.at[k] = j;
-    near.shift[k] = 0;
-    if (j >= 0 && j < n)
-      continue;
-    if (!cells->periodic[axis]) {
-      near.at[k] = -1;
-    } else {
-      near.at[k] = j < 0 ? j + n : j - n;
-      near.shift[k] = j < 0 ? -cells->length[axis] : cells->length[axis];
-    }
-  }
-  return near;
+static void look(const tl_events *events, uint32_t i, double tau, talus_dvec3 shift, crowd *near) {
+  for (int k = 0; k < near->count; ++k)
+    consider(events, i, near->who[k], shift, tau);
+  near->count = 0;
 }
 
-/* Cells from..to of the three along each axis, in rows. is_first: those behind the own one alone,
- * and in that those behind i, because the others look for themselves. */
-static void consider_cells(const tl_events *events, uint32_t i, double tau, const int from[3],
-                           const int to[3], bool is_first) {
+static inline void gather(const tl_events *events, uint32_t i, double tau, uint32_t first,
+                          talus_dvec3 shift, crowd *near) {
+  for (uint32_t k = first; k != TL_NONE; k = events->next[k]) {
+    if (k == i)
+      continue;
+    __builtin_prefetch(&events->flyers[k]);
+    near->who[near->count++] = k;
+    if (near->count == CROWD)
+      look(events, i, tau, shift, near);
+  }
+}
+
+/* The 27 cells around one: number 9 z + 3 y + x with x, y, z = 0, 1, 2; 13 is the one itself. Lists
+ * of them: all; the second half, of which everybody looks at the start, because the others look for
+ * themselves; and those that come into reach through each side of a cell. */
+#define AROUND(base, dx, dy)                                                                       \
+  base, base + dx, base + 2 * dx, base + dy, base + dx + dy, base + 2 * dx + dy, base + 2 * dy,    \
+      base + dx + 2 * dy, base + 2 * dx + 2 * dy
+static const uint8_t all_cells[27] = {AROUND(0, 1, 3), AROUND(9, 1, 3), AROUND(18, 1, 3)};
+static const uint8_t first_cells[14] = {13, 14, 15, 16, 17, AROUND(18, 1, 3)};
+static const uint8_t side_cells[6][9] = {{AROUND(0, 3, 9)}, {AROUND(2, 3, 9)}, {AROUND(0, 1, 9)},
+                                         {AROUND(6, 1, 9)}, {AROUND(0, 1, 3)}, {AROUND(18, 1, 3)}};
+#undef AROUND
+
+/* The cell of that number around the flyer's, or NULL, and what leads to its image. */
+static const uint32_t *find_cell(const tl_events *events, uint32_t i, int number,
+                                 talus_dvec3 *shift) {
+  const tl_event_cells *cells = &events->cells;
+  const int step[3] = {number % 3 - 1, number / 3 % 3 - 1, number / 9 - 1};
+  uint16_t at[3];
+  *shift = tl_dvec3(0, 0, 0);
+  for (int axis = 0; axis < 3; ++axis) {
+    int j = events->plans[i].at[axis] + step[axis];
+    const int n = cells->n[axis];
+    if (j < 0 || j >= n) {
+      if (!cells->periodic[axis])
+        return NULL;
+      *tl_dvec3_axis(shift, axis) = j < 0 ? -cells->length[axis] : cells->length[axis];
+      j += j < 0 ? n : -n;
+    }
+    at[axis] = (uint16_t)j;
+  }
+  return &cells->head[tl_event_cell(cells, at)];
+}
+
+static bool is_inner(const tl_event_cells *cells, const uint16_t at[3]) {
+  return at[0] > 0 && at[0] + 1 < cells->n[0] && at[1] > 0 && at[1] + 1 < cells->n[1] &&
+         at[2] > 0 && at[2] + 1 < cells->n[2];
+}
+
+/* is_first: of the own cell those behind i alone. */
+static void consider_cells(const tl_events *events, uint32_t i, double tau, const uint8_t *list,
+                           int count, bool is_first) {
   const tl_event_cells *cells = &events->cells;
   const tl_plan *plan = &events->plans[i];
-  neighbours near[3];
-  for (int axis = 0; axis < 3; ++axis)
-    near[axis] = neighbours_of(cells, axis, plan->at[axis]);
-  for (int z = from[2]; z <= to[2]; ++z)
-    for (int y = from[1]; y <= to[1]; ++y) {
-      if (near[2].at[z] < 0 || near[1].at[y] < 0)
-        continue;
-      const size_t row = ((size_t)near[2].at[z] * (size_t)cells->n[1] + (size_t)near[1].at[y]) *
-                         (size_t)cells->n[0];
-      for (int x = from[0]; x <= to[0]; ++x) {
-        const int order = 9 * z + 3 * y + x - 13; /* 0: the own cell */
-        if (near[0].at[x] < 0 || (is_first && order < 0))
-          continue;
-        const talus_dvec3 shift = tl_dvec3(near[0].shift[x], near[1].shift[y], near[2].shift[z]);
-        uint32_t k = is_first && order == 0 ? plan->next : cells->head[row + (size_t)near[0].at[x]];
-        for (; k != TL_NONE; k = events->plans[k].next)
-          if (k != i)
-            consider(events, i, k, shift, tau);
-      }
-    }
+  const talus_dvec3 none = {0, 0, 0};
+  crowd near;
+  near.count = 0;
+  if (is_inner(cells, plan->at)) {
+    const uint32_t *own = &cells->head[tl_event_cell(cells, plan->at)];
+    for (int k = 0; k < count; k += 3)
+      __builtin_prefetch(own + cells->offset[list[k]]);
+    for (int k = 0; k < count; ++k)
+      gather(events, i, tau,
+             is_first && list[k] == 13 ? events->next[i] : own[cells->offset[list[k]]], none,
+             &near);
+    look(events, i, tau, none, &near);
+    return;
+  }
+  for (int k = 0; k < count; ++k) {
+    talus_dvec3 shift;
+    const uint32_t *head = find_cell(events, i, list[k], &shift);
+    if (!head)
+      continue;
+    gather(events, i, tau, is_first && list[k] == 13 ? events->next[i] : *head, shift, &near);
+    look(events, i, tau, shift, &near);
+  }
 }
 
 /* ---- cells ----------------------------------------------------------------------------------- */
@@ -115,41 +156,46 @@ static void consider_cells(const tl_events *events, uint32_t i, double tau, cons
 /* When the flyer, which is at tau, leaves its cell, and through which side. */
 static void plan_crossing(const tl_events *events, uint32_t i, double tau) {
   const tl_event_cells *cells = &events->cells;
-  tl_flyer *f = &events->flyers[i];
+  const tl_flyer *f = &events->flyers[i];
   tl_plan *plan = &events->plans[i];
-  talus_dvec3 fall = events->fall;
-  plan->cross = INFINITY;
+  const double x[3] = {f->x.x, f->x.y, f->x.z}, v[3] = {f->v.x, f->v.y, f->v.z};
+  const double fall[3] = {events->fall.x, events->fall.y, events->fall.z};
+  double first = INFINITY;
   for (int axis = 0; axis < 3; ++axis) {
-    const double x = *tl_dvec3_axis(&f->x, axis), v = *tl_dvec3_axis(&f->v, axis);
-    const double a = *tl_dvec3_axis(&fall, axis);
-    const double low = cells->lo[axis] + plan->at[axis] * cells->width[axis];
-    const double high = cells->lo[axis] + (plan->at[axis] + 1) * cells->width[axis];
-    const bool is_first = plan->at[axis] == 0 && !cells->periodic[axis];
-    const bool is_last = plan->at[axis] == cells->n[axis] - 1 && !cells->periodic[axis];
-    const double down = is_first ? INFINITY : tau + tl_elastic_fall(x - low, v, a, 0);
-    const double up = is_last ? INFINITY : tau + tl_elastic_fall(high - x, -v, -a, 0);
-    if (down < plan->cross)
-      plan->cross = down, plan->side = (uint8_t)(2 * axis);
-    if (up < plan->cross)
-      plan->cross = up, plan->side = (uint8_t)(2 * axis + 1);
+    const int at = plan->at[axis];
+    const bool has_low = at > 0 || cells->periodic[axis];
+    const bool has_high = at < cells->n[axis] - 1 || cells->periodic[axis];
+    const double low = x[axis] - (cells->lo[axis] + at * cells->width[axis]);
+    const double high = cells->lo[axis] + (at + 1) * cells->width[axis] - x[axis];
+    const double a = fall[axis];
+    double down = INFINITY, up = INFINITY;
+    if (has_low && (v[axis] < 0 || a < 0))
+      down = tl_elastic_fall(low, v[axis], a, 0);
+    if (has_high && (v[axis] > 0 || a > 0))
+      up = tl_elastic_fall(high, -v[axis], -a, 0);
+    if (down < first)
+      first = down, plan->side = (uint8_t)(2 * axis);
+    if (up < first)
+      first = up, plan->side = (uint8_t)(2 * axis + 1);
   }
+  plan->cross = tau + first;
 }
 
 static void leave_cell(const tl_events *events, uint32_t i) {
   const tl_plan *plan = &events->plans[i];
   if (plan->prev == TL_NONE)
-    events->cells.head[tl_event_cell(&events->cells, plan->at)] = plan->next;
+    events->cells.head[tl_event_cell(&events->cells, plan->at)] = events->next[i];
   else
-    events->plans[plan->prev].next = plan->next;
-  if (plan->next != TL_NONE)
-    events->plans[plan->next].prev = plan->prev;
+    events->next[plan->prev] = events->next[i];
+  if (events->next[i] != TL_NONE)
+    events->plans[events->next[i]].prev = plan->prev;
 }
 
 static void enter_cell(const tl_events *events, uint32_t i) {
   tl_plan *plan = &events->plans[i];
   uint32_t *head = &events->cells.head[tl_event_cell(&events->cells, plan->at)];
   plan->prev = TL_NONE;
-  plan->next = *head;
+  events->next[i] = *head;
   if (*head != TL_NONE)
     events->plans[*head].prev = i;
   *head = i;
@@ -170,9 +216,7 @@ void tl_events_cross(const tl_events *events, uint32_t i, double tau) {
   }
   plan->at[axis] = (uint16_t)at;
   enter_cell(events, i);
-  int from[3] = {0, 0, 0}, to[3] = {2, 2, 2};
-  from[axis] = to[axis] = is_up ? 2 : 0;
-  consider_cells(events, i, tau, from, to, false);
+  consider_cells(events, i, tau, side_cells[plan->side], 9, false);
   consider_walls(events, i, tau);
   plan_crossing(events, i, tau);
 }
@@ -180,10 +224,12 @@ void tl_events_cross(const tl_events *events, uint32_t i, double tau) {
 /* ---- whole plans ----------------------------------------------------------------------------- */
 
 static void plan_from(const tl_events *events, uint32_t i, double tau, bool is_first) {
-  const int from[3] = {0, 0, 0}, to[3] = {2, 2, 2};
   events->plans[i].hit = INFINITY;
   events->plans[i].partner = TL_NONE;
-  consider_cells(events, i, tau, from, to, is_first);
+  if (is_first)
+    consider_cells(events, i, tau, first_cells, 14, true);
+  else
+    consider_cells(events, i, tau, all_cells, 27, false);
   consider_walls(events, i, tau);
   plan_crossing(events, i, tau);
 }

@@ -6,12 +6,12 @@
 #define NOWHERE TL_NONE
 
 static bool is_before(const tl_event_queue *q, uint32_t a, uint32_t b) {
-  return q->when[a] < q->when[b] || (q->when[a] == q->when[b] && a < b);
+  return q->nodes[a].when < q->nodes[b].when || (q->nodes[a].when == q->nodes[b].when && a < b);
 }
 
 static void put(tl_event_queue *q, uint32_t place, uint32_t i) {
   q->heap[place] = i;
-  q->prev[i] = place;
+  q->nodes[i].prev = place;
 }
 
 static void rise(tl_event_queue *q, uint32_t place, uint32_t i) {
@@ -38,28 +38,28 @@ static void sink(tl_event_queue *q, uint32_t place, uint32_t i) {
 }
 
 static void leave(tl_event_queue *q, uint32_t i) {
-  const uint32_t bucket = q->bucket[i];
+  const uint32_t bucket = q->nodes[i].bucket;
   if (bucket == q->current) {
-    const uint32_t place = q->prev[i], last = q->heap[--q->waiting];
+    const uint32_t place = q->nodes[i].prev, last = q->heap[--q->waiting];
     if (last != i) {
       sink(q, place, last);
-      rise(q, q->prev[last], last);
+      rise(q, q->nodes[last].prev, last);
     }
     return;
   }
-  if (q->prev[i] == TL_NONE)
-    q->head[bucket] = q->next[i];
+  if (q->nodes[i].prev == TL_NONE)
+    q->head[bucket] = q->nodes[i].next;
   else
-    q->next[q->prev[i]] = q->next[i];
-  if (q->next[i] != TL_NONE)
-    q->prev[q->next[i]] = q->prev[i];
+    q->nodes[q->nodes[i].prev].next = q->nodes[i].next;
+  if (q->nodes[i].next != TL_NONE)
+    q->nodes[q->nodes[i].next].prev = q->nodes[i].prev;
 }
 
 static void join_list(tl_event_queue *q, uint32_t i, uint32_t bucket) {
-  q->prev[i] = TL_NONE;
-  q->next[i] = q->head[bucket];
+  q->nodes[i].prev = TL_NONE;
+  q->nodes[i].next = q->head[bucket];
   if (q->head[bucket] != TL_NONE)
-    q->prev[q->head[bucket]] = i;
+    q->nodes[q->head[bucket]].prev = i;
   q->head[bucket] = i;
 }
 
@@ -72,20 +72,20 @@ static uint32_t bucket_of(const tl_event_queue *q, double when) {
 }
 
 void tl_event_queue_set(tl_event_queue *q, uint32_t i, double when) {
-  const uint32_t bucket = bucket_of(q, when), was = q->bucket[i];
+  const uint32_t bucket = bucket_of(q, when), was = q->nodes[i].bucket;
   if (was == q->current && bucket == was) {
-    const bool is_sooner = when < q->when[i];
-    q->when[i] = when;
+    const bool is_sooner = when < q->nodes[i].when;
+    q->nodes[i].when = when;
     if (is_sooner)
-      rise(q, q->prev[i], i);
+      rise(q, q->nodes[i].prev, i);
     else
-      sink(q, q->prev[i], i);
+      sink(q, q->nodes[i].prev, i);
     return;
   }
   if (was != NOWHERE)
     leave(q, i);
-  q->when[i] = when;
-  q->bucket[i] = bucket;
+  q->nodes[i].when = when;
+  q->nodes[i].bucket = bucket;
   if (bucket == q->current)
     rise(q, q->waiting++, i);
   else if (bucket != NOWHERE)
@@ -98,7 +98,7 @@ uint32_t tl_event_queue_first(tl_event_queue *q) {
       return TL_NONE;
     uint32_t i = q->head[++q->current];
     while (i != TL_NONE) {
-      const uint32_t next = q->next[i];
+      const uint32_t next = q->nodes[i].next;
       rise(q, q->waiting++, i);
       i = next;
     }
@@ -111,13 +111,11 @@ talus_status tl_event_queue_make(tl_event_queue *q, tl_arena *arena, size_t coun
   q->most = most;
   q->scale = (double)q->buckets / most;
   q->current = q->waiting = 0;
-  TL_TAKE(arena, count, &q->when);
-  TL_TAKE(arena, count, &q->bucket);
-  TL_TAKE(arena, count, &q->next);
-  TL_TAKE(arena, count, &q->prev);
+  TL_TAKE(arena, count, &q->nodes);
   TL_TAKE(arena, q->buckets, &q->head);
   TL_TAKE(arena, count, &q->heap);
-  memset(q->bucket, 0xff, count * sizeof *q->bucket);
+  for (size_t i = 0; i < count; ++i)
+    q->nodes[i].bucket = NOWHERE;
   memset(q->head, 0xff, q->buckets * sizeof *q->head);
   return TALUS_OK;
 }
