@@ -98,7 +98,7 @@ bool val_write_plots(const char *folder, const char *prefix, const val_plot *plo
                   .count = (size_t)p->count,
                   .x = p->x};
     for (int k = 0; k < p->count; ++k)
-      drawn.series[k] = (plot_series){p->series[k], p->y[k]};
+      drawn.series[k] = (plot_series){.name = p->series[k], .y = p->y[k]};
     snprintf(path, sizeof path, "%s/%s%s.svg", folder, prefix, p->name);
     good = plot_svg(&drawn, path) == CLI_DONE && good;
   }
