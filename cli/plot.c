@@ -196,8 +196,7 @@ plot_range plot_x_range(const plot *drawn) {
     }
   const plot_range range = widened(low, high);
   /* Marks and bars at the ends do not touch the frame; a record begins at it. */
-  const double by =
-      drawn->count > 0 && drawn->series[0].error ? 0.04 * (range.high - range.low) : 0;
+  const double by = plot_has_marks(drawn) ? 0.03 * (range.high - range.low) : 0;
   return (plot_range){range.low - by, range.high + by};
 }
 

@@ -211,8 +211,8 @@ static void write_bar(FILE *to, const plot *drawn, size_t k, size_t i, double x,
   const double y = drawn->series[k].y[i], error = drawn->series[k].error[i];
   double low = plot_y_share(drawn, down, y - error);
   const double high = plot_y_share(drawn, down, y + error);
-  low = isnan(low) ? 0 : low; /* below what a logarithm can show */
-  if (!(error > 0) || isnan(high))
+  low = isnan(low) ? 0 : low;     /* below what a logarithm can show */
+  if (!((high - low) * DOWN > 1)) /* not known, or smaller than its mark */
     return;
   fputs("<path class=\"bar\" stroke=\"", to);
   write_colour(to, (unsigned)k);
