@@ -145,10 +145,10 @@ typedef struct talus_points {
   size_t count; /* of places: there are three times as many numbers */
 } talus_points;
 
-/* The vertices of a mesh file times `scale`, each place once: STL or PLY (text or binary), OBJ, or three
- * numbers a line (.csv, .txt, .xyz), by the ending of the name. TALUS_ERROR_IO where it cannot be
- * read, TALUS_ERROR_FORMAT where it is not what it should be: the message has every mistake (the
- * first ten) with its line and a caret, and *points is empty. */
+/* The vertices of a mesh file times `scale`, each place once: STL or PLY (text or binary), OBJ, or
+ * three numbers a line (.csv, .txt, .xyz), by the ending of the name. TALUS_ERROR_IO where it
+ * cannot be read, TALUS_ERROR_FORMAT where it is not what it should be: the message has every
+ * mistake (the first ten) with its line and a caret, and *points is empty. */
 TALUS_API talus_status talus_points_read(const char *path, double scale, talus_points *points);
 TALUS_API void talus_points_free(talus_points *points);
 
