@@ -40,6 +40,7 @@ void bodies_free(body_table *table) {
   free(table->scale);
   free(table->rotation);
   free(table->points);
+  free(table->triangles);
   *table = (body_table){0};
 }
 
@@ -150,18 +151,27 @@ static bool parse_binary(bodies_source *in, body_table *table) {
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
-_Static_assert((int)FRAME_CLUMP == (int)TALUS_CLUMP && (int)FRAME_OTHER == (int)TALUS_SHAPE_KINDS,
+_Static_assert((int)FRAME_MESH == (int)TALUS_MESH && (int)FRAME_OTHER == (int)TALUS_SHAPE_KINDS,
                "kinds of frames are those of talus.h");
 
 /* Hull: x, y, z of each; clump: the radius too. For contacts a clump needs no mass of its own: any
  * will do, and the integral is saved. */
 static void convert_points(const frame *from, const frame_shape *shape, double *to,
-                           talus_shape_def *def) {
+                           uint32_t *corners, talus_shape_def *def) {
   const size_t width = shape->kind == FRAME_CLUMP ? 4 : 3;
   for (size_t i = 0; i < shape->points; ++i)
     memcpy(to + width * i, from->point + 4 * (shape->point + i), width * sizeof *to);
   def->points = to;
   def->point_count = shape->points;
+  if (shape->kind == FRAME_MESH) {
+    memcpy(corners, from->triangle + 3 * (size_t)shape->triangle,
+           3 * (size_t)shape->triangles * sizeof *corners);
+    def->triangles = corners;
+    def->triangle_count = shape->triangles;
+    def->sides = (talus_sides)shape->open;
+    def->thickness = shape->size[0], def->rounding = shape->size[1];
+    def->open = 0;
+  }
   if (shape->kind != FRAME_CLUMP)
     return;
   def->volume = 1;
@@ -172,7 +182,8 @@ static void convert_points(const frame *from, const frame_shape *shape, double *
 static bool convert_shapes(const bodies_source *in, const frame *from, body_table *table) {
   table->bodies.shape_count = from->shapes;
   table->points = malloc((4 * from->points + 1) * sizeof *table->points);
-  if (!table->points)
+  table->triangles = malloc((3 * from->triangles + 1) * sizeof *table->triangles);
+  if (!table->points || !table->triangles)
     return refuse(in, "%s: out of memory for shapes", in->path);
   for (size_t i = 0; i < from->shapes; ++i) {
     const frame_shape *shape = &from->shape_table[i];
@@ -183,7 +194,8 @@ static bool convert_shapes(const bodies_source *in, const frame *from, body_tabl
     table->shapes[i].kind = (talus_shape_kind)shape->kind; /* both in one order */
     memcpy(table->shapes[i].size, shape->size, sizeof shape->size);
     table->shapes[i].open = shape->open;
-    convert_points(from, shape, table->points + 4 * (size_t)shape->point, &table->shapes[i]);
+    convert_points(from, shape, table->points + 4 * (size_t)shape->point,
+                   table->triangles + 3 * (size_t)shape->triangle, &table->shapes[i]);
   }
   return true;
 }

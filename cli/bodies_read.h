@@ -15,8 +15,9 @@ typedef struct body_table {
   talus_shape_def *shapes;
   uint32_t *shape;
   double *scale;
-  double *rotation; /* 4 */
-  double *points;   /* of hulls and clumps of a frame */
+  double *rotation;    /* 4 */
+  uint32_t *triangles; /* of meshes of a frame */
+  double *points;      /* of hulls and clumps of a frame */
 } body_table;
 
 /* What the file is shows in it and, where that leaves a doubt, in its name. False after a message

@@ -21,6 +21,7 @@ typedef enum frame_kind {
   FRAME_SUPERELLIPSOID,
   FRAME_HULL,
   FRAME_CLUMP,
+  FRAME_MESH,
   FRAME_OTHER /* a kind this command does not know */
 } frame_kind;
 

@@ -168,7 +168,9 @@ static int draw_stage(session *s, const render_stage *stage) {
                               .solids = stage->solids.data,
                               .solid_count = ghostly ? 0 : stage->solids.count,
                               .planes = stage->faces.data,
-                              .plane_count = stage->faces.count};
+                              .plane_count = stage->faces.count,
+                              .triangles = stage->triangles.data,
+                              .triangle_count = stage->triangles.count};
   const scene_items edges = {.rods = stage->lines.data, .rod_count = stage->lines.count};
   const scene_items breath = {.spheres = stage->ghosts.data,
                               .sphere_count = stage->ghosts.count,
@@ -192,6 +194,7 @@ static int draw_stage(session *s, const render_stage *stage) {
                       .box_colours = stage->box_colours.data,
                       .rod_colours = stage->rod_colours.data,
                       .solid_colours = stage->solid_colours.data,
+                      .triangle_colours = stage->triangle_colours.data,
                       .solids = stage->solids.data,
                       .lines = stage->lines.count > 0 ? lines : NULL,
                       .ghosts = s->options.with_contacts ? ghosts : NULL,

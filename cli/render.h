@@ -129,10 +129,11 @@ typedef struct render_list {
 
 typedef struct render_stage {
   render_list spheres, sphere_colours, boxes, box_colours, rods, rod_colours;
-  render_list solids, solid_colours; /* scene_solid; ghosts where contacts are drawn */
-  render_list faces;                 /* double[4]: planes of hulls */
-  render_list shape_faces;           /* unsigned[2] by shape: first of its faces, and how many */
-  render_list lines;                 /* edges of containers: scene_rod */
+  render_list solids, solid_colours;       /* scene_solid; ghosts where contacts are drawn */
+  render_list triangles, triangle_colours; /* of meshes: scene_triangle */
+  render_list faces;                       /* double[4]: planes of hulls */
+  render_list shape_faces; /* unsigned[2] by shape: first of its faces, and how many */
+  render_list lines;       /* edges of containers: scene_rod */
   render_list ghosts, ghost_boxes;
   render_list planes, panes;
   bool is_short_of_memory;

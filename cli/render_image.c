@@ -183,7 +183,7 @@ static rgb see_plane(const image *what, const image_plane *plane, vec from, vec 
 
 /* Flat sides shine less, or a whole one would light up at once. */
 static bool is_flat(const image *what, const scene_hit *hit) {
-  return hit->kind == SCENE_BOX ||
+  return hit->kind == SCENE_BOX || hit->kind == SCENE_TRIANGLE ||
          (hit->kind == SCENE_SOLID && what->solids[hit->item].kind == FRAME_HULL);
 }
 
@@ -191,10 +191,11 @@ static rgb see_solid(const image *what, const scene_hit *hit, vec from, vec alon
                      const noise_sampler *random) {
   surface s = {.at = at_distance(from, along, hit->distance),
                .normal = hit->normal,
-               .albedo = hit->kind == SCENE_SPHERE  ? what->sphere_colours[hit->item]
-                         : hit->kind == SCENE_BOX   ? what->box_colours[hit->item]
-                         : hit->kind == SCENE_SOLID ? what->solid_colours[hit->item]
-                                                    : what->rod_colours[hit->item],
+               .albedo = hit->kind == SCENE_SPHERE     ? what->sphere_colours[hit->item]
+                         : hit->kind == SCENE_BOX      ? what->box_colours[hit->item]
+                         : hit->kind == SCENE_SOLID    ? what->solid_colours[hit->item]
+                         : hit->kind == SCENE_TRIANGLE ? what->triangle_colours[hit->item]
+                                                       : what->rod_colours[hit->item],
                .gloss = is_flat(what, hit) ? 0.3f : 0.9f};
   if (hit->kind == SCENE_BOX) {
     /* Darker towards the edges, as worn corners are: sides of one colour stay apart. */

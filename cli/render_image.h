@@ -50,6 +50,7 @@ typedef struct image {
 
   const render_scene *solid;
   const rgb *sphere_colours, *box_colours, *rod_colours, *solid_colours; /* of `solid` */
+  const rgb *triangle_colours;
   const scene_solid *solids;
   const render_scene *lines;  /* rods that take and give no shade */
   const render_scene *ghosts; /* drawn as a breath only; NULL: none */

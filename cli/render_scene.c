@@ -20,7 +20,7 @@ struct render_device {
 
 struct render_scene {
   RTCScene scene;
-  unsigned geometry[4]; /* Embree's id of spheres, boxes, rods, solids */
+  unsigned geometry[SCENE_KINDS]; /* Embree's id of each */
   scene_solid *solids;
   double *planes;
 };
@@ -104,6 +104,18 @@ static bool fill_rods(RTCGeometry geometry, const scene_rod *rods, size_t n) {
     }
     first[i] = (unsigned)(2 * i);
   }
+  return true;
+}
+
+static bool fill_triangles(RTCGeometry geometry, const scene_triangle *triangles, size_t n) {
+  float *corner =
+      new_buffer(geometry, RTC_BUFFER_TYPE_VERTEX, RTC_FORMAT_FLOAT3, 3 * sizeof *corner, 3 * n);
+  unsigned *row = new_buffer(geometry, RTC_BUFFER_TYPE_INDEX, RTC_FORMAT_UINT3, 3 * sizeof *row, n);
+  if (!corner || !row)
+    return false;
+  memcpy(corner, triangles, n * sizeof *triangles);
+  for (size_t i = 0; i < 3 * n; ++i)
+    row[i] = (unsigned)i;
   return true;
 }
 
@@ -206,17 +218,19 @@ static bool attach(render_device *device, render_scene *scene, scene_kind kind, 
   static const enum RTCGeometryType types[] = {[SCENE_SPHERE] = RTC_GEOMETRY_TYPE_SPHERE_POINT,
                                                [SCENE_BOX] = RTC_GEOMETRY_TYPE_QUAD,
                                                [SCENE_ROD] = RTC_GEOMETRY_TYPE_ROUND_LINEAR_CURVE,
-                                               [SCENE_SOLID] = RTC_GEOMETRY_TYPE_USER};
+                                               [SCENE_SOLID] = RTC_GEOMETRY_TYPE_USER,
+                                               [SCENE_TRIANGLE] = RTC_GEOMETRY_TYPE_TRIANGLE};
   scene->geometry[kind] = RTC_INVALID_GEOMETRY_ID;
   if (n == 0)
     return true;
   RTCGeometry geometry = rtcNewGeometry(device->device, types[kind]);
   if (!geometry)
     return false;
-  const bool filled = kind == SCENE_SPHERE  ? fill_spheres(geometry, items, n)
-                      : kind == SCENE_BOX   ? fill_boxes(geometry, items, n)
-                      : kind == SCENE_SOLID ? fill_solids(geometry, scene, n)
-                                            : fill_rods(geometry, items, n);
+  const bool filled = kind == SCENE_SPHERE     ? fill_spheres(geometry, items, n)
+                      : kind == SCENE_BOX      ? fill_boxes(geometry, items, n)
+                      : kind == SCENE_SOLID    ? fill_solids(geometry, scene, n)
+                      : kind == SCENE_TRIANGLE ? fill_triangles(geometry, items, n)
+                                               : fill_rods(geometry, items, n);
   if (filled) {
     rtcCommitGeometry(geometry);
     scene->geometry[kind] = rtcAttachGeometry(scene->scene, geometry);
@@ -234,7 +248,8 @@ render_scene *render_scene_build(render_device *device, const scene_items *items
               attach(device, scene, SCENE_SPHERE, items->spheres, items->sphere_count) &&
               attach(device, scene, SCENE_BOX, items->boxes, items->box_count) &&
               attach(device, scene, SCENE_ROD, items->rods, items->rod_count) &&
-              attach(device, scene, SCENE_SOLID, items->solids, items->solid_count);
+              attach(device, scene, SCENE_SOLID, items->solids, items->solid_count) &&
+              attach(device, scene, SCENE_TRIANGLE, items->triangles, items->triangle_count);
   if (good) {
     rtcCommitScene(scene->scene);
     good = rtcGetDeviceError(device->device) == RTC_ERROR_NONE;
@@ -292,10 +307,9 @@ bool render_scene_hit(const render_scene *scene, vec origin, vec direction, floa
   if (ray.hit.geomID == RTC_INVALID_GEOMETRY_ID)
     return false;
   hit->distance = ray.ray.tfar;
-  hit->kind = ray.hit.geomID == scene->geometry[SCENE_SPHERE]  ? SCENE_SPHERE
-              : ray.hit.geomID == scene->geometry[SCENE_BOX]   ? SCENE_BOX
-              : ray.hit.geomID == scene->geometry[SCENE_SOLID] ? SCENE_SOLID
-                                                               : SCENE_ROD;
+  hit->kind = SCENE_SPHERE;
+  while (hit->kind + 1 < SCENE_KINDS && ray.hit.geomID != scene->geometry[hit->kind])
+    hit->kind++;
   hit->item = hit->kind == SCENE_BOX ? ray.hit.primID / SIDES : ray.hit.primID;
   hit->u = 2 * ray.hit.u - 1;
   hit->v = 2 * ray.hit.v - 1;

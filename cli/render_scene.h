@@ -1,5 +1,5 @@
-/* What rays meet: exact spheres, boxes, rods and convex solids. Embree's API is used behind this
- * header only. */
+/* What rays meet: exact spheres, boxes, rods, convex solids and triangles. Embree's API is used
+ * behind this header only. */
 #ifndef CLI_RENDER_SCENE_H
 #define CLI_RENDER_SCENE_H
 
@@ -25,6 +25,11 @@ typedef struct scene_rod {
   float radius;
 } scene_rod;
 
+/* Of a mesh. */
+typedef struct scene_triangle {
+  vec corner[3];
+} scene_triangle;
+
 /* Of render_solid.h, at a place. */
 typedef struct scene_solid {
   vec origin;    /* of the shape's own frame */
@@ -47,11 +52,20 @@ typedef struct scene_items {
   size_t rod_count;
   const scene_solid *solids;
   size_t solid_count;
+  const scene_triangle *triangles;
+  size_t triangle_count;
   const double *planes; /* 4: of hulls, own frame at scale 1 */
   size_t plane_count;
 } scene_items;
 
-typedef enum scene_kind { SCENE_SPHERE, SCENE_BOX, SCENE_ROD, SCENE_SOLID } scene_kind;
+typedef enum scene_kind {
+  SCENE_SPHERE,
+  SCENE_BOX,
+  SCENE_ROD,
+  SCENE_SOLID,
+  SCENE_TRIANGLE,
+  SCENE_KINDS
+} scene_kind;
 
 typedef struct scene_hit {
   float distance;

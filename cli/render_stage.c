@@ -39,11 +39,23 @@ static void add_rod(render_stage *stage, vec from, vec to, float radius, rgb col
 }
 
 void render_stage_free(render_stage *stage) {
-  render_list *const lists[] = {&stage->spheres,       &stage->sphere_colours, &stage->boxes,
-                                &stage->box_colours,   &stage->rods,           &stage->rod_colours,
-                                &stage->lines,         &stage->ghosts,         &stage->ghost_boxes,
-                                &stage->planes,        &stage->panes,          &stage->solids,
-                                &stage->solid_colours, &stage->faces,          &stage->shape_faces};
+  render_list *const lists[] = {&stage->spheres,
+                                &stage->sphere_colours,
+                                &stage->boxes,
+                                &stage->box_colours,
+                                &stage->rods,
+                                &stage->rod_colours,
+                                &stage->lines,
+                                &stage->ghosts,
+                                &stage->ghost_boxes,
+                                &stage->planes,
+                                &stage->panes,
+                                &stage->solids,
+                                &stage->solid_colours,
+                                &stage->faces,
+                                &stage->shape_faces,
+                                &stage->triangles,
+                                &stage->triangle_colours};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
     free(lists[i]->data);
   *stage = (render_stage){0};
@@ -192,6 +204,26 @@ static void stage_solid(const staging *s, size_t i) {
   const rgb colour = colour_of_body(s, i);
   ADD(s->stage, solids, solid);
   ADD(s->stage, solid_colours, colour);
+}
+
+/* The triangles as they are, flat. */
+static void stage_mesh(const staging *s, size_t i) {
+  const frame *bodies = &s->data->bodies;
+  const frame_shape *shape = &bodies->shape_table[bodies->shape[i]];
+  const vec origin = shape_origin(s, i);
+  const float scale = bodies->scale[i], *q = turn_of(s, i);
+  const rgb colour = colour_of_body(s, i);
+  for (size_t t = 0; t < shape->triangles; ++t) {
+    const uint32_t *v = bodies->triangle + 3 * (shape->triangle + t);
+    scene_triangle triangle;
+    for (int k = 0; k < 3; ++k) {
+      const double *p = bodies->point + 4 * (shape->point + v[k]);
+      const vec own = {scale * (float)p[0], scale * (float)p[1], scale * (float)p[2]};
+      triangle.corner[k] = vec_add(origin, render_turn(q, own));
+    }
+    ADD(s->stage, triangles, triangle);
+    ADD(s->stage, triangle_colours, colour);
+  }
 }
 
 static scene_box box_at(const staging *s, size_t i, vec half) {
@@ -362,6 +394,9 @@ static void stage_body(const staging *s, size_t i) {
     break;
   case FRAME_CLUMP:
     stage_clump(s, i);
+    break;
+  case FRAME_MESH:
+    stage_mesh(s, i);
     break;
   case FRAME_ELLIPSOID:
   case FRAME_CAPSULE:

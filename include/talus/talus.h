@@ -88,6 +88,7 @@ typedef enum talus_shape_kind {
                            (|x/a|^n2 + |y/b|^n2)^(n1/n2) + |z/c|^n1 <= 1; exponents 1.1 ... 100 */
   TALUS_HULL,           /* points = x, y, z of each: the convex hull of them */
   TALUS_CLUMP,          /* points = x, y, z, radius of each: the union of spheres, one rigid body */
+  TALUS_MESH,           /* points = x, y, z of each, and triangles of them: any surface */
   TALUS_SHAPE_KINDS
 } talus_shape_kind;
 
@@ -101,14 +102,31 @@ enum {
   TALUS_SIDE_TOP = 32     /* z = +lz/2 */
 };
 
+/* Where bodies may be that meet a mesh. */
+typedef enum talus_sides {
+  TALUS_SIDES_AUTO, /* out where the mesh is closed, both where it is open */
+  TALUS_SIDES_OUT,  /* where its normals point: it is the surface of a solid */
+  TALUS_SIDES_IN,   /* on the other side: it is a tank, never free */
+  TALUS_SIDES_BOTH  /* on either: a sheet, whose two sides are the same place */
+} talus_sides;
+
 typedef struct talus_shape_def {
   const char *name; /* NULL: unnamed */
   talus_shape_kind kind;
   double size[5];
   uint32_t open;        /* container: sides that are not there */
-  const double *points; /* hull: triplets x, y, z; clump: quadruplets x, y, z, radius; m */
-  size_t point_count;   /* hull: at least 4, not all in one plane; clump: at least 1 */
-  /* Mass properties of a clump, where they are known better than those of the union of its spheres
+  const double *points; /* hull, mesh: triplets x, y, z; clump: quadruplets x, y, z, radius; m */
+  size_t point_count;   /* hull: at least 4, not all in one plane; clump: at least 1; mesh: 3 */
+  /* Mesh: three rows of points each, counter-clockwise where bodies are. Closed, every edge in two
+   * triangles that run along it in opposite directions, it is a solid with the mass of its volume
+   * and may be free; open, it is fixed or scripted, unless it has a thickness. */
+  const uint32_t *triangles;
+  size_t triangle_count;
+  talus_sides sides;
+  double thickness; /* m: a shell, half of it on either side, with the mass of its area; 0: none */
+  double rounding;  /* m: contacts are those of the mesh swept by a ball of this radius; mass is not
+                       changed by it */
+  /* Mass properties of a clump or a mesh, where they are known better than those of its matter
    * at one density (a porous stone, say): all three are used where volume > 0. */
   double volume;      /* m3, of matter at the material's density; 0: from the union */
   talus_dvec3 centre; /* of mass, in the shape's own frame */
@@ -133,7 +151,10 @@ typedef struct talus_shape_info {
   talus_box bounds;    /* in the shape's own frame */
   double radius;       /* of the bounding sphere about the centre of mass */
   double error;        /* estimated relative error of volume and inertia; 0: exact to rounding */
-  size_t vertices, faces, edges; /* of a hull; vertices: of a clump its spheres */
+  size_t vertices, faces, edges; /* of a hull; vertices: of a clump its spheres; of a mesh all its
+                                    points, flat faces however they are cut, and edges of those */
+  size_t triangles;              /* of a mesh */
+  bool closed;                   /* of a mesh: no edge with one triangle alone */
 } talus_shape_info;
 
 /* TALUS_ERROR_INVALID names the shape and the value where there is no such shape. */

@@ -229,7 +229,7 @@ static bool are_useful(const tl_model *model) {
   for (size_t i = 0; i < model->shapes.count; ++i) {
     const talus_shape_kind kind = model->shapes.data[i].kind;
     if (kind == TALUS_BOX || kind == TALUS_CYLINDER || kind == TALUS_CONE ||
-        kind == TALUS_CAPSULE || kind == TALUS_HULL)
+        kind == TALUS_CAPSULE || kind == TALUS_HULL || kind == TALUS_MESH)
       return true;
   }
   return false;

@@ -14,11 +14,13 @@
 
 /* ---- shapes: one row per shape, shared by bodies ------------------------------------------- */
 
+struct tl_facets; /* shape/facets.h */
+
 typedef struct tl_shape {
   char *name;
   talus_shape_kind kind;
-  double size[5];      /* as given; plane normal normalised */
-  uint32_t open;       /* container */
+  double size[5];      /* as given; plane normal normalised; mesh: thickness, rounding */
+  uint32_t open;       /* container; mesh: its sides, TALUS_SIDES_... */
   double volume;       /* m3 at scale 1; 0 for unbounded and hollow shapes */
   talus_vec3 gyration; /* squared radii of gyration about the principal axes, m2 at scale 1 */
   talus_real radius;   /* bounding sphere about the centre of mass at scale 1; 0 if unbounded */
@@ -30,7 +32,7 @@ typedef struct tl_shape {
 
   /* Everything below is in the PRINCIPAL frame about the centre of mass, at scale 1.
    * Hull: its vertices, x, y, z of each (the points within are gone). Clump: x, y, z, radius of
-   * each sphere, in the order given. NULL for other kinds. */
+   * each sphere, in the order given. Mesh: as given. NULL for other kinds. */
   double *points;
   uint32_t point_count;
   /* Hull: faces, coplanar triangles merged. Face f has the vertices face_vertex[face_start[f]] ...
@@ -46,6 +48,9 @@ typedef struct tl_shape {
   /* Hull: what meets at vertex i, in the entries vertex_start[i] ... vertex_start[i + 1] - 1: the
    * vertices at the other ends of its edges, ascending, and its faces, ascending (as many). */
   uint32_t *vertex_start, *neighbour, *vertex_face;
+  /* Mesh: face_vertex has three vertices for each of face_count triangles, in the order of the tree
+   * of its surface, which is derived; the other lists are empty. */
+  struct tl_facets *facets;
 } tl_shape;
 
 /* ---- materials ------------------------------------------------------------------------------- */

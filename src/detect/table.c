@@ -123,6 +123,7 @@ static const csv_kind csv_kinds[] = {
     {"container", TALUS_CONTAINER, 3},
     {"hull", TALUS_HULL, -1},
     {"clump", TALUS_CLUMP, -1},
+    {"mesh", TALUS_MESH, -1},
 };
 
 static const csv_kind *find_kind(builder *to, const row *from) {
@@ -131,7 +132,7 @@ static const csv_kind *find_kind(builder *to, const row *from) {
       return &csv_kinds[i];
   tl_input_wrong(&to->in, from->cell[TL_COLUMN_SHAPE].text,
                  "column 'shape': '%.*s' is none of sphere, box, ellipsoid, capsule, cylinder, "
-                 "cone, superellipsoid, plane, container, hull and clump",
+                 "cone, superellipsoid, plane, container, hull, clump and mesh",
                  TL_SHOW(from->cell[TL_COLUMN_SHAPE]));
   return NULL;
 }
@@ -196,7 +197,7 @@ static talus_status read_file(builder *to, const row *from, const csv_kind *kind
     tl_input_wrong(&to->in, from->cell[TL_COLUMN_FILE].text,
                    "column 'file' is %s; a %s stands in a %sscene file (.yaml)",
                    to->columns.has[TL_COLUMN_FILE] ? "empty" : "not there", kind->name,
-                   kind->kind == TALUS_HULL ? "mesh file or a " : "");
+                   kind->kind == TALUS_HULL || kind->kind == TALUS_MESH ? "mesh file or a " : "");
     return TALUS_OK;
   }
   made->scale = isnan(from->value[TL_COLUMN_A]) ? 1 : from->value[TL_COLUMN_A];

@@ -15,6 +15,8 @@ typedef struct tl_table_file {
   uint32_t row; /* of the shapes */
   double *points;
   size_t bytes; /* of the points */
+  uint32_t *triangles;
+  size_t triangle_bytes;
 } tl_table_file;
 
 /* What a talus_body_table owns; arrays that only other shapes than spheres need may be empty. */

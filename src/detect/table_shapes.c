@@ -58,11 +58,11 @@ static talus_status pick_shape(const char *path, const talus_scene *scene,
 static talus_status read_scene(const char *path, tl_table_file *file, talus_shape_def *def) {
   talus_scene *scene;
   const tl_scene_shape *shape = NULL;
-  talus_points points = {0};
+  talus_mesh lists = {0};
   TL_TRY(talus_scene_load(path, NULL, 0, &scene, NULL));
   talus_status status = pick_shape(path, scene, file, &shape);
   if (status == TALUS_OK)
-    status = tl_scene_define_shape(scene, shape, def, &points);
+    status = tl_scene_define_shape(scene, shape, def, &lists);
   if (status == TALUS_OK && def->point_count > 0) {
     const size_t width = def->kind == TALUS_CLUMP ? 4 : 3;
     void *block = NULL;
@@ -71,7 +71,14 @@ static talus_status read_scene(const char *path, tl_table_file *file, talus_shap
     if (status == TALUS_OK)
       def->points = file->points = memcpy(block, def->points, file->bytes);
   }
-  talus_points_free(&points);
+  if (status == TALUS_OK && def->triangle_count > 0) {
+    void *block = NULL;
+    file->triangle_bytes = 3 * def->triangle_count * sizeof(uint32_t);
+    status = tl_resize(&block, 0, file->triangle_bytes);
+    if (status == TALUS_OK)
+      def->triangles = file->triangles = memcpy(block, def->triangles, file->triangle_bytes);
+  }
+  talus_mesh_free(&lists);
   talus_scene_free(scene);
   def->name = NULL; /* was the scene's */
   return status;
@@ -80,12 +87,26 @@ static talus_status read_scene(const char *path, tl_table_file *file, talus_shap
 /* ---- files -------------------------------------------------------------------------------------
  */
 
+static talus_status read_triangles(const char *path, tl_table_file *file, talus_shape_def *def) {
+  talus_mesh mesh;
+  TL_TRY(talus_mesh_read(path, 1, &mesh));
+  def->points = file->points = (double *)mesh.vertex;
+  def->triangles = file->triangles = (uint32_t *)mesh.triangle;
+  def->point_count = mesh.vertices, def->triangle_count = mesh.triangles;
+  file->bytes = 3 * mesh.vertices * sizeof(double);
+  file->triangle_bytes = 3 * mesh.triangles * sizeof(uint32_t);
+  return TALUS_OK;
+}
+
 static talus_status read_mesh(const char *path, tl_table_file *file, talus_shape_def *def) {
   talus_points points;
+  if (file->kind == TALUS_MESH)
+    return read_triangles(path, file, def);
   if (file->kind != TALUS_HULL)
     return tl_fail(TALUS_ERROR_FORMAT,
-                   "%s: a %s stands in a scene file (.yaml) with its shape; a mesh is a hull", path,
-                   talus_shape_kind_name(file->kind));
+                   "%s: a %s stands in a scene file (.yaml) with its shape; a file of triangles "
+                   "is a mesh or a hull",
+                   path, talus_shape_kind_name(file->kind));
   TL_TRY(talus_points_read(path, 1, &points));
   def->points = file->points = points.data;
   def->point_count = points.count;
@@ -154,7 +175,9 @@ talus_status tl_table_find_file(talus_body_rows *rows, tl_input *in, tl_span fil
 void tl_table_free_files(talus_body_rows *rows) {
   for (size_t i = 0; i < rows->files.count; ++i) {
     tl_table_file *file = &rows->files.data[i];
-    void *points = file->points;
+    void *points = file->points, *triangles = file->triangles;
+    if (triangles)
+      (void)tl_resize(&triangles, file->triangle_bytes, 0); /* freeing cannot fail */
     if (points)
       (void)tl_resize(&points, file->bytes, 0); /* freeing cannot fail */
     tl_string_free(&file->path);

@@ -2,6 +2,7 @@
 #include "kernels/collide_convex.h"
 #include "narrow/clump.h"
 #include "narrow/ellipsoid.h"
+#include "narrow/mesh.h"
 
 /* ---- lengths of a posed shape, m ------------------------------------------------------------ */
 
@@ -165,7 +166,8 @@ tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
         [TALUS_ELLIPSOID] = tl_narrow_ellipsoids, [TALUS_CAPSULE] = convex_convex,
         [TALUS_CYLINDER] = convex_convex, [TALUS_CONE] = convex_convex,
         [TALUS_SUPERELLIPSOID] = convex_convex, [TALUS_HULL] = convex_convex,
-        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = sphere_plane, [TALUS_CONTAINER] = sphere_container},
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_MESH] = tl_mesh_sphere,
+        [TALUS_PLANE] = sphere_plane, [TALUS_CONTAINER] = sphere_container},
     [TALUS_BOX] = {
         [TALUS_BOX] = box_box,
         [TALUS_ELLIPSOID] = convex_convex, [TALUS_CAPSULE] = convex_convex,
@@ -199,7 +201,7 @@ tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
         [TALUS_HULL] = convex_convex,
         [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
     [TALUS_CLUMP] = {
-        [TALUS_CLUMP] = tl_clump_pair,
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_MESH] = tl_clump_pair,
         [TALUS_PLANE] = tl_clump_pair, [TALUS_CONTAINER] = tl_clump_pair},
 };
 /* clang-format on */
@@ -241,7 +243,9 @@ int tl_narrow_capacity(talus_shape_kind a, talus_shape_kind b) {
   if (!tl_narrow_table[first][second])
     return 0;
   if (first == TALUS_CLUMP || second == TALUS_CLUMP) /* of each of its spheres */
-    return second == TALUS_CONTAINER ? TL_CONTAINER_WALLS : 1;
+    return second == TALUS_CONTAINER ? TL_CONTAINER_WALLS : second == TALUS_MESH ? TL_NEAR_MOST : 1;
+  if (first == TALUS_MESH || second == TALUS_MESH)
+    return TL_NARROW_MAX_POINTS;
   const int each = is_smooth(a) || is_smooth(b) ? 1 : TL_MANIFOLD_MAX;
   return second == TALUS_CONTAINER ? each * TL_CONTAINER_WALLS : each;
 }

@@ -16,6 +16,11 @@ static talus_status check_shape(const tl_shape *shape, size_t i) {
   tl_shape made;
   if (tl_shape_validate(shape) != TALUS_OK)
     return tl_fail_in(TALUS_ERROR_INVALID, "shape %zu", i);
+  if (shape->kind == TALUS_MESH) {
+    if (!(shape->volume >= 0 && shape->radius > 0) || !shape->bounded)
+      WRONG("shape %zu: its derived numbers are not those of a mesh", i);
+    return TALUS_OK;
+  }
   if (shape->kind == TALUS_HULL || shape->kind == TALUS_CLUMP) {
     const talus_vec3 g = shape->gyration;
     if (!(shape->volume > 0 && shape->radius > 0 && g.x > 0 && g.y > 0 && g.z > 0) ||

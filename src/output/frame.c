@@ -30,8 +30,9 @@ static talus_status write_member(tl_h5_out *out, const char *name, tl_h5_type ty
   return tl_h5_write(out, name, type, n, columns, scratch);
 }
 
-/* Vertices of hulls and spheres of clumps in the shape's OWN frame (x, y, z, radius; 0 for a
- * vertex), shape after shape: those of shape i are rows point_start[i] ... point_start[i + 1] - 1.
+/* Vertices of hulls and meshes and spheres of clumps in the shape's OWN frame (x, y, z, radius; 0
+ * for a vertex), shape after shape: those of shape i are rows point_start[i] ... point_start[i + 1]
+ * - 1.
  */
 static talus_status write_points(tl_h5_out *out, const tl_model *model) {
   TL_ARRAY(double) points = {0};
@@ -63,15 +64,22 @@ static talus_status write_points(tl_h5_out *out, const tl_model *model) {
   return status;
 }
 
-/* Faces of hulls cut into triangles, counter-clockwise from outside: rows of the shape's own
- * points.
+/* Triangles of meshes, and faces of hulls cut into triangles, counter-clockwise from outside: rows
+ * of the shape's own points.
  */
 static talus_status write_triangles(tl_h5_out *out, const tl_model *model) {
   TL_ARRAY(uint32_t) corner = {0}, start = {0};
   talus_status status = tl_array_push(&start, 0u);
   for (size_t i = 0; i < model->shapes.count && status == TALUS_OK; ++i) {
     const tl_shape *shape = &model->shapes.data[i];
-    for (uint32_t f = 0; f < shape->face_count; ++f) {
+    const bool is_mesh = shape->kind == TALUS_MESH;
+    if (is_mesh) {
+      const size_t at = corner.count, corners = 3 * (size_t)shape->face_count;
+      status = tl_array_resize(&corner, at + corners);
+      if (status == TALUS_OK)
+        memcpy(corner.data + at, shape->face_vertex, corners * sizeof(uint32_t));
+    }
+    for (uint32_t f = 0; f < shape->face_count && !is_mesh; ++f) {
       const uint32_t *v = &shape->face_vertex[shape->face_start[f]];
       const uint32_t n = shape->face_start[f + 1] - shape->face_start[f];
       for (uint32_t k = 2; k < n && status == TALUS_OK; ++k) {

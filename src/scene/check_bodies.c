@@ -13,7 +13,7 @@ static bool is_zero(const double v[3]) { return v[0] == 0 && v[1] == 0 && v[2] =
  * ------------------------------------------------------------------------------------------------
  */
 
-/* Volume, centre and inertia of a clump: all or none. */
+/* Volume, centre and inertia of a clump or a mesh: all or none. */
 static void check_given_mass(tl_checker *checker, tl_node_id node, const tl_scene_shape *shape,
                              const char *path) {
   static const char *const keys[3] = {"volume", "centre", "inertia"};
@@ -25,9 +25,11 @@ static void check_given_mass(tl_checker *checker, tl_node_id node, const tl_scen
       missing = i;
   if (first < 0)
     return;
-  if (!tl_object_has(&tl_schema_shape, shape, "clump"))
+  if (!tl_object_has(&tl_schema_shape, shape, "clump") &&
+      !tl_object_has(&tl_schema_shape, shape, "mesh"))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, keys[first]),
-                   "%s.%s is of a clump; expected it beside `clump`", path, keys[first]);
+                   "%s.%s is of a clump or a mesh; expected it beside `clump` or `mesh`", path,
+                   keys[first]);
   else if (missing >= 0)
     tl_problem_add(checker->problems, tl_check_mark(checker, node, keys[first]),
                    "%s has `%s` and no `%s`; expected volume, centre and inertia, or none of them",
@@ -44,9 +46,15 @@ static void check_shape(tl_checker *checker, tl_node_id node, const tl_scene_sha
       !tl_object_has(&tl_schema_shape, shape, "container"))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "open"),
                    "%s.open is of a container; expected it beside `container`", path);
-  if (tl_object_has(&tl_schema_shape, shape, "scale") && !shape->hull.file)
+  const bool is_mesh = tl_object_has(&tl_schema_shape, shape, "mesh");
+  if (tl_object_has(&tl_schema_shape, shape, "scale") && !shape->hull.file && !is_mesh)
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "scale"),
-                   "%s.scale is of a file; expected it beside `hull: FILE`", path);
+                   "%s.scale is of a file; expected it beside `hull: FILE` or `mesh`", path);
+  static const char *const of_mesh[] = {"sides", "thickness", "rounding"};
+  for (int i = 0; i < 3; ++i)
+    if (tl_object_has(&tl_schema_shape, shape, of_mesh[i]) && !is_mesh)
+      tl_problem_add(checker->problems, tl_check_mark(checker, node, of_mesh[i]),
+                     "%s.%s is of a mesh; expected it beside `mesh`", path, of_mesh[i]);
   check_given_mass(checker, node, shape, path);
 }
 

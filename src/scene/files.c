@@ -31,9 +31,15 @@ known:
   return status;
 }
 
+static talus_status add_shape(const talus_scene *scene, const tl_scene_shape *shape,
+                              tl_scene_files *files) {
+  TL_TRY(add(scene, shape->hull.file, files));
+  return add(scene, shape->mesh.file, files);
+}
+
 static talus_status add_use(const talus_scene *scene, const tl_scene_shape_use *use,
                             tl_scene_files *files) {
-  return use->own ? add(scene, use->own->hull.file, files) : TALUS_OK;
+  return use->own ? add_shape(scene, use->own, files) : TALUS_OK;
 }
 
 talus_status tl_scene_list_files(const talus_scene *scene, tl_scene_files *files) {
@@ -41,7 +47,7 @@ talus_status tl_scene_list_files(const talus_scene *scene, tl_scene_files *files
   const tl_scene_body *bodies = scene->bodies.data;
   const tl_scene_emitter *emitters = scene->emit.data;
   for (size_t i = 0; i < scene->shapes.count; ++i)
-    TL_TRY(add(scene, shapes[i].hull.file, files));
+    TL_TRY(add_shape(scene, &shapes[i], files));
   for (size_t i = 0; i < scene->bodies.count; ++i) {
     const tl_scene_motion *motions = bodies[i].motion.data;
     TL_TRY(add_use(scene, bodies[i].fill ? &bodies[i].fill->shape : &bodies[i].shape, files));

@@ -97,6 +97,15 @@ typedef struct tl_scene_points {
   tl_items rows; /* of 3 or 4 doubles */
 } tl_scene_points;
 
+/* Triangles of a file, or made. */
+typedef struct tl_scene_mesh {
+  tl_object object;
+  char *file;
+  int make; /* row of talus_mesh_recipe_name */
+  uint64_t triangles, seed;
+  double size[5], noise;
+} tl_scene_mesh;
+
 typedef struct tl_scene_shape {
   tl_object object;
   char *name; /* NULL for a shape written within a body */
@@ -104,6 +113,9 @@ typedef struct tl_scene_shape {
   tl_scene_superellipsoid superellipsoid;
   tl_scene_turned capsule, cylinder, cone;
   tl_scene_points hull, clump;
+  tl_scene_mesh mesh;
+  int sides;
+  double thickness, rounding;
   uint32_t open;
   double scale;
   double volume, centre[3], inertia[6];

@@ -178,12 +178,54 @@ static const tl_map turned_map = {
         {0}}};
 #undef OWNER
 
+#define OWNER tl_scene_mesh
+static const tl_words makers = {
+    WORDS({"icosphere", 0, "size: radius; triangles: 20 times a power of 4"},
+          {"noisy-sphere", 1, "size: smallest radius; an icosphere with dents"},
+          {"box", 2, "size: three edges"},
+          {"plate", 3, "size: two edges, in the plane z = 0; open"},
+          {"cylinder", 4, "size: radius, length along z"},
+          {"torus", 5, "size: radius, radius of the tube; about z"},
+          {"bolt", 6, "size: diameter, pitch, length; an ISO thread of 60 degrees"},
+          {"nut", 7, "size: diameter, pitch, length, width across flats, clearance"}),
+    NULL};
+const tl_map tl_schema_mesh = {
+    .title = "a mesh",
+    .plural = "meshes",
+    .size = sizeof(OWNER),
+    .bare = "file",
+    .help = "Triangles of a file, or made. `mesh: rock.stl` is short for `mesh: {file: rock.stl}`.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, file, TEXT), .flags = TL_KEY_ONE_OF | TL_KEY_PATH, .example = "rock.stl",
+         .expected = "the name of a file",
+         .help = ".stl, .obj or .ply; vertices of the same place are one"},
+        {KEY(OWNER, make, WORD), .words = &makers, .flags = TL_KEY_ONE_OF,
+         .example = "noisy-sphere", .help = "what is made instead"},
+        {KEY(OWNER, size, NUMBERS), .count = 5, NOT_NEGATIVE, .unit = "m",
+         .fallback = "[0, 0, 0, 0, 0]", .example = "[1, 0.25, 0, 0, 0]",
+         .help = "lengths of what is made; 0: as `talus shape make` has them"},
+        {KEY(OWNER, triangles, INTEGER), .range = {0, 1e8, false}, .fallback = "0",
+         .example = "1280", .help = "of what is made, about; 0: as `talus shape make` has them"},
+        {KEY(OWNER, noise, NUMBER), .range = {0, 100, false}, .fallback = "1.4", .example = "1.4",
+         .help = "of a noisy sphere: largest radius by the smallest"},
+        {KEY(OWNER, seed, INTEGER), .range = {0, 9007199254740992.0, false}, .fallback = "0",
+         .example = "3", .help = "of the noise"},
+        {0}}};
+#undef OWNER
+
+static const tl_words sides_of_mesh = {
+    WORDS({"auto", TALUS_SIDES_AUTO, "`out` where the mesh is closed, `both` where it is open"},
+          {"out", TALUS_SIDES_OUT, "bodies are where the normals point: a solid"},
+          {"in", TALUS_SIDES_IN, "bodies are on the other side: a tank"},
+          {"both", TALUS_SIDES_BOTH, "bodies are on either side: a sheet"}),
+    NULL};
+
 #define OWNER tl_scene_shape
 const tl_map tl_schema_shape = {
     .title = "a shape",
     .plural = "shapes",
     .size = sizeof(OWNER),
-    .later = LATER("mesh", "revolved"),
+    .later = LATER("revolved"),
     .help = "An entry of `shapes`, or the `shape` of a body in place. Shapes are shared; each body "
             "has a scale of its own.",
     .keys = (const tl_key[]){
@@ -218,19 +260,33 @@ const tl_map tl_schema_shape = {
          .example = "[[0, 0, 0, 0.01], [0.01, 0, 0, 0.008]]",
          .help = "spheres [[x, y, z, radius], ...] as one rigid body; where they overlap there is "
                  "matter once"},
+        {KEY(OWNER, mesh, MAP), .map = &tl_schema_mesh, .flags = TL_KEY_ONE_OF,
+         .example = "rock.stl",
+         .help = "triangles, as they are: closed, a solid with the mass of its volume; open, fixed "
+                 "or with `motion`, felt from both sides"},
+        {KEY(OWNER, sides, WORD), .words = &sides_of_mesh, .flags = TL_KEY_OPTIONAL,
+         .example = "in", .help = "mesh: where bodies may be"},
+        {KEY(OWNER, thickness, NUMBER), POSITIVE, .unit = "m", .flags = TL_KEY_OPTIONAL,
+         .example = "3e-4", .help = "mesh: a shell of it, which may be free though it is open"},
+        {KEY(OWNER, rounding, NUMBER), NOT_NEGATIVE, .unit = "m", .flags = TL_KEY_OPTIONAL,
+         .example = "1e-4",
+         .help = "mesh: bodies meet it as if a ball of this radius ran over it; its mass is that "
+                 "of the mesh"},
         {KEY(OWNER, open, WORDS), .words = &sides, .flags = TL_KEY_OPTIONAL, .example = "[top]",
          .help = "sides that the container does not have"},
         {KEY(OWNER, scale, NUMBER), POSITIVE, .flags = TL_KEY_OPTIONAL, .example = "0.001",
-         .help = "hull of a file: multiplies its coordinates (0.001 for millimetres)"},
+         .help = "hull or mesh of a file, mesh that is made: multiplies its coordinates (0.001 for "
+                 "millimetres)"},
         {KEY(OWNER, volume, NUMBER), POSITIVE, .unit = "m3", .flags = TL_KEY_OPTIONAL,
          .example = "6e-6",
-         .help = "clump: of its matter, where that is not the union of the spheres; with `centre` "
+         .help = "clump or mesh: of its matter, where that is not what it encloses; with `centre` "
                  "and `inertia`"},
         {KEY(OWNER, centre, NUMBERS), .count = 3, ANY, .unit = "m", .flags = TL_KEY_OPTIONAL,
-         .example = "[0, 0, 0]", .help = "clump: of mass; with `volume` and `inertia`"},
+         .example = "[0, 0, 0]", .help = "clump or mesh: of mass; with `volume` and `inertia`"},
         {KEY(OWNER, inertia, NUMBERS), .count = 6, ANY, .unit = "m2", .flags = TL_KEY_OPTIONAL,
          .example = "[4e-5, 6e-5, 6e-5, 0, 0, 0]",
-         .help = "clump: tensor [xx, yy, zz, xy, xz, yz] about the centre of mass, per kilogram"},
+         .help = "clump or mesh: tensor [xx, yy, zz, xy, xz, yz] about the centre of mass, per "
+                 "kilogram"},
         {0}}};
 #undef OWNER
 
@@ -677,13 +733,40 @@ const tl_map tl_schema_scene = {
         {0}}};
 #undef OWNER
 
-const tl_map *const tl_schema_maps[] = {
-    &tl_schema_scene,    &tl_schema_until,   &tl_schema_step,    &tl_schema_solve,
-    &tl_schema_broad,    &tl_schema_narrow,  &tl_schema_contact, &tl_schema_sleep,
-    &tl_schema_domain,   &material_map,      &pair_map,          &tl_schema_shape,
-    &superellipsoid_map, &turned_map,        &tl_schema_body,    &tl_schema_motion,
-    &tl_schema_fill,     &tl_schema_table,   &region_map,        &ball_map,
-    &cylinder_map,       &size_map,          &lognormal_map,     &tl_schema_joint,
-    &tl_schema_limits,   &tl_schema_spring,  &tl_schema_motor,   &tl_schema_breaking,
-    &ignore_map,         &tl_schema_emitter, &source_map,        &disc_map,
-    &sink_map,           &probe_map,         &output_map,        NULL};
+const tl_map *const tl_schema_maps[] = {&tl_schema_scene,
+                                        &tl_schema_until,
+                                        &tl_schema_step,
+                                        &tl_schema_solve,
+                                        &tl_schema_broad,
+                                        &tl_schema_narrow,
+                                        &tl_schema_contact,
+                                        &tl_schema_sleep,
+                                        &tl_schema_domain,
+                                        &material_map,
+                                        &pair_map,
+                                        &tl_schema_shape,
+                                        &superellipsoid_map,
+                                        &turned_map,
+                                        &tl_schema_mesh,
+                                        &tl_schema_body,
+                                        &tl_schema_motion,
+                                        &tl_schema_fill,
+                                        &tl_schema_table,
+                                        &region_map,
+                                        &ball_map,
+                                        &cylinder_map,
+                                        &size_map,
+                                        &lognormal_map,
+                                        &tl_schema_joint,
+                                        &tl_schema_limits,
+                                        &tl_schema_spring,
+                                        &tl_schema_motor,
+                                        &tl_schema_breaking,
+                                        &ignore_map,
+                                        &tl_schema_emitter,
+                                        &source_map,
+                                        &disc_map,
+                                        &sink_map,
+                                        &probe_map,
+                                        &output_map,
+                                        NULL};

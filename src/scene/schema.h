@@ -97,8 +97,8 @@ extern const tl_map tl_schema_scene;
 extern const tl_map *const tl_schema_maps[];
 extern const tl_map tl_schema_until, tl_schema_step, tl_schema_solve, tl_schema_broad,
     tl_schema_narrow, tl_schema_contact, tl_schema_sleep, tl_schema_domain;
-extern const tl_map tl_schema_shape, tl_schema_body, tl_schema_motion, tl_schema_fill,
-    tl_schema_table, tl_schema_emitter;
+extern const tl_map tl_schema_mesh, tl_schema_shape, tl_schema_body, tl_schema_motion,
+    tl_schema_fill, tl_schema_table, tl_schema_emitter;
 extern const tl_map tl_schema_joint, tl_schema_limits, tl_schema_spring, tl_schema_motor,
     tl_schema_breaking;
 

@@ -15,7 +15,13 @@ static void set_points(talus_shape_def *def, const tl_scene_points *points) {
   def->point_count = points->rows.count;
 }
 
-/* All but the points of a file. */
+static void set_mass(talus_shape_def *def, const tl_scene_shape *shape) {
+  def->volume = shape->volume;
+  def->centre = (talus_dvec3){shape->centre[0], shape->centre[1], shape->centre[2]};
+  memcpy(def->inertia, shape->inertia, sizeof shape->inertia);
+}
+
+/* All but what a file holds. */
 static talus_shape_def shape_def(const tl_scene_shape *shape) {
   talus_shape_def def = talus_shape_def_default();
   def.name = shape->name;
@@ -56,9 +62,13 @@ static talus_shape_def shape_def(const tl_scene_shape *shape) {
     break;
   case TALUS_CLUMP:
     set_points(&def, &shape->clump);
-    def.volume = shape->volume;
-    def.centre = (talus_dvec3){shape->centre[0], shape->centre[1], shape->centre[2]};
-    memcpy(def.inertia, shape->inertia, sizeof shape->inertia);
+    set_mass(&def, shape);
+    break;
+  case TALUS_MESH:
+    def.sides = (talus_sides)shape->sides;
+    def.thickness = shape->thickness;
+    def.rounding = shape->rounding;
+    set_mass(&def, shape);
     break;
   case TALUS_SHAPE_KINDS:
     break;
@@ -66,38 +76,66 @@ static talus_shape_def shape_def(const tl_scene_shape *shape) {
   return def;
 }
 
+static double scale_of(const tl_scene_shape *shape) {
+  return tl_object_has(&tl_schema_shape, shape, "scale") ? shape->scale : 1;
+}
+
+static talus_status make_mesh(const tl_scene_shape *shape, talus_mesh *lists) {
+  const tl_scene_mesh *mesh = &shape->mesh;
+  const double scale = scale_of(shape);
+  talus_mesh_recipe recipe = {.kind = talus_mesh_recipe_name((size_t)mesh->make),
+                              .triangles = (size_t)mesh->triangles,
+                              .noise = mesh->noise,
+                              .seed = mesh->seed};
+  memcpy(recipe.size, mesh->size, sizeof recipe.size);
+  TL_TRY(talus_mesh_make(&recipe, lists));
+  for (size_t i = 0; i < lists->vertices; ++i)
+    for (int k = 0; k < 3; ++k)
+      lists->vertex[i][k] *= scale;
+  return TALUS_OK;
+}
+
 static talus_status read_file(const talus_scene *scene, const tl_scene_shape *shape,
-                              talus_points *points) {
+                              talus_mesh *lists) {
+  const bool is_mesh = tl_scene_shape_kind(shape) == TALUS_MESH;
   tl_text path = {0};
-  tl_scene_add_path(&path, scene, shape->hull.file);
+  talus_points points = {0};
+  tl_scene_add_path(&path, scene, is_mesh ? shape->mesh.file : shape->hull.file);
   TL_TRY(path.status);
-  const double scale = tl_object_has(&tl_schema_shape, shape, "scale") ? shape->scale : 1;
-  const talus_status status = tl_scene_told_path(talus_points_read(path.data, scale, points));
+  const double scale = scale_of(shape);
+  const talus_status status =
+      tl_scene_told_path(is_mesh ? talus_mesh_read(path.data, scale, lists)
+                                 : talus_points_read(path.data, scale, &points));
   tl_text_drop(&path);
+  if (!is_mesh)
+    *lists = (talus_mesh){.vertex = (double(*)[3])points.data, .vertices = points.count};
   return status;
 }
 
 talus_status tl_scene_define_shape(const talus_scene *scene, const tl_scene_shape *shape,
-                                   talus_shape_def *def, talus_points *points) {
+                                   talus_shape_def *def, talus_mesh *lists) {
   *def = shape_def(shape);
-  *points = (talus_points){0};
-  if (def->kind != TALUS_HULL || !shape->hull.file)
+  *lists = (talus_mesh){0};
+  const bool is_mesh = def->kind == TALUS_MESH;
+  if (!is_mesh && (def->kind != TALUS_HULL || !shape->hull.file))
     return TALUS_OK;
-  const talus_status status = read_file(scene, shape, points);
-  def->points = points->data, def->point_count = points->count;
+  const talus_status status =
+      is_mesh && !shape->mesh.file ? make_mesh(shape, lists) : read_file(scene, shape, lists);
+  def->points = (const double *)lists->vertex, def->point_count = lists->vertices;
+  def->triangles = (const uint32_t *)lists->triangle, def->triangle_count = lists->triangles;
   return status;
 }
 
 talus_status tl_scene_add_shape(const talus_scene *scene, const tl_scene_shape *shape,
                                 talus_world *world, talus_shape *made) {
   talus_shape_def def;
-  talus_points points;
-  talus_status status = tl_scene_define_shape(scene, shape, &def, &points);
+  talus_mesh lists;
+  talus_status status = tl_scene_define_shape(scene, shape, &def, &lists);
   if (status == TALUS_OK)
     status = talus_world_add_shape(world, &def, made);
   else if (shape->name)
     status = tl_fail_in(status, "shape '%s'", shape->name);
-  talus_points_free(&points);
+  talus_mesh_free(&lists);
   return status;
 }
 
@@ -133,7 +171,8 @@ bool tl_scene_shape_size(const tl_scene_shape *shape, tl_scene_size_of *size) {
                           kind == TALUS_HULL ? 3 : 4, size);
   const talus_shape_def def = shape_def(shape);
   talus_shape_info info;
-  if (kind < 0 || talus_shape_measure(&def, &info) != TALUS_OK || !info.bounded)
+  if (kind < 0 || kind == TALUS_MESH || talus_shape_measure(&def, &info) != TALUS_OK ||
+      !info.bounded)
     return false;
   const talus_dvec3 lo = info.bounds.lo, hi = info.bounds.hi;
   *size = (tl_scene_size_of){.radius = info.radius,

@@ -2,6 +2,8 @@
 #ifndef TL_SCENE_SHAPES_H
 #define TL_SCENE_SHAPES_H
 
+#include <talus/mesh.h>
+
 #include "scene/schema.h"
 
 /* Adds it to the world; reads its file of points where it has one. Messages begin with the place in
@@ -9,10 +11,10 @@
 talus_status tl_scene_add_shape(const talus_scene *scene, const tl_scene_shape *shape,
                                 talus_world *world, talus_shape *made);
 
-/* The shape as a definition, which borrows from the scene; its points, where they stand in a file,
- * are read into *points, which the caller frees (in every case). */
+/* The shape as a definition, which borrows from the scene; points and triangles that stand in a
+ * file or are made go to *lists, which the caller frees (in every case). */
 talus_status tl_scene_define_shape(const talus_scene *scene, const tl_scene_shape *shape,
-                                   talus_shape_def *def, talus_points *points);
+                                   talus_shape_def *def, talus_mesh *lists);
 
 /* The shape as it would be written: equal shapes, equal text. */
 talus_status tl_scene_write_shape(const talus_scene *scene, const tl_scene_shape *shape,

@@ -1,6 +1,7 @@
 /* The box of a posed shape: tight for every kind, in double in both builds. */
 #include "base/power.h"
 #include "kernels/collide.h"
+#include "shape/facets.h"
 #include "shape/shape.h"
 
 /* Half the width of a body with a centre of symmetry, along world axis i: its support function. */
@@ -56,6 +57,8 @@ talus_box tl_shape_bounds(const tl_shape *shape, double scale, talus_dvec3 posit
   for (int i = 0; i < 3; ++i)
     if (shape->kind == TALUS_CONE)
       cone_range(shape, &frame, i, range[i]);
+    else if (shape->kind == TALUS_MESH)
+      tl_facets_range(shape->facets, frame.m[i], range[i]);
     else if (shape->kind == TALUS_HULL || shape->kind == TALUS_CLUMP)
       points_range(shape, &frame, i, range[i]);
     else
@@ -98,6 +101,7 @@ double tl_shape_inner_radius(const tl_shape *shape) {
     for (uint32_t k = 0; k < shape->point_count; ++k)
       least = fmin(least, shape->points[4 * k + 3]);
     return least;
+  case TALUS_MESH: /* what has to be missed is its surface, which has no thickness */
   case TALUS_PLANE:
   case TALUS_SHAPE_KINDS:
     break;

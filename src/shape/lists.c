@@ -1,4 +1,5 @@
-/* What hulls and clumps own: room, copies, checks. */
+/* What hulls, clumps and meshes own: room, copies, checks. */
+#include "shape/facets.h"
 #include "shape/shape.h"
 
 /* Where the pointer of each list is, in the order of tl_shape_lists. */
@@ -13,7 +14,9 @@ static void set_pointer(tl_shape *shape, int list, void *data) {
 }
 
 void tl_shape_lists(const tl_shape *shape, tl_shape_list lists[TL_SHAPE_LISTS]) {
-  const size_t points = shape->point_count, faces = shape->face_count, edges = shape->edge_count;
+  const bool is_mesh = shape->kind == TALUS_MESH;
+  const size_t points = shape->point_count, triangles = is_mesh ? shape->face_count : 0;
+  const size_t faces = shape->face_count - triangles, edges = shape->edge_count;
   lists[0] = (tl_shape_list){.name = "points",
                              .data = shape->points,
                              .scalars = points * (shape->kind == TALUS_CLUMP ? 4 : 3),
@@ -28,7 +31,7 @@ void tl_shape_lists(const tl_shape *shape, tl_shape_list lists[TL_SHAPE_LISTS]) 
                              .scalar_bytes = sizeof(uint32_t)};
   lists[3] = (tl_shape_list){.name = "face_vertex",
                              .data = shape->face_vertex,
-                             .scalars = 2 * edges,
+                             .scalars = 2 * edges + 3 * triangles,
                              .scalar_bytes = sizeof(uint32_t)};
   lists[4] = (tl_shape_list){
       .name = "edge", .data = shape->edge, .scalars = 2 * edges, .scalar_bytes = sizeof(uint32_t)};
@@ -88,6 +91,7 @@ void tl_shape_release_lists(tl_shape *shape) {
       (void)tl_resize(&lists[i].data, lists[i].scalars * lists[i].scalar_bytes, 0);
     set_pointer(shape, i, NULL);
   }
+  tl_facets_release(shape);
   shape->point_count = shape->face_count = shape->edge_count = 0;
 }
 
@@ -95,24 +99,32 @@ talus_status tl_shape_copy(tl_shape *to, const tl_shape *from) {
   tl_shape made = *from;
   tl_shape_list old[TL_SHAPE_LISTS], new[TL_SHAPE_LISTS];
   made.name = NULL;
+  made.facets = NULL;
   TL_TRY(tl_shape_allocate(&made));
   tl_shape_lists(from, old);
   tl_shape_lists(&made, new);
   for (int i = 0; i < TL_SHAPE_LISTS; ++i)
     if (new[i].data)
       memcpy(new[i].data, old[i].data, old[i].scalars * old[i].scalar_bytes);
-  if (from->name) {
+  talus_status status = tl_shape_derive(&made);
+  if (status == TALUS_OK && from->name) {
     void *name = NULL;
     const size_t bytes = strlen(from->name) + 1;
-    const talus_status status = tl_resize(&name, 0, bytes);
-    if (status != TALUS_OK) {
-      tl_shape_release_lists(&made);
-      return status;
-    }
-    made.name = memcpy(name, from->name, bytes);
+    status = tl_resize(&name, 0, bytes);
+    if (status == TALUS_OK)
+      made.name = memcpy(name, from->name, bytes);
+  }
+  if (status != TALUS_OK) {
+    tl_shape_release_lists(&made);
+    return status;
   }
   *to = made;
   return TALUS_OK;
+}
+
+talus_status tl_shape_derive(tl_shape *shape) {
+  tl_facets_release(shape);
+  return shape->kind == TALUS_MESH ? tl_facets_make(shape) : TALUS_OK;
 }
 
 /* ---- checks ------------------------------------------------------------------------------------
@@ -149,12 +161,26 @@ static talus_status check_polyhedron(const tl_shape *shape) {
   return TALUS_OK;
 }
 
+static talus_status check_triangles(const tl_shape *shape) {
+  const size_t corners = 3 * (size_t)shape->face_count;
+  if (shape->point_count < 3 || shape->face_count < 1 || shape->edge_count > 0)
+    WRONG("a mesh has no triangles");
+  if (shape->open < TALUS_SIDES_OUT || shape->open > TALUS_SIDES_BOTH ||
+      !(shape->size[0] >= 0 && shape->size[1] >= 0))
+    WRONG("a mesh has no such sides, thickness or rounding");
+  for (size_t i = 0; i < corners; ++i)
+    if (shape->face_vertex[i] >= shape->point_count)
+      WRONG("vertex %zu of the triangles is not there", i);
+  return TALUS_OK;
+}
+
 talus_status tl_shape_validate(const tl_shape *shape) {
   const bool is_hull = shape->kind == TALUS_HULL, is_clump = shape->kind == TALUS_CLUMP;
+  const bool is_mesh = shape->kind == TALUS_MESH;
   const uint32_t most = UINT32_MAX / 16;
-  if (!is_hull && (shape->face_count > 0 || shape->edge_count > 0))
+  if (!is_hull && !is_mesh && (shape->face_count > 0 || shape->edge_count > 0))
     WRONG("a %s has faces", tl_shape_kind_name(shape->kind));
-  if (!is_hull && !is_clump && shape->point_count > 0)
+  if (!is_hull && !is_clump && !is_mesh && shape->point_count > 0)
     WRONG("a %s has points", tl_shape_kind_name(shape->kind));
   if (shape->point_count > most || shape->face_count > most || shape->edge_count > most)
     WRONG("a %s has too many points", tl_shape_kind_name(shape->kind));
@@ -162,10 +188,10 @@ talus_status tl_shape_validate(const tl_shape *shape) {
     WRONG("a hull has too few vertices or faces");
   if (is_clump && shape->point_count < 1)
     WRONG("a clump has no spheres");
-  if (is_hull || is_clump)
+  if (is_hull || is_clump || is_mesh)
     TL_TRY(check_numbers("points", shape->points, (is_clump ? 4 : 3) * (size_t)shape->point_count));
   for (uint32_t i = 0; is_clump && i < shape->point_count; ++i)
     if (!(shape->points[4 * i + 3] > 0))
       WRONG("sphere %u of a clump has no radius", i);
-  return is_hull ? check_polyhedron(shape) : TALUS_OK;
+  return is_hull ? check_polyhedron(shape) : is_mesh ? check_triangles(shape) : TALUS_OK;
 }

@@ -23,8 +23,9 @@ static inline double tl_dual_norm(double x, double y, double n) {
 talus_status tl_shape_make(const talus_shape_def *def, tl_shape *shape);
 void tl_shape_release(tl_shape *shape);
 
-/* What a hull or a clump owns beside its name, in one list of lists: for memory, checkpoints and
- * copies. `scalars` follows from the counts of the shape; the pointer may be NULL still. */
+/* What a hull, a clump or a mesh owns beside its name, in one list of lists: for memory,
+ * checkpoints and copies. `scalars` follows from the counts of the shape; the pointer may be NULL
+ * still. */
 typedef struct tl_shape_list {
   const char *name;
   void *data;
@@ -40,6 +41,9 @@ talus_status tl_shape_allocate(tl_shape *shape);
 /* Gives list k a copy of the scalars at `from`, as many as the counts say; it had none before. */
 talus_status tl_shape_set_list(tl_shape *shape, int k, const void *from);
 void tl_shape_release_lists(tl_shape *shape);
+
+/* What follows from the lists and is not saved: the surface of a mesh. After loading them. */
+talus_status tl_shape_derive(tl_shape *shape);
 
 /* A copy to the last bit. */
 talus_status tl_shape_copy(tl_shape *to, const tl_shape *from);

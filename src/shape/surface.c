@@ -129,6 +129,15 @@ static talus_status add_hull(tl_surface *s, const tl_shape *shape) {
   return TALUS_OK;
 }
 
+static talus_status add_mesh(tl_surface *s, const tl_shape *shape) {
+  const size_t numbers = 3 * (size_t)shape->point_count, corners = 3 * (size_t)shape->face_count;
+  TL_TRY(tl_array_resize(&s->points, numbers));
+  TL_TRY(tl_array_resize(&s->corners, corners));
+  memcpy(s->points.data, shape->points, numbers * sizeof(double));
+  memcpy(s->corners.data, shape->face_vertex, corners * sizeof(uint32_t));
+  return TALUS_OK;
+}
+
 /* ---- all ---------------------------------------------------------------------------------------
  */
 
@@ -163,6 +172,8 @@ talus_status tl_surface_make(const tl_shape *shape, tl_surface *surface) {
     break;
   case TALUS_HULL:
     return add_hull(surface, shape);
+  case TALUS_MESH:
+    return add_mesh(surface, shape);
   default: /* a sphere and a clump are points of the frame, a plane has no end */
     return TALUS_OK;
   }

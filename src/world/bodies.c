@@ -3,6 +3,7 @@
 #include "base/quote.h"
 #include "crowd/rest.h"
 #include "shape/shape.h"
+#include "shape/solid.h"
 #include "world/world.h"
 
 #include <math.h>
@@ -106,9 +107,11 @@ static talus_status check_references(const talus_world *world, const talus_body_
     return tl_fail(TALUS_ERROR_INVALID, "%s: unknown lock bits 0x%x", what, def->lock);
   const tl_shape *shape = &world->model.shapes.data[def->shape.index];
   if (def->kind == TALUS_FREE && !(shape->volume > 0))
-    return tl_fail(TALUS_ERROR_INVALID,
-                   "%s: a %s has no mass and cannot be free; make it fixed or give it a motion",
-                   what, tl_shape_kind_name(shape->kind));
+    return shape->kind == TALUS_MESH ? tl_solid_refuse_free(shape, what)
+                                     : tl_fail(TALUS_ERROR_INVALID,
+                                               "%s: a %s has no mass and cannot be free; make it "
+                                               "fixed or give it a motion",
+                                               what, tl_shape_kind_name(shape->kind));
   if (def->name && tl_world_uid_of(world, def->name) != 0)
     return tl_fail(TALUS_ERROR_INVALID, "%s: there is a body of that name already", what);
   return TALUS_OK;

@@ -1,4 +1,5 @@
 /* Public calls about shapes. */
+#include "shape/facets.h"
 #include "shape/mesh_file.h"
 #include "shape/shape.h"
 #include "world/world.h"
@@ -21,6 +22,12 @@ static talus_shape_info info_of(const tl_shape *shape) {
   info.vertices = shape->point_count;
   info.faces = shape->face_count;
   info.edges = shape->edge_count;
+  if (shape->facets) {
+    info.faces = shape->facets->facets;
+    info.edges = shape->facets->edges;
+    info.triangles = shape->facets->triangles;
+    info.closed = tl_facets_open_edge(shape->facets) == TL_NONE;
+  }
   return info;
 }
 

@@ -1,0 +1,53 @@
+/* Meshes in the narrow phase (docs/theory/meshes.md).
+ *
+ * Contacts with a mesh are the local minima of the distance: of a facet, an edge or a vertex whose
+ * normal cone has the direction to the other body. Flat edges are none, and concave edges and
+ * vertices have no such directions, so a body that slides over the cuts of a flat floor feels
+ * nothing of them. The feature on the mesh is that of shape/facets.h. */
+#ifndef TL_NARROW_MESH_H
+#define TL_NARROW_MESH_H
+
+#include "narrow/narrow.h"
+#include "shape/facets.h"
+
+/* A posed mesh. Lengths in its own frame are at scale 1. */
+typedef struct tl_mesh_posed {
+  const tl_facets *f;
+  double scale;
+  talus_dvec3 position;
+  tl_frame frame;
+  bool flat; /* without the tree */
+} tl_mesh_posed;
+
+/* Looks at every triangle instead of asking the tree: for tests, which want the same bits. */
+extern bool tl_mesh_flat;
+
+tl_mesh_posed tl_mesh_pose(const tl_posed *p);
+
+static inline talus_dvec3 tl_mesh_to_local(const tl_mesh_posed *m, talus_dvec3 place) {
+  return tl_dscale(tl_frame_to_local(&m->frame, tl_dsub(place, m->position)), 1 / m->scale);
+}
+
+/* ---- one place against a mesh ------------------------------------------------------------------
+ */
+
+/* A local minimum of the distance from a place, in the mesh's own frame. */
+typedef struct tl_near {
+  uint32_t feature;
+  bool inside;     /* the place is behind the surface here; never of a mesh with two sides */
+  double distance; /* >= 0 */
+  talus_dvec3 at;  /* on the surface */
+  talus_dvec3
+      normal; /* unit, out of the surface: to the place, or away from it if that is inside */
+} tl_near;
+
+#define TL_NEAR_MOST 24
+
+/* Local minima within `reach`, ascending by feature. Of a place behind the surface the nearest
+ * alone, the shortest way out; of more than TL_NEAR_MOST the nearest. */
+int tl_mesh_near(const tl_mesh_posed *m, talus_dvec3 local, double reach,
+                 tl_near out[TL_NEAR_MOST]);
+
+tl_narrow_fn tl_mesh_sphere;
+
+#endif

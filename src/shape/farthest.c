@@ -1,0 +1,48 @@
+/* How far a mesh reaches in a direction: the tree shows where it is worth looking. */
+#include <math.h>
+
+#include "shape/facets.h"
+
+/* The most of m.x within the child's box. */
+static double most_in_box(const tl_tree_node *n, uint32_t k, const double m[3]) {
+  double most = 0;
+  for (int i = 0; i < 3; ++i)
+    most += m[i] * (double)(m[i] > 0 ? n->hi[i][k] : n->lo[i][k]);
+  return most;
+}
+
+static double most_of_leaf(const tl_facets *f, uint32_t first, uint32_t count, const double m[3]) {
+  double most = -HUGE_VAL;
+  for (size_t i = 3 * (size_t)first; i < 3 * ((size_t)first + count); ++i) {
+    const double *p = f->points + 3 * (size_t)f->triangle[i];
+    most = fmax(most, m[0] * p[0] + m[1] * p[1] + m[2] * p[2]);
+  }
+  return most;
+}
+
+/* Children by how far they may reach, until none can reach farther than what was found. */
+static double search(const tl_facets *f, uint32_t node, const double m[3], double best) {
+  const tl_tree_node *n = &f->tree.node[node];
+  double bound[TL_TREE_WIDE];
+  for (uint32_t k = 0; k < TL_TREE_WIDE; ++k)
+    bound[k] = n->lo[0][k] <= n->hi[0][k] ? most_in_box(n, k, m) : -HUGE_VAL;
+  for (;;) {
+    uint32_t next = 0;
+    for (uint32_t k = 1; k < TL_TREE_WIDE; ++k)
+      if (bound[k] > bound[next])
+        next = k;
+    /* Rounding of the bound must not hide what is exactly as far. */
+    if (!(bound[next] > best - 1e-14 * fabs(best)) || bound[next] == -HUGE_VAL)
+      return best;
+    const double found = n->count[next] > 0 ? most_of_leaf(f, n->first[next], n->count[next], m)
+                                            : search(f, n->first[next], m, best);
+    best = fmax(best, found);
+    bound[next] = -HUGE_VAL;
+  }
+}
+
+void tl_facets_range(const tl_facets *f, const double m[3], double range[2]) {
+  const double back[3] = {-m[0], -m[1], -m[2]};
+  range[1] = search(f, 0, m, -HUGE_VAL) + f->rounding;
+  range[0] = -(search(f, 0, back, -HUGE_VAL) + f->rounding);
+}

@@ -1,0 +1,204 @@
+/* Meshes: what meets them feels the surface, and nothing of how it is cut. */
+#include <talus/mesh.h>
+
+#include "rig.h"
+
+static talus_shape add_mesh(talus_world *world, talus_mesh *mesh, talus_sides sides) {
+  talus_shape_def def = talus_shape_def_default();
+  talus_shape shape;
+  def.kind = TALUS_MESH;
+  def.points = (const double *)mesh->vertex, def.point_count = mesh->vertices;
+  def.triangles = (const uint32_t *)mesh->triangle, def.triangle_count = mesh->triangles;
+  def.sides = sides;
+  CHECK_OK(talus_world_add_shape(world, &def, &shape));
+  return shape;
+}
+
+static talus_shape make_mesh(talus_world *world, const talus_mesh_recipe *recipe,
+                             talus_sides sides) {
+  talus_mesh mesh;
+  CHECK_OK(talus_mesh_make(recipe, &mesh));
+  const talus_shape shape = add_mesh(world, &mesh, sides);
+  talus_mesh_free(&mesh);
+  return shape;
+}
+
+/* A floor of so many triangles, or the plane for 0. */
+static void add_floor(talus_world *world, talus_material m, size_t triangles) {
+  const talus_mesh_recipe plate = {.kind = "plate", .triangles = triangles, .size = {8, 6}};
+  if (triangles == 0)
+    rig_floor(world, m);
+  else
+    rig_body(world, TALUS_FIXED, make_mesh(world, &plate, TALUS_SIDES_AUTO), m, 0.013, 0.007, 0);
+}
+
+static size_t count_contacts(const talus_world *world) {
+  size_t count;
+  CHECK_OK(talus_world_contacts(world, NULL, 0, &count));
+  return count;
+}
+
+static int steps_of(int steps) { return getenv("TALUS_TEST_SHORT") ? steps / 10 : steps; }
+
+static talus_body_info roll(size_t triangles, talus_solve_kind kind) {
+  talus_world_def def = rig_def(2e-3);
+  def.solve.kind = kind;
+  if (kind == TALUS_SOLVE_PENALTY)
+    def.dt = 1e-4;
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, 0.3, 0);
+  add_floor(world, m, triangles);
+  const talus_shape ball = rig_shape(world, TALUS_SPHERE, 0.1, 0, 0, 0);
+  talus_body_def body = talus_body_def_default();
+  talus_body handle;
+  body.shape = ball, body.material = m;
+  body.position = (talus_dvec3){-1, -0.7, 0.1};
+  body.velocity = rig_vec(1, 0.6, 0);
+  CHECK_OK(talus_world_add_body(world, &body, &handle));
+  for (int i = 0; i < steps_of(1000); ++i) {
+    CHECK_OK(talus_world_step(world, 1));
+    CHECK_MSG(count_contacts(world) <= 1, "%zu contacts in step %d", count_contacts(world), i);
+  }
+  const talus_body_info info = rig_info(world, handle);
+  talus_world_destroy(world);
+  return info;
+}
+
+TEST(ball_rolls_over_a_cut_floor_as_over_a_plane) {
+  static const talus_solve_kind kinds[] = {TALUS_SOLVE_CCP, TALUS_SOLVE_IMPULSE,
+                                           TALUS_SOLVE_PENALTY};
+  static const size_t cuts[] = {2, 200, 20000};
+  const double tol = BY_PRECISION(1e-9, 2e-5);
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k) {
+    const talus_body_info plane = roll(0, kinds[k]);
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; ++i) {
+      const talus_body_info cut = roll(cuts[i], kinds[k]);
+      CHECK_NEAR(cut.position.x, plane.position.x, tol);
+      CHECK_NEAR(cut.position.y, plane.position.y, tol);
+      CHECK_NEAR(cut.position.z, plane.position.z, tol);
+      CHECK_NEAR(cut.velocity.x, plane.velocity.x, tol);
+      CHECK_NEAR(cut.spin.y, plane.spin.y, 10 * tol);
+      CHECK_NEAR(cut.spin.z, plane.spin.z, 10 * tol);
+    }
+  }
+}
+
+/* Two slopes that meet along y at the height 0, by 45 degrees: up (a groove) or down (a ridge). */
+static talus_mesh fold(double up) {
+  static double v[6][3];
+  static uint32_t t[4][3] = {{0, 1, 4}, {0, 4, 3}, {1, 2, 5}, {1, 5, 4}};
+  for (int i = 0; i < 6; ++i) {
+    v[i][0] = i % 3 - 1;
+    v[i][1] = i < 3 ? -1 : 1;
+    v[i][2] = i % 3 == 1 ? 0 : up;
+  }
+  return (talus_mesh){.vertices = 6, .triangles = 4, .vertex = v, .triangle = t};
+}
+
+/* Contacts of a ball that is put at a place, overlapping a little or just apart. */
+static size_t contacts_at(talus_mesh *mesh, talus_sides sides, double x, double y, double z,
+                          double radius) {
+  talus_world_def def = rig_def(1e-3);
+  def.margin = 1e-3;
+  def.gravity = rig_vec(0, 0, 0);
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, 0.3, 0);
+  rig_body(world, TALUS_FIXED, add_mesh(world, mesh, sides), m, 0, 0, 0);
+  rig_body(world, TALUS_FREE, rig_shape(world, TALUS_SPHERE, radius, 0, 0, 0), m, x, y, z);
+  CHECK_OK(talus_world_step(world, 1));
+  const size_t count = count_contacts(world);
+  talus_world_destroy(world);
+  return count;
+}
+
+TEST(groove_gives_two_contacts_a_corner_three_and_a_ridge_one) {
+  talus_mesh groove = fold(1);
+  CHECK_EQ_U64(contacts_at(&groove, TALUS_SIDES_AUTO, 0, 0, 0.1 * sqrt(2.0), 0.1), 2);
+  CHECK_EQ_U64(contacts_at(&groove, TALUS_SIDES_OUT, 0, 0, 0.1 * sqrt(2.0), 0.1), 2);
+  talus_mesh ridge = fold(-1);
+  CHECK_EQ_U64(contacts_at(&ridge, TALUS_SIDES_AUTO, 0, 0.3, 0.1, 0.1), 1);
+  CHECK_EQ_U64(contacts_at(&ridge, TALUS_SIDES_OUT, 0.01, 0.3, 0.0985, 0.1), 1);
+  /* Within a tank, and outside the corner of the same box. */
+  talus_mesh box;
+  const talus_mesh_recipe recipe = {.kind = "box", .size = {1, 1, 1}};
+  CHECK_OK(talus_mesh_make(&recipe, &box));
+  CHECK_EQ_U64(contacts_at(&box, TALUS_SIDES_IN, 0.4, 0.4, -0.4, 0.1), 3);
+  CHECK_EQ_U64(contacts_at(&box, TALUS_SIDES_IN, 0.4, 0.1, 0.4, 0.1), 2);
+  const double out = 0.5 + 0.1 / sqrt(3.0);
+  CHECK_EQ_U64(contacts_at(&box, TALUS_SIDES_OUT, out, out, out, 0.1), 1);
+  CHECK_EQ_U64(contacts_at(&box, TALUS_SIDES_OUT, 0.1, 0.2, 0.59, 0.1), 1);
+  talus_mesh_free(&box);
+}
+
+TEST(ball_behind_a_surface_goes_out_the_shortest_way) {
+  talus_world_def def = rig_def(1e-3);
+  def.gravity = rig_vec(0, 0, 0);
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, 0, 0);
+  const talus_mesh_recipe recipe = {.kind = "box", .size = {2, 2, 2}};
+  rig_body(world, TALUS_FIXED, make_mesh(world, &recipe, TALUS_SIDES_AUTO), m, 0, 0, 0);
+  const talus_shape ball = rig_shape(world, TALUS_SPHERE, 0.2, 0, 0, 0);
+  const talus_body body = rig_body(world, TALUS_FREE, ball, m, 0.2, 0.1, 0.95);
+  CHECK_OK(talus_world_step(world, 1));
+  talus_contact contact[4];
+  size_t count;
+  CHECK_OK(talus_world_contacts(world, contact, 4, &count));
+  CHECK_EQ_U64(count, 1);
+  CHECK_NEAR(contact[0].gap, -0.25, 1e-6);
+  CHECK_NEAR(contact[0].normal.z, 1, 1e-6); /* from the mesh to the ball */
+  CHECK_OK(talus_world_step(world, 2000));
+  CHECK_NEAR(rig_info(world, body).position.x, 0.2, 1e-6);
+  CHECK(rig_info(world, body).position.z > 1.15);
+  talus_world_destroy(world);
+}
+
+/* ---- what can be free -------------------------------------------------------------------------
+ */
+
+TEST(closed_mesh_has_the_mass_of_its_solid_and_an_open_one_cannot_be_free) {
+  talus_world_def def = rig_def(1e-3);
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, 0, 0);
+  const talus_mesh_recipe box = {.kind = "box", .size = {1, 2, 3}};
+  const talus_mesh_recipe plate = {.kind = "plate", .size = {1, 1}};
+  talus_body_def body = talus_body_def_default();
+  talus_body handle;
+  body.material = m;
+  body.shape = make_mesh(world, &box, TALUS_SIDES_AUTO);
+  CHECK_OK(talus_world_add_body(world, &body, &handle));
+  CHECK_NEAR(rig_info(world, handle).mass, 6000, BY_PRECISION(1e-9, 1e-2));
+  body.shape = make_mesh(world, &plate, TALUS_SIDES_AUTO);
+  CHECK(talus_world_add_body(world, &body, &handle) == TALUS_ERROR_INVALID);
+  CHECK(strstr(talus_last_error(), "open, first at the edge from (") != NULL);
+  CHECK(strstr(talus_last_error(), "talus shape repair") != NULL);
+  body.shape = make_mesh(world, &box, TALUS_SIDES_IN);
+  CHECK(talus_world_add_body(world, &body, &handle) == TALUS_ERROR_INVALID);
+  body.kind = TALUS_FIXED;
+  CHECK_OK(talus_world_add_body(world, &body, &handle));
+  talus_world_destroy(world);
+}
+
+TEST(mesh_that_is_inside_out_is_refused_as_a_solid) {
+  talus_mesh mesh;
+  const talus_mesh_recipe recipe = {.kind = "box"};
+  CHECK_OK(talus_mesh_make(&recipe, &mesh));
+  for (size_t t = 0; t < mesh.triangles; ++t) {
+    const uint32_t first = mesh.triangle[t][0];
+    mesh.triangle[t][0] = mesh.triangle[t][1], mesh.triangle[t][1] = first;
+  }
+  talus_shape_def def = {.name = "tank",
+                         .kind = TALUS_MESH,
+                         .points = (const double *)mesh.vertex,
+                         .point_count = mesh.vertices,
+                         .triangles = (const uint32_t *)mesh.triangle,
+                         .triangle_count = mesh.triangles};
+  talus_shape_info info;
+  CHECK(talus_shape_measure(&def, &info) == TALUS_ERROR_INVALID);
+  CHECK(strstr(talus_last_error(), "inside out") != NULL);
+  mesh.triangle[3][2] = 99;
+  CHECK(talus_shape_measure(&def, &info) == TALUS_ERROR_INVALID);
+  CHECK(strstr(talus_last_error(), "triangle 3 has the point 99") != NULL);
+  talus_mesh_free(&mesh);
+}
+
+TEST_MAIN()

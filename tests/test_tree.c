@@ -1,0 +1,139 @@
+#include "base/random.h"
+#include "check.h"
+#include "narrow/mesh.h"
+#include "shape/shape.h"
+
+#include <talus/mesh.h>
+
+static tl_shape make(const talus_mesh *mesh, talus_sides sides) {
+  const talus_shape_def def = {.kind = TALUS_MESH,
+                               .points = (const double *)mesh->vertex,
+                               .point_count = mesh->vertices,
+                               .triangles = (const uint32_t *)mesh->triangle,
+                               .triangle_count = mesh->triangles,
+                               .sides = sides};
+  tl_shape shape;
+  CHECK_OK(tl_shape_make(&def, &shape));
+  return shape;
+}
+
+static tl_shape make_recipe(const char *kind, size_t triangles, uint64_t seed) {
+  const talus_mesh_recipe recipe = {
+      .kind = kind, .triangles = triangles, .noise = 1.4, .seed = seed};
+  talus_mesh mesh;
+  CHECK_OK(talus_mesh_make(&recipe, &mesh));
+  const tl_shape shape = make(&mesh, TALUS_SIDES_AUTO);
+  talus_mesh_free(&mesh);
+  return shape;
+}
+
+/* Triangles without order: the tree cannot count on any. */
+static tl_shape make_soup(tl_random *random, uint32_t triangles) {
+  talus_mesh mesh = {.vertices = 3 * (size_t)triangles, .triangles = triangles};
+  mesh.vertex = malloc(mesh.vertices * sizeof *mesh.vertex);
+  mesh.triangle = malloc(mesh.triangles * sizeof *mesh.triangle);
+  for (size_t i = 0; i < mesh.vertices; ++i)
+    for (int k = 0; k < 3; ++k) /* many of them in the same place */
+      mesh.vertex[i][k] = (double)(tl_random_u32(random) % 64) / 7;
+  for (size_t i = 0; i < mesh.triangles; ++i)
+    for (uint32_t k = 0; k < 3; ++k)
+      mesh.triangle[i][k] = 3 * (uint32_t)i + k;
+  const tl_shape shape = make(&mesh, TALUS_SIDES_BOTH);
+  free(mesh.vertex);
+  free(mesh.triangle);
+  return shape;
+}
+
+/* Marks what is below a node, each triangle once, and checks that its box holds it. */
+static void check_node(const tl_facets *f, uint32_t node, uint32_t *seen) {
+  const tl_tree_node *n = &f->tree.node[node];
+  for (uint32_t k = 0; k < TL_TREE_WIDE; ++k) {
+    const bool is_empty = n->lo[0][k] > n->hi[0][k];
+    if (n->count[k] == 0 && !is_empty) {
+      const uint32_t before = *seen;
+      check_node(f, n->first[k], seen);
+      for (uint32_t t = before; t < *seen; ++t)
+        for (int c = 0; c < 3; ++c)
+          for (int i = 0; i < 3; ++i) {
+            const double x = f->points[3 * f->triangle[3 * t + (uint32_t)c] + (uint32_t)i];
+            CHECK(x >= (double)n->lo[i][k] && x <= (double)n->hi[i][k]);
+          }
+    }
+    for (uint32_t t = n->first[k]; t < n->first[k] + n->count[k]; ++t)
+      CHECK_EQ_U64(t, (*seen)++);
+  }
+}
+
+TEST(every_node_covers_its_leaves_and_a_tree_built_again_is_the_same) {
+  tl_random random = tl_random_start(20, 1, 0);
+  for (int serial = 0; serial < 100; ++serial) {
+    tl_shape shape = make_soup(&random, 1 + tl_random_u32(&random) % 300), copy;
+    uint32_t seen = 0;
+    check_node(shape.facets, 0, &seen);
+    CHECK_EQ_U64(seen, shape.face_count);
+    CHECK_OK(tl_shape_copy(&copy, &shape));
+    CHECK(memcmp(copy.face_vertex, shape.face_vertex, 12 * (size_t)shape.face_count) == 0);
+    CHECK(copy.facets->tree.nodes == shape.facets->tree.nodes);
+    tl_shape_release(&copy);
+    tl_shape_release(&shape);
+  }
+}
+
+TEST(bounds_by_the_tree_are_those_of_all_vertices) {
+  tl_random random = tl_random_start(20, 2, 0);
+  tl_shape shape = make_recipe("noisy-sphere", 320, 3);
+  for (int serial = 0; serial < 200; ++serial) {
+    double m[3], range[2], lo = HUGE_VAL, hi = -HUGE_VAL, length = 0;
+    for (int i = 0; i < 3; ++i)
+      m[i] = tl_random_normal(&random), length += m[i] * m[i];
+    for (int i = 0; i < 3; ++i)
+      m[i] /= sqrt(length);
+    tl_facets_range(shape.facets, m, range);
+    for (uint32_t v = 0; v < shape.point_count; ++v) {
+      const double *p = shape.points + 3 * v;
+      const double at = m[0] * p[0] + m[1] * p[1] + m[2] * p[2];
+      lo = fmin(lo, at), hi = fmax(hi, at);
+    }
+    CHECK(range[0] == lo && range[1] == hi);
+  }
+  tl_shape_release(&shape);
+}
+
+TEST(surface_is_made_of_facets_lines_and_sharp_vertices) {
+  tl_shape plate = make_recipe("plate", 200, 0), box = make_recipe("box", 12, 0);
+  CHECK_EQ_U64(plate.facets->facets, 1);
+  uint32_t lines = 0, sharp = 0;
+  for (uint32_t e = 0; e < plate.facets->edges; ++e)
+    lines += plate.facets->edge_line[e] == e;
+  for (uint32_t v = 0; v < plate.point_count; ++v)
+    sharp += plate.facets->vertex_kind[v] == TL_VERTEX_SHARP;
+  CHECK_EQ_U64(lines, 4);
+  CHECK_EQ_U64(sharp, 4);
+  CHECK(box.facets->facets == 6 && box.facets->edges == 12 && box.facets->vertices == 8);
+  CHECK(tl_facets_open_edge(box.facets) == TL_NONE && tl_facets_open_edge(plate.facets) == 0);
+  tl_shape_release(&plate);
+  tl_shape_release(&box);
+}
+
+TEST(places_find_the_same_with_and_without_the_tree) {
+  tl_random random = tl_random_start(20, 3, 0);
+  tl_shape shape = make_recipe("noisy-sphere", 1280, 5);
+  tl_mesh_posed tree = {.f = shape.facets, .scale = 1}, flat = tree;
+  flat.flat = true;
+  int found = 0;
+  for (int serial = 0; serial < 500; ++serial) {
+    tl_near a[TL_NEAR_MOST], b[TL_NEAR_MOST];
+    const talus_dvec3 p =
+        tl_dvec3(tl_random_normal(&random), tl_random_normal(&random), tl_random_normal(&random));
+    const double reach = tl_random_unit(&random);
+    memset(a, 0, sizeof a), memset(b, 0, sizeof b);
+    const int count = tl_mesh_near(&tree, p, reach, a);
+    CHECK(tl_mesh_near(&flat, p, reach, b) == count);
+    CHECK(memcmp(a, b, sizeof a) == 0);
+    found += count > 0;
+  }
+  CHECK(found > 100);
+  tl_shape_release(&shape);
+}
+
+TEST_MAIN()
