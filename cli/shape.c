@@ -209,32 +209,27 @@ int cli_shape(int argc, char **argv) {
   const cli_option list[] = {
       {"json", 0, CLI_FLAG, NULL, "info: the same as JSON: a list of shapes", &o.json},
       {"scale", 0, CLI_NUMBER, "S", "multiplies the coordinates of a file (default 1)", &o.scale},
-      {"as", 0, CLI_TEXT, "KIND", "info: hull shows the convex hull of a mesh; mesh (default)",
-       &as},
-      {"output", 'o', CLI_TEXT, "FILE", "what is made goes there: .stl, .obj or .ply; clump: .yaml",
+      {"as", 0, CLI_TEXT, "KIND", "info: hull for the convex hull of a mesh; mesh", &as},
+      {"output", 'o', CLI_TEXT, "FILE", "what is made: .stl, .obj or .ply; clump: .yaml",
        &o.output},
       {"triangles", 0, CLI_COUNT, "N", "make: about how many", &o.triangles},
       {"size", 0, CLI_TEXT, "A,B,...", "make: lengths in metres, as the kind has them", &o.size},
-      {"noise", 0, CLI_NUMBER, "F", "make noisy-sphere: largest radius by the smallest (1.4)",
-       &o.noise},
-      {"seed", 0, CLI_NUMBER, "N", "make noisy-sphere: which of them (0)", &o.seed},
-      {"weld", 0, CLI_NUMBER, "D", "repair: vertices so near (m) become one (1e-7 of the size)",
-       &o.weld},
+      {"noise", 0, CLI_NUMBER, "F", "make: largest radius by the smallest (1.4)", &o.noise},
+      {"seed", 0, CLI_NUMBER, "N", "make: which of the noisy spheres (0)", &o.seed},
+      {"weld", 0, CLI_NUMBER, "D", "repair: vertices so near become one (m)", &o.weld},
       {"close-holes", 0, CLI_FLAG, NULL, "repair: puts triangles over open edges", &o.close_holes},
       {"error", 0, CLI_NUMBER, "E", "clump: how far spheres may be from the surface, m", &o.error},
       {0}};
   const cli_usage usage = {
       .synopsis = "talus shape info|make|repair|clump FILE [options]",
-      .about =
-          "info shows volume, centre of mass, principal moments and axes, and bounds. FILE is\n"
-          "  a mesh       .stl, .ply (text or binary) or .obj: whether it is closed, manifold,\n"
-          "               oriented, goes through itself; shells, facets, faults\n"
-          "  points       .csv, .txt or .xyz: x, y, z in each line: their convex hull\n"
-          "  a scene      a YAML file or a built-in one: every shape of it\n"
-          "  a shape      as in a scene, in quotes: '{cylinder: {radius: 1, length: 2}}'\n"
-          "make KIND writes a mesh: icosphere, noisy-sphere, box, plate, cylinder, torus, bolt\n"
-          "or nut. repair welds vertices, drops triangles, turns them over, and says what it\n"
-          "did. clump writes a scene with spheres in place of a closed mesh.",
+      .about = "info shows volume, centre of mass, principal moments and axes, bounds. FILE is\n"
+               "  a mesh       .stl, .ply (text or binary) or .obj: what it is, and its faults\n"
+               "  points       .csv, .txt or .xyz: x, y, z in each line: their convex hull\n"
+               "  a scene      a YAML file or a built-in one: every shape of it\n"
+               "  a shape      as in a scene, in quotes: '{cylinder: {radius: 1, length: 2}}'\n"
+               "make KIND writes a mesh: icosphere, noisy-sphere, box, plate, cylinder, torus,\n"
+               "bolt or nut. repair welds vertices, drops triangles, turns them over, and says\n"
+               "what it did. clump writes a scene with spheres in place of a closed mesh.",
       .options = list,
       .more = "Lengths are in metres and in the shape's own frame; moments are per kilogram,\n"
               "about the centre of mass.\n",
