@@ -1,10 +1,11 @@
-/* talus shape info: what a shape weighs and where it ends. */
+/* talus shape: what a shape weighs and where it ends; meshes are made and mended in mesh.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 #include "json.h"
+#include "mesh.h"
 
 /* ---- one shape ---------------------------------------------------------------------------------
  */
@@ -97,33 +98,26 @@ static void show(showing *s, const talus_shape_info *shape) {
     show_text(shape);
 }
 
-/* A file that is not there is the input's fault here: nothing was run. */
-static int fail(talus_status status) {
-  cli_error("%s", talus_last_error());
-  return status == TALUS_ERROR_IO ? cli_exit_code_of(talus_last_error()) : cli_exit_code(status);
-}
-
-static bool is_mesh(const char *path) {
-  static const char *const endings[] = {".stl", ".STL", ".obj", ".OBJ", ".csv", ".txt", ".xyz"};
+/* Files that are points and nothing else. */
+static bool is_points(const char *path) {
   const size_t length = strlen(path);
-  for (size_t i = 0; i < sizeof endings / sizeof *endings; ++i)
-    if (length > 4 && strcmp(path + length - 4, endings[i]) == 0)
-      return true;
-  return false;
+  return length > 4 &&
+         (strcmp(path + length - 4, ".csv") == 0 || strcmp(path + length - 4, ".txt") == 0 ||
+          strcmp(path + length - 4, ".xyz") == 0);
 }
 
-static int show_mesh(showing *s, const char *path, double scale) {
+static int show_hull(showing *s, const char *path, double scale) {
   talus_points points;
   talus_shape_info shape;
   talus_status status = talus_points_read(path, scale, &points);
   if (status != TALUS_OK)
-    return fail(status);
+    return cli_mesh_fail(status);
   const talus_shape_def def = {
       .name = path, .kind = TALUS_HULL, .points = points.data, .point_count = points.count};
   status = talus_shape_measure(&def, &shape);
   talus_points_free(&points);
   if (status != TALUS_OK)
-    return fail(status);
+    return cli_mesh_fail(status);
   begin(s);
   show(s, &shape);
   return CLI_DONE;
@@ -158,7 +152,7 @@ static int show_scene(showing *s, const char *path) {
   const talus_status status = talus_scene_build_shapes(scene, &world);
   talus_scene_free(scene);
   if (status != TALUS_OK)
-    return fail(status);
+    return cli_mesh_fail(status);
   const size_t n = talus_world_shape_count(world);
   begin(s);
   for (size_t i = 0; i < n; ++i) {
@@ -172,40 +166,79 @@ static int show_scene(showing *s, const char *path) {
   return CLI_DONE;
 }
 
+/* ---- the command -------------------------------------------------------------------------------
+ */
+
+static int show_info(const char *path, const char *as, const mesh_options *options) {
+  const bool is_mesh = cli_is_mesh(path);
+  if (as && strcmp(as, "hull") != 0 && strcmp(as, "mesh") != 0) {
+    cli_error("shape info: --as %s is not known; there are mesh and hull", as);
+    return CLI_INPUT;
+  }
+  if (is_mesh && !(as && strcmp(as, "hull") == 0))
+    return cli_mesh_info(path, options);
+  showing s = {.json = options->json};
+  const int code =
+      is_mesh || is_points(path) ? show_hull(&s, path, options->scale) : show_scene(&s, path);
+  if (options->json && code == CLI_DONE) {
+    json_close(&s.out, ']');
+    json_end(&s.out);
+  }
+  return code;
+}
+
+static int do_verb(const char *verb, const char *what, const char *as,
+                   const mesh_options *options) {
+  static const char *const verbs[] = {"info", "make", "repair", "clump"};
+  if (strcmp(verb, "info") == 0)
+    return show_info(what, as, options);
+  if (strcmp(verb, "make") == 0)
+    return cli_mesh_make(what, options);
+  if (strcmp(verb, "repair") == 0)
+    return cli_mesh_repair(what, options);
+  if (strcmp(verb, "clump") == 0)
+    return cli_mesh_clump(what, options);
+  const char *meant = cli_suggest(verb, verbs, sizeof verbs / sizeof *verbs);
+  cli_error("shape: '%s' is not known; there is talus shape %s FILE", verb, meant ? meant : "info");
+  return CLI_INPUT;
+}
+
 int cli_shape(int argc, char **argv) {
-  bool as_json = false;
-  double scale = 1;
+  mesh_options o = {.scale = 1, .noise = 1.4, .weld = -1};
+  const char *as = NULL;
   const cli_option list[] = {
-      {"json", 0, CLI_FLAG, NULL, "the same as JSON: a list of shapes", &as_json},
-      {"scale", 0, CLI_NUMBER, "S", "multiplies the coordinates of a mesh file (default 1)",
-       &scale},
+      {"json", 0, CLI_FLAG, NULL, "info: the same as JSON: a list of shapes", &o.json},
+      {"scale", 0, CLI_NUMBER, "S", "multiplies the coordinates of a file (default 1)", &o.scale},
+      {"as", 0, CLI_TEXT, "KIND", "info: hull for the convex hull of a mesh; mesh", &as},
+      {"output", 'o', CLI_TEXT, "FILE", "what is made: .stl, .obj or .ply; clump: .yaml",
+       &o.output},
+      {"triangles", 0, CLI_COUNT, "N", "make: about how many", &o.triangles},
+      {"size", 0, CLI_TEXT, "A,B,...", "make: lengths in metres, as the kind has them", &o.size},
+      {"noise", 0, CLI_NUMBER, "F", "make: largest radius by the smallest (1.4)", &o.noise},
+      {"seed", 0, CLI_NUMBER, "N", "make: which of the noisy spheres (0)", &o.seed},
+      {"weld", 0, CLI_NUMBER, "D", "repair: vertices so near become one (m)", &o.weld},
+      {"close-holes", 0, CLI_FLAG, NULL, "repair: puts triangles over open edges", &o.close_holes},
+      {"error", 0, CLI_NUMBER, "E", "clump: how far spheres may be from the surface, m", &o.error},
       {0}};
   const cli_usage usage = {
-      .synopsis = "talus shape info FILE|YAML [options]",
-      .about = "Shows volume, centre of mass, principal moments and axes, and bounds. FILE is\n"
-               "  a mesh       .stl (text or binary) or .obj: the convex hull of its vertices\n"
-               "  points       .csv, .txt or .xyz: x, y, z in each line: likewise\n"
+      .synopsis = "talus shape info|make|repair|clump FILE [options]",
+      .about = "info shows volume, centre of mass, principal moments and axes, bounds. FILE is\n"
+               "  a mesh       .stl, .ply (text or binary) or .obj: what it is, and its faults\n"
+               "  points       .csv, .txt or .xyz: x, y, z in each line: their convex hull\n"
                "  a scene      a YAML file or a built-in one: every shape of it\n"
-               "  a shape      as in a scene, in quotes: '{cylinder: {radius: 1, length: 2}}'",
+               "  a shape      as in a scene, in quotes: '{cylinder: {radius: 1, length: 2}}'\n"
+               "make KIND writes a mesh: icosphere, noisy-sphere, box, plate, cylinder, torus,\n"
+               "bolt or nut. repair welds vertices, drops triangles, turns them over, and says\n"
+               "what it did. clump writes a scene with spheres in place of a closed mesh.",
       .options = list,
       .more = "Lengths are in metres and in the shape's own frame; moments are per kilogram,\n"
               "about the centre of mass.\n",
       .least = 2,
       .most = 2,
-      .wants = "`info` and a file"};
+      .wants = "`info`, `make`, `repair` or `clump`, and a file or a kind"};
   const char *words[2] = {NULL};
   const int parsed = cli_parse(&usage, argc, argv, words);
   if (parsed < 0)
     return cli_parse_exit(parsed);
-  if (strcmp(words[0], "info") != 0) {
-    cli_error("shape: '%s' is not known; there is talus shape info FILE", words[0]);
-    return CLI_INPUT;
-  }
-  showing s = {.json = as_json};
-  const int code = is_mesh(words[1]) ? show_mesh(&s, words[1], scale) : show_scene(&s, words[1]);
-  if (as_json && code == CLI_DONE) {
-    json_close(&s.out, ']');
-    json_end(&s.out);
-  }
-  return code;
+  return do_verb(words[0], words[1], as, &o);
 }

@@ -2,7 +2,9 @@
 #include "base/random.h"
 #include "check.h"
 #include <talus/mesh.h>
+#include "kernels/triangle.h"
 #include "shape/mesh_make.h"
+#include "shape/mesh_tools.h"
 
 static tl_mesh parse(const char *path, const char *text) {
   tl_mesh mesh = {0};
@@ -274,6 +276,99 @@ TEST(noisy_spheres_keep_within_their_radii_and_follow_their_seed) {
   tl_mesh_release(&a);
   tl_mesh_release(&b);
   tl_mesh_release(&c);
+}
+
+/* ---- tools -------------------------------------------------------------------------------------
+ */
+
+TEST(crossings_are_those_of_every_pair) {
+  tl_mesh mesh = {0};
+  CHECK_OK(tl_mesh_make_noisy_sphere(320, 1.3, 5, &mesh));
+  size_t count;
+  uint32_t first[2];
+  CHECK_OK(tl_mesh_find_crossings(&mesh, &count, first));
+  CHECK(count == 0 && first[0] == TL_MESH_NONE);
+  for (size_t i = 0; i < mesh.vertices; i += 7) /* spikes to the other side */
+    for (int k = 0; k < 3; ++k)
+      mesh.vertex[i][k] *= -1.5;
+  CHECK_OK(tl_mesh_find_crossings(&mesh, &count, first));
+  size_t wanted = 0;
+  for (uint32_t a = 0; a < mesh.triangles; ++a)
+    for (uint32_t b = a + 1; b < mesh.triangles; ++b) {
+      tl_triangle_corners s, t;
+      int same = 0;
+      for (int i = 0; i < 9; ++i)
+        same += mesh.triangle[a][i / 3] == mesh.triangle[b][i % 3];
+      if (same > 0)
+        continue;
+      for (int k = 0; k < 3; ++k) {
+        memcpy(&s.p[k], mesh.vertex[mesh.triangle[a][k]], sizeof s.p[k]);
+        memcpy(&t.p[k], mesh.vertex[mesh.triangle[b][k]], sizeof t.p[k]);
+      }
+      const bool crosses = tl_triangle_triangle(&s, &t).feature >= TL_TRIANGLE_CROSSES;
+      wanted += crosses;
+      if (crosses)
+        CHECK(a > first[0] || (a == first[0] && b >= first[1]));
+    }
+  CHECK(wanted > 100 && count >= wanted); /* and those that share a vertex */
+  tl_mesh_release(&mesh);
+}
+
+TEST(vertices_that_are_nearly_one_are_welded_and_no_others) {
+  tl_mesh mesh = {0}, loose = {0};
+  CHECK_OK(tl_mesh_make_icosphere(1280, 1, &mesh));
+  CHECK_OK(tl_mesh_reserve(3 * mesh.triangles, mesh.triangles, &loose));
+  tl_random random = tl_random_start(1, 0, 0);
+  for (uint32_t i = 0; i < loose.vertices; ++i) {
+    loose.triangle[i / 3][i % 3] = i;
+    for (int k = 0; k < 3; ++k)
+      loose.vertex[i][k] =
+          mesh.vertex[mesh.triangle[i / 3][i % 3]][k] + 1e-4 * tl_random_unit(&random);
+  }
+  const talus_mesh_repair_def def = {.weld = 3e-4};
+  talus_mesh_repairs done;
+  CHECK_OK(tl_mesh_repair(&loose, &def, &done));
+  CHECK_EQ_U64(loose.vertices, mesh.vertices);
+  CHECK_EQ_U64(done.welded, 3 * mesh.triangles - mesh.vertices);
+  CHECK(check(&loose).closed && check(&loose).volume > 4);
+  tl_mesh_release(&mesh);
+  tl_mesh_release(&loose);
+}
+
+TEST(holes_of_any_size_are_closed) {
+  tl_mesh mesh = {0};
+  const talus_mesh_repair_def def = {.weld = -1, .close_holes = true};
+  talus_mesh_repairs done;
+  CHECK_OK(tl_mesh_make_cylinder(1, 2, 8000, &mesh)); /* 2000 sides: no ears for that */
+  tl_mesh wall = {0};
+  CHECK_OK(tl_mesh_reserve(mesh.vertices, 4000, &wall));
+  memcpy(wall.vertex, mesh.vertex, mesh.vertices * sizeof *mesh.vertex);
+  memcpy(wall.triangle, mesh.triangle, 4000 * sizeof *mesh.triangle);
+  const double volume = check(&mesh).volume;
+  CHECK_OK(tl_mesh_repair(&wall, &def, &done));
+  CHECK_EQ_U64(done.holes, 2);
+  CHECK(check(&wall).closed && check(&wall).oriented);
+  CHECK_NEAR(check(&wall).volume, volume, 1e-12);
+  tl_mesh_release(&mesh);
+  tl_mesh_release(&wall);
+}
+
+TEST(clumps_keep_to_their_error) {
+  SKIP_IF_SHORT();
+  static const double errors[] = {0.2, 0.05, 0.02};
+  tl_mesh mesh = {0};
+  CHECK_OK(tl_mesh_make_box((const double[]){1, 2, 3}, &mesh));
+  size_t before = 0;
+  for (int i = 0; i < 3; ++i) {
+    tl_spheres spheres = {0};
+    double measured;
+    CHECK_OK(tl_mesh_to_clump(&mesh, errors[i], 4000, &spheres, &measured));
+    CHECK_MSG(measured <= errors[i] * (1 + 1e-9), "%g of %g", measured, errors[i]);
+    CHECK(spheres.count > before);
+    before = spheres.count;
+    tl_array_free(&spheres);
+  }
+  tl_mesh_release(&mesh);
 }
 
 TEST(a_mesh_of_somebody_else_is_looked_at_first) {

@@ -1,4 +1,4 @@
-/* talus: triangle meshes, read, made, looked at, mended and written.
+/* talus: triangle meshes, read, made, looked at, mended, made spheres of and written.
  *
  *   talus_mesh mesh = {0};
  *   talus_mesh_info info;
@@ -93,6 +93,50 @@ typedef struct talus_mesh_info {
 } talus_mesh_info;
 
 TALUS_API talus_status talus_mesh_measure(const talus_mesh *mesh, talus_mesh_info *info);
+
+/* How many pairs of triangles go through each other, and the first of them (2^32 - 1: there is
+ * none). Touching is none of it, nor lying in one plane. */
+TALUS_API talus_status talus_mesh_find_crossings(const talus_mesh *mesh, size_t *count,
+                                                 uint32_t first[2]);
+
+/* ---- mended -------------------------------------------------------------------------------- */
+
+typedef struct talus_mesh_repair_def {
+  double weld;      /* m: vertices so near become one; < 0: 1e-7 of the extent */
+  bool close_holes; /* triangles over every loop of open edges */
+} talus_mesh_repair_def;
+
+TALUS_API talus_mesh_repair_def talus_mesh_repair_def_default(void); /* -1, false */
+
+typedef struct talus_mesh_repairs {
+  size_t welded;             /* vertices that are no more */
+  size_t dropped_degenerate; /* triangles with a vertex twice */
+  size_t dropped_duplicates; /* triangles of the same three vertices as one before */
+  size_t flipped;            /* triangles turned over to run as their neighbours do */
+  size_t turned;             /* shells turned over to face outwards (walls of cavities: inwards) */
+  size_t holes, added;       /* loops of open edges closed, and triangles that it took */
+} talus_mesh_repairs;
+
+/* Welds, drops, orients and, where told, closes, and says what was done; `repairs` may be NULL.
+ * Triangles without area that have three vertices stay: their neighbours hang on them. The mesh
+ * must be one that the calls above made. */
+TALUS_API talus_status talus_mesh_repair(talus_mesh *mesh, const talus_mesh_repair_def *def,
+                                         talus_mesh_repairs *repairs);
+
+/* ---- as spheres ---------------------------------------------------------------------------- */
+
+/* Spheres whose union has its surface within about `error` (m) of that of a closed mesh: the
+ * largest that fit at places of the surface, grown by the error, those that cover most of it first.
+ * For talus_shape_def: a clump; its mass had better be that of the mesh (talus_mesh_measure). */
+typedef struct talus_mesh_clump {
+  double *spheres; /* x, y, z, radius of each */
+  size_t count;
+  double error; /* m, the largest seen at places of the surface */
+} talus_mesh_clump;
+
+TALUS_API talus_status talus_mesh_to_clump(const talus_mesh *mesh, double error,
+                                           talus_mesh_clump *clump);
+TALUS_API void talus_mesh_clump_free(talus_mesh_clump *clump);
 
 #ifdef __cplusplus
 }

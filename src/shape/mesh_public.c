@@ -3,6 +3,7 @@
 
 #include "kernels/vec3.h"
 #include "shape/mesh_make.h"
+#include "shape/mesh_tools.h"
 
 /* The same arrays by the other name. */
 static tl_mesh inner(const talus_mesh *mesh) {
@@ -224,4 +225,62 @@ talus_status talus_mesh_measure(const talus_mesh *mesh, talus_mesh_info *info) {
                             .bounds = bounds_of(&own)};
   measure_mass(&own, info);
   return TALUS_OK;
+}
+
+talus_status talus_mesh_find_crossings(const talus_mesh *mesh, size_t *count, uint32_t first[2]) {
+  TL_NEED(count);
+  TL_NEED(first);
+  TL_TRY(tl_mesh_need(mesh));
+  const tl_mesh own = inner(mesh);
+  return tl_mesh_find_crossings(&own, count, first);
+}
+
+/* ---- mended, and as spheres --------------------------------------------------------------------
+ */
+
+talus_mesh_repair_def talus_mesh_repair_def_default(void) {
+  return (talus_mesh_repair_def){.weld = -1};
+}
+
+talus_status talus_mesh_repair(talus_mesh *mesh, const talus_mesh_repair_def *def,
+                               talus_mesh_repairs *repairs) {
+  TL_NEED(def);
+  TL_TRY(tl_mesh_need(mesh));
+  if (isnan(def->weld))
+    return tl_fail(TALUS_ERROR_INVALID, "weld is no number");
+  talus_mesh_repairs done;
+  tl_mesh own = inner(mesh);
+  const talus_status status = hand_out(tl_mesh_repair(&own, def, &done), &own, mesh);
+  if (repairs)
+    *repairs = done;
+  return status;
+}
+
+#define MOST_SPHERES 4000
+
+talus_status talus_mesh_to_clump(const talus_mesh *mesh, double error, talus_mesh_clump *clump) {
+  TL_NEED(clump);
+  *clump = (talus_mesh_clump){0};
+  TL_TRY(tl_mesh_need(mesh));
+  const tl_mesh own = inner(mesh);
+  tl_spheres found = {0};
+  talus_status status = tl_mesh_to_clump(&own, error, MOST_SPHERES, &found, &clump->error);
+  void *exact = NULL; /* as long as its count says, so that it can be freed by it */
+  const size_t bytes = found.count * sizeof(double);
+  if (status == TALUS_OK)
+    status = tl_resize(&exact, 0, bytes);
+  if (status == TALUS_OK) {
+    clump->spheres = memcpy(exact, found.data, bytes);
+    clump->count = found.count / 4;
+  }
+  tl_array_free(&found);
+  return status;
+}
+
+void talus_mesh_clump_free(talus_mesh_clump *clump) {
+  if (!clump)
+    return;
+  void *data = clump->spheres;
+  (void)tl_resize(&data, 4 * clump->count * sizeof(double), 0); /* freeing cannot fail */
+  *clump = (talus_mesh_clump){0};
 }

@@ -56,7 +56,7 @@ def write_csv(path):
 def test_every_format_gives_the_cube(tmp_path, name, write):
     path = tmp_path / name
     write(path)
-    (cube,) = shapes_of(path, "--scale", 0.5)
+    (cube,) = shapes_of(path, "--scale", 0.5, "--as", "hull")
     assert cube["kind"] == "hull" and (cube["vertices"], cube["faces"], cube["edges"]) == (8, 6, 12)
     assert cube["volume"] == pytest.approx(1, abs=1e-12)
     assert cube["centre"] == pytest.approx([0.5, 0.5, 0.5], abs=1e-12)
@@ -64,14 +64,14 @@ def test_every_format_gives_the_cube(tmp_path, name, write):
     assert cube["axes"] == [1, 0, 0, 0]
     assert cube["bounds"][0] == pytest.approx([0, 0, 0], abs=1e-12)
     assert cube["bounds"][1] == pytest.approx([1, 1, 1], abs=1e-12)
-    text = talus("shape", "info", name, cwd=tmp_path).stdout
+    text = talus("shape", "info", name, "--as", "hull", cwd=tmp_path).stdout
     assert "8 vertices, 6 faces, 12 edges" in text and "volume    8 m3" in text
 
 
 STL = "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n"
 BAD_FILES = [
     ("none.stl", None, "none.stl: cannot be opened: No such file"),
-    ("stone.ply", b"", "is not a valid scene"),
+    ("stone.ply", b"", "this is no PLY file: its first line must be `ply`"),
     ("empty.stl", b"", "empty.stl: 0 bytes are no STL file"),
     ("cut.stl", STL.encode(), "cut.stl:9: the file ends within a solid: it is cut off"),
     ("two.stl", b"solid a\nfacet\nvertex 0 0 0\nvertex 1 0 0\nendfacet\n", "two.stl:5:1: a facet ends with 2 vertices"),

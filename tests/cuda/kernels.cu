@@ -26,6 +26,7 @@
 #include "kernels/penalty.h"
 #include "kernels/rolling.h"
 #include "kernels/rotation.h"
+#include "kernels/triangle.h"
 
 #include <cstdio>
 #include <cstring>
@@ -669,6 +670,35 @@ TL_FN void probe_collide_ellipsoid(uint64_t *r, tape *t) {
   put_points(t, &p, tl_collide_ellipsoids_opm(&a, &b, d, 0.3, true, &p));
 }
 
+TL_FN tl_triangle_corners draw_corners(uint64_t *r) {
+  tl_triangle_corners c;
+  for (int k = 0; k < 3; ++k)
+    c.p[k] = draw_d(r);
+  return c;
+}
+TL_FN void put_near(tape *t, tl_triangle_near near) {
+  put_d(t, near.on_a), put_d(t, near.on_b), put(t, near.square), put(t, near.feature);
+}
+
+TL_FN void probe_triangle(uint64_t *r, tape *t) {
+  const tl_triangle_corners a = draw_corners(r), b = draw_corners(r);
+  const double reach = draw_in(r, 0, 0.2);
+  uint64_t asked = 0;
+  tl_triangle_near found;
+  put_near(t, tl_triangle_triangle(&a, &b));
+  put_near(t, tl_point_triangle(a.p[0], &b));
+  put_near(t, tl_segment_triangle(a.p[0], a.p[1], &b));
+  const bool is_near = tl_triangle_certified(&a, &b, reach, 1e-9, &found, &asked);
+  put(t, is_near), put(t, (double)asked), put_near(t, found);
+}
+
+TL_FN void probe_triangle_lanes(uint64_t *r, tape *t) {
+  const tl_triangle_corners a = draw_corners(r), b = draw_corners(r);
+  const tl_triangle_face_d f = tl_triangle_face(&a), g = tl_triangle_face(&b);
+  const tl_triangle_near_d best = tl_triangle_compare_d(&f, &g);
+  put(t, f.normal2), put(t, g.normal.x), put(t, best.square), put(t, best.feature);
+}
+
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 /* One line for each header of src/kernels; tests/scripts/test_kernels_cu.py looks for them. */
@@ -678,7 +708,7 @@ TL_FN void probe_collide_ellipsoid(uint64_t *r, tape *t) {
   X(penalty_visit) X(collide) X(collide_sphere) X(collide_box) X(collide_container)                \
   X(collide_box_box) X(tube) X(patch) X(superellipsoid) X(convex) X(gjk) X(epa) X(convex_solve)    \
   X(convex_prove) X(collide_convex) X(ellipsoid) X(ellipsoid_lanes) X(ellipsoid_chm)               \
-  X(ellipsoid_opm) X(ellipsoid_careful) X(collide_ellipsoid)
+  X(ellipsoid_opm) X(ellipsoid_careful) X(collide_ellipsoid) X(triangle) X(triangle_lanes)
 
 #define NAME(name) #name,
 const char *const names[] = {PROBES(NAME)};

@@ -1,0 +1,139 @@
+#include "narrow/triangles.h"
+
+#include "base/isa.h"
+
+const tl_triangle_loops *tl_triangle_loops_now(void) {
+  switch (tl_isa_now()) {
+  case TL_ISA_AVX512:
+    return &tl_triangle_avx512;
+  case TL_ISA_AVX2:
+    return &tl_triangle_avx2;
+  default:
+    return &tl_triangle_generic;
+  }
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------
+ */
+
+void tl_triangle_block_put(tl_triangle_block *block, int lane, const tl_triangle_corners *t,
+                           talus_dvec3 origin, double scale) {
+  for (int k = 0; k < 3; ++k) {
+    const talus_dvec3 p = tl_dscale(tl_dsub(t->p[k], origin), scale);
+    block->corner[k][0][lane] = (float)p.x;
+    block->corner[k][1][lane] = (float)p.y;
+    block->corner[k][2][lane] = (float)p.z;
+  }
+}
+
+float tl_triangle_block_most(double reach) {
+  const double most = reach + (double)TL_TRIANGLE_LANE_ERROR;
+  return (float)fmin(most * most * (1 + 1e-6), 1e30);
+}
+
+static double most_of(double most, talus_dvec3 p) {
+  return fmax(most, fmax(fabs(p.x), fmax(fabs(p.y), fabs(p.z))));
+}
+
+/* A pair relative to the first corner of a, in units of its largest coordinate. */
+static float put_pair(tl_triangle_block *to_a, tl_triangle_block *to_b, int lane,
+                      const tl_triangle_corners *a, const tl_triangle_corners *b, double reach) {
+  const talus_dvec3 origin = a->p[0];
+  double extent = DBL_MIN;
+  for (int k = 0; k < 3; ++k) {
+    extent = most_of(extent, tl_dsub(a->p[k], origin));
+    extent = most_of(extent, tl_dsub(b->p[k], origin));
+  }
+  tl_triangle_block_put(to_a, lane, a, origin, 1 / extent);
+  tl_triangle_block_put(to_b, lane, b, origin, 1 / extent);
+  return tl_triangle_block_most(reach / extent);
+}
+
+/* Those of up to sixteen pairs that are not proven to be apart, by bits. */
+static unsigned screen_some(const tl_triangle_loops *loops, const tl_triangle_corners *a,
+                            const tl_triangle_corners *b, const tl_triangle_pair *pairs, int n,
+                            double reach) {
+  tl_triangle_block block_a, block_b;
+  float most[TL_TRIANGLE_BLOCK], square[TL_TRIANGLE_BLOCK];
+  for (int i = 0; i < TL_TRIANGLE_BLOCK; ++i) {
+    const tl_triangle_pair pair = pairs[i < n ? i : 0];
+    most[i] = put_pair(&block_a, &block_b, i, &a[pair.a], &b[pair.b], reach);
+  }
+  return loops->screen(&block_a, &block_b, most, square) & ((1u << n) - 1);
+}
+
+/* ---- in double ---------------------------------------------------------------------------------
+ */
+
+static void put_wide(tl_triangle_wide *wide, int lane, const tl_triangle_corners *t) {
+  for (int k = 0; k < 3; ++k) {
+    wide->corner[k][0][lane] = t->p[k].x;
+    wide->corner[k][1][lane] = t->p[k].y;
+    wide->corner[k][2][lane] = t->p[k].z;
+  }
+}
+
+static tl_triangle_near near_of(const tl_triangle_wide_near *wide, int i) {
+  tl_triangle_near r;
+  r.on_a = tl_dvec3(wide->on_a[0][i], wide->on_a[1][i], wide->on_a[2][i]);
+  r.on_b = tl_dvec3(wide->on_b[0][i], wide->on_b[1][i], wide->on_b[2][i]);
+  r.square = wide->square[i];
+  r.feature = (int)wide->feature[i];
+  return r;
+}
+
+typedef struct search {
+  const tl_triangle_loops *loops;
+  const tl_triangle_corners *a, *b;
+  const tl_triangle_pair *pairs;
+  double reach;
+  tl_triangle_near *found;
+  uint32_t *which;
+  size_t count;
+  uint32_t waiting[TL_TRIANGLE_WIDE]; /* pairs for the second pass */
+  int waits;
+} search;
+
+static void compare_waiting(search *s) {
+  tl_triangle_wide wide_a, wide_b;
+  tl_triangle_wide_near near;
+  for (int i = 0; i < TL_TRIANGLE_WIDE; ++i) {
+    const tl_triangle_pair pair = s->pairs[s->waiting[i < s->waits ? i : 0]];
+    put_wide(&wide_a, i, &s->a[pair.a]);
+    put_wide(&wide_b, i, &s->b[pair.b]);
+  }
+  s->loops->compare(&wide_a, &wide_b, &near);
+  for (int i = 0; i < s->waits; ++i)
+    if (near.square[i] <= s->reach * s->reach) {
+      s->found[s->count] = near_of(&near, i);
+      s->which[s->count++] = s->waiting[i];
+    }
+  s->waits = 0;
+}
+
+size_t tl_triangles_find(const tl_triangle_corners *a, const tl_triangle_corners *b,
+                         const tl_triangle_pair *pairs, size_t n, double reach,
+                         tl_triangle_near *found, uint32_t *which, uint64_t *decided) {
+  search s = {.loops = tl_triangle_loops_now(),
+              .a = a,
+              .b = b,
+              .pairs = pairs,
+              .reach = reach,
+              .found = found,
+              .which = which};
+  uint64_t left = 0;
+  for (size_t begin = 0; begin < n; begin += TL_TRIANGLE_BLOCK) {
+    const int some = n - begin < TL_TRIANGLE_BLOCK ? (int)(n - begin) : TL_TRIANGLE_BLOCK;
+    unsigned bits = screen_some(s.loops, a, b, pairs + begin, some, reach);
+    for (; bits; bits &= bits - 1, ++left) {
+      s.waiting[s.waits++] = (uint32_t)begin + (uint32_t)__builtin_ctz(bits);
+      if (s.waits == TL_TRIANGLE_WIDE)
+        compare_waiting(&s);
+    }
+  }
+  if (s.waits > 0)
+    compare_waiting(&s);
+  if (decided)
+    *decided = n - left;
+  return s.count;
+}

@@ -1,0 +1,63 @@
+/* Many pairs of triangles: which are near, and where (kernels/triangle.h says what of one pair).
+ *
+ * In two passes. The first has sixteen pairs side by side in float, relative to the pair and in
+ * units of its size, and decides only what its error allows: whoever is farther than the reach and
+ * TL_TRIANGLE_LANE_ERROR is left out. The second has what is left in double, as many as a register
+ * holds, operation by operation as in scalar code. So the answer is that of tl_triangle_triangle
+ * for every pair, to the bit, whatever the instruction set. */
+#ifndef TL_NARROW_TRIANGLES_H
+#define TL_NARROW_TRIANGLES_H
+
+#include "kernels/triangle.h"
+
+#define TL_TRIANGLE_BLOCK 16 /* pairs of the first pass, in float */
+#define TL_TRIANGLE_WIDE  8  /* pairs of the second, in double */
+
+/* How far a distance in float may be off where no coordinate exceeds 1: four times the worst that
+ * tests/test_triangles.c allows. */
+#define TL_TRIANGLE_LANE_ERROR (16 * FLT_EPSILON)
+
+/* Sixteen triangles: [corner][axis][lane]. */
+typedef struct tl_triangle_block {
+  float corner[3][3][TL_TRIANGLE_BLOCK];
+} tl_triangle_block;
+
+typedef struct tl_triangle_wide {
+  double corner[3][3][TL_TRIANGLE_WIDE];
+} tl_triangle_wide;
+
+typedef struct tl_triangle_wide_near {
+  double on_a[3][TL_TRIANGLE_WIDE], on_b[3][TL_TRIANGLE_WIDE];
+  double square[TL_TRIANGLE_WIDE], feature[TL_TRIANGLE_WIDE];
+} tl_triangle_wide_near;
+
+/* Loops over lanes, one set for each instruction set. */
+typedef struct tl_triangle_loops {
+  /* Squares of distances of sixteen pairs; bit i: that of pair i is at most most[i]. */
+  unsigned (*screen)(const tl_triangle_block *a, const tl_triangle_block *b,
+                     const float most[TL_TRIANGLE_BLOCK], float square[TL_TRIANGLE_BLOCK]);
+  void (*compare)(const tl_triangle_wide *a, const tl_triangle_wide *b, tl_triangle_wide_near *out);
+} tl_triangle_loops;
+
+extern const tl_triangle_loops tl_triangle_avx512, tl_triangle_avx2, tl_triangle_generic;
+const tl_triangle_loops *tl_triangle_loops_now(void);
+
+/* The triangle as lane i of a block: (p - origin) x scale, which must not exceed 1. */
+void tl_triangle_block_put(tl_triangle_block *block, int lane, const tl_triangle_corners *t,
+                           talus_dvec3 origin, double scale);
+
+/* The square that `screen` compares with: of a reach in units of the block, rounding included. */
+float tl_triangle_block_most(double reach);
+
+typedef struct tl_triangle_pair {
+  uint32_t a, b; /* rows */
+} tl_triangle_pair;
+
+/* Of n pairs those at most `reach` apart (m, >= 0), in their order: found[i] is of pair which[i].
+ * Room for n rows of either. Returns how many. *decided: pairs that float left out (NULL: of no
+ * interest). */
+size_t tl_triangles_find(const tl_triangle_corners *a, const tl_triangle_corners *b,
+                         const tl_triangle_pair *pairs, size_t n, double reach,
+                         tl_triangle_near *found, uint32_t *which, uint64_t *decided);
+
+#endif
