@@ -33,7 +33,7 @@ TL_CONTACT_RECORDS(CARRIER)
 /* ---- the join -------------------------------------------------------------------------------- */
 
 typedef struct join_job {
-  const tl_model *model;
+  const tl_model *model; /* NULL where nothing is a mesh */
   const tl_contacts *before;
   tl_contacts *after;
   size_t first;                               /* contact of `after` */
@@ -148,14 +148,16 @@ static void join_range(void *context, size_t begin, size_t end) {
     while (at < count && (order = compare(&old[at], &rows[i])) < 0)
       at++;
     size_t from = at < count && order == 0 ? at : SIZE_MAX;
-    if (from == SIZE_MAX && count > 0 && has_mesh(job->model, &rows[i]))
+    if (from == SIZE_MAX && count > 0 && job->model && has_mesh(job->model, &rows[i]))
       from = heir_of(job->before, job->after, job->first + i, at);
     join(job, job->first + i, from);
   }
 }
 
 static void join_all(const tl_model *model, join_job *job) {
-  job->model = model;
+  for (size_t i = 0; i < model->shapes.count && !job->model; ++i)
+    if (model->shapes.data[i].kind == TALUS_MESH)
+      job->model = model;
   job->ratio = tl_step_ratio(job->before->dt, job->after->dt);
   tl_for(&model->par, job->after->count - job->first, 1024, join_range, job);
 }
