@@ -11,7 +11,7 @@
  */
 #define SLANT_OF_EDGE 0.03
 /* Of the smaller body's radius: how deep behind a surface features are looked for, and how much
- * deeper where something was found that is deep. */
+ * deeper vertices are where something was found that is deep. */
 #define SHALLOW 0.03
 #define DEEP    0.5
 
@@ -19,7 +19,10 @@ typedef struct pair_job {
   tl_mesh_posed a, b;
   double margin, rounding; /* m, of both */
   double radius;           /* m, of the smaller */
-  double depth;            /* m: how deep is looked */
+  double reach;            /* m: how far is looked */
+  bool is_deep;            /* a vertex was found that is */
+  double depth;            /* m: the same for vertices that are behind the surface */
+  double near;             /* m: how near surfaces are that are looked at */
   tl_mesh_points points;
 } pair_job;
 
@@ -29,10 +32,6 @@ static talus_dvec3 to_world(const tl_mesh_posed *m, talus_dvec3 local) {
 
 /* ---- vertices ---------------------------------------------------------------------------------
  */
-
-static double reach_of(const pair_job *job) {
-  return fmax(job->margin + job->rounding, job->depth);
-}
 
 /* A vertex x of one body, in the world, which is `s` over the other. */
 static void add_vertex(pair_job *job, bool is_a, uint32_t vertex, uint32_t feature, talus_dvec3 x,
@@ -58,7 +57,11 @@ static void meet_vertex(pair_job *job, bool is_a, uint32_t vertex) {
   const talus_dvec3 x = to_world(own, tl_facets_point(own->f, vertex));
   const talus_dvec3 local = tl_mesh_to_local(other, x);
   tl_near near[TL_NEAR_MOST];
-  const int count = tl_mesh_near(other, local, reach_of(job) / other->scale, near);
+  int count = tl_mesh_near(other, local, job->reach / other->scale, near);
+  if (count == 0 && !other->f->two_sided)
+    count = tl_mesh_deep(other, local, job->depth / other->scale, near);
+  if (count > 0 && near[0].inside && near[0].distance * other->scale > 0.5 * SHALLOW * job->radius)
+    job->is_deep = true;
   for (int i = 0; i < count; ++i) {
     const talus_dvec3 away = tl_frame_to_world(&other->frame, near[i].normal);
     const double distance = near[i].distance * other->scale;
@@ -115,7 +118,7 @@ static void meet_edges(pair_job *job, const side *a, const side *b) {
   const talus_dvec3 on_a = tl_dalong(a->from, s, a->along), on_b = tl_dalong(b->from, t, b->along);
   talus_dvec3 w = tl_dunit(tl_dcross(a->along, b->along));
   double apart = tl_ddot(tl_dsub(on_a, on_b), w);
-  if (fabs(apart) > reach_of(job))
+  if (fabs(apart) > job->reach)
     return;
   if (apart < 0)
     w = tl_dscale(w, -1), apart = -apart;
@@ -146,7 +149,7 @@ static void meet_edge(pair_job *job, uint32_t edge) {
   const side a = side_of(&job->a, edge);
   const talus_dvec3 p = tl_mesh_to_local(m, a.from);
   const talus_dvec3 q = tl_mesh_to_local(m, tl_dadd(a.from, a.along));
-  const double more = reach_of(job) / m->scale;
+  const double more = job->reach / m->scale;
   const tl_tree_box box = {{fmin(p.x, q.x) - more, fmin(p.y, q.y) - more, fmin(p.z, q.z) - more},
                            {fmax(p.x, q.x) + more, fmax(p.y, q.y) + more, fmax(p.z, q.z) + more}};
   tl_tree_walk walk = tl_tree_begin(&m->f->tree, m->flat);
@@ -185,7 +188,7 @@ static bool is_near(const pair_job *job, bool is_a, const tl_tree_node *n, uint3
       tl_dvec3(0.5 * (lo[0] + hi[0]), 0.5 * (lo[1] + hi[1]), 0.5 * (lo[2] + hi[2]));
   const talus_dvec3 at = tl_mesh_to_local(other, to_world(own, middle));
   const double centre[3] = {at.x, at.y, at.z}, scale = own->scale / other->scale;
-  const double more = reach_of(job) / other->scale;
+  const double more = job->near / other->scale;
   tl_tree_box box;
   for (int i = 0; i < 3; ++i) {
     const talus_dvec3 axis = tl_frame_to_local(&own->frame, tl_frame_axis(&other->frame, i));
@@ -212,8 +215,7 @@ static void visit(pair_job *job, bool is_a, uint32_t node) {
   }
 }
 
-static void search(pair_job *job, double depth) {
-  job->depth = depth * job->radius;
+static void search(pair_job *job) {
   job->points.count = 0;
   for (int is_a = 0; is_a < 2; ++is_a) {
     const tl_facets *f = is_a ? job->a.f : job->b.f;
@@ -231,11 +233,14 @@ int tl_mesh_mesh(const tl_posed *a, const tl_posed *b, talus_real margin, tl_poi
   job.rounding = job.a.f->rounding * job.a.scale + job.b.f->rounding * job.b.scale;
   job.radius = fmin((double)a->shape->radius * job.a.scale, (double)b->shape->radius * job.b.scale);
   job.points.size = 2 * job.radius;
-  search(&job, SHALLOW);
-  double least = 0;
-  for (int i = 0; i < job.points.count; ++i)
-    least = fmin(least, (double)job.points.list[i].gap + job.rounding);
-  if (least < -0.5 * SHALLOW * job.radius)
-    search(&job, DEEP);
+  /* Where surfaces go through each other, a vertex is behind one by no more than a side is long. */
+  job.is_deep = false;
+  job.near = job.reach = fmax(job.margin + job.rounding, SHALLOW * job.radius);
+  job.depth = fmax(job.a.f->longest * job.a.scale, job.b.f->longest * job.b.scale);
+  search(&job);
+  if (job.is_deep) {
+    job.near = job.depth = fmax(job.reach, DEEP * job.radius);
+    search(&job);
+  }
   return tl_mesh_points_take(&job.points, out);
 }

@@ -246,12 +246,21 @@ int tl_mesh_deep(const tl_mesh_posed *m, talus_dvec3 local, double reach, tl_nea
   return 1;
 }
 
+/* A place of a body: the centre of mass may lie outside of a ring. */
+static talus_dvec3 place_in(const tl_posed *p) {
+  if (p->shape->kind != TALUS_MESH && p->shape->kind != TALUS_CLUMP)
+    return p->position;
+  const tl_frame frame = tl_frame_from_quat(p->rotation);
+  const talus_dvec3 arm = tl_dvec3(p->shape->points[0], p->shape->points[1], p->shape->points[2]);
+  return tl_dadd(p->position, tl_frame_to_world(&frame, tl_dscale(arm, (double)p->scale)));
+}
+
 static double buried_in(const tl_posed *mesh, const tl_posed *other) {
   tl_near near;
   if (mesh->shape->kind != TALUS_MESH || mesh->shape->facets->two_sided || !other->shape->bounded)
     return 0;
   const tl_mesh_posed m = tl_mesh_pose(mesh);
-  const talus_dvec3 local = tl_mesh_to_local(&m, other->position);
+  const talus_dvec3 local = tl_mesh_to_local(&m, place_in(other));
   const double reach = tl_dlength(local) + 2 * (double)mesh->shape->radius;
   return tl_mesh_deep(&m, local, reach, &near) > 0 ? near.distance * m.scale : 0;
 }

@@ -55,8 +55,9 @@ int tl_narrow_convex(const tl_posed *a, const tl_posed *b, const talus_dvec3 *gu
  * the mirrored points, with one exception: coincident spheres get the normal +z in any order. */
 int tl_narrow_pair(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out);
 
-/* How deep the centre of one body is behind the surface of a mesh that is the other, m; 0 where it
- * is not, or neither is a mesh with one side. Looks as far as it takes: not for every step. */
+/* How deep a place of one body (its centre, but of a clump or a mesh) is behind the surface of a
+ * mesh that is the other, m; 0 where it is not, or neither is a mesh with one side. Looks as far as
+ * it takes: not for every step. */
 double tl_narrow_buried(const tl_posed *a, const tl_posed *b);
 
 /* Whether two bodies overlap or touch, or one is within the other. Kinds that are not supported do

@@ -371,6 +371,17 @@ static double extent_of(const tl_shape *shape) {
   return most;
 }
 
+static double longest_of(const tl_facets *f) {
+  double most = 0;
+  for (size_t i = 0; i < 3 * (size_t)f->triangles; ++i) {
+    const size_t next = i % 3 == 2 ? i - 2 : i + 1;
+    const talus_dvec3 along =
+        tl_dsub(tl_facets_point(f, f->triangle[next]), tl_facets_point(f, f->triangle[i]));
+    most = fmax(most, tl_ddot(along, along));
+  }
+  return sqrt(most);
+}
+
 static talus_status fill(builder *b) {
   tl_facets *f = b->f;
   TAKE(f->triangle_facet, (size_t)f->triangles);
@@ -393,6 +404,7 @@ talus_status tl_facets_make(tl_shape *shape) {
   f->points = shape->points, f->triangle = shape->face_vertex;
   f->vertices = shape->point_count, f->triangles = shape->face_count;
   f->extent = extent_of(shape);
+  f->longest = longest_of(f);
   f->two_sided = shape->open == TALUS_SIDES_BOTH;
   f->rounding = shape->size[1] + 0.5 * shape->size[0];
   builder b = {.f = f,

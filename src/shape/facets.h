@@ -29,6 +29,7 @@ typedef struct tl_facets {
   const uint32_t *triangle;
   uint32_t vertices, triangles, edges, facets;
   double extent;   /* of the box about it, the longest side */
+  double longest;  /* side of a triangle */
   bool two_sided;  /* felt from both sides: no inside */
   double rounding; /* m: a ball of this radius runs over the surface */
 

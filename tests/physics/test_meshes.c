@@ -320,6 +320,66 @@ TEST(tree_and_threads_change_no_bit) {
   CHECK_EQ_U64(tumble(3, TALUS_TREE_BVH), hash);
 }
 
+/* ---- meshes that hold each other ---------------------------------------------------------------
+ */
+
+TEST(linked_rings_stay_linked) {
+  talus_world_def def = rig_def(1e-3);
+  def.solve.iterations = 100, def.solve.tolerance = 1e-5;
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, 0.2, 0);
+  const talus_mesh_recipe ring = {.kind = "torus", .triangles = 288, .size = {0.05, 0.01}};
+  talus_body_def body = talus_body_def_default();
+  talus_body handle[4];
+  body.shape = make_mesh(world, &ring, TALUS_SIDES_AUTO);
+  body.material = m;
+  for (int i = 0; i < 4; ++i) {
+    const double half = acos(-1) / 4;
+    body.kind = i == 0 ? TALUS_FIXED : TALUS_FREE;
+    body.rotation = i % 2 ? (talus_quat){(talus_real)cos(half), 0, (talus_real)sin(half), 0}
+                          : (talus_quat){(talus_real)cos(half), (talus_real)sin(half), 0, 0};
+    body.position = (talus_dvec3){0.001 * i, 0, -0.078 * i};
+    body.velocity = rig_vec(0.3 * i, 0.2 * i, 0);
+    CHECK_OK(talus_world_add_body(world, &body, &handle[i]));
+  }
+  for (unsigned n = 0; n < steps_of(1000); ++n) {
+    CHECK_OK(talus_world_step(world, 1));
+    for (int i = 1; i < 4; ++i) { /* 2 (R - r), and what the mesh is thinner than the torus */
+      const talus_dvec3 a = rig_info(world, handle[i - 1]).position;
+      const talus_dvec3 b = rig_info(world, handle[i]).position;
+      const double apart =
+          sqrt((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y) + (a.z - b.z) * (a.z - b.z));
+      CHECK_MSG(apart < 0.085, "ring %d is %g m from the next in step %u", i, apart, n);
+    }
+  }
+  talus_world_destroy(world);
+}
+
+TEST(deep_meshes_part_the_shortest_way) {
+  talus_world_def def = rig_def(1e-3);
+  def.gravity = rig_vec(0, 0, 0);
+  def.solve.recovery_speed = 0.2;
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, 0, 0);
+  const talus_mesh_recipe stone = {.kind = "icosphere", .triangles = 320, .size = {0.1}};
+  const talus_shape shape = make_mesh(world, &stone, TALUS_SIDES_AUTO);
+  const talus_body a = rig_body(world, TALUS_FREE, shape, m, 0, 0, 0);
+  const talus_body b = rig_body(world, TALUS_FREE, shape, m, 0.16, 0.003, 0.002);
+  const double way = 0.04, least = way / def.solve.recovery_speed;
+  double time = 0, fastest = 0;
+  talus_body_info at = rig_info(world, a), to = rig_info(world, b);
+  for (; to.position.x - at.position.x < 0.195 && time < 3 * least; time += def.dt) {
+    const double before = to.position.x - at.position.x;
+    CHECK_OK(talus_world_step(world, 1));
+    at = rig_info(world, a), to = rig_info(world, b);
+    fastest = fmax(fastest, (to.position.x - at.position.x - before) / def.dt);
+  }
+  CHECK_MSG(time < 3 * least, "after %g s they are %g m apart", time,
+            to.position.x - at.position.x);
+  CHECK(fastest < 1.1 * def.solve.recovery_speed);
+  talus_world_destroy(world);
+}
+
 /* ---- what can be free -------------------------------------------------------------------------
  */
 

@@ -1,0 +1,91 @@
+"""Meshes in scenes: files, what is refused, restart, pictures and tables."""
+import json
+import re
+
+import pytest
+
+from conftest import talus
+
+PLATE = "v -1 -1 0\nv 1 -1 0\nv 1 1 0\nv -1 1 0\nf 1 2 3\nf 1 3 4\n"
+CUBE = """v -0.1 -0.1 -0.1
+v 0.1 -0.1 -0.1
+v 0.1 0.1 -0.1
+v -0.1 0.1 -0.1
+v -0.1 -0.1 0.1
+v 0.1 -0.1 0.1
+v 0.1 0.1 0.1
+v -0.1 0.1 0.1
+f 1 4 3 2
+f 5 6 7 8
+f 1 2 6 5
+f 2 3 7 6
+f 3 4 8 7
+f 4 1 5 8
+"""
+SCENE = """talus: 1
+gravity: [0, 0, -9.81]
+materials: {rock: {density: 2500, friction: 0.4}}
+shapes:
+  floor: {mesh: plate.obj}
+  cube: {mesh: cube.obj}
+  ball: {sphere: 0.1}
+bodies:
+  - {shape: floor, fixed: true}
+  - {shape: cube, at: [0, 0, 0.11], spin: [0, 0, 2]}
+  - {shape: ball, at: [0.05, 0, 0.35]}
+step: {dt: 0.002}
+until: 0.2
+output: {every: 0.05}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "plate.obj").write_text(PLATE)
+    (tmp_path / "cube.obj").write_text(CUBE)
+    (tmp_path / "scene.yaml").write_text(SCENE)
+    return tmp_path
+
+
+def hash_of(result):
+    return re.search(r"hash ([0-9a-f]{16})", result.stdout + result.stderr).group(1)
+
+
+def test_scene_with_meshes_runs_and_goes_on_after_a_restart_to_the_same_bits(folder):
+    whole = talus("run", folder / "scene.yaml", "-o", folder / "whole")
+    assert whole.returncode == 0, whole.stderr
+    first = talus("run", folder / "scene.yaml", "-o", folder / "part", "--until", "0.1")
+    assert first.returncode == 0, first.stderr
+    second = talus("run", folder / "scene.yaml", "-o", folder / "part", "--resume")
+    assert second.returncode == 0, second.stderr
+    assert hash_of(second) == hash_of(whole)
+    flat = talus("run", folder / "scene.yaml", "-o", folder / "flat", "--set", "narrow.tree=flat")
+    assert hash_of(flat) == hash_of(whole)
+
+
+def test_open_mesh_that_is_free_is_refused_with_its_first_open_edge(folder):
+    (folder / "scene.yaml").write_text(SCENE.replace("floor, fixed: true", "floor"))
+    result = talus("check", folder / "scene.yaml")
+    assert result.returncode == 2
+    assert "open, first at the edge from (" in result.stderr and "talus shape repair" in result.stderr
+
+
+def test_body_within_a_solid_mesh_is_named_at_the_start(folder):
+    (folder / "scene.yaml").write_text(SCENE.replace("[0.05, 0, 0.35]}", "[0, 0, 0.11], scale: 0.05}"))
+    result = talus("check", folder / "scene.yaml")
+    assert "overlap by 0.1 m at the start" in result.stderr, result.stderr
+
+
+def test_file_that_is_not_there_and_keys_of_meshes_elsewhere_are_refused(folder):
+    (folder / "scene.yaml").write_text(SCENE.replace("plate.obj", "none.obj").replace("sphere: 0.1", "sphere: 0.1, sides: in"))
+    result = talus("check", folder / "scene.yaml")
+    assert result.returncode == 2
+    assert "sides is of a mesh" in result.stderr
+
+
+def test_table_of_contacts_has_meshes(folder):
+    table = folder / "bodies.csv"
+    table.write_text("shape,x,y,z,a,file\nmesh,0,0,0,,plate.obj\nmesh,0,0,0.0999,,cube.obj\nsphere,0.6,0,0.0999,0.1,\n")
+    result = talus("contacts", table, "--contacts", "--json")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["contacts"] in (2, 5)
