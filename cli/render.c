@@ -198,7 +198,9 @@ static int draw_stage(session *s, const render_stage *stage) {
                       .planes = stage->planes.data,
                       .plane_count = stage->planes.count,
                       .panes = stage->panes.data,
-                      .pane_count = stage->panes.count};
+                      .pane_count = stage->panes.count,
+                      .cones = stage->cones.data,
+                      .cone_count = stage->cones.count};
   const bool good = solid && lines && ghosts && image_draw(&what, &s->to);
   render_scene_free(solid);
   render_scene_free(lines);

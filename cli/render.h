@@ -134,7 +134,7 @@ typedef struct render_stage {
   render_list shape_faces;           /* unsigned[2] by shape: first of its faces, and how many */
   render_list lines;                 /* edges of containers: scene_rod */
   render_list ghosts, ghost_boxes;
-  render_list planes, panes;
+  render_list planes, panes, cones;
   bool is_short_of_memory;
 } render_stage;
 
