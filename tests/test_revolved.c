@@ -162,6 +162,108 @@ TEST(sphere_inside_touches_each_segment_at_its_distance) {
   CHECK(touching > (int)cases / 20);
 }
 
+/* ---- capsules, boxes and hulls --------------------------------------------------------------- */
+
+/* The least distance between a segment x, y (in the wall's frame) and the wall, by sampling the
+ * segment densely and minimising from the best places. */
+static ld segment_distance(const tl_posed *wall, lvec x, lvec y) {
+  enum { ALONG = 64 };
+  ld least = HUGE_VALL, best = 0;
+  for (int pass = 0; pass < 12; ++pass) {
+    const ld half = pass == 0 ? 0.5L : powl(0.25L, pass), middle = pass == 0 ? 0.5L : best;
+    for (int i = 0; i <= ALONG; ++i) {
+      const ld u = fminl(1, fmaxl(0, middle + half * (2 * (ld)i / ALONG - 1)));
+      const lvec c = l_madd(x, u, l_sub(y, x));
+      const ld rho = hypotl(c.x, c.y), s = (ld)wall->scale;
+      for (uint32_t k = 0; k + 1 < wall->shape->point_count; ++k) {
+        const double *p = wall->shape->points + 2 * k;
+        const ld dz = s * ((ld)p[2] - (ld)p[0]), dr = s * ((ld)p[3] - (ld)p[1]);
+        const ld tz = c.z - s * (ld)p[0], tr = rho - s * (ld)p[1];
+        const ld share = fminl(1, fmaxl(0, (tz * dz + tr * dr) / (dz * dz + dr * dr)));
+        const ld d = hypotl(tz - share * dz, tr - share * dr);
+        if (d < least)
+          least = d, best = u;
+      }
+    }
+  }
+  return least;
+}
+
+static talus_real least_gap(const tl_point *p, int count) {
+  talus_real least = TL_REAL_MAX;
+  for (int i = 0; i < count; ++i)
+    least = tl_min(least, p[i].gap);
+  return least;
+}
+
+TEST(capsule_touches_where_its_axis_is_nearest) {
+  const uint64_t cases = check_cases(2400);
+  int touching = 0, within = 0;
+  for (uint64_t serial = 0; serial < cases; ++serial) {
+    tl_random random = tl_random_start(73, 0, serial);
+    double points[2 * MOST_POINTS];
+    tl_shape wall = wall_of(points, random_profile(&random, points), TALUS_SIDES_BOTH);
+    const double length = uniform(&random, 0.2, 1.5);
+    const tl_shape pill = make(TALUS_CAPSULE, uniform(&random, 0.05, 0.2), length, 0, 0, 0);
+    const tl_posed a = random_pose(&random, &pill, 0), b = random_pose(&random, &wall, 1.5);
+    const lvec axis = l_rotate(a.rotation, lv(0, 0, 0.5L * (ld)length * (ld)a.scale));
+    const ld radius = (ld)pill.size[0] * (ld)a.scale;
+    const ld distance = segment_distance(&b, to_wall(&b, l_scale(axis, -1)), to_wall(&b, axis));
+    tl_point p[TL_NARROW_MAX_POINTS];
+    const int count = tl_narrow_pair(&a, &b, TL_R(0.05), p);
+    if (distance > 0.02L) { /* its axis does not pass through the wall */
+      CHECK_MSG((count > 0) == (distance <= radius + 0.05L), "case %" PRIu64, serial);
+      if (count > 0) {
+        CHECK_NEAR(least_gap(p, count), distance - radius, 1e-7);
+        for (int i = 0; i < count; ++i)
+          within += p[i].feature_a > 1 && p[i].gap == least_gap(p, count);
+      }
+    }
+    touching += count > 0;
+    tl_shape_release(&wall);
+  }
+  CHECK_MSG(touching > (int)cases / 6 && within > (int)cases / 50, "%d and %d", touching, within);
+}
+
+/* Boxes that are apart from the wall touch it with a vertex, an edge or, on a rim, a face. */
+TEST(box_touches_where_it_is_nearest) {
+  const uint64_t cases = check_cases(2400);
+  int near = 0, kinds[3] = {0};
+  for (uint64_t serial = 0; serial < cases; ++serial) {
+    tl_random random = tl_random_start(74, 0, serial);
+    double points[2 * MOST_POINTS];
+    tl_shape wall = wall_of(points, random_profile(&random, points), TALUS_SIDES_BOTH);
+    const tl_shape box = make(TALUS_BOX, uniform(&random, 0.1, 1), uniform(&random, 0.1, 1),
+                              uniform(&random, 0.1, 1), 0, 0);
+    const tl_posed a = random_pose(&random, &box, 0), b = random_pose(&random, &wall, 2);
+    static const int edge[12][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3},
+                                    {4, 6}, {5, 7}, {0, 4}, {1, 5}, {2, 6}, {3, 7}};
+    ld distance = HUGE_VALL;
+    for (int e = 0; e < 12; ++e)
+      distance = fminl(distance, segment_distance(&b, to_wall(&b, box_vertex(&a, edge[e][0])),
+                                                  to_wall(&b, box_vertex(&a, edge[e][1]))));
+    tl_point p[TL_NARROW_MAX_POINTS];
+    const int count = tl_narrow_pair(&a, &b, TL_R(0.2), p);
+    int first = -1, rim = 0;
+    for (int i = 0; i < count; ++i) {
+      first = first < 0 || p[i].gap < p[first].gap ? i : first;
+      rim += p[i].feature_a >= 0x20000;
+    }
+    /* Where a face lies on a rim the edges say nothing. */
+    if (distance > 0.02L && distance < 0.19L && rim == 0 && first >= 0 && p[first].gap > 0) {
+      CHECK_MSG(fabsl((ld)p[first].gap - distance) < 1e-7L, "case %" PRIu64 ": %g, not %g", serial,
+                (double)p[first].gap, (double)distance);
+      kinds[p[first].feature_a >> 16]++;
+      near++;
+    }
+    kinds[2] += rim;
+    tl_shape_release(&wall);
+  }
+  CHECK(near > (int)cases / 20 && kinds[0] > 0 && kinds[1] > 0 && kinds[2] > 0);
+}
+
+/* ---- cases ----------------------------------------------------------------------------------- */
+
 /* A ball of 0.1 m at (x, z) in the meridian plane of a wall. */
 static int touch(const tl_shape *wall, double x, double z, talus_real margin, tl_point *p) {
   const tl_shape ball = make(TALUS_SPHERE, 0.1, 0, 0, 0, 0);
@@ -372,6 +474,43 @@ TEST(wall_is_never_free_and_other_kinds_are_refused_by_name) {
   add_body(world, &log, TALUS_FREE, (talus_dvec3){0.7, 0, 0}, (talus_vec3){0});
   CHECK(talus_world_step(world, 1) == TALUS_ERROR_UNSUPPORTED);
   CHECK(strstr(talus_last_error(), "cylinder") && strstr(talus_last_error(), "meshes"));
+  talus_world_destroy(world);
+}
+
+/* A box as a lid on a standing tube, a hull in a cone, a pill across a pipe. */
+TEST(lid_rests_on_a_rim_and_a_gem_in_a_cone) {
+  static const double gem[] = {0.1, 0, 0, -0.1, 0, 0, 0, 0.1, 0, 0, -0.1, 0, 0, 0, 0.1, 0, 0, -0.1};
+  const talus_shape_def pipe = {
+      .kind = TALUS_REVOLVED, .size = {0.3, 0.3, 1}, .sides = TALUS_SIDES_BOTH};
+  const talus_shape_def cone = {.kind = TALUS_REVOLVED, .size = {0, 0.5, 1}};
+  const talus_shape_def lid = {.kind = TALUS_BOX, .size = {1, 1, 0.1}};
+  const talus_shape_def stone = {.kind = TALUS_HULL, .points = gem, .point_count = 6};
+  const talus_shape_def pill = {.kind = TALUS_CAPSULE, .size = {0.05, 0.8}};
+  talus_world *world = new_world(0.002);
+  talus_body_info state;
+  add_body(world, &pipe, TALUS_FIXED, (talus_dvec3){0, 0, 0}, (talus_vec3){0});
+  add_body(world, &cone, TALUS_FIXED, (talus_dvec3){5, 0, 0}, (talus_vec3){0});
+  add_body(world, &pipe, TALUS_FIXED, (talus_dvec3){10, 0, 0}, (talus_vec3){0});
+  const talus_body top =
+      add_body(world, &lid, TALUS_FREE, (talus_dvec3){0.02, 0.01, 0.551}, (talus_vec3){0});
+  const talus_body diamond =
+      add_body(world, &stone, TALUS_FREE, (talus_dvec3){5, 0, 0}, (talus_vec3){0});
+  talus_body_def across = talus_body_def_default();
+  talus_body bar;
+  CHECK_OK(talus_world_add_shape(world, &pill, &across.shape));
+  across.material = material, across.position = (talus_dvec3){10, 0, 0.551};
+  across.rotation = (talus_quat){TL_R(0.7071067811865476), 0, TL_R(0.7071067811865476), 0};
+  CHECK_OK(talus_world_add_body(world, &across, &bar));
+  CHECK_OK(talus_world_step(world, 1000));
+  CHECK_OK(talus_world_get_body(world, top, &state));
+  CHECK_NEAR(state.position.z, 0.55, 2e-4);
+  CHECK_NEAR(state.position.x, 0.02, 1e-3);
+  CHECK_OK(talus_world_get_body(world, bar, &state));
+  CHECK_NEAR(state.position.z, 0.55, 2e-4);
+  CHECK_OK(talus_world_get_body(world, diamond, &state));
+  CHECK(hypot(state.position.x - 5, state.position.y) < 0.1 && state.position.z < -0.1);
+  CHECK_MSG(tl_length(state.velocity) < TL_R(5e-3), "the gem moves at %g m/s",
+            (double)tl_length(state.velocity));
   talus_world_destroy(world);
 }
 

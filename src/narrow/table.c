@@ -173,7 +173,8 @@ tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
         [TALUS_ELLIPSOID] = convex_convex, [TALUS_CAPSULE] = convex_convex,
         [TALUS_CYLINDER] = convex_convex, [TALUS_CONE] = convex_convex,
         [TALUS_SUPERELLIPSOID] = convex_convex, [TALUS_HULL] = convex_convex,
-        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = box_plane, [TALUS_CONTAINER] = box_container},
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = box_plane, [TALUS_CONTAINER] = box_container,
+        [TALUS_REVOLVED] = tl_revolved_box},
     [TALUS_ELLIPSOID] = {
         [TALUS_ELLIPSOID] = tl_narrow_ellipsoids,
         [TALUS_CAPSULE] = convex_convex, [TALUS_CYLINDER] = convex_convex,
@@ -184,7 +185,8 @@ tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
         [TALUS_CAPSULE] = convex_convex, [TALUS_CYLINDER] = convex_convex,
         [TALUS_CONE] = convex_convex, [TALUS_SUPERELLIPSOID] = convex_convex,
         [TALUS_HULL] = convex_convex,
-        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container,
+        [TALUS_REVOLVED] = tl_revolved_capsule},
     [TALUS_CYLINDER] = {
         [TALUS_CYLINDER] = convex_convex,
         [TALUS_CONE] = convex_convex, [TALUS_SUPERELLIPSOID] = convex_convex,
@@ -199,7 +201,8 @@ tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
         [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
     [TALUS_HULL] = {
         [TALUS_HULL] = convex_convex,
-        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container,
+        [TALUS_REVOLVED] = tl_revolved_hull},
     [TALUS_CLUMP] = {
         [TALUS_CLUMP] = tl_clump_pair,
         [TALUS_PLANE] = tl_clump_pair, [TALUS_CONTAINER] = tl_clump_pair,
