@@ -294,6 +294,7 @@ struct talus_scene {
   uint64_t talus;
   char *title;
   double gravity[3];
+  uint64_t seed;
   tl_scene_until until;
   tl_scene_step step;
   tl_scene_solve solve;
