@@ -67,6 +67,7 @@ static talus_world_def world_def(const talus_scene *scene) {
   talus_world_def def = talus_world_def_default();
   def.gravity = vec3(scene->gravity);
   def.dt = scene->step.dt;
+  def.step = (talus_step_kind)scene->step.kind;
   def.broad = (talus_broad_kind)scene->broad.kind;
   def.skin = scene->broad.skin;
   def.narrow.ellipsoid = (talus_ellipsoid_method)scene->narrow.ellipsoid;
@@ -89,7 +90,9 @@ static talus_world_def world_def(const talus_scene *scene) {
                                 .reduction = (talus_reduction)scene->solve.reduction,
                                 .islands = scene->solve.islands,
                                 .slop = scene->solve.slop,
-                                .correction = scene->solve.correction};
+                                .correction = scene->solve.correction,
+                                .shell = (talus_shell)scene->solve.shell,
+                                .response = (talus_response)scene->solve.response};
   def.margin = scene->contact.margin;
   def.strict = scene->strict;
   if (tl_object_has(&tl_schema_scene, scene, "sleep"))

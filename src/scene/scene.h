@@ -43,6 +43,7 @@ typedef struct tl_scene_solve {
   int reduction;
   bool islands;
   double slop, correction;
+  int shell, response;
 } tl_scene_solve;
 
 typedef struct tl_scene_broad {
