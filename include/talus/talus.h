@@ -273,7 +273,7 @@ typedef struct talus_body_info {
 typedef enum talus_joint_kind {
   TALUS_JOINT_SPHERICAL,      /* one point */
   TALUS_JOINT_REVOLUTE,       /* one point and the axis: a hinge; free: the angle */
-  TALUS_JOINT_PRISMATIC,      /* all but the way along the axis: a slider */
+  TALUS_JOINT_PRISMATIC,      /* all but sliding along the axis */
   TALUS_JOINT_CYLINDRICAL,    /* the axis: slides along it and turns about it */
   TALUS_JOINT_UNIVERSAL,      /* one point; axis (of a) stays at right angles to axis_b (of b) */
   TALUS_JOINT_FIXED,          /* everything */
@@ -294,11 +294,11 @@ typedef enum talus_motor_kind {
 } talus_motor_kind;
 
 /* Places and directions are in the world, as the bodies stand when the joint is added. What acts
- * along the free direction (the angle of a hinge, the way of a slider, the distance of two points):
- * limits, spring, motor; it starts at 0 (a distance: at the distance). It is that of b seen from a:
- * positive where b has turned about `axis` by the right hand, or moved along it, and so are motor
- * targets (speed, position, force or torque on b, the opposite on a) and limits. With a the ground,
- * a positive motor turns b about the axis; with b the ground it turns a backwards. */
+ * along the free direction (the angle of a hinge, the travel of a slider, the distance of two
+ * points): limits, spring, motor; it starts at 0 (a distance: at the distance). It is that of b
+ * seen from a: positive where b has turned about `axis` by the right hand, or moved along it, and
+ * so are motor targets (speed, position, force or torque on b, the opposite on a) and limits. With
+ * a the ground, a positive motor turns b about the axis; with b the ground it turns a backwards. */
 typedef struct talus_joint_def {
   const char *name; /* unique within the world, or NULL */
   talus_joint_kind kind;
@@ -316,7 +316,7 @@ typedef struct talus_joint_def {
   double rest;               /* where the spring is without force, rad or m; NAN: as it is now */
   talus_motor_kind motor;
   double motor_target;
-  double motor_max;                      /* N or N m, > 0; INFINITY: whatever it takes */
+  double motor_max;                      /* N or N m, > 0; INFINITY: without bound */
   double motor_stiffness, motor_damping; /* of a position motor, units as of the spring */
   double break_force, break_torque; /* N, N m: a joint that carries more is gone after the step */
   bool collide;                     /* the two bodies may touch each other */
@@ -461,8 +461,8 @@ typedef struct talus_solve_def {
   talus_joints_solver joints; /* how joints are solved beside contacts */
   double omega, lambda; /* Jacobi: step and share of the new value; omega * lambda <= 0.3 is safe */
   talus_reduction reduction;
-  bool islands; /* what hangs together is solved for itself, to its own tolerance; false: all
-                   contacts as one problem */
+  bool islands; /* each group of bodies that touch or are joined is solved by itself, until it
+                   meets the tolerance; false: all contacts as one problem */
   double slop;  /* m: overlap that is left alone; < 0: |gravity| dt^2, at most 1 % of the smallest
                    free body's bounding radius */
   /* Impulse: overlap is taken out of positions, and velocities do not learn of it. */
@@ -474,12 +474,13 @@ typedef struct talus_solve_def {
   talus_response response; /* published: with the hard shell alone */
 } talus_solve_def;
 
-/* Sleep: what hangs together and rests on something static is left alone once none of its bodies,
- * nor their surface (spin times bounding radius), was faster than `speed` for `time`. It then has
- * no velocity, does not move by a bit, and costs next to nothing. It wakes, all of it and before
- * the step is solved, when an awake or moving body comes near enough to touch it, when a body it
- * touches is removed or placed elsewhere, when one of its bodies is given a pose, velocity, force
- * or torque, and when gravity, materials or ignored groups are changed. */
+/* Sleep: a group of bodies that touch or are joined, and that rests on something static, is left
+ * alone once none of its bodies, nor their surface (spin times bounding radius), was faster than
+ * `speed` for `time`. It then has no velocity, does not move by a bit, and costs next to nothing.
+ * It wakes, all of it and before the step is solved, when an awake or moving body comes near enough
+ * to touch it, when a body it touches is removed or placed elsewhere, when one of its bodies is
+ * given a pose, velocity, force or torque, and when gravity, materials or ignored groups are
+ * changed. */
 typedef struct talus_sleep_def {
   double speed; /* m/s; 0: nobody sleeps. Should be well above solve.tolerance */
   double time;  /* s, >= 0; a step at least */

@@ -500,7 +500,7 @@ const tl_map tl_schema_body = {
         "keys.",
     .keys = (const tl_key[]){
         {KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL, .example = "drum",
-         .help = "what messages and probes call it; no two are alike"},
+         .help = "its name in messages, probes and files; unique"},
         {KEY(OWNER, shape, SHAPE), SHAPE_HELP},
         {MATERIAL_KEY},
         {KEY(OWNER, at, NUMBERS), .count = 3, ANY, .unit = "m", .fallback = "[0, 0, 0]",
@@ -707,7 +707,8 @@ const tl_map tl_schema_scene = {
         {KEY(OWNER, output, MAP), .map = &output_map, .flags = TL_KEY_RUN, .fallback = "{}",
          .example = "{every: 0.02}", .help = "what is written down"},
         {KEY(OWNER, quiet, WORDS), .words = &warnings, .flags = TL_KEY_RUN, .fallback = "[]",
-         .example = "[overlap]", .help = "likely mistakes that are meant: no warning of these"},
+         .example = "[overlap]",
+         .help = "warnings to leave out, where what looks like a mistake is meant"},
         {KEY(OWNER, strict, WORDS), .words = &strict_words, .flags = TL_KEY_RUN, .fallback = "[]",
          .example = "[sinking]",
          .help = "what ends the run as an error where it otherwise is a warning"},
