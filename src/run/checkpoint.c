@@ -137,11 +137,14 @@ talus_status tl_run_checkpoint_save(tl_run *run) {
 
 static talus_status refuse(tl_run *run) {
   char changed[200];
+  const char *folder = run->def->folder;
   tl_run_folder_compare(run, changed, sizeof changed);
-  return tl_fail(TALUS_ERROR_INVALID,
-                 "%s: the scene is not the one of this folder%s%s; only until, output and probes "
-                 "may change when a run goes on (another folder, or --force, begins anew)",
-                 tl_run_folder(run), changed[0] ? ": it differs in " : "", changed);
+  return tl_fail(
+      TALUS_ERROR_INVALID,
+      "%s: the scene is not the one of this folder%s%s; only until, output and probes "
+      "may change when a run goes on (another folder, or --force, begins anew; a scene with "
+      "`bodies: [{from: %s/}]`, run in another folder, goes on from here with changes)",
+      tl_run_folder(run), changed[0] ? ": it differs in " : "", changed, folder);
 }
 
 /* keep and old: what becomes of each probe of the scene. */

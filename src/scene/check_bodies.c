@@ -204,14 +204,14 @@ static void check_motion(tl_checker *checker, tl_node_id node, const tl_scene_mo
 }
 
 /* One motion, or a list of them. */
-static void check_motions(tl_checker *checker, tl_node_id body_node, const tl_scene_body *body,
-                          const char *path) {
-  const tl_scene_motion *motions = body->motion.data;
+void tl_check_motions(tl_checker *checker, tl_node_id body_node, const tl_items *all,
+                      const char *path) {
+  const tl_scene_motion *motions = all->data;
   tl_node_id node = tl_check_value(checker, body_node, "motion");
   const bool is_list = node != 0 && tl_node_at(checker->document, node)->kind == TL_NODE_LIST;
   if (is_list)
     node = tl_node_at(checker->document, node)->first;
-  for (size_t i = 0; i < body->motion.count && node != 0; ++i) {
+  for (size_t i = 0; i < all->count && node != 0; ++i) {
     char full[PATH + 32];
     if (is_list)
       snprintf(full, sizeof full, "%s.motion.%zu", path, i);
@@ -232,7 +232,7 @@ static void check_body(tl_checker *checker, tl_node_id node, tl_scene_body *body
   check_material(checker, node, &tl_schema_body, body, &body->material, path);
   note_group(checker, body->group);
   check_kind(checker, node, body, shape, path);
-  check_motions(checker, node, body, path);
+  tl_check_motions(checker, node, &body->motion, path);
   if (shape == TALUS_PLANE)
     check_plane(checker, node, body, path);
 }
@@ -314,8 +314,8 @@ void tl_check_bodies(tl_checker *checker) {
       check_fill(checker, tl_check_value(checker, node, "fill"), bodies[i].fill, i);
     else if (bodies[i].table)
       check_table(checker, node, bodies[i].table, i);
-    else if (tl_object_has(&tl_schema_body, &bodies[i], "from"))
-      checker->takes_from = true;
+    else if (bodies[i].from)
+      tl_check_from(checker, node, bodies[i].from, i);
     else if (bodies[i].object.bad != UINT32_MAX)
       check_body(checker, node, &bodies[i], i);
     node = tl_node_at(checker->document, node)->next;

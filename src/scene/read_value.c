@@ -143,7 +143,7 @@ static bool read_flag(tl_reader *reader, tl_node_id node, const tl_key *key, boo
  * -------------------------------------------------------------------------------------- */
 
 static bool is_folder(const tl_key *key) {
-  return (key->flags & TL_KEY_ALONE) != 0 || key->type == TL_TYPE_POINTS;
+  return (key->flags & TL_KEY_PATH) != 0 || key->type == TL_TYPE_POINTS;
 }
 
 /* A folder may become twice as long when it is written from the root on. */
@@ -294,6 +294,28 @@ static bool read_names(tl_reader *reader, tl_node_id node, const tl_key *key, ch
   const tl_node_id second = tl_node_at(reader->document, first)->next;
   const bool is_good = read_name(reader, first, key, &names[0]);
   return read_name(reader, second, key, &names[1]) && is_good;
+}
+
+/* A single name stands for a list of it. */
+static bool read_labels(tl_reader *reader, tl_node_id node, const tl_key *key, tl_items *labels) {
+  const tl_node *at = tl_node_at(reader->document, node);
+  const bool is_list = at->kind == TL_NODE_LIST;
+  if (at->kind == TL_NODE_MAP || (is_list && at->count == 0)) {
+    tl_refuse_value(reader, node, key);
+    return false;
+  }
+  bool is_good = true;
+  for (tl_node_id id = is_list ? at->first : node; id != 0 && reader->status == TALUS_OK;
+       id = is_list ? tl_node_at(reader->document, id)->next : 0) {
+    reader->status =
+        tl_array_grow(&labels->data, &labels->capacity, labels->count + 1, sizeof(char *));
+    if (reader->status != TALUS_OK)
+      return false;
+    char **label = (char **)labels->data + labels->count++;
+    *label = NULL;
+    is_good = read_name(reader, id, key, label) && is_good;
+  }
+  return is_good;
 }
 
 static bool read_box(tl_reader *reader, tl_node_id node, const tl_key *key, double *box) {
@@ -469,6 +491,8 @@ bool tl_read_value(tl_reader *reader, tl_node_id node, const tl_key *key, void *
     return read_name(reader, node, key, member);
   case TL_TYPE_NAMES:
     return read_names(reader, node, key, member);
+  case TL_TYPE_LABELS:
+    return read_labels(reader, node, key, member);
   case TL_TYPE_WORD: {
     const int row = read_word(reader, node, key);
     *(int *)member = row < 0 ? 0 : key->words->list[row].value;

@@ -214,7 +214,25 @@ typedef struct tl_scene_table {
   char *group;
 } tl_scene_table;
 
-/* An entry of `bodies`: a body, or `fill` alone, or `from` alone, or those of a table. */
+/* Some bodies of another run, and what becomes of them (`only` and `except`: the first four). */
+typedef struct tl_scene_choice {
+  tl_object object;
+  tl_items names, groups, materials; /* of char * */
+  tl_scene_region region;
+  char *material;
+  bool fixed;
+  tl_items motion; /* of tl_scene_motion */
+  double force[3], torque[3];
+} tl_scene_choice;
+
+/* Bodies of another run. */
+typedef struct tl_scene_from {
+  tl_object object;
+  char *from;                    /* a folder */
+  tl_items only, except, change; /* of tl_scene_choice */
+} tl_scene_from;
+
+/* An entry of `bodies`: a body, or `fill` alone, or those of another run, or those of a table. */
 typedef struct tl_scene_body {
   tl_object object;
   char *name;
@@ -231,7 +249,7 @@ typedef struct tl_scene_body {
   double force[3], torque[3];
   double surface_velocity[3], surface_spin[3];
   tl_scene_fill *fill;
-  char *from;
+  tl_scene_from *from;
   tl_scene_table *table;
 } tl_scene_body;
 

@@ -352,10 +352,10 @@ static const tl_map disc_map = {
   KEY(OWNER, cylinder, MAP),                                                                       \
       .map = &cylinder_map, .flags = TL_KEY_ONE_OF,                                                \
       .example = "{at: [0, 0, 1], axis: [0, 0, 1], radius: 0.5, length: 2}", .help = "a cylinder"
-static const tl_map region_map = {
+const tl_map tl_schema_region = {
     .title = "a region",
     .size = sizeof(OWNER),
-    .help = "A part of space: `in` of a fill or a sink, `region` of a probe.",
+    .help = "A part of space: `in` of a fill or a sink, `region` of a probe or of a choice.",
     .keys = (const tl_key[]){{BOX_KEY, .flags = TL_KEY_ONE_OF}, {BALL_KEY}, {CYLINDER_KEY}, {0}}};
 static const tl_map source_map = {
     .title = "a region of an emitter",
@@ -417,8 +417,8 @@ const tl_map tl_schema_fill = {
          .example = "20000", .help = "how many"},
         {KEY(OWNER, fraction, NUMBER), .range = {0, 1, true}, .flags = TL_KEY_ONE_OF,
          .example = "0.3", .help = "or: volume of the bodies over the volume of the region"},
-        {KEY(OWNER, in, MAP), .map = &region_map, .example = "{box: [[-1, -1, 1], [1, 1, 3]]}",
-         .help = "where; the bodies lie within"},
+        {KEY(OWNER, in, MAP), .map = &tl_schema_region,
+         .example = "{box: [[-1, -1, 1], [1, 1, 3]]}", .help = "where; the bodies lie within"},
         {SIZE_KEY},
         {ROTATIONS_KEY},
         {VELOCITY_KEY},
@@ -463,7 +463,7 @@ const tl_map tl_schema_body = {
     .plural = "bodies",
     .size = sizeof(OWNER),
     .help =
-        "An entry of `bodies`: a body, or `fill` alone, or `from` alone, or `table` with its own "
+        "An entry of `bodies`: a body, or `fill` alone, or `from` or `table`, each with its own "
         "keys.",
     .keys = (const tl_key[]){
         {KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL, .example = "drum",
@@ -504,11 +504,10 @@ const tl_map tl_schema_body = {
         {KEY(OWNER, fill, BOXED), .map = &tl_schema_fill, .flags = TL_KEY_OPTIONAL | TL_KEY_ALONE,
          .example = "{shape: grain, count: 1000, in: {box: [[0, 0, 0], [1, 1, 1]]}}",
          .help = "instead of a body: many of them"},
-        {KEY(OWNER, from, TEXT), .flags = TL_KEY_OPTIONAL | TL_KEY_ALONE,
-         .expected = "a result folder", .example = "settled.out/",
-         .help = "instead of a body: all bodies and joints at the end of another run, velocities "
-                 "included; `materials` of the same name replace theirs, and one that "
-                 "nobody has is refused"},
+        {KEY(OWNER, from, BOXED), .map = &tl_schema_from, .flags = TL_KEY_OPTIONAL | TL_KEY_WHOLE,
+         .example = "settled.out/",
+         .help = "instead of a body: those at the end of another run; beside it stand the keys of "
+                 "such bodies"},
         {KEY(OWNER, table, BOXED), .map = &tl_schema_table, .flags = TL_KEY_OPTIONAL | TL_KEY_WHOLE,
          .example = "packing.csv",
          .help = "instead of a body: those of a file; beside it stand the keys of a table"},
@@ -570,7 +569,7 @@ static const tl_map sink_map = {
         "An entry of `sinks`: free bodies whose centre is in it at the end of a step are removed.",
     .keys = (const tl_key[]){{KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL, .example = "drain",
                               .help = "what messages call it"},
-                             {KEY(OWNER, in, MAP), .map = &region_map,
+                             {KEY(OWNER, in, MAP), .map = &tl_schema_region,
                               .example = "{box: [[-9, -9, -9], [9, 9, -1]]}", .help = "where"},
                              {0}}};
 #undef OWNER
@@ -589,7 +588,7 @@ static const tl_map probe_map = {
          .example = "drum", .help = "what it watches: a body"},
         {KEY(OWNER, joint, NAME), .flags = TL_KEY_ONE_OF, .expected = "the name of a joint",
          .example = "hinge", .help = "or a joint: what it carries, on its second body"},
-        {KEY(OWNER, region, MAP), .map = &region_map, .flags = TL_KEY_ONE_OF,
+        {KEY(OWNER, region, MAP), .map = &tl_schema_region, .flags = TL_KEY_ONE_OF,
          .example = "{box: [[-1, -1, -0.1], [1, 1, 0]]}", .help = "or a region"},
         {KEY(OWNER, record, WORDS), .words = &records, .flags = TL_KEY_FULL,
          .example = "[mass-flow]", .help = "what it measures"},
@@ -677,13 +676,42 @@ const tl_map tl_schema_scene = {
         {0}}};
 #undef OWNER
 
-const tl_map *const tl_schema_maps[] = {
-    &tl_schema_scene,    &tl_schema_until,   &tl_schema_step,    &tl_schema_solve,
-    &tl_schema_broad,    &tl_schema_narrow,  &tl_schema_contact, &tl_schema_sleep,
-    &tl_schema_domain,   &material_map,      &pair_map,          &tl_schema_shape,
-    &superellipsoid_map, &turned_map,        &tl_schema_body,    &tl_schema_motion,
-    &tl_schema_fill,     &tl_schema_table,   &region_map,        &ball_map,
-    &cylinder_map,       &size_map,          &lognormal_map,     &tl_schema_joint,
-    &tl_schema_limits,   &tl_schema_spring,  &tl_schema_motor,   &tl_schema_breaking,
-    &ignore_map,         &tl_schema_emitter, &source_map,        &disc_map,
-    &sink_map,           &probe_map,         &output_map,        NULL};
+const tl_map *const tl_schema_maps[] = {&tl_schema_scene,
+                                        &tl_schema_until,
+                                        &tl_schema_step,
+                                        &tl_schema_solve,
+                                        &tl_schema_broad,
+                                        &tl_schema_narrow,
+                                        &tl_schema_contact,
+                                        &tl_schema_sleep,
+                                        &tl_schema_domain,
+                                        &material_map,
+                                        &pair_map,
+                                        &tl_schema_shape,
+                                        &superellipsoid_map,
+                                        &turned_map,
+                                        &tl_schema_body,
+                                        &tl_schema_motion,
+                                        &tl_schema_fill,
+                                        &tl_schema_table,
+                                        &tl_schema_from,
+                                        &tl_schema_selection,
+                                        &tl_schema_change,
+                                        &tl_schema_region,
+                                        &ball_map,
+                                        &cylinder_map,
+                                        &size_map,
+                                        &lognormal_map,
+                                        &tl_schema_joint,
+                                        &tl_schema_limits,
+                                        &tl_schema_spring,
+                                        &tl_schema_motor,
+                                        &tl_schema_breaking,
+                                        &ignore_map,
+                                        &tl_schema_emitter,
+                                        &source_map,
+                                        &disc_map,
+                                        &sink_map,
+                                        &probe_map,
+                                        &output_map,
+                                        NULL};

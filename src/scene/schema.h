@@ -14,6 +14,7 @@ typedef enum tl_type {
   TL_TYPE_TEXT,     /* char *: one line */
   TL_TYPE_NAME,     /* char *: a name that this key gives, or that stands elsewhere */
   TL_TYPE_NAMES,    /* char *[2] */
+  TL_TYPE_LABELS,   /* tl_items of char *: names, or one name */
   TL_TYPE_WORD,     /* int: one of `words` */
   TL_TYPE_WORDS,    /* uint32_t: any of `words`, as bits */
   TL_TYPE_NUMBERS,  /* double[count] */
@@ -98,7 +99,8 @@ extern const tl_map *const tl_schema_maps[];
 extern const tl_map tl_schema_until, tl_schema_step, tl_schema_solve, tl_schema_broad,
     tl_schema_narrow, tl_schema_contact, tl_schema_sleep, tl_schema_domain;
 extern const tl_map tl_schema_shape, tl_schema_body, tl_schema_motion, tl_schema_fill,
-    tl_schema_table, tl_schema_emitter;
+    tl_schema_table, tl_schema_emitter, tl_schema_region;
+extern const tl_map tl_schema_from, tl_schema_selection, tl_schema_change;
 extern const tl_map tl_schema_joint, tl_schema_limits, tl_schema_spring, tl_schema_motor,
     tl_schema_breaking;
 

@@ -165,6 +165,9 @@ void tl_expect(tl_text *text, const tl_key *key) {
   case TL_TYPE_NAMES:
     tl_text_add(text, "two names, [A, B]");
     break;
+  case TL_TYPE_LABELS:
+    tl_text_add(text, "a list of names");
+    break;
   case TL_TYPE_WORD:
     tl_expect_words(text, key->words, " or ");
     break;
@@ -236,6 +239,13 @@ static void release_member(const tl_key *key, void *member) {
     tl_string_free(&((char **)member)[0]);
     tl_string_free(&((char **)member)[1]);
     break;
+  case TL_TYPE_LABELS: {
+    tl_items *labels = member;
+    for (size_t i = 0; i < labels->count; ++i)
+      tl_string_free((char **)labels->data + i);
+    free_items(labels, sizeof(char *));
+    break;
+  }
   case TL_TYPE_TABLE:
     free_items(member, sizeof(double[2]));
     break;

@@ -398,6 +398,7 @@ static talus_status step_once(talus_world *world) {
   tell_guard(world);
   tell_threads(world);
   note_convergence(world, crowd.t1);
+  world->penalty.is_borrowed = false;
   world->steps++; /* the bodies have moved, whatever fails from here on */
   world->time = crowd.t1;
   world->rest.t0 = crowd.t0;
@@ -424,7 +425,7 @@ talus_status talus_world_step(talus_world *world, uint64_t n) {
 
 /* Removes the bodies from slot `before` on, so that a call that failed halfway has added nothing.
  */
-static talus_status take_back(talus_world *world, size_t before, talus_status status) {
+talus_status tl_world_take_back(talus_world *world, size_t before, talus_status status) {
   const size_t bodies = world->model.bodies;
   if (bodies == before)
     return status;
@@ -470,7 +471,7 @@ talus_status talus_world_fill(talus_world *world, const talus_fill_def *def, uin
                  "fill: %zu of %llu bodies fit; allow_fewer lets the others go", places.count,
                  (unsigned long long)wanted);
   if (status != TALUS_OK)
-    status = take_back(world, before, status);
+    status = tl_world_take_back(world, before, status);
   if (status == TALUS_OK && placed)
     *placed = places.count;
   tl_array_free(&places);

@@ -163,6 +163,10 @@ talus_status tl_world_not_mapped(const talus_world *world, const char *what);
 /* Takes out every body with remove[slot] != 0; the others keep their order. Returns how many. */
 talus_status tl_world_compact(talus_world *world, const uint8_t *remove, size_t *removed);
 
+/* Removes the bodies from slot `before` on, so that a call that failed halfway has added nothing.
+ * Hands `status` through. */
+talus_status tl_world_take_back(talus_world *world, size_t before, talus_status status);
+
 /* Laws of every pair of materials: the smaller of the two, with overrides laid over. */
 talus_status tl_world_make_laws(talus_world *world);
 

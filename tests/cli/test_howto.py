@@ -37,6 +37,12 @@ def test_a_packing_is_imported_and_its_results_are_read(tmp_path):
         assert "3 grains" in text or "kinetic_energy" in text
 
 
+def test_a_run_is_continued_with_changes(tmp_path):
+    follow("branch.md", tmp_path)
+    rows = [list(csv.DictReader((tmp_path / f"{name}.out/history.csv").open()))[-1] for name in ("settled", "lift")]
+    assert 2 < int(rows[1]["bodies"]) <= int(rows[0]["bodies"]) and float(rows[1]["kinetic_energy"]) > 1e-3
+
+
 def test_a_belt_carries_a_box_and_rollers_a_plank(tmp_path):
     follow("belt.md", tmp_path)
     with open(tmp_path / "belt.out/history.csv", encoding="utf-8") as lines:
