@@ -786,13 +786,44 @@ TALUS_API talus_status talus_world_add_emitter(talus_world *world, const talus_e
 TALUS_API talus_status talus_world_add_sink(talus_world *world, const char *name,
                                             const talus_region *region);
 
+/* A body that a sink took, or that left a domain with TALUS_OUTSIDE_REMOVE. */
+typedef struct talus_left {
+  double time; /* s: the end of the step in which it left */
+  uint64_t uid;
+  uint32_t sink; /* in the order in which they were added; UINT32_MAX: it left the domain */
+  double radius; /* m: of the ball of the same volume */
+  double mass;   /* kg */
+  talus_dvec3 position;
+  talus_vec3 velocity;
+} talus_left;
+
+/* From now on the world remembers what leaves (or no longer). Not saved with it. */
+TALUS_API talus_status talus_world_record_left(talus_world *world, bool on);
+/* Copies at most `capacity` of those that have left since the last call, in the order in which they
+ * did, and forgets them; *count is how many it copied. */
+TALUS_API talus_status talus_world_take_left(talus_world *world, talus_left *left, size_t capacity,
+                                             size_t *count);
+
 enum {
   TALUS_RECORD_FORCE = 1,     /* N: mean contact force on the body, or force of the joint */
   TALUS_RECORD_TORQUE = 2,    /* N m about the body's centre of mass */
   TALUS_RECORD_MASS_FLOW = 4, /* kg/s per axis: sum of m v over the box's length along it */
   TALUS_RECORD_COUNT = 8,     /* mean number of free bodies with their centre in the region */
-  TALUS_RECORD_ENERGY = 16    /* J: mean kinetic energy */
+  TALUS_RECORD_ENERGY = 16,   /* J: mean kinetic energy */
+  /* Of a body: where its centre of mass is, and how it is turned, at the end of the interval; its
+   * mean velocity and spin. */
+  TALUS_RECORD_POSITION = 32,
+  TALUS_RECORD_ROTATION = 64,
+  TALUS_RECORD_VELOCITY = 128,
+  TALUS_RECORD_SPIN = 256,
+  /* In a region, of free bodies. */
+  TALUS_RECORD_STRESS = 512,          /* Pa, of contacts and of motion (docs/theory/probes.md) */
+  TALUS_RECORD_SOLID_FRACTION = 1024, /* their volume within, over that of the region */
+  TALUS_RECORD_COORDINATION = 2048,   /* mean number of bodies that one presses on */
+  TALUS_RECORD_SIZES = 4096           /* mean number of them by size */
 };
+
+#define TALUS_PROBE_SIZES 15 /* most borders of classes of size */
 
 /* Averages over every step of an interval; talus_probe_read ends the interval. */
 typedef struct talus_probe_def {
@@ -803,11 +834,18 @@ typedef struct talus_probe_def {
   talus_joint joint;
   talus_region region;
   uint32_t record; /* TALUS_RECORD_... */
+  /* Sizes: radii (of balls of the same volume), m, rising, between which bodies are counted. */
+  const double *sizes;
+  size_t size_count;
 } talus_probe_def;
 
 typedef struct talus_probe_values {
   double from, to; /* s */
   double force[3], torque[3], mass_flow[3], count, energy;
+  double position[3], rotation[4], velocity[3], spin[3];
+  double stress[6], kinetic_stress[6]; /* Pa, pressure is positive: xx, yy, zz, xy, xz, yz */
+  double solid_fraction, coordination;
+  double counts[TALUS_PROBE_SIZES + 1]; /* below the first of the sizes, ..., from the last on */
 } talus_probe_values;
 
 /* *probe (may be NULL) is its number, from 0 in the order they are added. */

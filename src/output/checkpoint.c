@@ -9,15 +9,20 @@
 
 #define MEMBER(row, member) sizeof(((row *)NULL)->member)
 #define COLUMN(row, name, member, scalar, type, rule, limit)                                       \
-  { #name, offsetof(row, member), MEMBER(row, member) / sizeof(scalar), type, rule, limit }
+  { #name, offsetof(row, member), MEMBER(row, member) / sizeof(scalar), type, rule, limit, 0 }
+#define COLUMN_SINCE(row, name, member, scalar, type, rule, since)                                 \
+  { #name, offsetof(row, member), MEMBER(row, member) / sizeof(scalar), type, rule, 0, since }
 
-#define U32(row, name, member)         COLUMN(row, name, member, uint32_t, TL_H5_U32, TL_RULE_ANY, 0)
-#define U64(row, name, member)         COLUMN(row, name, member, uint64_t, TL_H5_U64, TL_RULE_ANY, 0)
-#define I32(row, name, member)         COLUMN(row, name, member, int32_t, TL_H5_I32, TL_RULE_ANY, 0)
-#define BOOL(row, name, member)        COLUMN(row, name, member, bool, TL_H5_U8, TL_RULE_BELOW, 2)
-#define REAL(row, name, member)        COLUMN(row, name, member, talus_real, TL_H5_REAL, TL_RULE_FINITE, 0)
-#define DOUBLE(row, name, member)      COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_FINITE, 0)
-#define LATE_DOUBLE(row, name, member) COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_LATE, 0)
+#define U32(row, name, member)    COLUMN(row, name, member, uint32_t, TL_H5_U32, TL_RULE_ANY, 0)
+#define U64(row, name, member)    COLUMN(row, name, member, uint64_t, TL_H5_U64, TL_RULE_ANY, 0)
+#define I32(row, name, member)    COLUMN(row, name, member, int32_t, TL_H5_I32, TL_RULE_ANY, 0)
+#define BOOL(row, name, member)   COLUMN(row, name, member, bool, TL_H5_U8, TL_RULE_BELOW, 2)
+#define REAL(row, name, member)   COLUMN(row, name, member, talus_real, TL_H5_REAL, TL_RULE_FINITE, 0)
+#define DOUBLE(row, name, member) COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_FINITE, 0)
+#define DOUBLE_SINCE(since, row, name, member)                                                     \
+  COLUMN_SINCE(row, name, member, double, TL_H5_F64, TL_RULE_FINITE, since)
+#define U32_SINCE(since, row, name, member)                                                        \
+  COLUMN_SINCE(row, name, member, uint32_t, TL_H5_U32, TL_RULE_ANY, since)
 #define ANY_REAL(row, name, member)                                                                \
   COLUMN(row, name, member, talus_real, TL_H5_REAL, TL_RULE_ANY, 0)
 #define ANY_DOUBLE(row, name, member) COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_ANY, 0)
@@ -96,9 +101,9 @@ static const tl_column world_columns[] = {
     U64(struct talus_world, sunk_first, sunk_first),
     U64(struct talus_world, next_uid, next_uid),
     U64(struct talus_world, steps, steps),
-    LATE_DOUBLE(struct talus_world, time, time),
-    LATE_DOUBLE(struct talus_world, contacts_dt, contacts.dt),
-    LATE_DOUBLE(struct talus_world, joints_dt, joints.dt),
+    DOUBLE_SINCE(7, struct talus_world, time, time),
+    DOUBLE_SINCE(7, struct talus_world, contacts_dt, contacts.dt),
+    DOUBLE_SINCE(7, struct talus_world, joints_dt, joints.dt),
     U64(struct talus_world, bodies, model.bodies),
     U64(struct talus_world, emitted, emitted),
     U64(struct talus_world, removed, removed),
@@ -260,7 +265,7 @@ TABLE(free_handle_row, free_handles);
 #name, offsetof(row, name), columns, H5_TYPE(scalar),                                          \
         !((flags)&TL_SAVED) ? TL_RULE_UNSAVED : (scalar) == TL_BOOL                                \
         ? TL_RULE_BELOW : TL_RULE_FINITE,                                                          \
-        (scalar) == TL_BOOL ? 2 : 0                                                                \
+        (scalar) == TL_BOOL ? 2 : 0, 0                                                             \
   }
 #define CONTACT_FIELD(name, type, columns, scalar, flags)                                          \
   FIELD(tl_contact, name, columns, scalar, flags),
@@ -382,6 +387,18 @@ static const tl_column probes_columns[] = {
     DOUBLE(tl_probe, mass_flow, mass_flow),
     DOUBLE(tl_probe, count, count),
     DOUBLE(tl_probe, energy, energy),
+    DOUBLE_SINCE(8, tl_probe, velocity, velocity),
+    DOUBLE_SINCE(8, tl_probe, spin, spin),
+    DOUBLE_SINCE(8, tl_probe, stress, stress),
+    DOUBLE_SINCE(8, tl_probe, kinetic_stress, kinetic_stress),
+    DOUBLE_SINCE(8, tl_probe, solid, solid),
+    DOUBLE_SINCE(8, tl_probe, heads, heads),
+    DOUBLE_SINCE(8, tl_probe, bonds, bonds),
+    DOUBLE_SINCE(8, tl_probe, counts, counts),
+    DOUBLE_SINCE(8, tl_probe, position, position),
+    DOUBLE_SINCE(8, tl_probe, rotation, rotation),
+    DOUBLE_SINCE(8, tl_probe, sizes, sizes),
+    U32_SINCE(8, tl_probe, size_count, size_count),
 };
 TABLE(tl_probe, probes);
 
@@ -401,7 +418,7 @@ static bool is_below_at(tl_h5_type type, const void *data, size_t i, uint32_t li
 talus_status tl_checkpoint_check_values(const char *name, tl_h5_type type, tl_column_rule rule,
                                         uint32_t limit, const void *data, size_t rows,
                                         size_t columns) {
-  const bool is_finite = rule == TL_RULE_FINITE || rule == TL_RULE_LATE;
+  const bool is_finite = rule == TL_RULE_FINITE;
   if (!is_finite && rule != TL_RULE_BELOW)
     return TALUS_OK;
   for (size_t i = 0; i < rows * columns; ++i) {

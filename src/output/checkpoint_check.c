@@ -175,7 +175,9 @@ static talus_status check_flow(const talus_world *world) {
     const talus_probe_def def = {.on_body = probe->on_body,
                                  .on_joint = probe->on_joint,
                                  .region = probe->region,
-                                 .record = probe->record};
+                                 .record = probe->record,
+                                 .sizes = probe->sizes,
+                                 .size_count = probe->size_count};
     TL_TRY(tl_probe_check(&def, "probe"));
     if (probe->on_body && (probe->uid == 0 || probe->uid >= world->next_uid))
       WRONG("probe %zu: there was never a body %" PRIu64, i, probe->uid);

@@ -106,8 +106,7 @@ static talus_status load_column(load_job *job, const tl_table *table, const tl_c
 
 /* Whether the file has the column at all. */
 static bool is_saved(const load_job *job, const tl_column *column) {
-  return column->rule != TL_RULE_UNSAVED &&
-         (column->rule != TL_RULE_LATE || job->format == TL_CHECKPOINT_FORMAT);
+  return column->rule != TL_RULE_UNSAVED && column->since <= job->format;
 }
 
 static talus_status load_columns(load_job *job, const tl_table *table, void *rows, size_t n) {
@@ -367,7 +366,7 @@ static talus_status load_world(load_job *job, talus_world *world) {
   TL_TRY(load_flow(job, world));
   /* Removing a body must not fail: there is room for every handle to become free. */
   TL_TRY(tl_array_reserve(&world->free_handles, world->handles.count + 1));
-  if (job->format < TL_CHECKPOINT_FORMAT)
+  if (job->format < 7)
     TL_TRY(complete(world));
   TL_TRY(tl_checkpoint_check(world));
   tl_world_find_law_kinds(world);

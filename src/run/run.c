@@ -154,6 +154,7 @@ static talus_status save(tl_run *run) {
 static talus_status sync_lines(tl_run *run) {
   TL_TRY(tl_lines_sync(&run->history));
   TL_TRY(tl_run_joints_sync(run));
+  TL_TRY(tl_run_sinks_sync(run));
   return tl_run_probes_sync(run);
 }
 
@@ -201,6 +202,7 @@ static talus_status advance(tl_run *run, run_pace *pace) {
       TL_TRY(status);
     TL_TRY(tl_run_history_note(run));
     TL_TRY(note_rest(run));
+    TL_TRY(tl_run_sinks_add(run));
     TL_TRY(tl_run_probes_add(run, false));
     if (status != TALUS_OK)
       return end_strictly(run, run->world->offence);
@@ -323,6 +325,7 @@ static talus_status start_anew(tl_run *run) {
   TL_TRY(tl_run_history_open(run, 0));
   TL_TRY(tl_run_joints_open(run));
   TL_TRY(tl_run_probes_open(run, NULL));
+  TL_TRY(tl_run_sinks_open(run, NULL));
   /* Names of all of them, and what shows that they are ours. */
   TL_TRY(sync_lines(run));
   return tl_run_folder_write_scene(run);
@@ -339,6 +342,7 @@ static talus_status go_on(tl_run *run) {
 static talus_status prepare(tl_run *run) {
   bool is_there, has_checkpoint = false;
   TL_TRY(tl_run_probes_plan(run));
+  TL_TRY(tl_run_sinks_plan(run));
   TL_TRY(tl_run_folder_lock(run, &is_there));
   if (is_there)
     TL_TRY(tl_run_folder_look(run, &has_checkpoint));
@@ -372,6 +376,7 @@ static void release(tl_run *run) {
   for (size_t i = 0; i < run->probes.count; ++i)
     tl_lines_close(&run->probes.data[i].lines);
   tl_array_free(&run->probes);
+  tl_run_sinks_close(run);
   tl_array_free(&run->frames);
   tl_run_files_free(run);
   tl_run_log_close(&run->log);

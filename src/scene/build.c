@@ -418,8 +418,11 @@ static talus_status add_emitter(builder *b, const tl_scene_emitter *emitter) {
 
 static talus_status add_probe(builder *b, const tl_scene_probe *probe) {
   const tl_map *map = map_of(&tl_schema_scene, "probes");
-  talus_probe_def def = {
-      .name = probe->name, .on_body = probe->body != NULL, .record = probe->record};
+  talus_probe_def def = {.name = probe->name,
+                         .on_body = probe->body != NULL,
+                         .record = probe->record,
+                         .sizes = probe->sizes.data,
+                         .size_count = probe->sizes.count};
   uint32_t row;
   def.on_joint = probe->joint != NULL;
   if (probe->body)

@@ -318,6 +318,28 @@ static bool read_labels(tl_reader *reader, tl_node_id node, const tl_key *key, t
   return is_good;
 }
 
+static bool read_rising(tl_reader *reader, tl_node_id node, const tl_key *key, tl_items *numbers) {
+  const tl_node *at = tl_node_at(reader->document, node);
+  if (at->kind != TL_NODE_LIST || at->count == 0 || at->count > (uint32_t)key->count) {
+    tl_refuse_value(reader, node, key);
+    return false;
+  }
+  if (reader->status == TALUS_OK)
+    reader->status = tl_array_grow(&numbers->data, &numbers->capacity, at->count, sizeof(double));
+  if (reader->status != TALUS_OK)
+    return false;
+  double *values = numbers->data;
+  if (!read_numbers(reader, node, key, at->count, values))
+    return false;
+  numbers->count = tl_node_at(reader->document, node)->count;
+  for (size_t i = 1; i < numbers->count; ++i)
+    if (!(values[i] > values[i - 1])) {
+      tl_refuse(reader, node, key, "goes from %g to %g", values[i - 1], values[i]);
+      return false;
+    }
+  return true;
+}
+
 static bool read_box(tl_reader *reader, tl_node_id node, const tl_key *key, double *box) {
   if (!is_list_of(reader, node, key, 2))
     return false;
@@ -502,6 +524,8 @@ bool tl_read_value(tl_reader *reader, tl_node_id node, const tl_key *key, void *
     return read_words(reader, node, key, member);
   case TL_TYPE_NUMBERS:
     return read_numbers(reader, node, key, (uint32_t)key->count, member);
+  case TL_TYPE_RISING:
+    return read_rising(reader, node, key, member);
   case TL_TYPE_BOX:
     return read_box(reader, node, key, member);
   case TL_TYPE_ROTATION:

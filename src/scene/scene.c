@@ -327,5 +327,18 @@ size_t tl_scene_probe_count(const talus_scene *scene) { return scene->probes.cou
 
 tl_scene_probe_plan tl_scene_get_probe(const talus_scene *scene, size_t i) {
   const tl_scene_probe *probe = (const tl_scene_probe *)scene->probes.data + i;
-  return (tl_scene_probe_plan){.name = probe->name, .every = probe->every, .record = probe->record};
+  return (tl_scene_probe_plan){.name = probe->name,
+                               .every = probe->every,
+                               .record = probe->record,
+                               .sizes = probe->sizes.data,
+                               .size_count = probe->sizes.count};
+}
+
+const char *tl_scene_sink_name(const talus_scene *scene, size_t i) {
+  return ((const tl_scene_sink *)scene->sinks.data)[i].name;
+}
+
+bool tl_scene_removes_outside(const talus_scene *scene) {
+  return tl_object_has(&tl_schema_scene, scene, "domain") &&
+         scene->domain.outside == TALUS_OUTSIDE_REMOVE;
 }

@@ -285,6 +285,7 @@ typedef struct tl_scene_probe {
   char *body, *joint;
   tl_scene_region region;
   uint32_t record; /* TALUS_RECORD_... */
+  tl_items sizes;  /* of double */
   double every;
 } tl_scene_probe;
 
@@ -339,11 +340,19 @@ typedef struct tl_scene_probe_plan {
   const char *name;
   double every;    /* s */
   uint32_t record; /* TALUS_RECORD_... */
+  const double *sizes;
+  size_t size_count;
 } tl_scene_probe_plan;
 
 /* Probe i of the scene is probe i of the world that talus_scene_build makes. */
 size_t tl_scene_probe_count(const talus_scene *scene);
 tl_scene_probe_plan tl_scene_get_probe(const talus_scene *scene, size_t i);
+
+/* sinks/outside.csv is of what leaves the domain. */
+#define TL_SINK_OUTSIDE "outside"
+/* Sink i of the scene is sink i of the world; NULL where it has no name. */
+const char *tl_scene_sink_name(const talus_scene *scene, size_t i);
+bool tl_scene_removes_outside(const talus_scene *scene);
 
 /* XXH64 of the canonical text without until, output and probes: what a run may not change when it
  * goes on. Of a `from` folder only its last name counts, so that folders may move. */

@@ -31,7 +31,18 @@ static const tl_words records = {
         {"torque", TALUS_RECORD_TORQUE, "N m: mean contact torque about the body's centre of mass"},
         {"mass-flow", TALUS_RECORD_MASS_FLOW, "kg/s along each axis, of a box"},
         {"count", TALUS_RECORD_COUNT, "mean number of free bodies in the region"},
-        {"energy", TALUS_RECORD_ENERGY, "J: mean kinetic energy"}),
+        {"energy", TALUS_RECORD_ENERGY, "J: mean kinetic energy"},
+        {"position", TALUS_RECORD_POSITION, "m: of the body's centre of mass, at the end"},
+        {"rotation", TALUS_RECORD_ROTATION, "of the body's principal axes, at the end"},
+        {"velocity", TALUS_RECORD_VELOCITY, "m/s: of the body, mean"},
+        {"spin", TALUS_RECORD_SPIN, "rad/s: of the body, mean"},
+        {"stress", TALUS_RECORD_STRESS,
+         "Pa: mean of contacts and of motion in the region, pressure positive"},
+        {"solid-fraction", TALUS_RECORD_SOLID_FRACTION,
+         "volume of free bodies in the region over its own"},
+        {"coordination", TALUS_RECORD_COORDINATION,
+         "mean number of bodies that a free body in the region presses on"},
+        {"sizes", TALUS_RECORD_SIZES, "mean numbers of free bodies in the region by `sizes`"}),
     NULL};
 
 static const tl_words interpolations = {
@@ -592,6 +603,9 @@ static const tl_map probe_map = {
          .example = "{box: [[-1, -1, -0.1], [1, 1, 0]]}", .help = "or a region"},
         {KEY(OWNER, record, WORDS), .words = &records, .flags = TL_KEY_FULL,
          .example = "[mass-flow]", .help = "what it measures"},
+        {KEY(OWNER, sizes, RISING), .count = TALUS_PROBE_SIZES, POSITIVE, .unit = "m",
+         .flags = TL_KEY_OPTIONAL, .example = "[0.005, 0.01]",
+         .help = "radii (of balls of the same volume) between which `sizes` counts"},
         {KEY(OWNER, every, NUMBER), POSITIVE, .unit = "s", .flags = TL_KEY_OPTIONAL,
          .example = "0.05", .help = "length of an interval; otherwise that of `output`"},
         {0}}};

@@ -18,6 +18,7 @@ typedef enum tl_type {
   TL_TYPE_WORD,     /* int: one of `words` */
   TL_TYPE_WORDS,    /* uint32_t: any of `words`, as bits */
   TL_TYPE_NUMBERS,  /* double[count] */
+  TL_TYPE_RISING,   /* tl_items of double, each more than the one before */
   TL_TYPE_BOX,      /* double[6]: [[x, y, z], [x, y, z]] */
   TL_TYPE_ROTATION, /* tl_scene_rotation; `words` holds `random` where that is allowed */
   TL_TYPE_TABLE,    /* tl_items of double[2] */

@@ -178,6 +178,10 @@ void tl_expect(tl_text *text, const tl_key *key) {
   case TL_TYPE_NUMBERS:
     expect_numbers(text, key);
     break;
+  case TL_TYPE_RISING:
+    tl_text_add(text, "a list of 1 to %d rising numbers%s%s", key->count, key->unit ? ", in " : "",
+                key->unit ? key->unit : "");
+    break;
   case TL_TYPE_BOX:
     tl_text_add(text, "two corners [[x, y, z], [x, y, z]], the lower one first, in m");
     break;
@@ -246,6 +250,9 @@ static void release_member(const tl_key *key, void *member) {
     free_items(labels, sizeof(char *));
     break;
   }
+  case TL_TYPE_RISING:
+    free_items(member, sizeof(double));
+    break;
   case TL_TYPE_TABLE:
     free_items(member, sizeof(double[2]));
     break;

@@ -192,6 +192,9 @@ static void write_value(writer *w, const tl_key *key, const void *member) {
   case TL_TYPE_NUMBERS:
     write_numbers(w, member, (size_t)key->count);
     break;
+  case TL_TYPE_RISING:
+    write_numbers(w, ((const tl_items *)member)->data, ((const tl_items *)member)->count);
+    break;
   case TL_TYPE_BOX:
     write_box(w, member);
     break;

@@ -102,6 +102,7 @@ static talus_status remove_leavers(talus_world *world) {
       }
   if (leaving == 0)
     return TALUS_OK;
+  TL_TRY(tl_world_note_left(world, remove, leaving));
   tl_tally gone;
   tl_tally_clear(&gone);
   for (size_t i = 0; i < model->bodies; ++i)

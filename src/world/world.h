@@ -96,6 +96,8 @@ struct talus_world {
   double damping_work, friction_work;          /* likewise, penalty */
 
   TL_ARRAY(tl_mapping) mapped; /* views; not saved */
+  bool records_left;           /* what leaves is remembered, until somebody takes it; not saved */
+  TL_ARRAY(talus_left) left;
   talus_log_fn *log;
   void *log_context;
   bool is_telling;    /* the log callback is being called */
@@ -225,6 +227,10 @@ talus_status tl_world_end_strictly(talus_world *world);
 /* After a step, before bodies come and go: how deep contacts are goes to the report, and a body
  * that sank is told of, once (world/sink.c). */
 talus_status tl_world_watch(talus_world *world);
+
+/* Remembers the bodies with remove[slot] != 0, so many, where that is wanted (world/left.c). Who
+ * calls has asked for the rows of bodies. */
+talus_status tl_world_note_left(talus_world *world, const uint8_t *remove, size_t leaving);
 
 /* A copy of a name; NULL stays NULL. */
 talus_status tl_copy_text(const char *text, char **copy);
