@@ -571,6 +571,43 @@ TALUS_API talus_status talus_world_get_joint(const talus_world *world, talus_joi
 TALUS_API talus_status talus_joint_set_motor(talus_world *world, talus_joint joint, double target,
                                              double max);
 
+/* ---- loads over time --------------------------------------------------------------------- */
+
+/* Courses: rows of a time [s] and what holds then, times rising; straight in between, held before
+ * the first row and after the last. From then on every step sets the load anew: that of the middle
+ * of the step, of a speed that of its end. No rows: the load stays as it is. A course ends with its
+ * body or joint. */
+typedef enum talus_load { TALUS_LOAD_FORCE, TALUS_LOAD_TORQUE } talus_load;
+
+/* Rows of time, x, y, z: N at the centre of mass, or N m, world frame. */
+TALUS_API talus_status talus_body_set_course(talus_world *world, talus_body body, talus_load load,
+                                             const double *rows, size_t count);
+/* Rows of time, value: what the motor aims at. */
+TALUS_API talus_status talus_joint_set_course(talus_world *world, talus_joint joint,
+                                              const double *rows, size_t count);
+
+/* Reads a CSV file whose first line names the columns: with 4 of them time,x,y,z or time,fx,fy,fz
+ * or time,tx,ty,tz, with 2 time,value or time,force, time,torque, time,speed, time,pressure.
+ * Failures are those of talus_table_read; talus_table_free frees it. */
+TALUS_API talus_status talus_course_read(const char *path, int columns, talus_table *table);
+
+/* A plate that presses: it moves along `axis` until what it touches pushes back with the force, and
+ * then holds that force, however it has to move; on the way no faster than max_speed. Its weight
+ * does not count, and it neither turns nor moves aside. */
+typedef struct talus_press_def {
+  talus_vec3 axis;      /* direction of the force on what is pressed, of any length; with
+                           TALUS_SOLVE_PENALTY along x, y or z */
+  double force;         /* N, > 0; not used where there is a course */
+  double max_speed;     /* m/s, > 0 */
+  const double *course; /* rows of time, force (>= 0); may be NULL */
+  size_t rows;
+} talus_press_def;
+
+/* The body is free and stays so. Rigid models drive it by a slider with a motor of max_speed and at
+ * most that force: a joint of the world, without a name. */
+TALUS_API talus_status talus_body_press(talus_world *world, talus_body body,
+                                        const talus_press_def *def);
+
 /* Brings bodies together where joints' frames do not meet: least squares by Gauss-Newton, in which
  * heavy bodies move less. *apart (may be NULL) is what is left, m. TALUS_ERROR_INVALID with the
  * joint and the distance where they cannot meet. */

@@ -157,20 +157,20 @@ static inline const tl_pair_law *tl_model_law(const tl_model *model, size_t a, s
                            model->property.material[b]];
 }
 
-/* What the clock of a motion reads at a time of the world. Where both are whole steps it is the
- * time of so many steps, to the bit: a run that takes over another then has its times. */
-static inline double tl_motion_clock(const tl_motion *m, double dt, double time) {
-  if (m->clock == 0)
+/* What a clock reads that is ahead of the world's. Where both are whole steps it is the time of so
+ * many steps, to the bit: a run that takes over another then has its times. */
+static inline double tl_clock_at(double ahead, double dt, double time) {
+  if (ahead == 0)
     return time;
-  const double ahead = nearbyint(m->clock / dt), steps = nearbyint(time / dt);
-  return ahead * dt == m->clock && steps * dt == time ? (ahead + steps) * dt : time + m->clock;
+  const double first = nearbyint(ahead / dt), steps = nearbyint(time / dt);
+  return first * dt == ahead && steps * dt == time ? (first + steps) * dt : time + ahead;
 }
 
 /* Pose and velocity of the kinematic body in a slot. */
 static inline tl_moving tl_body_moving(const tl_model *model, size_t slot, double time) {
   const tl_motion *m = &model->motions.data[model->property.motion[slot]];
   return tl_motion_at(m->position, m->rotation, model->motion_terms.data + m->first, m->count,
-                      model->motion_values.data, tl_motion_clock(m, model->dt, time));
+                      model->motion_values.data, tl_clock_at(m->clock, model->dt, time));
 }
 
 /* Whether the motion ever shifts the body. */
@@ -202,8 +202,8 @@ static inline void tl_body_way(const tl_model *model, size_t slot, double t0, do
                                talus_vec3 *velocity, talus_vec3 *spin) {
   const tl_motion *m = &model->motions.data[model->property.motion[slot]];
   tl_motion_way(m->position, m->rotation, model->motion_terms.data + m->first, m->count,
-                model->motion_values.data, tl_motion_clock(m, model->dt, t0),
-                tl_motion_clock(m, model->dt, t1), h, velocity, spin);
+                model->motion_values.data, tl_clock_at(m->clock, model->dt, t0),
+                tl_clock_at(m->clock, model->dt, t1), h, velocity, spin);
 }
 
 /* to - from, by the nearest periodic image, taken in double and then narrowed. */

@@ -21,6 +21,8 @@
 #define DOUBLE(row, name, member) COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_FINITE, 0)
 #define DOUBLE_SINCE(since, row, name, member)                                                     \
   COLUMN_SINCE(row, name, member, double, TL_H5_F64, TL_RULE_FINITE, since)
+#define U64_SINCE(since, row, name, member)                                                        \
+  COLUMN_SINCE(row, name, member, uint64_t, TL_H5_U64, TL_RULE_ANY, since)
 #define U32_SINCE(since, row, name, member)                                                        \
   COLUMN_SINCE(row, name, member, uint32_t, TL_H5_U32, TL_RULE_ANY, since)
 #define ANY_REAL(row, name, member)                                                                \
@@ -228,6 +230,21 @@ static const tl_column motion_values_columns[] = {
     COLUMN(motion_value, value, value, double, TL_H5_F64, TL_RULE_FINITE, 0),
 };
 TABLE(motion_value, motion_values);
+
+/* Courses have rows of numbers, all of them one after the other. */
+static const tl_column courses_columns[] = {
+    U64_SINCE(8, tl_course, uid, uid),
+    U32_SINCE(8, tl_course, kind, kind),
+    U32_SINCE(8, tl_course, rows, rows),
+    U64_SINCE(8, tl_course, first, first),
+    DOUBLE_SINCE(8, tl_course, clock, clock),
+    DOUBLE_SINCE(8, tl_course, axis, axis),
+    DOUBLE_SINCE(8, tl_course, max_speed, max_speed),
+};
+TABLE(tl_course, courses);
+
+static const tl_column course_values_columns[] = {DOUBLE_SINCE(8, motion_value, value, value)};
+TABLE(motion_value, course_values);
 
 static const tl_column ignored_columns[] = {
     U32(tl_group_pair, a, a),

@@ -263,13 +263,14 @@ static talus_status add_body(builder *b, const tl_scene_body *body) {
   def.scale = body->scale;
   def.mass = body->mass;
   def.lock = body->lock;
-  def.force = vec3(body->force);
-  def.torque = vec3(body->torque);
+  def.force = vec3(body->force.value);
+  def.torque = vec3(body->torque.value);
   if (has_surface(body) && body->fixed)
     def.kind = TALUS_KINEMATIC; /* that stays where it is */
   if (body->motion.count > 0 || has_surface(body))
     return add_moving(b, body, &def);
   TL_TRY(talus_world_add_body(b->world, &def, NULL));
+  TL_TRY(tl_scene_load_body(b->scene, b->world, body));
   return body->fixed ? TALUS_OK : check_inside(b);
 }
 
@@ -387,7 +388,7 @@ static talus_status add_joints(builder *b) {
   const tl_scene_joint *joints = b->scene->joints.data;
   bool assemble = false;
   for (size_t i = 0; i < b->scene->joints.count; ++i) {
-    const talus_status status = tl_scene_add_joint(b->world, &joints[i]);
+    const talus_status status = tl_scene_add_joint(b->scene, b->world, &joints[i]);
     TL_TRY(gather_at(b, status, &joints[i].object, "joints", i, ""));
     assemble |= joints[i].assemble;
   }

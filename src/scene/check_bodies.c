@@ -223,6 +223,32 @@ void tl_check_motions(tl_checker *checker, tl_node_id body_node, const tl_items 
   }
 }
 
+static void check_press(tl_checker *checker, tl_node_id node, const tl_scene_body *body,
+                        const char *path) {
+  const tl_map *map = &tl_schema_body;
+  const tl_scene_press *press = body->press;
+  const tl_node_id at = tl_check_value(checker, node, "press");
+  if (press->object.bad == UINT32_MAX)
+    return;
+  if (body->fixed || tl_object_has(map, body, "motion"))
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, "press"),
+                   "%s has `press` and %s; expected a body that is free", path,
+                   body->fixed ? "is fixed" : "has `motion`");
+  static const char *const loads[] = {"force", "torque", "lock"};
+  for (int i = 0; i < 3; ++i)
+    if (body->object.given >> tl_map_find(map, loads[i]) & 1u)
+      tl_problem_add(checker->problems, tl_check_mark(checker, node, loads[i]),
+                     "%s.%s is beside `press`, which loads and holds it; expected one of the two",
+                     path, loads[i]);
+  if (tl_object_good(&tl_schema_press, press, "axis") && is_zero(press->axis))
+    tl_problem_add(checker->problems, tl_check_mark(checker, at, "axis"),
+                   "%s.press.axis has length 0; expected a direction", path);
+  if (tl_object_has(&tl_schema_press, press, "area") &&
+      !tl_object_has(&tl_schema_press, press, "pressure"))
+    tl_problem_add(checker->problems, tl_check_mark(checker, at, "area"),
+                   "%s.press.area is of `pressure`; expected that beside it", path);
+}
+
 static void check_body(tl_checker *checker, tl_node_id node, tl_scene_body *body, size_t row) {
   char path[PATH];
   snprintf(path, sizeof path, "bodies.%zu", row);
@@ -233,6 +259,8 @@ static void check_body(tl_checker *checker, tl_node_id node, tl_scene_body *body
   note_group(checker, body->group);
   check_kind(checker, node, body, shape, path);
   tl_check_motions(checker, node, &body->motion, path);
+  if (body->press)
+    check_press(checker, node, body, path);
   if (shape == TALUS_PLANE)
     check_plane(checker, node, body, path);
 }

@@ -65,6 +65,21 @@ talus_status tl_scene_list_files(const talus_scene *scene, tl_scene_files *files
     if (bodies[i].from)
       TL_TRY(add_changes(scene, bodies[i].from, files));
     TL_TRY(add_motions(scene, &bodies[i].motion, files));
+    TL_TRY(add(scene, bodies[i].force.table, files));
+    TL_TRY(add(scene, bodies[i].torque.table, files));
+    if (bodies[i].press)
+      TL_TRY(add(scene, bodies[i].press->force.table, files));
+    if (bodies[i].press)
+      TL_TRY(add(scene, bodies[i].press->pressure.table, files));
+  }
+  const tl_scene_joint *joints = scene->joints.data;
+  for (size_t i = 0; i < scene->joints.count; ++i) {
+    const tl_scene_motor *motor = joints[i].motor;
+    if (!motor)
+      continue;
+    TL_TRY(add(scene, motor->speed.table, files));
+    TL_TRY(add(scene, motor->force.table, files));
+    TL_TRY(add(scene, motor->torque.table, files));
   }
   for (size_t i = 0; i < scene->emit.count; ++i)
     TL_TRY(add_use(scene, &emitters[i].shape, files));

@@ -340,6 +340,59 @@ static bool read_rising(tl_reader *reader, tl_node_id node, const tl_key *key, t
   return true;
 }
 
+/* Rows of a time and `count` numbers, times rising. */
+static bool read_ramp(tl_reader *reader, tl_node_id node, const tl_key *key, tl_items *ramp) {
+  const tl_node *at = tl_node_at(reader->document, node);
+  const uint32_t width = (uint32_t)key->count + 1;
+  if (at->kind != TL_NODE_LIST || at->count == 0) {
+    tl_refuse_value(reader, node, key);
+    return false;
+  }
+  if (reader->status == TALUS_OK)
+    reader->status = tl_array_grow(&ramp->data, &ramp->capacity, at->count, width * sizeof(double));
+  bool is_good = reader->status == TALUS_OK;
+  for (tl_node_id id = at->first; id != 0 && is_good; id = tl_node_at(reader->document, id)->next) {
+    double *row = (double *)ramp->data + width * ramp->count;
+    const size_t before = tl_path_push_row(reader, ramp->count);
+    is_good = read_numbers(reader, id, key, width, row);
+    if (is_good && ramp->count > 0 && !(row[0] > row[-(ptrdiff_t)width])) {
+      tl_refuse(reader, id, key, "is at %g s, not after the row before", row[0]);
+      is_good = false;
+    }
+    ramp->count++;
+    tl_path_pop(reader, before);
+  }
+  return is_good;
+}
+
+/* A constant, or a map of one key. */
+static bool read_course(tl_reader *reader, tl_node_id node, const tl_key *key,
+                        tl_scene_course *course) {
+  const tl_node *at = tl_node_at(reader->document, node);
+  if (at->kind != TL_NODE_MAP)
+    return key->count == 1 ? read_number(reader, node, key, &course->value[0])
+                           : read_numbers(reader, node, key, (uint32_t)key->count, course->value);
+  const char *name = at->count == 1 ? tl_node_text(reader->document, at->first) : "";
+  const bool is_table = strcmp(name, "table") == 0;
+  if (!is_table && strcmp(name, "ramp") != 0) {
+    tl_refuse_value(reader, node, key);
+    return false;
+  }
+  static const tl_key file = {
+      .type = TL_TYPE_TEXT, .flags = TL_KEY_PATH, .expected = "the name of a CSV file"};
+  const tl_node_id value = tl_node_at(reader->document, at->first)->first;
+  const tl_key any = {.type = TL_TYPE_COURSE,
+                      .count = key->count,
+                      .range = {-1e30, 1e30, false},
+                      .expected = key->count == 1 ? "rows [time, value], times rising"
+                                                  : "rows [time, x, y, z], times rising"};
+  const size_t before = tl_path_push(reader, name);
+  const bool is_good = is_table ? read_text(reader, value, &file, &course->table)
+                                : read_ramp(reader, value, &any, &course->ramp);
+  tl_path_pop(reader, before);
+  return is_good;
+}
+
 static bool read_box(tl_reader *reader, tl_node_id node, const tl_key *key, double *box) {
   if (!is_list_of(reader, node, key, 2))
     return false;
@@ -524,6 +577,8 @@ bool tl_read_value(tl_reader *reader, tl_node_id node, const tl_key *key, void *
     return read_words(reader, node, key, member);
   case TL_TYPE_NUMBERS:
     return read_numbers(reader, node, key, (uint32_t)key->count, member);
+  case TL_TYPE_COURSE:
+    return read_course(reader, node, key, member);
   case TL_TYPE_RISING:
     return read_rising(reader, node, key, member);
   case TL_TYPE_BOX:

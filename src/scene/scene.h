@@ -154,6 +154,24 @@ typedef struct tl_scene_motion {
   double from_time, until;
 } tl_scene_motion;
 
+/* A load: a constant, or rows of a time and what holds then, here or in a file. */
+typedef struct tl_scene_course {
+  double value[3];
+  char *table;   /* a file */
+  tl_items ramp; /* of 2 or 4 doubles */
+} tl_scene_course;
+
+static inline bool tl_scene_varies(const tl_scene_course *course) {
+  return course->table || course->ramp.count > 0;
+}
+
+typedef struct tl_scene_press {
+  tl_object object;
+  double axis[3];
+  tl_scene_course force, pressure;
+  double area, max_speed;
+} tl_scene_press;
+
 typedef struct tl_scene_fill {
   tl_object object;
   tl_scene_shape_use shape;
@@ -182,7 +200,8 @@ typedef struct tl_scene_spring {
 
 typedef struct tl_scene_motor {
   tl_object object;
-  double speed, position, force, torque, max, stiffness, damping;
+  tl_scene_course speed, force, torque;
+  double position, max, stiffness, damping;
 } tl_scene_motor;
 
 typedef struct tl_scene_breaking {
@@ -246,7 +265,8 @@ typedef struct tl_scene_body {
   tl_items motion; /* of tl_scene_motion; empty: none */
   uint32_t lock;
   char *group;
-  double force[3], torque[3];
+  tl_scene_course force, torque;
+  tl_scene_press *press;
   double surface_velocity[3], surface_spin[3];
   tl_scene_fill *fill;
   tl_scene_from *from;

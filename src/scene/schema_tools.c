@@ -178,6 +178,14 @@ void tl_expect(tl_text *text, const tl_key *key) {
   case TL_TYPE_NUMBERS:
     expect_numbers(text, key);
     break;
+  case TL_TYPE_COURSE:
+    if (key->count == 1)
+      expect_number(text, key);
+    else
+      expect_numbers(text, key);
+    tl_text_add(text, ", or {ramp: [[time, %s], ...]} or {table: FILE}",
+                key->count == 1 ? "value" : "x, y, z");
+    break;
   case TL_TYPE_RISING:
     tl_text_add(text, "a list of 1 to %d rising numbers%s%s", key->count, key->unit ? ", in " : "",
                 key->unit ? key->unit : "");
@@ -250,6 +258,10 @@ static void release_member(const tl_key *key, void *member) {
     free_items(labels, sizeof(char *));
     break;
   }
+  case TL_TYPE_COURSE:
+    tl_string_free(&((tl_scene_course *)member)->table);
+    free_items(&((tl_scene_course *)member)->ramp, (size_t)(key->count + 1) * sizeof(double));
+    break;
   case TL_TYPE_RISING:
     free_items(member, sizeof(double));
     break;

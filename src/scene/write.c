@@ -98,6 +98,22 @@ static void write_names(writer *w, char *const *names) {
   tl_text_add(&w->text, "]");
 }
 
+static void write_course(writer *w, const tl_key *key, const tl_scene_course *course) {
+  if (!tl_scene_varies(course)) {
+    if (key->count == 1)
+      write_number(w, key, course->value[0]);
+    else
+      write_numbers(w, course->value, (size_t)key->count);
+    return;
+  }
+  tl_text_add(&w->text, course->table ? "{table: " : "{ramp: ");
+  if (course->table)
+    write_folder(w, course->table);
+  else
+    write_table(w, &course->ramp, (size_t)key->count + 1);
+  tl_text_add(&w->text, "}");
+}
+
 static void write_labels(writer *w, const tl_items *labels) {
   char *const *names = labels->data;
   for (size_t i = 0; i < labels->count; ++i) {
@@ -191,6 +207,9 @@ static void write_value(writer *w, const tl_key *key, const void *member) {
     break;
   case TL_TYPE_NUMBERS:
     write_numbers(w, member, (size_t)key->count);
+    break;
+  case TL_TYPE_COURSE:
+    write_course(w, key, member);
     break;
   case TL_TYPE_RISING:
     write_numbers(w, ((const tl_items *)member)->data, ((const tl_items *)member)->count);

@@ -16,6 +16,7 @@ typedef struct borrower {
   TL_ARRAY(talus_material) materials; /* likewise */
   TL_ARRAY(bool) is_own;              /* material: one of those that replace */
   tl_taken taken;
+  TL_ARRAY(uint64_t) joints; /* uids of the new ones, by row of the old world; 0: not taken */
 } borrower;
 
 /* ---- shapes and materials -------------------------------------------------------------------- */
@@ -209,7 +210,8 @@ static bool find_end(const borrower *b, uint32_t old, uint32_t *slot) {
 
 /* As it is: turns, impulses, broken or not. Impulses are of steps of one length for all joints of a
  * world. */
-static talus_status borrow_joint(borrower *b, const tl_joint *old) {
+static talus_status borrow_joint(borrower *b, size_t row) {
+  const tl_joint *old = &b->old->joints.all.data[row];
   tl_joints *joints = &b->world->joints;
   const tl_joints *theirs = &b->old->joints;
   tl_joint joint = *old;
@@ -232,7 +234,7 @@ static talus_status borrow_joint(borrower *b, const tl_joint *old) {
     joints->dt = theirs->dt;
   tl_scale_reals(joint.impulse, TL_JOINT_ROWS, tl_step_ratio(theirs->dt, joints->dt));
   joints->all.data[joints->all.count++] = joint;
-  joints->next_uid = joint.uid;
+  joints->next_uid = b->joints.data[row] = joint.uid;
   joints->must_assemble |= theirs->must_assemble;
   return TALUS_OK;
 }
@@ -240,9 +242,49 @@ static talus_status borrow_joint(borrower *b, const tl_joint *old) {
 static talus_status borrow_joints(borrower *b) {
   TL_TRY(tl_need(&b->old->where, TL_THE(joints), TL_READ));
   TL_TRY(tl_need(&b->world->where, TL_THE(joints), TL_READ | TL_WRITE));
-  for (size_t i = 0; i < b->old->joints.all.count; ++i)
-    TL_TRY(borrow_joint(b, &b->old->joints.all.data[i]));
+  TL_TRY(tl_array_resize(&b->joints, b->old->joints.all.count));
+  for (size_t i = 0; i < b->old->joints.all.count; ++i) {
+    b->joints.data[i] = 0;
+    TL_TRY(borrow_joint(b, i));
+  }
   b->world->joints.apart_stale = true;
+  return TALUS_OK;
+}
+
+/* ---- courses --------------------------------------------------------------------------------- */
+
+static bool is_load_changed(const borrower *b, uint32_t slot, uint32_t kind) {
+  for (size_t i = 0; i < b->def->change_count; ++i) {
+    const talus_change *change = &b->def->changes[i];
+    const bool has =
+        kind == TL_COURSE_TORQUE ? change->torque != NULL : change->force || change->sets_kind;
+    if (has && tl_selection_has(b->old, &change->who, slot))
+      return true;
+  }
+  return false;
+}
+
+/* Of the new body or joint; 0 where the load does not come along. */
+static uint64_t find_owner(const borrower *b, const tl_course *course) {
+  if (course->kind == TL_COURSE_MOTOR || course->kind == TL_COURSE_MAX) {
+    const size_t row = tl_joints_row(&b->old->joints, course->uid);
+    return row == SIZE_MAX ? 0 : b->joints.data[row];
+  }
+  const uint32_t slot = tl_world_slot_of(b->old, course->uid);
+  const uint32_t fresh = slot == TL_NONE ? TL_NONE : b->taken.slots.data[slot];
+  if (fresh == TL_NONE || is_load_changed(b, slot, course->kind))
+    return 0;
+  return b->world->model.property.uid[fresh];
+}
+
+static talus_status borrow_courses(borrower *b) {
+  for (size_t i = 0; i < b->old->courses.count; ++i) {
+    const tl_course *course = &b->old->courses.data[i];
+    TL_TRY(tl_need(&b->world->where, TL_THE_BODIES, TL_READ));
+    const uint64_t uid = find_owner(b, course);
+    if (uid > 0)
+      TL_TRY(tl_world_borrow_course(b->world, b->old, course, uid));
+  }
   return TALUS_OK;
 }
 
@@ -274,6 +316,8 @@ static talus_status borrow_all(borrower *b) {
   if (status == TALUS_OK)
     status = borrow_joints(b);
   if (status == TALUS_OK)
+    status = borrow_courses(b);
+  if (status == TALUS_OK)
     status = tl_world_borrow_contacts(b->world, b->old, &b->taken);
   return status == TALUS_OK ? status : tl_world_take_back(b->world, before, status);
 }
@@ -288,6 +332,7 @@ talus_status tl_world_borrow(talus_world *world, const talus_world *old, const t
   tl_array_free(&b.materials);
   tl_array_free(&b.is_own);
   tl_array_free(&b.taken.slots);
+  tl_array_free(&b.joints);
   return status;
 }
 

@@ -340,6 +340,7 @@ static talus_status step_once(talus_world *world) {
   if (world->joints.must_assemble)
     TL_TRY(talus_world_assemble(world, NULL));
   TL_TRY(tl_arena_reset(&world->arena));
+  TL_TRY(tl_world_follow_courses(world));
   TL_TRY(need_to_begin(world));
   TL_TRY(tl_widths_update(model, &world->widths));
   TL_TRY(tl_joints_prepare(&world->joints));

@@ -207,6 +207,8 @@ void talus_world_destroy(talus_world *world) {
   tl_array_free(&world->widths);
   tl_array_free(&world->mapped);
   tl_array_free(&world->left);
+  tl_array_free(&world->courses);
+  tl_array_free(&world->course_values);
   void *block = world;
   (void)tl_resize(&block, sizeof *world, 0);
 }
