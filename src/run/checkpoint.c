@@ -264,7 +264,7 @@ static talus_status cut_back(tl_run *run, const uint64_t *keep) {
   tl_run_log_cut(&run->log, run->saved);
   if (gone > 0)
     tl_run_log_add(&run->log, TL_LOG_WARN,
-                   "%zu of %zu earlier frames were deleted; the series leaves them out", gone,
+                   "%zu of %zu earlier frames are not there; the series leaves them out", gone,
                    run->frames.count);
   return TALUS_OK;
 }

@@ -118,6 +118,7 @@ typedef struct tl_run {
   const talus_run_def *def;
   double dt, until, every, at_rest;
   uint32_t fields; /* TL_FRAME_... */
+  bool no_frames;  /* none are written; `frames` lists the output times all the same, as gone */
   uint64_t end;    /* the last step */
 
   char *path; /* the folder, and room to build names in */

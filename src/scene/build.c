@@ -293,10 +293,10 @@ static talus_size_def size_of(const tl_scene_size *size, const tl_map *map) {
   return def;
 }
 
-static talus_status add_fill(builder *b, const tl_scene_fill *fill) {
+static talus_status add_fill(builder *b, const tl_scene_fill *fill, const char *name) {
   const tl_map *map = &tl_schema_fill;
   talus_fill_def def = talus_fill_def_default();
-  TL_TRY(use_names(b, &fill->shape, fill->material, fill->group, &def.body));
+  TL_TRY(use_names(b, &fill->shape, fill->material, fill->group ? fill->group : name, &def.body));
   def.body.rotation = quat_of(&fill->rotation);
   def.body.velocity = vec3(fill->velocity);
   def.body.spin = vec3(fill->spin);
@@ -316,8 +316,9 @@ static talus_status add_table(builder *b, const tl_scene_table *table) {
   talus_body_table rows = {0};
   tl_text path = {0};
   tl_names_find(&b->materials, table->material, &like.material.index);
-  if (table->group)
-    TL_TRY(talus_world_group(b->world, table->group, &like.group));
+  const char *group = table->group ? table->group : table->name;
+  if (group)
+    TL_TRY(talus_world_group(b->world, group, &like.group));
   like.kind = table->fixed ? TALUS_FIXED : TALUS_FREE;
   like.position = dvec3(table->at);
   tl_scene_add_path(&path, b->scene, table->table);
@@ -353,7 +354,7 @@ static talus_status add_bodies(builder *b) {
     if (!body->from && !body->table &&
         !has_shape(b, body->fill ? &body->fill->shape : &body->shape))
       continue;
-    const talus_status status = body->fill    ? add_fill(b, body->fill)
+    const talus_status status = body->fill    ? add_fill(b, body->fill, body->name)
                                 : body->from  ? tl_scene_add_from(b->scene, b->world, &b->materials,
                                                                   body->from, &b->borrowed)
                                 : body->table ? add_table(b, body->table)

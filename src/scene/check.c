@@ -344,6 +344,7 @@ talus_status tl_scene_check(talus_scene *scene, const tl_document *document, tl_
   tl_names_free(&checker.materials);
   tl_names_free(&checker.shapes);
   tl_names_free(&checker.bodies);
+  tl_names_free(&checker.entries);
   tl_names_free(&checker.groups);
   tl_names_free(&checker.joints);
   return checker.status;

@@ -10,7 +10,8 @@ typedef struct tl_checker {
   tl_problems *problems;
   tl_node_id root;
   tl_names materials, shapes, bodies, groups, joints;
-  bool takes_from; /* bodies of another run: their names and groups are not known yet */
+  tl_names entries; /* of `bodies`, fills and tables included */
+  bool takes_from;  /* bodies of another run: their names and groups are not known yet */
   talus_status status;
 } tl_checker;
 

@@ -249,11 +249,20 @@ static void check_press(tl_checker *checker, tl_node_id node, const tl_scene_bod
                    "%s.press.area is of `pressure`; expected that beside it", path);
 }
 
+/* Of an entry: those of one body are also what probes and joints may name. */
+static void check_name(tl_checker *checker, tl_node_id node, const char *name, size_t row,
+                       bool is_body) {
+  uint32_t first;
+  tl_check_new_name(checker, tl_check_mark(checker, node, "name"), "bodies", name,
+                    &checker->entries, (uint32_t)row);
+  if (is_body && name && checker->status == TALUS_OK)
+    checker->status = tl_names_add(&checker->bodies, name, (uint32_t)row, &first);
+}
+
 static void check_body(tl_checker *checker, tl_node_id node, tl_scene_body *body, size_t row) {
   char path[PATH];
   snprintf(path, sizeof path, "bodies.%zu", row);
-  tl_check_new_name(checker, tl_check_mark(checker, node, "name"), "bodies", body->name,
-                    &checker->bodies, (uint32_t)row);
+  check_name(checker, node, body->name, row, true);
   const int shape = check_shape_use(checker, node, &body->shape, path);
   check_material(checker, node, &tl_schema_body, body, &body->material, path);
   note_group(checker, body->group);
@@ -338,6 +347,13 @@ void tl_check_bodies(tl_checker *checker) {
   tl_scene_body *bodies = checker->scene->bodies.data;
   tl_node_id node = tl_check_first(checker, "bodies");
   for (size_t i = 0; i < checker->scene->bodies.count; ++i) {
+    const char *name = bodies[i].table  ? bodies[i].table->name
+                       : bodies[i].from ? bodies[i].from->name
+                                        : bodies[i].name;
+    if (!tl_scene_is_one(&bodies[i])) {
+      check_name(checker, node, name, i, false);
+      note_group(checker, bodies[i].from ? NULL : name);
+    }
     if (bodies[i].fill)
       check_fill(checker, tl_check_value(checker, node, "fill"), bodies[i].fill, i);
     else if (bodies[i].table)

@@ -226,6 +226,7 @@ typedef struct tl_scene_joint {
 /* Bodies of a file. */
 typedef struct tl_scene_table {
   tl_object object;
+  char *name;
   char *table; /* a file */
   char *material;
   double at[3], scale;
@@ -247,6 +248,7 @@ typedef struct tl_scene_choice {
 /* Bodies of another run. */
 typedef struct tl_scene_from {
   tl_object object;
+  char *name;
   char *from;                    /* a folder */
   tl_items only, except, change; /* of tl_scene_choice */
 } tl_scene_from;
@@ -323,6 +325,7 @@ typedef struct tl_scene_ignore {
 
 typedef struct tl_scene_output {
   tl_object object;
+  bool frames;
   double every;
   uint32_t fields; /* TL_FRAME_... of output/output.h */
 } tl_scene_output;
@@ -355,6 +358,7 @@ struct talus_scene {
 
 /* What run.c needs beside talus_scene_get_info. */
 uint32_t tl_scene_fields(const talus_scene *scene); /* TL_FRAME_... that frames hold */
+bool tl_scene_has_frames(const talus_scene *scene); /* false: none are written */
 
 typedef struct tl_scene_probe_plan {
   const char *name;

@@ -457,6 +457,8 @@ const tl_map tl_schema_table = {
     .keys = (const tl_key[]){
         {KEY(OWNER, table, TEXT), .flags = TL_KEY_PATH, .expected = "the name of a file",
          .example = "packing.csv", .help = "the file, relative to the scene's folder"},
+        {KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL, .example = "sand",
+         .help = "as of a body; also their group, where they have none"},
         {MATERIAL_KEY},
         {KEY(OWNER, at, NUMBERS), .count = 3, ANY, .unit = "m", .fallback = "[0, 0, 0]",
          .example = "[0, 0, 1]", .help = "where the table's origin comes to be"},
@@ -473,12 +475,13 @@ const tl_map tl_schema_body = {
     .title = "a body",
     .plural = "bodies",
     .size = sizeof(OWNER),
-    .help =
-        "An entry of `bodies`: a body, or `fill` alone, or `from` or `table`, each with its own "
-        "keys.",
+    .help = "An entry of `bodies`: a body, or `fill` (with a `name`), or `from` or `table`, each "
+            "with its own "
+            "keys.",
     .keys = (const tl_key[]){
-        {KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL, .example = "drum",
-         .help = "what messages and probes call it; no two are alike"},
+        {KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL | TL_KEY_LABEL, .example = "drum",
+         .help = "what messages, probes and `--set bodies.NAME.key=value` call it; no two are "
+                 "alike; of a fill or table also the group of its bodies, where they have none"},
         {KEY(OWNER, shape, SHAPE), SHAPE_HELP},
         {MATERIAL_KEY},
         {KEY(OWNER, at, NUMBERS), .count = 3, ANY, .unit = "m", .fallback = "[0, 0, 0]",
@@ -624,9 +627,13 @@ static const tl_map output_map = {
     .help = "What a run writes down. Frames always hold position, id, radius, half axes, shape and "
             "material.",
     .keys = (const tl_key[]){
+        {KEY(OWNER, frames, FLAG), .fallback = "true", .example = "false",
+         .help = "`false`: no frames, nor contacts or surfaces; history, probes, sinks and "
+                 "checkpoints are written all the same"},
         {KEY(OWNER, every, NUMBER), POSITIVE, .unit = "s", .flags = TL_KEY_OPTIONAL,
          .example = "0.02",
-         .help = "time between frames; otherwise a hundredth of `until`, a step at least"},
+         .help = "time between frames, and lines of history.csv; otherwise a hundredth of `until`, "
+                 "a step at least"},
         {KEY(OWNER, fields, WORDS), .words = &frame_fields,
          .fallback = "[quaternion, velocity, spin]", .example = "[velocity, contacts]",
          .help = "what frames hold beside"},

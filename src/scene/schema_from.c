@@ -63,6 +63,8 @@ const tl_map tl_schema_from = {
     .keys = (const tl_key[]){
         {KEY(OWNER, from, TEXT), .flags = TL_KEY_PATH, .expected = "a result folder",
          .example = "settled.out/", .help = "the folder, relative to the scene's"},
+        {KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL, .example = "settled",
+         .help = "what `--set bodies.NAME.key=value` calls this entry"},
         {KEY(OWNER, only, LIST), .map = &tl_schema_selection,
          .flags = TL_KEY_OPTIONAL | TL_KEY_SINGLE,
          .expected = "a choice {names, groups, materials, region}, or a list of them",

@@ -97,7 +97,7 @@ def test_changes_make_bodies_fixed_moving_free_or_of_another_material(half):
 
 
 @pytest.mark.parametrize("entry, why", [
-    ("{from: half/, only: {names: [tnk]}}", "bodies.0.from: there is no body named `tnk` among the bodies to take; did you mean `tank`?"),
+    ("{from: half/, only: {names: [tnk]}}", "there is no body named `tnk` among the bodies to take; did you mean `tank`?"),
     ("{from: half/, except: {groups: grain}}", "there is no group `grain` among the bodies to take; did you mean `grains`?"),
     ("{from: half/, only: {materials: glas}}", "there is no material `glas` among the bodies to take; did you mean `glass`?"),
     ("{from: half/, only: {names: tank, groups: grains}}", "none of the 32 bodies is chosen"),
