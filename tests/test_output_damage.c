@@ -165,7 +165,7 @@ static void delete_late_columns(hid_t file, unsigned format) {
     for (int i = 0; i < tables[t]->count; ++i) {
       char name[TL_CHECKPOINT_NAME_BYTES];
       tl_checkpoint_name(name, tables[t]->name, tables[t]->columns[i].name, "");
-      if (tables[t]->columns[i].since > format)
+      if (tables[t]->columns[i].rule == TL_RULE_LATE && tables[t]->columns[i].limit > format)
         CHECK_MSG(H5Ldelete(file, name, H5P_DEFAULT) >= 0, "%s", name);
     }
 }

@@ -92,6 +92,7 @@ typedef struct tl_group_pair {
 typedef struct tl_model {
   talus_vec3 gravity;
   double dt;
+  talus_step_kind step;
   talus_broad_kind broad;
   double skin; /* m: candidate pairs are kept while boxes move by less than about half; 0: not;
                   < 0: how much is chosen */

@@ -9,9 +9,7 @@
 
 #define MEMBER(row, member) sizeof(((row *)NULL)->member)
 #define COLUMN(row, name, member, scalar, type, rule, limit)                                       \
-  { #name, offsetof(row, member), MEMBER(row, member) / sizeof(scalar), type, rule, limit, 0 }
-#define COLUMN_SINCE(row, name, member, scalar, type, rule, since)                                 \
-  { #name, offsetof(row, member), MEMBER(row, member) / sizeof(scalar), type, rule, 0, since }
+  { #name, offsetof(row, member), MEMBER(row, member) / sizeof(scalar), type, rule, limit }
 
 #define U32(row, name, member)    COLUMN(row, name, member, uint32_t, TL_H5_U32, TL_RULE_ANY, 0)
 #define U64(row, name, member)    COLUMN(row, name, member, uint64_t, TL_H5_U64, TL_RULE_ANY, 0)
@@ -19,12 +17,12 @@
 #define BOOL(row, name, member)   COLUMN(row, name, member, bool, TL_H5_U8, TL_RULE_BELOW, 2)
 #define REAL(row, name, member)   COLUMN(row, name, member, talus_real, TL_H5_REAL, TL_RULE_FINITE, 0)
 #define DOUBLE(row, name, member) COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_FINITE, 0)
-#define DOUBLE_SINCE(since, row, name, member)                                                     \
-  COLUMN_SINCE(row, name, member, double, TL_H5_F64, TL_RULE_FINITE, since)
-#define U64_SINCE(since, row, name, member)                                                        \
-  COLUMN_SINCE(row, name, member, uint64_t, TL_H5_U64, TL_RULE_ANY, since)
-#define U32_SINCE(since, row, name, member)                                                        \
-  COLUMN_SINCE(row, name, member, uint32_t, TL_H5_U32, TL_RULE_ANY, since)
+#define LATE_DOUBLE(row, name, member, since)                                                      \
+  COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_LATE, since)
+#define LATE_U32(row, name, member, since)                                                         \
+  COLUMN(row, name, member, uint32_t, TL_H5_U32, TL_RULE_LATE, since)
+#define LATE_U64(row, name, member, since)                                                         \
+  COLUMN(row, name, member, uint64_t, TL_H5_U64, TL_RULE_LATE, since)
 #define ANY_REAL(row, name, member)                                                                \
   COLUMN(row, name, member, talus_real, TL_H5_REAL, TL_RULE_ANY, 0)
 #define ANY_DOUBLE(row, name, member) COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_ANY, 0)
@@ -103,9 +101,9 @@ static const tl_column world_columns[] = {
     U64(struct talus_world, sunk_first, sunk_first),
     U64(struct talus_world, next_uid, next_uid),
     U64(struct talus_world, steps, steps),
-    DOUBLE_SINCE(7, struct talus_world, time, time),
-    DOUBLE_SINCE(7, struct talus_world, contacts_dt, contacts.dt),
-    DOUBLE_SINCE(7, struct talus_world, joints_dt, joints.dt),
+    LATE_DOUBLE(struct talus_world, time, time, 7),
+    LATE_DOUBLE(struct talus_world, contacts_dt, contacts.dt, 7),
+    LATE_DOUBLE(struct talus_world, joints_dt, joints.dt, 7),
     U64(struct talus_world, bodies, model.bodies),
     U64(struct talus_world, emitted, emitted),
     U64(struct talus_world, removed, removed),
@@ -160,6 +158,15 @@ static const tl_column world_columns[] = {
     ANY_DOUBLE(struct talus_world, friction_work, friction_work),
     ANY_DOUBLE(struct talus_world, last_joint_work, last.solve.joint_work),
     ANY_DOUBLE(struct talus_world, joint_work, joint_work),
+    LATE_U32(struct talus_world, step, model.step, 8),
+    LATE_U32(struct talus_world, shell, model.solve.shell, 8),
+    LATE_U32(struct talus_world, response, model.solve.response, 8),
+    LATE_U64(struct talus_world, collisions, collisions, 8),
+    LATE_DOUBLE(struct talus_world, virial, virial, 8),
+    LATE_U64(struct talus_world, hasty, hasty, 8),
+    LATE_U64(struct talus_world, last_collisions, last.solve.collisions, 8),
+    LATE_DOUBLE(struct talus_world, last_virial, last.solve.virial, 8),
+    LATE_U64(struct talus_world, last_outside, last.solve.outside, 8),
 };
 TABLE(struct talus_world, world);
 
@@ -233,17 +240,17 @@ TABLE(motion_value, motion_values);
 
 /* Courses have rows of numbers, all of them one after the other. */
 static const tl_column courses_columns[] = {
-    U64_SINCE(8, tl_course, uid, uid),
-    U32_SINCE(8, tl_course, kind, kind),
-    U32_SINCE(8, tl_course, rows, rows),
-    U64_SINCE(8, tl_course, first, first),
-    DOUBLE_SINCE(8, tl_course, clock, clock),
-    DOUBLE_SINCE(8, tl_course, axis, axis),
-    DOUBLE_SINCE(8, tl_course, max_speed, max_speed),
+    LATE_U64(tl_course, uid, uid, 8),
+    LATE_U32(tl_course, kind, kind, 8),
+    LATE_U32(tl_course, rows, rows, 8),
+    LATE_U64(tl_course, first, first, 8),
+    LATE_DOUBLE(tl_course, clock, clock, 8),
+    LATE_DOUBLE(tl_course, axis, axis, 8),
+    LATE_DOUBLE(tl_course, max_speed, max_speed, 8),
 };
 TABLE(tl_course, courses);
 
-static const tl_column course_values_columns[] = {DOUBLE_SINCE(8, motion_value, value, value)};
+static const tl_column course_values_columns[] = {LATE_DOUBLE(motion_value, value, value, 8)};
 TABLE(motion_value, course_values);
 
 static const tl_column ignored_columns[] = {
@@ -282,7 +289,7 @@ TABLE(free_handle_row, free_handles);
 #name, offsetof(row, name), columns, H5_TYPE(scalar),                                          \
         !((flags)&TL_SAVED) ? TL_RULE_UNSAVED : (scalar) == TL_BOOL                                \
         ? TL_RULE_BELOW : TL_RULE_FINITE,                                                          \
-        (scalar) == TL_BOOL ? 2 : 0, 0                                                             \
+        (scalar) == TL_BOOL ? 2 : 0                                                                \
   }
 #define CONTACT_FIELD(name, type, columns, scalar, flags)                                          \
   FIELD(tl_contact, name, columns, scalar, flags),
@@ -404,18 +411,18 @@ static const tl_column probes_columns[] = {
     DOUBLE(tl_probe, mass_flow, mass_flow),
     DOUBLE(tl_probe, count, count),
     DOUBLE(tl_probe, energy, energy),
-    DOUBLE_SINCE(8, tl_probe, velocity, velocity),
-    DOUBLE_SINCE(8, tl_probe, spin, spin),
-    DOUBLE_SINCE(8, tl_probe, stress, stress),
-    DOUBLE_SINCE(8, tl_probe, kinetic_stress, kinetic_stress),
-    DOUBLE_SINCE(8, tl_probe, solid, solid),
-    DOUBLE_SINCE(8, tl_probe, heads, heads),
-    DOUBLE_SINCE(8, tl_probe, bonds, bonds),
-    DOUBLE_SINCE(8, tl_probe, counts, counts),
-    DOUBLE_SINCE(8, tl_probe, position, position),
-    DOUBLE_SINCE(8, tl_probe, rotation, rotation),
-    DOUBLE_SINCE(8, tl_probe, sizes, sizes),
-    U32_SINCE(8, tl_probe, size_count, size_count),
+    LATE_DOUBLE(tl_probe, velocity, velocity, 8),
+    LATE_DOUBLE(tl_probe, spin, spin, 8),
+    LATE_DOUBLE(tl_probe, stress, stress, 8),
+    LATE_DOUBLE(tl_probe, kinetic_stress, kinetic_stress, 8),
+    LATE_DOUBLE(tl_probe, solid, solid, 8),
+    LATE_DOUBLE(tl_probe, heads, heads, 8),
+    LATE_DOUBLE(tl_probe, bonds, bonds, 8),
+    LATE_DOUBLE(tl_probe, counts, counts, 8),
+    LATE_DOUBLE(tl_probe, position, position, 8),
+    LATE_DOUBLE(tl_probe, rotation, rotation, 8),
+    LATE_DOUBLE(tl_probe, sizes, sizes, 8),
+    LATE_U32(tl_probe, size_count, size_count, 8),
 };
 TABLE(tl_probe, probes);
 
@@ -435,7 +442,7 @@ static bool is_below_at(tl_h5_type type, const void *data, size_t i, uint32_t li
 talus_status tl_checkpoint_check_values(const char *name, tl_h5_type type, tl_column_rule rule,
                                         uint32_t limit, const void *data, size_t rows,
                                         size_t columns) {
-  const bool is_finite = rule == TL_RULE_FINITE;
+  const bool is_finite = rule == TL_RULE_FINITE || rule == TL_RULE_LATE;
   if (!is_finite && rule != TL_RULE_BELOW)
     return TALUS_OK;
   for (size_t i = 0; i < rows * columns; ++i) {

@@ -119,6 +119,8 @@ talus_status talus_body_set_course(talus_world *world, talus_body body, talus_lo
   TL_TRY(tl_world_slot(world, body, &slot));
   if ((unsigned)load > TALUS_LOAD_TORQUE)
     return tl_fail(TALUS_ERROR_INVALID, "unknown kind of load %d", (int)load);
+  if (count > 0 && world->model.step == TALUS_STEP_EVENT)
+    return tl_fail(TALUS_ERROR_UNSUPPORTED, "events know gravity alone, no loads over time");
   const uint32_t kind = load == TALUS_LOAD_FORCE ? TL_COURSE_FORCE : TL_COURSE_TORQUE;
   TL_TRY(tl_need(&world->where, TL_THE(uid), TL_READ));
   TL_TRY(reserve_loads(world));
