@@ -104,7 +104,7 @@ def test_changes_make_bodies_fixed_moving_free_or_of_another_material(half):
     ("{from: half/, change: {names: tank}}", "bodies.0.change changes nothing; expected material, fixed, motion, force or torque"),
     ("{from: half/, change: {material: gold}}", "bodies.0.change.material is `gold`; expected the name of a material"),
     ("{from: half/, only: {}}", "bodies.0.only is empty; expected names, groups, materials or a region"),
-    ("{from: half/, name: x}", "unknown key `name`"),
+    ("{from: half/, shape: x}", "unknown key `shape`"),
     ("{from: half/, change: {names: tank, fixed: false}}", "a container has no mass and cannot be free"),
 ])
 def test_a_wrong_choice_is_refused_with_its_place(half, entry, why):
