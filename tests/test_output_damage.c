@@ -150,14 +150,20 @@ TEST(a_checkpoint_of_another_format_is_refused_with_both_numbers) {
   write_with_block(good, "talus checkpoint\nformat 1\nversion 0.1.0\nprecision double");
   check_refused(BROKEN, TALUS_ERROR_UNSUPPORTED, "the older talus that wrote it");
   check_refused(BROKEN, TALUS_ERROR_UNSUPPORTED, "has checkpoint format 1,");
-  snprintf(why, sizeof why, "reads format %d and %d;", TL_CHECKPOINT_OLDEST_FORMAT,
+  snprintf(why, sizeof why, "reads formats %d to %d;", TL_CHECKPOINT_OLDEST_FORMAT,
            TL_CHECKPOINT_FORMAT);
   check_refused(BROKEN, TALUS_ERROR_UNSUPPORTED, why);
   free(good.data);
 }
 
-/* What format 7 has and format 6 had not. */
+/* What format 7 has and format 6 had not, and format 8 and format 7. */
 static const char *const late_columns[] = {"world/time", "world/contacts_dt", "world/joints_dt"};
+static const char *const eight_columns[] = {"world/substeps"};
+
+static void drop_columns(hid_t file, const char *const *columns, size_t n) {
+  for (size_t i = 0; i < n; ++i)
+    CHECK_MSG(H5Ldelete(file, columns[i], H5P_DEFAULT) >= 0, "%s", columns[i]);
+}
 
 /* Format 6 counts in state/rest the steps for which a body has been slow. */
 static void count_slow_steps(hid_t file, const talus_world *world) {
@@ -174,34 +180,39 @@ static void count_slow_steps(hid_t file, const talus_world *world) {
   CHECK(H5Dclose(rows) >= 0 && H5Ldelete(file, "state/slow_since", H5P_DEFAULT) >= 0);
 }
 
-/* The file of a world as the talus before this one wrote it. */
-static void write_format_6(bytes good, const talus_world *world) {
+/* The file of a world as an earlier talus wrote it. */
+static void write_format(int format, bytes good, const talus_world *world) {
+  char lines[128];
   write_bytes(BROKEN, good.data, good.size);
   const hid_t file = H5Fopen(BROKEN, H5F_ACC_RDWR, H5P_DEFAULT);
   CHECK(file >= 0);
-  for (size_t i = 0; i < sizeof late_columns / sizeof *late_columns; ++i)
-    CHECK_MSG(H5Ldelete(file, late_columns[i], H5P_DEFAULT) >= 0, "%s", late_columns[i]);
-  count_slow_steps(file, world);
+  drop_columns(file, eight_columns, sizeof eight_columns / sizeof *eight_columns);
+  if (format < 7) {
+    drop_columns(file, late_columns, sizeof late_columns / sizeof *late_columns);
+    count_slow_steps(file, world);
+  }
   CHECK(H5Fclose(file) >= 0);
   bytes old = read_bytes(BROKEN);
-  write_with_block(old, TALUS_SINGLE
-                            ? "talus checkpoint\nformat 6\nversion 0.1.0\nprecision single"
-                            : "talus checkpoint\nformat 6\nversion 0.1.0\nprecision double");
+  snprintf(lines, sizeof lines, "talus checkpoint\nformat %d\nversion 0.1.0\nprecision %s", format,
+           TALUS_SINGLE ? "single" : "double");
+  write_with_block(old, lines);
   free(old.data);
 }
 
-TEST(a_checkpoint_of_the_format_before_goes_on_bit_for_bit) {
+TEST(a_checkpoint_of_the_two_formats_before_goes_on_bit_for_bit) {
   bytes good = make_good(NULL);
-  talus_world *world, *old;
-  CHECK_OK(talus_world_load(SAVED, &world));
-  write_format_6(good, world);
-  CHECK_OK(talus_world_load(BROKEN, &old));
-  CHECK(talus_world_time(world) > 0 && talus_world_time(old) == talus_world_time(world));
-  CHECK_OK(talus_world_step(world, 20));
-  CHECK_OK(talus_world_step(old, 20));
-  CHECK_EQ_U64(talus_world_hash(old), talus_world_hash(world));
-  talus_world_destroy(world);
-  talus_world_destroy(old);
+  for (int format = TL_CHECKPOINT_OLDEST_FORMAT; format < TL_CHECKPOINT_FORMAT; ++format) {
+    talus_world *world, *old;
+    CHECK_OK(talus_world_load(SAVED, &world));
+    write_format(format, good, world);
+    CHECK_OK(talus_world_load(BROKEN, &old));
+    CHECK(talus_world_time(world) > 0 && talus_world_time(old) == talus_world_time(world));
+    CHECK_OK(talus_world_step(world, 20));
+    CHECK_OK(talus_world_step(old, 20));
+    CHECK_EQ_U64(talus_world_hash(old), talus_world_hash(world));
+    talus_world_destroy(world);
+    talus_world_destroy(old);
+  }
   free(good.data);
 }
 
@@ -221,7 +232,7 @@ TEST(bodies_of_the_format_before_fall_asleep_in_the_same_step) {
   CHECK(world->state.rest[1] == TL_REST_SLOW);
   CHECK_OK(talus_world_save(world, SAVED));
   bytes good = read_bytes(SAVED);
-  write_format_6(good, world);
+  write_format(6, good, world);
   CHECK_OK(talus_world_load(BROKEN, &old));
   CHECK(old->state.slow_since[1] == world->state.slow_since[1]);
   for (int i = 0; i < 80; ++i) {

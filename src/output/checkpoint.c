@@ -18,6 +18,7 @@
 #define REAL(row, name, member)        COLUMN(row, name, member, talus_real, TL_H5_REAL, TL_RULE_FINITE, 0)
 #define DOUBLE(row, name, member)      COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_FINITE, 0)
 #define LATE_DOUBLE(row, name, member) COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_LATE, 0)
+#define EIGHT_I32(row, name, member)   COLUMN(row, name, member, int32_t, TL_H5_I32, TL_RULE_EIGHT, 0)
 #define ANY_REAL(row, name, member)                                                                \
   COLUMN(row, name, member, talus_real, TL_H5_REAL, TL_RULE_ANY, 0)
 #define ANY_DOUBLE(row, name, member) COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_ANY, 0)
@@ -62,6 +63,7 @@ _Static_assert(sizeof(talus_shape_kind) == 4 && sizeof(talus_broad_kind) == 4, "
 static const tl_column world_columns[] = {
     REAL(struct talus_world, gravity, model.gravity),
     DOUBLE(struct talus_world, dt, model.dt),
+    EIGHT_I32(struct talus_world, substeps, model.substeps),
     U32(struct talus_world, broad, model.broad),
     ANY_DOUBLE(struct talus_world, skin, model.skin),
     U32(struct talus_world, narrow_ellipsoid, model.narrow.ellipsoid),

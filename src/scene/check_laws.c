@@ -77,6 +77,13 @@ void tl_check_springs(tl_checker *checker) {
   const talus_scene *scene = checker->scene;
   if (scene->solve.kind != TALUS_SOLVE_PENALTY)
     return;
+  if (scene->step.substeps > 1 && tl_object_good(map_of("step"), &scene->step, "substeps"))
+    tl_problem_add(
+        checker->problems,
+        tl_check_mark(checker, tl_check_value(checker, checker->root, "step"), "substeps"),
+        "step.substeps is %llu, and springs find their forces anew in every step; expected no "
+        "substeps and a smaller dt, or solve: {kind: ccp}",
+        (unsigned long long)scene->step.substeps);
   if (tl_object_has(&tl_schema_scene, scene, "sleep"))
     tl_problem_add(checker->problems, tl_check_mark(checker, checker->root, "sleep"),
                    "sleep does not go with springs, whose bodies never lie quite still; expected "
