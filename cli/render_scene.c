@@ -64,9 +64,10 @@ static bool fill_spheres(RTCGeometry geometry, const scene_sphere *spheres, size
 }
 
 static bool fill_boxes(RTCGeometry geometry, const scene_box *boxes, size_t n) {
-  /* Corner i lies at the signs of its bits; a side's corners go around it, first u, then v. */
-  static const unsigned sides[SIDES][4] = {{0, 2, 6, 4}, {1, 3, 7, 5}, {0, 1, 5, 4},
-                                           {2, 3, 7, 6}, {0, 1, 3, 2}, {4, 5, 7, 6}};
+  /* Corner i lies at the signs of its bits; a side's corners go around it counter-clockwise as
+   * seen from outside. */
+  static const unsigned sides[SIDES][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4},
+                                           {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
   float *corner = new_buffer(geometry, RTC_BUFFER_TYPE_VERTEX, RTC_FORMAT_FLOAT3,
                              3 * sizeof *corner, CORNERS * n);
   unsigned *side =
@@ -304,6 +305,8 @@ bool render_scene_hit(const render_scene *scene, vec origin, vec direction, floa
   const float along = n.x * direction.x + n.y * direction.y + n.z * direction.z;
   const float s = (along > 0 ? -1.0f : 1.0f) / (square > 0 ? sqrtf(square) : 1);
   hit->normal = (vec){s * n.x, s * n.y, s * n.z};
+  hit->is_leaving = along > 0;
+  hit->is_flat = hit->kind == SCENE_SOLID && scene->solids[hit->item].kind == FRAME_HULL;
   return true;
 }
 

@@ -57,8 +57,10 @@ typedef struct scene_hit {
   float distance;
   vec normal; /* unit, against the ray */
   scene_kind kind;
-  unsigned item; /* row of the list of that kind */
-  float u, v;    /* box: place on the side, -1 ... 1 */
+  unsigned item;   /* row of the list of that kind */
+  float u, v;      /* box: place on the side, -1 ... 1 */
+  bool is_flat;    /* solid: the thing has flat faces alone */
+  bool is_leaving; /* the ray comes out of the thing there */
 } scene_hit;
 
 typedef struct render_scene render_scene;

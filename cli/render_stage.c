@@ -39,11 +39,13 @@ static void add_rod(render_stage *stage, vec from, vec to, float radius, rgb col
 }
 
 void render_stage_free(render_stage *stage) {
-  render_list *const lists[] = {&stage->spheres,       &stage->sphere_colours, &stage->boxes,
-                                &stage->box_colours,   &stage->rods,           &stage->rod_colours,
-                                &stage->lines,         &stage->ghosts,         &stage->ghost_boxes,
-                                &stage->planes,        &stage->panes,          &stage->solids,
-                                &stage->solid_colours, &stage->faces,          &stage->shape_faces};
+  render_list *const lists[] = {
+      &stage->spheres,       &stage->sphere_colours, &stage->boxes,         &stage->box_colours,
+      &stage->rods,          &stage->rod_colours,    &stage->lines,         &stage->ghosts,
+      &stage->ghost_boxes,   &stage->planes,         &stage->panes,         &stage->solids,
+      &stage->solid_colours, &stage->faces,          &stage->shape_faces,   &stage->veil_spheres,
+      &stage->veil_boxes,    &stage->veil_solids,    &stage->sphere_paints, &stage->box_paints,
+      &stage->solid_paints};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
     free(lists[i]->data);
   *stage = (render_stage){0};
@@ -104,16 +106,29 @@ static rgb colour_of_body(const staging *s, size_t i) {
   }
 }
 
+static image_paint paint_of(const staging *s, size_t i) {
+  return (image_paint){colour_of_body(s, i),
+                       render_choice_alpha(&s->options->choice, &s->data->bodies, i)};
+}
+
+/* A sphere of body i: a ghost beside force chains, solid, or to be looked through. */
+static void put_sphere(const staging *s, const scene_sphere *sphere, const image_paint *paint) {
+  if (s->options->with_contacts)
+    ADD(s->stage, ghosts, *sphere);
+  else if (paint->alpha < 1) {
+    ADD(s->stage, veil_spheres, *sphere);
+    ADD(s->stage, sphere_paints, *paint);
+  } else {
+    ADD(s->stage, spheres, *sphere);
+    ADD(s->stage, sphere_colours, paint->colour);
+  }
+}
+
 static void stage_sphere(const staging *s, size_t i) {
   const vec p = place_of(s, s->data->bodies.position + 3 * i);
   const scene_sphere sphere = {p.x, p.y, p.z, s->data->bodies.radius[i]};
-  if (s->options->with_contacts) {
-    ADD(s->stage, ghosts, sphere);
-    return;
-  }
-  const rgb colour = colour_of_body(s, i);
-  ADD(s->stage, spheres, sphere);
-  ADD(s->stage, sphere_colours, colour);
+  const image_paint paint = paint_of(s, i);
+  put_sphere(s, &sphere, &paint);
 }
 
 /* A clump: its spheres, all of one colour. */
@@ -122,18 +137,13 @@ static void stage_clump(const staging *s, size_t i) {
   const frame_shape *shape = &bodies->shape_table[bodies->shape[i]];
   const vec origin = shape_origin(s, i);
   const float scale = bodies->scale[i];
-  const rgb colour = colour_of_body(s, i);
+  const image_paint paint = paint_of(s, i);
   for (size_t k = 0; k < shape->points; ++k) {
     const double *p = bodies->point + 4 * (shape->point + k);
     const vec own = {scale * (float)p[0], scale * (float)p[1], scale * (float)p[2]};
     const vec at = vec_add(origin, render_turn(turn_of(s, i), own));
     const scene_sphere sphere = {at.x, at.y, at.z, scale * (float)p[3]};
-    if (s->options->with_contacts) {
-      ADD(s->stage, ghosts, sphere);
-      continue;
-    }
-    ADD(s->stage, spheres, sphere);
-    ADD(s->stage, sphere_colours, colour);
+    put_sphere(s, &sphere, &paint);
   }
 }
 
@@ -174,6 +184,12 @@ static void stage_faces(const staging *s) {
   }
 }
 
+/* Of two sides in one plane rounding would choose, pixel by pixel. So every body with flat sides is
+ * larger by its own few thousandths of a pixel, which is ten times what rounding errs by. */
+static float puff(const staging *s, size_t i) {
+  return 0.005f * s->view->pixel * (float)(1 + i % 29);
+}
+
 static void stage_solid(const staging *s, size_t i) {
   const frame *bodies = &s->data->bodies;
   const frame_shape *shape = &bodies->shape_table[bodies->shape[i]];
@@ -181,17 +197,22 @@ static void stage_solid(const staging *s, size_t i) {
   if (s->stage->is_short_of_memory)
     return;
   scene_solid solid = {.origin = shape_origin(s, i),
-                       .scale = bodies->scale[i],
+                       .scale = bodies->scale[i] * (1 + puff(s, i) / bodies->radius[i]),
                        .centre = place_of(s, bodies->position + 3 * i),
-                       .radius = bodies->radius[i],
+                       .radius = bodies->radius[i] + puff(s, i),
                        .kind = shape->kind,
                        .plane = rows[0],
                        .plane_count = rows[1]};
   memcpy(solid.turn, turn_of(s, i), sizeof solid.turn);
   memcpy(solid.size, shape->size, sizeof solid.size);
-  const rgb colour = colour_of_body(s, i);
+  const image_paint paint = paint_of(s, i);
+  if (paint.alpha < 1 && !s->options->with_contacts) {
+    ADD(s->stage, veil_solids, solid);
+    ADD(s->stage, solid_paints, paint);
+    return;
+  }
   ADD(s->stage, solids, solid);
-  ADD(s->stage, solid_colours, colour);
+  ADD(s->stage, solid_colours, paint.colour);
 }
 
 static scene_box box_at(const staging *s, size_t i, vec half) {
@@ -210,11 +231,16 @@ static vec half_edges(const staging *s, size_t i) {
 }
 
 static void stage_box(const staging *s, size_t i) {
-  const scene_box box = box_at(s, i, half_edges(s, i));
+  const float more = puff(s, i);
+  const scene_box box = box_at(s, i, vec_add(half_edges(s, i), (vec){more, more, more}));
+  const image_paint paint = paint_of(s, i);
   if (s->options->with_contacts)
     ADD(s->stage, ghost_boxes, box);
-  else
-    add_box(s->stage, box, colour_of_body(s, i));
+  else if (paint.alpha < 1) {
+    ADD(s->stage, veil_boxes, box);
+    ADD(s->stage, box_paints, paint);
+  } else
+    add_box(s->stage, box, paint.colour);
 }
 
 /* ---- what holds them ------------------------------------------------------------------------- */
@@ -313,7 +339,8 @@ static void stage_floor(const staging *s) {
 
 /* ---- force chains ---------------------------------------------------------------------------- */
 
-/* From centre to centre through the contact; from the contact on where a body is a wall. */
+/* From centre to centre through the contact; to the contact alone where a body is a wall, or stands
+ * fixed: the centre of a board is no place where its forces meet. */
 static bool stage_chains(const staging *s) {
   const frame *bodies = &s->data->bodies;
   const frame_contacts *contacts = &s->data->contacts;
@@ -334,7 +361,8 @@ static bool stage_chains(const staging *s) {
       if (row == SIZE_MAX || !render_is_shown(s->options, bodies, row))
         continue;
       const frame_kind kind = bodies->shape_table[bodies->shape[row]].kind;
-      if (kind != FRAME_PLANE && kind != FRAME_CONTAINER)
+      if (kind != FRAME_PLANE && kind != FRAME_CONTAINER &&
+          !render_folder_is_fixed(s->folder, uids[k]))
         add_rod(s->stage, point, place_of(s, bodies->position + 3 * row), radius, colour);
     }
   }
@@ -348,7 +376,7 @@ static void stage_body(const staging *s, size_t i) {
   const frame *bodies = &s->data->bodies;
   const vec p = place_of(s, bodies->position + 3 * i);
   if (!(fabsf(p.x) < FAR && fabsf(p.y) < FAR && fabsf(p.z) < FAR && bodies->radius[i] < FAR) ||
-      !render_is_shown(s->options, bodies, i))
+      !render_is_met(s->options, bodies, i))
     return;
   switch (bodies->shape_table[bodies->shape[i]].kind) {
   case FRAME_PLANE:

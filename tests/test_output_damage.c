@@ -156,14 +156,12 @@ TEST(a_checkpoint_of_another_format_is_refused_with_both_numbers) {
   free(good.data);
 }
 
-/* What format 7 has and format 6 had not, and format 8 and format 7. */
-static const char *const late_columns[] = {"world/time", "world/contacts_dt", "world/joints_dt"};
-static const char *const eight_columns[] = {"world/substeps"};
-
-static void drop_columns(hid_t file, const char *const *columns, size_t n) {
-  for (size_t i = 0; i < n; ++i)
-    CHECK_MSG(H5Ldelete(file, columns[i], H5P_DEFAULT) >= 0, "%s", columns[i]);
-}
+/* What format 8 has and format 7 had not, and what that had and format 6 had not. */
+static const char *const columns_of_8[] = {
+    "world/substeps",        "world/step",        "world/shell", "world/response",
+    "world/collisions",      "world/virial",      "world/hasty", "world/last_virial",
+    "world/last_collisions", "world/last_outside"};
+static const char *const columns_of_7[] = {"world/time", "world/contacts_dt", "world/joints_dt"};
 
 /* Format 6 counts in state/rest the steps for which a body has been slow. */
 static void count_slow_steps(hid_t file, const talus_world *world) {
@@ -180,22 +178,27 @@ static void count_slow_steps(hid_t file, const talus_world *world) {
   CHECK(H5Dclose(rows) >= 0 && H5Ldelete(file, "state/slow_since", H5P_DEFAULT) >= 0);
 }
 
-/* The file of a world as an earlier talus wrote it. */
+static void drop(hid_t file, const char *const *columns, size_t n) {
+  for (size_t i = 0; i < n; ++i)
+    CHECK_MSG(H5Ldelete(file, columns[i], H5P_DEFAULT) >= 0, "%s", columns[i]);
+}
+
+/* The file of a world as an older talus wrote it. */
 static void write_format(int format, bytes good, const talus_world *world) {
-  char lines[128];
+  char text[96];
   write_bytes(BROKEN, good.data, good.size);
   const hid_t file = H5Fopen(BROKEN, H5F_ACC_RDWR, H5P_DEFAULT);
   CHECK(file >= 0);
-  drop_columns(file, eight_columns, sizeof eight_columns / sizeof *eight_columns);
+  drop(file, columns_of_8, sizeof columns_of_8 / sizeof *columns_of_8);
   if (format < 7) {
-    drop_columns(file, late_columns, sizeof late_columns / sizeof *late_columns);
+    drop(file, columns_of_7, sizeof columns_of_7 / sizeof *columns_of_7);
     count_slow_steps(file, world);
   }
   CHECK(H5Fclose(file) >= 0);
   bytes old = read_bytes(BROKEN);
-  snprintf(lines, sizeof lines, "talus checkpoint\nformat %d\nversion 0.1.0\nprecision %s", format,
+  snprintf(text, sizeof text, "talus checkpoint\nformat %d\nversion 0.1.0\nprecision %s", format,
            TALUS_SINGLE ? "single" : "double");
-  write_with_block(old, lines);
+  write_with_block(old, text);
   free(old.data);
 }
 

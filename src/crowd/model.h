@@ -93,6 +93,7 @@ typedef struct tl_model {
   talus_vec3 gravity;
   double dt;
   int substeps; /* of a step, in which contacts are found once (step/substep.h); 0 counts as 1 */
+  talus_step_kind step;
   talus_broad_kind broad;
   double skin; /* m: candidate pairs are kept while boxes move by less than about half; 0: not;
                   < 0: how much is chosen */

@@ -106,8 +106,8 @@ static talus_status load_column(load_job *job, const tl_table *table, const tl_c
 
 /* Whether the file has the column at all. */
 static bool is_saved(const load_job *job, const tl_column *column) {
-  return column->rule != TL_RULE_UNSAVED && (column->rule != TL_RULE_LATE || job->format >= 7) &&
-         (column->rule != TL_RULE_EIGHT || job->format >= 8);
+  return column->rule != TL_RULE_UNSAVED &&
+         (column->rule != TL_RULE_LATE || job->format >= column->limit);
 }
 
 static talus_status load_columns(load_job *job, const tl_table *table, void *rows, size_t n) {
@@ -165,6 +165,7 @@ static talus_status check_settings(const talus_world *world) {
   const talus_world_def def = {.gravity = model->gravity,
                                .dt = model->dt,
                                .substeps = model->substeps,
+                               .step = model->step,
                                .broad = model->broad,
                                .skin = model->skin,
                                .narrow = model->narrow,

@@ -44,6 +44,7 @@ typedef struct tl_scene_solve {
   int reduction;
   bool islands;
   double slop, correction;
+  int shell, response;
 } tl_scene_solve;
 
 typedef struct tl_scene_broad {
@@ -294,6 +295,7 @@ struct talus_scene {
   uint64_t talus;
   char *title;
   double gravity[3];
+  uint64_t seed;
   tl_scene_until until;
   tl_scene_step step;
   tl_scene_solve solve;

@@ -53,12 +53,15 @@ static talus_status check_settings(const talus_world_def *def) {
   if (def->substeps < 1 || def->substeps > TL_SUBSTEPS_MOST)
     return tl_fail(TALUS_ERROR_INVALID, "substeps is %d; expected 1 to %d", def->substeps,
                    TL_SUBSTEPS_MOST);
-  if (def->substeps > 1 && def->solve.kind == TALUS_SOLVE_PENALTY)
-    return tl_fail(TALUS_ERROR_INVALID,
-                   "substeps is %d, and springs (solve.kind penalty) have none: their forces are "
-                   "found anew in every step; take a smaller dt",
-                   def->substeps);
-  if ((unsigned)def->solve.kind > TALUS_SOLVE_IMPULSE || (unsigned)def->solve.law > TALUS_NOBLE)
+  if (def->substeps > 1 &&
+      (def->solve.kind == TALUS_SOLVE_PENALTY || def->solve.kind == TALUS_SOLVE_ELASTIC ||
+       def->step != TALUS_STEP_FIXED))
+    return tl_fail(
+        TALUS_ERROR_INVALID,
+        "substeps is %d, which goes with fixed steps of solve.kind ccp and impulse; take "
+        "1 and a smaller dt",
+        def->substeps);
+  if ((unsigned)def->solve.kind > TALUS_SOLVE_ELASTIC || (unsigned)def->solve.law > TALUS_NOBLE)
     return tl_fail(
         TALUS_ERROR_INVALID,
         "solve.kind is %d and solve.law %d; expected a TALUS_SOLVE_... and a talus_spring_law",
@@ -73,6 +76,7 @@ static talus_status check_settings(const talus_world_def *def) {
     return tl_fail(TALUS_ERROR_INVALID,
                    "sleep does not go with penalty, whose bodies never lie quite still; leave "
                    "`sleep` out or use solve: {kind: ccp}");
+  TL_TRY(tl_elastic_check(def));
   if (def->solve.kind == TALUS_SOLVE_IMPULSE && def->solve.friction == TALUS_FRICTION_CCP)
     return tl_fail(TALUS_ERROR_INVALID,
                    "solve.friction is ccp, which sequential impulses do not have; leave it ncp or "
@@ -159,6 +163,7 @@ talus_status talus_world_create(const talus_world_def *def, talus_world **world)
   made->model.gravity = def->gravity;
   made->model.dt = def->dt;
   made->model.substeps = def->substeps;
+  made->model.step = def->step;
   made->model.broad = def->broad;
   made->model.skin = def->skin;
   made->model.narrow = def->narrow;
