@@ -9,6 +9,8 @@
 #include <time.h>
 
 #define LOOK_EVERY 1024 /* events */
+#define SOON       2    /* buckets, of about an event each */
+#define LATER      6
 
 /* Impacts within a billionth of a step, for each flyer, after which nobody believes in an end. */
 #define PILE 1000
@@ -19,24 +21,35 @@ static double wall_now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Asks for what the events of the next bucket will look at. */
-static void prefetch(const tl_events *events) {
+/* Asks for what events to come will look at: those of one bucket want their plans and places, those
+ * of a bucket that comes sooner, whose plans are here by now, the cells around them. since: the
+ * bucket of the last call. */
+static void prefetch(const tl_events *events, uint32_t since) {
   const tl_event_queue *queue = &events->queue;
-  const uint32_t i =
-      queue->current + 1 < queue->buckets ? queue->head[queue->current + 1] : TL_NONE;
-  if (i == TL_NONE)
-    return;
-  __builtin_prefetch(&events->plans[i]);
-  __builtin_prefetch(&events->flyers[i]);
+  for (uint32_t b = since + 1 + LATER; b <= queue->current + LATER && b < queue->buckets; ++b) {
+    const uint32_t i = queue->head[b];
+    if (i == TL_NONE)
+      continue;
+    __builtin_prefetch(&events->plans[i]);
+    __builtin_prefetch(&events->flyers[i]);
+    __builtin_prefetch(&queue->nodes[i]);
+  }
+  for (uint32_t b = since + 1 + SOON; b <= queue->current + SOON && b < queue->buckets; ++b)
+    if (queue->head[b] != TL_NONE)
+      tl_events_prefetch(events, queue->head[b]);
 }
 
 static talus_status run(tl_events *events) {
   tl_event_queue *queue = &events->queue;
   const uint64_t pile = PILE * ((uint64_t)events->count + 10);
   uint64_t count = 0, since = 0;
+  uint32_t seen = 0;
   double moment = 0;
   for (uint32_t i; (i = tl_event_queue_first(queue)) != TL_NONE; ++count) {
-    prefetch(events);
+    if (queue->current != seen) {
+      prefetch(events, seen);
+      seen = queue->current;
+    }
     const tl_plan *plan = &events->plans[i];
     const double tau = queue->nodes[i].when;
     if (tau > moment + 1e-9 * events->span)
