@@ -94,9 +94,9 @@ static void check_flight(const double points[][2], size_t n, talus_dvec3 from, p
               "from (%g, %g, %g) with (%Lg, %Lg, %Lg), pull %g: it met nothing, and should at t = "
               "%Lg, (%Lg, %Lg, %Lg), with %Lg m/s",
               from.x, from.y, from.z, v.x, v.y, v.z, pull, t, at.x, at.y, at.z, w);
-    /* How much a last bit of the place is worth grows as it grazes. */
-    const double within =
-        (TALUS_SINGLE ? 1e-4 : 1e-13) * (1 + fabs(info.position.z)) * fmax(1, 1 / (double)w);
+    /* How much a last bit of the gap is worth grows as it grazes. */
+    const double graze = (double)(sqrtl(u.x * u.x + u.y * u.y + u.z * u.z) / w);
+    const double within = (TALUS_SINGLE ? 1e-4 : 1e-13) * (1 + fabs(info.position.z)) * graze;
     CHECK_NEAR(info.position.x, (double)end.x, within);
     CHECK_NEAR(info.position.y, (double)end.y, within);
     CHECK_NEAR(info.position.z, (double)end.z, within);
