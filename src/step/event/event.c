@@ -3,6 +3,7 @@
 
 #include "base/cancel.h"
 #include "contact/history.h"
+#include "crowd/free.h"
 #include "step/step.h"
 
 #include <math.h>
@@ -91,7 +92,7 @@ static void finish_range(void *context, size_t begin, size_t end) {
     tl_events_move(events, (uint32_t)i, events->span);
     const talus_dvec3 way = tl_model_offset(crowd->model, events->start[i], f->x);
     const talus_vec3 v = tl_narrow(f->v);
-    job->twists[slot] = (tl_twist){v, crowd->in->spin[slot]};
+    job->twists[slot] = (tl_twist){v, tl_free_of(crowd, slot).spin};
     job->shifts[slot].velocity = tl_narrow(tl_dsub(tl_dscale(way, 1 / events->span), tl_widen(v)));
     job->shifts[slot].spin = tl_vec3(0, 0, 0);
   }
@@ -139,6 +140,7 @@ talus_status tl_step_event(const tl_crowd *crowd, tl_step_report *report) {
   const double begun = wall_now();
   *report = (tl_step_report){.culprit = TL_NONE};
   tl_tally_clear(&events.work);
+  tl_tally_clear(&events.load);
   tl_contacts_clear(crowd->contacts_after);
   TL_TRY(tl_history_begin(crowd->contacts_before, crowd->dt, crowd->contacts_after));
   TL_TRY(tl_events_load(&events, crowd->model->step != TALUS_STEP_EVENT));
@@ -154,6 +156,7 @@ talus_status tl_step_event(const tl_crowd *crowd, tl_step_report *report) {
   report->has_depths = true; /* nobody overlaps */
   report->solve.collisions = events.impacts;
   report->solve.virial = events.virial;
+  report->solve.load_work = tl_tally_value(&events.load);
   report->solve.contact_work = tl_tally_value(&events.work);
   report->wall_broad = loaded - begun;
   report->wall_narrow = planned - loaded;

@@ -115,6 +115,7 @@ typedef struct tl_events {
   double slowest; /* m/s: tl_elastic_rebound */
   double rest;    /* s: tl_elastic_fall */
   tl_tally work;  /* J, by contacts */
+  tl_tally load;  /* J, by constant loads */
   double virial;  /* J: impulse times distance of centres, over pairs */
   uint64_t impacts;
 } tl_events;

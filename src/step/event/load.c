@@ -185,5 +185,10 @@ talus_status tl_events_load(tl_events *events, bool is_straight) {
   events->is_falling = tl_dlength(events->fall) > 0;
   events->has_ignored = model->ignored.count > 0;
   find_scales(events, smallest);
+  if (model->property.force || model->property.torque)
+    for (size_t i = 0; i < events->count; ++i) {
+      const tl_free free = tl_free_of(crowd, slots[i]);
+      tl_tally_add(&events->load, tl_free_load_work(crowd, slots[i], &free));
+    }
   return TALUS_OK;
 }
