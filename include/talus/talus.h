@@ -402,8 +402,8 @@ typedef enum talus_solve_kind {
   TALUS_SOLVE_PENALTY, /* springs: overlap makes force, velocity Verlet (docs/theory/penalty.md) */
   TALUS_SOLVE_IMPULSE, /* rigid: sequential impulses (docs/theory/impulse.md) */
   TALUS_SOLVE_ELASTIC  /* hard spheres without friction (docs/theory/hard-spheres.md): free bodies
-                          are spheres, walls are planes, containers, spheres and boxes; no joints,
-                          no locks */
+                          are spheres, walls planes, containers, spheres, boxes and revolved; no
+                          joints,  no locks */
 } talus_solve_kind;
 
 /* Elastic: when two bodies collide. */
