@@ -88,6 +88,9 @@ typedef enum talus_shape_kind {
                            (|x/a|^n2 + |y/b|^n2)^(n1/n2) + |z/c|^n1 <= 1; exponents 1.1 ... 100 */
   TALUS_HULL,           /* points = x, y, z of each: the convex hull of them */
   TALUS_CLUMP,          /* points = x, y, z, radius of each: the union of spheres, one rigid body */
+  TALUS_REVOLVED, /* points = z, radius of each: a thin wall, the polyline turned about z, open
+                     at its ends; or size = {bottom radius, top radius, length} without
+                     points, centred at the origin: a tube or funnel. Never free */
   TALUS_SHAPE_KINDS
 } talus_shape_kind;
 
@@ -101,13 +104,25 @@ enum {
   TALUS_SIDE_TOP = 32     /* z = +lz/2 */
 };
 
+/* Where bodies may be that a revolved wall touches. One side: there the wall is the surface of
+ * matter, and a sphere whose centre got behind it by less than half its radius is pushed back; from
+ * there on it is not touched. Both: a thin wall, touched from where the centre of the body is. */
+typedef enum talus_sides {
+  TALUS_SIDES_IN,  /* towards the axis; of a closed profile within the ring */
+  TALUS_SIDES_OUT, /* away from it */
+  TALUS_SIDES_BOTH
+} talus_sides;
+
 typedef struct talus_shape_def {
   const char *name; /* NULL: unnamed */
   talus_shape_kind kind;
   double size[5];
   uint32_t open;        /* container: sides that are not there */
-  const double *points; /* hull: triplets x, y, z; clump: quadruplets x, y, z, radius; m */
-  size_t point_count;   /* hull: at least 4, not all in one plane; clump: at least 1 */
+  talus_sides sides;    /* revolved */
+  const double *points; /* hull: triplets x, y, z; clump: quadruplets x, y, z, radius; revolved:
+                           pairs z, radius; m */
+  size_t point_count;   /* hull: at least 4, not all in one plane; clump: at least 1; revolved: at
+                           least 2, not crossing itself; equal z (plates, steps) are fine */
   /* Mass properties of a clump, where they are known better than those of the union of its spheres
    * at one density (a porous stone, say): all three are used where volume > 0. */
   double volume;      /* m3, of matter at the material's density; 0: from the union */
@@ -126,14 +141,15 @@ typedef struct talus_shape_info {
   const char *name; /* of a shape of a world; NULL where it has none */
   talus_shape_kind kind;
   bool bounded;        /* false: a plane; then all below is 0 */
-  double volume;       /* m3; 0 for a container too, which has no mass */
+  double volume;       /* m3; 0 for containers and revolved walls too, which have no mass */
   talus_dvec3 centre;  /* of mass, in the shape's own frame */
   talus_dvec3 inertia; /* principal moments about it per kilogram, m2 */
   talus_quat axes;     /* the principal axes within the shape's own frame */
   talus_box bounds;    /* in the shape's own frame */
   double radius;       /* of the bounding sphere about the centre of mass */
   double error;        /* estimated relative error of volume and inertia; 0: exact to rounding */
-  size_t vertices, faces, edges; /* of a hull; vertices: of a clump its spheres */
+  size_t vertices, faces, edges; /* of a hull; vertices: of a clump its spheres,
+                                    of a revolved wall the points of its profile */
 } talus_shape_info;
 
 /* TALUS_ERROR_INVALID names the shape and the value where there is no such shape. */
@@ -263,7 +279,7 @@ typedef struct talus_body_info {
 typedef enum talus_joint_kind {
   TALUS_JOINT_SPHERICAL,      /* one point */
   TALUS_JOINT_REVOLUTE,       /* one point and the axis: a hinge; free: the angle */
-  TALUS_JOINT_PRISMATIC,      /* all but the way along the axis: a slider */
+  TALUS_JOINT_PRISMATIC,      /* all but sliding along the axis */
   TALUS_JOINT_CYLINDRICAL,    /* the axis: slides along it and turns about it */
   TALUS_JOINT_UNIVERSAL,      /* one point; axis (of a) stays at right angles to axis_b (of b) */
   TALUS_JOINT_FIXED,          /* everything */
@@ -284,11 +300,11 @@ typedef enum talus_motor_kind {
 } talus_motor_kind;
 
 /* Places and directions are in the world, as the bodies stand when the joint is added. What acts
- * along the free direction (the angle of a hinge, the way of a slider, the distance of two points):
- * limits, spring, motor; it starts at 0 (a distance: at the distance). It is that of b seen from a:
- * positive where b has turned about `axis` by the right hand, or moved along it, and so are motor
- * targets (speed, position, force or torque on b, the opposite on a) and limits. With a the ground,
- * a positive motor turns b about the axis; with b the ground it turns a backwards. */
+ * along the free direction (the angle of a hinge, the travel of a slider, the distance of two
+ * points): limits, spring, motor; it starts at 0 (a distance: at the distance). It is that of b
+ * seen from a: positive where b has turned about `axis` by the right hand, or moved along it, and
+ * so are motor targets (speed, position, force or torque on b, the opposite on a) and limits. With
+ * a the ground, a positive motor turns b about the axis; with b the ground it turns a backwards. */
 typedef struct talus_joint_def {
   const char *name; /* unique within the world, or NULL */
   talus_joint_kind kind;
@@ -306,7 +322,7 @@ typedef struct talus_joint_def {
   double rest;               /* where the spring is without force, rad or m; NAN: as it is now */
   talus_motor_kind motor;
   double motor_target;
-  double motor_max;                      /* N or N m, > 0; INFINITY: whatever it takes */
+  double motor_max;                      /* N or N m, > 0; INFINITY: without bound */
   double motor_stiffness, motor_damping; /* of a position motor, units as of the spring */
   double break_force, break_torque; /* N, N m: a joint that carries more is gone after the step */
   bool collide;                     /* the two bodies may touch each other */
@@ -451,8 +467,8 @@ typedef struct talus_solve_def {
   talus_joints_solver joints; /* how joints are solved beside contacts */
   double omega, lambda; /* Jacobi: step and share of the new value; omega * lambda <= 0.3 is safe */
   talus_reduction reduction;
-  bool islands; /* what hangs together is solved for itself, to its own tolerance; false: all
-                   contacts as one problem */
+  bool islands; /* each group of bodies that touch or are joined is solved by itself, until it
+                   meets the tolerance; false: all contacts as one problem */
   double slop;  /* m: overlap that is left alone; < 0: |gravity| dt^2, at most 1 % of the smallest
                    free body's bounding radius */
   /* Impulse: overlap is taken out of positions, and velocities do not learn of it. */
@@ -464,12 +480,13 @@ typedef struct talus_solve_def {
   talus_response response; /* published: with the hard shell alone */
 } talus_solve_def;
 
-/* Sleep: what hangs together and rests on something static is left alone once none of its bodies,
- * nor their surface (spin times bounding radius), was faster than `speed` for `time`. It then has
- * no velocity, does not move by a bit, and costs next to nothing. It wakes, all of it and before
- * the step is solved, when an awake or moving body comes near enough to touch it, when a body it
- * touches is removed or placed elsewhere, when one of its bodies is given a pose, velocity, force
- * or torque, and when gravity, materials or ignored groups are changed. */
+/* Sleep: a group of bodies that touch or are joined, and that rests on something static, is left
+ * alone once none of its bodies, nor their surface (spin times bounding radius), was faster than
+ * `speed` for `time`. It then has no velocity, does not move by a bit, and costs next to nothing.
+ * It wakes, all of it and before the step is solved, when an awake or moving body comes near enough
+ * to touch it, when a body it touches is removed or placed elsewhere, when one of its bodies is
+ * given a pose, velocity, force or torque, and when gravity, materials or ignored groups are
+ * changed. */
 typedef struct talus_sleep_def {
   double speed; /* m/s; 0: nobody sleeps. Should be well above solve.tolerance */
   double time;  /* s, >= 0; a step at least */
