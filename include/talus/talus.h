@@ -182,6 +182,11 @@ typedef struct talus_material_def {
   double cohesion;        /* N, >= 0: force that it takes to pull two touching bodies apart; ccp and
                              impulse: it acts until they part by 1/100 of the smaller bounding
                              radius */
+  double rolling_coefficient; /* >= 0: what it has times the reduced radius of the pair, R =
+                                 1/(1/Ra + 1/Rb) (of balls of the same volume; flat: the other's),
+                                 comes on top of `rolling` */
+  double surface_energy;      /* J/m2, >= 0, of each surface: 4 pi R times it comes on top of
+                                 `cohesion` (Derjaguin, Muller and Toporov 1975) */
   /* Springs, for talus_solve_def.kind == TALUS_SOLVE_PENALTY. */
   double stiffness; /* linear: N/m, noble: N/sqrt(kg); >= 0, 0: as stiff as the step allows, found
                        in the first step (linear only); of a pair: the smaller that is not 0 */
@@ -196,6 +201,7 @@ TALUS_API talus_material_def talus_material_def_default(void);
 typedef struct talus_material_law {
   double friction, restitution, static_friction, rolling, spinning, cohesion;
   double stiffness; /* 0: as above */
+  double rolling_coefficient, surface_energy;
 } talus_material_law;
 
 /* ---- bodies ------------------------------------------------------------------------------ */

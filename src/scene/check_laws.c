@@ -55,6 +55,11 @@ void tl_check_complete_pair(tl_checker *checker, tl_node_id node, tl_scene_pair 
                              LAW(stiffness, stiffness_of(a->stiffness, b->stiffness))};
 #undef LAW
   const bool tells_static = tl_object_has(map, pair, "static_friction");
+  /* Not written where nobody told of them, so that scenes of before are the same. */
+  if (!tl_object_has(map, pair, "rolling_coefficient"))
+    pair->rolling_coefficient = fmin(a->rolling_coefficient, b->rolling_coefficient);
+  if (!tl_object_has(map, pair, "surface_energy"))
+    pair->surface_energy = fmin(a->surface_energy, b->surface_energy);
   for (size_t k = 0; k < sizeof laws / sizeof *laws; ++k) {
     if (!tl_object_has(map, pair, laws[k].key))
       *(double *)(void *)((char *)pair + laws[k].offset) = laws[k].value;

@@ -63,6 +63,9 @@ static talus_status borrow_materials(borrower *b) {
                                     .rolling = (double)material->law.rolling,
                                     .spinning = (double)material->law.spinning,
                                     .cohesion = (double)material->law.cohesion,
+                                    .rolling_coefficient =
+                                        (double)material->law.rolling_coefficient,
+                                    .surface_energy = (double)material->law.surface_energy,
                                     .stiffness = (double)material->law.stiffness,
                                     .young = (double)material->young,
                                     .poisson = (double)material->poisson};
