@@ -88,6 +88,9 @@ typedef enum talus_shape_kind {
                            (|x/a|^n2 + |y/b|^n2)^(n1/n2) + |z/c|^n1 <= 1; exponents 1.1 ... 100 */
   TALUS_HULL,           /* points = x, y, z of each: the convex hull of them */
   TALUS_CLUMP,          /* points = x, y, z, radius of each: the union of spheres, one rigid body */
+  TALUS_REVOLVED, /* points = z, radius of each: a thin wall, the polyline turned about z, open
+                     at its ends; or size = {bottom radius, top radius, length} without
+                     points, centred at the origin: a tube or funnel. Never free */
   TALUS_SHAPE_KINDS
 } talus_shape_kind;
 
@@ -101,13 +104,25 @@ enum {
   TALUS_SIDE_TOP = 32     /* z = +lz/2 */
 };
 
+/* Where bodies may be that a revolved wall touches. One side: there the wall is the surface of
+ * matter, and a sphere whose centre got behind it by less than half its radius is pushed back; from
+ * there on it is not touched. Both: a thin wall, touched from where the centre of the body is. */
+typedef enum talus_sides {
+  TALUS_SIDES_IN,  /* towards the axis; of a closed profile within the ring */
+  TALUS_SIDES_OUT, /* away from it */
+  TALUS_SIDES_BOTH
+} talus_sides;
+
 typedef struct talus_shape_def {
   const char *name; /* NULL: unnamed */
   talus_shape_kind kind;
   double size[5];
   uint32_t open;        /* container: sides that are not there */
-  const double *points; /* hull: triplets x, y, z; clump: quadruplets x, y, z, radius; m */
-  size_t point_count;   /* hull: at least 4, not all in one plane; clump: at least 1 */
+  talus_sides sides;    /* revolved */
+  const double *points; /* hull: triplets x, y, z; clump: quadruplets x, y, z, radius; revolved:
+                           pairs z, radius; m */
+  size_t point_count;   /* hull: at least 4, not all in one plane; clump: at least 1; revolved: at
+                           least 2, not crossing itself; equal z (plates, steps) are fine */
   /* Mass properties of a clump, where they are known better than those of the union of its spheres
    * at one density (a porous stone, say): all three are used where volume > 0. */
   double volume;      /* m3, of matter at the material's density; 0: from the union */
@@ -126,14 +141,15 @@ typedef struct talus_shape_info {
   const char *name; /* of a shape of a world; NULL where it has none */
   talus_shape_kind kind;
   bool bounded;        /* false: a plane; then all below is 0 */
-  double volume;       /* m3; 0 for a container too, which has no mass */
+  double volume;       /* m3; 0 for containers and revolved walls too, which have no mass */
   talus_dvec3 centre;  /* of mass, in the shape's own frame */
   talus_dvec3 inertia; /* principal moments about it per kilogram, m2 */
   talus_quat axes;     /* the principal axes within the shape's own frame */
   talus_box bounds;    /* in the shape's own frame */
   double radius;       /* of the bounding sphere about the centre of mass */
   double error;        /* estimated relative error of volume and inertia; 0: exact to rounding */
-  size_t vertices, faces, edges; /* of a hull; vertices: of a clump its spheres */
+  size_t vertices, faces, edges; /* of a hull; vertices: of a clump its spheres,
+                                    of a revolved wall the points of its profile */
 } talus_shape_info;
 
 /* TALUS_ERROR_INVALID names the shape and the value where there is no such shape. */

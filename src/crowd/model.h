@@ -18,7 +18,7 @@ typedef struct tl_shape {
   char *name;
   talus_shape_kind kind;
   double size[5];      /* as given; plane normal normalised */
-  uint32_t open;       /* container */
+  uint32_t open;       /* container: sides that are not there; revolved: talus_sides */
   double volume;       /* m3 at scale 1; 0 for unbounded and hollow shapes */
   talus_vec3 gyration; /* squared radii of gyration about the principal axes, m2 at scale 1 */
   talus_real radius;   /* bounding sphere about the centre of mass at scale 1; 0 if unbounded */
@@ -30,7 +30,8 @@ typedef struct tl_shape {
 
   /* Everything below is in the PRINCIPAL frame about the centre of mass, at scale 1.
    * Hull: its vertices, x, y, z of each (the points within are gone). Clump: x, y, z, radius of
-   * each sphere, in the order given. NULL for other kinds. */
+   * each sphere, in the order given. Revolved: z, radius of each point of the profile. NULL for
+   * other kinds. */
   double *points;
   uint32_t point_count;
   /* Hull: faces, coplanar triangles merged. Face f has the vertices face_vertex[face_start[f]] ...
@@ -47,6 +48,16 @@ typedef struct tl_shape {
    * vertices at the other ends of its edges, ascending, and its faces, ascending (as many). */
   uint32_t *vertex_start, *neighbour, *vertex_face;
 } tl_shape;
+
+/* Kinds without mass, which are never free. */
+static inline bool tl_kind_is_wall(talus_shape_kind kind) {
+  return kind == TALUS_PLANE || kind == TALUS_CONTAINER || kind == TALUS_REVOLVED;
+}
+
+/* Numbers that each of a shape's points has. */
+static inline size_t tl_kind_width(talus_shape_kind kind) {
+  return kind == TALUS_CLUMP ? 4 : kind == TALUS_REVOLVED ? 2 : 3;
+}
 
 /* ---- materials ------------------------------------------------------------------------------- */
 

@@ -138,7 +138,10 @@ int tl_scene_shape_kind(const tl_scene_shape *shape) {
                {"cone", TALUS_CONE},
                {"superellipsoid", TALUS_SUPERELLIPSOID},
                {"hull", TALUS_HULL},
-               {"clump", TALUS_CLUMP}};
+               {"clump", TALUS_CLUMP},
+               {"revolved", TALUS_REVOLVED},
+               {"tube", TALUS_REVOLVED},
+               {"funnel", TALUS_REVOLVED}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i)
     if (tl_object_good(&tl_schema_shape, shape, kinds[i].key))
       return (int)kinds[i].kind;

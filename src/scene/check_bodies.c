@@ -4,6 +4,7 @@
 
 #include "base/power.h"
 #include "scene/check.h"
+#include "scene/shapes.h"
 
 #define PATH 96
 
@@ -34,6 +35,35 @@ static void check_given_mass(tl_checker *checker, tl_node_id node, const tl_scen
                    path, keys[first], keys[missing]);
 }
 
+static bool is_wall(int shape) {
+  return shape == TALUS_PLANE || shape == TALUS_CONTAINER || shape == TALUS_REVOLVED;
+}
+
+static const char *wall_name(int shape) {
+  return shape == TALUS_REVOLVED ? "revolved wall" : talus_shape_kind_name((talus_shape_kind)shape);
+}
+
+/* What is wrong with a profile is known where the wall is made. */
+static void check_profile(tl_checker *checker, tl_node_id node, const tl_scene_shape *shape,
+                          const char *path) {
+  static const char *const keys[3] = {"revolved", "tube", "funnel"};
+  const char *given = NULL;
+  for (int i = 0; i < 3; ++i)
+    if (tl_object_has(&tl_schema_shape, shape, keys[i]))
+      given = keys[i];
+  if (!given && tl_object_has(&tl_schema_shape, shape, "sides"))
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, "sides"),
+                   "%s.sides is of a revolved wall; expected it beside `revolved`, `tube` or "
+                   "`funnel`",
+                   path);
+  if (tl_scene_shape_kind(shape) != TALUS_REVOLVED)
+    return;
+  const char *fault = tl_scene_shape_fault(shape);
+  if (fault)
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, given), "%s.%s: %s", path, given,
+                   fault);
+}
+
 static void check_shape(tl_checker *checker, tl_node_id node, const tl_scene_shape *shape,
                         const char *path) {
   if (tl_scene_shape_kind(shape) == TALUS_PLANE && is_zero(shape->plane))
@@ -48,6 +78,7 @@ static void check_shape(tl_checker *checker, tl_node_id node, const tl_scene_sha
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "scale"),
                    "%s.scale is of a file; expected it beside `hull: FILE`", path);
   check_given_mass(checker, node, shape, path);
+  check_profile(checker, node, shape, path);
 }
 
 static void check_named_shapes(tl_checker *checker) {
@@ -171,10 +202,10 @@ static void check_kind(tl_checker *checker, tl_node_id node, const tl_scene_body
           checker->problems, tl_check_mark(checker, node, surface[i]),
           "%s.%s is of a body that is free; expected `fixed: true` or `motion` beside it", path,
           surface[i]);
-  if ((shape == TALUS_PLANE || shape == TALUS_CONTAINER) && is_known && !body->fixed && !moves)
+  if (is_wall(shape) && is_known && !body->fixed && !moves)
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "shape"),
                    "%s is a %s, which is never free; expected `fixed: true` or `motion` beside it",
-                   path, shape == TALUS_PLANE ? "plane" : "container");
+                   path, wall_name(shape));
 }
 
 static void check_motion(tl_checker *checker, tl_node_id node, const tl_scene_motion *motion,
@@ -244,10 +275,10 @@ static void check_body(tl_checker *checker, tl_node_id node, tl_scene_body *body
 static void check_free_shape(tl_checker *checker, tl_node_id node, const tl_scene_shape_use *use,
                              const char *path) {
   const int shape = check_shape_use(checker, node, use, path);
-  if (shape == TALUS_PLANE || shape == TALUS_CONTAINER)
+  if (is_wall(shape))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "shape"),
                    "%s.shape is a %s; expected a shape that can be free, such as a sphere", path,
-                   shape == TALUS_PLANE ? "plane" : "container");
+                   wall_name(shape));
 }
 
 static void check_axis(tl_checker *checker, tl_node_id node, const tl_scene_round *round,

@@ -95,16 +95,23 @@ typedef struct tl_scene_turned {
 /* Points written in place, or the name of a file that has them. */
 typedef struct tl_scene_points {
   char *file;
-  tl_items rows; /* of 3 or 4 doubles */
+  tl_items rows; /* of 2, 3 or 4 doubles */
 } tl_scene_points;
+
+typedef struct tl_scene_funnel {
+  tl_object object;
+  double top, bottom, length;
+} tl_scene_funnel;
 
 typedef struct tl_scene_shape {
   tl_object object;
   char *name; /* NULL for a shape written within a body */
   double sphere, box[3], plane[4], container[3], ellipsoid[3];
   tl_scene_superellipsoid superellipsoid;
-  tl_scene_turned capsule, cylinder, cone;
-  tl_scene_points hull, clump;
+  tl_scene_turned capsule, cylinder, cone, tube;
+  tl_scene_funnel funnel;
+  tl_scene_points hull, clump, revolved;
+  int sides;
   uint32_t open;
   double scale;
   double volume, centre[3], inertia[6];

@@ -15,6 +15,12 @@ static const tl_words sides = {
           {"bottom", TALUS_SIDE_BOTTOM, "low z"}, {"top", TALUS_SIDE_TOP, "high z"}),
     NULL};
 
+static const tl_words wall_sides = {
+    WORDS({"in", TALUS_SIDES_IN, "towards the axis; matter is outside"},
+          {"out", TALUS_SIDES_OUT, "away from the axis; matter is inside"},
+          {"both", TALUS_SIDES_BOTH, "on either side of a thin wall"}),
+    NULL};
+
 static const tl_words locks = {WORDS({"x", TALUS_LOCK_X, "no motion along x"},
                                      {"y", TALUS_LOCK_Y, NULL}, {"z", TALUS_LOCK_Z, NULL},
                                      {"rx", TALUS_LOCK_RX, "no rotation about x"},
@@ -165,8 +171,8 @@ static const tl_map superellipsoid_map = {
 
 #define OWNER tl_scene_turned
 static const tl_map turned_map = {
-    .title = "a capsule, cylinder or cone",
-    .plural = "capsules, cylinders or cones",
+    .title = "a capsule, cylinder, cone or tube",
+    .plural = "capsules, cylinders, cones or tubes",
     .size = sizeof(OWNER),
     .help =
         "Radius and length along z; the origin is at mid-height. Of a capsule the length is that "
@@ -178,12 +184,27 @@ static const tl_map turned_map = {
         {0}}};
 #undef OWNER
 
+#define OWNER tl_scene_funnel
+static const tl_map funnel_map = {
+    .title = "a funnel",
+    .plural = "funnels",
+    .size = sizeof(OWNER),
+    .help = "A cone's side about z, open at both ends; the origin is at mid-height.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, top, NUMBER), NOT_NEGATIVE, .unit = "m", .example = "0.5",
+         .help = "radius at high z"},
+        {KEY(OWNER, bottom, NUMBER), NOT_NEGATIVE, .unit = "m", .example = "0.05",
+         .help = "radius at low z"},
+        {KEY(OWNER, length, NUMBER), POSITIVE, .unit = "m", .example = "0.6", .help = "along z"},
+        {0}}};
+#undef OWNER
+
 #define OWNER tl_scene_shape
 const tl_map tl_schema_shape = {
     .title = "a shape",
     .plural = "shapes",
     .size = sizeof(OWNER),
-    .later = LATER("mesh", "revolved"),
+    .later = LATER("mesh"),
     .help = "An entry of `shapes`, or the `shape` of a body in place. Shapes are shared; each body "
             "has a scale of its own.",
     .keys = (const tl_key[]){
@@ -218,6 +239,18 @@ const tl_map tl_schema_shape = {
          .example = "[[0, 0, 0, 0.01], [0.01, 0, 0, 0.008]]",
          .help = "spheres [[x, y, z, radius], ...] as one rigid body; where they overlap there is "
                  "matter once"},
+        {KEY(OWNER, revolved, POINTS), .count = 2, ANY, .unit = "m", .flags = TL_KEY_ONE_OF,
+         .example = "[[0, 0.05], [0.5, 0.4], [1, 0.4]]",
+         .help = "a thin wall: points [[z, radius], ...], straight between them, turned about z; "
+                 "the ends are open; never free"},
+        {KEY(OWNER, tube, MAP), .map = &turned_map, .flags = TL_KEY_ONE_OF,
+         .example = "{radius: 0.4, length: 1}",
+         .help = "a revolved wall of one radius, open at both ends; never free"},
+        {KEY(OWNER, funnel, MAP), .map = &funnel_map, .flags = TL_KEY_ONE_OF,
+         .example = "{top: 0.5, bottom: 0.05, length: 0.6}",
+         .help = "a revolved wall of two radii, open at both ends; never free"},
+        {KEY(OWNER, sides, WORD), .words = &wall_sides, .flags = TL_KEY_OPTIONAL, .example = "both",
+         .help = "revolved, tube, funnel: where bodies may be; in unless said"},
         {KEY(OWNER, open, WORDS), .words = &sides, .flags = TL_KEY_OPTIONAL, .example = "[top]",
          .help = "sides that the container does not have"},
         {KEY(OWNER, scale, NUMBER), POSITIVE, .flags = TL_KEY_OPTIONAL, .example = "0.001",
@@ -682,13 +715,40 @@ const tl_map tl_schema_scene = {
         {0}}};
 #undef OWNER
 
-const tl_map *const tl_schema_maps[] = {
-    &tl_schema_scene,    &tl_schema_until,   &tl_schema_step,    &tl_schema_solve,
-    &tl_schema_broad,    &tl_schema_narrow,  &tl_schema_contact, &tl_schema_sleep,
-    &tl_schema_domain,   &material_map,      &pair_map,          &tl_schema_shape,
-    &superellipsoid_map, &turned_map,        &tl_schema_body,    &tl_schema_motion,
-    &tl_schema_fill,     &tl_schema_table,   &region_map,        &ball_map,
-    &cylinder_map,       &size_map,          &lognormal_map,     &tl_schema_joint,
-    &tl_schema_limits,   &tl_schema_spring,  &tl_schema_motor,   &tl_schema_breaking,
-    &ignore_map,         &tl_schema_emitter, &source_map,        &disc_map,
-    &sink_map,           &probe_map,         &output_map,        NULL};
+const tl_map *const tl_schema_maps[] = {&tl_schema_scene,
+                                        &tl_schema_until,
+                                        &tl_schema_step,
+                                        &tl_schema_solve,
+                                        &tl_schema_broad,
+                                        &tl_schema_narrow,
+                                        &tl_schema_contact,
+                                        &tl_schema_sleep,
+                                        &tl_schema_domain,
+                                        &material_map,
+                                        &pair_map,
+                                        &tl_schema_shape,
+                                        &superellipsoid_map,
+                                        &turned_map,
+                                        &funnel_map,
+                                        &tl_schema_body,
+                                        &tl_schema_motion,
+                                        &tl_schema_fill,
+                                        &tl_schema_table,
+                                        &region_map,
+                                        &ball_map,
+                                        &cylinder_map,
+                                        &size_map,
+                                        &lognormal_map,
+                                        &tl_schema_joint,
+                                        &tl_schema_limits,
+                                        &tl_schema_spring,
+                                        &tl_schema_motor,
+                                        &tl_schema_breaking,
+                                        &ignore_map,
+                                        &tl_schema_emitter,
+                                        &source_map,
+                                        &disc_map,
+                                        &sink_map,
+                                        &probe_map,
+                                        &output_map,
+                                        NULL};

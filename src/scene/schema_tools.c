@@ -186,8 +186,9 @@ void tl_expect(tl_text *text, const tl_key *key) {
     tl_text_add(text, "a list of [size, share]");
     break;
   case TL_TYPE_POINTS:
-    tl_text_add(text, key->count == 3 ? "the name of a file, or a list of points [x, y, z], in m"
-                                      : "a list of spheres [x, y, z, radius], in m");
+    tl_text_add(text, key->count == 3   ? "the name of a file, or a list of points [x, y, z], in m"
+                      : key->count == 4 ? "a list of spheres [x, y, z, radius], in m"
+                                        : "a list of points [z, radius], in m");
     break;
   case TL_TYPE_SHAPE:
     tl_text_add(text, "the name of a shape");

@@ -31,7 +31,7 @@ static talus_quat turned(const double *q) {
 
 static bool never_moves(const talus_detect_bodies *bodies, size_t i) {
   const talus_shape_kind kind = bodies->shapes ? bodies->shapes[bodies->shape[i]].kind : 0;
-  return bodies->shapes && (kind == TALUS_PLANE || kind == TALUS_CONTAINER);
+  return bodies->shapes && tl_kind_is_wall(kind);
 }
 
 static void describe(const talus_body_table *table, size_t i, double scale,
