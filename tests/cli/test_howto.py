@@ -71,6 +71,22 @@ def test_a_screen_parts_fine_from_coarse(tmp_path):
     assert "sunk" not in (tmp_path / "screen.out/log.txt").read_text()
 
 
+PICTURES = ["render"] if "embree" in talus("--version").stdout.split() else []
+
+
+def test_a_drum_lifts_grains(tmp_path):
+    follow("drum.md", tmp_path, PICTURES)
+    torque = [float(row["ty"]) for row in rows_of(tmp_path / "drum.out/probes/drive.csv")][10:]
+    weight, arm = 250 * 2500 * 4.19 * 0.008**3 * 9.81, 0.12
+    assert 0.1 * weight * arm < -sum(torque) / len(torque) < weight * arm
+
+
+def test_a_cone_hopper_runs_out(tmp_path):
+    follow("hopper.md", tmp_path, PICTURES)
+    flow = {round(float(row["from"]), 2): float(row["mass_flow_z"]) for row in rows_of(tmp_path / "hopper.out/probes/outlet.csv")}
+    assert flow[0.25] == 0 and all(-1.5 < flow[t] < -0.6 for t in (0.5, 0.55, 0.6, 0.65)) and flow[1.1] == 0
+
+
 def test_gears_turn_by_their_ratio(tmp_path):
     follow("gears.md", tmp_path)
     value = {row["joint"]: float(row["value"]) for row in rows_of(tmp_path / "gears.out/joints.csv")}
@@ -87,10 +103,9 @@ def test_a_run_is_continued_and_branched_from(tmp_path):
 
 
 def test_pictures_are_drawn(tmp_path):
-    drawn = "embree" in talus("--version").stdout.split()
-    follow("pictures.md", tmp_path, ["render"] if drawn else [])
+    follow("pictures.md", tmp_path, PICTURES)
     pictures = [path.read_bytes() for path in tmp_path.glob("*.png")]
-    assert len(set(pictures)) == (5 if drawn else 0)
+    assert len(set(pictures)) == (5 if PICTURES else 0)
 
 
 def test_a_program_in_c_is_linked(tmp_path):
