@@ -151,6 +151,10 @@ static void print_result(const talus_run_result *result, const char *folder, boo
     return;
   const size_t length = strlen(folder);
   const char *slash = length > 0 && folder[length - 1] == '/' ? "" : "/";
+  if (result->frames == 0) {
+    cli_note("plot %s%shistory.csv, or see talus info %s", folder, slash, folder);
+    return;
+  }
   cli_note("open %s%sframes.hdf.series in ParaView, plot %s%shistory.csv, or see talus info %s",
            folder, slash, folder, slash, folder);
 }
