@@ -249,9 +249,9 @@ static bool read_attribute(const source *in, const char *name, double *value) {
 /* ---- frames ---------------------------------------------------------------------------------- */
 
 static frame_kind kind_of(const char *name) {
-  static const char *const names[] = {"sphere",         "box",     "plane",    "container",
-                                      "ellipsoid",      "capsule", "cylinder", "cone",
-                                      "superellipsoid", "hull",    "clump",    "mesh"};
+  static const char *const names[] = {"sphere",  "box",      "plane", "container",      "ellipsoid",
+                                      "capsule", "cylinder", "cone",  "superellipsoid", "hull",
+                                      "clump",   "revolved", "mesh"};
   for (int i = 0; i < FRAME_OTHER; ++i)
     if (strcmp(name, names[i]) == 0)
       return (frame_kind)i;

@@ -4,7 +4,9 @@
 
 #include "render.h"
 
-#define FAR 1e12f /* m from the origin: what is farther is not drawn */
+#define PI    3.14159265f
+#define TOOTH 1.9f  /* half its height, in radii over the number of teeth: nearly a module */
+#define FAR   1e12f /* m from the origin: what is farther is not drawn */
 
 static const rgb fixed_colour = {0.42f, 0.41f, 0.40f};
 static const rgb slab_colour = {0.62f, 0.61f, 0.59f};
@@ -39,31 +41,14 @@ static void add_rod(render_stage *stage, vec from, vec to, float radius, rgb col
 }
 
 void render_stage_free(render_stage *stage) {
-  render_list *const lists[] = {&stage->spheres,
-                                &stage->sphere_colours,
-                                &stage->boxes,
-                                &stage->box_colours,
-                                &stage->rods,
-                                &stage->rod_colours,
-                                &stage->lines,
-                                &stage->ghosts,
-                                &stage->ghost_boxes,
-                                &stage->planes,
-                                &stage->panes,
-                                &stage->solids,
-                                &stage->solid_colours,
-                                &stage->faces,
-                                &stage->shape_faces,
-                                &stage->veil_spheres,
-                                &stage->veil_boxes,
-                                &stage->veil_solids,
-                                &stage->sphere_paints,
-                                &stage->box_paints,
-                                &stage->solid_paints,
-                                &stage->triangles,
-                                &stage->triangle_colours,
-                                &stage->veil_triangles,
-                                &stage->triangle_paints};
+  render_list *const lists[] = {
+      &stage->spheres,        &stage->sphere_colours, &stage->boxes,       &stage->box_colours,
+      &stage->rods,           &stage->rod_colours,    &stage->lines,       &stage->ghosts,
+      &stage->ghost_boxes,    &stage->planes,         &stage->panes,       &stage->cones,
+      &stage->solids,         &stage->solid_colours,  &stage->faces,       &stage->shape_faces,
+      &stage->veil_spheres,   &stage->veil_boxes,     &stage->veil_solids, &stage->sphere_paints,
+      &stage->box_paints,     &stage->solid_paints,   &stage->triangles,   &stage->triangle_colours,
+      &stage->veil_triangles, &stage->triangle_paints};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
     free(lists[i]->data);
   *stage = (render_stage){0};
@@ -211,7 +196,8 @@ static float puff(const staging *s, size_t i) {
   return 0.005f * s->view->pixel * (float)(1 + i % 29);
 }
 
-static void stage_solid(const staging *s, size_t i) {
+/* thin: multiplies the radius of a cylinder. */
+static void stage_solid(const staging *s, size_t i, float thin) {
   const frame *bodies = &s->data->bodies;
   const frame_shape *shape = &bodies->shape_table[bodies->shape[i]];
   const unsigned *rows = (const unsigned *)s->stage->shape_faces.data + 2 * bodies->shape[i];
@@ -226,6 +212,7 @@ static void stage_solid(const staging *s, size_t i) {
                        .plane_count = rows[1]};
   memcpy(solid.turn, turn_of(s, i), sizeof solid.turn);
   memcpy(solid.size, shape->size, sizeof solid.size);
+  solid.size[0] *= (double)thin;
   const image_paint paint = paint_of(s, i);
   if (paint.alpha < 1 && !s->options->with_contacts) {
     ADD(s->stage, veil_solids, solid);
@@ -286,17 +273,53 @@ static vec half_edges(const staging *s, size_t i) {
   return (vec){k * (float)size[0], k * (float)size[1], k * (float)size[2]};
 }
 
+static void put_box(const staging *s, const scene_box *box, const image_paint *paint) {
+  if (s->options->with_contacts)
+    ADD(s->stage, ghost_boxes, *box);
+  else if (paint->alpha < 1) {
+    ADD(s->stage, veil_boxes, *box);
+    ADD(s->stage, box_paints, *paint);
+  } else
+    add_box(s->stage, *box, paint->colour);
+}
+
 static void stage_box(const staging *s, size_t i) {
   const float more = puff(s, i);
   const scene_box box = box_at(s, i, vec_add(half_edges(s, i), (vec){more, more, more}));
   const image_paint paint = paint_of(s, i);
-  if (s->options->with_contacts)
-    ADD(s->stage, ghost_boxes, box);
-  else if (paint.alpha < 1) {
-    ADD(s->stage, veil_boxes, box);
-    ADD(s->stage, box_paints, paint);
-  } else
-    add_box(s->stage, box, paint.colour);
+  put_box(s, &box, &paint);
+}
+
+/* Teeth of a gear: boxes about the pitch circle, which is the rim of the cylinder. */
+static void stage_teeth(const staging *s, size_t i, const render_gear *gear) {
+  const frame *bodies = &s->data->bodies;
+  const double *size = bodies->shape_table[bodies->shape[i]].size;
+  const float radius = (float)size[0] * bodies->scale[i], step = 2 * PI / (float)gear->teeth;
+  const float high = TOOTH * radius / (float)gear->teeth, wide = 0.21f * step * radius;
+  const float *q = turn_of(s, i);
+  const image_paint paint = paint_of(s, i);
+  for (int k = 0; k < gear->teeth; ++k) {
+    const float angle = (float)gear->phase + (float)k * step;
+    const vec out = {cosf(angle), sinf(angle), 0}, around = {-out.y, out.x, 0};
+    const vec up = {0, 0, 0.5f * (float)size[1] * bodies->scale[i]};
+    const scene_box tooth = {
+        .centre = vec_add(shape_origin(s, i), render_turn(q, vec_scale(out, radius))),
+        .half = {render_turn(q, vec_scale(out, high)), render_turn(q, vec_scale(around, wide)),
+                 render_turn(q, up)}};
+    put_box(s, &tooth, &paint);
+  }
+}
+
+/* A gear ends at the roots of its teeth. */
+static void stage_cylinder(const staging *s, size_t i) {
+  const frame *bodies = &s->data->bodies;
+  const render_gear *gear = render_gears_of(s->folder->gears, s->folder->gear_count, bodies->id[i]);
+  if (!gear || s->options->with_contacts) {
+    stage_solid(s, i, 1);
+    return;
+  }
+  stage_solid(s, i, 1 - 0.9f * TOOTH / (float)gear->teeth);
+  stage_teeth(s, i, gear);
 }
 
 /* ---- what holds them ------------------------------------------------------------------------- */
@@ -375,6 +398,62 @@ static void stage_container(const staging *s, size_t i) {
   }
 }
 
+static void stage_circle(const staging *s, size_t i, float z, float r, float radius) {
+  enum { AROUND = 64 };
+  const float *q = turn_of(s, i);
+  const vec at = shape_origin(s, i);
+  vec last = vec_add(at, render_turn(q, (vec){r, 0, z}));
+  for (int k = 1; k <= AROUND; ++k) {
+    const float angle = 6.2831853f * (float)k / AROUND;
+    const vec next = vec_add(at, render_turn(q, (vec){r * cosf(angle), r * sinf(angle), z}));
+    const scene_rod rod = {last, next, radius};
+    ADD(s->stage, lines, rod);
+    last = next;
+  }
+}
+
+/* Where its segments run down the wall, an eighth of a turn apart. */
+static void stage_meridians(const staging *s, size_t i, const double *p, const double *q,
+                            float radius) {
+  const float *turn = turn_of(s, i), scale = s->data->bodies.scale[i];
+  const vec at = shape_origin(s, i);
+  for (int k = 0; k < 8; ++k) {
+    const float c = cosf(0.78539816f * (float)k), n = sinf(0.78539816f * (float)k);
+    const float r0 = scale * (float)p[3], r1 = scale * (float)q[3];
+    const vec from = {r0 * c, r0 * n, scale * (float)p[2]},
+              to = {r1 * c, r1 * n, scale * (float)q[2]};
+    const scene_rod rod = {vec_add(at, render_turn(turn, from)), vec_add(at, render_turn(turn, to)),
+                           radius};
+    ADD(s->stage, lines, rod);
+  }
+}
+
+/* A revolved wall: glass, with its circles and eight meridians as thin lines. */
+static void stage_revolved(const staging *s, size_t i) {
+  const frame *bodies = &s->data->bodies;
+  const frame_shape *shape = &bodies->shape_table[bodies->shape[i]];
+  const float scale = bodies->scale[i];
+  const float thin = fmaxf(0.002f * bodies->radius[i], 0.75f * s->view->pixel);
+  const vec axis = render_turn(turn_of(s, i), (vec){0, 0, 1}), at = shape_origin(s, i);
+  for (uint32_t k = 0; k < shape->points; ++k) {
+    const double *p = bodies->point + 4 * ((size_t)shape->point + k), *q = p + 4;
+    const bool is_end = k == 0 || k + 1 == shape->points;
+    /* Points of a curve are too many to be lines. */
+    if (p[3] > 0 && (is_end || shape->points <= 32))
+      stage_circle(s, i, scale * (float)p[2], scale * (float)p[3], thin);
+    if (k + 1 == shape->points)
+      continue;
+    const bool up = q[2] >= p[2];
+    const double *low = up ? p : q, *high = up ? q : p;
+    const image_cone cone = {.low = vec_add(at, vec_scale(axis, scale * (float)low[2])),
+                             .axis = axis,
+                             .length = scale * (float)(high[2] - low[2]),
+                             .radius = {scale * (float)low[3], scale * (float)high[3]}};
+    ADD(s->stage, cones, cone);
+    stage_meridians(s, i, p, q, 0.5f * thin);
+  }
+}
+
 /* Where no plane carries the scene, a floor under everything: shadows show where things are. */
 static void stage_floor(const staging *s) {
   const image_plane *planes = s->stage->planes.data;
@@ -417,7 +496,7 @@ static bool stage_chains(const staging *s) {
       if (row == SIZE_MAX || !render_is_shown(s->options, bodies, row))
         continue;
       const frame_kind kind = bodies->shape_table[bodies->shape[row]].kind;
-      if (kind != FRAME_PLANE && kind != FRAME_CONTAINER &&
+      if (kind != FRAME_PLANE && kind != FRAME_CONTAINER && kind != FRAME_REVOLVED &&
           !render_folder_is_fixed(s->folder, uids[k]))
         add_rod(s->stage, point, place_of(s, bodies->position + 3 * row), radius, colour);
     }
@@ -441,6 +520,9 @@ static void stage_body(const staging *s, size_t i) {
   case FRAME_CONTAINER:
     stage_container(s, i);
     break;
+  case FRAME_REVOLVED:
+    stage_revolved(s, i);
+    break;
   case FRAME_BOX:
     stage_box(s, i);
     break;
@@ -452,11 +534,13 @@ static void stage_body(const staging *s, size_t i) {
     break;
   case FRAME_ELLIPSOID:
   case FRAME_CAPSULE:
-  case FRAME_CYLINDER:
   case FRAME_CONE:
   case FRAME_SUPERELLIPSOID:
   case FRAME_HULL:
-    stage_solid(s, i);
+    stage_solid(s, i, 1);
+    break;
+  case FRAME_CYLINDER:
+    stage_cylinder(s, i);
     break;
   case FRAME_SPHERE:
   case FRAME_OTHER:

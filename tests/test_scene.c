@@ -62,6 +62,9 @@ static const char everything[] =
     "           in: {cylinder: {at: [-3, -3, 3], radius: 1, length: 1}},\n"
     "           size: {table: [[1, 1], [2, 0.5]]}}\n"
     "  - from: some where/else\n"
+    "    only: {names: [a, 'b, c'], groups: g, region: {box: [[0, 0, 0], [1, 1, 1]]}}\n"
+    "    except: [{materials: rock}]\n"
+    "    change: [{names: a, fixed: true, force: [0, 0, 1]}, {motion: {spin: [0, 0, 1]}}]\n"
     "ignore: [[walls, walls], [walls, loose]]\n"
     "emit:\n"
     "  - {name: spout, shape: ball, material: rock, rate: 10, from: {disc: {at: [0, 0, 3], radius: "
@@ -146,6 +149,30 @@ TEST(written_scene_reads_back_and_writes_the_same_text) {
   }
 }
 
+TEST(numbers_may_be_written_as_ratios) {
+  talus_scene *scene = parse("talus: 1\nuntil: 4/2\ngravity: [0, 1/4, -981/1e2]\n"
+                             "step: {kind: fixed, dt: 1/60, substeps: 8/2}\n");
+  CHECK(scene->step.dt == 1.0 / 60 && scene->step.substeps == 4 && scene->until.time == 2);
+  CHECK(scene->gravity[1] == 0.25 && scene->gravity[2] == -9.81);
+  talus_scene_free(scene);
+  const char *const bad[] = {"1/", "/2", "1/2/3", "1/0", "0/0", "1/x", "1 /2"};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
+    char text[64];
+    snprintf(text, sizeof text, "talus: 1\nuntil: %s\n", bad[i]);
+    char *problems = complaints(text, 0, NULL);
+    CHECK_MSG(strstr(problems, "test.yaml:2:8: until is"), "%s", problems);
+    talus_text_free(problems);
+  }
+}
+
+TEST(substeps_do_not_go_with_springs) {
+  char *problems = complaints("talus: 1\nuntil: 1\nstep: {dt: 1e-3, substeps: 2}\n"
+                              "solve: penalty\n",
+                              0, NULL);
+  CHECK_MSG(strstr(problems, "test.yaml:3:28: step.substeps is 2"), "%s", problems);
+  talus_text_free(problems);
+}
+
 TEST(every_key_arrives_in_its_member) {
   talus_scene *scene = parse(everything);
   const tl_scene_body *bodies = scene->bodies.data;
@@ -171,7 +198,8 @@ TEST(every_key_arrives_in_its_member) {
   CHECK(bodies[3].fill->seed == UINT64_MAX && bodies[3].fill->rotation.is_random);
   CHECK(bodies[4].fill->size.by == 1 && bodies[4].fill->size.lognormal.median == 1);
   CHECK(bodies[5].fill->size.table.count == 2);
-  CHECK_STR(bodies[6].from, "some where/else");
+  CHECK_STR(bodies[6].from->from, "some where/else");
+  CHECK(bodies[6].from->only.count == 1 && bodies[6].from->change.count == 2);
   CHECK(scene->ignore.count == 2 && scene->sinks.count == 2 && emitters[0].until == 1);
   CHECK(tl_scene_probe_count(scene) == 2);
   CHECK_STR(tl_scene_get_probe(scene, 0).name, "force");

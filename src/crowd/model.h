@@ -3,6 +3,8 @@
 #ifndef TL_MODEL_H
 #define TL_MODEL_H
 
+#include <math.h>
+
 #include "base/log.h"
 #include "base/parallel.h"
 #include "crowd/fields.h"
@@ -21,7 +23,8 @@ typedef struct tl_shape {
   talus_shape_kind kind;
   double size[5];      /* as given; plane normal normalised; mesh: thickness, rounding,
                           half of how thick it is (0: not known) */
-  uint32_t open;       /* container; mesh: its sides, TALUS_SIDES_... */
+  uint32_t open;       /* container: sides that are not there; revolved: talus_sides; mesh:
+                          talus_mesh_sides */
   double volume;       /* m3 at scale 1; 0 for unbounded and hollow shapes */
   talus_vec3 gyration; /* squared radii of gyration about the principal axes, m2 at scale 1 */
   talus_real radius;   /* bounding sphere about the centre of mass at scale 1; 0 if unbounded */
@@ -33,7 +36,8 @@ typedef struct tl_shape {
 
   /* Everything below is in the PRINCIPAL frame about the centre of mass, at scale 1.
    * Hull: its vertices, x, y, z of each (the points within are gone). Clump: x, y, z, radius of
-   * each sphere, in the order given. Mesh: as given. NULL for other kinds. */
+   * each sphere, in the order given. Revolved: z, radius of each point of the profile. Mesh: as
+   * given. NULL for other kinds. */
   double *points;
   uint32_t point_count;
   /* Hull: faces, coplanar triangles merged. Face f has the vertices face_vertex[face_start[f]] ...
@@ -54,16 +58,28 @@ typedef struct tl_shape {
   struct tl_facets *facets;
 } tl_shape;
 
+/* Kinds without mass, which are never free. */
+static inline bool tl_kind_is_wall(talus_shape_kind kind) {
+  return kind == TALUS_PLANE || kind == TALUS_CONTAINER || kind == TALUS_REVOLVED;
+}
+
+/* Numbers that each of a shape's points has. */
+static inline size_t tl_kind_width(talus_shape_kind kind) {
+  return kind == TALUS_CLUMP ? 4 : kind == TALUS_REVOLVED ? 2 : 3;
+}
+
 /* ---- materials ------------------------------------------------------------------------------- */
 
 /* What a contact of two materials uses; a table of n x n rows (symmetric), rebuilt when a material
  * or an override is added. */
 typedef struct tl_pair_law {
   talus_real friction, restitution;
-  talus_real static_friction;   /* >= friction */
-  talus_real rolling, spinning; /* m */
-  talus_real cohesion;          /* N */
-  talus_real stiffness;         /* N/m or, by Noble's law, N/sqrt(kg); 0: as the step allows */
+  talus_real static_friction;     /* >= friction */
+  talus_real rolling, spinning;   /* m */
+  talus_real cohesion;            /* N */
+  talus_real rolling_coefficient; /* times the reduced radius: what comes on top of `rolling` */
+  talus_real surface_energy;      /* J/m2: what comes on top of `cohesion` (tl_law_cohesion) */
+  talus_real stiffness;           /* N/m or, by Noble's law, N/sqrt(kg); 0: as the step allows */
 } tl_pair_law;
 
 typedef struct tl_material {
@@ -79,7 +95,8 @@ typedef struct tl_material {
 enum {
   TL_LAW_STATIC = 1,  /* static friction larger than friction */
   TL_LAW_ROLLING = 2, /* rolling or spinning */
-  TL_LAW_COHESION = 4
+  TL_LAW_COHESION = 4,
+  TL_LAW_CURVED = 8 /* one of these two goes with the radius of the pair */
 };
 
 typedef struct tl_motion {
@@ -93,9 +110,12 @@ typedef struct tl_group_pair {
   uint32_t a, b; /* a <= b */
 } tl_group_pair;
 
+#define TL_SUBSTEPS_MOST 1000
+
 typedef struct tl_model {
   talus_vec3 gravity;
   double dt;
+  int substeps; /* of a step, in which contacts are found once (step/substep.h); 0 counts as 1 */
   talus_step_kind step;
   talus_broad_kind broad;
   double skin; /* m: candidate pairs are kept while boxes move by less than about half; 0: not;
@@ -118,6 +138,11 @@ typedef struct tl_model {
   tl_par par;
   tl_log log;
 } tl_model;
+
+/* s: what solvers and joints take for a step in one of length dt. */
+static inline double tl_model_substep(const tl_model *model, double dt) {
+  return model->substeps > 1 ? dt / model->substeps : dt;
+}
 
 /* Whether groups a and b were told not to collide. */
 bool tl_model_ignores(const tl_model *model, uint32_t group_a, uint32_t group_b);
@@ -154,6 +179,31 @@ static inline talus_real tl_bond_reach(const tl_model *model, size_t a, size_t b
   return tl_min(tl_bond_reach_of(model, a), tl_bond_reach_of(model, b));
 }
 
+/* Radius of curvature that contacts are given on a body, m; 0: flat. A sphere's own, that of the
+ * ball of the same volume for other bounded bodies. */
+talus_real tl_body_curvature(const tl_model *model, size_t slot);
+/* 1/(1/Ra + 1/Rb); 0 where both are flat. */
+talus_real tl_model_reduced_radius(const tl_model *model, size_t a, size_t b);
+
+/* Most torque against rolling over the normal force, m: a length, and a coefficient times the
+ * reduced radius (Ai, Chen, Rotter and Ooi 2011). */
+static inline talus_real tl_law_rolling(const tl_model *model, const tl_pair_law *law, size_t a,
+                                        size_t b) {
+  if (!(law->rolling_coefficient > 0))
+    return law->rolling;
+  return law->rolling + law->rolling_coefficient * tl_model_reduced_radius(model, a, b);
+}
+
+/* Force that it takes to pull the pair apart, N: of surfaces with an energy g each 4 pi g R
+ * (Derjaguin, Muller and Toporov 1975: 2 pi w R with the work w = 2 g). */
+static inline talus_real tl_law_cohesion(const tl_model *model, const tl_pair_law *law, size_t a,
+                                         size_t b) {
+  if (!(law->surface_energy > 0))
+    return law->cohesion;
+  return law->cohesion +
+         TL_R(12.566370614359172) * law->surface_energy * tl_model_reduced_radius(model, a, b);
+}
+
 /* What holds between the bodies in two slots. */
 static inline const tl_pair_law *tl_model_law(const tl_model *model, size_t a, size_t b) {
   if (model->materials.count == 1)
@@ -162,11 +212,20 @@ static inline const tl_pair_law *tl_model_law(const tl_model *model, size_t a, s
                            model->property.material[b]];
 }
 
+/* What a clock reads that is ahead of the world's. Where both are whole steps it is the time of so
+ * many steps, to the bit: a run that takes over another then has its times. */
+static inline double tl_clock_at(double ahead, double dt, double time) {
+  if (ahead == 0)
+    return time;
+  const double first = nearbyint(ahead / dt), steps = nearbyint(time / dt);
+  return first * dt == ahead && steps * dt == time ? (first + steps) * dt : time + ahead;
+}
+
 /* Pose and velocity of the kinematic body in a slot. */
 static inline tl_moving tl_body_moving(const tl_model *model, size_t slot, double time) {
   const tl_motion *m = &model->motions.data[model->property.motion[slot]];
   return tl_motion_at(m->position, m->rotation, model->motion_terms.data + m->first, m->count,
-                      model->motion_values.data, time + m->clock);
+                      model->motion_values.data, tl_clock_at(m->clock, model->dt, time));
 }
 
 /* Whether the motion ever shifts the body. */
@@ -198,7 +257,8 @@ static inline void tl_body_way(const tl_model *model, size_t slot, double t0, do
                                talus_vec3 *velocity, talus_vec3 *spin) {
   const tl_motion *m = &model->motions.data[model->property.motion[slot]];
   tl_motion_way(m->position, m->rotation, model->motion_terms.data + m->first, m->count,
-                model->motion_values.data, t0 + m->clock, t1 + m->clock, h, velocity, spin);
+                model->motion_values.data, tl_clock_at(m->clock, model->dt, t0),
+                tl_clock_at(m->clock, model->dt, t1), h, velocity, spin);
 }
 
 /* to - from, by the nearest periodic image, taken in double and then narrowed. */

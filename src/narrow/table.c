@@ -2,6 +2,7 @@
 #include "kernels/collide_convex.h"
 #include "narrow/clump.h"
 #include "narrow/ellipsoid.h"
+#include "narrow/revolved.h"
 #include "narrow/mesh.h"
 #include "narrow/mesh_points.h"
 
@@ -157,8 +158,8 @@ static int box_container(const tl_posed *a, const tl_posed *b, talus_real margin
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-/* The lower kind is the row, but planes and containers are always the column. They never meet each
- * other, because neither is ever free. A clump is its spheres (narrow/clump.h). */
+/* The lower kind is the row, but planes, containers and revolved walls are always the column. They
+ * never meet each other, because none is ever free. A clump is its spheres (narrow/clump.h). */
 /* clang-format off */
 tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
     [TALUS_SPHERE] = {
@@ -167,14 +168,16 @@ tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
         [TALUS_CYLINDER] = convex_convex, [TALUS_CONE] = convex_convex,
         [TALUS_SUPERELLIPSOID] = convex_convex, [TALUS_HULL] = convex_convex,
         [TALUS_CLUMP] = tl_clump_pair, [TALUS_MESH] = tl_mesh_sphere,
-        [TALUS_PLANE] = sphere_plane, [TALUS_CONTAINER] = sphere_container},
+        [TALUS_PLANE] = sphere_plane, [TALUS_CONTAINER] = sphere_container,
+        [TALUS_REVOLVED] = tl_revolved_sphere},
     [TALUS_BOX] = {
         [TALUS_BOX] = box_box,
         [TALUS_ELLIPSOID] = convex_convex, [TALUS_CAPSULE] = convex_convex,
         [TALUS_CYLINDER] = convex_convex, [TALUS_CONE] = convex_convex,
         [TALUS_SUPERELLIPSOID] = convex_convex, [TALUS_HULL] = convex_convex,
         [TALUS_CLUMP] = tl_clump_pair, [TALUS_MESH] = tl_mesh_convex,
-        [TALUS_PLANE] = box_plane, [TALUS_CONTAINER] = box_container},
+        [TALUS_PLANE] = box_plane, [TALUS_CONTAINER] = box_container,
+        [TALUS_REVOLVED] = tl_revolved_box},
     [TALUS_ELLIPSOID] = {
         [TALUS_ELLIPSOID] = tl_narrow_ellipsoids,
         [TALUS_CAPSULE] = convex_convex, [TALUS_CYLINDER] = convex_convex,
@@ -187,7 +190,8 @@ tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
         [TALUS_CONE] = convex_convex, [TALUS_SUPERELLIPSOID] = convex_convex,
         [TALUS_HULL] = convex_convex,
         [TALUS_CLUMP] = tl_clump_pair, [TALUS_MESH] = tl_mesh_convex,
-        [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+        [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container,
+        [TALUS_REVOLVED] = tl_revolved_capsule},
     [TALUS_CYLINDER] = {
         [TALUS_CYLINDER] = convex_convex,
         [TALUS_CONE] = convex_convex, [TALUS_SUPERELLIPSOID] = convex_convex,
@@ -206,10 +210,12 @@ tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
     [TALUS_HULL] = {
         [TALUS_HULL] = convex_convex,
         [TALUS_CLUMP] = tl_clump_pair, [TALUS_MESH] = tl_mesh_convex,
-        [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+        [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container,
+        [TALUS_REVOLVED] = tl_revolved_hull},
     [TALUS_CLUMP] = {
         [TALUS_CLUMP] = tl_clump_pair, [TALUS_MESH] = tl_clump_pair,
-        [TALUS_PLANE] = tl_clump_pair, [TALUS_CONTAINER] = tl_clump_pair},
+        [TALUS_PLANE] = tl_clump_pair, [TALUS_CONTAINER] = tl_clump_pair,
+        [TALUS_REVOLVED] = tl_clump_pair},
     [TALUS_MESH] = {
         [TALUS_MESH] = tl_mesh_mesh,
         [TALUS_PLANE] = tl_mesh_plane, [TALUS_CONTAINER] = tl_mesh_container},
@@ -219,10 +225,10 @@ _Static_assert(TL_NARROW_MAX_POINTS >= TL_CONTAINER_WALLS * TL_BOX_MAX_POINTS &&
                    TL_NARROW_MAX_POINTS >= TL_MESH_MOST && TL_MESH_MOST >= TL_NEAR_MOST &&
                    TL_BOX_MAX_POINTS == TL_MANIFOLD_MAX,
                "every vertex on every wall must fit");
+_Static_assert(TL_REVOLVED_MAX <= TL_NARROW_MAX_POINTS, "all of a revolved wall must fit");
 
 bool tl_narrow_swapped(talus_shape_kind a, talus_shape_kind b) {
-  const bool wall_a = a == TALUS_PLANE || a == TALUS_CONTAINER;
-  const bool wall_b = b == TALUS_PLANE || b == TALUS_CONTAINER;
+  const bool wall_a = tl_kind_is_wall(a), wall_b = tl_kind_is_wall(b);
   return wall_a != wall_b ? wall_a : a > b;
 }
 
@@ -254,7 +260,12 @@ int tl_narrow_capacity(talus_shape_kind a, talus_shape_kind b) {
   if (!tl_narrow_table[first][second])
     return 0;
   if (first == TALUS_CLUMP || second == TALUS_CLUMP) /* of each of its spheres */
-    return second == TALUS_CONTAINER ? TL_CONTAINER_WALLS : second == TALUS_MESH ? TL_NEAR_MOST : 1;
+    return second == TALUS_CONTAINER  ? TL_CONTAINER_WALLS
+           : second == TALUS_REVOLVED ? TL_REVOLVED_MAX
+           : second == TALUS_MESH     ? TL_NEAR_MOST
+                                      : 1;
+  if (second == TALUS_REVOLVED)
+    return TL_REVOLVED_MAX;
   if (first == TALUS_MESH || second == TALUS_MESH)
     return TL_NARROW_MAX_POINTS;
   const int each = is_smooth(a) || is_smooth(b) ? 1 : TL_MANIFOLD_MAX;
@@ -292,6 +303,9 @@ int tl_narrow_pair(const tl_posed *a, const tl_posed *b, talus_real margin, tl_p
 
 bool tl_narrow_touches(const tl_posed *a, const tl_posed *b) {
   const talus_shape_kind kind_a = a->shape->kind, kind_b = b->shape->kind;
+  if ((kind_a == TALUS_REVOLVED && tl_revolved_holds(a, tl_dsub(b->position, a->position))) ||
+      (kind_b == TALUS_REVOLVED && tl_revolved_holds(b, tl_dsub(a->position, b->position))))
+    return true;
   if (tl_has_clump(kind_a, kind_b)) {
     const bool swapped = tl_narrow_swapped(kind_a, kind_b);
     return tl_clump_count(swapped ? b : a, swapped ? a : b, 0) > 0 || tl_narrow_buried(a, b) > 0;

@@ -19,6 +19,8 @@
 #define DOUBLE(row, name, member) COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_FINITE, 0)
 #define LATE_DOUBLE(row, name, member, since)                                                      \
   COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_LATE, since)
+#define LATE_REAL(row, name, member, since)                                                        \
+  COLUMN(row, name, member, talus_real, TL_H5_REAL, TL_RULE_LATE, since)
 #define LATE_U32(row, name, member, since)                                                         \
   COLUMN(row, name, member, uint32_t, TL_H5_U32, TL_RULE_LATE, since)
 #define LATE_U64(row, name, member, since)                                                         \
@@ -47,7 +49,9 @@ _Static_assert(sizeof(talus_shape_kind) == 4 && sizeof(talus_broad_kind) == 4, "
   REAL(row, friction, member friction), REAL(row, restitution, member restitution),                \
       REAL(row, static_friction, member static_friction), REAL(row, rolling, member rolling),      \
       REAL(row, spinning, member spinning), REAL(row, cohesion, member cohesion),                  \
-      REAL(row, stiffness, member stiffness)
+      REAL(row, stiffness, member stiffness),                                                      \
+      LATE_REAL(row, rolling_coefficient, member rolling_coefficient, 8),                          \
+      LATE_REAL(row, surface_energy, member surface_energy, 8)
 
 #define TABLE(row, table)                                                                          \
   const tl_table tl_table_##table = {#table, sizeof(row), table##_columns,                         \
@@ -67,6 +71,7 @@ _Static_assert(sizeof(talus_shape_kind) == 4 && sizeof(talus_broad_kind) == 4, "
 static const tl_column world_columns[] = {
     REAL(struct talus_world, gravity, model.gravity),
     DOUBLE(struct talus_world, dt, model.dt),
+    LATE_U32(struct talus_world, substeps, model.substeps, 8),
     U32(struct talus_world, broad, model.broad),
     ANY_DOUBLE(struct talus_world, skin, model.skin),
     U32(struct talus_world, narrow_ellipsoid, model.narrow.ellipsoid),
@@ -238,6 +243,21 @@ static const tl_column motion_values_columns[] = {
 };
 TABLE(motion_value, motion_values);
 
+/* Courses have rows of numbers, all of them one after the other. */
+static const tl_column courses_columns[] = {
+    LATE_U64(tl_course, uid, uid, 8),
+    LATE_U32(tl_course, kind, kind, 8),
+    LATE_U32(tl_course, rows, rows, 8),
+    LATE_U64(tl_course, first, first, 8),
+    LATE_DOUBLE(tl_course, clock, clock, 8),
+    LATE_DOUBLE(tl_course, axis, axis, 8),
+    LATE_DOUBLE(tl_course, max_speed, max_speed, 8),
+};
+TABLE(tl_course, courses);
+
+static const tl_column course_values_columns[] = {LATE_DOUBLE(motion_value, value, value, 8)};
+TABLE(motion_value, course_values);
+
 static const tl_column ignored_columns[] = {
     U32(tl_group_pair, a, a),
     U32(tl_group_pair, b, b),
@@ -396,6 +416,18 @@ static const tl_column probes_columns[] = {
     DOUBLE(tl_probe, mass_flow, mass_flow),
     DOUBLE(tl_probe, count, count),
     DOUBLE(tl_probe, energy, energy),
+    LATE_DOUBLE(tl_probe, velocity, velocity, 8),
+    LATE_DOUBLE(tl_probe, spin, spin, 8),
+    LATE_DOUBLE(tl_probe, stress, stress, 8),
+    LATE_DOUBLE(tl_probe, kinetic_stress, kinetic_stress, 8),
+    LATE_DOUBLE(tl_probe, solid, solid, 8),
+    LATE_DOUBLE(tl_probe, heads, heads, 8),
+    LATE_DOUBLE(tl_probe, bonds, bonds, 8),
+    LATE_DOUBLE(tl_probe, counts, counts, 8),
+    LATE_DOUBLE(tl_probe, position, position, 8),
+    LATE_DOUBLE(tl_probe, rotation, rotation, 8),
+    LATE_DOUBLE(tl_probe, sizes, sizes, 8),
+    LATE_U32(tl_probe, size_count, size_count, 8),
 };
 TABLE(tl_probe, probes);
 

@@ -164,6 +164,7 @@ static talus_status check_settings(const talus_world *world) {
   const tl_model *model = &world->model;
   const talus_world_def def = {.gravity = model->gravity,
                                .dt = model->dt,
+                               .substeps = model->substeps,
                                .step = model->step,
                                .broad = model->broad,
                                .skin = model->skin,
@@ -341,6 +342,7 @@ static talus_status complete(talus_world *world) {
 
 static talus_status load_world(load_job *job, talus_world *world) {
   tl_model *model = &world->model;
+  model->substeps = 1; /* before format 8 */
   const talus_status status = load_columns(job, &tl_table_world, world, 1);
   const size_t bodies = model->bodies;
   model->bodies = 0;
@@ -365,6 +367,8 @@ static talus_status load_world(load_job *job, talus_world *world) {
                       (unsigned char *)&world->contacts + tl_contact_records[i].offset));
   TL_TRY(load_hits(job, &world->contacts));
   LOAD(job, joints, &world->joints.all);
+  LOAD(job, courses, &world->courses);
+  LOAD(job, course_values, &world->course_values);
   TL_TRY(load_flow(job, world));
   /* Removing a body must not fail: there is room for every handle to become free. */
   TL_TRY(tl_array_reserve(&world->free_handles, world->handles.count + 1));

@@ -34,7 +34,7 @@ static void check_settings(tl_checker *checker) {
 
 static bool is_wall(int kind) {
   return kind == TALUS_SPHERE || kind == TALUS_PLANE || kind == TALUS_CONTAINER ||
-         kind == TALUS_BOX;
+         kind == TALUS_BOX || kind == TALUS_REVOLVED;
 }
 
 static void check_shape(tl_checker *checker, tl_node_id node, const tl_scene_shape_use *use,
@@ -44,7 +44,7 @@ static void check_shape(tl_checker *checker, tl_node_id node, const tl_scene_sha
   if (kind < 0 || (!is_free && checker->scene->solve.shell == TALUS_SHELL_HARD))
     return;
   const char *name = talus_shape_kind_name((talus_shape_kind)kind);
-  if (is_free && kind != TALUS_SPHERE && kind != TALUS_PLANE && kind != TALUS_CONTAINER)
+  if (is_free && kind != TALUS_SPHERE && (kind == TALUS_BOX || !is_wall(kind)))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "shape"),
                    "%s.shape is a %s, and solve: {kind: elastic} moves spheres alone; expected a "
                    "sphere, or solve: {kind: ccp}",
@@ -52,7 +52,7 @@ static void check_shape(tl_checker *checker, tl_node_id node, const tl_scene_sha
   else if (!is_free && !is_wall(kind))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "shape"),
                    "%s.shape is a %s, and walls of solve: {kind: elastic} are planes, containers, "
-                   "boxes and spheres; expected one of them, or `shell: hard`",
+                   "boxes, spheres and revolved; expected one of them, or `shell: hard`",
                    path, name);
 }
 
@@ -65,9 +65,9 @@ static void check_body(tl_checker *checker, tl_node_id node, const tl_scene_body
                    "%s.lock does not go with solve: {kind: elastic}, whose collisions would break "
                    "it; expected no `lock`",
                    path);
-  const double *f = body->force;
+  const double *f = body->force.value;
   if (is_free && checker->scene->step.kind == TALUS_STEP_EVENT &&
-      (f[0] != 0 || f[1] != 0 || f[2] != 0))
+      (f[0] != 0 || f[1] != 0 || f[2] != 0 || tl_scene_varies(&body->force)))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "force"),
                    "%s.force does not go with step: {kind: event}, which knows gravity alone; "
                    "expected none, or step: {kind: fixed}",

@@ -132,12 +132,14 @@ talus_status tl_schema_document(char **out) {
       "  - {shape: ground, fixed: true}\n"
       "  - fill: {shape: grain, count: 100, in: {box: [[-1, -1, 0.1], [1, 1, 2]]}}\n"
       "```\n\n"
+      "A number may be written as a ratio: `dt: 1/60`.\n\n"
       "Names (of materials, shapes, bodies, ...) are any text up to 100 bytes. Bodies are made in\n"
       "the order of the list, so a `fill` avoids what is listed before it. Anchors and aliases\n"
       "(`&a`, `*a`) may be used; merge keys (`<<`) and tags may not.\n\n"
       "`--set dotted.key=value` alters a scene from the command line before it is checked; "
       "entries\n"
-      "of lists go by number from 0: `--set step.dt=5e-4 --set bodies.2.fill.count=500`.\n");
+      "of lists go by number from 0, or by name: `--set step.dt=5e-4 --set bodies.2.mass=5 --set\n"
+      "bodies.sand.count=500`, the last for `- {name: sand, fill: {...}}`.\n");
   for (size_t i = 0; tl_schema_maps[i]; ++i)
     add_map(&text, tl_schema_maps[i]);
   tl_c_locale_leave(&locale);

@@ -102,15 +102,20 @@ const tl_map tl_schema_step = {
     .size = sizeof(OWNER),
     .bare = "kind",
     .help = "How time advances. A bare word stands for `{kind: word}`.",
-    .keys = (const tl_key[]){{KEY(OWNER, kind, WORD), .words = &step_kinds, .fallback = "fixed",
-                              .example = "fixed", .help = "the stepper"},
-                             {KEY(OWNER, dt, NUMBER), POSITIVE, .unit = "s", .fallback = "1e-3",
-                              .example = "5e-4",
-                              .help = "length of a step; never shortened. Where it is not given, "
-                                      "`solve: penalty` with `stiffness: auto` takes one for which "
-                                      "overlaps stay below a hundredth of the smallest radius; one "
-                                      "that is given and too long for that is refused"},
-                             {0}}};
+    .keys = (const tl_key[]){
+        {KEY(OWNER, kind, WORD), .words = &step_kinds, .fallback = "fixed", .example = "fixed",
+         .help = "the stepper"},
+        {KEY(OWNER, dt, NUMBER), POSITIVE, .unit = "s", .fallback = "1e-3", .example = "5e-4",
+         .help = "length of a step; never shortened. Where it is not given, "
+                 "`solve: penalty` with `stiffness: auto` takes one for which "
+                 "overlaps stay below a hundredth of the smallest radius; one "
+                 "that is given and too long for that is refused"},
+        {KEY(OWNER, substeps, INTEGER), .range = {1, 1000, false}, .fallback = "1", .example = "4",
+         .help = "parts of a step: solver, joints and motion go by dt / "
+                 "substeps; pairs and contact points are found once in dt, "
+                 "and ride on their bodies meanwhile. With `solve: ccp` and "
+                 "`impulse`"},
+        {0}}};
 #undef OWNER
 
 /* Whose they are: warn.c tells of keys that are given where they do nothing. */
@@ -185,8 +190,9 @@ const tl_map tl_schema_solve = {
          .fallback = "auto", .example = "scan",
          .help = "how impulses are added up by body; the same answer"},
         {KEY(OWNER, islands, FLAG), OF_CCP, .fallback = "true", .example = "false",
-         .help = "what hangs together is solved for itself, to its own tolerance; `false`: all "
-                 "contacts as one problem"},
+         .help = "each group of bodies that touch or are joined is solved by itself, until it "
+                 "meets the "
+                 "tolerance; `false`: all contacts as one problem"},
         {KEY(OWNER, slop, NUMBER), OF_RIGID, NOT_NEGATIVE, .unit = "m",
          .words = &tl_schema_automatic, .fallback = "auto", .example = "1e-4",
          .help = "overlap that is left alone; `auto` is |gravity| dt^2, at most 1 % of the "
@@ -259,8 +265,9 @@ const tl_map tl_schema_sleep = {
             "sleeps. A bare number stands for `{speed: number}`.",
     .keys = (const tl_key[]){
         {KEY(OWNER, speed, NUMBER), POSITIVE, .unit = "m/s", .example = "1e-3",
-         .help = "bodies that hang together sleep once none of them, nor their surface as they "
-                 "turn, was faster; well above `solve.tolerance`"},
+         .help =
+             "a group of bodies that touch or are joined sleeps once none of them, nor its surface "
+             "as it turns, was faster than this; well above `solve.tolerance`"},
         {KEY(OWNER, time, NUMBER), NOT_NEGATIVE, .unit = "s", .fallback = "0.5", .example = "0.2",
          .help = "for this long"},
         {0}}};

@@ -21,6 +21,27 @@ static void set_mass(talus_shape_def *def, const tl_scene_shape *shape) {
   memcpy(def->inertia, shape->inertia, sizeof shape->inertia);
 }
 
+static talus_mesh_sides sides_of(const tl_scene_shape *shape) {
+  if (!tl_object_has(&tl_schema_shape, shape, "sides"))
+    return TALUS_MESH_AUTO;
+  return shape->sides == TALUS_SIDES_IN    ? TALUS_MESH_IN
+         : shape->sides == TALUS_SIDES_OUT ? TALUS_MESH_OUT
+                                           : TALUS_MESH_BOTH;
+}
+
+static void set_wall(talus_shape_def *def, const tl_scene_shape *shape) {
+  const bool is_tube = tl_object_has(&tl_schema_shape, shape, "tube");
+  def->sides =
+      tl_object_has(&tl_schema_shape, shape, "sides") ? (talus_sides)shape->sides : TALUS_SIDES_IN;
+  if (tl_object_has(&tl_schema_shape, shape, "revolved")) {
+    set_points(def, &shape->revolved);
+    return;
+  }
+  def->size[0] = is_tube ? shape->tube.radius : shape->funnel.bottom;
+  def->size[1] = is_tube ? shape->tube.radius : shape->funnel.top;
+  def->size[2] = is_tube ? shape->tube.length : shape->funnel.length;
+}
+
 /* All but what a file holds. */
 static talus_shape_def shape_def(const tl_scene_shape *shape) {
   talus_shape_def def = talus_shape_def_default();
@@ -65,10 +86,13 @@ static talus_shape_def shape_def(const tl_scene_shape *shape) {
     set_mass(&def, shape);
     break;
   case TALUS_MESH:
-    def.sides = (talus_sides)shape->sides;
+    def.mesh_sides = sides_of(shape);
     def.thickness = shape->thickness;
     def.rounding = shape->rounding;
     set_mass(&def, shape);
+    break;
+  case TALUS_REVOLVED:
+    set_wall(&def, shape);
     break;
   case TALUS_SHAPE_KINDS:
     break;
@@ -137,6 +161,16 @@ talus_status tl_scene_add_shape(const talus_scene *scene, const tl_scene_shape *
     status = tl_fail_in(status, "shape '%s'", shape->name);
   talus_mesh_free(&lists);
   return status;
+}
+
+const char *tl_scene_shape_fault(const tl_scene_shape *shape) {
+  talus_shape_def def = shape_def(shape);
+  talus_shape_info info;
+  def.name = NULL;
+  if (talus_shape_measure(&def, &info) == TALUS_OK)
+    return NULL;
+  const char *message = tl_last_message(), *behind = strstr(message, ": ");
+  return behind ? behind + 2 : message;
 }
 
 /* ---- for warnings ------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include "shape/clump.h"
 #include "shape/facets.h"
 #include "shape/hull.h"
+#include "shape/revolved.h"
 #include "shape/solid.h"
 
 #include <stdio.h>
@@ -19,6 +20,7 @@ static const char *const kind_names[TALUS_SHAPE_KINDS] = {
     [TALUS_SUPERELLIPSOID] = "superellipsoid",
     [TALUS_HULL] = "hull",
     [TALUS_CLUMP] = "clump",
+    [TALUS_REVOLVED] = "revolved",
     [TALUS_MESH] = "mesh",
 };
 
@@ -118,12 +120,17 @@ static talus_status check(const char *who, const talus_shape_def *def) {
     break;
   case TALUS_HULL:
   case TALUS_CLUMP:
+  case TALUS_REVOLVED:
   case TALUS_MESH:
     break; /* where they are made */
   default:
     for (int i = 0; i < 3; ++i)
       TL_TRY(check_length(who, edges[i], size[i]));
   }
+  if ((unsigned)def->sides > TALUS_SIDES_BOTH ||
+      (def->sides != TALUS_SIDES_IN && def->kind != TALUS_REVOLVED))
+    return tl_fail(TALUS_ERROR_INVALID, "%s: sides %d are of a revolved wall, 0 to %d", who,
+                   (int)def->sides, TALUS_SIDES_BOTH);
   return check_open(who, def);
 }
 
@@ -132,8 +139,8 @@ static talus_status check(const char *who, const talus_shape_def *def) {
 static talus_status check_range(const char *who, const tl_shape *shape) {
   const double volume = shape->volume;
   const talus_vec3 g = shape->gyration;
-  const bool hollow = !shape->bounded || shape->kind == TALUS_CONTAINER ||
-                      (shape->kind == TALUS_MESH && shape->volume == 0);
+  const bool hollow =
+      tl_kind_is_wall(shape->kind) || (shape->kind == TALUS_MESH && shape->volume == 0);
   const bool fits = tl_is_finite(shape->radius) && tl_is_finite3(g) && tl_is_finite_d(volume);
   const bool there = hollow || (shape->radius >= TL_REAL_MIN && volume >= DBL_MIN &&
                                 g.x >= TL_REAL_MIN && g.y >= TL_REAL_MIN && g.z >= TL_REAL_MIN);
@@ -169,6 +176,9 @@ static talus_status measure(const char *who, const talus_shape_def *def, tl_shap
   case TALUS_CLUMP:
     TL_TRY(tl_clump_make(who, def, shape));
     break;
+  case TALUS_REVOLVED:
+    TL_TRY(tl_revolved_make(who, def, shape));
+    break;
   case TALUS_MESH:
     TL_TRY(tl_solid_make(who, def, shape));
     break;
@@ -185,7 +195,8 @@ talus_status tl_shape_make(const talus_shape_def *def, tl_shape *shape) {
 
   tl_shape made = {.kind = def->kind, .open = def->open, .bounded = def->kind != TALUS_PLANE};
   made.axes = tl_quat_identity();
-  if (def->kind != TALUS_HULL && def->kind != TALUS_CLUMP && def->kind != TALUS_MESH)
+  if (def->kind != TALUS_HULL && def->kind != TALUS_CLUMP && def->kind != TALUS_REVOLVED &&
+      def->kind != TALUS_MESH)
     memcpy(made.size, def->size, sizeof made.size);
   talus_status status = measure(who, def, &made);
   made.isotropic = made.gyration.x == made.gyration.y && made.gyration.y == made.gyration.z;

@@ -18,6 +18,8 @@
 #include "contact/contact.h"
 #include "solve/solve.h"
 
+#include <math.h>
+
 /* A line of memory: what a neighbour looks at. */
 typedef struct tl_flyer {
   talus_dvec3 x, v; /* at t */
@@ -36,18 +38,19 @@ typedef struct tl_plan {
   double hit, cross;     /* s since the step began; INFINITY: not within it */
   uint32_t partner;      /* flyer, or TL_EVENT_WALL | wall */
   uint32_t partner_hits; /* its count when the plan was made */
-  uint32_t hits;         /* own count of impacts */
   uint32_t prev;         /* in the list of the cell; TL_NONE: it is the first */
   uint16_t at[3];        /* cell */
   uint8_t side;          /* through which it leaves: 2 axis + (upwards) */
 } tl_plan;
 
 /* What a sphere can touch of something that does not answer: half a space, a rectangle from its
- * front, a segment, a ball. */
+ * front, a segment, a ball; and of walls turned about axis[2] one side of a cone, and circles. */
 typedef enum tl_event_wall_kind {
   TL_WALL_FACE, /* normal axis[0]; half[1], half[2]: its extents, INFINITY: no end */
   TL_WALL_EDGE, /* along axis[0], half[0] */
-  TL_WALL_BALL
+  TL_WALL_BALL,
+  TL_WALL_CONE, /* from (radius, height) `from` along `along` for half[0], seen from `normal` */
+  TL_WALL_RING  /* at `from` */
 } tl_event_wall_kind;
 
 typedef struct tl_event_wall {
@@ -58,6 +61,8 @@ typedef struct tl_event_wall {
   double half[3];
   double radius; /* of a ball */
   bool is_solid; /* half a space: behind it nobody may be */
+  double behind; /* of faces and cones: radii by which a centre behind it still counts as before */
+  double from[2], along[2], normal[2]; /* cones and rings, in the meridian plane */
 } tl_event_wall;
 
 /* Cells as wide as the largest flyer at least; where an axis is not periodic the outer cells have
@@ -68,7 +73,8 @@ typedef struct tl_event_cells {
   double lo[3], width[3], length[3];
   bool periodic[3];
   ptrdiff_t offset[27]; /* of the cells around one that is not at the border (predict.c) */
-  uint32_t *head;
+  uint32_t *head;       /* flyers in it: first of the list */
+  uint64_t *used;       /* bits: those that have one, so that empty ones need not be looked at */
   uint32_t *wall_start, *wall_list;
 } tl_event_cells;
 
@@ -96,6 +102,7 @@ typedef struct tl_events {
   tl_flyer_body *bodies;
   tl_plan *plans;
   uint32_t *next;     /* in the list of the cell; TL_NONE: it is the last */
+  uint32_t *hits;     /* impacts that each has had */
   talus_dvec3 *start; /* where each began */
   tl_event_wall *walls;
   size_t wall_count;
@@ -108,6 +115,7 @@ typedef struct tl_events {
   double slowest; /* m/s: tl_elastic_rebound */
   double rest;    /* s: tl_elastic_fall */
   tl_tally work;  /* J, by contacts */
+  tl_tally load;  /* J, by constant loads */
   double virial;  /* J: impulse times distance of centres, over pairs */
   uint64_t impacts;
 } tl_events;
@@ -115,14 +123,24 @@ typedef struct tl_events {
 /* load.c: flyers and cells from the crowd. */
 talus_status tl_events_load(tl_events *events, bool is_straight);
 
-/* walls.c: walls of a crowd, and the cells that they are in. */
+/* walls.c, wall_cells.c: walls of a crowd, and the cells that they are in. */
 talus_status tl_events_load_walls(tl_events *events);
+talus_status tl_events_place_walls(tl_events *events);
+
+static inline bool tl_event_is_endless(const tl_event_wall *w) {
+  return w->kind == TL_WALL_FACE && !(w->half[1] < INFINITY && w->half[2] < INFINITY);
+}
+static inline bool tl_event_is_revolved(const tl_event_wall *w) {
+  return w->kind == TL_WALL_CONE || w->kind == TL_WALL_RING;
+}
+
+/* meet.c */
 /* When flyer i, which is at `tau`, touches the wall, s since the step began. */
 double tl_events_meet_wall(const tl_events *events, uint32_t i, uint32_t wall, double tau);
-/* From the wall to the flyer's centre at the place where they are nearest: unit, and the distance
- * of the surfaces. */
-talus_dvec3 tl_events_off_wall(const tl_events *events, uint32_t i, uint32_t wall, double tau,
-                               double *gap);
+/* Whether they touch at tau, and from the wall to the flyer's centre where they are nearest: unit.
+ */
+bool tl_events_off_wall(const tl_events *events, uint32_t i, uint32_t wall, double tau,
+                        talus_dvec3 *normal);
 /* How many flyers have their centre behind a wall. */
 size_t tl_events_count_outside(const tl_events *events);
 
@@ -130,6 +148,8 @@ size_t tl_events_count_outside(const tl_events *events);
 void tl_events_move(const tl_events *events, uint32_t i, double tau);
 talus_status tl_events_plan_all(tl_events *events);
 void tl_events_plan(const tl_events *events, uint32_t i, double tau);
+/* Asks for the lines of memory that i's next event will look at. */
+void tl_events_prefetch(const tl_events *events, uint32_t i);
 /* Into the next cell, and what may be met from there. */
 void tl_events_cross(const tl_events *events, uint32_t i, double tau);
 
@@ -146,6 +166,10 @@ uint32_t tl_event_queue_first(tl_event_queue *queue);
 
 static inline size_t tl_event_cell(const tl_event_cells *cells, const uint16_t at[3]) {
   return ((size_t)at[2] * (size_t)cells->n[1] + at[1]) * (size_t)cells->n[0] + at[0];
+}
+
+static inline bool tl_event_cell_is_used(const tl_event_cells *cells, size_t cell) {
+  return (cells->used[cell / 64] >> cell % 64 & 1) != 0;
 }
 
 /* d by its nearest periodic image. */
