@@ -11,7 +11,7 @@
 #include "output/checkpoint.h"
 
 /* Of the names of all columns and of TL_CHECKPOINT_FORMAT. */
-#define LAYOUT UINT64_C(0xba4ec97739cee3f3)
+#define LAYOUT UINT64_C(0xf4fa287d56e4e6b7)
 
 /* ---- equality ----------------------------------------------------------------------------------
  */

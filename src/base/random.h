@@ -29,7 +29,9 @@ enum {
   TL_STREAM_FILL_SIZE = 3,
   TL_STREAM_EMIT_POSITION = 4,
   TL_STREAM_EMIT_ROTATION = 5,
-  TL_STREAM_EMIT_SIZE = 6
+  TL_STREAM_EMIT_SIZE = 6,
+  TL_STREAM_EMIT_VELOCITY = 7,
+  TL_STREAM_EMIT_ARRIVAL = 8
 };
 
 tl_random tl_random_start(uint64_t seed, uint32_t stream, uint64_t serial);

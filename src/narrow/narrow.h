@@ -59,6 +59,10 @@ int tl_narrow_pair(const tl_posed *a, const tl_posed *b, talus_real margin, tl_p
  * Kinds that are not supported do not. */
 bool tl_narrow_touches(const tl_posed *a, const tl_posed *b);
 
+/* Whether a place, relative to the wall's position, is in the matter of a wall with one side:
+ * behind it, within the cylinder about it. */
+bool tl_revolved_holds(const tl_posed *wall, talus_dvec3 place);
+
 /* The most points two kinds can have (a clump: each of its spheres); 0 where they are not
  * supported. */
 int tl_narrow_capacity(talus_shape_kind a, talus_shape_kind b);

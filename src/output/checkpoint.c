@@ -372,6 +372,13 @@ static const tl_column emitters_columns[] = {
     U64(tl_emitter, serial, serial),
     U64(tl_emitter, attempt, attempt),
     U64(tl_emitter, blocked, blocked),
+    LATE_DOUBLE(tl_emitter, thermal, def.thermal, 8),
+    LATE_U32(tl_emitter, inflow, def.inflow, 8),
+    LATE_U32(tl_emitter, arrival, def.arrival, 8),
+    LATE_U64(tl_emitter, burst, def.burst, 8),
+    LATE_U64(tl_emitter, owed, owed, 8),
+    LATE_U64(tl_emitter, returned, returned, 8),
+    LATE_DOUBLE(tl_emitter, next, next, 8),
 };
 TABLE(tl_emitter, emitters);
 
@@ -379,6 +386,7 @@ static const tl_column sinks_columns[] = {
     TEXT(tl_sink, name, name),
     REGION(tl_sink, region, region),
     U64(tl_sink, removed, removed),
+    LATE_U32(tl_sink, recycle, recycle, 8),
 };
 TABLE(tl_sink, sinks);
 

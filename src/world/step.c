@@ -482,7 +482,13 @@ talus_status talus_world_fill(talus_world *world, const talus_fill_def *def, uin
 talus_status talus_world_add_emitter(talus_world *world, const talus_emitter_def *def) {
   TL_MAY_CHANGE(world);
   TL_NEED(def);
-  return tl_flow_add_emitter(&world->flow, &world->model, def);
+  TL_TRY(tl_need(&world->where, TL_THE_BODIES, TL_READ));
+  TL_TRY(tl_flow_add_emitter(&world->flow, &world->model, def));
+  const talus_status status =
+      tl_emitter_check_inlet(&world->model, &world->state, def, def->name ? def->name : "emitter");
+  if (status != TALUS_OK)
+    tl_flow_drop_emitter(&world->flow);
+  return status;
 }
 
 talus_status talus_world_add_sink(talus_world *world, const char *name,
@@ -490,6 +496,11 @@ talus_status talus_world_add_sink(talus_world *world, const char *name,
   TL_MAY_CHANGE(world);
   TL_NEED(region);
   return tl_flow_add_sink(&world->flow, name, region);
+}
+
+talus_status talus_world_recycle(talus_world *world, const char *sink, const char *emitter) {
+  TL_MAY_CHANGE(world);
+  return tl_flow_recycle(&world->flow, sink, emitter);
 }
 
 talus_status talus_world_add_probe(talus_world *world, const talus_probe_def *def,
