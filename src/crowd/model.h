@@ -3,6 +3,8 @@
 #ifndef TL_MODEL_H
 #define TL_MODEL_H
 
+#include <math.h>
+
 #include "base/log.h"
 #include "base/parallel.h"
 #include "crowd/fields.h"
@@ -167,11 +169,20 @@ static inline const tl_pair_law *tl_model_law(const tl_model *model, size_t a, s
                            model->property.material[b]];
 }
 
+/* What a clock reads that is ahead of the world's. Where both are whole steps it is the time of so
+ * many steps, to the bit: a run that takes over another then has its times. */
+static inline double tl_clock_at(double ahead, double dt, double time) {
+  if (ahead == 0)
+    return time;
+  const double first = nearbyint(ahead / dt), steps = nearbyint(time / dt);
+  return first * dt == ahead && steps * dt == time ? (first + steps) * dt : time + ahead;
+}
+
 /* Pose and velocity of the kinematic body in a slot. */
 static inline tl_moving tl_body_moving(const tl_model *model, size_t slot, double time) {
   const tl_motion *m = &model->motions.data[model->property.motion[slot]];
   return tl_motion_at(m->position, m->rotation, model->motion_terms.data + m->first, m->count,
-                      model->motion_values.data, time + m->clock);
+                      model->motion_values.data, tl_clock_at(m->clock, model->dt, time));
 }
 
 /* Whether the motion ever shifts the body. */
@@ -203,7 +214,8 @@ static inline void tl_body_way(const tl_model *model, size_t slot, double t0, do
                                talus_vec3 *velocity, talus_vec3 *spin) {
   const tl_motion *m = &model->motions.data[model->property.motion[slot]];
   tl_motion_way(m->position, m->rotation, model->motion_terms.data + m->first, m->count,
-                model->motion_values.data, t0 + m->clock, t1 + m->clock, h, velocity, spin);
+                model->motion_values.data, tl_clock_at(m->clock, model->dt, t0),
+                tl_clock_at(m->clock, model->dt, t1), h, velocity, spin);
 }
 
 /* to - from, by the nearest periodic image, taken in double and then narrowed. */

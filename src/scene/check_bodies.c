@@ -235,14 +235,14 @@ static void check_motion(tl_checker *checker, tl_node_id node, const tl_scene_mo
 }
 
 /* One motion, or a list of them. */
-static void check_motions(tl_checker *checker, tl_node_id body_node, const tl_scene_body *body,
-                          const char *path) {
-  const tl_scene_motion *motions = body->motion.data;
+void tl_check_motions(tl_checker *checker, tl_node_id body_node, const tl_items *all,
+                      const char *path) {
+  const tl_scene_motion *motions = all->data;
   tl_node_id node = tl_check_value(checker, body_node, "motion");
   const bool is_list = node != 0 && tl_node_at(checker->document, node)->kind == TL_NODE_LIST;
   if (is_list)
     node = tl_node_at(checker->document, node)->first;
-  for (size_t i = 0; i < body->motion.count && node != 0; ++i) {
+  for (size_t i = 0; i < all->count && node != 0; ++i) {
     char full[PATH + 32];
     if (is_list)
       snprintf(full, sizeof full, "%s.motion.%zu", path, i);
@@ -254,16 +254,53 @@ static void check_motions(tl_checker *checker, tl_node_id body_node, const tl_sc
   }
 }
 
+static void check_press(tl_checker *checker, tl_node_id node, const tl_scene_body *body,
+                        const char *path) {
+  const tl_map *map = &tl_schema_body;
+  const tl_scene_press *press = body->press;
+  const tl_node_id at = tl_check_value(checker, node, "press");
+  if (press->object.bad == UINT32_MAX)
+    return;
+  if (body->fixed || tl_object_has(map, body, "motion"))
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, "press"),
+                   "%s has `press` and %s; expected a body that is free", path,
+                   body->fixed ? "is fixed" : "has `motion`");
+  static const char *const loads[] = {"force", "torque", "lock"};
+  for (int i = 0; i < 3; ++i)
+    if (body->object.given >> tl_map_find(map, loads[i]) & 1u)
+      tl_problem_add(checker->problems, tl_check_mark(checker, node, loads[i]),
+                     "%s.%s is beside `press`, which loads and holds it; expected one of the two",
+                     path, loads[i]);
+  if (tl_object_good(&tl_schema_press, press, "axis") && is_zero(press->axis))
+    tl_problem_add(checker->problems, tl_check_mark(checker, at, "axis"),
+                   "%s.press.axis has length 0; expected a direction", path);
+  if (tl_object_has(&tl_schema_press, press, "area") &&
+      !tl_object_has(&tl_schema_press, press, "pressure"))
+    tl_problem_add(checker->problems, tl_check_mark(checker, at, "area"),
+                   "%s.press.area is of `pressure`; expected that beside it", path);
+}
+
+/* Of an entry: those of one body are also what probes and joints may name. */
+static void check_name(tl_checker *checker, tl_node_id node, const char *name, size_t row,
+                       bool is_body) {
+  uint32_t first;
+  tl_check_new_name(checker, tl_check_mark(checker, node, "name"), "bodies", name,
+                    &checker->entries, (uint32_t)row);
+  if (is_body && name && checker->status == TALUS_OK)
+    checker->status = tl_names_add(&checker->bodies, name, (uint32_t)row, &first);
+}
+
 static void check_body(tl_checker *checker, tl_node_id node, tl_scene_body *body, size_t row) {
   char path[PATH];
   snprintf(path, sizeof path, "bodies.%zu", row);
-  tl_check_new_name(checker, tl_check_mark(checker, node, "name"), "bodies", body->name,
-                    &checker->bodies, (uint32_t)row);
+  check_name(checker, node, body->name, row, true);
   const int shape = check_shape_use(checker, node, &body->shape, path);
   check_material(checker, node, &tl_schema_body, body, &body->material, path);
   note_group(checker, body->group);
   check_kind(checker, node, body, shape, path);
-  check_motions(checker, node, body, path);
+  tl_check_motions(checker, node, &body->motion, path);
+  if (body->press)
+    check_press(checker, node, body, path);
   if (shape == TALUS_PLANE)
     check_plane(checker, node, body, path);
 }
@@ -341,12 +378,19 @@ void tl_check_bodies(tl_checker *checker) {
   tl_scene_body *bodies = checker->scene->bodies.data;
   tl_node_id node = tl_check_first(checker, "bodies");
   for (size_t i = 0; i < checker->scene->bodies.count; ++i) {
+    const char *name = bodies[i].table  ? bodies[i].table->name
+                       : bodies[i].from ? bodies[i].from->name
+                                        : bodies[i].name;
+    if (!tl_scene_is_one(&bodies[i])) {
+      check_name(checker, node, name, i, false);
+      note_group(checker, bodies[i].from ? NULL : name);
+    }
     if (bodies[i].fill)
       check_fill(checker, tl_check_value(checker, node, "fill"), bodies[i].fill, i);
     else if (bodies[i].table)
       check_table(checker, node, bodies[i].table, i);
-    else if (tl_object_has(&tl_schema_body, &bodies[i], "from"))
-      checker->takes_from = true;
+    else if (bodies[i].from)
+      tl_check_from(checker, node, bodies[i].from, i);
     else if (bodies[i].object.bad != UINT32_MAX)
       check_body(checker, node, &bodies[i], i);
     node = tl_node_at(checker->document, node)->next;

@@ -210,7 +210,7 @@ talus_status tl_world_borrow_motion(talus_world *world, uint32_t slot, const tal
   const tl_model *from = &old->model;
   tl_motion row = from->motions.data[from->property.motion[old_slot]];
   const tl_motion_term *terms = from->motion_terms.data + row.first;
-  row.clock += talus_world_time(old) - talus_world_time(world);
+  row.clock = tl_clock_at(row.clock, from->dt, talus_world_time(old)) - talus_world_time(world);
   row.first = (uint32_t)model->motion_terms.count;
   for (uint32_t i = 0; i < row.count; ++i) {
     tl_motion_term term = terms[i];
