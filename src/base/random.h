@@ -31,7 +31,9 @@ enum {
   TL_STREAM_EMIT_ROTATION = 5,
   TL_STREAM_EMIT_SIZE = 6,
   TL_STREAM_MESH_NOISE = 7,
-  TL_STREAM_MESH_CLUMP = 8
+  TL_STREAM_MESH_CLUMP = 8,
+  TL_STREAM_EMIT_VELOCITY = 9,
+  TL_STREAM_EMIT_ARRIVAL = 10
 };
 
 tl_random tl_random_start(uint64_t seed, uint32_t stream, uint64_t serial);

@@ -7,8 +7,8 @@
 /* Places tried in one step for one body. */
 #define TRIES 8
 
-/* Bodies of a step that ask everybody whether they are in the way, instead of making grids. */
-#define FEW 16
+/* Bodies of a world that are few enough to be asked one by one, instead of making grids. */
+#define FEW 256
 
 /* Share of the interval between two bodies by which a due time may be missed: steps * dt and k/rate
  * round differently, and a body must not come a step late for that. */
@@ -36,6 +36,7 @@ static talus_status check_emitter(const tl_model *model, const talus_emitter_def
   if (def->body.kind != TALUS_FREE)
     return tl_fail(TALUS_ERROR_INVALID, "%s: only free bodies can be emitted", what);
   TL_TRY(check_times(def, what));
+  TL_TRY(tl_emitter_check_stream(def, what));
   TL_TRY(tl_size_check(&def->size, what));
   TL_TRY(tl_region_check(&def->from, what));
   /* What a lognormal can come to is known too late to be refused for it. */
@@ -68,8 +69,13 @@ talus_status tl_flow_add_emitter(tl_flow *flow, const tl_model *model,
     tl_flow_free_name(name);
     return status;
   }
+  tl_emitter_begin(&emitter);
   flow->emitters.data[flow->emitters.count++] = emitter;
   return TALUS_OK;
+}
+
+void tl_flow_drop_emitter(tl_flow *flow) {
+  release_emitter(&flow->emitters.data[--flow->emitters.count]);
 }
 
 void tl_flow_release(tl_flow *flow) {
@@ -92,11 +98,10 @@ void tl_flow_release(tl_flow *flow) {
 
 /* ---- time runs ------------------------------------------------------------------------------- */
 
-static bool is_due(const tl_emitter *emitter, double t1) {
+bool tl_emitter_is_due(const tl_emitter *emitter, double t1) {
   const talus_emitter_def *def = &emitter->def;
-  const double due = def->from_time + (double)emitter->serial / def->rate;
-  const double slack = TIME_SLACK / def->rate;
-  return due <= t1 + slack && due < def->until - slack;
+  const double due = tl_emitter_due(emitter), slack = TIME_SLACK / def->rate;
+  return emitter->owed > 0 || (due <= t1 + slack && due < def->until - slack);
 }
 
 /* Bounding spheres of everything, one after the other: an emitter asks rarely, and nothing has to
@@ -162,17 +167,11 @@ static bool find_place(const emission *job, tl_trial *trial) {
   return false;
 }
 
-/* How many bodies of the emitter want to come by t1, about. */
-static double count_due(const tl_emitter *emitter, double t1) {
-  const talus_emitter_def *def = &emitter->def;
-  const double time = fmin(t1, def->until) - def->from_time;
-  return def->rate * time + 1 - (double)emitter->serial;
-}
-
-/* Grids for the bodies that are due, where they are many; the new ones of other emitters are in. */
-static talus_status prepare(tl_flow *flow, emission *job, double due) {
+/* Grids for the bodies that are due, where there are many to ask; the new ones of other emitters
+ * are in. */
+static talus_status prepare(tl_flow *flow, emission *job, uint64_t due) {
   const talus_emitter_def *def = &job->emitter->def;
-  if (!(due > FEW))
+  if (job->model->bodies + job->fresh->count + due <= FEW)
     return TALUS_OK;
   void *block = flow->obstacles;
   if (!block) {
@@ -186,7 +185,7 @@ static talus_status prepare(tl_flow *flow, emission *job, double due) {
     const tl_trial other = tl_trial_make(job->model, body, body->scale, body->rotation);
     largest = fmax(largest, other.radius);
   }
-  const size_t n = job->fresh->count + (size_t)fmin(due + 1, (double)TL_EMIT_MOST);
+  const size_t n = job->fresh->count + (size_t)due;
   TL_TRY(tl_obstacles_find(flow->obstacles, job->model, job->state, &def->from, largest,
                            radius * tl_size_usual(&def->size), n));
   for (size_t i = 0; i < job->fresh->count; ++i) {
@@ -199,16 +198,17 @@ static talus_status prepare(tl_flow *flow, emission *job, double due) {
   return TALUS_OK;
 }
 
-static talus_status emit_due(const emission *job, double t1) {
+static talus_status emit_due(const emission *job, double t1, uint64_t due) {
   tl_emitter *emitter = job->emitter;
   const talus_emitter_def *def = &emitter->def;
   tl_new_bodies *fresh = job->fresh;
-  for (uint64_t i = 0; i < TL_EMIT_MOST && is_due(emitter, t1); ++i) {
+  for (uint64_t i = 0; i < due && tl_emitter_is_due(emitter, t1); ++i) {
     TL_TRY(tl_array_reserve(fresh, fresh->count + 1));
     talus_body_def body = def->body;
     body.rotation = def->random_rotation
                         ? tl_place_rotation(def->seed, TL_STREAM_EMIT_ROTATION, emitter->serial)
                         : tl_quat_normalize(def->body.rotation);
+    body.velocity = tl_emitter_velocity(def, emitter->serial);
     body.scale = tl_size_draw(&def->size, def->seed, TL_STREAM_EMIT_SIZE, emitter->serial);
     tl_trial trial = tl_trial_make(job->model, &body, body.scale, body.rotation);
     if (!find_place(job, &trial))
@@ -217,8 +217,7 @@ static talus_status emit_due(const emission *job, double t1) {
     if (job->obstacles)
       tl_obstacles_add(job->obstacles, &trial, (uint32_t)fresh->count);
     fresh->data[fresh->count++] = body;
-    emitter->serial++;
-    emitter->attempt = 0;
+    tl_emitter_advance(emitter);
   }
   return TALUS_OK;
 }
@@ -227,10 +226,11 @@ talus_status tl_flow_emit(tl_flow *flow, const tl_model *model, const tl_state *
                           tl_new_bodies *fresh) {
   for (size_t i = 0; i < flow->emitters.count; ++i) {
     emission job = {&flow->emitters.data[i], model, state, fresh, NULL};
-    if (!is_due(job.emitter, t1))
+    const uint64_t due = tl_emitter_count_due(job.emitter, t1, TL_EMIT_MOST);
+    if (due == 0)
       continue;
-    TL_TRY(prepare(flow, &job, count_due(job.emitter, t1)));
-    TL_TRY(emit_due(&job, t1));
+    TL_TRY(prepare(flow, &job, due));
+    TL_TRY(emit_due(&job, t1, due));
   }
   return TALUS_OK;
 }

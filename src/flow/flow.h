@@ -58,12 +58,16 @@ typedef struct tl_emitter {
   uint64_t serial;       /* bodies emitted so far */
   uint64_t attempt;      /* tries for the next one that were blocked */
   uint64_t blocked;      /* blocked tries in all */
+  uint64_t owed;         /* bodies that sinks sent back and that are still to come */
+  uint64_t returned;     /* those that came */
+  double next;           /* s: when the next burst comes; arrival: poisson */
 } tl_emitter;
 
 typedef struct tl_sink {
   char *name;
   talus_region region;
   uint64_t removed;
+  uint32_t recycle; /* 0: none; otherwise one more than the row of the emitter */
 } tl_sink;
 
 /* Sums since `from`; time-weighted by the steps' length. */
@@ -97,22 +101,32 @@ typedef struct tl_flow {
 /* Deep copies of a definition with checks; on failure nothing is added. */
 talus_status tl_flow_add_emitter(tl_flow *flow, const tl_model *model,
                                  const talus_emitter_def *def);
+/* Where the bodies of an emitter may come: its region must not lie in the matter of a wall. */
+talus_status tl_emitter_check_inlet(const tl_model *model, const tl_state *state,
+                                    const talus_emitter_def *def, const char *what);
+/* When its next body comes by the clock, s. */
+double tl_emitter_due(const tl_emitter *emitter);
+/* From now on the emitter emits what the sink removes. Both by name. */
+talus_status tl_flow_recycle(tl_flow *flow, const char *sink, const char *emitter);
 talus_status tl_flow_add_sink(tl_flow *flow, const char *name, const talus_region *region);
 /* uid: of the body where def->on_body (its handle is the world's business). *probe is the row. */
 talus_status tl_flow_add_probe(tl_flow *flow, const talus_probe_def *def, uint64_t uid, double now,
                                uint32_t *probe);
 /* Whether what is to be recorded can be recorded there; `what` opens the message. */
 talus_status tl_probe_check(const talus_probe_def *def, const char *what);
+/* Takes the last emitter back. */
+void tl_flow_drop_emitter(tl_flow *flow);
 void tl_flow_release(tl_flow *flow);
 
 typedef TL_ARRAY(talus_body_def) tl_new_bodies;
 
 /* Appends to *fresh the bodies that are due by t1 and fit, ready to be added. The state is the one
- * at t1. Body k = 0, 1, ... of an emitter is due at from_time + k/rate, if that is before `until`.
- * A blocked emitter tries a few places per step, then waits for the next one and counts, and so it
- * does after TL_EMIT_MOST bodies (flow/place.h); what is overdue comes out as soon as there is
- * room, after `until` too, so that no body is lost. Bodies in *fresh also block one another.
- * Allocates only when *fresh grows. */
+ * at t1. Body k = 0, 1, ... of an emitter is due at from_time + k/rate, if that is before `until`;
+ * in bursts, or at the times of a Poisson process, where the definition says so. What sinks sent
+ * back is due at once. A blocked emitter tries a few places per step, then waits for the next one
+ * and counts, and so it does after TL_EMIT_MOST bodies (flow/place.h); what is overdue comes out as
+ * soon as there is room, after `until` too, so that no body is lost. Bodies in *fresh also block
+ * one another. Allocates only when *fresh grows. */
 talus_status tl_flow_emit(tl_flow *flow, const tl_model *model, const tl_state *state, double t1,
                           tl_new_bodies *fresh);
 

@@ -1,6 +1,6 @@
-/* Obstacles: what is in the way of many new bodies of one emitter, in grids, so that each asks its
- * neighbours alone. Few bodies ask everybody, which needs no preparation; the answers are the same.
- */
+/* Obstacles: what is in the way of the new bodies of one emitter, in grids: one look at everybody
+ * finds those near its region, and each try asks its neighbours alone. In a small world each try
+ * asks everybody, which needs no preparation; the answers are the same. */
 #include "flow/place.h"
 
 static double body_radius(const tl_model *model, uint32_t slot) {
@@ -21,21 +21,20 @@ talus_status tl_obstacles_find(tl_obstacles *o, const tl_model *model, const tl_
                                const talus_region *from, double largest, double usual, size_t n) {
   const talus_box bounds = tl_region_bounds(from);
   double top = largest;
-  size_t count = 0;
-  o->unbounded.count = 0;
+  o->unbounded.count = o->near.count = 0;
   for (uint32_t slot = 0; slot < model->bodies; ++slot) {
     if (!tl_body_shape(model, slot)->bounded) {
       TL_TRY(tl_array_push(&o->unbounded, slot));
     } else if (is_near(model, state, bounds, largest, slot)) {
       top = fmax(top, body_radius(model, slot));
-      count++;
+      TL_TRY(tl_array_push(&o->near, slot));
     }
   }
-  TL_TRY(tl_grid_start(&o->old, model, bounds.lo, top, count));
+  TL_TRY(tl_grid_start(&o->old, model, bounds.lo, top, o->near.count));
   o->old.is_exact = true;
-  for (uint32_t slot = 0; slot < model->bodies; ++slot)
-    if (tl_body_shape(model, slot)->bounded && is_near(model, state, bounds, largest, slot))
-      tl_grid_add(&o->old, state->position[slot], body_radius(model, slot), usual, slot);
+  for (size_t i = 0; i < o->near.count; ++i)
+    tl_grid_add(&o->old, state->position[o->near.data[i]], body_radius(model, o->near.data[i]),
+                usual, o->near.data[i]);
   TL_TRY(tl_grid_start(&o->fresh, model, bounds.lo, largest, n));
   o->usual = usual;
   return TALUS_OK;
@@ -60,4 +59,5 @@ void tl_obstacles_free(tl_obstacles *o) {
   tl_grid_free(&o->old);
   tl_grid_free(&o->fresh);
   tl_array_free(&o->unbounded);
+  tl_array_free(&o->near);
 }

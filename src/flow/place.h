@@ -123,6 +123,20 @@ bool tl_grid_blocks(const tl_grid *grid, const tl_state *state, const tl_trial *
 
 #define TL_EMIT_MOST UINT64_C(100000) /* bodies of an emitter in a step; the others come next */
 
+/* ---- streams (flow/stream.c) ---- */
+
+uint64_t tl_emitter_burst(const talus_emitter_def *def); /* 1 at least */
+/* Sets when the first burst comes. */
+void tl_emitter_begin(tl_emitter *emitter);
+bool tl_emitter_is_due(const tl_emitter *emitter, double t1);
+/* One body has come. */
+void tl_emitter_advance(tl_emitter *emitter);
+/* How many bodies want to come by t1, `most` at most. */
+uint64_t tl_emitter_count_due(const tl_emitter *emitter, double t1, uint64_t most);
+/* Of body `serial`: a function of (seed, serial) alone. */
+talus_vec3 tl_emitter_velocity(const talus_emitter_def *def, uint64_t serial);
+talus_status tl_emitter_check_stream(const talus_emitter_def *def, const char *what);
+
 /* Refuses a rate at which more bodies come in a step than there is room for. */
 talus_status tl_emitter_check_rate(const tl_model *model, const talus_emitter_def *def,
                                    const char *what);
@@ -131,6 +145,7 @@ talus_status tl_emitter_check_rate(const tl_model *model, const talus_emitter_de
 typedef struct tl_obstacles {
   tl_grid old, fresh;
   TL_ARRAY(uint32_t) unbounded; /* slots */
+  TL_ARRAY(uint32_t) near;      /* slots of those that may reach the region */
   double usual;                 /* m */
 } tl_obstacles;
 

@@ -15,6 +15,25 @@ talus_status tl_flow_add_sink(tl_flow *flow, const char *name, const talus_regio
   return TALUS_OK;
 }
 
+static bool is_called(const char *name, const char *wanted) {
+  return name && wanted && strcmp(name, wanted) == 0;
+}
+
+talus_status tl_flow_recycle(tl_flow *flow, const char *sink, const char *emitter) {
+  size_t from = 0, to = 0;
+  while (from < flow->sinks.count && !is_called(flow->sinks.data[from].name, sink))
+    from++;
+  while (to < flow->emitters.count && !is_called(flow->emitters.data[to].def.name, emitter))
+    to++;
+  if (from == flow->sinks.count)
+    return tl_fail(TALUS_ERROR_INVALID, "there is no sink '%s' to recycle from", sink ? sink : "");
+  if (to == flow->emitters.count)
+    return tl_fail(TALUS_ERROR_INVALID, "sink '%s': there is no emitter '%s' to recycle to", sink,
+                   emitter ? emitter : "");
+  flow->sinks.data[from].recycle = (uint32_t)to + 1;
+  return TALUS_OK;
+}
+
 uint32_t tl_flow_sink_of(const tl_flow *flow, const tl_model *model, talus_dvec3 x) {
   for (size_t i = 0; i < flow->sinks.count; ++i)
     if (tl_region_holds(model, &flow->sinks.data[i].region, x))
@@ -35,6 +54,8 @@ size_t tl_flow_sink(tl_flow *flow, const tl_model *model, const tl_state *state,
         continue;
       remove[slot] = 1;
       sink->removed++;
+      if (sink->recycle > 0)
+        flow->emitters.data[sink->recycle - 1].owed++;
       newly++;
       break;
     }

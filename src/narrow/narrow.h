@@ -66,12 +66,26 @@ double tl_narrow_buried(const tl_posed *a, const tl_posed *b);
  * that the other is. Kinds that are not supported do not. */
 bool tl_narrow_touches(const tl_posed *a, const tl_posed *b);
 
+/* Whether a place, relative to the wall's position, is in the matter of a wall with one side:
+ * behind it, within the cylinder about it. */
+bool tl_revolved_holds(const tl_posed *wall, talus_dvec3 place);
+
 /* The most points two kinds can have (a clump: each of its spheres); 0 where they are not
  * supported. */
 int tl_narrow_capacity(talus_shape_kind a, talus_shape_kind b);
 
 /* Turns points round: features swapped and in their new order, normals reversed. */
 void tl_narrow_swap(tl_point *points, int count);
+
+/* Pairs with a revolved wall: what the broad phase found, and what is left of them. */
+typedef struct tl_wall_share {
+  size_t asked, tested;
+} tl_wall_share;
+
+/* Takes out of the list (sorted, in place) who is too far from a revolved wall to touch it
+ * (narrow/walls.c). margins: by slot. */
+talus_status tl_walls_sift(const tl_crowd *crowd, const talus_real *margins, tl_pairs *pairs,
+                           tl_wall_share *share);
 
 /* Contacts of all candidate pairs (sorted) into *contacts, in canonical order, impulses 0. A pair's
  * margin is the sum of its bodies' (margins: by slot). Supported kinds that can never

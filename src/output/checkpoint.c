@@ -110,6 +110,8 @@ static const tl_column world_columns[] = {
     LATE_DOUBLE(struct talus_world, contacts_dt, contacts.dt, 7),
     LATE_DOUBLE(struct talus_world, joints_dt, joints.dt, 7),
     U64(struct talus_world, bodies, model.bodies),
+    LATE_U64(struct talus_world, wall_pairs, walls.asked, 8),
+    LATE_U64(struct talus_world, wall_tests, walls.tested, 8),
     U64(struct talus_world, emitted, emitted),
     U64(struct talus_world, removed, removed),
     KIND(struct talus_world, broad_told, broad_told, TALUS_BROAD_BVH + 1),
@@ -392,6 +394,13 @@ static const tl_column emitters_columns[] = {
     U64(tl_emitter, serial, serial),
     U64(tl_emitter, attempt, attempt),
     U64(tl_emitter, blocked, blocked),
+    LATE_DOUBLE(tl_emitter, thermal, def.thermal, 8),
+    LATE_U32(tl_emitter, inflow, def.inflow, 8),
+    LATE_U32(tl_emitter, arrival, def.arrival, 8),
+    LATE_U64(tl_emitter, burst, def.burst, 8),
+    LATE_U64(tl_emitter, owed, owed, 8),
+    LATE_U64(tl_emitter, returned, returned, 8),
+    LATE_DOUBLE(tl_emitter, next, next, 8),
 };
 TABLE(tl_emitter, emitters);
 
@@ -399,6 +408,7 @@ static const tl_column sinks_columns[] = {
     TEXT(tl_sink, name, name),
     REGION(tl_sink, region, region),
     U64(tl_sink, removed, removed),
+    LATE_U32(tl_sink, recycle, recycle, 8),
 };
 TABLE(tl_sink, sinks);
 

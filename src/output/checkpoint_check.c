@@ -170,6 +170,8 @@ static talus_status check_emitters(const talus_world *world, tl_flow *scratch) {
   for (size_t i = 0; i < world->flow.emitters.count; ++i) {
     const talus_emitter_def *def = &world->flow.emitters.data[i].def;
     TL_TRY(tl_flow_add_emitter(scratch, &world->model, def));
+    if (world->flow.emitters.data[i].returned > world->flow.emitters.data[i].serial)
+      WRONG("emitter %zu: more bodies came back than there were", i);
     if (def->body.group > world->groups.count || (def->body.lock & ~(uint32_t)TL_FLAG_LOCKS))
       WRONG("emitter %zu: there is no such group or lock", i);
   }
@@ -178,8 +180,11 @@ static talus_status check_emitters(const talus_world *world, tl_flow *scratch) {
 
 static talus_status check_flow(const talus_world *world) {
   const tl_flow *flow = &world->flow;
-  for (size_t i = 0; i < flow->sinks.count; ++i)
+  for (size_t i = 0; i < flow->sinks.count; ++i) {
     TL_TRY(tl_region_check(&flow->sinks.data[i].region, "sink"));
+    if (flow->sinks.data[i].recycle > flow->emitters.count)
+      WRONG("sink %zu: there is no emitter to recycle to", i);
+  }
   for (size_t i = 0; i < flow->probes.count; ++i) {
     const tl_probe *probe = &flow->probes.data[i];
     const talus_probe_def def = {.on_body = probe->on_body,

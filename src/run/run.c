@@ -103,7 +103,7 @@ static bool is_at_rest(const tl_run *run) {
   for (size_t i = 0; i < flow->emitters.count; ++i) {
     /* Still to come, or owed since a blocked emitter waits. */
     const tl_emitter *emitter = &flow->emitters.data[i];
-    if (emitter->def.from_time + (double)emitter->serial / emitter->def.rate < emitter->def.until)
+    if (emitter->owed > 0 || tl_emitter_due(emitter) < emitter->def.until)
       return false;
   }
   return true;

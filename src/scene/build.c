@@ -431,6 +431,10 @@ static talus_status add_emitter(builder *b, const tl_scene_emitter *emitter) {
   def.size = size_of(&emitter->size, map_of(map, "size"));
   def.random_rotation = emitter->rotation.is_random;
   def.seed = seed_of(b->scene, emitter->seed);
+  def.thermal = emitter->thermal;
+  def.inflow = (talus_inflow)emitter->inflow;
+  def.arrival = (talus_arrival)emitter->arrival;
+  def.burst = emitter->burst;
   return talus_world_add_emitter(b->world, &def);
 }
 
@@ -467,7 +471,9 @@ static talus_status add_flow(builder *b, bool all_there) {
   for (size_t i = 0; i < scene->sinks.count; ++i) {
     const tl_map *map = map_of(map_of(&tl_schema_scene, "sinks"), "in");
     const talus_region region = tl_scene_region_of(&sinks[i].in, map);
-    const talus_status status = talus_world_add_sink(b->world, sinks[i].name, &region);
+    talus_status status = talus_world_add_sink(b->world, sinks[i].name, &region);
+    if (status == TALUS_OK && sinks[i].recycle)
+      status = talus_world_recycle(b->world, sinks[i].name, sinks[i].recycle);
     TL_TRY(gather_at(b, status, &sinks[i].object, "sinks", i, ""));
   }
   for (size_t i = 0; i < scene->probes.count && all_there; ++i)

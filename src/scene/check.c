@@ -177,6 +177,27 @@ static void check_ignore(tl_checker *checker) {
     }
 }
 
+static void check_recycle(tl_checker *checker, tl_node_id node, const tl_scene_sink *sink,
+                          const char *path) {
+  const tl_scene_emitter *emitters = checker->scene->emit.data;
+  tl_names names = {0};
+  uint32_t row;
+  if (!sink->recycle)
+    return;
+  for (size_t i = 0; i < checker->scene->emit.count && checker->status == TALUS_OK; ++i)
+    if (emitters[i].name)
+      checker->status = tl_names_add(&names, emitters[i].name, (uint32_t)i, &row);
+  char full[80];
+  snprintf(full, sizeof full, "%s.recycle", path);
+  if (!tl_names_find(&names, sink->recycle, &row))
+    tl_check_unknown(checker, tl_check_mark(checker, node, "recycle"), full, sink->recycle,
+                     "the name of an emitter", &names);
+  if (!sink->name)
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, "recycle"),
+                   "%s has `recycle` and no `name`; expected a name", path);
+  tl_names_free(&names);
+}
+
 static void check_sinks(tl_checker *checker) {
   const tl_scene_sink *sinks = checker->scene->sinks.data;
   tl_names names = {0};
@@ -193,6 +214,7 @@ static void check_sinks(tl_checker *checker) {
                      "%s.name is `" TL_SINK_OUTSIDE
                      "`, which is what leaves the domain; expected another name",
                      path);
+    check_recycle(checker, node, &sinks[i], path);
   }
   tl_names_free(&names);
 }

@@ -314,12 +314,16 @@ typedef struct tl_scene_emitter {
   tl_scene_rotation rotation;
   char *group;
   uint64_t seed;
+  double thermal;
+  int inflow, arrival;
+  uint64_t burst;
 } tl_scene_emitter;
 
 typedef struct tl_scene_sink {
   tl_object object;
   char *name;
   tl_scene_region in;
+  char *recycle;
 } tl_scene_sink;
 
 typedef struct tl_scene_probe {

@@ -21,6 +21,17 @@ static const tl_words wall_sides = {
           {"both", TALUS_SIDES_BOTH, "on either side of a thin wall"}),
     NULL};
 
+static const tl_words inflows = {
+    WORDS(
+        {"volume", TALUS_INFLOW_VOLUME, "as those of a gas at an instant"},
+        {"flux", TALUS_INFLOW_FLUX, "as those of a gas that pass through the disc along its axis"}),
+    NULL};
+
+static const tl_words arrivals = {
+    WORDS({"regular", TALUS_ARRIVAL_REGULAR, "1/rate after each other"},
+          {"poisson", TALUS_ARRIVAL_POISSON, "at random times, independently of each other"}),
+    NULL};
+
 static const tl_words locks = {WORDS({"x", TALUS_LOCK_X, "no motion along x"},
                                      {"y", TALUS_LOCK_Y, NULL}, {"z", TALUS_LOCK_Z, NULL},
                                      {"rx", TALUS_LOCK_RX, "no rotation about x"},
@@ -81,6 +92,7 @@ static const tl_words warnings = {
           {"idle-key", TL_WARN_IDLE_KEY, "a key that does nothing for the kind or method chosen"},
           {"soft-springs", TL_WARN_SOFT_SPRINGS,
            "springs that let bodies sink by more than a hundredth of their radius"},
+          {"narrow-throat", TL_WARN_NARROW_THROAT, "balls that a revolved wall does not let pass"},
           {"heavy-body", TL_WARN_HEAVY_BODY,
            "a body of a thousand tonnes, as if its size were in mm"}),
     NULL};
@@ -670,6 +682,15 @@ const tl_map tl_schema_emitter = {
         {ROTATIONS_KEY},
         {GROUP_KEY},
         {SEED_KEY},
+        {KEY(OWNER, thermal, NUMBER), NOT_NEGATIVE, .unit = "m/s", .fallback = "0",
+         .example = "0.1",
+         .help = "deviation of each component of their velocity about `velocity`: sqrt(kT/m)"},
+        {KEY(OWNER, inflow, WORD), .words = &inflows, .fallback = "volume", .example = "flux",
+         .help = "how thermal velocities are distributed"},
+        {KEY(OWNER, arrival, WORD), .words = &arrivals, .fallback = "regular", .example = "poisson",
+         .help = "when they come"},
+        {KEY(OWNER, burst, INTEGER), .range = {1, 100000, false}, .fallback = "1", .example = "12",
+         .help = "so many come together, less often"},
         {0}}};
 #undef OWNER
 
@@ -680,11 +701,14 @@ static const tl_map sink_map = {
     .size = sizeof(OWNER),
     .help =
         "An entry of `sinks`: free bodies whose centre is in it at the end of a step are removed.",
-    .keys = (const tl_key[]){{KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL, .example = "drain",
-                              .help = "what messages call it"},
-                             {KEY(OWNER, in, MAP), .map = &tl_schema_region,
-                              .example = "{box: [[-9, -9, -9], [9, 9, -1]]}", .help = "where"},
-                             {0}}};
+    .keys =
+        (const tl_key[]){{KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL, .example = "drain",
+                          .help = "what messages call it"},
+                         {KEY(OWNER, in, MAP), .map = &tl_schema_region,
+                          .example = "{box: [[-9, -9, -9], [9, 9, -1]]}", .help = "where"},
+                         {KEY(OWNER, recycle, NAME), .flags = TL_KEY_OPTIONAL, .example = "inlet",
+                          .help = "name of the emitter that emits again what is removed"},
+                         {0}}};
 #undef OWNER
 
 #define OWNER tl_scene_probe

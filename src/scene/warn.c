@@ -441,6 +441,7 @@ void tl_check_warn(tl_checker *checker) {
   warn_names(&w);
   tl_warn_keys(&w);
   tl_warn_size(&w);
+  tl_warn_throat(&w);
   tl_warn_step(&w);
   tl_warn_soft(&w);
   tl_warn_elastic(&w);

@@ -19,7 +19,8 @@ enum {
   TL_WARN_LARGE_ROLLING = 512,
   TL_WARN_IDLE_KEY = 1024,
   TL_WARN_SOFT_SPRINGS = 2048,
-  TL_WARN_HEAVY_BODY = 4096
+  TL_WARN_HEAVY_BODY = 4096,
+  TL_WARN_NARROW_THROAT = 8192
 };
 
 /* Fills scene->warnings, in the order of the file, from a scene that was found valid. */
@@ -39,6 +40,7 @@ void tl_warn(tl_warner *warner, uint32_t kind, tl_mark mark, const char *fmt, ..
 void tl_warn_keys(tl_warner *warner);
 void tl_warn_step(tl_warner *warner);
 void tl_warn_size(tl_warner *warner);
+void tl_warn_throat(tl_warner *warner);
 
 /* Something that moves and can hit others: an entry of `bodies` or `emit`. */
 typedef struct tl_mover {

@@ -28,3 +28,59 @@ void tl_warn_size(tl_warner *warner) {
           most.who, most.heaviest, tl_cbrt_d(6 * volume / PI), tl_cbrt_d(6 * volume / PI),
           tl_cbrt_d(6 * volume / PI) / 1000);
 }
+
+/* ---- throats -----------------------------------------------------------------------------------
+ */
+
+/* The wall with the narrowest throat, and whoever is widest. */
+typedef struct throat {
+  double radius; /* m */
+  size_t body;   /* row */
+  tl_mover widest;
+} throat;
+
+static void keep_widest(void *context, const tl_mover *who) {
+  throat *t = context;
+  if (who->is_sphere && !who->is_scripted && isfinite(who->radius) &&
+      who->radius > t->widest.radius)
+    t->widest = *who;
+}
+
+/* An end on the axis is closed, which is no throat. */
+static double throat_of(const tl_scene_shape *shape) {
+  const double *rows = shape->revolved.rows.data;
+  double least = INFINITY;
+  if (tl_object_has(&tl_schema_shape, shape, "tube"))
+    return shape->tube.radius;
+  if (tl_object_has(&tl_schema_shape, shape, "funnel")) {
+    const double low = fmin(shape->funnel.top, shape->funnel.bottom);
+    return low > 0 ? low : INFINITY;
+  }
+  for (size_t i = 0; i < shape->revolved.rows.count; ++i)
+    if (rows[2 * i + 1] > 0)
+      least = fmin(least, rows[2 * i + 1]);
+  return least;
+}
+
+void tl_warn_throat(tl_warner *warner) {
+  const tl_checker *checker = warner->checker;
+  const tl_scene_body *bodies = checker->scene->bodies.data;
+  throat t = {.radius = INFINITY};
+  for (size_t i = 0; i < checker->scene->bodies.count; ++i) {
+    const tl_scene_shape *shape =
+        tl_scene_is_one(&bodies[i]) ? tl_check_shape(checker, &bodies[i].shape) : NULL;
+    if (!shape || tl_scene_shape_kind(shape) != TALUS_REVOLVED ||
+        (tl_object_has(&tl_schema_shape, shape, "sides") && shape->sides != TALUS_SIDES_IN) ||
+        !(throat_of(shape) * bodies[i].scale < t.radius))
+      continue;
+    t.radius = throat_of(shape) * bodies[i].scale, t.body = i;
+  }
+  if (!isfinite(t.radius))
+    return;
+  tl_warn_movers(warner->checker, keep_widest, &t);
+  if (t.widest.radius > t.radius)
+    tl_warn(warner, TL_WARN_NARROW_THROAT, t.widest.mark,
+            "%s has balls of radius %g m, wider than the throat of bodies.%zu, which is %g m: they "
+            "cannot pass",
+            t.widest.who, t.widest.radius, t.body, t.radius);
+}

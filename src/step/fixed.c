@@ -184,6 +184,7 @@ talus_status tl_step_find_contacts(const tl_backend *backend, const tl_crowd *cr
   TL_TRY(backend->find_pairs(report->broad, crowd, boxes, &pairs));
   if (crowd->joints)
     tl_joints_keep_apart(crowd->joints, &pairs);
+  TL_TRY(tl_walls_sift(crowd, margins, &pairs, &report->walls));
   report->pairs = pairs.count;
   TL_GO_ON(crowd->cancel);
   /* Boxes have done their work. */

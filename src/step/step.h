@@ -4,14 +4,16 @@
 
 #include "backend/backend.h"
 #include "contact/depth.h"
+#include "narrow/narrow.h"
 
 /* What one step did; wall times in seconds. */
 typedef struct tl_step_report {
   talus_broad_kind broad; /* what `auto` became */
   const char *broad_reason;
   size_t pairs;
-  size_t pushed;  /* bodies that something may push within the step (contact/reach.h) */
-  size_t relayed; /* pairs that were looked at once more for that (step/relay.h) */
+  tl_wall_share walls; /* of them and a revolved wall */
+  size_t pushed;       /* bodies that something may push within the step (contact/reach.h) */
+  size_t relayed;      /* pairs that were looked at once more for that (step/relay.h) */
   tl_solve_report solve;
   double wall_broad, wall_narrow, wall_solve, wall_step;
   tl_depths depths;  /* of all contacts, where the step has found them on its way */

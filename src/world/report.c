@@ -81,6 +81,8 @@ talus_status talus_world_report(talus_world *world, talus_report *report) {
                            .iterations = world->last.solve.iterations,
                            .joints = world->joints.all.count,
                            .emitted = world->emitted,
+                           .wall_pairs = world->walls.asked,
+                           .wall_tests = world->walls.tested,
                            .removed = world->removed,
                            .wall_broad = world->wall[0],
                            .wall_narrow = world->wall[1],

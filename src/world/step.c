@@ -386,6 +386,8 @@ static talus_status step_once(talus_world *world) {
   TL_TRY(status == TALUS_OK ? status : explain(world, status));
   tl_joints_take(&world->joints, tl_model_substep(model, crowd.dt));
   take_result(world, is_springs);
+  world->walls.asked += world->last.walls.asked;
+  world->walls.tested += world->last.walls.tested;
   world->wall[0] += world->last.wall_broad;
   world->wall[1] += world->last.wall_narrow;
   world->wall[2] += world->last.wall_solve;
@@ -485,7 +487,13 @@ talus_status talus_world_fill(talus_world *world, const talus_fill_def *def, uin
 talus_status talus_world_add_emitter(talus_world *world, const talus_emitter_def *def) {
   TL_MAY_CHANGE(world);
   TL_NEED(def);
-  return tl_flow_add_emitter(&world->flow, &world->model, def);
+  TL_TRY(tl_need(&world->where, TL_THE_BODIES, TL_READ));
+  TL_TRY(tl_flow_add_emitter(&world->flow, &world->model, def));
+  const talus_status status =
+      tl_emitter_check_inlet(&world->model, &world->state, def, def->name ? def->name : "emitter");
+  if (status != TALUS_OK)
+    tl_flow_drop_emitter(&world->flow);
+  return status;
 }
 
 talus_status talus_world_add_sink(talus_world *world, const char *name,
@@ -493,6 +501,11 @@ talus_status talus_world_add_sink(talus_world *world, const char *name,
   TL_MAY_CHANGE(world);
   TL_NEED(region);
   return tl_flow_add_sink(&world->flow, name, region);
+}
+
+talus_status talus_world_recycle(talus_world *world, const char *sink, const char *emitter) {
+  TL_MAY_CHANGE(world);
+  return tl_flow_recycle(&world->flow, sink, emitter);
 }
 
 talus_status talus_world_add_probe(talus_world *world, const talus_probe_def *def,

@@ -105,6 +105,7 @@ struct talus_world {
   /* What happened so far. */
   tl_step_report last;
   uint64_t emitted, removed;
+  tl_wall_share walls;       /* sums over all steps */
   uint64_t sunk, sunk_first; /* bodies that sank (world/sink.c), and the uid of the first of them */
   double wall[4];            /* broad, narrow, solve, step */
   double contact_work, load_work, flow_energy; /* J, sums over all steps */

@@ -1,0 +1,131 @@
+/* Streams: when the bodies of an emitter are due, and how fast they come. */
+#include "base/power.h"
+#include "flow/place.h"
+#include "narrow/narrow.h"
+
+uint64_t tl_emitter_burst(const talus_emitter_def *def) { return def->burst > 0 ? def->burst : 1; }
+
+/* ---- times ----------------------------------------------------------------------------------- */
+
+/* Of a Poisson process: the time from burst `group` - 1 to burst `group`. */
+static double interval(const talus_emitter_def *def, uint64_t group) {
+  tl_random random = tl_random_start(def->seed, TL_STREAM_EMIT_ARRIVAL, group);
+  const double mean = (double)tl_emitter_burst(def) / def->rate;
+  return -mean * tl_log_d(1 - tl_random_unit(&random));
+}
+
+void tl_emitter_begin(tl_emitter *emitter) {
+  emitter->next = emitter->def.from_time + interval(&emitter->def, 0);
+}
+
+/* Bodies so far that came by the clock, not from a sink. */
+static uint64_t clocked(const tl_emitter *emitter) { return emitter->serial - emitter->returned; }
+
+double tl_emitter_due(const tl_emitter *emitter) {
+  const talus_emitter_def *def = &emitter->def;
+  const uint64_t burst = tl_emitter_burst(def);
+  if (def->arrival == TALUS_ARRIVAL_POISSON)
+    return emitter->next;
+  return def->from_time + (double)(clocked(emitter) / burst * burst) / def->rate;
+}
+
+void tl_emitter_advance(tl_emitter *emitter) {
+  const uint64_t burst = tl_emitter_burst(&emitter->def);
+  emitter->serial++;
+  emitter->attempt = 0;
+  if (emitter->owed > 0) {
+    emitter->owed--;
+    emitter->returned++;
+  } else if (emitter->def.arrival == TALUS_ARRIVAL_POISSON && clocked(emitter) % burst == 0) {
+    emitter->next += interval(&emitter->def, clocked(emitter) / burst);
+  }
+}
+
+uint64_t tl_emitter_count_due(const tl_emitter *emitter, double t1, uint64_t most) {
+  tl_emitter later = *emitter;
+  uint64_t n = 0;
+  while (n < most && tl_emitter_is_due(&later, t1)) {
+    tl_emitter_advance(&later);
+    n++;
+  }
+  return n;
+}
+
+/* ---- velocities ------------------------------------------------------------------------------ */
+
+/* The speed x > 0, in thermal speeds, at which bodies pass a plane against which their gas drifts
+ * at `drift`: its density is x exp(-(x - drift)^2 / 2). About its mode m that is at most a Gaussian
+ * of deviation 1, and the ratio of the two is y exp(1 - y) with y = x/m. */
+static double draw_flux(double drift, tl_random *random) {
+  const double mode = 0.5 * (drift + sqrt(drift * drift + 4));
+  for (int i = 0; i < 1000; ++i) {
+    const double y = (mode + tl_random_normal(random)) / mode;
+    if (y > 0 && tl_random_unit(random) < y * tl_exp_d(1 - y))
+      return y * mode;
+  }
+  return mode; /* one of two is accepted at least, so this is never reached */
+}
+
+talus_vec3 tl_emitter_velocity(const talus_emitter_def *def, uint64_t serial) {
+  if (!(def->thermal > 0))
+    return def->body.velocity;
+  tl_random random = tl_random_start(def->seed, TL_STREAM_EMIT_VELOCITY, serial);
+  const double x = tl_random_normal(&random), y = tl_random_normal(&random);
+  const talus_dvec3 drift = tl_widen(def->body.velocity);
+  talus_dvec3 v =
+      tl_dadd(drift, tl_dscale(tl_dvec3(x, y, tl_random_normal(&random)), def->thermal));
+  if (def->inflow == TALUS_INFLOW_FLUX) {
+    const talus_dvec3 axis = tl_widen(def->from.axis);
+    const talus_dvec3 n = tl_dscale(axis, 1 / tl_dlength(axis));
+    const double through = def->thermal * draw_flux(tl_ddot(drift, n) / def->thermal, &random);
+    v = tl_dadd(v, tl_dscale(n, through - tl_ddot(v, n)));
+  }
+  return tl_narrow(v);
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+talus_status tl_emitter_check_stream(const talus_emitter_def *def, const char *what) {
+  if (!(def->thermal >= 0) || !tl_is_finite_d(def->thermal))
+    return tl_fail(TALUS_ERROR_INVALID, "%s: the thermal speed is %g m/s; it must be 0 or more",
+                   what, def->thermal);
+  if ((unsigned)def->inflow > TALUS_INFLOW_FLUX || (unsigned)def->arrival > TALUS_ARRIVAL_POISSON)
+    return tl_fail(TALUS_ERROR_INVALID, "%s: there is no inflow %d or no arrival %d", what,
+                   (int)def->inflow, (int)def->arrival);
+  if (def->burst > TL_EMIT_MOST)
+    return tl_fail(TALUS_ERROR_INVALID, "%s: a burst of %llu bodies is more than %llu", what,
+                   (unsigned long long)def->burst, (unsigned long long)TL_EMIT_MOST);
+  if (def->inflow == TALUS_INFLOW_FLUX &&
+      (def->from.kind != TALUS_REGION_CYLINDER || def->from.length > 0 || !(def->thermal > 0)))
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "%s: a flux goes through a disc, along its axis, with a thermal speed > 0",
+                   what);
+  return TALUS_OK;
+}
+
+/* Places that are looked at; fewer would take a wall's edge for all of it. */
+#define LOOKS 64
+
+talus_status tl_emitter_check_inlet(const tl_model *model, const tl_state *state,
+                                    const talus_emitter_def *def, const char *what) {
+  for (uint32_t slot = 0; slot < model->bodies; ++slot) {
+    const tl_shape *shape = tl_body_shape(model, slot);
+    if (shape->kind != TALUS_REVOLVED || shape->open == TALUS_SIDES_BOTH ||
+        tl_model_ignores(model, model->property.group[slot], def->body.group))
+      continue;
+    const tl_posed wall = {
+        .shape = shape, .scale = model->property.scale[slot], .rotation = state->rotation[slot]};
+    int held = 0;
+    for (uint64_t i = 0; i < LOOKS; ++i) {
+      tl_random random = tl_random_start(def->seed, TL_STREAM_EMIT_POSITION, i);
+      const talus_dvec3 place = tl_region_point(&def->from, &random);
+      held += tl_revolved_holds(&wall, tl_dsub(place, state->position[slot]));
+    }
+    if (held == LOOKS)
+      return tl_fail(TALUS_ERROR_INVALID,
+                     "%s: where its bodies come from is outside the revolved wall that body %llu "
+                     "is, in its matter; put it inside, or give the wall `sides: both`",
+                     what, (unsigned long long)model->property.uid[slot]);
+  }
+  return TALUS_OK;
+}
