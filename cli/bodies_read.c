@@ -150,16 +150,19 @@ static bool parse_binary(bodies_source *in, body_table *table) {
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
-_Static_assert((int)FRAME_CLUMP == (int)TALUS_CLUMP && (int)FRAME_OTHER == (int)TALUS_SHAPE_KINDS,
+_Static_assert((int)FRAME_REVOLVED == (int)TALUS_REVOLVED &&
+                   (int)FRAME_OTHER == (int)TALUS_SHAPE_KINDS,
                "kinds of frames are those of talus.h");
 
-/* Hull: x, y, z of each; clump: the radius too. For contacts a clump needs no mass of its own: any
- * will do, and the integral is saved. */
+/* Hull: x, y, z of each; clump: the radius too; revolved: z and radius. For contacts a clump needs
+ * no mass of its own: any will do, and the integral is saved. */
 static void convert_points(const frame *from, const frame_shape *shape, double *to,
                            talus_shape_def *def) {
-  const size_t width = shape->kind == FRAME_CLUMP ? 4 : 3;
+  const bool is_wall = shape->kind == FRAME_REVOLVED;
+  const size_t width = shape->kind == FRAME_CLUMP ? 4 : is_wall ? 2 : 3;
   for (size_t i = 0; i < shape->points; ++i)
-    memcpy(to + width * i, from->point + 4 * (shape->point + i), width * sizeof *to);
+    memcpy(to + width * i, from->point + 4 * (shape->point + i) + (is_wall ? 2 : 0),
+           width * sizeof *to);
   def->points = to;
   def->point_count = shape->points;
   if (shape->kind != FRAME_CLUMP)
@@ -182,7 +185,10 @@ static bool convert_shapes(const bodies_source *in, const frame *from, body_tabl
     table->shapes[i] = talus_shape_def_default();
     table->shapes[i].kind = (talus_shape_kind)shape->kind; /* both in one order */
     memcpy(table->shapes[i].size, shape->size, sizeof shape->size);
-    table->shapes[i].open = shape->open;
+    if (shape->kind == FRAME_REVOLVED)
+      table->shapes[i].sides = (talus_sides)shape->open;
+    else
+      table->shapes[i].open = shape->open;
     convert_points(from, shape, table->points + 4 * (size_t)shape->point, &table->shapes[i]);
   }
   return true;

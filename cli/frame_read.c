@@ -251,7 +251,7 @@ static bool read_attribute(const source *in, const char *name, double *value) {
 static frame_kind kind_of(const char *name) {
   static const char *const names[] = {"sphere",         "box",     "plane",    "container",
                                       "ellipsoid",      "capsule", "cylinder", "cone",
-                                      "superellipsoid", "hull",    "clump"};
+                                      "superellipsoid", "hull",    "clump",    "revolved"};
   for (int i = 0; i < FRAME_OTHER; ++i)
     if (strcmp(name, names[i]) == 0)
       return (frame_kind)i;

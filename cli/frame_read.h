@@ -21,6 +21,7 @@ typedef enum frame_kind {
   FRAME_SUPERELLIPSOID,
   FRAME_HULL,
   FRAME_CLUMP,
+  FRAME_REVOLVED,
   FRAME_OTHER /* a kind this command does not know */
 } frame_kind;
 
@@ -30,9 +31,9 @@ typedef struct frame_shape {
   frame_kind kind;
   char kind_name[FRAME_NAME_BYTES];
   double size[5];               /* as in talus_shape_def */
-  uint32_t open;                /* container: TALUS_SIDE_... */
+  uint32_t open;                /* container: TALUS_SIDE_...; revolved: talus_sides */
   double centre[3];             /* of mass, in the shape's own frame, at scale 1 */
-  uint32_t point, points;       /* first row of frame.point and how many: hull and clump */
+  uint32_t point, points;       /* first row of frame.point and how many: hull, clump, revolved */
   uint32_t triangle, triangles; /* likewise of frame.triangle: hull */
 } frame_shape;
 

@@ -109,7 +109,7 @@ static void say_abort(int sig) {
 /* Whoever forces an instruction set wants that one and no other. */
 static bool refuse_instructions(void) {
   const char *word = getenv("TALUS_ISA");
-  if (!word || strcmp(word, talus_instruction_set()) == 0)
+  if (!word || !*word || strcmp(word, talus_instruction_set()) == 0)
     return false;
   static const char *const known[] = {"avx512", "avx2", "generic"};
   for (size_t i = 0; i < sizeof known / sizeof *known; ++i)

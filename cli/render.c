@@ -224,7 +224,9 @@ static int draw_stage(session *s, const render_stage *stage) {
                 .planes = stage->planes.data,
                 .plane_count = stage->planes.count,
                 .panes = stage->panes.data,
-                .pane_count = stage->panes.count};
+                .pane_count = stage->panes.count,
+                .cones = stage->cones.data,
+                .cone_count = stage->cones.count};
   if (what.has_cut) {
     what.cut_normal = (vec){(float)(n[0] / length), (float)(n[1] / length), (float)(n[2] / length)};
     what.cut_offset = (float)(offset / length);

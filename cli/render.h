@@ -144,7 +144,7 @@ typedef struct render_stage {
   render_list sphere_paints, box_paints, solid_paints; /* ... and its image_paint */
   render_list lines;                                   /* edges of containers: scene_rod */
   render_list ghosts, ghost_boxes;
-  render_list planes, panes;
+  render_list planes, panes, cones;
   bool is_short_of_memory;
 } render_stage;
 

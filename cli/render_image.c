@@ -313,20 +313,71 @@ static float pane_distance(const image_pane *pane, vec from, vec along) {
   return inside ? t : INFINITY;
 }
 
+static rgb breathe(rgb seen, float cosine) {
+  static const rgb tint = {0.80f, 0.86f, 0.90f};
+  const float grazing = 1 - (cosine < 1 ? cosine : 1);
+  return mix(seen, tint, 0.035f + 0.22f * grazing * grazing * grazing);
+}
+
+/* |across + t across_way| = radius of the cone at the height z + t climb: up to two places. A ring
+ * is met at its height. Returns how many. */
+static int cone_places(const image_cone *cone, vec across, vec across_way, float z, float climb,
+                       float t[2]) {
+  if (!(cone->length > 0)) {
+    t[0] = -z / climb;
+    return 1;
+  }
+  const float slope = (cone->radius[1] - cone->radius[0]) / cone->length;
+  const float r = cone->radius[0] + slope * z, grows = slope * climb;
+  const float a = vec_dot(across_way, across_way) - grows * grows;
+  const float b = vec_dot(across, across_way) - r * grows, c = vec_dot(across, across) - r * r;
+  const float root = b * b - a * c;
+  if (!(root >= 0) || a == 0)
+    return 0;
+  t[0] = (-b - sqrtf(root)) / a, t[1] = (-b + sqrtf(root)) / a;
+  return 2;
+}
+
+static rgb through_cone(const image_cone *cone, vec from, vec along, const stretch *part,
+                        float distance, rgb seen) {
+  const vec d = vec_sub(from, cone->low);
+  const float z = vec_dot(d, cone->axis), climb = vec_dot(along, cone->axis);
+  const vec across = vec_sub(d, vec_scale(cone->axis, z));
+  const vec way = vec_sub(along, vec_scale(cone->axis, climb));
+  float t[2];
+  const int n = cone_places(cone, across, way, z, climb, t);
+  for (int k = 0; k < n; ++k) {
+    const float height = z + t[k] * climb;
+    const vec out = vec_add(across, vec_scale(way, t[k]));
+    const float r = sqrtf(vec_dot(out, out)), *ends = cone->radius;
+    const float slope = cone->length > 0 ? (ends[1] - ends[0]) / cone->length : 0;
+    const bool is_ring = !(cone->length > 0);
+    if (!(t[k] > 0 && t[k] < distance) || t[k] < part->near || t[k] > part->far ||
+        (is_ring ? r < fminf(ends[0], ends[1]) || r > fmaxf(ends[0], ends[1])
+                 : height < 0 || height > cone->length || ends[0] + slope * height < 0))
+      continue;
+    const vec normal =
+        is_ring
+            ? cone->axis
+            : vec_unit(vec_sub(vec_scale(out, 1 / fmaxf(r, 1e-12f)), vec_scale(cone->axis, slope)));
+    seen = breathe(seen, fabsf(vec_dot(normal, along)));
+  }
+  return seen;
+}
+
 /* Each pane in front of what is seen adds a breath of light, more where it is seen at a slant.
  * Their order hardly shows in so thin a veil, so they are not sorted. */
 static rgb through_panes(const image *what, vec from, vec along, float distance, rgb seen) {
-  static const rgb tint = {0.80f, 0.86f, 0.90f};
   const stretch part = kept(what, from, along);
   for (size_t i = 0; i < what->pane_count; ++i) {
     const image_pane *pane = &what->panes[i];
     const float at = pane_distance(pane, from, along);
     if (at >= distance || at < part.near || at > part.far)
       continue;
-    const float cosine = fabsf(vec_dot(pane->normal, along));
-    const float grazing = 1 - (cosine < 1 ? cosine : 1);
-    seen = mix(seen, tint, 0.035f + 0.22f * grazing * grazing * grazing);
+    seen = breathe(seen, fabsf(vec_dot(pane->normal, along)));
   }
+  for (size_t i = 0; i < what->cone_count; ++i)
+    seen = through_cone(&what->cones[i], from, along, &part, distance, seen);
   return seen;
 }
 

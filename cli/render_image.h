@@ -39,6 +39,13 @@ typedef struct image_pane {
   vec centre, u, v, normal;
 } image_pane;
 
+/* The side of a cone of clear glass: from a circle about `low` to one `length` further along the
+ * unit axis. Length 0: a ring. */
+typedef struct image_cone {
+  vec low, axis;
+  float length, radius[2];
+} image_cone;
+
 /* Of a thing that one looks through. */
 typedef struct image_paint {
   rgb colour;
@@ -70,6 +77,8 @@ typedef struct image {
   size_t plane_count;
   const image_pane *panes;
   size_t pane_count;
+  const image_cone *cones;
+  size_t cone_count;
 } image;
 
 /* Fills the canvas; false where memory runs out. The result does not depend on the number of

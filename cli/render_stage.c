@@ -40,12 +40,12 @@ static void add_rod(render_stage *stage, vec from, vec to, float radius, rgb col
 
 void render_stage_free(render_stage *stage) {
   render_list *const lists[] = {
-      &stage->spheres,       &stage->sphere_colours, &stage->boxes,         &stage->box_colours,
-      &stage->rods,          &stage->rod_colours,    &stage->lines,         &stage->ghosts,
-      &stage->ghost_boxes,   &stage->planes,         &stage->panes,         &stage->solids,
-      &stage->solid_colours, &stage->faces,          &stage->shape_faces,   &stage->veil_spheres,
-      &stage->veil_boxes,    &stage->veil_solids,    &stage->sphere_paints, &stage->box_paints,
-      &stage->solid_paints};
+      &stage->spheres,      &stage->sphere_colours, &stage->boxes,       &stage->box_colours,
+      &stage->rods,         &stage->rod_colours,    &stage->lines,       &stage->ghosts,
+      &stage->ghost_boxes,  &stage->planes,         &stage->panes,       &stage->cones,
+      &stage->solids,       &stage->solid_colours,  &stage->faces,       &stage->shape_faces,
+      &stage->veil_spheres, &stage->veil_boxes,     &stage->veil_solids, &stage->sphere_paints,
+      &stage->box_paints,   &stage->solid_paints};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
     free(lists[i]->data);
   *stage = (render_stage){0};
@@ -319,6 +319,62 @@ static void stage_container(const staging *s, size_t i) {
   }
 }
 
+static void stage_circle(const staging *s, size_t i, float z, float r, float radius) {
+  enum { AROUND = 64 };
+  const float *q = turn_of(s, i);
+  const vec at = shape_origin(s, i);
+  vec last = vec_add(at, render_turn(q, (vec){r, 0, z}));
+  for (int k = 1; k <= AROUND; ++k) {
+    const float angle = 6.2831853f * (float)k / AROUND;
+    const vec next = vec_add(at, render_turn(q, (vec){r * cosf(angle), r * sinf(angle), z}));
+    const scene_rod rod = {last, next, radius};
+    ADD(s->stage, lines, rod);
+    last = next;
+  }
+}
+
+/* Where its segments run down the wall, an eighth of a turn apart. */
+static void stage_meridians(const staging *s, size_t i, const double *p, const double *q,
+                            float radius) {
+  const float *turn = turn_of(s, i), scale = s->data->bodies.scale[i];
+  const vec at = shape_origin(s, i);
+  for (int k = 0; k < 8; ++k) {
+    const float c = cosf(0.78539816f * (float)k), n = sinf(0.78539816f * (float)k);
+    const float r0 = scale * (float)p[3], r1 = scale * (float)q[3];
+    const vec from = {r0 * c, r0 * n, scale * (float)p[2]},
+              to = {r1 * c, r1 * n, scale * (float)q[2]};
+    const scene_rod rod = {vec_add(at, render_turn(turn, from)), vec_add(at, render_turn(turn, to)),
+                           radius};
+    ADD(s->stage, lines, rod);
+  }
+}
+
+/* A revolved wall: glass, with its circles and eight meridians as thin lines. */
+static void stage_revolved(const staging *s, size_t i) {
+  const frame *bodies = &s->data->bodies;
+  const frame_shape *shape = &bodies->shape_table[bodies->shape[i]];
+  const float scale = bodies->scale[i];
+  const float thin = fmaxf(0.002f * bodies->radius[i], 0.75f * s->view->pixel);
+  const vec axis = render_turn(turn_of(s, i), (vec){0, 0, 1}), at = shape_origin(s, i);
+  for (uint32_t k = 0; k < shape->points; ++k) {
+    const double *p = bodies->point + 4 * ((size_t)shape->point + k), *q = p + 4;
+    const bool is_end = k == 0 || k + 1 == shape->points;
+    /* Points of a curve are too many to be lines. */
+    if (p[3] > 0 && (is_end || shape->points <= 32))
+      stage_circle(s, i, scale * (float)p[2], scale * (float)p[3], thin);
+    if (k + 1 == shape->points)
+      continue;
+    const bool up = q[2] >= p[2];
+    const double *low = up ? p : q, *high = up ? q : p;
+    const image_cone cone = {.low = vec_add(at, vec_scale(axis, scale * (float)low[2])),
+                             .axis = axis,
+                             .length = scale * (float)(high[2] - low[2]),
+                             .radius = {scale * (float)low[3], scale * (float)high[3]}};
+    ADD(s->stage, cones, cone);
+    stage_meridians(s, i, p, q, 0.5f * thin);
+  }
+}
+
 /* Where no plane carries the scene, a floor under everything: shadows show where things are. */
 static void stage_floor(const staging *s) {
   const image_plane *planes = s->stage->planes.data;
@@ -361,7 +417,7 @@ static bool stage_chains(const staging *s) {
       if (row == SIZE_MAX || !render_is_shown(s->options, bodies, row))
         continue;
       const frame_kind kind = bodies->shape_table[bodies->shape[row]].kind;
-      if (kind != FRAME_PLANE && kind != FRAME_CONTAINER &&
+      if (kind != FRAME_PLANE && kind != FRAME_CONTAINER && kind != FRAME_REVOLVED &&
           !render_folder_is_fixed(s->folder, uids[k]))
         add_rod(s->stage, point, place_of(s, bodies->position + 3 * row), radius, colour);
     }
@@ -384,6 +440,9 @@ static void stage_body(const staging *s, size_t i) {
     break;
   case FRAME_CONTAINER:
     stage_container(s, i);
+    break;
+  case FRAME_REVOLVED:
+    stage_revolved(s, i);
     break;
   case FRAME_BOX:
     stage_box(s, i);

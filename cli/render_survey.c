@@ -69,10 +69,10 @@ static vec local(const survey *s, const double *p) {
 
 /* ---- one frame ------------------------------------------------------------------------------- */
 
-/* Containers and fixed boxes: what holds the bodies, rather than the bodies. */
+/* Containers, revolved walls and fixed boxes: what holds the bodies, rather than the bodies. */
 static bool is_static(const survey *s, const frame *bodies, size_t i) {
   const frame_kind kind = bodies->shape_table[bodies->shape[i]].kind;
-  return (kind == FRAME_CONTAINER ||
+  return (kind == FRAME_CONTAINER || kind == FRAME_REVOLVED ||
           (kind == FRAME_BOX && render_folder_is_fixed(s->folder, bodies->id[i]))) &&
          render_choice_shows(&s->options->choice, bodies, i);
 }
@@ -82,15 +82,32 @@ static bool is_body(const survey *s, const frame *bodies, size_t i) {
          render_is_shown(s->options, bodies, i);
 }
 
-static void add_static(survey *s, const frame *bodies, size_t i) {
+/* Corners of the box about a static body in its own frame, m: low, high. */
+static void box_of(const frame *bodies, size_t i, float box[2][3]) {
   const frame_shape *shape = &bodies->shape_table[bodies->shape[i]];
+  const float scale = bodies->scale[i];
+  for (int k = 0; k < 3; ++k)
+    box[1][k] = 0.5f * scale * (float)shape->size[k], box[0][k] = -box[1][k];
+  if (shape->kind != FRAME_REVOLVED)
+    return;
+  double most = 0, low = INFINITY, high = -INFINITY;
+  for (uint32_t k = 0; k < shape->points; ++k) {
+    const double *p = bodies->point + 4 * ((size_t)shape->point + k);
+    low = fmin(low, p[2]), high = fmax(high, p[2]), most = fmax(most, p[3]);
+  }
+  for (int k = 0; k < 2; ++k)
+    box[1][k] = scale * (float)most, box[0][k] = -box[1][k];
+  box[0][2] = scale * (float)low, box[1][2] = scale * (float)high;
+}
+
+static void add_static(survey *s, const frame *bodies, size_t i) {
+  float box[2][3];
+  box_of(bodies, i, box);
   const vec centre = local(s, bodies->position + 3 * i);
   const float still[4] = {1, 0, 0, 0}, *q = bodies->quaternion ? bodies->quaternion + 4 * i : still;
   supports all = nothing;
   for (int c = 0; c < 8 && s->static_count < STATICS; ++c) {
-    const vec corner = {0.5f * bodies->scale[i] * (float)shape->size[0] * (c & 1 ? 1.0f : -1.0f),
-                        0.5f * bodies->scale[i] * (float)shape->size[1] * (c & 2 ? 1.0f : -1.0f),
-                        0.5f * bodies->scale[i] * (float)shape->size[2] * (c & 4 ? 1.0f : -1.0f)};
+    const vec corner = {box[c & 1][0], box[c >> 1 & 1][1], box[c >> 2][2]};
     const supports one = supports_of(s, vec_add(centre, render_turn(q, corner)), 0);
     join(&all, &one);
   }

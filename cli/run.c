@@ -151,6 +151,10 @@ static void print_result(const talus_run_result *result, const char *folder, boo
     return;
   const size_t length = strlen(folder);
   const char *slash = length > 0 && folder[length - 1] == '/' ? "" : "/";
+  if (result->frames == 0) {
+    cli_note("plot %s%shistory.csv, or see talus info %s", folder, slash, folder);
+    return;
+  }
   cli_note("open %s%sframes.hdf.series in ParaView, plot %s%shistory.csv, or see talus info %s",
            folder, slash, folder, slash, folder);
 }
@@ -240,14 +244,14 @@ static int run_with(run_options *options, int argc, char **argv) {
       .about = "Runs a scene, a YAML file or the name of a built-in one, into a result folder.\n"
                "The last line on standard output has the hash of the final state.",
       .options = table,
-      .more = "Ctrl-C saves the state and exits with 130; while the scene is still being read\n"
-              "or built it exits at once with nothing written. --resume then goes on so that\n"
-              "the folder ends up as if nothing had happened. Only until, output and probes of\n"
-              "the scene may change meanwhile: frames go on at the new interval, new probes\n"
-              "measure from then on, the files of old ones stay as they are.\n"
-              "`until: {time: T, at_rest: V}` ends a run early, at an output time, when since\n"
-              "the one before no free body was faster than V m/s (its centre, or its surface\n"
-              "by spin) at any step, and no emitter is still at work.\n"
+      .more = "Ctrl-C saves the state and exits with 130. The same command with --resume goes\n"
+              "on, and the folder ends up as if it had never stopped. Meanwhile you may change\n"
+              "the keys until, output and probes of the scene, and no others: frames then come\n"
+              "at the new interval, and new probes measure from then on. (Before the first step\n"
+              "Ctrl-C writes nothing.)\n"
+              "`until: {time: T, at_rest: V}` ends a run before T once all is at rest: no free\n"
+              "body, nor its surface as it spins, was faster than V m/s at any step since the\n"
+              "last output time, and no emitter is still at work.\n"
               "On a machine that is busy with other work --threads 1 is faster for small\n"
               "scenes: threads wait for each other in every sweep.\n"
               "\n"

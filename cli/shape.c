@@ -16,14 +16,16 @@ static void show_text(const talus_shape_info *shape) {
     printf("  unbounded: it has no mass and no bounds\n");
     return;
   }
+  const bool is_thin = shape->kind == TALUS_CONTAINER || shape->kind == TALUS_REVOLVED;
+  if (shape->kind == TALUS_REVOLVED)
+    printf("  profile   %zu points\n", shape->vertices);
   if (shape->kind == TALUS_HULL)
     printf("  surface   %zu vertices, %zu faces, %zu edges\n", shape->vertices, shape->faces,
            shape->edges);
   if (shape->kind == TALUS_CLUMP)
     printf("  spheres   %zu\n", shape->vertices);
-  printf("  volume    %.9g m3%s\n", shape->volume,
-         shape->kind == TALUS_CONTAINER ? ": walls without thickness" : "");
-  if (shape->kind != TALUS_CONTAINER) {
+  printf("  volume    %.9g m3%s\n", shape->volume, is_thin ? ": walls without thickness" : "");
+  if (!is_thin) {
     const talus_quat q = shape->axes;
     printf("  centre    %.9g, %.9g, %.9g m\n", shape->centre.x, shape->centre.y, shape->centre.z);
     printf("  inertia   %.9g, %.9g, %.9g m2 per kilogram, principal\n", shape->inertia.x,

@@ -283,18 +283,92 @@ TEST(regions_count_weigh_and_measure_flow) {
   bench_free(&b);
 }
 
+TEST(a_body_tells_where_it_is_and_how_it_moved) {
+  bench b = bench_make();
+  body(&b, 1, 2, 3, 0);
+  const uint32_t row = probe_on(&b, 0,
+                                TALUS_RECORD_POSITION | TALUS_RECORD_ROTATION |
+                                    TALUS_RECORD_VELOCITY | TALUS_RECORD_SPIN);
+  b.f.state.velocity[0] = tl_vec3(1, 0, 0);
+  b.f.state.spin[0] = tl_vec3(0, 4, 0);
+  step(&b, 0, 0.25);
+  b.f.state.velocity[0] = tl_vec3(5, 0, 0);
+  b.f.state.position[0].x = 7;
+  step(&b, 0.25, 0.75);
+  const talus_probe_values v = finish(&b, row, 1);
+  CHECK(v.position[0] == 7 && v.position[2] == 3 && v.rotation[0] == 1 && v.rotation[3] == 0);
+  CHECK_NEAR(v.velocity[0], 0.25 * 1 + 0.75 * 5, 1e-6);
+  CHECK_NEAR(v.spin[1], 4, 1e-6);
+  bench_free(&b);
+}
+
+/* A column under 30 N on an area of 4 m2. */
+TEST(stress_is_force_times_arm_over_volume) {
+  bench b = bench_make();
+  body(&b, 0, 0, 0, TL_FLAG_FIXED), body(&b, 0, 0, 1, 0), body(&b, 0, 0, 2, 0);
+  const uint32_t row = probe_in(&b, fixture_box(-1, -1, 0.5, 1, 1, 1.5),
+                                TALUS_RECORD_STRESS | TALUS_RECORD_COORDINATION);
+  touch(&b, 0, 1, tl_dvec3(0, 0, 0.5), tl_vec3(0, 0, 3));
+  touch(&b, 1, 2, tl_dvec3(0, 0, 1.5), tl_vec3(0, 0, 2));
+  touch(&b, 1, 2, tl_dvec3(0, 0, 1.5), tl_vec3(0, 0, 1)); /* of the same pair */
+  step(&b, 0, 0.1);
+  talus_probe_values v = finish(&b, row, 0.1);
+  CHECK_NEAR(v.stress[2], 30.0 / 4, 1e-5);
+  CHECK(v.stress[0] == 0 && v.stress[3] == 0 && v.kinetic_stress[0] == 0);
+  CHECK_NEAR(v.coordination, 2, 1e-12);
+  touch(&b, 1, 2, tl_dvec3(0.5, 0, 1),
+        tl_vec3(0, 0, 1)); /* shear: half of it, as it is symmetric */
+  step(&b, 0.1, 0.1);
+  v = finish(&b, row, 0.2);
+  CHECK_NEAR(v.stress[4], 0.5 * 0.5 * 10 / 4, 1e-6);
+  bench_free(&b);
+}
+
+TEST(motion_about_the_mean_makes_stress) {
+  bench b = bench_make();
+  for (int i = 0; i < 2; ++i)
+    body(&b, 0, 0, i, 0), b.f.state.velocity[i] = tl_vec3(i == 0 ? 7 : 9, 3, 0);
+  const double mass = (double)b.f.model.property.mass[0];
+  const uint32_t row = probe_in(&b, fixture_box(-1, -1, -1, 1, 1, 1), TALUS_RECORD_STRESS);
+  step(&b, 0, 0.5);
+  const talus_probe_values v = finish(&b, row, 0.5);
+  CHECK_NEAR(v.kinetic_stress[0], 2 * mass / 8, 1e-3);
+  CHECK_NEAR(v.kinetic_stress[1], 0, 1e-3);
+  CHECK_NEAR(v.kinetic_stress[3], 0, 1e-3);
+  bench_free(&b);
+}
+
+TEST(bodies_fill_space_and_are_counted_by_size) {
+  bench b = bench_make();
+  const double sizes[] = {0.4, 0.5, 1};
+  const talus_probe_def def = {.region = fixture_box(-1, -1, -1, 1, 1, 1),
+                               .record = TALUS_RECORD_SOLID_FRACTION | TALUS_RECORD_SIZES,
+                               .sizes = sizes,
+                               .size_count = 3};
+  uint32_t row;
+  CHECK_OK(tl_flow_add_probe(&b.flow, &def, 0, 0, &row));
+  body(&b, 0, 0, 0, 0), body(&b, 1, 0, 0, 0), body(&b, 0, 0, 1.5, 0); /* whole, half, none */
+  b.f.model.property.scale[0] = TL_R(0.5);
+  step(&b, 0, 0.5);
+  const talus_probe_values v = finish(&b, row, 0.5);
+  const double ball = 4.0 / 3 * 3.14159265358979 * 0.125;
+  CHECK_NEAR(v.solid_fraction, (ball / 8 + ball / 2) / 8, 1e-9);
+  CHECK(v.counts[0] == 1 && v.counts[1] == 0 && v.counts[2] == 1 && v.counts[3] == 0);
+  bench_free(&b);
+}
+
 TEST(impossible_probes_are_refused_by_name) {
   tl_flow flow = {0};
   uint32_t row;
   talus_probe_def def = {.name = "outlet", .region = fixture_box(0, 0, 0, 1, 1, 1)};
 #define CHECK_REFUSED(text) CHECK_FAILS(tl_flow_add_probe(&flow, &def, 0, 0, &row), (text))
   CHECK_REFUSED("probe 'outlet': say what to record");
-  def.record = 1024;
+  def.record = 1u << 20;
   CHECK_REFUSED("say what to record");
   def.record = TALUS_RECORD_FORCE;
-  CHECK_REFUSED("force and torque need a body");
+  CHECK_REFUSED("the rest needs a body");
   def.on_body = true, def.record = TALUS_RECORD_FORCE | TALUS_RECORD_COUNT;
-  CHECK_REFUSED("mass-flow and count need a region");
+  CHECK_REFUSED("the rest needs a region");
   def.on_body = false, def.record = TALUS_RECORD_COUNT | TALUS_RECORD_MASS_FLOW;
   def.region = (talus_region){.kind = TALUS_REGION_SPHERE, .radius = 1};
   CHECK_REFUSED("use a box as the region");
@@ -303,6 +377,12 @@ TEST(impossible_probes_are_refused_by_name) {
   def.region = fixture_box(0, 0, 0, 1, -1, 1);
   CHECK_REFUSED("inside out along y");
   def.region = fixture_box(0, 0, 0, 1, 1, 1);
+  def.record |= TALUS_RECORD_SIZES;
+  CHECK_REFUSED("has 0 sizes; to record sizes it takes 1 to 15 radii");
+  const double falling[] = {2, 1};
+  def.sizes = falling, def.size_count = 2;
+  CHECK_REFUSED("size 1 is 1 m; radii must be positive, finite and rise");
+  def.size_count = 1;
   CHECK_OK(tl_flow_add_probe(&flow, &def, 0, 0, &row));
   CHECK_REFUSED("there is a probe of that name already");
 #undef CHECK_REFUSED

@@ -62,6 +62,9 @@ static const char everything[] =
     "           in: {cylinder: {at: [-3, -3, 3], radius: 1, length: 1}},\n"
     "           size: {table: [[1, 1], [2, 0.5]]}}\n"
     "  - from: some where/else\n"
+    "    only: {names: [a, 'b, c'], groups: g, region: {box: [[0, 0, 0], [1, 1, 1]]}}\n"
+    "    except: [{materials: rock}]\n"
+    "    change: [{names: a, fixed: true, force: [0, 0, 1]}, {motion: {spin: [0, 0, 1]}}]\n"
     "ignore: [[walls, walls], [walls, loose]]\n"
     "emit:\n"
     "  - {name: spout, shape: ball, material: rock, rate: 10, from: {disc: {at: [0, 0, 3], radius: "
@@ -195,7 +198,8 @@ TEST(every_key_arrives_in_its_member) {
   CHECK(bodies[3].fill->seed == UINT64_MAX && bodies[3].fill->rotation.is_random);
   CHECK(bodies[4].fill->size.by == 1 && bodies[4].fill->size.lognormal.median == 1);
   CHECK(bodies[5].fill->size.table.count == 2);
-  CHECK_STR(bodies[6].from, "some where/else");
+  CHECK_STR(bodies[6].from->from, "some where/else");
+  CHECK(bodies[6].from->only.count == 1 && bodies[6].from->change.count == 2);
   CHECK(scene->ignore.count == 2 && scene->sinks.count == 2 && emitters[0].until == 1);
   CHECK(tl_scene_probe_count(scene) == 2);
   CHECK_STR(tl_scene_get_probe(scene, 0).name, "force");

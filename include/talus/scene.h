@@ -17,10 +17,11 @@ typedef struct talus_scene talus_scene;
 TALUS_API void talus_text_free(char *text);
 
 /* Reads and validates a scene: a file's path, or a built-in scene's name where no such file is.
- * `settings` are n texts "dotted.key=value" (numbers count list entries from 0: "bodies.2.mass=1"),
- * laid over the file before it is checked. On TALUS_ERROR_FORMAT *problems (may be NULL) is every
- * error, each as "file:line:column: what, and what was expected" with the line and a caret; free
- * it with talus_text_free. talus_last_error() is the first of them and their number. */
+ * `settings` are n texts "dotted.key=value" (entries of lists by number from 0, or by name:
+ * "bodies.2.mass=1", "bodies.drum.mass=1"), laid over the file before it is checked. On
+ * TALUS_ERROR_FORMAT *problems (may be NULL) is every error, each as "file:line:column: what, and
+ * what was expected" with the line and a caret; free it with talus_text_free. talus_last_error() is
+ * the first of them and their number. */
 TALUS_API talus_status talus_scene_load(const char *path, const char *const *settings, size_t n,
                                         talus_scene **scene, char **problems);
 

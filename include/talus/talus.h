@@ -88,6 +88,9 @@ typedef enum talus_shape_kind {
                            (|x/a|^n2 + |y/b|^n2)^(n1/n2) + |z/c|^n1 <= 1; exponents 1.1 ... 100 */
   TALUS_HULL,           /* points = x, y, z of each: the convex hull of them */
   TALUS_CLUMP,          /* points = x, y, z, radius of each: the union of spheres, one rigid body */
+  TALUS_REVOLVED, /* points = z, radius of each: a thin wall, the polyline turned about z, open
+                     at its ends; or size = {bottom radius, top radius, length} without
+                     points, centred at the origin: a tube or funnel. Never free */
   TALUS_SHAPE_KINDS
 } talus_shape_kind;
 
@@ -101,13 +104,25 @@ enum {
   TALUS_SIDE_TOP = 32     /* z = +lz/2 */
 };
 
+/* Where bodies may be that a revolved wall touches. One side: there the wall is the surface of
+ * matter, and a sphere whose centre got behind it by less than half its radius is pushed back; from
+ * there on it is not touched. Both: a thin wall, touched from where the centre of the body is. */
+typedef enum talus_sides {
+  TALUS_SIDES_IN,  /* towards the axis; of a closed profile within the ring */
+  TALUS_SIDES_OUT, /* away from it */
+  TALUS_SIDES_BOTH
+} talus_sides;
+
 typedef struct talus_shape_def {
   const char *name; /* NULL: unnamed */
   talus_shape_kind kind;
   double size[5];
   uint32_t open;        /* container: sides that are not there */
-  const double *points; /* hull: triplets x, y, z; clump: quadruplets x, y, z, radius; m */
-  size_t point_count;   /* hull: at least 4, not all in one plane; clump: at least 1 */
+  talus_sides sides;    /* revolved */
+  const double *points; /* hull: triplets x, y, z; clump: quadruplets x, y, z, radius; revolved:
+                           pairs z, radius; m */
+  size_t point_count;   /* hull: at least 4, not all in one plane; clump: at least 1; revolved: at
+                           least 2, not crossing itself; equal z (plates, steps) are fine */
   /* Mass properties of a clump, where they are known better than those of the union of its spheres
    * at one density (a porous stone, say): all three are used where volume > 0. */
   double volume;      /* m3, of matter at the material's density; 0: from the union */
@@ -126,14 +141,15 @@ typedef struct talus_shape_info {
   const char *name; /* of a shape of a world; NULL where it has none */
   talus_shape_kind kind;
   bool bounded;        /* false: a plane; then all below is 0 */
-  double volume;       /* m3; 0 for a container too, which has no mass */
+  double volume;       /* m3; 0 for containers and revolved walls too, which have no mass */
   talus_dvec3 centre;  /* of mass, in the shape's own frame */
   talus_dvec3 inertia; /* principal moments about it per kilogram, m2 */
   talus_quat axes;     /* the principal axes within the shape's own frame */
   talus_box bounds;    /* in the shape's own frame */
   double radius;       /* of the bounding sphere about the centre of mass */
   double error;        /* estimated relative error of volume and inertia; 0: exact to rounding */
-  size_t vertices, faces, edges; /* of a hull; vertices: of a clump its spheres */
+  size_t vertices, faces, edges; /* of a hull; vertices: of a clump its spheres,
+                                    of a revolved wall the points of its profile */
 } talus_shape_info;
 
 /* TALUS_ERROR_INVALID names the shape and the value where there is no such shape. */
@@ -257,7 +273,7 @@ typedef struct talus_body_info {
 typedef enum talus_joint_kind {
   TALUS_JOINT_SPHERICAL,      /* one point */
   TALUS_JOINT_REVOLUTE,       /* one point and the axis: a hinge; free: the angle */
-  TALUS_JOINT_PRISMATIC,      /* all but the way along the axis: a slider */
+  TALUS_JOINT_PRISMATIC,      /* all but sliding along the axis */
   TALUS_JOINT_CYLINDRICAL,    /* the axis: slides along it and turns about it */
   TALUS_JOINT_UNIVERSAL,      /* one point; axis (of a) stays at right angles to axis_b (of b) */
   TALUS_JOINT_FIXED,          /* everything */
@@ -278,11 +294,11 @@ typedef enum talus_motor_kind {
 } talus_motor_kind;
 
 /* Places and directions are in the world, as the bodies stand when the joint is added. What acts
- * along the free direction (the angle of a hinge, the way of a slider, the distance of two points):
- * limits, spring, motor; it starts at 0 (a distance: at the distance). It is that of b seen from a:
- * positive where b has turned about `axis` by the right hand, or moved along it, and so are motor
- * targets (speed, position, force or torque on b, the opposite on a) and limits. With a the ground,
- * a positive motor turns b about the axis; with b the ground it turns a backwards. */
+ * along the free direction (the angle of a hinge, the travel of a slider, the distance of two
+ * points): limits, spring, motor; it starts at 0 (a distance: at the distance). It is that of b
+ * seen from a: positive where b has turned about `axis` by the right hand, or moved along it, and
+ * so are motor targets (speed, position, force or torque on b, the opposite on a) and limits. With
+ * a the ground, a positive motor turns b about the axis; with b the ground it turns a backwards. */
 typedef struct talus_joint_def {
   const char *name; /* unique within the world, or NULL */
   talus_joint_kind kind;
@@ -300,7 +316,7 @@ typedef struct talus_joint_def {
   double rest;               /* where the spring is without force, rad or m; NAN: as it is now */
   talus_motor_kind motor;
   double motor_target;
-  double motor_max;                      /* N or N m, > 0; INFINITY: whatever it takes */
+  double motor_max;                      /* N or N m, > 0; INFINITY: without bound */
   double motor_stiffness, motor_damping; /* of a position motor, units as of the spring */
   double break_force, break_torque; /* N, N m: a joint that carries more is gone after the step */
   bool collide;                     /* the two bodies may touch each other */
@@ -445,8 +461,8 @@ typedef struct talus_solve_def {
   talus_joints_solver joints; /* how joints are solved beside contacts */
   double omega, lambda; /* Jacobi: step and share of the new value; omega * lambda <= 0.3 is safe */
   talus_reduction reduction;
-  bool islands; /* what hangs together is solved for itself, to its own tolerance; false: all
-                   contacts as one problem */
+  bool islands; /* each group of bodies that touch or are joined is solved by itself, until it
+                   meets the tolerance; false: all contacts as one problem */
   double slop;  /* m: overlap that is left alone; < 0: |gravity| dt^2, at most 1 % of the smallest
                    free body's bounding radius */
   /* Impulse: overlap is taken out of positions, and velocities do not learn of it. */
@@ -458,12 +474,13 @@ typedef struct talus_solve_def {
   talus_response response; /* published: with the hard shell alone */
 } talus_solve_def;
 
-/* Sleep: what hangs together and rests on something static is left alone once none of its bodies,
- * nor their surface (spin times bounding radius), was faster than `speed` for `time`. It then has
- * no velocity, does not move by a bit, and costs next to nothing. It wakes, all of it and before
- * the step is solved, when an awake or moving body comes near enough to touch it, when a body it
- * touches is removed or placed elsewhere, when one of its bodies is given a pose, velocity, force
- * or torque, and when gravity, materials or ignored groups are changed. */
+/* Sleep: a group of bodies that touch or are joined, and that rests on something static, is left
+ * alone once none of its bodies, nor their surface (spin times bounding radius), was faster than
+ * `speed` for `time`. It then has no velocity, does not move by a bit, and costs next to nothing.
+ * It wakes, all of it and before the step is solved, when an awake or moving body comes near enough
+ * to touch it, when a body it touches is removed or placed elsewhere, when one of its bodies is
+ * given a pose, velocity, force or torque, and when gravity, materials or ignored groups are
+ * changed. */
 typedef struct talus_sleep_def {
   double speed; /* m/s; 0: nobody sleeps. Should be well above solve.tolerance */
   double time;  /* s, >= 0; a step at least */
@@ -604,6 +621,43 @@ TALUS_API talus_status talus_world_get_joint(const talus_world *world, talus_joi
 /* Sets what a motor aims at, and what it may give at most (<= 0: as it was). */
 TALUS_API talus_status talus_joint_set_motor(talus_world *world, talus_joint joint, double target,
                                              double max);
+
+/* ---- loads over time --------------------------------------------------------------------- */
+
+/* Courses: rows of a time [s] and what holds then, times rising; straight in between, held before
+ * the first row and after the last. From then on every step sets the load anew: that of the middle
+ * of the step, of a speed that of its end. No rows: the load stays as it is. A course ends with its
+ * body or joint. */
+typedef enum talus_load { TALUS_LOAD_FORCE, TALUS_LOAD_TORQUE } talus_load;
+
+/* Rows of time, x, y, z: N at the centre of mass, or N m, world frame. */
+TALUS_API talus_status talus_body_set_course(talus_world *world, talus_body body, talus_load load,
+                                             const double *rows, size_t count);
+/* Rows of time, value: what the motor aims at. */
+TALUS_API talus_status talus_joint_set_course(talus_world *world, talus_joint joint,
+                                              const double *rows, size_t count);
+
+/* Reads a CSV file whose first line names the columns: with 4 of them time,x,y,z or time,fx,fy,fz
+ * or time,tx,ty,tz, with 2 time,value or time,force, time,torque, time,speed, time,pressure.
+ * Failures are those of talus_table_read; talus_table_free frees it. */
+TALUS_API talus_status talus_course_read(const char *path, int columns, talus_table *table);
+
+/* A plate that presses: it moves along `axis` until what it touches pushes back with the force, and
+ * then holds that force, however it has to move; on the way no faster than max_speed. Its weight
+ * does not count, and it neither turns nor moves aside. */
+typedef struct talus_press_def {
+  talus_vec3 axis;      /* direction of the force on what is pressed, of any length; with
+                           TALUS_SOLVE_PENALTY along x, y or z */
+  double force;         /* N, > 0; not used where there is a course */
+  double max_speed;     /* m/s, > 0 */
+  const double *course; /* rows of time, force (>= 0); may be NULL */
+  size_t rows;
+} talus_press_def;
+
+/* The body is free and stays so. Rigid models drive it by a slider with a motor of max_speed and at
+ * most that force: a joint of the world, without a name. */
+TALUS_API talus_status talus_body_press(talus_world *world, talus_body body,
+                                        const talus_press_def *def);
 
 /* Brings bodies together where joints' frames do not meet: least squares by Gauss-Newton, in which
  * heavy bodies move less. *apart (may be NULL) is what is left, m. TALUS_ERROR_INVALID with the
@@ -827,13 +881,44 @@ TALUS_API talus_status talus_world_add_emitter(talus_world *world, const talus_e
 TALUS_API talus_status talus_world_add_sink(talus_world *world, const char *name,
                                             const talus_region *region);
 
+/* A body that a sink took, or that left a domain with TALUS_OUTSIDE_REMOVE. */
+typedef struct talus_left {
+  double time; /* s: the end of the step in which it left */
+  uint64_t uid;
+  uint32_t sink; /* in the order in which they were added; UINT32_MAX: it left the domain */
+  double radius; /* m: of the ball of the same volume */
+  double mass;   /* kg */
+  talus_dvec3 position;
+  talus_vec3 velocity;
+} talus_left;
+
+/* From now on the world remembers what leaves (or no longer). Not saved with it. */
+TALUS_API talus_status talus_world_record_left(talus_world *world, bool on);
+/* Copies at most `capacity` of those that have left since the last call, in the order in which they
+ * did, and forgets them; *count is how many it copied. */
+TALUS_API talus_status talus_world_take_left(talus_world *world, talus_left *left, size_t capacity,
+                                             size_t *count);
+
 enum {
   TALUS_RECORD_FORCE = 1,     /* N: mean contact force on the body, or force of the joint */
   TALUS_RECORD_TORQUE = 2,    /* N m about the body's centre of mass */
   TALUS_RECORD_MASS_FLOW = 4, /* kg/s per axis: sum of m v over the box's length along it */
   TALUS_RECORD_COUNT = 8,     /* mean number of free bodies with their centre in the region */
-  TALUS_RECORD_ENERGY = 16    /* J: mean kinetic energy */
+  TALUS_RECORD_ENERGY = 16,   /* J: mean kinetic energy */
+  /* Of a body: where its centre of mass is, and how it is turned, at the end of the interval; its
+   * mean velocity and spin. */
+  TALUS_RECORD_POSITION = 32,
+  TALUS_RECORD_ROTATION = 64,
+  TALUS_RECORD_VELOCITY = 128,
+  TALUS_RECORD_SPIN = 256,
+  /* In a region, of free bodies. */
+  TALUS_RECORD_STRESS = 512,          /* Pa, of contacts and of motion (docs/theory/probes.md) */
+  TALUS_RECORD_SOLID_FRACTION = 1024, /* their volume within, over that of the region */
+  TALUS_RECORD_COORDINATION = 2048,   /* mean number of bodies that one presses on */
+  TALUS_RECORD_SIZES = 4096           /* mean number of them by size */
 };
+
+#define TALUS_PROBE_SIZES 15 /* most borders of classes of size */
 
 /* Averages over every step of an interval; talus_probe_read ends the interval. */
 typedef struct talus_probe_def {
@@ -844,11 +929,18 @@ typedef struct talus_probe_def {
   talus_joint joint;
   talus_region region;
   uint32_t record; /* TALUS_RECORD_... */
+  /* Sizes: radii (of balls of the same volume), m, rising, between which bodies are counted. */
+  const double *sizes;
+  size_t size_count;
 } talus_probe_def;
 
 typedef struct talus_probe_values {
   double from, to; /* s */
   double force[3], torque[3], mass_flow[3], count, energy;
+  double position[3], rotation[4], velocity[3], spin[3];
+  double stress[6], kinetic_stress[6]; /* Pa, pressure is positive: xx, yy, zz, xy, xz, yz */
+  double solid_fraction, coordination;
+  double counts[TALUS_PROBE_SIZES + 1]; /* below the first of the sizes, ..., from the last on */
 } talus_probe_values;
 
 /* *probe (may be NULL) is its number, from 0 in the order they are added. */
@@ -856,6 +948,48 @@ TALUS_API talus_status talus_world_add_probe(talus_world *world, const talus_pro
                                              uint32_t *probe);
 TALUS_API talus_status talus_probe_read(talus_world *world, uint32_t probe,
                                         talus_probe_values *values);
+
+/* ---- bodies of another world ---------------------------------------------------------------- */
+
+/* Some bodies of a world. Of a list that is not empty one entry must fit; every list that is not
+ * empty must, and so must the region. All empty: every body. */
+typedef struct talus_selection {
+  const char *const *names; /* of bodies */
+  size_t name_count;
+  const char *const *groups;
+  size_t group_count;
+  const char *const *materials;
+  size_t material_count;
+  const talus_region *region; /* that the centre of mass is in; NULL: anywhere */
+} talus_selection;
+
+/* What becomes of bodies that are taken. */
+typedef struct talus_change {
+  talus_selection who;
+  const talus_material *material;   /* of the new world; NULL: as it was. The mass stays */
+  bool sets_kind;                   /* otherwise fixed bodies stay fixed, and so on */
+  talus_body_kind kind;             /* free: locks nothing that it did not lock before */
+  const talus_motion *motion;       /* kinematic: from where the body is now */
+  const talus_vec3 *force, *torque; /* NULL: as they were */
+} talus_change;
+
+typedef struct talus_take_def {
+  const talus_selection *only; /* what one of these selects; none: all */
+  size_t only_count;
+  const talus_selection *except; /* but what one of these selects */
+  size_t except_count;
+  const talus_change *changes; /* in this order, a later one over an earlier one */
+  size_t change_count;
+} talus_take_def;
+
+/* Adds bodies of another world as they are: shape, material, name, group, pose, velocity, loads,
+ * motion, and the joints and contacts among them. Where the new world has a material of the same
+ * name, that one counts. Contacts bring their impulses and springs, where both worlds have the same
+ * contact model: with equal settings and no changes both go on with the same bits. Bodies keep
+ * their uids where the new world has none as high. A name, group or material that nobody has is
+ * TALUS_ERROR_INVALID. Where it fails no body has been added; shapes and materials may have. */
+TALUS_API talus_status talus_world_take(talus_world *world, const talus_world *from,
+                                        const talus_take_def *def);
 
 /* ---- files (where HDF5 is built in) ------------------------------------------------------- */
 

@@ -66,7 +66,8 @@ typedef struct way {
 
 static bool is_wall(const tl_model *model, uint32_t slot) {
   const talus_shape_kind kind = tl_body_shape(model, slot)->kind;
-  return tl_body_is_static(model, slot) && (kind == TALUS_BOX || kind == TALUS_CONTAINER);
+  return tl_body_is_static(model, slot) &&
+         (kind == TALUS_BOX || kind == TALUS_CONTAINER || kind == TALUS_REVOLVED);
 }
 
 /* Velocity of the centre of `body` as seen from the wall, which may move and turn. */
@@ -133,6 +134,11 @@ static bool passes(const tl_model *model, const tl_passage *p, const tl_contact 
   const double scale = 0.5 * (double)model->property.scale[wall];
   const double half[3] = {scale * shape->size[0], scale * shape->size[1], scale * shape->size[2]};
   const way w = way_past(p, wall, offset, moved);
+  if (shape->kind == TALUS_REVOLVED) {
+    const tl_revolved turned = tl_shape_revolved(shape, 2 * scale);
+    return tl_revolved_crossing(&turned, tl_dvec3(w.from[0], w.from[1], w.from[2]),
+                                tl_dvec3(w.to[0], w.to[1], w.to[2])) <= 1;
+  }
   return shape->kind == TALUS_BOX ? goes_through_box(&w, half)
                                   : goes_through_side(&w, half, shape->open);
 }

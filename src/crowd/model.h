@@ -3,6 +3,8 @@
 #ifndef TL_MODEL_H
 #define TL_MODEL_H
 
+#include <math.h>
+
 #include "base/log.h"
 #include "base/parallel.h"
 #include "crowd/fields.h"
@@ -18,7 +20,7 @@ typedef struct tl_shape {
   char *name;
   talus_shape_kind kind;
   double size[5];      /* as given; plane normal normalised */
-  uint32_t open;       /* container */
+  uint32_t open;       /* container: sides that are not there; revolved: talus_sides */
   double volume;       /* m3 at scale 1; 0 for unbounded and hollow shapes */
   talus_vec3 gyration; /* squared radii of gyration about the principal axes, m2 at scale 1 */
   talus_real radius;   /* bounding sphere about the centre of mass at scale 1; 0 if unbounded */
@@ -30,7 +32,8 @@ typedef struct tl_shape {
 
   /* Everything below is in the PRINCIPAL frame about the centre of mass, at scale 1.
    * Hull: its vertices, x, y, z of each (the points within are gone). Clump: x, y, z, radius of
-   * each sphere, in the order given. NULL for other kinds. */
+   * each sphere, in the order given. Revolved: z, radius of each point of the profile. NULL for
+   * other kinds. */
   double *points;
   uint32_t point_count;
   /* Hull: faces, coplanar triangles merged. Face f has the vertices face_vertex[face_start[f]] ...
@@ -47,6 +50,16 @@ typedef struct tl_shape {
    * vertices at the other ends of its edges, ascending, and its faces, ascending (as many). */
   uint32_t *vertex_start, *neighbour, *vertex_face;
 } tl_shape;
+
+/* Kinds without mass, which are never free. */
+static inline bool tl_kind_is_wall(talus_shape_kind kind) {
+  return kind == TALUS_PLANE || kind == TALUS_CONTAINER || kind == TALUS_REVOLVED;
+}
+
+/* Numbers that each of a shape's points has. */
+static inline size_t tl_kind_width(talus_shape_kind kind) {
+  return kind == TALUS_CLUMP ? 4 : kind == TALUS_REVOLVED ? 2 : 3;
+}
 
 /* ---- materials ------------------------------------------------------------------------------- */
 
@@ -164,11 +177,20 @@ static inline const tl_pair_law *tl_model_law(const tl_model *model, size_t a, s
                            model->property.material[b]];
 }
 
+/* What a clock reads that is ahead of the world's. Where both are whole steps it is the time of so
+ * many steps, to the bit: a run that takes over another then has its times. */
+static inline double tl_clock_at(double ahead, double dt, double time) {
+  if (ahead == 0)
+    return time;
+  const double first = nearbyint(ahead / dt), steps = nearbyint(time / dt);
+  return first * dt == ahead && steps * dt == time ? (first + steps) * dt : time + ahead;
+}
+
 /* Pose and velocity of the kinematic body in a slot. */
 static inline tl_moving tl_body_moving(const tl_model *model, size_t slot, double time) {
   const tl_motion *m = &model->motions.data[model->property.motion[slot]];
   return tl_motion_at(m->position, m->rotation, model->motion_terms.data + m->first, m->count,
-                      model->motion_values.data, time + m->clock);
+                      model->motion_values.data, tl_clock_at(m->clock, model->dt, time));
 }
 
 /* Whether the motion ever shifts the body. */
@@ -200,7 +222,8 @@ static inline void tl_body_way(const tl_model *model, size_t slot, double t0, do
                                talus_vec3 *velocity, talus_vec3 *spin) {
   const tl_motion *m = &model->motions.data[model->property.motion[slot]];
   tl_motion_way(m->position, m->rotation, model->motion_terms.data + m->first, m->count,
-                model->motion_values.data, t0 + m->clock, t1 + m->clock, h, velocity, spin);
+                model->motion_values.data, tl_clock_at(m->clock, model->dt, t0),
+                tl_clock_at(m->clock, model->dt, t1), h, velocity, spin);
 }
 
 /* to - from, by the nearest periodic image, taken in double and then narrowed. */

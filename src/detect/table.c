@@ -123,6 +123,7 @@ static const csv_kind csv_kinds[] = {
     {"container", TALUS_CONTAINER, 3},
     {"hull", TALUS_HULL, -1},
     {"clump", TALUS_CLUMP, -1},
+    {"revolved", TALUS_REVOLVED, -1},
 };
 
 static const csv_kind *find_kind(builder *to, const row *from) {
@@ -131,7 +132,7 @@ static const csv_kind *find_kind(builder *to, const row *from) {
       return &csv_kinds[i];
   tl_input_wrong(&to->in, from->cell[TL_COLUMN_SHAPE].text,
                  "column 'shape': '%.*s' is none of sphere, box, ellipsoid, capsule, cylinder, "
-                 "cone, superellipsoid, plane, container, hull and clump",
+                 "cone, superellipsoid, plane, container, hull, clump and revolved",
                  TL_SHOW(from->cell[TL_COLUMN_SHAPE]));
   return NULL;
 }

@@ -13,6 +13,10 @@ talus_status tl_region_check(const talus_region *region,
                              const char *what);                     /* finite, not inverted */
 bool tl_region_contains(const talus_region *region, talus_dvec3 x); /* borders included */
 double tl_region_volume(const talus_region *region);
+/* The part of a ball that is in the region, seen through periodic images too: exact where one face
+ * cuts it, and near that at edges and where a round face is much larger than the ball. */
+double tl_region_share(const tl_model *model, const talus_region *region, talus_dvec3 centre,
+                       double radius);
 talus_box tl_region_bounds(const talus_region *region);
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
@@ -71,6 +75,13 @@ typedef struct tl_probe {
   uint32_t record;
   double from, weight;
   double force[3], torque[3], mass_flow[3], count, energy;
+  double velocity[3], spin[3];         /* m, rad */
+  double stress[6], kinetic_stress[6]; /* J s */
+  double solid, heads, bonds;          /* m3 s; s: of bodies, and of those that they press on */
+  double counts[TALUS_PROBE_SIZES + 1];
+  double position[3], rotation[4]; /* the last */
+  double sizes[TALUS_PROBE_SIZES];
+  uint32_t size_count;
   talus_dvec3 centre; /* of mass of the body when the step began; means nothing between steps */
 } tl_probe;
 
@@ -108,6 +119,12 @@ talus_status tl_flow_emit(tl_flow *flow, const tl_model *model, const tl_state *
 /* Sets remove[slot] to 1 for free bodies whose centre is in a sink; returns how many were newly
  * set. */
 size_t tl_flow_sink(tl_flow *flow, const tl_model *model, const tl_state *state, uint8_t *remove);
+
+/* The first sink that a centre is in, or UINT32_MAX. */
+uint32_t tl_flow_sink_of(const tl_flow *flow, const tl_model *model, talus_dvec3 x);
+
+/* Radius of the ball of the volume that the body in a slot has, m. */
+double tl_flow_ball_radius(const tl_model *model, uint32_t slot);
 
 /* Before a step, which may work in place: remembers where the bodies are that are probed. */
 void tl_flow_begin_step(tl_flow *flow, const tl_model *model, const tl_state *state);

@@ -2,45 +2,58 @@
  *
  * Sums are weighted with the length of the step. For a force that weight makes the impulse of the
  * step itself, so that a mean force is momentum over time, exactly. */
-#include "flow/place.h"
+#include "flow/probe.h"
 #include "joint/joint.h"
-
-enum {
-  ON_BODY = TALUS_RECORD_FORCE | TALUS_RECORD_TORQUE | TALUS_RECORD_ENERGY,
-  ON_JOINT = TALUS_RECORD_FORCE | TALUS_RECORD_TORQUE,
-  IN_REGION = TALUS_RECORD_MASS_FLOW | TALUS_RECORD_COUNT | TALUS_RECORD_ENERGY
-};
 
 /* ---- definitions ----------------------------------------------------------------------------- */
 
-talus_status tl_probe_check(const talus_probe_def *def, const char *what) {
-  const uint32_t all = ON_BODY | IN_REGION;
-  if (def->record == 0 || (def->record & ~all) != 0)
+static talus_status check_sizes(const talus_probe_def *def, const char *what) {
+  const bool wanted = (def->record & TALUS_RECORD_SIZES) != 0;
+  if (wanted != (def->size_count > 0) || def->size_count > TALUS_PROBE_SIZES)
     return tl_fail(TALUS_ERROR_INVALID,
-                   "%s: say what to record: force, torque, mass-flow, count, energy", what);
+                   "%s: has %zu sizes; to record sizes it takes 1 to %d radii, otherwise none",
+                   what, def->size_count, TALUS_PROBE_SIZES);
+  for (size_t i = 0; i < def->size_count; ++i)
+    if (!(def->sizes[i] > (i > 0 ? def->sizes[i - 1] : 0)) || !tl_is_finite_d(def->sizes[i]))
+      return tl_fail(TALUS_ERROR_INVALID,
+                     "%s: size %zu is %g m; radii must be positive, finite and rise", what, i,
+                     def->sizes[i]);
+  return TALUS_OK;
+}
+
+talus_status tl_probe_check(const talus_probe_def *def, const char *what) {
+  const uint32_t all = TL_RECORD_ON_BODY | TL_RECORD_IN_REGION;
+  if (def->record == 0 || (def->record & ~all) != 0)
+    return tl_fail(
+        TALUS_ERROR_INVALID,
+        "%s: say what to record: force, torque, position, ... of a body, mass-flow, count, "
+        "stress, ... in a region",
+        what);
   if (def->on_joint) {
-    if (def->on_body || (def->record & ~(uint32_t)ON_JOINT) != 0)
+    if (def->on_body || (def->record & ~(uint32_t)TL_RECORD_ON_JOINT) != 0)
       return tl_fail(TALUS_ERROR_INVALID, "%s: of a joint force and torque can be recorded", what);
     return TALUS_OK;
   }
   if (def->on_body) {
-    if ((def->record & ~(uint32_t)ON_BODY) != 0)
-      return tl_fail(TALUS_ERROR_INVALID,
-                     "%s: on a body force, torque and energy can be recorded; mass-flow and count "
-                     "need a region",
-                     what);
+    if ((def->record & ~(uint32_t)TL_RECORD_ON_BODY) != 0)
+      return tl_fail(
+          TALUS_ERROR_INVALID,
+          "%s: on a body force, torque, energy, position, rotation, velocity and spin can "
+          "be recorded; the rest needs a region",
+          what);
     return TALUS_OK;
   }
-  if ((def->record & ~(uint32_t)IN_REGION) != 0)
+  if ((def->record & ~(uint32_t)TL_RECORD_IN_REGION) != 0)
     return tl_fail(TALUS_ERROR_INVALID,
-                   "%s: in a region mass-flow, count and energy can be recorded; force and torque "
-                   "need a body",
+                   "%s: in a region mass-flow, count, energy, stress, solid-fraction, coordination "
+                   "and sizes can be recorded; the rest needs a body",
                    what);
   TL_TRY(tl_region_check(&def->region, what));
   if (!(tl_region_volume(&def->region) > 0))
     return tl_fail(TALUS_ERROR_INVALID,
                    "%s: the region is flat, so no centre is ever found in it; give it a thickness",
                    what);
+  TL_TRY(check_sizes(def, what));
   if ((def->record & TALUS_RECORD_MASS_FLOW) && def->region.kind != TALUS_REGION_BOX)
     return tl_fail(TALUS_ERROR_INVALID,
                    "%s: mass-flow is per axis of a box; use a box as the region", what);
@@ -61,6 +74,9 @@ talus_status tl_flow_add_probe(tl_flow *flow, const talus_probe_def *def, uint64
                     .region = def->region,
                     .record = def->record,
                     .from = now};
+  for (size_t i = 0; i < def->size_count; ++i)
+    fresh.sizes[i] = def->sizes[i];
+  fresh.size_count = (uint32_t)def->size_count;
   TL_TRY(tl_flow_copy_name(&fresh.name, def->name));
   if (probe)
     *probe = (uint32_t)flow->probes.count;
@@ -185,6 +201,13 @@ static void measure_body(tl_probe *probe, const tl_crowd *crowd, const tl_contac
     measure_contacts(probe, crowd, contacts, slot);
   if (probe->record & TALUS_RECORD_ENERGY)
     probe->energy += crowd->dt * kinetic_energy(model, crowd->out, slot);
+  add_scaled(probe->velocity, crowd->dt, crowd->out->velocity[slot]);
+  add_scaled(probe->spin, crowd->dt, crowd->out->spin[slot]);
+  const talus_dvec3 x = crowd->out->position[slot];
+  const talus_quat q = crowd->out->rotation[slot];
+  probe->position[0] = x.x, probe->position[1] = x.y, probe->position[2] = x.z;
+  probe->rotation[0] = (double)q.w, probe->rotation[1] = (double)q.x;
+  probe->rotation[2] = (double)q.y, probe->rotation[3] = (double)q.z;
 }
 
 /* What the joint carried in this step, in which it may have broken; nothing once it is gone. */
@@ -238,23 +261,41 @@ void tl_flow_probe(tl_flow *flow, const tl_crowd *crowd, const tl_contacts *cont
       measure_body(probe, crowd, contacts);
     else
       measure_region(probe, crowd);
+    if (probe->record & TL_RECORD_PACKING)
+      tl_probe_measure_packing(probe, crowd, contacts);
   }
 }
 
 /* ---- the end of an interval ------------------------------------------------------------------ */
 
+/* Sums over time become means, and begin anew. */
+static void take_means(double *sums, size_t n, double scale, double *means) {
+  for (size_t i = 0; i < n; ++i) {
+    means[i] = sums[i] * scale;
+    sums[i] = 0;
+  }
+}
+
 void tl_probe_finish(tl_probe *probe, double now, talus_probe_values *values) {
   const double scale = probe->weight > 0 ? 1 / probe->weight : 0;
-  *values = (talus_probe_values){.from = probe->from, .to = now};
-  for (int k = 0; k < 3; ++k) {
-    values->force[k] = (probe->record & TALUS_RECORD_FORCE) ? probe->force[k] * scale : 0;
-    values->torque[k] = (probe->record & TALUS_RECORD_TORQUE) ? probe->torque[k] * scale : 0;
-    values->mass_flow[k] = probe->mass_flow[k] * scale;
-    probe->force[k] = probe->torque[k] = probe->mass_flow[k] = 0;
-  }
-  values->count = probe->count * scale;
-  values->energy = probe->energy * scale;
-  probe->count = probe->energy = 0;
+  const bool in_region = !probe->on_body && !probe->on_joint;
+  const double volume = in_region ? tl_region_volume(&probe->region) : 1;
+  const double bonds = probe->heads > 0 ? probe->bonds / probe->heads : 0;
+  *values = (talus_probe_values){.from = probe->from, .to = now, .coordination = bonds};
+  take_means(probe->force, 3, probe->record & TALUS_RECORD_FORCE ? scale : 0, values->force);
+  take_means(probe->torque, 3, probe->record & TALUS_RECORD_TORQUE ? scale : 0, values->torque);
+  take_means(probe->mass_flow, 3, scale, values->mass_flow);
+  take_means(&probe->count, 1, scale, &values->count);
+  take_means(&probe->energy, 1, scale, &values->energy);
+  take_means(probe->velocity, 3, scale, values->velocity);
+  take_means(probe->spin, 3, scale, values->spin);
+  take_means(probe->stress, 6, scale / volume, values->stress);
+  take_means(probe->kinetic_stress, 6, scale / volume, values->kinetic_stress);
+  take_means(&probe->solid, 1, scale / volume, &values->solid_fraction);
+  take_means(probe->counts, TALUS_PROBE_SIZES + 1, scale, values->counts);
+  memcpy(values->position, probe->position, sizeof values->position);
+  memcpy(values->rotation, probe->rotation, sizeof values->rotation);
+  probe->heads = probe->bonds = 0;
   probe->weight = 0;
   probe->from = now;
 }

@@ -108,20 +108,74 @@ talus_box tl_region_bounds(const talus_region *region) {
   return (talus_box){tl_dsub(region->at, gather(half)), tl_dadd(region->at, gather(half))};
 }
 
-bool tl_region_holds(const tl_model *model, const talus_region *region, talus_dvec3 x) {
-  if (tl_region_contains(region, x))
-    return true;
+/* The part of a ball that lies on the near side of a plane whose distance from its centre is d
+ * radii (negative: the centre is beyond): 1 less a cap of height (1 - d) r, whose volume is pi h^2
+ * (3 r - h)/3. */
+static double share_before(double d) {
+  if (d >= 1)
+    return 1;
+  return d <= -1 ? 0 : 0.25 * (1 + d) * (1 + d) * (2 - d);
+}
+
+static double share_of_ball(const talus_region *region, talus_dvec3 x, double r) {
+  if (region->kind == TALUS_REGION_BOX) {
+    const triple at = spread(x), lo = spread(region->box.lo), hi = spread(region->box.hi);
+    double share = 1;
+    for (int k = 0; k < 3; ++k)
+      share *=
+          share_before((hi.at[k] - at.at[k]) / r) + share_before((at.at[k] - lo.at[k]) / r) - 1;
+    return fmax(share, 0);
+  }
+  const talus_dvec3 d = tl_dsub(x, region->at);
+  if (region->kind == TALUS_REGION_SPHERE)
+    return share_before((region->radius - tl_dlength(d)) / r);
+  const talus_dvec3 axis = unit_axis(region);
+  const double along = tl_ddot(d, axis), half = 0.5 * region->length;
+  const double out = tl_dlength(tl_dsub(d, tl_dscale(axis, along)));
+  return share_before((region->radius - out) / r) *
+         fmax(share_before((half - along) / r) + share_before((half + along) / r) - 1, 0);
+}
+
+/* The image nearest to the middle of the region; axes that are not periodic keep their bits. */
+static talus_dvec3 nearest_image(const tl_model *model, const talus_region *region, talus_dvec3 x) {
   const talus_domain_def *domain = &model->domain;
   if (!domain->enabled || !(domain->periodic[0] || domain->periodic[1] || domain->periodic[2]))
-    return false;
-  /* The image nearest to the middle of the region; axes that are not periodic keep their bits. */
+    return x;
   const talus_box bounds = tl_region_bounds(region);
   const talus_dvec3 middle = tl_dscale(tl_dadd(bounds.lo, bounds.hi), 0.5);
   const talus_dvec3 image = tl_dadd(middle, tl_model_offset(model, middle, x));
   x.x = domain->periodic[0] ? image.x : x.x;
   x.y = domain->periodic[1] ? image.y : x.y;
   x.z = domain->periodic[2] ? image.z : x.z;
-  return tl_region_contains(region, x);
+  return x;
+}
+
+/* A region that spans a period has the other side of a ball at its other end. */
+static bool is_endless(const tl_model *model, const talus_region *region, int k) {
+  const talus_domain_def *domain = &model->domain;
+  const triple lo = spread(domain->box.lo), hi = spread(domain->box.hi);
+  const talus_box bounds = tl_region_bounds(region);
+  const double period = hi.at[k] - lo.at[k];
+  return domain->enabled && domain->periodic[k] &&
+         spread(bounds.hi).at[k] - spread(bounds.lo).at[k] >= period * (1 - 1e-9);
+}
+
+double tl_region_share(const tl_model *model, const talus_region *region, talus_dvec3 centre,
+                       double radius) {
+  talus_region wide = *region;
+  if (region->kind == TALUS_REGION_BOX) {
+    triple lo = spread(region->box.lo), hi = spread(region->box.hi);
+    for (int k = 0; k < 3; ++k)
+      if (is_endless(model, region, k))
+        lo.at[k] -= 2 * radius, hi.at[k] += 2 * radius;
+    wide.box = (talus_box){gather(lo), gather(hi)};
+  }
+  return share_of_ball(&wide, nearest_image(model, region, centre), radius);
+}
+
+bool tl_region_holds(const tl_model *model, const talus_region *region, talus_dvec3 x) {
+  return tl_region_contains(region, x) ||
+         tl_region_contains(region, nearest_image(model, region, x));
 }
 
 /* ---- places within --------------------------------------------------------------------------- */

@@ -15,6 +15,13 @@ talus_status tl_flow_add_sink(tl_flow *flow, const char *name, const talus_regio
   return TALUS_OK;
 }
 
+uint32_t tl_flow_sink_of(const tl_flow *flow, const tl_model *model, talus_dvec3 x) {
+  for (size_t i = 0; i < flow->sinks.count; ++i)
+    if (tl_region_holds(model, &flow->sinks.data[i].region, x))
+      return (uint32_t)i;
+  return UINT32_MAX;
+}
+
 size_t tl_flow_sink(tl_flow *flow, const tl_model *model, const tl_state *state, uint8_t *remove) {
   if (flow->sinks.count == 0)
     return 0;

@@ -43,31 +43,6 @@ TL_FN double tl_elastic_fall(double gap, double speed, double pull, double rest)
   return square > 0 ? 2 * gap / (sqrt(square) - speed) : INFINITY;
 }
 
-/* A sphere against a ball that does not fall with it: d + t v + t^2 a / 2 is where its centre is,
- * seen from the ball's; the first moment within `most` at which it is `reach` long and gets
- * shorter. By steps that cannot go too far: no speed is above |v| + |a| most. Where those do not
- * come to an end (it hardly grazes) it is told to look there again. */
-TL_FN double tl_elastic_meet_falling(talus_dvec3 d, talus_dvec3 v, talus_dvec3 a, double reach,
-                                     double most, double rest) {
-  const double pull = tl_dlength(a);
-  double t = 0;
-  for (int turn = 0; turn < 64; ++turn) {
-    const talus_dvec3 x = tl_dadd(d, tl_dadd(tl_dscale(v, t), tl_dscale(a, 0.5 * t * t)));
-    const talus_dvec3 u = tl_dadd(v, tl_dscale(a, t));
-    const double far = tl_dlength(x), gap = far - reach, towards = tl_ddot(x, u);
-    if (gap <= 1e-14 * reach && towards < 0)
-      return t;
-    const double fastest = tl_dlength(u) + pull * (most - t);
-    double step = gap > 0 ? gap / fastest : 0;
-    if (gap <= 1e-14 * reach) /* it parts: until it may come nearer again */
-      step = towards / (fastest * fastest + far * pull) + (turn > 0 ? rest : 0);
-    t += fmax(step, 1e-16 * most);
-    if (!(t < most))
-      return INFINITY;
-  }
-  return t;
-}
-
 /* The speed at which two part that came nearer with `approach`. Where restitution is below 1,
  * impacts slower than `slowest` lose nothing, and faster ones part with that at least: otherwise
  * infinitely many impacts can happen in a finite time. */

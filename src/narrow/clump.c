@@ -26,7 +26,7 @@ static tl_posed part(const tl_posed *p, const tl_frame *frame, uint32_t i, tl_sh
 
 /* Whether bounding spheres are farther apart than the margin, by more than rounding. */
 static bool is_far(const tl_posed *a, const tl_posed *b, talus_real margin) {
-  if (!a->shape->bounded || !b->shape->bounded || b->shape->kind == TALUS_CONTAINER)
+  if (!a->shape->bounded || tl_kind_is_wall(b->shape->kind))
     return false;
   const talus_dvec3 d = tl_dsub(b->position, a->position);
   const double reach = (double)a->shape->radius * (double)a->scale +

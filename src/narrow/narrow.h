@@ -25,7 +25,8 @@ typedef struct tl_posed {
  *
  * Features: 0 for a sphere, a plane, and a box under a sphere; the vertex number 0 ... 7 for a box
  * on something flat (bit i: the positive side of axis i); the wall number 0 ... 5 for a container
- * (the order of TALUS_SIDE_...); otherwise the face, edge or vertex as kernels/patch.h numbers
+ * (the order of TALUS_SIDE_...); corners and segments of a revolved wall (kernels/revolved.h);
+ * otherwise the face, edge or vertex as kernels/patch.h numbers
  * them. */
 typedef int tl_narrow_fn(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out);
 
@@ -34,7 +35,8 @@ typedef int tl_narrow_fn(const tl_posed *a, const tl_posed *b, talus_real margin
  * supported. */
 extern tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS];
 
-/* Whether b comes first in the table: the lower kind does, but planes and containers come last. */
+/* Whether b comes first in the table: the lower kind does, but planes, containers and revolved
+ * walls come last. */
 bool tl_narrow_swapped(talus_shape_kind a, talus_shape_kind b);
 
 /* Whether the two kinds are searched for their normal, so that last step's is worth having. */
@@ -53,7 +55,8 @@ int tl_narrow_convex(const tl_posed *a, const tl_posed *b, const talus_dvec3 *gu
  * the mirrored points, with one exception: coincident spheres get the normal +z in any order. */
 int tl_narrow_pair(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out);
 
-/* Whether two bodies overlap or touch. Kinds that are not supported do not. */
+/* Whether two bodies overlap or touch, or one is in the matter behind a wall that the other is.
+ * Kinds that are not supported do not. */
 bool tl_narrow_touches(const tl_posed *a, const tl_posed *b);
 
 /* The most points two kinds can have (a clump: each of its spheres); 0 where they are not

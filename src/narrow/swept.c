@@ -180,7 +180,7 @@ static void write_point(const way *w, double t, const tl_point *p, talus_dvec3 o
 /* ---- which pairs ----------------------------------------------------------------------------- */
 
 static bool is_single_body(const tl_shape *shape) {
-  return shape->bounded && shape->kind != TALUS_CONTAINER && shape->kind != TALUS_CLUMP;
+  return !tl_kind_is_wall(shape->kind) && shape->kind != TALUS_CLUMP;
 }
 
 static double size_of(const tl_model *model, uint32_t slot) {

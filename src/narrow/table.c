@@ -2,6 +2,7 @@
 #include "kernels/collide_convex.h"
 #include "narrow/clump.h"
 #include "narrow/ellipsoid.h"
+#include "narrow/revolved.h"
 
 /* ---- lengths of a posed shape, m ------------------------------------------------------------ */
 
@@ -156,8 +157,8 @@ static int box_container(const tl_posed *a, const tl_posed *b, talus_real margin
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-/* The lower kind is the row, but planes and containers are always the column. They never meet each
- * other, because neither is ever free. A clump is its spheres (narrow/clump.h). */
+/* The lower kind is the row, but planes, containers and revolved walls are always the column. They
+ * never meet each other, because none is ever free. A clump is its spheres (narrow/clump.h). */
 /* clang-format off */
 tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
     [TALUS_SPHERE] = {
@@ -165,13 +166,15 @@ tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
         [TALUS_ELLIPSOID] = tl_narrow_ellipsoids, [TALUS_CAPSULE] = convex_convex,
         [TALUS_CYLINDER] = convex_convex, [TALUS_CONE] = convex_convex,
         [TALUS_SUPERELLIPSOID] = convex_convex, [TALUS_HULL] = convex_convex,
-        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = sphere_plane, [TALUS_CONTAINER] = sphere_container},
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = sphere_plane, [TALUS_CONTAINER] = sphere_container,
+        [TALUS_REVOLVED] = tl_revolved_sphere},
     [TALUS_BOX] = {
         [TALUS_BOX] = box_box,
         [TALUS_ELLIPSOID] = convex_convex, [TALUS_CAPSULE] = convex_convex,
         [TALUS_CYLINDER] = convex_convex, [TALUS_CONE] = convex_convex,
         [TALUS_SUPERELLIPSOID] = convex_convex, [TALUS_HULL] = convex_convex,
-        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = box_plane, [TALUS_CONTAINER] = box_container},
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = box_plane, [TALUS_CONTAINER] = box_container,
+        [TALUS_REVOLVED] = tl_revolved_box},
     [TALUS_ELLIPSOID] = {
         [TALUS_ELLIPSOID] = tl_narrow_ellipsoids,
         [TALUS_CAPSULE] = convex_convex, [TALUS_CYLINDER] = convex_convex,
@@ -182,7 +185,8 @@ tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
         [TALUS_CAPSULE] = convex_convex, [TALUS_CYLINDER] = convex_convex,
         [TALUS_CONE] = convex_convex, [TALUS_SUPERELLIPSOID] = convex_convex,
         [TALUS_HULL] = convex_convex,
-        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container,
+        [TALUS_REVOLVED] = tl_revolved_capsule},
     [TALUS_CYLINDER] = {
         [TALUS_CYLINDER] = convex_convex,
         [TALUS_CONE] = convex_convex, [TALUS_SUPERELLIPSOID] = convex_convex,
@@ -197,19 +201,21 @@ tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
         [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
     [TALUS_HULL] = {
         [TALUS_HULL] = convex_convex,
-        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container,
+        [TALUS_REVOLVED] = tl_revolved_hull},
     [TALUS_CLUMP] = {
         [TALUS_CLUMP] = tl_clump_pair,
-        [TALUS_PLANE] = tl_clump_pair, [TALUS_CONTAINER] = tl_clump_pair},
+        [TALUS_PLANE] = tl_clump_pair, [TALUS_CONTAINER] = tl_clump_pair,
+        [TALUS_REVOLVED] = tl_clump_pair},
 };
 /* clang-format on */
 _Static_assert(TL_NARROW_MAX_POINTS == TL_CONTAINER_WALLS * TL_BOX_MAX_POINTS &&
                    TL_BOX_MAX_POINTS == TL_MANIFOLD_MAX,
                "every vertex on every wall must fit");
+_Static_assert(TL_REVOLVED_MAX <= TL_NARROW_MAX_POINTS, "all of a revolved wall must fit");
 
 bool tl_narrow_swapped(talus_shape_kind a, talus_shape_kind b) {
-  const bool wall_a = a == TALUS_PLANE || a == TALUS_CONTAINER;
-  const bool wall_b = b == TALUS_PLANE || b == TALUS_CONTAINER;
+  const bool wall_a = tl_kind_is_wall(a), wall_b = tl_kind_is_wall(b);
   return wall_a != wall_b ? wall_a : a > b;
 }
 
@@ -241,7 +247,11 @@ int tl_narrow_capacity(talus_shape_kind a, talus_shape_kind b) {
   if (!tl_narrow_table[first][second])
     return 0;
   if (first == TALUS_CLUMP || second == TALUS_CLUMP) /* of each of its spheres */
-    return second == TALUS_CONTAINER ? TL_CONTAINER_WALLS : 1;
+    return second == TALUS_CONTAINER  ? TL_CONTAINER_WALLS
+           : second == TALUS_REVOLVED ? TL_REVOLVED_MAX
+                                      : 1;
+  if (second == TALUS_REVOLVED)
+    return TL_REVOLVED_MAX;
   const int each = is_smooth(a) || is_smooth(b) ? 1 : TL_MANIFOLD_MAX;
   return second == TALUS_CONTAINER ? each * TL_CONTAINER_WALLS : each;
 }
@@ -277,6 +287,9 @@ int tl_narrow_pair(const tl_posed *a, const tl_posed *b, talus_real margin, tl_p
 
 bool tl_narrow_touches(const tl_posed *a, const tl_posed *b) {
   const talus_shape_kind kind_a = a->shape->kind, kind_b = b->shape->kind;
+  if ((kind_a == TALUS_REVOLVED && tl_revolved_holds(a, tl_dsub(b->position, a->position))) ||
+      (kind_b == TALUS_REVOLVED && tl_revolved_holds(b, tl_dsub(a->position, b->position))))
+    return true;
   if (tl_has_clump(kind_a, kind_b)) {
     const bool swapped = tl_narrow_swapped(kind_a, kind_b);
     return tl_clump_count(swapped ? b : a, swapped ? a : b, 0) > 0;

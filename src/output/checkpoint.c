@@ -239,6 +239,21 @@ static const tl_column motion_values_columns[] = {
 };
 TABLE(motion_value, motion_values);
 
+/* Courses have rows of numbers, all of them one after the other. */
+static const tl_column courses_columns[] = {
+    LATE_U64(tl_course, uid, uid, 8),
+    LATE_U32(tl_course, kind, kind, 8),
+    LATE_U32(tl_course, rows, rows, 8),
+    LATE_U64(tl_course, first, first, 8),
+    LATE_DOUBLE(tl_course, clock, clock, 8),
+    LATE_DOUBLE(tl_course, axis, axis, 8),
+    LATE_DOUBLE(tl_course, max_speed, max_speed, 8),
+};
+TABLE(tl_course, courses);
+
+static const tl_column course_values_columns[] = {LATE_DOUBLE(motion_value, value, value, 8)};
+TABLE(motion_value, course_values);
+
 static const tl_column ignored_columns[] = {
     U32(tl_group_pair, a, a),
     U32(tl_group_pair, b, b),
@@ -397,6 +412,18 @@ static const tl_column probes_columns[] = {
     DOUBLE(tl_probe, mass_flow, mass_flow),
     DOUBLE(tl_probe, count, count),
     DOUBLE(tl_probe, energy, energy),
+    LATE_DOUBLE(tl_probe, velocity, velocity, 8),
+    LATE_DOUBLE(tl_probe, spin, spin, 8),
+    LATE_DOUBLE(tl_probe, stress, stress, 8),
+    LATE_DOUBLE(tl_probe, kinetic_stress, kinetic_stress, 8),
+    LATE_DOUBLE(tl_probe, solid, solid, 8),
+    LATE_DOUBLE(tl_probe, heads, heads, 8),
+    LATE_DOUBLE(tl_probe, bonds, bonds, 8),
+    LATE_DOUBLE(tl_probe, counts, counts, 8),
+    LATE_DOUBLE(tl_probe, position, position, 8),
+    LATE_DOUBLE(tl_probe, rotation, rotation, 8),
+    LATE_DOUBLE(tl_probe, sizes, sizes, 8),
+    LATE_U32(tl_probe, size_count, size_count, 8),
 };
 TABLE(tl_probe, probes);
 

@@ -68,6 +68,8 @@ typedef struct tl_table {
   X(hits)                                                                                          \
   X(springs)                                                                                       \
   X(joints)                                                                                        \
+  X(courses)                                                                                       \
+  X(course_values)                                                                                 \
   X(emitters)                                                                                      \
   X(sinks)                                                                                         \
   X(probes)

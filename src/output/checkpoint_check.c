@@ -24,6 +24,11 @@ static talus_status check_shape(const tl_shape *shape, size_t i) {
             tl_shape_kind_name(shape->kind));
     return TALUS_OK;
   }
+  if (shape->kind == TALUS_REVOLVED) {
+    if (!(shape->volume == 0 && shape->radius > 0) || !shape->bounded)
+      WRONG("shape %zu: its derived numbers are not those of a revolved wall", i);
+    return TALUS_OK;
+  }
   TL_TRY(tl_shape_make(&def, &made));
   const bool same = made.bounded == shape->bounded && (made.volume > 0) == (shape->volume > 0) &&
                     (made.radius > 0) == (shape->radius > 0) && shape->volume >= 0 &&
@@ -175,7 +180,9 @@ static talus_status check_flow(const talus_world *world) {
     const talus_probe_def def = {.on_body = probe->on_body,
                                  .on_joint = probe->on_joint,
                                  .region = probe->region,
-                                 .record = probe->record};
+                                 .record = probe->record,
+                                 .sizes = probe->sizes,
+                                 .size_count = probe->size_count};
     TL_TRY(tl_probe_check(&def, "probe"));
     if (probe->on_body && (probe->uid == 0 || probe->uid >= world->next_uid))
       WRONG("probe %zu: there was never a body %" PRIu64, i, probe->uid);
@@ -203,6 +210,33 @@ static talus_status check_joints(const talus_world *world) {
   return TALUS_OK;
 }
 
+/* ---- courses --------------------------------------------------------------------------------- */
+
+/* One after the other, none left over. The world has the rows that they write to. */
+static talus_status check_courses(const talus_world *world) {
+  const size_t total = world->course_values.count;
+  size_t used = 0;
+  for (size_t i = 0; i < world->courses.count; ++i) {
+    const tl_course *course = &world->courses.data[i];
+    const size_t columns = course->kind < TL_COURSES ? tl_course_columns(course->kind) : 1;
+    if (course->kind >= TL_COURSES || course->first > total || course->rows == 0 ||
+        course->rows > (total - course->first) / columns)
+      WRONG("row %zu of the courses: there are no such values", i);
+    TL_TRY(tl_course_check(course->kind, world->course_values.data + course->first, course->rows,
+                           "a course"));
+    used += course->rows * columns;
+    const bool on_body = course->kind != TL_COURSE_MOTOR && course->kind != TL_COURSE_MAX;
+    if (on_body && world->model.bodies > 0 &&
+        (!world->model.property.force || !world->model.property.torque))
+      WRONG("row %zu of the courses: bodies have no loads", i);
+    if (course->kind == TL_COURSE_PRESS && !(course->max_speed > 0))
+      WRONG("row %zu of the courses: a press has no speed", i);
+  }
+  if (used != total)
+    WRONG("there are values of no course");
+  return TALUS_OK;
+}
+
 /* ---- all ------------------------------------------------------------------------------------- */
 
 /* Lengths of the steps that impulses belong to. */
@@ -225,6 +259,7 @@ talus_status tl_checkpoint_check(const talus_world *world) {
   TL_TRY(check_handles(world));
   TL_TRY(check_joints(world));
   TL_TRY(check_lengths(world));
+  TL_TRY(check_courses(world));
   return check_flow(world);
 }
 

@@ -367,6 +367,8 @@ static talus_status load_world(load_job *job, talus_world *world) {
                       (unsigned char *)&world->contacts + tl_contact_records[i].offset));
   TL_TRY(load_hits(job, &world->contacts));
   LOAD(job, joints, &world->joints.all);
+  LOAD(job, courses, &world->courses);
+  LOAD(job, course_values, &world->course_values);
   TL_TRY(load_flow(job, world));
   /* Removing a body must not fail: there is room for every handle to become free. */
   TL_TRY(tl_array_reserve(&world->free_handles, world->handles.count + 1));

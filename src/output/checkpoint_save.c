@@ -183,6 +183,8 @@ static talus_status save_world(save_job *job, const talus_world *world, const tl
   }
   TL_TRY(save_hits(job, &world->contacts));
   SAVE(job, joints, &world->joints.all);
+  SAVE(job, courses, &world->courses);
+  SAVE(job, course_values, &world->course_values);
   SAVE(job, emitters, &world->flow.emitters);
   TL_TRY(save_sizes(job, &world->flow));
   SAVE(job, sinks, &world->flow.sinks);

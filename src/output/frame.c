@@ -30,8 +30,9 @@ static talus_status write_member(tl_h5_out *out, const char *name, tl_h5_type ty
   return tl_h5_write(out, name, type, n, columns, scratch);
 }
 
-/* Vertices of hulls and spheres of clumps in the shape's OWN frame (x, y, z, radius; 0 for a
- * vertex), shape after shape: those of shape i are rows point_start[i] ... point_start[i + 1] - 1.
+/* Vertices of hulls, spheres of clumps and circles of revolved walls (about z: x and y are 0) in
+ * the shape's OWN frame (x, y, z, radius; 0 for a vertex), shape after shape: those of shape i are
+ * rows point_start[i] ... point_start[i + 1] - 1.
  */
 static talus_status write_points(tl_h5_out *out, const tl_model *model) {
   TL_ARRAY(double) points = {0};
@@ -40,15 +41,15 @@ static talus_status write_points(tl_h5_out *out, const tl_model *model) {
   talus_status status = tl_array_push(&start, 0u);
   for (size_t i = 0; i < model->shapes.count && status == TALUS_OK; ++i) {
     const tl_shape *shape = &model->shapes.data[i];
-    const size_t wide = shape->kind == TALUS_CLUMP ? 4 : 3;
+    const size_t wide = tl_kind_width(shape->kind);
     const tl_frame axes = tl_frame_from_quat(shape->axes);
     status = tl_array_resize(&points, 4 * ((size_t)total + shape->point_count));
     for (uint32_t k = 0; k < shape->point_count && status == TALUS_OK; ++k) {
       const double *p = &shape->points[wide * k];
-      const talus_dvec3 own =
-          tl_dadd(shape->centre, tl_frame_to_world(&axes, tl_dvec3(p[0], p[1], p[2])));
+      const talus_dvec3 place = wide == 2 ? tl_dvec3(0, 0, p[0]) : tl_dvec3(p[0], p[1], p[2]);
+      const talus_dvec3 own = tl_dadd(shape->centre, tl_frame_to_world(&axes, place));
       double *to = &points.data[4 * ((size_t)total + k)];
-      to[0] = own.x, to[1] = own.y, to[2] = own.z, to[3] = wide == 4 ? p[3] : 0;
+      to[0] = own.x, to[1] = own.y, to[2] = own.z, to[3] = wide == 3 ? 0 : p[wide - 1];
     }
     total += shape->point_count;
     if (status == TALUS_OK)

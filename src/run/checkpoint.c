@@ -15,9 +15,11 @@
  *   number of frames, step of each,
  *   lines of joints.csv, whether it records joints without a name and how (run.h),
  *   number of probes, of each: definition, lines of its file,
- *   number of files that the scene names, of each: XXH64 when the run began */
+ *   number of files that the scene names, of each: XXH64 when the run began,
+ *   number of files of sinks, of each: its lines (from version 5 on) */
 #define MAGIC   0x6e757273756c6174u
-#define VERSION 4u
+#define VERSION 5u
+#define OLDEST  4u
 
 /* ---- numbers to bytes and back --------------------------------------------------------------- */
 
@@ -89,6 +91,9 @@ static talus_status pack(const tl_run *run, tl_text *text) {
   put(text, run->files.count);
   for (size_t i = 0; i < run->files.count; ++i)
     put(text, run->files.data[i].hash);
+  put(text, run->sinks.count);
+  for (size_t i = 0; i < run->sinks.count; ++i)
+    put(text, run->sinks.data[i].count);
   return text->status;
 }
 
@@ -115,6 +120,7 @@ talus_status tl_run_checkpoint_save(tl_run *run) {
   TL_TRY(tl_lines_sync(&run->history));
   TL_TRY(tl_run_joints_sync(run));
   TL_TRY(tl_run_probes_sync(run));
+  TL_TRY(tl_run_sinks_sync(run));
   TL_TRY(tl_run_series_sync(run));
   tl_text text = {0};
   talus_status status = pack(run, &text);
@@ -137,11 +143,14 @@ talus_status tl_run_checkpoint_save(tl_run *run) {
 
 static talus_status refuse(tl_run *run) {
   char changed[200];
+  const char *folder = run->def->folder;
   tl_run_folder_compare(run, changed, sizeof changed);
-  return tl_fail(TALUS_ERROR_INVALID,
-                 "%s: the scene is not the one of this folder%s%s; only until, output and probes "
-                 "may change when a run goes on (another folder, or --force, begins anew)",
-                 tl_run_folder(run), changed[0] ? ": it differs in " : "", changed);
+  return tl_fail(
+      TALUS_ERROR_INVALID,
+      "%s: the scene is not the one of this folder%s%s; only until, output and probes "
+      "may change when a run goes on (another folder, or --force, begins anew; a scene with "
+      "`bodies: [{from: %s/}]`, run in another folder, goes on from here with changes)",
+      tl_run_folder(run), changed[0] ? ": it differs in " : "", changed, folder);
 }
 
 /* keep and old: what becomes of each probe of the scene. */
@@ -173,6 +182,14 @@ static talus_status unpack_files(const tl_run *run, blob_reader *reader, hashes 
   return TALUS_OK;
 }
 
+/* What is kept of each is in its `count` until cut_back opens it. */
+static void unpack_sinks(tl_run *run, blob_reader *reader) {
+  const uint64_t n = get(reader);
+  reader->is_short = reader->is_short || n != run->sinks.count;
+  for (uint64_t i = 0; i < n && !reader->is_short; ++i)
+    run->sinks.data[i].count = get(reader);
+}
+
 static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, size_t *old,
                            hashes *stored) {
   blob_reader reader = {.blob = blob};
@@ -183,11 +200,12 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
     return tl_fail(TALUS_ERROR_FORMAT,
                    "%s holds a world and no run to go on with; --force begins anew",
                    tl_run_path(run, "checkpoint.hdf"));
-  if (version != VERSION)
+  if (version < OLDEST || version > VERSION)
     return tl_fail(TALUS_ERROR_UNSUPPORTED,
-                   "%s is of another version of talus (%llu, and this one reads %u); --force "
+                   "%s is of another version of talus (%llu, and this one reads %u to %u); --force "
                    "begins anew",
-                   tl_run_path(run, "checkpoint.hdf"), (unsigned long long)version, VERSION);
+                   tl_run_path(run, "checkpoint.hdf"), (unsigned long long)version, OLDEST,
+                   VERSION);
   if (get(&reader) != identity)
     return refuse(run);
   const uint64_t step = get(&reader);
@@ -212,6 +230,8 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
   reader.is_short = reader.is_short || run->joint_marks > TL_RUN_JOINTS_ALL;
   TL_TRY(unpack_probes(run, &reader, keep, old));
   TL_TRY(unpack_files(run, &reader, stored));
+  if (version >= 5)
+    unpack_sinks(run, &reader);
   if (reader.is_short || reader.at != blob->size || step != talus_world_steps(run->world))
     return tl_fail(TALUS_ERROR_FORMAT, "%s does not fit together; --force begins anew",
                    tl_run_path(run, "checkpoint.hdf"));
@@ -220,11 +240,23 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
 
 /* What may be refused comes first; and the series before the frames, for it must never list one
  * that is no more. */
+static talus_status open_sinks(tl_run *run) {
+  TL_ARRAY(uint64_t) keep = {0};
+  talus_status status = TALUS_OK;
+  for (size_t i = 0; i < run->sinks.count && status == TALUS_OK; ++i)
+    status = tl_array_push(&keep, run->sinks.data[i].count);
+  if (status == TALUS_OK)
+    status = tl_run_sinks_open(run, keep.data);
+  tl_array_free(&keep);
+  return status;
+}
+
 static talus_status cut_back(tl_run *run, const uint64_t *keep) {
   TL_TRY(tl_run_own_prove(run, run->frames.count));
   TL_TRY(tl_run_history_open(run, run->frames.count + 1));
   TL_TRY(tl_run_joints_go_on(run, run->joints.count));
   TL_TRY(tl_run_probes_open(run, keep));
+  TL_TRY(open_sinks(run));
   TL_TRY(tl_run_frames_open(run));
   size_t gone;
   TL_TRY(tl_run_frames_go_on(run, &gone));
@@ -232,7 +264,7 @@ static talus_status cut_back(tl_run *run, const uint64_t *keep) {
   tl_run_log_cut(&run->log, run->saved);
   if (gone > 0)
     tl_run_log_add(&run->log, TL_LOG_WARN,
-                   "%zu of %zu earlier frames were deleted; the series leaves them out", gone,
+                   "%zu of %zu earlier frames are not there; the series leaves them out", gone,
                    run->frames.count);
   return TALUS_OK;
 }

@@ -46,7 +46,7 @@ talus_status tl_run_frames_open(tl_run *run) {
   if (fstat(run->folder, &folder) != 0)
     return tl_file_fail(errno, tl_run_folder(run), "looked at");
   run->syncs_all = tl_disk_syncs_all(run->folder);
-  for (size_t i = 0; i < TL_RUN_FOLDERS; ++i) {
+  for (size_t i = 0; i < TL_RUN_FOLDERS && !run->no_frames; ++i) {
     if (!is_wanted(run->fields, i))
       continue;
     TL_TRY(tl_run_make_folder(run, names[i], &run->within[i]));
@@ -146,10 +146,11 @@ static talus_status write_files(tl_run *run, uint32_t fields, frame_files *stage
 
 talus_status tl_run_frames_write(tl_run *run, uint32_t fields) {
   const tl_run_frame frame = {.step = talus_world_steps(run->world),
+                              .is_gone = run->no_frames,
                               .has_surface = (fields & TL_FRAME_SURFACES) != 0};
   TL_TRY(tl_array_reserve(&run->frames, run->frames.count + 1));
   frame_files staged = {.count = 0};
-  const talus_status status = write_files(run, fields, &staged);
+  const talus_status status = run->no_frames ? TALUS_OK : write_files(run, fields, &staged);
   if (status == TALUS_OK) {
     run->frames.data[run->frames.count++] = frame;
     return TALUS_OK;
@@ -165,6 +166,8 @@ talus_status tl_run_frames_write(tl_run *run, uint32_t fields) {
 }
 
 talus_status tl_run_frames_list(tl_run *run) {
+  if (run->no_frames)
+    return TALUS_OK;
   TL_TRY(tl_run_series_add(run, TL_SERIES_FRAMES));
   return run->frames.data[run->frames.count - 1].has_surface
              ? tl_run_series_add(run, TL_SERIES_SURFACES)
@@ -192,6 +195,10 @@ talus_status tl_run_frames_go_on(tl_run *run, size_t *gone) {
     frame->is_gone = !there;
     *gone += frame->is_gone;
     has_surfaces = has_surfaces || frame->has_surface;
+  }
+  if (run->no_frames && *gone == run->frames.count) {
+    *gone = 0;
+    return TALUS_OK;
   }
   TL_TRY(tl_run_series_write(run, TL_SERIES_FRAMES, true));
   return has_surfaces ? tl_run_series_write(run, TL_SERIES_SURFACES, true) : TALUS_OK;

@@ -37,13 +37,16 @@ static const own_name own_files[] = {
 };
 #define OWN_FILES (sizeof own_files / sizeof *own_files)
 
-typedef enum folder_kind { NUMBERED, PROBES } folder_kind;
+typedef enum folder_kind { NUMBERED, PROBES, SINKS } folder_kind;
 
 static const struct {
   const char *name;
   folder_kind kind;
-} own_folders[] = {
-    {"frames", NUMBERED}, {"contacts", NUMBERED}, {"surfaces", NUMBERED}, {"probes", PROBES}};
+} own_folders[] = {{"frames", NUMBERED},
+                   {"contacts", NUMBERED},
+                   {"surfaces", NUMBERED},
+                   {"probes", PROBES},
+                   {"sinks", SINKS}};
 #define OWN_FOLDERS (sizeof own_folders / sizeof *own_folders)
 
 /* Without ".part", which a killed run leaves; *length is that of the name before it. */
@@ -177,7 +180,9 @@ static talus_status visit_open(tl_run *run, DIR *folder, size_t which, uint64_t 
     TL_TRY(visit(run, &(own_file){.at = dirfd(folder),
                                   .name = entry->d_name,
                                   .path = path,
-                                  .head = numbered ? HDF5_HEAD : "from,to,",
+                                  .head = numbered                           ? HDF5_HEAD
+                                          : own_folders[which].kind == SINKS ? TL_SINKS_HEAD
+                                                                             : "from,to,",
                                   .partial = partial,
                                   .numbered = numbered}));
   }
@@ -229,13 +234,22 @@ talus_status tl_run_subfolder(tl_run *run, const char *name, int *fd) {
 
 /* ---- proving and removing -------------------------------------------------------------------- */
 
-static bool is_planned(const tl_run *run, const char *csv) {
+static bool is_name_of(const char *csv, const char *name) {
   const size_t length = strlen(csv) - (sizeof ".csv" - 1);
-  for (size_t i = 0; i < run->probes.count; ++i) {
-    const char *name = run->probes.data[i].plan.name;
-    if (strlen(name) == length && strncmp(name, csv, length) == 0)
+  return strlen(name) == length && strncmp(name, csv, length) == 0;
+}
+
+/* path: within the result folder, "probes/floor.csv". */
+static bool is_planned(const tl_run *run, const char *csv, const char *path) {
+  const bool is_sink = strncmp(path, "sinks/", 6) == 0;
+  for (size_t i = 0; is_sink && i < run->sinks.count; ++i) {
+    char name[128];
+    if (is_name_of(csv, tl_run_sink_name(run, i, name, sizeof name)))
       return true;
   }
+  for (size_t i = 0; !is_sink && i < run->probes.count; ++i)
+    if (is_name_of(csv, run->probes.data[i].plan.name))
+      return true;
   return false;
 }
 
@@ -247,8 +261,8 @@ static talus_status prove(tl_run *run, const own_file *file) {
   const bool probe = !file->numbered && file->at != run->folder;
   if (!is_there || ours || file->partial || (run->def->force && !scene && !probe))
     return TALUS_OK;
-  if (probe && !is_planned(run, file->name))
-    return TALUS_OK; /* any table may lie in probes/ */
+  if (probe && !is_planned(run, file->name, file->path))
+    return TALUS_OK; /* any table may lie there */
   return tl_fail(TALUS_ERROR_INVALID,
                  "%s was not written by talus, and a run would replace it; give the results a "
                  "folder of their own",

@@ -24,15 +24,36 @@ static const column columns[] = {
     COLUMN(MASS_FLOW, ",mass_flow_x,mass_flow_y,mass_flow_z", mass_flow, 3),
     COLUMN(COUNT, ",count", count, 1),
     COLUMN(ENERGY, ",energy", energy, 1),
+    COLUMN(POSITION, ",x,y,z", position, 3),
+    COLUMN(ROTATION, ",qw,qx,qy,qz", rotation, 4),
+    COLUMN(VELOCITY, ",vx,vy,vz", velocity, 3),
+    COLUMN(SPIN, ",wx,wy,wz", spin, 3),
+    COLUMN(STRESS, ",sxx,syy,szz,sxy,sxz,syz", stress, 6),
+    COLUMN(STRESS, ",kxx,kyy,kzz,kxy,kxz,kyz", kinetic_stress, 6),
+    COLUMN(SOLID_FRACTION, ",solid_fraction", solid_fraction, 1),
+    COLUMN(COORDINATION, ",coordination", coordination, 1),
 };
 #undef COLUMN
 #define COLUMNS (sizeof columns / sizeof *columns)
+
+/* count_below_0.01,count_0.01_0.02,count_from_0.02 */
+static void format_sizes(const tl_scene_probe_plan *plan, tl_text *text) {
+  for (size_t i = 0; plan->size_count > 0 && i <= plan->size_count; ++i) {
+    tl_text_add(text, i == 0 ? ",count_below_" : i < plan->size_count ? ",count_" : ",count_from_");
+    tl_text_add_number(text, plan->sizes[i == 0 ? 0 : i - 1]);
+    if (i > 0 && i < plan->size_count) {
+      tl_text_add(text, "_");
+      tl_text_add_number(text, plan->sizes[i]);
+    }
+  }
+}
 
 static void format_head(const tl_run_probe *probe, tl_text *text) {
   tl_text_add(text, "from,to");
   for (size_t i = 0; i < COLUMNS; ++i)
     if (probe->plan.record & columns[i].record)
       tl_text_add(text, "%s", columns[i].head);
+  format_sizes(&probe->plan, text);
   tl_text_add(text, "\n");
 }
 
@@ -49,6 +70,10 @@ static void format_line(const tl_run_probe *probe, const talus_probe_values *val
       tl_text_add(text, ",");
       tl_text_add_number(text, value);
     }
+  for (size_t i = 0; probe->plan.size_count > 0 && i <= probe->plan.size_count; ++i) {
+    tl_text_add(text, ",");
+    tl_text_add_number(text, values->counts[i]);
+  }
   tl_text_add(text, "\n");
 }
 
@@ -77,6 +102,10 @@ static talus_status define(const tl_scene_probe *probe, const tl_scene_probe_pla
     tl_text_add(&text, "joint %s;", probe->joint);
   tl_text_add_number(&text, plan->every);
   tl_text_add(&text, ";");
+  for (size_t i = 0; i < plan->size_count; ++i) {
+    tl_text_add_number(&text, plan->sizes[i]);
+    tl_text_add(&text, " ");
+  }
   if (!probe->body) {
     for (int k = 0; k < 6; ++k) {
       tl_text_add_number(&text, probe->region.box[k]);

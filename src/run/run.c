@@ -133,7 +133,7 @@ static void tell_progress(const tl_run *run, run_pace *pace, bool now) {
                              .wall = clock - run->began,
                              .step_rate = pace->rate,
                              .steps = world->steps,
-                             .frames = run->frames.count,
+                             .frames = run->no_frames ? 0 : run->frames.count,
                              .bodies = world->model.bodies,
                              .overlap_max = run->worst.overlap_max,
                              .overlap_share = run->worst.overlap_share};
@@ -154,6 +154,7 @@ static talus_status save(tl_run *run) {
 static talus_status sync_lines(tl_run *run) {
   TL_TRY(tl_lines_sync(&run->history));
   TL_TRY(tl_run_joints_sync(run));
+  TL_TRY(tl_run_sinks_sync(run));
   return tl_run_probes_sync(run);
 }
 
@@ -177,6 +178,8 @@ static talus_status stop(tl_run *run) {
 /* The step was taken: its state is written and saved as that of an end. */
 static talus_status end_strictly(tl_run *run, const char *why) {
   TL_TRY(finish(run));
+  if (run->no_frames)
+    return tl_fail(TALUS_ERROR_STRICT, "%s; the state then is the checkpoint", why);
   return tl_fail(TALUS_ERROR_STRICT, "%s; the state then is %s", why,
                  tl_run_path(run, "frames/%06zu.hdf", run->frames.count - 1));
 }
@@ -201,6 +204,7 @@ static talus_status advance(tl_run *run, run_pace *pace) {
       TL_TRY(status);
     TL_TRY(tl_run_history_note(run));
     TL_TRY(note_rest(run));
+    TL_TRY(tl_run_sinks_add(run));
     TL_TRY(tl_run_probes_add(run, false));
     if (status != TALUS_OK)
       return end_strictly(run, run->world->offence);
@@ -212,6 +216,8 @@ static talus_status advance(tl_run *run, run_pace *pace) {
 /* The step left the state as it was before: the last good one, worth looking at. Its contacts are
  * those of the step that failed, so they and a checkpoint are not written. */
 static void write_last_state(tl_run *run, char *message, size_t size) {
+  if (run->no_frames)
+    return;
   if (!has_frame_here(run) &&
       (check_state(run) != TALUS_OK ||
        tl_run_frames_write(run, run->fields & ~(uint32_t)TL_FRAME_CONTACTS) != TALUS_OK ||
@@ -323,6 +329,7 @@ static talus_status start_anew(tl_run *run) {
   TL_TRY(tl_run_history_open(run, 0));
   TL_TRY(tl_run_joints_open(run));
   TL_TRY(tl_run_probes_open(run, NULL));
+  TL_TRY(tl_run_sinks_open(run, NULL));
   /* Names of all of them, and what shows that they are ours. */
   TL_TRY(sync_lines(run));
   return tl_run_folder_write_scene(run);
@@ -339,6 +346,7 @@ static talus_status go_on(tl_run *run) {
 static talus_status prepare(tl_run *run) {
   bool is_there, has_checkpoint = false;
   TL_TRY(tl_run_probes_plan(run));
+  TL_TRY(tl_run_sinks_plan(run));
   TL_TRY(tl_run_folder_lock(run, &is_there));
   if (is_there)
     TL_TRY(tl_run_folder_look(run, &has_checkpoint));
@@ -372,6 +380,7 @@ static void release(tl_run *run) {
   for (size_t i = 0; i < run->probes.count; ++i)
     tl_lines_close(&run->probes.data[i].lines);
   tl_array_free(&run->probes);
+  tl_run_sinks_close(run);
   tl_array_free(&run->frames);
   tl_run_files_free(run);
   tl_run_log_close(&run->log);
@@ -385,7 +394,7 @@ static void report(const tl_run *run, talus_run_result *result) {
   if (result)
     *result = (talus_run_result){.hash = talus_world_hash(run->world),
                                  .steps = talus_world_steps(run->world),
-                                 .frames = run->frames.count,
+                                 .frames = run->no_frames ? 0 : run->frames.count,
                                  .time = talus_world_time(run->world),
                                  .wall = tl_run_clock() - run->began,
                                  .bodies = talus_world_body_count(run->world),
@@ -451,6 +460,7 @@ talus_status talus_run(const talus_scene *scene, const talus_run_def *def,
                 .every = info.output_every,
                 .at_rest = info.at_rest,
                 .fields = tl_scene_fields(scene),
+                .no_frames = !tl_scene_has_frames(scene),
                 .folder = -1,
                 .within = {-1, -1, -1},
                 .series = {{.fd = -1}, {.fd = -1}},

@@ -118,6 +118,7 @@ typedef struct tl_run {
   const talus_run_def *def;
   double dt, until, every, at_rest;
   uint32_t fields; /* TL_FRAME_... */
+  bool no_frames;  /* none are written; `frames` lists the output times all the same, as gone */
   uint64_t end;    /* the last step */
 
   char *path; /* the folder, and room to build names in */
@@ -133,6 +134,8 @@ typedef struct tl_run {
   uint64_t joint_marks;          /* and so many # before each */
   TL_ARRAY(tl_run_frame) frames; /* number i is frames/i.hdf */
   TL_ARRAY(tl_run_probe) probes;
+  TL_ARRAY(tl_lines) sinks; /* sinks/NAME.csv, the last of the domain where that removes bodies */
+  size_t sink_count;        /* of them that are sinks */
   TL_ARRAY(tl_run_file) files; /* that the scene names, as the world was made of them */
   tl_run_worst worst;
   tl_run_rest rest;
@@ -264,6 +267,20 @@ talus_status tl_run_probes_adopt(tl_run *run, const size_t *old);
 /* Lines of the probes whose interval ends at this step, or of all that have measured anything. */
 talus_status tl_run_probes_add(tl_run *run, bool all);
 talus_status tl_run_probes_sync(tl_run *run);
+
+/* ---- run/sinks.c ----------------------------------------------------------------------------- */
+
+#define TL_SINKS_HEAD "time,uid,"
+
+talus_status tl_run_sinks_plan(tl_run *run);
+/* Name of file i, without its ending, in `text`. */
+const char *tl_run_sink_name(const tl_run *run, size_t i, char *text, size_t size);
+/* keep[i] lines of sink i are kept; 0, or NULL, starts its file anew. */
+talus_status tl_run_sinks_open(tl_run *run, const uint64_t *keep);
+/* Lines of those that have left since the last call. */
+talus_status tl_run_sinks_add(tl_run *run);
+talus_status tl_run_sinks_sync(tl_run *run);
+void tl_run_sinks_close(tl_run *run);
 
 /* ---- run/checkpoint.c ------------------------------------------------------------------------ */
 

@@ -204,88 +204,33 @@ static talus_status use_names(builder *b, const tl_scene_shape_use *shape, const
  * ------------------------------------------------------------------------------------------------------
  */
 
-/* The table of a motion, which the caller frees. */
-static talus_status use_table(const builder *b, const tl_scene_motion *motion, talus_table *table,
-                              talus_motion *def) {
-  const bool along = tl_object_has(&tl_schema_motion, motion, "along"),
-             about = tl_object_has(&tl_schema_motion, motion, "about");
-  tl_text path = {0};
-  tl_scene_add_path(&path, b->scene, motion->table);
-  TL_TRY(path.status);
-  talus_status status = tl_scene_told_path(talus_table_read(path.data, table));
-  if (status == TALUS_OK && (table->kind == TALUS_TABLE_ALONG) != along)
-    status = tl_fail(TALUS_ERROR_FORMAT,
-                     along ? "%s: the table has no column `displacement`, which `along` is for"
-                           : "%s: the table has displacements; say `along: [x, y, z]` beside it",
-                     path.data);
-  else if (status == TALUS_OK && (table->kind == TALUS_TABLE_ABOUT) != about)
-    status =
-        tl_fail(TALUS_ERROR_FORMAT,
-                about ? "%s: the table has no column `angle` or `degrees`, which `about` is for"
-                      : "%s: the table has angles; say `about: [x, y, z]` beside it",
-                path.data);
-  tl_text_drop(&path);
-  def->table_kind = table->kind;
-  def->table = table->data;
-  def->rows = table->rows;
-  def->is_smooth = motion->interpolate == 1;
-  def->axis = vec3(along ? motion->along : motion->about);
-  return status;
-}
-
-static talus_motion motion_of(const tl_scene_motion *motion) {
-  talus_motion def = {.velocity = vec3(motion->velocity),
-                      .spin = vec3(motion->spin),
-                      .amplitude = vec3(motion->amplitude),
-                      .frequency = motion->frequency,
-                      .phase = motion->phase,
-                      .swing = vec3(motion->swing),
-                      .from_time = motion->from_time,
-                      .until = motion->until};
-  def.is_through = tl_object_has(&tl_schema_motion, motion, "through");
-  if (def.is_through)
-    def.through = dvec3(motion->through);
-  return def;
-}
-
 static bool has_surface(const tl_scene_body *body) {
   return tl_object_has(&tl_schema_body, body, "surface_velocity") ||
          tl_object_has(&tl_schema_body, body, "surface_spin");
 }
 
-#define MOST_MOTIONS 64 /* as many as a sum of them may have */
-
 /* Puts the motions of a body together and adds it. */
 static talus_status add_moving(builder *b, const tl_scene_body *body, talus_body_def *def) {
-  const tl_scene_motion *motions = body->motion.data;
-  const size_t n = body->motion.count;
-  const bool runs = has_surface(body);
-  talus_motion parts[MOST_MOTIONS + 1];
-  talus_table tables[MOST_MOTIONS] = {{0}};
-  talus_status status = TALUS_OK;
-  if (n + runs > MOST_MOTIONS)
-    return tl_fail(TALUS_ERROR_INVALID, "its motion is a sum of %zu; %d are the most", n,
-                   MOST_MOTIONS);
-  for (size_t i = 0; i < n && status == TALUS_OK; ++i) {
-    parts[i] = motion_of(&motions[i]);
-    if (motions[i].table)
-      status = use_table(b, &motions[i], &tables[i], &parts[i]);
-    if (i > 0)
-      parts[i - 1].next = &parts[i];
-  }
-  if (runs) {
-    parts[n] = (talus_motion){.velocity = vec3(body->surface_velocity),
-                              .spin = vec3(body->surface_spin),
-                              .is_surface = true};
+  tl_scene_motions motions;
+  talus_status status = tl_scene_make_motions(b->scene, &body->motion, &motions);
+  if (status == TALUS_OK && has_surface(body)) {
+    const size_t n = motions.count;
+    if (n == TL_MOTIONS_MOST)
+      status = tl_fail(TALUS_ERROR_INVALID,
+                       "its motion is a sum of %zu, and that of its surface is one more; %d are "
+                       "the most in all",
+                       n, TL_MOTIONS_MOST);
+    motions.parts[n] = (talus_motion){.velocity = vec3(body->surface_velocity),
+                                      .spin = vec3(body->surface_spin),
+                                      .is_surface = true};
     if (n > 0)
-      parts[n - 1].next = &parts[n];
+      motions.parts[n - 1].next = &motions.parts[n];
   }
   if (status == TALUS_OK) {
-    def->motion = parts[0];
+    def->motion = motions.parts[0];
     status = talus_world_add_body(b->world, def, NULL);
   }
-  for (size_t i = 0; i < n; ++i)
-    talus_table_free(&tables[i]);
+  tl_scene_free_motions(&motions);
   return status;
 }
 
@@ -322,32 +267,15 @@ static talus_status add_body(builder *b, const tl_scene_body *body) {
   def.scale = body->scale;
   def.mass = body->mass;
   def.lock = body->lock;
-  def.force = vec3(body->force);
-  def.torque = vec3(body->torque);
+  def.force = vec3(body->force.value);
+  def.torque = vec3(body->torque.value);
   if (has_surface(body) && body->fixed)
     def.kind = TALUS_KINEMATIC; /* that stays where it is */
   if (body->motion.count > 0 || has_surface(body))
     return add_moving(b, body, &def);
   TL_TRY(talus_world_add_body(b->world, &def, NULL));
+  TL_TRY(tl_scene_load_body(b->scene, b->world, body));
   return body->fixed ? TALUS_OK : check_inside(b);
-}
-
-static talus_region region_of(const tl_scene_region *region, const tl_map *map) {
-  talus_region made = {.kind = TALUS_REGION_CYLINDER};
-  const tl_scene_round *round = &region->cylinder;
-  if (tl_object_has(map, region, "box"))
-    return (talus_region){.kind = TALUS_REGION_BOX, .box = box_of(region->box)};
-  if (tl_object_has(map, region, "sphere")) {
-    round = &region->sphere;
-    made.kind = TALUS_REGION_SPHERE;
-  } else if (!tl_object_has(map, region, "cylinder")) {
-    round = &region->disc; /* a cylinder without length */
-  }
-  made.at = dvec3(round->at);
-  made.axis = vec3(round->axis);
-  made.radius = round->radius;
-  made.length = round->length;
-  return made;
 }
 
 static const tl_map *map_of(const tl_map *map, const char *key) {
@@ -376,15 +304,15 @@ static uint64_t seed_of(const talus_scene *scene, uint64_t own) {
   return own + scene->seed * 0x9E3779B97F4A7C15u;
 }
 
-static talus_status add_fill(builder *b, const tl_scene_fill *fill) {
+static talus_status add_fill(builder *b, const tl_scene_fill *fill, const char *name) {
   const tl_map *map = &tl_schema_fill;
   talus_fill_def def = talus_fill_def_default();
-  TL_TRY(use_names(b, &fill->shape, fill->material, fill->group, &def.body));
+  TL_TRY(use_names(b, &fill->shape, fill->material, fill->group ? fill->group : name, &def.body));
   def.body.rotation = quat_of(&fill->rotation);
   def.body.velocity = vec3(fill->velocity);
   def.body.spin = vec3(fill->spin);
   def.body.kind = fill->fixed ? TALUS_FIXED : TALUS_FREE;
-  def.in = region_of(&fill->in, map_of(map, "in"));
+  def.in = tl_scene_region_of(&fill->in, map_of(map, "in"));
   def.count = fill->count;
   def.fraction = fill->fraction;
   def.size = size_of(&fill->size, map_of(map, "size"));
@@ -394,25 +322,14 @@ static talus_status add_fill(builder *b, const tl_scene_fill *fill) {
   return talus_world_fill(b->world, &def, NULL);
 }
 
-static talus_status add_from(builder *b, const char *from) {
-  tl_text folder = {0};
-  tl_scene_add_path(&folder, b->scene, from);
-  TL_TRY(folder.status);
-  while (folder.count > 1 && folder.data[folder.count - 1] == '/')
-    folder.data[--folder.count] = '\0'; /* "earlier/" is the usual way to write a folder */
-  const talus_status status =
-      tl_scene_told_path(tl_from_add_bodies(b->world, folder.data, &b->materials, &b->borrowed));
-  tl_text_drop(&folder);
-  return status;
-}
-
 static talus_status add_table(builder *b, const tl_scene_table *table) {
   talus_body_def like = talus_body_def_default();
   talus_body_table rows = {0};
   tl_text path = {0};
   tl_names_find(&b->materials, table->material, &like.material.index);
-  if (table->group)
-    TL_TRY(talus_world_group(b->world, table->group, &like.group));
+  const char *group = table->group ? table->group : table->name;
+  if (group)
+    TL_TRY(talus_world_group(b->world, group, &like.group));
   like.kind = table->fixed ? TALUS_FIXED : TALUS_FREE;
   like.position = dvec3(table->at);
   tl_scene_add_path(&path, b->scene, table->table);
@@ -448,8 +365,9 @@ static talus_status add_bodies(builder *b) {
     if (!body->from && !body->table &&
         !has_shape(b, body->fill ? &body->fill->shape : &body->shape))
       continue;
-    const talus_status status = body->fill    ? add_fill(b, body->fill)
-                                : body->from  ? add_from(b, body->from)
+    const talus_status status = body->fill    ? add_fill(b, body->fill, body->name)
+                                : body->from  ? tl_scene_add_from(b->scene, b->world, &b->materials,
+                                                                  body->from, &b->borrowed)
                                 : body->table ? add_table(b, body->table)
                                               : add_body(b, body);
     /* The messages of a fill begin with the word. */
@@ -482,7 +400,7 @@ static talus_status add_joints(builder *b) {
   const tl_scene_joint *joints = b->scene->joints.data;
   bool assemble = false;
   for (size_t i = 0; i < b->scene->joints.count; ++i) {
-    const talus_status status = tl_scene_add_joint(b->world, &joints[i]);
+    const talus_status status = tl_scene_add_joint(b->scene, b->world, &joints[i]);
     TL_TRY(gather_at(b, status, &joints[i].object, "joints", i, ""));
     assemble |= joints[i].assemble;
   }
@@ -501,7 +419,7 @@ static talus_status add_emitter(builder *b, const tl_scene_emitter *emitter) {
   def.body.rotation = quat_of(&emitter->rotation);
   def.body.velocity = vec3(emitter->velocity);
   def.body.spin = vec3(emitter->spin);
-  def.from = region_of(&emitter->from, map_of(map, "from"));
+  def.from = tl_scene_region_of(&emitter->from, map_of(map, "from"));
   def.rate = emitter->rate;
   def.from_time = emitter->from_time;
   def.until = tl_object_has(map, emitter, "until") ? emitter->until : INFINITY;
@@ -513,8 +431,11 @@ static talus_status add_emitter(builder *b, const tl_scene_emitter *emitter) {
 
 static talus_status add_probe(builder *b, const tl_scene_probe *probe) {
   const tl_map *map = map_of(&tl_schema_scene, "probes");
-  talus_probe_def def = {
-      .name = probe->name, .on_body = probe->body != NULL, .record = probe->record};
+  talus_probe_def def = {.name = probe->name,
+                         .on_body = probe->body != NULL,
+                         .record = probe->record,
+                         .sizes = probe->sizes.data,
+                         .size_count = probe->sizes.count};
   uint32_t row;
   def.on_joint = probe->joint != NULL;
   if (probe->body)
@@ -522,7 +443,7 @@ static talus_status add_probe(builder *b, const tl_scene_probe *probe) {
   else if (probe->joint)
     TL_TRY(talus_world_find_joint(b->world, probe->joint, &def.joint));
   else
-    def.region = region_of(&probe->region, map_of(map, "region"));
+    def.region = tl_scene_region_of(&probe->region, map_of(map, "region"));
   return talus_world_add_probe(b->world, &def, &row);
 }
 
@@ -540,7 +461,7 @@ static talus_status add_flow(builder *b, bool all_there) {
   }
   for (size_t i = 0; i < scene->sinks.count; ++i) {
     const tl_map *map = map_of(map_of(&tl_schema_scene, "sinks"), "in");
-    const talus_region region = region_of(&sinks[i].in, map);
+    const talus_region region = tl_scene_region_of(&sinks[i].in, map);
     const talus_status status = talus_world_add_sink(b->world, sinks[i].name, &region);
     TL_TRY(gather_at(b, status, &sinks[i].object, "sinks", i, ""));
   }

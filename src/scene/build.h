@@ -2,12 +2,42 @@
 #ifndef TL_SCENE_BUILD_H
 #define TL_SCENE_BUILD_H
 
+#include "scene/from.h"
 #include "scene/schema.h"
 
 /* Adds a joint; bodies are there already. */
-talus_status tl_scene_add_joint(talus_world *world, const tl_scene_joint *joint);
+talus_status tl_scene_add_joint(const talus_scene *scene, talus_world *world,
+                                const tl_scene_joint *joint);
 
 /* A world with the materials of the scene and what holds between them, and nothing else. */
 talus_status tl_scene_build_materials(const talus_scene *scene, talus_world **world);
+
+talus_region tl_scene_region_of(const tl_scene_region *region, const tl_map *map);
+
+/* The sum of motions that a scene has written down, and the tables that it names. */
+#define TL_MOTIONS_MOST 64
+typedef struct tl_scene_motions {
+  talus_motion parts[TL_MOTIONS_MOST + 1]; /* of `count`, each with the next one */
+  talus_table tables[TL_MOTIONS_MOST];
+  size_t count;
+} tl_scene_motions;
+/* The caller frees it in every case. */
+talus_status tl_scene_make_motions(const talus_scene *scene, const tl_items *motions,
+                                   tl_scene_motions *made);
+void tl_scene_free_motions(tl_scene_motions *made);
+
+/* The rows of a course that varies: of so many columns, the time included. Freed with the other. */
+talus_status tl_scene_read_course(const talus_scene *scene, const tl_scene_course *course,
+                                  int columns, talus_table *rows);
+void tl_scene_free_course(const tl_scene_course *course, talus_table *rows);
+
+/* Courses and press of the newest body. */
+talus_status tl_scene_load_body(const talus_scene *scene, talus_world *world,
+                                const tl_scene_body *body);
+
+/* Adds the bodies of another run. Names of its materials go to `seen`. */
+talus_status tl_scene_add_from(const talus_scene *scene, talus_world *world,
+                               const tl_names *materials, const tl_scene_from *from,
+                               tl_from_names *seen);
 
 #endif

@@ -9,12 +9,20 @@ static talus_status find(talus_world *world, const char *name, talus_body *body)
   return strcmp(name, "ground") == 0 ? TALUS_OK : talus_world_find_body(world, name, body);
 }
 
+/* What drives the motor over time, or NULL. */
+static const tl_scene_course *course_of(const tl_scene_motor *motor) {
+  const tl_map *map = &tl_schema_motor;
+  return tl_object_has(map, motor, "speed")    ? &motor->speed
+         : tl_object_has(map, motor, "torque") ? &motor->torque
+         : tl_object_has(map, motor, "force")  ? &motor->force
+                                               : NULL;
+}
+
 static void copy_motor(const tl_scene_motor *motor, talus_joint_def *def) {
   const tl_map *map = &tl_schema_motor;
-  const bool torque = tl_object_has(map, motor, "torque");
   if (tl_object_has(map, motor, "speed")) {
     def->motor = TALUS_MOTOR_SPEED;
-    def->motor_target = motor->speed;
+    def->motor_target = motor->speed.value[0];
   } else if (tl_object_has(map, motor, "position")) {
     def->motor = TALUS_MOTOR_POSITION;
     def->motor_target = motor->position;
@@ -22,7 +30,7 @@ static void copy_motor(const tl_scene_motor *motor, talus_joint_def *def) {
     def->motor_damping = motor->damping;
   } else {
     def->motor = TALUS_MOTOR_FORCE;
-    def->motor_target = torque ? motor->torque : motor->force;
+    def->motor_target = course_of(motor)->value[0];
   }
   if (tl_object_has(map, motor, "max"))
     def->motor_max = motor->max;
@@ -56,7 +64,22 @@ static talus_vec3 vec3(const double v[3]) {
   return (talus_vec3){(talus_real)v[0], (talus_real)v[1], (talus_real)v[2]};
 }
 
-talus_status tl_scene_add_joint(talus_world *world, const tl_scene_joint *joint) {
+static talus_status add_course(const talus_scene *scene, talus_world *world, talus_joint joint,
+                               const tl_scene_motor *motor) {
+  const tl_scene_course *course = motor ? course_of(motor) : NULL;
+  talus_table rows = {0};
+  if (!course || !tl_scene_varies(course))
+    return TALUS_OK;
+  talus_status status = tl_scene_read_course(scene, course, 2, &rows);
+  if (status == TALUS_OK)
+    status = talus_joint_set_course(world, joint, rows.data, rows.rows);
+  tl_scene_free_course(course, &rows);
+  return status;
+}
+
+talus_status tl_scene_add_joint(const talus_scene *scene, talus_world *world,
+                                const tl_scene_joint *joint) {
+  talus_joint made;
   const tl_map *map = &tl_schema_joint;
   talus_joint_def def = talus_joint_def_default();
   def.name = joint->name;
@@ -79,5 +102,6 @@ talus_status tl_scene_add_joint(talus_world *world, const tl_scene_joint *joint)
   def.collide = joint->collide;
   def.assemble = joint->assemble;
   copy_drive(joint, &def);
-  return talus_world_add_joint(world, &def, NULL);
+  TL_TRY(talus_world_add_joint(world, &def, &made));
+  return add_course(scene, world, made, joint->motor);
 }

@@ -138,7 +138,10 @@ int tl_scene_shape_kind(const tl_scene_shape *shape) {
                {"cone", TALUS_CONE},
                {"superellipsoid", TALUS_SUPERELLIPSOID},
                {"hull", TALUS_HULL},
-               {"clump", TALUS_CLUMP}};
+               {"clump", TALUS_CLUMP},
+               {"revolved", TALUS_REVOLVED},
+               {"tube", TALUS_REVOLVED},
+               {"funnel", TALUS_REVOLVED}};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i)
     if (tl_object_good(&tl_schema_shape, shape, kinds[i].key))
       return (int)kinds[i].kind;
@@ -183,6 +186,12 @@ static void check_sinks(tl_checker *checker) {
     tl_check_new_name(checker, tl_check_mark(checker, node, "name"), "sinks", sinks[i].name, &names,
                       (uint32_t)i);
     tl_check_region(checker, node, "in", &sinks[i].in, path);
+    if (sinks[i].name && strcmp(sinks[i].name, TL_SINK_OUTSIDE) == 0 &&
+        tl_scene_removes_outside(checker->scene))
+      tl_problem_add(checker->problems, tl_check_mark(checker, node, "name"),
+                     "%s.name is `" TL_SINK_OUTSIDE
+                     "`, which is what leaves the domain; expected another name",
+                     path);
   }
   tl_names_free(&names);
 }
@@ -195,14 +204,19 @@ static void check_records(tl_checker *checker, tl_node_id node, const tl_scene_p
                           const char *path) {
   const tl_map *map = map_of("probes");
   const tl_map *region = map->keys[tl_map_find(map, "region")].map;
-  const uint32_t of_body = TALUS_RECORD_FORCE | TALUS_RECORD_TORQUE | TALUS_RECORD_ENERGY;
-  const uint32_t of_region = TALUS_RECORD_MASS_FLOW | TALUS_RECORD_COUNT | TALUS_RECORD_ENERGY;
+  const uint32_t of_body = TALUS_RECORD_FORCE | TALUS_RECORD_TORQUE | TALUS_RECORD_ENERGY |
+                           TALUS_RECORD_POSITION | TALUS_RECORD_ROTATION | TALUS_RECORD_VELOCITY |
+                           TALUS_RECORD_SPIN;
+  const uint32_t of_region = TALUS_RECORD_MASS_FLOW | TALUS_RECORD_COUNT | TALUS_RECORD_ENERGY |
+                             TALUS_RECORD_STRESS | TALUS_RECORD_SOLID_FRACTION |
+                             TALUS_RECORD_COORDINATION | TALUS_RECORD_SIZES;
   const tl_mark mark = tl_check_mark(checker, node, "record");
   if (!tl_object_good(map, probe, "record"))
     return;
   if (tl_object_good(map, probe, "body") && (probe->record & ~of_body))
     tl_problem_add(checker->problems, mark,
-                   "%s.record is of a region, not of a body; expected force, torque or energy",
+                   "%s.record is of a region, not of a body; expected force, torque, energy, "
+                   "position, rotation, velocity or spin",
                    path);
   if (tl_object_good(map, probe, "joint") &&
       (probe->record & ~(uint32_t)(TALUS_RECORD_FORCE | TALUS_RECORD_TORQUE)))
@@ -212,13 +226,25 @@ static void check_records(tl_checker *checker, tl_node_id node, const tl_scene_p
     return;
   if (probe->record & ~of_region)
     tl_problem_add(checker->problems, mark,
-                   "%s.record is of a body, not of a region; expected mass-flow, count or energy",
+                   "%s.record is of a body, not of a region; expected mass-flow, count, energy, "
+                   "stress, solid-fraction, coordination or sizes",
                    path);
   else if ((probe->record & TALUS_RECORD_MASS_FLOW) &&
            !tl_object_has(region, &probe->region, "box"))
     tl_problem_add(checker->problems, mark,
                    "%s.record has mass-flow, which needs the length of a box; expected a region "
                    "{box: ...}, or count or energy",
+                   path);
+}
+
+static void check_probe_sizes(tl_checker *checker, tl_node_id node, const tl_scene_probe *probe,
+                              const char *path) {
+  const tl_map *map = map_of("probes");
+  const bool wanted = (probe->record & TALUS_RECORD_SIZES) != 0;
+  if (tl_object_good(map, probe, "record") && wanted != tl_object_has(map, probe, "sizes"))
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, wanted ? "record" : "sizes"),
+                   wanted ? "%s records sizes; expected `sizes: [radius, ...]` beside it"
+                          : "%s.sizes is of `record: [sizes]`; expected that beside it",
                    path);
 }
 
@@ -236,6 +262,7 @@ static void check_probes(tl_checker *checker) {
     tl_check_new_name(checker, tl_check_mark(checker, node, "name"), "probes", probe->name, &names,
                       (uint32_t)i);
     check_records(checker, node, probe, path);
+    check_probe_sizes(checker, node, probe, path);
     tl_check_region(checker, node, "region", &probe->region, path);
     if (probe->body && !checker->takes_from &&
         !tl_names_find(&checker->bodies, probe->body, &row)) {
@@ -321,6 +348,7 @@ talus_status tl_scene_check(talus_scene *scene, const tl_document *document, tl_
   tl_names_free(&checker.materials);
   tl_names_free(&checker.shapes);
   tl_names_free(&checker.bodies);
+  tl_names_free(&checker.entries);
   tl_names_free(&checker.groups);
   tl_names_free(&checker.joints);
   return checker.status;

@@ -10,7 +10,8 @@ typedef struct tl_checker {
   tl_problems *problems;
   tl_node_id root;
   tl_names materials, shapes, bodies, groups, joints;
-  bool takes_from; /* bodies of another run: their names and groups are not known yet */
+  tl_names entries; /* of `bodies`, fills and tables included */
+  bool takes_from;  /* bodies of another run: their names and groups are not known yet */
   talus_status status;
 } tl_checker;
 
@@ -48,6 +49,12 @@ void tl_check_springs(tl_checker *checker);
 void tl_check_elastic(tl_checker *checker);
 /* A friction law that the contact model does not have. */
 void tl_check_solve(tl_checker *checker);
+
+/* One motion, or a list of them, of the body (or the change) at a node. */
+void tl_check_motions(tl_checker *checker, tl_node_id node, const tl_items *motions,
+                      const char *path);
+/* `from`: its choices and changes. */
+void tl_check_from(tl_checker *checker, tl_node_id node, const tl_scene_from *from, size_t row);
 
 void tl_check_bodies(tl_checker *checker);
 void tl_check_emitters(tl_checker *checker);

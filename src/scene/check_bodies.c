@@ -4,6 +4,7 @@
 
 #include "base/power.h"
 #include "scene/check.h"
+#include "scene/shapes.h"
 
 #define PATH 96
 
@@ -34,6 +35,35 @@ static void check_given_mass(tl_checker *checker, tl_node_id node, const tl_scen
                    path, keys[first], keys[missing]);
 }
 
+static bool is_wall(int shape) {
+  return shape == TALUS_PLANE || shape == TALUS_CONTAINER || shape == TALUS_REVOLVED;
+}
+
+static const char *wall_name(int shape) {
+  return shape == TALUS_REVOLVED ? "revolved wall" : talus_shape_kind_name((talus_shape_kind)shape);
+}
+
+/* What is wrong with a profile is known where the wall is made. */
+static void check_profile(tl_checker *checker, tl_node_id node, const tl_scene_shape *shape,
+                          const char *path) {
+  static const char *const keys[3] = {"revolved", "tube", "funnel"};
+  const char *given = NULL;
+  for (int i = 0; i < 3; ++i)
+    if (tl_object_has(&tl_schema_shape, shape, keys[i]))
+      given = keys[i];
+  if (!given && tl_object_has(&tl_schema_shape, shape, "sides"))
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, "sides"),
+                   "%s.sides is of a revolved wall; expected it beside `revolved`, `tube` or "
+                   "`funnel`",
+                   path);
+  if (tl_scene_shape_kind(shape) != TALUS_REVOLVED)
+    return;
+  const char *fault = tl_scene_shape_fault(shape);
+  if (fault)
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, given), "%s.%s: %s", path, given,
+                   fault);
+}
+
 static void check_shape(tl_checker *checker, tl_node_id node, const tl_scene_shape *shape,
                         const char *path) {
   if (tl_scene_shape_kind(shape) == TALUS_PLANE && is_zero(shape->plane))
@@ -48,6 +78,7 @@ static void check_shape(tl_checker *checker, tl_node_id node, const tl_scene_sha
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "scale"),
                    "%s.scale is of a file; expected it beside `hull: FILE`", path);
   check_given_mass(checker, node, shape, path);
+  check_profile(checker, node, shape, path);
 }
 
 static void check_named_shapes(tl_checker *checker) {
@@ -171,10 +202,10 @@ static void check_kind(tl_checker *checker, tl_node_id node, const tl_scene_body
           checker->problems, tl_check_mark(checker, node, surface[i]),
           "%s.%s is of a body that is free; expected `fixed: true` or `motion` beside it", path,
           surface[i]);
-  if ((shape == TALUS_PLANE || shape == TALUS_CONTAINER) && is_known && !body->fixed && !moves)
+  if (is_wall(shape) && is_known && !body->fixed && !moves)
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "shape"),
                    "%s is a %s, which is never free; expected `fixed: true` or `motion` beside it",
-                   path, shape == TALUS_PLANE ? "plane" : "container");
+                   path, wall_name(shape));
 }
 
 static void check_motion(tl_checker *checker, tl_node_id node, const tl_scene_motion *motion,
@@ -204,14 +235,14 @@ static void check_motion(tl_checker *checker, tl_node_id node, const tl_scene_mo
 }
 
 /* One motion, or a list of them. */
-static void check_motions(tl_checker *checker, tl_node_id body_node, const tl_scene_body *body,
-                          const char *path) {
-  const tl_scene_motion *motions = body->motion.data;
+void tl_check_motions(tl_checker *checker, tl_node_id body_node, const tl_items *all,
+                      const char *path) {
+  const tl_scene_motion *motions = all->data;
   tl_node_id node = tl_check_value(checker, body_node, "motion");
   const bool is_list = node != 0 && tl_node_at(checker->document, node)->kind == TL_NODE_LIST;
   if (is_list)
     node = tl_node_at(checker->document, node)->first;
-  for (size_t i = 0; i < body->motion.count && node != 0; ++i) {
+  for (size_t i = 0; i < all->count && node != 0; ++i) {
     char full[PATH + 32];
     if (is_list)
       snprintf(full, sizeof full, "%s.motion.%zu", path, i);
@@ -223,16 +254,53 @@ static void check_motions(tl_checker *checker, tl_node_id body_node, const tl_sc
   }
 }
 
+static void check_press(tl_checker *checker, tl_node_id node, const tl_scene_body *body,
+                        const char *path) {
+  const tl_map *map = &tl_schema_body;
+  const tl_scene_press *press = body->press;
+  const tl_node_id at = tl_check_value(checker, node, "press");
+  if (press->object.bad == UINT32_MAX)
+    return;
+  if (body->fixed || tl_object_has(map, body, "motion"))
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, "press"),
+                   "%s has `press` and %s; expected a body that is free", path,
+                   body->fixed ? "is fixed" : "has `motion`");
+  static const char *const loads[] = {"force", "torque", "lock"};
+  for (int i = 0; i < 3; ++i)
+    if (body->object.given >> tl_map_find(map, loads[i]) & 1u)
+      tl_problem_add(checker->problems, tl_check_mark(checker, node, loads[i]),
+                     "%s.%s is beside `press`, which loads and holds it; expected one of the two",
+                     path, loads[i]);
+  if (tl_object_good(&tl_schema_press, press, "axis") && is_zero(press->axis))
+    tl_problem_add(checker->problems, tl_check_mark(checker, at, "axis"),
+                   "%s.press.axis has length 0; expected a direction", path);
+  if (tl_object_has(&tl_schema_press, press, "area") &&
+      !tl_object_has(&tl_schema_press, press, "pressure"))
+    tl_problem_add(checker->problems, tl_check_mark(checker, at, "area"),
+                   "%s.press.area is of `pressure`; expected that beside it", path);
+}
+
+/* Of an entry: those of one body are also what probes and joints may name. */
+static void check_name(tl_checker *checker, tl_node_id node, const char *name, size_t row,
+                       bool is_body) {
+  uint32_t first;
+  tl_check_new_name(checker, tl_check_mark(checker, node, "name"), "bodies", name,
+                    &checker->entries, (uint32_t)row);
+  if (is_body && name && checker->status == TALUS_OK)
+    checker->status = tl_names_add(&checker->bodies, name, (uint32_t)row, &first);
+}
+
 static void check_body(tl_checker *checker, tl_node_id node, tl_scene_body *body, size_t row) {
   char path[PATH];
   snprintf(path, sizeof path, "bodies.%zu", row);
-  tl_check_new_name(checker, tl_check_mark(checker, node, "name"), "bodies", body->name,
-                    &checker->bodies, (uint32_t)row);
+  check_name(checker, node, body->name, row, true);
   const int shape = check_shape_use(checker, node, &body->shape, path);
   check_material(checker, node, &tl_schema_body, body, &body->material, path);
   note_group(checker, body->group);
   check_kind(checker, node, body, shape, path);
-  check_motions(checker, node, body, path);
+  tl_check_motions(checker, node, &body->motion, path);
+  if (body->press)
+    check_press(checker, node, body, path);
   if (shape == TALUS_PLANE)
     check_plane(checker, node, body, path);
 }
@@ -244,10 +312,10 @@ static void check_body(tl_checker *checker, tl_node_id node, tl_scene_body *body
 static void check_free_shape(tl_checker *checker, tl_node_id node, const tl_scene_shape_use *use,
                              const char *path) {
   const int shape = check_shape_use(checker, node, use, path);
-  if (shape == TALUS_PLANE || shape == TALUS_CONTAINER)
+  if (is_wall(shape))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "shape"),
                    "%s.shape is a %s; expected a shape that can be free, such as a sphere", path,
-                   shape == TALUS_PLANE ? "plane" : "container");
+                   wall_name(shape));
 }
 
 static void check_axis(tl_checker *checker, tl_node_id node, const tl_scene_round *round,
@@ -310,12 +378,19 @@ void tl_check_bodies(tl_checker *checker) {
   tl_scene_body *bodies = checker->scene->bodies.data;
   tl_node_id node = tl_check_first(checker, "bodies");
   for (size_t i = 0; i < checker->scene->bodies.count; ++i) {
+    const char *name = bodies[i].table  ? bodies[i].table->name
+                       : bodies[i].from ? bodies[i].from->name
+                                        : bodies[i].name;
+    if (!tl_scene_is_one(&bodies[i])) {
+      check_name(checker, node, name, i, false);
+      note_group(checker, bodies[i].from ? NULL : name);
+    }
     if (bodies[i].fill)
       check_fill(checker, tl_check_value(checker, node, "fill"), bodies[i].fill, i);
     else if (bodies[i].table)
       check_table(checker, node, bodies[i].table, i);
-    else if (tl_object_has(&tl_schema_body, &bodies[i], "from"))
-      checker->takes_from = true;
+    else if (bodies[i].from)
+      tl_check_from(checker, node, bodies[i].from, i);
     else if (bodies[i].object.bad != UINT32_MAX)
       check_body(checker, node, &bodies[i], i);
     node = tl_node_at(checker->document, node)->next;

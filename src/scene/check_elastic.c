@@ -65,9 +65,9 @@ static void check_body(tl_checker *checker, tl_node_id node, const tl_scene_body
                    "%s.lock does not go with solve: {kind: elastic}, whose collisions would break "
                    "it; expected no `lock`",
                    path);
-  const double *f = body->force;
+  const double *f = body->force.value;
   if (is_free && checker->scene->step.kind == TALUS_STEP_EVENT &&
-      (f[0] != 0 || f[1] != 0 || f[2] != 0))
+      (f[0] != 0 || f[1] != 0 || f[2] != 0 || tl_scene_varies(&body->force)))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "force"),
                    "%s.force does not go with step: {kind: event}, which knows gravity alone; "
                    "expected none, or step: {kind: fixed}",

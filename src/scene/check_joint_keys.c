@@ -221,14 +221,14 @@ static void check_motor(tl_checker *checker, tl_node_id node, const tl_scene_joi
         path);
   const uint64_t substeps = checker->scene->step.substeps;
   const double dt = checker->scene->step.dt / (substeps > 1 ? (double)substeps : 1);
-  const double turn = fabs(motor->speed) * dt;
+  const double turn = fabs(motor->speed.value[0]) * dt;
   if (turns && tl_object_good(map, motor, "speed") && !tl_object_has(map, motor, "max") &&
       turn > MOTOR_TURN)
     tl_problem_add(
         checker->problems, tl_check_mark(checker, at, "speed"),
         "%s.motor.speed is %g rad/s, %.3g rad in a step of %g s; expected 1 rad at most, "
         "or a step.dt of %.2g s, or a `max`",
-        path, motor->speed, turn, dt, MOTOR_TURN / fabs(motor->speed));
+        path, motor->speed.value[0], turn, dt, MOTOR_TURN / fabs(motor->speed.value[0]));
 }
 
 static void check_drive(tl_checker *checker, tl_node_id node, const tl_scene_joint *joint,

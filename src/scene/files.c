@@ -36,6 +36,22 @@ static talus_status add_use(const talus_scene *scene, const tl_scene_shape_use *
   return use->own ? add(scene, use->own->hull.file, files) : TALUS_OK;
 }
 
+static talus_status add_motions(const talus_scene *scene, const tl_items *motions,
+                                tl_scene_files *files) {
+  const tl_scene_motion *all = motions->data;
+  for (size_t i = 0; i < motions->count; ++i)
+    TL_TRY(add(scene, all[i].table, files));
+  return TALUS_OK;
+}
+
+static talus_status add_changes(const talus_scene *scene, const tl_scene_from *from,
+                                tl_scene_files *files) {
+  const tl_scene_choice *changes = from->change.data;
+  for (size_t i = 0; i < from->change.count; ++i)
+    TL_TRY(add_motions(scene, &changes[i].motion, files));
+  return TALUS_OK;
+}
+
 talus_status tl_scene_list_files(const talus_scene *scene, tl_scene_files *files) {
   const tl_scene_shape *shapes = scene->shapes.data;
   const tl_scene_body *bodies = scene->bodies.data;
@@ -43,12 +59,27 @@ talus_status tl_scene_list_files(const talus_scene *scene, tl_scene_files *files
   for (size_t i = 0; i < scene->shapes.count; ++i)
     TL_TRY(add(scene, shapes[i].hull.file, files));
   for (size_t i = 0; i < scene->bodies.count; ++i) {
-    const tl_scene_motion *motions = bodies[i].motion.data;
     TL_TRY(add_use(scene, bodies[i].fill ? &bodies[i].fill->shape : &bodies[i].shape, files));
     if (bodies[i].table)
       TL_TRY(add(scene, bodies[i].table->table, files));
-    for (size_t k = 0; k < bodies[i].motion.count; ++k)
-      TL_TRY(add(scene, motions[k].table, files));
+    if (bodies[i].from)
+      TL_TRY(add_changes(scene, bodies[i].from, files));
+    TL_TRY(add_motions(scene, &bodies[i].motion, files));
+    TL_TRY(add(scene, bodies[i].force.table, files));
+    TL_TRY(add(scene, bodies[i].torque.table, files));
+    if (bodies[i].press)
+      TL_TRY(add(scene, bodies[i].press->force.table, files));
+    if (bodies[i].press)
+      TL_TRY(add(scene, bodies[i].press->pressure.table, files));
+  }
+  const tl_scene_joint *joints = scene->joints.data;
+  for (size_t i = 0; i < scene->joints.count; ++i) {
+    const tl_scene_motor *motor = joints[i].motor;
+    if (!motor)
+      continue;
+    TL_TRY(add(scene, motor->speed.table, files));
+    TL_TRY(add(scene, motor->force.table, files));
+    TL_TRY(add(scene, motor->torque.table, files));
   }
   for (size_t i = 0; i < scene->emit.count; ++i)
     TL_TRY(add_use(scene, &emitters[i].shape, files));

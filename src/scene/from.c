@@ -25,18 +25,12 @@ talus_status tl_from_names_add(tl_from_names *names, const char *name) {
   return TALUS_OK;
 }
 
-talus_status tl_from_add_bodies(talus_world *world, const char *folder, const tl_names *materials,
-                                tl_from_names *seen) {
-  tl_text path = {0};
-  tl_text_add(&path, "%s/checkpoint.hdf", folder);
-  TL_TRY(path.status);
-  talus_world *old = NULL;
-  talus_status status = talus_world_load(path.data, &old);
-  tl_text_drop(&path);
-  TL_TRY(status);
-  status = tl_world_borrow(world, old, materials, seen);
-  talus_world_destroy(old);
-  return status;
+static bool changes_to(const tl_scene_from *from, const char *name) {
+  const tl_scene_choice *changes = from ? from->change.data : NULL;
+  for (size_t i = 0; changes && i < from->change.count; ++i)
+    if (changes[i].material && strcmp(changes[i].material, name) == 0)
+      return true;
+  return false;
 }
 
 /* A scene with one material need not name it. */
@@ -48,6 +42,8 @@ static bool is_named(const talus_scene *scene, const char *name) {
     const char *of = bodies[i].table  ? bodies[i].table->material
                      : bodies[i].fill ? bodies[i].fill->material
                                       : bodies[i].material;
+    if (changes_to(bodies[i].from, name))
+      return true;
     if (!bodies[i].from && (of ? strcmp(of, name) == 0 : is_only))
       return true;
   }

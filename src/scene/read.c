@@ -177,6 +177,11 @@ static void read_key(tl_reader *reader, tl_node_id value, const tl_map *map, int
     object->bad |= bit;
 }
 
+static bool is_label(const tl_map *map, const char *name) {
+  const int i = tl_map_find(map, name);
+  return i >= 0 && (map->keys[i].flags & TL_KEY_LABEL);
+}
+
 /* The key that stands alone, where there is one; complains about its company. */
 static int find_alone(tl_reader *reader, tl_node_id node, const tl_map *map) {
   const tl_document *document = reader->document;
@@ -186,7 +191,8 @@ static int find_alone(tl_reader *reader, tl_node_id node, const tl_map *map) {
       continue;
     for (tl_node_id id = tl_node_at(document, node)->first; id != 0;
          id = tl_node_at(document, id)->next)
-      if (strcmp(tl_node_text(document, id), key->name) != 0)
+      if (strcmp(tl_node_text(document, id), key->name) != 0 &&
+          !is_label(map, tl_node_text(document, id)))
         tl_problem_add(reader->problems, tl_node_mark(document, id),
                        "%s has `%.60s` beside `%s`; expected `%s` alone", tl_reader_path(reader),
                        tl_node_text(document, id), key->name, key->name);
@@ -204,7 +210,7 @@ static bool read_given(tl_reader *reader, tl_node_id node, const tl_map *map, tl
   for (tl_node_id id = tl_node_at(document, node)->first; id != 0;
        id = tl_node_at(document, id)->next) {
     const int i = tl_map_find(map, tl_node_text(document, id));
-    if (alone >= 0 && i != alone)
+    if (alone >= 0 && i != alone && !is_label(map, tl_node_text(document, id)))
       continue;
     if (i < 0) {
       const char *nearest = tl_suggest_key(map, tl_node_text(document, id));

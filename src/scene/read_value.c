@@ -158,7 +158,7 @@ static bool read_flag(tl_reader *reader, tl_node_id node, const tl_key *key, boo
  * -------------------------------------------------------------------------------------- */
 
 static bool is_folder(const tl_key *key) {
-  return (key->flags & TL_KEY_ALONE) != 0 || key->type == TL_TYPE_POINTS;
+  return (key->flags & TL_KEY_PATH) != 0 || key->type == TL_TYPE_POINTS;
 }
 
 /* A folder may become twice as long when it is written from the root on. */
@@ -309,6 +309,103 @@ static bool read_names(tl_reader *reader, tl_node_id node, const tl_key *key, ch
   const tl_node_id second = tl_node_at(reader->document, first)->next;
   const bool is_good = read_name(reader, first, key, &names[0]);
   return read_name(reader, second, key, &names[1]) && is_good;
+}
+
+/* A single name stands for a list of it. */
+static bool read_labels(tl_reader *reader, tl_node_id node, const tl_key *key, tl_items *labels) {
+  const tl_node *at = tl_node_at(reader->document, node);
+  const bool is_list = at->kind == TL_NODE_LIST;
+  if (at->kind == TL_NODE_MAP || (is_list && at->count == 0)) {
+    tl_refuse_value(reader, node, key);
+    return false;
+  }
+  bool is_good = true;
+  for (tl_node_id id = is_list ? at->first : node; id != 0 && reader->status == TALUS_OK;
+       id = is_list ? tl_node_at(reader->document, id)->next : 0) {
+    reader->status =
+        tl_array_grow(&labels->data, &labels->capacity, labels->count + 1, sizeof(char *));
+    if (reader->status != TALUS_OK)
+      return false;
+    char **label = (char **)labels->data + labels->count++;
+    *label = NULL;
+    is_good = read_name(reader, id, key, label) && is_good;
+  }
+  return is_good;
+}
+
+static bool read_rising(tl_reader *reader, tl_node_id node, const tl_key *key, tl_items *numbers) {
+  const tl_node *at = tl_node_at(reader->document, node);
+  if (at->kind != TL_NODE_LIST || at->count == 0 || at->count > (uint32_t)key->count) {
+    tl_refuse_value(reader, node, key);
+    return false;
+  }
+  if (reader->status == TALUS_OK)
+    reader->status = tl_array_grow(&numbers->data, &numbers->capacity, at->count, sizeof(double));
+  if (reader->status != TALUS_OK)
+    return false;
+  double *values = numbers->data;
+  if (!read_numbers(reader, node, key, at->count, values))
+    return false;
+  numbers->count = tl_node_at(reader->document, node)->count;
+  for (size_t i = 1; i < numbers->count; ++i)
+    if (!(values[i] > values[i - 1])) {
+      tl_refuse(reader, node, key, "goes from %g to %g", values[i - 1], values[i]);
+      return false;
+    }
+  return true;
+}
+
+/* Rows of a time and `count` numbers, times rising. */
+static bool read_ramp(tl_reader *reader, tl_node_id node, const tl_key *key, tl_items *ramp) {
+  const tl_node *at = tl_node_at(reader->document, node);
+  const uint32_t width = (uint32_t)key->count + 1;
+  if (at->kind != TL_NODE_LIST || at->count == 0) {
+    tl_refuse_value(reader, node, key);
+    return false;
+  }
+  if (reader->status == TALUS_OK)
+    reader->status = tl_array_grow(&ramp->data, &ramp->capacity, at->count, width * sizeof(double));
+  bool is_good = reader->status == TALUS_OK;
+  for (tl_node_id id = at->first; id != 0 && is_good; id = tl_node_at(reader->document, id)->next) {
+    double *row = (double *)ramp->data + width * ramp->count;
+    const size_t before = tl_path_push_row(reader, ramp->count);
+    is_good = read_numbers(reader, id, key, width, row);
+    if (is_good && ramp->count > 0 && !(row[0] > row[-(ptrdiff_t)width])) {
+      tl_refuse(reader, id, key, "is at %g s, not after the row before", row[0]);
+      is_good = false;
+    }
+    ramp->count++;
+    tl_path_pop(reader, before);
+  }
+  return is_good;
+}
+
+/* A constant, or a map of one key. */
+static bool read_course(tl_reader *reader, tl_node_id node, const tl_key *key,
+                        tl_scene_course *course) {
+  const tl_node *at = tl_node_at(reader->document, node);
+  if (at->kind != TL_NODE_MAP)
+    return key->count == 1 ? read_number(reader, node, key, &course->value[0])
+                           : read_numbers(reader, node, key, (uint32_t)key->count, course->value);
+  const char *name = at->count == 1 ? tl_node_text(reader->document, at->first) : "";
+  const bool is_table = strcmp(name, "table") == 0;
+  if (!is_table && strcmp(name, "ramp") != 0) {
+    tl_refuse_value(reader, node, key);
+    return false;
+  }
+  static const tl_key file = {
+      .type = TL_TYPE_TEXT, .flags = TL_KEY_PATH, .expected = "the name of a CSV file"};
+  const tl_node_id value = tl_node_at(reader->document, at->first)->first;
+  const tl_key any = {.type = TL_TYPE_COURSE,
+                      .count = key->count,
+                      .range = {-1e30, 1e30, false},
+                      .expected = key->count == 1 ? "rows [time, value], times rising"
+                                                  : "rows [time, x, y, z], times rising"};
+  const size_t before = tl_path_push(reader, name);
+  const bool is_good = is_table ? read_text(reader, value, &file, &course->table)
+                                : read_ramp(reader, value, &any, &course->ramp);
+  tl_path_pop(reader, before);
+  return is_good;
 }
 
 static bool read_box(tl_reader *reader, tl_node_id node, const tl_key *key, double *box) {
@@ -484,6 +581,8 @@ bool tl_read_value(tl_reader *reader, tl_node_id node, const tl_key *key, void *
     return read_name(reader, node, key, member);
   case TL_TYPE_NAMES:
     return read_names(reader, node, key, member);
+  case TL_TYPE_LABELS:
+    return read_labels(reader, node, key, member);
   case TL_TYPE_WORD: {
     const int row = read_word(reader, node, key);
     *(int *)member = row < 0 ? 0 : key->words->list[row].value;
@@ -493,6 +592,10 @@ bool tl_read_value(tl_reader *reader, tl_node_id node, const tl_key *key, void *
     return read_words(reader, node, key, member);
   case TL_TYPE_NUMBERS:
     return read_numbers(reader, node, key, (uint32_t)key->count, member);
+  case TL_TYPE_COURSE:
+    return read_course(reader, node, key, member);
+  case TL_TYPE_RISING:
+    return read_rising(reader, node, key, member);
   case TL_TYPE_BOX:
     return read_box(reader, node, key, member);
   case TL_TYPE_ROTATION:

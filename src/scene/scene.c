@@ -306,20 +306,22 @@ void talus_scene_get_info(const talus_scene *scene, talus_scene_info *info) {
   *info = (talus_scene_info){0};
   TL_NEED_OR(scene, );
   const uint64_t steps = tl_grid_steps(scene->until.time, scene->step.dt);
-  *info = (talus_scene_info){.title = scene->title,
-                             .until = scene->until.time,
-                             .dt = scene->step.dt,
-                             .output_every = scene->output.every,
-                             .at_rest = scene->until.at_rest,
-                             .steps = steps,
-                             .substeps = scene->step.substeps,
-                             .frames = tl_grid_events(scene->output.every, scene->step.dt, steps),
-                             .shapes = scene->shapes.count,
-                             .materials = scene->materials.count,
-                             .emitters = scene->emit.count,
-                             .sinks = scene->sinks.count,
-                             .probes = scene->probes.count,
-                             .emitted = count_emitted(scene)};
+  *info = (talus_scene_info){
+      .title = scene->title,
+      .until = scene->until.time,
+      .dt = scene->step.dt,
+      .output_every = scene->output.every,
+      .at_rest = scene->until.at_rest,
+      .steps = steps,
+      .substeps = scene->step.substeps,
+      .frames =
+          scene->output.frames ? tl_grid_events(scene->output.every, scene->step.dt, steps) : 0,
+      .shapes = scene->shapes.count,
+      .materials = scene->materials.count,
+      .emitters = scene->emit.count,
+      .sinks = scene->sinks.count,
+      .probes = scene->probes.count,
+      .emitted = count_emitted(scene)};
 }
 
 const char *talus_scene_probe_name(const talus_scene *scene, size_t i) {
@@ -327,11 +329,28 @@ const char *talus_scene_probe_name(const talus_scene *scene, size_t i) {
   return i < scene->probes.count ? tl_scene_get_probe(scene, i).name : NULL;
 }
 
-uint32_t tl_scene_fields(const talus_scene *scene) { return scene->output.fields; }
+uint32_t tl_scene_fields(const talus_scene *scene) {
+  return scene->output.frames ? scene->output.fields : 0;
+}
+
+bool tl_scene_has_frames(const talus_scene *scene) { return scene->output.frames; }
 
 size_t tl_scene_probe_count(const talus_scene *scene) { return scene->probes.count; }
 
 tl_scene_probe_plan tl_scene_get_probe(const talus_scene *scene, size_t i) {
   const tl_scene_probe *probe = (const tl_scene_probe *)scene->probes.data + i;
-  return (tl_scene_probe_plan){.name = probe->name, .every = probe->every, .record = probe->record};
+  return (tl_scene_probe_plan){.name = probe->name,
+                               .every = probe->every,
+                               .record = probe->record,
+                               .sizes = probe->sizes.data,
+                               .size_count = probe->sizes.count};
+}
+
+const char *tl_scene_sink_name(const talus_scene *scene, size_t i) {
+  return ((const tl_scene_sink *)scene->sinks.data)[i].name;
+}
+
+bool tl_scene_removes_outside(const talus_scene *scene) {
+  return tl_object_has(&tl_schema_scene, scene, "domain") &&
+         scene->domain.outside == TALUS_OUTSIDE_REMOVE;
 }

@@ -96,16 +96,23 @@ typedef struct tl_scene_turned {
 /* Points written in place, or the name of a file that has them. */
 typedef struct tl_scene_points {
   char *file;
-  tl_items rows; /* of 3 or 4 doubles */
+  tl_items rows; /* of 2, 3 or 4 doubles */
 } tl_scene_points;
+
+typedef struct tl_scene_funnel {
+  tl_object object;
+  double top, bottom, length;
+} tl_scene_funnel;
 
 typedef struct tl_scene_shape {
   tl_object object;
   char *name; /* NULL for a shape written within a body */
   double sphere, box[3], plane[4], container[3], ellipsoid[3];
   tl_scene_superellipsoid superellipsoid;
-  tl_scene_turned capsule, cylinder, cone;
-  tl_scene_points hull, clump;
+  tl_scene_turned capsule, cylinder, cone, tube;
+  tl_scene_funnel funnel;
+  tl_scene_points hull, clump, revolved;
+  int sides;
   uint32_t open;
   double scale;
   double volume, centre[3], inertia[6];
@@ -156,6 +163,24 @@ typedef struct tl_scene_motion {
   double from_time, until;
 } tl_scene_motion;
 
+/* A load: a constant, or rows of a time and what holds then, here or in a file. */
+typedef struct tl_scene_course {
+  double value[3];
+  char *table;   /* a file */
+  tl_items ramp; /* of 2 or 4 doubles */
+} tl_scene_course;
+
+static inline bool tl_scene_varies(const tl_scene_course *course) {
+  return course->table || course->ramp.count > 0;
+}
+
+typedef struct tl_scene_press {
+  tl_object object;
+  double axis[3];
+  tl_scene_course force, pressure;
+  double area, max_speed;
+} tl_scene_press;
+
 typedef struct tl_scene_fill {
   tl_object object;
   tl_scene_shape_use shape;
@@ -184,7 +209,8 @@ typedef struct tl_scene_spring {
 
 typedef struct tl_scene_motor {
   tl_object object;
-  double speed, position, force, torque, max, stiffness, damping;
+  tl_scene_course speed, force, torque;
+  double position, max, stiffness, damping;
 } tl_scene_motor;
 
 typedef struct tl_scene_breaking {
@@ -209,6 +235,7 @@ typedef struct tl_scene_joint {
 /* Bodies of a file. */
 typedef struct tl_scene_table {
   tl_object object;
+  char *name;
   char *table; /* a file */
   char *material;
   double at[3], scale;
@@ -216,7 +243,26 @@ typedef struct tl_scene_table {
   char *group;
 } tl_scene_table;
 
-/* An entry of `bodies`: a body, or `fill` alone, or `from` alone, or those of a table. */
+/* Some bodies of another run, and what becomes of them (`only` and `except`: the first four). */
+typedef struct tl_scene_choice {
+  tl_object object;
+  tl_items names, groups, materials; /* of char * */
+  tl_scene_region region;
+  char *material;
+  bool fixed;
+  tl_items motion; /* of tl_scene_motion */
+  double force[3], torque[3];
+} tl_scene_choice;
+
+/* Bodies of another run. */
+typedef struct tl_scene_from {
+  tl_object object;
+  char *name;
+  char *from;                    /* a folder */
+  tl_items only, except, change; /* of tl_scene_choice */
+} tl_scene_from;
+
+/* An entry of `bodies`: a body, or `fill` alone, or those of another run, or those of a table. */
 typedef struct tl_scene_body {
   tl_object object;
   char *name;
@@ -230,10 +276,11 @@ typedef struct tl_scene_body {
   tl_items motion; /* of tl_scene_motion; empty: none */
   uint32_t lock;
   char *group;
-  double force[3], torque[3];
+  tl_scene_course force, torque;
+  tl_scene_press *press;
   double surface_velocity[3], surface_spin[3];
   tl_scene_fill *fill;
-  char *from;
+  tl_scene_from *from;
   tl_scene_table *table;
 } tl_scene_body;
 
@@ -269,6 +316,7 @@ typedef struct tl_scene_probe {
   char *body, *joint;
   tl_scene_region region;
   uint32_t record; /* TALUS_RECORD_... */
+  tl_items sizes;  /* of double */
   double every;
 } tl_scene_probe;
 
@@ -286,6 +334,7 @@ typedef struct tl_scene_ignore {
 
 typedef struct tl_scene_output {
   tl_object object;
+  bool frames;
   double every;
   uint32_t fields; /* TL_FRAME_... of output/output.h */
 } tl_scene_output;
@@ -319,16 +368,25 @@ struct talus_scene {
 
 /* What run.c needs beside talus_scene_get_info. */
 uint32_t tl_scene_fields(const talus_scene *scene); /* TL_FRAME_... that frames hold */
+bool tl_scene_has_frames(const talus_scene *scene); /* false: none are written */
 
 typedef struct tl_scene_probe_plan {
   const char *name;
   double every;    /* s */
   uint32_t record; /* TALUS_RECORD_... */
+  const double *sizes;
+  size_t size_count;
 } tl_scene_probe_plan;
 
 /* Probe i of the scene is probe i of the world that talus_scene_build makes. */
 size_t tl_scene_probe_count(const talus_scene *scene);
 tl_scene_probe_plan tl_scene_get_probe(const talus_scene *scene, size_t i);
+
+/* sinks/outside.csv is of what leaves the domain. */
+#define TL_SINK_OUTSIDE "outside"
+/* Sink i of the scene is sink i of the world; NULL where it has no name. */
+const char *tl_scene_sink_name(const talus_scene *scene, size_t i);
+bool tl_scene_removes_outside(const talus_scene *scene);
 
 /* XXH64 of the canonical text without until, output and probes: what a run may not change when it
  * goes on. Of a `from` folder only its last name counts, so that folders may move. */

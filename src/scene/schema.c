@@ -15,6 +15,12 @@ static const tl_words sides = {
           {"bottom", TALUS_SIDE_BOTTOM, "low z"}, {"top", TALUS_SIDE_TOP, "high z"}),
     NULL};
 
+static const tl_words wall_sides = {
+    WORDS({"in", TALUS_SIDES_IN, "towards the axis; matter is outside"},
+          {"out", TALUS_SIDES_OUT, "away from the axis; matter is inside"},
+          {"both", TALUS_SIDES_BOTH, "on either side of a thin wall"}),
+    NULL};
+
 static const tl_words locks = {WORDS({"x", TALUS_LOCK_X, "no motion along x"},
                                      {"y", TALUS_LOCK_Y, NULL}, {"z", TALUS_LOCK_Z, NULL},
                                      {"rx", TALUS_LOCK_RX, "no rotation about x"},
@@ -31,7 +37,18 @@ static const tl_words records = {
         {"torque", TALUS_RECORD_TORQUE, "N m: mean contact torque about the body's centre of mass"},
         {"mass-flow", TALUS_RECORD_MASS_FLOW, "kg/s along each axis, of a box"},
         {"count", TALUS_RECORD_COUNT, "mean number of free bodies in the region"},
-        {"energy", TALUS_RECORD_ENERGY, "J: mean kinetic energy"}),
+        {"energy", TALUS_RECORD_ENERGY, "J: mean kinetic energy"},
+        {"position", TALUS_RECORD_POSITION, "m: of the body's centre of mass, at the end"},
+        {"rotation", TALUS_RECORD_ROTATION, "of the body's principal axes, at the end"},
+        {"velocity", TALUS_RECORD_VELOCITY, "m/s: of the body, mean"},
+        {"spin", TALUS_RECORD_SPIN, "rad/s: of the body, mean"},
+        {"stress", TALUS_RECORD_STRESS,
+         "Pa: mean of contacts and of motion in the region, pressure positive"},
+        {"solid-fraction", TALUS_RECORD_SOLID_FRACTION,
+         "volume of free bodies in the region over its own"},
+        {"coordination", TALUS_RECORD_COORDINATION,
+         "mean number of bodies that a free body in the region presses on"},
+        {"sizes", TALUS_RECORD_SIZES, "mean numbers of free bodies in the region by `sizes`"}),
     NULL};
 
 static const tl_words interpolations = {
@@ -165,8 +182,8 @@ static const tl_map superellipsoid_map = {
 
 #define OWNER tl_scene_turned
 static const tl_map turned_map = {
-    .title = "a capsule, cylinder or cone",
-    .plural = "capsules, cylinders or cones",
+    .title = "a capsule, cylinder, cone or tube",
+    .plural = "capsules, cylinders, cones or tubes",
     .size = sizeof(OWNER),
     .help =
         "Radius and length along z; the origin is at mid-height. Of a capsule the length is that "
@@ -178,12 +195,27 @@ static const tl_map turned_map = {
         {0}}};
 #undef OWNER
 
+#define OWNER tl_scene_funnel
+static const tl_map funnel_map = {
+    .title = "a funnel",
+    .plural = "funnels",
+    .size = sizeof(OWNER),
+    .help = "A cone's side about z, open at both ends; the origin is at mid-height.",
+    .keys = (const tl_key[]){
+        {KEY(OWNER, top, NUMBER), NOT_NEGATIVE, .unit = "m", .example = "0.5",
+         .help = "radius at high z"},
+        {KEY(OWNER, bottom, NUMBER), NOT_NEGATIVE, .unit = "m", .example = "0.05",
+         .help = "radius at low z"},
+        {KEY(OWNER, length, NUMBER), POSITIVE, .unit = "m", .example = "0.6", .help = "along z"},
+        {0}}};
+#undef OWNER
+
 #define OWNER tl_scene_shape
 const tl_map tl_schema_shape = {
     .title = "a shape",
     .plural = "shapes",
     .size = sizeof(OWNER),
-    .later = LATER("mesh", "revolved"),
+    .later = LATER("mesh"),
     .help = "An entry of `shapes`, or the `shape` of a body in place. Shapes are shared; each body "
             "has a scale of its own.",
     .keys = (const tl_key[]){
@@ -218,6 +250,18 @@ const tl_map tl_schema_shape = {
          .example = "[[0, 0, 0, 0.01], [0.01, 0, 0, 0.008]]",
          .help = "spheres [[x, y, z, radius], ...] as one rigid body; where they overlap there is "
                  "matter once"},
+        {KEY(OWNER, revolved, POINTS), .count = 2, ANY, .unit = "m", .flags = TL_KEY_ONE_OF,
+         .example = "[[0, 0.05], [0.5, 0.4], [1, 0.4]]",
+         .help = "a thin wall: points [[z, radius], ...], straight between them, turned about z; "
+                 "the ends are open; never free"},
+        {KEY(OWNER, tube, MAP), .map = &turned_map, .flags = TL_KEY_ONE_OF,
+         .example = "{radius: 0.4, length: 1}",
+         .help = "a revolved wall of one radius, open at both ends; never free"},
+        {KEY(OWNER, funnel, MAP), .map = &funnel_map, .flags = TL_KEY_ONE_OF,
+         .example = "{top: 0.5, bottom: 0.05, length: 0.6}",
+         .help = "a revolved wall of two radii, open at both ends; never free"},
+        {KEY(OWNER, sides, WORD), .words = &wall_sides, .flags = TL_KEY_OPTIONAL, .example = "both",
+         .help = "revolved, tube, funnel: where bodies may be; in unless said"},
         {KEY(OWNER, open, WORDS), .words = &sides, .flags = TL_KEY_OPTIONAL, .example = "[top]",
          .help = "sides that the container does not have"},
         {KEY(OWNER, scale, NUMBER), POSITIVE, .flags = TL_KEY_OPTIONAL, .example = "0.001",
@@ -352,10 +396,10 @@ static const tl_map disc_map = {
   KEY(OWNER, cylinder, MAP),                                                                       \
       .map = &cylinder_map, .flags = TL_KEY_ONE_OF,                                                \
       .example = "{at: [0, 0, 1], axis: [0, 0, 1], radius: 0.5, length: 2}", .help = "a cylinder"
-static const tl_map region_map = {
+const tl_map tl_schema_region = {
     .title = "a region",
     .size = sizeof(OWNER),
-    .help = "A part of space: `in` of a fill or a sink, `region` of a probe.",
+    .help = "A part of space: `in` of a fill or a sink, `region` of a probe or of a choice.",
     .keys = (const tl_key[]){{BOX_KEY, .flags = TL_KEY_ONE_OF}, {BALL_KEY}, {CYLINDER_KEY}, {0}}};
 static const tl_map source_map = {
     .title = "a region of an emitter",
@@ -417,8 +461,8 @@ const tl_map tl_schema_fill = {
          .example = "20000", .help = "how many"},
         {KEY(OWNER, fraction, NUMBER), .range = {0, 1, true}, .flags = TL_KEY_ONE_OF,
          .example = "0.3", .help = "or: volume of the bodies over the volume of the region"},
-        {KEY(OWNER, in, MAP), .map = &region_map, .example = "{box: [[-1, -1, 1], [1, 1, 3]]}",
-         .help = "where; the bodies lie within"},
+        {KEY(OWNER, in, MAP), .map = &tl_schema_region,
+         .example = "{box: [[-1, -1, 1], [1, 1, 3]]}", .help = "where; the bodies lie within"},
         {SIZE_KEY},
         {ROTATIONS_KEY},
         {VELOCITY_KEY},
@@ -446,6 +490,8 @@ const tl_map tl_schema_table = {
     .keys = (const tl_key[]){
         {KEY(OWNER, table, TEXT), .flags = TL_KEY_PATH, .expected = "the name of a file",
          .example = "packing.csv", .help = "the file, relative to the scene's folder"},
+        {KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL, .example = "sand",
+         .help = "as of a body; also their group, where they have none"},
         {MATERIAL_KEY},
         {KEY(OWNER, at, NUMBERS), .count = 3, ANY, .unit = "m", .fallback = "[0, 0, 0]",
          .example = "[0, 0, 1]", .help = "where the table's origin comes to be"},
@@ -462,12 +508,13 @@ const tl_map tl_schema_body = {
     .title = "a body",
     .plural = "bodies",
     .size = sizeof(OWNER),
-    .help =
-        "An entry of `bodies`: a body, or `fill` alone, or `from` alone, or `table` with its own "
-        "keys.",
+    .help = "An entry of `bodies`: a body, or `fill` (with a `name`), or `from` or `table`, each "
+            "with its own "
+            "keys.",
     .keys = (const tl_key[]){
-        {KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL, .example = "drum",
-         .help = "what messages and probes call it; no two are alike"},
+        {KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL | TL_KEY_LABEL, .example = "drum",
+         .help = "what messages, probes and `--set bodies.NAME.key=value` call it; no two are "
+                 "alike; of a fill or table also the group of its bodies, where they have none"},
         {KEY(OWNER, shape, SHAPE), SHAPE_HELP},
         {MATERIAL_KEY},
         {KEY(OWNER, at, NUMBERS), .count = 3, ANY, .unit = "m", .fallback = "[0, 0, 0]",
@@ -490,10 +537,16 @@ const tl_map tl_schema_body = {
         {KEY(OWNER, lock, WORDS), .words = &locks, .fallback = "[]", .example = "[y, rx, rz]",
          .help = "directions of the world that it may not move in or turn about"},
         {GROUP_KEY},
-        {KEY(OWNER, force, NUMBERS), .count = 3, ANY, .unit = "N", .fallback = "[0, 0, 0]",
-         .example = "[1, 0, 0]", .help = "constant force at the centre of mass"},
-        {KEY(OWNER, torque, NUMBERS), .count = 3, ANY, .unit = "N m", .fallback = "[0, 0, 0]",
-         .example = "[0, 0, 0.1]", .help = "constant torque, world axes"},
+        {KEY(OWNER, force, COURSE), .count = 3, ANY, .unit = "N", .fallback = "[0, 0, 0]",
+         .example = "[1, 0, 0]",
+         .help = "force at the centre of mass: constant, or over time (straight between rows, held "
+                 "beyond the ends)"},
+        {KEY(OWNER, torque, COURSE), .count = 3, ANY, .unit = "N m", .fallback = "[0, 0, 0]",
+         .example = "{ramp: [[0, 0, 0, 0], [1, 0, 0, 0.1]]}",
+         .help = "torque, world axes, likewise"},
+        {KEY(OWNER, press, BOXED), .map = &tl_schema_press, .flags = TL_KEY_OPTIONAL,
+         .example = "{axis: [0, 0, -1], pressure: 1e5, max_speed: 0.1}",
+         .help = "a plate that presses with a force on what it meets"},
         {KEY(OWNER, surface_velocity, NUMBERS), .count = 3, ANY, .unit = "m/s",
          .flags = TL_KEY_OPTIONAL, .example = "[0.5, 0, 0]",
          .help = "a belt: the surface of a plane that is fixed or has `motion` runs along itself"},
@@ -504,11 +557,10 @@ const tl_map tl_schema_body = {
         {KEY(OWNER, fill, BOXED), .map = &tl_schema_fill, .flags = TL_KEY_OPTIONAL | TL_KEY_ALONE,
          .example = "{shape: grain, count: 1000, in: {box: [[0, 0, 0], [1, 1, 1]]}}",
          .help = "instead of a body: many of them"},
-        {KEY(OWNER, from, TEXT), .flags = TL_KEY_OPTIONAL | TL_KEY_ALONE,
-         .expected = "a result folder", .example = "settled.out/",
-         .help = "instead of a body: all bodies and joints at the end of another run, velocities "
-                 "included; `materials` of the same name replace theirs, and one that "
-                 "nobody has is refused"},
+        {KEY(OWNER, from, BOXED), .map = &tl_schema_from, .flags = TL_KEY_OPTIONAL | TL_KEY_WHOLE,
+         .example = "settled.out/",
+         .help = "instead of a body: those at the end of another run; beside it stand the keys of "
+                 "such bodies"},
         {KEY(OWNER, table, BOXED), .map = &tl_schema_table, .flags = TL_KEY_OPTIONAL | TL_KEY_WHOLE,
          .example = "packing.csv",
          .help = "instead of a body: those of a file; beside it stand the keys of a table"},
@@ -570,7 +622,7 @@ static const tl_map sink_map = {
         "An entry of `sinks`: free bodies whose centre is in it at the end of a step are removed.",
     .keys = (const tl_key[]){{KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL, .example = "drain",
                               .help = "what messages call it"},
-                             {KEY(OWNER, in, MAP), .map = &region_map,
+                             {KEY(OWNER, in, MAP), .map = &tl_schema_region,
                               .example = "{box: [[-9, -9, -9], [9, 9, -1]]}", .help = "where"},
                              {0}}};
 #undef OWNER
@@ -589,10 +641,13 @@ static const tl_map probe_map = {
          .example = "drum", .help = "what it watches: a body"},
         {KEY(OWNER, joint, NAME), .flags = TL_KEY_ONE_OF, .expected = "the name of a joint",
          .example = "hinge", .help = "or a joint: what it carries, on its second body"},
-        {KEY(OWNER, region, MAP), .map = &region_map, .flags = TL_KEY_ONE_OF,
+        {KEY(OWNER, region, MAP), .map = &tl_schema_region, .flags = TL_KEY_ONE_OF,
          .example = "{box: [[-1, -1, -0.1], [1, 1, 0]]}", .help = "or a region"},
         {KEY(OWNER, record, WORDS), .words = &records, .flags = TL_KEY_FULL,
          .example = "[mass-flow]", .help = "what it measures"},
+        {KEY(OWNER, sizes, RISING), .count = TALUS_PROBE_SIZES, POSITIVE, .unit = "m",
+         .flags = TL_KEY_OPTIONAL, .example = "[0.005, 0.01]",
+         .help = "radii (of balls of the same volume) between which `sizes` counts"},
         {KEY(OWNER, every, NUMBER), POSITIVE, .unit = "s", .flags = TL_KEY_OPTIONAL,
          .example = "0.05", .help = "length of an interval; otherwise that of `output`"},
         {0}}};
@@ -605,9 +660,13 @@ static const tl_map output_map = {
     .help = "What a run writes down. Frames always hold position, id, radius, half axes, shape and "
             "material.",
     .keys = (const tl_key[]){
+        {KEY(OWNER, frames, FLAG), .fallback = "true", .example = "false",
+         .help = "`false`: no frames, nor contacts or surfaces; history, probes, sinks and "
+                 "checkpoints are written all the same"},
         {KEY(OWNER, every, NUMBER), POSITIVE, .unit = "s", .flags = TL_KEY_OPTIONAL,
          .example = "0.02",
-         .help = "time between frames; otherwise a hundredth of `until`, a step at least"},
+         .help = "time between frames, and lines of history.csv; otherwise a hundredth of `until`, "
+                 "a step at least"},
         {KEY(OWNER, fields, WORDS), .words = &frame_fields,
          .fallback = "[quaternion, velocity, spin]", .example = "[velocity, contacts]",
          .help = "what frames hold beside"},
@@ -674,20 +733,52 @@ const tl_map tl_schema_scene = {
         {KEY(OWNER, output, MAP), .map = &output_map, .flags = TL_KEY_RUN, .fallback = "{}",
          .example = "{every: 0.02}", .help = "what is written down"},
         {KEY(OWNER, quiet, WORDS), .words = &warnings, .flags = TL_KEY_RUN, .fallback = "[]",
-         .example = "[overlap]", .help = "likely mistakes that are meant: no warning of these"},
+         .example = "[overlap]",
+         .help = "warnings to leave out, where what looks like a mistake is meant"},
         {KEY(OWNER, strict, WORDS), .words = &strict_words, .flags = TL_KEY_RUN, .fallback = "[]",
          .example = "[sinking]",
          .help = "what ends the run as an error where it otherwise is a warning"},
         {0}}};
 #undef OWNER
 
-const tl_map *const tl_schema_maps[] = {
-    &tl_schema_scene,    &tl_schema_until,   &tl_schema_step,    &tl_schema_solve,
-    &tl_schema_broad,    &tl_schema_narrow,  &tl_schema_contact, &tl_schema_sleep,
-    &tl_schema_domain,   &material_map,      &pair_map,          &tl_schema_shape,
-    &superellipsoid_map, &turned_map,        &tl_schema_body,    &tl_schema_motion,
-    &tl_schema_fill,     &tl_schema_table,   &region_map,        &ball_map,
-    &cylinder_map,       &size_map,          &lognormal_map,     &tl_schema_joint,
-    &tl_schema_limits,   &tl_schema_spring,  &tl_schema_motor,   &tl_schema_breaking,
-    &ignore_map,         &tl_schema_emitter, &source_map,        &disc_map,
-    &sink_map,           &probe_map,         &output_map,        NULL};
+const tl_map *const tl_schema_maps[] = {&tl_schema_scene,
+                                        &tl_schema_until,
+                                        &tl_schema_step,
+                                        &tl_schema_solve,
+                                        &tl_schema_broad,
+                                        &tl_schema_narrow,
+                                        &tl_schema_contact,
+                                        &tl_schema_sleep,
+                                        &tl_schema_domain,
+                                        &material_map,
+                                        &pair_map,
+                                        &tl_schema_shape,
+                                        &superellipsoid_map,
+                                        &turned_map,
+                                        &funnel_map,
+                                        &tl_schema_body,
+                                        &tl_schema_motion,
+                                        &tl_schema_fill,
+                                        &tl_schema_table,
+                                        &tl_schema_press,
+                                        &tl_schema_from,
+                                        &tl_schema_selection,
+                                        &tl_schema_change,
+                                        &tl_schema_region,
+                                        &ball_map,
+                                        &cylinder_map,
+                                        &size_map,
+                                        &lognormal_map,
+                                        &tl_schema_joint,
+                                        &tl_schema_limits,
+                                        &tl_schema_spring,
+                                        &tl_schema_motor,
+                                        &tl_schema_breaking,
+                                        &ignore_map,
+                                        &tl_schema_emitter,
+                                        &source_map,
+                                        &disc_map,
+                                        &sink_map,
+                                        &probe_map,
+                                        &output_map,
+                                        NULL};

@@ -14,9 +14,12 @@ typedef enum tl_type {
   TL_TYPE_TEXT,     /* char *: one line */
   TL_TYPE_NAME,     /* char *: a name that this key gives, or that stands elsewhere */
   TL_TYPE_NAMES,    /* char *[2] */
+  TL_TYPE_LABELS,   /* tl_items of char *: names, or one name */
   TL_TYPE_WORD,     /* int: one of `words` */
   TL_TYPE_WORDS,    /* uint32_t: any of `words`, as bits */
   TL_TYPE_NUMBERS,  /* double[count] */
+  TL_TYPE_COURSE,   /* tl_scene_course of `count` numbers */
+  TL_TYPE_RISING,   /* tl_items of double, each more than the one before */
   TL_TYPE_BOX,      /* double[6]: [[x, y, z], [x, y, z]] */
   TL_TYPE_ROTATION, /* tl_scene_rotation; `words` holds `random` where that is allowed */
   TL_TYPE_TABLE,    /* tl_items of double[2] */
@@ -54,7 +57,8 @@ enum {
   TL_KEY_RUN = 64,     /* about the run, not about what happens: no part of the identity */
   TL_KEY_PATH = 128,   /* the name of a file, relative to the scene's folder */
   TL_KEY_SINGLE = 256, /* a list for which a single entry may stand; never empty */
-  TL_KEY_WHOLE = 512   /* where it is, the whole map is one of this key's map */
+  TL_KEY_WHOLE = 512,  /* where it is, the whole map is one of this key's map */
+  TL_KEY_LABEL = 1024  /* may stand beside a key that is otherwise alone */
 };
 
 struct tl_map;
@@ -98,7 +102,8 @@ extern const tl_map *const tl_schema_maps[];
 extern const tl_map tl_schema_until, tl_schema_step, tl_schema_solve, tl_schema_broad,
     tl_schema_narrow, tl_schema_contact, tl_schema_sleep, tl_schema_domain;
 extern const tl_map tl_schema_shape, tl_schema_body, tl_schema_motion, tl_schema_fill,
-    tl_schema_table, tl_schema_emitter;
+    tl_schema_table, tl_schema_emitter, tl_schema_region;
+extern const tl_map tl_schema_from, tl_schema_selection, tl_schema_change, tl_schema_press;
 extern const tl_map tl_schema_joint, tl_schema_limits, tl_schema_spring, tl_schema_motor,
     tl_schema_breaking;
 

@@ -138,7 +138,8 @@ talus_status tl_schema_document(char **out) {
       "(`&a`, `*a`) may be used; merge keys (`<<`) and tags may not.\n\n"
       "`--set dotted.key=value` alters a scene from the command line before it is checked; "
       "entries\n"
-      "of lists go by number from 0: `--set step.dt=5e-4 --set bodies.2.fill.count=500`.\n");
+      "of lists go by number from 0, or by name: `--set step.dt=5e-4 --set bodies.2.mass=5 --set\n"
+      "bodies.sand.count=500`, the last for `- {name: sand, fill: {...}}`.\n");
   for (size_t i = 0; tl_schema_maps[i]; ++i)
     add_map(&text, tl_schema_maps[i]);
   tl_c_locale_leave(&locale);

@@ -4,7 +4,7 @@
 static const tl_words joint_kinds = {
     WORDS({"spherical", TALUS_JOINT_SPHERICAL, "one point: a ball joint"},
           {"revolute", TALUS_JOINT_REVOLUTE, "one point and the axis: a hinge"},
-          {"prismatic", TALUS_JOINT_PRISMATIC, "all but the way along the axis: a slider"},
+          {"prismatic", TALUS_JOINT_PRISMATIC, "all but sliding along the axis"},
           {"cylindrical", TALUS_JOINT_CYLINDRICAL, "the axis: slides along it, turns about it"},
           {"universal", TALUS_JOINT_UNIVERSAL, "one point, and two axes at right angles"},
           {"fixed", TALUS_JOINT_FIXED, "everything"},
@@ -20,11 +20,12 @@ static const tl_words joint_kinds = {
 const tl_map tl_schema_limits = {
     .title = "limits",
     .size = sizeof(OWNER),
-    .help = "How far the free direction of a joint goes: the angle of a hinge in rad, the way of a "
-            "slider in m; 0 is where the bodies are at the start (of a spring: the distance). It "
-            "counts "
-            "b seen from a: positive where b has turned about the axis by the right hand, or moved "
-            "along it.",
+    .help =
+        "How far the free direction of a joint goes: the angle of a hinge in rad, the travel of a "
+        "slider in m; 0 is where the bodies are at the start (of a spring: the distance). It "
+        "counts "
+        "b seen from a: positive where b has turned about the axis by the right hand, or moved "
+        "along it.",
     .keys = (const tl_key[]){
         {KEY(OWNER, low, NUMBER), ANY, .unit = "rad or m", .flags = TL_KEY_OPTIONAL,
          .example = "-0.5", .help = "no less than this"},
@@ -45,7 +46,7 @@ const tl_map tl_schema_spring = {
         "(sqrt(stiffness/mass) dt > 2) dies out.",
     .keys = (const tl_key[]){
         {KEY(OWNER, stiffness, NUMBER), NOT_NEGATIVE, .unit = "N/m or N m/rad", .fallback = "0",
-         .example = "1e4", .help = "force over way"},
+         .example = "1e4", .help = "force per length"},
         {KEY(OWNER, damping, NUMBER), NOT_NEGATIVE, .unit = "N s/m or N m s/rad", .fallback = "0",
          .example = "50", .help = "force over speed"},
         {KEY(OWNER, rest, NUMBER), ANY, .unit = "m or rad", .flags = TL_KEY_OPTIONAL,
@@ -62,16 +63,16 @@ const tl_map tl_schema_motor = {
             "other way; so `bodies: [ground, drum]` turns the drum about the axis, and `[drum, "
             "ground]` turns it backwards.",
     .keys = (const tl_key[]){
-        {KEY(OWNER, speed, NUMBER), ANY, .unit = "rad/s or m/s", .flags = TL_KEY_ONE_OF,
-         .example = "1.2", .help = "to this speed"},
+        {KEY(OWNER, speed, COURSE), .count = 1, ANY, .unit = "rad/s or m/s", .flags = TL_KEY_ONE_OF,
+         .example = "1.2", .help = "to this speed: constant, or over time"},
         {KEY(OWNER, position, NUMBER), ANY, .unit = "rad or m", .flags = TL_KEY_ONE_OF,
          .example = "0.5", .help = "to this place, by `stiffness` and `damping`"},
-        {KEY(OWNER, force, NUMBER), ANY, .unit = "N", .flags = TL_KEY_ONE_OF, .example = "200",
-         .help = "with this force"},
-        {KEY(OWNER, torque, NUMBER), ANY, .unit = "N m", .flags = TL_KEY_ONE_OF, .example = "15",
-         .help = "with this torque"},
+        {KEY(OWNER, force, COURSE), .count = 1, ANY, .unit = "N", .flags = TL_KEY_ONE_OF,
+         .example = "200", .help = "with this force, likewise"},
+        {KEY(OWNER, torque, COURSE), .count = 1, ANY, .unit = "N m", .flags = TL_KEY_ONE_OF,
+         .example = "{ramp: [[0, 0], [2, 15]]}", .help = "with this torque, likewise"},
         {KEY(OWNER, max, NUMBER), POSITIVE, .unit = "N or N m", .flags = TL_KEY_OPTIONAL,
-         .example = "40", .help = "with no more than this; otherwise whatever it takes"},
+         .example = "40", .help = "the most torque or force of the motor; otherwise without bound"},
         {KEY(OWNER, stiffness, NUMBER), POSITIVE, .unit = "N/m or N m/rad",
          .flags = TL_KEY_OPTIONAL, .example = "2000", .help = "of `position`, which needs it"},
         {KEY(OWNER, damping, NUMBER), NOT_NEGATIVE, .unit = "N s/m or N m s/rad", .fallback = "0",
@@ -83,7 +84,8 @@ const tl_map tl_schema_motor = {
 const tl_map tl_schema_breaking = {
     .title = "break",
     .size = sizeof(OWNER),
-    .help = "What a joint carries at most: with more it is gone from the next step on. The log has "
+    .help = "The most that a joint carries. With more it breaks, and is gone from the next step "
+            "on. The log has "
             "a line beginning with `event:`.",
     .keys = (const tl_key[]){{KEY(OWNER, force, NUMBER), POSITIVE, .unit = "N",
                               .flags = TL_KEY_OPTIONAL, .example = "500",
@@ -106,7 +108,7 @@ const tl_map tl_schema_joint = {
         "each other.",
     .keys = (const tl_key[]){
         {KEY(OWNER, name, NAME), .flags = TL_KEY_OPTIONAL, .example = "hinge",
-         .help = "what messages and probes call it; no two are alike"},
+         .help = "its name in messages, probes and files; unique"},
         {KEY(OWNER, kind, WORD), .words = &joint_kinds, .example = "revolute",
          .help = "what it holds"},
         {KEY(OWNER, bodies, NAMES), .expected = "the names of two bodies, [A, B], or `ground`",
@@ -133,7 +135,7 @@ const tl_map tl_schema_joint = {
         {KEY(OWNER, ratio, NUMBER), ANY, .flags = TL_KEY_OPTIONAL, .example = "-0.5",
          .help = "gear: turns of b for each of a; rack: metres for each radian"},
         {KEY(OWNER, about, FLAG), .fallback = "false", .example = "true",
-         .help = "cylindrical: limits, spring and motor act on the angle, not on the way"},
+         .help = "cylindrical: limits, spring and motor act on the angle, not on the travel"},
         {KEY(OWNER, limits, BOXED), .map = &tl_schema_limits, .flags = TL_KEY_OPTIONAL,
          .example = "{low: -0.5, high: 0.5}", .help = "how far it goes"},
         {KEY(OWNER, spring, BOXED), .map = &tl_schema_spring, .flags = TL_KEY_OPTIONAL,

@@ -190,8 +190,9 @@ const tl_map tl_schema_solve = {
          .fallback = "auto", .example = "scan",
          .help = "how impulses are added up by body; the same answer"},
         {KEY(OWNER, islands, FLAG), OF_CCP, .fallback = "true", .example = "false",
-         .help = "what hangs together is solved for itself, to its own tolerance; `false`: all "
-                 "contacts as one problem"},
+         .help = "each group of bodies that touch or are joined is solved by itself, until it "
+                 "meets the "
+                 "tolerance; `false`: all contacts as one problem"},
         {KEY(OWNER, slop, NUMBER), OF_RIGID, NOT_NEGATIVE, .unit = "m",
          .words = &tl_schema_automatic, .fallback = "auto", .example = "1e-4",
          .help = "overlap that is left alone; `auto` is |gravity| dt^2, at most 1 % of the "
@@ -255,8 +256,9 @@ const tl_map tl_schema_sleep = {
             "sleeps. A bare number stands for `{speed: number}`.",
     .keys = (const tl_key[]){
         {KEY(OWNER, speed, NUMBER), POSITIVE, .unit = "m/s", .example = "1e-3",
-         .help = "bodies that hang together sleep once none of them, nor their surface as they "
-                 "turn, was faster; well above `solve.tolerance`"},
+         .help =
+             "a group of bodies that touch or are joined sleeps once none of them, nor its surface "
+             "as it turns, was faster than this; well above `solve.tolerance`"},
         {KEY(OWNER, time, NUMBER), NOT_NEGATIVE, .unit = "s", .fallback = "0.5", .example = "0.2",
          .help = "for this long"},
         {0}}};

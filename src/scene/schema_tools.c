@@ -165,6 +165,9 @@ void tl_expect(tl_text *text, const tl_key *key) {
   case TL_TYPE_NAMES:
     tl_text_add(text, "two names, [A, B]");
     break;
+  case TL_TYPE_LABELS:
+    tl_text_add(text, "a list of names");
+    break;
   case TL_TYPE_WORD:
     tl_expect_words(text, key->words, " or ");
     break;
@@ -174,6 +177,18 @@ void tl_expect(tl_text *text, const tl_key *key) {
     break;
   case TL_TYPE_NUMBERS:
     expect_numbers(text, key);
+    break;
+  case TL_TYPE_COURSE:
+    if (key->count == 1)
+      expect_number(text, key);
+    else
+      expect_numbers(text, key);
+    tl_text_add(text, ", or {ramp: [[time, %s], ...]} or {table: FILE}",
+                key->count == 1 ? "value" : "x, y, z");
+    break;
+  case TL_TYPE_RISING:
+    tl_text_add(text, "a list of 1 to %d rising numbers%s%s", key->count, key->unit ? ", in " : "",
+                key->unit ? key->unit : "");
     break;
   case TL_TYPE_BOX:
     tl_text_add(text, "two corners [[x, y, z], [x, y, z]], the lower one first, in m");
@@ -186,8 +201,9 @@ void tl_expect(tl_text *text, const tl_key *key) {
     tl_text_add(text, "a list of [size, share]");
     break;
   case TL_TYPE_POINTS:
-    tl_text_add(text, key->count == 3 ? "the name of a file, or a list of points [x, y, z], in m"
-                                      : "a list of spheres [x, y, z, radius], in m");
+    tl_text_add(text, key->count == 3   ? "the name of a file, or a list of points [x, y, z], in m"
+                      : key->count == 4 ? "a list of spheres [x, y, z, radius], in m"
+                                        : "a list of points [z, radius], in m");
     break;
   case TL_TYPE_SHAPE:
     tl_text_add(text, "the name of a shape");
@@ -235,6 +251,20 @@ static void release_member(const tl_key *key, void *member) {
   case TL_TYPE_NAMES:
     tl_string_free(&((char **)member)[0]);
     tl_string_free(&((char **)member)[1]);
+    break;
+  case TL_TYPE_LABELS: {
+    tl_items *labels = member;
+    for (size_t i = 0; i < labels->count; ++i)
+      tl_string_free((char **)labels->data + i);
+    free_items(labels, sizeof(char *));
+    break;
+  }
+  case TL_TYPE_COURSE:
+    tl_string_free(&((tl_scene_course *)member)->table);
+    free_items(&((tl_scene_course *)member)->ramp, (size_t)(key->count + 1) * sizeof(double));
+    break;
+  case TL_TYPE_RISING:
+    free_items(member, sizeof(double));
     break;
   case TL_TYPE_TABLE:
     free_items(member, sizeof(double[2]));

@@ -84,6 +84,43 @@ static talus_status open_map(setter *s, const place *at, bool *is_open) {
   return TALUS_OK;
 }
 
+/* The `name` of an entry, or NULL. */
+static const char *name_of(const setter *s, tl_node_id entry) {
+  const tl_node_id key = tl_node_at(s->document, entry)->kind == TL_NODE_MAP
+                             ? tl_node_find_key(s->document, entry, "name")
+                             : 0;
+  const tl_node_id value = key == 0 ? 0 : tl_node_at(s->document, key)->first;
+  return value != 0 && tl_node_at(s->document, value)->kind == TL_NODE_SCALAR
+             ? tl_node_text(s->document, value)
+             : NULL;
+}
+
+/* The entry of that name, or 0; the nearest name is remembered. */
+static tl_node_id find_named(const setter *s, tl_node_id list, tl_suggestion *nearest) {
+  for (tl_node_id id = tl_node_at(s->document, list)->first; id != 0;
+       id = tl_node_at(s->document, id)->next) {
+    const char *name = name_of(s, id);
+    if (name && strcmp(name, nearest->word) == 0)
+      return id;
+    if (name)
+      tl_suggest(nearest, name);
+  }
+  return 0;
+}
+
+static void refuse_name_of_entry(setter *s, const tl_suggestion *nearest) {
+  if (nearest->best)
+    tl_problem_add(
+        s->problems, s->mark,
+        "there is no entry named `%.60s`; expected a name or a number from 0 on; did you "
+        "mean `%.60s`?",
+        nearest->word, nearest->best);
+  else
+    tl_problem_add(s->problems, s->mark,
+                   "there is no entry named `%.60s`; expected a name or a number from 0 on",
+                   nearest->word);
+}
+
 static void refuse_entry(setter *s, const char *part, uint32_t count) {
   if (count == 0)
     tl_problem_add(s->problems, s->mark,
@@ -97,24 +134,54 @@ static void refuse_entry(setter *s, const char *part, uint32_t count) {
                    "there is no entry `%.60s`; expected a number from 0 to %u", part, count - 1);
 }
 
-static talus_status step_into_list(setter *s, place *at, const char *part, bool is_last) {
-  const uint32_t count = tl_node_at(s->document, at->node)->count;
+/* Entry number `part` of a list, or the one of that name; 0 with the complaint made. */
+static tl_node_id find_entry(setter *s, tl_node_id list, const char *part) {
+  const uint32_t count = tl_node_at(s->document, list)->count;
   const size_t digits = strspn(part, "0123456789");
+  tl_suggestion nearest = {.word = part};
+  tl_node_id id = find_named(s, list, &nearest);
+  if (id != 0)
+    return id;
+  if (part[digits] != '\0' && count > 0) {
+    refuse_name_of_entry(s, &nearest);
+    return 0;
+  }
   const unsigned long row = digits > 0 && digits < 10 && part[digits] == '\0'
                                 ? strtoul(part, NULL, 10)
                                 : (unsigned long)count;
   if (row >= count) {
     refuse_entry(s, part, count);
-    at->node = 0;
-    return TALUS_OK;
+    return 0;
   }
-  tl_node_id id = tl_node_at(s->document, at->node)->first;
+  id = tl_node_at(s->document, list)->first;
   for (unsigned long i = 0; i < row; ++i)
     id = tl_node_at(s->document, id)->next;
-  if (is_last)
+  return id;
+}
+
+/* Beside a fill stands nothing but its name: keys of the entry are those of the fill. */
+static void enter_fill(setter *s, place *at, const char *rest) {
+  const tl_node_id key =
+      at->map == &tl_schema_body && tl_node_at(s->document, at->node)->kind == TL_NODE_MAP
+          ? tl_node_find_key(s->document, at->node, "fill")
+          : 0;
+  const size_t length = rest ? strcspn(rest, ".") : 0;
+  const bool is_own = (length == 4 && strncmp(rest, "fill", 4) == 0) ||
+                      (length == 4 && strncmp(rest, "name", 4) == 0);
+  if (key == 0 || length == 0 || is_own)
+    return;
+  at->node = tl_node_at(s->document, key)->first;
+  at->map = &tl_schema_fill;
+}
+
+static talus_status step_into_list(setter *s, place *at, const char *part, const char *rest) {
+  const tl_node_id id = find_entry(s, at->node, part);
+  if (id != 0 && !rest)
     replace(s, id, s->value);
   at->node = id;
   at->is_collection = at->is_list = false;
+  if (id != 0)
+    enter_fill(s, at, rest);
   return TALUS_OK;
 }
 
@@ -184,7 +251,7 @@ static talus_status walk(setter *s, tl_node_id root, char *path) {
       return TALUS_OK;
     }
     if (tl_node_at(s->document, at.node)->kind == TL_NODE_LIST)
-      TL_TRY(step_into_list(s, &at, part, rest == NULL));
+      TL_TRY(step_into_list(s, &at, part, rest));
     else
       TL_TRY(step_into_map(s, &at, part, rest == NULL));
     if (at.node == 0)

@@ -15,6 +15,19 @@ static void set_points(talus_shape_def *def, const tl_scene_points *points) {
   def->point_count = points->rows.count;
 }
 
+static void set_wall(talus_shape_def *def, const tl_scene_shape *shape) {
+  const bool is_tube = tl_object_has(&tl_schema_shape, shape, "tube");
+  def->sides =
+      tl_object_has(&tl_schema_shape, shape, "sides") ? (talus_sides)shape->sides : TALUS_SIDES_IN;
+  if (tl_object_has(&tl_schema_shape, shape, "revolved")) {
+    set_points(def, &shape->revolved);
+    return;
+  }
+  def->size[0] = is_tube ? shape->tube.radius : shape->funnel.bottom;
+  def->size[1] = is_tube ? shape->tube.radius : shape->funnel.top;
+  def->size[2] = is_tube ? shape->tube.length : shape->funnel.length;
+}
+
 /* All but the points of a file. */
 static talus_shape_def shape_def(const tl_scene_shape *shape) {
   talus_shape_def def = talus_shape_def_default();
@@ -60,6 +73,9 @@ static talus_shape_def shape_def(const tl_scene_shape *shape) {
     def.centre = (talus_dvec3){shape->centre[0], shape->centre[1], shape->centre[2]};
     memcpy(def.inertia, shape->inertia, sizeof shape->inertia);
     break;
+  case TALUS_REVOLVED:
+    set_wall(&def, shape);
+    break;
   case TALUS_SHAPE_KINDS:
     break;
   }
@@ -99,6 +115,16 @@ talus_status tl_scene_add_shape(const talus_scene *scene, const tl_scene_shape *
     status = tl_fail_in(status, "shape '%s'", shape->name);
   talus_points_free(&points);
   return status;
+}
+
+const char *tl_scene_shape_fault(const tl_scene_shape *shape) {
+  talus_shape_def def = shape_def(shape);
+  talus_shape_info info;
+  def.name = NULL;
+  if (talus_shape_measure(&def, &info) == TALUS_OK)
+    return NULL;
+  const char *message = tl_last_message(), *behind = strstr(message, ": ");
+  return behind ? behind + 2 : message;
 }
 
 /* ---- for warnings ------------------------------------------------------------------------------

@@ -14,6 +14,10 @@ talus_status tl_scene_add_shape(const talus_scene *scene, const tl_scene_shape *
 talus_status tl_scene_define_shape(const talus_scene *scene, const tl_scene_shape *shape,
                                    talus_shape_def *def, talus_points *points);
 
+/* What is wrong with a shape without a file, in the words of the call that makes it; NULL: nothing.
+ * Valid until the next failure. */
+const char *tl_scene_shape_fault(const tl_scene_shape *shape);
+
 /* The shape as it would be written: equal shapes, equal text. */
 talus_status tl_scene_write_shape(const talus_scene *scene, const tl_scene_shape *shape,
                                   tl_text *text);

@@ -175,10 +175,19 @@ static void note_fill(finder *f, const tl_scene_fill *fill, tl_mover who) {
   note_free(f, at, fill->velocity, who);
 }
 
+/* N: the most of a load, as far as the scene tells. */
+static double most_force(const tl_scene_course *course) {
+  const double *rows = course->ramp.data;
+  double most = length(course->value);
+  for (size_t i = 0; i < course->ramp.count; ++i)
+    most = fmax(most, length(rows + 4 * i + 1));
+  return most;
+}
+
 static void note_body(finder *f, const tl_scene_body *body, tl_mover who) {
   who.radius = tl_warn_radius(f->checker, &body->shape, body->scale);
   who.count = 1;
-  who.force = length(body->force);
+  who.force = most_force(&body->force);
   weigh(f, &body->shape, body->material, body->scale, body->scale, &who);
   if (body->mass > 0)
     who.lightest = who.heaviest = body->mass;

@@ -98,6 +98,31 @@ static void write_names(writer *w, char *const *names) {
   tl_text_add(&w->text, "]");
 }
 
+static void write_course(writer *w, const tl_key *key, const tl_scene_course *course) {
+  if (!tl_scene_varies(course)) {
+    if (key->count == 1)
+      write_number(w, key, course->value[0]);
+    else
+      write_numbers(w, course->value, (size_t)key->count);
+    return;
+  }
+  tl_text_add(&w->text, course->table ? "{table: " : "{ramp: ");
+  if (course->table)
+    write_folder(w, course->table);
+  else
+    write_table(w, &course->ramp, (size_t)key->count + 1);
+  tl_text_add(&w->text, "}");
+}
+
+static void write_labels(writer *w, const tl_items *labels) {
+  char *const *names = labels->data;
+  for (size_t i = 0; i < labels->count; ++i) {
+    tl_text_add(&w->text, i == 0 ? "[" : ", ");
+    tl_text_add_quoted(&w->text, names[i]);
+  }
+  tl_text_add(&w->text, "]");
+}
+
 static void write_box(writer *w, const double *box) {
   tl_text_add(&w->text, "[");
   write_numbers(w, box, 3);
@@ -163,13 +188,16 @@ static void write_value(writer *w, const tl_key *key, const void *member) {
     break;
   case TL_TYPE_TEXT:
   case TL_TYPE_NAME:
-    if (key->flags & (TL_KEY_ALONE | TL_KEY_PATH))
+    if (key->flags & TL_KEY_PATH)
       write_folder(w, *(char *const *)member);
     else
       tl_text_add_quoted(&w->text, *(char *const *)member);
     break;
   case TL_TYPE_NAMES:
     write_names(w, member);
+    break;
+  case TL_TYPE_LABELS:
+    write_labels(w, member);
     break;
   case TL_TYPE_WORD:
     write_word(w, key->words, *(const int *)member);
@@ -179,6 +207,12 @@ static void write_value(writer *w, const tl_key *key, const void *member) {
     break;
   case TL_TYPE_NUMBERS:
     write_numbers(w, member, (size_t)key->count);
+    break;
+  case TL_TYPE_COURSE:
+    write_course(w, key, member);
+    break;
+  case TL_TYPE_RISING:
+    write_numbers(w, ((const tl_items *)member)->data, ((const tl_items *)member)->count);
     break;
   case TL_TYPE_BOX:
     write_box(w, member);

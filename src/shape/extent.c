@@ -30,6 +30,17 @@ static void cone_range(const tl_shape *shape, const tl_frame *frame, int i, doub
   range[1] = fmax(0.75 * l * m[2], -0.25 * l * m[2] + rim);
 }
 
+/* Circles about the z axis. */
+static void circles_range(const tl_shape *shape, const tl_frame *frame, int i, double range[2]) {
+  const double *m = frame->m[i], *p = shape->points;
+  const double lean = sqrt(m[0] * m[0] + m[1] * m[1]);
+  range[0] = HUGE_VAL, range[1] = -HUGE_VAL;
+  for (uint32_t k = 0; k < shape->point_count; ++k, p += 2) {
+    range[0] = fmin(range[0], m[2] * p[0] - lean * p[1]);
+    range[1] = fmax(range[1], m[2] * p[0] + lean * p[1]);
+  }
+}
+
 static void points_range(const tl_shape *shape, const tl_frame *frame, int i, double range[2]) {
   const bool is_clump = shape->kind == TALUS_CLUMP;
   const double *m = frame->m[i], *p = shape->points;
@@ -58,6 +69,8 @@ talus_box tl_shape_bounds(const tl_shape *shape, double scale, talus_dvec3 posit
       cone_range(shape, &frame, i, range[i]);
     else if (shape->kind == TALUS_HULL || shape->kind == TALUS_CLUMP)
       points_range(shape, &frame, i, range[i]);
+    else if (shape->kind == TALUS_REVOLVED)
+      circles_range(shape, &frame, i, range[i]);
     else
       range[i][1] = half_width(shape, &frame, i), range[i][0] = -range[i][1];
   box.lo = tl_dvec3(position.x + scale * range[0][0], position.y + scale * range[1][0],
@@ -99,6 +112,7 @@ double tl_shape_inner_radius(const tl_shape *shape) {
       least = fmin(least, shape->points[4 * k + 3]);
     return least;
   case TALUS_PLANE:
+  case TALUS_REVOLVED:
   case TALUS_SHAPE_KINDS:
     break;
   }

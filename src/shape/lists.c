@@ -1,4 +1,5 @@
-/* What hulls and clumps own: room, copies, checks. */
+/* What hulls, clumps and revolved walls own: room, copies, checks. */
+#include "shape/revolved.h"
 #include "shape/shape.h"
 
 /* Where the pointer of each list is, in the order of tl_shape_lists. */
@@ -16,7 +17,7 @@ void tl_shape_lists(const tl_shape *shape, tl_shape_list lists[TL_SHAPE_LISTS]) 
   const size_t points = shape->point_count, faces = shape->face_count, edges = shape->edge_count;
   lists[0] = (tl_shape_list){.name = "points",
                              .data = shape->points,
-                             .scalars = points * (shape->kind == TALUS_CLUMP ? 4 : 3),
+                             .scalars = points * tl_kind_width(shape->kind),
                              .scalar_bytes = sizeof(double)};
   lists[1] = (tl_shape_list){.name = "face_plane",
                              .data = shape->face_plane,
@@ -150,11 +151,12 @@ static talus_status check_polyhedron(const tl_shape *shape) {
 }
 
 talus_status tl_shape_validate(const tl_shape *shape) {
-  const bool is_hull = shape->kind == TALUS_HULL, is_clump = shape->kind == TALUS_CLUMP;
+  const bool is_hull = shape->kind == TALUS_HULL, is_clump = shape->kind == TALUS_CLUMP,
+             is_revolved = shape->kind == TALUS_REVOLVED;
   const uint32_t most = UINT32_MAX / 16;
   if (!is_hull && (shape->face_count > 0 || shape->edge_count > 0))
     WRONG("a %s has faces", tl_shape_kind_name(shape->kind));
-  if (!is_hull && !is_clump && shape->point_count > 0)
+  if (!is_hull && !is_clump && !is_revolved && shape->point_count > 0)
     WRONG("a %s has points", tl_shape_kind_name(shape->kind));
   if (shape->point_count > most || shape->face_count > most || shape->edge_count > most)
     WRONG("a %s has too many points", tl_shape_kind_name(shape->kind));
@@ -162,6 +164,12 @@ talus_status tl_shape_validate(const tl_shape *shape) {
     WRONG("a hull has too few vertices or faces");
   if (is_clump && shape->point_count < 1)
     WRONG("a clump has no spheres");
+  if (is_revolved &&
+      (shape->open > TALUS_SIDES_BOTH ||
+       !(fabs(shape->size[0]) == 1 || (shape->size[0] == 0 && shape->open == TALUS_SIDES_BOTH))))
+    WRONG("a revolved wall has no such sides");
+  if (is_revolved)
+    return tl_revolved_check("revolved", shape->points, shape->point_count);
   if (is_hull || is_clump)
     TL_TRY(check_numbers("points", shape->points, (is_clump ? 4 : 3) * (size_t)shape->point_count));
   for (uint32_t i = 0; is_clump && i < shape->point_count; ++i)

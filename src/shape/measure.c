@@ -129,6 +129,7 @@ void tl_measure_analytic(tl_shape *shape) {
   case TALUS_PLANE:
   case TALUS_HULL:
   case TALUS_CLUMP:
+  case TALUS_REVOLVED:
   case TALUS_SHAPE_KINDS:
     break;
   }

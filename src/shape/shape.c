@@ -2,6 +2,7 @@
 
 #include "shape/clump.h"
 #include "shape/hull.h"
+#include "shape/revolved.h"
 
 #include <stdio.h>
 
@@ -17,6 +18,7 @@ static const char *const kind_names[TALUS_SHAPE_KINDS] = {
     [TALUS_SUPERELLIPSOID] = "superellipsoid",
     [TALUS_HULL] = "hull",
     [TALUS_CLUMP] = "clump",
+    [TALUS_REVOLVED] = "revolved",
 };
 
 enum { ALL_SIDES = 0x3f };
@@ -115,11 +117,16 @@ static talus_status check(const char *who, const talus_shape_def *def) {
     break;
   case TALUS_HULL:
   case TALUS_CLUMP:
+  case TALUS_REVOLVED:
     break; /* where they are made */
   default:
     for (int i = 0; i < 3; ++i)
       TL_TRY(check_length(who, edges[i], size[i]));
   }
+  if ((unsigned)def->sides > TALUS_SIDES_BOTH ||
+      (def->sides != TALUS_SIDES_IN && def->kind != TALUS_REVOLVED))
+    return tl_fail(TALUS_ERROR_INVALID, "%s: sides %d are of a revolved wall, 0 to %d", who,
+                   (int)def->sides, TALUS_SIDES_BOTH);
   return check_open(who, def);
 }
 
@@ -128,7 +135,7 @@ static talus_status check(const char *who, const talus_shape_def *def) {
 static talus_status check_range(const char *who, const tl_shape *shape) {
   const double volume = shape->volume;
   const talus_vec3 g = shape->gyration;
-  const bool hollow = !shape->bounded || shape->kind == TALUS_CONTAINER;
+  const bool hollow = tl_kind_is_wall(shape->kind);
   const bool fits = tl_is_finite(shape->radius) && tl_is_finite3(g) && tl_is_finite_d(volume);
   const bool there = hollow || (shape->radius >= TL_REAL_MIN && volume >= DBL_MIN &&
                                 g.x >= TL_REAL_MIN && g.y >= TL_REAL_MIN && g.z >= TL_REAL_MIN);
@@ -164,6 +171,9 @@ static talus_status measure(const char *who, const talus_shape_def *def, tl_shap
   case TALUS_CLUMP:
     TL_TRY(tl_clump_make(who, def, shape));
     break;
+  case TALUS_REVOLVED:
+    TL_TRY(tl_revolved_make(who, def, shape));
+    break;
   default:
     tl_measure_analytic(shape);
   }
@@ -177,7 +187,7 @@ talus_status tl_shape_make(const talus_shape_def *def, tl_shape *shape) {
 
   tl_shape made = {.kind = def->kind, .open = def->open, .bounded = def->kind != TALUS_PLANE};
   made.axes = tl_quat_identity();
-  if (def->kind != TALUS_HULL && def->kind != TALUS_CLUMP)
+  if (def->kind != TALUS_HULL && def->kind != TALUS_CLUMP && def->kind != TALUS_REVOLVED)
     memcpy(made.size, def->size, sizeof made.size);
   talus_status status = measure(who, def, &made);
   made.isotropic = made.gyration.x == made.gyration.y && made.gyration.y == made.gyration.z;

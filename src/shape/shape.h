@@ -4,6 +4,7 @@
 
 #include "base/power.h"
 #include "kernels/aabb.h"
+#include "kernels/revolved.h"
 #include "crowd/crowd.h"
 
 #define TL_EXPONENT_LEAST 1.1 /* of a superellipsoid */
@@ -53,6 +54,17 @@ const char *tl_shape_kind_name(talus_shape_kind kind);
  */
 talus_box tl_shape_bounds(const tl_shape *shape, double scale, talus_dvec3 position,
                           talus_quat rotation);
+
+/* The wall as kernels see it. */
+static inline tl_revolved tl_shape_revolved(const tl_shape *shape, double scale) {
+  const double in = shape->size[0];
+  return (tl_revolved){.profile = shape->points,
+                       .count = shape->point_count,
+                       .scale = scale,
+                       .side = shape->open == TALUS_SIDES_IN    ? in
+                               : shape->open == TALUS_SIDES_OUT ? -in
+                                                                : 0};
+}
 
 /* A radius about the centre of mass that is within the shape at scale 1, and not far from the
  * largest; of a clump its smallest sphere; 0 for a plane. For warnings, not for contacts. */

@@ -55,6 +55,27 @@ static talus_status revolve(tl_surface *s, const profile_point *profile, size_t 
   return TALUS_OK;
 }
 
+/* A wall is cut finer than bodies: one sees it from near. Its front is where bodies may be. */
+static talus_status add_revolved(tl_surface *s, const tl_shape *shape) {
+  const uint32_t n = shape->point_count, around = 3 * AROUND;
+  const bool flip = shape->open == TALUS_SIDES_OUT ? shape->size[0] > 0 : shape->size[0] < 0;
+  for (uint32_t i = 0; i < n; ++i)
+    for (uint32_t j = 0; j < around; ++j) {
+      const double angle = 2 * TL_PI * j / around, r = shape->points[2 * i + 1];
+      TL_TRY(add_point(s, r * tl_cos_d(angle), r * tl_sin_d(angle), shape->points[2 * i]));
+    }
+  for (size_t i = 0; i + 1 < n; ++i)
+    for (size_t j = 0; j < around; ++j) {
+      const size_t a = i * around + j, b = i * around + (j + 1) % around;
+      const size_t c = a + around, d = b + around;
+      if (shape->points[2 * i + 1] > 0) /* left of the way is the front */
+        TL_TRY(flip ? add_triangle(s, a, b, d) : add_triangle(s, a, d, b));
+      if (shape->points[2 * i + 3] > 0)
+        TL_TRY(flip ? add_triangle(s, a, d, c) : add_triangle(s, a, c, d));
+    }
+  return TALUS_OK;
+}
+
 /* A ball of radius 1, its halves `length` apart. */
 static talus_status add_ball(tl_surface *s, double radius, double length) {
   profile_point profile[HEIGHT + 2];
@@ -163,6 +184,8 @@ talus_status tl_surface_make(const tl_shape *shape, tl_surface *surface) {
     break;
   case TALUS_HULL:
     return add_hull(surface, shape);
+  case TALUS_REVOLVED:
+    return add_revolved(surface, shape);
   default: /* a sphere and a clump are points of the frame, a plane has no end */
     return TALUS_OK;
   }

@@ -31,6 +31,8 @@ void tl_changed(talus_world *world, unsigned what, uint32_t slot) {
     return;
   TL_ASSERT(!((world->where.stale | world->where.away) & TL_THE_AFTERMATH));
   world->penalty.is_pushed = false;
+  if (world->penalty.is_borrowed)
+    world->penalty.auto_stiffness = 0, world->penalty.is_borrowed = false;
   world->rest.was_pushed = false; /* where a step waits to be finished */
   if (what & TL_CHANGED_PLACE)
     world->is_rearranged = true;

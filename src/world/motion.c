@@ -79,11 +79,11 @@ talus_status tl_world_check_surface(const talus_motion *motion, const tl_shape *
     if (!m->is_surface)
       continue;
     const bool is_plane = shape->kind == TALUS_PLANE, is_ball = shape->kind == TALUS_SPHERE;
-    const bool is_round =
-        shape->kind == TALUS_CYLINDER || shape->kind == TALUS_CAPSULE || shape->kind == TALUS_CONE;
+    const bool is_round = shape->kind == TALUS_CYLINDER || shape->kind == TALUS_CAPSULE ||
+                          shape->kind == TALUS_CONE || shape->kind == TALUS_REVOLVED;
     if (!is_plane && !is_ball && !is_round)
       WRONG("%s: a %s has no surface that can run; give it to a plane (a belt), or to a cylinder, "
-            "capsule, cone or sphere (a roller)",
+            "capsule, cone, sphere or revolved wall (a roller)",
             what, tl_shape_kind_name(shape->kind));
     for (const talus_motion *other = motion; other && !is_ball; other = other->next)
       if (!other->is_surface && turns(other))
@@ -210,7 +210,7 @@ talus_status tl_world_borrow_motion(talus_world *world, uint32_t slot, const tal
   const tl_model *from = &old->model;
   tl_motion row = from->motions.data[from->property.motion[old_slot]];
   const tl_motion_term *terms = from->motion_terms.data + row.first;
-  row.clock += talus_world_time(old) - talus_world_time(world);
+  row.clock = tl_clock_at(row.clock, from->dt, talus_world_time(old)) - talus_world_time(world);
   row.first = (uint32_t)model->motion_terms.count;
   for (uint32_t i = 0; i < row.count; ++i) {
     tl_motion_term term = terms[i];

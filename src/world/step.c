@@ -102,6 +102,7 @@ static talus_status remove_leavers(talus_world *world) {
       }
   if (leaving == 0)
     return TALUS_OK;
+  TL_TRY(tl_world_note_left(world, remove, leaving));
   tl_tally gone;
   tl_tally_clear(&gone);
   for (size_t i = 0; i < model->bodies; ++i)
@@ -339,6 +340,7 @@ static talus_status step_once(talus_world *world) {
   if (world->joints.must_assemble)
     TL_TRY(talus_world_assemble(world, NULL));
   TL_TRY(tl_arena_reset(&world->arena));
+  TL_TRY(tl_world_follow_courses(world));
   TL_TRY(need_to_begin(world));
   TL_TRY(tl_widths_update(model, &world->widths));
   TL_TRY(tl_joints_prepare(&world->joints));
@@ -399,6 +401,7 @@ static talus_status step_once(talus_world *world) {
   tell_guard(world);
   tell_threads(world);
   note_convergence(world, crowd.t1);
+  world->penalty.is_borrowed = false;
   tl_world_note_elastic(world);
   world->steps++; /* the bodies have moved, whatever fails from here on */
   world->time = crowd.t1;
@@ -426,7 +429,7 @@ talus_status talus_world_step(talus_world *world, uint64_t n) {
 
 /* Removes the bodies from slot `before` on, so that a call that failed halfway has added nothing.
  */
-static talus_status take_back(talus_world *world, size_t before, talus_status status) {
+talus_status tl_world_take_back(talus_world *world, size_t before, talus_status status) {
   const size_t bodies = world->model.bodies;
   if (bodies == before)
     return status;
@@ -472,7 +475,7 @@ talus_status talus_world_fill(talus_world *world, const talus_fill_def *def, uin
                  "fill: %zu of %llu bodies fit; allow_fewer lets the others go", places.count,
                  (unsigned long long)wanted);
   if (status != TALUS_OK)
-    status = take_back(world, before, status);
+    status = tl_world_take_back(world, before, status);
   if (status == TALUS_OK && placed)
     *placed = places.count;
   tl_array_free(&places);

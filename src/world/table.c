@@ -1,4 +1,6 @@
 /* Many bodies at once: those of a table. */
+#include <math.h>
+
 #include <talus/detect.h>
 
 #include "world/world.h"
@@ -31,7 +33,7 @@ static talus_quat turned(const double *q) {
 
 static bool never_moves(const talus_detect_bodies *bodies, size_t i) {
   const talus_shape_kind kind = bodies->shapes ? bodies->shapes[bodies->shape[i]].kind : 0;
-  return bodies->shapes && (kind == TALUS_PLANE || kind == TALUS_CONTAINER);
+  return bodies->shapes && tl_kind_is_wall(kind);
 }
 
 static void describe(const talus_body_table *table, size_t i, double scale,
@@ -52,6 +54,20 @@ static void describe(const talus_body_table *table, size_t i, double scale,
     def->velocity = scaled(table->velocity + 3 * i, scale);
   if (table->spin)
     def->spin = scaled(table->spin + 3 * i, 1);
+}
+
+/* Velocities and spins, in the table, of bodies that never move. */
+static size_t count_idle(const talus_body_table *table, const talus_body_def *like) {
+  size_t idle = 0;
+  for (size_t i = 0; i < table->bodies.count && (table->velocity || table->spin); ++i) {
+    const bool fixed = like->kind != TALUS_FREE || never_moves(&table->bodies, i);
+    double sum = 0;
+    for (size_t k = 0; k < 3 && fixed; ++k)
+      sum += (table->velocity ? fabs(table->velocity[3 * i + k]) : 0) +
+             (table->spin ? fabs(table->spin[3 * i + k]) : 0);
+    idle += sum > 0;
+  }
+  return idle;
 }
 
 talus_status talus_world_add_table(talus_world *world, const talus_body_table *table,
@@ -76,5 +92,11 @@ talus_status talus_world_add_table(talus_world *world, const talus_body_table *t
       status = tl_fail_in(status, "body %zu of the table", i + 1);
   }
   tl_array_free(&shapes);
+  const size_t idle = status == TALUS_OK ? count_idle(table, like) : 0;
+  if (idle > 0)
+    tl_log_write(
+        &world->model.log, TL_LOG_WARN,
+        "a table gives a velocity or spin to %zu bod%s that never move%s: they do not count", idle,
+        idle == 1 ? "y" : "ies", idle == 1 ? "s" : "");
   return status;
 }

@@ -220,6 +220,9 @@ void talus_world_destroy(talus_world *world) {
   tl_broad_cache_free(&world->broad_cache);
   tl_array_free(&world->widths);
   tl_array_free(&world->mapped);
+  tl_array_free(&world->left);
+  tl_array_free(&world->courses);
+  tl_array_free(&world->course_values);
   void *block = world;
   (void)tl_resize(&block, sizeof *world, 0);
 }

@@ -32,6 +32,24 @@ typedef struct tl_pair_override {
   tl_pair_law law;
 } tl_pair_override;
 
+/* A load that changes with time (world/course.c). */
+enum {
+  TL_COURSE_FORCE,  /* of a body */
+  TL_COURSE_TORQUE, /* likewise */
+  TL_COURSE_MOTOR,  /* target of a joint's motor */
+  TL_COURSE_MAX,    /* what a joint's motor gives at most */
+  TL_COURSE_PRESS,  /* of a body that presses by springs */
+  TL_COURSES
+};
+typedef struct tl_course {
+  uint64_t uid; /* of the body, or of the joint */
+  uint32_t kind, rows;
+  uint64_t first;   /* of its numbers in course_values */
+  double clock;     /* s: what its clock reads at time 0 of the world */
+  double axis[3];   /* press: unit */
+  double max_speed; /* press: m/s */
+} tl_course;
+
 /* What is left to do of the last step, whose bodies have moved: nothing, but where memory was
  * missing. The next call goes on there (world/step.c). */
 typedef struct tl_rest_of_step {
@@ -67,6 +85,8 @@ struct talus_world {
   tl_contacts contacts; /* of the last step */
   tl_contacts next;     /* of the step under way; a step that goes well swaps the two */
   tl_joints joints;
+  TL_ARRAY(tl_course) courses; /* in the order in which they were set */
+  TL_ARRAY(double) course_values;
   tl_residency where; /* rows of bodies, contacts and joints are: whoever touches them asks */
   tl_penalty penalty;
   tl_flow flow;
@@ -98,6 +118,8 @@ struct talus_world {
   double virial;                               /* J, likewise */
 
   TL_ARRAY(tl_mapping) mapped; /* views; not saved */
+  bool records_left;           /* what leaves is remembered, until somebody takes it; not saved */
+  TL_ARRAY(talus_left) left;
   talus_log_fn *log;
   void *log_context;
   bool is_telling;    /* the log callback is being called */
@@ -165,6 +187,10 @@ talus_status tl_world_not_mapped(const talus_world *world, const char *what);
 /* Takes out every body with remove[slot] != 0; the others keep their order. Returns how many. */
 talus_status tl_world_compact(talus_world *world, const uint8_t *remove, size_t *removed);
 
+/* Removes the bodies from slot `before` on, so that a call that failed halfway has added nothing.
+ * Hands `status` through. */
+talus_status tl_world_take_back(talus_world *world, size_t before, talus_status status);
+
 /* Laws of every pair of materials: the smaller of the two, with overrides laid over. */
 talus_status tl_world_make_laws(talus_world *world);
 
@@ -229,6 +255,19 @@ talus_status tl_world_end_strictly(talus_world *world);
 /* After a step, before bodies come and go: how deep contacts are goes to the report, and a body
  * that sank is told of, once (world/sink.c). */
 talus_status tl_world_watch(talus_world *world);
+
+/* Remembers the bodies with remove[slot] != 0, so many, where that is wanted (world/left.c). Who
+ * calls has asked for the rows of bodies. */
+talus_status tl_world_note_left(talus_world *world, const uint8_t *remove, size_t leaving);
+
+/* Sets all loads that have a course to what they are in the step from the world's time on. */
+talus_status tl_world_follow_courses(talus_world *world);
+/* Numbers of a row; whether the rows of a course make sense (`what` is whose it is). */
+size_t tl_course_columns(uint32_t kind);
+talus_status tl_course_check(uint32_t kind, const double *rows, size_t count, const char *what);
+/* A course of another world for a body or joint of this one. */
+talus_status tl_world_borrow_course(talus_world *world, const talus_world *old,
+                                    const tl_course *course, uint64_t uid);
 
 /* A copy of a name; NULL stays NULL. */
 talus_status tl_copy_text(const char *text, char **copy);

@@ -38,6 +38,21 @@ def test_a_packing_is_imported_and_its_results_are_read(tmp_path):
         assert "3 grains" in text or "kinetic_energy" in text
 
 
+def test_a_run_is_continued_with_changes(tmp_path):
+    follow("branch.md", tmp_path)
+    rows = [list(csv.DictReader((tmp_path / f"{name}.out/history.csv").open()))[-1] for name in ("settled", "lift")]
+    assert 2 < int(rows[1]["bodies"]) <= int(rows[0]["bodies"]) and float(rows[1]["kinetic_energy"]) > 1e-3
+
+
+def test_a_packing_is_pressed(tmp_path):
+    follow("press.md", tmp_path)
+    plate = list(csv.DictReader((tmp_path / "press.out/probes/plate.csv").open()))
+    late = [float(row["fz"]) for row in plate[-20:]]
+    assert abs(sum(late) / len(late) - 1e4 * 0.19**2) < 0.05 * 1e4 * 0.19**2
+    middle = list(csv.DictReader((tmp_path / "press.out/probes/middle.csv").open()))[-1]
+    assert 3e3 < float(middle["szz"]) < 3e4 and 0.3 < float(middle["solid_fraction"]) < 0.7
+
+
 def test_a_belt_carries_a_box_and_rollers_a_plank(tmp_path):
     follow("belt.md", tmp_path)
     with open(tmp_path / "belt.out/history.csv", encoding="utf-8") as lines:

@@ -37,6 +37,7 @@ typedef struct tl_penalty {
    * step: works are sums by the trapezoidal rule, as kicks are. */
   double stored, damping, friction;
   double auto_stiffness;        /* N/m: what stiffness 0 became in the first step; 0: not yet */
+  bool is_borrowed;             /* that is of another world, and nothing has changed since */
   double critical;              /* s: critical step of the stiffest pair; derived */
   size_t bodies;                /* for which laws and critical step were looked at; derived */
   bool is_known;                /* and nothing has changed since; derived */

@@ -18,6 +18,8 @@
 #include "contact/contact.h"
 #include "solve/solve.h"
 
+#include <math.h>
+
 /* A line of memory: what a neighbour looks at. */
 typedef struct tl_flyer {
   talus_dvec3 x, v; /* at t */
@@ -43,11 +45,13 @@ typedef struct tl_plan {
 } tl_plan;
 
 /* What a sphere can touch of something that does not answer: half a space, a rectangle from its
- * front, a segment, a ball. */
+ * front, a segment, a ball; and of walls turned about axis[2] one side of a cone, and circles. */
 typedef enum tl_event_wall_kind {
   TL_WALL_FACE, /* normal axis[0]; half[1], half[2]: its extents, INFINITY: no end */
   TL_WALL_EDGE, /* along axis[0], half[0] */
-  TL_WALL_BALL
+  TL_WALL_BALL,
+  TL_WALL_CONE, /* from (radius, height) `from` along `along` for half[0], seen from `normal` */
+  TL_WALL_RING  /* at `from` */
 } tl_event_wall_kind;
 
 typedef struct tl_event_wall {
@@ -58,6 +62,8 @@ typedef struct tl_event_wall {
   double half[3];
   double radius; /* of a ball */
   bool is_solid; /* half a space: behind it nobody may be */
+  double behind; /* of faces and cones: radii by which a centre behind it still counts as before */
+  double from[2], along[2], normal[2]; /* cones and rings, in the meridian plane */
 } tl_event_wall;
 
 /* Cells as wide as the largest flyer at least; where an axis is not periodic the outer cells have
@@ -115,14 +121,24 @@ typedef struct tl_events {
 /* load.c: flyers and cells from the crowd. */
 talus_status tl_events_load(tl_events *events, bool is_straight);
 
-/* walls.c: walls of a crowd, and the cells that they are in. */
+/* walls.c, wall_cells.c: walls of a crowd, and the cells that they are in. */
 talus_status tl_events_load_walls(tl_events *events);
+talus_status tl_events_place_walls(tl_events *events);
+
+static inline bool tl_event_is_endless(const tl_event_wall *w) {
+  return w->kind == TL_WALL_FACE && !(w->half[1] < INFINITY && w->half[2] < INFINITY);
+}
+static inline bool tl_event_is_revolved(const tl_event_wall *w) {
+  return w->kind == TL_WALL_CONE || w->kind == TL_WALL_RING;
+}
+
+/* meet.c */
 /* When flyer i, which is at `tau`, touches the wall, s since the step began. */
 double tl_events_meet_wall(const tl_events *events, uint32_t i, uint32_t wall, double tau);
-/* From the wall to the flyer's centre at the place where they are nearest: unit, and the distance
- * of the surfaces. */
-talus_dvec3 tl_events_off_wall(const tl_events *events, uint32_t i, uint32_t wall, double tau,
-                               double *gap);
+/* Whether they touch at tau, and from the wall to the flyer's centre where they are nearest: unit.
+ */
+bool tl_events_off_wall(const tl_events *events, uint32_t i, uint32_t wall, double tau,
+                        talus_dvec3 *normal);
 /* How many flyers have their centre behind a wall. */
 size_t tl_events_count_outside(const tl_events *events);
 

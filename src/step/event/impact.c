@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-#define NEAR 1e-9 /* of a radius: a wall that is farther away was looked for and not met */
-
 /* Impulse on b, from a to b; slot_a and slot_b in any order. */
 static talus_status note(const tl_events *events, uint32_t slot_a, uint32_t slot_b,
                          uint32_t feature_a, talus_dvec3 point, talus_dvec3 normal,
@@ -39,10 +37,10 @@ static talus_status strike_wall(tl_events *events, uint32_t i, double tau) {
   const tl_flyer_body *body = &events->bodies[i];
   tl_events_move(events, i, tau);
   tl_flyer *f = &events->flyers[i];
-  double gap;
-  const talus_dvec3 n = tl_events_off_wall(events, i, wall, tau, &gap);
+  talus_dvec3 n;
+  const bool touches = tl_events_off_wall(events, i, wall, tau, &n);
   const double approach = -tl_ddot(tl_dsub(f->v, w->velocity), n);
-  if (approach > 0 && gap <= NEAR * f->radius) {
+  if (approach > 0 && touches) {
     const double restitution = restitution_of(events, body->slot, w->slot);
     const double change = approach + tl_elastic_rebound(approach, restitution, events->slowest);
     const double before = tl_ddot(f->v, n);

@@ -1,13 +1,9 @@
 /* Walls as flyers meet them: what stands still or moves as it is told, cut into faces, edges and
- * balls, each in the cells from which it can be touched. */
+ * balls. */
 #include "kernels/collide.h"
-#include "kernels/elastic.h"
 #include "step/event/event.h"
 
-#include <float.h>
 #include <math.h>
-
-#define FAR 1e30 /* m: where outer cells end */
 
 typedef TL_ARRAY(tl_event_wall) wall_list; /* counted first, then written: data may be NULL */
 
@@ -145,176 +141,13 @@ static talus_status add_all(const tl_crowd *crowd, wall_list *list) {
   return TALUS_OK;
 }
 
-/* ---- in cells ---------------------------------------------------------------------------------
- */
-
-static bool is_endless(const tl_event_wall *w) {
-  return w->kind == TL_WALL_FACE && !(w->half[1] < INFINITY && w->half[2] < INFINITY);
-}
-
-/* How far a wall with an end reaches from its middle along a world axis. */
-static double extent(const tl_event_wall *w, int axis) {
-  double sum = w->kind == TL_WALL_BALL ? w->radius : 0;
-  const int from = w->kind == TL_WALL_FACE ? 1 : 0, to = w->kind == TL_WALL_FACE ? 2 : 0;
-  for (int k = from; k <= to && w->kind != TL_WALL_BALL; ++k) {
-    talus_dvec3 a = w->axis[k];
-    sum += fabs(*tl_dvec3_axis(&a, axis)) * w->half[k];
-  }
-  return sum;
-}
-
-/* Whether a flyer whose centre is in the cell may touch the wall within the step. */
-static bool is_near(const tl_events *events, const tl_event_wall *w, const int at[3]) {
-  const tl_event_cells *cells = &events->cells;
-  const double reach = events->largest * 1.000001 + events->span * tl_dlength(w->velocity);
-  double low[3], high[3], least = 0, most = 0;
-  for (int k = 0; k < 3; ++k) {
-    talus_dvec3 middle = w->at, normal = w->axis[0];
-    const double from = *tl_dvec3_axis(&middle, k), n = *tl_dvec3_axis(&normal, k);
-    low[k] = cells->lo[k] + at[k] * cells->width[k] - from;
-    high[k] = low[k] + cells->width[k];
-    if (!cells->periodic[k] && at[k] == 0)
-      low[k] = -FAR;
-    if (!cells->periodic[k] && at[k] == cells->n[k] - 1)
-      high[k] = FAR;
-    if (!is_endless(w)) {
-      const double centre = 0.5 * (low[k] + high[k]);
-      const double shift = tl_event_nearest(cells, k, centre) - centre;
-      const double far = extent(w, k) + reach + 1e-9 * cells->width[k];
-      if (low[k] + shift > far || high[k] + shift < -far)
-        return false;
-      low[k] += shift, high[k] += shift;
-    }
-    least += fmin(n * low[k], n * high[k]);
-    most += fmax(n * low[k], n * high[k]);
-  }
-  if (w->kind != TL_WALL_FACE)
-    return true;
-  return least <= reach && (w->is_solid || most >= 0);
-}
-
-static void walk_cells(const tl_events *events, uint32_t *list, uint32_t *start, size_t *total) {
-  const tl_event_cells *cells = &events->cells;
-  size_t cell = 0, count = 0;
-  for (int z = 0; z < cells->n[2]; ++z)
-    for (int y = 0; y < cells->n[1]; ++y)
-      for (int x = 0; x < cells->n[0]; ++x, ++cell) {
-        start[cell] = (uint32_t)count;
-        for (uint32_t w = 0; w < events->wall_count; ++w)
-          if (is_near(events, &events->walls[w], (const int[3]){x, y, z})) {
-            if (list)
-              list[count] = w;
-            count++;
-          }
-      }
-  start[cell] = (uint32_t)count;
-  *total = count;
-}
-
 talus_status tl_events_load_walls(tl_events *events) {
   const tl_crowd *crowd = events->crowd;
-  tl_event_cells *cells = &events->cells;
   wall_list list = {0};
-  size_t total;
   TL_TRY(add_all(crowd, &list));
   events->wall_count = list.count;
   TL_TAKE(crowd->arena, list.count, &events->walls);
   list.data = events->walls;
   TL_TRY(add_all(crowd, &list));
-  TL_TAKE(crowd->arena, cells->count + 1, &cells->wall_start);
-  walk_cells(events, NULL, cells->wall_start, &total);
-  TL_TAKE(crowd->arena, total, &cells->wall_list);
-  walk_cells(events, cells->wall_list, cells->wall_start, &total);
-  return TALUS_OK;
-}
-
-/* ---- impacts ----------------------------------------------------------------------------------
- */
-
-/* From the middle of the wall to the flyer's centre, by the nearest image. */
-static talus_dvec3 from_wall(const tl_events *events, const tl_event_wall *w, talus_dvec3 x,
-                             double tau) {
-  talus_dvec3 d = tl_dsub(tl_dsub(x, w->at), tl_dscale(w->velocity, tau));
-  if (!is_endless(w)) {
-    d.x = tl_event_nearest(&events->cells, 0, d.x);
-    d.y = tl_event_nearest(&events->cells, 1, d.y);
-    d.z = tl_event_nearest(&events->cells, 2, d.z);
-  }
-  return d;
-}
-
-static talus_dvec3 across(talus_dvec3 v, talus_dvec3 axis) {
-  return tl_dsub(v, tl_dscale(axis, tl_ddot(v, axis)));
-}
-
-static bool is_over(const tl_event_wall *w, int axis, talus_dvec3 d, talus_dvec3 v,
-                    talus_dvec3 fall, double t) {
-  const talus_dvec3 x = tl_dadd(d, tl_dadd(tl_dscale(v, t), tl_dscale(fall, 0.5 * t * t)));
-  return fabs(tl_ddot(x, w->axis[axis])) <= w->half[axis];
-}
-
-static double meet_face(const tl_events *events, const tl_event_wall *w, talus_dvec3 d,
-                        talus_dvec3 v, double radius) {
-  const talus_dvec3 n = w->axis[0];
-  const double off = tl_ddot(n, d), pull = events->is_falling ? tl_ddot(n, events->fall) : 0;
-  if (!w->is_solid && !(off > 0))
-    return INFINITY;
-  const double t = tl_elastic_fall(off - radius, tl_ddot(n, v), pull, events->rest);
-  if (!(t < INFINITY) || w->is_solid)
-    return t;
-  return is_over(w, 1, d, v, events->fall, t) && is_over(w, 2, d, v, events->fall, t) ? t
-                                                                                      : INFINITY;
-}
-
-double tl_events_meet_wall(const tl_events *events, uint32_t i, uint32_t wall, double tau) {
-  const tl_event_wall *w = &events->walls[wall];
-  const tl_flyer *f = &events->flyers[i];
-  talus_dvec3 d = from_wall(events, w, f->x, tau), v = tl_dsub(f->v, w->velocity);
-  const talus_dvec3 way = d, speed = v;
-  talus_dvec3 fall = events->fall;
-  if (w->kind == TL_WALL_FACE)
-    return tau + meet_face(events, w, d, v, f->radius);
-  if (w->kind == TL_WALL_EDGE)
-    d = across(d, w->axis[0]), v = across(v, w->axis[0]), fall = across(fall, w->axis[0]);
-  const double reach = f->radius + w->radius;
-  const double t = events->is_falling ? tl_elastic_meet_falling(d, v, fall, reach,
-                                                                events->span - tau, events->rest)
-                                      : tl_elastic_meet(d, v, reach);
-  if (w->kind == TL_WALL_EDGE && t < INFINITY && !is_over(w, 0, way, speed, events->fall, t))
-    return INFINITY;
-  return tau + t;
-}
-
-talus_dvec3 tl_events_off_wall(const tl_events *events, uint32_t i, uint32_t wall, double tau,
-                               double *gap) {
-  const tl_event_wall *w = &events->walls[wall];
-  const tl_flyer *f = &events->flyers[i];
-  talus_dvec3 d = from_wall(events, w, f->x, tau);
-  if (w->kind == TL_WALL_FACE) {
-    *gap = tl_ddot(d, w->axis[0]) - f->radius;
-    return w->axis[0];
-  }
-  if (w->kind == TL_WALL_EDGE)
-    d = across(d, w->axis[0]);
-  const double far = tl_dlength(d);
-  *gap = far - w->radius - f->radius;
-  return tl_dscale(d, 1 / fmax(far, DBL_MIN));
-}
-
-size_t tl_events_count_outside(const tl_events *events) {
-  const tl_event_cells *cells = &events->cells;
-  size_t count = 0;
-  for (uint32_t i = 0; i < events->count; ++i) {
-    const size_t cell = tl_event_cell(cells, events->plans[i].at);
-    bool is_outside = false;
-    for (uint32_t k = cells->wall_start[cell]; k < cells->wall_start[cell + 1]; ++k) {
-      const tl_event_wall *w = &events->walls[cells->wall_list[k]];
-      const talus_dvec3 d = from_wall(events, w, events->flyers[i].x, events->span);
-      if (w->kind == TL_WALL_FACE ? w->is_solid && tl_ddot(d, w->axis[0]) < 0
-                                  : w->kind == TL_WALL_BALL && tl_dlength(d) < w->radius)
-        is_outside = true;
-    }
-    count += is_outside;
-  }
-  return count;
+  return tl_events_place_walls(events);
 }

@@ -1,0 +1,20 @@
+/* Revolved walls: a profile of points [z, radius], turned about z. */
+#ifndef TL_SHAPE_REVOLVED_H
+#define TL_SHAPE_REVOLVED_H
+
+#include "crowd/model.h"
+
+#define TL_REVOLVED_MOST_POINTS 4096
+
+/* Fills the shape from the definition: checks, profile, bounding radius. The wall has no mass; its
+ * centre is the origin of its frame. size[0] becomes +1 where the axis is left of the way along
+ * the profile, -1 where it is right, 0 where neither is (a flat plate). */
+talus_status tl_revolved_make(const char *who, const talus_shape_def *def, tl_shape *shape);
+
+/* The same checks of a profile that is there already: what came from a file. */
+talus_status tl_revolved_check(const char *who, const double *profile, size_t n);
+
+/* The smallest radius of the profile where the wall is open, which a body inside must pass. */
+double tl_revolved_throat(const double *profile, size_t n);
+
+#endif

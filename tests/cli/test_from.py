@@ -1,0 +1,125 @@
+"""Bodies of another run: a branch has the bits of the run, and may leave out or change what it names."""
+import pytest
+
+from conftest import SHORT, history, talus
+
+SCENE = """\
+talus: 1
+until: 0.2
+step: {{dt: {dt}}}
+solve: {solve}
+materials:
+  glass: {{density: 2500, friction: 0.4, restitution: 0.3, rolling: 1e-4, stiffness: {stiffness}}}
+  steel: {{density: 7800, friction: 0.2, stiffness: {stiffness}}}
+{more}
+bodies:
+  - {{name: tank, shape: {{container: [0.2, 0.2, 0.6], open: [top]}}, material: steel, at: [0, 0, 0.3], group: walls,
+     {tank}}}
+  - {{name: cube, shape: {cube}, material: steel, at: [0, 0, 0.03], spin: [0, 0, 5]}}
+  - fill: {{shape: {{sphere: 0.02}}, material: glass, count: 30, group: grains, size: {{uniform: [0.7, 1]}}, seed: 3,
+           in: {{box: [[-0.1, -0.1, 0.06], [0.1, 0.1, 0.3]]}}, velocity: [0, 0, -1]}}
+output: {{every: 0.05}}
+"""
+RIGID = {"dt": 1e-3, "solve": "{iterations: 20}", "stiffness": "auto", "more": "quiet: [soft-springs]",
+         "tank": "motion: {amplitude: [0.01, 0, 0], frequency: 7}", "cube": "{box: [0.05, 0.05, 0.05]}"}
+SPRINGS = {**RIGID, "dt": 1e-4, "solve": "penalty", "stiffness": 1e4}
+CASES = {
+    "ccp": RIGID,
+    "apgd": {**RIGID, "solve": "{method: apgd, iterations: 20}"},
+    "impulse": {**RIGID, "solve": "impulse"},
+    "sleep": {**RIGID, "more": "sleep: {speed: 0.3, time: 0.01}", "tank": "fixed: true"},
+    "springs": SPRINGS,
+    "balls": {**SPRINGS, "cube": "{sphere: 0.025}"},
+}
+
+
+def run(scene, out, *arguments):
+    done = talus("run", scene, "-o", out, "--quiet", *arguments)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def branch(tmp_path, case, bodies="{from: half/}", until=0.1, name="second"):
+    """A scene that takes bodies from half/, with the settings and materials of the first."""
+    text = SCENE.format(**CASES[case]).replace("until: 0.2", f"until: {until}")
+    (tmp_path / f"{name}.yaml").write_text(text[:text.index("bodies:")] + f"bodies:\n  - {bodies}\n")
+    return tmp_path / f"{name}.yaml"
+
+
+@pytest.fixture
+def half(tmp_path):
+    (tmp_path / "first.yaml").write_text(SCENE.format(**CASES["ccp"]))
+    run(tmp_path / "first.yaml", tmp_path / "half", "--until", 0.1)
+    return tmp_path
+
+
+@pytest.mark.parametrize("case", ["ccp", "balls"] if SHORT else CASES)
+def test_a_branch_without_changes_has_the_bits_of_the_run(tmp_path, case):
+    (tmp_path / "first.yaml").write_text(SCENE.format(**CASES[case]))
+    run(tmp_path / "first.yaml", tmp_path / "half", "--until", 0.1)
+    run(branch(tmp_path, case), tmp_path / "second")
+    run(tmp_path / "first.yaml", tmp_path / "half", "--resume", "--until", 0.2)
+    first, second = history(tmp_path / "half")[-1], history(tmp_path / "second")[-1]
+    assert first["state_hash"] == second["state_hash"]
+    assert first["contacts"] == second["contacts"] and int(first["contacts"]) > 20
+
+
+def test_a_branch_of_a_branch_goes_on_too(half):
+    run(branch(half, "ccp", until=0.05), half / "second")
+    run(branch(half, "ccp", "{from: second/}", until=0.05, name="third"), half / "third")
+    run(half / "first.yaml", half / "half", "--resume", "--until", 0.2)
+    assert history(half / "half")[-1]["state_hash"] == history(half / "third")[-1]["state_hash"]
+
+
+def test_only_and_except_choose_by_name_group_material_and_place(half):
+    def bodies(entry):
+        run(branch(half, "ccp", entry, until=0.001), half / "out", "--force")
+        return int(history(half / "out")[-1]["bodies"])
+    everywhere = "{box: [[-9, -9, -9], [9, 9, 9]]}"
+    assert bodies("{from: half/, only: {names: [tank, cube]}}") == 2
+    assert bodies("{from: half/, only: {groups: [grains]}}") == 30
+    assert bodies("{from: half/, only: {materials: steel}}") == 2
+    assert bodies("{from: half/, only: [{names: tank}, {groups: grains}]}") == 31
+    assert bodies("{from: half/, except: {names: cube}}") == 31
+    assert bodies(f"{{from: half/, only: {{region: {everywhere}, groups: grains}}}}") == 30
+    assert bodies(f"{{from: half/, except: {{region: {everywhere}, groups: grains}}}}") == 2
+
+
+def test_changes_make_bodies_fixed_moving_free_or_of_another_material(half):
+    scene = branch(half, "ccp", """{from: half/, change: [{groups: grains, fixed: true},
+     {names: cube, motion: {velocity: [0, 0, 1]}, material: glass}, {names: tank, motion: {velocity: [0.1, 0, 0]}}]}""")
+    run(scene, half / "out")
+    first, last = history(half / "out")[0], history(half / "out")[-1]
+    assert float(last["kinetic_energy"]) == 0 and float(first["kinetic_energy"]) == 0
+    scene = branch(half, "ccp", "{from: half/, change: {groups: grains, force: [0, 0, 3]}}", name="up")
+    run(scene, half / "up")
+    assert float(history(half / "up")[-1]["pz"]) > 0 > float(history(half / "half")[-1]["pz"]) - 1e-9
+
+
+@pytest.mark.parametrize("entry, why", [
+    ("{from: half/, only: {names: [tnk]}}", "there is no body named `tnk` among the bodies to take; did you mean `tank`?"),
+    ("{from: half/, except: {groups: grain}}", "there is no group `grain` among the bodies to take; did you mean `grains`?"),
+    ("{from: half/, only: {materials: glas}}", "there is no material `glas` among the bodies to take; did you mean `glass`?"),
+    ("{from: half/, only: {names: tank, groups: grains}}", "none of the 32 bodies is chosen"),
+    ("{from: half/, change: {names: tank}}", "bodies.0.change changes nothing; expected material, fixed, motion, force or torque"),
+    ("{from: half/, change: {material: gold}}", "bodies.0.change.material is `gold`; expected the name of a material"),
+    ("{from: half/, only: {}}", "bodies.0.only is empty; expected names, groups, materials or a region"),
+    ("{from: half/, shape: x}", "unknown key `shape`"),
+    ("{from: half/, change: {names: tank, fixed: false}}", "a container has no mass and cannot be free"),
+])
+def test_a_wrong_choice_is_refused_with_its_place(half, entry, why):
+    done = talus("run", branch(half, "ccp", entry), "-o", half / "out")
+    assert done.returncode == 2
+    assert "second.yaml:" in done.stderr and why in done.stderr
+
+
+def test_a_changed_scene_is_told_the_way_by_from(half):
+    done = talus("run", half / "first.yaml", "-o", half / "half", "--resume", "--set", "materials.glass.friction=0.1")
+    assert done.returncode == 2
+    assert "`bodies: [{from: " in done.stderr and "goes on from here with changes" in done.stderr
+
+
+def test_the_resolved_scene_of_a_branch_runs_to_the_same_end(half):
+    run(branch(half, "ccp", "{from: half/, except: {names: cube}, change: {groups: grains, force: [0, 0, 1]}}"), half / "one")
+    run(half / "one/scene.yaml", half / "two")
+    assert history(half / "one")[-1]["state_hash"] == history(half / "two")[-1]["state_hash"]
