@@ -134,6 +134,45 @@ TEST(contacts_of_the_last_step_are_not_written) {
 
 /* ---- two sets -------------------------------------------------------------------------------- */
 
+/* ---- places ---------------------------------------------------------------------------------- */
+
+static tl_contact corner(uint32_t feature, double x, double impulse) {
+  return (tl_contact){.a = 0,
+                      .b = 1,
+                      .feature_a = feature,
+                      .point = {x, 0, 0},
+                      .normal = {0, 0, 1},
+                      .impulse = {0, 0, (talus_real)impulse}};
+}
+
+/* A box on a box, by hand: corners that have changed their names, gone, come, or neither. */
+TEST(impulse_goes_to_the_new_name_of_its_place) {
+  talus_world_def def = talus_world_def_default();
+  talus_world *world;
+  CHECK_OK(talus_world_create(&def, &world));
+  talus_shape_def shape = talus_shape_def_default();
+  shape.kind = TALUS_BOX, shape.size[0] = shape.size[1] = shape.size[2] = 1;
+  const talus_material_def material = talus_material_def_default();
+  talus_body_def body = talus_body_def_default();
+  CHECK_OK(talus_world_add_shape(world, &shape, &body.shape));
+  CHECK_OK(talus_world_add_material(world, &material, &body.material));
+  for (int i = 0; i < 2; ++i, body.position.z += 1)
+    CHECK_OK(talus_world_add_body(world, &body, NULL));
+  tl_contact old[] = {corner(2, 0.5, 1), corner(4, -0.5, 2), corner(6, 0.2, 3)};
+  tl_contact now[] = {corner(1, 0.501, 9), corner(3, 0.499, 9), corner(4, -0.5, 9),
+                      corner(5, -0.501, 9), corner(7, 0.3, 9)};
+  const double want[] = {1, 0, 2, 0, 0}; /* one name for a place, keys first, 0.2 is not 0.3 */
+  const tl_contacts before = {.data = old, .count = 3, .capacity = 3};
+  tl_contacts after = {.data = now, .count = 5, .capacity = 5};
+  tl_history_carry(&world->model, &before, &after, 0);
+  for (int i = 0; i < 5; ++i)
+    CHECK_NEAR((double)now[i].impulse.z, want[i], 0);
+  world->model.solve.kind = TALUS_SOLVE_PENALTY;
+  tl_history_carry(&world->model, &before, &after, 0);
+  CHECK(now[0].impulse.z == 0 && now[2].impulse.z == 2);
+  talus_world_destroy(world);
+}
+
 TEST(set_that_is_written_has_the_room_of_the_other) {
   tl_contacts before = {0}, after = {0};
   CHECK_OK(tl_array_resize(&before, 100));

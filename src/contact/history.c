@@ -33,11 +33,13 @@ TL_CONTACT_RECORDS(CARRIER)
 /* ---- the join -------------------------------------------------------------------------------- */
 
 typedef struct join_job {
-  const tl_model *model; /* NULL where nothing is a mesh */
+  const tl_model *model;
   const tl_contacts *before;
   tl_contacts *after;
   size_t first;                               /* contact of `after` */
   talus_real ratio;                           /* of the lengths of the two steps */
+  bool by_place;                              /* whether a place may have another key */
+  bool has_meshes;                            /* whether some shape is one */
   bool contacts;                              /* whether records of every contact are carried */
 #define LAYS(array, type, FIELDS) bool array; /* whether these are */
   TL_CONTACT_RECORDS(LAYS)
@@ -95,7 +97,8 @@ static size_t nearest_of(const tl_contact *set, size_t first, size_t end, const 
 /* For contact i of the new set, which has a key of its own: the old one of its pair that is
  * nearest, where it is the nearest to that one, too, so that nothing is handed on twice. `at`: of
  * the old set, near the pair. */
-static size_t heir_of(const tl_contacts *before, const tl_contacts *after, size_t i, size_t at) {
+static size_t find_on_mesh(const tl_contacts *before, const tl_contacts *after, size_t i,
+                           size_t at) {
   const tl_contact *old = before->data, *new = after->data;
   const tl_contact *c = &new[i];
   if (at == before->count || old[at].a != c->a || old[at].b != c->b)
@@ -130,6 +133,100 @@ static void join(const join_job *job, size_t i, size_t from) {
     after->springs.data[i] = (tl_spring){0};
 }
 
+/* ---- another name for the same place ---------------------------------------------------------
+ *
+ * Where edges lie on each other, as in a wall of equal bricks, a hair decides whether a corner is a
+ * vertex of one body, of the other, or a crossing of edges. Its impulse would be forgotten with the
+ * key, and a tall stack that forgets a few of its impulses in every step never stops sinking. So
+ * what no key of the pair takes over goes to the contact of a new key at the same place: nearest
+ * first come, in canonical order. */
+
+#define GROUP TL_HISTORY_GROUP
+#define NEAR  TL_R(0.05) /* of the smaller bounding radius */
+#define ALONG TL_R(0.9)  /* cosine between the two normals */
+
+/* The contacts of a pair in a set. */
+typedef struct group {
+  const tl_contact *data;
+  size_t first, count;
+} group;
+
+static group group_of(const tl_contacts *contacts, size_t at, const tl_contact *c) {
+  group g = {contacts->data, at, 0};
+  while (g.first > 0 && contacts->data[g.first - 1].a == c->a &&
+         contacts->data[g.first - 1].b == c->b)
+    g.first--;
+  while (g.first + g.count < contacts->count && contacts->data[g.first + g.count].a == c->a &&
+         contacts->data[g.first + g.count].b == c->b)
+    g.count++;
+  return g;
+}
+
+/* Bit i: contact i of g has a key that none of the other group has. */
+static uint32_t unmatched(const group *g, const group *other) {
+  uint32_t bits = 0;
+  for (size_t i = 0, k = 0; i < g->count; ++i) {
+    int order = 1;
+    while (k < other->count &&
+           (order = compare(&other->data[other->first + k], &g->data[g->first + i])) < 0)
+      ++k;
+    if (k == other->count || order != 0)
+      bits |= UINT32_C(1) << i;
+  }
+  return bits;
+}
+
+/* Which of the unmatched old contacts is nearest to c, -1: none is near. */
+static int nearest(const group *old, uint32_t left, const tl_contact *c, talus_real reach) {
+  talus_real least = reach * reach;
+  int best = -1;
+  for (size_t k = 0; k < old->count; ++k) {
+    const tl_contact *d = &old->data[old->first + k];
+    const talus_real away = tl_length2(tl_between(d->point, c->point));
+    if ((left >> k & 1u) && away < least && tl_dot(d->normal, c->normal) > ALONG)
+      least = away, best = (int)k;
+  }
+  return best;
+}
+
+static talus_real reach_of(const tl_model *model, const tl_contact *c) {
+  const talus_real a = tl_body_shape(model, c->a)->radius * model->property.scale[c->a];
+  const talus_real b = tl_body_shape(model, c->b)->radius * model->property.scale[c->b];
+  return NEAR * (a > 0 && b > 0 ? tl_min(a, b) : a + b);
+}
+
+/* The old contact whose place contact i has taken, which has no key of the old set; `at`: where its
+ * key would be there. A pure function of the two groups, whoever asks. */
+static size_t find_by_place(const join_job *job, size_t i, size_t at) {
+  const tl_contact *c = &job->after->data[i];
+  const group old = group_of(job->before, at, c);
+  if (old.count == 0 || old.count > GROUP)
+    return SIZE_MAX;
+  const group now = group_of(job->after, i, c);
+  if (now.count > GROUP)
+    return SIZE_MAX;
+  const talus_real reach = reach_of(job->model, c);
+  uint32_t left = unmatched(&old, &now);
+  const uint32_t fresh = unmatched(&now, &old);
+  for (size_t k = 0; left && now.first + k <= i; ++k) {
+    if (!(fresh >> k & 1u))
+      continue;
+    const int found = nearest(&old, left, &now.data[now.first + k], reach);
+    if (now.first + k == i)
+      return found < 0 ? SIZE_MAX : old.first + (size_t)found;
+    if (found >= 0)
+      left &= ~(UINT32_C(1) << found);
+  }
+  return SIZE_MAX;
+}
+
+/* The old contact that contact i, whose key is new, takes over from. SIZE_MAX: none. */
+static size_t heir_of(const join_job *job, size_t i, size_t at) {
+  if (job->has_meshes && has_mesh(job->model, &job->after->data[i]))
+    return find_on_mesh(job->before, job->after, i, at);
+  return job->by_place ? find_by_place(job, i, at) : SIZE_MAX;
+}
+
 /* Binary search for where the range starts, then both sets are walked together. */
 static void join_range(void *context, size_t begin, size_t end) {
   const join_job *job = context;
@@ -148,23 +245,27 @@ static void join_range(void *context, size_t begin, size_t end) {
     while (at < count && (order = compare(&old[at], &rows[i])) < 0)
       at++;
     size_t from = at < count && order == 0 ? at : SIZE_MAX;
-    if (from == SIZE_MAX && count > 0 && job->model && has_mesh(job->model, &rows[i]))
-      from = heir_of(job->before, job->after, job->first + i, at);
+    if (from == SIZE_MAX && count > 0)
+      from = heir_of(job, job->first + i, at);
     join(job, job->first + i, from);
   }
 }
 
 static void join_all(const tl_model *model, join_job *job) {
-  for (size_t i = 0; i < model->shapes.count && !job->model; ++i)
-    if (model->shapes.data[i].kind == TALUS_MESH)
-      job->model = model;
+  job->model = model;
+  for (size_t i = 0; i < model->shapes.count && !job->has_meshes; ++i)
+    job->has_meshes = model->shapes.data[i].kind == TALUS_MESH;
   job->ratio = tl_step_ratio(job->before->dt, job->after->dt);
   tl_for(&model->par, job->after->count - job->first, 1024, join_range, job);
 }
 
 void tl_history_carry(const tl_model *model, const tl_contacts *before, tl_contacts *after,
                       size_t first) {
-  join_job job = {.before = before, .after = after, .first = first, .contacts = true};
+  join_job job = {.before = before,
+                  .after = after,
+                  .first = first,
+                  .by_place = model->solve.kind != TALUS_SOLVE_PENALTY,
+                  .contacts = true};
   join_all(model, &job);
 }
 

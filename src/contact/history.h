@@ -5,13 +5,18 @@
  * swaps them when a step has gone well.
  *
  * What is carried are the fields with the flag CARRIED (crowd/fields.h); a contact whose key is
- * new has 0 there. Of a pair with a mesh it has them from the nearest contact whose key is gone and
- * whose normal is within 10 degrees. Where the step is longer or shorter than the last one,
- * impulses are what the same force gives in it; where it is as long, they have the same bits. */
+ * new has 0 there, but for its impulse: that of a contact of the same pair which was at its place
+ * and whose key is gone, if there is one and impulses are no more than a guess (not of springs). Of
+ * a pair with a mesh it has all of them from the nearest contact whose key is gone and whose normal
+ * is within 10 degrees. Where the step is longer or shorter than the last one, impulses are what
+ * the same force gives in it; where it is as long, they have the same bits. */
 #ifndef TL_CONTACT_HISTORY_H
 #define TL_CONTACT_HISTORY_H
 
 #include "contact/contact.h"
+
+/* Contacts of a pair, up to which places are looked at as well (one bit each). */
+#define TL_HISTORY_GROUP 32
 
 /* Empties the set, which becomes that of a step of length dt, and gives it room for as many
  * contacts as there were; what it has not needed for long it gives back. */

@@ -26,7 +26,7 @@ def test_the_command_has_the_scenes_of_this_tree():
     assert [line.split()[0] for line in talus("scenes").stdout.splitlines()] == SCENES
     assert {"pour", "rain", "stack", "incline", "billiards", "periodic-shear", "hopper", "gas",
             "silo", "tank", "packing", "column-collapse", "wall", "shaker", "mixer", "floating-ball",
-            "pendulum", "crank", "clock", "chain", "trebuchet", "vehicle"} <= set(SCENES)
+            "pendulum", "crank", "clock", "chain", "trebuchet", "vehicle", "pyramid", "domino-spiral"} <= set(SCENES)
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -41,6 +41,14 @@ def test_a_scene_runs_without_a_word(name, tmp_path):
     until = "0.01" if SHORT else "0.05"
     done = run(name, tmp_path / "out", "--until", until, "--quiet")
     assert done.stderr == ""
+
+
+@long_test
+def test_the_last_domino_falls(tmp_path):
+    out = tmp_path / "out"
+    run("domino-spiral", out, "--until", "4.5", "--quiet")
+    standing = [row["count"] for row in probe(out, "standing")]
+    assert standing[0] > 79 and standing[-1] == 0
 
 
 @long_test

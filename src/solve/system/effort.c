@@ -5,7 +5,9 @@
  * impact runs through a column, twenty times as long; a large one, whose sweeps are what the whole
  * step costs, twice as long, and only while it is farther from the solution than a step of free
  * fall. Islands with joints go on no nearer than large ones. Nothing is saved up for the next step:
- * every step starts from what it finds. */
+ * every step starts from what it finds. With substeps, each of which has few sweeps, loads that no
+ * contact bears yet would take many of them to come down a tall stack, which falls meanwhile: the
+ * first solve of all works on every island as on a small one. */
 #include "solve/system/system.h"
 
 #include <limits.h>
@@ -35,13 +37,15 @@ tl_effort tl_effort_of(const tl_system *system, size_t rows, bool has_links) {
   const bool is_small = rows <= TL_FEW_ROWS, are_few = is_small && !has_links;
   const bool is_auto = settings->tolerance < 0;
   tl_effort effort = {.usual = settings->iterations,
-                      .most = most_of(settings, is_small),
+                      .most = most_of(settings, is_small || system->is_cold),
                       .tolerance = is_auto ? LOOSE * small : settings->tolerance,
                       .best = -1};
   effort.enough = effort.tolerance;
-  if (is_auto && are_few)
+  if (is_auto && (are_few || system->is_cold))
     effort.tolerance *= TIGHT;
-  if (!are_few && settings->iterations_max < 0 && small > effort.enough)
+  if (system->is_cold) /* most rows of a tall stack see nothing of a fall until the end */
+    effort.enough = effort.tolerance;
+  if (!are_few && !system->is_cold && settings->iterations_max < 0 && small > effort.enough)
     effort.enough = small;
   return effort;
 }

@@ -94,6 +94,19 @@ double tl_system_small_speed(const tl_system *system) {
   return fall > differ ? fall : differ;
 }
 
+static bool has_impulse(void *context, size_t i) {
+  const tl_contacts *contacts = context;
+  return tl_length2(contacts->data[i].impulse) > 0;
+}
+
+/* Where steps are cut into substeps sweeps are few, and the first of all has to find what later
+ * ones start from. */
+static bool is_cold(const tl_system *system) {
+  return system->model->substeps > 1 && system->contacts->count > 0 &&
+         tl_find_first(&system->model->par, system->contacts->count, has_impulse,
+                       system->contacts) == SIZE_MAX;
+}
+
 talus_status tl_system_begin(tl_system *system, const tl_crowd *crowd, tl_contacts *contacts,
                              tl_solve_report *report) {
   const tl_model *model = crowd->model;
@@ -108,6 +121,7 @@ talus_status tl_system_begin(tl_system *system, const tl_crowd *crowd, tl_contac
   if (model->solve.bounce_speed < 0)
     system->bounce_speed = 2 * tl_length(model->gravity) * (talus_real)crowd->dt;
   TL_TRY(look(system));
+  system->is_cold = is_cold(system);
   system->slop = find_slop(system);
   system->recovery_speed = find_recovery_speed(system);
   TL_TAKE(crowd->arena, crowd->count + 1, &system->bodies);

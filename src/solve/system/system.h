@@ -40,6 +40,7 @@ typedef struct tl_system {
   tl_contacts *contacts;
   tl_solve_report *report;
   tl_survey survey;
+  bool is_cold; /* no contact has an impulse to start from, and there are substeps (effort.c) */
 
   /* Solver bodies. */
   const uint32_t *rank;     /* member of the crowd -> solver body; NULL: the same number */
