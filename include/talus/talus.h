@@ -182,6 +182,11 @@ typedef struct talus_material_def {
   double cohesion;        /* N, >= 0: force that it takes to pull two touching bodies apart; ccp and
                              impulse: it acts until they part by 1/100 of the smaller bounding
                              radius */
+  double rolling_coefficient; /* >= 0: what it has times the reduced radius of the pair, R =
+                                 1/(1/Ra + 1/Rb) (of balls of the same volume; flat: the other's),
+                                 comes on top of `rolling` */
+  double surface_energy;      /* J/m2, >= 0, of each surface: 4 pi R times it comes on top of
+                                 `cohesion` (Derjaguin, Muller and Toporov 1975) */
   /* Springs, for talus_solve_def.kind == TALUS_SOLVE_PENALTY. */
   double stiffness; /* linear: N/m, noble: N/sqrt(kg); >= 0, 0: as stiff as the step allows, found
                        in the first step (linear only); of a pair: the smaller that is not 0 */
@@ -196,6 +201,7 @@ TALUS_API talus_material_def talus_material_def_default(void);
 typedef struct talus_material_law {
   double friction, restitution, static_friction, rolling, spinning, cohesion;
   double stiffness; /* 0: as above */
+  double rolling_coefficient, surface_energy;
 } talus_material_law;
 
 /* ---- bodies ------------------------------------------------------------------------------ */
@@ -490,6 +496,9 @@ typedef void talus_log_fn(void *context, int level, const char *line);
 typedef struct talus_world_def {
   talus_vec3 gravity; /* m/s2 */
   double dt;          /* s, the fixed step */
+  int substeps; /* 1 ... 1000: solver, joints and motion go by dt / substeps, pairs and contact
+                   points are found once in dt and ride on their bodies meanwhile; 1 with
+                   penalty, elastic and steps of events */
   talus_step_kind step;
   talus_broad_kind broad;
   double skin; /* m: pairs are found within this much more and kept until boxes have moved by about
@@ -506,10 +515,10 @@ typedef struct talus_world_def {
   void *log_context;
 } talus_world_def;
 
-/* gravity (0, 0, -9.81), dt 1 ms, broad auto, narrow newton, ccp with ncp friction, 50 sweeps,
- * automatic tolerance, warm start, recovery, islands (penalty: linear, tangential 2/7, reach 1 mm;
- * slop |gravity| dt^2, impulse: correction 0.2), nobody sleeps (but sleep.time is 0.5 s), no
- * domain, nothing strict. */
+/* gravity (0, 0, -9.81), dt 1 ms, substeps 1, broad auto, narrow newton, ccp with ncp friction, 50
+ * sweeps, automatic tolerance, warm start, recovery, islands (penalty: linear, tangential 2/7,
+ * reach 1 mm; slop |gravity| dt^2, impulse: correction 0.2), nobody sleeps (but sleep.time is 0.5
+ * s), no domain, nothing strict. */
 TALUS_API talus_world_def talus_world_def_default(void);
 
 typedef struct talus_world talus_world;

@@ -67,10 +67,12 @@ static inline size_t tl_kind_width(talus_shape_kind kind) {
  * or an override is added. */
 typedef struct tl_pair_law {
   talus_real friction, restitution;
-  talus_real static_friction;   /* >= friction */
-  talus_real rolling, spinning; /* m */
-  talus_real cohesion;          /* N */
-  talus_real stiffness;         /* N/m or, by Noble's law, N/sqrt(kg); 0: as the step allows */
+  talus_real static_friction;     /* >= friction */
+  talus_real rolling, spinning;   /* m */
+  talus_real cohesion;            /* N */
+  talus_real rolling_coefficient; /* times the reduced radius: what comes on top of `rolling` */
+  talus_real surface_energy;      /* J/m2: what comes on top of `cohesion` (tl_law_cohesion) */
+  talus_real stiffness;           /* N/m or, by Noble's law, N/sqrt(kg); 0: as the step allows */
 } tl_pair_law;
 
 typedef struct tl_material {
@@ -86,7 +88,8 @@ typedef struct tl_material {
 enum {
   TL_LAW_STATIC = 1,  /* static friction larger than friction */
   TL_LAW_ROLLING = 2, /* rolling or spinning */
-  TL_LAW_COHESION = 4
+  TL_LAW_COHESION = 4,
+  TL_LAW_CURVED = 8 /* one of these two goes with the radius of the pair */
 };
 
 typedef struct tl_motion {
@@ -100,9 +103,12 @@ typedef struct tl_group_pair {
   uint32_t a, b; /* a <= b */
 } tl_group_pair;
 
+#define TL_SUBSTEPS_MOST 1000
+
 typedef struct tl_model {
   talus_vec3 gravity;
   double dt;
+  int substeps; /* of a step, in which contacts are found once (step/substep.h); 0 counts as 1 */
   talus_step_kind step;
   talus_broad_kind broad;
   double skin; /* m: candidate pairs are kept while boxes move by less than about half; 0: not;
@@ -125,6 +131,11 @@ typedef struct tl_model {
   tl_par par;
   tl_log log;
 } tl_model;
+
+/* s: what solvers and joints take for a step in one of length dt. */
+static inline double tl_model_substep(const tl_model *model, double dt) {
+  return model->substeps > 1 ? dt / model->substeps : dt;
+}
 
 /* Whether groups a and b were told not to collide. */
 bool tl_model_ignores(const tl_model *model, uint32_t group_a, uint32_t group_b);
@@ -159,6 +170,31 @@ static inline talus_real tl_bond_reach(const tl_model *model, size_t a, size_t b
   if (!tl_body_shape(model, b)->bounded)
     return tl_bond_reach_of(model, a);
   return tl_min(tl_bond_reach_of(model, a), tl_bond_reach_of(model, b));
+}
+
+/* Radius of curvature that contacts are given on a body, m; 0: flat. A sphere's own, that of the
+ * ball of the same volume for other bounded bodies. */
+talus_real tl_body_curvature(const tl_model *model, size_t slot);
+/* 1/(1/Ra + 1/Rb); 0 where both are flat. */
+talus_real tl_model_reduced_radius(const tl_model *model, size_t a, size_t b);
+
+/* Most torque against rolling over the normal force, m: a length, and a coefficient times the
+ * reduced radius (Ai, Chen, Rotter and Ooi 2011). */
+static inline talus_real tl_law_rolling(const tl_model *model, const tl_pair_law *law, size_t a,
+                                        size_t b) {
+  if (!(law->rolling_coefficient > 0))
+    return law->rolling;
+  return law->rolling + law->rolling_coefficient * tl_model_reduced_radius(model, a, b);
+}
+
+/* Force that it takes to pull the pair apart, N: of surfaces with an energy g each 4 pi g R
+ * (Derjaguin, Muller and Toporov 1975: 2 pi w R with the work w = 2 g). */
+static inline talus_real tl_law_cohesion(const tl_model *model, const tl_pair_law *law, size_t a,
+                                         size_t b) {
+  if (!(law->surface_energy > 0))
+    return law->cohesion;
+  return law->cohesion +
+         TL_R(12.566370614359172) * law->surface_energy * tl_model_reduced_radius(model, a, b);
 }
 
 /* What holds between the bodies in two slots. */

@@ -19,6 +19,8 @@
 #define DOUBLE(row, name, member) COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_FINITE, 0)
 #define LATE_DOUBLE(row, name, member, since)                                                      \
   COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_LATE, since)
+#define LATE_REAL(row, name, member, since)                                                        \
+  COLUMN(row, name, member, talus_real, TL_H5_REAL, TL_RULE_LATE, since)
 #define LATE_U32(row, name, member, since)                                                         \
   COLUMN(row, name, member, uint32_t, TL_H5_U32, TL_RULE_LATE, since)
 #define LATE_U64(row, name, member, since)                                                         \
@@ -47,7 +49,9 @@ _Static_assert(sizeof(talus_shape_kind) == 4 && sizeof(talus_broad_kind) == 4, "
   REAL(row, friction, member friction), REAL(row, restitution, member restitution),                \
       REAL(row, static_friction, member static_friction), REAL(row, rolling, member rolling),      \
       REAL(row, spinning, member spinning), REAL(row, cohesion, member cohesion),                  \
-      REAL(row, stiffness, member stiffness)
+      REAL(row, stiffness, member stiffness),                                                      \
+      LATE_REAL(row, rolling_coefficient, member rolling_coefficient, 8),                          \
+      LATE_REAL(row, surface_energy, member surface_energy, 8)
 
 #define TABLE(row, table)                                                                          \
   const tl_table tl_table_##table = {#table, sizeof(row), table##_columns,                         \
@@ -67,6 +71,7 @@ _Static_assert(sizeof(talus_shape_kind) == 4 && sizeof(talus_broad_kind) == 4, "
 static const tl_column world_columns[] = {
     REAL(struct talus_world, gravity, model.gravity),
     DOUBLE(struct talus_world, dt, model.dt),
+    LATE_U32(struct talus_world, substeps, model.substeps, 8),
     U32(struct talus_world, broad, model.broad),
     ANY_DOUBLE(struct talus_world, skin, model.skin),
     U32(struct talus_world, narrow_ellipsoid, model.narrow.ellipsoid),

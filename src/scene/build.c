@@ -67,6 +67,7 @@ static talus_world_def world_def(const talus_scene *scene) {
   talus_world_def def = talus_world_def_default();
   def.gravity = vec3(scene->gravity);
   def.dt = scene->step.dt;
+  def.substeps = (int)scene->step.substeps;
   def.step = (talus_step_kind)scene->step.kind;
   def.broad = (talus_broad_kind)scene->broad.kind;
   def.skin = scene->broad.skin;
@@ -118,6 +119,8 @@ static talus_status add_materials(builder *b) {
                                     .rolling = materials[i].rolling,
                                     .spinning = materials[i].spinning,
                                     .cohesion = materials[i].cohesion,
+                                    .rolling_coefficient = materials[i].rolling_coefficient,
+                                    .surface_energy = materials[i].surface_energy,
                                     .stiffness = fmax(materials[i].stiffness, 0),
                                     .young = materials[i].young,
                                     .poisson = materials[i].poisson};
@@ -137,6 +140,8 @@ static talus_status add_materials(builder *b) {
                                     .rolling = pairs[i].rolling,
                                     .spinning = pairs[i].spinning,
                                     .cohesion = pairs[i].cohesion,
+                                    .rolling_coefficient = pairs[i].rolling_coefficient,
+                                    .surface_energy = pairs[i].surface_energy,
                                     .stiffness = fmax(pairs[i].stiffness, 0)};
     TL_TRY(talus_world_set_material_law(b->world, one, other, &law));
   }

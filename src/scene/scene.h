@@ -29,6 +29,7 @@ typedef struct tl_scene_step {
   tl_object object;
   int kind;
   double dt;
+  uint64_t substeps;
 } tl_scene_step;
 
 typedef struct tl_scene_solve {
@@ -72,6 +73,7 @@ typedef struct tl_scene_material {
   char *name;
   double density, friction, restitution;
   double static_friction, rolling, spinning, cohesion;
+  double rolling_coefficient, surface_energy;
   double stiffness, young, poisson;
 } tl_scene_material;
 
@@ -79,6 +81,7 @@ typedef struct tl_scene_pair {
   tl_object object;
   char *materials[2];
   double friction, restitution, static_friction, rolling, spinning, cohesion, stiffness;
+  double rolling_coefficient, surface_energy;
 } tl_scene_pair;
 
 typedef struct tl_scene_superellipsoid {

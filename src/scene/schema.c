@@ -126,6 +126,14 @@ static const tl_map material_map = {
          .help = "force that it takes to pull two touching bodies apart; ccp and "
                  "impulse: it acts until they part by 1/100 of the smaller "
                  "bounding radius"},
+        {KEY(OWNER, rolling_coefficient, NUMBER), NOT_NEGATIVE, .flags = TL_KEY_OPTIONAL,
+         .example = "0.1",
+         .help = "times the reduced radius of the pair (1/R = 1/Ra + 1/Rb, of balls of the same "
+                 "volume): on top of `rolling`"},
+        {KEY(OWNER, surface_energy, NUMBER), NOT_NEGATIVE, .unit = "J/m2", .flags = TL_KEY_OPTIONAL,
+         .example = "0.02",
+         .help = "of each surface: 4 pi R times it is on top of `cohesion` (Derjaguin, Muller and "
+                 "Toporov; by Johnson, Kendall and Roberts it would be 3 pi R)"},
         {KEY(OWNER, stiffness, NUMBER), POSITIVE, .unit = "N/m", .words = &tl_schema_automatic,
          .fallback = "auto", .example = "1e5",
          .help = "penalty, linear and noble: force over overlap (noble: N/sqrt(kg), and must be "
@@ -158,6 +166,10 @@ static const tl_map pair_map = {
          .example = "1e-4", .help = "otherwise the smaller of the two"},
         {KEY(OWNER, cohesion, NUMBER), NOT_NEGATIVE, .unit = "N", .flags = TL_KEY_OPTIONAL,
          .example = "0.01", .help = "otherwise the smaller of the two"},
+        {KEY(OWNER, rolling_coefficient, NUMBER), NOT_NEGATIVE, .flags = TL_KEY_OPTIONAL,
+         .example = "0.1", .help = "otherwise the smaller of the two"},
+        {KEY(OWNER, surface_energy, NUMBER), NOT_NEGATIVE, .unit = "J/m2", .flags = TL_KEY_OPTIONAL,
+         .example = "0.02", .help = "otherwise the smaller of the two"},
         {KEY(OWNER, stiffness, NUMBER), POSITIVE, .unit = "N/m", .words = &tl_schema_automatic,
          .flags = TL_KEY_OPTIONAL, .example = "1e5",
          .help = "otherwise the smaller of the two that are not `auto`"},

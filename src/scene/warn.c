@@ -191,9 +191,9 @@ static void warn_rolling(tl_warner *w) {
     tl_warn(w, TL_WARN_LARGE_ROLLING,
             tl_check_mark(w->checker, tl_node_at(w->checker->document, key)->first, name),
             "materials.%s.%s is %g m, more than the radius %g m of %s; it is a length, and a "
-            "coefficient of %g is %.3g m there",
+            "coefficient of %g is %.3g m there%s",
             materials[i].name, name, value, small.data[i].radius, small.data[i].who, value,
-            value * small.data[i].radius);
+            value * small.data[i].radius, rolls ? " (or say `rolling_coefficient`)" : "");
     break;
   }
   tl_array_free(&small);

@@ -25,6 +25,8 @@ static talus_status check_law(const char *what, const talus_material_law *law) {
   TL_TRY(check_number(what, "rolling", law->rolling));
   TL_TRY(check_number(what, "spinning", law->spinning));
   TL_TRY(check_number(what, "cohesion", law->cohesion));
+  TL_TRY(check_number(what, "rolling_coefficient", law->rolling_coefficient));
+  TL_TRY(check_number(what, "surface_energy", law->surface_energy));
   return check_number(what, "stiffness", law->stiffness);
 }
 
@@ -43,7 +45,9 @@ bool tl_law_is_valid(const tl_pair_law *law) {
          law->restitution <= 1 && law->static_friction >= law->friction &&
          tl_is_finite(law->static_friction) && law->rolling >= 0 && tl_is_finite(law->rolling) &&
          law->spinning >= 0 && tl_is_finite(law->spinning) && law->cohesion >= 0 &&
-         tl_is_finite(law->cohesion) && law->stiffness >= 0 && tl_is_finite(law->stiffness);
+         tl_is_finite(law->cohesion) && law->rolling_coefficient >= 0 &&
+         tl_is_finite(law->rolling_coefficient) && law->surface_energy >= 0 &&
+         tl_is_finite(law->surface_energy) && law->stiffness >= 0 && tl_is_finite(law->stiffness);
 }
 
 static tl_pair_law law_of(const talus_material_law *law) {
@@ -54,6 +58,8 @@ static tl_pair_law law_of(const talus_material_law *law) {
                             .rolling = (talus_real)law->rolling,
                             .spinning = (talus_real)law->spinning,
                             .cohesion = (talus_real)law->cohesion,
+                            .rolling_coefficient = (talus_real)law->rolling_coefficient,
+                            .surface_energy = (talus_real)law->surface_energy,
                             .stiffness = (talus_real)law->stiffness};
   return made;
 }
@@ -73,6 +79,9 @@ static tl_pair_law smaller_of(const tl_pair_law *a, const tl_pair_law *b) {
                            .rolling = tl_min(a->rolling, b->rolling),
                            .spinning = tl_min(a->spinning, b->spinning),
                            .cohesion = tl_min(a->cohesion, b->cohesion),
+                           .rolling_coefficient =
+                               tl_min(a->rolling_coefficient, b->rolling_coefficient),
+                           .surface_energy = tl_min(a->surface_energy, b->surface_energy),
                            .stiffness = softer_of(a->stiffness, b->stiffness)};
   return law;
 }
@@ -84,10 +93,12 @@ void tl_world_find_law_kinds(talus_world *world) {
     const tl_pair_law *law = &model->laws.data[i];
     if (law->static_friction > law->friction)
       model->law_kinds |= TL_LAW_STATIC;
-    if (law->rolling > 0 || law->spinning > 0)
+    if (law->rolling > 0 || law->spinning > 0 || law->rolling_coefficient > 0)
       model->law_kinds |= TL_LAW_ROLLING;
-    if (law->cohesion > 0)
+    if (law->cohesion > 0 || law->surface_energy > 0)
       model->law_kinds |= TL_LAW_COHESION;
+    if (law->rolling_coefficient > 0 || law->surface_energy > 0)
+      model->law_kinds |= TL_LAW_CURVED;
   }
 }
 
@@ -124,6 +135,8 @@ talus_status talus_world_add_material(talus_world *world, const talus_material_d
                                   .rolling = def->rolling,
                                   .spinning = def->spinning,
                                   .cohesion = def->cohesion,
+                                  .rolling_coefficient = def->rolling_coefficient,
+                                  .surface_energy = def->surface_energy,
                                   .stiffness = def->stiffness};
   if (!(def->density > 0) || !tl_is_finite_d(def->density))
     return tl_fail(TALUS_ERROR_INVALID, "%s: density is %g; it must be positive, in kg/m3", what,
@@ -162,6 +175,8 @@ talus_status talus_world_get_material_law(const talus_world *world, talus_materi
                               .rolling = (double)row->rolling,
                               .spinning = (double)row->spinning,
                               .cohesion = (double)row->cohesion,
+                              .rolling_coefficient = (double)row->rolling_coefficient,
+                              .surface_energy = (double)row->surface_energy,
                               .stiffness = (double)row->stiffness};
   return TALUS_OK;
 }

@@ -57,12 +57,13 @@ static void load_lane(const tl_ccp *job, size_t k, uint32_t lane, uint32_t conta
   tl_ccp_roll *roll = &job->rows.rolls[k];
   const tl_contact *c = &job->system->contacts->data[contact];
   const tl_pair_law *law = tl_model_law(job->system->model, c->a, c->b);
-  if (!(law->rolling > 0 || law->spinning > 0) || !(pack->en[lane] > 0))
+  const talus_real rolling = tl_law_rolling(job->system->model, law, c->a, c->b);
+  if (!(rolling > 0 || law->spinning > 0) || !(pack->en[lane] > 0))
     return;
   const talus_vec3 n = tl_ccp_lane(&pack->normal, lane);
   talus_real er, es;
   turning_steps(job->system, pack->a[lane], pack->b[lane], n, &es, &er);
-  roll->rolling[lane] = cut_off(law->rolling, er, pack->en[lane]);
+  roll->rolling[lane] = cut_off(rolling, er, pack->en[lane]);
   roll->spinning[lane] = cut_off(law->spinning, es, pack->en[lane]);
   /* What nothing resists takes no step: its torque would be cut to 0 in every visit. */
   roll->er[lane] = roll->rolling[lane] > 0 ? er : 0;

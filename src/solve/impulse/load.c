@@ -72,7 +72,7 @@ static void load_roll(const tl_impulse *job, size_t contact, tl_pair body,
   const tl_contact *c = &system->contacts->data[contact];
   const tl_pair_law *law = tl_model_law(system->model, c->a, c->b);
   memset(roll, 0, sizeof *roll);
-  roll->rolling = law->rolling;
+  roll->rolling = tl_law_rolling(system->model, law, c->a, c->b);
   roll->spinning = law->spinning;
   tl_step_metric(tl_sym3_add(tl_system_turning(system, body.a), tl_system_turning(system, body.b)),
                  c->normal, &roll->es, &roll->er);
@@ -82,7 +82,7 @@ static void load_roll(const tl_impulse *job, size_t contact, tl_pair body,
                                                system->contacts->touches.data[contact].torque);
   const talus_real pn = tl_dot(row->impulse, c->normal), tn = tl_dot(torque, c->normal);
   const talus_vec3 tt = tl_madd(torque, -tn, c->normal);
-  roll->torque = tl_madd(tl_roll_cut(tt, tl_length(tt), law->rolling * pn),
+  roll->torque = tl_madd(tl_roll_cut(tt, tl_length(tt), roll->rolling * pn),
                          tl_clamp(tn, -law->spinning * pn, law->spinning * pn), c->normal);
 }
 

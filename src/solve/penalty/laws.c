@@ -24,13 +24,7 @@ void tl_penalty_free(tl_penalty *penalty) {
 }
 
 talus_real tl_penalty_radius(const tl_model *model, size_t slot) {
-  const tl_shape *shape = tl_body_shape(model, slot);
-  const talus_real scale = model->property.scale[slot];
-  if (shape->kind == TALUS_SPHERE)
-    return scale * (talus_real)shape->size[0];
-  if (!(shape->volume > 0))
-    return 0;
-  return scale * (talus_real)tl_cbrt_d(0.75 * shape->volume / TL_PI);
+  return tl_body_curvature(model, slot);
 }
 
 static talus_status find_lightest(const tl_crowd *crowd, tl_penalty *p) {

@@ -31,11 +31,6 @@ static talus_real inverse_mass(const tl_model *model, uint32_t slot) {
   return tl_body_is_static(model, slot) ? 0 : 1 / model->property.mass[slot];
 }
 
-static talus_real reduced_radius(const tl_model *model, uint32_t a, uint32_t b) {
-  const talus_real x = tl_penalty_radius(model, a), y = tl_penalty_radius(model, b);
-  return x > 0 && y > 0 ? x * y / (x + y) : x + y;
-}
-
 /* Points of the pair that share its cohesion: those that touch. */
 static talus_real count_bonds(const push_job *job, size_t i, talus_real reach) {
   const tl_contact *rows = job->contacts->data, *c = &rows[i];
@@ -78,13 +73,14 @@ static tl_spring_touch touch_of(const push_job *job, size_t i, const effect *e) 
                        .tangent_damping = law->tangent_damping,
                        .friction = slid ? law->friction : law->static_friction,
                        .mass = mass,
-                       .radius = reduced_radius(model, c->a, c->b),
+                       .radius = tl_model_reduced_radius(model, c->a, c->b),
                        .overlap = reach - c->gap,
                        .n = tl_spring_vec_of(c->normal),
                        .velocity = tl_spring_vec_of(velocity),
                        .drift = tl_spring_vec_of(drift)};
   t.twirl = TL_R(0.5) * tl_dot(c->normal, tl_add(m->spin[c->a], m->spin[c->b]));
-  t.cohesion = law->cohesion > 0 ? law->cohesion / count_bonds(job, i, reach) : 0;
+  const talus_real cohesion = tl_law_cohesion(model, tl_model_law(model, c->a, c->b), c->a, c->b);
+  t.cohesion = cohesion > 0 ? cohesion / count_bonds(job, i, reach) : 0;
   return t;
 }
 
@@ -95,7 +91,8 @@ static void resist_turning(const push_job *job, size_t i, const tl_spring_touch 
   const tl_contact *c = &job->contacts->data[i];
   const tl_penalty_motion *m = job->motion;
   const tl_pair_law *law = tl_model_law(job->model, c->a, c->b);
-  if (!(law->rolling > 0) && !(law->spinning > 0))
+  const talus_real rolling = tl_law_rolling(job->model, law, c->a, c->b);
+  if (!(rolling > 0) && !(law->spinning > 0))
     return;
   tl_spring *spring = &job->contacts->springs.data[i];
   const talus_real h = (talus_real)m->h, square = t->radius * t->radius;
@@ -106,8 +103,8 @@ static void resist_turning(const push_job *job, size_t i, const tl_spring_touch 
   const talus_real drift_n = tl_dot(drift, n), spin_n = tl_dot(spin, n);
   spring->turn = tl_spring_carried(spring->turn, n, h * t->twirl);
   const tl_spring_turned roll =
-      tl_spring_turn(k, drag, law->rolling * press, old_stiffness * square, h,
-                     tl_madd(spin, -spin_n, n), tl_madd(drift, -drift_n, n), &spring->turn);
+      tl_spring_turn(k, drag, rolling * press, old_stiffness * square, h, tl_madd(spin, -spin_n, n),
+                     tl_madd(drift, -drift_n, n), &spring->turn);
   talus_vec3 about = tl_scale(n, spring->spin);
   const tl_spring_turned twirl =
       tl_spring_turn(k, drag, law->spinning * press, old_stiffness * square, h, tl_scale(n, spin_n),

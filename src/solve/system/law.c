@@ -75,7 +75,8 @@ talus_status tl_system_load_pulls(tl_system *system) {
   TL_TAKE(system->crowd->arena, contacts->count, &system->pulls);
   for (size_t i = 0, end; i < contacts->count; i = end) {
     const tl_contact *first = &contacts->data[i];
-    const talus_real cohesion = tl_model_law(system->model, first->a, first->b)->cohesion;
+    const talus_real cohesion = tl_law_cohesion(
+        system->model, tl_model_law(system->model, first->a, first->b), first->a, first->b);
     int bonds = 0;
     for (end = i; end < contacts->count && contacts->data[end].a == first->a &&
                   contacts->data[end].b == first->b;
@@ -127,7 +128,7 @@ uint32_t tl_system_touch_state(const tl_system *system, const tl_contact *c, tal
   const tl_pair_law *law = tl_model_law(system->model, c->a, c->b);
   if (is_pressed && law->static_friction > law->friction)
     state |= slip_of(system, c, friction, p, arm_a, arm_b);
-  if (law->cohesion > 0 && (is_pressed || is_pulled))
+  if ((law->cohesion > 0 || law->surface_energy > 0) && (is_pressed || is_pulled))
     state |= TL_TOUCH_BONDED;
   return state;
 }

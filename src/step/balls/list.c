@@ -19,7 +19,7 @@
 bool tl_balls_are_all(const tl_crowd *crowd) {
   const tl_model *model = crowd->model;
   if (model->solve.law == TALUS_NOBLE || crowd->members || crowd->count == 0 ||
-      (model->law_kinds & (TL_LAW_STATIC | TL_LAW_ROLLING)) ||
+      (model->law_kinds & (TL_LAW_STATIC | TL_LAW_ROLLING | TL_LAW_CURVED)) ||
       (model->domain.enabled &&
        (model->domain.periodic[0] || model->domain.periodic[1] || model->domain.periodic[2])))
     return false;
