@@ -149,9 +149,9 @@ TEST(bits_do_not_depend_on_threads) {
       talus_world_def def = elastic_def((way)how, 0.02);
       def.threads = k == 0 ? 1 : 3;
       talus_world *world = make_gas(def, 2000, 0.3, &length);
-      CHECK_OK(talus_world_step(world, check_is_short() ? 10 : 60));
+      CHECK_OK(talus_world_step(world, check_is_short() ? 30 : 60));
       hash[k] = talus_world_hash(world);
-      CHECK(report_of(world).collisions > 100);
+      CHECK(report_of(world).collisions > 10);
       talus_world_destroy(world);
     }
     CHECK_EQ_U64(hash[1], hash[0]);

@@ -441,28 +441,6 @@ typedef enum talus_solve_kind {
                           joints,  no locks */
 } talus_solve_kind;
 
-/* Elastic: when two bodies collide. */
-typedef enum talus_shell {
-  TALUS_SHELL_SOFT, /* when they come to touch, in the order of time */
-  TALUS_SHELL_HARD  /* at the start of a step in which they overlap, as published: of collisions
-                       with relative speed u the share (u dt / s)^2 / 3 is missed (published: a
-                       quarter of that), s: the sum of their radii */
-} talus_shell;
-
-/* Elastic, hard shell: what a collision does. */
-typedef enum talus_response {
-  TALUS_RESPONSE_SYMMETRIC, /* equal and opposite impulses, until nobody who overlaps approaches */
-  TALUS_RESPONSE_PUBLISHED  /* each body from velocities before the step, the last of its targets
-                               wins: as published, keeps neither momentum nor energy */
-} talus_response;
-
-/* How time advances. */
-typedef enum talus_step_kind {
-  TALUS_STEP_FIXED, /* every body by dt */
-  TALUS_STEP_EVENT  /* from collision to collision, exact also under gravity; dt is the grid on
-                       which the world can be looked at. With TALUS_SOLVE_ELASTIC alone */
-} talus_step_kind;
-
 /* The force of a spring with overlap d. */
 typedef enum talus_spring_law {
   TALUS_LINEAR, /* k d, and a dashpot that gives the restitution */

@@ -88,6 +88,28 @@ typedef struct talus_motion {
   const struct talus_motion *next; /* NULL: none */
 } talus_motion;
 
+/* Elastic: when two bodies collide. */
+typedef enum talus_shell {
+  TALUS_SHELL_SOFT, /* when they come to touch, in the order of time */
+  TALUS_SHELL_HARD  /* at the start of a step in which they overlap, as published: of collisions
+                       with relative speed u the share (u dt / s)^2 / 3 is missed (published: a
+                       quarter of that), s: the sum of their radii */
+} talus_shell;
+
+/* Elastic, hard shell: what a collision does. */
+typedef enum talus_response {
+  TALUS_RESPONSE_SYMMETRIC, /* equal and opposite impulses, until nobody who overlaps approaches */
+  TALUS_RESPONSE_PUBLISHED  /* each body from velocities before the step, the last of its targets
+                               wins: as published, keeps neither momentum nor energy */
+} talus_response;
+
+/* How time advances. */
+typedef enum talus_step_kind {
+  TALUS_STEP_FIXED, /* every body by dt */
+  TALUS_STEP_EVENT  /* from collision to collision, exact also under gravity; dt is the grid on
+                       which the world can be looked at. With TALUS_SOLVE_ELASTIC alone */
+} talus_step_kind;
+
 /* What a call returns. TALUS_OK is 0. The text of the last failure on this thread, naming the
  * culprit (body, file, line) and the way out, is talus_last_error(). */
 #define TALUS_STATUS_LIST(X)                                                                       \
