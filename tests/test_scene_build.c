@@ -66,6 +66,22 @@ TEST(seed_of_the_scene_moves_every_fill) {
 #undef BALLS
 }
 
+TEST(what_meets_its_tolerance_is_converged_without_gravity) {
+  talus_world *world =
+      build(HEAD "gravity: [0, 0, 0]\nsolve: {iterations: 4, tolerance: 1e-2}\nbodies:\n"
+                 "  - {shape: ball, material: rock, at: [0, 0, 1], force: [5, 0, 0]}\n"
+                 "  - {shape: ball, material: rock, at: [0.2, 0, 1]}\n"
+                 "  - {shape: ball, material: rock, at: [0.4, 0.01, 1]}\n"
+                 "  - {shape: ball, material: rock, at: [0.6, 0, 1]}\n"
+                 "  - {shape: ball, material: rock, at: [0.8, 0, 1], force: [-5, 0, 0]}\n");
+  talus_report report;
+  CHECK_OK(talus_world_step(world, 50));
+  CHECK_OK(talus_world_report(world, &report));
+  CHECK(report.residual_rms > 0 && report.residual_rms < 1e-2);
+  CHECK_EQ_U64(report.unconverged, 0);
+  talus_world_destroy(world);
+}
+
 TEST(bodies_come_in_the_order_of_the_file) {
   talus_world *world = build(HEAD "bodies:\n"
                                   "  - {name: floor, shape: floor, material: steel, fixed: true}\n"

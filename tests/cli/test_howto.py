@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import SHORT, SINGLE, TALUS, assert_same_folder, talus
+from conftest import SHORT, SINGLE, TALUS, assert_same_folder, long_test, talus
 
 ROOT = pathlib.Path(__file__).parents[2]
 PAGES = ROOT / "docs/howto"
@@ -70,6 +70,7 @@ def test_a_belt_carries_a_box_and_rollers_a_plank(tmp_path):
     assert abs(float(last["px"]) - 0.5 * (box + plank)) < 0.02 * (box + plank)
 
 
+@long_test
 def test_a_study_has_a_table_and_a_plot(tmp_path):
     follow("study.md", tmp_path)
     with open(tmp_path / "study/table.csv", encoding="utf-8") as lines:
@@ -79,6 +80,7 @@ def test_a_study_has_a_table_and_a_plot(tmp_path):
     assert "class=\"bar\"" in (tmp_path / "study/plot.svg").read_text()
 
 
+@long_test
 def test_a_screen_parts_fine_from_coarse(tmp_path):
     follow("screen.md", tmp_path)
     counts = [float(row["count"]) for row in rows_of(tmp_path / "screen.out/probes/deck.csv")]
@@ -89,6 +91,7 @@ def test_a_screen_parts_fine_from_coarse(tmp_path):
 PICTURES = ["render"] if "embree" in talus("--version").stdout.split() else []
 
 
+@long_test
 def test_a_drum_lifts_grains(tmp_path):
     follow("drum.md", tmp_path, PICTURES)
     torque = [float(row["ty"]) for row in rows_of(tmp_path / "drum.out/probes/drive.csv")][10:]
@@ -96,10 +99,21 @@ def test_a_drum_lifts_grains(tmp_path):
     assert 0.1 * weight * arm < -sum(torque) / len(torque) < weight * arm
 
 
+@long_test
 def test_a_cone_hopper_runs_out(tmp_path):
     follow("hopper.md", tmp_path, PICTURES)
     flow = {round(float(row["from"]), 2): float(row["mass_flow_z"]) for row in rows_of(tmp_path / "hopper.out/probes/outlet.csv")}
     assert flow[0.25] == 0 and all(-1.5 < flow[t] < -0.6 for t in (0.5, 0.55, 0.6, 0.65)) and flow[1.1] == 0
+
+
+@long_test
+def test_a_triaxial_test_holds_its_stresses(tmp_path):
+    follow("triaxial.md", tmp_path)
+    last = rows_of(tmp_path / "triaxial.out/probes/sample.csv")[-1]
+    axial, side = (abs(float(last[name])) for name in ("szz", "sxx"))
+    assert 1.2 < axial / side < 3 and 1e4 < axial < 3e4
+    plate = {round(float(row["to"]), 2): float(row["fz"]) for row in rows_of(tmp_path / "triaxial.out/probes/top.csv")}
+    assert plate[0.25] == pytest.approx(81, rel=0.1) and plate[0.5] == pytest.approx(130, rel=0.1)
 
 
 def test_gears_turn_by_their_ratio(tmp_path):
@@ -117,6 +131,7 @@ def test_a_run_is_continued_and_branched_from(tmp_path):
     assert float(after[0]["kinetic_energy"]) == pytest.approx(float(before[-1]["kinetic_energy"]), abs=1e-9)
 
 
+@long_test
 def test_pictures_are_drawn(tmp_path):
     follow("pictures.md", tmp_path, PICTURES)
     pictures = [path.read_bytes() for path in tmp_path.glob("*.png")]

@@ -4,7 +4,7 @@ import pathlib
 import shutil
 
 import pytest
-from conftest import run, talus
+from conftest import long_test, run, talus
 from test_render import SMALL, coloured, read_png, render
 
 pytestmark = pytest.mark.skipif("embree" not in talus("--version").stdout.split(),
@@ -78,6 +78,7 @@ def test_one_looks_through_a_translucent_body(tmp_path):
     assert far[0] > far[1] > far[2] > 0
 
 
+@long_test
 @pytest.mark.parametrize("offset", [0, 0.06, -0.06])
 @pytest.mark.parametrize("shape, across", [("{sphere: 0.1}", None), ("{box: [0.2, 0.2, 0.2]}", 0.2),
                                            ("{cylinder: {radius: 0.1, length: 0.2}}", 0.2)])
@@ -107,6 +108,7 @@ def test_sizes_span_what_is_free(tmp_path):
     assert left[0] > 150 and left[1] > 130 and left[2] < 120, left
 
 
+@long_test
 def test_coplanar_sides_do_not_speckle(tmp_path):
     folder = make(tmp_path, ROW.replace("{sphere: 0.1}", "{box: [0.7, 0.1, 0.4]}").replace(
         "material: green, at: [0, 0, 0], scale: 0.5", "material: green, at: [0, 0, 0], fixed: true").replace("group: ends,", "group: ends, fixed: true,"))
@@ -130,6 +132,7 @@ def test_nothing_is_behind_title_and_time(tmp_path):
         assert min(ys) > 56 * unit and max(ys) < height - 56 * unit and max(ys) - min(ys) > 0.5 * height
 
 
+@long_test
 def test_gears_have_teeth_that_mesh(tmp_path):
     """Around the rim of the wheel there are as many teeth as its radius says, and none where a gear is missing."""
     text = (pathlib.Path(__file__).parents[2] / "docs/howto/gears.md").read_text().split("```yaml gears.yaml\n")[1].split("```")[0]

@@ -1,5 +1,6 @@
-/* Which islands are far from their solution: where the RMS of the residual is above both a step of
- * free fall, |gravity| dt, and a hundredth of the island's fastest approach. */
+/* Which islands are far from their solution: where the RMS of the residual is above a step of free
+ * fall, |gravity| dt, above the tolerance (which is what counts without gravity), and above a
+ * hundredth of the island's fastest approach. */
 #include "solve/ccp/ccp.h"
 
 #include <math.h>
@@ -56,7 +57,7 @@ static void note_residual(const tl_ccp *job, uint32_t first, uint32_t end, doubl
   const tl_system *system = job->system;
   tl_solve_report *report = system->report;
   const double h = system->crowd->dt, fall = (double)tl_length(system->model->gravity) * h;
-  if (!(rms > fall) || first == end)
+  if (!(rms > fmax(fall, (double)system->settings->tolerance)) || first == end)
     return;
   const approach found = {job, first, rms};
   if (comes_fast(&found, end - first))
