@@ -572,7 +572,6 @@ static void fail(diary *d, talus_world *world) {
 
 /* What a scene takes from another run. */
 static void borrow(diary *d, talus_world *old) {
-  tl_names names = {0};
   tl_from_names seen = {0};
   tl_overlap overlap;
   talus_world_def def = talus_world_def_default();
@@ -582,7 +581,8 @@ static void borrow(diary *d, talus_world *old) {
   CHECK_OK(talus_world_create(&def, &made));
   if (before)
     far_begin(&memory, made);
-  CALL(tl_world_borrow(made, old, &names, &seen));
+  const talus_take_def all = {0};
+  CALL(tl_world_borrow(made, old, &all, 0, &seen));
   takes = before ? &memory : NULL;
   take();
   CALL(tl_world_find_overlap(made, &overlap));
