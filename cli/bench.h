@@ -11,6 +11,7 @@
 #define BENCH_ENTRY
 #endif
 
+BENCH_ENTRY int bench_blocks(int argc, char **argv);
 BENCH_ENTRY int bench_broad(int argc, char **argv);
 BENCH_ENTRY int bench_ccp(int argc, char **argv);
 BENCH_ENTRY int bench_ellipsoids(int argc, char **argv);

@@ -57,6 +57,9 @@ static void show_scene(const char *path, const talus_scene_info *info) {
          info->shapes, info->materials, info->emitters, info->sinks, info->probes);
   printf("  %-12s %llu steps of %g s, until %g s", "time", (unsigned long long)info->steps,
          info->dt, info->until);
+  if (info->substeps > 1)
+    printf(", each in %llu substeps of %g s", (unsigned long long)info->substeps,
+           info->dt / (double)info->substeps);
   if (info->at_rest > 0)
     printf(" or at rest (%g m/s)", info->at_rest);
   printf("\n  %-12s %llu frames, one every %g s\n", "output", (unsigned long long)info->frames,
@@ -157,6 +160,9 @@ static void show_cost(const talus_scene_info *info, double step, size_t bodies) 
   talus_memory(&now, &peak);
   printf("  %-12s %s now, for %zu %s%s\n", "memory", cli_bytes((double)now, memory), bodies,
          bodies == 1 ? "body" : "bodies", info->emitters ? "; emitters will add to it" : "");
+  if (info->substeps > 1)
+    printf("  %-12s a step finds pairs and contacts once and is solved %llu times\n", "substeps",
+           (unsigned long long)info->substeps);
   printf("  %-12s %s for the first step; ", "wall clock", cli_duration(step, one));
   if (info->emitters)
     printf("%llu steps take more, as emitters add bodies\n", (unsigned long long)info->steps);

@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "frame_read.h"
 #include "render_choice.h"
+#include "render_gears.h"
 #include "render_image.h"
 
 typedef enum colour_by {
@@ -53,6 +54,8 @@ typedef struct render_folder {
   char *title;     /* of the scene; "" where it has none */
   uint64_t *fixed; /* sorted uids of bodies that are fixed or follow a script */
   size_t fixed_count;
+  render_gear gears[RENDER_GEARS]; /* as the last checkpoint has them */
+  size_t gear_count;
 } render_folder;
 
 /* An exit code, after a message unless CLI_DONE. */

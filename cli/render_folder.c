@@ -116,6 +116,7 @@ static void find_fixed(const char *path, render_folder *folder) {
     }
     if (folder->fixed)
       qsort(folder->fixed, folder->fixed_count, sizeof *folder->fixed, by_uid);
+    folder->gear_count = render_gears_find(world, folder->gears);
     talus_world_destroy(world);
   }
   free(checkpoint);

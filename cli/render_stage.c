@@ -4,7 +4,9 @@
 
 #include "render.h"
 
-#define FAR 1e12f /* m from the origin: what is farther is not drawn */
+#define PI    3.14159265f
+#define TOOTH 1.9f  /* half its height, in radii over the number of teeth: nearly a module */
+#define FAR   1e12f /* m from the origin: what is farther is not drawn */
 
 static const rgb fixed_colour = {0.42f, 0.41f, 0.40f};
 static const rgb slab_colour = {0.62f, 0.61f, 0.59f};
@@ -190,7 +192,8 @@ static float puff(const staging *s, size_t i) {
   return 0.005f * s->view->pixel * (float)(1 + i % 29);
 }
 
-static void stage_solid(const staging *s, size_t i) {
+/* thin: multiplies the radius of a cylinder. */
+static void stage_solid(const staging *s, size_t i, float thin) {
   const frame *bodies = &s->data->bodies;
   const frame_shape *shape = &bodies->shape_table[bodies->shape[i]];
   const unsigned *rows = (const unsigned *)s->stage->shape_faces.data + 2 * bodies->shape[i];
@@ -205,6 +208,7 @@ static void stage_solid(const staging *s, size_t i) {
                        .plane_count = rows[1]};
   memcpy(solid.turn, turn_of(s, i), sizeof solid.turn);
   memcpy(solid.size, shape->size, sizeof solid.size);
+  solid.size[0] *= (double)thin;
   const image_paint paint = paint_of(s, i);
   if (paint.alpha < 1 && !s->options->with_contacts) {
     ADD(s->stage, veil_solids, solid);
@@ -230,17 +234,53 @@ static vec half_edges(const staging *s, size_t i) {
   return (vec){k * (float)size[0], k * (float)size[1], k * (float)size[2]};
 }
 
+static void put_box(const staging *s, const scene_box *box, const image_paint *paint) {
+  if (s->options->with_contacts)
+    ADD(s->stage, ghost_boxes, *box);
+  else if (paint->alpha < 1) {
+    ADD(s->stage, veil_boxes, *box);
+    ADD(s->stage, box_paints, *paint);
+  } else
+    add_box(s->stage, *box, paint->colour);
+}
+
 static void stage_box(const staging *s, size_t i) {
   const float more = puff(s, i);
   const scene_box box = box_at(s, i, vec_add(half_edges(s, i), (vec){more, more, more}));
   const image_paint paint = paint_of(s, i);
-  if (s->options->with_contacts)
-    ADD(s->stage, ghost_boxes, box);
-  else if (paint.alpha < 1) {
-    ADD(s->stage, veil_boxes, box);
-    ADD(s->stage, box_paints, paint);
-  } else
-    add_box(s->stage, box, paint.colour);
+  put_box(s, &box, &paint);
+}
+
+/* Teeth of a gear: boxes about the pitch circle, which is the rim of the cylinder. */
+static void stage_teeth(const staging *s, size_t i, const render_gear *gear) {
+  const frame *bodies = &s->data->bodies;
+  const double *size = bodies->shape_table[bodies->shape[i]].size;
+  const float radius = (float)size[0] * bodies->scale[i], step = 2 * PI / (float)gear->teeth;
+  const float high = TOOTH * radius / (float)gear->teeth, wide = 0.21f * step * radius;
+  const float *q = turn_of(s, i);
+  const image_paint paint = paint_of(s, i);
+  for (int k = 0; k < gear->teeth; ++k) {
+    const float angle = (float)gear->phase + (float)k * step;
+    const vec out = {cosf(angle), sinf(angle), 0}, around = {-out.y, out.x, 0};
+    const vec up = {0, 0, 0.5f * (float)size[1] * bodies->scale[i]};
+    const scene_box tooth = {
+        .centre = vec_add(shape_origin(s, i), render_turn(q, vec_scale(out, radius))),
+        .half = {render_turn(q, vec_scale(out, high)), render_turn(q, vec_scale(around, wide)),
+                 render_turn(q, up)}};
+    put_box(s, &tooth, &paint);
+  }
+}
+
+/* A gear ends at the roots of its teeth. */
+static void stage_cylinder(const staging *s, size_t i) {
+  const frame *bodies = &s->data->bodies;
+  const render_gear *gear = render_gears_of(s->folder->gears, s->folder->gear_count, bodies->id[i]);
+  if (!gear || s->options->with_contacts) {
+    stage_solid(s, i, 1);
+    return;
+  }
+  stage_solid(s, i, 1 - 0.9f * TOOTH / (float)gear->teeth);
+  stage_teeth(s, i, gear);
 }
 
 /* ---- what holds them ------------------------------------------------------------------------- */
@@ -452,11 +492,13 @@ static void stage_body(const staging *s, size_t i) {
     break;
   case FRAME_ELLIPSOID:
   case FRAME_CAPSULE:
-  case FRAME_CYLINDER:
   case FRAME_CONE:
   case FRAME_SUPERELLIPSOID:
   case FRAME_HULL:
-    stage_solid(s, i);
+    stage_solid(s, i, 1);
+    break;
+  case FRAME_CYLINDER:
+    stage_cylinder(s, i);
     break;
   case FRAME_SPHERE:
   case FRAME_OTHER:

@@ -161,6 +161,42 @@ TEST(simd_and_scalar_corrections_aim_with_the_same_bits) {
       compare_aims(tl_ccp_visits_of(isa));
 }
 
+/* Rows of the two that momentum moves on, and how far they pull back, sweep after sweep. */
+static void compare_momentum(const tl_ccp_visits *lanes) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    static bench x, y;
+    static tl_ccp_trail trail_a[PACKS], trail_b[PACKS];
+    fill_bench(&x, seed);
+    y = x;
+    for (int k = 0; k < PACKS; ++k)
+      trail_a[k] = trail_b[k] = (tl_ccp_trail){x.packs[k].impulse, x.packs[k].impulse};
+    tl_ccp_rows fast = {.bodies = x.bodies, .packs = x.packs}, slow = fast;
+    slow.bodies = y.bodies, slow.packs = y.packs;
+    for (int sweep = 0; sweep < 4; ++sweep) {
+      lanes->sweep(&fast, 0, PACKS);
+      tl_ccp_sweep_packs_scalar(&slow, 0, PACKS);
+      const double a = lanes->pull_back(&fast, trail_a, 0, PACKS);
+      const double b = tl_ccp_pull_back_scalar(&slow, trail_b, 0, PACKS);
+      CHECK_NEAR(a, b, TALUS_FAST ? 1e-6 * (1 + fabs(b)) : 0);
+      CHECK(sweep == 0 || a != 0);
+      lanes->move_on(&fast, trail_a, 0, PACKS, TL_R(0.3) * (talus_real)sweep);
+      tl_ccp_move_on_scalar(&slow, trail_b, 0, PACKS, TL_R(0.3) * (talus_real)sweep);
+      for (int k = 0; k < PACKS; ++k)
+        for (uint32_t i = 0; i < TL_CCP_LANES; ++i) {
+          const talus_vec3 p = tl_ccp_lane(&x.packs[k].impulse, i);
+          const talus_vec3 q = tl_ccp_lane(&y.packs[k].impulse, i);
+          CHECK(TALUS_FAST || (p.x == q.x && p.y == q.y && p.z == q.z));
+        }
+    }
+  }
+}
+
+TEST(simd_and_scalar_momentum_give_the_same_bits) {
+  for (tl_isa isa = TL_ISA_GENERIC; isa < TL_ISA_COUNT; ++isa)
+    if (tl_isa_has(isa))
+      compare_momentum(tl_ccp_visits_of(isa));
+}
+
 /* ---- the solution
  * --------------------------------------------------------------------------------- */
 

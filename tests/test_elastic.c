@@ -284,6 +284,24 @@ TEST(groups_that_ignore_each_other_fly_through) {
   talus_world_destroy(world);
 }
 
+TEST(loads_push_and_turn_and_are_in_the_ledger) {
+  for (int how = BY_SOFT_SHELL; how <= BY_HARD_SHELL; ++how) {
+    talus_body_def ball;
+    const talus_world_def def = elastic_def((way)how, 0.01);
+    talus_world *world = elastic_world(&def, 0.5, 1, &ball);
+    ball.force.x = 2;
+    ball.torque.z = 1;
+    const talus_body a = add_ball(world, ball, 1, (talus_dvec3){0, 0, 0}, (talus_dvec3){0, 1, 0});
+    const double energy = report_of(world).kinetic_energy;
+    CHECK_OK(talus_world_step(world, 100));
+    const talus_report r = report_of(world);
+    CHECK_NEAR(info_of(world, a).velocity.x, 2, TALUS_SINGLE ? 1e-5 : 1e-12);
+    CHECK_NEAR(info_of(world, a).spin.z, 10, TALUS_SINGLE ? 1e-4 : 1e-12); /* I = 0.1 */
+    CHECK_NEAR(r.kinetic_energy - energy, r.load_work, TALUS_SINGLE ? 1e-4 : 1e-12);
+    talus_world_destroy(world);
+  }
+}
+
 /* ---- what is missed by distance -------------------------------------------------------------- */
 
 TEST(the_hard_shell_misses_the_share_that_the_formula_says) {

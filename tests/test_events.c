@@ -1,6 +1,9 @@
 /* Gases of hard spheres: what long runs keep, what kinetic theory says, threads and restarts. */
 #include "elastic_fixture.h"
 
+#include "base/memory.h"
+#include "refuse.h"
+
 #define PI 3.14159265358979323846
 
 static double starling(double f) { return (1 + f + f * f - f * f * f) / pow(1 - f, 3); }
@@ -174,6 +177,48 @@ TEST(a_saved_gas_goes_on_bit_for_bit) {
 #else
   SKIP("this build has no checkpoints");
 #endif
+}
+
+/* A step for which memory is missing has changed nothing, and goes on once there is some. */
+TEST(a_step_without_memory_is_as_if_it_had_not_been_tried) {
+#if REFUSES_MEMORY
+  double length;
+  talus_world *world = make_gas(elastic_def(BY_EVENTS, 0.5), 256, 0.3, &length);
+  talus_world *other = make_gas(elastic_def(BY_EVENTS, 0.5), 256, 0.3, &length);
+  CHECK_OK(talus_world_step(other, 3));
+  int refused = 0;
+  for (int step = 0; step < 3; ++step) {
+    const uint64_t before = talus_world_hash(world);
+    talus_status status = TALUS_ERROR_MEMORY;
+    for (int at = 1; status != TALUS_OK; ++at) {
+      refuse_at = at;
+      status = talus_world_step(world, 1);
+      refuse_at = -1;
+      CHECK(status == TALUS_OK || status == TALUS_ERROR_MEMORY);
+      refused += status != TALUS_OK;
+      if (talus_world_steps(world) == (uint64_t)step)
+        CHECK_EQ_U64(talus_world_hash(world), before);
+      else
+        break;
+    }
+  }
+  CHECK(refused > 3);
+  CHECK_EQ_U64(talus_world_hash(world), talus_world_hash(other));
+  talus_world_destroy(world);
+  talus_world_destroy(other);
+#else
+  SKIP("sanitizers have an allocator of their own");
+#endif
+}
+
+TEST(warm_steps_allocate_nothing) {
+  double length;
+  talus_world *world = make_gas(elastic_def(BY_EVENTS, 0.1), 500, 0.2, &length);
+  CHECK_OK(talus_world_step(world, 200));
+  const uint64_t before = tl_memory_count().allocations;
+  CHECK_OK(talus_world_step(world, 50));
+  CHECK(tl_memory_count().allocations - before <= 2); /* a step with more impacts than any before */
+  talus_world_destroy(world);
 }
 
 /* Contacts of a step of events are those that collided, with all that they gave. */

@@ -149,6 +149,30 @@ TEST(written_scene_reads_back_and_writes_the_same_text) {
   }
 }
 
+TEST(numbers_may_be_written_as_ratios) {
+  talus_scene *scene = parse("talus: 1\nuntil: 4/2\ngravity: [0, 1/4, -981/1e2]\n"
+                             "step: {kind: fixed, dt: 1/60, substeps: 8/2}\n");
+  CHECK(scene->step.dt == 1.0 / 60 && scene->step.substeps == 4 && scene->until.time == 2);
+  CHECK(scene->gravity[1] == 0.25 && scene->gravity[2] == -9.81);
+  talus_scene_free(scene);
+  const char *const bad[] = {"1/", "/2", "1/2/3", "1/0", "0/0", "1/x", "1 /2"};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
+    char text[64];
+    snprintf(text, sizeof text, "talus: 1\nuntil: %s\n", bad[i]);
+    char *problems = complaints(text, 0, NULL);
+    CHECK_MSG(strstr(problems, "test.yaml:2:8: until is"), "%s", problems);
+    talus_text_free(problems);
+  }
+}
+
+TEST(substeps_do_not_go_with_springs) {
+  char *problems = complaints("talus: 1\nuntil: 1\nstep: {dt: 1e-3, substeps: 2}\n"
+                              "solve: penalty\n",
+                              0, NULL);
+  CHECK_MSG(strstr(problems, "test.yaml:3:28: step.substeps is 2"), "%s", problems);
+  talus_text_free(problems);
+}
+
 TEST(every_key_arrives_in_its_member) {
   talus_scene *scene = parse(everything);
   const tl_scene_body *bodies = scene->bodies.data;

@@ -55,7 +55,8 @@ typedef struct talus_scene_info {
   double at_rest;                 /* m/s; 0: not asked for */
   uint64_t steps, frames;
   size_t shapes, materials, emitters, sinks, probes;
-  double emitted; /* bodies that emitters add until then, where nothing blocks them */
+  uint64_t substeps; /* of a step; 1: none */
+  double emitted;    /* bodies that emitters add until then, where nothing blocks them */
 } talus_scene_info;
 TALUS_API void talus_scene_get_info(const talus_scene *scene, talus_scene_info *info);
 

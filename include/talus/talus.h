@@ -408,8 +408,8 @@ typedef enum talus_solve_kind {
   TALUS_SOLVE_PENALTY, /* springs: overlap makes force, velocity Verlet (docs/theory/penalty.md) */
   TALUS_SOLVE_IMPULSE, /* rigid: sequential impulses (docs/theory/impulse.md) */
   TALUS_SOLVE_ELASTIC  /* hard spheres without friction (docs/theory/hard-spheres.md): free bodies
-                          are spheres, walls are planes, containers, spheres and boxes; no joints,
-                          no locks */
+                          are spheres, walls planes, containers, spheres, boxes and revolved; no
+                          joints,  no locks */
 } talus_solve_kind;
 
 /* Elastic: when two bodies collide. */
@@ -518,6 +518,9 @@ typedef void talus_log_fn(void *context, int level, const char *line);
 typedef struct talus_world_def {
   talus_vec3 gravity; /* m/s2 */
   double dt;          /* s, the fixed step */
+  int substeps; /* 1 ... 1000: solver, joints and motion go by dt / substeps, pairs and contact
+                   points are found once in dt and ride on their bodies meanwhile; 1 with
+                   penalty, elastic and steps of events */
   talus_step_kind step;
   talus_broad_kind broad;
   double skin; /* m: pairs are found within this much more and kept until boxes have moved by about
@@ -534,10 +537,10 @@ typedef struct talus_world_def {
   void *log_context;
 } talus_world_def;
 
-/* gravity (0, 0, -9.81), dt 1 ms, broad auto, narrow newton, ccp with ncp friction, 50 sweeps,
- * automatic tolerance, warm start, recovery, islands (penalty: linear, tangential 2/7, reach 1 mm;
- * slop |gravity| dt^2, impulse: correction 0.2), nobody sleeps (but sleep.time is 0.5 s), no
- * domain, nothing strict. */
+/* gravity (0, 0, -9.81), dt 1 ms, substeps 1, broad auto, narrow newton, ccp with ncp friction, 50
+ * sweeps, automatic tolerance, warm start, recovery, islands (penalty: linear, tangential 2/7,
+ * reach 1 mm; slop |gravity| dt^2, impulse: correction 0.2), nobody sleeps (but sleep.time is 0.5
+ * s), no domain, nothing strict. */
 TALUS_API talus_world_def talus_world_def_default(void);
 
 typedef struct talus_world talus_world;

@@ -46,4 +46,22 @@ static inline tl_free tl_free_of(const tl_crowd *crowd, uint32_t slot) {
   return f;
 }
 
+/* J: what constant loads give to a free body in the step before anything touches it, beside
+ * gravity. free: of the body, as above. */
+static inline double tl_free_load_work(const tl_crowd *crowd, uint32_t slot, const tl_free *free) {
+  const tl_properties *property = &crowd->model->property;
+  double work = 0;
+  if (property->force) {
+    const talus_dvec3 force = tl_widen(property->force[slot]);
+    const talus_dvec3 v = tl_widen(free->velocity);
+    const double mass = (double)property->mass[slot], h = crowd->dt;
+    work += h * (tl_ddot(force, v) - 0.5 * h * tl_ddot(force, force) / mass);
+  }
+  if (property->torque) {
+    const talus_vec3 mean = tl_scale(tl_add(crowd->in->spin[slot], free->spin), TL_R(0.5));
+    work += crowd->dt * tl_ddot(tl_widen(property->torque[slot]), tl_widen(mean));
+  }
+  return work;
+}
+
 #endif

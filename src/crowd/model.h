@@ -103,9 +103,12 @@ typedef struct tl_group_pair {
   uint32_t a, b; /* a <= b */
 } tl_group_pair;
 
+#define TL_SUBSTEPS_MOST 1000
+
 typedef struct tl_model {
   talus_vec3 gravity;
   double dt;
+  int substeps; /* of a step, in which contacts are found once (step/substep.h); 0 counts as 1 */
   talus_step_kind step;
   talus_broad_kind broad;
   double skin; /* m: candidate pairs are kept while boxes move by less than about half; 0: not;
@@ -128,6 +131,11 @@ typedef struct tl_model {
   tl_par par;
   tl_log log;
 } tl_model;
+
+/* s: what solvers and joints take for a step in one of length dt. */
+static inline double tl_model_substep(const tl_model *model, double dt) {
+  return model->substeps > 1 ? dt / model->substeps : dt;
+}
 
 /* Whether groups a and b were told not to collide. */
 bool tl_model_ignores(const tl_model *model, uint32_t group_a, uint32_t group_b);

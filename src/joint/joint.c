@@ -249,7 +249,7 @@ talus_status tl_joint_make(const tl_model *model, const tl_state *state, const t
   if (isnan(def->rest))
     joint->rest = two_points ? apart : 0;
   TL_TRY(tl_joint_check(model, joint));
-  TL_TRY(tl_joint_check_motor_speed(joint, model->dt));
+  TL_TRY(tl_joint_check_motor_speed(joint, tl_model_substep(model, model->dt)));
   const double gap = tl_joint_gap(model, state, joint);
   const double size = (double)tl_joint_length_of(model, joint);
   const double least = (sizeof(talus_real) == 4 ? 100 : 1) * MEET_LENGTH * size;

@@ -22,6 +22,11 @@ typedef struct tl_box {
  * bits would change the features. The depth may be larger than the exact one by that much. */
 #define TL_BOX_EDGE_BIAS 1e-7
 
+/* Of the smaller box: a corner of the common face within that of the separation is as deep. Where
+ * two boxes lie flat and one sticks out sideways by a hair, the deepest vertex is in that hair: an
+ * axis of two edges is the exact one, by the hair times the tilt, which is less than the bias. */
+#define TL_BOX_AS_DEEP (2 * TL_BOX_EDGE_BIAS)
+
 TL_FN tl_patch tl_box_patch(const tl_box *box, talus_dvec3 direction) {
   tl_patch patch;
   patch.round = 0, patch.tube = patch.ball = false;
@@ -138,6 +143,7 @@ TL_BIG_FN int tl_collide_box_box(const tl_box *a, const tl_box *b, double margin
     return 0;
   facing.normal = tl_frame_to_world(&a->frame, tl_dvec3(local[0], local[1], local[2]));
   facing.size = fmin(tl_box_size(a), tl_box_size(b));
+  facing.slack = TL_BOX_AS_DEEP * facing.size;
   if (edges[0] >= 0)
     facing.middle = tl_box_box_edges(a, b, edges, facing.normal);
   else

@@ -314,7 +314,7 @@ TL_BIG_FN int tl_solution_points(const tl_convex *a, const tl_convex *b, const t
                                  tl_point out[TL_MANIFOLD_MAX], talus_dvec3 *place) {
   tl_facing facing;
   facing.normal = s->normal, facing.gap = s->gap, facing.size = s->size;
-  facing.middle = tl_solution_middle(a, b, s);
+  facing.middle = tl_solution_middle(a, b, s), facing.slack = TL_PATCH_AS_DEEP * s->size;
   bool deep;
   const int count = tl_patch_points(pa, pb, &facing, margin, out, &deep);
   const double level = s->gap + TL_PATCH_AS_DEEP * s->size + 4 * (double)TL_REAL_EPS * fabs(s->gap);

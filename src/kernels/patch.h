@@ -91,6 +91,8 @@ TL_BIG_FN void tl_box_face_patch(const double *half, talus_dvec3 d, tl_patch *pa
 typedef struct tl_shadow {
   int count;
   double x[TL_PATCH_MAX], y[TL_PATCH_MAX], height[TL_PATCH_MAX];
+  double ex[TL_PATCH_MAX], ey[TL_PATCH_MAX];         /* of the edge from each vertex to the next */
+  double square[TL_PATCH_MAX], length[TL_PATCH_MAX]; /* of that edge */
   double sign;       /* of the area: +1 if it goes round counter-clockwise */
   double h0, hx, hy; /* polygon: height = h0 + hx x + hy y */
 } tl_shadow;
@@ -103,6 +105,12 @@ TL_BIG_FN bool tl_shadow_cast(const tl_patch *patch, talus_dvec3 u, talus_dvec3 
     s->height[i] = tl_ddot(patch->vertex[i], n);
   }
   s->sign = 1, s->h0 = s->height[0], s->hx = s->hy = 0;
+  for (int i = 0; i < s->count; ++i) {
+    const int j = i + 1 < s->count ? i + 1 : 0;
+    s->ex[i] = s->x[j] - s->x[i], s->ey[i] = s->y[j] - s->y[i];
+    s->square[i] = s->ex[i] * s->ex[i] + s->ey[i] * s->ey[i];
+    s->length[i] = sqrt(s->square[i]);
+  }
   if (patch->count < 3)
     return true;
   /* Newell's normal: exact for a plane polygon, the best fit for one that rounding bent. */
@@ -140,10 +148,8 @@ TL_FN double tl_shadow_height(const tl_shadow *s, double x, double y) {
 /* Whether a place lies over the polygon, or outside it by no more than tol. */
 TL_BIG_FN bool tl_shadow_covers(const tl_shadow *s, double x, double y, double tol) {
   for (int i = 0; i < s->count; ++i) {
-    const int j = i + 1 < s->count ? i + 1 : 0;
-    const double ex = s->x[j] - s->x[i], ey = s->y[j] - s->y[i];
-    const double side = s->sign * (ex * (y - s->y[i]) - ey * (x - s->x[i]));
-    if (side < -tol * sqrt(ex * ex + ey * ey))
+    const double side = s->sign * (s->ex[i] * (y - s->y[i]) - s->ey[i] * (x - s->x[i]));
+    if (side < -tol * s->length[i])
       return false;
   }
   return true;
@@ -180,19 +186,18 @@ TL_BIG_FN void tl_corners_add(tl_corners *list, const tl_shadow *a, const tl_sha
 /* Where edge (or segment) i of a crosses edge j of b. */
 TL_BIG_FN void tl_corners_cross(tl_corners *list, const tl_shadow *a, int i, const tl_shadow *b,
                                 int j) {
-  const int i1 = i + 1 < a->count ? i + 1 : 0, j1 = j + 1 < b->count ? j + 1 : 0;
-  const double ax = a->x[i1] - a->x[i], ay = a->y[i1] - a->y[i];
-  const double bx = b->x[j1] - b->x[j], by = b->y[j1] - b->y[j];
+  const double ax = a->ex[i], ay = a->ey[i], bx = b->ex[j], by = b->ey[j];
   const double dx = b->x[j] - a->x[i], dy = b->y[j] - a->y[i];
-  const double det = ax * by - ay * bx;
+  const double det = ax * by - ay * bx, turn = det < 0 ? -1 : 1;
+  /* Where it is on each, times |det|: most pairs of edges do not cross, and need no division. */
+  const double on_a = turn * (dx * by - dy * bx), on_b = turn * (dx * ay - dy * ax);
+  if (on_a < 0 || on_b < 0 || on_a > fabs(det) || on_b > fabs(det))
+    return;
   /* Nearly parallel edges cross at a place that rounding chooses; their ends are corners already.
    */
-  const double scale = sqrt((ax * ax + ay * ay) * (bx * bx + by * by));
-  if (!(fabs(det) > 1e-6 * scale))
+  if (!(det * det > 1e-12 * a->square[i] * b->square[j]))
     return;
-  const double s = (dx * by - dy * bx) / det, t = (dx * ay - dy * ax) / det;
-  if (s < 0 || s > 1 || t < 0 || t > 1)
-    return;
+  const double s = on_a / fabs(det);
   tl_corners_add(list, a, b, a->x[i] + s * ax, a->y[i] + s * ay, 0, 2 * (uint32_t)i + 1,
                  2 * (uint32_t)j + 1);
 }
@@ -399,6 +404,7 @@ TL_BIG_FN void tl_sort_by_features(tl_point *points, int count) {
 typedef struct tl_facing {
   talus_dvec3 normal, middle;
   double gap, size;
+  double slack; /* m: of gaps that count as one with that of the pair */
 } tl_facing;
 
 TL_FN tl_point tl_facing_point(const tl_facing *f, uint32_t feature_a, uint32_t feature_b) {
@@ -423,7 +429,7 @@ TL_BIG_FN int tl_patch_points(const tl_patch *a, const tl_patch *b, const tl_fac
       tl_shadow_cast(b, u, v, n, &sb))
     tl_corners_find(&list, &sa, &sb, a->round + b->round);
   for (int i = 0; i < list.count; ++i)
-    *deep = *deep || list.at[i].gap <= facing->gap + TL_PATCH_AS_DEEP * facing->size;
+    *deep = *deep || list.at[i].gap <= facing->gap + facing->slack;
   if (!*deep) {
     if (list.count == TL_PATCH_CANDIDATES)
       list.count--;

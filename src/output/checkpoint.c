@@ -71,6 +71,7 @@ _Static_assert(sizeof(talus_shape_kind) == 4 && sizeof(talus_broad_kind) == 4, "
 static const tl_column world_columns[] = {
     REAL(struct talus_world, gravity, model.gravity),
     DOUBLE(struct talus_world, dt, model.dt),
+    LATE_U32(struct talus_world, substeps, model.substeps, 8),
     U32(struct talus_world, broad, model.broad),
     ANY_DOUBLE(struct talus_world, skin, model.skin),
     U32(struct talus_world, narrow_ellipsoid, model.narrow.ellipsoid),

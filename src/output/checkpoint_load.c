@@ -164,6 +164,7 @@ static talus_status check_settings(const talus_world *world) {
   const tl_model *model = &world->model;
   const talus_world_def def = {.gravity = model->gravity,
                                .dt = model->dt,
+                               .substeps = model->substeps,
                                .step = model->step,
                                .broad = model->broad,
                                .skin = model->skin,
@@ -341,6 +342,7 @@ static talus_status complete(talus_world *world) {
 
 static talus_status load_world(load_job *job, talus_world *world) {
   tl_model *model = &world->model;
+  model->substeps = 1; /* before format 8 */
   const talus_status status = load_columns(job, &tl_table_world, world, 1);
   const size_t bodies = model->bodies;
   model->bodies = 0;

@@ -67,6 +67,7 @@ static talus_world_def world_def(const talus_scene *scene) {
   talus_world_def def = talus_world_def_default();
   def.gravity = vec3(scene->gravity);
   def.dt = scene->step.dt;
+  def.substeps = (int)scene->step.substeps;
   def.step = (talus_step_kind)scene->step.kind;
   def.broad = (talus_broad_kind)scene->broad.kind;
   def.skin = scene->broad.skin;

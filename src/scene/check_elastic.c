@@ -34,7 +34,7 @@ static void check_settings(tl_checker *checker) {
 
 static bool is_wall(int kind) {
   return kind == TALUS_SPHERE || kind == TALUS_PLANE || kind == TALUS_CONTAINER ||
-         kind == TALUS_BOX;
+         kind == TALUS_BOX || kind == TALUS_REVOLVED;
 }
 
 static void check_shape(tl_checker *checker, tl_node_id node, const tl_scene_shape_use *use,
@@ -44,7 +44,7 @@ static void check_shape(tl_checker *checker, tl_node_id node, const tl_scene_sha
   if (kind < 0 || (!is_free && checker->scene->solve.shell == TALUS_SHELL_HARD))
     return;
   const char *name = talus_shape_kind_name((talus_shape_kind)kind);
-  if (is_free && kind != TALUS_SPHERE && kind != TALUS_PLANE && kind != TALUS_CONTAINER)
+  if (is_free && kind != TALUS_SPHERE && (kind == TALUS_BOX || !is_wall(kind)))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "shape"),
                    "%s.shape is a %s, and solve: {kind: elastic} moves spheres alone; expected a "
                    "sphere, or solve: {kind: ccp}",
@@ -52,7 +52,7 @@ static void check_shape(tl_checker *checker, tl_node_id node, const tl_scene_sha
   else if (!is_free && !is_wall(kind))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "shape"),
                    "%s.shape is a %s, and walls of solve: {kind: elastic} are planes, containers, "
-                   "boxes and spheres; expected one of them, or `shell: hard`",
+                   "boxes, spheres and revolved; expected one of them, or `shell: hard`",
                    path, name);
 }
 

@@ -219,7 +219,9 @@ static void check_motor(tl_checker *checker, tl_node_id node, const tl_scene_joi
         "%s.motor: stiffness and damping are of `position`, which it lacks; expected a `spring` "
         "beside the motor, or a position",
         path);
-  const double dt = checker->scene->step.dt, turn = fabs(motor->speed.value[0]) * dt;
+  const uint64_t substeps = checker->scene->step.substeps;
+  const double dt = checker->scene->step.dt / (substeps > 1 ? (double)substeps : 1);
+  const double turn = fabs(motor->speed.value[0]) * dt;
   if (turns && tl_object_good(map, motor, "speed") && !tl_object_has(map, motor, "max") &&
       turn > MOTOR_TURN)
     tl_problem_add(

@@ -78,8 +78,23 @@ void tl_check_complete_pair(tl_checker *checker, tl_node_id node, tl_scene_pair 
                    i, pair->static_friction, pair->friction);
 }
 
+/* Springs find their forces anew in every step, and events know no step. */
+static void check_substeps(tl_checker *checker) {
+  const talus_scene *scene = checker->scene;
+  const bool is_rigid =
+      scene->solve.kind == TALUS_SOLVE_CCP || scene->solve.kind == TALUS_SOLVE_IMPULSE;
+  if (scene->step.substeps <= 1 || !tl_object_good(map_of("step"), &scene->step, "substeps") ||
+      (is_rigid && scene->step.kind == TALUS_STEP_FIXED))
+    return;
+  tl_problem_add(checker->problems,
+                 tl_check_mark(checker, tl_check_value(checker, checker->root, "step"), "substeps"),
+                 "step.substeps is %llu; expected none, or fixed steps with solve: ccp or impulse",
+                 (unsigned long long)scene->step.substeps);
+}
+
 void tl_check_springs(tl_checker *checker) {
   const talus_scene *scene = checker->scene;
+  check_substeps(checker);
   if (scene->solve.kind != TALUS_SOLVE_PENALTY)
     return;
   if (tl_object_has(&tl_schema_scene, scene, "sleep"))

@@ -36,9 +36,24 @@ static bool looks_like_number(const char *text) {
   return *text == '\0';
 }
 
+/* a/b, as in `dt: 1/60`. */
+static bool parse_ratio(const char *text, double *value) {
+  char above[64];
+  const char *slash = strchr(text, '/');
+  const size_t length = slash ? (size_t)(slash - text) : 0;
+  if (length == 0 || length >= sizeof above || !looks_like_number(slash + 1))
+    return false;
+  memcpy(above, text, length);
+  above[length] = '\0';
+  if (!looks_like_number(above))
+    return false;
+  *value = strtod(above, NULL) / strtod(slash + 1, NULL);
+  return true;
+}
+
 bool tl_parse_number(const char *text, double *value) {
   if (!looks_like_number(text))
-    return false;
+    return parse_ratio(text, value);
   *value = strtod(text, NULL);
   return true;
 }

@@ -313,6 +313,7 @@ void talus_scene_get_info(const talus_scene *scene, talus_scene_info *info) {
       .output_every = scene->output.every,
       .at_rest = scene->until.at_rest,
       .steps = steps,
+      .substeps = scene->step.substeps,
       .frames =
           scene->output.frames ? tl_grid_events(scene->output.every, scene->step.dt, steps) : 0,
       .shapes = scene->shapes.count,

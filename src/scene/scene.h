@@ -29,6 +29,7 @@ typedef struct tl_scene_step {
   tl_object object;
   int kind;
   double dt;
+  uint64_t substeps;
 } tl_scene_step;
 
 typedef struct tl_scene_solve {

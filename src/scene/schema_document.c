@@ -132,6 +132,7 @@ talus_status tl_schema_document(char **out) {
       "  - {shape: ground, fixed: true}\n"
       "  - fill: {shape: grain, count: 100, in: {box: [[-1, -1, 0.1], [1, 1, 2]]}}\n"
       "```\n\n"
+      "A number may be written as a ratio: `dt: 1/60`.\n\n"
       "Names (of materials, shapes, bodies, ...) are any text up to 100 bytes. Bodies are made in\n"
       "the order of the list, so a `fill` avoids what is listed before it. Anchors and aliases\n"
       "(`&a`, `*a`) may be used; merge keys (`<<`) and tags may not.\n\n"

@@ -102,15 +102,20 @@ const tl_map tl_schema_step = {
     .size = sizeof(OWNER),
     .bare = "kind",
     .help = "How time advances. A bare word stands for `{kind: word}`.",
-    .keys = (const tl_key[]){{KEY(OWNER, kind, WORD), .words = &step_kinds, .fallback = "fixed",
-                              .example = "fixed", .help = "the stepper"},
-                             {KEY(OWNER, dt, NUMBER), POSITIVE, .unit = "s", .fallback = "1e-3",
-                              .example = "5e-4",
-                              .help = "length of a step; never shortened. Where it is not given, "
-                                      "`solve: penalty` with `stiffness: auto` takes one for which "
-                                      "overlaps stay below a hundredth of the smallest radius; one "
-                                      "that is given and too long for that is refused"},
-                             {0}}};
+    .keys = (const tl_key[]){
+        {KEY(OWNER, kind, WORD), .words = &step_kinds, .fallback = "fixed", .example = "fixed",
+         .help = "the stepper"},
+        {KEY(OWNER, dt, NUMBER), POSITIVE, .unit = "s", .fallback = "1e-3", .example = "5e-4",
+         .help = "length of a step; never shortened. Where it is not given, "
+                 "`solve: penalty` with `stiffness: auto` takes one for which "
+                 "overlaps stay below a hundredth of the smallest radius; one "
+                 "that is given and too long for that is refused"},
+        {KEY(OWNER, substeps, INTEGER), .range = {1, 1000, false}, .fallback = "1", .example = "4",
+         .help = "parts of a step: solver, joints and motion go by dt / "
+                 "substeps; pairs and contact points are found once in dt, "
+                 "and ride on their bodies meanwhile. With `solve: ccp` and "
+                 "`impulse`"},
+        {0}}};
 #undef OWNER
 
 /* Whose they are: warn.c tells of keys that are given where they do nothing. */

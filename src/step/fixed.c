@@ -7,6 +7,7 @@
 
 #include "step/relay.h"
 #include "step/sleep.h"
+#include "step/substep.h"
 
 #include <math.h>
 #include <time.h>
@@ -137,7 +138,7 @@ static talus_status renew_contacts(const tl_backend *backend, const tl_crowd *cr
                                    const tl_slidings *slidings, tl_contacts *contacts) {
   const tl_model *model = crowd->model;
   const bool may_sleep = crowd->in->rest != NULL;
-  TL_TRY(tl_history_begin(crowd->contacts_before, crowd->dt, contacts));
+  TL_TRY(tl_history_begin(crowd->contacts_before, tl_model_substep(model, crowd->dt), contacts));
   if (may_sleep) {
     TL_TRY(tl_sleep_keep(crowd, crowd->contacts_before, contacts));
     tl_sleep_drop_pairs(crowd, pairs);
@@ -221,10 +222,8 @@ static tl_state begin_rest(const tl_crowd *crowd) {
   return in;
 }
 
-static talus_status step_from(const tl_backend *backend, const tl_crowd *crowd,
-                              tl_step_report *report) {
-  TL_TRY(tl_step_find_contacts(backend, crowd, report));
-  TL_GO_ON(crowd->cancel);
+talus_status tl_step_advance(const tl_backend *backend, const tl_crowd *crowd,
+                             tl_step_report *report) {
   if (crowd->joints)
     tl_joints_begin(crowd->joints, crowd->dt, crowd->joints_after);
   TL_TRY(tl_joints_guard_start(crowd));
@@ -243,9 +242,20 @@ static talus_status step_from(const tl_backend *backend, const tl_crowd *crowd,
   tl_step_move(crowd, twists);
   if (crowd->joints)
     tl_joints_settle(crowd->model, crowd->out, crowd->joints, crowd->joints_after);
+  report->wall_step += wall_now() - solved;
+  return TALUS_OK;
+}
+
+static talus_status step_from(const tl_backend *backend, const tl_crowd *crowd,
+                              tl_step_report *report) {
+  TL_TRY(tl_step_find_contacts(backend, crowd, report));
+  TL_GO_ON(crowd->cancel);
+  if (crowd->model->substeps > 1)
+    TL_TRY(tl_substeps_run(backend, crowd, report));
+  else
+    TL_TRY(tl_step_advance(backend, crowd, report));
   if (tl_sleep_is_on(crowd))
     tl_sleep_watch(crowd);
-  report->wall_step += wall_now() - solved;
   return TALUS_OK;
 }
 

@@ -241,7 +241,7 @@ void tl_gathered_swap(tl_gathered *g) {
   g->before = g->after;
   g->after = was;
   tl_contacts_swap(&g->contacts_before, &g->contacts_after);
-  tl_joints_take(&g->joints, g->dt);
+  tl_joints_take(&g->joints, tl_model_substep(&g->model, g->dt));
   set_springs(&g->penalty, g->springs_after);
 }
 

@@ -45,6 +45,10 @@ talus_status tl_step_event(const tl_crowd *crowd, tl_step_report *report);
 talus_status tl_step_find_contacts(const tl_backend *backend, const tl_crowd *crowd,
                                    tl_step_report *report);
 
+/* From contacts that are found to crowd->out: joints, solver, a look at the result, the move. */
+talus_status tl_step_advance(const tl_backend *backend, const tl_crowd *crowd,
+                             tl_step_report *report);
+
 /* Numbers are finite long after they have lost all sense: the most of its own sizes that a body may
  * move by within a step, and of rad that it may turn by. */
 #define TL_STEP_WILD 1e6

@@ -227,7 +227,7 @@ static talus_status borrow_joint(borrower *b, size_t row) {
     return tl_fail(TALUS_ERROR_INVALID,
                    "there are two joints named '%.100s'; give one another name", old->name);
   if (tl_joint_acts(old))
-    TL_TRY(tl_joint_check_motor_speed(old, b->world->model.dt));
+    TL_TRY(tl_joint_check_motor_speed(old, tl_model_substep(&b->world->model, b->world->model.dt)));
   joint.name = NULL;
   joint.told = 0;
   joint.uid = old->uid > joints->next_uid ? old->uid : joints->next_uid + 1;

@@ -48,8 +48,9 @@ static const char *find_fault(const tl_model *model, uint32_t slot) {
   }
   if (is_hard)
     return NULL;
-  if (kind != TALUS_SPHERE && kind != TALUS_PLANE && kind != TALUS_CONTAINER && kind != TALUS_BOX)
-    return "and walls may be planes, containers, spheres or boxes (others with shell: hard)";
+  if (kind != TALUS_SPHERE && kind != TALUS_BOX && !tl_kind_is_wall(kind))
+    return "and walls may be planes, containers, spheres, boxes or revolved (others with shell: "
+           "hard)";
   if ((flags & TL_FLAG_KINEMATIC) && kind != TALUS_SPHERE && tl_body_turns(model, slot))
     return "and turns; walls may move along a line or stand still (shell: hard lets them turn)";
   return NULL;

@@ -185,7 +185,7 @@ talus_status talus_joint_set_motor(talus_world *world, talus_joint joint, double
   set.motor_target = target;
   if (max > 0)
     set.motor_max = max;
-  TL_TRY(tl_joint_check_motor_speed(&set, world->model.dt));
+  TL_TRY(tl_joint_check_motor_speed(&set, tl_model_substep(&world->model, world->model.dt)));
   *j = set;
   tell_changed(world, j);
   return TALUS_OK;
@@ -193,7 +193,8 @@ talus_status talus_joint_set_motor(talus_world *world, talus_joint joint, double
 
 /* Serial: springs are few beside contacts. */
 double tl_world_spring_energy(const talus_world *world) {
-  const double dt = world->joints.dt > 0 ? world->joints.dt : world->model.dt;
+  const double dt =
+      world->joints.dt > 0 ? world->joints.dt : tl_model_substep(&world->model, world->model.dt);
   tl_tally sum;
   if (world->joints.all.count == 0)
     return 0;

@@ -66,6 +66,7 @@ talus_world_def talus_world_def_default(void) {
   return (talus_world_def){
       .gravity = {0, 0, (talus_real)-9.81},
       .dt = 1e-3,
+      .substeps = 1,
       .solve = {.reach = 1e-3,
                 .tangential = 2.0 / 7.0,
                 .slop = -1,

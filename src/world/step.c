@@ -384,7 +384,7 @@ static talus_status step_once(talus_world *world) {
     return tell_interrupted(world);
   }
   TL_TRY(status == TALUS_OK ? status : explain(world, status));
-  tl_joints_take(&world->joints, crowd.dt);
+  tl_joints_take(&world->joints, tl_model_substep(model, crowd.dt));
   take_result(world, is_springs);
   world->wall[0] += world->last.wall_broad;
   world->wall[1] += world->last.wall_narrow;

@@ -50,6 +50,17 @@ static talus_status check_settings(const talus_world_def *def) {
   if (!(def->dt > 0) || !tl_is_finite_d(def->dt))
     return tl_fail(TALUS_ERROR_INVALID, "dt is %g; it must be a positive number of seconds",
                    def->dt);
+  if (def->substeps < 1 || def->substeps > TL_SUBSTEPS_MOST)
+    return tl_fail(TALUS_ERROR_INVALID, "substeps is %d; expected 1 to %d", def->substeps,
+                   TL_SUBSTEPS_MOST);
+  if (def->substeps > 1 &&
+      (def->solve.kind == TALUS_SOLVE_PENALTY || def->solve.kind == TALUS_SOLVE_ELASTIC ||
+       def->step != TALUS_STEP_FIXED))
+    return tl_fail(
+        TALUS_ERROR_INVALID,
+        "substeps is %d, which goes with fixed steps of solve.kind ccp and impulse; take "
+        "1 and a smaller dt",
+        def->substeps);
   if ((unsigned)def->solve.kind > TALUS_SOLVE_ELASTIC || (unsigned)def->solve.law > TALUS_NOBLE)
     return tl_fail(
         TALUS_ERROR_INVALID,
@@ -151,6 +162,7 @@ talus_status talus_world_create(const talus_world_def *def, talus_world **world)
   TL_TRY(tl_world_new(&made));
   made->model.gravity = def->gravity;
   made->model.dt = def->dt;
+  made->model.substeps = def->substeps;
   made->model.step = def->step;
   made->model.broad = def->broad;
   made->model.skin = def->skin;

@@ -1,5 +1,7 @@
 """talus render: which bodies are shown, how they are cut, and what the colours span."""
 import math
+import pathlib
+import shutil
 
 import pytest
 from conftest import run, talus
@@ -126,3 +128,21 @@ def test_nothing_is_behind_title_and_time(tmp_path):
         ys = [y for x, y in coloured(rows) if x < 0.75 * width]
         unit = max(min(height, 0.65 * width), 400) / 1000
         assert min(ys) > 56 * unit and max(ys) < height - 56 * unit and max(ys) - min(ys) > 0.5 * height
+
+
+def test_gears_have_teeth_that_mesh(tmp_path):
+    """Around the rim of the wheel there are as many teeth as its radius says, and none where a gear is missing."""
+    text = (pathlib.Path(__file__).parents[2] / "docs/howto/gears.md").read_text().split("```yaml gears.yaml\n")[1].split("```")[0]
+
+    def runs(scene):
+        folder = make(tmp_path, scene.replace("until: 1.0", "until: 0.1"))
+        render(folder, tmp_path / "a.png", "--bare", "--colour", "id", "--camera", "0.1,-0.0001,1,0.1,0,0", "--fov", 14, "--size", "480x480",
+               "--samples", 4, "-q", "--only", "wheel")
+        rows = read_png(tmp_path / "a.png")[2]
+        metre = 240 / math.tan(math.radians(7)) / 0.99
+        there = [(lambda p: max(p) - min(p) > 60)(rows[int(239.5 - 0.0815 * metre * math.sin(a))][int(239.5 + 0.0815 * metre * math.cos(a))])
+                 for a in (2 * math.pi * k / 2000 for k in range(2000))]
+        shutil.rmtree(folder)
+        return sum(there[k] and not there[k - 1] for k in range(2000))
+    assert runs(text) == pytest.approx(48, abs=2)
+    assert runs("\n".join(line for line in text.splitlines() if "kind: gear" not in line) + "\n") == 0

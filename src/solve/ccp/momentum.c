@@ -17,6 +17,7 @@
  * mostly short, and sweeps are bound by memory that this needs more of. Not beside joints, which
  * are aimed anew during sweeps. Torques of rolling resistance go on with the impulses. */
 #include "solve/ccp/ccp.h"
+#include "solve/ccp/visits.h"
 
 #include <math.h>
 
@@ -27,11 +28,11 @@
 #define LATE 12 /* sweeps before momentum is tried where pairs have one contact each */
 
 struct tl_ccp_momentum {
-  int patience;           /* sweeps before it begins */
-  tl_ccp_course *course;  /* by pack and lane */
-  tl_ccp_course *turning; /* of torques; NULL: none is passed on */
-  uint32_t *body;         /* those that the part moves */
-  tl_twist *last;         /* their velocities after the sweep before */
+  int patience;          /* sweeps before it begins */
+  tl_ccp_trail *course;  /* by pack */
+  tl_ccp_trail *turning; /* of torques; NULL: none is passed on */
+  uint32_t *body;        /* those that the part moves */
+  tl_twist *last;        /* their velocities after the sweep before */
   size_t bodies;
 };
 
@@ -142,10 +143,10 @@ talus_status tl_ccp_take_momentum(tl_ccp_part *part) {
   m->patience = bundles ? 0 : LATE;
   if (!bundles && part->rows.count > TL_FEW_ROWS && part->system->settings->iterations > LATE)
     m->patience = part->system->settings->iterations;
-  TL_TAKE(arena, part->rows.pack_count * W, &m->course);
+  TL_TAKE(arena, part->rows.pack_count, &m->course);
   m->turning = NULL;
   if (part->rows.rolls)
-    TL_TAKE(arena, part->rows.pack_count * W, &m->turning);
+    TL_TAKE(arena, part->rows.pack_count, &m->turning);
   TL_TAKE(arena, 2 * part->rows.count, &m->body);
   m->bodies = 0;
   for (size_t k = 0; k < part->rows.pack_count; ++k)
@@ -168,11 +169,12 @@ void tl_ccp_set_off(const tl_ccp_part *part, tl_team *team, int worker, int work
   struct tl_ccp_momentum *m = part->momentum;
   if (!m)
     return;
-  const size_t last = tl_share(part->rows.pack_count, worker + 1, workers) * W;
-  for (size_t row = tl_share(part->rows.pack_count, worker, workers) * W; row < last; ++row) {
-    m->course[row] = course_at(&part->rows.packs[row / W].impulse, (uint32_t)(row % W));
+  const size_t last = tl_share(part->rows.pack_count, worker + 1, workers);
+  for (size_t k = tl_share(part->rows.pack_count, worker, workers); k < last; ++k) {
+    const tl_ccp_lanes *p = &part->rows.packs[k].impulse;
+    m->course[k] = (tl_ccp_trail){*p, *p};
     if (m->turning)
-      m->turning[row] = course_at(&part->rows.rolls[row / W].torque, (uint32_t)(row % W));
+      m->turning[k] = (tl_ccp_trail){part->rows.rolls[k].torque, part->rows.rolls[k].torque};
   }
   for (size_t i = tl_share(m->bodies, worker, workers);
        i < tl_share(m->bodies, worker + 1, workers); ++i)
@@ -180,15 +182,59 @@ void tl_ccp_set_off(const tl_ccp_part *part, tl_team *team, int worker, int work
   tl_team_barrier(team);
 }
 
+static tl_ccp_course course_of(const tl_ccp_trail *trail, uint32_t i) {
+  const tl_ccp_course course = {tl_ccp_lane(&trail->from, i), tl_ccp_lane(&trail->last, i)};
+  return course;
+}
+
+static void put_course(tl_ccp_trail *trail, uint32_t i, const tl_ccp_course *course) {
+  tl_ccp_put_lane(&trail->from, i, course->from);
+  tl_ccp_put_lane(&trail->last, i, course->last);
+}
+
+/* turning: NULL where no torque is passed on. */
+static double pull_back_packs(const tl_ccp_rows *rows, const tl_ccp_trail *trails,
+                              const tl_ccp_trail *turning, size_t begin, size_t end) {
+  double sum = 0;
+  for (size_t k = begin; k < end; ++k)
+    for (uint32_t i = 0; i < W; ++i) {
+      const tl_ccp_course course = course_of(&trails[k], i);
+      const tl_ccp_course turn = turning ? course_of(&turning[k], i) : course;
+      sum += pull_back(rows, k, i, &course, &turn);
+    }
+  return sum;
+}
+
+static void move_packs(const tl_ccp_rows *rows, tl_ccp_trail *trails, tl_ccp_trail *turning,
+                       size_t begin, size_t end, talus_real beta) {
+  for (size_t k = begin; k < end; ++k)
+    for (uint32_t i = 0; i < W; ++i) {
+      tl_ccp_course course = course_of(&trails[k], i);
+      tl_ccp_course turn = turning ? course_of(&turning[k], i) : course;
+      move_row(rows, k, i, beta, &course, &turn);
+      put_course(&trails[k], i, &course);
+      if (turning)
+        put_course(&turning[k], i, &turn);
+    }
+}
+
+double tl_ccp_pull_back_scalar(const tl_ccp_rows *rows, const tl_ccp_trail *trails, size_t begin,
+                               size_t end) {
+  return pull_back_packs(rows, trails, NULL, begin, end);
+}
+
+void tl_ccp_move_on_scalar(const tl_ccp_rows *rows, tl_ccp_trail *trails, size_t begin, size_t end,
+                           talus_real beta) {
+  move_packs(rows, trails, NULL, begin, end, beta);
+}
+
 /* How far the sweep pulled back, by block. */
 static void pull_back_block(const tl_ccp_part *part, size_t block) {
   const struct tl_ccp_momentum *m = part->momentum;
-  double sum = 0;
-  for (size_t k = part->block_pack[block]; k < part->block_pack[block + 1]; ++k)
-    for (uint32_t i = 0; i < W; ++i)
-      sum += pull_back(&part->rows, k, i, &m->course[k * W + i],
-                       m->turning ? &m->turning[k * W + i] : NULL);
-  part->block_sum[block] = sum;
+  const size_t begin = part->block_pack[block], end = part->block_pack[block + 1];
+  part->block_sum[block] = m->turning
+                               ? pull_back_packs(&part->rows, m->course, m->turning, begin, end)
+                               : tl_ccp_visits_now()->pull_back(&part->rows, m->course, begin, end);
 }
 
 void tl_ccp_move_on(const tl_ccp_part *part, tl_team *team, int worker, int workers, double change,
@@ -202,10 +248,12 @@ void tl_ccp_move_on(const tl_ccp_part *part, tl_team *team, int worker, int work
   tl_team_barrier(team);
   const double back = tl_tally_sum(part->block_sum, blocks);
   const talus_real beta = next_beta(pace, change, back);
-  const size_t last = tl_share(part->rows.pack_count, worker + 1, workers) * W;
-  for (size_t row = tl_share(part->rows.pack_count, worker, workers) * W; row < last; ++row)
-    move_row(&part->rows, row / W, (uint32_t)(row % W), beta, &m->course[row],
-             m->turning ? &m->turning[row] : NULL);
+  const size_t first = tl_share(part->rows.pack_count, worker, workers);
+  const size_t last = tl_share(part->rows.pack_count, worker + 1, workers);
+  if (m->turning)
+    move_packs(&part->rows, m->course, m->turning, first, last, beta);
+  else
+    tl_ccp_visits_now()->move_on(&part->rows, m->course, first, last, beta);
   for (size_t i = tl_share(m->bodies, worker, workers);
        i < tl_share(m->bodies, worker + 1, workers); ++i)
     move_body(&part->rows.bodies[m->body[i]], beta, &m->last[i]);

@@ -4,6 +4,7 @@
  *   sweep_lanes.h  the same, several lanes at a time (visits.h)
  *   rolling.c      rows that pass on torque: rolling and spinning resistance
  *   roll_lanes.h   visits of those, several lanes at a time
+ *   momentum_lanes.h  momentum of sweeps, several lanes at a time
  *
  * There is no reduction buffer: rows of a colour share no body that they could both change, and
  * gradient methods gather per body. */
@@ -162,6 +163,22 @@ double tl_ccp_warm_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t en
 double tl_ccp_sweep_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t end);
 double tl_ccp_residual_packs_scalar(const tl_ccp_rows *rows, size_t begin, size_t end,
                                     double *most);
+
+/* ---- momentum (momentum.c) ------------------------------------------------------------------- */
+
+/* What rows of a pack have: the impulses (or torques) that their last visits began with, and those
+ * which the sweep before ended with. */
+typedef struct tl_ccp_trail {
+  tl_ccp_lanes from, last;
+} tl_ccp_trail;
+
+/* How far a sweep pulled back against the way of the one before, of packs [begin, end); and their
+ * impulses moved on by beta times that way. Of rows that pass on no torque, one lane after the
+ * other, for tests; visits.h has what runs. */
+double tl_ccp_pull_back_scalar(const tl_ccp_rows *rows, const tl_ccp_trail *trails, size_t begin,
+                               size_t end);
+void tl_ccp_move_on_scalar(const tl_ccp_rows *rows, tl_ccp_trail *trails, size_t begin, size_t end,
+                           talus_real beta);
 
 /* ---- position correction (correct.c) --------------------------------------------------------- */
 

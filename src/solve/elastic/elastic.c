@@ -144,15 +144,20 @@ static talus_status solve_published(elastic_job *job, tl_solve_report *report) {
 
 /* ---- the solver ------------------------------------------------------------------------------ */
 
-/* Free velocities, and how fast the fastest is. */
-static double load(const elastic_job *job) {
+/* Free velocities, how fast the fastest is, and what loads give. */
+static double load(const elastic_job *job, double *load_work) {
   const tl_crowd *crowd = job->crowd;
   double most = 0;
+  tl_tally work;
+  tl_tally_clear(&work);
   for (uint32_t i = 0; i < crowd->count; ++i) {
     const tl_free f = tl_free_of(crowd, i);
     job->twists[i] = (tl_twist){f.velocity, f.spin};
     most = fmax(most, (double)tl_length2(f.velocity));
+    if (!tl_body_is_static(crowd->model, i))
+      tl_tally_add(&work, tl_free_load_work(crowd, i, &f));
   }
+  *load_work = tl_tally_value(&work);
   return sqrt(most);
 }
 
@@ -191,7 +196,7 @@ talus_status tl_elastic_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_t
   TL_TAKE(crowd->arena, crowd->count, &job.twists);
   TL_TAKE(crowd->arena, contacts->count, &job.acted);
   memset(job.acted, 0, contacts->count);
-  const double fastest = load(&job);
+  const double fastest = load(&job, &report->load_work);
   job.still = TL_R(STILL * fastest);
   job.slowest = model->solve.bounce_speed >= 0
                     ? model->solve.bounce_speed

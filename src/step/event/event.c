@@ -3,12 +3,15 @@
 
 #include "base/cancel.h"
 #include "contact/history.h"
+#include "crowd/free.h"
 #include "step/step.h"
 
 #include <math.h>
 #include <time.h>
 
 #define LOOK_EVERY 1024 /* events */
+#define SOON       2    /* buckets, of about an event each */
+#define LATER      6
 
 /* Impacts within a billionth of a step, for each flyer, after which nobody believes in an end. */
 #define PILE 1000
@@ -19,24 +22,35 @@ static double wall_now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Asks for what the events of the next bucket will look at. */
-static void prefetch(const tl_events *events) {
+/* Asks for what events to come will look at: those of one bucket want their plans and places, those
+ * of a bucket that comes sooner, whose plans are here by now, the cells around them. since: the
+ * bucket of the last call. */
+static void prefetch(const tl_events *events, uint32_t since) {
   const tl_event_queue *queue = &events->queue;
-  const uint32_t i =
-      queue->current + 1 < queue->buckets ? queue->head[queue->current + 1] : TL_NONE;
-  if (i == TL_NONE)
-    return;
-  __builtin_prefetch(&events->plans[i]);
-  __builtin_prefetch(&events->flyers[i]);
+  for (uint32_t b = since + 1 + LATER; b <= queue->current + LATER && b < queue->buckets; ++b) {
+    const uint32_t i = queue->head[b];
+    if (i == TL_NONE)
+      continue;
+    __builtin_prefetch(&events->plans[i]);
+    __builtin_prefetch(&events->flyers[i]);
+    __builtin_prefetch(&queue->nodes[i]);
+  }
+  for (uint32_t b = since + 1 + SOON; b <= queue->current + SOON && b < queue->buckets; ++b)
+    if (queue->head[b] != TL_NONE)
+      tl_events_prefetch(events, queue->head[b]);
 }
 
 static talus_status run(tl_events *events) {
   tl_event_queue *queue = &events->queue;
   const uint64_t pile = PILE * ((uint64_t)events->count + 10);
   uint64_t count = 0, since = 0;
+  uint32_t seen = 0;
   double moment = 0;
   for (uint32_t i; (i = tl_event_queue_first(queue)) != TL_NONE; ++count) {
-    prefetch(events);
+    if (queue->current != seen) {
+      prefetch(events, seen);
+      seen = queue->current;
+    }
     const tl_plan *plan = &events->plans[i];
     const double tau = queue->nodes[i].when;
     if (tau > moment + 1e-9 * events->span)
@@ -78,7 +92,7 @@ static void finish_range(void *context, size_t begin, size_t end) {
     tl_events_move(events, (uint32_t)i, events->span);
     const talus_dvec3 way = tl_model_offset(crowd->model, events->start[i], f->x);
     const talus_vec3 v = tl_narrow(f->v);
-    job->twists[slot] = (tl_twist){v, crowd->in->spin[slot]};
+    job->twists[slot] = (tl_twist){v, tl_free_of(crowd, slot).spin};
     job->shifts[slot].velocity = tl_narrow(tl_dsub(tl_dscale(way, 1 / events->span), tl_widen(v)));
     job->shifts[slot].spin = tl_vec3(0, 0, 0);
   }
@@ -126,6 +140,7 @@ talus_status tl_step_event(const tl_crowd *crowd, tl_step_report *report) {
   const double begun = wall_now();
   *report = (tl_step_report){.culprit = TL_NONE};
   tl_tally_clear(&events.work);
+  tl_tally_clear(&events.load);
   tl_contacts_clear(crowd->contacts_after);
   TL_TRY(tl_history_begin(crowd->contacts_before, crowd->dt, crowd->contacts_after));
   TL_TRY(tl_events_load(&events, crowd->model->step != TALUS_STEP_EVENT));
@@ -141,6 +156,7 @@ talus_status tl_step_event(const tl_crowd *crowd, tl_step_report *report) {
   report->has_depths = true; /* nobody overlaps */
   report->solve.collisions = events.impacts;
   report->solve.virial = events.virial;
+  report->solve.load_work = tl_tally_value(&events.load);
   report->solve.contact_work = tl_tally_value(&events.work);
   report->wall_broad = loaded - begun;
   report->wall_narrow = planned - loaded;

@@ -38,7 +38,6 @@ typedef struct tl_plan {
   double hit, cross;     /* s since the step began; INFINITY: not within it */
   uint32_t partner;      /* flyer, or TL_EVENT_WALL | wall */
   uint32_t partner_hits; /* its count when the plan was made */
-  uint32_t hits;         /* own count of impacts */
   uint32_t prev;         /* in the list of the cell; TL_NONE: it is the first */
   uint16_t at[3];        /* cell */
   uint8_t side;          /* through which it leaves: 2 axis + (upwards) */
@@ -74,7 +73,8 @@ typedef struct tl_event_cells {
   double lo[3], width[3], length[3];
   bool periodic[3];
   ptrdiff_t offset[27]; /* of the cells around one that is not at the border (predict.c) */
-  uint32_t *head;
+  uint32_t *head;       /* flyers in it: first of the list */
+  uint64_t *used;       /* bits: those that have one, so that empty ones need not be looked at */
   uint32_t *wall_start, *wall_list;
 } tl_event_cells;
 
@@ -102,6 +102,7 @@ typedef struct tl_events {
   tl_flyer_body *bodies;
   tl_plan *plans;
   uint32_t *next;     /* in the list of the cell; TL_NONE: it is the last */
+  uint32_t *hits;     /* impacts that each has had */
   talus_dvec3 *start; /* where each began */
   tl_event_wall *walls;
   size_t wall_count;
@@ -114,6 +115,7 @@ typedef struct tl_events {
   double slowest; /* m/s: tl_elastic_rebound */
   double rest;    /* s: tl_elastic_fall */
   tl_tally work;  /* J, by contacts */
+  tl_tally load;  /* J, by constant loads */
   double virial;  /* J: impulse times distance of centres, over pairs */
   uint64_t impacts;
 } tl_events;
@@ -146,6 +148,8 @@ size_t tl_events_count_outside(const tl_events *events);
 void tl_events_move(const tl_events *events, uint32_t i, double tau);
 talus_status tl_events_plan_all(tl_events *events);
 void tl_events_plan(const tl_events *events, uint32_t i, double tau);
+/* Asks for the lines of memory that i's next event will look at. */
+void tl_events_prefetch(const tl_events *events, uint32_t i);
 /* Into the next cell, and what may be met from there. */
 void tl_events_cross(const tl_events *events, uint32_t i, double tau);
 
@@ -162,6 +166,10 @@ uint32_t tl_event_queue_first(tl_event_queue *queue);
 
 static inline size_t tl_event_cell(const tl_event_cells *cells, const uint16_t at[3]) {
   return ((size_t)at[2] * (size_t)cells->n[1] + at[1]) * (size_t)cells->n[0] + at[0];
+}
+
+static inline bool tl_event_cell_is_used(const tl_event_cells *cells, size_t cell) {
+  return (cells->used[cell / 64] >> cell % 64 & 1) != 0;
 }
 
 /* d by its nearest periodic image. */

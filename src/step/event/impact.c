@@ -46,7 +46,7 @@ static talus_status strike_wall(tl_events *events, uint32_t i, double tau) {
     const double before = tl_ddot(f->v, n);
     f->v = tl_dadd(f->v, tl_dscale(n, change));
     tl_tally_add(&events->work, body->mass * change * (before + 0.5 * change));
-    events->plans[i].hits++;
+    events->hits[i]++;
     events->impacts++;
     TL_TRY(note(events, w->slot, body->slot, w->feature, tl_dsub(f->x, tl_dscale(n, f->radius)), n,
                 body->mass * change));
@@ -78,8 +78,8 @@ static talus_status strike_pair(tl_events *events, uint32_t i, uint32_t k, doubl
     if (rebound < approach)
       tl_tally_add(&events->work, -0.5 * impulse * (approach - rebound));
     events->virial += impulse * far;
-    events->plans[i].hits++;
-    events->plans[k].hits++;
+    events->hits[i]++;
+    events->hits[k]++;
     events->impacts++;
     TL_TRY(note(events, body_a->slot, body_b->slot, 0,
                 body_a->slot < body_b->slot ? tl_dadd(a->x, tl_dscale(n, a->radius))
@@ -97,7 +97,7 @@ talus_status tl_events_strike(tl_events *events, uint32_t i, double tau) {
   const tl_plan *plan = &events->plans[i];
   if (plan->partner & TL_EVENT_WALL)
     return strike_wall(events, i, tau);
-  if (events->plans[plan->partner].hits == plan->partner_hits)
+  if (events->hits[plan->partner] == plan->partner_hits)
     return strike_pair(events, i, plan->partner, tau);
   tl_events_plan(events, i, tau);
   wait(events, i);

@@ -82,6 +82,9 @@ static talus_status make_cells(tl_events *events, const uint32_t *slots) {
         ((ptrdiff_t)(k / 9 - 1) * cells->n[1] + (k / 3 % 3 - 1)) * cells->n[0] + (k % 3 - 1);
   TL_TAKE(events->crowd->arena, cells->count, &cells->head);
   memset(cells->head, 0xff, cells->count * sizeof *cells->head);
+  const size_t words = cells->count / 64 + 1;
+  TL_TAKE(events->crowd->arena, words, &cells->used);
+  memset(cells->used, 0, words * sizeof *cells->used);
   return TALUS_OK;
 }
 
@@ -168,15 +171,24 @@ talus_status tl_events_load(tl_events *events, bool is_straight) {
   TL_TAKE(crowd->arena, events->count, &events->plans);
   TL_TAKE(crowd->arena, events->count, &events->start);
   TL_TAKE(crowd->arena, events->count, &events->next);
+  TL_TAKE(crowd->arena, events->count, &events->hits);
+  memset(events->hits, 0, events->count * sizeof *events->hits);
   TL_TRY(make_cells(events, slots));
   tl_for(&model->par, events->count, TL_BLOCK, find_cells, &job);
   TL_TRY(tl_sort_u32(&model->par, crowd->arena, job.cell, job.order, events->count,
                      tl_bits_u64(events->cells.count)));
   tl_for(&model->par, events->count, TL_BLOCK, load_range, &job);
+  for (size_t i = 0; i < events->count; ++i)
+    events->cells.used[job.cell[i] / 64] |= UINT64_C(1) << job.cell[i] % 64;
   if (!is_straight)
     events->fall = tl_widen(model->gravity);
   events->is_falling = tl_dlength(events->fall) > 0;
   events->has_ignored = model->ignored.count > 0;
   find_scales(events, smallest);
+  if (model->property.force || model->property.torque)
+    for (size_t i = 0; i < events->count; ++i) {
+      const tl_free free = tl_free_of(crowd, slots[i]);
+      tl_tally_add(&events->load, tl_free_load_work(crowd, slots[i], &free));
+    }
   return TALUS_OK;
 }

@@ -5,6 +5,7 @@
 #include <float.h>
 #include <math.h>
 
+#define CLOSE  0.1  /* radii: where Newton's steps begin */
 #define BEYOND 1e-9 /* of a radius: a place that is farther past the end of a wall is not on it */
 
 static talus_dvec3 at_time(talus_dvec3 d, talus_dvec3 v, talus_dvec3 fall, double t) {
@@ -154,8 +155,9 @@ static double close_in(const tl_event_wall *w, const flight *f, double lo, doubl
 }
 
 /* Any wall and any flight: bracketed Newton. The gap changes no faster than the flyer moves, so
- * steps of gap / speed cannot go too far; Newton's are taken up to four times that. Where they do
- * not come to an end (it hardly grazes) it is told to look there again. */
+ * steps of gap / speed cannot go too far; near a wall, which is no more bent than a sphere of the
+ * flyer's radius there, Newton's are taken up to four times that. Where they do not come to an end
+ * (it hardly grazes) it is told to look there again. */
 static double meet_any(const tl_event_wall *w, const flight *f) {
   const double pull = tl_dlength(f->fall), fastest = tl_dlength(f->v) + pull * f->most;
   const double tiny = 4 * DBL_EPSILON * (tl_dlength(f->d) + f->radius);
@@ -168,7 +170,7 @@ static double meet_any(const tl_event_wall *w, const flight *f) {
     double step = fmax(fabs(gap) / fastest, 1e-12 * f->radius / fastest);
     if (fabs(gap) <= tiny && turn > 0) /* it lies, or slides along */
       step = fmax(step, f->rest);
-    if (gap > tiny && speed < 0) {
+    if (gap > tiny && gap < CLOSE * f->radius && speed < 0) {
       const double newton = fmin(gap / -speed, 4 * step);
       if (gap_at(w, f, t + newton, &there) <= 0) {
         t = close_in(w, f, t, t + newton);

@@ -15,16 +15,20 @@ void tl_events_move(const tl_events *events, uint32_t i, double tau) {
 
 /* ---- impacts --------------------------------------------------------------------------------- */
 
-static bool may_touch(const tl_events *events, uint32_t slot_a, uint32_t slot_b) {
+static bool is_ignored(const tl_events *events, uint32_t slot_a, uint32_t slot_b) {
   const uint32_t *group = events->crowd->model->property.group;
-  return !events->has_ignored ||
-         !tl_model_ignores(events->crowd->model, group[slot_a], group[slot_b]);
+  return tl_model_ignores(events->crowd->model, group[slot_a], group[slot_b]);
 }
 
-static void take(tl_plan *plan, double when, uint32_t partner, uint32_t hits) {
+static void take(tl_plan *plan, double when, uint32_t partner) {
   plan->hit = when;
   plan->partner = partner;
-  plan->partner_hits = hits;
+}
+
+/* Once it is known who: what the count of impacts is. */
+static void take_hits(const tl_events *events, tl_plan *plan) {
+  if (plan->partner < TL_EVENT_WALL)
+    plan->partner_hits = events->hits[plan->partner];
 }
 
 /* Flyer i is at tau; k is where it is, and `shift` leads to its image. */
@@ -41,11 +45,13 @@ static void consider(const tl_events *events, uint32_t i, uint32_t k, talus_dvec
   }
   const double when = tau + tl_elastic_meet(d, u, a->radius + b->radius);
   if (when < plan->hit && when <= events->span &&
-      may_touch(events, events->bodies[i].slot, events->bodies[k].slot))
-    take(plan, when, k, events->plans[k].hits);
+      !(events->has_ignored && is_ignored(events, events->bodies[i].slot, events->bodies[k].slot)))
+    take(plan, when, k);
 }
 
 static void consider_walls(const tl_events *events, uint32_t i, double tau) {
+  if (events->wall_count == 0)
+    return;
   const tl_event_cells *cells = &events->cells;
   tl_plan *plan = &events->plans[i];
   const size_t cell = tl_event_cell(cells, plan->at);
@@ -53,8 +59,9 @@ static void consider_walls(const tl_events *events, uint32_t i, double tau) {
     const uint32_t wall = cells->wall_list[w];
     const double when = tl_events_meet_wall(events, i, wall, tau);
     if (when < plan->hit && when <= events->span &&
-        may_touch(events, events->bodies[i].slot, events->walls[wall].slot))
-      take(plan, when, TL_EVENT_WALL | wall, 0);
+        !(events->has_ignored &&
+          is_ignored(events, events->bodies[i].slot, events->walls[wall].slot)))
+      take(plan, when, TL_EVENT_WALL | wall);
   }
 }
 
@@ -122,6 +129,21 @@ static bool is_inner(const tl_event_cells *cells, const uint16_t at[3]) {
          at[2] > 0 && at[2] + 1 < cells->n[2];
 }
 
+void tl_events_prefetch(const tl_events *events, uint32_t i) {
+  const tl_event_cells *cells = &events->cells;
+  const tl_plan *plan = &events->plans[i];
+  if (!is_inner(cells, plan->at))
+    return;
+  const size_t own = tl_event_cell(cells, plan->at);
+  for (int k = 0; k < 27; ++k)
+    if (tl_event_cell_is_used(cells, own + (size_t)cells->offset[k]))
+      __builtin_prefetch(&cells->head[own + (size_t)cells->offset[k]]);
+  if (plan->partner < TL_EVENT_WALL) {
+    __builtin_prefetch(&events->plans[plan->partner]);
+    __builtin_prefetch(&events->flyers[plan->partner]);
+  }
+}
+
 /* is_first: of the own cell those behind i alone. */
 static void consider_cells(const tl_events *events, uint32_t i, double tau, const uint8_t *list,
                            int count, bool is_first) {
@@ -131,13 +153,19 @@ static void consider_cells(const tl_events *events, uint32_t i, double tau, cons
   crowd near;
   near.count = 0;
   if (is_inner(cells, plan->at)) {
-    const uint32_t *own = &cells->head[tl_event_cell(cells, plan->at)];
-    for (int k = 0; k < count; k += 3)
-      __builtin_prefetch(own + cells->offset[list[k]]);
-    for (int k = 0; k < count; ++k)
-      gather(events, i, tau,
-             is_first && list[k] == 13 ? events->next[i] : own[cells->offset[list[k]]], none,
-             &near);
+    const size_t own = tl_event_cell(cells, plan->at);
+    uint32_t cell[27];
+    int used = 0;
+    for (int k = 0; k < count; ++k) {
+      const size_t c = own + (size_t)cells->offset[list[k]];
+      cell[used] = (uint32_t)c;
+      used += tl_event_cell_is_used(cells, c);
+    }
+    for (int k = 0; k < used; ++k)
+      __builtin_prefetch(&cells->head[cell[k]]);
+    for (int k = 0; k < used; ++k)
+      gather(events, i, tau, is_first && cell[k] == own ? events->next[i] : cells->head[cell[k]],
+             none, &near);
     look(events, i, tau, none, &near);
     return;
   }
@@ -182,23 +210,32 @@ static void plan_crossing(const tl_events *events, uint32_t i, double tau) {
 }
 
 static void leave_cell(const tl_events *events, uint32_t i) {
+  const tl_event_cells *cells = &events->cells;
   const tl_plan *plan = &events->plans[i];
-  if (plan->prev == TL_NONE)
-    events->cells.head[tl_event_cell(&events->cells, plan->at)] = events->next[i];
-  else
-    events->next[plan->prev] = events->next[i];
-  if (events->next[i] != TL_NONE)
-    events->plans[events->next[i]].prev = plan->prev;
+  const uint32_t next = events->next[i];
+  if (plan->prev == TL_NONE) {
+    const size_t cell = tl_event_cell(cells, plan->at);
+    cells->head[cell] = next;
+    if (next == TL_NONE)
+      cells->used[cell / 64] &= ~(UINT64_C(1) << cell % 64);
+  } else {
+    events->next[plan->prev] = next;
+  }
+  if (next != TL_NONE)
+    events->plans[next].prev = plan->prev;
 }
 
 static void enter_cell(const tl_events *events, uint32_t i) {
+  const tl_event_cells *cells = &events->cells;
   tl_plan *plan = &events->plans[i];
-  uint32_t *head = &events->cells.head[tl_event_cell(&events->cells, plan->at)];
+  const size_t cell = tl_event_cell(cells, plan->at);
+  const uint32_t next = cells->head[cell];
   plan->prev = TL_NONE;
-  events->next[i] = *head;
-  if (*head != TL_NONE)
-    events->plans[*head].prev = i;
-  *head = i;
+  events->next[i] = next;
+  if (next != TL_NONE)
+    events->plans[next].prev = i;
+  cells->head[cell] = i;
+  cells->used[cell / 64] |= UINT64_C(1) << cell % 64;
 }
 
 void tl_events_cross(const tl_events *events, uint32_t i, double tau) {
@@ -216,8 +253,11 @@ void tl_events_cross(const tl_events *events, uint32_t i, double tau) {
   }
   plan->at[axis] = (uint16_t)at;
   enter_cell(events, i);
+  const uint32_t partner = plan->partner;
   consider_cells(events, i, tau, side_cells[plan->side], 9, false);
   consider_walls(events, i, tau);
+  if (plan->partner != partner)
+    take_hits(events, plan);
   plan_crossing(events, i, tau);
 }
 
@@ -231,6 +271,7 @@ static void plan_from(const tl_events *events, uint32_t i, double tau, bool is_f
   else
     consider_cells(events, i, tau, all_cells, 27, false);
   consider_walls(events, i, tau);
+  take_hits(events, &events->plans[i]);
   plan_crossing(events, i, tau);
 }
 

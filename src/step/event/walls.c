@@ -1,6 +1,7 @@
 /* Walls as flyers meet them: what stands still or moves as it is told, cut into faces, edges and
  * balls. */
 #include "kernels/collide.h"
+#include "shape/shape.h"
 #include "step/event/event.h"
 
 #include <math.h>
@@ -89,6 +90,37 @@ static void add_block(wall_list *list, const block *b, bool is_tank) {
     add_rims(list, b);
 }
 
+/* A wall turned about its own z axis: its segments from where bodies may be, and its corners as far
+ * as they stick out there. Where they do not, a ball touches both segments before the corner. */
+static void add_revolved(wall_list *list, const block *b, const tl_revolved *wall) {
+  for (uint32_t k = 0; k + 1 < wall->count; ++k)
+    for (int side = -1; side <= 1; side += 2) {
+      if (wall->side != 0 && side != wall->side)
+        continue;
+      const tl_wall_segment g = tl_wall_segment_at(wall, k, tl_revolved_point(wall, k));
+      tl_event_wall w = b->base;
+      w.kind = TL_WALL_CONE;
+      w.feature = 2 * k + 1;
+      w.from[0] = g.from.r, w.from[1] = g.from.z;
+      w.along[0] = g.along.r, w.along[1] = g.along.z;
+      w.normal[0] = -side * g.along.z, w.normal[1] = side * g.along.r;
+      w.half[0] = g.length;
+      w.behind = wall->side != 0 ? 0.5 : 0;
+      add(list, w);
+    }
+  for (uint32_t j = 0; j < wall->count; ++j) {
+    const tl_meridian p = tl_revolved_point(wall, j);
+    tl_event_wall w = b->base;
+    const bool is_out = tl_wall_sticks_out(wall, j, 1, p) && wall->side >= 0;
+    if (!is_out && !(tl_wall_sticks_out(wall, j, -1, p) && wall->side <= 0))
+      continue;
+    w.kind = TL_WALL_RING;
+    w.feature = 2 * j;
+    w.from[0] = p.r, w.from[1] = p.z;
+    add(list, w);
+  }
+}
+
 static talus_status add_body(wall_list *list, const tl_crowd *crowd, uint32_t slot) {
   const tl_model *model = crowd->model;
   const tl_shape *shape = tl_body_shape(model, slot);
@@ -127,9 +159,14 @@ static talus_status add_body(wall_list *list, const tl_crowd *crowd, uint32_t sl
   case TALUS_CONTAINER:
     add_block(list, &b, true);
     return TALUS_OK;
+  case TALUS_REVOLVED: {
+    const tl_revolved wall = tl_shape_revolved(shape, scale);
+    add_revolved(list, &b, &wall);
+    return TALUS_OK;
+  }
   default:
     return tl_fail(TALUS_ERROR_UNSUPPORTED,
-                   "`elastic` knows planes, containers, spheres and boxes as walls");
+                   "`elastic` knows planes, containers, spheres, boxes and revolved walls");
   }
 }
 

@@ -1,0 +1,214 @@
+#include "contact/ride.h"
+
+#include "crowd/rest.h"
+
+#define GRAIN 512
+
+/* ---- one body ---------------------------------------------------------------------------------
+ */
+
+/* How the principal frame has turned, and how far it has gone, since contacts were found. */
+typedef struct motion {
+  talus_dvec3 way; /* m: of the centre of mass, not wrapped */
+  talus_quat turn;
+} motion;
+
+static motion motion_of(const tl_ride *ride, const tl_state *now, uint32_t slot) {
+  const tl_model *model = ride->crowd->model;
+  const talus_quat q = ride->rotation[slot];
+  motion m = {.way = tl_model_offset(model, ride->position[slot], now->position[slot]),
+              .turn = tl_quat_mul(now->rotation[slot], tl_quat_conj(q))};
+  if (!tl_body_shape(model, slot)->bounded)
+    m.way = tl_dsub(now->position[slot], ride->position[slot]);
+  return m;
+}
+
+/* turn(v) - v, without the rounding of v: 2w (u x v) + 2 u x (u x v). */
+static talus_vec3 swing(talus_quat turn, talus_vec3 v) {
+  const talus_vec3 u = tl_vec3(turn.x, turn.y, turn.z);
+  const talus_vec3 t = tl_scale(tl_cross(u, v), 2);
+  return tl_add(tl_scale(t, turn.w), tl_cross(u, t));
+}
+
+/* The point of an ellipsoid that is farthest along the world vector n, from its centre. */
+static talus_vec3 farthest(const tl_shape *shape, talus_real scale, talus_quat q, talus_vec3 n) {
+  const talus_vec3 half = tl_vec3(scale * TL_R(shape->size[0]), scale * TL_R(shape->size[1]),
+                                  scale * TL_R(shape->size[2]));
+  const talus_vec3 d = tl_mul(half, tl_quat_unrotate(q, n));
+  return tl_quat_rotate(q, tl_scale(tl_mul(half, d), 1 / tl_length(d)));
+}
+
+/* The turn without what goes round the body's own z axis (which is at `axis` before it): the turn
+ * that takes the axis to where it comes by the shortest way. */
+static talus_quat without_roll(talus_quat turn, talus_vec3 axis) {
+  const talus_vec3 to = tl_add(axis, swing(turn, axis));
+  const talus_vec3 cross = tl_cross(axis, to);
+  return tl_quat_normalize(tl_quat(1 + tl_dot(axis, to), cross.x, cross.y, cross.z));
+}
+
+/* How far the surface point at this arm has been swung about the centre of mass. outwards: from the
+ * body to the other one. */
+static talus_vec3 swing_of(const tl_ride *ride, const tl_state *now, uint32_t slot,
+                           uint32_t feature, talus_quat turn, talus_vec3 arm, talus_vec3 outwards) {
+  const tl_model *model = ride->crowd->model;
+  const tl_shape *shape = tl_body_shape(model, slot);
+  const talus_real scale = model->property.scale[slot];
+  talus_real radius = 0;
+  switch (shape->kind) {
+  case TALUS_SPHERE:
+    return tl_vec3(0, 0, 0);
+  case TALUS_ELLIPSOID:
+    return tl_sub(farthest(shape, scale, now->rotation[slot], outwards),
+                  farthest(shape, scale, ride->rotation[slot], outwards));
+  case TALUS_CAPSULE:
+    radius = scale * TL_R(shape->size[0]);
+    break;
+  case TALUS_CLUMP:
+    if (feature < shape->point_count)
+      radius = scale * TL_R(shape->points[4 * feature + 3]);
+    break;
+  case TALUS_CYLINDER:
+  case TALUS_CONE:
+    turn = without_roll(turn, tl_quat_rotate(ride->rotation[slot], tl_vec3(0, 0, 1)));
+    break;
+  default:
+    break;
+  }
+  return swing(turn, tl_madd(arm, -radius, outwards));
+}
+
+/* ---- one contact ------------------------------------------------------------------------------
+ */
+
+static bool can_move(const tl_model *model, uint32_t slot) {
+  return !tl_body_is_static(model, slot);
+}
+
+static bool is_ball(const tl_model *model, uint32_t slot) {
+  return tl_body_shape(model, slot)->kind == TALUS_SPHERE;
+}
+
+/* Which share of the way the point goes with b: halfway with both; beside a body that cannot be
+ * moved the arm on it does not matter, and that of the other one does; that of a sphere stays along
+ * the normal. */
+static double share_of_b(const tl_model *model, const tl_contact *c) {
+  if (can_move(model, c->a) != can_move(model, c->b))
+    return can_move(model, c->b) ? 1 : 0;
+  if (is_ball(model, c->a) == is_ball(model, c->b))
+    return 0.5;
+  return is_ball(model, c->b) ? 1 : 0;
+}
+
+/* Two spheres, whose normal is that of their centres. before, between: from a to b, then and now.
+ */
+static void ride_balls(const tl_ride *ride, const tl_state *now, size_t i, talus_dvec3 before,
+                       talus_dvec3 between) {
+  const tl_model *model = ride->crowd->model;
+  tl_contact *c = &ride->contacts->data[i];
+  const talus_real distance = tl_length(tl_narrow(between));
+  const talus_real radius = tl_body_shape(model, c->a)->radius * model->property.scale[c->a];
+  if (distance > 0)
+    c->normal = tl_scale(tl_narrow(between), 1 / distance);
+  c->gap = ride->found[i].gap + (distance - tl_length(tl_narrow(before)));
+  c->point = tl_dmadd(now->position[c->a], (double)(radius + TL_R(0.5) * c->gap), c->normal);
+}
+
+static void ride_one(const tl_ride *ride, const tl_state *now, size_t i) {
+  const tl_model *model = ride->crowd->model;
+  const tl_found *found = &ride->found[i];
+  tl_contact *c = &ride->contacts->data[i];
+  const motion a = motion_of(ride, now, c->a), b = motion_of(ride, now, c->b);
+  const talus_vec3 n = found->normal;
+  const talus_dvec3 centre_a = ride->position[c->a], centre_b = ride->position[c->b];
+  const bool has_images =
+      tl_body_shape(model, c->a)->bounded && tl_body_shape(model, c->b)->bounded;
+  const talus_dvec3 between =
+      has_images ? tl_model_offset(model, centre_a, centre_b) : tl_dsub(centre_b, centre_a);
+  const talus_vec3 arm_a = tl_between(centre_a, found->point);
+  const talus_vec3 arm_b = tl_narrow(tl_dsub(tl_dsub(found->point, centre_a), between));
+  const talus_real half = TL_R(0.5) * found->gap;
+  const talus_vec3 swing_a =
+      swing_of(ride, now, c->a, c->feature_a, a.turn, tl_madd(arm_a, -half, n), n);
+  const talus_vec3 swing_b =
+      swing_of(ride, now, c->b, c->feature_b, b.turn, tl_madd(arm_b, half, n), tl_neg(n));
+  const talus_dvec3 to_a = tl_dadd(a.way, tl_widen(swing_a));
+  const talus_dvec3 apart = tl_dsub(tl_dadd(b.way, tl_widen(swing_b)), to_a);
+  c->normal = n;
+  c->gap = found->gap + tl_dot(tl_narrow(apart), n);
+  if (is_ball(model, c->a) && is_ball(model, c->b)) {
+    ride_balls(ride, now, i, between, tl_dadd(between, apart));
+    return;
+  }
+  /* In the image of a, wherever that is now; half the gap that opened is a's. */
+  const double share = share_of_b(model, c), opened = (double)(c->gap - found->gap);
+  talus_dvec3 to = tl_dadd(to_a, tl_dscale(apart, share));
+  to = tl_dadd(to, tl_dscale(tl_widen(n), (0.5 - share) * opened));
+  const talus_dvec3 moved = tl_dsub(now->position[c->a], centre_a);
+  c->point = tl_dadd(tl_dadd(found->point, moved), tl_dsub(to, a.way));
+}
+
+/* ---- all of them ------------------------------------------------------------------------------
+ */
+
+static void note_bodies(void *context, size_t begin, size_t end) {
+  const tl_ride *ride = context;
+  for (size_t i = begin; i < end; ++i) {
+    const uint32_t slot = tl_crowd_slot(ride->crowd, i);
+    ride->position[slot] = ride->crowd->in->position[slot];
+    ride->rotation[slot] = ride->crowd->in->rotation[slot];
+  }
+}
+
+static void note_contacts(void *context, size_t begin, size_t end) {
+  const tl_ride *ride = context;
+  for (size_t i = begin; i < end; ++i) {
+    const tl_contact *c = &ride->contacts->data[i];
+    ride->found[i] = (tl_found){c->point, c->normal, c->gap};
+  }
+}
+
+talus_status tl_ride_begin(tl_ride *ride, const tl_crowd *crowd, tl_contacts *contacts) {
+  const tl_model *model = crowd->model;
+  *ride = (tl_ride){.crowd = crowd, .contacts = contacts};
+  TL_TAKE(crowd->arena, contacts->count, &ride->found);
+  TL_TAKE(crowd->arena, model->bodies, &ride->position);
+  TL_TAKE(crowd->arena, model->bodies, &ride->rotation);
+  tl_for(&model->par, crowd->count, GRAIN, note_bodies, ride);
+  tl_for(&model->par, contacts->count, GRAIN, note_contacts, ride);
+  return TALUS_OK;
+}
+
+typedef struct ride_job {
+  const tl_ride *ride;
+  const tl_state *now;
+} ride_job;
+
+static void ride_range(void *context, size_t begin, size_t end) {
+  const ride_job *job = context;
+  const tl_ride *ride = job->ride;
+  for (size_t i = begin; i < end; ++i) {
+    const tl_contact *c = &ride->contacts->data[i];
+    if (!tl_rest_is_dormant(ride->crowd->model, job->now, c->a, c->b))
+      ride_one(ride, job->now, i);
+  }
+}
+
+void tl_ride_to(const tl_ride *ride, const tl_state *now) {
+  ride_job job = {ride, now};
+  tl_for(&ride->crowd->model->par, ride->contacts->count, GRAIN, ride_range, &job);
+}
+
+static void back_range(void *context, size_t begin, size_t end) {
+  const tl_ride *ride = context;
+  for (size_t i = begin; i < end; ++i) {
+    tl_contact *c = &ride->contacts->data[i];
+    c->point = ride->found[i].point;
+    c->normal = ride->found[i].normal;
+    c->gap = ride->found[i].gap;
+  }
+}
+
+void tl_ride_back(const tl_ride *ride) {
+  tl_ride own = *ride;
+  tl_for(&ride->crowd->model->par, ride->contacts->count, GRAIN, back_range, &own);
+}

@@ -1,0 +1,43 @@
+/* Ride: where contacts are between two looks for them.
+ *
+ * Contacts are found at the start of a step. When bodies have moved, each contact is where its two
+ * surface points have come to: they ride on their bodies, its gap is the way between them along the
+ * normal that was found, and its point is between them. What is exact: both bodies get one impulse
+ * at one point, so momentum and angular momentum are kept as ever. What lags: the normal, and which
+ * points of the surfaces are the nearest; the next look sees what came of it.
+ *
+ * A point that rides on something round would leave the other surface as it rolls, and the body
+ * would sink by its radius times 1 - cos of the turn. So the surface point of what is round is not
+ * glued to it: it stays where the normal says, at the end of the radius (spheres, the parts of a
+ * clump, capsules, ellipsoids), and turns about no axis of symmetry (cylinders, cones). Two spheres
+ * have their exact normal. */
+#ifndef TL_CONTACT_RIDE_H
+#define TL_CONTACT_RIDE_H
+
+#include "contact/contact.h"
+
+/* A contact as it was found. */
+typedef struct tl_found {
+  talus_dvec3 point;
+  talus_vec3 normal;
+  talus_real gap;
+} tl_found;
+
+typedef struct tl_ride {
+  const tl_crowd *crowd; /* of the whole step */
+  tl_contacts *contacts;
+  tl_found *found;       /* by contact */
+  talus_dvec3 *position; /* by slot, when contacts were found */
+  talus_quat *rotation;
+} tl_ride;
+
+/* Notes where contacts and bodies of crowd->in are; scratch is the arena's. */
+talus_status tl_ride_begin(tl_ride *ride, const tl_crowd *crowd, tl_contacts *contacts);
+
+/* Takes points, gaps (and normals of two spheres) to where bodies are now. */
+void tl_ride_to(const tl_ride *ride, const tl_state *now);
+
+/* Takes them back to where they were found, which is what the step hands over. */
+void tl_ride_back(const tl_ride *ride);
+
+#endif
