@@ -339,7 +339,8 @@ static void change_joints(talus_world *world) {
   talus_joint_def def = talus_joint_def_default();
   def.kind = TALUS_JOINT_REVOLUTE;
   def.motor = TALUS_MOTOR_SPEED;
-  if (world->model.solve.kind == TALUS_SOLVE_PENALTY || !find_free(world, 1, &def.a))
+  const talus_solve_kind kind = world->model.solve.kind;
+  if (kind == TALUS_SOLVE_PENALTY || kind == TALUS_SOLVE_ELASTIC || !find_free(world, 1, &def.a))
     return;
   talus_body_info info;
   CALL(talus_world_get_body(world, def.a, &info));
