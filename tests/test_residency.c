@@ -339,7 +339,8 @@ static void change_joints(talus_world *world) {
   talus_joint_def def = talus_joint_def_default();
   def.kind = TALUS_JOINT_REVOLUTE;
   def.motor = TALUS_MOTOR_SPEED;
-  if (world->model.solve.kind == TALUS_SOLVE_PENALTY || !find_free(world, 1, &def.a))
+  const talus_solve_kind kind = world->model.solve.kind;
+  if (kind == TALUS_SOLVE_PENALTY || kind == TALUS_SOLVE_ELASTIC || !find_free(world, 1, &def.a))
     return;
   talus_body_info info;
   CALL(talus_world_get_body(world, def.a, &info));
@@ -572,7 +573,6 @@ static void fail(diary *d, talus_world *world) {
 
 /* What a scene takes from another run. */
 static void borrow(diary *d, talus_world *old) {
-  tl_names names = {0};
   tl_from_names seen = {0};
   tl_overlap overlap;
   talus_world_def def = talus_world_def_default();
@@ -582,7 +582,8 @@ static void borrow(diary *d, talus_world *old) {
   CHECK_OK(talus_world_create(&def, &made));
   if (before)
     far_begin(&memory, made);
-  CALL(tl_world_borrow(made, old, &names, &seen));
+  const talus_take_def all = {0};
+  CALL(tl_world_borrow(made, old, &all, 0, &seen));
   takes = before ? &memory : NULL;
   take();
   CALL(tl_world_find_overlap(made, &overlap));

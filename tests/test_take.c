@@ -1,4 +1,6 @@
 /* Bodies of another world, by talus_world_take. */
+#include <talus/scene.h>
+
 #include "check.h"
 #include "joint/joint.h"
 #include "world/world.h"

@@ -133,6 +133,48 @@ typedef struct talus_run_result {
 TALUS_API talus_status talus_run(const talus_scene *scene, const talus_run_def *def,
                                  talus_run_result *result);
 
+/* ---- bodies of another world ---------------------------------------------------------------- */
+
+/* Some bodies of a world. Of a list that is not empty one entry must fit; every list that is not
+ * empty must, and so must the region. All empty: every body. */
+typedef struct talus_selection {
+  const char *const *names; /* of bodies */
+  size_t name_count;
+  const char *const *groups;
+  size_t group_count;
+  const char *const *materials;
+  size_t material_count;
+  const talus_region *region; /* that the centre of mass is in; NULL: anywhere */
+} talus_selection;
+
+/* What becomes of bodies that are taken. */
+typedef struct talus_change {
+  talus_selection who;
+  const talus_material *material;   /* of the new world; NULL: as it was. The mass stays */
+  bool sets_kind;                   /* otherwise fixed bodies stay fixed, and so on */
+  talus_body_kind kind;             /* free: locks nothing that it did not lock before */
+  const talus_motion *motion;       /* kinematic: from where the body is now */
+  const talus_vec3 *force, *torque; /* NULL: as they were */
+} talus_change;
+
+typedef struct talus_take_def {
+  const talus_selection *only; /* what one of these selects; none: all */
+  size_t only_count;
+  const talus_selection *except; /* but what one of these selects */
+  size_t except_count;
+  const talus_change *changes; /* in this order, a later one over an earlier one */
+  size_t change_count;
+} talus_take_def;
+
+/* Adds bodies of another world as they are: shape, material, name, group, pose, velocity, loads,
+ * motion, and the joints and contacts among them. Where the new world has a material of the same
+ * name, that one counts. Contacts bring their impulses and springs, where both worlds have the same
+ * contact model: with equal settings and no changes both go on with the same bits. Bodies keep
+ * their uids where the new world has none as high. A name, group or material that nobody has is
+ * TALUS_ERROR_INVALID. Where it fails no body has been added; shapes and materials may have. */
+TALUS_API talus_status talus_world_take(talus_world *world, const talus_world *from,
+                                        const talus_take_def *def);
+
 #ifdef __cplusplus
 }
 #endif

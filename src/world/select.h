@@ -2,6 +2,8 @@
 #ifndef TL_WORLD_SELECT_H
 #define TL_WORLD_SELECT_H
 
+#include <talus/scene.h>
+
 #include "world/world.h"
 
 /* TALUS_ERROR_INVALID where a name, group or material is that of nobody, with the one that may be
