@@ -31,37 +31,6 @@ float tl_triangle_block_most(double reach) {
   return (float)fmin(most * most * (1 + 1e-6), 1e30);
 }
 
-static double most_of(double most, talus_dvec3 p) {
-  return fmax(most, fmax(fabs(p.x), fmax(fabs(p.y), fabs(p.z))));
-}
-
-/* A pair relative to the first corner of a, in units of its largest coordinate. */
-static float put_pair(tl_triangle_block *to_a, tl_triangle_block *to_b, int lane,
-                      const tl_triangle_corners *a, const tl_triangle_corners *b, double reach) {
-  const talus_dvec3 origin = a->p[0];
-  double extent = DBL_MIN;
-  for (int k = 0; k < 3; ++k) {
-    extent = most_of(extent, tl_dsub(a->p[k], origin));
-    extent = most_of(extent, tl_dsub(b->p[k], origin));
-  }
-  tl_triangle_block_put(to_a, lane, a, origin, 1 / extent);
-  tl_triangle_block_put(to_b, lane, b, origin, 1 / extent);
-  return tl_triangle_block_most(reach / extent);
-}
-
-/* Those of up to sixteen pairs that are not proven to be apart, by bits. */
-static unsigned screen_some(const tl_triangle_loops *loops, const tl_triangle_corners *a,
-                            const tl_triangle_corners *b, const tl_triangle_pair *pairs, int n,
-                            double reach) {
-  tl_triangle_block block_a, block_b;
-  float most[TL_TRIANGLE_BLOCK], square[TL_TRIANGLE_BLOCK];
-  for (int i = 0; i < TL_TRIANGLE_BLOCK; ++i) {
-    const tl_triangle_pair pair = pairs[i < n ? i : 0];
-    most[i] = put_pair(&block_a, &block_b, i, &a[pair.a], &b[pair.b], reach);
-  }
-  return loops->screen(&block_a, &block_b, most, square) & ((1u << n) - 1);
-}
-
 /* ---- in double ---------------------------------------------------------------------------------
  */
 
@@ -124,7 +93,7 @@ size_t tl_triangles_find(const tl_triangle_corners *a, const tl_triangle_corners
   uint64_t left = 0;
   for (size_t begin = 0; begin < n; begin += TL_TRIANGLE_BLOCK) {
     const int some = n - begin < TL_TRIANGLE_BLOCK ? (int)(n - begin) : TL_TRIANGLE_BLOCK;
-    unsigned bits = screen_some(s.loops, a, b, pairs + begin, some, reach);
+    unsigned bits = s.loops->screen_pairs(a, b, pairs + begin, some, reach);
     for (; bits; bits &= bits - 1, ++left) {
       s.waiting[s.waits++] = (uint32_t)begin + (uint32_t)__builtin_ctz(bits);
       if (s.waits == TL_TRIANGLE_WIDE)

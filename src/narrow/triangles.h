@@ -31,11 +31,20 @@ typedef struct tl_triangle_wide_near {
   double square[TL_TRIANGLE_WIDE], feature[TL_TRIANGLE_WIDE];
 } tl_triangle_wide_near;
 
+typedef struct tl_triangle_pair {
+  uint32_t a, b; /* rows */
+} tl_triangle_pair;
+
 /* Loops over lanes, one set for each instruction set. */
 typedef struct tl_triangle_loops {
-  /* Squares of distances of sixteen pairs; bit i: that of pair i is at most most[i]. */
+  /* Squares of distances of sixteen pairs, or most[i] and more where nothing nearer is needed; bit
+   * i: that of pair i is at most most[i]. */
   unsigned (*screen)(const tl_triangle_block *a, const tl_triangle_block *b,
                      const float most[TL_TRIANGLE_BLOCK], float square[TL_TRIANGLE_BLOCK]);
+  /* The same of up to sixteen pairs by row, each in units of its own size: bit i: pair i may be at
+   * most `reach` apart. */
+  unsigned (*screen_pairs)(const tl_triangle_corners *a, const tl_triangle_corners *b,
+                           const tl_triangle_pair *pairs, int n, double reach);
   void (*compare)(const tl_triangle_wide *a, const tl_triangle_wide *b, tl_triangle_wide_near *out);
 } tl_triangle_loops;
 
@@ -48,10 +57,6 @@ void tl_triangle_block_put(tl_triangle_block *block, int lane, const tl_triangle
 
 /* The square that `screen` compares with: of a reach in units of the block, rounding included. */
 float tl_triangle_block_most(double reach);
-
-typedef struct tl_triangle_pair {
-  uint32_t a, b; /* rows */
-} tl_triangle_pair;
 
 /* Of n pairs those at most `reach` apart (m, >= 0), in their order: found[i] is of pair which[i].
  * Room for n rows of either. Returns how many. *decided: pairs that float left out (NULL: of no
