@@ -90,7 +90,7 @@ bench:
 	@cmake --build --preset bench
 	build/bench/talus bench
 
-# Published and analytic cases, the slow statistical ones too: three quarters of an hour on two cores.
+# Published and analytic cases, the slow statistical ones too: one and a half hours on two cores.
 # After an interruption: make validate RESUME=1.
 validate: release
 	build/release/talus bench validation --slow $(if $(RESUME),--resume) --write docs/validation.md
@@ -124,7 +124,7 @@ help:
 	@echo "make fuzz       60 s of libFuzzer on each target: scenes, files, folders, commands, calls (docs/fuzzing.md)"
 	@echo "make soak       1,000 random scenes, every method, 1, 5 and 50 iterations: no step makes energy; then runs that are killed, fail and lack memory (scripts/storm, 10 min)"
 	@echo "make bench      re-measure the published tables"
-	@echo "make validate   published and analytic cases, three quarters of an hour: docs/validation.md; RESUME=1 goes on"
+	@echo "make validate   published and analytic cases, one and a half hours: docs/validation.md; RESUME=1 goes on"
 	@echo "make docs       write docs/api.md and docs/scene.md anew"
 	@echo "make format     clang-format over the sources"
 	@echo "make style      check format, file sizes and leftovers"

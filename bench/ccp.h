@@ -61,6 +61,7 @@ typedef struct ccp_recipe {
   bool plugged;      /* the hole is closed by a body that ccp_unplug takes away */
   double dt;         /* s */
   int iterations, threads;
+  bool stops; /* at the automatic tolerance; otherwise every iteration is made */
 } ccp_recipe;
 
 typedef struct ccp_heap {

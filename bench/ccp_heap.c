@@ -154,8 +154,8 @@ bool ccp_heap_make(const ccp_recipe *recipe, ccp_heap *heap) {
   def.threads = recipe->threads;
   def.dt = recipe->dt;
   def.solve.iterations = recipe->iterations;
-  def.solve.tolerance = 0;
-  def.solve.recovery = 0.05;   /* or the heap never rests: docs/theory/ccp.md */
+  if (!recipe->stops)
+    def.solve.tolerance = 0;
   def.skin = 0.1 * CCP_RADIUS; /* the same pairs, found anew only when something has moved */
   *heap = (ccp_heap){.bodies = recipe->bodies, .side = recipe->side};
   if (!(heap->side > 0))

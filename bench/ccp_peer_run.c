@@ -86,7 +86,8 @@ bool peer_run_talus(const ccp_bench *bench, const peer_heap *heap, peer_trial *t
                              .side = heap->side,
                              .dt = trial->dt,
                              .iterations = trial->setting,
-                             .threads = heap->threads};
+                             .threads = heap->threads,
+                             .stops = true};
   ccp_heap made;
   talus_probe_values before, force;
   ccp_times times;

@@ -239,18 +239,19 @@ static void take(void *context, const val_run *run) {
 static int conclude(const session *s) {
   size_t n;
   val_run *runs = gather(s, true, &n);
-  int checks = 0, failures = 0, known = 0, broken = 0;
+  int checks = 0, failures = 0, known = 0, broken = 0, inconclusive = 0;
   double cpu = 0;
   for (size_t i = 0; i < n; ++i) {
     checks += runs[i].count + runs[i].failed;
     failures += val_failures(&runs[i]);
     known += val_known_failures(&runs[i]);
+    inconclusive += val_inconclusive(&runs[i]);
     broken += runs[i].failed;
     cpu += runs[i].cpu;
   }
   free(runs);
-  printf("%d numbers, %d FAIL (%d of them known), %.1f s of CPU time\n", checks, failures, known,
-         cpu);
+  printf("%d numbers, %d FAIL (%d of them known), %d inconclusive, %.1f s of CPU time\n", checks,
+         failures, known, inconclusive, cpu);
   if (n == 0)
     cli_warning("bench validation: that model does not claim this case; --list says who does");
   const bool good = s->wanted->quick ? broken == 0 : failures == known;
@@ -291,7 +292,7 @@ int bench_validation(int argc, char **argv) {
       {"model", 0, CLI_TEXT, "NAME", "one model alone: ccp, penalty, impulse, apgd, bb, jacobi",
        &wanted.model},
       {"slow", 0, CLI_FLAG, NULL,
-       "the statistical cases as well: three quarters of an hour on two cores", &wanted.slow},
+       "the statistical cases as well: one and a half hours on two cores", &wanted.slow},
       {"seeds", 0, CLI_COUNT, "N", "repeat each slow case so often; 0 (default): its own number",
        &wanted.seeds},
       {"jobs", 'j', CLI_COUNT, "N", "cases side by side; 0 (default): as many as cores",

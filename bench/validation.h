@@ -24,11 +24,12 @@
 
 #include <talus/talus.h>
 
-#define VAL_G          9.81
-#define VAL_PI         3.14159265358979323846
-#define VAL_SEEDS_MOST 32
-#define VAL_CHECKS     24 /* of one case and model */
-#define VAL_SERIES     8  /* of one plot */
+#define VAL_G           9.81
+#define VAL_PI          3.14159265358979323846
+#define VAL_SEEDS_MOST  32
+#define VAL_CHECKS      24 /* of one case and model */
+#define VAL_SERIES      8  /* of one plot */
+#define VAL_ROWS_MARKED 24 /* rows of a plot that has marks and bars: PLOT_FEW of plot.h */
 
 /* Tolerances that depend on the build's precision: double's, float's. */
 #if TALUS_SINGLE
@@ -77,6 +78,7 @@ typedef struct val_plot {
   int count;
   char series[VAL_SERIES][40];
   double *y[VAL_SERIES];
+  double *error[VAL_SERIES]; /* half of the 95 % interval over seeds; NULL: of one seed */
   struct val_plot *next;
 } val_plot;
 
@@ -149,6 +151,10 @@ double val_confidence(const val_check *check);
 /* got less what was expected; of a range: by how much it is missed. */
 double val_error(const val_check *check);
 bool val_passes(const val_check *check);
+/* It passes, but half of its confidence interval is wider than the tolerance: other seeds might
+ * not. How many seeds of the same spread would decide. */
+bool val_is_inconclusive(const val_check *check);
+int val_seeds_needed(const val_check *check);
 
 /* A curve of the plot of that name; all curves of a plot have the same x, those of the first call.
  * Of several seeds the page has the mean. */
@@ -262,5 +268,6 @@ void val_write_sources(FILE *to);
 /* Checks of a run that fail; a run that broke off counts one. Of these, the known ones. */
 int val_failures(const val_run *run);
 int val_known_failures(const val_run *run);
+int val_inconclusive(const val_run *run);
 
 #endif

@@ -11,8 +11,14 @@
 
 #define CELL 48
 
-static const char *verdict(const val_check *check) {
-  return val_passes(check) ? "pass" : *check->known ? "FAIL (known)" : "FAIL";
+_Static_assert(VAL_ROWS_MARKED == PLOT_FEW, "bars stand where there are marks");
+
+static const char *verdict(const val_check *check, const char *fail, char text[CELL]) {
+  if (val_is_inconclusive(check))
+    snprintf(text, CELL, "inconclusive (%d seeds would do)", val_seeds_needed(check));
+  else
+    snprintf(text, CELL, "%s", val_passes(check) ? "pass" : fail);
+  return text;
 }
 
 static const char *expected_text(const val_check *check, char text[CELL]) {
@@ -47,12 +53,13 @@ void val_print_head(FILE *to) {
 }
 
 void val_print_run(FILE *to, const val_run *run) {
-  char a[CELL], b[CELL], c[CELL];
+  char a[CELL], b[CELL], c[CELL], d[CELL];
   for (int i = 0; i < run->count; ++i) {
     const val_check *check = &run->checks[i];
     fprintf(to, "%-17s %-8s %-46s %-6s %16s %16s %10.2e %9s  %s\n", run->which->name,
             val_model_name(run->model), check->quantity, check->unit, expected_text(check, a),
-            got_text(check, "+-", b), val_error(check), tolerance_text(check, c), verdict(check));
+            got_text(check, "+-", b), val_error(check), tolerance_text(check, c),
+            verdict(check, *check->known ? "FAIL (known)" : "FAIL", d));
   }
   if (*run->message)
     fprintf(to, "%-17s %-8s %s: %s\n", run->which->name, val_model_name(run->model),
@@ -98,7 +105,7 @@ bool val_write_plots(const char *folder, const char *prefix, const val_plot *plo
                   .count = (size_t)p->count,
                   .x = p->x};
     for (int k = 0; k < p->count; ++k)
-      drawn.series[k] = (plot_series){p->series[k], p->y[k]};
+      drawn.series[k] = (plot_series){.name = p->series[k], .y = p->y[k], .error = p->error[k]};
     snprintf(path, sizeof path, "%s/%s%s.svg", folder, prefix, p->name);
     good = plot_svg(&drawn, path) == CLI_DONE && good;
   }
@@ -131,6 +138,8 @@ static void write_cell(FILE *to, const val_run *run) {
     fprintf(to, " left out |");
   else if (failures > 0)
     fprintf(to, " **FAIL** %d of %d |", failures, all);
+  else if (val_inconclusive(run) > 0)
+    fprintf(to, " pass %d, inconclusive %d |", all - val_inconclusive(run), val_inconclusive(run));
   else
     fprintf(to, " pass %d |", all);
 }
@@ -163,12 +172,12 @@ static void write_scoreboard(FILE *to, const val_run *runs, size_t n) {
 }
 
 static void write_rows(FILE *to, const val_run *run) {
-  char a[CELL], b[CELL], c[CELL];
+  char a[CELL], b[CELL], c[CELL], d[CELL];
   for (int i = 0; i < run->count; ++i) {
     const val_check *check = &run->checks[i];
     fprintf(to, "| %s | %s | %s | %s | %s | %.2g | %s | %s |\n", val_model_name(run->model),
             check->quantity, check->unit, expected_text(check, a), got_text(check, "±", b),
-            val_error(check), tolerance_text(check, c), val_passes(check) ? "pass" : "**FAIL**");
+            val_error(check), tolerance_text(check, c), verdict(check, "**FAIL**", d));
   }
   if (*run->message)
     fprintf(to, "| %s | %s: %s | | | | | | %s |\n", val_model_name(run->model),
@@ -236,8 +245,9 @@ static void write_case(FILE *to, const val_case *which, const val_run *runs, siz
 }
 
 static void write_preface(FILE *to, const val_run *runs, size_t n) {
-  int checks = 0, failures = 0;
+  int checks = 0, failures = 0, inconclusive = 0;
   for (size_t r = 0; r < n; ++r) {
+    inconclusive += val_inconclusive(&runs[r]);
     checks += runs[r].count + runs[r].failed;
     failures += val_failures(&runs[r]);
   }
@@ -250,15 +260,18 @@ static void write_preface(FILE *to, const val_run *runs, size_t n) {
           "with `--case NAME`, takes its\nplace, and `make validate RESUME=1` goes on after an "
           "interruption. Results do not depend on the machine or its\nnumber of threads.\n\n"
           "A tolerance is what the method or the experiment is known to err by; what is outside "
-          "stays here as **FAIL**\nwith its number. A column is empty where a model does not claim "
+          "stays here as **FAIL**\nwith its number. Where half of the 95 %% interval of a mean "
+          "over seeds is wider than the tolerance the verdict is\n"
+          "*inconclusive*, with the number of seeds that would decide. A column is empty where a "
+          "model does not claim "
           "a case. Fast cases run in every `make test`.\n\n"
           "Springs of `penalty` are of 1e6 N/m in fast cases unless they say otherwise. In slow "
           "cases they are nearly as stiff as the\nstep allows, 0.8 of the critical one: 1,200 N/m "
           "at 0.1 ms, where grains at the bottom of a silo overlap by 2 %% of their\ndiameter, "
           "and 4,800 N/m at 0.05 ms in packings, 0.4 %%. `agreement-silo` shows what stiffer and "
           "softer ones do.\n\n"
-          "talus %s (%s): %d numbers, %d of them FAIL.\n\n",
-          talus_version(), TALUS_SINGLE ? "single" : "double", checks, failures);
+          "talus %s (%s): %d numbers, %d of them FAIL, %d inconclusive.\n\n",
+          talus_version(), TALUS_SINGLE ? "single" : "double", checks, failures, inconclusive);
 }
 
 /* Seeds of slow cases that are not there, so that nobody takes a part for the whole. */

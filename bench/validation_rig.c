@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "student.h"
 #include "validation.h"
 
 void val_fail(val_run *run, const char *what) {
@@ -230,17 +231,22 @@ double val_mean(const val_check *check) {
 }
 
 double val_confidence(const val_check *check) {
-  /* 97.5 % points of Student's distribution of 1, 2, ... degrees of freedom. */
-  static const double student[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
-                                   2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131};
-  const int n = check->seeds, most = (int)(sizeof student / sizeof *student);
-  if (n < 2)
-    return NAN;
-  const double mean = val_mean(check);
-  double squares = 0;
-  for (int i = 0; i < n; ++i)
-    squares += (check->got[i] - mean) * (check->got[i] - mean);
-  return (n - 2 < most ? student[n - 2] : 2.0) * sqrt(squares / (n - 1) / n);
+  return student_of(check->got, (size_t)check->seeds).half;
+}
+
+bool val_is_inconclusive(const val_check *check) {
+  return check->seeds > 1 && val_passes(check) &&
+         val_confidence(check) > 0.5 * (check->high - check->low);
+}
+
+int val_seeds_needed(const val_check *check) {
+  const size_t n = (size_t)check->seeds;
+  const double half = 0.5 * (check->high - check->low);
+  const double spread = val_confidence(check) / student_point(n - 1) * sqrt((double)n);
+  size_t needed = 2;
+  while (needed < 9999 && student_point(needed - 1) * spread / sqrt((double)needed) > half)
+    needed++;
+  return (int)needed;
 }
 
 double val_error(const val_check *check) {
@@ -260,6 +266,13 @@ int val_failures(const val_run *run) {
   for (int i = 0; i < run->count; ++i)
     failures += !val_passes(&run->checks[i]);
   return failures;
+}
+
+int val_inconclusive(const val_run *run) {
+  int n = 0;
+  for (int i = 0; i < run->count; ++i)
+    n += val_is_inconclusive(&run->checks[i]) ? 1 : 0;
+  return n;
 }
 
 int val_known_failures(const val_run *run) {
@@ -328,8 +341,10 @@ void val_curve(val_run *run, const char *name, const char *title, const char *x_
 void val_plots_free(val_plot *first) {
   while (first) {
     val_plot *next = first->next;
-    for (int k = 0; k < first->count; ++k)
+    for (int k = 0; k < first->count; ++k) {
       free(first->y[k]);
+      free(first->error[k]);
+    }
     free(first->x);
     free(first);
     first = next;

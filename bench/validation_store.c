@@ -14,6 +14,7 @@
 
 #include "cli.h"
 #include "tools.h"
+#include "student.h"
 #include "validation.h"
 
 #if TALUS_SINGLE
@@ -320,20 +321,38 @@ static const double *same_series(const val_run *run, const val_plot *plot, const
   return NULL;
 }
 
-/* Over all seeds that have the series at the same x (what is over a fitted or measured x is drawn
- * of the first seed alone). */
+/* Mean and half interval over all seeds that have the series at the same x (what is over a fitted
+ * or measured x is drawn of the first seed alone). */
 static void mean_series(const val_store *store, const val_run *of, const val_plot *plot, int k,
-                        double *mean) {
-  int seeds = 0;
-  memset(mean, 0, plot->rows * sizeof *mean);
-  for (size_t i = 0; i < store->count; ++i) {
-    const val_run *run = &store->runs[i];
-    const double *y = run->which == of->which && run->model == of->model
-                          ? same_series(run, plot, plot->series[k])
-                          : NULL;
-    seeds += y != NULL;
-    for (size_t row = 0; y && row < plot->rows; ++row)
-      mean[row] += (y[row] - mean[row]) / seeds;
+                        double *mean, double *half) {
+  for (size_t row = 0; row < plot->rows; ++row) {
+    double values[VAL_SEEDS_MOST];
+    size_t n = 0;
+    for (size_t i = 0; i < store->count && n < VAL_SEEDS_MOST; ++i) {
+      const val_run *run = &store->runs[i];
+      const double *y = run->which == of->which && run->model == of->model
+                            ? same_series(run, plot, plot->series[k])
+                            : NULL;
+      if (y)
+        values[n++] = y[row];
+    }
+    const student_mean found = student_of(values, n);
+    mean[row] = found.mean;
+    half[row] = found.half;
+  }
+}
+
+/* Bars belong to the few points of a plot with marks; a dense curve would drown in them. The first
+ * of a name is the one that was drawn. */
+static void keep_half(val_plot *all, const val_plot *of, int k, const double *half) {
+  while (all && strcmp(all->name, of->name) != 0)
+    all = all->next;
+  for (int i = 0; all && i < all->count && of->rows <= VAL_ROWS_MARKED; ++i) {
+    if (strcmp(all->series[i], of->series[k]) != 0 || all->error[i])
+      continue;
+    all->error[i] = malloc(of->rows * sizeof *half);
+    if (all->error[i])
+      memcpy(all->error[i], half, of->rows * sizeof *half);
   }
 }
 
@@ -341,11 +360,12 @@ val_plot *val_store_plots(const val_store *store) {
   val_plot *all = NULL;
   for (size_t i = 0; i < store->count; ++i)
     for (const val_plot *p = store->runs[i].plots; p; p = p->next) {
-      double *mean = malloc((p->rows + 1) * sizeof *mean);
+      double *mean = malloc(2 * (p->rows + 1) * sizeof *mean), *half = mean + p->rows;
       for (int k = 0; mean && k < p->count; ++k) {
-        mean_series(store, &store->runs[i], p, k, mean);
-        val_plots_add(&all, p->name, p->title, p->x_label, p->y_label, p->series[k], p->x, mean,
-                      p->rows);
+        mean_series(store, &store->runs[i], p, k, mean, half);
+        if (val_plots_add(&all, p->name, p->title, p->x_label, p->y_label, p->series[k], p->x, mean,
+                          p->rows))
+          keep_half(all, p, k, half);
       }
       free(mean);
     }

@@ -14,6 +14,7 @@ static const struct {
     {"ccp", "contact solvers: tables of Tasora (2011), convergence, speed, peers", bench_ccp},
     {"ellipsoids", "two ellipsoids: the methods of Pazouki et al. and ours, and peers",
      bench_ellipsoids},
+    {"events", "hard spheres event by event: collisions per second", bench_events},
     {"machines", "joints, chains, closed loops, a tracked vehicle", bench_machines},
     {"penalty", "springs: balls settled and poured, beside LAMMPS", bench_penalty},
     {"pour", "spheres settled in and poured into a box: time by stage, memory", bench_pour},

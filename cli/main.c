@@ -21,6 +21,7 @@ static const struct {
     {"render", cli_render, "draws a result folder: pictures and films"},
     {"contacts", cli_contacts, "finds which bodies of a table touch, without a simulation"},
     {"shape", cli_shape, "volume, inertia and bounds of a mesh file or of a scene's shapes"},
+    {"sweep", cli_sweep, "many runs of a scene with varied keys, into one table"},
     {"bench", cli_bench, "re-measures the published tables on this machine"},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)

@@ -111,7 +111,7 @@ static int add_series(const history *from, const kind *of, const source *what, p
   for (size_t i = 0; i < from->rows; ++i)
     y[i] = of->is_rate ? rate_at(from, i, column, steps)
                        : value_at(from, i, column) + (what->other ? value_at(from, i, other) : 0);
-  to->series[to->count++] = (plot_series){what->name, y};
+  to->series[to->count++] = (plot_series){.name = what->name, .y = y};
   return CLI_DONE;
 }
 
@@ -168,8 +168,10 @@ int plot_make(const history *from, const char *name, const char *title, plot *to
 
 void plot_free(plot *drawn) {
   free(drawn->x);
-  for (size_t k = 0; k < drawn->count; ++k)
+  for (size_t k = 0; k < drawn->count; ++k) {
     free(drawn->series[k].y);
+    free(drawn->series[k].error);
+  }
   *drawn = (plot){0};
 }
 
@@ -192,7 +194,10 @@ plot_range plot_x_range(const plot *drawn) {
       low = fmin(low, drawn->x[i]);
       high = fmax(high, drawn->x[i]);
     }
-  return widened(low, high);
+  const plot_range range = widened(low, high);
+  /* Marks and bars at the ends do not touch the frame; a record begins at it. */
+  const double by = plot_has_marks(drawn) ? 0.03 * (range.high - range.low) : 0;
+  return (plot_range){range.low - by, range.high + by};
 }
 
 static plot_range log_range(double low, double high) {
@@ -210,8 +215,10 @@ plot_range plot_y_range(const plot *drawn) {
       const double y = drawn->series[k].y[i];
       if (!isfinite(y) || (drawn->is_log && !(y > 0)))
         continue;
-      low = fmin(low, y);
-      high = fmax(high, y);
+      const double *errors = drawn->series[k].error;
+      const double error = errors && isfinite(errors[i]) ? errors[i] : 0;
+      low = fmin(low, y - error);
+      high = fmax(high, y + error);
     }
   if (drawn->is_log)
     return log_range(low, high);

@@ -10,7 +10,8 @@
 
 typedef struct plot_series {
   const char *name;
-  double *y; /* NAN: nothing there */
+  double *y;     /* NAN: nothing there */
+  double *error; /* half of the interval about each y, NAN: not known; NULL: of none */
 } plot_series;
 
 typedef struct plot {
@@ -19,6 +20,7 @@ typedef struct plot {
   bool is_log;                   /* y axis; what is not above 0 is not drawn */
   size_t rows, count;            /* points of each series, series */
   double *x;
+  const char *const *x_names; /* what stands at x = 0, 1, ...; NULL: numbers */
   plot_series series[PLOT_SERIES_MOST];
 } plot;
 
@@ -41,6 +43,10 @@ int plot_svg(const plot *drawn, const char *path);
 
 /* Braille dots in colour where the terminal has both, plain marks otherwise. */
 void plot_terminal(const plot *drawn, FILE *to);
+
+/* Few points were measured, not drawn from a continuous record: each is marked. */
+#define PLOT_FEW 24
+static inline bool plot_has_marks(const plot *drawn) { return drawn->rows <= PLOT_FEW; }
 
 /* ---- between the files of this module -------------------------------------------------------- */
 

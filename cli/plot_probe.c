@@ -86,7 +86,7 @@ static int fill(const history *from, const quantity *what, const char *part, plo
     double *y = values_of(from, column, column);
     fits = y != NULL;
     if (fits)
-      to->series[to->count++] = (plot_series){what->columns[k], y};
+      to->series[to->count++] = (plot_series){.name = what->columns[k], .y = y};
   }
   if (fits)
     return CLI_DONE;

@@ -44,14 +44,21 @@ static void write_colour(FILE *to, unsigned row) {
 
 /* ---- axes ------------------------------------------------------------------------------------ */
 
+static void write_x_tick(FILE *to, double share, const char *text) {
+  const double x = LEFT + ACROSS * share;
+  fprintf(to, "<path class=\"grid\" d=\"M%.1f %d V%d\"/>\n", x, TOP, TOP + DOWN);
+  write_text(to, x, TOP + DOWN + 20, "text-anchor=\"middle\"", text);
+}
+
 static void write_x_axis(FILE *to, const plot *drawn, plot_range range) {
+  const double span = range.high - range.low;
+  for (size_t i = 0; drawn->x_names && i < drawn->rows; ++i)
+    write_x_tick(to, ((double)i - range.low) / span, drawn->x_names[i]);
   const ticks marks = ticks_of(range.low, range.high, 8);
-  for (int i = 0; i < marks.count; ++i) {
+  for (int i = 0; !drawn->x_names && i < marks.count; ++i) {
     char text[48];
-    const double x = LEFT + ACROSS * (ticks_at(&marks, i) - range.low) / (range.high - range.low);
-    fprintf(to, "<path class=\"grid\" d=\"M%.1f %d V%d\"/>\n", x, TOP, TOP + DOWN);
-    write_text(to, x, TOP + DOWN + 20, "text-anchor=\"middle\"",
-               ticks_text(&marks, i, text, sizeof text));
+    write_x_tick(to, (ticks_at(&marks, i) - range.low) / span,
+                 ticks_text(&marks, i, text, sizeof text));
   }
   write_text(to, LEFT + 0.5 * ACROSS, HEIGHT - 18, "text-anchor=\"middle\" class=\"label\"",
              drawn->x_label);
@@ -131,12 +138,40 @@ static void add_dense(trail *t, double x, double y) {
   t->high = fmax(t->high, y);
 }
 
+/* Whether most of a curve lies on another within a line's width. */
+static bool lies_on(const plot *drawn, size_t a, size_t b, plot_range down) {
+  size_t both = 0, near = 0;
+  for (size_t i = 0; i < drawn->rows; ++i) {
+    const double apart = plot_y_share(drawn, down, drawn->series[a].y[i]) -
+                         plot_y_share(drawn, down, drawn->series[b].y[i]);
+    both += isnan(apart) ? 0 : 1;
+    near += fabs(apart) * DOWN < 1.5;
+  }
+  return both > 1 && 2 * near > both;
+}
+
+/* A curve that would hide one beneath it is dashed, so that both are seen. */
+static const char *dashes_of(const plot *drawn, size_t k, plot_range down) {
+  static const char *const dashes[] = {"9 7", "3 6", "12 5 2 5", "6 10"};
+  for (size_t below = k + 1; below < drawn->count; ++below)
+    if (lies_on(drawn, k, below, down))
+      return dashes[k % 4];
+  return NULL;
+}
+
+static void write_stroke(FILE *to, const plot *drawn, size_t k, plot_range down) {
+  const char *dashes = dashes_of(drawn, k, down);
+  fputs("<path class=\"curve\" stroke=\"", to);
+  write_colour(to, (unsigned)k);
+  if (dashes)
+    fprintf(to, "\" stroke-dasharray=\"%s", dashes);
+  fputs("\" d=\"", to);
+}
+
 static void write_series(FILE *to, const plot *drawn, size_t k, plot_range across,
                          plot_range down) {
   trail t = {.to = to, .bucket = -1};
-  fputs("<path class=\"curve\" stroke=\"", to);
-  write_colour(to, (unsigned)k);
-  fputs("\" d=\"", to);
+  write_stroke(to, drawn, k, down);
   for (size_t i = 0; i < drawn->rows; ++i) {
     const double share = plot_y_share(drawn, down, drawn->series[k].y[i]);
     if (isnan(share) || !isfinite(drawn->x[i])) {
@@ -159,12 +194,54 @@ static void write_series(FILE *to, const plot *drawn, size_t k, plot_range acros
   fputs("\"/>\n", to);
 }
 
-static void write_legend(FILE *to, const plot *drawn) {
+/* ---- measured points ------------------------------------------------------------------------- */
+
+/* Circle, square, triangle, diamond, again and again. */
+static void write_mark(FILE *to, size_t k, double x, double y) {
+  static const char *const paths[] = {"m-4 0 a4 4 0 1 0 8 0 a4 4 0 1 0 -8 0 z",
+                                      "m-3.6 -3.6 h7.2 v7.2 h-7.2 z", "m0 -4.8 l4.6 8 h-9.2 z",
+                                      "m0 -5 l5 5 l-5 5 l-5 -5 z"};
+  fputs("<path class=\"mark\" fill=\"", to);
+  write_colour(to, (unsigned)k);
+  fprintf(to, "\" d=\"M%.1f %.1f %s\"/>\n", x, y, paths[k % 4]);
+}
+
+/* From y - error to y + error, with caps. */
+static void write_bar(FILE *to, const plot *drawn, size_t k, size_t i, double x, plot_range down) {
+  const double y = drawn->series[k].y[i], error = drawn->series[k].error[i];
+  double low = plot_y_share(drawn, down, y - error);
+  const double high = plot_y_share(drawn, down, y + error);
+  low = isnan(low) ? 0 : low;     /* below what a logarithm can show */
+  if (!((high - low) * DOWN > 1)) /* not known, or smaller than its mark */
+    return;
+  fputs("<path class=\"bar\" stroke=\"", to);
+  write_colour(to, (unsigned)k);
+  fprintf(to, "\" d=\"M%.1f %.1f V%.1f m-4 0 h8 M%.1f %.1f h8\"/>\n", x, TOP + DOWN * (1 - low),
+          TOP + DOWN * (1 - high), x - 4, TOP + DOWN * (1 - low));
+}
+
+static void write_points(FILE *to, const plot *drawn, size_t k, plot_range across,
+                         plot_range down) {
+  for (size_t i = 0; i < drawn->rows; ++i) {
+    const double share = plot_y_share(drawn, down, drawn->series[k].y[i]);
+    const double x = LEFT + ACROSS * (drawn->x[i] - across.low) / (across.high - across.low);
+    if (isnan(share) || !isfinite(x))
+      continue;
+    if (drawn->series[k].error)
+      write_bar(to, drawn, k, i, x, down);
+    write_mark(to, k, x, TOP + DOWN * (1 - share));
+  }
+}
+
+static void write_legend(FILE *to, const plot *drawn, plot_range down) {
   for (size_t k = 0; k < drawn->count; ++k) {
     const double y = TOP + 14 + 24 * (double)k, x = LEFT + ACROSS + 20;
-    fprintf(to, "<path class=\"curve\" stroke=\"");
-    write_colour(to, (unsigned)k);
-    fprintf(to, "\" d=\"M%.1f %.1f h24\"/>\n", x, y);
+    if (!*drawn->series[k].name)
+      continue;
+    write_stroke(to, drawn, k, down);
+    fprintf(to, "M%.1f %.1f h24\"/>\n", x, y);
+    if (plot_has_marks(drawn))
+      write_mark(to, k, x + 12, y);
     write_text(to, x + 32, y + 4.5, "", drawn->series[k].name);
   }
 }
@@ -182,6 +259,8 @@ static void write_all(FILE *to, const plot *drawn) {
         ".title { font-size: 17px; font-weight: 600 }\n"
         ".grid { stroke: #dfe3e8; stroke-width: 1; fill: none }\n"
         ".frame { stroke: #6b7280; stroke-width: 1.2; fill: none }\n"
+        ".bar { stroke-width: 1.4; fill: none }\n"
+        ".mark { stroke: #ffffff; stroke-width: 0.8 }\n"
         ".curve { stroke-width: 2; fill: none; stroke-linejoin: round; stroke-linecap: round }\n"
         "</style>\n",
         to);
@@ -193,7 +272,9 @@ static void write_all(FILE *to, const plot *drawn) {
           ACROSS, DOWN);
   for (size_t k = drawn->count; k-- > 0;) /* the first one on top */
     write_series(to, drawn, k, across, down);
-  write_legend(to, drawn);
+  for (size_t k = drawn->count; plot_has_marks(drawn) && k-- > 0;)
+    write_points(to, drawn, k, across, down);
+  write_legend(to, drawn, down);
   fputs("</svg>\n", to);
 }
 
@@ -205,7 +286,7 @@ static bool print_svg(FILE *to, const void *drawn) {
 int plot_svg(const plot *drawn, const char *path) {
   const size_t length = strlen(path);
   if (length < 5 || strcmp(path + length - 4, ".svg") != 0) {
-    cli_error("info: plots are written as SVG: -o plot.svg, not '%s'", path);
+    cli_error("plots are written as SVG: -o plot.svg, not '%s'", path);
     return CLI_INPUT;
   }
   return cli_write_file(path, print_svg, drawn);

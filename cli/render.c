@@ -73,7 +73,7 @@ static int set_slice(render_options *options, const char *text) {
   options->has_slice = text != NULL;
   if (text &&
       (read_list(text, options->slice, 4) != 4 || !(fabs(n[0]) + fabs(n[1]) + fabs(n[2]) > 0)))
-    return refuse("slice", text, "nx,ny,nz,d with n not zero: bodies with n.x > d are left out");
+    return refuse("slice", text, "nx,ny,nz,d with n not zero: what has n.x > d is cut off");
   return CLI_DONE;
 }
 
@@ -102,6 +102,15 @@ static int set_colour(render_options *options, const char *text) {
             "angle%s%s%s",
             text, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
   return CLI_INPUT;
+}
+
+static int set_view(render_options *options, const char *text) {
+  for (size_t i = 0; text && i < render_view_count; ++i)
+    if (strcmp(text, render_views[i]) == 0) {
+      options->view = (int)i;
+      return CLI_DONE;
+    }
+  return text ? refuse("view", text, "corner, front, back, left, right or top") : CLI_DONE;
 }
 
 static bool ends_with(const char *text, const char *end) {
@@ -145,6 +154,7 @@ typedef struct session {
   render_view view;
   render_device *device;
   noise random;
+  cli_texts hide, only, translucent;
   canvas to;
   double time;   /* s: of the frame drawn last */
   size_t bodies; /* of it */
@@ -180,29 +190,53 @@ static int draw_stage(session *s, const render_stage *stage) {
                               .solid_count = ghostly ? stage->solids.count : 0,
                               .planes = stage->faces.data,
                               .plane_count = stage->faces.count};
+  const scene_items thin = {.spheres = stage->veil_spheres.data,
+                            .sphere_count = stage->veil_spheres.count,
+                            .boxes = stage->veil_boxes.data,
+                            .box_count = stage->veil_boxes.count,
+                            .solids = stage->veil_solids.data,
+                            .solid_count = stage->veil_solids.count,
+                            .triangles = stage->veil_triangles.data,
+                            .triangle_count = stage->veil_triangles.count,
+                            .planes = stage->faces.data,
+                            .plane_count = stage->faces.count};
+  render_scene *veils = render_scene_build(s->device, &thin);
   render_scene *solid = render_scene_build(s->device, &things);
   render_scene *lines = render_scene_build(s->device, &edges);
   render_scene *ghosts = render_scene_build(s->device, &breath);
-  const image what = {.random = &s->random,
-                      .samples = s->options.samples,
-                      .threads = s->options.threads,
-                      .camera = s->view.camera,
-                      .middle = s->view.middle,
-                      .extent = s->view.extent,
-                      .solid = solid,
-                      .sphere_colours = stage->sphere_colours.data,
-                      .box_colours = stage->box_colours.data,
-                      .rod_colours = stage->rod_colours.data,
-                      .solid_colours = stage->solid_colours.data,
-                      .triangle_colours = stage->triangle_colours.data,
-                      .solids = stage->solids.data,
-                      .lines = stage->lines.count > 0 ? lines : NULL,
-                      .ghosts = s->options.with_contacts ? ghosts : NULL,
-                      .planes = stage->planes.data,
-                      .plane_count = stage->planes.count,
-                      .panes = stage->panes.data,
-                      .pane_count = stage->panes.count};
-  const bool good = solid && lines && ghosts && image_draw(&what, &s->to);
+  const double *n = s->options.slice, *o = s->view.origin;
+  const double length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+  const double offset = n[3] - n[0] * o[0] - n[1] * o[1] - n[2] * o[2];
+  image what = {.random = &s->random,
+                .samples = s->options.samples,
+                .threads = s->options.threads,
+                .camera = s->view.camera,
+                .middle = s->view.middle,
+                .extent = s->view.extent,
+                .solid = solid,
+                .sphere_colours = stage->sphere_colours.data,
+                .box_colours = stage->box_colours.data,
+                .rod_colours = stage->rod_colours.data,
+                .solid_colours = stage->solid_colours.data,
+                .triangle_colours = stage->triangle_colours.data,
+                .veil_triangles = stage->triangle_paints.data,
+                .veils = s->options.choice.veil_count > 0 ? veils : NULL,
+                .veil_spheres = stage->sphere_paints.data,
+                .veil_boxes = stage->box_paints.data,
+                .veil_solids = stage->solid_paints.data,
+                .has_cut = s->options.has_slice,
+                .lines = stage->lines.count > 0 ? lines : NULL,
+                .ghosts = s->options.with_contacts ? ghosts : NULL,
+                .planes = stage->planes.data,
+                .plane_count = stage->planes.count,
+                .panes = stage->panes.data,
+                .pane_count = stage->panes.count};
+  if (what.has_cut) {
+    what.cut_normal = (vec){(float)(n[0] / length), (float)(n[1] / length), (float)(n[2] / length)};
+    what.cut_offset = (float)(offset / length);
+  }
+  const bool good = veils && solid && lines && ghosts && image_draw(&what, &s->to);
+  render_scene_free(veils);
   render_scene_free(solid);
   render_scene_free(lines);
   render_scene_free(ghosts);
@@ -360,6 +394,10 @@ static int render(session *s, const char *frame_number, double time, bool has_ti
     chosen = render_folder_find_time(&s->folder, time);
   if (chosen == s->folder.count)
     return CLI_INPUT;
+  code = render_choose(s->options.folder, s->folder.frames[chosen].path, &s->hide, &s->only,
+                       &s->translucent, &s->options.choice);
+  if (code != CLI_DONE)
+    return code;
   s->to = (canvas){s->options.width, s->options.height,
                    malloc(3 * (size_t)s->options.width * (size_t)s->options.height)};
   noise_make(&s->random);
@@ -389,8 +427,14 @@ int cli_render(int argc, char **argv) {
   session s = {.options = {.fov = 28}};
   render_options *o = &s.options;
   const char *number = NULL, *size = NULL, *camera = NULL, *slice = NULL, *range = NULL,
-             *colour = NULL;
+             *colour = NULL, *view = NULL;
   double time = NAN;
+  const char **texts = calloc(3 * ((size_t)argc + 1), sizeof *texts);
+  if (!texts)
+    return out_of_memory();
+  s.hide.data = texts;
+  s.only.data = texts + argc + 1;
+  s.translucent.data = texts + 2 * (argc + 1);
   const cli_option options[] = {
       {"output", 'o', CLI_TEXT, "FILE", "x.png or x.mp4", &o->output},
       {"frame", 0, CLI_TEXT, "N", "which frame; -1 is the last, and the default", &number},
@@ -399,9 +443,15 @@ int cli_render(int argc, char **argv) {
       {"range", 0, CLI_TEXT, "LO,HI", "what the colours span; default: what there is", &range},
       {"camera", 0, CLI_TEXT, "X,Y,Z,...", "where it stands and, 3 more numbers, looks at [m]",
        &camera},
+      {"view", 0, CLI_TEXT, "NAME", "fitted: corner, front, back, left, right or top", &view},
       {"fov", 0, CLI_NUMBER, "DEG", "vertical field of view (28)", &o->fov},
       {"size", 0, CLI_TEXT, "WxH", "pixels (1280x720)", &size},
-      {"slice", 0, CLI_TEXT, "NX,NY,NZ,D", "leaves out bodies whose centre has n.x > d", &slice},
+      {"slice", 0, CLI_TEXT, "NX,NY,NZ,D", "cuts off what has n.x > d", &slice},
+      {"hide", 0, CLI_TEXTS, "NAME,...", "leave out these bodies, groups, materials or uids",
+       &s.hide},
+      {"only", 0, CLI_TEXTS, "NAME,...", "leave out all others", &s.only},
+      {"translucent", 0, CLI_TEXTS, "NAME=A", "look through them; A: 0 clear to 1 solid (0.25)",
+       &s.translucent},
       {"contacts", 0, CLI_FLAG, NULL, "force chains: rods between centres, bodies as ghosts *",
        &o->with_contacts},
       {"bare", 0, CLI_FLAG, NULL, "no title, time and colour bar", &o->is_bare},
@@ -418,9 +468,12 @@ int cli_render(int argc, char **argv) {
                            .most = 1,
                            .wants = "a result folder"};
   const int parsed = cli_parse(&usage, argc, argv, &o->folder);
-  if (parsed < 0)
+  if (parsed < 0) {
+    free(texts);
     return cli_parse_exit(parsed);
+  }
   if (!render_is_available()) {
+    free(texts);
     cli_error(
         "this talus was built without Embree, which draws the pictures; install libembree-dev "
         "and libpng-dev, and build it again");
@@ -429,6 +482,7 @@ int cli_render(int argc, char **argv) {
   int code = set_size(o, size);
   code = code == CLI_DONE ? set_camera(o, camera) : code;
   code = code == CLI_DONE ? set_slice(o, slice) : code;
+  code = code == CLI_DONE ? set_view(o, view) : code;
   code = code == CLI_DONE ? set_range(o, range) : code;
   code = code == CLI_DONE ? set_colour(o, colour) : code;
   code = code == CLI_DONE ? check_output(o, number || !isnan(time)) : code;
@@ -438,6 +492,8 @@ int cli_render(int argc, char **argv) {
   if (code == CLI_DONE)
     code = render(&s, number, time, !isnan(time));
   free(s.to.rgb);
+  free(texts);
+  render_choice_free(&o->choice);
   render_device_close(s.device);
   render_folder_close(&s.folder);
   return code;

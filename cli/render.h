@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "frame_read.h"
+#include "render_choice.h"
 #include "render_image.h"
 
 typedef enum colour_by {
@@ -28,7 +29,9 @@ typedef struct render_options {
   bool has_camera, has_target;
   double camera[3], target[3];
   bool has_slice;
-  double slice[4]; /* nx, ny, nz, d: bodies with n.x > d are left out */
+  double slice[4]; /* nx, ny, nz, d: what has n.x > d is cut off */
+  int view;        /* row of render_views */
+  render_choice choice;
   bool has_range;
   double range[2];
   bool is_cut; /* some values are above the range */
@@ -74,8 +77,9 @@ typedef struct render_data {
 int render_data_read(const render_options *options, const render_frame *from, render_data *data);
 void render_data_free(render_data *data);
 
-/* Whether a body is there to be seen: the slice has left it in. */
+/* Whether a body is chosen and its centre is in front of the slice; whether any of it is. */
 bool render_is_shown(const render_options *options, const frame *bodies, size_t i);
+bool render_is_met(const render_options *options, const frame *bodies, size_t i);
 
 /* The row of a body with that uid, or SIZE_MAX. rows is made by render_index. */
 typedef struct render_index {
@@ -117,6 +121,10 @@ typedef struct render_view {
   float typical;   /* m: median radius */
 } render_view;
 
+/* Fitted views by name: where they look. */
+extern const char *const render_views[];
+extern const size_t render_view_count;
+
 int render_survey(const render_options *options, const render_folder *folder, size_t first,
                   size_t last, render_view *view);
 
@@ -130,10 +138,13 @@ typedef struct render_list {
 typedef struct render_stage {
   render_list spheres, sphere_colours, boxes, box_colours, rods, rod_colours;
   render_list solids, solid_colours;       /* scene_solid; ghosts where contacts are drawn */
-  render_list triangles, triangle_colours; /* of meshes: scene_triangle */
+  render_list triangles, triangle_colours; /* of meshes: scene_triangle; by its item */
   render_list faces;                       /* double[4]: planes of hulls */
   render_list shape_faces; /* unsigned[2] by shape: first of its faces, and how many */
-  render_list lines;       /* edges of containers: scene_rod */
+  render_list veil_spheres, veil_boxes, veil_solids;   /* what one looks through ... */
+  render_list sphere_paints, box_paints, solid_paints; /* ... and its image_paint */
+  render_list veil_triangles, triangle_paints;
+  render_list lines; /* edges of containers: scene_rod */
   render_list ghosts, ghost_boxes;
   render_list planes, panes;
   bool is_short_of_memory;
@@ -151,6 +162,7 @@ static inline float render_unit(int width, int height) {
   return fmaxf(fminf((float)height, 0.65f * (float)width), 400) / 1000;
 }
 #define RENDER_LEGEND 230
+#define RENDER_WORDS  72 /* likewise of the title above and the time below */
 
 void render_legend_draw(const render_options *options, const render_folder *folder,
                         const render_view *view, const render_data *data, canvas *to);

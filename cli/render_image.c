@@ -104,6 +104,73 @@ static float plane_distance(const image *what, vec from, vec along, const image_
   return nearest;
 }
 
+/* ---- cuts ------------------------------------------------------------------------------------ */
+
+/* The part of a ray that is in front of the cut; near > far: none. */
+typedef struct stretch {
+  float near, far;
+} stretch;
+
+static stretch kept(const image *what, vec from, vec along) {
+  stretch part = {0, INFINITY};
+  if (!what->has_cut)
+    return part;
+  const float height = vec_dot(what->cut_normal, from) - what->cut_offset;
+  const float speed = vec_dot(what->cut_normal, along);
+  if (height > 0)
+    part.near = speed < 0 ? -height / speed : INFINITY;
+  else if (speed > 0)
+    part.far = -height / speed;
+  if (part.near == INFINITY)
+    part.far = 0;
+  return part;
+}
+
+static bool is_blocked(const image *what, vec from, vec along, float far) {
+  const stretch part = kept(what, from, along);
+  const float end = fminf(part.far, far);
+  return part.near <= end && render_scene_blocked(what->solid, from, along, part.near, end);
+}
+
+#define LAYERS 24 /* surfaces that one ray looks at */
+
+/* Just behind a surface. */
+static float behind(float distance) { return distance * (1 + 4e-7f); }
+
+/* Where the cut lies within a thing, the ray leaves it without having entered: there is a cap. */
+static bool find_cap(const image *what, const render_scene *scene, vec from, vec along, float near,
+                     scene_hit *hit) {
+  scene_hit entered[LAYERS];
+  int n = 0;
+  float at = near;
+  for (int k = 0; k < LAYERS && render_scene_hit(scene, from, along, at, INFINITY, hit); ++k) {
+    bool is_known = !hit->is_leaving;
+    for (int i = 0; i < n; ++i)
+      is_known = is_known || (entered[i].kind == hit->kind && entered[i].item == hit->item);
+    if (!is_known) {
+      hit->distance = near;
+      hit->normal = what->cut_normal;
+      hit->u = hit->v = 0;
+      return true;
+    }
+    if (!hit->is_leaving)
+      entered[n++] = *hit;
+    at = behind(hit->distance);
+  }
+  return false;
+}
+
+/* The nearest thing up to a distance. */
+static bool find_solid(const image *what, vec from, vec along, float far, scene_hit *hit) {
+  const stretch part = kept(what, from, along);
+  const float end = fminf(part.far, far);
+  if (!(part.near <= end))
+    return false;
+  if (part.near > 0 && find_cap(what, what->solid, from, along, part.near, hit))
+    return true;
+  return render_scene_hit(what->solid, from, along, part.near, end, hit);
+}
+
 typedef struct surface {
   vec at, normal;
   rgb albedo;
@@ -120,14 +187,14 @@ static rgb shade(const image *what, const surface *s, vec view, float eye,
 
   const image_plane *plane = NULL;
   const float ground = plane_distance(what, start, out, &plane);
-  const bool closed = render_scene_blocked(what->solid, start, out, 0, ground);
+  const bool closed = is_blocked(what, start, out, ground);
   /* A blocked ray meets a neighbour of about the same colour in about this light. An open one gets
    * the mean light of its side of the world, not that of its own direction: less noise. */
   const rgb around = closed ? scaled(s->albedo, 0.16f) : around_of(s->normal);
   rgb light = times(s->albedo, around);
 
   const float facing = vec_dot(s->normal, sun);
-  const bool lit = facing > 0 && !render_scene_blocked(what->solid, start, to_sun, 0, INFINITY);
+  const bool lit = facing > 0 && !is_blocked(what, start, to_sun, INFINITY);
   if (lit)
     light = plus(light, times(s->albedo, scaled(sun_light, facing)));
   if (s->gloss > 0) {
@@ -184,18 +251,15 @@ static rgb see_plane(const image *what, const image_plane *plane, vec from, vec 
 /* Flat sides shine less, or a whole one would light up at once. */
 static bool is_flat(const image *what, const scene_hit *hit) {
   return hit->kind == SCENE_BOX || hit->kind == SCENE_TRIANGLE ||
-         (hit->kind == SCENE_SOLID && what->solids[hit->item].kind == FRAME_HULL);
+         (hit->kind == SCENE_SOLID && hit->is_flat) ||
+         (what->has_cut && vec_dot(hit->normal, what->cut_normal) > 0.9999f);
 }
 
-static rgb see_solid(const image *what, const scene_hit *hit, vec from, vec along,
-                     const noise_sampler *random) {
+static rgb see_surface(const image *what, const scene_hit *hit, rgb albedo, vec from, vec along,
+                       const noise_sampler *random) {
   surface s = {.at = at_distance(from, along, hit->distance),
                .normal = hit->normal,
-               .albedo = hit->kind == SCENE_SPHERE     ? what->sphere_colours[hit->item]
-                         : hit->kind == SCENE_BOX      ? what->box_colours[hit->item]
-                         : hit->kind == SCENE_SOLID    ? what->solid_colours[hit->item]
-                         : hit->kind == SCENE_TRIANGLE ? what->triangle_colours[hit->item]
-                                                       : what->rod_colours[hit->item],
+               .albedo = albedo,
                .gloss = is_flat(what, hit) ? 0.3f : 0.9f};
   if (hit->kind == SCENE_BOX) {
     /* Darker towards the edges, as worn corners are: sides of one colour stay apart. */
@@ -203,6 +267,40 @@ static rgb see_solid(const image *what, const scene_hit *hit, vec from, vec alon
     s.albedo = scaled(s.albedo, 1 - 0.25f * smooth(0.93f, 1.0f, edge));
   }
   return shade(what, &s, along, hit->distance, random);
+}
+
+static rgb see_solid(const image *what, const scene_hit *hit, vec from, vec along,
+                     const noise_sampler *random) {
+  const rgb albedo = hit->kind == SCENE_SPHERE     ? what->sphere_colours[hit->item]
+                     : hit->kind == SCENE_BOX      ? what->box_colours[hit->item]
+                     : hit->kind == SCENE_SOLID    ? what->solid_colours[hit->item]
+                     : hit->kind == SCENE_TRIANGLE ? what->triangle_colours[hit->item]
+                                                   : what->rod_colours[hit->item];
+  return see_surface(what, hit, albedo, from, along, random);
+}
+
+/* Surfaces that one looks through, from the nearest on, in front of what is seen. They throw no
+ * shade. */
+static rgb through_veils(const image *what, vec from, vec along, float distance, rgb seen,
+                         const noise_sampler *random) {
+  const stretch part = kept(what, from, along);
+  const float far = fminf(part.far, distance);
+  float at = part.near, left = 1; /* left: share of what is behind that comes through */
+  rgb sum = {0, 0, 0};
+  scene_hit hit;
+  for (int k = 0; what->veils && k < LAYERS && left > 0.02f && at <= far &&
+                  render_scene_hit(what->veils, from, along, at, far, &hit);
+       ++k) {
+    const image_paint *paint = hit.kind == SCENE_SPHERE     ? &what->veil_spheres[hit.item]
+                               : hit.kind == SCENE_BOX      ? &what->veil_boxes[hit.item]
+                               : hit.kind == SCENE_TRIANGLE ? &what->veil_triangles[hit.item]
+                                                            : &what->veil_solids[hit.item];
+    const rgb colour = see_surface(what, &hit, paint->colour, from, along, random);
+    sum = plus(sum, scaled(colour, left * paint->alpha));
+    left *= 1 - paint->alpha;
+    at = behind(hit.distance);
+  }
+  return plus(sum, scaled(seen, left));
 }
 
 /* ---- glass and ghosts ------------------------------------------------------------------------ */
@@ -222,9 +320,11 @@ static float pane_distance(const image_pane *pane, vec from, vec along) {
  * Their order hardly shows in so thin a veil, so they are not sorted. */
 static rgb through_panes(const image *what, vec from, vec along, float distance, rgb seen) {
   static const rgb tint = {0.80f, 0.86f, 0.90f};
+  const stretch part = kept(what, from, along);
   for (size_t i = 0; i < what->pane_count; ++i) {
     const image_pane *pane = &what->panes[i];
-    if (pane_distance(pane, from, along) >= distance)
+    const float at = pane_distance(pane, from, along);
+    if (at >= distance || at < part.near || at > part.far)
       continue;
     const float cosine = fabsf(vec_dot(pane->normal, along));
     const float grazing = 1 - (cosine < 1 ? cosine : 1);
@@ -235,8 +335,11 @@ static rgb through_panes(const image *what, vec from, vec along, float distance,
 
 static rgb through_ghosts(const image *what, vec from, vec along, float distance, rgb seen) {
   static const rgb ghost = {0.45f, 0.50f, 0.56f};
+  const stretch part = kept(what, from, along);
+  const float far = fminf(part.far, distance);
   scene_hit hit;
-  if (!what->ghosts || !render_scene_hit(what->ghosts, from, along, 0, distance, &hit))
+  if (!what->ghosts || !(part.near <= far) ||
+      !render_scene_hit(what->ghosts, from, along, part.near, far, &hit))
     return seen;
   const float rim = 1 + vec_dot(hit.normal, along);
   return mix(seen, ghost, 0.04f + 0.32f * rim * rim);
@@ -247,20 +350,25 @@ static rgb through_ghosts(const image *what, vec from, vec along, float distance
 static rgb look(const image *what, vec from, vec along, const noise_sampler *random) {
   const image_plane *plane = NULL;
   const float ground = plane_distance(what, from, along, &plane);
+  const stretch part = kept(what, from, along);
   scene_hit hit;
   rgb seen;
   float distance = ground;
-  if (render_scene_hit(what->solid, from, along, 0, ground, &hit)) {
+  /* What lies in the plane of the ground is in front of it. */
+  if (find_solid(what, from, along, ground * (1 + 3e-6f), &hit)) {
     seen = see_solid(what, &hit, from, along, random);
     distance = hit.distance;
   } else if (plane)
     seen = see_plane(what, plane, from, along, ground, random);
   else
     seen = background(along);
-  if (what->lines && render_scene_hit(what->lines, from, along, 0, distance, &hit)) {
+  const float end = fminf(part.far, distance);
+  if (what->lines && part.near <= end &&
+      render_scene_hit(what->lines, from, along, part.near, end, &hit)) {
     seen = line_colour;
     distance = hit.distance;
   }
+  seen = through_veils(what, from, along, distance, seen, random);
   seen = through_ghosts(what, from, along, distance, seen);
   return through_panes(what, from, along, distance, seen);
 }

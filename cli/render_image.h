@@ -39,6 +39,12 @@ typedef struct image_pane {
   vec centre, u, v, normal;
 } image_pane;
 
+/* Of a thing that one looks through. */
+typedef struct image_paint {
+  rgb colour;
+  float alpha; /* 0: clear, 1: solid */
+} image_paint;
+
 /* All in metres, from an origin near what matters. */
 typedef struct image {
   const noise *random;
@@ -51,7 +57,13 @@ typedef struct image {
   const render_scene *solid;
   const rgb *sphere_colours, *box_colours, *rod_colours, *solid_colours; /* of `solid` */
   const rgb *triangle_colours;
-  const scene_solid *solids;
+  bool has_cut;   /* what is beyond a plane is left out, and what crosses it is cut open */
+  vec cut_normal; /* unit: towards what is left out */
+  float cut_offset;
+
+  const render_scene *veils; /* things that one looks through; NULL: none */
+  const image_paint *veil_spheres, *veil_boxes, *veil_solids, *veil_triangles;
+
   const render_scene *lines;  /* rods that take and give no shade */
   const render_scene *ghosts; /* drawn as a breath only; NULL: none */
 

@@ -23,6 +23,7 @@ struct render_scene {
   unsigned geometry[SCENE_KINDS]; /* Embree's id of each */
   scene_solid *solids;
   double *planes;
+  scene_triangle *triangles;
 };
 
 bool render_is_available(void) { return true; }
@@ -64,9 +65,10 @@ static bool fill_spheres(RTCGeometry geometry, const scene_sphere *spheres, size
 }
 
 static bool fill_boxes(RTCGeometry geometry, const scene_box *boxes, size_t n) {
-  /* Corner i lies at the signs of its bits; a side's corners go around it, first u, then v. */
-  static const unsigned sides[SIDES][4] = {{0, 2, 6, 4}, {1, 3, 7, 5}, {0, 1, 5, 4},
-                                           {2, 3, 7, 6}, {0, 1, 3, 2}, {4, 5, 7, 6}};
+  /* Corner i lies at the signs of its bits; a side's corners go around it counter-clockwise as
+   * seen from outside. */
+  static const unsigned sides[SIDES][4] = {{0, 4, 6, 2}, {1, 3, 7, 5}, {0, 1, 5, 4},
+                                           {2, 6, 7, 3}, {0, 2, 3, 1}, {4, 5, 7, 6}};
   float *corner = new_buffer(geometry, RTC_BUFFER_TYPE_VERTEX, RTC_FORMAT_FLOAT3,
                              3 * sizeof *corner, CORNERS * n);
   unsigned *side =
@@ -113,7 +115,8 @@ static bool fill_triangles(RTCGeometry geometry, const scene_triangle *triangles
   unsigned *row = new_buffer(geometry, RTC_BUFFER_TYPE_INDEX, RTC_FORMAT_UINT3, 3 * sizeof *row, n);
   if (!corner || !row)
     return false;
-  memcpy(corner, triangles, n * sizeof *triangles);
+  for (size_t i = 0; i < n; ++i)
+    memcpy(corner + 9 * i, triangles[i].corner, sizeof triangles[i].corner);
   for (size_t i = 0; i < 3 * n; ++i)
     row[i] = (unsigned)i;
   return true;
@@ -192,8 +195,11 @@ static void solid_occluded(const struct RTCOccludedFunctionNArguments *asked) {
 static bool copy_solids(render_scene *scene, const scene_items *items) {
   scene->solids = malloc((items->solid_count + 1) * sizeof *scene->solids);
   scene->planes = malloc((4 * items->plane_count + 1) * sizeof *scene->planes);
-  if (!scene->solids || !scene->planes)
+  scene->triangles = malloc((items->triangle_count + 1) * sizeof *scene->triangles);
+  if (!scene->solids || !scene->planes || !scene->triangles)
     return false;
+  if (items->triangle_count > 0)
+    memcpy(scene->triangles, items->triangles, items->triangle_count * sizeof *scene->triangles);
   if (items->solid_count > 0)
     memcpy(scene->solids, items->solids, items->solid_count * sizeof *scene->solids);
   if (items->plane_count > 0)
@@ -267,6 +273,7 @@ void render_scene_free(render_scene *scene) {
   if (scene) {
     free(scene->solids);
     free(scene->planes);
+    free(scene->triangles);
   }
   free(scene);
 }
@@ -310,7 +317,11 @@ bool render_scene_hit(const render_scene *scene, vec origin, vec direction, floa
   hit->kind = SCENE_SPHERE;
   while (hit->kind + 1 < SCENE_KINDS && ray.hit.geomID != scene->geometry[hit->kind])
     hit->kind++;
-  hit->item = hit->kind == SCENE_BOX ? ray.hit.primID / SIDES : ray.hit.primID;
+  const scene_triangle *triangle =
+      hit->kind == SCENE_TRIANGLE ? &scene->triangles[ray.hit.primID] : NULL;
+  hit->item = hit->kind == SCENE_BOX ? ray.hit.primID / SIDES
+              : triangle             ? triangle->item
+                                     : ray.hit.primID;
   hit->u = 2 * ray.hit.u - 1;
   hit->v = 2 * ray.hit.v - 1;
   const vec n = {ray.hit.Ng_x, ray.hit.Ng_y, ray.hit.Ng_z};
@@ -318,6 +329,8 @@ bool render_scene_hit(const render_scene *scene, vec origin, vec direction, floa
   const float along = n.x * direction.x + n.y * direction.y + n.z * direction.z;
   const float s = (along > 0 ? -1.0f : 1.0f) / (square > 0 ? sqrtf(square) : 1);
   hit->normal = (vec){s * n.x, s * n.y, s * n.z};
+  hit->is_leaving = (along > 0) && (!triangle || triangle->is_solid);
+  hit->is_flat = hit->kind == SCENE_SOLID && scene->solids[hit->item].kind == FRAME_HULL;
   return true;
 }
 

@@ -28,6 +28,8 @@ typedef struct scene_rod {
 /* Of a mesh. */
 typedef struct scene_triangle {
   vec corner[3];
+  unsigned item; /* the mesh */
+  bool is_solid; /* it encloses matter: a cut through it shows some */
 } scene_triangle;
 
 /* Of render_solid.h, at a place. */
@@ -71,8 +73,10 @@ typedef struct scene_hit {
   float distance;
   vec normal; /* unit, against the ray */
   scene_kind kind;
-  unsigned item; /* row of the list of that kind */
-  float u, v;    /* box: place on the side, -1 ... 1 */
+  unsigned item;   /* row of the list of that kind */
+  float u, v;      /* box: place on the side, -1 ... 1 */
+  bool is_flat;    /* solid: the thing has flat faces alone */
+  bool is_leaving; /* the ray comes out of the thing there */
 } scene_hit;
 
 typedef struct render_scene render_scene;

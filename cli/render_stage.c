@@ -54,12 +54,23 @@ void render_stage_free(render_stage *stage) {
                                 &stage->solid_colours,
                                 &stage->faces,
                                 &stage->shape_faces,
+                                &stage->veil_spheres,
+                                &stage->veil_boxes,
+                                &stage->veil_solids,
+                                &stage->sphere_paints,
+                                &stage->box_paints,
+                                &stage->solid_paints,
                                 &stage->triangles,
-                                &stage->triangle_colours};
+                                &stage->triangle_colours,
+                                &stage->veil_triangles,
+                                &stage->triangle_paints};
   for (size_t i = 0; i < sizeof lists / sizeof *lists; ++i)
     free(lists[i]->data);
   *stage = (render_stage){0};
 }
+
+/* Of a mesh in a frame (docs/formats.md). */
+enum { SIDES_OUT = 1, SIDES_IN = 2 };
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
 
@@ -116,16 +127,29 @@ static rgb colour_of_body(const staging *s, size_t i) {
   }
 }
 
+static image_paint paint_of(const staging *s, size_t i) {
+  return (image_paint){colour_of_body(s, i),
+                       render_choice_alpha(&s->options->choice, &s->data->bodies, i)};
+}
+
+/* A sphere of body i: a ghost beside force chains, solid, or to be looked through. */
+static void put_sphere(const staging *s, const scene_sphere *sphere, const image_paint *paint) {
+  if (s->options->with_contacts)
+    ADD(s->stage, ghosts, *sphere);
+  else if (paint->alpha < 1) {
+    ADD(s->stage, veil_spheres, *sphere);
+    ADD(s->stage, sphere_paints, *paint);
+  } else {
+    ADD(s->stage, spheres, *sphere);
+    ADD(s->stage, sphere_colours, paint->colour);
+  }
+}
+
 static void stage_sphere(const staging *s, size_t i) {
   const vec p = place_of(s, s->data->bodies.position + 3 * i);
   const scene_sphere sphere = {p.x, p.y, p.z, s->data->bodies.radius[i]};
-  if (s->options->with_contacts) {
-    ADD(s->stage, ghosts, sphere);
-    return;
-  }
-  const rgb colour = colour_of_body(s, i);
-  ADD(s->stage, spheres, sphere);
-  ADD(s->stage, sphere_colours, colour);
+  const image_paint paint = paint_of(s, i);
+  put_sphere(s, &sphere, &paint);
 }
 
 /* A clump: its spheres, all of one colour. */
@@ -134,18 +158,13 @@ static void stage_clump(const staging *s, size_t i) {
   const frame_shape *shape = &bodies->shape_table[bodies->shape[i]];
   const vec origin = shape_origin(s, i);
   const float scale = bodies->scale[i];
-  const rgb colour = colour_of_body(s, i);
+  const image_paint paint = paint_of(s, i);
   for (size_t k = 0; k < shape->points; ++k) {
     const double *p = bodies->point + 4 * (shape->point + k);
     const vec own = {scale * (float)p[0], scale * (float)p[1], scale * (float)p[2]};
     const vec at = vec_add(origin, render_turn(turn_of(s, i), own));
     const scene_sphere sphere = {at.x, at.y, at.z, scale * (float)p[3]};
-    if (s->options->with_contacts) {
-      ADD(s->stage, ghosts, sphere);
-      continue;
-    }
-    ADD(s->stage, spheres, sphere);
-    ADD(s->stage, sphere_colours, colour);
+    put_sphere(s, &sphere, &paint);
   }
 }
 
@@ -186,6 +205,12 @@ static void stage_faces(const staging *s) {
   }
 }
 
+/* Of two sides in one plane rounding would choose, pixel by pixel. So every body with flat sides is
+ * larger by its own few thousandths of a pixel, which is ten times what rounding errs by. */
+static float puff(const staging *s, size_t i) {
+  return 0.005f * s->view->pixel * (float)(1 + i % 29);
+}
+
 static void stage_solid(const staging *s, size_t i) {
   const frame *bodies = &s->data->bodies;
   const frame_shape *shape = &bodies->shape_table[bodies->shape[i]];
@@ -193,37 +218,57 @@ static void stage_solid(const staging *s, size_t i) {
   if (s->stage->is_short_of_memory)
     return;
   scene_solid solid = {.origin = shape_origin(s, i),
-                       .scale = bodies->scale[i],
+                       .scale = bodies->scale[i] * (1 + puff(s, i) / bodies->radius[i]),
                        .centre = place_of(s, bodies->position + 3 * i),
-                       .radius = bodies->radius[i],
+                       .radius = bodies->radius[i] + puff(s, i),
                        .kind = shape->kind,
                        .plane = rows[0],
                        .plane_count = rows[1]};
   memcpy(solid.turn, turn_of(s, i), sizeof solid.turn);
   memcpy(solid.size, shape->size, sizeof solid.size);
-  const rgb colour = colour_of_body(s, i);
+  const image_paint paint = paint_of(s, i);
+  if (paint.alpha < 1 && !s->options->with_contacts) {
+    ADD(s->stage, veil_solids, solid);
+    ADD(s->stage, solid_paints, paint);
+    return;
+  }
   ADD(s->stage, solids, solid);
-  ADD(s->stage, solid_colours, colour);
+  ADD(s->stage, solid_colours, paint.colour);
 }
 
-/* The triangles as they are, flat. */
+/* Whether the camera looks at the outer side. */
+static bool faces_camera(const staging *s, const scene_triangle *t) {
+  const vec n = vec_cross(vec_sub(t->corner[1], t->corner[0]), vec_sub(t->corner[2], t->corner[0]));
+  return vec_dot(n, vec_sub(s->view->camera.at, t->corner[0])) > 0;
+}
+
+/* The triangles as they are, flat. Of a tank those on this side are left out, so that one can see
+ * what is in it. */
 static void stage_mesh(const staging *s, size_t i) {
   const frame *bodies = &s->data->bodies;
   const frame_shape *shape = &bodies->shape_table[bodies->shape[i]];
   const vec origin = shape_origin(s, i);
   const float scale = bodies->scale[i], *q = turn_of(s, i);
-  const rgb colour = colour_of_body(s, i);
+  const image_paint paint = paint_of(s, i);
+  const bool is_veil = paint.alpha < 1;
+  render_list *list = is_veil ? &s->stage->veil_triangles : &s->stage->triangles;
+  scene_triangle triangle = {.is_solid = shape->open == SIDES_OUT};
+  triangle.item =
+      (unsigned)(is_veil ? s->stage->triangle_paints.count : s->stage->triangle_colours.count);
   for (size_t t = 0; t < shape->triangles; ++t) {
     const uint32_t *v = bodies->triangle + 3 * (shape->triangle + t);
-    scene_triangle triangle;
     for (int k = 0; k < 3; ++k) {
       const double *p = bodies->point + 4 * (shape->point + v[k]);
       const vec own = {scale * (float)p[0], scale * (float)p[1], scale * (float)p[2]};
       triangle.corner[k] = vec_add(origin, render_turn(q, own));
     }
-    ADD(s->stage, triangles, triangle);
-    ADD(s->stage, triangle_colours, colour);
+    if (shape->open != SIDES_IN || !faces_camera(s, &triangle))
+      add(s->stage, list, &triangle, sizeof triangle);
   }
+  if (is_veil)
+    ADD(s->stage, triangle_paints, paint);
+  else
+    ADD(s->stage, triangle_colours, paint.colour);
 }
 
 static scene_box box_at(const staging *s, size_t i, vec half) {
@@ -242,11 +287,16 @@ static vec half_edges(const staging *s, size_t i) {
 }
 
 static void stage_box(const staging *s, size_t i) {
-  const scene_box box = box_at(s, i, half_edges(s, i));
+  const float more = puff(s, i);
+  const scene_box box = box_at(s, i, vec_add(half_edges(s, i), (vec){more, more, more}));
+  const image_paint paint = paint_of(s, i);
   if (s->options->with_contacts)
     ADD(s->stage, ghost_boxes, box);
-  else
-    add_box(s->stage, box, colour_of_body(s, i));
+  else if (paint.alpha < 1) {
+    ADD(s->stage, veil_boxes, box);
+    ADD(s->stage, box_paints, paint);
+  } else
+    add_box(s->stage, box, paint.colour);
 }
 
 /* ---- what holds them ------------------------------------------------------------------------- */
@@ -345,7 +395,8 @@ static void stage_floor(const staging *s) {
 
 /* ---- force chains ---------------------------------------------------------------------------- */
 
-/* From centre to centre through the contact; from the contact on where a body is a wall. */
+/* From centre to centre through the contact; to the contact alone where a body is a wall, or stands
+ * fixed: the centre of a board is no place where its forces meet. */
 static bool stage_chains(const staging *s) {
   const frame *bodies = &s->data->bodies;
   const frame_contacts *contacts = &s->data->contacts;
@@ -366,7 +417,8 @@ static bool stage_chains(const staging *s) {
       if (row == SIZE_MAX || !render_is_shown(s->options, bodies, row))
         continue;
       const frame_kind kind = bodies->shape_table[bodies->shape[row]].kind;
-      if (kind != FRAME_PLANE && kind != FRAME_CONTAINER)
+      if (kind != FRAME_PLANE && kind != FRAME_CONTAINER &&
+          !render_folder_is_fixed(s->folder, uids[k]))
         add_rod(s->stage, point, place_of(s, bodies->position + 3 * row), radius, colour);
     }
   }
@@ -380,7 +432,7 @@ static void stage_body(const staging *s, size_t i) {
   const frame *bodies = &s->data->bodies;
   const vec p = place_of(s, bodies->position + 3 * i);
   if (!(fabsf(p.x) < FAR && fabsf(p.y) < FAR && fabsf(p.z) < FAR && bodies->radius[i] < FAR) ||
-      !render_is_shown(s->options, bodies, i))
+      !render_is_met(s->options, bodies, i))
     return;
   switch (bodies->shape_table[bodies->shape[i]].kind) {
   case FRAME_PLANE:

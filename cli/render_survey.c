@@ -72,8 +72,9 @@ static vec local(const survey *s, const double *p) {
 /* Containers and fixed boxes: what holds the bodies, rather than the bodies. */
 static bool is_static(const survey *s, const frame *bodies, size_t i) {
   const frame_kind kind = bodies->shape_table[bodies->shape[i]].kind;
-  return kind == FRAME_CONTAINER ||
-         (kind == FRAME_BOX && render_folder_is_fixed(s->folder, bodies->id[i]));
+  return (kind == FRAME_CONTAINER ||
+          (kind == FRAME_BOX && render_folder_is_fixed(s->folder, bodies->id[i]))) &&
+         render_choice_shows(&s->options->choice, bodies, i);
 }
 
 static bool is_body(const survey *s, const frame *bodies, size_t i) {
@@ -145,9 +146,12 @@ static void add_bodies(survey *s, const render_data *data, const uint32_t *rows,
     column[i] = bodies->radius[rows[i]];
   s->typical = render_select(column, n, n / 2);
   if (data->value) {
+    size_t m = 0; /* colours span what is free to move: a wide wall would leave them one colour */
     for (size_t i = 0; i < n; ++i)
-      rest[i] = data->value[rows[i]];
-    add_values(s, rest, n);
+      if (!render_folder_is_fixed(s->folder, bodies->id[rows[i]]))
+        rest[m++] = data->value[rows[i]];
+    if (m > 0)
+      add_values(s, rest, m);
   }
   s->has_bodies = true;
 }
@@ -245,24 +249,33 @@ static int place_camera(const survey *s, const supports *all, render_view *view)
   return CLI_DONE;
 }
 
+const char *const render_views[] = {"corner", "front", "back", "left", "right", "top"};
+const size_t render_view_count = sizeof render_views / sizeof *render_views;
+
+/* Where each looks: from the right, in front and above; then along an axis, from a little above. */
+static const vec directions[] = {{-0.50f, 0.76f, -0.42f}, {0, 1, -0.06f},  {0, -1, -0.06f},
+                                 {1, 0, -0.06f},          {-1, 0, -0.06f}, {0, 0, -1}};
+
 static void begin(survey *s, const render_options *options, const render_folder *folder,
                   image_camera *camera) {
   const float tangent = tanf((float)(options->fov * 0.00872664626));
   const float aspect = (float)options->width / (float)options->height;
-  /* Three quarters: from the right, in front and above. */
   camera->tangent = tangent;
-  point_camera(camera, (vec){-0.50f, 0.76f, -0.42f});
+  point_camera(camera, directions[options->view]);
   const float room = options->is_bare ? 0.06f : 0.10f;
   const float unit = render_unit(options->width, options->height);
   const float legend = 2 * RENDER_LEGEND * unit / (float)options->width;
   const float bar = options->is_bare ? room : fminf(legend, 0.5f);
+  /* Title above, time below: no body is behind them. */
+  const float words = 2 * RENDER_WORDS * unit / (float)options->height;
+  const float lines = options->is_bare ? room : fmaxf(room, fminf(words, 0.5f));
   *s = (survey){.options = options,
                 .folder = folder,
                 .right = camera->right,
                 .up = camera->up,
                 .forward = camera->forward,
                 .tangent = {(1 - bar) * tangent * aspect, (1 - room) * tangent * aspect,
-                            (1 - room) * tangent, (1 - room) * tangent},
+                            (1 - lines) * tangent, (1 - lines) * tangent},
                 .all = nothing,
                 .bodies = nothing,
                 .most = -INFINITY,

@@ -89,10 +89,22 @@ float render_select(float *numbers, size_t n, size_t k) {
   return numbers[k];
 }
 
-bool render_is_shown(const render_options *options, const frame *bodies, size_t i) {
+/* Height of a body's centre beyond the slice [m]; unbounded bodies are not cut. */
+static double beyond(const render_options *options, const frame *bodies, size_t i) {
   const double *p = bodies->position + 3 * i, *n = options->slice;
-  return !options->has_slice || bodies->radius[i] == 0 ||
-         n[0] * p[0] + n[1] * p[1] + n[2] * p[2] <= n[3];
+  if (!options->has_slice || bodies->radius[i] == 0)
+    return -INFINITY;
+  return (n[0] * p[0] + n[1] * p[1] + n[2] * p[2] - n[3]) /
+         sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+}
+
+bool render_is_shown(const render_options *options, const frame *bodies, size_t i) {
+  return beyond(options, bodies, i) <= 0 && render_choice_shows(&options->choice, bodies, i);
+}
+
+bool render_is_met(const render_options *options, const frame *bodies, size_t i) {
+  return beyond(options, bodies, i) <= bodies->radius[i] &&
+         render_choice_shows(&options->choice, bodies, i);
 }
 
 static void find_speeds(const frame *bodies, float *value) {

@@ -1,6 +1,7 @@
 /* Kernels: friction cone, contact response, step, residual and bias. */
 #include "kernels/bias.h"
 #include "kernels/cone.h"
+#include "kernels/impact.h"
 #include "test_kernels.h"
 
 static const double friction[5] = {0, 1e-6, 0.3, 1, 10};
@@ -485,6 +486,15 @@ TEST(bias_of_a_bounce_is_never_above_the_bias_without) {
     if (with < without) /* a bounce: leaves with e times the speed of approach */
       CHECK(with == e * speed && gap + TL_R(0.01) * speed < 0);
   }
+}
+
+TEST(friction_of_an_impact_that_let_go_is_zero) {
+  tl_ccp_body a = {.inv_mass = 0}, b = {.inv_mass = 1, .inv_inertia = 2};
+  const tl_impact_pair pair = {&a, &b, NULL, NULL};
+  tl_impact_row row = {.normal = tl_vec3(0, 0, 1), .friction = TL_R(1.5), .en = 1, .et = 1};
+  row.impulse = tl_vec3(0, 0, TL_R(-1e-20)); /* what rounding leaves of a normal impulse */
+  CHECK(tl_impact_rub(&pair, &row) == 0);
+  CHECK(row.impulse.x == 0 && row.impulse.y == 0 && b.v.x == 0 && b.v.y == 0 && b.v.z == 0);
 }
 
 TEST_MAIN()

@@ -11,7 +11,7 @@
 #include "output/checkpoint.h"
 
 /* Of the names of all columns and of TL_CHECKPOINT_FORMAT. */
-#define LAYOUT UINT64_C(0x49667a039328ae69)
+#define LAYOUT UINT64_C(0xba4ec97739cee3f3)
 
 /* ---- equality ----------------------------------------------------------------------------------
  */

@@ -150,14 +150,18 @@ TEST(a_checkpoint_of_another_format_is_refused_with_both_numbers) {
   write_with_block(good, "talus checkpoint\nformat 1\nversion 0.1.0\nprecision double");
   check_refused(BROKEN, TALUS_ERROR_UNSUPPORTED, "the older talus that wrote it");
   check_refused(BROKEN, TALUS_ERROR_UNSUPPORTED, "has checkpoint format 1,");
-  snprintf(why, sizeof why, "reads format %d and %d;", TL_CHECKPOINT_OLDEST_FORMAT,
+  snprintf(why, sizeof why, "reads formats %d to %d;", TL_CHECKPOINT_OLDEST_FORMAT,
            TL_CHECKPOINT_FORMAT);
   check_refused(BROKEN, TALUS_ERROR_UNSUPPORTED, why);
   free(good.data);
 }
 
-/* What format 7 has and format 6 had not. */
-static const char *const late_columns[] = {"world/time", "world/contacts_dt", "world/joints_dt"};
+/* What format 8 has and format 7 had not, and what that had and format 6 had not. */
+static const char *const columns_of_8[] = {
+    "world/step",        "world/shell",           "world/response",
+    "world/collisions",  "world/virial",          "world/hasty",
+    "world/last_virial", "world/last_collisions", "world/last_outside"};
+static const char *const columns_of_7[] = {"world/time", "world/contacts_dt", "world/joints_dt"};
 
 /* Format 6 counts in state/rest the steps for which a body has been slow. */
 static void count_slow_steps(hid_t file, const talus_world *world) {
@@ -174,19 +178,27 @@ static void count_slow_steps(hid_t file, const talus_world *world) {
   CHECK(H5Dclose(rows) >= 0 && H5Ldelete(file, "state/slow_since", H5P_DEFAULT) >= 0);
 }
 
-/* The file of a world as the talus before this one wrote it. */
-static void write_format_6(bytes good, const talus_world *world) {
+static void drop(hid_t file, const char *const *columns, size_t n) {
+  for (size_t i = 0; i < n; ++i)
+    CHECK_MSG(H5Ldelete(file, columns[i], H5P_DEFAULT) >= 0, "%s", columns[i]);
+}
+
+/* The file of a world as an older talus wrote it. */
+static void write_format(int format, bytes good, const talus_world *world) {
+  char text[96];
   write_bytes(BROKEN, good.data, good.size);
   const hid_t file = H5Fopen(BROKEN, H5F_ACC_RDWR, H5P_DEFAULT);
   CHECK(file >= 0);
-  for (size_t i = 0; i < sizeof late_columns / sizeof *late_columns; ++i)
-    CHECK_MSG(H5Ldelete(file, late_columns[i], H5P_DEFAULT) >= 0, "%s", late_columns[i]);
-  count_slow_steps(file, world);
+  drop(file, columns_of_8, sizeof columns_of_8 / sizeof *columns_of_8);
+  if (format < 7) {
+    drop(file, columns_of_7, sizeof columns_of_7 / sizeof *columns_of_7);
+    count_slow_steps(file, world);
+  }
   CHECK(H5Fclose(file) >= 0);
   bytes old = read_bytes(BROKEN);
-  write_with_block(old, TALUS_SINGLE
-                            ? "talus checkpoint\nformat 6\nversion 0.1.0\nprecision single"
-                            : "talus checkpoint\nformat 6\nversion 0.1.0\nprecision double");
+  snprintf(text, sizeof text, "talus checkpoint\nformat %d\nversion 0.1.0\nprecision %s", format,
+           TALUS_SINGLE ? "single" : "double");
+  write_with_block(old, text);
   free(old.data);
 }
 
@@ -194,7 +206,7 @@ TEST(a_checkpoint_of_the_format_before_goes_on_bit_for_bit) {
   bytes good = make_good(NULL);
   talus_world *world, *old;
   CHECK_OK(talus_world_load(SAVED, &world));
-  write_format_6(good, world);
+  write_format(6, good, world);
   CHECK_OK(talus_world_load(BROKEN, &old));
   CHECK(talus_world_time(world) > 0 && talus_world_time(old) == talus_world_time(world));
   CHECK_OK(talus_world_step(world, 20));
@@ -221,7 +233,7 @@ TEST(bodies_of_the_format_before_fall_asleep_in_the_same_step) {
   CHECK(world->state.rest[1] == TL_REST_SLOW);
   CHECK_OK(talus_world_save(world, SAVED));
   bytes good = read_bytes(SAVED);
-  write_format_6(good, world);
+  write_format(6, good, world);
   CHECK_OK(talus_world_load(BROKEN, &old));
   CHECK(old->state.slow_since[1] == world->state.slow_since[1]);
   for (int i = 0; i < 80; ++i) {

@@ -48,6 +48,24 @@ static talus_body_info body_of(const talus_world *world, const char *name) {
   "talus: 1\nuntil: 1\nmaterials: {rock: {density: 1000}, steel: {}}\n"                            \
   "shapes: {ball: {sphere: 0.1}, floor: {plane: [0, 0, 1, 0]}}\n"
 
+static uint64_t hash_of(const char *text) {
+  talus_world *world = build(text);
+  const uint64_t hash = talus_world_hash(world);
+  talus_world_destroy(world);
+  return hash;
+}
+
+TEST(seed_of_the_scene_moves_every_fill) {
+#define BALLS                                                                                      \
+  "bodies: [{fill: {shape: ball, material: rock, count: 9, in: {box: [[-1, -1, 0], [1, 1, "        \
+  "2]]}}}]\n"
+  const uint64_t plain = hash_of(HEAD BALLS), none = hash_of(HEAD "seed: 0\n" BALLS);
+  const uint64_t one = hash_of(HEAD "seed: 1\n" BALLS), two = hash_of(HEAD "seed: 2\n" BALLS);
+  CHECK(plain == none);
+  CHECK(one != plain && two != plain && one != two);
+#undef BALLS
+}
+
 TEST(bodies_come_in_the_order_of_the_file) {
   talus_world *world = build(HEAD "bodies:\n"
                                   "  - {name: floor, shape: floor, material: steel, fixed: true}\n"

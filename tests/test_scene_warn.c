@@ -339,9 +339,11 @@ static const struct choice {
                {16, {"solve.kind=impulse"}},
                {32, {"solve.kind=penalty", "solve.law=linear"}},
                {64, {"solve.kind=penalty", "solve.law=hertz"}},
-               {128, {"solve.kind=penalty", "solve.law=noble"}}};
+               {128, {"solve.kind=penalty", "solve.law=noble"}},
+               {256, {"solve.kind=elastic", "solve.shell=soft"}},
+               {512, {"solve.kind=elastic", "solve.shell=hard"}}};
 
-enum { CCP = 15, IMPULSE = 16, PENALTY = 224 };
+enum { CCP = 15, IMPULSE = 16, PENALTY = 224, ELASTIC = 768 };
 
 /* Whose each key is, said once more and apart from the schema. */
 static const struct owned {
@@ -358,14 +360,16 @@ static const struct owned {
              {"warm_start", "solve.warm_start=true", CCP | IMPULSE},
              {"recovery", "solve.recovery=1", CCP},
              {"recovery_speed", "solve.recovery_speed=0.5", CCP | IMPULSE},
-             {"bounce_speed", "solve.bounce_speed=auto", CCP | IMPULSE},
+             {"bounce_speed", "solve.bounce_speed=auto", CCP | IMPULSE | ELASTIC},
              {"joints", "solve.joints=auto", CCP | IMPULSE},
              {"omega", "solve.omega=0.3", 8},
              {"lambda", "solve.lambda=1", 8},
              {"reduction", "solve.reduction=auto", 2 | 4 | 8},
              {"islands", "solve.islands=true", CCP},
              {"slop", "solve.slop=auto", CCP | IMPULSE},
-             {"correction", "solve.correction=0.2", IMPULSE}};
+             {"correction", "solve.correction=0.2", IMPULSE},
+             {"shell", "solve.shell=soft", ELASTIC},
+             {"response", "solve.response=symmetric", 512}};
 
 TEST(keys_of_solve_warn_where_they_do_nothing_and_only_there) {
   const size_t keys = sizeof owned / sizeof *owned;
@@ -377,7 +381,9 @@ TEST(keys_of_solve_warn_where_they_do_nothing_and_only_there) {
     for (size_t c = 0; c < sizeof choices / sizeof *choices; ++c) {
       const char *settings[3] = {choices[c].settings[0], owned[k].setting, NULL};
       /* A key that is itself one of the choices comes alone. */
-      const bool chooses = strcmp(owned[k].key, "law") == 0 || strcmp(owned[k].key, "method") == 0;
+      const bool chooses = strcmp(owned[k].key, "law") == 0 ||
+                           strcmp(owned[k].key, "method") == 0 ||
+                           strcmp(owned[k].key, "shell") == 0;
       size_t n = 2;
       if (choices[c].settings[1] && !chooses)
         settings[n++] = choices[c].settings[1];
@@ -405,6 +411,12 @@ TEST(warning_of_an_idle_key_says_whose_it_is_and_what_is_chosen) {
                 "it is for kind ccp with method jacobi, and solve.method is bb;");
   check_warning(GOOD "solve: {kind: impulse, islands: false}\n", "idle-key",
                 "test.yaml:7:33: ", "it is for kind ccp, and solve.kind is impulse;");
+}
+
+TEST(friction_of_hard_spheres_is_warned_of_once) {
+  check_warning(
+      "talus: 1\nuntil: 1\nsolve: elastic\nmaterials: {rock: {friction: 0.3}}\n" GOOD_BODIES,
+      "idle-key", "test.yaml:4:30: ", "solve: {kind: elastic} has no friction");
 }
 
 TEST(a_kind_of_the_command_line_makes_keys_of_the_file_idle) {

@@ -58,6 +58,10 @@ typedef struct talus_scene_info {
 } talus_scene_info;
 TALUS_API void talus_scene_get_info(const talus_scene *scene, talus_scene_info *info);
 
+/* The name of probe i, from 0 in the order of the scene; NULL where there is none. It is valid as
+ * long as the scene. */
+TALUS_API const char *talus_scene_probe_name(const talus_scene *scene, size_t i);
+
 /* Built-in scenes in alphabetical order: name, the first comment line, the whole text. */
 TALUS_API size_t talus_builtin_count(void);
 TALUS_API void talus_builtin_get(size_t i, const char **name, const char **about,

@@ -367,9 +367,17 @@ typedef enum talus_ellipsoid_method {
   TALUS_ELLIPSOID_CHM_OPM /* the same where the characteristic equation says yes: their method 2 */
 } talus_ellipsoid_method;
 
+/* How triangles of a mesh are found that may meet something. The contacts are the same, bit for
+ * bit. */
+typedef enum talus_tree_kind {
+  TALUS_TREE_BVH, /* a tree of boxes */
+  TALUS_TREE_FLAT /* every triangle: for comparison */
+} talus_tree_kind;
+
 /* How pairs become contacts. */
 typedef struct talus_narrow_def {
   talus_ellipsoid_method ellipsoid;
+  talus_tree_kind tree; /* not saved: it changes nothing but time */
 } talus_narrow_def;
 
 typedef enum talus_friction_model {
@@ -405,8 +413,33 @@ typedef enum talus_joints_solver {
 typedef enum talus_solve_kind {
   TALUS_SOLVE_CCP,     /* rigid: cone complementarity */
   TALUS_SOLVE_PENALTY, /* springs: overlap makes force, velocity Verlet (docs/theory/penalty.md) */
-  TALUS_SOLVE_IMPULSE  /* rigid: sequential impulses (docs/theory/impulse.md) */
+  TALUS_SOLVE_IMPULSE, /* rigid: sequential impulses (docs/theory/impulse.md) */
+  TALUS_SOLVE_ELASTIC  /* hard spheres without friction (docs/theory/hard-spheres.md): free bodies
+                          are spheres, walls are planes, containers, spheres and boxes; no joints,
+                          no locks */
 } talus_solve_kind;
+
+/* Elastic: when two bodies collide. */
+typedef enum talus_shell {
+  TALUS_SHELL_SOFT, /* when they come to touch, in the order of time */
+  TALUS_SHELL_HARD  /* at the start of a step in which they overlap, as published: of collisions
+                       with relative speed u the share (u dt / s)^2 / 3 is missed (published: a
+                       quarter of that), s: the sum of their radii */
+} talus_shell;
+
+/* Elastic, hard shell: what a collision does. */
+typedef enum talus_response {
+  TALUS_RESPONSE_SYMMETRIC, /* equal and opposite impulses, until nobody who overlaps approaches */
+  TALUS_RESPONSE_PUBLISHED  /* each body from velocities before the step, the last of its targets
+                               wins: as published, keeps neither momentum nor energy */
+} talus_response;
+
+/* How time advances. */
+typedef enum talus_step_kind {
+  TALUS_STEP_FIXED, /* every body by dt */
+  TALUS_STEP_EVENT  /* from collision to collision, exact also under gravity; dt is the grid on
+                       which the world can be looked at. With TALUS_SOLVE_ELASTIC alone */
+} talus_step_kind;
 
 /* The force of a spring with overlap d. */
 typedef enum talus_spring_law {
@@ -447,6 +480,11 @@ typedef struct talus_solve_def {
                    free body's bounding radius */
   /* Impulse: overlap is taken out of positions, and velocities do not learn of it. */
   double correction; /* 0 ... 1: share of the overlap beyond `slop` that a step takes out */
+  /* Elastic. bounce_speed means something else here: where restitution is below 1, slower impacts
+   * lose nothing and faster ones part with that at least, so that impacts do not pile up; < 0: 1e-4
+   * of the bodies' RMS speed, or what a hundredth of a step of gravity gives. */
+  talus_shell shell;
+  talus_response response; /* published: with the hard shell alone */
 } talus_solve_def;
 
 /* Sleep: what hangs together and rests on something static is left alone once none of its bodies,
@@ -486,6 +524,7 @@ typedef void talus_log_fn(void *context, int level, const char *line);
 typedef struct talus_world_def {
   talus_vec3 gravity; /* m/s2 */
   double dt;          /* s, the fixed step */
+  talus_step_kind step;
   talus_broad_kind broad;
   double skin; /* m: pairs are found within this much more and kept until boxes have moved by about
                   half of it; results are the same. 0: pairs are found in every step; < 0: how much
@@ -661,6 +700,13 @@ typedef struct talus_report {
   double spring_energy;  /* J, in the springs of joints, half a step ago, where velocities stand */
   double joint_work; /* J, sum since the world was made: by joints, less what their springs store:
                         motors give it; dampers, limits and springs that break take it */
+  /* Elastic, sums since the world was made: collisions, and of those of two free bodies impulse
+   * times distance of centres, J (the pressure is (2 kinetic energy + virial / time) / (3 volume)).
+   */
+  uint64_t collisions;
+  double virial;
+  size_t outside; /* bodies whose centre is behind a wall now */
+  uint64_t hasty; /* steps of the hard shell that were too long for the bodies' speed */
 } talus_report;
 
 TALUS_API talus_status talus_world_report(talus_world *world, talus_report *report);

@@ -33,6 +33,7 @@ TL_CONTACT_RECORDS(CARRIER)
 /* ---- the join -------------------------------------------------------------------------------- */
 
 typedef struct join_job {
+  const tl_model *model;
   const tl_contacts *before;
   tl_contacts *after;
   size_t first;                               /* contact of `after` */
@@ -45,6 +46,69 @@ typedef struct join_job {
 
 static int compare(const tl_contact *x, const tl_contact *y) {
   return tl_contact_compare(x->a, x->b, x->feature_a, x->feature_b, y);
+}
+
+/* ---- contacts of other keys -------------------------------------------------------------------
+ */
+
+/* On a mesh a body passes from feature to feature: what was at one is at the next. */
+#define TURN 0.98480775301220806 /* cosine of 10 degrees */
+
+static bool has_mesh(const tl_model *model, const tl_contact *c) {
+  return tl_body_shape(model, c->a)->kind == TALUS_MESH ||
+         tl_body_shape(model, c->b)->kind == TALUS_MESH;
+}
+
+/* The contacts of c's pair: c is number i of the set. */
+static size_t pair_of(const tl_contact *set, size_t count, size_t i, size_t *end) {
+  size_t first = i;
+  while (first > 0 && set[first - 1].a == set[i].a && set[first - 1].b == set[i].b)
+    --first;
+  for (*end = i + 1; *end < count && set[*end].a == set[i].a && set[*end].b == set[i].b;)
+    ++*end;
+  return first;
+}
+
+/* Whether one of the contacts has the key of c. */
+static bool has_key(const tl_contact *set, size_t first, size_t end, const tl_contact *c) {
+  for (size_t i = first; i < end; ++i)
+    if (set[i].feature_a == c->feature_a && set[i].feature_b == c->feature_b)
+      return true;
+  return false;
+}
+
+/* The nearest to c of those whose key the other set does not have, and that look the same way;
+ * SIZE_MAX: none. */
+static size_t nearest_of(const tl_contact *set, size_t first, size_t end, const tl_contact *other,
+                         size_t other_first, size_t other_end, const tl_contact *c) {
+  size_t best = SIZE_MAX;
+  double least = DBL_MAX;
+  for (size_t i = first; i < end; ++i) {
+    const talus_dvec3 d = tl_dsub(set[i].point, c->point);
+    if (tl_dot(set[i].normal, c->normal) > TL_R(TURN) && tl_ddot(d, d) < least &&
+        !has_key(other, other_first, other_end, &set[i]))
+      least = tl_ddot(d, d), best = i;
+  }
+  return best;
+}
+
+/* For contact i of the new set, which has a key of its own: the old one of its pair that is
+ * nearest, where it is the nearest to that one, too, so that nothing is handed on twice. `at`: of
+ * the old set, near the pair. */
+static size_t heir_of(const tl_contacts *before, const tl_contacts *after, size_t i, size_t at) {
+  const tl_contact *old = before->data, *new = after->data;
+  const tl_contact *c = &new[i];
+  if (at == before->count || old[at].a != c->a || old[at].b != c->b)
+    if (at == 0 || old[--at].a != c->a || old[at].b != c->b)
+      return SIZE_MAX;
+  size_t old_end, new_end;
+  const size_t old_first = pair_of(old, before->count, at, &old_end);
+  const size_t new_first = pair_of(new, after->count, i, &new_end);
+  const size_t from = nearest_of(old, old_first, old_end, new, new_first, new_end, c);
+  if (from == SIZE_MAX)
+    return SIZE_MAX;
+  const size_t back = nearest_of(new, new_first, new_end, old, old_first, old_end, &old[from]);
+  return back == i ? from : SIZE_MAX;
 }
 
 /* from: number of the contact of the same key, SIZE_MAX where there is none. */
@@ -83,11 +147,15 @@ static void join_range(void *context, size_t begin, size_t end) {
     int order = 1;
     while (at < count && (order = compare(&old[at], &rows[i])) < 0)
       at++;
-    join(job, job->first + i, at < count && order == 0 ? at : SIZE_MAX);
+    size_t from = at < count && order == 0 ? at : SIZE_MAX;
+    if (from == SIZE_MAX && count > 0 && has_mesh(job->model, &rows[i]))
+      from = heir_of(job->before, job->after, job->first + i, at);
+    join(job, job->first + i, from);
   }
 }
 
 static void join_all(const tl_model *model, join_job *job) {
+  job->model = model;
   job->ratio = tl_step_ratio(job->before->dt, job->after->dt);
   tl_for(&model->par, job->after->count - job->first, 1024, join_range, job);
 }

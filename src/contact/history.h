@@ -5,7 +5,8 @@
  * swaps them when a step has gone well.
  *
  * What is carried are the fields with the flag CARRIED (crowd/fields.h); a contact whose key is
- * new has 0 there. Where the step is longer or shorter than the last one, impulses are what the
+ * new has 0 there. Of a pair with a mesh it has them from the nearest contact whose key is gone and
+ * whose normal is within 10 degrees. Where the step is longer or shorter than the last one, impulses are what the
  * same force gives in it; where it is as long, they have the same bits. */
 #ifndef TL_CONTACT_HISTORY_H
 #define TL_CONTACT_HISTORY_H

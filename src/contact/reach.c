@@ -10,7 +10,8 @@
 #define SLOW  TL_R(4) /* times |gravity| h: bodies at rest close at 1 */
 
 bool tl_reach_is_on(const tl_model *model) {
-  return model->solve.kind != TALUS_SOLVE_PENALTY && model->margin < 0;
+  return model->solve.kind != TALUS_SOLVE_PENALTY && model->solve.kind != TALUS_SOLVE_ELASTIC &&
+         model->margin < 0;
 }
 
 /* How far a body's farthest point leaves the straight line of its velocity for being turned. */

@@ -19,7 +19,8 @@ struct tl_facets; /* shape/facets.h */
 typedef struct tl_shape {
   char *name;
   talus_shape_kind kind;
-  double size[5];      /* as given; plane normal normalised; mesh: thickness, rounding */
+  double size[5];      /* as given; plane normal normalised; mesh: thickness, rounding,
+                          half of how thick it is (0: not known) */
   uint32_t open;       /* container; mesh: its sides, TALUS_SIDES_... */
   double volume;       /* m3 at scale 1; 0 for unbounded and hollow shapes */
   talus_vec3 gyration; /* squared radii of gyration about the principal axes, m2 at scale 1 */
@@ -95,6 +96,7 @@ typedef struct tl_group_pair {
 typedef struct tl_model {
   talus_vec3 gravity;
   double dt;
+  talus_step_kind step;
   talus_broad_kind broad;
   double skin; /* m: candidate pairs are kept while boxes move by less than about half; 0: not;
                   < 0: how much is chosen */

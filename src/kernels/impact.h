@@ -114,7 +114,9 @@ TL_FN talus_real tl_impact_rub(const tl_impact_pair *pair, tl_impact_row *row) {
   const talus_real pn = tl_dot(row->impulse, n);
   const talus_vec3 had = tl_madd(row->impulse, -pn, n);
   const talus_vec3 want = tl_madd(had, -row->et, tl_madd(u, -tl_dot(u, n), n));
-  const talus_vec3 step = tl_sub(tl_roll_cut(want, tl_length(want), row->friction * pn), had);
+  /* Rounding leaves a contact that has let go a normal impulse a little below 0. */
+  const talus_real most = row->friction * tl_max(pn, 0);
+  const talus_vec3 step = tl_sub(tl_roll_cut(want, tl_length(want), most), had);
   row->impulse = tl_add(row->impulse, step);
   tl_impact_push(pair, row, step);
   return tl_length(step) / row->et;

@@ -7,6 +7,7 @@
 #ifndef TL_NARROW_MESH_H
 #define TL_NARROW_MESH_H
 
+#include "kernels/convex.h"
 #include "narrow/narrow.h"
 #include "shape/facets.h"
 
@@ -18,9 +19,6 @@ typedef struct tl_mesh_posed {
   tl_frame frame;
   bool flat; /* without the tree */
 } tl_mesh_posed;
-
-/* Looks at every triangle instead of asking the tree: for tests, which want the same bits. */
-extern bool tl_mesh_flat;
 
 tl_mesh_posed tl_mesh_pose(const tl_posed *p);
 
@@ -48,6 +46,18 @@ typedef struct tl_near {
 int tl_mesh_near(const tl_mesh_posed *m, talus_dvec3 local, double reach,
                  tl_near out[TL_NEAR_MOST]);
 
-tl_narrow_fn tl_mesh_sphere;
+/* The nearest alone, within `reach`, where the place is behind the surface: 1, else 0. */
+int tl_mesh_deep(const tl_mesh_posed *m, talus_dvec3 local, double reach, tl_near *out);
+
+/* Whether any of the surface is nearer to a place than that, by more than rounding. */
+bool tl_mesh_is_nearer(const tl_mesh_posed *m, talus_dvec3 local, double distance);
+
+/* ---- entries of the table ----------------------------------------------------------------------
+ */
+
+/* A shape as core and rounding. */
+tl_convex tl_posed_convex(const tl_posed *p);
+
+tl_narrow_fn tl_mesh_sphere, tl_mesh_convex, tl_mesh_plane, tl_mesh_container, tl_mesh_mesh;
 
 #endif

@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-bool tl_mesh_flat;
-
 /* rad: by how much triangles of one facet may lean against each other. */
 #define LEAN 1e-3
 /* Of the extent: nearer than that is on the surface, and says nothing about a direction. */
@@ -24,7 +22,7 @@ tl_mesh_posed tl_mesh_pose(const tl_posed *p) {
                          .scale = (double)p->scale,
                          .position = p->position,
                          .frame = tl_frame_from_quat(p->rotation),
-                         .flat = tl_mesh_flat};
+                         .flat = p->flat};
 }
 
 /* Keeps the nearest where there is no room for all: of equals the first feature, so that it does
@@ -212,4 +210,52 @@ int tl_mesh_near(const tl_mesh_posed *m, talus_dvec3 local, double reach,
   keep_nearest(&g);
   memcpy(out, g.list, (size_t)g.count * sizeof *out);
   return g.count;
+}
+
+/* The box shrinks with what is found. */
+static double nearest_within(const tl_mesh_posed *m, talus_dvec3 local, double reach) {
+  const tl_facets *f = m->f;
+  double best = reach;
+  tl_tree_walk walk = tl_tree_begin(&f->tree, m->flat);
+  tl_tree_box box = {{local.x - best, local.y - best, local.z - best},
+                     {local.x + best, local.y + best, local.z + best}};
+  uint32_t first, count;
+  while (tl_tree_next(&walk, &box, &first, &count)) {
+    for (uint32_t t = first; t < first + count; ++t) {
+      const uint32_t *rows = f->triangle + 3 * (size_t)t;
+      const talus_dvec3 v[3] = {tl_facets_point(f, rows[0]), tl_facets_point(f, rows[1]),
+                                tl_facets_point(f, rows[2])};
+      int part;
+      best = fmin(best, tl_dlength(tl_dsub(local, tl_nearest_on_triangle(local, v, &part))));
+    }
+    box = (tl_tree_box){{local.x - best, local.y - best, local.z - best},
+                        {local.x + best, local.y + best, local.z + best}};
+  }
+  return best;
+}
+
+int tl_mesh_deep(const tl_mesh_posed *m, talus_dvec3 local, double reach, tl_near *out) {
+  tl_near near[TL_NEAR_MOST];
+  const double best = nearest_within(m, local, reach);
+  if (!(best < reach))
+    return 0;
+  const int count = tl_mesh_near(m, local, best * (1 + 1e-9) + 1e-12 * m->f->extent, near);
+  if (count == 0 || !near[0].inside)
+    return 0;
+  *out = near[0];
+  return 1;
+}
+
+static double buried_in(const tl_posed *mesh, const tl_posed *other) {
+  tl_near near;
+  if (mesh->shape->kind != TALUS_MESH || mesh->shape->facets->two_sided || !other->shape->bounded)
+    return 0;
+  const tl_mesh_posed m = tl_mesh_pose(mesh);
+  const talus_dvec3 local = tl_mesh_to_local(&m, other->position);
+  const double reach = tl_dlength(local) + 2 * (double)mesh->shape->radius;
+  return tl_mesh_deep(&m, local, reach, &near) > 0 ? near.distance * m.scale : 0;
+}
+
+double tl_narrow_buried(const tl_posed *a, const tl_posed *b) {
+  return fmax(buried_in(a, b), buried_in(b, a));
 }

@@ -31,6 +31,13 @@ typedef struct pair_block {
   bool starts;                         /* a batch */
 } pair_block;
 
+/* A pair with a mesh, and its contacts. */
+typedef struct mesh_pair {
+  tl_pair pair;
+  size_t count;
+  tl_contact *found;
+} mesh_pair;
+
 typedef struct work {
   const tl_model *model;
   const tl_crowd *crowd;
@@ -46,6 +53,10 @@ typedef struct work {
   const tl_contacts *before; /* whose normals are guesses, or NULL */
   const tl_sphere_loops *loops;
   tl_swept swept;
+  mesh_pair *meshes; /* in the order of the pairs; found before all others */
+  size_t mesh_count;
+  size_t mesh_first;     /* of the batch */
+  tl_contact *mesh_room; /* of the batch: TL_NARROW_MAX_POINTS for each */
 } work;
 
 static const tl_pair *block_pairs(const work *job, size_t block, size_t *count) {
@@ -72,7 +83,8 @@ static tl_posed pose(const work *job, uint32_t slot, talus_dvec3 position) {
   return (tl_posed){.shape = tl_body_shape(job->model, slot),
                     .scale = job->model->property.scale[slot],
                     .position = position,
-                    .rotation = job->crowd->in->rotation[slot]};
+                    .rotation = job->crowd->in->rotation[slot],
+                    .flat = job->model->narrow.tree == TALUS_TREE_FLAT};
 }
 
 /* A pair as the table wants it. */
@@ -173,6 +185,87 @@ static size_t find_by_table(const work *job, const tl_pair *pair, const tl_conta
   return (size_t)count;
 }
 
+/* ---- pairs with a mesh ---------------------------------------------------------------------- */
+
+/* They cost far more than others, each its own amount: so they are dealt out one by one, before the
+ * blocks, and searched once; how much room a pair needs is known only then. */
+#define MESH_BATCH ((size_t)256)
+
+static bool is_mesh_pair(const tl_model *model, const tl_pair *pair) {
+  const talus_shape_kind a = tl_body_shape(model, pair->a)->kind;
+  const talus_shape_kind b = tl_body_shape(model, pair->b)->kind;
+  return (a == TALUS_MESH || b == TALUS_MESH) && !tl_has_clump(a, b);
+}
+
+static bool has_meshes(const tl_model *model) {
+  for (size_t i = 0; i < model->shapes.count; ++i)
+    if (model->shapes.data[i].kind == TALUS_MESH)
+      return true;
+  return false;
+}
+
+static void find_meshes(void *context, size_t begin, size_t end) {
+  const work *job = context;
+  for (size_t i = begin; i < end; ++i) {
+    mesh_pair *m = &job->meshes[job->mesh_first + i];
+    m->found = job->mesh_room + i * TL_NARROW_MAX_POINTS;
+    m->count = find_by_table(job, &m->pair, NULL, m->found);
+  }
+}
+
+/* Moves what a batch found to room of its own. */
+static talus_status keep_batch(const work *job, size_t n) {
+  mesh_pair *m = job->meshes + job->mesh_first;
+  tl_contact *kept;
+  size_t total = 0;
+  for (size_t i = 0; i < n; ++i)
+    total += m[i].count;
+  TL_TAKE(job->crowd->arena, total, &kept);
+  for (size_t i = 0; i < n; ++i) {
+    memcpy(kept, m[i].found, m[i].count * sizeof *kept);
+    m[i].found = kept;
+    kept += m[i].count;
+  }
+  return TALUS_OK;
+}
+
+static talus_status search_meshes(work *job) {
+  const tl_model *model = job->model;
+  size_t count = 0;
+  if (!has_meshes(model))
+    return TALUS_OK;
+  for (size_t i = 0; i < job->pairs->count; ++i)
+    count += is_mesh_pair(model, &job->pairs->data[i]);
+  TL_TAKE(job->crowd->arena, count, &job->meshes);
+  for (size_t i = 0; i < job->pairs->count; ++i)
+    if (is_mesh_pair(model, &job->pairs->data[i]))
+      job->meshes[job->mesh_count++].pair = job->pairs->data[i];
+  const size_t room = count < MESH_BATCH ? count : MESH_BATCH;
+  TL_TAKE(job->crowd->arena, room * TL_NARROW_MAX_POINTS, &job->mesh_room);
+  for (; job->mesh_first < count; job->mesh_first += MESH_BATCH) {
+    const size_t left = count - job->mesh_first, n = left < MESH_BATCH ? left : MESH_BATCH;
+    TL_GO_ON(job->crowd->cancel);
+    tl_deal(&model->par, n, find_meshes, job);
+    TL_TRY(keep_batch(job, n));
+  }
+  return TALUS_OK;
+}
+
+/* What was found of a pair, or NULL where it is none with a mesh. */
+static const mesh_pair *found_of(const work *job, const tl_pair *pair) {
+  size_t at = 0, above = job->mesh_count;
+  while (at < above) {
+    const size_t middle = at + (above - at) / 2;
+    const tl_pair *p = &job->meshes[middle].pair;
+    if (p->a != pair->a ? p->a < pair->a : p->b < pair->b)
+      at = middle + 1;
+    else
+      above = middle;
+  }
+  const mesh_pair *m = &job->meshes[at];
+  return at < job->mesh_count && m->pair.a == pair->a && m->pair.b == pair->b ? m : NULL;
+}
+
 /* Whether a sphere is far from every wall of a container: most are, and are done with here. */
 static bool is_well_inside(const work *job, uint32_t ball, uint32_t container, talus_real margin) {
   const tl_shape *walls = tl_body_shape(job->model, container);
@@ -207,6 +300,11 @@ static size_t find_in_pair(const work *job, const tl_pair *pair, const tl_contac
                            tl_contact *out) {
   const tl_model *model = job->model;
   const tl_shape *shape_a = tl_body_shape(model, pair->a), *shape_b = tl_body_shape(model, pair->b);
+  const mesh_pair *known = job->mesh_count > 0 ? found_of(job, pair) : NULL;
+  if (known) {
+    memcpy(out, known->found, known->count * sizeof *out);
+    return known->count;
+  }
   if (shape_a->kind != TALUS_SPHERE || shape_b->kind != TALUS_SPHERE)
     return find_by_table(job, pair, guess, out);
   /* Very many in most scenes, without the table. */
@@ -230,6 +328,9 @@ static size_t room_of(const work *job, pair_block *block, const tl_pair *pair) {
   const talus_shape_kind b = tl_body_shape(job->model, pair->b)->kind;
   if (a == TALUS_SPHERE && b == TALUS_SPHERE)
     return 1;
+  const mesh_pair *known = job->mesh_count > 0 ? found_of(job, pair) : NULL;
+  if (known)
+    return known->count;
   const int room = tl_narrow_capacity(a, b);
   if (room == 0 && !block->no_entry)
     block->no_entry = pair;
@@ -413,6 +514,7 @@ static talus_status run_batches(work *job, tl_contacts *contacts) {
   job->block_count = (job->pairs->count - 1) / PAIRS_PER_BLOCK + 1;
   TL_TAKE(arena, job->block_count, &job->blocks);
   TL_TRY(tl_spheres_take(job->crowd, job->pairs->count, job->margins, &job->spheres));
+  TL_TRY(search_meshes(job));
   tl_for(&job->model->par, job->block_count, GRAIN, measure_blocks, job);
   size_t most;
   TL_TRY(plan_batches(job, &most));

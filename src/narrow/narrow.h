@@ -5,10 +5,11 @@
 #include "contact/contact.h"
 #include "kernels/collide.h"
 
-/* The most points of a pair without a clump: four on each of six walls of a container. Nothing is
- * left out beyond that: a box in a corner that felt only some of its walls would rattle there. A
- * clump has as many as its spheres have (narrow/clump.h). */
-#define TL_NARROW_MAX_POINTS 24
+/* The most points of a pair without a clump: four on each of six walls of a container, or four in
+ * each of eight directions with a mesh. Of a container nothing is left out: a box in a corner that
+ * felt only some of its walls would rattle there. A clump has as many as its spheres have
+ * (narrow/clump.h). */
+#define TL_NARROW_MAX_POINTS 32
 
 /* One posed shape. Positions are relative to the first body's centre of mass and still double,
  * because a plane or a container may be large or far away: the kernels narrow what they find
@@ -18,6 +19,7 @@ typedef struct tl_posed {
   talus_real scale;
   talus_dvec3 position; /* relative; the first body's is 0 */
   talus_quat rotation;
+  bool flat; /* mesh: every triangle is looked at, without the tree */
 } tl_posed;
 
 /* Writes the contact points with gap <= margin, ascending by (feature_a, feature_b), and returns
@@ -53,7 +55,12 @@ int tl_narrow_convex(const tl_posed *a, const tl_posed *b, const talus_dvec3 *gu
  * the mirrored points, with one exception: coincident spheres get the normal +z in any order. */
 int tl_narrow_pair(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out);
 
-/* Whether two bodies overlap or touch. Kinds that are not supported do not. */
+/* How deep the centre of one body is behind the surface of a mesh that is the other, m; 0 where it
+ * is not, or neither is a mesh with one side. Looks as far as it takes: not for every step. */
+double tl_narrow_buried(const tl_posed *a, const tl_posed *b);
+
+/* Whether two bodies overlap or touch, or one is within the other. Kinds that are not supported do
+ * not. */
 bool tl_narrow_touches(const tl_posed *a, const tl_posed *b);
 
 /* The most points two kinds can have (a clump: each of its spheres); 0 where they are not

@@ -3,6 +3,7 @@
 #include "narrow/clump.h"
 #include "narrow/ellipsoid.h"
 #include "narrow/mesh.h"
+#include "narrow/mesh_points.h"
 
 /* ---- lengths of a posed shape, m ------------------------------------------------------------ */
 
@@ -22,8 +23,7 @@ static talus_dvec3 plane_normal(const tl_posed *p, double *distance) {
   return n;
 }
 
-/* A shape as core and rounding (kernels/convex.h). */
-static tl_convex posed_convex(const tl_posed *p) {
+tl_convex tl_posed_convex(const tl_posed *p) {
   const tl_shape *shape = p->shape;
   const double *size = shape->size, scale = (double)p->scale;
   tl_convex c = {.core = TL_CORE_POINT,
@@ -114,7 +114,7 @@ static tl_box posed_box(const tl_posed *p) {
 
 int tl_narrow_convex(const tl_posed *a, const tl_posed *b, const talus_dvec3 *guess,
                      talus_real margin, tl_point *out) {
-  const tl_convex body_a = posed_convex(a), body_b = posed_convex(b);
+  const tl_convex body_a = tl_posed_convex(a), body_b = tl_posed_convex(b);
   return tl_collide_convex(&body_a, &body_b, guess, (double)margin, out);
 }
 
@@ -132,14 +132,14 @@ static int box_box(const tl_posed *a, const tl_posed *b, talus_real margin, tl_p
 static int convex_plane(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
   double distance;
   const talus_dvec3 n = plane_normal(b, &distance);
-  const tl_convex body = posed_convex(a);
+  const tl_convex body = tl_posed_convex(a);
   return tl_collide_convex_half_space(&body, n, distance, (double)margin, NULL, 0, out);
 }
 
 static int convex_container(const tl_posed *a, const tl_posed *b, talus_real margin,
                             tl_point *out) {
   const tl_frame frame = tl_frame_from_quat(b->rotation);
-  const tl_convex body = posed_convex(a);
+  const tl_convex body = tl_posed_convex(a);
   const int count = tl_collide_convex_container(&body, b->position, &frame, half_edges(b),
                                                 b->shape->open, (double)margin, out);
   tl_sort_by_features(out, count);
@@ -173,39 +173,50 @@ tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS] = {
         [TALUS_ELLIPSOID] = convex_convex, [TALUS_CAPSULE] = convex_convex,
         [TALUS_CYLINDER] = convex_convex, [TALUS_CONE] = convex_convex,
         [TALUS_SUPERELLIPSOID] = convex_convex, [TALUS_HULL] = convex_convex,
-        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = box_plane, [TALUS_CONTAINER] = box_container},
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_MESH] = tl_mesh_convex,
+        [TALUS_PLANE] = box_plane, [TALUS_CONTAINER] = box_container},
     [TALUS_ELLIPSOID] = {
         [TALUS_ELLIPSOID] = tl_narrow_ellipsoids,
         [TALUS_CAPSULE] = convex_convex, [TALUS_CYLINDER] = convex_convex,
         [TALUS_CONE] = convex_convex, [TALUS_SUPERELLIPSOID] = convex_convex,
         [TALUS_HULL] = convex_convex,
-        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_MESH] = tl_mesh_convex,
+        [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
     [TALUS_CAPSULE] = {
         [TALUS_CAPSULE] = convex_convex, [TALUS_CYLINDER] = convex_convex,
         [TALUS_CONE] = convex_convex, [TALUS_SUPERELLIPSOID] = convex_convex,
         [TALUS_HULL] = convex_convex,
-        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_MESH] = tl_mesh_convex,
+        [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
     [TALUS_CYLINDER] = {
         [TALUS_CYLINDER] = convex_convex,
         [TALUS_CONE] = convex_convex, [TALUS_SUPERELLIPSOID] = convex_convex,
         [TALUS_HULL] = convex_convex,
-        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_MESH] = tl_mesh_convex,
+        [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
     [TALUS_CONE] = {
         [TALUS_CONE] = convex_convex, [TALUS_SUPERELLIPSOID] = convex_convex,
         [TALUS_HULL] = convex_convex,
-        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_MESH] = tl_mesh_convex,
+        [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
     [TALUS_SUPERELLIPSOID] = {
         [TALUS_SUPERELLIPSOID] = convex_convex, [TALUS_HULL] = convex_convex,
-        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_MESH] = tl_mesh_convex,
+        [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
     [TALUS_HULL] = {
         [TALUS_HULL] = convex_convex,
-        [TALUS_CLUMP] = tl_clump_pair, [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
+        [TALUS_CLUMP] = tl_clump_pair, [TALUS_MESH] = tl_mesh_convex,
+        [TALUS_PLANE] = convex_plane, [TALUS_CONTAINER] = convex_container},
     [TALUS_CLUMP] = {
         [TALUS_CLUMP] = tl_clump_pair, [TALUS_MESH] = tl_clump_pair,
         [TALUS_PLANE] = tl_clump_pair, [TALUS_CONTAINER] = tl_clump_pair},
+    [TALUS_MESH] = {
+        [TALUS_MESH] = tl_mesh_mesh,
+        [TALUS_PLANE] = tl_mesh_plane, [TALUS_CONTAINER] = tl_mesh_container},
 };
 /* clang-format on */
-_Static_assert(TL_NARROW_MAX_POINTS == TL_CONTAINER_WALLS * TL_BOX_MAX_POINTS &&
+_Static_assert(TL_NARROW_MAX_POINTS >= TL_CONTAINER_WALLS * TL_BOX_MAX_POINTS &&
+                   TL_NARROW_MAX_POINTS >= TL_MESH_MOST && TL_MESH_MOST >= TL_NEAR_MOST &&
                    TL_BOX_MAX_POINTS == TL_MANIFOLD_MAX,
                "every vertex on every wall must fit");
 
@@ -283,8 +294,8 @@ bool tl_narrow_touches(const tl_posed *a, const tl_posed *b) {
   const talus_shape_kind kind_a = a->shape->kind, kind_b = b->shape->kind;
   if (tl_has_clump(kind_a, kind_b)) {
     const bool swapped = tl_narrow_swapped(kind_a, kind_b);
-    return tl_clump_count(swapped ? b : a, swapped ? a : b, 0) > 0;
+    return tl_clump_count(swapped ? b : a, swapped ? a : b, 0) > 0 || tl_narrow_buried(a, b) > 0;
   }
   tl_point points[TL_NARROW_MAX_POINTS];
-  return tl_narrow_pair(a, b, 0, points) > 0;
+  return tl_narrow_pair(a, b, 0, points) > 0 || tl_narrow_buried(a, b) > 0;
 }

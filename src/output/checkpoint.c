@@ -11,13 +11,18 @@
 #define COLUMN(row, name, member, scalar, type, rule, limit)                                       \
   { #name, offsetof(row, member), MEMBER(row, member) / sizeof(scalar), type, rule, limit }
 
-#define U32(row, name, member)         COLUMN(row, name, member, uint32_t, TL_H5_U32, TL_RULE_ANY, 0)
-#define U64(row, name, member)         COLUMN(row, name, member, uint64_t, TL_H5_U64, TL_RULE_ANY, 0)
-#define I32(row, name, member)         COLUMN(row, name, member, int32_t, TL_H5_I32, TL_RULE_ANY, 0)
-#define BOOL(row, name, member)        COLUMN(row, name, member, bool, TL_H5_U8, TL_RULE_BELOW, 2)
-#define REAL(row, name, member)        COLUMN(row, name, member, talus_real, TL_H5_REAL, TL_RULE_FINITE, 0)
-#define DOUBLE(row, name, member)      COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_FINITE, 0)
-#define LATE_DOUBLE(row, name, member) COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_LATE, 0)
+#define U32(row, name, member)    COLUMN(row, name, member, uint32_t, TL_H5_U32, TL_RULE_ANY, 0)
+#define U64(row, name, member)    COLUMN(row, name, member, uint64_t, TL_H5_U64, TL_RULE_ANY, 0)
+#define I32(row, name, member)    COLUMN(row, name, member, int32_t, TL_H5_I32, TL_RULE_ANY, 0)
+#define BOOL(row, name, member)   COLUMN(row, name, member, bool, TL_H5_U8, TL_RULE_BELOW, 2)
+#define REAL(row, name, member)   COLUMN(row, name, member, talus_real, TL_H5_REAL, TL_RULE_FINITE, 0)
+#define DOUBLE(row, name, member) COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_FINITE, 0)
+#define LATE_DOUBLE(row, name, member, since)                                                      \
+  COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_LATE, since)
+#define LATE_U32(row, name, member, since)                                                         \
+  COLUMN(row, name, member, uint32_t, TL_H5_U32, TL_RULE_LATE, since)
+#define LATE_U64(row, name, member, since)                                                         \
+  COLUMN(row, name, member, uint64_t, TL_H5_U64, TL_RULE_LATE, since)
 #define ANY_REAL(row, name, member)                                                                \
   COLUMN(row, name, member, talus_real, TL_H5_REAL, TL_RULE_ANY, 0)
 #define ANY_DOUBLE(row, name, member) COLUMN(row, name, member, double, TL_H5_F64, TL_RULE_ANY, 0)
@@ -96,9 +101,9 @@ static const tl_column world_columns[] = {
     U64(struct talus_world, sunk_first, sunk_first),
     U64(struct talus_world, next_uid, next_uid),
     U64(struct talus_world, steps, steps),
-    LATE_DOUBLE(struct talus_world, time, time),
-    LATE_DOUBLE(struct talus_world, contacts_dt, contacts.dt),
-    LATE_DOUBLE(struct talus_world, joints_dt, joints.dt),
+    LATE_DOUBLE(struct talus_world, time, time, 7),
+    LATE_DOUBLE(struct talus_world, contacts_dt, contacts.dt, 7),
+    LATE_DOUBLE(struct talus_world, joints_dt, joints.dt, 7),
     U64(struct talus_world, bodies, model.bodies),
     U64(struct talus_world, emitted, emitted),
     U64(struct talus_world, removed, removed),
@@ -153,6 +158,15 @@ static const tl_column world_columns[] = {
     ANY_DOUBLE(struct talus_world, friction_work, friction_work),
     ANY_DOUBLE(struct talus_world, last_joint_work, last.solve.joint_work),
     ANY_DOUBLE(struct talus_world, joint_work, joint_work),
+    LATE_U32(struct talus_world, step, model.step, 8),
+    LATE_U32(struct talus_world, shell, model.solve.shell, 8),
+    LATE_U32(struct talus_world, response, model.solve.response, 8),
+    LATE_U64(struct talus_world, collisions, collisions, 8),
+    LATE_DOUBLE(struct talus_world, virial, virial, 8),
+    LATE_U64(struct talus_world, hasty, hasty, 8),
+    LATE_U64(struct talus_world, last_collisions, last.solve.collisions, 8),
+    LATE_DOUBLE(struct talus_world, last_virial, last.solve.virial, 8),
+    LATE_U64(struct talus_world, last_outside, last.solve.outside, 8),
 };
 TABLE(struct talus_world, world);
 

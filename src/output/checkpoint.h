@@ -24,7 +24,7 @@
 typedef enum tl_column_rule {
   TL_RULE_ANY,    /* any bits; checked with what it belongs to, if it is used at all */
   TL_RULE_FINITE, /* finite numbers */
-  TL_RULE_LATE,   /* the same, of a column that files of the format before have not */
+  TL_RULE_LATE,   /* the same, of a column that files have since the format `limit` */
   TL_RULE_BELOW,  /* integers below `limit`: kinds and booleans */
   TL_RULE_TEXT,   /* a char pointer, owned; NULL is kept apart from "" */
   TL_RULE_TEXT_NEVER_NULL,
@@ -95,9 +95,9 @@ const char *tl_checkpoint_name(char text[TL_CHECKPOINT_NAME_BYTES], const char *
 /* ---- the block of text in front -------------------------------------------------------------- */
 
 /* To be raised with every change of the tables, of a column or of a field of a body: a file has all
- * of them or is refused. tests/test_output.c says when that was forgotten. Files of the format
+ * of them or is refused. tests/test_output.c says when that was forgotten. Files of the formats
  * before are read as well: what they lack follows from the rest (checkpoint_load.c). */
-#define TL_CHECKPOINT_FORMAT        7
+#define TL_CHECKPOINT_FORMAT        8
 #define TL_CHECKPOINT_OLDEST_FORMAT 6
 #define TL_CHECKPOINT_BLOCK         512
 

@@ -91,7 +91,7 @@ static talus_status check_block(const char *path, const char text[TL_CHECKPOINT_
   const bool numbered = sscanf(text, MAGIC "format %9u", &format) == 1 && format > 0;
   if (numbered && (format > TL_CHECKPOINT_FORMAT || format < TL_CHECKPOINT_OLDEST_FORMAT))
     return tl_fail(TALUS_ERROR_UNSUPPORTED,
-                   "%s: has checkpoint format %u, and this talus (%s) reads format %d and %d; %s",
+                   "%s: has checkpoint format %u, and this talus (%s) reads formats %d to %d; %s",
                    path, format, TALUS_VERSION, TL_CHECKPOINT_OLDEST_FORMAT, TL_CHECKPOINT_FORMAT,
                    format > TL_CHECKPOINT_FORMAT
                        ? "use a newer talus"

@@ -107,7 +107,7 @@ static talus_status load_column(load_job *job, const tl_table *table, const tl_c
 /* Whether the file has the column at all. */
 static bool is_saved(const load_job *job, const tl_column *column) {
   return column->rule != TL_RULE_UNSAVED &&
-         (column->rule != TL_RULE_LATE || job->format == TL_CHECKPOINT_FORMAT);
+         (column->rule != TL_RULE_LATE || job->format >= column->limit);
 }
 
 static talus_status load_columns(load_job *job, const tl_table *table, void *rows, size_t n) {
@@ -164,6 +164,7 @@ static talus_status check_settings(const talus_world *world) {
   const tl_model *model = &world->model;
   const talus_world_def def = {.gravity = model->gravity,
                                .dt = model->dt,
+                               .step = model->step,
                                .broad = model->broad,
                                .skin = model->skin,
                                .narrow = model->narrow,
@@ -367,7 +368,7 @@ static talus_status load_world(load_job *job, talus_world *world) {
   TL_TRY(load_flow(job, world));
   /* Removing a body must not fail: there is room for every handle to become free. */
   TL_TRY(tl_array_reserve(&world->free_handles, world->handles.count + 1));
-  if (job->format < TL_CHECKPOINT_FORMAT)
+  if (job->format < 7)
     TL_TRY(complete(world));
   TL_TRY(tl_checkpoint_check(world));
   for (size_t i = 0; i < model->shapes.count; ++i)

@@ -12,7 +12,7 @@
   "wall_step,wall_output,state_hash,asleep,objective,rotational_energy,contact_work,load_work,"    \
   "flow_energy,joint_drift,joints_broken,elastic_energy,damping_work,friction_work,"               \
   "joint_force,joint_torque,overlap_max,overlap_share,sunk,made_energy,energy_corrections,"        \
-  "unconverged,spring_energy,joint_work\n"
+  "unconverged,spring_energy,joint_work,collisions,outside\n"
 
 #define WALL_COLUMN 17 /* wall_total, counted from 0 */
 
@@ -115,7 +115,7 @@ static void format_line(tl_run *run, const talus_report *r, tl_text *text) {
     tl_text_add_bytes(text, ",", 1);
     tl_text_add_number(text, joints[i]);
   }
-  tl_text_add_bytes(text, "\n", 1);
+  tl_text_add(text, ",%llu,%zu\n", (unsigned long long)r->collisions, r->outside);
 }
 
 talus_status tl_run_history_add(tl_run *run) {

@@ -67,9 +67,11 @@ static talus_world_def world_def(const talus_scene *scene) {
   talus_world_def def = talus_world_def_default();
   def.gravity = vec3(scene->gravity);
   def.dt = scene->step.dt;
+  def.step = (talus_step_kind)scene->step.kind;
   def.broad = (talus_broad_kind)scene->broad.kind;
   def.skin = scene->broad.skin;
   def.narrow.ellipsoid = (talus_ellipsoid_method)scene->narrow.ellipsoid;
+  def.narrow.tree = (talus_tree_kind)scene->narrow.tree;
   def.solve = (talus_solve_def){.kind = (talus_solve_kind)scene->solve.kind,
                                 .law = (talus_spring_law)scene->solve.law,
                                 .reach = scene->solve.reach,
@@ -89,7 +91,9 @@ static talus_world_def world_def(const talus_scene *scene) {
                                 .reduction = (talus_reduction)scene->solve.reduction,
                                 .islands = scene->solve.islands,
                                 .slop = scene->solve.slop,
-                                .correction = scene->solve.correction};
+                                .correction = scene->solve.correction,
+                                .shell = (talus_shell)scene->solve.shell,
+                                .response = (talus_response)scene->solve.response};
   def.margin = scene->contact.margin;
   def.strict = scene->strict;
   if (tl_object_has(&tl_schema_scene, scene, "sleep"))
@@ -365,6 +369,13 @@ static talus_size_def size_of(const tl_scene_size *size, const tl_map *map) {
   return def;
 }
 
+/* A fill's or emitter's own seed, moved by the scene's: an odd multiplier, so that no two seeds of
+ * the scene give the same, and one far from small numbers, so that one fill does not get what its
+ * neighbour had. */
+static uint64_t seed_of(const talus_scene *scene, uint64_t own) {
+  return own + scene->seed * 0x9E3779B97F4A7C15u;
+}
+
 static talus_status add_fill(builder *b, const tl_scene_fill *fill) {
   const tl_map *map = &tl_schema_fill;
   talus_fill_def def = talus_fill_def_default();
@@ -378,7 +389,7 @@ static talus_status add_fill(builder *b, const tl_scene_fill *fill) {
   def.fraction = fill->fraction;
   def.size = size_of(&fill->size, map_of(map, "size"));
   def.random_rotation = fill->rotation.is_random;
-  def.seed = fill->seed;
+  def.seed = seed_of(b->scene, fill->seed);
   def.allow_fewer = fill->allow_fewer;
   return talus_world_fill(b->world, &def, NULL);
 }
@@ -496,7 +507,7 @@ static talus_status add_emitter(builder *b, const tl_scene_emitter *emitter) {
   def.until = tl_object_has(map, emitter, "until") ? emitter->until : INFINITY;
   def.size = size_of(&emitter->size, map_of(map, "size"));
   def.random_rotation = emitter->rotation.is_random;
-  def.seed = emitter->seed;
+  def.seed = seed_of(b->scene, emitter->seed);
   return talus_world_add_emitter(b->world, &def);
 }
 

@@ -306,6 +306,7 @@ talus_status tl_scene_check(talus_scene *scene, const tl_document *document, tl_
     tl_check_solve(&checker);
     tl_check_materials(&checker);
     tl_check_springs(&checker);
+    tl_check_elastic(&checker);
     check_pairs(&checker);
     tl_check_bodies(&checker);
     tl_check_emitters(&checker);

@@ -44,6 +44,8 @@ void tl_check_complete_pair(tl_checker *checker, tl_node_id node, tl_scene_pair 
 
 /* What does not go with springs: sleep, joints, Noble's law without a stiffness. */
 void tl_check_springs(tl_checker *checker);
+/* What does not go with hard spheres, nor with events. */
+void tl_check_elastic(tl_checker *checker);
 /* A friction law that the contact model does not have. */
 void tl_check_solve(tl_checker *checker);
 

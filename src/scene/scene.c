@@ -321,6 +321,11 @@ void talus_scene_get_info(const talus_scene *scene, talus_scene_info *info) {
                              .emitted = count_emitted(scene)};
 }
 
+const char *talus_scene_probe_name(const talus_scene *scene, size_t i) {
+  TL_NEED_OR(scene, NULL);
+  return i < scene->probes.count ? tl_scene_get_probe(scene, i).name : NULL;
+}
+
 uint32_t tl_scene_fields(const talus_scene *scene) { return scene->output.fields; }
 
 size_t tl_scene_probe_count(const talus_scene *scene) { return scene->probes.count; }

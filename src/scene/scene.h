@@ -43,6 +43,7 @@ typedef struct tl_scene_solve {
   int reduction;
   bool islands;
   double slop, correction;
+  int shell, response;
 } tl_scene_solve;
 
 typedef struct tl_scene_broad {
@@ -53,7 +54,7 @@ typedef struct tl_scene_broad {
 
 typedef struct tl_scene_narrow {
   tl_object object;
-  int ellipsoid;
+  int ellipsoid, tree;
 } tl_scene_narrow;
 
 typedef struct tl_scene_contact {
@@ -305,6 +306,7 @@ struct talus_scene {
   uint64_t talus;
   char *title;
   double gravity[3];
+  uint64_t seed;
   tl_scene_until until;
   tl_scene_step step;
   tl_scene_solve solve;

@@ -685,6 +685,10 @@ const tl_map tl_schema_scene = {
          .help = "one line on what this is"},
         {KEY(OWNER, gravity, NUMBERS), .count = 3, ANY, .unit = "m/s2", .fallback = "[0, 0, -9.81]",
          .example = "[0, 0, -1.62]", .help = "acceleration of free fall"},
+        {KEY(OWNER, seed, INTEGER), .range = {0, 18446744073709551615.0, false}, .fallback = "0",
+         .example = "2",
+         .help = "another number, other random numbers in every fill and emitter: for repeats of "
+                 "an experiment; 0 leaves their own seeds as they are"},
         {KEY(OWNER, until, MAP), .map = &tl_schema_until, .flags = TL_KEY_RUN, .example = "4.0",
          .help = "when the run ends"},
         {KEY(OWNER, step, MAP), .map = &tl_schema_step, .fallback = "{}",

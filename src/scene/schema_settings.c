@@ -4,14 +4,28 @@
 
 const tl_words tl_schema_automatic = {WORDS({"auto", -1, "talus chooses"}), NULL};
 
-static const tl_words step_kinds = {WORDS({"fixed", 0, "every step is `dt` long"}),
-                                    LATER("adaptive", "implicit", "local")};
+static const tl_words step_kinds = {
+    WORDS({"fixed", TALUS_STEP_FIXED, "every step is `dt` long"},
+          {"event", TALUS_STEP_EVENT, "from collision to collision; with `solve: elastic`"}),
+    LATER("adaptive", "implicit", "local")};
 
 static const tl_words solve_kinds = {
     WORDS({"ccp", TALUS_SOLVE_CCP, "cone complementarity: rigid contacts, large steps"},
           {"impulse", TALUS_SOLVE_IMPULSE, "sequential impulses: rigid contacts, stacks of boxes"},
-          {"penalty", TALUS_SOLVE_PENALTY, "springs and dashpots: soft contacts, small steps"}),
-    LATER("elastic")};
+          {"penalty", TALUS_SOLVE_PENALTY, "springs and dashpots: soft contacts, small steps"},
+          {"elastic", TALUS_SOLVE_ELASTIC, "hard spheres without friction: gases"}),
+    NULL};
+
+static const tl_words shells = {
+    WORDS({"soft", TALUS_SHELL_SOFT, "when they come to touch, in the order of time"},
+          {"hard", TALUS_SHELL_HARD, "where they overlap when a step begins, as published"}),
+    NULL};
+
+static const tl_words responses = {
+    WORDS({"symmetric", TALUS_RESPONSE_SYMMETRIC, "equal and opposite, pair by pair"},
+          {"published", TALUS_RESPONSE_PUBLISHED,
+           "each body from velocities before the step; keeps no energy; `shell: hard` alone"}),
+    NULL};
 
 static const tl_words spring_laws = {
     WORDS({"linear", TALUS_LINEAR, "force as overlap, with a dashpot: `stiffness`"},
@@ -104,6 +118,8 @@ const tl_map tl_schema_step = {
 #define OF_CCP     ONLY(WHERE("kind", "ccp"))
 #define OF_JACOBI  ONLY(WHERE("kind", "ccp"), WHERE("method", "jacobi"))
 #define OF_PENALTY ONLY(WHERE("kind", "penalty"))
+#define OF_ELASTIC ONLY(WHERE("kind", "elastic"))
+#define OF_BOUNCES ONLY(WHERE("kind", "ccp", "impulse", "elastic"))
 
 #define OWNER tl_scene_solve
 const tl_map tl_schema_solve = {
@@ -150,11 +166,14 @@ const tl_map tl_schema_solve = {
          .words = &tl_schema_automatic, .fallback = "auto", .example = "0.1",
          .help = "how fast overlap is pushed out, at most; `auto` is a tenth of the smallest free "
                  "body's radius in a step"},
-        {KEY(OWNER, bounce_speed, NUMBER), OF_RIGID, NOT_NEGATIVE, .unit = "m/s",
+        {KEY(OWNER, bounce_speed, NUMBER), OF_BOUNCES, NOT_NEGATIVE, .unit = "m/s",
          .words = &tl_schema_automatic, .fallback = "auto", .example = "0.05",
          .help =
              "slower impacts do not bounce; `auto` is the most of 2 |gravity| dt, |gravity| dt / "
-             "restitution and 1e-4 of the fastest impact of a chain"},
+             "restitution and 1e-4 of the fastest impact of a chain. With `elastic`: slower "
+             "impacts "
+             "lose nothing, where restitution is below 1; `auto` is 1e-4 of the RMS speed, or "
+             "|gravity| dt / 100"},
         {KEY(OWNER, joints, WORD), OF_RIGID, .words = &joints_solvers, .fallback = "auto",
          .example = "direct", .help = "how joints are solved beside contacts"},
         {KEY(OWNER, omega, NUMBER), OF_JACOBI, POSITIVE, .fallback = "0.3", .example = "0.2",
@@ -176,6 +195,11 @@ const tl_map tl_schema_solve = {
          .example = "0.5",
          .help = "share of the overlap beyond `slop` that a step takes out of positions, "
                  "without a trace in velocities"},
+        {KEY(OWNER, shell, WORD), OF_ELASTIC, .words = &shells, .fallback = "soft",
+         .example = "hard", .help = "when two bodies collide"},
+        {KEY(OWNER, response, WORD), ONLY(WHERE("kind", "elastic"), WHERE("shell", "hard")),
+         .words = &responses, .fallback = "symmetric", .example = "published",
+         .help = "what a collision does"},
         {0}}};
 #undef OWNER
 
@@ -195,6 +219,11 @@ const tl_map tl_schema_broad = {
                              {0}}};
 #undef OWNER
 
+static const tl_words trees = {
+    WORDS({"bvh", TALUS_TREE_BVH, "by a tree of boxes"},
+          {"flat", TALUS_TREE_FLAT, "by looking at every one, for comparison"}),
+    LATER("surrogate")};
+
 #define OWNER tl_scene_narrow
 const tl_map tl_schema_narrow = {
     .title = "narrow",
@@ -202,6 +231,10 @@ const tl_map tl_schema_narrow = {
     .help = "How pairs become contacts.",
     .keys = (const tl_key[]){{KEY(OWNER, ellipsoid, WORD), .words = &ellipsoid_methods,
                               .fallback = "newton", .example = "chm+opm", .help = "two ellipsoids"},
+                             {KEY(OWNER, tree, WORD), .words = &trees, .flags = TL_KEY_OPTIONAL,
+                              .example = "flat",
+                              .help = "how triangles of a mesh are found; the contacts are the "
+                                      "same bit for bit"},
                              {0}}};
 #undef OWNER
 

@@ -443,6 +443,7 @@ void tl_check_warn(tl_checker *checker) {
   tl_warn_size(&w);
   tl_warn_step(&w);
   tl_warn_soft(&w);
+  tl_warn_elastic(&w);
   if (checker->status == TALUS_OK)
     checker->status = keep(checker->scene, &w.found);
   memset(&w.found.sources, 0, sizeof w.found.sources); /* borrowed */

@@ -64,6 +64,7 @@ double tl_warn_round_down(double value);
  */
 void tl_check_overlaps(tl_checker *checker);
 void tl_warn_soft(tl_warner *warner);
+void tl_warn_elastic(tl_warner *warner);
 
 /* Half the least edge of a shape in use, or its radius; infinite where nobody knows. */
 double tl_warn_radius(const tl_checker *checker, const tl_scene_shape_use *use, double scale);

@@ -70,6 +70,8 @@ static talus_real margin_of(const work *job, uint32_t slot) {
     const double reach = model->solve.law == TALUS_NOBLE ? model->solve.reach : 0;
     return TL_R(0.5 * fmax(model->margin, reach));
   }
+  if (model->solve.kind == TALUS_SOLVE_ELASTIC) /* what overlaps now */
+    return 0;
   if (model->margin >= 0)
     return TL_R(0.5 * model->margin);
   const uint32_t flags = model->property.flags[slot];
@@ -88,7 +90,7 @@ static talus_real margin_of(const work *job, uint32_t slot) {
  */
 static talus_real bond_margin(const tl_model *model, uint32_t slot) {
   if (!(model->law_kinds & TL_LAW_COHESION) || model->solve.kind == TALUS_SOLVE_PENALTY ||
-      tl_body_is_static(model, slot))
+      model->solve.kind == TALUS_SOLVE_ELASTIC || tl_body_is_static(model, slot))
     return 0;
   return tl_bond_reach_of(model, slot);
 }

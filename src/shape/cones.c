@@ -23,6 +23,14 @@ bool tl_edge_looks(const tl_facets *f, uint32_t edge, talus_dvec3 w, double slac
   return true;
 }
 
+bool tl_edge_is_concave(const tl_facets *f, uint32_t edge) {
+  const uint32_t first = f->edge_start[edge];
+  if (f->two_sided || f->edge_start[edge + 1] - first != 2)
+    return false;
+  const uint32_t other = f->triangle_facet[f->edge_triangle[first + 1]];
+  return tl_ddot(into(f, edge, f->edge_triangle[first]), tl_facets_normal(f, other)) > 0;
+}
+
 bool tl_vertex_looks(const tl_facets *f, uint32_t vertex, talus_dvec3 w, double slack) {
   const talus_dvec3 at = tl_facets_point(f, vertex);
   for (uint32_t i = f->vertex_start[vertex]; i < f->vertex_start[vertex + 1]; ++i) {

@@ -96,12 +96,13 @@ double tl_shape_inner_radius(const tl_shape *shape) {
     for (uint32_t f = 0; f < shape->face_count; ++f)
       least = fmin(least, shape->face_plane[4 * f + 3]);
     return least;
+  case TALUS_MESH: /* about: twice the volume by the area */
+    return size[2] > 0 ? size[2] : (double)shape->radius;
   case TALUS_CLUMP: /* the smallest sphere: what has to be missed to be missed */
     least = HUGE_VAL;
     for (uint32_t k = 0; k < shape->point_count; ++k)
       least = fmin(least, shape->points[4 * k + 3]);
     return least;
-  case TALUS_MESH: /* what has to be missed is its surface, which has no thickness */
   case TALUS_PLANE:
   case TALUS_SHAPE_KINDS:
     break;

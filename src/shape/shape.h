@@ -59,7 +59,8 @@ talus_box tl_shape_bounds(const tl_shape *shape, double scale, talus_dvec3 posit
                           talus_quat rotation);
 
 /* A radius about the centre of mass that is within the shape at scale 1, and not far from the
- * largest; of a clump its smallest sphere; 0 for a plane. For warnings, not for contacts. */
+ * largest; of a clump its smallest sphere; of a mesh about half
+ * of how thick it is; 0 for a plane. For warnings, not for contacts. */
 double tl_shape_inner_radius(const tl_shape *shape);
 
 /* Boxes of every member of the crowd at crowd->in, grown by each body's own margin: half the

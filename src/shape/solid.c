@@ -99,11 +99,13 @@ static talus_status measure(const char *who, const talus_shape_def *def, const t
     TL_TRY(tl_mesh_shell_moments(mesh, &moments));
     tl_measure_moments(shape, &moments);
     shape->volume *= def->thickness;
+    shape->size[2] = def->thickness / 2;
   } else if (solid && shape->open == TALUS_SIDES_OUT) {
     if (!(report.volume > 0))
       return refuse_solid(who, mesh, &report);
     TL_TRY(tl_mesh_moments(mesh, &moments));
     tl_measure_moments(shape, &moments);
+    shape->size[2] = 2 * report.volume / report.area; /* of a torus the tube's radius */
   } else {
     place_without_mass(mesh, shape);
   }

@@ -9,6 +9,8 @@ talus_status tl_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twists *t
     return tl_ccp_solve(crowd, contacts, twists, report);
   case TALUS_SOLVE_IMPULSE:
     return tl_impulse_solve(crowd, contacts, twists, report);
+  case TALUS_SOLVE_ELASTIC:
+    return tl_elastic_solve(crowd, contacts, twists, report);
   case TALUS_SOLVE_PENALTY:
     break;
   }

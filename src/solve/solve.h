@@ -21,6 +21,9 @@ typedef struct tl_solve_report {
                          than a hundredth of their fastest approach */
   double worst_residual; /* m/s, RMS: of the worst of them */
   uint32_t worst;        /* slot of the body in it that is worst off */
+  uint64_t collisions;   /* elastic */
+  double virial;         /* J: impulses times distances of centres, of pairs that collided */
+  size_t outside;        /* bodies whose centre is behind a wall */
 } tl_solve_report;
 
 /* Velocities as a solver left them: a row per member of the crowd, `stride` bytes apart, because
@@ -63,6 +66,10 @@ talus_status tl_ccp_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twist
 
 /* The same by sequential impulses (docs/theory/impulse.md). */
 talus_status tl_impulse_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twists *twists,
+                              tl_solve_report *report);
+
+/* The same for hard spheres by distance (docs/theory/hard-spheres.md), which have no joints. */
+talus_status tl_elastic_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twists *twists,
                               tl_solve_report *report);
 
 #endif

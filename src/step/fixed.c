@@ -251,6 +251,10 @@ static talus_status step_from(const tl_backend *backend, const tl_crowd *crowd,
 
 talus_status tl_step_fixed(const tl_backend *backend, const tl_crowd *crowd,
                            tl_step_report *report) {
+  const tl_model *model = crowd->model;
+  if (model->solve.kind == TALUS_SOLVE_ELASTIC &&
+      (model->step == TALUS_STEP_EVENT || model->solve.shell == TALUS_SHELL_SOFT))
+    return tl_step_event(crowd, report);
   *report = (tl_step_report){.culprit = TL_NONE};
   const tl_state in = begin_rest(crowd);
   tl_crowd from = *crowd;

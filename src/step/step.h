@@ -36,6 +36,11 @@ talus_status tl_step_fixed(const tl_backend *backend, const tl_crowd *crowd,
 talus_status tl_step_verlet(const tl_backend *backend, const tl_crowd *crowd, tl_contacts *before,
                             tl_contacts *after, tl_step_report *report);
 
+/* One step of hard spheres from collision to collision (step/event/): solve: {kind: elastic} with
+ * step: {kind: event}, or with the soft shell, when flights within the step are straight. Contacts
+ * are those that collided, each with the sum of its impulses. */
+talus_status tl_step_event(const tl_crowd *crowd, tl_step_report *report);
+
 /* Candidate pairs and contacts of crowd->in, with what the last step's remember laid in. */
 talus_status tl_step_find_contacts(const tl_backend *backend, const tl_crowd *crowd,
                                    tl_step_report *report);

@@ -1,6 +1,7 @@
 /* Which bodies overlap before anything moved: for the warning that build.c gives. */
 #include <math.h>
 
+#include "narrow/narrow.h"
 #include "scene/warn.h"
 #include "shape/shape.h"
 #include "world/world.h"
@@ -37,7 +38,33 @@ static void find_deepest(const tl_model *model, const tl_contacts *contacts, tl_
   }
 }
 
-static talus_status find_contacts(talus_world *world, tl_contacts *contacts) {
+static tl_posed pose(const talus_world *world, uint32_t slot, talus_dvec3 position) {
+  return (tl_posed){.shape = tl_body_shape(&world->model, slot),
+                    .scale = world->model.property.scale[slot],
+                    .position = position,
+                    .rotation = world->state.rotation[slot]};
+}
+
+/* A body within a solid of triangles meets none of them: it has no contacts, and is found by its
+ * centre. */
+static void find_buried(const talus_world *world, const tl_pairs *pairs, tl_overlap *overlap) {
+  const tl_model *model = &world->model;
+  for (size_t i = 0; i < pairs->count; ++i) {
+    const uint32_t a = pairs->data[i].a, b = pairs->data[i].b;
+    if (tl_body_shape(model, a)->kind != TALUS_MESH && tl_body_shape(model, b)->kind != TALUS_MESH)
+      continue;
+    const talus_dvec3 *position = world->state.position;
+    const tl_posed first = pose(world, a, tl_dvec3(0, 0, 0));
+    const tl_posed second = pose(world, b, tl_model_offset(model, position[a], position[b]));
+    const double depth = tl_narrow_buried(&first, &second);
+    const double radius = fmin(free_radius(model, a), free_radius(model, b));
+    if (depth > radius) /* otherwise it has a contact */
+      *overlap = (tl_overlap){
+          .count = overlap->count + 1, .slot_a = a, .slot_b = b, .depth = depth, .radius = radius};
+  }
+}
+
+static talus_status find_contacts(talus_world *world, tl_contacts *contacts, tl_overlap *overlap) {
   const tl_model *model = &world->model;
   TL_TRY(tl_arena_reset(&world->arena));
   TL_TRY(tl_need(&world->where, TL_THE_BODIES | TL_THE(joints), TL_READ));
@@ -67,15 +94,16 @@ static talus_status find_contacts(talus_world *world, tl_contacts *contacts) {
   TL_TRY(world->backend->find_pairs(broad, &crowd, boxes, &pairs));
   TL_TRY(tl_joints_prepare(&world->joints));
   tl_joints_keep_apart(&world->joints, &pairs);
-  return world->backend->find_contacts(&crowd, &pairs, margins, contacts);
+  TL_TRY(world->backend->find_contacts(&crowd, &pairs, margins, contacts));
+  find_deepest(model, contacts, overlap);
+  find_buried(world, &pairs, overlap);
+  return TALUS_OK;
 }
 
 talus_status tl_world_find_overlap(talus_world *world, tl_overlap *overlap) {
   tl_contacts contacts = {0};
   *overlap = (tl_overlap){0};
-  const talus_status status = find_contacts(world, &contacts);
-  if (status == TALUS_OK)
-    find_deepest(&world->model, &contacts, overlap);
+  const talus_status status = find_contacts(world, &contacts, overlap);
   tl_array_free(&contacts);
   return status;
 }

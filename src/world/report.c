@@ -100,7 +100,11 @@ talus_status talus_world_report(talus_world *world, talus_report *report) {
                            .unconverged = world->unconverged,
                            .worst_residual = world->worst_residual,
                            .worst_time = world->worst_time,
-                           .worst_body = world->worst_body};
+                           .worst_body = world->worst_body,
+                           .collisions = world->collisions,
+                           .virial = world->virial,
+                           .outside = world->last.solve.outside,
+                           .hasty = world->hasty};
   for (size_t i = 0; i < world->contacts.count; ++i)
     report->contacts += world->contacts.data[i].gap <= 0;
   tl_joints_loads(&world->joints, &report->joint_force, &report->joint_torque);

@@ -343,6 +343,7 @@ static talus_status step_once(talus_world *world) {
   TL_TRY(tl_widths_update(model, &world->widths));
   TL_TRY(tl_joints_prepare(&world->joints));
   TL_TRY(tl_world_check_crowding(world));
+  TL_TRY(tl_world_check_elastic(world));
   world->offence[0] = '\0';
   tl_contacts_clear(&world->next);
   /* Steps of springs work in place, and are one pass, over before anybody gets impatient. */
@@ -398,6 +399,7 @@ static talus_status step_once(talus_world *world) {
   tell_guard(world);
   tell_threads(world);
   note_convergence(world, crowd.t1);
+  tl_world_note_elastic(world);
   world->steps++; /* the bodies have moved, whatever fails from here on */
   world->time = crowd.t1;
   world->rest.t0 = crowd.t0;

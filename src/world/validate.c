@@ -10,7 +10,7 @@ static talus_status check_settings(const tl_model *model) {
     return tl_fail(TALUS_ERROR_FORMAT, "its dt or gravity is out of range");
   if ((unsigned)model->broad > TALUS_BROAD_BVH || !tl_is_finite_d(model->skin) ||
       (unsigned)model->narrow.ellipsoid > TALUS_ELLIPSOID_CHM_OPM ||
-      (unsigned)model->solve.kind > TALUS_SOLVE_IMPULSE ||
+      (unsigned)model->solve.kind > TALUS_SOLVE_ELASTIC ||
       (unsigned)model->solve.law > TALUS_NOBLE ||
       (model->solve.kind == TALUS_SOLVE_PENALTY &&
        (!(model->solve.reach > 0) || !(model->solve.tangential > 0))) ||

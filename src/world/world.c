@@ -50,7 +50,7 @@ static talus_status check_settings(const talus_world_def *def) {
   if (!(def->dt > 0) || !tl_is_finite_d(def->dt))
     return tl_fail(TALUS_ERROR_INVALID, "dt is %g; it must be a positive number of seconds",
                    def->dt);
-  if ((unsigned)def->solve.kind > TALUS_SOLVE_IMPULSE || (unsigned)def->solve.law > TALUS_NOBLE)
+  if ((unsigned)def->solve.kind > TALUS_SOLVE_ELASTIC || (unsigned)def->solve.law > TALUS_NOBLE)
     return tl_fail(
         TALUS_ERROR_INVALID,
         "solve.kind is %d and solve.law %d; expected a TALUS_SOLVE_... and a talus_spring_law",
@@ -65,6 +65,7 @@ static talus_status check_settings(const talus_world_def *def) {
     return tl_fail(TALUS_ERROR_INVALID,
                    "sleep does not go with penalty, whose bodies never lie quite still; leave "
                    "`sleep` out or use solve: {kind: ccp}");
+  TL_TRY(tl_elastic_check(def));
   if (def->solve.kind == TALUS_SOLVE_IMPULSE && def->solve.friction == TALUS_FRICTION_CCP)
     return tl_fail(TALUS_ERROR_INVALID,
                    "solve.friction is ccp, which sequential impulses do not have; leave it ncp or "
@@ -101,6 +102,9 @@ static talus_status check_settings(const talus_world_def *def) {
       (unsigned)def->solve.reduction > TALUS_REDUCTION_COLOURS ||
       (unsigned)def->solve.joints > TALUS_JOINTS_ITERATIVE)
     return tl_fail(TALUS_ERROR_INVALID, "unknown broad phase or friction model");
+  if ((unsigned)def->narrow.tree > TALUS_TREE_FLAT)
+    return tl_fail(TALUS_ERROR_INVALID, "narrow.tree is %d; expected a TALUS_TREE_...",
+                   (int)def->narrow.tree);
   if ((unsigned)def->narrow.ellipsoid > TALUS_ELLIPSOID_CHM_OPM)
     return tl_fail(TALUS_ERROR_INVALID, "narrow.ellipsoid is %d; expected a TALUS_ELLIPSOID_...",
                    (int)def->narrow.ellipsoid);
@@ -150,6 +154,7 @@ talus_status talus_world_create(const talus_world_def *def, talus_world **world)
   TL_TRY(tl_world_new(&made));
   made->model.gravity = def->gravity;
   made->model.dt = def->dt;
+  made->model.step = def->step;
   made->model.broad = def->broad;
   made->model.skin = def->skin;
   made->model.narrow = def->narrow;

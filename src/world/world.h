@@ -94,6 +94,8 @@ struct talus_world {
   uint64_t worst_body;                         /* uid */
   double joint_work;                           /* J, likewise, without what springs store */
   double damping_work, friction_work;          /* likewise, penalty */
+  uint64_t collisions, hasty;                  /* elastic: sums over all steps */
+  double virial;                               /* J, likewise */
 
   TL_ARRAY(tl_mapping) mapped; /* views; not saved */
   talus_log_fn *log;
@@ -211,6 +213,12 @@ talus_status tl_world_finish_step(talus_world *world);
 /* Refuses bodies that all lie at one place (world/crowding.c); where none was put anywhere since
  * the last call there is nothing to do. */
 talus_status tl_world_check_crowding(talus_world *world);
+
+/* Elastic (world/elastic.c). Whether the settings go together; whether bodies are such as it knows,
+ * and the step short enough for the hard shell; what a step did is added up. */
+talus_status tl_elastic_check(const talus_world_def *def);
+talus_status tl_world_check_elastic(talus_world *world);
+void tl_world_note_elastic(talus_world *world);
 
 /* Something has happened in this step that `strict` may forbid (world/strict.c): a warning in the
  * log, or the end of the step once it is whole, where the world says so; the first counts. */

@@ -2,6 +2,7 @@
 import csv
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 
@@ -21,8 +22,8 @@ def follow(page, folder):
         if name:
             (folder / name).write_text(text)
         elif kind == "sh":
-            for line in text.splitlines():
-                subprocess.run([TALUS, *line.split()[1:]], cwd=folder, check=True, stdout=subprocess.PIPE)
+            for line in text.replace("\\\n", " ").splitlines():
+                subprocess.run([TALUS, *shlex.split(line)[1:]], cwd=folder, check=True, stdout=subprocess.PIPE)
         elif kind == "python":
             module = re.search(r"^import (h5py|pandas)", text, flags=re.M).group(1)
             if subprocess.run([sys.executable, "-c", f"import {module}"], stderr=subprocess.DEVNULL).returncode == 0:
@@ -43,6 +44,15 @@ def test_a_belt_carries_a_box_and_rollers_a_plank(tmp_path):
         last = list(csv.DictReader(lines))[-1]
     box, plank = 0.3 * 0.3 * 0.2 * 1000, 1 * 0.4 * 0.05 * 1000
     assert abs(float(last["px"]) - 0.5 * (box + plank)) < 0.02 * (box + plank)
+
+
+def test_a_study_has_a_table_and_a_plot(tmp_path):
+    follow("study.md", tmp_path)
+    with open(tmp_path / "study/table.csv", encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    counts = [float(row["heap.count mean 0.5:0.6"]) for row in rows]
+    assert len(rows) == 3 and counts[0] < counts[2] and all(row["runs"] == "4" for row in rows)
+    assert "class=\"bar\"" in (tmp_path / "study/plot.svg").read_text()
 
 
 def test_every_solver_that_is_advised_is_one(tmp_path):

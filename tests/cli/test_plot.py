@@ -179,3 +179,20 @@ def test_history_without_lines_is_said(out, tmp_path):
     (tmp_path / "history.csv").write_text((out / "history.csv").read_text().splitlines()[0] + "\n")
     done = talus("info", tmp_path, "--plot", "energy")
     assert done.returncode == 2 and "no energy to plot yet: 0 lines" in done.stderr
+
+
+def test_few_points_are_marked_and_many_are_not(ball, tmp_path):
+    def marks(svg):
+        return sum(path.get("class") == "mark" for path in svg.iter(SVG + "path"))
+    run(ball, tmp_path / "few")
+    rows = len(history(tmp_path / "few"))
+    assert rows <= 24 and marks(plot(tmp_path / "few", "contacts", tmp_path / "a.svg")) == 3 * rows + 3
+    run(ball, tmp_path / "many", "--set", "output.every=1e-3")
+    assert marks(plot(tmp_path / "many", "contacts", tmp_path / "b.svg")) == 0
+
+
+def test_a_curve_on_another_is_dashed(ball, tmp_path):
+    run(ball, tmp_path / "out", "--set", "bodies.1.at=[0, 0, 0.1]")  # one pair, one contact, two bodies
+    svg = plot(tmp_path / "out", "contacts", tmp_path / "a.svg")
+    dashed = [path.get("stroke-dasharray") is not None for path in svg.iter(SVG + "path") if path.get("class") == "curve"]
+    assert dashed == [False, False, True, True, False, False]

@@ -24,7 +24,7 @@ def probe(folder, name):
 
 def test_the_command_has_the_scenes_of_this_tree():
     assert [line.split()[0] for line in talus("scenes").stdout.splitlines()] == SCENES
-    assert {"pour", "rain", "stack", "incline", "billiards", "periodic-shear", "hopper",
+    assert {"pour", "rain", "stack", "incline", "billiards", "periodic-shear", "hopper", "gas",
             "silo", "tank", "packing", "column-collapse", "wall", "shaker", "mixer", "floating-ball",
             "pendulum", "crank", "clock", "chain", "trebuchet", "vehicle"} <= set(SCENES)
 

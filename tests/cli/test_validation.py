@@ -179,3 +179,18 @@ def test_unknown_names_are_refused():
     assert "there is no model 'springs'" in bench("--model", "springs", code=2).stderr
     assert "--tolerance" in bench("--tolerance", "0", code=2).stderr
     assert "--seeds" in bench("--seeds", "1000", code=2).stderr
+
+
+def test_an_interval_wider_than_the_tolerance_is_inconclusive(tmp_path):
+    """Three seeds that are right on the mean, but far apart: the next one could be anywhere."""
+    page = tmp_path / "page.md"
+    number = "check\texponent\t\tnear\t0.333\t0.08\t{}\t\ncurve\tpenetration\ttitle\tx\ty\tccp\t2\t1 {} 2 0.4\n"
+    runs = "".join(f"run\tpenetration\tccp\t{i}\t1\t0\t\n{number.format(got, got)}end\n" for i, got in enumerate((0.23, 0.333, 0.436)))
+    (tmp_path / "page.data").write_text(f"talus-validation 1 {'single' if SINGLE else 'double'}\n{runs}")
+    bench("--case", "bounce", "--model", "ccp", "--write", page)
+    text = page.read_text()
+    spread = 0.103  # of the three; 9 seeds: 2.306 * 0.103 / 3 < 0.08 < 2.3646 * 0.103 / sqrt(8)
+    assert 2.306 * spread / 3 < 0.08 < 2.3646 * spread / 8 ** 0.5
+    assert "inconclusive (9 seeds would do)" in text and "pass 0, inconclusive 1" in text and "1 inconclusive." in text
+    picture = (tmp_path / "images/validation-penetration.svg").read_text()
+    assert picture.count('class="bar"') == 1, "the second point is the same in all seeds"

@@ -38,7 +38,7 @@ static size_t count_contacts(const talus_world *world) {
   return count;
 }
 
-static int steps_of(int steps) { return getenv("TALUS_TEST_SHORT") ? steps / 10 : steps; }
+static unsigned steps_of(unsigned steps) { return getenv("TALUS_TEST_SHORT") ? steps / 10 : steps; }
 
 static talus_body_info roll(size_t triangles, talus_solve_kind kind) {
   talus_world_def def = rig_def(2e-3);
@@ -55,9 +55,9 @@ static talus_body_info roll(size_t triangles, talus_solve_kind kind) {
   body.position = (talus_dvec3){-1, -0.7, 0.1};
   body.velocity = rig_vec(1, 0.6, 0);
   CHECK_OK(talus_world_add_body(world, &body, &handle));
-  for (int i = 0; i < steps_of(1000); ++i) {
+  for (unsigned i = 0; i < steps_of(1000); ++i) {
     CHECK_OK(talus_world_step(world, 1));
-    CHECK_MSG(count_contacts(world) <= 1, "%zu contacts in step %d", count_contacts(world), i);
+    CHECK_MSG(count_contacts(world) <= 1, "%zu contacts in step %u", count_contacts(world), i);
   }
   const talus_body_info info = rig_info(world, handle);
   talus_world_destroy(world);
@@ -68,7 +68,7 @@ TEST(ball_rolls_over_a_cut_floor_as_over_a_plane) {
   static const talus_solve_kind kinds[] = {TALUS_SOLVE_CCP, TALUS_SOLVE_IMPULSE,
                                            TALUS_SOLVE_PENALTY};
   static const size_t cuts[] = {2, 200, 20000};
-  const double tol = BY_PRECISION(1e-9, 2e-5);
+  const double tol = BY_PRECISION(1e-9, 1e-4);
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k) {
     const talus_body_info plane = roll(0, kinds[k]);
     for (size_t i = 0; i < sizeof cuts / sizeof *cuts; ++i) {
@@ -150,6 +150,174 @@ TEST(ball_behind_a_surface_goes_out_the_shortest_way) {
   CHECK_NEAR(rig_info(world, body).position.x, 0.2, 1e-6);
   CHECK(rig_info(world, body).position.z > 1.15);
   talus_world_destroy(world);
+}
+
+/* ---- other kinds -------------------------------------------------------------------------------
+ */
+
+static talus_body_info slide(size_t triangles, const talus_shape_def *shape_def, double height,
+                             size_t contacts) {
+  talus_world_def def = rig_def(2e-3);
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, 0.3, 0);
+  add_floor(world, m, triangles);
+  talus_body_def body = talus_body_def_default();
+  talus_body handle;
+  CHECK_OK(talus_world_add_shape(world, shape_def, &body.shape));
+  body.material = m;
+  body.position = (talus_dvec3){-0.6, -0.4, height};
+  body.velocity = rig_vec(1.6, 1, 0);
+  body.spin = rig_vec(0, 0, 0.5);
+  CHECK_OK(talus_world_add_body(world, &body, &handle));
+  for (unsigned i = 0; i < steps_of(400); ++i) {
+    CHECK_OK(talus_world_step(world, 1));
+    CHECK_MSG(count_contacts(world) == contacts, "%zu contacts in step %u", count_contacts(world),
+              i);
+  }
+  const talus_body_info info = rig_info(world, handle);
+  talus_world_destroy(world);
+  return info;
+}
+
+TEST(flat_bodies_slide_over_a_cut_floor_as_over_a_plane) {
+  const talus_shape_def shapes[] = {{.kind = TALUS_BOX, .size = {0.3, 0.2, 0.2}},
+                                    {.kind = TALUS_CYLINDER, .size = {0.1, 0.2}}};
+  static const size_t cuts[] = {2, 200, 20000};
+  const double tol = BY_PRECISION(1e-9, 1e-4);
+  for (size_t k = 0; k < sizeof shapes / sizeof *shapes; ++k) {
+    const talus_body_info plane = slide(0, &shapes[k], 0.1, 4);
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; ++i) {
+      const talus_body_info cut = slide(cuts[i], &shapes[k], 0.1, 4);
+      CHECK_NEAR(cut.position.x, plane.position.x, tol);
+      CHECK_NEAR(cut.position.y, plane.position.y, tol);
+      CHECK_NEAR(cut.position.z, plane.position.z, tol);
+      CHECK_NEAR(cut.spin.z, plane.spin.z, 10 * tol);
+    }
+  }
+}
+
+/* A cube of mesh, or a box, on another one that is fixed and leans: where it is after a while. */
+static talus_dvec3 lean(bool mesh, double degrees) {
+  talus_world_def def = rig_def(2e-3);
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, 0.5, 0);
+  const double half = degrees * acos(-1) / 360;
+  const talus_mesh_recipe large = {.kind = "box", .size = {2, 2, 0.2}};
+  const talus_mesh_recipe small = {.kind = "box", .size = {0.2, 0.2, 0.2}};
+  talus_body_def body = talus_body_def_default();
+  talus_body handle;
+  body.rotation = (talus_quat){(talus_real)cos(half), 0, (talus_real)sin(half), 0};
+  body.material = m;
+  body.kind = TALUS_FIXED;
+  body.shape =
+      mesh ? make_mesh(world, &large, TALUS_SIDES_AUTO) : rig_shape(world, TALUS_BOX, 2, 2, 0.2, 0);
+  CHECK_OK(talus_world_add_body(world, &body, &handle));
+  body.kind = TALUS_FREE;
+  body.position = (talus_dvec3){0.2 * sin(2 * half), 0, 0.2 * cos(2 * half)};
+  body.shape = mesh ? make_mesh(world, &small, TALUS_SIDES_AUTO)
+                    : rig_shape(world, TALUS_BOX, 0.2, 0.2, 0.2, 0);
+  CHECK_OK(talus_world_add_body(world, &body, &handle));
+  CHECK_OK(talus_world_step(world, steps_of(200)));
+  const talus_dvec3 place = rig_info(world, handle).position;
+  talus_world_destroy(world);
+  return place;
+}
+
+TEST(cube_of_mesh_rests_and_slides_on_a_block_of_mesh_as_boxes_do) {
+  static const double angles[] = {0, 20, 35}; /* friction holds up to 26.6 degrees */
+  for (int i = 0; i < 3; ++i) {
+    const talus_dvec3 mesh = lean(true, angles[i]), box = lean(false, angles[i]);
+    CHECK_NEAR(mesh.x, box.x, BY_PRECISION(2e-6, 1e-3));
+    CHECK_NEAR(mesh.y, box.y, BY_PRECISION(2e-6, 1e-3));
+    CHECK_NEAR(mesh.z, box.z, BY_PRECISION(2e-6, 1e-3));
+  }
+}
+
+/* A body that hangs over the edge of a table by less, or more, than half of it. */
+static double overhang(bool mesh_on_top, double share) {
+  talus_world_def def = rig_def(2e-3);
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, 0.5, 0);
+  const talus_mesh_recipe table = {.kind = "box", .size = {1, 1, 0.2}};
+  const talus_mesh_recipe cube = {.kind = "box", .size = {0.2, 0.2, 0.2}};
+  rig_body(world, TALUS_FIXED, make_mesh(world, &table, TALUS_SIDES_AUTO), m, 0, 0, -0.1);
+  const talus_shape shape = mesh_on_top ? make_mesh(world, &cube, TALUS_SIDES_AUTO)
+                                        : rig_shape(world, TALUS_BOX, 0.2, 0.2, 0.2, 0);
+  const talus_body body = rig_body(world, TALUS_FREE, shape, m, 0.5 - 0.1 + 0.2 * share, 0.03, 0.1);
+  CHECK_OK(talus_world_step(world, steps_of(300)));
+  const double z = rig_info(world, body).position.z;
+  talus_world_destroy(world);
+  return z;
+}
+
+TEST(block_topples_over_the_edge_of_a_mesh_when_half_of_it_hangs_over) {
+  if (getenv("TALUS_TEST_SHORT"))
+    SKIP("too few steps to topple");
+  for (int mesh = 0; mesh < 2; ++mesh) {
+    CHECK_NEAR(overhang(mesh, 0.47), 0.1, 1e-4);
+    CHECK(overhang(mesh, 0.53) < 0.08);
+  }
+}
+
+TEST(icosphere_stands_on_a_plane_by_the_height_of_its_lowest_feature) {
+  double last = 0;
+  for (size_t triangles = 80; triangles <= BY_PRECISION(5120u, 320u); triangles *= 4) {
+    talus_world_def def = rig_def(2e-3);
+    talus_world *world = rig_world(&def);
+    const talus_material m = rig_material(world, 0.5, 0);
+    const talus_mesh_recipe recipe = {.kind = "icosphere", .triangles = triangles, .size = {0.1}};
+    rig_floor(world, m);
+    const talus_body body =
+        rig_body(world, TALUS_FREE, make_mesh(world, &recipe, TALUS_SIDES_AUTO), m, 0, 0, 0.1);
+    talus_body_info info;
+    CHECK_OK(talus_world_step(world, 20));
+    /* On a facet, however it came there: the planes of all facets are near the same height. */
+    for (int i = 0; i < 400 && !getenv("TALUS_TEST_SHORT"); ++i)
+      CHECK_OK(talus_world_step(world, 1));
+    info = rig_info(world, body);
+    const double error = 0.1 - info.position.z;
+    CHECK_MSG(error > -1e-5 && (last == 0 || error < last / 2), "%zu triangles: %g after %g",
+              triangles, error, last);
+    last = error;
+    talus_world_destroy(world);
+  }
+}
+
+/* Stones of a mesh in a tank of a mesh: the state after a while. */
+static uint64_t tumble(int threads, talus_tree_kind tree) {
+  talus_world_def def = rig_def(2e-3);
+  def.solve.iterations = 50, def.solve.tolerance = 1e-5;
+  def.threads = threads;
+  def.narrow.tree = tree;
+  talus_world *world = rig_world(&def);
+  const talus_material m = rig_material(world, 0.4, 0);
+  const talus_mesh_recipe tank = {.kind = "box", .size = {0.6, 0.6, 1}};
+  const talus_mesh_recipe stone = {
+      .kind = "noisy-sphere", .triangles = 80, .size = {0.06}, .noise = 1.4, .seed = 4};
+  rig_body(world, TALUS_FIXED, make_mesh(world, &tank, TALUS_SIDES_IN), m, 0, 0, 0.5);
+  const talus_shape shapes[4] = {make_mesh(world, &stone, TALUS_SIDES_AUTO),
+                                 rig_shape(world, TALUS_SPHERE, 0.06, 0, 0, 0),
+                                 rig_shape(world, TALUS_BOX, 0.1, 0.08, 0.12, 0),
+                                 rig_shape(world, TALUS_CAPSULE, 0.04, 0.06, 0, 0)};
+  for (int i = 0; i < 24; ++i)
+    rig_body(world, TALUS_FREE, shapes[i % 4], m, 0.17 * (i % 3) - 0.17 + 0.001 * i,
+             0.17 * (i / 3 % 3) - 0.17, 0.15 + 0.2 * (i / 9));
+  CHECK_OK(talus_world_step(world, steps_of(150)));
+  const uint64_t hash = talus_world_hash(world);
+  for (int i = 1; i < 24; ++i) { /* and nobody is outside */
+    talus_body body;
+    CHECK_OK(talus_world_body_at(world, (size_t)i, &body));
+    const talus_dvec3 at = rig_info(world, body).position;
+    CHECK(fabs(at.x) < 0.3 && fabs(at.y) < 0.3 && at.z > 0);
+  }
+  talus_world_destroy(world);
+  return hash;
+}
+
+TEST(tree_and_threads_change_no_bit) {
+  const uint64_t hash = tumble(1, TALUS_TREE_BVH);
+  CHECK_EQ_U64(tumble(1, TALUS_TREE_FLAT), hash);
+  CHECK_EQ_U64(tumble(3, TALUS_TREE_BVH), hash);
 }
 
 /* ---- what can be free -------------------------------------------------------------------------

@@ -45,7 +45,7 @@ typedef struct tl_impact {
   uint32_t *heap, *place; /* place: of a contact in the heap; TL_NONE: it does not wait */
   talus_real *time;
   size_t waiting;
-  uint16_t *hits;    /* by contact: impacts that it had */
+  uint16_t *hits;    /* by contact: impacts that it had, hard ones several times */
   talus_vec3 *given; /* by contact: what they gave to b, N s */
 } tl_impact;
 

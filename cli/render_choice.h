@@ -1,0 +1,36 @@
+/* Which bodies a picture shows, and which of them let one look through: by name, group, material or
+ * uid, as `talus render --hide`, `--only` and `--translucent` give them. */
+#ifndef CLI_RENDER_CHOICE_H
+#define CLI_RENDER_CHOICE_H
+
+#include "cli.h"
+#include "frame_read.h"
+
+#define RENDER_VEILS 8
+
+typedef struct render_set {
+  uint64_t *uids; /* sorted */
+  size_t uid_count;
+  char (*materials)[FRAME_NAME_BYTES];
+  size_t material_count;
+} render_set;
+
+typedef struct render_choice {
+  bool has_only;
+  render_set hide, only;
+  render_set veils[RENDER_VEILS];
+  float alphas[RENDER_VEILS]; /* 0: not there, 1: solid */
+  size_t veil_count;
+} render_choice;
+
+/* Finds what the words mean in a result folder, of which `path` is a frame. An exit
+ * code, after a message unless CLI_DONE: a word that means nothing is refused. */
+int render_choose(const char *folder, const char *path, const cli_texts *hide,
+                  const cli_texts *only, const cli_texts *translucent, render_choice *choice);
+void render_choice_free(render_choice *choice);
+
+bool render_choice_shows(const render_choice *choice, const frame *bodies, size_t i);
+/* 1 for what is solid. */
+float render_choice_alpha(const render_choice *choice, const frame *bodies, size_t i);
+
+#endif

@@ -1,0 +1,145 @@
+/* The folder of a study: its lock, whose study it is, and what earlier calls left there.
+ *
+ * study/scene.yaml is the scene before anything was varied; study/NAME/ the result folder of a run
+ * and study/NAME.log what that run printed, whose last line tells that it came to its end. */
+#include "sweep.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/input.h"
+#include "file_write.h"
+
+void sweep_path(const sweep *study, const char *name, const char *suffix, char *path, size_t size) {
+  const size_t length = strlen(study->folder);
+  const char *slash = length > 0 && study->folder[length - 1] == '/' ? "" : "/";
+  snprintf(path, size, "%s%s%s%s", study->folder, slash, name, suffix);
+}
+
+/* ---- whose folder it is ---------------------------------------------------------------------- */
+
+static bool print_text(FILE *to, const void *text) { return fputs(text, to) >= 0; }
+
+/* Whether a file has exactly that text; *is_there: whether there is one. */
+static bool has_text(const char *path, const char *text, bool *is_there) {
+  char why[256];
+  FILE *file = tl_input_file(path, why, sizeof why);
+  *is_there = file != NULL;
+  if (!file)
+    return false;
+  bool same = true;
+  for (; *text && same; ++text)
+    same = fgetc(file) == (unsigned char)*text;
+  same = same && fgetc(file) == EOF;
+  fclose(file);
+  return same;
+}
+
+static int lock_folder(sweep *study) {
+  if (mkdir(study->folder, 0777) != 0 && errno != EEXIST) {
+    cli_error("%s: could not be made: %s", study->folder, strerror(errno));
+    return CLI_FAILED;
+  }
+  study->lock = open(study->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (study->lock < 0) {
+    cli_error("%s: could not be opened as a folder: %s", study->folder, strerror(errno));
+    return CLI_INPUT;
+  }
+  if (flock(study->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    cli_error("%s: another sweep is at work in this folder", study->folder);
+    return CLI_INPUT;
+  }
+  return CLI_DONE;
+}
+
+/* A folder with results of a run is none of a study. */
+static bool is_result_folder(const sweep *study) {
+  char path[4096];
+  struct stat there;
+  sweep_path(study, "history.csv", "", path, sizeof path);
+  return stat(path, &there) == 0;
+}
+
+static int claim(const sweep *study, const char *text) {
+  char path[4096];
+  bool is_there;
+  sweep_path(study, "scene.yaml", "", path, sizeof path);
+  const bool same = has_text(path, text, &is_there);
+  if (is_result_folder(study)) {
+    cli_error("%s: this is the result folder of a run; choose another folder with -o",
+              study->folder);
+    return CLI_INPUT;
+  }
+  if (is_there && !same && !study->force) {
+    cli_error("%s: this folder is of another study: its scene.yaml differs from %s; choose another "
+              "folder with -o, or --force to begin anew here",
+              study->folder, study->scene);
+    return CLI_INPUT;
+  }
+  return is_there && same ? CLI_DONE : cli_write_file(path, print_text, text);
+}
+
+int sweep_open_folder(sweep *study, const talus_scene *base) {
+  char *text = NULL;
+  int code = lock_folder(study);
+  if (code != CLI_DONE)
+    return code;
+  if (talus_scene_write(base, &text) != TALUS_OK) {
+    cli_error("%s", talus_last_error());
+    return CLI_FAILED;
+  }
+  code = claim(study, text);
+  talus_text_free(text);
+  return code;
+}
+
+/* ---- what runs printed ----------------------------------------------------------------------- */
+
+typedef bool line_fn(const char *line, void *context);
+
+/* Calls for every line until one says true. */
+static bool any_line(const sweep *study, const sweep_run *run, line_fn *is_it, void *context) {
+  char path[4096], why[256], line[2048];
+  sweep_path(study, run->name, ".log", path, sizeof path);
+  FILE *file = tl_input_file(path, why, sizeof why);
+  bool found = false;
+  while (file && !found && fgets(line, sizeof line, file)) {
+    line[strcspn(line, "\n")] = '\0';
+    found = is_it(line, context);
+  }
+  if (file)
+    fclose(file);
+  return found;
+}
+
+static bool is_last(const char *line, void *context) {
+  (void)context;
+  return strncmp(line, "hash ", 5) == 0;
+}
+
+void sweep_find_finished(sweep *study) {
+  for (size_t i = 0; i < study->run_count && !study->force; ++i) {
+    sweep_run *run = &study->runs[i];
+    run->was_there = any_line(study, run, is_last, NULL);
+    if (!run->was_there)
+      continue;
+    run->state = SWEEP_DONE;
+    sweep_measure_run(study, run);
+  }
+}
+
+static bool is_error(const char *line, void *context) {
+  static const char start[] = "talus: error: ";
+  sweep_run *run = context;
+  if (strncmp(line, start, sizeof start - 1) != 0)
+    return false;
+  snprintf(run->reason, sizeof run->reason, "%s", line + sizeof start - 1);
+  return true;
+}
+
+void sweep_read_reason(const sweep *study, sweep_run *run) { any_line(study, run, is_error, run); }

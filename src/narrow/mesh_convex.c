@@ -1,0 +1,234 @@
+/* Convex bodies against meshes: facets as half-spaces that end, edges as segments, vertices as
+ * their ends. */
+#include "kernels/collide_box.h"
+#include "kernels/collide_convex.h"
+#include "kernels/nearest.h"
+#include "narrow/mesh.h"
+#include "narrow/mesh_points.h"
+
+/* rad: how far a direction may be outside the cone of an edge. What a search finds is this exact;
+ * bodies with faces and straight sides meet an edge that they nearly lie on in two places, whose
+ * gaps differ. */
+#define SEARCHED 1e-6
+#define SLANT    0.03
+
+typedef struct convex_job {
+  tl_mesh_posed m;
+  tl_convex body; /* its centre is the origin */
+  bool is_box;
+  talus_dvec3 half; /* of a box */
+  double margin;
+  double rounding; /* of the mesh, m */
+  double slack;    /* of cones, rad */
+  tl_tree_box box; /* where the body can meet triangles, in the mesh's frame */
+  tl_mesh_points points;
+} convex_job;
+
+static void find_box(convex_job *job) {
+  const tl_mesh_posed *m = &job->m;
+  const double grow = job->margin + job->rounding + job->body.rounding;
+  for (int i = 0; i < 3; ++i) {
+    const talus_dvec3 axis = tl_frame_axis(&m->frame, i), back = tl_dscale(axis, -1);
+    const double at = tl_ddot(m->position, axis);
+    const double hi = tl_ddot(tl_convex_support(&job->body, axis), axis) - at;
+    const double lo = tl_ddot(tl_convex_support(&job->body, back), axis) - at;
+    job->box.lo[i] = (lo - grow) / m->scale, job->box.hi[i] = (hi + grow) / m->scale;
+  }
+}
+
+/* ---- facets -----------------------------------------------------------------------------------
+ */
+
+/* A facet as the body sees it. */
+typedef struct view {
+  uint32_t key;
+  talus_dvec3 v[3]; /* corners of one of its triangles, own frame */
+  talus_dvec3 away; /* unit, world: out of the matter */
+  double s;         /* of the body's centre over its plane, m */
+} view;
+
+/* Whether a place lies above or below the triangle, or beside it by rounding. */
+static bool is_over(const view *facet, talus_dvec3 local, talus_dvec3 normal, double slack) {
+  for (int k = 0; k < 3; ++k) {
+    const talus_dvec3 side = tl_dsub(facet->v[(k + 1) % 3], facet->v[k]);
+    const talus_dvec3 in = tl_dcross(normal, side);
+    if (tl_ddot(in, tl_dsub(local, facet->v[k])) < -slack * tl_dlength(side))
+      return false;
+  }
+  return true;
+}
+
+bool tl_mesh_is_nearer(const tl_mesh_posed *m, talus_dvec3 local, double distance) {
+  const tl_facets *f = m->f;
+  const tl_tree_box box = {{local.x - distance, local.y - distance, local.z - distance},
+                           {local.x + distance, local.y + distance, local.z + distance}};
+  const double limit = distance * (1 - 1e-6) - 1e-12 * f->extent;
+  tl_tree_walk walk = tl_tree_begin(&f->tree, m->flat);
+  uint32_t first, count;
+  while (tl_tree_next(&walk, &box, &first, &count))
+    for (uint32_t t = first; t < first + count; ++t) {
+      const uint32_t *rows = f->triangle + 3 * (size_t)t;
+      const talus_dvec3 v[3] = {tl_facets_point(f, rows[0]), tl_facets_point(f, rows[1]),
+                                tl_facets_point(f, rows[2])};
+      int part;
+      if (tl_dlength(tl_dsub(local, tl_nearest_on_triangle(local, v, &part))) < limit)
+        return true;
+    }
+  return false;
+}
+
+/* One place of the body over a facet; false where that is no contact. */
+static bool add_place(convex_job *job, const view *facet, talus_dvec3 p, uint32_t feature) {
+  const tl_mesh_posed *m = &job->m;
+  const double height = facet->s + tl_ddot(facet->away, p), gap = height - job->rounding;
+  if (!(gap <= job->margin))
+    return false;
+  const talus_dvec3 local = tl_mesh_to_local(m, p);
+  const talus_dvec3 normal =
+      tl_dunit(tl_dcross(tl_dsub(facet->v[1], facet->v[0]), tl_dsub(facet->v[2], facet->v[0])));
+  if (!is_over(facet, local, normal, 1e-9 * m->f->extent))
+    return false;
+  /* Below a facet is below another one, where that is nearer: the shortest way out counts. */
+  if (height < 0 && tl_mesh_is_nearer(m, local, -height / m->scale))
+    return false;
+  const tl_point point = tl_point_at(p, facet->away, gap, feature, facet->key);
+  tl_mesh_points_add(&job->points, &point);
+  return true;
+}
+
+static void add_box_corners(convex_job *job, const view *facet) {
+  for (int k = 0; k < 8; ++k)
+    add_place(job, facet, tl_frame_to_world(&job->body.frame, tl_box_vertex(job->half, k)),
+              (uint32_t)k);
+}
+
+/* As tl_collide_convex_half_space does it: the patch that looks at the facet, and the lowest place
+ * where none of the patch is as low. */
+static void add_patch(convex_job *job, const view *facet) {
+  const talus_dvec3 down = tl_dscale(facet->away, -1);
+  const talus_dvec3 lowest =
+      tl_dalong(tl_convex_support(&job->body, down), job->body.rounding, down);
+  const double least = facet->s + tl_ddot(facet->away, lowest);
+  if (!(least - job->rounding <= job->margin))
+    return;
+  const tl_patch patch = tl_convex_patch(&job->body, down);
+  bool deep = false;
+  for (int i = 0; i < patch.count; ++i) {
+    const double height = facet->s + tl_ddot(facet->away, patch.vertex[i]);
+    deep = deep || height <= least + TL_PATCH_AS_DEEP * job->points.size;
+    add_place(job, facet, patch.vertex[i],
+              patch.number << 8 | (patch.count == 1 ? 0 : 2 * (uint32_t)i));
+  }
+  if (!deep)
+    add_place(job, facet, lowest, patch.number << 8 | TL_PATCH_WITNESS);
+}
+
+static void meet_facet(convex_job *job, uint32_t t) {
+  const tl_mesh_posed *m = &job->m;
+  const tl_facets *f = m->f;
+  const uint32_t number = f->triangle_facet[t], *rows = f->triangle + 3 * (size_t)t;
+  view facet = {.key = tl_key_of_facet(f, number)};
+  for (int k = 0; k < 3; ++k)
+    facet.v[k] = tl_facets_point(f, rows[k]);
+  facet.away = tl_frame_to_world(&m->frame, tl_facets_normal(f, number));
+  facet.s = -tl_ddot(facet.away, m->position) - f->plane[4 * (size_t)number + 3] * m->scale;
+  if (f->two_sided && facet.s < 0)
+    facet.away = tl_dscale(facet.away, -1), facet.s = -facet.s;
+  if (facet.s < -job->body.reach)
+    return; /* all of it is behind */
+  if (job->is_box)
+    add_box_corners(job, &facet);
+  else
+    add_patch(job, &facet);
+}
+
+/* ---- edges ------------------------------------------------------------------------------------
+ */
+
+static tl_frame frame_along(talus_dvec3 z) {
+  const talus_dvec3 x = tl_dorthogonal(z), y = tl_dcross(z, x);
+  return (tl_frame){{{x.x, y.x, z.x}, {x.y, y.y, z.y}, {x.z, y.z, z.z}}};
+}
+
+/* Where on the edge a point is says what it belongs to; its key, or TL_NONE where the direction is
+ * not in the cone. along: -1 ... 1 */
+static uint32_t edge_key(const tl_facets *f, uint32_t edge, double along, talus_dvec3 w,
+                         double slack) {
+  const bool is_end = fabs(along) > 1 - 1e-9;
+  const uint32_t vertex = f->edge_vertex[2 * (size_t)edge + (along > 0)];
+  if (is_end && f->vertex_kind[vertex] == TL_VERTEX_SHARP) {
+    const bool looks = tl_vertex_looks(f, vertex, w, slack) &&
+                       (f->two_sided || tl_ddot(w, tl_vertex_normal(f, vertex)) >= 0);
+    return looks ? vertex : TL_NONE;
+  }
+  const bool looks = tl_edge_looks(f, edge, w, slack) &&
+                     (f->two_sided || tl_ddot(w, tl_edge_normal(f, edge)) >= 0);
+  return looks ? tl_key_of_edge(f, edge) : TL_NONE;
+}
+
+static bool is_in_box(const convex_job *job, talus_dvec3 a, talus_dvec3 b) {
+  const tl_tree_box *box = &job->box;
+  return fmin(a.x, b.x) <= box->hi[0] && fmax(a.x, b.x) >= box->lo[0] &&
+         fmin(a.y, b.y) <= box->hi[1] && fmax(a.y, b.y) >= box->lo[1] &&
+         fmin(a.z, b.z) <= box->hi[2] && fmax(a.z, b.z) >= box->lo[2];
+}
+
+static void meet_edge(convex_job *job, uint32_t edge) {
+  const tl_mesh_posed *m = &job->m;
+  const tl_facets *f = m->f;
+  const talus_dvec3 a = tl_facets_point(f, f->edge_vertex[2 * (size_t)edge]);
+  const talus_dvec3 b = tl_facets_point(f, f->edge_vertex[2 * (size_t)edge + 1]);
+  const double half = 0.5 * tl_dlength(tl_dsub(b, a)) * m->scale;
+  if (!(half > 0) || !is_in_box(job, a, b) || tl_edge_is_concave(f, edge))
+    return;
+  const talus_dvec3 along = tl_frame_to_world(&m->frame, tl_dunit(tl_dsub(b, a)));
+  const talus_dvec3 middle =
+      tl_dadd(m->position, tl_frame_to_world(&m->frame, tl_dscale(tl_dadd(a, b), 0.5 * m->scale)));
+  tl_convex segment = {.core = TL_CORE_SEGMENT,
+                       .size = {half},
+                       .rounding = job->rounding,
+                       .reach = (half + job->rounding) * (1 + 1e-12),
+                       .position = middle,
+                       .frame = frame_along(along),
+                       .scale = 1};
+  tl_point found[TL_MANIFOLD_MAX];
+  const int count = tl_collide_convex(&job->body, &segment, NULL, job->margin, found);
+  for (int i = 0; i < count; ++i) {
+    const talus_dvec3 n = tl_dunit(
+        tl_dvec3((double)found[i].normal.x, (double)found[i].normal.y, (double)found[i].normal.z));
+    const talus_dvec3 w = tl_frame_to_local(&m->frame, tl_dscale(n, -1));
+    const double at = tl_ddot(tl_dsub(found[i].point, middle), along) / half;
+    found[i].feature_b = edge_key(f, edge, at, w, job->slack);
+    if (found[i].feature_b != TL_NONE)
+      tl_mesh_points_add(&job->points, &found[i]);
+  }
+}
+
+static void meet_triangle(convex_job *job, uint32_t t) {
+  const tl_facets *f = job->m.f;
+  meet_facet(job, t);
+  for (uint32_t k = 0; k < 3; ++k) {
+    const uint32_t edge = f->triangle_edge[3 * (size_t)t + k];
+    if (edge != TL_NONE && f->edge_triangle[f->edge_start[edge]] == t)
+      meet_edge(job, edge);
+  }
+}
+
+int tl_mesh_convex(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
+  convex_job job;
+  job.m = tl_mesh_pose(b), job.body = tl_posed_convex(a);
+  job.is_box = a->shape->kind == TALUS_BOX;
+  job.half = tl_dvec3(job.body.size[0], job.body.size[1], job.body.size[2]);
+  job.margin = (double)margin, job.rounding = job.m.f->rounding * job.m.scale;
+  job.slack = a->shape->kind == TALUS_ELLIPSOID || a->shape->kind == TALUS_SUPERELLIPSOID ? SEARCHED
+                                                                                          : SLANT;
+  job.points.count = 0;
+  job.points.size = 2 * fmin(job.body.reach, (double)b->shape->radius * job.m.scale);
+  find_box(&job);
+  tl_tree_walk walk = tl_tree_begin(&job.m.f->tree, job.m.flat);
+  uint32_t first, count;
+  while (tl_tree_next(&walk, &job.box, &first, &count))
+    for (uint32_t t = first; t < first + count; ++t)
+      meet_triangle(&job, t);
+  return tl_mesh_points_take(&job.points, out);
+}

@@ -1,0 +1,150 @@
+/* One step of events: load, plan, let everything happen, and bring all to the end of the step. */
+#include "step/event/event.h"
+
+#include "base/cancel.h"
+#include "contact/history.h"
+#include "step/step.h"
+
+#include <math.h>
+#include <time.h>
+
+#define LOOK_EVERY 1024 /* events */
+
+/* Impacts within a billionth of a step, for each flyer, after which nobody believes in an end. */
+#define PILE 1000
+
+static double wall_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Asks for what the events of the next bucket will look at. */
+static void prefetch(const tl_events *events) {
+  const tl_event_queue *queue = &events->queue;
+  const uint32_t i =
+      queue->current + 1 < queue->buckets ? queue->head[queue->current + 1] : TL_NONE;
+  if (i == TL_NONE)
+    return;
+  __builtin_prefetch(&events->plans[i]);
+  __builtin_prefetch(&events->flyers[i]);
+}
+
+static talus_status run(tl_events *events) {
+  tl_event_queue *queue = &events->queue;
+  const uint64_t pile = PILE * ((uint64_t)events->count + 10);
+  uint64_t count = 0, since = 0;
+  double moment = 0;
+  for (uint32_t i; (i = tl_event_queue_first(queue)) != TL_NONE; ++count) {
+    prefetch(events);
+    const tl_plan *plan = &events->plans[i];
+    const double tau = queue->nodes[i].when;
+    if (tau > moment + 1e-9 * events->span)
+      moment = tau, since = count;
+    if (count - since > pile)
+      return tl_fail(TALUS_ERROR_DIVERGED,
+                     "more than %llu impacts at one moment: bodies that lose speed cannot come to "
+                     "rest on each other here; raise solve.bounce_speed (now %g m/s)",
+                     (unsigned long long)pile, events->slowest);
+    if (count % LOOK_EVERY == 0)
+      TL_GO_ON(events->crowd->cancel);
+    if (plan->cross < plan->hit) {
+      tl_events_cross(events, i, tau);
+      tl_event_queue_set(queue, i, fmin(plan->hit, plan->cross));
+    } else {
+      TL_TRY(tl_events_strike(events, i, tau));
+    }
+  }
+  return TALUS_OK;
+}
+
+/* ---- the end of the step ----------------------------------------------------------------------
+ */
+
+typedef struct finish_job {
+  const tl_events *events;
+  tl_twist *twists, *shifts; /* by slot */
+} finish_job;
+
+/* The way that a flyer has gone beside that of its last velocity, so that those who look at the end
+ * of the step see where it is. */
+static void finish_range(void *context, size_t begin, size_t end) {
+  const finish_job *job = context;
+  const tl_events *events = job->events;
+  const tl_crowd *crowd = events->crowd;
+  for (size_t i = begin; i < end; ++i) {
+    const uint32_t slot = events->bodies[i].slot;
+    const tl_flyer *f = &events->flyers[i];
+    tl_events_move(events, (uint32_t)i, events->span);
+    const talus_dvec3 way = tl_model_offset(crowd->model, events->start[i], f->x);
+    const talus_vec3 v = tl_narrow(f->v);
+    job->twists[slot] = (tl_twist){v, crowd->in->spin[slot]};
+    job->shifts[slot].velocity = tl_narrow(tl_dsub(tl_dscale(way, 1 / events->span), tl_widen(v)));
+    job->shifts[slot].spin = tl_vec3(0, 0, 0);
+  }
+}
+
+static double wrap(double x, double lo, double hi) {
+  const double y = x - (hi - lo) * floor((x - lo) / (hi - lo));
+  return x >= lo && x < hi ? x : y < hi ? y : lo;
+}
+
+static void place_range(void *context, size_t begin, size_t end) {
+  const finish_job *job = context;
+  const tl_crowd *crowd = job->events->crowd;
+  const talus_domain_def *domain = &crowd->model->domain;
+  for (size_t i = begin; i < end; ++i) {
+    talus_dvec3 x = job->events->flyers[i].x;
+    if (domain->enabled && domain->periodic[0])
+      x.x = wrap(x.x, domain->box.lo.x, domain->box.hi.x);
+    if (domain->enabled && domain->periodic[1])
+      x.y = wrap(x.y, domain->box.lo.y, domain->box.hi.y);
+    if (domain->enabled && domain->periodic[2])
+      x.z = wrap(x.z, domain->box.lo.z, domain->box.hi.z);
+    crowd->out->position[job->events->bodies[i].slot] = x;
+  }
+}
+
+static talus_status finish(tl_events *events, tl_step_report *report) {
+  const tl_crowd *crowd = events->crowd;
+  finish_job job = {.events = events};
+  TL_TAKE(crowd->arena, crowd->count, &job.twists);
+  TL_TAKE(crowd->arena, crowd->count, &job.shifts);
+  memset(job.twists, 0, crowd->count * sizeof *job.twists);
+  memset(job.shifts, 0, crowd->count * sizeof *job.shifts);
+  tl_for(&crowd->model->par, events->count, TL_BLOCK, finish_range, &job);
+  const tl_twists twists = {.first = job.twists, .stride = sizeof *job.twists, .shift = job.shifts};
+  TL_TRY(tl_step_check(crowd, twists, &report->culprit));
+  tl_step_move(crowd, twists);
+  tl_for(&crowd->model->par, events->count, TL_BLOCK, place_range, &job);
+  report->solve.outside = tl_events_count_outside(events);
+  return TALUS_OK;
+}
+
+talus_status tl_step_event(const tl_crowd *crowd, tl_step_report *report) {
+  tl_events events = {.crowd = crowd, .span = crowd->dt};
+  const double begun = wall_now();
+  *report = (tl_step_report){.culprit = TL_NONE};
+  tl_tally_clear(&events.work);
+  tl_contacts_clear(crowd->contacts_after);
+  TL_TRY(tl_history_begin(crowd->contacts_before, crowd->dt, crowd->contacts_after));
+  TL_TRY(tl_events_load(&events, crowd->model->step != TALUS_STEP_EVENT));
+  TL_TRY(tl_events_load_walls(&events));
+  const double loaded = wall_now();
+  TL_TRY(tl_events_plan_all(&events));
+  const double planned = wall_now();
+  TL_TRY(run(&events));
+  TL_TRY(tl_events_sort_contacts(&events));
+  const double solved = wall_now();
+  TL_TRY(finish(&events, report));
+  report->pairs = crowd->contacts_after->count;
+  report->has_depths = true; /* nobody overlaps */
+  report->solve.collisions = events.impacts;
+  report->solve.virial = events.virial;
+  report->solve.contact_work = tl_tally_value(&events.work);
+  report->wall_broad = loaded - begun;
+  report->wall_narrow = planned - loaded;
+  report->wall_solve = solved - planned;
+  report->wall_step = wall_now() - solved;
+  return TALUS_OK;
+}

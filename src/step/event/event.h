@@ -1,0 +1,160 @@
+/* Events: hard spheres that fly freely until two of them, or one and a wall, touch.
+ *
+ * Each flyer has a place at a time of its own and is moved when something happens to it. What will
+ * happen to it first is in its plan: the earliest impact that is known of, and when it leaves its
+ * cell. The queue (queue.c) has the first of all. An impact of i with k is known to i or to k, to
+ * whom it was told last; that the other one has had an impact since is seen from its count, and
+ * then i looks anew. So an impact changes two plans, whoever else was waiting for one of the two.
+ *
+ * Everything is made anew at every step of the world from the state alone: nothing has to be saved,
+ * and a resumed run has the same bits. Plans reach to the end of the step. The first ones are made
+ * by all threads, each flyer's by one; the events themselves are serial.
+ *
+ * With step: fixed, `shell: soft` is this with flights that are straight: velocities have the
+ * step's gravity from the start, as those of every solver. */
+#ifndef TL_STEP_EVENT_H
+#define TL_STEP_EVENT_H
+
+#include "contact/contact.h"
+#include "solve/solve.h"
+
+/* A line of memory: what a neighbour looks at. */
+typedef struct tl_flyer {
+  talus_dvec3 x, v; /* at t */
+  double t;         /* s since the step began */
+  double radius;
+} tl_flyer;
+
+typedef struct tl_flyer_body {
+  double mass;
+  uint32_t slot;
+} tl_flyer_body;
+
+#define TL_EVENT_WALL 0x80000000u
+
+typedef struct tl_plan {
+  double hit, cross;     /* s since the step began; INFINITY: not within it */
+  uint32_t partner;      /* flyer, or TL_EVENT_WALL | wall */
+  uint32_t partner_hits; /* its count when the plan was made */
+  uint32_t hits;         /* own count of impacts */
+  uint32_t prev;         /* in the list of the cell; TL_NONE: it is the first */
+  uint16_t at[3];        /* cell */
+  uint8_t side;          /* through which it leaves: 2 axis + (upwards) */
+} tl_plan;
+
+/* What a sphere can touch of something that does not answer: half a space, a rectangle from its
+ * front, a segment, a ball. */
+typedef enum tl_event_wall_kind {
+  TL_WALL_FACE, /* normal axis[0]; half[1], half[2]: its extents, INFINITY: no end */
+  TL_WALL_EDGE, /* along axis[0], half[0] */
+  TL_WALL_BALL
+} tl_event_wall_kind;
+
+typedef struct tl_event_wall {
+  tl_event_wall_kind kind;
+  uint32_t slot, feature;
+  talus_dvec3 at, velocity; /* of its middle when the step begins */
+  talus_dvec3 axis[3];
+  double half[3];
+  double radius; /* of a ball */
+  bool is_solid; /* half a space: behind it nobody may be */
+} tl_event_wall;
+
+/* Cells as wide as the largest flyer at least; where an axis is not periodic the outer cells have
+ * no end. walls of cell c: wall_list[wall_start[c]] ... */
+typedef struct tl_event_cells {
+  int n[3];
+  size_t count;
+  double lo[3], width[3], length[3];
+  bool periodic[3];
+  ptrdiff_t offset[27]; /* of the cells around one that is not at the border (predict.c) */
+  uint32_t *head;
+  uint32_t *wall_start, *wall_list;
+} tl_event_cells;
+
+/* Flyers by the time of their next event: buckets of equal length over the step, of which the
+ * current one is a heap. Nobody waits for what is behind the end of the step. */
+typedef struct tl_event_node {
+  double when;
+  uint32_t bucket; /* TL_NONE: it does not wait */
+  uint32_t next,
+      prev; /* in the bucket's list; in the current bucket prev is the place in the heap */
+} tl_event_node;
+
+typedef struct tl_event_queue {
+  tl_event_node *nodes; /* of each flyer */
+  uint32_t *head;       /* of each bucket */
+  uint32_t *heap;       /* flyers of the current one */
+  uint32_t buckets, current, waiting;
+  double most, scale; /* s; buckets per second */
+} tl_event_queue;
+
+typedef struct tl_events {
+  const tl_crowd *crowd;
+  size_t count; /* of flyers, in the order of cells */
+  tl_flyer *flyers;
+  tl_flyer_body *bodies;
+  tl_plan *plans;
+  uint32_t *next;     /* in the list of the cell; TL_NONE: it is the last */
+  talus_dvec3 *start; /* where each began */
+  tl_event_wall *walls;
+  size_t wall_count;
+  tl_event_cells cells;
+  tl_event_queue queue;
+  talus_dvec3 fall; /* m/s2; 0 where flights are straight */
+  bool is_falling, has_ignored;
+  double span;    /* s: of the step */
+  double largest; /* radius of a flyer */
+  double slowest; /* m/s: tl_elastic_rebound */
+  double rest;    /* s: tl_elastic_fall */
+  tl_tally work;  /* J, by contacts */
+  double virial;  /* J: impulse times distance of centres, over pairs */
+  uint64_t impacts;
+} tl_events;
+
+/* load.c: flyers and cells from the crowd. */
+talus_status tl_events_load(tl_events *events, bool is_straight);
+
+/* walls.c: walls of a crowd, and the cells that they are in. */
+talus_status tl_events_load_walls(tl_events *events);
+/* When flyer i, which is at `tau`, touches the wall, s since the step began. */
+double tl_events_meet_wall(const tl_events *events, uint32_t i, uint32_t wall, double tau);
+/* From the wall to the flyer's centre at the place where they are nearest: unit, and the distance
+ * of the surfaces. */
+talus_dvec3 tl_events_off_wall(const tl_events *events, uint32_t i, uint32_t wall, double tau,
+                               double *gap);
+/* How many flyers have their centre behind a wall. */
+size_t tl_events_count_outside(const tl_events *events);
+
+/* predict.c: plans. */
+void tl_events_move(const tl_events *events, uint32_t i, double tau);
+talus_status tl_events_plan_all(tl_events *events);
+void tl_events_plan(const tl_events *events, uint32_t i, double tau);
+/* Into the next cell, and what may be met from there. */
+void tl_events_cross(const tl_events *events, uint32_t i, double tau);
+
+/* impact.c: what touches at tau. */
+talus_status tl_events_strike(tl_events *events, uint32_t i, double tau);
+/* The step's contacts, each pair once. */
+talus_status tl_events_sort_contacts(const tl_events *events);
+
+/* queue.c */
+talus_status tl_event_queue_make(tl_event_queue *queue, tl_arena *arena, size_t count, double most);
+void tl_event_queue_set(tl_event_queue *queue, uint32_t i, double when);
+/* The first of all, or TL_NONE; it goes on waiting. */
+uint32_t tl_event_queue_first(tl_event_queue *queue);
+
+static inline size_t tl_event_cell(const tl_event_cells *cells, const uint16_t at[3]) {
+  return ((size_t)at[2] * (size_t)cells->n[1] + at[1]) * (size_t)cells->n[0] + at[0];
+}
+
+/* d by its nearest periodic image. */
+static inline double tl_event_nearest(const tl_event_cells *cells, int axis, double d) {
+  return cells->periodic[axis] ? d - cells->length[axis] * floor(d / cells->length[axis] + 0.5) : d;
+}
+
+static inline double *tl_dvec3_axis(talus_dvec3 *v, int axis) {
+  return axis == 0 ? &v->x : axis == 1 ? &v->y : &v->z;
+}
+
+#endif

@@ -1,0 +1,121 @@
+/* The queue of events: a calendar of one step (Brown 1988), whose current page is a heap, so that
+ * many events at one moment (a lattice that starts to move) cost no more than others. Ties go to
+ * the flyer of the lower number. */
+#include "step/event/event.h"
+
+#define NOWHERE TL_NONE
+
+static bool is_before(const tl_event_queue *q, uint32_t a, uint32_t b) {
+  return q->nodes[a].when < q->nodes[b].when || (q->nodes[a].when == q->nodes[b].when && a < b);
+}
+
+static void put(tl_event_queue *q, uint32_t place, uint32_t i) {
+  q->heap[place] = i;
+  q->nodes[i].prev = place;
+}
+
+static void rise(tl_event_queue *q, uint32_t place, uint32_t i) {
+  while (place > 0 && is_before(q, i, q->heap[(place - 1) / 2])) {
+    put(q, place, q->heap[(place - 1) / 2]);
+    place = (place - 1) / 2;
+  }
+  put(q, place, i);
+}
+
+static void sink(tl_event_queue *q, uint32_t place, uint32_t i) {
+  for (;;) {
+    uint32_t child = 2 * place + 1;
+    if (child >= q->waiting)
+      break;
+    if (child + 1 < q->waiting && is_before(q, q->heap[child + 1], q->heap[child]))
+      child++;
+    if (!is_before(q, q->heap[child], i))
+      break;
+    put(q, place, q->heap[child]);
+    place = child;
+  }
+  put(q, place, i);
+}
+
+static void leave(tl_event_queue *q, uint32_t i) {
+  const uint32_t bucket = q->nodes[i].bucket;
+  if (bucket == q->current) {
+    const uint32_t place = q->nodes[i].prev, last = q->heap[--q->waiting];
+    if (last != i) {
+      sink(q, place, last);
+      rise(q, q->nodes[last].prev, last);
+    }
+    return;
+  }
+  if (q->nodes[i].prev == TL_NONE)
+    q->head[bucket] = q->nodes[i].next;
+  else
+    q->nodes[q->nodes[i].prev].next = q->nodes[i].next;
+  if (q->nodes[i].next != TL_NONE)
+    q->nodes[q->nodes[i].next].prev = q->nodes[i].prev;
+}
+
+static void join_list(tl_event_queue *q, uint32_t i, uint32_t bucket) {
+  q->nodes[i].prev = TL_NONE;
+  q->nodes[i].next = q->head[bucket];
+  if (q->head[bucket] != TL_NONE)
+    q->nodes[q->head[bucket]].prev = i;
+  q->head[bucket] = i;
+}
+
+static uint32_t bucket_of(const tl_event_queue *q, double when) {
+  if (!(when <= q->most))
+    return NOWHERE;
+  const double place = when * q->scale;
+  const uint32_t bucket = place < (double)q->buckets ? (uint32_t)place : q->buckets - 1;
+  return bucket > q->current ? bucket : q->current;
+}
+
+void tl_event_queue_set(tl_event_queue *q, uint32_t i, double when) {
+  const uint32_t bucket = bucket_of(q, when), was = q->nodes[i].bucket;
+  if (was == q->current && bucket == was) {
+    const bool is_sooner = when < q->nodes[i].when;
+    q->nodes[i].when = when;
+    if (is_sooner)
+      rise(q, q->nodes[i].prev, i);
+    else
+      sink(q, q->nodes[i].prev, i);
+    return;
+  }
+  if (was != NOWHERE)
+    leave(q, i);
+  q->nodes[i].when = when;
+  q->nodes[i].bucket = bucket;
+  if (bucket == q->current)
+    rise(q, q->waiting++, i);
+  else if (bucket != NOWHERE)
+    join_list(q, i, bucket);
+}
+
+uint32_t tl_event_queue_first(tl_event_queue *q) {
+  while (q->waiting == 0) {
+    if (q->current + 1 >= q->buckets)
+      return TL_NONE;
+    uint32_t i = q->head[++q->current];
+    while (i != TL_NONE) {
+      const uint32_t next = q->nodes[i].next;
+      rise(q, q->waiting++, i);
+      i = next;
+    }
+  }
+  return q->heap[0];
+}
+
+talus_status tl_event_queue_make(tl_event_queue *q, tl_arena *arena, size_t count, double most) {
+  q->buckets = count > 0 ? (uint32_t)count : 1;
+  q->most = most;
+  q->scale = (double)q->buckets / most;
+  q->current = q->waiting = 0;
+  TL_TAKE(arena, count, &q->nodes);
+  TL_TAKE(arena, q->buckets, &q->head);
+  TL_TAKE(arena, count, &q->heap);
+  for (size_t i = 0; i < count; ++i)
+    q->nodes[i].bucket = NOWHERE;
+  memset(q->head, 0xff, q->buckets * sizeof *q->head);
+  return TALUS_OK;
+}

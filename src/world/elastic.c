@@ -1,0 +1,129 @@
+/* Hard spheres in a world: what goes with them and what does not, by name. */
+#include "world/world.h"
+
+#include <math.h>
+
+#define MOST_MISSED 1e-3 /* share of collisions that the hard shell may miss */
+
+talus_status tl_elastic_check(const talus_world_def *def) {
+  if ((unsigned)def->step > TALUS_STEP_EVENT || (unsigned)def->solve.shell > TALUS_SHELL_HARD ||
+      (unsigned)def->solve.response > TALUS_RESPONSE_PUBLISHED)
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "step is %d, solve.shell %d and solve.response %d; expected a TALUS_STEP_..., a "
+                   "TALUS_SHELL_... and a TALUS_RESPONSE_...",
+                   (int)def->step, (int)def->solve.shell, (int)def->solve.response);
+  const bool is_elastic = def->solve.kind == TALUS_SOLVE_ELASTIC;
+  if (def->step == TALUS_STEP_EVENT && !is_elastic)
+    return tl_fail(TALUS_ERROR_INVALID, "step: event goes with solve: elastic alone; use "
+                                        "step: fixed, or solve: elastic");
+  if (!is_elastic)
+    return TALUS_OK;
+  if (def->sleep.speed > 0)
+    return tl_fail(TALUS_ERROR_INVALID, "sleep does not go with elastic, where nobody comes to "
+                                        "rest; leave `sleep` out");
+  if (def->step == TALUS_STEP_EVENT && def->solve.shell == TALUS_SHELL_HARD)
+    return tl_fail(TALUS_ERROR_INVALID, "shell: hard goes with step: fixed alone; events happen "
+                                        "when bodies touch, which is shell: soft");
+  if (def->solve.response == TALUS_RESPONSE_PUBLISHED && def->solve.shell != TALUS_SHELL_HARD)
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "response: published goes with shell: hard alone, because it is about what "
+                   "overlaps; say shell: hard, or response: symmetric");
+  return TALUS_OK;
+}
+
+/* What is wrong with the body for hard spheres, or NULL. */
+static const char *find_fault(const tl_model *model, uint32_t slot) {
+  const uint32_t flags = model->property.flags[slot];
+  const talus_shape_kind kind = tl_body_shape(model, slot)->kind;
+  const bool is_hard = model->solve.shell == TALUS_SHELL_HARD;
+  if (!tl_body_is_static(model, slot)) {
+    if (kind != TALUS_SPHERE)
+      return "and what moves freely must be a sphere";
+    if (flags & TL_FLAG_LOCKS)
+      return "and has a `lock`, which collisions would break";
+    if (model->step == TALUS_STEP_EVENT && model->property.force &&
+        tl_length2(model->property.force[slot]) > 0)
+      return "and has a force of its own; events know gravity alone";
+    return NULL;
+  }
+  if (is_hard)
+    return NULL;
+  if (kind != TALUS_SPHERE && kind != TALUS_PLANE && kind != TALUS_CONTAINER && kind != TALUS_BOX)
+    return "and walls may be planes, containers, spheres or boxes (others with shell: hard)";
+  if ((flags & TL_FLAG_KINEMATIC) && kind != TALUS_SPHERE && tl_body_turns(model, slot))
+    return "and turns; walls may move along a line or stand still (shell: hard lets them turn)";
+  return NULL;
+}
+
+/* The share of collisions that the hard shell misses at the RMS speed v, when two meet with
+ * u = sqrt(2) v, and s is the smallest diameter: (u dt / 2 s)^2 / 3 have no step within their
+ * overlap. Symmetric responses also need one while the two still come nearer, in half the time:
+ * four times as many. *largest: the dt at which it is MOST_MISSED. */
+static double missed_share(const talus_world *world, double *largest) {
+  const tl_model *model = &world->model;
+  double smallest = INFINITY;
+  size_t count = 0;
+  tl_tally squares;
+  tl_tally_clear(&squares);
+  for (size_t i = 0; i < model->bodies; ++i) {
+    if (tl_body_is_static(model, i))
+      continue;
+    const double radius = (double)(tl_body_shape(model, i)->radius * model->property.scale[i]);
+    smallest = fmin(smallest, radius);
+    tl_tally_add(&squares, (double)tl_length2(world->state.velocity[i]));
+    count++;
+  }
+  if (count == 0)
+    return 0;
+  const double u = sqrt(2 * tl_tally_value(&squares) / (double)count);
+  const double span =
+      (model->solve.response == TALUS_RESPONSE_PUBLISHED ? 4 : 2) * smallest; /* m: seen along it */
+  const double way = u * model->dt / span;
+  *largest = span * sqrt(3 * MOST_MISSED) / u;
+  return way * way / 3;
+}
+
+static talus_status check_hard(talus_world *world) {
+  double largest;
+  const double share = missed_share(world, &largest);
+  if (!(share > MOST_MISSED))
+    return TALUS_OK;
+  if (world->steps == 0)
+    return tl_fail(
+        TALUS_ERROR_INVALID,
+        "solve: shell: hard would miss %.2g of the collisions at this dt and the bodies' "
+        "RMS speed; take dt <= %.3g s, or shell: soft",
+        share, largest);
+  if (world->hasty++ == 0)
+    tl_log_write(
+        &world->model.log, TL_LOG_WARN,
+        "solve: shell: hard misses %.2g of the collisions at t = %g s, because bodies have "
+        "become faster; dt <= %.3g s would do, or shell: soft (told once; the report "
+        "counts such steps)",
+        share, world->time, largest);
+  return TALUS_OK;
+}
+
+talus_status tl_world_check_elastic(talus_world *world) {
+  const tl_model *model = &world->model;
+  if (model->solve.kind != TALUS_SOLVE_ELASTIC)
+    return TALUS_OK;
+  TL_TRY(tl_need(&world->where, TL_THE_BODIES, TL_READ));
+  if (world->joints.all.count > 0)
+    return tl_fail(TALUS_ERROR_UNSUPPORTED,
+                   "there are %zu joints, which do not go with solve: elastic; use solve: ccp",
+                   world->joints.all.count);
+  for (uint32_t i = 0; i < model->bodies; ++i) {
+    const char *fault = find_fault(model, i);
+    if (fault)
+      return tl_fail(TALUS_ERROR_UNSUPPORTED, "solve: elastic: %s is a %s, %s",
+                     tl_world_describe(world, i),
+                     talus_shape_kind_name(tl_body_shape(model, i)->kind), fault);
+  }
+  return model->solve.shell == TALUS_SHELL_HARD ? check_hard(world) : TALUS_OK;
+}
+
+void tl_world_note_elastic(talus_world *world) {
+  world->collisions += world->last.solve.collisions;
+  world->virial += world->last.solve.virial;
+}

@@ -1,0 +1,128 @@
+"""talus render: which bodies are shown, how they are cut, and what the colours span."""
+import math
+
+import pytest
+from conftest import run, talus
+from test_render import SMALL, coloured, read_png, render
+
+pytestmark = pytest.mark.skipif("embree" not in talus("--version").stdout.split(),
+                                reason="this command was built without Embree and libpng")
+
+# Three balls in a row across the picture, each of its own name, group and material; they do not move.
+ROW = """\
+talus: 1
+until: 0.01
+gravity: [0, 0, 0]
+materials: {red: {density: 1000}, green: {density: 1000}, blue: {density: 1000}}
+shapes: {ball: {sphere: 0.1}}
+bodies:
+  - {name: a, shape: ball, material: red, group: ends, at: [-0.5, 0, 0]}
+  - {name: b, shape: ball, material: green, at: [0, 0, 0], scale: 0.5}
+  - {name: c, shape: ball, material: blue, group: ends, at: [0.5, 0, 0]}
+output: {every: 0.01, fields: [velocity]}
+"""
+VIEW = ["--bare", "--colour", "id", "--camera", "0,-3,0,0,0,0", "--fov", 24, *SMALL]
+
+
+def make(tmp_path, text):
+    (tmp_path / "scene.yaml").write_text(text)
+    run(tmp_path / "scene.yaml", tmp_path / "out")
+    return tmp_path / "out"
+
+
+@pytest.fixture(scope="module")
+def row(tmp_path_factory):
+    return make(tmp_path_factory.mktemp("row"), ROW)
+
+
+def seen(folder, picture, *arguments):
+    """Which of the three thirds of the picture have something in them."""
+    render(folder, picture, *VIEW, *arguments)
+    return {"abc"[x * 3 // 160] for x, _ in coloured(read_png(picture)[2])}
+
+
+@pytest.mark.parametrize("arguments, expected", [
+    ([], "abc"), (["--hide", "a"], "bc"), (["--hide", "a,c"], "b"), (["--hide", "ends"], "b"), (["--hide", "green"], "ac"),
+    (["--hide", "2"], "ac"), (["--only", "a"], "a"), (["--only", "ends"], "ac"), (["--only", "a", "--only", "green"], "ab"),
+    (["--only", "ends", "--hide", "3"], "a"),
+])
+def test_bodies_are_chosen_by_name_group_material_and_uid(row, tmp_path, arguments, expected):
+    assert seen(row, tmp_path / "a.png", *arguments) == set(expected)
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (["--hide", "gren"], "no body, group or material is called 'gren'; did you mean 'green'?"),
+    (["--only", ""], "is called ''"),
+    (["--translucent", "a=2"], "is not NAME or NAME=A"),
+    (["--translucent", "a="], "is not NAME or NAME=A"),
+    (["--view", "fornt"], "is not corner, front, back, left, right or top"),
+])
+def test_words_that_mean_nothing_are_refused(row, tmp_path, arguments, message):
+    assert message in render(row, tmp_path / "a.png", *arguments, code=2).stderr
+
+
+def test_one_looks_through_a_translucent_body(tmp_path):
+    """A red ball behind a blue one: hidden, seen through it, or alone."""
+    folder = make(tmp_path, ROW.replace("[-0.5, 0, 0]", "[0, 1, 0]").replace("[0, 0, 0], scale: 0.5", "[9, 0, 0]").replace("[0.5, 0, 0]", "[0, 0, 0]"))
+    def middle(*arguments):
+        render(folder, tmp_path / "a.png", "--bare", "--colour", "material", "--camera", "0,-3,0,0,0,0", "--fov", 24, *SMALL, *arguments)
+        return read_png(tmp_path / "a.png")[2][45][80]
+    solid, thin, thinner, alone = middle(), middle("--translucent", "c=0.6"), middle("--translucent", "c=0.2"), middle("--hide", "c")
+    assert solid != alone
+    for k in range(3):
+        low, high = sorted((solid[k], alone[k]))
+        assert low - 25 <= thin[k] <= high + 25
+    far = [sum(abs(p[k] - alone[k]) for k in range(3)) for p in (solid, thin, thinner)]
+    assert far[0] > far[1] > far[2] > 0
+
+
+@pytest.mark.parametrize("offset", [0, 0.06, -0.06])
+@pytest.mark.parametrize("shape, across", [("{sphere: 0.1}", None), ("{box: [0.2, 0.2, 0.2]}", 0.2),
+                                           ("{cylinder: {radius: 0.1, length: 0.2}}", 0.2)])
+def test_a_slice_cuts_bodies_and_closes_them_with_a_cap(tmp_path, shape, across, offset):
+    """Seen straight from the cut side, the cap covers what geometry says."""
+    folder = make(tmp_path, ROW.replace("{sphere: 0.1}", shape))
+    # y > offset is kept; the camera is at y = -40: parallel rays, or nearly.
+    render(folder, tmp_path / "a.png", "--bare", "--colour", "id", "--only", "a", "--camera", "-0.5,-40,0,-0.5,0,0", "--fov", 1, "--size",
+           "200x200", "--samples", 4, "-q", "--slice", f"0,-1,0,{-offset}")
+    rows = read_png(tmp_path / "a.png")[2]
+    pixels = coloured(rows)
+    metre = 100 / math.tan(math.radians(0.5)) / 40
+    radius = math.sqrt(0.01 - offset**2 if offset > 0 else 0.01)
+    area = math.pi * radius**2 if across is None else across * (2 * radius if "cylinder" in shape else across)
+    assert len(pixels) == pytest.approx(area * metre**2, rel=0.04)
+    # A cap is flat: one colour all over, where a ball would go from light to dark.
+    inner = [rows[y][x] for x, y in pixels if math.hypot(x - 99.5, y - 99.5) < 0.6 * radius * metre]
+    spread = max(max(p[k] for p in inner) - min(p[k] for p in inner) for k in range(3))
+    assert spread < 40
+
+
+def test_sizes_span_what_is_free(tmp_path):
+    """Beside a wall of a hundred times their size, the larger ball is at the top of the colours."""
+    folder = make(tmp_path, ROW.replace("output:", "  - {shape: {sphere: 10}, material: red, fixed: true, at: [0, 0, -30]}\noutput:"))
+    render(folder, tmp_path / "a.png", "--bare", "--colour", "size", "--camera", "0,-3,0,0,0,0", "--fov", 24, *SMALL)
+    left = read_png(tmp_path / "a.png")[2][45][160 // 2 - int(0.5 / 3 * 45 / math.tan(math.radians(12)))]
+    assert left[0] > 150 and left[1] > 130 and left[2] < 120, left
+
+
+def test_coplanar_sides_do_not_speckle(tmp_path):
+    folder = make(tmp_path, ROW.replace("{sphere: 0.1}", "{box: [0.7, 0.1, 0.4]}").replace(
+        "material: green, at: [0, 0, 0], scale: 0.5", "material: green, at: [0, 0, 0], fixed: true").replace("group: ends,", "group: ends, fixed: true,"))
+    # Three boxes in a row that overlap, their fronts in one plane, which is turned against the pixels.
+    render(folder, tmp_path / "a.png", "--bare", "--colour", "material", "--camera", "0.7,-3,0.9,0,0,0", "--fov", 20, "--size", "240x135",
+           "--samples", 4, "-q")
+    rows = read_png(tmp_path / "a.png")[2]
+    changes = [sum(abs(a - b) > 60 for p, q in zip(row, row[1:]) for a, b in zip(p[:1], q[:1])) for row in rows]
+    inside = sorted(n for n in changes if n)  # half of the rows do not follow an edge
+    assert 0 < inside[len(inside) // 2] <= 6
+
+
+def test_nothing_is_behind_title_and_time(tmp_path):
+    """A tall pile: its fitted picture leaves the lines of words free."""
+    folder = make(tmp_path, ROW.replace("[-0.5, 0, 0]", "[0, 0, 0.7]").replace("[0.5, 0, 0]", "[0, 0, -0.7]"))
+    for size in ("320x180", "640x360"):
+        render(folder, tmp_path / "a.png", "--colour", "material", "--view", "front", "--size", size, "--samples", 1, "-q")
+        width, height, rows = read_png(tmp_path / "a.png")
+        ys = [y for x, y in coloured(rows) if x < 0.75 * width]
+        unit = max(min(height, 0.65 * width), 400) / 1000
+        assert min(ys) > 56 * unit and max(ys) < height - 56 * unit and max(ys) - min(ys) > 0.5 * height
