@@ -51,6 +51,12 @@ static tl_triangle_near near_of(const tl_triangle_wide_near *wide, int i) {
   return r;
 }
 
+/* Pairs that wait until there are enough of them for a pass. */
+typedef struct queue {
+  uint32_t pair[TL_TRIANGLE_BLOCK];
+  int count;
+} queue;
+
 typedef struct search {
   const tl_triangle_loops *loops;
   const tl_triangle_corners *a, *b;
@@ -59,25 +65,41 @@ typedef struct search {
   tl_triangle_near *found;
   uint32_t *which;
   size_t count;
-  uint32_t waiting[TL_TRIANGLE_WIDE]; /* pairs for the second pass */
-  int waits;
+  uint64_t compared; /* in double */
+  queue for_screen, for_double;
 } search;
 
-static void compare_waiting(search *s) {
+static void compare(search *s) {
   tl_triangle_wide wide_a, wide_b;
   tl_triangle_wide_near near;
+  queue *q = &s->for_double;
   for (int i = 0; i < TL_TRIANGLE_WIDE; ++i) {
-    const tl_triangle_pair pair = s->pairs[s->waiting[i < s->waits ? i : 0]];
+    const tl_triangle_pair pair = s->pairs[q->pair[i < q->count ? i : 0]];
     put_wide(&wide_a, i, &s->a[pair.a]);
     put_wide(&wide_b, i, &s->b[pair.b]);
   }
   s->loops->compare(&wide_a, &wide_b, &near);
-  for (int i = 0; i < s->waits; ++i)
+  for (int i = 0; i < q->count; ++i)
     if (near.square[i] <= s->reach * s->reach) {
       s->found[s->count] = near_of(&near, i);
-      s->which[s->count++] = s->waiting[i];
+      s->which[s->count++] = q->pair[i];
     }
-  s->waits = 0;
+  s->compared += (uint64_t)q->count;
+  q->count = 0;
+}
+
+static void screen(search *s) {
+  tl_triangle_pair pairs[TL_TRIANGLE_BLOCK];
+  queue *q = &s->for_screen;
+  for (int i = 0; i < q->count; ++i)
+    pairs[i] = s->pairs[q->pair[i]];
+  unsigned bits = s->loops->screen_pairs(s->a, s->b, pairs, q->count, s->reach);
+  for (; bits; bits &= bits - 1) {
+    s->for_double.pair[s->for_double.count++] = q->pair[__builtin_ctz(bits)];
+    if (s->for_double.count == TL_TRIANGLE_WIDE)
+      compare(s);
+  }
+  q->count = 0;
 }
 
 size_t tl_triangles_find(const tl_triangle_corners *a, const tl_triangle_corners *b,
@@ -90,19 +112,20 @@ size_t tl_triangles_find(const tl_triangle_corners *a, const tl_triangle_corners
               .reach = reach,
               .found = found,
               .which = which};
-  uint64_t left = 0;
   for (size_t begin = 0; begin < n; begin += TL_TRIANGLE_BLOCK) {
     const int some = n - begin < TL_TRIANGLE_BLOCK ? (int)(n - begin) : TL_TRIANGLE_BLOCK;
-    unsigned bits = s.loops->screen_pairs(a, b, pairs + begin, some, reach);
-    for (; bits; bits &= bits - 1, ++left) {
-      s.waiting[s.waits++] = (uint32_t)begin + (uint32_t)__builtin_ctz(bits);
-      if (s.waits == TL_TRIANGLE_WIDE)
-        compare_waiting(&s);
+    unsigned bits = s.loops->shadow_pairs(a, b, pairs + begin, some, reach);
+    for (; bits; bits &= bits - 1) {
+      s.for_screen.pair[s.for_screen.count++] = (uint32_t)begin + (uint32_t)__builtin_ctz(bits);
+      if (s.for_screen.count == TL_TRIANGLE_BLOCK)
+        screen(&s);
     }
   }
-  if (s.waits > 0)
-    compare_waiting(&s);
+  if (s.for_screen.count > 0)
+    screen(&s);
+  if (s.for_double.count > 0)
+    compare(&s);
   if (decided)
-    *decided = n - left;
+    *decided = n - s.compared;
   return s.count;
 }

@@ -57,16 +57,16 @@ static inline floats load_floats(const float *from) {
   return r;
 }
 
-static inline bool any_of(float_truth test) {
+static inline unsigned bits_of(float_truth test) {
 #if BYTES == 64
-  return _mm512_movepi32_mask((__m512i)test) != 0;
+  return _mm512_movepi32_mask((__m512i)test);
 #elif BYTES == 32
-  return _mm256_movemask_ps((__m256)test) != 0;
+  return (unsigned)_mm256_movemask_ps((__m256)test);
 #else
-  int any = 0;
+  unsigned bits = 0;
   for (int i = 0; i < BYTES / 4; ++i)
-    any |= test[i];
-  return any != 0;
+    bits |= (unsigned)(test[i] != 0) << i;
+  return bits;
 #endif
 }
 
@@ -76,11 +76,15 @@ static inline floats pick_floats(float_truth test, floats a, floats b) {
 static inline floats lesser(floats a, floats b) { return pick_floats(a < b, a, b); }
 static inline floats greater(floats a, floats b) { return pick_floats(a > b, a, b); }
 
-/* How far apart the shadows on a line are, times its length; below 0: they overlap. */
-static inline floats gap_along(const float_vec a[3], const float_vec b[3], float_vec n) {
+/* Whether the shadows on a line are farther apart than the root of `most`. */
+static inline float_truth apart_along(const float_vec a[3], const float_vec b[3], float_vec n,
+                                      floats most) {
   const floats a0 = float_dot(n, a[0]), a1 = float_dot(n, a[1]), a2 = float_dot(n, a[2]);
   const floats b0 = float_dot(n, b[0]), b1 = float_dot(n, b[1]), b2 = float_dot(n, b[2]);
-  return lesser(b0, lesser(b1, b2)) - greater(a0, greater(a1, a2));
+  const floats above = lesser(b0, lesser(b1, b2)) - greater(a0, greater(a1, a2));
+  const floats below = lesser(a0, lesser(a1, a2)) - greater(b0, greater(b1, b2));
+  const floats gap = greater(above, below);
+  return (gap > (floats){0}) & (gap * gap > most * float_dot(n, n));
 }
 
 /* From three times the centre of a to that of b. */
@@ -100,7 +104,6 @@ static inline void load_corners(const tl_triangle_block *block, int lane, float_
   }
 }
 
-/* Most pairs are far apart along the line of their centres: where all lanes are, that is all. */
 static unsigned screen(const tl_triangle_block *a, const tl_triangle_block *b,
                        const float most[TL_TRIANGLE_BLOCK], float square[TL_TRIANGLE_BLOCK]) {
   unsigned bits = 0;
@@ -108,18 +111,30 @@ static unsigned screen(const tl_triangle_block *a, const tl_triangle_block *b,
     float_vec p[3], q[3];
     load_corners(a, lane, p);
     load_corners(b, lane, q);
-    const float_vec n = between_centres(p, q);
-    const floats gap = gap_along(p, q, n), limit = load_floats(most + lane);
-    const float_truth may = ~((gap > (floats){0}) & (gap * gap > limit * float_dot(n, n)));
-    floats found = limit + limit;
-    if (any_of(may)) {
-      const float_face f = float_face_of(p[0], p[1], p[2]), g = float_face_of(q[0], q[1], q[2]);
-      found = float_compare(&f, &g).square;
-    }
+    const float_face f = float_face_of(p[0], p[1], p[2]), g = float_face_of(q[0], q[1], q[2]);
+    const floats found = float_compare(&f, &g).square;
     memcpy(square + lane, &found, sizeof found);
   }
   for (int i = 0; i < TL_TRIANGLE_BLOCK; ++i)
     bits |= (unsigned)!(square[i] > most[i]) << i; /* what is no number is left to double */
+  return bits;
+}
+
+/* Most pairs are apart along the line of their centres, or along the normal of one. */
+static unsigned shadow(const tl_triangle_block *a, const tl_triangle_block *b,
+                       const float most[TL_TRIANGLE_BLOCK]) {
+  unsigned bits = 0;
+  for (int lane = 0; lane < TL_TRIANGLE_BLOCK; lane += BYTES / 4) {
+    float_vec p[3], q[3];
+    load_corners(a, lane, p);
+    load_corners(b, lane, q);
+    const floats limit = load_floats(most + lane);
+    const float_vec n = float_cross(float_minus(p[1], p[0]), float_minus(p[2], p[0]));
+    const float_vec m = float_cross(float_minus(q[1], q[0]), float_minus(q[2], q[0]));
+    const float_truth apart = apart_along(p, q, between_centres(p, q), limit) |
+                              apart_along(p, q, n, limit) | apart_along(p, q, m, limit);
+    bits |= bits_of(~apart) << lane;
+  }
   return bits;
 }
 
@@ -158,11 +173,12 @@ static inline void store_as_floats(float *to, doubles x) {
   memcpy(to, &f, sizeof f);
 }
 
-static unsigned screen_pairs(const tl_triangle_corners *a, const tl_triangle_corners *b,
-                             const tl_triangle_pair *pairs, int n, double reach) {
+/* Pairs relative to the first corner of a, in units of their largest coordinate. */
+static inline void load_pairs(const tl_triangle_corners *a, const tl_triangle_corners *b,
+                              const tl_triangle_pair *pairs, int n, double reach,
+                              tl_triangle_block *to_a, tl_triangle_block *to_b,
+                              float most[TL_TRIANGLE_BLOCK]) {
   differences d;
-  tl_triangle_block to_a, to_b;
-  float most[TL_TRIANGLE_BLOCK], square[TL_TRIANGLE_BLOCK];
   load_differences(a, b, pairs, n, &d);
   for (int lane = 0; lane < TL_TRIANGLE_BLOCK; lane += BYTES / 8) {
     doubles extent = (doubles){0} + DBL_MIN;
@@ -172,14 +188,29 @@ static unsigned screen_pairs(const tl_triangle_corners *a, const tl_triangle_cor
     }
     const doubles per = 1 / extent;
     for (int k = 0; k < 9; ++k) {
-      store_as_floats(&to_a.corner[k / 3][k % 3][lane], load_doubles(&d.a[k][lane]) * per);
-      store_as_floats(&to_b.corner[k / 3][k % 3][lane], load_doubles(&d.b[k][lane]) * per);
+      store_as_floats(&to_a->corner[k / 3][k % 3][lane], load_doubles(&d.a[k][lane]) * per);
+      store_as_floats(&to_b->corner[k / 3][k % 3][lane], load_doubles(&d.b[k][lane]) * per);
     }
     const doubles limit = reach * per + (double)TL_TRIANGLE_LANE_ERROR;
     const doubles above = limit * limit * (1 + 1e-6), far = (doubles){0} + 1e30;
     store_as_floats(&most[lane], pick_doubles(above < far, above, far));
   }
+}
+
+static unsigned screen_pairs(const tl_triangle_corners *a, const tl_triangle_corners *b,
+                             const tl_triangle_pair *pairs, int n, double reach) {
+  tl_triangle_block to_a, to_b;
+  float most[TL_TRIANGLE_BLOCK], square[TL_TRIANGLE_BLOCK];
+  load_pairs(a, b, pairs, n, reach, &to_a, &to_b, most);
   return screen(&to_a, &to_b, most, square) & ((1u << n) - 1);
+}
+
+static unsigned shadow_pairs(const tl_triangle_corners *a, const tl_triangle_corners *b,
+                             const tl_triangle_pair *pairs, int n, double reach) {
+  tl_triangle_block to_a, to_b;
+  float most[TL_TRIANGLE_BLOCK];
+  load_pairs(a, b, pairs, n, reach, &to_a, &to_b, most);
+  return shadow(&to_a, &to_b, most) & ((1u << n) - 1);
 }
 
 static inline double_face load_double_face(const tl_triangle_wide *wide, int lane) {
