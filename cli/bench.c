@@ -20,6 +20,7 @@ static const struct {
     {"machines", "joints, chains, closed loops, a tracked vehicle", bench_machines},
     {"penalty", "springs: balls settled and poured, beside LAMMPS", bench_penalty},
     {"pour", "spheres settled in and poured into a box: time by stage, memory", bench_pour},
+    {"triangles", "distances of triangles: one by one, over lanes, certified", bench_triangles},
     {"validation", "published and analytic cases: what each contact model makes of them",
      bench_validation},
 };

@@ -177,8 +177,11 @@ static int show_info(const char *path, const char *as, const mesh_options *optio
     cli_error("shape info: --as %s is not known; there are mesh and hull", as);
     return CLI_INPUT;
   }
-  if (is_mesh && !(as && strcmp(as, "hull") == 0))
+  if (is_mesh && !(as && strcmp(as, "hull") == 0)) {
+    if (!as && !options->json) /* to be left out after one version */
+      cli_note("a mesh file is shown as the mesh that it is; --as hull shows its convex hull");
     return cli_mesh_info(path, options);
+  }
   showing s = {.json = options->json};
   const int code =
       is_mesh || is_points(path) ? show_hull(&s, path, options->scale) : show_scene(&s, path);

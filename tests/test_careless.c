@@ -2,6 +2,7 @@
  */
 #include <pthread.h>
 #include <talus/detect.h>
+#include <talus/mesh.h>
 #include <talus/scene.h>
 
 #include "check.h"
@@ -165,6 +166,8 @@ TEST(calls_without_a_world_name_what_is_null) {
   talus_world *world;
   talus_shape_info info;
   talus_points points;
+  talus_mesh mesh = {0};
+  talus_mesh_clump clump;
   talus_table table;
   talus_broad_kind kind;
   talus_ellipsoid_method method;
@@ -176,6 +179,15 @@ TEST(calls_without_a_world_name_what_is_null) {
   REFUSED(talus_shape_measure(&shape, NULL), "info");
   REFUSED(talus_points_read(NULL, 1, &points), "path");
   REFUSED(talus_points_read("x", 1, NULL), "points");
+  REFUSED(talus_mesh_read(NULL, 1, &mesh), "path");
+  REFUSED(talus_mesh_read("x", 1, NULL), "mesh");
+  REFUSED(talus_mesh_make(NULL, &mesh), "recipe");
+  REFUSED(talus_mesh_write(&mesh, NULL), "path");
+  REFUSED(talus_mesh_measure(&mesh, NULL), "info");
+  REFUSED(talus_mesh_find_crossings(&mesh, NULL, NULL), "count");
+  REFUSED(talus_mesh_repair(&mesh, NULL, NULL), "def");
+  REFUSED(talus_mesh_to_clump(&mesh, 1, NULL), "clump");
+  CHECK(talus_mesh_to_clump(&mesh, 1, &clump) == TALUS_ERROR_INVALID); /* no triangles */
   REFUSED(talus_table_read(NULL, &table), "path");
   REFUSED(talus_table_read("x", NULL), "table");
   REFUSED(talus_broad_by_name(NULL, &kind), "name");
@@ -183,6 +195,8 @@ TEST(calls_without_a_world_name_what_is_null) {
   REFUSED(talus_ellipsoid_method_by_name(NULL, &method), "name");
   REFUSED(talus_ellipsoid_method_by_name("opm", NULL), "method");
   talus_points_free(NULL);
+  talus_mesh_free(NULL);
+  talus_mesh_clump_free(NULL);
   talus_table_free(NULL);
   talus_memory(NULL, NULL);
 }

@@ -141,11 +141,12 @@ TEST(floats_are_off_by_a_quarter_of_what_they_may) {
     draw_batch(1 + round);
     for (uint32_t i = 0; i + TL_TRIANGLE_BLOCK <= MANY; i += TL_TRIANGLE_BLOCK) {
       tl_triangle_block a, b;
-      float most[TL_TRIANGLE_BLOCK] = {0}, square[TL_TRIANGLE_BLOCK];
+      float most[TL_TRIANGLE_BLOCK], square[TL_TRIANGLE_BLOCK];
       double unit[TL_TRIANGLE_BLOCK];
       for (int k = 0; k < TL_TRIANGLE_BLOCK; ++k) {
         const tl_triangle_corners *s = &all.a[i + (uint32_t)k], *t = &all.b[i + (uint32_t)k];
         unit[k] = DBL_MIN;
+        most[k] = 0;
         for (int c = 0; c < 6; ++c) {
           const talus_dvec3 p = tl_dsub((c < 3 ? s : t)->p[c % 3], s->p[0]);
           unit[k] = fmax(unit[k], fmax(fabs(p.x), fmax(fabs(p.y), fabs(p.z))));

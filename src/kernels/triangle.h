@@ -91,7 +91,7 @@ TL_FN tl_triangle_near tl_point_triangle(talus_dvec3 p, const tl_triangle_corner
   const tl_triangle_vec_d x = tl_triangle_put(p), none = tl_triangle_put(tl_dvec3(0, 0, 0));
   tl_triangle_near_d best = tl_triangle_nothing();
   for (int k = 0; k < 3; ++k)
-    tl_triangle_keep_sides_d(&best, x, none, 0, f.corner[k], f.side[k], f.length[k], k);
+    tl_triangle_keep_sides_d(&best, x, none, 0, f.corner[k], f.side[k], f.per[k], k);
   tl_triangle_keep_face_d(&best, &f, x, tl_triangle_height_d(&f, x), 1, 3);
   return tl_triangle_found(best);
 }
@@ -103,11 +103,11 @@ TL_FN tl_triangle_near tl_segment_triangle(talus_dvec3 p, talus_dvec3 q,
   const tl_triangle_face_d f = tl_triangle_face(b);
   const tl_triangle_vec_d x = tl_triangle_put(p), y = tl_triangle_put(q);
   const tl_triangle_vec_d u = tl_triangle_minus_d(y, x);
+  const double per_u = tl_triangle_inverse_d(tl_triangle_dot_d(u, u));
   const double h = tl_triangle_height_d(&f, x), k = tl_triangle_height_d(&f, y);
   tl_triangle_near_d best = tl_triangle_nothing();
   for (int i = 0; i < 3; ++i)
-    tl_triangle_keep_sides_d(&best, x, u, tl_triangle_dot_d(u, u), f.corner[i], f.side[i],
-                             f.length[i], i);
+    tl_triangle_keep_sides_d(&best, x, u, per_u, f.corner[i], f.side[i], f.per[i], i);
   tl_triangle_keep_face_d(&best, &f, x, h, 1, 3);
   tl_triangle_keep_face_d(&best, &f, y, k, 1, 4);
   tl_triangle_keep_crossing_d(&best, &f, x, u, h, k, TL_TRIANGLE_CROSSES);

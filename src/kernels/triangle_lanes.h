@@ -32,8 +32,8 @@ typedef struct TRI(face) {
   TRI(vec) side[3];   /* corner k to corner k + 1 */
   TRI(vec) inward[3]; /* in the plane, from side k to the inside */
   TRI(vec) normal;    /* not of unit length */
-  NUMBER length[3];   /* squares of the sides */
-  NUMBER normal2;     /* square of the normal; 0: without area */
+  NUMBER per[3];      /* 1 / the square of each side; 0: it has no length */
+  NUMBER per_normal;  /* 1 / the square of the normal; 0: without area */
 } TRI(face);
 
 TL_FN TRI(vec) TRI(minus)(TRI(vec) a, TRI(vec) b) {
@@ -63,11 +63,16 @@ TL_FN TRI(vec) TRI(select)(TRUTH test, TRI(vec) a, TRI(vec) b) {
   return r;
 }
 
-/* x / y within [0, 1]; 0 where y is not above 0. */
-TL_FN NUMBER TRI(part)(NUMBER x, NUMBER y) {
+/* 1 / y; 0 where y is not above 0. */
+TL_FN NUMBER TRI(inverse)(NUMBER y) {
   const NUMBER zero = ALL(0), one = ALL(1);
-  const NUMBER q = x / SELECT(y > zero, y, one);
-  const NUMBER low = SELECT((q > zero) & (y > zero), q, zero);
+  return SELECT(y > zero, one / SELECT(y > zero, y, one), zero);
+}
+
+/* x within [0, 1]; 0 where it is no number. */
+TL_FN NUMBER TRI(clamp)(NUMBER x) {
+  const NUMBER zero = ALL(0), one = ALL(1);
+  const NUMBER low = SELECT(x > zero, x, zero);
   return SELECT(low < one, low, one);
 }
 
@@ -77,21 +82,21 @@ TL_FN TRI(face) TRI(face_of)(TRI(vec) a, TRI(vec) b, TRI(vec) c) {
   TRI(face) f;
   f.corner[0] = a, f.corner[1] = b, f.corner[2] = c;
   f.side[0] = TRI(minus)(b, a), f.side[1] = TRI(minus)(c, b), f.side[2] = TRI(minus)(a, c);
-  for (int k = 0; k < 3; ++k)
-    f.length[k] = TRI(dot)(f.side[k], f.side[k]);
+  NUMBER length[3]; /* squares */
+  for (int k = 0; k < 3; ++k) {
+    length[k] = TRI(dot)(f.side[k], f.side[k]);
+    f.per[k] = TRI(inverse)(length[k]);
+  }
   /* Of the two shorter sides, which are less alike. */
-  const TRUTH longest_0 = (f.length[0] >= f.length[1]) & (f.length[0] >= f.length[2]);
-  const TRUTH longest_1 = f.length[1] >= f.length[2];
-  const TRI(vec) u =
-      TRI(select)(longest_0, f.side[0], TRI(select)(longest_1, f.side[1], f.side[2]));
-  const TRI(vec) v =
-      TRI(select)(longest_0, f.side[1], TRI(select)(longest_1, f.side[2], f.side[0]));
-  const TRI(vec) w =
-      TRI(select)(longest_0, f.side[2], TRI(select)(longest_1, f.side[0], f.side[1]));
+  const TRUTH first = (length[0] >= length[1]) & (length[0] >= length[2]);
+  const TRUTH second = length[1] >= length[2];
+  const TRI(vec) u = TRI(select)(first, f.side[0], TRI(select)(second, f.side[1], f.side[2]));
+  const TRI(vec) v = TRI(select)(first, f.side[1], TRI(select)(second, f.side[2], f.side[0]));
+  const TRI(vec) w = TRI(select)(first, f.side[2], TRI(select)(second, f.side[0], f.side[1]));
+  const NUMBER per = SELECT(first, f.per[0], SELECT(second, f.per[1], f.per[2]));
   const TRI(vec) n = TRI(cross)(v, w);
-  const NUMBER uu = TRI(dot)(u, u), zero = ALL(0), one = ALL(1);
-  f.normal = TRI(along)(n, -(TRI(dot)(n, u) / SELECT(uu > zero, uu, one)), u);
-  f.normal2 = TRI(dot)(f.normal, f.normal);
+  f.normal = TRI(along)(n, -(TRI(dot)(n, u) * per), u);
+  f.per_normal = TRI(inverse)(TRI(dot)(f.normal, f.normal));
   for (int k = 0; k < 3; ++k)
     f.inward[k] = TRI(cross)(f.normal, f.side[k]);
   return f;
@@ -102,7 +107,7 @@ TL_FN TRUTH TRI(is_above)(const TRI(face) * f, TRI(vec) p) {
   const NUMBER zero = ALL(0);
   return (TRI(dot)(f->inward[0], TRI(minus)(p, f->corner[0])) >= zero) &
          (TRI(dot)(f->inward[1], TRI(minus)(p, f->corner[1])) >= zero) &
-         (TRI(dot)(f->inward[2], TRI(minus)(p, f->corner[2])) >= zero) & (f->normal2 > zero);
+         (TRI(dot)(f->inward[2], TRI(minus)(p, f->corner[2])) >= zero) & (f->per_normal > zero);
 }
 
 /* Height above the plane times |normal|. */
@@ -123,8 +128,7 @@ TL_FN void TRI(keep)(TRI(near) * best, TRUTH test, NUMBER square, TRI(vec) on_a,
 /* A place above the inside of a face, `height` over it. */
 TL_FN void TRI(keep_face)(TRI(near) * best, const TRI(face) * f, TRI(vec) p, NUMBER height,
                           int face_is_b, double feature) {
-  const NUMBER zero = ALL(0), one = ALL(1);
-  const NUMBER q = height / SELECT(f->normal2 > zero, f->normal2, one);
+  const NUMBER q = height * f->per_normal;
   const TRI(vec) foot = TRI(along)(p, -q, f->normal);
   TRI(keep)
   (best, TRI(is_above)(f, p), height * q, face_is_b ? p : foot, face_is_b ? foot : p, feature);
@@ -132,15 +136,15 @@ TL_FN void TRI(keep_face)(TRI(near) * best, const TRI(face) * f, TRI(vec) p, NUM
 
 /* Side i of a against side j of b: lines (by their common normal, whose error is that of the
  * lengths however parallel they are), then each end against the other. */
-TL_FN void TRI(keep_sides)(TRI(near) * best, TRI(vec) p, TRI(vec) u, NUMBER uu, TRI(vec) q,
-                           TRI(vec) v, NUMBER vv, double feature) {
+TL_FN void TRI(keep_sides)(TRI(near) * best, TRI(vec) p, TRI(vec) u, NUMBER per_u, TRI(vec) q,
+                           TRI(vec) v, NUMBER per_v, double feature) {
   const TRI(vec) n = TRI(cross)(u, v), r = TRI(minus)(q, p);
-  const NUMBER first = TRI(part)(TRI(dot)(TRI(cross)(r, v), n), TRI(dot)(n, n));
-  const NUMBER t = TRI(part)(TRI(dot)(v, TRI(minus)(TRI(along)(p, first, u), q)), vv);
+  const NUMBER first = TRI(clamp)(TRI(dot)(TRI(cross)(r, v), n) * TRI(inverse)(TRI(dot)(n, n)));
+  const NUMBER t = TRI(clamp)(TRI(dot)(v, TRI(minus)(TRI(along)(p, first, u), q)) * per_v);
   const TRI(vec) on_b = TRI(along)(q, t, v);
-  const NUMBER s = TRI(part)(TRI(dot)(u, TRI(minus)(on_b, p)), uu);
+  const NUMBER s = TRI(clamp)(TRI(dot)(u, TRI(minus)(on_b, p)) * per_u);
   const TRI(vec) on_a = TRI(along)(p, s, u), d = TRI(minus)(on_a, on_b);
-  TRI(keep)(best, uu == uu, TRI(dot)(d, d), on_a, on_b, feature);
+  TRI(keep)(best, per_u == per_u, TRI(dot)(d, d), on_a, on_b, feature);
 }
 
 /* A side from p (at height h) along u (to height k) goes through a face: no distance is left. */
@@ -165,8 +169,7 @@ TL_FN TRI(near) TRI(compare)(const TRI(face) * a, const TRI(face) * b) {
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j)
       TRI(keep_sides)
-  (&best, a->corner[i], a->side[i], a->length[i], b->corner[j], b->side[j], b->length[j],
-   6 + 3 * i + j);
+  (&best, a->corner[i], a->side[i], a->per[i], b->corner[j], b->side[j], b->per[j], 6 + 3 * i + j);
   for (int k = 0; k < 3; ++k)
     TRI(keep_face)(&best, b, a->corner[k], over_b[k], 1, k);
   for (int k = 0; k < 3; ++k)

@@ -31,37 +31,6 @@ float tl_triangle_block_most(double reach) {
   return (float)fmin(most * most * (1 + 1e-6), 1e30);
 }
 
-static double most_of(double most, talus_dvec3 p) {
-  return fmax(most, fmax(fabs(p.x), fmax(fabs(p.y), fabs(p.z))));
-}
-
-/* A pair relative to the first corner of a, in units of its largest coordinate. */
-static float put_pair(tl_triangle_block *to_a, tl_triangle_block *to_b, int lane,
-                      const tl_triangle_corners *a, const tl_triangle_corners *b, double reach) {
-  const talus_dvec3 origin = a->p[0];
-  double extent = DBL_MIN;
-  for (int k = 0; k < 3; ++k) {
-    extent = most_of(extent, tl_dsub(a->p[k], origin));
-    extent = most_of(extent, tl_dsub(b->p[k], origin));
-  }
-  tl_triangle_block_put(to_a, lane, a, origin, 1 / extent);
-  tl_triangle_block_put(to_b, lane, b, origin, 1 / extent);
-  return tl_triangle_block_most(reach / extent);
-}
-
-/* Those of up to sixteen pairs that are not proven to be apart, by bits. */
-static unsigned screen_some(const tl_triangle_loops *loops, const tl_triangle_corners *a,
-                            const tl_triangle_corners *b, const tl_triangle_pair *pairs, int n,
-                            double reach) {
-  tl_triangle_block block_a, block_b;
-  float most[TL_TRIANGLE_BLOCK], square[TL_TRIANGLE_BLOCK];
-  for (int i = 0; i < TL_TRIANGLE_BLOCK; ++i) {
-    const tl_triangle_pair pair = pairs[i < n ? i : 0];
-    most[i] = put_pair(&block_a, &block_b, i, &a[pair.a], &b[pair.b], reach);
-  }
-  return loops->screen(&block_a, &block_b, most, square) & ((1u << n) - 1);
-}
-
 /* ---- in double ---------------------------------------------------------------------------------
  */
 
@@ -82,6 +51,12 @@ static tl_triangle_near near_of(const tl_triangle_wide_near *wide, int i) {
   return r;
 }
 
+/* Pairs that wait until there are enough of them for a pass. */
+typedef struct queue {
+  uint32_t pair[TL_TRIANGLE_BLOCK];
+  int count;
+} queue;
+
 typedef struct search {
   const tl_triangle_loops *loops;
   const tl_triangle_corners *a, *b;
@@ -90,25 +65,41 @@ typedef struct search {
   tl_triangle_near *found;
   uint32_t *which;
   size_t count;
-  uint32_t waiting[TL_TRIANGLE_WIDE]; /* pairs for the second pass */
-  int waits;
+  uint64_t compared; /* in double */
+  queue for_screen, for_double;
 } search;
 
-static void compare_waiting(search *s) {
+static void compare(search *s) {
   tl_triangle_wide wide_a, wide_b;
   tl_triangle_wide_near near;
+  queue *q = &s->for_double;
   for (int i = 0; i < TL_TRIANGLE_WIDE; ++i) {
-    const tl_triangle_pair pair = s->pairs[s->waiting[i < s->waits ? i : 0]];
+    const tl_triangle_pair pair = s->pairs[q->pair[i < q->count ? i : 0]];
     put_wide(&wide_a, i, &s->a[pair.a]);
     put_wide(&wide_b, i, &s->b[pair.b]);
   }
   s->loops->compare(&wide_a, &wide_b, &near);
-  for (int i = 0; i < s->waits; ++i)
+  for (int i = 0; i < q->count; ++i)
     if (near.square[i] <= s->reach * s->reach) {
       s->found[s->count] = near_of(&near, i);
-      s->which[s->count++] = s->waiting[i];
+      s->which[s->count++] = q->pair[i];
     }
-  s->waits = 0;
+  s->compared += (uint64_t)q->count;
+  q->count = 0;
+}
+
+static void screen(search *s) {
+  tl_triangle_pair pairs[TL_TRIANGLE_BLOCK];
+  queue *q = &s->for_screen;
+  for (int i = 0; i < q->count; ++i)
+    pairs[i] = s->pairs[q->pair[i]];
+  unsigned bits = s->loops->screen_pairs(s->a, s->b, pairs, q->count, s->reach);
+  for (; bits; bits &= bits - 1) {
+    s->for_double.pair[s->for_double.count++] = q->pair[__builtin_ctz(bits)];
+    if (s->for_double.count == TL_TRIANGLE_WIDE)
+      compare(s);
+  }
+  q->count = 0;
 }
 
 size_t tl_triangles_find(const tl_triangle_corners *a, const tl_triangle_corners *b,
@@ -121,19 +112,20 @@ size_t tl_triangles_find(const tl_triangle_corners *a, const tl_triangle_corners
               .reach = reach,
               .found = found,
               .which = which};
-  uint64_t left = 0;
   for (size_t begin = 0; begin < n; begin += TL_TRIANGLE_BLOCK) {
     const int some = n - begin < TL_TRIANGLE_BLOCK ? (int)(n - begin) : TL_TRIANGLE_BLOCK;
-    unsigned bits = screen_some(s.loops, a, b, pairs + begin, some, reach);
-    for (; bits; bits &= bits - 1, ++left) {
-      s.waiting[s.waits++] = (uint32_t)begin + (uint32_t)__builtin_ctz(bits);
-      if (s.waits == TL_TRIANGLE_WIDE)
-        compare_waiting(&s);
+    unsigned bits = s.loops->shadow_pairs(a, b, pairs + begin, some, reach);
+    for (; bits; bits &= bits - 1) {
+      s.for_screen.pair[s.for_screen.count++] = (uint32_t)begin + (uint32_t)__builtin_ctz(bits);
+      if (s.for_screen.count == TL_TRIANGLE_BLOCK)
+        screen(&s);
     }
   }
-  if (s.waits > 0)
-    compare_waiting(&s);
+  if (s.for_screen.count > 0)
+    screen(&s);
+  if (s.for_double.count > 0)
+    compare(&s);
   if (decided)
-    *decided = n - left;
+    *decided = n - s.compared;
   return s.count;
 }

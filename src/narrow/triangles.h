@@ -1,17 +1,18 @@
 /* Many pairs of triangles: which are near, and where (kernels/triangle.h says what of one pair).
  *
- * In two passes. The first has sixteen pairs side by side in float, relative to the pair and in
- * units of its size, and decides only what its error allows: whoever is farther than the reach and
- * TL_TRIANGLE_LANE_ERROR is left out. The second has what is left in double, as many as a register
- * holds, operation by operation as in scalar code. So the answer is that of tl_triangle_triangle
- * for every pair, to the bit, whatever the instruction set. */
+ * In three passes. The first two have sixteen pairs side by side in float, relative to the pair and
+ * in units of its size, and decide only what their error allows: whoever is farther than the reach
+ * and TL_TRIANGLE_LANE_ERROR is left out, most by shadows on three lines, the rest by distances.
+ * The third has what is left in double, as many as a register holds, operation by operation as in
+ * scalar code. So the answer is that of tl_triangle_triangle for every pair, to the bit, whatever
+ * the instruction set. */
 #ifndef TL_NARROW_TRIANGLES_H
 #define TL_NARROW_TRIANGLES_H
 
 #include "kernels/triangle.h"
 
-#define TL_TRIANGLE_BLOCK 16 /* pairs of the first pass, in float */
-#define TL_TRIANGLE_WIDE  8  /* pairs of the second, in double */
+#define TL_TRIANGLE_BLOCK 16 /* pairs of the passes in float */
+#define TL_TRIANGLE_WIDE  8  /* pairs of that in double */
 
 /* How far a distance in float may be off where no coordinate exceeds 1: four times the worst that
  * tests/test_triangles.c allows. */
@@ -31,11 +32,21 @@ typedef struct tl_triangle_wide_near {
   double square[TL_TRIANGLE_WIDE], feature[TL_TRIANGLE_WIDE];
 } tl_triangle_wide_near;
 
+typedef struct tl_triangle_pair {
+  uint32_t a, b; /* rows */
+} tl_triangle_pair;
+
 /* Loops over lanes, one set for each instruction set. */
 typedef struct tl_triangle_loops {
   /* Squares of distances of sixteen pairs; bit i: that of pair i is at most most[i]. */
   unsigned (*screen)(const tl_triangle_block *a, const tl_triangle_block *b,
                      const float most[TL_TRIANGLE_BLOCK], float square[TL_TRIANGLE_BLOCK]);
+  /* Of up to sixteen pairs by row, each in units of its own size: bit i: pair i may be at most
+   * `reach` apart; by shadows on three lines, which is quick, and by distances. */
+  unsigned (*shadow_pairs)(const tl_triangle_corners *a, const tl_triangle_corners *b,
+                           const tl_triangle_pair *pairs, int n, double reach);
+  unsigned (*screen_pairs)(const tl_triangle_corners *a, const tl_triangle_corners *b,
+                           const tl_triangle_pair *pairs, int n, double reach);
   void (*compare)(const tl_triangle_wide *a, const tl_triangle_wide *b, tl_triangle_wide_near *out);
 } tl_triangle_loops;
 
@@ -48,10 +59,6 @@ void tl_triangle_block_put(tl_triangle_block *block, int lane, const tl_triangle
 
 /* The square that `screen` compares with: of a reach in units of the block, rounding included. */
 float tl_triangle_block_most(double reach);
-
-typedef struct tl_triangle_pair {
-  uint32_t a, b; /* rows */
-} tl_triangle_pair;
 
 /* Of n pairs those at most `reach` apart (m, >= 0), in their order: found[i] is of pair which[i].
  * Room for n rows of either. Returns how many. *decided: pairs that float left out (NULL: of no

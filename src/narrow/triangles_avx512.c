@@ -1,4 +1,4 @@
 /* Pairs of triangles over lanes, compiled for AVX-512 (CMakeLists.txt). */
 #include "narrow/triangles_loops.h"
 
-const tl_triangle_loops tl_triangle_avx512 = {screen, compare};
+const tl_triangle_loops tl_triangle_avx512 = {screen, shadow_pairs, screen_pairs, compare};

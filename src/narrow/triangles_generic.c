@@ -2,4 +2,4 @@
  * (CMakeLists.txt). */
 #include "narrow/triangles_loops.h"
 
-const tl_triangle_loops tl_triangle_generic = {screen, compare};
+const tl_triangle_loops tl_triangle_generic = {screen, shadow_pairs, screen_pairs, compare};

@@ -303,7 +303,7 @@ const tl_map tl_schema_shape = {
         {KEY(OWNER, hull, POINTS), .count = 3, ANY, .unit = "m", .flags = TL_KEY_ONE_OF,
          .example = "stone.stl",
          .help = "the convex hull of points [[x, y, z], ...], or of the vertices of a file: .stl, "
-                 ".obj, or rows of x, y, z in .csv, .txt or .xyz"},
+                 ".obj, .ply, or rows of x, y, z in .csv, .txt or .xyz"},
         {KEY(OWNER, clump, POINTS), .count = 4, ANY, .unit = "m", .flags = TL_KEY_ONE_OF,
          .example = "[[0, 0, 0, 0.01], [0.01, 0, 0, 0.008]]",
          .help = "spheres [[x, y, z, radius], ...] as one rigid body; where they overlap there is "

@@ -23,12 +23,11 @@ talus_status tl_mesh_make_torus(double radius, double tube, size_t triangles, tl
 talus_status tl_mesh_make_cylinder(double radius, double length, size_t triangles, tl_mesh *mesh);
 
 /* A rod with an ISO metric thread of 60 degrees, and a hexagonal nut whose thread is the rod's,
- * wider by `clearance`; axis z, from 0 to length. Crests and roots are edges of the mesh: a turn
- * has as many sides as a pitch has rows, so that the diagonals of its quads are helices. */
+ * wider by `clearance`; axis z, from 0 to length. Edges of the thread are edges of the mesh. */
 typedef struct tl_mesh_thread {
   double diameter, pitch, length; /* m; diameter: over the crests of the rod */
   double width, clearance;        /* m, of the nut: across flats, and along the radius */
-  size_t sides;                   /* of a turn, a multiple of 16 (crest and root fall on rows) */
+  size_t sides; /* of a turn, a multiple of 12: corners of the nut are among them */
 } tl_mesh_thread;
 talus_status tl_mesh_make_bolt(const tl_mesh_thread *thread, tl_mesh *mesh);
 talus_status tl_mesh_make_nut(const tl_mesh_thread *thread, tl_mesh *mesh);

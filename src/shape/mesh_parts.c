@@ -1,4 +1,4 @@
-/* Meshes on grids: box, plate, torus, cylinder, bolt, nut. */
+/* Meshes on grids: box, plate, torus, cylinder. */
 #include "base/trig.h"
 #include "kernels/vec3.h"
 #include "shape/mesh_make.h"
@@ -86,13 +86,12 @@ talus_status tl_mesh_make_torus(double radius, double tube, size_t triangles, tl
   return TALUS_OK;
 }
 
-/* A wall of rows of n vertices each from `first` on; outwards: seen from outside. */
-static size_t put_wall(tl_mesh *mesh, size_t t, size_t first, size_t n, size_t rows,
-                       bool outwards) {
+/* A wall of rows of n vertices each from `first` on, seen from outside. */
+static size_t put_wall(tl_mesh *mesh, size_t t, size_t first, size_t n, size_t rows) {
   for (size_t j = 0; j + 1 < rows; ++j)
     for (size_t i = 0; i < n; ++i) {
-      const size_t k = (i + 1) % n, a = first + j * n + i, b = first + j * n + k;
-      t = outwards ? put_quad(mesh, t, a, b, b + n, a + n) : put_quad(mesh, t, b + n, b, a, a + n);
+      const size_t a = first + j * n + i, b = first + j * n + (i + 1) % n;
+      t = put_quad(mesh, t, a, b, b + n, a + n);
     }
   return t;
 }
@@ -120,81 +119,8 @@ talus_status tl_mesh_make_cylinder(double radius, double length, size_t triangle
   place_row(mesh, n, n, radius, length / 2);
   place(mesh->vertex[2 * n], 0, 0, -length / 2);
   place(mesh->vertex[2 * n + 1], 0, 0, length / 2);
-  size_t t = put_wall(mesh, 0, 0, n, 2, true);
+  size_t t = put_wall(mesh, 0, 0, n, 2);
   t = put_cap(mesh, t, 2 * n, 0, n, false);
   (void)put_cap(mesh, t, 2 * n + 1, n, n, true);
-  return TALUS_OK;
-}
-
-/* ---- threads -----------------------------------------------------------------------------------
- */
-
-/* Radius of the ISO 68-1 profile at a phase from 0 to 1 of the pitch: a crest of p/8, flanks of
- * 5p/16 at 30 degrees, a root of p/4. */
-static double profile(const tl_mesh_thread *thread, double phase) {
-  const double depth = thread->pitch * 5 / 16 * sqrt(3.0);
-  const double from_crest = fabs(phase < 0.5 ? phase : 1 - phase) - 1.0 / 16;
-  const double along = fmin(fmax(from_crest / (5.0 / 16), 0), 1);
-  return thread->diameter / 2 - depth * along;
-}
-
-static size_t rows_of(const tl_mesh_thread *thread) {
-  const double rows = thread->length / thread->pitch * (double)thread->sides;
-  return (size_t)(rows + 0.5) + 1;
-}
-
-/* Row j is at z = j pitch / sides, and vertex i of it at a phase of (j - i)/sides. */
-static void place_thread(const tl_mesh_thread *thread, double wider, size_t rows, tl_mesh *mesh) {
-  const size_t n = thread->sides;
-  for (size_t j = 0; j < rows; ++j)
-    for (size_t i = 0; i < n; ++i) {
-      const double phase = (double)((j + n - i % n) % n) / (double)n;
-      const double r = profile(thread, phase) + wider, u = TURN * (double)i / (double)n;
-      place(mesh->vertex[j * n + i], r * tl_cos_d(u), r * tl_sin_d(u),
-            (double)j * thread->pitch / (double)n);
-    }
-}
-
-talus_status tl_mesh_make_bolt(const tl_mesh_thread *thread, tl_mesh *mesh) {
-  const size_t n = thread->sides, rows = rows_of(thread), wall = n * rows;
-  TL_TRY(tl_mesh_reserve(wall + 2, 2 * n * (rows - 1) + 2 * n, mesh));
-  place_thread(thread, 0, rows, mesh);
-  place(mesh->vertex[wall], 0, 0, 0);
-  place(mesh->vertex[wall + 1], 0, 0, (double)(rows - 1) * thread->pitch / (double)n);
-  size_t t = put_wall(mesh, 0, 0, n, rows, true);
-  t = put_cap(mesh, t, wall, 0, n, false);
-  (void)put_cap(mesh, t, wall + 1, wall - n, n, true);
-  return TALUS_OK;
-}
-
-/* The hexagon in direction u, of width 1 across flats. */
-static double hexagon(double u) {
-  const double sixth = TURN / 6;
-  const double from_flat = u - sixth * floor(u / sixth + 0.5);
-  return 0.5 / tl_cos_d(from_flat);
-}
-
-static void place_hexagon(tl_mesh *mesh, size_t first, size_t n, double width, double z) {
-  for (size_t i = 0; i < n; ++i) {
-    const double u = TURN * (double)i / (double)n, r = width * hexagon(u);
-    place(mesh->vertex[first + i], r * tl_cos_d(u), r * tl_sin_d(u), z);
-  }
-}
-
-/* The outside has the directions of the inside; corners of the hexagon fall between two of them
- * unless 12 divides their number, and are cut off there. */
-talus_status tl_mesh_make_nut(const tl_mesh_thread *thread, tl_mesh *mesh) {
-  const size_t n = thread->sides, rows = rows_of(thread), wall = n * rows;
-  TL_TRY(tl_mesh_reserve(wall + 2 * n, 2 * n * (rows - 1) + 6 * n, mesh));
-  place_thread(thread, thread->clearance, rows, mesh);
-  place_hexagon(mesh, wall, n, thread->width, 0);
-  place_hexagon(mesh, wall + n, n, thread->width, (double)(rows - 1) * thread->pitch / (double)n);
-  size_t t = put_wall(mesh, 0, 0, n, rows, false);
-  t = put_wall(mesh, t, wall, n, 2, true);
-  for (size_t i = 0; i < n; ++i) {
-    const size_t k = (i + 1) % n, top = wall - n;
-    t = put_quad(mesh, t, i, k, wall + k, wall + i);
-    t = put_quad(mesh, t, top + k, top + i, wall + n + i, wall + n + k);
-  }
   return TALUS_OK;
 }

@@ -42,6 +42,9 @@ static talus_status drop(tl_mesh *mesh, uint32_t *row, talus_mesh_repairs *done)
     if (!is_flat && row[t] == t)
       memmove(mesh->triangle[kept++], mesh->triangle[t], sizeof *mesh->triangle);
   }
+  if (kept == 0)
+    return tl_fail(TALUS_ERROR_INVALID, "nothing is left of the mesh: no triangle has three "
+                                        "vertices that are apart");
   tl_mesh out = {0};
   TL_TRY(tl_mesh_reserve(mesh->vertices, kept, &out));
   memcpy(out.vertex, mesh->vertex, mesh->vertices * sizeof *out.vertex);
@@ -232,9 +235,6 @@ talus_status tl_mesh_repair(tl_mesh *mesh, const talus_mesh_repair_def *def,
     status = weld(mesh, distance, row.data, &done->welded);
   if (status == TALUS_OK)
     status = drop(mesh, row.data, done);
-  if (status == TALUS_OK && mesh->triangles == 0)
-    status = tl_fail(TALUS_ERROR_INVALID, "nothing is left of the mesh: no triangle has three "
-                                          "vertices that are apart");
   if (status == TALUS_OK)
     status = turn(mesh, row.data, done);
   if (status == TALUS_OK && def->close_holes) {

@@ -12,9 +12,12 @@ typedef struct welding {
   uint32_t *table, *before, *row_of;
 } welding;
 
+/* Counted from the first vertex; what is too far away shares the last cell. */
 static void cell_of(const welding *w, uint32_t v, int64_t cell[3]) {
-  for (int k = 0; k < 3; ++k)
-    cell[k] = (int64_t)floor(w->mesh->vertex[v][k] / w->distance);
+  for (int k = 0; k < 3; ++k) {
+    const double at = (w->mesh->vertex[v][k] - w->mesh->vertex[0][k]) / w->distance;
+    cell[k] = (int64_t)floor(fmin(fmax(at, -0x1p60), 0x1p60));
+  }
 }
 
 /* Where the cell is in the table, or would be. */

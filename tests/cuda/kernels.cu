@@ -696,7 +696,7 @@ TL_FN void probe_triangle_lanes(uint64_t *r, tape *t) {
   const tl_triangle_corners a = draw_corners(r), b = draw_corners(r);
   const tl_triangle_face_d f = tl_triangle_face(&a), g = tl_triangle_face(&b);
   const tl_triangle_near_d best = tl_triangle_compare_d(&f, &g);
-  put(t, f.normal2), put(t, g.normal.x), put(t, best.square), put(t, best.feature);
+  put(t, f.per_normal), put(t, g.normal.x), put(t, best.square), put(t, best.feature);
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
