@@ -110,6 +110,33 @@ typedef enum talus_step_kind {
                        which the world can be looked at. With TALUS_SOLVE_ELASTIC alone */
 } talus_step_kind;
 
+/* Sides of a container that `open` leaves out. */
+enum {
+  TALUS_SIDE_LEFT = 1,    /* x = -lx/2 */
+  TALUS_SIDE_RIGHT = 2,   /* x = +lx/2 */
+  TALUS_SIDE_FRONT = 4,   /* y = -ly/2 */
+  TALUS_SIDE_BACK = 8,    /* y = +ly/2 */
+  TALUS_SIDE_BOTTOM = 16, /* z = -lz/2 */
+  TALUS_SIDE_TOP = 32     /* z = +lz/2 */
+};
+
+/* Where bodies may be that a revolved wall touches. One side: there the wall is the surface of
+ * matter, and a sphere whose centre got behind it by less than half its radius is pushed back; from
+ * there on it is not touched. Both: a thin wall, touched from where the centre of the body is. */
+typedef enum talus_sides {
+  TALUS_SIDES_IN,  /* towards the axis; of a closed profile within the ring */
+  TALUS_SIDES_OUT, /* away from it */
+  TALUS_SIDES_BOTH
+} talus_sides;
+
+/* Where bodies may be that meet a mesh. */
+typedef enum talus_mesh_sides {
+  TALUS_MESH_AUTO, /* out where the mesh is closed, both where it is open */
+  TALUS_MESH_OUT,  /* where its normals point: it is the surface of a solid */
+  TALUS_MESH_IN,   /* on the other side: it is a tank, never free */
+  TALUS_MESH_BOTH  /* on either: a sheet, whose two sides are the same place */
+} talus_mesh_sides;
+
 /* What a call returns. TALUS_OK is 0. The text of the last failure on this thread, naming the
  * culprit (body, file, line) and the way out, is talus_last_error(). */
 #define TALUS_STATUS_LIST(X)                                                                       \
