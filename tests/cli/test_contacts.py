@@ -282,7 +282,7 @@ BAD_TABLES = [
     ("x,y,z,shape\n1,2,3,hull\n", "2: column 'file' is not there; a hull stands in a mesh file or a scene file"),
     ("x,y,z,shape,file\n1,2,3,clump,\n", "2: column 'file' is empty; a clump stands in a scene file (.yaml)"),
     ("x,y,z,shape,file\n1,2,3,clump,a.stl\n", "2: column 'file': a.stl: a clump stands in a scene file"),
-    ("x,y,z,shape,file\n1,2,3,hull,a.ply\n", "2: column 'file': a.ply: `.ply` is no kind of mesh"),
+    ("x,y,z,shape,file\n1,2,3,hull,a.vtk\n", "2: column 'file': a.vtk: `.vtk` is no kind of mesh"),
     ("x,y,z,shape,file,a\n1,2,3,hull,a.stl,0\n", "2: column 'a': 0 is not a length"),
 ]
 

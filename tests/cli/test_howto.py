@@ -32,7 +32,7 @@ def follow(page, folder, marks=()):
             (folder / name).write_text(text)
         elif kind == "sh" and name in ("", *marks):
             for line in text.replace("\\\n", " ").splitlines():
-                subprocess.run([TALUS, *shlex.split(line)[1:]], cwd=folder, check=True, stdout=subprocess.PIPE)
+                subprocess.run([TALUS, *shlex.split(line, comments=True)[1:]], cwd=folder, check=True, stdout=subprocess.PIPE)
         elif kind == "python":
             module = re.search(r"^import (h5py|pandas)", text, flags=re.M).group(1)
             if subprocess.run([sys.executable, "-c", f"import {module}"], stderr=subprocess.DEVNULL).returncode == 0:
@@ -147,6 +147,13 @@ def test_a_program_in_c_is_linked(tmp_path):
     subprocess.run([compiler, "settle.c", "-std=c17", "-I", ROOT / "include", "-I", build / "include", "-L", build, f"-l{library}",
                     f"-Wl,-rpath,{build}", "-o", "settle"], cwd=tmp_path, check=True)
     assert subprocess.run([tmp_path / "settle"], stdout=subprocess.PIPE, text=True, check=True).stdout == "height 0.100 m\n"
+
+
+def test_meshes_are_looked_at_mended_and_made(tmp_path):
+    for name in ("rock.stl", "scan.stl"):
+        assert talus("shape", "make", "noisy-sphere", "--triangles", 320, "-o", name, cwd=tmp_path).returncode == 0
+    follow("meshes.md", tmp_path)
+    assert "closed, manifold, oriented" in talus("shape", "info", "scan.ply", cwd=tmp_path).stdout
 
 
 def test_mistakes_are_told_as_the_page_says(tmp_path):
