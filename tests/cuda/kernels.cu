@@ -18,12 +18,15 @@
 #include "kernels/collide_sphere.h"
 #include "kernels/cone.h"
 #include "kernels/convex_prove.h"
+#include "kernels/elastic.h"
 #include "kernels/impact.h"
 #include "kernels/impulse.h"
 #include "kernels/joint.h"
 #include "kernels/morton.h"
 #include "kernels/motion.h"
+#include "kernels/nearest.h"
 #include "kernels/penalty.h"
+#include "kernels/revolved_edge.h"
 #include "kernels/rolling.h"
 #include "kernels/rotation.h"
 #include "kernels/triangle.h"
@@ -396,6 +399,22 @@ TL_FN void probe_impulse(uint64_t *r, tape *t) {
   put3(t, a.v), put3(t, a.w), put3(t, b.v), put3(t, b.w);
 }
 
+TL_FN void probe_elastic(uint64_t *r, tape *t) {
+  const talus_dvec3 d = draw_d(r), u = draw_d(r), still = tl_dvec3(0, 0, 0);
+  const double reach = draw_in(r, 0, 1), gap = draw(r), speed = draw(r), pull = draw(r);
+  put(t, tl_elastic_meet(d, u, reach)), put(t, tl_elastic_meet(d, tl_dscale(d, -1), reach));
+  put(t, tl_elastic_meet(d, still, reach)), put(t, tl_elastic_meet(still, u, 0));
+  put(t, tl_elastic_meet(tl_dvec3(1, reach, 0), tl_dvec3(-1, 0, 0), reach)); /* it grazes */
+  put(t, tl_elastic_meet(tl_dvec3(reach, 0, 0), u, reach));                  /* it touches */
+  for (int zero = 0; zero < 8; ++zero) {
+    const double g = zero & 1 ? 0 : gap, v = zero & 2 ? 0 : speed, a = zero & 4 ? 0 : pull;
+    put(t, tl_elastic_fall(g, v, a, 1e-3));
+  }
+  put(t, tl_elastic_fall(1e-9 * gap, speed, pull, 1e-3));
+  const double restitution = draw_in(r, 0, 1.2), approach = draw_in(r, 0, 1);
+  put(t, tl_elastic_rebound(approach, restitution, 0.3)), put(t, tl_elastic_rebound(0, 0.5, 0.3));
+}
+
 TL_FN void probe_joint(uint64_t *r, tape *t) {
   tl_joint_place p;
   memset(&p, 0, sizeof p);
@@ -699,6 +718,119 @@ TL_FN void probe_triangle_lanes(uint64_t *r, tape *t) {
   put(t, f.per_normal), put(t, g.normal.x), put(t, best.square), put(t, best.feature);
 }
 
+TL_FN void put_nearest(tape *t, talus_dvec3 p, const talus_dvec3 v[3]) {
+  int part = -1;
+  put_d(t, tl_nearest_on_triangle(p, v, &part)), put(t, part);
+}
+
+TL_FN void probe_nearest(uint64_t *r, tape *t) {
+  tl_triangle_corners c = draw_corners(r);
+  const talus_dvec3 p = draw_d(r), flat = tl_dvec3(p.x, p.y, 0);
+  const int k = draw_below(r, 3);
+  put_nearest(t, p, c.p), put_nearest(t, tl_dscale(p, 5), c.p);
+  put_nearest(t, c.p[k], c.p), put_nearest(t, tl_dalong(c.p[k], 0.5, tl_dsub(c.p[0], c.p[k])), c.p);
+  c.p[2] = tl_dalong(c.p[0], draw(r), tl_dsub(c.p[1], c.p[0])); /* a line, and a point */
+  put_nearest(t, p, c.p), put_nearest(t, flat, c.p);
+  c.p[1] = c.p[2] = c.p[0];
+  put_nearest(t, p, c.p), put_nearest(t, c.p[0], c.p);
+}
+
+/* ---- walls of revolution --------------------------------------------------------------------- */
+
+constexpr int kProfile = 6;
+
+/* Any wall, a ring, or a tube with a plate under it, which begins on the axis. */
+TL_FN tl_revolved draw_wall(uint64_t *r, double profile[2 * kProfile]) {
+  const int kind = draw_below(r, 3);
+  for (int i = 0; i < kProfile; ++i)
+    profile[2 * i] = draw(r), profile[2 * i + 1] = draw_in(r, 0.05, 1);
+  if (kind == 1)
+    profile[2 * kProfile - 2] = profile[0], profile[2 * kProfile - 1] = profile[1];
+  if (kind == 2) {
+    profile[0] = profile[2], profile[1] = 0;
+    profile[4] = profile[2] + 0.5, profile[5] = profile[3];
+  }
+  tl_revolved wall;
+  wall.profile = profile, wall.count = kProfile;
+  wall.scale = draw_in(r, 0.5, 2), wall.side = draw_below(r, 3) - 1;
+  return wall;
+}
+/* A place near a wall: anywhere, on the axis, on a circle, or on a segment. */
+TL_FN talus_dvec3 draw_by_wall(uint64_t *r, const tl_revolved *wall) {
+  const talus_dvec3 x = tl_dscale(draw_d(r), wall->scale);
+  const int kind = draw_below(r, 6);
+  const uint32_t k = (uint32_t)draw_below(r, kProfile - 1);
+  const tl_meridian p = tl_revolved_point(wall, k), q = tl_revolved_point(wall, k + 1);
+  if (kind == 0)
+    return tl_dvec3(0, 0, x.z);
+  if (kind == 1)
+    return tl_dvec3(p.r, 0, p.z);
+  if (kind == 2)
+    return tl_dvec3(0, 0.5 * (p.r + q.r), 0.5 * (p.z + q.z));
+  return x;
+}
+TL_FN void put_m(tape *t, tl_meridian m) { put(t, m.r), put(t, m.z); }
+
+TL_FN void probe_revolved(uint64_t *r, tape *t) {
+  double profile[2 * kProfile];
+  const tl_revolved wall = draw_wall(r, profile);
+  const talus_dvec3 x = draw_by_wall(r, &wall), y = draw_by_wall(r, &wall);
+  const double reach = draw_in(r, 0, 1.5), behind = draw_in(r, 0, 0.5);
+  const uint32_t k = (uint32_t)draw_below(r, kProfile - 1);
+  tl_wall_touches list;
+  tl_revolved_touches(&wall, x, reach, behind, &list), put(t, list.count);
+  for (int i = 0; i < list.count; ++i) {
+    put(t, list.touch[i].distance), put_d(t, list.touch[i].away);
+    put(t, list.touch[i].feature);
+  }
+  put(t, tl_revolved_crossing(&wall, x, y)), put(t, tl_wall_crossing(&wall, k, y, x));
+  const tl_wall_view v = tl_wall_view_of(y, reach);
+  const tl_wall_segment g = tl_wall_segment_at(&wall, k, v.c);
+  put_m(t, v.c), put(t, v.cs), put(t, v.sn), put_m(t, g.from), put_m(t, g.along);
+  put_m(t, g.normal), put(t, g.left), put(t, g.length), put(t, g.s), put(t, g.d), put(t, g.near2);
+  put(t, tl_wall_sticks_out(&wall, k, g.left, v.c) + 2 * tl_revolved_is_closed(&wall));
+  put(t, tl_wall_goes_on(&wall, &g, k, v.c, behind > 0.2));
+  put(t, tl_wall_touches_segment(&wall, &g, k, v.c, reach, behind));
+  double near2;
+  bool is_behind;
+  put(t, tl_wall_nearest(&wall, v.c, &near2, &is_behind)), put(t, near2), put(t, is_behind);
+  list.count = 0; /* more than there is room for, and some as far as others */
+  for (uint32_t i = 0; i < TL_REVOLVED_MAX + 9; ++i)
+    tl_wall_add(&list, floor(30 * draw(r)), x, i);
+  for (int i = 0; i < list.count; ++i)
+    put(t, list.touch[i].distance), put(t, list.touch[i].feature);
+}
+
+TL_FN void put_edge(tape *t, const tl_wall_edge *e, tl_meridian n, tl_meridian circle) {
+  double u[2];
+  const int count = tl_wall_edge_past_circle(e, circle, u);
+  put(t, e->a), put(t, e->b), put(t, e->c), put(t, tl_wall_edge_over_cone(e, n)), put(t, count);
+  for (int i = 0; i < count; ++i) {
+    put(t, u[i]), put_d(t, tl_wall_edge_at(e, u[i])), put(t, tl_wall_edge_rho(e, u[i]));
+    put(t, tl_wall_edge_slope(e, circle, u[i]));
+  }
+}
+
+TL_FN void probe_revolved_edge(uint64_t *r, tape *t) {
+  double profile[2 * kProfile];
+  const tl_revolved wall = draw_wall(r, profile);
+  const talus_dvec3 x = draw_by_wall(r, &wall), y = draw_by_wall(r, &wall);
+  const double angle = draw_in(r, -1.5, 1.5);
+  const tl_meridian n = tl_meridian_of(tl_cos_d(angle), tl_sin_d(angle));
+  const uint32_t j = (uint32_t)draw_below(r, kProfile);
+  const tl_meridian circle = tl_revolved_point(&wall, j);
+  tl_wall_edge e = tl_wall_edge_of(x, y);
+  put_edge(t, &e, n, circle);
+  e = tl_wall_edge_of(x, tl_dvec3(x.x, x.y, y.z)); /* along the axis */
+  put_edge(t, &e, n, circle);
+  e = tl_wall_edge_of(x, tl_dvec3(-2 * x.x, -2 * x.y, y.z)); /* through it */
+  put_edge(t, &e, n, circle);
+  e = tl_wall_edge_of(x, x); /* no edge at all */
+  put_edge(t, &e, n, circle);
+  put(t, tl_wall_corner_shows(&wall, j, n));
+  put(t, tl_wall_corner_shows(&wall, j, tl_meridian_of(-n.r, n.z)));
+}
+
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 /* One line for each header of src/kernels; tests/scripts/test_kernels_cu.py looks for them. */
@@ -708,7 +840,8 @@ TL_FN void probe_triangle_lanes(uint64_t *r, tape *t) {
   X(penalty_visit) X(collide) X(collide_sphere) X(collide_box) X(collide_container)                \
   X(collide_box_box) X(tube) X(patch) X(superellipsoid) X(convex) X(gjk) X(epa) X(convex_solve)    \
   X(convex_prove) X(collide_convex) X(ellipsoid) X(ellipsoid_lanes) X(ellipsoid_chm)               \
-  X(ellipsoid_opm) X(ellipsoid_careful) X(collide_ellipsoid) X(triangle) X(triangle_lanes)
+  X(ellipsoid_opm) X(ellipsoid_careful) X(collide_ellipsoid) X(triangle) X(triangle_lanes)         \
+  X(elastic) X(nearest) X(revolved) X(revolved_edge)
 
 #define NAME(name) #name,
 const char *const names[] = {PROBES(NAME)};
