@@ -4,6 +4,7 @@
  * and study/NAME.log what that run printed, whose last line tells that it came to its end. */
 #include "sweep.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -25,11 +26,10 @@ void sweep_path(const sweep *study, const char *name, const char *suffix, char *
 
 static bool print_text(FILE *to, const void *text) { return fputs(text, to) >= 0; }
 
-/* Whether a file has exactly that text; *is_there: whether there is one. */
-static bool has_text(const char *path, const char *text, bool *is_there) {
+/* Whether a file has exactly that text. */
+static bool has_text(const char *path, const char *text) {
   char why[256];
   FILE *file = tl_input_file(path, why, sizeof why);
-  *is_there = file != NULL;
   if (!file)
     return false;
   bool same = true;
@@ -65,23 +65,90 @@ static bool is_result_folder(const sweep *study) {
   return stat(path, &there) == 0;
 }
 
+/* Calls for the name of every entry of the folder; false: it cannot be read. */
+static bool each_entry(const sweep *study, void (*fn)(const sweep *, const char *, void *),
+                       void *context) {
+  DIR *folder = opendir(study->folder);
+  if (!folder)
+    return false;
+  for (const struct dirent *entry; (entry = readdir(folder)) != NULL;)
+    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+      fn(study, entry->d_name, context);
+  closedir(folder);
+  return true;
+}
+
+static void count_entry(const sweep *study, const char *name, void *context) {
+  (void)study;
+  (void)name;
+  ++*(size_t *)context;
+}
+
+/* The log of a run, which would tell that it has come to its end: of another scene, now. */
+static void forget_run(const sweep *study, const char *name, void *context) {
+  char path[4096], run[256];
+  struct stat there;
+  const size_t length = strlen(name);
+  (void)context;
+  if (length < 5 || length >= sizeof run || strcmp(name + length - 4, ".log") != 0)
+    return;
+  snprintf(run, sizeof run, "%.*s", (int)(length - 4), name);
+  sweep_path(study, run, "/history.csv", path, sizeof path);
+  if (stat(path, &there) != 0)
+    return;
+  sweep_path(study, name, "", path, sizeof path);
+  unlink(path);
+}
+
+/* A folder that is no study's yet. */
+static int claim_new(const sweep *study) {
+  size_t entries = 0;
+  if (!each_entry(study, count_entry, &entries)) {
+    cli_error("%s: could not be read: %s", study->folder, strerror(errno));
+    return CLI_FAILED;
+  }
+  if (entries == 0 || study->force)
+    return CLI_DONE;
+  cli_error("%s: this folder is not empty and holds no study; choose another folder with -o, or "
+            "--force to write into it",
+            study->folder);
+  return CLI_INPUT;
+}
+
 static int claim(const sweep *study, const char *text) {
   char path[4096];
-  bool is_there;
+  struct stat there, scene;
   sweep_path(study, "scene.yaml", "", path, sizeof path);
-  const bool same = has_text(path, text, &is_there);
+  const bool is_there = lstat(path, &there) == 0;
+  if (!is_there && errno != ENOENT) {
+    cli_error("%s: could not be looked at: %s", path, strerror(errno));
+    return CLI_FAILED;
+  }
   if (is_result_folder(study)) {
     cli_error("%s: this is the result folder of a run; choose another folder with -o",
               study->folder);
     return CLI_INPUT;
   }
-  if (is_there && !same && !study->force) {
+  if (is_there && stat(study->scene, &scene) == 0 && scene.st_dev == there.st_dev &&
+      scene.st_ino == there.st_ino) {
+    cli_error("%s: the study would replace the scene itself; choose another folder with -o", path);
+    return CLI_INPUT;
+  }
+  if (is_there && has_text(path, text))
+    return CLI_DONE;
+  if (is_there && !study->force) {
     cli_error("%s: this folder is of another study: its scene.yaml differs from %s; choose another "
               "folder with -o, or --force to begin anew here",
               study->folder, study->scene);
     return CLI_INPUT;
   }
-  return is_there && same ? CLI_DONE : cli_write_file(path, print_text, text);
+  if (!is_there) {
+    const int code = claim_new(study);
+    if (code != CLI_DONE)
+      return code;
+  }
+  each_entry(study, forget_run, NULL);
+  return cli_write_file(path, print_text, text);
 }
 
 int sweep_open_folder(sweep *study, const talus_scene *base) {

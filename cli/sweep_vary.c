@@ -114,6 +114,17 @@ static int add_values(sweep_axis *axis, const char *text) {
   return code;
 }
 
+/* The same value twice would be one run that counts for two. */
+static int check_twice(const sweep_axis *axis) {
+  for (size_t i = 0; i < axis->count; ++i)
+    for (size_t k = 0; k < i; ++k)
+      if (strcmp(axis->values[i], axis->values[k]) == 0) {
+        cli_error("sweep: '%s' has the value %s twice; give each once", axis->key, axis->values[i]);
+        return CLI_INPUT;
+      }
+  return CLI_DONE;
+}
+
 int sweep_add_axis(sweep *study, const char *text) {
   const size_t length = strcspn(text, "=");
   if (length == 0 || text[length] == '\0') {
@@ -135,7 +146,8 @@ int sweep_add_axis(sweep *study, const char *text) {
       cli_error("sweep: '%s' is varied twice; give all its values in one --vary", axis->key);
       return CLI_INPUT;
     }
-  return add_values(axis, text + length + 1);
+  const int code = add_values(axis, text + length + 1);
+  return code == CLI_DONE ? check_twice(axis) : code;
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */

@@ -27,13 +27,15 @@ foreach(header IN LISTS headers)
     # "TL_FN talus_real tl_dot(talus_vec3 a, ..." -> tl_dot: the word before the first bracket.
     # kernels/ccp_visit.h writes names as VISIT(dot); with a real as the number that is tl_ccp_dot,
     # and of kernels/penalty_visit.h tl_spring_dot.
-    # kernels/ellipsoid_lanes.h does the same with ELL(dot), tl_ell_dot.
+    # kernels/ellipsoid_lanes.h does the same with ELL(dot), tl_ell_dot, and kernels/triangle_lanes.h
+    # with TRI(dot), tl_triangle_dot_d.
     set(prefix tl_ccp_)
     if(header MATCHES "penalty_visit")
       set(prefix tl_spring_)
     endif()
     string(REGEX REPLACE "VISIT\\(([a-z0-9_]+)\\)" "${prefix}\\1" line "${line}")
     string(REGEX REPLACE "ELL\\(([a-z_]+)\\)" "tl_ell_\\1" line "${line}")
+    string(REGEX REPLACE "TRI\\(([a-z_]+)\\)" "tl_triangle_\\1_d" line "${line}")
     if(NOT line MATCHES "\\(")
       continue()
     endif()

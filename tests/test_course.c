@@ -50,6 +50,36 @@ TEST(a_course_is_held_beyond_its_ends_and_can_be_taken_away) {
   }
 }
 
+TEST(a_motor_that_starts_wakes_its_bodies) {
+  talus_world_def def = talus_world_def_default();
+  talus_world *world;
+  def.sleep.speed = 0.01, def.sleep.time = 0.05;
+  CHECK_OK(talus_world_create(&def, &world));
+  talus_shape_def shape = talus_shape_def_default();
+  talus_material_def stone = talus_material_def_default();
+  talus_body_def body = talus_body_def_default();
+  talus_joint_def hinge = talus_joint_def_default();
+  talus_joint joint;
+  CHECK_OK(talus_world_add_shape(world, &shape, &body.shape));
+  CHECK_OK(talus_world_add_material(world, &stone, &body.material));
+  CHECK_OK(talus_world_add_body(world, &body, &hinge.b));
+  hinge.kind = TALUS_JOINT_REVOLUTE;
+  hinge.axis = (talus_vec3){0, 0, 1};
+  hinge.motor = TALUS_MOTOR_SPEED;
+  CHECK_OK(talus_world_add_joint(world, &hinge, &joint));
+  const double speed[] = {0, 0, 0.5, 0, 0.6, 2};
+  CHECK_OK(talus_joint_set_course(world, joint, speed, 3));
+  CHECK_OK(talus_world_step(world, 400));
+  talus_report report;
+  CHECK_OK(talus_world_report(world, &report));
+  CHECK_EQ_U64(report.asleep, 1);
+  CHECK_OK(talus_world_step(world, 400));
+  talus_body_info info;
+  CHECK_OK(talus_world_get_body(world, hinge.b, &info));
+  CHECK_NEAR((double)info.spin.z, 2, 1e-3);
+  talus_world_destroy(world);
+}
+
 TEST(a_course_goes_with_its_body) {
   talus_body ball, other;
   talus_body_def body = talus_body_def_default();

@@ -410,4 +410,25 @@ TEST(bodies_that_are_no_hard_spheres_are_refused_by_name) {
   talus_world_destroy(world);
 }
 
+/* A long step, in which the point of an impact is far from where the ball was and will be. */
+TEST(central_impacts_turn_nobody) {
+  for (int how = 0; how < 2; ++how) {
+    talus_body_def ball;
+    talus_probe_def def = {.on_body = true, .record = TALUS_RECORD_FORCE | TALUS_RECORD_TORQUE};
+    talus_probe_values got;
+    uint32_t probe;
+    const talus_world_def settings = elastic_def(how ? BY_EVENTS : BY_SOFT_SHELL, 2);
+    talus_world *world = elastic_world(&settings, 0.5, 1, &ball);
+    def.body = add_ball(world, ball, 1, (talus_dvec3){-2, 0.3, 0}, (talus_dvec3){3, 0, 0});
+    add_ball(world, ball, 1, (talus_dvec3){0, 0, 0}, (talus_dvec3){-1, 0, 0});
+    CHECK_OK(talus_world_add_probe(world, &def, &probe));
+    CHECK_OK(talus_world_step(world, 1));
+    CHECK_OK(talus_probe_read(world, probe, &got));
+    CHECK(fabs(got.force[0]) > 0.1);
+    for (int k = 0; k < 3; ++k)
+      CHECK_NEAR(got.torque[k], 0, 1e-6);
+    talus_world_destroy(world);
+  }
+}
+
 TEST_MAIN()

@@ -11,7 +11,7 @@
 #include "output/checkpoint.h"
 
 /* Of the names of all columns and of TL_CHECKPOINT_FORMAT. */
-#define LAYOUT UINT64_C(0x18e6a36d859433c6)
+#define LAYOUT UINT64_C(0x2bb9bf65737a974b)
 
 /* ---- equality ----------------------------------------------------------------------------------
  */

@@ -362,6 +362,9 @@ TEST(impossible_probes_are_refused_by_name) {
   uint32_t row;
   talus_probe_def def = {.name = "outlet", .region = fixture_box(0, 0, 0, 1, 1, 1)};
 #define CHECK_REFUSED(text) CHECK_FAILS(tl_flow_add_probe(&flow, &def, 0, 0, &row), (text))
+  def.on_body = true, def.record = TALUS_RECORD_FORCE, def.size_count = 1000;
+  CHECK_REFUSED("1000");
+  def.on_body = false, def.record = 0, def.size_count = 0;
   CHECK_REFUSED("probe 'outlet': say what to record");
   def.record = 1u << 20;
   CHECK_REFUSED("say what to record");

@@ -363,7 +363,7 @@ typedef enum talus_ellipsoid_method {
 } talus_ellipsoid_method;
 
 /* How triangles of a mesh are found that may meet something. The contacts are the same, bit for
- * bit. */
+ * bit, but where a mesh is wholly within another. */
 typedef enum talus_tree_kind {
   TALUS_TREE_BVH, /* a tree of boxes */
   TALUS_TREE_FLAT /* every triangle: for comparison */
@@ -372,7 +372,7 @@ typedef enum talus_tree_kind {
 /* How pairs become contacts. */
 typedef struct talus_narrow_def {
   talus_ellipsoid_method ellipsoid;
-  talus_tree_kind tree; /* not saved: it changes nothing but time */
+  talus_tree_kind tree;
 } talus_narrow_def;
 
 typedef enum talus_friction_model {

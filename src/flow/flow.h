@@ -140,6 +140,10 @@ uint32_t tl_flow_sink_of(const tl_flow *flow, const tl_model *model, talus_dvec3
 /* Radius of the ball of the volume that the body in a slot has, m. */
 double tl_flow_ball_radius(const tl_model *model, uint32_t slot);
 
+/* From the centre of a hard sphere to its contact, whose point is where the impact was, some time
+ * within the step. */
+talus_vec3 tl_flow_hard_arm(const tl_model *model, const tl_contact *contact, uint32_t slot);
+
 /* Before a step, which may work in place: remembers where the bodies are that are probed. */
 void tl_flow_begin_step(tl_flow *flow, const tl_model *model, const tl_state *state);
 

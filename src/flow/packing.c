@@ -83,10 +83,17 @@ static void measure_bodies(tl_probe *probe, const tl_crowd *crowd) {
 
 /* ---- contacts -------------------------------------------------------------------------------- */
 
+talus_vec3 tl_flow_hard_arm(const tl_model *model, const tl_contact *contact, uint32_t slot) {
+  const talus_real radius = tl_body_shape(model, slot)->radius * model->property.scale[slot];
+  return tl_scale(contact->normal, contact->a == slot ? radius : -radius);
+}
+
 /* Where the body was when the contacts were found: at the end of a step of springs, at the
  * beginning of others. */
 static talus_vec3 arm_of(const tl_crowd *crowd, const tl_contact *contact, uint32_t slot) {
   const tl_model *model = crowd->model;
+  if (model->solve.kind == TALUS_SOLVE_ELASTIC && !tl_body_is_static(model, slot))
+    return tl_flow_hard_arm(model, contact, slot);
   talus_dvec3 x = crowd->out->position[slot];
   if (model->solve.kind != TALUS_SOLVE_PENALTY)
     x = tl_dsub(x, tl_dscale(tl_widen(crowd->out->velocity[slot]), crowd->dt));

@@ -29,6 +29,7 @@ talus_status tl_probe_check(const talus_probe_def *def, const char *what) {
         "%s: say what to record: force, torque, position, ... of a body, mass-flow, count, "
         "stress, ... in a region",
         what);
+  TL_TRY(check_sizes(def, what));
   if (def->on_joint) {
     if (def->on_body || (def->record & ~(uint32_t)TL_RECORD_ON_JOINT) != 0)
       return tl_fail(TALUS_ERROR_INVALID, "%s: of a joint force and torque can be recorded", what);
@@ -53,7 +54,6 @@ talus_status tl_probe_check(const talus_probe_def *def, const char *what) {
     return tl_fail(TALUS_ERROR_INVALID,
                    "%s: the region is flat, so no centre is ever found in it; give it a thickness",
                    what);
-  TL_TRY(check_sizes(def, what));
   if ((def->record & TALUS_RECORD_MASS_FLOW) && def->region.kind != TALUS_REGION_BOX)
     return tl_fail(TALUS_ERROR_INVALID,
                    "%s: mass-flow is per axis of a box; use a box as the region", what);
@@ -158,6 +158,8 @@ static talus_dvec3 centre_at_contacts(const tl_probe *probe, const tl_crowd *cro
 static talus_vec3 arm_of(const tl_crowd *crowd, const tl_contact *contact, uint32_t slot,
                          talus_dvec3 centre) {
   const tl_model *model = crowd->model;
+  if (model->solve.kind == TALUS_SOLVE_ELASTIC && !tl_body_is_static(model, slot))
+    return tl_flow_hard_arm(model, contact, slot);
   if (!tl_body_is_static(model, slot))
     return tl_narrow(tl_model_offset(model, centre, contact->point));
   if (slot == contact->a || !tl_body_shape(model, slot)->bounded)

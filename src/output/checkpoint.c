@@ -75,6 +75,7 @@ static const tl_column world_columns[] = {
     U32(struct talus_world, broad, model.broad),
     ANY_DOUBLE(struct talus_world, skin, model.skin),
     U32(struct talus_world, narrow_ellipsoid, model.narrow.ellipsoid),
+    LATE_U32(struct talus_world, narrow_tree, model.narrow.tree, 8),
     U32(struct talus_world, solve, model.solve.kind),
     U32(struct talus_world, spring_law, model.solve.law),
     ANY_DOUBLE(struct talus_world, reach, model.solve.reach),

@@ -17,7 +17,10 @@ static talus_status check_shape(const tl_shape *shape, size_t i) {
   if (tl_shape_validate(shape) != TALUS_OK)
     return tl_fail_in(TALUS_ERROR_INVALID, "shape %zu", i);
   if (shape->kind == TALUS_MESH) {
-    if (!(shape->volume >= 0 && shape->radius > 0) || !shape->bounded)
+    const talus_vec3 g = shape->gyration;
+    const bool has_mass = g.x > 0 && g.y > 0 && g.z > 0;
+    if (!(shape->volume >= 0 && shape->radius > 0) || !shape->bounded ||
+        (shape->volume > 0 && !has_mass))
       WRONG("shape %zu: its derived numbers are not those of a mesh", i);
     return TALUS_OK;
   }
@@ -229,7 +232,7 @@ static talus_status check_courses(const talus_world *world) {
   for (size_t i = 0; i < world->courses.count; ++i) {
     const tl_course *course = &world->courses.data[i];
     const size_t columns = course->kind < TL_COURSES ? tl_course_columns(course->kind) : 1;
-    if (course->kind >= TL_COURSES || course->first > total || course->rows == 0 ||
+    if (course->kind >= TL_COURSES || course->first != used || used > total || course->rows == 0 ||
         course->rows > (total - course->first) / columns)
       WRONG("row %zu of the courses: there are no such values", i);
     TL_TRY(tl_course_check(course->kind, world->course_values.data + course->first, course->rows,

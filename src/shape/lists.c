@@ -167,7 +167,8 @@ static talus_status check_triangles(const tl_shape *shape) {
   if (shape->point_count < 3 || shape->face_count < 1 || shape->edge_count > 0)
     WRONG("a mesh has no triangles");
   if (shape->open < TALUS_MESH_OUT || shape->open > TALUS_MESH_BOTH ||
-      !(shape->size[0] >= 0 && shape->size[1] >= 0))
+      !(shape->size[0] >= 0 && shape->size[1] >= 0) || !tl_is_finite_d(shape->size[0]) ||
+      !tl_is_finite_d(shape->size[1]) || !tl_is_finite_d(shape->size[2]))
     WRONG("a mesh has no such sides, thickness or rounding");
   for (size_t i = 0; i < corners; ++i)
     if (shape->face_vertex[i] >= shape->point_count)

@@ -154,7 +154,7 @@ talus_status talus_joint_set_course(talus_world *world, talus_joint joint, const
   TL_TRY(tl_course_check(TL_COURSE_MOTOR, rows, count, tl_joint_describe(&set)));
   for (size_t i = 0; i < count; ++i) {
     set.motor_target = rows[2 * i + 1];
-    TL_TRY(tl_joint_check_motor_speed(&set, world->model.dt));
+    TL_TRY(tl_joint_check_motor_speed(&set, tl_model_substep(&world->model, world->model.dt)));
   }
   return add(world, (tl_course){.uid = joint.uid, .kind = TL_COURSE_MOTOR}, rows, count);
 }
@@ -272,6 +272,11 @@ static double press_now(const talus_world *world, const tl_course *course, uint3
 
 static bool is_same(talus_vec3 a, talus_vec3 b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
 
+static void wake_slot(talus_world *world, uint32_t slot) {
+  if (slot != TL_NONE && world->state.rest)
+    world->state.rest[slot] = 0, world->state.slow_since[slot] = 0;
+}
+
 static talus_status load_body(talus_world *world, uint32_t slot, uint32_t kind, talus_vec3 load) {
   const bool is_torque = kind == TL_COURSE_TORQUE;
   const tl_field_set field = is_torque ? TL_THE(torque) : TL_THE(force);
@@ -284,8 +289,7 @@ static talus_status load_body(talus_world *world, uint32_t slot, uint32_t kind, 
     world->model.property.torque[slot] = load;
   else
     world->model.property.force[slot] = load;
-  if (world->state.rest)
-    world->state.rest[slot] = 0, world->state.slow_since[slot] = 0;
+  wake_slot(world, slot);
   return TALUS_OK;
 }
 
@@ -305,12 +309,16 @@ static talus_status follow_body(talus_world *world, const tl_course *course, uin
 
 static talus_status follow_joint(talus_world *world, const tl_course *course, size_t row,
                                  double value) {
-  TL_TRY(tl_need(&world->where, TL_THE(joints), TL_READ | TL_WRITE));
+  TL_TRY(tl_need(&world->where, TL_THE(joints) | TL_THE(rest) | TL_THE(slow_since),
+                 TL_READ | TL_WRITE));
   tl_joint *joint = &world->joints.all.data[row];
-  if (course->kind == TL_COURSE_MOTOR)
-    joint->motor_target = value;
-  else
-    joint->motor_max = fmax(value, DBL_MIN);
+  double *load = course->kind == TL_COURSE_MOTOR ? &joint->motor_target : &joint->motor_max;
+  const double wanted = course->kind == TL_COURSE_MOTOR ? value : fmax(value, DBL_MIN);
+  if (*load == wanted)
+    return TALUS_OK;
+  *load = wanted;
+  wake_slot(world, joint->a);
+  wake_slot(world, joint->b);
   return TALUS_OK;
 }
 

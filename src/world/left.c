@@ -1,11 +1,15 @@
 /* Bodies that left: by a sink, or out of the domain. */
 #include "world/world.h"
 
-talus_status tl_world_note_left(talus_world *world, const uint8_t *remove, size_t leaving) {
+talus_status tl_world_reserve_left(talus_world *world, size_t leaving) {
+  return world->records_left ? tl_array_reserve(&world->left, world->left.count + leaving)
+                             : TALUS_OK;
+}
+
+void tl_world_note_left(talus_world *world, const uint8_t *remove) {
   const tl_model *model = &world->model;
   if (!world->records_left)
-    return TALUS_OK;
-  TL_TRY(tl_array_reserve(&world->left, world->left.count + leaving));
+    return;
   for (uint32_t slot = 0; slot < model->bodies; ++slot)
     if (remove[slot])
       world->left.data[world->left.count++] =
@@ -16,7 +20,6 @@ talus_status tl_world_note_left(talus_world *world, const uint8_t *remove, size_
                        .mass = (double)model->property.mass[slot],
                        .position = world->state.position[slot],
                        .velocity = world->state.velocity[slot]};
-  return TALUS_OK;
 }
 
 talus_status talus_world_record_left(talus_world *world, bool on) {

@@ -79,6 +79,18 @@ static bool is_outside(const talus_domain_def *domain, talus_dvec3 x) {
          (!domain->periodic[2] && (x.z < domain->box.lo.z || x.z > domain->box.hi.z));
 }
 
+static size_t count_leavers(const talus_world *world, bool domain) {
+  const tl_model *model = &world->model;
+  size_t count = 0;
+  for (size_t i = 0; i < model->bodies; ++i) {
+    const talus_dvec3 x = world->state.position[i];
+    if (!tl_body_is_static(model, i) && (tl_flow_sink_of(&world->flow, model, x) != UINT32_MAX ||
+                                         (domain && is_outside(&model->domain, x))))
+      count++;
+  }
+  return count;
+}
+
 static talus_status remove_leavers(talus_world *world) {
   const tl_model *model = &world->model;
   const bool domain = model->domain.enabled && model->domain.outside == TALUS_OUTSIDE_REMOVE;
@@ -92,6 +104,8 @@ static talus_status remove_leavers(talus_world *world) {
   TL_TAKE(&world->arena, model->bodies, &room); /* so that tl_world_compact has it, too */
   tl_arena_release(&world->arena, mark);
   memset(remove, 0, model->bodies);
+  if (world->records_left) /* what sinks take they count: nothing may fail behind */
+    TL_TRY(tl_world_reserve_left(world, count_leavers(world, domain)));
   size_t leaving = tl_flow_sink(&world->flow, model, &world->state, remove);
   if (domain)
     for (size_t i = 0; i < model->bodies; ++i)
@@ -102,7 +116,7 @@ static talus_status remove_leavers(talus_world *world) {
       }
   if (leaving == 0)
     return TALUS_OK;
-  TL_TRY(tl_world_note_left(world, remove, leaving));
+  tl_world_note_left(world, remove);
   tl_tally gone;
   tl_tally_clear(&gone);
   for (size_t i = 0; i < model->bodies; ++i)

@@ -257,9 +257,10 @@ talus_status tl_world_end_strictly(talus_world *world);
  * that sank is told of, once (world/sink.c). */
 talus_status tl_world_watch(talus_world *world);
 
-/* Remembers the bodies with remove[slot] != 0, so many, where that is wanted (world/left.c). Who
- * calls has asked for the rows of bodies. */
-talus_status tl_world_note_left(talus_world *world, const uint8_t *remove, size_t leaving);
+/* Remembers the bodies with remove[slot] != 0, where that is wanted (world/left.c), for which there
+ * must be room. Who calls has asked for the rows of bodies. */
+talus_status tl_world_reserve_left(talus_world *world, size_t leaving);
+void tl_world_note_left(talus_world *world, const uint8_t *remove);
 
 /* Sets all loads that have a course to what they are in the step from the world's time on. */
 talus_status tl_world_follow_courses(talus_world *world);

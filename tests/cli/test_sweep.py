@@ -124,6 +124,7 @@ def test_a_dry_run_writes_nothing_and_json_is_json(rain, tmp_path):
     (["--vary", "seed=0.5:2"], "has no step"),
     (["--vary", "seed=5:1"], "has no values"),
     (["--vary", "seed=1:2", "--vary", "seed=3:4"], "is varied twice"),
+    (["--vary", "seed=1,2,1"], "has the value 1 twice"),
     (["--vary", "seed=1:200", "--vary", "bodies.1.fill.seed=1:200"], "40000 runs"),
     ([], "nothing is varied"),
 ])
@@ -140,6 +141,25 @@ def test_a_folder_of_another_study_is_refused(rain, tmp_path):
     sweep(rain, study, "--vary", "seed=1", "--force")
     run = study / "seed=1"
     assert "result folder of a run" in sweep(rain, run, "--vary", "seed=1", code=2).stderr
+
+
+def test_runs_of_another_scene_are_forgotten_with_force(rain, tmp_path):
+    study = tmp_path / "study"
+    sweep(rain, study, "--vary", "seed=1:2", "--measure", "bodies last")
+    rain.write_text(RAIN.replace("count: 4", "count: 5"))
+    sweep(rain, study, "--vary", "seed=1", "--measure", "bodies last", "--force")
+    done = sweep(rain, study, "--vary", "seed=1:2", "--measure", "bodies last", code=1)
+    assert [run["state"] for run in table(study, "runs.csv")] == ["done", "failed"], done.stderr
+
+
+def test_what_is_no_study_is_left_alone(rain, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/table.csv").write_text("a,b\n")
+    assert "is not empty and holds no study" in sweep(rain, tmp_path / "mine", "--vary", "seed=1", code=2).stderr
+    assert (tmp_path / "mine/table.csv").read_text() == "a,b\n"
+    scene = rain.rename(tmp_path / "scene.yaml")
+    assert "replace the scene itself" in sweep(scene, tmp_path, "--vary", "seed=1", "--force", code=2).stderr
+    assert scene.read_text() == RAIN
 
 
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGKILL])
