@@ -10,8 +10,7 @@ static const struct {
   const char *name, *about;
   cli_command_fn *run;
 } benches[] = {
-    {"blocks", "boxes, hulls, machines at 1/60 s: time by stage, creep, sag, pairs",
-     bench_blocks},
+    {"blocks", "boxes, hulls, machines at 1/60 s: time by stage, creep, sag, pairs", bench_blocks},
     {"broad", "every broad phase, the tables of Poirrier (2009), and peers", bench_broad},
     {"ccp", "contact solvers: tables of Tasora (2011), convergence, speed, peers", bench_ccp},
     {"ellipsoids", "two ellipsoids: the methods of Pazouki et al. and ours, and peers",
