@@ -127,15 +127,13 @@ static void find_clusters(moment *r) {
 /* ---- one cluster ------------------------------------------------------------------------------
  */
 
-/* Visits until nothing changes: `rub` friction alone, with normal impulses as they are. Returns how
- * many turns that took. */
-static int settle(const moment *r, uint32_t first, talus_real scale, bool rub) {
+/* Visits until nothing changes: `rub` friction alone, with normal impulses as they are. */
+static void settle(const moment *r, uint32_t first, talus_real scale, bool rub) {
   const tl_system *system = r->job->system;
   const bool alone = r->hits[first].next == TL_NONE;
   const int turns = !alone ? 500 : r->hits[first].row.is_radial ? 1 : 100;
   talus_real most = TL_REAL_MAX;
-  int turn = 0;
-  for (; turn < turns && most > 16 * TL_REAL_EPS * scale; ++turn) {
+  for (int turn = 0; turn < turns && most > 16 * TL_REAL_EPS * scale; ++turn) {
     most = 0;
     for (uint32_t i = first; i != TL_NONE; i = r->hits[i].next) {
       hit *h = &r->hits[i];
@@ -145,7 +143,6 @@ static int settle(const moment *r, uint32_t first, talus_real scale, bool rub) {
       most = tl_max(most, change);
     }
   }
-  return turn;
 }
 
 static void weigh(const moment *r, uint32_t first) {
@@ -173,8 +170,7 @@ static void remember(moment *r, uint32_t body) {
   r->moved[r->moved_count++] = (moved){body, {b->v, b->w}};
 }
 
-/* Returns how many turns over the cluster that took. */
-static int solve(moment *r, uint32_t first) {
+static void solve(moment *r, uint32_t first) {
   const tl_system *system = r->job->system;
   talus_real scale = 0;
   bool is_thrown = false;
@@ -187,7 +183,7 @@ static int solve(moment *r, uint32_t first) {
     tl_impact_begin(&pair, &h->row);
     scale = tl_max(scale, tl_length(h->row.before));
   }
-  int turns = settle(r, first, scale, false);
+  settle(r, first, scale, false);
   for (uint32_t i = first; i != TL_NONE; i = r->hits[i].next) {
     const tl_impact_pair pair = tl_impact_pair_of(system, r->hits[i].a, r->hits[i].b);
     tl_impact_keep(&pair, &r->hits[i].row);
@@ -198,9 +194,8 @@ static int solve(moment *r, uint32_t first) {
     is_thrown = is_thrown || r->hits[i].row.restitution > 0;
   }
   if (is_thrown)
-    turns += settle(r, first, scale, true);
+    settle(r, first, scale, true);
   weigh(r, first);
-  return turns;
 }
 
 /* ---- what comes of it -------------------------------------------------------------------------
@@ -214,16 +209,26 @@ static void look_again(tl_impact *job, uint32_t contact) {
     tl_impact_forget(job, contact);
 }
 
-/* Impacts that are hard to solve count for more, by the turns that they took: a heap of blocks that
- * rattles would otherwise spend seconds on a step. */
-static void keep_impulses(const moment *r, uint32_t first, int turns) {
+/* An impact of many contacts is hard to solve and counts for more: a heap of blocks that rattles
+ * would otherwise spend seconds on a step. By their number, which does not depend on rounding as
+ * the turns do that it took. */
+static uint16_t hits_of(const moment *r, uint32_t first) {
+  uint32_t count = 0;
+  for (uint32_t i = first; i != TL_NONE && count < TL_IMPACT_HITS; i = r->hits[i].next)
+    count++;
+  const uint32_t hits = 1 + count * (count - 1) / 2;
+  return (uint16_t)(hits < TL_IMPACT_HITS ? hits : TL_IMPACT_HITS);
+}
+
+static void keep_impulses(const moment *r, uint32_t first) {
+  const uint16_t hits = hits_of(r, first);
   tl_impact *job = r->job;
   talus_real fastest = 0;
   for (uint32_t i = first; i != TL_NONE; i = r->hits[i].next) {
     const hit *h = &r->hits[i];
     talus_vec3 *sum = &job->given[h->contact];
     *sum = tl_add(*sum, h->row.impulse);
-    job->hits[h->contact] += (uint16_t)(1 + turns / TURNS_OF_A_HIT);
+    job->hits[h->contact] = (uint16_t)(job->hits[h->contact] + hits);
     fastest = tl_max(fastest, -tl_dot(h->row.before, h->row.normal));
     fastest = tl_max(fastest, tl_max(job->fastest[h->a], job->fastest[h->b]));
   }
@@ -309,7 +314,8 @@ talus_status tl_impact_round(tl_impact *job) {
   find_clusters(&now);
   for (uint32_t i = 0; i < now.count; ++i)
     if (now.hits[i].parent == i) {
-      keep_impulses(&now, now.hits[i].first, solve(&now, now.hits[i].first));
+      solve(&now, now.hits[i].first);
+      keep_impulses(&now, now.hits[i].first);
       shift_bodies(&now);
       pass_on(&now);
     }
