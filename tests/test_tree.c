@@ -126,10 +126,14 @@ TEST(places_find_the_same_with_and_without_the_tree) {
     const talus_dvec3 p =
         tl_dvec3(tl_random_normal(&random), tl_random_normal(&random), tl_random_normal(&random));
     const double reach = tl_random_unit(&random);
-    memset(a, 0, sizeof a), memset(b, 0, sizeof b);
     const int count = tl_mesh_near(&tree, p, reach, a);
     CHECK(tl_mesh_near(&flat, p, reach, b) == count);
-    CHECK(memcmp(a, b, sizeof a) == 0);
+    for (int i = 0; i < count; ++i) {
+      CHECK(a[i].feature == b[i].feature && a[i].inside == b[i].inside);
+      CHECK(a[i].distance == b[i].distance);
+      CHECK(memcmp(&a[i].at, &b[i].at, sizeof a[i].at) == 0);
+      CHECK(memcmp(&a[i].normal, &b[i].normal, sizeof a[i].normal) == 0);
+    }
     found += count > 0;
   }
   CHECK(found > 100);
