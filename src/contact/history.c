@@ -358,6 +358,8 @@ const tl_contact *tl_history_next(const tl_contacts *before, tl_pair pair, size_
   while (i < before->count && is_before(&before->data[i], pair))
     ++i;
   *cursor = i;
+  if (i == before->count) /* which may have no room at all */
+    return NULL;
   const tl_contact *c = &before->data[i];
-  return i < before->count && c->a == pair.a && c->b == pair.b ? c : NULL;
+  return c->a == pair.a && c->b == pair.b ? c : NULL;
 }
