@@ -210,15 +210,9 @@ bool blocks_measure(const blocks_bench *bench, const char *name, talus_world *wo
 
 static bool is_known(const char *table) {
   const char *names[SECTIONS];
-  for (size_t i = 0; i < SECTIONS; ++i) {
+  for (size_t i = 0; i < SECTIONS; ++i)
     names[i] = sections[i].name;
-    if (!table || strcmp(table, names[i]) == 0)
-      return true;
-  }
-  const char *near = cli_suggest(table, names, SECTIONS);
-  cli_error("bench blocks: there is no table '%s'%s%s%s", table, near ? "; did you mean '" : "",
-            near ? near : "", near ? "'?" : "");
-  return false;
+  return bench_has_table("blocks", table, names, SECTIONS);
 }
 
 static int run(const blocks_bench *bench, const char *table) {

@@ -132,15 +132,9 @@ static void print_machine(void) {
 
 static bool is_known(const char *table) {
   const char *names[SECTIONS];
-  for (size_t i = 0; i < SECTIONS; ++i) {
+  for (size_t i = 0; i < SECTIONS; ++i)
     names[i] = sections[i].name;
-    if (!table || strcmp(table, names[i]) == 0)
-      return true;
-  }
-  const char *near = cli_suggest(table, names, SECTIONS);
-  cli_error("bench machines: there is no table '%s'%s%s%s", table, near ? "; did you mean '" : "",
-            near ? near : "", near ? "'?" : "");
-  return false;
+  return bench_has_table("machines", table, names, SECTIONS);
 }
 
 static int run(machines_bench *bench, const char *table) {

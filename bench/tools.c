@@ -77,3 +77,13 @@ bool bench_csv_open(const char *folder, const char *name, const char *header, FI
 }
 
 bool bench_csv_close(FILE *file) { return !file || bench_close(file); }
+
+bool bench_has_table(const char *bench, const char *table, const char *const *names, size_t n) {
+  for (size_t i = 0; i < n; ++i)
+    if (!table || strcmp(table, names[i]) == 0)
+      return true;
+  const char *near = cli_suggest(table, names, n);
+  cli_error("bench %s: there is no table '%s'%s%s%s", bench, table, near ? "; did you mean '" : "",
+            near ? near : "", near ? "'?" : "");
+  return false;
+}

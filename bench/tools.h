@@ -14,6 +14,10 @@ int bench_parse(const cli_usage *usage, const char *name, int argc, char **argv)
 /* Tables and drawings go through the one writer of files (output/file.h): whole, or as they were. A
  * failure has been told; NULL, or false. As many as MOST_FILES (tools.c) may be open at a time. */
 FILE *bench_open(const char *path);
+
+/* Whether a benchmark has the table (NULL: all); otherwise says so, with the name that may be
+ * meant. */
+bool bench_has_table(const char *bench, const char *table, const char *const *names, size_t n);
 bool bench_close(FILE *file);
 
 /* FOLDER/NAME.csv with its heading; *file is NULL, and all is well, where there is no folder. */

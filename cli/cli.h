@@ -29,6 +29,10 @@ typedef int cli_command_fn(int argc, char **argv);
 cli_command_fn cli_run, cli_check, cli_scenes, cli_info, cli_render, cli_contacts, cli_shape,
     cli_sweep, cli_bench;
 
+/* Calls `handler` for Ctrl-C, SIGTERM and SIGHUP, unless they are ignored (nohup). once: a second
+ * one finds the default handler and kills. */
+void cli_catch_stops(void (*handler)(int), bool once);
+
 /* ---- messages, to stderr --------------------------------------------------------------------- */
 
 void cli_error(const char *fmt, ...) CLI_PRINTF(1, 2);

@@ -80,18 +80,6 @@ static void on_signal(int number) {
   _exit(CLI_INTERRUPTED);
 }
 
-static void catch_signals(void) {
-  static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
-  struct sigaction action = {.sa_handler = on_signal};
-  sigemptyset(&action.sa_mask);
-  for (size_t i = 0; i < sizeof stops / sizeof *stops; ++i) {
-    struct sigaction before;
-    /* What was ignored stays ignored: nohup. */
-    if (sigaction(stops[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-      sigaction(stops[i], &action, NULL);
-  }
-}
-
 /* ---- ffmpeg ---------------------------------------------------------------------------------- */
 
 #define OUTPUT_FD 9 /* of ffmpeg */
@@ -169,7 +157,7 @@ int render_film_begin(const char *path, int width, int height, double fps, rende
   snprintf(rate, sizeof rate, "%.6f", fps);
   signal(SIGPIPE, SIG_IGN); /* an encoder that dies is an error of a write */
   under_way = film;
-  catch_signals(); /* before there is a file to leave behind */
+  cli_catch_stops(on_signal, false); /* before there is a file to leave behind */
   int code = open_film(film, path);
   if (code == CLI_DONE) {
     code = start(film, size, rate);

@@ -42,17 +42,7 @@ static void on_started(void *context) {
 
 /* The first Ctrl-C saves and stops; the second finds the default handler and kills. */
 static void catch_signals(void) {
-  static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
-  struct sigaction action = {.sa_handler = on_signal};
-  /* SA_RESETHAND and SA_RESTART are unsigned in some C libraries. */
-  action.sa_flags = (int)(SA_RESETHAND | SA_RESTART);
-  sigemptyset(&action.sa_mask);
-  for (size_t i = 0; i < sizeof stops / sizeof *stops; ++i) {
-    struct sigaction before;
-    /* What was ignored stays ignored: nohup. */
-    if (sigaction(stops[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-      sigaction(stops[i], &action, NULL);
-  }
+  cli_catch_stops(on_signal, true);
   /* A closed pipe or a file size limit is an error of a write, not a reason to die in it. */
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);

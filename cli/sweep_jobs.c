@@ -21,19 +21,6 @@ static void on_signal(int signal) {
   is_stopped = 1;
 }
 
-/* The first Ctrl-C lets every run save and end; the second finds the default handler. */
-static void catch_signals(void) {
-  static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
-  struct sigaction action = {.sa_handler = on_signal};
-  action.sa_flags = (int)(SA_RESETHAND | SA_RESTART);
-  sigemptyset(&action.sa_mask);
-  for (size_t i = 0; i < sizeof stops / sizeof *stops; ++i) {
-    struct sigaction before;
-    if (sigaction(stops[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-      sigaction(stops[i], &action, NULL);
-  }
-}
-
 static double clock_now(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -193,7 +180,7 @@ int sweep_work(sweep *study) {
   size_t next = 0, working = 0, ended = 0;
   int columns = CLI_FAILED; /* not known yet */
   bool is_told = false;
-  catch_signals();
+  cli_catch_stops(on_signal, true); /* the first lets every run save and end */
   while (true) {
     for (; !is_stopped && columns != CLI_INPUT && working < (size_t)study->jobs &&
            next < study->run_count;
