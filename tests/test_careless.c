@@ -1,6 +1,7 @@
 /* Careless callers: whatever the public calls are handed, they answer with a status and a message.
  */
 #include <pthread.h>
+#include <talus/average.h>
 #include <talus/detect.h>
 #include <talus/mesh.h>
 #include <talus/scene.h>
@@ -117,6 +118,8 @@ TEST(what_a_call_should_read_or_fill_must_be_there) {
   talus_shape_info sinfo;
   talus_report report;
   talus_probe_values values;
+  const talus_average_def average = talus_average_def_default();
+  talus_average_values means;
   talus_view view;
   uint32_t row;
   size_t count;
@@ -152,6 +155,9 @@ TEST(what_a_call_should_read_or_fill_must_be_there) {
   REFUSED_BOTH(talus_world_add_sink, TWO("a", &region), "region", TWO("a", NULL));
   REFUSED_BOTH(talus_world_add_probe, TWO(&probe, &row), "def", TWO(NULL, &row));
   REFUSED_BOTH(talus_probe_read, TWO(0, &values), "values", TWO(0, NULL));
+  REFUSED_BOTH(talus_world_add_average, TWO(&average, &row), "def", TWO(NULL, &row));
+  REFUSED_BOTH(talus_average_read, TWO(0, &means), "values", TWO(0, NULL));
+  CHECK(talus_average_write(world, 0, NULL) == TALUS_ERROR_INVALID);
   CHECK(talus_world_save(world, NULL) == TALUS_ERROR_INVALID);
   CHECK(talus_world_write_frame(world, NULL) == TALUS_ERROR_INVALID);
   CHECK(talus_world_write_contacts(world, NULL) == TALUS_ERROR_INVALID);

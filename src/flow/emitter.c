@@ -2,7 +2,7 @@
  *
  * Size and rotation of body k are functions of (seed, k), its place of (seed, k, attempt): the two
  * counters are all there is to save. */
-#include "flow/place.h"
+#include "flow/average.h"
 
 /* Places tried in one step for one body. */
 #define TRIES 8
@@ -85,6 +85,9 @@ void tl_flow_release(tl_flow *flow) {
     tl_flow_free_name(flow->sinks.data[i].name);
   for (size_t i = 0; i < flow->probes.count; ++i)
     tl_flow_free_name(flow->probes.data[i].name);
+  for (size_t i = 0; i < flow->averages.count; ++i)
+    tl_average_release(&flow->averages.data[i]);
+  tl_array_free(&flow->averages);
   tl_array_free(&flow->emitters);
   tl_array_free(&flow->sinks);
   tl_array_free(&flow->probes);

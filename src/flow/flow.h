@@ -6,6 +6,7 @@
 #define TL_FLOW_FLOW_H
 
 #include "contact/contact.h"
+#include <talus/average.h>
 
 /* ---- regions --------------------------------------------------------------------------------- */
 
@@ -89,12 +90,28 @@ typedef struct tl_probe {
   talus_dvec3 centre; /* of mass of the body when the step began; means nothing between steps */
 } tl_probe;
 
+/* A grid with sums since `from`, cell by cell: of free bodies, weighted by the steps' length, and
+ * of contacts (flow/average.h). */
+typedef struct tl_average {
+  char *name;
+  uint32_t grid, across, record; /* talus_grid_kind, 0 to 2, TALUS_AVERAGE_... */
+  uint32_t cells[3];
+  talus_box box;
+  double axis[2];
+  uint64_t wall;     /* uid of the body; 0: none */
+  uint32_t segments; /* of the wall */
+  double from, weight;
+  TL_ARRAY(double) sums;  /* of the cells, then of the segments */
+  TL_ARRAY(double) means; /* room for what is read; not saved */
+} tl_average;
+
 struct tl_obstacles;
 
 typedef struct tl_flow {
   TL_ARRAY(tl_emitter) emitters;
   TL_ARRAY(tl_sink) sinks;
   TL_ARRAY(tl_probe) probes;
+  TL_ARRAY(tl_average) averages;
   struct tl_obstacles *obstacles; /* memory for emitters; NULL: not needed yet */
 } tl_flow;
 
@@ -114,6 +131,15 @@ talus_status tl_flow_add_probe(tl_flow *flow, const talus_probe_def *def, uint64
                                uint32_t *probe);
 /* Whether what is to be recorded can be recorded there; `what` opens the message. */
 talus_status tl_probe_check(const talus_probe_def *def, const char *what);
+/* uid: of the wall, 0 where none is recorded; shape: its shape. *average is the row. */
+talus_status tl_flow_add_average(tl_flow *flow, const talus_average_def *def, uint64_t uid,
+                                 const tl_shape *shape, double now, uint32_t *average);
+/* Whether the grid makes sense; `what` opens the message. */
+talus_status tl_average_check(const talus_average_def *def, const char *what);
+/* Of such a grid: numbers in `sums`. */
+size_t tl_average_sum_count(const tl_average *average);
+/* Room for what is read, where sums came from a file. */
+talus_status tl_average_reserve(tl_average *average);
 /* Takes the last emitter back. */
 void tl_flow_drop_emitter(tl_flow *flow);
 void tl_flow_release(tl_flow *flow);
@@ -150,6 +176,14 @@ void tl_flow_begin_step(tl_flow *flow, const tl_model *model, const tl_state *st
 /* Adds one step's contact forces and region contents to every probe. Serial and in canonical order,
  * so that sums do not depend on threads. */
 void tl_flow_probe(tl_flow *flow, const tl_crowd *crowd, const tl_contacts *contacts);
+
+/* Adds one step to every average, by all threads: what is in a cell is added in the order of slots,
+ * then of contacts, whoever does it. Where memory is missing nothing was added. */
+talus_status tl_flow_average(tl_flow *flow, const tl_crowd *crowd, const tl_contacts *contacts);
+
+/* Means of an average over [from, now], then starts it anew. */
+void tl_average_finish(tl_average *average, const tl_model *model, double now,
+                       talus_average_values *values);
 
 /* Means of a probe over [from, now], then starts it anew. */
 void tl_probe_finish(tl_probe *probe, double now, talus_probe_values *values);

@@ -442,6 +442,20 @@ static const tl_column probes_columns[] = {
 };
 TABLE(tl_probe, probes);
 
+/* Since format 9, as all of it; sums of all averages, one after the other. */
+static const tl_column averages_columns[] = {
+    TEXT(tl_average, name, name),        KIND(tl_average, grid, grid, TALUS_GRID_BOX + 1),
+    KIND(tl_average, across, across, 3), U32(tl_average, record, record),
+    U32(tl_average, cells, cells),       DOUBLE(tl_average, box, box),
+    DOUBLE(tl_average, axis, axis),      U64(tl_average, wall, wall),
+    U32(tl_average, segments, segments), DOUBLE(tl_average, from, from),
+    DOUBLE(tl_average, weight, weight),
+};
+TABLE(tl_average, averages);
+
+static const tl_column average_sums_columns[] = {DOUBLE(motion_value, value, value)};
+TABLE(motion_value, average_sums);
+
 /* ---- rules ----------------------------------------------------------------------------------- */
 
 static bool is_finite_at(tl_h5_type type, const void *data, size_t i) {

@@ -181,6 +181,23 @@ static talus_status check_emitters(const talus_world *world, tl_flow *scratch) {
   return TALUS_OK;
 }
 
+/* Their grids were looked at when the sums were handed out. */
+static talus_status check_averages(const talus_world *world) {
+  for (size_t i = 0; i < world->flow.averages.count; ++i) {
+    const tl_average *average = &world->flow.averages.data[i];
+    const bool on_wall = (average->record & TALUS_AVERAGE_WALL) != 0;
+    const uint32_t slot = on_wall ? tl_world_slot_of(world, average->wall) : TL_NONE;
+    const tl_shape *shape = slot != TL_NONE ? tl_body_shape(&world->model, slot) : NULL;
+    if (!on_wall && (average->wall != 0 || average->segments != 0))
+      WRONG("average %zu: it has a wall and does not record it", i);
+    if (shape && (shape->kind != TALUS_REVOLVED || shape->point_count - 1 != average->segments))
+      WRONG("average %zu: its wall has other segments", i);
+    if (average->sums.count != tl_average_sum_count(average))
+      WRONG("average %zu: it has other cells", i);
+  }
+  return TALUS_OK;
+}
+
 static talus_status check_flow(const talus_world *world) {
   const tl_flow *flow = &world->flow;
   for (size_t i = 0; i < flow->sinks.count; ++i) {
@@ -200,6 +217,7 @@ static talus_status check_flow(const talus_world *world) {
     if (probe->on_body && (probe->uid == 0 || probe->uid >= world->next_uid))
       WRONG("probe %zu: there was never a body %" PRIu64, i, probe->uid);
   }
+  TL_TRY(check_averages(world));
   tl_flow scratch = {0};
   const talus_status status = check_emitters(world, &scratch);
   tl_flow_release(&scratch);

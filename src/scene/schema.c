@@ -640,6 +640,10 @@ const tl_map tl_schema_scene = {
          .example = "[{in: {box: [[-9, -9, -9], [9, 9, -1]]}}]", .help = "where bodies disappear"},
         {KEY(OWNER, probes, LIST), .map = &probe_map, .flags = TL_KEY_RUN, .fallback = "[]",
          .example = "[{name: floor, body: floor, record: [force]}]", .help = "what is measured"},
+        {KEY(OWNER, averages, LIST), .map = &tl_schema_average, .flags = TL_KEY_OPTIONAL,
+         .example = "[{name: rz, grid: {radius: 10, z: [1, 64.4], cells: [20, 127]}, record: "
+                    "[density, velocity], every: 1}]",
+         .help = "fields that are averaged on grids"},
         {KEY(OWNER, output, MAP), .map = &output_map, .flags = TL_KEY_RUN, .fallback = "{}",
          .example = "{every: 0.02}", .help = "what is written down"},
         {KEY(OWNER, quiet, WORDS), .words = &warnings, .flags = TL_KEY_RUN, .fallback = "[]",
@@ -691,5 +695,7 @@ const tl_map *const tl_schema_maps[] = {&tl_schema_scene,
                                         &disc_map,
                                         &sink_map,
                                         &probe_map,
+                                        &tl_schema_average,
+                                        &tl_schema_grid,
                                         &output_map,
                                         NULL};

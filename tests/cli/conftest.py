@@ -58,6 +58,8 @@ sinks:
 probes:
   - {name: floor, body: tank, record: [force, torque], every: 0.007}
   - {name: middle, region: {box: [[-0.1, -0.1, 0], [0.1, 0.1, 0.2]]}, record: [mass-flow, count, energy]}
+averages:
+  - {name: heap, grid: {radius: 0.2, z: [0, 0.4], cells: [2, 3]}, record: [density, velocity, pressure, curl], every: 0.031}
 output: {every: 0.013, fields: [quaternion, velocity, spin, contacts]}
 """
 
@@ -189,10 +191,10 @@ def assert_readable(folder):
     folder = pathlib.Path(folder)
     for path in folder.rglob("*.hdf"):
         assert_hdf5_is_whole(path)
-    series = folder / "frames.hdf.series"
-    if series.exists():
-        for entry in json.loads(series.read_text())["files"]:
-            assert (folder / entry["name"]).exists(), f"{entry['name']} is listed and not there"
+    for series in (folder / "frames.hdf.series", *folder.glob("fields/*.hdf.series")):
+        if series.exists():
+            for entry in json.loads(series.read_text())["files"]:
+                assert (series.parent / entry["name"]).exists(), f"{entry['name']} is listed and not there"
 
 
 def kill(process, sig=signal.SIGKILL):
