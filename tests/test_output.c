@@ -11,7 +11,7 @@
 #include "output/checkpoint.h"
 
 /* Of the names of all columns and of TL_CHECKPOINT_FORMAT. */
-#define LAYOUT UINT64_C(0x64a2246aeb37c3f8)
+#define LAYOUT UINT64_C(0x801a796d21731ec3)
 
 /* ---- equality ----------------------------------------------------------------------------------
  */

@@ -126,18 +126,6 @@ static void find_virials(void *context, size_t begin, size_t end) {
 
 /* ---- walls ----------------------------------------------------------------------------------- */
 
-static uint32_t find_slot(const tl_model *model, uint64_t uid) {
-  size_t lo = 0, hi = model->bodies;
-  while (lo < hi) {
-    const size_t middle = lo + (hi - lo) / 2;
-    if (model->property.uid[middle] < uid)
-      lo = middle + 1;
-    else
-      hi = middle;
-  }
-  return lo < model->bodies && model->property.uid[lo] == uid ? (uint32_t)lo : TL_NONE;
-}
-
 /* What a corner gets belongs to both of its segments alike. */
 static void add_to_wall(double *sums, const tl_revolved *wall, uint32_t feature, double impulse) {
   const uint32_t place = feature % TL_REVOLVED_TURN;
@@ -154,7 +142,7 @@ static void add_to_wall(double *sums, const tl_revolved *wall, uint32_t feature,
 
 static void add_wall(const average_job *job) {
   const tl_model *model = job->crowd->model;
-  const uint32_t slot = find_slot(model, job->average->wall);
+  const uint32_t slot = tl_flow_find_slot(model, job->average->wall);
   if (slot == TL_NONE)
     return;
   const tl_shape *shape = tl_body_shape(model, slot);

@@ -88,6 +88,12 @@ void tl_flow_release(tl_flow *flow) {
   for (size_t i = 0; i < flow->averages.count; ++i)
     tl_average_release(&flow->averages.data[i]);
   tl_array_free(&flow->averages);
+  for (size_t i = 0; i < flow->zones.count; ++i)
+    tl_flow_free_name(flow->zones.data[i].name);
+  tl_array_free(&flow->zones);
+  tl_array_free(&flow->members);
+  tl_array_free(&flow->next_members);
+  tl_array_free(&flow->events);
   tl_array_free(&flow->emitters);
   tl_array_free(&flow->sinks);
   tl_array_free(&flow->probes);

@@ -7,6 +7,7 @@
 
 #include "contact/contact.h"
 #include <talus/average.h>
+#include <talus/zone.h>
 
 /* ---- regions --------------------------------------------------------------------------------- */
 
@@ -105,6 +106,29 @@ typedef struct tl_average {
   TL_ARRAY(double) means; /* room for what is read; not saved */
 } tl_average;
 
+/* A body within a zone, since when; in the order of zones and of the uids of centre and body. */
+typedef struct tl_zone_member {
+  uint32_t zone;
+  uint64_t centre, body; /* uids; 0: a place */
+  double since;          /* s */
+} tl_zone_member;
+
+/* Sums since `from`. */
+typedef struct tl_zone {
+  char *name;
+  uint32_t of, shell;   /* talus_zone_of, talus_zone_shell */
+  uint32_t group, with; /* groups */
+  uint64_t uid;         /* of the body */
+  talus_dvec3 at;
+  double radius, strength, power;
+  bool boundary, trigger;
+  double from, weight;
+  double inside, neighbours, energy; /* s, s, J s */
+  uint64_t entered, left;
+  double mass[2], kinetic[2]; /* kg, J: in, out */
+  double dwell;               /* s, of those that left */
+} tl_zone;
+
 struct tl_obstacles;
 
 typedef struct tl_flow {
@@ -112,7 +136,11 @@ typedef struct tl_flow {
   TL_ARRAY(tl_sink) sinks;
   TL_ARRAY(tl_probe) probes;
   TL_ARRAY(tl_average) averages;
-  struct tl_obstacles *obstacles; /* memory for emitters; NULL: not needed yet */
+  TL_ARRAY(tl_zone) zones;
+  TL_ARRAY(tl_zone_member) members;      /* of zones that trigger */
+  TL_ARRAY(tl_zone_member) next_members; /* room for those of the step under way; not saved */
+  TL_ARRAY(talus_zone_event) events;     /* of the last step; not saved */
+  struct tl_obstacles *obstacles;        /* memory for emitters; NULL: not needed yet */
 } tl_flow;
 
 /* Deep copies of a definition with checks; on failure nothing is added. */
@@ -140,6 +168,10 @@ talus_status tl_average_check(const talus_average_def *def, const char *what);
 size_t tl_average_sum_count(const tl_average *average);
 /* Room for what is read, where sums came from a file. */
 talus_status tl_average_reserve(tl_average *average);
+talus_status tl_flow_add_zone(tl_flow *flow, const talus_zone_def *def, uint64_t uid, double now,
+                              uint32_t *zone);
+/* Whether the zone makes sense; `what` opens the message. */
+talus_status tl_zone_check(const talus_zone_def *def, const char *what);
 /* Takes the last emitter back. */
 void tl_flow_drop_emitter(tl_flow *flow);
 void tl_flow_release(tl_flow *flow);
@@ -184,6 +216,20 @@ talus_status tl_flow_average(tl_flow *flow, const tl_crowd *crowd, const tl_cont
 /* Means of an average over [from, now], then starts it anew. */
 void tl_average_finish(tl_average *average, const tl_model *model, double now,
                        talus_average_values *values);
+
+/* What zones do at the end of a step. */
+typedef struct tl_zone_report {
+  double energy;  /* J: potential of all forces at the places where bodies are now */
+  double work;    /* J: what forces gave to bodies in the step */
+  bool has_moved; /* somebody was put elsewhere, by a shell or a boundary */
+} tl_zone_report;
+
+/* One zone, which changes velocities and places of crowd->out. Where memory is missing nothing was
+ * changed. Zones are asked one after the other, the first with an empty list of events. */
+talus_status tl_flow_zone(tl_flow *flow, const tl_crowd *crowd, size_t row, tl_zone_report *report);
+
+/* Means of a zone over [from, now], then starts it anew. */
+void tl_zone_finish(tl_zone *zone, double now, talus_zone_values *values);
 
 /* Means of a probe over [from, now], then starts it anew. */
 void tl_probe_finish(tl_probe *probe, double now, talus_probe_values *values);

@@ -158,6 +158,11 @@ bool tl_obstacles_block(tl_obstacles *o, const tl_model *model, const tl_state *
                         const tl_new_bodies *fresh, const tl_trial *trial);
 void tl_obstacles_free(tl_obstacles *o);
 
+/* ---- bodies ---------------------------------------------------------------------------------- */
+
+/* Slot of the body with that uid, or TL_NONE: uids ascend with the slots. */
+uint32_t tl_flow_find_slot(const tl_model *model, uint64_t uid);
+
 /* ---- contacts -------------------------------------------------------------------------------- */
 
 /* From the centre of mass of a free body to its contact, when that was found. */

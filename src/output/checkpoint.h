@@ -74,7 +74,9 @@ typedef struct tl_table {
   X(sinks)                                                                                         \
   X(probes)                                                                                        \
   X(averages)                                                                                      \
-  X(average_sums)
+  X(average_sums)                                                                                  \
+  X(zones)                                                                                         \
+  X(zone_members)
 
 #define TL_DECLARE_TABLE(name) extern const tl_table tl_table_##name;
 TL_CHECKPOINT_TABLES(TL_DECLARE_TABLE)

@@ -198,6 +198,36 @@ static talus_status check_averages(const talus_world *world) {
   return TALUS_OK;
 }
 
+/* Members stand in the order in which zones go through them. */
+static talus_status check_zones(const talus_world *world) {
+  const tl_flow *flow = &world->flow;
+  for (size_t i = 0; i < flow->zones.count; ++i) {
+    const tl_zone *zone = &flow->zones.data[i];
+    const talus_zone_def def = {.of = (talus_zone_of)zone->of,
+                                .at = zone->at,
+                                .group = zone->group,
+                                .radius = zone->radius,
+                                .strength = zone->strength,
+                                .power = zone->power,
+                                .shell = (talus_zone_shell)zone->shell,
+                                .boundary = zone->boundary};
+    TL_TRY(tl_zone_check(&def, "zone"));
+    if (zone->group > world->groups.count || zone->with > world->groups.count)
+      WRONG("zone %zu: there is no such group", i);
+  }
+  for (size_t i = 0; i < flow->members.count; ++i) {
+    const tl_zone_member *now = &flow->members.data[i], *last = i > 0 ? now - 1 : NULL;
+    if (now->zone >= flow->zones.count || !flow->zones.data[now->zone].trigger)
+      WRONG("member %zu of zones: there is no such zone", i);
+    if (last &&
+        (last->zone > now->zone ||
+         (last->zone == now->zone && (last->centre > now->centre ||
+                                      (last->centre == now->centre && last->body >= now->body)))))
+      WRONG("member %zu of zones: out of order", i);
+  }
+  return TALUS_OK;
+}
+
 static talus_status check_flow(const talus_world *world) {
   const tl_flow *flow = &world->flow;
   for (size_t i = 0; i < flow->sinks.count; ++i) {
@@ -218,6 +248,7 @@ static talus_status check_flow(const talus_world *world) {
       WRONG("probe %zu: there was never a body %" PRIu64, i, probe->uid);
   }
   TL_TRY(check_averages(world));
+  TL_TRY(check_zones(world));
   tl_flow scratch = {0};
   const talus_status status = check_emitters(world, &scratch);
   tl_flow_release(&scratch);

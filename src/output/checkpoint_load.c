@@ -297,7 +297,10 @@ static talus_status load_averages(load_job *job, tl_flow *flow) {
   if (status == TALUS_OK)
     status = hand_out_sums(flow, sums.data, sums.count);
   tl_array_free(&sums);
-  return status;
+  TL_TRY(status);
+  LOAD(job, zones, &flow->zones);
+  LOAD(job, zone_members, &flow->members);
+  return TALUS_OK;
 }
 
 static talus_status load_flow(load_job *job, talus_world *world) {

@@ -208,6 +208,8 @@ static talus_status save_world(save_job *job, const talus_world *world, const tl
   SAVE(job, sinks, &world->flow.sinks);
   SAVE(job, probes, &world->flow.probes);
   TL_TRY(save_averages(job, &world->flow));
+  SAVE(job, zones, &world->flow.zones);
+  SAVE(job, zone_members, &world->flow.members);
   if (blob)
     TL_TRY(tl_h5_write(&job->out, "run", TL_H5_U8, blob->size, 1, blob->data));
   return TALUS_OK;

@@ -17,7 +17,8 @@
  *   number of probes, of each: definition, lines of its file,
  *   number of files that the scene names, of each: XXH64 when the run began,
  *   number of files of sinks, of each: its lines (from version 5 on),
- *   number of averages, of each: its files (from version 6 on) */
+ *   number of averages, of each: its files (from version 6 on),
+ *   number of zones, of each: lines of its file (likewise) */
 #define MAGIC   0x6e757273756c6174u
 #define VERSION 6u
 #define OLDEST  4u
@@ -98,6 +99,9 @@ static talus_status pack(const tl_run *run, tl_text *text) {
   put(text, run->averages.count);
   for (size_t i = 0; i < run->averages.count; ++i)
     put(text, run->averages.data[i].count);
+  put(text, run->zones.count);
+  for (size_t i = 0; i < run->zones.count; ++i)
+    put(text, run->zones.data[i].lines.count);
   return text->status;
 }
 
@@ -124,6 +128,7 @@ talus_status tl_run_checkpoint_save(tl_run *run) {
   TL_TRY(tl_lines_sync(&run->history));
   TL_TRY(tl_run_joints_sync(run));
   TL_TRY(tl_run_probes_sync(run));
+  TL_TRY(tl_run_zones_sync(run));
   TL_TRY(tl_run_sinks_sync(run));
   TL_TRY(tl_run_series_sync(run));
   tl_text text = {0};
@@ -194,12 +199,16 @@ static void unpack_sinks(tl_run *run, blob_reader *reader) {
     run->sinks.data[i].count = get(reader);
 }
 
-static void unpack_averages(tl_run *run, blob_reader *reader) {
+static void unpack_fields(tl_run *run, blob_reader *reader) {
   const uint64_t n = get(reader);
   reader->is_short =
       reader->is_short || n != run->averages.count || n != run->world->flow.averages.count;
   for (uint64_t i = 0; i < n && !reader->is_short; ++i)
     run->averages.data[i].count = get(reader);
+  const uint64_t zones = get(reader);
+  reader->is_short = reader->is_short || zones != run->zones.count;
+  for (uint64_t i = 0; i < zones && !reader->is_short; ++i)
+    run->zones.data[i].keep = get(reader);
 }
 
 static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, size_t *old,
@@ -245,7 +254,7 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
   if (version >= 5)
     unpack_sinks(run, &reader);
   if (version >= 6)
-    unpack_averages(run, &reader);
+    unpack_fields(run, &reader);
   if (reader.is_short || reader.at != blob->size || step != talus_world_steps(run->world))
     return tl_fail(TALUS_ERROR_FORMAT, "%s does not fit together; --force begins anew",
                    tl_run_path(run, "checkpoint.hdf"));
@@ -271,6 +280,7 @@ static talus_status cut_back(tl_run *run, const uint64_t *keep) {
   TL_TRY(tl_run_joints_go_on(run, run->joints.count));
   TL_TRY(tl_run_probes_open(run, keep));
   TL_TRY(open_sinks(run));
+  TL_TRY(tl_run_zones_open(run));
   TL_TRY(tl_run_fields_go_on(run));
   TL_TRY(tl_run_frames_open(run));
   size_t gone;

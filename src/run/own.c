@@ -249,7 +249,15 @@ static talus_status visit_fields(tl_run *run, bool removes, own_fn *visit) {
   TL_TRY(open_folder(run, "fields", &fields));
   if (!fields)
     return TALUS_OK;
-  const talus_status status = visit_within(run, fields, removes, visit);
+  /* No series outlives what it lists, power cuts included. */
+  talus_status status = TALUS_OK;
+  if (removes)
+    status = visit_open(run, fields, &(own_folder){"fields", SERIES}, 0, visit);
+  if (status == TALUS_OK && removes)
+    status = tl_folder_sync(dirfd(fields), tl_run_path(run, "fields"));
+  rewinddir(fields);
+  if (status == TALUS_OK)
+    status = visit_within(run, fields, removes, visit);
   closedir(fields);
   return status;
 }
@@ -305,6 +313,9 @@ static bool is_planned(const tl_run *run, const char *csv, const char *path) {
   }
   for (size_t i = 0; !is_sink && !is_series && i < run->probes.count; ++i)
     if (is_name_of(csv, run->probes.data[i].plan.name))
+      return true;
+  for (size_t i = 0; !is_sink && !is_series && i < run->zones.count; ++i)
+    if (is_name_of(csv, run->zones.data[i].name))
       return true;
   return false;
 }

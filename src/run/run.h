@@ -91,6 +91,13 @@ typedef struct tl_run_probe {
   tl_lines lines;
 } tl_run_probe;
 
+typedef struct tl_run_zone {
+  const char *name; /* the scene's */
+  double every;     /* s */
+  uint64_t keep;    /* lines of its file, when a run goes on */
+  tl_lines lines;
+} tl_run_zone;
+
 /* fields/NAME */
 typedef struct tl_run_average {
   const char *name; /* the scene's */
@@ -144,6 +151,7 @@ typedef struct tl_run {
   TL_ARRAY(tl_run_frame) frames; /* number i is frames/i.hdf */
   TL_ARRAY(tl_run_probe) probes;
   TL_ARRAY(tl_run_average) averages;
+  TL_ARRAY(tl_run_zone) zones;
   TL_ARRAY(tl_lines) sinks; /* sinks/NAME.csv, the last of the domain where that removes bodies */
   size_t sink_count;        /* of them that are sinks */
   TL_ARRAY(tl_run_file) files; /* that the scene names, as the world was made of them */
@@ -279,6 +287,17 @@ talus_status tl_run_probes_adopt(tl_run *run, const size_t *old);
 /* Lines of the probes whose interval ends at this step, or of all that have measured anything. */
 talus_status tl_run_probes_add(tl_run *run, bool all);
 talus_status tl_run_probes_sync(tl_run *run);
+
+/* ---- run/zones.c ----------------------------------------------------------------------------- */
+
+/* Fills in run->zones from the scene; no file is touched. */
+talus_status tl_run_zones_plan(tl_run *run);
+/* `keep` lines of each file are kept; 0 starts it anew. */
+talus_status tl_run_zones_open(tl_run *run);
+/* Lines of the zones whose interval ends at this step, or of all that have measured anything. */
+talus_status tl_run_zones_add(tl_run *run, bool all);
+talus_status tl_run_zones_sync(tl_run *run);
+void tl_run_zones_close(tl_run *run);
 
 /* ---- run/fields.c ---------------------------------------------------------------------------- */
 

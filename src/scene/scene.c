@@ -343,6 +343,14 @@ const char *tl_scene_get_average(const talus_scene *scene, size_t i, double *eve
   return average->name;
 }
 
+size_t tl_scene_zone_count(const talus_scene *scene) { return scene->zones.count; }
+
+const char *tl_scene_get_zone(const talus_scene *scene, size_t i, double *every) {
+  const tl_scene_zone *zone = (const tl_scene_zone *)scene->zones.data + i;
+  *every = zone->every;
+  return zone->name;
+}
+
 size_t tl_scene_probe_count(const talus_scene *scene) { return scene->probes.count; }
 
 tl_scene_probe_plan tl_scene_get_probe(const talus_scene *scene, size_t i) {

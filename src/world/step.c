@@ -250,6 +250,10 @@ static talus_status settle(talus_world *world) {
  * there with the next call, so that nothing is skipped and nothing done twice. */
 static talus_status finish(talus_world *world) {
   tl_rest_of_step *rest = &world->rest;
+  if (rest->from == TL_REST_ZONES) {
+    TL_TRY(tl_world_act_zones(world));
+    rest->from = TL_REST_WATCH;
+  }
   if (rest->from == TL_REST_WATCH) {
     TL_TRY(tl_world_watch(world));
     TL_TRY(need_to_settle(world));
@@ -425,7 +429,8 @@ static talus_status step_once(talus_world *world) {
   world->time = crowd.t1;
   world->rest.t0 = crowd.t0;
   world->rest.dt = crowd.dt;
-  world->rest.from = TL_REST_WATCH;
+  world->rest.zone = 0;
+  world->rest.from = TL_REST_ZONES;
   TL_TRY(finish(world));
   return tl_world_end_strictly(world);
 }

@@ -53,9 +53,17 @@ typedef struct tl_course {
 /* What is left to do of the last step, whose bodies have moved: nothing, but where memory was
  * missing. The next call goes on there (world/step.c). */
 typedef struct tl_rest_of_step {
-  enum { TL_REST_NONE, TL_REST_WATCH, TL_REST_REMOVE, TL_REST_EMIT, TL_REST_ADD } from;
+  enum {
+    TL_REST_NONE,
+    TL_REST_ZONES,
+    TL_REST_WATCH,
+    TL_REST_REMOVE,
+    TL_REST_EMIT,
+    TL_REST_ADD
+  } from;
   double t0, dt;   /* s: when the step began, and how long it was */
   double spring;   /* J, stored in springs of joints before it */
+  size_t zone;     /* the next to act */
   size_t added;    /* of the fresh bodies */
   bool was_pushed; /* before they were */
 } tl_rest_of_step;
@@ -117,6 +125,7 @@ struct talus_world {
   double damping_work, friction_work;          /* likewise, penalty */
   uint64_t collisions, hasty;                  /* elastic: sums over all steps */
   double virial;                               /* J, likewise */
+  double zone_energy, zone_work;               /* J: potential now; sum over all steps */
 
   TL_ARRAY(tl_mapping) mapped; /* views; not saved */
   bool records_left;           /* what leaves is remembered, until somebody takes it; not saved */
@@ -256,6 +265,9 @@ talus_status tl_world_end_strictly(talus_world *world);
 /* After a step, before bodies come and go: how deep contacts are goes to the report, and a body
  * that sank is told of, once (world/sink.c). */
 talus_status tl_world_watch(talus_world *world);
+
+/* After a step, before anything is measured: zones act (world/zones.c). */
+talus_status tl_world_act_zones(talus_world *world);
 
 /* Remembers the bodies with remove[slot] != 0, where that is wanted (world/left.c), for which there
  * must be room. Who calls has asked for the rows of bodies. */

@@ -1,8 +1,8 @@
-"""Averaged fields of a run: fields/NAME/NNNNNN.hdf and the series, with every solver, and when a run goes on."""
+"""Averaged fields and zones of a run: fields/NAME/NNNNNN.hdf and the series, with every solver, and when a run goes on."""
 import json
 
 import pytest
-from conftest import assert_same_folder, run, talus
+from conftest import assert_same_folder, history, run, talus
 
 GAS = """\
 talus: 1
@@ -88,3 +88,29 @@ def test_run_with_other_averages_does_not_go_on(gas, tmp_path):
     run(gas, tmp_path / "out", "--until", 0.3)
     done = talus("run", gas, "-o", tmp_path / "out", "--resume", "--set", "averages.0.every=0.1")
     assert done.returncode != 0 and "averages" in done.stderr
+
+
+# ---- zones ---------------------------------------------------------------------------------------
+
+ZONES = GAS[:GAS.index("averages:")] + """\
+zones:
+  - {name: pull, of: {group: balls}, radius: 1, force: {strength: -0.5, power: 2}}
+  - {name: gate, of: {at: [0, 0, 5]}, radius: 1.5, trigger: true, every: 0.25}
+output: {every: 0.5}
+"""
+
+
+@pytest.mark.parametrize("step", ["fixed", "event"])
+def test_zones_write_lines_and_go_on(step, tmp_path):
+    scene = tmp_path / "zones.yaml"
+    scene.write_text(ZONES.replace("STEP", step).replace("seed: 3,", "seed: 3, group: balls,"), encoding="utf-8")
+    run(scene, tmp_path / "whole")
+    head, *lines = (tmp_path / "whole/probes/gate.csv").read_text().splitlines()
+    assert head == ("from,to,inside,neighbours,entered,left,mass_in,mass_out,energy_in,energy_out,dwell,energy")
+    assert [float(line.split(",")[1]) for line in lines] == pytest.approx([0.25, 0.5, 0.75, 0.95])
+    assert sum(int(line.split(",")[4]) for line in lines) > 0
+    last = history(tmp_path / "whole")[-1]
+    assert float(last["zone_energy"]) < 0 and float(last["zone_work"]) != 0
+    run(scene, tmp_path / "parts", "--until", 0.47)
+    run(scene, tmp_path / "parts", "--resume")
+    assert_same_folder(tmp_path / "whole", tmp_path / "parts")

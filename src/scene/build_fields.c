@@ -1,4 +1,4 @@
-/* Averages of a scene, in the world that is built of it. */
+/* Averages and zones of a scene, in the world that is built of it. */
 #include "scene/build.h"
 
 talus_status tl_scene_add_average(talus_world *world, const tl_scene_average *average) {
@@ -29,4 +29,27 @@ talus_status tl_scene_add_average(talus_world *world, const tl_scene_average *av
     def.cells[0] = (uint32_t)cells[0], def.cells[2] = (uint32_t)cells[1];
   }
   return talus_world_add_average(world, &def, NULL);
+}
+
+talus_status tl_scene_add_zone(talus_world *world, const tl_scene_zone *zone) {
+  talus_zone_def def = talus_zone_def_default();
+  def.name = zone->name;
+  if (zone->of.group) {
+    def.of = TALUS_ZONE_GROUP;
+    TL_TRY(talus_world_group(world, zone->of.group, &def.group));
+  } else if (zone->of.body) {
+    def.of = TALUS_ZONE_BODY;
+    TL_TRY(talus_world_find_body(world, zone->of.body, &def.body));
+  } else {
+    def.at = (talus_dvec3){zone->of.at[0], zone->of.at[1], zone->of.at[2]};
+  }
+  if (zone->with)
+    TL_TRY(talus_world_group(world, zone->with, &def.with));
+  def.radius = zone->radius;
+  if (tl_object_has(&tl_schema_zone, zone, "force"))
+    def.strength = zone->force.strength, def.power = zone->force.power;
+  def.shell = (talus_zone_shell)zone->shell;
+  def.boundary = zone->boundary;
+  def.trigger = zone->trigger;
+  return talus_world_add_zone(world, &def, NULL);
 }
