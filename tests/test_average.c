@@ -18,8 +18,7 @@ static talus_average_values read_average(talus_world *world, uint32_t average) {
   return values;
 }
 
-/* ---- a gas ------------------------------------------------------------------------------------
- */
+/* ---- a gas ----------------------------------------------------------------------------------- */
 
 TEST(uniform_gas_has_its_density_temperature_and_pressure) {
   double length;
@@ -60,8 +59,7 @@ TEST(cells_add_up_to_the_whole_and_an_interval_begins_anew) {
   talus_world_destroy(world);
 }
 
-/* ---- slopes -----------------------------------------------------------------------------------
- */
+/* ---- slopes ---------------------------------------------------------------------------------- */
 
 /* Balls far from each other, each with the velocity that a matrix makes of its place. */
 static talus_world *make_linear(const double a[3][3], int side) {
@@ -158,8 +156,7 @@ TEST(a_cell_that_nobody_was_in_has_no_velocity) {
   talus_world_destroy(world);
 }
 
-/* ---- contacts ---------------------------------------------------------------------------------
- */
+/* ---- contacts -------------------------------------------------------------------------------- */
 
 /* A ball that lies on a plane presses with its weight at an arm of its radius. */
 static void check_resting_ball(talus_solve_kind kind) {
@@ -218,8 +215,7 @@ TEST(a_ball_between_two_plates_presses_on_their_segments) {
   talus_world_destroy(world);
 }
 
-/* ---- bits -------------------------------------------------------------------------------------
- */
+/* ---- bits ------------------------------------------------------------------------------------ */
 
 #define EVERYTHING                                                                                 \
   (SLOPES | TALUS_AVERAGE_DENSITY | TALUS_AVERAGE_ANGLE | TALUS_AVERAGE_TEMPERATURE |              \
@@ -287,8 +283,7 @@ TEST(a_saved_world_goes_on_with_its_sums) {
 #endif
 }
 
-/* ---- refusals ---------------------------------------------------------------------------------
- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 TEST(grids_that_make_no_sense_are_refused) {
   talus_world_def def = elastic_def(BY_EVENTS, 0.05);

@@ -27,8 +27,7 @@ static talus_world_def quiet_def(talus_solve_kind kind, double dt) {
   return def;
 }
 
-/* ---- forces -----------------------------------------------------------------------------------
- */
+/* ---- forces ---------------------------------------------------------------------------------- */
 
 /* With power 1 a place pulls like a constant and a spring: F = -S (1 - r/R). A ball that falls
  * through it keeps kinetic energy and potential. */
@@ -161,8 +160,7 @@ TEST(neighbours_are_those_that_all_pairs_find) {
     }
 }
 
-/* ---- shells and boundaries ---------------------------------------------------------------------
- */
+/* ---- shells and boundaries ------------------------------------------------------------------- */
 
 TEST(shells_reflect_and_keep_energy_and_momentum) {
   for (int soft = 0; soft < 2; ++soft) {
@@ -218,8 +216,7 @@ TEST(a_boundary_keeps_in_who_is_in) {
   talus_world_destroy(world);
 }
 
-/* ---- triggers ---------------------------------------------------------------------------------
- */
+/* ---- triggers -------------------------------------------------------------------------------- */
 
 TEST(who_enters_and_leaves_is_listed_counted_and_timed) {
   talus_world_def def = elastic_def(BY_EVENTS, 0.125);
@@ -250,8 +247,7 @@ TEST(who_enters_and_leaves_is_listed_counted_and_timed) {
   talus_world_destroy(world);
 }
 
-/* ---- bits -------------------------------------------------------------------------------------
- */
+/* ---- bits ------------------------------------------------------------------------------------ */
 
 static talus_world *make_all(int threads) {
   uint32_t group;
@@ -304,8 +300,7 @@ TEST(a_saved_world_goes_on_with_its_zones) {
 #endif
 }
 
-/* ---- refusals ---------------------------------------------------------------------------------
- */
+/* ---- refusals -------------------------------------------------------------------------------- */
 
 TEST(zones_that_make_no_sense_are_refused) {
   talus_world_def def = quiet_def(TALUS_SOLVE_CCP, 1e-3);

@@ -62,7 +62,7 @@ static talus_status need_rows(const talus_world *world) {
 }
 
 talus_status tl_world_act_zones(talus_world *world) {
-  tl_rest_of_step *rest = &world->rest;
+  tl_unfinished_step *rest = &world->unfinished;
   if (world->flow.zones.count == 0)
     return TALUS_OK;
   TL_TRY(need_rows(world));
