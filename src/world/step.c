@@ -247,7 +247,7 @@ static talus_status settle(talus_world *world) {
  * there with the next call, so that nothing is skipped and nothing done twice. */
 static talus_status finish(talus_world *world) {
   tl_unfinished_step *unfinished = &world->unfinished;
-  if (unfinished->from == TL_REST_ZONES) {
+  if (unfinished->from == TL_UNFINISHED_ZONES) {
     TL_TRY(tl_world_act_zones(world));
     unfinished->from = TL_UNFINISHED_WATCH;
   }
@@ -427,7 +427,7 @@ static talus_status step_once(talus_world *world) {
   world->unfinished.t0 = crowd.t0;
   world->unfinished.dt = crowd.dt;
   world->unfinished.zone = 0;
-  world->unfinished.from = TL_REST_ZONES;
+  world->unfinished.from = TL_UNFINISHED_ZONES;
   TL_TRY(finish(world));
   return tl_world_end_strictly(world);
 }

@@ -55,7 +55,7 @@ typedef struct tl_course {
 typedef struct tl_unfinished_step {
   enum {
     TL_UNFINISHED_NONE,
-    TL_REST_ZONES,
+    TL_UNFINISHED_ZONES,
     TL_UNFINISHED_WATCH,
     TL_UNFINISHED_REMOVE,
     TL_UNFINISHED_EMIT,

@@ -49,36 +49,37 @@ talus_status talus_world_zone_events(talus_world *world, talus_zone_event *event
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
-static talus_status need_rows(const talus_world *world) {
+/* Whether some zone changes velocities or places. */
+static bool any_acts(const talus_world *world) {
   bool writes = false;
   for (size_t i = 0; i < world->flow.zones.count; ++i) {
     const tl_zone *zone = &world->flow.zones.data[i];
     writes = writes || zone->strength != 0 || zone->shell != TALUS_ZONE_OPEN || zone->boundary;
   }
-  TL_TRY(tl_need(&world->where, TL_THE_BODIES, TL_READ));
-  return writes ? tl_need(&world->where, TL_THE(velocity) | TL_THE(position) | TL_THE_AFTERMATH,
-                          TL_READ | TL_WRITE)
-                : TALUS_OK;
+  return writes;
 }
 
 talus_status tl_world_act_zones(talus_world *world) {
-  tl_unfinished_step *rest = &world->unfinished;
+  tl_unfinished_step *unfinished = &world->unfinished;
   if (world->flow.zones.count == 0)
     return TALUS_OK;
-  TL_TRY(need_rows(world));
+  TL_TRY(tl_need(&world->where, TL_THE_BODIES, TL_READ));
+  if (any_acts(world))
+    TL_TRY(tl_need(&world->where, TL_THE(velocity) | TL_THE(position) | TL_THE_AFTERMATH,
+                   TL_READ | TL_WRITE));
   const tl_crowd crowd = {.model = &world->model,
                           .count = world->model.bodies,
-                          .t0 = rest->t0,
+                          .t0 = unfinished->t0,
                           .t1 = world->time,
-                          .dt = rest->dt,
+                          .dt = unfinished->dt,
                           .in = &world->state,
                           .out = &world->state,
                           .arena = &world->arena};
-  if (rest->zone == 0)
+  if (unfinished->zone == 0)
     world->zone_energy = 0, world->flow.events.count = 0;
-  for (; rest->zone < world->flow.zones.count; ++rest->zone) {
+  for (; unfinished->zone < world->flow.zones.count; ++unfinished->zone) {
     tl_zone_report report = {0};
-    TL_TRY(tl_flow_zone(&world->flow, &crowd, rest->zone, &report));
+    TL_TRY(tl_flow_zone(&world->flow, &crowd, unfinished->zone, &report));
     world->zone_energy += report.energy;
     world->zone_work += report.work;
     if (report.has_moved)
