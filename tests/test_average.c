@@ -215,6 +215,54 @@ TEST(a_ball_between_two_plates_presses_on_their_segments) {
   talus_world_destroy(world);
 }
 
+/* ---- flights ----------------------------------------------------------------------------------
+ */
+
+/* The only look at the end of a step of 8 s would see a ball that moves one way. */
+TEST(flights_count_with_their_time_however_long_the_step_is) {
+  talus_world_def def = elastic_def(BY_EVENTS, 8);
+  talus_body_def ball;
+  talus_world *world = elastic_world(&def, 0.5, 1, &ball);
+  add_wall(world, ball, TALUS_CONTAINER, 20, 20, 5, 0);
+  add_ball(world, ball, 3, (talus_dvec3){0, 0, 0.3}, (talus_dvec3){0, 0, 2});
+  talus_average_def average =
+      whole_box(1, 1, TALUS_AVERAGE_VELOCITY | TALUS_AVERAGE_TEMPERATURE | TALUS_AVERAGE_DENSITY);
+  average.box = (talus_box){{-1, -1, -2.5}, {1, 1, 2.5}};
+  CHECK_OK(talus_world_add_average(world, &average, NULL));
+  average.by_flights = true;
+  CHECK_OK(talus_world_add_average(world, &average, NULL));
+  CHECK_OK(talus_world_step(world, 1));
+  const talus_average_values ends = read_average(world, 0);
+  const talus_average_values flights = read_average(world, 1);
+  CHECK_NEAR(fabs(ends.velocity[2]), 2, 1e-6);
+  CHECK_NEAR(flights.velocity[2], 0, 1e-6);
+  CHECK_NEAR(flights.temperature[0], 4, 1e-5);
+  CHECK_NEAR(flights.count[0], 1, 1e-9);
+  talus_world_destroy(world);
+}
+
+TEST(flights_of_a_gas_have_its_number_and_temperature_for_any_number_of_threads) {
+  double counts[2][8];
+  for (int threads = 1; threads <= 2; ++threads) {
+    double length, sum = 0;
+    talus_world_def def = elastic_def(BY_EVENTS, 0.5);
+    def.threads = threads;
+    talus_world *world = make_gas(def, 500, 0.2, &length);
+    talus_average_def average = whole_box(length, 2, TALUS_AVERAGE_TEMPERATURE);
+    average.by_flights = true;
+    CHECK_OK(talus_world_add_average(world, &average, NULL));
+    CHECK_OK(talus_world_step(world, 2));
+    const talus_average_values v = read_average(world, 0);
+    for (int i = 0; i < 8; ++i) {
+      sum += counts[threads - 1][i] = v.count[i];
+      CHECK_NEAR(v.temperature[i], 1.0 / 3, 0.1);
+    }
+    CHECK_NEAR(sum, (double)talus_world_body_count(world), 1e-6);
+    talus_world_destroy(world);
+  }
+  CHECK(memcmp(counts[0], counts[1], sizeof counts[0]) == 0);
+}
+
 /* ---- bits ------------------------------------------------------------------------------------ */
 
 #define EVERYTHING                                                                                 \

@@ -50,6 +50,9 @@ typedef struct talus_average_def {
   uint32_t cells[3]; /* along x (RZ: r), y and z; 1 along y (RZ) and across the plane */
   uint32_t record;   /* TALUS_AVERAGE_... */
   talus_body wall;   /* WALL: a body whose shape is revolved */
+  /* Hard spheres by events (or with the soft shell): every flight from impact to impact counts with
+   * its length, in the cell of its middle, instead of every body at the end of each step. */
+  bool by_flights;
 } talus_average_def;
 
 /* A box of one cell, 1 m long, that records nothing. */
@@ -79,7 +82,8 @@ typedef struct talus_average_values {
 
 /* *average (may be NULL) is its number, from 0 in the order they are added. Measures from now on.
  * TALUS_ERROR_INVALID where the grid is empty or has more than 2^24 cells, nothing is recorded, or
- * the wall is not revolved; TALUS_ERROR_STALE where it is not there. */
+ * the wall is not revolved, or flights are asked for and there are none; TALUS_ERROR_STALE where it
+ * is not there. */
 TALUS_API talus_status talus_world_add_average(talus_world *world, const talus_average_def *def,
                                                uint32_t *average);
 

@@ -107,6 +107,7 @@ talus_status tl_flow_add_average(tl_flow *flow, const talus_average_def *def, ui
                       .cells = {def->cells[0], def->cells[1], def->cells[2]},
                       .box = def->box,
                       .axis = {def->axis[0], def->axis[1]},
+                      .by_flights = def->by_flights,
                       .wall = def->record & TALUS_AVERAGE_WALL ? uid : 0,
                       .from = now};
   TL_TRY(tl_average_check(def, what.text));

@@ -3,6 +3,7 @@
  * First everybody's cell is found, by all threads; then the cells are dealt out to the threads, in
  * small runs, and each thread goes through all bodies and adds those of its own cells. So a cell
  * gets its bodies in the order of slots, whoever adds them, and no sum depends on threads. */
+#include "crowd/flights.h"
 #include "flow/average.h"
 #include "kernels/revolved.h"
 
@@ -13,10 +14,12 @@ typedef struct average_job {
   tl_average *average;
   const tl_crowd *crowd;
   const tl_contacts *contacts;
-  talus_dvec3 per_edge;   /* 1/m */
-  uint32_t *cell;         /* of each body */
-  uint32_t (*cell_of)[2]; /* of the two bodies of each contact */
-  double (*virial)[2];    /* J s */
+  talus_dvec3 per_edge;      /* 1/m */
+  const tl_flights *flights; /* NULL: bodies count at the end of the step */
+  uint32_t *cell;            /* of each body */
+  uint32_t *flown;           /* of each flight */
+  uint32_t (*cell_of)[2];    /* of the two bodies of each contact */
+  double (*virial)[2];       /* J s */
   uint32_t workers;
 } average_job;
 
@@ -57,21 +60,45 @@ static uint32_t cell_at(const average_job *job, talus_dvec3 x) {
   return i + average->cells[0] * (j + average->cells[1] * k);
 }
 
+/* What a body counts as: itself at the end of the step, or its last flight. */
+static tl_flight sample_of(const average_job *job, size_t i) {
+  const tl_crowd *crowd = job->crowd;
+  const talus_dvec3 x = crowd->out->position[i], v = tl_widen(crowd->out->velocity[i]);
+  if (!job->flights)
+    return (tl_flight){x, v, crowd->dt, (uint32_t)i};
+  const bool is_falling = crowd->model->step == TALUS_STEP_EVENT;
+  const talus_dvec3 fall = is_falling ? tl_widen(crowd->model->gravity) : tl_dvec3(0, 0, 0);
+  return tl_flight_of(x, v, fall, crowd->dt - job->flights->since.data[i], (uint32_t)i);
+}
+
+static uint32_t cell_of(const average_job *job, const tl_flight *flight) {
+  if (!job->flights)
+    return cell_at(job, flight->middle);
+  return cell_at(job, tl_place_wrap(job->crowd->model, flight->middle));
+}
+
 static void find_cells(void *context, size_t begin, size_t end) {
   const average_job *job = context;
-  const tl_model *model = job->crowd->model;
-  const talus_dvec3 *position = job->crowd->out->position;
+  for (size_t i = begin; i < end; ++i) {
+    const tl_flight flight = sample_of(job, i);
+    job->cell[i] = tl_body_is_static(job->crowd->model, i) ? OUTSIDE : cell_of(job, &flight);
+  }
+}
+
+static void find_cells_of_flights(void *context, size_t begin, size_t end) {
+  const average_job *job = context;
   for (size_t i = begin; i < end; ++i)
-    job->cell[i] = tl_body_is_static(model, i) ? OUTSIDE : cell_at(job, position[i]);
+    job->flown[i] = cell_of(job, &job->flights->rows.data[i]);
 }
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
 
-static void add_body(const average_job *job, size_t i, double *sum) {
-  const tl_average *average = job->average;
-  const grid_place place = place_of(average, job->crowd->out->position[i]);
-  const talus_dvec3 v = tl_widen(job->crowd->out->velocity[i]);
-  const double w = job->crowd->dt, mass = w * (double)job->crowd->model->property.mass[i];
+static void add_flight(const average_job *job, const tl_flight *flight, double *sum) {
+  const tl_model *model = job->crowd->model;
+  const talus_dvec3 x = job->flights ? tl_place_wrap(model, flight->middle) : flight->middle;
+  const grid_place place = place_of(job->average, x);
+  const talus_dvec3 v = flight->velocity;
+  const double w = flight->span, mass = w * (double)model->property.mass[flight->slot];
   sum[TL_SUM_COUNT] += w;
   sum[TL_SUM_MASS] += mass;
   sum[TL_SUM_MOMENTUM] += mass * (place.c * v.x + place.s * v.y);
@@ -92,8 +119,13 @@ static void add_share(void *context, size_t worker, size_t end) {
   double *sums = job->average->sums.data;
   (void)end;
   for (size_t i = 0; i < job->crowd->count; ++i)
-    if (is_mine(job, job->cell[i], worker))
-      add_body(job, i, sums + TL_SUMS * (size_t)job->cell[i]);
+    if (is_mine(job, job->cell[i], worker)) {
+      const tl_flight flight = sample_of(job, i);
+      add_flight(job, &flight, sums + TL_SUMS * (size_t)job->cell[i]);
+    }
+  for (size_t i = 0; job->flights && i < job->flights->rows.count; ++i)
+    if (is_mine(job, job->flown[i], worker))
+      add_flight(job, &job->flights->rows.data[i], sums + TL_SUMS * (size_t)job->flown[i]);
   if (!(job->average->record & TALUS_AVERAGE_PRESSURE))
     return;
   for (size_t i = 0; i < job->contacts->count; ++i)
@@ -164,7 +196,10 @@ static void add_step(average_job *job) {
   const talus_dvec3 edges = tl_average_edges(job->average);
   job->per_edge = tl_dvec3(1 / edges.x, 1 / edges.y, 1 / edges.z);
   job->average->weight += job->crowd->dt;
+  job->flights = job->average->by_flights ? job->crowd->flights : NULL;
   tl_for(par, job->crowd->count, 0, find_cells, job);
+  if (job->flights)
+    tl_for(par, job->flights->rows.count, 0, find_cells_of_flights, job);
   if (job->average->record & TALUS_AVERAGE_PRESSURE)
     tl_for(par, job->contacts->count, 0, find_virials, job);
   const bool is_worth_it = job->crowd->count + job->contacts->count > 4096;
@@ -173,6 +208,13 @@ static void add_step(average_job *job) {
   tl_deal(&all, job->workers, add_share, job);
   if (job->average->record & TALUS_AVERAGE_WALL)
     add_wall(job);
+}
+
+bool tl_flow_wants_flights(const tl_flow *flow) {
+  for (size_t i = 0; i < flow->averages.count; ++i)
+    if (flow->averages.data[i].by_flights)
+      return true;
+  return false;
 }
 
 talus_status tl_flow_average(tl_flow *flow, const tl_crowd *crowd, const tl_contacts *contacts) {
@@ -184,6 +226,7 @@ talus_status tl_flow_average(tl_flow *flow, const tl_crowd *crowd, const tl_cont
     has_contacts = has_contacts || (flow->averages.data[i].record & TALUS_AVERAGE_PRESSURE);
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   TL_TAKE(crowd->arena, crowd->count, &job.cell);
+  TL_TAKE(crowd->arena, crowd->flights ? crowd->flights->rows.count : 0, &job.flown);
   TL_TAKE(crowd->arena, has_contacts ? contacts->count : 0, &job.cell_of);
   TL_TAKE(crowd->arena, has_contacts ? contacts->count : 0, &job.virial);
   for (size_t i = 0; i < flow->averages.count; ++i) {

@@ -101,6 +101,7 @@ typedef struct tl_average {
   double axis[2];
   uint64_t wall;     /* uid of the body; 0: none */
   uint32_t segments; /* of the wall */
+  bool by_flights;
   double from, weight;
   TL_ARRAY(double) sums;  /* of the cells, then of the segments */
   TL_ARRAY(double) means; /* room for what is read; not saved */
@@ -212,6 +213,8 @@ void tl_flow_probe(tl_flow *flow, const tl_crowd *crowd, const tl_contacts *cont
 /* Adds one step to every average, by all threads: what is in a cell is added in the order of slots,
  * then of contacts, whoever does it. Where memory is missing nothing was added. */
 talus_status tl_flow_average(tl_flow *flow, const tl_crowd *crowd, const tl_contacts *contacts);
+/* Whether one of them goes by flights. */
+bool tl_flow_wants_flights(const tl_flow *flow);
 
 /* Means of an average over [from, now], then starts it anew. */
 void tl_average_finish(tl_average *average, const tl_model *model, double now,

@@ -453,8 +453,8 @@ static const tl_column averages_columns[] = {
     KIND(tl_average, across, across, 3), U32(tl_average, record, record),
     U32(tl_average, cells, cells),       DOUBLE(tl_average, box, box),
     DOUBLE(tl_average, axis, axis),      U64(tl_average, wall, wall),
-    U32(tl_average, segments, segments), DOUBLE(tl_average, from, from),
-    DOUBLE(tl_average, weight, weight),
+    U32(tl_average, segments, segments), BOOL(tl_average, by_flights, by_flights),
+    DOUBLE(tl_average, from, from),      DOUBLE(tl_average, weight, weight),
 };
 TABLE(tl_average, averages);
 

@@ -192,6 +192,9 @@ static talus_status check_averages(const talus_world *world) {
       WRONG("average %zu: it has a wall and does not record it", i);
     if (shape && (shape->kind != TALUS_REVOLVED || shape->point_count - 1 != average->segments))
       WRONG("average %zu: its wall has other segments", i);
+    if (average->by_flights && (world->model.solve.kind != TALUS_SOLVE_ELASTIC ||
+                                world->model.solve.shell == TALUS_SHELL_HARD))
+      WRONG("average %zu: there are no flights", i);
     if (average->sums.count != tl_average_sum_count(average))
       WRONG("average %zu: it has other cells", i);
   }

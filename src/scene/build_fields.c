@@ -8,6 +8,7 @@ talus_status tl_scene_add_average(talus_world *world, const tl_scene_average *av
   talus_average_def def = talus_average_def_default();
   def.name = average->name;
   def.record = average->record;
+  def.by_flights = average->sample != 0;
   if (average->wall)
     TL_TRY(talus_world_find_body(world, average->wall, &def.wall));
   if (tl_object_has(map, grid, "box")) {

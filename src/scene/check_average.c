@@ -60,6 +60,17 @@ static void check_wall(tl_checker *checker, tl_node_id node, const tl_scene_aver
   }
 }
 
+static void check_sample(tl_checker *checker, tl_node_id node, const tl_scene_average *average,
+                         const char *path) {
+  const tl_scene_solve *solve = &checker->scene->solve;
+  if (average->sample != 0 &&
+      (solve->kind != TALUS_SOLVE_ELASTIC || solve->shell == TALUS_SHELL_HARD))
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, "sample"),
+                   "%s.sample is event, and there are no events here; expected solve: {kind: "
+                   "elastic} with step: {kind: event} or `shell: soft`, or sample: step",
+                   path);
+}
+
 void tl_check_averages(tl_checker *checker) {
   talus_scene *scene = checker->scene;
   tl_scene_average *averages = scene->averages.data;
@@ -75,6 +86,7 @@ void tl_check_averages(tl_checker *checker) {
                       &names, (uint32_t)i);
     check_grid(checker, node, average, path);
     check_wall(checker, node, average, path);
+    check_sample(checker, node, average, path);
     if (!tl_object_has(map, average, "every")) {
       average->every = scene->output.every;
       average->object.has |= UINT32_C(1) << tl_map_find(map, "every");

@@ -352,6 +352,7 @@ typedef struct tl_scene_average {
   tl_scene_grid grid;
   uint32_t record; /* TALUS_AVERAGE_... */
   char *wall;
+  int sample;
   double every;
 } tl_scene_average;
 

@@ -16,6 +16,14 @@ static const tl_words quantities = {
 static const tl_words planes = {
     WORDS({"yz", 0, "across x"}, {"xz", 1, "across y"}, {"xy", 2, "across z"}), NULL};
 
+static const tl_words samples = {
+    WORDS(
+        {"step", 0, "every body at the end of each step"},
+        {"event", 1,
+         "every flight of hard spheres from collision to collision, by its length in time, in the "
+         "cell of its middle; with step: event or shell: soft"}),
+    NULL};
+
 #define OWNER tl_scene_grid
 #define SPAN(axis)                                                                                 \
   KEY(OWNER, axis, NUMBERS), .count = 2, ANY, .unit = "m", .flags = TL_KEY_OPTIONAL,               \
@@ -61,6 +69,8 @@ const tl_map tl_schema_average = {
          .example = "[density, velocity]", .help = "what is averaged"},
         {KEY(OWNER, wall, NAME), .flags = TL_KEY_OPTIONAL, .expected = "the name of a body",
          .example = "nozzle", .help = "a revolved body, for `wall-pressure`"},
+        {KEY(OWNER, sample, WORD), .words = &samples, .fallback = "step", .example = "event",
+         .help = "what counts"},
         {KEY(OWNER, every, NUMBER), POSITIVE, .unit = "s", .flags = TL_KEY_OPTIONAL, .example = "1",
          .help = "length of an interval; otherwise that of `output`"},
         {0}}};

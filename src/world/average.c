@@ -5,8 +5,15 @@ talus_status talus_world_add_average(talus_world *world, const talus_average_def
                                      uint32_t *average) {
   TL_MAY_CHANGE(world);
   TL_NEED(def);
+  const tl_model *model = &world->model;
   const tl_shape *shape = NULL;
   uint64_t uid = 0;
+  if (def->by_flights &&
+      (model->solve.kind != TALUS_SOLVE_ELASTIC || model->solve.shell == TALUS_SHELL_HARD))
+    return tl_fail(
+        TALUS_ERROR_INVALID,
+        "an average goes by flights, which hard spheres have by events and with the soft "
+        "shell (solve: elastic) alone");
   if (def->record & TALUS_AVERAGE_WALL) {
     uint32_t slot;
     TL_TRY(tl_world_slot(world, def->wall, &slot));

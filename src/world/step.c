@@ -233,6 +233,7 @@ static talus_status settle(talus_world *world) {
                           .in = &world->state,
                           .out = &world->state,
                           .arena = &world->arena,
+                          .flights = tl_flow_wants_flights(&world->flow) ? &world->flights : NULL,
                           .joints = world->joints.all.count > 0 ? &world->joints : NULL};
   TL_TRY(tl_flow_average(&world->flow, &crowd, &world->contacts));
   tl_flow_probe(&world->flow, &crowd, &world->contacts);
@@ -388,6 +389,7 @@ static talus_status step_once(talus_world *world) {
                           .sleeps = true,
                           .cancel = may_stop ? &world->cancel : NULL,
                           .penalty = &world->penalty,
+                          .flights = tl_flow_wants_flights(&world->flow) ? &world->flights : NULL,
                           .where = &world->where};
   world->broad_cache.chosen = world->last.broad; /* as a resumed run does */
   world->unfinished.spring = tl_world_spring_energy(world);

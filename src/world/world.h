@@ -7,6 +7,7 @@
 #include "base/cancel.h"
 #include "base/pace.h"
 #include "contact/contact.h"
+#include "crowd/flights.h"
 #include "flow/flow.h"
 #include "joint/joint.h"
 #include "crowd/model.h"
@@ -98,6 +99,7 @@ struct talus_world {
   tl_residency where; /* rows of bodies, contacts and joints are: whoever touches them asks */
   tl_penalty penalty;
   tl_flow flow;
+  tl_flights flights; /* of the last step, where averages go by them; not saved */
   tl_arena arena;
   tl_new_bodies fresh; /* emitted this step */
   tl_unfinished_step unfinished;
