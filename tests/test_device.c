@@ -200,8 +200,7 @@ TEST(random_clouds_agree) {
   }
 }
 
-/* ---- the device itself -------------------------------------------------------------------------
- */
+/* ---- the device itself ----------------------------------------------------------------------- */
 
 TEST(warm_calls_allocate_nothing_and_copy_only_what_they_must) {
   tl_device *device;

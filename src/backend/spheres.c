@@ -37,8 +37,7 @@ static talus_status reserve(tl_device *device, tl_device_block *block, size_t n,
 #define RESERVE(block, n, type) TL_TRY(reserve(device, &(block), (n), sizeof(type)))
 #define LAUNCH(name, task, n)   TL_TRY(device->calls->launch(device, TL_TASK_##name, &(task), (n)))
 
-/* ---- the grid ----------------------------------------------------------------------------------
- */
+/* ---- the grid -------------------------------------------------------------------------------- */
 
 static talus_status measure(tl_device *device, tl_device_spheres *blocks, size_t count,
                             tl_thread_extent *extent) {
@@ -107,8 +106,7 @@ static int bits_of(uint64_t n) {
   return bits;
 }
 
-/* ---- into cells --------------------------------------------------------------------------------
- */
+/* ---- into cells ------------------------------------------------------------------------------ */
 
 /* Rows sorted by cell. The table of cells is left out where cells are many more than bodies: a
  * search in the keys then takes its place. */
@@ -149,8 +147,7 @@ static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size
   return TALUS_OK;
 }
 
-/* ---- runs --------------------------------------------------------------------------------------
- */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 /* Sorts one long run by all threads; the keys of cells are not needed any more. */
 static talus_status sort_long_run(tl_device *device, tl_device_spheres *blocks, uint32_t slot,
@@ -197,8 +194,7 @@ static talus_status sort_runs(tl_device *device, tl_device_spheres *blocks, size
   return TALUS_OK;
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 /* Counts, makes room, writes. */
 static talus_status find_runs(tl_device *device, tl_device_spheres *blocks,

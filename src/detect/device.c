@@ -35,8 +35,7 @@ const char *talus_backends(void) {
   return text;
 }
 
-/* ---- the device of a detector ------------------------------------------------------------------
- */
+/* ---- the device of a detector ---------------------------------------------------------------- */
 
 static talus_status open_device(talus_detector *detector) {
   if (detector->device)
@@ -53,8 +52,7 @@ void tl_detect_close_device(talus_detector *detector) {
   detector->device = NULL;
 }
 
-/* ---- contacts ----------------------------------------------------------------------------------
- */
+/* ---- contacts -------------------------------------------------------------------------------- */
 
 /* Why the device cannot do it; NULL: it can. */
 static const char *find_obstacle(const talus_detect_bodies *bodies) {

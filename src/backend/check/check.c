@@ -34,8 +34,7 @@ static void protect(check_device *device, int how) {
 static void begin(tl_device *device) { protect(own(device), PROT_READ | PROT_WRITE); }
 static void end(tl_device *device) { protect(own(device), PROT_NONE); }
 
-/* ---- memory ------------------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static void forget(check_device *device, const void *data) {
   for (size_t i = 0; i < device->blocks.count; ++i)
@@ -92,8 +91,7 @@ static talus_status clear(tl_device *device, void *block, size_t bytes) {
   return TALUS_OK;
 }
 
-/* ---- sorts and sums ----------------------------------------------------------------------------
- */
+/* ---- sorts and sums -------------------------------------------------------------------------- */
 
 #define DIGIT 8
 
@@ -134,8 +132,7 @@ static talus_status sum(tl_device *device, size_t n, const uint32_t *counts, uin
   return TALUS_OK;
 }
 
-/* ---- tasks -------------------------------------------------------------------------------------
- */
+/* ---- tasks ----------------------------------------------------------------------------------- */
 
 #define CHECK_RUN(name)                                                                            \
   static void run_##name(const void *task, size_t i) { tl_##name##_at(task, i); }
@@ -174,8 +171,7 @@ static talus_status finish(tl_device *device) {
   return TALUS_OK;
 }
 
-/* ---- open and close ----------------------------------------------------------------------------
- */
+/* ---- open and close -------------------------------------------------------------------------- */
 
 static void close_device(tl_device *device) {
   check_device *self = own(device);

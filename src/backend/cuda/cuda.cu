@@ -37,8 +37,7 @@ static talus_status test(cudaError_t error, const char *doing) {
   return tl_fail(TALUS_ERROR_DEVICE, "%s: CUDA says '%s'", doing, cudaGetErrorString(error));
 }
 
-/* ---- memory ------------------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static talus_status refuse_memory(size_t bytes) {
   size_t left = 0, all = 0;
@@ -104,8 +103,7 @@ static talus_status take_scratch(tl_device *device, size_t bytes) {
                                       : resize(device, &self->scratch, bytes + bytes / 8);
 }
 
-/* ---- sorts and sums ----------------------------------------------------------------------------
- */
+/* ---- sorts and sums -------------------------------------------------------------------------- */
 
 static talus_status sort(tl_device *device, size_t n, int bits, uint64_t *keys, uint64_t *room_keys,
                          uint32_t *values, uint32_t *room_values, bool *in_room) {
@@ -148,8 +146,7 @@ static talus_status sum(tl_device *device, size_t n, const uint32_t *counts, uin
               "summing");
 }
 
-/* ---- tasks -------------------------------------------------------------------------------------
- */
+/* ---- tasks ----------------------------------------------------------------------------------- */
 
 #define CUDA_KERNEL(name)                                                                          \
   static __global__ void run_##name(const tl_##name##_task task, size_t n) {                       \
@@ -180,8 +177,7 @@ static talus_status finish(tl_device *device) {
   return test(cudaStreamSynchronize(own(device)->stream), "working on the device");
 }
 
-/* ---- open and close ----------------------------------------------------------------------------
- */
+/* ---- open and close -------------------------------------------------------------------------- */
 
 static void close_device(tl_device *device) {
   cuda_device *self = own(device);

@@ -18,8 +18,7 @@ typedef struct tl_thread_ball {
   double x, y, z, radius; /* m */
 } tl_thread_ball;
 
-/* ---- where they are ----------------------------------------------------------------------------
- */
+/* ---- where they are -------------------------------------------------------------------------- */
 
 typedef struct tl_thread_extent {
   double low[3], high[3];   /* m, of centres */
@@ -67,8 +66,7 @@ TL_FN void tl_measure_at(const tl_measure_task *task, size_t thread) {
   task->parts[thread] = all;
 }
 
-/* ---- into cells --------------------------------------------------------------------------------
- */
+/* ---- into cells ------------------------------------------------------------------------------ */
 
 typedef struct tl_key_task {
   const tl_thread_ball *rows;
@@ -113,8 +111,7 @@ TL_FN void tl_gather_at(const tl_gather_task *task, size_t i) {
     task->cells[key].end = (uint32_t)(i + 1);
 }
 
-/* ---- who touches whom --------------------------------------------------------------------------
- */
+/* ---- who touches whom ------------------------------------------------------------------------ */
 
 typedef struct tl_thread_search {
   tl_grid_levels grid;
@@ -249,8 +246,7 @@ TL_FN void tl_touch_at(const tl_touch_task *task, size_t i) {
     task->counts[visit.slot] = visit.found;
 }
 
-/* ---- runs in order -----------------------------------------------------------------------------
- */
+/* ---- runs in order --------------------------------------------------------------------------- */
 
 #define TL_RUN_LONG 256 /* longer runs are sorted by all threads together */
 
@@ -327,8 +323,7 @@ TL_FN void tl_widen_at(const tl_widen_task *task, size_t i) {
     task->keys[i] = task->values[i];
 }
 
-/* ---- contacts ----------------------------------------------------------------------------------
- */
+/* ---- contacts -------------------------------------------------------------------------------- */
 
 typedef struct tl_contact_task {
   const tl_thread_ball *rows;
