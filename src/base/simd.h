@@ -130,6 +130,38 @@ INLINE lanes load(const talus_real *from) {
 
 INLINE void store(talus_real *to, lanes x) { memcpy(to, &x, sizeof x); }
 
+INLINE wide load_wide(const double *from) {
+  wide r;
+  memcpy(&r, from, sizeof r);
+  return r;
+}
+
+INLINE void store_wide(double *to, wide x) { memcpy(to, &x, sizeof x); }
+
+/* Registers of doubles that hold as many numbers as lanes does. */
+#define WIDES (W / WIDE)
+
+/* Lanes part * WIDE and the WIDE - 1 that follow, as doubles. */
+INLINE wide widen(lanes x, int part) {
+#if !TALUS_SINGLE
+  (void)part;
+  return x;
+#elif TL_SIMD_AVX512
+  (void)part;
+  return __builtin_convertvector(x, wide);
+#elif defined(__AVX2__)
+  return (wide)_mm256_cvtps_pd(part ? _mm256_extractf128_ps((__m256)x, 1)
+                                    : _mm256_castps256_ps128((__m256)x));
+#elif defined(__x86_64__)
+  return (wide)_mm_cvtps_pd(part ? _mm_movehl_ps((__m128)x, (__m128)x) : (__m128)x);
+#else
+  wide r;
+  for (int i = 0; i < WIDE; ++i)
+    r[i] = (double)x[part * WIDE + i];
+  return r;
+#endif
+}
+
 #if defined(__clang__)
 #define SHUFFLE(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
 #else
@@ -219,9 +251,12 @@ static __attribute__((noinline, unused)) void make_room(tl_tally *tally, const w
     tl_tally_empty(tally);
 }
 
-#if !TL_SIMD_AVX512
+#define ALL_WIDE ((1u << WIDE) - 1)
+
 INLINE unsigned wide_bits(wide_mask test) {
-#if defined(__AVX2__)
+#if TL_SIMD_AVX512
+  return _mm512_movepi64_mask((__m512i)test);
+#elif defined(__AVX2__)
   return (unsigned)_mm256_movemask_pd((__m256d)test);
 #elif defined(__x86_64__)
   return (unsigned)_mm_movemask_pd((__m128d)test);
@@ -232,14 +267,13 @@ INLINE unsigned wide_bits(wide_mask test) {
   return bits;
 #endif
 }
-#endif
 
 INLINE bool is_below(wide x, double limit) {
 #if TL_SIMD_AVX512
   return _mm512_cmp_pd_mask(_mm512_abs_pd((__m512d)x), _mm512_set1_pd(limit), _CMP_LT_OQ) == 0xff;
 #else
   const wide most = (wide){0} + limit;
-  return wide_bits((x < most) & (x > -most)) == (1u << WIDE) - 1;
+  return wide_bits((x < most) & (x > -most)) == ALL_WIDE;
 #endif
 }
 
@@ -286,18 +320,8 @@ INLINE void add_wide(tl_tally *tally, wide x, int at) {
 
 /* tl_tally_add of each lane. */
 INLINE void add_to_tally(tl_tally *tally, lanes x) {
-#if LANES_8 && TL_SIMD_AVX512
-  add_wide(tally, __builtin_convertvector(x, wide), 0);
-#else
-  double each[W];
-  for (int i = 0; i < W; ++i)
-    each[i] = (double)x[i];
-  for (int i = 0; i < W; i += WIDE) {
-    wide part;
-    memcpy(&part, each + i, sizeof part);
-    add_wide(tally, part, i);
-  }
-#endif
+  for (int part = 0; part < WIDES; ++part)
+    add_wide(tally, widen(x, part), part * WIDE);
 }
 
 #endif
