@@ -233,22 +233,29 @@ INLINE void store_rows(void *rows, size_t stride, const uint32_t *index, lanes m
         store((talus_real *)rows + index[i] * stride + k, m[k + i]);
 }
 
-/* ---- sums ------------------------------------------------------------------------------------ */
+/* ---- doubles, whatever the precision --------------------------------------------------------- */
 
-/* sum + x[0] + x[1] + ..., in that order. */
-INLINE double add_each(double sum, lanes x) {
-  for (int i = 0; i < W; ++i)
-    sum += (double)x[i];
-  return sum;
+INLINE wide wide_sqrt(wide x) {
+#if TL_SIMD_AVX512
+  return (wide)_mm512_sqrt_pd((__m512d)x);
+#elif defined(__AVX2__)
+  return (wide)_mm256_sqrt_pd((__m256d)x);
+#elif defined(__x86_64__)
+  return (wide)_mm_sqrt_pd((__m128d)x);
+#else
+  wide r;
+  for (int i = 0; i < WIDE; ++i)
+    r[i] = sqrt(x[i]);
+  return r;
+#endif
 }
 
-/* Where some numbers are too large for the tally, or it was added to often enough. */
-static __attribute__((noinline, unused)) void make_room(tl_tally *tally, const wide *x) {
-  for (int i = 0; i < WIDE; ++i)
-    if (!(fabs((*x)[i]) < tally->limit))
-      tl_tally_raise(tally, (*x)[i]);
-  if (tally->adds >= TL_TALLY_MOST)
-    tl_tally_empty(tally);
+INLINE wide wide_select(wide_mask test, wide a, wide b) {
+#if defined(__AVX2__) && !TL_SIMD_AVX512
+  return (wide)_mm256_blendv_pd((__m256d)b, (__m256d)a, (__m256d)test);
+#else
+  return (wide)((test & (wide_mask)a) | (~test & (wide_mask)b));
+#endif
 }
 
 #define ALL_WIDE ((1u << WIDE) - 1)
@@ -266,6 +273,49 @@ INLINE unsigned wide_bits(wide_mask test) {
     bits |= (unsigned)(test[i] != 0) << i;
   return bits;
 #endif
+}
+
+#if defined(__AVX2__) && !TL_SIMD_AVX512
+/* Which halves of doubles come first when the lanes of a mask are closed up. */
+static const int32_t first_halves[16][8] __attribute__((unused)) = {
+    {0, 1, 2, 3, 4, 5, 6, 7}, {0, 1, 2, 3, 4, 5, 6, 7}, {2, 3, 0, 1, 4, 5, 6, 7},
+    {0, 1, 2, 3, 4, 5, 6, 7}, {4, 5, 0, 1, 2, 3, 6, 7}, {0, 1, 4, 5, 2, 3, 6, 7},
+    {2, 3, 4, 5, 0, 1, 6, 7}, {0, 1, 2, 3, 4, 5, 6, 7}, {6, 7, 0, 1, 2, 3, 4, 5},
+    {0, 1, 6, 7, 2, 3, 4, 5}, {2, 3, 6, 7, 0, 1, 4, 5}, {0, 1, 2, 3, 6, 7, 4, 5},
+    {4, 5, 6, 7, 0, 1, 2, 3}, {0, 1, 4, 5, 6, 7, 2, 3}, {2, 3, 4, 5, 6, 7, 0, 1},
+    {0, 1, 2, 3, 4, 5, 6, 7}};
+#endif
+
+/* The lanes in `which` (bit i: lane i) first, in their order; then anything. */
+INLINE wide wide_pack(wide x, unsigned which) {
+#if TL_SIMD_AVX512
+  return (wide)_mm512_maskz_compress_pd((__mmask8)which, (__m512d)x);
+#elif defined(__AVX2__)
+  __m256i order;
+  memcpy(&order, first_halves[which], sizeof order);
+  return (wide)_mm256_permutevar8x32_ps((__m256)x, order);
+#else
+  const wide high = {x[1], x[1]};
+  return which == 2 ? high : x;
+#endif
+}
+
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+/* sum + x[0] + x[1] + ..., in that order. */
+INLINE double add_each(double sum, lanes x) {
+  for (int i = 0; i < W; ++i)
+    sum += (double)x[i];
+  return sum;
+}
+
+/* Where some numbers are too large for the tally, or it was added to often enough. */
+static __attribute__((noinline, unused)) void make_room(tl_tally *tally, const wide *x) {
+  for (int i = 0; i < WIDE; ++i)
+    if (!(fabs((*x)[i]) < tally->limit))
+      tl_tally_raise(tally, (*x)[i]);
+  if (tally->adds >= TL_TALLY_MOST)
+    tl_tally_empty(tally);
 }
 
 INLINE bool is_below(wide x, double limit) {

@@ -153,15 +153,11 @@ INLINE void squeeze_u32(uint32_t *to, __m128i places, __m128i x) {
   _mm_storeu_si128((__m128i *)(void *)to, close_up(x, places));
 }
 
-INLINE void squeeze(talus_real *to, __m128i places, __m256d x) {
+INLINE void squeeze(talus_real *to, unsigned which, __m256d x) {
 #if TALUS_SINGLE
-  _mm_storeu_ps(to, _mm_permutevar_ps(_mm256_cvtpd_ps(x), places));
+  _mm_storeu_ps(to, _mm_permutevar_ps(_mm256_cvtpd_ps(x), load_four(order[which])));
 #else
-  /* Halves of a double: twice its place, and one more. */
-  const __m256i low = _mm256_slli_epi64(_mm256_cvtepu32_epi64(places), 1);
-  const __m256i both =
-      _mm256_or_si256(low, _mm256_slli_epi64(_mm256_add_epi64(low, _mm256_set1_epi64x(1)), 32));
-  _mm256_storeu_pd(to, _mm256_castps_pd(_mm256_permutevar8x32_ps(_mm256_castpd_ps(x), both)));
+  store_wide(to, wide_pack((wide)x, which));
 #endif
 }
 
@@ -198,7 +194,7 @@ INLINE void look_at_four(tl_ball_list *list, uint32_t c, tl_ball_pack *pack) {
       _mm256_add_pd(_mm256_add_pd(_mm256_mul_pd(d[0], d[0]), _mm256_mul_pd(d[1], d[1])),
                     _mm256_mul_pd(d[2], d[2]));
   const __m256d touch = _mm256_cmp_pd(square, _mm256_mul_pd(d[3], d[3]), _CMP_LT_OQ);
-  const int which = _mm256_movemask_pd(touch);
+  const unsigned which = (unsigned)_mm256_movemask_pd(touch);
   const __m128i places = load_four(order[which]), old = load_four(list->at.data + c);
   const __m128i effects =
       _mm_add_epi32(_mm_set1_epi32((int32_t)(pack->effect + n)), load_four(before[which]));
@@ -207,15 +203,15 @@ INLINE void look_at_four(tl_ball_list *list, uint32_t c, tl_ball_pack *pack) {
   squeeze_u32(pack->b + n, places, load_four(other));
   _mm_storeu_si128((__m128i *)(void *)(pack->candidate + n),
                    _mm_add_epi32(_mm_set1_epi32((int32_t)c), places));
-  squeeze(pack->dx + n, places, d[0]);
-  squeeze(pack->dy + n, places, d[1]);
-  squeeze(pack->dz + n, places, d[2]);
+  squeeze(pack->dx + n, which, d[0]);
+  squeeze(pack->dy + n, which, d[1]);
+  squeeze(pack->dz + n, which, d[2]);
   const __m128i is_new = _mm_cmpeq_epi32(old, _mm_setzero_si128());
-  squeeze(pack->is_old + n, places,
+  squeeze(pack->is_old + n, which,
           _mm256_andnot_pd(_mm256_castsi256_pd(_mm256_cvtepi32_epi64(is_new)), _mm256_set1_pd(1)));
-  pack->count += (uint32_t)__builtin_popcount((unsigned)which);
+  pack->count += (uint32_t)__builtin_popcount(which);
   const __m256d same = _mm256_cmp_pd(square, _mm256_set1_pd(TL_BALL_SAME_PLACE), _CMP_LT_OQ);
-  if (__builtin_expect((_mm256_movemask_pd(same) & which) != 0, 0))
+  if (__builtin_expect(((unsigned)_mm256_movemask_pd(same) & which) != 0, 0))
     part(list, pack, n);
 }
 
