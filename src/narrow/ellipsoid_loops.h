@@ -239,7 +239,7 @@ INLINE void write_found(tl_ell_batch *batch, uint8_t mask, const uint8_t id[WIDE
 }
 
 /* One look at w(c) of each pair. */
-static void touch_wave(tl_ell_batch *batch, pool *ready, bool last) {
+static void newton_wave(tl_ell_batch *batch, pool *ready, bool last) {
   const size_t count = ready->count;
   ready->count = 0;
   const wide zero = {0};
@@ -284,5 +284,5 @@ static void run_batch(tl_ell_batch *batch) {
   for (int looks = 2; looking.count > 0; looks += 2)
     look_on(&looking, &ready, looks);
   for (int touches = 1; ready.count > 0; ++touches)
-    touch_wave(batch, &ready, touches == TL_ELL_TOUCHES);
+    newton_wave(batch, &ready, touches == TL_ELL_ROUNDS);
 }

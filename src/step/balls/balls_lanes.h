@@ -54,19 +54,22 @@ INLINE void load_some(tl_ball *balls, some_balls *to) {
   load_rows(second_row(balls), BALL_REALS, in_turn, to->n);
 }
 
-/* tl_ball_lead. */
-INLINE kick find_kick(const tl_ball_step *job, const some_balls *of, vec push, vec twist) {
+/* tl_ball_kick. */
+INLINE kick find_kick(const tl_ball_step *job, const some_balls *of, vec spring_force,
+                      vec spring_torque) {
   const lanes zero = {0}, inv_mass = of->m[7];
   const lanes half = lanes_select(inv_mass > zero, zero + job->forces.half, zero);
   const talus_vec3 g = job->forces.gravity;
-  const vec rate = {g.x + inv_mass * push.x, g.y + inv_mass * push.y, g.z + inv_mass * push.z};
-  return (kick){times(rate, half), times(twist, half * of->n[7])};
+  const vec rate = {g.x + inv_mass * spring_force.x, g.y + inv_mass * spring_force.y,
+                    g.z + inv_mass * spring_force.z};
+  return (kick){times(rate, half), times(spring_torque, half * of->n[7])};
 }
 
 /* Adds the work of half a step's kick on those that move; v and w are twice the mean. */
-INLINE void add_work(tl_tally *tally, double dt, vec push, vec twist, vec v, vec w, lanes inv_mass,
-                     int part) {
-  const wide work = 0.25 * dt * (dot_wide(push, v, part) + dot_wide(twist, w, part));
+INLINE void add_work(tl_tally *tally, double dt, vec spring_force, vec spring_torque, vec v, vec w,
+                     lanes inv_mass, int part) {
+  const wide work =
+      0.25 * dt * (dot_wide(spring_force, v, part) + dot_wide(spring_torque, w, part));
   const wide zero = {0};
   const wide_mask moves = widen(inv_mass, part) > zero;
   add_wide(tally, (wide)(moves & (wide_mask)work), part * WIDE);
@@ -147,7 +150,8 @@ INLINE bool drift(const tl_ball_step *job, size_t rank, const places *from, vec 
 /* Where the next contacts look for W balls that are kicked and then move on from x: false where
  * one leaves its place in the list, or spins beyond all sense. v and w are before the kick. */
 INLINE bool move_on(const tl_ball_step *job, size_t rank, const places x[WIDES], vec v0, vec w0,
-                    const kick *k, vec push, vec twist, lanes inv_mass, tl_ball_sums *sums) {
+                    const kick *k, vec spring_force, vec spring_torque, lanes inv_mass,
+                    tl_ball_sums *sums) {
   const lanes zero = {0};
   const vec none = {zero, zero, zero};
   const vec v = select_vec(inv_mass > zero, add(v0, k->velocity), none);
@@ -155,8 +159,8 @@ INLINE bool move_on(const tl_ball_step *job, size_t rank, const places x[WIDES],
   bool stays = lanes_mask(dot(w, w) <= zero + job->most_spin2) == ALL_LANES;
   for (int part = 0; part < WIDES; ++part) {
     stays &= drift(job, rank, &x[part], v, part);
-    add_work(&sums->of[TL_BALL_FIRST_WORK], job->crowd->dt, push, twist, add(v0, v), add(w0, w),
-             inv_mass, part);
+    add_work(&sums->of[TL_BALL_FIRST_WORK], job->crowd->dt, spring_force, spring_torque, add(v0, v),
+             add(w0, w), inv_mass, part);
   }
   return stays;
 }
@@ -166,13 +170,13 @@ INLINE bool start_some(const tl_ball_step *job, size_t rank, tl_ball_sums *sums)
   some_balls b;
   load_some(&job->list->ball.data[rank], &b);
   const vec v = {b.m[0], b.m[1], b.m[2]}, w = {b.m[3], b.m[4], b.m[5]};
-  const vec push = {b.n[0], b.n[1], b.n[2]}, twist = {b.n[3], b.n[4], b.n[5]};
-  const kick k = find_kick(job, &b, push, twist);
+  const vec spring_force = {b.n[0], b.n[1], b.n[2]}, spring_torque = {b.n[3], b.n[4], b.n[5]};
+  const kick k = find_kick(job, &b, spring_force, spring_torque);
   places x[WIDES];
   for (int part = 0; part < WIDES; ++part)
     for (int i = 0; i < 3; ++i)
       x[part].x[i] = load_wide(rows->x[i] + rank % TL_SIMD_GROUP + (size_t)(part * WIDE));
-  return move_on(job, rank, x, v, w, &k, push, twist, b.m[7], sums);
+  return move_on(job, rank, x, v, w, &k, spring_force, spring_torque, b.m[7], sums);
 }
 
 static bool start_eight(const tl_ball_step *job, size_t eight, tl_ball_sums *sums) {
@@ -271,7 +275,7 @@ INLINE void turn_by(tl_ball_rows *rows, size_t at, vec r, lane_mask moves) {
 }
 
 /* Forces of walls where there are any. */
-INLINE void add_walls(const tl_ball_step *job, size_t first, vec *force, vec *twist) {
+INLINE void add_walls(const tl_ball_step *job, size_t first, vec *force, vec *spring_torque) {
   const tl_ball_list *list = job->list;
   const uint8_t *has_wall = &list->has_wall.data[first];
   static const uint8_t none[W] = {0};
@@ -279,10 +283,10 @@ INLINE void add_walls(const tl_ball_step *job, size_t first, vec *force, vec *tw
     return;
   for (int i = 0; i < W; ++i)
     if (has_wall[i]) {
-      const talus_vec3 push = job->push[list->slot.data[first + (size_t)i]];
-      const talus_vec3 turn = job->twist[list->slot.data[first + (size_t)i]];
-      force->x[i] += push.x, force->y[i] += push.y, force->z[i] += push.z;
-      twist->x[i] = turn.x, twist->y[i] = turn.y, twist->z[i] = turn.z;
+      const talus_vec3 spring_force = job->spring_force[list->slot.data[first + (size_t)i]];
+      const talus_vec3 turn = job->spring_torque[list->slot.data[first + (size_t)i]];
+      force->x[i] += spring_force.x, force->y[i] += spring_force.y, force->z[i] += spring_force.z;
+      spring_torque->x[i] = turn.x, spring_torque->y[i] = turn.y, spring_torque->z[i] = turn.z;
     }
 }
 
@@ -291,14 +295,15 @@ static __attribute__((noinline)) unsigned judge(const vec *v, const vec *w, unsi
   const lanes zero = {0};
   const lanes size = dot(*v, *v) * zero + dot(*w, *w) * zero;
   const unsigned finite = lanes_mask(size == zero);
-  return (finite & moving) == moving ? TL_BALL_WILD : TL_BALL_BROKEN;
+  return (finite & moving) == moving ? TL_BALL_TOO_FAST : TL_BALL_BROKEN;
 }
 
 INLINE unsigned find_fate(vec v, vec w, const kick *k, lane_mask moves) {
-  const lanes zero = {0}, most = zero + TL_BALL_WILD_SQUARE;
-  const lane_mask calm = (dot(v, v) < most) & (dot(w, w) < most) &
-                         (dot(k->velocity, k->velocity) < most) & (dot(k->spin, k->spin) < most);
-  if (__builtin_expect(lanes_mask(calm | ~moves) == ALL_LANES, 1))
+  const lanes zero = {0}, most = zero + TL_BALL_FASTEST_SQUARE;
+  const lane_mask slow_enough = (dot(v, v) < most) & (dot(w, w) < most) &
+                                (dot(k->velocity, k->velocity) < most) &
+                                (dot(k->spin, k->spin) < most);
+  if (__builtin_expect(lanes_mask(slow_enough | ~moves) == ALL_LANES, 1))
     return 0;
   const vec velocity = v, spin = w; /* those in use need not go through memory */
   return judge(&velocity, &spin, lanes_mask(moves));
@@ -312,9 +317,9 @@ INLINE unsigned finish_some(const tl_ball_step *job, size_t rank, tl_ball_sums *
   const lanes zero = {0};
   lanes m[TL_SIMD_GROUP];
   add_all_contacts(list, rank, m);
-  vec push = {m[0], m[1], m[2]}, twist = {zero, zero, zero};
-  add_walls(job, rank, &push, &twist);
-  twist = (vec){twist.x - m[3], twist.y - m[4], twist.z - m[5]};
+  vec spring_force = {m[0], m[1], m[2]}, spring_torque = {zero, zero, zero};
+  add_walls(job, rank, &spring_force, &spring_torque);
+  spring_torque = (vec){spring_torque.x - m[3], spring_torque.y - m[4], spring_torque.z - m[5]};
 
   some_balls b;
   load_some(balls, &b);
@@ -323,10 +328,11 @@ INLINE unsigned finish_some(const tl_ball_step *job, size_t rank, tl_ball_sums *
       find_kick(job, &b, (vec){b.n[0], b.n[1], b.n[2]}, (vec){b.n[3], b.n[4], b.n[5]});
   const vec v = add((vec){b.m[0], b.m[1], b.m[2]}, first.velocity);
   const vec w = add((vec){b.m[3], b.m[4], b.m[5]}, first.spin);
-  const kick k = find_kick(job, &b, push, twist);
+  const kick k = find_kick(job, &b, spring_force, spring_torque);
   const vec v1 = select_vec(moves, add(v, k.velocity), v);
   const vec w1 = select_vec(moves, add(w, k.spin), w);
-  lanes n[] = {push.x, push.y, push.z, twist.x, twist.y, twist.z, b.n[6], b.n[7]};
+  lanes n[] = {spring_force.x,  spring_force.y,  spring_force.z, spring_torque.x,
+               spring_torque.y, spring_torque.z, b.n[6],         b.n[7]};
   lanes l[] = {v1.x, v1.y, v1.z, w1.x, w1.y, w1.z, b.m[6], b.m[7]};
   store_rows(second_row(balls), BALL_REALS, in_turn, n, ALL_LANES);
   store_rows(balls, BALL_REALS, in_turn, l, ALL_LANES);
@@ -336,12 +342,12 @@ INLINE unsigned finish_some(const tl_ball_step *job, size_t rank, tl_ball_sums *
     x[part] = load_places(&list->place.data[rank + (size_t)(part * WIDE)]);
     for (int i = 0; i < 3; ++i)
       store_wide(rows->x[i] + at + (size_t)(part * WIDE), x[part].x[i]);
-    add_work(&sums->of[TL_BALL_CONTACT_WORK], dt, push, twist, add(v, v1), add(w, w1), b.m[7],
-             part);
+    add_work(&sums->of[TL_BALL_CONTACT_WORK], dt, spring_force, spring_torque, add(v, v1),
+             add(w, w1), b.m[7], part);
   }
   turn_by(rows, at, times(w, zero + (talus_real)dt), moves);
   unsigned fate = find_fate(v1, w1, &k, moves);
-  if (job->goes_on && !move_on(job, rank, x, v1, w1, &k, push, twist, b.m[7], sums))
+  if (job->goes_on && !move_on(job, rank, x, v1, w1, &k, spring_force, spring_torque, b.m[7], sums))
     fate |= TL_BALL_LEFT;
   return fate;
 }

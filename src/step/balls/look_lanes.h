@@ -23,7 +23,7 @@ static __attribute__((noinline, unused)) void part(const tl_ball_list *list, tl_
 /* What a contact needs of a ball, beside its place. */
 INLINE void fetch(const tl_ball_list *list, uint32_t ball) {
   __builtin_prefetch(list->ball.data[ball].v);
-  __builtin_prefetch(list->ball.data[ball].push);
+  __builtin_prefetch(list->ball.data[ball].spring_force);
 }
 
 /* look(list, c, count, pack): of the `count` candidates from c on, at most LOOK, those that overlap
@@ -78,7 +78,7 @@ INLINE void look(tl_ball_list *list, uint32_t c, uint32_t count, tl_ball_pack *p
   memcpy(rows_b, &b, sizeof rows_b);
   for (int i = 0; i < LOOK; ++i) {
     __builtin_prefetch(list->ball.data[rows_b[i]].v);
-    __builtin_prefetch(list->ball.data[rows_b[i]].push);
+    __builtin_prefetch(list->ball.data[rows_b[i]].spring_force);
   }
   wide d[4];
   load_ways(list->place.data, rows_a, rows_b, d);
