@@ -228,7 +228,7 @@ static void look_on(pool *looking, pool *ready, int looks) {
 }
 
 INLINE void write_found(tl_ell_batch *batch, uint8_t mask, const uint8_t id[WIDE],
-                        const wide_vec *c, const wide_touch *t) {
+                        const wide_vec *c, const wide_newton *t) {
   const wide v[TL_ELL_RESULTS] = {c->x,    c->y,    c->z,    t->p1.x, t->p1.y, t->p1.z,
                                   t->p2.x, t->p2.y, t->p2.z, t->w,    t->h1,   t->h2};
   for (unsigned left = mask; left; left &= left - 1) {
@@ -251,7 +251,7 @@ static void newton_wave(tl_ell_batch *batch, pool *ready, bool last) {
     const wide before = load_wide(&ready->column[BEFORE][i]);
     uint8_t id[WIDE];
     memcpy(id, &ready->id[i], sizeof id);
-    const wide_touch t = wide_touch_at(p, c);
+    const wide_newton t = wide_newton_at(p, c);
     const uint8_t far = MASK(-t.w > margin);
     const wide_mask falls = t.w <= before + (zero + TL_ELL_GROWTH) * (t.h1 + t.h2);
     const uint8_t still = (uint8_t)(all & ~far & MASK(falls & (t.step <= zero + TL_ELL_STEP2)));
