@@ -252,5 +252,5 @@ talus_status tl_packed_find_pairs(const tl_bins *bins, tl_pairs *pairs, bool *cr
     return TALUS_OK;
   make_blocks(&packed);
   tl_search_fn *search = has_avx512() ? tl_packed_search_avx512 : tl_packed_search;
-  return tl_search(par, arena, packed.first_block[bins->levels + 1], search, &packed, pairs);
+  return tl_search(bins->crowd, packed.first_block[bins->levels + 1], search, &packed, pairs);
 }
