@@ -176,8 +176,7 @@ talus_status tl_scene_shape_fault(const tl_scene_shape *shape, const char **faul
   return TALUS_OK;
 }
 
-/* ---- for warnings ------------------------------------------------------------------------------
- */
+/* ---- for warnings ---------------------------------------------------------------------------- */
 
 /* Points are not measured exactly: a warning is no reason for a quadrature. */
 static bool size_of_points(const tl_scene_points *points, size_t width, tl_scene_size_of *size) {

@@ -11,7 +11,8 @@ static void write_mid(const tl_ball_step *job, uint32_t slot) {
   job->mid.position[slot] = tl_dvec3(place->x, place->y, place->z);
   job->mid.velocity[slot] = mid.velocity;
   job->mid.spin[slot] = mid.spin;
-  tl_ball_lead(&job->forces, &job->list->ball.data[rank], &job->lead[slot], &job->swing[slot]);
+  tl_ball_kick(&job->forces, &job->list->ball.data[rank], &job->velocity_kick[slot],
+               &job->spin_kick[slot]);
 }
 
 static void write_mids(void *context, size_t begin, size_t end) {
@@ -44,24 +45,25 @@ static talus_status measure_walls(tl_ball_step *job) {
 }
 
 /* From the contacts of the last step, which are in wall_before, to forces. */
-static talus_status push(tl_ball_step *job, const tl_crowd *at_end, const talus_real *margins) {
+static talus_status spring_force(tl_ball_step *job, const tl_crowd *at_end,
+                                 const talus_real *margins) {
   TL_TRY(find_walls(job, at_end, margins));
   TL_TRY(measure_walls(job));
   const tl_penalty_motion motion = {.velocity = job->mid.velocity,
                                     .spin = job->mid.spin,
-                                    .lead = job->lead,
-                                    .swing = job->swing,
+                                    .velocity_kick = job->velocity_kick,
+                                    .spin_kick = job->spin_kick,
                                     .h = job->begins ? 0 : job->crowd->dt};
-  return tl_penalty_add_up(at_end, &motion, &job->list->wall_contacts, job->push, job->twist,
-                           &job->list->wall_sums);
+  return tl_penalty_add_up(at_end, &motion, &job->list->wall_contacts, job->spring_force,
+                           job->spring_torque, &job->list->wall_sums);
 }
 
 talus_status tl_balls_push_walls(tl_ball_step *job) {
   const tl_crowd *crowd = job->crowd;
   tl_ball_list *list = job->list;
   const size_t n = job->model->bodies;
-  TL_TAKE(crowd->arena, n, &job->push);
-  TL_TAKE(crowd->arena, n, &job->twist);
+  TL_TAKE(crowd->arena, n, &job->spring_force);
+  TL_TAKE(crowd->arena, n, &job->spring_torque);
   job->wall_depths = (tl_depths){0};
   if (list->walls.count == 0) {
     list->wall_contacts.count = list->wall_contacts.springs.count = 0;
@@ -73,8 +75,8 @@ talus_status tl_balls_push_walls(tl_ball_step *job) {
   TL_TAKE(crowd->arena, n, &job->mid.position);
   TL_TAKE(crowd->arena, n, &job->mid.velocity);
   TL_TAKE(crowd->arena, n, &job->mid.spin);
-  TL_TAKE(crowd->arena, n, &job->lead);
-  TL_TAKE(crowd->arena, n, &job->swing);
+  TL_TAKE(crowd->arena, n, &job->velocity_kick);
+  TL_TAKE(crowd->arena, n, &job->spin_kick);
   job->mid.rotation = crowd->in->rotation; /* walls do not turn, and balls look all the same */
   memset(margins, 0, n * sizeof *margins);
   tl_for(&job->model->par, list->wall_balls.count, 256, write_mids, job);
@@ -92,7 +94,7 @@ talus_status tl_balls_push_walls(tl_ball_step *job) {
   at_end.members = list->wall_balls.data; /* for whom forces are added up */
   at_end.count = list->wall_balls.count;
   tl_contacts_swap(&list->wall_contacts, &list->wall_before);
-  const talus_status status = push(job, &at_end, margins);
+  const talus_status status = spring_force(job, &at_end, margins);
   if (status != TALUS_OK) /* those of the last step, with their springs, stay */
     tl_contacts_swap(&list->wall_contacts, &list->wall_before);
   return status;
