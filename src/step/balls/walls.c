@@ -45,8 +45,8 @@ static talus_status measure_walls(tl_ball_step *job) {
 }
 
 /* From the contacts of the last step, which are in wall_before, to forces. */
-static talus_status spring_force(tl_ball_step *job, const tl_crowd *at_end,
-                                 const talus_real *margins) {
+static talus_status push_walls(tl_ball_step *job, const tl_crowd *at_end,
+                               const talus_real *margins) {
   TL_TRY(find_walls(job, at_end, margins));
   TL_TRY(measure_walls(job));
   const tl_penalty_motion motion = {.velocity = job->mid.velocity,
@@ -94,7 +94,7 @@ talus_status tl_balls_push_walls(tl_ball_step *job) {
   at_end.members = list->wall_balls.data; /* for whom forces are added up */
   at_end.count = list->wall_balls.count;
   tl_contacts_swap(&list->wall_contacts, &list->wall_before);
-  const talus_status status = spring_force(job, &at_end, margins);
+  const talus_status status = push_walls(job, &at_end, margins);
   if (status != TALUS_OK) /* those of the last step, with their springs, stay */
     tl_contacts_swap(&list->wall_contacts, &list->wall_before);
   return status;
