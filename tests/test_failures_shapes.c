@@ -128,9 +128,9 @@ TEST(meshes_springs_and_events_are_built_stepped_and_saved_or_memory_is_missing)
     return;
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
     text = all[i].text;
-    fail_each(build_world, ALL, all[i].build);
+    fail_each(build_world, 500, all[i].build);
     fail_each(step_world, ALL, all[i].step);
-    fail_each(save_and_load, ALL, all[i].save);
+    fail_each(save_and_load, 60, all[i].save);
   }
 }
 
@@ -196,9 +196,9 @@ TEST(meshes_are_made_read_mended_and_written_or_memory_is_missing) {
     name = names[i][0];
     fail_each(make_and_write, ALL, names[i][1]);
     CHECK_OK(make_and_write(-1));
-    fail_each(read_and_mend, ALL, names[i][2]);
+    fail_each(read_and_mend, 80, names[i][2]);
   }
-  fail_each(make_clump, ALL, "clump");
+  fail_each(make_clump, 80, "clump");
 }
 
 #else
