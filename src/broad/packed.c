@@ -206,6 +206,6 @@ talus_status tl_packed_find_pairs(const tl_bins *bins, tl_pairs *pairs, bool *cr
   if (*crowded)
     return TALUS_OK;
   make_blocks(&packed);
-  return tl_search(par, arena, packed.first_block[bins->levels + 1], loops_now()->search, &packed,
+  return tl_search(bins->crowd, packed.first_block[bins->levels + 1], loops_now()->search, &packed,
                    pairs);
 }

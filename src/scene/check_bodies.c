@@ -58,9 +58,10 @@ static void check_profile(tl_checker *checker, tl_node_id node, const tl_scene_s
         "%s.sides is of a revolved wall or a mesh; expected it beside `revolved`, `tube`, "
         "`funnel` or `mesh`",
         path);
-  if (tl_scene_shape_kind(shape) != TALUS_REVOLVED)
+  if (tl_scene_shape_kind(shape) != TALUS_REVOLVED || checker->status != TALUS_OK)
     return;
-  const char *fault = tl_scene_shape_fault(shape);
+  const char *fault;
+  checker->status = tl_scene_shape_fault(shape, &fault);
   if (fault)
     tl_problem_add(checker->problems, tl_check_mark(checker, node, given), "%s.%s: %s", path, given,
                    fault);
