@@ -26,6 +26,8 @@ talus_status tl_size_check(const talus_size_def *size, const char *what);
  * but what the generator can give has. */
 double tl_size_largest(const talus_size_def *size);
 double tl_size_usual(const talus_size_def *size);
+/* Of a lognormal distribution: two deviations below the median, where one in forty is smaller. */
+double tl_size_least(const talus_size_def *size);
 /* The scale of object `serial`: a function of (seed, stream, serial) alone. */
 double tl_size_draw(const talus_size_def *size, uint64_t seed, uint32_t stream, uint64_t serial);
 /* Deep copy of the table and its release. */

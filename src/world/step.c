@@ -386,6 +386,8 @@ static talus_status step_once(talus_world *world) {
                           .cancel = may_stop ? &world->cancel : NULL,
                           .penalty = &world->penalty,
                           .where = &world->where};
+  if (is_springs)
+    TL_TRY(tl_world_expect_bodies(world));
   world->broad_cache.chosen = world->last.broad; /* as a resumed run does */
   world->rest.spring = tl_world_spring_energy(world);
   const tl_step_report last = world->last;

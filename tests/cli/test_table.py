@@ -100,3 +100,11 @@ def test_a_table_that_is_not_there_is_named(tmp_path):
     (tmp_path / "packing.csv").unlink()
     done = talus("check", scene)
     assert done.returncode != 0 and "packing.csv" in done.stderr and "paths in a scene begin at the scene's folder" in done.stderr
+
+
+def test_a_table_in_millimetres_without_scale_is_warned_of(tmp_path):
+    (tmp_path / "grains.csv").write_text("x,y,z,r\n0,0,6,5\n20,0,6,5\n")
+    (tmp_path / "scene.yaml").write_text("talus: 1\nuntil: 0.01\nmaterials: {rock: {density: 2600}}\nbodies: [{table: grains.csv}]\n")
+    said = talus("check", tmp_path / "scene.yaml").stderr
+    assert "scene.yaml:4:10: a body of bodies.0.table has 1.4e+06 kg; sizes are in metres: a table in mm needs `scale: 0.001`" in said
+    assert "kg" not in talus("check", tmp_path / "scene.yaml", "--set", "quiet=[heavy-body]").stderr
