@@ -392,7 +392,7 @@ static talus_status step_once(talus_world *world) {
   world->rest.spring = tl_world_spring_energy(world);
   const tl_step_report last = world->last;
   world->where.soon = needs_contacts(world) ? TL_THE_CONTACTS : 0;
-  tl_flow_begin_step(&world->flow, model, &world->state);
+  TL_TRY(tl_flow_begin_step(&world->flow, model, &world->state));
   model->par.is_alone = world->has_pace && tl_pace_is_alone(&world->pace);
   const talus_status status = run_stages(world, &crowd);
   if (status == TALUS_INTERRUPTED) {
