@@ -4,8 +4,7 @@
 #include "output/output.h"
 #include "scene/warn.h"
 
-/* ---- words
- * ---------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static const tl_words random_word = {WORDS({"random", 0, "every rotation equally likely"}), NULL};
 
@@ -92,8 +91,7 @@ static const tl_words strict_words = {
            "a step whose contacts the solver did not get right"}),
     NULL};
 
-/* ---- what
- * ----------------------------------------------------------------------------------------- */
+/* ---- what ------------------------------------------------------------------------------------ */
 
 #define OWNER tl_scene_material
 static const tl_map material_map = {
@@ -250,8 +248,7 @@ const tl_map tl_schema_motion = {
   KEY(OWNER, seed, INTEGER), .range = {0, 18446744073709551615.0, false}, .fallback = "1",         \
                              .example = "7", .help = "of its random numbers"
 
-/* ---- regions and sizes
- * ------------------------------------------------------------------------------ */
+/* ---- regions and sizes ----------------------------------------------------------------------- */
 
 #define OWNER tl_scene_round
 #define AT_KEY(what)                                                                               \
@@ -344,8 +341,7 @@ static const tl_map size_map = {
                          .example = "{uniform: [0.8, 1.2]}",                                       \
                          .help = "the scale of each body; otherwise 1"
 
-/* ---- bodies
- * ----------------------------------------------------------------------------------------- */
+/* ---- bodies ---------------------------------------------------------------------------------- */
 
 #define OWNER tl_scene_fill
 const tl_map tl_schema_fill = {
@@ -479,8 +475,7 @@ static const tl_map ignore_map = {
                              {0}}};
 #undef OWNER
 
-/* ---- flow and output
- * ---------------------------------------------------------------------------------- */
+/* ---- flow and output ------------------------------------------------------------------------- */
 
 #define OWNER tl_scene_emitter
 const tl_map tl_schema_emitter = {
@@ -583,8 +578,7 @@ static const tl_map output_map = {
         {0}}};
 #undef OWNER
 
-/* ---- the scene
- * ------------------------------------------------------------------------------------------ */
+/* ---- the scene ------------------------------------------------------------------------------- */
 
 #define OWNER talus_scene
 const tl_map tl_schema_scene = {
