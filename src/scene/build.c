@@ -23,6 +23,7 @@ typedef struct builder {
   TL_ARRAY(char *) own_keys;
   TL_ARRAY(size_t) first; /* of each entry of `bodies`: how many bodies there were before it */
   tl_from_names borrowed; /* materials of other runs */
+  tl_from_names left;     /* emitters and sinks of those */
   tl_gather mistakes;     /* of entries; the next one has its turn all the same */
 } builder;
 
@@ -366,7 +367,7 @@ static talus_status add_bodies(builder *b) {
       continue;
     const talus_status status = body->fill    ? add_fill(b, body->fill, body->name)
                                 : body->from  ? tl_scene_add_from(b->scene, b->world, &b->materials,
-                                                                  body->from, &b->borrowed)
+                                                                  body->from, &b->borrowed, &b->left)
                                 : body->table ? add_table(b, body->table)
                                               : add_body(b, body);
     /* The messages of a fill begin with the word. */
@@ -559,6 +560,33 @@ static void warn_overlap(const builder *b) {
   tl_text_drop(&text);
 }
 
+/* A branch goes on without what came in and went out, unless the scene has its own. */
+static void warn_left_behind(const builder *b) {
+  const talus_scene *scene = b->scene;
+  const tl_scene_body *bodies = scene->bodies.data;
+  size_t entry = 0;
+  if (b->left.count == 0 || scene->emit.count > 0 || scene->sinks.count > 0)
+    return;
+  while (!bodies[entry].from)
+    entry++;
+  tl_text text = {0};
+  add_place(b, &text, entry);
+  tl_text_add(&text, "bodies.%zu.from: ", entry);
+  for (size_t i = 0; i < b->left.count; ++i)
+    tl_text_add(&text, "%s%s",
+                i == 0                   ? ""
+                : i + 1 == b->left.count ? " and "
+                                         : ", ",
+                b->left.data[i]);
+  tl_text_add(&text,
+              " of that run do%s not come along: copy `emit` and `sinks` from its scene.yaml",
+              b->left.count == 1 ? "es" : "");
+  tl_warn_add_way_out(&text, TL_WARN_LEFT_BEHIND);
+  if (text.status == TALUS_OK)
+    b->log(b->log_context, 1, text.data);
+  tl_text_drop(&text);
+}
+
 static talus_status add_all(builder *b) {
   for (size_t i = 0; i < b->scene->warnings.count && b->log; ++i)
     b->log(b->log_context, 1, b->scene->warnings.data[i]);
@@ -574,6 +602,8 @@ static talus_status add_all(builder *b) {
     warn_overlap(b);
   if (all_there && b->log && !(b->scene->quiet & TL_WARN_HEAVY_BODY))
     warn_heavy(b);
+  if (all_there && b->log && !(b->scene->quiet & TL_WARN_LEFT_BEHIND))
+    warn_left_behind(b);
   return add_flow(b, all_there);
 }
 
@@ -607,6 +637,7 @@ static talus_status build(builder *b, const talus_world_def *def,
   tl_array_free(&b->own_keys);
   tl_array_free(&b->first);
   tl_from_names_free(&b->borrowed);
+  tl_from_names_free(&b->left);
   if (status == TALUS_OK)
     *world = b->world;
   else

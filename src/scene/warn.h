@@ -22,7 +22,8 @@ enum {
   TL_WARN_IDLE_KEY = 1024,
   TL_WARN_SOFT_SPRINGS = 2048,
   TL_WARN_HEAVY_BODY = 4096,
-  TL_WARN_NARROW_THROAT = 8192
+  TL_WARN_NARROW_THROAT = 8192,
+  TL_WARN_LEFT_BEHIND = 16384 /* likewise */
 };
 
 /* kg: above, hardly anything that moves in one piece, but ships and asteroids. */
