@@ -81,7 +81,9 @@ static const tl_words warnings = {
            "springs that let bodies sink by more than a hundredth of their radius"},
           {"narrow-throat", TL_WARN_NARROW_THROAT, "balls that a revolved wall does not let pass"},
           {"heavy-body", TL_WARN_HEAVY_BODY,
-           "a body of a thousand tonnes, as if its size were in mm"}),
+           "a body of a thousand tonnes, as if its size were in mm"},
+          {"left-behind", TL_WARN_LEFT_BEHIND,
+           "emitters and sinks of a run whose bodies are taken `from` it"}),
     NULL};
 
 static const tl_words strict_words = {

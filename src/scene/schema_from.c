@@ -59,7 +59,8 @@ const tl_map tl_schema_from = {
         "replace theirs, and one that nobody has is refused. Contacts bring their impulses and "
         "springs where the contact model is the same, so that a scene with the same settings and "
         "no change goes on with the bits of that run. Emitters, sinks and probes do not come "
-        "along.",
+        "along: copy `emit`, `sinks` and `probes` from the run's scene.yaml; emitters then begin "
+        "anew.",
     .keys = (const tl_key[]){
         {KEY(OWNER, from, TEXT), .flags = TL_KEY_PATH, .expected = "a result folder",
          .example = "settled.out/", .help = "the folder, relative to the scene's"},

@@ -381,11 +381,13 @@ static talus_status step_once(talus_world *world) {
                           .cancel = world->interrupt ? &world->cancel : NULL,
                           .penalty = &world->penalty,
                           .where = &world->where};
+  if (is_springs)
+    TL_TRY(tl_world_expect_bodies(world));
   world->broad_cache.chosen = world->last.broad; /* as a resumed run does */
   world->unfinished.spring = tl_world_spring_energy(world);
   const tl_step_report last = world->last;
   world->where.soon = needs_contacts(world) ? TL_THE_CONTACTS : 0;
-  tl_flow_begin_step(&world->flow, model, &world->state);
+  TL_TRY(tl_flow_begin_step(&world->flow, model, &world->state));
   model->par.is_alone = world->has_pace && tl_pace_is_alone(&world->pace);
   const talus_status status = run_stages(world, &crowd);
   if (status == TALUS_INTERRUPTED) {
