@@ -58,7 +58,7 @@ static bool measure_stages(const broad_group *group, tl_bins_stages *stages) {
   tl_bins_stages_of_bench = stages;
   for (int i = 0; good && i < 4; ++i)
     good = tl_arena_reset(&with.arena) == TALUS_OK &&
-           tl_bins_find_pairs(&with.scope, boxes, &pairs) == TALUS_OK;
+           tl_bins_find_pairs(&with.crowd, boxes, &pairs) == TALUS_OK;
   tl_bins_stages_of_bench = NULL;
   broad_model_free(&with);
   broad_scene_free(&scene);
@@ -81,7 +81,7 @@ static void print_stages(const broad_bench *bench, const broad_group *group,
   printf(
       "           ns/body: sizes %.1f, cells and sort %.1f, search %.1f; %.0f bytes at %.1f GB/s "
       "take %.1f: %s\n",
-      1e9 * s.survey / n, 1e9 * s.sort / n, 1e9 * (s.all - s.survey - s.sort) / n, bytes,
+      1e9 * s.measure / n, 1e9 * s.sort / n, 1e9 * (s.all - s.measure - s.sort) / n, bytes,
       1e-9 * bandwidth, floor,
       floor > 0.6 * whole ? "memory limits" : "latency and arithmetic limit");
 }
@@ -167,7 +167,7 @@ static bool step(broad_model *with, const talus_box *boxes, double *ms, size_t *
   if (tl_arena_reset(&with->arena) != TALUS_OK)
     return fail("skin");
   const double begun = broad_now_ms();
-  if (tl_broad_find_pairs(TALUS_BROAD_BINS, &with->scope, boxes, &pairs) != TALUS_OK)
+  if (tl_broad_find_pairs(TALUS_BROAD_BINS, &with->crowd, boxes, &pairs) != TALUS_OK)
     return fail("skin");
   *ms = broad_now_ms() - begun;
   *count = pairs.count;
@@ -252,7 +252,7 @@ bool broad_skin(broad_bench *bench) {
     good = broad_model_make(&plain, n, bench->options.threads[t]) && good;
     good = broad_model_make(&skinned, n, bench->options.threads[t]) && good;
     skinned.model.skin = SKIN;
-    skinned.scope.broad_cache = &skinned.cache;
+    skinned.crowd.broad_cache = &skinned.cache;
     good = good && take_steps(&scene, &plain, &skinned, boxes, steps, &times);
     if (good)
       print_skin(bench, n, bench->options.threads[t], &times, skinned.cache.candidates.count);

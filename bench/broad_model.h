@@ -9,7 +9,7 @@ typedef struct broad_model {
   tl_model model;
   tl_shape shape;
   tl_arena arena;
-  tl_crowd scope;
+  tl_crowd crowd;
   tl_broad_cache cache;
   uint32_t *zeros;
 } broad_model;

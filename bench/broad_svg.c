@@ -41,7 +41,7 @@ static void add_name(chart *drawn, const char *name) {
 }
 
 /* Methods and ranges; false where there is nothing to draw. */
-static bool survey(chart *drawn) {
+static bool find_range(chart *drawn) {
   double low[2] = {INFINITY, INFINITY}, high[2] = {0, 0};
   for (size_t i = 0; i < drawn->bench->groups; ++i)
     for (int k = 0; k < drawn->bench->group[i].rows; ++k) {
@@ -114,7 +114,7 @@ bool broad_plot(const broad_bench *bench, const char *path) {
   for (int i = 0; i < bench->options.thread_counts; ++i)
     if (bench->options.threads[i] > drawn.threads)
       drawn.threads = bench->options.threads[i];
-  if (!survey(&drawn)) {
+  if (!find_range(&drawn)) {
     fprintf(stderr, "talus bench broad: nothing to plot: --svg shows the section uniform\n");
     return false;
   }

@@ -19,7 +19,7 @@ bool broad_model_make(broad_model *to, size_t bodies, int threads) {
   model->property.flags = model->property.shape = to->zeros;
   model->bodies = bodies;
   model->par.threads = threads;
-  to->scope = (tl_crowd){.model = model, .count = bodies, .arena = &to->arena};
+  to->crowd = (tl_crowd){.model = model, .count = bodies, .arena = &to->arena};
   return true;
 }
 
@@ -60,7 +60,7 @@ static bool print_density(broad_bench *bench, const published *paper, size_t n) 
   if (good)
     broad_scene_boxes(&scene, boxes);
   for (int split = 0; good && split < 2; ++split)
-    good = tl_kdtree_measure(&with.scope, boxes, split, TL_KDTREE_BITS, &found[split]) == TALUS_OK;
+    good = tl_kdtree_measure(&with.crowd, boxes, split, TL_KDTREE_BITS, &found[split]) == TALUS_OK;
   for (int split = 0; good && split < 2; ++split) {
     const tl_kdtree_statistics *s = &found[split];
     printf("  %-5g %-4s %8.2f %8.2f %12.5g %12.5g %10llu %10.0f %8llu %8.0f %8llu\n",
@@ -125,7 +125,7 @@ static bool measure_published(broad_group *group, const broad_scene *scene) {
     broad_scene_boxes(scene, boxes);
   for (int i = 0; good && i < repeat; ++i) {
     good = tl_arena_reset(&with.arena) == TALUS_OK &&
-           tl_kdtree_measure(&with.scope, boxes, true, 0, &s) == TALUS_OK;
+           tl_kdtree_measure(&with.crowd, boxes, true, 0, &s) == TALUS_OK;
     times[0][i] = 1e3 * (s.seconds_build + s.seconds_sweep_1);
     times[1][i] = 1e3 * (s.seconds_build + s.seconds_sweep_2);
   }
@@ -219,12 +219,12 @@ static bool time_step(series *of, const talus_box *boxes, bool counts) {
   const char *reason;
   if (tl_arena_reset(&of->with.arena) != TALUS_OK)
     return false;
-  of->with.scope.broad_cache = of->keeps ? &of->with.cache : NULL;
+  of->with.crowd.broad_cache = of->keeps ? &of->with.cache : NULL;
   const double begun = broad_now_ms();
   talus_broad_kind kind = of->kind;
   if (kind == TALUS_BROAD_AUTO)
-    kind = tl_broad_choose(&of->with.scope, boxes, &reason);
-  if (tl_broad_find_pairs(kind, &of->with.scope, boxes, &pairs) != TALUS_OK)
+    kind = tl_broad_choose(&of->with.crowd, boxes, &reason);
+  if (tl_broad_find_pairs(kind, &of->with.crowd, boxes, &pairs) != TALUS_OK)
     return false;
   const double took = broad_now_ms() - begun;
   if (!counts)

@@ -95,12 +95,13 @@ bool peer_run_talus(const ccp_bench *bench, const peer_heap *heap, peer_trial *t
   trial->steps = steps_of(heap->measured, trial->dt);
   if (!ccp_heap_make(&recipe, &made))
     return false;
-  bool good = place(made.world, heap) == TALUS_OK &&
-              talus_world_step(made.world, (uint64_t)steps_of(heap->rest, trial->dt)) == TALUS_OK &&
-              talus_probe_read(made.world, made.probe, &before) == TALUS_OK &&
-              ccp_measure(&made, trial->steps, &times) &&
-              talus_probe_read(made.world, made.probe, &force) == TALUS_OK &&
-              talus_view_map(made.world, TALUS_FIELD_POSITION, TALUS_READ, &view) == TALUS_OK;
+  bool good =
+      place(made.world, heap) == TALUS_OK &&
+      talus_world_step(made.world, (uint64_t)steps_of(heap->settling, trial->dt)) == TALUS_OK &&
+      talus_probe_read(made.world, made.probe, &before) == TALUS_OK &&
+      ccp_measure(&made, trial->steps, &times) &&
+      talus_probe_read(made.world, made.probe, &force) == TALUS_OK &&
+      talus_view_map(made.world, TALUS_FIELD_POSITION, TALUS_READ, &view) == TALUS_OK;
   if (good) {
     good = peer_overlap(heap, (const double *)view.data + 3, &trial->overlap) &&
            talus_view_unmap(made.world, &view) == TALUS_OK;
@@ -274,7 +275,7 @@ static void write_runs(FILE *file, const peer_heap *heap, const peer_trial *tria
           "run %ld\n"
           "print \"talus_vcm ${down}\"\n"
           "write_dump all custom final.txt x y z\n",
-          trial->dt, GRAVITY, steps_of(heap->rest, trial->dt), trial->steps);
+          trial->dt, GRAVITY, steps_of(heap->settling, trial->dt), trial->steps);
 }
 
 static bool run_script(const peer_heap *heap, const char *program, peer_trial *trial) {
@@ -389,7 +390,7 @@ bool peer_run_bullet(const ccp_bench *bench, const peer_heap *heap, peer_trial *
   snprintf(numbers[0], sizeof numbers[0], "%.17g", heap->side);
   snprintf(numbers[1], sizeof numbers[1], "%.17g", trial->dt);
   snprintf(numbers[2], sizeof numbers[2], "%d", trial->setting);
-  snprintf(numbers[3], sizeof numbers[3], "%ld", steps_of(heap->rest, trial->dt));
+  snprintf(numbers[3], sizeof numbers[3], "%ld", steps_of(heap->settling, trial->dt));
   snprintf(numbers[4], sizeof numbers[4], "%ld", trial->steps);
   char *arguments[] = {path,       file,       numbers[0], numbers[1],
                        numbers[2], numbers[3], numbers[4], NULL};

@@ -60,7 +60,7 @@ static bool make_heap(const ccp_bench *bench, size_t bodies, peer_heap *to) {
   ccp_heap heap;
   *to = (peer_heap){.count = bodies,
                     .threads = options->threads,
-                    .rest = options->quick ? 0.02 : 0.5,
+                    .settling = options->quick ? 0.02 : 0.5,
                     .measured = options->quick ? 0.02 : 0.3};
   if (!ccp_heap_make(&recipe, &heap))
     return false;

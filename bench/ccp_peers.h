@@ -18,8 +18,8 @@ typedef struct peer_heap {
   double side;
   double *x; /* 3 each */
   char folder[512];
-  int threads;           /* or ranks */
-  double rest, measured; /* s */
+  int threads;               /* or ranks */
+  double settling, measured; /* s */
 } peer_heap;
 
 typedef struct peer_trial {

@@ -25,7 +25,7 @@ static bool is_shown(const ccp_curve *curve, int i) {
   return curve->x[i] > 0 && curve->y[i] > 0 && isfinite(curve->x[i]) && isfinite(curve->y[i]);
 }
 
-static void survey(chart *c, const ccp_curve *curves, int count) {
+static void find_range(chart *c, const ccp_curve *curves, int count) {
   double low[2] = {INFINITY, INFINITY}, high[2] = {0, 0};
   for (int k = 0; k < count; ++k)
     for (int i = 0; i < curves[k].points; ++i) {
@@ -91,7 +91,7 @@ bool ccp_plot(const char *path, const char *title, const char *x_label, const ch
   chart c = {.to = bench_open(path)};
   if (!c.to)
     return false;
-  survey(&c, curves, count);
+  find_range(&c, curves, count);
   fprintf(
       c.to,
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "

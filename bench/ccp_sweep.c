@@ -20,7 +20,7 @@ static double product_bytes(int method, double contacts_per_body) {
   bytes += row + 2 * field + 2 * sizeof(uint32_t); /* gather: rows, p, q, entries */
   bytes += 3 * body; /* velocities read by rows; free ones, new ones */
   if (method == TALUS_APGD)
-    bytes += field + 3 * field + 3 * body; /* mark; lead = mix of now and next */
+    bytes += field + 3 * field + 3 * body; /* mark; extrapolated = mix of now and next */
   return bytes;
 }
 
@@ -53,12 +53,12 @@ static bool time_ordering(ccp_heap *heap, int repeat, double *seconds, size_t *c
   talus_world *world = heap->world;
   double all[9];
   for (int i = 0; i < repeat; ++i) {
-    const tl_crowd scope = {.model = &world->model,
+    const tl_crowd crowd = {.model = &world->model,
                             .count = world->model.bodies,
                             .in = &world->state,
                             .arena = &world->arena};
     tl_system system = {.model = &world->model,
-                        .crowd = &scope,
+                        .crowd = &crowd,
                         .settings = &world->model.solve,
                         .contacts = &world->contacts};
     tl_ccp job = {.system = &system};

@@ -66,8 +66,7 @@ void ell_pairs_free(ell_pairs *pairs) {
   free(pairs->d);
 }
 
-/* ---- one measurement each; the best of the repeats, s -----------------------------------------
- */
+/* ---- one measurement each; the best of the repeats, s ---------------------------------------- */
 
 /* Pairs as the lanes want them. */
 typedef struct columns {
@@ -235,8 +234,7 @@ int ell_bench_pairs(ell_bench *bench) {
   return code;
 }
 
-/* ---- the paper's Figure 4 ----------------------------------------------------------------------
- */
+/* ---- the paper's Figure 4 -------------------------------------------------------------------- */
 
 #define DECADES 18
 

@@ -49,7 +49,7 @@ static bool settle(size_t bodies, long steps, int threads, peer_heap *to) {
   const ccp_recipe recipe = {.bodies = bodies, .dt = 1e-3, .iterations = 50, .threads = threads};
   ccp_heap heap;
   talus_view view;
-  *to = (peer_heap){.count = bodies, .threads = threads, .rest = 0.02, .measured = 0.1};
+  *to = (peer_heap){.count = bodies, .threads = threads, .settling = 0.02, .measured = 0.1};
   if (!ccp_heap_make(&recipe, &heap))
     return false;
   to->side = heap.side;

@@ -34,8 +34,7 @@ static double uniform(uint64_t *state) {
   return (double)(*state >> 11) * 0x1p-53;
 }
 
-/* ---- methods -----------------------------------------------------------------------------------
- */
+/* ---- methods --------------------------------------------------------------------------------- */
 
 typedef enum method { SCALAR, LANES, CERTIFIED, METHODS } method;
 static const char *const method_name[METHODS] = {"comparison", "lanes", "certified"};
@@ -63,8 +62,7 @@ static void do_pairs(work *w, method how, const tl_triangle_pair *pairs, size_t 
   w->pairs += n;
 }
 
-/* ---- meshes ------------------------------------------------------------------------------------
- */
+/* ---- meshes ---------------------------------------------------------------------------------- */
 
 typedef struct body {
   tl_triangle_corners *corners;
@@ -216,8 +214,7 @@ static int bench_meshes(const triangles_bench *bench) {
   return good ? CLI_DONE : CLI_FAILED;
 }
 
-/* ---- pairs alone -------------------------------------------------------------------------------
- */
+/* ---- pairs alone ----------------------------------------------------------------------------- */
 
 typedef struct pair_set {
   tl_triangle_corners a[RANDOM_PAIRS], b[RANDOM_PAIRS];

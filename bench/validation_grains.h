@@ -52,8 +52,7 @@ void val_remove(val_run *run, talus_body body);
  * highest grain of each strip. */
 double val_slope(const val_grains *grains, double from, double to, double strip);
 
-/* ---- the slot of the cases about the angle of repose ------------------------------------------
- */
+/* ---- the slot of the cases about the angle of repose ----------------------------------------- */
 
 #define SLOT_LENGTH 0.32 /* m */
 #define SLOT_DEPTH  0.06 /* m, periodic */
@@ -68,8 +67,7 @@ val_slot val_slot_settle(val_run *run, double mu);
 double val_slot_release(val_run *run, const val_slot *slot, double seconds);
 double val_slot_angle(const val_grains *grains);
 
-/* ---- the silo of the cases about flow ---------------------------------------------------------
- */
+/* ---- the silo of the cases about flow -------------------------------------------------------- */
 
 #define SILO      0.16        /* m, side of the square silo */
 #define SILO_HOLE (6 * GRAIN) /* side of its square hole, in boards of a grain */

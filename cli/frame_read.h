@@ -80,8 +80,7 @@ typedef struct frame_contacts {
 bool frame_contacts_read(const char *path, frame_contacts *found, char *why, size_t size);
 void frame_contacts_free(frame_contacts *found);
 
-/* ---- between frame_guard.c and frame_read.c, where HDF5 is -------------------------------------
- */
+/* ---- between frame_guard.c and frame_read.c, where HDF5 is ----------------------------------- */
 
 /* The same without a net: what they leave behind after a failure is lost with the process. */
 bool frame_parse(const char *path, frame *found, char *why, size_t size);

@@ -23,8 +23,7 @@ int cli_mesh_fail(talus_status status) {
   return status == TALUS_ERROR_IO ? cli_exit_code_of(talus_last_error()) : cli_exit_code(status);
 }
 
-/* ---- info --------------------------------------------------------------------------------------
- */
+/* ---- info ------------------------------------------------------------------------------------ */
 
 typedef struct mesh_facts {
   talus_mesh_info mesh;
@@ -165,8 +164,7 @@ int cli_mesh_info(const char *path, const mesh_options *options) {
   return CLI_DONE;
 }
 
-/* ---- make and repair ---------------------------------------------------------------------------
- */
+/* ---- make and repair ------------------------------------------------------------------------- */
 
 static int need_output(const char *verb, const mesh_options *options) {
   if (options->output)
@@ -272,8 +270,7 @@ int cli_mesh_repair(const char *path, const mesh_options *options) {
   return write_mesh(&mesh, options->output);
 }
 
-/* ---- clump -------------------------------------------------------------------------------------
- */
+/* ---- clump ----------------------------------------------------------------------------------- */
 
 typedef struct clump_text {
   const char *path;

@@ -305,7 +305,7 @@ static void say_done(const session *s, const char *what, double seconds) {
 static int make_picture(session *s, size_t i) {
   char what[64];
   const double began = wall_clock();
-  int code = render_survey(&s->options, &s->folder, i, i, &s->view);
+  int code = render_find_view(&s->options, &s->folder, i, i, &s->view);
   if (code == CLI_DONE)
     code = draw_frame(s, i);
   if (code == CLI_DONE)
@@ -367,13 +367,13 @@ static int make_film(session *s) {
   char what[96];
   const double began = wall_clock();
   int code = choose_rate(s);
-  /* Started before the survey: where there is no ffmpeg one is told at once. */
+  /* Started before all frames are read: where there is no ffmpeg one is told at once. */
   if (code == CLI_DONE)
     code = render_film_begin(s->options.output, s->options.width, s->options.height, s->options.fps,
                              &film);
   if (code != CLI_DONE)
     return code;
-  code = render_survey(&s->options, &s->folder, 0, s->folder.count - 1, &s->view);
+  code = render_find_view(&s->options, &s->folder, 0, s->folder.count - 1, &s->view);
   if (code == CLI_DONE)
     code = film_frames(s, film);
   const int ended = render_film_end(film, code == CLI_DONE);

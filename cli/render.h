@@ -1,4 +1,4 @@
-/* talus render: what its files share. A result folder's frames are surveyed once, which fixes the
+/* talus render: what its files share. A result folder's frames are read once, which fixes the
  * view and the colours for a whole film; then each frame is staged as spheres, boxes and rods,
  * drawn (render_image.h), labelled (render_legend.c) and written (render_file.c). */
 #ifndef CLI_RENDER_H
@@ -110,7 +110,7 @@ static inline vec render_turn(const float q[4], vec v) {
   return vec_add(v, vec_add(vec_scale(t, q[0]), vec_cross(u, t)));
 }
 
-/* ---- the view (render_survey.c) -------------------------------------------------------------- */
+/* ---- the view (render_view.c) -------------------------------------------------------------- */
 
 typedef struct render_view {
   double origin[3]; /* m: what pictures measure from */
@@ -128,8 +128,8 @@ typedef struct render_view {
 extern const char *const render_views[];
 extern const size_t render_view_count;
 
-int render_survey(const render_options *options, const render_folder *folder, size_t first,
-                  size_t last, render_view *view);
+int render_find_view(const render_options *options, const render_folder *folder, size_t first,
+                     size_t last, render_view *view);
 
 /* ---- a frame as things to draw (render_stage.c) ---------------------------------------------- */
 

@@ -490,7 +490,7 @@ static bool is_busy(const work *job, int x, int y, int n) {
   return false;
 }
 
-static void sample_rest(work *job, int x, int y, int n) {
+static void sample_more(work *job, int x, int y, int n) {
   const size_t at = (size_t)y * (size_t)job->to->width + (size_t)x;
   rgb sum = job->sums[at];
   int count = n;
@@ -518,7 +518,7 @@ static void *draw_tiles(void *context) {
     for (int y = y0; y < y0 + TILE && y < job->to->height; ++y)
       for (int x = x0; x < x0 + TILE && x < job->to->width; ++x)
         if (job->is_second)
-          sample_rest(job, x, y, n);
+          sample_more(job, x, y, n);
         else
           sample_first(job, x, y, n);
   }

@@ -122,8 +122,7 @@ static bool fill_triangles(RTCGeometry geometry, const scene_triangle *triangles
   return true;
 }
 
-/* ---- solids: Embree asks us -------------------------------------------------------------------
- */
+/* ---- solids: Embree asks us ------------------------------------------------------------------ */
 
 static void solid_bounds(const struct RTCBoundsFunctionArguments *asked) {
   const scene_solid *solid = &((const render_scene *)asked->geometryUserPtr)->solids[asked->primID];
@@ -216,8 +215,7 @@ static bool fill_solids(RTCGeometry geometry, render_scene *scene, size_t n) {
   return true;
 }
 
-/* ---- all --------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static bool attach(render_device *device, render_scene *scene, scene_kind kind, const void *items,
                    size_t n) {

@@ -36,8 +36,7 @@ static double dot(const double a[3], const double b[3]) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* ---- kinds -------------------------------------------------------------------------------------
- */
+/* ---- kinds ----------------------------------------------------------------------------------- */
 
 static span in_ellipsoid(const double *size, const solid_ray *r) {
   double o[3], d[3];
@@ -146,8 +145,7 @@ static span in_hull(const solid_shape *shape, const solid_ray *r) {
   return found;
 }
 
-/* ---- normals -----------------------------------------------------------------------------------
- */
+/* ---- normals --------------------------------------------------------------------------------- */
 
 static void normal_of_turned(const solid_shape *shape, const double p[3], double n[3]) {
   const double r = shape->size[0], l = shape->size[1], flat = sqrt(p[0] * p[0] + p[1] * p[1]);
@@ -202,8 +200,7 @@ static void normal_at(const solid_shape *shape, const double p[3], double n[3]) 
   }
 }
 
-/* ---- all ---------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 bool solid_hit(const solid_shape *shape, const solid_ray *ray, double near, double far,
                double *distance, double normal[3]) {

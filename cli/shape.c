@@ -7,8 +7,7 @@
 #include "json.h"
 #include "mesh.h"
 
-/* ---- one shape ---------------------------------------------------------------------------------
- */
+/* ---- one shape ------------------------------------------------------------------------------- */
 
 static void show_text(const talus_shape_info *shape) {
   printf("%s%s%s\n", cli_shown(shape->name ? shape->name : ""), shape->name ? ": " : "",
@@ -77,8 +76,7 @@ static void write_json(json *out, const talus_shape_info *shape) {
   json_close(out, '}');
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 typedef struct showing {
   bool json;
@@ -168,8 +166,7 @@ static int show_scene(showing *s, const char *path) {
   return CLI_DONE;
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static int show_info(const char *path, const char *as, const mesh_options *options) {
   const bool is_mesh = cli_is_mesh(path);

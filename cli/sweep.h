@@ -66,8 +66,7 @@ typedef struct sweep {
   int lock; /* of the study's folder; -1: none */
 } sweep;
 
-/* ---- axes and runs (sweep_vary.c): exit codes, after a message unless CLI_DONE -----------------
- */
+/* ---- axes and runs (sweep_vary.c): exit codes, after a message unless CLI_DONE --------------- */
 
 int sweep_add_axis(sweep *study, const char *text);
 /* All combinations; the axis that was given last changes fastest. */

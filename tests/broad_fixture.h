@@ -61,7 +61,7 @@ static inline void free_scene(scene *s) {
   free(s);
 }
 
-static inline tl_crowd scope_of(scene *s) {
+static inline tl_crowd crowd_of(scene *s) {
   return (tl_crowd){
       .model = &s->model, .members = s->members, .count = s->count, .arena = &s->arena};
 }
@@ -169,7 +169,7 @@ enum { ALL_KINDS = sizeof all_kinds / sizeof all_kinds[0] };
 /* NULL, or what is wrong. Every algorithm, 1 to 4 threads: byte for byte the naive pairs. */
 static inline const char *disagreement(scene *s, size_t *pairs) {
   static char text[256];
-  const tl_crowd scope = scope_of(s);
+  const tl_crowd crowd = crowd_of(s);
   pair_list want = naive_pairs(s);
   const char *problem = NULL;
   for (int run = 0; run < 4 * ALL_KINDS && !problem; ++run) {
@@ -178,7 +178,7 @@ static inline const char *disagreement(scene *s, size_t *pairs) {
     s->model.par.threads = run % 4 + 1;
     if (s->count < 48 && run % 4 > 1) /* too few for a third thread to get any */
       continue;
-    if (tl_broad_find_pairs(kind, &scope, s->boxes, &got) != TALUS_OK) {
+    if (tl_broad_find_pairs(kind, &crowd, s->boxes, &got) != TALUS_OK) {
       problem = talus_last_error();
     } else if (!same_pairs(&got, &want)) {
       snprintf(text, sizeof text, "%s with %d threads: %zu pairs, naive %zu", tl_broad_name(kind),
@@ -382,12 +382,12 @@ static inline scene *random_scene(uint64_t seed) {
 static inline const char *cached_disagreement(scene *s, talus_broad_kind kind,
                                               tl_broad_cache *cache) {
   static char text[160];
-  tl_crowd scope = scope_of(s);
+  tl_crowd crowd = crowd_of(s);
   tl_pairs got;
-  scope.broad_cache = cache;
+  crowd.broad_cache = cache;
   pair_list want = naive_pairs(s);
   const char *problem = NULL;
-  if (tl_broad_find_pairs(kind, &scope, s->boxes, &got) != TALUS_OK) {
+  if (tl_broad_find_pairs(kind, &crowd, s->boxes, &got) != TALUS_OK) {
     problem = talus_last_error();
   } else if (!same_pairs(&got, &want)) {
     snprintf(text, sizeof text, "%s: %zu pairs, naive %zu", tl_broad_name(kind), got.count,

@@ -55,8 +55,7 @@ HELPER bool exists(const char *path) {
   return file != NULL;
 }
 
-/* ---- a world with one of everything ------------------------------------------------------------
- */
+/* ---- a world with one of everything ---------------------------------------------------------- */
 
 typedef struct rich {
   talus_world *world;

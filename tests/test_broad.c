@@ -365,9 +365,9 @@ TEST(allows_says_what_the_mask_is) {
   free_scene(s);
 }
 
-/* ---- scopes --------------------------------------------------------------------------------- */
+/* ---- crowds --------------------------------------------------------------------------------- */
 
-TEST(members_of_a_scope_pair_by_slot) {
+TEST(members_of_a_crowd_pair_by_slot) {
   tl_random r = random_for(43);
   bool keep[900];
   scene *s = new_scene(900);
@@ -395,10 +395,10 @@ TEST(a_box_that_is_not_finite_is_an_error_naming_the_body) {
       s->boxes[4321].lo.z = bad[v];
       s->boxes[4500].lo.z = NAN;
       s->model.par.threads = 2;
-      const tl_crowd scope = scope_of(s);
+      const tl_crowd crowd = crowd_of(s);
       tl_pairs pairs;
       const talus_status status = tl_broad_find_pairs(kind ? TALUS_BROAD_BRUTE : TALUS_BROAD_BINS,
-                                                      &scope, s->boxes, &pairs);
+                                                      &crowd, s->boxes, &pairs);
       free_scene(s);
       CHECK_EQ_U64(status, TALUS_ERROR_DIVERGED);
       CHECK_MSG(strstr(talus_last_error(), "body 13963:"), "%s", talus_last_error());
@@ -409,9 +409,9 @@ TEST(not_a_number_is_an_error_for_an_unbounded_body_too) {
   scene *s = new_scene(2);
   make_plane(s, 1);
   s->boxes[1].hi.y = NAN;
-  const tl_crowd scope = scope_of(s);
+  const tl_crowd crowd = crowd_of(s);
   tl_pairs pairs;
-  const talus_status status = tl_broad_find_pairs(TALUS_BROAD_BINS, &scope, s->boxes, &pairs);
+  const talus_status status = tl_broad_find_pairs(TALUS_BROAD_BINS, &crowd, s->boxes, &pairs);
   free_scene(s);
   CHECK_EQ_U64(status, TALUS_ERROR_DIVERGED);
   CHECK_MSG(strstr(talus_last_error(), "body 1003:"), "%s", talus_last_error());
@@ -419,11 +419,11 @@ TEST(not_a_number_is_an_error_for_an_unbounded_body_too) {
 
 TEST(more_bodies_than_bins_can_number_is_an_error) {
   scene *s = new_scene(2);
-  tl_crowd scope = scope_of(s);
+  tl_crowd crowd = crowd_of(s);
   tl_pairs pairs;
-  scope.count = 0;
+  crowd.count = 0;
   s->model.bodies = (size_t)1 << 31;
-  const talus_status status = tl_broad_find_pairs(TALUS_BROAD_BINS, &scope, s->boxes, &pairs);
+  const talus_status status = tl_broad_find_pairs(TALUS_BROAD_BINS, &crowd, s->boxes, &pairs);
   free_scene(s);
   CHECK_EQ_U64(status, TALUS_ERROR_UNSUPPORTED);
   CHECK_MSG(strstr(talus_last_error(), "2147483648 bodies"), "%s", talus_last_error());
@@ -431,12 +431,12 @@ TEST(more_bodies_than_bins_can_number_is_an_error) {
 
 TEST(auto_is_not_an_algorithm_and_choose_names_one) {
   scene *s = new_scene(2);
-  const tl_crowd scope = scope_of(s);
+  const tl_crowd crowd = crowd_of(s);
   tl_pairs pairs;
   const char *reason = NULL;
-  CHECK_EQ_U64(tl_broad_find_pairs(TALUS_BROAD_AUTO, &scope, s->boxes, &pairs),
+  CHECK_EQ_U64(tl_broad_find_pairs(TALUS_BROAD_AUTO, &crowd, s->boxes, &pairs),
                TALUS_ERROR_INVALID);
-  CHECK_EQ_U64(tl_broad_choose(&scope, s->boxes, &reason), TALUS_BROAD_BRUTE);
+  CHECK_EQ_U64(tl_broad_choose(&crowd, s->boxes, &reason), TALUS_BROAD_BRUTE);
   CHECK(reason && strlen(reason) > 10);
   CHECK_STR(tl_broad_name(TALUS_BROAD_BINS), "bins");
   CHECK_STR(tl_broad_name(TALUS_BROAD_BRUTE), "brute");
@@ -452,15 +452,15 @@ TEST(bins_take_little_memory_and_none_once_warm) {
   fill_uniform(s, &r, 0, 26, 1.0); /* as crowded as a settled heap */
   s->boxes[0] = box_at(1e7, -1e9, 1e8, 1, 1, 1);
   s->model.par.threads = 2;
-  const tl_crowd scope = scope_of(s);
+  const tl_crowd crowd = crowd_of(s);
   tl_pairs pairs;
-  CHECK_OK(tl_broad_find_pairs(TALUS_BROAD_BINS, &scope, s->boxes, &pairs));
+  CHECK_OK(tl_broad_find_pairs(TALUS_BROAD_BINS, &crowd, s->boxes, &pairs));
   const double per_body = (double)s->arena.peak / 20000;
   CHECK(pairs.count > 4 * 20000);
   CHECK_MSG(per_body < 300, "%g bytes per body", per_body);
   tl_arena_reset(&s->arena);
   const uint64_t before = tl_memory_count().allocations;
-  CHECK_OK(tl_broad_find_pairs(TALUS_BROAD_BINS, &scope, s->boxes, &pairs));
+  CHECK_OK(tl_broad_find_pairs(TALUS_BROAD_BINS, &crowd, s->boxes, &pairs));
   CHECK_EQ_U64(tl_memory_count().allocations, before);
   free_scene(s);
 }

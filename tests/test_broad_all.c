@@ -26,18 +26,18 @@ TEST(more_random_scenes_of_every_kind_agree) {
 
 /* Frees the scene; the number of pairs. */
 static size_t check_as_bins(scene *s) {
-  const tl_crowd scope = scope_of(s);
+  const tl_crowd crowd = crowd_of(s);
   tl_pairs want, got;
   const char *problem = NULL;
   s->model.par.threads = 2;
-  CHECK_OK(tl_broad_find_pairs(TALUS_BROAD_BINS, &scope, s->boxes, &want));
+  CHECK_OK(tl_broad_find_pairs(TALUS_BROAD_BINS, &crowd, s->boxes, &want));
   const size_t pairs = want.count;
   for (int k = 0; k < ALL_KINDS && !problem; ++k) {
     if (all_kinds[k] == TALUS_BROAD_BRUTE || all_kinds[k] == TALUS_BROAD_BINS)
       continue;
     s->model.par.threads = k % 3 + 1;
     const tl_arena_mark mark = tl_arena_get_mark(&s->arena);
-    if (tl_broad_find_pairs(all_kinds[k], &scope, s->boxes, &got) != TALUS_OK ||
+    if (tl_broad_find_pairs(all_kinds[k], &crowd, s->boxes, &got) != TALUS_OK ||
         got.count != want.count ||
         (pairs > 0 && memcmp(got.data, want.data, pairs * sizeof *want.data) != 0))
       problem = tl_broad_name(all_kinds[k]);
@@ -83,11 +83,11 @@ TEST(large_scenes_agree) {
 
 /* Pairs of bins in a mode; sorted, in the arena. */
 static tl_pairs pairs_in_mode(scene *s, tl_packed_mode mode, int threads) {
-  const tl_crowd scope = scope_of(s);
+  const tl_crowd crowd = crowd_of(s);
   tl_pairs pairs;
   s->model.par.threads = threads;
   tl_packed_mode_of_tests = mode;
-  const talus_status status = tl_broad_find_pairs(TALUS_BROAD_BINS, &scope, s->boxes, &pairs);
+  const talus_status status = tl_broad_find_pairs(TALUS_BROAD_BINS, &crowd, s->boxes, &pairs);
   tl_packed_mode_of_tests = TL_PACKED_BEST;
   CHECK_OK(status);
   return pairs;
@@ -160,18 +160,18 @@ TEST(every_algorithm_names_the_body_whose_box_is_not_finite) {
       tl_random r = random_for(44);
       scene *s = new_scene(500);
       tl_broad_cache cache = {0};
-      tl_crowd scope = scope_of(s);
+      tl_crowd crowd = crowd_of(s);
       tl_pairs pairs;
       fill_uniform(s, &r, 0, 20, 1.0);
       if (run >= ALL_KINDS) { /* with a skin, after a step that was fine */
         s->model.skin = 0.1;
-        scope.broad_cache = &cache;
-        CHECK_OK(tl_broad_find_pairs(all_kinds[run % ALL_KINDS], &scope, s->boxes, &pairs));
+        crowd.broad_cache = &cache;
+        CHECK_OK(tl_broad_find_pairs(all_kinds[run % ALL_KINDS], &crowd, s->boxes, &pairs));
       }
       s->boxes[432].hi.y = bad[v];
       s->boxes[450].lo.z = NAN;
       const talus_status status =
-          tl_broad_find_pairs(all_kinds[run % ALL_KINDS], &scope, s->boxes, &pairs);
+          tl_broad_find_pairs(all_kinds[run % ALL_KINDS], &crowd, s->boxes, &pairs);
       tl_broad_cache_free(&cache);
       free_scene(s);
       CHECK_EQ_U64(status, TALUS_ERROR_DIVERGED);
@@ -184,11 +184,11 @@ TEST(more_bodies_than_can_be_numbered_is_an_error) {
                                     TALUS_BROAD_BVH};
   for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; ++k) {
     scene *s = new_scene(2);
-    tl_crowd scope = scope_of(s);
+    tl_crowd crowd = crowd_of(s);
     tl_pairs pairs;
-    scope.count = 0;
+    crowd.count = 0;
     s->model.bodies = (size_t)1 << 31;
-    const talus_status status = tl_broad_find_pairs(kinds[k], &scope, s->boxes, &pairs);
+    const talus_status status = tl_broad_find_pairs(kinds[k], &crowd, s->boxes, &pairs);
     free_scene(s);
     CHECK_EQ_U64(status, TALUS_ERROR_UNSUPPORTED);
     CHECK_MSG(strstr(talus_last_error(), "2147483648 bodies"), "%s", talus_last_error());
@@ -212,17 +212,17 @@ TEST(all_take_little_memory_and_none_once_warm) {
     s->boxes[0] = box_at(1e7, -1e9, 1e8, 1, 1, 1);
     s->model.par.threads = 2;
     tl_broad_cache cache = {0};
-    tl_crowd scope = scope_of(s);
-    scope.broad_cache = &cache;
+    tl_crowd crowd = crowd_of(s);
+    crowd.broad_cache = &cache;
     tl_pairs pairs;
-    CHECK_OK(tl_broad_find_pairs(most[k].kind, &scope, s->boxes, &pairs));
+    CHECK_OK(tl_broad_find_pairs(most[k].kind, &crowd, s->boxes, &pairs));
     const double per_body = (double)s->arena.peak / 20000;
     CHECK(pairs.count > 5 * 20000);
     CHECK_MSG(per_body < most[k].bytes, "%s: %g bytes per body", tl_broad_name(most[k].kind),
               per_body);
     tl_arena_reset(&s->arena);
     const uint64_t before = tl_memory_count().allocations;
-    CHECK_OK(tl_broad_find_pairs(most[k].kind, &scope, s->boxes, &pairs));
+    CHECK_OK(tl_broad_find_pairs(most[k].kind, &crowd, s->boxes, &pairs));
     CHECK_EQ_U64(tl_memory_count().allocations, before);
     tl_broad_cache_free(&cache);
     free_scene(s);
@@ -278,10 +278,10 @@ TEST(a_tree_that_is_kept_is_fitted_to_little_motion_and_made_anew_after_much) {
 
 /* Frees the scene. */
 static talus_broad_kind choice_for(scene *s, tl_broad_cache *cache) {
-  tl_crowd scope = scope_of(s);
+  tl_crowd crowd = crowd_of(s);
   const char *reason = NULL;
-  scope.broad_cache = cache;
-  const talus_broad_kind kind = tl_broad_choose(&scope, s->boxes, &reason);
+  crowd.broad_cache = cache;
+  const talus_broad_kind kind = tl_broad_choose(&crowd, s->boxes, &reason);
   free_scene(s);
   CHECK(reason && strlen(reason) > 10);
   return kind;
@@ -374,9 +374,9 @@ TEST(kdtree_numbers_are_those_of_the_published_table) {
   } rows[] = {{0.01, 5674}, {0.05, 30299}, {0.1, 53406}, {0.5, 285114}, {1.0, 486373}};
   for (size_t k = 0; k < sizeof rows / sizeof rows[0]; ++k) {
     scene *s = paper_scene(10000, rows[k].d);
-    const tl_crowd scope = scope_of(s);
+    const tl_crowd crowd = crowd_of(s);
     tl_kdtree_statistics whole, cut;
-    CHECK_OK(tl_kdtree_measure(&scope, s->boxes, true, 19, &cut));
+    CHECK_OK(tl_kdtree_measure(&crowd, s->boxes, true, 19, &cut));
     CHECK_EQ_U64(s->arena.in_use, 0);
     const double pieces = (double)cut.records / 10000, more = (double)cut.candidates;
     CHECK_MSG(pieces > 5.8 && pieces < 6.4, "d %g: %g N sub-elements", rows[k].d, pieces);
@@ -387,13 +387,13 @@ TEST(kdtree_numbers_are_those_of_the_published_table) {
     CHECK(cut.overlapping < 8 * cut.unique);
     CHECK(cut.bytes > 100 * 10000 && cut.bytes < 400 * 10000);
     if (k == 1) {
-      CHECK_OK(tl_kdtree_measure(&scope, s->boxes, false, 19, &whole));
+      CHECK_OK(tl_kdtree_measure(&crowd, s->boxes, false, 19, &whole));
       CHECK_EQ_U64(whole.records, 10000);
       CHECK_EQ_U64(whole.overlapping, whole.unique);
       CHECK_EQ_U64(whole.unique, cut.unique);
       CHECK_EQ_U64(whole.unique, naive_sphere_pairs(s));
       CHECK(whole.candidates > 20 * cut.candidates && whole.volume_ratio > 500);
-      CHECK_EQ_U64(tl_kdtree_measure(&scope, s->boxes, true, 20, &whole), TALUS_ERROR_INVALID);
+      CHECK_EQ_U64(tl_kdtree_measure(&crowd, s->boxes, true, 20, &whole), TALUS_ERROR_INVALID);
     }
     free_scene(s);
   }
@@ -429,9 +429,9 @@ TEST(kdtree_records_are_sorted_as_by_the_library) {
 
 TEST(kdtree_cells_of_a_box_are_disjoint_and_cover_it) {
   scene *s = paper_scene(500, 0.3);
-  const tl_crowd scope = scope_of(s);
+  const tl_crowd crowd = crowd_of(s);
   tl_kdtree tree;
-  CHECK_OK(tl_kdtree_build(&scope, s->boxes, true, 0, &tree));
+  CHECK_OK(tl_kdtree_build(&crowd, s->boxes, true, 0, &tree));
   size_t of_entry[500] = {0};
   for (size_t i = 0; i < tree.count; ++i) {
     of_entry[tree.id[i]]++;

@@ -306,14 +306,14 @@ TEST(a_skin_allocates_nothing_once_warm) {
   tl_random r = random_for(73);
   tl_broad_cache cache = {0};
   scene *s = new_scene(5000);
-  tl_crowd scope = scope_of(s);
+  tl_crowd crowd = crowd_of(s);
   tl_pairs pairs;
   fill_uniform(s, &r, 0, 20, 1.0);
   s->model.skin = 0.2;
-  scope.broad_cache = &cache;
+  crowd.broad_cache = &cache;
   uint64_t before = 0;
   for (int step = 0; step < 6; ++step) {
-    CHECK_OK(tl_broad_find_pairs(TALUS_BROAD_BINS, &scope, s->boxes, &pairs));
+    CHECK_OK(tl_broad_find_pairs(TALUS_BROAD_BINS, &crowd, s->boxes, &pairs));
     tl_arena_reset(&s->arena);
     before = step == 2 ? tl_memory_count().allocations : before;
   }

@@ -7,8 +7,7 @@
 #include "solve/ccp/visits.h"
 #include "world/world.h"
 
-/* ---- lanes -------------------------------------------------------------------------------------
- */
+/* ---- lanes ----------------------------------------------------------------------------------- */
 
 #define PACKS  40
 #define BODIES (2 * TL_CCP_LANES * PACKS + 1)
@@ -197,8 +196,7 @@ TEST(simd_and_scalar_momentum_give_the_same_bits) {
       compare_momentum(tl_ccp_visits_of(isa));
 }
 
-/* ---- the solution
- * --------------------------------------------------------------------------------- */
+/* ---- the solution ---------------------------------------------------------------------------- */
 
 /* A heap of spheres in a box, after a while; its next step is what is solved. */
 static talus_world *make_heap_in(double width, talus_friction_model friction, int sweeps,
@@ -666,7 +664,7 @@ TEST(rows_made_eight_at_a_time_have_the_bits_of_rows_made_one_by_one) {
     talus_world *world = make_shower(k % 2);
     CHECK_OK(talus_world_step(world, (uint64_t)(150 + 60 * k)));
     tl_solve_report report = {0};
-    const tl_crowd scope = {.model = &world->model,
+    const tl_crowd crowd = {.model = &world->model,
                             .count = world->model.bodies,
                             .t1 = 2e-3,
                             .dt = 2e-3,
@@ -675,7 +673,7 @@ TEST(rows_made_eight_at_a_time_have_the_bits_of_rows_made_one_by_one) {
                             .arena = &world->arena};
     tl_system system;
     tl_ccp job = {.system = &system};
-    CHECK_OK(tl_system_begin(&system, &scope, &world->contacts, &report));
+    CHECK_OK(tl_system_begin(&system, &crowd, &world->contacts, &report));
     CHECK_OK(tl_system_order(&system));
     CHECK_OK(tl_system_load_bodies(&system));
     CHECK_OK(tl_ccp_plan_parts(&job, NULL, NULL, 0));

@@ -18,8 +18,7 @@ static const char *const names[4] = {"gauss-seidel", "jacobi", "apgd", "bb"};
 #define COARSE 1.0
 #endif
 
-/* ---- the projector
- * ------------------------------------------------------------------------------------------- */
+/* ---- the projector --------------------------------------------------------------------------- */
 
 static double draw(tl_random *random, double low, double high) {
   return low + (high - low) * tl_random_unit(random);
@@ -81,8 +80,7 @@ TEST(projection_is_the_least_of_a_numeric_search) {
   }
 }
 
-/* ---- packings
- * ------------------------------------------------------------------------------------------- */
+/* ---- packings -------------------------------------------------------------------------------- */
 
 typedef struct packing {
   int bodies;
@@ -187,8 +185,7 @@ TEST(all_methods_agree_on_packings_with_every_law_with_ncp) {
   check_methods((packing){.bodies = 12, .seed = 3, .laws = true, .friction = TALUS_FRICTION_NCP});
 }
 
-/* ---- the reference
- * ------------------------------------------------------------------------------------------- */
+/* ---- the reference --------------------------------------------------------------------------- */
 
 enum { ROWS = 120, MOST = 40 };
 typedef long double real;
@@ -341,10 +338,10 @@ TEST(packing_with_cones_of_torque_has_the_velocities_of_a_dense_reference) {
   memcpy(spin, world->state.spin, world->model.bodies * sizeof spin[0]);
   TL_ARRAY(tl_contact) old = {0};
   CHECK(tl_array_resize(&old, world->contacts.count) == TALUS_OK);
-  TL_ARRAY(tl_touch) old_touch = {0};
-  CHECK(tl_array_resize(&old_touch, world->contacts.count) == TALUS_OK);
+  TL_ARRAY(tl_law_state) old_states = {0};
+  CHECK(tl_array_resize(&old_states, world->contacts.count) == TALUS_OK);
   memcpy(old.data, world->contacts.data, old.count * sizeof *old.data);
-  memcpy(old_touch.data, world->contacts.touches.data, old.count * sizeof *old_touch.data);
+  memcpy(old_states.data, world->contacts.law_states.data, old.count * sizeof *old_states.data);
   CHECK_OK(talus_world_step(world, 1));
   for (size_t i = 0; i < world->contacts.count && i < ROWS; ++i) {
     bonded[i] = 0;
@@ -353,7 +350,7 @@ TEST(packing_with_cones_of_torque_has_the_velocities_of_a_dense_reference) {
           old.data[k].b == world->contacts.data[i].b &&
           old.data[k].feature_a == world->contacts.data[i].feature_a &&
           old.data[k].feature_b == world->contacts.data[i].feature_b)
-        bonded[i] = (old_touch.data[k].state & TL_TOUCH_BONDED) != 0 &&
+        bonded[i] = (old_states.data[k].state & TL_CONTACT_BONDED) != 0 &&
                     world->contacts.data[i].gap <=
                         tl_bond_reach(&world->model, old.data[k].a, old.data[k].b);
   }
@@ -373,15 +370,14 @@ TEST(packing_with_cones_of_torque_has_the_velocities_of_a_dense_reference) {
                 k, off[k]);
   }
   for (size_t i = 0; i < world->contacts.count; ++i)
-    turning += (double)tl_length(world->contacts.touches.data[i].torque);
+    turning += (double)tl_length(world->contacts.law_states.data[i].torque);
   CHECK(turning > 1e-6);
   tl_array_free(&old);
-  tl_array_free(&old_touch);
+  tl_array_free(&old_states);
   talus_world_destroy(world);
 }
 
-/* ---- steps, threads, restarts
- * ------------------------------------------------------------------------------------------- */
+/* ---- steps, threads, restarts ---------------------------------------------------------------- */
 
 TEST(steps_without_contacts_and_with_one_are_exact_with_every_method) {
   for (int k = 0; k < 4; ++k)
@@ -465,12 +461,11 @@ TEST(hashes_are_equal_for_1_2_and_4_threads_and_over_restarts_with_every_method)
 TEST(without_laws_contacts_remember_impulses_only) {
   packing p = {.bodies = 9, .seed = 4};
   talus_world *world = make_packing(p, 50, 1e-6);
-  CHECK(world->model.law_kinds == 0 && world->contacts.touches.capacity == 0);
+  CHECK(world->model.law_kinds == 0 && world->contacts.law_states.capacity == 0);
   talus_world_destroy(world);
 }
 
-/* ---- products
- * ------------------------------------------------------------------------------------------- */
+/* ---- products -------------------------------------------------------------------------------- */
 
 TEST(every_reduction_has_the_same_answer) {
   for (int laws = 0; laws < 2; ++laws)
@@ -591,8 +586,7 @@ TEST(simd_and_scalar_steps_give_the_same_bits) {
       compare_steps(tl_ccp_visits_of(isa));
 }
 
-/* ---- the guard
- * ------------------------------------------------------------------------------------------- */
+/* ---- the guard ------------------------------------------------------------------------------- */
 
 static char told[512];
 static void keep_warning(void *context, int level, const char *line) {

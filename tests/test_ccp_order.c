@@ -37,10 +37,10 @@ static double coordinate(size_t slot, int axis) {
 }
 
 /* Bit b of axis k is bit 3 b + k of the key (Morton 1966); cells as solve/system/order.c says. */
-static void sort_by_cell(const tl_crowd *scope, int bits, keyed *sorted) {
+static void sort_by_cell(const tl_crowd *crowd, int bits, keyed *sorted) {
   long double mean[3] = {0}, square[3] = {0}, count = 0;
-  for (size_t i = 0; i < scope->count; ++i) {
-    const uint32_t slot = tl_crowd_slot(scope, i);
+  for (size_t i = 0; i < crowd->count; ++i) {
+    const uint32_t slot = tl_crowd_slot(crowd, i);
     if (flags[slot])
       continue;
     count += 1;
@@ -49,8 +49,8 @@ static void sort_by_cell(const tl_crowd *scope, int bits, keyed *sorted) {
       square[k] += (long double)coordinate(slot, k) * coordinate(slot, k);
     }
   }
-  for (size_t i = 0; i < scope->count; ++i) {
-    const uint32_t slot = tl_crowd_slot(scope, i);
+  for (size_t i = 0; i < crowd->count; ++i) {
+    const uint32_t slot = tl_crowd_slot(crowd, i);
     sorted[i] = (keyed){flags[slot] ? UINT32_MAX : 0, (uint32_t)i};
     for (int k = 0; k < 3 && !flags[slot]; ++k) {
       const long double middle = mean[k] / count;
@@ -62,30 +62,30 @@ static void sort_by_cell(const tl_crowd *scope, int bits, keyed *sorted) {
         sorted[i].key |= (cell >> b & 1) << (3 * b + k);
     }
   }
-  qsort(sorted, scope->count, sizeof *sorted, by_key);
+  qsort(sorted, crowd->count, sizeof *sorted, by_key);
 }
 
-static void check_order(tl_crowd *scope, int bits) {
+static void check_order(tl_crowd *crowd, int bits) {
   static keyed sorted[MOST];
-  sort_by_cell(scope, bits, sorted);
+  sort_by_cell(crowd, bits, sorted);
   size_t movable = 0;
-  while (movable < scope->count && sorted[movable].key != UINT32_MAX)
+  while (movable < crowd->count && sorted[movable].key != UINT32_MAX)
     movable++;
   const int threads[] = {1, 2, 3, 8};
   for (int t = 0; t < 4; ++t) {
     tl_model model = {.bodies = MOST, .par = {threads[t]}, .property = {.flags = flags}};
-    tl_system system = {.model = &model, .crowd = scope};
-    const tl_arena_mark mark = tl_arena_get_mark(scope->arena);
+    tl_system system = {.model = &model, .crowd = crowd};
+    const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
     CHECK_OK(tl_system_order(&system));
     const size_t each = movable / 64 < 512 ? 512 : movable / 64 > 4096 ? 4096 : movable / 64;
     CHECK_EQ_U64(system.tiles.count, (movable + each - 1) / each);
-    for (size_t i = 0; i < scope->count; ++i) {
-      const uint32_t member = sorted[i].member, slot = tl_crowd_slot(scope, member);
+    for (size_t i = 0; i < crowd->count; ++i) {
+      const uint32_t member = sorted[i].member, slot = tl_crowd_slot(crowd, member);
       CHECK_EQ_U64(system.rank[member], i);
       CHECK_EQ_U64(system.index_of[slot], i);
       CHECK_EQ_U64(system.tiles.of[slot], i < movable ? i / each : TL_NONE);
     }
-    tl_arena_release(scope->arena, mark);
+    tl_arena_release(crowd->arena, mark);
   }
 }
 

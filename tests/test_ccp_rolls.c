@@ -7,8 +7,7 @@
 #include "solve/ccp/visits.h"
 #include "world/world.h"
 
-/* ---- rows at random
- * ------------------------------------------------------------------------------------------- */
+/* ---- rows at random -------------------------------------------------------------------------- */
 
 #define PACKS  40
 #define BODIES (2 * TL_CCP_LANES * PACKS + 1)
@@ -194,13 +193,12 @@ TEST(rows_without_torque_do_not_see_their_neighbours) {
   }
 }
 
-/* ---- rows of heaps
- * ------------------------------------------------------------------------------------------- */
+/* ---- rows of heaps --------------------------------------------------------------------------- */
 
 typedef struct heap_def {
   talus_friction_model friction;
-  bool lumps;   /* every other grain is not a ball */
-  bool partial; /* every third grain resists nothing */
+  bool nonspheres; /* every other grain is not a ball */
+  bool partial;    /* every third grain resists nothing */
   uint64_t grains;
 } heap_def;
 
@@ -223,7 +221,7 @@ static talus_world *make_heap(heap_def h, int steps) {
                                 rig_shape(world, TALUS_ELLIPSOID, 0.04, 0.035, 0.03, 0)};
   for (int part = 0; part < 3; ++part) {
     talus_fill_def fill = talus_fill_def_default();
-    fill.body.shape = shape[h.lumps && part == 1];
+    fill.body.shape = shape[h.nonspheres && part == 1];
     fill.body.material = h.partial && part == 2 ? smooth : rough;
     fill.body.velocity = rig_vec(0, 0, -5);
     fill.in.box = (talus_box){{-0.5, -0.5, 0}, {0.5, 0.5, (double)h.grains / 1500}};
@@ -269,7 +267,7 @@ static void check_part(const tl_ccp_visits *lanes, const tl_ccp_part *part) {
 static void check_heap(heap_def h) {
   talus_world *world = make_heap(h, 120);
   tl_solve_report report = {0};
-  const tl_crowd scope = {.model = &world->model,
+  const tl_crowd crowd = {.model = &world->model,
                           .count = world->model.bodies,
                           .t1 = 2e-3,
                           .dt = 2e-3,
@@ -278,7 +276,7 @@ static void check_heap(heap_def h) {
                           .arena = &world->arena};
   tl_system system;
   tl_ccp job = {.system = &system};
-  CHECK_OK(tl_system_begin(&system, &scope, &world->contacts, &report));
+  CHECK_OK(tl_system_begin(&system, &crowd, &world->contacts, &report));
   CHECK_OK(tl_system_order(&system));
   CHECK_OK(tl_system_load_bodies(&system));
   CHECK_OK(tl_ccp_plan_parts(&job, NULL, NULL, 0));
@@ -298,7 +296,7 @@ static void check_heap(heap_def h) {
 TEST(heaps_with_every_law_have_the_same_bits_eight_at_a_time) {
   for (int k = 0; k < 8; ++k)
     check_heap((heap_def){.friction = k & 1 ? TALUS_FRICTION_CCP : TALUS_FRICTION_NCP,
-                          .lumps = (k & 2) != 0,
+                          .nonspheres = (k & 2) != 0,
                           .partial = (k & 4) != 0,
                           .grains = 600});
 }
@@ -324,8 +322,7 @@ TEST(heaps_with_every_law_do_not_depend_on_threads) {
   }
 }
 
-/* ---- momentum
- * ------------------------------------------------------------------------------------------- */
+/* ---- momentum -------------------------------------------------------------------------------- */
 
 static talus_material add_rolling(talus_world *world, double rolling) {
   talus_material_def def = talus_material_def_default();

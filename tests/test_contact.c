@@ -8,7 +8,7 @@
 
 typedef struct crowd {
   tl_model model;
-  tl_crowd scope;
+  tl_crowd crowd;
   tl_arena arena;
   uint32_t flags[BODIES];
   tl_contacts contacts;
@@ -32,11 +32,11 @@ static void make_crowd(crowd *c, uint64_t seed, int pairs, int hub) {
   c->model.bodies = BODIES;
   c->model.property.flags = c->flags;
   c->flags[0] = TL_FLAG_FIXED;
-  c->scope.model = &c->model;
-  c->scope.count = BODIES;
+  c->crowd.model = &c->model;
+  c->crowd.count = BODIES;
   static const tl_state awake;
-  c->scope.in = &awake;
-  c->scope.arena = &c->arena;
+  c->crowd.in = &awake;
+  c->crowd.arena = &c->arena;
   tl_random random = tl_random_start(seed, 1, 0);
   for (int i = 0; i < pairs; ++i) {
     uint32_t a = tl_random_u32(&random) % BODIES, b = tl_random_u32(&random) % BODIES;
@@ -101,7 +101,7 @@ TEST(no_two_contacts_of_a_colour_share_a_movable_body) {
     static crowd c;
     tl_colours colours;
     make_crowd(&c, seed, 1200, 0);
-    CHECK(tl_contact_colour(&c.scope, &c.contacts, (tl_tiles){0}, &colours) == TALUS_OK);
+    CHECK(tl_contact_colour(&c.crowd, &c.contacts, (tl_tiles){0}, &colours) == TALUS_OK);
     CHECK(!colours.serial[colours.count - 1]);
     check_colours(&c, &colours);
     free_crowd(&c);
@@ -118,7 +118,7 @@ TEST(tiles_have_colours_of_their_own) {
     make_crowd(&c, seed, 1200, seed % 3 == 0 ? 200 : 0);
     for (uint32_t i = 0; i < BODIES; ++i)
       tile_of[i] = c.flags[i] & TL_FLAG_STATIC ? TL_NONE : i * tiles / BODIES;
-    CHECK(tl_contact_colour(&c.scope, &c.contacts, (tl_tiles){tile_of, tiles}, &colours) ==
+    CHECK(tl_contact_colour(&c.crowd, &c.contacts, (tl_tiles){tile_of, tiles}, &colours) ==
           TALUS_OK);
     check_colours(&c, &colours);
     CHECK_EQ_U64(colours.tiles, tiles);
@@ -232,7 +232,7 @@ TEST(colours_are_those_that_the_slow_way_gives) {
     for (int threads = 1; threads <= 3; ++threads) {
       tl_colours colours;
       c.model.par.threads = threads;
-      CHECK(tl_contact_colour(&c.scope, &c.contacts, (tl_tiles){tile_of, tiles}, &colours) ==
+      CHECK(tl_contact_colour(&c.crowd, &c.contacts, (tl_tiles){tile_of, tiles}, &colours) ==
             TALUS_OK);
       compare_colours(&c, tiles, rows, &colours);
     }
@@ -261,8 +261,8 @@ TEST(colours_do_not_depend_on_who_found_the_ends_of_contacts) {
                           c.flags[x->b] ? x->b | TL_END_FIXED : x->b};
     }
     const tl_tiles cut = {tile_of, tiles};
-    CHECK(tl_contact_colour(&c.scope, &c.contacts, cut, &alone) == TALUS_OK);
-    CHECK(tl_contact_colour_some(&c.scope, &c.contacts, ends, list, n, cut, &given) == TALUS_OK);
+    CHECK(tl_contact_colour(&c.crowd, &c.contacts, cut, &alone) == TALUS_OK);
+    CHECK(tl_contact_colour_some(&c.crowd, &c.contacts, ends, list, n, cut, &given) == TALUS_OK);
     CHECK_EQ_U64(given.count, alone.count);
     CHECK(memcmp(given.order, alone.order, n * sizeof *list) == 0);
     CHECK(memcmp(given.start, alone.start, (alone.count + 1) * sizeof *alone.start) == 0);
@@ -274,7 +274,7 @@ TEST(hub_with_more_neighbours_than_colours_leaves_a_serial_rest) {
   static crowd c;
   tl_colours colours;
   make_crowd(&c, 3, 1200, 200);
-  CHECK(tl_contact_colour(&c.scope, &c.contacts, (tl_tiles){0}, &colours) == TALUS_OK);
+  CHECK(tl_contact_colour(&c.crowd, &c.contacts, (tl_tiles){0}, &colours) == TALUS_OK);
   CHECK(colours.serial[colours.count - 1]);
   check_colours(&c, &colours);
   free_crowd(&c);
@@ -288,7 +288,7 @@ TEST(fixed_body_does_not_serialise) {
     const tl_contact contact = {.a = 0, .b = i};
     CHECK(tl_array_push(&c.contacts, contact) == TALUS_OK);
   }
-  CHECK(tl_contact_colour(&c.scope, &c.contacts, (tl_tiles){0}, &colours) == TALUS_OK);
+  CHECK(tl_contact_colour(&c.crowd, &c.contacts, (tl_tiles){0}, &colours) == TALUS_OK);
   CHECK(colours.count == 1 && !colours.serial[0]);
   free_crowd(&c);
 }

@@ -1,6 +1,6 @@
 /* Crowds: what is gathered is a world of its own. */
 #include "physics/soak_scene.h"
-#include "crowd/rest.h"
+#include "crowd/asleep.h"
 #include "refuse.h"
 #include "step/gathered.h"
 #include "world/world.h"
@@ -301,7 +301,7 @@ TEST(who_sleeps_in_a_crowd_goes_on_to) {
       compare_states(ways[way].name, 0, TL_HASHED, &crowd.after, world);
       compare_contacts(ways[way].name, 0, &crowd.contacts_after, world);
       for (size_t i = 0; i < crowd.count; ++i)
-        CHECK(tl_rest_is_asleep(&crowd.after, i) == tl_rest_is_asleep(&world->state, i));
+        CHECK(tl_is_asleep(&crowd.after, i) == tl_is_asleep(&world->state, i));
       tl_gathered_swap(&crowd);
     }
     CHECK(crowd.contacts_before.count >= 32);

@@ -127,8 +127,7 @@ TEST(impacts_on_cones_corners_and_plates_are_those_of_long_double) {
   CHECK_MSG(met > n / 5, "%d of %d met a wall once", met, n);
 }
 
-/* ---- a gas in a nozzle ------------------------------------------------------------------------
- */
+/* ---- a gas in a nozzle ----------------------------------------------------------------------- */
 
 static void check_gas_in(const double points[][2], size_t n, double speed, double pull, int steps) {
   talus_body_def ball;

@@ -53,8 +53,7 @@ static tl_placements fill(const fixture *f, const talus_fill_def *def) {
   return all;
 }
 
-/* ---- what is asked for --------------------------------------------------------------------------
- */
+/* ---- what is asked for ----------------------------------------------------------------------- */
 
 TEST(equal_spheres_fill_a_box_without_overlap) {
   fixture f = fixture_make(1);
@@ -193,8 +192,7 @@ TEST(random_rotations_are_uniform) {
   fixture_free(&f);
 }
 
-/* ---- what is in the way
- * -------------------------------------------------------------------------- */
+/* ---- what is in the way ---------------------------------------------------------------------- */
 
 TEST(bodies_of_the_world_are_left_alone) {
   fixture f = fixture_make(2000);
@@ -315,8 +313,7 @@ TEST(a_periodic_domain_is_filled_across_its_border) {
   fixture_free(&f);
 }
 
-/* ---- what does not fit
- * --------------------------------------------------------------------------- */
+/* ---- what does not fit ----------------------------------------------------------------------- */
 
 TEST(fewer_are_placed_where_not_all_fit) {
   fixture f = fixture_make(1);
@@ -397,8 +394,7 @@ TEST(impossible_fills_are_refused_with_the_numbers) {
   fixture_free(&f);
 }
 
-/* ---- order and determinism
- * ------------------------------------------------------------------------ */
+/* ---- order and determinism ------------------------------------------------------------------- */
 
 TEST(a_fill_is_the_same_for_any_number_of_threads_and_leaks_nothing) {
   fixture f = fixture_make(1);

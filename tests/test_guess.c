@@ -91,7 +91,7 @@ static search find(talus_world *world, bool guess, int times) {
   const tl_model *model = &world->model;
   search s = {0};
   CHECK_OK(tl_arena_reset(&world->arena));
-  tl_crowd scope = {.model = model,
+  tl_crowd crowd = {.model = model,
                     .count = model->bodies,
                     .dt = model->dt,
                     .in = &world->state,
@@ -100,16 +100,16 @@ static search find(talus_world *world, bool guess, int times) {
   talus_real *margins = NULL;
   talus_box *boxes = NULL;
   tl_pairs pairs = {0};
-  CHECK_OK(tl_arena_take(scope.arena, model->bodies, sizeof *margins, (void **)&margins));
-  CHECK_OK(tl_arena_take(scope.arena, model->bodies, sizeof *boxes, (void **)&boxes));
-  CHECK_OK(world->backend->find_bounds(&scope, boxes, margins));
-  CHECK_OK(world->backend->find_pairs(TALUS_BROAD_BINS, &scope, boxes, &pairs));
+  CHECK_OK(tl_arena_take(crowd.arena, model->bodies, sizeof *margins, (void **)&margins));
+  CHECK_OK(tl_arena_take(crowd.arena, model->bodies, sizeof *boxes, (void **)&boxes));
+  CHECK_OK(world->backend->find_bounds(&crowd, boxes, margins));
+  CHECK_OK(world->backend->find_pairs(TALUS_BROAD_BINS, &crowd, boxes, &pairs));
   s.pairs = pairs.count;
   const double begun = cpu_seconds();
   for (int i = 0; i < times; ++i) {
-    scope.contacts_before = guess ? &world->contacts : NULL;
+    crowd.contacts_before = guess ? &world->contacts : NULL;
     s.contacts.count = 0;
-    CHECK_OK(world->backend->find_contacts(&scope, &pairs, margins, &s.contacts));
+    CHECK_OK(world->backend->find_contacts(&crowd, &pairs, margins, &s.contacts));
   }
   s.seconds = (cpu_seconds() - begun) / times;
   return s;

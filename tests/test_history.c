@@ -189,23 +189,23 @@ TEST(set_that_is_written_has_the_room_of_the_other) {
 /* A ball that rolls over an edge has points of other keys from step to step, and one bond. */
 TEST(bond_of_a_point_is_that_of_its_pair) {
   tl_contact old[] = {{.a = 1, .b = 2}, {.a = 1, .b = 3, .feature_a = 4}, {.a = 2, .b = 3}};
-  tl_touch touched[] = {{.state = TL_TOUCH_STUCK},
-                        {.state = TL_TOUCH_BONDED | TL_TOUCH_SLID},
-                        {.state = TL_TOUCH_BONDED}};
+  tl_law_state touched[] = {{.state = TL_CONTACT_STUCK},
+                            {.state = TL_CONTACT_BONDED | TL_CONTACT_SLID},
+                            {.state = TL_CONTACT_BONDED}};
   tl_contact fresh[] = {{.a = 1, .b = 2},
                         {.a = 1, .b = 3, .feature_a = 4},
                         {.a = 1, .b = 3, .feature_a = 5},
                         {.a = 2, .b = 4}};
   const tl_contacts before = {
-      .data = old, .count = 3, .touches = {.data = touched, .count = 3, .capacity = 3}};
+      .data = old, .count = 3, .law_states = {.data = touched, .count = 3, .capacity = 3}};
   tl_contacts after = {.data = fresh, .count = 4};
   const tl_model model = {.law_kinds = TL_LAW_COHESION, .par = {.threads = 1}};
   CHECK_OK(tl_history_lay(&model, &before, &after));
-  static const uint32_t want[] = {TL_TOUCH_STUCK, TL_TOUCH_BONDED | TL_TOUCH_SLID, TL_TOUCH_BONDED,
-                                  0};
+  static const uint32_t want[] = {TL_CONTACT_STUCK, TL_CONTACT_BONDED | TL_CONTACT_SLID,
+                                  TL_CONTACT_BONDED, 0};
   for (size_t i = 0; i < 4; ++i)
-    CHECK_EQ_U64(after.touches.data[i].state, want[i]);
-  tl_array_free(&after.touches);
+    CHECK_EQ_U64(after.law_states.data[i].state, want[i]);
+  tl_array_free(&after.law_states);
 }
 
 TEST_MAIN()

@@ -5,8 +5,7 @@
 #include "physics/rig.h"
 #include "world/world.h"
 
-/* ---- one bundle -------------------------------------------------------------------------------
- */
+/* ---- one bundle ------------------------------------------------------------------------------ */
 
 typedef struct bundle {
   tl_ccp_body a, b;
@@ -200,8 +199,7 @@ TEST(correction_leaves_the_slop_alone_and_takes_a_share_of_the_rest) {
              close);
 }
 
-/* ---- worlds -----------------------------------------------------------------------------------
- */
+/* ---- worlds ---------------------------------------------------------------------------------- */
 
 typedef enum heap_kind { BALLS, BOXES, LAWS, JOINTS } heap_kind;
 

@@ -3,7 +3,7 @@
 #include "base/random.h"
 #include "contact/island.h"
 #include "physics/rig.h"
-#include "crowd/rest.h"
+#include "crowd/asleep.h"
 #include "world/world.h"
 
 /* ---- labels ---------------------------------------------------------------------------------- */
@@ -11,15 +11,15 @@
 #define BODIES   300
 #define CONTACTS 600
 
-typedef struct crowd {
+typedef struct graph {
   tl_model model;
-  tl_crowd scope;
+  tl_crowd crowd;
   tl_arena arena;
   tl_state state;
-  uint32_t flags[BODIES], rest[BODIES];
+  uint32_t flags[BODIES], sleep_flags[BODIES];
   tl_contact rows[CONTACTS];
   tl_contacts contacts;
-} crowd;
+} graph;
 
 static int by_key(const void *x, const void *y) {
   const tl_contact *p = x, *q = y;
@@ -32,13 +32,13 @@ static int by_key(const void *x, const void *y) {
 
 /* `reach`: how far apart in slots two bodies may be that touch; small ones make many islands. Every
  * tenth body is fixed. */
-static void make_crowd(crowd *c, uint64_t seed, uint32_t reach, size_t contacts) {
+static void make_crowd(graph *c, uint64_t seed, uint32_t reach, size_t contacts) {
   memset(c, 0, sizeof *c);
   c->model.par.threads = 1;
   c->model.bodies = BODIES;
   c->model.property.flags = c->flags;
-  c->state.rest = c->rest;
-  c->scope = (tl_crowd){.model = &c->model, .count = BODIES, .arena = &c->arena, .in = &c->state};
+  c->state.sleep_flags = c->sleep_flags;
+  c->crowd = (tl_crowd){.model = &c->model, .count = BODIES, .arena = &c->arena, .in = &c->state};
   for (size_t i = 0; i < BODIES; i += 10)
     c->flags[i] = i % 20 ? TL_FLAG_KINEMATIC : TL_FLAG_FIXED;
   tl_random random = tl_random_start(seed, 1, 0);
@@ -56,7 +56,7 @@ static void make_crowd(crowd *c, uint64_t seed, uint32_t reach, size_t contacts)
 }
 
 /* The slow way: the lowest label spreads until nothing changes. */
-static void flood(const crowd *c, uint32_t *label) {
+static void flood(const graph *c, uint32_t *label) {
   for (uint32_t i = 0; i < BODIES; ++i)
     label[i] = i;
   for (bool changed = true; changed;) {
@@ -72,7 +72,7 @@ static void flood(const crowd *c, uint32_t *label) {
 }
 
 TEST(labels_are_those_of_a_flood_fill_in_any_order) {
-  static crowd c;
+  static graph c;
   uint32_t got[BODIES], want[BODIES];
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     make_crowd(&c, seed, 1 + (uint32_t)seed % 40, seed % 3 ? 150 : CONTACTS);
@@ -91,7 +91,7 @@ TEST(labels_are_those_of_a_flood_fill_in_any_order) {
 }
 
 TEST(links_join_islands_as_contacts_do) {
-  static crowd c;
+  static graph c;
   uint32_t label[BODIES];
   make_crowd(&c, 1, 1, 0);
   tl_pair pairs[] = {{1, 5}, {5, 9}, {9, 10}, {10, 11}};
@@ -102,7 +102,7 @@ TEST(links_join_islands_as_contacts_do) {
 
 /* Links with their bodies; an island with a link is never small, and may have no contact at all. */
 TEST(every_link_is_in_the_island_of_its_bodies) {
-  static crowd c;
+  static graph c;
   uint32_t label[BODIES];
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     make_crowd(&c, seed, 3, 150);
@@ -116,7 +116,7 @@ TEST(every_link_is_in_the_island_of_its_bodies) {
     }
     tl_islands islands;
     tl_pair ends[CONTACTS];
-    CHECK_OK(tl_contact_find_islands(&c.scope, &c.contacts, &links, true, 5, ends, &islands));
+    CHECK_OK(tl_contact_find_islands(&c.crowd, &c.contacts, &links, true, 5, ends, &islands));
     tl_island_label(&c.model, &c.contacts, &links, label);
     CHECK(islands.link_start[islands.small_count] == 0);
     CHECK(islands.link_start[islands.count] == links.count);
@@ -150,7 +150,7 @@ TEST(contacts_of_a_large_island_are_grouped_as_one_by_one) {
     tl_arena arena = {0};
     tl_state state = {0};
     tl_model model = {.bodies = MANY};
-    tl_crowd scope = {.model = &model, .count = MANY, .arena = &arena, .in = &state};
+    tl_crowd crowd = {.model = &model, .count = MANY, .arena = &arena, .in = &state};
     tl_contacts contacts = {.data = rows};
     const uint32_t reach = kind == 0 ? 40 : kind == 1 ? 2 : kind == 2 ? 4000 : 8;
     model.property.flags = flags;
@@ -172,7 +172,7 @@ TEST(contacts_of_a_large_island_are_grouped_as_one_by_one) {
     for (int t = 0; t < 4; ++t) {
       tl_islands islands;
       model.par.threads = threads[t];
-      CHECK_OK(tl_contact_find_islands(&scope, &contacts, NULL, true, 5, ends, &islands));
+      CHECK_OK(tl_contact_find_islands(&crowd, &contacts, NULL, true, 5, ends, &islands));
       CHECK_EQ_U64(islands.start[islands.count], ROWS);
       uint32_t last[2] = {0, 0}; /* roots ascend, of the small ones and of the others */
       for (size_t k = 0; k < islands.count; ++k) {
@@ -193,16 +193,16 @@ TEST(contacts_of_a_large_island_are_grouped_as_one_by_one) {
 }
 
 TEST(every_contact_is_in_one_island_small_ones_first) {
-  static crowd c;
+  static graph c;
   uint32_t label[BODIES];
   for (uint64_t seed = 1; seed <= 40; ++seed) {
     make_crowd(&c, seed, 1 + (uint32_t)seed % 12, 250);
     for (uint32_t i = 0; i < 60; ++i) /* sleepers, among themselves */
       if (!c.flags[i])
-        c.rest[i] = TL_REST_ASLEEP;
+        c.sleep_flags[i] = TL_SLEEP_ASLEEP;
     tl_islands islands;
     tl_pair ends[CONTACTS];
-    CHECK_OK(tl_contact_find_islands(&c.scope, &c.contacts, NULL, true, 5, ends, &islands));
+    CHECK_OK(tl_contact_find_islands(&c.crowd, &c.contacts, NULL, true, 5, ends, &islands));
     tl_island_label(&c.model, &c.contacts, NULL, label);
     bool seen[CONTACTS] = {false};
     for (size_t k = 0; k < islands.count; ++k) {
@@ -217,7 +217,7 @@ TEST(every_contact_is_in_one_island_small_ones_first) {
       }
     }
     for (size_t i = 0; i < c.contacts.count; ++i)
-      CHECK(seen[i] != tl_rest_is_dormant(&c.model, &c.state, c.rows[i].a, c.rows[i].b));
+      CHECK(seen[i] != tl_pair_is_dormant(&c.model, &c.state, c.rows[i].a, c.rows[i].b));
     tl_arena_free(&c.arena);
   }
 }

@@ -141,8 +141,7 @@ TEST(rows_conserve_momentum_though_frames_do_not_meet) {
   }
 }
 
-/* ---- laws --------------------------------------------------------------------------------------
- */
+/* ---- laws ------------------------------------------------------------------------------------ */
 
 /* By bisection: the crossing of the line with spring, motor and limits. */
 static double crossing(const tl_joint_law *law, double u0, double p0, double s) {
@@ -190,8 +189,7 @@ TEST(law_meets_the_line_where_bisection_says) {
   }
 }
 
-/* ---- two problems at once -----------------------------------------------------------------------
- */
+/* ---- two problems at once -------------------------------------------------------------------- */
 
 /* Random joints of every kind between bodies with and without tensors, one that cannot move among
  * them, against the two visits one after the other. */
@@ -240,8 +238,7 @@ TEST(visits_of_two_problems_at_once_have_the_bits_of_two_visits) {
   }
 }
 
-/* ---- all rows at once --------------------------------------------------------------------------
- */
+/* ---- all rows at once ------------------------------------------------------------------------ */
 
 /* A ladder of bodies joined along both rails and rungs: loops, so that the envelope fills. */
 TEST(envelope_solves_what_dense_elimination_solves) {

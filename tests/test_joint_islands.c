@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "physics/rig.h"
-#include "crowd/rest.h"
+#include "crowd/asleep.h"
 #include "world/world.h"
 
 #define DT    2e-3
@@ -70,8 +70,7 @@ static double force_of(const yard *y, talus_joint joint) {
   return (double)info.force.z;
 }
 
-/* ---- sleep ------------------------------------------------------------------------------------
- */
+/* ---- sleep ----------------------------------------------------------------------------------- */
 
 /* Two bricks on the floor side by side with a hinge between them, and a ball on the first. */
 typedef struct couple {
@@ -302,8 +301,7 @@ TEST(going_on_from_a_file_while_joined_bodies_sleep_changes_no_bit) {
   talus_world_destroy(c.y.world);
 }
 
-/* ---- islands ----------------------------------------------------------------------------------
- */
+/* ---- islands --------------------------------------------------------------------------------- */
 
 /* A chain of `links` bricks hung from the ground at x and let go askew, the last one in a heap. */
 static void add_chain(const yard *y, double x, int links) {

@@ -21,8 +21,7 @@ static tl_mesh_report check(const tl_mesh *mesh) {
 static const char tetrahedron[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 9 9 9\n"
                                   "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 TEST(unused_vertices_are_left_out) {
   tl_mesh mesh = parse("a.obj", tetrahedron);
@@ -106,8 +105,7 @@ TEST(damaged_meshes_are_refused_or_whole) {
   CHECK_EQ_U64(tl_memory_count().bytes, before);
 }
 
-/* ---- what it is --------------------------------------------------------------------------------
- */
+/* ---- what it is ------------------------------------------------------------------------------ */
 
 TEST(an_open_a_flipped_and_a_crowded_edge_are_told) {
   tl_mesh mesh = parse("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\n");
@@ -145,8 +143,7 @@ TEST(facets_are_what_a_surface_is_made_of_however_it_is_cut) {
   tl_mesh_release(&mesh);
 }
 
-/* ---- mass --------------------------------------------------------------------------------------
- */
+/* ---- mass ------------------------------------------------------------------------------------ */
 
 static void check_moments(const tl_moments *m, const double wanted[10]) {
   CHECK_NEAR(m->volume, wanted[0], 1e-13 * wanted[0]);
@@ -216,8 +213,7 @@ TEST(inside_out_is_no_solid) {
   tl_mesh_release(&mesh);
 }
 
-/* ---- made --------------------------------------------------------------------------------------
- */
+/* ---- made ------------------------------------------------------------------------------------ */
 
 TEST(everything_made_is_closed_oriented_and_right_side_out) {
   for (size_t i = 0; talus_mesh_recipe_name(i); ++i) {
@@ -302,8 +298,7 @@ TEST(noisy_spheres_keep_within_their_radii_and_follow_their_seed) {
   tl_mesh_release(&c);
 }
 
-/* ---- tools -------------------------------------------------------------------------------------
- */
+/* ---- tools ----------------------------------------------------------------------------------- */
 
 TEST(crossings_are_those_of_every_pair) {
   tl_mesh mesh = {0};

@@ -35,8 +35,7 @@ static talus_body add_moving(stage *s, const talus_motion *motion, double x, dou
   return body;
 }
 
-/* ---- closed forms -----------------------------------------------------------------------------
- */
+/* ---- closed forms ---------------------------------------------------------------------------- */
 
 TEST(a_turn_about_an_axis_through_a_point_has_the_exact_velocity_field) {
   stage s = make_stage(1e-3, 1);
@@ -151,8 +150,7 @@ TEST(velocity_and_spin_are_derivatives_of_the_pose) {
   }
 }
 
-/* ---- tables -----------------------------------------------------------------------------------
- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 TEST(tables_are_straight_or_smooth_between_rows_and_hold_beyond) {
   double rows[41][2], worst[2] = {0, 0};
@@ -225,8 +223,7 @@ TEST(the_end_of_a_table_is_told_once) {
   talus_world_destroy(s.world);
 }
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static talus_status parse(const char *text, tl_motion_values *values, talus_motion_table *kind) {
   return tl_motion_parse("t.csv", text, strlen(text), values, kind);
@@ -298,8 +295,7 @@ TEST(all_mistakes_of_a_table_come_at_once_with_their_lines) {
   tl_array_free(&v);
 }
 
-/* ---- what it does to others -------------------------------------------------------------------
- */
+/* ---- what it does to others ------------------------------------------------------------------ */
 
 TEST(a_shaking_table_carries_what_friction_can_hold) {
   /* Horizontal shaking at A w^2 = 2 m/s2: friction 0.5 holds (4.9), friction 0.1 does not (0.98).
@@ -345,8 +341,7 @@ TEST(a_box_on_a_turntable_off_the_axis_goes_round_with_it) {
   talus_world_destroy(world);
 }
 
-/* ---- the same bits ----------------------------------------------------------------------------
- */
+/* ---- the same bits --------------------------------------------------------------------------- */
 
 static uint64_t run_heap(int threads, const char *save_at) {
   stage s = make_stage(1e-3, threads);
@@ -381,8 +376,7 @@ TEST(threads_and_a_restart_in_the_middle_of_a_table_change_no_bit) {
     CHECK_EQ_U64(run_heap(2, "motion.hdf"), one);
 }
 
-/* ---- bad motions ------------------------------------------------------------------------------
- */
+/* ---- bad motions ----------------------------------------------------------------------------- */
 
 TEST(motions_that_cannot_be_followed_are_refused) {
   stage s = make_stage(1e-3, 1);

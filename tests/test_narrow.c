@@ -12,7 +12,7 @@ enum { MOST = 420 };
 /* A model of at most MOST bodies, without a world around it. */
 typedef struct stage {
   tl_model model;
-  tl_crowd scope;
+  tl_crowd crowd;
   tl_state state;
   tl_arena arena;
   tl_shape shapes[8];
@@ -35,8 +35,8 @@ static void clear_stage(void) {
   s.model.property.scale = s.scale, s.model.property.shape = s.shape;
   s.model.property.flags = s.flags, s.model.property.uid = s.uid;
   s.state.position = s.position, s.state.rotation = s.rotation;
-  s.scope.model = &s.model;
-  s.scope.in = &s.state, s.scope.arena = &s.arena;
+  s.crowd.model = &s.model;
+  s.crowd.in = &s.state, s.crowd.arena = &s.arena;
   s.pairs.data = s.pair;
 }
 
@@ -61,7 +61,7 @@ static uint32_t add_body(uint32_t shape, double x, double y, double z) {
   s.shape[slot] = shape;
   s.flags[slot] = s.shapes[shape].kind >= TALUS_PLANE ? TL_FLAG_FIXED : 0;
   s.uid[slot] = slot;
-  s.scope.count = s.model.bodies;
+  s.crowd.count = s.model.bodies;
   return (uint32_t)slot;
 }
 
@@ -78,7 +78,7 @@ static void pair_all(void) {
 
 static talus_status find(void) {
   CHECK(tl_arena_reset(&s.arena) == TALUS_OK);
-  return tl_narrow_find_contacts(&s.scope, &s.pairs, s.margins, &s.contacts);
+  return tl_narrow_find_contacts(&s.crowd, &s.pairs, s.margins, &s.contacts);
 }
 
 static void find_all(void) {

@@ -13,8 +13,7 @@
 /* Of the names of all columns and of TL_CHECKPOINT_FORMAT. */
 #define LAYOUT UINT64_C(0x3d87eec5942ee4b6)
 
-/* ---- equality ----------------------------------------------------------------------------------
- */
+/* ---- equality -------------------------------------------------------------------------------- */
 
 static void check_same_state(talus_world *x, talus_world *y) {
   CHECK_EQ_U64(talus_world_body_count(x), talus_world_body_count(y));
@@ -60,8 +59,7 @@ static talus_world *reload(talus_world *world) {
   return loaded;
 }
 
-/* ---- round trips
- * --------------------------------------------------------------------------------- */
+/* ---- round trips ----------------------------------------------------------------------------- */
 
 TEST(the_fixture_has_contacts_emitted_and_removed_bodies) {
   rich r = make_rich();
@@ -219,8 +217,7 @@ TEST(the_run_s_own_bytes_come_back) {
   talus_world_destroy(r.world);
 }
 
-/* ---- the file itself
- * ------------------------------------------------------------------------------ */
+/* ---- the file itself ------------------------------------------------------------------------- */
 
 TEST(files_do_not_depend_on_the_time_of_day) {
   rich r = make_rich();
@@ -331,7 +328,8 @@ static uint64_t hash_name(uint64_t hash, const char *table, const char *column, 
 static uint64_t hash_fields(uint64_t hash, const char *group, const tl_field *fields, int n) {
   for (int i = 0; i < n; ++i)
     if (fields[i].flags & TL_SAVED)
-      hash = hash_name(hash, group, fields[i].name, (size_t)fields[i].columns);
+      hash =
+          hash_name(hash, group, tl_checkpoint_field_name(&fields[i]), (size_t)fields[i].columns);
   return hash;
 }
 
@@ -350,8 +348,7 @@ TEST(the_format_was_raised_with_the_last_change_of_the_columns) {
             hash);
 }
 
-/* ---- beside other users of HDF5
- * -------------------------------------------------------------------- */
+/* ---- beside other users of HDF5 -------------------------------------------------------------- */
 
 static int reports;
 static herr_t count_report(hid_t stack, void *context) {

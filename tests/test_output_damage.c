@@ -10,7 +10,7 @@
 
 #include "base/hash.h"
 #include "base/random.h"
-#include "crowd/rest.h"
+#include "crowd/asleep.h"
 #include "output/checkpoint.h"
 
 #define SAVED  "good.hdf"
@@ -41,8 +41,7 @@ static void check_refused(const char *path, talus_status status, const char *why
             talus_last_error());
 }
 
-/* ---- accidents
- * ----------------------------------------------------------------------------------- */
+/* ---- accidents ------------------------------------------------------------------------------- */
 
 TEST(a_file_that_is_cut_off_is_refused) {
   bytes good = make_good(NULL);
@@ -110,8 +109,7 @@ TEST(what_is_no_checkpoint_is_refused) {
   check_refused("frame.hdf", TALUS_ERROR_FORMAT, "is not a talus checkpoint");
 }
 
-/* ---- another talus
- * --------------------------------------------------------------------------------- */
+/* ---- another talus --------------------------------------------------------------------------- */
 
 /* The first lines replaced, with the checksum that belongs to them. */
 static void write_with_block(bytes file, const char *lines) {
@@ -172,16 +170,17 @@ static void delete_late_columns(hid_t file, unsigned format) {
 
 /* Format 6 counts in state/rest the steps for which a body has been slow. */
 static void count_slow_steps(hid_t file, const talus_world *world) {
-  if (!world->state.rest)
+  if (!world->state.sleep_flags)
     return;
-  uint32_t rest[64];
+  uint32_t sleep_flags[64];
   CHECK(world->model.bodies <= 64);
   for (size_t i = 0; i < world->model.bodies; ++i)
-    rest[i] = world->state.rest[i] == TL_REST_SLOW
-                  ? (uint32_t)lround((world->time - world->state.slow_since[i]) / world->model.dt)
-                  : world->state.rest[i];
+    sleep_flags[i] =
+        world->state.sleep_flags[i] == TL_SLEEP_SLOW
+            ? (uint32_t)lround((world->time - world->state.slow_since[i]) / world->model.dt)
+            : world->state.sleep_flags[i];
   const hid_t rows = H5Dopen2(file, "state/rest", H5P_DEFAULT);
-  CHECK(H5Dwrite(rows, H5T_NATIVE_UINT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, rest) >= 0);
+  CHECK(H5Dwrite(rows, H5T_NATIVE_UINT32, H5S_ALL, H5S_ALL, H5P_DEFAULT, sleep_flags) >= 0);
   CHECK(H5Dclose(rows) >= 0 && H5Ldelete(file, "state/slow_since", H5P_DEFAULT) >= 0);
 }
 
@@ -235,7 +234,7 @@ TEST(bodies_of_the_format_before_fall_asleep_in_the_same_step) {
   body = place(TALUS_FREE, ball, rock, 0, 0, 0.1);
   CHECK_OK(talus_world_add_body(world, &body, NULL));
   CHECK_OK(talus_world_step(world, 37));
-  CHECK(world->state.rest[1] == TL_REST_SLOW);
+  CHECK(world->state.sleep_flags[1] == TL_SLEEP_SLOW);
   CHECK_OK(talus_world_save(world, SAVED));
   bytes good = read_bytes(SAVED);
   write_format(6, good, world);
@@ -244,16 +243,15 @@ TEST(bodies_of_the_format_before_fall_asleep_in_the_same_step) {
   for (int i = 0; i < 80; ++i) {
     CHECK_OK(talus_world_step(world, 1));
     CHECK_OK(talus_world_step(old, 1));
-    CHECK_EQ_U64(old->state.rest[1], world->state.rest[1]);
+    CHECK_EQ_U64(old->state.sleep_flags[1], world->state.sleep_flags[1]);
   }
-  CHECK_EQ_U64(world->state.rest[1], TL_REST_ASLEEP);
+  CHECK_EQ_U64(world->state.sleep_flags[1], TL_SLEEP_ASLEEP);
   talus_world_destroy(world);
   talus_world_destroy(old);
   free(good.data);
 }
 
-/* ---- hostile files: the checksum is right, the content is not
- * -------------------------------------- */
+/* ---- hostile files: the checksum is right, the content is not -------------------------------- */
 
 static void seal_broken(void) {
   bytes file = read_bytes(BROKEN);

@@ -28,8 +28,7 @@ static void check_content(const char *path, const char *text) {
   free(file.data);
 }
 
-/* ---- files
- * ----------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 TEST(a_file_is_written_and_replaced) {
   CHECK_OK(tl_file_write(tl_file_given(), "plain.txt", "first", 5));
@@ -183,8 +182,7 @@ TEST(a_write_that_fails_half_way_leaves_the_old_file) {
   CHECK(!exists("limit.txt.part"));
 }
 
-/* ---- a full disk
- * ------------------------------------------------------------------------------------ */
+/* ---- a full disk ----------------------------------------------------------------------------- */
 
 #if TALUS_HAVE_HDF5
 

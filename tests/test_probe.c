@@ -49,14 +49,14 @@ static void begin(bench *b) { tl_flow_begin_step(&b->flow, &b->f.model, &b->f.st
 
 /* The end of a step of length dt that works in place, like the world's. */
 static void end(bench *b, double t0, double dt) {
-  const tl_crowd scope = {.model = &b->f.model,
+  const tl_crowd crowd = {.model = &b->f.model,
                           .count = b->f.model.bodies,
                           .t0 = t0,
                           .t1 = t0 + dt,
                           .dt = dt,
                           .in = &b->f.state,
                           .out = &b->f.state};
-  tl_flow_probe(&b->flow, &scope, &b->contacts);
+  tl_flow_probe(&b->flow, &crowd, &b->contacts);
 }
 
 /* A step in which nothing moves. */
@@ -184,14 +184,14 @@ TEST(separate_states_give_the_same_torque) {
   after.state.position[1] = tl_dvec3(7, 7, 7);
   after.state.rotation[1] = tl_quat_identity();
   after.state.velocity[1] = tl_vec3(0, 0, 3);
-  const tl_crowd scope = {.model = &b.f.model,
+  const tl_crowd crowd = {.model = &b.f.model,
                           .count = 2,
                           .t0 = 0,
                           .t1 = 1,
                           .dt = 1,
                           .in = &b.f.state,
                           .out = &after.state};
-  tl_flow_probe(&b.flow, &scope, &b.contacts);
+  tl_flow_probe(&b.flow, &crowd, &b.contacts);
   const talus_probe_values v = finish(&b, row, 1);
   CHECK_NEAR(v.torque[2], -1, 1e-6);
   CHECK_NEAR(v.energy, 4.5 * (double)b.f.model.property.mass[1], 1e-3);

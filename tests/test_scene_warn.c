@@ -321,8 +321,7 @@ TEST(a_misspelt_word_of_strict_is_refused_with_the_right_one) {
   CHECK(strstr(talus_last_error(), "did you mean `sinking`"));
 }
 
-/* ---- keys that do nothing ---------------------------------------------------------------------
- */
+/* ---- keys that do nothing -------------------------------------------------------------------- */
 
 #define SPRINGS                                                                                    \
   "talus: 1\nuntil: 1\nmaterials: {rock: {stiffness: 1e6, young: 1e8, poisson: "                   \

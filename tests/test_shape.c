@@ -226,7 +226,7 @@ TEST(plane_is_unbounded_on_every_side) {
 enum { BALL, BRICK, FIXED, MOVER, GROUND, BODIES };
 typedef struct stage {
   tl_model model;
-  tl_crowd scope;
+  tl_crowd crowd;
   tl_state state;
   tl_shape shapes[3];
   tl_motion motions[2];
@@ -271,9 +271,9 @@ static void set_stage(stage *s) {
   s->model.property.motion = s->motion;
   s->state.position = s->position, s->state.rotation = s->rotation;
   s->state.velocity = s->velocity, s->state.spin = s->spin;
-  s->scope.model = &s->model;
-  s->scope.count = BODIES, s->scope.in = &s->state;
-  s->scope.dt = 0.25, s->scope.t1 = 0.25;
+  s->crowd.model = &s->model;
+  s->crowd.count = BODIES, s->crowd.in = &s->state;
+  s->crowd.dt = 0.25, s->crowd.t1 = 0.25;
 }
 
 TEST(margins_are_the_reach_of_the_step) {
@@ -282,7 +282,7 @@ TEST(margins_are_the_reach_of_the_step) {
   s.model.gravity = tl_vec3(0, 0, -8);
   talus_box boxes[BODIES];
   talus_real margins[BODIES];
-  CHECK(tl_shape_find_bounds(&s.scope, boxes, margins) == TALUS_OK);
+  CHECK(tl_shape_find_bounds(&s.crowd, boxes, margins) == TALUS_OK);
   /* |(3, 4, 0) + h (0, 0, -8)| = |(3, 4, -2)|; radius of the box at scale 2: 13 m. */
   /* And what gravity does in the step, h^2 8; and how far turning bends its way, h^2 w^2 13. */
   const double spare = 0.5, bend = 0.0625 * 4 * 13;
@@ -300,7 +300,7 @@ TEST(margins_are_the_reach_of_the_step) {
   /* A constant force counts like gravity. */
   s.model.property.force = s.force;
   s.force[BALL] = tl_vec3(0, 0, 16);
-  CHECK(tl_shape_find_bounds(&s.scope, boxes, margins) == TALUS_OK);
+  CHECK(tl_shape_find_bounds(&s.crowd, boxes, margins) == TALUS_OK);
   CHECK_NEAR(margins[BALL], 0.25 * 5 + spare, 4 * TOLERANCE);
 }
 
@@ -310,23 +310,23 @@ TEST(given_margin_is_shared_by_halves) {
   s.model.margin = 0.125;
   talus_box boxes[BODIES];
   talus_real margins[BODIES];
-  CHECK(tl_shape_find_bounds(&s.scope, boxes, margins) == TALUS_OK);
+  CHECK(tl_shape_find_bounds(&s.crowd, boxes, margins) == TALUS_OK);
   for (int i = 0; i < BODIES; ++i)
     CHECK(margins[i] == TL_R(0.0625));
   CHECK_NEAR(boxes[FIXED].hi.x, 2 + 3 + 0.0625, 1e-15);
   s.model.margin = 0;
-  CHECK(tl_shape_find_bounds(&s.scope, boxes, margins) == TALUS_OK);
+  CHECK(tl_shape_find_bounds(&s.crowd, boxes, margins) == TALUS_OK);
   CHECK(margins[BALL] == 0 && boxes[BALL].hi.x == 1);
 }
 
-TEST(only_members_of_the_scope_are_touched) {
+TEST(only_members_of_the_crowd_are_touched) {
   stage s;
   set_stage(&s);
   const uint32_t members[2] = {BRICK, MOVER};
-  s.scope.members = members, s.scope.count = 2;
+  s.crowd.members = members, s.crowd.count = 2;
   talus_box boxes[2];
   talus_real margins[BODIES] = {-7, -7, -7, -7, -7};
-  CHECK(tl_shape_find_bounds(&s.scope, boxes, margins) == TALUS_OK);
+  CHECK(tl_shape_find_bounds(&s.crowd, boxes, margins) == TALUS_OK);
   CHECK(margins[BALL] == -7 && margins[FIXED] == -7 && margins[GROUND] == -7);
   CHECK(margins[BRICK] > 0 && margins[MOVER] > 0);
   CHECK_NEAR(0.5 * (boxes[1].lo.x + boxes[1].hi.x), MOVER, 1e-14);
@@ -336,7 +336,7 @@ TEST(only_members_of_the_scope_are_touched) {
 TEST(box_covers_the_motion_of_the_step) {
   stage s;
   set_stage(&s);
-  s.scope.dt = 0.01;
+  s.crowd.dt = 0.01;
   talus_box boxes[BODIES];
   talus_real margins[BODIES];
   for (uint64_t serial = 0; serial < 200; ++serial) {
@@ -345,7 +345,7 @@ TEST(box_covers_the_motion_of_the_step) {
     s.spin[BRICK] = tl_vec3(TL_R(uniform(&random, -5, 5)), TL_R(uniform(&random, -5, 5)),
                             TL_R(uniform(&random, -5, 5)));
     s.velocity[BRICK] = tl_vec3(TL_R(uniform(&random, -5, 5)), TL_R(uniform(&random, -5, 5)), 0);
-    CHECK(tl_shape_find_bounds(&s.scope, boxes, margins) == TALUS_OK);
+    CHECK(tl_shape_find_bounds(&s.crowd, boxes, margins) == TALUS_OK);
     const talus_quat turn = tl_quat_from_rotation_vector(tl_scale(s.spin[BRICK], TL_R(0.01)));
     const talus_box later =
         tl_shape_bounds(&s.shapes[1], 2, tl_dmadd(s.position[BRICK], 0.01, s.velocity[BRICK]),

@@ -33,8 +33,7 @@ static tl_shape make_clump(const double *spheres, size_t n) {
   return make(&(talus_shape_def){.kind = TALUS_CLUMP, .points = spheres, .point_count = n});
 }
 
-/* ---- analytic shapes against their insides -----------------------------------------------------
- */
+/* ---- analytic shapes against their insides --------------------------------------------------- */
 
 static const talus_shape_def kinds[] = {
     {.kind = TALUS_SPHERE, .size = {0.7}},
@@ -178,8 +177,7 @@ TEST(limits_of_one_kind_are_another) {
   CHECK_NEAR(round.radius, egg.radius, REAL_TOLERANCE);
 }
 
-/* ---- hulls -------------------------------------------------------------------------------------
- */
+/* ---- hulls ----------------------------------------------------------------------------------- */
 
 /* Every vertex is below every face, every edge is of two faces, and Euler counts right. */
 static void check_polyhedron(const tl_shape *s) {
@@ -340,8 +338,7 @@ TEST(hulls_without_a_volume_are_refused) {
   CHECK_EQ_U64(tl_memory_count().bytes, before);
 }
 
-/* ---- clumps ------------------------------------------------------------------------------------
- */
+/* ---- clumps ---------------------------------------------------------------------------------- */
 
 TEST(clump_of_one_sphere_is_that_sphere) {
   const double one[] = {3, -2, 5, 0.7};
@@ -494,8 +491,7 @@ TEST(clumps_of_nothing_are_refused) {
   }
 }
 
-/* ---- bad sizes of the analytic kinds -----------------------------------------------------------
- */
+/* ---- bad sizes of the analytic kinds --------------------------------------------------------- */
 
 TEST(bad_sizes_are_refused_by_name) {
   static const struct {

@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 #include "physics/rig.h"
-#include "crowd/rest.h"
+#include "crowd/asleep.h"
 #include "world/world.h"
 
 #define DT    2e-3
@@ -154,7 +154,7 @@ TEST(nobody_sleeps_unless_asked_to) {
   rig_floor(world, m);
   rig_body(world, TALUS_FREE, rig_shape(world, TALUS_SPHERE, 0.1, 0, 0, 0), m, 0, 0, 0.1);
   CHECK_OK(talus_world_step(world, 600));
-  CHECK(rig_report(world).asleep == 0 && !world->state.rest);
+  CHECK(rig_report(world).asleep == 0 && !world->state.sleep_flags);
   talus_world_destroy(world);
 }
 
@@ -377,8 +377,7 @@ TEST(woken_stack_falls_asleep_again) {
   talus_world_destroy(s.b.world);
 }
 
-/* ---- waking changes nothing but time ----------------------------------------------------------
- */
+/* ---- waking changes nothing but time --------------------------------------------------------- */
 
 /* A heap in a box, asleep, and a ball on its way to it. */
 typedef struct heap {
@@ -424,7 +423,7 @@ TEST(being_woken_by_a_touch_gives_the_bits_of_never_having_slept_since) {
   for (size_t i = 0; i < first.b.world->model.bodies; ++i) {
     talus_body body;
     CHECK_OK(talus_world_body_at(second.b.world, i, &body));
-    if (!tl_rest_is_asleep(&first.b.world->state, i))
+    if (!tl_is_asleep(&first.b.world->state, i))
       CHECK_OK(talus_body_wake(second.b.world, body));
   }
   step(&second.b, 1);
@@ -544,12 +543,12 @@ TEST(failed_step_leaves_nobody_half_asleep) {
   for (int i = 0; i < 2 * STEPS && !sleeps(&b, still); ++i) {
     CHECK_OK(talus_body_set_force(b.world, wild, rig_vec(0, 0, 0), rig_vec(0, 0, 0)));
     const double slow_for = b.world->time - b.world->state.slow_since[1];
-    if (b.world->state.rest[1] == TL_REST_SLOW &&
+    if (b.world->state.sleep_flags[1] == TL_SLEEP_SLOW &&
         slow_for > (STEPS - 0.5) * DT) { /* falls asleep in the step to come */
       CHECK_OK(talus_body_set_force(b.world, wild, rig_vec(BY_PRECISION(1e300, 1e37), 0, 0),
                                     rig_vec(0, 0, 0)));
       CHECK(talus_world_step(b.world, 1) == TALUS_ERROR_DIVERGED);
-      CHECK(!sleeps(&b, still) && b.world->state.rest[1] == TL_REST_SLOW);
+      CHECK(!sleeps(&b, still) && b.world->state.sleep_flags[1] == TL_SLEEP_SLOW);
       CHECK(b.world->time - b.world->state.slow_since[1] == slow_for);
       CHECK_OK(talus_body_set_force(b.world, wild, rig_vec(0, 0, 0), rig_vec(0, 0, 0)));
     }
@@ -579,11 +578,11 @@ TEST(sleepers_of_a_world_in_which_nobody_sleeps_are_refused) {
            0, 0, 0);
   CHECK_OK(tl_world_validate(world));
   for (int i = 0; i < TL_STATE_FIELD_COUNT; ++i)
-    if (tl_state_fields[i].offset == offsetof(tl_state, rest) ||
+    if (tl_state_fields[i].offset == offsetof(tl_state, sleep_flags) ||
         tl_state_fields[i].offset == offsetof(tl_state, slow_since))
       CHECK_OK(tl_field_wake(&world->state, &tl_state_fields[i], world->capacity));
   CHECK_OK(tl_world_validate(world));
-  world->state.rest[0] = TL_REST_ASLEEP;
+  world->state.sleep_flags[0] = TL_SLEEP_ASLEEP;
   CHECK(tl_world_validate(world) != TALUS_OK);
   talus_world_destroy(world);
 }

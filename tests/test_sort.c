@@ -9,8 +9,7 @@ static const int thread_counts[] = {1, 2, 3, 4};
 #define THREAD_COUNTS (sizeof thread_counts / sizeof *thread_counts)
 #define MOST          30011
 
-/* ---- the slow reference: qsort by (masked key, place), which is what stable means -------------
- */
+/* ---- the slow reference: qsort by (masked key, place), which is what stable means ------------ */
 
 typedef struct entry {
   uint64_t masked, key;
@@ -37,8 +36,7 @@ static void sort_reference(size_t n, int bits, bool wide) {
   qsort(reference, n, sizeof *reference, compare_entries);
 }
 
-/* ---- inputs that have tripped radix sorts ------------------------------------------------------
- */
+/* ---- inputs that have tripped radix sorts ---------------------------------------------------- */
 
 enum { RANDOM, EQUAL, SORTED, REVERSED, FEW, TWO_FIELDS, LAST_BIT, ALMOST_SORTED, KINDS };
 
@@ -170,8 +168,7 @@ TEST(a_warm_sort_allocates_nothing) {
   tl_arena_free(&arena);
 }
 
-/* ---- prefix sums ------------------------------------------------------------------------------
- */
+/* ---- prefix sums ----------------------------------------------------------------------------- */
 
 TEST(scans_agree_with_a_running_sum) {
   static uint32_t values32[70001];

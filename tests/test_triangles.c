@@ -56,8 +56,7 @@ TEST(features_say_who_is_nearest) {
   CHECK_EQ_U64(tl_triangle_triangle(&floor, &roof).feature, 6 + 0 + 2);
 }
 
-/* ---- proofs ------------------------------------------------------------------------------------
- */
+/* ---- proofs ---------------------------------------------------------------------------------- */
 
 TEST(certified_answers_are_those_of_comparison) {
   const uint64_t cases = check_cases(40000);
@@ -81,8 +80,7 @@ TEST(certified_answers_are_those_of_comparison) {
          100 * (double)asked / (double)cases, 100 * (double)near_pairs / (double)cases);
 }
 
-/* ---- lanes -------------------------------------------------------------------------------------
- */
+/* ---- lanes ----------------------------------------------------------------------------------- */
 
 #define MANY 4000
 

@@ -103,8 +103,7 @@ static inline double reference_point(talus_dvec3 p, const tl_triangle_corners *t
   return reference_distance(&point, t);
 }
 
-/* ---- pairs -------------------------------------------------------------------------------------
- */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
 enum {
   ANY_PAIR,

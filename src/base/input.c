@@ -12,8 +12,7 @@
 
 #include "base/quote.h"
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static const char *kind_of(mode_t mode) {
   return S_ISDIR(mode)    ? "a folder"
@@ -99,8 +98,7 @@ talus_status tl_input_close(tl_input *in, talus_status status) {
   return tl_fail(TALUS_ERROR_FORMAT, "%s", in->report);
 }
 
-/* ---- mistakes ---------------------------------------------------------------------------------
- */
+/* ---- mistakes -------------------------------------------------------------------------------- */
 
 static size_t column_of(const tl_input *in, const char *place) {
   const unsigned char *p = (const unsigned char *)in->line, *to = (const unsigned char *)place;
@@ -149,8 +147,7 @@ void tl_input_wrong(tl_input *in, const char *place, const char *fmt, ...) {
   }
 }
 
-/* ---- lines ------------------------------------------------------------------------------------
- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -207,8 +204,7 @@ tl_span tl_input_cell(tl_input *in, bool *last) {
   return (tl_span){begin, (size_t)(end - begin)};
 }
 
-/* ---- words ------------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 bool tl_span_is(tl_span word, const char *text) {
   return word.length == strlen(text) && strncasecmp(word.text, text, word.length) == 0;

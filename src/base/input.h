@@ -77,8 +77,7 @@ tl_span tl_input_word(tl_input *in);
  * is not passed. */
 tl_span tl_input_cell(tl_input *in, bool *last);
 
-/* ---- words ------------------------------------------------------------------------------------
- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 /* How much of a word stands in a message: printf("%.*s", TL_SHOW(word)). */
 #define TL_SHOW(span) (int)((span).length < 40 ? (span).length : 40), (span).text

@@ -61,16 +61,15 @@ typedef struct digit {
 
 INLINE size_t digit_of(uint64_t key, digit d) { return (size_t)(key >> d.shift) & d.mask; }
 
-/* ---- one worker's part of a pass ---------------------------------------------------------------
- */
+/* ---- one worker's part of a pass ------------------------------------------------------------- */
 
-typedef struct survey {
+typedef struct key_bits {
   _Alignas(64) uint64_t any, all; /* or and and of the keys */
   bool sorted;                    /* already, within this part */
-} survey;
+} key_bits;
 
-INLINE survey survey_kind(const void *keys, size_t begin, size_t end, uint64_t mask, bool wide) {
-  survey s = {.any = 0, .all = ~UINT64_C(0), .sorted = true};
+INLINE key_bits find_bits_of(const void *keys, size_t begin, size_t end, uint64_t mask, bool wide) {
+  key_bits s = {.any = 0, .all = ~UINT64_C(0), .sorted = true};
   uint64_t before = 0;
   for (size_t i = begin; i < end; ++i) {
     const uint64_t key = get_key(keys, i, wide) & mask;
@@ -100,9 +99,9 @@ INLINE void scatter_kind(items from, items to, size_t begin, size_t end, digit d
   }
 }
 
-static survey survey_part(const void *keys, size_t begin, size_t end, uint64_t mask, bool wide) {
-  return wide ? survey_kind(keys, begin, end, mask, true)
-              : survey_kind(keys, begin, end, mask, false);
+static key_bits find_bits(const void *keys, size_t begin, size_t end, uint64_t mask, bool wide) {
+  return wide ? find_bits_of(keys, begin, end, mask, true)
+              : find_bits_of(keys, begin, end, mask, false);
 }
 
 static void count_part(const void *keys, size_t begin, size_t end, digit d, size_t *count,
@@ -133,15 +132,14 @@ static void copy_part(items from, items to, size_t begin, size_t end, bool wide)
     memcpy(to.payload + begin, from.payload + begin, (end - begin) * sizeof *to.payload);
 }
 
-/* ---- the whole sort
- * ------------------------------------------------------------------------------ */
+/* ---- the whole sort -------------------------------------------------------------------------- */
 
 typedef struct sort_work {
   items data, scratch;
   size_t n;
   uint64_t mask; /* the bits to sort by */
   bool wide;
-  survey *surveys; /* one for each worker */
+  key_bits *found; /* one for each worker */
   size_t *counts;  /* DIGITS for each worker */
 } sort_work;
 
@@ -150,9 +148,9 @@ static uint64_t differing_bits(const sort_work *work, int workers) {
   uint64_t any = 0, all = ~UINT64_C(0);
   bool sorted = true;
   for (int w = 0; w < workers; ++w) {
-    any |= work->surveys[w].any;
-    all &= work->surveys[w].all;
-    sorted &= work->surveys[w].sorted;
+    any |= work->found[w].any;
+    all &= work->found[w].all;
+    sorted &= work->found[w].sorted;
     const size_t seam = tl_share(work->n, w, workers);
     if (w > 0 && sorted)
       sorted = (get_key(work->data.keys, seam - 1, work->wide) & work->mask) <=
@@ -177,7 +175,7 @@ static void sort_worker(void *context, tl_team *team, int w, int workers) {
   const sort_work *work = context;
   const size_t begin = tl_share(work->n, w, workers), end = tl_share(work->n, w + 1, workers);
   size_t *count = work->counts + (size_t)w * DIGITS;
-  work->surveys[w] = survey_part(work->data.keys, begin, end, work->mask, work->wide);
+  work->found[w] = find_bits(work->data.keys, begin, end, work->mask, work->wide);
   tl_team_barrier(team);
   uint64_t left = differing_bits(work, workers); /* data is not written before two more barriers */
   items from = work->data, to = work->scratch;
@@ -218,7 +216,7 @@ static void insertion_sort(items data, size_t n, uint64_t mask, bool wide) {
 }
 
 static talus_status take_scratch(tl_arena *arena, size_t threads, sort_work *work) {
-  TL_TAKE(arena, threads, &work->surveys);
+  TL_TAKE(arena, threads, &work->found);
   TL_TAKE(arena, threads * DIGITS, &work->counts);
   const size_t key_bytes = work->wide ? sizeof(uint64_t) : sizeof(uint32_t);
   TL_TRY(tl_arena_take(arena, work->n, key_bytes, &work->scratch.keys));
@@ -257,8 +255,7 @@ talus_status tl_sort_u64(const tl_par *par, tl_arena *arena, uint64_t *keys, uin
   return sort_items(par, arena, (items){keys, payload}, n, bits, true);
 }
 
-/* ---- prefix sums ------------------------------------------------------------------------------
- */
+/* ---- prefix sums ----------------------------------------------------------------------------- */
 
 typedef struct part_sum {
   _Alignas(64) uint64_t value;

@@ -45,10 +45,10 @@ typedef struct chunk {
   };
 } chunk;
 
-typedef struct survey_work {
+typedef struct measure_work {
   const tl_bins *bins;
   chunk *chunks;
-} survey_work;
+} measure_work;
 
 static extent no_extent(void) {
   const double inf = HUGE_VAL;
@@ -73,7 +73,7 @@ static inline void add_box(extent *to, const talus_box *b) {
 }
 
 static void count_classes(void *context, size_t begin, size_t end) {
-  const survey_work *work = context;
+  const measure_work *work = context;
   const tl_bins *bins = work->bins;
   for (size_t c = begin; c < end; ++c) {
     uint32_t *count = work->chunks[c].of_class;
@@ -89,7 +89,7 @@ static void count_classes(void *context, size_t begin, size_t end) {
 }
 
 static void measure_levels(void *context, size_t begin, size_t end) {
-  const survey_work *work = context;
+  const measure_work *work = context;
   const tl_bins *bins = work->bins;
   for (size_t c = begin; c < end; ++c) {
     extent *of_level = work->chunks[c].of_level;
@@ -117,11 +117,11 @@ static bool is_even(const tl_bins *bins, const uint32_t count[TL_BINS_CLASSES + 
 }
 
 /* Chooses the levels and measures them. */
-static talus_status survey(tl_bins *bins, extent *extents) {
+static talus_status measure_boxes(tl_bins *bins, extent *extents) {
   const size_t chunks = count_pieces(bins->crowd->count, CHUNK);
   const tl_par *par = &bins->model->par;
   const tl_arena_mark mark = tl_arena_get_mark(bins->crowd->arena);
-  survey_work work = {.bins = bins};
+  measure_work work = {.bins = bins};
   TL_TAKE(bins->crowd->arena, chunks, &work.chunks);
   tl_for(par, chunks, 1, count_classes, &work);
   uint32_t count[TL_BINS_CLASSES + 1] = {0};
@@ -417,9 +417,9 @@ talus_status tl_bins_find_pairs(const tl_crowd *crowd, const talus_box *boxes, t
     return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu bodies are more than bins can number (%u)",
                    model->bodies, TL_BINS_STATIC - 1);
   const double begun = now();
-  TL_TRY(survey(&bins, extents));
+  TL_TRY(measure_boxes(&bins, extents));
   if (tl_bins_stages_of_bench)
-    tl_bins_stages_of_bench->survey = now() - begun;
+    tl_bins_stages_of_bench->measure = now() - begun;
   if (!bins.images.any && tl_packed_mode_of_tests != TL_PACKED_NEVER) {
     const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
     bool crowded;

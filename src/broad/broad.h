@@ -43,8 +43,8 @@ typedef struct tl_broad_cache {
   double thickness; /* m; 0: not chosen yet */
   double far;       /* m: the furthest that a side had moved in the last step that kept */
   unsigned kept;    /* steps since the last renewal */
-  unsigned rest;    /* steps to go without a skin */
-  unsigned rests;   /* in a row */
+  unsigned pause;   /* steps to go without a skin */
+  unsigned pauses;  /* in a row */
 
   /* The Verlet skin (model.skin is not 0), see skin.c. */
   bool valid;

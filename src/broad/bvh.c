@@ -194,8 +194,7 @@ static talus_status keep(tree *t, tl_bvh_kept *kept) {
   return find_looseness(t, &kept->looseness);
 }
 
-/* ---- the tree ---------------------------------------------------------------------------------
- */
+/* ---- the tree -------------------------------------------------------------------------------- */
 
 /* Numbers that are fine beside small boxes; of points, beside the distance between them. */
 static void choose_numbers(tree *t) {

@@ -8,7 +8,7 @@
 #define LARGE     0.25 /* of the length of the scene: where a box begins to be large */
 #define FEW       64   /* so few boxes need no list of large ones */
 
-/* ---- the survey ------------------------------------------------------------------------------ */
+/* ---- classes and extents --------------------------------------------------------------------- */
 
 typedef struct chunk {
   uint32_t of_class[TL_BINS_CLASSES + 1];
@@ -17,11 +17,11 @@ typedef struct chunk {
   uint64_t first;      /* entries, then where they start */
 } chunk;
 
-typedef struct survey {
+typedef struct entry_work {
   tl_entries *entries;
   chunk *chunks;
   int wide_class; /* boxes of this class and larger are wide */
-} survey;
+} entry_work;
 
 static size_t chunk_count(const tl_entries *entries) {
   return (entries->crowd->count + CHUNK - 1) / CHUNK;
@@ -41,7 +41,7 @@ static inline void grow_range(double lo[3], double hi[3], const tl_span3 *box) {
 
 /* Classes and range of the boxes that are not wide. */
 static void look_at_chunks(void *context, size_t begin, size_t end) {
-  const survey *s = context;
+  const entry_work *s = context;
   for (size_t c = begin; c < end; ++c) {
     chunk *out = &s->chunks[c];
     *out = (chunk){.lo = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, .hi = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
@@ -62,7 +62,7 @@ static void look_at_chunks(void *context, size_t begin, size_t end) {
   }
 }
 
-static void add_up(survey *s) {
+static void add_up(entry_work *s) {
   tl_entries *e = s->entries;
   const size_t chunks = chunk_count(e);
   memset(e->of_class, 0, sizeof e->of_class);
@@ -175,7 +175,7 @@ static unsigned count_images(unsigned axes) {
 }
 
 static void count_entries(void *context, size_t begin, size_t end) {
-  const survey *s = context;
+  const entry_work *s = context;
   const tl_entries *e = s->entries;
   for (size_t c = begin; c < end; ++c) {
     chunk *out = &s->chunks[c];
@@ -190,7 +190,7 @@ static void count_entries(void *context, size_t begin, size_t end) {
 }
 
 static void write_entries(void *context, size_t begin, size_t end) {
-  const survey *s = context;
+  const entry_work *s = context;
   const tl_entries *e = s->entries;
   for (size_t c = begin; c < end; ++c) {
     uint32_t *wide = e->wide + s->chunks[c].wides;
@@ -215,7 +215,7 @@ static void write_entries(void *context, size_t begin, size_t end) {
 }
 
 /* Only where entries are not simply the members. */
-static talus_status make_list(survey *s) {
+static talus_status make_list(entry_work *s) {
   tl_entries *e = s->entries;
   const size_t chunks = chunk_count(e);
   tl_for(&e->model->par, chunks, 1, count_entries, s);
@@ -253,7 +253,7 @@ talus_status tl_entries_make(const tl_crowd *crowd, const talus_box *boxes, tl_e
                     .boxes = boxes,
                     .images = tl_images_of(model),
                     .count = crowd->count};
-  survey s = {.entries = e, .wide_class = TL_BINS_WIDE};
+  entry_work s = {.entries = e, .wide_class = TL_BINS_WIDE};
   if (model->bodies >= TL_ENTRY_STATIC)
     return tl_fail(TALUS_ERROR_UNSUPPORTED,
                    "%zu bodies are more than a broad phase can number (%u)", model->bodies,

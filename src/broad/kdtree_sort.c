@@ -23,14 +23,14 @@ typedef struct records {
 typedef struct sort_work {
   records data, other;
   size_t n;
-  int rest;      /* bits below the top */
+  int low_bits;  /* bits below the top */
   int digit;     /* bits of a digit of the rest */
   int steps;     /* digits of the rest: 1, 3 or 5 */
   size_t *count; /* of each bucket, for each worker */
 } sort_work;
 
 static inline size_t top_of(const sort_work *work, uint64_t key) {
-  return (size_t)(key >> work->rest);
+  return (size_t)(key >> work->low_bits);
 }
 
 static void spread(const sort_work *work, size_t begin, size_t end, size_t *next) {
@@ -127,12 +127,12 @@ talus_status tl_kdtree_sort(const tl_par *par, tl_arena *arena, uint64_t *key, u
   int top = 1;
   while (top < MOST_TOP && n >> top > IN_BUCKET)
     top++;
-  work.rest = bits - top;
-  for (work.steps = 1; work.steps * MOST_BITS < work.rest; work.steps += 2) {
+  work.low_bits = bits - top;
+  for (work.steps = 1; work.steps * MOST_BITS < work.low_bits; work.steps += 2) {
   }
-  if (n < FEWEST || work.rest < 1 || work.steps > MOST_STEPS)
+  if (n < FEWEST || work.low_bits < 1 || work.steps > MOST_STEPS)
     return tl_sort_u64(par, arena, key, id, n, bits);
-  work.digit = (work.rest + work.steps - 1) / work.steps;
+  work.digit = (work.low_bits + work.steps - 1) / work.steps;
   const tl_arena_mark mark = tl_arena_get_mark(arena);
   TL_TAKE(arena, (size_t)par->threads * BUCKETS, &work.count);
   TL_TAKE(arena, n, &work.other.key);

@@ -79,7 +79,7 @@ tl_search_fn tl_packed_search;
 /* For the benchmark, which sets it to have the seconds of the stages of the last call: sizes and
  * extents; cells, spreading and sorting; all of it, so that search is the rest. NULL: no clocks. */
 typedef struct tl_bins_stages {
-  double survey, sort, all;
+  double measure, sort, all;
 } tl_bins_stages;
 extern tl_bins_stages *tl_bins_stages_of_bench;
 

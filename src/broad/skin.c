@@ -327,8 +327,8 @@ talus_status tl_skin_find_pairs(talus_broad_kind kind, const tl_crowd *crowd,
   const tl_model *model = crowd->model;
   skin_work work = work_of(crowd, boxes);
   double far = HUGE_VAL;
-  if (model->skin < 0 && work.cache->rest > 0)
-    work.cache->rest--;
+  if (model->skin < 0 && work.cache->pause > 0)
+    work.cache->pause--;
   else
     TL_TRY(keep(kind, &work, crowd, &far));
   if (far < HUGE_VAL)

@@ -7,8 +7,7 @@
 
 _Static_assert(sizeof(talus_box) == 6 * sizeof(double), "a box is six numbers");
 
-/* ---- how far boxes have moved: four are three times eight numbers ------------------------------
- */
+/* ---- how far boxes have moved: four are three times eight numbers ---------------------------- */
 
 /* Sides that are low ones, of the three eights. */
 static const __mmask8 low[3] = {0xc7, 0x71, 0x1c};

@@ -14,14 +14,14 @@
 
 #include "kernels/aabb.h"
 
-#define FIRST     0.1 /* edges: where nothing is known yet */
-#define THICKEST  0.5 /* edges */
-#define THINNEST  1e-4
-#define BALANCE   2.1
-#define LEAST     3u  /* steps that a skin should last */
-#define REST      16u /* steps without, the first time; twice as many the next, and so on */
-#define MOST_REST 256u
-#define SAMPLES   ((size_t)64)
+#define FIRST      0.1 /* edges: where nothing is known yet */
+#define THICKEST   0.5 /* edges */
+#define THINNEST   1e-4
+#define BALANCE    2.1
+#define LEAST      3u  /* steps that a skin should last */
+#define PAUSE      16u /* steps without, the first time; twice as many the next, and so on */
+#define MOST_PAUSE 256u
+#define SAMPLES    ((size_t)64)
 
 /* The mean longest edge of a few boxes; 0: none is finite. */
 static double find_edge(const talus_box *boxes, size_t count) {
@@ -53,11 +53,12 @@ double tl_skin_choose(const tl_crowd *crowd, const talus_box *boxes) {
   if (!(thickness > 0)) {
     thickness = FIRST * edge;
   } else if (cache->kept + 1 < LEAST && thickness >= THICKEST * edge) {
-    cache->rests = cache->rests < 8 ? cache->rests + 1 : cache->rests;
-    cache->rest = REST << (cache->rests - 1) < MOST_REST ? REST << (cache->rests - 1) : MOST_REST;
+    cache->pauses = cache->pauses < 8 ? cache->pauses + 1 : cache->pauses;
+    cache->pause =
+        PAUSE << (cache->pauses - 1) < MOST_PAUSE ? PAUSE << (cache->pauses - 1) : MOST_PAUSE;
     thickness = 0;
   } else {
-    cache->rests = cache->kept + 1 < LEAST ? cache->rests : 0;
+    cache->pauses = cache->kept + 1 < LEAST ? cache->pauses : 0;
     thickness = speed > 0 ? BALANCE * sqrt(speed * edge) : thickness;
     if (cache->kept + 1 < LEAST)
       thickness = THICKEST * edge; /* the last chance: more than that is of no use */

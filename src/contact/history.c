@@ -50,8 +50,7 @@ static int compare(const tl_contact *x, const tl_contact *y) {
   return tl_contact_compare(x->a, x->b, x->feature_a, x->feature_b, y);
 }
 
-/* ---- contacts of other keys -------------------------------------------------------------------
- */
+/* ---- contacts of other keys ------------------------------------------------------------------ */
 
 /* On a mesh a body passes from feature to feature: what was at one is at the next. */
 #define TURN 0.98480775301220806 /* cosine of 10 degrees */
@@ -279,7 +278,7 @@ static bool is_pair_bonded(const tl_contacts *before, const tl_contact *c, size_
     return false;
   for (size_t k = *at; k < before->count && before->data[k].a == c->a && before->data[k].b == c->b;
        ++k)
-    if (before->touches.data[k].state & TL_TOUCH_BONDED)
+    if (before->law_states.data[k].state & TL_CONTACT_BONDED)
       return true;
   return false;
 }
@@ -292,7 +291,7 @@ static void lay_bonds(const tl_contacts *before, tl_contacts *after) {
     if (i == 0 || c[-1].a != c->a || c[-1].b != c->b)
       bonded = is_pair_bonded(before, c, &at);
     if (bonded)
-      after->touches.data[i].state |= TL_TOUCH_BONDED;
+      after->law_states.data[i].state |= TL_CONTACT_BONDED;
   }
 }
 
@@ -320,7 +319,7 @@ talus_status tl_history_begin(const tl_contacts *before, double dt, tl_contacts 
 talus_status tl_history_lay(const tl_model *model, const tl_contacts *before, tl_contacts *after) {
   join_job job = {.before = before,
                   .after = after,
-                  .touches = model->law_kinds != 0,
+                  .law_states = model->law_kinds != 0,
                   .springs = model->solve.kind == TALUS_SOLVE_PENALTY};
   bool any = false;
 #define MAKE(array, type, FIELDS)                                                                  \
@@ -330,7 +329,7 @@ talus_status tl_history_lay(const tl_model *model, const tl_contacts *before, tl
 #undef MAKE
   if (any)
     join_all(model, &job);
-  if ((model->law_kinds & TL_LAW_COHESION) && tl_contacts_have_touches(before))
+  if ((model->law_kinds & TL_LAW_COHESION) && tl_contacts_have_law_states(before))
     lay_bonds(before, after);
   return TALUS_OK;
 }

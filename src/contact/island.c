@@ -12,7 +12,7 @@
  * What trees there are in between depends on the threads, what is held together does not. */
 #include "contact/island.h"
 
-#include "crowd/rest.h"
+#include "crowd/asleep.h"
 
 #define LAID_OUT 0x80000000u
 #define RUN      ((size_t)4096) /* contacts that are grouped together */
@@ -102,7 +102,7 @@ static void find_ends(void *context, size_t begin, size_t end) {
   const ends_job *job = context;
   for (size_t i = begin; i < end; ++i) {
     const tl_contact *c = &job->contacts[i];
-    job->ends[i] = tl_rest_is_dormant(job->model, job->state, c->a, c->b)
+    job->ends[i] = tl_pair_is_dormant(job->model, job->state, c->a, c->b)
                        ? (tl_pair){TL_NONE, TL_NONE}
                        : (tl_pair){end_of(job->model, c->a), end_of(job->model, c->b)};
   }

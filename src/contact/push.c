@@ -13,8 +13,7 @@
 #define CROWD   ((size_t)256)   /* contacts that strike, beside a share of all */
 #define NEVER   TL_REAL_MAX
 
-/* ---- a push ------------------------------------------------------------------------------------
- */
+/* ---- a push ---------------------------------------------------------------------------------- */
 
 static const tl_push nobody = {.lo = {NEVER, NEVER, NEVER}, .hi = {-NEVER, -NEVER, -NEVER}};
 
@@ -44,14 +43,14 @@ static talus_real along(const tl_sway *sway, talus_real k, talus_vec3 n, talus_r
 }
 
 /* How much faster along n what pushes a body is than a point of its own. */
-static talus_real lead(const tl_push *push, talus_vec3 velocity, talus_vec3 n) {
+static talus_real excess_speed(const tl_push *push, talus_vec3 velocity, talus_vec3 n) {
   const talus_vec3 v = tl_vec3(n.x > 0 ? push->hi.x : push->lo.x, n.y > 0 ? push->hi.y : push->lo.y,
                                n.z > 0 ? push->hi.z : push->lo.z);
   return tl_max(tl_dot(tl_sub(v, velocity), n), 0);
 }
 
 static talus_real along_all(const tl_push *push, talus_real k, talus_vec3 velocity, talus_vec3 n) {
-  const talus_real stopped = tl_min(push->source, lead(push, velocity, n));
+  const talus_real stopped = tl_min(push->source, excess_speed(push, velocity, n));
   return along(&push->all, k, n, tl_max(stopped, push->bounce));
 }
 
@@ -94,8 +93,7 @@ static tl_push *take_push(tl_reach *reach, uint32_t slot) {
   return &reach->pushes[reach->row[slot]];
 }
 
-/* ---- a contact ---------------------------------------------------------------------------------
- */
+/* ---- a contact ------------------------------------------------------------------------------- */
 
 /* What an impulse along the normal does to a body at its arm. */
 typedef struct response {
@@ -164,7 +162,8 @@ static side side_of(const tl_reach *reach, uint32_t slot, talus_vec3 arm, talus_
   if (tl_dot(push->held, at_other) > IN_LINE)
     s.mass = NEVER;
   s.all = along_all(push, k, velocity, at_other);
-  s.plain = along(&push->plain, k, at_other, tl_min(push->source, lead(push, velocity, at_other)));
+  s.plain = along(&push->plain, k, at_other,
+                  tl_min(push->source, excess_speed(push, velocity, at_other)));
   return s;
 }
 
@@ -205,7 +204,7 @@ static bool strike(tl_reach *reach, const clash *at, const side *self, const sid
   tl_push *push = take_push(reach, self->slot);
   bool is_news = widen(push, by->push->lo, by->push->hi);
   is_news |= widen(push, by->velocity, by->velocity);
-  const talus_real most = lead(push, self->velocity, self->towards);
+  const talus_real most = excess_speed(push, self->velocity, self->towards);
   is_news |= sway_by(&push->plain, self, stop, tl_min(mu * stop, at->aside));
   is_news |= sway_by(&push->all, self, hit, tl_min(mu * hit, at->aside));
   if (bounce > 0)
@@ -273,8 +272,7 @@ static bool pass_on(tl_reach *reach, turns *t, const tl_contact *c) {
   return news_a || news_b;
 }
 
-/* ---- joints ------------------------------------------------------------------------------------
- */
+/* ---- joints ---------------------------------------------------------------------------------- */
 
 static bool sway_along(tl_sway *to, const tl_sway *from, talus_real mass_ratio) {
   bool is_news = false;
@@ -314,8 +312,7 @@ static bool pass_joints(tl_reach *reach, turns *t) {
   return is_news;
 }
 
-/* ---- all of them -------------------------------------------------------------------------------
- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static talus_status take_turns(const tl_reach *reach, const tl_contacts *contacts, turns *t) {
   tl_arena *arena = reach->crowd->arena;

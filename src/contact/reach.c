@@ -27,8 +27,7 @@ talus_real tl_reach_spare(const tl_model *model, double dt, uint32_t slot, talus
   return SLACK / 2 * h * h * tl_length(model->gravity) + bend_of(model, h, slot, spin);
 }
 
-/* ---- motion ------------------------------------------------------------------------------------
- */
+/* ---- motion ---------------------------------------------------------------------------------- */
 
 static void find_drifts(void *context, size_t begin, size_t end) {
   tl_reach *reach = context;
@@ -71,8 +70,7 @@ static talus_real parting_speed(const tl_reach *reach, const tl_contact *c) {
   return tl_dot(tl_sub(b->velocity, a->velocity), c->normal);
 }
 
-/* ---- verdicts ----------------------------------------------------------------------------------
- */
+/* ---- verdicts -------------------------------------------------------------------------------- */
 
 /* What joints make of the velocities of their bodies is not known yet: a contact of theirs counts
  * as far as the two could come towards each other in any direction. */
@@ -107,7 +105,7 @@ static talus_real slack_of(const tl_reach *reach, const tl_contact *c) {
  */
 static uint8_t judge(const tl_reach *reach, const tl_contact *c) {
   const talus_real room = reach->margins[c->a] + reach->margins[c->b];
-  if (tl_rest_is_dormant(reach->model, reach->crowd->in, c->a, c->b))
+  if (tl_pair_is_dormant(reach->model, reach->crowd->in, c->a, c->b))
     return TL_REACH_NEAR;
   if (c->gap <= reach->slack && room <= reach->h * reach->slow + reach->slack)
     return TL_REACH_NEAR;
@@ -159,7 +157,8 @@ bool tl_reach_holds(const tl_reach *reach, const tl_contact *c) {
  */
 static bool stays(const tl_reach *reach, const tl_contacts *contacts, size_t i) {
   const tl_contact *c = &contacts->data[i];
-  if (tl_contacts_have_touches(contacts) && (contacts->touches.data[i].state & TL_TOUCH_BONDED))
+  if (tl_contacts_have_law_states(contacts) &&
+      (contacts->law_states.data[i].state & TL_CONTACT_BONDED))
     return true;
   return reach->is_pushed &&
          (reach->is_spent || reach->is_pushed[c->a] || reach->is_pushed[c->b]) &&
@@ -181,7 +180,7 @@ static void decide_range(void *context, size_t begin, size_t end) {
 
 /* Most stay, in long runs, which move as wholes. */
 void tl_reach_sift(tl_reach *reach, tl_contacts *contacts) {
-  const bool touches = tl_contacts_have_touches(contacts);
+  const bool law_states = tl_contacts_have_law_states(contacts);
   const size_t count = contacts->count;
   sift_job job = {reach, contacts};
   tl_for(&reach->model->par, count, 1024, decide_range, &job);
@@ -191,20 +190,19 @@ void tl_reach_sift(tl_reach *reach, tl_contacts *contacts) {
     const size_t end = far ? (size_t)(far - reach->verdicts) : count, run = end - i;
     if (kept != i && run > 0) {
       memmove(contacts->data + kept, contacts->data + i, run * sizeof *contacts->data);
-      if (touches)
-        memmove(contacts->touches.data + kept, contacts->touches.data + i,
-                run * sizeof *contacts->touches.data);
+      if (law_states)
+        memmove(contacts->law_states.data + kept, contacts->law_states.data + i,
+                run * sizeof *contacts->law_states.data);
     }
     kept += run;
     i = end + 1;
   }
   contacts->count = kept;
-  if (touches)
-    contacts->touches.count = kept;
+  if (law_states)
+    contacts->law_states.count = kept;
 }
 
-/* ---- the start ---------------------------------------------------------------------------------
- */
+/* ---- the start ------------------------------------------------------------------------------- */
 
 static talus_status find_jointed(tl_reach *reach) {
   const tl_joints *joints = reach->crowd->joints;

@@ -120,8 +120,7 @@ bool tl_reach_holds(const tl_reach *reach, const tl_contact *c);
 /* Takes those out that cannot matter; what they remember goes with them. */
 void tl_reach_sift(tl_reach *reach, tl_contacts *contacts);
 
-/* ---- pushes ------------------------------------------------------------------------------------
- */
+/* ---- pushes ---------------------------------------------------------------------------------- */
 
 enum { TL_REACH_FAR, TL_REACH_NEAR, TL_REACH_STRIKES }; /* verdicts */
 

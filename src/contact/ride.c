@@ -1,11 +1,10 @@
 #include "contact/ride.h"
 
-#include "crowd/rest.h"
+#include "crowd/asleep.h"
 
 #define GRAIN 512
 
-/* ---- one body ---------------------------------------------------------------------------------
- */
+/* ---- one body -------------------------------------------------------------------------------- */
 
 /* How the principal frame has turned, and how far it has gone, since contacts were found. */
 typedef struct motion {
@@ -24,7 +23,7 @@ static motion motion_of(const tl_ride *ride, const tl_state *now, uint32_t slot)
 }
 
 /* turn(v) - v, without the rounding of v: 2w (u x v) + 2 u x (u x v). */
-static talus_vec3 swing(talus_quat turn, talus_vec3 v) {
+static talus_vec3 turn_shift(talus_quat turn, talus_vec3 v) {
   const talus_vec3 u = tl_vec3(turn.x, turn.y, turn.z);
   const talus_vec3 t = tl_scale(tl_cross(u, v), 2);
   return tl_add(tl_scale(t, turn.w), tl_cross(u, t));
@@ -41,15 +40,16 @@ static talus_vec3 farthest(const tl_shape *shape, talus_real scale, talus_quat q
 /* The turn without what goes round the body's own z axis (which is at `axis` before it): the turn
  * that takes the axis to where it comes by the shortest way. */
 static talus_quat without_roll(talus_quat turn, talus_vec3 axis) {
-  const talus_vec3 to = tl_add(axis, swing(turn, axis));
+  const talus_vec3 to = tl_add(axis, turn_shift(turn, axis));
   const talus_vec3 cross = tl_cross(axis, to);
   return tl_quat_normalize(tl_quat(1 + tl_dot(axis, to), cross.x, cross.y, cross.z));
 }
 
 /* How far the surface point at this arm has been swung about the centre of mass. outwards: from the
  * body to the other one. */
-static talus_vec3 swing_of(const tl_ride *ride, const tl_state *now, uint32_t slot,
-                           uint32_t feature, talus_quat turn, talus_vec3 arm, talus_vec3 outwards) {
+static talus_vec3 turn_shift_of(const tl_ride *ride, const tl_state *now, uint32_t slot,
+                                uint32_t feature, talus_quat turn, talus_vec3 arm,
+                                talus_vec3 outwards) {
   const tl_model *model = ride->crowd->model;
   const tl_shape *shape = tl_body_shape(model, slot);
   const talus_real scale = model->property.scale[slot];
@@ -74,11 +74,10 @@ static talus_vec3 swing_of(const tl_ride *ride, const tl_state *now, uint32_t sl
   default:
     break;
   }
-  return swing(turn, tl_madd(arm, -radius, outwards));
+  return turn_shift(turn, tl_madd(arm, -radius, outwards));
 }
 
-/* ---- one contact ------------------------------------------------------------------------------
- */
+/* ---- one contact ----------------------------------------------------------------------------- */
 
 static bool can_move(const tl_model *model, uint32_t slot) {
   return !tl_body_is_static(model, slot);
@@ -127,12 +126,12 @@ static void ride_one(const tl_ride *ride, const tl_state *now, size_t i) {
   const talus_vec3 arm_a = tl_between(centre_a, found->point);
   const talus_vec3 arm_b = tl_narrow(tl_dsub(tl_dsub(found->point, centre_a), between));
   const talus_real half = TL_R(0.5) * found->gap;
-  const talus_vec3 swing_a =
-      swing_of(ride, now, c->a, c->feature_a, a.turn, tl_madd(arm_a, -half, n), n);
-  const talus_vec3 swing_b =
-      swing_of(ride, now, c->b, c->feature_b, b.turn, tl_madd(arm_b, half, n), tl_neg(n));
-  const talus_dvec3 to_a = tl_dadd(a.way, tl_widen(swing_a));
-  const talus_dvec3 apart = tl_dsub(tl_dadd(b.way, tl_widen(swing_b)), to_a);
+  const talus_vec3 turn_shift_a =
+      turn_shift_of(ride, now, c->a, c->feature_a, a.turn, tl_madd(arm_a, -half, n), n);
+  const talus_vec3 turn_shift_b =
+      turn_shift_of(ride, now, c->b, c->feature_b, b.turn, tl_madd(arm_b, half, n), tl_neg(n));
+  const talus_dvec3 to_a = tl_dadd(a.way, tl_widen(turn_shift_a));
+  const talus_dvec3 apart = tl_dsub(tl_dadd(b.way, tl_widen(turn_shift_b)), to_a);
   c->normal = n;
   c->gap = found->gap + tl_dot(tl_narrow(apart), n);
   if (is_ball(model, c->a) && is_ball(model, c->b)) {
@@ -147,8 +146,7 @@ static void ride_one(const tl_ride *ride, const tl_state *now, size_t i) {
   c->point = tl_dadd(tl_dadd(found->point, moved), tl_dsub(to, a.way));
 }
 
-/* ---- all of them ------------------------------------------------------------------------------
- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static void note_bodies(void *context, size_t begin, size_t end) {
   const tl_ride *ride = context;
@@ -188,7 +186,7 @@ static void ride_range(void *context, size_t begin, size_t end) {
   const tl_ride *ride = job->ride;
   for (size_t i = begin; i < end; ++i) {
     const tl_contact *c = &ride->contacts->data[i];
-    if (!tl_rest_is_dormant(ride->crowd->model, job->now, c->a, c->b))
+    if (!tl_pair_is_dormant(ride->crowd->model, job->now, c->a, c->b))
       ride_one(ride, job->now, i);
   }
 }

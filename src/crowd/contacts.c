@@ -8,8 +8,8 @@
 #define ROW tl_contact
 static const tl_field fields_of_contacts[] = {TL_CONTACT_FIELDS(FIELD)};
 #undef ROW
-#define ROW tl_touch
-static const tl_field fields_of_touches[] = {TL_TOUCH_FIELDS(FIELD)};
+#define ROW tl_law_state
+static const tl_field fields_of_law_states[] = {TL_LAW_STATE_FIELDS(FIELD)};
 #undef ROW
 #define ROW tl_spring
 static const tl_field fields_of_springs[] = {TL_SPRING_FIELDS(FIELD)};

@@ -11,21 +11,21 @@
 #include "crowd/fields.h"
 #include "kernels/vec3.h"
 
-/* The state of a touch. */
+/* The state of a contact, where laws have one to remember. */
 enum {
-  TL_TOUCH_STUCK = 1,  /* pressed together, and friction held it */
-  TL_TOUCH_SLID = 2,   /* pressed together, and friction could not hold it */
-  TL_TOUCH_BONDED = 4, /* cohesion pulled, or they touched; that of one point is that of its pair */
-  TL_TOUCH_STATES = 8
+  TL_CONTACT_STUCK = 1,  /* pressed together, and friction held it */
+  TL_CONTACT_SLID = 2,   /* pressed together, and friction could not hold it */
+  TL_CONTACT_BONDED = 4, /* cohesion pulled, or they touched; the same for all points of a pair */
+  TL_CONTACT_STATES = 8
 };
 
 #define TL_RECORD_MEMBER(name, type, columns, scalar, flags) type name;
 typedef struct tl_contact {
   TL_CONTACT_FIELDS(TL_RECORD_MEMBER)
 } tl_contact;
-typedef struct tl_touch {
-  TL_TOUCH_FIELDS(TL_RECORD_MEMBER)
-} tl_touch;
+typedef struct tl_law_state {
+  TL_LAW_STATE_FIELDS(TL_RECORD_MEMBER)
+} tl_law_state;
 typedef struct tl_spring {
   TL_SPRING_FIELDS(TL_RECORD_MEMBER)
 } tl_spring;
@@ -86,8 +86,8 @@ static inline bool tl_contacts_have_springs(const tl_contacts *contacts) {
   return contacts->count > 0 && contacts->springs.count == contacts->count;
 }
 
-static inline bool tl_contacts_have_touches(const tl_contacts *contacts) {
-  return contacts->count > 0 && contacts->touches.count == contacts->count;
+static inline bool tl_contacts_have_law_states(const tl_contacts *contacts) {
+  return contacts->count > 0 && contacts->law_states.count == contacts->count;
 }
 
 /* All that contact i gave to b in the last step, N s. */

@@ -52,22 +52,22 @@ enum {
 #define TL_REAL TALUS_FLOAT64
 #endif
 
-/* position: centre of mass; rotation: principal frame; spin: angular velocity in WORLD axes; rest:
- * whether it is slow, or sleeps (rest.h); slow_since: s, where it is slow, the time since when.
- * Neither is hashed: the hash is of the mechanical state, and a body that was put to sleep differs
- * from one that lies still in nothing but time.
- * push, twist: force and torque of springs at the end of the last step, N and N m (penalty), with
- * which the next one begins; not hashed, because they follow from the rest. */
+/* position: centre of mass; rotation: principal frame; spin: angular velocity in WORLD axes;
+ * sleep_flags: whether it is slow, or sleeps (asleep.h); slow_since: s, where it is slow, the time
+ * since when. Neither is hashed: the hash is of the mechanical state, and a body that was put to
+ * sleep differs from one that lies still in nothing but time. spring_force, spring_torque: of all
+ * springs of the body at the end of the last step, N and N m (penalty), with which the next one
+ * begins; not hashed, because they follow from the other fields. */
 #define TL_MOTION (TL_HASHED | TL_SAVED | TL_GHOST | TL_VISIBLE | TL_STEPPED | TL_DEVICE)
 #define TL_STATE_FIELDS(F)                                                                         \
   F(position, talus_dvec3, 3, TALUS_FLOAT64, TL_MOTION)                                            \
   F(rotation, talus_quat, 4, TL_REAL, TL_MOTION)                                                   \
   F(velocity, talus_vec3, 3, TL_REAL, TL_MOTION)                                                   \
   F(spin, talus_vec3, 3, TL_REAL, TL_MOTION)                                                       \
-  F(rest, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_LAZY | TL_STEPPED)                   \
+  F(sleep_flags, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_LAZY | TL_STEPPED)            \
   F(slow_since, double, 1, TALUS_FLOAT64, TL_SAVED | TL_GHOST | TL_LAZY | TL_STEPPED)              \
-  F(push, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_LAZY | TL_DEVICE)                       \
-  F(twist, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_LAZY | TL_DEVICE)
+  F(spring_force, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_LAZY | TL_DEVICE)               \
+  F(spring_torque, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_LAZY | TL_DEVICE)
 
 /* Inertia is not stored: it is mass * scale^2 * the shape's squared radii of gyration.
  * motion: row of the motion table, TL_NONE for none. handle: row of the handle table. */
@@ -101,8 +101,8 @@ enum {
     TL_SAVED | TL_VISIBLE | TL_CARRIED | TL_GHOST | TL_DEVICE | TL_IMPULSE)
 
 /* Where materials have more laws than friction and restitution (tl_model.law_kinds). torque: N m s
- * on b, against rolling and spinning; state: TL_TOUCH_... */
-#define TL_TOUCH_FIELDS(F)                                                                         \
+ * on b, against rolling and spinning; state: TL_CONTACT_... */
+#define TL_LAW_STATE_FIELDS(F)                                                                     \
   F(torque, talus_vec3, 3, TL_REAL, TL_SAVED | TL_CARRIED | TL_GHOST | TL_DEVICE | TL_IMPULSE)     \
   F(state, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_CARRIED | TL_GHOST | TL_DEVICE)
 
@@ -133,7 +133,7 @@ enum {
 /* R(array, type of a record, its fields): what contacts have beside TL_CONTACT_FIELDS. All are
  * lazy: an array counts only where it is as long as the set. */
 #define TL_CONTACT_RECORDS(R)                                                                      \
-  R(touches, tl_touch, TL_TOUCH_FIELDS)                                                            \
+  R(law_states, tl_law_state, TL_LAW_STATE_FIELDS)                                                 \
   R(springs, tl_spring, TL_SPRING_FIELDS)
 
 #define TL_NONE UINT32_MAX

@@ -2,7 +2,7 @@
 #ifndef TL_FREE_H
 #define TL_FREE_H
 
-#include "crowd/rest.h"
+#include "crowd/asleep.h"
 #include "crowd/crowd.h"
 
 typedef struct tl_free {
@@ -21,7 +21,7 @@ static inline tl_free tl_free_of(const tl_crowd *crowd, uint32_t slot) {
   const tl_properties *property = &model->property;
   const uint32_t flags = property->flags[slot], lock = flags & TL_FLAG_LOCKS;
   const talus_real h = TL_R(crowd->dt);
-  tl_free f = {.movable = !(flags & TL_FLAG_STATIC) && !tl_rest_is_asleep(crowd->in, slot)};
+  tl_free f = {.movable = !(flags & TL_FLAG_STATIC) && !tl_is_asleep(crowd->in, slot)};
   if (!f.movable) {
     if (flags & TL_FLAG_KINEMATIC)
       tl_body_way(model, slot, crowd->t0, crowd->t1, crowd->dt, &f.velocity, &f.spin);

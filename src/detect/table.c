@@ -13,8 +13,7 @@ typedef struct builder {
   tl_columns columns;
 } builder;
 
-/* ---- lines -------------------------------------------------------------------------------------
- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 /* What a line says; values are NAN where a field is empty or not there. */
 typedef struct row {
@@ -101,8 +100,7 @@ static bool read_rotation(builder *to, const row *from, double rotation[4]) {
   return false;
 }
 
-/* ---- shapes ------------------------------------------------------------------------------------
- */
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
 /* How the columns a, b, c, n1, n2 of a line become the sizes of a shape. */
 typedef struct csv_kind {
@@ -235,8 +233,7 @@ static talus_status read_shaped(builder *to, const row *from, body *made, bool *
   return add_shape(to, &shape, &made->shape);
 }
 
-/* ---- bodies ------------------------------------------------------------------------------------
- */
+/* ---- bodies ---------------------------------------------------------------------------------- */
 
 static talus_status add_row(builder *to) {
   row from;

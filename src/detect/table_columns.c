@@ -9,8 +9,7 @@ const char *const tl_column_names[TL_COLUMN_COUNT] = {
     "x",  "y",  "z",  "r",  "vx", "vy", "vz", "wx", "wy", "wz",    "lx",   "ly",  "lz",
     "qw", "qx", "qy", "qz", "a",  "b",  "c",  "n1", "n2", "shape", "file", "name"};
 
-/* ---- fields -----------------------------------------------------------------------------------
- */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 static bool line_has_comma(const tl_input *in) {
   const char *end = tl_input_line_end(in);
@@ -46,8 +45,7 @@ static bool add_field(tl_input *in, tl_columns *to, int column, double factor) {
   return true;
 }
 
-/* ---- a header of ours -------------------------------------------------------------------------
- */
+/* ---- a header of ours ------------------------------------------------------------------------ */
 
 static void add_column(tl_input *in, tl_columns *to, tl_span cell) {
   char word[48];
@@ -104,8 +102,7 @@ static bool read_names(tl_input *in, tl_columns *to) {
   return in->mistakes == 0 && check_columns(in, to);
 }
 
-/* ---- no header --------------------------------------------------------------------------------
- */
+/* ---- no header ------------------------------------------------------------------------------- */
 
 static bool begins_with_number(tl_input *in, const tl_columns *columns) {
   double unused;
@@ -128,8 +125,7 @@ static bool take_usual(tl_input *in, tl_columns *to) {
   return true;
 }
 
-/* ---- dumps of LAMMPS and LIGGGHTS -------------------------------------------------------------
- */
+/* ---- dumps of LAMMPS and LIGGGHTS ------------------------------------------------------------ */
 
 static bool begins_with(const tl_input *in, const char *text) {
   const size_t n = strlen(text);

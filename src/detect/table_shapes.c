@@ -26,8 +26,7 @@ static talus_status resolve(const tl_input *in, const char *file, char **path) {
   return tl_text_take(&text, path);
 }
 
-/* ---- scenes ------------------------------------------------------------------------------------
- */
+/* ---- scenes ---------------------------------------------------------------------------------- */
 
 static talus_status no_shape(const char *path, const tl_table_file *file, size_t fitting) {
   const char *kind = talus_shape_kind_name(file->kind);
@@ -84,8 +83,7 @@ static talus_status read_scene(const char *path, tl_table_file *file, talus_shap
   return status;
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static talus_status read_triangles(const char *path, tl_table_file *file, talus_shape_def *def) {
   talus_mesh mesh;

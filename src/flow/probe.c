@@ -187,8 +187,8 @@ static void measure_contacts(tl_probe *probe, const tl_crowd *crowd, const tl_co
     const talus_vec3 impulse = tl_contacts_impulse(contacts, i);
     tally_scaled(force, sign, impulse);
     tally_scaled(torque, sign, tl_cross(arm, impulse));
-    if (tl_contacts_have_touches(contacts))
-      tally_scaled(torque, sign, contacts->touches.data[i].torque);
+    if (tl_contacts_have_law_states(contacts))
+      tally_scaled(torque, sign, contacts->law_states.data[i].torque);
   }
   add_tallied(probe->force, force);
   add_tallied(probe->torque, torque);

@@ -35,8 +35,7 @@ const char *tl_joint_describe(const tl_joint *joint) {
 
 #define WRONG(...) return tl_fail(TALUS_ERROR_INVALID, __VA_ARGS__)
 
-/* ---- checks ------------------------------------------------------------------------------------
- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 static bool has_free_direction(uint32_t kind) {
   return kind == TALUS_JOINT_REVOLUTE || kind == TALUS_JOINT_PRISMATIC ||
@@ -129,8 +128,7 @@ talus_status tl_joint_check(const tl_model *model, const tl_joint *joint) {
   return check_drive(joint, what);
 }
 
-/* ---- making one --------------------------------------------------------------------------------
- */
+/* ---- making one ------------------------------------------------------------------------------ */
 
 /* The frame with z along `axis`. */
 static talus_quat frame_along(talus_vec3 z) {
@@ -261,8 +259,7 @@ talus_status tl_joint_make(const tl_model *model, const tl_state *state, const t
   return TALUS_OK;
 }
 
-/* ---- the table ---------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 #define COPY(name, type, columns, scalar, flags) memcpy(&to->name, &from->name, sizeof to->name);
 
@@ -440,8 +437,7 @@ void tl_joints_loads(const tl_joints *joints, double *force, double *torque) {
   }
 }
 
-/* ---- pairs that do not collide -----------------------------------------------------------------
- */
+/* ---- pairs that do not collide --------------------------------------------------------------- */
 
 static int compare_apart(const void *x, const void *y) {
   const tl_apart *p = x, *q = y;

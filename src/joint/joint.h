@@ -87,8 +87,7 @@ static inline bool tl_joint_has_spring(const tl_joint *joint) {
   return joint->stiffness > 0 || joint->damping > 0;
 }
 
-/* ---- the table ---------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 const char *tl_joint_kind_name(uint32_t kind);
 
@@ -155,8 +154,7 @@ double tl_joints_drift(const tl_joints *joints, size_t *broken);
 /* Largest force and torque of the joints in the last step, N and N m. */
 void tl_joints_loads(const tl_joints *joints, double *force, double *torque);
 
-/* ---- rows of a step ----------------------------------------------------------------------------
- */
+/* ---- rows of a step -------------------------------------------------------------------------- */
 
 /* Pose and twist of one of the bodies; the ground has none. */
 typedef struct tl_joint_body {
@@ -224,8 +222,7 @@ talus_real tl_joint_length_of(const tl_model *model, const tl_joint *joint);
 /* Turns, value and drift from the state: of a joint by hand. */
 void tl_joint_settle(const tl_model *model, const tl_state *state, tl_joint *joint);
 
-/* ---- assembly ----------------------------------------------------------------------------------
- */
+/* ---- assembly -------------------------------------------------------------------------------- */
 
 /* Moves free bodies of `state` until the frames of all joints meet, as far as they can. *worst: the
  * row of the joint that is furthest from it, *apart: how far, m. */

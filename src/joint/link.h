@@ -129,8 +129,7 @@ double tl_link_objective(const tl_link *link, const tl_ccp_body *bodies);
  * the next step starts with. */
 void tl_link_store(const tl_link *link, double h, tl_joint_state *joint);
 
-/* ---- all hard rows at once ---------------------------------------------------------------------
- */
+/* ---- all hard rows at once ------------------------------------------------------------------- */
 
 /* K of some links as L D L^T within its envelope (Jennings 1977), links in the order of Cuthill and
  * McKee 1969 reversed, so that chains and small loops cost what they have links. In double. */

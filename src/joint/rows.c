@@ -19,8 +19,7 @@
 
 #define PI 3.14159265358979323846
 
-/* ---- places ------------------------------------------------------------------------------------
- */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 tl_joint_body tl_joint_body_at(const tl_model *model, const tl_state *state, uint32_t slot) {
   tl_joint_body body = {.rotation = {1, 0, 0, 0}};
@@ -90,8 +89,7 @@ double tl_joint_value(const tl_joint *joint, const tl_joint_place *place) {
   return row.turning ? unwrapped((double)row.psi, joint->turn_a) : (double)row.psi;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 int tl_joint_hold(const tl_joint *joint, const tl_joint_place *place, tl_joint_row *rows) {
   int n = tl_joint_hard_rows((int)joint->kind, place, (talus_real)joint->ratio, rows);
@@ -294,8 +292,7 @@ void tl_joint_make_rows(const tl_model *model, const tl_joint *joint, const tl_j
   straighten(joint, rows);
 }
 
-/* ---- afterwards --------------------------------------------------------------------------------
- */
+/* ---- afterwards ------------------------------------------------------------------------------ */
 
 void tl_joint_settle(const tl_model *model, const tl_state *state, tl_joint *joint) {
   const tl_joint_body a = tl_joint_body_at(model, state, joint->a);

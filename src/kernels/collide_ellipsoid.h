@@ -69,7 +69,7 @@ TL_FN tl_ell_outcome tl_ellipsoids_contact_quick(const tl_ell_pair *p, double ma
   if (answer == TL_ELL_APART && !(margin > 0))
     return TL_ELL_FAR;
   const double scale = 1 / sqrt(tl_ell_dot(y, y));
-  return tl_ellipsoids_touch(p, tl_ell_times(y, scale), margin, out);
+  return tl_ellipsoids_find_contact(p, tl_ell_times(y, scale), margin, out);
 }
 
 TL_FN int tl_collide_ellipsoids_newton(const tl_ellipsoid *a, const tl_ellipsoid *b, talus_dvec3 d,

@@ -24,15 +24,16 @@ TL_FN double tl_elastic_meet(talus_dvec3 d, talus_dvec3 u, double reach) {
 }
 
 /* A gap that opens with `speed` and `pull` (m/s2): when it is closed and closing. What lies on a
- * wall and is pulled against it would touch for ever: it is let fall for `rest` before it does. */
-TL_FN double tl_elastic_fall(double gap, double speed, double pull, double rest) {
+ * wall and is pulled against it would touch for ever: it is let fall for `fall_time` before it
+ * does. */
+TL_FN double tl_elastic_fall(double gap, double speed, double pull, double fall_time) {
   if (gap <= 0) {
     if (speed < 0)
       return 0;
     if (!(pull < 0))
       return INFINITY;
     if (gap - speed * speed / (2 * pull) <= 0) /* it does not come off */
-      return speed / -pull + rest;
+      return speed / -pull + fall_time;
     return (speed + sqrt(speed * speed - 2 * pull * gap)) / -pull;
   }
   if (pull == 0)

@@ -30,8 +30,8 @@
 /* Half axes, longest over shortest, beyond which M is not worth forming in double. */
 #define TL_ELL_THIN 30.0
 /* Looks at h(xi) and at w(c), at most. */
-#define TL_ELL_LOOKS   20
-#define TL_ELL_TOUCHES 16
+#define TL_ELL_LOOKS  20
+#define TL_ELL_ROUNDS 16
 /* Newton is done where its step is below this many radians (squared). */
 #define TL_ELL_STEP2 1e-18
 /* Excess of h below which "apart" is left to the gap itself. */
@@ -180,7 +180,7 @@ TL_FN bool tl_ellipsoids_overlap_float(const tl_ellf_pair *p) {
 /* Where two ellipsoids touch or are nearest. */
 typedef struct tl_ell_contact {
   tl_ell_vec normal; /* unit, from the first to the second */
-  tl_ell_vec p1, p2; /* as in tl_ell_touch */
+  tl_ell_vec p1, p2; /* as in tl_ell_newton */
   double w;          /* minus the gap, m */
   double h1, h2;     /* half widths along the normal, m */
 } tl_ell_contact;
@@ -193,12 +193,12 @@ typedef enum tl_ell_outcome { TL_ELL_FAR, TL_ELL_FOUND, TL_ELL_UNSURE } tl_ell_o
 /* Newton's steps from the unit vector c, each accepted where w falls and shortened where it does
  * not. FAR: the gap is more than the margin. UNSURE: it did not settle, the careful solver is
  * wanted. */
-TL_FN tl_ell_outcome tl_ellipsoids_touch(const tl_ell_pair *p, tl_ell_vec c, double margin,
-                                         tl_ell_contact *out) {
+TL_FN tl_ell_outcome tl_ellipsoids_find_contact(const tl_ell_pair *p, tl_ell_vec c, double margin,
+                                                tl_ell_contact *out) {
   double before = HUGE_VAL;
   tl_ell_vec base = c;
-  for (int i = 0; i < TL_ELL_TOUCHES; ++i) {
-    const tl_ell_touch t = tl_ell_touch_at(*p, c);
+  for (int i = 0; i < TL_ELL_ROUNDS; ++i) {
+    const tl_ell_newton t = tl_ell_newton_at(*p, c);
     if (-t.w > margin)
       return TL_ELL_FAR;
     const bool falls = t.w <= before + TL_ELL_GROWTH * (t.h1 + t.h2);

@@ -98,14 +98,14 @@ TL_FN ELL(look) ELL(look_at)(ELL(pair) p, NUMBER xi) {
 
 /* One look at the width function w(c) = h1(c) + h2(c) - c.d on the unit sphere, at its gradient
  * p1 + p2 - d, and Newton's step. */
-typedef struct ELL(touch) {
+typedef struct ELL(newton) {
   ELL(vec) p1, p2; /* surface point of the first from its centre; minus that of the second */
   NUMBER w;        /* how far they overlap along c */
   NUMBER h1, h2;   /* half widths along c */
   ELL(vec) next;   /* the next c, unit */
   NUMBER step;     /* |s|^2 of Newton's step s before it is shortened, radians^2 */
   TRUTH convex;    /* the Hessian is positive definite: where the step ends is a minimum */
-} ELL(touch);
+} ELL(newton);
 
 /* The Hessian on the tangent plane is H = S - w I, S = sum (M_k - p_k p_k^T) / h_k, and S c = 0. So
  * its trace and determinant follow from those of S without a basis of the plane, and every function
@@ -158,9 +158,9 @@ TL_FN ELL(vec) ELL(solve)(ELL(hessian) h, NUMBER w, ELL(vec) t) {
   return r;
 }
 
-TL_FN ELL(touch) ELL(touch_at)(ELL(pair) p, ELL(vec) c) {
+TL_FN ELL(newton) ELL(newton_at)(ELL(pair) p, ELL(vec) c) {
   const NUMBER zero = {0}, one = zero + 1;
-  ELL(touch) r;
+  ELL(newton) r;
   const ELL(vec) a = ELL(apply)(p.m1, c), b = ELL(apply)(p.m2, c);
   const NUMBER a2 = ELL(dot)(c, a), b2 = ELL(dot)(c, b);
   r.h1 = NUMBER_SQRT(a2), r.h2 = NUMBER_SQRT(b2);

@@ -21,7 +21,7 @@
 /* en = 0: nothing can move along the normal. */
 typedef struct tl_impact_row {
   talus_vec3 normal, arm_a, arm_b; /* at the moment of the impact */
-  talus_vec3 lead;                 /* m/s: what loads change of u from mid-step to that moment */
+  talus_vec3 load_change;          /* m/s: what loads change of u from mid-step to that moment */
   talus_vec3 before;               /* u at that moment, before it */
   talus_vec3 impulse;              /* N s on b */
   talus_vec3 soft, soft_after;     /* the impulse S without restitution, and u after it */
@@ -72,7 +72,7 @@ TL_FN bool tl_impact_close(talus_real gap, talus_real speed, talus_real from, ta
 TL_FN talus_vec3 tl_impact_velocity(const tl_impact_pair *pair, const tl_impact_row *row) {
   const talus_vec3 u = tl_sub(tl_ccp_point_velocity(pair->b, row->arm_b),
                               tl_ccp_point_velocity(pair->a, row->arm_a));
-  return tl_add(u, row->lead);
+  return tl_add(u, row->load_change);
 }
 
 TL_FN void tl_impact_push(const tl_impact_pair *pair, const tl_impact_row *row, talus_vec3 p) {

@@ -39,8 +39,7 @@ typedef struct tl_moving {
   tl_dquat rotation;
 } tl_moving;
 
-/* ---- quaternions in double, as in quat.h ------------------------------------------------------
- */
+/* ---- quaternions in double, as in quat.h ----------------------------------------------------- */
 
 TL_FN tl_dquat tl_dquat_make(double w, double x, double y, double z) {
   tl_dquat q;
@@ -94,8 +93,7 @@ TL_FN talus_dvec3 tl_dquat_between(tl_dquat a, tl_dquat b) {
   return tl_dvec3(k * d.x, k * d.y, k * d.z);
 }
 
-/* ---- tables -----------------------------------------------------------------------------------
- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 TL_FN uint32_t tl_motion_columns(uint32_t table_kind) {
   return table_kind == TALUS_TABLE_POSES ? 8 : table_kind == TALUS_TABLE_PLACES ? 4 : 2;
@@ -190,8 +188,7 @@ TL_FN tl_dquat tl_motion_look_up_turn(const tl_motion_term *term, const double *
   return unit;
 }
 
-/* ---- terms ------------------------------------------------------------------------------------
- */
+/* ---- terms ----------------------------------------------------------------------------------- */
 
 /* Turns what has been reached so far, about the body's own centre or about `through`. */
 TL_FN void tl_motion_turn(tl_moving *m, const tl_motion_term *term, tl_dquat turn,

@@ -45,7 +45,7 @@ TL_FN VISIT(vec) VISIT(across)(VISIT(vec) a, VISIT(vec) n) {
 }
 
 /* What the spring is made of, and how the two bodies stand and move. */
-typedef struct VISIT(touch) {
+typedef struct VISIT(contact) {
   NUMBER normal, tangent;    /* linear: N/m; hertz: 4/3 E* and 8 G*, Pa */
   NUMBER damping;            /* of tl_spring_damping */
   NUMBER tangent_damping;    /* the same times sqrt(k_t/k_n), stiffnesses as they are felt */
@@ -56,7 +56,7 @@ typedef struct VISIT(touch) {
   VISIT(vec) velocity;       /* of b against a at the point, where the force acts, m/s */
   VISIT(vec) drift;          /* the same in the middle of the step before: what moved them */
   NUMBER twirl;              /* rad/s about n, mean of both bodies, likewise */
-} VISIT(touch);
+} VISIT(contact);
 
 typedef struct VISIT(pushed) {
   VISIT(vec) force;                       /* N, on b */
@@ -80,7 +80,7 @@ typedef struct VISIT(pushed) {
  * the tangential spring became stiffer since (more load), its force is kept and the stretch
  * shrinks; where it became softer the stretch is kept: in neither case is energy made (Thornton,
  * Cummins and Cleary 2013). */
-TL_FN VISIT(pushed) VISIT(push)(const VISIT(touch) * t, const int is_hertz, NUMBER h,
+TL_FN VISIT(pushed) VISIT(push)(const VISIT(contact) * t, const int is_hertz, NUMBER h,
                                 NUMBER old_stiffness, VISIT(vec) * slip) {
   const NUMBER zero = {0}, one = zero + 1, half = zero + TL_R(0.5);
   const NUMBER a = is_hertz ? NUMBER_SQRT(t->radius * t->overlap) : one;
@@ -130,11 +130,12 @@ TL_FN VISIT(pushed) VISIT(push)(const VISIT(touch) * t, const int is_hertz, NUMB
   return r;
 }
 
-/* A ball: its velocities in the middle of the step before, and what they are led by until now. */
+/* A ball: its velocities in the middle of the step before, and what half a step of forces adds
+ * until now. */
 typedef struct VISIT(ball) {
   VISIT(vec) v, w;
   NUMBER radius, inv_mass;
-  VISIT(vec) lead, swing;
+  VISIT(vec) velocity_kick, spin_kick;
   NUMBER curvature; /* 1/m; 0: flat */
 } VISIT(ball);
 
@@ -154,7 +155,7 @@ TL_FN VISIT(vec) VISIT(meeting)(VISIT(vec) va, VISIT(vec) wa, NUMBER arm_a, VISI
 
 /* What two balls whose centres are d apart give to VISIT(push). The law is in *t already. */
 TL_FN void VISIT(balls)(const VISIT(ball) * a, const VISIT(ball) * b, VISIT(vec) d,
-                        VISIT(touch) * t) {
+                        VISIT(contact) * t) {
   const NUMBER zero = {0}, one = zero + 1, half = zero + TL_R(0.5);
   const NUMBER square = VISIT(dot)(d, d), distance = NUMBER_SQRT(square);
   const TRUTH apart = square > zero; /* in one place: along z, as everywhere */
@@ -170,8 +171,9 @@ TL_FN void VISIT(balls)(const VISIT(ball) * a, const VISIT(ball) * b, VISIT(vec)
   t->radius = one / (a->curvature + b->curvature);
   const NUMBER arm_a = a->radius - half * t->overlap, arm_b = b->radius - half * t->overlap;
   t->drift = VISIT(meeting)(a->v, a->w, arm_a, b->v, b->w, arm_b, t->n);
-  const VISIT(vec) lead = VISIT(meeting)(a->lead, a->swing, arm_a, b->lead, b->swing, arm_b, t->n);
-  t->velocity = VISIT(madd)(t->drift, one, lead);
+  const VISIT(vec) velocity_kick = VISIT(meeting)(a->velocity_kick, a->spin_kick, arm_a,
+                                                  b->velocity_kick, b->spin_kick, arm_b, t->n);
+  t->velocity = VISIT(madd)(t->drift, one, velocity_kick);
   t->twirl = half * (VISIT(dot)(t->n, a->w) + VISIT(dot)(t->n, b->w));
 }
 

@@ -37,16 +37,16 @@ typedef struct tl_revolved {
 } tl_revolved;
 
 /* A place of the wall near a ball: distance of the ball's centre from it, negative behind. */
-typedef struct tl_wall_touch {
+typedef struct tl_wall_place {
   double distance;
   talus_dvec3 away; /* unit, from the wall to the centre, in the wall's frame */
   uint32_t feature;
-} tl_wall_touch;
+} tl_wall_place;
 
-typedef struct tl_wall_touches {
-  tl_wall_touch touch[TL_REVOLVED_MAX];
+typedef struct tl_wall_places {
+  tl_wall_place place[TL_REVOLVED_MAX];
   int count;
-} tl_wall_touches;
+} tl_wall_places;
 
 /* In the meridian plane. */
 typedef struct tl_meridian {
@@ -126,21 +126,21 @@ TL_FN bool tl_wall_sticks_out(const tl_revolved *wall, uint32_t j, double left, 
   return left * (a.along.r * b.along.z - a.along.z * b.along.r) < 0;
 }
 
-TL_FN void tl_wall_add(tl_wall_touches *list, double distance, talus_dvec3 away, uint32_t feature) {
+TL_FN void tl_wall_add(tl_wall_places *list, double distance, talus_dvec3 away, uint32_t feature) {
   int at = list->count;
   if (at == TL_REVOLVED_MAX) { /* the farthest makes room, the first of equals stays */
     at = 0;
     for (int i = 1; i < TL_REVOLVED_MAX; ++i)
-      if (list->touch[i].distance >= list->touch[at].distance)
+      if (list->place[i].distance >= list->place[at].distance)
         at = i;
-    if (!(distance < list->touch[at].distance))
+    if (!(distance < list->place[at].distance))
       return;
   } else {
     list->count++;
   }
-  list->touch[at].distance = distance;
-  list->touch[at].away = away;
-  list->touch[at].feature = feature;
+  list->place[at].distance = distance;
+  list->place[at].away = away;
+  list->place[at].feature = feature;
 }
 
 /* The place as the wall sees it. */
@@ -166,7 +166,7 @@ TL_FN tl_wall_view tl_wall_view_of(talus_dvec3 x, double reach) {
 /* A segment's tangent planes that face the axis, at azimuth of the place and a third of a turn to
  * either side. */
 TL_FN void tl_wall_add_segment(const tl_wall_view *v, const tl_wall_segment *g, uint32_t k,
-                               tl_wall_touches *list) {
+                               tl_wall_places *list) {
   const tl_meridian n = g->normal;
   tl_wall_add(list, g->d, tl_dvec3(n.r * v->cs, n.r * v->sn, n.z), 2 * k + 1);
   const double inwards = (1 - TL_THIRD_COS) * v->c.r, far = g->d - n.r * inwards;
@@ -185,7 +185,7 @@ TL_FN void tl_wall_add_segment(const tl_wall_view *v, const tl_wall_segment *g, 
 /* A circle that sticks out; from within it also a third of a turn away. `fallback`: the direction
  * of a place on the circle itself. */
 TL_FN void tl_wall_add_corner(const tl_wall_view *v, tl_meridian p, uint32_t j,
-                              tl_meridian fallback, tl_wall_touches *list) {
+                              tl_meridian fallback, tl_wall_places *list) {
   const double dr = v->c.r - p.r, dz = v->c.z - p.z, distance = sqrt(dr * dr + dz * dz);
   const tl_meridian n =
       distance > DBL_MIN ? tl_meridian_of(dr / distance, dz / distance) : fallback;
@@ -261,7 +261,7 @@ TL_FN bool tl_wall_touches_segment(const tl_revolved *wall, const tl_wall_segmen
 
 /* Corner j, where both neighbours end before the place. */
 TL_FN void tl_wall_try_corner(const tl_revolved *wall, const tl_wall_view *v, uint32_t j,
-                              tl_wall_touches *list) {
+                              tl_wall_places *list) {
   const tl_meridian p = tl_revolved_point(wall, j), c = v->c;
   const double dr = c.r - p.r, dz = c.z - p.z;
   if (!(dr * dr + dz * dz <= v->reach * v->reach))
@@ -332,8 +332,8 @@ TL_FN double tl_revolved_crossing(const tl_revolved *wall, talus_dvec3 x, talus_
 
 /* All that a centre at x (in the wall's frame, m) is near: no farther than `reach`, no deeper than
  * `behind`. Behind the wall the nearest segment counts, and those that go on behind it. */
-TL_FN void tl_revolved_touches(const tl_revolved *wall, talus_dvec3 x, double reach, double behind,
-                               tl_wall_touches *list) {
+TL_FN void tl_revolved_places(const tl_revolved *wall, talus_dvec3 x, double reach, double behind,
+                              tl_wall_places *list) {
   const tl_wall_view v = tl_wall_view_of(x, reach);
   const uint32_t last = wall->count - 1;
   double near2;

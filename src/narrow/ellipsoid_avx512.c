@@ -198,7 +198,7 @@ static void look_on(pool *looking, pool *ready, int looks) {
 }
 
 INLINE void write_found(tl_ell_batch *batch, uint8_t mask, const uint8_t id[8], const lanes8_vec *c,
-                        const lanes8_touch *t) {
+                        const lanes8_newton *t) {
   const lanes8 v[TL_ELL_RESULTS] = {c->x,    c->y,    c->z,    t->p1.x, t->p1.y, t->p1.z,
                                     t->p2.x, t->p2.y, t->p2.z, t->w,    t->h1,   t->h2};
   for (unsigned left = mask; left; left &= left - 1) {
@@ -209,7 +209,7 @@ INLINE void write_found(tl_ell_batch *batch, uint8_t mask, const uint8_t id[8], 
 }
 
 /* One look at w(c) of each pair. */
-static void touch_wave(tl_ell_batch *batch, pool *ready, bool last) {
+static void newton_wave(tl_ell_batch *batch, pool *ready, bool last) {
   const size_t count = ready->count;
   ready->count = 0;
   const lanes8 zero = {0};
@@ -221,7 +221,7 @@ static void touch_wave(tl_ell_batch *batch, pool *ready, bool last) {
     const lanes8 before = load(&ready->column[BEFORE][i]);
     uint8_t id[8];
     memcpy(id, &ready->id[i], sizeof id);
-    const lanes8_touch t = lanes8_touch_at(p, c);
+    const lanes8_newton t = lanes8_newton_at(p, c);
     const uint8_t far = MASK(-t.w > margin);
     const truth8 falls = t.w <= before + (zero + TL_ELL_GROWTH) * (t.h1 + t.h2);
     const uint8_t still = (uint8_t)(all & ~far & MASK(falls & (t.step <= zero + TL_ELL_STEP2)));
@@ -254,7 +254,7 @@ void tl_ell_batch_run_avx512(tl_ell_batch *batch) {
   for (int looks = 2; looking.count > 0; looks += 2)
     look_on(&looking, &ready, looks);
   for (int touches = 1; ready.count > 0; ++touches)
-    touch_wave(batch, &ready, touches == TL_ELL_TOUCHES);
+    newton_wave(batch, &ready, touches == TL_ELL_ROUNDS);
 }
 
 #else

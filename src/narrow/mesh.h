@@ -26,8 +26,7 @@ static inline talus_dvec3 tl_mesh_to_local(const tl_mesh_posed *m, talus_dvec3 p
   return tl_dscale(tl_frame_to_local(&m->frame, tl_dsub(place, m->position)), 1 / m->scale);
 }
 
-/* ---- one place against a mesh ------------------------------------------------------------------
- */
+/* ---- one place against a mesh ---------------------------------------------------------------- */
 
 /* A local minimum of the distance from a place, in the mesh's own frame. */
 typedef struct tl_near {
@@ -52,8 +51,7 @@ int tl_mesh_deep(const tl_mesh_posed *m, talus_dvec3 local, double reach, tl_nea
 /* Whether any of the surface is nearer to a place than that, by more than rounding. */
 bool tl_mesh_is_nearer(const tl_mesh_posed *m, talus_dvec3 local, double distance);
 
-/* ---- entries of the table ----------------------------------------------------------------------
- */
+/* ---- entries of the table -------------------------------------------------------------------- */
 
 /* A shape as core and rounding. */
 tl_convex tl_posed_convex(const tl_posed *p);

@@ -36,8 +36,7 @@ static void find_box(convex_job *job) {
   }
 }
 
-/* ---- facets -----------------------------------------------------------------------------------
- */
+/* ---- facets ---------------------------------------------------------------------------------- */
 
 /* A facet as the body sees it. */
 typedef struct view {
@@ -142,8 +141,7 @@ static void meet_facet(convex_job *job, uint32_t t) {
     add_patch(job, &facet);
 }
 
-/* ---- edges ------------------------------------------------------------------------------------
- */
+/* ---- edges ----------------------------------------------------------------------------------- */
 
 static tl_frame frame_along(talus_dvec3 z) {
   const talus_dvec3 x = tl_dorthogonal(z), y = tl_dcross(z, x);

@@ -30,8 +30,7 @@ static talus_dvec3 to_world(const tl_mesh_posed *m, talus_dvec3 local) {
   return tl_dadd(m->position, tl_frame_to_world(&m->frame, tl_dscale(local, m->scale)));
 }
 
-/* ---- vertices ---------------------------------------------------------------------------------
- */
+/* ---- vertices -------------------------------------------------------------------------------- */
 
 /* A vertex x of one body, in the world, which is `s` over the other. */
 static void add_vertex(pair_job *job, bool is_a, uint32_t vertex, uint32_t feature, talus_dvec3 x,
@@ -73,8 +72,7 @@ static void meet_vertex(pair_job *job, bool is_a, uint32_t vertex) {
   }
 }
 
-/* ---- edges ------------------------------------------------------------------------------------
- */
+/* ---- edges ----------------------------------------------------------------------------------- */
 
 /* An edge in the world. */
 typedef struct side {
@@ -163,8 +161,7 @@ static void meet_edge(pair_job *job, uint32_t edge) {
         }
 }
 
-/* ---- both --------------------------------------------------------------------------------------
- */
+/* ---- both ------------------------------------------------------------------------------------ */
 
 /* Vertices of a body, and edges of the first one, each with the first of its triangles. */
 static void meet_triangle(pair_job *job, bool is_a, uint32_t t) {

@@ -24,12 +24,12 @@ int tl_revolved_sphere(const tl_posed *a, const tl_posed *b, talus_real margin, 
   const tl_revolved wall = tl_shape_revolved(b->shape, (double)b->scale);
   const tl_frame frame = tl_frame_from_quat(b->rotation);
   const double radius = a->shape->size[0] * (double)a->scale;
-  tl_wall_touches list;
-  tl_revolved_touches(&wall, tl_frame_to_local(&frame, tl_dscale(b->position, -1)),
-                      radius + (double)margin, 0.5 * radius, &list);
+  tl_wall_places list;
+  tl_revolved_places(&wall, tl_frame_to_local(&frame, tl_dscale(b->position, -1)),
+                     radius + (double)margin, 0.5 * radius, &list);
   for (int i = 0; i < list.count; ++i)
-    out[i] = tl_sphere_point(radius, list.touch[i].distance,
-                             tl_frame_to_world(&frame, list.touch[i].away), list.touch[i].feature);
+    out[i] = tl_sphere_point(radius, list.place[i].distance,
+                             tl_frame_to_world(&frame, list.place[i].away), list.place[i].feature);
   tl_sort_by_features(out, list.count);
   return list.count;
 }

@@ -114,20 +114,20 @@ static double height_over(const meeting *m, talus_dvec3 place, uint32_t *face) {
 
 /* Whether a vertex may touch a circle, by the line between the two: not where that is no line, nor
  * where the circle is within the solid, which edges and faces see to. */
-static bool is_off(const meeting *m, talus_dvec3 place, const tl_wall_touch *touch) {
+static bool is_off(const meeting *m, talus_dvec3 place, const tl_wall_place *found) {
   uint32_t face;
-  return touch->distance > 1e-9 * m->behind &&
-         height_over(m, tl_dsub(place, tl_dscale(touch->away, touch->distance)), &face) > 0;
+  return found->distance > 1e-9 * m->behind &&
+         height_over(m, tl_dsub(place, tl_dscale(found->away, found->distance)), &face) > 0;
 }
 
 /* An end of a capsule is a ball, a vertex is one without size. */
 static void touch_place(meeting *m, talus_dvec3 place, uint32_t feature) {
-  tl_wall_touches list;
-  tl_revolved_touches(&m->wall, place, m->rounding + m->margin,
-                      m->rounding > 0 ? 0.5 * m->rounding : m->behind, &list);
+  tl_wall_places list;
+  tl_revolved_places(&m->wall, place, m->rounding + m->margin,
+                     m->rounding > 0 ? 0.5 * m->rounding : m->behind, &list);
   for (int i = 0; i < list.count; ++i)
-    if (!m->body || list.touch[i].feature % 2 == 1 || is_off(m, place, &list.touch[i]))
-      add(m, place, list.touch[i].away, list.touch[i].distance, feature, list.touch[i].feature);
+    if (!m->body || list.place[i].feature % 2 == 1 || is_off(m, place, &list.place[i]))
+      add(m, place, list.place[i].away, list.place[i].distance, feature, list.place[i].feature);
 }
 
 /* A vertex on the other side of a thin wall than the body's centre has gone through it. */

@@ -214,7 +214,7 @@ static bool read_speed(const tl_swept *swept, uint32_t slot, talus_vec3 *v, doub
   *turning = 0;
   if (property->force || property->torque || (flags & (TL_FLAG_KINEMATIC | TL_FLAG_LOCKS)))
     return false;
-  if ((flags & TL_FLAG_STATIC) || tl_rest_is_asleep(in, slot))
+  if ((flags & TL_FLAG_STATIC) || tl_is_asleep(in, slot))
     return true;
   *v = tl_madd(in->velocity[slot], TL_R(swept->crowd->dt), model->gravity);
   if (tl_body_shape(model, slot)->kind != TALUS_SPHERE)

@@ -13,8 +13,7 @@ const tl_triangle_loops *tl_triangle_loops_now(void) {
   }
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------
- */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 void tl_triangle_block_put(tl_triangle_block *block, int lane, const tl_triangle_corners *t,
                            talus_dvec3 origin, double scale) {
@@ -31,8 +30,7 @@ float tl_triangle_block_most(double reach) {
   return (float)fmin(most * most * (1 + 1e-6), 1e30);
 }
 
-/* ---- in double ---------------------------------------------------------------------------------
- */
+/* ---- in double ------------------------------------------------------------------------------- */
 
 static void put_wide(tl_triangle_wide *wide, int lane, const tl_triangle_corners *t) {
   for (int k = 0; k < 3; ++k) {

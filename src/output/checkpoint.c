@@ -301,8 +301,8 @@ TABLE(free_handle_row, free_handles);
   }
 #define CONTACT_FIELD(name, type, columns, scalar, flags)                                          \
   FIELD(tl_contact, name, columns, scalar, flags),
-#define TOUCH_FIELD(name, type, columns, scalar, flags)                                            \
-  FIELD(tl_touch, name, columns, scalar, flags),
+#define LAW_STATE_FIELD(name, type, columns, scalar, flags)                                        \
+  FIELD(tl_law_state, name, columns, scalar, flags),
 #define SPRING_FIELD(name, type, columns, scalar, flags)                                           \
   FIELD(tl_spring, name, columns, scalar, flags),
 #define AND_JOINT_FIELD(name, type, columns, scalar, flags)                                        \
@@ -311,8 +311,11 @@ TABLE(free_handle_row, free_handles);
 static const tl_column contacts_columns[] = {TL_CONTACT_FIELDS(CONTACT_FIELD)};
 TABLE(tl_contact, contacts);
 
-static const tl_column touches_columns[] = {TL_TOUCH_FIELDS(TOUCH_FIELD)};
-TABLE(tl_touch, touches);
+static const tl_column law_states_columns[] = {TL_LAW_STATE_FIELDS(LAW_STATE_FIELD)};
+/* Files call them as the first format did. */
+const tl_table tl_table_law_states = {
+    "touches", sizeof(tl_law_state), law_states_columns,
+    (int)(sizeof law_states_columns / sizeof *law_states_columns)};
 
 typedef struct hit_row {
   talus_vec3 impulse;
@@ -477,6 +480,15 @@ talus_status tl_checkpoint_check_values(const char *name, tl_h5_type type, tl_co
 /* ---- names ----------------------------------------------------------------------------------- */
 
 tl_h5_type tl_checkpoint_type(int scalar) { return H5_TYPE(scalar); }
+
+const char *tl_checkpoint_field_name(const tl_field *field) {
+  static const char *const saved[][2] = {
+      {"sleep_flags", "rest"}, {"spring_force", "push"}, {"spring_torque", "twist"}};
+  for (size_t i = 0; i < sizeof saved / sizeof *saved; ++i)
+    if (strcmp(field->name, saved[i][0]) == 0)
+      return saved[i][1];
+  return field->name;
+}
 
 const char *tl_checkpoint_name(char text[TL_CHECKPOINT_NAME_BYTES], const char *table,
                                const char *column, const char *suffix) {

@@ -64,7 +64,7 @@ typedef struct tl_table {
   X(handles)                                                                                       \
   X(free_handles)                                                                                  \
   X(contacts)                                                                                      \
-  X(touches)                                                                                       \
+  X(law_states)                                                                                    \
   X(hits)                                                                                          \
   X(springs)                                                                                       \
   X(joints)                                                                                        \
@@ -88,6 +88,9 @@ talus_status tl_checkpoint_check_values(const char *name, tl_h5_type type, tl_co
 
 /* HDF5 type of a field of fields.h. */
 tl_h5_type tl_checkpoint_type(int scalar);
+
+/* What files call a field of a body: three have had a better name since the first format. */
+const char *tl_checkpoint_field_name(const tl_field *field);
 
 /* "table/column" in `text`. */
 #define TL_CHECKPOINT_NAME_BYTES 96

@@ -106,7 +106,7 @@ static talus_status check_block(const char *path, const char text[TL_CHECKPOINT_
 }
 
 /* The rest of the file in pieces, hashed on from `hash`. */
-static talus_status hash_rest(int fd, const char *path, unsigned char *piece, uint64_t *hash) {
+static talus_status hash_remainder(int fd, const char *path, unsigned char *piece, uint64_t *hash) {
   for (;;) {
     size_t got;
     const int error = read_all(fd, piece, PIECE, &got);
@@ -136,7 +136,7 @@ static talus_status verify_open(int fd, const char *path, unsigned char *piece, 
   TL_TRY(check_block(path, text, *bytes, &block));
   *format = block.format;
   uint64_t hash = tl_xxh64(text, block.hashed, 0);
-  TL_TRY(hash_rest(fd, path, piece, &hash));
+  TL_TRY(hash_remainder(fd, path, piece, &hash));
   if (hash != block.hash)
     return tl_fail(TALUS_ERROR_FORMAT,
                    "%s: is damaged: its checksum is %016" PRIx64 " and should be %016" PRIx64, path,

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "crowd/rest.h"
+#include "crowd/asleep.h"
 #include "shape/shape.h"
 
 /* A file under way, with room for one column at a time. */
@@ -187,7 +187,7 @@ static talus_status load_fields(load_job *job, const char *group, void *arrays,
     const tl_field *field = &fields[i];
     if (!(field->flags & TL_SAVED))
       continue;
-    tl_checkpoint_name(name, group, field->name, "");
+    tl_checkpoint_name(name, group, tl_checkpoint_field_name(field), "");
     if (field->flags & TL_LAZY) {
       bool is_there = false;
       if (bodies > 0)
@@ -316,17 +316,17 @@ static talus_status load_lists(load_job *job, tl_model *model) {
 
 #define STEPS_OF_FORMAT_6 0x0fffffffu
 
-/* Format 6 has in `rest` for how many steps a body has been slow. */
-static talus_status complete_rest(talus_world *world) {
-  if (!world->state.rest)
+/* Format 6 has in `state/rest` for how many steps a body has been slow. */
+static talus_status complete_sleep(talus_world *world) {
+  if (!world->state.sleep_flags)
     return TALUS_OK;
   for (int i = 0; i < TL_STATE_FIELD_COUNT; ++i)
     if (tl_state_fields[i].offset == offsetof(tl_state, slow_since))
       TL_TRY(tl_field_wake(&world->state, &tl_state_fields[i], world->capacity));
   for (size_t i = 0; i < world->model.bodies; ++i) {
-    uint32_t *rest = &world->state.rest[i];
-    const uint32_t steps = *rest & STEPS_OF_FORMAT_6;
-    *rest = (*rest & ~STEPS_OF_FORMAT_6) | (steps > 0 ? TL_REST_SLOW : 0);
+    uint32_t *sleep_flags = &world->state.sleep_flags[i];
+    const uint32_t steps = *sleep_flags & STEPS_OF_FORMAT_6;
+    *sleep_flags = (*sleep_flags & ~STEPS_OF_FORMAT_6) | (steps > 0 ? TL_SLEEP_SLOW : 0);
     if (steps > 0)
       world->state.slow_since[i] = ((double)world->steps - steps) * world->model.dt;
   }
@@ -337,7 +337,7 @@ static talus_status complete_rest(talus_world *world) {
 static talus_status complete(talus_world *world) {
   world->time = (double)world->steps * world->model.dt;
   world->contacts.dt = world->joints.dt = world->steps > 0 ? world->model.dt : 0;
-  return complete_rest(world);
+  return complete_sleep(world);
 }
 
 static talus_status load_world(load_job *job, talus_world *world) {

@@ -92,7 +92,7 @@ static talus_status save_fields(save_job *job, const char *group, const void *ar
       continue;
     const tl_h5_type type = tl_checkpoint_type(field->scalar);
     const size_t columns = (size_t)field->columns;
-    tl_checkpoint_name(name, group, field->name, "");
+    tl_checkpoint_name(name, group, tl_checkpoint_field_name(field), "");
     TL_TRY(tl_checkpoint_check_values(name, type, TL_RULE_FINITE, 0, data, bodies, columns));
     TL_TRY(tl_h5_write(&job->out, name, type, bodies, columns, data));
   }

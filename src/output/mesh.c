@@ -13,8 +13,7 @@
 /* What could not be written is told when the stream is closed. */
 typedef void write_fn(FILE *file, const talus_mesh *mesh);
 
-/* ---- bytes of the low end first -----------------------------------------------------------------
- */
+/* ---- bytes of the low end first -------------------------------------------------------------- */
 
 static char *put_u32(char *to, uint32_t value) {
   for (int i = 0; i < 4; ++i)
@@ -35,8 +34,7 @@ static char *put_double(char *to, double value) {
   return put_u32(put_u32(to, (uint32_t)bits), (uint32_t)(bits >> 32));
 }
 
-/* ---- kinds -------------------------------------------------------------------------------------
- */
+/* ---- kinds ----------------------------------------------------------------------------------- */
 
 /* The normal is left zero, as readers then find it themselves. */
 static void write_stl(FILE *file, const talus_mesh *mesh) {

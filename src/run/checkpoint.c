@@ -11,7 +11,7 @@
 /* The blob, in numbers of 64 bits, least byte first:
  *   "talusrun", version, identity of the scene, step,
  *   residual_max, residual_rms, iterations, joint_force, joint_torque, overlap_max, overlap_share,
- *   rest.since, rest.interval,
+ *   fastest.since, fastest.interval,
  *   number of frames, step of each,
  *   lines of joints.csv, whether it records joints without a name and how (run.h),
  *   number of probes, of each: definition, lines of its file,
@@ -76,8 +76,8 @@ static talus_status pack(const tl_run *run, tl_text *text) {
   put_double(text, run->worst.joint_torque);
   put_double(text, run->worst.overlap_max);
   put_double(text, run->worst.overlap_share);
-  put_double(text, run->rest.since);
-  put_double(text, run->rest.interval);
+  put_double(text, run->fastest.since);
+  put_double(text, run->fastest.interval);
   put(text, run->frames.count);
   for (size_t i = 0; i < run->frames.count; ++i)
     put(text, run->frames.data[i].step);
@@ -216,8 +216,8 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
   run->worst.joint_torque = get_double(&reader);
   run->worst.overlap_max = get_double(&reader);
   run->worst.overlap_share = get_double(&reader);
-  run->rest.since = get_double(&reader);
-  run->rest.interval = get_double(&reader);
+  run->fastest.since = get_double(&reader);
+  run->fastest.interval = get_double(&reader);
   const uint64_t frames = get(&reader);
   for (uint64_t i = 0; i < frames && !reader.is_short; ++i) {
     const tl_run_frame frame = {.step = get(&reader)};

@@ -62,8 +62,8 @@ static talus_status write_output(tl_run *run) {
   TL_TRY(tl_run_history_add(run));
   TL_TRY(tl_run_joints_add(run));
   TL_TRY(tl_run_frames_list(run));
-  run->rest.interval = run->rest.since;
-  run->rest.since = 0;
+  run->fastest.interval = run->fastest.since;
+  run->fastest.since = 0;
   run->wall_output += tl_run_clock() - begin;
   return TALUS_OK;
 }
@@ -84,20 +84,20 @@ static double fastest_free_body(const talus_world *world) {
   return sqrt(most);
 }
 
-static talus_status note_rest(tl_run *run) {
+static talus_status note_fastest(tl_run *run) {
   if (!(run->at_rest > 0)) {
-    run->rest.since = INFINITY;
+    run->fastest.since = INFINITY;
     return TALUS_OK;
   }
   TL_TRY(tl_need(&run->world->where, TL_THE_MOTION | TL_THE_PROPERTY, TL_READ));
-  run->rest.since = fmax(run->rest.since, fastest_free_body(run->world));
+  run->fastest.since = fmax(run->fastest.since, fastest_free_body(run->world));
   return TALUS_OK;
 }
 
 /* From one output time to the next no free body was faster, at any step, and none is to come. A
  * single look would take a ball at the top of its flight for one at rest. */
 static bool is_at_rest(const tl_run *run) {
-  if (!(run->at_rest > 0) || !has_frame_here(run) || !(run->rest.interval < run->at_rest))
+  if (!(run->at_rest > 0) || !has_frame_here(run) || !(run->fastest.interval < run->at_rest))
     return false;
   const tl_flow *flow = &run->world->flow;
   for (size_t i = 0; i < flow->emitters.count; ++i) {
@@ -203,7 +203,7 @@ static talus_status advance(tl_run *run, run_pace *pace) {
     if (status != TALUS_ERROR_STRICT)
       TL_TRY(status);
     TL_TRY(tl_run_history_note(run));
-    TL_TRY(note_rest(run));
+    TL_TRY(note_fastest(run));
     TL_TRY(tl_run_sinks_add(run));
     TL_TRY(tl_run_probes_add(run, false));
     if (status != TALUS_OK)
@@ -467,7 +467,7 @@ talus_status talus_run(const talus_scene *scene, const talus_run_def *def,
                 .log = {.fd = -1, .also = def->log, .context = def->context},
                 .history = {.fd = -1},
                 .joints = {.fd = -1},
-                .rest = {INFINITY, INFINITY},
+                .fastest = {INFINITY, INFINITY},
                 .saved = UINT64_MAX,
                 .began = tl_run_clock()};
   if (result)

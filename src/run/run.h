@@ -100,10 +100,10 @@ typedef struct tl_run_worst {
 } tl_run_worst;
 
 /* Speed of the fastest free body, m/s; infinite where nobody asks (until: {at_rest}). */
-typedef struct tl_run_rest {
+typedef struct tl_run_fastest {
   double since;    /* most since the last output time */
   double interval; /* most between the last two output times */
-} tl_run_rest;
+} tl_run_fastest;
 
 enum { TL_WALL_TOTAL, TL_WALL_BROAD, TL_WALL_NARROW, TL_WALL_SOLVE, TL_WALL_STEP, TL_WALL_OUTPUT };
 #define TL_WALLS 6
@@ -138,7 +138,7 @@ typedef struct tl_run {
   size_t sink_count;        /* of them that are sinks */
   TL_ARRAY(tl_run_file) files; /* that the scene names, as the world was made of them */
   tl_run_worst worst;
-  tl_run_rest rest;
+  tl_run_fastest fastest;
 
   talus_world *world;
   uint64_t saved;         /* step of the newest checkpoint; UINT64_MAX: none */

@@ -59,9 +59,7 @@ static talus_quat quat_of(const tl_scene_rotation *rotation) {
                       (talus_real)(q[2] / length), (talus_real)(q[3] / length)};
 }
 
-/* ---- the world
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- the world ------------------------------------------------------------------------------- */
 
 static talus_world_def world_def(const talus_scene *scene) {
   talus_world_def def = talus_world_def_default();
@@ -149,9 +147,7 @@ static talus_status add_materials(builder *b) {
   return TALUS_OK;
 }
 
-/* ---- shapes
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
 static talus_status add_shapes(builder *b) {
   const tl_scene_shape *shapes = b->scene->shapes.data;
@@ -205,9 +201,7 @@ static talus_status use_names(builder *b, const tl_scene_shape_use *shape, const
   return group ? talus_world_group(b->world, group, &def->group) : TALUS_OK;
 }
 
-/* ---- bodies
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- bodies ---------------------------------------------------------------------------------- */
 
 static bool has_surface(const tl_scene_body *body) {
   return tl_object_has(&tl_schema_body, body, "surface_velocity") ||
@@ -413,9 +407,7 @@ static talus_status add_joints(builder *b) {
   return assemble && b->mistakes.count == 0 ? talus_world_assemble(b->world, NULL) : TALUS_OK;
 }
 
-/* ---- flow
- * ----------------------------------------------------------------------------------------------------------
- */
+/* ---- flow ------------------------------------------------------------------------------------ */
 
 static talus_status add_emitter(builder *b, const tl_scene_emitter *emitter) {
   const tl_map *map = &tl_schema_emitter;
@@ -485,9 +477,7 @@ static talus_status add_flow(builder *b, bool all_there) {
   return TALUS_OK;
 }
 
-/* ---- warnings
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- warnings -------------------------------------------------------------------------------- */
 
 /* The entry of `bodies` that made the body in a slot of the new world. */
 static size_t entry_of(const builder *b, size_t slot) {

@@ -8,8 +8,7 @@
 
 typedef TL_ARRAY(uint64_t) pair_keys;
 
-/* ---- helpers
- * ---------------------------------------------------------------------------------------------- */
+/* ---- helpers --------------------------------------------------------------------------------- */
 
 tl_node_id tl_check_value(const tl_checker *checker, tl_node_id node, const char *key) {
   const tl_node_id id = tl_node_find_key(checker->document, node, key);
@@ -70,8 +69,7 @@ void tl_check_new_name(tl_checker *checker, tl_mark mark, const char *path, cons
                    name, path, first);
 }
 
-/* ---- materials and shapes
- * ----------------------------------------------------------------------------------- */
+/* ---- materials and shapes -------------------------------------------------------------------- */
 
 static void collect_names(tl_checker *checker, const tl_items *items, size_t size,
                           tl_names *names) {
@@ -158,8 +156,7 @@ const tl_scene_shape *tl_check_shape(const tl_checker *checker, const tl_scene_s
   return NULL;
 }
 
-/* ---- groups, sinks, probes
- * ------------------------------------------------------------------------------------ */
+/* ---- groups, sinks, probes ------------------------------------------------------------------- */
 
 static void check_ignore(tl_checker *checker) {
   const tl_scene_ignore *ignore = checker->scene->ignore.data;
@@ -312,9 +309,7 @@ static void check_probes(tl_checker *checker) {
   tl_names_free(&names);
 }
 
-/* ---- times
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- times ----------------------------------------------------------------------------------- */
 
 static void check_times(tl_checker *checker) {
   talus_scene *scene = checker->scene;

@@ -10,9 +10,7 @@
 
 static bool is_zero(const double v[3]) { return v[0] == 0 && v[1] == 0 && v[2] == 0; }
 
-/* ---- shapes
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
 /* Volume, centre and inertia of a clump or a mesh: all or none. */
 static void check_given_mass(tl_checker *checker, tl_node_id node, const tl_scene_shape *shape,
@@ -116,8 +114,7 @@ static int check_shape_use(tl_checker *checker, tl_node_id node, const tl_scene_
   return shape ? tl_scene_shape_kind(shape) : -1;
 }
 
-/* ---- materials and groups
- * ------------------------------------------------------------------------------------ */
+/* ---- materials and groups -------------------------------------------------------------------- */
 
 /* A body may leave its material out where the scene has one only. */
 static void check_material(tl_checker *checker, tl_node_id node, const tl_map *map, void *object,
@@ -156,9 +153,7 @@ static void note_group(tl_checker *checker, const char *group) {
     checker->status = tl_names_add(&checker->groups, group, 0, &first);
 }
 
-/* ---- bodies
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- bodies ---------------------------------------------------------------------------------- */
 
 /* The plane's normal in the world: q n q*, by the rotation matrix's columns. */
 static void turned_normal(const double n[3], const double q[4], double out[3]) {
@@ -315,9 +310,7 @@ static void check_body(tl_checker *checker, tl_node_id node, tl_scene_body *body
     check_plane(checker, node, body, path);
 }
 
-/* ---- many bodies
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- many bodies ----------------------------------------------------------------------------- */
 
 static void check_free_shape(tl_checker *checker, tl_node_id node, const tl_scene_shape_use *use,
                              const char *path) {

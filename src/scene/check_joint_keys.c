@@ -60,8 +60,7 @@ static void check_keys(tl_checker *checker, tl_node_id node, const tl_scene_join
   }
 }
 
-/* ---- bodies ------------------------------------------------------------------------------------
- */
+/* ---- bodies ---------------------------------------------------------------------------------- */
 
 /* The entry of `bodies` that a joint names; NULL: the ground, or none that is known here. */
 static const tl_scene_body *body_of(const tl_checker *checker, const char *name) {
@@ -112,8 +111,7 @@ static double size_of(const tl_checker *checker, const tl_scene_joint *joint) {
   return most;
 }
 
-/* ---- frames ------------------------------------------------------------------------------------
- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 static double dot(const double a[3], const double b[3]) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -195,8 +193,7 @@ static void check_cross(tl_checker *checker, tl_node_id node, const tl_scene_joi
                    path);
 }
 
-/* ---- drives ------------------------------------------------------------------------------------
- */
+/* ---- drives ---------------------------------------------------------------------------------- */
 
 static void check_motor(tl_checker *checker, tl_node_id node, const tl_scene_joint *joint,
                         const char *path) {

@@ -85,8 +85,7 @@ static tl_mark mark_at(const builder *b, yaml_mark_t at) {
       .line = (uint32_t)at.line + 1, .column = (uint32_t)at.column + 1, .origin = b->origin};
 }
 
-/* ---- the tree grows
- * ------------------------------------------------------------------------------ */
+/* ---- the tree grows -------------------------------------------------------------------------- */
 
 static void refuse(builder *b, yaml_mark_t at, const char *what) {
   tl_problem_add(b->problems, mark_at(b, at), "%s", what);
@@ -137,8 +136,7 @@ static void attach(builder *b, yaml_mark_t at, tl_node_id id) {
   parent->count++;
 }
 
-/* ---- tags, anchors and aliases
- * -------------------------------------------------------------------- */
+/* ---- tags, anchors and aliases --------------------------------------------------------------- */
 
 static void check_tag(builder *b, yaml_mark_t at, const yaml_char_t *tag, const char *allowed) {
   const char *name = (const char *)tag;
@@ -237,8 +235,7 @@ static talus_status add_alias(builder *b, const yaml_event_t *event) {
   return TALUS_OK;
 }
 
-/* ---- events
- * ------------------------------------------------------------------------------------------ */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static talus_status add_scalar(builder *b, const yaml_event_t *event) {
   const char *value = (const char *)event->data.scalar.value;

@@ -13,8 +13,7 @@ void tl_problems_free(tl_problems *problems) {
   tl_array_free(&problems->sources);
 }
 
-/* ---- characters and lines
- * -------------------------------------------------------------------------- */
+/* ---- characters and lines -------------------------------------------------------------------- */
 
 /* Whether a line ends with this character, as libyaml counts lines: next line (U+0085), line and
  * paragraph separators (U+2028, U+2029) end one too, and CR LF ends one. */
@@ -125,8 +124,7 @@ static void quote_line(tl_text *text, const tl_source *source, cursor *from, tl_
   tl_text_add_bytes(text, quoted, n);
 }
 
-/* ---- the report
- * ---------------------------------------------------------------------------------------- */
+/* ---- the report ------------------------------------------------------------------------------ */
 
 static int compare_u32(uint32_t a, uint32_t b) { return (a > b) - (a < b); }
 

@@ -3,8 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- where we are
- * ------------------------------------------------------------------------------------- */
+/* ---- where we are ---------------------------------------------------------------------------- */
 
 const char *tl_reader_path(const tl_reader *reader) {
   return reader->path_length == 0 ? "the scene" : reader->path;
@@ -29,8 +28,7 @@ void tl_path_pop(tl_reader *reader, size_t before) {
   reader->path_length = before;
 }
 
-/* ---- complaints
- * ------------------------------------------------------------------------------------------ */
+/* ---- complaints ------------------------------------------------------------------------------ */
 
 void tl_refuse(tl_reader *reader, tl_node_id node, const tl_key *key, const char *fmt, ...) {
   char what[400];
@@ -84,8 +82,7 @@ static void refuse_key(tl_reader *reader, tl_node_id node, const tl_map *map, co
   tl_text_drop(&keys);
 }
 
-/* ---- lists and maps of structs
- * ------------------------------------------------------------------------------ */
+/* ---- lists and maps of structs --------------------------------------------------------------- */
 
 static void *add_item(tl_reader *reader, tl_items *items, size_t size) {
   if (reader->status != TALUS_OK)
@@ -164,9 +161,7 @@ static bool read_member(tl_reader *reader, tl_node_id node, const tl_key *key, v
   }
 }
 
-/* ---- maps
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- maps ------------------------------------------------------------------------------------ */
 
 static void read_key(tl_reader *reader, tl_node_id value, const tl_map *map, int i, bool is_given,
                      tl_object *object) {
@@ -331,9 +326,7 @@ void tl_read_map(tl_reader *reader, tl_node_id node, const tl_map *map, void *ob
   read_missing(reader, node, map, head, suspects);
 }
 
-/* ---- defaults
- * --------------------------------------------------------------------------------------------------
- */
+/* ---- defaults -------------------------------------------------------------------------------- */
 
 /* All defaults as one YAML list, parsed once, so that a default is read as if it had been written.
  */

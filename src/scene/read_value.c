@@ -9,8 +9,7 @@
 
 #define PI 3.14159265358979323846
 
-/* ---- numbers
- * -------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static size_t count_digits(const char *text) { return strspn(text, "0123456789"); }
 
@@ -154,8 +153,7 @@ static bool read_flag(tl_reader *reader, tl_node_id node, const tl_key *key, boo
   return false;
 }
 
-/* ---- texts and words
- * -------------------------------------------------------------------------------------- */
+/* ---- texts and words ------------------------------------------------------------------------- */
 
 static bool is_folder(const tl_key *key) {
   return (key->flags & TL_KEY_PATH) != 0 || key->type == TL_TYPE_POINTS;
@@ -272,8 +270,7 @@ static bool read_words(tl_reader *reader, tl_node_id node, const tl_key *key, ui
   return is_good;
 }
 
-/* ---- lists of values
- * ------------------------------------------------------------------------------------------ */
+/* ---- lists of values ------------------------------------------------------------------------- */
 
 /* A list of exactly n entries; complains otherwise. */
 static bool is_list_of(tl_reader *reader, tl_node_id node, const tl_key *key, uint32_t n) {
@@ -508,9 +505,7 @@ static bool read_points(tl_reader *reader, tl_node_id node, const tl_key *key,
   return read_text(reader, node, key, &points->file);
 }
 
-/* ---- rotations
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- rotations ------------------------------------------------------------------------------- */
 
 static bool read_axis_angle(tl_reader *reader, tl_node_id node, const tl_key *key, double *q) {
   static const tl_key axis_key = {

@@ -27,9 +27,7 @@ void talus_scene_free(talus_scene *scene) {
   (void)tl_resize(&block, sizeof *scene, 0); /* freeing cannot fail */
 }
 
-/* ---- settings
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 /* Everything of one call of talus_scene_parse. */
 typedef struct parser {
@@ -81,9 +79,7 @@ static talus_status apply_setting(parser *p, const char *setting, tl_node_id roo
   return tl_set_apply(&p->document, &p->problems, root, setting, origin, value);
 }
 
-/* ---- parsing
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- parsing --------------------------------------------------------------------------------- */
 
 /* Kept from the root on, so that the scene means the same after a change of the current folder. */
 static talus_status set_folder(talus_scene *scene, const char *folder) {
@@ -191,9 +187,7 @@ talus_status talus_scene_parse(const char *text, size_t length, const char *name
   return status;
 }
 
-/* ---- loading
- * ------------------------------------------------------------------------------------------------------
- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 static const tl_builtin_scene *find_builtin(const char *name) {
   for (size_t i = 0; i < tl_builtin_scene_count; ++i)
@@ -265,8 +259,7 @@ talus_status talus_scene_load(const char *path, const char *const *settings, siz
   return result;
 }
 
-/* ---- what a run will do
- * ---------------------------------------------------------------------------------------------- */
+/* ---- what a run will do ---------------------------------------------------------------------- */
 
 uint64_t tl_grid_steps(double until, double dt) { return (uint64_t)floor(until / dt + 0.5); }
 

@@ -381,8 +381,7 @@ struct talus_scene {
   TL_ARRAY(char *) warnings; /* what is likely to be a mistake: warn.h */
 };
 
-/* ---- for a run
- * ------------------------------------------------------------------------------------- */
+/* ---- for a run ------------------------------------------------------------------------------- */
 
 /* What run.c needs beside talus_scene_get_info. */
 uint32_t tl_scene_fields(const talus_scene *scene); /* TL_FRAME_... that frames hold */

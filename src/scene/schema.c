@@ -4,8 +4,7 @@
 #include "output/output.h"
 #include "scene/warn.h"
 
-/* ---- words
- * ---------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static const tl_words random_word = {WORDS({"random", 0, "every rotation equally likely"}), NULL};
 
@@ -92,8 +91,7 @@ static const tl_words strict_words = {
            "a step whose contacts the solver did not get right"}),
     NULL};
 
-/* ---- what
- * ----------------------------------------------------------------------------------------- */
+/* ---- what ------------------------------------------------------------------------------------ */
 
 #define OWNER tl_scene_material
 static const tl_map material_map = {
@@ -256,8 +254,7 @@ const tl_map tl_schema_motion = {
       .help = "deviation of each component of their velocity about "                               \
               "`velocity`: sqrt(kT/m)"
 
-/* ---- regions and sizes
- * ------------------------------------------------------------------------------ */
+/* ---- regions and sizes ----------------------------------------------------------------------- */
 
 #define OWNER tl_scene_round
 #define AT_KEY(what)                                                                               \
@@ -355,8 +352,7 @@ static const tl_map size_map = {
                          .example = "{uniform: [0.8, 1.2]}",                                       \
                          .help = "the scale of each body; otherwise 1"
 
-/* ---- bodies
- * ----------------------------------------------------------------------------------------- */
+/* ---- bodies ---------------------------------------------------------------------------------- */
 
 #define OWNER tl_scene_fill
 const tl_map tl_schema_fill = {
@@ -491,8 +487,7 @@ static const tl_map ignore_map = {
                              {0}}};
 #undef OWNER
 
-/* ---- flow and output
- * ---------------------------------------------------------------------------------- */
+/* ---- flow and output ------------------------------------------------------------------------- */
 
 #define OWNER tl_scene_emitter
 const tl_map tl_schema_emitter = {
@@ -593,8 +588,7 @@ static const tl_map output_map = {
         {0}}};
 #undef OWNER
 
-/* ---- the scene
- * ------------------------------------------------------------------------------------------ */
+/* ---- the scene ------------------------------------------------------------------------------- */
 
 #define OWNER talus_scene
 const tl_map tl_schema_scene = {

@@ -55,8 +55,7 @@ const tl_only *tl_object_idle(const tl_map *map, const tl_key *key, const void *
   return NULL;
 }
 
-/* ---- expectations in words
- * ----------------------------------------------------------------------------- */
+/* ---- expectations in words ------------------------------------------------------------------- */
 
 /* "a, b or c": the separator before entry i of n. */
 static const char *separator(int i, int n) { return i == 0 ? "" : i == n - 1 ? " or " : ", "; }
@@ -228,8 +227,7 @@ const char *tl_suggest_key(const tl_map *map, const char *word) {
   return suggestion.best;
 }
 
-/* ---- release
- * ---------------------------------------------------------------------------------------------- */
+/* ---- release --------------------------------------------------------------------------------- */
 
 static void free_items(tl_items *items, size_t size) {
   tl_array_release(&items->data, &items->count, &items->capacity, size);

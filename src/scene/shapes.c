@@ -173,8 +173,7 @@ const char *tl_scene_shape_fault(const tl_scene_shape *shape) {
   return behind ? behind + 2 : message;
 }
 
-/* ---- for warnings ------------------------------------------------------------------------------
- */
+/* ---- for warnings ---------------------------------------------------------------------------- */
 
 /* Points are not measured exactly: a warning is no reason for a quadrature. */
 static bool size_of_points(const tl_scene_points *points, size_t width, tl_scene_size_of *size) {

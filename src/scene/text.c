@@ -8,8 +8,7 @@
 
 #include "base/hash.h"
 
-/* ---- a growing text ----------------------------------------------------------------------------
- */
+/* ---- a growing text -------------------------------------------------------------------------- */
 
 static bool make_room(tl_text *text, size_t n) {
   if (text->status != TALUS_OK)
@@ -135,8 +134,7 @@ void tl_string_free(char **string) {
   *string = NULL;
 }
 
-/* ---- names
- * ----------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 #define LONGEST 48 /* longer words are not compared: nobody misspells a sentence by two letters */
 
@@ -299,8 +297,7 @@ void tl_names_free(tl_names *names) {
   tl_array_free(&names->table);
 }
 
-/* ---- the decimal point
- * ----------------------------------------------------------------------------- */
+/* ---- the decimal point ----------------------------------------------------------------------- */
 
 talus_status tl_c_locale_enter(tl_c_locale *locale) {
   const locale_t own = newlocale(LC_ALL_MASK, "C", (locale_t)0);

@@ -5,8 +5,7 @@
 
 #include "base/memory.h"
 
-/* ---- a growing text ----------------------------------------------------------------------------
- */
+/* ---- a growing text -------------------------------------------------------------------------- */
 
 /* A failure is kept in `status` and makes the calls that follow do nothing, so that a printer can
  * be written without asking after each word. */
@@ -29,8 +28,7 @@ void tl_text_drop(tl_text *text);
 talus_status tl_string_copy(const char *bytes, size_t n, char **copy);
 void tl_string_free(char **string); /* of tl_string_copy or tl_text_take; NULL is fine */
 
-/* ---- names
- * ----------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* Letters to change, add, drop or swap to turn a into b, or a number above `most` when it takes
  * more than that. Capitals count as small letters (and a difference in them alone as 0). */
@@ -58,8 +56,7 @@ bool tl_names_find(const tl_names *names, const char *name, uint32_t *row);
 const char *tl_names_suggest(const tl_names *names, const char *name); /* or NULL */
 void tl_names_free(tl_names *names);
 
-/* ---- the decimal point
- * ----------------------------------------------------------------------------- */
+/* ---- the decimal point ----------------------------------------------------------------------- */
 
 /* Scene files use "." whatever the program's locale: strtod and printf between the two calls follow
  * the C locale, on this thread. */

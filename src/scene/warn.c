@@ -21,9 +21,7 @@
 #define NAMES_SHOWN 8
 #define MORE        48 /* bytes */
 
-/* ---- saying it
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- saying it ------------------------------------------------------------------------------- */
 
 static const char *kind_name(uint32_t kind) {
   const tl_key *key = &tl_schema_scene.keys[tl_map_find(&tl_schema_scene, "quiet")];
@@ -58,8 +56,7 @@ static const char *and_more(size_t more, char text[MORE]) {
   return text;
 }
 
-/* ---- numbers that look like other units
- * ---------------------------------------------------------------------- */
+/* ---- numbers that look like other units ------------------------------------------------------ */
 
 static void warn_densities(tl_warner *w) {
   const talus_scene *scene = w->checker->scene;
@@ -226,9 +223,7 @@ static void warn_short_run(tl_warner *w) {
             floor(time / dt + 0.5), time < 1.5 * dt ? "" : "s", dt);
 }
 
-/* ---- sizes
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 static const tl_map *size_map(void) {
   return tl_schema_fill.keys[tl_map_find(&tl_schema_fill, "size")].map;
@@ -339,8 +334,7 @@ static void warn_fills(tl_warner *w) {
         row, worst, and_more(n - 1, more));
 }
 
-/* ---- names that nobody uses
- * ----------------------------------------------------------------------------------- */
+/* ---- names that nobody uses ------------------------------------------------------------------ */
 
 /* Marks what bodies, fills and emitters name, then lists the others. */
 typedef struct name_use {
@@ -412,9 +406,7 @@ static void warn_names(tl_warner *w) {
   warn_unused(w, TL_WARN_UNUSED_SHAPE, "shapes", &scene->shapes, sizeof(tl_scene_shape), &shapes);
 }
 
-/* ---- all of them
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 /* Kept as texts: the document goes with the end of reading. */
 static talus_status keep(talus_scene *scene, tl_problems *found) {

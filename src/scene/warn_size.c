@@ -29,8 +29,7 @@ void tl_warn_size(tl_warner *warner) {
           tl_cbrt_d(6 * volume / PI) / 1000);
 }
 
-/* ---- throats -----------------------------------------------------------------------------------
- */
+/* ---- throats --------------------------------------------------------------------------------- */
 
 /* The wall with the narrowest throat, and whoever is widest. */
 typedef struct throat {

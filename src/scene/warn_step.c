@@ -26,8 +26,7 @@ typedef struct finder {
   size_t planes;
 } finder;
 
-/* ---- vectors
- * ---------------------------------------------------------------------------------------------- */
+/* ---- vectors --------------------------------------------------------------------------------- */
 
 static double dot(const double a[3], const double b[3]) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -46,8 +45,7 @@ static void to_body(const double q[4], const double v[3], double out[3]) {
   out[2] = v[2] + w * tz + x * ty - y * tx;
 }
 
-/* ---- how far a body can fall
- * --------------------------------------------------------------------------------------------- */
+/* ---- how far a body can fall ----------------------------------------------------------------- */
 
 /* What a fall can end on, looked at once: falls are asked for by every body there is. */
 static void find_floors(finder *f) {
@@ -104,8 +102,7 @@ static double deepest_fall(const finder *f, const double at[3]) {
   return fall;
 }
 
-/* ---- who is fastest for its size
- * ----------------------------------------------------------------------------------------- */
+/* ---- who is fastest for its size ------------------------------------------------------------- */
 
 double tl_warn_radius(const tl_checker *checker, const tl_scene_shape_use *use, double scale) {
   const tl_scene_shape *shape = tl_check_shape(checker, use);
@@ -277,9 +274,7 @@ static void note_scripted(finder *f) {
   }
 }
 
-/* ---- what to do
- * ----------------------------------------------------------------------------------------------------
- */
+/* ---- what to do ------------------------------------------------------------------------------ */
 
 /* The next round number below: 1, 2 or 5 times a power of ten. */
 double tl_warn_round_down(double value) {

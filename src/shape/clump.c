@@ -40,8 +40,7 @@ typedef struct sum {
   double m[10];
 } sum;
 
-/* ---- one layer ---------------------------------------------------------------------------------
- */
+/* ---- one layer ------------------------------------------------------------------------------- */
 
 /* Primitives of the products of sine and cosine that the boundary integrals need, at t. */
 typedef struct primitives {
@@ -156,8 +155,7 @@ static talus_status add_layer(clump *c, double z, double weight, sum *out) {
   return TALUS_OK;
 }
 
-/* ---- all layers --------------------------------------------------------------------------------
- */
+/* ---- all layers ------------------------------------------------------------------------------ */
 
 /* Gauss's rule of eight points on [lo, hi] in u with z = middle + half (3u - u^3)/2, whose slope is
  * 0 at the ends: there areas begin like a power 3/2, which no polynomial follows. */
@@ -276,8 +274,7 @@ talus_status tl_clump_moments(const double *spheres, size_t n, tl_moments *momen
   return status;
 }
 
-/* ---- the shape ---------------------------------------------------------------------------------
- */
+/* ---- the shape ------------------------------------------------------------------------------- */
 
 static talus_status check_spheres(const char *who, const talus_shape_def *def) {
   if (def->point_count < 1 || !def->points)

@@ -83,8 +83,7 @@ talus_box tl_shape_bounds(const tl_shape *shape, double scale, talus_dvec3 posit
   return box;
 }
 
-/* ---- inwards -----------------------------------------------------------------------------------
- */
+/* ---- inwards --------------------------------------------------------------------------------- */
 
 double tl_shape_inner_radius(const tl_shape *shape) {
   const double *size = shape->size;

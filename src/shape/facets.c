@@ -20,8 +20,7 @@ typedef struct builder {
   double sign;     /* of normals */
 } builder;
 
-/* ---- memory -----------------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Every list of a mesh's surface, and how many rows it has. */
 #define LISTS(L)                                                                                   \
@@ -75,8 +74,7 @@ uint32_t tl_facets_open_edge(const tl_facets *f) {
   return TL_NONE;
 }
 
-/* ---- sides ------------------------------------------------------------------------------------
- */
+/* ---- sides ----------------------------------------------------------------------------------- */
 
 static int by_vertices(const void *a, const void *b) {
   const side *p = a, *q = b;
@@ -114,8 +112,7 @@ static uint32_t group_size(const builder *b, uint32_t first) {
   return n;
 }
 
-/* ---- facets -----------------------------------------------------------------------------------
- */
+/* ---- facets ---------------------------------------------------------------------------------- */
 
 /* Twice the area as a vector, by the two shortest sides: needles lose fewest digits. */
 static talus_dvec3 area_of(const tl_facets *f, uint32_t t) {
@@ -226,8 +223,7 @@ static talus_status find_facets(builder *b) {
   return status;
 }
 
-/* ---- edges ------------------------------------------------------------------------------------
- */
+/* ---- edges ----------------------------------------------------------------------------------- */
 
 static bool is_edge(const builder *b, uint32_t first) {
   const tl_facets *f = b->f;
@@ -288,8 +284,7 @@ static void list_triangles_of_vertices(tl_facets *f) {
     f->vertex_triangle[--f->vertex_start[f->triangle[i]]] = (uint32_t)(i / 3);
 }
 
-/* ---- lines and vertices -----------------------------------------------------------------------
- */
+/* ---- lines and vertices ---------------------------------------------------------------------- */
 
 static uint32_t root_of(uint32_t *line, uint32_t e) {
   while (line[e] != e)
@@ -355,8 +350,7 @@ static talus_status find_lines(tl_facets *f) {
   return TALUS_OK;
 }
 
-/* ---- all --------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static double extent_of(const tl_shape *shape) {
   double most = 0;

@@ -69,8 +69,7 @@ static inline talus_dvec3 tl_facets_normal(const tl_facets *f, uint32_t facet) {
   return tl_dvec3(n[0], n[1], n[2]);
 }
 
-/* ---- keys of contacts --------------------------------------------------------------------------
- */
+/* ---- keys of contacts ------------------------------------------------------------------------ */
 
 static inline uint32_t tl_key_of_edge(const tl_facets *f, uint32_t edge) {
   return f->vertices + f->edge_line[edge];
@@ -80,8 +79,7 @@ static inline uint32_t tl_key_of_facet(const tl_facets *f, uint32_t facet) {
   return f->vertices + f->edges + facet;
 }
 
-/* ---- cones ------------------------------------------------------------------------------------
- */
+/* ---- cones ----------------------------------------------------------------------------------- */
 
 /* How far a direction may lie outside a cone and still count as in it, rad: rounding only. */
 #define TL_CONE_SLACK 1e-9

@@ -31,8 +31,7 @@ typedef struct hull {
   uint32_t *starting; /* by vertex: the new face whose horizon edge begins there */
 } hull;
 
-/* ---- points ------------------------------------------------------------------------------------
- */
+/* ---- points ---------------------------------------------------------------------------------- */
 
 static grid_point minus(grid_point a, grid_point b) {
   return (grid_point){a.x - b.x, a.y - b.y, a.z - b.z};
@@ -102,8 +101,7 @@ static talus_status check_distinct(const char *who, const double *points, size_t
   return status;
 }
 
-/* ---- the first tetrahedron ---------------------------------------------------------------------
- */
+/* ---- the first tetrahedron ------------------------------------------------------------------- */
 
 static double along(const double *points, size_t i, const double from[3], const double d[3]) {
   return (points[3 * i] - from[0]) * d[0] + (points[3 * i + 1] - from[1]) * d[1] +
@@ -156,8 +154,7 @@ static bool find_corners(const double *points, size_t n, double least, uint32_t 
   return farthest > least * length_of(normal);
 }
 
-/* ---- growing -----------------------------------------------------------------------------------
- */
+/* ---- growing --------------------------------------------------------------------------------- */
 
 static talus_status add_face(hull *h, uint32_t a, uint32_t b, uint32_t c, uint32_t *row) {
   const face made = {.v = {a, b, c}, .across = {TL_NONE, TL_NONE, TL_NONE}, .outside = TL_NONE};
@@ -261,8 +258,7 @@ static talus_status grow(hull *h) {
   return TALUS_OK;
 }
 
-/* ---- all ---------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static talus_status copy_out(const hull *h, tl_triangles *out) {
   TL_ARRAY(uint32_t) row = {0};

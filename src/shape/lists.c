@@ -128,8 +128,7 @@ talus_status tl_shape_derive(tl_shape *shape) {
   return shape->kind == TALUS_MESH ? tl_facets_make(shape) : TALUS_OK;
 }
 
-/* ---- checks ------------------------------------------------------------------------------------
- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 #define WRONG(...) return tl_fail(TALUS_ERROR_INVALID, __VA_ARGS__)
 

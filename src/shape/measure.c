@@ -136,8 +136,7 @@ void tl_measure_analytic(tl_shape *shape) {
   }
 }
 
-/* ---- principal axes ---------------------------------------------------------------------------
- */
+/* ---- principal axes -------------------------------------------------------------------------- */
 
 /* One rotation of Jacobi's method, in the plane of axes p and q, which makes m[p][q] 0; v gathers
  * the rotations in its columns (Golub and Van Loan, section 8.5). */

@@ -2,8 +2,7 @@
 
 #include "base/sort.h"
 
-/* ---- memory ------------------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 void tl_mesh_release(tl_mesh *mesh) {
   void *vertex = mesh->vertex, *triangle = mesh->triangle;
@@ -29,8 +28,7 @@ talus_status tl_mesh_reserve(size_t vertices, size_t triangles, tl_mesh *mesh) {
   return TALUS_OK;
 }
 
-/* ---- edges -------------------------------------------------------------------------------------
- */
+/* ---- edges ----------------------------------------------------------------------------------- */
 
 void tl_mesh_edges_release(tl_mesh_edges *edges) {
   void *key = edges->key, *side = edges->side;
@@ -74,8 +72,7 @@ talus_status tl_mesh_edges_find(const tl_mesh *mesh, tl_mesh_edges *edges) {
   return status;
 }
 
-/* ---- shells ------------------------------------------------------------------------------------
- */
+/* ---- shells ---------------------------------------------------------------------------------- */
 
 static uint32_t root_of(uint32_t *parent, uint32_t i) {
   while (parent[i] != i)

@@ -21,8 +21,7 @@ void tl_mesh_release(tl_mesh *mesh);
 /* Makes room for that many rows, uninitialised; what the mesh held before is released. */
 talus_status tl_mesh_reserve(size_t vertices, size_t triangles, tl_mesh *mesh);
 
-/* ---- files: .stl (text and binary), .obj, .ply (text and binary), by their names ----------------
- */
+/* ---- files: .stl (text and binary), .obj, .ply (text and binary), by their names ------------- */
 
 /* The triangles of a file times `scale`. Vertices of equal place are one, in the order of their
  * first mention; faces of more corners become fans. Triangles are kept as they stand in the file,
@@ -33,16 +32,14 @@ talus_status tl_mesh_read(const char *path, double scale, tl_mesh *mesh);
 talus_status tl_mesh_parse(const char *path, const char *bytes, size_t n, double scale,
                            tl_mesh *mesh);
 
-/* ---- made ---------------------------------------------------------------------------------------
- */
+/* ---- made ------------------------------------------------------------------------------------ */
 
 /* Definition 7 of Noble's thesis: a sphere of radius 1 as 20 x 4^k triangles, each vertex moved
  * outwards by hierarchical Perlin noise to a radius within [1, noise]; noise 1: a sphere. */
 talus_status tl_mesh_make_noisy_sphere(size_t triangles, double noise, uint64_t seed,
                                        tl_mesh *mesh);
 
-/* ---- how triangles hang together ----------------------------------------------------------------
- */
+/* ---- how triangles hang together ------------------------------------------------------------- */
 
 /* The sides of all triangles by the two vertices they join. A triangle with a vertex twice has no
  * sides. */
@@ -76,8 +73,7 @@ static inline uint32_t tl_mesh_side_to(const tl_mesh *mesh, uint32_t side) {
 talus_status tl_mesh_shells(const tl_mesh *mesh, const tl_mesh_edges *edges, uint32_t *shell,
                             size_t *shells);
 
-/* ---- what it is ---------------------------------------------------------------------------------
- */
+/* ---- what it is ------------------------------------------------------------------------------ */
 
 typedef struct tl_mesh_report {
   bool closed;   /* every edge has an even number of triangles */

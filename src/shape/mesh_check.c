@@ -26,8 +26,7 @@ bool tl_mesh_is_degenerate(const tl_mesh *mesh, size_t triangle) {
          !(tl_dlength(normal_of(mesh, triangle)) > TL_MESH_FLAT * longest);
 }
 
-/* ---- triangles ---------------------------------------------------------------------------------
- */
+/* ---- triangles ------------------------------------------------------------------------------- */
 
 static void sort3(const uint32_t v[3], uint32_t out[3]) {
   const uint32_t lo = v[0] < v[1] ? v[0] : v[1], hi = v[0] < v[1] ? v[1] : v[0];
@@ -70,8 +69,7 @@ static talus_status check_triangles(const tl_mesh *mesh, uint32_t *row, tl_mesh_
   return TALUS_OK;
 }
 
-/* ---- edges -------------------------------------------------------------------------------------
- */
+/* ---- edges ----------------------------------------------------------------------------------- */
 
 static void check_edges(const tl_mesh *mesh, const tl_mesh_edges *edges, tl_mesh_report *report) {
   uint32_t first = TL_MESH_NONE;
@@ -94,8 +92,7 @@ static void check_edges(const tl_mesh *mesh, const tl_mesh_edges *edges, tl_mesh
   report->first_open[1] = first == TL_MESH_NONE ? first : tl_mesh_side_to(mesh, first);
 }
 
-/* ---- facets ------------------------------------------------------------------------------------
- */
+/* ---- facets ---------------------------------------------------------------------------------- */
 
 static double extent_of(const tl_mesh *mesh) {
   double extent = 0;
@@ -138,8 +135,7 @@ static void count_facets(const tl_mesh *mesh, const tl_mesh_edges *edges, uint32
     report->facets += parent[t] == t;
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 talus_status tl_mesh_check(const tl_mesh *mesh, tl_mesh_report *report) {
   *report = (tl_mesh_report){0};

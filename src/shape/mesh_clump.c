@@ -25,8 +25,7 @@ typedef struct clumping {
   double error;
 } clumping;
 
-/* ---- places ------------------------------------------------------------------------------------
- */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 static talus_dvec3 corner(const tl_mesh *mesh, size_t t, int k) {
   const double *p = mesh->vertex[mesh->triangle[t][k]];
@@ -57,8 +56,7 @@ static talus_status find_places(const tl_mesh *mesh, double area, clumping *c) {
              : tl_fail(TALUS_ERROR_INVALID, "the mesh has no surface that spheres could cover");
 }
 
-/* ---- balls -------------------------------------------------------------------------------------
- */
+/* ---- balls ----------------------------------------------------------------------------------- */
 
 /* The place nearest to a centre, but for `self`. */
 static size_t nearest(const clumping *c, talus_dvec3 centre, size_t self, double *square) {
@@ -97,8 +95,7 @@ static bool covers(const clumping *c, const ball *b, size_t place) {
   return tl_dlength(tl_dsub(c->place.data[place].at, b->centre)) <= b->radius + 2 * c->error;
 }
 
-/* ---- choice ------------------------------------------------------------------------------------
- */
+/* ---- choice ---------------------------------------------------------------------------------- */
 
 static talus_status find_balls(const tl_mesh *mesh, clumping *c) {
   double extent = 0;

@@ -7,8 +7,7 @@
 #include "shape/mesh.h"
 #include "shape/mesh_source.h"
 
-/* ---- what parsers share ------------------------------------------------------------------------
- */
+/* ---- what parsers share ---------------------------------------------------------------------- */
 
 talus_status tl_mesh_source_point(tl_mesh_source *s, const char *what) {
   tl_input *in = &s->in;
@@ -41,8 +40,7 @@ talus_status tl_mesh_source_face(tl_mesh_source *s) {
              : status;
 }
 
-/* ---- each place once ---------------------------------------------------------------------------
- */
+/* ---- each place once ------------------------------------------------------------------------- */
 
 /* A table of open addresses: rows of places, or TL_MESH_NONE. */
 static talus_status weld(const char *path, tl_coordinates *points, double scale, uint32_t *row_of) {
@@ -77,8 +75,7 @@ static talus_status weld(const char *path, tl_coordinates *points, double scale,
   return status;
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static const char *extension_of(const char *path) {
   const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
@@ -163,8 +160,7 @@ talus_status tl_mesh_read_points(const char *path, double scale, tl_coordinates 
   return read_whole(path, scale, false, parse_points_to, points);
 }
 
-/* ---- triangles ---------------------------------------------------------------------------------
- */
+/* ---- triangles ------------------------------------------------------------------------------- */
 
 /* Welds, and leaves out vertices that no triangle has. */
 static talus_status make_mesh(tl_mesh_source *s, const char *path, double scale, tl_mesh *mesh) {

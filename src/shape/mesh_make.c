@@ -3,8 +3,7 @@
 #include "base/random.h"
 #include "kernels/vec3.h"
 
-/* ---- icosphere ---------------------------------------------------------------------------------
- */
+/* ---- icosphere ------------------------------------------------------------------------------- */
 
 /* Cyclic permutations of (0, 1, golden ratio), normalised by who needs them. */
 static talus_status make_icosahedron(tl_mesh *mesh) {
@@ -90,8 +89,7 @@ talus_status tl_mesh_make_icosphere(size_t triangles, double radius, tl_mesh *me
   return status;
 }
 
-/* ---- noise -------------------------------------------------------------------------------------
- */
+/* ---- noise ----------------------------------------------------------------------------------- */
 
 static double fade(double t) { return t * t * t * (t * (t * 6 - 15) + 10); }
 static double blend(double t, double a, double b) { return a + t * (b - a); }

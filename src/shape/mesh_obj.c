@@ -3,8 +3,7 @@
 
 #include "shape/mesh_source.h"
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 talus_status tl_mesh_parse_rows(tl_mesh_source *s) {
   tl_input *in = &s->in;
@@ -25,8 +24,7 @@ talus_status tl_mesh_parse_rows(tl_mesh_source *s) {
   return TALUS_OK;
 }
 
-/* ---- OBJ ---------------------------------------------------------------------------------------
- */
+/* ---- OBJ ------------------------------------------------------------------------------------- */
 
 /* Corners of a face must be vertices before it; negative ones count backwards. */
 static talus_status parse_face(tl_mesh_source *s) {

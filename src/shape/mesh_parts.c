@@ -24,8 +24,7 @@ static size_t put_quad(tl_mesh *mesh, size_t t, size_t a, size_t b, size_t c, si
   return t + 2;
 }
 
-/* ---- flat ones ---------------------------------------------------------------------------------
- */
+/* ---- flat ones ------------------------------------------------------------------------------- */
 
 talus_status tl_mesh_make_box(const double edge[3], tl_mesh *mesh) {
   static const unsigned char side[6][4] = {{0, 2, 3, 1}, {4, 5, 7, 6}, {0, 1, 5, 4},
@@ -62,8 +61,7 @@ talus_status tl_mesh_make_plate(double x, double y, size_t triangles, tl_mesh *m
   return TALUS_OK;
 }
 
-/* ---- round ones --------------------------------------------------------------------------------
- */
+/* ---- round ones ------------------------------------------------------------------------------ */
 
 talus_status tl_mesh_make_torus(double radius, double tube, size_t triangles, tl_mesh *mesh) {
   size_t m = columns_of(tube, radius, triangles);

@@ -33,8 +33,7 @@ typedef struct ply {
   uint64_t vertices; /* that the head promises */
 } ply;
 
-/* ---- head --------------------------------------------------------------------------------------
- */
+/* ---- head ------------------------------------------------------------------------------------ */
 
 static ply_type type_of(tl_span word) {
   static const char *const names[NO_TYPE][2] = {
@@ -162,8 +161,7 @@ static void parse_head(ply *p) {
   tl_input_wrong(in, NULL, "the file ends within its head; expected `end_header`");
 }
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static const size_t bytes_of[NO_TYPE] = {1, 1, 2, 2, 4, 4, 4, 8};
 

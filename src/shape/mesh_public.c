@@ -53,8 +53,7 @@ talus_status talus_mesh_read(const char *path, double scale, talus_mesh *mesh) {
   return hand_out(tl_mesh_read(path, scale, &made), &made, mesh);
 }
 
-/* ---- made --------------------------------------------------------------------------------------
- */
+/* ---- made ------------------------------------------------------------------------------------ */
 
 talus_mesh_recipe talus_mesh_recipe_default(void) {
   return (talus_mesh_recipe){.kind = "icosphere", .noise = 1.4};
@@ -166,8 +165,7 @@ talus_status talus_mesh_make(const talus_mesh_recipe *recipe, talus_mesh *mesh) 
   return hand_out(tl_mesh_make(recipe, &built), &built, mesh);
 }
 
-/* ---- looked at ---------------------------------------------------------------------------------
- */
+/* ---- looked at ------------------------------------------------------------------------------- */
 
 static talus_box bounds_of(const tl_mesh *mesh) {
   double lo[3], hi[3];
@@ -235,8 +233,7 @@ talus_status talus_mesh_find_crossings(const talus_mesh *mesh, size_t *count, ui
   return tl_mesh_find_crossings(&own, count, first);
 }
 
-/* ---- mended, and as spheres --------------------------------------------------------------------
- */
+/* ---- mended, and as spheres ------------------------------------------------------------------ */
 
 talus_mesh_repair_def talus_mesh_repair_def_default(void) {
   return (talus_mesh_repair_def){.weld = -1};

@@ -2,8 +2,7 @@
 #include "kernels/vec3.h"
 #include "shape/mesh_tools.h"
 
-/* ---- weld and drop -----------------------------------------------------------------------------
- */
+/* ---- weld and drop --------------------------------------------------------------------------- */
 
 static double extent_of(const tl_mesh *mesh) {
   double extent = 0;
@@ -54,8 +53,7 @@ static talus_status drop(tl_mesh *mesh, uint32_t *row, talus_mesh_repairs *done)
   return TALUS_OK;
 }
 
-/* ---- orient ------------------------------------------------------------------------------------
- */
+/* ---- orient ---------------------------------------------------------------------------------- */
 
 static void flip(tl_mesh *mesh, size_t t) {
   const uint32_t keep = mesh->triangle[t][1];
@@ -128,8 +126,7 @@ static talus_status orient(tl_mesh *mesh, const tl_mesh_edges *edges, uint32_t *
   return status;
 }
 
-/* ---- inside out --------------------------------------------------------------------------------
- */
+/* ---- inside out ------------------------------------------------------------------------------ */
 
 /* The solid angle of a triangle over 4 pi (van Oosterom and Strackee 1983); sums to the number of
  * times that a shell goes round the place. */
@@ -209,8 +206,7 @@ static talus_status face_outwards(tl_mesh *mesh, const tl_mesh_edges *edges, uin
   return TALUS_OK;
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static talus_status turn(tl_mesh *mesh, uint32_t *row, talus_mesh_repairs *done) {
   tl_mesh_edges edges;

@@ -6,8 +6,7 @@
 #define STL_HEAD     80 /* bytes of a binary file before the number of triangles */
 #define STL_TRIANGLE 50 /* bytes: normal, three corners, an attribute */
 
-/* ---- text --------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 /* One line of an STL file. *corners: of the facet under way; -1: none is. */
 static talus_status parse_stl_line(tl_mesh_source *s, tl_span word, int *corners, bool *ended) {
@@ -51,8 +50,7 @@ static talus_status parse_stl_text(tl_mesh_source *s) {
   return TALUS_OK;
 }
 
-/* ---- binary ------------------------------------------------------------------------------------
- */
+/* ---- binary ---------------------------------------------------------------------------------- */
 
 static uint32_t read_u32(const char *from) {
   unsigned char b[4];

@@ -102,8 +102,7 @@ static size_t put_wall(const columns *c, bool outwards, tl_mesh *mesh) {
   return t;
 }
 
-/* ---- bolt --------------------------------------------------------------------------------------
- */
+/* ---- bolt ------------------------------------------------------------------------------------ */
 
 static talus_status make_bolt(const columns *c, tl_mesh *mesh) {
   const size_t n = c->thread->sides, wall = c->z.count;
@@ -131,8 +130,7 @@ talus_status tl_mesh_make_bolt(const tl_mesh_thread *thread, tl_mesh *mesh) {
   return status;
 }
 
-/* ---- nut ---------------------------------------------------------------------------------------
- */
+/* ---- nut ------------------------------------------------------------------------------------- */
 
 /* The hexagon in direction u, of width 1 across flats. */
 static double hexagon(double u) {

@@ -28,8 +28,7 @@ static talus_dvec3 normal_of(const polyhedron *p, uint32_t t) {
   return tl_dcross(tl_dsub(point_at(p->points, v[1]), a), tl_dsub(point_at(p->points, v[2]), a));
 }
 
-/* ---- which triangles are one face --------------------------------------------------------------
- */
+/* ---- which triangles are one face ------------------------------------------------------------ */
 
 typedef struct seed {
   double area;
@@ -103,8 +102,7 @@ static talus_status group_triangles(polyhedron *p, bool merge) {
   return status;
 }
 
-/* ---- the loops around faces --------------------------------------------------------------------
- */
+/* ---- the loops around faces ------------------------------------------------------------------ */
 
 /* Walks round face g from an edge of triangle t, turning about each vertex until the next edge of
  * the boundary. */
@@ -208,8 +206,7 @@ static talus_status find_faces(polyhedron *p, size_t points) {
   return good ? TALUS_OK : tl_fail(TALUS_ERROR_INVALID, "the hull does not close");
 }
 
-/* ---- mass properties ---------------------------------------------------------------------------
- */
+/* ---- mass properties ------------------------------------------------------------------------- */
 
 /* Adds the tetrahedron of the origin and a, b, c: six times its volume is the determinant, and the
  * mean of x_i x_j over it is (s_i s_j + a_i a_j + b_i b_j + c_i c_j)/20 with s = a + b + c. */
@@ -242,8 +239,7 @@ static tl_moments moments_of(const polyhedron *p, talus_dvec3 about) {
   return m;
 }
 
-/* ---- into the shape ----------------------------------------------------------------------------
- */
+/* ---- into the shape -------------------------------------------------------------------------- */
 
 static int by_ends(const void *a, const void *b) {
   const uint32_t *p = a, *q = b;

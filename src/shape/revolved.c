@@ -6,8 +6,7 @@
 
 #define WRONG(...) return tl_fail(TALUS_ERROR_INVALID, __VA_ARGS__)
 
-/* ---- checks ------------------------------------------------------------------------------------
- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 static talus_status check_points(const char *who, const double *p, size_t n) {
   if (n < 2)
@@ -80,8 +79,7 @@ talus_status tl_revolved_check(const char *who, const double *profile, size_t n)
   return check_crossing(who, profile, n);
 }
 
-/* ---- shape -------------------------------------------------------------------------------------
- */
+/* ---- shape ----------------------------------------------------------------------------------- */
 
 /* The area between profile and axis, positive where the way goes up, so that the axis is left of
  * it; of a ring it is the area within. */

@@ -9,8 +9,7 @@
 
 #define MOST (UINT32_MAX / 16) /* points or triangles: their features have 32 bits together */
 
-/* ---- checks -----------------------------------------------------------------------------------
- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 static talus_status check_lists(const char *who, const talus_shape_def *def) {
   const size_t points = def->points ? def->point_count : 0;
@@ -49,8 +48,7 @@ static talus_status check_numbers(const char *who, const talus_shape_def *def) {
   return TALUS_OK;
 }
 
-/* ---- mass -------------------------------------------------------------------------------------
- */
+/* ---- mass ------------------------------------------------------------------------------------ */
 
 static bool is_solid(const tl_mesh_report *r) { return r->closed && r->manifold && r->oriented; }
 
@@ -113,8 +111,7 @@ static talus_status measure(const char *who, const talus_shape_def *def, const t
   return TALUS_OK;
 }
 
-/* ---- lists ------------------------------------------------------------------------------------
- */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 static talus_status set_lists(const talus_shape_def *def, tl_shape *shape) {
   shape->point_count = (uint32_t)def->point_count;

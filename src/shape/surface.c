@@ -24,8 +24,7 @@ static talus_status add_triangle(tl_surface *s, size_t a, size_t b, size_t c) {
   return tl_array_push(&s->corners, (uint32_t)c);
 }
 
-/* ---- round shapes ------------------------------------------------------------------------------
- */
+/* ---- round shapes ---------------------------------------------------------------------------- */
 
 typedef struct profile_point {
   double radius, z;
@@ -115,8 +114,7 @@ static talus_status add_superellipsoid(tl_surface *s, const tl_shape *shape) {
   return TALUS_OK;
 }
 
-/* ---- flat shapes -------------------------------------------------------------------------------
- */
+/* ---- flat shapes ----------------------------------------------------------------------------- */
 
 /* Corners count in binary: x is bit 0, y bit 1, z bit 2. Sides in the order of TALUS_SIDE_...; a
  * container is seen from inside. */
@@ -159,8 +157,7 @@ static talus_status add_mesh(tl_surface *s, const tl_shape *shape) {
   return TALUS_OK;
 }
 
-/* ---- all ---------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 /* From the shape's own frame to the principal one. */
 static void to_principal(tl_surface *s, const tl_shape *shape) {

@@ -39,7 +39,7 @@ static bool is_diverged(void *context, size_t i) {
 #define AHEAD 8 /* velocities that are asked for before they are needed */
 
 /* How many times its own size a body moves within the step, or how many rad it turns by. */
-static double wildness(const check_job *job, size_t i) {
+static double sizes_moved(const check_job *job, size_t i) {
   const uint32_t slot = tl_crowd_slot(job->crowd, i);
   const tl_shape *shape = tl_body_shape(job->model, slot);
   if (tl_body_is_static(job->model, slot) || !shape->bounded)
@@ -50,7 +50,9 @@ static double wildness(const check_job *job, size_t i) {
          fmax((double)tl_length(twist->velocity) / size, (double)tl_length(twist->spin));
 }
 
-static bool is_wild(void *context, size_t i) { return wildness(context, i) > TL_STEP_WILD; }
+static bool moves_too_far(void *context, size_t i) {
+  return sizes_moved(context, i) > TL_STEP_TOO_FAR;
+}
 
 /* Whether the body has to be looked at by the two above: squares, which overflow sooner, with room
  * for their rounding. One pass over all bodies instead of two with roots. */
@@ -64,7 +66,7 @@ static bool is_suspect(void *context, size_t i) {
   const tl_shape *shape = tl_body_shape(job->model, slot);
   const tl_twist *twist = tl_twist_of(job->twists, i);
   const tl_twist shift = tl_shift_of(job->twists, i);
-  const double most = 0.5 * TL_STEP_WILD / job->crowd->dt, most2 = most * most;
+  const double most = 0.5 * TL_STEP_TOO_FAR / job->crowd->dt, most2 = most * most;
   const double size =
       shape->bounded ? (double)(shape->radius * job->model->property.scale[slot]) : 1;
   return !((double)tl_length2(twist->velocity) < most2 * size * size &&
@@ -87,7 +89,8 @@ static bool is_leaving(void *context, size_t i) {
          (!domain->periodic[2] && (x.z < domain->box.lo.z || x.z > domain->box.hi.z));
 }
 
-/* Has a margin or a box that is not finite though its shape is bounded: velocity or load gone wild.
+/* Has a margin or a box that is not finite though its shape is bounded: its velocity or load is too
+ * large.
  */
 typedef struct bounds_job {
   const tl_model *model;
@@ -106,13 +109,14 @@ static bool is_unbounded_by_mistake(void *context, size_t i) {
 talus_status tl_step_check(const tl_crowd *crowd, tl_twists twists, uint32_t *culprit) {
   const tl_model *model = crowd->model;
   check_job job = {model, crowd, twists};
-  const bool calm = tl_find_first(&model->par, crowd->count, is_suspect, &job) == SIZE_MAX;
-  size_t bad = calm ? SIZE_MAX : tl_find_first(&model->par, crowd->count, is_diverged, &job);
+  const bool none_suspect = tl_find_first(&model->par, crowd->count, is_suspect, &job) == SIZE_MAX;
+  size_t bad =
+      none_suspect ? SIZE_MAX : tl_find_first(&model->par, crowd->count, is_diverged, &job);
   if (bad != SIZE_MAX) {
     *culprit = tl_crowd_slot(crowd, bad);
     return tl_fail(TALUS_ERROR_DIVERGED, "its velocity is not finite");
   }
-  bad = calm ? SIZE_MAX : tl_find_first(&model->par, crowd->count, is_wild, &job);
+  bad = none_suspect ? SIZE_MAX : tl_find_first(&model->par, crowd->count, moves_too_far, &job);
   if (bad != SIZE_MAX) {
     const tl_twist *twist = tl_twist_of(twists, bad);
     *culprit = tl_crowd_slot(crowd, bad);
@@ -137,7 +141,7 @@ static talus_status renew_contacts(const tl_backend *backend, const tl_crowd *cr
                                    tl_pairs *pairs, const talus_real *margins,
                                    const tl_slidings *slidings, tl_contacts *contacts) {
   const tl_model *model = crowd->model;
-  const bool may_sleep = crowd->in->rest != NULL;
+  const bool may_sleep = crowd->in->sleep_flags != NULL;
   TL_TRY(tl_history_begin(crowd->contacts_before, tl_model_substep(model, crowd->dt), contacts));
   if (may_sleep) {
     TL_TRY(tl_sleep_keep(crowd, crowd->contacts_before, contacts));
@@ -172,9 +176,10 @@ talus_status tl_step_find_contacts(const tl_backend *backend, const tl_crowd *cr
   TL_TAKE(crowd->arena, crowd->count, &boxes);
   TL_TRY(backend->find_bounds(crowd, boxes, margins));
   bounds_job bounds = {model, crowd, boxes, margins};
-  const size_t wild = tl_find_first(&model->par, crowd->count, is_unbounded_by_mistake, &bounds);
-  if (wild != SIZE_MAX) {
-    report->culprit = tl_crowd_slot(crowd, wild);
+  const size_t unbounded =
+      tl_find_first(&model->par, crowd->count, is_unbounded_by_mistake, &bounds);
+  if (unbounded != SIZE_MAX) {
+    report->culprit = tl_crowd_slot(crowd, unbounded);
     return tl_fail(TALUS_ERROR_DIVERGED, "its velocity or the load on it is out of range");
   }
   TL_GO_ON(crowd->cancel);
@@ -214,12 +219,12 @@ talus_status tl_step_find_contacts(const tl_backend *backend, const tl_crowd *cr
 
 /* Who wakes and falls asleep is decided in the course of the step: in the rows of `out`, which the
  * stages then see as those of `in`. */
-static tl_state begin_rest(const tl_crowd *crowd) {
+static tl_state begin_sleep(const tl_crowd *crowd) {
   tl_state in = *crowd->in;
-  if (in.rest && in.rest != crowd->out->rest)
+  if (in.sleep_flags && in.sleep_flags != crowd->out->sleep_flags)
     for (size_t i = 0; i < crowd->count; ++i)
-      crowd->out->rest[tl_crowd_slot(crowd, i)] = in.rest[tl_crowd_slot(crowd, i)];
-  in.rest = crowd->out->rest;
+      crowd->out->sleep_flags[tl_crowd_slot(crowd, i)] = in.sleep_flags[tl_crowd_slot(crowd, i)];
+  in.sleep_flags = crowd->out->sleep_flags;
   return in;
 }
 
@@ -267,7 +272,7 @@ talus_status tl_step_fixed(const tl_backend *backend, const tl_crowd *crowd,
       (model->step == TALUS_STEP_EVENT || model->solve.shell == TALUS_SHELL_SOFT))
     return tl_step_event(crowd, report);
   *report = (tl_step_report){.culprit = TL_NONE};
-  const tl_state in = begin_rest(crowd);
+  const tl_state in = begin_sleep(crowd);
   tl_crowd from = *crowd;
   from.in = &in;
   return step_from(backend, &from, report);

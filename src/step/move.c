@@ -1,6 +1,6 @@
 /* From velocities at t1 to poses at t1. */
 #include "kernels/rotation.h"
-#include "crowd/rest.h"
+#include "crowd/asleep.h"
 #include "step/step.h"
 
 #include <math.h>
@@ -83,14 +83,14 @@ static void move_range(void *context, size_t begin, size_t end) {
     const uint32_t slot = tl_crowd_slot(crowd, i), flags = job->model->property.flags[slot];
     if (job->twists.row && i + AHEAD < end) /* solver bodies stand in another order */
       __builtin_prefetch(tl_twist_of(job->twists, i + AHEAD));
-    if (crowd->out->rest && crowd->out->rest != crowd->in->rest)
-      crowd->out->rest[slot] = crowd->in->rest[slot];
+    if (crowd->out->sleep_flags && crowd->out->sleep_flags != crowd->in->sleep_flags)
+      crowd->out->sleep_flags[slot] = crowd->in->sleep_flags[slot];
     if (crowd->out->slow_since && crowd->out->slow_since != crowd->in->slow_since)
       crowd->out->slow_since[slot] = crowd->in->slow_since[slot];
-    if (tl_rest_is_asleep(crowd->in, slot)) {
+    if (tl_is_asleep(crowd->in, slot)) {
       stay(crowd, slot);
-      if (crowd->out->rest)
-        crowd->out->rest[slot] = TL_REST_ASLEEP;
+      if (crowd->out->sleep_flags)
+        crowd->out->sleep_flags[slot] = TL_SLEEP_ASLEEP;
     } else if (flags & TL_FLAG_KINEMATIC) {
       move_kinematic(crowd, slot);
     } else if (flags & TL_FLAG_FIXED) {

@@ -3,7 +3,7 @@
 
 #include "contact/history.h"
 #include "joint/joint.h"
-#include "crowd/rest.h"
+#include "crowd/asleep.h"
 #include "step/sleep.h"
 
 #include <math.h>
@@ -31,8 +31,7 @@ typedef struct relay {
   size_t looks; /* pairs that went through the narrow phase */
 } relay;
 
-/* ---- who is to be looked for -------------------------------------------------------------------
- */
+/* ---- who is to be looked for ----------------------------------------------------------------- */
 
 static void start_sides(relay *job, size_t row) {
   const double margin = (double)job->reach->margins[job->reach->slots[row]];
@@ -106,8 +105,7 @@ static talus_box box_of(const relay *job, uint32_t slot) {
   return box;
 }
 
-/* ---- who is near -------------------------------------------------------------------------------
- */
+/* ---- who is near ----------------------------------------------------------------------------- */
 
 /* A coarse map of where the boxes are that have grown. */
 typedef struct map {
@@ -230,8 +228,7 @@ static talus_status find_near(const relay *job, tl_crowd *near, talus_box **boxe
   return TALUS_OK;
 }
 
-/* ---- their contacts ----------------------------------------------------------------------------
- */
+/* ---- their contacts -------------------------------------------------------------------------- */
 
 static talus_status find_pairs(const relay *job, tl_pairs *pairs) {
   tl_crowd near;
@@ -294,8 +291,7 @@ static talus_status add_contacts(const relay *job, tl_pairs *pairs) {
   return tl_sleep_merge(job->crowd, contacts, kept);
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 /* Wakes who sleeps and is reached; whether somebody was. A contact with one who is not reached
  * goes: the solver must not see it, nor who wakes somebody else. */
@@ -304,15 +300,15 @@ static bool wake_reached(const relay *job) {
   tl_contacts *contacts = job->contacts;
   size_t kept = 0;
   bool any = false;
-  if (!in->rest || !job->crowd->sleeps)
+  if (!in->sleep_flags || !job->crowd->sleeps)
     return false;
   for (size_t i = 0; i < contacts->count; ++i) {
     const tl_contact c = contacts->data[i];
-    const bool sleeps_a = tl_rest_is_asleep(in, c.a), sleeps_b = tl_rest_is_asleep(in, c.b);
-    if (sleeps_a != sleeps_b && !tl_rest_is_dormant(job->reach->model, in, c.a, c.b)) {
+    const bool sleeps_a = tl_is_asleep(in, c.a), sleeps_b = tl_is_asleep(in, c.b);
+    if (sleeps_a != sleeps_b && !tl_pair_is_dormant(job->reach->model, in, c.a, c.b)) {
       if (!tl_reach_holds(job->reach, &c))
         continue;
-      in->rest[sleeps_a ? c.a : c.b] = 0;
+      in->sleep_flags[sleeps_a ? c.a : c.b] = 0;
       any = true;
     }
     contacts->data[kept++] = c;

@@ -11,7 +11,7 @@
  * fixed steps are rounded, by much less than the millionth of a step that is forgiven. */
 static bool is_drowsy(const tl_crowd *crowd, size_t slot) {
   const tl_model *model = crowd->model;
-  return (crowd->in->rest[slot] & TL_REST_SLOW) &&
+  return (crowd->in->sleep_flags[slot] & TL_SLEEP_SLOW) &&
          (crowd->t0 - crowd->in->slow_since[slot]) / crowd->dt >=
              model->sleep.time / crowd->dt - 1e-6;
 }
@@ -19,7 +19,7 @@ static bool is_drowsy(const tl_crowd *crowd, size_t slot) {
 /* Whether a body that contacts cannot move is to be reckoned with: it has a motion that is not
  * rest, however slow it may be just now, or it was placed by hand. */
 static bool is_stirring_static(const tl_model *model, const tl_state *state, uint32_t slot) {
-  if (state->rest[slot] & TL_REST_PLACED)
+  if (state->sleep_flags[slot] & TL_SLEEP_PLACED)
     return true;
   if (!(model->property.flags[slot] & TL_FLAG_KINEMATIC))
     return false;
@@ -31,15 +31,15 @@ static bool is_stirring(const tl_model *model, const tl_state *state, uint32_t s
   if (slot == TL_NONE) /* the ground */
     return false;
   return tl_body_is_static(model, slot) ? is_stirring_static(model, state, slot)
-                                        : !tl_rest_is_asleep(state, slot);
+                                        : !tl_is_asleep(state, slot);
 }
 
 /* The sleeping one of two bodies of which the other stirs, or TL_NONE. */
 static uint32_t find_disturbed(const tl_model *model, const tl_state *state, uint32_t a,
                                uint32_t b) {
-  if (a != TL_NONE && tl_rest_is_asleep(state, a) && is_stirring(model, state, b))
+  if (a != TL_NONE && tl_is_asleep(state, a) && is_stirring(model, state, b))
     return a;
-  if (b != TL_NONE && tl_rest_is_asleep(state, b) && is_stirring(model, state, a))
+  if (b != TL_NONE && tl_is_asleep(state, b) && is_stirring(model, state, a))
     return b;
   return TL_NONE;
 }
@@ -73,10 +73,10 @@ static void test_pairs(void *context, size_t begin, size_t end) {
 static bool has_sleepers(const tl_model *model, const tl_state *state) {
   uint32_t all = 0;
   for (size_t i = 0; i < model->bodies; ++i) {
-    state->rest[i] &= ~TL_REST_FALLING;
-    all |= state->rest[i];
+    state->sleep_flags[i] &= ~TL_SLEEP_FALLING;
+    all |= state->sleep_flags[i];
   }
-  return all & TL_REST_ASLEEP;
+  return all & TL_SLEEP_ASLEEP;
 }
 
 /* Marks the islands of all bodies that are disturbed; returns whether there are any. label is made
@@ -124,8 +124,8 @@ talus_status tl_sleep_wake(const tl_crowd *crowd, const tl_pairs *pairs, const t
   tl_for(&model->par, pairs->count, 1024, test_pairs, &job);
   if (mark_islands(&job, pairs->count, contacts, &links, label, is_marked))
     for (size_t i = 0; i < model->bodies; ++i)
-      if ((crowd->in->rest[i] & TL_REST_ASLEEP) && is_marked[label[i]])
-        crowd->in->rest[i] = 0;
+      if ((crowd->in->sleep_flags[i] & TL_SLEEP_ASLEEP) && is_marked[label[i]])
+        crowd->in->sleep_flags[i] = 0;
   tl_arena_release(crowd->arena, mark);
   return TALUS_OK;
 }
@@ -133,9 +133,9 @@ talus_status tl_sleep_wake(const tl_crowd *crowd, const tl_pairs *pairs, const t
 /* Whether the first wakes the second. */
 static bool rouse(const tl_model *model, const tl_state *state, uint32_t a, uint32_t b) {
   if (a == TL_NONE || b == TL_NONE || tl_body_is_static(model, a) || tl_body_is_static(model, b) ||
-      tl_rest_is_asleep(state, a) || !tl_rest_is_asleep(state, b))
+      tl_is_asleep(state, a) || !tl_is_asleep(state, b))
     return false;
-  state->rest[b] = 0;
+  state->sleep_flags[b] = 0;
   return true;
 }
 
@@ -167,7 +167,7 @@ talus_status tl_sleep_keep(const tl_crowd *crowd, const tl_contacts *before, tl_
   const tl_contact *rows = before->data;
   for (size_t i = 0; i < before->count;) {
     size_t end = i;
-    while (end < before->count && tl_rest_is_dormant(model, crowd->in, rows[end].a, rows[end].b))
+    while (end < before->count && tl_pair_is_dormant(model, crowd->in, rows[end].a, rows[end].b))
       ++end;
     tl_history_keep(before, i, end - i, after);
     i = end + 1;
@@ -180,7 +180,7 @@ void tl_sleep_drop_pairs(const tl_crowd *crowd, tl_pairs *pairs) {
   size_t kept = 0;
   for (size_t i = 0; i < pairs->count; ++i) {
     const tl_pair pair = pairs->data[i];
-    if (!tl_rest_is_dormant(model, crowd->in, pair.a, pair.b))
+    if (!tl_pair_is_dormant(model, crowd->in, pair.a, pair.b))
       pairs->data[kept++] = pair;
   }
   pairs->count = kept;
@@ -288,7 +288,7 @@ talus_status tl_sleep_fall(const tl_crowd *crowd, const tl_contacts *contacts) {
       judge_joint(model, state, &crowd->joints->all.data[i], label, verdict);
   for (size_t i = 0; i < model->bodies; ++i)
     if (!tl_body_is_static(model, i) && verdict[label[i]] == SUPPORTED)
-      state->rest[i] |= TL_REST_FALLING;
+      state->sleep_flags[i] |= TL_SLEEP_FALLING;
   tl_arena_release(crowd->arena, mark);
   return TALUS_OK;
 }
@@ -306,15 +306,15 @@ static void watch_range(void *context, size_t begin, size_t end) {
   const tl_state *in = job->crowd->in, *out = job->crowd->out;
   const talus_real speed = (talus_real)model->sleep.speed;
   for (size_t i = begin; i < end; ++i) {
-    uint32_t *rest = &out->rest[i];
-    if (*rest & TL_REST_ASLEEP)
+    uint32_t *sleep_flags = &out->sleep_flags[i];
+    if (*sleep_flags & TL_SLEEP_ASLEEP)
       continue;
     const talus_real radius = tl_body_shape(model, i)->radius * model->property.scale[i];
     const talus_real turning = radius * tl_length(out->spin[i]);
     const bool slow =
         !tl_body_is_static(model, i) && tl_length(out->velocity[i]) < speed && turning < speed;
-    const bool was_slow = *rest & TL_REST_SLOW;
-    *rest = slow ? TL_REST_SLOW : 0;
+    const bool was_slow = *sleep_flags & TL_SLEEP_SLOW;
+    *sleep_flags = slow ? TL_SLEEP_SLOW : 0;
     out->slow_since[i] = !slow ? 0 : was_slow ? in->slow_since[i] : job->crowd->t0;
   }
 }

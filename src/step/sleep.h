@@ -21,19 +21,19 @@
  * All rules come down to one: what touches somebody awake wakes. So the woken step is, bit for bit,
  * the step of a world in which nobody had slept but the velocities were zero.
  *
- * Nothing here depends on threads, and all that decides is in the state: the fields `rest` and
- * `slow_since`. It is a pass of the world: in a crowd that was gathered nobody falls asleep, and
- * who sleeps goes on to. */
+ * Nothing here depends on threads, and all that decides is in the state: the fields `sleep_flags`
+ * and `slow_since`. It is a pass of the world: in a crowd that was gathered nobody falls asleep,
+ * and who sleeps goes on to. */
 #ifndef TL_STEP_SLEEP_H
 #define TL_STEP_SLEEP_H
 
 #include "contact/contact.h"
-#include "crowd/rest.h"
+#include "crowd/asleep.h"
 
 /* Whether bodies of the crowd can fall asleep and wake. */
 static inline bool tl_sleep_is_on(const tl_crowd *crowd) {
   const tl_model *model = crowd->model;
-  return crowd->sleeps && model->sleep.speed > 0 && crowd->in->rest && crowd->in->slow_since;
+  return crowd->sleeps && model->sleep.speed > 0 && crowd->in->sleep_flags && crowd->in->slow_since;
 }
 
 /* Wakes what is to wake. pairs: all candidates of this step; contacts: the set of the last step. */
@@ -54,7 +54,7 @@ void tl_sleep_drop_pairs(const tl_crowd *crowd, tl_pairs *pairs);
  */
 talus_status tl_sleep_merge(const tl_crowd *crowd, tl_contacts *contacts, size_t kept);
 
-/* Marks the bodies that fall asleep in this step (TL_REST_FALLING). contacts: of this step, with
+/* Marks the bodies that fall asleep in this step (TL_SLEEP_FALLING). contacts: of this step, with
  * the impulses of the last. */
 talus_status tl_sleep_fall(const tl_crowd *crowd, const tl_contacts *contacts);
 

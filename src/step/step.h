@@ -53,7 +53,7 @@ talus_status tl_step_advance(const tl_backend *backend, const tl_crowd *crowd,
 
 /* Numbers are finite long after they have lost all sense: the most of its own sizes that a body may
  * move by within a step, and of rad that it may turn by. */
-#define TL_STEP_WILD 1e6
+#define TL_STEP_TOO_FAR 1e6
 
 /* Looks at the velocities with which the bodies are about to move from crowd->in. The message is
  * completed by the world, which knows names. */

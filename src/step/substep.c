@@ -23,8 +23,7 @@ typedef struct substeps {
   load *loads;          /* by row */
 } substeps;
 
-/* ---- contacts ---------------------------------------------------------------------------------
- */
+/* ---- contacts -------------------------------------------------------------------------------- */
 
 static talus_status take_sums(const substeps *s, bool is_wanted, talus_vec3 **sums) {
   *sums = NULL;
@@ -55,7 +54,7 @@ static void add_range(void *context, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) {
     s->impulses[i] = tl_add(s->impulses[i], s->contacts->data[i].impulse);
     if (s->torques)
-      s->torques[i] = tl_add(s->torques[i], s->contacts->touches.data[i].torque);
+      s->torques[i] = tl_add(s->torques[i], s->contacts->law_states.data[i].torque);
   }
 }
 
@@ -73,7 +72,7 @@ static void hand_range(void *context, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) {
     s->contacts->data[i].impulse = s->impulses[i];
     if (s->torques)
-      s->contacts->touches.data[i].torque = s->torques[i];
+      s->contacts->law_states.data[i].torque = s->torques[i];
   }
 }
 
@@ -96,8 +95,7 @@ static talus_status end_contacts(substeps *s) {
   return TALUS_OK;
 }
 
-/* ---- joints -----------------------------------------------------------------------------------
- */
+/* ---- joints ---------------------------------------------------------------------------------- */
 
 /* A table of its own, which substeps may write to. */
 static talus_status begin_joints(substeps *s) {
@@ -139,8 +137,7 @@ static void end_joints(const substeps *s) {
   }
 }
 
-/* ---- the report -------------------------------------------------------------------------------
- */
+/* ---- the report ------------------------------------------------------------------------------ */
 
 static void add_report(tl_solve_report *all, const tl_solve_report *one) {
   if (one->worst_residual > all->worst_residual) {
@@ -163,8 +160,7 @@ static void add_report(tl_solve_report *all, const tl_solve_report *one) {
   all->made_energy += one->made_energy;
 }
 
-/* ---- all of it --------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 /* The k-th of the interval. From the second on bodies move in place: from crowd->out to it. */
 static tl_crowd part_of(const substeps *s, int k) {

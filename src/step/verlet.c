@@ -20,10 +20,10 @@ typedef struct verlet_job {
   const tl_model *model;
   const tl_crowd *crowd;
   tl_state mid; /* poses at t1, velocities in the middle of the step */
-  const talus_vec3 *first_push, *first_twist; /* at t0 */
-  talus_vec3 *lead, *swing;                   /* half a step with the forces of t0 */
-  talus_vec3 *push, *twist;                   /* at t1 */
-  tl_twist *twists;                           /* by member: velocities in the middle, or at t1 */
+  const talus_vec3 *first_force, *first_torque; /* at t0 */
+  talus_vec3 *velocity_kick, *spin_kick;        /* half a step with the forces of t0 */
+  talus_vec3 *spring_force, *spring_torque;     /* at t1 */
+  tl_twist *twists;                             /* by member: velocities in the middle, or at t1 */
 } verlet_job;
 
 static double wall_now(void) {
@@ -64,12 +64,12 @@ static tl_twist kick_of(const tl_model *model, uint32_t slot, talus_quat rotatio
 /* Exactly what a kick does to the kinetic energy is force times mean velocity: work of contacts and
  * of loads. */
 static void add_work(const tl_model *model, uint32_t slot, const tl_twist *before,
-                     const tl_twist *after, talus_vec3 push, talus_vec3 twist, double half,
-                     tl_tally work[2]) {
+                     const tl_twist *after, talus_vec3 spring_force, talus_vec3 spring_torque,
+                     double half, tl_tally work[2]) {
   const tl_properties *property = &model->property;
   const talus_vec3 v = tl_add(before->velocity, after->velocity);
   const talus_vec3 w = tl_add(before->spin, after->spin);
-  tl_tally_add(&work[0], 0.5 * half * (dot_d(push, v) + dot_d(twist, w)));
+  tl_tally_add(&work[0], 0.5 * half * (dot_d(spring_force, v) + dot_d(spring_torque, w)));
   if (property->force)
     tl_tally_add(&work[1], 0.5 * half * dot_d(property->force[slot], v));
   if (property->torque)
@@ -85,17 +85,17 @@ static void first_kick(const verlet_job *job, size_t member, tl_tally work[2]) {
   const tl_state *in = job->crowd->in;
   const double half = 0.5 * job->crowd->dt;
   if (tl_body_is_static(job->model, slot)) {
-    job->lead[slot] = job->swing[slot] = tl_vec3(0, 0, 0);
+    job->velocity_kick[slot] = job->spin_kick[slot] = tl_vec3(0, 0, 0);
     return;
   }
-  const tl_twist kick = kick_of(job->model, slot, in->rotation[slot], job->first_push[slot],
-                                job->first_twist[slot], (talus_real)half);
+  const tl_twist kick = kick_of(job->model, slot, in->rotation[slot], job->first_force[slot],
+                                job->first_torque[slot], (talus_real)half);
   const tl_twist before = {in->velocity[slot], in->spin[slot]};
   job->twists[member] = kicked(before, kick);
-  job->lead[slot] = kick.velocity;
-  job->swing[slot] = kick.spin;
-  add_work(job->model, slot, &before, &job->twists[member], job->first_push[slot],
-           job->first_twist[slot], half, work);
+  job->velocity_kick[slot] = kick.velocity;
+  job->spin_kick[slot] = kick.spin;
+  add_work(job->model, slot, &before, &job->twists[member], job->first_force[slot],
+           job->first_torque[slot], half, work);
 }
 
 static void last_kick(const verlet_job *job, size_t member, tl_tally work[2]) {
@@ -103,14 +103,15 @@ static void last_kick(const verlet_job *job, size_t member, tl_tally work[2]) {
   const double half = 0.5 * job->crowd->dt;
   const tl_twist before = {job->mid.velocity[slot], job->mid.spin[slot]};
   if (tl_body_is_static(job->model, slot)) {
-    job->twists[member] = kicked(before, (tl_twist){job->lead[slot], job->swing[slot]});
+    job->twists[member] =
+        kicked(before, (tl_twist){job->velocity_kick[slot], job->spin_kick[slot]});
     return;
   }
-  const tl_twist kick = kick_of(job->model, slot, job->mid.rotation[slot], job->push[slot],
-                                job->twist[slot], (talus_real)half);
+  const tl_twist kick = kick_of(job->model, slot, job->mid.rotation[slot], job->spring_force[slot],
+                                job->spring_torque[slot], (talus_real)half);
   job->twists[member] = kicked(before, kick);
-  add_work(job->model, slot, &before, &job->twists[member], job->push[slot], job->twist[slot], half,
-           work);
+  add_work(job->model, slot, &before, &job->twists[member], job->spring_force[slot],
+           job->spring_torque[slot], half, work);
 }
 
 typedef void kick_fn(const verlet_job *job, size_t member, tl_tally work[2]);
@@ -135,7 +136,7 @@ static void kick_all(const verlet_job *job, kick_fn *kick, tl_solve_report *repo
 }
 
 /* A kinematic body moved them by its way in the step, which is not its velocity at the end. */
-static void lead_kinematic(void *context, size_t begin, size_t end) {
+static void kick_kinematic(void *context, size_t begin, size_t end) {
   const verlet_job *job = context;
   const tl_crowd *crowd = job->crowd;
   for (size_t i = begin; i < end; ++i) {
@@ -144,8 +145,8 @@ static void lead_kinematic(void *context, size_t begin, size_t end) {
       continue;
     talus_vec3 v, w;
     tl_body_way(job->model, slot, crowd->t0, crowd->t1, crowd->dt, &v, &w);
-    job->lead[slot] = tl_sub(job->mid.velocity[slot], v);
-    job->swing[slot] = tl_sub(job->mid.spin[slot], w);
+    job->velocity_kick[slot] = tl_sub(job->mid.velocity[slot], v);
+    job->spin_kick[slot] = tl_sub(job->mid.spin[slot], w);
     job->mid.velocity[slot] = v;
     job->mid.spin[slot] = w;
   }
@@ -163,8 +164,8 @@ static talus_status push_at_start(const tl_backend *backend, const tl_crowd *cro
   at_start.contacts_after = contacts;
   TL_TRY(tl_step_find_contacts(backend, &at_start, report));
   const tl_penalty_motion motion = {.velocity = crowd->in->velocity, .spin = crowd->in->spin};
-  return tl_penalty_push(crowd, &motion, contacts, crowd->out->push, crowd->out->twist,
-                         &report->solve);
+  return tl_penalty_push(crowd, &motion, contacts, crowd->out->spring_force,
+                         crowd->out->spring_torque, &report->solve);
 }
 
 static talus_status take_scratch(verlet_job *job) {
@@ -174,10 +175,10 @@ static talus_status take_scratch(verlet_job *job) {
   TL_TAKE(arena, n, &job->mid.rotation);
   TL_TAKE(arena, n, &job->mid.velocity);
   TL_TAKE(arena, n, &job->mid.spin);
-  TL_TAKE(arena, n, &job->lead);
-  TL_TAKE(arena, n, &job->swing);
-  TL_TAKE(arena, n, &job->push);
-  TL_TAKE(arena, n, &job->twist);
+  TL_TAKE(arena, n, &job->velocity_kick);
+  TL_TAKE(arena, n, &job->spin_kick);
+  TL_TAKE(arena, n, &job->spring_force);
+  TL_TAKE(arena, n, &job->spring_torque);
   TL_TAKE(arena, job->crowd->count, &job->twists);
   return TALUS_OK;
 }
@@ -198,8 +199,8 @@ static void commit_range(void *context, size_t begin, size_t end) {
     out->rotation[slot] = job->mid.rotation[slot];
     out->velocity[slot] = job->twists[i].velocity;
     out->spin[slot] = job->twists[i].spin;
-    out->push[slot] = job->push[slot];
-    out->twist[slot] = job->twist[slot];
+    out->spring_force[slot] = job->spring_force[slot];
+    out->spring_torque[slot] = job->spring_torque[slot];
   }
 }
 
@@ -220,8 +221,8 @@ static talus_status step_any(const tl_backend *backend, const tl_crowd *crowd,
   }
   verlet_job job = {.model = model,
                     .crowd = crowd,
-                    .first_push = pushed_by->push,
-                    .first_twist = pushed_by->twist};
+                    .first_force = pushed_by->spring_force,
+                    .first_torque = pushed_by->spring_torque};
   TL_TRY(take_scratch(&job));
   kick_all(&job, first_kick, &report->solve);
   const tl_twists twists = {.first = job.twists, .stride = sizeof *job.twists};
@@ -230,7 +231,7 @@ static talus_status step_any(const tl_backend *backend, const tl_crowd *crowd,
   drift.out = &job.mid;
   tl_step_move(&drift, twists);
   drift.in = &job.mid;
-  tl_for(&model->par, crowd->count, 512, lead_kinematic, &job);
+  tl_for(&model->par, crowd->count, 512, kick_kinematic, &job);
   report->wall_step += wall_now() - begun;
 
   drift.contacts_before = last;
@@ -239,10 +240,11 @@ static talus_status step_any(const tl_backend *backend, const tl_crowd *crowd,
   const double found = wall_now();
   const tl_penalty_motion motion = {.velocity = job.mid.velocity,
                                     .spin = job.mid.spin,
-                                    .lead = job.lead,
-                                    .swing = job.swing,
+                                    .velocity_kick = job.velocity_kick,
+                                    .spin_kick = job.spin_kick,
                                     .h = crowd->dt};
-  TL_TRY(tl_penalty_push(&drift, &motion, after, job.push, job.twist, &report->solve));
+  TL_TRY(
+      tl_penalty_push(&drift, &motion, after, job.spring_force, job.spring_torque, &report->solve));
   const double pushed = wall_now();
   report->wall_solve += pushed - found;
   kick_all(&job, last_kick, &report->solve);

@@ -1,7 +1,7 @@
 /* Bodies of a world: adding, removing, looking up, setting. Rows stay in uid order: new bodies come
  * last and removal closes up without reordering, so that slot order is canonical order. */
 #include "base/quote.h"
-#include "crowd/rest.h"
+#include "crowd/asleep.h"
 #include "shape/shape.h"
 #include "shape/solid.h"
 #include "world/world.h"
@@ -41,7 +41,7 @@ talus_status tl_world_slot(const talus_world *world, talus_body body, uint32_t *
 /* Lazy rows that this world cannot do without; asked for again where memory was missing. */
 static talus_status reserve_lazy(talus_world *world) {
   TL_TRY(tl_world_reserve_push(world));
-  return tl_world_reserve_rest(world);
+  return tl_world_reserve_sleep(world);
 }
 
 talus_status tl_world_reserve(talus_world *world, size_t n) {
@@ -65,8 +65,7 @@ talus_status tl_world_reserve(talus_world *world, size_t n) {
   return reserve_lazy(world);
 }
 
-/* ---- adding -------------------------------------------------------------------------------------
- */
+/* ---- adding ---------------------------------------------------------------------------------- */
 
 static talus_status check_numbers(const talus_body_def *def, const char *what) {
   if (!tl_is_finite_d(def->position.x) || !tl_is_finite_d(def->position.y) ||
@@ -198,8 +197,8 @@ static void write_pose(talus_world *world, uint32_t slot, const talus_body_def *
   state->rotation[slot] = tl_quat_mul(q, shape->axes);
   state->velocity[slot] = def->kind == TALUS_FREE ? def->velocity : tl_vec3(0, 0, 0);
   state->spin[slot] = def->kind == TALUS_FREE ? def->spin : tl_vec3(0, 0, 0);
-  if (state->push)
-    state->push[slot] = state->twist[slot] = tl_vec3(0, 0, 0);
+  if (state->spring_force)
+    state->spring_force[slot] = state->spring_torque[slot] = tl_vec3(0, 0, 0);
 }
 
 /* Everything that can fail comes before the first change. */
@@ -279,8 +278,7 @@ talus_status talus_world_add_body(talus_world *world, const talus_body_def *def,
   return TALUS_OK;
 }
 
-/* ---- removing
- * ------------------------------------------------------------------------------------- */
+/* ---- removing -------------------------------------------------------------------------------- */
 
 static void forget(talus_world *world, uint32_t slot) {
   const uint32_t handle = world->model.property.handle[slot];
@@ -337,8 +335,7 @@ talus_status talus_world_remove_body(talus_world *world, talus_body body) {
   return tl_world_compact(world, remove, &removed);
 }
 
-/* ---- looking up and setting
- * ------------------------------------------------------------------------- */
+/* ---- looking up and setting ------------------------------------------------------------------ */
 
 static talus_body handle_of(const talus_world *world, uint32_t slot) {
   const uint32_t index = world->model.property.handle[slot];
@@ -371,7 +368,7 @@ talus_status talus_world_get_body(const talus_world *world, talus_body body,
                             .mass = p->mass[slot],
                             .inertia = tl_body_inertia(&world->model, slot),
                             .scale = p->scale[slot],
-                            .asleep = tl_rest_is_asleep(&world->state, slot)};
+                            .asleep = tl_is_asleep(&world->state, slot)};
   return TALUS_OK;
 }
 

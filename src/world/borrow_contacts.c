@@ -1,6 +1,6 @@
 /* What a world knows of touching beside where bodies are: impulses to begin with, springs, sleep.
  */
-#include "crowd/rest.h"
+#include "crowd/asleep.h"
 #include "world/borrow.h"
 
 typedef struct ledger {
@@ -15,8 +15,8 @@ static talus_status reserve(const ledger *l, size_t more) {
   tl_contacts *to = &l->world->contacts;
   const size_t n = to->count + more;
   TL_TRY(tl_array_reserve(to, n));
-  if (tl_contacts_have_touches(&l->old->contacts) || tl_contacts_have_touches(to))
-    TL_TRY(tl_array_reserve(&to->touches, n));
+  if (tl_contacts_have_law_states(&l->old->contacts) || tl_contacts_have_law_states(to))
+    TL_TRY(tl_array_reserve(&to->law_states, n));
   if (tl_contacts_have_springs(&l->old->contacts) || tl_contacts_have_springs(to))
     TL_TRY(tl_array_reserve(&to->springs, n));
   return TALUS_OK;
@@ -25,31 +25,31 @@ static talus_status reserve(const ledger *l, size_t more) {
 /* Contacts that were there without such a record get an empty one. */
 static void open_records(const ledger *l) {
   tl_contacts *to = &l->world->contacts;
-  const bool touches = tl_contacts_have_touches(&l->old->contacts),
+  const bool law_states = tl_contacts_have_law_states(&l->old->contacts),
              springs = tl_contacts_have_springs(&l->old->contacts);
-  if (touches && to->touches.count < to->count)
-    memset(to->touches.data, 0, to->count * sizeof *to->touches.data);
-  if (touches)
-    to->touches.count = to->count;
+  if (law_states && to->law_states.count < to->count)
+    memset(to->law_states.data, 0, to->count * sizeof *to->law_states.data);
+  if (law_states)
+    to->law_states.count = to->count;
   if (springs && to->springs.count < to->count)
     memset(to->springs.data, 0, to->count * sizeof *to->springs.data);
   if (springs)
     to->springs.count = to->count;
 }
 
-static void copy_contact(const ledger *l, size_t i, bool touches, bool springs) {
+static void copy_contact(const ledger *l, size_t i, bool law_states, bool springs) {
   const tl_contacts *from = &l->old->contacts;
   tl_contacts *to = &l->world->contacts;
   tl_contact contact = from->data[i];
   contact.a = l->taken->slots.data[contact.a];
   contact.b = l->taken->slots.data[contact.b];
   contact.impulse = tl_scale(contact.impulse, l->ratio);
-  if (touches) {
-    tl_touch touch = {0};
-    if (tl_contacts_have_touches(from))
-      touch = from->touches.data[i];
-    touch.torque = tl_scale(touch.torque, l->ratio);
-    to->touches.data[to->touches.count++] = touch;
+  if (law_states) {
+    tl_law_state law_state = {0};
+    if (tl_contacts_have_law_states(from))
+      law_state = from->law_states.data[i];
+    law_state.torque = tl_scale(law_state.torque, l->ratio);
+    to->law_states.data[to->law_states.count++] = law_state;
   }
   if (springs) {
     const tl_spring none = {0};
@@ -78,11 +78,11 @@ static talus_status copy_contacts(ledger *l) {
     to->dt = from->dt;
   l->ratio = tl_step_ratio(from->dt, to->dt);
   open_records(l);
-  const bool touches = tl_contacts_have_touches(from) || tl_contacts_have_touches(to);
+  const bool law_states = tl_contacts_have_law_states(from) || tl_contacts_have_law_states(to);
   const bool springs = tl_contacts_have_springs(from) || tl_contacts_have_springs(to);
   for (size_t i = 0; i < from->count; ++i)
     if (is_kept(l, &from->data[i]))
-      copy_contact(l, i, touches, springs);
+      copy_contact(l, i, law_states, springs);
   return TALUS_OK;
 }
 
@@ -91,14 +91,14 @@ static void copy_sleep(const ledger *l) {
   const tl_state *from = &l->old->state;
   tl_state *to = &l->world->state;
   const double shift = talus_world_time(l->world) - talus_world_time(l->old);
-  if (!from->rest || !to->rest || l->taken->is_changed)
+  if (!from->sleep_flags || !to->sleep_flags || l->taken->is_changed)
     return;
   for (size_t i = 0; i < l->taken->slots.count; ++i) {
     const uint32_t slot = l->taken->slots.data[i];
     if (slot == TL_NONE)
       continue;
-    to->rest[slot] = from->rest[i];
-    to->slow_since[slot] = from->rest[i] & TL_REST_SLOW ? from->slow_since[i] + shift : 0;
+    to->sleep_flags[slot] = from->sleep_flags[i];
+    to->slow_since[slot] = from->sleep_flags[i] & TL_SLEEP_SLOW ? from->slow_since[i] + shift : 0;
   }
 }
 
@@ -107,11 +107,11 @@ static void wake_bereft(const ledger *l) {
   const tl_contacts *from = &l->old->contacts;
   const uint32_t *slots = l->taken->slots.data;
   tl_state *to = &l->world->state;
-  for (size_t i = 0; to->rest && i < from->count; ++i) {
+  for (size_t i = 0; to->sleep_flags && i < from->count; ++i) {
     const uint32_t a = slots[from->data[i].a], b = slots[from->data[i].b];
     const uint32_t left = a == TL_NONE ? b : b == TL_NONE ? a : TL_NONE;
     if (left != TL_NONE && !tl_body_is_static(&l->world->model, left))
-      to->rest[left] = 0, to->slow_since[left] = 0;
+      to->sleep_flags[left] = 0, to->slow_since[left] = 0;
   }
 }
 
@@ -123,11 +123,11 @@ static void copy_pushes(const ledger *l) {
   const tl_penalty *theirs = &l->old->penalty;
   const bool is_same = l->taken->is_all && !l->taken->is_changed &&
                        l->world->model.dt == l->old->model.dt && theirs->is_pushed;
-  if (!is_same || !from->push || !to->push)
+  if (!is_same || !from->spring_force || !to->spring_force)
     return;
   for (size_t i = 0; i < l->taken->slots.count; ++i) {
-    to->push[l->taken->slots.data[i]] = from->push[i];
-    to->twist[l->taken->slots.data[i]] = from->twist[i];
+    to->spring_force[l->taken->slots.data[i]] = from->spring_force[i];
+    to->spring_torque[l->taken->slots.data[i]] = from->spring_torque[i];
   }
   penalty->stored = theirs->stored;
   penalty->damping = theirs->damping;

@@ -1,15 +1,15 @@
 /* What follows when the world was changed by hand. When islands fall asleep and how waking spreads
  * is in step/sleep.h. */
-#include "crowd/rest.h"
+#include "crowd/asleep.h"
 #include "world/world.h"
 
 static void wake(talus_world *world, uint32_t slot) {
   if (!tl_body_is_static(&world->model, slot))
-    world->state.rest[slot] = 0, world->state.slow_since[slot] = 0;
+    world->state.sleep_flags[slot] = 0, world->state.slow_since[slot] = 0;
 }
 
 static void disturb(talus_world *world, uint32_t slot) {
-  world->state.rest[slot] = tl_body_is_static(&world->model, slot) ? TL_REST_PLACED : 0;
+  world->state.sleep_flags[slot] = tl_body_is_static(&world->model, slot) ? TL_SLEEP_PLACED : 0;
   world->state.slow_since[slot] = 0;
 }
 
@@ -33,12 +33,12 @@ void tl_changed(talus_world *world, unsigned what, uint32_t slot) {
   world->penalty.is_pushed = false;
   if (world->penalty.is_borrowed)
     world->penalty.auto_stiffness = 0, world->penalty.is_borrowed = false;
-  world->rest.was_pushed = false; /* where a step waits to be finished */
+  world->unfinished.was_pushed = false; /* where a step waits to be finished */
   if (what & TL_CHANGED_PLACE)
     world->is_rearranged = true;
   if (what & TL_CHANGED_PAIRS)
     tl_broad_forget(&world->broad_cache);
-  if (!world->state.rest)
+  if (!world->state.sleep_flags)
     return;
   if ((what & TL_CHANGED_LAWS) ||
       (slot == TL_EVERYBODY && (what & (TL_CHANGED_FORCES | TL_CHANGED_PLACE))))
@@ -50,14 +50,14 @@ void tl_changed(talus_world *world, unsigned what, uint32_t slot) {
 }
 
 void tl_world_wake_touching(talus_world *world, const uint8_t *remove) {
-  for (size_t i = 0; world->state.rest && i < world->contacts.count; ++i) {
+  for (size_t i = 0; world->state.sleep_flags && i < world->contacts.count; ++i) {
     const tl_contact *c = &world->contacts.data[i];
     if (remove[c->a])
       wake(world, c->b);
     if (remove[c->b])
       wake(world, c->a);
   }
-  for (size_t i = 0; world->state.rest && i < world->joints.all.count; ++i) {
+  for (size_t i = 0; world->state.sleep_flags && i < world->joints.all.count; ++i) {
     const uint32_t a = world->joints.all.data[i].a, b = world->joints.all.data[i].b;
     if (a == TL_NONE || b == TL_NONE)
       continue;

@@ -260,8 +260,9 @@ static double press_now(const talus_world *world, const tl_course *course, uint3
   const tl_state *state = &world->state;
   const talus_dvec3 axis = {course->axis[0], course->axis[1], course->axis[2]};
   const double speed = tl_ddot(tl_widen(state->velocity[slot]), axis);
-  const double push =
-      state->push && world->penalty.is_pushed ? tl_ddot(tl_widen(state->push[slot]), axis) : 0;
+  const double push = state->spring_force && world->penalty.is_pushed
+                          ? tl_ddot(tl_widen(state->spring_force[slot]), axis)
+                          : 0;
   const double per_speed = (double)world->model.property.mass[slot] / world->model.dt;
   const double most = per_speed * (course->max_speed - speed) - push,
                least = per_speed * (-course->max_speed - speed) - push;
@@ -273,8 +274,8 @@ static double press_now(const talus_world *world, const tl_course *course, uint3
 static bool is_same(talus_vec3 a, talus_vec3 b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
 
 static void wake_slot(talus_world *world, uint32_t slot) {
-  if (slot != TL_NONE && world->state.rest)
-    world->state.rest[slot] = 0, world->state.slow_since[slot] = 0;
+  if (slot != TL_NONE && world->state.sleep_flags)
+    world->state.sleep_flags[slot] = 0, world->state.slow_since[slot] = 0;
 }
 
 static talus_status load_body(talus_world *world, uint32_t slot, uint32_t kind, talus_vec3 load) {
@@ -284,7 +285,8 @@ static talus_status load_body(talus_world *world, uint32_t slot, uint32_t kind, 
   if (is_same(is_torque ? world->model.property.torque[slot] : world->model.property.force[slot],
               load))
     return TALUS_OK;
-  TL_TRY(tl_need(&world->where, field | TL_THE(rest) | TL_THE(slow_since), TL_READ | TL_WRITE));
+  TL_TRY(
+      tl_need(&world->where, field | TL_THE(sleep_flags) | TL_THE(slow_since), TL_READ | TL_WRITE));
   if (is_torque)
     world->model.property.torque[slot] = load;
   else
@@ -298,7 +300,7 @@ static talus_status follow_body(talus_world *world, const tl_course *course, uin
   if (course->kind != TL_COURSE_PRESS)
     return load_body(world, slot, course->kind,
                      tl_vec3((talus_real)value[0], (talus_real)value[1], (talus_real)value[2]));
-  TL_TRY(tl_need(&world->where, TL_THE(velocity) | TL_THE(push) | TL_THE(mass), TL_READ));
+  TL_TRY(tl_need(&world->where, TL_THE(velocity) | TL_THE(spring_force) | TL_THE(mass), TL_READ));
   const double force = press_now(world, course, slot, value[0]);
   const talus_vec3 weight = tl_scale(world->model.gravity, world->model.property.mass[slot]);
   const talus_vec3 push =
@@ -309,7 +311,7 @@ static talus_status follow_body(talus_world *world, const tl_course *course, uin
 
 static talus_status follow_joint(talus_world *world, const tl_course *course, size_t row,
                                  double value) {
-  TL_TRY(tl_need(&world->where, TL_THE(joints) | TL_THE(rest) | TL_THE(slow_since),
+  TL_TRY(tl_need(&world->where, TL_THE(joints) | TL_THE(sleep_flags) | TL_THE(slow_since),
                  TL_READ | TL_WRITE));
   tl_joint *joint = &world->joints.all.data[row];
   double *load = course->kind == TL_COURSE_MOTOR ? &joint->motor_target : &joint->motor_max;

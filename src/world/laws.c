@@ -1,8 +1,7 @@
 /* Materials, and what holds between two of them. */
 #include "world/world.h"
 
-/* ---- ranges ------------------------------------------------------------------------------------
- */
+/* ---- ranges ---------------------------------------------------------------------------------- */
 
 static talus_status check_number(const char *what, const char *name, double value) {
   if (!(value >= 0) || !tl_is_finite_d(value))
@@ -64,8 +63,7 @@ static tl_pair_law law_of(const talus_material_law *law) {
   return made;
 }
 
-/* ---- the table ---------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 /* 0, "as the step allows", gives way to a number. */
 static talus_real softer_of(talus_real a, talus_real b) {
@@ -120,8 +118,7 @@ talus_status tl_world_make_laws(talus_world *world) {
   return TALUS_OK;
 }
 
-/* ---- public calls ------------------------------------------------------------------------------
- */
+/* ---- public calls ---------------------------------------------------------------------------- */
 
 talus_status talus_world_add_material(talus_world *world, const talus_material_def *def,
                                       talus_material *material) {

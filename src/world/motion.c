@@ -9,8 +9,7 @@
 
 #define WRONG(...) return tl_fail(TALUS_ERROR_INVALID, __VA_ARGS__)
 
-/* ---- checks -----------------------------------------------------------------------------------
- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 static talus_status check_table(const talus_motion *m, const char *what) {
   if ((unsigned)m->table_kind > TALUS_TABLE_POSES)
@@ -55,8 +54,7 @@ static talus_status check_term(const talus_motion *m, const char *what) {
   return check_table(m, what);
 }
 
-/* ---- surfaces ---------------------------------------------------------------------------------
- */
+/* ---- surfaces -------------------------------------------------------------------------------- */
 
 static bool is_along(talus_vec3 v, talus_vec3 axis) {
   return tl_length2(tl_cross(v, axis)) <= TL_R(1e-8) * tl_length2(v) * tl_length2(axis);
@@ -130,8 +128,7 @@ talus_status tl_world_reserve_motion(talus_world *world, const talus_motion *mot
   return tl_array_reserve(&model->motion_values, values);
 }
 
-/* ---- copies -----------------------------------------------------------------------------------
- */
+/* ---- copies ---------------------------------------------------------------------------------- */
 
 /* Quaternions of unit length, each on the side of the one before it: q and -q are one rotation, and
  * what is interpolated between them must be the shorter way. */
@@ -229,8 +226,7 @@ talus_status tl_world_borrow_motion(talus_world *world, uint32_t slot, const tal
   return TALUS_OK;
 }
 
-/* ---- the end of a table -----------------------------------------------------------------------
- */
+/* ---- the end of a table ---------------------------------------------------------------------- */
 
 static void tell_end(const talus_world *world, uint32_t row, double end) {
   const tl_model *model = &world->model;

@@ -6,8 +6,7 @@
 #include "base/input.h"
 #include "world/motion_file.h"
 
-/* ---- the table --------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 typedef struct heading {
   const char *names[8]; /* no first one: the list ends */
@@ -153,8 +152,7 @@ talus_status tl_motion_parse(const char *path, const char *bytes, size_t n,
   return parse(&of_motions, path, bytes, n, values, kind);
 }
 
-/* ---- files ------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static talus_status read_file(const tables *of, const char *path, talus_table *table) {
   *table = (talus_table){0};

@@ -2,8 +2,7 @@
 #include "base/hash.h"
 #include "world/world.h"
 
-/* ---- totals
- * -------------------------------------------------------------------------------------- */
+/* ---- totals ---------------------------------------------------------------------------------- */
 
 enum { KINETIC, ROTATIONAL, POTENTIAL, PX, PY, PZ, LX, LY, LZ, SUMS };
 
@@ -116,8 +115,7 @@ talus_status talus_world_report(talus_world *world, talus_report *report) {
   return TALUS_OK;
 }
 
-/* ---- the state hash
- * ------------------------------------------------------------------------------- */
+/* ---- the state hash -------------------------------------------------------------------------- */
 
 static uint64_t hash_body(const talus_world *world, size_t slot) {
   unsigned char bytes[256];
@@ -144,8 +142,7 @@ uint64_t talus_world_hash(const talus_world *world) {
   return sum;
 }
 
-/* ---- contacts
- * --------------------------------------------------------------------------------------- */
+/* ---- contacts -------------------------------------------------------------------------------- */
 
 talus_status talus_world_contacts(const talus_world *world, talus_contact *contacts,
                                   size_t capacity, size_t *count) {

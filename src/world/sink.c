@@ -47,7 +47,7 @@ talus_status tl_world_watch(talus_world *world) {
                               .rotation = world->state.rotation,
                               .velocity = world->state.velocity,
                               .spin = world->state.spin,
-                              .dt = world->rest.dt};
+                              .dt = world->unfinished.dt};
   if (!world->last.has_depths) {
     TL_TRY(tl_need(&world->where, TL_THE_BODIES | TL_THE_CONTACTS, TL_READ));
     TL_TRY(tl_contact_measure(&world->model, &world->widths, &passage, &world->contacts,

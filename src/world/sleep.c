@@ -1,6 +1,6 @@
 /* Sleep, as the world's calls see it. What wakes bodies is in world/changed.c; when islands fall
  * asleep and how waking spreads is in step/sleep.h. */
-#include "crowd/rest.h"
+#include "crowd/asleep.h"
 #include "world/world.h"
 
 #include <math.h>
@@ -14,11 +14,11 @@ talus_status tl_sleep_check(const talus_sleep_def *sleep) {
   return TALUS_OK;
 }
 
-talus_status tl_world_reserve_rest(talus_world *world) {
+talus_status tl_world_reserve_sleep(talus_world *world) {
   if (!(world->model.sleep.speed > 0))
     return TALUS_OK;
   for (int i = 0; i < TL_STATE_FIELD_COUNT; ++i)
-    if (tl_state_fields[i].offset == offsetof(tl_state, rest) ||
+    if (tl_state_fields[i].offset == offsetof(tl_state, sleep_flags) ||
         tl_state_fields[i].offset == offsetof(tl_state, slow_since))
       TL_TRY(tl_field_wake(&world->state, &tl_state_fields[i], world->capacity));
   return TALUS_OK;
@@ -28,16 +28,16 @@ talus_status tl_world_reserve_push(talus_world *world) {
   if (world->model.solve.kind != TALUS_SOLVE_PENALTY)
     return TALUS_OK;
   for (int i = 0; i < TL_STATE_FIELD_COUNT; ++i)
-    if (tl_state_fields[i].offset == offsetof(tl_state, push) ||
-        tl_state_fields[i].offset == offsetof(tl_state, twist))
+    if (tl_state_fields[i].offset == offsetof(tl_state, spring_force) ||
+        tl_state_fields[i].offset == offsetof(tl_state, spring_torque))
       TL_TRY(tl_field_wake(&world->state, &tl_state_fields[i], world->capacity));
   return TALUS_OK;
 }
 
 size_t tl_world_count_asleep(const talus_world *world) {
   size_t count = 0;
-  for (size_t i = 0; world->state.rest && i < world->model.bodies; ++i)
-    count += tl_rest_is_asleep(&world->state, i);
+  for (size_t i = 0; world->state.sleep_flags && i < world->model.bodies; ++i)
+    count += tl_is_asleep(&world->state, i);
   return count;
 }
 
@@ -71,7 +71,7 @@ talus_status talus_world_set_sleep(talus_world *world, talus_sleep_def sleep) {
   TL_TRY(tl_need(&world->where, TL_THE(tables) | TL_THE_AFTERMATH, TL_READ | TL_WRITE));
   const talus_sleep_def before = world->model.sleep;
   world->model.sleep = sleep;
-  const talus_status status = tl_world_reserve_rest(world);
+  const talus_status status = tl_world_reserve_sleep(world);
   if (status != TALUS_OK)
     world->model.sleep = before;
   else

@@ -19,8 +19,7 @@ size_t talus_world_body_count(const talus_world *world) {
   return world->model.bodies;
 }
 
-/* ---- failure ----------------------------------------------------------------------------------
- */
+/* ---- failure --------------------------------------------------------------------------------- */
 
 /* The culprit's contacts, deepest first, at most three, into text. */
 static void list_contacts(const talus_world *world, uint32_t slot, char *text, size_t size) {
@@ -70,8 +69,7 @@ static talus_status explain(const talus_world *world, talus_status status) {
                                               : "try a smaller step or more solver iterations");
 }
 
-/* ---- coming and going
- * ----------------------------------------------------------------------------- */
+/* ---- coming and going ------------------------------------------------------------------------ */
 
 static bool is_outside(const talus_domain_def *domain, talus_dvec3 x) {
   return (!domain->periodic[0] && (x.x < domain->box.lo.x || x.x > domain->box.hi.x)) ||
@@ -129,27 +127,26 @@ static talus_status remove_leavers(talus_world *world) {
 }
 
 static talus_status add_fresh(talus_world *world) {
-  const bool is_rearranged = world->is_rearranged, was_pushed = world->rest.was_pushed;
-  for (size_t i = world->rest.added; i < world->fresh.count; ++i) {
+  const bool is_rearranged = world->is_rearranged, was_pushed = world->unfinished.was_pushed;
+  for (size_t i = world->unfinished.added; i < world->fresh.count; ++i) {
     const talus_status status = talus_world_add_body(world, &world->fresh.data[i], NULL);
-    world->rest.was_pushed = was_pushed;
+    world->unfinished.was_pushed = was_pushed;
     if (status != TALUS_OK)
       return tl_fail_in(status == TALUS_ERROR_MEMORY ? status : TALUS_ERROR_DIVERGED,
                         "an emitter at t = %g s", talus_world_time(world));
     world->flow_energy += tl_world_energy_of(world, world->model.bodies - 1);
-    world->rest.added++;
+    world->unfinished.added++;
   }
   /* New bodies touch nothing yet; but a law with a reach is felt before that, from the first kick
    * on, and forces must be found anew. */
   if (world->fresh.count == 0 || !(tl_penalty_reach(&world->model) > 0))
-    world->penalty.is_pushed = world->rest.was_pushed;
+    world->penalty.is_pushed = world->unfinished.was_pushed;
   world->is_rearranged = is_rearranged; /* new ones lie in nobody's way */
   world->emitted += world->fresh.count;
   return TALUS_OK;
 }
 
-/* ---- one step
- * --------------------------------------------------------------------------------------- */
+/* ---- one step -------------------------------------------------------------------------------- */
 
 static void tell_broad(talus_world *world) {
   if (world->model.broad != TALUS_BROAD_AUTO || world->last.broad == world->broad_told)
@@ -230,9 +227,9 @@ static void settle(talus_world *world) {
   const tl_model *model = &world->model;
   const tl_crowd crowd = {.model = model,
                           .count = model->bodies,
-                          .t0 = world->rest.t0,
+                          .t0 = world->unfinished.t0,
                           .t1 = world->time,
-                          .dt = world->rest.dt,
+                          .dt = world->unfinished.dt,
                           .in = &world->state,
                           .out = &world->state,
                           .arena = &world->arena,
@@ -241,42 +238,42 @@ static void settle(talus_world *world) {
   tl_world_tell_tables(world, crowd.t0, crowd.t1);
   tl_world_tell_joints(world);
   world->joint_work +=
-      world->last.solve.joint_work + tl_world_spring_energy(world) - world->rest.spring;
+      world->last.solve.joint_work + tl_world_spring_energy(world) - world->unfinished.spring;
 }
 
 /* Behind the move of the bodies: each part is done once, and where one finds no memory all goes on
  * there with the next call, so that nothing is skipped and nothing done twice. */
 static talus_status finish(talus_world *world) {
-  tl_rest_of_step *rest = &world->rest;
-  if (rest->from == TL_REST_WATCH) {
+  tl_unfinished_step *unfinished = &world->unfinished;
+  if (unfinished->from == TL_UNFINISHED_WATCH) {
     TL_TRY(tl_world_watch(world));
     TL_TRY(need_to_settle(world));
     settle(world);
-    rest->from = TL_REST_REMOVE;
+    unfinished->from = TL_UNFINISHED_REMOVE;
   }
-  if (rest->from == TL_REST_REMOVE) {
+  if (unfinished->from == TL_UNFINISHED_REMOVE) {
     TL_TRY(remove_leavers(world));
-    rest->from = TL_REST_EMIT;
-    rest->added = world->fresh.count = 0;
-    rest->was_pushed = world->penalty.is_pushed;
+    unfinished->from = TL_UNFINISHED_EMIT;
+    unfinished->added = world->fresh.count = 0;
+    unfinished->was_pushed = world->penalty.is_pushed;
   }
-  if (rest->from == TL_REST_EMIT) {
+  if (unfinished->from == TL_UNFINISHED_EMIT) {
     if (world->flow.emitters.count > 0)
       TL_TRY(tl_need(&world->where, TL_THE_BODIES, TL_READ));
     TL_TRY(tl_flow_emit(&world->flow, &world->model, &world->state, talus_world_time(world),
                         &world->fresh));
-    rest->from = TL_REST_ADD;
+    unfinished->from = TL_UNFINISHED_ADD;
   }
-  if (rest->from == TL_REST_ADD) {
+  if (unfinished->from == TL_UNFINISHED_ADD) {
     if (world->flow.emitters.count > 0)
       TL_TRY(add_fresh(world));
-    rest->from = TL_REST_NONE;
+    unfinished->from = TL_UNFINISHED_NONE;
   }
   return TALUS_OK;
 }
 
 talus_status tl_world_finish_step(talus_world *world) {
-  if (world->rest.from == TL_REST_NONE)
+  if (world->unfinished.from == TL_UNFINISHED_NONE)
     return TALUS_OK;
   TL_TRY(tl_arena_reset(&world->arena));
   return finish(world);
@@ -387,7 +384,7 @@ static talus_status step_once(talus_world *world) {
                           .penalty = &world->penalty,
                           .where = &world->where};
   world->broad_cache.chosen = world->last.broad; /* as a resumed run does */
-  world->rest.spring = tl_world_spring_energy(world);
+  world->unfinished.spring = tl_world_spring_energy(world);
   const tl_step_report last = world->last;
   world->where.soon = needs_contacts(world) ? TL_THE_CONTACTS : 0;
   tl_flow_begin_step(&world->flow, model, &world->state);
@@ -421,9 +418,9 @@ static talus_status step_once(talus_world *world) {
   tl_world_note_elastic(world);
   world->steps++; /* the bodies have moved, whatever fails from here on */
   world->time = crowd.t1;
-  world->rest.t0 = crowd.t0;
-  world->rest.dt = crowd.dt;
-  world->rest.from = TL_REST_WATCH;
+  world->unfinished.t0 = crowd.t0;
+  world->unfinished.dt = crowd.dt;
+  world->unfinished.from = TL_UNFINISHED_WATCH;
   TL_TRY(finish(world));
   return tl_world_end_strictly(world);
 }
@@ -440,8 +437,7 @@ talus_status talus_world_step(talus_world *world, uint64_t n) {
   return tl_arena_reset(&world->arena); /* one block again, where a step needed more than it had */
 }
 
-/* ---- flow
- * ------------------------------------------------------------------------------------------- */
+/* ---- flow ------------------------------------------------------------------------------------ */
 
 /* Removes the bodies from slot `before` on, so that a call that failed halfway has added nothing.
  */

@@ -1,5 +1,5 @@
 /* Whether what a file or a caller put into a world makes a world. Loading trusts nothing. */
-#include "crowd/rest.h"
+#include "crowd/asleep.h"
 #include "world/world.h"
 
 #include <math.h>
@@ -66,11 +66,12 @@ static const char *find_fault(const talus_world *world, size_t slot) {
     return "its handle is another body's";
   if (slot > 0 && p->uid[slot] <= p->uid[slot - 1])
     return "bodies are not in the order of their uids";
-  const uint32_t rest = world->state.rest ? world->state.rest[slot] : 0;
-  if ((rest & TL_REST_FALLING) ||
-      (rest & TL_REST_ASLEEP &&
-       (!(model->sleep.speed > 0) || tl_body_is_static(model, slot) || rest != TL_REST_ASLEEP ||
-        tl_length2(world->state.velocity[slot]) > 0 || tl_length2(world->state.spin[slot]) > 0)))
+  const uint32_t sleep_flags = world->state.sleep_flags ? world->state.sleep_flags[slot] : 0;
+  if ((sleep_flags & TL_SLEEP_FALLING) ||
+      (sleep_flags & TL_SLEEP_ASLEEP &&
+       (!(model->sleep.speed > 0) || tl_body_is_static(model, slot) ||
+        sleep_flags != TL_SLEEP_ASLEEP || tl_length2(world->state.velocity[slot]) > 0 ||
+        tl_length2(world->state.spin[slot]) > 0)))
     return "it sleeps, but it moves or cannot sleep";
   if (p->uid[slot] >= world->next_uid)
     return "its uid was never given out";
@@ -100,8 +101,8 @@ static talus_status check_contacts(const talus_world *world) {
     if (i > 0 && !contact_precedes(&rows[i - 1], &rows[i]))
       return tl_fail(TALUS_ERROR_FORMAT, "contacts are not in canonical order");
   }
-  for (size_t i = 0; i < world->contacts.touches.count; ++i)
-    if (world->contacts.touches.data[i].state >= TL_TOUCH_STATES)
+  for (size_t i = 0; i < world->contacts.law_states.count; ++i)
+    if (world->contacts.law_states.data[i].state >= TL_CONTACT_STATES)
       return tl_fail(TALUS_ERROR_FORMAT, "contact %zu has a state that there is not", i);
   return TALUS_OK;
 }
@@ -112,13 +113,14 @@ static talus_status check_springs(const talus_world *world) {
   if (contacts->springs.count != 0 && (!is_used || contacts->springs.count != contacts->count))
     return tl_fail(TALUS_ERROR_FORMAT, "there are %zu springs for %zu contacts",
                    contacts->springs.count, contacts->count);
-  if (is_used && world->model.bodies > 0 && (!world->state.push || !world->state.twist))
+  if (is_used && world->model.bodies > 0 &&
+      (!world->state.spring_force || !world->state.spring_torque))
     return tl_fail(TALUS_ERROR_FORMAT, "the forces of springs are missing");
   return TALUS_OK;
 }
 
 static talus_status check_sleep(const talus_world *world) {
-  if (world->state.rest && !world->state.slow_since)
+  if (world->state.sleep_flags && !world->state.slow_since)
     return tl_fail(TALUS_ERROR_FORMAT, "it is missing since when bodies are slow");
   return TALUS_OK;
 }

@@ -230,8 +230,7 @@ void talus_world_destroy(talus_world *world) {
   (void)tl_resize(&block, sizeof *world, 0);
 }
 
-/* ---- shapes and materials ---------------------------------------------------------------------
- */
+/* ---- shapes and materials -------------------------------------------------------------------- */
 
 talus_status tl_world_not_mapped(const talus_world *world, const char *what) {
   if (world->mapped.count > 0)
@@ -255,8 +254,7 @@ talus_status talus_world_add_shape(talus_world *world, const talus_shape_def *de
   return TALUS_OK;
 }
 
-/* ---- groups ------------------------------------------------------------------------------------
- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 talus_status talus_world_group(talus_world *world, const char *name, uint32_t *group) {
   TL_MAY_CHANGE(world);

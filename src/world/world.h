@@ -52,13 +52,19 @@ typedef struct tl_course {
 
 /* What is left to do of the last step, whose bodies have moved: nothing, but where memory was
  * missing. The next call goes on there (world/step.c). */
-typedef struct tl_rest_of_step {
-  enum { TL_REST_NONE, TL_REST_WATCH, TL_REST_REMOVE, TL_REST_EMIT, TL_REST_ADD } from;
+typedef struct tl_unfinished_step {
+  enum {
+    TL_UNFINISHED_NONE,
+    TL_UNFINISHED_WATCH,
+    TL_UNFINISHED_REMOVE,
+    TL_UNFINISHED_EMIT,
+    TL_UNFINISHED_ADD
+  } from;
   double t0, dt;   /* s: when the step began, and how long it was */
   double spring;   /* J, stored in springs of joints before it */
   size_t added;    /* of the fresh bodies */
   bool was_pushed; /* before they were */
-} tl_rest_of_step;
+} tl_unfinished_step;
 
 /* A view that is mapped. */
 typedef struct tl_mapping {
@@ -92,7 +98,7 @@ struct talus_world {
   tl_flow flow;
   tl_arena arena;
   tl_new_bodies fresh; /* emitted this step */
-  tl_rest_of_step rest;
+  tl_unfinished_step unfinished;
   const tl_backend *backend;
   talus_broad_kind broad_told; /* what the log last said of `auto` */
   bool guard_told;             /* that a solver shortened its step */
@@ -212,16 +218,16 @@ enum {
   TL_CHANGED_PAIRS = 8   /* rows or who meets whom: candidates that are kept are of no use */
 };
 #define TL_EVERYBODY     TL_NONE /* with TL_CHANGED_FORCES: those that move */
-#define TL_THE_AFTERMATH (TL_THE(rest) | TL_THE(push) | TL_THE(twist))
+#define TL_THE_AFTERMATH (TL_THE(sleep_flags) | TL_THE(spring_force) | TL_THE(spring_torque))
 void tl_changed(talus_world *world, unsigned what, uint32_t slot);
 /* Those wake that touch, or are joined to, a body that is about to be removed. */
 void tl_world_wake_touching(talus_world *world, const uint8_t *remove);
 
-/* Sleep (world/sleep.c). Whether the settings make sense; room for the field `rest` where bodies
- * may sleep; how many sleep. */
+/* Sleep (world/sleep.c). Whether the settings make sense; room for the field `sleep_flags` where
+ * bodies may sleep; how many sleep. */
 talus_status tl_sleep_check(const talus_sleep_def *sleep);
 talus_status tl_strict_check(uint32_t strict);
-talus_status tl_world_reserve_rest(talus_world *world);
+talus_status tl_world_reserve_sleep(talus_world *world);
 size_t tl_world_count_asleep(const talus_world *world);
 
 /* After a step: says which joints drift, and which of them broke, whose bodies wake

@@ -361,7 +361,7 @@ TL_FN void probe_impact(uint64_t *r, tape *t) {
   tl_impact_row row;
   memset(&row, 0, sizeof row);
   row.normal = n, row.arm_a = tl_scale(n, TL_R(0.5)), row.arm_b = draw3(r);
-  row.friction = TL_R(0.3), row.restitution = TL_R(0.8), row.lead = tl_scale(draw3(r), TL_R(0.1));
+  row.friction = TL_R(0.3), row.restitution = TL_R(0.8), row.load_change = tl_scale(draw3(r), TL_R(0.1));
   tl_impact_begin(&pair, &row), put3(t, row.before);
   put(t, tl_impact_stop(&pair, &row)), tl_impact_keep(&pair, &row), put3(t, row.soft_after);
   tl_impact_throw(&pair, &row), put(t, tl_impact_rub(&pair, &row)), put3(t, row.impulse);
@@ -459,9 +459,9 @@ TL_FN void probe_penalty_visit(uint64_t *r, tape *t) {
   memset(&a, 0, sizeof a), memset(&b, 0, sizeof b);
   a.v = tl_spring_vec_of(draw3(r)), b.v = tl_spring_vec_of(draw3(r));
   a.w = tl_spring_vec_of(draw3(r)), b.w = tl_spring_vec_of(draw3(r));
-  a.lead = tl_spring_vec_of(tl_scale(draw3(r), TL_R(0.01)));
+  a.velocity_kick = tl_spring_vec_of(tl_scale(draw3(r), TL_R(0.01)));
   a.radius = b.radius = TL_R(0.5), a.inv_mass = b.inv_mass = 1, a.curvature = b.curvature = 2;
-  tl_spring_touch touch;
+  tl_spring_contact touch;
   memset(&touch, 0, sizeof touch);
   touch.normal = 1000, touch.tangent = 800, touch.damping = TL_R(0.3), touch.friction = TL_R(0.4);
   touch.tangent_damping = TL_R(0.2), touch.cohesion = TL_R(0.1);
@@ -644,7 +644,7 @@ TL_FN void probe_ellipsoid(uint64_t *r, tape *t) {
   put(t, tl_ellipsoids_ask(&p, TL_ELL_SETTLE, &xi, &y)), put(t, xi), put_e(t, y);
   put(t, tl_ellipsoids_overlap(&p)), put(t, tl_ellipsoids_overlap_float(&single));
   tl_ell_contact found;
-  if (tl_ellipsoids_touch(&p, tl_ell_times(y, 1 / sqrt(tl_ell_dot(y, y))), 9, &found) == TL_ELL_FOUND)
+  if (tl_ellipsoids_find_contact(&p, tl_ell_times(y, 1 / sqrt(tl_ell_dot(y, y))), 9, &found) == TL_ELL_FOUND)
     put_contact(t, &found);
 }
 
@@ -652,7 +652,7 @@ TL_FN void probe_ellipsoid_lanes(uint64_t *r, tape *t) {
   const tl_ell_pair p = draw_pair(r);
   const tl_ell_look look = tl_ell_look_at(p, tl_ell_start(p));
   put_e(t, look.y), put(t, look.excess), put(t, look.q1), put(t, look.width), put(t, look.next);
-  const tl_ell_touch touch = tl_ell_touch_at(p, tl_ell_times(p.d, 1 / sqrt(tl_ell_dot(p.d, p.d))));
+  const tl_ell_newton touch = tl_ell_newton_at(p, tl_ell_times(p.d, 1 / sqrt(tl_ell_dot(p.d, p.d))));
   put_e(t, touch.p1), put_e(t, touch.p2), put_e(t, touch.next), put(t, touch.w), put(t, touch.step);
 }
 
@@ -777,11 +777,11 @@ TL_FN void probe_revolved(uint64_t *r, tape *t) {
   const talus_dvec3 x = draw_by_wall(r, &wall), y = draw_by_wall(r, &wall);
   const double reach = draw_in(r, 0, 1.5), behind = draw_in(r, 0, 0.5);
   const uint32_t k = (uint32_t)draw_below(r, kProfile - 1);
-  tl_wall_touches list;
-  tl_revolved_touches(&wall, x, reach, behind, &list), put(t, list.count);
+  tl_wall_places list;
+  tl_revolved_places(&wall, x, reach, behind, &list), put(t, list.count);
   for (int i = 0; i < list.count; ++i) {
-    put(t, list.touch[i].distance), put_d(t, list.touch[i].away);
-    put(t, list.touch[i].feature);
+    put(t, list.place[i].distance), put_d(t, list.place[i].away);
+    put(t, list.place[i].feature);
   }
   put(t, tl_revolved_crossing(&wall, x, y)), put(t, tl_wall_crossing(&wall, k, y, x));
   const tl_wall_view v = tl_wall_view_of(y, reach);
@@ -798,7 +798,7 @@ TL_FN void probe_revolved(uint64_t *r, tape *t) {
   for (uint32_t i = 0; i < TL_REVOLVED_MAX + 9; ++i)
     tl_wall_add(&list, floor(30 * draw(r)), x, i);
   for (int i = 0; i < list.count; ++i)
-    put(t, list.touch[i].distance), put(t, list.touch[i].feature);
+    put(t, list.place[i].distance), put(t, list.place[i].feature);
 }
 
 TL_FN void put_edge(tape *t, const tl_wall_edge *e, tl_meridian n, tl_meridian circle) {

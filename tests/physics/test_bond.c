@@ -72,8 +72,7 @@ static double ball_mass(double radius) {
 
 static const double ratios[] = {0.95, 1.05};
 
-/* ---- pairs -------------------------------------------------------------------------------------
- */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
 /* Two balls that turn about their common centre of mass as one body, which drifts at `drift`; the
  * pull needed is m w^2 R. */
@@ -139,8 +138,7 @@ TEST(two_boxes_face_to_face_spin_as_one_up_to_the_pull_off_force) {
     }
 }
 
-/* ---- sheared and rolled ------------------------------------------------------------------------
- */
+/* ---- sheared and rolled ---------------------------------------------------------------------- */
 
 /* A box under a ceiling, pushed sideways with 0.8 of what friction holds: mu (c - weight). */
 TEST(sheared_box_hangs_up_to_its_pull_off_force) {
@@ -185,8 +183,7 @@ TEST(ball_rolls_round_another_up_to_the_pull_off_force) {
     }
 }
 
-/* ---- bonds that end ----------------------------------------------------------------------------
- */
+/* ---- bonds that end -------------------------------------------------------------------------- */
 
 /* To break a bond takes its pull-off force over its reach, whatever the size of the bodies: a ball
  * that leaves with less kinetic energy comes back. */

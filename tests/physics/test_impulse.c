@@ -23,8 +23,7 @@ static double turned(const talus_world *world, talus_body body) {
 
 static double length(talus_vec3 v) { return sqrt((double)(v.x * v.x + v.y * v.y + v.z * v.z)); }
 
-/* ---- rest -------------------------------------------------------------------------------------
- */
+/* ---- rest ------------------------------------------------------------------------------------ */
 
 /* One sweep a step is all it gets, and from a cold start: corners that were visited one after the
  * other would leave it spinning. */
@@ -146,8 +145,7 @@ TEST(wall_stands_as_with_cone_complementarity) {
     CHECK_NEAR(ours[i], theirs[i], BY_PRECISION(1e-4, 2e-3));
 }
 
-/* ---- position correction ----------------------------------------------------------------------
- */
+/* ---- position correction --------------------------------------------------------------------- */
 
 /* Two bodies that overlap deeply, far from anything. They part as far as the slop, and at no time
  * does either have a velocity: the numbers are 0, not small. */
@@ -254,8 +252,7 @@ TEST(joints_hold_while_overlap_is_taken_out) {
   talus_world_destroy(world);
 }
 
-/* ---- impact and friction ----------------------------------------------------------------------
- */
+/* ---- impact and friction --------------------------------------------------------------------- */
 
 TEST(ball_bounces_to_e_squared_of_its_height) {
   const double e = 0.7, dt = 5e-4;

@@ -1,8 +1,7 @@
 /* Joints at their limits: locks beside them, steps that are too long, warm start, divergence. */
 #include "joint_rig.h"
 
-/* ---- locks -------------------------------------------------------------------------------------
- */
+/* ---- locks ----------------------------------------------------------------------------------- */
 
 static talus_body add_locked(rig *r, double x, double z, double lx, double lz, uint32_t lock) {
   talus_shape_def shape = talus_shape_def_default();
@@ -101,8 +100,7 @@ TEST(lock_against_a_joint_stays_and_nothing_runs_away) {
   talus_world_destroy(r.world);
 }
 
-/* ---- steps that are too long -----------------------------------------------------------------
- */
+/* ---- steps that are too long ----------------------------------------------------------------- */
 
 static char told[4096];
 
@@ -215,8 +213,7 @@ TEST(drift_is_told_once) {
   talus_world_destroy(r.world);
 }
 
-/* ---- warm start --------------------------------------------------------------------------------
- */
+/* ---- warm start ------------------------------------------------------------------------------ */
 
 typedef struct fall {
   double drift, gain;

@@ -1,8 +1,7 @@
 /* What drives, limits and breaks joints: gears, motors, limits, springs, ropes, thresholds. */
 #include "joint_rig.h"
 
-/* ---- gears -------------------------------------------------------------------------------------
- */
+/* ---- gears ----------------------------------------------------------------------------------- */
 
 static talus_body add_wheel(rig *r, double x, double radius) {
   talus_shape_def shape = talus_shape_def_default();
@@ -91,8 +90,7 @@ TEST(gear_and_rack_hold_for_ten_seconds) {
   talus_world_destroy(r.world);
 }
 
-/* ---- motors, limits, springs -------------------------------------------------------------------
- */
+/* ---- motors, limits, springs ----------------------------------------------------------------- */
 
 TEST(motor_gives_no_more_than_its_cap) {
   rig r = make(1e-3, 0);
@@ -215,8 +213,7 @@ TEST(rope_pulls_and_does_not_push) {
   talus_world_destroy(r.world);
 }
 
-/* ---- breaking ----------------------------------------------------------------------------------
- */
+/* ---- breaking -------------------------------------------------------------------------------- */
 
 TEST(joint_breaks_at_its_threshold_and_not_before) {
   rig r = make(1e-3, 0);
@@ -240,8 +237,7 @@ TEST(joint_breaks_at_its_threshold_and_not_before) {
   talus_world_destroy(r.world);
 }
 
-/* ---- limits and position correction ------------------------------------------------------------
- */
+/* ---- limits and position correction ---------------------------------------------------------- */
 
 /* A slider rests on its lower limit, and a block that cannot move overlaps it from above: what
  * would push the two apart has only one way to go, past the limit. */

@@ -4,8 +4,7 @@
 #include "joint_rig.h"
 #include "solve/system/links.h"
 
-/* ---- chains ------------------------------------------------------------------------------------
- */
+/* ---- chains ---------------------------------------------------------------------------------- */
 
 /* A hundred links of 1 kg with a ton at the end, released straight out. Links are half a metre
  * long: a taut chain of light links sings at sqrt(12 r g / l), and a step must be shorter than 2 /
@@ -136,8 +135,7 @@ TEST(long_chain_is_built_in_time_that_grows_with_its_links) {
   talus_world_destroy(r.world);
 }
 
-/* ---- with contacts, by every method ------------------------------------------------------------
- */
+/* ---- with contacts, by every method ---------------------------------------------------------- */
 
 /* A driven paddle in a heap of balls, a chain hanging into it, a limited flap; one world. */
 static talus_world *paddle(talus_ccp_method method, talus_joints_solver joints, int threads,
@@ -279,8 +277,7 @@ TEST(hashes_do_not_depend_on_threads_or_restarts) {
     }
 }
 
-/* ---- the objective -----------------------------------------------------------------------------
- */
+/* ---- the objective --------------------------------------------------------------------------- */
 
 /* A mass of 2 kg on a vertical slide, after one step from rest. */
 static double objective_of(talus_joint_def def) {

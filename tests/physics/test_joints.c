@@ -1,8 +1,7 @@
 /* Joints against what mechanics says: by the public interface. */
 #include "joint_rig.h"
 
-/* ---- pendulums ---------------------------------------------------------------------------------
- */
+/* ---- pendulums ------------------------------------------------------------------------------- */
 
 /* Time of 2 n half swings of a rod hung at its end, from where its angle passes 0. */
 static double period(double dt, double start) {
@@ -71,8 +70,7 @@ TEST(double_pendulum_keeps_its_energy_and_its_joints) {
   talus_world_destroy(r.world);
 }
 
-/* ---- closed loops ------------------------------------------------------------------------------
- */
+/* ---- closed loops ---------------------------------------------------------------------------- */
 
 static talus_joint driven(rig *r, talus_body b, double x, double z, double speed) {
   talus_joint_def def = joint_of(TALUS_JOINT_REVOLUTE, ground, b, x, 0, z, 0, -1, 0);
@@ -185,8 +183,7 @@ TEST(four_bar_follows_its_closed_form_over_a_turn) {
   solver = TALUS_JOINTS_AUTO;
 }
 
-/* ---- tops, momentum ----------------------------------------------------------------------------
- */
+/* ---- tops, momentum -------------------------------------------------------------------------- */
 
 /* A disc on a horizontal axle, held at the other end: it goes round at m g l / (I3 w). */
 TEST(heavy_top_precesses_at_its_rate) {

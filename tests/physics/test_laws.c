@@ -35,8 +35,7 @@ static double speed_of(const talus_world *world, talus_body body) {
   return sqrt((double)(v.x * v.x + v.y * v.y + v.z * v.z));
 }
 
-/* ---- rolling and spinning
- * ------------------------------------------------------------------------------------------- */
+/* ---- rolling and spinning -------------------------------------------------------------------- */
 
 /* A ball of radius R rolls at v = w R. Friction f and the resisting torque M = rolling m g give
  *   m dv/dt = -f,  (2/5) m R^2 dw/dt = f R - M,
@@ -136,15 +135,15 @@ TEST(warm_start_beside_joints_takes_the_same_share_of_impulse_and_torque) {
   CHECK_OK(talus_world_step(world, 20));
   CHECK(world->contacts.count == 1);
   const talus_vec3 impulse = world->contacts.data[0].impulse;
-  const talus_vec3 torque = world->contacts.touches.data[0].torque;
+  const talus_vec3 torque = world->contacts.law_states.data[0].torque;
   CHECK(tl_length(torque) > 0);
   world->model.solve.iterations = 0;
   CHECK_OK(talus_world_step(world, 1));
   CHECK(world->contacts.count == 1);
   const double share = (double)(tl_length(world->contacts.data[0].impulse) / tl_length(impulse));
   CHECK_NEAR(share, 0.4, 1e-6);
-  CHECK_NEAR((double)(tl_length(world->contacts.touches.data[0].torque) / tl_length(torque)), share,
-             1e-6);
+  CHECK_NEAR((double)(tl_length(world->contacts.law_states.data[0].torque) / tl_length(torque)),
+             share, 1e-6);
   talus_world_destroy(world);
 }
 
@@ -191,8 +190,7 @@ TEST(spinning_box_on_many_points_stops_and_lies_still) {
   }
 }
 
-/* ---- cohesion
- * ------------------------------------------------------------------------------------------- */
+/* ---- cohesion -------------------------------------------------------------------------------- */
 
 /* A grain touches a ceiling from below. */
 static double hang(size_t way, double cohesion_over_weight, int steps) {
@@ -284,8 +282,7 @@ TEST(hanging_grain_keeps_its_bond_over_sleep) {
   talus_world_destroy(world);
 }
 
-/* ---- static friction
- * ------------------------------------------------------------------------------------------- */
+/* ---- static friction ------------------------------------------------------------------------- */
 
 /* A box on a slope, pushed or not. Its speed down the slope after a second. */
 static double slope_speed(double tangent, double push) {
@@ -322,8 +319,7 @@ TEST(block_beyond_the_static_angle_slides_with_dynamic_friction) {
   CHECK_NEAR(slope_speed(0.2, 0.5), 0, BY_PRECISION(1e-8, 1e-5));
 }
 
-/* ---- pairs
- * ------------------------------------------------------------------------------------------- */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
 static double bounce_of(talus_world *world, talus_material a, talus_material b) {
   rig_body(world, TALUS_FIXED, rig_shape(world, TALUS_PLANE, 0, 0, 1, 0), a, 0, 0, 0);
@@ -384,8 +380,7 @@ TEST(laws_of_a_pair_are_the_smaller_of_the_two_unless_told) {
   talus_world_destroy(world);
 }
 
-/* ---- the ledger
- * ------------------------------------------------------------------------------------------- */
+/* ---- the ledger ------------------------------------------------------------------------------ */
 
 /* Kinetic and potential energy change by the work of contacts and loads, up to what symplectic
  * Euler leaves over. */

@@ -42,8 +42,7 @@ static void check_threads(const char *name, const char *const *settings, size_t 
   CHECK_EQ_U64(hash[2], hash[0]);
 }
 
-/* ---- trebuchet --------------------------------------------------------------------------------
- */
+/* ---- trebuchet ------------------------------------------------------------------------------- */
 
 static double energy_of(const talus_body_info *body) { /* J, of the motion of the centre */
   const double x = (double)body->velocity.x, y = (double)body->velocity.y,
@@ -127,8 +126,7 @@ TEST(trebuchet_throws_higher_with_a_weaker_sling_and_not_at_all_with_a_strong_on
 
 TEST(trebuchet_is_the_same_for_any_number_of_threads) { check_threads("trebuchet", NULL, 0, 400); }
 
-/* ---- vehicle ----------------------------------------------------------------------------------
- */
+/* ---- vehicle --------------------------------------------------------------------------------- */
 
 enum { SHOES = 28 };
 

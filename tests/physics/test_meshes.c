@@ -152,8 +152,7 @@ TEST(ball_behind_a_surface_goes_out_the_shortest_way) {
   talus_world_destroy(world);
 }
 
-/* ---- other kinds -------------------------------------------------------------------------------
- */
+/* ---- other kinds ----------------------------------------------------------------------------- */
 
 static talus_body_info slide(size_t triangles, const talus_shape_def *shape_def, double height,
                              size_t contacts) {
@@ -320,8 +319,7 @@ TEST(tree_and_threads_change_no_bit) {
   CHECK_EQ_U64(tumble(3, TALUS_TREE_BVH), hash);
 }
 
-/* ---- meshes that hold each other ---------------------------------------------------------------
- */
+/* ---- meshes that hold each other ------------------------------------------------------------- */
 
 TEST(linked_rings_stay_linked) {
   talus_world_def def = rig_def(1e-3);
@@ -391,8 +389,7 @@ TEST(mesh_near_a_kind_that_it_does_not_meet_is_refused_by_name) {
   talus_world_destroy(world);
 }
 
-/* ---- what can be free -------------------------------------------------------------------------
- */
+/* ---- what can be free ------------------------------------------------------------------------ */
 
 TEST(closed_mesh_has_the_mass_of_its_solid_and_an_open_one_cannot_be_free) {
   talus_world_def def = rig_def(1e-3);

@@ -34,8 +34,7 @@ static double deepest(const talus_world *world) {
   return most;
 }
 
-/* ---- cards ------------------------------------------------------------------------------------
- */
+/* ---- cards ----------------------------------------------------------------------------------- */
 
 /* A card of 0.2 mm over a plate of 1 mm, struck by a ball at 8 m/s off its centre. */
 static void strike_card(const how *way, double dt, double gap, bool is_fixed) {
@@ -74,8 +73,7 @@ TEST(card_that_is_struck_stays_above_the_plate) {
           strike_card(&ways[w], dts[d], gaps[g], fixed == 1);
 }
 
-/* ---- lines ------------------------------------------------------------------------------------
- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 /* Equal spheres of radius 1 cm with gaps between them, along a slanted line; the first comes in. */
 static void strike_line(const how *way, double dt, double gap, double restitution) {
@@ -172,8 +170,7 @@ TEST(kinematic_hammer_drives_no_card_through_the_next) {
   }
 }
 
-/* ---- who looks --------------------------------------------------------------------------------
- */
+/* ---- who looks ------------------------------------------------------------------------------- */
 
 static double draw(tl_random *random) { return tl_random_unit(random); }
 
@@ -254,8 +251,7 @@ TEST(contacts_are_the_same_whoever_looks) { check_who_looks(2, 40); }
 
 TEST(contacts_of_patches_are_the_same_whoever_looks) { check_who_looks(5, 8); }
 
-/* ---- what it costs ----------------------------------------------------------------------------
- */
+/* ---- what it costs --------------------------------------------------------------------------- */
 
 /* A heap of balls in a box, at rest. */
 static talus_world *make_heap(int count, talus_body *bullet) {

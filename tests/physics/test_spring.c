@@ -89,8 +89,7 @@ static double kept(const way *w, size_t kind, double stiffness, double dt, doubl
   return after / before;
 }
 
-/* ---- amplitude ---------------------------------------------------------------------------------
- */
+/* ---- amplitude ------------------------------------------------------------------------------- */
 
 TEST(undamped_springs_keep_their_amplitude_over_a_thousand_periods) {
   /* 1 kN/m to 1 MN/m at 1 kg and 1 ms: 200 to 7 steps a period. */
@@ -139,8 +138,7 @@ TEST(whirling_pair_on_a_spring_keeps_its_energy) {
   talus_world_destroy(r.world);
 }
 
-/* ---- damping and stiffness ---------------------------------------------------------------------
- */
+/* ---- damping and stiffness ------------------------------------------------------------------- */
 
 /* A share zeta of critical damping: ln of the ratio of two swings a period apart is
  * 2 pi zeta / sqrt(1 - zeta^2). By the energy, in the middle of the steps. */
@@ -191,8 +189,7 @@ TEST(strong_dampers_only_slow_down) {
   }
 }
 
-/* ---- the books ---------------------------------------------------------------------------------
- */
+/* ---- the books ------------------------------------------------------------------------------- */
 
 static double ledger(const talus_report *r) {
   return r->kinetic_energy + r->potential_energy + r->spring_energy - r->contact_work -

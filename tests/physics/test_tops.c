@@ -3,8 +3,7 @@
 
 #define PI 3.14159265358979323846
 
-/* ---- a free top -------------------------------------------------------------------------------
- */
+/* ---- a free top ------------------------------------------------------------------------------ */
 
 /* The complete elliptic integral K(k), k2 = k^2, by the arithmetic-geometric mean (Gauss 1799). */
 static double elliptic(double k2) {
@@ -91,8 +90,7 @@ TEST(middle_axis_flips_with_the_period_of_the_elliptic_integral) {
   }
 }
 
-/* ---- a heavy top ------------------------------------------------------------------------------
- */
+/* ---- a heavy top ----------------------------------------------------------------------------- */
 
 typedef struct top {
   double height;     /* m, of the centre of mass above the tip, along its axis */

@@ -23,23 +23,23 @@ static void store_impulses(void *context, size_t begin, size_t end) {
           tl_ccp_lane(&rows->packs[k].impulse, row - rows->pack_row[k]);
 }
 
-static void store_touch(const tl_ccp *job, size_t k, uint32_t lane, uint32_t contact) {
+static void store_law_state(const tl_ccp *job, size_t k, uint32_t lane, uint32_t contact) {
   const tl_system *system = job->system;
   const tl_ccp_rows *rows = &job->rows;
-  tl_touch *touch = &system->contacts->touches.data[contact];
-  *touch = (tl_touch){{0, 0, 0}, 0};
+  tl_law_state *law_state = &system->contacts->law_states.data[contact];
+  *law_state = (tl_law_state){{0, 0, 0}, 0};
   if (rows->rolls)
-    touch->torque = tl_ccp_lane(&rows->rolls[k].torque, lane);
+    law_state->torque = tl_ccp_lane(&rows->rolls[k].torque, lane);
   if (system->model->law_kinds & (TL_LAW_STATIC | TL_LAW_COHESION))
-    touch->state = tl_system_touch_state(system, &system->contacts->data[contact],
-                                         rows->packs[k].friction[lane],
-                                         tl_ccp_lane(&rows->packs[k].impulse, lane),
-                                         tl_ccp_arm_a(rows, k, lane), tl_ccp_arm_b(rows, k, lane));
+    law_state->state = tl_system_contact_state(
+        system, &system->contacts->data[contact], rows->packs[k].friction[lane],
+        tl_ccp_lane(&rows->packs[k].impulse, lane), tl_ccp_arm_a(rows, k, lane),
+        tl_ccp_arm_b(rows, k, lane));
 }
 
-/* What contacts remember (tl_touch), from packs, rolls and velocities; and impulses without the
+/* What contacts remember (tl_law_state), from packs, rolls and velocities; and impulses without the
  * shift by cohesion. */
-static void store_touches(void *context, size_t begin, size_t end) {
+static void store_law_states(void *context, size_t begin, size_t end) {
   const tl_ccp *job = context;
   const tl_system *system = job->system;
   const tl_ccp_rows *rows = &job->rows;
@@ -47,7 +47,7 @@ static void store_touches(void *context, size_t begin, size_t end) {
     for (uint32_t row = rows->pack_row[k]; row < rows->pack_row[k + 1]; ++row) {
       const uint32_t i = rows->contact[row];
       tl_contact *c = &system->contacts->data[i];
-      store_touch(job, k, row - rows->pack_row[k], i);
+      store_law_state(job, k, row - rows->pack_row[k], i);
       if (system->pulls)
         c->impulse = tl_madd(c->impulse, -system->pulls[i], c->normal);
     }
@@ -98,7 +98,7 @@ static talus_status solve_rows(tl_ccp *job) {
   TL_TRY(tl_ccp_solve_parts(job));
   tl_for(&system->model->par, job->rows.pack_count, 128, store_impulses, job);
   if (system->model->law_kinds != 0)
-    tl_for(&system->model->par, job->rows.pack_count, 128, store_touches, job);
+    tl_for(&system->model->par, job->rows.pack_count, 128, store_law_states, job);
   if (job->links.count > 0)
     tl_links_store(&job->links);
   return TALUS_OK;

@@ -18,8 +18,7 @@
 #define SHARE  4   /* of the usual sweeps: the next step takes out what this one leaves */
 #define ENOUGH 0.1 /* of the slop over the step: the residual that the velocities s may have */
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* By the numbers of all bodies: gradient methods have given those of a part others. */
 static void name_bodies(const tl_ccp *job, size_t k) {

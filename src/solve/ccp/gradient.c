@@ -28,8 +28,8 @@ typedef struct gradient {
   tl_ccp_reduction reduction;
   tl_ccp_body *free_bodies, *now_bodies, *next_bodies; /* of the impulses of the same name */
   tl_ccp_body *pushed_bodies;                          /* free_bodies and what links do; or NULL */
-  tl_ccp_body *lead_bodies;                            /* apgd: of `lead` */
-  tl_ccp_field *now, *next, *lead, *best;
+  tl_ccp_body *extrapolated_bodies;                    /* apgd: of `extrapolated` */
+  tl_ccp_field *now, *next, *extrapolated, *best;
   double best_rms, best_max;
   tl_effort effort;
   int done;
@@ -127,8 +127,8 @@ static talus_status prepare(gradient *g) {
   TL_TAKE(arena, field_count(g), &g->next);
   TL_TAKE(arena, field_count(g), &g->best);
   if (part->system->settings->method == TALUS_APGD) {
-    TL_TRY(take_bodies(g, &g->lead_bodies));
-    TL_TAKE(arena, field_count(g), &g->lead);
+    TL_TRY(take_bodies(g, &g->extrapolated_bodies));
+    TL_TAKE(arena, field_count(g), &g->extrapolated);
   }
   for (size_t k = 0; k < part->rows.pack_count; ++k)
     g->now[k] = g->best[k] = part->rows.packs[k].impulse;
@@ -250,11 +250,10 @@ static tl_ccp_sums step(gradient *g, tl_ccp_body *bodies, talus_real scale, bool
                       sums);
   return (tl_ccp_sums){.length2 = tl_tally_value(&sums[TL_CCP_LENGTH2]),
                        .slope = tl_tally_value(&sums[TL_CCP_SLOPE]),
-                       .lead = mark ? tl_tally_value(&sums[TL_CCP_LEAD]) : 0};
+                       .restart = mark ? tl_tally_value(&sums[TL_CCP_RESTART]) : 0};
 }
 
-/* ---- the three iterations
- * ------------------------------------------------------------------------- */
+/* ---- the three iterations -------------------------------------------------------------------- */
 
 static void iterate_jacobi(gradient *g) {
   tl_ccp_part *part = g->part;
@@ -283,13 +282,15 @@ static void iterate_apgd(gradient *g) {
   tl_ccp_part *part = g->part;
   double theta = 1, inverse_step = 2;
   bool momentum = false, is_done = good_enough(g, look(g));
-  memcpy(g->lead, g->now, field_bytes(g));
-  memcpy(g->lead_bodies, g->now_bodies, body_bytes(g));
+  memcpy(g->extrapolated, g->now, field_bytes(g));
+  memcpy(g->extrapolated_bodies, g->now_bodies, body_bytes(g));
   while (g->done < g->effort.most && !is_done && !tl_cancel_look(part->system->crowd->cancel)) {
     tl_ccp_sums sums;
     for (;;) {
-      sums = step(g, g->lead_bodies, (talus_real)(1 / inverse_step), false, g->lead, g->now);
-      const double curvature = spread(g, g->next, g->lead, g->lead_bodies, g->next_bodies);
+      sums = step(g, g->extrapolated_bodies, (talus_real)(1 / inverse_step), false, g->extrapolated,
+                  g->now);
+      const double curvature =
+          spread(g, g->next, g->extrapolated, g->extrapolated_bodies, g->next_bodies);
       g->done++;
       const bool short_enough = curvature <= inverse_step * sums.length2 * (1 + 1e-6);
       if (short_enough && !momentum &&
@@ -301,13 +302,13 @@ static void iterate_apgd(gradient *g) {
     }
     const double next_theta = 0.5 * (-theta * theta + theta * sqrt(theta * theta + 4));
     const double beta = theta * (1 - theta) / (theta * theta + next_theta);
-    const bool restart = sums.lead > 0;
+    const bool restart = sums.restart > 0;
     theta = restart ? 1 : next_theta;
     momentum = !restart;
-    /* lead = next + beta (next - now): from now, 1 + beta of the way to next. */
+    /* extrapolated = next + beta (next - now): from now, 1 + beta of the way to next. */
     const talus_real reach = (talus_real)(restart ? 1 : 1 + beta);
-    mix_fields(g, g->now, reach, g->next, g->lead);
-    mix_bodies(g, g->now_bodies, reach, g->next_bodies, g->lead_bodies);
+    mix_fields(g, g->now, reach, g->next, g->extrapolated);
+    mix_bodies(g, g->now_bodies, reach, g->next_bodies, g->extrapolated_bodies);
     swap_next(g);
     inverse_step *= 0.9;
     if (g->done % CHECK_EVERY < 2 || g->done >= g->effort.most) {
@@ -317,8 +318,8 @@ static void iterate_apgd(gradient *g) {
       if ((may_run_away(g) && went_back(g, rms)) || part->links.count > 0) {
         theta = 1;
         momentum = false;
-        memcpy(g->lead, g->now, field_bytes(g));
-        memcpy(g->lead_bodies, g->now_bodies, body_bytes(g));
+        memcpy(g->extrapolated, g->now, field_bytes(g));
+        memcpy(g->extrapolated_bodies, g->now_bodies, body_bytes(g));
       }
     }
   }

@@ -52,11 +52,11 @@ void tl_ccp_spread(const tl_ccp_part *part, const tl_ccp_reduction *reduction,
 
 /* Sums that a step of all rows gives on the way, tallied row by row; d = u + b is the gradient at
  * `from`. */
-enum { TL_CCP_LENGTH2, TL_CCP_SLOPE, TL_CCP_LEAD, TL_CCP_SUMS };
+enum { TL_CCP_LENGTH2, TL_CCP_SLOPE, TL_CCP_RESTART, TL_CCP_SUMS };
 typedef struct tl_ccp_sums {
   double length2; /* |to - from|^2 in the metric E^-1 */
   double slope;   /* d . (to - from) */
-  double lead;    /* d . (to - mark) */
+  double restart; /* d . (to - mark) */
 } tl_ccp_sums;
 
 /* A step of all rows: to = the projection of from - scale E d, with velocities from `bodies`, or

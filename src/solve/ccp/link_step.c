@@ -81,7 +81,7 @@ void tl_ccp_step_links(const tl_links *links, const tl_ccp_body *bodies, double 
       tl_tally_add(&sums[TL_CCP_LENGTH2], -scale * d[r] * dp[r]);
       tl_tally_add(&sums[TL_CCP_SLOPE], d[r] * dp[r]);
       if (m)
-        tl_tally_add(&sums[TL_CCP_LEAD], d[r] * (double)(q[r] - m[r]));
+        tl_tally_add(&sums[TL_CCP_RESTART], d[r] * (double)(q[r] - m[r]));
     }
   }
 }

@@ -152,7 +152,7 @@ talus_status tl_ccp_load_rows(tl_ccp *job) {
   TL_TAKE(arena, rows->pack_count, &rows->packs);
   TL_TRY(tl_system_take(system, rows->pack_count * TL_CCP_LANES, sizeof *rows->gaps,
                         (void **)&rows->gaps));
-  if (system->survey.arms)
+  if (system->summary.arms)
     TL_TAKE(arena, rows->pack_count, &rows->arms);
   if (system->model->law_kinds & TL_LAW_ROLLING)
     TL_TAKE(arena, rows->pack_count, &rows->rolls);

@@ -136,7 +136,7 @@ talus_status tl_ccp_take_momentum(tl_ccp_part *part) {
   part->momentum = NULL;
   if (part->links.count > 0)
     return TALUS_OK;
-  const bool bundles = part->system->survey.lumps && has_bundles(part);
+  const bool bundles = part->system->summary.nonspheres && has_bundles(part);
   if (!bundles && part->rows.count > MOST)
     return TALUS_OK;
   TL_TAKE(arena, 1, &m);

@@ -12,8 +12,7 @@
 
 #define W TL_CCP_LANES
 
-/* ---- which rows touch which body ---------------------------------------------------------------
- */
+/* ---- which rows touch which body ------------------------------------------------------------- */
 
 talus_status tl_ccp_make_gather(const tl_ccp_part *part, tl_ccp_gather *gather) {
   const size_t bodies = part->rows.body_count + 1, packs = part->rows.pack_count;
@@ -39,8 +38,7 @@ talus_status tl_ccp_make_gather(const tl_ccp_part *part, tl_ccp_gather *gather) 
   return TALUS_OK;
 }
 
-/* ---- velocities of impulses
- * ---------------------------------------------------------------------- */
+/* ---- velocities of impulses ------------------------------------------------------------------ */
 
 talus_status tl_ccp_make_reduction(const tl_ccp_part *part, tl_ccp_reduction *reduction) {
   reduction->kind = part->system->settings->reduction;
@@ -168,8 +166,7 @@ void tl_ccp_spread(const tl_ccp_part *part, const tl_ccp_reduction *reduction,
     tl_for_tally(&part->par, part->rows.body_count, TL_BLOCK, compare, &work, 1, norm);
 }
 
-/* ---- a step of all rows
- * ---------------------------------------------------------------------------- */
+/* ---- a step of all rows ---------------------------------------------------------------------- */
 
 typedef struct step_job {
   const tl_ccp_rows *rows; /* with the bodies of the definition */
@@ -220,7 +217,7 @@ static void roll_lane(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_
                                       (metric.es > 0 ? spin * spin / metric.es : 0));
   sums[TL_CCP_SLOPE][i] = (double)(tl_dot(d, change.impulse) + tl_dot(u.torque, change.torque));
   if (def->mark)
-    sums[TL_CCP_LEAD][i] =
+    sums[TL_CCP_RESTART][i] =
         (double)(tl_dot(d, tl_sub(to.impulse, lane_of(&def->mark[k], i))) +
                  tl_dot(u.torque, tl_sub(to.torque, lane_of(&def->mark[behind], i))));
 }
@@ -253,7 +250,7 @@ static void step_lane(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_
   sums[TL_CCP_LENGTH2][i] = (double)(normal * normal / pack->en[i] + tangent2 / pack->et[i]);
   sums[TL_CCP_SLOPE][i] = (double)tl_dot(d, change);
   if (def->mark)
-    sums[TL_CCP_LEAD][i] = (double)tl_dot(d, tl_sub(to, lane_of(&def->mark[k], i)));
+    sums[TL_CCP_RESTART][i] = (double)tl_dot(d, tl_sub(to, lane_of(&def->mark[k], i)));
 }
 
 void tl_ccp_step_packs_scalar(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_t begin,
@@ -284,8 +281,7 @@ void tl_ccp_step_all(const tl_ccp_part *part, const tl_ccp_step_def *def,
                TL_CCP_SUMS, sums);
 }
 
-/* ---- residual
- * -------------------------------------------------------------------------------------- */
+/* ---- residual -------------------------------------------------------------------------------- */
 
 typedef struct measure_job {
   const tl_ccp_part *part; /* with the bodies to look at */

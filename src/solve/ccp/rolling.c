@@ -14,7 +14,7 @@
 #include "solve/ccp/ccp.h"
 
 #define MOST_RADII TL_R(3)
-#define AHEAD      4 /* packs of which touches are asked for early */
+#define AHEAD      4 /* packs whose torques are prefetched */
 
 /* The same of friction, as the projection sees it (with `ncp` there is none): from here on its
  * cone is all but a half space. tl_ccp_wrench_height adds the square to 1 and then asks whether
@@ -83,7 +83,7 @@ static void load_lane(const tl_ccp *job, size_t k, uint32_t lane, uint32_t conta
   if (job->system->settings->warm_start)
     tl_ccp_put_lane(
         &roll->torque, lane,
-        start_torque(pack, roll, lane, n, job->system->contacts->touches.data[contact].torque));
+        start_torque(pack, roll, lane, n, job->system->contacts->law_states.data[contact].torque));
 }
 
 static void load_packs(void *context, size_t begin, size_t end) {
@@ -93,7 +93,7 @@ static void load_packs(void *context, size_t begin, size_t end) {
     if (k + AHEAD < job->rows.pack_count)
       for (uint32_t row = job->rows.pack_row[k + AHEAD]; row < job->rows.pack_row[k + AHEAD + 1];
            ++row)
-        __builtin_prefetch(&job->system->contacts->touches.data[job->rows.contact[row]]);
+        __builtin_prefetch(&job->system->contacts->law_states.data[job->rows.contact[row]]);
     for (uint32_t row = job->rows.pack_row[k]; row < job->rows.pack_row[k + 1]; ++row)
       load_lane(job, k, row - job->rows.pack_row[k], job->rows.contact[row]);
   }

@@ -341,7 +341,7 @@ INLINE void step_pack(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_
   if (def->mark) {
     const lanes_vec mark = load_vec(&def->mark[k], o);
     const lanes_vec way = {to.x - mark.x, to.y - mark.y, to.z - mark.z};
-    add_to_tally(&sums[TL_CCP_LEAD], lanes_select(alive, lanes_dot(d, way), zero));
+    add_to_tally(&sums[TL_CCP_RESTART], lanes_select(alive, lanes_dot(d, way), zero));
   }
 }
 

@@ -13,8 +13,7 @@ bool tl_impact_is_possible(const tl_model *model) {
   return false;
 }
 
-/* ---- meetings --------------------------------------------------------------------------------
- */
+/* ---- meetings -------------------------------------------------------------------------------- */
 
 /* m: the radius of a sphere; < 0: another shape. */
 static talus_real radius_of(const tl_model *model, uint32_t slot) {
@@ -125,14 +124,13 @@ bool tl_impact_look(const tl_impact *job, size_t contact, tl_meeting *m) {
   return meet(job, contact, least_speed(job, a, b, e), m);
 }
 
-/* ---- the first look ---------------------------------------------------------------------------
- */
+/* ---- the first look -------------------------------------------------------------------------- */
 
 /* Speed along the normal with which a contact comes nearer, as it stands at t0. */
 static talus_real speed_of(const tl_system *system, const tl_contact *c) {
   const tl_ccp_body *a = &system->bodies[tl_system_body(system, c->a)];
   const tl_ccp_body *b = &system->bodies[tl_system_body(system, c->b)];
-  if (!system->survey.arms) /* arms are along the normal */
+  if (!system->summary.arms) /* arms are along the normal */
     return tl_dot(tl_sub(b->v, a->v), c->normal);
   talus_vec3 arm_a, arm_b;
   tl_system_arms(system, c, &arm_a, &arm_b);
@@ -172,8 +170,7 @@ static void look_at_range(void *context, size_t begin, size_t end) {
   }
 }
 
-/* ---- contacts of bodies -----------------------------------------------------------------------
- */
+/* ---- contacts of bodies ---------------------------------------------------------------------- */
 
 static void list_contacts(tl_impact *job) {
   const tl_system *system = job->system;
@@ -228,8 +225,7 @@ static void gather_waiting(tl_impact *job, uint32_t *list) {
     job->owner[list[k]] = TL_NONE;
 }
 
-/* ---- what is left for rows --------------------------------------------------------------------
- */
+/* ---- what is left for rows ------------------------------------------------------------------- */
 
 /* Rows hold bodies apart by the normal at t0, and by gaps as if bodies had come from where their
  * velocities now point back to. Spheres that pass each other, or part after they were hit, are left
@@ -260,8 +256,7 @@ static void leave_gaps(void *context, size_t begin, size_t end) {
     job->system->gaps[i] = gap_left(job, i);
 }
 
-/* ---- the order of things ----------------------------------------------------------------------
- */
+/* ---- the order of things --------------------------------------------------------------------- */
 
 static talus_status take_room(tl_impact *job) {
   tl_arena *arena = job->system->crowd->arena;
@@ -345,7 +340,7 @@ static talus_status run(tl_impact *job) {
 
 /* m/s: below, a speed is what rounding left of others, and nothing bounces with that. */
 static talus_real rounding_of(const tl_system *system) {
-  const tl_survey *s = &system->survey;
+  const tl_summary *s = &system->summary;
   const talus_real fastest = tl_max(tl_length(s->slowest), tl_length(s->fastest));
   return 1000 * TL_REAL_EPS * tl_min(fastest, TL_R(1e30));
 }

@@ -56,8 +56,7 @@ bool tl_impact_is_possible(const tl_model *model);
  * given, or NULL: nothing bounces here), gaps, hits and kicks where something happened. */
 talus_status tl_impact_find(tl_system *system, tl_ccp_body *shifts);
 
-/* ---- shared by the files ----------------------------------------------------------------------
- */
+/* ---- shared by the files --------------------------------------------------------------------- */
 
 /* Whether the contact bounces, or would with restitution, as bodies now fly; and how. */
 bool tl_impact_look(const tl_impact *job, size_t contact, tl_meeting *meeting);

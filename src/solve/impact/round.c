@@ -26,8 +26,7 @@ typedef struct moment {
   talus_real when;
 } moment;
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* What loads change of a body's velocity from the middle of the step to the impact; locked
  * directions have none.
@@ -36,7 +35,8 @@ typedef struct moment {
  * body really takes. With this the bounce keeps the energy that symplectic steps keep; without,
  * every bounce would change it by up to m g h v, up or down. A body that is not shifted, because a
  * joint holds it, bounces where the step began. */
-static tl_twist lead_of_body(const tl_impact *job, uint32_t slot, uint32_t body, talus_real when) {
+static tl_twist load_change_of_body(const tl_impact *job, uint32_t slot, uint32_t body,
+                                    talus_real when) {
   const tl_system *system = job->system;
   const tl_properties *property = &system->model->property;
   const tl_ccp_body *b = &system->bodies[body];
@@ -60,9 +60,10 @@ static tl_twist lead_of_body(const tl_impact *job, uint32_t slot, uint32_t body,
   return t;
 }
 
-static talus_vec3 lead_of(const tl_impact *job, const tl_contact *c, const hit *h,
-                          talus_real when) {
-  const tl_twist a = lead_of_body(job, c->a, h->a, when), b = lead_of_body(job, c->b, h->b, when);
+static talus_vec3 load_change_of(const tl_impact *job, const tl_contact *c, const hit *h,
+                                 talus_real when) {
+  const tl_twist a = load_change_of_body(job, c->a, h->a, when),
+                 b = load_change_of_body(job, c->b, h->b, when);
   return tl_sub(tl_add(b.velocity, tl_cross(b.spin, h->row.arm_b)),
                 tl_add(a.velocity, tl_cross(a.spin, h->row.arm_a)));
 }
@@ -83,11 +84,10 @@ static void make_row(const tl_impact *job, const tl_meeting *m, talus_real when,
                            .friction = law->friction,
                            .restitution = law->restitution,
                            .is_radial = is_ball(job, c->a, h->a) && is_ball(job, c->b, h->b)};
-  h->row.lead = lead_of(job, c, h, when);
+  h->row.load_change = load_change_of(job, c, h, when);
 }
 
-/* ---- clusters ---------------------------------------------------------------------------------
- */
+/* ---- clusters -------------------------------------------------------------------------------- */
 
 static uint32_t root_of(hit *hits, uint32_t i) {
   while (hits[i].parent != i) {
@@ -124,8 +124,7 @@ static void find_clusters(moment *r) {
     r->job->owner[r->hits[i].a] = r->job->owner[r->hits[i].b] = TL_NONE;
 }
 
-/* ---- one cluster ------------------------------------------------------------------------------
- */
+/* ---- one cluster ----------------------------------------------------------------------------- */
 
 /* Visits until nothing changes: `rub` friction alone, with normal impulses as they are. */
 static void settle(const moment *r, uint32_t first, talus_real scale, bool rub) {
@@ -198,8 +197,7 @@ static void solve(moment *r, uint32_t first) {
   weigh(r, first);
 }
 
-/* ---- what comes of it -------------------------------------------------------------------------
- */
+/* ---- what comes of it ------------------------------------------------------------------------ */
 
 static void look_again(tl_impact *job, uint32_t contact) {
   tl_meeting m;

@@ -4,8 +4,7 @@
 #include "solve/impact/impact.h"
 #include "solve/impulse/impulse.h"
 
-/* ---- results -----------------------------------------------------------------------------------
- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static void store_bundles(void *context, size_t begin, size_t end) {
   const tl_impulse *job = context;
@@ -20,10 +19,10 @@ static void store_bundles(void *context, size_t begin, size_t end) {
         c->impulse = tl_madd(c->impulse, -system->pulls[i], c->normal);
       if (system->model->law_kinds == 0)
         continue;
-      tl_touch *touch = &system->contacts->touches.data[i];
-      touch->torque = job->rolls ? job->rolls[r].torque : tl_vec3(0, 0, 0);
-      touch->state =
-          tl_system_touch_state(system, c, row->friction, row->impulse, row->arm_a, row->arm_b);
+      tl_law_state *law_state = &system->contacts->law_states.data[i];
+      law_state->torque = job->rolls ? job->rolls[r].torque : tl_vec3(0, 0, 0);
+      law_state->state =
+          tl_system_contact_state(system, c, row->friction, row->impulse, row->arm_a, row->arm_b);
     }
 }
 
@@ -35,8 +34,7 @@ static void add_biases(void *context, size_t begin, size_t end, tl_tally *sum) {
                  (double)(job->rows[r].bias * tl_dot(job->rows[r].impulse, job->rows[r].normal)));
 }
 
-/* ---- the order of things -----------------------------------------------------------------------
- */
+/* ---- the order of things --------------------------------------------------------------------- */
 
 static talus_status correct(const tl_impulse *job, tl_ccp_body *shifts) {
   tl_impulse fixing;

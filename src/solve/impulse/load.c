@@ -1,11 +1,10 @@
 /* From contacts to bundles and rows, in the order in which they are solved. */
-#include "crowd/rest.h"
+#include "crowd/asleep.h"
 #include "solve/impulse/impulse.h"
 
 #define BLOCK_BUNDLES 64 /* what one thread takes at a time */
 
-/* ---- bundles ----------------------------------------------------------------------------------
- */
+/* ---- bundles --------------------------------------------------------------------------------- */
 
 /* First contacts of all bundles with work to do, in canonical order, by which they are coloured:
  * one entry for a pair of bodies makes one colour of all its contacts. */
@@ -18,7 +17,7 @@ static talus_status find_bundles(tl_impulse *job) {
     const tl_contact *c = &contacts->data[i];
     if (i > 0 && c[-1].a == c->a && c[-1].b == c->b)
       continue;
-    if (!tl_rest_is_dormant(system->model, system->crowd->in, c->a, c->b))
+    if (!tl_pair_is_dormant(system->model, system->crowd->in, c->a, c->b))
       first[job->bundle_count++] = (uint32_t)i;
   }
   return tl_contact_colour_some(system->crowd, contacts, NULL, first, job->bundle_count,
@@ -63,8 +62,7 @@ static talus_status cut_blocks(tl_impulse *job) {
   return TALUS_OK;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static void load_roll(const tl_impulse *job, size_t contact, tl_pair body,
                       const tl_impulse_row *row, tl_impulse_roll *roll) {
@@ -79,7 +77,7 @@ static void load_roll(const tl_impulse *job, size_t contact, tl_pair body,
   if (!system->settings->warm_start)
     return;
   const talus_vec3 torque = tl_links_ease_push(&job->links, body.a, body.b,
-                                               system->contacts->touches.data[contact].torque);
+                                               system->contacts->law_states.data[contact].torque);
   const talus_real pn = tl_dot(row->impulse, c->normal), tn = tl_dot(torque, c->normal);
   const talus_vec3 tt = tl_madd(torque, -tn, c->normal);
   roll->torque = tl_madd(tl_roll_cut(tt, tl_length(tt), roll->rolling * pn),
@@ -118,7 +116,7 @@ talus_status tl_impulse_load(tl_impulse *job) {
   TL_TRY(cut_blocks(job));
   if (system->model->law_kinds & TL_LAW_COHESION)
     TL_TRY(tl_system_load_pulls(system));
-  job->radial = !system->tensors && !system->survey.arms;
+  job->radial = !system->tensors && !system->summary.arms;
   TL_TAKE(arena, job->row_count, &job->rows);
   if (system->model->law_kinds & TL_LAW_ROLLING)
     TL_TAKE(arena, job->row_count, &job->rolls);
@@ -131,8 +129,7 @@ talus_status tl_impulse_load(tl_impulse *job) {
   return TALUS_OK;
 }
 
-/* ---- position correction -----------------------------------------------------------------------
- */
+/* ---- position correction --------------------------------------------------------------------- */
 
 bool tl_impulse_is_deep(const tl_impulse *job) {
   const tl_contacts *contacts = job->system->contacts;

@@ -22,7 +22,7 @@ typedef struct push_job {
   effect *effects;
   const uint32_t *start; /* of each body's entries; one more than bodies */
   uint32_t *entry;       /* contact number; the lowest bit: it is b there */
-  talus_vec3 *push, *twist;
+  talus_vec3 *spring_force, *spring_torque;
 } push_job;
 
 /* ---- one contact ----------------------------------------------------------------------------- */
@@ -52,7 +52,7 @@ static talus_vec3 at_point(const talus_vec3 *v, const talus_vec3 *w, const tl_co
 }
 
 /* Everything about the contact but what its spring remembers. */
-static tl_spring_touch touch_of(const push_job *job, size_t i, const effect *e) {
+static tl_spring_contact touch_of(const push_job *job, size_t i, const effect *e) {
   const tl_contact *c = &job->contacts->data[i];
   const tl_model *model = job->model;
   const tl_penalty_motion *m = job->motion;
@@ -64,20 +64,20 @@ static tl_spring_touch touch_of(const push_job *job, size_t i, const effect *e) 
   const talus_real weight = model->solve.law == TALUS_NOBLE ? tl_sqrt(mass) : 1;
   const talus_vec3 drift = at_point(m->velocity, m->spin, c, e->arm_a, e->arm_b);
   talus_vec3 velocity = drift;
-  if (m->lead)
-    velocity = tl_add(drift, at_point(m->lead, m->swing, c, e->arm_a, e->arm_b));
+  if (m->velocity_kick)
+    velocity = tl_add(drift, at_point(m->velocity_kick, m->spin_kick, c, e->arm_a, e->arm_b));
   const bool slid = job->contacts->springs.data[i].stiffness < 0;
-  tl_spring_touch t = {.normal = law->normal * weight,
-                       .tangent = law->tangent * weight,
-                       .damping = law->damping,
-                       .tangent_damping = law->tangent_damping,
-                       .friction = slid ? law->friction : law->static_friction,
-                       .mass = mass,
-                       .radius = tl_model_reduced_radius(model, c->a, c->b),
-                       .overlap = reach - c->gap,
-                       .n = tl_spring_vec_of(c->normal),
-                       .velocity = tl_spring_vec_of(velocity),
-                       .drift = tl_spring_vec_of(drift)};
+  tl_spring_contact t = {.normal = law->normal * weight,
+                         .tangent = law->tangent * weight,
+                         .damping = law->damping,
+                         .tangent_damping = law->tangent_damping,
+                         .friction = slid ? law->friction : law->static_friction,
+                         .mass = mass,
+                         .radius = tl_model_reduced_radius(model, c->a, c->b),
+                         .overlap = reach - c->gap,
+                         .n = tl_spring_vec_of(c->normal),
+                         .velocity = tl_spring_vec_of(velocity),
+                         .drift = tl_spring_vec_of(drift)};
   t.twirl = TL_R(0.5) * tl_dot(c->normal, tl_add(m->spin[c->a], m->spin[c->b]));
   const talus_real cohesion = tl_law_cohesion(model, tl_model_law(model, c->a, c->b), c->a, c->b);
   t.cohesion = cohesion > 0 ? cohesion / count_bonds(job, i, reach) : 0;
@@ -85,7 +85,7 @@ static tl_spring_touch touch_of(const push_job *job, size_t i, const effect *e) 
 }
 
 /* Rolling and spinning: springs as stiff as the tangential one at the reduced radius. */
-static void resist_turning(const push_job *job, size_t i, const tl_spring_touch *t,
+static void resist_turning(const push_job *job, size_t i, const tl_spring_contact *t,
                            const tl_spring_pushed *pushed, talus_real old_stiffness, effect *e,
                            tl_tally total[SUMS]) {
   const tl_contact *c = &job->contacts->data[i];
@@ -99,7 +99,8 @@ static void resist_turning(const push_job *job, size_t i, const tl_spring_touch 
   const talus_real k = pushed->tangent_stiffness * square, drag = pushed->tangent_drag * square;
   const talus_real press = tl_max(pushed->press, 0);
   const talus_vec3 n = c->normal, drift = tl_sub(m->spin[c->b], m->spin[c->a]);
-  const talus_vec3 spin = m->swing ? tl_add(drift, tl_sub(m->swing[c->b], m->swing[c->a])) : drift;
+  const talus_vec3 spin =
+      m->spin_kick ? tl_add(drift, tl_sub(m->spin_kick[c->b], m->spin_kick[c->a])) : drift;
   const talus_real drift_n = tl_dot(drift, n), spin_n = tl_dot(spin, n);
   spring->turn = tl_spring_carried(spring->turn, n, h * t->twirl);
   const tl_spring_turned roll =
@@ -124,15 +125,15 @@ static void push_contact(const push_job *job, size_t i, tl_tally total[SUMS]) {
   if (!(c->gap < tl_penalty_reach(job->model))) {
     *spring = (tl_spring){0};
     c->impulse = tl_vec3(0, 0, 0);
-    if (tl_contacts_have_touches(job->contacts))
-      job->contacts->touches.data[i].torque = tl_vec3(0, 0, 0);
+    if (tl_contacts_have_law_states(job->contacts))
+      job->contacts->law_states.data[i].torque = tl_vec3(0, 0, 0);
     return;
   }
   e->arm_a = tl_between(x[c->a], c->point);
   e->arm_b = tl_body_shape(job->model, c->a)->bounded && tl_body_shape(job->model, c->b)->bounded
                  ? tl_narrow(tl_model_offset(job->model, x[c->b], c->point))
                  : tl_between(x[c->b], c->point); /* what is endless has no image */
-  const tl_spring_touch t = touch_of(job, i, e);
+  const tl_spring_contact t = touch_of(job, i, e);
   const talus_real old = tl_abs(spring->stiffness);
   tl_spring_vec slip = tl_spring_vec_of(spring->slip);
   const tl_spring_pushed p = tl_spring_push(&t, job->model->solve.law == TALUS_HERTZ,
@@ -147,8 +148,8 @@ static void push_contact(const push_job *job, size_t i, tl_tally total[SUMS]) {
   if (job->model->law_kinds & TL_LAW_ROLLING)
     resist_turning(job, i, &t, &p, old, e, total);
   c->impulse = tl_scale(e->force, (talus_real)job->crowd->dt);
-  if (tl_contacts_have_touches(job->contacts))
-    job->contacts->touches.data[i].torque = tl_scale(e->torque, (talus_real)job->crowd->dt);
+  if (tl_contacts_have_law_states(job->contacts))
+    job->contacts->law_states.data[i].torque = tl_scale(e->torque, (talus_real)job->crowd->dt);
 }
 
 static void push_contacts(void *context, size_t begin, size_t end, tl_tally *total) {
@@ -186,18 +187,18 @@ static void gather(void *context, size_t begin, size_t end) {
   const push_job *job = context;
   for (size_t member = begin; member < end; ++member) {
     const uint32_t slot = tl_crowd_slot(job->crowd, member);
-    talus_vec3 push = tl_vec3(0, 0, 0), twist = tl_vec3(0, 0, 0);
+    talus_vec3 spring_force = tl_vec3(0, 0, 0), spring_torque = tl_vec3(0, 0, 0);
     if (!tl_body_is_static(job->model, slot))
       for (uint32_t k = job->start[slot]; k < job->start[slot + 1]; ++k) {
         const effect *e = &job->effects[job->entry[k] >> 1];
         const bool is_b = job->entry[k] & 1u;
         const talus_real sign = is_b ? TL_R(1) : TL_R(-1);
         const talus_vec3 turn = tl_cross(is_b ? e->arm_b : e->arm_a, e->force);
-        push = tl_madd(push, sign, e->force);
-        twist = tl_madd(twist, sign, tl_add(turn, e->torque));
+        spring_force = tl_madd(spring_force, sign, e->force);
+        spring_torque = tl_madd(spring_torque, sign, tl_add(turn, e->torque));
       }
-    job->push[slot] = push;
-    job->twist[slot] = twist;
+    job->spring_force[slot] = spring_force;
+    job->spring_torque[slot] = spring_torque;
   }
 }
 
@@ -217,17 +218,17 @@ void tl_penalty_keep_ledger(const tl_crowd *crowd, bool moved, const tl_penalty_
 }
 
 talus_status tl_penalty_push(const tl_crowd *crowd, const tl_penalty_motion *motion,
-                             tl_contacts *contacts, talus_vec3 *push, talus_vec3 *twist,
-                             tl_solve_report *report) {
+                             tl_contacts *contacts, talus_vec3 *spring_force,
+                             talus_vec3 *spring_torque, tl_solve_report *report) {
   tl_penalty_sums total;
-  TL_TRY(tl_penalty_add_up(crowd, motion, contacts, push, twist, &total));
-  tl_penalty_keep_ledger(crowd, motion->lead != NULL, &total, report);
+  TL_TRY(tl_penalty_add_up(crowd, motion, contacts, spring_force, spring_torque, &total));
+  tl_penalty_keep_ledger(crowd, motion->velocity_kick != NULL, &total, report);
   return TALUS_OK;
 }
 
 talus_status tl_penalty_add_up(const tl_crowd *crowd, const tl_penalty_motion *motion,
-                               tl_contacts *contacts, talus_vec3 *push, talus_vec3 *twist,
-                               tl_penalty_sums *sums) {
+                               tl_contacts *contacts, talus_vec3 *spring_force,
+                               talus_vec3 *spring_torque, tl_penalty_sums *sums) {
   const tl_model *model = crowd->model;
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   push_job job = {.model = model,
@@ -235,8 +236,8 @@ talus_status tl_penalty_add_up(const tl_crowd *crowd, const tl_penalty_motion *m
                   .penalty = crowd->penalty,
                   .motion = motion,
                   .contacts = contacts,
-                  .push = push,
-                  .twist = twist};
+                  .spring_force = spring_force,
+                  .spring_torque = spring_torque};
   if (contacts->count > UINT32_MAX / 2)
     return tl_fail(TALUS_ERROR_UNSUPPORTED, "%zu contacts are more than penalty can hold",
                    contacts->count);

@@ -13,7 +13,7 @@
 
 /* A spring between two materials: what does not depend on the bodies. */
 typedef struct tl_spring_law {
-  /* As tl_spring_touch wants them (noble: times sqrt(m*)). */
+  /* As tl_spring_contact wants them (noble: times sqrt(m*)). */
   talus_real normal, tangent, damping, tangent_damping;
   talus_real friction, static_friction, rolling, spinning, cohesion;
 } tl_spring_law;
@@ -32,7 +32,7 @@ typedef struct tl_lightest {
 
 /* What penalty keeps from step to step beside contacts and forces. */
 typedef struct tl_penalty {
-  bool is_pushed; /* push and twist of the state are those of its contacts */
+  bool is_pushed; /* forces and torques of the state are those of its contacts */
   /* J stored in tangential springs and W that dashpots and friction took at the end of the last
    * step: works are sums by the trapezoidal rule, as kicks are. */
   double stored, damping, friction;
@@ -73,21 +73,23 @@ talus_real tl_penalty_radius(const tl_model *model, size_t slot);
 /* Velocities that forces are found with: rows are slots. */
 typedef struct tl_penalty_motion {
   const talus_vec3 *velocity, *spin; /* in the middle of the step: what moved the bodies */
-  const talus_vec3 *lead, *swing; /* what they are changed by until the end of it, as far as known:
-                                     half a step with the forces before; NULL: nothing */
-  double h; /* s: how long contacts were stretched since the last set; 0: not at all */
+  const talus_vec3 *velocity_kick,
+      *spin_kick; /* what they are changed by until the end of it, as far as known:
+        half a step with the forces before; NULL: nothing */
+  double h;       /* s: how long contacts were stretched since the last set; 0: not at all */
 } tl_penalty_motion;
 
 /* Forces of the contacts of crowd->in (places) into their impulses (times crowd->dt) and springs,
- * and their sums at each body into push and twist (by slot); energies into the report. */
+ * and their sums at each body into spring_force and spring_torque (by slot); energies into the
+ * report. */
 talus_status tl_penalty_push(const tl_crowd *crowd, const tl_penalty_motion *motion,
-                             tl_contacts *contacts, talus_vec3 *push, talus_vec3 *twist,
-                             tl_solve_report *report);
+                             tl_contacts *contacts, talus_vec3 *spring_force,
+                             talus_vec3 *spring_torque, tl_solve_report *report);
 
 /* The same, with the energies in *sums instead. */
 talus_status tl_penalty_add_up(const tl_crowd *crowd, const tl_penalty_motion *motion,
-                               tl_contacts *contacts, talus_vec3 *push, talus_vec3 *twist,
-                               tl_penalty_sums *sums);
+                               tl_contacts *contacts, talus_vec3 *spring_force,
+                               talus_vec3 *spring_torque, tl_penalty_sums *sums);
 
 /* Works of a step from the powers at its two ends; moved: false where forces were found without a
  * step. */

@@ -8,7 +8,7 @@
  * A + s^2 B/2. In terms of bodies, where no product is needed: A + B/2 = (v_f + v_1)/2 . M (v_1 -
  * v_f), less what moving walls gave. Islands with joints are left out: motors and springs may give
  * energy. */
-#include "crowd/rest.h"
+#include "crowd/asleep.h"
 #include "solve/system/links.h"
 
 #define ROUNDING (sizeof(talus_real) == 4 ? 1e-4 : 1e-9) /* of B: not energy, but rounding */
@@ -55,8 +55,8 @@ static double wall_work(const tl_system *system, size_t i, uint32_t wall, talus_
                         double sign) {
   const tl_ccp_body *body = &system->bodies[tl_system_body(system, wall)];
   double work = dot_d(push_of(system, i), tl_ccp_point_velocity(body, arm));
-  if (tl_contacts_have_touches(system->contacts))
-    work += dot_d(system->contacts->touches.data[i].torque, body->w);
+  if (tl_contacts_have_law_states(system->contacts))
+    work += dot_d(system->contacts->law_states.data[i].torque, body->w);
   return sign * work;
 }
 
@@ -64,7 +64,7 @@ static double wall_work(const tl_system *system, size_t i, uint32_t wall, talus_
 static void take_walls(const audit *a) {
   const tl_system *system = a->system;
   const tl_model *model = system->model;
-  if (!system->survey.moving_walls)
+  if (!system->summary.moving_walls)
     return;
   for (size_t i = 0; i < system->contacts->count; ++i) {
     const tl_contact *c = &system->contacts->data[i];
@@ -115,15 +115,15 @@ static void cut(const audit *a) {
   for (size_t i = 0; i < system->contacts->count; ++i) {
     tl_contact *c = &system->contacts->data[i];
     const uint32_t label = label_of_contact(system, c);
-    if (!makes_energy(a, label) || tl_rest_is_dormant(system->model, system->crowd->in, c->a, c->b))
+    if (!makes_energy(a, label) || tl_pair_is_dormant(system->model, system->crowd->in, c->a, c->b))
       continue;
     const talus_real s = share_of(a, label);
     c->impulse = tl_scale(push_of(system, i), s);
     if (system->pulls)
       c->impulse = tl_madd(c->impulse, -system->pulls[i], c->normal);
-    if (tl_contacts_have_touches(system->contacts))
-      system->contacts->touches.data[i].torque =
-          tl_scale(system->contacts->touches.data[i].torque, s);
+    if (tl_contacts_have_law_states(system->contacts))
+      system->contacts->law_states.data[i].torque =
+          tl_scale(system->contacts->law_states.data[i].torque, s);
   }
 }
 
@@ -150,8 +150,7 @@ static int count_makers(const audit *a, double *made) {
   return makers;
 }
 
-/* ---- all of it ---------------------------------------------------------------------------------
- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static void look(audit *a, tl_tally *objective) {
   tl_solve_report *report = a->system->report;

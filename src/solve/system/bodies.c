@@ -1,5 +1,5 @@
 /* Solver bodies from the crowd: velocities with loads, inverse masses and inertia. */
-#include "crowd/rest.h"
+#include "crowd/asleep.h"
 #include "solve/system/system.h"
 
 static talus_vec3 locked_out(talus_vec3 v, uint32_t x, uint32_t y, uint32_t z) {
@@ -60,7 +60,7 @@ static void load_range(void *context, size_t begin, size_t end) {
     const uint32_t flags = system->model->property.flags[slot];
     const uint32_t rank = tl_system_member(system, i);
     tl_ccp_body *body = &system->bodies[rank];
-    if ((flags & TL_FLAG_STATIC) || tl_rest_is_asleep(system->crowd->in, slot)) {
+    if ((flags & TL_FLAG_STATIC) || tl_is_asleep(system->crowd->in, slot)) {
       memset(body, 0, sizeof *body);
       if (system->tensors)
         memset(&system->tensors[rank], 0, sizeof *system->tensors);
@@ -74,7 +74,7 @@ static void load_range(void *context, size_t begin, size_t end) {
 
 talus_status tl_system_load_bodies(tl_system *system) {
   const tl_crowd *crowd = system->crowd;
-  if (system->survey.tensors)
+  if (system->summary.tensors)
     TL_TAKE(crowd->arena, crowd->count + 1, &system->tensors);
   if (system->tensors) /* sweeps load eight at a time, whether they need them or not */
     memset(&system->tensors[crowd->count], 0, sizeof *system->tensors);

@@ -14,7 +14,7 @@
  * It is what ccp friction minimises, and told with `ncp` too. With
  * cohesion g is the shifted impulse, whose cone is the usual one, and f has a constant more: the
  * energy that the pull alone would give. */
-#include "crowd/rest.h"
+#include "crowd/asleep.h"
 #include "solve/system/links.h"
 
 #define AHEAD 8 /* bodies that are asked for before they are needed */
@@ -29,7 +29,7 @@ typedef struct energy_job {
 static double dot_d(talus_vec3 a, talus_vec3 b) { return tl_ddot(tl_widen(a), tl_widen(b)); }
 
 bool tl_system_takes_part(const tl_system *system, uint32_t slot) {
-  return !tl_body_is_static(system->model, slot) && !tl_rest_is_asleep(system->crowd->in, slot);
+  return !tl_body_is_static(system->model, slot) && !tl_is_asleep(system->crowd->in, slot);
 }
 
 tl_wrench tl_system_momentum(const tl_system *system, uint32_t slot, talus_vec3 v, talus_vec3 w) {

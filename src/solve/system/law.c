@@ -21,13 +21,12 @@
  * that begins on a straight line asks for up to 1.5 times the force that keeps a pair turning. A
  * point takes part while it touches, or while its bodies are bonded and it is within the reach; to
  * break a bond takes the work of c over the reach. */
-#include "crowd/rest.h"
+#include "crowd/asleep.h"
 #include "solve/system/system.h"
 
 #define AT_REST TL_R(0.01) /* of the slow speed: what a solver may leave of rest */
 
-/* ---- static friction
- * ---------------------------------------------------------------------------------------------- */
+/* ---- static friction ------------------------------------------------------------------------- */
 
 static talus_real slow_speed(const tl_system *system) {
   return tl_length(system->model->gravity) * (talus_real)system->crowd->dt;
@@ -37,24 +36,23 @@ static talus_vec3 tangent_of(talus_vec3 v, talus_vec3 n) { return tl_madd(v, -tl
 
 talus_real tl_system_friction(const tl_system *system, const tl_contact *c, const tl_pair_law *law,
                               talus_vec3 before) {
-  const uint32_t state = system->contacts->touches.data[c - system->contacts->data].state;
-  if (state & TL_TOUCH_STUCK)
+  const uint32_t state = system->contacts->law_states.data[c - system->contacts->data].state;
+  if (state & TL_CONTACT_STUCK)
     return law->static_friction;
-  if (state & TL_TOUCH_SLID)
+  if (state & TL_CONTACT_SLID)
     return law->friction;
   const talus_real slow = slow_speed(system);
   return tl_length2(tangent_of(before, c->normal)) <= slow * slow ? law->static_friction
                                                                   : law->friction;
 }
 
-/* ---- cohesion
- * ---------------------------------------------------------------------------------------------- */
+/* ---- cohesion -------------------------------------------------------------------------------- */
 
 static bool is_bonded(const tl_system *system, size_t i) {
   const tl_contact *c = &system->contacts->data[i];
-  return (c->gap <= 0 || ((system->contacts->touches.data[i].state & TL_TOUCH_BONDED) != 0 &&
+  return (c->gap <= 0 || ((system->contacts->law_states.data[i].state & TL_CONTACT_BONDED) != 0 &&
                           c->gap <= tl_bond_reach(system->model, c->a, c->b))) &&
-         !tl_rest_is_dormant(system->model, system->crowd->in, c->a, c->b);
+         !tl_pair_is_dormant(system->model, system->crowd->in, c->a, c->b);
 }
 
 static void pull(const tl_system *system, const tl_contact *c, talus_real impulse) {
@@ -96,8 +94,7 @@ talus_status tl_system_load_pulls(tl_system *system) {
   return TALUS_OK;
 }
 
-/* ---- what contacts remember
- * ---------------------------------------------------------------------------------------------- */
+/* ---- what contacts remember ------------------------------------------------------------------ */
 
 /* Stuck or slid, from the solution of a pressed row. */
 static uint32_t slip_of(const tl_system *system, const tl_contact *c, talus_real friction,
@@ -105,7 +102,7 @@ static uint32_t slip_of(const tl_system *system, const tl_contact *c, talus_real
   const talus_real pn = tl_dot(p, c->normal);
   const talus_real limit = friction * pn * (1 - TL_R(1e-6));
   if (tl_length2(tl_madd(p, -pn, c->normal)) < limit * limit)
-    return TL_TOUCH_STUCK;
+    return TL_CONTACT_STUCK;
   const talus_vec3 before =
       tangent_of(tl_system_velocity_before(system, c, arm_a, arm_b), c->normal);
   /* Not by the numbers in the pack: gradient methods may have given bodies others. */
@@ -117,11 +114,11 @@ static uint32_t slip_of(const tl_system *system, const tl_contact *c, talus_real
   const bool rests = speed2 <= (AT_REST * slow) * (AT_REST * slow);
   const bool stops =
       speed2 <= slow * slow && (tl_dot(before, after) < 0 || speed2 < tl_length2(before));
-  return rests || stops ? TL_TOUCH_STUCK : TL_TOUCH_SLID;
+  return rests || stops ? TL_CONTACT_STUCK : TL_CONTACT_SLID;
 }
 
-uint32_t tl_system_touch_state(const tl_system *system, const tl_contact *c, talus_real friction,
-                               talus_vec3 p, talus_vec3 arm_a, talus_vec3 arm_b) {
+uint32_t tl_system_contact_state(const tl_system *system, const tl_contact *c, talus_real friction,
+                                 talus_vec3 p, talus_vec3 arm_a, talus_vec3 arm_b) {
   uint32_t state = 0;
   const bool is_pressed = tl_dot(p, c->normal) > 0;
   const bool is_pulled = system->pulls && system->pulls[c - system->contacts->data] > 0;
@@ -129,6 +126,6 @@ uint32_t tl_system_touch_state(const tl_system *system, const tl_contact *c, tal
   if (is_pressed && law->static_friction > law->friction)
     state |= slip_of(system, c, friction, p, arm_a, arm_b);
   if ((law->cohesion > 0 || law->surface_energy > 0) && (is_pressed || is_pulled))
-    state |= TL_TOUCH_BONDED;
+    state |= TL_CONTACT_BONDED;
   return state;
 }

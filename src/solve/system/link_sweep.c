@@ -15,8 +15,7 @@
 
 #define RECOVERED 1e-16 /* of the square of the drift: what is left is rounding */
 
-/* ---- the plan ----------------------------------------------------------------------------------
- */
+/* ---- the plan -------------------------------------------------------------------------------- */
 
 static size_t block_of(size_t link) { return link / TL_LINK_BLOCK; }
 
@@ -56,8 +55,7 @@ talus_status tl_links_plan(tl_links *links, uint32_t *owner) {
   return TALUS_OK;
 }
 
-/* ---- over all links ----------------------------------------------------------------------------
- */
+/* ---- over all links -------------------------------------------------------------------------- */
 
 typedef tl_link_sums sums_of;
 typedef void link_fn(const tl_links *links, size_t i, sums_of *sums);
@@ -120,8 +118,7 @@ static sums_of visit_all(const tl_links *links, crew c, link_fn *fn, bool moves,
   return total;
 }
 
-/* ---- what is done to one ---------------------------------------------------------------------
- */
+/* ---- what is done to one --------------------------------------------------------------------- */
 
 static void warm(const tl_links *links, size_t i, sums_of *sums) {
   (void)sums;
@@ -173,8 +170,7 @@ static void measure(const tl_links *links, size_t i, sums_of *sums) {
   links->plan->residual[i] = tl_link_residual(&links->data[i], links->bodies, NULL, &sums->most);
 }
 
-/* ---- Gauss-Seidel ------------------------------------------------------------------------------
- */
+/* ---- Gauss-Seidel ---------------------------------------------------------------------------- */
 
 void tl_links_team_start(const tl_links *links, tl_team *team, int worker, int workers) {
   const crew c = {team, worker, workers};

@@ -1,6 +1,6 @@
 /* The system: what every solver of velocities stands on (ccp/, impulse/, impact/).
  *
- *   survey.c  what there is among the bodies, and what `auto` settings make of it
+ *   summary.c  what there is among the bodies, and what `auto` settings make of it
  *   order.c   the order of solver bodies, and tiles of them
  *   bodies.c  solver bodies from the crowd: velocities with loads, inverse masses and inertia
  *   row.c     the row of one contact
@@ -21,17 +21,17 @@
 #include "kernels/rolling.h"
 #include "solve/solve.h"
 
-/* What there is among the bodies of the crowd (survey.c). */
-typedef struct tl_survey {
-  bool tensors; /* one that does not answer the same in every direction */
-  bool arms;    /* one that makes arms matter which are not along their normal: movable and not a
-                   sphere, or static and turning. Without, a third of the rows' memory is saved, and
-                   sweeps are bound by memory */
-  bool lumps;   /* one that is movable and not a sphere */
+/* What there is among the bodies of the crowd (summary.c). */
+typedef struct tl_summary {
+  bool tensors;    /* one that does not answer the same in every direction */
+  bool arms;       /* one that makes arms matter which are not along their normal: movable and not a
+                      sphere, or static and turning. Without, a third of the rows' memory is saved, and
+                      sweeps are bound by memory */
+  bool nonspheres; /* one that is movable and not a sphere */
   bool moving_walls;           /* one that moves by itself */
   talus_real least;            /* m: the smallest bounding radius of a movable one */
   talus_vec3 slowest, fastest; /* m/s: of movable ones, by axis */
-} tl_survey;
+} tl_summary;
 
 typedef struct tl_system {
   const tl_model *model;
@@ -39,7 +39,7 @@ typedef struct tl_system {
   const talus_solve_def *settings;
   tl_contacts *contacts;
   tl_solve_report *report;
-  tl_survey survey;
+  tl_summary summary;
   bool is_cold; /* no contact has an impulse to start from, and there are substeps (effort.c) */
 
   /* Solver bodies. */
@@ -76,7 +76,7 @@ static inline uint32_t tl_system_member(const tl_system *system, size_t member) 
   return system->rank ? system->rank[member] : (uint32_t)member;
 }
 
-/* A system with survey, slop and speeds (as `solve` says, or what `auto` makes of it), and with
+/* A system with summary, slop and speeds (as `solve` says, or what `auto` makes of it), and with
  * room for bodies that is not filled yet. */
 talus_status tl_system_begin(tl_system *system, const tl_crowd *crowd, tl_contacts *contacts,
                              tl_solve_report *report);
@@ -134,10 +134,10 @@ talus_status tl_system_load_pulls(tl_system *system);
 talus_real tl_system_friction(const tl_system *system, const tl_contact *c, const tl_pair_law *law,
                               talus_vec3 before);
 
-/* TL_TOUCH_... of a contact after the solve: p its impulse with the shift by cohesion, friction the
- * coefficient it had. */
-uint32_t tl_system_touch_state(const tl_system *system, const tl_contact *c, talus_real friction,
-                               talus_vec3 p, talus_vec3 arm_a, talus_vec3 arm_b);
+/* TL_CONTACT_... of a contact after the solve: p its impulse with the shift by cohesion, friction
+ * the coefficient it had. */
+uint32_t tl_system_contact_state(const tl_system *system, const tl_contact *c, talus_real friction,
+                                 talus_vec3 p, talus_vec3 arm_a, talus_vec3 arm_b);
 
 /* ---- how long an island is worked on (effort.c) ---------------------------------------------- */
 

@@ -14,9 +14,9 @@ static void put(talus_real *to, talus_vec3 v) { to[0] = v.x, to[1] = v.y, to[2] 
 static talus_vec3 get(const talus_real *from) { return tl_vec3(from[0], from[1], from[2]); }
 
 /* Work of half a step's kick, exactly: force times mean velocity. v and w are twice that. */
-static double find_work(const tl_ball_step *job, talus_vec3 v, talus_vec3 w, talus_vec3 push,
-                        talus_vec3 twist) {
-  return 0.25 * job->crowd->dt * (dot_d(push, v) + dot_d(twist, w));
+static double find_work(const tl_ball_step *job, talus_vec3 v, talus_vec3 w,
+                        talus_vec3 spring_force, talus_vec3 spring_torque) {
+  return 0.25 * job->crowd->dt * (dot_d(spring_force, v) + dot_d(spring_torque, w));
 }
 
 static double find_load_work(const tl_ball_step *job, uint32_t slot, talus_vec3 v, talus_vec3 w) {
@@ -30,23 +30,27 @@ static double find_load_work(const tl_ball_step *job, uint32_t slot, talus_vec3 
 }
 
 /* Forces of contacts to those that a ball is kicked with. */
-static void put_push(const tl_ball_step *job, size_t rank, talus_vec3 push, talus_vec3 twist) {
+static void put_push(const tl_ball_step *job, size_t rank, talus_vec3 spring_force,
+                     talus_vec3 spring_torque) {
   const tl_properties *property = &job->model->property;
   const uint32_t slot = job->list->slot.data[rank];
   tl_ball *ball = &job->list->ball.data[rank];
   if (job->list->has_loads) {
-    put(job->list->pure.data[rank].push, push);
-    put(job->list->pure.data[rank].twist, twist);
+    put(job->list->pure.data[rank].spring_force, spring_force);
+    put(job->list->pure.data[rank].spring_torque, spring_torque);
   }
-  put(ball->push, property->force ? tl_add(push, property->force[slot]) : push);
-  put(ball->twist, property->torque ? tl_add(twist, property->torque[slot]) : twist);
+  put(ball->spring_force,
+      property->force ? tl_add(spring_force, property->force[slot]) : spring_force);
+  put(ball->spring_torque,
+      property->torque ? tl_add(spring_torque, property->torque[slot]) : spring_torque);
 }
 
 /* Those of contacts alone. */
-static void get_push(const tl_ball_list *list, size_t rank, talus_vec3 *push, talus_vec3 *twist) {
+static void get_push(const tl_ball_list *list, size_t rank, talus_vec3 *spring_force,
+                     talus_vec3 *spring_torque) {
   const tl_ball *ball = &list->ball.data[rank];
-  *push = get(list->has_loads ? list->pure.data[rank].push : ball->push);
-  *twist = get(list->has_loads ? list->pure.data[rank].twist : ball->twist);
+  *spring_force = get(list->has_loads ? list->pure.data[rank].spring_force : ball->spring_force);
+  *spring_torque = get(list->has_loads ? list->pure.data[rank].spring_torque : ball->spring_torque);
 }
 
 /* ---- kick and drift -------------------------------------------------------------------------- */
@@ -70,14 +74,14 @@ static bool start_ball(const tl_ball_step *job, size_t rank, tl_ball_sums *sums)
   talus_dvec3 x = {rows->x[0][lane], rows->x[1][lane], rows->x[2][lane]};
   bool is_sane = true;
   if (!job->begins) {
-    talus_vec3 push, twist;
-    get_push(job->list, rank, &push, &twist);
+    talus_vec3 spring_force, spring_torque;
+    get_push(job->list, rank, &spring_force, &spring_torque);
     if (job->list->has_loads)
-      put_push(job, rank, push, twist); /* they may have been changed */
+      put_push(job, rank, spring_force, spring_torque); /* they may have been changed */
     const tl_twist mid = tl_balls_mid(job, rank);
     tl_tally_add(&sums->of[TL_BALL_FIRST_WORK],
                  find_work(job, tl_add(get(ball->v), mid.velocity), tl_add(get(ball->w), mid.spin),
-                           push, twist));
+                           spring_force, spring_torque));
     x = tl_dmadd(x, job->crowd->dt, mid.velocity);
     is_sane = tl_length2(mid.spin) <= job->most_spin2;
   }
@@ -171,8 +175,10 @@ static talus_status keep_pure(const tl_ball_step *job) {
     return TALUS_OK;
   TL_TRY(tl_array_resize(&list->pure, list->count));
   for (size_t i = 0; i < list->count; ++i) {
-    memcpy(list->pure.data[i].push, list->ball.data[i].push, sizeof list->pure.data[i].push);
-    memcpy(list->pure.data[i].twist, list->ball.data[i].twist, sizeof list->pure.data[i].twist);
+    memcpy(list->pure.data[i].spring_force, list->ball.data[i].spring_force,
+           sizeof list->pure.data[i].spring_force);
+    memcpy(list->pure.data[i].spring_torque, list->ball.data[i].spring_torque,
+           sizeof list->pure.data[i].spring_torque);
   }
   list->has_loads = true;
   return TALUS_OK;
@@ -213,8 +219,8 @@ static void add_effect(const tl_ball_list *list, uint32_t entry, talus_real radi
 }
 
 /* Forces of contacts on a ball, in canonical order. */
-static void add_contacts(const tl_ball_step *job, size_t rank, talus_vec3 *push,
-                         talus_vec3 *twist) {
+static void add_contacts(const tl_ball_step *job, size_t rank, talus_vec3 *spring_force,
+                         talus_vec3 *spring_torque) {
   const tl_ball_list *list = job->list;
   const uint32_t slot = list->slot.data[rank];
   const talus_real radius = list->ball.data[rank].radius;
@@ -222,18 +228,18 @@ static void add_contacts(const tl_ball_step *job, size_t rank, talus_vec3 *push,
   for (uint32_t k = list->entry_start.data[rank]; k < list->entry_start.data[rank + 1]; ++k)
     add_effect(list, list->entry.data[k], radius, &force, &turn);
   const bool wall = list->has_wall.data[rank];
-  *push = wall ? tl_add(force, job->push[slot]) : force;
-  *twist = tl_sub(wall ? job->twist[slot] : tl_vec3(0, 0, 0), turn);
+  *spring_force = wall ? tl_add(force, job->spring_force[slot]) : force;
+  *spring_torque = tl_sub(wall ? job->spring_torque[slot] : tl_vec3(0, 0, 0), turn);
 }
 
 unsigned tl_balls_find_fate(const tl_ball_step *job, const tl_ball *ball) {
-  const talus_real most = TL_BALL_WILD_SQUARE;
+  const talus_real most = TL_BALL_FASTEST_SQUARE;
   const talus_real v2 = tl_length2(get(ball->v)), w2 = tl_length2(get(ball->w));
-  talus_vec3 lead, swing;
-  tl_ball_lead(&job->forces, ball, &lead, &swing);
-  if (v2 < most && w2 < most && tl_length2(lead) < most && tl_length2(swing) < most)
+  talus_vec3 velocity_kick, spin_kick;
+  tl_ball_kick(&job->forces, ball, &velocity_kick, &spin_kick);
+  if (v2 < most && w2 < most && tl_length2(velocity_kick) < most && tl_length2(spin_kick) < most)
     return 0;
-  return tl_is_finite(v2) && tl_is_finite(w2) ? TL_BALL_WILD : TL_BALL_BROKEN;
+  return tl_is_finite(v2) && tl_is_finite(w2) ? TL_BALL_TOO_FAST : TL_BALL_BROKEN;
 }
 
 static unsigned finish_ball(const tl_ball_step *job, size_t rank, tl_ball_sums *sums) {
@@ -244,9 +250,9 @@ static unsigned finish_ball(const tl_ball_step *job, size_t rank, tl_ball_sums *
   tl_ball *ball = &list->ball.data[rank];
   const talus_vec3 v0 = get(ball->v), w0 = get(ball->w);
   const tl_twist mid = tl_balls_mid(job, rank);
-  talus_vec3 push, twist, lead, swing;
-  add_contacts(job, rank, &push, &twist);
-  put_push(job, rank, push, twist);
+  talus_vec3 spring_force, spring_torque, velocity_kick, spin_kick;
+  add_contacts(job, rank, &spring_force, &spring_torque);
+  put_push(job, rank, spring_force, spring_torque);
   if (!(ball->inv_mass > 0) || job->begins)
     return 0;
   const tl_ball_place *place = &list->place.data[rank];
@@ -256,11 +262,12 @@ static unsigned finish_ball(const tl_ball_step *job, size_t rank, tl_ball_sums *
       tl_quat_from_rotation_vector(tl_scale(mid.spin, (talus_real)job->crowd->dt));
   const talus_quat q = tl_quat_renormalize(tl_quat_mul(turn, now));
   rows->q[0][lane] = q.w, rows->q[1][lane] = q.x, rows->q[2][lane] = q.y, rows->q[3][lane] = q.z;
-  tl_ball_lead(&job->forces, ball, &lead, &swing);
-  const talus_vec3 v = tl_add(mid.velocity, lead), w = tl_add(mid.spin, swing);
+  tl_ball_kick(&job->forces, ball, &velocity_kick, &spin_kick);
+  const talus_vec3 v = tl_add(mid.velocity, velocity_kick), w = tl_add(mid.spin, spin_kick);
   put(ball->v, v), put(ball->w, w);
   const talus_vec3 v1 = tl_add(mid.velocity, v), w1 = tl_add(mid.spin, w);
-  tl_tally_add(&sums->of[TL_BALL_CONTACT_WORK], find_work(job, v1, w1, push, twist));
+  tl_tally_add(&sums->of[TL_BALL_CONTACT_WORK],
+               find_work(job, v1, w1, spring_force, spring_torque));
   if (list->has_loads)
     tl_tally_add(&sums->of[TL_BALL_LOAD_WORK],
                  find_load_work(job, slot, tl_add(v0, mid.velocity), tl_add(w0, mid.spin)) +
@@ -370,8 +377,8 @@ static void tell_fate(const tl_ball_step *job, unsigned fate) {
     atomic_store_explicit(job->broken, true, memory_order_relaxed);
   if (fate & TL_BALL_LEFT)
     atomic_store_explicit(job->left, true, memory_order_relaxed);
-  if (fate & TL_BALL_WILD)
-    atomic_store_explicit(job->wild, true, memory_order_relaxed);
+  if (fate & TL_BALL_TOO_FAST)
+    atomic_store_explicit(job->too_fast, true, memory_order_relaxed);
 }
 
 static void pass_worker(void *context, tl_team *team, int worker, int workers) {

@@ -47,7 +47,7 @@ typedef struct kick {
   vec velocity, spin;
 } kick;
 
-/* Eight balls as contacts have them: v, w, radius, 1/m, and push, twist, curvature, 1/inertia. */
+/* Eight balls as contacts have them: v, w, radius, 1/m, and force, torque, curvature, 1/inertia. */
 typedef struct eight_balls {
   lanes m[W], n[W];
 } eight_balls;
@@ -55,19 +55,21 @@ typedef struct eight_balls {
 INLINE void load_eight(const tl_ball *balls, eight_balls *to) {
   for (int i = 0; i < W; ++i) {
     to->m[i] = load(balls[i].v);
-    to->n[i] = load(balls[i].push);
+    to->n[i] = load(balls[i].spring_force);
   }
   transpose(to->m);
   transpose(to->n);
 }
 
-/* tl_ball_lead. */
-INLINE kick find_kick(const tl_ball_step *job, const eight_balls *of, vec push, vec twist) {
+/* tl_ball_kick. */
+INLINE kick find_kick(const tl_ball_step *job, const eight_balls *of, vec spring_force,
+                      vec spring_torque) {
   const lanes zero = {0}, inv_mass = of->m[7];
   const lanes half = lanes_select(inv_mass > zero, zero + job->forces.half, zero);
   const talus_vec3 g = job->forces.gravity;
-  const vec rate = {g.x + inv_mass * push.x, g.y + inv_mass * push.y, g.z + inv_mass * push.z};
-  return (kick){times(rate, half), times(twist, half * of->n[7])};
+  const vec rate = {g.x + inv_mass * spring_force.x, g.y + inv_mass * spring_force.y,
+                    g.z + inv_mass * spring_force.z};
+  return (kick){times(rate, half), times(spring_torque, half * of->n[7])};
 }
 
 /* ---- kick and drift -------------------------------------------------------------------------- */
@@ -110,7 +112,8 @@ INLINE void store_places(tl_ball_place *places, wide x, wide y, wide z) {
 /* Where the next contacts look for eight balls that are kicked and then move on from x: false where
  * one leaves its place in the list, or spins beyond all sense. v and w are before the kick. */
 INLINE bool move_on(const tl_ball_step *job, size_t eight, const wide x0[3], vec v0, vec w0,
-                    const kick *k, vec push, vec twist, lane_mask moves, tl_ball_sums *sums) {
+                    const kick *k, vec spring_force, vec spring_torque, lane_mask moves,
+                    tl_ball_sums *sums) {
   const tl_ball_list *list = job->list;
   const tl_ball_kept *kept = &list->kept.data[eight];
   const lanes zero = {0};
@@ -124,7 +127,8 @@ INLINE bool move_on(const tl_ball_step *job, size_t eight, const wide x0[3], vec
   const wide way = dx * dx + dy * dy + dz * dz;
   const __mmask8 stays =
       _mm512_cmp_pd_mask((__m512d)way, (__m512d)load_wide(kept->limit), _CMP_LE_OQ);
-  const wide work = 0.25 * dt * (dot_wide(push, add(v0, v)) + dot_wide(twist, add(w0, w)));
+  const wide work =
+      0.25 * dt * (dot_wide(spring_force, add(v0, v)) + dot_wide(spring_torque, add(w0, w)));
   add_wide(&sums->of[TL_BALL_FIRST_WORK], keep_if(moves, work), 0);
   store_places(&list->place.data[eight * W], x, y, z);
   return stays == 0xff && lanes_mask(dot(w, w) <= zero + job->most_spin2) == 0xff;
@@ -136,10 +140,10 @@ bool tl_balls_start_avx512(const tl_ball_step *job, size_t eight, tl_ball_sums *
   eight_balls b;
   load_eight(&job->list->ball.data[eight * W], &b);
   const vec v = {b.m[0], b.m[1], b.m[2]}, w = {b.m[3], b.m[4], b.m[5]};
-  const vec push = {b.n[0], b.n[1], b.n[2]}, twist = {b.n[3], b.n[4], b.n[5]};
-  const kick k = find_kick(job, &b, push, twist);
+  const vec spring_force = {b.n[0], b.n[1], b.n[2]}, spring_torque = {b.n[3], b.n[4], b.n[5]};
+  const kick k = find_kick(job, &b, spring_force, spring_torque);
   const wide x[3] = {load_wide(rows->x[0]), load_wide(rows->x[1]), load_wide(rows->x[2])};
-  return move_on(job, eight, x, v, w, &k, push, twist, b.m[7] > zero, sums);
+  return move_on(job, eight, x, v, w, &k, spring_force, spring_torque, b.m[7] > zero, sums);
 }
 
 /* ---- sums and the last kick ------------------------------------------------------------------ */
@@ -206,7 +210,7 @@ INLINE void turn_by(tl_ball_rows *rows, vec r, lane_mask moves) {
 }
 
 /* Forces of walls where there are any. */
-INLINE void add_walls(const tl_ball_step *job, size_t first, vec *force, vec *twist) {
+INLINE void add_walls(const tl_ball_step *job, size_t first, vec *force, vec *spring_torque) {
   const tl_ball_list *list = job->list;
   uint64_t any;
   memcpy(&any, &list->has_wall.data[first], sizeof any);
@@ -214,10 +218,10 @@ INLINE void add_walls(const tl_ball_step *job, size_t first, vec *force, vec *tw
     return;
   for (int i = 0; i < W; ++i)
     if (list->has_wall.data[first + (size_t)i]) {
-      const talus_vec3 push = job->push[list->slot.data[first + (size_t)i]];
-      const talus_vec3 turn = job->twist[list->slot.data[first + (size_t)i]];
-      force->x[i] += push.x, force->y[i] += push.y, force->z[i] += push.z;
-      twist->x[i] = turn.x, twist->y[i] = turn.y, twist->z[i] = turn.z;
+      const talus_vec3 spring_force = job->spring_force[list->slot.data[first + (size_t)i]];
+      const talus_vec3 turn = job->spring_torque[list->slot.data[first + (size_t)i]];
+      force->x[i] += spring_force.x, force->y[i] += spring_force.y, force->z[i] += spring_force.z;
+      spring_torque->x[i] = turn.x, spring_torque->y[i] = turn.y, spring_torque->z[i] = turn.z;
     }
 }
 
@@ -226,14 +230,15 @@ static __attribute__((noinline)) unsigned judge(const vec *v, const vec *w, lane
   const lanes zero = {0};
   const lanes size = dot(*v, *v) * zero + dot(*w, *w) * zero;
   const unsigned finite = lanes_mask(size == zero), moving = lanes_mask(moves);
-  return (finite & moving) == moving ? TL_BALL_WILD : TL_BALL_BROKEN;
+  return (finite & moving) == moving ? TL_BALL_TOO_FAST : TL_BALL_BROKEN;
 }
 
 INLINE unsigned find_fate(vec v, vec w, const kick *k, lane_mask moves) {
-  const lanes zero = {0}, most = zero + TL_BALL_WILD_SQUARE;
-  const lane_mask calm = (dot(v, v) < most) & (dot(w, w) < most) &
-                         (dot(k->velocity, k->velocity) < most) & (dot(k->spin, k->spin) < most);
-  if (__builtin_expect(lanes_mask(calm | ~moves) == 0xff, 1))
+  const lanes zero = {0}, most = zero + TL_BALL_FASTEST_SQUARE;
+  const lane_mask slow_enough = (dot(v, v) < most) & (dot(w, w) < most) &
+                                (dot(k->velocity, k->velocity) < most) &
+                                (dot(k->spin, k->spin) < most);
+  if (__builtin_expect(lanes_mask(slow_enough | ~moves) == 0xff, 1))
     return 0;
   return judge(&v, &w, moves);
 }
@@ -248,9 +253,9 @@ unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight, tl_ball_s
   for (size_t i = 0; i < W; ++i)
     m[i] = add_contacts(list, rank + i);
   transpose(m);
-  vec push = {m[0], m[1], m[2]}, twist = {zero, zero, zero};
-  add_walls(job, rank, &push, &twist);
-  twist = (vec){twist.x - m[3], twist.y - m[4], twist.z - m[5]};
+  vec spring_force = {m[0], m[1], m[2]}, spring_torque = {zero, zero, zero};
+  add_walls(job, rank, &spring_force, &spring_torque);
+  spring_torque = (vec){spring_torque.x - m[3], spring_torque.y - m[4], spring_torque.z - m[5]};
 
   eight_balls b;
   load_eight(balls, &b);
@@ -259,16 +264,17 @@ unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight, tl_ball_s
       find_kick(job, &b, (vec){b.n[0], b.n[1], b.n[2]}, (vec){b.n[3], b.n[4], b.n[5]});
   const vec v = add((vec){b.m[0], b.m[1], b.m[2]}, first.velocity);
   const vec w = add((vec){b.m[3], b.m[4], b.m[5]}, first.spin);
-  const kick k = find_kick(job, &b, push, twist);
+  const kick k = find_kick(job, &b, spring_force, spring_torque);
   const vec v1 = select_vec(moves, add(v, k.velocity), v);
   const vec w1 = select_vec(moves, add(w, k.spin), w);
-  lanes n[W] = {push.x, push.y, push.z, twist.x, twist.y, twist.z, b.n[6], b.n[7]};
+  lanes n[W] = {spring_force.x,  spring_force.y,  spring_force.z, spring_torque.x,
+                spring_torque.y, spring_torque.z, b.n[6],         b.n[7]};
   lanes l[W] = {v1.x, v1.y, v1.z, w1.x, w1.y, w1.z, b.m[6], b.m[7]};
   transpose(n);
   transpose(l);
   for (int i = 0; i < W; ++i) {
     store(balls[i].v, l[i]);
-    store(balls[i].push, n[i]);
+    store(balls[i].spring_force, n[i]);
   }
   wide x[3];
   load_places(&list->place.data[rank], x);
@@ -276,10 +282,11 @@ unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight, tl_ball_s
     store_wide(rows->x[i], x[i]);
   const double dt = job->crowd->dt;
   turn_by(rows, times(w, zero + (talus_real)dt), moves);
-  const wide work = 0.25 * dt * (dot_wide(push, add(v, v1)) + dot_wide(twist, add(w, w1)));
+  const wide work =
+      0.25 * dt * (dot_wide(spring_force, add(v, v1)) + dot_wide(spring_torque, add(w, w1)));
   add_wide(&sums->of[TL_BALL_CONTACT_WORK], keep_if(moves, work), 0);
   unsigned fate = find_fate(v1, w1, &k, moves);
-  if (job->goes_on && !move_on(job, eight, x, v1, w1, &k, push, twist, moves, sums))
+  if (job->goes_on && !move_on(job, eight, x, v1, w1, &k, spring_force, spring_torque, moves, sums))
     fate |= TL_BALL_LEFT;
   return fate;
 }

@@ -33,7 +33,7 @@ void tl_ball_list_free(tl_ball_list *list) {
   tl_array_free(&list->entry_start);
   tl_array_free(&list->first_owner);
   tl_array_free(&list->waits);
-  tl_array_free(&list->tanks);
+  tl_array_free(&list->flat_bodies);
   tl_array_free(&list->flats);
   tl_array_free(&list->block_flats);
   tl_array_free(&list->block_start);
@@ -48,15 +48,16 @@ void tl_ball_list_free(tl_ball_list *list) {
 /* ---- the scalar visit ------------------------------------------------------------------------ */
 
 static tl_spring_ball ball_of(const tl_ball_job *job, const tl_ball *ball) {
-  talus_vec3 lead, swing;
-  tl_ball_lead(job, ball, &lead, &swing);
-  const tl_spring_ball r = {{ball->v[0] + lead.x, ball->v[1] + lead.y, ball->v[2] + lead.z},
-                            {ball->w[0] + swing.x, ball->w[1] + swing.y, ball->w[2] + swing.z},
-                            ball->radius,
-                            ball->inv_mass,
-                            {lead.x, lead.y, lead.z},
-                            {swing.x, swing.y, swing.z},
-                            ball->curvature};
+  talus_vec3 velocity_kick, spin_kick;
+  tl_ball_kick(job, ball, &velocity_kick, &spin_kick);
+  const tl_spring_ball r = {
+      {ball->v[0] + velocity_kick.x, ball->v[1] + velocity_kick.y, ball->v[2] + velocity_kick.z},
+      {ball->w[0] + spin_kick.x, ball->w[1] + spin_kick.y, ball->w[2] + spin_kick.z},
+      ball->radius,
+      ball->inv_mass,
+      {velocity_kick.x, velocity_kick.y, velocity_kick.z},
+      {spin_kick.x, spin_kick.y, spin_kick.z},
+      ball->curvature};
   return r;
 }
 
@@ -68,12 +69,12 @@ static void visit(const tl_ball_job *job, const tl_ball_pack *pack, tl_ball_sums
     const tl_spring_ball b = ball_of(job, &list->ball.data[q]);
     const tl_spring_law *law =
         &job->laws[list->material.data[p] * job->materials + list->material.data[q]];
-    tl_spring_touch t = {.normal = law->normal,
-                         .tangent = law->tangent,
-                         .damping = law->damping,
-                         .tangent_damping = law->tangent_damping,
-                         .friction = law->friction,
-                         .cohesion = law->cohesion};
+    tl_spring_contact t = {.normal = law->normal,
+                           .tangent = law->tangent,
+                           .damping = law->damping,
+                           .tangent_damping = law->tangent_damping,
+                           .friction = law->friction,
+                           .cohesion = law->cohesion};
     const tl_spring_vec d = {pack->dx[i], pack->dy[i], pack->dz[i]};
     tl_spring_balls(&a, &b, d, &t);
     tl_ball_spring *spring = &list->spring.data[pack->candidate[i]];

@@ -35,9 +35,9 @@ typedef struct tl_ball_place {
  * from which the velocities in its middle follow (tl_spring_ball). They are the ball's state as
  * well: a step writes no other copy of them. */
 typedef struct tl_ball {
-  talus_real v[3], w[3], radius, inv_mass; /* 0: static */
-  talus_real push[3], twist[3];            /* with constant loads, where there are any */
-  talus_real curvature, inv_inertia;       /* 1/m; 0: flat */
+  talus_real v[3], w[3], radius, inv_mass;      /* 0: static */
+  talus_real spring_force[3], spring_torque[3]; /* with constant loads, where there are any */
+  talus_real curvature, inv_inertia;            /* 1/m; 0: flat */
 } tl_ball;
 
 typedef struct tl_ball_spring {
@@ -95,7 +95,7 @@ typedef struct tl_ball_rows {
 
 /* Forces of contacts alone, where there are constant loads. */
 typedef struct tl_ball_pure {
-  talus_real push[3], twist[3];
+  talus_real spring_force[3], spring_torque[3];
 } tl_ball_pure;
 
 /* What of eight balls does not change before the list does. */
@@ -105,18 +105,18 @@ typedef struct tl_ball_kept {
 } tl_ball_kept;
 
 /* A fixed body whose sides are flat, as balls see it. */
-typedef struct tl_ball_tank {
+typedef struct tl_flat_body {
   bool is_plane;
   uint32_t slot, open; /* walls that are missing */
   tl_frame frame;
   talus_dvec3 position, half; /* of a container: m */
   talus_dvec3 normal;         /* of a plane, out of the matter */
   double offset;              /* of its surface along the normal */
-} tl_ball_tank;
+} tl_flat_body;
 
-/* A ball and one side of a tank that are near. */
+/* A ball and one flat side that are near. */
 typedef struct tl_ball_wall {
-  uint32_t ball, tank, side; /* rank; number; the feature of the contact */
+  uint32_t ball, flat_body, side; /* rank; number; the feature of the contact */
 } tl_ball_wall;
 
 /* Two slots that are near, a < b; by a, b, wall. */
@@ -126,8 +126,8 @@ typedef struct tl_ball_near {
 
 /* Balls are by rank, mirrors of walls behind them; candidates by the lower rank. */
 typedef struct tl_ball_list {
-  bool is_calm; /* every speed is far from what a number can hold: the next step cannot break
-                   them */
+  bool cannot_overflow;      /* every speed is far from what a number can hold: the next step cannot
+                        break      them */
   double smallest, largest;  /* m: radius, of all that move; 0 where nothing does */
   double lightest;           /* kg: mass, likewise */
   bool has_loads;            /* constant forces: those of contacts alone are in `pure` */
@@ -160,7 +160,7 @@ typedef struct tl_ball_list {
   TL_ARRAY(uint32_t) entry, entry_start;
   TL_ARRAY(uint32_t) first_owner; /* by eights: lowest rank of those whose candidates they are in */
   TL_ARRAY(uint8_t) waits;        /* by eights: until blocks before are done */
-  TL_ARRAY(tl_ball_tank) tanks;
+  TL_ARRAY(tl_flat_body) flat_bodies;
   TL_ARRAY(tl_ball_wall) flats;   /* by rank of the ball: mirror `count` + number */
   TL_ARRAY(uint32_t) block_flats; /* first of a block; one more than blocks */
   TL_ARRAY(uint32_t) block_start; /* first effect of a block of balls: a multiple of lanes */
@@ -199,13 +199,15 @@ typedef struct tl_ball_job {
 } tl_ball_job;
 
 /* What half a step of a ball's forces changes its velocity and spin by; a static one's not. */
-static inline void tl_ball_lead(const tl_ball_job *job, const tl_ball *ball, talus_vec3 *lead,
-                                talus_vec3 *swing) {
+static inline void tl_ball_kick(const tl_ball_job *job, const tl_ball *ball,
+                                talus_vec3 *velocity_kick, talus_vec3 *spin_kick) {
   const talus_real half = ball->inv_mass > 0 ? job->half : 0;
-  const talus_vec3 push = {ball->push[0], ball->push[1], ball->push[2]};
-  const talus_vec3 twist = {ball->twist[0], ball->twist[1], ball->twist[2]};
-  *lead = tl_scale(tl_madd(job->gravity, ball->inv_mass, push), half);
-  *swing = tl_scale(twist, half * ball->inv_inertia);
+  const talus_vec3 spring_force = {ball->spring_force[0], ball->spring_force[1],
+                                   ball->spring_force[2]};
+  const talus_vec3 spring_torque = {ball->spring_torque[0], ball->spring_torque[1],
+                                    ball->spring_torque[2]};
+  *velocity_kick = tl_scale(tl_madd(job->gravity, ball->inv_mass, spring_force), half);
+  *spin_kick = tl_scale(spring_torque, half * ball->inv_inertia);
 }
 
 /* Forces of the candidates of a block of balls: effects, springs, sums of energies. */
@@ -213,14 +215,14 @@ void tl_ball_push_block(const tl_ball_job *job, size_t block, tl_ball_sums *sums
 
 /* Whether a ball meets the wall in the list. Not where the sides of a container share cohesion. */
 bool tl_ball_is_flat(const tl_model *model, uint32_t ball, uint32_t wall);
-tl_ball_tank tl_ball_tank_make(const tl_model *model, const tl_state *state, uint32_t slot);
-/* Where a ball of radius r (m) at x is above a side of a tank: distance of its centre, and the unit
+tl_flat_body tl_flat_body_make(const tl_model *model, const tl_state *state, uint32_t slot);
+/* Where a ball of radius r (m) at x is above a side: distance of its centre, and the unit
  * vector from the side to it. False: it cannot touch that side. */
-bool tl_ball_above_side(const tl_ball_tank *tank, uint32_t side, double r, talus_dvec3 x,
+bool tl_ball_above_side(const tl_flat_body *flat_body, uint32_t side, double r, talus_dvec3 x,
                         double *distance, talus_dvec3 *away);
-uint32_t tl_ball_sides(const tl_ball_tank *tank);
+uint32_t tl_ball_sides(const tl_flat_body *flat_body);
 /* Whether it can touch the side anywhere within a way of `way` m from x. */
-bool tl_ball_may_touch(const tl_ball_tank *tank, uint32_t side, double r, talus_dvec3 x,
+bool tl_ball_may_touch(const tl_flat_body *flat_body, uint32_t side, double r, talus_dvec3 x,
                        double way);
 /* Puts the mirrors of a block's balls to where they belong now. */
 void tl_ball_mirror_block(tl_ball_list *list, size_t block, tl_ball_sums *sums);

@@ -26,29 +26,29 @@ INLINE lanes_ball load_balls(const tl_ball_job *job, const uint32_t *index) {
   lanes m[W], n[W];
   for (int i = 0; i < W; ++i) {
     m[i] = load(balls[index[i]].v);
-    n[i] = load(balls[index[i]].push);
+    n[i] = load(balls[index[i]].spring_force);
   }
   transpose(m);
   transpose(n);
-  const lane_mask moves = m[7] > zero; /* tl_ball_lead */
+  const lane_mask moves = m[7] > zero; /* tl_ball_kick */
   const lanes half = lanes_select(moves, zero + job->half, zero), turn = half * n[7];
-  const lanes_vec lead = {half * (job->gravity.x + m[7] * n[0]),
-                          half * (job->gravity.y + m[7] * n[1]),
-                          half * (job->gravity.z + m[7] * n[2])};
-  const lanes_vec swing = {turn * n[3], turn * n[4], turn * n[5]};
-  const lanes_ball r = {{m[0] + lead.x, m[1] + lead.y, m[2] + lead.z},
-                        {m[3] + swing.x, m[4] + swing.y, m[5] + swing.z},
+  const lanes_vec velocity_kick = {half * (job->gravity.x + m[7] * n[0]),
+                                   half * (job->gravity.y + m[7] * n[1]),
+                                   half * (job->gravity.z + m[7] * n[2])};
+  const lanes_vec spin_kick = {turn * n[3], turn * n[4], turn * n[5]};
+  const lanes_ball r = {{m[0] + velocity_kick.x, m[1] + velocity_kick.y, m[2] + velocity_kick.z},
+                        {m[3] + spin_kick.x, m[4] + spin_kick.y, m[5] + spin_kick.z},
                         m[6],
                         m[7],
-                        lead,
-                        swing,
+                        velocity_kick,
+                        spin_kick,
                         n[6]};
   return r;
 }
 
 /* What the pair's materials give; the same for all where there is one material. */
 INLINE void load_law(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t from,
-                     lanes_touch *t) {
+                     lanes_contact *t) {
   const lanes zero = {0};
   t->normal = zero + job->laws->normal, t->tangent = zero + job->laws->tangent;
   t->damping = zero + job->laws->damping, t->friction = zero + job->laws->friction;
@@ -146,7 +146,7 @@ INLINE void meet(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t from
   const lanes_ball a = load_balls(job, pack->a + from);
   const lanes_ball b = load_balls(job, pack->b + from);
   const lanes_vec d = {load(pack->dx + from), load(pack->dy + from), load(pack->dz + from)};
-  lanes_touch t;
+  lanes_contact t;
   lanes_balls(&a, &b, d, &t);
   for (uint32_t i = 0; i < W; ++i)
     __builtin_prefetch(&job->list->spring.data[pack->candidate[from + i]]);
@@ -175,7 +175,7 @@ INLINE void press(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t fro
   tl_ball_list *list = job->list;
   const lanes zero = {0}, one = zero + 1, half = zero + TL_R(0.5);
   const uint32_t *candidate = pack->candidate + from;
-  lanes_touch t; /* member by member: not all of it, which goes through memory */
+  lanes_contact t; /* member by member: not all of it, which goes through memory */
   load_law(job, pack, from, &t);
   t.n = met->n, t.velocity = met->velocity, t.drift = met->drift;
   t.overlap = met->overlap, t.mass = met->mass, t.radius = met->radius, t.twirl = met->twirl;
@@ -282,7 +282,7 @@ INLINE void look(tl_ball_list *list, uint32_t c, __mmask8 valid, tl_ball_pack *p
   memcpy(rows_b, &b, sizeof rows_b);
   for (int i = 0; i < W; ++i) {
     __builtin_prefetch(list->ball.data[rows_b[i]].v);
-    __builtin_prefetch(list->ball.data[rows_b[i]].push);
+    __builtin_prefetch(list->ball.data[rows_b[i]].spring_force);
   }
   wide d[4];
   load_ways(list->place.data, rows_a, rows_b, d);
@@ -327,7 +327,7 @@ static void visit_eights(const tl_ball_job *job, tl_ball_pack *pack, tl_ball_sum
   pack->count -= whole;
 }
 
-static void visit_rest(const tl_ball_job *job, tl_ball_pack *pack, tl_ball_sums *sums) {
+static void visit_remaining(const tl_ball_job *job, tl_ball_pack *pack, tl_ball_sums *sums) {
   for (uint32_t i = pack->count; i < W; ++i) {
     pack->a[i] = pack->a[0], pack->b[i] = pack->b[0];
     pack->candidate[i] = pack->candidate[0];
@@ -359,7 +359,7 @@ void tl_ball_push_block_avx512(const tl_ball_job *job, size_t block, tl_ball_sum
   }
   visit_eights(job, &pack, sums);
   if (pack.count > 0)
-    visit_rest(job, &pack, sums);
+    visit_remaining(job, &pack, sums);
   sums->contacts += pack.effect + pack.count - list->block_start.data[block];
 }
 

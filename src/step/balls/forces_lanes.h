@@ -30,25 +30,25 @@ INLINE lanes_ball load_balls(const tl_ball_job *job, const uint32_t *index) {
   lanes m[TL_SIMD_GROUP], n[TL_SIMD_GROUP];
   load_rows(balls, BALL_REALS, index, m);
   load_rows((const talus_real *)(const void *)balls + TL_SIMD_GROUP, BALL_REALS, index, n);
-  const lane_mask moves = m[7] > zero; /* tl_ball_lead */
+  const lane_mask moves = m[7] > zero; /* tl_ball_kick */
   const lanes half = lanes_select(moves, zero + job->half, zero), turn = half * n[7];
-  const lanes_vec lead = {half * (job->gravity.x + m[7] * n[0]),
-                          half * (job->gravity.y + m[7] * n[1]),
-                          half * (job->gravity.z + m[7] * n[2])};
-  const lanes_vec swing = {turn * n[3], turn * n[4], turn * n[5]};
-  const lanes_ball r = {{m[0] + lead.x, m[1] + lead.y, m[2] + lead.z},
-                        {m[3] + swing.x, m[4] + swing.y, m[5] + swing.z},
+  const lanes_vec velocity_kick = {half * (job->gravity.x + m[7] * n[0]),
+                                   half * (job->gravity.y + m[7] * n[1]),
+                                   half * (job->gravity.z + m[7] * n[2])};
+  const lanes_vec spin_kick = {turn * n[3], turn * n[4], turn * n[5]};
+  const lanes_ball r = {{m[0] + velocity_kick.x, m[1] + velocity_kick.y, m[2] + velocity_kick.z},
+                        {m[3] + spin_kick.x, m[4] + spin_kick.y, m[5] + spin_kick.z},
                         m[6],
                         m[7],
-                        lead,
-                        swing,
+                        velocity_kick,
+                        spin_kick,
                         n[6]};
   return r;
 }
 
 /* What the pair's materials give; the same for all where there is one material. */
 INLINE void load_law(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t from,
-                     lanes_touch *t) {
+                     lanes_contact *t) {
   const lanes zero = {0};
   t->normal = zero + job->laws->normal, t->tangent = zero + job->laws->tangent;
   t->damping = zero + job->laws->damping, t->friction = zero + job->laws->friction;
@@ -137,7 +137,7 @@ INLINE void press(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t fro
   const uint32_t *candidate = pack->candidate + from;
   const lanes_ball a = load_balls(job, pack->a + from), b = load_balls(job, pack->b + from);
   const lanes_vec d = {load(pack->dx + from), load(pack->dy + from), load(pack->dz + from)};
-  lanes_touch t;
+  lanes_contact t;
   load_law(job, pack, from, &t);
   lanes_balls(&a, &b, d, &t);
   lanes m[4];
@@ -177,7 +177,7 @@ static void visit_whole(const tl_ball_job *job, tl_ball_pack *pack, tl_ball_sums
   pack->count = rest;
 }
 
-static void visit_rest(const tl_ball_job *job, tl_ball_pack *pack, tl_ball_sums *sums) {
+static void visit_remaining(const tl_ball_job *job, tl_ball_pack *pack, tl_ball_sums *sums) {
   for (uint32_t i = pack->count; i < W; ++i) {
     pack->a[i] = pack->a[0], pack->b[i] = pack->b[0];
     pack->candidate[i] = pack->candidate[0];
@@ -226,7 +226,7 @@ INLINE void push_lanes(const tl_ball_job *job, size_t block, tl_ball_sums *sums)
   }
   visit_whole(job, &pack, sums);
   if (pack.count > 0)
-    visit_rest(job, &pack, sums);
+    visit_remaining(job, &pack, sums);
   sums->contacts += pack.effect + pack.count - list->block_start.data[block];
 }
 

@@ -117,7 +117,8 @@ static void lay_ball(const tl_crowd *crowd, tl_ball_list *list, size_t i) {
   ball->inv_mass = 1 / model->property.mass[slot];
   ball->inv_inertia = 1 / tl_body_inertia(model, slot).x;
   put(ball->v, crowd->in->velocity[slot]), put(ball->w, crowd->in->spin[slot]);
-  put(ball->push, crowd->in->push[slot]), put(ball->twist, crowd->in->twist[slot]);
+  put(ball->spring_force, crowd->in->spring_force[slot]),
+      put(ball->spring_torque, crowd->in->spring_torque[slot]);
 }
 
 typedef struct lay_job {
@@ -152,7 +153,7 @@ static talus_status lay_balls(const tl_crowd *crowd, tl_ball_list *list) {
   lay_job job = {model, crowd, list};
   tl_for(&model->par, n, 512, lay_range, &job);
   for (size_t k = 0; k < mirrors; ++k) {
-    const uint32_t slot = list->tanks.data[list->flats.data[k].tank].slot;
+    const uint32_t slot = list->flat_bodies.data[list->flats.data[k].flat_body].slot;
     list->ball.data[n + k] = (tl_ball){0};
     list->material.data[n + k] = (uint32_t)model->property.material[slot];
   }
@@ -254,7 +255,7 @@ static talus_status lay_effects(tl_ball_list *list) {
 /* ---- making it ------------------------------------------------------------------------------- */
 
 /* The radii of the smallest and of the largest ball and the least mass, to the list. */
-static void survey_balls(const tl_crowd *crowd, tl_ball_list *list) {
+static void measure_balls(const tl_crowd *crowd, tl_ball_list *list) {
   const tl_model *model = crowd->model;
   double least = INFINITY;
   list->largest = 0, list->lightest = INFINITY;
@@ -284,9 +285,10 @@ static talus_vec3 about_to_move(const tl_crowd *crowd, size_t slot) {
   if (!crowd->penalty->is_pushed)
     return v;
   const tl_properties *property = &model->property;
-  const talus_vec3 push = property->force ? tl_add(crowd->in->push[slot], property->force[slot])
-                                          : crowd->in->push[slot];
-  const talus_vec3 rate = tl_madd(model->gravity, 1 / property->mass[slot], push);
+  const talus_vec3 spring_force = property->force
+                                      ? tl_add(crowd->in->spring_force[slot], property->force[slot])
+                                      : crowd->in->spring_force[slot];
+  const talus_vec3 rate = tl_madd(model->gravity, 1 / property->mass[slot], spring_force);
   return tl_madd(v, (talus_real)(0.5 * crowd->dt), rate);
 }
 
@@ -310,7 +312,7 @@ static void choose_range(void *context, size_t begin, size_t end) {
 static talus_status choose_skins(const tl_crowd *crowd, tl_ball_list *list) {
   const tl_model *model = crowd->model;
   TL_TRY(tl_array_resize(&list->skin, model->bodies));
-  survey_balls(crowd, list);
+  measure_balls(crowd, list);
   skin_job job = {model, crowd, list->smallest, list->skin.data};
   tl_for(&model->par, crowd->count, 1024, choose_range, &job);
   return TALUS_OK;
@@ -372,7 +374,7 @@ talus_status tl_balls_renew(const tl_backend *backend, const tl_crowd *crowd, tl
   }
   tl_balls_lay_springs(model, &springs);
   tl_arena_release(crowd->arena, mark);
-  list->is_started = list->is_calm = list->has_loads = false;
+  list->is_started = list->cannot_overflow = list->has_loads = false;
   tl_made_away(where, only_here);
   tl_copied(where, TL_BALLS_HOLD & ~where->stale);
   list->renewals++;

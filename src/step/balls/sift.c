@@ -4,28 +4,28 @@
 #include "kernels/collide_container.h"
 
 /* Planes and containers, as balls see them. */
-static talus_status list_tanks(const tl_crowd *crowd, tl_ball_list *list) {
+static talus_status list_flat_bodies(const tl_crowd *crowd, tl_ball_list *list) {
   const tl_model *model = crowd->model;
-  list->tanks.count = 0;
+  list->flat_bodies.count = 0;
   for (uint32_t slot = 0; slot < crowd->count; ++slot) {
     const talus_shape_kind kind = tl_body_shape(model, slot)->kind;
     if (kind == TALUS_PLANE || kind == TALUS_CONTAINER)
-      TL_TRY(tl_array_push(&list->tanks, tl_ball_tank_make(model, crowd->in, slot)));
+      TL_TRY(tl_array_push(&list->flat_bodies, tl_flat_body_make(model, crowd->in, slot)));
   }
   return TALUS_OK;
 }
 
-static uint32_t find_tank(const tl_ball_list *list, uint32_t wall) {
-  uint32_t tank = 0;
-  while (list->tanks.data[tank].slot != wall)
-    tank++;
-  return tank;
+static uint32_t find_flat_body(const tl_ball_list *list, uint32_t wall) {
+  uint32_t flat_body = 0;
+  while (list->flat_bodies.data[flat_body].slot != wall)
+    flat_body++;
+  return flat_body;
 }
 
 /* What a pair is: balls that are near, a ball near something that goes the general way, or a ball
- * and a tank, with a bit for each side that it may come to touch. */
-enum { FAR = 0, NEAR = 1, WITH_WALL = 2, WITH_TANK = 64 };
-_Static_assert(TL_CONTAINER_WALLS <= 6, "sides are the bits below WITH_TANK");
+ * and a flat body, with a bit for each side that it may come to touch. */
+enum { FAR = 0, NEAR = 1, WITH_WALL = 2, WITH_SIDES = 64 };
+_Static_assert(TL_CONTAINER_WALLS <= 6, "sides are the bits below WITH_SIDES");
 
 /* Pairs that one thread looks at, and where in the list what it finds begins. */
 #define SIFT_CHUNK ((size_t)2048)
@@ -50,11 +50,11 @@ static uint8_t sift_wall(const sift_job *job, tl_pair pair) {
   const uint32_t ball = first ? pair.a : pair.b, wall = first ? pair.b : pair.a;
   if (!tl_ball_is_flat(job->model, ball, wall))
     return tl_narrow_meets(job->crowd, &pair, list->skin.data) ? WITH_WALL : FAR;
-  const tl_ball_tank *tank = &list->tanks.data[find_tank(list, wall)];
+  const tl_flat_body *flat_body = &list->flat_bodies.data[find_flat_body(list, wall)];
   const double r = (double)tl_penalty_radius(job->model, ball);
-  unsigned is = WITH_TANK;
-  for (uint32_t side = 0; side < tl_ball_sides(tank); ++side)
-    if (tl_ball_may_touch(tank, side, r, job->crowd->in->position[ball],
+  unsigned is = WITH_SIDES;
+  for (uint32_t side = 0; side < tl_ball_sides(flat_body); ++side)
+    if (tl_ball_may_touch(flat_body, side, r, job->crowd->in->position[ball],
                           (double)list->skin.data[ball]))
       is |= 1u << side;
   return (uint8_t)is;
@@ -74,7 +74,7 @@ static uint8_t sift_pair(const sift_job *job, tl_pair pair) {
 
 static size_t count_sides(uint8_t is) {
   size_t sides = 0;
-  for (unsigned bits = is & (WITH_TANK - 1u); bits != 0; bits &= bits - 1)
+  for (unsigned bits = is & (WITH_SIDES - 1u); bits != 0; bits &= bits - 1)
     sides++;
   return sides;
 }
@@ -89,7 +89,7 @@ static void sift_chunks(void *context, size_t begin, size_t end) {
     sift_chunk found = {0, 0, 0};
     for (size_t i = chunk * SIFT_CHUNK; i < chunk_end(job, chunk); ++i) {
       const uint8_t is = job->is[i] = sift_pair(job, job->pairs[i]);
-      const size_t sides = is & WITH_TANK ? count_sides(is) : 0;
+      const size_t sides = is & WITH_SIDES ? count_sides(is) : 0;
       found.near += is == NEAR ? 1 : sides;
       found.flats += sides;
       found.walls += is == WITH_WALL;
@@ -110,14 +110,14 @@ static void lay_chunks(void *context, size_t begin, size_t end) {
         list->near.data[to.near++] = (tl_ball_near){pair.a, pair.b, TL_NONE};
       else if (is == WITH_WALL)
         list->walls.data[to.walls++] = pair;
-      for (uint32_t side = 0; (is & WITH_TANK) && side < TL_CONTAINER_WALLS; ++side) {
+      for (uint32_t side = 0; (is & WITH_SIDES) && side < TL_CONTAINER_WALLS; ++side) {
         if (!(is >> side & 1u))
           continue;
         const bool first = tl_balls_is_one(job->model, pair.a);
         list->near.data[to.near++] = (tl_ball_near){pair.a, pair.b, (uint32_t)to.flats};
         list->flats.data[to.flats++] =
             (tl_ball_wall){list->rank.data[first ? pair.a : pair.b],
-                           find_tank(list, first ? pair.b : pair.a), side};
+                           find_flat_body(list, first ? pair.b : pair.a), side};
       }
     }
   }
@@ -127,7 +127,7 @@ talus_status tl_balls_sift(const tl_crowd *crowd, const tl_pairs *pairs, tl_ball
   const tl_model *model = crowd->model;
   const size_t chunks = (pairs->count + SIFT_CHUNK - 1) / SIFT_CHUNK;
   sift_job job = {model, crowd, list, pairs->data, pairs->count, NULL, NULL};
-  TL_TRY(list_tanks(crowd, list));
+  TL_TRY(list_flat_bodies(crowd, list));
   TL_TAKE(crowd->arena, pairs->count, &job.is);
   TL_TAKE(crowd->arena, chunks, &job.chunks);
   tl_for(&model->par, chunks, 1, sift_chunks, &job);

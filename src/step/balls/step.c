@@ -3,7 +3,7 @@
  *
  * The state of balls stays in the list, in its order, as long as steps follow upon steps; rows at
  * home are written when somebody asks (step/balls/store.c), and before a step that could fail on
- * its way: those of balls that are not wild cannot. */
+ * its way: a step cannot where no ball is too fast. */
 #include "step/balls/balls.h"
 
 #include <math.h>
@@ -52,11 +52,12 @@ static talus_status find_broken(const tl_ball_step *job, tl_step_report *report)
   return tl_fail(TALUS_ERROR_DIVERGED, "its velocity is not finite");
 }
 
-/* Whether no contact can make a ball wild at once, however slow balls are: by how much the force of
- * the deepest overlap changes its velocity and its spin, most that of the smallest. Fixed balls are
- * not counted: in a much larger one a ball can be deeper, but from TL_BALL_FASTEST to what a number
- * can hold the square of there is room (1e10 in single precision) for one a million times it. */
-static bool is_tame(const tl_ball_step *job) {
+/* Whether no contact can make a ball too fast at once, however slow balls are: by how much the
+ * force of the deepest overlap changes its velocity and its spin, most that of the smallest. Fixed
+ * balls are not counted: in a much larger one a ball can be deeper, but from TL_BALL_FASTEST to
+ * what a number can hold the square of there is room (1e10 in single precision) for one a million
+ * times it. */
+static bool forces_are_bounded(const tl_ball_step *job) {
   const tl_ball_list *list = job->list;
   const tl_penalty *p = job->crowd->penalty;
   const double r = list->largest, per_mass = job->crowd->dt / list->lightest;
@@ -109,17 +110,17 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
   if (where->soon & TL_THE_CONTACTS)
     TL_TRY(tl_balls_reserve(list, job->balls->contacts));
   bool has_old_contacts = false;
-  if (!list->is_calm) { /* it may fail on its way, and must then have changed nothing */
+  if (!list->cannot_overflow) { /* it may fail on its way, and must then have changed nothing */
     TL_TRY(tl_need(where, TL_THE_STATE, TL_READ));
     has_old_contacts = tl_need(where, TL_THE_CONTACTS, TL_READ) == TALUS_OK; /* or they are lost */
   }
-  _Atomic bool broken, left, wild;
+  _Atomic bool broken, left, too_fast;
   atomic_init(&broken, false);
   atomic_init(&left, false);
-  atomic_init(&wild, false);
+  atomic_init(&too_fast, false);
   job->broken = &broken;
   job->left = &left;
-  job->wild = &wild;
+  job->too_fast = &too_fast;
   job->goes_on = !job->begins && !tl_balls_have_loads(job->model);
   list->is_started = false;
   tl_made_away(where, TL_THE_CONTACTS);
@@ -127,7 +128,7 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
   const double pushed = wall_now();
   report->wall_solve += pushed - begun;
   if (atomic_load(&broken)) {
-    TL_ASSERT(!list->is_calm);
+    TL_ASSERT(!list->cannot_overflow);
     if (has_old_contacts)
       tl_made_home(where, TL_THE_CONTACTS);
     else
@@ -141,7 +142,7 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
   report->has_depths = report->is_elsewhere = true;
   report->depths = tl_balls_depths(job);
   tl_depths_merge(&report->depths, &job->wall_depths);
-  list->is_calm = !job->begins && !atomic_load(&wild) && is_tame(job);
+  list->cannot_overflow = !job->begins && !atomic_load(&too_fast) && forces_are_bounded(job);
   list->is_started = job->goes_on;
   list->has_left = atomic_load(&left);
   list->started_dt = crowd->dt;
@@ -161,7 +162,7 @@ static talus_status renew(const tl_backend *backend, tl_ball_step *job, tl_step_
 
 /* The square of half the spin that tl_step_check refuses; and what has no square is refused. */
 static talus_real find_most_spin2(const tl_crowd *crowd) {
-  const double most = 0.5 * TL_STEP_WILD / crowd->dt;
+  const double most = 0.5 * TL_STEP_TOO_FAR / crowd->dt;
   return (talus_real)fmin(most * most, (double)TL_REAL_MAX);
 }
 

@@ -25,8 +25,8 @@ static void commit_range(void *context, size_t begin, size_t end) {
     out->velocity[slot] = get(ball->v);
     out->spin[slot] = get(ball->w);
     const tl_ball_pure *pure = job->list->has_loads ? &job->list->pure.data[i] : NULL;
-    out->push[slot] = get(pure ? pure->push : ball->push);
-    out->twist[slot] = get(pure ? pure->twist : ball->twist);
+    out->spring_force[slot] = get(pure ? pure->spring_force : ball->spring_force);
+    out->spring_torque[slot] = get(pure ? pure->spring_torque : ball->spring_torque);
   }
 }
 
@@ -62,13 +62,13 @@ static tl_contact between_balls(const tl_ball_list *list, const tl_ball_near *ne
 
 static tl_contact with_wall(const tl_ball_list *list, const tl_ball_near *near) {
   const tl_ball_wall *flat = &list->flats.data[near->wall];
-  const tl_ball_tank *tank = &list->tanks.data[flat->tank];
+  const tl_flat_body *flat_body = &list->flat_bodies.data[flat->flat_body];
   const talus_dvec3 x = place_of(list, flat->ball);
   const double r = list->place.data[flat->ball].radius;
-  const bool first = tank->slot == near->a;
+  const bool first = flat_body->slot == near->a;
   double s = r;
   talus_dvec3 away = {0, 0, 1};
-  (void)tl_ball_above_side(tank, flat->side, r, x, &s, &away);
+  (void)tl_ball_above_side(flat_body, flat->side, r, x, &s, &away);
   return (tl_contact){.a = near->a,
                       .b = near->b,
                       .feature_a = first ? flat->side : 0,

@@ -11,7 +11,8 @@ static void write_mid(const tl_ball_step *job, uint32_t slot) {
   job->mid.position[slot] = tl_dvec3(place->x, place->y, place->z);
   job->mid.velocity[slot] = mid.velocity;
   job->mid.spin[slot] = mid.spin;
-  tl_ball_lead(&job->forces, &job->list->ball.data[rank], &job->lead[slot], &job->swing[slot]);
+  tl_ball_kick(&job->forces, &job->list->ball.data[rank], &job->velocity_kick[slot],
+               &job->spin_kick[slot]);
 }
 
 static void write_mids(void *context, size_t begin, size_t end) {
@@ -53,8 +54,8 @@ talus_status tl_balls_push_walls(tl_ball_step *job) {
   const tl_crowd *crowd = job->crowd;
   tl_ball_list *list = job->list;
   const size_t n = job->model->bodies;
-  TL_TAKE(crowd->arena, n, &job->push);
-  TL_TAKE(crowd->arena, n, &job->twist);
+  TL_TAKE(crowd->arena, n, &job->spring_force);
+  TL_TAKE(crowd->arena, n, &job->spring_torque);
   job->wall_depths = (tl_depths){0};
   if (list->walls.count == 0) {
     list->wall_contacts.count = list->wall_contacts.springs.count = 0;
@@ -66,8 +67,8 @@ talus_status tl_balls_push_walls(tl_ball_step *job) {
   TL_TAKE(crowd->arena, n, &job->mid.position);
   TL_TAKE(crowd->arena, n, &job->mid.velocity);
   TL_TAKE(crowd->arena, n, &job->mid.spin);
-  TL_TAKE(crowd->arena, n, &job->lead);
-  TL_TAKE(crowd->arena, n, &job->swing);
+  TL_TAKE(crowd->arena, n, &job->velocity_kick);
+  TL_TAKE(crowd->arena, n, &job->spin_kick);
   job->mid.rotation = crowd->in->rotation; /* walls do not turn, and balls look all the same */
   memset(margins, 0, n * sizeof *margins);
   tl_for(&job->model->par, list->wall_balls.count, 256, write_mids, job);
@@ -88,9 +89,9 @@ talus_status tl_balls_push_walls(tl_ball_step *job) {
   TL_TRY(measure_walls(job));
   const tl_penalty_motion motion = {.velocity = job->mid.velocity,
                                     .spin = job->mid.spin,
-                                    .lead = job->lead,
-                                    .swing = job->swing,
+                                    .velocity_kick = job->velocity_kick,
+                                    .spin_kick = job->spin_kick,
                                     .h = job->begins ? 0 : crowd->dt};
-  return tl_penalty_add_up(&at_end, &motion, &list->wall_contacts, job->push, job->twist,
-                           &list->wall_sums);
+  return tl_penalty_add_up(&at_end, &motion, &list->wall_contacts, job->spring_force,
+                           job->spring_torque, &list->wall_sums);
 }

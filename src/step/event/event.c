@@ -72,8 +72,7 @@ static talus_status run(tl_events *events) {
   return TALUS_OK;
 }
 
-/* ---- the end of the step ----------------------------------------------------------------------
- */
+/* ---- the end of the step --------------------------------------------------------------------- */
 
 typedef struct finish_job {
   const tl_events *events;

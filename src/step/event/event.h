@@ -110,13 +110,13 @@ typedef struct tl_events {
   tl_event_queue queue;
   talus_dvec3 fall; /* m/s2; 0 where flights are straight */
   bool is_falling, has_ignored;
-  double span;    /* s: of the step */
-  double largest; /* radius of a flyer */
-  double slowest; /* m/s: tl_elastic_rebound */
-  double rest;    /* s: tl_elastic_fall */
-  tl_tally work;  /* J, by contacts */
-  tl_tally load;  /* J, by constant loads */
-  double virial;  /* J: impulse times distance of centres, over pairs */
+  double span;      /* s: of the step */
+  double largest;   /* radius of a flyer */
+  double slowest;   /* m/s: tl_elastic_rebound */
+  double fall_time; /* s: tl_elastic_fall */
+  tl_tally work;    /* J, by contacts */
+  tl_tally load;    /* J, by constant loads */
+  double virial;    /* J: impulse times distance of centres, over pairs */
   uint64_t impacts;
 } tl_events;
 

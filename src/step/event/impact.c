@@ -104,8 +104,7 @@ talus_status tl_events_strike(tl_events *events, uint32_t i, double tau) {
   return TALUS_OK;
 }
 
-/* ---- contacts ---------------------------------------------------------------------------------
- */
+/* ---- contacts -------------------------------------------------------------------------------- */
 
 static bool is_same(const tl_contact *x, const tl_contact *y) {
   return tl_contact_compare(x->a, x->b, x->feature_a, x->feature_b, y) == 0;

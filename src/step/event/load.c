@@ -141,11 +141,11 @@ static void find_scales(tl_events *events, double smallest) {
   for (size_t i = 0; i < events->count; ++i)
     tl_tally_add(&squares, tl_ddot(events->flyers[i].v, events->flyers[i].v));
   const double rms = events->count > 0 ? sqrt(tl_tally_value(&squares) / (double)events->count) : 0;
-  events->rest = 0.01 * events->span;
+  events->fall_time = 0.01 * events->span;
   if (pull > 0 && events->count > 0)
-    events->rest = fmin(events->rest, sqrt(2e-6 * smallest / pull));
+    events->fall_time = fmin(events->fall_time, sqrt(2e-6 * smallest / pull));
   events->slowest = model->solve.bounce_speed >= 0 ? model->solve.bounce_speed
-                                                   : fmax(pull * events->rest, 1e-4 * rms);
+                                                   : fmax(pull * events->fall_time, 1e-4 * rms);
 }
 
 talus_status tl_events_load(tl_events *events, bool is_straight) {

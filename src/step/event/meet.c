@@ -24,8 +24,7 @@ static talus_dvec3 from_wall(const tl_events *events, const tl_event_wall *w, ta
   return d;
 }
 
-/* ---- places -----------------------------------------------------------------------------------
- */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 /* How a centre stands to a wall. */
 typedef struct stand {
@@ -76,13 +75,12 @@ static stand stand_on(const tl_event_wall *w, talus_dvec3 d) {
   return s;
 }
 
-/* ---- impacts ----------------------------------------------------------------------------------
- */
+/* ---- impacts --------------------------------------------------------------------------------- */
 
 /* A flight relative to a wall, from now on. */
 typedef struct flight {
   talus_dvec3 d, v, fall;
-  double radius, most, rest;
+  double radius, most, fall_time;
 } flight;
 
 /* Whether it would touch the wall at t, if it came near enough. A wall that is not solid has
@@ -96,7 +94,8 @@ static double meet_face(const tl_event_wall *w, const flight *f) {
   const double off = tl_ddot(n, f->d);
   if (!w->is_solid && !(off > -w->behind * f->radius))
     return INFINITY;
-  const double t = tl_elastic_fall(off - f->radius, tl_ddot(n, f->v), tl_ddot(n, f->fall), f->rest);
+  const double t =
+      tl_elastic_fall(off - f->radius, tl_ddot(n, f->v), tl_ddot(n, f->fall), f->fall_time);
   return t < INFINITY && (w->is_solid || is_over(w, f, t)) ? t : INFINITY;
 }
 
@@ -126,7 +125,7 @@ static double meet_cone(const tl_event_wall *w, const flight *f) {
   const double rho = sqrt(x * x + y * y), bend = 2 * sign * (vx * vx + vy * vy - b * b);
   /* What goes round in a tube touches it all the time: as what lies on a floor. */
   const double lie =
-      fmin(f->rest, sqrt(4e-6 * f->radius * fmax(a, f->radius) / fmax(fabs(bend), DBL_MIN)));
+      fmin(f->fall_time, sqrt(4e-6 * f->radius * fmax(a, f->radius) / fmax(fabs(bend), DBL_MIN)));
   const double t = from + tl_elastic_fall(sign * (rho - a) * (rho + a),
                                           2 * sign * (x * vx + y * vy - a * b), bend, lie);
   return t < INFINITY && a + b * (t - from) >= 0 && is_over(w, f, t) ? t : INFINITY;
@@ -169,7 +168,7 @@ static double meet_any(const tl_event_wall *w, const flight *f) {
       return t;
     double step = fmax(fabs(gap) / fastest, 1e-12 * f->radius / fastest);
     if (fabs(gap) <= tiny && turn > 0) /* it lies, or slides along */
-      step = fmax(step, f->rest);
+      step = fmax(step, f->fall_time);
     if (gap > tiny && gap < CLOSE * f->radius && speed < 0) {
       const double newton = fmin(gap / -speed, 4 * step);
       if (gap_at(w, f, t + newton, &there) <= 0) {
@@ -198,7 +197,7 @@ double tl_events_meet_wall(const tl_events *events, uint32_t i, uint32_t wall, d
                     .fall = events->fall,
                     .radius = flyer->radius,
                     .most = events->span - tau,
-                    .rest = events->rest};
+                    .fall_time = events->fall_time};
   if (w->kind == TL_WALL_FACE)
     return tau + meet_face(w, &f);
   if (events->is_falling || w->kind == TL_WALL_RING)

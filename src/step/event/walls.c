@@ -16,8 +16,7 @@ static void add(wall_list *list, tl_event_wall wall) {
 
 static talus_dvec3 unit(talus_dvec3 v) { return tl_dscale(v, 1 / tl_dlength(v)); }
 
-/* ---- from shapes ------------------------------------------------------------------------------
- */
+/* ---- from shapes ----------------------------------------------------------------------------- */
 
 typedef struct block {
   tl_event_wall base; /* slot, velocity, axes */
@@ -73,15 +72,15 @@ static void add_rims(wall_list *list, const block *b) {
   }
 }
 
-static void add_block(wall_list *list, const block *b, bool is_tank) {
+static void add_block(wall_list *list, const block *b, bool is_container) {
   const uint32_t all = 63;
-  const bool is_closed = is_tank && b->open == 0;
+  const bool is_closed = is_container && b->open == 0;
   for (int wall = 0; wall < 6; ++wall) {
     block side = *b;
-    side.base.feature = is_tank ? (uint32_t)wall : 0;
+    side.base.feature = is_container ? (uint32_t)wall : 0;
     if (is_open(b, wall))
       continue;
-    if (is_tank)
+    if (is_container)
       add_face(list, &side, wall, true, is_closed);
     if (!is_closed)
       add_face(list, &side, wall, false, false);

@@ -4,23 +4,23 @@
 
 #define GRAIN 1024
 
-typedef struct survey_job {
+typedef struct summary_job {
   const tl_system *system;
-  tl_survey *found; /* by range, at its first block */
-} survey_job;
+  tl_summary *found; /* by range, at its first block */
+} summary_job;
 
-static const tl_survey NOTHING = {.least = TL_REAL_MAX,
-                                  .slowest = {TL_REAL_MAX, TL_REAL_MAX, TL_REAL_MAX},
-                                  .fastest = {-TL_REAL_MAX, -TL_REAL_MAX, -TL_REAL_MAX}};
+static const tl_summary NOTHING = {.least = TL_REAL_MAX,
+                                   .slowest = {TL_REAL_MAX, TL_REAL_MAX, TL_REAL_MAX},
+                                   .fastest = {-TL_REAL_MAX, -TL_REAL_MAX, -TL_REAL_MAX}};
 
-static void spread(tl_survey *s, talus_vec3 slowest, talus_vec3 fastest) {
+static void spread(tl_summary *s, talus_vec3 slowest, talus_vec3 fastest) {
   s->slowest = tl_vec3(tl_min(s->slowest.x, slowest.x), tl_min(s->slowest.y, slowest.y),
                        tl_min(s->slowest.z, slowest.z));
   s->fastest = tl_vec3(tl_max(s->fastest.x, fastest.x), tl_max(s->fastest.y, fastest.y),
                        tl_max(s->fastest.z, fastest.z));
 }
 
-static void look_at(const tl_model *model, const tl_state *in, uint32_t slot, tl_survey *s) {
+static void look_at(const tl_model *model, const tl_state *in, uint32_t slot, tl_summary *s) {
   const uint32_t flags = model->property.flags[slot];
   if (flags & TL_FLAG_STATIC) {
     s->moving_walls |= (flags & TL_FLAG_KINEMATIC) != 0;
@@ -33,15 +33,15 @@ static void look_at(const tl_model *model, const tl_state *in, uint32_t slot, tl
   if ((flags & TL_FLAG_LOCKS) || !shape->isotropic)
     s->tensors = true;
   if (shape->kind != TALUS_SPHERE)
-    s->lumps = s->arms = true;
+    s->nonspheres = s->arms = true;
   if (radius < s->least)
     s->least = radius;
   spread(s, in->velocity[slot], in->velocity[slot]);
 }
 
 static void look_at_range(void *context, size_t begin, size_t end) {
-  const survey_job *job = context;
-  tl_survey s = NOTHING;
+  const summary_job *job = context;
+  tl_summary s = NOTHING;
   for (size_t i = begin; i < end; ++i)
     look_at(job->system->model, job->system->crowd->in, tl_crowd_slot(job->system->crowd, i), &s);
   job->found[begin / GRAIN] = s;
@@ -51,19 +51,19 @@ static talus_status look(tl_system *system) {
   const tl_crowd *crowd = system->crowd;
   const size_t blocks = (crowd->count + GRAIN - 1) / GRAIN;
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
-  survey_job job = {.system = system};
+  summary_job job = {.system = system};
   TL_TAKE(crowd->arena, blocks, &job.found);
   for (size_t i = 0; i < blocks; ++i)
     job.found[i] = NOTHING;
   tl_for(&system->model->par, crowd->count, GRAIN, look_at_range, &job);
-  system->survey = NOTHING;
+  system->summary = NOTHING;
   for (size_t i = 0; i < blocks; ++i) {
-    system->survey.tensors |= job.found[i].tensors;
-    system->survey.arms |= job.found[i].arms;
-    system->survey.lumps |= job.found[i].lumps;
-    system->survey.moving_walls |= job.found[i].moving_walls;
-    system->survey.least = tl_min(system->survey.least, job.found[i].least);
-    spread(&system->survey, job.found[i].slowest, job.found[i].fastest);
+    system->summary.tensors |= job.found[i].tensors;
+    system->summary.arms |= job.found[i].arms;
+    system->summary.nonspheres |= job.found[i].nonspheres;
+    system->summary.moving_walls |= job.found[i].moving_walls;
+    system->summary.least = tl_min(system->summary.least, job.found[i].least);
+    spread(&system->summary, job.found[i].slowest, job.found[i].fastest);
   }
   tl_arena_release(crowd->arena, mark);
   return TALUS_OK;
@@ -75,18 +75,18 @@ static talus_real find_slop(const tl_system *system) {
   const talus_real h = (talus_real)system->crowd->dt;
   if (system->settings->slop >= 0)
     return (talus_real)system->settings->slop;
-  return tl_min(tl_length(system->model->gravity) * h * h, TL_R(0.01) * system->survey.least);
+  return tl_min(tl_length(system->model->gravity) * h * h, TL_R(0.01) * system->summary.least);
 }
 
 /* A bound per step, so that grains of any size part in as many steps. */
 static talus_real find_recovery_speed(const tl_system *system) {
   if (system->settings->recovery_speed >= 0)
     return (talus_real)system->settings->recovery_speed;
-  return TL_R(0.1) * system->survey.least / (talus_real)system->crowd->dt;
+  return TL_R(0.1) * system->summary.least / (talus_real)system->crowd->dt;
 }
 
 double tl_system_small_speed(const tl_system *system) {
-  const tl_survey *s = &system->survey;
+  const tl_summary *s = &system->summary;
   const double fall = (double)tl_length(system->model->gravity) * system->crowd->dt;
   if (!(s->slowest.x <= s->fastest.x))
     return fall;

@@ -23,7 +23,7 @@ typedef struct supports {
   float at[SUPPORTS];
 } supports;
 
-typedef struct survey {
+typedef struct view_finder {
   const render_options *options;
   const render_folder *folder;
   double origin[3];
@@ -40,9 +40,9 @@ typedef struct survey {
   bool has_bodies;
   float *scratch;
   size_t scratch_size;
-} survey;
+} view_finder;
 
-static supports supports_of(const survey *s, vec p, float r) {
+static supports supports_of(const view_finder *s, vec p, float r) {
   const float x = vec_dot(p, s->right), y = vec_dot(p, s->up), z = vec_dot(p, s->forward);
   const float side[4] = {x, -x, y, -y};
   supports found;
@@ -62,7 +62,7 @@ static void join(supports *to, const supports *from) {
 static const supports nothing = {{-INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY,
                                   -INFINITY, -INFINITY, -INFINITY, -INFINITY}};
 
-static vec local(const survey *s, const double *p) {
+static vec local(const view_finder *s, const double *p) {
   return (vec){(float)(p[0] - s->origin[0]), (float)(p[1] - s->origin[1]),
                (float)(p[2] - s->origin[2])};
 }
@@ -70,14 +70,14 @@ static vec local(const survey *s, const double *p) {
 /* ---- one frame ------------------------------------------------------------------------------- */
 
 /* Containers, revolved walls and fixed boxes: what holds the bodies, rather than the bodies. */
-static bool is_static(const survey *s, const frame *bodies, size_t i) {
+static bool is_static(const view_finder *s, const frame *bodies, size_t i) {
   const frame_kind kind = bodies->shape_table[bodies->shape[i]].kind;
   return (kind == FRAME_CONTAINER || kind == FRAME_REVOLVED ||
           (kind == FRAME_BOX && render_folder_is_fixed(s->folder, bodies->id[i]))) &&
          render_choice_shows(&s->options->choice, bodies, i);
 }
 
-static bool is_body(const survey *s, const frame *bodies, size_t i) {
+static bool is_body(const view_finder *s, const frame *bodies, size_t i) {
   return bodies->radius[i] > 0 && !is_static(s, bodies, i) &&
          render_is_shown(s->options, bodies, i);
 }
@@ -100,7 +100,7 @@ static void box_of(const frame *bodies, size_t i, float box[2][3]) {
   box[0][2] = scale * (float)low, box[1][2] = scale * (float)high;
 }
 
-static void add_static(survey *s, const frame *bodies, size_t i) {
+static void add_static(view_finder *s, const frame *bodies, size_t i) {
   float box[2][3];
   box_of(bodies, i, box);
   const vec centre = local(s, bodies->position + 3 * i);
@@ -116,7 +116,7 @@ static void add_static(survey *s, const frame *bodies, size_t i) {
 }
 
 /* The first body worth looking at is what positions are measured from: floats then suffice. */
-static void set_origin(survey *s, const frame *bodies) {
+static void set_origin(view_finder *s, const frame *bodies) {
   for (int pass = 0; pass < 2 && !s->has_origin; ++pass)
     for (size_t i = 0; i < bodies->bodies && !s->has_origin; ++i)
       if (pass == 1 || is_body(s, bodies, i) || is_static(s, bodies, i)) {
@@ -125,7 +125,7 @@ static void set_origin(survey *s, const frame *bodies) {
       }
 }
 
-static bool reserve(survey *s, size_t n) {
+static bool reserve(view_finder *s, size_t n) {
   if (n <= s->scratch_size)
     return true;
   float *more = realloc(s->scratch, n * sizeof *more);
@@ -136,7 +136,7 @@ static bool reserve(survey *s, size_t n) {
   return true;
 }
 
-static void add_values(survey *s, const float *value, size_t n) {
+static void add_values(view_finder *s, const float *value, size_t n) {
   const size_t strays = (size_t)(STRAYS * (float)n);
   memcpy(s->scratch, value, n * sizeof *value);
   s->most = fmaxf(s->most, render_select(s->scratch, n, 0));
@@ -145,7 +145,7 @@ static void add_values(survey *s, const float *value, size_t n) {
 }
 
 /* Adds what a frame's bodies need; rows: those that count. */
-static void add_bodies(survey *s, const render_data *data, const uint32_t *rows, size_t n) {
+static void add_bodies(view_finder *s, const render_data *data, const uint32_t *rows, size_t n) {
   const frame *bodies = &data->bodies;
   const size_t strays = (size_t)(STRAYS * (float)n);
   float *column = s->scratch, *rest = s->scratch + n; /* rest: SUPPORTS columns of n */
@@ -173,7 +173,7 @@ static void add_bodies(survey *s, const render_data *data, const uint32_t *rows,
   s->has_bodies = true;
 }
 
-static void add_contacts(survey *s, const frame_contacts *contacts) {
+static void add_contacts(view_finder *s, const frame_contacts *contacts) {
   const size_t n = contacts->count;
   for (size_t i = 0; i < n; ++i)
     s->scratch[i] = render_contact_force(contacts, i);
@@ -184,7 +184,7 @@ static void add_contacts(survey *s, const frame_contacts *contacts) {
   }
 }
 
-static bool add_frame(survey *s, const render_data *data) {
+static bool add_frame(view_finder *s, const render_data *data) {
   const frame *bodies = &data->bodies;
   set_origin(s, bodies);
   uint32_t *rows = malloc((bodies->bodies + 1) * sizeof *rows);
@@ -212,13 +212,13 @@ static float width_of(const supports *s) {
 }
 
 /* How far back the camera has to be. */
-static float distance_of(const survey *s, const supports *all) {
+static float distance_of(const view_finder *s, const supports *all) {
   const float *t = s->tangent, *most = all->at;
   return fmaxf((most[0] + most[1]) / (t[0] + t[1]), (most[2] + most[3]) / (t[2] + t[3]));
 }
 
 /* Bodies and what holds them, unless it dwarfs them. */
-static supports all_of(const survey *s) {
+static supports all_of(const view_finder *s) {
   supports all = s->has_bodies ? s->bodies : nothing;
   for (size_t i = 0; i < s->static_count; ++i)
     if (!s->has_bodies || width_of(&s->statics[i]) <= STATIC_MOST * width_of(&s->bodies))
@@ -233,7 +233,7 @@ static supports all_of(const survey *s) {
   return all;
 }
 
-static vec fitted_place(const survey *s, const supports *all) {
+static vec fitted_place(const view_finder *s, const supports *all) {
   const float *t = s->tangent, *most = all->at;
   const float back = distance_of(s, all);
   /* Where one pair of sides has room to spare, the middle of it. */
@@ -250,7 +250,7 @@ static void point_camera(image_camera *camera, vec forward) {
   camera->up = vec_cross(camera->right, camera->forward);
 }
 
-static int place_camera(const survey *s, const supports *all, render_view *view) {
+static int place_camera(const view_finder *s, const supports *all, render_view *view) {
   const render_options *options = s->options;
   view->camera.at = fitted_place(s, all);
   if (options->has_camera) {
@@ -273,7 +273,7 @@ const size_t render_view_count = sizeof render_views / sizeof *render_views;
 static const vec directions[] = {{-0.50f, 0.76f, -0.42f}, {0, 1, -0.06f},  {0, -1, -0.06f},
                                  {1, 0, -0.06f},          {-1, 0, -0.06f}, {0, 0, -1}};
 
-static void begin(survey *s, const render_options *options, const render_folder *folder,
+static void begin(view_finder *s, const render_options *options, const render_folder *folder,
                   image_camera *camera) {
   const float tangent = tanf((float)(options->fov * 0.00872664626));
   const float aspect = (float)options->width / (float)options->height;
@@ -286,22 +286,22 @@ static void begin(survey *s, const render_options *options, const render_folder 
   /* Title above, time below: no body is behind them. */
   const float words = 2 * RENDER_WORDS * unit / (float)options->height;
   const float lines = options->is_bare ? room : fmaxf(room, fminf(words, 0.5f));
-  *s = (survey){.options = options,
-                .folder = folder,
-                .right = camera->right,
-                .up = camera->up,
-                .forward = camera->forward,
-                .tangent = {(1 - bar) * tangent * aspect, (1 - room) * tangent * aspect,
-                            (1 - lines) * tangent, (1 - lines) * tangent},
-                .all = nothing,
-                .bodies = nothing,
-                .most = -INFINITY,
-                .value = {INFINITY, -INFINITY}};
+  *s = (view_finder){.options = options,
+                     .folder = folder,
+                     .right = camera->right,
+                     .up = camera->up,
+                     .forward = camera->forward,
+                     .tangent = {(1 - bar) * tangent * aspect, (1 - room) * tangent * aspect,
+                                 (1 - lines) * tangent, (1 - lines) * tangent},
+                     .all = nothing,
+                     .bodies = nothing,
+                     .most = -INFINITY,
+                     .value = {INFINITY, -INFINITY}};
 }
 
 /* ---- the colours ----------------------------------------------------------------------------- */
 
-static void set_range(const survey *s, render_view *view) {
+static void set_range(const view_finder *s, render_view *view) {
   const render_options *options = s->options;
   double low = s->value[0], high = s->value[1];
   if (!isfinite(low) || !isfinite(high))
@@ -318,7 +318,7 @@ static void set_range(const survey *s, render_view *view) {
   view->is_cut = s->most > view->range[1] * (1 + 1e-4);
 }
 
-static int finish(survey *s, render_view *view) {
+static int finish(view_finder *s, render_view *view) {
   const supports all = all_of(s);
   const float *b = all.at + 4;
   memcpy(view->origin, s->origin, sizeof view->origin);
@@ -334,9 +334,9 @@ static int finish(survey *s, render_view *view) {
   return code;
 }
 
-int render_survey(const render_options *options, const render_folder *folder, size_t first,
-                  size_t last, render_view *view) {
-  survey *s = malloc(sizeof *s); /* too large for a stack */
+int render_find_view(const render_options *options, const render_folder *folder, size_t first,
+                     size_t last, render_view *view) {
+  view_finder *s = malloc(sizeof *s); /* too large for a stack */
   *view = (render_view){0};
   int code = s ? CLI_DONE : CLI_FAILED;
   if (s)
