@@ -2,9 +2,13 @@
  *
  * The fitted camera looks in a fixed direction. For a sphere (x, y, z; r) in coordinates (right,
  * up, forward) about an origin, a camera at (a, b, -t) sees it within the tangents (left, right)
- * when a + t right >= x - z right + r sqrt(1 + right^2)   and -a + t left >= -x - z left  + r
- * sqrt(1 + left^2), likewise up and down: the largest right-hand sides of all bodies and frames are
- * all it takes. */
+ * when
+ *
+ *    a + t right >=  x - z right + r sqrt(1 + right^2)
+ *   -a + t left  >= -x - z left  + r sqrt(1 + left^2)
+ *
+ * and likewise up and down. So only the largest right-hand sides of all bodies and frames are
+ * needed. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

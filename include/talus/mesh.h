@@ -3,8 +3,9 @@
  *   talus_mesh mesh = {0};
  *   talus_mesh_info info;
  *   if (talus_mesh_read("rock.stl", 0.001, &mesh) != TALUS_OK) puts(talus_last_error());
- *   if (talus_mesh_measure(&mesh, &info) == TALUS_OK && info.closed) printf("%g m3\n",
- * info.volume); talus_mesh_free(&mesh);
+ *   if (talus_mesh_measure(&mesh, &info) == TALUS_OK && info.closed)
+ *     printf("%g m3\n", info.volume);
+ *   talus_mesh_free(&mesh);
  *
  * Lengths are in metres. Every call returns TALUS_OK, TALUS_ERROR_INVALID (a value is wrong),
  * TALUS_ERROR_FORMAT (a file is not what it should be: the message has the line, the byte or the
@@ -50,10 +51,11 @@ TALUS_API talus_status talus_mesh_write(const talus_mesh *mesh, const char *path
  *   plate         size: two edges (1, 1), in the plane z = 0, open; triangles: about (2)
  *   cylinder      size: radius (0.5), length (1) along z; triangles: four for each side (128)
  *   torus         size: radius (1) and radius of the tube (0.25); triangles: about (1152)
- *   bolt          size: diameter, pitch, length; an ISO thread of 60 degrees (M10: 0.01, 0.0015,
- * 0.03) nut           size: diameter, pitch, length, width across flats, clearance along the radius
- *                 (for that bolt: 0.01, 0.0015, 0.008, 0.016, 5e-5); triangles: of a bolt or nut
- *                 not used */
+ *   bolt          size: diameter, pitch, length (M10: 0.01, 0.0015, 0.03); ISO thread, 60 degrees
+ *   nut           size: diameter, pitch, length, width across flats, radial clearance
+ *                 (for that bolt: 0.01, 0.0015, 0.008, 0.016, 5e-5)
+ *
+ * A bolt and a nut do not use `triangles`. */
 typedef struct talus_mesh_recipe {
   const char *kind;
   size_t triangles; /* 0: the default */

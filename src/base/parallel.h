@@ -4,8 +4,8 @@
  *  - a loop body writes only to what belongs to its own indices;
  *  - a sum that is reported goes through a tally, number by number (base/tally.h): it depends on
  *    the numbers alone, and so neither on threads nor on how bodies are dealt out;
- *  - a sum that only decides may run over fixed blocks of TL_BLOCK elements, in order within a
- * block and through a tally across blocks. */
+ *  - a sum that only decides may run over fixed blocks of TL_BLOCK elements, in order within
+ *    a block and through a tally across blocks. */
 #ifndef TL_BASE_PARALLEL_H
 #define TL_BASE_PARALLEL_H
 

@@ -22,8 +22,8 @@
  *   DEVICE   is mirrored where stages run on a device
  *   LAZY     allocated at first use; NULL means all zero
  *   STEPPED  every step writes it anew, into the second of two arrays that are then swapped
- *   IMPULSE  is a force times the length of a step: a step of another length carries it in the
- * ratio of the two
+ *   IMPULSE  is a force times the length of a step: a step of another length carries it scaled
+ *            by the ratio of the two
  */
 #ifndef TL_FIELDS_H
 #define TL_FIELDS_H

@@ -1,9 +1,10 @@
 /* Filling a region: what the two ways of placing share. Private to this folder.
  *
- *   random   trial and error, then a scan of a fine lattice for the holes that are left; up to
- * about 0.35 of the volume for equal spheres, like any random sequential addition lattice  sites of
- * a close packing stretched to the region, each body shaken within its own cell; beyond what random
- * places can reach
+ *   random   trial and error, then a scan of a fine lattice for the holes that are left; fills
+ *            up to about 0.35 of the volume with equal spheres, like any random sequential
+ *            addition
+ *   lattice  sites of a close packing stretched to the region, each body shaken within its own
+ *            cell; fills more than random places can
  */
 #ifndef TL_FLOW_FILL_H
 #define TL_FLOW_FILL_H

@@ -12,8 +12,8 @@
  *     h >= depth + (R - depth)(1 - cos t).
  *   - Rims (of a cylinder or the base of a cone) that cross an edge or another rim: points an angle
  *     p to both sides of the touching one are inside N, at most w p^2/2 below the plane and with
- * room k p around q. The best p for t gives h >= depth + (k^2/w - depth)(1 - cos t), as a ball of
- *     radius k^2/w would; from the largest p on, room and centre go on as above.
+ *     room k p around q. The best p for t gives h >= depth + (k^2/w - depth)(1 - cos t), as a
+ *     ball of radius k^2/w would; from the largest p on, room and centre go on as above.
  *   - Apart (depth < 0): q itself is in N, and |q| is the distance.
  * A place that misses q sideways by m costs m^2 / 2 (R - depth) at most.
  *

@@ -8,8 +8,8 @@
  *   weigh     the work P.(u_before + u_after)/2 must not be positive. For e = 1 without friction it
  *             is 0, however many contacts take part, because S.(u + K S) = 0 (Smith, Kaufman,
  *             Vouga, Tamstorf and Grinspun 2012, 4: the generalised reflection). Where coefficients
- *             differ or friction moves the normal it can be positive: P is then drawn back towards
- * S until it is 0.
+ *             differ or friction moves the normal it can be positive: P is then drawn back
+ *             towards S until it is 0.
  *
  * Several contacts at one moment are visited in turn until nothing changes. */
 #ifndef TL_KERNELS_IMPACT_H

@@ -15,8 +15,8 @@
  *     step (that is what a contact is: gap within the margin);
  *   - one of its bodies was woken by the user: a pose, velocity, force or torque was set;
  *   - a body that it touches was removed, added, or placed elsewhere;
- *   - a joint of its was added, removed or broke, its motor was set, or it leads to a static body
- * of which one of the above holds;
+ *   - one of its joints was added, removed or broke, or the motor of one was set, or one leads to
+ *     a static body of which one of the above holds;
  *   - gravity, the materials or what collides with what was changed.
  * All rules come down to one: what touches somebody awake wakes. So the woken step is, bit for bit,
  * the step of a world in which nobody had slept but the velocities were zero.

@@ -1,13 +1,14 @@
 /* Gradient methods: all rows step at once from the same velocities, then velocities follow by a
  * gather.
  *
- *   jacobi  Tasora, Negrut, Anitescu 2011, eqs. 12-14, with one scalar step per contact. As printed
- * (omega = 1) it diverges on ordinary packings (docs/sources.md C7): a guard watches the residual,
- * goes back to the best impulses and halves the step. apgd    Nesterov's accelerated projected
- * gradient with adaptive restart (Mazhar et al. 2015; docs/sources.md C4), in the metric E of the
- * contacts, so that bodies of very different mass do no harm. bb      spectral projected gradient:
- * the step of Barzilai and Borwein 1988, then an exact search along the feasible direction, because
- * the objective is quadratic.
+ *   jacobi  Tasora, Negrut, Anitescu 2011, eqs. 12-14, with one scalar step per contact. As
+ *           printed (omega = 1) it diverges on ordinary packings (docs/sources.md C7): a guard
+ *           watches the residual, goes back to the best impulses and halves the step.
+ *   apgd    Nesterov's accelerated projected gradient with adaptive restart (Mazhar et al. 2015;
+ *           docs/sources.md C4), in the metric E of the contacts, so that bodies of very
+ *           different mass do no harm.
+ *   bb      spectral projected gradient: the step of Barzilai and Borwein 1988, then an exact
+ *           search along the feasible direction, because the objective is quadratic.
  *
  * Coulomb friction (`ncp`) takes the place of the projection in every step, as in sweeps: the fixed
  * points are those of De Saxce's lift mu |u_t| as an outer loop (docs/sources.md C3), but the share

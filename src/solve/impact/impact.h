@@ -1,8 +1,8 @@
 /* Impacts within a step: bounces, from relative motion, one after the other in time.
  *
- *   impact.c        who meets, when; what is left of gaps for the rows; results
- *   solve/impact/queue.c  contacts that wait for their impact, by time
- *   solve/impact/round.c  what happens at one moment
+ *   impact.c  which contacts meet, and when; what is left of gaps for the rows; results
+ *   queue.c   contacts that wait for their impact, by time
+ *   round.c   what happens at one moment
  *
  * Before rows are made, bodies fly with their free velocities (loads of the whole step in them).
  * Contacts with restitution that would meet faster than the bounce speed do so in the order of

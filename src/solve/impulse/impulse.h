@@ -1,9 +1,9 @@
 /* Sequential impulses: the solver's own data, shared by its files. kernels/impulse.h has the
  * mathematics of one bundle, docs/theory/impulse.md the whole.
  *
- *   impulse.c        the order of things, and results
- *   solve/impulse/load.c   bundles, their colours, and rows; and the rows of position correction
- *   solve/impulse/sweep.c  visits of bundles, colour by colour
+ *   impulse.c  the order of things, and results
+ *   load.c     bundles, their colours, and rows; and the rows of position correction
+ *   sweep.c    visits of bundles, colour by colour
  *
  * Solver bodies, joints, cohesion and static friction are those of the system (solve/system/): this
  * solver has rows and sweeps of its own only. */

@@ -18,9 +18,9 @@
  *   - Everything starts with a share c of its last impulse: (1 - 1/z)^2 (1 - c/z) = -(1 - s)/s, and
  *     nothing grows as long as c < 1/2. That is for gradient methods, which are not linear; and for
  *     islands in which contacts touch jointed bodies, because overlap that is pushed out is drift
- * as well. Among free bodies contacts let go before it grows, but not within a mechanism that is
- *     tight, such as a track round its wheels. Contacts and joints must have the same share: either
- *     carries what the other did. */
+ *     as well. Among free bodies contacts let go before it grows, but not within a mechanism
+ *     that is tight, such as a track round its wheels. Contacts and joints must have the same
+ *     share: either carries what the other did. */
 #include "solve/system/links.h"
 
 #define SHARE (talus_real)0.4

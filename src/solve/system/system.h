@@ -1,15 +1,15 @@
 /* The system: what every solver of velocities stands on (ccp/, impulse/, impact/).
  *
  *   summary.c  what there is among the bodies, and what `auto` settings make of it
- *   order.c   the order of solver bodies, and tiles of them
- *   bodies.c  solver bodies from the crowd: velocities with loads, inverse masses and inertia
- *   row.c     the row of one contact
- *   law.c     static friction, cohesion, and what contacts remember
- *   links.h   joints: rows of their own, in blocks
- *   effort.c  how long an island is worked on
- *   energy.c  the work of contacts, joints and loads
- *   audit.c   no island makes energy
- *   shift.c   what moves bodies in a step beside their velocity
+ *   order.c    the order of solver bodies, and tiles of them
+ *   bodies.c   solver bodies from the crowd: velocities with loads, inverse masses and inertia
+ *   row.c      the row of one contact
+ *   law.c      static friction, cohesion, and what contacts remember
+ *   links.h    joints: rows of their own, in blocks
+ *   effort.c   how long an island is worked on
+ *   energy.c   the work of contacts, joints and loads
+ *   audit.c    no island makes energy
+ *   shift.c    what moves bodies in a step beside their velocity
  *
  * A solver fills a system, makes rows of its own from it, and leaves velocities in the bodies and
  * impulses in the contacts. The buffers are those of Tasora, Negrut and Anitescu 2011, 4.1. */
