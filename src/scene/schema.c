@@ -250,6 +250,12 @@ const tl_map tl_schema_motion = {
   KEY(OWNER, seed, INTEGER), .range = {0, 18446744073709551615.0, false}, .fallback = "1",         \
                              .example = "7", .help = "of its random numbers"
 
+#define THERMAL_KEY                                                                                \
+  KEY(OWNER, thermal, NUMBER), NOT_NEGATIVE,                                                       \
+      .unit = "m/s", .fallback = "0", .example = "0.1",                                            \
+      .help = "deviation of each component of their velocity about "                               \
+              "`velocity`: sqrt(kT/m)"
+
 /* ---- regions and sizes ----------------------------------------------------------------------- */
 
 #define OWNER tl_scene_round
@@ -307,6 +313,11 @@ static const tl_map source_map = {
                              {CYLINDER_KEY},
                              {KEY(OWNER, disc, MAP), .map = &disc_map, .flags = TL_KEY_ONE_OF,
                               .example = "{at: [0, 0, 4], radius: 0.5}", .help = "a flat disc"},
+                             {KEY(OWNER, points, POINTS), .count = 3, ANY, .unit = "m",
+                              .flags = TL_KEY_ONE_OF | TL_KEY_FULL,
+                              .expected = "up to 64 points [[x, y, z], ...], in m",
+                              .example = "[[0, 1, 0], [0, -1, 0]]",
+                              .help = "points, one after the other, and again from the first"},
                              {0}}};
 #undef OWNER
 
@@ -369,6 +380,7 @@ const tl_map tl_schema_fill = {
         {SEED_KEY},
         {KEY(OWNER, allow_fewer, FLAG), .fallback = "false", .example = "true",
          .help = "go on when not all of them fit"},
+        {THERMAL_KEY},
         {0}}};
 #undef OWNER
 
@@ -491,8 +503,8 @@ const tl_map tl_schema_emitter = {
          .help = "what messages call it"},
         {KEY(OWNER, shape, SHAPE), SHAPE_HELP},
         {MATERIAL_KEY},
-        {KEY(OWNER, rate, NUMBER), .range = {0, 1e12, true}, .unit = "1/s", .example = "500",
-         .help = "bodies per second"},
+        {KEY(OWNER, rate, NUMBER), .range = {0, 1e12, false}, .unit = "1/s", .example = "500",
+         .help = "bodies per second; 0: those alone that sinks `recycle`"},
         {KEY(OWNER, from, MAP), .map = &source_map,
          .example = "{disc: {at: [0, 0, 4], radius: 0.5}}", .help = "where their centres appear"},
         {VELOCITY_KEY},
@@ -505,9 +517,7 @@ const tl_map tl_schema_emitter = {
         {ROTATIONS_KEY},
         {GROUP_KEY},
         {SEED_KEY},
-        {KEY(OWNER, thermal, NUMBER), NOT_NEGATIVE, .unit = "m/s", .fallback = "0",
-         .example = "0.1",
-         .help = "deviation of each component of their velocity about `velocity`: sqrt(kT/m)"},
+        {THERMAL_KEY},
         {KEY(OWNER, inflow, WORD), .words = &inflows, .fallback = "volume", .example = "flux",
          .help = "how thermal velocities are distributed"},
         {KEY(OWNER, arrival, WORD), .words = &arrivals, .fallback = "regular", .example = "poisson",

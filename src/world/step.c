@@ -462,6 +462,7 @@ talus_status talus_world_fill(talus_world *world, const talus_fill_def *def, uin
   TL_TRY(tl_need(&world->where, TL_THE_BODIES, TL_READ));
   tl_placements places = {0};
   uint64_t wanted = 0;
+  TL_TRY(tl_thermal_check(def->thermal, "fill"));
   talus_status status = tl_fill_plan(&world->model, &world->state, def, &places, &wanted);
   if (status == TALUS_OK && places.count < wanted && !def->allow_fewer)
     status =
@@ -478,6 +479,7 @@ talus_status talus_world_fill(talus_world *world, const talus_fill_def *def, uin
     body.position = places.data[i].position;
     body.rotation = places.data[i].rotation;
     body.scale = places.data[i].scale;
+    body.velocity = tl_fill_velocity(def, i);
     status = talus_world_add_body(world, &body, NULL);
   }
   if (is_planned && status != TALUS_OK)
