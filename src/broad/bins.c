@@ -423,7 +423,7 @@ talus_status tl_bins_find_pairs(const tl_crowd *crowd, const talus_box *boxes, t
   TL_TRY(measure_boxes(&bins, extents));
   if (tl_bins_stages_of_bench)
     tl_bins_stages_of_bench->measure = now() - begun;
-  if (!bins.images.any && tl_packed_mode_of_tests != TL_PACKED_NEVER) {
+  if (!bins.images.any && !tl_packed_never_of_tests) {
     const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
     bool crowded;
     make_grids(&bins, extents, true);
