@@ -210,12 +210,12 @@ TEST(steps_of_large_crowds_stop_within_a_second) {
       continue;
     talus_world *world = make_heap(w, 2, n, 100);
     double most = 0;
-    for (int k = 0; k < (all ? 6 : 1); ++k) {
-      const double took = stop_after(world, 0.05 + 0.7 * k);
+    for (int k = 0; k < (all ? 3 : 1); ++k) {
+      const double took = stop_after(world, 0.05 + 0.9 * k);
       most = took > most ? took : most;
     }
     if (all)
-      printf("  %s: within %.2f s\n", w->name, most);
+      printf("  %s: within %.2f s\n", w->name, most), fflush(stdout);
     CHECK_MSG(most < 1, "%s took %g s to stop", w->name, most);
     talus_world_destroy(world);
   }
