@@ -2,6 +2,7 @@
 import csv
 import math
 import pathlib
+import re
 
 import pytest
 
@@ -17,6 +18,12 @@ ODD = BALL.replace("density: 2600", "density: 2.6").replace("at: [0, 0, 0.5]", "
 def probe(folder, name):
     with open(folder / "probes" / f"{name}.csv", encoding="utf-8") as file:
         return [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
+
+
+def test_the_fuzzer_knows_every_key_of_a_scene():
+    words = (FOLDER.parent / "tests/fuzz/scene.dict").read_text()
+    keys = re.findall(r"^\| `([a-z_]+)`", talus("scenes", "--schema").stdout, re.M)
+    assert len(keys) > 150 and not [key for key in keys if f'"{key}: "' not in words]
 
 
 # ---- built-in scenes -----------------------------------------------------------------------------
