@@ -17,6 +17,7 @@ static const struct {
      bench_ellipsoids},
     {"events", "hard spheres event by event: collisions per second", bench_events},
     {"machines", "joints, chains, closed loops, a tracked vehicle", bench_machines},
+    {"nozzle", "hard spheres through a nozzle: steps per second by stage, energy", bench_nozzle},
     {"penalty", "springs: balls settled and poured, beside LAMMPS", bench_penalty},
     {"pour", "spheres settled in and poured into a box: time by stage, memory", bench_pour},
     {"triangles", "distances of triangles: one by one, over lanes, certified", bench_triangles},
