@@ -1,5 +1,7 @@
 /* talus: the command. Each command has its own file; this one tells them apart. */
 #include "cli.h"
+
+#include <talus/detect.h>
 #include "render_scene.h"
 
 #include <errno.h>
@@ -48,9 +50,9 @@ static int show_help(FILE *to) {
 }
 
 static int show_version(void) {
-  printf("talus %s\nfeatures: %s%s%s\nbackends: cpu\ninstructions: %s\n", talus_version(),
+  printf("talus %s\nfeatures: %s%s%s\nbackends: %s\ninstructions: %s\n", talus_version(),
          talus_features(), TALUS_HAVE_PNG ? " png" : "", render_is_available() ? " embree" : "",
-         talus_instruction_set());
+         talus_backends(), talus_instruction_set());
   return CLI_DONE;
 }
 

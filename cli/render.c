@@ -502,7 +502,7 @@ int cli_render(int argc, char **argv) {
       {"only", 0, CLI_TEXTS, "NAME,...", "leave out all others", &s.only},
       {"translucent", 0, CLI_TEXTS, "NAME=A", "look through them; A: 0 clear to 1 solid (0.25)",
        &s.translucent},
-      {"contacts", 0, CLI_FLAG, NULL, "force chains: rods between centres, bodies as ghosts *",
+      {"contacts", 0, CLI_FLAG, NULL, "forces: rods from contacts to centres, bodies as ghosts *",
        &o->with_contacts},
       {"bare", 0, CLI_FLAG, NULL, "no title, time and colour bar", &o->is_bare},
       {"samples", 0, CLI_COUNT, "N", "rays per pixel: 16 for a picture, 8 for a film", &o->samples},

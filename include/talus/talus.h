@@ -660,7 +660,7 @@ TALUS_API talus_status talus_world_step(talus_world *world, uint64_t n);
  * another thread) talus_world_step returns TALUS_INTERRUPTED, in the middle of a step too. That
  * step is then not taken at all, and stepping goes on bit for bit once *interrupt is 0 again. The
  * pointer is kept: it must live as long as the world, or until another one is given; NULL: nobody
- * interrupts. Steps of springs (TALUS_SOLVE_PENALTY), which are short, are finished first. */
+ * interrupts. A crowd of a million bodies looks several times a second, whatever it is at. */
 TALUS_API talus_status talus_world_set_interrupt(talus_world *world, const volatile int *interrupt);
 
 /* ---- what happened ----------------------------------------------------------------------- */

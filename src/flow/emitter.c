@@ -3,6 +3,7 @@
  * Size and rotation of body k are functions of (seed, k), its place of (seed, k, attempt): the two
  * counters are all there is to save. */
 #include "flow/place.h"
+#include "flow/share.h"
 
 /* Places tried in one step for one body. */
 #define TRIES 8
@@ -115,6 +116,12 @@ void tl_flow_release(tl_flow *flow) {
     (void)tl_resize(&block, sizeof *flow->obstacles, 0); /* freeing cannot fail */
   }
   flow->obstacles = NULL;
+  block = flow->samples;
+  if (block) {
+    tl_samples_free(flow->samples);
+    (void)tl_resize(&block, sizeof *flow->samples, 0);
+  }
+  flow->samples = NULL;
 }
 
 /* ---- time runs ------------------------------------------------------------------------------- */

@@ -19,6 +19,16 @@
 /* Whether a centre in the world is in the region, seen through the periodic images too. */
 bool tl_region_holds(const tl_model *model, const talus_region *region, talus_dvec3 x);
 
+/* The image of x nearest to the middle of the region; axes that are not periodic keep their bits.
+ */
+talus_dvec3 tl_region_nearest(const tl_model *model, const talus_region *region, talus_dvec3 x);
+
+/* The region, longer at both ends of axes that it spans: it has the other side of a body there. */
+talus_region tl_region_widen(const tl_model *model, const talus_region *region, double by);
+
+/* Direction of a cylinder, of length 1. */
+talus_dvec3 tl_region_axis(const talus_region *region);
+
 /* Where the centre of a sphere may be so that the sphere lies in the region; false when it is too
  * large. An axis marked in `spans` has no ends, because the region joins its own periodic image. */
 bool tl_region_inset(const talus_region *region, double radius, const bool spans[3],
