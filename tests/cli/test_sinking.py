@@ -75,6 +75,7 @@ def test_springs_choose_their_step_for_bodies_of_a_table_too(tmp_path):
     (tmp_path / "scene.yaml").write_text(FLOOR + "  - {table: grains.csv}\n")
     run(tmp_path / "scene.yaml", tmp_path / "out")
     assert dt_of(tmp_path / "out") < 1e-4
+    assert "info    step.dt is not given: " in (tmp_path / "out/log.txt").read_text()
     refused = talus("check", tmp_path / "scene.yaml", "--set", "step.dt=1e-3")
     assert refused.returncode == 2 and "would sink by" in refused.stderr and "would do, or give materials" in refused.stderr
 
