@@ -99,3 +99,10 @@ output: {every: 0.005}
     run(tmp_path / "scene.yaml", tmp_path / "out")
     log = (tmp_path / "out/log.txt").read_text()
     assert "stiffness auto" in log and "critical step of" not in log
+
+
+def test_a_stiffness_that_a_table_has_is_not_refused(tmp_path):
+    (tmp_path / "grains.csv").write_text("x,y,z,r\n0,0,0.02,0.01\n0,0,0.05,0.01\n")
+    (tmp_path / "scene.yaml").write_text(FLOOR.replace("materials: {", "materials: {soft: {density: 2500, stiffness: 100}, ").replace(
+        "fixed: true}", "fixed: true, material: glass}") + "  - {table: grains.csv, material: soft}\n")
+    assert talus("check", tmp_path / "scene.yaml", "--set", "step.dt=5e-4").returncode == 0
