@@ -1,5 +1,6 @@
-/* Source 002, Tables 1 and 3: what Tasora, Negrut and Anitescu measured in 2011, and what talus
- * does. They do not give the number of iterations, the residual or the step; ours stand beside. */
+/* Tables 1 and 3 of Tasora, Negrut and Anitescu 2011 (docs/sources.md 002) beside what talus
+ * measures. They do not give the number of iterations, the residual or the step; ours stand beside.
+ */
 #include <math.h>
 
 #include "ccp.h"

@@ -59,7 +59,7 @@ void val_write_sources(FILE *to) {
   fprintf(to,
           "\n## Sources of the slow cases\n\n"
           "Read: we saw it in the paper or its abstract. Quoted: the paper is the primary source, "
-          "and we have the\nnumber from the issue, from others or from memory.\n\n"
+          "but we have\nthe number from other texts or from memory.\n\n"
           "| source | what is taken from it | |\n|---|---|---|\n");
   for (size_t i = 0; i < sizeof sources / sizeof *sources; ++i)
     fprintf(to, "| %s | %s | %s |\n", sources[i].reference, sources[i].use,

@@ -359,16 +359,19 @@ TEST(settings_that_do_not_go_together_are_refused) {
   talus_world *world;
   talus_world_def def = talus_world_def_default();
   def.step = TALUS_STEP_EVENT;
-  CHECK_REFUSED(talus_world_create(&def, &world), TALUS_ERROR_INVALID, "solve: elastic alone");
+  CHECK_REFUSED(talus_world_create(&def, &world), TALUS_ERROR_INVALID,
+                "works only with solve: elastic");
   def = elastic_def(BY_PUBLISHED, 1e-3);
   def.solve.shell = TALUS_SHELL_SOFT;
-  CHECK_REFUSED(talus_world_create(&def, &world), TALUS_ERROR_INVALID, "shell: hard alone");
+  CHECK_REFUSED(talus_world_create(&def, &world), TALUS_ERROR_INVALID,
+                "works only with shell: hard");
   def = elastic_def(BY_EVENTS, 1e-3);
   def.solve.shell = TALUS_SHELL_HARD;
-  CHECK_REFUSED(talus_world_create(&def, &world), TALUS_ERROR_INVALID, "step: fixed alone");
+  CHECK_REFUSED(talus_world_create(&def, &world), TALUS_ERROR_INVALID,
+                "works only with step: fixed");
   def = elastic_def(BY_EVENTS, 1e-3);
   def.sleep.speed = 1;
-  CHECK_REFUSED(talus_world_create(&def, &world), TALUS_ERROR_INVALID, "sleep does not go");
+  CHECK_REFUSED(talus_world_create(&def, &world), TALUS_ERROR_INVALID, "sleep does not work");
 }
 
 TEST(a_step_too_long_for_the_hard_shell_is_refused_with_the_largest) {
@@ -402,7 +405,7 @@ TEST(bodies_that_are_no_hard_spheres_are_refused_by_name) {
   ball.lock = 0;
   ball.force.x = 1;
   CHECK_OK(talus_world_add_body(world, &ball, &made));
-  CHECK_REFUSED(talus_world_step(world, 1), TALUS_ERROR_UNSUPPORTED, "events know gravity alone");
+  CHECK_REFUSED(talus_world_step(world, 1), TALUS_ERROR_UNSUPPORTED, "events support only gravity");
   talus_joint_def joint = talus_joint_def_default();
   joint.a = made;
   CHECK_OK(talus_world_add_joint(world, &joint, NULL));

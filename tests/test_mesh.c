@@ -191,7 +191,7 @@ TEST(l_block_weighs_what_its_three_cubes_weigh) {
   tl_mesh_release(&mesh);
 }
 
-/* By vertices it would be 0.746 of the wrong kind (erratum D8). */
+/* Summed from vertices it would be 0.746 (docs/sources.md D8). */
 TEST(plate_weighs_what_a_lamina_weighs) {
   tl_mesh mesh = {0};
   tl_moments m;

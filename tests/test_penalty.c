@@ -140,7 +140,7 @@ TEST(what_springs_cannot_do_is_refused) {
   talus_world *world;
   def.sleep.speed = 0.01;
   CHECK(talus_world_create(&def, &world) == TALUS_ERROR_INVALID);
-  CHECK(strstr(talus_last_error(), "sleep does not go with penalty"));
+  CHECK(strstr(talus_last_error(), "sleep does not work with penalty"));
   def.sleep.speed = 0;
   def.solve.tangential = 0;
   CHECK(talus_world_create(&def, &world) == TALUS_ERROR_INVALID);

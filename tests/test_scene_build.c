@@ -418,7 +418,7 @@ TEST(from_refuses_a_material_that_nobody_has_with_the_one_that_may_be_meant) {
                                     "  icy: {density: 1000, friction: 0.05}\n"
                                     "bodies: [{from: from_misspelt/}]\n");
   CHECK_MSG(strncmp(message, "test.yaml:4:", 12) == 0 &&
-                strstr(message, ": materials.icy: no body is of this material") &&
+                strstr(message, ": materials.icy: no body has this material") &&
                 strstr(message, "did you mean `ice`?"),
             "%s", message);
   talus_world *world = build("talus: 1\nuntil: 1\nquiet: [unused-material]\nmaterials: {icy: {}}\n"

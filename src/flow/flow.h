@@ -49,6 +49,10 @@ typedef TL_ARRAY(tl_placement) tl_placements;
 talus_status tl_fill_plan(const tl_model *model, const tl_state *state, const talus_fill_def *def,
                           tl_placements *placements, uint64_t *wanted);
 
+/* How fast body `serial` of a fill is; a function of (seed, serial). */
+talus_vec3 tl_fill_velocity(const talus_fill_def *def, uint64_t serial);
+talus_status tl_thermal_check(double thermal, const char *what);
+
 /* ---- emitters, sinks, probes ----------------------------------------------------------------- */
 
 typedef struct tl_emitter {

@@ -136,6 +136,8 @@ bool tl_grid_blocks(const tl_grid *grid, const tl_state *state, const tl_trial *
 /* ---- streams (flow/stream.c) ---- */
 
 uint64_t tl_emitter_burst(const talus_emitter_def *def); /* 1 at least */
+/* Where body `serial` is tried to be put: the next of the points, or anywhere in the region. */
+talus_dvec3 tl_emitter_place(const talus_emitter_def *def, uint64_t serial, uint64_t attempt);
 /* Sets when the first burst comes. */
 void tl_emitter_begin(tl_emitter *emitter);
 bool tl_emitter_is_due(const tl_emitter *emitter, double t1);

@@ -144,8 +144,8 @@ static talus_status guard_one(const tl_crowd *crowd, tl_twists twists, size_t ro
   const double turning = fmax(turning_of(joint, &now, &a, &b), spin_of(joint, &a, &b));
   if (turning * h >= PI)
     return tl_fail(TALUS_ERROR_DIVERGED,
-                   "%s turns by %.3g rad within a step of %g s, and from half a turn on nobody can "
-                   "tell which way; take a dt below %.2g s, or let it turn more slowly",
+                   "%s turns by %.3g rad within a step of %g s; from half a turn on its direction "
+                   "cannot be told; take a dt below %.2g s, or let it turn more slowly",
                    tl_joint_describe(joint), turning * h, h, MOTOR_TURN / turning);
   if (is_rod(joint))
     TL_TRY(guard_rod(crowd, row, passing(&now, &a, &b), &model->log));

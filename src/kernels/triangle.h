@@ -8,7 +8,7 @@
  * made orthogonal to the longest side. Squares of squares must be in range: sizes from 1e-70 to
  * 1e70 m.
  *
- * `certified` is any guess with a proof (SOURCES sec. D3): two places are never nearer than the
+ * `certified` is any guess with a proof: two places are never nearer than the
  * distance, and a gap between the shadows of both on any line is never wider. Where guess and proof
  * agree that is the answer; where they do not, comparison decides. */
 #ifndef TL_KERNELS_TRIANGLE_H

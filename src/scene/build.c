@@ -320,6 +320,7 @@ static talus_status add_fill(builder *b, const tl_scene_fill *fill, const char *
   def.random_rotation = fill->rotation.is_random;
   def.seed = seed_of(b->scene, fill->seed);
   def.allow_fewer = fill->allow_fewer;
+  def.thermal = fill->thermal;
   return talus_world_fill(b->world, &def, NULL);
 }
 
@@ -429,6 +430,9 @@ static talus_status add_emitter(builder *b, const tl_scene_emitter *emitter) {
   def.inflow = (talus_inflow)emitter->inflow;
   def.arrival = (talus_arrival)emitter->arrival;
   def.burst = emitter->burst;
+  def.point_count = (uint32_t)emitter->from.points.rows.count;
+  if (def.point_count > 0)
+    memcpy(def.points, emitter->from.points.rows.data, def.point_count * sizeof *def.points);
   return talus_world_add_emitter(b->world, &def);
 }
 

@@ -39,13 +39,13 @@ static talus_status use_table(const talus_scene *scene, const tl_scene_motion *m
   if (status == TALUS_OK && (table->kind == TALUS_TABLE_ALONG) != along)
     status = tl_fail(TALUS_ERROR_FORMAT,
                      along ? "%s: the table has no column `displacement`, which `along` is for"
-                           : "%s: the table has displacements; say `along: [x, y, z]` beside it",
+                           : "%s: the table has displacements; add `along: [x, y, z]`",
                      path.data);
   else if (status == TALUS_OK && (table->kind == TALUS_TABLE_ABOUT) != about)
     status =
         tl_fail(TALUS_ERROR_FORMAT,
                 about ? "%s: the table has no column `angle` or `degrees`, which `about` is for"
-                      : "%s: the table has angles; say `about: [x, y, z]` beside it",
+                      : "%s: the table has angles; add `about: [x, y, z]`",
                 path.data);
   tl_text_drop(&path);
   def->table_kind = table->kind;

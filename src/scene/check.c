@@ -89,7 +89,7 @@ static void check_pair_once(tl_checker *checker, pair_keys *seen, const uint32_t
   for (size_t i = 0; i < seen->count; ++i)
     if (seen->data[i] == key) {
       tl_problem_add(checker->problems, mark,
-                     "pairs.%zu.materials come a second time; expected each pair once", row);
+                     "pairs.%zu.materials are listed twice; expected each pair once", row);
       return;
     }
   if (checker->status == TALUS_OK)
@@ -235,18 +235,18 @@ static void check_records(tl_checker *checker, tl_node_id node, const tl_scene_p
     return;
   if (tl_object_good(map, probe, "body") && (probe->record & ~of_body))
     tl_problem_add(checker->problems, mark,
-                   "%s.record is of a region, not of a body; expected force, torque, energy, "
+                   "%s.record is for a region, not for a body; expected force, torque, energy, "
                    "position, rotation, velocity or spin",
                    path);
   if (tl_object_good(map, probe, "joint") &&
       (probe->record & ~(uint32_t)(TALUS_RECORD_FORCE | TALUS_RECORD_TORQUE)))
-    tl_problem_add(checker->problems, mark, "%s.record is not of a joint; expected force or torque",
-                   path);
+    tl_problem_add(checker->problems, mark,
+                   "%s.record is not for a joint; expected force or torque", path);
   if (!tl_object_good(map, probe, "region"))
     return;
   if (probe->record & ~of_region)
     tl_problem_add(checker->problems, mark,
-                   "%s.record is of a body, not of a region; expected mass-flow, count, energy, "
+                   "%s.record is for a body, not for a region; expected mass-flow, count, energy, "
                    "stress, solid-fraction, coordination or sizes",
                    path);
   else if ((probe->record & TALUS_RECORD_MASS_FLOW) &&
@@ -263,8 +263,8 @@ static void check_probe_sizes(tl_checker *checker, tl_node_id node, const tl_sce
   const bool wanted = (probe->record & TALUS_RECORD_SIZES) != 0;
   if (tl_object_good(map, probe, "record") && wanted != tl_object_has(map, probe, "sizes"))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, wanted ? "record" : "sizes"),
-                   wanted ? "%s records sizes; expected `sizes: [radius, ...]` beside it"
-                          : "%s.sizes is of `record: [sizes]`; expected that beside it",
+                   wanted ? "%s records sizes; expected `sizes: [radius, ...]` as well"
+                          : "%s.sizes is for `record: [sizes]`; expected that as well",
                    path);
 }
 
@@ -302,8 +302,8 @@ static void check_probes(tl_checker *checker) {
     } else if (tl_object_good(map, probe, "every") && scene->step.dt > 0 &&
                probe->every < scene->step.dt * (1 - 1e-9)) {
       tl_problem_add(checker->problems, tl_check_mark(checker, node, "every"),
-                     "probes.%zu.every is %g, below the step of %g s; expected a step at least", i,
-                     probe->every, scene->step.dt);
+                     "probes.%zu.every is %g, below the step of %g s; expected at least one step",
+                     i, probe->every, scene->step.dt);
     }
   }
   tl_names_free(&names);
@@ -320,7 +320,7 @@ static void check_times(tl_checker *checker) {
   const bool knows_time = tl_object_good(map_of("until"), &scene->until, "time");
   if (knows_time && knows_dt && time < dt * (1 - 1e-9))
     tl_problem_add(checker->problems, tl_check_mark(checker, until, "time"),
-                   "until is %g, less than one step of %g s; expected a step at least", time, dt);
+                   "until is %g, less than one step of %g s; expected at least one step", time, dt);
   else if (knows_time && knows_dt && time / dt > 0x1p53)
     tl_problem_add(checker->problems, tl_check_mark(checker, until, "time"),
                    "until is %g, more than 2^53 steps of %g s; expected fewer", time, dt);
@@ -332,7 +332,7 @@ static void check_times(tl_checker *checker) {
              scene->output.every < dt * (1 - 1e-9)) {
     const tl_node_id node = tl_check_value(checker, checker->root, "output");
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "every"),
-                   "output.every is %g, below the step of %g s; expected a step at least",
+                   "output.every is %g, below the step of %g s; expected at least one step",
                    scene->output.every, dt);
   }
 }

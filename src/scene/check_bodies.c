@@ -27,7 +27,7 @@ static void check_given_mass(tl_checker *checker, tl_node_id node, const tl_scen
   if (!tl_object_has(&tl_schema_shape, shape, "clump") &&
       !tl_object_has(&tl_schema_shape, shape, "mesh"))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, keys[first]),
-                   "%s.%s is of a clump or a mesh; expected it beside `clump` or `mesh`", path,
+                   "%s.%s is for a clump or a mesh; expected it with `clump` or `mesh`", path,
                    keys[first]);
   else if (missing >= 0)
     tl_problem_add(checker->problems, tl_check_mark(checker, node, keys[first]),
@@ -55,12 +55,13 @@ static void check_profile(tl_checker *checker, tl_node_id node, const tl_scene_s
       !tl_object_has(&tl_schema_shape, shape, "mesh"))
     tl_problem_add(
         checker->problems, tl_check_mark(checker, node, "sides"),
-        "%s.sides is of a revolved wall or a mesh; expected it beside `revolved`, `tube`, "
+        "%s.sides is for a revolved wall or a mesh; expected it with `revolved`, `tube`, "
         "`funnel` or `mesh`",
         path);
-  if (tl_scene_shape_kind(shape) != TALUS_REVOLVED)
+  if (tl_scene_shape_kind(shape) != TALUS_REVOLVED || checker->status != TALUS_OK)
     return;
-  const char *fault = tl_scene_shape_fault(shape);
+  const char *fault;
+  checker->status = tl_scene_shape_fault(shape, &fault);
   if (fault)
     tl_problem_add(checker->problems, tl_check_mark(checker, node, given), "%s.%s: %s", path, given,
                    fault);
@@ -75,16 +76,16 @@ static void check_shape(tl_checker *checker, tl_node_id node, const tl_scene_sha
   if (tl_object_has(&tl_schema_shape, shape, "open") &&
       !tl_object_has(&tl_schema_shape, shape, "container"))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "open"),
-                   "%s.open is of a container; expected it beside `container`", path);
+                   "%s.open is for a container; expected it with `container`", path);
   const bool is_mesh = tl_object_has(&tl_schema_shape, shape, "mesh");
   if (tl_object_has(&tl_schema_shape, shape, "scale") && !shape->hull.file && !is_mesh)
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "scale"),
-                   "%s.scale is of a file; expected it beside `hull: FILE` or `mesh`", path);
+                   "%s.scale is for a file; expected it with `hull: FILE` or `mesh`", path);
   static const char *const of_mesh[] = {"thickness", "rounding"};
   for (int i = 0; i < 2; ++i)
     if (tl_object_has(&tl_schema_shape, shape, of_mesh[i]) && !is_mesh)
       tl_problem_add(checker->problems, tl_check_mark(checker, node, of_mesh[i]),
-                     "%s.%s is of a mesh; expected it beside `mesh`", path, of_mesh[i]);
+                     "%s.%s is for a mesh; expected it with `mesh`", path, of_mesh[i]);
   check_given_mass(checker, node, shape, path);
   check_profile(checker, node, shape, path);
 }
@@ -134,7 +135,7 @@ static void check_material(tl_checker *checker, tl_node_id node, const tl_map *m
   const tl_mark mark = tl_node_mark(checker->document, node);
   if (materials->count == 0) {
     tl_problem_add(checker->problems, mark,
-                   "%s has no material to be of; expected `materials` with at least one", path);
+                   "%s has no material; expected `materials` with at least one", path);
   } else if (materials->count > 1) {
     tl_problem_add(checker->problems, mark,
                    "%s has no `material`; expected the name of one, since the scene has %zu", path,
@@ -197,20 +198,19 @@ static void check_kind(tl_checker *checker, tl_node_id node, const tl_scene_body
   for (int i = 0; i < 2; ++i)
     if ((body->fixed || moves) && tl_object_good(map, body, state[i]) && !is_zero(values[i]))
       tl_problem_add(checker->problems, tl_check_mark(checker, node, state[i]),
-                     "%s.%s is of a body that %s; expected %s", path, state[i],
+                     "%s.%s is given for a body that %s; expected %s", path, state[i],
                      body->fixed ? "is fixed" : "has `motion`",
                      body->fixed ? "none" : "it within `motion`");
   static const char *const surface[] = {"surface_velocity", "surface_spin"};
   for (int i = 0; i < 2 && is_known && !body->fixed && !moves; ++i)
     if (tl_object_has(map, body, surface[i]))
-      tl_problem_add(
-          checker->problems, tl_check_mark(checker, node, surface[i]),
-          "%s.%s is of a body that is free; expected `fixed: true` or `motion` beside it", path,
-          surface[i]);
+      tl_problem_add(checker->problems, tl_check_mark(checker, node, surface[i]),
+                     "%s.%s is given for a free body; expected `fixed: true` or `motion` as well",
+                     path, surface[i]);
   if (is_wall(shape) && is_known && !body->fixed && !moves)
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "shape"),
-                   "%s is a %s, which is never free; expected `fixed: true` or `motion` beside it",
-                   path, wall_name(shape));
+                   "%s is a %s, which is never free; expected `fixed: true` or `motion`", path,
+                   wall_name(shape));
 }
 
 static void check_motion(tl_checker *checker, tl_node_id node, const tl_scene_motion *motion,
@@ -224,7 +224,7 @@ static void check_motion(tl_checker *checker, tl_node_id node, const tl_scene_mo
       continue;
     if (!has_table)
       tl_problem_add(checker->problems, tl_check_mark(checker, node, keys[i]),
-                     "%s.%s is of a table; expected `table: FILE` beside it", path, keys[i]);
+                     "%s.%s is for a table; expected `table: FILE` as well", path, keys[i]);
     else if (is_zero(axes[i]))
       tl_problem_add(checker->problems, tl_check_mark(checker, node, keys[i]),
                      "%s.%s has length 0; expected a direction", path, keys[i]);
@@ -274,7 +274,8 @@ static void check_press(tl_checker *checker, tl_node_id node, const tl_scene_bod
   for (int i = 0; i < 3; ++i)
     if (body->object.given >> tl_map_find(map, loads[i]) & 1u)
       tl_problem_add(checker->problems, tl_check_mark(checker, node, loads[i]),
-                     "%s.%s is beside `press`, which loads and holds it; expected one of the two",
+                     "%s.%s is given together with `press`, which loads and guides the body; "
+                     "expected one of the two",
                      path, loads[i]);
   if (tl_object_good(&tl_schema_press, press, "axis") && is_zero(press->axis))
     tl_problem_add(checker->problems, tl_check_mark(checker, at, "axis"),
@@ -282,7 +283,7 @@ static void check_press(tl_checker *checker, tl_node_id node, const tl_scene_bod
   if (tl_object_has(&tl_schema_press, press, "area") &&
       !tl_object_has(&tl_schema_press, press, "pressure"))
     tl_problem_add(checker->problems, tl_check_mark(checker, at, "area"),
-                   "%s.press.area is of `pressure`; expected that beside it", path);
+                   "%s.press.area is for `pressure`; expected that as well", path);
 }
 
 /* Of an entry: those of one body are also what probes and joints may name. */
@@ -361,12 +362,13 @@ static void check_fill(tl_checker *checker, tl_node_id node, tl_scene_fill *fill
   note_group(checker, fill->group);
   tl_check_region(checker, node, "in", &fill->in, path);
   check_size(checker, node, &fill->size, path);
-  static const char *const state[] = {"velocity", "spin"};
-  const double *const values[] = {fill->velocity, fill->spin};
-  for (int i = 0; i < 2; ++i)
+  static const char *const state[] = {"velocity", "spin", "thermal"};
+  const double heat[3] = {fill->thermal, 0, 0};
+  const double *const values[] = {fill->velocity, fill->spin, heat};
+  for (int i = 0; i < 3; ++i)
     if (fill->fixed && tl_object_good(&tl_schema_fill, fill, state[i]) && !is_zero(values[i]))
       tl_problem_add(checker->problems, tl_check_mark(checker, node, state[i]),
-                     "%s.%s is of bodies that are fixed; expected none", path, state[i]);
+                     "%s.%s is given for bodies that are fixed; expected none", path, state[i]);
 }
 
 static void check_table(tl_checker *checker, tl_node_id node, tl_scene_table *table, size_t row) {
@@ -400,6 +402,29 @@ void tl_check_bodies(tl_checker *checker) {
   }
 }
 
+static bool is_recycled(const talus_scene *scene, const char *name) {
+  const tl_scene_sink *sinks = scene->sinks.data;
+  for (size_t i = 0; name && i < scene->sinks.count; ++i)
+    if (sinks[i].recycle && strcmp(sinks[i].recycle, name) == 0)
+      return true;
+  return false;
+}
+
+static void check_source(tl_checker *checker, tl_node_id node, const tl_scene_emitter *emitter,
+                         const char *path) {
+  tl_check_region(checker, node, "from", &emitter->from, path);
+  if (emitter->from.points.rows.count > TALUS_EMITTER_POINTS)
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, "from"),
+                   "%s.from.points are %zu; expected %d at most, or several emitters", path,
+                   emitter->from.points.rows.count, TALUS_EMITTER_POINTS);
+  if (tl_object_good(&tl_schema_emitter, emitter, "rate") && emitter->rate == 0 &&
+      !is_recycled(checker->scene, emitter->name))
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, "rate"),
+                   "%s.rate is 0, and no sink recycles to it; expected more than 0, or a sink with "
+                   "`recycle` and its name",
+                   path);
+}
+
 void tl_check_emitters(tl_checker *checker) {
   tl_scene_emitter *emitters = checker->scene->emit.data;
   const tl_map *map = &tl_schema_emitter;
@@ -415,7 +440,7 @@ void tl_check_emitters(tl_checker *checker) {
       check_free_shape(checker, node, &emitter->shape, path);
       check_material(checker, node, map, emitter, &emitter->material, path);
       note_group(checker, emitter->group);
-      tl_check_region(checker, node, "from", &emitter->from, path);
+      check_source(checker, node, emitter, path);
       check_size(checker, node, &emitter->size, path);
       if (tl_object_good(map, emitter, "until") && tl_object_good(map, emitter, "from_time") &&
           emitter->until <= emitter->from_time)

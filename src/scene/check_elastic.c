@@ -17,19 +17,19 @@ static void check_settings(tl_checker *checker) {
   const bool is_event = scene->step.kind == TALUS_STEP_EVENT;
   if (tl_object_has(&tl_schema_scene, scene, "sleep"))
     tl_problem_add(checker->problems, tl_check_mark(checker, checker->root, "sleep"),
-                   "sleep does not go with solve: {kind: elastic}, where nobody comes to rest; "
+                   "sleep does not work with solve: {kind: elastic}, where no body comes to rest; "
                    "expected no `sleep`");
   if (scene->joints.count > 0)
     tl_problem_add(checker->problems, tl_check_mark(checker, checker->root, "joints"),
                    "solve: {kind: elastic} has no joints; expected solve: {kind: ccp}");
   if (is_event && solve->shell == TALUS_SHELL_HARD)
     tl_problem_add(checker->problems, mark_in(checker, "solve", "shell"),
-                   "solve.shell is hard, and events happen when bodies touch; expected "
-                   "`shell: soft`, or step: {kind: fixed}");
+                   "solve.shell is hard, but event-driven collisions happen when bodies touch; "
+                   "expected `shell: soft`, or step: {kind: fixed}");
   else if (solve->response == TALUS_RESPONSE_PUBLISHED && solve->shell != TALUS_SHELL_HARD)
-    tl_problem_add(checker->problems, mark_in(checker, "solve", "response"),
-                   "solve.response is published, which is about what overlaps; expected "
-                   "`shell: hard` beside it");
+    tl_problem_add(
+        checker->problems, mark_in(checker, "solve", "response"),
+        "solve.response is published, which needs overlaps; expected `shell: hard` as well");
 }
 
 static bool is_wall(int kind) {
@@ -46,12 +46,12 @@ static void check_shape(tl_checker *checker, tl_node_id node, const tl_scene_sha
   const char *name = talus_shape_kind_name((talus_shape_kind)kind);
   if (is_free && kind != TALUS_SPHERE && (kind == TALUS_BOX || !is_wall(kind)))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "shape"),
-                   "%s.shape is a %s, and solve: {kind: elastic} moves spheres alone; expected a "
+                   "%s.shape is a %s, but solve: {kind: elastic} moves only spheres; expected a "
                    "sphere, or solve: {kind: ccp}",
                    path, name);
   else if (!is_free && !is_wall(kind))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "shape"),
-                   "%s.shape is a %s, and walls of solve: {kind: elastic} are planes, containers, "
+                   "%s.shape is a %s, but walls of solve: {kind: elastic} are planes, containers, "
                    "boxes, spheres and revolved; expected one of them, or `shell: hard`",
                    path, name);
 }
@@ -62,14 +62,14 @@ static void check_body(tl_checker *checker, tl_node_id node, const tl_scene_body
   check_shape(checker, node, &body->shape, is_free, path);
   if (is_free && body->lock != 0)
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "lock"),
-                   "%s.lock does not go with solve: {kind: elastic}, whose collisions would break "
-                   "it; expected no `lock`",
+                   "%s.lock does not work with solve: {kind: elastic}, whose collisions would "
+                   "break it; expected no `lock`",
                    path);
   const double *f = body->force.value;
   if (is_free && checker->scene->step.kind == TALUS_STEP_EVENT &&
       (f[0] != 0 || f[1] != 0 || f[2] != 0 || tl_scene_varies(&body->force)))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "force"),
-                   "%s.force does not go with step: {kind: event}, which knows gravity alone; "
+                   "%s.force does not work with step: {kind: event}, which supports only gravity; "
                    "expected none, or step: {kind: fixed}",
                    path);
 }
@@ -108,7 +108,7 @@ void tl_check_elastic(tl_checker *checker) {
     check_bodies(checker);
   } else if (scene->step.kind == TALUS_STEP_EVENT) {
     tl_problem_add(checker->problems, mark_in(checker, "step", "kind"),
-                   "step.kind is event, which goes with solve: {kind: elastic} alone; expected "
+                   "step.kind is event, which works only with solve: {kind: elastic}; expected "
                    "that, or `fixed`");
   }
 }

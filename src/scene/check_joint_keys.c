@@ -53,8 +53,8 @@ static void check_keys(tl_checker *checker, tl_node_id node, const tl_scene_join
       if (kinds_of(keys[k].name) >> joint->kind & 1u)
         tl_text_add(&list, "%s%s", list.count > 0 ? ", " : "", keys[k].name);
     tl_problem_add(checker->problems, tl_check_mark(checker, node, keys[i].name),
-                   "%s.%s means nothing to a %s joint; expected the keys it takes: %s", path,
-                   keys[i].name, talus_joint_kind_name((talus_joint_kind)joint->kind),
+                   "%s.%s is not for a %s joint; expected one of its keys: %s", path, keys[i].name,
+                   talus_joint_kind_name((talus_joint_kind)joint->kind),
                    list.data ? list.data : "");
     tl_text_drop(&list);
   }
@@ -160,8 +160,8 @@ static void check_meeting(tl_checker *checker, tl_node_id node, const tl_scene_j
   if (!joint->assemble && size > 0 && apart > MEETS * size)
     tl_problem_add(
         checker->problems, tl_check_mark(checker, node, rod ? "length" : "to"),
-        rod ? "%s.length is %.6g m from the way between `at` and `to`; expected that "
-              "way, or `assemble: true`"
+        rod ? "%s.length differs by %.6g m from the distance of `at` and `to`; expected that "
+              "distance, or `assemble: true`"
             : "%s.to is %.6g m from where a joint at `at` holds it; expected bodies that "
               "meet, or `assemble: true`",
         path, apart);
@@ -169,8 +169,8 @@ static void check_meeting(tl_checker *checker, tl_node_id node, const tl_scene_j
       joint->at[0] == joint->to[0] && joint->at[1] == joint->to[1] && joint->at[2] == joint->to[2];
   if (rod && (tl_object_has(map, joint, "length") ? joint->length == 0 : one_place))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "to"),
-                   "%s has a length of 0, which leaves no direction to hold; expected a spherical "
-                   "joint, or another place",
+                   "%s has a length of 0, which has no direction; expected a spherical joint, or "
+                   "another place",
                    path);
 }
 
@@ -209,13 +209,12 @@ static void check_motor(tl_checker *checker, tl_node_id node, const tl_scene_joi
                    turns ? "turns" : "slides", right);
   if (!tl_object_has(map, motor, "position") &&
       (tl_object_has(map, motor, "stiffness") || motor->damping > 0))
-    tl_problem_add(
-        checker->problems,
-        tl_check_mark(checker, at,
-                      tl_object_has(map, motor, "stiffness") ? "stiffness" : "damping"),
-        "%s.motor: stiffness and damping are of `position`, which it lacks; expected a `spring` "
-        "beside the motor, or a position",
-        path);
+    tl_problem_add(checker->problems,
+                   tl_check_mark(checker, at,
+                                 tl_object_has(map, motor, "stiffness") ? "stiffness" : "damping"),
+                   "%s.motor: stiffness and damping are for `position`, which is missing; expected "
+                   "a `spring` besides the motor, or a position",
+                   path);
   const uint64_t substeps = checker->scene->step.substeps;
   const double dt = checker->scene->step.dt / (substeps > 1 ? (double)substeps : 1);
   const double turn = fabs(motor->speed.value[0]) * dt;

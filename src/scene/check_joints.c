@@ -19,7 +19,7 @@ static void check_names(tl_checker *checker, tl_node_id node, const tl_scene_joi
     const bool is_body = tl_names_find(&checker->bodies, joint->bodies[k], &row);
     if (is_ground(joint->bodies[k]) && is_body)
       tl_problem_add(checker->problems, mark,
-                     "%s: `ground` is what never moves, and a body has that name, too; expected "
+                     "%s: `ground` is the fixed world, but a body has that name too; expected "
                      "another name for the body",
                      where);
     else if (!is_ground(joint->bodies[k]) && !is_body && !checker->takes_from)
@@ -72,7 +72,7 @@ static void check_drive(tl_checker *checker, tl_node_id node, const tl_scene_joi
   if (joint->motor && tl_object_good(&tl_schema_motor, joint->motor, "position") &&
       !tl_object_has(&tl_schema_motor, joint->motor, "stiffness"))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "motor"),
-                   "%s.motor drives to a position and lacks `stiffness`; expected how hard", path);
+                   "%s.motor has `position` but no `stiffness`; expected both", path);
 }
 
 void tl_check_joints(tl_checker *checker, tl_names *names) {

@@ -19,8 +19,8 @@ void tl_check_materials(tl_checker *checker) {
       tl_problem_add(
           checker->problems,
           tl_check_mark(checker, tl_check_value(checker, all, m->name), "static_friction"),
-          "materials.%s.static_friction is %g, less than its friction of %g; expected "
-          "that at least",
+          "materials.%s.static_friction is %g, less than its friction of %g; expected at least "
+          "that",
           m->name, m->static_friction, m->friction);
   }
 }
@@ -72,10 +72,10 @@ void tl_check_complete_pair(tl_checker *checker, tl_node_id node, tl_scene_pair 
                                 : pair->friction;
   else if (pair->static_friction < pair->friction && tl_object_good(map, pair, "friction") &&
            tl_object_good(map, pair, "static_friction"))
-    tl_problem_add(checker->problems, tl_check_mark(checker, node, "static_friction"),
-                   "pairs.%zu.static_friction is %g, less than the friction of %g; expected that "
-                   "at least",
-                   i, pair->static_friction, pair->friction);
+    tl_problem_add(
+        checker->problems, tl_check_mark(checker, node, "static_friction"),
+        "pairs.%zu.static_friction is %g, less than the friction of %g; expected at least that", i,
+        pair->static_friction, pair->friction);
 }
 
 /* Springs find their forces anew in every step, and events know no step. */
@@ -99,8 +99,8 @@ void tl_check_springs(tl_checker *checker) {
     return;
   if (tl_object_has(&tl_schema_scene, scene, "sleep"))
     tl_problem_add(checker->problems, tl_check_mark(checker, checker->root, "sleep"),
-                   "sleep does not go with springs, whose bodies never lie quite still; expected "
-                   "no `sleep`, or solve: {kind: ccp}");
+                   "sleep does not work with springs, whose bodies never stop moving entirely; "
+                   "expected no `sleep`, or solve: {kind: ccp}");
   if (scene->joints.count > 0)
     tl_problem_add(checker->problems, tl_check_mark(checker, checker->root, "joints"),
                    "solve: {kind: penalty} has no joints; expected solve: {kind: ccp}");
@@ -125,6 +125,6 @@ void tl_check_solve(tl_checker *checker) {
     tl_problem_add(
         checker->problems,
         tl_check_mark(checker, tl_check_value(checker, checker->root, "solve"), "friction"),
-        "solve.friction is ccp, which sequential impulses do not have; expected ncp, or "
-        "`kind: ccp`");
+        "solve.friction is ccp, which solve.kind impulse does not have; expected ncp, or `kind: "
+        "ccp`");
 }

@@ -67,12 +67,12 @@ talus_status tl_from_check_material(const talus_scene *scene, const char *name,
   if (seen->count > NAMES_SHOWN)
     tl_text_add(&list, ", ...");
   if (list.status == TALUS_OK)
-    (void)tl_fail(
-        TALUS_ERROR_INVALID,
-        "no body is of this material, nor is any that comes `from` another run (which has "
-        "%s)%s%.60s%s; if that is meant, add `quiet: [unused-material]`",
-        list.data ? list.data : "none with a name", nearest.best ? "; did you mean `" : "",
-        nearest.best ? nearest.best : "", nearest.best ? "`?" : "");
+    (void)tl_fail(TALUS_ERROR_INVALID,
+                  "no body has this material, here or among those taken `from` another run (which "
+                  "has %s)%s%.60s%s; if that is meant, add `quiet: [unused-material]`",
+                  list.data ? list.data : "none with a name",
+                  nearest.best ? "; did you mean `" : "", nearest.best ? nearest.best : "",
+                  nearest.best ? "`?" : "");
   const talus_status status = list.status == TALUS_OK ? TALUS_ERROR_INVALID : list.status;
   tl_text_drop(&list);
   return status;

@@ -189,8 +189,8 @@ static int find_alone(tl_reader *reader, tl_node_id node, const tl_map *map) {
       if (strcmp(tl_node_text(document, id), key->name) != 0 &&
           !is_label(map, tl_node_text(document, id)))
         tl_problem_add(reader->problems, tl_node_mark(document, id),
-                       "%s has `%.60s` beside `%s`; expected `%s` alone", tl_reader_path(reader),
-                       tl_node_text(document, id), key->name, key->name);
+                       "%s has `%.60s` together with `%s`; expected `%s` alone",
+                       tl_reader_path(reader), tl_node_text(document, id), key->name, key->name);
     return i;
   }
   return -1;

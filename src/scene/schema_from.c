@@ -20,28 +20,27 @@ const tl_map tl_schema_selection = {
     .title = "a choice of bodies",
     .plural = "choices of bodies",
     .size = sizeof(OWNER),
-    .help = "`only` and `except` of bodies of another run. Of keys that are given all must fit, of "
-            "a list one entry. What nobody of that run has is an error.",
+    .help = "`only` and `except` of bodies of another run. A body must match every key given, and "
+            "one entry of each list. A name that no body of that run has is an error.",
     .keys = (const tl_key[]){CHOICE_KEYS, {0}}};
 
 const tl_map tl_schema_change = {
     .title = "a change of bodies",
     .plural = "changes of bodies",
     .size = sizeof(OWNER),
-    .help =
-        "`change` of bodies of another run: who, as in [a choice of bodies](#a-choice-of-bodies)"
-        " (nothing: all of them), and what is other with them.",
+    .help = "`change` of bodies of another run: which bodies, as in [a choice of "
+            "bodies](#a-choice-of-bodies) (no key: all bodies), and their new values.",
     .keys = (const tl_key[]){
         CHOICE_KEYS,
         {KEY(OWNER, material, NAME), .flags = TL_KEY_OPTIONAL, .expected = "the name of a material",
          .example = "ice", .help = "a material of this scene; the mass stays as it was"},
         {KEY(OWNER, fixed, FLAG), .flags = TL_KEY_OPTIONAL, .example = "true",
-         .help = "never moves; `false`: what was fixed, or moved as scripted, is free"},
+         .help = "never moves; `false`: frees a body that was fixed or had a motion"},
         {KEY(OWNER, motion, LIST), .map = &tl_schema_motion,
          .flags = TL_KEY_OPTIONAL | TL_KEY_SINGLE,
          .expected = "a motion {velocity, spin, amplitude, ...}, or a list of motions, which is "
                      "their sum",
-         .example = "{velocity: [0, 0, 0.1]}", .help = "moves as scripted, from where it is"},
+         .example = "{velocity: [0, 0, 0.1]}", .help = "prescribed motion, from its present pose"},
         {KEY(OWNER, force, NUMBERS), .count = 3, ANY, .unit = "N", .flags = TL_KEY_OPTIONAL,
          .example = "[1, 0, 0]", .help = "constant force at the centre of mass"},
         {KEY(OWNER, torque, NUMBERS), .count = 3, ANY, .unit = "N m", .flags = TL_KEY_OPTIONAL,
@@ -69,16 +68,16 @@ const tl_map tl_schema_from = {
         {KEY(OWNER, only, LIST), .map = &tl_schema_selection,
          .flags = TL_KEY_OPTIONAL | TL_KEY_SINGLE,
          .expected = "a choice {names, groups, materials, region}, or a list of them",
-         .example = "{groups: [grains]}", .help = "which of them; of several choices one must fit"},
+         .example = "{groups: [grains]}", .help = "take only these bodies; a list is a union"},
         {KEY(OWNER, except, LIST), .map = &tl_schema_selection,
          .flags = TL_KEY_OPTIONAL | TL_KEY_SINGLE,
          .expected = "a choice {names, groups, materials, region}, or a list of them",
-         .example = "{names: [lid]}", .help = "which of them not"},
+         .example = "{names: [lid]}", .help = "leave out these bodies"},
         {KEY(OWNER, change, LIST), .map = &tl_schema_change,
          .flags = TL_KEY_OPTIONAL | TL_KEY_SINGLE,
          .expected = "a change {names, ..., material, fixed, motion, force, torque}, or a list of "
                      "them",
          .example = "{names: [gate], motion: {velocity: [0, 0, 0.1]}}",
-         .help = "what is other with some of them, or with all; the last one counts"},
+         .help = "changes to some or all of them; a later change overrides an earlier one"},
         {0}}};
 #undef OWNER

@@ -6,7 +6,8 @@ const tl_words tl_schema_automatic = {WORDS({"auto", -1, "talus chooses"}), NULL
 
 static const tl_words step_kinds = {
     WORDS({"fixed", TALUS_STEP_FIXED, "every step is `dt` long"},
-          {"event", TALUS_STEP_EVENT, "from collision to collision; with `solve: elastic`"}),
+          {"event", TALUS_STEP_EVENT,
+           "event-driven: from one collision to the next; with `solve: elastic`"}),
     LATER("adaptive", "implicit", "local")};
 
 static const tl_words solve_kinds = {
@@ -17,34 +18,36 @@ static const tl_words solve_kinds = {
     NULL};
 
 static const tl_words shells = {
-    WORDS({"soft", TALUS_SHELL_SOFT, "when they come to touch, in the order of time"},
+    WORDS({"soft", TALUS_SHELL_SOFT, "when they touch, in the order of time"},
           {"hard", TALUS_SHELL_HARD, "where they overlap when a step begins, as published"}),
     NULL};
 
 static const tl_words responses = {
-    WORDS({"symmetric", TALUS_RESPONSE_SYMMETRIC, "equal and opposite, pair by pair"},
+    WORDS({"symmetric", TALUS_RESPONSE_SYMMETRIC, "equal and opposite impulses, pair by pair"},
           {"published", TALUS_RESPONSE_PUBLISHED,
-           "each body from velocities before the step; keeps no energy; `shell: hard` alone"}),
+           "each body from the velocities before the step; does not conserve energy; only with "
+           "`shell: hard`"}),
     NULL};
 
 static const tl_words spring_laws = {
-    WORDS({"linear", TALUS_LINEAR, "force as overlap, with a dashpot: `stiffness`"},
-          {"hertz", TALUS_HERTZ, "Hertz and Mindlin, with a dashpot: `young` and `poisson`"},
-          {"noble", TALUS_NOBLE, "force within `reach` before touching, no dashpot: `stiffness`"}),
+    WORDS(
+        {"linear", TALUS_LINEAR, "force proportional to the overlap, with a dashpot: `stiffness`"},
+        {"hertz", TALUS_HERTZ, "Hertz and Mindlin, with a dashpot: `young` and `poisson`"},
+        {"noble", TALUS_NOBLE, "force within `reach` before touching, no dashpot: `stiffness`"}),
     NULL};
 
 static const tl_words solve_methods = {
-    WORDS({"gauss-seidel", TALUS_GAUSS_SEIDEL, "projected Gauss-Seidel sweeps: best for few"},
-          {"apgd", TALUS_APGD, "accelerated projected gradient: best for many iterations"},
+    WORDS({"gauss-seidel", TALUS_GAUSS_SEIDEL, "projected Gauss-Seidel: best for few iterations"},
+          {"apgd", TALUS_APGD, "accelerated projected gradient descent: best for many iterations"},
           {"bb", TALUS_BB, "spectral projected gradient (Barzilai-Borwein)"},
           {"jacobi", TALUS_JACOBI, "all contacts at once, as published; slow"}),
     NULL};
 
 static const tl_words reductions = {
     WORDS({"auto", TALUS_REDUCTION_AUTO, "gather for jacobi, colours otherwise"},
-          {"gather", TALUS_REDUCTION_GATHER, "each body over its contacts"},
+          {"gather", TALUS_REDUCTION_GATHER, "each body sums over its contacts"},
           {"scan", TALUS_REDUCTION_SCAN, "reduction buffer and segmented scan, as published"},
-          {"colours", TALUS_REDUCTION_COLOURS, "contact by contact, as sweeps go: fastest"}),
+          {"colours", TALUS_REDUCTION_COLOURS, "contact by contact, colour by colour: fastest"}),
     NULL};
 
 static const tl_words friction_models = {
@@ -53,9 +56,11 @@ static const tl_words friction_models = {
     NULL};
 
 static const tl_words joints_solvers = {
-    WORDS({"auto", TALUS_JOINTS_AUTO, "direct, unless joints are so interwoven that it is slow"},
-          {"direct", TALUS_JOINTS_DIRECT, "all at once, contacts iterated around: chains, loops"},
-          {"iterative", TALUS_JOINTS_ITERATIVE, "one after the other, like contacts"}),
+    WORDS(
+        {"auto", TALUS_JOINTS_AUTO, "direct, unless the joints form so many loops that it is slow"},
+        {"direct", TALUS_JOINTS_DIRECT,
+         "all joints of an island at once, contacts by iteration: chains, loops"},
+        {"iterative", TALUS_JOINTS_ITERATIVE, "one after the other, like contacts"}),
     NULL};
 
 static const tl_words broad_kinds = {
@@ -106,15 +111,13 @@ const tl_map tl_schema_step = {
         {KEY(OWNER, kind, WORD), .words = &step_kinds, .fallback = "fixed", .example = "fixed",
          .help = "the stepper"},
         {KEY(OWNER, dt, NUMBER), POSITIVE, .unit = "s", .fallback = "1e-3", .example = "5e-4",
-         .help = "length of a step; never shortened. Where it is not given, "
-                 "`solve: penalty` with `stiffness: auto` takes one for which "
-                 "overlaps stay below a hundredth of the smallest radius; one "
-                 "that is given and too long for that is refused"},
+         .help = "length of a step; talus never shortens it. Without it, `solve: penalty` with "
+                 "`stiffness: auto` chooses a dt that keeps overlaps below 1 % of the smallest "
+                 "radius; it refuses a given dt that is too long for that"},
         {KEY(OWNER, substeps, INTEGER), .range = {1, 1000, false}, .fallback = "1", .example = "4",
-         .help = "parts of a step: solver, joints and motion go by dt / "
-                 "substeps; pairs and contact points are found once in dt, "
-                 "and ride on their bodies meanwhile. With `solve: ccp` and "
-                 "`impulse`"},
+         .help = "each step finds pairs and contact points once, then solves and moves this many "
+                 "times by dt / substeps; contact points move with their bodies in between. With "
+                 "`solve: ccp` and `impulse`"},
         {0}}};
 #undef OWNER
 
@@ -139,7 +142,7 @@ const tl_map tl_schema_solve = {
          .example = "hertz", .help = "the spring"},
         {KEY(OWNER, reach, NUMBER), ONLY(WHERE("kind", "penalty"), WHERE("law", "noble")), POSITIVE,
          .unit = "m", .fallback = "1e-3", .example = "5e-4",
-         .help = "how far before touching the force begins"},
+         .help = "gap at which the force begins"},
         {KEY(OWNER, tangential, NUMBER),
          ONLY(WHERE("kind", "penalty"), WHERE("law", "linear", "noble")), POSITIVE,
          .fallback = "0.2857142857142857", .example = "0.5",
@@ -149,58 +152,54 @@ const tl_map tl_schema_solve = {
         {KEY(OWNER, friction, WORD), OF_RIGID, .words = &friction_models, .fallback = "ncp",
          .example = "ncp", .help = "the friction law"},
         {KEY(OWNER, iterations, INTEGER), OF_RIGID, .range = {0, 1e6, false}, .fallback = "50",
-         .example = "100", .help = "usual sweeps of a step"},
+         .example = "100", .help = "number of sweeps in a step"},
         {KEY(OWNER, iterations_max, NUMBER), OF_RIGID, .range = {0, 1e6, false},
          .words = &tl_schema_automatic, .fallback = "auto", .example = "1000",
-         .help = "most sweeps of an island whose residual is above the tolerance and still falls; "
-                 "`auto` is 20 times `iterations` for up to 1,000 rows, twice for more"},
+         .help = "upper bound on the sweeps of an island (bodies that touch or are joined) whose "
+                 "residual is above the tolerance and still falls; `auto`: 20 times `iterations` "
+                 "for up to 1,000 contacts and joint rows, twice for more"},
         {KEY(OWNER, tolerance, NUMBER), OF_RIGID, NOT_NEGATIVE, .unit = "m/s",
          .words = &tl_schema_automatic, .fallback = "auto", .example = "1e-6",
-         .help =
-             "sweeps stop when the RMS residual is below; 0: always all of them; `auto` is 0.5 % "
-             "of |gravity| dt (or of a thousandth of the spread of velocities), a hundredth of "
-             "that for islands of up to 1,000 rows"},
+         .help = "sweeps stop when the RMS residual is below this; 0: never stop early; `auto`: "
+                 "0.5 % of |gravity| dt (or of a thousandth of the spread of velocities), and a "
+                 "hundredth of that for islands of up to 1,000 contacts and joint rows"},
         {KEY(OWNER, warm_start, FLAG), OF_RIGID, .fallback = "true", .example = "false",
-         .help = "begin with the impulses of the step before"},
+         .help = "start from the impulses of the previous step"},
         {KEY(OWNER, recovery, NUMBER), OF_CCP, .range = {0, 1, false}, .fallback = "1",
          .example = "0.05",
-         .help =
-             "share of an overlap that is pushed out in a step; less calms a wide heap that few "
-             "sweeps let swing"},
+         .help = "fraction of an overlap that a step removes; a smaller one damps a wide heap that "
+                 "oscillates because it has few sweeps"},
         {KEY(OWNER, recovery_speed, NUMBER), OF_RIGID, NOT_NEGATIVE, .unit = "m/s",
          .words = &tl_schema_automatic, .fallback = "auto", .example = "0.1",
-         .help = "how fast overlap is pushed out, at most; `auto` is a tenth of the smallest free "
-                 "body's radius in a step"},
+         .help = "largest speed at which overlap is removed; `auto`: a tenth of the smallest free "
+                 "body's radius per step"},
         {KEY(OWNER, bounce_speed, NUMBER), OF_BOUNCES, NOT_NEGATIVE, .unit = "m/s",
          .words = &tl_schema_automatic, .fallback = "auto", .example = "0.05",
-         .help =
-             "slower impacts do not bounce; `auto` is the most of 2 |gravity| dt, |gravity| dt / "
-             "restitution and 1e-4 of the fastest impact of a chain. With `elastic`: slower "
-             "impacts "
-             "lose nothing, where restitution is below 1; `auto` is 1e-4 of the RMS speed, or "
-             "|gravity| dt / 100"},
+         .help = "slower impacts do not bounce; `auto`: the largest of 2 |gravity| dt, |gravity| "
+                 "dt / restitution and 1e-4 of the fastest impact of a chain. With `elastic` and "
+                 "restitution below 1: slower impacts lose no energy; `auto`: 1e-4 of the RMS "
+                 "speed, or |gravity| dt / 100"},
         {KEY(OWNER, joints, WORD), OF_RIGID, .words = &joints_solvers, .fallback = "auto",
          .example = "direct", .help = "how joints are solved beside contacts"},
         {KEY(OWNER, omega, NUMBER), OF_JACOBI, POSITIVE, .fallback = "0.3", .example = "0.2",
-         .help = "length of the step; omega times lambda is safe up to 0.3"},
+         .help = "relaxation factor; stable while omega times lambda is at most 0.3"},
         {KEY(OWNER, lambda, NUMBER), OF_JACOBI, .range = {0, 1, true}, .fallback = "1",
-         .example = "0.5", .help = "share of the new value"},
+         .example = "0.5", .help = "weight of the new value"},
         {KEY(OWNER, reduction, WORD),
          ONLY(WHERE("kind", "ccp"), WHERE("method", "apgd", "bb", "jacobi")), .words = &reductions,
          .fallback = "auto", .example = "scan",
-         .help = "how impulses are added up by body; the same answer"},
+         .help = "how impulses are summed over each body; all give the same answer"},
         {KEY(OWNER, islands, FLAG), OF_CCP, .fallback = "true", .example = "false",
-         .help = "each group of bodies that touch or are joined is solved by itself, until it "
-                 "meets the "
-                 "tolerance; `false`: all contacts as one problem"},
+         .help = "solve each island (bodies that touch or are joined) separately, until it meets "
+                 "the tolerance; `false`: all contacts as one problem"},
         {KEY(OWNER, slop, NUMBER), OF_RIGID, NOT_NEGATIVE, .unit = "m",
          .words = &tl_schema_automatic, .fallback = "auto", .example = "1e-4",
-         .help = "overlap that is left alone; `auto` is |gravity| dt^2, at most 1 % of the "
+         .help = "overlap that is not corrected; `auto`: |gravity| dt^2, at most 1 % of the "
                  "smallest free body's radius"},
         {KEY(OWNER, correction, NUMBER), ONLY(WHERE("kind", "impulse")), UNIT, .fallback = "0.2",
          .example = "0.5",
-         .help = "share of the overlap beyond `slop` that a step takes out of positions, "
-                 "without a trace in velocities"},
+         .help = "fraction of the overlap beyond `slop` that a step corrects by moving positions; "
+                 "velocities do not change"},
         {KEY(OWNER, shell, WORD), OF_ELASTIC, .words = &shells, .fallback = "soft",
          .example = "hard", .help = "when two bodies collide"},
         {KEY(OWNER, response, WORD), ONLY(WHERE("kind", "elastic"), WHERE("shell", "hard")),
@@ -219,15 +218,15 @@ const tl_map tl_schema_broad = {
                               .example = "bins", .help = "the broad phase"},
                              {KEY(OWNER, skin, NUMBER), NOT_NEGATIVE, .unit = "m",
                               .words = &tl_schema_automatic, .fallback = "0", .example = "auto",
-                              .help = "pairs are found within this much more and kept until bodies "
-                                      "have moved by about half of it; the results are the same. "
-                                      "`auto`: talus chooses how much"},
+                              .help = "Verlet distance: pairs are searched within this extra "
+                                      "distance and reused until bodies have moved by about half "
+                                      "of it; the results are the same. `auto`: talus chooses it"},
                              {0}}};
 #undef OWNER
 
 static const tl_words trees = {
     WORDS({"bvh", TALUS_TREE_BVH, "by a tree of boxes"},
-          {"flat", TALUS_TREE_FLAT, "by looking at every one, for comparison"}),
+          {"flat", TALUS_TREE_FLAT, "by testing every triangle, for comparison"}),
     LATER("surrogate")};
 
 #define OWNER tl_scene_narrow
@@ -239,8 +238,8 @@ const tl_map tl_schema_narrow = {
                               .fallback = "newton", .example = "chm+opm", .help = "two ellipsoids"},
                              {KEY(OWNER, tree, WORD), .words = &trees, .flags = TL_KEY_OPTIONAL,
                               .example = "flat",
-                              .help = "how triangles of a mesh are found; the contacts are the "
-                                      "same bit for bit"},
+                              .help = "how the near triangles of a mesh are found; both give the "
+                                      "same contacts, bit for bit"},
                              {0}}};
 #undef OWNER
 
@@ -248,7 +247,7 @@ const tl_map tl_schema_narrow = {
 const tl_map tl_schema_contact = {
     .title = "contact",
     .size = sizeof(OWNER),
-    .help = "When two bodies are seen as near.",
+    .help = "How near two bodies must be to make a contact.",
     .keys =
         (const tl_key[]){{KEY(OWNER, margin, NUMBER), NOT_NEGATIVE, .unit = "m",
                           .words = &tl_schema_automatic, .fallback = "auto", .example = "0.01",
@@ -261,28 +260,27 @@ const tl_map tl_schema_sleep = {
     .title = "sleep",
     .size = sizeof(OWNER),
     .bare = "speed",
-    .help = "When what lies still is left alone until something disturbs it. Without it nobody "
-            "sleeps. A bare number stands for `{speed: number}`.",
-    .keys = (const tl_key[]){
-        {KEY(OWNER, speed, NUMBER), POSITIVE, .unit = "m/s", .example = "1e-3",
-         .help =
-             "a group of bodies that touch or are joined sleeps once none of them, nor its surface "
-             "as it turns, was faster than this; well above `solve.tolerance`"},
-        {KEY(OWNER, time, NUMBER), NOT_NEGATIVE, .unit = "s", .fallback = "0.5", .example = "0.2",
-         .help = "for this long"},
-        {0}}};
+    .help = "When bodies at rest fall asleep: they are not computed until something disturbs them. "
+            "Without this key no body sleeps. A bare number stands for `{speed: number}`.",
+    .keys = (const tl_key[]){{KEY(OWNER, speed, NUMBER), POSITIVE, .unit = "m/s", .example = "1e-3",
+                              .help = "bodies that touch or are joined fall asleep together once "
+                                      "all of them, rotation of their surfaces included, have been "
+                                      "slower than this; choose it well above `solve.tolerance`"},
+                             {KEY(OWNER, time, NUMBER), NOT_NEGATIVE, .unit = "s",
+                              .fallback = "0.5", .example = "0.2", .help = "for this long"},
+                             {0}}};
 #undef OWNER
 
 #define OWNER tl_scene_domain
 const tl_map tl_schema_domain = {
     .title = "domain",
     .size = sizeof(OWNER),
-    .help = "The part of space that is simulated. Without it space has no end.",
+    .help = "The part of space that is simulated. Without it space is unbounded.",
     .keys = (const tl_key[]){
         {KEY(OWNER, box, BOX), ANY, .unit = "m", .example = "[[-1, -1, 0], [1, 1, 2]]",
          .help = "its two corners"},
         {KEY(OWNER, periodic, WORDS), .words = &axes, .fallback = "[]", .example = "[x, y]",
-         .help = "axes along which what leaves on one side comes in on the other"},
+         .help = "axes along which a body that leaves on one side enters on the other"},
         {KEY(OWNER, outside, WORD), .words = &outsides, .fallback = "stop", .example = "remove",
          .help = "what becomes of a body whose centre leaves it"},
         {0}}};

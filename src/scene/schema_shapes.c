@@ -8,9 +8,9 @@ static const tl_words sides = {
     NULL};
 
 static const tl_words wall_sides = {
-    WORDS({"in", TALUS_SIDES_IN, "towards the axis; matter is outside"},
-          {"out", TALUS_SIDES_OUT, "away from the axis; matter is inside"},
-          {"both", TALUS_SIDES_BOTH, "on either side of a thin wall"}),
+    WORDS({"in", TALUS_SIDES_IN, "bodies are inside; the solid is outside"},
+          {"out", TALUS_SIDES_OUT, "bodies are outside; the solid is inside"},
+          {"both", TALUS_SIDES_BOTH, "bodies are on both sides of a thin wall"}),
     NULL};
 
 #define OWNER tl_scene_superellipsoid
@@ -18,7 +18,7 @@ const tl_map tl_schema_superellipsoid = {
     .title = "a superellipsoid",
     .plural = "superellipsoids",
     .size = sizeof(OWNER),
-    .help = "All places with (|x/a|^n2 + |y/b|^n2)^(n1/n2) + |z/c|^n1 <= 1. Both exponents 2: an "
+    .help = "All points with (|x/a|^n2 + |y/b|^n2)^(n1/n2) + |z/c|^n1 <= 1. Both exponents 2: an "
             "ellipsoid; more: blocky; below 2: pointed.",
     .keys = (const tl_key[]){{KEY(OWNER, half, NUMBERS), .count = 3, POSITIVE, .unit = "m",
                               .example = "[0.02, 0.015, 0.01]", .help = "half axes a, b, c"},
@@ -60,22 +60,25 @@ const tl_map tl_schema_mesh = {
     .plural = "meshes",
     .size = sizeof(OWNER),
     .bare = "file",
-    .help = "Triangles of a file, or made. `mesh: rock.stl` is short for `mesh: {file: rock.stl}`.",
+    .help = "Triangles read from a file, or generated. `mesh: rock.stl` is short for `mesh: {file: "
+            "rock.stl}`.",
     .keys = (const tl_key[]){
         {KEY(OWNER, file, TEXT), .flags = TL_KEY_ONE_OF | TL_KEY_PATH, .example = "rock.stl",
          .expected = "the name of a file",
-         .help = ".stl, .obj or .ply; vertices of the same place are one"},
+         .help = ".stl, .obj or .ply; vertices at the same point are merged"},
         {KEY(OWNER, make, WORD), .words = &makers, .flags = TL_KEY_ONE_OF,
-         .example = "noisy-sphere", .help = "what is made instead"},
+         .example = "noisy-sphere", .help = "generates this mesh instead"},
         {KEY(OWNER, size, NUMBERS), .count = 5, NOT_NEGATIVE, .unit = "m", .flags = TL_KEY_FEWER,
          .fallback = "[0, 0, 0, 0, 0]", .example = "[1, 0.25]",
-         .help = "lengths of what is made; 0, or left out: as `talus shape make` has them"},
+         .help =
+             "lengths of the generated mesh; 0, or left out: the defaults of `talus shape make`"},
         {KEY(OWNER, triangles, INTEGER), .range = {0, 1e8, false}, .fallback = "0",
-         .example = "1280", .help = "of what is made, about; 0: as `talus shape make` has them"},
+         .example = "1280",
+         .help = "approximate number of triangles; 0: the default of `talus shape make`"},
         {KEY(OWNER, noise, NUMBER), .range = {0, 100, false}, .fallback = "1.4", .example = "1.4",
-         .help = "of a noisy sphere: largest radius by the smallest"},
+         .help = "noisy sphere: ratio of the largest to the smallest radius"},
         {KEY(OWNER, seed, INTEGER), .range = {0, 9007199254740992.0, false}, .fallback = "0",
-         .example = "3", .help = "of the noise"},
+         .example = "3", .help = "seed of the noise"},
         {0}}};
 #undef OWNER
 
@@ -99,8 +102,8 @@ const tl_map tl_schema_shape = {
     .title = "a shape",
     .plural = "shapes",
     .size = sizeof(OWNER),
-    .help = "An entry of `shapes`, or the `shape` of a body in place. Shapes are shared; each body "
-            "has a scale of its own.",
+    .help = "An entry of `shapes`, or a shape written in place as the `shape` of a body. Bodies "
+            "may share a shape; each has its own scale.",
     .keys = (const tl_key[]){
         {KEY(OWNER, sphere, NUMBER), POSITIVE, .unit = "m", .flags = TL_KEY_ONE_OF,
          .example = "0.05", .help = "its radius"},
@@ -111,7 +114,7 @@ const tl_map tl_schema_shape = {
          .help = "normal and distance [nx, ny, nz, d]: matter where n.x < d; never free"},
         {KEY(OWNER, container, NUMBERS), .count = 3, POSITIVE, .unit = "m", .flags = TL_KEY_ONE_OF,
          .example = "[1, 1, 2]",
-         .help = "edge lengths of a tank seen from inside; centred at the origin; never free"},
+         .help = "edge lengths of a hollow box with thin walls; centred at the origin; never free"},
         {KEY(OWNER, ellipsoid, NUMBERS), .count = 3, POSITIVE, .unit = "m", .flags = TL_KEY_ONE_OF,
          .example = "[0.02, 0.015, 0.01]", .help = "its half axes along x, y, z"},
         {KEY(OWNER, superellipsoid, MAP), .map = &tl_schema_superellipsoid, .flags = TL_KEY_ONE_OF,
@@ -131,8 +134,8 @@ const tl_map tl_schema_shape = {
                  ".obj, .ply, or rows of x, y, z in .csv, .txt or .xyz"},
         {KEY(OWNER, clump, POINTS), .count = 4, ANY, .unit = "m", .flags = TL_KEY_ONE_OF,
          .example = "[[0, 0, 0, 0.01], [0.01, 0, 0, 0.008]]",
-         .help = "spheres [[x, y, z, radius], ...] as one rigid body; where they overlap there is "
-                 "matter once"},
+         .help = "spheres [[x, y, z, radius], ...] as one rigid body; where they overlap the "
+                 "volume counts once"},
         {KEY(OWNER, revolved, POINTS), .count = 2, ANY, .unit = "m", .flags = TL_KEY_ONE_OF,
          .example = "[[0, 0.05], [0.5, 0.4], [1, 0.4]]",
          .help = "a thin wall: points [[z, radius], ...], straight between them, turned about z; "
@@ -144,30 +147,31 @@ const tl_map tl_schema_shape = {
          .example = "{top: 0.5, bottom: 0.05, length: 0.6}",
          .help = "a revolved wall of two radii, open at both ends; never free"},
         {KEY(OWNER, sides, WORD), .words = &wall_sides, .flags = TL_KEY_OPTIONAL, .example = "both",
-         .help = "revolved, tube, funnel: where bodies may be; in unless said; mesh: the same, out "
-                 "unless "
-                 "said where it is closed, both where it is open"},
+         .help = "revolved, tube, funnel: the side on which bodies may be; default: in for "
+                 "revolved walls, out for a closed mesh, both for an open mesh"},
         {KEY(OWNER, mesh, MAP), .map = &tl_schema_mesh, .flags = TL_KEY_ONE_OF,
          .example = "rock.stl",
-         .help = "triangles, as they are: closed, a solid with the mass of its volume; open, fixed "
-                 "or with `motion`, felt from both sides"},
+         .help = "triangles. A closed mesh is a solid with the mass of its volume. An open mesh "
+                 "must be fixed or have `motion`; bodies touch both of its sides"},
         {KEY(OWNER, thickness, NUMBER), POSITIVE, .unit = "m", .flags = TL_KEY_OPTIONAL,
-         .example = "3e-4", .help = "mesh: a shell of it, which may be free though it is open"},
+         .example = "3e-4",
+         .help = "mesh: makes it a shell of this thickness, which may be free although the mesh is "
+                 "open"},
         {KEY(OWNER, rounding, NUMBER), NOT_NEGATIVE, .unit = "m", .flags = TL_KEY_OPTIONAL,
          .example = "1e-4",
-         .help = "mesh: bodies meet it as if a ball of this radius ran over it; its mass is that "
-                 "of the mesh"},
+         .help = "mesh: contacts are with the surface moved outwards by this radius (a "
+                 "sphere-swept mesh); the mass is that of the mesh itself"},
         {KEY(OWNER, open, WORDS), .words = &sides, .flags = TL_KEY_OPTIONAL, .example = "[top]",
-         .help = "sides that the container does not have"},
+         .help = "sides of a container that are missing"},
         {KEY(OWNER, scale, NUMBER), POSITIVE, .flags = TL_KEY_OPTIONAL, .example = "0.001",
-         .help = "hull or mesh of a file, mesh that is made: multiplies its coordinates (0.001 for "
-                 "millimetres)"},
+         .help = "hull or mesh: multiplies the coordinates (0.001 for a file in millimetres)"},
         {KEY(OWNER, volume, NUMBER), POSITIVE, .unit = "m3", .flags = TL_KEY_OPTIONAL,
          .example = "6e-6",
-         .help = "clump or mesh: of its matter, where that is not what it encloses; with `centre` "
-                 "and `inertia`"},
+         .help = "clump or mesh: volume of its matter, if it differs from the enclosed volume; "
+                 "needs `centre` and `inertia`"},
         {KEY(OWNER, centre, NUMBERS), .count = 3, ANY, .unit = "m", .flags = TL_KEY_OPTIONAL,
-         .example = "[0, 0, 0]", .help = "clump or mesh: of mass; with `volume` and `inertia`"},
+         .example = "[0, 0, 0]",
+         .help = "clump or mesh: centre of mass; needs `volume` and `inertia`"},
         {KEY(OWNER, inertia, NUMBERS), .count = 6, ANY, .unit = "m2", .flags = TL_KEY_OPTIONAL,
          .example = "[4e-5, 6e-5, 6e-5, 0, 0, 0]",
          .help = "clump or mesh: tensor [xx, yy, zz, xy, xz, yz] about the centre of mass, per "

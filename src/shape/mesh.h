@@ -108,7 +108,7 @@ void tl_mesh_moments_about(const tl_mesh *mesh, talus_dvec3 about, tl_moments *m
 void tl_mesh_shell_moments_about(const tl_mesh *mesh, talus_dvec3 about, tl_moments *moments);
 
 /* Moments of the surface per unit of thickness: `volume` is its area. By edge midpoints, which is
- * exact for quadratics, and not by vertices (erratum D8 of the thesis' equation 2.9). */
+ * exact for quadratics, and not by vertices (docs/sources.md D8). */
 talus_status tl_mesh_shell_moments(const tl_mesh *mesh, tl_moments *moments);
 
 #endif

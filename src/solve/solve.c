@@ -14,5 +14,6 @@ talus_status tl_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twists *t
   case TALUS_SOLVE_PENALTY:
     break;
   }
-  return tl_fail(TALUS_ERROR_UNSUPPORTED, "penalty does not go with this stepper; use step: fixed");
+  return tl_fail(TALUS_ERROR_UNSUPPORTED,
+                 "penalty does not work with this stepper; use step: fixed");
 }

@@ -14,20 +14,22 @@ talus_status tl_elastic_check(const talus_world_def *def) {
                    (int)def->step, (int)def->solve.shell, (int)def->solve.response);
   const bool is_elastic = def->solve.kind == TALUS_SOLVE_ELASTIC;
   if (def->step == TALUS_STEP_EVENT && !is_elastic)
-    return tl_fail(TALUS_ERROR_INVALID, "step: event goes with solve: elastic alone; use "
-                                        "step: fixed, or solve: elastic");
+    return tl_fail(
+        TALUS_ERROR_INVALID,
+        "step: event works only with solve: elastic; use step: fixed, or solve: elastic");
   if (!is_elastic)
     return TALUS_OK;
   if (def->sleep.speed > 0)
-    return tl_fail(TALUS_ERROR_INVALID, "sleep does not go with elastic, where nobody comes to "
-                                        "rest; leave `sleep` out");
+    return tl_fail(
+        TALUS_ERROR_INVALID,
+        "sleep does not work with elastic, where no body comes to rest; leave `sleep` out");
   if (def->step == TALUS_STEP_EVENT && def->solve.shell == TALUS_SHELL_HARD)
-    return tl_fail(TALUS_ERROR_INVALID, "shell: hard goes with step: fixed alone; events happen "
+    return tl_fail(TALUS_ERROR_INVALID, "shell: hard works only with step: fixed; events happen "
                                         "when bodies touch, which is shell: soft");
   if (def->solve.response == TALUS_RESPONSE_PUBLISHED && def->solve.shell != TALUS_SHELL_HARD)
     return tl_fail(TALUS_ERROR_INVALID,
-                   "response: published goes with shell: hard alone, because it is about what "
-                   "overlaps; say shell: hard, or response: symmetric");
+                   "response: published works only with shell: hard, because it needs overlaps; "
+                   "use shell: hard, or response: symmetric");
   return TALUS_OK;
 }
 
@@ -43,7 +45,7 @@ static const char *find_fault(const tl_model *model, uint32_t slot) {
       return "and has a `lock`, which collisions would break";
     if (model->step == TALUS_STEP_EVENT && model->property.force &&
         tl_length2(model->property.force[slot]) > 0)
-      return "and has a force of its own; events know gravity alone";
+      return "and has a force; events support only gravity";
     return NULL;
   }
   if (is_hard)
@@ -112,7 +114,7 @@ talus_status tl_world_check_elastic(talus_world *world) {
   TL_TRY(tl_need(&world->where, TL_THE_BODIES, TL_READ));
   if (world->joints.all.count > 0)
     return tl_fail(TALUS_ERROR_UNSUPPORTED,
-                   "there are %zu joints, which do not go with solve: elastic; use solve: ccp",
+                   "there are %zu joints, which do not work with solve: elastic; use solve: ccp",
                    world->joints.all.count);
   for (uint32_t i = 0; i < model->bodies; ++i) {
     const char *fault = find_fault(model, i);

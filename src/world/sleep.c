@@ -7,8 +7,8 @@
 
 talus_status tl_sleep_check(const talus_sleep_def *sleep) {
   if (!(sleep->speed >= 0) || !tl_is_finite_d(sleep->speed))
-    return tl_fail(TALUS_ERROR_INVALID, "sleep.speed is %g; it must be >= 0 m/s (0: nobody sleeps)",
-                   sleep->speed);
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "sleep.speed is %g; it must be >= 0 m/s (0: no body sleeps)", sleep->speed);
   if (!(sleep->time >= 0) || !tl_is_finite_d(sleep->time))
     return tl_fail(TALUS_ERROR_INVALID, "sleep.time is %g; it must be >= 0 s", sleep->time);
   return TALUS_OK;
@@ -66,7 +66,7 @@ talus_status talus_world_set_sleep(talus_world *world, talus_sleep_def sleep) {
   TL_MAY_CHANGE(world);
   TL_TRY(tl_sleep_check(&sleep));
   if (world->model.solve.kind == TALUS_SOLVE_PENALTY && sleep.speed > 0)
-    return tl_fail(TALUS_ERROR_INVALID, "sleep does not go with penalty; use solve: {kind: ccp}");
+    return tl_fail(TALUS_ERROR_INVALID, "sleep does not work with penalty; use solve: {kind: ccp}");
   TL_TRY(tl_need(&world->where, TL_THE(flags), TL_READ));
   TL_TRY(tl_need(&world->where, TL_THE(tables) | TL_THE_AFTERMATH, TL_READ | TL_WRITE));
   const talus_sleep_def before = world->model.sleep;

@@ -56,11 +56,10 @@ static talus_status check_settings(const talus_world_def *def) {
   if (def->substeps > 1 &&
       (def->solve.kind == TALUS_SOLVE_PENALTY || def->solve.kind == TALUS_SOLVE_ELASTIC ||
        def->step != TALUS_STEP_FIXED))
-    return tl_fail(
-        TALUS_ERROR_INVALID,
-        "substeps is %d, which goes with fixed steps of solve.kind ccp and impulse; take "
-        "1 and a smaller dt",
-        def->substeps);
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "substeps is %d, which works only with fixed steps of solve.kind ccp and "
+                   "impulse; take 1 and a smaller dt",
+                   def->substeps);
   if ((unsigned)def->solve.kind > TALUS_SOLVE_ELASTIC || (unsigned)def->solve.law > TALUS_NOBLE)
     return tl_fail(
         TALUS_ERROR_INVALID,
@@ -74,8 +73,8 @@ static talus_status check_settings(const talus_world_def *def) {
                    def->solve.reach, def->solve.tangential);
   if (def->solve.kind == TALUS_SOLVE_PENALTY && def->sleep.speed > 0)
     return tl_fail(TALUS_ERROR_INVALID,
-                   "sleep does not go with penalty, whose bodies never lie quite still; leave "
-                   "`sleep` out or use solve: {kind: ccp}");
+                   "sleep does not work with penalty, whose bodies never stop moving entirely; "
+                   "leave `sleep` out or use solve: {kind: ccp}");
   TL_TRY(tl_elastic_check(def));
   if (def->solve.kind == TALUS_SOLVE_IMPULSE && def->solve.friction == TALUS_FRICTION_CCP)
     return tl_fail(TALUS_ERROR_INVALID,

@@ -142,11 +142,11 @@ def test_a_press_by_table_goes_on_bit_for_bit(tmp_path, kind):
 
 @pytest.mark.parametrize("press, why", [
     ("{axis: [0, 0, 0], force: 5, max_speed: 1}", "bodies.2.press.axis has length 0"),
-    ("{axis: [0, 0, 1], force: 5, area: 2, max_speed: 1}", "bodies.2.press.area is of `pressure`"),
+    ("{axis: [0, 0, 1], force: 5, area: 2, max_speed: 1}", "bodies.2.press.area is for `pressure`"),
     ("{axis: [0, 0, 1], force: 5, pressure: 2, max_speed: 1}", "bodies.2.press has both `force` and `pressure`"),
     ("{axis: [0, 0, 1], force: 5}", "bodies.2.press has no `max_speed`"),
     ("{axis: [0, 0, 1], force: 5, max_speed: 1}, fixed: true", "bodies.2 has `press` and is fixed"),
-    ("{axis: [0, 0, 1], force: 5, max_speed: 1}, force: [0, 0, 1]", "bodies.2.force is beside `press`"),
+    ("{axis: [0, 0, 1], force: 5, max_speed: 1}, force: [0, 0, 1]", "bodies.2.force is given together with `press`"),
     ("{axis: [0, 0, 1], force: {ramp: [[0, -1]]}, max_speed: 1}", "a press pushes, along its axis"),
 ])
 def test_a_press_that_cannot_be_is_refused(tmp_path, press, why):

@@ -50,9 +50,9 @@ def test_a_column_of_three_balls_has_its_stress_fraction_and_partners(tmp_path, 
 def test_sizes_and_records_belong_together(tmp_path):
     text = COLUMN.format(solve="ccp", dt=1e-3, until=0.2, every=0.05)
     for wrong, why in ((text.replace("     sizes: [0.04, 0.05001],", "    "), "probes.0 records sizes; expected `sizes: [radius, ...]`"),
-                       (text.replace(", sizes],", "],"), "probes.0.sizes is of `record: [sizes]`"),
+                       (text.replace(", sizes],", "],"), "probes.0.sizes is for `record: [sizes]`"),
                        (text.replace("0.04, 0.05001", "0.05, 0.04"), "probes.0.sizes goes from 0.05 to 0.04; expected a list of 1 to 15 rising"),
-                       (text.replace("[position,", "[stress,"), "probes.1.record is of a region, not of a body")):
+                       (text.replace("[position,", "[stress,"), "probes.1.record is for a region, not for a body")):
         (tmp_path / "wrong.yaml").write_text(wrong)
         done = talus("check", tmp_path / "wrong.yaml")
         assert done.returncode == 2 and why in done.stderr

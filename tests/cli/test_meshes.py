@@ -80,7 +80,7 @@ def test_file_that_is_not_there_and_keys_of_meshes_elsewhere_are_refused(folder)
     (folder / "scene.yaml").write_text(SCENE.replace("plate.obj", "none.obj").replace("sphere: 0.1", "sphere: 0.1, sides: in"))
     result = talus("check", folder / "scene.yaml")
     assert result.returncode == 2
-    assert "sides is of a revolved wall or a mesh" in result.stderr
+    assert "sides is for a revolved wall or a mesh" in result.stderr
 
 
 def test_table_of_contacts_has_meshes(folder):

@@ -105,7 +105,7 @@ def test_a_bad_table_is_refused_with_its_line(shaken, tmp_path, table, why):
 def test_a_table_that_is_not_there_or_needs_an_axis_is_refused(shaken, tmp_path):
     shaken.write_text(SCENE.replace(", along: [0, 0, 2]", ""))
     done = talus("run", shaken, "-o", tmp_path / "out", check=False)
-    assert done.returncode == 2 and "say `along: [x, y, z]` beside it" in done.stderr
+    assert done.returncode == 2 and "add `along: [x, y, z]`" in done.stderr
     (tmp_path / "way.csv").unlink()
     done = talus("run", shaken, "-o", tmp_path / "out", check=False)
     assert done.returncode != 0 and "way.csv: cannot be opened" in done.stderr

@@ -192,7 +192,7 @@ talus_status tl_elastic_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_t
   const tl_model *model = crowd->model;
   *report = (tl_solve_report){0};
   if (crowd->joints)
-    return tl_fail(TALUS_ERROR_UNSUPPORTED, "joints do not go with `elastic`; use solve: ccp");
+    return tl_fail(TALUS_ERROR_UNSUPPORTED, "joints do not work with `elastic`; use solve: ccp");
   TL_TAKE(crowd->arena, crowd->count, &job.twists);
   TL_TAKE(crowd->arena, contacts->count, &job.acted);
   memset(job.acted, 0, contacts->count);
