@@ -136,7 +136,7 @@ TEST(turning_and_widening_about_an_axis_have_their_curl_and_divergence_on_rings)
   for (size_t i = 0; i < 24; ++i)
     if (v.count[i] > 0) {
       CHECK(v.angle[i] >= 0 && v.angle[i] < 6.2831853072 && v.temperature[i] >= 0);
-      CHECK_NEAR(tan(v.angle[i]), v.velocity[3 * i + 2] / v.velocity[3 * i],
+      CHECK_NEAR(tan(v.angle[i]), v.velocity[3 * i] / v.velocity[3 * i + 2],
                  1e-9 * fabs(tan(v.angle[i])));
     }
   talus_world_destroy(world);

@@ -67,8 +67,9 @@ typedef struct talus_average_values {
   const double *count; /* mean number of bodies: always there */
   const double *density, *number_density;
   const double *velocity; /* three for each cell */
-  /* From the first axis of the plane (xy, xz, yz, rz) to the second, 0 to 2 pi; of a box two for
-   * each cell: from x to y, and from z, 0 to pi. */
+  /* In a plane from the axis that maps show to the right to the one upwards, 0 to 2 pi: from x to y
+   * (xy), x to z (xz), z to y (yz); on rings from z to r; of a box two for each cell: from x to y,
+   * and from z, 0 to pi. */
   const double *angle;
   const double *temperature;
   const double *pressure, *kinetic_pressure, *contact_pressure;

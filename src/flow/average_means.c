@@ -20,11 +20,13 @@ static double full_turn(double y, double x) {
   return angle < 0 ? angle + 2 * TL_PI : angle;
 }
 
-/* The first and the second axis of the plane: yz, xz, xy; rings are xz. */
+/* As maps of angles have it (talus render --flat): of yz z points to the right and y up, of xz x
+ * and z, of xy x and y; on rings z and r. */
 static void find_angles(const tl_average *average, const double v[3], double angle[2]) {
   const double speed = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-  const uint32_t across = average->grid == TALUS_GRID_RZ ? 1 : average->across;
-  const int first = across == 0 ? 1 : 0, second = across == 2 ? 1 : 2;
+  const bool is_rings = average->grid == TALUS_GRID_RZ;
+  const int first = is_rings || average->across == 0 ? 2 : 0;
+  const int second = is_rings ? 0 : average->across == 1 ? 2 : 1;
   angle[0] = angle[1] = NAN;
   if (average->grid != TALUS_GRID_BOX && (v[first] != 0 || v[second] != 0))
     angle[0] = full_turn(v[second], v[first]);

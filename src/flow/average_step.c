@@ -196,7 +196,10 @@ static void add_step(average_job *job) {
   const talus_dvec3 edges = tl_average_edges(job->average);
   job->per_edge = tl_dvec3(1 / edges.x, 1 / edges.y, 1 / edges.z);
   job->average->weight += job->crowd->dt;
-  job->flights = job->average->by_flights ? job->crowd->flights : NULL;
+  const tl_flights *flights =
+      job->crowd->flights; /* none where it was added since the step began */
+  const bool has_flights = flights && flights->since.count == job->crowd->count;
+  job->flights = job->average->by_flights && has_flights ? flights : NULL;
   tl_for(par, job->crowd->count, 0, find_cells, job);
   if (job->flights)
     tl_for(par, job->flights->rows.count, 0, find_cells_of_flights, job);
