@@ -348,7 +348,7 @@ static talus_status step_once(talus_world *world) {
   tl_model *model = &world->model;
   TL_TRY(tl_world_finish_step(world));
   if (world->joints.must_assemble)
-    TL_TRY(talus_world_assemble(world, NULL));
+    TL_TRY(tl_world_assemble(world, &world->cancel, NULL));
   TL_TRY(tl_arena_reset(&world->arena));
   TL_TRY(tl_world_follow_courses(world));
   TL_TRY(need_to_begin(world));
