@@ -60,28 +60,31 @@ static uint32_t cell_at(const average_job *job, talus_dvec3 x) {
   return i + average->cells[0] * (j + average->cells[1] * k);
 }
 
-/* What a body counts as: itself at the end of the step, or its last flight. */
-static tl_flight sample_of(const average_job *job, size_t i) {
+/* To the end of the step. */
+static tl_flight last_flight(const average_job *job, size_t i) {
   const tl_crowd *crowd = job->crowd;
   const talus_dvec3 x = crowd->out->position[i], v = tl_widen(crowd->out->velocity[i]);
-  if (!job->flights)
-    return (tl_flight){x, v, crowd->dt, (uint32_t)i};
   const bool is_falling = crowd->model->step == TALUS_STEP_EVENT;
   const talus_dvec3 fall = is_falling ? tl_widen(crowd->model->gravity) : tl_dvec3(0, 0, 0);
   return tl_flight_of(x, v, fall, crowd->dt - job->flights->since.data[i], (uint32_t)i);
 }
 
 static uint32_t cell_of(const average_job *job, const tl_flight *flight) {
-  if (!job->flights)
-    return cell_at(job, flight->middle);
   return cell_at(job, tl_place_wrap(job->crowd->model, flight->middle));
 }
 
 static void find_cells(void *context, size_t begin, size_t end) {
   const average_job *job = context;
+  const talus_dvec3 *position = job->crowd->out->position;
   for (size_t i = begin; i < end; ++i) {
-    const tl_flight flight = sample_of(job, i);
-    job->cell[i] = tl_body_is_static(job->crowd->model, i) ? OUTSIDE : cell_of(job, &flight);
+    if (tl_body_is_static(job->crowd->model, i)) {
+      job->cell[i] = OUTSIDE;
+    } else if (!job->flights) {
+      job->cell[i] = cell_at(job, position[i]);
+    } else {
+      const tl_flight flight = last_flight(job, i);
+      job->cell[i] = cell_of(job, &flight);
+    }
   }
 }
 
@@ -93,12 +96,10 @@ static void find_cells_of_flights(void *context, size_t begin, size_t end) {
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
 
-static void add_flight(const average_job *job, const tl_flight *flight, double *sum) {
-  const tl_model *model = job->crowd->model;
-  const talus_dvec3 x = job->flights ? tl_place_wrap(model, flight->middle) : flight->middle;
+static void add_sample(const average_job *job, talus_dvec3 x, talus_dvec3 v, double w, size_t slot,
+                       double *sum) {
   const grid_place place = place_of(job->average, x);
-  const talus_dvec3 v = flight->velocity;
-  const double w = flight->span, mass = w * (double)model->property.mass[flight->slot];
+  const double mass = w * (double)job->crowd->model->property.mass[slot];
   sum[TL_SUM_COUNT] += w;
   sum[TL_SUM_MASS] += mass;
   sum[TL_SUM_MOMENTUM] += mass * (place.c * v.x + place.s * v.y);
@@ -110,22 +111,32 @@ static void add_flight(const average_job *job, const tl_flight *flight, double *
   sum[TL_SUM_PLACE + 2] += mass * place.at.z;
 }
 
+static void add_flight(const average_job *job, tl_flight flight, double *sum) {
+  add_sample(job, tl_place_wrap(job->crowd->model, flight.middle), flight.velocity, flight.span,
+             flight.slot, sum);
+}
+
 static bool is_mine(const average_job *job, uint32_t cell, size_t worker) {
   return cell != OUTSIDE && cell / RUN % job->workers == worker;
 }
 
 static void add_share(void *context, size_t worker, size_t end) {
   const average_job *job = context;
+  const tl_crowd *crowd = job->crowd;
   double *sums = job->average->sums.data;
   (void)end;
   for (size_t i = 0; i < job->crowd->count; ++i)
     if (is_mine(job, job->cell[i], worker)) {
-      const tl_flight flight = sample_of(job, i);
-      add_flight(job, &flight, sums + TL_SUMS * (size_t)job->cell[i]);
+      double *sum = sums + TL_SUMS * (size_t)job->cell[i];
+      if (job->flights)
+        add_flight(job, last_flight(job, i), sum);
+      else
+        add_sample(job, crowd->out->position[i], tl_widen(crowd->out->velocity[i]), crowd->dt, i,
+                   sum);
     }
   for (size_t i = 0; job->flights && i < job->flights->rows.count; ++i)
     if (is_mine(job, job->flown[i], worker))
-      add_flight(job, &job->flights->rows.data[i], sums + TL_SUMS * (size_t)job->flown[i]);
+      add_flight(job, job->flights->rows.data[i], sums + TL_SUMS * (size_t)job->flown[i]);
   if (!(job->average->record & TALUS_AVERAGE_PRESSURE))
     return;
   for (size_t i = 0; i < job->contacts->count; ++i)
