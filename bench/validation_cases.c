@@ -140,7 +140,7 @@ const val_case val_cases[] = {
     {"janssen",
      "A silo, eight grains wide and up to 64 high, whose walls creep upwards, so that friction is "
      "mobilised everywhere: what its floor feels saturates, M (1 - exp(-m/M)).",
-     "Janssen 1895, translated by Sperl 2006", val_janssen, ON_CCP, 6,
+     "Janssen 1895, translated by Sperl 2006", val_janssen, ON_CCP, 12,
      "Janssen's law has one free number, the ratio of stresses K. The ratio of active pressure, "
      "(1 - sin) / (1 + sin) = 0.47 at 20.9 degrees, bounds it below and 1 above; walls of mu = 0.5 "
      "slip within the grains at tan 20.9 = 0.38, which makes 0.36 ... 0.76 of it in terms of mu = "

@@ -16,6 +16,7 @@ static const struct {
     {"ellipsoids", "two ellipsoids: the methods of Pazouki et al. and ours, and peers",
      bench_ellipsoids},
     {"events", "hard spheres event by event: collisions per second", bench_events},
+    {"gpu-detect", "contacts of spheres on a GPU, beside the CPU", bench_gpu_detect},
     {"machines", "joints, chains, closed loops, a tracked vehicle", bench_machines},
     {"penalty", "springs: balls settled and poured, beside LAMMPS", bench_penalty},
     {"pour", "spheres settled in and poured into a box: time by stage, memory", bench_pour},

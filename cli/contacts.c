@@ -10,8 +10,8 @@
 #include "rows_write.h"
 
 typedef struct options {
-  const char *broad, *narrow, *output;
-  bool pairs, contacts, surfaces, stats, json;
+  const char *broad, *narrow, *backend, *output;
+  bool pairs, contacts, surfaces, stats, json, no_fallback;
   double margin;
   int threads, repeat;
 } options;
@@ -76,6 +76,18 @@ static talus_status find(const options *wanted, findings *found) {
 
 /* ---- telling --------------------------------------------------------------------------------- */
 
+static void show_backend(const talus_detect_stats *stats) {
+  char moved[CLI_DURATION_BYTES], held[CLI_DURATION_BYTES];
+  printf("  %-12s %s%s%s\n", "backend", talus_backend_name(stats->backend),
+         stats->fallback ? ": " : "", stats->fallback ? stats->fallback : "");
+  if (stats->fallback)
+    return;
+  printf("  %-12s %s\n", "device", stats->device);
+  printf("  %-12s %s in %.3f ms to it, %.3f ms from it; at most %s there\n", "moved",
+         cli_bytes((double)stats->moved_bytes, moved), stats->upload_ms, stats->download_ms,
+         cli_bytes((double)stats->device_bytes, held));
+}
+
 static void show_stats(const options *wanted, const findings *found, const char *path) {
   const talus_detect_stats *stats = &found->stats;
   char bytes[CLI_DURATION_BYTES];
@@ -89,6 +101,8 @@ static void show_stats(const options *wanted, const findings *found, const char 
     printf("  %-12s %llu\n", "contacts", (unsigned long long)stats->contacts);
   }
   printf("  %-12s %d\n", "threads", stats->threads);
+  if (stats->backend != TALUS_BACKEND_CPU || stats->fallback)
+    show_backend(stats);
   printf("  %-12s %s\n", "memory", cli_bytes((double)stats->peak_bytes, bytes));
   printf("\n  %-12s %12s %12s%s\n", "time", "ms", "ns/body",
          wanted->repeat > 1 ? "   (medians)" : "");
@@ -124,6 +138,13 @@ static void show_json(const options *wanted, const findings *found, const char *
   json_number(&out, "candidates", (double)stats->candidates);
   json_number(&out, "contacts", (double)stats->contacts);
   json_number(&out, "peak_bytes", (double)stats->peak_bytes);
+  json_text(&out, "backend", talus_backend_name(stats->backend));
+  json_text(&out, "fallback", stats->fallback ? stats->fallback : "");
+  json_text(&out, "device", stats->device ? stats->device : "");
+  json_number(&out, "upload_ms", stats->upload_ms);
+  json_number(&out, "download_ms", stats->download_ms);
+  json_number(&out, "moved_bytes", (double)stats->moved_bytes);
+  json_number(&out, "device_bytes", (double)stats->device_bytes);
   json_close(&out, '}');
   json_end(&out);
 }
@@ -163,6 +184,7 @@ static int check(const options *wanted, talus_detect_def *def) {
   *def = talus_detect_def_default();
   def->margin = wanted->margin;
   def->threads = wanted->threads;
+  def->no_fallback = wanted->no_fallback;
   if (wanted->pairs && wanted->contacts)
     cli_error("contacts: --pairs and --contacts are one or the other");
   else if (wanted->pairs && wanted->surfaces)
@@ -179,6 +201,10 @@ static int check(const options *wanted, talus_detect_def *def) {
     cli_error("contacts: option '--broad': %s", talus_last_error());
   else if (talus_ellipsoid_method_by_name(wanted->narrow, &def->narrow.ellipsoid) != TALUS_OK)
     cli_error("contacts: option '--narrow': %s", talus_last_error());
+  else if (talus_backend_by_name(wanted->backend, &def->backend) != TALUS_OK)
+    cli_error("contacts: option '--backend': %s", talus_last_error());
+  else if (wanted->pairs && def->backend != TALUS_BACKEND_CPU)
+    cli_error("contacts: --pairs are found by the CPU; leave --backend out");
   else
     return CLI_DONE;
   return CLI_INPUT;
@@ -209,12 +235,15 @@ static int run(const options *wanted, const char *path) {
 }
 
 int cli_contacts(int argc, char **argv) {
-  options wanted = {.broad = "auto", .narrow = "newton", .repeat = 1};
+  options wanted = {.broad = "auto", .narrow = "newton", .backend = "cpu", .repeat = 1};
   const cli_option list[] = {
       {"broad", 0, CLI_TEXT, "NAME", "how: auto, bins, kdtree, cells, sweep, bvh or brute",
        &wanted.broad},
       {"narrow", 0, CLI_TEXT, "NAME", "how two ellipsoids meet: newton, opm or chm+opm",
        &wanted.narrow},
+      {"backend", 0, CLI_TEXT, "NAME", "where: cpu, cuda (a GPU), or check (its code on the CPU)",
+       &wanted.backend},
+      {"no-fallback", 0, CLI_FLAG, NULL, "refuses what the backend cannot do", &wanted.no_fallback},
       {"pairs", 0, CLI_FLAG, NULL, "pairs whose axis-aligned boxes overlap", &wanted.pairs},
       {"contacts", 0, CLI_FLAG, NULL, "contact points with gap <= margin (the default)",
        &wanted.contacts},

@@ -38,6 +38,12 @@ static const column contact_columns[] = {
     COLUMN(frame_contacts, impulse, count, 3),
 };
 
+static const column average_columns[] = {
+    COLUMN(frame_average, count, cells, 1),
+    COLUMN(frame_average, velocity, cells, 3),
+    COLUMN(frame_average, temperature, cells, 1),
+};
+
 static void *get_pointer(const void *from, const column *at) {
   void *pointer;
   memcpy(&pointer, (const char *)from + at->pointer, sizeof pointer);
@@ -67,6 +73,11 @@ void frame_free(frame *found) {
 void frame_contacts_free(frame_contacts *found) {
   free_columns(found, contact_columns, sizeof contact_columns / sizeof *contact_columns);
   *found = (frame_contacts){0};
+}
+
+void frame_average_free(frame_average *found) {
+  free_columns(found, average_columns, sizeof average_columns / sizeof *average_columns);
+  *found = (frame_average){0};
 }
 
 /* ---- the pipe -------------------------------------------------------------------------------- */
@@ -296,6 +307,36 @@ bool frame_contacts_read(const char *path, frame_contacts *found, char *why, siz
   if (!good) {
     snprintf(why, size, "%s: a contact is no number; the file is damaged", path);
     frame_contacts_free(found);
+  }
+  return good;
+}
+
+/* ---- averages -------------------------------------------------------------------------------- */
+
+static bool parse_average(const char *path, void *found, char *why, size_t size) {
+  return frame_parse_average(path, found, why, size);
+}
+
+bool frame_average_read(const char *path, frame_average *found, char *why, size_t size) {
+  const task what = {path,
+                     parse_average,
+                     found,
+                     sizeof *found,
+                     average_columns,
+                     sizeof average_columns / sizeof *average_columns,
+                     why,
+                     size};
+  if (!read_guarded(&what))
+    return false;
+  found->grid[FRAME_NAME_BYTES - 1] = '\0';
+  bool good = found->count && found->n[0] <= found->cells && found->n[1] <= found->cells &&
+              found->n[2] <= found->cells && found->cells > 0 && isfinite(found->time) &&
+              found->n[0] * found->n[1] * found->n[2] == found->cells;
+  for (int k = 0; k < 3; ++k)
+    good = good && isfinite(found->origin[k]) && found->spacing[k] > 0;
+  if (!good) {
+    snprintf(why, size, "%s: its grid is none; the file is damaged", path);
+    frame_average_free(found);
   }
   return good;
 }

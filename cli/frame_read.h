@@ -80,11 +80,26 @@ typedef struct frame_contacts {
 bool frame_contacts_read(const char *path, frame_contacts *found, char *why, size_t size);
 void frame_contacts_free(frame_contacts *found);
 
+/* One file of averaged fields (out/fields/NAME/NNNNNN.hdf). */
+typedef struct frame_average {
+  double time;                  /* s: end of its interval */
+  double origin[3], spacing[3]; /* m: middle of the first cell, edges */
+  size_t n[3], cells;           /* cells: their product */
+  char grid[FRAME_NAME_BYTES];  /* rz, plane or box */
+  double *count;
+  double *velocity;    /* 3: m/s; NULL: not recorded */
+  double *temperature; /* J; NULL: not recorded */
+} frame_average;
+
+bool frame_average_read(const char *path, frame_average *found, char *why, size_t size);
+void frame_average_free(frame_average *found);
+
 /* ---- between frame_guard.c and frame_read.c, where HDF5 is ----------------------------------- */
 
 /* The same without a net: what they leave behind after a failure is lost with the process. */
 bool frame_parse(const char *path, frame *found, char *why, size_t size);
 bool frame_parse_time(const char *path, double *time, char *why, size_t size);
+bool frame_parse_average(const char *path, frame_average *found, char *why, size_t size);
 bool frame_parse_contacts(const char *path, frame_contacts *found, char *why, size_t size);
 
 #endif

@@ -245,12 +245,12 @@ static void show_spans(const folder_info *info) {
   const bool had_joints = info->checkpoint.joints.count > 0 ||
                           history_of(&info->history, "joint_force").high > 0 ||
                           history_of(&info->history, "joints_broken").high > 0;
-  printf("\n  %-20s %14s %14s %14s %14s\n", "", "first", "last", "least", "most");
+  printf("\n  %-26s %14s %14s %14s %14s\n", "", "first", "last", "least", "most");
   for (size_t i = 0; i < SPANS; ++i) {
     const history_span span = history_of_sum(&info->history, spans[i].column, spans[i].other);
     if (strncmp(spans[i].column, "joint", 5) == 0 && !had_joints)
       continue;
-    printf("  %-20s %14.7g %14.7g %14.7g %14.7g\n", spans[i].label, span.first, span.last, span.low,
+    printf("  %-26s %14.7g %14.7g %14.7g %14.7g\n", spans[i].label, span.first, span.last, span.low,
            span.high);
   }
 }

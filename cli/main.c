@@ -1,5 +1,7 @@
 /* talus: the command. Each command has its own file; this one tells them apart. */
 #include "cli.h"
+
+#include <talus/detect.h>
 #include "render_scene.h"
 
 #include <errno.h>
@@ -19,6 +21,7 @@ static const struct {
     {"scenes", cli_scenes, "lists the built-in scenes, prints one, or the keys of the format"},
     {"info", cli_info, "what is in a result folder: counts, energies, residuals, times"},
     {"render", cli_render, "draws a result folder: pictures and films"},
+    {"field", cli_field, "velocities on a grid, from a result folder or from a picture of one"},
     {"contacts", cli_contacts, "finds which bodies of a table touch, without a simulation"},
     {"shape", cli_shape, "volume, inertia and bounds of a mesh file or of a scene's shapes"},
     {"sweep", cli_sweep, "many runs of a scene with varied keys, into one table"},
@@ -47,8 +50,9 @@ static int show_help(FILE *to) {
 }
 
 static int show_version(void) {
-  printf("talus %s\nfeatures: %s%s\nbackends: cpu\ninstructions: %s\n", talus_version(),
-         talus_features(), render_is_available() ? " embree" : "", talus_instruction_set());
+  printf("talus %s\nfeatures: %s%s%s\nbackends: %s\ninstructions: %s\n", talus_version(),
+         talus_features(), TALUS_HAVE_PNG ? " png" : "", render_is_available() ? " embree" : "",
+         talus_backends(), talus_instruction_set());
   return CLI_DONE;
 }
 

@@ -1,5 +1,5 @@
 /* talus render: ray-traced pictures and films of a result folder. */
-#include "render.h"
+#include "render_flat.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -14,8 +14,8 @@
 #define PNG_SAMPLES  16
 #define FILM_SAMPLES 8
 
-static const char *const colour_names[COLOUR_BYS] = {"speed", "id",    "material",
-                                                     "size",  "force", "angle"};
+static const char *const colour_names[COLOUR_BYS] = {"speed", "id",    "material",  "size",
+                                                     "force", "angle", "direction", "temperature"};
 
 /* ---- options --------------------------------------------------------------------------------- */
 
@@ -95,11 +95,14 @@ static int set_colour(render_options *options, const char *text) {
   for (int i = 0; i < COLOUR_BYS; ++i)
     if (strcmp(text, colour_names[i]) == 0) {
       options->colour = (colour_by)i;
-      return CLI_DONE;
+      if (options->is_flat || (i != BY_DIRECTION && i != BY_TEMPERATURE))
+        return CLI_DONE;
+      cli_error("render: --colour %s is of flat maps; say --flat xy, xz or yz", text);
+      return CLI_INPUT;
     }
   const char *near = cli_suggest(text, colour_names, COLOUR_BYS);
   cli_error("render: option '--colour': '%s' is not one of speed, id, material, size, force, "
-            "angle%s%s%s",
+            "angle, direction, temperature%s%s%s",
             text, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
   return CLI_INPUT;
 }
@@ -111,6 +114,27 @@ static int set_view(render_options *options, const char *text) {
       return CLI_DONE;
     }
   return text ? refuse("view", text, "corner, front, back, left, right or top") : CLI_DONE;
+}
+
+static int set_flat(render_options *options, const char *flat, const char *slab,
+                    const char *bounds) {
+  options->is_flat = flat != NULL;
+  options->plane.has_slab = slab != NULL;
+  if (!flat && (slab || bounds)) {
+    cli_error("render: --slab and --bounds are of flat maps; say --flat xy, xz or yz");
+    return CLI_INPUT;
+  }
+  if (flat && (options->with_contacts || options->has_camera || options->has_slice)) {
+    cli_error("render: a flat map has no camera, slice or contacts; --slab LO:HI cuts it");
+    return CLI_INPUT;
+  }
+  if (flat && !flat_read_plane(flat, &options->plane))
+    return refuse("flat", flat, flat_plane_wanted);
+  if (slab && !flat_read_range(slab, options->plane.slab))
+    return refuse("slab", slab, flat_slab_wanted);
+  if (bounds && !flat_read_bounds(bounds, &options->plane))
+    return refuse("bounds", bounds, flat_bounds_wanted);
+  return CLI_DONE;
 }
 
 static bool ends_with(const char *text, const char *end) {
@@ -152,6 +176,7 @@ typedef struct session {
   render_options options;
   render_folder folder;
   render_view view;
+  flat_view flat;
   render_device *device;
   noise random;
   cli_texts hide, only, translucent;
@@ -260,13 +285,16 @@ static int draw_frame(session *s, size_t i) {
   int code = render_data_read(&s->options, &s->folder.frames[i], &data);
   if (code != CLI_DONE)
     return code;
-  warn_of_kinds(s, &data.bodies);
-  if (render_stage_make(&s->options, &s->folder, &s->view, &data, &stage)) {
+  if (!s->options.is_flat)
+    warn_of_kinds(s, &data.bodies);
+  if (s->options.is_flat)
+    code = render_flat_draw(&s->options, &s->folder, &s->flat, &data, &s->to);
+  else if (render_stage_make(&s->options, &s->folder, &s->view, &data, &stage)) {
     code = draw_stage(s, &stage);
     render_stage_free(&stage);
   } else
     code = out_of_memory();
-  if (code == CLI_DONE && !s->options.is_bare)
+  if (code == CLI_DONE && !s->options.is_bare && !s->options.is_flat)
     render_legend_draw(&s->options, &s->folder, &s->view, &data, &s->to);
   s->time = data.bodies.time;
   s->bodies = data.bodies.bodies;
@@ -294,18 +322,33 @@ static const char *camera_text(const render_view *view, char *text, size_t size)
   return text;
 }
 
+/* Of a flat map: what the whole picture shows. */
+static const char *bounds_text(const session *s, char *text, size_t size) {
+  const flat_view *f = &s->flat;
+  snprintf(text, size, "--bounds %.9g:%.9g,%.9g:%.9g", f->left,
+           f->left + s->options.width / f->scale, f->bottom,
+           f->bottom + s->options.height / f->scale);
+  return text;
+}
+
 static void say_done(const session *s, const char *what, double seconds) {
   char camera[160], lasted[CLI_DURATION_BYTES];
   if (!s->options.is_quiet)
     cli_note("%s: %s, %zu bodies, %dx%d, %s; view: %s", s->options.output, what, s->bodies,
              s->options.width, s->options.height, cli_duration(seconds, lasted),
-             camera_text(&s->view, camera, sizeof camera));
+             s->options.is_flat ? bounds_text(s, camera, sizeof camera)
+                                : camera_text(&s->view, camera, sizeof camera));
+}
+
+static int fit(session *s, size_t first, size_t last) {
+  return s->options.is_flat ? render_flat_fit(&s->options, &s->folder, first, last, &s->flat)
+                            : render_find_view(&s->options, &s->folder, first, last, &s->view);
 }
 
 static int make_picture(session *s, size_t i) {
   char what[64];
   const double began = wall_clock();
-  int code = render_find_view(&s->options, &s->folder, i, i, &s->view);
+  int code = fit(s, i, i);
   if (code == CLI_DONE)
     code = draw_frame(s, i);
   if (code == CLI_DONE)
@@ -373,7 +416,7 @@ static int make_film(session *s) {
                              &film);
   if (code != CLI_DONE)
     return code;
-  code = render_find_view(&s->options, &s->folder, 0, s->folder.count - 1, &s->view);
+  code = fit(s, 0, s->folder.count - 1);
   if (code == CLI_DONE)
     code = film_frames(s, film);
   const int ended = render_film_end(film, code == CLI_DONE);
@@ -403,8 +446,8 @@ static int render(session *s, const char *frame_number, double time, bool has_ti
   s->to = (canvas){s->options.width, s->options.height,
                    malloc(3 * (size_t)s->options.width * (size_t)s->options.height)};
   noise_make(&s->random);
-  s->device = render_device_open(s->options.threads);
-  if (!s->to.rgb || !s->device)
+  s->device = s->options.is_flat ? NULL : render_device_open(s->options.threads);
+  if (!s->to.rgb || (!s->options.is_flat && !s->device))
     return out_of_memory();
   return film ? make_film(s) : make_picture(s, chosen);
 }
@@ -419,17 +462,18 @@ static const char more[] =
     "Colours (* needs contacts in the folder: output: {fields: [..., contacts]}):\n"
     "  speed     of the centre of mass, m/s     material  one colour each, with names\n"
     "  size      bounding diameter, m           id        neighbours differ\n"
-    "  force *   sum of contact forces, N       angle     direction on the picture\n\n"
+    "  force *   sum of contact forces, N       angle     direction on the picture\n"
+    "Of flat maps also: direction (in space), temperature (kT/m about each).\n\n"
     "Examples:\n"
-    "  talus render pour.out -o heap.png --colour size\n"
     "  talus render pour.out -o inside.png --time 1.5 --slice 0,-1,0,0\n"
-    "  talus render pour.out -o pour.mp4 --size 1920x1080 --samples 16\n";
+    "  talus render pour.out -o pour.mp4 --size 1920x1080 --samples 16\n"
+    "  talus render nozzle.out -o f.png --flat yz --slab 0:1 --colour angle\n";
 
 int cli_render(int argc, char **argv) {
   session s = {.options = {.fov = 28}};
   render_options *o = &s.options;
   const char *number = NULL, *size = NULL, *camera = NULL, *slice = NULL, *range = NULL,
-             *colour = NULL, *view = NULL;
+             *colour = NULL, *view = NULL, *flat = NULL, *slab = NULL, *bounds = NULL;
   double time = NAN;
   const char **texts = calloc(3 * ((size_t)argc + 1), sizeof *texts);
   if (!texts)
@@ -449,12 +493,16 @@ int cli_render(int argc, char **argv) {
       {"fov", 0, CLI_NUMBER, "DEG", "vertical field of view (28)", &o->fov},
       {"size", 0, CLI_TEXT, "WxH", "pixels (1280x720)", &size},
       {"slice", 0, CLI_TEXT, "NX,NY,NZ,D", "cuts off what has n.x > d", &slice},
+      {"flat", 0, CLI_TEXT, "PLANE", "a map without shade instead: xy, xz or yz", &flat},
+      {"slab", 0, CLI_TEXT, "LO:HI", "flat: bodies with their centre in it, across the plane",
+       &slab},
+      {"bounds", 0, CLI_TEXT, "L:R,B:T", "flat: what it shows [m]; default: all there is", &bounds},
       {"hide", 0, CLI_TEXTS, "NAME,...", "leave out these bodies, groups, materials or uids",
        &s.hide},
       {"only", 0, CLI_TEXTS, "NAME,...", "leave out all others", &s.only},
       {"translucent", 0, CLI_TEXTS, "NAME=A", "look through them; A: 0 clear to 1 solid (0.25)",
        &s.translucent},
-      {"contacts", 0, CLI_FLAG, NULL, "force chains: rods between centres, bodies as ghosts *",
+      {"contacts", 0, CLI_FLAG, NULL, "forces: rods from contacts to centres, bodies as ghosts *",
        &o->with_contacts},
       {"bare", 0, CLI_FLAG, NULL, "no title, time and colour bar", &o->is_bare},
       {"samples", 0, CLI_COUNT, "N", "rays per pixel: 16 for a picture, 8 for a film", &o->samples},
@@ -474,11 +522,11 @@ int cli_render(int argc, char **argv) {
     free(texts);
     return cli_parse_exit(parsed);
   }
-  if (!render_is_available()) {
+  if (!flat && !render_is_available()) {
     free(texts);
     cli_error(
         "this talus was built without Embree, which draws the pictures; install libembree-dev "
-        "and libpng-dev, and build it again");
+        "and libpng-dev, and build it again (--flat xy needs libpng alone)");
     return CLI_INPUT;
   }
   int code = set_size(o, size);
@@ -486,6 +534,7 @@ int cli_render(int argc, char **argv) {
   code = code == CLI_DONE ? set_slice(o, slice) : code;
   code = code == CLI_DONE ? set_view(o, view) : code;
   code = code == CLI_DONE ? set_range(o, range) : code;
+  code = code == CLI_DONE ? set_flat(o, flat, slab, bounds) : code;
   code = code == CLI_DONE ? set_colour(o, colour) : code;
   code = code == CLI_DONE ? check_output(o, number || !isnan(time)) : code;
   code = code == CLI_DONE ? check_numbers(o) : code;

@@ -5,6 +5,7 @@
 #define CLI_RENDER_H
 
 #include "cli.h"
+#include "flat.h"
 #include "frame_read.h"
 #include "render_choice.h"
 #include "render_gears.h"
@@ -17,6 +18,8 @@ typedef enum colour_by {
   BY_SIZE,
   BY_FORCE,
   BY_ANGLE,
+  BY_DIRECTION,   /* flat maps alone */
+  BY_TEMPERATURE, /* likewise */
   COLOUR_BYS
 } colour_by;
 
@@ -38,6 +41,8 @@ typedef struct render_options {
   bool is_cut; /* some values are above the range */
   bool with_contacts, is_bare, is_quiet;
   colour_by colour;
+  bool is_flat; /* a map of `plane` instead of a view */
+  flat_plane plane;
 } render_options;
 
 /* ---- frames of a folder (render_folder.c) ---------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "hue.h"
 #include "render.h"
 #include "ticks.h"
 
@@ -51,6 +52,8 @@ static const char *label_of(const render_options *options) {
     return "diameter [m]";
   case BY_FORCE:
     return "force on body [N]";
+  case BY_TEMPERATURE:
+    return "kT/m [m2/s2]";
   default:
     return "";
   }
@@ -116,6 +119,36 @@ static void draw_wheel(const pen *with, const render_view *view) {
   write_at(with, x - 0.5f * text_width(text, small), y + radius + 16 * u + small, small, text);
 }
 
+/* The hues of a flat map. A shade darker than those of bodies, so that who reads the picture back
+ * does not take them for bodies. */
+static void draw_hues(const pen *with, const render_options *options) {
+  const bool is_sphere = options->colour == BY_DIRECTION;
+  const float u = with->unit, radius = 62 * u, hole = is_sphere ? 0 : 0.45f * radius;
+  const float x = (float)with->to->width - 104 * u, y = 0.5f * (float)with->to->height;
+  for (int j = (int)(y - radius) - 1; j <= (int)(y + radius) + 1; ++j)
+    for (int i = (int)(x - radius) - 1; i <= (int)(x + radius) + 1; ++i) {
+      const float dx = (float)i + 0.5f - x, dy = y - (float)j - 0.5f;
+      const float r = sqrtf(dx * dx + dy * dy);
+      unsigned char bytes[3];
+      if (r > radius || r < hole)
+        continue;
+      hue_bytes(atan2((double)dy, (double)dx), is_sphere ? (double)(r / radius) : 1, bytes);
+      for (int k = 0; k < 3; ++k)
+        bytes[k] = (unsigned char)(bytes[k] * 15 / 16);
+      canvas_blend(with->to, i, j, bytes, 1);
+    }
+  char text[64];
+  const char *label = "direction";
+  snprintf(text, sizeof text, "%c right, %c up", "xyz"[options->plane.right],
+           "xyz"[options->plane.up]);
+  write_at(with, x - 0.5f * text_width(label, with->size), y - radius - 16 * u, with->size, label);
+  const float small = 0.84f * with->size;
+  write_at(with, x - 0.5f * text_width(text, small), y + radius + 16 * u + small, small, text);
+  if (is_sphere)
+    write_at(with, x - 0.5f * text_width("rim: away", small), y + radius + 20 * u + 2.2f * small,
+             small, "rim: away");
+}
+
 #define ROWS_MOST 16
 
 static void draw_materials(const pen *with, const frame *bodies) {
@@ -166,8 +199,10 @@ void render_legend_draw(const render_options *options, const render_folder *fold
   }
   draw_time(&with, &data->bodies);
   if (options->with_contacts || options->colour == BY_SPEED || options->colour == BY_SIZE ||
-      options->colour == BY_FORCE)
+      options->colour == BY_FORCE || options->colour == BY_TEMPERATURE)
     draw_bar(&with, options, view);
+  else if (options->is_flat && (options->colour == BY_ANGLE || options->colour == BY_DIRECTION))
+    draw_hues(&with, options);
   else if (options->colour == BY_ANGLE)
     draw_wheel(&with, view);
   else if (options->colour == BY_MATERIAL)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "render.h"
+#include "render_flat.h"
 
 static int out_of_memory(void) {
   cli_error("out of memory");
@@ -135,13 +135,15 @@ static bool find_forces(const render_data *data, float *value) {
 static int find_values(const render_options *options, render_data *data) {
   const frame *bodies = &data->bodies;
   if (options->colour != BY_SPEED && options->colour != BY_ANGLE && options->colour != BY_SIZE &&
-      options->colour != BY_FORCE)
+      options->colour != BY_FORCE && options->colour != BY_TEMPERATURE)
     return CLI_DONE;
   data->value = malloc((bodies->bodies + 1) * sizeof *data->value);
   if (!data->value)
     return out_of_memory();
   if (options->colour == BY_FORCE)
     return find_forces(data, data->value) ? CLI_DONE : out_of_memory();
+  if (options->colour == BY_TEMPERATURE)
+    return render_flat_temperatures(bodies, data->value) ? CLI_DONE : out_of_memory();
   if (options->colour == BY_SIZE)
     for (size_t i = 0; i < bodies->bodies; ++i)
       data->value[i] = 2 * bodies->radius[i];
@@ -190,7 +192,8 @@ int render_data_read(const render_options *options, const render_frame *from, re
     render_data_free(data);
     return CLI_INPUT;
   }
-  const bool wants_velocity = options->colour == BY_SPEED || options->colour == BY_ANGLE;
+  const bool wants_velocity = options->colour == BY_SPEED || options->colour == BY_ANGLE ||
+                              options->colour == BY_DIRECTION || options->colour == BY_TEMPERATURE;
   int code = CLI_INPUT;
   if (wants_velocity && !data->bodies.velocity)
     cli_error("%s holds no velocities, so bodies cannot be coloured by them; --colour size, id or "

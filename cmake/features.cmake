@@ -2,12 +2,14 @@
 #
 # Sets TALUS_HAVE_OPENMP, TALUS_HAVE_YAML, TALUS_HAVE_HDF5 (they go to talus/config.h),
 # TALUS_HAVE_NVCC, TALUS_HAVE_PYTEST, and TALUS_LIBRARIES: what the library links (for pkg-config:
-# TALUS_PC_REQUIRES, TALUS_PC_LIBS). TALUS_HAVE_EMBREE and TALUS_PICTURE_LIBRARIES are the command's.
+# TALUS_PC_REQUIRES, TALUS_PC_LIBS). TALUS_HAVE_PNG, TALUS_HAVE_EMBREE and TALUS_PICTURE_LIBRARIES are the
+# command's.
 
 option(TALUS_WITH_OPENMP "Use OpenMP where the compiler has it" ON)
 option(TALUS_WITH_YAML "Use libyaml where it is installed" ON)
 option(TALUS_WITH_HDF5 "Use serial HDF5 where it is installed" ON)
-option(TALUS_WITH_EMBREE "Use Embree 3 and libpng for `talus render` where they are installed" ON)
+option(TALUS_WITH_PNG "Use libpng for flat maps (`talus render --flat`, `talus field`) where it is installed" ON)
+option(TALUS_WITH_EMBREE "Use Embree 3 for `talus render` where it and libpng are installed" ON)
 option(TALUS_WITH_CUDA "Compile the kernels as CUDA where nvcc is installed" ON)
 set(TALUS_CUDA_ARCH sm_90 CACHE STRING "nvcc -arch")
 
@@ -60,6 +62,7 @@ set(TALUS_PC_LIBS "-lm")
 set(TALUS_HAVE_OPENMP OFF)
 set(TALUS_HAVE_YAML OFF)
 set(TALUS_HAVE_HDF5 OFF)
+set(TALUS_HAVE_PNG OFF)
 set(TALUS_HAVE_EMBREE OFF)
 set(TALUS_HAVE_NVCC OFF)
 set(TALUS_HAVE_PYTEST OFF)
@@ -142,20 +145,29 @@ endif()
 talus_off_reason(remedy TALUS_WITH_HDF5 "${remedy}")
 talus_feature("HDF5" ${TALUS_HAVE_HDF5} "result folders, checkpoints" "${remedy}")
 
-# ---- Embree and libpng: pictures -----------------------------------------------------------------
+# ---- libpng and Embree: pictures -----------------------------------------------------------------
 
 set(TALUS_PICTURE_LIBRARIES)
+if(TALUS_WITH_PNG)
+  find_package(PNG QUIET)
+  if(PNG_FOUND)
+    set(TALUS_HAVE_PNG ON)
+    list(APPEND TALUS_PICTURE_LIBRARIES PNG::PNG)
+  endif()
+endif()
+talus_off_reason(remedy TALUS_WITH_PNG "libpng-dev")
+talus_feature("libpng" ${TALUS_HAVE_PNG} "talus render, field: flat maps" "${remedy}")
+
 set(missing)
 if(TALUS_WITH_EMBREE)
   find_package(Threads QUIET)
-  find_package(PNG QUIET)
   find_path(TALUS_EMBREE_INCLUDE embree3/rtcore.h)
   find_library(TALUS_EMBREE_LIBRARY embree3)
   mark_as_advanced(TALUS_EMBREE_INCLUDE TALUS_EMBREE_LIBRARY)
   if(NOT TALUS_EMBREE_INCLUDE OR NOT TALUS_EMBREE_LIBRARY)
     list(APPEND missing libembree-dev)
   endif()
-  if(NOT PNG_FOUND)
+  if(NOT TALUS_HAVE_PNG)
     list(APPEND missing libpng-dev)
   endif()
   if(NOT missing AND Threads_FOUND)
@@ -163,12 +175,12 @@ if(TALUS_WITH_EMBREE)
     add_library(talus_embree INTERFACE)
     target_include_directories(talus_embree SYSTEM INTERFACE ${TALUS_EMBREE_INCLUDE})
     target_link_libraries(talus_embree INTERFACE ${TALUS_EMBREE_LIBRARY})
-    set(TALUS_PICTURE_LIBRARIES talus_embree PNG::PNG Threads::Threads)
+    list(APPEND TALUS_PICTURE_LIBRARIES talus_embree Threads::Threads)
   endif()
 endif()
 string(JOIN " " remedy ${missing})
 talus_off_reason(remedy TALUS_WITH_EMBREE "${remedy}")
-talus_feature("Embree, png" ${TALUS_HAVE_EMBREE} "talus render: pictures" "${remedy}")
+talus_feature("Embree" ${TALUS_HAVE_EMBREE} "talus render: pictures" "${remedy}")
 
 find_program(TALUS_FFMPEG ffmpeg)
 mark_as_advanced(TALUS_FFMPEG)

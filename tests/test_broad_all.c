@@ -1,6 +1,7 @@
 /* What the broad phases have in common beyond finding the naive pairs of test_broad.c: more random
  * scenes, larger ones, errors, memory, the order kept by the sweep, `auto`, and the
  * numbers of the linear kd-tree. */
+#include "base/isa.h"
 #include "broad_fixture.h"
 
 #include "base/sort.h"
@@ -81,14 +82,17 @@ TEST(large_scenes_agree) {
 
 /* ---- packed bins ---------------------------------------------------------------------------- */
 
-/* Pairs of bins in a mode; sorted, in the arena. */
-static tl_pairs pairs_in_mode(scene *s, tl_packed_mode mode, int threads) {
+/* Pairs of bins, sorted, in the arena; packed with an instruction set, where there is that, or not
+ * packed. */
+static tl_pairs pairs_by(scene *s, bool packed, tl_isa isa, int threads) {
   const tl_crowd crowd = crowd_of(s);
   tl_pairs pairs;
   s->model.par.threads = threads;
-  tl_packed_mode_of_tests = mode;
+  tl_packed_never_of_tests = !packed;
+  const tl_isa before = tl_isa_use(tl_isa_has(isa) ? isa : TL_ISA_GENERIC);
   const talus_status status = tl_broad_find_pairs(TALUS_BROAD_BINS, &crowd, s->boxes, &pairs);
-  tl_packed_mode_of_tests = TL_PACKED_BEST;
+  tl_isa_use(before);
+  tl_packed_never_of_tests = false;
   CHECK_OK(status);
   return pairs;
 }
@@ -100,13 +104,15 @@ static bool are_equal(tl_pairs a, tl_pairs b) {
 
 /* Frees the scene. */
 static size_t check_modes(scene *s) {
-  const tl_pairs want = pairs_in_mode(s, TL_PACKED_NEVER, 1);
-  const bool portable = are_equal(want, pairs_in_mode(s, TL_PACKED_PORTABLE, 2));
-  const bool best = are_equal(want, pairs_in_mode(s, TL_PACKED_BEST, 3));
+  const tl_pairs want = pairs_by(s, false, TL_ISA_GENERIC, 1);
+  const bool generic = are_equal(want, pairs_by(s, true, TL_ISA_GENERIC, 2));
+  const bool avx2 = are_equal(want, pairs_by(s, true, TL_ISA_AVX2, 1));
+  const bool avx512 = are_equal(want, pairs_by(s, true, TL_ISA_AVX512, 3));
   const size_t pairs = want.count;
   free_scene(s);
-  CHECK(portable);
-  CHECK(best);
+  CHECK(generic);
+  CHECK(avx2);
+  CHECK(avx512);
   return pairs;
 }
 

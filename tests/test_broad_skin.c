@@ -1,11 +1,18 @@
 /* The Verlet skin: pairs are those without it, whatever moves; candidates are kept as long as they
  * may be and no longer; a world does not depend on it. */
+#include "base/isa.h"
 #include "broad_fixture.h"
 #include "physics/rig.h"
 #include "refuse.h"
 
 #include "broad/skin.h"
 #include "world/world.h"
+
+/* One instruction set after another, of those that there are. */
+static void use_set(int number) {
+  const tl_isa isa = (tl_isa)(number % TL_ISA_COUNT);
+  tl_isa_use(tl_isa_has(isa) ? isa : TL_ISA_GENERIC);
+}
 
 TEST(pairs_with_a_skin_are_those_without_whatever_moves) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
@@ -55,16 +62,16 @@ TEST(pairs_with_a_skin_are_those_without_whatever_moves) {
 }
 
 /* A block of 4096 candidates and more: many bodies that hover about touching, one of them
- * unbounded, some that shrink below their skin; with the plain loops and with those of this
- * processor. */
+ * unbounded, some that shrink below their skin; with every instruction set. */
 TEST(pairs_with_a_skin_are_those_without_while_bodies_hover_about_touching) {
   const double skin = 0.2;
-  for (int run = 0; run < 4; ++run) {
+  const tl_isa best = tl_isa_now();
+  for (int run = 0; run < 2 * TL_ISA_COUNT; ++run) {
     tl_random r = random_for(7100);
     tl_broad_cache cache = {0};
     scene *s = new_scene(1201);
-    const bool shrinks = run / 2 == 1;
-    tl_skin_plain_of_tests = run % 2 == 1;
+    const bool shrinks = run >= TL_ISA_COUNT;
+    use_set(run);
     for (size_t i = 0; i < 1200; ++i) /* a lattice of unit boxes: sides at gaps of half the skin */
       s->boxes[i] = box_at(1.1 * (double)(i % 15), 0.95 * (double)(i / 15 % 20),
                            1.0 * (double)(i / 300), 1, 1, 1);
@@ -88,14 +95,15 @@ TEST(pairs_with_a_skin_are_those_without_while_bodies_hover_about_touching) {
     tl_broad_cache_free(&cache);
     free_scene(s);
   }
-  tl_skin_plain_of_tests = false;
+  tl_isa_use(best);
 }
 
 /* Every side of every box moves by a known amount: towards each other, away, and by so little less
  * or more than the gap that only the last bit tells. */
 TEST(a_pair_with_a_skin_is_found_to_the_last_bit) {
   const double skin = 0.25;
-  for (int run = 0; run < 6; ++run) {
+  const tl_isa best = tl_isa_now();
+  for (int run = 0; run < 3 * TL_ISA_COUNT; ++run) {
     for (int k = -64; k <= 64; ++k) {
       const double gap = skin * k / 64, move = 0.5 * gap; /* exact: the boxes then touch */
       for (int last = -1; last <= 1; ++last) {
@@ -103,7 +111,7 @@ TEST(a_pair_with_a_skin_is_found_to_the_last_bit) {
         scene *s = new_scene(2);
         const int axis = run % 3;
         s->model.skin = skin;
-        tl_skin_plain_of_tests = run >= 3;
+        use_set(run / 3);
         s->boxes[0] = box_at(8, 8, 8, 1, 1, 1);
         s->boxes[1] = box_at(8 + (axis == 0) * (1 + gap), 8 + (axis == 1) * (1 + gap),
                              8 + (axis == 2) * (1 + gap), 1, 1, 1);
@@ -125,7 +133,7 @@ TEST(a_pair_with_a_skin_is_found_to_the_last_bit) {
       }
     }
   }
-  tl_skin_plain_of_tests = false;
+  tl_isa_use(best);
 }
 
 /* So thin that rounding eats it where a box goes round: candidates cannot be trusted even when they
@@ -199,8 +207,8 @@ static const char *mend_disagreement(const scene *s, const tl_broad_cache *cache
           cache->candidates.data[at].b != b)
         return "a candidate is missing, or one too many";
       uint8_t level, side;
-      tl_skin_plain.mark(cache->grown.data, &cache->candidates.data[at], 1, cache->skin, &level,
-                         &side);
+      tl_skin_generic.mark(cache->grown.data, &cache->candidates.data[at], 1, cache->skin, &level,
+                           &side);
       if (cache->levels.data[at] != level || cache->sides.data[at] != side)
         return "what is known of a candidate is of another box";
       at++;
@@ -224,9 +232,10 @@ TEST(candidates_mended_for_a_few_that_left_are_those_of_their_larger_boxes) {
   make_plane(s, 700);
   s->model.skin = 0.1;
   uint64_t mends = 0;
+  const tl_isa best = tl_isa_now();
   for (int step = 0; step < 40; ++step) {
     s->model.par.threads = 1 + step % 3;
-    tl_skin_plain_of_tests = step % 2 == 1;
+    use_set(step);
     move_all(s, &r, 0.0005);
     for (size_t k = below(&r, 20); k > 0; --k) {
       const size_t i = below(&r, n);
@@ -251,7 +260,7 @@ TEST(candidates_mended_for_a_few_that_left_are_those_of_their_larger_boxes) {
   CHECK(!cached_disagreement(s, TALUS_BROAD_BINS, &cache));
   CHECK_EQ_U64(cache.renewals, renewals + 1);
   CHECK_EQ_U64(cache.mended, mends);
-  tl_skin_plain_of_tests = false;
+  tl_isa_use(best);
   tl_broad_cache_free(&cache);
   free_scene(s);
 }

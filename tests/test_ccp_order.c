@@ -73,7 +73,7 @@ static void check_order(tl_crowd *crowd, int bits) {
     movable++;
   const int threads[] = {1, 2, 3, 8};
   for (int t = 0; t < 4; ++t) {
-    tl_model model = {.bodies = MOST, .par = {threads[t]}, .property = {.flags = flags}};
+    tl_model model = {.bodies = MOST, .par = {.threads = threads[t]}, .property = {.flags = flags}};
     tl_system system = {.model = &model, .crowd = crowd};
     const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
     CHECK_OK(tl_system_order(&system));
@@ -115,7 +115,7 @@ TEST(bodies_at_one_place_or_none_that_moves_keep_their_order) {
       position[i] = tl_dvec3(1, 2, 3);
       flags[i] = fixed ? TL_FLAG_FIXED : 0;
     }
-    tl_model model = {.bodies = MOST, .par = {2}, .property = {.flags = flags}};
+    tl_model model = {.bodies = MOST, .par = {.threads = 2}, .property = {.flags = flags}};
     tl_system system = {.model = &model, .crowd = &all};
     CHECK_OK(tl_system_order(&system));
     CHECK_EQ_U64(system.tiles.count, fixed ? 0 : 10);

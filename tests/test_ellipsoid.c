@@ -343,9 +343,9 @@ TEST(a_small_motion_moves_the_contact_a_little) {
 
 TEST(lanes_give_the_bits_of_one_pair_at_a_time) {
   static tl_ell_batch fast, slow;
-  if (!tl_isa_has(TL_ISA_AVX512))
-    SKIP("no AVX-512 here: nothing to compare");
   for (int round = 0; round < 300; ++round) {
+    const tl_isa isa = (tl_isa)(round / 3 % TL_ISA_COUNT);
+    const tl_isa before = tl_isa_use(tl_isa_has(isa) ? isa : TL_ISA_GENERIC);
     const double aspect = round % 3 == 0 ? 1.2 : (round % 3 == 1 ? 10 : 28);
     fast.count = 1 + (size_t)(uniform() * TL_ELL_BATCH);
     for (size_t i = 0; i < fast.count; ++i) {
@@ -358,7 +358,8 @@ TEST(lanes_give_the_bits_of_one_pair_at_a_time) {
     }
     memcpy(&slow, &fast, sizeof slow);
     tl_ell_batch_run(&fast);
-    tl_ell_batch_run_scalar(&slow);
+    tl_ell_scalar.run(&slow);
+    tl_isa_use(before);
     for (size_t i = 0; i < fast.count; ++i) {
       CHECK_MSG(fast.outcome[i] == slow.outcome[i], "pair %zu: %d, not %d", i, fast.outcome[i],
                 slow.outcome[i]);
@@ -384,12 +385,16 @@ TEST(yes_or_no_of_lanes_is_that_of_one_pair_at_a_time) {
       narrow[k][i] = (float)columns[k][i];
     }
   }
-  tl_ell_overlap(&columns[0][0], STRIDE, N, fast);
-  tl_ell_overlap_scalar(&columns[0][0], STRIDE, N, slow);
-  CHECK(memcmp(fast, slow, N) == 0);
-  tl_ell_overlap_float(&narrow[0][0], STRIDE, N, fast);
-  tl_ell_overlap_float_scalar(&narrow[0][0], STRIDE, N, slow);
-  CHECK(memcmp(fast, slow, N) == 0);
+  for (tl_isa isa = TL_ISA_GENERIC; isa < TL_ISA_COUNT; ++isa) {
+    const tl_isa before = tl_isa_use(tl_isa_has(isa) ? isa : TL_ISA_GENERIC);
+    tl_ell_overlap(&columns[0][0], STRIDE, N, fast);
+    tl_ell_scalar.overlap(&columns[0][0], STRIDE, N, slow);
+    CHECK(memcmp(fast, slow, N) == 0);
+    tl_ell_overlap_float(&narrow[0][0], STRIDE, N, fast);
+    tl_ell_scalar.overlap_float(&narrow[0][0], STRIDE, N, slow);
+    CHECK(memcmp(fast, slow, N) == 0);
+    tl_isa_use(before);
+  }
 }
 
 TEST_MAIN()

@@ -272,8 +272,12 @@ TEST(impossible_emitters_are_refused_by_name) {
   const talus_emitter_def good = emitter_def(grain, fixture_box(0, 0, 0, 1, 1, 1), 10);
   talus_emitter_def def = good;
 #define CHECK_REFUSED(text) CHECK_FAILS(tl_flow_add_emitter(&flow, &f.model, &def), (text))
-  def.name = "top", def.rate = 0;
-  CHECK_REFUSED("emitter 'top': the rate is 0 bodies per second");
+  def.name = "top", def.rate = -1;
+  CHECK_REFUSED("emitter 'top': the rate is -1 bodies per second");
+  def = good, def.point_count = TALUS_EMITTER_POINTS + 1;
+  CHECK_REFUSED("65 points are more than 64");
+  def = good, def.point_count = 2, def.points[1].y = NAN;
+  CHECK_REFUSED("point 1 is not finite");
   def = good, def.rate = INFINITY;
   CHECK_REFUSED("emitter 0: the rate");
   def = good, def.from_time = 2, def.until = 2;

@@ -358,11 +358,13 @@ TEST(spheres_in_lanes_have_the_bits_of_one_by_one) {
   tl_sphere_row rows[ROWS];
   tl_pair pairs[PAIRS], met[PAIRS];
   tl_contact plain[PAIRS], lanes[PAIRS];
-  if (!tl_isa_has(TL_ISA_AVX512))
-    SKIP("no AVX-512 here");
   tl_random random = tl_random_start(9, 1, 0);
   size_t meetings = 0;
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 600; ++round) {
+    const tl_isa isa = (tl_isa)(round % TL_ISA_COUNT);
+    const tl_isa before = tl_isa_use(tl_isa_has(isa) ? isa : TL_ISA_GENERIC);
+    const tl_sphere_loops *const loops = tl_spheres_loops();
+    tl_isa_use(before);
     for (int i = 0; i < ROWS; ++i) {
       rows[i] = (tl_sphere_row){.x = uniform(&random, 0, 2),
                                 .y = uniform(&random, 0, 2),
@@ -385,14 +387,14 @@ TEST(spheres_in_lanes_have_the_bits_of_one_by_one) {
     }
     uint64_t others_plain, others;
     const uint64_t want = tl_spheres_plain.meet(rows, pairs, count, &others_plain);
-    CHECK_EQ_U64(tl_spheres_avx512.meet(rows, pairs, count, &others), want);
+    CHECK_EQ_U64(loops->meet(rows, pairs, count, &others), want);
     CHECK_EQ_U64(others, others_plain);
     size_t n = 0;
     for (size_t k = 0; k < count; ++k)
       if (want >> k & 1)
         met[n++] = pairs[k];
     tl_spheres_plain.write(rows, met, n, plain);
-    tl_spheres_avx512.write(rows, met, n, lanes);
+    loops->write(rows, met, n, lanes);
     for (size_t k = 0; k < n; ++k)
       CHECK_MSG(same_contact(&plain[k], &lanes[k]), "round %d, contact %zu", round, k);
     meetings += n;

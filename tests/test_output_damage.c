@@ -307,7 +307,7 @@ TEST(wrong_values_are_refused) {
   check_value_refused(good, "materials/density", real, zero, "out of range");
   check_value_refused(good, "laws/restitution", real, two, "out of range");
   check_value_refused(good, "overrides/friction", real, minus, "out of range");
-  check_value_refused(good, "emitters/rate", real, zero, "rate");
+  check_value_refused(good, "emitters/rate", real, minus, "rate");
   check_value_refused(good, "emitters/until", real, nan, "end");
   check_value_refused(good, "emitters/size_table", real, minus, "table of sizes");
   check_value_refused(good, "sinks/region_radius", real, nan, "radius");

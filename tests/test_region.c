@@ -181,22 +181,6 @@ TEST(a_region_is_seen_through_a_periodic_border) {
   fixture_free(&f);
 }
 
-TEST(a_ball_is_in_a_region_by_its_part_within) {
-  tl_model model = {0};
-  const talus_region box = {.box = {{0, 0, 0}, {4, 4, 4}}};
-  CHECK_NEAR(tl_region_share(&model, &box, tl_dvec3(2, 2, 2), 1), 1, 1e-15);
-  CHECK_NEAR(tl_region_share(&model, &box, tl_dvec3(2, 2, 4), 1), 0.5, 1e-15);
-  CHECK_NEAR(tl_region_share(&model, &box, tl_dvec3(2, 2, 4.5), 1), 5.0 / 32, 1e-15);
-  CHECK_NEAR(tl_region_share(&model, &box, tl_dvec3(0, 4, 4), 1), 0.125, 1e-15);
-  CHECK(tl_region_share(&model, &box, tl_dvec3(2, 2, 5.1), 1) == 0);
-  model.domain = (talus_domain_def){
-      .enabled = true, .box = {{0, 0, 0}, {4, 4, 8}}, .periodic = {true, true, true}};
-  CHECK_NEAR(tl_region_share(&model, &box, tl_dvec3(4, 0, 2), 1), 1, 1e-15);   /* it has no ends */
-  CHECK_NEAR(tl_region_share(&model, &box, tl_dvec3(2, 2, 8), 1), 0.5, 1e-15); /* by its image */
-  const talus_region ball = {.kind = TALUS_REGION_SPHERE, .at = {2, 2, 4}, .radius = 2};
-  CHECK_NEAR(tl_region_share(&model, &ball, tl_dvec3(2, 2, 6), 0.01), 0.5, 1e-15);
-}
-
 TEST(impossible_regions_are_refused_by_name) {
   talus_region region = fixture_box(0, 2, 0, 1, 1, 1);
   CHECK_FAILS(tl_region_check(&region, "sink 'floor'"),

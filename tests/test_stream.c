@@ -86,6 +86,31 @@ TEST(bursts_come_together) {
   CHECK_EQ_U64(tl_emitter_count_due(&emitter, 1, 7), 7);
 }
 
+TEST(points_take_turns) {
+  talus_emitter_def def = gas(0, TALUS_INFLOW_VOLUME, 0);
+  def.point_count = 3;
+  for (int i = 0; i < 3; ++i)
+    def.points[i] = tl_dvec3(i, 0, 0);
+  for (uint64_t i = 0; i < 7; ++i)
+    for (uint64_t attempt = 0; attempt < 3; ++attempt)
+      CHECK_NEAR(tl_emitter_place(&def, i, attempt).x, (double)(i % 3), 0);
+}
+
+TEST(fills_are_as_hot_as_they_say) {
+  const uint64_t n = check_cases(100000);
+  talus_fill_def def = {.thermal = 0.5, .seed = 3};
+  def.body.velocity.z = 2;
+  double mean = 0, square = 0;
+  for (uint64_t i = 0; i < n; ++i) {
+    const talus_vec3 v = tl_fill_velocity(&def, i);
+    mean += (double)v.z / (double)n, square += (double)(v.x * v.x) / (double)n;
+  }
+  CHECK_NEAR(mean, 2, 3 / sqrt((double)n));
+  CHECK_NEAR(square, 0.25, 2 / sqrt((double)n));
+  def.thermal = 0;
+  CHECK_NEAR((double)tl_fill_velocity(&def, 5).z, 2, 0);
+}
+
 TEST(flux_needs_a_disc_and_heat) {
   talus_emitter_def def = gas(0, TALUS_INFLOW_FLUX, 0);
   CHECK(tl_emitter_check_stream(&def, "spout") == TALUS_ERROR_INVALID);

@@ -15,7 +15,8 @@
  *
  * Every call returns TALUS_OK, TALUS_ERROR_INVALID (a value is wrong: the message names the row),
  * TALUS_ERROR_UNSUPPORTED (two shapes came near each other whose contacts are not in this version;
- * contacts only) or TALUS_ERROR_MEMORY; after a failure the results are empty. */
+ * contacts only, or a backend that this build has not), TALUS_ERROR_DEVICE (a device is missing or
+ * has failed) or TALUS_ERROR_MEMORY; after a failure the results are empty. */
 #ifndef TALUS_DETECT_H
 #define TALUS_DETECT_H
 
@@ -27,12 +28,28 @@ extern "C" {
 
 /* ---- how ----------------------------------------------------------------------------------- */
 
+/* Where the work is done. Results are the same, byte for byte. */
+typedef enum talus_backend {
+  TALUS_BACKEND_CPU,
+  TALUS_BACKEND_CHECK, /* the code of devices, run on the host with memory apart: to test it */
+  TALUS_BACKEND_CUDA   /* an NVIDIA GPU, where talus was built with nvcc */
+} talus_backend;
+
+/* "cpu", "check", "cuda"; NULL for what is no backend. */
+TALUS_API const char *talus_backend_name(talus_backend backend);
+/* TALUS_ERROR_INVALID, with all names in the message, where there is none of that name. */
+TALUS_API talus_status talus_backend_by_name(const char *name, talus_backend *backend);
+/* Those of this build with what the machine has: "cpu check cuda (NVIDIA H200, ...)". Static. */
+TALUS_API const char *talus_backends(void);
+
 typedef struct talus_detect_def {
   talus_broad_kind broad;  /* how pairs are found; the answer is the same */
   double margin;           /* m, >= 0: how far apart two bodies may be and still count */
   int threads;             /* 0: every core this process may use */
   talus_domain_def domain; /* its periodic axes alone; bodies may lie outside of the box */
   talus_narrow_def narrow; /* how pairs become contacts */
+  talus_backend backend;
+  bool no_fallback; /* what the backend cannot do is refused instead of done by the CPU */
 } talus_detect_def;
 
 TALUS_API talus_detect_def talus_detect_def_default(void); /* auto, margin 0, not periodic */
@@ -141,7 +158,13 @@ typedef struct talus_detect_stats {
   uint64_t candidates; /* pairs handed to the narrow phase, whose boxes have room for rounding, so
                           that the gap alone decides; where only pairs were asked for: pairs */
   uint64_t contacts;
-  size_t peak_bytes; /* most that the call held at a time: copies, scratch and results */
+  size_t peak_bytes;     /* most that the call held at a time: copies, scratch and results */
+  talus_backend backend; /* the one that did it */
+  const char *fallback;  /* why the CPU did it instead; NULL: it did not. Never to be freed */
+  const char *device;    /* what it is; NULL for the CPU; lives as long as the detector */
+  double upload_ms, download_ms; /* copies to and from the device, in no other time */
+  uint64_t moved_bytes;
+  size_t device_bytes; /* most that was held there at a time */
 } talus_detect_stats;
 
 /* ---- one call ------------------------------------------------------------------------------ */

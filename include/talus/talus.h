@@ -660,7 +660,7 @@ TALUS_API talus_status talus_world_step(talus_world *world, uint64_t n);
  * another thread) talus_world_step returns TALUS_INTERRUPTED, in the middle of a step too. That
  * step is then not taken at all, and stepping goes on bit for bit once *interrupt is 0 again. The
  * pointer is kept: it must live as long as the world, or until another one is given; NULL: nobody
- * interrupts. Steps of springs (TALUS_SOLVE_PENALTY), which are short, are finished first. */
+ * interrupts. A crowd of a million bodies looks several times a second, whatever it is at. */
 TALUS_API talus_status talus_world_set_interrupt(talus_world *world, const volatile int *interrupt);
 
 /* ---- what happened ----------------------------------------------------------------------- */
@@ -843,6 +843,7 @@ typedef struct talus_fill_def {
   bool random_rotation;
   uint64_t seed;
   bool allow_fewer;
+  double thermal; /* m/s: deviation of each component of the velocity, as of emitters */
 } talus_fill_def;
 
 TALUS_API talus_fill_def talus_fill_def_default(void);
@@ -864,11 +865,13 @@ typedef enum talus_arrival {
   TALUS_ARRIVAL_POISSON  /* at random, independently of each other, so many per second on average */
 } talus_arrival;
 
+#define TALUS_EMITTER_POINTS 64
+
 typedef struct talus_emitter_def {
   const char *name;
   talus_body_def body;     /* what is copied: shape, material, velocity, spin, group */
   talus_region from;       /* where centres appear */
-  double rate;             /* bodies per second */
+  double rate;             /* bodies per second; 0: those that sinks send back alone */
   double from_time, until; /* s; until may be INFINITY */
   talus_size_def size;
   bool random_rotation;
@@ -879,6 +882,8 @@ typedef struct talus_emitter_def {
   talus_inflow inflow;
   talus_arrival arrival;
   uint64_t burst; /* bodies that are due together; 0 and 1: each for itself */
+  talus_dvec3 points[TALUS_EMITTER_POINTS]; /* one after the other, instead of `from` */
+  uint32_t point_count;
 } talus_emitter_def;
 
 TALUS_API talus_emitter_def talus_emitter_def_default(void);

@@ -151,7 +151,8 @@ typedef enum talus_mesh_sides {
   X(ERROR_DIVERGED, "the simulation produced a value that is not finite")                          \
   X(ERROR_DOMAIN, "a body left a domain that says `outside: stop`")                                \
   X(INTERRUPTED, "stopped on request, state saved")                                                \
-  X(ERROR_STRICT, "what `strict` forbids has happened")
+  X(ERROR_STRICT, "what `strict` forbids has happened")                                            \
+  X(ERROR_DEVICE, "a device is missing or has failed")
 
 typedef enum talus_status {
 #define TALUS_STATUS_ENUM(name, text) TALUS_##name,

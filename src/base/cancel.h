@@ -13,6 +13,7 @@
 typedef struct tl_cancel {
   const volatile int *asked; /* not 0: stop; NULL: nobody asks */
   atomic_int seen;
+  atomic_long looks_of_tests; /* 0; n: the n-th look from now on finds that somebody asks */
 } tl_cancel;
 
 static inline void tl_cancel_begin(tl_cancel *cancel, const volatile int *asked) {
@@ -26,7 +27,9 @@ static inline bool tl_cancel_look(tl_cancel *cancel) {
     return false;
   if (atomic_load_explicit(&cancel->seen, memory_order_relaxed))
     return true;
-  if (!cancel->asked || !__atomic_load_n(cancel->asked, __ATOMIC_RELAXED))
+  const bool is_due = atomic_load_explicit(&cancel->looks_of_tests, memory_order_relaxed) > 0 &&
+                      atomic_fetch_sub(&cancel->looks_of_tests, 1) == 1;
+  if (!is_due && (!cancel->asked || !__atomic_load_n(cancel->asked, __ATOMIC_RELAXED)))
     return false;
   atomic_store_explicit(&cancel->seen, 1, memory_order_relaxed);
   return true;

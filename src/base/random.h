@@ -33,7 +33,8 @@ enum {
   TL_STREAM_MESH_NOISE = 7,
   TL_STREAM_MESH_CLUMP = 8,
   TL_STREAM_EMIT_VELOCITY = 9,
-  TL_STREAM_EMIT_ARRIVAL = 10
+  TL_STREAM_EMIT_ARRIVAL = 10,
+  TL_STREAM_FILL_VELOCITY = 11
 };
 
 tl_random tl_random_start(uint64_t seed, uint32_t stream, uint64_t serial);

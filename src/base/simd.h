@@ -130,6 +130,38 @@ INLINE lanes load(const talus_real *from) {
 
 INLINE void store(talus_real *to, lanes x) { memcpy(to, &x, sizeof x); }
 
+INLINE wide load_wide(const double *from) {
+  wide r;
+  memcpy(&r, from, sizeof r);
+  return r;
+}
+
+INLINE void store_wide(double *to, wide x) { memcpy(to, &x, sizeof x); }
+
+/* Registers of doubles that hold as many numbers as lanes does. */
+#define WIDES (W / WIDE)
+
+/* Lanes part * WIDE and the WIDE - 1 that follow, as doubles. */
+INLINE wide widen(lanes x, int part) {
+#if !TALUS_SINGLE
+  (void)part;
+  return x;
+#elif TL_SIMD_AVX512
+  (void)part;
+  return __builtin_convertvector(x, wide);
+#elif defined(__AVX2__)
+  return (wide)_mm256_cvtps_pd(part ? _mm256_extractf128_ps((__m256)x, 1)
+                                    : _mm256_castps256_ps128((__m256)x));
+#elif defined(__x86_64__)
+  return (wide)_mm_cvtps_pd(part ? _mm_movehl_ps((__m128)x, (__m128)x) : (__m128)x);
+#else
+  wide r;
+  for (int i = 0; i < WIDE; ++i)
+    r[i] = (double)x[part * WIDE + i];
+  return r;
+#endif
+}
+
 #if defined(__clang__)
 #define SHUFFLE(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
 #else
@@ -201,6 +233,73 @@ INLINE void store_rows(void *rows, size_t stride, const uint32_t *index, lanes m
         store((talus_real *)rows + index[i] * stride + k, m[k + i]);
 }
 
+/* ---- doubles, whatever the precision --------------------------------------------------------- */
+
+INLINE wide wide_sqrt(wide x) {
+#if TL_SIMD_AVX512
+  return (wide)_mm512_sqrt_pd((__m512d)x);
+#elif defined(__AVX2__)
+  return (wide)_mm256_sqrt_pd((__m256d)x);
+#elif defined(__x86_64__)
+  return (wide)_mm_sqrt_pd((__m128d)x);
+#else
+  wide r;
+  for (int i = 0; i < WIDE; ++i)
+    r[i] = sqrt(x[i]);
+  return r;
+#endif
+}
+
+INLINE wide wide_select(wide_mask test, wide a, wide b) {
+#if defined(__AVX2__) && !TL_SIMD_AVX512
+  return (wide)_mm256_blendv_pd((__m256d)b, (__m256d)a, (__m256d)test);
+#else
+  return (wide)((test & (wide_mask)a) | (~test & (wide_mask)b));
+#endif
+}
+
+#define ALL_WIDE ((1u << WIDE) - 1)
+
+INLINE unsigned wide_bits(wide_mask test) {
+#if TL_SIMD_AVX512
+  return _mm512_movepi64_mask((__m512i)test);
+#elif defined(__AVX2__)
+  return (unsigned)_mm256_movemask_pd((__m256d)test);
+#elif defined(__x86_64__)
+  return (unsigned)_mm_movemask_pd((__m128d)test);
+#else
+  unsigned bits = 0;
+  for (int i = 0; i < WIDE; ++i)
+    bits |= (unsigned)(test[i] != 0) << i;
+  return bits;
+#endif
+}
+
+#if defined(__AVX2__) && !TL_SIMD_AVX512
+/* Which halves of doubles come first when the lanes of a mask are closed up. */
+static const int32_t first_halves[16][8] __attribute__((unused)) = {
+    {0, 1, 2, 3, 4, 5, 6, 7}, {0, 1, 2, 3, 4, 5, 6, 7}, {2, 3, 0, 1, 4, 5, 6, 7},
+    {0, 1, 2, 3, 4, 5, 6, 7}, {4, 5, 0, 1, 2, 3, 6, 7}, {0, 1, 4, 5, 2, 3, 6, 7},
+    {2, 3, 4, 5, 0, 1, 6, 7}, {0, 1, 2, 3, 4, 5, 6, 7}, {6, 7, 0, 1, 2, 3, 4, 5},
+    {0, 1, 6, 7, 2, 3, 4, 5}, {2, 3, 6, 7, 0, 1, 4, 5}, {0, 1, 2, 3, 6, 7, 4, 5},
+    {4, 5, 6, 7, 0, 1, 2, 3}, {0, 1, 4, 5, 6, 7, 2, 3}, {2, 3, 4, 5, 6, 7, 0, 1},
+    {0, 1, 2, 3, 4, 5, 6, 7}};
+#endif
+
+/* The lanes in `which` (bit i: lane i) first, in their order; then anything. */
+INLINE wide wide_pack(wide x, unsigned which) {
+#if TL_SIMD_AVX512
+  return (wide)_mm512_maskz_compress_pd((__mmask8)which, (__m512d)x);
+#elif defined(__AVX2__)
+  __m256i order;
+  memcpy(&order, first_halves[which], sizeof order);
+  return (wide)_mm256_permutevar8x32_ps((__m256)x, order);
+#else
+  const wide high = {x[1], x[1]};
+  return which == 2 ? high : x;
+#endif
+}
+
 /* ---- sums ------------------------------------------------------------------------------------ */
 
 /* sum + x[0] + x[1] + ..., in that order. */
@@ -219,27 +318,12 @@ static __attribute__((noinline, unused)) void make_room(tl_tally *tally, const w
     tl_tally_empty(tally);
 }
 
-#if !TL_SIMD_AVX512
-INLINE unsigned wide_bits(wide_mask test) {
-#if defined(__AVX2__)
-  return (unsigned)_mm256_movemask_pd((__m256d)test);
-#elif defined(__x86_64__)
-  return (unsigned)_mm_movemask_pd((__m128d)test);
-#else
-  unsigned bits = 0;
-  for (int i = 0; i < WIDE; ++i)
-    bits |= (unsigned)(test[i] != 0) << i;
-  return bits;
-#endif
-}
-#endif
-
 INLINE bool is_below(wide x, double limit) {
 #if TL_SIMD_AVX512
   return _mm512_cmp_pd_mask(_mm512_abs_pd((__m512d)x), _mm512_set1_pd(limit), _CMP_LT_OQ) == 0xff;
 #else
   const wide most = (wide){0} + limit;
-  return wide_bits((x < most) & (x > -most)) == (1u << WIDE) - 1;
+  return wide_bits((x < most) & (x > -most)) == ALL_WIDE;
 #endif
 }
 
@@ -286,18 +370,8 @@ INLINE void add_wide(tl_tally *tally, wide x, int at) {
 
 /* tl_tally_add of each lane. */
 INLINE void add_to_tally(tl_tally *tally, lanes x) {
-#if LANES_8 && TL_SIMD_AVX512
-  add_wide(tally, __builtin_convertvector(x, wide), 0);
-#else
-  double each[W];
-  for (int i = 0; i < W; ++i)
-    each[i] = (double)x[i];
-  for (int i = 0; i < W; i += WIDE) {
-    wide part;
-    memcpy(&part, each + i, sizeof part);
-    add_wide(tally, part, i);
-  }
-#endif
+  for (int part = 0; part < WIDES; ++part)
+    add_wide(tally, widen(x, part), part * WIDE);
 }
 
 #endif

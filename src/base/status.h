@@ -60,6 +60,11 @@ talus_status tl_fail_null(const char *call, const char *argument);
 #define TL_ASSERT(condition)                                                                       \
   ((condition) ? (void)0 : tl_assert_failed(#condition, __FILE__, __LINE__))
 #endif
-_Noreturn void tl_assert_failed(const char *condition, const char *file, int line);
+#ifdef __cplusplus
+[[noreturn]]
+#else
+_Noreturn
+#endif
+void tl_assert_failed(const char *condition, const char *file, int line);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "base/cancel.h"
 #include "base/sort.h"
 #include "broad/packed.h"
 
@@ -389,9 +390,11 @@ static talus_status find_pairs(tl_bins *bins, tl_pairs *pairs) {
   TL_TAKE(arena, bins->crowd->count, &bins->hits);
   TL_TAKE(arena, blocks, &bins->block);
   search_levels(bins, NULL);
+  TL_GO_ON(bins->crowd->cancel); /* else blocks are not counted */
   TL_TRY(tl_scan_u64(&bins->model->par, arena, bins->block, blocks, &total));
   TL_TAKE(arena, (size_t)total, &pairs->data);
   search_levels(bins, pairs->data);
+  TL_GO_ON(bins->crowd->cancel);
   pairs->count = (size_t)total;
   return TALUS_OK;
 }
@@ -420,7 +423,7 @@ talus_status tl_bins_find_pairs(const tl_crowd *crowd, const talus_box *boxes, t
   TL_TRY(measure_boxes(&bins, extents));
   if (tl_bins_stages_of_bench)
     tl_bins_stages_of_bench->measure = now() - begun;
-  if (!bins.images.any && tl_packed_mode_of_tests != TL_PACKED_NEVER) {
+  if (!bins.images.any && !tl_packed_never_of_tests) {
     const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
     bool crowded;
     make_grids(&bins, extents, true);

@@ -7,6 +7,8 @@
  * need not test them again. */
 #include "broad/bins.h"
 
+#include "base/cancel.h"
+
 /* A run of candidates. */
 typedef struct run {
   uint32_t begin, end;
@@ -393,7 +395,7 @@ static void search_box(const tl_bins *bins, int l, uint32_t p, stencil *s, sink 
 void tl_bins_search(const tl_bins *bins, int level, size_t begin, size_t end, tl_pair *out) {
   const size_t size = tl_bins_block_size(level);
   const tl_bins_level *own = &bins->level[level];
-  for (size_t b = begin; b < end; ++b) {
+  for (size_t b = begin; b < end && !tl_cancel_look(bins->crowd->cancel); ++b) {
     uint64_t *block = &bins->block[bins->first_block[level] + b];
     const size_t first = b * size;
     const size_t last = own->count - first < size ? own->count : first + size;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/cancel.h"
 #include "base/sort.h"
 #include "kernels/aabb.h"
 
@@ -189,6 +190,7 @@ talus_status tl_broad_find_anew(talus_broad_kind kind, const tl_crowd *crowd,
   *pairs = (tl_pairs){0};
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   TL_TRY(tl_broad_find_unsorted(kind, crowd, boxes, pairs));
+  TL_GO_ON(crowd->cancel);
   /* Cells and trees have done their work, and sorting takes room as well. */
   tl_arena_sink(crowd->arena, mark, (void **)&pairs->data, pairs->count * sizeof *pairs->data);
   return tl_broad_sort_pairs(model, crowd->arena, pairs);

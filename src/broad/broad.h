@@ -3,7 +3,10 @@
  * Every algorithm returns the same set: pairs of members whose boxes overlap (touching counts),
  * less the masked ones: static with static, ignored groups, (later) joined bodies. An unbounded
  * body (its box is infinite) pairs with every other that is not masked. With periodic axes boxes
- * overlap when any image does. */
+ * overlap when any image does.
+ *
+ * A search looks between blocks of boxes whether it is asked to stop (crowd->cancel), and is then
+ * TALUS_INTERRUPTED. What it kept for the next call is then good as it is, or forgotten. */
 #ifndef TL_BROAD_BROAD_H
 #define TL_BROAD_BROAD_H
 

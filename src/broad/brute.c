@@ -1,5 +1,6 @@
 /* Brute force: every box against every other. The reference for the other algorithms, and the
  * fastest for a handful of bodies. Counts, then writes. */
+#include "base/cancel.h"
 #include "base/sort.h"
 #include "broad/broad.h"
 #include "broad/images.h"
@@ -46,7 +47,7 @@ static void search_row(const brute_work *work, size_t i) {
 static void search_rows(void *context, size_t begin, size_t end) {
   const brute_work *work = context;
   const size_t n = work->crowd->count;
-  for (size_t i = begin; i < end; ++i) {
+  for (size_t i = begin; i < end && !tl_cancel_look(work->crowd->cancel); ++i) {
     search_row(work, i);
     if (n - 1 - i != i)
       search_row(work, n - 1 - i);
@@ -63,9 +64,11 @@ talus_status tl_brute_find_pairs(const tl_crowd *crowd, const talus_box *boxes, 
   TL_TAKE(crowd->arena, n, &work.first);
   tl_for(&model->par, n, 0, bring_home, &work);
   tl_for(&model->par, couples, grain, search_rows, &work);
+  TL_GO_ON(crowd->cancel); /* else rows are not counted */
   TL_TRY(tl_scan_u64(&model->par, crowd->arena, work.first, n, &total));
   TL_TAKE(crowd->arena, (size_t)total, &work.out);
   tl_for(&model->par, couples, grain, search_rows, &work);
+  TL_GO_ON(crowd->cancel);
   *pairs = (tl_pairs){.data = work.out, .count = (size_t)total};
   return TALUS_OK;
 }

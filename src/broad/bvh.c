@@ -308,9 +308,8 @@ static void search(const void *context, size_t block, tl_catch *to) {
 
 talus_status tl_bvh_find_pairs(const tl_crowd *crowd, const talus_box *boxes, tl_bvh_kept *kept,
                                tl_pairs *pairs) {
-  const tl_model *model = crowd->model;
   tree t = {0};
   TL_TRY(build(crowd, boxes, kept, &t));
   const size_t blocks = tl_entries_wide_blocks(&t.entries) + (t.count[0] + LEAVES - 1) / LEAVES;
-  return tl_search(&model->par, crowd->arena, blocks, search, &t, pairs);
+  return tl_search(crowd, blocks, search, &t, pairs);
 }

@@ -337,7 +337,6 @@ static void search(const void *context, size_t block, tl_catch *to) {
 }
 
 talus_status tl_cells_find_pairs(const tl_crowd *crowd, const talus_box *boxes, tl_pairs *pairs) {
-  const tl_model *model = crowd->model;
   grid g = {0};
   TL_TRY(tl_entries_make(crowd, boxes, &g.entries));
   if (g.entries.count >= MOST_PLACES)
@@ -348,5 +347,5 @@ talus_status tl_cells_find_pairs(const tl_crowd *crowd, const talus_box *boxes, 
   TL_TRY(make_lists(&g));
   const size_t blocks = tl_entries_wide_blocks(&g.entries) + (g.entries.count - g.small) +
                         (g.count + LIST_BLOCK - 1) / LIST_BLOCK;
-  return tl_search(&model->par, crowd->arena, blocks, search, &g, pairs);
+  return tl_search(crowd, blocks, search, &g, pairs);
 }

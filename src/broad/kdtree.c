@@ -223,10 +223,9 @@ static void sweep(const void *context, size_t block, tl_catch *to) {
 }
 
 talus_status tl_kdtree_find_pairs(const tl_crowd *crowd, const talus_box *boxes, tl_pairs *pairs) {
-  const tl_model *model = crowd->model;
   tl_kdtree tree;
   TL_TRY(tl_kdtree_build(crowd, boxes, true, 0, &tree));
   const size_t blocks =
       tl_entries_wide_blocks(&tree.entries) + (tree.count + SWEEP_BLOCK - 1) / SWEEP_BLOCK;
-  return tl_search(&model->par, crowd->arena, blocks, sweep, &tree, pairs);
+  return tl_search(crowd, blocks, sweep, &tree, pairs);
 }

@@ -8,7 +8,7 @@
 #define RANGE        0x1p30
 #define MOST_TESTS   48.0 /* of eight boxes each, per box: more is a crowd */
 
-tl_packed_mode tl_packed_mode_of_tests = TL_PACKED_BEST;
+bool tl_packed_never_of_tests = false;
 
 static double now(void) {
   struct timespec t;
@@ -18,8 +18,11 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static bool has_avx512(void) {
-  return tl_packed_mode_of_tests == TL_PACKED_BEST && tl_isa_now() == TL_ISA_AVX512;
+static const tl_packed_loops *loops_now(void) {
+  static const tl_packed_loops *const all[TL_ISA_COUNT] = {[TL_ISA_GENERIC] = &tl_packed_generic,
+                                                           [TL_ISA_AVX2] = &tl_packed_avx2,
+                                                           [TL_ISA_AVX512] = &tl_packed_avx512};
+  return all[tl_isa_now()];
 }
 
 /* ---- maps ----------------------------------------------------------------------------------- */
@@ -71,54 +74,6 @@ static void make_cells(const tl_bins_level *level, tl_packed_cells *cells) {
   }
 }
 
-/* ---- one box at a time ---------------------------------------------------------------------- */
-
-static inline const tl_packed_cells *cells_of(const tl_packed *packed, const talus_box *box) {
-  if (packed->even)
-    return &packed->cells[0];
-  const int l = packed->bins->level_of[tl_bins_class_of(box)];
-  return l < packed->bins->levels ? &packed->cells[l] : NULL;
-}
-
-static inline uint32_t key_of(const tl_packed *packed, const talus_box *box) {
-  const tl_packed_cells *cells = cells_of(packed, box);
-  if (!cells)
-    return packed->beyond;
-  const double x[3] = {box->lo.x, box->lo.y, box->lo.z};
-  uint32_t key = cells->base;
-  for (int k = 0; k < 3; ++k) {
-    double t = (x[k] - cells->origin[k]) * cells->inverse[k];
-    t = t > 0 ? t : 0;
-    key += (uint32_t)(t < cells->last[k] ? t : cells->last[k]) * cells->stride[k];
-  }
-  return key;
-}
-
-void tl_packed_count(const tl_packed *packed, size_t begin, size_t end, size_t *count) {
-  for (size_t i = begin; i < end; ++i)
-    count[key_of(packed, &packed->bins->boxes[i]) >> packed->shift]++;
-}
-
-void tl_packed_spread(const tl_packed *packed, size_t begin, size_t end, size_t *next) {
-  const tl_bins *bins = packed->bins;
-  const tl_packed_map *map = &packed->map;
-  for (size_t i = begin; i < end; ++i) {
-    const talus_box *box = &bins->boxes[i];
-    const double x[6] = {box->lo.x, box->lo.y, box->lo.z, box->hi.x, box->hi.y, box->hi.z};
-    const uint32_t key = key_of(packed, box);
-    tl_packed_record *to = &packed->record[next[key >> packed->shift]++];
-    for (int k = 0; k < 6; ++k) {
-      double t = (x[k] - map->origin[k]) * map->scale[k];
-      t = t > map->least[k] ? t : map->least[k];
-      t = t < map->most[k] ? t : map->most[k];
-      (k < 3 ? to->low : to->high - 3)[k] = (int32_t)t;
-    }
-    const uint32_t slot = tl_crowd_slot(bins->crowd, i);
-    to->key = key;
-    to->who = (uint32_t)i | (tl_body_is_static(bins->model, slot) ? TL_BINS_STATIC : 0);
-  }
-}
-
 /* ---- buckets -------------------------------------------------------------------------------- */
 
 static size_t bucket_of(const tl_packed *packed, uint32_t key) { return key >> packed->shift; }
@@ -153,12 +108,12 @@ static void sort_bucket(const tl_packed *packed, size_t bucket, size_t begin, si
 
 static void sort_worker(void *context, tl_team *team, int w, int workers) {
   const tl_packed *packed = context;
-  const bool fast = has_avx512();
+  const tl_packed_loops *loops = loops_now();
   const size_t begin = tl_share(packed->count, w, workers);
   const size_t end = tl_share(packed->count, w + 1, workers);
   size_t *own = packed->of_bucket + (size_t)w * TL_PACKED_COUNTS;
   memset(own, 0, packed->buckets * sizeof *own);
-  (fast ? tl_packed_count_avx512 : tl_packed_count)(packed, begin, end, own);
+  loops->count(packed, begin, end, own);
   tl_team_barrier(team);
   size_t start[TL_PACKED_COUNTS + 1], next[TL_PACKED_COUNTS], at = 0;
   for (size_t b = 0; b < packed->buckets; ++b) {
@@ -170,7 +125,7 @@ static void sort_worker(void *context, tl_team *team, int w, int workers) {
     }
   }
   start[packed->buckets] = at;
-  (fast ? tl_packed_spread_avx512 : tl_packed_spread)(packed, begin, end, next);
+  loops->spread(packed, begin, end, next);
   tl_team_barrier(team);
   /* Whoever has the first place of a bucket sorts it; empty ones have a place, too. */
   for (size_t b = 0; b < packed->buckets; ++b)
@@ -251,6 +206,6 @@ talus_status tl_packed_find_pairs(const tl_bins *bins, tl_pairs *pairs, bool *cr
   if (*crowded)
     return TALUS_OK;
   make_blocks(&packed);
-  tl_search_fn *search = has_avx512() ? tl_packed_search_avx512 : tl_packed_search;
-  return tl_search(par, arena, packed.first_block[bins->levels + 1], search, &packed, pairs);
+  return tl_search(bins->crowd, packed.first_block[bins->levels + 1], loops_now()->search, &packed,
+                   pairs);
 }

@@ -70,11 +70,14 @@ typedef struct tl_packed {
   size_t first_block[TL_BINS_LEVELS + 2]; /* of each level, of the wide ones, and the end */
 } tl_packed;
 
-/* Adds boxes [begin, end) to a worker's counts of the buckets; spreads them. */
-typedef void tl_packed_spread_fn(const tl_packed *packed, size_t begin, size_t end, size_t *next);
-tl_packed_spread_fn tl_packed_count, tl_packed_spread;
-/* All pairs of a block: tl_search_fn with a tl_packed. */
-tl_search_fn tl_packed_search;
+typedef struct tl_packed_loops {
+  /* Adds boxes [begin, end) to a worker's counts of the buckets; spreads them. */
+  void (*count)(const tl_packed *packed, size_t begin, size_t end, size_t *counts);
+  void (*spread)(const tl_packed *packed, size_t begin, size_t end, size_t *next);
+  tl_search_fn *search; /* all pairs of a block, with a tl_packed */
+} tl_packed_loops;
+
+extern const tl_packed_loops tl_packed_generic, tl_packed_avx2, tl_packed_avx512;
 
 /* For the benchmark, which sets it to have the seconds of the stages of the last call: sizes and
  * extents; cells, spreading and sorting; all of it, so that search is the rest. NULL: no clocks. */
@@ -83,14 +86,8 @@ typedef struct tl_bins_stages {
 } tl_bins_stages;
 extern tl_bins_stages *tl_bins_stages_of_bench;
 
-/* For tests: what is done on machines without AVX-512, and in scenes that are not for packed bins,
- * everywhere. */
-typedef enum tl_packed_mode { TL_PACKED_BEST, TL_PACKED_PORTABLE, TL_PACKED_NEVER } tl_packed_mode;
-extern tl_packed_mode tl_packed_mode_of_tests;
-
-/* The same with AVX-512, where the processor has it. */
-tl_packed_spread_fn tl_packed_count_avx512, tl_packed_spread_avx512;
-tl_search_fn tl_packed_search_avx512;
+/* For tests: what is done in scenes that are not for packed bins, everywhere. */
+extern bool tl_packed_never_of_tests;
 
 /* The grids of bins->level are made for packed bins. *crowded: so many boxes are in so few cells
  * that it is not worth it, and no pairs have been looked for. */

@@ -3,7 +3,6 @@
  *                        overlaps for sure, or perhaps: some numbers are equal
  *   search_near(out, level, first, last)      boxes [first, last) of a level against those of its
  *                        own level; search_rows does it for one
- *   SEARCH               the name of the search
  * Pairs are met as bins_search.c says. */
 
 /* Box p against those of the eight at q that mask has. */
@@ -79,16 +78,16 @@ static void search_rows(tl_packed_out *out, uint32_t p, const tl_bins_level *lev
 
 static void search_block(tl_packed_out *out, int l, uint32_t first, uint32_t last) {
   const tl_bins *bins = out->packed->bins;
-  const tl_bins_level *level = &bins->level[l], *wide = &bins->level[bins->levels];
+  const tl_bins_level *level = &bins->level[l], *widest = &bins->level[bins->levels];
   search_near(out, level, first, last);
-  for (uint32_t p = first; p < last && (l > 0 || wide->count > 0); ++p) {
-    test_run(out, p, wide->first, wide->first + wide->count);
+  for (uint32_t p = first; p < last && (l > 0 || widest->count > 0); ++p) {
+    test_run(out, p, widest->first, widest->first + widest->count);
     for (int finer = 0; finer < l; ++finer)
       search_finer(out, p, &bins->level[finer]);
   }
 }
 
-void SEARCH(const void *context, size_t block, tl_catch *to) {
+static void search(const void *context, size_t block, tl_catch *to) {
   const tl_packed *packed = context;
   const tl_bins *bins = packed->bins;
   tl_packed_out out = {.packed = packed, .to = to};

@@ -24,8 +24,9 @@ static inline void tl_catch_put(tl_catch *to, uint32_t a, uint32_t b) {
 /* Puts all pairs of a block; the same ones in the same order whenever it is called. */
 typedef void tl_search_fn(const void *context, size_t block, tl_catch *to);
 
-/* Pairs of all blocks. The result is the last thing taken from the arena. */
-talus_status tl_search(const tl_par *par, tl_arena *arena, size_t blocks, tl_search_fn *fn,
-                       const void *context, tl_pairs *pairs);
+/* Pairs of all blocks. The result is the last thing taken from the crowd's arena. Looks between any
+ * two blocks whether it is asked to stop (crowd->cancel). */
+talus_status tl_search(const tl_crowd *crowd, size_t blocks, tl_search_fn *fn, const void *context,
+                       tl_pairs *pairs);
 
 #endif

@@ -11,7 +11,6 @@
  *     moved since, decide nearly all; the others are tested: one bit each;
  *  3. candidates whose bit is set are written, each block where the counts say it begins. */
 #include "broad/broad.h"
-#include "base/isa.h"
 #include "broad/skin.h"
 
 #include "base/sort.h"
@@ -313,12 +312,11 @@ static talus_status take_pairs(skin_work *work, tl_arena *arena, double far, tl_
 
 static skin_work work_of(const tl_crowd *crowd, const talus_box *boxes) {
   const tl_model *model = crowd->model;
-  const bool fast = tl_isa_now() == TL_ISA_AVX512 && !tl_skin_plain_of_tests;
   return (skin_work){.model = model,
                      .boxes = boxes,
                      .count = crowd->count,
                      .images = tl_images_of(model),
-                     .lanes = fast ? &tl_skin_avx512 : &tl_skin_plain,
+                     .lanes = tl_skin_lanes_now(),
                      .cache = crowd->broad_cache};
 }
 

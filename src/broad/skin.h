@@ -1,5 +1,5 @@
-/* The loops of the skin (skin.c): a plain one of each for any processor, and one with AVX-512 that
- * gives the same pairs (private to src/broad). */
+/* The loops of the skin (skin.c), for each instruction set: they give the same pairs (private to
+ * src/broad). */
 #ifndef TL_BROAD_SKIN_H
 #define TL_BROAD_SKIN_H
 
@@ -60,10 +60,9 @@ typedef struct tl_skin_lanes {
               size_t found);
 } tl_skin_lanes;
 
-extern const tl_skin_lanes tl_skin_plain, tl_skin_avx512;
+extern const tl_skin_lanes tl_skin_generic, tl_skin_avx2, tl_skin_avx512;
 
-/* For tests: the plain loops wherever it runs. */
-extern bool tl_skin_plain_of_tests;
+const tl_skin_lanes *tl_skin_lanes_now(void);
 
 /* What has become of a box since the candidates were found. STEADY as above; WITHIN: it is within
  * its larger box, but has become smaller than its skin allows for; LEFT: it is not. */

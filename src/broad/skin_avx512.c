@@ -1,4 +1,4 @@
-/* The loops of the skin with AVX-512. This file alone is compiled for it. */
+/* The loops of the skin by hand for AVX-512, for which this file is compiled (CMakeLists.txt). */
 #include "broad/skin.h"
 
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__BMI__)
@@ -130,6 +130,8 @@ const tl_skin_lanes tl_skin_avx512 = {count_steady, mark, list_open, put};
 
 #else
 
-const tl_skin_lanes tl_skin_avx512 = {0};
+#include "broad/skin_loops.h"
+
+const tl_skin_lanes tl_skin_avx512 = {count_steady, mark, list_open, put};
 
 #endif

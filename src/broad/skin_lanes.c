@@ -1,8 +1,14 @@
-/* The plain loops of the skin, for any processor, and what both kinds share. */
-#include "broad/lanes.h"
+/* What the loops of the skin for all instruction sets share. */
 #include "broad/skin.h"
 
-bool tl_skin_plain_of_tests = false;
+#include "base/isa.h"
+
+const tl_skin_lanes *tl_skin_lanes_now(void) {
+  static const tl_skin_lanes *const all[TL_ISA_COUNT] = {[TL_ISA_GENERIC] = &tl_skin_generic,
+                                                         [TL_ISA_AVX2] = &tl_skin_avx2,
+                                                         [TL_ISA_AVX512] = &tl_skin_avx512};
+  return all[tl_isa_now()];
+}
 
 /* ---- how far boxes have moved ---------------------------------------------------------------- */
 
@@ -40,69 +46,7 @@ int tl_skin_check_box(const talus_box *box, const talus_box *grown, double skin,
   return moved;
 }
 
-/* Without a branch for each side. */
-static size_t count_steady(const talus_box *boxes, const talus_box *grown, size_t count,
-                           double skin, double *far, int8_t *moves) {
-  const double half = 0.5 * skin, scale = skin < TL_SKIN_LEAST ? 0 : TL_SKIN_STEPS / skin;
-  double most = *far;
-  size_t i = 0;
-  for (; i < count; ++i) {
-    const double *x = &boxes[i].lo.x, *g = &grown[i].lo.x;
-    double u[6];
-    unsigned steady = 1;
-    for (int k = 0; k < 6; ++k) {
-      u[k] = k < 3 ? x[k] - g[k] : g[k] - x[k];
-      steady &= (unsigned)(u[k] >= 0) & (unsigned)(u[k] <= skin);
-    }
-    if (!steady)
-      break;
-    for (int k = 0; k < 6; ++k) {
-      const double move = u[k] - half;
-      most = fabs(move) > most ? fabs(move) : most;
-      moves[6 * i + (size_t)k] = (int8_t)(int)(move * scale + (move < 0 ? -0.5 : 0.5));
-    }
-  }
-  *far = most;
-  return i;
-}
-
 /* ---- which candidates overlap ---------------------------------------------------------------- */
-
-static inline unsigned steps_down(double distance, double scale) {
-  const double steps = fabs(distance) * scale;
-  return steps >= TL_SKIN_LEVEL ? TL_SKIN_LEVEL : steps > 0 ? (unsigned)steps : 0;
-}
-
-/* Of the boxes as they were: larger ones reach further by the skin, half of it each. */
-static inline void mark_one(const talus_box *a, const talus_box *b, double skin, uint8_t *level,
-                            uint8_t *mark) {
-  const double along[6] = {a->lo.x - b->hi.x, a->lo.y - b->hi.y, a->lo.z - b->hi.z,
-                           b->lo.x - a->hi.x, b->lo.y - a->hi.y, b->lo.z - a->hi.z};
-  const double scale = TL_SKIN_STEPS / skin;
-  double gap = along[0], next = -HUGE_VAL;
-  unsigned side = 0;
-  for (unsigned k = 1; k < 6; ++k) {
-    const bool larger = along[k] > gap;
-    const double lesser = larger ? gap : along[k];
-    next = lesser > next ? lesser : next;
-    gap = larger ? along[k] : gap;
-    side = larger ? k : side;
-  }
-  gap += skin;
-  next += skin;
-  const unsigned down = next < 0 ? steps_down(next, scale) : 0;
-  const unsigned quarter = down == TL_SKIN_LEVEL ? TL_SKIN_ALONE : down < 124 ? down / 4 : 30;
-  *level = (uint8_t)(steps_down(gap, scale) | (gap <= 0 ? TL_SKIN_OVERLAP : 0));
-  *mark = (uint8_t)(side | quarter << 3);
-}
-
-static void mark(const talus_box *grown, const tl_pair *candidates, size_t count, double skin,
-                 uint8_t *levels, uint8_t *sides) {
-  for (size_t i = 0; i < count; ++i) {
-    tl_skin_fetch(&grown[candidates[i + TL_SKIN_AHEAD < count ? i + TL_SKIN_AHEAD : i].b]);
-    mark_one(&grown[candidates[i].a], &grown[candidates[i].b], skin, &levels[i], &sides[i]);
-  }
-}
 
 /* Two sides that moved by `far` are nearer or further by twice that at most. Two levels are for
  * rounding. Of a skin next to nothing, steps are not numbers. */
@@ -125,24 +69,6 @@ static inline size_t count_bits(uint64_t x) {
   return (
       size_t)((((x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f)) * UINT64_C(0x0101010101010101)) >>
               56);
-}
-
-static size_t list_open(const uint8_t *levels, size_t count, unsigned need, uint64_t *bits,
-                        uint16_t *open) {
-  size_t opens = 0;
-  for (size_t w = 0; 64 * w < count; ++w) {
-    const size_t end = count - 64 * w < 64 ? count - 64 * w : 64;
-    uint64_t word = 0;
-    for (size_t k = 0; k < end; ++k) {
-      const unsigned level = levels[64 * w + k];
-      const unsigned is_open = (level & TL_SKIN_LEVEL) < need;
-      open[opens] = (uint16_t)(64 * w + k);
-      opens += is_open;
-      word |= (uint64_t)(level >> 7 & (is_open ^ 1u)) << k;
-    }
-    bits[w] = word;
-  }
-  return opens;
 }
 
 /* Decides, of the open ones, those of which one distance alone matters and is not near nought now:
@@ -191,14 +117,3 @@ size_t tl_skin_decide(const tl_skin_lanes *lanes, const talus_box *boxes, const 
     found += count_bits(bits[i / 64]);
   return found;
 }
-
-static void put(const tl_pair *candidates, size_t count, const uint64_t *bits, tl_pair *out,
-                size_t found) {
-  size_t n = 0;
-  (void)found;
-  for (size_t i = 0; i < count; i += 32)
-    for (unsigned word = (unsigned)(bits[i / 64] >> (i % 64) & 0xffffffffu); word; word &= word - 1)
-      out[n++] = candidates[i + (size_t)tl_lowest_bit(word)];
-}
-
-const tl_skin_lanes tl_skin_plain = {count_steady, mark, list_open, put};

@@ -204,10 +204,9 @@ static void sweep(const void *context, size_t block, tl_catch *to) {
 
 talus_status tl_sweep_find_pairs(const tl_crowd *crowd, const talus_box *boxes,
                                  tl_sweep_order *last, tl_pairs *pairs) {
-  const tl_model *model = crowd->model;
   sweeper s = {0};
   TL_TRY(tl_entries_make(crowd, boxes, &s.entries));
   TL_TRY(prepare(&s, last));
   const size_t blocks = tl_entries_wide_blocks(&s.entries) + (s.entries.count + BLOCK - 1) / BLOCK;
-  return tl_search(&model->par, crowd->arena, blocks, sweep, &s, pairs);
+  return tl_search(crowd, blocks, sweep, &s, pairs);
 }

@@ -90,6 +90,8 @@ static talus_status check_def(const talus_detect_def *def) {
   if (!talus_ellipsoid_method_name(def->narrow.ellipsoid))
     return tl_fail(TALUS_ERROR_INVALID, "method %d for ellipsoids does not exist",
                    (int)def->narrow.ellipsoid);
+  if (!talus_backend_name(def->backend))
+    return tl_fail(TALUS_ERROR_INVALID, "backend %d does not exist", (int)def->backend);
   if (def->threads < 0 || def->threads > 4096)
     return tl_fail(TALUS_ERROR_INVALID, "threads is %d; expected 0 (all cores) to 4096",
                    def->threads);
@@ -108,6 +110,7 @@ static talus_status set_up(const talus_detect_def *def, talus_detector *detector
 }
 
 static void tear_down(talus_detector *detector) {
+  tl_detect_close_device(detector);
   for (size_t i = 0; i < detector->model.shapes.count; ++i)
     tl_shape_release(&detector->model.shapes.data[i]);
   tl_array_free(&detector->model.shapes);
@@ -349,6 +352,7 @@ talus_status talus_detector_find_contacts(talus_detector *detector,
   TL_NEED(contacts);
   search job;
   talus_box *boxes;
+  bool done;
   *contacts = (talus_contacts){0};
   TL_TRY(begin(detector, bodies->count, &job));
   const double begun = now_ms();
@@ -358,6 +362,13 @@ talus_status talus_detector_find_contacts(talus_detector *detector,
   TL_TRY(tl_detect_check_period(detector, boxes));
   job.boxes = boxes;
   job.stats.bounds_ms = now_ms() - begun;
+  TL_TRY(tl_detect_on_device(detector, bodies, &job.stats, &done));
+  if (done) {
+    *contacts = (talus_contacts){detector->contacts.data, detector->contacts.count};
+    if (stats)
+      *stats = job.stats;
+    return TALUS_OK;
+  }
   TL_TRY(find_pairs(&job));
   TL_TRY(find_contacts(&job));
   *contacts = (talus_contacts){detector->contacts.data, detector->contacts.count};

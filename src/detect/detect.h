@@ -5,6 +5,7 @@
 
 #include <talus/detect.h>
 
+#include "backend/spheres.h"
 #include "contact/contact.h"
 #include "crowd/crowd.h"
 
@@ -17,6 +18,8 @@ struct talus_detector {
   tl_state state; /* positions and rotations, for contacts alone */
   tl_contacts found;
   TL_ARRAY(talus_row_contact) contacts;
+  tl_device *device; /* NULL: none was needed yet */
+  tl_device_spheres blocks;
 };
 
 /* Rows are numbered by 32 bits, of which the broad phases keep one for themselves. */
@@ -38,6 +41,12 @@ talus_box tl_detect_box(const talus_detector *detector, const talus_detect_bodie
  * lose, so that no contact is missed for being exactly at the margin. */
 talus_status tl_detect_find_boxes(const talus_detector *detector, const talus_detect_bodies *bodies,
                                   bool room, talus_box *boxes);
+
+/* On a device; *stats gets its part. *done is false where the CPU has to do it: stats->fallback
+ * says why. */
+talus_status tl_detect_on_device(talus_detector *detector, const talus_detect_bodies *bodies,
+                                 talus_detect_stats *stats, bool *done);
+void tl_detect_close_device(talus_detector *detector);
 
 /* Fails for a row that is longer than half a period, which the narrow phase cannot do. */
 talus_status tl_detect_check_period(const talus_detector *detector, const talus_box *boxes);

@@ -47,12 +47,22 @@ static bool add_field(tl_input *in, tl_columns *to, int column, double factor) {
 
 /* ---- a header of ours ------------------------------------------------------------------------ */
 
-static void add_column(tl_input *in, tl_columns *to, tl_span cell) {
-  char word[48];
+/* Its column, or TL_COLUMN_COUNT; *factor makes it that. */
+static int find_column(const char *word, double *factor) {
   int k = 0;
-  snprintf(word, sizeof word, "%.*s", TL_SHOW(cell));
+  *factor = strcmp(word, "diameter") == 0 ? 0.5 : 1;
+  if (*factor < 1 || strcmp(word, "radius") == 0) /* as others write r */
+    return TL_COLUMN_R;
   while (k < TL_COLUMN_COUNT && strcmp(word, tl_column_names[k]) != 0)
     k++;
+  return k;
+}
+
+static void add_column(tl_input *in, tl_columns *to, tl_span cell) {
+  char word[48];
+  double factor;
+  snprintf(word, sizeof word, "%.*s", TL_SHOW(cell));
+  const int k = find_column(word, &factor);
   if (k == TL_COLUMN_COUNT) {
     tl_suggestion near = {.word = word};
     for (int i = 0; i < TL_COLUMN_COUNT; ++i)
@@ -65,7 +75,7 @@ static void add_column(tl_input *in, tl_columns *to, tl_span cell) {
   } else if (to->has[k]) {
     tl_input_wrong(in, cell.text, "column '%s' is there twice", word);
   } else {
-    (void)add_field(in, to, k, 1);
+    (void)add_field(in, to, k, factor);
   }
 }
 

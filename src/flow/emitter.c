@@ -3,6 +3,7 @@
  * Size and rotation of body k are functions of (seed, k), its place of (seed, k, attempt): the two
  * counters are all there is to save. */
 #include "flow/place.h"
+#include "flow/share.h"
 
 /* Places tried in one step for one body. */
 #define TRIES 8
@@ -17,8 +18,10 @@
 /* ---- definitions ----------------------------------------------------------------------------- */
 
 static talus_status check_times(const talus_emitter_def *def, const char *what) {
-  if (!(def->rate > 0) || !tl_is_finite_d(def->rate))
-    return tl_fail(TALUS_ERROR_INVALID, "%s: the rate is %g bodies per second; it must be positive",
+  if (!(def->rate >= 0) || !tl_is_finite_d(def->rate))
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "%s: the rate is %g bodies per second; it must be positive, or 0 where all come "
+                   "from sinks",
                    what, def->rate);
   if (!tl_is_finite_d(def->from_time))
     return tl_fail(TALUS_ERROR_INVALID, "%s: the time to begin is not finite", what);
@@ -47,6 +50,24 @@ static talus_status check_emitter(const tl_model *model, const talus_emitter_def
   return tl_region_check_domain(model, &def->from, what, spans);
 }
 
+/* Of points the region is the box about them, so that all else need not know. */
+static talus_status use_points(talus_emitter_def *def, const char *what) {
+  if (def->point_count > TALUS_EMITTER_POINTS)
+    return tl_fail(TALUS_ERROR_INVALID, "%s: %u points are more than %d", what,
+                   (unsigned)def->point_count, TALUS_EMITTER_POINTS);
+  talus_box box = {def->points[0], def->points[0]};
+  for (uint32_t i = 0; i < def->point_count; ++i) {
+    const talus_dvec3 x = def->points[i];
+    if (!tl_is_finite_d(x.x) || !tl_is_finite_d(x.y) || !tl_is_finite_d(x.z))
+      return tl_fail(TALUS_ERROR_INVALID, "%s: point %u is not finite", what, (unsigned)i);
+    box.lo = tl_dvec3(fmin(box.lo.x, x.x), fmin(box.lo.y, x.y), fmin(box.lo.z, x.z));
+    box.hi = tl_dvec3(fmax(box.hi.x, x.x), fmax(box.hi.y, x.y), fmax(box.hi.z, x.z));
+  }
+  if (def->point_count > 0)
+    def->from = (talus_region){.kind = TALUS_REGION_BOX, .box = box};
+  return TALUS_OK;
+}
+
 static void release_emitter(tl_emitter *emitter) {
   tl_flow_free_name((char *)emitter->def.name); /* ours */
   emitter->def.name = NULL;
@@ -56,9 +77,10 @@ static void release_emitter(tl_emitter *emitter) {
 talus_status tl_flow_add_emitter(tl_flow *flow, const tl_model *model,
                                  const talus_emitter_def *def) {
   const tl_flow_label what = tl_flow_describe("emitter", def->name, flow->emitters.count);
-  TL_TRY(check_emitter(model, def, what.text));
-  TL_TRY(tl_array_reserve(&flow->emitters, flow->emitters.count + 1));
   tl_emitter emitter = {.def = *def};
+  TL_TRY(use_points(&emitter.def, what.text));
+  TL_TRY(check_emitter(model, &emitter.def, what.text));
+  TL_TRY(tl_array_reserve(&flow->emitters, flow->emitters.count + 1));
   emitter.def.body.name = NULL;
   emitter.def.body.motion = (talus_motion){0}; /* of kinematic bodies, which are not emitted */
   char *name;
@@ -94,14 +116,22 @@ void tl_flow_release(tl_flow *flow) {
     (void)tl_resize(&block, sizeof *flow->obstacles, 0); /* freeing cannot fail */
   }
   flow->obstacles = NULL;
+  block = flow->samples;
+  if (block) {
+    tl_samples_free(flow->samples);
+    (void)tl_resize(&block, sizeof *flow->samples, 0);
+  }
+  flow->samples = NULL;
 }
 
 /* ---- time runs ------------------------------------------------------------------------------- */
 
 bool tl_emitter_is_due(const tl_emitter *emitter, double t1) {
   const talus_emitter_def *def = &emitter->def;
+  if (emitter->owed > 0 || !(def->rate > 0))
+    return emitter->owed > 0;
   const double due = tl_emitter_due(emitter), slack = TIME_SLACK / def->rate;
-  return emitter->owed > 0 || (due <= t1 + slack && due < def->until - slack);
+  return due <= t1 + slack && due < def->until - slack;
 }
 
 /* Bounding spheres of everything, one after the other: an emitter asks rarely, and nothing has to
@@ -155,10 +185,10 @@ static bool is_blocked(const emission *job, const tl_trial *trial) {
 static bool find_place(const emission *job, tl_trial *trial) {
   tl_emitter *emitter = job->emitter;
   const talus_emitter_def *def = &emitter->def;
-  for (int i = 0; i < TRIES; ++i) {
-    tl_random random = tl_random_start(def->seed, TL_STREAM_EMIT_POSITION, emitter->serial);
-    random.block = (uint32_t)(emitter->attempt * TL_REGION_POINT_BLOCKS);
-    trial->centre = tl_place_wrap(job->model, tl_region_point(&def->from, &random));
+  const int tries = def->point_count > 0 ? 1 : TRIES; /* a point stays where it is */
+  for (int i = 0; i < tries; ++i) {
+    const talus_dvec3 place = tl_emitter_place(def, emitter->serial, emitter->attempt);
+    trial->centre = tl_place_wrap(job->model, place);
     if (!is_blocked(job, trial))
       return true;
     emitter->attempt++;

@@ -13,10 +13,6 @@ talus_status tl_region_check(const talus_region *region,
                              const char *what);                     /* finite, not inverted */
 bool tl_region_contains(const talus_region *region, talus_dvec3 x); /* borders included */
 double tl_region_volume(const talus_region *region);
-/* The part of a ball that is in the region, seen through periodic images too: exact where one face
- * cuts it, and near that at edges and where a round face is much larger than the ball. */
-double tl_region_share(const tl_model *model, const talus_region *region, talus_dvec3 centre,
-                       double radius);
 talus_box tl_region_bounds(const talus_region *region);
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
@@ -26,6 +22,8 @@ talus_status tl_size_check(const talus_size_def *size, const char *what);
  * but what the generator can give has. */
 double tl_size_largest(const talus_size_def *size);
 double tl_size_usual(const talus_size_def *size);
+/* Of a lognormal distribution: two deviations below the median, where one in forty is smaller. */
+double tl_size_least(const talus_size_def *size);
 /* The scale of object `serial`: a function of (seed, stream, serial) alone. */
 double tl_size_draw(const talus_size_def *size, uint64_t seed, uint32_t stream, uint64_t serial);
 /* Deep copy of the table and its release. */
@@ -50,6 +48,10 @@ typedef TL_ARRAY(tl_placement) tl_placements;
  * is how many were asked for; placements->count how many fitted. */
 talus_status tl_fill_plan(const tl_model *model, const tl_state *state, const talus_fill_def *def,
                           tl_placements *placements, uint64_t *wanted);
+
+/* How fast body `serial` of a fill is; a function of (seed, serial). */
+talus_vec3 tl_fill_velocity(const talus_fill_def *def, uint64_t serial);
+talus_status tl_thermal_check(double thermal, const char *what);
 
 /* ---- emitters, sinks, probes ----------------------------------------------------------------- */
 
@@ -90,12 +92,14 @@ typedef struct tl_probe {
 } tl_probe;
 
 struct tl_obstacles;
+struct tl_samples;
 
 typedef struct tl_flow {
   TL_ARRAY(tl_emitter) emitters;
   TL_ARRAY(tl_sink) sinks;
   TL_ARRAY(tl_probe) probes;
   struct tl_obstacles *obstacles; /* memory for emitters; NULL: not needed yet */
+  struct tl_samples *samples;     /* places within shapes, for solid fractions; likewise */
 } tl_flow;
 
 /* Deep copies of a definition with checks; on failure nothing is added. */
@@ -144,8 +148,9 @@ double tl_flow_ball_radius(const tl_model *model, uint32_t slot);
  * within the step. */
 talus_vec3 tl_flow_hard_arm(const tl_model *model, const tl_contact *contact, uint32_t slot);
 
-/* Before a step, which may work in place: remembers where the bodies are that are probed. */
-void tl_flow_begin_step(tl_flow *flow, const tl_model *model, const tl_state *state);
+/* Before a step, which may work in place: remembers where the bodies are that are probed, and makes
+ * room for what probes need. */
+talus_status tl_flow_begin_step(tl_flow *flow, const tl_model *model, const tl_state *state);
 
 /* Adds one step's contact forces and region contents to every probe. Serial and in canonical order,
  * so that sums do not depend on threads. */

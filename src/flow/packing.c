@@ -5,7 +5,9 @@
  * inside, arms from the centre of mass. The stress of motion is that of a gas: m c c, with c the
  * velocity less the mean one of the mass in the region (Goldhirsch 2010). Pressure is positive. */
 #include "base/power.h"
+#include "flow/place.h"
 #include "flow/probe.h"
+#include "flow/share.h"
 
 static bool is_inside(const tl_probe *probe, const tl_crowd *crowd, uint32_t slot) {
   return !tl_body_is_static(crowd->model, slot) &&
@@ -35,13 +37,15 @@ static void add_motion(body_sums *sums, double mass, talus_dvec3 v) {
     tl_tally_add(&sums->flow[k], flow[k]);
 }
 
-static void add_body(const tl_probe *probe, const tl_crowd *crowd, uint32_t slot, body_sums *sums) {
+static void add_body(const tl_probe *probe, const tl_crowd *crowd, tl_samples *samples,
+                     uint32_t slot, body_sums *sums) {
   const tl_model *model = crowd->model;
   const talus_dvec3 x = crowd->out->position[slot];
   const double radius = tl_flow_ball_radius(model, slot);
   if (probe->record & TALUS_RECORD_SOLID_FRACTION)
     tl_tally_add(&sums->solid, 4 * TL_PI / 3 * radius * radius * radius *
-                                   tl_region_share(model, &probe->region, x, radius));
+                                   tl_share_body(samples, model, &probe->region, slot, x,
+                                                 crowd->out->rotation[slot]));
   if (!tl_region_holds(model, &probe->region, x))
     return;
   uint32_t class = 0;
@@ -53,7 +57,7 @@ static void add_body(const tl_probe *probe, const tl_crowd *crowd, uint32_t slot
     add_motion(sums, (double)model->property.mass[slot], tl_widen(crowd->out->velocity[slot]));
 }
 
-static void measure_bodies(tl_probe *probe, const tl_crowd *crowd) {
+static void measure_bodies(tl_probe *probe, const tl_crowd *crowd, tl_samples *samples) {
   static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
   const double dt = crowd->dt;
   body_sums sums = {.heads = 0};
@@ -66,7 +70,7 @@ static void measure_bodies(tl_probe *probe, const tl_crowd *crowd) {
   for (size_t i = 0; i < crowd->count; ++i) {
     const uint32_t slot = tl_crowd_slot(crowd, i);
     if (!tl_body_is_static(crowd->model, slot))
-      add_body(probe, crowd, slot, &sums);
+      add_body(probe, crowd, samples, slot, &sums);
   }
   const double mass = tl_tally_value(&sums.mass);
   double momentum[3];
@@ -136,8 +140,9 @@ static void measure_contacts(tl_probe *probe, const tl_crowd *crowd, const tl_co
   probe->bonds += crowd->dt * (double)bonds;
 }
 
-void tl_probe_measure_packing(tl_probe *probe, const tl_crowd *crowd, const tl_contacts *contacts) {
-  measure_bodies(probe, crowd);
+void tl_probe_measure_packing(tl_probe *probe, const tl_crowd *crowd, const tl_contacts *contacts,
+                              struct tl_samples *samples) {
+  measure_bodies(probe, crowd, samples);
   if (probe->record & (TALUS_RECORD_STRESS | TALUS_RECORD_COORDINATION))
     measure_contacts(probe, crowd, contacts);
 }

@@ -19,6 +19,16 @@
 /* Whether a centre in the world is in the region, seen through the periodic images too. */
 bool tl_region_holds(const tl_model *model, const talus_region *region, talus_dvec3 x);
 
+/* The image of x nearest to the middle of the region; axes that are not periodic keep their bits.
+ */
+talus_dvec3 tl_region_nearest(const tl_model *model, const talus_region *region, talus_dvec3 x);
+
+/* The region, longer at both ends of axes that it spans: it has the other side of a body there. */
+talus_region tl_region_widen(const tl_model *model, const talus_region *region, double by);
+
+/* Direction of a cylinder, of length 1. */
+talus_dvec3 tl_region_axis(const talus_region *region);
+
 /* Where the centre of a sphere may be so that the sphere lies in the region; false when it is too
  * large. An axis marked in `spans` has no ends, because the region joins its own periodic image. */
 bool tl_region_inset(const talus_region *region, double radius, const bool spans[3],
@@ -126,6 +136,8 @@ bool tl_grid_blocks(const tl_grid *grid, const tl_state *state, const tl_trial *
 /* ---- streams (flow/stream.c) ---- */
 
 uint64_t tl_emitter_burst(const talus_emitter_def *def); /* 1 at least */
+/* Where body `serial` is tried to be put: the next of the points, or anywhere in the region. */
+talus_dvec3 tl_emitter_place(const talus_emitter_def *def, uint64_t serial, uint64_t attempt);
 /* Sets when the first burst comes. */
 void tl_emitter_begin(tl_emitter *emitter);
 bool tl_emitter_is_due(const tl_emitter *emitter, double t1);

@@ -3,6 +3,7 @@
  * Sums are weighted with the length of the step. For a force that weight makes the impulse of the
  * step itself, so that a mean force is momentum over time, exactly. */
 #include "flow/probe.h"
+#include "flow/share.h"
 #include "joint/joint.h"
 
 /* ---- definitions ----------------------------------------------------------------------------- */
@@ -131,15 +132,27 @@ static double kinetic_energy(const tl_model *model, const tl_state *state, uint3
          0.5 * (inertia.x * w.x * w.x + inertia.y * w.y * w.y + inertia.z * w.z * w.z);
 }
 
-void tl_flow_begin_step(tl_flow *flow, const tl_model *model, const tl_state *state) {
+static talus_status reserve_samples(tl_flow *flow, const tl_model *model) {
+  if (!flow->samples) {
+    void *block = NULL;
+    TL_TRY(tl_resize(&block, 0, sizeof *flow->samples));
+    flow->samples = memset(block, 0, sizeof *flow->samples);
+  }
+  return tl_samples_reserve(flow->samples, model);
+}
+
+talus_status tl_flow_begin_step(tl_flow *flow, const tl_model *model, const tl_state *state) {
   for (size_t i = 0; i < flow->probes.count; ++i) {
     tl_probe *probe = &flow->probes.data[i];
+    if (probe->record & TALUS_RECORD_SOLID_FRACTION)
+      TL_TRY(reserve_samples(flow, model));
     if (!probe->on_body || !(probe->record & TALUS_RECORD_TORQUE))
       continue;
     const uint32_t slot = find_slot(model, probe->uid);
     if (slot != TL_NONE)
       probe->centre = state->position[slot];
   }
+  return TALUS_OK;
 }
 
 /* Centre of mass when the contacts were found: at t1 with springs (velocity Verlet), at t0 with
@@ -264,7 +277,7 @@ void tl_flow_probe(tl_flow *flow, const tl_crowd *crowd, const tl_contacts *cont
     else
       measure_region(probe, crowd);
     if (probe->record & TL_RECORD_PACKING)
-      tl_probe_measure_packing(probe, crowd, contacts);
+      tl_probe_measure_packing(probe, crowd, contacts, flow->samples);
   }
 }
 

@@ -16,6 +16,7 @@ enum {
 };
 
 /* Adds a step's stress, solid volume, partners and counts by size to a probe in a region. */
-void tl_probe_measure_packing(tl_probe *probe, const tl_crowd *crowd, const tl_contacts *contacts);
+void tl_probe_measure_packing(tl_probe *probe, const tl_crowd *crowd, const tl_contacts *contacts,
+                              struct tl_samples *samples);
 
 #endif

@@ -17,7 +17,7 @@ static bool is_finite3(talus_dvec3 v) {
 }
 
 /* The axis of a cylinder in double; the length cannot overflow there even for float components. */
-static talus_dvec3 unit_axis(const talus_region *region) {
+talus_dvec3 tl_region_axis(const talus_region *region) {
   const talus_dvec3 axis = tl_widen(region->axis);
   const double longest = fmax(fmax(fabs(axis.x), fabs(axis.y)), fabs(axis.z));
   const talus_dvec3 safe = tl_dscale(axis, 1 / longest);
@@ -72,7 +72,7 @@ bool tl_region_contains(const talus_region *region, talus_dvec3 x) {
   const double square = region->radius * region->radius;
   if (region->kind == TALUS_REGION_SPHERE)
     return tl_ddot(d, d) <= square;
-  const talus_dvec3 axis = unit_axis(region);
+  const talus_dvec3 axis = tl_region_axis(region);
   const double along = tl_ddot(d, axis);
   const talus_dvec3 across = tl_dsub(d, tl_dscale(axis, along));
   return fabs(along) <= 0.5 * region->length && tl_ddot(across, across) <= square;
@@ -100,7 +100,7 @@ talus_box tl_region_bounds(const talus_region *region) {
   if (region->kind == TALUS_REGION_CYLINDER) {
     /* Along axis k the caps reach r sin(angle between the axes), the sides half the length times
      * its cosine. */
-    const triple u = spread(unit_axis(region));
+    const triple u = spread(tl_region_axis(region));
     for (int k = 0; k < 3; ++k)
       half.at[k] = 0.5 * region->length * fabs(u.at[k]) +
                    region->radius * sqrt(fmax(0, 1 - u.at[k] * u.at[k]));
@@ -108,36 +108,8 @@ talus_box tl_region_bounds(const talus_region *region) {
   return (talus_box){tl_dsub(region->at, gather(half)), tl_dadd(region->at, gather(half))};
 }
 
-/* The part of a ball that lies on the near side of a plane whose distance from its centre is d
- * radii (negative: the centre is beyond): 1 less a cap of height (1 - d) r, whose volume is pi h^2
- * (3 r - h)/3. */
-static double share_before(double d) {
-  if (d >= 1)
-    return 1;
-  return d <= -1 ? 0 : 0.25 * (1 + d) * (1 + d) * (2 - d);
-}
-
-static double share_of_ball(const talus_region *region, talus_dvec3 x, double r) {
-  if (region->kind == TALUS_REGION_BOX) {
-    const triple at = spread(x), lo = spread(region->box.lo), hi = spread(region->box.hi);
-    double share = 1;
-    for (int k = 0; k < 3; ++k)
-      share *=
-          share_before((hi.at[k] - at.at[k]) / r) + share_before((at.at[k] - lo.at[k]) / r) - 1;
-    return fmax(share, 0);
-  }
-  const talus_dvec3 d = tl_dsub(x, region->at);
-  if (region->kind == TALUS_REGION_SPHERE)
-    return share_before((region->radius - tl_dlength(d)) / r);
-  const talus_dvec3 axis = unit_axis(region);
-  const double along = tl_ddot(d, axis), half = 0.5 * region->length;
-  const double out = tl_dlength(tl_dsub(d, tl_dscale(axis, along)));
-  return share_before((region->radius - out) / r) *
-         fmax(share_before((half - along) / r) + share_before((half + along) / r) - 1, 0);
-}
-
 /* The image nearest to the middle of the region; axes that are not periodic keep their bits. */
-static talus_dvec3 nearest_image(const tl_model *model, const talus_region *region, talus_dvec3 x) {
+talus_dvec3 tl_region_nearest(const tl_model *model, const talus_region *region, talus_dvec3 x) {
   const talus_domain_def *domain = &model->domain;
   if (!domain->enabled || !(domain->periodic[0] || domain->periodic[1] || domain->periodic[2]))
     return x;
@@ -160,22 +132,21 @@ static bool is_endless(const tl_model *model, const talus_region *region, int k)
          spread(bounds.hi).at[k] - spread(bounds.lo).at[k] >= period * (1 - 1e-9);
 }
 
-double tl_region_share(const tl_model *model, const talus_region *region, talus_dvec3 centre,
-                       double radius) {
+talus_region tl_region_widen(const tl_model *model, const talus_region *region, double by) {
   talus_region wide = *region;
   if (region->kind == TALUS_REGION_BOX) {
     triple lo = spread(region->box.lo), hi = spread(region->box.hi);
     for (int k = 0; k < 3; ++k)
       if (is_endless(model, region, k))
-        lo.at[k] -= 2 * radius, hi.at[k] += 2 * radius;
+        lo.at[k] -= by, hi.at[k] += by;
     wide.box = (talus_box){gather(lo), gather(hi)};
   }
-  return share_of_ball(&wide, nearest_image(model, region, centre), radius);
+  return wide;
 }
 
 bool tl_region_holds(const tl_model *model, const talus_region *region, talus_dvec3 x) {
   return tl_region_contains(region, x) ||
-         tl_region_contains(region, nearest_image(model, region, x));
+         tl_region_contains(region, tl_region_nearest(model, region, x));
 }
 
 /* ---- places within --------------------------------------------------------------------------- */
@@ -231,7 +202,7 @@ talus_dvec3 tl_region_point(const talus_region *region, tl_random *random) {
   }
   /* Any two directions across the axis will do; they are taken in double, so that the disc stays
    * flat in the single build. */
-  const talus_dvec3 axis = unit_axis(region);
+  const talus_dvec3 axis = tl_region_axis(region);
   const double sign = axis.z >= 0 ? 1 : -1, f = -1 / (sign + axis.z); /* Duff et al. 2017 */
   const talus_dvec3 side =
       tl_dvec3(1 + sign * axis.x * axis.x * f, sign * axis.x * axis.y * f, -sign * axis.x);

@@ -108,6 +108,23 @@ double tl_size_usual(const talus_size_def *size) {
   return size->kind == TALUS_SIZE_LOGNORMAL ? number_median(size) : tl_size_largest(size);
 }
 
+double tl_size_least(const talus_size_def *size) {
+  double least = INFINITY;
+  switch (size->kind) {
+  case TALUS_SIZE_ONE:
+    return 1;
+  case TALUS_SIZE_UNIFORM:
+    return size->low;
+  case TALUS_SIZE_LOGNORMAL:
+    return number_median(size) * tl_exp_d(-2 * size->sigma);
+  case TALUS_SIZE_TABLE:
+    for (size_t i = 0; i < size->rows; ++i)
+      if (size->table[2 * i + 1] > 0)
+        least = fmin(least, size->table[2 * i]);
+  }
+  return least;
+}
+
 /* Uniform by number, or uniform by mass: n ~ s^-3, whose distribution function is linear in s^-2.
  */
 static double draw_uniform(const talus_size_def *size, double u) {

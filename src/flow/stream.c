@@ -15,7 +15,8 @@ static double interval(const talus_emitter_def *def, uint64_t group) {
 }
 
 void tl_emitter_begin(tl_emitter *emitter) {
-  emitter->next = emitter->def.from_time + interval(&emitter->def, 0);
+  const talus_emitter_def *def = &emitter->def;
+  emitter->next = def->from_time + (def->rate > 0 ? interval(def, 0) : 0);
 }
 
 /* Bodies so far that came by the clock, not from a sink. */
@@ -36,7 +37,8 @@ void tl_emitter_advance(tl_emitter *emitter) {
   if (emitter->owed > 0) {
     emitter->owed--;
     emitter->returned++;
-  } else if (emitter->def.arrival == TALUS_ARRIVAL_POISSON && clocked(emitter) % burst == 0) {
+  } else if (emitter->def.rate > 0 && emitter->def.arrival == TALUS_ARRIVAL_POISSON &&
+             clocked(emitter) % burst == 0) {
     emitter->next += interval(&emitter->def, clocked(emitter) / burst);
   }
 }
@@ -49,6 +51,16 @@ uint64_t tl_emitter_count_due(const tl_emitter *emitter, double t1, uint64_t mos
     n++;
   }
   return n;
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+
+talus_dvec3 tl_emitter_place(const talus_emitter_def *def, uint64_t serial, uint64_t attempt) {
+  if (def->point_count > 0)
+    return def->points[serial % def->point_count];
+  tl_random random = tl_random_start(def->seed, TL_STREAM_EMIT_POSITION, serial);
+  random.block = (uint32_t)(attempt * TL_REGION_POINT_BLOCKS);
+  return tl_region_point(&def->from, &random);
 }
 
 /* ---- velocities ------------------------------------------------------------------------------ */
@@ -66,14 +78,32 @@ static double draw_flux(double drift, tl_random *random) {
   return mode; /* one of two is accepted at least, so this is never reached */
 }
 
+talus_status tl_thermal_check(double thermal, const char *what) {
+  if (!(thermal >= 0) || !tl_is_finite_d(thermal))
+    return tl_fail(TALUS_ERROR_INVALID, "%s: the thermal speed is %g m/s; it must be 0 or more",
+                   what, thermal);
+  return TALUS_OK;
+}
+
+static talus_dvec3 draw_thermal(talus_vec3 drift, double thermal, tl_random *random) {
+  const double x = tl_random_normal(random), y = tl_random_normal(random);
+  const talus_dvec3 c = tl_dvec3(x, y, tl_random_normal(random));
+  return tl_dadd(tl_widen(drift), tl_dscale(c, thermal));
+}
+
+talus_vec3 tl_fill_velocity(const talus_fill_def *def, uint64_t serial) {
+  if (!(def->thermal > 0))
+    return def->body.velocity;
+  tl_random random = tl_random_start(def->seed, TL_STREAM_FILL_VELOCITY, serial);
+  return tl_narrow(draw_thermal(def->body.velocity, def->thermal, &random));
+}
+
 talus_vec3 tl_emitter_velocity(const talus_emitter_def *def, uint64_t serial) {
   if (!(def->thermal > 0))
     return def->body.velocity;
   tl_random random = tl_random_start(def->seed, TL_STREAM_EMIT_VELOCITY, serial);
-  const double x = tl_random_normal(&random), y = tl_random_normal(&random);
   const talus_dvec3 drift = tl_widen(def->body.velocity);
-  talus_dvec3 v =
-      tl_dadd(drift, tl_dscale(tl_dvec3(x, y, tl_random_normal(&random)), def->thermal));
+  talus_dvec3 v = draw_thermal(def->body.velocity, def->thermal, &random);
   if (def->inflow == TALUS_INFLOW_FLUX) {
     const talus_dvec3 axis = tl_widen(def->from.axis);
     const talus_dvec3 n = tl_dscale(axis, 1 / tl_dlength(axis));
@@ -86,9 +116,7 @@ talus_vec3 tl_emitter_velocity(const talus_emitter_def *def, uint64_t serial) {
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 talus_status tl_emitter_check_stream(const talus_emitter_def *def, const char *what) {
-  if (!(def->thermal >= 0) || !tl_is_finite_d(def->thermal))
-    return tl_fail(TALUS_ERROR_INVALID, "%s: the thermal speed is %g m/s; it must be 0 or more",
-                   what, def->thermal);
+  TL_TRY(tl_thermal_check(def->thermal, what));
   if ((unsigned)def->inflow > TALUS_INFLOW_FLUX || (unsigned)def->arrival > TALUS_ARRIVAL_POISSON)
     return tl_fail(TALUS_ERROR_INVALID, "%s: there is no inflow %d or no arrival %d", what,
                    (int)def->inflow, (int)def->arrival);
@@ -117,8 +145,7 @@ talus_status tl_emitter_check_inlet(const tl_model *model, const tl_state *state
         .shape = shape, .scale = model->property.scale[slot], .rotation = state->rotation[slot]};
     int held = 0;
     for (uint64_t i = 0; i < LOOKS; ++i) {
-      tl_random random = tl_random_start(def->seed, TL_STREAM_EMIT_POSITION, i);
-      const talus_dvec3 place = tl_region_point(&def->from, &random);
+      const talus_dvec3 place = tl_emitter_place(def, i, 0);
       held += tl_revolved_holds(&wall, tl_dsub(place, state->position[slot]));
     }
     if (held == LOOKS)

@@ -105,9 +105,10 @@ TL_FN TRI(face) TRI(face_of)(TRI(vec) a, TRI(vec) b, TRI(vec) c) {
 /* Whether a place is above the inside of the face, or on its edge. */
 TL_FN TRUTH TRI(is_above)(const TRI(face) * f, TRI(vec) p) {
   const NUMBER zero = ALL(0);
-  return (TRI(dot)(f->inward[0], TRI(minus)(p, f->corner[0])) >= zero) &
-         (TRI(dot)(f->inward[1], TRI(minus)(p, f->corner[1])) >= zero) &
-         (TRI(dot)(f->inward[2], TRI(minus)(p, f->corner[2])) >= zero) & (f->per_normal > zero);
+  const TRUTH in0 = TRI(dot)(f->inward[0], TRI(minus)(p, f->corner[0])) >= zero;
+  const TRUTH in1 = TRI(dot)(f->inward[1], TRI(minus)(p, f->corner[1])) >= zero;
+  const TRUTH in2 = TRI(dot)(f->inward[2], TRI(minus)(p, f->corner[2])) >= zero;
+  return in0 & in1 & in2 & (f->per_normal > zero);
 }
 
 /* Height above the plane times |normal|. */

@@ -1,8 +1,8 @@
 /* Ellipsoids against ellipsoids, many pairs at a time (private to src/narrow).
  *
  * A batch is a table whose columns are numbers of pairs: the two matrices M, the way between the
- * centres, the margin. Its pairs go through tl_ellipsoids_contact_quick, eight lanes at a time
- * where the processor has AVX-512 and one by one elsewhere, with the same bits. What the quick
+ * centres, the margin. Its pairs go through tl_ellipsoids_contact_quick, as many at a time
+ * as a register holds, with the bits of one by one. What the quick
  * solver leaves, the caller gives to the careful one. */
 #ifndef TL_NARROW_ELLIPSOID_H
 #define TL_NARROW_ELLIPSOID_H
@@ -77,20 +77,21 @@ void tl_ell_find(const tl_ell_finder *finder, const tl_pair *pairs, size_t count
 /* The entry of the table: one pair, by Newton, with the bits of a batch. */
 tl_narrow_fn tl_narrow_ellipsoids;
 
-/* Contacts of all pairs of the batch. The variants give the same bits. */
+/* Contacts of all pairs of the batch. */
 void tl_ell_batch_run(tl_ell_batch *batch);
-void tl_ell_batch_run_scalar(tl_ell_batch *batch);
-void tl_ell_batch_run_avx512(tl_ell_batch *batch);
 
 /* Yes or no alone, for `count` pairs in columns of `stride` numbers each (M1, M2, D as above; with
  * room for a whole vector at the end): touches[i] is 1 or 0. Touching counts. */
 void tl_ell_overlap(const double *columns, size_t stride, size_t count, uint8_t *touches);
 void tl_ell_overlap_float(const float *columns, size_t stride, size_t count, uint8_t *touches);
-void tl_ell_overlap_scalar(const double *columns, size_t stride, size_t count, uint8_t *touches);
-void tl_ell_overlap_float_scalar(const float *columns, size_t stride, size_t count,
-                                 uint8_t *touches);
-void tl_ell_overlap_avx512(const double *columns, size_t stride, size_t count, uint8_t *touches);
-void tl_ell_overlap_float_avx512(const float *columns, size_t stride, size_t count,
-                                 uint8_t *touches);
+
+/* The same three for an instruction set, with the same bits; and one pair at a time. */
+typedef struct tl_ell_loops {
+  void (*run)(tl_ell_batch *batch);
+  void (*overlap)(const double *columns, size_t stride, size_t count, uint8_t *touches);
+  void (*overlap_float)(const float *columns, size_t stride, size_t count, uint8_t *touches);
+} tl_ell_loops;
+
+extern const tl_ell_loops tl_ell_scalar, tl_ell_generic, tl_ell_avx2, tl_ell_avx512;
 
 #endif

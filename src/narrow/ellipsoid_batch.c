@@ -1,4 +1,4 @@
-/* Pairs of ellipsoids one by one: the reference, and what runs where there is no AVX-512. */
+/* Batches of pairs of ellipsoids; and pairs one by one: the reference of the loops over lanes. */
 #include "narrow/ellipsoid.h"
 #include "base/isa.h"
 
@@ -66,7 +66,7 @@ tl_ell_contact tl_ell_batch_contact(const tl_ell_batch *batch, size_t i) {
   return c;
 }
 
-void tl_ell_batch_run_scalar(tl_ell_batch *batch) {
+static void run(tl_ell_batch *batch) {
   for (size_t i = 0; i < batch->count; ++i) {
     const tl_ell_pair pair = get_pair(&batch->in[0][i], TL_ELL_ROOM);
     tl_ell_contact found;
@@ -84,16 +84,9 @@ void tl_ell_batch_run_scalar(tl_ell_batch *batch) {
   }
 }
 
-void tl_ell_batch_run(tl_ell_batch *batch) {
-  if (tl_isa_now() == TL_ISA_AVX512)
-    tl_ell_batch_run_avx512(batch);
-  else
-    tl_ell_batch_run_scalar(batch);
-}
-
 /* ---- yes or no alone ------------------------------------------------------------------------- */
 
-void tl_ell_overlap_scalar(const double *columns, size_t stride, size_t count, uint8_t *touches) {
+static void overlap(const double *columns, size_t stride, size_t count, uint8_t *touches) {
   for (size_t i = 0; i < count; ++i) {
     const tl_ell_pair pair = get_pair(columns + i, stride);
     touches[i] = tl_ellipsoids_overlap(&pair);
@@ -106,8 +99,7 @@ static tl_ellf_sym get_symf(const float *columns, size_t stride) {
   return m;
 }
 
-void tl_ell_overlap_float_scalar(const float *columns, size_t stride, size_t count,
-                                 uint8_t *touches) {
+static void overlap_float(const float *columns, size_t stride, size_t count, uint8_t *touches) {
   for (size_t i = 0; i < count; ++i) {
     const float *at = columns + i, *d = at + TL_ELL_D * stride;
     const tl_ellf_pair pair = {get_symf(at + TL_ELL_M1 * stride, stride),
@@ -117,16 +109,23 @@ void tl_ell_overlap_float_scalar(const float *columns, size_t stride, size_t cou
   }
 }
 
+/* ---- instruction sets ------------------------------------------------------------------------ */
+
+const tl_ell_loops tl_ell_scalar = {run, overlap, overlap_float};
+
+static const tl_ell_loops *loops_now(void) {
+  static const tl_ell_loops *const all[TL_ISA_COUNT] = {[TL_ISA_GENERIC] = &tl_ell_generic,
+                                                        [TL_ISA_AVX2] = &tl_ell_avx2,
+                                                        [TL_ISA_AVX512] = &tl_ell_avx512};
+  return all[tl_isa_now()];
+}
+
+void tl_ell_batch_run(tl_ell_batch *batch) { loops_now()->run(batch); }
+
 void tl_ell_overlap(const double *columns, size_t stride, size_t count, uint8_t *touches) {
-  if (tl_isa_now() == TL_ISA_AVX512)
-    tl_ell_overlap_avx512(columns, stride, count, touches);
-  else
-    tl_ell_overlap_scalar(columns, stride, count, touches);
+  loops_now()->overlap(columns, stride, count, touches);
 }
 
 void tl_ell_overlap_float(const float *columns, size_t stride, size_t count, uint8_t *touches) {
-  if (tl_isa_now() == TL_ISA_AVX512)
-    tl_ell_overlap_float_avx512(columns, stride, count, touches);
-  else
-    tl_ell_overlap_float_scalar(columns, stride, count, touches);
+  loops_now()->overlap_float(columns, stride, count, touches);
 }

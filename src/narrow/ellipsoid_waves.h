@@ -1,4 +1,4 @@
-/* Yes or no for many pairs, in waves (included once per precision by ellipsoid_avx512.c).
+/* Yes or no for many pairs, in waves (included once per precision by ellipsoid_loops.h).
  *
  * A wave gives every pair of a table a few looks at h(xi). Lanes whose pair has been decided are
  * closed up before the next wave, so that the few hard pairs do not hold up the rest. What must be
@@ -64,7 +64,7 @@ static void WAVES(wave)(WAVES(table) * table, int looks, uint8_t *touches) {
   size_t kept = 0;
   for (size_t i = 0; i < table->count; i += LANES) {
     const size_t left = table->count - i;
-    const BITS all = (BITS)((left >= LANES ? 0u : 1u << left) - 1u);
+    const BITS all = (BITS)((1u << (left >= LANES ? LANES : left)) - 1u);
     const ELL(pair) p = WAVES(load_pair)(&table->column[0][i], WAVE_ROOM);
     NUMBER xi = WAVES(load)(&table->column[15][i]);
     int looked = looks;
@@ -93,7 +93,7 @@ static void WAVES(first_wave)(const REAL *columns, size_t stride, size_t begin, 
   table->count = 0;
   for (size_t i = 0; i < count; i += LANES) {
     const size_t left = count - i;
-    const BITS all = (BITS)((left >= LANES ? 0u : 1u << left) - 1u);
+    const BITS all = (BITS)((1u << (left >= LANES ? LANES : left)) - 1u);
     const ELL(pair) p = WAVES(load_pair)(columns + begin + i, stride);
     const NUMBER zero = {0}, one = zero + 1, start = ELL(start)(p);
     NUMBER xi = SELECT(start > zero, start, one);

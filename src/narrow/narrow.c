@@ -211,7 +211,8 @@ static void find_meshes(void *context, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) {
     mesh_pair *m = &job->meshes[job->mesh_first + i];
     m->found = job->mesh_room + i * TL_NARROW_MAX_POINTS;
-    m->count = find_by_table(job, &m->pair, NULL, m->found);
+    m->count =
+        tl_cancel_look(job->crowd->cancel) ? 0 : find_by_table(job, &m->pair, NULL, m->found);
   }
 }
 
@@ -368,7 +369,7 @@ static void measure_blocks(void *context, size_t begin, size_t end) {
     block->room = 0;
     block->no_entry = NULL;
     block->spheres = job->spheres != NULL;
-    for (size_t k = 0; k < count; k += 64)
+    for (size_t k = 0; k < count && !tl_cancel_look(job->crowd->cancel); k += 64)
       block->room += measure_word(job, block, pairs + k, count - k < 64 ? count - k : 64,
                                   &block->look[k / 64]);
   }
@@ -422,6 +423,8 @@ static void find_in_blocks(void *context, size_t begin, size_t end) {
   tl_pair pairs[PAIRS_PER_BLOCK];
   for (size_t i = job->first + begin; i < job->first + end; ++i) {
     pair_block *block = &job->blocks[i];
+    if (tl_cancel_look(job->crowd->cancel))
+      return;
     block->count = block->room;
     if (block->spheres)
       continue; /* written where they go */
@@ -507,6 +510,7 @@ static talus_status plan_batches(const work *job, size_t *most) {
 static talus_status run_batch(work *job, size_t blocks, tl_contacts *contacts) {
   const tl_par *par = &job->model->par;
   tl_for(par, blocks, GRAIN, find_in_blocks, job);
+  TL_GO_ON(job->crowd->cancel); /* else blocks are not counted */
   size_t total = contacts->count;
   for (size_t i = job->first; i < job->first + blocks; ++i) {
     job->blocks[i].target = total;
@@ -525,6 +529,7 @@ static talus_status run_batches(work *job, tl_contacts *contacts) {
   TL_TAKE(arena, job->block_count, &job->blocks);
   TL_TRY(tl_spheres_take(job->crowd, job->pairs->count, job->margins, &job->spheres));
   TL_TRY(search_meshes(job));
+  TL_GO_ON(job->crowd->cancel);
   tl_for(&job->model->par, job->block_count, GRAIN, measure_blocks, job);
   size_t most;
   TL_TRY(plan_batches(job, &most));

@@ -1,4 +1,4 @@
-/* Pairs of spheres: rows of bodies, and the plain loops. */
+/* Pairs of spheres: rows of bodies, and the plain loops, the reference of those over lanes. */
 #include "narrow/spheres.h"
 #include "base/isa.h"
 
@@ -81,6 +81,8 @@ static void write(const tl_sphere_row *rows, const tl_pair *pairs, size_t count,
 const tl_sphere_loops tl_spheres_plain = {meet, write};
 
 const tl_sphere_loops *tl_spheres_loops(void) {
-  return tl_isa_now() == TL_ISA_AVX512 && !tl_spheres_plain_of_tests ? &tl_spheres_avx512
-                                                                     : &tl_spheres_plain;
+  static const tl_sphere_loops *const all[TL_ISA_COUNT] = {[TL_ISA_GENERIC] = &tl_spheres_generic,
+                                                           [TL_ISA_AVX2] = &tl_spheres_avx2,
+                                                           [TL_ISA_AVX512] = &tl_spheres_avx512};
+  return tl_spheres_plain_of_tests ? &tl_spheres_plain : all[tl_isa_now()];
 }

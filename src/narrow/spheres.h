@@ -1,6 +1,6 @@
 /* Pairs of spheres, the overwhelming majority of most scenes: which of many meet, and their
- * contacts (private to src/narrow). A plain loop of each for any processor, and one with AVX-512
- * that gives the same bits. */
+ * contacts (private to src/narrow). One of each for an instruction set, and a plain loop that
+ * gives the same bits. */
 #ifndef TL_NARROW_SPHERES_H
 #define TL_NARROW_SPHERES_H
 
@@ -20,7 +20,8 @@ typedef struct tl_sphere_loops {
   void (*write)(const tl_sphere_row *rows, const tl_pair *pairs, size_t count, tl_contact *out);
 } tl_sphere_loops;
 
-extern const tl_sphere_loops tl_spheres_plain, tl_spheres_avx512;
+extern const tl_sphere_loops tl_spheres_plain, tl_spheres_generic, tl_spheres_avx2,
+    tl_spheres_avx512;
 
 /* For tests: the plain loops wherever it runs. */
 extern bool tl_spheres_plain_of_tests;

@@ -9,7 +9,7 @@
 
 #define MEMBER(row, member) sizeof(((row *)NULL)->member)
 #define COLUMN(row, name, member, scalar, type, rule, limit)                                       \
-  { #name, offsetof(row, member), MEMBER(row, member) / sizeof(scalar), type, rule, limit }
+  { #name, offsetof(row, member), MEMBER(row, member) / (sizeof(scalar)), type, rule, limit }
 
 #define U32(row, name, member)    COLUMN(row, name, member, uint32_t, TL_H5_U32, TL_RULE_ANY, 0)
 #define U64(row, name, member)    COLUMN(row, name, member, uint64_t, TL_H5_U64, TL_RULE_ANY, 0)
@@ -405,6 +405,8 @@ static const tl_column emitters_columns[] = {
     LATE_U64(tl_emitter, owed, owed, 8),
     LATE_U64(tl_emitter, returned, returned, 8),
     LATE_DOUBLE(tl_emitter, next, next, 8),
+    LATE_DOUBLE(tl_emitter, points, def.points, 9),
+    LATE_U32(tl_emitter, point_count, def.point_count, 9),
 };
 TABLE(tl_emitter, emitters);
 

@@ -23,6 +23,7 @@ typedef struct builder {
   TL_ARRAY(char *) own_keys;
   TL_ARRAY(size_t) first; /* of each entry of `bodies`: how many bodies there were before it */
   tl_from_names borrowed; /* materials of other runs */
+  tl_from_names left;     /* emitters and sinks of those */
   tl_gather mistakes;     /* of entries; the next one has its turn all the same */
 } builder;
 
@@ -318,6 +319,7 @@ static talus_status add_fill(builder *b, const tl_scene_fill *fill, const char *
   def.random_rotation = fill->rotation.is_random;
   def.seed = seed_of(b->scene, fill->seed);
   def.allow_fewer = fill->allow_fewer;
+  def.thermal = fill->thermal;
   return talus_world_fill(b->world, &def, NULL);
 }
 
@@ -366,7 +368,7 @@ static talus_status add_bodies(builder *b) {
       continue;
     const talus_status status = body->fill    ? add_fill(b, body->fill, body->name)
                                 : body->from  ? tl_scene_add_from(b->scene, b->world, &b->materials,
-                                                                  body->from, &b->borrowed)
+                                                                  body->from, &b->borrowed, &b->left)
                                 : body->table ? add_table(b, body->table)
                                               : add_body(b, body);
     /* The messages of a fill begin with the word. */
@@ -427,6 +429,9 @@ static talus_status add_emitter(builder *b, const tl_scene_emitter *emitter) {
   def.inflow = (talus_inflow)emitter->inflow;
   def.arrival = (talus_arrival)emitter->arrival;
   def.burst = emitter->burst;
+  def.point_count = (uint32_t)emitter->from.points.rows.count;
+  if (def.point_count > 0)
+    memcpy(def.points, emitter->from.points.rows.data, def.point_count * sizeof *def.points);
   return talus_world_add_emitter(b->world, &def);
 }
 
@@ -494,6 +499,46 @@ static void add_entry(const builder *b, tl_text *text, size_t entry) {
     tl_text_add(text, " (`%s`)", body->name);
 }
 
+/* "scene.yaml:7:5: " of an entry of `bodies`. */
+static void add_place(const builder *b, tl_text *text, size_t entry) {
+  const tl_object *at = &((const tl_scene_body *)b->scene->bodies.data)[entry].object;
+  tl_text_add(text, "%s:", b->scene->name);
+  if (at->origin == 0)
+    tl_text_add(text, "%u:%u:", at->line, at->column);
+  tl_text_add(text, " ");
+}
+
+/* Sizes of a table that look like millimetres; those that a scene says itself: warn_size.c. */
+static void warn_heavy_rows(const builder *b, size_t entry) {
+  const size_t end =
+      entry + 1 < b->first.count ? b->first.data[entry + 1] : talus_world_body_count(b->world);
+  double most = TL_WARN_HEAVIEST;
+  for (size_t slot = b->first.data[entry]; slot < end; ++slot) {
+    talus_body body;
+    talus_body_info info;
+    if (talus_world_body_at(b->world, slot, &body) == TALUS_OK &&
+        talus_world_get_body(b->world, body, &info) == TALUS_OK && info.kind == TALUS_FREE)
+      most = fmax(most, (double)info.mass);
+  }
+  if (!(most > TL_WARN_HEAVIEST))
+    return;
+  tl_text text = {0};
+  add_place(b, &text, entry);
+  add_entry(b, &text, entry);
+  tl_text_add(&text, " has %.2g kg; sizes are in metres: a table in mm needs `scale: 0.001`", most);
+  tl_warn_add_way_out(&text, TL_WARN_HEAVY_BODY);
+  if (text.status == TALUS_OK)
+    b->log(b->log_context, 1, text.data);
+  tl_text_drop(&text);
+}
+
+static void warn_heavy(const builder *b) {
+  const tl_scene_body *bodies = b->scene->bodies.data;
+  for (size_t i = 0; i < b->scene->bodies.count; ++i)
+    if (bodies[i].table && !bodies[i].table->fixed)
+      warn_heavy_rows(b, i);
+}
+
 static void warn_overlap(const builder *b) {
   tl_overlap deep;
   /* A pair that cannot be handled is for the first step to tell. */
@@ -502,12 +547,8 @@ static void warn_overlap(const builder *b) {
   /* The later entry is the one that was put into the other. */
   const size_t one = entry_of(b, deep.slot_a), other = entry_of(b, deep.slot_b);
   const size_t late = one > other ? one : other, early = one > other ? other : one;
-  const tl_object *at = &((const tl_scene_body *)b->scene->bodies.data)[late].object;
   tl_text text = {0};
-  tl_text_add(&text, "%s:", b->scene->name);
-  if (at->origin == 0)
-    tl_text_add(&text, "%u:%u:", at->line, at->column);
-  tl_text_add(&text, " ");
+  add_place(b, &text, late);
   add_entry(b, &text, late);
   tl_text_add(&text, " and ");
   add_entry(b, &text, early);
@@ -518,6 +559,33 @@ static void warn_overlap(const builder *b) {
                 deep.count == 2 ? "" : "s", deep.count == 2 ? "s" : "");
   tl_text_add(&text, "; they are pushed apart; expected bodies that touch at most");
   tl_warn_add_way_out(&text, TL_WARN_OVERLAP);
+  if (text.status == TALUS_OK)
+    b->log(b->log_context, 1, text.data);
+  tl_text_drop(&text);
+}
+
+/* A branch goes on without what came in and went out, unless the scene has its own. */
+static void warn_left_behind(const builder *b) {
+  const talus_scene *scene = b->scene;
+  const tl_scene_body *bodies = scene->bodies.data;
+  size_t entry = 0;
+  if (b->left.count == 0 || scene->emit.count > 0 || scene->sinks.count > 0)
+    return;
+  while (!bodies[entry].from)
+    entry++;
+  tl_text text = {0};
+  add_place(b, &text, entry);
+  tl_text_add(&text, "bodies.%zu.from: ", entry);
+  for (size_t i = 0; i < b->left.count; ++i)
+    tl_text_add(&text, "%s%s",
+                i == 0                   ? ""
+                : i + 1 == b->left.count ? " and "
+                                         : ", ",
+                b->left.data[i]);
+  tl_text_add(&text,
+              " of that run do%s not come along: copy `emit` and `sinks` from its scene.yaml",
+              b->left.count == 1 ? "es" : "");
+  tl_warn_add_way_out(&text, TL_WARN_LEFT_BEHIND);
   if (text.status == TALUS_OK)
     b->log(b->log_context, 1, text.data);
   tl_text_drop(&text);
@@ -536,6 +604,10 @@ static talus_status add_all(builder *b) {
   const bool all_there = b->mistakes.count == 0;
   if (all_there && b->log && !(b->scene->quiet & TL_WARN_OVERLAP))
     warn_overlap(b);
+  if (all_there && b->log && !(b->scene->quiet & TL_WARN_HEAVY_BODY))
+    warn_heavy(b);
+  if (all_there && b->log && !(b->scene->quiet & TL_WARN_LEFT_BEHIND))
+    warn_left_behind(b);
   return add_flow(b, all_there);
 }
 
@@ -569,6 +641,7 @@ static talus_status build(builder *b, const talus_world_def *def,
   tl_array_free(&b->own_keys);
   tl_array_free(&b->first);
   tl_from_names_free(&b->borrowed);
+  tl_from_names_free(&b->left);
   if (status == TALUS_OK)
     *world = b->world;
   else

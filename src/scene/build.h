@@ -35,9 +35,10 @@ void tl_scene_free_course(const tl_scene_course *course, talus_table *rows);
 talus_status tl_scene_load_body(const talus_scene *scene, talus_world *world,
                                 const tl_scene_body *body);
 
-/* Adds the bodies of another run. Names of its materials go to `seen`. */
+/* Adds the bodies of another run. Names of its materials go to `seen`, emitters and sinks that it
+ * had to `flow`. */
 talus_status tl_scene_add_from(const talus_scene *scene, talus_world *world,
                                const tl_names *materials, const tl_scene_from *from,
-                               tl_from_names *seen);
+                               tl_from_names *seen, tl_from_names *flow);
 
 #endif

@@ -122,7 +122,7 @@ static talus_status load_world(const talus_scene *scene, const char *folder, tal
 
 talus_status tl_scene_add_from(const talus_scene *scene, talus_world *world,
                                const tl_names *materials, const tl_scene_from *from,
-                               tl_from_names *seen) {
+                               tl_from_names *seen, tl_from_names *flow) {
   taker t = {.scene = scene, .materials = materials};
   talus_take_def def = {0};
   talus_world *old = NULL;
@@ -131,6 +131,8 @@ talus_status tl_scene_add_from(const talus_scene *scene, talus_world *world,
     status = load_world(scene, from->from, &old);
   if (status == TALUS_OK)
     status = tl_world_borrow(world, old, &def, scene->materials.count, seen);
+  if (status == TALUS_OK)
+    status = tl_world_list_flow(old, flow);
   talus_world_destroy(old);
   release(&t);
   return status;

@@ -35,14 +35,15 @@ static talus_status set_course(const talus_scene *scene, talus_world *world, tal
   return status;
 }
 
-/* Of a box, seen along the axis: the sum of its faces' areas times how much they face it. */
+/* Of a box or a cylinder, seen along the axis: the sum of its faces' areas times how much they face
+ * it; a cylinder's side is seen as a rectangle. */
 static talus_status find_area(const talus_world *world, talus_body body, const double axis[3],
                               double *area) {
   talus_body_info info;
   talus_shape_info shape;
   TL_TRY(talus_world_get_body(world, body, &info));
   TL_TRY(talus_world_get_shape(world, info.shape.index, &shape));
-  if (shape.kind != TALUS_BOX)
+  if (shape.kind != TALUS_BOX && shape.kind != TALUS_CYLINDER)
     return tl_fail(TALUS_ERROR_INVALID,
                    "press.pressure is on a %s; give its `area`, or the `force`",
                    talus_shape_kind_name(shape.kind));
@@ -54,6 +55,11 @@ static talus_status find_area(const talus_world *world, talus_body body, const d
   /* Into the box's own axes. */
   const talus_quat own = tl_quat_mul(info.rotation, tl_quat_conj(shape.axes));
   const talus_dvec3 n = tl_widen(tl_quat_unrotate(own, a));
+  if (shape.kind == TALUS_CYLINDER) {
+    const double flat = sqrt(n.x * n.x + n.y * n.y);
+    *area = (TL_PI / 4 * edge[0] * edge[0] * fabs(n.z) + edge[0] * edge[2] * flat) / tl_dlength(n);
+    return TALUS_OK;
+  }
   *area = (fabs(n.x) * edge[1] * edge[2] + fabs(n.y) * edge[0] * edge[2] +
            fabs(n.z) * edge[0] * edge[1]) /
           tl_dlength(n);

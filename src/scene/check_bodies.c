@@ -53,13 +53,15 @@ static void check_profile(tl_checker *checker, tl_node_id node, const tl_scene_s
       given = keys[i];
   if (!given && tl_object_has(&tl_schema_shape, shape, "sides") &&
       !tl_object_has(&tl_schema_shape, shape, "mesh"))
-    tl_problem_add(checker->problems, tl_check_mark(checker, node, "sides"),
-                   "%s.sides is for a revolved wall or a mesh; expected it with `revolved`, "
-                   "`tube`, `funnel` or `mesh`",
-                   path);
-  if (tl_scene_shape_kind(shape) != TALUS_REVOLVED)
+    tl_problem_add(
+        checker->problems, tl_check_mark(checker, node, "sides"),
+        "%s.sides is for a revolved wall or a mesh; expected it with `revolved`, `tube`, "
+        "`funnel` or `mesh`",
+        path);
+  if (tl_scene_shape_kind(shape) != TALUS_REVOLVED || checker->status != TALUS_OK)
     return;
-  const char *fault = tl_scene_shape_fault(shape);
+  const char *fault;
+  checker->status = tl_scene_shape_fault(shape, &fault);
   if (fault)
     tl_problem_add(checker->problems, tl_check_mark(checker, node, given), "%s.%s: %s", path, given,
                    fault);
@@ -360,9 +362,10 @@ static void check_fill(tl_checker *checker, tl_node_id node, tl_scene_fill *fill
   note_group(checker, fill->group);
   tl_check_region(checker, node, "in", &fill->in, path);
   check_size(checker, node, &fill->size, path);
-  static const char *const state[] = {"velocity", "spin"};
-  const double *const values[] = {fill->velocity, fill->spin};
-  for (int i = 0; i < 2; ++i)
+  static const char *const state[] = {"velocity", "spin", "thermal"};
+  const double heat[3] = {fill->thermal, 0, 0};
+  const double *const values[] = {fill->velocity, fill->spin, heat};
+  for (int i = 0; i < 3; ++i)
     if (fill->fixed && tl_object_good(&tl_schema_fill, fill, state[i]) && !is_zero(values[i]))
       tl_problem_add(checker->problems, tl_check_mark(checker, node, state[i]),
                      "%s.%s is given for bodies that are fixed; expected none", path, state[i]);
@@ -399,6 +402,29 @@ void tl_check_bodies(tl_checker *checker) {
   }
 }
 
+static bool is_recycled(const talus_scene *scene, const char *name) {
+  const tl_scene_sink *sinks = scene->sinks.data;
+  for (size_t i = 0; name && i < scene->sinks.count; ++i)
+    if (sinks[i].recycle && strcmp(sinks[i].recycle, name) == 0)
+      return true;
+  return false;
+}
+
+static void check_source(tl_checker *checker, tl_node_id node, const tl_scene_emitter *emitter,
+                         const char *path) {
+  tl_check_region(checker, node, "from", &emitter->from, path);
+  if (emitter->from.points.rows.count > TALUS_EMITTER_POINTS)
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, "from"),
+                   "%s.from.points are %zu; expected %d at most, or several emitters", path,
+                   emitter->from.points.rows.count, TALUS_EMITTER_POINTS);
+  if (tl_object_good(&tl_schema_emitter, emitter, "rate") && emitter->rate == 0 &&
+      !is_recycled(checker->scene, emitter->name))
+    tl_problem_add(checker->problems, tl_check_mark(checker, node, "rate"),
+                   "%s.rate is 0, and no sink recycles to it; expected more than 0, or a sink with "
+                   "`recycle` and its name",
+                   path);
+}
+
 void tl_check_emitters(tl_checker *checker) {
   tl_scene_emitter *emitters = checker->scene->emit.data;
   const tl_map *map = &tl_schema_emitter;
@@ -414,7 +440,7 @@ void tl_check_emitters(tl_checker *checker) {
       check_free_shape(checker, node, &emitter->shape, path);
       check_material(checker, node, map, emitter, &emitter->material, path);
       note_group(checker, emitter->group);
-      tl_check_region(checker, node, "from", &emitter->from, path);
+      check_source(checker, node, emitter, path);
       check_size(checker, node, &emitter->size, path);
       if (tl_object_good(map, emitter, "until") && tl_object_good(map, emitter, "from_time") &&
           emitter->until <= emitter->from_time)

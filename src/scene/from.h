@@ -18,6 +18,10 @@ void tl_from_names_free(tl_from_names *names);
 talus_status tl_from_check_material(const talus_scene *scene, const char *name,
                                     const tl_from_names *seen);
 
+/* Emitters and sinks of another world that are still at work, as messages name them: "emitter
+ * `spout`". In world/borrow.c. */
+talus_status tl_world_list_flow(const talus_world *old, tl_from_names *list);
+
 /* Adds bodies of another world, in its order (talus_world_take). The first `own` materials of the
  * world replace those of the same name. Names of the other world's materials go to `seen` (may be
  * NULL). In world/borrow.c: a stage does not look into worlds. */

@@ -490,13 +490,15 @@ static bool read_rows(tl_reader *reader, tl_node_id node, const tl_key *key, tl_
   return is_good;
 }
 
-/* Points in place or, where points are x, y, z, the name of a file. */
+/* Points in place or, where points are x, y, z and the key does not ask for a list, the name of a
+ * file. */
 static bool read_points(tl_reader *reader, tl_node_id node, const tl_key *key,
                         tl_scene_points *points) {
   const tl_node *at = tl_node_at(reader->document, node);
   if (at->kind == TL_NODE_LIST && at->count > 0)
     return read_rows(reader, node, key, &points->rows);
-  if (key->count != 3 || at->kind != TL_NODE_SCALAR || at->length == 0) {
+  if (key->count != 3 || (key->flags & TL_KEY_FULL) || at->kind != TL_NODE_SCALAR ||
+      at->length == 0) {
     tl_refuse_value(reader, node, key);
     return false;
   }

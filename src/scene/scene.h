@@ -151,6 +151,7 @@ typedef struct tl_scene_region {
   tl_object object;
   double box[6]; /* low corner, high corner */
   tl_scene_round sphere, cylinder, disc;
+  tl_scene_points points; /* of an emitter */
 } tl_scene_region;
 
 typedef struct tl_scene_lognormal {
@@ -207,6 +208,7 @@ typedef struct tl_scene_fill {
   char *group;
   uint64_t seed;
   bool allow_fewer;
+  double thermal;
 } tl_scene_fill;
 
 typedef struct tl_scene_limits {

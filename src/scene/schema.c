@@ -66,22 +66,24 @@ static const tl_words frame_fields = {
     NULL};
 
 static const tl_words warnings = {
-    WORDS({"large-step", TL_WARN_LARGE_STEP, "a body moves more than its radius in a step"},
-          {"light-density", TL_WARN_LIGHT_DENSITY, "a density that looks like g/cm3"},
-          {"high-friction", TL_WARN_HIGH_FRICTION, "a friction that looks like an angle"},
-          {"odd-gravity", TL_WARN_ODD_GRAVITY, "gravity upwards, in cm/s2 or in mm/s2"},
-          {"short-run", TL_WARN_SHORT_RUN, "less than ten steps"},
-          {"dense-fill", TL_WARN_DENSE_FILL, "more bodies than a random packing can hold"},
-          {"unused-material", TL_WARN_UNUSED_MATERIAL, "no body is made of it"},
-          {"unused-shape", TL_WARN_UNUSED_SHAPE, "no body has it"},
-          {"overlap", TL_WARN_OVERLAP, "bodies overlap at the start"},
-          {"large-rolling", TL_WARN_LARGE_ROLLING, "a rolling resistance longer than a radius"},
-          {"idle-key", TL_WARN_IDLE_KEY, "a key that does nothing for the kind or method chosen"},
-          {"soft-springs", TL_WARN_SOFT_SPRINGS,
-           "springs that let bodies sink by more than a hundredth of their radius"},
-          {"narrow-throat", TL_WARN_NARROW_THROAT, "balls too large to pass a revolved wall"},
-          {"heavy-body", TL_WARN_HEAVY_BODY,
-           "a body above a thousand tonnes: its size may be in mm"}),
+    WORDS(
+        {"large-step", TL_WARN_LARGE_STEP, "a body moves more than its radius in a step"},
+        {"light-density", TL_WARN_LIGHT_DENSITY, "a density that looks like g/cm3"},
+        {"high-friction", TL_WARN_HIGH_FRICTION, "a friction that looks like an angle"},
+        {"odd-gravity", TL_WARN_ODD_GRAVITY, "gravity upwards, in cm/s2 or in mm/s2"},
+        {"short-run", TL_WARN_SHORT_RUN, "less than ten steps"},
+        {"dense-fill", TL_WARN_DENSE_FILL, "more bodies than a random packing can hold"},
+        {"unused-material", TL_WARN_UNUSED_MATERIAL, "no body is made of it"},
+        {"unused-shape", TL_WARN_UNUSED_SHAPE, "no body has it"},
+        {"overlap", TL_WARN_OVERLAP, "bodies overlap at the start"},
+        {"large-rolling", TL_WARN_LARGE_ROLLING, "a rolling resistance longer than a radius"},
+        {"idle-key", TL_WARN_IDLE_KEY, "a key that does nothing for the kind or method chosen"},
+        {"soft-springs", TL_WARN_SOFT_SPRINGS,
+         "springs that let bodies sink by more than a hundredth of their radius"},
+        {"narrow-throat", TL_WARN_NARROW_THROAT, "balls too large to pass a revolved wall"},
+        {"heavy-body", TL_WARN_HEAVY_BODY, "a body above a thousand tonnes: its size may be in mm"},
+        {"left-behind", TL_WARN_LEFT_BEHIND,
+         "emitters and sinks of a run whose bodies are taken `from` it"}),
     NULL};
 
 static const tl_words strict_words = {
@@ -249,6 +251,12 @@ const tl_map tl_schema_motion = {
   KEY(OWNER, seed, INTEGER), .range = {0, 18446744073709551615.0, false}, .fallback = "1",         \
                              .example = "7", .help = "seed of its random numbers"
 
+#define THERMAL_KEY                                                                                \
+  KEY(OWNER, thermal, NUMBER), NOT_NEGATIVE,                                                       \
+      .unit = "m/s", .fallback = "0", .example = "0.1",                                            \
+      .help = "standard deviation of each velocity component about "                               \
+              "`velocity`: sqrt(kT/m)"
+
 /* ---- regions and sizes ----------------------------------------------------------------------- */
 
 #define OWNER tl_scene_round
@@ -301,13 +309,17 @@ static const tl_map source_map = {
     .title = "a region of an emitter",
     .size = sizeof(OWNER),
     .help = "Where the centres of emitted bodies appear: `from` of an emitter.",
-    .keys =
-        (const tl_key[]){{BOX_KEY "; the box may be flat", .flags = TL_KEY_ONE_OF | TL_KEY_FLAT},
-                         {BALL_KEY},
-                         {CYLINDER_KEY},
-                         {KEY(OWNER, disc, MAP), .map = &disc_map, .flags = TL_KEY_ONE_OF,
-                          .example = "{at: [0, 0, 4], radius: 0.5}", .help = "a flat disc"},
-                         {0}}};
+    .keys = (const tl_key[]){
+        {BOX_KEY "; the box may be flat", .flags = TL_KEY_ONE_OF | TL_KEY_FLAT},
+        {BALL_KEY},
+        {CYLINDER_KEY},
+        {KEY(OWNER, disc, MAP), .map = &disc_map, .flags = TL_KEY_ONE_OF,
+         .example = "{at: [0, 0, 4], radius: 0.5}", .help = "a flat disc"},
+        {KEY(OWNER, points, POINTS), .count = 3, ANY, .unit = "m",
+         .flags = TL_KEY_ONE_OF | TL_KEY_FULL, .expected = "up to 64 points [[x, y, z], ...], in m",
+         .example = "[[0, 1, 0], [0, -1, 0]]",
+         .help = "points, one after the other, and again from the first"},
+        {0}}};
 #undef OWNER
 
 #define OWNER tl_scene_lognormal
@@ -372,6 +384,7 @@ const tl_map tl_schema_fill = {
         {SEED_KEY},
         {KEY(OWNER, allow_fewer, FLAG), .fallback = "false", .example = "true",
          .help = "continue if not all of them fit"},
+        {THERMAL_KEY},
         {0}}};
 #undef OWNER
 
@@ -494,8 +507,8 @@ const tl_map tl_schema_emitter = {
          .help = "what messages call it"},
         {KEY(OWNER, shape, SHAPE), SHAPE_HELP},
         {MATERIAL_KEY},
-        {KEY(OWNER, rate, NUMBER), .range = {0, 1e12, true}, .unit = "1/s", .example = "500",
-         .help = "bodies per second"},
+        {KEY(OWNER, rate, NUMBER), .range = {0, 1e12, false}, .unit = "1/s", .example = "500",
+         .help = "bodies per second; 0: those alone that sinks `recycle`"},
         {KEY(OWNER, from, MAP), .map = &source_map,
          .example = "{disc: {at: [0, 0, 4], radius: 0.5}}", .help = "where their centres appear"},
         {VELOCITY_KEY},
@@ -508,9 +521,7 @@ const tl_map tl_schema_emitter = {
         {ROTATIONS_KEY},
         {GROUP_KEY},
         {SEED_KEY},
-        {KEY(OWNER, thermal, NUMBER), NOT_NEGATIVE, .unit = "m/s", .fallback = "0",
-         .example = "0.1",
-         .help = "standard deviation of each velocity component about `velocity`: sqrt(kT/m)"},
+        {THERMAL_KEY},
         {KEY(OWNER, inflow, WORD), .words = &inflows, .fallback = "volume", .example = "flux",
          .help = "how thermal velocities are distributed"},
         {KEY(OWNER, arrival, WORD), .words = &arrivals, .fallback = "regular", .example = "poisson",

@@ -21,7 +21,8 @@ const tl_map tl_schema_press = {
          .help = "or with this pressure on `area`"},
         {KEY(OWNER, area, NUMBER), POSITIVE, .unit = "m2", .flags = TL_KEY_OPTIONAL,
          .example = "0.04",
-         .help = "area for `pressure`; otherwise the cross-section of the box along the axis"},
+         .help =
+             "that `pressure` acts on; otherwise that of the box or cylinder, seen along the axis"},
         {KEY(OWNER, max_speed, NUMBER), POSITIVE, .unit = "m/s", .example = "0.1",
          .help = "its largest speed"},
         {0}}};

@@ -163,14 +163,17 @@ talus_status tl_scene_add_shape(const talus_scene *scene, const tl_scene_shape *
   return status;
 }
 
-const char *tl_scene_shape_fault(const tl_scene_shape *shape) {
+talus_status tl_scene_shape_fault(const tl_scene_shape *shape, const char **fault) {
   talus_shape_def def = shape_def(shape);
   talus_shape_info info;
   def.name = NULL;
-  if (talus_shape_measure(&def, &info) == TALUS_OK)
-    return NULL;
+  *fault = NULL;
+  const talus_status status = talus_shape_measure(&def, &info);
+  if (status == TALUS_OK || status == TALUS_ERROR_MEMORY)
+    return status;
   const char *message = tl_last_message(), *behind = strstr(message, ": ");
-  return behind ? behind + 2 : message;
+  *fault = behind ? behind + 2 : message;
+  return TALUS_OK;
 }
 
 /* ---- for warnings ---------------------------------------------------------------------------- */

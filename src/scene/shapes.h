@@ -17,8 +17,8 @@ talus_status tl_scene_define_shape(const talus_scene *scene, const tl_scene_shap
                                    talus_shape_def *def, talus_mesh *lists);
 
 /* What is wrong with a shape without a file, in the words of the call that makes it; NULL: nothing.
- * Valid until the next failure. */
-const char *tl_scene_shape_fault(const tl_scene_shape *shape);
+ * Valid until the next failure. TALUS_ERROR_MEMORY: it could not be seen. */
+talus_status tl_scene_shape_fault(const tl_scene_shape *shape, const char **fault);
 
 /* The shape as it would be written: equal shapes, equal text. */
 talus_status tl_scene_write_shape(const talus_scene *scene, const tl_scene_shape *shape,

@@ -5,6 +5,8 @@
 
 #include "scene/check.h"
 
+#include <math.h>
+
 /* Bits of talus_scene.quiet; schema.c has their names and what they are about. */
 enum {
   TL_WARN_LARGE_STEP = 1,
@@ -20,8 +22,12 @@ enum {
   TL_WARN_IDLE_KEY = 1024,
   TL_WARN_SOFT_SPRINGS = 2048,
   TL_WARN_HEAVY_BODY = 4096,
-  TL_WARN_NARROW_THROAT = 8192
+  TL_WARN_NARROW_THROAT = 8192,
+  TL_WARN_LEFT_BEHIND = 16384 /* likewise */
 };
+
+/* kg: above, hardly anything that moves in one piece, but ships and asteroids. */
+#define TL_WARN_HEAVIEST 1e6
 
 /* Fills scene->warnings, in the order of the file, from a scene that was found valid. */
 void tl_check_warn(tl_checker *checker);
@@ -88,6 +94,31 @@ typedef struct tl_soft_body {
  * each material of the world. 0: nobody takes it. In world/stiffness.c. */
 talus_status tl_world_find_stiffness(talus_world *world, const tl_soft_body *of, size_t bodies,
                                      double dt, double *stiffness);
+
+/* How deep springs of `stiffness: auto` let the bodies of a world sink that has not begun. */
+typedef struct tl_soft_step {
+  double least;        /* s: the step for which it is `allowed`; INFINITY: they do not sink */
+  double per_step;     /* N s2/m: the stiffness times dt^2 */
+  double depth;        /* m: with the step that the world has; allowed: a share of a radius */
+  double allowed;      /* m */
+  double impact, fall; /* m/s, m: of the body that sinks deepest */
+  uint64_t uid;        /* of it */
+} tl_soft_step;
+
+/* share: of the smallest free radius, that overlaps may be. In world/soft_step.c. */
+talus_status tl_world_find_soft_step(talus_world *world, double share, tl_soft_step *found);
+
+/* The load of a body at the bottom of a heap over its weight: layers of its size, as many as fit
+ * under its fall, take `PACKED` of space on a square 2 r wide. */
+static inline double tl_soft_layers(double fall, double radius) {
+  return 3 * 0.6 / 3.14159265358979323846 * fall / radius;
+}
+
+/* The step for which W dt^2/K + v sqrt(m/K) dt is `allowed`; infinite where both are 0. */
+static inline double tl_soft_step_for(double load, double push, double per_step, double allowed) {
+  const double a = load / per_step, b = push / sqrt(per_step);
+  return 2 * allowed / (b + sqrt(b * b + 4 * a * allowed));
+}
 
 /* ---- overlaps of a new world ----------------------------------------------------------------- */
 

@@ -6,9 +6,6 @@
 
 #define PI 3.14159265358979323846
 
-#define HEAVIEST                                                                                   \
-  1e6 /* kg: above, hardly anything that moves in one piece, but ships and asteroids */
-
 static void keep_heaviest(void *context, const tl_mover *who) {
   tl_mover *most = context;
   if (who->heaviest > most->heaviest)
@@ -16,9 +13,9 @@ static void keep_heaviest(void *context, const tl_mover *who) {
 }
 
 void tl_warn_size(tl_warner *warner) {
-  tl_mover most = {.heaviest = HEAVIEST};
+  tl_mover most = {.heaviest = TL_WARN_HEAVIEST};
   tl_warn_movers(warner->checker, keep_heaviest, &most);
-  if (!(most.heaviest > HEAVIEST))
+  if (!(most.heaviest > TL_WARN_HEAVIEST))
     return;
   const tl_scene_material *materials = warner->checker->scene->materials.data;
   const double volume = most.heaviest / materials[most.material].density;

@@ -12,11 +12,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#define PI 3.14159265358979323846
-
 #define SHARE_MOST 0.01 /* of a radius, that bodies may overlap by */
 #define DT_MOST    1e-3 /* s: what a step is where nothing asks for less */
-#define PACKED     0.6  /* share of space that a heap takes */
 #define MANY       1000 /* bodies, of which a body has as many neighbours as of more */
 
 typedef struct soft_find {
@@ -74,8 +71,7 @@ static double load_on(const soft_find *f, const tl_mover *who) {
     return f->heaviest * f->gravity;
   const double weight = who->heaviest * f->gravity;
   const double radius = who->radius * tl_cbrt_d(who->heaviest / who->lightest);
-  const double layers = 3 * PACKED / PI * who->fall / radius; /* of its size on a square 2 r wide */
-  return fmin(weight * (1 + layers), f->mass * f->gravity) + who->force;
+  return fmin(weight * (1 + tl_soft_layers(who->fall, radius)), f->mass * f->gravity) + who->force;
 }
 
 static bool counts(const soft_find *f, const tl_mover *who) {
@@ -100,9 +96,9 @@ static void note_step(void *context, const tl_mover *who) {
     return;
   const double mass = who->is_scripted ? f->heaviest : who->heaviest,
                most = SHARE_MOST * f->smallest;
-  const double a = load_on(f, who) / f->per_step, b = who->impact * sqrt(mass / f->per_step);
-  const double step = 2 * most / (b + sqrt(b * b + 4 * a * most)); /* infinite where both are 0 */
-  f->least = fmin(f->least, step);
+  const double load = load_on(f, who), push = who->impact * sqrt(mass);
+  const double a = load / f->per_step, b = push / sqrt(f->per_step);
+  f->least = fmin(f->least, tl_soft_step_for(load, push, f->per_step, most));
   note_worst(f, who, (a * f->dt + b) * f->dt / most);
 }
 
@@ -120,23 +116,37 @@ static talus_status find_steps(soft_find *f) {
   return TALUS_OK;
 }
 
-static const char *after_fall(const tl_mover *who, char text[48]) {
+static const char *after_fall(double fall, char text[48]) {
   text[0] = '\0';
-  if (who->fall > 0)
-    snprintf(text, 48, " after a fall of %.2g m", who->fall);
+  if (fall > 0)
+    snprintf(text, 48, " after a fall of %.2g m", fall);
   return text;
 }
 
-static void refuse(soft_find *f, tl_mark mark) {
+static void refuse(tl_checker *checker, const char *who, const tl_soft_step *found) {
   char after[48];
-  const double most = SHARE_MOST * f->smallest;
+  const double dt = checker->scene->step.dt;
   tl_problem_add(
-      f->checker->problems, mark,
+      checker->problems,
+      tl_check_mark(checker, tl_check_value(checker, checker->root, "step"), "dt"),
       "step.dt is %g s, for which `stiffness: auto` is %.2g N/m, and %s, at %.2g m/s%s, would "
       "sink by %.2g m; expected %.2g m at most, a hundredth of the smallest radius: a dt of %g "
       "would do, or give materials a stiffness",
-      f->dt, f->per_step / (f->dt * f->dt), f->who.who, f->who.impact, after_fall(&f->who, after),
-      f->worst * most, most, tl_warn_round_down(f->least));
+      dt, found->per_step / (dt * dt), who, found->impact, after_fall(found->fall, after),
+      found->depth, found->allowed, tl_warn_round_down(found->least));
+}
+
+/* The step that is not given becomes one for which overlaps are small; one that is given stays, or
+ * is refused. */
+static void settle(tl_checker *checker, const char *who, const tl_soft_step *found) {
+  talus_scene *scene = checker->scene;
+  const bool is_given = scene->step.object.given >> tl_map_find(&tl_schema_step, "dt") & 1u;
+  if (!(found->least < scene->step.dt * (1 - 1e-9)))
+    return;
+  if (is_given)
+    refuse(checker, who, found);
+  else
+    scene->step.dt = fmin(tl_warn_round_down(found->least), DT_MOST);
 }
 
 static bool begin(soft_find *f, tl_checker *checker, bool is_auto) {
@@ -164,21 +174,54 @@ static void end(soft_find *f) {
   (void)tl_resize(&block, f->checker->scene->materials.count * sizeof *f->of, 0);
 }
 
-void tl_check_overlaps(tl_checker *checker) {
+static tl_soft_step found_of(const soft_find *f) {
+  const double allowed = SHARE_MOST * f->smallest;
+  return (tl_soft_step){.least = f->least,
+                        .per_step = f->per_step,
+                        .depth = f->worst * allowed,
+                        .allowed = allowed,
+                        .impact = f->who.impact,
+                        .fall = f->who.fall};
+}
+
+/* Bodies of tables and of other runs are not known before they are read: the world is built to see
+ * them. What cannot be built is told later, by who builds it to be run. */
+static void check_read_bodies(tl_checker *checker) {
   talus_scene *scene = checker->scene;
-  soft_find f;
-  if (scene->solve.law != TALUS_LINEAR || !begin(&f, checker, true))
+  const tl_scene_body *bodies = scene->bodies.data;
+  tl_soft_step found;
+  talus_world *world;
+  bool reads = false;
+  for (size_t i = 0; i < scene->bodies.count; ++i)
+    reads = reads || bodies[i].from || (bodies[i].table && !bodies[i].table->fixed);
+  if (!reads || talus_scene_build(scene, 1, NULL, NULL, &world) != TALUS_OK)
     return;
-  const bool is_given = scene->step.object.given >> tl_map_find(&tl_schema_step, "dt") & 1u;
-  if (f.heaviest > 0)
-    checker->status = find_steps(&f);
-  if (checker->status == TALUS_OK && f.least < f.dt * (1 - 1e-9)) {
-    if (is_given)
-      refuse(&f, tl_check_mark(checker, tl_check_value(checker, checker->root, "step"), "dt"));
-    else
-      scene->step.dt = fmin(tl_warn_round_down(f.least), DT_MOST);
+  const talus_status status = tl_world_find_soft_step(world, SHARE_MOST, &found);
+  if (status == TALUS_ERROR_MEMORY)
+    checker->status = status;
+  char who[64];
+  snprintf(who, sizeof who, "body %llu", (unsigned long long)found.uid);
+  if (status == TALUS_OK)
+    settle(checker, who, &found);
+  talus_world_destroy(world);
+}
+
+void tl_check_overlaps(tl_checker *checker) {
+  const talus_scene *scene = checker->scene;
+  soft_find f;
+  if (scene->solve.kind != TALUS_SOLVE_PENALTY || scene->solve.law != TALUS_LINEAR)
+    return;
+  if (begin(&f, checker, true)) {
+    if (f.heaviest > 0)
+      checker->status = find_steps(&f);
+    if (checker->status == TALUS_OK) {
+      const tl_soft_step found = found_of(&f);
+      settle(checker, f.who.who, &found);
+    }
+    end(&f);
   }
-  end(&f);
+  if (checker->status == TALUS_OK && checker->problems->count == 0)
+    check_read_bodies(checker);
 }
 
 /* ---- springs that are given ------------------------------------------------------------------ */
@@ -231,7 +274,7 @@ void tl_warn_soft(tl_warner *warner) {
     tl_warn(warner, TL_WARN_SOFT_SPRINGS, who->mark,
             "%s, at %.2g m/s%s, sinks by %.2g m, %.2g of the radius %.2g m: the %s of material "
             "`%.60s` is %g %s; expected a hundredth at most, for which %.1g %s would do",
-            who->who, who->impact, after_fall(who, after), f.worst * SHARE_MOST * who->radius,
+            who->who, who->impact, after_fall(who->fall, after), f.worst * SHARE_MOST * who->radius,
             f.worst * SHARE_MOST, who->radius, is_hertz ? "young" : "stiffness",
             materials[who->material].name, value, is_hertz ? "Pa" : "N/m",
             advice(&f, value, is_hertz), is_hertz ? "Pa" : "N/m");

@@ -113,6 +113,11 @@ static talus_status make(made kind, const talus_mesh_recipe *recipe, size_t tria
   case CYLINDER:
     return tl_mesh_make_cylinder(size[0], size[1], triangles, mesh);
   case TORUS:
+    if (!(size[1] < size[0]))
+      return tl_fail(TALUS_ERROR_INVALID,
+                     "a torus of radius %g m with a tube of radius %g m goes through itself; "
+                     "expected a tube that is thinner (size: radius, radius of the tube)",
+                     size[0], size[1]);
     return tl_mesh_make_torus(size[0], size[1], triangles, mesh);
   case BOLT:
   case NUT:

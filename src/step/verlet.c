@@ -10,6 +10,7 @@
  *
  * Everything up to the last kick happens in scratch and in the contacts that come of it, so that a
  * step that fails changes nothing. */
+#include "base/cancel.h"
 #include "kernels/rotation.h"
 #include "solve/penalty/penalty.h"
 #include "step/balls/list.h"
@@ -237,6 +238,7 @@ static talus_status step_any(const tl_backend *backend, const tl_crowd *crowd,
   drift.contacts_before = last;
   drift.contacts_after = after;
   TL_TRY(tl_step_find_contacts(backend, &drift, report));
+  TL_GO_ON(crowd->cancel);
   const double found = wall_now();
   const tl_penalty_motion motion = {.velocity = job.mid.velocity,
                                     .spin = job.mid.spin,
@@ -245,6 +247,7 @@ static talus_status step_any(const tl_backend *backend, const tl_crowd *crowd,
                                     .h = crowd->dt};
   TL_TRY(
       tl_penalty_push(&drift, &motion, after, job.spring_force, job.spring_torque, &report->solve));
+  TL_GO_ON(crowd->cancel); /* from here on it is a short way to the end */
   const double pushed = wall_now();
   report->wall_solve += pushed - found;
   kick_all(&job, last_kick, &report->solve);
@@ -303,7 +306,7 @@ talus_status tl_step_verlet(const tl_backend *backend, const tl_crowd *crowd, tl
   talus_status status = prepare(crowd, report);
   if (status == TALUS_OK)
     status = tl_step_balls(backend, crowd, before, report);
-  if (status != TALUS_OK)
+  if (status != TALUS_OK && status != TALUS_INTERRUPTED)
     tl_balls_give_up(crowd, before);
   return status;
 }

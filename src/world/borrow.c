@@ -1,6 +1,8 @@
 /* Bodies and joints of one world for another: what `from:` of a scene does with the end of an
  * earlier run. The tables of the old world are read where they are; the new one is changed by
  * public calls, but for its shapes. */
+#include <stdio.h>
+
 #include "joint/guard.h"
 #include "scene/from.h"
 #include "shape/shape.h"
@@ -348,4 +350,23 @@ talus_status talus_world_take(talus_world *world, const talus_world *from,
   if (from == world)
     return tl_fail(TALUS_ERROR_INVALID, "a world cannot take its own bodies");
   return tl_world_borrow(world, from, def, world->model.materials.count, NULL);
+}
+
+static talus_status list_one(tl_from_names *list, const char *what, const char *name, size_t row) {
+  char text[128];
+  if (name)
+    snprintf(text, sizeof text, "%s `%.100s`", what, name);
+  else
+    snprintf(text, sizeof text, "%s %zu", what, row);
+  return tl_from_names_add(list, text);
+}
+
+talus_status tl_world_list_flow(const talus_world *old, tl_from_names *list) {
+  const tl_flow *flow = &old->flow;
+  for (size_t i = 0; i < flow->emitters.count; ++i)
+    if (flow->emitters.data[i].def.until > talus_world_time(old))
+      TL_TRY(list_one(list, "emitter", flow->emitters.data[i].def.name, i));
+  for (size_t i = 0; i < flow->sinks.count; ++i)
+    TL_TRY(list_one(list, "sink", flow->sinks.data[i].name, i));
+  return TALUS_OK;
 }

@@ -359,9 +359,7 @@ static talus_status step_once(talus_world *world) {
   TL_TRY(tl_world_check_elastic(world));
   world->offence[0] = '\0';
   tl_contacts_clear(&world->next);
-  /* Steps of springs work in place, and are one pass, over before anybody gets impatient. */
   const bool is_springs = model->solve.kind == TALUS_SOLVE_PENALTY;
-  const bool may_stop = world->interrupt && !is_springs;
   if (!is_springs)
     TL_TRY(reserve_next(world));
   tl_cancel_begin(&world->cancel, world->interrupt);
@@ -380,14 +378,16 @@ static talus_status step_once(talus_world *world) {
                           .joints_after = world->joints.after.data,
                           .widths = &world->widths,
                           .sleeps = true,
-                          .cancel = may_stop ? &world->cancel : NULL,
+                          .cancel = world->interrupt ? &world->cancel : NULL,
                           .penalty = &world->penalty,
                           .where = &world->where};
+  if (is_springs)
+    TL_TRY(tl_world_expect_bodies(world));
   world->broad_cache.chosen = world->last.broad; /* as a resumed run does */
   world->unfinished.spring = tl_world_spring_energy(world);
   const tl_step_report last = world->last;
   world->where.soon = needs_contacts(world) ? TL_THE_CONTACTS : 0;
-  tl_flow_begin_step(&world->flow, model, &world->state);
+  TL_TRY(tl_flow_begin_step(&world->flow, model, &world->state));
   model->par.is_alone = world->has_pace && tl_pace_is_alone(&world->pace);
   const talus_status status = run_stages(world, &crowd);
   if (status == TALUS_INTERRUPTED) {
@@ -462,6 +462,7 @@ talus_status talus_world_fill(talus_world *world, const talus_fill_def *def, uin
   TL_TRY(tl_need(&world->where, TL_THE_BODIES, TL_READ));
   tl_placements places = {0};
   uint64_t wanted = 0;
+  TL_TRY(tl_thermal_check(def->thermal, "fill"));
   talus_status status = tl_fill_plan(&world->model, &world->state, def, &places, &wanted);
   if (status == TALUS_OK && places.count < wanted && !def->allow_fewer)
     status =
@@ -478,6 +479,7 @@ talus_status talus_world_fill(talus_world *world, const talus_fill_def *def, uin
     body.position = places.data[i].position;
     body.rotation = places.data[i].rotation;
     body.scale = places.data[i].scale;
+    body.velocity = tl_fill_velocity(def, i);
     status = talus_world_add_body(world, &body, NULL);
   }
   if (is_planned && status != TALUS_OK)

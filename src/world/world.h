@@ -286,4 +286,7 @@ talus_status tl_world_new(talus_world **world);
 /* Checks that what was loaded or written makes a world: finite, in range, no dangling rows. */
 talus_status tl_world_validate(const talus_world *world);
 
+/* Tells springs what emitters will add, as long as that matters. In world/stiffness.c. */
+talus_status tl_world_expect_bodies(talus_world *world);
+
 #endif

@@ -244,7 +244,7 @@ BAD_TABLES = [
     ("x,y,z\n1,2,3\n", "1: there is no column 'r'"),
     ("x,z,r\n1,2,3\n", "1: there is no column 'y'"),
     ("x,y,z,r,r\n", "1: column 'r' is there twice"),
-    ("x,y,z,radius\n", "1: unknown column 'radius'"),
+    ("x,y,z,width\n", "1: unknown column 'width'"),
     ("x,y,z,r,\n", "1: unknown column ''"),
     ("x,y,z,r,lx\n", "1: column 'lx' is for other shapes than spheres"),
     ("x;y;z;r\n", "1: unknown column 'x;y;z;r'"),

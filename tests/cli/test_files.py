@@ -34,8 +34,23 @@ def write_film(tmp_path, output):
     return talus("render", tmp_path / "out", "-o", output, "--size", "32x32", "--samples", 1)
 
 
+def write_mesh(tmp_path, output):
+    return talus("shape", "make", "box", "-o", output)
+
+
+def write_mended(tmp_path, output):
+    assert talus("shape", "make", "box", "-o", tmp_path / "mend.stl").returncode == 0
+    return talus("shape", "repair", tmp_path / "mend.stl", "-o", output)
+
+
+def write_clump(tmp_path, output):
+    assert talus("shape", "make", "box", "-o", tmp_path / "clump.stl").returncode == 0
+    return talus("shape", "clump", tmp_path / "clump.stl", "--error", 0.2, "-o", output)
+
+
 COMMANDS = [(write_contacts, "x.csv", b"body_a,"), (write_plot, "x.svg", b"<svg"), (write_picture, "x.png", b"\x89PNG"),
-            (write_film, "x.mp4", b"ftyp")]
+            (write_film, "x.mp4", b"ftyp"), (write_mesh, "x.obj", b"v "), (write_mended, "x.ply", b"ply"),
+            (write_clump, "x.yaml", b"talus: 1")]
 each_command = pytest.mark.parametrize("write, name, sign", COMMANDS, ids=[c[0].__name__ for c in COMMANDS])
 
 

@@ -123,3 +123,23 @@ def test_the_resolved_scene_of_a_branch_runs_to_the_same_end(half):
     run(branch(half, "ccp", "{from: half/, except: {names: cube}, change: {groups: grains, force: [0, 0, 1]}}"), half / "one")
     run(half / "one/scene.yaml", half / "two")
     assert history(half / "one")[-1]["state_hash"] == history(half / "two")[-1]["state_hash"]
+
+
+def test_emitters_and_sinks_that_stay_behind_are_told_of(tmp_path):
+    (tmp_path / "first.yaml").write_text("""\
+talus: 1
+until: 0.01
+materials: {rock: {density: 2600}}
+bodies: [{shape: {plane: [0, 0, 1, 0]}, fixed: true}]
+emit:
+  - {name: spout, shape: {sphere: 0.01}, rate: 1000, from: {disc: {at: [0, 0, 1], radius: 0.5}}}
+  - {name: over, shape: {sphere: 0.01}, rate: 1000, from: {disc: {at: [0, 0, 2], radius: 0.5}}, until: 0.005}
+sinks: [{name: drain, in: {box: [[-1, -1, -2], [1, 1, -1]]}}]
+""")
+    run(tmp_path / "first.yaml", tmp_path / "first")
+    (tmp_path / "next.yaml").write_text("talus: 1\nuntil: 0.01\nbodies: [{from: first}]\n")
+    said = talus("check", tmp_path / "next.yaml").stderr
+    assert ("next.yaml:3:10: bodies.0.from: emitter `spout` and sink `drain` of that run do not come along: "
+            "copy `emit` and `sinks` from its scene.yaml; if that is meant, add `quiet: [left-behind]`") in said
+    assert "come along" not in talus("check", tmp_path / "next.yaml", "--set", "quiet=[left-behind]").stderr
+    assert "come along" not in talus("check", tmp_path / "next.yaml", "--set", "sinks=[{in: {sphere: {at: [0, 0, 9], radius: 1}}}]").stderr

@@ -17,6 +17,7 @@ bodies:
   - {name: ball, shape: ball, material: stone, at: [0, 0, 0.5]}
 """
 HULL = "  - {shape: {hull: %s}, material: stone, at: [5, 0, 0]}\n"
+MESH = "  - {shape: {mesh: %s}, material: stone, at: [5, 0, 0], fixed: true}\n"
 MOTION = "  - {shape: ball, material: stone, at: [5, 0, 0], motion: {table: %s}}\n"
 
 
@@ -41,7 +42,8 @@ def odd_file(tmp_path, kind, name):
 
 
 @pytest.mark.parametrize("kind", ["FIFO", "device", "folder"])
-@pytest.mark.parametrize("entry, name", [(HULL, "a.obj"), (HULL, "a.stl"), (HULL, "a.csv"), (MOTION, "a.csv")])
+@pytest.mark.parametrize("entry, name", [(HULL, "a.obj"), (HULL, "a.stl"), (HULL, "a.csv"), (MOTION, "a.csv"), (MESH, "a.stl"),
+                                         (MESH, "a.obj"), (MESH, "a.ply")])
 def test_mesh_or_table_that_is_no_plain_file_is_refused(tmp_path, kind, entry, name):
     odd = odd_file(tmp_path, kind, name)
     (tmp_path / "a.yaml").write_text(SCENE + entry % odd)
@@ -52,7 +54,9 @@ def test_mesh_or_table_that_is_no_plain_file_is_refused(tmp_path, kind, entry, n
 @pytest.mark.parametrize("kind", ["FIFO", "device"])
 def test_contacts_and_shape_read_plain_files_alone(tmp_path, kind):
     odd_file(tmp_path, kind, "a.csv"), odd_file(tmp_path, kind, "a.obj")
-    for words in (["contacts", "a.csv"], ["shape", "info", "a.obj"]):
+    odd_file(tmp_path, kind, "a.ply")
+    for words in (["contacts", "a.csv"], ["shape", "info", "a.obj"], ["shape", "repair", "a.ply", "-o", "b.ply"],
+                  ["shape", "clump", "a.obj", "--error", "0.1", "-o", "b.yaml"], ["shape", "info", "a.csv"]):
         done = talus(*words, cwd=tmp_path, timeout=20)
         assert done.returncode in (1, 2) and f"is a {kind}; expected a plain file" in done.stderr, done.stderr
 

@@ -158,3 +158,21 @@ def test_springs_press_along_an_axis_of_the_world(tmp_path):
     text = PRESS.format(press="{axis: [0, 1, 1], force: 5, max_speed: 1}", **SPRINGS)
     done = talus("run", write(tmp_path, "wrong.yaml", text), "-o", tmp_path / "out")
     assert done.returncode == 2 and "presses along x, y or z" in done.stderr
+
+
+def test_the_pressure_of_a_round_piston_acts_on_its_end(tmp_path):
+    """Radius 0.1 m at 1 kPa on a ball: pi 0.01 1000 = 31.4 N."""
+    (tmp_path / "scene.yaml").write_text("""\
+talus: 1
+until: 0.4
+materials: {rock: {density: 2600}}
+bodies:
+  - {shape: {plane: [0, 0, 1, 0]}, fixed: true}
+  - {shape: {sphere: 0.05}, at: [0, 0, 0.05], lock: [x, y, rx, ry]}
+  - {name: piston, shape: {cylinder: {radius: 0.1, length: 0.02}}, at: [0, 0, 0.12], press: {axis: [0, 0, -1], pressure: 1000, max_speed: 0.5}}
+probes: [{name: piston, body: piston, record: [force], every: 0.1}]
+""")
+    done = talus("run", tmp_path / "scene.yaml", "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    last = (tmp_path / "out/probes/piston.csv").read_text().splitlines()[-1]
+    assert abs(float(last.split(",")[4]) / 31.416 - 1) < 0.01

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import BUSY, TALUS, assert_readable, assert_same_folder, contents, points, run, talus
+from conftest import BALL, BUSY, TALUS, assert_readable, assert_same_folder, contents, points, run, talus
 
 SCENE = BUSY.replace("until: 0.3", "until: 0.03")
 TABLE = "x,y,z,r\n" + "".join(f"{i % 10},{i // 10},0,0.6\n" for i in range(50))
@@ -32,6 +32,9 @@ def folder(tmp_path_factory):
     at = tmp_path_factory.mktemp("memory")
     (at / "busy.yaml").write_text(SCENE)
     (at / "table.csv").write_text(TABLE)
+    (at / "ball.yaml").write_text(BALL)
+    for kind, name in (("nut", "nut.ply"), ("box", "box.stl")):
+        assert talus("shape", "make", kind, "-o", at / name).returncode == 0
     run(at / "busy.yaml", at / "done", "--quiet")
     run(at / "busy.yaml", at / "half", "--quiet", "--until", 0.015)
     return at
@@ -57,9 +60,12 @@ def refused(library, folder, arguments, most, before=lambda: None, after=lambda 
 @pytest.mark.parametrize("arguments", [
     ["check", "busy.yaml"], ["scenes"], ["scenes", "--schema"], ["info", "done"], ["info", "done", "--json"],
     ["info", "done", "--plot", "energy"], ["shape", "info", "busy.yaml"], ["--version"],
+    ["shape", "info", "nut.ply"], ["shape", "make", "nut", "-o", "made.stl"], ["shape", "repair", "nut.ply", "-o", "made.obj"],
+    ["shape", "clump", "box.stl", "--error", "0.3", "-o", "made.yaml"],
+    ["sweep", "ball.yaml", "--vary", "seed=1:2", "--dry-run", "-o", "study"],
     ["contacts", "table.csv", "--threads", "1", "-o", "found.csv"],
     ["contacts", "done/frames/000001.hdf", "--threads", "1", "-o", "found.csv"],
-], ids=lambda words: " ".join(words[:2]))
+], ids=lambda words: " ".join(words[:3]))
 def test_command_ends_with_a_message_where_memory_is_missing(memory_library, folder, arguments):
     before = contents(folder / "done")
     refused(memory_library, folder, arguments, 12)

@@ -229,3 +229,9 @@ def test_fill_and_emit_take_every_bounded_kind(zoo):
     talus("run", "many.yaml", "-o", "out", "--quiet", "--set", "until=0.3", cwd=zoo)
     last = (zoo / "out" / "history.csv").read_text().splitlines()[-1].split(",")
     assert int(last[2]) > 20 * len(SHAPES) + len(SHAPES)
+
+
+def test_a_torus_thicker_than_its_ring_is_refused(tmp_path):
+    made = talus("shape", "make", "torus", "--size", "0.03", "-o", "ring.ply", cwd=tmp_path, code=2)
+    assert not (tmp_path / "ring.ply").exists()
+    assert "a torus of radius 0.03 m with a tube of radius 0.25 m goes through itself" in made.stderr

@@ -54,3 +54,47 @@ def test_overlaps_since_the_last_line_survive_a_restart(tmp_path):
     columns = ("overlap_max", "overlap_share", "sunk")
     whole, parts = ([[row[c] for c in columns] for row in history(tmp_path / f)] for f in ("whole", "parts"))
     assert whole == parts and float(whole[-1][1]) < 0.05
+
+
+FLOOR = """\
+talus: 1
+until: 2e-3
+solve: penalty
+materials: {glass: {density: 2500}}
+bodies:
+  - {shape: {plane: [0, 0, 1, 0]}, fixed: true}
+"""
+
+
+def dt_of(folder):
+    return float(history(folder)[-1]["dt"])
+
+
+def test_springs_choose_their_step_for_bodies_of_a_table_too(tmp_path):
+    (tmp_path / "grains.csv").write_text("x,y,z,r\n" + "".join(f"{0.03 * i},0,0.02,0.01\n" for i in range(20)))
+    (tmp_path / "scene.yaml").write_text(FLOOR + "  - {table: grains.csv}\n")
+    run(tmp_path / "scene.yaml", tmp_path / "out")
+    assert dt_of(tmp_path / "out") < 1e-4
+    refused = talus("check", tmp_path / "scene.yaml", "--set", "step.dt=1e-3")
+    assert refused.returncode == 2 and "would sink by" in refused.stderr and "would do, or give materials" in refused.stderr
+
+
+def test_springs_choose_their_step_for_bodies_of_another_run_too(tmp_path):
+    (tmp_path / "first.yaml").write_text(FLOOR + "  - {shape: {sphere: 0.01}, at: [0, 0, 0.02]}\n")
+    run(tmp_path / "first.yaml", tmp_path / "first", "--set", "solve=ccp")
+    (tmp_path / "scene.yaml").write_text("talus: 1\nuntil: 2e-3\nsolve: penalty\nbodies: [{from: first}]\n")
+    run(tmp_path / "scene.yaml", tmp_path / "out")
+    assert dt_of(tmp_path / "out") < 1e-4
+    refused = talus("check", tmp_path / "scene.yaml", "--set", "step.dt=1e-3")
+    assert refused.returncode == 2 and "body 2, at 0.44 m/s after a fall of 0.02 m, would sink by" in refused.stderr
+
+
+def test_springs_are_chosen_for_the_smallest_body_that_an_emitter_will_add(tmp_path):
+    (tmp_path / "scene.yaml").write_text(FLOOR.replace("2e-3", "0.01") + """\
+emit:
+  - {shape: {sphere: 0.02}, rate: 2000, from: {box: [[-0.2, -0.2, 0.03], [0.2, 0.2, 0.05]]}, size: {table: [[1, 1], [0.2, 1]]}}
+output: {every: 0.005}
+""")
+    run(tmp_path / "scene.yaml", tmp_path / "out")
+    log = (tmp_path / "out/log.txt").read_text()
+    assert "stiffness auto" in log and "critical step of" not in log

@@ -100,3 +100,19 @@ def test_a_table_that_is_not_there_is_named(tmp_path):
     (tmp_path / "packing.csv").unlink()
     done = talus("check", scene)
     assert done.returncode != 0 and "packing.csv" in done.stderr and "paths in a scene begin at the scene's folder" in done.stderr
+
+
+def test_a_table_in_millimetres_without_scale_is_warned_of(tmp_path):
+    (tmp_path / "grains.csv").write_text("x,y,z,r\n0,0,6,5\n20,0,6,5\n")
+    (tmp_path / "scene.yaml").write_text("talus: 1\nuntil: 0.01\nmaterials: {rock: {density: 2600}}\nbodies: [{table: grains.csv}]\n")
+    said = talus("check", tmp_path / "scene.yaml").stderr
+    assert "scene.yaml:4:10: a body of bodies.0.table has 1.4e+06 kg; sizes are in metres: a table in mm needs `scale: 0.001`" in said
+    assert "kg" not in talus("check", tmp_path / "scene.yaml", "--set", "quiet=[heavy-body]").stderr
+
+
+@pytest.mark.parametrize("column, factor", [("radius", 1), ("diameter", 2)])
+def test_radius_and_diameter_stand_for_r(tmp_path, column, factor):
+    (tmp_path / "a.csv").write_text("x,y,z,r\n0,0,0,0.05\n0.07,0,0,0.03\n")
+    (tmp_path / "b.csv").write_text(f"x,y,z,{column}\n0,0,0,{0.05 * factor}\n0.07,0,0,{0.03 * factor}\n")
+    one, other = (talus("contacts", tmp_path / name).stdout for name in ("a.csv", "b.csv"))
+    assert one == other and one.count("\n") == 2

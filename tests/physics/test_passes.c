@@ -49,8 +49,9 @@ static talus_shape any_shape(talus_world *world, tl_random *random, talus_shape_
 }
 
 static talus_vec3 any_vector(tl_random *random, double length) {
-  const talus_vec3 v =
-      rig_vec(tl_random_normal(random), tl_random_normal(random), tl_random_normal(random));
+  /* One after another: the order of arguments is the compiler's, and cases should not be. */
+  const double z = tl_random_normal(random), y = tl_random_normal(random);
+  const talus_vec3 v = rig_vec(tl_random_normal(random), y, z);
   return tl_scale(tl_normalize(v), TL_R(length));
 }
 
@@ -73,9 +74,10 @@ static talus_world *make_pass(const pass *p, uint64_t serial, talus_body body[2]
     bodies[i].kind = i == 0 || p->both_free ? TALUS_FREE : TALUS_FIXED;
     bodies[i].shape = any_shape(world, &random, p->kinds[i]);
     bodies[i].material = m;
-    bodies[i].rotation = tl_quat_normalize(
-        tl_quat(TL_R(tl_random_normal(&random)), TL_R(tl_random_normal(&random)),
-                TL_R(tl_random_normal(&random)), TL_R(tl_random_normal(&random))));
+    double q[4];
+    for (int k = 3; k >= 0; --k)
+      q[k] = tl_random_normal(&random);
+    bodies[i].rotation = tl_quat_normalize(tl_quat(TL_R(q[0]), TL_R(q[1]), TL_R(q[2]), TL_R(q[3])));
     if (p->locked && bodies[i].kind == TALUS_FREE)
       bodies[i].lock = TALUS_LOCK_RX | TALUS_LOCK_RY | TALUS_LOCK_RZ;
     radius[i] = (double)world->model.shapes.data[bodies[i].shape.index].radius;

@@ -71,6 +71,7 @@ static talus_status look_back(tl_ccp *job) {
   tl_tally objective, biases;
   if (system->contacts->count > 0) {
     tl_ccp_note_islands(job);
+    TL_GO_ON(system->crowd->cancel);
     TL_TRY(tl_system_audit(system, &job->links, &objective));
   } else
     tl_system_find_energy(system, &job->links, NULL, &objective);
@@ -90,12 +91,14 @@ static talus_status solve_rows(tl_ccp *job) {
   const size_t bodies = system->crowd->count + 1;
   uint8_t *seen;
   TL_TRY(tl_ccp_load_rows(job));
+  TL_GO_ON(system->crowd->cancel);
   TL_TAKE(system->crowd->arena, bodies, &seen);
   memset(seen, 0, bodies);
   for (size_t i = 0; i < job->part_count; ++i)
     job->parts[i].seen = seen;
   TL_TRY(tl_ccp_load_links(job));
   TL_TRY(tl_ccp_solve_parts(job));
+  TL_GO_ON(system->crowd->cancel); /* they leave off where they are */
   tl_for(&system->model->par, job->rows.pack_count, 128, store_impulses, job);
   if (system->model->law_kinds != 0)
     tl_for(&system->model->par, job->rows.pack_count, 128, store_law_states, job);
@@ -148,6 +151,7 @@ talus_status tl_ccp_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twist
   if (contacts->count > 0 || job.links.count > 0)
     TL_TRY(solve_rows(&job));
   TL_TRY(look_back(&job));
+  TL_GO_ON(crowd->cancel);
   if (contacts->count > 0)
     TL_TRY(tl_ccp_correct(&job, shifts, &corrected));
   tl_arena_release(crowd->arena, mark);

@@ -2,6 +2,7 @@
 #include "solve/impact/impact.h"
 
 #define TIE            TL_R(1e-6) /* of the step: what is nearer in time is the same moment */
+#define LOOK_EVERY     1024       /* contacts of a moment */
 #define TURNS_OF_A_HIT 16         /* more turns than that over a cluster count as another hit */
 
 /* A contact of the round. Clusters are lists of them. */
@@ -133,6 +134,8 @@ static void settle(const moment *r, uint32_t first, talus_real scale, bool rub) 
   const int turns = !alone ? 500 : r->hits[first].row.is_radial ? 1 : 100;
   talus_real most = TL_REAL_MAX;
   for (int turn = 0; turn < turns && most > 16 * TL_REAL_EPS * scale; ++turn) {
+    if (!alone && tl_cancel_look(system->crowd->cancel)) /* a cluster may be the whole crowd */
+      return;
     most = 0;
     for (uint32_t i = first; i != TL_NONE; i = r->hits[i].next) {
       hit *h = &r->hits[i];
@@ -298,6 +301,8 @@ talus_status tl_impact_round(tl_impact *job) {
     const uint32_t at = (uint32_t)now.count;
     tl_meeting m;
     hit *h = &now.hits[at];
+    if (k % LOOK_EVERY == 0)
+      TL_GO_ON(system->crowd->cancel);
     if (!tl_impact_look(job, i, &m))
       continue;
     *h = (hit){.contact = i,
@@ -312,6 +317,8 @@ talus_status tl_impact_round(tl_impact *job) {
   find_clusters(&now);
   for (uint32_t i = 0; i < now.count; ++i)
     if (now.hits[i].parent == i) {
+      if (i % LOOK_EVERY == 0)
+        TL_GO_ON(system->crowd->cancel);
       solve(&now, now.hits[i].first);
       keep_impulses(&now, now.hits[i].first);
       shift_bodies(&now);

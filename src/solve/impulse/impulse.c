@@ -108,13 +108,16 @@ static talus_status solve(tl_impulse *job, tl_ccp_body *shifts, bool *corrected)
   const bool any = system->contacts->count > 0 || job->links.count > 0;
   if (any)
     TL_TRY(tl_impulse_load(job));
+  TL_GO_ON(system->crowd->cancel);
   if (job->row_count + job->links.rows > 0) {
     tl_impulse_iterate(job);
+    TL_GO_ON(system->crowd->cancel); /* it leaves off where it is */
     tl_for(&system->model->par, job->bundle_count, 64, store_bundles, job);
     if (job->links.count > 0)
       tl_links_store(&job->links);
   }
   TL_TRY(look_back(job));
+  TL_GO_ON(system->crowd->cancel);
   *corrected = any && tl_impulse_is_deep(job);
   return *corrected ? correct(job, shifts) : TALUS_OK;
 }

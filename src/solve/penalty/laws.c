@@ -20,6 +20,7 @@
 void tl_penalty_free(tl_penalty *penalty) {
   tl_array_free(&penalty->laws);
   tl_array_free(&penalty->lightest);
+  tl_array_free(&penalty->coming);
   tl_contacts_release(&penalty->start);
 }
 
@@ -27,20 +28,27 @@ talus_real tl_penalty_radius(const tl_model *model, size_t slot) {
   return tl_body_curvature(model, slot);
 }
 
-static talus_status find_lightest(const tl_crowd *crowd, tl_penalty *p) {
+void tl_penalty_weigh(tl_lightest *row, const tl_lightest *body) {
+  if (!(body->mass > 0))
+    return;
+  row->is_uneven = row->is_uneven || body->is_uneven;
+  if (row->mass == 0 || body->mass < row->mass)
+    row->mass = body->mass, row->radius = body->radius;
+}
+
+talus_status tl_penalty_find_lightest(const tl_crowd *crowd, tl_penalty *p) {
   const tl_model *model = crowd->model;
   TL_TRY(tl_array_resize(&p->lightest, model->materials.count));
   for (size_t m = 0; m < p->lightest.count; ++m)
     p->lightest.data[m] = (tl_lightest){0};
   for (size_t i = 0; i < crowd->count; ++i) {
     const uint32_t slot = tl_crowd_slot(crowd, i);
-    tl_lightest *l = &p->lightest.data[model->property.material[slot]];
-    const double mass = (double)model->property.mass[slot];
     if (tl_body_is_static(model, slot))
       continue;
-    l->is_uneven = l->is_uneven || tl_body_shape(model, slot)->kind != TALUS_SPHERE;
-    if (l->mass == 0 || mass < l->mass)
-      l->mass = mass, l->radius = (double)tl_penalty_radius(model, slot);
+    const tl_lightest body = {(double)model->property.mass[slot],
+                              (double)tl_penalty_radius(model, slot),
+                              tl_body_shape(model, slot)->kind != TALUS_SPHERE};
+    tl_penalty_weigh(&p->lightest.data[model->property.material[slot]], &body);
   }
   return TALUS_OK;
 }
@@ -214,20 +222,29 @@ static talus_status check_step(const tl_crowd *crowd, tl_penalty *p) {
   return TALUS_OK;
 }
 
+/* Once, for the whole run: what emitters will add counts as if it were there, in a heap. */
+static talus_status choose_once(const tl_crowd *crowd, tl_penalty *p) {
+  const tl_model *model = crowd->model;
+  const bool more = p->coming.count == p->lightest.count;
+  for (size_t m = 0; more && m < p->lightest.count; ++m)
+    tl_penalty_weigh(&p->lightest.data[m], &p->coming.data[m]);
+  TL_TRY(tl_penalty_choose(model, crowd->dt, crowd->count + (more ? NEIGHBOURS : 0), p));
+  if (p->auto_stiffness > 0)
+    tl_log_write(&model->log, TL_LOG_INFO,
+                 "penalty: stiffness auto is %g N/m, for which dt = %g s is well below the "
+                 "critical step",
+                 p->auto_stiffness, crowd->dt);
+  return more ? tl_penalty_find_lightest(crowd, p) : TALUS_OK;
+}
+
 talus_status tl_penalty_prepare(const tl_crowd *crowd) {
   const tl_model *model = crowd->model;
   tl_penalty *p = crowd->penalty;
   if (p->is_known && p->bodies == crowd->count)
     return TALUS_OK;
-  TL_TRY(find_lightest(crowd, p));
-  if (!(p->auto_stiffness > 0)) {
-    TL_TRY(tl_penalty_choose(model, crowd->dt, crowd->count, p));
-    if (p->auto_stiffness > 0)
-      tl_log_write(&model->log, TL_LOG_INFO,
-                   "penalty: stiffness auto is %g N/m, for which dt = %g s is well below the "
-                   "critical step",
-                   p->auto_stiffness, crowd->dt);
-  }
+  TL_TRY(tl_penalty_find_lightest(crowd, p));
+  if (!(p->auto_stiffness > 0))
+    TL_TRY(choose_once(crowd, p));
   TL_TRY(make_laws(model, p));
   TL_TRY(check_step(crowd, p));
   p->bodies = crowd->count;

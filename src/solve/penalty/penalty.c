@@ -4,6 +4,8 @@
  * of the contacts. So sums do not depend on the number of threads, and nothing is locked. */
 #include "solve/penalty/penalty.h"
 
+#include "base/cancel.h"
+
 /* What a contact does to its two bodies. */
 enum { ELASTIC, STORED, DAMPING, FRICTION, SUMS }; /* of tl_penalty_sums */
 
@@ -248,6 +250,7 @@ talus_status tl_penalty_add_up(const tl_crowd *crowd, const tl_penalty_motion *m
                             .stored = tl_tally_value(&total[STORED]),
                             .damping = tl_tally_value(&total[DAMPING]),
                             .friction = tl_tally_value(&total[FRICTION])};
+  TL_GO_ON(crowd->cancel);
   TL_TRY(list_entries(&job));
   tl_for(&model->par, crowd->count, 512, gather, &job);
   tl_arena_release(crowd->arena, mark);

@@ -44,6 +44,7 @@ typedef struct tl_penalty {
   bool told;                    /* the warning about the step */
   TL_ARRAY(tl_spring_law) laws; /* of pairs of materials, as model.laws; derived */
   TL_ARRAY(tl_lightest) lightest;
+  TL_ARRAY(tl_lightest) coming; /* likewise of what emitters will add; empty: nothing */
   tl_contacts start; /* of the state that a step begins with, where forces were not known */
   bool is_general;   /* for tests: balls are not taken for balls */
   bool are_balls;    /* all that moves: it goes the way of step/balls/; derived */
@@ -55,6 +56,11 @@ void tl_penalty_free(tl_penalty *penalty);
  * where there are so many bodies. It goes with 1/dt^2. Unchanged where no pair of materials takes
  * it. */
 talus_status tl_penalty_choose(const tl_model *model, double dt, size_t bodies, tl_penalty *p);
+
+/* p->lightest: the lightest free bodies of a crowd, by material. */
+talus_status tl_penalty_find_lightest(const tl_crowd *crowd, tl_penalty *p);
+/* One more body of a material, in a row of such a list. */
+void tl_penalty_weigh(tl_lightest *row, const tl_lightest *body);
 
 /* Looks at materials and bodies where they may have changed: laws, and the critical step, which is
  * an error (with the step that would do) where it is below that of the crowd, and a warning where

@@ -6,6 +6,7 @@
  * candidates of blocks that another thread has wait until all have done that. */
 #include "step/balls/balls.h"
 
+#include "base/isa.h"
 #include "kernels/quat.h"
 
 static double dot_d(talus_vec3 a, talus_vec3 b) { return tl_ddot(tl_widen(a), tl_widen(b)); }
@@ -104,10 +105,17 @@ static bool lanes_can_finish(const tl_ball_step *job) {
          (!job->goes_on || lanes_can_start(job));
 }
 
+static const tl_ball_kicks *kicks_now(void) {
+  static const tl_ball_kicks *const all[TL_ISA_COUNT] = {[TL_ISA_GENERIC] = &tl_ball_kicks_generic,
+                                                         [TL_ISA_AVX2] = &tl_ball_kicks_avx2,
+                                                         [TL_ISA_AVX512] = &tl_ball_kicks_avx512};
+  return all[tl_isa_now()];
+}
+
 static void start_worker(void *context, tl_team *team, int worker, int workers) {
   const tl_ball_step *job = context;
   (void)team;
-  const bool lanes = lanes_can_start(job);
+  const tl_ball_kicks *lanes = lanes_can_start(job) ? kicks_now() : NULL;
   const size_t eights = job->list->kept.count;
   tl_ball_sums *sums = &job->sums[worker];
   bool stays = true;
@@ -115,7 +123,7 @@ static void start_worker(void *context, tl_team *team, int worker, int workers) 
        eight < tl_share(eights, worker + 1, workers); ++eight) {
     const size_t first = eight * TL_BALL_LANES, last = first + TL_BALL_LANES;
     if (lanes && last <= job->list->count)
-      stays &= tl_balls_start_avx512(job, eight, sums);
+      stays &= lanes->start(job, eight, sums);
     else
       for (size_t rank = first; rank < last && rank < job->list->count; ++rank)
         stays &= start_ball(job, rank, sums);
@@ -275,12 +283,12 @@ static unsigned finish_ball(const tl_ball_step *job, size_t rank, tl_ball_sums *
   return tl_balls_find_fate(job, ball);
 }
 
-static unsigned finish_eight(const tl_ball_step *job, size_t eight, bool lanes,
+static unsigned finish_eight(const tl_ball_step *job, size_t eight, const tl_ball_kicks *lanes,
                              tl_ball_sums *sums) {
   const tl_ball_list *list = job->list;
   const size_t first = eight * TL_BALL_LANES, last = first + TL_BALL_LANES;
   if (lanes && last <= list->count)
-    return tl_balls_finish_avx512(job, eight, sums);
+    return lanes->finish(job, eight, sums);
   unsigned fate = 0;
   for (size_t rank = first; rank < last && rank < list->count; ++rank) {
     fate |= finish_ball(job, rank, sums);
@@ -297,8 +305,8 @@ static size_t eights_before(const tl_ball_list *list, size_t block) {
 
 /* A block of balls: forces, then all that follows for those that no block before `begin` asks for
  * or has forces on. Blocks from `begin` to this one have been done by the same worker. */
-static unsigned pass_block(const tl_ball_step *job, size_t block, size_t begin, bool lanes,
-                           tl_ball_sums *sums) {
+static unsigned pass_block(const tl_ball_step *job, size_t block, size_t begin,
+                           const tl_ball_kicks *lanes, tl_ball_sums *sums) {
   tl_ball_list *list = job->list;
   tl_ball_mirror_block(list, block, sums);
   tl_ball_push_block(&job->forces, block, sums);
@@ -313,7 +321,7 @@ static unsigned pass_block(const tl_ball_step *job, size_t block, size_t begin, 
   return fate;
 }
 
-static unsigned finish_waiting(const tl_ball_step *job, size_t block, bool lanes,
+static unsigned finish_waiting(const tl_ball_step *job, size_t block, const tl_ball_kicks *lanes,
                                tl_ball_sums *sums) {
   const size_t first = eights_before(job->list, block), last = eights_before(job->list, block + 1);
   unsigned fate = 0;
@@ -386,7 +394,7 @@ static void pass_worker(void *context, tl_team *team, int worker, int workers) {
   const tl_ball_step *step = job->step;
   tl_ball_sums *sums = &step->sums[worker];
   share *mine = &job->shares[worker];
-  const bool lanes = lanes_can_finish(step);
+  const tl_ball_kicks *lanes = lanes_can_finish(step) ? kicks_now() : NULL;
   size_t block, begin = tl_share(step->list->blocks, worker, job->count);
   unsigned fate = 0;
   (void)workers; /* fewer than there are shares: the others are taken over */

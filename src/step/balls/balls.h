@@ -1,5 +1,5 @@
 /* What the step of balls (step/balls/step.c), its passes (step/balls/balls.c) and these in lanes
- * (step/balls/balls_avx512.c) share. */
+ * (step/balls/balls_lanes.h) share. */
 #ifndef TL_STEP_VERLET_BALLS_H
 #define TL_STEP_VERLET_BALLS_H
 
@@ -77,13 +77,16 @@ unsigned tl_balls_find_fate(const tl_ball_step *job, const tl_ball *ball);
 /* Contacts with bodies that are not flat and their forces, by the general way: they are few. */
 talus_status tl_balls_push_walls(tl_ball_step *job);
 
-/* Kick and drift of eight balls from now to where contacts look for them; false where one left its
- * place in the list. */
-bool tl_balls_start_avx512(const tl_ball_step *job, size_t eight, tl_ball_sums *sums);
+/* Kicks and drifts of eight balls that follow upon each other, in lanes. */
+typedef struct tl_ball_kicks {
+  /* From now to where contacts look for them; false where one left its place in the list. */
+  bool (*start)(const tl_ball_step *job, size_t eight, tl_ball_sums *sums);
+  /* Sums of forces and the last kick: TL_BALL_BROKEN where a velocity is not finite,
+   * TL_BALL_TOO_FAST where it is far too large. Where it goes on, then the next step's kick and
+   * drift, TL_BALL_LEFT as above. */
+  unsigned (*finish)(const tl_ball_step *job, size_t eight, tl_ball_sums *sums);
+} tl_ball_kicks;
 
-/* Sums of forces and the last kick: TL_BALL_BROKEN where a velocity is not finite, TL_BALL_TOO_FAST
- * where it is far too large. Where it goes on, then the next step's kick and drift, TL_BALL_LEFT as
- * above. */
-unsigned tl_balls_finish_avx512(const tl_ball_step *job, size_t eight, tl_ball_sums *sums);
+extern const tl_ball_kicks tl_ball_kicks_generic, tl_ball_kicks_avx2, tl_ball_kicks_avx512;
 
 #endif

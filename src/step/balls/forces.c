@@ -8,9 +8,7 @@ static _Atomic bool scalar_only;
 
 void tl_ball_use_scalar(bool scalar) { atomic_store(&scalar_only, scalar); }
 
-bool tl_ball_uses_lanes(void) {
-  return tl_isa_now() == TL_ISA_AVX512 && !atomic_load(&scalar_only);
-}
+bool tl_ball_uses_lanes(void) { return !atomic_load(&scalar_only); }
 
 void tl_ball_list_free(tl_ball_list *list) {
   tl_array_free(&list->skin);

@@ -241,7 +241,7 @@ typedef void tl_ball_push_fn(const tl_ball_job *job, size_t block, tl_ball_sums 
 tl_ball_push_fn tl_ball_push_block_generic, tl_ball_push_block_avx2, tl_ball_push_block_avx512;
 /* For tests: the scalar code in any case. */
 void tl_ball_use_scalar(bool scalar);
-/* Whether kicks and drifts go in lanes, which only AVX-512 has, and they are not forbidden. */
+/* Whether kicks and drifts go in lanes: they are not forbidden. */
 bool tl_ball_uses_lanes(void);
 
 #endif

@@ -1,14 +1,13 @@
 /* Visits of packs of contacts between balls, W at a time: the arithmetic of kernels/penalty_visit.h
- * with a vector as the number. Candidates are looked at one by one. No operation is fused or
- * reordered, so the bits are those of the scalar code (forces.c). For the files that are compiled
- * for AVX2 and for what every processor has; forces_avx512.c does the same by hand, with
- * candidates by eights. */
+ * with a vector as the number. Balls are loaded row by row and transposed in registers. No
+ * operation is fused or reordered, so the bits are those of the scalar code (forces.c). For the
+ * files that are compiled for an instruction set. */
 #ifndef TL_STEP_BALLS_FORCES_LANES_H
 #define TL_STEP_BALLS_FORCES_LANES_H
 
 #include "base/simd.h"
 #include "kernels/real.h"
-#include "step/balls/forces.h"
+#include "step/balls/look_lanes.h"
 
 #undef TL_FN
 #define TL_FN              INLINE
@@ -66,42 +65,100 @@ INLINE void load_law(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t 
   }
 }
 
+/* ---- springs --------------------------------------------------------------------------------- */
+
+#if LANES_8
+
+#if TALUS_SINGLE
+typedef __m128 half_row;
+INLINE half_row low_half(lanes x) { return _mm256_castps256_ps128((__m256)x); }
+INLINE half_row high_half(lanes x) { return _mm256_extractf128_ps((__m256)x, 1); }
+#else
+typedef __m256d half_row;
+INLINE half_row low_half(lanes x) { return _mm512_castpd512_pd256((__m512d)x); }
+INLINE half_row high_half(lanes x) { return _mm512_extractf64x4_pd((__m512d)x, 1); }
+#endif
+
+INLINE half_row load_half(const void *from) {
+  half_row r;
+  memcpy(&r, from, sizeof r);
+  return r;
+}
+
+/* Eight rows of four numbers to four vectors: rows 0 to 3 beside rows 4 to 7, and then squares of
+ * four are transposed. */
+INLINE void transpose_halves(const half_row row[W], lanes to[4]) {
+  lanes two[4];
+  for (int i = 0; i < 4; ++i)
+#if TALUS_SINGLE
+    two[i] = (lanes)_mm256_insertf128_ps(_mm256_castps128_ps256(row[i]), row[i + 4], 1);
+#else
+    two[i] = (lanes)_mm512_insertf64x4(_mm512_castpd256_pd512(row[i]), row[i + 4], 1);
+#endif
+  const lanes a = SHUFFLE(two[0], two[1], 0, 8, 2, 10, 4, 12, 6, 14);
+  const lanes b = SHUFFLE(two[0], two[1], 1, 9, 3, 11, 5, 13, 7, 15);
+  const lanes c = SHUFFLE(two[2], two[3], 0, 8, 2, 10, 4, 12, 6, 14);
+  const lanes d = SHUFFLE(two[2], two[3], 1, 9, 3, 11, 5, 13, 7, 15);
+  to[0] = SHUFFLE(a, c, 0, 1, 8, 9, 4, 5, 12, 13);
+  to[1] = SHUFFLE(b, d, 0, 1, 8, 9, 4, 5, 12, 13);
+  to[2] = SHUFFLE(a, c, 2, 3, 10, 11, 6, 7, 14, 15);
+  to[3] = SHUFFLE(b, d, 2, 3, 10, 11, 6, 7, 14, 15);
+}
+
+/* Four vectors to eight rows: transposed squares of four have rows 0 to 3 beside rows 4 to 7. */
+INLINE void transpose_back(const lanes from[4], half_row row[W]) {
+  const lanes a = SHUFFLE(from[0], from[1], 0, 8, 2, 10, 4, 12, 6, 14);
+  const lanes b = SHUFFLE(from[0], from[1], 1, 9, 3, 11, 5, 13, 7, 15);
+  const lanes c = SHUFFLE(from[2], from[3], 0, 8, 2, 10, 4, 12, 6, 14);
+  const lanes d = SHUFFLE(from[2], from[3], 1, 9, 3, 11, 5, 13, 7, 15);
+  const lanes two[4] = {
+      SHUFFLE(a, c, 0, 1, 8, 9, 4, 5, 12, 13), SHUFFLE(b, d, 0, 1, 8, 9, 4, 5, 12, 13),
+      SHUFFLE(a, c, 2, 3, 10, 11, 6, 7, 14, 15), SHUFFLE(b, d, 2, 3, 10, 11, 6, 7, 14, 15)};
+  for (int i = 0; i < 4; ++i)
+    row[i] = low_half(two[i]), row[i + 4] = high_half(two[i]);
+}
+
 /* Slips of W springs and their stiffness. */
 INLINE void load_springs(const tl_ball_spring *springs, const uint32_t *index, lanes m[4]) {
-#if LANES_8
-  talus_real each[4][W];
-  for (int i = 0; i < W; ++i) {
-    const tl_ball_spring *s = &springs[index[i]];
-    each[0][i] = s->slip[0], each[1][i] = s->slip[1], each[2][i] = s->slip[2];
-    each[3][i] = s->stiffness;
-  }
-  for (int k = 0; k < 4; ++k)
-    m[k] = load(each[k]);
-#else
-  for (int k = 0; k < 4; k += W) {
-    for (int i = 0; i < W; ++i)
-      m[k + i] = load((const talus_real *)(const void *)&springs[index[i]] + k);
-    transpose(m + k);
-  }
-#endif
+  half_row row[W];
+  for (int i = 0; i < W; ++i)
+    row[i] = load_half(&springs[index[i]]);
+  transpose_halves(row, m);
 }
 
 /* Of the first `count`. */
 INLINE void store_springs(tl_ball_spring *springs, const uint32_t *index, lanes m[4],
                           uint32_t count) {
-#if LANES_8
+  half_row row[W];
+  transpose_back(m, row);
   for (uint32_t i = 0; i < W; ++i)
     if (i < count)
-      springs[index[i]] = (tl_ball_spring){{m[0][i], m[1][i], m[2][i]}, m[3][i]};
+      memcpy(&springs[index[i]], &row[i], sizeof row[i]);
+}
+
 #else
+
+INLINE void load_springs(const tl_ball_spring *springs, const uint32_t *index, lanes m[4]) {
+  for (int k = 0; k < 4; k += W) {
+    for (int i = 0; i < W; ++i)
+      m[k + i] = load((const talus_real *)(const void *)&springs[index[i]] + k);
+    transpose(m + k);
+  }
+}
+
+INLINE void store_springs(tl_ball_spring *springs, const uint32_t *index, lanes m[4],
+                          uint32_t count) {
   for (int k = 0; k < 4; k += W)
     transpose(m + k);
   for (uint32_t i = 0; i < W; ++i)
     if (i < count)
       for (uint32_t k = 0; k < 4; k += W)
         store((talus_real *)(void *)&springs[index[i]] + k, m[k + i]);
-#endif
 }
+
+#endif
+
+/* ---- contacts -------------------------------------------------------------------------------- */
 
 INLINE void add_energies(tl_ball_sums *sums, const lanes_pushed *r, lane_mask counts) {
   const lanes zero = {0};
@@ -111,35 +168,56 @@ INLINE void add_energies(tl_ball_sums *sums, const lanes_pushed *r, lane_mask co
   add_to_tally(&sums->of[TL_BALL_FRICTION], lanes_select(counts, r->friction, zero));
 }
 
+/* How W pairs of balls meet: what lanes_balls finds, in memory. A contact is done in two halves,
+ * each for a few vectors one after another: the springs that the second half needs come from memory
+ * meanwhile, and chains of roots and quotients are shorter (5 % of a step; nothing where all is in
+ * the cache). */
+#define FEW 4
+typedef struct meeting {
+  lanes_vec n, velocity, drift;
+  lanes overlap, mass, radius, twirl;
+  lanes smaller; /* radius of the two, m */
+} meeting;
+
+INLINE void meet(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t from, meeting *to) {
+  const lanes_ball a = load_balls(job, pack->a + from);
+  const lanes_ball b = load_balls(job, pack->b + from);
+  const lanes_vec d = {load(pack->dx + from), load(pack->dy + from), load(pack->dz + from)};
+  lanes_contact t;
+  lanes_balls(&a, &b, d, &t);
+  for (uint32_t i = 0; i < W; ++i)
+    __builtin_prefetch(&job->list->spring.data[pack->candidate[from + i]]);
+  to->n = t.n, to->velocity = t.velocity, to->drift = t.drift;
+  to->overlap = t.overlap, to->mass = t.mass, to->radius = t.radius, to->twirl = t.twirl;
+  to->smaller = lanes_select(a.radius < b.radius, a.radius, b.radius);
+}
+
 /* Records are few: one in a million contacts or so. Lanes beyond the count repeat others. */
-static __attribute__((noinline)) void note_overlaps(tl_ball_sums *sums, const lanes *overlap,
-                                                    const lanes *radius) {
+static __attribute__((noinline)) void note_overlaps(tl_ball_sums *sums, const meeting *met) {
   for (int i = 0; i < W; ++i)
-    tl_ball_note_overlap(sums, (*overlap)[i], (*radius)[i]);
+    tl_ball_note_overlap(sums, met->overlap[i], met->smaller[i]);
 }
 
-INLINE void look_for_records(tl_ball_sums *sums, lanes overlap, lanes radius) {
+INLINE void look_for_records(tl_ball_sums *sums, const meeting *met) {
   const lanes zero = {0}, nearly = zero + TL_BALL_NEARLY * (talus_real)sums->share;
-  const lane_mask record = (overlap > zero + sums->deepest) | (overlap > nearly * radius);
-  if (__builtin_expect(lanes_mask(record) != 0, 0)) {
-    const lanes deep = overlap, size = radius; /* those in use need not go through memory */
-    note_overlaps(sums, &deep, &size);
-  }
+  const lane_mask record =
+      (met->overlap > zero + sums->deepest) | (met->overlap > nearly * met->smaller);
+  if (__builtin_expect(lanes_mask(record) != 0, 0))
+    note_overlaps(sums, met);
 }
 
-static const talus_real first[TL_SIMD_GROUP] = {0, 1, 2, 3, 4, 5, 6, 7};
+static const talus_real lane_number[TL_SIMD_GROUP] = {0, 1, 2, 3, 4, 5, 6, 7};
 
 /* Forces of W contacts of the pack, or of its last `count`. */
 INLINE void press(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t from, uint32_t count,
-                  tl_ball_sums *sums) {
+                  const meeting *met, tl_ball_sums *sums) {
   tl_ball_list *list = job->list;
   const lanes zero = {0}, one = zero + 1, half = zero + TL_R(0.5);
   const uint32_t *candidate = pack->candidate + from;
-  const lanes_ball a = load_balls(job, pack->a + from), b = load_balls(job, pack->b + from);
-  const lanes_vec d = {load(pack->dx + from), load(pack->dy + from), load(pack->dz + from)};
-  lanes_contact t;
+  lanes_contact t; /* member by member: not all of it, which goes through memory */
   load_law(job, pack, from, &t);
-  lanes_balls(&a, &b, d, &t);
+  t.n = met->n, t.velocity = met->velocity, t.drift = met->drift;
+  t.overlap = met->overlap, t.mass = met->mass, t.radius = met->radius, t.twirl = met->twirl;
   lanes m[4];
   load_springs(list->spring.data, candidate, m);
   const lane_mask is_old = load(pack->is_old + from) > zero;
@@ -151,30 +229,45 @@ INLINE void press(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t fro
   const lanes_vec turn = lanes_cross(t.n, r.force);
   m[0] = slip.x, m[1] = slip.y, m[2] = slip.z, m[3] = r.tangent_stiffness;
   store_springs(list->spring.data, candidate, m, count);
-  lanes e[TL_SIMD_GROUP] = {
-      r.force.x, r.force.y, r.force.z,        turn.x,
-      turn.y,    turn.z,    half * t.overlap, lanes_select(r.slides, one, zero)};
+  lanes e[] = {r.force.x, r.force.y, r.force.z,        turn.x,
+               turn.y,    turn.z,    half * t.overlap, lanes_select(r.slides, one, zero)};
   uint32_t at[W];
   for (uint32_t i = 0; i < W; ++i)
     at[i] = pack->effect + from + i;
   store_rows(list->effect.data, TL_SIMD_GROUP, at, e, count < W ? (1u << count) - 1 : ALL_LANES);
-  add_energies(sums, &r, load(first) < zero + (talus_real)count);
-  look_for_records(sums, t.overlap, lanes_select(a.radius < b.radius, a.radius, b.radius));
+  add_energies(sums, &r, load(lane_number) < zero + (talus_real)count);
+  look_for_records(sums, met);
+}
+
+/* Contacts of the pack from `from` to `end`, where a whole vector begins at each step. */
+static void visit(const tl_ball_job *job, const tl_ball_pack *pack, uint32_t from, uint32_t end,
+                  tl_ball_sums *sums) {
+  meeting met[FEW];
+  const uint32_t vectors = (end - from + W - 1) / W;
+  for (uint32_t i = 0; i < vectors; ++i)
+    meet(job, pack, from + i * W, &met[i]);
+  for (uint32_t i = 0; i < vectors; ++i) {
+    const uint32_t first = from + i * W;
+    press(job, pack, first, end - first < W ? end - first : W, &met[i], sums);
+  }
 }
 
 /* Whole vectors of the pack; what is left comes to the front. */
 static void visit_whole(const tl_ball_job *job, tl_ball_pack *pack, tl_ball_sums *sums) {
-  const uint32_t whole = pack->count / W * W, rest = pack->count - whole;
-  for (uint32_t from = 0; from < whole; from += W)
-    press(job, pack, from, W, sums);
-  for (uint32_t i = 0; i < rest && whole > 0; ++i) {
-    pack->a[i] = pack->a[whole + i], pack->b[i] = pack->b[whole + i];
-    pack->candidate[i] = pack->candidate[whole + i];
-    pack->dx[i] = pack->dx[whole + i], pack->dy[i] = pack->dy[whole + i];
-    pack->dz[i] = pack->dz[whole + i], pack->is_old[i] = pack->is_old[whole + i];
-  }
+  const uint32_t whole = pack->count / W * W;
+  if (whole == 0)
+    return;
+  for (uint32_t from = 0; from < whole; from += FEW * W)
+    visit(job, pack, from, from + FEW * W < whole ? from + FEW * W : whole, sums);
+  memcpy(pack->a, pack->a + whole, W * sizeof *pack->a);
+  memcpy(pack->b, pack->b + whole, W * sizeof *pack->b);
+  memcpy(pack->candidate, pack->candidate + whole, W * sizeof *pack->candidate);
+  store(pack->dx, load(pack->dx + whole));
+  store(pack->dy, load(pack->dy + whole));
+  store(pack->dz, load(pack->dz + whole));
+  store(pack->is_old, load(pack->is_old + whole));
   pack->effect += whole;
-  pack->count = rest;
+  pack->count -= whole;
 }
 
 static void visit_remaining(const tl_ball_job *job, tl_ball_pack *pack, tl_ball_sums *sums) {
@@ -184,26 +277,7 @@ static void visit_remaining(const tl_ball_job *job, tl_ball_pack *pack, tl_ball_
     pack->dx[i] = pack->dx[0], pack->dy[i] = pack->dy[0], pack->dz[i] = pack->dz[0];
     pack->is_old[i] = pack->is_old[0];
   }
-  press(job, pack, 0, pack->count, sums);
-}
-
-/* A candidate that overlaps goes into the pack. No branch on that: half of them would be guessed
- * wrong. */
-INLINE void look(tl_ball_list *list, uint32_t c, tl_ball_pack *pack) {
-  const uint32_t owner = list->owner.data[c], other = list->other.data[c], n = pack->count;
-  const tl_ball_place *a = &list->place.data[owner], *b = &list->place.data[other];
-  const double dx = b->x - a->x, dy = b->y - a->y, dz = b->z - a->z, sum = a->radius + b->radius;
-  const double square = dx * dx + dy * dy + dz * dz;
-  const bool touch = square < sum * sum;
-  pack->a[n] = owner, pack->b[n] = other, pack->candidate[n] = c;
-  pack->dx[n] = (talus_real)dx, pack->dy[n] = (talus_real)dy, pack->dz[n] = (talus_real)dz;
-  pack->is_old[n] = list->at.data[c] != 0 ? TL_R(1) : TL_R(0);
-  list->at.data[c] = touch ? pack->effect + n : 0;
-  pack->count += touch;
-  if (__builtin_expect(square < TL_BALL_SAME_PLACE, 0)) {
-    pack->dx[n] = pack->dy[n] = 0;
-    pack->dz[n] = tl_ball_tiny_way(list, owner, other);
-  }
+  visit(job, pack, 0, pack->count, sums);
 }
 
 /* Candidates from which on places are asked for. */
@@ -217,11 +291,13 @@ INLINE void push_lanes(const tl_ball_job *job, size_t block, tl_ball_sums *sums)
   tl_ball_pack pack;
   pack.effect = list->block_start.data[block];
   pack.count = 0;
-  for (uint32_t c = list->start.data[begin]; c < end; ++c) {
-    if (end - c > AHEAD)
-      __builtin_prefetch(&list->place.data[list->other.data[c + AHEAD]]);
-    look(list, c, &pack);
-    if (pack.count > TL_BALL_PACK - W)
+  for (uint32_t c = list->start.data[begin]; c < end; c += LOOK) {
+    const uint32_t left = end - c;
+    if (left >= AHEAD + LOOK)
+      for (uint32_t i = 0; i < LOOK; ++i)
+        __builtin_prefetch(&list->place.data[list->other.data[c + AHEAD + i]]);
+    look(list, c, left < LOOK ? left : LOOK, &pack);
+    if (pack.count > TL_BALL_PACK - 2 * TL_BALL_LANES)
       visit_whole(job, &pack, sums);
   }
   visit_whole(job, &pack, sums);

@@ -192,6 +192,7 @@ static talus_status keep_room(const tl_ball_step *job) {
 
 static talus_status step(const tl_backend *backend, tl_ball_step *job, tl_step_report *report) {
   const tl_crowd *crowd = job->crowd;
+  tl_crowd certain = *crowd;
   tl_penalty *p = crowd->penalty;
   tl_ball_list *list = job->list;
   TL_TRY(keep_room(job));
@@ -205,6 +206,8 @@ static talus_status step(const tl_backend *backend, tl_ball_step *job, tl_step_r
     TL_TRY(push_and_commit(job, report));
     p->is_pushed = true;
     job->begins = false;
+    certain.cancel = NULL; /* contacts are those of the step by now */
+    job->crowd = crowd = &certain;
   }
   const double begun = wall_now();
   if (is_started(job))

@@ -26,15 +26,9 @@ static talus_status find_walls(const tl_ball_step *job, const tl_crowd *at_end,
   tl_contacts *walls = &job->list->wall_contacts;
   const tl_pairs pairs = {job->list->walls.data, job->list->walls.count};
   const tl_contacts *before = &job->list->wall_before;
-  tl_contacts_swap(walls, &job->list->wall_before);
-  talus_status status = tl_history_begin(before, job->crowd->dt, walls);
-  if (status == TALUS_OK)
-    status = tl_narrow_find_contacts(at_end, &pairs, margins, walls);
-  if (status == TALUS_OK)
-    status = tl_history_lay(job->model, before, walls);
-  if (status != TALUS_OK) /* those of the last step, with their springs, stay */
-    tl_contacts_swap(walls, &job->list->wall_before);
-  return status;
+  TL_TRY(tl_history_begin(before, job->crowd->dt, walls));
+  TL_TRY(tl_narrow_find_contacts(at_end, &pairs, margins, walls));
+  return tl_history_lay(job->model, before, walls);
 }
 
 /* Balls are at the end of the step, with the velocities that brought them there. */
@@ -48,6 +42,20 @@ static talus_status measure_walls(tl_ball_step *job) {
     return TALUS_OK;
   return tl_contact_measure(job->model, job->crowd->widths, &passage, &job->list->wall_contacts,
                             job->crowd->arena, &job->wall_depths);
+}
+
+/* From the contacts of the last step, which are in wall_before, to forces. */
+static talus_status push_walls(tl_ball_step *job, const tl_crowd *at_end,
+                               const talus_real *margins) {
+  TL_TRY(find_walls(job, at_end, margins));
+  TL_TRY(measure_walls(job));
+  const tl_penalty_motion motion = {.velocity = job->mid.velocity,
+                                    .spin = job->mid.spin,
+                                    .velocity_kick = job->velocity_kick,
+                                    .spin_kick = job->spin_kick,
+                                    .h = job->begins ? 0 : job->crowd->dt};
+  return tl_penalty_add_up(at_end, &motion, &job->list->wall_contacts, job->spring_force,
+                           job->spring_torque, &job->list->wall_sums);
 }
 
 talus_status tl_balls_push_walls(tl_ball_step *job) {
@@ -85,13 +93,9 @@ talus_status tl_balls_push_walls(tl_ball_step *job) {
   at_end.in = &job->mid;
   at_end.members = list->wall_balls.data; /* for whom forces are added up */
   at_end.count = list->wall_balls.count;
-  TL_TRY(find_walls(job, &at_end, margins));
-  TL_TRY(measure_walls(job));
-  const tl_penalty_motion motion = {.velocity = job->mid.velocity,
-                                    .spin = job->mid.spin,
-                                    .velocity_kick = job->velocity_kick,
-                                    .spin_kick = job->spin_kick,
-                                    .h = job->begins ? 0 : crowd->dt};
-  return tl_penalty_add_up(&at_end, &motion, &list->wall_contacts, job->spring_force,
-                           job->spring_torque, &list->wall_sums);
+  tl_contacts_swap(&list->wall_contacts, &list->wall_before);
+  const talus_status status = push_walls(job, &at_end, margins);
+  if (status != TALUS_OK) /* those of the last step, with their springs, stay */
+    tl_contacts_swap(&list->wall_contacts, &list->wall_before);
+  return status;
 }

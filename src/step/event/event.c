@@ -143,11 +143,14 @@ talus_status tl_step_event(const tl_crowd *crowd, tl_step_report *report) {
   tl_contacts_clear(crowd->contacts_after);
   TL_TRY(tl_history_begin(crowd->contacts_before, crowd->dt, crowd->contacts_after));
   TL_TRY(tl_events_load(&events, crowd->model->step != TALUS_STEP_EVENT));
+  TL_GO_ON(crowd->cancel);
   TL_TRY(tl_events_load_walls(&events));
+  TL_GO_ON(crowd->cancel);
   const double loaded = wall_now();
   TL_TRY(tl_events_plan_all(&events));
   const double planned = wall_now();
   TL_TRY(run(&events));
+  TL_GO_ON(crowd->cancel);
   TL_TRY(tl_events_sort_contacts(&events));
   const double solved = wall_now();
   TL_TRY(finish(&events, report));

@@ -1,4 +1,5 @@
 /* Plans: what a flyer touches first, and when it leaves its cell. */
+#include "base/cancel.h"
 #include "kernels/elastic.h"
 #include "step/event/event.h"
 
@@ -282,12 +283,16 @@ void tl_events_plan(const tl_events *events, uint32_t i, double tau) {
 
 static void plan_range(void *context, size_t begin, size_t end) {
   const tl_events *events = context;
-  for (size_t i = begin; i < end; ++i)
+  for (size_t i = begin; i < end; ++i) {
+    if (i % 1024 == 0 && tl_cancel_look(events->crowd->cancel))
+      return;
     plan_from(events, (uint32_t)i, 0, true);
+  }
 }
 
 talus_status tl_events_plan_all(tl_events *events) {
   tl_for(&events->crowd->model->par, events->count, 256, plan_range, events);
+  TL_GO_ON(events->crowd->cancel); /* else some have no plan */
   TL_TRY(tl_event_queue_make(&events->queue, events->crowd->arena, events->count, events->span));
   for (uint32_t i = 0; i < events->count; ++i)
     tl_event_queue_set(&events->queue, i, fmin(events->plans[i].hit, events->plans[i].cross));

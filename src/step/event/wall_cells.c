@@ -15,8 +15,12 @@ typedef struct cell_block {
 typedef struct place_job {
   tl_events *events;
   uint32_t wall;
-  bool writes; /* or counts */
+  bool writes;  /* or counts */
+  double reach; /* m: of the largest flyer, and of the wall's own way */
+  double low[3], high[3];
 } place_job;
+
+#define LAYERS 4 /* of cells, which one thread takes */
 
 /* The block seen from the middle of the wall; a wall with an end by its nearest image. */
 static void find_corners(const tl_events *events, const tl_event_wall *w, const cell_block *b,
@@ -49,15 +53,31 @@ static double extent(const tl_event_wall *w, int axis) {
   return sum;
 }
 
-/* Meridian places keep distances or shorten them: the ball around the block is a disc there. */
-static bool is_near_meridian(const tl_event_wall *w, const double low[3], const double high[3],
-                             double reach) {
-  double centre[3], half2 = 0;
+/* Where, seen from its middle, a revolved wall can be reached from. */
+static void find_bounds(const tl_event_wall *w, double reach, place_job *job) {
+  const double end_r = w->from[0] + w->along[0] * w->half[0];
+  const double end_z = w->from[1] + w->along[1] * w->half[0];
+  const double radius = fmax(w->from[0], end_r) + reach;
+  talus_dvec3 a = w->axis[2];
   for (int k = 0; k < 3; ++k) {
-    if (low[k] <= -0.5 * FAR || high[k] >= 0.5 * FAR)
-      return true;
-    centre[k] = 0.5 * (low[k] + high[k]);
-    half2 += 0.25 * (high[k] - low[k]) * (high[k] - low[k]);
+    const double c = *tl_dvec3_axis(&a, k);
+    const double across = radius * sqrt(fmax(0, 1 - c * c)) + reach;
+    job->low[k] = fmin(c * w->from[1], c * end_z) - across;
+    job->high[k] = fmax(c * w->from[1], c * end_z) + across;
+  }
+}
+
+/* Meridian places keep distances or shorten them: the ball around the block is a disc there. */
+static bool is_near_meridian(const place_job *job, const tl_event_wall *w, const double from[3],
+                             const double to[3], double reach) {
+  double centre[3], half2 = 0;
+  for (int k = 0; k < 3; ++k) { /* of outer cells, which have no end, the part that matters */
+    const double low = from[k] > job->low[k] ? from[k] : job->low[k];
+    const double high = to[k] < job->high[k] ? to[k] : job->high[k];
+    if (!(low <= high))
+      return false;
+    centre[k] = 0.5 * (low + high);
+    half2 += 0.25 * (high - low) * (high - low);
   }
   const talus_dvec3 x = {centre[0], centre[1], centre[2]};
   const double u = tl_ddot(x, w->axis[0]), v = tl_ddot(x, w->axis[1]), z = tl_ddot(x, w->axis[2]);
@@ -68,8 +88,10 @@ static bool is_near_meridian(const tl_event_wall *w, const double low[3], const 
 }
 
 /* Whether a flyer whose centre is in the block may touch the wall within the step. */
-static bool is_near(const tl_events *events, const tl_event_wall *w, const cell_block *b) {
-  const double reach = events->largest * 1.000001 + events->span * tl_dlength(w->velocity);
+static bool is_near(const place_job *job, const cell_block *b) {
+  const tl_events *events = job->events;
+  const tl_event_wall *w = &events->walls[job->wall];
+  const double reach = job->reach;
   const talus_dvec3 normal = w->axis[0];
   double low[3], high[3];
   /* An image is nearest to the middle of the block: parts of a wide block may see another one. */
@@ -78,7 +100,7 @@ static bool is_near(const tl_events *events, const tl_event_wall *w, const cell_
       return true;
   find_corners(events, w, b, low, high);
   if (tl_event_is_revolved(w))
-    return is_near_meridian(w, low, high, reach);
+    return is_near_meridian(job, w, low, high, reach);
   for (int k = 0; k < 3 && !tl_event_is_endless(w); ++k) {
     const double far = extent(w, k) + reach;
     if (low[k] > far || high[k] < -far)
@@ -107,7 +129,7 @@ static void add_cell(const place_job *job, const cell_block *b) {
 
 /* A block of one cell at the border has no end; halving goes on until all are single. */
 static void place(const place_job *job, cell_block b) {
-  if (!is_near(job->events, &job->events->walls[job->wall], &b))
+  if (!is_near(job, &b))
     return;
   int longest = 0;
   for (int k = 1; k < 3; ++k)
@@ -126,13 +148,24 @@ static void place(const place_job *job, cell_block b) {
   place(job, half);
 }
 
-static void place_all(tl_events *events, bool writes) {
+/* Layers along z share no cell. */
+static void place_layers(void *context, size_t begin, size_t end) {
+  const place_job *all = context;
+  tl_events *events = all->events;
   const tl_event_cells *cells = &events->cells;
-  const cell_block all = {{0, 0, 0}, {cells->n[0], cells->n[1], cells->n[2]}};
   for (uint32_t w = 0; w < events->wall_count; ++w) {
-    const place_job job = {events, w, writes};
-    place(&job, all);
+    const tl_event_wall *wall = &events->walls[w];
+    place_job job = {.events = events, .wall = w, .writes = all->writes};
+    job.reach = events->largest * 1.000001 + events->span * tl_dlength(wall->velocity);
+    if (tl_event_is_revolved(wall))
+      find_bounds(wall, job.reach, &job);
+    place(&job, (cell_block){{0, 0, (int)begin}, {cells->n[0], cells->n[1], (int)end}});
   }
+}
+
+static void place_all(tl_events *events, bool writes) {
+  place_job all = {.events = events, .writes = writes};
+  tl_for(&events->crowd->model->par, (size_t)events->cells.n[2], LAYERS, place_layers, &all);
 }
 
 talus_status tl_events_place_walls(tl_events *events) {

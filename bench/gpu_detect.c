@@ -1,0 +1,253 @@
+/* talus bench gpu-detect: contacts of random spheres on a device beside the CPU, in one run.
+ *
+ * Device times are of the work there, the copies apart; least of the repeats. The CPU finds the
+ * same contacts from arrays in memory on one thread and on all; where it does, the rows of both are
+ * compared byte by byte. */
+#include "bench.h"
+#include "tools.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <talus/detect.h>
+
+#include "backend/spheres.h"
+
+#define PI   3.14159265358979323846
+#define MOST 8
+
+typedef struct options {
+  const char *backend, *bodies, *densities, *ratios, *csv;
+  double most_cpu;
+  int repeat;
+} options;
+
+typedef struct figures {
+  double sort, search, write, upload, cpu_one, cpu_all; /* ms; CPU: 0 where not measured */
+  size_t contacts, bytes;
+  uint32_t levels;
+  bool same;
+} figures;
+
+/* ---- bodies -----------------------------------------------------------------------------------
+ */
+
+static double next_random(uint64_t *state) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return (double)(*state >> 11) * 0x1p-53;
+}
+
+/* Uniform in a cube that spheres fill by `density`, were they not to overlap; radii 1 to `ratio`.
+ */
+static void scatter(tl_thread_ball *rows, size_t n, double density, double ratio) {
+  uint64_t state = 7;
+  double volume = 0;
+  for (size_t i = 0; i < n; ++i) {
+    rows[i].radius = pow(ratio, next_random(&state));
+    volume += 4 * PI / 3 * rows[i].radius * rows[i].radius * rows[i].radius;
+  }
+  const double edge = cbrt(volume / density);
+  for (size_t i = 0; i < n; ++i) {
+    rows[i].x = edge * next_random(&state);
+    rows[i].y = edge * next_random(&state);
+    rows[i].z = edge * next_random(&state);
+  }
+}
+
+/* ---- one row ----------------------------------------------------------------------------------
+ */
+
+static talus_status measure_device(tl_device *device, const tl_thread_ball *rows, size_t n,
+                                   int repeat, tl_device_spheres *blocks, figures *f) {
+  const tl_spheres_asked asked = {.rows = rows, .count = n};
+  double least = HUGE_VAL;
+  for (int i = 0; i < repeat; ++i) {
+    tl_spheres_times times;
+    const double before = device->count.upload_ms;
+    const talus_status status =
+        tl_device_find_contacts(device, blocks, &asked, &f->contacts, &times);
+    if (status != TALUS_OK)
+      return status;
+    const double all = times.sort_ms + times.search_ms + times.write_ms;
+    if (all > least)
+      continue;
+    least = all;
+    f->sort = times.sort_ms, f->search = times.search_ms, f->write = times.write_ms;
+    f->levels = times.levels;
+    f->upload = device->count.upload_ms - before;
+  }
+  f->bytes = device->count.peak;
+  return TALUS_OK;
+}
+
+static talus_status measure_cpu(const tl_thread_ball *rows, size_t n, int repeat, int threads,
+                                talus_detector **detector, talus_contacts *found, double *least) {
+  const talus_detect_bodies bodies = {.count = n,
+                                      .position = &rows->x,
+                                      .position_stride = 4,
+                                      .radius = &rows->radius,
+                                      .radius_stride = 4};
+  talus_detect_def def = talus_detect_def_default();
+  def.threads = threads;
+  *least = HUGE_VAL;
+  talus_status status = talus_detector_create(&def, detector);
+  for (int i = 0; i < repeat && status == TALUS_OK; ++i) {
+    talus_detect_stats stats;
+    status = talus_detector_find_contacts(*detector, &bodies, found, &stats);
+    *least = fmin(*least, stats.bounds_ms + stats.broad_ms + stats.sort_ms + stats.narrow_ms);
+  }
+  return status;
+}
+
+static talus_status compare(tl_device *device, const tl_device_spheres *blocks,
+                            const talus_contacts *cpu, figures *f) {
+  const size_t bytes = cpu->count * sizeof *cpu->data;
+  f->same = cpu->count == f->contacts;
+  talus_row_contact *copy = f->same && bytes > 0 ? malloc(bytes) : NULL;
+  if (!copy)
+    return f->same && bytes > 0 ? TALUS_ERROR_MEMORY : TALUS_OK;
+  const talus_status status = device->calls->download(device, copy, blocks->contacts.data, bytes);
+  f->same = status == TALUS_OK && memcmp(copy, cpu->data, bytes) == 0;
+  free(copy);
+  return status;
+}
+
+static talus_status beside_cpu(tl_device *device, const tl_device_spheres *blocks,
+                               const tl_thread_ball *rows, size_t n, int repeat, figures *f) {
+  talus_detector *detector = NULL;
+  talus_contacts found;
+  talus_status status = measure_cpu(rows, n, 1, 1, &detector, &found, &f->cpu_one);
+  talus_detector_destroy(detector);
+  detector = NULL;
+  if (status == TALUS_OK)
+    status = measure_cpu(rows, n, repeat, 0, &detector, &found, &f->cpu_all);
+  if (status == TALUS_OK)
+    status = compare(device, blocks, &found, f);
+  talus_detector_destroy(detector);
+  return status;
+}
+
+static void tell(size_t n, double density, double ratio, const figures *f, FILE *csv) {
+  const double all = f->sort + f->search + f->write;
+  printf("%10zu %7g %6g %10zu %6u %9.3f %8.3f %8.3f %8.3f %9.2f %8.2f", n, density, ratio,
+         f->contacts, f->levels, all, f->sort, f->search, f->write, f->upload,
+         1e-9 * (double)f->bytes);
+  if (f->cpu_all > 0)
+    printf(" %10.1f %10.1f %7.0f %7.0f  %s\n", f->cpu_one, f->cpu_all, f->cpu_one / all,
+           f->cpu_all / all, f->same ? "same" : "DIFFERENT");
+  else
+    printf("\n");
+  (void)fflush(stdout);
+  if (csv)
+    fprintf(csv, "%zu,%g,%g,%zu,%u,%.4f,%.4f,%.4f,%.3f,%zu,%.2f,%.2f,%d\n", n, density, ratio,
+            f->contacts, f->levels, f->sort, f->search, f->write, f->upload, f->bytes, f->cpu_one,
+            f->cpu_all, f->same);
+}
+
+static talus_status measure(tl_device *device, const options *opt, size_t n, double density,
+                            double ratio, FILE *csv, bool *same) {
+  tl_thread_ball *rows = malloc(n * sizeof *rows);
+  tl_device_spheres blocks = {0};
+  figures f = {0};
+  if (!rows)
+    return TALUS_ERROR_MEMORY;
+  scatter(rows, n, density, ratio);
+  talus_status status = measure_device(device, rows, n, opt->repeat, &blocks, &f);
+  if (status == TALUS_OK && (double)n <= opt->most_cpu) {
+    status = beside_cpu(device, &blocks, rows, n, opt->repeat, &f);
+    *same &= f.same;
+  }
+  if (status == TALUS_OK)
+    tell(n, density, ratio, &f, csv);
+  tl_device_spheres_free(device, &blocks);
+  free(rows);
+  return status;
+}
+
+/* ---- the benchmark ----------------------------------------------------------------------------
+ */
+
+static int parse_list(const char *text, double *out) {
+  int n = 0;
+  char *end;
+  for (const char *at = text; *at && n < MOST; at = *end == ',' ? end + 1 : end) {
+    out[n] = strtod(at, &end);
+    if (end == at || !(out[n] > 0) || (*end && *end != ','))
+      return 0;
+    n++;
+  }
+  return n;
+}
+
+static talus_status run(const options *opt, const double *bodies, int sizes,
+                        const double *densities, int fillings, const double *ratios, int spreads,
+                        FILE *csv, bool *same) {
+  tl_device *device;
+  talus_status status = strcmp(opt->backend, "check") == 0 ? tl_device_open_check(&device)
+                                                           : tl_device_open_cuda(&device);
+  if (status != TALUS_OK)
+    return status;
+  printf("talus %s (%s), %s: %s\n", talus_version(), talus_features(), opt->backend, device->title);
+  printf("%10s %7s %6s %10s %6s %9s %8s %8s %8s %9s %8s %10s %10s %7s %7s\n", "bodies", "density",
+         "sizes", "contacts", "levels", "ms", "sort", "search", "write", "upload", "GB", "CPU 1",
+         "CPU all", "times", "times");
+  for (int k = 0; k < sizes && status == TALUS_OK; ++k)
+    for (int d = 0; d < fillings && status == TALUS_OK; ++d)
+      for (int r = 0; r < spreads && status == TALUS_OK; ++r)
+        status = measure(device, opt, (size_t)bodies[k], densities[d], ratios[r], csv, same);
+  device->calls->close(device);
+  return status;
+}
+
+int bench_gpu_detect(int argc, char **argv) {
+  options opt = {.backend = "cuda",
+                 .bodies = "1000000,10000000",
+                 .densities = "0.1",
+                 .ratios = "1",
+                 .most_cpu = 1e7,
+                 .repeat = 5};
+  const cli_option list[] = {
+      {"backend", 0, CLI_TEXT, "NAME", "cuda (default) or check", &opt.backend},
+      {"bodies", 0, CLI_TEXT, "N,N", "how many spheres (default 1000000,10000000)", &opt.bodies},
+      {"density", 0, CLI_TEXT, "D,D", "share of the cube that they would fill (default 0.1)",
+       &opt.densities},
+      {"sizes", 0, CLI_TEXT, "R,R", "largest over smallest radius (default 1)", &opt.ratios},
+      {"most-cpu", 0, CLI_NUMBER, "N", "with more spheres the CPU is left out (default 1e7)",
+       &opt.most_cpu},
+      {"repeat", 0, CLI_COUNT, "N", "least of so many (default 5)", &opt.repeat},
+      {"csv", 0, CLI_TEXT, "FILE", "the table as a file", &opt.csv},
+      {0}};
+  const cli_usage usage = {.synopsis = "talus bench gpu-detect [options]",
+                           .about = "Contacts of random spheres on a device, beside the CPU.",
+                           .options = list};
+  double bodies[MOST], densities[MOST], ratios[MOST];
+  const int parsed = bench_parse(&usage, "bench gpu-detect", argc, argv);
+  if (parsed < 0)
+    return cli_parse_exit(parsed);
+  const int sizes = parse_list(opt.bodies, bodies);
+  const int fillings = parse_list(opt.densities, densities);
+  const int spreads = parse_list(opt.ratios, ratios);
+  if (sizes == 0 || fillings == 0 || spreads == 0 || opt.repeat < 1) {
+    cli_error("bench gpu-detect: --bodies, --density and --sizes are numbers above 0 with commas "
+              "between them, --repeat is 1 or more");
+    return CLI_INPUT;
+  }
+  FILE *csv = opt.csv ? bench_open(opt.csv) : NULL;
+  if (opt.csv && !csv)
+    return CLI_FAILED;
+  if (csv)
+    fputs("bodies,density,sizes,contacts,levels,sort_ms,search_ms,write_ms,upload_ms,device_bytes,"
+          "cpu_one_ms,cpu_all_ms,same\n",
+          csv);
+  bool same = true;
+  const talus_status status =
+      run(&opt, bodies, sizes, densities, fillings, ratios, spreads, csv, &same);
+  const bool written = !csv || bench_close(csv);
+  if (status != TALUS_OK)
+    cli_error("bench gpu-detect: %s", talus_last_error());
+  else if (!same)
+    cli_error("bench gpu-detect: device and CPU found different contacts");
+  return status != TALUS_OK ? cli_exit_code(status) : same && written ? CLI_DONE : CLI_FAILED;
+}

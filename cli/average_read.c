@@ -1,0 +1,118 @@
+/* Files of averaged fields, read back: VTK images with cells' values at points (docs/formats.md).
+ * Called in a process of its own (frame_guard.c). */
+#include "frame_read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <talus/config.h>
+
+#if TALUS_HAVE_HDF5
+
+#include <hdf5.h>
+
+#define CELLS_MOST 100000000
+
+/* `count` numbers of an attribute. */
+static bool read_attribute(hid_t file, const char *group, const char *name, hid_t type,
+                           size_t count, void *to) {
+  const hid_t attribute = H5Aopen_by_name(file, group, name, H5P_DEFAULT, H5P_DEFAULT);
+  if (attribute < 0)
+    return false;
+  const hid_t space = H5Aget_space(attribute);
+  const bool good = space >= 0 && H5Sget_simple_extent_npoints(space) == (hssize_t)count &&
+                    H5Aread(attribute, type, to) >= 0;
+  if (space >= 0)
+    H5Sclose(space);
+  H5Aclose(attribute);
+  return good;
+}
+
+static bool read_word(hid_t file, const char *group, const char *name, char *to) {
+  const hid_t attribute = H5Aopen_by_name(file, group, name, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t stored = attribute < 0 ? H5I_INVALID_HID : H5Aget_type(attribute);
+  bool good = stored >= 0 && H5Tget_class(stored) == H5T_STRING &&
+              H5Tis_variable_str(stored) == 0 && H5Tget_size(stored) < FRAME_NAME_BYTES;
+  memset(to, 0, FRAME_NAME_BYTES);
+  good = good && H5Aread(attribute, stored, to) >= 0;
+  if (stored >= 0)
+    H5Tclose(stored);
+  if (attribute >= 0)
+    H5Aclose(attribute);
+  return good;
+}
+
+/* NULL: it is not there, or not what it should be. */
+static double *read_values(hid_t file, const char *name, size_t count) {
+  char path[128];
+  snprintf(path, sizeof path, "VTKHDF/PointData/%s", name);
+  if (H5Lexists(file, path, H5P_DEFAULT) <= 0)
+    return NULL;
+  const hid_t set = H5Dopen2(file, path, H5P_DEFAULT);
+  const hid_t space = set < 0 ? H5I_INVALID_HID : H5Dget_space(set);
+  double *values = NULL;
+  if (space >= 0 && H5Sget_simple_extent_npoints(space) == (hssize_t)count)
+    values = malloc(count * sizeof *values);
+  if (values && H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
+    free(values);
+    values = NULL;
+  }
+  if (space >= 0)
+    H5Sclose(space);
+  if (set >= 0)
+    H5Dclose(set);
+  return values;
+}
+
+static bool read_grid(hid_t file, frame_average *found) {
+  int64_t extent[6];
+  if (!read_attribute(file, "VTKHDF", "WholeExtent", H5T_NATIVE_INT64, 6, extent) ||
+      !read_attribute(file, "VTKHDF", "Origin", H5T_NATIVE_DOUBLE, 3, found->origin) ||
+      !read_attribute(file, "VTKHDF", "Spacing", H5T_NATIVE_DOUBLE, 3, found->spacing) ||
+      !read_attribute(file, "talus", "time", H5T_NATIVE_DOUBLE, 1, &found->time) ||
+      !read_word(file, "talus", "grid", found->grid))
+    return false;
+  found->cells = 1;
+  for (int k = 0; k < 3; ++k) {
+    if (extent[2 * k] != 0 || extent[2 * k + 1] < 0 || extent[2 * k + 1] >= CELLS_MOST)
+      return false;
+    found->n[k] = (size_t)extent[2 * k + 1] + 1;
+    found->cells *= found->n[k];
+    if (found->cells > CELLS_MOST)
+      return false;
+  }
+  return true;
+}
+
+bool frame_parse_average(const char *path, frame_average *found, char *why, size_t size) {
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  *found = (frame_average){0};
+  const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+  if (file < 0) {
+    snprintf(why, size, "%s is not there, or not a readable HDF5 file", path);
+    return false;
+  }
+  bool good = read_grid(file, found);
+  if (good) {
+    found->count = read_values(file, "count", found->cells);
+    found->velocity = read_values(file, "velocity", 3 * found->cells);
+    found->temperature = read_values(file, "temperature", found->cells);
+  }
+  good = good && found->count;
+  if (!good)
+    snprintf(why, size, "%s is not a file of averaged fields, or damaged", path);
+  H5Fclose(file);
+  return good;
+}
+
+#else
+
+bool frame_parse_average(const char *path, frame_average *found, char *why, size_t size) {
+  (void)found;
+  snprintf(why, size,
+           "%s: this talus was built without HDF5; install libhdf5-dev and build it again", path);
+  return false;
+}
+
+#endif

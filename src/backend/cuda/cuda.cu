@@ -1,0 +1,249 @@
+/* The CUDA device: one stream of one GPU. Each task of backend/thread/tasks.h is launched as it is;
+ * sorts and sums are CUB's. */
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cuda_runtime.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "backend/device.h"
+#include "backend/thread/tasks.h"
+extern "C" {
+#include "base/status.h"
+}
+
+#define THREADS 256 /* of a block */
+
+struct cuda_device {
+  tl_device base;
+  cudaStream_t stream;
+  tl_device_block scratch; /* of sorts and sums */
+};
+
+static cuda_device *own(tl_device *device) { return reinterpret_cast<cuda_device *>(device); }
+
+static double now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return 1e3 * static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_nsec);
+}
+
+/* A fault of an earlier launch comes out here too. */
+static talus_status test(cudaError_t error, const char *doing) {
+  if (error == cudaSuccess)
+    return TALUS_OK;
+  return tl_fail(TALUS_ERROR_DEVICE, "%s: CUDA says '%s'", doing, cudaGetErrorString(error));
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static talus_status refuse_memory(size_t bytes) {
+  size_t left = 0, all = 0;
+  (void)cudaMemGetInfo(&left, &all);
+  return tl_fail(TALUS_ERROR_MEMORY,
+                 "the device has no %.3g GB at one piece: %.3g of its %.3g GB are free",
+                 1e-9 * static_cast<double>(bytes), 1e-9 * static_cast<double>(left),
+                 1e-9 * static_cast<double>(all));
+}
+
+static talus_status resize(tl_device *device, tl_device_block *block, size_t bytes) {
+  if (block->data) {
+    device->count.held -= block->bytes;
+    const cudaError_t error = cudaFree(block->data);
+    block->data = nullptr;
+    block->bytes = 0;
+    if (bytes > 0)
+      TL_TRY(test(error, "freeing memory of the device"));
+  }
+  if (bytes == 0)
+    return TALUS_OK;
+  void *data = nullptr;
+  const cudaError_t error = cudaMalloc(&data, bytes);
+  if (error == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    return refuse_memory(bytes);
+  }
+  TL_TRY(test(error, "asking for memory of the device"));
+  block->data = data;
+  block->bytes = bytes;
+  device->count.allocations++;
+  device->count.held += bytes;
+  if (device->count.held > device->count.peak)
+    device->count.peak = device->count.held;
+  return TALUS_OK;
+}
+
+static talus_status upload(tl_device *device, void *to, const void *from, size_t bytes) {
+  TL_TRY(test(cudaStreamSynchronize(own(device)->stream), "waiting for the device"));
+  const double begun = now_ms();
+  TL_TRY(test(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "copying to the device"));
+  device->count.uploaded += bytes;
+  device->count.upload_ms += now_ms() - begun;
+  return TALUS_OK;
+}
+
+static talus_status download(tl_device *device, void *to, const void *from, size_t bytes) {
+  TL_TRY(test(cudaStreamSynchronize(own(device)->stream), "waiting for the device"));
+  const double begun = now_ms();
+  TL_TRY(test(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "copying from the device"));
+  device->count.downloaded += bytes;
+  device->count.download_ms += now_ms() - begun;
+  return TALUS_OK;
+}
+
+static talus_status clear(tl_device *device, void *block, size_t bytes) {
+  return test(cudaMemsetAsync(block, 0, bytes, own(device)->stream), "clearing memory");
+}
+
+static talus_status take_scratch(tl_device *device, size_t bytes) {
+  cuda_device *self = own(device);
+  return bytes <= self->scratch.bytes ? TALUS_OK
+                                      : resize(device, &self->scratch, bytes + bytes / 8);
+}
+
+/* ---- sorts and sums -------------------------------------------------------------------------- */
+
+static talus_status sort(tl_device *device, size_t n, int bits, uint64_t *keys, uint64_t *room_keys,
+                         uint32_t *values, uint32_t *room_values, bool *in_room) {
+  cuda_device *self = own(device);
+  cub::DoubleBuffer<uint64_t> key(keys, room_keys);
+  cub::DoubleBuffer<uint32_t> value(values, room_values);
+  size_t bytes = 0;
+  *in_room = false;
+  if (n == 0 || bits == 0)
+    return TALUS_OK;
+  TL_TRY(test(cub::DeviceRadixSort::SortPairs(nullptr, bytes, key, value, n, 0, bits, self->stream),
+              "sorting"));
+  TL_TRY(take_scratch(device, bytes));
+  TL_TRY(test(cub::DeviceRadixSort::SortPairs(self->scratch.data, bytes, key, value, n, 0, bits,
+                                              self->stream),
+              "sorting"));
+  *in_room = key.Current() == room_keys;
+  if ((value.Current() == room_values) != *in_room)
+    return tl_fail(TALUS_ERROR_DEVICE, "keys and values were sorted into different places");
+  return TALUS_OK;
+}
+
+/* Adds 32-bit counts up in 64 bits. */
+struct add_wide {
+  __host__ __device__ uint64_t operator()(uint64_t a, uint64_t b) const { return a + b; }
+};
+
+static talus_status sum(tl_device *device, size_t n, const uint32_t *counts, uint64_t *starts) {
+  cuda_device *self = own(device);
+  size_t bytes = 0;
+  TL_TRY(test(cudaMemsetAsync(starts, 0, sizeof *starts, self->stream), "summing"));
+  if (n == 0)
+    return TALUS_OK;
+  TL_TRY(test(cub::DeviceScan::InclusiveScanInit(nullptr, bytes, counts, starts + 1, add_wide(),
+                                                 uint64_t{0}, n, self->stream),
+              "summing"));
+  TL_TRY(take_scratch(device, bytes));
+  return test(cub::DeviceScan::InclusiveScanInit(self->scratch.data, bytes, counts, starts + 1,
+                                                 add_wide(), uint64_t{0}, n, self->stream),
+              "summing");
+}
+
+/* ---- tasks ----------------------------------------------------------------------------------- */
+
+#define CUDA_KERNEL(name)                                                                          \
+  static __global__ void run_##name(const tl_##name##_task task, size_t n) {                       \
+    const size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;                   \
+    if (i < n)                                                                                     \
+      tl_##name##_at(&task, i);                                                                    \
+  }
+TL_TASKS(CUDA_KERNEL)
+#undef CUDA_KERNEL
+
+static talus_status launch(tl_device *device, int kind, const void *task, size_t n) {
+  const cudaStream_t stream = own(device)->stream;
+  if (n == 0)
+    return TALUS_OK;
+  const unsigned blocks = static_cast<unsigned>((n + THREADS - 1) / THREADS);
+  switch (kind) {
+#define CUDA_LAUNCH(name)                                                                          \
+  case TL_TASK_##name:                                                                             \
+    run_##name<<<blocks, THREADS, 0, stream>>>(*static_cast<const tl_##name##_task *>(task), n);   \
+    break;
+    TL_TASKS(CUDA_LAUNCH)
+#undef CUDA_LAUNCH
+  }
+  return test(cudaGetLastError(), "launching a task");
+}
+
+static talus_status finish(tl_device *device) {
+  return test(cudaStreamSynchronize(own(device)->stream), "working on the device");
+}
+
+/* ---- open and close -------------------------------------------------------------------------- */
+
+static void close_device(tl_device *device) {
+  cuda_device *self = own(device);
+  (void)resize(device, &self->scratch, 0);
+  (void)cudaStreamDestroy(self->stream);
+  free(self);
+}
+
+static const tl_device_calls calls = {"cuda", close_device, resize, upload, download,
+                                      clear,  sort,         sum,    launch, finish};
+
+/* What there is, in words. */
+static talus_status describe(char *text, size_t size) {
+  int count = 0, driver = 0, runtime = 0;
+  const cudaError_t found = cudaGetDeviceCount(&count);
+  (void)cudaDriverGetVersion(&driver);
+  (void)cudaRuntimeGetVersion(&runtime);
+  (void)cudaGetLastError();
+  if (driver == 0)
+    return tl_fail(TALUS_ERROR_DEVICE, "this machine has no NVIDIA driver; install one, or use "
+                                       "the backend cpu");
+  if (found == cudaErrorInsufficientDriver)
+    return tl_fail(TALUS_ERROR_DEVICE,
+                   "the driver is for CUDA %d.%d, this build needs %d.%d; install a newer driver",
+                   driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+  if (found != cudaSuccess || count == 0)
+    return tl_fail(TALUS_ERROR_DEVICE, "no GPU that works was found (%s); use the backend cpu",
+                   cudaGetErrorString(found == cudaSuccess ? cudaErrorNoDevice : found));
+  cudaDeviceProp prop;
+  TL_TRY(test(cudaGetDeviceProperties(&prop, 0), "looking at the GPU"));
+  (void)snprintf(text, size, "%s, %.0f GiB, driver for CUDA %d.%d, sm_%d%d", prop.name,
+                 static_cast<double>(prop.totalGlobalMem) / (1 << 30), driver / 1000,
+                 driver % 1000 / 10, prop.major, prop.minor);
+  cudaFuncAttributes attributes;
+  if (cudaFuncGetAttributes(&attributes, run_key) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return tl_fail(
+        TALUS_ERROR_DEVICE,
+        "this build has code for %s, the GPU is %s; build with -DTALUS_CUDA_ARCH=sm_%d%d",
+        TALUS_CUDA_ARCH, prop.name, prop.major, prop.minor);
+  }
+  return TALUS_OK;
+}
+
+extern "C" bool tl_device_has_cuda(void) { return true; }
+
+extern "C" void tl_device_describe_cuda(char *text, size_t size) {
+  char found[128] = "";
+  const bool works = describe(found, sizeof found) == TALUS_OK;
+  (void)snprintf(text, size, "%s", works ? found : "");
+}
+
+extern "C" talus_status tl_device_open_cuda(tl_device **device) {
+  char title[128];
+  *device = nullptr;
+  TL_TRY(describe(title, sizeof title));
+  cuda_device *self = static_cast<cuda_device *>(calloc(1, sizeof *self));
+  if (!self)
+    return tl_fail(TALUS_ERROR_MEMORY, "no memory for the device");
+  self->base.calls = &calls;
+  (void)snprintf(self->base.title, sizeof self->base.title, "%s", title);
+  const talus_status status = test(cudaStreamCreate(&self->stream), "opening the GPU");
+  if (status != TALUS_OK) {
+    free(self);
+    return status;
+  }
+  *device = &self->base;
+  return TALUS_OK;
+}

@@ -1,0 +1,74 @@
+/* A device: memory apart from the host's, and threads that work there.
+ *
+ * Host code asks for blocks, copies into and out of them, sorts, sums and launches tasks. What one
+ * thread does is written once (backend/thread), in the common subset of C and CUDA: `check` runs it
+ * on the host with blocks that host code cannot read, `cuda` on a GPU. Both give the same bytes.
+ *
+ * A launch may still be under way when the call returns; copies to the host wait for it. */
+#ifndef TL_BACKEND_DEVICE_H
+#define TL_BACKEND_DEVICE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <talus/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tl_device tl_device;
+
+/* A block of the device that grows and is kept: warm calls allocate nothing. */
+typedef struct tl_device_block {
+  void *data; /* an address of the device */
+  size_t bytes;
+} tl_device_block;
+
+/* What was moved and held; totals since the device was opened. */
+typedef struct tl_device_counters {
+  uint64_t uploaded, downloaded; /* bytes */
+  uint64_t allocations;
+  size_t held, peak; /* bytes */
+  double upload_ms, download_ms;
+} tl_device_counters;
+
+typedef struct tl_device_calls {
+  const char *name; /* "check", "cuda" */
+  void (*close)(tl_device *);
+  /* *block becomes `bytes` long, with anything in it; 0 frees it. */
+  talus_status (*resize)(tl_device *, tl_device_block *block, size_t bytes);
+  talus_status (*upload)(tl_device *, void *to, const void *from, size_t bytes);
+  talus_status (*download)(tl_device *, void *to, const void *from, size_t bytes);
+  talus_status (*clear)(tl_device *, void *block, size_t bytes); /* to zeros */
+  /* Stable, ascending by the lowest `bits` bits of the keys. The others are room; *in_room says
+   * that the result is there. */
+  talus_status (*sort)(tl_device *, size_t n, int bits, uint64_t *keys, uint64_t *room_keys,
+                       uint32_t *values, uint32_t *room_values, bool *in_room);
+  /* starts[i]: the sum of counts[0] ... counts[i - 1], for i = 0 ... n. */
+  talus_status (*sum)(tl_device *, size_t n, const uint32_t *counts, uint64_t *starts);
+  /* Runs thread i of the task for i = 0 ... n - 1; `task` is the struct of its arguments. */
+  talus_status (*launch)(tl_device *, int kind, const void *task, size_t n);
+  talus_status (*finish)(tl_device *); /* waits; reports what went wrong meanwhile */
+} tl_device_calls;
+
+struct tl_device {
+  const tl_device_calls *calls;
+  tl_device_counters count;
+  char title[128]; /* of the machine: "NVIDIA H200, 139 GiB, sm_90" */
+};
+
+/* TALUS_ERROR_UNSUPPORTED where this build has no such device, TALUS_ERROR_DEVICE where the machine
+ * has none that works: found, needed, remedy. */
+talus_status tl_device_open_check(tl_device **device);
+talus_status tl_device_open_cuda(tl_device **device);
+
+/* Whether this build has it, and what the machine has: "NVIDIA H200 ..."; "" where there is none.
+ */
+bool tl_device_has_cuda(void);
+void tl_device_describe_cuda(char *text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,18 @@
+/* Additions that several threads make to one number at a time. */
+#ifndef TL_THREAD_ATOMIC_H
+#define TL_THREAD_ATOMIC_H
+
+#include <stdint.h>
+
+#include "base/fn.h"
+
+/* Adds and returns what was there before. */
+TL_FN uint32_t tl_thread_add(uint32_t *to, uint32_t by) {
+#ifdef __CUDA_ARCH__
+  return atomicAdd(to, by);
+#else
+  return __atomic_fetch_add(to, by, __ATOMIC_RELAXED);
+#endif
+}
+
+#endif

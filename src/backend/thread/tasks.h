@@ -1,0 +1,16 @@
+/* The list of tasks: `X(name)` has a struct tl_name_task and a function tl_name_at(task, i). */
+#ifndef TL_THREAD_TASKS_H
+#define TL_THREAD_TASKS_H
+
+#include "backend/thread/spheres.h"
+
+#define TL_TASKS(X) X(measure) X(key) X(gather) X(touch) X(run) X(widen) X(contact)
+
+typedef enum tl_task_kind {
+#define TL_TASK_ENUM(name) TL_TASK_##name,
+  TL_TASKS(TL_TASK_ENUM)
+#undef TL_TASK_ENUM
+      TL_TASK_COUNT
+} tl_task_kind;
+
+#endif

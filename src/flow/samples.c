@@ -1,0 +1,147 @@
+/* Places within shapes: the sequence k (1/g, 1/g^2, 1/g^3) mod 1 with g^4 = g + 1 (Roberts 2018;
+ * Kronecker's for three dimensions), spread over the box about the shape, as far as it is within.
+ * Any plane then cuts off nearly as many as it should. */
+#include "base/power.h"
+#include "flow/share.h"
+#include "kernels/collide.h"
+#include "shape/shape.h"
+
+#define PLACES 1024
+#define TRIES  32768 /* of which 1,024 are within, in all but the most slender shapes */
+
+static const double stride[3] = {0.8191725133961645, 0.6710436067037893, 0.5497004779019703};
+
+/* ---- within ---------------------------------------------------------------------------------- */
+
+static double power(double x, double n) { return x > 0 ? tl_pow_d(x, n) : 0; }
+
+/* x: in the shape's own frame. */
+static bool is_in_simple(const tl_shape *shape, talus_dvec3 x) {
+  const double *s = shape->size;
+  const double flat = sqrt(x.x * x.x + x.y * x.y);
+  switch (shape->kind) {
+  case TALUS_BOX:
+    return fabs(x.x) <= s[0] / 2 && fabs(x.y) <= s[1] / 2 && fabs(x.z) <= s[2] / 2;
+  case TALUS_ELLIPSOID: {
+    const double a = x.x / s[0], b = x.y / s[1], c = x.z / s[2];
+    return a * a + b * b + c * c <= 1;
+  }
+  case TALUS_CAPSULE: {
+    const double beyond = fmax(0, fabs(x.z) - s[1] / 2);
+    return flat * flat + beyond * beyond <= s[0] * s[0];
+  }
+  case TALUS_CYLINDER:
+    return flat <= s[0] && fabs(x.z) <= s[1] / 2;
+  case TALUS_CONE:
+    return fabs(x.z) <= s[1] / 2 && flat <= s[0] * (0.5 - x.z / s[1]);
+  case TALUS_SUPERELLIPSOID:
+    return power(power(fabs(x.x / s[0]), s[4]) + power(fabs(x.y / s[1]), s[4]), s[3] / s[4]) +
+               power(fabs(x.z / s[2]), s[3]) <=
+           1;
+  default:
+    return true;
+  }
+}
+
+/* x: in the principal frame. */
+static bool is_in(const tl_shape *shape, talus_dvec3 x) {
+  if (shape->kind == TALUS_HULL) {
+    for (size_t f = 0; f < shape->face_count; ++f) {
+      const double *p = shape->face_plane + 4 * f;
+      if (p[0] * x.x + p[1] * x.y + p[2] * x.z > p[3])
+        return false;
+    }
+    return true;
+  }
+  if (shape->kind == TALUS_CLUMP) {
+    for (size_t i = 0; i < shape->point_count; ++i) {
+      const double *p = shape->points + 4 * i;
+      const talus_dvec3 d = tl_dsub(x, tl_dvec3(p[0], p[1], p[2]));
+      if (tl_ddot(d, d) <= p[3] * p[3])
+        return true;
+    }
+    return false;
+  }
+  const tl_frame axes = tl_frame_from_quat(shape->axes);
+  return is_in_simple(shape, tl_dadd(shape->centre, tl_frame_to_world(&axes, x)));
+}
+
+/* Twice the area of a, b, p, seen along z. */
+static double turn(talus_dvec3 a, talus_dvec3 b, talus_dvec3 p) {
+  return (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x);
+}
+
+/* Whether the triangle is above the place, along z. */
+static bool is_below(const talus_dvec3 v[3], talus_dvec3 p) {
+  double w[3];
+  int left = 0, right = 0;
+  for (int k = 0; k < 3; ++k) {
+    w[k] = turn(v[(k + 1) % 3], v[(k + 2) % 3], p);
+    left += w[k] >= 0, right += w[k] < 0;
+  }
+  if (left != 3 && right != 3)
+    return false;
+  const double sum = w[0] + w[1] + w[2];
+  return sum != 0 && (w[0] * v[0].z + w[1] * v[1].z + w[2] * v[2].z) / sum > p.z;
+}
+
+/* A place is within a closed surface that is above it an odd number of times. */
+static bool is_in_mesh(const tl_shape *shape, talus_dvec3 p) {
+  bool odd = false;
+  for (size_t t = 0; t < shape->face_count; ++t) {
+    talus_dvec3 v[3];
+    for (int k = 0; k < 3; ++k) {
+      const double *q = shape->points + 3 * (size_t)shape->face_vertex[3 * t + (size_t)k];
+      v[k] = tl_dvec3(q[0], q[1], q[2]);
+    }
+    odd ^= is_below(v, p);
+  }
+  return odd;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static double fraction(double x) { return x - floor(x); }
+
+static uint32_t sample(const tl_shape *shape, double *places) {
+  const talus_box box =
+      tl_shape_bounds(shape, 1, tl_dvec3(0, 0, 0), (talus_quat){TL_R(1), 0, 0, 0});
+  const talus_dvec3 edge = tl_dsub(box.hi, box.lo);
+  uint32_t found = 0;
+  for (int k = 1; k <= TRIES && found < PLACES; ++k) {
+    const talus_dvec3 x = tl_dvec3(box.lo.x + edge.x * fraction(0.5 + k * stride[0]),
+                                   box.lo.y + edge.y * fraction(0.5 + k * stride[1]),
+                                   box.lo.z + edge.z * fraction(0.5 + k * stride[2]));
+    if (!(shape->kind == TALUS_MESH ? is_in_mesh(shape, x) : is_in(shape, x)))
+      continue;
+    double *place = places + 3 * (size_t)found++;
+    place[0] = x.x, place[1] = x.y, place[2] = x.z;
+  }
+  return found;
+}
+
+talus_status tl_samples_reserve(tl_samples *samples, const tl_model *model) {
+  const size_t known = samples->count.count, all = model->shapes.count;
+  if (known >= all)
+    return TALUS_OK;
+  TL_TRY(tl_array_resize(&samples->places, all * PLACES * 3));
+  TL_TRY(tl_array_resize(&samples->count, all));
+  for (size_t i = known; i < all; ++i)
+    samples->count.data[i] = TL_NONE;
+  return TALUS_OK;
+}
+
+const double *tl_samples_of(tl_samples *samples, const tl_model *model, uint32_t shape,
+                            size_t *count) {
+  double *places = samples->places.data + 3 * PLACES * (size_t)shape;
+  TL_ASSERT(shape < samples->count.count);
+  if (samples->count.data[shape] == TL_NONE)
+    samples->count.data[shape] = sample(&model->shapes.data[shape], places);
+  *count = samples->count.data[shape];
+  return places;
+}
+
+void tl_samples_free(tl_samples *samples) {
+  tl_array_free(&samples->places);
+  tl_array_free(&samples->count);
+}

@@ -1,0 +1,189 @@
+"""Flat maps of a result folder, and fields from folders and from pictures."""
+import csv
+import math
+import struct
+import xml.etree.ElementTree as xml
+import zlib
+
+import pytest
+from conftest import run, talus
+
+HAS_PNG = "png" in talus("--version").stdout.split()
+needs_png = pytest.mark.skipif(not HAS_PNG, reason="this command was built without libpng")
+
+# Balls apart from each other that fly in 24 directions of the plane yz, and one with a slab of its own.
+SCENE = """\
+talus: 1
+until: 0.1
+gravity: [0, 0, 0]
+step: {kind: event, dt: 0.1}
+solve: elastic
+materials: {glass: {friction: 0, restitution: 1}}
+shapes: {ball: {sphere: 0.4}, tube: {tube: {radius: 4, length: 8}}}
+bodies:
+  - {name: tube, shape: tube, material: glass, fixed: true, at: [0, 0, 3]}
+BALLS
+  - {shape: ball, material: glass, at: [2, 0.5, 8.5], velocity: [1e-3, 0, 0]}
+output: {every: 0.1, fields: [velocity]}
+"""
+
+
+def angle_of(i):
+    return (15 * i + 7.3) % 360
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("field")
+    balls = "".join(
+        f"  - {{shape: ball, material: glass, at: [0, {i // 6 - 1.5}, {i % 6 + 0.5}], velocity: "
+        f"[0, {1e-3 * math.sin(math.radians(angle_of(i)))}, {1e-3 * math.cos(math.radians(angle_of(i)))}]}}\n"
+        for i in range(24))
+    (path / "scene.yaml").write_text(SCENE.replace("BALLS\n", balls))
+    run(path / "scene.yaml", path / "out")
+    return path
+
+
+def rows_of(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
+
+
+def field(*words, code=0):
+    done = talus("field", *words)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def draw(folder, name, *words):
+    done = talus("render", folder / "out", "-o", folder / name, "--flat", "yz", "--slab", "-1:1", "--colour", "angle",
+                 "--bounds", "0:6,-2:2", "--size", "240x160", "--bare", *words)
+    assert done.returncode == 0, done.stderr
+    assert "--bounds 0:6,-2:2" in done.stderr
+    return folder / name
+
+
+def apart(a, b):
+    return abs((a - b + 180) % 360 - 180)
+
+
+def test_a_field_from_a_frame_has_the_mean_velocity_of_each_cell(folder):
+    field(folder / "out", "--plane", "yz", "--cell", 1, "--slab", "-1:1", "-o", folder / "f.csv")
+    rows = rows_of(folder / "f.csv")
+    assert len(rows) == 24 and all(row["count"] == 1 and row["temperature"] < 1e-12 for row in rows)
+    for i, row in enumerate(rows):
+        assert (row["z"], row["y"]) == (i % 6 + 0.5, i // 6 - 1.5)
+        assert apart(row["angle"], angle_of(i)) < 1e-3 and row["speed"] == pytest.approx(1e-3, rel=1e-5)
+
+
+@needs_png
+def test_a_picture_gives_its_directions_back(folder):
+    picture = draw(folder, "f.png")
+    field("--image", picture, "--granularity", 40, "--bounds", "0:6,-2:2", "-o", folder / "g.csv")
+    rows = rows_of(folder / "g.csv")
+    assert len(rows) == 24
+    for i, row in enumerate(rows):
+        assert row["z"] == pytest.approx(i % 6 + 0.5) and row["y"] == pytest.approx(i // 6 - 1.5)
+        assert apart(row["angle"], angle_of(i)) < 0.25
+        assert row["vz"] == pytest.approx(math.cos(math.radians(row["angle"])), abs=1e-6)
+    field("--image", picture, "-o", folder / "h.csv")  # 8 x 8 pixels, and coordinates are pixels
+    fine = rows_of(folder / "h.csv")
+    assert len(fine) > 200 and max(row["z"] for row in fine) > 200
+
+
+@needs_png
+def test_filters_keep_exactly_their_range(folder):
+    picture = draw(folder, "f.png")
+    words = ("--angle", "20:40,320:340", "-o", folder / "k.csv")
+    field("--image", picture, "--granularity", 40, *words)
+    seen = [row["angle"] for row in rows_of(folder / "k.csv")]
+    field(folder / "out", "--cell", 1, "--slab", "-1:1", *words)
+    known = [row["angle"] for row in rows_of(folder / "k.csv")]
+    wanted = [angle_of(i) for i in range(24) if 20 <= angle_of(i) <= 40 or 320 <= angle_of(i) <= 340]
+    assert known == pytest.approx(wanted, abs=1e-3) and seen == pytest.approx(wanted, abs=0.25)
+    field("--image", picture, "--granularity", 40, "--component", "y", *words)
+    rows = rows_of(folder / "k.csv")
+    assert all(row["vz"] == 0 for row in rows)
+    assert [row["vy"] for row in rows] == pytest.approx([math.sin(math.radians(a)) for a in wanted], abs=5e-3)
+    field(folder / "out", "--cell", 1, "--slab", "-1:1", "--angle", "350:20", "-o", folder / "k.csv")
+    assert {row["angle"] > 349 or row["angle"] < 21 for row in rows_of(folder / "k.csv")} == {True}
+
+
+@needs_png
+@pytest.mark.parametrize("colour", ["direction", "speed", "temperature", "size", "id", "material"])
+def test_flat_maps_have_all_colours(folder, colour):
+    done = talus("render", folder / "out", "-o", folder / f"{colour}.png", "--flat", "xy", "--colour", colour, "--size",
+                 "320x200")
+    assert done.returncode == 0, done.stderr
+    assert (folder / f"{colour}.png").read_bytes()[:4] == b"\x89PNG"
+
+
+@needs_png
+def test_the_colour_wheel_is_not_taken_for_bodies(folder):
+    words = ("--flat", "yz", "--slab", "-1:1", "--colour", "angle", "--size", "480x240")
+    for name, more in (("bare.png", ["--bare", "--bounds", "20:30,0:5"]), ("wheel.png", ["--bounds", "20:30,0:5"])):
+        assert talus("render", folder / "out", "-o", folder / name, *words, *more).returncode == 0
+        assert "no pixel of full colour" in field("--image", folder / name, "-o", folder / "w.csv", code=2).stderr
+
+
+@needs_png
+def test_pictures_that_hold_no_directions_are_refused(folder):
+    (folder / "text.png").write_text("no picture")
+    assert "is no PNG picture" in field("--image", folder / "text.png", "-o", folder / "w.csv", code=2).stderr
+    head = b"\x89PNG\r\n\x1a\n"
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    grey = head + chunk(b"IHDR", struct.pack(">IIBBBBB", 4, 4, 8, 0, 0, 0, 0)) + chunk(
+        b"IDAT", zlib.compress(b"\0\x80\x80\x80\x80" * 4)) + chunk(b"IEND", b"")
+    (folder / "grey.png").write_bytes(grey)
+    assert "no pixel of full colour" in field("--image", folder / "grey.png", "-o", folder / "w.csv", code=2).stderr
+    (folder / "cut.png").write_bytes(grey[:50])
+    assert "PNG picture" in field("--image", folder / "cut.png", "-o", folder / "w.csv", code=2).stderr
+
+
+def test_a_field_is_drawn_with_an_arrow_for_each_cell(folder):
+    field(folder / "out", "--cell", 1, "--slab", "-1:1", "-o", folder / "f.svg")
+    drawing = xml.parse(folder / "f.svg").getroot()
+    space = "{http://www.w3.org/2000/svg}"
+    cells = [r for r in drawing.iter(space + "rect") if r.get("fill").startswith("#") and len(r.get("fill")) == 7]
+    arrows = next(p.get("d") for p in drawing.iter(space + "path") if p.get("fill") == "none")
+    assert len(cells) == 24 and arrows.count("M") == 48
+
+
+def test_vtk_reads_a_field(folder):
+    vtk = pytest.importorskip("vtkmodules.vtkIOHDF", reason="python3-vtk9 is not installed")
+    field(folder / "out", "--cell", 1, "--slab", "-1:1", "-o", folder / "f.hdf")
+    reader = vtk.vtkHDFReader()
+    reader.SetFileName(str(folder / "f.hdf"))
+    reader.Update()
+    image = reader.GetOutput()
+    assert image.GetDimensions() == (1, 4, 6) and image.GetPoint(0)[1:] == (-1.5, 0.5)
+    velocity = image.GetPointData().GetArray("velocity")
+    for i in range(24):  # y runs faster than z
+        v = velocity.GetTuple(4 * (i % 6) + i // 6)
+        assert apart(math.degrees(math.atan2(v[1], v[2])), angle_of(i)) < 1e-3
+
+
+@pytest.mark.parametrize("words, said", [
+    (["--cell", "1", "-o", "f.txt"], "say where to"), (["-o", "f.csv"], "how wide the cells are"),
+    (["--cell", "1", "--plane", "yy", "-o", "f.csv"], "one of xy, xz and yz"),
+    (["--cell", "1", "--angle", "20", "-o", "f.csv"], "ranges of degrees"),
+    (["--cell", "1", "--component", "w", "-o", "f.csv"], "x, y or z"),
+    (["--cell", "1e-9", "-o", "f.csv"], "more than 4000000 cells"),
+    (["--cell", "1", "--slab", "50:60", "-o", "f.csv"], "nobody is in the slab"),
+    (["--average", "rz", "-o", "f.csv"], "has no average 'rz'"),
+    (["--image", "x.png", "-o", "f.csv"], "not both")])
+def test_what_field_cannot_do_is_said_in_a_line(folder, words, said):
+    done = field(folder / "out", *words, code=2)
+    assert said in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("words, said", [
+    (["--flat", "yy"], "one of xy, xz and yz"), (["--slab", "0:1"], "are of flat maps"),
+    (["--flat", "yz", "--slab", "1:0"], "two growing numbers"), (["--flat", "yz", "--bounds", "3"], "left:right"),
+    (["--flat", "yz", "--slice", "1,0,0,0"], "no camera, slice or contacts")])
+def test_what_a_flat_map_cannot_do_is_said_in_a_line(folder, words, said):
+    done = talus("render", folder / "out", "-o", folder / "x.png", *words)
+    assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1

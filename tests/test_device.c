@@ -1,0 +1,265 @@
+/* Contacts found by a device are those of the CPU, byte for byte. The device is `check` (the same
+ * code on the host), or what TALUS_TEST_BACKEND names: on a machine with a GPU, cuda. */
+#include <stdlib.h>
+
+#include "backend/spheres.h"
+#include "base/random.h"
+#include "check.h"
+#include <talus/detect.h>
+
+#define MOST 6000
+
+static struct {
+  size_t n;
+  double record[MOST][4]; /* x, y, z, r */
+} scene;
+
+static talus_backend backend_of_test(void) {
+  const char *name = getenv("TALUS_TEST_BACKEND");
+  talus_backend backend = TALUS_BACKEND_CHECK;
+  if (name)
+    CHECK_OK(talus_backend_by_name(name, &backend));
+  return backend;
+}
+
+static talus_detect_bodies bodies_of_scene(void) {
+  return (talus_detect_bodies){.count = scene.n,
+                               .position = &scene.record[0][0],
+                               .position_stride = 4,
+                               .radius = &scene.record[0][3],
+                               .radius_stride = 4};
+}
+
+/* n spheres in a cube of that edge; radii from low to high. */
+static void scatter(size_t n, double edge, double low, double high, uint64_t seed) {
+  scene.n = n;
+  for (size_t i = 0; i < n; ++i) {
+    tl_random r = tl_random_start(seed, 98, i);
+    for (int k = 0; k < 3; ++k)
+      scene.record[i][k] = edge * (tl_random_unit(&r) - 0.5);
+    scene.record[i][3] = low * pow(high / low, tl_random_unit(&r));
+  }
+}
+
+/* Returns how many there are. */
+static size_t compare(talus_detect_def def, const talus_detect_bodies *bodies) {
+  talus_contacts cpu, device;
+  talus_detect_stats stats;
+  def.backend = TALUS_BACKEND_CPU;
+  CHECK_OK(talus_find_contacts(&def, bodies, &cpu, NULL));
+  def.backend = backend_of_test();
+  def.no_fallback = true;
+  CHECK_OK(talus_find_contacts(&def, bodies, &device, &stats));
+  CHECK(stats.backend == def.backend && stats.fallback == NULL);
+  CHECK_EQ_U64(device.count, cpu.count);
+  for (size_t i = 0; i < cpu.count; ++i)
+    CHECK_MSG(memcmp(&cpu.data[i], &device.data[i], sizeof cpu.data[i]) == 0,
+              "contact %zu of %zu differs: bodies %u, %u and %u, %u", i, cpu.count, cpu.data[i].a,
+              cpu.data[i].b, device.data[i].a, device.data[i].b);
+  const size_t count = cpu.count;
+  talus_contacts_free(&cpu);
+  talus_contacts_free(&device);
+  return count;
+}
+
+static size_t compare_scene(double margin) {
+  talus_detect_def def = talus_detect_def_default();
+  const talus_detect_bodies bodies = bodies_of_scene();
+  def.margin = margin;
+  return compare(def, &bodies);
+}
+
+TEST(backends_have_names_that_lead_back_to_them) {
+  talus_backend found;
+  for (int k = 0; talus_backend_name((talus_backend)k); ++k) {
+    CHECK_OK(talus_backend_by_name(talus_backend_name((talus_backend)k), &found));
+    CHECK_EQ_U64(found, k);
+  }
+  CHECK(talus_backend_by_name("gpu", &found) == TALUS_ERROR_INVALID);
+  CHECK(strstr(talus_last_error(), "'gpu' is not a backend: these are cpu, check, cuda"));
+  CHECK(strncmp(talus_backends(), "cpu check", 9) == 0);
+}
+
+TEST(none_one_and_two_agree) {
+  for (size_t n = 0; n <= 2; ++n) {
+    scatter(n, 1, 0.6, 0.6, 1);
+    compare_scene(0);
+    compare_scene(3);
+  }
+}
+
+TEST(equal_spheres_agree) {
+  scatter(5000, 14, 0.5, 0.5, 2);
+  CHECK(compare_scene(0) > 5000);
+  compare_scene(0.2);
+}
+
+TEST(sizes_of_one_to_ten_thousand_agree) {
+  scatter(3000, 10, 1e-4, 1, 3);
+  CHECK(compare_scene(0) > 1000);
+  scatter(3000, 4, 1e-3, 0.5, 4);
+  compare_scene(1e-2);
+}
+
+TEST(points_and_spheres_in_one_place_agree) {
+  scatter(900, 1, 1, 1, 5);
+  for (size_t i = 0; i < scene.n; ++i) {
+    scene.record[i][3] = i % 3 ? 0 : 1e-3;
+    if (i % 5 == 1)
+      memcpy(scene.record[i], scene.record[i - 1], sizeof scene.record[i]);
+  }
+  CHECK(compare_scene(0) > 0);
+  compare_scene(0.1);
+  for (size_t i = 0; i < scene.n; ++i)
+    memset(scene.record[i], 0, sizeof scene.record[i]);
+  scene.n = 700; /* all in one cell, each with more contacts than one thread sorts */
+  CHECK_EQ_U64(compare_scene(0), 700 * 699 / 2);
+}
+
+/* A run of thousands. */
+TEST(one_that_touches_all_agrees_wherever_it_stands) {
+  for (size_t at = 0; at < 3; ++at) {
+    scatter(3000, 10, 0.01, 0.012, 6);
+    const size_t giant = at * (scene.n - 1) / 2;
+    const double all[4] = {0, 0, 0, 30};
+    memcpy(scene.record[giant], all, sizeof all);
+    CHECK(compare_scene(0) >= scene.n - 1);
+  }
+}
+
+TEST(lattice_of_touching_spheres_agrees) {
+  const size_t m = 12;
+  const double edges[] = {0.1, 1.0 / 3.0, 1e-3};
+  for (size_t e = 0; e < 3; ++e) {
+    scene.n = m * m * m;
+    for (size_t i = 0; i < scene.n; ++i) {
+      const double x = (double)(i % m), y = (double)(i / m % m), z = (double)(i / m / m);
+      const double place[4] = {x * edges[e] + 3, y * edges[e], z * edges[e] - 7, 0.5 * edges[e]};
+      memcpy(scene.record[i], place, sizeof place);
+    }
+    CHECK(compare_scene(0) > 0);
+    CHECK_EQ_U64(compare_scene(1e-6 * edges[e]), 3 * m * m * (m - 1));
+  }
+}
+
+/* Far from the origin; and two crowds so far apart that no table of cells would hold what is
+ * between them. */
+TEST(far_and_scattered_spheres_agree) {
+  scatter(2000, 10, 0.5, 0.6, 7);
+  for (size_t i = 0; i < scene.n; ++i)
+    scene.record[i][0] += 1e6;
+  CHECK(compare_scene(0) > 1000);
+  for (size_t i = 0; i < scene.n; i += 2)
+    for (int k = 0; k < 3; ++k)
+      scene.record[i][k] -= 3e6;
+  CHECK(compare_scene(0) > 500);
+  scene.record[0][0] = 1e15;
+  compare_scene(0.1);
+}
+
+TEST(periodic_axes_agree) {
+  const double periods[][3] = {{5, 0, 5.5}, {2.1, 2.05, 2.2}, {0, 31, 0}, {3.3, 3.3, 3.3}};
+  for (size_t p = 0; p < 4; ++p) {
+    talus_detect_def def = talus_detect_def_default();
+    scatter(p == 1 ? 60 : 1500, 9, 0.1, 0.5, 8 + p);
+    def.domain.enabled = true;
+    def.domain.box = (talus_box){{-2, -1, -2.5}, {-2 + 1, -1 + 1, -2.5 + 1}};
+    double *high[3] = {&def.domain.box.hi.x, &def.domain.box.hi.y, &def.domain.box.hi.z};
+    const double low[3] = {-2, -1, -2.5};
+    for (int k = 0; k < 3; ++k) {
+      def.domain.periodic[k] = periods[p][k] > 0;
+      *high[k] = low[k] + (periods[p][k] > 0 ? periods[p][k] : 1);
+    }
+    const talus_detect_bodies bodies = bodies_of_scene();
+    CHECK(compare(def, &bodies) > 50);
+  }
+}
+
+TEST(fixed_spheres_touch_free_ones_alone) {
+  static uint8_t fixed[MOST];
+  scatter(2000, 9, 0.2, 0.6, 12);
+  for (size_t i = 0; i < scene.n; ++i)
+    fixed[i] = i % 3 == 0;
+  talus_detect_bodies bodies = bodies_of_scene();
+  const size_t all = compare(talus_detect_def_default(), &bodies);
+  bodies.fixed = fixed;
+  CHECK(compare(talus_detect_def_default(), &bodies) < all);
+}
+
+TEST(random_clouds_agree) {
+  for (uint64_t seed = 0; seed < (getenv("TALUS_SOAK") ? 2000u
+                                  : check_is_short()   ? 5u
+                                                       : 20u);
+       ++seed) {
+    tl_random r = tl_random_start(seed, 97, 0);
+    const double small = 0.01 * pow(100, tl_random_unit(&r));
+    const double ratio = pow(1000, tl_random_unit(&r));
+    scatter((size_t)(600 * tl_random_unit(&r)), 2 + 8 * tl_random_unit(&r), small,
+            small * ratio < 2 ? small * ratio : 2, 1000 + seed);
+    compare_scene(seed % 3 == 0 ? 0.1 * tl_random_unit(&r) : 0);
+  }
+}
+
+/* ---- the device itself ----------------------------------------------------------------------- */
+
+TEST(warm_calls_allocate_nothing_and_copy_only_what_they_must) {
+  tl_device *device;
+  tl_device_spheres blocks = {0};
+  tl_spheres_times times;
+  size_t count;
+  static tl_thread_ball rows[MOST];
+  if (backend_of_test() == TALUS_BACKEND_CUDA)
+    CHECK_OK(tl_device_open_cuda(&device));
+  else
+    CHECK_OK(tl_device_open_check(&device));
+  scatter(4000, 12, 0.5, 0.5, 13);
+  for (size_t i = 0; i < scene.n; ++i)
+    memcpy(&rows[i], scene.record[i], sizeof rows[i]);
+  const tl_spheres_asked asked = {.rows = rows, .count = scene.n};
+  CHECK_OK(tl_device_find_contacts(device, &blocks, &asked, &count, &times));
+  const tl_device_counters before = device->count;
+  CHECK_OK(tl_device_find_contacts(device, &blocks, &asked, &count, &times));
+  CHECK(count > 1000 && times.levels == 1);
+  CHECK_EQ_U64(device->count.allocations, before.allocations);
+  CHECK_EQ_U64(device->count.uploaded - before.uploaded, scene.n * sizeof *rows);
+  CHECK(device->count.downloaded - before.downloaded < 512 * 1024);
+  tl_device_spheres_free(device, &blocks);
+  CHECK_EQ_U64(device->count.held,
+               backend_of_test() == TALUS_BACKEND_CUDA ? device->count.held : 0);
+  device->calls->close(device);
+}
+
+TEST(what_a_device_cannot_do_is_done_by_the_cpu_or_refused) {
+  const talus_shape_def box = {.kind = TALUS_BOX, .size = {1, 1, 1}};
+  const double x[6] = {0, 0, 0, 0.5, 0, 0};
+  const uint32_t rows[2] = {0, 0};
+  const talus_detect_bodies bodies = {
+      .count = 2, .position = x, .shapes = &box, .shape_count = 1, .shape = rows};
+  talus_detect_def def = talus_detect_def_default();
+  talus_contacts found;
+  talus_detect_stats stats;
+  def.backend = TALUS_BACKEND_CHECK;
+  CHECK_OK(talus_find_contacts(&def, &bodies, &found, &stats));
+  CHECK(found.count > 0 && stats.backend == TALUS_BACKEND_CPU && stats.fallback);
+  talus_contacts_free(&found);
+  def.no_fallback = true;
+  CHECK(talus_find_contacts(&def, &bodies, &found, &stats) == TALUS_ERROR_UNSUPPORTED);
+  CHECK(strstr(talus_last_error(), "spheres alone"));
+}
+
+TEST(a_build_or_machine_without_a_gpu_says_so) {
+  talus_detect_def def = talus_detect_def_default();
+  talus_contacts found;
+  scatter(10, 1, 0.1, 0.1, 14);
+  const talus_detect_bodies bodies = bodies_of_scene();
+  def.backend = TALUS_BACKEND_CUDA;
+  const talus_status status = talus_find_contacts(&def, &bodies, &found, NULL);
+  if (status == TALUS_OK) {
+    talus_contacts_free(&found);
+    SKIP("there is a GPU");
+  }
+  CHECK(status == (tl_device_has_cuda() ? TALUS_ERROR_DEVICE : TALUS_ERROR_UNSUPPORTED));
+  CHECK_MSG(strlen(talus_last_error()) > 20 && found.count == 0, "%s", talus_last_error());
+}
+
+TEST_MAIN()
