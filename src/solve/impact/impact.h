@@ -12,7 +12,7 @@
  * and stops all other approaches without restitution.
  *
  * A body that is hit at t has its old velocity before and the new one after. The solver moves it by
- * h v, so it is also shifted by -t (v_new - v_old): x + h v + shift is then its position at t1.
+ * h v_new, so it is also shifted by -t (v_new - v_old), which gives its true position at t1.
  * docs/theory/ccp.md has the details. */
 #ifndef TL_SOLVE_IMPACT_H
 #define TL_SOLVE_IMPACT_H
