@@ -79,7 +79,7 @@ typedef enum talus_shape_kind {
   TALUS_SPHERE,         /* size = {radius} */
   TALUS_BOX,            /* size = {lx, ly, lz}: edge lengths, centred at the origin */
   TALUS_PLANE,          /* size = {nx, ny, nz, d}: matter where n.x < d; unbounded, so never free */
-  TALUS_CONTAINER,      /* size = {lx, ly, lz}: the same box seen from inside; never free */
+  TALUS_CONTAINER,      /* size = {lx, ly, lz}: a hollow box with thin walls; never free */
   TALUS_ELLIPSOID,      /* size = {a, b, c}: half axes along x, y, z */
   TALUS_CAPSULE,        /* size = {radius, length between the centres of the caps}, along z */
   TALUS_CYLINDER,       /* size = {radius, length}, along z */
@@ -203,7 +203,7 @@ typedef struct talus_material_law {
 typedef enum talus_body_kind {
   TALUS_FREE,     /* moved by forces and contacts */
   TALUS_FIXED,    /* never moves */
-  TALUS_KINEMATIC /* moves as `motion` says, whatever it hits */
+  TALUS_KINEMATIC /* moves as `motion` says; contacts do not change that */
 } talus_body_kind;
 
 /* Directions that a free body may not move in: world axes. */
@@ -293,12 +293,12 @@ typedef enum talus_motor_kind {
   TALUS_MOTOR_FORCE     /* target in N m or N */
 } talus_motor_kind;
 
-/* Places and directions are in the world, as the bodies stand when the joint is added. What acts
- * along the free direction (the angle of a hinge, the travel of a slider, the distance of two
- * points): limits, spring, motor; it starts at 0 (a distance: at the distance). It is that of b
- * seen from a: positive where b has turned about `axis` by the right hand, or moved along it, and
- * so are motor targets (speed, position, force or torque on b, the opposite on a) and limits. With
- * a the ground, a positive motor turns b about the axis; with b the ground it turns a backwards. */
+/* Points and directions are in world coordinates, at the time when the joint is added. Limits,
+ * spring and motor act along the free direction (the angle of a hinge, the travel of a slider, the
+ * distance of two points), which starts at 0 (a distance: at its value). It is that of b relative
+ * to a: positive if b has turned about `axis` by the right-hand rule, or moved along it; so are
+ * motor targets (speed, position, force or torque on b, the opposite on a) and limits. If a is the
+ * ground, a positive motor turns b about the axis; if b is the ground it turns a backwards. */
 typedef struct talus_joint_def {
   const char *name; /* unique within the world, or NULL */
   talus_joint_kind kind;
@@ -468,8 +468,8 @@ typedef struct talus_solve_def {
  * given a pose, velocity, force or torque, and when gravity, materials or ignored groups are
  * changed. */
 typedef struct talus_sleep_def {
-  double speed; /* m/s; 0: nobody sleeps. Should be well above solve.tolerance */
-  double time;  /* s, >= 0; a step at least */
+  double speed; /* m/s; 0: no body sleeps. Should be well above solve.tolerance */
+  double time;  /* s, >= 0; at least one step */
 } talus_sleep_def;
 
 /* What becomes of a body whose centre leaves the domain. */
@@ -519,8 +519,8 @@ typedef struct talus_world_def {
 
 /* gravity (0, 0, -9.81), dt 1 ms, substeps 1, broad auto, narrow newton, ccp with ncp friction, 50
  * sweeps, automatic tolerance, warm start, recovery, islands (penalty: linear, tangential 2/7,
- * reach 1 mm; slop |gravity| dt^2, impulse: correction 0.2), nobody sleeps (but sleep.time is 0.5
- * s), no domain, nothing strict. */
+ * reach 1 mm; slop |gravity| dt^2, impulse: correction 0.2), no sleep (but sleep.time is 0.5 s), no
+ * domain, nothing strict. */
 TALUS_API talus_world_def talus_world_def_default(void);
 
 typedef struct talus_world talus_world;
@@ -610,10 +610,10 @@ TALUS_API talus_status talus_joint_set_motor(talus_world *world, talus_joint joi
 
 /* ---- loads over time --------------------------------------------------------------------- */
 
-/* Courses: rows of a time [s] and what holds then, times rising; straight in between, held before
- * the first row and after the last. From then on every step sets the load anew: that of the middle
- * of the step, of a speed that of its end. No rows: the load stays as it is. A course ends with its
- * body or joint. */
+/* Courses: rows of a time [s] and the values at that time, in the order of time; linear in between,
+ * constant before the first row and after the last. Every step then sets the load to its value in
+ * the middle of the step (a speed: at its end). No rows: the load stays as it is. A course ends
+ * with its body or joint. */
 typedef enum talus_load { TALUS_LOAD_FORCE, TALUS_LOAD_TORQUE } talus_load;
 
 /* Rows of time, x, y, z: N at the centre of mass, or N m, world frame. */
@@ -645,22 +645,22 @@ typedef struct talus_press_def {
 TALUS_API talus_status talus_body_press(talus_world *world, talus_body body,
                                         const talus_press_def *def);
 
-/* Brings bodies together where joints' frames do not meet: least squares by Gauss-Newton, in which
- * heavy bodies move less. *apart (may be NULL) is what is left, m. TALUS_ERROR_INVALID with the
- * joint and the distance where they cannot meet. */
+/* Moves bodies until the frames of their joints meet: least squares by Gauss-Newton, in which heavy
+ * bodies move less. *apart (may be NULL) is the remaining distance, m. TALUS_ERROR_INVALID with the
+ * joint and the distance if they cannot meet. */
 TALUS_API talus_status talus_world_assemble(talus_world *world, double *apart);
 
 /* Takes n fixed steps. Stops at the first that fails: TALUS_ERROR_DIVERGED, TALUS_ERROR_DOMAIN or
  * TALUS_ERROR_UNSUPPORTED with the body, the time and its last contacts in the message, or the
  * joint for which the step is too long and a dt that would do; the state is then the one before
- * that step. TALUS_ERROR_STRICT: what `strict` forbids has happened; that step was taken. */
+ * that step. TALUS_ERROR_STRICT: something that `strict` forbids happened; that step was taken. */
 TALUS_API talus_status talus_world_step(talus_world *world, uint64_t n);
 
-/* Where steps look whether to go on: as soon as *interrupt is not 0 (set by a signal handler or
- * another thread) talus_world_step returns TALUS_INTERRUPTED, in the middle of a step too. That
- * step is then not taken at all, and stepping goes on bit for bit once *interrupt is 0 again. The
- * pointer is kept: it must live as long as the world, or until another one is given; NULL: nobody
- * interrupts. A crowd of a million bodies looks several times a second, whatever it is at. */
+/* Interrupts steps: as soon as *interrupt is not 0 (set by a signal handler or another thread)
+ * talus_world_step returns TALUS_INTERRUPTED, in the middle of a step too. That step is then not
+ * taken at all, and stepping continues bit for bit once *interrupt is 0 again. The pointer is kept:
+ * it must be valid as long as the world, or until another one is given; NULL: no interrupts. Worlds
+ * of a million bodies check it several times a second. */
 TALUS_API talus_status talus_world_set_interrupt(talus_world *world, const volatile int *interrupt);
 
 /* ---- what happened ----------------------------------------------------------------------- */
@@ -700,12 +700,12 @@ typedef struct talus_report {
   double critical_dt;   /* s: of the stiffest pair; 0 where no step of penalty was taken */
   double overlap_max;   /* m: the deepest overlap of the last step's contacts; 0 where none is */
   double overlap_share; /* the largest share of the smaller bounding radius of the two bodies */
-  /* Bodies that passed through a wall or were deeper in another than half their least width, since
-   * the world was made, and the uid of the first; each is told of once, in the log. */
+  /* Bodies that passed through a wall or were deeper in another than half their smallest width,
+   * since the world was made, and the uid of the first; the log reports each once. */
   uint64_t sunk, sunk_first;
-  /* Contacts of an island must not give energy to its bodies, in the frame of the walls. Sums since
-   * the start, of ccp and impulse; islands with joints are not looked at. */
-  double made_energy; /* J that contacts gave nevertheless, beyond rounding */
+  /* Contacts of an island must not create energy, in the frame of the walls. Sums since the start,
+   * of ccp and impulse; islands with joints are not checked. */
+  double made_energy; /* J that contacts created nevertheless, beyond rounding */
   uint64_t
       energy_corrections; /* islands and steps in which impulses were cut so that they give none */
   /* Steps in which the RMS residual of some island ended above both |gravity| dt and a hundredth of
@@ -728,8 +728,8 @@ typedef struct talus_report {
 
 TALUS_API talus_status talus_world_report(talus_world *world, talus_report *report);
 
-/* Sum mod 2^64 of a hash of each body's uid and state: equal states have equal hashes whatever
- * the order of bodies or the number of threads. 0 where the state could not be had. */
+/* Sum mod 2^64 of a hash of each body's uid and state: equal states have equal hashes, whatever
+ * the order of bodies or the number of threads. 0 if the state is not available. */
 TALUS_API uint64_t talus_world_hash(const talus_world *world);
 
 TALUS_API double talus_world_time(const talus_world *world);
@@ -749,10 +749,10 @@ typedef struct talus_contact {
 /* Copies at most `capacity` contacts of the last step in canonical order; *count is how many there
  * are. contacts may be NULL to ask for the count.
  *
- * Contacts are laid out when somebody looks: this call, talus_world_report, talus_world_save,
- * talus_world_write_contacts and calls that change bodies can return TALUS_ERROR_MEMORY for that,
- * having changed nothing; once there is memory they do it. Where a step failed for want of memory
- * they may be lost: these calls then fail until a step goes well. */
+ * Contacts are put together on demand: this call, talus_world_report, talus_world_save,
+ * talus_world_write_contacts and calls that change bodies can return TALUS_ERROR_MEMORY for that
+ * and then change nothing; they work once there is memory. If a step failed for lack of memory
+ * contacts may be lost: these calls then fail until a step succeeds. */
 TALUS_API talus_status talus_world_contacts(const talus_world *world, talus_contact *contacts,
                                             size_t capacity, size_t *count);
 
@@ -794,10 +794,10 @@ typedef struct talus_view {
 TALUS_API talus_status talus_view_map(talus_world *world, talus_field field, int access,
                                       talus_view *view);
 
-/* Hands the array back. What was written wakes bodies: velocities and spins those that have one
- * now, anything else all. Written values that are not finite are refused with the body's name, and
- * the view stays mapped so that they can be mended. TALUS_ERROR_STALE: it is not mapped in this
- * world (any longer). */
+/* Returns the array. Written data wake bodies: velocities and spins those that now have one, other
+ * data all bodies. Written values that are not finite are refused with the body's name, and the
+ * view stays mapped so that they can be corrected. TALUS_ERROR_STALE: it is not, or no longer,
+ * mapped in this world. */
 TALUS_API talus_status talus_view_unmap(talus_world *world, talus_view *view);
 
 /* ---- flow: bodies that come and go, and what is measured on the way ------------------------ */
@@ -955,12 +955,12 @@ typedef struct talus_probe_values {
   double counts[TALUS_PROBE_SIZES + 1]; /* below the first of the sizes, ..., from the last on */
 } talus_probe_values;
 
-/* *probe (may be NULL) is its number, from 0 in the order they are added. */
-/* What the sink removes is owed by the emitter, which emits it as soon as there is room, besides
- * what is due by its rate: removed = emitted again + owed, always. Both are named. */
+/* The emitter emits the bodies that the sink removes as soon as there is room, in addition to those
+ * of its rate: removed = emitted again + owed, always. Both are given by name. */
 TALUS_API talus_status talus_world_recycle(talus_world *world, const char *sink,
                                            const char *emitter);
 
+/* *probe (may be NULL) is its number, from 0 in the order they are added. */
 TALUS_API talus_status talus_world_add_probe(talus_world *world, const talus_probe_def *def,
                                              uint32_t *probe);
 TALUS_API talus_status talus_probe_read(talus_world *world, uint32_t probe,
@@ -968,7 +968,8 @@ TALUS_API talus_status talus_probe_read(talus_world *world, uint32_t probe,
 
 /* ---- files (where HDF5 is built in) ------------------------------------------------------- */
 
-/* The whole world, so that stepping goes on bit for bit. Written aside, flushed and renamed. */
+/* The whole world, so that stepping continues bit for bit. Written as PATH.part, flushed, renamed.
+ */
 TALUS_API talus_status talus_world_save(talus_world *world, const char *path);
 TALUS_API talus_status talus_world_load(const char *path, talus_world **world);
 
