@@ -47,6 +47,8 @@ typedef struct tl_device_calls {
                        uint32_t *values, uint32_t *room_values, bool *in_room);
   /* starts[i]: the sum of counts[0] ... counts[i - 1], for i = 0 ... n. */
   talus_status (*sum)(tl_device *, size_t n, const uint32_t *counts, uint64_t *starts);
+  /* values[i] becomes the greatest of values[0] ... values[i]. */
+  talus_status (*climb)(tl_device *, size_t n, uint32_t *values);
   /* Runs thread i of the task for i = 0 ... n - 1; `task` is the struct of its arguments. */
   talus_status (*launch)(tl_device *, int kind, const void *task, size_t n);
   talus_status (*finish)(tl_device *); /* waits; reports what went wrong meanwhile */

@@ -7,7 +7,8 @@
 #include "backend/thread/tasks.h"
 #include "base/status.h"
 
-#define MEASURERS  ((size_t)4096)
+#define MEASURERS  ((size_t)65536)
+#define JOINERS    ((size_t)64)
 #define ROOMY      1e-6 /* of an edge: cells are wider by that, for what rounding moves bodies */
 #define ALIKE      3.0  /* times as wide: still on one level */
 #define TABLE_LESS ((uint64_t)1 << 20) /* cells for which there is always a table; */
@@ -44,14 +45,16 @@ static talus_status measure(tl_device *device, tl_device_spheres *blocks, size_t
   RESERVE(blocks->parts, MEASURERS, tl_thread_extent);
   const tl_measure_task task = {
       .rows = blocks->rows.data, .count = count, .threads = MEASURERS, .parts = blocks->parts.data};
+  tl_thread_extent parts[JOINERS];
   LAUNCH(measure, task, MEASURERS);
-  tl_thread_extent parts[64];
-  *extent = tl_thread_extent_none();
-  for (size_t i = 0; i < MEASURERS; i += 64) {
-    TL_TRY(device->calls->download(device, parts, task.parts + i, sizeof parts));
-    for (size_t k = 0; k < 64; ++k)
-      tl_thread_extent_join(extent, &parts[k]);
+  for (size_t left = MEASURERS; left > JOINERS; left /= 32) {
+    const tl_join_task join = {.count = left, .threads = left / 32, .parts = blocks->parts.data};
+    LAUNCH(join, join, join.threads);
   }
+  TL_TRY(device->calls->download(device, parts, task.parts, sizeof parts));
+  *extent = tl_thread_extent_none();
+  for (size_t k = 0; k < JOINERS; ++k)
+    tl_thread_extent_join(extent, &parts[k]);
   return TALUS_OK;
 }
 
@@ -127,23 +130,25 @@ static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size
   bool in_room;
   TL_TRY(device->calls->sort(device, count, bits_of(cells - 1), key.keys, blocks->keys[1].data,
                              key.slots, blocks->slots[1].data, &in_room));
-  tl_cell_span *table = NULL;
+  uint32_t *ends = NULL;
   if (cells <= TABLE_LESS + TABLE_MORE * (uint64_t)count) {
-    RESERVE(blocks->cells, cells, tl_cell_span);
-    TL_TRY(device->calls->clear(device, blocks->cells.data, (size_t)cells * sizeof *table));
-    table = blocks->cells.data;
+    RESERVE(blocks->ends, cells, uint32_t);
+    ends = blocks->ends.data;
+    TL_TRY(device->calls->clear(device, ends, (size_t)cells * sizeof *ends));
   }
   const tl_gather_task gather = {.rows = blocks->rows.data,
                                  .keys = blocks->keys[in_room].data,
                                  .slots = blocks->slots[in_room].data,
                                  .count = count,
                                  .sorted = blocks->sorted.data,
-                                 .cells = table};
+                                 .ends = ends};
   LAUNCH(gather, gather, count);
+  if (ends)
+    TL_TRY(device->calls->climb(device, (size_t)cells, ends));
   search->sorted = gather.sorted;
   search->keys = gather.keys;
   search->slots = gather.slots;
-  search->cells = table;
+  search->ends = ends;
   return TALUS_OK;
 }
 
@@ -172,9 +177,11 @@ static talus_status sort_long_run(tl_device *device, tl_device_spheres *blocks, 
   return TALUS_OK;
 }
 
-static talus_status sort_runs(tl_device *device, tl_device_spheres *blocks, size_t count) {
+static talus_status sort_runs(tl_device *device, tl_device_spheres *blocks, size_t count,
+                              uint32_t levels) {
   RESERVE(blocks->runs, LONG_RUNS + 1, uint32_t);
-  const tl_run_task run = {.starts = blocks->starts.data,
+  const tl_run_task run = {.least = levels > 1 ? 2 : TL_KEPT + 1,
+                           .starts = blocks->starts.data,
                            .others = blocks->others.data,
                            .long_runs = blocks->runs.data,
                            .most_long = LONG_RUNS};
@@ -203,7 +210,9 @@ static talus_status find_runs(tl_device *device, tl_device_spheres *blocks,
   uint64_t total;
   RESERVE(blocks->counts, count, uint32_t);
   RESERVE(blocks->starts, count + 1, uint64_t);
-  tl_touch_task touch = {.search = *search, .counts = blocks->counts.data};
+  RESERVE(blocks->kept, TL_KEPT * count, uint32_t);
+  tl_touch_task touch = {
+      .search = *search, .counts = blocks->counts.data, .kept = blocks->kept.data};
   TL_TRY(device->calls->clear(device, touch.counts, count * sizeof *touch.counts));
   LAUNCH(touch, touch, count);
   TL_TRY(device->calls->sum(device, count, touch.counts, blocks->starts.data));
@@ -212,7 +221,8 @@ static talus_status find_runs(tl_device *device, tl_device_spheres *blocks,
   *contacts = (size_t)total;
   RESERVE(blocks->owners, *contacts, uint32_t);
   RESERVE(blocks->others, *contacts, uint32_t);
-  TL_TRY(device->calls->clear(device, touch.counts, count * sizeof *touch.counts));
+  if (search->grid.count > 1) /* with one level the counts are needed again */
+    TL_TRY(device->calls->clear(device, touch.counts, count * sizeof *touch.counts));
   touch.starts = blocks->starts.data;
   touch.owners = blocks->owners.data;
   touch.others = blocks->others.data;
@@ -255,7 +265,7 @@ talus_status tl_device_find_contacts(tl_device *device, tl_device_spheres *block
   TL_TRY(find_runs(device, blocks, &search, count));
   TL_TRY(device->calls->finish(device));
   const double found = now_ms();
-  TL_TRY(sort_runs(device, blocks, asked->count));
+  TL_TRY(sort_runs(device, blocks, asked->count, times->levels));
   RESERVE(blocks->contacts, *count, talus_row_contact);
   const tl_contact_task write = {.rows = blocks->rows.data,
                                  .space = search.grid.space,

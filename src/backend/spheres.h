@@ -10,7 +10,7 @@
 
 /* The blocks of one caller, kept from call to call. */
 typedef struct tl_device_spheres {
-  tl_device_block rows, sorted, fixed, parts, keys[2], slots[2], cells, counts, starts, owners,
+  tl_device_block rows, sorted, fixed, parts, keys[2], slots[2], ends, counts, kept, starts, owners,
       others, runs, contacts;
 } tl_device_spheres;
 

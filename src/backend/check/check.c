@@ -132,6 +132,15 @@ static talus_status sum(tl_device *device, size_t n, const uint32_t *counts, uin
   return TALUS_OK;
 }
 
+static talus_status climb(tl_device *device, size_t n, uint32_t *values) {
+  begin(device);
+  for (size_t i = 1; i < n; ++i)
+    if (values[i] < values[i - 1])
+      values[i] = values[i - 1];
+  end(device);
+  return TALUS_OK;
+}
+
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
 #define CHECK_RUN(name)                                                                            \
@@ -190,6 +199,7 @@ static const tl_device_calls calls = {.name = "check",
                                       .clear = clear,
                                       .sort = sort,
                                       .sum = sum,
+                                      .climb = climb,
                                       .launch = launch,
                                       .finish = finish};
 

@@ -146,6 +146,24 @@ static talus_status sum(tl_device *device, size_t n, const uint32_t *counts, uin
               "summing");
 }
 
+struct greater_of {
+  __host__ __device__ uint32_t operator()(uint32_t a, uint32_t b) const { return a > b ? a : b; }
+};
+
+static talus_status climb(tl_device *device, size_t n, uint32_t *values) {
+  cuda_device *self = own(device);
+  size_t bytes = 0;
+  if (n == 0)
+    return TALUS_OK;
+  TL_TRY(test(
+      cub::DeviceScan::InclusiveScan(nullptr, bytes, values, values, greater_of(), n, self->stream),
+      "scanning"));
+  TL_TRY(take_scratch(device, bytes));
+  return test(cub::DeviceScan::InclusiveScan(self->scratch.data, bytes, values, values,
+                                             greater_of(), n, self->stream),
+              "scanning");
+}
+
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
 #define CUDA_KERNEL(name)                                                                          \
@@ -186,8 +204,8 @@ static void close_device(tl_device *device) {
   free(self);
 }
 
-static const tl_device_calls calls = {"cuda", close_device, resize, upload, download,
-                                      clear,  sort,         sum,    launch, finish};
+static const tl_device_calls calls = {"cuda", close_device, resize, upload, download, clear,
+                                      sort,   sum,          climb,  launch, finish};
 
 /* What there is, in words. */
 static talus_status describe(char *text, size_t size) {

@@ -66,6 +66,19 @@ TL_FN void tl_measure_at(const tl_measure_task *task, size_t thread) {
   task->parts[thread] = all;
 }
 
+/* Thread i joins parts i, i + threads, ...; in place, since nobody else reads those. */
+typedef struct tl_join_task {
+  size_t count, threads;
+  tl_thread_extent *parts;
+} tl_join_task;
+
+TL_FN void tl_join_at(const tl_join_task *task, size_t thread) {
+  tl_thread_extent all = task->parts[thread];
+  for (size_t i = thread + task->threads; i < task->count; i += task->threads)
+    tl_thread_extent_join(&all, &task->parts[i]);
+  task->parts[thread] = all;
+}
+
 /* ---- into cells ------------------------------------------------------------------------------ */
 
 typedef struct tl_key_task {
@@ -86,29 +99,21 @@ TL_FN void tl_key_at(const tl_key_task *task, size_t i) {
   task->slots[i] = (uint32_t)i;
 }
 
-typedef struct tl_cell_span {
-  uint32_t begin, end; /* of the sorted rows; both 0: nobody is there */
-} tl_cell_span;
-
-/* Rows in the order of cells; where each cell begins and ends, if there is a table of all cells. */
+/* Rows in the order of cells; where each cell that has some ends, if there is a table of all cells.
+ * The greatest end up to a cell is then where it ends, and where the next one begins. */
 typedef struct tl_gather_task {
   const tl_thread_ball *rows;
   const uint64_t *keys;
   const uint32_t *slots;
   size_t count;
   tl_thread_ball *sorted;
-  tl_cell_span *cells; /* NULL: too many */
+  uint32_t *ends; /* by cell; NULL: there are too many */
 } tl_gather_task;
 
 TL_FN void tl_gather_at(const tl_gather_task *task, size_t i) {
   task->sorted[i] = task->rows[task->slots[i]];
-  if (!task->cells)
-    return;
-  const uint64_t key = task->keys[i];
-  if (i == 0 || task->keys[i - 1] != key)
-    task->cells[key].begin = (uint32_t)i;
-  if (i + 1 == task->count || task->keys[i + 1] != key)
-    task->cells[key].end = (uint32_t)(i + 1);
+  if (task->ends && (i + 1 == task->count || task->keys[i + 1] != task->keys[i]))
+    task->ends[task->keys[i]] = (uint32_t)(i + 1);
 }
 
 /* ---- who touches whom ------------------------------------------------------------------------ */
@@ -119,7 +124,7 @@ typedef struct tl_thread_search {
   const uint64_t *keys;  /* of the sorted rows */
   const uint32_t *slots; /* likewise */
   const uint8_t *fixed;  /* by slot; NULL: none is */
-  const tl_cell_span *cells;
+  const uint32_t *ends;  /* by cell: where it ends; NULL: keys are searched */
   size_t count;
   double margin; /* m: of a pair */
 } tl_thread_search;
@@ -167,10 +172,13 @@ TL_FN int tl_thread_meet(const tl_thread_search *search, uint32_t slot_a, const 
                                   point);
 }
 
+#define TL_KEPT 8 /* contacts of a body that are kept from counting to writing */
+
 /* Counts (others == NULL) or writes. */
 typedef struct tl_touch_task {
   tl_thread_search search;
-  uint32_t *counts;       /* by slot; when writing: how many of the run are there */
+  uint32_t *counts; /* by slot; when writing with several levels: how many of the run are there */
+  uint32_t *kept;   /* the first of each body: TL_KEPT rows of search.count */
   const uint64_t *starts; /* of runs, by slot */
   uint32_t *owners, *others;
 } tl_touch_task;
@@ -178,8 +186,11 @@ typedef struct tl_touch_task {
 TL_FN void tl_touch_note(const tl_touch_task *task, tl_thread_visit *visit, uint32_t slot) {
   const uint32_t owner = visit->slot < slot ? visit->slot : slot;
   const uint32_t at = visit->alone ? visit->found++ : tl_thread_add(&task->counts[owner], 1);
-  if (!task->others)
+  if (!task->others) {
+    if (visit->alone && at < TL_KEPT)
+      task->kept[at * visit->search->count + visit->self] = slot;
     return;
+  }
   task->owners[task->starts[owner] + at] = owner;
   task->others[task->starts[owner] + at] = visit->slot < slot ? slot : visit->slot;
 }
@@ -200,24 +211,50 @@ TL_FN void tl_touch_range(const tl_touch_task *task, tl_thread_visit *visit, boo
   }
 }
 
-/* The cells x[0] ... of a row, next to each other where they can be. */
+/* The cells x[0] ... of a row: those next to each other are one range. */
 TL_FN void tl_touch_row(const tl_touch_task *task, tl_thread_visit *visit, bool same_level,
                         const tl_grid_level *cells, const tl_grid_range *x, uint32_t y,
                         uint32_t z) {
   const tl_thread_search *search = visit->search;
   for (uint32_t i = 0; i < x->count; ++i) {
     const uint64_t key = tl_grid_cell(cells, x->at[i], y, z);
-    if (search->cells) {
-      const tl_cell_span span = search->cells[key];
-      tl_touch_range(task, visit, same_level, span.begin, span.end);
-      continue;
-    }
     uint32_t last = i;
     while (last + 1 < x->count && x->at[last + 1] == x->at[last] + 1)
       last++;
-    tl_touch_range(task, visit, same_level, tl_search_key(search, key),
-                   tl_search_key(search, key + (last - i) + 1));
+    const uint64_t last_key = key + (last - i);
     i = last;
+    if (search->ends)
+      tl_touch_range(task, visit, same_level, key > 0 ? search->ends[key - 1] : 0,
+                     search->ends[last_key]);
+    else
+      tl_touch_range(task, visit, same_level, tl_search_key(search, key),
+                     tl_search_key(search, last_key + 1));
+  }
+}
+
+TL_FN void tl_touch_search(const tl_touch_task *task, tl_thread_visit *visit) {
+  const tl_grid_levels *grid = &task->search.grid;
+  for (uint32_t level = visit->level; level < grid->count; ++level) {
+    const tl_grid_level *cells = &grid->level[level];
+    const tl_grid_range x = tl_grid_around(grid, level, 0, visit->row.x);
+    const tl_grid_range y = tl_grid_around(grid, level, 1, visit->row.y);
+    const tl_grid_range z = tl_grid_around(grid, level, 2, visit->row.z);
+    for (uint32_t k = 0; k < z.count; ++k)
+      for (uint32_t j = 0; j < y.count; ++j)
+        tl_touch_row(task, visit, level == visit->level, cells, &x, y.at[j], z.at[k]);
+  }
+}
+
+/* Few contacts were kept when they were counted: they go out in order. */
+TL_FN void tl_touch_unpack(const tl_touch_task *task, size_t i, uint32_t slot, uint32_t count) {
+  const uint64_t start = task->starts[slot];
+  for (uint32_t k = 0; k < count; ++k) {
+    const uint32_t other = task->kept[k * task->search.count + i];
+    uint64_t at = start + k;
+    for (; at > start && task->others[at - 1] > other; --at)
+      task->others[at] = task->others[at - 1];
+    task->others[at] = other;
+    task->owners[start + k] = slot;
   }
 }
 
@@ -225,23 +262,19 @@ TL_FN void tl_touch_at(const tl_touch_task *task, size_t i) {
   const tl_thread_search *search = &task->search;
   const tl_grid_levels *grid = &search->grid;
   tl_thread_visit visit;
+  visit.slot = search->slots[i];
+  visit.alone = grid->count == 1;
+  if (visit.alone && task->others && task->counts[visit.slot] <= TL_KEPT) {
+    tl_touch_unpack(task, i, visit.slot, task->counts[visit.slot]);
+    return;
+  }
   visit.search = search;
   visit.self = i;
   visit.row = search->sorted[i];
-  visit.slot = search->slots[i];
   visit.found = 0;
-  visit.alone = grid->count == 1;
   visit.fixed = search->fixed && search->fixed[visit.slot];
   visit.level = tl_grid_level_of(grid, 2 * visit.row.radius + search->margin);
-  for (uint32_t level = visit.level; level < grid->count; ++level) {
-    const tl_grid_level *cells = &grid->level[level];
-    const tl_grid_range x = tl_grid_around(grid, level, 0, visit.row.x);
-    const tl_grid_range y = tl_grid_around(grid, level, 1, visit.row.y);
-    const tl_grid_range z = tl_grid_around(grid, level, 2, visit.row.z);
-    for (uint32_t k = 0; k < z.count; ++k)
-      for (uint32_t j = 0; j < y.count; ++j)
-        tl_touch_row(task, &visit, level == visit.level, cells, &x, y.at[j], z.at[k]);
-  }
+  tl_touch_search(task, &visit);
   if (visit.alone)
     task->counts[visit.slot] = visit.found;
 }
@@ -251,6 +284,7 @@ TL_FN void tl_touch_at(const tl_touch_task *task, size_t i) {
 #define TL_RUN_LONG 256 /* longer runs are sorted by all threads together */
 
 typedef struct tl_run_task {
+  size_t least; /* shorter ones are in order */
   const uint64_t *starts;
   uint32_t *others;
   uint32_t *long_runs; /* slots; [0] is how many there are */
@@ -302,6 +336,8 @@ TL_FN void tl_run_at(const tl_run_task *task, size_t slot) {
     const uint32_t at = tl_thread_add(&task->long_runs[0], 1);
     if (at < task->most_long)
       task->long_runs[1 + at] = (uint32_t)slot;
+  } else if (count < task->least) {
+    return;
   } else if (count > 16) {
     tl_sort_some(task->others + begin, count);
   } else if (count > 1) {
