@@ -203,7 +203,8 @@ static int run_scene(const talus_scene *scene, const run_options *options, const
   if (status == TALUS_INTERRUPTED)
     print_resume("to go on", argc, argv);
   else if (status == TALUS_ERROR_IO && result.steps > 0)
-    print_resume("what was written before is intact; once that is mended, to go on", argc, argv);
+    print_resume("what was written before is intact; once the cause is removed, continue with",
+                 argc, argv);
   /* A pair of shapes that met and has no contact code is a run that failed, not a scene that is
    * wrong. */
   if (status == TALUS_ERROR_UNSUPPORTED && strstr(talus_features(), "hdf5"))

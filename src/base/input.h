@@ -7,7 +7,7 @@
  *   way.csv:3:1: time 0 s is not after 0 s, that of the row before; the times must rise
  *     0,1
  *     ^
- *   way.csv:7:3: `zero` in column `angle` is no number
+ *   way.csv:7:3: `zero` in column `angle` is not a number
  *     1,zero
  *       ^
  */

@@ -19,7 +19,7 @@
 /* The same of friction, as the projection sees it (with `ncp` there is none): from here on its
  * cone is all but a half space. tl_ccp_wrench_height adds the square to 1 and then asks whether
  * what comes out is more than a number that it nearly is: beyond 1/epsilon it is told wrong, and
- * where the square is no number the contact would hold nothing at all. */
+ * where the square is not a number the contact would hold nothing at all. */
 #define MOST_FRICTION (TALUS_SINGLE ? TL_R(1e3) : TL_R(1e6))
 
 static talus_real cut_off(talus_real coefficient, talus_real turning, talus_real en) {
