@@ -70,10 +70,10 @@ fuzz:
 	@cmake --build --preset fuzz
 	@scripts/run-fuzz $(or $(FUZZ_SECONDS),60) $(TARGETS)
 
-# SEEDS=100 for fewer random scenes, STORM_SECONDS=60 for a shorter storm.
+# Half an hour: SEEDS=100 for fewer random scenes, SOAK_SECONDS=60 and STORM_SECONDS=60 for shorter parts.
 soak:
 	@$(TOOLS)
-	@scripts/run-soak $(or $(SEEDS),1000)
+	@SOAK_SECONDS=$(or $(SOAK_SECONDS),600) scripts/run-soak $(or $(SEEDS),1000)
 	@scripts/storm --seconds $(or $(STORM_SECONDS),600)
 
 deb:
@@ -122,7 +122,7 @@ help:
 	@echo "make uninstall  PREFIX=...: removes what was installed there, and nothing else"
 	@echo "make deb        Debian packages: talus, libtalus0, libtalus-dev"
 	@echo "make fuzz       60 s of libFuzzer on each target: scenes, files, folders, commands, calls (docs/fuzzing.md)"
-	@echo "make soak       1,000 random scenes, every method, 1, 5 and 50 iterations: no step makes energy; then runs that are killed, fail and lack memory (scripts/storm, 10 min)"
+	@echo "make soak       half an hour: every block of memory refused, steps of a million bodies stopped; 1,000 random scenes, every method: no step makes energy; then runs that are killed, fail and lack memory (scripts/storm)"
 	@echo "make bench      re-measure the published tables"
 	@echo "make validate   published and analytic cases, one and a half hours: docs/validation.md; RESUME=1 goes on"
 	@echo "make docs       write docs/api.md and docs/scene.md anew"

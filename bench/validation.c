@@ -13,8 +13,8 @@
 #include "cli.h"
 #include "tools.h"
 
-static const char *const model_names[VAL_MODELS] = {"ccp",  "penalty", "impulse",
-                                                    "apgd", "bb",      "jacobi"};
+static const char *const model_names[VAL_MODELS] = {"ccp", "penalty", "impulse", "apgd",
+                                                    "bb",  "jacobi",  "elastic"};
 
 const char *val_model_name(val_model model) { return model_names[model]; }
 

@@ -39,7 +39,7 @@
 #endif
 
 /* Cone complementarity (by Gauss-Seidel, the default), springs, sequential impulses; and the other
- * iterations of cone complementarity. */
+ * iterations of cone complementarity; hard spheres. */
 typedef enum val_model {
   VAL_CCP,
   VAL_PENALTY,
@@ -47,6 +47,7 @@ typedef enum val_model {
   VAL_APGD,
   VAL_BB,
   VAL_JACOBI,
+  VAL_ELASTIC,
   VAL_MODELS
 } val_model;
 enum {
@@ -55,7 +56,8 @@ enum {
   VAL_ON_IMPULSE = 4,
   VAL_ON_APGD = 8,
   VAL_ON_BB = 16,
-  VAL_ON_JACOBI = 32
+  VAL_ON_JACOBI = 32,
+  VAL_ON_ELASTIC = 64
 };
 
 /* One number of a case: expected within a tolerance, or anywhere in a range. */

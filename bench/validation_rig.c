@@ -23,8 +23,10 @@ static bool tried(val_run *run, talus_status status) {
 /* ---- worlds ---------------------------------------------------------------------------------- */
 
 talus_world_def val_default_def(const val_run *run, double dt) {
-  static const talus_solve_kind kinds[VAL_MODELS] = {
-      [VAL_PENALTY] = TALUS_SOLVE_PENALTY, [VAL_IMPULSE] = TALUS_SOLVE_IMPULSE}; /* others: ccp */
+  static const talus_solve_kind kinds[VAL_MODELS] = {[VAL_PENALTY] = TALUS_SOLVE_PENALTY,
+                                                     [VAL_IMPULSE] = TALUS_SOLVE_IMPULSE,
+                                                     [VAL_ELASTIC] =
+                                                         TALUS_SOLVE_ELASTIC}; /* others: ccp */
   static const talus_ccp_method methods[VAL_MODELS] = {
       [VAL_APGD] = TALUS_APGD, [VAL_BB] = TALUS_BB, [VAL_JACOBI] = TALUS_JACOBI};
   talus_world_def def = talus_world_def_default();

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <talus/config.h>
 
@@ -88,6 +89,12 @@ static bool read_grid(hid_t file, frame_average *found) {
 bool frame_parse_average(const char *path, frame_average *found, char *why, size_t size) {
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   *found = (frame_average){0};
+  struct stat there;
+  if (stat(path, &there) == 0 &&
+      !S_ISREG(there.st_mode)) { /* of a FIFO it would wait for a writer */
+    snprintf(why, size, "%s is not a file", path);
+    return false;
+  }
   const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
   if (file < 0) {
     snprintf(why, size, "%s is not there, or not a readable HDF5 file", path);

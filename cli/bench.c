@@ -18,6 +18,7 @@ static const struct {
     {"events", "event-driven hard spheres: collisions per second", bench_events},
     {"gpu-detect", "contacts of spheres on a GPU, beside the CPU", bench_gpu_detect},
     {"machines", "joints, chains, closed loops, a tracked vehicle", bench_machines},
+    {"nozzle", "hard spheres through a nozzle: steps per second by stage, energy", bench_nozzle},
     {"penalty", "springs: balls settled and poured, beside LAMMPS", bench_penalty},
     {"pour", "spheres settled in and poured into a box: time by stage, memory", bench_pour},
     {"triangles", "distances of triangles: one by one, in SIMD lanes, certified", bench_triangles},

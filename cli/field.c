@@ -24,6 +24,17 @@ bool field_make(field *made, bool is_picture) {
          (is_picture || (made->across && made->temperature));
 }
 
+int field_refuse(const field *made) {
+  const size_t most = FIELD_CELLS_MOST;
+  const bool is_large =
+      made->columns > most || made->rows > most || made->columns * made->rows > most;
+  if (is_large)
+    cli_error("field: the grid has more than %d cells; take larger ones", FIELD_CELLS_MOST);
+  else
+    cli_error("field: out of memory");
+  return is_large ? CLI_INPUT : CLI_FAILED;
+}
+
 void field_free(field *made) {
   free(made->count);
   free(made->right);

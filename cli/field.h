@@ -34,6 +34,9 @@ typedef struct field_filter {
 
 /* False where memory runs out, or the grid has more than FIELD_CELLS_MOST cells. */
 bool field_make(field *made, bool is_picture);
+
+/* Says why field_make did not, and returns the exit code. */
+int field_refuse(const field *made);
 void field_free(field *made);
 
 bool field_angle_is_kept(const field_filter *filter, double degrees);

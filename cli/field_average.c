@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "field.h"
@@ -13,10 +14,7 @@
 static bool has_file(const char *folder, const char *name, long i) {
   char path[PATH_BYTES];
   snprintf(path, sizeof path, "%s/fields/%s/%06ld.hdf", folder, name, i);
-  FILE *open = fopen(path, "rb");
-  if (open)
-    fclose(open);
-  return open != NULL;
+  return access(path, F_OK) == 0; /* what it is will be seen when it is read */
 }
 
 static long count_files(const char *folder, const char *name) {
@@ -90,10 +88,8 @@ static int fill(const char *name, const frame_average *from, field *made) {
   for (int k = 0; k < 2; ++k)
     made->origin[k] = from->origin[axes[k]], made->cell[k] = from->spacing[axes[k]];
   made->columns = from->n[axes[0]], made->rows = from->n[axes[1]];
-  if (!field_make(made, false)) {
-    cli_error("field: the grid has more than %d cells, or memory is short", FIELD_CELLS_MOST);
-    return CLI_INPUT;
-  }
+  if (!field_make(made, false))
+    return field_refuse(made);
   copy_cells(from, made);
   return CLI_DONE;
 }

@@ -56,8 +56,10 @@ static bool lay_grid(field *made, double cell) {
     if (!made->plane.has_bounds)
       b[2 * k] = cell * floor(b[2 * k] / cell);
     const double wanted = ceil((b[2 * k + 1] - b[2 * k]) / cell - 1e-9);
-    if (!(wanted <= FIELD_CELLS_MOST))
+    if (!(wanted <= FIELD_CELLS_MOST)) {
+      made->columns = made->rows = FIELD_CELLS_MOST + 1;
       return false;
+    }
     n[k] = wanted < 1 ? 1 : (size_t)wanted;
     made->cell[k] = cell;
     made->origin[k] = b[2 * k] + 0.5 * cell;
@@ -94,10 +96,10 @@ int field_of_frame(const char *folder, const char *number, double time, double c
     return code;
   const bool has_bodies = find_bounds(&bodies, made);
   if (!has_bodies || !lay_grid(made, cell)) {
-    cli_error(has_bodies ? "field: the grid has more than %d cells, or memory is short"
-                         : "field: nobody is in the slab",
-              FIELD_CELLS_MOST);
     frame_free(&bodies);
+    if (has_bodies)
+      return field_refuse(made);
+    cli_error("field: nobody is in the slab");
     return CLI_INPUT;
   }
   for (size_t i = 0; i < bodies.bodies; ++i)

@@ -11,14 +11,14 @@
 
 #include <png.h>
 
+#include "base/input.h"
 #include "hue.h"
 
 #define PIXELS_MOST (UINT64_C(1) << 30)
 
-/* The pixels as bytes of RGB, to be freed; NULL after a message. */
-static unsigned char *read_pixels(const char *path, png_image *head) {
+static unsigned char *read_from(FILE *file, const char *path, png_image *head) {
   *head = (png_image){.version = PNG_IMAGE_VERSION};
-  if (!png_image_begin_read_from_file(head, path)) {
+  if (!png_image_begin_read_from_stdio(head, file)) {
     cli_error("%s is no PNG picture: %s; give one that talus render --flat drew", path,
               head->message);
     return NULL;
@@ -37,6 +37,19 @@ static unsigned char *read_pixels(const char *path, png_image *head) {
     free(pixels);
     return NULL;
   }
+  return pixels;
+}
+
+/* The pixels as bytes of RGB, to be freed; NULL after a message. */
+static unsigned char *read_pixels(const char *path, png_image *head) {
+  char why[4400];
+  FILE *file = tl_input_file(path, why, sizeof why);
+  if (!file) {
+    cli_error("%s", why);
+    return NULL;
+  }
+  unsigned char *pixels = read_from(file, path, head);
+  fclose(file);
   return pixels;
 }
 
@@ -79,9 +92,7 @@ int field_of_image(const char *path, int pixels, field *made) {
     return CLI_INPUT;
   if (!lay_grid(made, &head, pixels)) {
     free(rgb);
-    cli_error("field: the grid has more than %d cells, or memory is short; raise --granularity",
-              FIELD_CELLS_MOST);
-    return CLI_INPUT;
+    return field_refuse(made);
   }
   const uint64_t coloured = add_pixels(made, rgb, &head, pixels);
   free(rgb);

@@ -1,7 +1,10 @@
 /* Fields as tables and as VTK images. */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <talus/config.h>
 
@@ -144,7 +147,7 @@ static bool print_image(FILE *to, const void *what) {
 }
 
 /* Made in memory, so that the one writer of files writes it. */
-int field_write_hdf(const char *path, const field *from) {
+static int write_hdf(const char *path, const field *from) {
   file_image image = {0};
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -165,6 +168,22 @@ int field_write_hdf(const char *path, const field *from) {
     cli_error("%s: out of memory", path);
   free(image.data);
   return code;
+}
+
+/* In a process of its own: HDF5's library may end it where memory runs out. */
+int field_write_hdf(const char *path, const field *from) {
+  int status = 0;
+  fflush(NULL);
+  const pid_t child = fork();
+  if (child == 0)
+    _exit(write_hdf(path, from));
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+    continue;
+  const int code = child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  if (code == CLI_DONE || code == CLI_FAILED || code == CLI_INPUT)
+    return code;
+  cli_error("%s: could not be made: HDF5's library has ended, for want of memory perhaps", path);
+  return CLI_FAILED;
 }
 
 #else

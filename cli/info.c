@@ -20,6 +20,7 @@ typedef struct checkpoint_info {
   double time;
   uint64_t steps, hash;
   size_t bodies;
+  uint64_t wall_pairs, wall_tests;
   info_joints joints;
   char why[512]; /* where it cannot be read */
 } checkpoint_info;
@@ -98,6 +99,9 @@ static void look_at_checkpoint(folder_info *info) {
   found->steps = talus_world_steps(world);
   found->hash = talus_world_hash(world);
   found->bodies = talus_world_body_count(world);
+  talus_report report;
+  if (talus_world_report(world, &report) == TALUS_OK)
+    found->wall_pairs = report.wall_pairs, found->wall_tests = report.wall_tests;
   info_joints_gather(world, &found->joints);
   talus_world_destroy(world);
 }
@@ -336,6 +340,8 @@ static void show_json_checkpoint(json *out, const checkpoint_info *found) {
     json_number(out, "steps", (double)found->steps);
     json_number(out, "bodies", (double)found->bodies);
     json_text(out, "state_hash", hash);
+    json_number(out, "wall_pairs", (double)found->wall_pairs);
+    json_number(out, "wall_tests", (double)found->wall_tests);
   } else if (found->is_there)
     json_text(out, "error", found->why);
   json_close(out, '}');

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,14 +32,13 @@ static double clock_now(void) {
 
 /* In the child: a group of its own, so that Ctrl-C reaches the sweep alone, which passes it on; and
  * should the sweep be killed, its runs save and end. */
-static void become(const char *log, char **argv) {
+static void become(int log, char **argv) {
   setpgid(0, 0);
 #if defined(__linux__)
   prctl(PR_SET_PDEATHSIG, SIGTERM);
 #endif
   const int from = open("/dev/null", O_RDONLY);
-  const int to = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-  if (from < 0 || to < 0 || dup2(from, 0) < 0 || dup2(to, 1) < 0 || dup2(to, 2) < 0)
+  if (from < 0 || dup2(from, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0)
     _exit(CLI_FAILED);
   execv("/proc/self/exe", argv);
   _exit(CLI_FAILED);
@@ -76,20 +76,44 @@ static char **words_of(const sweep *study, size_t index, const char *folder) {
   return NULL;
 }
 
+/* What the last call left there is written over; a link is not followed, nor is a FIFO's reader
+ * waited for. -1: errno says why. */
+static int open_log(const char *path) {
+  struct stat there;
+  const int flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  const int log = open(path, flags, 0666);
+  if (log < 0)
+    return -1;
+  const bool is_plain = fstat(log, &there) == 0 && S_ISREG(there.st_mode);
+  if (is_plain && ftruncate(log, 0) == 0)
+    return log;
+  errno = is_plain ? errno : EEXIST;
+  close(log);
+  return -1;
+}
+
 static void begin(const sweep *study, size_t index) {
   sweep_run *run = &study->runs[index];
   char folder[4096], log[4096];
   sweep_path(study, run->name, "", folder, sizeof folder);
   sweep_path(study, run->name, ".log", log, sizeof log);
   char **words = words_of(study, index, folder);
-  run->child = words ? fork() : -1;
+  const int to = words ? open_log(log) : -1;
+  run->child = to >= 0 ? fork() : -1;
   if (run->child == 0)
-    become(log, words);
+    become(to, words);
   run->state = run->child > 0 ? SWEEP_WORKS : SWEEP_FAILED;
   run->began = clock_now();
-  if (run->child < 0)
-    snprintf(run->reason, sizeof run->reason, "could not be started: %s",
-             words ? strerror(errno) : "out of memory");
+  if (!words)
+    snprintf(run->reason, sizeof run->reason, "could not be started: out of memory");
+  else if (to < 0)
+    snprintf(run->reason, sizeof run->reason, "its log %s.log could not be written: %s", run->name,
+             errno == ELOOP || errno == EEXIST || errno == ENXIO ? "it is no plain file; remove it"
+                                                                 : strerror(errno));
+  else if (run->child < 0)
+    snprintf(run->reason, sizeof run->reason, "could not be started: %s", strerror(errno));
+  if (to >= 0)
+    close(to);
   for (size_t i = 0; words && words[i]; ++i)
     free(words[i]);
   free(words);

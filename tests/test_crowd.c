@@ -374,6 +374,38 @@ TEST(twice_is_once) {
   }
 }
 
+/* The world's own arrays are a crowd too: what a step of any solver began with is still there when
+ * it is done, in the second of two sets. */
+TEST(a_step_of_the_world_only_reads_what_is_before) {
+  for (size_t way = 0; way < WAYS; ++way) {
+    talus_world *world = make(5, way, 40);
+    CHECK_OK(talus_world_step(world, 3));
+    const size_t n = world->model.bodies, contacts = world->contacts.count;
+    const tl_contact *data = world->contacts.data;
+    tl_contact *set = malloc((contacts + 1) * sizeof *set);
+    unsigned char *rows[TL_STATE_FIELD_COUNT];
+    CHECK(set && contacts > 0);
+    memcpy(set, data, contacts * sizeof *set);
+    for (int f = 0; f < TL_STATE_FIELD_COUNT; ++f) {
+      const unsigned char *from = tl_field_rows(&world->state, &tl_state_fields[f]);
+      rows[f] = from ? malloc(n * tl_state_fields[f].bytes) : NULL;
+      if (rows[f])
+        memcpy(rows[f], from, n * tl_state_fields[f].bytes);
+    }
+    CHECK_OK(talus_world_step(world, 1));
+    CHECK(world->next.data == data);
+    check_rows(ways[way].name, set, world->next.data, contacts * sizeof *set);
+    for (int f = 0; f < TL_STATE_FIELD_COUNT; ++f) {
+      if (rows[f])
+        check_rows(ways[way].name, rows[f], tl_field_rows(&world->next_state, &tl_state_fields[f]),
+                   n * tl_state_fields[f].bytes);
+      free(rows[f]);
+    }
+    free(set);
+    talus_world_destroy(world);
+  }
+}
+
 /* ---- cost ------------------------------------------------------------------------------------ */
 
 /* Balls on a lattice, far from each other but for the first hundred; every second one hangs on a

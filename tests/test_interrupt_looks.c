@@ -18,6 +18,7 @@ typedef struct way {
   double skin;
   int substeps;
   bool has_meshes, has_blocks, is_bouncy;
+  bool has_joints; /* whose bodies have to be brought together first */
 } way;
 
 static const way ways[] = {
@@ -30,6 +31,7 @@ static const way ways[] = {
     {.name = "ccp, a skin", .broad = TALUS_BROAD_BINS, .skin = 0.01},
     {.name = "bb, islands", .method = TALUS_BB},
     {.name = "substeps", .substeps = 3},
+    {.name = "joints", .has_joints = true},
     {.name = "meshes", .has_meshes = true},
     {.name = "impulse", .solve = TALUS_SOLVE_IMPULSE, .is_bouncy = true},
     {.name = "springs of balls", .solve = TALUS_SOLVE_PENALTY},
@@ -67,6 +69,16 @@ static talus_shape add_mesh(talus_world *world) {
   return shape;
 }
 
+/* A ball and socket between two neighbours that do not meet there yet. */
+static void join(talus_world *world, talus_body a, talus_body b) {
+  talus_joint_def def = talus_joint_def_default();
+  def.a = a, def.b = b;
+  def.at = rig_info(world, a).position, def.to = rig_info(world, b).position;
+  def.at.x += 0.052, def.to.x -= 0.049, def.to.z += 0.01;
+  def.assemble = true;
+  CHECK_OK(talus_world_add_joint(world, &def, NULL));
+}
+
 /* Balls (and blocks) in layers of side x side, that nearly touch and fall on each other. */
 static talus_world *make_heap(const way *w, int threads, int n, int side) {
   const talus_world_def def = def_of(w, threads);
@@ -80,12 +92,16 @@ static talus_world *make_heap(const way *w, int threads, int n, int side) {
   else
     rig_floor(world, m);
   const double apart = is_gas ? 0.11 : 0.0999;
+  talus_body last = {0, 0};
   for (int i = 0; i < n; ++i) {
     const int x = i % side, y = i / side % side, z = i / side / side;
     const talus_body body = rig_body(world, TALUS_FREE, w->has_blocks && i % 5 == 0 ? block : ball,
                                      m, apart * x, apart * y, 0.0501 + apart * z);
     CHECK_OK(talus_body_set_velocity(world, body, rig_vec(0.3 * (i % 3 - 1), 0.2 * (i % 5 - 2), -1),
                                      rig_vec(0, 0, 0)));
+    if (w->has_joints && i % 4 == 1)
+      join(world, last, body);
+    last = body;
   }
   return world;
 }
@@ -96,16 +112,20 @@ static talus_world *make_heap(const way *w, int threads, int n, int side) {
  * the later ones, unless TALUS_SOAK is in the environment, at fewer and fewer. Returns how often.
  */
 static int step_at_last(talus_world *world, const way *w) {
-  const uint64_t hash = talus_world_hash(world), steps = talus_world_steps(world);
+  const uint64_t steps = talus_world_steps(world);
+  uint64_t hash = talus_world_hash(world);
   const bool all = getenv("TALUS_SOAK") != NULL;
   int given_up = 0;
   long k = 1;
   for (;; k += all ? 1 : 1 + k / 8, ++given_up) {
+    const bool was_apart = world->joints.must_assemble;
     atomic_store(&world->cancel.looks_of_tests, k);
     const talus_status status = talus_world_step(world, 1);
     if (status == TALUS_OK)
       break;
     CHECK_MSG(status == TALUS_INTERRUPTED, "%s: look %ld: %s", w->name, k, talus_last_error());
+    if (was_apart && !world->joints.must_assemble) /* which comes before the step, once */
+      hash = talus_world_hash(world);
     CHECK_MSG(talus_world_hash(world) == hash && talus_world_steps(world) == steps,
               "%s: look %ld has changed the state", w->name, k);
   }
@@ -190,12 +210,12 @@ TEST(steps_of_large_crowds_stop_within_a_second) {
       continue;
     talus_world *world = make_heap(w, 2, n, 100);
     double most = 0;
-    for (int k = 0; k < (all ? 6 : 1); ++k) {
-      const double took = stop_after(world, 0.05 + 0.7 * k);
+    for (int k = 0; k < (all ? 3 : 1); ++k) {
+      const double took = stop_after(world, 0.05 + 0.9 * k);
       most = took > most ? took : most;
     }
     if (all)
-      printf("  %s: within %.2f s\n", w->name, most);
+      printf("  %s: within %.2f s\n", w->name, most), fflush(stdout);
     CHECK_MSG(most < 1, "%s took %g s to stop", w->name, most);
     talus_world_destroy(world);
   }

@@ -558,6 +558,42 @@ TEST(cells_of_a_wall_leave_out_none_that_touches) {
             tested);
 }
 
+/* Half a radius of the tube to a diameter in a step, along the wall and across: ten steps. */
+TEST(a_fast_ball_does_not_leave_its_tube) {
+  const talus_shape_def tube = {.kind = TALUS_REVOLVED, .size = {1, 1, 40}};
+  const talus_shape_def ball = {.kind = TALUS_SPHERE, .size = {0.1}};
+  static const talus_solve_kind kinds[] = {TALUS_SOLVE_CCP, TALUS_SOLVE_IMPULSE};
+  for (int i = 0; i < 40; ++i) {
+    talus_world_def def = talus_world_def_default();
+    talus_world *world;
+    talus_material steel;
+    talus_material_def smooth = talus_material_def_default();
+    smooth.friction = 0;
+    def.dt = 0.1, def.gravity = (talus_vec3){0, 0, 0}, def.solve.kind = kinds[i % 2];
+    CHECK_OK(talus_world_create(&def, &world));
+    CHECK_OK(talus_world_add_material(world, &smooth, &steel));
+    talus_body_def wall = talus_body_def_default(), body = talus_body_def_default();
+    talus_body made;
+    CHECK_OK(talus_world_add_shape(world, &tube, &wall.shape));
+    CHECK_OK(talus_world_add_shape(world, &ball, &body.shape));
+    wall.kind = TALUS_FIXED, wall.material = body.material = steel;
+    CHECK_OK(talus_world_add_body(world, &wall, NULL));
+    const double r = 0.85 * (i / 2 % 4) / 3.0, turn = 0.3 * i, speed = 5 + 5 * (i / 8 % 4);
+    body.position = (talus_dvec3){r * cos(turn), r * sin(turn), 0};
+    body.velocity = (talus_vec3){0, TL_R(speed), 1};
+    CHECK_OK(talus_world_add_body(world, &body, &made));
+    for (int step = 0; step < 10; ++step) {
+      talus_body_info info;
+      CHECK_OK(talus_world_step(world, 1));
+      CHECK_OK(talus_world_get_body(world, made, &info));
+      const double rho = hypot(info.position.x, info.position.y);
+      /* Half a radius behind the wall it would be lost. */
+      CHECK_MSG(rho < 1.05, "case %d, step %d: %g m from the axis", i, step, rho);
+    }
+    talus_world_destroy(world);
+  }
+}
+
 /* A drum turns a clump with it; each sphere that touches is a contact. */
 TEST(clump_touches_with_its_spheres_and_a_drum_turns_it) {
   const double spheres[] = {-0.1, 0, 0, 0.1, 0.1, 0, 0, 0.1};

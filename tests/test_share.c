@@ -187,12 +187,39 @@ TEST(other_shapes_are_counted_by_places_within_them) {
   talus_mesh_free(&mesh);
 }
 
+TEST(a_shell_is_counted_on_its_surface) {
+  const double corners[] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0};
+  const uint32_t triangles[] = {0, 1, 2, 0, 2, 3};
+  rig r;
+  rig_make(&r,
+           &(talus_shape_def){.kind = TALUS_MESH,
+                              .points = corners,
+                              .point_count = 4,
+                              .triangles = triangles,
+                              .triangle_count = 2,
+                              .thickness = 0.01},
+           2);
+  CHECK_NEAR(share_of(&r, box_region(-9, -9, -9, 0, 9, 9), upright), 0.5, 0.02);
+  CHECK_NEAR(share_of(&r, box_region(-9, 0.5, -9, 9, 9, 9), upright), 0.25, 0.02);
+  rig_free(&r);
+}
+
 /* The part above 3/4 of the height of a cone, whose centre of mass is at 1/4: (1/4)^3. */
 TEST(a_cone_is_cut_about_its_centre_of_mass) {
   rig r;
   rig_make(&r, &(talus_shape_def){.kind = TALUS_CONE, .size = {1, 4}}, 1);
   CHECK_NEAR(share_of(&r, box_region(-9, -9, 0, 9, 9, 9), upright), 27.0 / 64, 0.01);
   CHECK_NEAR(share_of(&r, box_region(-9, -9, 2, 9, 9, 9), upright), 1.0 / 64, 0.005);
+  rig_free(&r);
+}
+
+/* A box that stands on its corner in a round region has no formula. */
+TEST(a_box_in_a_round_region_is_counted_as_well) {
+  rig r;
+  rig_make(&r, &(talus_shape_def){.kind = TALUS_BOX, .size = {2, 1, 4}}, 0.5);
+  const talus_region ball = {.kind = TALUS_REGION_SPHERE, .radius = 0.2};
+  CHECK_NEAR(share_of(&r, ball, upright), 4.0 / 3 * PI * 0.008, 0.01);
+  CHECK_NEAR(share_of(&r, cylinder_region(1, 9), upright), 0.5, 0.01);
   rig_free(&r);
 }
 

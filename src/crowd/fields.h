@@ -66,8 +66,8 @@ enum {
   F(spin, talus_vec3, 3, TL_REAL, TL_MOTION)                                                       \
   F(sleep_flags, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_LAZY | TL_STEPPED)            \
   F(slow_since, double, 1, TALUS_FLOAT64, TL_SAVED | TL_GHOST | TL_LAZY | TL_STEPPED)              \
-  F(spring_force, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_LAZY | TL_DEVICE)               \
-  F(spring_torque, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_LAZY | TL_DEVICE)
+  F(spring_force, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_LAZY | TL_STEPPED | TL_DEVICE)  \
+  F(spring_torque, talus_vec3, 3, TL_REAL, TL_SAVED | TL_GHOST | TL_LAZY | TL_STEPPED | TL_DEVICE)
 
 /* Inertia is not stored: it is mass * scale^2 * the shape's squared radii of gyration.
  * motion: row of the motion table, TL_NONE for none. handle: row of the handle table. */

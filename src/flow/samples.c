@@ -11,6 +11,8 @@
 
 static const double stride[3] = {0.8191725133961645, 0.6710436067037893, 0.5497004779019703};
 
+static double fraction(double x) { return x - floor(x); }
+
 /* ---- within ---------------------------------------------------------------------------------- */
 
 static double power(double x, double n) { return x > 0 ? tl_pow_d(x, n) : 0; }
@@ -85,34 +87,91 @@ static bool is_below(const talus_dvec3 v[3], talus_dvec3 p) {
   return sum != 0 && (w[0] * v[0].z + w[1] * v[1].z + w[2] * v[2].z) / sum > p.z;
 }
 
+static void take_triangle(const tl_shape *shape, size_t t, talus_dvec3 v[3]) {
+  for (int k = 0; k < 3; ++k) {
+    const double *q = shape->points + 3 * (size_t)shape->face_vertex[3 * t + (size_t)k];
+    v[k] = tl_dvec3(q[0], q[1], q[2]);
+  }
+}
+
 /* A place is within a closed surface that is above it an odd number of times. */
 static bool is_in_mesh(const tl_shape *shape, talus_dvec3 p) {
   bool odd = false;
   for (size_t t = 0; t < shape->face_count; ++t) {
     talus_dvec3 v[3];
-    for (int k = 0; k < 3; ++k) {
-      const double *q = shape->points + 3 * (size_t)shape->face_vertex[3 * t + (size_t)k];
-      v[k] = tl_dvec3(q[0], q[1], q[2]);
-    }
+    take_triangle(shape, t, v);
     odd ^= is_below(v, p);
   }
   return odd;
 }
 
+/* A shell: places on its triangles, as many on equal areas. */
+static uint32_t sample_shell(const tl_shape *shape, double *places) {
+  talus_dvec3 v[3];
+  double area = 0, before = 0;
+  uint32_t found = 0;
+  for (size_t t = 0; t < shape->face_count; ++t) {
+    take_triangle(shape, t, v);
+    area += tl_dlength(tl_dcross(tl_dsub(v[1], v[0]), tl_dsub(v[2], v[0])));
+  }
+  for (size_t t = 0; t < shape->face_count; ++t) {
+    take_triangle(shape, t, v);
+    const talus_dvec3 u = tl_dsub(v[1], v[0]), w = tl_dsub(v[2], v[0]);
+    before += tl_dlength(tl_dcross(u, w));
+    for (; found < PLACES && (found + 0.5) * area <= before * PLACES; ++found) {
+      double a = fraction(0.5 + found * stride[0]), b = fraction(0.5 + found * stride[1]);
+      if (a + b > 1)
+        a = 1 - a, b = 1 - b;
+      const talus_dvec3 x = tl_dadd(v[0], tl_dadd(tl_dscale(u, a), tl_dscale(w, b)));
+      places[3 * found] = x.x, places[3 * found + 1] = x.y, places[3 * found + 2] = x.z;
+    }
+  }
+  return found;
+}
+
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static double fraction(double x) { return x - floor(x); }
+/* Those that are stretched: of size 1 about the centre of mass. */
+typedef struct unit {
+  talus_shape_kind kind;
+  double centre; /* of mass, along z in its own frame */
+  talus_box box; /* about the centre of mass */
+} unit;
 
-static uint32_t sample(const tl_shape *shape, double *places) {
+enum { UNITS = 4 };
+static const unit units[UNITS] = {
+    {TALUS_ELLIPSOID, 0, {{-1, -1, -1}, {1, 1, 1}}},
+    {TALUS_BOX, 0, {{-0.5, -0.5, -0.5}, {0.5, 0.5, 0.5}}},
+    {TALUS_CYLINDER, 0, {{-1, -1, -0.5}, {1, 1, 0.5}}},
+    {TALUS_CONE, -0.25, {{-1, -1, -0.25}, {1, 1, 0.75}}},
+};
+
+/* UNITS: it is none. */
+static uint32_t unit_of(talus_shape_kind kind) {
+  uint32_t i = 0;
+  while (i < UNITS && units[i].kind != kind)
+    i++;
+  return i;
+}
+
+/* of_unit: one of the units; NULL: the shape as it is. */
+static uint32_t sample(const tl_shape *shape, const unit *of_unit, double *places) {
+  const tl_shape plain = {.kind = shape->kind, .size = {1, 1, 1}};
   const talus_box box =
-      tl_shape_bounds(shape, 1, tl_dvec3(0, 0, 0), (talus_quat){TL_R(1), 0, 0, 0});
+      of_unit ? of_unit->box
+              : tl_shape_bounds(shape, 1, tl_dvec3(0, 0, 0), (talus_quat){TL_R(1), 0, 0, 0});
   const talus_dvec3 edge = tl_dsub(box.hi, box.lo);
   uint32_t found = 0;
+  if (shape->kind == TALUS_MESH && shape->size[0] > 0)
+    return sample_shell(shape, places);
   for (int k = 1; k <= TRIES && found < PLACES; ++k) {
     const talus_dvec3 x = tl_dvec3(box.lo.x + edge.x * fraction(0.5 + k * stride[0]),
                                    box.lo.y + edge.y * fraction(0.5 + k * stride[1]),
                                    box.lo.z + edge.z * fraction(0.5 + k * stride[2]));
-    if (!(shape->kind == TALUS_MESH ? is_in_mesh(shape, x) : is_in(shape, x)))
+    const bool is_within = of_unit ? is_in_simple(&plain, tl_dvec3(x.x, x.y, x.z + of_unit->centre))
+                           : shape->kind == TALUS_MESH ? is_in_mesh(shape, x)
+                                                       : is_in(shape, x);
+    if (!is_within)
       continue;
     double *place = places + 3 * (size_t)found++;
     place[0] = x.x, place[1] = x.y, place[2] = x.z;
@@ -121,27 +180,44 @@ static uint32_t sample(const tl_shape *shape, double *places) {
 }
 
 talus_status tl_samples_reserve(tl_samples *samples, const tl_model *model) {
-  const size_t known = samples->count.count, all = model->shapes.count;
+  const size_t known = samples->row.count, all = model->shapes.count;
   if (known >= all)
     return TALUS_OK;
-  TL_TRY(tl_array_resize(&samples->places, all * PLACES * 3));
-  TL_TRY(tl_array_resize(&samples->count, all));
-  for (size_t i = known; i < all; ++i)
+  size_t rows = samples->count.count > UNITS ? samples->count.count : UNITS;
+  TL_TRY(tl_array_reserve(&samples->row, all));
+  for (size_t i = known; i < all; ++i) {
+    const talus_shape_kind kind = model->shapes.data[i].kind;
+    const bool needs = kind != TALUS_SPHERE && !tl_kind_is_wall(kind);
+    const uint32_t of_unit = unit_of(kind);
+    samples->row.data[samples->row.count++] = of_unit < UNITS ? of_unit
+                                              : needs         ? (uint32_t)rows++
+                                                              : TL_NONE;
+  }
+  const size_t before = samples->count.count;
+  TL_TRY(tl_array_resize(&samples->places, rows * PLACES * 3));
+  TL_TRY(tl_array_resize(&samples->count, rows));
+  for (size_t i = before; i < rows; ++i)
     samples->count.data[i] = TL_NONE;
   return TALUS_OK;
 }
 
 const double *tl_samples_of(tl_samples *samples, const tl_model *model, uint32_t shape,
-                            size_t *count) {
-  double *places = samples->places.data + 3 * PLACES * (size_t)shape;
-  TL_ASSERT(shape < samples->count.count);
-  if (samples->count.data[shape] == TL_NONE)
-    samples->count.data[shape] = sample(&model->shapes.data[shape], places);
-  *count = samples->count.data[shape];
+                            size_t *count, double stretch[3]) {
+  const tl_shape *of = &model->shapes.data[shape];
+  const uint32_t row = samples->row.data[shape], of_unit = unit_of(of->kind);
+  double *places = samples->places.data + 3 * PLACES * (size_t)row;
+  const bool is_round = of->kind == TALUS_CYLINDER || of->kind == TALUS_CONE;
+  TL_ASSERT(row < samples->count.count);
+  if (samples->count.data[row] == TL_NONE)
+    samples->count.data[row] = sample(of, of_unit < UNITS ? &units[of_unit] : NULL, places);
+  *count = samples->count.data[row];
+  for (int k = 0; k < 3; ++k)
+    stretch[k] = of_unit == UNITS ? 1 : of->size[!is_round ? k : k == 2];
   return places;
 }
 
 void tl_samples_free(tl_samples *samples) {
   tl_array_free(&samples->places);
   tl_array_free(&samples->count);
+  tl_array_free(&samples->row);
 }

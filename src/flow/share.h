@@ -5,17 +5,20 @@
 #include "flow/flow.h"
 
 /* Places within shapes that have no formula, in their principal frames at scale 1, each for an
- * equal part of the volume; found when they are first asked for. */
+ * equal part of the volume; found when they are first asked for. Kinds that are one shape stretched
+ * along its axes share those of that one: a table may have as many ellipsoids as rows. */
 typedef struct tl_samples {
-  TL_ARRAY(double) places;  /* x, y, z of each; as many for every shape */
-  TL_ARRAY(uint32_t) count; /* shape: how many of them there are; TL_NONE: not found yet */
+  TL_ARRAY(double) places;  /* x, y, z of each; as many for every row */
+  TL_ARRAY(uint32_t) count; /* row: how many of them there are; TL_NONE: not found yet */
+  TL_ARRAY(uint32_t) row;   /* shape: its row */
 } tl_samples;
 
 /* Room for the shapes that are new since the last call: before a step, in which nothing allocates.
  */
 talus_status tl_samples_reserve(tl_samples *samples, const tl_model *model);
+/* Each is to be multiplied with `stretch`, axis by axis. */
 const double *tl_samples_of(tl_samples *samples, const tl_model *model, uint32_t shape,
-                            size_t *count);
+                            size_t *count, double stretch[3]);
 void tl_samples_free(tl_samples *samples);
 
 /* The part of a ball that is in a region, 0 ... 1. */

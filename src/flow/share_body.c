@@ -167,10 +167,12 @@ static double share_of_samples(tl_samples *samples, const tl_model *model, uint3
                                talus_quat rotation, double scale) {
   const tl_frame frame = tl_frame_from_quat(rotation);
   size_t count, inside = 0;
-  const double *places = tl_samples_of(samples, model, shape, &count);
+  double stretch[3];
+  const double *places = tl_samples_of(samples, model, shape, &count, stretch);
   for (size_t i = 0; i < count; ++i) {
     const double *p = places + 3 * i;
-    const talus_dvec3 x = tl_frame_to_world(&frame, tl_dvec3(p[0], p[1], p[2]));
+    const talus_dvec3 x = tl_frame_to_world(
+        &frame, tl_dvec3(stretch[0] * p[0], stretch[1] * p[1], stretch[2] * p[2]));
     inside += tl_region_contains(region, tl_dadd(position, tl_dscale(x, scale)));
   }
   return count > 0 ? (double)inside / (double)count : 0;

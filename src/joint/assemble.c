@@ -120,28 +120,46 @@ static talus_status step(assembly *job, tl_arena *arena) {
   return TALUS_OK;
 }
 
+/* Steps until the frames meet. */
+static talus_status iterate(assembly *job, tl_arena *arena, tl_cancel *cancel, size_t *worst,
+                            double *apart) {
+  const tl_model *model = job->model;
+  for (int i = 0; i <= STEPS; ++i) {
+    TL_GO_ON(cancel);
+    for (size_t slot = 0; slot < model->bodies; ++slot)
+      load_body(job, slot);
+    memset(&job->bodies[model->bodies], 0, sizeof *job->bodies);
+    memset(&job->tensors[model->bodies], 0, sizeof *job->tensors);
+    *apart = load_links(job, worst);
+    const double length =
+        job->count > 0 ? (double)tl_joint_length_of(model, &job->joints->all.data[*worst]) : 1;
+    if (i == STEPS || job->count == 0 || *apart < (sizeof(talus_real) == 4 ? 1e-6 : 1e-12) * length)
+      break;
+    TL_TRY(step(job, arena));
+  }
+  return TALUS_OK;
+}
+
 talus_status tl_joints_assemble(const tl_model *model, tl_joints *joints, tl_state *state,
-                                tl_arena *arena, size_t *worst, double *apart) {
+                                tl_arena *arena, tl_cancel *cancel, size_t *worst, double *apart) {
   assembly job = {.model = model, .joints = joints, .state = state};
+  const size_t n = model->bodies;
+  talus_dvec3 *position;
+  talus_quat *rotation;
   *worst = 0;
   *apart = 0;
-  TL_TAKE(arena, model->bodies + 1, &job.bodies);
-  TL_TAKE(arena, model->bodies + 1, &job.tensors);
+  TL_TAKE(arena, n + 1, &position);
+  TL_TAKE(arena, n + 1, &rotation);
+  TL_TAKE(arena, n + 1, &job.bodies);
+  TL_TAKE(arena, n + 1, &job.tensors);
   TL_TAKE(arena, joints->all.count, &job.links);
   TL_TAKE(arena, TL_JOINT_HARD * joints->all.count, &job.rows);
-  for (int i = 0; i <= STEPS; ++i) {
-    for (size_t slot = 0; slot < model->bodies; ++slot)
-      load_body(&job, slot);
-    memset(&job.bodies[model->bodies], 0, sizeof *job.bodies);
-    memset(&job.tensors[model->bodies], 0, sizeof *job.tensors);
-    *apart = load_links(&job, worst);
-    const double length =
-        job.count > 0 ? (double)tl_joint_length_of(model, &joints->all.data[*worst]) : 1;
-    if (i == STEPS || job.count == 0 || *apart < (sizeof(talus_real) == 4 ? 1e-6 : 1e-12) * length)
-      break;
-    TL_TRY(step(&job, arena));
-  }
-  for (size_t i = 0; i < joints->all.count; ++i)
+  for (size_t i = 0; i < n; ++i)
+    position[i] = state->position[i], rotation[i] = state->rotation[i];
+  const talus_status status = iterate(&job, arena, cancel, worst, apart);
+  for (size_t i = 0; status != TALUS_OK && i < n; ++i) /* all the way, or not at all */
+    state->position[i] = position[i], state->rotation[i] = rotation[i];
+  for (size_t i = 0; status == TALUS_OK && i < joints->all.count; ++i)
     tl_joint_settle(model, state, &joints->all.data[i]);
-  return TALUS_OK;
+  return status;
 }

@@ -11,6 +11,7 @@
 #ifndef TL_JOINT_JOINT_H
 #define TL_JOINT_JOINT_H
 
+#include "base/cancel.h"
 #include "kernels/joint.h"
 #include "crowd/crowd.h"
 
@@ -224,9 +225,10 @@ void tl_joint_settle(const tl_model *model, const tl_state *state, tl_joint *joi
 
 /* ---- assembly -------------------------------------------------------------------------------- */
 
-/* Moves free bodies of `state` until the frames of all joints meet, as far as they can. *worst: the
- * row of the joint that is furthest from it, *apart: how far, m. */
+/* Moves free bodies of `state` until the frames of all joints meet, as far as they can; on failure
+ * nobody has moved. *worst: the row of the joint that is furthest from it, *apart: how far, m.
+ * cancel: may be NULL. */
 talus_status tl_joints_assemble(const tl_model *model, tl_joints *joints, tl_state *state,
-                                tl_arena *arena, size_t *worst, double *apart);
+                                tl_arena *arena, tl_cancel *cancel, size_t *worst, double *apart);
 
 #endif

@@ -1,5 +1,6 @@
 #include "narrow/revolved.h"
 
+#include "base/trig.h"
 #include "kernels/collide_sphere.h"
 #include "kernels/patch.h"
 
@@ -20,13 +21,47 @@ bool tl_revolved_holds(const tl_posed *wall, talus_dvec3 place) {
   return is_behind;
 }
 
+#define FAN 10 /* planes to either side, at most: all around */
+
+/* A ball that goes far in a step along the hollow side of a wall would slide out on the tangent
+ * plane of where it is now, by (way)^2 / 2R. Where that is more than 0.4 of its radius, planes all
+ * along the arc that it can reach hold it: two neighbours meet no more than a quarter of it behind
+ * the wall, unless there would be more than FAN. The inside of a cone is convex, so they cut
+ * nothing off. */
+static void add_fan(const tl_revolved *wall, talus_dvec3 x, double radius, double way,
+                    tl_wall_places *list) {
+  const tl_wall_view v = tl_wall_view_of(x, radius + way);
+  const int count = list->count;
+  for (int i = 0; i < count; ++i) {
+    const uint32_t feature = list->place[i].feature, k = feature / 2;
+    if (feature % 2 == 0 || feature >= TL_REVOLVED_TURN)
+      continue;
+    const tl_wall_segment g = tl_wall_segment_at(wall, k, v.c);
+    const double around = v.c.r - g.d * g.normal.r; /* radius of the wall there */
+    if (!(g.normal.r < 0) || way * way <= 0.8 * around * radius)
+      continue;
+    const double apart = fmax(sqrt(2 * radius / around), TL_PI / FAN);
+    for (uint32_t turn = 2; turn < 2 * FAN + 2; ++turn) {
+      const double angle = apart * (turn / 2) * (turn % 2 ? 1 : -1);
+      const double c = tl_cos_d(angle), s = tl_sin_d(angle), inwards = (1 - c) * v.c.r;
+      const double far = g.d - g.normal.r * inwards, foot = g.s - g.along.r * inwards;
+      if (fabs(angle) >= TL_PI || !(far <= v.reach) || foot < 0 || foot > g.length)
+        continue;
+      const double cs = v.cs * c - v.sn * s, sn = v.sn * c + v.cs * s;
+      tl_wall_add(list, far, tl_dvec3(g.normal.r * cs, g.normal.r * sn, g.normal.z),
+                  2 * k + 1 + (1 + turn) * TL_REVOLVED_TURN);
+    }
+  }
+}
+
 int tl_revolved_sphere(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
   const tl_revolved wall = tl_shape_revolved(b->shape, (double)b->scale);
   const tl_frame frame = tl_frame_from_quat(b->rotation);
   const double radius = a->shape->size[0] * (double)a->scale;
   tl_wall_places list;
-  tl_revolved_places(&wall, tl_frame_to_local(&frame, tl_dscale(b->position, -1)),
-                     radius + (double)margin, 0.5 * radius, &list);
+  const talus_dvec3 centre = tl_frame_to_local(&frame, tl_dscale(b->position, -1));
+  tl_revolved_places(&wall, centre, radius + (double)margin, 0.5 * radius, &list);
+  add_fan(&wall, centre, radius, (double)margin, &list);
   for (int i = 0; i < list.count; ++i)
     out[i] = tl_sphere_point(radius, list.place[i].distance,
                              tl_frame_to_world(&frame, list.place[i].away), list.place[i].feature);

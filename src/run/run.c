@@ -428,6 +428,15 @@ static void tell_unconverged(tl_run *run) {
         name ? name : "", name ? "'" : "");
 }
 
+static void tell_walls(tl_run *run) {
+  const tl_wall_share *walls = &run->world->walls;
+  if (walls->asked > 0)
+    tl_run_log_add(&run->log, TL_LOG_INFO,
+                   "revolved walls: %.3g %% of the bodies in their boxes were near enough to be "
+                   "tested",
+                   100 * (double)walls->tested / (double)walls->asked);
+}
+
 static talus_status run_in_folder(tl_run *run, talus_run_result *result) {
   TL_TRY(prepare(run));
   run_pace pace = {.at = tl_run_clock(), .steps = run->world->steps};
@@ -438,6 +447,7 @@ static talus_status run_in_folder(tl_run *run, talus_run_result *result) {
   report(run, result);
   tell_sunk(run);
   tell_unconverged(run);
+  tell_walls(run);
   if (status == TALUS_OK)
     tl_run_log_add(&run->log, TL_LOG_INFO, "done at step %llu, t = %g s%s: state %016llx",
                    (unsigned long long)run->world->steps, talus_world_time(run->world),

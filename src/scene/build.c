@@ -5,6 +5,7 @@
 #include <talus/detect.h>
 
 #include "base/power.h"
+#include "base/log.h"
 #include "scene/build.h"
 #include "scene/files.h"
 #include "scene/from.h"
@@ -591,7 +592,23 @@ static void warn_left_behind(const builder *b) {
   tl_text_drop(&text);
 }
 
+/* A step that springs asked for may be a thousand times shorter than the usual one. */
+static void tell_chosen_step(const builder *b) {
+  const talus_scene *scene = b->scene;
+  const bool is_given = scene->step.object.given >> tl_map_find(&tl_schema_step, "dt") & 1u;
+  char text[256];
+  if (is_given || scene->solve.kind != TALUS_SOLVE_PENALTY || scene->solve.law != TALUS_LINEAR)
+    return;
+  snprintf(text, sizeof text,
+           "step.dt is not given: %g s, for which `stiffness: auto` lets nobody sink deeper than a "
+           "hundredth of the smallest radius; with a stiffness of the materials it may be longer",
+           scene->step.dt);
+  b->log(b->log_context, TL_LOG_INFO, text);
+}
+
 static talus_status add_all(builder *b) {
+  if (b->log)
+    tell_chosen_step(b);
   for (size_t i = 0; i < b->scene->warnings.count && b->log; ++i)
     b->log(b->log_context, 1, b->scene->warnings.data[i]);
   TL_TRY(add_materials(b));

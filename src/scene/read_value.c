@@ -299,6 +299,19 @@ static bool read_numbers(tl_reader *reader, tl_node_id node, const tl_key *key, 
   return is_good;
 }
 
+/* What is left out at the end is 0; a single number stands for a list of it. */
+static bool read_fewer(tl_reader *reader, tl_node_id node, const tl_key *key, double *values) {
+  const tl_node *at = tl_node_at(reader->document, node);
+  const uint32_t most = (uint32_t)key->count, given = at->kind == TL_NODE_LIST ? at->count : 0;
+  for (uint32_t i = 0; i < most; ++i)
+    values[i] = 0;
+  if (at->kind == TL_NODE_SCALAR) {
+    const tl_key each = {.type = TL_TYPE_NUMBER, .range = key->range, .unit = key->unit};
+    return read_number(reader, node, &each, values);
+  }
+  return read_numbers(reader, node, key, given > 0 && given < most ? given : most, values);
+}
+
 static bool read_names(tl_reader *reader, tl_node_id node, const tl_key *key, char **names) {
   if (!is_list_of(reader, node, key, 2))
     return false;
@@ -588,7 +601,9 @@ bool tl_read_value(tl_reader *reader, tl_node_id node, const tl_key *key, void *
   case TL_TYPE_WORDS:
     return read_words(reader, node, key, member);
   case TL_TYPE_NUMBERS:
-    return read_numbers(reader, node, key, (uint32_t)key->count, member);
+    return key->flags & TL_KEY_FEWER
+               ? read_fewer(reader, node, key, member)
+               : read_numbers(reader, node, key, (uint32_t)key->count, member);
   case TL_TYPE_COURSE:
     return read_course(reader, node, key, member);
   case TL_TYPE_RISING:

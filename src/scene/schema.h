@@ -58,7 +58,8 @@ enum {
   TL_KEY_PATH = 128,   /* the name of a file, relative to the scene's folder */
   TL_KEY_SINGLE = 256, /* a list for which a single entry may stand; never empty */
   TL_KEY_WHOLE = 512,  /* where it is, the whole map is one of this key's map */
-  TL_KEY_LABEL = 1024  /* may stand beside a key that is otherwise alone */
+  TL_KEY_LABEL = 1024, /* may stand beside a key that is otherwise alone */
+  TL_KEY_FEWER = 2048  /* numbers of which some may be left out at the end: 0 */
 };
 
 struct tl_map;

@@ -68,9 +68,10 @@ const tl_map tl_schema_mesh = {
          .help = ".stl, .obj or .ply; vertices at the same point are merged"},
         {KEY(OWNER, make, WORD), .words = &makers, .flags = TL_KEY_ONE_OF,
          .example = "noisy-sphere", .help = "generates this mesh instead"},
-        {KEY(OWNER, size, NUMBERS), .count = 5, NOT_NEGATIVE, .unit = "m",
-         .fallback = "[0, 0, 0, 0, 0]", .example = "[1, 0.25, 0, 0, 0]",
-         .help = "lengths of the generated mesh; 0: the defaults of `talus shape make`"},
+        {KEY(OWNER, size, NUMBERS), .count = 5, NOT_NEGATIVE, .unit = "m", .flags = TL_KEY_FEWER,
+         .fallback = "[0, 0, 0, 0, 0]", .example = "[1, 0.25]",
+         .help =
+             "lengths of the generated mesh; 0, or left out: the defaults of `talus shape make`"},
         {KEY(OWNER, triangles, INTEGER), .range = {0, 1e8, false}, .fallback = "0",
          .example = "1280",
          .help = "approximate number of triangles; 0: the default of `talus shape make`"},

@@ -119,7 +119,8 @@ static void expect_number(tl_text *text, const tl_key *key) {
 }
 
 static void expect_numbers(tl_text *text, const tl_key *key) {
-  tl_text_add(text, "a list of %d numbers", key->count);
+  tl_text_add(text, "a list of %s%d numbers", key->flags & TL_KEY_FEWER ? "up to " : "",
+              key->count);
   tl_text each = {0};
   expect_range(&each, &key->range, false);
   if (each.count > strlen("a number"))

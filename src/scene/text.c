@@ -218,6 +218,15 @@ static const char *const other_words[][2] = {
     {"inlet", "emit"},
     {"outlet", "sinks"},
     {"measure", "probes"},
+    {"dt", "step"},
+    {"timestep", "step"},
+    {"time_step", "step"},
+    {"e", "restitution"},
+    {"rolling_friction", "rolling_coefficient"},
+    {"mu_r", "rolling_coefficient"},
+    {"hertzian", "hertz"},
+    {"hertz-mindlin", "hertz"},
+    {"hooke", "linear"},
 };
 
 /* How far the candidate is from what was written, as far as a slip would be; SIZE_MAX: farther. */

@@ -30,6 +30,10 @@ typedef struct tl_step_report {
 talus_status tl_step_fixed(const tl_backend *backend, const tl_crowd *crowd,
                            tl_step_report *report);
 
+/* Whether the next step of springs goes over the list of balls (step/balls/list.h), which keeps
+ * rows: their home is then crowd->out, with the arrays of crowd->in. */
+bool tl_step_is_of_balls(const tl_crowd *crowd);
+
 /* One step of velocity Verlet with spring forces (solve: {kind: penalty}), as above. What it keeps
  * beside the contacts is in crowd->penalty, and the contact forces in crowd->out->spring_force and
  * spring_torque.

@@ -293,16 +293,20 @@ static bool may_be_balls(const tl_crowd *crowd) {
          !crowd->penalty->is_general && tl_balls_are_all(crowd);
 }
 
+bool tl_step_is_of_balls(const tl_crowd *crowd) {
+  tl_penalty *p = crowd->penalty;
+  if (!p->is_known || p->bodies != crowd->count)
+    p->are_balls = may_be_balls(crowd);
+  return p->are_balls;
+}
+
 talus_status tl_step_verlet(const tl_backend *backend, const tl_crowd *crowd, tl_contacts *before,
                             tl_contacts *after, tl_step_report *report) {
   *report = (tl_step_report){.culprit = TL_NONE};
   if (crowd->joints)
     return tl_fail(TALUS_ERROR_UNSUPPORTED,
                    "solve: {kind: penalty} has no joints; use solve: {kind: ccp}");
-  tl_penalty *p = crowd->penalty;
-  if (!p->is_known || p->bodies != crowd->count)
-    p->are_balls = may_be_balls(crowd);
-  if (!p->are_balls)
+  if (!tl_step_is_of_balls(crowd))
     return step_here(backend, crowd, before, after, report);
   talus_status status = prepare(crowd, report);
   if (status == TALUS_OK)

@@ -214,17 +214,15 @@ void tl_world_tell_joints(talus_world *world) {
   tl_joints_tell_broken(joints, &world->model.log, talus_world_time(world));
 }
 
-talus_status talus_world_assemble(talus_world *world, double *apart) {
-  TL_MAY_CHANGE(world);
-  TL_TRY(tl_world_not_mapped(world, "assemble"));
+talus_status tl_world_assemble(talus_world *world, tl_cancel *cancel, double *apart) {
   TL_TRY(tl_arena_reset(&world->arena));
   size_t worst;
   double left;
   TL_TRY(tl_need(&world->where, TL_THE_PROPERTY | TL_THE_MOTION, TL_READ));
   TL_TRY(
       tl_need(&world->where, TL_THE_POSE | TL_THE(joints) | TL_THE_AFTERMATH, TL_READ | TL_WRITE));
-  TL_TRY(tl_joints_assemble(&world->model, &world->joints, &world->state, &world->arena, &worst,
-                            &left));
+  TL_TRY(tl_joints_assemble(&world->model, &world->joints, &world->state, &world->arena, cancel,
+                            &worst, &left));
   tl_changed(world, TL_CHANGED_PAIRS, TL_EVERYBODY);
   if (apart)
     *apart = left;
@@ -242,4 +240,10 @@ talus_status talus_world_assemble(talus_world *world, double *apart) {
         tl_joint_describe(joint), left);
   world->joints.must_assemble = false;
   return TALUS_OK;
+}
+
+talus_status talus_world_assemble(talus_world *world, double *apart) {
+  TL_MAY_CHANGE(world);
+  TL_TRY(tl_world_not_mapped(world, "assemble"));
+  return tl_world_assemble(world, NULL, apart);
 }

@@ -98,6 +98,12 @@ static void note_body(const talus_world *world, search *s, size_t i) {
     found->uid = model->property.uid[i];
 }
 
+/* A stiffness that is given is meant. */
+static bool takes_auto(const tl_model *model, size_t slot) {
+  const tl_material *of = &model->materials.data[model->property.material[slot]];
+  return !tl_body_is_static(model, slot) && !(of->law.stiffness > 0);
+}
+
 static talus_status find_stiffness(talus_world *world, double *per_step) {
   tl_penalty p = {0};
   const tl_crowd crowd = {.model = &world->model, .count = world->model.bodies};
@@ -109,8 +115,6 @@ static talus_status find_stiffness(talus_world *world, double *per_step) {
   return status;
 }
 
-/* Bodies of materials with a stiffness are looked at as well: with a softer spring than theirs,
- * which may ask for a step that is shorter than need be. */
 talus_status tl_world_find_soft_step(talus_world *world, double share, tl_soft_step *found) {
   search s = {.found = found};
   *found = (tl_soft_step){.least = INFINITY};
@@ -121,7 +125,7 @@ talus_status tl_world_find_soft_step(talus_world *world, double share, tl_soft_s
   const talus_status status = look_around(world, &s);
   found->allowed = share * s.smallest;
   for (size_t i = 0; status == TALUS_OK && i < world->model.bodies; ++i)
-    if (!tl_body_is_static(&world->model, i))
+    if (takes_auto(&world->model, i))
       note_body(world, &s, i);
   tl_array_free(&s.planes);
   return status;

@@ -225,15 +225,15 @@ static talus_status need_to_settle(const talus_world *world) {
 /* Probes, tables, joints: nothing of it can fail. */
 static void settle(talus_world *world) {
   const tl_model *model = &world->model;
-  const tl_crowd crowd = {.model = model,
-                          .count = model->bodies,
-                          .t0 = world->unfinished.t0,
-                          .t1 = world->time,
-                          .dt = world->unfinished.dt,
-                          .in = &world->state,
-                          .out = &world->state,
-                          .arena = &world->arena,
-                          .joints = world->joints.all.count > 0 ? &world->joints : NULL};
+  tl_crowd crowd = {.model = model,
+                    .count = model->bodies,
+                    .t0 = world->unfinished.t0,
+                    .t1 = world->time,
+                    .dt = world->unfinished.dt,
+                    .in = &world->state,
+                    .out = &world->state,
+                    .arena = &world->arena,
+                    .joints = world->joints.all.count > 0 ? &world->joints : NULL};
   tl_flow_probe(&world->flow, &crowd, &world->contacts);
   tl_world_tell_tables(world, crowd.t0, crowd.t1);
   tl_world_tell_joints(world);
@@ -336,11 +336,10 @@ static talus_status run_stages(talus_world *world, const tl_crowd *crowd) {
 }
 
 /* What the stages made counts from now on. */
-static void take_result(talus_world *world, bool is_springs) {
+static void take_result(talus_world *world) {
   if (world->last.is_elsewhere)
     return;
-  if (!is_springs)
-    swap_states(world);
+  swap_states(world);
   tl_contacts_swap(&world->contacts, &world->next);
   tl_made_home(&world->where, TL_THE_WHOLE);
 }
@@ -349,7 +348,7 @@ static talus_status step_once(talus_world *world) {
   tl_model *model = &world->model;
   TL_TRY(tl_world_finish_step(world));
   if (world->joints.must_assemble)
-    TL_TRY(talus_world_assemble(world, NULL));
+    TL_TRY(tl_world_assemble(world, &world->cancel, NULL));
   TL_TRY(tl_arena_reset(&world->arena));
   TL_TRY(tl_world_follow_courses(world));
   TL_TRY(need_to_begin(world));
@@ -360,29 +359,31 @@ static talus_status step_once(talus_world *world) {
   world->offence[0] = '\0';
   tl_contacts_clear(&world->next);
   const bool is_springs = model->solve.kind == TALUS_SOLVE_PENALTY;
-  if (!is_springs)
-    TL_TRY(reserve_next(world));
   tl_cancel_begin(&world->cancel, world->interrupt);
-  const tl_crowd crowd = {.model = model,
-                          .count = model->bodies,
-                          .t0 = world->time,
-                          .t1 = (double)(world->steps + 1) * model->dt,
-                          .dt = model->dt,
-                          .in = &world->state,
-                          .out = is_springs ? &world->state : &world->next_state,
-                          .contacts_before = &world->contacts,
-                          .contacts_after = &world->next,
-                          .arena = &world->arena,
-                          .broad_cache = &world->broad_cache,
-                          .joints = world->joints.all.count > 0 ? &world->joints : NULL,
-                          .joints_after = world->joints.after.data,
-                          .widths = &world->widths,
-                          .sleeps = true,
-                          .cancel = world->interrupt ? &world->cancel : NULL,
-                          .penalty = &world->penalty,
-                          .where = &world->where};
+  tl_crowd crowd = {.model = model,
+                    .count = model->bodies,
+                    .t0 = world->time,
+                    .t1 = (double)(world->steps + 1) * model->dt,
+                    .dt = model->dt,
+                    .in = &world->state,
+                    .out = &world->next_state,
+                    .contacts_before = &world->contacts,
+                    .contacts_after = &world->next,
+                    .arena = &world->arena,
+                    .broad_cache = &world->broad_cache,
+                    .joints = world->joints.all.count > 0 ? &world->joints : NULL,
+                    .joints_after = world->joints.after.data,
+                    .widths = &world->widths,
+                    .sleeps = true,
+                    .cancel = world->interrupt ? &world->cancel : NULL,
+                    .penalty = &world->penalty,
+                    .where = &world->where};
   if (is_springs)
     TL_TRY(tl_world_expect_bodies(world));
+  if (is_springs && tl_step_is_of_balls(&crowd))
+    crowd.out = &world->state; /* the list has the state after */
+  else
+    TL_TRY(reserve_next(world));
   world->broad_cache.chosen = world->last.broad; /* as a resumed run does */
   world->unfinished.spring = tl_world_spring_energy(world);
   const tl_step_report last = world->last;
@@ -396,7 +397,7 @@ static talus_status step_once(talus_world *world) {
   }
   TL_TRY(status == TALUS_OK ? status : explain(world, status));
   tl_joints_take(&world->joints, tl_model_substep(model, crowd.dt));
-  take_result(world, is_springs);
+  take_result(world);
   world->walls.asked += world->last.walls.asked;
   world->walls.tested += world->last.walls.tested;
   world->wall[0] += world->last.wall_broad;

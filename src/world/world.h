@@ -234,6 +234,9 @@ size_t tl_world_count_asleep(const talus_world *world);
  * (world/joints.c). */
 void tl_world_tell_joints(talus_world *world);
 
+/* talus_world_assemble, which a step does before it begins where a joint asks for it. */
+talus_status tl_world_assemble(talus_world *world, tl_cancel *cancel, double *apart);
+
 /* J in the springs of joints (tl_joint_spring_energy). */
 double tl_world_spring_energy(const talus_world *world);
 

@@ -34,6 +34,11 @@ def write_film(tmp_path, output):
     return talus("render", tmp_path / "out", "-o", output, "--size", "32x32", "--samples", 1)
 
 
+def write_field(tmp_path, output):
+    write_plot(tmp_path, tmp_path / "unused.svg")
+    return talus("field", tmp_path / "out", "--cell", 0.1, "-o", output)
+
+
 def write_mesh(tmp_path, output):
     return talus("shape", "make", "box", "-o", output)
 
@@ -50,8 +55,8 @@ def write_clump(tmp_path, output):
 
 COMMANDS = [(write_contacts, "x.csv", b"body_a,"), (write_plot, "x.svg", b"<svg"), (write_picture, "x.png", b"\x89PNG"),
             (write_film, "x.mp4", b"ftyp"), (write_mesh, "x.obj", b"v "), (write_mended, "x.ply", b"ply"),
-            (write_clump, "x.yaml", b"talus: 1")]
-each_command = pytest.mark.parametrize("write, name, sign", COMMANDS, ids=[c[0].__name__ for c in COMMANDS])
+            (write_clump, "x.yaml", b"talus: 1"), (write_field, "x.csv", b"z,y,count"), (write_field, "x.hdf", b"\x89HDF")]
+each_command = pytest.mark.parametrize("write, name, sign", COMMANDS, ids=[f"{c[0].__name__}-{c[1]}" for c in COMMANDS])
 
 
 @each_command

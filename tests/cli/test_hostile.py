@@ -61,6 +61,18 @@ def test_contacts_and_shape_read_plain_files_alone(tmp_path, kind):
         assert done.returncode in (1, 2) and f"is a {kind}; expected a plain file" in done.stderr, done.stderr
 
 
+@pytest.mark.parametrize("kind", ["FIFO", "device"])
+def test_field_reads_plain_files_alone(tmp_path, ball, kind):
+    odd_file(tmp_path, kind, "a.png")
+    done = talus("field", "--image", "a.png", "-o", "a.csv", cwd=tmp_path, timeout=20)
+    assert done.returncode in (1, 2) and ("expected a plain file" in done.stderr or "libpng" in done.stderr), done.stderr
+    run(ball, tmp_path / "out")
+    (tmp_path / "out/fields/ring").mkdir(parents=True)
+    odd_file(tmp_path, kind, "out/fields/ring/000000.hdf")
+    done = talus("field", "out", "--average", "ring", "-o", "a.csv", cwd=tmp_path, timeout=20)
+    assert done.returncode in (1, 2) and "is not a file" in done.stderr, done.stderr
+
+
 def test_mesh_larger_than_the_cap_is_refused(tmp_path):
     with open(tmp_path / "a.stl", "wb") as file:
         file.truncate((1 << 30) + 1)

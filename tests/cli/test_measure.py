@@ -103,3 +103,21 @@ def test_no_sink_is_called_as_the_domain(drained):
     drained.write_text(drained.read_text().replace("name: drain", "name: outside"))
     done = talus("check", drained)
     assert done.returncode == 2 and "sinks.1.name is `outside`, which is what leaves the domain" in done.stderr
+
+
+def test_a_plate_beside_a_region_fills_it_by_what_is_within(tmp_path):
+    """A plate of 2 x 2 x 0.2 m: of the region's metre above z = 0 it takes a tenth; a fixed one, none."""
+    (tmp_path / "scene.yaml").write_text("""\
+talus: 1
+until: 0.01
+gravity: [0, 0, 0]
+materials: {steel: {density: 7800}}
+bodies:
+  - {name: plate, shape: {box: [2, 2, 0.2]}}
+  - {shape: {box: [2, 2, 0.2]}, at: [0, 0, 0.5], fixed: true}
+probes: [{name: above, region: {box: [[-0.5, -0.5, 0], [0.5, 0.5, 1]]}, record: [solid-fraction]}]
+""")
+    done = talus("run", tmp_path / "scene.yaml", "-o", tmp_path / "out", "--quiet")
+    assert done.returncode == 0, done.stderr
+    last = (tmp_path / "out/probes/above.csv").read_text().splitlines()[-1]
+    assert abs(float(last.split(",")[2]) - 0.1) < 1e-5

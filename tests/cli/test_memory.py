@@ -62,10 +62,11 @@ def refused(library, folder, arguments, most, before=lambda: None, after=lambda 
     ["info", "done", "--plot", "energy"], ["shape", "info", "busy.yaml"], ["--version"],
     ["shape", "info", "nut.ply"], ["shape", "make", "nut", "-o", "made.stl"], ["shape", "repair", "nut.ply", "-o", "made.obj"],
     ["shape", "clump", "box.stl", "--error", "0.3", "-o", "made.yaml"],
+    ["field", "done", "--cell", "0.1", "-o", "made.svg"], ["field", "done", "--cell", "0.1", "-o", "made.hdf"],
     ["sweep", "ball.yaml", "--vary", "seed=1:2", "--dry-run", "-o", "study"],
     ["contacts", "table.csv", "--threads", "1", "-o", "found.csv"],
     ["contacts", "done/frames/000001.hdf", "--threads", "1", "-o", "found.csv"],
-], ids=lambda words: " ".join(words[:3]))
+], ids=lambda words: f"{' '.join(words[:3])} {words[-1]}")
 def test_command_ends_with_a_message_where_memory_is_missing(memory_library, folder, arguments):
     before = contents(folder / "done")
     refused(memory_library, folder, arguments, 12)

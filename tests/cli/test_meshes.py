@@ -89,3 +89,16 @@ def test_table_of_contacts_has_meshes(folder):
     result = talus("contacts", table, "--contacts", "--json")
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout)["contacts"] in (2, 5)
+
+
+@pytest.mark.parametrize("size", ["[0.05, 0.01]", "[0.05, 0.01, 0]", "[0.05, 0.01, 0, 0, 0]"])
+def test_sizes_of_a_made_mesh_may_be_left_out_at_the_end(tmp_path, size):
+    (tmp_path / "scene.yaml").write_text(f"""\
+talus: 1
+until: 0.01
+materials: {{rock: {{density: 1000}}}}
+bodies: [{{shape: {{mesh: {{make: torus, size: {size}}}}}}}]
+""")
+    assert "0.0931889 kg" in talus("check", tmp_path / "scene.yaml").stdout
+    refused = talus("check", tmp_path / "scene.yaml", "--set", "bodies.0.shape.mesh.size=[1, 0.1, 0, 0, 0, 0]")
+    assert refused.returncode == 2 and "is a list of 6; expected a list of up to 5 numbers" in refused.stderr

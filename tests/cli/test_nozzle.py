@@ -1,7 +1,8 @@
 """Streams of hard spheres through a nozzle, as the built-in scenes have them."""
+import json
 import math
 
-from conftest import SHORT, assert_same_folder, hash_of, history, kill, run, start, wait_for
+from conftest import SHORT, assert_same_folder, hash_of, history, kill, run, start, talus, wait_for
 
 COARSE = ("--set", "step.dt=0.1")
 
@@ -46,3 +47,12 @@ def test_a_stream_of_events_killed_goes_on_to_the_same_files(tmp_path):
         kill(process)
     run("nozzle", out, "--resume", *words)
     assert_same_folder(tmp_path / "whole", out)
+
+
+def test_few_bodies_test_the_wall_and_the_log_says_how_many(tmp_path):
+    for name, kind in (("event", []), ("hard", ["--set", "step={dt: 1e-4}", "--set", "solve.shell=hard"])):
+        out = tmp_path / name
+        run("effusion", out, "--until", "0.1" if name == "event" else "1e-3", *kind)
+        told = json.loads(talus("info", out, "--json").stdout)["checkpoint"]
+        assert 0 < told["wall_tests"] < 0.4 * told["wall_pairs"]
+        assert f"revolved walls: {100 * told['wall_tests'] / told['wall_pairs']:.3g} %" in (out / "log.txt").read_text()

@@ -2,6 +2,7 @@
 import csv
 import math
 import pathlib
+import re
 
 import pytest
 
@@ -17,6 +18,12 @@ ODD = BALL.replace("density: 2600", "density: 2.6").replace("at: [0, 0, 0.5]", "
 def probe(folder, name):
     with open(folder / "probes" / f"{name}.csv", encoding="utf-8") as file:
         return [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
+
+
+def test_the_fuzzer_knows_every_key_of_a_scene():
+    words = (FOLDER.parent / "tests/fuzz/scene.dict").read_text()
+    keys = re.findall(r"^\| `([a-z_]+)`", talus("scenes", "--schema").stdout, re.M)
+    assert len(keys) > 150 and not [key for key in keys if f'"{key}: "' not in words]
 
 
 # ---- built-in scenes -----------------------------------------------------------------------------
@@ -264,3 +271,17 @@ def test_quiet_silences_what_it_names_and_a_run_may_go_on_with_it(odd, tmp_path)
 def test_an_unknown_warning_is_an_error(odd):
     done = talus("check", odd, "--set", "quiet=[overlaps]")
     assert done.returncode == 2 and "did you mean `overlap`?" in done.stderr
+
+
+def test_the_slopes_of_rocks_rise_outwards():
+    """A funnel: the far edge of each plate, along its own x axis, is the upper one."""
+    text = (FOLDER / "rocks.yaml").read_text()
+    for sign, degrees in re.findall(r"at: \[(-?)0.35, 0, .*degrees: (-?\d+)", text):
+        rise = -math.sin(math.radians(float(degrees)))
+        assert (rise > 0) == (sign == "")
+    turned = re.findall(r"at: \[0, (-?)0.35, .*rotation: \[([^]]*)\]", text)
+    assert len(turned) == 2
+    for sign, quaternion in turned:
+        w, x, y, z = map(float, quaternion.split(","))
+        along, rise = 2 * (x * y + w * z), 2 * (x * z - w * y)
+        assert along * rise * (-1 if sign else 1) > 0.4

@@ -75,6 +75,7 @@ def test_springs_choose_their_step_for_bodies_of_a_table_too(tmp_path):
     (tmp_path / "scene.yaml").write_text(FLOOR + "  - {table: grains.csv}\n")
     run(tmp_path / "scene.yaml", tmp_path / "out")
     assert dt_of(tmp_path / "out") < 1e-4
+    assert "info    step.dt is not given: " in (tmp_path / "out/log.txt").read_text()
     refused = talus("check", tmp_path / "scene.yaml", "--set", "step.dt=1e-3")
     assert refused.returncode == 2 and "would sink by" in refused.stderr and "would do, or give materials" in refused.stderr
 
@@ -98,3 +99,10 @@ output: {every: 0.005}
     run(tmp_path / "scene.yaml", tmp_path / "out")
     log = (tmp_path / "out/log.txt").read_text()
     assert "stiffness auto" in log and "critical step of" not in log
+
+
+def test_a_stiffness_that_a_table_has_is_not_refused(tmp_path):
+    (tmp_path / "grains.csv").write_text("x,y,z,r\n0,0,0.02,0.01\n0,0,0.05,0.01\n")
+    (tmp_path / "scene.yaml").write_text(FLOOR.replace("materials: {", "materials: {soft: {density: 2500, stiffness: 100}, ").replace(
+        "fixed: true}", "fixed: true, material: glass}") + "  - {table: grains.csv, material: soft}\n")
+    assert talus("check", tmp_path / "scene.yaml", "--set", "step.dt=5e-4").returncode == 0

@@ -162,6 +162,19 @@ def test_what_is_no_study_is_left_alone(rain, tmp_path):
     assert scene.read_text() == RAIN
 
 
+@pytest.mark.parametrize("kind", ["link", "FIFO", "folder"])
+def test_log_of_a_run_that_is_no_plain_file_is_left_alone(rain, tmp_path, kind):
+    study, thesis = tmp_path / "study", tmp_path / "thesis.txt"
+    sweep(rain, study, "--vary", "seed=1")
+    thesis.write_text("mine")
+    log = study / "seed=2.log"
+    {"link": lambda: log.symlink_to(thesis), "FIFO": lambda: os.mkfifo(log), "folder": log.mkdir}[kind]()
+    done = sweep(rain, study, "--vary", "seed=1:2", code=1, timeout=60)
+    assert [run["state"] for run in table(study, "runs.csv")] == ["done", "failed"], done.stderr
+    assert "seed=2.log could not be written" in table(study, "runs.csv")[1]["reason"]
+    assert thesis.read_text() == "mine"
+
+
 @pytest.mark.parametrize("sig", [signal.SIGINT, signal.SIGKILL])
 def test_a_stopped_sweep_goes_on_and_ends_as_one_that_was_not(rain, tmp_path, sig):
     rain.write_text(RAIN.replace("until: 0.05", "until: 4").replace("output: {every: 0.01}", "output: {every: 0.02}"))

@@ -35,6 +35,20 @@ static void read_points(const char *name, const char *bytes, size_t size) {
   tl_array_free(&points);
 }
 
+/* The shape of a body, or a reason why not. */
+static void try_shape(const tl_mesh *mesh) {
+  talus_shape_def def = talus_shape_def_default();
+  talus_shape_info info;
+  def.kind = TALUS_MESH;
+  def.points = (const double *)mesh->vertex, def.point_count = mesh->vertices;
+  def.triangles = (const uint32_t *)mesh->triangle, def.triangle_count = mesh->triangles;
+  if (talus_shape_measure(&def, &info) == TALUS_OK)
+    PROMISE(isfinite(info.volume) && info.radius >= 0 && isfinite(info.radius), "volume %g",
+            info.volume);
+  else
+    PROMISE(talus_last_error()[0] != '\0', "refused without a word");
+}
+
 /* Small ones are mended too: what is made of them is as sound as what was read. */
 static void mend(tl_mesh *mesh) {
   const talus_mesh_repair_def def = {.weld = -1, .close_holes = true};
@@ -60,8 +74,11 @@ static void read_triangles(const char *name, const char *bytes, size_t size) {
       PROMISE(isfinite(mesh.vertex[i / 3][i % 3]), "vertex %zu is no place", i / 3);
     PROMISE(tl_mesh_check(&mesh, &report) == TALUS_OK, "%s", talus_last_error());
     PROMISE(report.facets <= mesh.triangles && report.shells <= mesh.triangles, "too many parts");
-    if (mesh.triangles < 200)
+    if (mesh.triangles < 200) {
+      try_shape(&mesh);
       mend(&mesh);
+      try_shape(&mesh);
+    }
   } else {
     PROMISE(mesh.vertices == 0 && mesh.triangles == 0, "refused, and yet there is a mesh");
     promise_message(talus_last_error(), name);

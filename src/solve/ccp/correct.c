@@ -21,7 +21,7 @@
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* By the numbers of all bodies: gradient methods have given those of a part others. */
-static void name_bodies(const tl_ccp *job, size_t k) {
+static void name_bodies_of(const tl_ccp *job, size_t k) {
   const tl_ccp_rows *rows = &job->rows;
   tl_ccp_pack *pack = &rows->packs[k];
   const uint32_t first = rows->pack_row[k], count = rows->pack_row[k + 1] - first;
@@ -32,6 +32,11 @@ static void name_bodies(const tl_ccp *job, size_t k) {
   }
   for (uint32_t i = count; i < TL_CCP_LANES; ++i)
     pack->a[i] = pack->b[i] = (uint32_t)rows->body_count;
+}
+
+static void name_bodies(void *context, size_t begin, size_t end) {
+  for (size_t k = begin; k < end; ++k)
+    name_bodies_of(context, k);
 }
 
 void tl_ccp_aim_packs_scalar(const tl_ccp_rows *rows, const tl_ccp_aim *aim, size_t begin,
@@ -65,13 +70,10 @@ typedef struct aim_job {
 
 static void aim_packs(void *context, size_t begin, size_t end) {
   const aim_job *job = context;
-  if (job->ccp->system->settings->method != TALUS_GAUSS_SEIDEL)
-    for (size_t k = begin; k < end; ++k)
-      name_bodies(job->ccp, k);
   tl_ccp_visits_now()->aim(&job->ccp->rows, &job->aim, begin, end, job->deep);
 }
 
-static talus_status aim_rows(const tl_ccp *job, uint8_t **deep) {
+static talus_status aim_rows(tl_ccp *job, uint8_t **deep) {
   const tl_system *system = job->system;
   aim_job aim = {.ccp = job,
                  .aim = {.h = (talus_real)system->crowd->dt,
@@ -79,6 +81,9 @@ static talus_status aim_rows(const tl_ccp *job, uint8_t **deep) {
                          .share = (talus_real)system->settings->recovery,
                          .recovery_speed = system->recovery_speed}};
   TL_TAKE(system->crowd->arena, job->rows.count, &aim.deep);
+  /* All of them first: whoever aims looks ahead, into the packs of others. */
+  if (system->settings->method != TALUS_GAUSS_SEIDEL)
+    tl_for(&system->model->par, job->rows.pack_count, 64, name_bodies, job);
   tl_for(&system->model->par, job->rows.pack_count, 64, aim_packs, &aim);
   *deep = aim.deep;
   return TALUS_OK;

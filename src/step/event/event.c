@@ -134,6 +134,26 @@ static talus_status finish(tl_events *events, tl_step_report *report) {
   return TALUS_OK;
 }
 
+/* Flyers, once for each revolved wall, and those in whose cell one of its parts is. */
+static tl_wall_share count_near(const tl_events *events) {
+  const tl_event_cells *cells = &events->cells;
+  tl_wall_share share = {0};
+  for (size_t w = 0; w < events->wall_count; ++w)
+    if (tl_event_is_revolved(&events->walls[w]) &&
+        (w == 0 || events->walls[w - 1].slot != events->walls[w].slot))
+      share.asked += events->count;
+  for (size_t i = 0; share.asked > 0 && i < events->count; ++i) {
+    const size_t cell = tl_event_cell(cells, events->plans[i].at);
+    uint32_t last = TL_NONE;
+    for (uint32_t k = cells->wall_start[cell]; k < cells->wall_start[cell + 1]; ++k) {
+      const tl_event_wall *w = &events->walls[cells->wall_list[k]];
+      share.tested += tl_event_is_revolved(w) && w->slot != last;
+      last = w->slot;
+    }
+  }
+  return share;
+}
+
 talus_status tl_step_event(const tl_crowd *crowd, tl_step_report *report) {
   tl_events events = {.crowd = crowd, .span = crowd->dt};
   const double begun = wall_now();
@@ -145,6 +165,7 @@ talus_status tl_step_event(const tl_crowd *crowd, tl_step_report *report) {
   TL_TRY(tl_events_load(&events, crowd->model->step != TALUS_STEP_EVENT));
   TL_GO_ON(crowd->cancel);
   TL_TRY(tl_events_load_walls(&events));
+  report->walls = count_near(&events);
   TL_GO_ON(crowd->cancel);
   const double loaded = wall_now();
   TL_TRY(tl_events_plan_all(&events));

@@ -1,0 +1,28 @@
+"""talus bench nozzle: its tables are whole, and wrong options are refused."""
+import csv
+
+from conftest import talus
+
+
+def test_every_way_steps_the_full_flow(tmp_path):
+    done = talus("bench", "nozzle", "--only", "flow", "--bodies", "3000", "--steps", 2, "--threads", 1, "--csv", tmp_path)
+    assert done.returncode == 0, done.stderr
+    with open(tmp_path / "nozzle-flow.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["way"] for row in rows] == ["hard, bins, skin", "hard, bins", "hard, cells",
+                                            "hard, bins, wall without cells", "soft", "events"]
+    assert {row["outside"] for row in rows} == {"0"} and {row["bodies"] for row in rows} == {"3000"}
+
+
+def test_only_the_symmetric_response_keeps_energy(tmp_path):
+    done = talus("bench", "nozzle", "--only", "drift", "--drift-steps", 3, "--threads", 1, "--csv", tmp_path)
+    assert done.returncode == 0, done.stderr
+    with open(tmp_path / "nozzle-drift.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["response"] for row in rows] == ["symmetric", "published"]
+    assert abs(float(rows[0]["energy_change"])) < 1e-6
+
+
+def test_a_wrong_option_is_refused():
+    assert "whole numbers" in talus("bench", "nozzle", "--bodies", "none").stderr
+    assert "nozzle" in talus("bench", "nozzle", "--only", "flo").stderr
