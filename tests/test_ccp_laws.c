@@ -526,12 +526,26 @@ TEST(scan_adds_up_a_body_with_thousands_of_contacts) {
 
 #define PACKS 24
 
+/* A row that resists rolling, spinning, both or neither; packs of none, of some and of all. Row 5
+ * is empty. */
+static void draw_roll(tl_random *random, tl_ccp_roll *roll, uint32_t pack, uint32_t lane) {
+  const uint32_t kind = pack % 4 == 0 ? 0 : pack % 4 == 1 ? 3 : (pack + lane) % 4;
+  const bool rolls = (kind & 1) && lane != 5, spins = (kind & 2) && lane != 5;
+  roll->rolling[lane] = (talus_real)(rolls ? draw(random, 0, 0.1) : 0);
+  roll->spinning[lane] = (talus_real)(spins ? draw(random, 0, 0.1) : 0);
+  roll->er[lane] = (talus_real)(rolls ? draw(random, 0.01, 0.1) : 0);
+  roll->es[lane] = (talus_real)(spins ? draw(random, 0.01, 0.1) : 0);
+  roll->lanes = (lane == 0 ? 0 : roll->lanes) | (uint32_t)(rolls || spins) << lane;
+}
+
 static void compare_steps(const tl_ccp_visits *lanes) {
   static tl_ccp_body bodies[2 * TL_CCP_LANES * PACKS + 1];
   static tl_ccp_pack packs[PACKS + 16];
   static tl_ccp_arms arms[PACKS];
-  static tl_ccp_field from[PACKS], mark[PACKS], to[2][PACKS];
-  for (uint64_t seed = 1; seed <= 24; ++seed) {
+  static tl_ccp_roll rolls[PACKS + 16];
+  static tl_ccp_field from[2 * PACKS], mark[2 * PACKS], to[2][2 * PACKS];
+  for (uint64_t seed = 1; seed <= 48; ++seed) {
+    const bool has_rolls = seed > 24;
     tl_random random = tl_random_start(seed, 3, 0);
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; ++i)
       bodies[i] = (tl_ccp_body){draw_vec(&random, 1), draw_vec(&random, 5),
@@ -552,9 +566,14 @@ static void compare_steps(const tl_ccp_visits *lanes) {
         pack->friction[i] = (talus_real)(i == 3 ? 0 : draw(&random, 0, 1));
         pack->en[i] = (talus_real)(i == 5 ? 0 : draw(&random, 0.1, 1));
         pack->et[i] = (talus_real)draw(&random, 0.05, 0.5);
+        draw_roll(&random, &rolls[k], k, i);
+        const bool passes = rolls[k].lanes >> i & 1;
+        tl_ccp_put_lane(&from[PACKS + k], i, passes ? draw_vec(&random, 0.1) : tl_vec3(0, 0, 0));
+        tl_ccp_put_lane(&mark[PACKS + k], i, passes ? draw_vec(&random, 0.1) : tl_vec3(0, 0, 0));
       }
     const tl_ccp_rows rows = {.bodies = bodies,
                               .packs = packs,
+                              .rolls = has_rolls ? rolls : NULL,
                               .pack_count = PACKS,
                               .ncp = seed % 2 == 0,
                               .arms = seed % 3 == 0 ? arms : NULL};
@@ -572,7 +591,7 @@ static void compare_steps(const tl_ccp_visits *lanes) {
 #if !TALUS_FAST
     for (int k = 0; k < TL_CCP_SUMS; ++k)
       CHECK(tl_tally_value(&sums[0][k]) == tl_tally_value(&sums[1][k]));
-    for (int k = 0; k < PACKS; ++k)
+    for (int k = 0; k < (has_rolls ? 2 : 1) * PACKS; ++k)
       for (int i = 0; i < TL_CCP_LANES; ++i)
         CHECK(to[0][k].x[i] == to[1][k].x[i] && to[0][k].y[i] == to[1][k].y[i] &&
               to[0][k].z[i] == to[1][k].z[i]);

@@ -34,8 +34,9 @@ static bundle make_bundle(tl_random *random, uint32_t n, bool round) {
     body->inv_mass = between(random, 0.5, 2);
     body->inv_inertia = round ? between(random, 1, 4) : -1;
     tensors[i]->inv_mass = tl_vec3(body->inv_mass, body->inv_mass, body->inv_mass);
-    const talus_vec3 inertia =
-        tl_vec3(between(random, 0.3, 3), between(random, 0.3, 3), between(random, 0.3, 3));
+    /* One after another: the order of arguments is the compiler's, and cases should not be. */
+    const talus_real z = between(random, 0.3, 3), y = between(random, 0.3, 3);
+    const talus_vec3 inertia = tl_vec3(between(random, 0.3, 3), y, z);
     tensors[i]->inv_inertia =
         round ? tl_sym3_diagonal(tl_vec3(body->inv_inertia, body->inv_inertia, body->inv_inertia))
               : tl_sym3_rotated(
@@ -55,7 +56,8 @@ static bundle make_bundle(tl_random *random, uint32_t n, bool round) {
     row->weight = 1 / (row->en * row->et);
     row->bias = between(random, -0.2, 0.5);
     row->friction = TL_R(0.5);
-    row->impulse = tl_impulse_cut(any_vec(random, 0.2), n0, between(random, 0, 0.5), TL_R(0.5));
+    const talus_real press = between(random, 0, 0.5);
+    row->impulse = tl_impulse_cut(any_vec(random, 0.2), n0, press, TL_R(0.5));
     row->impulse = tl_cone_project(row->impulse, n0, TL_R(0.5));
   }
   return k;

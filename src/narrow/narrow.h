@@ -62,6 +62,9 @@ int tl_narrow_pair(const tl_posed *a, const tl_posed *b, talus_real margin, tl_p
  * it takes: not for every step. */
 double tl_narrow_buried(const tl_posed *a, const tl_posed *b);
 
+/* Whether both are meshes whose surfaces go through each other, however deep. */
+bool tl_narrow_crosses(const tl_posed *a, const tl_posed *b);
+
 /* Whether two bodies overlap or touch, or one is within the other, or in the matter behind a wall
  * that the other is. Kinds that are not supported do not. */
 bool tl_narrow_touches(const tl_posed *a, const tl_posed *b);

@@ -45,9 +45,26 @@ static tl_posed pose(const talus_world *world, uint32_t slot, talus_dvec3 positi
                     .rotation = world->state.rotation[slot]};
 }
 
+/* Contacts are sorted by their bodies, in the order of slots. */
+static bool has_contact(const tl_contacts *contacts, uint32_t a, uint32_t b) {
+  size_t lo = 0, hi = contacts->count;
+  while (lo < hi) {
+    const size_t middle = lo + (hi - lo) / 2;
+    const tl_contact *c = &contacts->data[middle];
+    if (c->a < a || (c->a == a && c->b < b))
+      lo = middle + 1;
+    else
+      hi = middle;
+  }
+  return lo < contacts->count && contacts->data[lo].a == a && contacts->data[lo].b == b;
+}
+
 /* A body within a solid of triangles meets none of them: it has no contacts, and is found by its
- * centre. */
-static void find_buried(const talus_world *world, const tl_pairs *pairs, tl_overlap *overlap) {
+ * centre. Two meshes may be too deep within each other for contacts, and are found by triangles
+ * that go through each other; how deep nobody knows then, and it is told as the smaller one's
+ * radius. */
+static void find_buried(const talus_world *world, const tl_pairs *pairs,
+                        const tl_contacts *contacts, tl_overlap *overlap) {
   const tl_model *model = &world->model;
   for (size_t i = 0; i < pairs->count; ++i) {
     const uint32_t a = pairs->data[i].a, b = pairs->data[i].b;
@@ -56,9 +73,11 @@ static void find_buried(const talus_world *world, const tl_pairs *pairs, tl_over
     const talus_dvec3 *position = world->state.position;
     const tl_posed first = pose(world, a, tl_dvec3(0, 0, 0));
     const tl_posed second = pose(world, b, tl_model_offset(model, position[a], position[b]));
-    const double depth = tl_narrow_buried(&first, &second);
     const double radius = fmin(free_radius(model, a), free_radius(model, b));
-    if (depth > radius) /* otherwise it has a contact */
+    double depth = tl_narrow_buried(&first, &second);
+    if (!(depth > radius)) /* otherwise it has a contact */
+      depth = !has_contact(contacts, a, b) && tl_narrow_crosses(&first, &second) ? radius : 0;
+    if (depth > 0 && radius < INFINITY)
       *overlap = (tl_overlap){
           .count = overlap->count + 1, .slot_a = a, .slot_b = b, .depth = depth, .radius = radius};
   }
@@ -96,7 +115,7 @@ static talus_status find_contacts(talus_world *world, tl_contacts *contacts, tl_
   tl_joints_keep_apart(&world->joints, &pairs);
   TL_TRY(world->backend->find_contacts(&crowd, &pairs, margins, contacts));
   find_deepest(model, contacts, overlap);
-  find_buried(world, &pairs, overlap);
+  find_buried(world, &pairs, contacts, overlap);
   return TALUS_OK;
 }
 

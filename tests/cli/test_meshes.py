@@ -1,5 +1,6 @@
 """Meshes in scenes: files, what is refused, restart, pictures and tables."""
 import json
+import math
 import re
 
 import pytest
@@ -102,3 +103,33 @@ bodies: [{{shape: {{mesh: {{make: torus, size: {size}}}}}}}]
     assert "0.0931889 kg" in talus("check", tmp_path / "scene.yaml").stdout
     refused = talus("check", tmp_path / "scene.yaml", "--set", "bodies.0.shape.mesh.size=[1, 0.1, 0, 0, 0, 0]")
     assert refused.returncode == 2 and "is a list of 6; expected a list of up to 5 numbers" in refused.stderr
+
+
+STONES = """\
+talus: 1
+until: 0.01
+gravity: [0, 0, 0]
+materials: {rock: {density: 2600}}
+shapes:
+  stone: {mesh: {make: noisy-sphere, triangles: 320, size: [0.04], noise: 1.5, seed: 3}}
+  pebble: {mesh: {make: noisy-sphere, triangles: 80, size: [0.03], noise: 1.5, seed: 8}}
+bodies:
+"""
+
+
+@pytest.mark.parametrize("height", [0.08, 0.07, 0.06, 0.05, 0.04, 0.03])
+def test_meshes_within_each_other_are_told_of_however_deep(tmp_path, height):
+    (tmp_path / "scene.yaml").write_text(STONES + f"  - {{shape: stone}}\n  - {{shape: pebble, at: [0.01, 0.004, {height}]}}\n")
+    assert "bodies.1 and bodies.0 overlap by" in talus("check", tmp_path / "scene.yaml").stderr
+
+
+def test_a_fill_of_meshes_keeps_out_of_the_meshes_of_another(tmp_path):
+    """Centres nearer than the smallest radii together, 0.07 m, would be deep within each other."""
+    h5py = pytest.importorskip("h5py")
+    box = "in: {box: [[-0.15, -0.15, 0], [0.15, 0.15, 0.5]]}, rotation: random"
+    (tmp_path / "scene.yaml").write_text(STONES + f"  - fill: {{shape: stone, count: 15, {box}}}\n  - fill: {{shape: pebble, count: 20, {box}}}\n")
+    done = talus("run", tmp_path / "scene.yaml", "-o", tmp_path / "out", "--until", 1e-3, "--set", "quiet=[short-run]")
+    assert done.returncode == 0, done.stderr
+    with h5py.File(tmp_path / "out/frames/000000.hdf") as frame:
+        places = frame["VTKHDF/Points"][:]
+    assert min(math.dist(p, q) for p in places[:15] for q in places[15:]) > 0.07

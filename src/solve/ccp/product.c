@@ -266,10 +266,7 @@ void tl_ccp_step_packs_scalar(const tl_ccp_rows *rows, const tl_ccp_step_def *de
 
 static void step_packs(void *context, size_t begin, size_t end, tl_tally *sums) {
   const step_job *job = context;
-  if (job->rows->rolls)
-    tl_ccp_step_packs_scalar(job->rows, job->def, begin, end, sums);
-  else
-    tl_ccp_visits_now()->step(job->rows, job->def, begin, end, sums);
+  tl_ccp_visits_now()->step(job->rows, job->def, begin, end, sums);
 }
 
 void tl_ccp_step_all(const tl_ccp_part *part, const tl_ccp_step_def *def,

@@ -4,6 +4,7 @@
  *   sweep_lanes.h  the same, several lanes at a time (visits.h)
  *   rolling.c      rows that pass on torque: rolling and spinning resistance
  *   roll_lanes.h   visits of those, several lanes at a time
+ *   step_lanes.h   a step of all rows (gradient.h), several lanes at a time
  *   momentum_lanes.h  momentum of sweeps, several lanes at a time
  *
  * There is no reduction buffer: rows of a colour share no body that they could both change, and

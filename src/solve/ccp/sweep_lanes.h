@@ -6,7 +6,6 @@
 #ifndef TL_SOLVE_CCP_SWEEP_LANES_H
 #define TL_SOLVE_CCP_SWEEP_LANES_H
 
-#include "solve/ccp/gradient.h"
 #include "solve/ccp/roll_lanes.h"
 
 #include <math.h>
@@ -304,53 +303,6 @@ static void aim_packs(const tl_ccp_rows *rows, const tl_ccp_aim *aim, size_t beg
     prefetch_ahead(rows, k);
     for (size_t o = 0; o < TL_CCP_LANES; o += W)
       aim_pack(rows, aim, k, o, deep);
-  }
-}
-
-/* ---- a step of all rows from the same velocities (solve/ccp/product.c) ----------------------- */
-
-INLINE void step_pack(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_t k, size_t o,
-                      tl_tally sums[TL_CCP_SUMS]) {
-  const tl_ccp_pack *pack = &rows->packs[k];
-  const lanes_vec n = load_vec(&pack->normal, o), p = load_vec(&def->from[k], o);
-  const lanes zero = {0}, en = load(pack->en + o), et = load(pack->et + o);
-  const lanes_vec u = velocity_of(rows, k, o);
-  const lanes bias = load(pack->bias + o);
-  lanes step_n = en, step_t = et;
-  if (def->scalar) {
-    const lanes mean = 3 * en * et / (et + 2 * en);
-    const lanes least = lanes_select(en < et, en, et);
-    step_n = step_t = lanes_select(en > zero, lanes_select(mean < least, mean, least), zero);
-  }
-  const lanes_vec to = lanes_step(p, u, n, bias, load(pack->friction + o), def->scale * step_n,
-                                  def->scale * step_t, rows->ncp > 0);
-  store_vec(&def->to[k], o, to);
-  if (def->scalar)
-    return;
-  const lane_mask alive = en > zero;
-  const lanes_vec change = {to.x - p.x, to.y - p.y, to.z - p.z};
-  const lanes_vec slip = lanes_madd(u, -lanes_dot(u, n), n);
-  const lanes mu = load(pack->friction + o), most = lanes_select(mu < 1, mu, zero + 1);
-  const lanes lean = rows->ncp * most * lanes_sqrt(lanes_dot(slip, slip));
-  const lanes_vec d = lanes_madd(u, bias + lean, n);
-  const lanes normal = lanes_dot(change, n), rest = lanes_dot(change, change) - normal * normal;
-  const lanes tangent2 = lanes_select(rest > zero, rest, zero);
-  add_to_tally(&sums[TL_CCP_LENGTH2],
-               lanes_select(alive, normal * normal / en + tangent2 / et, zero));
-  add_to_tally(&sums[TL_CCP_SLOPE], lanes_select(alive, lanes_dot(d, change), zero));
-  if (def->mark) {
-    const lanes_vec mark = load_vec(&def->mark[k], o);
-    const lanes_vec way = {to.x - mark.x, to.y - mark.y, to.z - mark.z};
-    add_to_tally(&sums[TL_CCP_RESTART], lanes_select(alive, lanes_dot(d, way), zero));
-  }
-}
-
-static void step_packs(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_t begin,
-                       size_t end, tl_tally sums[TL_CCP_SUMS]) {
-  for (size_t k = begin; k < end; ++k) {
-    prefetch_ahead(rows, k);
-    for (size_t o = 0; o < TL_CCP_LANES; o += W)
-      step_pack(rows, def, k, o, sums);
   }
 }
 

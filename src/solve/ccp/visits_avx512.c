@@ -3,6 +3,7 @@
 
 #include "solve/ccp/load_lanes.h"
 #include "solve/ccp/momentum_lanes.h"
+#include "solve/ccp/step_lanes.h"
 #include "solve/ccp/sweep_lanes.h"
 
 const tl_ccp_visits tl_ccp_visits_avx512 = {
