@@ -247,7 +247,7 @@ static int run_with(run_options *options, int argc, char **argv) {
               "scenes: threads wait for each other in every sweep.\n"
               "\n"
               "DIR holds frames.hdf.series (open it in ParaView), frames/, history.csv,\n"
-              "probes/, scene.yaml, log.txt and checkpoint.hdf.\n",
+              "probes/, fields/, scene.yaml, log.txt and checkpoint.hdf.\n",
       .least = 1,
       .most = 1,
       .wants = "a scene"};

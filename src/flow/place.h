@@ -170,6 +170,16 @@ bool tl_obstacles_block(tl_obstacles *o, const tl_model *model, const tl_state *
                         const tl_new_bodies *fresh, const tl_trial *trial);
 void tl_obstacles_free(tl_obstacles *o);
 
+/* ---- bodies ---------------------------------------------------------------------------------- */
+
+/* Slot of the body with that uid, or TL_NONE: uids ascend with the slots. */
+uint32_t tl_flow_find_slot(const tl_model *model, uint64_t uid);
+
+/* ---- contacts -------------------------------------------------------------------------------- */
+
+/* From the centre of mass of a free body to its contact, when that was found. */
+talus_vec3 tl_flow_arm(const tl_crowd *crowd, const tl_contact *contact, uint32_t slot);
+
 /* ---- names ----------------------------------------------------------------------------------- */
 
 talus_status tl_flow_copy_name(char **to, const char *from); /* NULL stays NULL */

@@ -7,6 +7,7 @@
 #include "base/cancel.h"
 #include "base/pace.h"
 #include "contact/contact.h"
+#include "crowd/flights.h"
 #include "flow/flow.h"
 #include "joint/joint.h"
 #include "crowd/model.h"
@@ -55,6 +56,7 @@ typedef struct tl_course {
 typedef struct tl_unfinished_step {
   enum {
     TL_UNFINISHED_NONE,
+    TL_UNFINISHED_ZONES,
     TL_UNFINISHED_WATCH,
     TL_UNFINISHED_REMOVE,
     TL_UNFINISHED_EMIT,
@@ -62,6 +64,7 @@ typedef struct tl_unfinished_step {
   } from;
   double t0, dt;   /* s: when the step began, and how long it was */
   double spring;   /* J, stored in springs of joints before it */
+  size_t zone;     /* the next to act */
   size_t added;    /* of the fresh bodies */
   bool was_pushed; /* before they were */
 } tl_unfinished_step;
@@ -96,6 +99,7 @@ struct talus_world {
   tl_residency where; /* rows of bodies, contacts and joints are: whoever touches them asks */
   tl_penalty penalty;
   tl_flow flow;
+  tl_flights flights; /* of the last step, where averages go by them; not saved */
   tl_arena arena;
   tl_new_bodies fresh; /* emitted this step */
   tl_unfinished_step unfinished;
@@ -123,6 +127,7 @@ struct talus_world {
   double damping_work, friction_work;          /* likewise, penalty */
   uint64_t collisions, hasty;                  /* elastic: sums over all steps */
   double virial;                               /* J, likewise */
+  double zone_energy, zone_work;               /* J: potential now; sum over all steps */
 
   TL_ARRAY(tl_mapping) mapped; /* views; not saved */
   bool records_left;           /* what leaves is remembered, until somebody takes it; not saved */
@@ -266,6 +271,9 @@ talus_status tl_world_end_strictly(talus_world *world);
 /* After a step, before bodies are added and removed: the largest overlap goes to the report, and a
  * body that sank is reported, once (world/sink.c). */
 talus_status tl_world_watch(talus_world *world);
+
+/* After a step, before anything is measured: zones act (world/zones.c). */
+talus_status tl_world_act_zones(talus_world *world);
 
 /* Records the bodies with remove[slot] != 0, if that is wanted (world/left.c); there must be room
  * for them. The caller has called tl_need for the rows of bodies. */
