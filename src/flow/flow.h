@@ -1,7 +1,8 @@
-/* Flow: bodies that come and go at step ends, and what is measured on the way.
+/* Flow: bodies that are added and removed at the end of steps, and probes.
  *
- * This stage plans; the world, which owns the bodies, carries out. Randomness is keyed by (seed,
- * stream, serial), so that the only state is a few counters per emitter, and they are saved. */
+ * This stage decides; the world, which owns the bodies, adds and removes them. Random numbers are a
+ * function of (seed, stream, serial), so that the only state is a few counters per emitter, which
+ * are saved. */
 #ifndef TL_FLOW_FLOW_H
 #define TL_FLOW_FLOW_H
 

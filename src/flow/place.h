@@ -1,8 +1,8 @@
 /* Placing: what fill and emitters share. Private to this folder.
  *
- * A trial is a body that is not there yet: a shape at a scale and a pose, with its bounding sphere.
- * Fill keeps the bounding spheres of new bodies apart (exact for spheres, safe for the rest);
- * bodies that are already in the world are asked through the narrow phase. */
+ * A trial is a body that does not exist yet: a shape at a scale and a pose, with its bounding
+ * sphere. Fill keeps the bounding spheres of new bodies apart (exact for spheres, conservative for
+ * other shapes); bodies of the world are tested with the narrow phase. */
 #ifndef TL_FLOW_PLACE_H
 #define TL_FLOW_PLACE_H
 

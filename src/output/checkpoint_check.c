@@ -90,7 +90,7 @@ static talus_status check_term(const tl_model *model, const tl_motion_term *term
       WRONG("term %zu of the motions: the times of its table do not rise", i);
     if (columns == 8 &&
         !(row[4] * row[4] + row[5] * row[5] + row[6] * row[6] + row[7] * row[7] > 0.5))
-      WRONG("term %zu of the motions: a rotation of its table is none", i);
+      WRONG("term %zu of the motions: a rotation of its table is not valid", i);
   }
   return TALUS_OK;
 }

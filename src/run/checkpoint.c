@@ -219,7 +219,7 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
   const uint64_t magic = get(&reader), version = get(&reader);
   if (magic != MAGIC)
     return tl_fail(TALUS_ERROR_FORMAT,
-                   "%s holds a world and no run to go on with; --force begins anew",
+                   "%s holds a world but no run that could be resumed; --force begins anew",
                    tl_run_path(run, "checkpoint.hdf"));
   if (version < OLDEST || version > VERSION)
     return tl_fail(TALUS_ERROR_UNSUPPORTED,
