@@ -214,11 +214,11 @@ static const char about[] =
     "over colours (.svg), or a table (.csv) or VTK image (.hdf) of all cells.";
 
 static const char more[] =
-    "Of yz, z points to the right and y up. Angles are from the right, counter-clockwise.\n\n"
+    "Of yz, z points to the right and y up.\nAngles run counter-clockwise from the right.\n\n"
     "Examples:\n"
     "  talus field nozzle.out --plane yz --cell 0.5 -o field.svg\n"
     "  talus field nozzle.out --average rz -o field.csv\n"
-    "  talus field --image f.png --granularity 8 --angle 20:40,320:340 --component y -o f.csv\n";
+    "  talus field --image f.png --angle 20:40,320:340 --component y -o f.csv\n";
 
 int cli_field(int argc, char **argv) {
   field_options o = {.time = NAN, .pixels = 8};
