@@ -156,7 +156,7 @@ int bench_broad(int argc, char **argv) {
       {"repeat", 0, CLI_COUNT, "N", "calls of each method (default 9)", &wanted.repeat},
       {"threads", 0, CLI_TEXT, "N,N", "thread counts (default 1,2)", &wanted.threads},
       {"only", 0, CLI_TEXT, "SECTION", "one section alone", &wanted.only},
-      {"patience", 0, CLI_NUMBER, "S", "leaves out what takes longer for a call (default 30 s)",
+      {"patience", 0, CLI_NUMBER, "S", "leaves out methods slower than this per call (30 s)",
        &wanted.patience},
       {"no-peers", 0, CLI_FLAG, NULL, "without other libraries", &wanted.no_peers},
       {"quick", 0, CLI_FLAG, NULL, "few calls, few steps: to see that it works", &wanted.quick},
@@ -165,7 +165,7 @@ int bench_broad(int argc, char **argv) {
       {0}};
   const cli_usage usage = {
       .synopsis = "talus bench broad [options]",
-      .about = "Every broad phase on the same boxes in one run: times, pairs, memory.",
+      .about = "All broad phases on the same boxes in one run: times, pairs, memory.",
       .options = list,
       .more = "Sections:\n"
               "  table1     Poirrier 2009: pieces and candidates with and without splitting\n"
@@ -174,11 +174,11 @@ int bench_broad(int argc, char **argv) {
               "  uniform    equal spheres, volume fraction 0.1, random order\n"
               "  sizes      radii 1:100\n"
               "  order      bodies in spatial order\n"
-              "  skin       little motion: candidates kept, against finding them anew\n"
+              "  skin       little motion: keeping candidates against finding them anew\n"
               "  auto       other scenes; auto against the best fixed choice\n"
               "\n"
-              "Peers (Embree, Bullet, CGAL) take part where cmake -DTALUS_PEERS=ON built them\n"
-              "next to this program, or in the folder $TALUS_PEERS.\n",
+              "Other libraries (Embree, Bullet, CGAL) are measured if cmake -DTALUS_PEERS=ON\n"
+              "built them next to this program, or in the folder $TALUS_PEERS.\n",
       .most = 0};
   const int parsed = bench_parse(&usage, "bench broad", argc, argv);
   if (parsed < 0)

@@ -171,7 +171,8 @@ int bench_ccp(int argc, char **argv) {
       {"methods", 0, CLI_TEXT, "A,B", "gauss-seidel, apgd, jacobi, bb (default: all)",
        &wanted.methods},
       {"threads", 0, CLI_COUNT, "N", "0 (default): all cores", &wanted.threads},
-      {"peer", 0, CLI_TEXT, "NAME", "one peer alone, besides talus; 'none': talus", &wanted.peer},
+      {"peer", 0, CLI_TEXT, "NAME", "only this other program and talus; 'none': only talus",
+       &wanted.peer},
       {"quick", 0, CLI_FLAG, NULL, "few bodies, few steps: to see that it works", &wanted.quick},
       {"output", 'o', CLI_TEXT, "FOLDER", "tables as CSV and plots as SVG", &wanted.output},
       {0}};
@@ -186,8 +187,8 @@ int bench_ccp(int argc, char **argv) {
               "  sweep        ns per contact and sweep or product, bytes, ordering, steps/s\n"
               "  peers        simulated per wall second beside LAMMPS, LIGGGHTS and Bullet\n"
               "\n"
-              "Peers take part where `lmp` and `liggghts` are on the PATH (2 MPI ranks) and\n"
-              "talus-peer-bullet-heap is next to this program or in $TALUS_PEERS.\n",
+              "Other programs are measured if `lmp` and `liggghts` are on the PATH (2 MPI\n"
+              "ranks) and talus-peer-bullet-heap is next to this program or in $TALUS_PEERS.\n",
       .most = 0};
   const int parsed = bench_parse(&usage, "bench ccp", argc, argv);
   if (parsed < 0)

@@ -28,11 +28,11 @@ double ell_cpu_now(void) {
 }
 
 static int usage(void) {
-  fputs("usage: talus bench ellipsoids [--max N] [--threads N,N] [--repeat N] [--csv FILE] "
-        "[--svg FILE] [--peers no] [--only SECTION]\n"
-        "  Single pairs (nanoseconds, CPU time of one thread), the paper's methods and ours over "
-        "128 ... N bodies\n"
-        "  (milliseconds of the wall clock), and how far the paper's contact points are off.\n"
+  fputs("usage: talus bench ellipsoids [--max N] [--threads N,N] [--repeat N] [--csv FILE] [--svg "
+        "FILE] [--peers no] [--only SECTION]\n"
+        "  Single pairs (nanoseconds, CPU time of one thread), Pazouki's methods and ours for 128 "
+        "... N bodies\n"
+        "  (milliseconds of wall clock), and the errors of Pazouki's contact points.\n"
         "  Sections: pairs errors scenes clumps (of spheres, of the same shape) spheres (counts "
         "beside Bullet's)\n"
         "  Defaults: --max 262144 (the paper goes to 2097152) --threads 1,2 --repeat 3\n",

@@ -135,13 +135,13 @@ static int parse_list(const char *text, double *out) {
 }
 
 static int usage(void) {
-  fputs("usage: talus bench events [--bodies N,N] [--filled SHARE,SHARE] [--collisions N] [--csv "
-        "FILE]\n"
-        "  Hard spheres in a periodic box, event by event on one thread: million collisions per "
-        "second.\n"
-        "  --filled: share of the box (at most 0.5); --collisions: of each sphere in a step.\n"
-        "  Defaults: --bodies 10000,100000,1000000 --filled 0.01,0.1,0.3,0.45 --collisions 2\n",
-        stderr);
+  fputs(
+      "usage: talus bench events [--bodies N,N] [--filled SHARE,SHARE] [--collisions N] [--csv "
+      "FILE]\n"
+      "  Event-driven hard spheres in a periodic box, one thread: million collisions per second.\n"
+      "  --filled: share of the box (at most 0.5); --collisions: of each sphere in a step.\n"
+      "  Defaults: --bodies 10000,100000,1000000 --filled 0.01,0.1,0.3,0.45 --collisions 2\n",
+      stderr);
   return 2;
 }
 

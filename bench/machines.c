@@ -168,16 +168,16 @@ int bench_machines(int argc, char **argv) {
       {0}};
   const cli_usage usage = {
       .synopsis = "talus bench machines [options]",
-      .about = "Joints, chains, closed loops and a vehicle: what they cost, how well they hold.",
+      .about = "Joints, chains, closed loops and a vehicle: time per step, and drift.",
       .options = list,
       .more = "Tables:\n"
               "  joints       ns per joint and iteration, by kind; and of a direct solve\n"
-              "  chains       cost of a step over the number of links; long ones by a team too\n"
+              "  chains       time of a step over the number of links; long ones by threads too\n"
               "  loops        a ladder of closed loops: error over time, one joint after the\n"
               "               other (iterative) against all at once (direct)\n"
               "  vehicle      the scene `vehicle`: steps per second, by stage\n"
               "\n"
-              "Times of the first three are CPU time of one thread, if not said otherwise.\n",
+              "Times of the first three are CPU time of one thread, unless noted.\n",
       .most = 0};
   const int parsed = bench_parse(&usage, "bench machines", argc, argv);
   if (parsed < 0)

@@ -177,8 +177,7 @@ static int usage(void) {
         "  Spheres in a box, pouring and settled: milliseconds per step, nanoseconds per body and "
         "step by stage,\n"
         "  contacts per body, million body-steps per second, RMS residual (m/s), bytes per body.\n"
-        "  --skin: pairs are kept while bodies move by less than about half of that part of a "
-        "radius.\n"
+        "  --skin: Verlet distance in percent of a radius.\n"
         "  Defaults: --bodies 20000,100000 --threads 1,2 --sweeps 20 --settle 400 --steps 50 "
         "--skin 0\n",
         stderr);

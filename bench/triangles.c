@@ -322,8 +322,8 @@ int bench_triangles(int argc, char **argv) {
   const cli_usage usage = {
       .synopsis = "talus bench triangles [options]",
       .about = "Distances of triangles: pairs alone, two spheres near contact and a sphere on a\n"
-               "plane of 512 triangles (Noble's Figure 5.3 and Table 6.4), every triangle against\n"
-               "every other and through a tree; one by one, over lanes, certified.",
+               "plane of 512 triangles (Noble's Figure 5.3 and Table 6.4), each triangle against\n"
+               "all others and through a tree; one by one, in SIMD lanes, certified.",
       .options = list,
       .more = "CPU time of one thread. Every triangle against every other up to 1280.\n",
       .most = 0};

@@ -287,20 +287,20 @@ int bench_validation(int argc, char **argv) {
       {"case", 0, CLI_TEXT, "NAME,...",
        "these cases alone, or families of them: impact, gas, invariance, bond, spring",
        &wanted.only},
-      {"list", 0, CLI_FLAG, NULL, "the cases, what they are about and who claims them",
+      {"list", 0, CLI_FLAG, NULL, "the cases, what they show and where they come from",
        &wanted.list},
       {"model", 0, CLI_TEXT, "NAME", "one model alone: ccp, penalty, impulse, apgd, bb, jacobi",
        &wanted.model},
       {"slow", 0, CLI_FLAG, NULL,
        "the statistical cases as well: one and a half hours on two cores", &wanted.slow},
-      {"seeds", 0, CLI_COUNT, "N", "repeat each slow case so often; 0 (default): its own number",
+      {"seeds", 0, CLI_COUNT, "N", "repetitions of each slow case; 0 (default): its own",
        &wanted.seeds},
       {"jobs", 'j', CLI_COUNT, "N", "cases side by side; 0 (default): as many as cores",
        &wanted.jobs},
-      {"resume", 0, CLI_FLAG, NULL, "run only what is not there yet: after an interruption",
+      {"resume", 0, CLI_FLAG, NULL, "run only cases without a result: after an interruption",
        &wanted.resume},
-      {"quick", 0, CLI_FLAG, NULL,
-       "slow cases with few bodies: to see that they run, whatever they give", &wanted.quick},
+      {"quick", 0, CLI_FLAG, NULL, "slow cases with few bodies: only to see that they run",
+       &wanted.quick},
       {"tolerance", 0, CLI_NUMBER, "X", "multiply every tolerance (default 1)", &wanted.strictness},
       {"output", 'o', CLI_TEXT, "FOLDER", "validation.csv, and plots as SVG", &wanted.output},
       {"write", 0, CLI_TEXT, "FILE.md",
@@ -309,10 +309,10 @@ int bench_validation(int argc, char **argv) {
       {0}};
   const cli_usage usage = {
       .synopsis = "talus bench validation [options]",
-      .about = "Published and analytic cases: expected, got, error and pass for each model.\n"
-               "Exits with 1 where a number is outside of its tolerance and no reason is known.\n"
-               "Results are kept as they come (FILE.data or FOLDER/validation.data): what is run\n"
-               "again, with --case and --model, takes the place of what was there.",
+      .about = "Published and analytic cases: expected value, result, error and pass for each\n"
+               "model. Exits with 1 if a number is outside its tolerance for no known reason.\n"
+               "Results are kept as they come (FILE.data or FOLDER/validation.data); a case that\n"
+               "is run again, with --case and --model, replaces its old result.",
       .options = list,
       .most = 0};
   const int parsed = bench_parse(&usage, "bench validation", argc, argv);

@@ -15,14 +15,14 @@ static const struct {
     {"ccp", "contact solvers: tables of Tasora (2011), convergence, speed, peers", bench_ccp},
     {"ellipsoids", "two ellipsoids: the methods of Pazouki et al. and ours, and peers",
      bench_ellipsoids},
-    {"events", "hard spheres event by event: collisions per second", bench_events},
+    {"events", "event-driven hard spheres: collisions per second", bench_events},
     {"gpu-detect", "contacts of spheres on a GPU, beside the CPU", bench_gpu_detect},
     {"machines", "joints, chains, closed loops, a tracked vehicle", bench_machines},
     {"nozzle", "hard spheres through a nozzle: steps per second by stage, energy", bench_nozzle},
     {"penalty", "springs: balls settled and poured, beside LAMMPS", bench_penalty},
     {"pour", "spheres settled in and poured into a box: time by stage, memory", bench_pour},
-    {"triangles", "distances of triangles: one by one, over lanes, certified", bench_triangles},
-    {"validation", "published and analytic cases: what each contact model makes of them",
+    {"triangles", "distances of triangles: one by one, in SIMD lanes, certified", bench_triangles},
+    {"validation", "published and analytic cases: result and error of each model",
      bench_validation},
 };
 #define BENCHES (sizeof benches / sizeof *benches)
@@ -47,10 +47,12 @@ static bool takes_value(const char *word) {
 }
 
 static int list(FILE *to) {
-  fprintf(to,
-          "talus bench [NAME [its options]]...\n\n"
-          "Re-measures the published tables on this machine (bench/RESULTS.md).\nWithout a NAME: "
-          "all.\n\nBenchmarks:\n");
+  fprintf(to, "talus bench [NAME [its options]]...\n"
+              "\n"
+              "Repeats the published measurements on this machine (bench/RESULTS.md).\n"
+              "Without a NAME: all.\n"
+              "\n"
+              "Benchmarks:\n");
   for (size_t i = 0; i < BENCHES; ++i)
     fprintf(to, "  %-10s %s%s\n", benches[i].name, benches[i].about,
             benches[i].run ? "" : " (not in this build)");

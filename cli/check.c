@@ -223,7 +223,7 @@ int cli_check(int argc, char **argv) {
     return CLI_FAILED;
   }
   const cli_option options[] = {{"set", 0, CLI_TEXTS, "KEY=VALUE",
-                                 "change the scene: --set step.dt=5e-4 (again and again)",
+                                 "change the scene: --set step.dt=5e-4; may be repeated",
                                  &settings},
                                 {"threads", 0, CLI_COUNT, "N", "0: all cores (default)", &threads},
                                 {0}};

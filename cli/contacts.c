@@ -241,7 +241,7 @@ int cli_contacts(int argc, char **argv) {
        &wanted.broad},
       {"narrow", 0, CLI_TEXT, "NAME", "how two ellipsoids meet: newton, opm or chm+opm",
        &wanted.narrow},
-      {"backend", 0, CLI_TEXT, "NAME", "where: cpu, cuda (a GPU), or check (its code on the CPU)",
+      {"backend", 0, CLI_TEXT, "NAME", "where: cpu, cuda (a GPU) or check (its code on the CPU)",
        &wanted.backend},
       {"no-fallback", 0, CLI_FLAG, NULL, "refuses what the backend cannot do", &wanted.no_fallback},
       {"pairs", 0, CLI_FLAG, NULL, "pairs whose axis-aligned boxes overlap", &wanted.pairs},
@@ -249,7 +249,7 @@ int cli_contacts(int argc, char **argv) {
        &wanted.contacts},
       {"surfaces", 0, CLI_FLAG, NULL, "adds ax,ay,az,bx,by,bz: the points on a and on b",
        &wanted.surfaces},
-      {"margin", 0, CLI_NUMBER, "D", "how far apart still counts, in metres (default 0)",
+      {"margin", 0, CLI_NUMBER, "D", "largest gap that counts, in metres (default 0)",
        &wanted.margin},
       {"threads", 0, CLI_COUNT, "N", "how many threads; 0: one per core (default)",
        &wanted.threads},
@@ -277,7 +277,7 @@ int cli_contacts(int argc, char **argv) {
               "  --contacts   body_a,body_b,px,py,pz,nx,ny,nz,gap: the point midway between the\n"
               "               surfaces, the normal from a to b, the gap: < 0 where they overlap\n"
               "They do not depend on --broad and --threads. Touching counts. Without -o they\n"
-              "are shown, unless --stats or --json is asked for.\n",
+              "are shown, unless --stats or --json is given.\n",
       .least = 1,
       .most = 1,
       .wants = "a file of bodies"};

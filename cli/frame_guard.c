@@ -234,12 +234,12 @@ static const char *problem_of(const frame *found) {
     return "an array is missing";
   for (size_t i = 0; i < found->shapes; ++i)
     if (!is_good_shape(found, &found->shape_table[i]))
-      return "a shape has a size that is no number, or points that are not there";
+      return "a shape has a size that is not a number, or refers to points that do not exist";
   for (size_t i = 0; i < found->bodies; ++i) {
     if (found->shape[i] >= found->shapes || found->material[i] >= found->materials)
       return "a body has a shape or material that is not in the tables";
     if (!is_finite_body(found, i))
-      return "a body has a place, size or velocity that is no number";
+      return "a body has a place, size or velocity that is not a number";
   }
   return NULL;
 }
@@ -305,7 +305,7 @@ bool frame_contacts_read(const char *path, frame_contacts *found, char *why, siz
   for (size_t i = 0; good && i < 3 * found->count; ++i)
     good = isfinite(found->point[i]) && isfinite(found->impulse[i]);
   if (!good) {
-    snprintf(why, size, "%s: a contact is no number; the file is damaged", path);
+    snprintf(why, size, "%s: a contact is not a number; the file is damaged", path);
     frame_contacts_free(found);
   }
   return good;
@@ -335,7 +335,7 @@ bool frame_average_read(const char *path, frame_average *found, char *why, size_
   for (int k = 0; k < 3; ++k)
     good = good && isfinite(found->origin[k]) && found->spacing[k] > 0;
   if (!good) {
-    snprintf(why, size, "%s: its grid is none; the file is damaged", path);
+    snprintf(why, size, "%s: its grid is not valid; the file is damaged", path);
     frame_average_free(found);
   }
   return good;

@@ -9,7 +9,7 @@
 typedef struct history {
   char **names;
   size_t columns, rows;
-  double *values;                /* rows x columns; NAN where a text is no number */
+  double *values;                /* rows x columns; NAN where a text is not a number */
   char hash[HISTORY_HASH_BYTES]; /* state_hash of the last row */
 } history;
 

@@ -22,10 +22,10 @@ static const struct {
     {"info", cli_info, "what is in a result folder: counts, energies, residuals, times"},
     {"render", cli_render, "draws a result folder: pictures and films"},
     {"field", cli_field, "velocities on a grid, from a result folder or from a picture of one"},
-    {"contacts", cli_contacts, "finds which bodies of a table touch, without a simulation"},
+    {"contacts", cli_contacts, "finds the contacts of the bodies in a table, without a simulation"},
     {"shape", cli_shape, "volume, inertia and bounds of a mesh file or of a scene's shapes"},
     {"sweep", cli_sweep, "many runs of a scene with varied keys, into one table"},
-    {"bench", cli_bench, "re-measures the published tables on this machine"},
+    {"bench", cli_bench, "repeats the published measurements on this machine"},
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 

@@ -235,7 +235,7 @@ static void show_repairs(const char *path, const talus_mesh_repairs *done,
                          const talus_mesh_info *info) {
   printf("%s:\n", cli_shown(path));
   if (memcmp(done, &(talus_mesh_repairs){0}, sizeof *done) == 0)
-    printf("  nothing to mend\n");
+    printf("  nothing to repair\n");
   say(done->welded, "vertices welded to others");
   say(done->dropped_degenerate, "triangles with a vertex twice dropped");
   say(done->dropped_duplicates, "triangles that were there twice dropped");

@@ -456,7 +456,7 @@ static int render(session *s, const char *frame_number, double time, bool has_ti
 
 static const char about[] =
     "Draws a result folder by ray tracing: a frame as a picture (.png), or all as a\n"
-    "film (.mp4, by ffmpeg). The view is fitted to the bodies and stays where it is.";
+    "film (.mp4, by ffmpeg). The camera is fitted to the bodies and does not move.";
 
 static const char more[] =
     "Colours (* needs contacts in the folder: output: {fields: [..., contacts]}):\n"
@@ -486,13 +486,13 @@ int cli_render(int argc, char **argv) {
       {"frame", 0, CLI_TEXT, "N", "which frame; -1 is the last, and the default", &number},
       {"time", 0, CLI_NUMBER, "T", "the frame nearest to T seconds", &time},
       {"colour", 0, CLI_TEXT, "NAME", "or --color: speed, or one of those below", &colour},
-      {"range", 0, CLI_TEXT, "LO,HI", "what the colours span; default: what there is", &range},
-      {"camera", 0, CLI_TEXT, "X,Y,Z,...", "where it stands and, 3 more numbers, looks at [m]",
+      {"range", 0, CLI_TEXT, "LO,HI", "range of the colours; default: that of the data", &range},
+      {"camera", 0, CLI_TEXT, "X,Y,Z,...", "position and, with 3 more numbers, target [m]",
        &camera},
       {"view", 0, CLI_TEXT, "NAME", "fitted: corner, front, back, left, right or top", &view},
       {"fov", 0, CLI_NUMBER, "DEG", "vertical field of view (28)", &o->fov},
       {"size", 0, CLI_TEXT, "WxH", "pixels (1280x720)", &size},
-      {"slice", 0, CLI_TEXT, "NX,NY,NZ,D", "cuts off what has n.x > d", &slice},
+      {"slice", 0, CLI_TEXT, "NX,NY,NZ,D", "cuts off everything with n.x > d", &slice},
       {"flat", 0, CLI_TEXT, "PLANE", "a map without shade instead: xy, xz or yz", &flat},
       {"slab", 0, CLI_TEXT, "LO:HI", "flat: bodies with their centre in it, across the plane",
        &slab},
@@ -500,9 +500,9 @@ int cli_render(int argc, char **argv) {
       {"hide", 0, CLI_TEXTS, "NAME,...", "leave out these bodies, groups, materials or uids",
        &s.hide},
       {"only", 0, CLI_TEXTS, "NAME,...", "leave out all others", &s.only},
-      {"translucent", 0, CLI_TEXTS, "NAME=A", "look through them; A: 0 clear to 1 solid (0.25)",
+      {"translucent", 0, CLI_TEXTS, "NAME=A", "transparent; A: 0 invisible to 1 solid (0.25)",
        &s.translucent},
-      {"contacts", 0, CLI_FLAG, NULL, "forces: rods from contacts to centres, bodies as ghosts *",
+      {"contacts", 0, CLI_FLAG, NULL, "forces: rods from contacts to centres, bodies faint *",
        &o->with_contacts},
       {"bare", 0, CLI_FLAG, NULL, "no title, time and colour bar", &o->is_bare},
       {"samples", 0, CLI_COUNT, "N", "rays per pixel: 16 for a picture, 8 for a film", &o->samples},

@@ -290,7 +290,7 @@ static struct RTCRay ray_of(vec origin, vec direction, float near, float far) {
                          .mask = ~0u};
 }
 
-/* Embree ends the process where a ray is no number, or beyond what it squares. */
+/* Embree ends the process where a ray is not a number, or beyond what it squares. */
 #define RAY_MOST 1e18f
 
 static bool is_good(const struct RTCRay *ray) {

@@ -203,7 +203,8 @@ static int run_scene(const talus_scene *scene, const run_options *options, const
   if (status == TALUS_INTERRUPTED)
     print_resume("to go on", argc, argv);
   else if (status == TALUS_ERROR_IO && result.steps > 0)
-    print_resume("what was written before is intact; once that is mended, to go on", argc, argv);
+    print_resume("what was written before is intact; once the cause is removed, continue with",
+                 argc, argv);
   /* A pair of shapes that met and has no contact code is a run that failed, not a scene that is
    * wrong. */
   if (status == TALUS_ERROR_UNSUPPORTED && strstr(talus_features(), "hdf5"))
@@ -239,14 +240,14 @@ static int run_with(run_options *options, int argc, char **argv) {
               "the keys until, output and probes of the scene, and no others: frames then come\n"
               "at the new interval, and new probes measure from then on. (Before the first step\n"
               "Ctrl-C writes nothing.)\n"
-              "`until: {time: T, at_rest: V}` ends a run before T once all is at rest: no free\n"
-              "body, nor its surface as it spins, was faster than V m/s at any step since the\n"
-              "last output time, and no emitter is still at work.\n"
-              "On a machine that is busy with other work --threads 1 is faster for small\n"
+              "`until: {time: T, at_rest: V}` ends a run before T once all bodies are at rest:\n"
+              "no free body, rotation of its surface included, was faster than V m/s at any\n"
+              "step since the last output time, and no emitter is still active.\n"
+              "On a machine that is busy with other work, --threads 1 is faster for small\n"
               "scenes: threads wait for each other in every sweep.\n"
               "\n"
               "DIR holds frames.hdf.series (open it in ParaView), frames/, history.csv,\n"
-              "probes/, scene.yaml, log.txt and checkpoint.hdf.\n",
+              "probes/, fields/, scene.yaml, log.txt and checkpoint.hdf.\n",
       .least = 1,
       .most = 1,
       .wants = "a scene"};

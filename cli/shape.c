@@ -215,12 +215,13 @@ int cli_shape(int argc, char **argv) {
       {"output", 'o', CLI_TEXT, "FILE", "what is made: .stl, .obj or .ply; clump: .yaml",
        &o.output},
       {"triangles", 0, CLI_COUNT, "N", "make: about how many", &o.triangles},
-      {"size", 0, CLI_TEXT, "A,B,...", "make: lengths in metres, as the kind has them", &o.size},
-      {"noise", 0, CLI_NUMBER, "F", "make: largest radius by the smallest (1.4)", &o.noise},
-      {"seed", 0, CLI_NUMBER, "N", "make: which of the noisy spheres (0)", &o.seed},
-      {"weld", 0, CLI_NUMBER, "D", "repair: vertices so near become one (m)", &o.weld},
-      {"close-holes", 0, CLI_FLAG, NULL, "repair: puts triangles over open edges", &o.close_holes},
-      {"error", 0, CLI_NUMBER, "E", "clump: how far spheres may be from the surface, m", &o.error},
+      {"size", 0, CLI_TEXT, "A,B,...", "make: lengths in metres; they depend on the kind", &o.size},
+      {"noise", 0, CLI_NUMBER, "F", "make: ratio of largest to smallest radius (1.4)", &o.noise},
+      {"seed", 0, CLI_NUMBER, "N", "make: seed of the noise (0)", &o.seed},
+      {"weld", 0, CLI_NUMBER, "D", "repair: vertices nearer than this are merged (m)", &o.weld},
+      {"close-holes", 0, CLI_FLAG, NULL, "repair: closes holes with triangles", &o.close_holes},
+      {"error", 0, CLI_NUMBER, "E", "clump: largest distance of spheres from the surface, m",
+       &o.error},
       {0}};
   const cli_usage usage = {
       .synopsis = "talus shape info|make|repair|clump FILE [options]",
@@ -230,8 +231,8 @@ int cli_shape(int argc, char **argv) {
                "  a scene      a YAML file or a built-in one: every shape of it\n"
                "  a shape      as in a scene, in quotes: '{cylinder: {radius: 1, length: 2}}'\n"
                "make KIND writes a mesh: icosphere, noisy-sphere, box, plate, cylinder, torus,\n"
-               "bolt or nut. repair welds vertices, drops triangles, turns them over, and says\n"
-               "what it did. clump writes a scene with spheres in place of a closed mesh.",
+               "bolt or nut. repair merges vertices, removes and flips triangles, and says what\n"
+               "it did. clump writes a scene with spheres in place of a closed mesh.",
       .options = list,
       .more = "Lengths are in metres and in the shape's own frame; moments are per kilogram,\n"
               "about the centre of mass.\n",

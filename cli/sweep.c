@@ -175,7 +175,7 @@ static int sweep_with(sweep *study, cli_texts *vary, cli_texts *measures, int ar
       {"threads", 0, CLI_COUNT, "N", "threads of each run (default: cores / jobs)",
        &study->threads},
       {"force", 0, CLI_FLAG, NULL, "begin anew, finished runs too", &study->force},
-      {"dry-run", 0, CLI_FLAG, NULL, "only say which runs there would be", &study->is_dry},
+      {"dry-run", 0, CLI_FLAG, NULL, "only list the runs", &study->is_dry},
       {"json", 0, CLI_FLAG, NULL, "print the table as JSON", &study->is_json},
       {"quiet", 'q', CLI_FLAG, NULL, "no progress", &study->is_quiet},
       {0}};

@@ -80,7 +80,7 @@ TEST(all_mistakes_of_a_mesh_come_at_once) {
   tl_coordinates points = {0};
   CHECK(tl_mesh_parse_points("a.obj", obj, sizeof obj - 1, 1, &points) == TALUS_ERROR_FORMAT);
   CHECK_STR(talus_last_error(),
-            "a.obj:2:5: a vertex: `nil` is no number; expected x, y, z\n  v 1 nil 0\n      ^\n"
+            "a.obj:2:5: a vertex: `nil` is not a number; expected x, y, z\n  v 1 nil 0\n      ^\n"
             "a.obj:3:6: a vertex has 2 numbers; expected x, y, z\n  v 0 1\n       ^\n"
             "a.obj:5:7: corner 4 of a face is not one of the 3 vertices before it\n  f 1 2 4\n"
             "        ^\n"

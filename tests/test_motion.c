@@ -258,8 +258,8 @@ TEST(damaged_table_files_are_refused_with_the_line) {
       {"time,x,y,z\n", "the table has no rows"},
       {"time,x,y,z\n0,0,0,0\n1,2,3\n", "t.csv:3:6: the row has 3 numbers; the heading names 4"},
       {"time,angle\n0,0,0\n", "t.csv:2:5: the row has 3 numbers; the heading names 2"},
-      {"time,angle\n0,one\n", "t.csv:2:3: `one` in column `angle` is no number"},
-      {"time,angle\n0,nan\n", "t.csv:2:3: `nan` in column `angle` is no number"},
+      {"time,angle\n0,one\n", "t.csv:2:3: `one` in column `angle` is not a number"},
+      {"time,angle\n0,nan\n", "t.csv:2:3: `nan` in column `angle` is not a number"},
       {"time,angle\n0,1e999\n", "t.csv:2:3: `1e999`"},
       {"time,angle\n0,\n", "t.csv:2:3: `` in column"},
       {"time,angle\n0,0\n\n0,1\n", "t.csv:4:1: time 0 s is not after 0 s"},
@@ -287,9 +287,9 @@ TEST(all_mistakes_of_a_table_come_at_once_with_their_lines) {
   CHECK(parse("time,angle\n0,zero\n1,2,3\n2,1\n  2 , x1\n1.5,0\n3,4\n", &v, &kind) ==
         TALUS_ERROR_FORMAT);
   CHECK_STR(talus_last_error(),
-            "t.csv:2:3: `zero` in column `angle` is no number\n  0,zero\n    ^\n"
+            "t.csv:2:3: `zero` in column `angle` is not a number\n  0,zero\n    ^\n"
             "t.csv:3:5: the row has 3 numbers; the heading names 2 columns\n  1,2,3\n      ^\n"
-            "t.csv:5:7: `x1` in column `angle` is no number\n    2 , x1\n        ^\n"
+            "t.csv:5:7: `x1` in column `angle` is not a number\n    2 , x1\n        ^\n"
             "t.csv:6:1: time 1.5 s is not after 2 s, that of the row before; the times must "
             "rise\n  1.5,0\n  ^");
   tl_array_free(&v);

@@ -11,7 +11,7 @@
 #include "output/checkpoint.h"
 
 /* Of the names of all columns and of TL_CHECKPOINT_FORMAT. */
-#define LAYOUT UINT64_C(0x3d87eec5942ee4b6)
+#define LAYOUT UINT64_C(0xe816ce192fc4cabc)
 
 /* ---- equality -------------------------------------------------------------------------------- */
 
@@ -298,6 +298,8 @@ TEST(tables_cover_every_member) {
     }
     if (tables[t] == &tl_table_probes) /* found anew by every step */
       memset(seen + offsetof(tl_probe, centre), 1, sizeof(talus_dvec3));
+    if (tables[t] == &tl_table_averages) /* sums are saved apart, means are what was read last */
+      memset(seen + offsetof(tl_average, sums), 1, sizeof(tl_any_array) * 2);
     check_covered(tables[t], seen, 0, tables[t]->row_bytes);
   }
 }

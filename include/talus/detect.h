@@ -1,6 +1,6 @@
-/* talus: who touches whom, on plain arrays, without a world.
+/* talus: collision detection on plain arrays, without a world.
  *
- * For programs that move their bodies themselves and want the pairs or the contacts of the moment:
+ * For programs that move their bodies themselves and need pairs or contacts:
  *
  *   talus_detect_def def = talus_detect_def_default();
  *   talus_detect_bodies spheres = {.count = n, .position = xyz, .radius = r};
@@ -69,7 +69,7 @@ TALUS_API talus_status talus_ellipsoid_method_by_name(const char *name,
 /* Arrays with a row per body; strides are in doubles, so that columns of a larger table will do.
  *
  * Spheres need `position` and `radius`. Other shapes are described once in a table, as for a world,
- * and picked by row; `radius` is then not looked at, `scale` multiplies the lengths of the shape.
+ * and chosen by row; `radius` is then ignored, and `scale` multiplies the lengths of the shape.
  */
 typedef struct talus_detect_bodies {
   size_t count;           /* below 2^31 */
@@ -109,11 +109,11 @@ TALUS_API talus_status talus_body_table_parse(const char *text, size_t length, c
                                               talus_body_table *table);
 TALUS_API void talus_body_table_free(talus_body_table *table);
 
-/* Adds all bodies of a table to a world, in the order of its rows: place, size, shape, rotation,
- * velocity and spin are the table's, all else is as in `like` (whose position is where the table's
- * origin comes to be). `scale` multiplies places, sizes and velocities: 0.001 for millimetres.
- * Planes and containers are fixed. Where a body is refused, those before it are in the world. The
- * table is one that was read or parsed, as it came. */
+/* Adds all bodies of a table to a world, in the order of its rows: position, size, shape, rotation,
+ * velocity and spin are the table's, everything else is as in `like` (whose position is that of the
+ * table's origin). `scale` multiplies positions, sizes and velocities: 0.001 for millimetres.
+ * Planes and containers are fixed. If a body is refused, those before it stay in the world. The
+ * table must be unchanged since it was read or parsed. */
 TALUS_API talus_status talus_world_add_table(talus_world *world, const talus_body_table *table,
                                              const talus_body_def *like, double scale);
 
@@ -148,15 +148,15 @@ TALUS_API void talus_contacts_free(talus_contacts *contacts);
 /* What a call did. Times are of the wall clock. */
 typedef struct talus_detect_stats {
   talus_broad_kind broad; /* the one that was used: never auto */
-  const char *reason;     /* why auto took it; NULL where it was asked for. Never to be freed */
+  const char *reason;     /* why auto chose it; NULL if it was given. Never to be freed */
   int threads;            /* that worked on it */
   double bounds_ms;       /* arrays checked and copied, boxes made */
   double broad_ms;        /* from boxes in memory to unique pairs in memory, in no order */
   double sort_ms;         /* pairs into their order */
-  double narrow_ms;       /* from pairs to contacts; 0 where only pairs were asked for */
+  double narrow_ms;       /* from pairs to contacts; 0 in calls that find only pairs */
   uint64_t pairs;         /* unique ones whose boxes, each grown by half the margin, overlap */
   uint64_t candidates; /* pairs handed to the narrow phase, whose boxes have room for rounding, so
-                          that the gap alone decides; where only pairs were asked for: pairs */
+                          that the gap alone decides; in calls that find only pairs: pairs */
   uint64_t contacts;
   size_t peak_bytes;     /* most that the call held at a time: copies, scratch and results */
   talus_backend backend; /* the one that did it */
@@ -181,16 +181,16 @@ TALUS_API talus_status talus_find_box_pairs(const talus_detect_def *def, const t
                                             talus_detect_stats *stats);
 
 /* Contact points with gap <= margin. Along a periodic axis a body with its margin may be at most
- * half the period long: a pair is looked at in its nearest image. */
+ * half the period long: only the nearest image of a pair is tested. */
 TALUS_API talus_status talus_find_contacts(const talus_detect_def *def,
                                            const talus_detect_bodies *bodies,
                                            talus_contacts *contacts, talus_detect_stats *stats);
 
 /* ---- call after call ----------------------------------------------------------------------- */
 
-/* The same with memory that is kept, for programs that ask in every step: mapping it anew costs as
- * much time as finding the pairs. Results belong to the detector, are not to be freed, and live
- * until its next call. */
+/* The same with memory that is kept between calls, for programs that call it in every step:
+ * allocating anew costs as much time as finding the pairs. Results belong to the detector, must not
+ * be freed, and are valid until its next call. */
 typedef struct talus_detector talus_detector;
 
 TALUS_API talus_status talus_detector_create(const talus_detect_def *def,

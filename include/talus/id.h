@@ -1,9 +1,9 @@
 /* talus: handles.
  *
- * A body has two names. Its uid is a 64-bit number that is never used again, not even by another
- * run that goes on from this one: it is what files and contacts hold. Its handle is what a program
- * holds: small, quick to look up, and checked, so that a handle to a removed body is refused
- * (TALUS_ERROR_STALE) and never means another body. */
+ * A body has two identifiers. Its uid is a 64-bit number that is never used again, not even by a
+ * run that continues this one; files and contacts use it. Programs use its handle: small, quick to
+ * look up, and checked, so that a handle to a removed body is refused (TALUS_ERROR_STALE) and never
+ * refers to another body. */
 #ifndef TALUS_ID_H
 #define TALUS_ID_H
 

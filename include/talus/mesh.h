@@ -1,4 +1,4 @@
-/* talus: triangle meshes, read, made, looked at, mended, made spheres of and written.
+/* talus: triangle meshes: reading, generating, measuring, repairing, clumps of spheres, writing.
  *
  *   talus_mesh mesh = {0};
  *   talus_mesh_info info;
@@ -22,8 +22,8 @@ extern "C" {
 
 /* ---- meshes -------------------------------------------------------------------------------- */
 
-/* Places, and triangles as three rows of them, counter-clockwise seen from outside. Free what the
- * calls below made; arrays of your own may be handed to those that only read. */
+/* Vertices, and triangles as three rows of them, counter-clockwise seen from outside. Free what the
+ * calls below made; arrays of your own may be passed to calls that only read. */
 typedef struct talus_mesh {
   size_t vertices, triangles;
   double (*vertex)[3]; /* m */
@@ -70,7 +70,7 @@ TALUS_API talus_status talus_mesh_make(const talus_mesh_recipe *recipe, talus_me
 /* Names of kinds, in the order above; NULL for what is none. */
 TALUS_API const char *talus_mesh_recipe_name(size_t i);
 
-/* ---- looked at ----------------------------------------------------------------------------- */
+/* ---- measured ------------------------------------------------------------------------------ */
 
 typedef struct talus_mesh_info {
   size_t vertices, triangles;
@@ -101,7 +101,7 @@ TALUS_API talus_status talus_mesh_measure(const talus_mesh *mesh, talus_mesh_inf
 TALUS_API talus_status talus_mesh_find_crossings(const talus_mesh *mesh, size_t *count,
                                                  uint32_t first[2]);
 
-/* ---- mended -------------------------------------------------------------------------------- */
+/* ---- repaired -------------------------------------------------------------------------------- */
 
 typedef struct talus_mesh_repair_def {
   double weld;      /* m: vertices so near become one; < 0: 1e-7 of the extent */
@@ -119,9 +119,10 @@ typedef struct talus_mesh_repairs {
   size_t holes, added;       /* loops of open edges closed, and triangles that it took */
 } talus_mesh_repairs;
 
-/* Welds, drops, orients and, where told, closes, and says what was done; `repairs` may be NULL.
- * Triangles without area that have three vertices stay: their neighbours hang on them. The mesh
- * must be one that the calls above made. */
+/* Merges vertices, removes bad triangles, orients the others and, if requested, closes holes;
+ * `repairs` (may be NULL) says what was done. Triangles without area that have three different
+ * vertices stay, because their neighbours share their edges. The mesh must come from the calls
+ * above. */
 TALUS_API talus_status talus_mesh_repair(talus_mesh *mesh, const talus_mesh_repair_def *def,
                                          talus_mesh_repairs *repairs);
 

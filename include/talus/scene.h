@@ -38,9 +38,9 @@ TALUS_API talus_status talus_scene_write(const talus_scene *scene, char **text);
 
 /* A world holding the scene at time 0. threads: 0 for all cores. Likely mistakes of a valid scene
  * (a density in g/cm3, bodies that overlap, ...) go to the log as warnings, each kind once (keys
- * that do nothing: each of them); `quiet` in the scene silences them. What the world refuses (a
- * flat hull, a fill that does not fit, a mesh that is not there) is told together: one message with
- * a line for each, with file:line:column. */
+ * that do nothing: each of them); `quiet` in the scene silences them. Errors that show only when
+ * the world is built (a flat hull, a fill that does not fit, a missing mesh) are reported together:
+ * one message with a line for each, with file:line:column. */
 TALUS_API talus_status talus_scene_build(const talus_scene *scene, int threads, talus_log_fn *log,
                                          void *log_context, talus_world **world);
 
@@ -114,11 +114,12 @@ typedef struct talus_run_result {
  *
  * The end is the step nearest `until`. With `at_rest` it may come earlier, at an output time: when
  * since the output time before no free body was faster (centre, or spin times bounding radius) at
- * any step, and no emitter is still at work.
+ * any step, and no emitter is still active.
  *
- * A run that was stopped, killed or finished goes on with `resume` and ends with the same folder as
- * one that was not, log and wall times aside. Frames then go on at the interval the scene gives
- * now; probes that are as they were go on, new ones measure from then on, files of others stay.
+ * A run that was stopped, killed or finished continues with `resume` and ends with the same folder
+ * as an uninterrupted one, except for the log and wall times. Frames then come at the present
+ * interval of the scene; unchanged probes continue, new ones measure from then on, and files of
+ * other probes stay.
  *
  * The folder is locked while a run writes to it, against other processes and other calls of this
  * one.
@@ -168,10 +169,10 @@ typedef struct talus_take_def {
 
 /* Adds bodies of another world as they are: shape, material, name, group, pose, velocity, loads,
  * motion, and the joints and contacts among them. Where the new world has a material of the same
- * name, that one counts. Contacts bring their impulses and springs, where both worlds have the same
- * contact model: with equal settings and no changes both go on with the same bits. Bodies keep
- * their uids where the new world has none as high. A name, group or material that nobody has is
- * TALUS_ERROR_INVALID. Where it fails no body has been added; shapes and materials may have. */
+ * name, that one counts. Contacts keep their impulses and springs if both worlds have the same
+ * contact model: with equal settings and no changes both continue with the same bits. Bodies keep
+ * their uids if the new world has none as high. A name, group or material that no body has is
+ * TALUS_ERROR_INVALID. On failure no body has been added; shapes and materials may have been. */
 TALUS_API talus_status talus_world_take(talus_world *world, const talus_world *from,
                                         const talus_take_def *def);
 

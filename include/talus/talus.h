@@ -1,4 +1,4 @@
-/* talus: a simulator for very large crowds of touching rigid bodies.
+/* talus: a simulator of granular matter (DEM) and of very many rigid bodies in contact.
  *
  * This header is the manual of the library. A program makes a world, puts shapes, materials and
  * bodies into it, and steps it:
@@ -22,15 +22,15 @@
  *  - SI units; see types.h. Definitions are structs filled by talus_*_def_default(), so that code
  *    written today compiles when a field is added tomorrow.
  *  - Every call returns talus_status unless it cannot fail. On failure nothing has changed, and
- *    talus_last_error() says what, where and how to mend it.
- *  - Pointers handed in are read during the call only; the world copies what it keeps, names
- *    included. Pointers handed out live until the next call that changes the world, unless the
- *    call says otherwise.
- *  - A pointer that must be given and is NULL is TALUS_ERROR_INVALID, like any other wrong value;
- *    calls that return no status then return 0 and do nothing. Freeing NULL does nothing.
+ *    talus_last_error() says what is wrong, where, and how to correct it.
+ *  - Pointers passed to a call are read only during the call; the world copies what it keeps, names
+ *    included. Pointers returned by a call are valid until the next call that changes the world,
+ *    unless the call says otherwise.
+ *  - A required pointer that is NULL gives TALUS_ERROR_INVALID, like any other wrong value; calls
+ *    that return no status then return 0 and do nothing. Freeing NULL does nothing.
  *  - A world may be used from one thread at a time; it runs its own threads inside. Different
  *    worlds are independent. The library never prints, never exits and installs no handlers.
- *  - Results do not depend on the number of threads: not by a bit (the `fast` build excepted).
+ *  - Results do not depend on the number of threads, not even in the last bit (except with `fast`).
  */
 #ifndef TALUS_TALUS_H
 #define TALUS_TALUS_H
@@ -58,7 +58,7 @@ TALUS_API const char *talus_features(void);
 
 /* The instruction set that the library's inner loops use: "avx512", "avx2" or "generic". It is the
  * best that the processor has, or the one that the environment variable TALUS_ISA names, chosen
- * once; one that the processor lacks counts for nothing. Results have the same bits with each. */
+ * once; one that the processor lacks is ignored. Results have the same bits with each. */
 TALUS_API const char *talus_instruction_set(void);
 
 /* The last failure on this thread; "" when there was none. One line without an end; several where a
@@ -79,7 +79,7 @@ typedef enum talus_shape_kind {
   TALUS_SPHERE,         /* size = {radius} */
   TALUS_BOX,            /* size = {lx, ly, lz}: edge lengths, centred at the origin */
   TALUS_PLANE,          /* size = {nx, ny, nz, d}: matter where n.x < d; unbounded, so never free */
-  TALUS_CONTAINER,      /* size = {lx, ly, lz}: the same box seen from inside; never free */
+  TALUS_CONTAINER,      /* size = {lx, ly, lz}: a hollow box with thin walls; never free */
   TALUS_ELLIPSOID,      /* size = {a, b, c}: half axes along x, y, z */
   TALUS_CAPSULE,        /* size = {radius, length between the centres of the caps}, along z */
   TALUS_CYLINDER,       /* size = {radius, length}, along z */
@@ -99,7 +99,7 @@ typedef struct talus_shape_def {
   const char *name; /* NULL: unnamed */
   talus_shape_kind kind;
   double size[5];
-  uint32_t open;        /* container: sides that are not there */
+  uint32_t open;        /* container: sides that are missing */
   talus_sides sides;    /* revolved */
   const double *points; /* hull, mesh: triplets x, y, z; clump: quadruplets x, y, z, radius;
                            revolved: pairs z, radius; m */
@@ -114,8 +114,8 @@ typedef struct talus_shape_def {
   double thickness; /* m: a shell, half of it on either side, with the mass of its area; 0: none */
   double rounding;  /* m: contacts are those of the mesh swept by a ball of this radius; mass is not
                        changed by it */
-  /* Mass properties of a clump or a mesh, where they are known better than those of its matter
-   * at one density (a porous stone, say): all three are used where volume > 0. */
+  /* Mass properties of a clump or a mesh, if they differ from those of a homogeneous body of its
+   * shape (a porous stone, for example): all three are used if volume > 0. */
   double volume;      /* m3, of matter at the material's density; 0: from the union */
   talus_dvec3 centre; /* of mass, in the shape's own frame */
   double inertia[6];  /* about that centre, own axes, per kilogram: xx, yy, zz, xy, xz, yz, m2; the
@@ -149,16 +149,16 @@ typedef struct talus_shape_info {
 /* TALUS_ERROR_INVALID names the shape and the value where there is no such shape. */
 TALUS_API talus_status talus_shape_measure(const talus_shape_def *def, talus_shape_info *info);
 
-/* Places x, y, z, one after the other. */
+/* Points x, y, z, one after the other. */
 typedef struct talus_points {
   double *data;
-  size_t count; /* of places: there are three times as many numbers */
+  size_t count; /* of points: there are three times as many numbers */
 } talus_points;
 
-/* The vertices of a mesh file times `scale`, each place once: STL or PLY (text or binary), OBJ, or
- * three numbers a line (.csv, .txt, .xyz), by the ending of the name. TALUS_ERROR_IO where it
- * cannot be read, TALUS_ERROR_FORMAT where it is not what it should be: the message has every
- * mistake (the first ten) with its line and a caret, and *points is empty. */
+/* The vertices of a mesh file times `scale`, each point once: STL or PLY (text or binary), OBJ, or
+ * three numbers a line (.csv, .txt, .xyz), by the suffix of the name. TALUS_ERROR_IO if it cannot
+ * be read, TALUS_ERROR_FORMAT if its content is wrong: the message has every mistake (the first
+ * ten) with its line and a caret, and *points is empty. */
 TALUS_API talus_status talus_points_read(const char *path, double scale, talus_points *points);
 TALUS_API void talus_points_free(talus_points *points);
 
@@ -170,28 +170,28 @@ typedef struct talus_material_def {
   double friction;    /* Coulomb coefficient, >= 0; of a pair: the smaller of the two */
   double restitution; /* 0 ... 1; of a pair: the smaller of the two */
   /* What follows is 0 unless a scene needs it; of a pair, again the smaller of the two. */
-  double static_friction; /* while a contact sticks; 0: as `friction`, otherwise not less */
-  double rolling;         /* m, >= 0: most torque against rolling over the normal force */
-  double spinning;        /* m, >= 0: the same about the normal */
-  double cohesion;        /* N, >= 0: force that it takes to pull two touching bodies apart; ccp and
-                             impulse: it acts until they part by 1/100 of the smaller bounding
-                             radius */
-  double rolling_coefficient; /* >= 0: what it has times the reduced radius of the pair, R =
-                                 1/(1/Ra + 1/Rb) (of balls of the same volume; flat: the other's),
-                                 comes on top of `rolling` */
-  double surface_energy;      /* J/m2, >= 0, of each surface: 4 pi R times it comes on top of
+  double static_friction;     /* while a contact sticks; 0: as `friction`, otherwise not less */
+  double rolling;             /* m, >= 0: largest torque against rolling over the normal force */
+  double spinning;            /* m, >= 0: the same about the normal */
+  double cohesion;            /* N, >= 0: force needed to pull two touching bodies apart; ccp and
+                                 impulse: it acts until the gap is 1/100 of the smaller bounding
+                                 radius */
+  double rolling_coefficient; /* >= 0: this times the reduced radius of the pair, R =
+                                 1/(1/Ra + 1/Rb) (of spheres of the same volume; flat: the other's),
+                                 is added to `rolling` */
+  double surface_energy;      /* J/m2, >= 0, of each surface: this times 4 pi R is added to
                                  `cohesion` (Derjaguin, Muller and Toporov 1975) */
   /* Springs, for talus_solve_def.kind == TALUS_SOLVE_PENALTY. */
   double stiffness; /* linear: N/m, noble: N/sqrt(kg); >= 0, 0: as stiff as the step allows, found
                        in the first step (linear only); of a pair: the smaller that is not 0 */
-  double young;     /* hertz: Pa, >= 0, and > 0 where bodies touch; a pair presses both */
+  double young;     /* hertz: Pa, >= 0, and > 0 where bodies touch; both materials deform */
   double poisson;   /* hertz: -1 < poisson <= 0.5 */
 } talus_material_def;
 
 /* 2600, 0.5, 0; no other law; stiffness 0, young 1e7, poisson 0.3. */
 TALUS_API talus_material_def talus_material_def_default(void);
 
-/* What holds between two materials; members as above. */
+/* Values for contacts between two materials; members as above. */
 typedef struct talus_material_law {
   double friction, restitution, static_friction, rolling, spinning, cohesion;
   double stiffness; /* 0: as above */
@@ -203,7 +203,7 @@ typedef struct talus_material_law {
 typedef enum talus_body_kind {
   TALUS_FREE,     /* moved by forces and contacts */
   TALUS_FIXED,    /* never moves */
-  TALUS_KINEMATIC /* moves as `motion` says, whatever it hits */
+  TALUS_KINEMATIC /* moves as `motion` says; contacts do not change that */
 } talus_body_kind;
 
 /* Directions that a free body may not move in: world axes. */
@@ -245,9 +245,8 @@ typedef struct talus_table {
 
 /* Reads a CSV file whose first line names the columns: time,x,y,z or time,x,y,z,qw,qx,qy,qz or
  * time,displacement or time,angle (rad) or time,degrees; lines beginning with # are skipped.
- * TALUS_ERROR_IO where it cannot be read, TALUS_ERROR_FORMAT where it is not what it
- * should be: the message has every mistake (the first ten) with its line and a caret, and *table is
- * empty. */
+ * TALUS_ERROR_IO if it cannot be read, TALUS_ERROR_FORMAT if its content is wrong: the message has
+ * every mistake (the first ten) with its line and a caret, and *table is empty. */
 TALUS_API talus_status talus_table_read(const char *path, talus_table *table);
 TALUS_API void talus_table_free(talus_table *table);
 
@@ -269,7 +268,7 @@ typedef struct talus_body_info {
 
 /* ---- joints ------------------------------------------------------------------------------ */
 
-/* What a joint holds together, between body a and body b (or the ground). Its axis turns with a. */
+/* What a joint constrains, between body a and body b (or the ground). Its axis is attached to a. */
 typedef enum talus_joint_kind {
   TALUS_JOINT_SPHERICAL,      /* one point */
   TALUS_JOINT_REVOLUTE,       /* one point and the axis: a hinge; free: the angle */
@@ -293,12 +292,12 @@ typedef enum talus_motor_kind {
   TALUS_MOTOR_FORCE     /* target in N m or N */
 } talus_motor_kind;
 
-/* Places and directions are in the world, as the bodies stand when the joint is added. What acts
- * along the free direction (the angle of a hinge, the travel of a slider, the distance of two
- * points): limits, spring, motor; it starts at 0 (a distance: at the distance). It is that of b
- * seen from a: positive where b has turned about `axis` by the right hand, or moved along it, and
- * so are motor targets (speed, position, force or torque on b, the opposite on a) and limits. With
- * a the ground, a positive motor turns b about the axis; with b the ground it turns a backwards. */
+/* Points and directions are in world coordinates, at the time when the joint is added. Limits,
+ * spring and motor act along the free direction (the angle of a hinge, the travel of a slider, the
+ * distance of two points), which starts at 0 (a distance: at its value). It is that of b relative
+ * to a: positive if b has turned about `axis` by the right-hand rule, or moved along it; so are
+ * motor targets (speed, position, force or torque on b, the opposite on a) and limits. If a is the
+ * ground, a positive motor turns b about the axis; if b is the ground it turns a backwards. */
 typedef struct talus_joint_def {
   const char *name; /* unique within the world, or NULL */
   talus_joint_kind kind;
@@ -309,18 +308,18 @@ typedef struct talus_joint_def {
   bool rope;               /* distance: may be shorter, not longer */
   double ratio;            /* gear: turns of b per turn of a, negative where they turn against each
                               other; rack: m per rad */
-  bool about;              /* cylindrical: limits, spring and motor act on the angle, not the way */
-  double low, high;        /* of the free direction, rad or m; -INFINITY, INFINITY: no limit */
-  double restitution;      /* of hitting a limit, 0 ... 1 */
+  bool about;       /* cylindrical: limits, spring and motor act on the angle, not on the travel */
+  double low, high; /* of the free direction, rad or m; -INFINITY, INFINITY: no limit */
+  double restitution;        /* of hitting a limit, 0 ... 1 */
   double stiffness, damping; /* of the spring: N/m and N s/m, or N m/rad and N m s/rad; >= 0 */
-  double rest;               /* where the spring is without force, rad or m; NAN: as it is now */
+  double rest;               /* rest length or angle of the spring, m or rad; NAN: as it is now */
   talus_motor_kind motor;
   double motor_target;
   double motor_max;                      /* N or N m, > 0; INFINITY: without bound */
   double motor_stiffness, motor_damping; /* of a position motor, units as of the spring */
   double break_force, break_torque; /* N, N m: a joint that carries more is gone after the step */
   bool collide;                     /* the two bodies may touch each other */
-  bool assemble; /* anchors and axes need not meet: the first step brings the bodies together */
+  bool assemble; /* anchors and axes need not meet: the first step moves the bodies together */
 } talus_joint_def;
 
 /* Spherical at the origin, about z, nothing acting, unbreakable. */
@@ -362,8 +361,8 @@ typedef enum talus_ellipsoid_method {
   TALUS_ELLIPSOID_CHM_OPM /* the same where the characteristic equation says yes: their method 2 */
 } talus_ellipsoid_method;
 
-/* How triangles of a mesh are found that may meet something. The contacts are the same, bit for
- * bit, but where a mesh is wholly within another. */
+/* How the near triangles of a mesh are found. The contacts are the same, bit for bit, except where
+ * a mesh is wholly within another. */
 typedef enum talus_tree_kind {
   TALUS_TREE_BVH, /* a tree of boxes */
   TALUS_TREE_FLAT /* every triangle: for comparison */
@@ -380,7 +379,7 @@ typedef enum talus_friction_model {
   TALUS_FRICTION_CCP  /* the convex relaxation of Anitescu and Tasora, as published */
 } talus_friction_model;
 
-/* The iteration. All have the same solution; they differ in how fast they come near it. */
+/* The iteration. All have the same solution; they differ in how fast they converge. */
 typedef enum talus_ccp_method {
   TALUS_GAUSS_SEIDEL, /* contact after contact: robust, best for few sweeps */
   TALUS_JACOBI,       /* all contacts at once, as published; slow, needs a short step */
@@ -388,10 +387,10 @@ typedef enum talus_ccp_method {
   TALUS_BB            /* spectral projected gradient (Barzilai-Borwein) */
 } talus_ccp_method;
 
-/* How apgd, bb and jacobi add up impulses by body: the same answer up to rounding. */
+/* How apgd, bb and jacobi sum impulses over each body: the same answer up to rounding. */
 typedef enum talus_reduction {
   TALUS_REDUCTION_AUTO,   /* gather for jacobi, colours otherwise */
-  TALUS_REDUCTION_GATHER, /* each body over its contacts */
+  TALUS_REDUCTION_GATHER, /* each body sums over its contacts */
   TALUS_REDUCTION_SCAN,   /* a reduction buffer and a segmented scan, as published */
   TALUS_REDUCTION_COLOURS /* contact by contact, as Gauss-Seidel sweeps go */
 } talus_reduction;
@@ -399,7 +398,7 @@ typedef enum talus_reduction {
 /* Joints: all at once by a sparse factorisation, around which contacts are iterated, so that long
  * chains, closed loops and very different masses converge; or one after the other like contacts. */
 typedef enum talus_joints_solver {
-  TALUS_JOINTS_AUTO, /* direct, unless joints are so interwoven that factors are large */
+  TALUS_JOINTS_AUTO, /* direct, unless joints form so many loops that factors are large */
   TALUS_JOINTS_DIRECT,
   TALUS_JOINTS_ITERATIVE
 } talus_joints_solver;
@@ -411,7 +410,7 @@ typedef enum talus_solve_kind {
   TALUS_SOLVE_IMPULSE, /* rigid: sequential impulses (docs/theory/impulse.md) */
   TALUS_SOLVE_ELASTIC  /* hard spheres without friction (docs/theory/hard-spheres.md): free bodies
                           are spheres, walls planes, containers, spheres, boxes and revolved; no
-                          joints,  no locks */
+                          joints, no locks */
 } talus_solve_kind;
 
 /* The force of a spring with overlap d. */
@@ -427,49 +426,49 @@ typedef enum talus_spring_law {
 typedef struct talus_solve_def {
   talus_solve_kind kind;
   talus_spring_law law; /* penalty */
-  double reach;         /* noble: m, > 0: how far before touching the force begins */
+  double reach;         /* noble: m, > 0: gap at which the force begins */
   double tangential;    /* linear, noble: tangential over normal stiffness, > 0 */
   talus_ccp_method method;
   talus_friction_model friction;
-  int iterations;        /* usual sweeps (products, for gradient methods) of a step, >= 0 */
-  int iterations_max;    /* most of them, for islands whose residual is above the tolerance and
-                            still falls; < 0: 20 times as many as usual for islands of up to
-                            1,000 rows, twice as many for larger ones */
+  int iterations;        /* sweeps (products, for gradient methods) of a step, >= 0 */
+  int iterations_max;    /* largest number, for islands whose residual is above the tolerance and
+                            still falls; < 0: 20 times `iterations` for islands of up to 1,000
+                            rows, twice for larger ones */
   double tolerance;      /* m/s: stop when the RMS residual is below; 0: always all sweeps; < 0:
                             0.5 % of |gravity| dt (or of a thousandth of the spread of velocities,
                             where that is more), a hundredth of that for up to 1,000 rows */
   bool warm_start;       /* begin with the impulses of the last step */
-  double recovery;       /* share of an overlap that is pushed out in a step, 0 to 1 */
-  double recovery_speed; /* m/s: how fast overlap is pushed out, at most; < 0: a tenth of the
+  double recovery;       /* fraction of an overlap that a step removes, 0 to 1 */
+  double recovery_speed; /* m/s: largest speed at which overlap is removed; < 0: a tenth of the
                             smallest free body's bounding radius in a step */
-  double bounce_speed;   /* m/s: slower impacts do not bounce; < 0: the most of 2 |gravity| dt,
+  double bounce_speed;   /* m/s: slower impacts do not bounce; < 0: the largest of 2 |gravity| dt,
                             |gravity| dt / restitution and 1e-4 of the fastest impact of a chain */
-  talus_joints_solver joints; /* how joints are solved beside contacts */
-  double omega, lambda; /* Jacobi: step and share of the new value; omega * lambda <= 0.3 is safe */
+  talus_joints_solver joints; /* how joints are solved together with contacts */
+  double omega, lambda; /* Jacobi: relaxation, weight of the new value; omega * lambda <= 0.3 */
   talus_reduction reduction;
-  bool islands; /* each group of bodies that touch or are joined is solved by itself, until it
+  bool islands; /* each group of bodies that touch or are joined is solved separately, until it
                    meets the tolerance; false: all contacts as one problem */
-  double slop;  /* m: overlap that is left alone; < 0: |gravity| dt^2, at most 1 % of the smallest
-                   free body's bounding radius */
-  /* Impulse: overlap is taken out of positions, and velocities do not learn of it. */
-  double correction; /* 0 ... 1: share of the overlap beyond `slop` that a step takes out */
-  /* Elastic. bounce_speed means something else here: where restitution is below 1, slower impacts
-   * lose nothing and faster ones part with that at least, so that impacts do not pile up; < 0: 1e-4
-   * of the bodies' RMS speed, or what a hundredth of a step of gravity gives. */
+  double slop; /* m: overlap that is not corrected; < 0: |gravity| dt^2, at most 1 % of the smallest
+                  free body's bounding radius */
+  /* Impulse: overlap is removed by moving positions; velocities do not change. */
+  double correction; /* 0 ... 1: fraction of the overlap beyond `slop` that a step removes */
+  /* Elastic. bounce_speed has another meaning here: if restitution is below 1, slower impacts lose
+   * no energy, and after faster ones bodies separate with at least this speed, so that impacts do
+   * not pile up; < 0: 1e-4 of the bodies' RMS speed, or |gravity| dt / 100. */
   talus_shell shell;
-  talus_response response; /* published: with the hard shell alone */
+  talus_response response; /* published: only with the hard shell */
 } talus_solve_def;
 
-/* Sleep: a group of bodies that touch or are joined, and that rests on something static, is left
- * alone once none of its bodies, nor their surface (spin times bounding radius), was faster than
- * `speed` for `time`. It then has no velocity, does not move by a bit, and costs next to nothing.
- * It wakes, all of it and before the step is solved, when an awake or moving body comes near enough
+/* Sleep: a group of bodies that touch or are joined, and that rests on something static, falls
+ * asleep once none of its bodies, nor their surface (spin times bounding radius), was faster than
+ * `speed` for `time`. It then has no velocity, does not move by a bit, and costs almost nothing.
+ * It wakes as a whole, before the step is solved, when an awake or moving body comes near enough
  * to touch it, when a body it touches is removed or placed elsewhere, when one of its bodies is
  * given a pose, velocity, force or torque, and when gravity, materials or ignored groups are
  * changed. */
 typedef struct talus_sleep_def {
-  double speed; /* m/s; 0: nobody sleeps. Should be well above solve.tolerance */
-  double time;  /* s, >= 0; a step at least */
+  double speed; /* m/s; 0: no body sleeps. Should be well above solve.tolerance */
+  double time;  /* s, >= 0; at least one step */
 } talus_sleep_def;
 
 /* What becomes of a body whose centre leaves the domain. */
@@ -478,34 +477,34 @@ typedef enum talus_outside { TALUS_OUTSIDE_STOP, TALUS_OUTSIDE_REMOVE } talus_ou
 typedef struct talus_domain_def {
   bool enabled;
   talus_box box;
-  bool periodic[3]; /* x, y, z: what leaves on one side comes in on the other */
+  bool periodic[3]; /* x, y, z: a body that leaves on one side enters on the other */
   talus_outside outside;
 } talus_domain_def;
 
-/* What ends a run where talus_world_def.strict says so, and is a warning in the log otherwise. */
+/* What ends a run if talus_world_def.strict says so, and is a warning in the log otherwise. */
 enum {
   TALUS_STRICT_SINKING = 1,    /* a body passed through a wall, or sank deeper than half its size */
-  TALUS_STRICT_UNCONVERGED = 2 /* a step whose contacts the solver did not get right */
+  TALUS_STRICT_UNCONVERGED = 2 /* the solver did not converge in a step */
 };
 
 /* Finished log lines, without newline at the end. level: 0 error, 1 warning, 2 info, 3 debug. A
- * warning about a scene file may have two more lines within: the one it means, and a caret. Called
- * on the thread of the call that has something to tell, in the middle of it: calls that change the
- * world return TALUS_ERROR_BUSY from there (talus_world_destroy does nothing), those that take a
- * const world are fine. */
+ * warning about a scene file may have two more lines: the line in question, and a caret. The
+ * function is called in the middle of a library call, on its thread: calls that change the world
+ * return TALUS_ERROR_BUSY from there (talus_world_destroy does nothing); those that take a const
+ * world are allowed. */
 typedef void talus_log_fn(void *context, int level, const char *line);
 
 typedef struct talus_world_def {
   talus_vec3 gravity; /* m/s2 */
   double dt;          /* s, the fixed step */
-  int substeps; /* 1 ... 1000: solver, joints and motion go by dt / substeps, pairs and contact
-                   points are found once in dt and ride on their bodies meanwhile; 1 with
+  int substeps; /* 1 ... 1000: each step finds pairs and contact points once, then solves and moves
+                   this many times by dt / substeps; contact points move with their bodies; 1 with
                    penalty, elastic and steps of events */
   talus_step_kind step;
   talus_broad_kind broad;
-  double skin; /* m: pairs are found within this much more and kept until boxes have moved by about
-                  half of it; results are the same. 0: pairs are found in every step; < 0: how much
-                  is chosen from how boxes move */
+  double skin; /* m, Verlet distance: pairs are searched within it and kept until boxes have moved
+                  by about half of it; results are the same. 0: pairs are found in every step; < 0:
+                  chosen from the motion of boxes */
   talus_narrow_def narrow;
   talus_solve_def solve;
   double margin; /* m: contacts are found up to this gap; < 0: from speed and dt */
@@ -519,8 +518,8 @@ typedef struct talus_world_def {
 
 /* gravity (0, 0, -9.81), dt 1 ms, substeps 1, broad auto, narrow newton, ccp with ncp friction, 50
  * sweeps, automatic tolerance, warm start, recovery, islands (penalty: linear, tangential 2/7,
- * reach 1 mm; slop |gravity| dt^2, impulse: correction 0.2), nobody sleeps (but sleep.time is 0.5
- * s), no domain, nothing strict. */
+ * reach 1 mm; slop |gravity| dt^2, impulse: correction 0.2), no sleep (but sleep.time is 0.5 s), no
+ * domain, nothing strict. */
 TALUS_API talus_world_def talus_world_def_default(void);
 
 typedef struct talus_world talus_world;
@@ -537,13 +536,13 @@ TALUS_API talus_status talus_world_get_shape(const talus_world *world, size_t i,
 TALUS_API talus_status talus_world_add_material(talus_world *world, const talus_material_def *def,
                                                 talus_material *material);
 
-/* All laws between two materials (or within one), where the smaller of the two is not right. Start
- * from talus_world_get_material_law and change what differs. */
+/* All laws between two materials (or of one with itself), where the smaller of the two values is
+ * not right. Start from talus_world_get_material_law and change what differs. */
 TALUS_API talus_status talus_world_set_material_law(talus_world *world, talus_material a,
                                                     talus_material b,
                                                     const talus_material_law *law);
 
-/* What holds between two materials now. */
+/* The present values for contacts between two materials. */
 TALUS_API talus_status talus_world_get_material_law(const talus_world *world, talus_material a,
                                                     talus_material b, talus_material_law *law);
 
@@ -610,10 +609,10 @@ TALUS_API talus_status talus_joint_set_motor(talus_world *world, talus_joint joi
 
 /* ---- loads over time --------------------------------------------------------------------- */
 
-/* Courses: rows of a time [s] and what holds then, times rising; straight in between, held before
- * the first row and after the last. From then on every step sets the load anew: that of the middle
- * of the step, of a speed that of its end. No rows: the load stays as it is. A course ends with its
- * body or joint. */
+/* Courses: rows of a time [s] and the values at that time, in the order of time; linear in between,
+ * constant before the first row and after the last. Every step then sets the load to its value in
+ * the middle of the step (a speed: at its end). No rows: the load stays as it is. A course ends
+ * with its body or joint. */
 typedef enum talus_load { TALUS_LOAD_FORCE, TALUS_LOAD_TORQUE } talus_load;
 
 /* Rows of time, x, y, z: N at the centre of mass, or N m, world frame. */
@@ -645,22 +644,22 @@ typedef struct talus_press_def {
 TALUS_API talus_status talus_body_press(talus_world *world, talus_body body,
                                         const talus_press_def *def);
 
-/* Brings bodies together where joints' frames do not meet: least squares by Gauss-Newton, in which
- * heavy bodies move less. *apart (may be NULL) is what is left, m. TALUS_ERROR_INVALID with the
- * joint and the distance where they cannot meet. */
+/* Moves bodies until the frames of their joints meet: least squares by Gauss-Newton, in which heavy
+ * bodies move less. *apart (may be NULL) is the remaining distance, m. TALUS_ERROR_INVALID with the
+ * joint and the distance if they cannot meet. */
 TALUS_API talus_status talus_world_assemble(talus_world *world, double *apart);
 
 /* Takes n fixed steps. Stops at the first that fails: TALUS_ERROR_DIVERGED, TALUS_ERROR_DOMAIN or
  * TALUS_ERROR_UNSUPPORTED with the body, the time and its last contacts in the message, or the
  * joint for which the step is too long and a dt that would do; the state is then the one before
- * that step. TALUS_ERROR_STRICT: what `strict` forbids has happened; that step was taken. */
+ * that step. TALUS_ERROR_STRICT: something that `strict` forbids happened; that step was taken. */
 TALUS_API talus_status talus_world_step(talus_world *world, uint64_t n);
 
-/* Where steps look whether to go on: as soon as *interrupt is not 0 (set by a signal handler or
- * another thread) talus_world_step returns TALUS_INTERRUPTED, in the middle of a step too. That
- * step is then not taken at all, and stepping goes on bit for bit once *interrupt is 0 again. The
- * pointer is kept: it must live as long as the world, or until another one is given; NULL: nobody
- * interrupts. A crowd of a million bodies looks several times a second, whatever it is at. */
+/* Interrupts steps: as soon as *interrupt is not 0 (set by a signal handler or another thread)
+ * talus_world_step returns TALUS_INTERRUPTED, in the middle of a step too. That step is then not
+ * taken at all, and stepping continues bit for bit once *interrupt is 0 again. The pointer is kept:
+ * it must be valid as long as the world, or until another one is given; NULL: no interrupts. Worlds
+ * of a million bodies check it several times a second. */
 TALUS_API talus_status talus_world_set_interrupt(talus_world *world, const volatile int *interrupt);
 
 /* ---- what happened ----------------------------------------------------------------------- */
@@ -700,12 +699,12 @@ typedef struct talus_report {
   double critical_dt;   /* s: of the stiffest pair; 0 where no step of penalty was taken */
   double overlap_max;   /* m: the deepest overlap of the last step's contacts; 0 where none is */
   double overlap_share; /* the largest share of the smaller bounding radius of the two bodies */
-  /* Bodies that passed through a wall or were deeper in another than half their least width, since
-   * the world was made, and the uid of the first; each is told of once, in the log. */
+  /* Bodies that passed through a wall or were deeper in another than half their smallest width,
+   * since the world was made, and the uid of the first; the log reports each once. */
   uint64_t sunk, sunk_first;
-  /* Contacts of an island must not give energy to its bodies, in the frame of the walls. Sums since
-   * the start, of ccp and impulse; islands with joints are not looked at. */
-  double made_energy; /* J that contacts gave nevertheless, beyond rounding */
+  /* Contacts of an island must not create energy, in the frame of the walls. Sums since the start,
+   * of ccp and impulse; islands with joints are not checked. */
+  double made_energy; /* J that contacts created nevertheless, beyond rounding */
   uint64_t
       energy_corrections; /* islands and steps in which impulses were cut so that they give none */
   /* Steps in which the RMS residual of some island ended above both |gravity| dt and a hundredth of
@@ -722,14 +721,16 @@ typedef struct talus_report {
    */
   uint64_t collisions;
   double virial;
-  size_t outside; /* bodies whose centre is behind a wall now */
-  uint64_t hasty; /* steps of the hard shell that were too long for the bodies' speed */
+  size_t outside;     /* bodies whose centre is behind a wall now */
+  uint64_t hasty;     /* steps of the hard shell that were too long for the bodies' speed */
+  double zone_energy; /* J: potential of the forces of zones at the end of the last step */
+  double zone_work;   /* J, sum since the world was made: what they gave to free bodies */
 } talus_report;
 
 TALUS_API talus_status talus_world_report(talus_world *world, talus_report *report);
 
-/* Sum mod 2^64 of a hash of each body's uid and state: equal states have equal hashes whatever
- * the order of bodies or the number of threads. 0 where the state could not be had. */
+/* Sum mod 2^64 of a hash of each body's uid and state: equal states have equal hashes, whatever
+ * the order of bodies or the number of threads. 0 if the state is not available. */
 TALUS_API uint64_t talus_world_hash(const talus_world *world);
 
 TALUS_API double talus_world_time(const talus_world *world);
@@ -749,10 +750,10 @@ typedef struct talus_contact {
 /* Copies at most `capacity` contacts of the last step in canonical order; *count is how many there
  * are. contacts may be NULL to ask for the count.
  *
- * Contacts are laid out when somebody looks: this call, talus_world_report, talus_world_save,
- * talus_world_write_contacts and calls that change bodies can return TALUS_ERROR_MEMORY for that,
- * having changed nothing; once there is memory they do it. Where a step failed for want of memory
- * they may be lost: these calls then fail until a step goes well. */
+ * Contacts are put together on demand: this call, talus_world_report, talus_world_save,
+ * talus_world_write_contacts and calls that change bodies can return TALUS_ERROR_MEMORY for that
+ * and then change nothing; they work once there is memory. If a step failed for lack of memory
+ * contacts may be lost: these calls then fail until a step succeeds. */
 TALUS_API talus_status talus_world_contacts(const talus_world *world, talus_contact *contacts,
                                             size_t capacity, size_t *count);
 
@@ -794,10 +795,10 @@ typedef struct talus_view {
 TALUS_API talus_status talus_view_map(talus_world *world, talus_field field, int access,
                                       talus_view *view);
 
-/* Hands the array back. What was written wakes bodies: velocities and spins those that have one
- * now, anything else all. Written values that are not finite are refused with the body's name, and
- * the view stays mapped so that they can be mended. TALUS_ERROR_STALE: it is not mapped in this
- * world (any longer). */
+/* Returns the array. Written data wake bodies: velocities and spins those that now have one, other
+ * data all bodies. Written values that are not finite are refused with the body's name, and the
+ * view stays mapped so that they can be corrected. TALUS_ERROR_STALE: it is not, or no longer,
+ * mapped in this world. */
 TALUS_API talus_status talus_view_unmap(talus_world *world, talus_view *view);
 
 /* ---- flow: bodies that come and go, and what is measured on the way ------------------------ */
@@ -955,12 +956,12 @@ typedef struct talus_probe_values {
   double counts[TALUS_PROBE_SIZES + 1]; /* below the first of the sizes, ..., from the last on */
 } talus_probe_values;
 
-/* *probe (may be NULL) is its number, from 0 in the order they are added. */
-/* What the sink removes is owed by the emitter, which emits it as soon as there is room, besides
- * what is due by its rate: removed = emitted again + owed, always. Both are named. */
+/* The emitter emits the bodies that the sink removes as soon as there is room, in addition to those
+ * of its rate: removed = emitted again + owed, always. Both are given by name. */
 TALUS_API talus_status talus_world_recycle(talus_world *world, const char *sink,
                                            const char *emitter);
 
+/* *probe (may be NULL) is its number, from 0 in the order they are added. */
 TALUS_API talus_status talus_world_add_probe(talus_world *world, const talus_probe_def *def,
                                              uint32_t *probe);
 TALUS_API talus_status talus_probe_read(talus_world *world, uint32_t probe,
@@ -968,7 +969,8 @@ TALUS_API talus_status talus_probe_read(talus_world *world, uint32_t probe,
 
 /* ---- files (where HDF5 is built in) ------------------------------------------------------- */
 
-/* The whole world, so that stepping goes on bit for bit. Written aside, flushed and renamed. */
+/* The whole world, so that stepping continues bit for bit. Written as PATH.part, flushed, renamed.
+ */
 TALUS_API talus_status talus_world_save(talus_world *world, const char *path);
 TALUS_API talus_status talus_world_load(const char *path, talus_world **world);
 

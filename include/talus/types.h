@@ -80,17 +80,18 @@ typedef struct talus_motion {
   bool is_smooth;  /* by cubics with a steady velocity, instead of straight from row to row */
   talus_vec3 axis; /* of a table along or about it; need not be unit */
   /* A belt or a roller: velocity and spin (world axes, about the centre of mass) are those of the
-   * surface, and the body stays where it is. They must run along the surface everywhere: of planes
-   * a velocity in the plane and a spin about its normal, of spheres any spin, of cylinders,
-   * capsules and cones a spin about their own axis. Of the rest from_time and until count; no
-   * motion that is not of the surface may follow as `next`, and only spheres may turn beside it. */
+   * surface, and the body stays where it is. They must be tangential everywhere: for planes a
+   * velocity in the plane and a spin about its normal, for spheres any spin, for cylinders,
+   * capsules and cones a spin about their own axis. Of the other members only from_time and until
+   * are used; only motions of the surface may follow as `next`, and only spheres may also rotate.
+   */
   bool is_surface;
   const struct talus_motion *next; /* NULL: none */
 } talus_motion;
 
 /* Elastic: when two bodies collide. */
 typedef enum talus_shell {
-  TALUS_SHELL_SOFT, /* when they come to touch, in the order of time */
+  TALUS_SHELL_SOFT, /* when they touch, in the order of time */
   TALUS_SHELL_HARD  /* at the start of a step in which they overlap, as published: of collisions
                        with relative speed u the share (u dt / s)^2 / 3 is missed (published: a
                        quarter of that), s: the sum of their radii */
@@ -98,16 +99,16 @@ typedef enum talus_shell {
 
 /* Elastic, hard shell: what a collision does. */
 typedef enum talus_response {
-  TALUS_RESPONSE_SYMMETRIC, /* equal and opposite impulses, until nobody who overlaps approaches */
-  TALUS_RESPONSE_PUBLISHED  /* each body from velocities before the step, the last of its targets
-                               wins: as published, keeps neither momentum nor energy */
+  TALUS_RESPONSE_SYMMETRIC, /* equal and opposite impulses, until no overlapping pair approaches */
+  TALUS_RESPONSE_PUBLISHED  /* each body from velocities before the step, the last of its partners
+                               counts: as published, conserves neither momentum nor energy */
 } talus_response;
 
 /* How time advances. */
 typedef enum talus_step_kind {
   TALUS_STEP_FIXED, /* every body by dt */
   TALUS_STEP_EVENT  /* from collision to collision, exact also under gravity; dt is the grid on
-                       which the world can be looked at. With TALUS_SOLVE_ELASTIC alone */
+                       which the state can be read. Only with TALUS_SOLVE_ELASTIC */
 } talus_step_kind;
 
 /* Sides of a container that `open` leaves out. */

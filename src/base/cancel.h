@@ -1,8 +1,8 @@
-/* Giving up in the middle: somebody outside (a signal handler, another thread) sets a number, and
- * whoever works for long looks at it now and then.
+/* Cancelling long work: a signal handler or another thread sets a number, and long loops check it
+ * from time to time.
  *
- * What was seen once stays seen until the next beginning, even if the number is 0 again: a loop
- * that was left has left its work half done, and whoever comes after it must know. */
+ * A cancellation that was seen once stays in effect until the next start, even if the number is 0
+ * again: a loop that stopped has left its work half done, and the code after it must know. */
 #ifndef TL_BASE_CANCEL_H
 #define TL_BASE_CANCEL_H
 

@@ -256,7 +256,7 @@ static const char *read_exponent(const char *at, const char *end, decimal *found
   return at;
 }
 
-/* What is longer than any double needs by far is no number. */
+/* What is longer than any double needs by far is not a number. */
 static tl_number_kind read_slowly(tl_span word, double *value) {
   char text[1100];
   if (word.length >= sizeof text)

@@ -1,13 +1,13 @@
-/* Files of lines that stand beside a scene: meshes, tables of motions, tables of bodies.
+/* Text files that a scene refers to: meshes, tables of motions, tables of bodies.
  *
- * One reader for all of them: it knows where it is, hands out words or cells, and collects what is
- * wrong, so that all mistakes of a file come at once, each with its line and a caret. A parser says
- * tl_input_wrong() and goes on with the next line; tl_input_close() makes one message of it:
+ * One reader for all of them: it tracks line and column, returns words or cells, and collects
+ * mistakes, so that all mistakes of a file are reported at once, each with its line and a caret. A
+ * parser calls tl_input_wrong() and goes on with the next line; tl_input_close() makes one message:
  *
  *   way.csv:3:1: time 0 s is not after 0 s, that of the row before; the times must rise
  *     0,1
  *     ^
- *   way.csv:7:3: `zero` in column `angle` is no number
+ *   way.csv:7:3: `zero` in column `angle` is not a number
  *     1,zero
  *       ^
  */
@@ -43,8 +43,8 @@ typedef TL_ARRAY(char) tl_bytes;
 
 #define TL_INPUT_MOST ((size_t)1 << 30) /* bytes of a mesh or table */
 
-/* Opens a plain file to be read; NULL, with the reason in why ("PATH: is a FIFO; expected a plain
- * file"), for all else: nobody waits for a FIFO, or reads a device that has no end. */
+/* Opens a plain file for reading. NULL, with the reason in why ("PATH: is a FIFO; expected a plain
+ * file"), for anything else: a FIFO could block, and a device may have no end. */
 FILE *tl_input_file(const char *path, char *why, size_t size);
 
 /* The whole of a plain file, to be freed in every case; TALUS_ERROR_IO where that is not possible,
@@ -58,8 +58,8 @@ talus_status tl_input_open(tl_input *in, const char *path, const char *bytes, si
  * mistakes as the message, or TALUS_OK. */
 talus_status tl_input_close(tl_input *in, talus_status status);
 
-/* Puts down a mistake of the line under way; the parser goes on. `place` is where the caret goes,
- * within that line; NULL: the line is named and not shown (the end of the file, say). */
+/* Records a mistake in the current line; the parser goes on. `place` is where the caret goes,
+ * within that line; NULL: the line is named but not shown (for example at the end of the file). */
 void tl_input_wrong(tl_input *in, const char *place, const char *fmt, ...) TL_PRINTF(3, 4);
 
 /* To the beginning of the next line; false at the end of the file. */
@@ -70,7 +70,7 @@ bool tl_input_find_line(tl_input *in, bool comments);
 const char *tl_input_line_end(const tl_input *in); /* without blanks before it */
 
 /* The next word of the line; empty at its end. Commas separate as blanks do. A zero byte is a word
- * by itself, which nobody expects. */
+ * by itself, which no parser accepts. */
 tl_span tl_input_word(tl_input *in);
 
 /* The next cell, between commas, without blanks around it. *last: no comma follows; the line's end

@@ -14,8 +14,8 @@ typedef enum tl_isa {
 } tl_isa;
 
 /* The best that the processor has, or the one that the environment names: TALUS_ISA=avx512, avx2 or
- * generic. A word that is none of these, or names what the processor lacks, counts for nothing
- * here; the command refuses it. */
+ * generic. A word that is none of these, or names a set that the processor lacks, is ignored here;
+ * the command refuses it. */
 tl_isa tl_isa_now(void);
 
 /* Whether this processor has it, and this library was built for it. */

@@ -1,9 +1,9 @@
-/* All threads or one: whichever was faster lately.
+/* All threads or one: whichever was faster recently.
  *
- * Threads that wait for each other cost more than they bring where a step is short, and far more
- * where other programs want the same cores: a worker that is not running holds up all the others,
- * at every one of some hundred barriers. Neither is known beforehand, so both ways are tried, and
- * the faster is kept; the other is tried again as often as a hundredth of the time pays for.
+ * If a step is short, threads that wait for each other cost more time than they save, and far more
+ * if other programs use the same cores: a thread that is not running delays all others at each of
+ * some hundred barriers. This is not known in advance, so both ways are tried and the faster is
+ * kept; trying the other way again takes at most a hundredth of the time.
  *
  * Results have the same bits either way (base/parallel.h), so that clocks may decide. */
 #ifndef TL_BASE_PACE_H
@@ -27,8 +27,8 @@ typedef struct tl_pace {
 /* Whether the next step is for one thread. */
 bool tl_pace_is_alone(const tl_pace *pace);
 
-/* That step took `seconds` for so much work (any unit; what steps of the same kind have about twice
- * as much of when they take twice as long). */
+/* That step took `seconds` for so much work (in any unit to which the time of similar steps is
+ * about proportional). */
 void tl_pace_tell(tl_pace *pace, double work, double seconds);
 
 /* False where TALUS_PACE=off: always all threads, for tests and for comparisons. */

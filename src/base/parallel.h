@@ -3,7 +3,7 @@
  * Rules that make results independent of the number of threads:
  *  - a loop body writes only to what belongs to its own indices;
  *  - a sum that is reported goes through a tally, number by number (base/tally.h): it depends on
- *    the numbers alone, and so neither on threads nor on how bodies are dealt out;
+ *    the numbers alone, neither on threads nor on how bodies are divided among them;
  *  - a sum that only decides may run over fixed blocks of TL_BLOCK elements, in order within
  *    a block and through a tally across blocks. */
 #ifndef TL_BASE_PARALLEL_H
@@ -29,8 +29,8 @@ static inline tl_par tl_par_if(const tl_par *par, bool is_worth_it) {
 /* Cores this process may use. */
 int tl_par_default_threads(void);
 
-/* Whether fewer threads could be started than were asked for, anywhere in this process: loops then
- * go on with those that there are, to the same bits. */
+/* Whether fewer threads could be started than requested, anywhere in this process. Loops then run
+ * on those that were started, with the same bits. */
 bool tl_par_is_short(int *wanted, int *got);
 
 typedef void tl_range_fn(void *context, size_t begin, size_t end);

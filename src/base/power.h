@@ -1,10 +1,10 @@
 /* exp, expm1, log, asinh, pow, cbrt, hypot and gamma of doubles, to less than one last bit, with
  * the same bits on every machine and on a device.
  *
- * A logarithm is that of the nearest of 93 numbers, from a table, and a polynomial of how far off
- * that is, as a pair of 68 bits and more (Tang 1990), so that a power loses nothing by the largest
- * exponent. exp takes its argument to within ln 2/64 of a multiple of ln 2/32 (Cody and Waite 1980,
- * Tang 1989). tests/test_elementary.c measures them; scripts/make-elementary made the tables. */
+ * A logarithm is that of the nearest of 93 numbers in a table plus a polynomial of the difference,
+ * as a pair of at least 68 bits (Tang 1990), so that pow stays exact for the largest exponents. exp
+ * reduces its argument to within ln 2/64 of a multiple of ln 2/32 (Cody and Waite 1980, Tang 1989).
+ * tests/test_elementary.c measures the errors; scripts/make-elementary made the tables. */
 #ifndef TL_BASE_POWER_H
 #define TL_BASE_POWER_H
 

@@ -11,8 +11,8 @@ size_t tl_character(const unsigned char *p, const unsigned char *end, uint32_t *
 /* What a terminal would not show as it is; tabs and ends of lines are not among them. */
 bool tl_is_control(uint32_t code);
 
-/* Likewise, and what turns the direction of writing or breaks lines where nobody sees it: text that
- * reads as something else than it is (Boucher and Anderson 2021, "Trojan Source"). */
+/* Likewise, and characters that change the direction of writing or break lines invisibly, so that a
+ * text reads differently from what it is (Boucher and Anderson 2021, "Trojan Source"). */
 bool tl_is_hidden(uint32_t code);
 
 /* A copy in which such characters, and bytes that are none, are written as \x1b or \u202e; tabs and

@@ -1,4 +1,4 @@
-/* One door to SIMD: W lanes of talus_real side by side, as many as a register of the instruction
+/* The only interface to SIMD: W lanes of talus_real, as many as a register of the instruction
  * set holds and at most eight, for files that are compiled once for each set (base/isa.h).
  *
  *              avx512  avx2  generic
@@ -9,8 +9,8 @@
  * operation is fused or reordered, so the bits are those of scalar code. Data lie in groups of
  * eight (TL_SIMD_GROUP), whatever W is: a loop takes lanes 0 to W - 1 of a group, then the next W.
  *
- * Whoever includes this must be in a file whose name ends in the instruction set, or in a header
- * for such files alone. */
+ * Only files whose name ends in the instruction set, and headers for such files, may include this.
+ */
 #ifndef TL_BASE_SIMD_H
 #define TL_BASE_SIMD_H
 

@@ -1,9 +1,8 @@
 /* Status and message: every function that can fail returns talus_status and, on failure, has
  * left a text for talus_last_error(): one line, or several where a file has several mistakes
  * (base/input.h). The text is thread-local, so it is set where the
- * failure is noticed, in serial code; parallel loops record an index and report afterwards (what a
- * loop that only looks has set on its own thread is not seen: the failure is found again in serial
- * code). */
+ * failure is noticed, in serial code. Parallel loops record an index and report afterwards: a text
+ * that a loop sets on its own thread is not seen, so the failure is found again in serial code. */
 #ifndef TL_BASE_STATUS_H
 #define TL_BASE_STATUS_H
 

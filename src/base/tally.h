@@ -1,5 +1,5 @@
-/* Sums whose last bit does not depend on the order in which numbers are added, nor on who added
- * them: many threads, in an order that may be another one after a restart.
+/* Sums whose last bit depends neither on the order in which numbers are added nor on the thread
+ * that adds them; both may differ after a restart.
  *
  * A number is cut into four parts, multiples of a unit and of 2^-40, 2^-80 and 2^-120 units, and
  * the parts are added without rounding. The unit is a power of 2^40, the least one that the largest

@@ -1,11 +1,11 @@
 /* sin, cos, tan, asin, acos, atan and atan2 of a double, for every argument, to less than one last
- * bit. The C library's differ from one machine to the next, where it chooses by processor; these
- * have the same bits everywhere, on a device as well.
+ * bit. Those of the C library differ between machines, because it chooses variants by processor;
+ * these have the same bits everywhere, on a device as well.
  *
- * Angles are taken to within pi/4 of a multiple of pi/2 as a pair: by pi/2 in pieces (Cody and
- * Waite 1980), large ones by the bits of 2/pi (Payne and Hanek 1983); polynomials do the rest.
- * Inverse functions turn the vector (x, y) back by the nearest of 17 known angles, as a pair
- * (Tang 1990), and add what is left. tests/test_elementary.c measures them.
+ * Angles are reduced to within pi/4 of a multiple of pi/2, as a pair: with pi/2 in pieces (Cody and
+ * Waite 1980), large ones with the bits of 2/pi (Payne and Hanek 1983); then come polynomials.
+ * Inverse functions rotate the vector (x, y) back by the nearest of 17 known angles, as a pair
+ * (Tang 1990), and add the remaining angle. tests/test_elementary.c measures the errors.
  * scripts/make-elementary made the tables. */
 #ifndef TL_BASE_TRIG_H
 #define TL_BASE_TRIG_H

@@ -5,12 +5,12 @@
  * level can then overlap only if their cells are neighbours: each box looks at half of the 27 cells
  * around it, so that a pair is met once. Cells are numbered with x fastest, so the three
  * x-neighbours of a row are one run of the sorted boxes: the own row forward and four more rows. A
- * box also looks through every finer level, at the cells that boxes touching it could be in. What
- * is unbounded, or so large that it would look at nearly everything, is in a list of its own
- * (`wide`) which everything is tested against.
+ * box also searches every finer level, in the cells of boxes that could touch it. Boxes that are
+ * unbounded, or so large that they would search nearly everything, are in a separate list (`wide`),
+ * which is tested against all boxes.
  *
- * Any map from coordinate to cell that never decreases keeps this true, so far-out boxes are simply
- * clamped into the border cells, and a box that flew away does not make the grid coarse.
+ * This holds for any monotone map from coordinate to cell. So boxes far outside are simply clamped
+ * into the border cells, and a body that flew away does not make the grid coarse.
  *
  * Steps: size classes -> levels (bins_levels.c); grid of each level, cells, sort (bins.c); search,
  * once to count and once to write (bins_search.c). All of it is independent of the number of

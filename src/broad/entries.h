@@ -1,11 +1,11 @@
 /* Entries: what kdtree, cells, sweep and bvh put into their structures (private to src/broad).
  *
- * An entry is a box at home. A box that reaches over a periodic edge has an entry more for each
- * combination of the edges it reaches over, moved down by a period there, so that a structure need
- * know nothing of periods. Two boxes may then meet as several pairs of entries, of which only one
- * counts: per axis, without moving if that will do; else with b moved, else with a moved. Boxes of
+ * An entry is a box within the domain. A box that crosses periodic edges has one more entry for
+ * each combination of these edges, moved down by a period there, so that the structures need not
+ * know periods. Two boxes may then meet as several pairs of entries, of which only one counts: per
+ * axis, the pair without a shift if it overlaps; else with b moved, else with a moved. Boxes of
  * unbounded bodies, and a few that are about as large as the whole scene, are not entries: they are
- * in a list of their own (`wide`), which everything is tested against. */
+ * in a separate list (`wide`), which is tested against all boxes. */
 #ifndef TL_BROAD_ENTRIES_H
 #define TL_BROAD_ENTRIES_H
 

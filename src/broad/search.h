@@ -1,8 +1,8 @@
 /* A search in blocks, whose pairs come out in the order of the blocks (private to src/broad).
  *
- * How many pairs a block will find is not known before. Each block has a little room to write them
- * into; how much, a trial of a few blocks tells. Then all find their place in the result, blocks
- * are copied there, and the few that found more than fitted are searched once more. */
+ * The number of pairs of a block is not known in advance. Each block has a small buffer, whose size
+ * comes from a trial of a few blocks. Then the position of each block in the result is known, the
+ * buffers are copied there, and the few blocks whose buffer was too small are searched again. */
 #ifndef TL_BROAD_SEARCH_H
 #define TL_BROAD_SEARCH_H
 

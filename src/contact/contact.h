@@ -6,8 +6,8 @@
 #include "crowd/contacts.h"
 #include "crowd/crowd.h"
 
-/* Tiles: bodies cut into groups that lie close together, so that the bodies of one fit a core's own
- * cache while it sweeps over all their contacts. */
+/* Tiles: groups of bodies that are close together in space, so that the bodies of a tile fit into a
+ * core's own cache while it sweeps over all their contacts. */
 typedef struct tl_tiles {
   const uint32_t *of; /* by slot: the tile of a movable body, TL_NONE for one that contacts cannot
                          move; NULL: no tiles, and flags say what is movable */
@@ -20,9 +20,9 @@ typedef struct tl_tiles {
  * the k-th contacts of a colour's bundles then make a colour of their own.
  *
  * Every tile has colours of its own, for the contacts that touch no movable body of another tile:
- * tiles can be worked on at the same time, each by one thread. Behind them come the colours of
- * contacts between tiles. A `serial` colour holds what did not find room, and must be worked on one
- * contact after the other. */
+ * tiles can be swept at the same time, each by one thread. After them come the colours of contacts
+ * between tiles. A `serial` colour holds the contacts that found no other colour; they must be
+ * swept one after the other. */
 typedef struct tl_colours {
   uint32_t *order; /* contact indices, by colour and within it in canonical order (arena) */
   uint32_t *start; /* count + 1 offsets into order (arena) */
@@ -31,9 +31,8 @@ typedef struct tl_colours {
   size_t tiles, count;
 } tl_colours;
 
-/* The bodies of a contact in 8 bytes, instead of the line of memory or two that a contact takes:
- * slots, with TL_END_FIXED where contacts cannot move the body. Both TL_NONE: there is no work to
- * do. */
+/* The bodies of a contact in 8 bytes, because a contact itself takes one or two cache lines: slots,
+ * with TL_END_FIXED if contacts cannot move the body. Both TL_NONE: there is no work to do. */
 #define TL_END_FIXED 0x80000000u
 
 talus_status tl_contact_colour(const tl_crowd *crowd, const tl_contacts *contacts, tl_tiles tiles,

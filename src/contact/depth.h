@@ -1,12 +1,12 @@
-/* How deep bodies overlap, and which of them are where they cannot have got by touching: a reading
- * of contact sets that changes nothing. */
+/* How deep bodies overlap, and which of them sank into or passed through another one. This only
+ * reads contact sets. */
 #ifndef TL_CONTACT_DEPTH_H
 #define TL_CONTACT_DEPTH_H
 
 #include "contact/contact.h"
 
-/* Half the least width of each shape at scale 1, m: what a body may sink by, at most. And what
- * spares a look at most bodies: bounds that hold for all that were ever there. */
+/* Half the smallest width of each shape at scale 1, m: the depth at which a body counts as sunk.
+ * And bounds over all bodies so far, with which most bodies need not be checked one by one. */
 typedef struct tl_widths {
   talus_real *data;
   size_t count, capacity;
@@ -16,7 +16,7 @@ typedef struct tl_widths {
   talus_real least_ball; /* m: least radius of a bounding sphere */
 } tl_widths;
 
-/* Looks at shapes and bodies that have come since the last call. */
+/* Takes in shapes and bodies that were added since the last call. */
 talus_status tl_widths_update(const tl_model *model, tl_widths *widths);
 
 /* Where bodies are at the end of a step, and how they came there; rows are slots. */

@@ -1,15 +1,16 @@
-/* History: what a contact of this step has from the contact of the same key in the last one.
+/* History: what a contact of this step takes over from the contact of the same key in the last one.
  *
- * `before` is the set of the last step, and nobody writes to it; `after` is the set of this step.
- * A step that fails, or is tried again, starts from the same contacts. Whoever owns the two sets
- * swaps them when a step has gone well.
+ * `before` is the set of the last step, which is only read; `after` is the set of this step. A step
+ * that fails, or is tried again, starts from the same contacts. The owner of the two sets swaps
+ * them when a step has succeeded.
  *
- * What is carried are the fields with the flag CARRIED (crowd/fields.h); a contact whose key is
- * new has 0 there, but for its impulse: that of a contact of the same pair which was at its place
- * and whose key is gone, if there is one and impulses are no more than a guess (not of springs). Of
- * a pair with a mesh it has all of them from the nearest contact whose key is gone and whose normal
- * is within 10 degrees. Where the step is longer or shorter than the last one, impulses are what
- * the same force gives in it; where it is as long, they have the same bits. */
+ * The fields with the flag CARRIED (crowd/fields.h) are taken over. In a contact with a new key
+ * they are 0, with two exceptions. Its impulse comes from a contact of the same pair that was at
+ * its place and whose key has disappeared, if there is one and if impulses are only an initial
+ * guess (not with springs). In a pair with a mesh all fields come from the nearest contact whose
+ * key has disappeared and whose normal is within 10 degrees. If the step has another length than
+ * the last one, impulses are scaled so that forces stay the same; otherwise they have the same
+ * bits. */
 #ifndef TL_CONTACT_HISTORY_H
 #define TL_CONTACT_HISTORY_H
 
@@ -18,8 +19,8 @@
 /* Contacts of a pair, up to which places are looked at as well (one bit each). */
 #define TL_HISTORY_GROUP 32
 
-/* Empties the set, which becomes that of a step of length dt, and gives it room for as many
- * contacts as there were; what it has not needed for long it gives back. */
+/* Empties the set for a step of length dt, and gives it room for as many contacts as there were;
+ * memory that it has not needed for long is freed. */
 talus_status tl_history_begin(const tl_contacts *before, double dt, tl_contacts *after);
 
 /* Appends n contacts of the last step as they are, for which there is room. */

@@ -1,15 +1,15 @@
 /* Union-find over slots. The lower root always wins, so that parents never lie above their
  * children: labels follow in one ascending pass, and do not depend on the order of joining.
  *
- * Most of it is done before anything is searched for: each body takes the lowest parent among those
- * it touches. In canonical order a body's own is known when its contacts as first body come, so
- * that one pass without a branch makes a few shallow trees of a heap, and hardly any contact joins
- * two of them.
+ * Most of the work is done in one pass before any search: each body takes the lowest parent among
+ * the bodies it touches. In canonical order the parent of a body is known when its contacts as
+ * first body come, so that this pass, which has no branches, makes a few shallow trees of a heap,
+ * and hardly any contact connects two of them.
  *
- * All threads do this at the same time, each with its share of the contacts and parents of its own,
- * of which the lowest are taken. That forgets some of what holds together, but only what contacts
- * say, and those are looked at again: the few whose ends are not in one tree are joined one by one.
- * What trees there are in between depends on the threads, what is held together does not. */
+ * All threads do this at the same time, each with its share of the contacts and its own parents, of
+ * which the lowest are taken. This loses some connections, but all contacts are checked again: the
+ * few whose ends are in different trees are joined one by one. The intermediate trees depend on the
+ * threads, the islands do not. */
 #include "contact/island.h"
 
 #include "crowd/asleep.h"

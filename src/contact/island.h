@@ -1,6 +1,6 @@
-/* Islands: what contacts and joints hold together. Two free bodies are of one island when a chain
- * of contacts and joints leads from one to the other through free bodies; what they cannot move
- * joins nothing. An island can be solved, and can sleep, without looking at any other. */
+/* Islands: bodies connected by contacts and joints. Two free bodies are in one island if a chain
+ * of contacts and joints leads from one to the other through free bodies; static bodies connect
+ * nothing. An island can be solved, and can sleep, independently of all others. */
 #ifndef TL_CONTACT_ISLAND_H
 #define TL_CONTACT_ISLAND_H
 

@@ -1,10 +1,10 @@
-/* Patches: contacts of one pair that lie in one plane stand for the pressure between two flat
- * places. Their points are its corners, as they must be for a body that tips over its edge. But
- * friction that acts at the corners holds a spin with up to twice the torque of the pressure that
- * is meant. So where a patch spins, or held as much torque as it can, its points are drawn in
- * towards their middle: to where the torque is that of uniform pressure, though no farther than the
- * load, as it stood in the last step, can be carried from there. Both bodies still meet in one
- * place, so nothing is made or lost. Patches that friction holds stay as they are to the bit
+/* Patches: contacts of one pair that lie in one plane represent the pressure between two flat
+ * faces. Their points are the corners of the common area, so that a body can tip over its edge. But
+ * friction at the corners resists spinning about the normal with up to twice the torque of uniform
+ * pressure. So if a patch spins, or held as much torque as it can, its points are moved towards
+ * their middle, to where the torque is that of uniform pressure, but no farther than they can carry
+ * the load of the last step. Both bodies get their impulse at the same point, so that momentum and
+ * angular momentum are conserved. Patches that friction holds do not change by a bit
  * (docs/theory/ccp.md). */
 #ifndef TL_CONTACT_PATCH_H
 #define TL_CONTACT_PATCH_H

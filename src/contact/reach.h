@@ -1,44 +1,42 @@
 /* Reach: which contacts can matter within the step.
  *
- * Boxes and margins are generous: they go by each body's own speed, so that nothing is missed
- * whoever looks. What the solver gets must not depend on who looks. So, when contacts have been
- * found, each is judged by the motion of its two points against each other:
+ * Boxes and margins are generous: they follow from each body's own speed, so that nothing is missed
+ * in any frame of reference. The contacts that the solver gets must not depend on the frame. So,
+ * when contacts have been found, each is judged by the relative motion of its two points:
  *
  *   gap <= h (s_a + s_b - u_n) + slack
  *
- * u_n is the speed at which the points would part with loads alone (negative: they come nearer),
- * s_a and s_b bound what others can push the bodies towards each other by within the step, and the
- * slack covers what loads, and turning that is not a straight line, do in it. All of it is
+ * u_n is the speed at which the points would separate with loads alone (negative: they approach),
+ * s_a and s_b bound the speeds with which other bodies can push the two towards each other within
+ * the step, and the slack covers loads and the curvature of paths by rotation. All quantities are
  * relative.
  *
- * Pushes (push.c). A contact that loads alone would close within the step pushes both its bodies
- * apart, and what is pushed pushes what lies in its way, within the same step. Of each body it is
- * kept how fast it may be pushed towards either side of the three axes (a box of velocities: one
- * push leaves its direction exact, several give the box around them), how fast in any direction by
- * being turned and dragged, and with which energy: no point of response k (1/kg, turning included)
- * gets faster than sqrt(2 E k), which keeps pushes from growing on their way. A contact that closes
- * at c over a gap g gives b at most
+ * Pushes (push.c). A contact that would close within the step by loads alone pushes both its bodies
+ * apart, and a pushed body pushes others in its way within the same step. For each body three
+ * bounds are kept: how fast it may be pushed towards either side of the three axes (a box of
+ * velocities: exact for one push, the box around them for several); how fast in any direction by
+ * rotation and friction; and with which energy E: no point of response k (1/kg, rotation included)
+ * gets faster than sqrt(2 E k), which keeps pushes from growing. A contact that closes at speed c
+ * over a gap g gives b at most
  *
  *   (c - g/h) M_a k_b / (1 + M_a k_b)     to stop, and
  *   (1 + e) c k_b / (k_a + k_b)           to bounce.
  *
- * M_a is the mass of a as the contact feels it, 1/k_a; but for pushes that go on straight it is the
- * mass of all that comes along: a line of n equal bodies that do not bounce has 1/n of the speed at
+ * M_a is the effective mass of a at the contact, 1/k_a. For pushes along a line it is the mass of
+ * all bodies that move along: a line of n equal bodies that do not bounce has 1/n of the speed at
  * its end, a wall pushes a line at its own speed, and a body that is pushed back against another
- * one has that behind it and counts as a wall. Around corners pushes are halved at every body,
- * which is why they stay near by in a heap. Without bounces nobody gets faster than the fastest of
- * those that push it, with bounces (1 + e) times as fast against itself; and every gap on the way
- * takes its share of the step, so that pushes end where gaps add up to the way that is left. Stops
- * and bounces are kept apart, because a light body that has bounced off would else push a heavy one
- * at its own speed. The largest of all pushes counts. All of it runs in the order of the contacts,
- * on one thread.
+ * one counts as a wall. Around corners pushes are halved at every body, so in a heap they stay
+ * local. Without bounces no body gets faster than the fastest that pushes it, with bounces (1 + e)
+ * times that relative speed. Every gap takes its share of the step, so that pushes end where the
+ * gaps add up to the remaining distance. Stops and bounces are kept separately, because otherwise a
+ * light body that has bounced off would push a heavy one at its own speed. The largest of all
+ * pushes counts. All of this runs in the order of the contacts, on one thread.
  *
- * A crowd in which everything strikes everything is not worth the search: visits of contacts are
- * counted, and when they are spent contacts stay as far as the speed of the two against each other
- * goes in any direction.
+ * If very many bodies push each other the search is not worthwhile: visits of contacts are counted,
+ * and beyond a limit contacts are kept up to the relative speed of the two bodies in any direction.
  *
- * A heap at rest pays for one look at the margins of each contact: only what closes faster than a
- * few times |gravity| h pushes. */
+ * In a heap at rest each contact costs one comparison of margins: only contacts that close faster
+ * than a few times |gravity| h push. */
 #ifndef TL_CONTACT_REACH_H
 #define TL_CONTACT_REACH_H
 

@@ -1,14 +1,15 @@
 /* The crowd: what a stage works on, and all it sees.
  *
- * Rows of bodies with their properties, the state before and the state after, contacts and joints
- * before and after, the interval, and an arena for scratch. In a crowd there is nothing outside:
- * contacts and joints name rows, which are in the order of uids. What is before is only read, so
- * that a stage can be called twice, tried and thrown away, or run beside another one.
+ * It has rows of bodies with their properties, the state before and the state after, contacts and
+ * joints before and after, the interval, and an arena for scratch memory. A crowd is
+ * self-contained: contacts and joints refer to its rows, which are in the order of uids. Everything
+ * "before" is only read, so that a stage can be called twice, its result discarded, or run beside
+ * another one.
  *
  * The world's own arrays are one crowd, without a copy (world/step.c); any other set of bodies is
  * gathered (step/gathered.h). A fixed step calls each stage once; implicit steps will call narrow
  * and solve many times with changing guesses; local stepping makes a crowd per cluster with its own
- * interval. Nothing else tells a stage what is "current". */
+ * interval. A stage has no other notion of what is "current". */
 #ifndef TL_CROWD_H
 #define TL_CROWD_H
 
@@ -34,6 +35,7 @@ typedef struct tl_crowd {
   const struct tl_widths *widths; /* of shapes (contact/depth.h), for those who look at overlaps */
   struct tl_penalty *penalty; /* what springs keep (solve/penalty/penalty.h); NULL: other models */
   struct tl_residency *where; /* rows may live elsewhere (residency.h); NULL: all are here */
+  struct tl_flights *flights; /* of events (flights.h), where somebody averages them; or NULL */
   struct tl_cancel *cancel;   /* asks to give up (base/cancel.h); NULL: nobody does */
 } tl_crowd;
 

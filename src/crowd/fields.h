@@ -3,10 +3,10 @@
  * The lists below make the structs, allocation, growth, removal, checkpoint, state hash, views and
  * (later) device mirrors and rank packing. To add a field, add a line.
  *
- *   STATE     what time changes. Can be instantiated several times: implicit steps keep guesses,
+ *   STATE     changes in time. Can be instantiated several times: implicit steps keep guesses,
  *             local stepping keeps three states per body.
- *   PROPERTY  what belongs to the body whatever the time.
- *   CONTACT   what a contact is and remembers (contacts.h): parallel arrays of small records.
+ *   PROPERTY  belongs to the body and does not change in time.
+ *   CONTACT   what a contact is and stores (contacts.h): parallel arrays of small records.
  *   JOINT     what a joint keeps from step to step (joint/joint.h has the rest of it).
  *   SCRATCH   belongs to a stage and lives in the step's arena; it has no list, because nothing
  *             that outlives a step may depend on it.
@@ -87,8 +87,8 @@ enum {
 /* The record of every contact: slots a and b (uid[a] < uid[b]) and features, which are its key;
  * point: midway between the surfaces, in the periodic image of body a; normal: unit, from a to b;
  * gap: m, negative when penetrating; impulse: N s on b, as the solver found it
- * (tl_contacts_impulse has all). In one record, because the solver takes contacts in another order
- * and then wants all of it. */
+ * (tl_contacts_impulse adds that of impacts). One record, because the solver takes contacts in
+ * another order and then needs all of it. */
 #define TL_CONTACT_FIELDS(F)                                                                       \
   F(a, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_DEVICE)                                 \
   F(b, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_GHOST | TL_DEVICE)                                 \
@@ -106,20 +106,20 @@ enum {
   F(torque, talus_vec3, 3, TL_REAL, TL_SAVED | TL_CARRIED | TL_GHOST | TL_DEVICE | TL_IMPULSE)     \
   F(state, uint32_t, 1, TALUS_UINT32, TL_SAVED | TL_CARRIED | TL_GHOST | TL_DEVICE)
 
-/* What a spring remembers (penalty; kernels/penalty.h). slip: m, tangential: how far b was pushed
- * along a while it stuck; stiffness: N/m, tangential, of the last step; negative where it slid; 0:
- * none yet, and then all of it is 0; turn: rad, tangential: how far b was rolled against a; spin:
- * rad: the same about the normal. */
+/* What a spring stores (penalty; kernels/penalty.h). slip: m, tangential displacement of b relative
+ * to a while the contact stuck; stiffness: N/m, tangential, of the last step, negative if it slid,
+ * 0 for a new contact, whose other values are then 0 too; turn: rad, tangential: rolling of b
+ * relative to a; spin: rad, the same about the normal. */
 #define TL_SPRING_FIELDS(F)                                                                        \
   F(slip, talus_vec3, 3, TL_REAL, TL_SAVED | TL_CARRIED | TL_GHOST | TL_DEVICE)                    \
   F(stiffness, talus_real, 1, TL_REAL, TL_SAVED | TL_CARRIED | TL_GHOST | TL_DEVICE)               \
   F(turn, talus_vec3, 3, TL_REAL, TL_SAVED | TL_CARRIED | TL_GHOST | TL_DEVICE)                    \
   F(spin, talus_real, 1, TL_REAL, TL_SAVED | TL_CARRIED | TL_GHOST | TL_DEVICE)
 
-/* What a joint keeps from step to step. broken: it carried too much and holds no more; turn_a,
- * turn_b: angles with whole turns counted, rad; impulse: of each row; drift: largest error of the
- * rows that always hold, m; value: of the free direction; force, torque: what it carried in the
- * last step, N and N m. */
+/* What a joint keeps from step to step. broken: its load was too large, and it no longer acts;
+ * turn_a, turn_b: angles with whole turns counted, rad; impulse: of each row; drift: largest error
+ * of the rows that always hold, m; value: of the free direction; force, torque: what it carried in
+ * the last step, N and N m. */
 #define TL_JOINT_FIELDS(F)                                                                         \
   F(broken, bool, 1, TL_BOOL, TL_SAVED | TL_CARRIED)                                               \
   F(turn_a, double, 1, TALUS_FLOAT64, TL_SAVED | TL_CARRIED)                                       \
@@ -130,8 +130,8 @@ enum {
   F(force, talus_vec3, 3, TL_REAL, TL_SAVED | TL_CARRIED)                                          \
   F(torque, talus_vec3, 3, TL_REAL, TL_SAVED | TL_CARRIED)
 
-/* R(array, type of a record, its fields): what contacts have beside TL_CONTACT_FIELDS. All are
- * lazy: an array counts only where it is as long as the set. */
+/* R(array, type of a record, its fields): what contacts have in addition to TL_CONTACT_FIELDS. All
+ * are lazy: an array is in use only if it is as long as the set. */
 #define TL_CONTACT_RECORDS(R)                                                                      \
   R(law_states, tl_law_state, TL_LAW_STATE_FIELDS)                                                 \
   R(springs, tl_spring, TL_SPRING_FIELDS)
@@ -185,8 +185,8 @@ static inline void tl_field_set_rows(void *arrays, const tl_field *field, void *
   memcpy((unsigned char *)arrays + field->offset, &rows, sizeof rows);
 }
 
-/* By what impulses of a step of one length are multiplied where the next has another. Exactly 1
- * where they are as long, or where it is not known how long the last one was (0). */
+/* The factor for impulses if the next step has another length than the last. Exactly 1 if both are
+ * equally long, or if the length of the last one is not known (0). */
 static inline talus_real tl_step_ratio(double before, double dt) {
   return before > 0 && before != dt ? (talus_real)(dt / before) : 1;
 }

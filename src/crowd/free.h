@@ -14,8 +14,8 @@ static inline talus_vec3 tl_free_unlocked(talus_vec3 v, uint32_t x, uint32_t y, 
   return tl_vec3(x ? 0 : v.x, y ? 0 : v.y, z ? 0 : v.z);
 }
 
-/* Velocity at t0, with gravity and loads over the step, for a free body; the way of its motion for
- * a kinematic one; 0 for what is fixed or asleep. */
+/* For a free body: its velocity at t0, with gravity and loads over the step. For a kinematic body:
+ * the velocity of its motion. For a fixed or sleeping body: 0. */
 static inline tl_free tl_free_of(const tl_crowd *crowd, uint32_t slot) {
   const tl_model *model = crowd->model;
   const tl_properties *property = &model->property;
@@ -46,8 +46,8 @@ static inline tl_free tl_free_of(const tl_crowd *crowd, uint32_t slot) {
   return f;
 }
 
-/* J: what constant loads give to a free body in the step before anything touches it, beside
- * gravity. free: of the body, as above. */
+/* J: the work of constant loads other than gravity on a free body in the step, without contacts.
+ * free: of the body, as above. */
 static inline double tl_free_load_work(const tl_crowd *crowd, uint32_t slot, const tl_free *free) {
   const tl_properties *property = &crowd->model->property;
   double work = 0;

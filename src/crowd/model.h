@@ -89,9 +89,9 @@ typedef struct tl_material {
   talus_real young, poisson;
 } tl_material;
 
-/* Which laws beyond friction and restitution some pair of materials has. Contacts carry more from
- * step to step only where there is one (contact.h), and the solver takes its slower way only where
- * torques are passed on. */
+/* Which laws beyond friction and restitution some pair of materials has. Only then do contacts
+ * carry a law state from step to step (contacts.h), and only for contacts with torques does the
+ * solver use its slower code. */
 enum {
   TL_LAW_STATIC = 1,  /* static friction larger than friction */
   TL_LAW_ROLLING = 2, /* rolling or spinning */
@@ -212,8 +212,8 @@ static inline const tl_pair_law *tl_model_law(const tl_model *model, size_t a, s
                            model->property.material[b]];
 }
 
-/* What a clock reads that is ahead of the world's. Where both are whole steps it is the time of so
- * many steps, to the bit: a run that takes over another then has its times. */
+/* The time of a clock that is ahead of the world's. If both are whole numbers of steps it is that
+ * number times dt, to the bit: a run that continues another then has the same times. */
 static inline double tl_clock_at(double ahead, double dt, double time) {
   if (ahead == 0)
     return time;

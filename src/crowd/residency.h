@@ -1,33 +1,35 @@
-/* Where data is: rows may live elsewhere for a while (in the list of balls of step/balls/, on a
- * device), and whoever touches them asks first.
+/* Where data is: rows may be in another memory for a while (in the list of balls of step/balls/, on
+ * a device), and code that uses them asks first.
  *
  *   tl_need(where, fields, TL_READ)            before rows are read
  *   tl_need(where, fields, TL_READ | TL_WRITE) before rows are written, too
  *
- * The ask is one for a call, never one for a body, and costs a comparison where all is at home. It
- * may fail: there is no memory to bring contacts home, say; then nothing has changed.
+ * One call asks once, not once per body, and this costs a comparison if all rows are at home (in
+ * the world's arrays). It may fail, for example for lack of memory to bring contacts home; then
+ * nothing has changed.
  *
- * A field is fresh at home, elsewhere, or in both places; one that is fresh nowhere is lost, and
- * asking for it fails until a step has made it anew. There is one holder at a time. It registers
- * (tl_hold), says what it has made or copied (tl_made_away, tl_copied), and is called back:
+ * A field is valid at home, elsewhere, or in both places. A field that is valid nowhere is lost,
+ * and asking for it fails until a step has computed it again. There is one holder at a time. It
+ * registers (tl_hold), reports what it has made or copied (tl_made_away, tl_copied), and provides
+ * callbacks:
  *
- *   bring     write these fields home; *fields is what was asked for, and then what was brought,
- *             all or more of it, or what there was memory for
- *   written   somebody at home is about to write these: which fields of the holder no longer count
- *             then (all of them, where what it holds is good as a whole only)
- *   let_go    nothing of what it holds counts any more; it may keep its memory for the next time
- *   end       the world ends: give back the memory
+ *   bring     write these fields home; *fields is what was requested, and then what was brought:
+ *             all of it, more, or as much as there was memory for
+ *   written   these fields are about to be written at home: returns the fields of the holder that
+ *             become invalid (all of them, if its data are only valid as a whole)
+ *   let_go    nothing that it holds is valid any more; it may keep its memory for the next time
+ *   end       the world ends: free the memory
  *
- * Arrays at home are there whatever lives elsewhere, and as long; only their rows are old. */
+ * Arrays at home always exist with all their rows; rows that are valid elsewhere are only old. */
 #ifndef TL_RESIDENCY_H
 #define TL_RESIDENCY_H
 
 #include "crowd/fields.h"
 
 /* One bit for each array of rows, by the lists of fields.h: fields of bodies; records of contacts;
- * joints. Tables are what the model has beside bodies (materials, gravity, settings): they are
- * always at home, and who changes them asks all the same, so that copies of them are known to be
- * old. */
+ * joints. Tables are the parts of the model other than bodies (materials, gravity, settings). They
+ * are always at home, but code that changes them asks too, so that copies of them become invalid.
+ */
 #define TL_FIELD_BIT(name, type, columns, scalar, flags) TL_BIT_##name,
 #define TL_RECORD_BIT(name, type, FIELDS)                TL_BIT_##name,
 enum {
@@ -90,8 +92,8 @@ typedef struct tl_residency {
 
 talus_status tl_need_from(const tl_residency *where, tl_field_set fields, unsigned access);
 
-/* Sees to it that rows at home are fresh and, to be written, nobody else's copy counts any more.
- * What a crowd is does not change by where it lies: so `where` is const to those who ask. */
+/* Makes rows at home valid and, for writing, all other copies invalid. `where` is const, because
+ * the place of its rows is not part of what a crowd is. */
 static inline talus_status tl_need(const tl_residency *where, tl_field_set fields,
                                    unsigned access) {
   const bool is_here = !(where->stale & fields) && !((access & TL_WRITE) && where->away);

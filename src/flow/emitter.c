@@ -2,7 +2,7 @@
  *
  * Size and rotation of body k are functions of (seed, k), its place of (seed, k, attempt): the two
  * counters are all there is to save. */
-#include "flow/place.h"
+#include "flow/average.h"
 #include "flow/share.h"
 
 /* Places tried in one step for one body. */
@@ -107,6 +107,15 @@ void tl_flow_release(tl_flow *flow) {
     tl_flow_free_name(flow->sinks.data[i].name);
   for (size_t i = 0; i < flow->probes.count; ++i)
     tl_flow_free_name(flow->probes.data[i].name);
+  for (size_t i = 0; i < flow->averages.count; ++i)
+    tl_average_release(&flow->averages.data[i]);
+  tl_array_free(&flow->averages);
+  for (size_t i = 0; i < flow->zones.count; ++i)
+    tl_flow_free_name(flow->zones.data[i].name);
+  tl_array_free(&flow->zones);
+  tl_array_free(&flow->members);
+  tl_array_free(&flow->next_members);
+  tl_array_free(&flow->events);
   tl_array_free(&flow->emitters);
   tl_array_free(&flow->sinks);
   tl_array_free(&flow->probes);

@@ -1,11 +1,14 @@
-/* Flow: bodies that come and go at step ends, and what is measured on the way.
+/* Flow: bodies that are added and removed at the end of steps, and probes.
  *
- * This stage plans; the world, which owns the bodies, carries out. Randomness is keyed by (seed,
- * stream, serial), so that the only state is a few counters per emitter, and they are saved. */
+ * This stage decides; the world, which owns the bodies, adds and removes them. Random numbers are a
+ * function of (seed, stream, serial), so that the only state is a few counters per emitter, which
+ * are saved. */
 #ifndef TL_FLOW_FLOW_H
 #define TL_FLOW_FLOW_H
 
 #include "contact/contact.h"
+#include <talus/average.h>
+#include <talus/zone.h>
 
 /* ---- regions --------------------------------------------------------------------------------- */
 
@@ -91,6 +94,45 @@ typedef struct tl_probe {
   talus_dvec3 centre; /* of mass of the body when the step began; means nothing between steps */
 } tl_probe;
 
+/* A grid with sums since `from`, cell by cell: of free bodies, weighted by the steps' length, and
+ * of contacts (flow/average.h). */
+typedef struct tl_average {
+  char *name;
+  uint32_t grid, across, record; /* talus_grid_kind, 0 to 2, TALUS_AVERAGE_... */
+  uint32_t cells[3];
+  talus_box box;
+  double axis[2];
+  uint64_t wall;     /* uid of the body; 0: none */
+  uint32_t segments; /* of the wall */
+  bool by_flights;
+  double from, weight;
+  TL_ARRAY(double) sums;  /* of the cells, then of the segments */
+  TL_ARRAY(double) means; /* room for what is read; not saved */
+} tl_average;
+
+/* A body within a zone, since when; in the order of zones and of the uids of centre and body. */
+typedef struct tl_zone_member {
+  uint32_t zone;
+  uint64_t centre, body; /* uids; 0: a place */
+  double since;          /* s */
+} tl_zone_member;
+
+/* Sums since `from`. */
+typedef struct tl_zone {
+  char *name;
+  uint32_t of, shell;   /* talus_zone_of, talus_zone_shell */
+  uint32_t group, with; /* groups */
+  uint64_t uid;         /* of the body */
+  talus_dvec3 at;
+  double radius, strength, power;
+  bool boundary, trigger;
+  double from, weight;
+  double inside, neighbours, energy; /* s, s, J s */
+  uint64_t entered, left;
+  double mass[2], kinetic[2]; /* kg, J: in, out */
+  double dwell;               /* s, of those that left */
+} tl_zone;
+
 struct tl_obstacles;
 struct tl_samples;
 
@@ -98,8 +140,13 @@ typedef struct tl_flow {
   TL_ARRAY(tl_emitter) emitters;
   TL_ARRAY(tl_sink) sinks;
   TL_ARRAY(tl_probe) probes;
-  struct tl_obstacles *obstacles; /* memory for emitters; NULL: not needed yet */
-  struct tl_samples *samples;     /* places within shapes, for solid fractions; likewise */
+  TL_ARRAY(tl_average) averages;
+  TL_ARRAY(tl_zone) zones;
+  TL_ARRAY(tl_zone_member) members;      /* of zones that trigger */
+  TL_ARRAY(tl_zone_member) next_members; /* room for those of the step under way; not saved */
+  TL_ARRAY(talus_zone_event) events;     /* of the last step; not saved */
+  struct tl_obstacles *obstacles;        /* memory for emitters; NULL: not needed yet */
+  struct tl_samples *samples;            /* places within shapes, for solid fractions; likewise */
 } tl_flow;
 
 /* Deep copies of a definition with checks; on failure nothing is added. */
@@ -118,6 +165,19 @@ talus_status tl_flow_add_probe(tl_flow *flow, const talus_probe_def *def, uint64
                                uint32_t *probe);
 /* Whether what is to be recorded can be recorded there; `what` opens the message. */
 talus_status tl_probe_check(const talus_probe_def *def, const char *what);
+/* uid: of the wall, 0 where none is recorded; shape: its shape. *average is the row. */
+talus_status tl_flow_add_average(tl_flow *flow, const talus_average_def *def, uint64_t uid,
+                                 const tl_shape *shape, double now, uint32_t *average);
+/* Whether the grid makes sense; `what` opens the message. */
+talus_status tl_average_check(const talus_average_def *def, const char *what);
+/* Of such a grid: numbers in `sums`. */
+size_t tl_average_sum_count(const tl_average *average);
+/* Room for what is read, where sums came from a file. */
+talus_status tl_average_reserve(tl_average *average);
+talus_status tl_flow_add_zone(tl_flow *flow, const talus_zone_def *def, uint64_t uid, double now,
+                              uint32_t *zone);
+/* Whether the zone makes sense; `what` opens the message. */
+talus_status tl_zone_check(const talus_zone_def *def, const char *what);
 /* Takes the last emitter back. */
 void tl_flow_drop_emitter(tl_flow *flow);
 void tl_flow_release(tl_flow *flow);
@@ -155,6 +215,30 @@ talus_status tl_flow_begin_step(tl_flow *flow, const tl_model *model, const tl_s
 /* Adds one step's contact forces and region contents to every probe. Serial and in canonical order,
  * so that sums do not depend on threads. */
 void tl_flow_probe(tl_flow *flow, const tl_crowd *crowd, const tl_contacts *contacts);
+
+/* Adds one step to every average, by all threads: what is in a cell is added in the order of slots,
+ * then of contacts, whoever does it. Where memory is missing nothing was added. */
+talus_status tl_flow_average(tl_flow *flow, const tl_crowd *crowd, const tl_contacts *contacts);
+/* Whether one of them goes by flights. */
+bool tl_flow_wants_flights(const tl_flow *flow);
+
+/* Means of an average over [from, now], then starts it anew. */
+void tl_average_finish(tl_average *average, const tl_model *model, double now,
+                       talus_average_values *values);
+
+/* What zones do at the end of a step. */
+typedef struct tl_zone_report {
+  double energy;  /* J: potential of all forces at the places where bodies are now */
+  double work;    /* J: what forces gave to bodies in the step */
+  bool has_moved; /* somebody was put elsewhere, by a shell or a boundary */
+} tl_zone_report;
+
+/* One zone, which changes velocities and places of crowd->out. Where memory is missing nothing was
+ * changed. Zones are asked one after the other, the first with an empty list of events. */
+talus_status tl_flow_zone(tl_flow *flow, const tl_crowd *crowd, size_t row, tl_zone_report *report);
+
+/* Means of a zone over [from, now], then starts it anew. */
+void tl_zone_finish(tl_zone *zone, double now, talus_zone_values *values);
 
 /* Means of a probe over [from, now], then starts it anew. */
 void tl_probe_finish(tl_probe *probe, double now, talus_probe_values *values);

@@ -94,7 +94,7 @@ talus_vec3 tl_flow_hard_arm(const tl_model *model, const tl_contact *contact, ui
 
 /* Where the body was when the contacts were found: at the end of a step of springs, at the
  * beginning of others. */
-static talus_vec3 arm_of(const tl_crowd *crowd, const tl_contact *contact, uint32_t slot) {
+talus_vec3 tl_flow_arm(const tl_crowd *crowd, const tl_contact *contact, uint32_t slot) {
   const tl_model *model = crowd->model;
   if (model->solve.kind == TALUS_SOLVE_ELASTIC && !tl_body_is_static(model, slot))
     return tl_flow_hard_arm(model, contact, slot);
@@ -131,9 +131,9 @@ static void measure_contacts(tl_probe *probe, const tl_crowd *crowd, const tl_co
       bonds += (uint64_t)a + (uint64_t)b;
     last[0] = contact->a, last[1] = contact->b;
     if (a)
-      add_stress(sum, arm_of(crowd, contact, contact->a), tl_neg(impulse));
+      add_stress(sum, tl_flow_arm(crowd, contact, contact->a), tl_neg(impulse));
     if (b)
-      add_stress(sum, arm_of(crowd, contact, contact->b), impulse);
+      add_stress(sum, tl_flow_arm(crowd, contact, contact->b), impulse);
   }
   for (int k = 0; k < 6; ++k)
     probe->stress[k] += tl_tally_value(&sum[k]);

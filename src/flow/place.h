@@ -1,8 +1,8 @@
 /* Placing: what fill and emitters share. Private to this folder.
  *
- * A trial is a body that is not there yet: a shape at a scale and a pose, with its bounding sphere.
- * Fill keeps the bounding spheres of new bodies apart (exact for spheres, safe for the rest);
- * bodies that are already in the world are asked through the narrow phase. */
+ * A trial is a body that does not exist yet: a shape at a scale and a pose, with its bounding
+ * sphere. Fill keeps the bounding spheres of new bodies apart (exact for spheres, conservative for
+ * other shapes); bodies of the world are tested with the narrow phase. */
 #ifndef TL_FLOW_PLACE_H
 #define TL_FLOW_PLACE_H
 
@@ -169,6 +169,16 @@ void tl_obstacles_add(tl_obstacles *o, const tl_trial *trial, uint32_t row);
 bool tl_obstacles_block(tl_obstacles *o, const tl_model *model, const tl_state *state,
                         const tl_new_bodies *fresh, const tl_trial *trial);
 void tl_obstacles_free(tl_obstacles *o);
+
+/* ---- bodies ---------------------------------------------------------------------------------- */
+
+/* Slot of the body with that uid, or TL_NONE: uids ascend with the slots. */
+uint32_t tl_flow_find_slot(const tl_model *model, uint64_t uid);
+
+/* ---- contacts -------------------------------------------------------------------------------- */
+
+/* From the centre of mass of a free body to its contact, when that was found. */
+talus_vec3 tl_flow_arm(const tl_crowd *crowd, const tl_contact *contact, uint32_t slot);
 
 /* ---- names ----------------------------------------------------------------------------------- */
 

@@ -110,8 +110,7 @@ static void add_tallied(double to[3], const tl_tally sum[3]) {
     to[k] += tl_tally_value(&sum[k]);
 }
 
-/* uids ascend with the slots. */
-static uint32_t find_slot(const tl_model *model, uint64_t uid) {
+uint32_t tl_flow_find_slot(const tl_model *model, uint64_t uid) {
   size_t lo = 0, hi = model->bodies;
   while (lo < hi) {
     const size_t middle = lo + (hi - lo) / 2;
@@ -148,7 +147,7 @@ talus_status tl_flow_begin_step(tl_flow *flow, const tl_model *model, const tl_s
       TL_TRY(reserve_samples(flow, model));
     if (!probe->on_body || !(probe->record & TALUS_RECORD_TORQUE))
       continue;
-    const uint32_t slot = find_slot(model, probe->uid);
+    const uint32_t slot = tl_flow_find_slot(model, probe->uid);
     if (slot != TL_NONE)
       probe->centre = state->position[slot];
   }
@@ -209,7 +208,7 @@ static void measure_contacts(tl_probe *probe, const tl_crowd *crowd, const tl_co
 
 static void measure_body(tl_probe *probe, const tl_crowd *crowd, const tl_contacts *contacts) {
   const tl_model *model = crowd->model;
-  const uint32_t slot = find_slot(model, probe->uid);
+  const uint32_t slot = tl_flow_find_slot(model, probe->uid);
   if (slot == TL_NONE)
     return;
   if (probe->record & (TALUS_RECORD_FORCE | TALUS_RECORD_TORQUE))

@@ -20,8 +20,8 @@ talus_status tl_trial_check(const tl_model *model, const talus_body_def *body, c
   const talus_real square = tl_quat_dot(q, q);
   if (!(square > 0) || !tl_is_finite(square))
     return tl_fail(TALUS_ERROR_INVALID,
-                   "%s: the rotation [%g, %g, %g, %g] is none; no rotation is [1, 0, 0, 0]", what,
-                   (double)q.w, (double)q.x, (double)q.y, (double)q.z);
+                   "%s: the rotation [%g, %g, %g, %g] is not valid; no rotation is [1, 0, 0, 0]",
+                   what, (double)q.w, (double)q.x, (double)q.y, (double)q.z);
   if (!tl_is_finite3(body->velocity) || !tl_is_finite3(body->spin) || !tl_is_finite3(body->force) ||
       !tl_is_finite3(body->torque))
     return tl_fail(TALUS_ERROR_INVALID, "%s: velocity, spin, force or torque is not finite", what);

@@ -1,16 +1,16 @@
-/* Guards: steps that are too long for a joint are refused or told, never made in silence. */
+/* Guards: steps that are too long for a joint are refused or reported, never taken silently. */
 #ifndef TL_JOINT_GUARD_H
 #define TL_JOINT_GUARD_H
 
 #include "joint/joint.h"
 #include "solve/solve.h"
 
-/* Looks at rods before a step is solved, which may end in no numbers at all. */
+/* Checks rods before a step is solved, which could otherwise end in NaN. */
 talus_status tl_joints_guard_start(const tl_crowd *crowd);
 
-/* Looks at the velocities of a step before it is made. TALUS_ERROR_DIVERGED with the joint and the
- * fix: what turns by half a turn or more, a held axis that turns, a rod shorter than the way of its
- * ends, frames that leap apart. */
+/* Checks the velocities of a step before bodies move. TALUS_ERROR_DIVERGED, with the joint and a dt
+ * that would do, for: a rotation by half a turn or more, a held axis that turns, a rod whose ends
+ * move farther than its length, frames that jump apart. */
 talus_status tl_joints_guard(const tl_crowd *crowd, tl_twists twists);
 
 /* After a step: a line in the log for each of the first joints that drift, once. */

@@ -1,11 +1,11 @@
-/* Joints: what holds bodies together, moves them against each other, and breaks.
+/* Joints: they hold bodies together, drive them relative to each other, and may break.
  *
  *   joint.c     the table: checks, frames, names, removal, breaking
- *   rows.c      one joint at a time: rows of the step (kernels/joint.h), with what they ask for
- *   assemble.c  bodies brought together before the first step
+ *   rows.c      one joint at a time: rows of the step (kernels/joint.h) and their right-hand sides
+ *   assemble.c  bodies moved together before the first step
  *   guard.c     steps that are too long for a joint
  *
- * link.h has the rows as solvers see them; solve/system/link*.c solves them with contacts;
+ * link.h has the rows as solvers use them; solve/system/link*.c solves them with contacts;
  * docs/theory/joints.md has the formulas.
  */
 #ifndef TL_JOINT_JOINT_H
@@ -126,10 +126,10 @@ void tl_joints_renumber(tl_joints *joints, const tl_log *log, const uint32_t *ne
 void tl_joints_remove(tl_joints *joints, size_t row);
 void tl_joints_free(tl_joints *joints);
 
-/* A step of length dt goes from joints as they are to the states after it, by row: they begin as
- * copies, with the impulses that the same forces give in dt, then solvers write impulses and loads
- * there, and tl_joints_settle the rest. What was before is only read. tl_joints_take makes the
- * states those of the joints, once the step has gone well. */
+/* A step of length dt goes from the present states of joints to the states after it, by row. The
+ * new states begin as copies, with impulses scaled to the same forces over dt; solvers write
+ * impulses and loads there, and tl_joints_settle everything else. The old states are only read.
+ * tl_joints_take makes the new states the present ones, once the step has succeeded. */
 void tl_joints_begin(const tl_joints *joints, double dt, tl_joint_state *after);
 void tl_joints_settle(const tl_model *model, const tl_state *state, const tl_joints *joints,
                       tl_joint_state *after);

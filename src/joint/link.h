@@ -1,5 +1,5 @@
-/* Links: joints as a solver sees them, between solver bodies (kernels/ccp.h), with the exact answer
- * of one joint's rows to impulses of its own.
+/* Links: joints as a solver uses them, between solver bodies (kernels/ccp.h), with the exact
+ * response of one joint's rows to its own impulses.
  *
  * The rows of a joint are stepped together. With K = J M^-1 J^T of the joint, r = J v + bias + soft
  * p of its hard rows and x the row that follows a law, a step of length `scale` is
@@ -16,14 +16,14 @@
 #include "joint/joint.h"
 #include "kernels/ccp.h"
 
-/* What makes redundant rows well-posed: a compliance of this much of a row's own answer. Impulses
- * of rows that say the same thing are then those of least squares. Much less (1e-10) lets rounding
- * in the frames of redundant joints make large impulses that cancel each other, until the bodies
- * turn a little or a contact sees them. */
+/* A compliance of this fraction of a row's own response makes redundant rows well-posed: they share
+ * the load in the sense of least squares. With much less (1e-10), rounding in the frames of
+ * redundant joints would cause large impulses that cancel each other only until the bodies turn a
+ * little or a contact is affected. */
 #define TL_LINK_SOFT (sizeof(talus_real) == 4 ? 1e-4 : 1e-7)
 
-/* One row of a link, with all that a visit of it reads, side by side: sweeps stream through rows of
- * thousands of joints, and what they cost is then what they load. 192 bytes in double. */
+/* One row of a link, with all data that a visit reads, contiguous in memory: sweeps read the rows
+ * of thousands of joints in order, and their time is that of loading them. 192 bytes in double. */
 typedef struct tl_link_row {
   talus_vec3 la, aa, lb, ab; /* as tl_joint_row has them */
   talus_real bias, drift;    /* as tl_joint_rows has them */

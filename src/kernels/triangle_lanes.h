@@ -69,7 +69,7 @@ TL_FN NUMBER TRI(inverse)(NUMBER y) {
   return SELECT(y > zero, one / SELECT(y > zero, y, one), zero);
 }
 
-/* x within [0, 1]; 0 where it is no number. */
+/* x within [0, 1]; 0 where it is not a number. */
 TL_FN NUMBER TRI(clamp)(NUMBER x) {
   const NUMBER zero = ALL(0), one = ALL(1);
   const NUMBER low = SELECT(x > zero, x, zero);

@@ -1,9 +1,9 @@
 /* Meshes in the narrow phase (docs/theory/meshes.md).
  *
  * Contacts with a mesh are the local minima of the distance: of a facet, an edge or a vertex whose
- * normal cone has the direction to the other body. Flat edges are none, and concave edges and
- * vertices have no such directions, so a body that slides over the cuts of a flat floor feels
- * nothing of them. The feature on the mesh is that of shape/facets.h. */
+ * normal cone contains the direction to the other body. Edges within a facet do not count, and
+ * concave edges and vertices have no such directions, so the triangulation of a flat floor does not
+ * affect a body that slides over it. The feature on the mesh is that of shape/facets.h. */
 #ifndef TL_NARROW_MESH_H
 #define TL_NARROW_MESH_H
 

@@ -6,9 +6,9 @@
 #include "kernels/collide.h"
 
 /* The most points of a pair without a clump: four on each of six walls of a container, or four in
- * each of eight directions with a mesh. Of a container nothing is left out: a box in a corner that
- * felt only some of its walls would rattle there. A clump has as many as its spheres have
- * (narrow/clump.h). */
+ * each of eight directions with a mesh. Contacts with a container are never reduced: a box in a
+ * corner with contacts to only some of its walls would rattle. A clump has the points of all its
+ * spheres (narrow/clump.h). */
 #define TL_NARROW_MAX_POINTS 32
 
 /* One posed shape. Positions are relative to the first body's centre of mass and still double,

@@ -1,10 +1,10 @@
 /* Contacts of bodies that pass each other within the step (docs/theory/convex.md).
  *
- * A contact that is still apart is a plane between two bodies that neither may cross. Where the
- * pair moves sideways, the plane of the start of the step is not the one that matters: a sphere
- * that clears an edge would run into the plane that the edge showed it when it was in front. Of
- * such pairs, and of no others, the way is followed until a plane is found that the free motion
- * does not cross, or until the bodies touch; that plane takes the place of the first. */
+ * A contact with a positive gap is a plane between two bodies that neither may cross. If the pair
+ * moves sideways, the plane at the start of the step is not the right one: a sphere that clears an
+ * edge would hit the plane that the edge had at the start. The path of such pairs, and of no
+ * others, is followed until a plane is found that the free motion does not cross, or until the
+ * bodies touch; that plane replaces the first. */
 #ifndef TL_NARROW_SWEPT_H
 #define TL_NARROW_SWEPT_H
 

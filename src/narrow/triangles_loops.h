@@ -116,7 +116,7 @@ static unsigned screen(const tl_triangle_block *a, const tl_triangle_block *b,
     memcpy(square + lane, &found, sizeof found);
   }
   for (int i = 0; i < TL_TRIANGLE_BLOCK; ++i)
-    bits |= (unsigned)!(square[i] > most[i]) << i; /* what is no number is left to double */
+    bits |= (unsigned)!(square[i] > most[i]) << i; /* what is not a number is left to double */
   return bits;
 }
 

@@ -175,6 +175,8 @@ static const tl_column world_columns[] = {
     LATE_U64(struct talus_world, last_collisions, last.solve.collisions, 8),
     LATE_DOUBLE(struct talus_world, last_virial, last.solve.virial, 8),
     LATE_U64(struct talus_world, last_outside, last.solve.outside, 8),
+    LATE_DOUBLE(struct talus_world, zone_energy, zone_energy, 9),
+    LATE_DOUBLE(struct talus_world, zone_work, zone_work, 9),
 };
 TABLE(struct talus_world, world);
 
@@ -446,6 +448,54 @@ static const tl_column probes_columns[] = {
     LATE_U32(tl_probe, size_count, size_count, 8),
 };
 TABLE(tl_probe, probes);
+
+/* Since format 9, as all of it; sums of all averages, one after the other. */
+static const tl_column averages_columns[] = {
+    TEXT(tl_average, name, name),        KIND(tl_average, grid, grid, TALUS_GRID_BOX + 1),
+    KIND(tl_average, across, across, 3), U32(tl_average, record, record),
+    U32(tl_average, cells, cells),       DOUBLE(tl_average, box, box),
+    DOUBLE(tl_average, axis, axis),      U64(tl_average, wall, wall),
+    U32(tl_average, segments, segments), BOOL(tl_average, by_flights, by_flights),
+    DOUBLE(tl_average, from, from),      DOUBLE(tl_average, weight, weight),
+};
+TABLE(tl_average, averages);
+
+static const tl_column average_sums_columns[] = {DOUBLE(motion_value, value, value)};
+TABLE(motion_value, average_sums);
+
+static const tl_column zones_columns[] = {
+    TEXT(tl_zone, name, name),
+    KIND(tl_zone, of, of, TALUS_ZONE_GROUP + 1),
+    KIND(tl_zone, shell, shell, TALUS_ZONE_SOFT + 1),
+    U32(tl_zone, group, group),
+    U32(tl_zone, with, with),
+    U64(tl_zone, uid, uid),
+    DOUBLE(tl_zone, at, at),
+    DOUBLE(tl_zone, radius, radius),
+    DOUBLE(tl_zone, strength, strength),
+    DOUBLE(tl_zone, power, power),
+    BOOL(tl_zone, boundary, boundary),
+    BOOL(tl_zone, trigger, trigger),
+    DOUBLE(tl_zone, from, from),
+    DOUBLE(tl_zone, weight, weight),
+    DOUBLE(tl_zone, inside, inside),
+    DOUBLE(tl_zone, neighbours, neighbours),
+    DOUBLE(tl_zone, energy, energy),
+    U64(tl_zone, entered, entered),
+    U64(tl_zone, left, left),
+    DOUBLE(tl_zone, mass, mass),
+    DOUBLE(tl_zone, kinetic, kinetic),
+    DOUBLE(tl_zone, dwell, dwell),
+};
+TABLE(tl_zone, zones);
+
+static const tl_column zone_members_columns[] = {
+    U32(tl_zone_member, zone, zone),
+    U64(tl_zone_member, centre, centre),
+    U64(tl_zone_member, body, body),
+    DOUBLE(tl_zone_member, since, since),
+};
+TABLE(tl_zone_member, zone_members);
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 

@@ -72,7 +72,11 @@ typedef struct tl_table {
   X(course_values)                                                                                 \
   X(emitters)                                                                                      \
   X(sinks)                                                                                         \
-  X(probes)
+  X(probes)                                                                                        \
+  X(averages)                                                                                      \
+  X(average_sums)                                                                                  \
+  X(zones)                                                                                         \
+  X(zone_members)
 
 #define TL_DECLARE_TABLE(name) extern const tl_table tl_table_##name;
 TL_CHECKPOINT_TABLES(TL_DECLARE_TABLE)

@@ -90,7 +90,7 @@ static talus_status check_term(const tl_model *model, const tl_motion_term *term
       WRONG("term %zu of the motions: the times of its table do not rise", i);
     if (columns == 8 &&
         !(row[4] * row[4] + row[5] * row[5] + row[6] * row[6] + row[7] * row[7] > 0.5))
-      WRONG("term %zu of the motions: a rotation of its table is none", i);
+      WRONG("term %zu of the motions: a rotation of its table is not valid", i);
   }
   return TALUS_OK;
 }
@@ -181,6 +181,56 @@ static talus_status check_emitters(const talus_world *world, tl_flow *scratch) {
   return TALUS_OK;
 }
 
+/* Their grids were looked at when the sums were handed out. */
+static talus_status check_averages(const talus_world *world) {
+  for (size_t i = 0; i < world->flow.averages.count; ++i) {
+    const tl_average *average = &world->flow.averages.data[i];
+    const bool on_wall = (average->record & TALUS_AVERAGE_WALL) != 0;
+    const uint32_t slot = on_wall ? tl_world_slot_of(world, average->wall) : TL_NONE;
+    const tl_shape *shape = slot != TL_NONE ? tl_body_shape(&world->model, slot) : NULL;
+    if (!on_wall && (average->wall != 0 || average->segments != 0))
+      WRONG("average %zu: it has a wall and does not record it", i);
+    if (shape && (shape->kind != TALUS_REVOLVED || shape->point_count - 1 != average->segments))
+      WRONG("average %zu: its wall has other segments", i);
+    if (average->by_flights && (world->model.solve.kind != TALUS_SOLVE_ELASTIC ||
+                                world->model.solve.shell == TALUS_SHELL_HARD))
+      WRONG("average %zu: there are no flights", i);
+    if (average->sums.count != tl_average_sum_count(average))
+      WRONG("average %zu: it has other cells", i);
+  }
+  return TALUS_OK;
+}
+
+/* Members stand in the order in which zones go through them. */
+static talus_status check_zones(const talus_world *world) {
+  const tl_flow *flow = &world->flow;
+  for (size_t i = 0; i < flow->zones.count; ++i) {
+    const tl_zone *zone = &flow->zones.data[i];
+    const talus_zone_def def = {.of = (talus_zone_of)zone->of,
+                                .at = zone->at,
+                                .group = zone->group,
+                                .radius = zone->radius,
+                                .strength = zone->strength,
+                                .power = zone->power,
+                                .shell = (talus_zone_shell)zone->shell,
+                                .boundary = zone->boundary};
+    TL_TRY(tl_zone_check(&def, "zone"));
+    if (zone->group > world->groups.count || zone->with > world->groups.count)
+      WRONG("zone %zu: there is no such group", i);
+  }
+  for (size_t i = 0; i < flow->members.count; ++i) {
+    const tl_zone_member *now = &flow->members.data[i], *last = i > 0 ? now - 1 : NULL;
+    if (now->zone >= flow->zones.count || !flow->zones.data[now->zone].trigger)
+      WRONG("member %zu of zones: there is no such zone", i);
+    if (last &&
+        (last->zone > now->zone ||
+         (last->zone == now->zone && (last->centre > now->centre ||
+                                      (last->centre == now->centre && last->body >= now->body)))))
+      WRONG("member %zu of zones: out of order", i);
+  }
+  return TALUS_OK;
+}
+
 static talus_status check_flow(const talus_world *world) {
   const tl_flow *flow = &world->flow;
   for (size_t i = 0; i < flow->sinks.count; ++i) {
@@ -200,6 +250,8 @@ static talus_status check_flow(const talus_world *world) {
     if (probe->on_body && (probe->uid == 0 || probe->uid >= world->next_uid))
       WRONG("probe %zu: there was never a body %" PRIu64, i, probe->uid);
   }
+  TL_TRY(check_averages(world));
+  TL_TRY(check_zones(world));
   tl_flow scratch = {0};
   const talus_status status = check_emitters(world, &scratch);
   tl_flow_release(&scratch);

@@ -263,6 +263,46 @@ static talus_status load_sizes(load_job *job, tl_flow *flow, uint64_t *rows) {
                      : tl_fail(TALUS_ERROR_FORMAT, "'emitters/size_table' has rows of no emitter");
 }
 
+/* Hands each average its part of the sums. What a grid may be is looked at before there is room. */
+static talus_status hand_out_sums(tl_flow *flow, const double *sums, size_t total) {
+  size_t at = 0;
+  for (size_t i = 0; i < flow->averages.count; ++i) {
+    tl_average *average = &flow->averages.data[i];
+    const talus_average_def def = {
+        .grid = (talus_grid_kind)average->grid,
+        .box = average->box,
+        .axis = {average->axis[0], average->axis[1]},
+        .across = average->across,
+        .cells = {average->cells[0], average->cells[1], average->cells[2]},
+        .record = average->record};
+    TL_TRY(tl_average_check(&def, "average"));
+    const size_t n = tl_average_sum_count(average);
+    if (n > total - at)
+      return tl_fail(TALUS_ERROR_FORMAT, "'average_sums' is too short for average %zu", i);
+    TL_TRY(tl_array_resize(&average->sums, n));
+    memcpy(average->sums.data, sums + at, n * sizeof *sums);
+    TL_TRY(tl_average_reserve(average));
+    at += n;
+  }
+  return at == total ? TALUS_OK
+                     : tl_fail(TALUS_ERROR_FORMAT, "'average_sums' has rows of no average");
+}
+
+static talus_status load_averages(load_job *job, tl_flow *flow) {
+  if (job->format < 9)
+    return TALUS_OK;
+  TL_ARRAY(double) sums = {0};
+  LOAD(job, averages, &flow->averages);
+  talus_status status = load_table(job, &tl_table_average_sums, &sums);
+  if (status == TALUS_OK)
+    status = hand_out_sums(flow, sums.data, sums.count);
+  tl_array_free(&sums);
+  TL_TRY(status);
+  LOAD(job, zones, &flow->zones);
+  LOAD(job, zone_members, &flow->members);
+  return TALUS_OK;
+}
+
 static talus_status load_flow(load_job *job, talus_world *world) {
   tl_flow *flow = &world->flow;
   LOAD(job, emitters, &flow->emitters);
@@ -282,7 +322,7 @@ static talus_status load_flow(load_job *job, talus_world *world) {
   TL_TRY(status);
   LOAD(job, sinks, &flow->sinks);
   LOAD(job, probes, &flow->probes);
-  return TALUS_OK;
+  return load_averages(job, flow);
 }
 
 /* One list of all shapes, handed out to those that `counts` say have a part of it. */

@@ -130,6 +130,24 @@ static talus_status save_sizes(save_job *job, const tl_flow *flow) {
   return tl_h5_write(&job->out, "emitters/size_table", TL_H5_F64, total, 2, job->scratch.data);
 }
 
+/* Sums of all averages, one after the other. */
+static talus_status save_averages(save_job *job, const tl_flow *flow) {
+  SAVE(job, averages, &flow->averages);
+  TL_ARRAY(double) sums = {0};
+  talus_status status = TALUS_OK;
+  for (size_t i = 0; i < flow->averages.count && status == TALUS_OK; ++i) {
+    const tl_average *average = &flow->averages.data[i];
+    const size_t at = sums.count;
+    status = tl_array_resize(&sums, at + average->sums.count);
+    if (status == TALUS_OK)
+      memcpy(sums.data + at, average->sums.data, average->sums.count * sizeof(double));
+  }
+  if (status == TALUS_OK)
+    status = save_table(job, &tl_table_average_sums, sums.data, sums.count);
+  tl_array_free(&sums);
+  return status;
+}
+
 /* Vertices, faces and edges of hulls, spheres of clumps: shape after shape in one dataset each. */
 static talus_status save_lists(save_job *job, const tl_model *model) {
   for (int k = 0; k < TL_SHAPE_LISTS; ++k) {
@@ -189,6 +207,9 @@ static talus_status save_world(save_job *job, const talus_world *world, const tl
   TL_TRY(save_sizes(job, &world->flow));
   SAVE(job, sinks, &world->flow.sinks);
   SAVE(job, probes, &world->flow.probes);
+  TL_TRY(save_averages(job, &world->flow));
+  SAVE(job, zones, &world->flow.zones);
+  SAVE(job, zone_members, &world->flow.members);
   if (blob)
     TL_TRY(tl_h5_write(&job->out, "run", TL_H5_U8, blob->size, 1, blob->data));
   return TALUS_OK;

@@ -76,6 +76,11 @@ talus_status tl_h5_group(tl_h5_out *out, const char *name);
 talus_status tl_h5_write(tl_h5_out *out, const char *name, tl_h5_type type, size_t rows,
                          size_t columns, const void *data);
 
+/* The same of `rank` dimensions, 1 to TL_H5_RANK, the last of them fastest. */
+#define TL_H5_RANK 4
+talus_status tl_h5_write_shape(tl_h5_out *out, const char *name, tl_h5_type type, int rank,
+                               const size_t *shape, const void *data);
+
 /* A dataset of texts of one width, each ended by a zero; NULL is written as "". `text` is called
  * for each row. */
 typedef const char *tl_h5_text_fn(const void *context, size_t row);

@@ -26,7 +26,8 @@ struct tl_h5_node {
   size_t parent, name, length; /* its name in `names` */
   unsigned char type[TL_H5_DATATYPE_MOST];
   size_t type_bytes;
-  size_t rows, columns;
+  int rank;
+  size_t shape[TL_H5_RANK];
   uint64_t data, data_bytes;
   uint64_t header;
   uint32_t links;
@@ -173,20 +174,30 @@ static talus_status too_large(const char *name, size_t rows, size_t bytes) {
                  bytes);
 }
 
-talus_status tl_h5_write(tl_h5_out *out, const char *name, tl_h5_type type, size_t rows,
-                         size_t columns, const void *data) {
-  const size_t row = columns * tl_h5_size(type);
-  if (rows > SIZE_MAX / row)
-    return too_large(name, rows, row);
+talus_status tl_h5_write_shape(tl_h5_out *out, const char *name, tl_h5_type type, int rank,
+                               const size_t *shape, const void *data) {
+  size_t bytes = tl_h5_size(type);
+  TL_ASSERT(rank >= 1 && rank <= TL_H5_RANK);
+  for (int i = rank - 1; i >= 0; --i) {
+    if (shape[i] > SIZE_MAX / (bytes > 0 ? bytes : 1))
+      return too_large(name, shape[i], bytes);
+    bytes *= shape[i];
+  }
   size_t made;
   TL_TRY(add_node(out, DATASET, name, &made));
   tl_h5_node *node = &out->nodes.data[made];
   node->type_bytes = tl_h5_encode_type(node->type, type);
-  node->rows = rows;
-  node->columns = columns;
-  TL_TRY(place_data(out, node, rows * row));
-  put_bytes(out, data, rows * row);
+  node->rank = rank;
+  memcpy(node->shape, shape, (size_t)rank * sizeof *shape);
+  TL_TRY(place_data(out, node, bytes));
+  put_bytes(out, data, bytes);
   return TALUS_OK;
+}
+
+talus_status tl_h5_write(tl_h5_out *out, const char *name, tl_h5_type type, size_t rows,
+                         size_t columns, const void *data) {
+  return tl_h5_write_shape(out, name, type, columns == 1 ? 1 : 2, (const size_t[]){rows, columns},
+                           data);
 }
 
 /* IV.A.2.d, class 3. `end`: 0 for texts that a zero ends, 1 for such as zeros pad. */
@@ -212,8 +223,8 @@ talus_status tl_h5_write_texts(tl_h5_out *out, const char *name, size_t rows, tl
   TL_TRY(add_node(out, DATASET, name, &made));
   tl_h5_node *node = &out->nodes.data[made];
   node->type_bytes = encode_text(node->type, width, 0, true);
-  node->rows = rows;
-  node->columns = 1;
+  node->rank = 1;
+  node->shape[0] = rows;
   TL_TRY(place_data(out, node, rows * width));
   for (size_t i = 0; i < rows; ++i) {
     const char *row = text(context, i);
@@ -297,8 +308,8 @@ static void end_header(tl_h5_out *out, size_t begin) {
 
 static talus_status write_dataset_header(tl_h5_out *out, tl_h5_node *node) {
   const size_t begin = out->image.count;
-  const int rank = node->columns == 1 ? 1 : 2;
-  TL_TRY(make_room(out, 128 + TL_H5_DATATYPE_MOST));
+  const int rank = node->rank;
+  TL_TRY(make_room(out, 160 + TL_H5_DATATYPE_MOST));
   node->header = begin - out->user_block;
   begin_header(out);
   begin_message(out, TL_H5_SPACE, 4 + 8 * (size_t)rank);
@@ -306,9 +317,8 @@ static talus_status write_dataset_header(tl_h5_out *out, tl_h5_node *node) {
   put(out, (uint64_t)rank, 1);
   put(out, 0, 1); /* it cannot grow */
   put(out, 1, 1);
-  put(out, node->rows, 8);
-  if (rank == 2)
-    put(out, node->columns, 8);
+  for (int i = 0; i < rank; ++i)
+    put(out, node->shape[i], 8);
   begin_message(out, TL_H5_DATATYPE, node->type_bytes);
   put_bytes(out, node->type, node->type_bytes);
   begin_message(out, TL_H5_FILL, 2);

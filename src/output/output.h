@@ -24,6 +24,10 @@ talus_status tl_output_write_frame(struct talus_world *world, const char *path, 
 talus_status tl_output_write_contacts(struct talus_world *world, const char *path, tl_file *keep);
 talus_status tl_output_write_surfaces(struct talus_world *world, const char *path, tl_file *keep);
 
+/* Ends the interval of an average and writes its means. */
+talus_status tl_output_write_average(struct talus_world *world, uint32_t average, const char *path,
+                                     tl_file *keep);
+
 /* Bytes that belong to the run and not to the world (run.c): stored in the checkpoint as they are.
  */
 typedef struct tl_blob {

@@ -30,6 +30,12 @@ talus_status tl_output_write_surfaces(struct talus_world *world, const char *pat
   return unsupported(path);
 }
 
+talus_status tl_output_write_average(struct talus_world *world, uint32_t average, const char *path,
+                                     tl_file *keep) {
+  (void)world, (void)average, (void)keep;
+  return unsupported(path);
+}
+
 talus_status tl_output_save(struct talus_world *world, const char *path, tl_file *keep,
                             const tl_blob *blob) {
   (void)world, (void)keep, (void)blob;
@@ -55,6 +61,12 @@ talus_status talus_world_save(talus_world *world, const char *path) {
   TL_MAY_CHANGE(world);
   TL_TRY(check_path(path));
   return tl_output_save(world, path, NULL, NULL);
+}
+
+talus_status talus_average_write(talus_world *world, uint32_t average, const char *path) {
+  TL_MAY_CHANGE(world);
+  TL_TRY(check_path(path));
+  return tl_output_write_average(world, average, path, NULL);
 }
 
 talus_status talus_world_load(const char *path, talus_world **world) {

@@ -7,10 +7,10 @@
 #define VTK_VERTEX   1
 #define VTK_TRIANGLE 5
 
-static talus_status write_attributes(tl_h5_out *out, const talus_world *world) {
+static talus_status write_attributes(tl_h5_out *out, const talus_world *world, const char *type) {
   static const int64_t version[2] = {1, 0};
   TL_TRY(tl_h5_attribute(out, "VTKHDF", "Version", TL_H5_I64, 2, version));
-  TL_TRY(tl_h5_attribute_text(out, "VTKHDF", "Type", "UnstructuredGrid"));
+  TL_TRY(tl_h5_attribute_text(out, "VTKHDF", "Type", type));
   TL_TRY(tl_h5_attribute(out, "talus", "time", TL_H5_F64, 1, &world->time));
   TL_TRY(tl_h5_attribute(out, "talus", "steps", TL_H5_U64, 1, &world->steps));
   TL_TRY(tl_h5_attribute(out, "talus", "dt", TL_H5_F64, 1, &world->model.dt));
@@ -36,7 +36,7 @@ static talus_status write_grid(tl_h5_out *out, const talus_world *world, size_t 
   TL_TRY(tl_h5_group(out, "VTKHDF"));
   TL_TRY(tl_h5_group(out, corners ? "VTKHDF/CellData" : "VTKHDF/PointData"));
   TL_TRY(tl_h5_group(out, "talus"));
-  TL_TRY(write_attributes(out, world));
+  TL_TRY(write_attributes(out, world, "UnstructuredGrid"));
   TL_TRY(tl_h5_write(out, "VTKHDF/NumberOfPoints", TL_H5_I64, 1, 1, &counts[0]));
   TL_TRY(tl_h5_write(out, "VTKHDF/NumberOfCells", TL_H5_I64, 1, 1, &counts[1]));
   TL_TRY(tl_h5_write(out, "VTKHDF/NumberOfConnectivityIds", TL_H5_I64, 1, 1, &counts[2]));
@@ -61,6 +61,22 @@ talus_status tl_vtk_write_triangles(tl_h5_out *out, const talus_world *world, si
                                     const int64_t *corners) {
   static const int64_t none = 0;
   return write_grid(out, world, n, points, triangles, 3, VTK_TRIANGLE, corners ? corners : &none);
+}
+
+talus_status tl_vtk_write_image(tl_h5_out *out, const talus_world *world, const uint32_t points[3],
+                                talus_dvec3 origin, talus_dvec3 spacing) {
+  static const double direction[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  int64_t extent[6] = {0};
+  for (int k = 0; k < 3; ++k)
+    extent[2 * k + 1] = (int64_t)points[k] - 1;
+  TL_TRY(tl_h5_group(out, "VTKHDF"));
+  TL_TRY(tl_h5_group(out, "VTKHDF/PointData"));
+  TL_TRY(tl_h5_group(out, "talus"));
+  TL_TRY(write_attributes(out, world, "ImageData"));
+  TL_TRY(tl_h5_attribute(out, "VTKHDF", "WholeExtent", TL_H5_I64, 6, extent));
+  TL_TRY(tl_h5_attribute(out, "VTKHDF", "Origin", TL_H5_F64, 3, &origin));
+  TL_TRY(tl_h5_attribute(out, "VTKHDF", "Spacing", TL_H5_F64, 3, &spacing));
+  return tl_h5_attribute(out, "VTKHDF", "Direction", TL_H5_F64, 9, direction);
 }
 
 #endif

@@ -19,6 +19,11 @@ talus_status tl_vtk_write_triangles(tl_h5_out *out, const talus_world *world, si
                                     const int64_t *corners);
 #define TL_VTK_TRIANGLE_BYTES (6 * sizeof(int64_t))
 
+/* Groups /VTKHDF, /VTKHDF/PointData and /talus with its attributes, and an image of so many points
+ * along x, y and z. */
+talus_status tl_vtk_write_image(tl_h5_out *out, const talus_world *world, const uint32_t points[3],
+                                talus_dvec3 origin, talus_dvec3 spacing);
+
 /* Bytes that tl_vtk_write_points adds for each point. */
 #define TL_VTK_POINT_BYTES (sizeof(talus_dvec3) + 2 * sizeof(int64_t) + 1)
 

@@ -16,9 +16,11 @@
  *   lines of joints.csv, whether it records joints without a name and how (run.h),
  *   number of probes, of each: definition, lines of its file,
  *   number of files that the scene names, of each: XXH64 when the run began,
- *   number of files of sinks, of each: its lines (from version 5 on) */
+ *   number of files of sinks, of each: its lines (from version 5 on),
+ *   number of averages, of each: its files (from version 6 on),
+ *   number of zones, of each: lines of its file (likewise) */
 #define MAGIC   0x6e757273756c6174u
-#define VERSION 5u
+#define VERSION 6u
 #define OLDEST  4u
 
 /* ---- numbers to bytes and back --------------------------------------------------------------- */
@@ -94,6 +96,12 @@ static talus_status pack(const tl_run *run, tl_text *text) {
   put(text, run->sinks.count);
   for (size_t i = 0; i < run->sinks.count; ++i)
     put(text, run->sinks.data[i].count);
+  put(text, run->averages.count);
+  for (size_t i = 0; i < run->averages.count; ++i)
+    put(text, run->averages.data[i].count);
+  put(text, run->zones.count);
+  for (size_t i = 0; i < run->zones.count; ++i)
+    put(text, run->zones.data[i].lines.count);
   return text->status;
 }
 
@@ -120,6 +128,7 @@ talus_status tl_run_checkpoint_save(tl_run *run) {
   TL_TRY(tl_lines_sync(&run->history));
   TL_TRY(tl_run_joints_sync(run));
   TL_TRY(tl_run_probes_sync(run));
+  TL_TRY(tl_run_zones_sync(run));
   TL_TRY(tl_run_sinks_sync(run));
   TL_TRY(tl_run_series_sync(run));
   tl_text text = {0};
@@ -190,6 +199,18 @@ static void unpack_sinks(tl_run *run, blob_reader *reader) {
     run->sinks.data[i].count = get(reader);
 }
 
+static void unpack_fields(tl_run *run, blob_reader *reader) {
+  const uint64_t n = get(reader);
+  reader->is_short =
+      reader->is_short || n != run->averages.count || n != run->world->flow.averages.count;
+  for (uint64_t i = 0; i < n && !reader->is_short; ++i)
+    run->averages.data[i].count = get(reader);
+  const uint64_t zones = get(reader);
+  reader->is_short = reader->is_short || zones != run->zones.count;
+  for (uint64_t i = 0; i < zones && !reader->is_short; ++i)
+    run->zones.data[i].keep = get(reader);
+}
+
 static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, size_t *old,
                            hashes *stored) {
   blob_reader reader = {.blob = blob};
@@ -198,7 +219,7 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
   const uint64_t magic = get(&reader), version = get(&reader);
   if (magic != MAGIC)
     return tl_fail(TALUS_ERROR_FORMAT,
-                   "%s holds a world and no run to go on with; --force begins anew",
+                   "%s holds a world but no run that could be resumed; --force begins anew",
                    tl_run_path(run, "checkpoint.hdf"));
   if (version < OLDEST || version > VERSION)
     return tl_fail(TALUS_ERROR_UNSUPPORTED,
@@ -232,6 +253,8 @@ static talus_status unpack(tl_run *run, const tl_blob *blob, uint64_t *keep, siz
   TL_TRY(unpack_files(run, &reader, stored));
   if (version >= 5)
     unpack_sinks(run, &reader);
+  if (version >= 6)
+    unpack_fields(run, &reader);
   if (reader.is_short || reader.at != blob->size || step != talus_world_steps(run->world))
     return tl_fail(TALUS_ERROR_FORMAT, "%s does not fit together; --force begins anew",
                    tl_run_path(run, "checkpoint.hdf"));
@@ -257,6 +280,8 @@ static talus_status cut_back(tl_run *run, const uint64_t *keep) {
   TL_TRY(tl_run_joints_go_on(run, run->joints.count));
   TL_TRY(tl_run_probes_open(run, keep));
   TL_TRY(open_sinks(run));
+  TL_TRY(tl_run_zones_open(run));
+  TL_TRY(tl_run_fields_go_on(run));
   TL_TRY(tl_run_frames_open(run));
   size_t gone;
   TL_TRY(tl_run_frames_go_on(run, &gone));

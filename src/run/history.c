@@ -12,7 +12,8 @@
   "wall_step,wall_output,state_hash,asleep,objective,rotational_energy,contact_work,load_work,"    \
   "flow_energy,joint_drift,joints_broken,elastic_energy,damping_work,friction_work,"               \
   "joint_force,joint_torque,overlap_max,overlap_share,sunk,made_energy,energy_corrections,"        \
-  "unconverged,spring_energy,joint_work,collisions,outside,emitted,removed\n"
+  "unconverged,spring_energy,joint_work,collisions,outside,emitted,removed,"                       \
+  "zone_energy,zone_work\n"
 
 #define WALL_COLUMN 17 /* wall_total, counted from 0 */
 
@@ -115,8 +116,14 @@ static void format_line(tl_run *run, const talus_report *r, tl_text *text) {
     tl_text_add_bytes(text, ",", 1);
     tl_text_add_number(text, joints[i]);
   }
-  tl_text_add(text, ",%llu,%zu,%llu,%llu\n", (unsigned long long)r->collisions, r->outside,
+  tl_text_add(text, ",%llu,%zu,%llu,%llu", (unsigned long long)r->collisions, r->outside,
               (unsigned long long)r->emitted, (unsigned long long)r->removed);
+  const double zones[] = {r->zone_energy, r->zone_work};
+  for (size_t i = 0; i < sizeof zones / sizeof *zones; ++i) {
+    tl_text_add_bytes(text, ",", 1);
+    tl_text_add_number(text, zones[i]);
+  }
+  tl_text_add(text, "\n");
 }
 
 talus_status tl_run_history_add(tl_run *run) {

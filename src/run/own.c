@@ -37,16 +37,17 @@ static const own_name own_files[] = {
 };
 #define OWN_FILES (sizeof own_files / sizeof *own_files)
 
-typedef enum folder_kind { NUMBERED, PROBES, SINKS } folder_kind;
+typedef enum folder_kind { NUMBERED, PROBES, SINKS, SERIES } folder_kind;
 
-static const struct {
+typedef struct own_folder {
   const char *name;
   folder_kind kind;
-} own_folders[] = {{"frames", NUMBERED},
-                   {"contacts", NUMBERED},
-                   {"surfaces", NUMBERED},
-                   {"probes", PROBES},
-                   {"sinks", SINKS}};
+} own_folder;
+
+/* Folders of `fields`, which have names of the scene, are found in there. */
+static const own_folder own_folders[] = {{"frames", NUMBERED},   {"contacts", NUMBERED},
+                                         {"surfaces", NUMBERED}, {"probes", PROBES},
+                                         {"sinks", SINKS},       {"fields", SERIES}};
 #define OWN_FOLDERS (sizeof own_folders / sizeof *own_folders)
 
 /* Without ".part", which a killed run leaves; *length is that of the name before it. */
@@ -67,9 +68,27 @@ static bool is_numbered(const char *name, uint64_t *number, bool *partial) {
   return digits >= 6 && length == digits + 4 && strncmp(name + digits, ".hdf", 4) == 0;
 }
 
-static bool is_csv(const char *name) {
-  const size_t bytes = strlen(name);
-  return bytes >= 5 && strcmp(name + bytes - 4, ".csv") == 0;
+static bool ends_with(const char *name, const char *end) {
+  const size_t bytes = strlen(name), length = strlen(end);
+  return bytes > length && strcmp(name + bytes - length, end) == 0;
+}
+
+/* Whether a file of that name in such a folder may be ours; numbered ones from `from` on, and all
+ * that are half written. */
+static bool is_own_name(folder_kind kind, const char *name, uint64_t from, bool *partial) {
+  uint64_t number;
+  *partial = false;
+  if (kind == NUMBERED)
+    return is_numbered(name, &number, partial) && (*partial || number >= from);
+  *partial = kind == SERIES && ends_with(name, ".hdf.series.part");
+  return *partial || ends_with(name, kind == SERIES ? ".hdf.series" : ".csv");
+}
+
+static const char *head_of(folder_kind kind) {
+  return kind == NUMBERED ? HDF5_HEAD
+         : kind == SERIES ? "{\n  \"file-series-version\""
+         : kind == SINKS  ? TL_SINKS_HEAD
+                          : "from,to,";
 }
 
 /* ---- proof ----------------------------------------------------------------------------------- */
@@ -158,49 +177,88 @@ static talus_status look_at(tl_run *run, const own_file *file, bool *is_there, b
 
 typedef talus_status own_fn(tl_run *run, const own_file *file);
 
-/* Calls `visit` for the files of one folder that have a name of ours; numbered ones from `from` on,
- * and all that are half written. */
-static talus_status visit_open(tl_run *run, DIR *folder, size_t which, uint64_t from,
+/* Calls `visit` for the files of one folder that have a name of ours. */
+static talus_status visit_open(tl_run *run, DIR *folder, const own_folder *which, uint64_t from,
                                own_fn *visit) {
-  const bool numbered = own_folders[which].kind == NUMBERED;
   for (;;) {
     errno = 0;
     const struct dirent *entry = readdir(folder);
     if (!entry)
-      return errno == 0
-                 ? TALUS_OK
-                 : tl_file_fail(errno, tl_run_path(run, "%s", own_folders[which].name), "read");
-    uint64_t number;
-    bool partial = false;
-    if (numbered ? !is_numbered(entry->d_name, &number, &partial) || (!partial && number < from)
-                 : !is_csv(entry->d_name))
+      return errno == 0 ? TALUS_OK
+                        : tl_file_fail(errno, tl_run_path(run, "%s", which->name), "read");
+    bool partial;
+    if (!is_own_name(which->kind, entry->d_name, from, &partial))
       continue;
     char path[512];
-    snprintf(path, sizeof path, "%s/%s", own_folders[which].name, entry->d_name);
+    snprintf(path, sizeof path, "%s/%s", which->name, entry->d_name);
     TL_TRY(visit(run, &(own_file){.at = dirfd(folder),
                                   .name = entry->d_name,
                                   .path = path,
-                                  .head = numbered                           ? HDF5_HEAD
-                                          : own_folders[which].kind == SINKS ? TL_SINKS_HEAD
-                                                                             : "from,to,",
+                                  .head = head_of(which->kind),
                                   .partial = partial,
-                                  .numbered = numbered}));
+                                  .numbered = which->kind == NUMBERED}));
   }
 }
 
-static talus_status visit_folder(tl_run *run, size_t which, uint64_t from, own_fn *visit) {
+/* *folder is NULL where there is none. */
+static talus_status open_folder(tl_run *run, const char *name, DIR **folder) {
   int fd;
-  TL_TRY(tl_run_subfolder(run, own_folders[which].name, &fd));
+  *folder = NULL;
+  TL_TRY(tl_run_subfolder(run, name, &fd));
   if (fd < 0)
     return TALUS_OK;
-  DIR *folder = fdopendir(fd);
-  if (!folder) {
-    const int error = errno;
-    close(fd);
-    return tl_file_fail(error, tl_run_path(run, "%s", own_folders[which].name), "read");
-  }
+  *folder = fdopendir(fd);
+  if (*folder)
+    return TALUS_OK;
+  const int error = errno;
+  close(fd);
+  return tl_file_fail(error, tl_run_path(run, "%s", name), "read");
+}
+
+static talus_status visit_folder(tl_run *run, const own_folder *which, uint64_t from,
+                                 own_fn *visit) {
+  DIR *folder;
+  TL_TRY(open_folder(run, which->name, &folder));
+  if (!folder)
+    return TALUS_OK;
   const talus_status status = visit_open(run, folder, which, from, visit);
   closedir(folder);
+  return status;
+}
+
+/* Folders within `fields`: each is visited, and then removed where it is empty and `removes`. */
+static talus_status visit_within(tl_run *run, DIR *fields, bool removes, own_fn *visit) {
+  for (const struct dirent *entry; (entry = readdir(fields)) != NULL;) {
+    struct stat info;
+    char path[512];
+    if (entry->d_name[0] == '.' ||
+        fstatat(dirfd(fields), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISDIR(info.st_mode))
+      continue;
+    snprintf(path, sizeof path, "fields/%s", entry->d_name);
+    TL_TRY(visit_folder(run, &(own_folder){path, NUMBERED}, 0, visit));
+    if (removes)
+      (void)unlinkat(dirfd(fields), entry->d_name,
+                     AT_REMOVEDIR); /* it stays where it is not empty */
+  }
+  return TALUS_OK;
+}
+
+static talus_status visit_fields(tl_run *run, bool removes, own_fn *visit) {
+  DIR *fields;
+  TL_TRY(open_folder(run, "fields", &fields));
+  if (!fields)
+    return TALUS_OK;
+  /* No series outlives what it lists, power cuts included. */
+  talus_status status = TALUS_OK;
+  if (removes)
+    status = visit_open(run, fields, &(own_folder){"fields", SERIES}, 0, visit);
+  if (status == TALUS_OK && removes)
+    status = tl_folder_sync(dirfd(fields), tl_run_path(run, "fields"));
+  rewinddir(fields);
+  if (status == TALUS_OK)
+    status = visit_within(run, fields, removes, visit);
+  closedir(fields);
   return status;
 }
 
@@ -242,13 +300,22 @@ static bool is_name_of(const char *csv, const char *name) {
 /* path: within the result folder, "probes/floor.csv". */
 static bool is_planned(const tl_run *run, const char *csv, const char *path) {
   const bool is_sink = strncmp(path, "sinks/", 6) == 0;
+  const bool is_series = strncmp(path, "fields/", 7) == 0;
+  for (size_t i = 0; is_series && i < run->averages.count; ++i) {
+    const char *name = run->averages.data[i].name;
+    if (strncmp(csv, name, strlen(name)) == 0 && strcmp(csv + strlen(name), ".hdf.series") == 0)
+      return true;
+  }
   for (size_t i = 0; is_sink && i < run->sinks.count; ++i) {
     char name[128];
     if (is_name_of(csv, tl_run_sink_name(run, i, name, sizeof name)))
       return true;
   }
-  for (size_t i = 0; !is_sink && i < run->probes.count; ++i)
+  for (size_t i = 0; !is_sink && !is_series && i < run->probes.count; ++i)
     if (is_name_of(csv, run->probes.data[i].plan.name))
+      return true;
+  for (size_t i = 0; !is_sink && !is_series && i < run->zones.count; ++i)
+    if (is_name_of(csv, run->zones.data[i].name))
       return true;
   return false;
 }
@@ -284,8 +351,8 @@ talus_status tl_run_own_prove(tl_run *run, uint64_t from) {
     TL_TRY(prove(run, &(own_file){.at = run->folder, .name = "log.txt", .path = "log.txt"}));
   }
   for (size_t i = 0; i < OWN_FOLDERS; ++i)
-    TL_TRY(visit_folder(run, i, from, prove));
-  return TALUS_OK;
+    TL_TRY(visit_folder(run, &own_folders[i], from, prove));
+  return from == 0 ? visit_fields(run, false, prove) : TALUS_OK;
 }
 
 talus_status tl_run_own_clear(tl_run *run) {
@@ -299,8 +366,9 @@ talus_status tl_run_own_clear(tl_run *run) {
   TL_TRY(visit_files(run, true, remove_one));
   /* Nor a series whose frames are gone. */
   TL_TRY(tl_folder_sync(run->folder, tl_run_folder(run)));
+  TL_TRY(visit_fields(run, true, remove_one));
   for (size_t i = 0; i < OWN_FOLDERS; ++i) {
-    TL_TRY(visit_folder(run, i, 0, remove_one));
+    TL_TRY(visit_folder(run, &own_folders[i], 0, remove_one));
     const char *name = own_folders[i].name;
     /* It stays where it is not empty. */
     if (unlinkat(run->folder, name, AT_REMOVEDIR) != 0 && errno != ENOENT && errno != ENOTEMPTY &&
@@ -314,8 +382,12 @@ talus_status tl_run_own_cut(tl_run *run, uint64_t from) {
   TL_TRY(visit_files(run, true, remove_one));
   for (size_t i = 0; i < OWN_FOLDERS; ++i)
     if (own_folders[i].kind == NUMBERED)
-      TL_TRY(visit_folder(run, i, from, remove_one));
+      TL_TRY(visit_folder(run, &own_folders[i], from, remove_one));
   return TALUS_OK;
+}
+
+talus_status tl_run_own_cut_folder(tl_run *run, const char *folder, uint64_t from) {
+  return visit_folder(run, &(own_folder){folder, NUMBERED}, from, remove_one);
 }
 
 #endif

@@ -155,6 +155,7 @@ static talus_status sync_lines(tl_run *run) {
   TL_TRY(tl_lines_sync(&run->history));
   TL_TRY(tl_run_joints_sync(run));
   TL_TRY(tl_run_sinks_sync(run));
+  TL_TRY(tl_run_zones_sync(run));
   return tl_run_probes_sync(run);
 }
 
@@ -162,6 +163,9 @@ static talus_status sync_lines(tl_run *run) {
 static talus_status finish(tl_run *run) {
   TL_TRY(save(run));
   TL_TRY(tl_run_probes_add(run, true));
+  TL_TRY(tl_run_zones_add(run, true));
+  TL_TRY(tl_run_fields_add(run, true));
+  TL_TRY(tl_run_fields_list(run));
   if (!has_frame_here(run))
     TL_TRY(write_output(run));
   TL_TRY(sync_lines(run));
@@ -170,6 +174,7 @@ static talus_status finish(tl_run *run) {
 
 static talus_status stop(tl_run *run) {
   TL_TRY(save(run));
+  TL_TRY(tl_run_fields_list(run));
   TL_TRY(tl_run_series_finish(run));
   return tl_fail(TALUS_INTERRUPTED, "stopped on request at t = %g s; the state is saved",
                  talus_world_time(run->world));
@@ -206,6 +211,8 @@ static talus_status advance(tl_run *run, run_pace *pace) {
     TL_TRY(note_fastest(run));
     TL_TRY(tl_run_sinks_add(run));
     TL_TRY(tl_run_probes_add(run, false));
+    TL_TRY(tl_run_zones_add(run, false));
+    TL_TRY(tl_run_fields_add(run, false));
     if (status != TALUS_OK)
       return end_strictly(run, run->world->offence);
   }
@@ -329,6 +336,8 @@ static talus_status start_anew(tl_run *run) {
   TL_TRY(tl_run_history_open(run, 0));
   TL_TRY(tl_run_joints_open(run));
   TL_TRY(tl_run_probes_open(run, NULL));
+  TL_TRY(tl_run_zones_open(run));
+  TL_TRY(tl_run_fields_open(run));
   TL_TRY(tl_run_sinks_open(run, NULL));
   /* Names of all of them, and what shows that they are ours. */
   TL_TRY(sync_lines(run));
@@ -346,6 +355,8 @@ static talus_status go_on(tl_run *run) {
 static talus_status prepare(tl_run *run) {
   bool is_there, has_checkpoint = false;
   TL_TRY(tl_run_probes_plan(run));
+  TL_TRY(tl_run_zones_plan(run));
+  TL_TRY(tl_run_fields_plan(run));
   TL_TRY(tl_run_sinks_plan(run));
   TL_TRY(tl_run_folder_lock(run, &is_there));
   if (is_there)
@@ -380,6 +391,8 @@ static void release(tl_run *run) {
   for (size_t i = 0; i < run->probes.count; ++i)
     tl_lines_close(&run->probes.data[i].lines);
   tl_array_free(&run->probes);
+  tl_array_free(&run->averages);
+  tl_run_zones_close(run);
   tl_run_sinks_close(run);
   tl_array_free(&run->frames);
   tl_run_files_free(run);

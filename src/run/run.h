@@ -91,6 +91,22 @@ typedef struct tl_run_probe {
   tl_lines lines;
 } tl_run_probe;
 
+typedef struct tl_run_zone {
+  const char *name; /* the scene's */
+  double every;     /* s */
+  uint64_t keep;    /* lines of its file, when a run goes on */
+  tl_lines lines;
+} tl_run_zone;
+
+/* fields/NAME */
+typedef struct tl_run_average {
+  const char *name; /* the scene's */
+  double every;     /* s */
+  uint64_t count;   /* files */
+  uint64_t listed;  /* of them in the series */
+  double last;      /* s: when the last of them ended; < 0: on the grid of outputs */
+} tl_run_average;
+
 /* Largest of each step since the last line of history.csv. */
 typedef struct tl_run_worst {
   double residual_max, residual_rms; /* m/s */
@@ -134,6 +150,8 @@ typedef struct tl_run {
   uint64_t joint_marks;          /* and so many # before each */
   TL_ARRAY(tl_run_frame) frames; /* number i is frames/i.hdf */
   TL_ARRAY(tl_run_probe) probes;
+  TL_ARRAY(tl_run_average) averages;
+  TL_ARRAY(tl_run_zone) zones;
   TL_ARRAY(tl_lines) sinks; /* sinks/NAME.csv, the last of the domain where that removes bodies */
   size_t sink_count;        /* of them that are sinks */
   TL_ARRAY(tl_run_file) files; /* that the scene names, as the world was made of them */
@@ -192,6 +210,8 @@ talus_status tl_run_own_clear(tl_run *run);
 /* Removes frames, contacts and surfaces from number `from` on, and what a killed run left half
  * written. */
 talus_status tl_run_own_cut(tl_run *run, uint64_t from);
+/* The same in one folder of such files. */
+talus_status tl_run_own_cut_folder(tl_run *run, const char *folder, uint64_t from);
 /* Opens a folder within the folder, which must be no link; *fd is -1 where there is none. */
 talus_status tl_run_subfolder(tl_run *run, const char *name, int *fd);
 
@@ -267,6 +287,30 @@ talus_status tl_run_probes_adopt(tl_run *run, const size_t *old);
 /* Lines of the probes whose interval ends at this step, or of all that have measured anything. */
 talus_status tl_run_probes_add(tl_run *run, bool all);
 talus_status tl_run_probes_sync(tl_run *run);
+
+/* ---- run/zones.c ----------------------------------------------------------------------------- */
+
+/* Fills in run->zones from the scene; no file is touched. */
+talus_status tl_run_zones_plan(tl_run *run);
+/* `keep` lines of each file are kept; 0 starts it anew. */
+talus_status tl_run_zones_open(tl_run *run);
+/* Lines of the zones whose interval ends at this step, or of all that have measured anything. */
+talus_status tl_run_zones_add(tl_run *run, bool all);
+talus_status tl_run_zones_sync(tl_run *run);
+void tl_run_zones_close(tl_run *run);
+
+/* ---- run/fields.c ---------------------------------------------------------------------------- */
+
+/* Fills in run->averages from the scene; no file is touched. */
+talus_status tl_run_fields_plan(tl_run *run);
+/* Makes the folders. */
+talus_status tl_run_fields_open(tl_run *run);
+/* Keeps as many files of each as `count` says. */
+talus_status tl_run_fields_go_on(tl_run *run);
+/* Files of the averages whose interval ends at this step, or of all that have measured anything. */
+talus_status tl_run_fields_add(tl_run *run, bool all);
+/* Has each series list all files. */
+talus_status tl_run_fields_list(tl_run *run);
 
 /* ---- run/sinks.c ----------------------------------------------------------------------------- */
 

@@ -476,6 +476,13 @@ static talus_status add_flow(builder *b, bool all_there) {
   }
   for (size_t i = 0; i < scene->probes.count && all_there; ++i)
     TL_TRY(gather_at(b, add_probe(b, &probes[i]), &probes[i].object, "probes", i, ""));
+  const tl_scene_zone *zones = scene->zones.data;
+  for (size_t i = 0; i < scene->zones.count && all_there; ++i)
+    TL_TRY(gather_at(b, tl_scene_add_zone(b->world, &zones[i]), &zones[i].object, "zones", i, ""));
+  const tl_scene_average *averages = scene->averages.data;
+  for (size_t i = 0; i < scene->averages.count && all_there; ++i)
+    TL_TRY(gather_at(b, tl_scene_add_average(b->world, &averages[i]), &averages[i].object,
+                     "averages", i, ""));
   return TALUS_OK;
 }
 

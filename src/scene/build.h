@@ -9,6 +9,12 @@
 talus_status tl_scene_add_joint(const talus_scene *scene, talus_world *world,
                                 const tl_scene_joint *joint);
 
+/* Adds an average; bodies are there already. */
+talus_status tl_scene_add_average(talus_world *world, const tl_scene_average *average);
+
+/* Adds a zone, likewise. */
+talus_status tl_scene_add_zone(talus_world *world, const tl_scene_zone *zone);
+
 /* A world with the materials of the scene and what holds between them, and nothing else. */
 talus_status tl_scene_build_materials(const talus_scene *scene, talus_world **world);
 

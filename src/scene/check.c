@@ -358,6 +358,8 @@ talus_status tl_scene_check(talus_scene *scene, const tl_document *document, tl_
     check_ignore(&checker);
     check_sinks(&checker);
     check_probes(&checker);
+    tl_check_zones(&checker);
+    tl_check_averages(&checker);
   }
   if (checker.status == TALUS_OK && problems->count == 0)
     tl_check_overlaps(&checker);

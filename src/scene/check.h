@@ -56,6 +56,11 @@ void tl_check_motions(tl_checker *checker, tl_node_id node, const tl_items *moti
 /* `from`: its choices and changes. */
 void tl_check_from(tl_checker *checker, tl_node_id node, const tl_scene_from *from, size_t row);
 
+/* Reach, kinds and names of `zones`. */
+void tl_check_zones(tl_checker *checker);
+/* Grids and walls of `averages`; how often they end where that is not said. */
+void tl_check_averages(tl_checker *checker);
+
 void tl_check_bodies(tl_checker *checker);
 void tl_check_emitters(tl_checker *checker);
 /* names: of the joints, for probes. */

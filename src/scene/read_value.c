@@ -343,7 +343,7 @@ static bool read_labels(tl_reader *reader, tl_node_id node, const tl_key *key, t
   return is_good;
 }
 
-static bool read_rising(tl_reader *reader, tl_node_id node, const tl_key *key, tl_items *numbers) {
+static bool read_few(tl_reader *reader, tl_node_id node, const tl_key *key, tl_items *numbers) {
   const tl_node *at = tl_node_at(reader->document, node);
   if (at->kind != TL_NODE_LIST || at->count == 0 || at->count > (uint32_t)key->count) {
     tl_refuse_value(reader, node, key);
@@ -357,6 +357,25 @@ static bool read_rising(tl_reader *reader, tl_node_id node, const tl_key *key, t
   if (!read_numbers(reader, node, key, at->count, values))
     return false;
   numbers->count = tl_node_at(reader->document, node)->count;
+  return true;
+}
+
+static bool read_counts(tl_reader *reader, tl_node_id node, const tl_key *key, tl_items *numbers) {
+  if (!read_few(reader, node, key, numbers))
+    return false;
+  const double *values = numbers->data;
+  for (size_t i = 0; i < numbers->count; ++i)
+    if (floor(values[i]) != values[i]) {
+      tl_refuse(reader, node, key, "has %g", values[i]);
+      return false;
+    }
+  return true;
+}
+
+static bool read_rising(tl_reader *reader, tl_node_id node, const tl_key *key, tl_items *numbers) {
+  if (!read_few(reader, node, key, numbers))
+    return false;
+  const double *values = numbers->data;
   for (size_t i = 1; i < numbers->count; ++i)
     if (!(values[i] > values[i - 1])) {
       tl_refuse(reader, node, key, "goes from %g to %g", values[i - 1], values[i]);
@@ -608,6 +627,8 @@ bool tl_read_value(tl_reader *reader, tl_node_id node, const tl_key *key, void *
     return read_course(reader, node, key, member);
   case TL_TYPE_RISING:
     return read_rising(reader, node, key, member);
+  case TL_TYPE_COUNTS:
+    return read_counts(reader, node, key, member);
   case TL_TYPE_BOX:
     return read_box(reader, node, key, member);
   case TL_TYPE_ROTATION:

@@ -328,6 +328,22 @@ uint32_t tl_scene_fields(const talus_scene *scene) {
 
 bool tl_scene_has_frames(const talus_scene *scene) { return scene->output.frames; }
 
+size_t tl_scene_average_count(const talus_scene *scene) { return scene->averages.count; }
+
+const char *tl_scene_get_average(const talus_scene *scene, size_t i, double *every) {
+  const tl_scene_average *average = (const tl_scene_average *)scene->averages.data + i;
+  *every = average->every;
+  return average->name;
+}
+
+size_t tl_scene_zone_count(const talus_scene *scene) { return scene->zones.count; }
+
+const char *tl_scene_get_zone(const talus_scene *scene, size_t i, double *every) {
+  const tl_scene_zone *zone = (const tl_scene_zone *)scene->zones.data + i;
+  *every = zone->every;
+  return zone->name;
+}
+
 size_t tl_scene_probe_count(const talus_scene *scene) { return scene->probes.count; }
 
 tl_scene_probe_plan tl_scene_get_probe(const talus_scene *scene, size_t i) {

@@ -4,7 +4,9 @@
 #define TL_SCENE_SCENE_H
 
 #include "scene/text.h"
+#include <talus/average.h>
 #include <talus/scene.h>
+#include <talus/zone.h>
 
 /* First member of every struct that stands for a map of the file. */
 typedef struct tl_object {
@@ -338,6 +340,47 @@ typedef struct tl_scene_probe {
   double every;
 } tl_scene_probe;
 
+typedef struct tl_scene_grid {
+  tl_object object;
+  double radius;
+  int plane; /* the axis across it */
+  double box[6], at[2], x[2], y[2], z[2];
+  tl_items cells; /* of double */
+} tl_scene_grid;
+
+typedef struct tl_scene_average {
+  tl_object object;
+  char *name;
+  tl_scene_grid grid;
+  uint32_t record; /* TALUS_AVERAGE_... */
+  char *wall;
+  int sample;
+  double every;
+} tl_scene_average;
+
+typedef struct tl_scene_zone_of {
+  tl_object object;
+  char *group, *body;
+  double at[3];
+} tl_scene_zone_of;
+
+typedef struct tl_scene_zone_force {
+  tl_object object;
+  double strength, power;
+} tl_scene_zone_force;
+
+typedef struct tl_scene_zone {
+  tl_object object;
+  char *name;
+  tl_scene_zone_of of;
+  char *with;
+  double radius;
+  tl_scene_zone_force force;
+  int shell;
+  bool boundary, trigger;
+  double every;
+} tl_scene_zone;
+
 typedef struct tl_scene_domain {
   tl_object object;
   double box[6];
@@ -371,7 +414,7 @@ struct talus_scene {
   tl_scene_contact contact;
   tl_scene_sleep sleep;
   tl_scene_domain domain;
-  tl_items materials, pairs, shapes, bodies, joints, ignore, emit, sinks, probes;
+  tl_items materials, pairs, shapes, bodies, joints, ignore, emit, sinks, probes, zones, averages;
   tl_scene_output output;
   uint32_t quiet;  /* TL_WARN_... of warn.h */
   uint32_t strict; /* TALUS_STRICT_... */
@@ -398,6 +441,14 @@ typedef struct tl_scene_probe_plan {
 /* Probe i of the scene is probe i of the world that talus_scene_build makes. */
 size_t tl_scene_probe_count(const talus_scene *scene);
 tl_scene_probe_plan tl_scene_get_probe(const talus_scene *scene, size_t i);
+
+/* Average i of the scene is average i of the world; *every in s. */
+size_t tl_scene_average_count(const talus_scene *scene);
+const char *tl_scene_get_average(const talus_scene *scene, size_t i, double *every);
+
+/* Likewise zones. */
+size_t tl_scene_zone_count(const talus_scene *scene);
+const char *tl_scene_get_zone(const talus_scene *scene, size_t i, double *every);
 
 /* sinks/outside.csv is of what leaves the domain. */
 #define TL_SINK_OUTSIDE "outside"

@@ -20,6 +20,7 @@ typedef enum tl_type {
   TL_TYPE_NUMBERS,  /* double[count] */
   TL_TYPE_COURSE,   /* tl_scene_course of `count` numbers */
   TL_TYPE_RISING,   /* tl_items of double, each more than the one before */
+  TL_TYPE_COUNTS,   /* tl_items of double: up to `count` whole numbers */
   TL_TYPE_BOX,      /* double[6]: [[x, y, z], [x, y, z]] */
   TL_TYPE_ROTATION, /* tl_scene_rotation; `words` holds `random` where that is allowed */
   TL_TYPE_TABLE,    /* tl_items of double[2] */
@@ -104,6 +105,8 @@ extern const tl_map tl_schema_until, tl_schema_step, tl_schema_solve, tl_schema_
     tl_schema_narrow, tl_schema_contact, tl_schema_sleep, tl_schema_domain;
 extern const tl_map tl_schema_mesh, tl_schema_shape, tl_schema_body, tl_schema_motion,
     tl_schema_fill, tl_schema_table, tl_schema_emitter, tl_schema_region;
+extern const tl_map tl_schema_grid, tl_schema_average, tl_schema_zone;
+extern const tl_map tl_schema_zone_of, tl_schema_zone_force;
 extern const tl_map tl_schema_superellipsoid, tl_schema_turned, tl_schema_funnel;
 extern const tl_map tl_schema_from, tl_schema_selection, tl_schema_change, tl_schema_press;
 extern const tl_map tl_schema_joint, tl_schema_limits, tl_schema_spring, tl_schema_motor,

@@ -52,14 +52,13 @@ const tl_map tl_schema_change = {
 const tl_map tl_schema_from = {
     .title = "bodies of another run",
     .size = sizeof(OWNER),
-    .help =
-        "An entry of `bodies` with the key `from`: bodies, and the joints and contacts among them, "
-        "as they are at the end of another run; time begins at 0. `materials` of the same name "
-        "replace theirs, and one that nobody has is refused. Contacts bring their impulses and "
-        "springs where the contact model is the same, so that a scene with the same settings and "
-        "no change goes on with the bits of that run. Emitters, sinks and probes do not come "
-        "along: copy `emit`, `sinks` and `probes` from the run's scene.yaml; emitters then begin "
-        "anew.",
+    .help = "An entry of `bodies` with the key `from`: bodies, and the joints and contacts among "
+            "them, as they are at the end of another run; time begins at 0. `materials` of the "
+            "same name replace those of that run; a material that no body has is an error. "
+            "Contacts keep their impulses and springs if the contact model is the same: a scene "
+            "with the same settings and no change continues that run bit for bit. Emitters, sinks "
+            "and probes are not taken over: copy `emit`, `sinks` and `probes` from that run's "
+            "scene.yaml; emitters then start from their beginning.",
     .keys = (const tl_key[]){
         {KEY(OWNER, from, TEXT), .flags = TL_KEY_PATH, .expected = "a result folder",
          .example = "settled.out/", .help = "the folder, relative to the scene's"},

@@ -190,6 +190,9 @@ void tl_expect(tl_text *text, const tl_key *key) {
     tl_text_add(text, "a list of 1 to %d rising numbers%s%s", key->count, key->unit ? ", in " : "",
                 key->unit ? key->unit : "");
     break;
+  case TL_TYPE_COUNTS:
+    tl_text_add(text, "a list of up to %d whole numbers from %g on", key->count, key->range.low);
+    break;
   case TL_TYPE_BOX:
     tl_text_add(text, "two corners [[x, y, z], [x, y, z]], the lower one first, in m");
     break;
@@ -263,6 +266,7 @@ static void release_member(const tl_key *key, void *member) {
     free_items(&((tl_scene_course *)member)->ramp, (size_t)(key->count + 1) * sizeof(double));
     break;
   case TL_TYPE_RISING:
+  case TL_TYPE_COUNTS:
     free_items(member, sizeof(double));
     break;
   case TL_TYPE_TABLE:

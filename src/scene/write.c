@@ -212,6 +212,7 @@ static void write_value(writer *w, const tl_key *key, const void *member) {
     write_course(w, key, member);
     break;
   case TL_TYPE_RISING:
+  case TL_TYPE_COUNTS:
     write_numbers(w, ((const tl_items *)member)->data, ((const tl_items *)member)->count);
     break;
   case TL_TYPE_BOX:

@@ -20,7 +20,7 @@ talus_status tl_mesh_source_point(tl_mesh_source *s, const char *what) {
       break;
     }
     if (tl_span_number(word, &p[k]) != TL_NUMBER)
-      tl_input_wrong(in, word.text, "%s: `%.*s` is no number; expected x, y, z", what,
+      tl_input_wrong(in, word.text, "%s: `%.*s` is not a number; expected x, y, z", what,
                      TL_SHOW(word));
   }
   for (int k = 0; k < 3; ++k)

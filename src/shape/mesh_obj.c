@@ -40,8 +40,8 @@ static talus_status parse_face(tl_mesh_source *s) {
     char *end;
     const long row = strtol(text, &end, 10);
     if (end == text || (*end != '\0' && *end != '/'))
-      tl_input_wrong(in, word.text, "corner `%s` of a face is no number; expected that of a vertex",
-                     text);
+      tl_input_wrong(in, word.text,
+                     "corner `%s` of a face is not a number; expected that of a vertex", text);
     else if (row == 0 || (row > 0 ? (unsigned long)row : (unsigned long)-(row + 1) + 1) > vertices)
       tl_input_wrong(in, word.text, "corner %ld of a face is not one of the %zu vertices before it",
                      row, vertices);

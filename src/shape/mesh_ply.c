@@ -64,7 +64,7 @@ static void parse_element(ply *p) {
   double rows;
   if (tl_span_number(count, &rows) != TL_NUMBER || !(rows >= 0 && rows < 0x1p53) ||
       rows != floor(rows)) {
-    tl_input_wrong(in, count.text, "`%.*s` is no number of rows", TL_SHOW(count));
+    tl_input_wrong(in, count.text, "`%.*s` is not a number of rows", TL_SHOW(count));
     return;
   }
   if (p->elements == PLY_ELEMENTS) {
@@ -207,7 +207,7 @@ static bool next_number(ply *p, ply_type type, double *value, talus_status *stat
     if (word.length == 0)
       tl_input_wrong(in, NULL, "the file is cut off: more rows were promised");
     else if (tl_span_number(word, value) != TL_NUMBER)
-      tl_input_wrong(in, word.text, "`%.*s` is no number", TL_SHOW(word));
+      tl_input_wrong(in, word.text, "`%.*s` is not a number", TL_SHOW(word));
     else
       return true;
     return false;
@@ -221,8 +221,8 @@ static bool next_number(ply *p, ply_type type, double *value, talus_status *stat
   *value = number_of(in->at, type, p->order);
   in->at += bytes_of[type];
   if (!isfinite(*value))
-    *status =
-        tl_fail(TALUS_ERROR_FORMAT, "%s: byte %zu: what stands there is no number", in->path, at);
+    *status = tl_fail(TALUS_ERROR_FORMAT, "%s: byte %zu: what stands there is not a number",
+                      in->path, at);
   return isfinite(*value);
 }
 

@@ -249,7 +249,7 @@ talus_status talus_mesh_repair(talus_mesh *mesh, const talus_mesh_repair_def *de
   TL_NEED(def);
   TL_TRY(tl_mesh_need(mesh));
   if (isnan(def->weld))
-    return tl_fail(TALUS_ERROR_INVALID, "weld is no number");
+    return tl_fail(TALUS_ERROR_INVALID, "weld is not a number");
   talus_mesh_repairs done;
   tl_mesh own = inner(mesh);
   const talus_status status = hand_out(tl_mesh_repair(&own, def, &done), &own, mesh);

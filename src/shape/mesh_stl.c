@@ -80,7 +80,7 @@ static talus_status parse_stl_binary(tl_mesh_source *s) {
       const size_t at = STL_HEAD + 4 + (size_t)STL_TRIANGLE * i + 12 + 4 * (size_t)k;
       const double value = read_float(begin + at);
       if (!isfinite(value))
-        return tl_fail(TALUS_ERROR_FORMAT, "%s: byte %zu: a corner of triangle %u is no number",
+        return tl_fail(TALUS_ERROR_FORMAT, "%s: byte %zu: a corner of triangle %u is not a number",
                        path, at, i);
       TL_TRY(tl_array_push(s->point, value));
     }

@@ -59,8 +59,8 @@ talus_status tl_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twists *t
 
 /* Velocities at t1 for every free member of the crowd, from those at t0, loads, gravity and
  * contacts, by cone complementarity (docs/theory/ccp.md). Reads contacts' impulses as the start and
- * leaves the solution in them. Writes nothing of crowd->out: the stepper looks at the result before
- * it lets it count. Rows of members that contacts cannot move mean nothing. */
+ * leaves the solution in them. Writes nothing of crowd->out: the stepper checks the result first.
+ * Rows of members that contacts cannot move are undefined. */
 talus_status tl_ccp_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twists *twists,
                           tl_solve_report *report);
 

@@ -1,16 +1,16 @@
 /* A gathered crowd: some bodies with the contacts and joints among them, as if there were nothing
  * else (crowd/crowd.h), in memory of its own.
  *
- * What is gathered is self-contained. Rows are 0 ... count-1 in the order of uids, contacts and
- * joints name rows, and in a crowd there is nothing outside: a contact or a joint with a body that
- * was not gathered is not in it. So stages need not know that there is a world, and cost what the
- * crowd costs. Shapes, materials and settings are those of the world, which must outlive the crowd;
- * nothing of the world is written until the crowd is scattered.
+ * A gathered crowd is self-contained. Rows are 0 ... count-1 in the order of uids, and contacts and
+ * joints refer to rows; those with a body that was not gathered are left out. So stages need not
+ * know the world, and their cost depends on the crowd alone. Shapes, materials and settings are
+ * those of the world, which must outlive the crowd; nothing of the world is written until the crowd
+ * is scattered.
  *
- * A step goes from `before` to `after`: what is before is only read, so that a step can be taken
- * twice, or tried and thrown away. tl_gathered_swap makes `after` the start of the next one. Crowds
- * have an arena and one thread each: several may step at once, in several threads. Nobody falls
- * asleep in a crowd, which is a pass of the world; who sleeps stays asleep. */
+ * A step goes from `before` to `after`: `before` is only read, so that a step can be taken twice,
+ * or its result discarded. tl_gathered_swap makes `after` the start of the next one. Each crowd has
+ * its own arena and one thread: several may step at once, in several threads. Bodies fall asleep
+ * and wake only in the world's own step; a sleeping body stays asleep in a gathered crowd. */
 #ifndef TL_STEP_GATHERED_H
 #define TL_STEP_GATHERED_H
 

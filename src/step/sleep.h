@@ -1,4 +1,4 @@
-/* Sleep: islands that have been slow for long enough cost nothing any more.
+/* Sleep: islands that have been slow for long enough are no longer computed.
  *
  * Falling asleep. A free body is slow while neither its centre nor its surface about it, |w| times
  * the bounding radius, is faster than sleep.speed. When every body of an island has been slow for
@@ -17,13 +17,13 @@
  *   - a body that it touches was removed, added, or placed elsewhere;
  *   - one of its joints was added, removed or broke, or the motor of one was set, or one leads to
  *     a static body of which one of the above holds;
- *   - gravity, the materials or what collides with what was changed.
- * All rules come down to one: what touches somebody awake wakes. So the woken step is, bit for bit,
- * the step of a world in which nobody had slept but the velocities were zero.
+ *   - gravity, the materials or which groups collide was changed.
+ * In one rule: a body that touches an awake body wakes. So the step in which an island wakes is,
+ * bit for bit, that of a world in which no body had slept but the velocities were zero.
  *
- * Nothing here depends on threads, and all that decides is in the state: the fields `sleep_flags`
- * and `slow_since`. It is a pass of the world: in a crowd that was gathered nobody falls asleep,
- * and who sleeps goes on to. */
+ * Nothing here depends on threads, and all decisions follow from the state: the fields
+ * `sleep_flags` and `slow_since`. Only the world's own step does this: in a gathered crowd bodies
+ * neither fall asleep nor wake. */
 #ifndef TL_STEP_SLEEP_H
 #define TL_STEP_SLEEP_H
 
@@ -40,8 +40,8 @@ static inline bool tl_sleep_is_on(const tl_crowd *crowd) {
 talus_status tl_sleep_wake(const tl_crowd *crowd, const tl_pairs *pairs, const talus_real *margins,
                            const tl_contacts *contacts);
 
-/* Wakes whoever touches a body that is awake in this set, or is joined to one: when the set is
- * found already and somebody was woken by hand. */
+/* Wakes all bodies that touch, or are joined to, an awake body in this set: for sets that were
+ * found before a body was woken by a call. */
 talus_status tl_sleep_rouse(const tl_crowd *crowd, const tl_contacts *contacts);
 
 /* Begins the set of this step with the contacts of sleeping bodies, as the last step had them. */

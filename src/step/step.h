@@ -35,7 +35,8 @@ talus_status tl_step_fixed(const tl_backend *backend, const tl_crowd *crowd,
 bool tl_step_is_of_balls(const tl_crowd *crowd);
 
 /* One step of velocity Verlet with spring forces (solve: {kind: penalty}), as above. What it keeps
- * beside the contacts is in crowd->penalty, and the contact forces in crowd->out->push, turn.
+ * beside the contacts is in crowd->penalty, and the contact forces in crowd->out->spring_force and
+ * spring_torque.
  *
  * Rows that the step made may stay elsewhere (crowd->where). Then report->is_elsewhere, *after is
  * not written, and contacts come home to *before. */
@@ -55,12 +56,12 @@ talus_status tl_step_find_contacts(const tl_backend *backend, const tl_crowd *cr
 talus_status tl_step_advance(const tl_backend *backend, const tl_crowd *crowd,
                              tl_step_report *report);
 
-/* Numbers are finite long after they have lost all sense: the most of its own sizes that a body may
- * move by within a step, and of rad that it may turn by. */
+/* A run has diverged long before numbers overflow: the largest distance, in its own sizes, that a
+ * body may move within a step, and the largest angle, in rad, that it may turn by. */
 #define TL_STEP_TOO_FAR 1e6
 
-/* Looks at the velocities with which the bodies are about to move from crowd->in. The message is
- * completed by the world, which knows names. */
+/* Checks the velocities with which the bodies are about to move from crowd->in. The world, which
+ * knows names, completes the message. */
 talus_status tl_step_check(const tl_crowd *crowd, tl_twists twists, uint32_t *culprit);
 
 /* Poses at t1 from the velocities at t1 that a solver left (symplectic Euler, rotation by

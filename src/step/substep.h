@@ -1,10 +1,10 @@
 /* Substeps: pairs and contacts once in a step, everything else several times in it.
  *
- * The step of length dt is cut into n of dt/n. Candidate pairs, contacts and who sleeps are found
- * once, with margins that cover all of dt. In each substep contacts ride on their bodies
- * (contact/ride.h), then solver and joints work as in a step of dt/n, and bodies move. What is
- * handed over is that of the whole step: contacts where they were found, with the impulses of all
- * substeps; loads of joints as their mean; work and corrections added up, residuals the worst. */
+ * The step of length dt is divided into n of dt/n. Candidate pairs, contacts and sleeping bodies
+ * are found once, with margins that cover all of dt. In each substep contact points move with their
+ * bodies (contact/ride.h), then solver and joints work as in a step of dt/n, and bodies move. The
+ * results are those of the whole step: contacts where they were found, with the impulses of all
+ * substeps; mean loads of joints; sums of work and corrections; the worst residuals. */
 #ifndef TL_STEP_SUBSTEP_H
 #define TL_STEP_SUBSTEP_H
 

@@ -5,11 +5,11 @@
  *   force   contacts and springs at t1; tangential springs are stretched by what moved the bodies
  *   kick    v += h/2 a(t1)
  *
- * Dashpots want the velocity at t1, which is not known before their force is: it is taken as
- * v + h/2 a(t0), so that they too are of second order.
+ * Dashpots need the velocity at t1, which depends on their force: it is taken as v + h/2 a(t0), so
+ * that they are of second order, too.
  *
- * Everything up to the last kick happens in scratch and in the contacts that come of it, so that a
- * step that fails changes nothing. */
+ * Everything up to the last kick happens in scratch memory and in the new contacts, so that a step
+ * that fails changes nothing. */
 #include "base/cancel.h"
 #include "kernels/rotation.h"
 #include "solve/penalty/penalty.h"
@@ -62,8 +62,8 @@ static tl_twist kick_of(const tl_model *model, uint32_t slot, talus_quat rotatio
   return kick;
 }
 
-/* Exactly what a kick does to the kinetic energy is force times mean velocity: work of contacts and
- * of loads. */
+/* A kick changes the kinetic energy by exactly force times mean velocity: work of contacts and of
+ * loads. */
 static void add_work(const tl_model *model, uint32_t slot, const tl_twist *before,
                      const tl_twist *after, talus_vec3 spring_force, talus_vec3 spring_torque,
                      double half, tl_tally work[2]) {
@@ -136,7 +136,8 @@ static void kick_all(const verlet_job *job, kick_fn *kick, tl_solve_report *repo
   report->load_work += tl_tally_value(&work[1]);
 }
 
-/* A kinematic body moved them by its way in the step, which is not its velocity at the end. */
+/* Springs are stretched by the displacement of a kinematic body in the step, which does not follow
+ * from its velocity at the end. */
 static void kick_kinematic(void *context, size_t begin, size_t end) {
   const verlet_job *job = context;
   const tl_crowd *crowd = job->crowd;

@@ -94,7 +94,7 @@ static bool read_row(tl_input *in, const heading *head, double row[8]) {
     }
     const tl_span cell = tl_input_cell(in, &last);
     if (tl_span_number(cell, &row[k]) != TL_NUMBER)
-      tl_input_wrong(in, cell.text, "`%.*s` in column `%s` is no number", TL_SHOW(cell),
+      tl_input_wrong(in, cell.text, "`%.*s` in column `%s` is not a number", TL_SHOW(cell),
                      head->names[k]);
   }
   if (!last)

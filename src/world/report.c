@@ -105,7 +105,9 @@ talus_status talus_world_report(talus_world *world, talus_report *report) {
                            .collisions = world->collisions,
                            .virial = world->virial,
                            .outside = world->last.solve.outside,
-                           .hasty = world->hasty};
+                           .hasty = world->hasty,
+                           .zone_energy = world->zone_energy,
+                           .zone_work = world->zone_work};
   for (size_t i = 0; i < world->contacts.count; ++i)
     report->contacts += world->contacts.data[i].gap <= 0;
   tl_joints_loads(&world->joints, &report->joint_force, &report->joint_torque);

@@ -207,14 +207,14 @@ static void note_convergence(talus_world *world, double time) {
 /* Whether something looks at the contacts of every step, or bodies may come and go. */
 static bool needs_contacts(const talus_world *world) {
   const talus_domain_def *domain = &world->model.domain;
-  return world->flow.probes.count > 0 || world->flow.sinks.count > 0 ||
-         world->flow.emitters.count > 0 ||
+  return world->flow.probes.count > 0 || world->flow.averages.count > 0 ||
+         world->flow.sinks.count > 0 || world->flow.emitters.count > 0 ||
          (domain->enabled && domain->outside == TALUS_OUTSIDE_REMOVE);
 }
 
 /* What settling looks at. */
 static talus_status need_to_settle(const talus_world *world) {
-  if (world->flow.probes.count > 0)
+  if (world->flow.probes.count > 0 || world->flow.averages.count > 0)
     TL_TRY(tl_need(&world->where, TL_THE_BODIES | TL_THE_CONTACTS | TL_THE(joints), TL_READ));
   if (world->joints.all.count == 0)
     return TALUS_OK;
@@ -222,8 +222,8 @@ static talus_status need_to_settle(const talus_world *world) {
   return tl_need(&world->where, TL_THE(joints) | TL_THE_AFTERMATH, TL_READ | TL_WRITE);
 }
 
-/* Probes, tables, joints: nothing of it can fail. */
-static void settle(talus_world *world) {
+/* Averages, which alone can lack memory, before they change; probes, tables, joints. */
+static talus_status settle(talus_world *world) {
   const tl_model *model = &world->model;
   tl_crowd crowd = {.model = model,
                     .count = model->bodies,
@@ -233,22 +233,29 @@ static void settle(talus_world *world) {
                     .in = &world->state,
                     .out = &world->state,
                     .arena = &world->arena,
+                    .flights = tl_flow_wants_flights(&world->flow) ? &world->flights : NULL,
                     .joints = world->joints.all.count > 0 ? &world->joints : NULL};
+  TL_TRY(tl_flow_average(&world->flow, &crowd, &world->contacts));
   tl_flow_probe(&world->flow, &crowd, &world->contacts);
   tl_world_tell_tables(world, crowd.t0, crowd.t1);
   tl_world_tell_joints(world);
   world->joint_work +=
       world->last.solve.joint_work + tl_world_spring_energy(world) - world->unfinished.spring;
+  return TALUS_OK;
 }
 
 /* Behind the move of the bodies: each part is done once, and where one finds no memory all goes on
  * there with the next call, so that nothing is skipped and nothing done twice. */
 static talus_status finish(talus_world *world) {
   tl_unfinished_step *unfinished = &world->unfinished;
+  if (unfinished->from == TL_UNFINISHED_ZONES) {
+    TL_TRY(tl_world_act_zones(world));
+    unfinished->from = TL_UNFINISHED_WATCH;
+  }
   if (unfinished->from == TL_UNFINISHED_WATCH) {
     TL_TRY(tl_world_watch(world));
     TL_TRY(need_to_settle(world));
-    settle(world);
+    TL_TRY(settle(world));
     unfinished->from = TL_UNFINISHED_REMOVE;
   }
   if (unfinished->from == TL_UNFINISHED_REMOVE) {
@@ -377,6 +384,7 @@ static talus_status step_once(talus_world *world) {
                     .sleeps = true,
                     .cancel = world->interrupt ? &world->cancel : NULL,
                     .penalty = &world->penalty,
+                    .flights = tl_flow_wants_flights(&world->flow) ? &world->flights : NULL,
                     .where = &world->where};
   if (is_springs)
     TL_TRY(tl_world_expect_bodies(world));
@@ -421,7 +429,8 @@ static talus_status step_once(talus_world *world) {
   world->time = crowd.t1;
   world->unfinished.t0 = crowd.t0;
   world->unfinished.dt = crowd.dt;
-  world->unfinished.from = TL_UNFINISHED_WATCH;
+  world->unfinished.zone = 0;
+  world->unfinished.from = TL_UNFINISHED_ZONES;
   TL_TRY(finish(world));
   return tl_world_end_strictly(world);
 }

@@ -217,6 +217,8 @@ void talus_world_destroy(talus_world *world) {
   tl_penalty_free(&world->penalty);
   tl_joints_free(&world->joints);
   tl_array_free(&world->fresh);
+  tl_array_free(&world->flights.rows);
+  tl_array_free(&world->flights.since);
   tl_flow_release(&world->flow);
   tl_arena_free(&world->arena);
   tl_broad_cache_free(&world->broad_cache);

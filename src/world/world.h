@@ -1,5 +1,5 @@
-/* The world: owner of everything a simulation is. Public calls are in world.c and its neighbours;
- * the saved file (output/checkpoint.c) holds every member that can change a last bit. */
+/* The world: it owns all data of a simulation. Public calls are in world.c and the other files of
+ * this folder; a checkpoint (output/checkpoint.c) holds every member that affects results. */
 #ifndef TL_WORLD_H
 #define TL_WORLD_H
 
@@ -7,6 +7,7 @@
 #include "base/cancel.h"
 #include "base/pace.h"
 #include "contact/contact.h"
+#include "crowd/flights.h"
 #include "flow/flow.h"
 #include "joint/joint.h"
 #include "crowd/model.h"
@@ -50,11 +51,12 @@ typedef struct tl_course {
   double max_speed; /* press: m/s */
 } tl_course;
 
-/* What is left to do of the last step, whose bodies have moved: nothing, but where memory was
- * missing. The next call goes on there (world/step.c). */
+/* What is left to do of the last step after its bodies have moved: nothing, unless memory ran out.
+ * The next call finishes it (world/step.c). */
 typedef struct tl_unfinished_step {
   enum {
     TL_UNFINISHED_NONE,
+    TL_UNFINISHED_ZONES,
     TL_UNFINISHED_WATCH,
     TL_UNFINISHED_REMOVE,
     TL_UNFINISHED_EMIT,
@@ -62,6 +64,7 @@ typedef struct tl_unfinished_step {
   } from;
   double t0, dt;   /* s: when the step began, and how long it was */
   double spring;   /* J, stored in springs of joints before it */
+  size_t zone;     /* the next to act */
   size_t added;    /* of the fresh bodies */
   bool was_pushed; /* before they were */
 } tl_unfinished_step;
@@ -96,6 +99,7 @@ struct talus_world {
   tl_residency where; /* rows of bodies, contacts and joints are: whoever touches them asks */
   tl_penalty penalty;
   tl_flow flow;
+  tl_flights flights; /* of the last step, where averages go by them; not saved */
   tl_arena arena;
   tl_new_bodies fresh; /* emitted this step */
   tl_unfinished_step unfinished;
@@ -123,6 +127,7 @@ struct talus_world {
   double damping_work, friction_work;          /* likewise, penalty */
   uint64_t collisions, hasty;                  /* elastic: sums over all steps */
   double virial;                               /* J, likewise */
+  double zone_energy, zone_work;               /* J: potential now; sum over all steps */
 
   TL_ARRAY(tl_mapping) mapped; /* views; not saved */
   bool records_left;           /* what leaves is remembered, until somebody takes it; not saved */
@@ -154,7 +159,7 @@ talus_status tl_world_add_name(talus_world *world, uint64_t uid, char *name);
 /* Takes out the names of bodies that are gone, and makes the index of names anew. */
 talus_status tl_world_index_names(talus_world *world);
 
-/* Kinetic and potential energy of a body, J; 0 where it is static. Who calls has asked for it. */
+/* Kinetic and potential energy of a body, J; 0 if it is static. The caller has called tl_need. */
 double tl_world_energy_of(const talus_world *world, size_t slot);
 
 /* Slot of the body with that uid, or TL_NONE. */
@@ -183,8 +188,8 @@ talus_status tl_world_borrow_motion(talus_world *world, uint32_t slot, const tal
 /* A line in the log for every table that ends within the step. */
 void tl_world_tell_tables(const talus_world *world, double t0, double t1);
 
-/* Public calls that change a world begin with it: the world is there, and this is not its own log
- * callback, which is called in the middle of a step, when nothing may change. */
+/* Public calls that change a world begin with this check: the world is not NULL, and the call does
+ * not come from its own log callback, which runs in the middle of a step. */
 talus_status tl_world_may_change(const talus_world *world, const char *call);
 #define TL_MAY_CHANGE(world) TL_TRY(tl_world_may_change((world), __func__))
 
@@ -195,7 +200,7 @@ talus_status tl_world_not_mapped(const talus_world *world, const char *what);
 talus_status tl_world_compact(talus_world *world, const uint8_t *remove, size_t *removed);
 
 /* Removes the bodies from slot `before` on, so that a call that failed halfway has added nothing.
- * Hands `status` through. */
+ * Returns `status`. */
 talus_status tl_world_take_back(talus_world *world, size_t before, talus_status status);
 
 /* Laws of every pair of materials: the smaller of the two, with overrides laid over. */
@@ -207,9 +212,9 @@ bool tl_law_is_valid(const tl_pair_law *law);
 /* Says which laws the pairs have (model.law_kinds), from the table. */
 void tl_world_find_law_kinds(talus_world *world);
 
-/* Somebody has changed the world by hand (world/changed.c): every call that does ends with it, and
- * has begun with tl_need(fields it writes | TL_THE_AFTERMATH, TL_READ | TL_WRITE). What follows
- * from a change is nobody else's business: who wakes, that forces and candidates are found anew. */
+/* The world was changed by a call (world/changed.c). Every call that changes it ends with this, and
+ * begins with tl_need(fields it writes | TL_THE_AFTERMATH, TL_READ | TL_WRITE). Only this function
+ * wakes bodies, marks forces as old and drops kept candidates. */
 enum {
   TL_CHANGED_TABLES = 0, /* tables have grown: nobody feels it yet */
   TL_CHANGED_FORCES = 1, /* of the body: its velocity, loads, what holds it: it wakes */
@@ -220,7 +225,7 @@ enum {
 #define TL_EVERYBODY     TL_NONE /* with TL_CHANGED_FORCES: those that move */
 #define TL_THE_AFTERMATH (TL_THE(sleep_flags) | TL_THE(spring_force) | TL_THE(spring_torque))
 void tl_changed(talus_world *world, unsigned what, uint32_t slot);
-/* Those wake that touch, or are joined to, a body that is about to be removed. */
+/* Wakes bodies that touch, or are joined to, a body that is about to be removed. */
 void tl_world_wake_touching(talus_world *world, const uint8_t *remove);
 
 /* Sleep (world/sleep.c). Whether the settings make sense; room for the field `sleep_flags` where
@@ -256,18 +261,22 @@ talus_status tl_elastic_check(const talus_world_def *def);
 talus_status tl_world_check_elastic(talus_world *world);
 void tl_world_note_elastic(talus_world *world);
 
-/* Something has happened in this step that `strict` may forbid (world/strict.c): a warning in the
- * log, or the end of the step once it is whole, where the world says so; the first counts. */
+/* Something happened in this step that `strict` may forbid (world/strict.c): writes a warning to
+ * the log or, if `strict` forbids it, ends the run after this step; the first such event counts. */
 void tl_world_offend(talus_world *world, uint32_t kind, const char *fmt, ...) TL_PRINTF(3, 4);
-/* TALUS_ERROR_STRICT where the step has offended: its state counts all the same. */
+/* TALUS_ERROR_STRICT if something forbidden happened in the step, whose state is kept all the same.
+ */
 talus_status tl_world_end_strictly(talus_world *world);
 
-/* After a step, before bodies come and go: how deep contacts are goes to the report, and a body
- * that sank is told of, once (world/sink.c). */
+/* After a step, before bodies are added and removed: the largest overlap goes to the report, and a
+ * body that sank is reported, once (world/sink.c). */
 talus_status tl_world_watch(talus_world *world);
 
-/* Remembers the bodies with remove[slot] != 0, where that is wanted (world/left.c), for which there
- * must be room. Who calls has asked for the rows of bodies. */
+/* After a step, before anything is measured: zones act (world/zones.c). */
+talus_status tl_world_act_zones(talus_world *world);
+
+/* Records the bodies with remove[slot] != 0, if that is wanted (world/left.c); there must be room
+ * for them. The caller has called tl_need for the rows of bodies. */
 talus_status tl_world_reserve_left(talus_world *world, size_t leaving);
 void tl_world_note_left(talus_world *world, const uint8_t *remove);
 

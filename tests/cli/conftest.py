@@ -29,7 +29,7 @@ HISTORY_COLUMNS = (
     "joint_drift,joints_broken,elastic_energy,damping_work,friction_work,joint_force,joint_torque,"
     "overlap_max,overlap_share,sunk,"
     "made_energy,energy_corrections,unconverged,"
-    "spring_energy,joint_work,collisions,outside,emitted,removed"
+    "spring_energy,joint_work,collisions,outside,emitted,removed,zone_energy,zone_work"
 ).split(",")
 
 # Falls, collides, emits, drains, is probed and writes contacts: a bit of all that has state.
@@ -58,6 +58,10 @@ sinks:
 probes:
   - {name: floor, body: tank, record: [force, torque], every: 0.007}
   - {name: middle, region: {box: [[-0.1, -0.1, 0], [0.1, 0.1, 0.2]]}, record: [mass-flow, count, energy]}
+zones:
+  - {name: pull, of: {body: cube}, radius: 0.1, force: {strength: -0.05}, trigger: true, every: 0.017}
+averages:
+  - {name: heap, grid: {radius: 0.2, z: [0, 0.4], cells: [2, 3]}, record: [density, velocity, pressure, curl], every: 0.031}
 output: {every: 0.013, fields: [quaternion, velocity, spin, contacts]}
 """
 
@@ -189,10 +193,10 @@ def assert_readable(folder):
     folder = pathlib.Path(folder)
     for path in folder.rglob("*.hdf"):
         assert_hdf5_is_whole(path)
-    series = folder / "frames.hdf.series"
-    if series.exists():
-        for entry in json.loads(series.read_text())["files"]:
-            assert (folder / entry["name"]).exists(), f"{entry['name']} is listed and not there"
+    for series in (folder / "frames.hdf.series", *folder.glob("fields/*.hdf.series")):
+        if series.exists():
+            for entry in json.loads(series.read_text())["files"]:
+                assert (series.parent / entry["name"]).exists(), f"{entry['name']} is listed and not there"
 
 
 def kill(process, sig=signal.SIGKILL):

@@ -270,7 +270,7 @@ def test_info_json_is_complete(busy, tmp_path):
     info = json.loads(talus("info", tmp_path / "out", "--json").stdout)
     assert info["state_hash"] == hash_of(done) == info["checkpoint"]["state_hash"]
     assert info["finished"] and info["resumable"]
-    assert (info["steps"], info["frames"], info["contact_files"], info["probes"]) == (300, 25, 25, 2)
+    assert (info["steps"], info["frames"], info["contact_files"], info["probes"]) == (300, 25, 25, 3)
     assert info["dt"] == 1e-3 and info["scene"]["until"] == 0.3
     assert info["scene"]["title"] == "A bit of everything"
     for key in ("bodies", "pairs", "contacts", "kinetic_energy", "potential_energy", "total_energy", "residual_max",

@@ -75,7 +75,7 @@ def test_a_run_without_frames_has_all_the_rest(tmp_path):
     assert "not there" not in done.stderr and " frames 0 " in done.stdout
     assert_same_folder(tmp_path / "without", tmp_path / "parts")
     names = {path.relative_to(tmp_path / "without").as_posix() for path in (tmp_path / "without").rglob("*") if path.is_file()}
-    assert names == {"scene.yaml", "checkpoint.hdf", "history.csv", "log.txt", "probes/floor.csv", "probes/middle.csv", "sinks/drain.csv"}
+    assert names == {"fields/heap.hdf.series", *(f"fields/heap/{i:06d}.hdf" for i in range(10)), "scene.yaml", "checkpoint.hdf", "history.csv", "log.txt", "probes/floor.csv", "probes/middle.csv", "probes/pull.csv", "sinks/drain.csv"}
     for name in ("probes/floor.csv", "sinks/drain.csv"):
         assert (tmp_path / "with" / name).read_bytes() == (tmp_path / "without" / name).read_bytes()
     assert [row["state_hash"] for row in history(tmp_path / "with")] == [row["state_hash"] for row in history(tmp_path / "without")]

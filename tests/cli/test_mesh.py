@@ -77,13 +77,13 @@ BAD = [
     ("index.ply", (PLY + "0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n").encode(), "corner 3 of face 0 is not one of the 3 vertices"),
     ("two.ply", (PLY + "0 0 0\n1 0 0\n0 1 0\n2 0 1\n").encode(), "face 0 has 2 corners"),
     ("short.ply", (PLY + "0 0 0\n1 0 0\n").encode(), "the file is cut off: more rows were promised"),
-    ("nan.ply", (PLY + "0 0 nan\n").encode(), "nan.ply:10:5: `nan` is no number"),
+    ("nan.ply", (PLY + "0 0 nan\n").encode(), "nan.ply:10:5: `nan` is not a number"),
     ("bytes.ply", ply_of("<")[:-9], "the file is cut off"),
     ("none.obj", b"v 0 0 0\nv 1 0 0\n", "none.obj has points, but no triangles"),
     ("face.obj", b"v 0 0 0\nv 1 0 0\nf 1 2 3\n", "face.obj:3:7: corner 3 of a face is not one of the 2 vertices"),
     ("short.stl", stl_of(TRIANGLES)[:-7], "it is cut off, or not an STL file"),
     ("nan.stl", b"x" * 80 + struct.pack("<I", 1) + struct.pack("<12fH", *[math.nan] * 12, 0),
-     "nan.stl: byte 96: a corner of triangle 0 is no number"),
+     "nan.stl: byte 96: a corner of triangle 0 is not a number"),
 ]
 
 
@@ -150,7 +150,7 @@ def test_repair_mends_and_says_what(tmp_path):
     assert "1 holes closed" in text
     closed = info(tmp_path, "c.stl")
     assert closed["closed"] and closed["facets"] == 6 and closed["volume"] == pytest.approx(8, rel=1e-6)
-    assert "nothing to mend" in talus("shape", "repair", "c.stl", "-o", "d.obj", cwd=tmp_path).stdout
+    assert "nothing to repair" in talus("shape", "repair", "c.stl", "-o", "d.obj", cwd=tmp_path).stdout
 
 
 def test_repair_turns_shells_outwards_and_cavities_inwards(tmp_path):

@@ -92,7 +92,7 @@ def test_a_run_that_takes_over_another_goes_on_with_the_motion(shaken, tmp_path)
 @pytest.mark.parametrize("table, why", [
     ("", "way.csv:1: the table is empty"),
     ("time,displacement\n0,0\n0,1\n", "way.csv:3:1: time 0 s is not after 0 s"),
-    ("time,displacement\n0,zero\n", "way.csv:2:3: `zero` in column `displacement` is no number"),
+    ("time,displacement\n0,zero\n", "way.csv:2:3: `zero` in column `displacement` is not a number"),
     ("time,angle\n0,0\n", "way.csv: the table has no column `displacement`, which `along` is for"),
 ])
 def test_a_bad_table_is_refused_with_its_line(shaken, tmp_path, table, why):

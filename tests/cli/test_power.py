@@ -130,7 +130,7 @@ def check_state(made, end, found):
             assert data in written, f"{name} is not whole at {end}"
         if name.endswith(".series"):
             for entry in json.loads(data)["files"]:
-                assert out + entry["name"] in found, f"{entry['name']} is listed and not there at {end}"
+                assert name[:name.rindex("/") + 1] + entry["name"] in found, f"{entry['name']} is listed and not there at {end}"
     # Reported: what the series listed when the power failed, and the checkpoint that the log told of.
     for series in ("frames", "surfaces"):
         for entry in json.loads(now.get(f"{out}{series}.hdf.series") or '{"files": []}')["files"]:

@@ -19,13 +19,14 @@ def test_folder_holds_the_names_of_the_contract(busy, tmp_path):
     names = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
     frames = {f"{folder}/{i:06d}.hdf" for folder in ("frames", "contacts") for i in range(25)}
     assert names == frames | {"scene.yaml", "frames.hdf.series", "checkpoint.hdf", "history.csv", "log.txt",
-                              "probes/floor.csv", "probes/middle.csv", "sinks/drain.csv"}
+                              "probes/floor.csv", "probes/middle.csv", "probes/pull.csv", "sinks/drain.csv",
+                              "fields/heap.hdf.series", *(f"fields/heap/{i:06d}.hdf" for i in range(10))}
 
 
 def test_history_has_exactly_the_columns_of_the_contract(busy, tmp_path):
     done = run(busy, tmp_path / "out")
     rows = history(tmp_path / "out")
-    assert len(HISTORY_COLUMNS) == 49
+    assert len(HISTORY_COLUMNS) == 51
     assert rows[-1]["state_hash"] == hash_of(done)
     assert [int(row["steps"]) for row in rows] == [*range(0, 300, 13), 300]
     for row in rows:

@@ -75,14 +75,14 @@ BAD_FILES = [
     ("empty.stl", b"", "empty.stl: 0 bytes are no STL file"),
     ("cut.stl", STL.encode(), "cut.stl:9: the file ends within a solid: it is cut off"),
     ("two.stl", b"solid a\nfacet\nvertex 0 0 0\nvertex 1 0 0\nendfacet\n", "two.stl:5:1: a facet ends with 2 vertices"),
-    ("word.stl", b"solid a\nfacet\nvertex 0 zero 0\n", "word.stl:3:10: a vertex: `zero` is no number"),
+    ("word.stl", b"solid a\nfacet\nvertex 0 zero 0\n", "word.stl:3:10: a vertex: `zero` is not a number"),
     ("few.stl", b"solid a\nfacet\nvertex 0 0\n", "few.stl:3:11: a vertex has 2 numbers"),
     ("loose.stl", b"solid a\nvertex 0 0 0\n", "loose.stl:2:1: a vertex outside of a facet"),
     ("what.stl", b"solid a\nfacet\nfrobnicate\n", "what.stl:3:1: `frobnicate` is no word of an STL file"),
     ("short.stl", b"x" * 80 + struct.pack("<I", 12) + b"0" * 100, "short.stl: a binary STL file of 12 triangles"),
     ("nan.stl", b"x" * 80 + struct.pack("<I", 1) + struct.pack("<12fH", *[math.nan] * 12, 0),
-     "nan.stl: byte 96: a corner of triangle 0 is no number"),
-    ("nan.obj", b"v 0 0 nan\n", "nan.obj:1:7: a vertex: `nan` is no number"),
+     "nan.stl: byte 96: a corner of triangle 0 is not a number"),
+    ("nan.obj", b"v 0 0 nan\n", "nan.obj:1:7: a vertex: `nan` is not a number"),
     ("face.obj", b"v 0 0 0\nv 1 0 0\nf 1 2 3\n", "face.obj:3:7: corner 3 of a face is not one of the 2 vertices"),
     ("edge.obj", b"v 0 0 0\nv 1 0 0\nf 1 2\n", "edge.obj:3:6: a face has 2 corners"),
     ("none.obj", b"# nothing\n", "none.obj has no points"),
@@ -103,8 +103,8 @@ def test_bad_mesh_is_refused_with_its_line(tmp_path, name, data, message):
 def test_all_mistakes_of_a_mesh_come_at_once_and_the_first_ten_are_shown(tmp_path):
     (tmp_path / "a.obj").write_text("v 0 0 0\n" + "v 1 x 0\n" * 12)
     done = talus("shape", "info", "a.obj", cwd=tmp_path, code=2)
-    assert done.stderr.count("`x` is no number") == 10
-    assert "a.obj:2:5: a vertex: `x` is no number; expected x, y, z\n  v 1 x 0\n      ^\na.obj:3:5:" in done.stderr
+    assert done.stderr.count("`x` is not a number") == 10
+    assert "a.obj:2:5: a vertex: `x` is not a number; expected x, y, z\n  v 1 x 0\n      ^\na.obj:3:5:" in done.stderr
     assert done.stderr.endswith("... and 2 more in a.obj\n")
 
 

@@ -4,7 +4,7 @@
  *   impacts  bounces change it (impact.h)
  *   rows     one per contact, in the order they are solved: by colour, then canonical
  *   method   impulses and velocities that solve it, as far as the iterations allow
- *   residual of the velocities that are handed over, honest and in m/s */
+ *   residual of the final velocities, in m/s */
 #include "solve/ccp/ccp.h"
 #include "solve/impact/impact.h"
 
@@ -107,8 +107,9 @@ static talus_status solve_rows(tl_ccp *job) {
   return TALUS_OK;
 }
 
-/* Without joints, contacts are planned before bodies are loaded, and meanwhile their room holds
- * what planning keeps of each contact. Which joints have work to do is seen from the bodies. */
+/* Without joints, contacts are planned before bodies are loaded, and the memory of bodies holds the
+ * data of planning until then. With joints bodies come first, because they tell which joints act.
+ */
 static talus_status plan_and_load(tl_ccp *job, tl_ccp_body *shifts) {
   tl_system *system = job->system;
   tl_pairs pairs = {0};

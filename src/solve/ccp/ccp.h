@@ -1,16 +1,16 @@
-/* The cone complementarity solver's own data, shared by its files. What it solves is the system
- * (solve/system/system.h); rows.h has rows of contacts and their visits; a part is what is iterated
- * on for itself.
+/* The data of the cone complementarity solver, shared by its files. The problem is the system
+ * (solve/system/system.h); rows.h has rows of contacts and their visits; a part is solved
+ * separately.
  *
- *   ccp.c        the order of things, and results
- *   parts.c      islands: what is solved apart, and their results put together
+ *   ccp.c        the sequence of a solve, and results
+ *   parts.c      islands: solved separately, and their results combined
  *   renumber.c   bodies of a part, numbered anew for gradient methods
  *   load.c       rows from contacts; load_lanes.h makes several at a time
  *   links.c      joints of the parts
  *   seidel.c     Gauss-Seidel: sweeps over colours
  *   momentum.c   what makes sweeps converge on stacks
  *   gradient.h   Jacobi, APGD and BB
- *   correct.c    overlap, taken out of positions
+ *   correct.c    position correction: removes overlap
  *   converge.c   which islands are far from their solution */
 #ifndef TL_SOLVE_CCP_H
 #define TL_SOLVE_CCP_H

@@ -1,6 +1,6 @@
-/* Which islands are far from their solution: where the RMS of the residual is above a step of free
- * fall, |gravity| dt, above the tolerance (which is what counts without gravity), and above a
- * hundredth of the island's fastest approach. */
+/* Which islands have not converged: those whose RMS residual is above |gravity| dt (the speed of
+ * free fall in a step), above the tolerance (which counts without gravity), and above a hundredth
+ * of the island's fastest approach. */
 #include "solve/ccp/ccp.h"
 
 #include <math.h>
@@ -42,8 +42,8 @@ static bool is_fast(void *context, size_t i) {
   return !(a->rms > FAR * closing_of(system, &system->contacts->data[contact], true));
 }
 
-/* Whether some row comes so fast that the residual is small beside it: in an impact that is seen
- * from a few rows here and there, else it takes all of them. */
+/* Whether some row approaches so fast that the residual is small in comparison. In an impact a few
+ * sampled rows show it; otherwise all rows are checked. */
 static bool comes_fast(const approach *a, size_t rows) {
   approach all = *a;
   for (size_t i = 0; i < rows; i += STRIDE)

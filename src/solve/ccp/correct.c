@@ -1,16 +1,16 @@
-/* Position correction: overlap is taken out of positions, and no velocity learns of it.
+/* Position correction: overlap is removed by moving positions, and velocities do not change.
  *
- * Overlap that is pushed out by velocities stays in them: a body leaves the floor at the speed that
- * took it out, layers of a heap add theirs up, and an impact that sweeps did not resolve comes back
- * as a jump. So velocities are solved first, with nothing asked of a contact but that it does not
- * close further; then the same rows are swept once more from nothing, without friction, for the
- * velocities s that move bodies in this step beside their own (split impulses; Catto 2014):
+ * A velocity that removes overlap would stay with the body: it would leave the floor at the speed
+ * that pushed it out, the layers of a heap would add up their speeds, and an impact that sweeps did
+ * not resolve would come back as a jump. So velocities are solved first, with the only condition
+ * that contacts do not close further. Then the same rows are swept once more from zero, without
+ * friction, for velocities s that move bodies in this step only (split impulses; Catto 2014):
  *
  *   gap + h (u_n + s_n) >= target
  *
- * u_n is what the velocities of the solution leave, so that what sweeps could not stop of sinking
- * is taken back at once; of overlap that was there before, a share. Where nothing is deeper than
- * the slop there is nothing to do, and nothing is done. */
+ * u_n is the normal velocity of the solution, so that sinking which the sweeps did not stop is
+ * corrected at once; of older overlap a share is corrected. If no overlap is deeper than the slop,
+ * nothing is done. */
 #include "kernels/impulse.h"
 #include "solve/ccp/ccp.h"
 #include "solve/ccp/visits.h"

@@ -10,13 +10,13 @@
  *   bb      spectral projected gradient: the step of Barzilai and Borwein 1988, then an exact
  *           search along the feasible direction, because the objective is quadratic.
  *
- * Coulomb friction (`ncp`) takes the place of the projection in every step, as in sweeps: the fixed
- * points are those of De Saxce's lift mu |u_t| as an outer loop (docs/sources.md C3), but the share
- * of an error that such a lift leaves (kernels/ccp_visit.h) made bodies sink from mu = 2 on. There
- * is no objective then that a step could lower: what guards the iterations is the residual, and an
- * iteration that runs away goes back to its best.
+ * With Coulomb friction (`ncp`) its law replaces the projection in every step, as in sweeps. The
+ * fixed points are those of De Saxce's lift mu |u_t| as an outer loop (docs/sources.md C3), but
+ * that loop reduces errors so slowly (kernels/ccp_visit.h) that bodies sank from mu = 2 on. There
+ * is no objective then that a step could lower: the residual guards the iterations, and an
+ * iteration that diverges goes back to its best impulses.
  *
- * The best impulses by residual are kept and handed over. */
+ * The result is the impulses with the smallest residual. */
 #include "solve/ccp/gradient.h"
 
 #include <math.h>

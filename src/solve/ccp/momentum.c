@@ -1,21 +1,22 @@
 /* Momentum of Gauss-Seidel sweeps (Nesterov 1983; restarts as O'Donoghue and Candes 2015).
  *
- * A sweep passes on what it finds by one body, so that a stack of n bodies needs about n^2 sweeps,
- * and one that bears q times its own mass about q. After each sweep impulses therefore go on in the
- * direction in which they went, by ever more: y = p + beta (p - last), and the next sweep starts
- * from y; n and sqrt(q) sweeps do. Velocities are linear in the impulses and go on likewise, so no
- * product is needed. y may be outside of the cones: what is handed over is always what a sweep has
- * left.
+ * A sweep passes information on by one body, so that a stack of n bodies needs about n^2 sweeps,
+ * and a body that carries q times its own mass needs about q. So after each sweep the impulses are
+ * extrapolated, with a growing factor: y = p + beta (p - last), and the next sweep starts from y.
+ * Then n and sqrt(q) sweeps suffice. Velocities are linear in the impulses and are extrapolated
+ * likewise, so no product is needed. y may be outside of the cones; the result is always the state
+ * after a sweep.
  *
- * It starts afresh (beta = 0) where the last sweep pulled back against the way since the one
- * before, which is the sign of having gone too far; and where sweeps change more than the one
- * before. The second test is for Coulomb's law, which is not the gradient of anything: at friction
- * above 1 momentum alone would diverge.
+ * The extrapolation restarts (beta = 0) if the last sweep moved against the direction of the
+ * extrapolation, which shows that it went too far, and if a sweep changes more than the one before.
+ * The second test is for Coulomb's law, which is not the gradient of a function: at friction above
+ * 1 momentum alone would diverge.
  *
- * From the first sweep on in islands in which many pairs of bodies have several contacts; in other
- * islands that are not large once the first sweeps have not been enough: among spheres chains are
- * mostly short, and sweeps are bound by memory that this needs more of. Not beside joints, which
- * are aimed anew during sweeps. Torques of rolling resistance go on with the impulses. */
+ * Islands in which many pairs of bodies have several contacts use momentum from the first sweep on.
+ * Other islands that are not large use it if the first sweeps were not enough: chains of spheres
+ * are mostly short, and momentum needs more memory traffic, which limits sweeps. Islands with
+ * joints never use it, because rows of joints change during sweeps. Torques of rolling resistance
+ * are extrapolated with the impulses. */
 #include "solve/ccp/ccp.h"
 #include "solve/ccp/visits.h"
 

@@ -1,13 +1,13 @@
-/* Islands of the cone complementarity problem: each is solved for itself, to its own tolerance, in
- * as many sweeps as it needs; what is far from done does not make work for what is.
+/* Islands of the cone complementarity problem: each is solved separately, to its own tolerance, in
+ * as many sweeps as it needs; an island that converges slowly costs the others nothing.
  *
  *   small islands  a ball on the floor, a pair in flight: a handful of rows, visited one after the
  *                  other in canonical order by one thread. They share packs, but no body.
- *   parts          larger islands with packs and colours of their own; a team works on the large
- *                  ones together, the others are dealt out, the largest first.
+ *   parts          larger islands with packs and colours of their own; all threads work on a large
+ *                  one together, one thread each on the others, the largest first.
  *
- * Who solves what changes no bit, because islands share nothing that moves. Gradient methods have
- * parts only, one after the other, with bodies numbered anew: their vectors are as long as the
+ * The assignment to threads changes no bit, because islands share no movable body. Gradient methods
+ * have only parts, one after the other, with renumbered bodies: their vectors are as long as the
  * part, not as the scene. */
 #include "contact/island.h"
 #include "solve/ccp/ccp.h"

@@ -1,10 +1,10 @@
-/* What gradient methods are made of: a projected step of all rows, and the product N p, which is a
- * sum per body (no atomics and no order that threads could change) followed by what rows read from
- * bodies.
+/* The building blocks of gradient methods: a projected step of all rows, and the product N p, which
+ * is a sum per body (without atomics, in an order that does not depend on threads) followed by the
+ * velocities at the rows.
  *
- * The sum is made in one of three ways. `colours` pushes impulses at bodies as a sweep does, eight
- * rows at a time: the fastest, because rows stream and bodies are few. `gather` walks over the rows
- * of each body. `scan` is the published one (solve/ccp/scan.c). */
+ * The sum is made in one of three ways. `colours` adds impulses to bodies as a sweep does, eight
+ * rows at a time: the fastest, because rows are read in order and bodies are few. `gather` walks
+ * over the rows of each body. `scan` is the published one (solve/ccp/scan.c). */
 #include "solve/ccp/gradient.h"
 #include "solve/ccp/visits.h"
 
@@ -185,9 +185,9 @@ static talus_real short_eta(talus_real en, talus_real et) {
   return en > 0 ? tl_min(3 * en * et / (et + 2 * en), tl_min(en, et)) : 0;
 }
 
-/* What slides sees the normal gradient with De Saxce's lift mu |u_t| (docs/sources.md C3): only
- * with it is a solution of Coulomb's law stationary. Restarts and searches ask for that; beyond mu
- * = 1 the lift outweighs what it is to correct. */
+/* A sliding contact gets the normal gradient with De Saxce's lift mu |u_t| (docs/sources.md C3):
+ * only with it is a solution of Coulomb's law stationary, which restarts and searches need. Beyond
+ * mu = 1 the lift would overcorrect. */
 static talus_real lean_of(const tl_ccp_rows *rows, talus_real mu, talus_vec3 u, talus_vec3 n) {
   return rows->ncp * tl_min(mu, 1) * tl_length(tl_madd(u, -tl_dot(u, n), n));
 }

@@ -2,15 +2,15 @@
  *
  * Their steps must be such that no visit increases the objective: d.N d <= 2 d.E^-1 d for every
  * change d of the row (cone.h has the argument). With every part of d bounded by its own block of
- * N, k parts that move each other need steps 2/k of the blocks' inverses. Spheres: the arm is along
- * the normal, so that only the tangent and rolling move each other, k = 2. Otherwise k = 4. (With
- * `ncp` there is no objective; the same steps serve.)
+ * N, k coupled parts need steps 2/k of the blocks' inverses. For spheres the arm is along the
+ * normal, so that only the tangent and rolling are coupled: k = 2. Otherwise k = 4. (With `ncp`
+ * there is no objective; the same steps are used.)
  *
  * A larger normal impulse allows more torque, which moves other contacts, and so on: the larger a
- * coefficient, the more sweeps. 0.3 m, meant as a number without a unit, leaves four times the
- * residual in a heap of balls of 0.1 m. So coefficients are cut off at MOST_RADII radii of
- * gyration, sqrt(er/en): 1.9 radii of a sphere, where a contact holds on to any spin that a force
- * could cause. */
+ * coefficient, the more sweeps are needed. A coefficient of 0.3 m (someone meant 0.3 without a
+ * unit) leaves four times the residual in a heap of balls of 0.1 m. So coefficients are limited to
+ * MOST_RADII radii of gyration, sqrt(er/en): 1.9 radii of a sphere, where a contact resists any
+ * spin that a force could cause. */
 #include "solve/ccp/ccp.h"
 
 #define MOST_RADII TL_R(3)
@@ -19,7 +19,7 @@
 /* The same of friction, as the projection sees it (with `ncp` there is none): from here on its
  * cone is all but a half space. tl_ccp_wrench_height adds the square to 1 and then asks whether
  * what comes out is more than a number that it nearly is: beyond 1/epsilon it is told wrong, and
- * where the square is no number the contact would hold nothing at all. */
+ * where the square is not a number the contact would hold nothing at all. */
 #define MOST_FRICTION (TALUS_SINGLE ? TL_R(1e3) : TL_R(1e6))
 
 static talus_real cut_off(talus_real coefficient, talus_real turning, talus_real en) {

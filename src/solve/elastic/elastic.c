@@ -1,14 +1,14 @@
-/* Hard spheres by distance: what overlaps and comes nearer is reflected.
+/* Hard spheres by distance: pairs that overlap and approach are reflected.
  *
  * `symmetric`: equal and opposite impulses along the line of centres, colour by colour, in passes
- * until nobody who overlaps comes nearer. With fixed normals and restitution 1 that takes finitely
- * many reflections; each keeps momentum and energy.
+ * until no overlapping pair approaches. With fixed normals and restitution 1 that takes finitely
+ * many reflections; each conserves momentum and energy.
  *
- * `published` (Peters, Sherif and Bell; figures 21 and 22): each body gets what eq. (9) makes of
- * its velocity and its target's, both as they were BEFORE the step, and the last of its targets
- * wins; a pair acts once, when it begins to overlap, whether it comes nearer or not. Where three
- * touch, momentum and energy are not kept: that is what it is there to show. Walls reflect what
- * comes nearer. */
+ * `published` (Peters, Sherif and Bell; figures 21 and 22): each body gets the velocity of eq. (9)
+ * from its own and its partner's velocity, both from BEFORE the step; of several partners the last
+ * counts. A pair acts once, when it begins to overlap, whether it approaches or not. If three
+ * bodies touch, momentum and energy are not conserved, which this method is kept to show. Walls
+ * reflect bodies that approach. */
 #include "contact/contact.h"
 #include "crowd/free.h"
 #include "kernels/elastic.h"

@@ -1,4 +1,4 @@
-/* Who meets within the step, and when; what impacts leave to the rows. */
+/* Which contacts close within the step, and when; what impacts leave to the rows. */
 #include "solve/impact/impact.h"
 
 #include "joint/joint.h"
@@ -21,17 +21,17 @@ static talus_real radius_of(const tl_model *model, uint32_t slot) {
   return shape->kind == TALUS_SPHERE ? shape->radius * model->property.scale[slot] : -1;
 }
 
-/* Slower impacts do not bounce; by itself, nor what would be back within two steps: it falls back
- * where it came from, and a heap of little restitution would clatter in every step. A contact
- * without restitution stops what comes to it. */
+/* The speed below which impacts do not bounce. By default, neither does a body that would be back
+ * within two steps: otherwise a heap of little restitution would rattle in every step. A contact
+ * without restitution never bounces. */
 static talus_real slowest(const tl_impact *job, talus_real restitution) {
   return job->is_relative && restitution > 0
              ? tl_max(job->bounce_speed, job->bounce_speed / (2 * restitution))
              : job->bounce_speed;
 }
 
-/* A chain of impacts with e < 1 has no end without gravity: what is slow beside the impact that
- * began it stops as well. */
+/* A chain of impacts with e < 1 has no end without gravity: impacts that are slow compared with the
+ * one that began the chain stop as well. */
 static talus_real least_speed(const tl_impact *job, uint32_t a, uint32_t b,
                               talus_real restitution) {
   const talus_real least = slowest(job, restitution);
@@ -227,10 +227,10 @@ static void gather_waiting(tl_impact *job, uint32_t *list) {
 
 /* ---- what is left for rows ------------------------------------------------------------------- */
 
-/* Rows hold bodies apart by the normal at t0, and by gaps as if bodies had come from where their
- * velocities now point back to. Spheres that pass each other, or part after they were hit, are left
- * alone by the row: it just does not ask for anything of these velocities. No gap makes a row push:
- * what is nearer than touching and does not overlap counts as touching. */
+/* Rows use the normal at t0, and gaps that are corrected for the shifts of impacts. The row of
+ * spheres that pass each other, or separate after they were hit, gets a gap that demands nothing of
+ * these velocities. A corrected gap never makes a row push: a negative gap without overlap counts
+ * as touching. */
 static talus_real gap_left(const tl_impact *job, size_t i) {
   const tl_system *system = job->system;
   const tl_contact *c = &system->contacts->data[i];

@@ -4,16 +4,16 @@
  *   queue.c   contacts that wait for their impact, by time
  *   round.c   what happens at one moment
  *
- * Before rows are made, bodies fly with their free velocities (loads of the whole step in them).
- * Contacts with restitution that would meet faster than the bounce speed do so in the order of
- * time, as in event-driven dynamics (Alder and Wainwright 1959): what meets at one moment is
- * reflected together (kernels/impact.h), contacts of the bodies that were hit are looked at again,
- * until nothing is left that bounces. The solver takes over with the velocities that come out, and
- * stops the rest without restitution.
+ * Before rows are made, bodies fly with their free velocities (which include the loads of the whole
+ * step). Contacts with restitution that would close faster than the bounce speed do so in the order
+ * of time, as in event-driven dynamics (Alder and Wainwright 1959): contacts that close at one
+ * moment are reflected together (kernels/impact.h), and contacts of the bodies that were hit are
+ * checked again, until none bounces. The solver continues with the velocities after these impacts,
+ * and stops all other approaches without restitution.
  *
  * A body that is hit at t has its old velocity before and the new one after. The solver moves it by
- * h v, so that it is shifted by -t (v_new - v_old): x + h v then is where it gets to, and
- * x + h shift where it would have come from at t0. docs/theory/ccp.md has the rest. */
+ * h v_new, so it is also shifted by -t (v_new - v_old), which gives its true position at t1.
+ * docs/theory/ccp.md has the details. */
 #ifndef TL_SOLVE_IMPACT_H
 #define TL_SOLVE_IMPACT_H
 

@@ -1,5 +1,5 @@
-/* Sequential impulses (Noble 2022, 2.1.3): velocities that meet every contact and joint, and then
- * what positions have to be corrected by, which no velocity learns of. */
+/* Sequential impulses (Noble 2022, 2.1.3): first velocities that satisfy every contact and joint,
+ * then the correction of positions, which does not change velocities. */
 #include "contact/island.h"
 #include "solve/impact/impact.h"
 #include "solve/impulse/impulse.h"

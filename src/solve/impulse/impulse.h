@@ -1,7 +1,7 @@
-/* Sequential impulses: the solver's own data, shared by its files. kernels/impulse.h has the
- * mathematics of one bundle, docs/theory/impulse.md the whole.
+/* Sequential impulses: the data of the solver, shared by its files. kernels/impulse.h has the
+ * mathematics of one bundle, docs/theory/impulse.md the whole method.
  *
- *   impulse.c  the order of things, and results
+ *   impulse.c  the sequence of a solve, and results
  *   load.c     bundles, their colours, and rows; and the rows of position correction
  *   sweep.c    visits of bundles, colour by colour
  *

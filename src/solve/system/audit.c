@@ -1,13 +1,13 @@
-/* The ledger of energy, looked at after the solve, island by island.
+/* The energy ledger, checked after the solve, island by island.
  *
- * With p the impulses of contacts, u_f their relative velocities with loads alone and u_1
- * those of the solution, contacts give sum p.(u_f + u_1)/2 to the bodies, in the frame of the
- * walls. It must not be positive. Sweeps see to that (solve/ccp/seidel.c), but for Coulomb's law,
- * momentum and gradient methods nothing proves it; so it is measured, and impulses that would make
- * energy are cut by the share s that takes the most: with A = sum p.u_f and B = p.N p the work is s
- * A + s^2 B/2. In terms of bodies, where no product is needed: A + B/2 = (v_f + v_1)/2 . M (v_1 -
- * v_f), less what moving walls gave. Islands with joints are left out: motors and springs may give
- * energy. */
+ * With p the impulses of contacts, u_f their relative velocities with loads alone and u_1 those of
+ * the solution, contacts do the work sum p.(u_f + u_1)/2 on the bodies, in the frame of the walls.
+ * It must not be positive. Sweeps with `friction: ccp` ensure this (solve/ccp/seidel.c), but
+ * nothing proves it for Coulomb's law, momentum and gradient methods. So the work is measured, and
+ * impulses that would create energy are scaled by the factor s that removes the most: with
+ * A = sum p.u_f and B = p.N p the work is s A + s^2 B/2. In terms of bodies, without a product,
+ * A + B/2 = (v_f + v_1)/2 . M (v_1 - v_f), less the work of moving walls. Islands with joints are
+ * left out, because motors and springs may add energy. */
 #include "crowd/asleep.h"
 #include "solve/system/links.h"
 

@@ -1,20 +1,21 @@
 /* Warm start of joints, and what of it must not be carried over.
  *
- * Rows ask for two things: that frames move as one, and that drift of earlier steps is taken back
- * within this one. Of the impulses only the first part is a force that the next step will need
- * again. Carried over as a whole they are an integral of the drift, and that is unstable wherever
- * the iteration does not converge. Take a mode of which the sweeps of a step leave the share s: its
- * drift is h y, its speed u, and q is K times the impulses that a step starts with.
+ * Rows demand two things: that frames move together, and that the drift of earlier steps is
+ * corrected within this one. Only the first part of the impulses is a force that the next step
+ * needs again. If all of it were carried over, impulses would be an integral of the drift, and that
+ * is unstable wherever the iteration does not converge. Take a mode of which the sweeps of a step
+ * leave the fraction s: its drift is h y, its speed u, and q is K times the initial impulses of a
+ * step.
  *
  *   w = u + y + q,   u' = s w - y,   y' = y + u',   q' = q - (1 - s) w
  *
  * goes as z^steps with (1 - 1/z)^3 = -(1 - s)/s, and grows for s > 1/2. From nothing (q' = q) it is
  * (1 - 1/z)^2 and |z| = sqrt(s). There are two ways out:
  *
- *   - The part that takes back drift is left out of what is carried over. It must be as unconverged
- *     as it is in the whole, and is found with as many sweeps in the same order from nothing: rows
- *     are linear, so the whole less this part is what the sweeps make of the rest. Nothing grows
- *     then, and what is carried over still ends at the forces that hold the mechanism at rest.
+ *   - The part that corrects drift is not carried over. It must be as unconverged as it is in the
+ *     whole, so it is found with as many sweeps in the same order from zero: rows are linear, so
+ * the whole less this part is the result of the sweeps for the other part. Then nothing grows, and
+ *     the impulses carried over converge to the forces that hold the mechanism at rest.
  *   - Everything starts with a share c of its last impulse: (1 - 1/z)^2 (1 - c/z) = -(1 - s)/s, and
  *     nothing grows as long as c < 1/2. That is for gradient methods, which are not linear; and for
  *     islands in which contacts touch jointed bodies, because overlap that is pushed out is drift

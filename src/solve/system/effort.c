@@ -1,13 +1,13 @@
-/* How long an island is worked on, and what it starts from.
+/* How many sweeps an island gets, and what it starts from.
  *
- * `iterations` sweeps are what a step may usually cost. An island that is above the tolerance then
- * goes on while its residual falls: a small one, in which a heavy body stands on a light one or an
- * impact runs through a column, twenty times as long; a large one, whose sweeps are what the whole
- * step costs, twice as long, and only while it is farther from the solution than a step of free
- * fall. Islands with joints go on no nearer than large ones. Nothing is saved up for the next step:
- * every step starts from what it finds. With substeps, each of which has few sweeps, loads that no
- * contact bears yet would take many of them to come down a tall stack, which falls meanwhile: the
- * first solve of all works on every island as on a small one. */
+ * Each island gets `iterations` sweeps. If it is then above the tolerance it continues while its
+ * residual falls. A small island, in which a heavy body may stand on a light one or an impact may
+ * run through a column, gets up to twenty times as many sweeps. A large one, whose sweeps dominate
+ * the time of the step, gets up to twice as many, and only while its residual exceeds the speed of
+ * free fall in a step; so do islands with joints. Unused sweeps are not saved for the next step.
+ * With substeps, each of which has few sweeps, loads that no contact carries yet would need many of
+ * them to reach the bottom of a tall stack, which would fall meanwhile: so the very first solve
+ * treats every island as a small one. */
 #include "solve/system/system.h"
 
 #include <limits.h>

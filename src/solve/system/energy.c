@@ -1,10 +1,10 @@
-/* What a step did to the energy, and the objective that it brought down.
+/* The change of energy in a step, and the objective that the solver minimises.
  *
  * With v0 at the start of the step, vf = v0 + h M^-1 f (no contacts) and v1 the solution, the
  * kinetic energy changes by exactly (v0 + v1)/2 . M (v1 - v0). The part M (v1 - vf) is what
  * contacts gave, M (vf - v0) is what gravity and constant loads gave. A body's inertia is taken
- * where it stood at t0, as the solver does. Of what contacts and joints gave together, joints have
- * the sum of p J (v0 + v1)/2 over their rows, and contacts the rest.
+ * at its pose at t0, as in the solver. Of the work of contacts and joints together, joints have the
+ * sum of p J (v0 + v1)/2 over their rows, and contacts the difference.
  *
  * The objective f(g) = g.N g/2 + g.(D^T vf + b) needs no product with N: D g = M (v1 - vf), so
  *   f = (v1 + vf)/2 . M (v1 - vf) + sum of b_n g_n.

@@ -1,14 +1,14 @@
-/* Laws that change what a row starts from and leave its visits alone: static friction and cohesion;
- * and what contacts remember of the step.
+/* Laws that change the start of a row but not its visits: static friction and cohesion; and the
+ * state that contacts keep for them.
  *
  * Static friction. A contact is pressed (its impulse has a normal part) or not; a pressed one has
  * stuck or slid in the last step. One that stuck has the static coefficient, one that slid the
  * dynamic one. A contact without such a past has the static one if it slides at t0 no faster than
  * |gravity| dt, what one step of free fall would give. It has slid where friction at its limit did
  * not hold it: its points move by more than a hundredth of that speed (of the many points of one
- * body some are at their limit while others hold it). But not where it is slow in that sense and
- * has become slower or turned round in the step: then it comes to rest, and without this rule a
- * block that is thrown up a slope would stop there or not by the chance of where its steps fall.
+ * body some are at their limit while others hold it). The exception: if it is slower than
+ * |gravity| dt and slowed down or reversed in the step, it comes to rest. Without this rule it
+ * would depend on the timing of steps whether a block thrown up a slope stops there.
  *
  * Cohesion. A constant pull c along the normal while two bodies touch, so that the normal impulse
  * may be as low as -h c: the cone, shifted. In g' = g + h c n it is the old cone, and the shift is
@@ -16,11 +16,11 @@
  * g'_n, because cohesion presses the surfaces together. Points of one pair of bodies share c, so
  * that it is the force between two bodies however many points they touch in.
  *
- * The bond is made when two bodies touch and ends when all their points are further apart than its
- * reach (tl_bond_reach): one step in which the pull is overcome does not end it, because a step
- * that begins on a straight line asks for up to 1.5 times the force that keeps a pair turning. A
- * point takes part while it touches, or while its bodies are bonded and it is within the reach; to
- * break a bond takes the work of c over the reach. */
+ * A bond forms when two bodies touch and ends when all their points are further apart than its
+ * reach (tl_bond_reach). A single step in which the pull is overcome does not end it, because the
+ * first steps of a rotating pair need up to 1.5 times the force that keeps it rotating. A point is
+ * pulled while it touches, or while its bodies are bonded and it is within the reach; breaking a
+ * bond takes the work c times the reach. */
 #include "crowd/asleep.h"
 #include "solve/system/system.h"
 

@@ -1,14 +1,15 @@
 /* Gauss-Seidel over joints.
  *
- * Joints are visited one after the other, forwards and backwards in turn, because news travels
- * along a chain in the order of visits: red and black links, which threads could share, would carry
- * it by two links in a sweep. So a mechanism of many joints is cut into blocks of consecutive ones.
- * A body belongs to the block that first names it, and a joint to one of whose bodies another block
- * has the right waits: blocks, each in order, go to the workers; the joints that wait come after
- * them, by one worker. In a chain that is one in TL_LINK_BLOCK. Cuts and order are those of the
- * scene, not of the team: the same bits for any number of threads.
+ * Joints are visited one after the other, alternately forwards and backwards, because information
+ * travels along a chain in the order of visits: with red and black links, which threads could
+ * share, it would travel by two links in a sweep. So a mechanism of many joints is divided into
+ * blocks of consecutive ones. A body belongs to the first block that contains it. The workers sweep
+ * the blocks, each in order; joints with a body of another block are visited afterwards, by one
+ * worker. In a chain that is one in TL_LINK_BLOCK. Blocks and order depend on the scene, not on the
+ * number of threads, and so do the bits of the result.
  *
- * What takes back drift (drift.c) is swept along, while the rows are in the cache. */
+ * The impulses that correct drift (drift.c) are swept at the same time, while the rows are in the
+ * cache. */
 #include "solve/system/links.h"
 
 #include <math.h>

@@ -1,12 +1,12 @@
 /* The order of solver bodies, and tiles of them.
  *
  * A colour visits every body of its part of the scene once. With a hundred thousand bodies that
- * part must not be everything: a dozen colours a sweep would each fetch all bodies from memory. So
- * bodies are put in the order of a space-filling curve (Morton 1966) and cut into tiles that fit
- * the cache next to a core; a sweep finishes a tile before it goes on to the next
+ * part must not be the whole scene: each of a dozen colours would read all bodies from memory. So
+ * bodies are put in the order of a space-filling curve (Morton 1966) and divided into tiles that
+ * fit into a core's own cache; a sweep finishes a tile before it goes on to the next
  * (contact/colour.c).
  *
- * The order is a function of positions alone, so nothing of it is kept or saved. */
+ * The order is a function of positions alone, so it is neither kept nor saved. */
 #include "kernels/morton.h"
 #include "solve/system/system.h"
 

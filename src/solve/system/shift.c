@@ -1,5 +1,5 @@
-/* Shifts: what moves bodies in a step beside their velocity, and does not stay with it. Impacts
- * leave some, and position correction. */
+/* Shifts: displacements of bodies in a step in addition to their velocity, which they do not
+ * change. Impacts and position correction make them. */
 #include "solve/system/system.h"
 
 #define LINE ((size_t)64)

@@ -1,5 +1,5 @@
-/* One look at every body of the crowd: what the rows of their contacts need, and how small they
- * get. */
+/* One pass over the bodies of the crowd: what the rows of their contacts need, and the smallest
+ * radius. */
 #include "solve/system/system.h"
 
 #define GRAIN 1024
@@ -69,8 +69,8 @@ static talus_status look(tl_system *system) {
   return TALUS_OK;
 }
 
-/* What gravity makes of rest in a step, which bodies cannot help but sink by; of small bodies in a
- * long step that would be too much. */
+/* The distance of free fall in a step, by which bodies at rest may sink; limited for small bodies
+ * in long steps. */
 static talus_real find_slop(const tl_system *system) {
   const talus_real h = (talus_real)system->crowd->dt;
   if (system->settings->slop >= 0)
@@ -78,7 +78,7 @@ static talus_real find_slop(const tl_system *system) {
   return tl_min(tl_length(system->model->gravity) * h * h, TL_R(0.01) * system->summary.least);
 }
 
-/* A bound per step, so that grains of any size part in as many steps. */
+/* A bound per step, so that grains of any size separate in as many steps. */
 static talus_real find_recovery_speed(const tl_system *system) {
   if (system->settings->recovery_speed >= 0)
     return (talus_real)system->settings->recovery_speed;
@@ -99,8 +99,8 @@ static bool has_impulse(void *context, size_t i) {
   return tl_length2(contacts->data[i].impulse) > 0;
 }
 
-/* Where steps are cut into substeps sweeps are few, and the first of all has to find what later
- * ones start from. */
+/* With substeps sweeps are few, and the very first solve must find the impulses that later ones
+ * start from. */
 static bool is_cold(const tl_system *system) {
   return system->model->substeps > 1 && system->contacts->count > 0 &&
          tl_find_first(&system->model->par, system->contacts->count, has_impulse,

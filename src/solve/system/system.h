@@ -1,15 +1,15 @@
-/* The system: what every solver of velocities stands on (ccp/, impulse/, impact/).
+/* The system: what every velocity solver uses (ccp/, impulse/, impact/).
  *
- *   summary.c  what there is among the bodies, and what `auto` settings make of it
+ *   summary.c  which kinds of bodies there are, and the values of `auto` settings
  *   order.c    the order of solver bodies, and tiles of them
  *   bodies.c   solver bodies from the crowd: velocities with loads, inverse masses and inertia
  *   row.c      the row of one contact
  *   law.c      static friction, cohesion, and what contacts remember
  *   links.h    joints: rows of their own, in blocks
- *   effort.c   how long an island is worked on
+ *   effort.c   how many sweeps an island gets
  *   energy.c   the work of contacts, joints and loads
- *   audit.c    no island makes energy
- *   shift.c    what moves bodies in a step beside their velocity
+ *   audit.c    checks that no island creates energy
+ *   shift.c    displacements of bodies in a step in addition to their velocity
  *
  * A solver fills a system, makes rows of its own from it, and leaves velocities in the bodies and
  * impulses in the contacts. The buffers are those of Tasora, Negrut and Anitescu 2011, 4.1. */
@@ -81,8 +81,8 @@ static inline uint32_t tl_system_member(const tl_system *system, size_t member) 
 talus_status tl_system_begin(tl_system *system, const tl_crowd *crowd, tl_contacts *contacts,
                              tl_solve_report *report);
 
-/* m/s: a speed that is small in this scene: what free fall gives in a step, or a thousandth of how
- * much velocities differ. Every observer sees the same. */
+/* m/s: a speed that is small in this scene: that of free fall in a step, or a thousandth of the
+ * spread of velocities. It does not depend on the frame of reference. */
 double tl_system_small_speed(const tl_system *system);
 
 /* Finds rank, index_of and tiles. */
@@ -104,14 +104,14 @@ static inline talus_real tl_system_gap(const tl_system *system, const tl_contact
   return system->gaps ? system->gaps[c - system->contacts->data] : c->gap;
 }
 
-/* The gap that velocities may close. Overlap is no matter of velocities: what would push bodies
- * apart would stay with them (solve/ccp/correct.c). */
+/* The gap that velocities may close. Overlap is not corrected by velocities, because these would
+ * stay with the bodies (solve/ccp/correct.c). */
 static inline talus_real tl_system_gap_to_close(const tl_system *system, const tl_contact *c) {
   return tl_max(tl_system_gap(system, c), 0);
 }
 
-/* Friction as the projection sees it has a limit, beyond which its square is no number and friction
- * would hold nothing. Coulomb's law has no square. */
+/* The projection uses the square of the friction coefficient, so the coefficient is limited to keep
+ * the square finite. Coulomb's law has no square. */
 static inline talus_real tl_system_limit_friction(const tl_system *system, talus_real friction) {
   return system->ncp > 0 ? friction : tl_min(friction, TL_R(1e6));
 }
@@ -177,8 +177,8 @@ typedef struct tl_ledger_entry {
 void tl_system_find_energy(tl_system *system, const struct tl_links *links,
                            tl_ledger_entry *entries, tl_tally *objective);
 
-/* tl_system_find_energy; and sees to it that contacts of no island make energy. Impulses are
- * stored. */
+/* tl_system_find_energy; then reduces the impulses of islands whose contacts would create energy.
+ * Impulses are stored. */
 talus_status tl_system_audit(tl_system *system, const struct tl_links *links, tl_tally *objective);
 
 /* The velocity with which a free member of the crowd ends the step if nothing touches it, and what

@@ -1,20 +1,20 @@
 /* Forces of balls on balls and on flat walls over a kept list of neighbours.
  *
- * The list (made in step/balls/list.c) stands in the order of a space-filling curve and is good
- * until some ball has moved by its skin. What a spring remembers stays in its place in the
- * list. In a step each candidate is looked at once; those that overlap are worked on eight at a
- * time, and leave their effect where both balls find it.
+ * The list (made in step/balls/list.c) is in the order of a space-filling curve and is valid until
+ * some ball has moved by its skin. The state of a spring stays at its place in the list. A step
+ * tests each candidate once; those that overlap are computed eight at a time, and their force is
+ * stored where both balls find it.
  *
- * A candidate belongs to the ball that comes first in the list. So once a block of balls has been
- * worked on, and those before it, all forces on its balls are known, and nobody asks for these
- * balls any more: step/balls/balls.c adds up, kicks and moves them while they are in the cache.
+ * A candidate belongs to the ball that comes first in the list. So once a block of balls and all
+ * blocks before it are done, all forces on its balls are known, and no later contact needs these
+ * balls: step/balls/balls.c sums their forces, kicks and moves them while they are in the cache.
  *
- * A flat wall (a plane, a wall of a container) is a ball without curvature that mirrors the one
- * near it, a candidate like any other: step/balls/flat.c.
+ * A flat wall (a plane, a wall of a container) is represented by a ball without curvature that
+ * mirrors the one near it, a candidate like any other: step/balls/flat.c.
  *
- * Nothing that counts depends on the list: candidates that do not overlap leave no trace, each ball
- * adds up its contacts in canonical order, and the arithmetic of a contact only changes its signs
- * when its balls change places. So a renewal changes no bit, nor does a restart. */
+ * The results do not depend on the list: candidates that do not overlap have no effect, each ball
+ * sums its contacts in canonical order, and exchanging the balls of a contact only changes signs in
+ * its arithmetic. So neither a renewal of the list nor a restart changes a bit. */
 #ifndef TL_STEP_BALLS_FORCES_H
 #define TL_STEP_BALLS_FORCES_H
 
@@ -126,11 +126,10 @@ typedef struct tl_ball_near {
 
 /* Balls are by rank, mirrors of walls behind them; candidates by the lower rank. */
 typedef struct tl_ball_list {
-  bool cannot_overflow;      /* every speed is far from what a number can hold: the next step cannot
-                        break      them */
-  double smallest, largest;  /* m: radius, of all that move; 0 where nothing does */
-  double lightest;           /* kg: mass, likewise */
-  bool has_loads;            /* constant forces: those of contacts alone are in `pure` */
+  bool cannot_overflow;     /* every speed is far below what a number can hold, also after a step */
+  double smallest, largest; /* m: radius, of all that move; 0 where nothing does */
+  double lightest;          /* kg: mass, likewise */
+  bool has_loads;           /* constant forces: those of contacts alone are in `pure` */
   TL_ARRAY(talus_real) skin; /* m, by slot: how far it may come before the list is renewed */
   size_t count, blocks;
   TL_ARRAY(uint32_t) rank, slot; /* by slot; by rank */

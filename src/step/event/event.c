@@ -3,6 +3,7 @@
 
 #include "base/cancel.h"
 #include "contact/history.h"
+#include "crowd/flights.h"
 #include "crowd/free.h"
 #include "step/step.h"
 
@@ -134,6 +135,17 @@ static talus_status finish(tl_events *events, tl_step_report *report) {
   return TALUS_OK;
 }
 
+static talus_status begin_flights(const tl_crowd *crowd) {
+  tl_flights *flights = crowd->flights;
+  if (!flights)
+    return TALUS_OK;
+  flights->rows.count = 0;
+  TL_TRY(tl_array_resize(&flights->since, crowd->count));
+  for (size_t i = 0; i < crowd->count; ++i)
+    flights->since.data[i] = 0;
+  return TALUS_OK;
+}
+
 /* Flyers, once for each revolved wall, and those in whose cell one of its parts is. */
 static tl_wall_share count_near(const tl_events *events) {
   const tl_event_cells *cells = &events->cells;
@@ -162,6 +174,7 @@ talus_status tl_step_event(const tl_crowd *crowd, tl_step_report *report) {
   tl_tally_clear(&events.load);
   tl_contacts_clear(crowd->contacts_after);
   TL_TRY(tl_history_begin(crowd->contacts_before, crowd->dt, crowd->contacts_after));
+  TL_TRY(begin_flights(crowd));
   TL_TRY(tl_events_load(&events, crowd->model->step != TALUS_STEP_EVENT));
   TL_GO_ON(crowd->cancel);
   TL_TRY(tl_events_load_walls(&events));

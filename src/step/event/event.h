@@ -1,17 +1,18 @@
 /* Events: hard spheres that fly freely until two of them, or one and a wall, touch.
  *
- * Each flyer has a place at a time of its own and is moved when something happens to it. What will
- * happen to it first is in its plan: the earliest impact that is known of, and when it leaves its
- * cell. The queue (queue.c) has the first of all. An impact of i with k is known to i or to k, to
- * whom it was told last; that the other one has had an impact since is seen from its count, and
- * then i looks anew. So an impact changes two plans, whoever else was waiting for one of the two.
+ * Each flyer (a free sphere) has a position at its own time and is moved when an event happens to
+ * it. Its plan holds its next event: the earliest known impact, or when it leaves its cell. The
+ * queue (queue.c) has the first event of all. An impact of i with k is stored in the plan of i or
+ * of k, whichever was updated last. If the other one has had an impact since, its count of impacts
+ * shows that, and i makes a new plan. So an impact changes only two plans, even if others waited
+ * for one of the two.
  *
- * Everything is made anew at every step of the world from the state alone: nothing has to be saved,
- * and a resumed run has the same bits. Plans reach to the end of the step. The first ones are made
- * by all threads, each flyer's by one; the events themselves are serial.
+ * Everything is built anew at every step of the world from the state alone: nothing has to be
+ * saved, and a resumed run has the same bits. Plans reach to the end of the step. All threads make
+ * the first ones; one thread processes the events.
  *
- * With step: fixed, `shell: soft` is this with flights that are straight: velocities have the
- * step's gravity from the start, as those of every solver. */
+ * With step: fixed, `shell: soft` is the same with straight flights: velocities include the step's
+ * gravity from the start, as in every solver. */
 #ifndef TL_STEP_EVENT_H
 #define TL_STEP_EVENT_H
 

@@ -1,5 +1,6 @@
 /* What happens when two touch: impulses along the line of centres, equal and opposite. */
 #include "base/sort.h"
+#include "crowd/flights.h"
 #include "kernels/elastic.h"
 #include "step/event/event.h"
 
@@ -23,6 +24,18 @@ static talus_status note(const tl_events *events, uint32_t slot_a, uint32_t slot
   return TALUS_OK;
 }
 
+/* Before the impact changes its velocity. */
+static talus_status note_flight(const tl_events *events, uint32_t i, double tau) {
+  tl_flights *flights = events->crowd->flights;
+  if (!flights)
+    return TALUS_OK;
+  const uint32_t slot = events->bodies[i].slot;
+  const tl_flyer *f = &events->flyers[i];
+  const double span = tau - flights->since.data[slot];
+  flights->since.data[slot] = tau;
+  return tl_array_push(&flights->rows, tl_flight_of(f->x, f->v, events->fall, span, slot));
+}
+
 static double restitution_of(const tl_events *events, uint32_t slot_a, uint32_t slot_b) {
   return (double)tl_model_law(events->crowd->model, slot_a, slot_b)->restitution;
 }
@@ -44,6 +57,7 @@ static talus_status strike_wall(tl_events *events, uint32_t i, double tau) {
     const double restitution = restitution_of(events, body->slot, w->slot);
     const double change = approach + tl_elastic_rebound(approach, restitution, events->slowest);
     const double before = tl_ddot(f->v, n);
+    TL_TRY(note_flight(events, i, tau));
     f->v = tl_dadd(f->v, tl_dscale(n, change));
     tl_tally_add(&events->work, body->mass * change * (before + 0.5 * change));
     events->hits[i]++;
@@ -73,6 +87,8 @@ static talus_status strike_pair(tl_events *events, uint32_t i, uint32_t k, doubl
     const double rebound = tl_elastic_rebound(approach, restitution, events->slowest);
     const double sum = body_a->mass + body_b->mass, change = approach + rebound;
     const double impulse = body_a->mass * (body_b->mass / sum) * change;
+    TL_TRY(note_flight(events, i, tau));
+    TL_TRY(note_flight(events, k, tau));
     a->v = tl_dsub(a->v, tl_dscale(n, body_b->mass / sum * change));
     b->v = tl_dadd(b->v, tl_dscale(n, body_a->mass / sum * change));
     if (rebound < approach)

@@ -1,0 +1,89 @@
+/* Zones of a world: added, read, and acting at the end of a step. */
+#include "world/world.h"
+
+static bool acts(const talus_zone_def *def) {
+  return def->strength != 0 || def->shell != TALUS_ZONE_OPEN || def->boundary;
+}
+
+talus_status talus_world_add_zone(talus_world *world, const talus_zone_def *def, uint32_t *zone) {
+  TL_MAY_CHANGE(world);
+  TL_NEED(def);
+  uint64_t uid = 0;
+  if (def->of == TALUS_ZONE_BODY) {
+    uint32_t slot;
+    TL_TRY(tl_world_slot(world, def->body, &slot));
+    TL_TRY(tl_need(&world->where, TL_THE(uid), TL_READ));
+    uid = world->model.property.uid[slot];
+  }
+  if (def->group > world->groups.count || def->with > world->groups.count)
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "a zone is of group %u, and acts on group %u: there are %zu", def->group,
+                   def->with, world->groups.count);
+  if (acts(def) && world->model.sleep.speed > 0)
+    return tl_fail(TALUS_ERROR_INVALID,
+                   "a zone that pushes or reflects does not go with sleep, which it would disturb");
+  return tl_flow_add_zone(&world->flow, def, uid, talus_world_time(world), zone);
+}
+
+talus_status talus_zone_read(talus_world *world, uint32_t zone, talus_zone_values *values) {
+  TL_MAY_CHANGE(world);
+  TL_NEED(values);
+  if (zone >= world->flow.zones.count)
+    return tl_fail(TALUS_ERROR_INVALID, "there is no zone number %u", zone);
+  TL_TRY(tl_world_finish_step(world));
+  tl_zone_finish(&world->flow.zones.data[zone], talus_world_time(world), values);
+  return TALUS_OK;
+}
+
+talus_status talus_world_zone_events(talus_world *world, talus_zone_event *events, size_t capacity,
+                                     size_t *count) {
+  TL_MAY_CHANGE(world);
+  TL_NEED(count);
+  TL_TRY(tl_world_finish_step(world));
+  *count = world->flow.events.count;
+  const size_t n = *count < capacity ? *count : capacity;
+  if (events && n > 0)
+    memcpy(events, world->flow.events.data, n * sizeof *events);
+  return TALUS_OK;
+}
+
+/* ---- a step ---------------------------------------------------------------------------------- */
+
+/* Whether some zone changes velocities or places. */
+static bool any_acts(const talus_world *world) {
+  bool writes = false;
+  for (size_t i = 0; i < world->flow.zones.count; ++i) {
+    const tl_zone *zone = &world->flow.zones.data[i];
+    writes = writes || zone->strength != 0 || zone->shell != TALUS_ZONE_OPEN || zone->boundary;
+  }
+  return writes;
+}
+
+talus_status tl_world_act_zones(talus_world *world) {
+  tl_unfinished_step *unfinished = &world->unfinished;
+  if (world->flow.zones.count == 0)
+    return TALUS_OK;
+  TL_TRY(tl_need(&world->where, TL_THE_BODIES, TL_READ));
+  if (any_acts(world))
+    TL_TRY(tl_need(&world->where, TL_THE(velocity) | TL_THE(position) | TL_THE_AFTERMATH,
+                   TL_READ | TL_WRITE));
+  const tl_crowd crowd = {.model = &world->model,
+                          .count = world->model.bodies,
+                          .t0 = unfinished->t0,
+                          .t1 = world->time,
+                          .dt = unfinished->dt,
+                          .in = &world->state,
+                          .out = &world->state,
+                          .arena = &world->arena};
+  if (unfinished->zone == 0)
+    world->zone_energy = 0, world->flow.events.count = 0;
+  for (; unfinished->zone < world->flow.zones.count; ++unfinished->zone) {
+    tl_zone_report report = {0};
+    TL_TRY(tl_flow_zone(&world->flow, &crowd, unfinished->zone, &report));
+    world->zone_energy += report.energy;
+    world->zone_work += report.work;
+    if (report.has_moved)
+      tl_changed(world, TL_CHANGED_PLACE, TL_EVERYBODY);
+  }
+  return TALUS_OK;
+}
