@@ -133,7 +133,7 @@ TEST(impacts_on_cones_corners_and_plates_are_those_of_long_double) {
 static void check_gas_in(const double points[][2], size_t n, double speed, double pull, int steps,
                          uint64_t impacts) {
   talus_body_def ball;
-  talus_world_def def = elastic_def(BY_EVENTS, 0.05);
+  talus_world_def def = elastic_def(BY_EVENTS, impacts > 0 ? 1 : 0.05);
   def.gravity = (talus_vec3){0, 0, (talus_real)-pull};
   talus_world *world = elastic_world(&def, RADIUS, 1, &ball);
   add_profile(world, ball, points, n, TALUS_SIDES_IN);
