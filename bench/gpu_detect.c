@@ -141,9 +141,12 @@ static void tell(size_t n, double density, double ratio, const figures *f, FILE 
     printf("\n");
   (void)fflush(stdout);
   if (csv)
-    fprintf(csv, "%zu,%g,%g,%zu,%u,%.4f,%.4f,%.4f,%.3f,%zu,%.2f,%.2f,%d\n", n, density, ratio,
-            f->contacts, f->levels, f->sort, f->search, f->write, f->upload, f->bytes, f->cpu_one,
-            f->cpu_all, f->same);
+    fprintf(csv, "%zu,%g,%g,%zu,%u,%.4f,%.4f,%.4f,%.3f,%zu,", n, density, ratio, f->contacts,
+            f->levels, f->sort, f->search, f->write, f->upload, f->bytes);
+  if (csv && f->cpu_all > 0)
+    fprintf(csv, "%.2f,%.2f,%d\n", f->cpu_one, f->cpu_all, f->same);
+  else if (csv)
+    fputs(",,\n", csv);
 }
 
 static talus_status measure(tl_device *device, const options *opt, size_t n, double density,
