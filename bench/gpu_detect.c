@@ -94,7 +94,7 @@ static talus_status measure_cpu(const tl_thread_ball *rows, size_t n, int repeat
   *least = HUGE_VAL;
   talus_status status = talus_detector_create(&def, detector);
   for (int i = 0; i < repeat && status == TALUS_OK; ++i) {
-    talus_detect_stats stats;
+    talus_detect_stats stats = {0};
     status = talus_detector_find_contacts(*detector, &bodies, found, &stats);
     *least = fmin(*least, stats.bounds_ms + stats.broad_ms + stats.sort_ms + stats.narrow_ms);
   }
@@ -154,8 +154,10 @@ static talus_status measure(tl_device *device, const options *opt, size_t n, dou
   tl_thread_ball *rows = malloc(n * sizeof *rows);
   tl_device_spheres blocks = {0};
   figures f = {0};
-  if (!rows)
+  if (!rows) {
+    cli_error("bench gpu-detect: no memory for %zu spheres", n);
     return TALUS_ERROR_MEMORY;
+  }
   scatter(rows, n, density, ratio);
   talus_status status = measure_device(device, rows, n, opt->repeat, &blocks, &f);
   if (status == TALUS_OK && (double)n <= opt->most_cpu) {
@@ -175,9 +177,11 @@ static talus_status measure(tl_device *device, const options *opt, size_t n, dou
 static int parse_list(const char *text, double *out) {
   int n = 0;
   char *end;
-  for (const char *at = text; *at && n < MOST; at = *end == ',' ? end + 1 : end) {
+  for (const char *at = text; *at; at = *end == ',' ? end + 1 : end) {
+    if (n == MOST)
+      return 0;
     out[n] = strtod(at, &end);
-    if (end == at || !(out[n] > 0) || (*end && *end != ','))
+    if (end == at || !(out[n] > 0) || !(out[n] < 2147483648.0) || (*end && *end != ','))
       return 0;
     n++;
   }
@@ -233,8 +237,8 @@ int bench_gpu_detect(int argc, char **argv) {
   const int fillings = parse_list(opt.densities, densities);
   const int spreads = parse_list(opt.ratios, ratios);
   if (sizes == 0 || fillings == 0 || spreads == 0 || opt.repeat < 1) {
-    cli_error("bench gpu-detect: --bodies, --density and --sizes are numbers above 0 with commas "
-              "between them, --repeat is 1 or more");
+    cli_error("bench gpu-detect: --bodies, --density and --sizes are up to 8 numbers above 0 (and "
+              "below 2^31) with commas between them, --repeat is 1 or more");
     return CLI_INPUT;
   }
   FILE *csv = opt.csv ? bench_open(opt.csv) : NULL;

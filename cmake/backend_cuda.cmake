@@ -34,7 +34,8 @@ add_custom_command(
   OUTPUT ${TALUS_CUDA_OBJECT}
   COMMAND ${TALUS_NVCC} -std=c++17 -O3 ${cuda_archs} -fmad=false ${cuda_werror}
           "-DTALUS_CUDA_ARCH=\"${cuda_names}\""
-          -Xcompiler=-fPIC,-ffp-contract=off,-fvisibility=hidden,-fno-exceptions
+          -DCCCL_DISABLE_NVTX
+          -Xcompiler=-fPIC,-ffp-contract=off,-fvisibility=hidden,-fno-exceptions,-fno-gnu-unique
           -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/include -I${TALUS_BINARY_INCLUDE}
           -c ${cuda_source} -o ${cuda_folder}/backend_cuda_alone.o
   COMMAND ${CMAKE_LINKER} -r ${cuda_folder}/backend_cuda_alone.o ${TALUS_CUDART}
@@ -46,3 +47,4 @@ add_custom_command(
   COMMENT "Compiling the device of CUDA for ${cuda_names}"
   VERBATIM)
 set_source_files_properties(${TALUS_CUDA_OBJECT} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+add_custom_target(backend_cuda DEPENDS ${TALUS_CUDA_OBJECT}) # once, for both libraries

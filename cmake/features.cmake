@@ -11,7 +11,7 @@ option(TALUS_WITH_HDF5 "Use serial HDF5 where it is installed" ON)
 option(TALUS_WITH_PNG "Use libpng for flat maps (`talus render --flat`, `talus field`) where it is installed" ON)
 option(TALUS_WITH_EMBREE "Use Embree 3 for `talus render` where it and libpng are installed" ON)
 option(TALUS_WITH_CUDA "Compile the kernels as CUDA where nvcc is installed" ON)
-set(TALUS_CUDA_ARCH sm_90 CACHE STRING "nvcc -arch")
+set(TALUS_CUDA_ARCH sm_90 CACHE STRING "chips that CUDA code is compiled for: sm_80;sm_90")
 
 set(TALUS_FEATURE_ROWS)
 
@@ -204,8 +204,9 @@ if(TALUS_WITH_CUDA)
   if(TALUS_NVCC AND NOT "${TALUS_NVCC_WORKS}" STREQUAL "${TALUS_NVCC} ${TALUS_CUDA_ARCH}")
     set(probe ${PROJECT_BINARY_DIR}/generated/nvcc_probe)
     file(WRITE ${probe}.cu "#include <cmath>\n__global__ void probe(double *x) { *x = sqrt(*x); }\n")
+    list(GET TALUS_CUDA_ARCH 0 first_arch)
     execute_process(
-      COMMAND ${TALUS_NVCC} -std=c++17 -arch=${TALUS_CUDA_ARCH} -c ${probe}.cu -o ${probe}.o
+      COMMAND ${TALUS_NVCC} -std=c++17 -arch=${first_arch} -c ${probe}.cu -o ${probe}.o
       RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
     if(status EQUAL 0)
       set(TALUS_NVCC_WORKS "${TALUS_NVCC} ${TALUS_CUDA_ARCH}" CACHE INTERNAL "nvcc seen to work")

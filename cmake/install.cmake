@@ -52,11 +52,12 @@ file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/install)
 add_custom_command(
   OUTPUT ${archive}
   COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -o ${object} $<TARGET_OBJECTS:talus_objects>
+          ${TALUS_CUDA_OBJECT}
   COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=talus_* ${object}
   COMMAND ${CMAKE_COMMAND} -E rm -f ${archive}
   COMMAND ${CMAKE_AR} qcs ${archive} ${object}
   COMMAND ${CMAKE_COMMAND} -E rm -f ${object}
-  DEPENDS talus_objects $<TARGET_OBJECTS:talus_objects>
+  DEPENDS talus_objects $<TARGET_OBJECTS:talus_objects> ${TALUS_CUDA_OBJECT}
   COMMENT "Making the static library to install"
   COMMAND_EXPAND_LISTS VERBATIM)
 add_custom_target(talus_install_archive ALL DEPENDS ${archive})

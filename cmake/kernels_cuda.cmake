@@ -17,8 +17,9 @@ list(SORT TALUS_KERNEL_HEADERS)
 list(TRANSFORM TALUS_KERNEL_HEADERS PREPEND ${PROJECT_SOURCE_DIR}/src/ OUTPUT_VARIABLE kernel_paths)
 file(GLOB kernel_base_headers CONFIGURE_DEPENDS src/base/*.h include/talus/*.h)
 
+list(GET TALUS_CUDA_ARCH 0 kernel_arch)
 set(kernel_flags
-  -std=c++17 -arch=${TALUS_CUDA_ARCH} -fmad=false -Xcicc -O0 -Xptxas -O0
+  -std=c++17 -arch=${kernel_arch} -fmad=false -Xcicc -O0 -Xptxas -O0
   -Werror all-warnings -Xcompiler=-Wall,-Wextra,-Werror,-ffp-contract=off
   -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/include -I${TALUS_BINARY_INCLUDE})
 

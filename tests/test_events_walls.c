@@ -130,17 +130,16 @@ TEST(impacts_on_cones_corners_and_plates_are_those_of_long_double) {
 /* ---- a gas in a nozzle ----------------------------------------------------------------------- */
 
 /* So many steps, and until there were so many impacts. */
-static void check_gas_in(const double points[][2], size_t n, double speed, double pull, int steps,
-                         uint64_t impacts) {
+#define MOST_OF_GAS 300
+
+static talus_world *make_gas_in(const double points[][2], size_t n, double speed,
+                                talus_world_def def, talus_body *body, int *made) {
   talus_body_def ball;
-  talus_world_def def = elastic_def(BY_EVENTS, impacts > 0 ? 1 : 0.05);
-  def.gravity = (talus_vec3){0, 0, (talus_real)-pull};
   talus_world *world = elastic_world(&def, RADIUS, 1, &ball);
   add_profile(world, ball, points, n, TALUS_SIDES_IN);
-  talus_body body[300];
   uint64_t seed = 23;
   int count = 0;
-  for (int i = 0; i < 3000 && count < 300; ++i) {
+  for (int i = 0; i < 3000 && count < MOST_OF_GAS; ++i) {
     const double z = points[0][0] + (points[n - 1][0] - points[0][0]) * ((i / 50) + 0.5) / 60;
     const talus_dvec3 at = {0.6 * (i % 7 - 3), 0.6 * (i / 7 % 7 - 3), z};
     const place p = {at.x, at.y, at.z};
@@ -160,6 +159,17 @@ static void check_gas_in(const double points[][2], size_t n, double speed, doubl
                                            speed * (next_random(&seed) - 0.5)});
   }
   CHECK_MSG(count > 20, "%d bodies", count);
+  *made = count;
+  return world;
+}
+
+static void check_gas_in(const double points[][2], size_t n, double speed, double pull, int steps,
+                         uint64_t impacts) {
+  talus_world_def def = elastic_def(BY_EVENTS, impacts > 0 ? 1 : 0.05);
+  def.gravity = (talus_vec3){0, 0, (talus_real)-pull};
+  talus_body body[MOST_OF_GAS];
+  int count;
+  talus_world *world = make_gas_in(points, n, speed, def, body, &count);
   const talus_report before = report_of(world);
   for (int step = 0; step < steps || report_of(world).collisions < impacts; ++step) {
     CHECK_OK(talus_world_step(world, 1));
@@ -185,6 +195,27 @@ TEST(a_gas_in_a_nozzle_keeps_energy_and_spin_about_the_axis) {
   check_gas_in(nozzle, 8, 10, 0, check_is_short() ? 20 : 400, getenv("TALUS_SOAK") ? 1000000 : 0);
   check_gas_in(throat, 8, 4, 0, check_is_short() ? 20 : 400, 0);
   check_gas_in(throat, 8, 4, 2, check_is_short() ? 10 : 100, 0);
+}
+
+TEST(bits_of_a_gas_in_a_nozzle_do_not_depend_on_threads) {
+  static const int threads[] = {1, 2, 3, 5};
+  uint64_t hash[4], tests[4];
+  CHECK(setenv("TALUS_PACE", "off", 1) == 0); /* all of them, always */
+  for (int k = 0; k < 4; ++k) {
+    talus_world_def def = elastic_def(BY_EVENTS, 0.05);
+    talus_body body[MOST_OF_GAS];
+    int count;
+    def.threads = threads[k];
+    talus_world *world = make_gas_in(nozzle, 8, 10, def, body, &count);
+    CHECK_OK(talus_world_step(world, check_is_short() ? 5 : 20));
+    hash[k] = talus_world_hash(world);
+    tests[k] = report_of(world).wall_tests;
+    talus_world_destroy(world);
+  }
+  for (int k = 1; k < 4; ++k) {
+    CHECK_EQ_U64(hash[k], hash[0]);
+    CHECK_EQ_U64(tests[k], tests[0]);
+  }
 }
 
 /* A ball that goes round and round in a tube touches it all the time. */

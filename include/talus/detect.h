@@ -161,7 +161,8 @@ typedef struct talus_detect_stats {
   size_t peak_bytes;     /* most that the call held at a time: copies, scratch and results */
   talus_backend backend; /* the one that did it */
   const char *fallback;  /* why the CPU did it instead; NULL: it did not. Never to be freed */
-  const char *device;    /* what it is; NULL for the CPU; lives as long as the detector */
+  const char *device;    /* what it is; NULL for the CPU; lives as long as the detector, NULL
+                              from the calls without one */
   double upload_ms, download_ms; /* copies to and from the device, in no other time */
   uint64_t moved_bytes;
   size_t device_bytes; /* most that was held there at a time */

@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "backend/thread/tasks.h"
-#include "base/status.h"
 
 #define MEASURERS  ((size_t)65536)
 #define JOINERS    ((size_t)64)
@@ -73,12 +72,13 @@ static void choose_cells(const tl_thread_extent *extent, uint32_t level, tl_grid
   for (int k = 0; k < 3; ++k) {
     const bool wraps = grid->space.period[k] > 0;
     const double span = wraps ? grid->space.period[k] : extent->high[k] - extent->low[k];
-    const double far = fmax(fabs(extent->low[k]), fabs(extent->high[k]));
+    const double far =
+        fmax(fmax(fabs(extent->low[k]), fabs(extent->high[k])), fabs(grid->space.low[k]));
     double edge = grid->widest[level] * (1 + ROOMY) + 8 * DBL_EPSILON * far;
     edge = fmax(edge, span / (TL_GRID_LONGEST - 1) * (1 + ROOMY));
     if (!(edge > DBL_MIN))
       edge = 1;
-    const double fit = floor(span / edge);
+    const double share = floor(span / edge), fit = share >= 0 ? share : 0; /* infinite: NaN */
     cells->count[k] = wraps ? (uint32_t)fmax(fit, 1) : (uint32_t)fit + 1;
     cells->edge[k] = wraps ? span / cells->count[k] : edge;
   }
@@ -189,11 +189,8 @@ static talus_status sort_runs(tl_device *device, tl_device_spheres *blocks, size
   TL_TRY(device->calls->clear(device, run.long_runs, sizeof *run.long_runs));
   LAUNCH(run, run, count);
   TL_TRY(device->calls->download(device, runs, run.long_runs, sizeof *runs));
-  if (runs[0] > LONG_RUNS)
-    return tl_fail(TALUS_ERROR_UNSUPPORTED,
-                   "%u bodies have more than %d contacts each; the device sorts at most %zu such "
-                   "runs",
-                   runs[0], TL_RUN_LONG, LONG_RUNS);
+  if (runs[0] > LONG_RUNS) /* their own threads have sorted the others */
+    runs[0] = LONG_RUNS;
   if (runs[0] > 0)
     TL_TRY(device->calls->download(device, runs + 1, run.long_runs + 1, runs[0] * sizeof *runs));
   for (uint32_t i = 0; i < runs[0]; ++i)

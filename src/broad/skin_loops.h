@@ -16,7 +16,7 @@ static const int64_t low_sides[FOUR] = {-1, -1, -1, 0, 0, 0, -1, -1, -1, 0, 0, 0
 
 /* WIDE numbers to whole ones, the nearest. */
 INLINE void store_steps(int8_t *to, wide x) {
-#if defined(__AVX2__)
+#if REGISTER == 32
   const __m128i four = _mm256_cvtpd_epi32((__m256d)x);
   const __m128i bytes = _mm_packs_epi16(_mm_packs_epi32(four, four), _mm_setzero_si128());
   const int all = _mm_cvtsi128_si32(bytes);
@@ -96,8 +96,13 @@ static void mark(const talus_box *grown, const tl_pair *candidates, size_t count
 
 #if defined(__x86_64__)
 
-/* Bits of those of as many bytes as a register has that are below `need`; *high: whose highest bit
- * is set. */
+#if defined(__AVX2__)
+#define OPEN_BYTES 32
+#else
+#define OPEN_BYTES 16
+#endif
+
+/* Bits of those of OPEN_BYTES bytes that are below `need`; *high: whose highest bit is set. */
 INLINE uint64_t find_open(const uint8_t *levels, unsigned need, uint64_t *high) {
 #if defined(__AVX2__)
   const __m256i level = _mm256_loadu_si256((const __m256i *)(const void *)levels);
@@ -128,7 +133,7 @@ static size_t list_open(const uint8_t *levels, size_t count, unsigned need, uint
       from = last;
     }
     uint64_t is_open = 0, overlaps = 0, high;
-    for (size_t k = 0; k < 64; k += REGISTER) {
+    for (size_t k = 0; k < 64; k += OPEN_BYTES) {
       is_open |= find_open(from + k, need, &high) << k;
       overlaps |= high << k;
     }

@@ -177,6 +177,18 @@ static talus_status find_pairs(search *job) {
   return TALUS_OK;
 }
 
+/* Devices find contacts alone. */
+static talus_status fall_back(search *job) {
+  const talus_detect_def *def = &job->detector->def;
+  if (def->backend == TALUS_BACKEND_CPU)
+    return TALUS_OK;
+  job->stats.fallback = "a device finds contacts, not pairs, in this version";
+  return def->no_fallback
+             ? tl_fail(TALUS_ERROR_UNSUPPORTED, "%s, and to fall back on the CPU was not allowed",
+                       job->stats.fallback)
+             : TALUS_OK;
+}
+
 static void hand_out_pairs(const search *job, talus_pairs *pairs, talus_detect_stats *stats) {
   _Static_assert(sizeof(tl_pair) == sizeof(talus_row_pair) &&
                      offsetof(tl_pair, b) == offsetof(talus_row_pair, b),
@@ -197,6 +209,7 @@ talus_status talus_detector_find_pairs(talus_detector *detector, const talus_det
   talus_box *boxes;
   *pairs = (talus_pairs){0};
   TL_TRY(begin(detector, bodies->count, &job));
+  TL_TRY(fall_back(&job));
   const double begun = now_ms();
   TL_TRY(tl_detect_load(detector, bodies, false));
   TL_TAKE(&detector->arena, bodies->count, &boxes);
@@ -274,6 +287,7 @@ talus_status talus_detector_find_box_pairs(talus_detector *detector, const talus
   search job;
   *pairs = (talus_pairs){0};
   TL_TRY(begin(detector, n, &job));
+  TL_TRY(fall_back(&job));
   const double begun = now_ms();
   TL_TRY(load_boxes(&job, boxes, n));
   job.stats.bounds_ms = now_ms() - begun;
@@ -442,6 +456,8 @@ talus_status talus_find_contacts(const talus_detect_def *def, const talus_detect
   if (status == TALUS_OK && stats)
     stats->peak_bytes += contacts->count * sizeof *contacts->data;
   *contacts = status == TALUS_OK ? (talus_contacts){copy, contacts->count} : (talus_contacts){0};
+  if (stats)
+    stats->device = NULL; /* its name goes with the detector */
   tear_down(&detector);
   return status;
 }

@@ -39,9 +39,31 @@ static talus_status read_walls(tl_run *run) {
   return TALUS_OK;
 }
 
+/* A file that an older talus began has fewer columns, and keeps them. */
+static talus_status read_columns(tl_run *run) {
+  char header[sizeof HEADER];
+  TL_TRY(tl_lines_first(&run->history, header, sizeof header));
+  int columns = 1;
+  for (const char *at = header; *at; ++at)
+    columns += *at == ',';
+  run->history_columns = columns;
+  return TALUS_OK;
+}
+
+static void cut_columns(tl_text *text, int columns) {
+  for (size_t i = 0; columns > 0 && i < text->count; ++i)
+    if (text->data[i] == ',' && --columns == 0) {
+      text->data[i] = '\n';
+      text->data[i + 1] = '\0';
+      text->count = i + 1;
+    }
+}
+
 talus_status tl_run_history_open(tl_run *run, uint64_t lines) {
   TL_TRY(tl_lines_open(&run->history, run->folder, run->folder_bytes + 1,
                        tl_run_path(run, "history.csv"), lines));
+  if (lines > 0)
+    TL_TRY(read_columns(run));
   if (lines > 1)
     return read_walls(run);
   return lines == 1 ? TALUS_OK : tl_lines_add(&run->history, HEADER, sizeof HEADER - 1);
@@ -132,6 +154,8 @@ talus_status tl_run_history_add(tl_run *run) {
   tl_text text = {0};
   format_line(run, &report, &text);
   talus_status status = text.status;
+  if (status == TALUS_OK)
+    cut_columns(&text, run->history_columns);
   if (status == TALUS_OK)
     status = tl_lines_add(&run->history, text.data, text.count);
   tl_text_drop(&text);

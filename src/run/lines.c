@@ -81,6 +81,23 @@ talus_status tl_lines_sync(tl_lines *lines) {
   return TALUS_OK;
 }
 
+talus_status tl_lines_first(const tl_lines *lines, char *line, size_t size) {
+  size_t got = 0;
+  while (got + 1 < size) {
+    const ssize_t n = pread(lines->fd, line + got, size - 1 - got, (off_t)got);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0)
+      return tl_file_fail(errno, lines->path, "read");
+    if (n == 0)
+      break;
+    got += (size_t)n;
+  }
+  line[got] = '\0';
+  line[strcspn(line, "\n")] = '\0';
+  return TALUS_OK;
+}
+
 talus_status tl_lines_last(const tl_lines *lines, char *line, size_t size) {
   char block[4096];
   const off_t from = lines->bytes > (off_t)sizeof block ? lines->bytes - (off_t)sizeof block : 0;

@@ -39,6 +39,8 @@ talus_status tl_lines_open(tl_lines *lines, int folder, size_t skip, const char 
 /* Appends whole lines (with their newlines) or, where that fails, nothing. */
 talus_status tl_lines_add(tl_lines *lines, const char *text, size_t bytes);
 talus_status tl_lines_sync(tl_lines *lines);
+/* Copies the first line, cut to `size`, into `line`. */
+talus_status tl_lines_first(const tl_lines *lines, char *line, size_t size);
 /* Copies the last line, cut to `size`, into `line`. */
 talus_status tl_lines_last(const tl_lines *lines, char *line, size_t size);
 void tl_lines_close(tl_lines *lines);
@@ -145,6 +147,7 @@ typedef struct tl_run {
   tl_run_series series[TL_SERIES];
   tl_run_log log;
   tl_lines history;
+  int history_columns;           /* 0: all; fewer where an older talus began the file */
   tl_lines joints;               /* joints.csv, where there are joints */
   bool joints_all;               /* it records those without a name too: by their numbers */
   uint64_t joint_marks;          /* and so many # before each */

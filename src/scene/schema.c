@@ -251,12 +251,6 @@ const tl_map tl_schema_motion = {
   KEY(OWNER, seed, INTEGER), .range = {0, 18446744073709551615.0, false}, .fallback = "1",         \
                              .example = "7", .help = "seed of its random numbers"
 
-#define THERMAL_KEY                                                                                \
-  KEY(OWNER, thermal, NUMBER), NOT_NEGATIVE,                                                       \
-      .unit = "m/s", .fallback = "0", .example = "0.1",                                            \
-      .help = "standard deviation of each velocity component about "                               \
-              "`velocity`: sqrt(kT/m)"
-
 /* ---- regions and sizes ----------------------------------------------------------------------- */
 
 #define OWNER tl_scene_round
@@ -384,7 +378,9 @@ const tl_map tl_schema_fill = {
         {SEED_KEY},
         {KEY(OWNER, allow_fewer, FLAG), .fallback = "false", .example = "true",
          .help = "continue if not all of them fit"},
-        {THERMAL_KEY},
+        {KEY(OWNER, thermal, NUMBER), NOT_NEGATIVE, .unit = "m/s", .flags = TL_KEY_OPTIONAL,
+         .example = "0.1",
+         .help = "standard deviation of each velocity component about `velocity`: sqrt(kT/m)"},
         {0}}};
 #undef OWNER
 
@@ -521,7 +517,9 @@ const tl_map tl_schema_emitter = {
         {ROTATIONS_KEY},
         {GROUP_KEY},
         {SEED_KEY},
-        {THERMAL_KEY},
+        {KEY(OWNER, thermal, NUMBER), NOT_NEGATIVE, .unit = "m/s", .fallback = "0",
+         .example = "0.1",
+         .help = "standard deviation of each velocity component about `velocity`: sqrt(kT/m)"},
         {KEY(OWNER, inflow, WORD), .words = &inflows, .fallback = "volume", .example = "flux",
          .help = "how thermal velocities are distributed"},
         {KEY(OWNER, arrival, WORD), .words = &arrivals, .fallback = "regular", .example = "poisson",

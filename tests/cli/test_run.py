@@ -214,6 +214,18 @@ def test_other_models_resume_to_the_same_folder(kind, tmp_path):
     assert any(int(row["contacts"]) >= 5 for row in history(tmp_path / "whole"))
 
 
+def test_a_history_that_an_older_talus_began_keeps_its_columns(ball, tmp_path):
+    out = tmp_path / "out"
+    run(ball, out, "--until", 0.1)
+    lines = (out / "history.csv").read_text().splitlines()
+    fewer = [",".join(line.split(",")[:49]) for line in lines]
+    (out / "history.csv").write_text("\n".join(fewer) + "\n")
+    run(ball, out, "--resume", "--until", 0.2)
+    after = (out / "history.csv").read_text().splitlines()
+    assert len(after) > len(fewer) and after[:len(fewer)] == fewer
+    assert {line.count(",") for line in after} == {48}
+
+
 def test_log_is_cut_back_with_the_rest(busy, tmp_path):
     run(busy, tmp_path / "out", "--until", 0.15)
     run(busy, tmp_path / "out", "--resume")

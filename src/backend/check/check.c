@@ -100,13 +100,15 @@ static talus_status sort(tl_device *device, size_t n, int bits, uint64_t *keys, 
   *in_room = false;
   begin(device);
   for (int shift = 0; shift < bits; shift += DIGIT) {
+    const int width = bits - shift < DIGIT ? bits - shift : DIGIT;
+    const uint64_t digit = ((uint64_t)1 << width) - 1;
     size_t starts[(1 << DIGIT) + 1] = {0};
     for (size_t i = 0; i < n; ++i)
-      starts[(keys[i] >> shift & 0xFF) + 1]++;
+      starts[(keys[i] >> shift & digit) + 1]++;
     for (int d = 0; d < 1 << DIGIT; ++d)
       starts[d + 1] += starts[d];
     for (size_t i = 0; i < n; ++i) {
-      const size_t at = starts[keys[i] >> shift & 0xFF]++;
+      const size_t at = starts[keys[i] >> shift & digit]++;
       room_keys[at] = keys[i];
       room_values[at] = values[i];
     }

@@ -12,7 +12,7 @@
 #include "kernels/vec3.h"
 
 #define TL_GRID_LEVELS  24
-#define TL_GRID_LONGEST (1 << 20) /* cells along an axis, so that a level has at most 2^60 */
+#define TL_GRID_LONGEST (1 << 19) /* cells along an axis: all levels have fewer than 2^62 */
 
 typedef struct tl_grid_level {
   double edge[3]; /* m */

@@ -336,6 +336,8 @@ TL_FN void tl_run_at(const tl_run_task *task, size_t slot) {
     const uint32_t at = tl_thread_add(&task->long_runs[0], 1);
     if (at < task->most_long)
       task->long_runs[1 + at] = (uint32_t)slot;
+    else
+      tl_sort_some(task->others + begin, count);
   } else if (count < task->least) {
     return;
   } else if (count > 16) {

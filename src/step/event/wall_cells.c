@@ -159,7 +159,11 @@ static void place_layers(void *context, size_t begin, size_t end) {
     job.reach = events->largest * 1.000001 + events->span * tl_dlength(wall->velocity);
     if (tl_event_is_revolved(wall))
       find_bounds(wall, job.reach, &job);
-    place(&job, (cell_block){{0, 0, (int)begin}, {cells->n[0], cells->n[1], (int)end}});
+    /* Blocks of the same layers whoever takes them: what a block leaves out depends on its size. */
+    for (size_t z = begin; z < end; z += LAYERS) {
+      const size_t top = z + LAYERS < end ? z + LAYERS : end;
+      place(&job, (cell_block){{0, 0, (int)z}, {cells->n[0], cells->n[1], (int)top}});
+    }
   }
 }
 
