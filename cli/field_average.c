@@ -87,6 +87,10 @@ static int fill(const char *name, const frame_average *from, field *made) {
   const int axes[2] = {made->plane.right, made->plane.up};
   for (int k = 0; k < 2; ++k)
     made->origin[k] = from->origin[axes[k]], made->cell[k] = from->spacing[axes[k]];
+  const int across = made->plane.across;
+  made->plane.has_slab = true; /* as thick as the plane of the average */
+  made->plane.slab[0] = from->origin[across] - 0.5 * from->spacing[across];
+  made->plane.slab[1] = from->origin[across] + 0.5 * from->spacing[across];
   made->columns = from->n[axes[0]], made->rows = from->n[axes[1]];
   if (!field_make(made, false))
     return field_refuse(made);

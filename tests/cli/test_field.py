@@ -176,10 +176,10 @@ def test_vtk_reads_a_field(folder):
     reader.SetFileName(str(folder / "f.hdf"))
     reader.Update()
     image = reader.GetOutput()
-    assert image.GetDimensions() == (1, 4, 6) and image.GetPoint(0)[1:] == (-1.5, 0.5)
+    assert image.GetDimensions() == (2, 4, 6) and image.GetPoint(0) == (-1, -1.5, 0.5) and image.GetPoint(1)[0] == 1
     velocity = image.GetPointData().GetArray("velocity")
-    for i in range(24):  # y runs faster than z
-        v = velocity.GetTuple(4 * (i % 6) + i // 6)
+    for i in range(24):  # two layers along x, then y, then z
+        v = velocity.GetTuple(2 * (4 * (i % 6) + i // 6))
         assert apart(math.degrees(math.atan2(v[1], v[2])), angle_of(i)) < 1e-3
 
 
