@@ -30,13 +30,18 @@ static bool read_attribute(hid_t file, const char *group, const char *name, hid_
   return good;
 }
 
+/* One text, shorter than FRAME_NAME_BYTES. */
 static bool read_word(hid_t file, const char *group, const char *name, char *to) {
   const hid_t attribute = H5Aopen_by_name(file, group, name, H5P_DEFAULT, H5P_DEFAULT);
   const hid_t stored = attribute < 0 ? H5I_INVALID_HID : H5Aget_type(attribute);
-  bool good = stored >= 0 && H5Tget_class(stored) == H5T_STRING &&
-              H5Tis_variable_str(stored) == 0 && H5Tget_size(stored) < FRAME_NAME_BYTES;
+  const hid_t space = attribute < 0 ? H5I_INVALID_HID : H5Aget_space(attribute);
+  bool good = stored >= 0 && space >= 0 && H5Sget_simple_extent_npoints(space) == 1 &&
+              H5Tget_class(stored) == H5T_STRING && H5Tis_variable_str(stored) == 0 &&
+              H5Tget_size(stored) < FRAME_NAME_BYTES;
   memset(to, 0, FRAME_NAME_BYTES);
   good = good && H5Aread(attribute, stored, to) >= 0;
+  if (space >= 0)
+    H5Sclose(space);
   if (stored >= 0)
     H5Tclose(stored);
   if (attribute >= 0)
@@ -101,7 +106,8 @@ static bool read_grid(hid_t file, frame_average *found, size_t points[3]) {
       !read_attribute(file, "VTKHDF", "Origin", H5T_NATIVE_DOUBLE, 3, found->origin) ||
       !read_attribute(file, "VTKHDF", "Spacing", H5T_NATIVE_DOUBLE, 3, found->spacing) ||
       !read_attribute(file, "talus", "time", H5T_NATIVE_DOUBLE, 1, &found->time) ||
-      !read_word(file, "talus", "grid", found->grid))
+      !read_word(file, "talus", "grid", found->grid) ||
+      (strcmp(found->grid, "plane") == 0 && !read_word(file, "talus", "plane", found->plane)))
     return false;
   const bool has_cells = read_attribute(file, "talus", "cells", H5T_NATIVE_INT64, 3, cells);
   found->cells = 1;

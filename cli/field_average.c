@@ -48,7 +48,7 @@ static long nearest(const char *folder, const char *name, long n, double time) {
   return best;
 }
 
-/* Which axes lie in the grid: those with several cells, or those of its plane. */
+/* Which axes lie in the grid; false: it is a box. */
 static bool set_plane(const frame_average *from, field *made) {
   flat_plane *plane = &made->plane;
   made->is_rz = strcmp(from->grid, "rz") == 0;
@@ -56,11 +56,7 @@ static bool set_plane(const frame_average *from, field *made) {
     plane->right = 2, plane->up = 0, plane->across = 1, plane->toward = 1;
     return true;
   }
-  static const char *const planes[3] = {"yz", "xz", "xy"};
-  for (int k = 0; k < 3; ++k)
-    if (from->n[k] == 1 && strcmp(from->grid, "plane") == 0)
-      return flat_read_plane(planes[k], plane);
-  return false;
+  return strcmp(from->grid, "plane") == 0 && flat_read_plane(from->plane, plane);
 }
 
 static void copy_cells(const frame_average *from, field *made) {

@@ -27,6 +27,7 @@ BALLS
 output: {every: 0.1, fields: [velocity]}
 averages:
   - {name: cut, grid: {plane: yz, x: [-1, 1], y: [-2, 2], z: [0, 6], cells: [4, 6]}, record: [velocity, temperature], every: 0.1}
+  - {name: strip, grid: {plane: xz, x: [-1, 1], y: [-2, 2], z: [0, 6], cells: [1, 6]}, record: [velocity], every: 0.1}
   - {name: rz, grid: {radius: 3, z: [0, 9], cells: [3, 9]}, record: [velocity], every: 0.1}
   - {name: all, grid: {box: [[-1, -2, 0], [1, 2, 6]], cells: [2, 4, 6]}, record: [velocity], every: 0.1}
 """
@@ -91,6 +92,13 @@ def test_a_field_from_averages_is_that_of_the_frame_where_little_moves(folder):
     assert rows_of(folder / "a.csv")[0].keys() == {"z", "r", "count", "vz", "vr", "angle", "vazimuth", "speed", "temperature"}
     assert "is of a box" in field(folder / "out", "--average", "all", "-o", folder / "a.csv", code=2).stderr
     assert "no such interval" in field(folder / "out", "--average", "rz", "--frame", 9, "-o", folder / "a.csv", code=2).stderr
+
+
+def test_a_plane_of_one_column_is_that_plane(folder):
+    field(folder / "out", "--average", "strip", "-o", folder / "a.csv")
+    rows = rows_of(folder / "a.csv")
+    assert list(rows[0])[:5] == ["x", "z", "count", "vx", "vz"] and {row["count"] for row in rows} == {4}
+    assert [(row["x"], row["z"]) for row in rows] == [(0, i + 0.5) for i in range(6)]
 
 
 @needs_png
