@@ -143,6 +143,53 @@ def test_flat_maps_have_all_colours(folder, colour):
     assert (folder / f"{colour}.png").read_bytes()[:4] == b"\x89PNG"
 
 
+def pixels_of(path):
+    """Rows of pixels of a PNG picture of RGB bytes."""
+    data, at, packed, head = path.read_bytes(), 8, b"", None
+    while at < len(data):
+        size, kind = struct.unpack(">I4s", data[at:at + 8])
+        head = data[at + 8:at + 8 + size] if kind == b"IHDR" else head
+        packed += data[at + 8:at + 8 + size] if kind == b"IDAT" else b""
+        at += size + 12
+    width, height, depth, colour = struct.unpack(">IIBB", head[:10])
+    assert (depth, colour) == (8, 2)
+    flat, rows, above = zlib.decompress(packed), [], bytes(3 * width)
+    for y in range(height):
+        kind, row = flat[y * (3 * width + 1)], bytearray(flat[y * (3 * width + 1) + 1:(y + 1) * (3 * width + 1)])
+        for i, value in enumerate(row):
+            left, up, corner = (row[i - 3], above[i], above[i - 3]) if i >= 3 else (0, above[i], 0)
+            guess = left + up - corner
+            paeth = min((left, up, corner), key=lambda one: abs(guess - one))
+            row[i] = (value + (0, left, up, (left + up) // 2, paeth)[kind]) % 256
+        above = row
+        rows.append([tuple(row[i:i + 3]) for i in range(0, 3 * width, 3)])
+    return rows
+
+
+@needs_png
+@pytest.mark.parametrize("plane", ["yz", "xz", "xy"])
+def test_temperature_of_a_flat_set_is_that_of_neighbours(tmp_path, plane):
+    """A layer of balls: those of the left half are at rest, those of the right half go to and fro."""
+    axes = {"yz": (2, 1), "xz": (0, 2), "xy": (0, 1)}[plane]
+    balls = ""
+    for i in range(400):
+        at, v = [0.0] * 3, [0.0] * 3
+        at[axes[0]], at[axes[1]] = i % 20, i // 20
+        v[axes[1]] = (1e-3 if (i + i // 20) % 2 else -1e-3) if i % 20 >= 10 else 0.0
+        balls += f"  - {{shape: ball, material: glass, at: {at}, velocity: {v}}}\n"
+    scene = SCENE[:SCENE.index("averages:")].replace("  - {name: tube, shape: tube, material: glass, fixed: true, at: [0, 0, 3]}\n", "")
+    scene = scene.replace("BALLS\n", balls).replace("  - {shape: ball, material: glass, at: [2, 0.5, 8.5], velocity: [1e-3, 0, 0]}\n", "")
+    (tmp_path / "scene.yaml").write_text(scene)
+    run(tmp_path / "scene.yaml", tmp_path / "out")
+    done = talus("render", tmp_path / "out", "-o", tmp_path / "t.png", "--flat", plane, "--colour", "temperature", "--bounds",
+                 "-0.5:19.5,-0.5:19.5", "--size", "160x160", "--bare")
+    assert done.returncode == 0, done.stderr
+    picture = pixels_of(tmp_path / "t.png")
+    cold, hot = ({picture[8 * row + 4][8 * column + 4] for row in range(20) for column in columns}
+                 for columns in (range(6), range(14, 20)))
+    assert len(cold) == 1 and not cold & hot
+
+
 @needs_png
 def test_the_colour_wheel_is_not_taken_for_bodies(folder):
     words = ("--flat", "yz", "--slab", "-1:1", "--colour", "angle", "--size", "480x240")
