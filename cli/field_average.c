@@ -98,7 +98,12 @@ int field_of_average(const char *folder, const char *name, const char *number, d
                      field *made) {
   frame_average from;
   const long n = strchr(name, '/') ? 0 : count_files(folder, name);
-  long chosen = number ? strtol(number, NULL, 10) : n - 1;
+  char *end = NULL;
+  long chosen = number ? strtol(number, &end, 10) : n - 1;
+  if (number && (end == number || *end)) {
+    cli_error("field: option '--frame': '%s' is not a whole number; -1 is the last", number);
+    return CLI_INPUT;
+  }
   if (number && chosen < 0)
     chosen += n;
   else if (!number && !isnan(time))

@@ -246,6 +246,14 @@ def test_vtk_reads_a_field(folder):
     (["--cell", "1e-9", "-o", "f.csv"], "more than 4000000 cells"),
     (["--cell", "1", "--slab", "50:60", "-o", "f.csv"], "nobody is in the slab"),
     (["--average", "zr", "-o", "f.csv"], "has no average 'zr'"),
+    (["--average", "rz", "--frame", "last", "-o", "f.csv"], "not a whole number"),
+    (["--average", "rz", "--frame", "0x1", "-o", "f.csv"], "not a whole number"),
+    (["--average", "rz", "--plane", "yz", "-o", "f.csv"], "keeps its grid"),
+    (["--average", "rz", "--slab", "0:1", "-o", "f.csv"], "keeps its grid"),
+    (["--average", "rz", "--bounds", "0:1,0:1", "-o", "f.csv"], "keeps its grid"),
+    (["--average", "rz", "--cell", "1", "-o", "f.csv"], "keeps its grid"),
+    (["--average", "rz", "--frame", "0", "--time", "0", "-o", "f.csv"], "--frame or --time"),
+    (["--cell", "1", "--frame", "0", "--time", "0", "-o", "f.csv"], "--frame or --time"),
     (["--image", "x.png", "-o", "f.csv"], "not both")])
 def test_what_field_cannot_do_is_said_in_a_line(folder, words, said):
     done = field(folder / "out", *words, code=2)
