@@ -69,7 +69,8 @@ static void copy_cells(const frame_average *from, field *made) {
       made->right[to] = from->velocity[3 * at + (size_t)made->plane.right];
       made->up[to] = from->velocity[3 * at + (size_t)made->plane.up];
       made->across[to] = from->velocity[3 * at + (size_t)made->plane.across];
-      made->temperature[to] = from->temperature ? from->temperature[at] : NAN;
+      if (from->temperature)
+        made->temperature[to] = from->temperature[at];
     }
 }
 
@@ -91,6 +92,10 @@ static int fill(const char *name, const frame_average *from, field *made) {
   if (!field_make(made, false))
     return field_refuse(made);
   copy_cells(from, made);
+  if (!from->temperature) {
+    free(made->temperature);
+    made->temperature = NULL;
+  }
   return CLI_DONE;
 }
 

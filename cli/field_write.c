@@ -20,7 +20,9 @@ static void print_head(FILE *to, const field *f) {
   const char *right = field_axis_name(f, f->plane.right), *up = field_axis_name(f, f->plane.up);
   fprintf(to, "%s,%s,count,v%s,v%s,angle", right, up, right, up);
   if (f->across)
-    fprintf(to, ",v%s,speed,temperature", field_axis_name(f, f->plane.across));
+    fprintf(to, ",v%s,speed", field_axis_name(f, f->plane.across));
+  if (f->temperature)
+    fputs(",temperature", to);
   fputc('\n', to);
 }
 
@@ -37,9 +39,11 @@ static bool print_csv(FILE *to, const void *what) {
               f->origin[1] + (double)r * f->cell[1], f->count[i], f->right[i], f->up[i],
               flat_angle(f->right[i], f->up[i]) * DEGREES);
       if (f->across)
-        fprintf(to, ",%.9g,%.9g,%.9g", f->across[i],
-                sqrt(f->right[i] * f->right[i] + f->up[i] * f->up[i] + f->across[i] * f->across[i]),
-                f->temperature[i]);
+        fprintf(
+            to, ",%.9g,%.9g", f->across[i],
+            sqrt(f->right[i] * f->right[i] + f->up[i] * f->up[i] + f->across[i] * f->across[i]));
+      if (f->temperature)
+        fprintf(to, ",%.9g", f->temperature[i]);
       fputc('\n', to);
     }
   return ferror(to) == 0;

@@ -84,12 +84,12 @@ def test_a_field_from_a_frame_has_the_mean_velocity_of_each_cell(folder):
 def test_a_field_from_averages_is_that_of_the_frame_where_little_moves(folder):
     field(folder / "out", "--average", "cut", "-o", folder / "a.csv")
     rows = rows_of(folder / "a.csv")
-    assert len(rows) == 24
+    assert len(rows) == 24 and all(row["temperature"] < 1e-9 for row in rows)
     for i, row in enumerate(rows):
         assert row["z"] == pytest.approx(i % 6 + 0.5) and row["y"] == pytest.approx(i // 6 - 1.5)
         assert apart(row["angle"], angle_of(i)) < 1e-3 and row["speed"] == pytest.approx(1e-3, rel=1e-5)
     field(folder / "out", "--average", "rz", "--frame", 0, "-o", folder / "a.csv")
-    assert rows_of(folder / "a.csv")[0].keys() == {"z", "r", "count", "vz", "vr", "angle", "vazimuth", "speed", "temperature"}
+    assert rows_of(folder / "a.csv")[0].keys() == {"z", "r", "count", "vz", "vr", "angle", "vazimuth", "speed"}  # it records no temperature
     assert "is of a box" in field(folder / "out", "--average", "all", "-o", folder / "a.csv", code=2).stderr
     assert "no such interval" in field(folder / "out", "--average", "rz", "--frame", 9, "-o", folder / "a.csv", code=2).stderr
 
@@ -211,6 +211,10 @@ def test_pictures_that_hold_no_directions_are_refused(folder):
         b"IDAT", zlib.compress(b"\0\x80\x80\x80\x80" * 4)) + chunk(b"IEND", b"")
     (folder / "grey.png").write_bytes(grey)
     assert "no pixel of full colour" in field("--image", folder / "grey.png", "-o", folder / "w.csv", code=2).stderr
+    large = head + chunk(b"IHDR", struct.pack(">IIBBBBB", 30000, 30000, 8, 0, 0, 0, 0)) + chunk(b"IDAT", b"")
+    (folder / "large.png").write_bytes(large)  # refused by its head: there are no pixels to unpack
+    words = ("--image", folder / "large.png", "--granularity", 1, "-o", folder / "w.csv")
+    assert "more than 4000000 cells" in field(*words, code=2).stderr
     (folder / "cut.png").write_bytes(grey[:50])
     assert "PNG picture" in field("--image", folder / "cut.png", "-o", folder / "w.csv", code=2).stderr
 
