@@ -134,15 +134,6 @@ def test_filters_keep_exactly_their_range(folder):
     assert {row["angle"] > 349 or row["angle"] < 21 for row in rows_of(folder / "k.csv")} == {True}
 
 
-@needs_png
-@pytest.mark.parametrize("colour", ["direction", "speed", "temperature", "size", "id", "material"])
-def test_flat_maps_have_all_colours(folder, colour):
-    done = talus("render", folder / "out", "-o", folder / f"{colour}.png", "--flat", "xy", "--colour", colour, "--size",
-                 "320x200")
-    assert done.returncode == 0, done.stderr
-    assert (folder / f"{colour}.png").read_bytes()[:4] == b"\x89PNG"
-
-
 def pixels_of(path):
     """Rows of pixels of a PNG picture of RGB bytes."""
     data, at, packed, head = path.read_bytes(), 8, b"", None
@@ -164,6 +155,49 @@ def pixels_of(path):
         above = row
         rows.append([tuple(row[i:i + 3]) for i in range(0, 3 * width, 3)])
     return rows
+
+
+@needs_png
+@pytest.mark.parametrize("colour, several, words", [
+    ("direction", 24, ()), ("id", 24, ()), ("speed", 1, ("--range", "0,2e-3")), ("temperature", 1, ("--range", "0,1")),
+    ("size", 1, ()), ("material", 1, ())])
+def test_flat_maps_have_all_colours(folder, colour, several, words):
+    """Balls that differ in direction and number alone: a colour for each, or one for all."""
+    done = talus("render", folder / "out", "-o", folder / f"{colour}.png", "--flat", "yz", "--slab", "-1:1", "--colour", colour,
+                 "--bounds", "0:6,-2:2", "--size", "240x160", "--bare", *words)
+    assert done.returncode == 0, done.stderr
+    picture = pixels_of(folder / f"{colour}.png")
+    middles = [picture[40 * row + 20][40 * column + 20] for row in range(4) for column in range(6)]
+    assert len(set(middles)) == several and (255, 255, 255) not in middles
+
+
+@needs_png
+@pytest.mark.parametrize("turn, seen, unseen", [
+    ("{axis: [0, 0, 1], degrees: 0}", [(0, 1), (1, 0.5), (-1, -0.5), (0.5, -1)], [(0.707, 0.707)]),
+    ("{axis: [0, 0, 1], degrees: 45}", [(0.707, 0.707), (-0.707, 0.707), (1.2, -0.214)], [(1, 0.5), (-1, -0.5), (0, 1)]),
+    ("{axis: [1, 0, 0], degrees: 45}", [(0, 1.414), (0, -1.414), (1, 0.7), (-1, -0.7)], [(0, 0), (0.5, 1)])])
+def test_containers_are_drawn_as_they_are_turned(tmp_path, turn, seen, unseen):
+    (tmp_path / "scene.yaml").write_text(f"""\
+talus: 1
+until: 0.01
+gravity: [0, 0, 0]
+materials: {{glass: {{friction: 0}}}}
+shapes: {{ball: {{sphere: 0.1}}, tank: {{container: [2, 2, 2]}}}}
+bodies:
+  - {{shape: tank, material: glass, fixed: true, rotation: {turn}}}
+  - {{shape: ball, material: glass, at: [0.3, 0.3, 0]}}
+output: {{every: 0.01, fields: [quaternion, velocity]}}
+""")
+    run(tmp_path / "scene.yaml", tmp_path / "out")
+    done = talus("render", tmp_path / "out", "-o", tmp_path / "f.png", "--flat", "xy", "--bounds", "-2:2,-2:2", "--size", "200x200",
+                 "--bare")
+    assert done.returncode == 0, done.stderr
+    picture = pixels_of(tmp_path / "f.png")
+
+    def has_line(x, y):
+        column, row = round((x + 2) * 50), round((2 - y) * 50)
+        return any(picture[row + j][column + k] != (255, 255, 255) for j in (-1, 0) for k in (-1, 0))
+    assert [has_line(*at) for at in seen] == [True] * len(seen) and not any(has_line(*at) for at in unseen)
 
 
 @needs_png
