@@ -144,16 +144,26 @@ static int set_plane(const field_options *o, flat_plane *plane) {
   return CLI_DONE;
 }
 
+/* Options that a source would pass over are refused. */
+static int check_given(const field_options *o) {
+  const char *problem = NULL;
+  if (!o->image == !o->folder)
+    problem = "give a result folder, or --image FILE.png, and not both";
+  else if (o->image && (o->average || o->number || !isnan(o->time) || o->slab))
+    problem = "--average, --frame, --time and --slab are of a result folder, not of --image";
+  else if (o->average && (o->plane || o->slab || o->bounds || !isnan(o->cell)))
+    problem = "--plane, --slab, --bounds and --cell are not for --average, which keeps its grid";
+  else if (o->number && !isnan(o->time))
+    problem = "give --frame or --time, and not both";
+  if (problem)
+    cli_error("field: %s", problem);
+  return problem ? CLI_INPUT : CLI_DONE;
+}
+
 static int check_sources(const field_options *o) {
-  if (!o->image == !o->folder) {
-    cli_error("field: give a result folder, or --image FILE.png, and not both");
-    return CLI_INPUT;
-  }
-  if (o->image && (o->average || o->number || !isnan(o->time) || o->slab)) {
-    cli_error(
-        "field: --average, --frame, --time and --slab are of a result folder, not of --image");
-    return CLI_INPUT;
-  }
+  const int code = check_given(o);
+  if (code != CLI_DONE)
+    return code;
   if (!o->image && !o->average && !(o->cell > 0)) {
     cli_error("field: say how wide the cells are: --cell 0.5, in m");
     return CLI_INPUT;
@@ -221,7 +231,7 @@ static const char more[] =
     "  talus field --image f.png --angle 20:40,320:340 --component y -o f.csv\n";
 
 int cli_field(int argc, char **argv) {
-  field_options o = {.time = NAN, .pixels = 8};
+  field_options o = {.time = NAN, .cell = NAN, .pixels = 8};
   const cli_option options[] = {
       {"output", 'o', CLI_TEXT, "FILE", "x.svg, x.csv or x.hdf", &o.output},
       {"plane", 0, CLI_TEXT, "PLANE", "xy, xz or yz (default)", &o.plane},

@@ -48,7 +48,7 @@ static long nearest(const char *folder, const char *name, long n, double time) {
   return best;
 }
 
-/* Which axes lie in the grid: those with several cells, or those of its plane. */
+/* Which axes lie in the grid; false: it is a box. */
 static bool set_plane(const frame_average *from, field *made) {
   flat_plane *plane = &made->plane;
   made->is_rz = strcmp(from->grid, "rz") == 0;
@@ -56,11 +56,7 @@ static bool set_plane(const frame_average *from, field *made) {
     plane->right = 2, plane->up = 0, plane->across = 1, plane->toward = 1;
     return true;
   }
-  static const char *const planes[3] = {"yz", "xz", "xy"};
-  for (int k = 0; k < 3; ++k)
-    if (from->n[k] == 1 && strcmp(from->grid, "plane") == 0)
-      return flat_read_plane(planes[k], plane);
-  return false;
+  return strcmp(from->grid, "plane") == 0 && flat_read_plane(from->plane, plane);
 }
 
 static void copy_cells(const frame_average *from, field *made) {
@@ -73,7 +69,8 @@ static void copy_cells(const frame_average *from, field *made) {
       made->right[to] = from->velocity[3 * at + (size_t)made->plane.right];
       made->up[to] = from->velocity[3 * at + (size_t)made->plane.up];
       made->across[to] = from->velocity[3 * at + (size_t)made->plane.across];
-      made->temperature[to] = from->temperature ? from->temperature[at] : NAN;
+      if (from->temperature)
+        made->temperature[to] = from->temperature[at];
     }
 }
 
@@ -87,10 +84,18 @@ static int fill(const char *name, const frame_average *from, field *made) {
   const int axes[2] = {made->plane.right, made->plane.up};
   for (int k = 0; k < 2; ++k)
     made->origin[k] = from->origin[axes[k]], made->cell[k] = from->spacing[axes[k]];
+  const int across = made->plane.across;
+  made->plane.has_slab = true; /* as thick as the plane of the average */
+  made->plane.slab[0] = from->origin[across] - 0.5 * from->spacing[across];
+  made->plane.slab[1] = from->origin[across] + 0.5 * from->spacing[across];
   made->columns = from->n[axes[0]], made->rows = from->n[axes[1]];
   if (!field_make(made, false))
     return field_refuse(made);
   copy_cells(from, made);
+  if (!from->temperature) {
+    free(made->temperature);
+    made->temperature = NULL;
+  }
   return CLI_DONE;
 }
 
@@ -98,7 +103,12 @@ int field_of_average(const char *folder, const char *name, const char *number, d
                      field *made) {
   frame_average from;
   const long n = strchr(name, '/') ? 0 : count_files(folder, name);
-  long chosen = number ? strtol(number, NULL, 10) : n - 1;
+  char *end = NULL;
+  long chosen = number ? strtol(number, &end, 10) : n - 1;
+  if (number && (end == number || *end)) {
+    cli_error("field: option '--frame': '%s' is not a whole number; -1 is the last", number);
+    return CLI_INPUT;
+  }
   if (number && chosen < 0)
     chosen += n;
   else if (!number && !isnan(time))

@@ -16,13 +16,17 @@
 
 #define PIXELS_MOST (UINT64_C(1) << 30)
 
-static unsigned char *read_from(FILE *file, const char *path, png_image *head) {
+static bool read_head(FILE *file, const char *path, png_image *head) {
   *head = (png_image){.version = PNG_IMAGE_VERSION};
-  if (!png_image_begin_read_from_stdio(head, file)) {
-    cli_error("%s is no PNG picture: %s; give one that talus render --flat drew", path,
-              head->message);
-    return NULL;
-  }
+  if (png_image_begin_read_from_stdio(head, file))
+    return true;
+  cli_error("%s is no PNG picture: %s; give one that talus render --flat drew", path,
+            head->message);
+  return false;
+}
+
+/* The pixels as bytes of RGB, to be freed; NULL after a message. */
+static unsigned char *read_pixels(const char *path, png_image *head) {
   head->format = PNG_FORMAT_RGB;
   unsigned char *pixels =
       (uint64_t)head->width * head->height <= PIXELS_MOST ? malloc(PNG_IMAGE_SIZE(*head)) : NULL;
@@ -37,19 +41,6 @@ static unsigned char *read_from(FILE *file, const char *path, png_image *head) {
     free(pixels);
     return NULL;
   }
-  return pixels;
-}
-
-/* The pixels as bytes of RGB, to be freed; NULL after a message. */
-static unsigned char *read_pixels(const char *path, png_image *head) {
-  char why[4400];
-  FILE *file = tl_input_file(path, why, sizeof why);
-  if (!file) {
-    cli_error("%s", why);
-    return NULL;
-  }
-  unsigned char *pixels = read_from(file, path, head);
-  fclose(file);
   return pixels;
 }
 
@@ -85,15 +76,32 @@ static uint64_t add_pixels(field *made, const unsigned char *rgb, const png_imag
   return coloured;
 }
 
-int field_of_image(const char *path, int pixels, field *made) {
-  png_image head;
-  unsigned char *rgb = read_pixels(path, &head);
-  if (!rgb)
+/* The grid is made from the picture's head: one that has too many cells is not unpacked. */
+static int read_image(FILE *file, const char *path, int pixels, field *made, png_image *head,
+                      unsigned char **rgb) {
+  if (!read_head(file, path, head))
     return CLI_INPUT;
-  if (!lay_grid(made, &head, pixels)) {
-    free(rgb);
+  if (!lay_grid(made, head, pixels)) {
+    png_image_free(head);
     return field_refuse(made);
   }
+  *rgb = read_pixels(path, head);
+  return *rgb ? CLI_DONE : CLI_INPUT;
+}
+
+int field_of_image(const char *path, int pixels, field *made) {
+  png_image head;
+  unsigned char *rgb = NULL;
+  char why[4400];
+  FILE *file = tl_input_file(path, why, sizeof why);
+  if (!file) {
+    cli_error("%s", why);
+    return CLI_INPUT;
+  }
+  const int code = read_image(file, path, pixels, made, &head, &rgb);
+  fclose(file);
+  if (code != CLI_DONE)
+    return code;
   const uint64_t coloured = add_pixels(made, rgb, &head, pixels);
   free(rgb);
   if (coloured == 0) {

@@ -20,7 +20,9 @@ static void print_head(FILE *to, const field *f) {
   const char *right = field_axis_name(f, f->plane.right), *up = field_axis_name(f, f->plane.up);
   fprintf(to, "%s,%s,count,v%s,v%s,angle", right, up, right, up);
   if (f->across)
-    fprintf(to, ",v%s,speed,temperature", field_axis_name(f, f->plane.across));
+    fprintf(to, ",v%s,speed", field_axis_name(f, f->plane.across));
+  if (f->temperature)
+    fputs(",temperature", to);
   fputc('\n', to);
 }
 
@@ -37,9 +39,11 @@ static bool print_csv(FILE *to, const void *what) {
               f->origin[1] + (double)r * f->cell[1], f->count[i], f->right[i], f->up[i],
               flat_angle(f->right[i], f->up[i]) * DEGREES);
       if (f->across)
-        fprintf(to, ",%.9g,%.9g,%.9g", f->across[i],
-                sqrt(f->right[i] * f->right[i] + f->up[i] * f->up[i] + f->across[i] * f->across[i]),
-                f->temperature[i]);
+        fprintf(
+            to, ",%.9g,%.9g", f->across[i],
+            sqrt(f->right[i] * f->right[i] + f->up[i] * f->up[i] + f->across[i] * f->across[i]));
+      if (f->temperature)
+        fprintf(to, ",%.9g", f->temperature[i]);
       fputc('\n', to);
     }
   return ferror(to) == 0;
@@ -66,17 +70,31 @@ static bool add_attribute(hid_t group, const char *name, hid_t type, hsize_t cou
   return good;
 }
 
+/* Points along x, y, z. VTK's reader mistakes an image that is one point thin along some axes (9.1
+ * crashes), so such an axis has two equal layers: at the faces of its cells. */
+static void find_points(const field *f, size_t points[3]) {
+  points[f->plane.across] = 2;
+  points[f->plane.right] = f->columns > 1 ? f->columns : 2;
+  points[f->plane.up] = f->rows > 1 ? f->rows : 2;
+}
+
 static bool add_grid(hid_t group, const field *f) {
   static const int64_t version[2] = {1, 0};
   static const double direction[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   int64_t extent[6] = {0};
   double origin[3] = {0}, spacing[3] = {1, 1, 1};
-  const int axes[2] = {f->plane.right, f->plane.up};
+  const int axes[2] = {f->plane.right, f->plane.up}, across = f->plane.across;
   const size_t n[2] = {f->columns, f->rows};
+  size_t points[3];
+  find_points(f, points);
+  for (int k = 0; k < 3; ++k)
+    extent[2 * k + 1] = (int64_t)points[k] - 1;
   for (int k = 0; k < 2; ++k) {
-    extent[2 * axes[k] + 1] = (int64_t)n[k] - 1;
-    origin[axes[k]] = f->origin[k], spacing[axes[k]] = f->cell[k];
+    origin[axes[k]] = f->origin[k] - (n[k] > 1 ? 0 : 0.5 * f->cell[k]);
+    spacing[axes[k]] = f->cell[k];
   }
+  if (f->plane.has_slab)
+    origin[across] = f->plane.slab[0], spacing[across] = f->plane.slab[1] - f->plane.slab[0];
   const hid_t text = H5Tcopy(H5T_C_S1);
   H5Tset_size(text, strlen("ImageData"));
   H5Tset_strpad(text, H5T_STR_NULLPAD);
@@ -90,24 +108,25 @@ static bool add_grid(hid_t group, const field *f) {
   return good;
 }
 
-/* Row of an image's values at which a cell stands: x runs fastest. */
-static size_t image_row(const field *f, size_t i) {
-  const size_t r = i / f->columns, c = i % f->columns;
-  return f->plane.right < f->plane.up ? r * f->columns + c : c * f->rows + r;
+/* The cell of a point; x runs fastest. */
+static size_t cell_of(const field *f, const size_t points[3], size_t i) {
+  const size_t at[3] = {i % points[0], i / points[0] % points[1], i / points[0] / points[1]};
+  const size_t c = f->columns > 1 ? at[f->plane.right] : 0;
+  return (f->rows > 1 ? at[f->plane.up] : 0) * f->columns + c;
 }
 
 static bool add_values(hid_t group, const field *f, const char *name, const double *const *from,
                        hsize_t width) {
-  const size_t n = f->columns * f->rows;
-  hsize_t size[4] = {1, 1, 1, width}; /* z, y, x */
-  size[2 - f->plane.right] = f->columns;
-  size[2 - f->plane.up] = f->rows;
+  size_t points[3];
+  find_points(f, points);
+  const size_t n = points[0] * points[1] * points[2];
+  const hsize_t size[4] = {points[2], points[1], points[0], width};
   double *values = malloc((n * width + 1) * sizeof *values);
   if (!values)
     return false;
   for (size_t i = 0; i < n; ++i)
     for (size_t k = 0; k < width; ++k)
-      values[image_row(f, i) * width + k] = from[k] ? from[k][i] : NAN;
+      values[i * width + k] = from[k] ? from[k][cell_of(f, points, i)] : NAN;
   const hid_t space = H5Screate_simple(width > 1 ? 4 : 3, size, NULL);
   const hid_t set =
       H5Dcreate2(group, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);

@@ -317,6 +317,17 @@ static bool parse_average(const char *path, void *found, char *why, size_t size)
   return frame_parse_average(path, found, why, size);
 }
 
+/* A plane says which, and has one cell across. */
+static bool is_good_plane(const frame_average *found) {
+  static const char *const planes[3] = {"yz", "xz", "xy"};
+  if (strcmp(found->grid, "plane") != 0)
+    return true;
+  for (int k = 0; k < 3; ++k)
+    if (strcmp(found->plane, planes[k]) == 0)
+      return found->n[k] == 1;
+  return false;
+}
+
 bool frame_average_read(const char *path, frame_average *found, char *why, size_t size) {
   const task what = {path,
                      parse_average,
@@ -328,12 +339,13 @@ bool frame_average_read(const char *path, frame_average *found, char *why, size_
                      size};
   if (!read_guarded(&what))
     return false;
-  found->grid[FRAME_NAME_BYTES - 1] = '\0';
+  found->grid[FRAME_NAME_BYTES - 1] = found->plane[FRAME_NAME_BYTES - 1] = '\0';
   bool good = found->count && found->n[0] <= found->cells && found->n[1] <= found->cells &&
               found->n[2] <= found->cells && found->cells > 0 && isfinite(found->time) &&
-              found->n[0] * found->n[1] * found->n[2] == found->cells;
+              found->n[0] * found->n[1] * found->n[2] == found->cells && is_good_plane(found);
   for (int k = 0; k < 3; ++k)
-    good = good && isfinite(found->origin[k]) && found->spacing[k] > 0;
+    good =
+        good && isfinite(found->origin[k]) && isfinite(found->spacing[k]) && found->spacing[k] > 0;
   if (!good) {
     snprintf(why, size, "%s: its grid is not valid; the file is damaged", path);
     frame_average_free(found);

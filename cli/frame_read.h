@@ -86,6 +86,7 @@ typedef struct frame_average {
   double origin[3], spacing[3]; /* m: middle of the first cell, edges */
   size_t n[3], cells;           /* cells: their product */
   char grid[FRAME_NAME_BYTES];  /* rz, plane or box */
+  char plane[FRAME_NAME_BYTES]; /* yz, xz or xy: of a plane, which has one cell across */
   double *count;
   double *velocity;    /* 3: m/s; NULL: not recorded */
   double *temperature; /* J; NULL: not recorded */

@@ -5,6 +5,8 @@
 
 #include "hue.h"
 
+#define THIN 1e-5 /* of what is widest: less is none; rotations are single precision */
+
 static const unsigned char grey[3] = {128, 128, 128};
 
 static int out_of_memory(void) {
@@ -41,14 +43,57 @@ static bool find_line(const flat_plane *plane, const frame *bodies, size_t i, ui
   return true;
 }
 
-/* Calls fn for every line of walls that the plane shows. */
 typedef void line_fn(void *context, double ends[2][2]);
+
+/* Half edges of a container in the plane: right, up. */
+static void find_halves(const flat_plane *plane, const frame *bodies, size_t i, double half[3][2]) {
+  const frame_shape *shape = &bodies->shape_table[bodies->shape[i]];
+  const float still[4] = {1, 0, 0, 0}, *q = bodies->quaternion ? bodies->quaternion + 4 * i : still;
+  for (int k = 0; k < 3; ++k) {
+    const vec axis = render_turn(q, (vec){k == 0, k == 1, k == 2});
+    const float along[3] = {axis.x, axis.y, axis.z};
+    const double length = 0.5 * shape->size[k] * (double)bodies->scale[i];
+    half[k][0] = length * (double)along[plane->right];
+    half[k][1] = length * (double)along[plane->up];
+  }
+}
+
+static double cross(const double a[2], const double b[2]) { return a[0] * b[1] - a[1] * b[0]; }
+
+/* Calls fn for the edges of a container that bound its shadow on the plane: of the four along each
+ * of its axes those that are farthest from the middle. */
+static void each_edge(const flat_plane *plane, const frame *bodies, size_t i, line_fn *fn,
+                      void *context) {
+  const double *x = bodies->position + 3 * i;
+  double half[3][2], ends[2][2];
+  find_halves(plane, bodies, i, half);
+  const double widest = fmax(hypot(half[0][0], half[0][1]),
+                             fmax(hypot(half[1][0], half[1][1]), hypot(half[2][0], half[2][1])));
+  for (int k = 0; k < 3; ++k) {
+    const double *a = half[k], *b = half[(k + 1) % 3], *c = half[(k + 2) % 3];
+    const double far = fabs(cross(a, b)) + fabs(cross(a, c));
+    for (int corner = 0; corner < 4 && hypot(a[0], a[1]) > THIN * widest; ++corner) {
+      const double s = corner & 1 ? -1 : 1, t = corner & 2 ? -1 : 1;
+      const bool is_again = (s < 0 && hypot(b[0], b[1]) <= THIN * widest) ||
+                            (t < 0 && hypot(c[0], c[1]) <= THIN * widest);
+      if (is_again || fabs(s * cross(a, b) + t * cross(a, c)) < far * (1 - THIN))
+        continue;
+      for (int e = 0; e < 2; ++e) {
+        const double r = e == 0 ? -1 : 1;
+        ends[e][0] = x[plane->right] + r * a[0] + s * b[0] + t * c[0];
+        ends[e][1] = x[plane->up] + r * a[1] + s * b[1] + t * c[1];
+      }
+      fn(context, ends);
+    }
+  }
+}
+
+/* Calls fn for every line of walls that the plane shows. */
 
 static void each_line(const render_options *options, const frame *bodies, line_fn *fn,
                       void *context) {
   for (size_t i = 0; i < bodies->bodies; ++i) {
     const frame_shape *shape = &bodies->shape_table[bodies->shape[i]];
-    const double *x = bodies->position + 3 * i;
     double ends[2][2];
     if (!render_choice_shows(&options->choice, bodies, i))
       continue;
@@ -56,16 +101,8 @@ static void each_line(const render_options *options, const frame *bodies, line_f
       for (double side = -1; side < 2; side += 2)
         if (find_line(&options->plane, bodies, i, k, side, ends))
           fn(context, ends);
-    const double h = 0.5 * shape->size[options->plane.right] * (double)bodies->scale[i];
-    const double v = 0.5 * shape->size[options->plane.up] * (double)bodies->scale[i];
-    for (int k = 0; shape->kind == FRAME_CONTAINER && k < 4; ++k) {
-      for (int e = 0; e < 2; ++e) {
-        const int corner = (k + e) % 4;
-        ends[e][0] = x[options->plane.right] + (corner == 1 || corner == 2 ? h : -h);
-        ends[e][1] = x[options->plane.up] + (corner >= 2 ? v : -v);
-      }
-      fn(context, ends);
-    }
+    if (shape->kind == FRAME_CONTAINER)
+      each_edge(&options->plane, bodies, i, fn, context);
   }
 }
 

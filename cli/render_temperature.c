@@ -4,11 +4,12 @@
 
 #include "render_flat.h"
 
-#define EACH 8 /* bodies in a cell, about */
+#define EACH        8    /* bodies in a cell, about */
+#define CELLS_ALONG 1000 /* an axis */
 
-/* Cells of equal edges over the box about all bodies that are matter of their own. */
+/* Cells, nearly cubes, over the box about all bodies that are matter of their own. */
 typedef struct grid {
-  double low[3], edge;
+  double low[3], per_edge[3]; /* m, 1/m */
   size_t n[3];
 } grid;
 
@@ -18,9 +19,29 @@ typedef struct cell {
 
 static const flat_plane everywhere = {.right = 0, .up = 1, .across = 2, .toward = 1};
 
+/* Edges such that EACH bodies are in a cell, about, and at most CELLS_ALONG along an axis. Axes
+ * that are thinner than a cell count for nothing: a layer of bodies has cells of its plane. */
+static double find_edge(const double size[3], double count) {
+  const double widest = fmax(fmax(size[0], size[1]), size[2]);
+  bool counts[3] = {true, true, true};
+  for (int axes = 3; axes > 0 && widest > 0;) {
+    double volume = 1; /* in units of the widest */
+    for (int k = 0; k < 3; ++k)
+      volume *= counts[k] ? size[k] / widest : 1;
+    const double edge = widest * pow(volume * EACH / count, 1.0 / axes);
+    const int before = axes;
+    for (int k = 0; k < 3; ++k)
+      if (counts[k] && size[k] <= edge)
+        counts[k] = false, axes--;
+    if (axes == before)
+      return fmax(edge, widest / CELLS_ALONG);
+  }
+  return widest > 0 ? 2 * widest : 1; /* few bodies: one cell */
+}
+
 static grid make_grid(const frame *bodies) {
-  grid g = {{INFINITY, INFINITY, INFINITY}, 1, {1, 1, 1}};
-  double high[3] = {-INFINITY, -INFINITY, -INFINITY}, volume = 1, count = 0;
+  grid g = {{INFINITY, INFINITY, INFINITY}, {0, 0, 0}, {1, 1, 1}};
+  double high[3] = {-INFINITY, -INFINITY, -INFINITY}, size[3], count = 0;
   for (size_t i = 0; i < bodies->bodies; ++i) {
     if (!flat_is_body(&everywhere, bodies, i))
       continue;
@@ -33,17 +54,19 @@ static grid make_grid(const frame *bodies) {
   if (count == 0)
     return g;
   for (int k = 0; k < 3; ++k)
-    volume *= fmax(high[k] - g.low[k], 1e-9);
-  g.edge = cbrt(volume * EACH / count);
-  for (int k = 0; k < 3; ++k)
-    g.n[k] = (size_t)fmin(floor((high[k] - g.low[k]) / g.edge), 1000) + 1;
+    size[k] = high[k] - g.low[k];
+  const double edge = find_edge(size, count);
+  for (int k = 0; k < 3; ++k) { /* whole cells: of a sliver at the end few bodies would tell */
+    g.n[k] = (size_t)fmin(fmax(1, round(size[k] / edge)), CELLS_ALONG);
+    g.per_edge[k] = g.n[k] > 1 ? (double)g.n[k] / size[k] : 0;
+  }
   return g;
 }
 
 static size_t cell_of(const grid *g, const double *x) {
   size_t at = 0;
   for (int k = 2; k >= 0; --k) {
-    const double place = fmax(0, floor((x[k] - g->low[k]) / g->edge));
+    const double place = fmax(0, floor((x[k] - g->low[k]) * g->per_edge[k]));
     at = at * g->n[k] + (size_t)fmin(place, (double)g->n[k] - 1);
   }
   return at;

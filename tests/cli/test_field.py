@@ -27,6 +27,7 @@ BALLS
 output: {every: 0.1, fields: [velocity]}
 averages:
   - {name: cut, grid: {plane: yz, x: [-1, 1], y: [-2, 2], z: [0, 6], cells: [4, 6]}, record: [velocity, temperature], every: 0.1}
+  - {name: strip, grid: {plane: xz, x: [-1, 1], y: [-2, 2], z: [0, 6], cells: [1, 6]}, record: [velocity], every: 0.1}
   - {name: rz, grid: {radius: 3, z: [0, 9], cells: [3, 9]}, record: [velocity], every: 0.1}
   - {name: all, grid: {box: [[-1, -2, 0], [1, 2, 6]], cells: [2, 4, 6]}, record: [velocity], every: 0.1}
 """
@@ -83,14 +84,21 @@ def test_a_field_from_a_frame_has_the_mean_velocity_of_each_cell(folder):
 def test_a_field_from_averages_is_that_of_the_frame_where_little_moves(folder):
     field(folder / "out", "--average", "cut", "-o", folder / "a.csv")
     rows = rows_of(folder / "a.csv")
-    assert len(rows) == 24
+    assert len(rows) == 24 and all(row["temperature"] < 1e-9 for row in rows)
     for i, row in enumerate(rows):
         assert row["z"] == pytest.approx(i % 6 + 0.5) and row["y"] == pytest.approx(i // 6 - 1.5)
         assert apart(row["angle"], angle_of(i)) < 1e-3 and row["speed"] == pytest.approx(1e-3, rel=1e-5)
     field(folder / "out", "--average", "rz", "--frame", 0, "-o", folder / "a.csv")
-    assert rows_of(folder / "a.csv")[0].keys() == {"z", "r", "count", "vz", "vr", "angle", "vazimuth", "speed", "temperature"}
+    assert rows_of(folder / "a.csv")[0].keys() == {"z", "r", "count", "vz", "vr", "angle", "vazimuth", "speed"}  # it records no temperature
     assert "is of a box" in field(folder / "out", "--average", "all", "-o", folder / "a.csv", code=2).stderr
     assert "no such interval" in field(folder / "out", "--average", "rz", "--frame", 9, "-o", folder / "a.csv", code=2).stderr
+
+
+def test_a_plane_of_one_column_is_that_plane(folder):
+    field(folder / "out", "--average", "strip", "-o", folder / "a.csv")
+    rows = rows_of(folder / "a.csv")
+    assert list(rows[0])[:5] == ["x", "z", "count", "vx", "vz"] and {row["count"] for row in rows} == {4}
+    assert [(row["x"], row["z"]) for row in rows] == [(0, i + 0.5) for i in range(6)]
 
 
 @needs_png
@@ -126,13 +134,94 @@ def test_filters_keep_exactly_their_range(folder):
     assert {row["angle"] > 349 or row["angle"] < 21 for row in rows_of(folder / "k.csv")} == {True}
 
 
+def pixels_of(path):
+    """Rows of pixels of a PNG picture of RGB bytes."""
+    data, at, packed, head = path.read_bytes(), 8, b"", None
+    while at < len(data):
+        size, kind = struct.unpack(">I4s", data[at:at + 8])
+        head = data[at + 8:at + 8 + size] if kind == b"IHDR" else head
+        packed += data[at + 8:at + 8 + size] if kind == b"IDAT" else b""
+        at += size + 12
+    width, height, depth, colour = struct.unpack(">IIBB", head[:10])
+    assert (depth, colour) == (8, 2)
+    flat, rows, above = zlib.decompress(packed), [], bytes(3 * width)
+    for y in range(height):
+        kind, row = flat[y * (3 * width + 1)], bytearray(flat[y * (3 * width + 1) + 1:(y + 1) * (3 * width + 1)])
+        for i, value in enumerate(row):
+            left, up, corner = (row[i - 3], above[i], above[i - 3]) if i >= 3 else (0, above[i], 0)
+            guess = left + up - corner
+            paeth = min((left, up, corner), key=lambda one: abs(guess - one))
+            row[i] = (value + (0, left, up, (left + up) // 2, paeth)[kind]) % 256
+        above = row
+        rows.append([tuple(row[i:i + 3]) for i in range(0, 3 * width, 3)])
+    return rows
+
+
 @needs_png
-@pytest.mark.parametrize("colour", ["direction", "speed", "temperature", "size", "id", "material"])
-def test_flat_maps_have_all_colours(folder, colour):
-    done = talus("render", folder / "out", "-o", folder / f"{colour}.png", "--flat", "xy", "--colour", colour, "--size",
-                 "320x200")
+@pytest.mark.parametrize("colour, several, words", [
+    ("direction", 24, ()), ("id", 24, ()), ("speed", 1, ("--range", "0,2e-3")), ("temperature", 1, ("--range", "0,1")),
+    ("size", 1, ()), ("material", 1, ())])
+def test_flat_maps_have_all_colours(folder, colour, several, words):
+    """Balls that differ in direction and number alone: a colour for each, or one for all."""
+    done = talus("render", folder / "out", "-o", folder / f"{colour}.png", "--flat", "yz", "--slab", "-1:1", "--colour", colour,
+                 "--bounds", "0:6,-2:2", "--size", "240x160", "--bare", *words)
     assert done.returncode == 0, done.stderr
-    assert (folder / f"{colour}.png").read_bytes()[:4] == b"\x89PNG"
+    picture = pixels_of(folder / f"{colour}.png")
+    middles = [picture[40 * row + 20][40 * column + 20] for row in range(4) for column in range(6)]
+    assert len(set(middles)) == several and (255, 255, 255) not in middles
+
+
+@needs_png
+@pytest.mark.parametrize("turn, seen, unseen", [
+    ("{axis: [0, 0, 1], degrees: 0}", [(0, 1), (1, 0.5), (-1, -0.5), (0.5, -1)], [(0.707, 0.707)]),
+    ("{axis: [0, 0, 1], degrees: 45}", [(0.707, 0.707), (-0.707, 0.707), (1.2, -0.214)], [(1, 0.5), (-1, -0.5), (0, 1)]),
+    ("{axis: [1, 0, 0], degrees: 45}", [(0, 1.414), (0, -1.414), (1, 0.7), (-1, -0.7)], [(0, 0), (0.5, 1)])])
+def test_containers_are_drawn_as_they_are_turned(tmp_path, turn, seen, unseen):
+    (tmp_path / "scene.yaml").write_text(f"""\
+talus: 1
+until: 0.01
+gravity: [0, 0, 0]
+materials: {{glass: {{friction: 0}}}}
+shapes: {{ball: {{sphere: 0.1}}, tank: {{container: [2, 2, 2]}}}}
+bodies:
+  - {{shape: tank, material: glass, fixed: true, rotation: {turn}}}
+  - {{shape: ball, material: glass, at: [0.3, 0.3, 0]}}
+output: {{every: 0.01, fields: [quaternion, velocity]}}
+""")
+    run(tmp_path / "scene.yaml", tmp_path / "out")
+    done = talus("render", tmp_path / "out", "-o", tmp_path / "f.png", "--flat", "xy", "--bounds", "-2:2,-2:2", "--size", "200x200",
+                 "--bare")
+    assert done.returncode == 0, done.stderr
+    picture = pixels_of(tmp_path / "f.png")
+
+    def has_line(x, y):
+        column, row = round((x + 2) * 50), round((2 - y) * 50)
+        return any(picture[row + j][column + k] != (255, 255, 255) for j in (-1, 0) for k in (-1, 0))
+    assert [has_line(*at) for at in seen] == [True] * len(seen) and not any(has_line(*at) for at in unseen)
+
+
+@needs_png
+@pytest.mark.parametrize("plane", ["yz", "xz", "xy"])
+def test_temperature_of_a_flat_set_is_that_of_neighbours(tmp_path, plane):
+    """A layer of balls: those of the left half are at rest, those of the right half go to and fro."""
+    axes = {"yz": (2, 1), "xz": (0, 2), "xy": (0, 1)}[plane]
+    balls = ""
+    for i in range(400):
+        at, v = [0.0] * 3, [0.0] * 3
+        at[axes[0]], at[axes[1]] = i % 20, i // 20
+        v[axes[1]] = (1e-3 if (i + i // 20) % 2 else -1e-3) if i % 20 >= 10 else 0.0
+        balls += f"  - {{shape: ball, material: glass, at: {at}, velocity: {v}}}\n"
+    scene = SCENE[:SCENE.index("averages:")].replace("  - {name: tube, shape: tube, material: glass, fixed: true, at: [0, 0, 3]}\n", "")
+    scene = scene.replace("BALLS\n", balls).replace("  - {shape: ball, material: glass, at: [2, 0.5, 8.5], velocity: [1e-3, 0, 0]}\n", "")
+    (tmp_path / "scene.yaml").write_text(scene)
+    run(tmp_path / "scene.yaml", tmp_path / "out")
+    done = talus("render", tmp_path / "out", "-o", tmp_path / "t.png", "--flat", plane, "--colour", "temperature", "--bounds",
+                 "-0.5:19.5,-0.5:19.5", "--size", "160x160", "--bare")
+    assert done.returncode == 0, done.stderr
+    picture = pixels_of(tmp_path / "t.png")
+    cold, hot = ({picture[8 * row + 4][8 * column + 4] for row in range(20) for column in columns}
+                 for columns in (range(6), range(14, 20)))
+    assert len(cold) == 1 and not cold & hot
 
 
 @needs_png
@@ -156,6 +245,10 @@ def test_pictures_that_hold_no_directions_are_refused(folder):
         b"IDAT", zlib.compress(b"\0\x80\x80\x80\x80" * 4)) + chunk(b"IEND", b"")
     (folder / "grey.png").write_bytes(grey)
     assert "no pixel of full colour" in field("--image", folder / "grey.png", "-o", folder / "w.csv", code=2).stderr
+    large = head + chunk(b"IHDR", struct.pack(">IIBBBBB", 30000, 30000, 8, 0, 0, 0, 0)) + chunk(b"IDAT", b"")
+    (folder / "large.png").write_bytes(large)  # refused by its head: there are no pixels to unpack
+    words = ("--image", folder / "large.png", "--granularity", 1, "-o", folder / "w.csv")
+    assert "more than 4000000 cells" in field(*words, code=2).stderr
     (folder / "cut.png").write_bytes(grey[:50])
     assert "PNG picture" in field("--image", folder / "cut.png", "-o", folder / "w.csv", code=2).stderr
 
@@ -176,10 +269,10 @@ def test_vtk_reads_a_field(folder):
     reader.SetFileName(str(folder / "f.hdf"))
     reader.Update()
     image = reader.GetOutput()
-    assert image.GetDimensions() == (1, 4, 6) and image.GetPoint(0)[1:] == (-1.5, 0.5)
+    assert image.GetDimensions() == (2, 4, 6) and image.GetPoint(0) == (-1, -1.5, 0.5) and image.GetPoint(1)[0] == 1
     velocity = image.GetPointData().GetArray("velocity")
-    for i in range(24):  # y runs faster than z
-        v = velocity.GetTuple(4 * (i % 6) + i // 6)
+    for i in range(24):  # two layers along x, then y, then z
+        v = velocity.GetTuple(2 * (4 * (i % 6) + i // 6))
         assert apart(math.degrees(math.atan2(v[1], v[2])), angle_of(i)) < 1e-3
 
 
@@ -191,6 +284,14 @@ def test_vtk_reads_a_field(folder):
     (["--cell", "1e-9", "-o", "f.csv"], "more than 4000000 cells"),
     (["--cell", "1", "--slab", "50:60", "-o", "f.csv"], "nobody is in the slab"),
     (["--average", "zr", "-o", "f.csv"], "has no average 'zr'"),
+    (["--average", "rz", "--frame", "last", "-o", "f.csv"], "not a whole number"),
+    (["--average", "rz", "--frame", "0x1", "-o", "f.csv"], "not a whole number"),
+    (["--average", "rz", "--plane", "yz", "-o", "f.csv"], "keeps its grid"),
+    (["--average", "rz", "--slab", "0:1", "-o", "f.csv"], "keeps its grid"),
+    (["--average", "rz", "--bounds", "0:1,0:1", "-o", "f.csv"], "keeps its grid"),
+    (["--average", "rz", "--cell", "1", "-o", "f.csv"], "keeps its grid"),
+    (["--average", "rz", "--frame", "0", "--time", "0", "-o", "f.csv"], "--frame or --time"),
+    (["--cell", "1", "--frame", "0", "--time", "0", "-o", "f.csv"], "--frame or --time"),
     (["--image", "x.png", "-o", "f.csv"], "not both")])
 def test_what_field_cannot_do_is_said_in_a_line(folder, words, said):
     done = field(folder / "out", *words, code=2)

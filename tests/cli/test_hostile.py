@@ -1,4 +1,5 @@
 """Files, folders, names and numbers that somebody made to do harm: each is refused with a message."""
+import math
 import os
 import signal
 import shutil
@@ -71,6 +72,26 @@ def test_field_reads_plain_files_alone(tmp_path, ball, kind):
     odd_file(tmp_path, kind, "out/fields/ring/000000.hdf")
     done = talus("field", "out", "--average", "ring", "-o", "a.csv", cwd=tmp_path, timeout=20)
     assert done.returncode in (1, 2) and "is not a file" in done.stderr, done.stderr
+
+
+AVERAGE = """\
+averages:
+  - {name: cut, grid: {plane: xy, x: [-1, 1], y: [-1, 1], z: [-1, 1], cells: [2, 2]}, record: [velocity]}
+"""
+
+
+@pytest.mark.parametrize("group, name, value", [
+    ("talus", "grid", [b"plane"] * 5000), ("talus", "plane", [b"xy"] * 5000), ("talus", "plane", "yx"),
+    ("VTKHDF", "Spacing", [1, 1, math.inf]),
+    ("VTKHDF", "Spacing", [1, math.nan, 1]), ("talus", "cells", [3, 2, 1]), ("talus", "cells", [-2, 2, 1])])
+def test_field_refuses_averages_with_odd_attributes(tmp_path, ball, group, name, value):
+    h5py = pytest.importorskip("h5py")
+    ball.write_text(ball.read_text() + AVERAGE)
+    run(ball, tmp_path / "out")
+    with h5py.File(tmp_path / "out/fields/cut/000000.hdf", "r+") as file:
+        file[group].attrs[name] = value
+    done = talus("field", "out", "--average", "cut", "--frame", 0, "-o", "a.csv", cwd=tmp_path)
+    assert done.returncode == 2 and "damaged" in done.stderr and done.stderr.count("\n") == 1, done.stderr
 
 
 def test_mesh_larger_than_the_cap_is_refused(tmp_path):
