@@ -141,7 +141,7 @@ static double count_pairs(talus_world *world, double radius, double period) {
 
 TEST(neighbours_are_those_that_all_pairs_find) {
   for (int periodic = 0; periodic < 2; ++periodic)
-    for (double radius = 0.3; radius < 3; radius *= 2) {
+    for (double radius = 0.3; radius < (periodic ? 1.5 : 3); radius *= 2) {
       uint32_t group;
       talus_world_def def = elastic_def(BY_EVENTS, 0.01);
       def.domain.enabled = periodic;
@@ -324,6 +324,22 @@ TEST(zones_that_make_no_sense_are_refused) {
   CHECK_OK(talus_world_add_zone(world, &zone, NULL));
   REFUSED("of that name already");
   CHECK_REFUSED(talus_zone_read(world, 1, &values), TALUS_ERROR_INVALID, "no zone number 1");
+  talus_world_destroy(world);
+}
+
+/* The nearest image of who is farther than half a period is on the other side. */
+TEST(a_zone_is_no_wider_than_a_period) {
+  talus_world_def def = elastic_def(BY_EVENTS, 0.01);
+  talus_body_def ball;
+  def.domain.enabled = true;
+  def.domain.box = (talus_box){{0, 0, 0}, {8, 3, 8}};
+  def.domain.periodic[1] = true;
+  talus_world *world = elastic_world(&def, 0.05, 1, &ball);
+  talus_zone_def zone = at_origin(1.6);
+  zone.strength = 1;
+  REFUSED("a period of 3 m along y");
+  zone.radius = 1.5;
+  CHECK_OK(talus_world_add_zone(world, &zone, NULL));
   talus_world_destroy(world);
 }
 

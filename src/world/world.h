@@ -272,6 +272,9 @@ talus_status tl_world_end_strictly(talus_world *world);
  * body that sank is reported, once (world/sink.c). */
 talus_status tl_world_watch(talus_world *world);
 
+/* Whether the zone goes with the world that it is in. */
+talus_status tl_world_check_zone(const talus_world *world, const talus_zone_def *def);
+
 /* After a step, before anything is measured: zones act (world/zones.c). */
 talus_status tl_world_act_zones(talus_world *world);
 

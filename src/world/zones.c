@@ -5,6 +5,26 @@ static bool acts(const talus_zone_def *def) {
   return def->strength != 0 || def->shell != TALUS_ZONE_OPEN || def->boundary;
 }
 
+static double along(talus_dvec3 x, int k) { return k == 0 ? x.x : k == 1 ? x.y : x.z; }
+
+/* Bodies are seen by their nearest image: farther than half a period there would be two, and what
+ * pushes one way would push the other way a moment later. */
+static talus_status check_period(const talus_domain_def *domain, double radius) {
+  for (int k = 0; k < 3 && domain->enabled; ++k) {
+    const double period = along(domain->box.hi, k) - along(domain->box.lo, k);
+    if (domain->periodic[k] && radius > 0.5 * period)
+      return tl_fail(TALUS_ERROR_INVALID,
+                     "a zone has a radius of %g m, and the domain a period of %g m along %c: half "
+                     "of it is the most",
+                     radius, period, "xyz"[k]);
+  }
+  return TALUS_OK;
+}
+
+talus_status tl_world_check_zone(const talus_world *world, const talus_zone_def *def) {
+  return check_period(&world->model.domain, def->radius);
+}
+
 talus_status talus_world_add_zone(talus_world *world, const talus_zone_def *def, uint32_t *zone) {
   TL_MAY_CHANGE(world);
   TL_NEED(def);
@@ -22,6 +42,7 @@ talus_status talus_world_add_zone(talus_world *world, const talus_zone_def *def,
   if (acts(def) && world->model.sleep.speed > 0)
     return tl_fail(TALUS_ERROR_INVALID,
                    "a zone that pushes or reflects does not go with sleep, which it would disturb");
+  TL_TRY(tl_world_check_zone(world, def));
   return tl_flow_add_zone(&world->flow, def, uid, talus_world_time(world), zone);
 }
 
