@@ -1,5 +1,6 @@
 /* Zones: forces, shells, boundaries, and who comes and goes. */
 #include "elastic_fixture.h"
+#include <talus/average.h>
 #include <talus/zone.h>
 
 static talus_zone_def at_origin(double radius) {
@@ -340,6 +341,31 @@ TEST(a_zone_is_no_wider_than_a_period) {
   REFUSED("a period of 3 m along y");
   zone.radius = 1.5;
   CHECK_OK(talus_world_add_zone(world, &zone, NULL));
+  talus_world_destroy(world);
+}
+
+/* An average would take what a kick left for the flight before it. */
+TEST(a_zone_that_acts_and_an_average_by_flights_are_refused_in_either_order) {
+  talus_world_def def = elastic_def(BY_EVENTS, 0.01);
+  talus_body_def ball;
+  talus_average_def average = talus_average_def_default();
+  average.box = (talus_box){{-1, -1, -1}, {1, 1, 1}};
+  average.grid = TALUS_GRID_BOX;
+  average.record = TALUS_AVERAGE_VELOCITY;
+  talus_zone_def zone = at_origin(1);
+  talus_world *world = elastic_world(&def, 0.05, 1, &ball);
+  add_zone(world, zone); /* one that counts does no harm */
+  average.by_flights = true;
+  CHECK_OK(talus_world_add_average(world, &average, NULL));
+  zone.shell = TALUS_ZONE_SOFT;
+  REFUSED("average by flights");
+  talus_world_destroy(world);
+  world = elastic_world(&def, 0.05, 1, &ball);
+  add_zone(world, zone);
+  CHECK_REFUSED(talus_world_add_average(world, &average, NULL), TALUS_ERROR_INVALID,
+                "average by flights");
+  average.by_flights = false;
+  CHECK_OK(talus_world_add_average(world, &average, NULL));
   talus_world_destroy(world);
 }
 

@@ -22,7 +22,10 @@ static talus_status check_period(const talus_domain_def *domain, double radius) 
 }
 
 talus_status tl_world_check_zone(const talus_world *world, const talus_zone_def *def) {
-  return check_period(&world->model.domain, def->radius);
+  TL_TRY(check_period(&world->model.domain, def->radius));
+  if (acts(def) && tl_flow_wants_flights(&world->flow))
+    return tl_fail(TALUS_ERROR_INVALID, TL_ZONES_AND_FLIGHTS);
+  return TALUS_OK;
 }
 
 talus_status talus_world_add_zone(talus_world *world, const talus_zone_def *def, uint32_t *zone) {
@@ -70,8 +73,7 @@ talus_status talus_world_zone_events(talus_world *world, talus_zone_event *event
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
-/* Whether some zone changes velocities or places. */
-static bool any_acts(const talus_world *world) {
+bool tl_world_has_acting_zones(const talus_world *world) {
   bool writes = false;
   for (size_t i = 0; i < world->flow.zones.count; ++i) {
     const tl_zone *zone = &world->flow.zones.data[i];
@@ -85,7 +87,7 @@ talus_status tl_world_act_zones(talus_world *world) {
   if (world->flow.zones.count == 0)
     return TALUS_OK;
   TL_TRY(tl_need(&world->where, TL_THE_BODIES, TL_READ));
-  if (any_acts(world))
+  if (tl_world_has_acting_zones(world))
     TL_TRY(tl_need(&world->where, TL_THE(velocity) | TL_THE(position) | TL_THE_AFTERMATH,
                    TL_READ | TL_WRITE));
   const tl_crowd crowd = {.model = &world->model,
