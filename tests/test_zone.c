@@ -369,4 +369,20 @@ TEST(a_zone_that_acts_and_an_average_by_flights_are_refused_in_either_order) {
   talus_world_destroy(world);
 }
 
+TEST(sleep_is_refused_beside_a_zone_that_acts) {
+  talus_world_def def = quiet_def(TALUS_SOLVE_CCP, 1e-3);
+  talus_body_def ball;
+  talus_world *world = elastic_world(&def, 0.05, 1, &ball);
+  const talus_sleep_def sleep = {.speed = 0.1, .time = 1}, none = {.time = 1};
+  talus_zone_def zone = at_origin(1);
+  add_zone(world, zone); /* one that counts does no harm */
+  CHECK_OK(talus_world_set_sleep(world, sleep));
+  CHECK_OK(talus_world_set_sleep(world, none));
+  zone.strength = 1;
+  add_zone(world, zone);
+  CHECK_REFUSED(talus_world_set_sleep(world, sleep), TALUS_ERROR_INVALID, "sleep");
+  CHECK_OK(talus_world_set_sleep(world, none));
+  talus_world_destroy(world);
+}
+
 TEST_MAIN()

@@ -23,6 +23,8 @@ static talus_status check_period(const talus_domain_def *domain, double radius) 
 
 talus_status tl_world_check_zone(const talus_world *world, const talus_zone_def *def) {
   TL_TRY(check_period(&world->model.domain, def->radius));
+  if (acts(def) && world->model.sleep.speed > 0)
+    return tl_fail(TALUS_ERROR_INVALID, TL_ZONES_AND_SLEEP);
   if (acts(def) && tl_flow_wants_flights(&world->flow))
     return tl_fail(TALUS_ERROR_INVALID, TL_ZONES_AND_FLIGHTS);
   return TALUS_OK;
@@ -42,9 +44,6 @@ talus_status talus_world_add_zone(talus_world *world, const talus_zone_def *def,
     return tl_fail(TALUS_ERROR_INVALID,
                    "a zone is of group %u, and acts on group %u: there are %zu", def->group,
                    def->with, world->groups.count);
-  if (acts(def) && world->model.sleep.speed > 0)
-    return tl_fail(TALUS_ERROR_INVALID,
-                   "a zone that pushes or reflects does not go with sleep, which it would disturb");
   TL_TRY(tl_world_check_zone(world, def));
   return tl_flow_add_zone(&world->flow, def, uid, talus_world_time(world), zone);
 }
