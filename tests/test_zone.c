@@ -217,6 +217,29 @@ TEST(a_boundary_keeps_in_who_is_in) {
   talus_world_destroy(world);
 }
 
+/* A bead on a wire along x meets a ball off its centre: it goes back along the wire, as fast. */
+TEST(shells_and_boundaries_move_nobody_along_locked_axes) {
+  for (int kind = 0; kind < 3; ++kind) {
+    talus_world_def def = quiet_def(TALUS_SOLVE_CCP, 0.01);
+    talus_body_def ball;
+    talus_world *world = elastic_world(&def, 0.01, 1, &ball);
+    ball.lock = TALUS_LOCK_Y | TALUS_LOCK_Z;
+    const talus_body bead = add_ball(world, ball, 2, (talus_dvec3){kind == 2 ? 0 : -2, 0.5, 0.25},
+                                     (talus_dvec3){3, 0, 0});
+    talus_zone_def zone = at_origin(1);
+    zone.boundary = kind == 2;
+    zone.shell = kind == 0 ? TALUS_ZONE_HARD : kind == 1 ? TALUS_ZONE_SOFT : TALUS_ZONE_OPEN;
+    add_zone(world, zone);
+    CHECK_OK(talus_world_step(world, 50));
+    const talus_body_info info = info_of(world, bead);
+    CHECK_NEAR(info.velocity.x, -3, 1e-5);
+    CHECK(info.velocity.y == 0 && info.velocity.z == 0);
+    CHECK(info.position.y == 0.5 && info.position.z == 0.25);
+    CHECK_NEAR(report_of(world).kinetic_energy, 9, 1e-4);
+    talus_world_destroy(world);
+  }
+}
+
 /* ---- triggers -------------------------------------------------------------------------------- */
 
 TEST(who_enters_and_leaves_is_listed_counted_and_timed) {

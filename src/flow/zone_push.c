@@ -96,27 +96,34 @@ static double crossed_since(talus_dvec3 d, talus_dvec3 u, double radius, double 
   return s >= 0 && s <= dt ? s : -1;
 }
 
-static void shift(const tl_crowd *crowd, uint32_t slot, talus_dvec3 change, double share,
-                  double s) {
-  if (share == 0)
+static talus_dvec3 times(talus_dvec3 a, talus_dvec3 b) {
+  return tl_dvec3(a.x * b.x, a.y * b.y, a.z * b.z);
+}
+
+static void shift(const tl_crowd *crowd, uint32_t slot, talus_dvec3 change, double s) {
+  if (change.x == 0 && change.y == 0 && change.z == 0)
     return;
   talus_vec3 *v = &crowd->out->velocity[slot];
-  *v = tl_narrow(tl_dadd(tl_widen(*v), tl_dscale(change, share)));
+  *v = tl_narrow(tl_dadd(tl_widen(*v), change));
   if (s > 0) {
     talus_dvec3 *x = &crowd->out->position[slot];
-    *x = tl_place_wrap(crowd->model, tl_dadd(*x, tl_dscale(change, share * s)));
+    *x = tl_place_wrap(crowd->model, tl_dadd(*x, tl_dscale(change, s)));
   }
 }
 
-/* Relative velocity turned about n, as if masses had touched there, s ago. */
+/* Relative velocity turned about n, as if masses had touched there, s ago. An impulse does nothing
+ * along locked axes; with what n sees of both masses it takes no energy there either. */
 static void bounce(const tl_crowd *crowd, tl_zone_pair pair, talus_dvec3 n, double along,
                    double s) {
-  const double ia = tl_zone_inverse_mass(crowd, pair.centre);
-  const double ib = tl_zone_inverse_mass(crowd, pair.body);
-  const talus_dvec3 change = tl_dscale(n, -2 * along / (ia + ib));
+  const talus_dvec3 ia = tl_zone_inverse_mass(crowd, pair.centre);
+  const talus_dvec3 ib = tl_zone_inverse_mass(crowd, pair.body);
+  const double seen = tl_ddot(n, times(tl_dadd(ia, ib), n));
+  if (!(seen > 0))
+    return; /* neither can move along n */
+  const talus_dvec3 impulse = tl_dscale(n, -2 * along / seen);
   if (pair.centre != TL_NONE)
-    shift(crowd, pair.centre, change, -ia, s);
-  shift(crowd, pair.body, change, ib, s);
+    shift(crowd, pair.centre, times(tl_dscale(impulse, -1), ia), s);
+  shift(crowd, pair.body, times(impulse, ib), s);
 }
 
 static void reflect(const tl_zone *zone, const tl_crowd *crowd, tl_zone_pair pair,
