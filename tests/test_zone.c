@@ -240,6 +240,29 @@ TEST(shells_and_boundaries_move_nobody_along_locked_axes) {
   }
 }
 
+/* A driven shell gives energy, which the ledger has. */
+TEST(work_of_a_shell_about_a_driven_body_is_told) {
+  for (int soft = 0; soft < 2; ++soft) {
+    talus_world_def def = elastic_def(BY_EVENTS, 0.01);
+    talus_body_def ball, driven;
+    talus_world *world = elastic_world(&def, 0.01, 1, &ball);
+    driven = ball;
+    driven.kind = TALUS_KINEMATIC;
+    driven.motion.velocity.x = 1;
+    talus_zone_def zone = at_origin(1);
+    zone.of = TALUS_ZONE_BODY;
+    zone.shell = soft ? TALUS_ZONE_SOFT : TALUS_ZONE_HARD;
+    CHECK_OK(talus_world_add_body(world, &driven, &zone.body));
+    const talus_body body =
+        add_ball(world, ball, 2, (talus_dvec3){2, 0, 0}, (talus_dvec3){-1, 0, 0});
+    add_zone(world, zone);
+    CHECK_OK(talus_world_step(world, 100));
+    CHECK_NEAR(info_of(world, body).velocity.x, 3, 1e-5);
+    CHECK_NEAR(report_of(world).zone_work, 0.5 * 2 * (9 - 1), 1e-4);
+    talus_world_destroy(world);
+  }
+}
+
 /* ---- triggers -------------------------------------------------------------------------------- */
 
 TEST(who_enters_and_leaves_is_listed_counted_and_timed) {

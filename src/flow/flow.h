@@ -229,7 +229,7 @@ void tl_average_finish(tl_average *average, const tl_model *model, double now,
 /* What zones do at the end of a step. */
 typedef struct tl_zone_report {
   double energy;  /* J: potential of all forces at the places where bodies are now */
-  double work;    /* J: what forces gave to bodies in the step */
+  double work;    /* J: what forces, and shells that are moved, gave to bodies in the step */
   bool has_moved; /* somebody was put elsewhere, by a shell or a boundary */
 } tl_zone_report;
 
