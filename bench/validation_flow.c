@@ -278,6 +278,9 @@ static const char viscous[] = "theory has no viscosity: the flux lacks 8 % at a 
                               "a nozzle of twice the size "
                               "has eight times the spheres";
 
+static const char rarefied[] = "0.05 is what theory asks for, and the vessel that is 0.05 filled "
+                               "has 0.052; a nozzle of twice the size has eight times the spheres";
+
 /* What three gauges (vessel, throat, exit) and the count of those that left say, beside theory. */
 static void compare(val_run *run, double scale, double phi, const gauge g[3], double flux) {
   char quantity[56];
@@ -289,13 +292,13 @@ static void compare(val_run *run, double scale, double phi, const gauge g[3], do
   const double sound = fluid_at((fluid_rest){seen, gauge_heat(&g[2])}, seen).sound;
   const double contact = (1 - rest.phi / 2) / pow(1 - rest.phi, 3);
   const double path = 1 / (sqrt(2) * VAL_PI * n0 * 4 * BALL * BALL * contact);
-  const double tolerance = run->quick ? 100 : 0.05;
+  const double tolerance = run->quick ? 1 : 0.05;
 #define CHECK(name, got, theory)                                                                   \
   snprintf(quantity, sizeof quantity, "phi0 = %g: " name, phi);                                    \
   val_near(run, quantity, "", got, theory, tolerance *(theory))
   /* Theory is that of the density which the vessel came to have. */
   snprintf(quantity, sizeof quantity, "phi0 = %g: phi of the vessel", phi);
-  val_near(run, quantity, "", rest.phi, phi, (run->quick ? 10 : 0.1) * phi);
+  val_near(run, quantity, "", rest.phi, phi, (run->quick ? 1 : 0.1) * phi);
   CHECK("flux / n0 sqrt(kT0/m) A*", flux / (n0 * sqrt(rest.theta) * area),
         throat.phi / rest.phi * throat.speed / sqrt(rest.theta));
   if (phi < 0.1)
@@ -306,7 +309,9 @@ static void compare(val_run *run, double scale, double phi, const gauge g[3], do
   val_known(run, viscous);
 #undef CHECK
   snprintf(quantity, sizeof quantity, "phi0 = %g: Knudsen number of the throat", phi);
-  val_within(run, quantity, "", path / (2 * THROAT * scale), 0, run->quick ? 10 : 0.055);
+  val_within(run, quantity, "", path / (2 * THROAT * scale), 0, run->quick ? 10 : 0.05);
+  if (phi < 0.1)
+    val_known(run, rarefied);
 }
 
 static void check_choked(val_run *run, double scale, double phi) {
@@ -352,8 +357,10 @@ void val_flow_blowdown(val_run *run) {
     }
     t[i] = 0.5 * (t[i] + val_report(run).time) - 0.5 * each;
     (void)take_left(run, &energy);
-    if (g.count < 1)
-      break;
+    if (g.count < 1) {
+      val_fail(run, "nobody is left in the vessel");
+      return;
+    }
     const fluid_rest now = rest_of(&g);
     got[i] = now.phi, heat[i] = now.theta;
   }
@@ -369,7 +376,7 @@ void val_flow_blowdown(val_run *run) {
       rest = (fluid_rest){next, fluid_at(rest, next).theta};
     }
   }
-  const double tolerance = run->quick ? 100 : 0.05;
+  const double tolerance = run->quick ? 1 : 0.05;
   static const char waves[] =
       "the isentrope is that of gas at rest, and here it is not: a wave takes "
       "30 s through the vessel, which empties in 120 s; one of four times "

@@ -7,6 +7,7 @@
 #include <talus/mesh.h>
 
 #include "check.h"
+#include "refuse.h"
 
 #define PI 3.14159265358979323846
 
@@ -221,6 +222,27 @@ TEST(a_box_in_a_round_region_is_counted_as_well) {
   CHECK_NEAR(share_of(&r, ball, upright), 4.0 / 3 * PI * 0.008, 0.01);
   CHECK_NEAR(share_of(&r, cylinder_region(1, 9), upright), 0.5, 0.01);
   rig_free(&r);
+}
+
+/* A step that found no memory is asked again, and must not take shapes without room for known. */
+TEST(shapes_that_found_no_memory_are_counted_later) {
+#if REFUSES_MEMORY
+  rig r;
+  rig_make(&r, &(talus_shape_def){.kind = TALUS_CAPSULE, .size = {0.3, 1}}, 0.5);
+  for (long at = 1; at <= 3; ++at) {
+    tl_samples_free(&r.samples);
+    refuse_at = at;
+    CHECK(tl_samples_reserve(&r.samples, &r.model) == TALUS_ERROR_MEMORY);
+    refuse_at = -1;
+    CHECK_OK(tl_samples_reserve(&r.samples, &r.model));
+    CHECK_EQ_U64(r.samples.row.count, 1);
+    CHECK(r.samples.row.data[0] < r.samples.count.count);
+    CHECK_NEAR(share_of(&r, box_region(0, -9, -9, 9, 9, 9), upright), 0.5, 0.02);
+  }
+  rig_free(&r);
+#else
+  SKIP("the allocator is the sanitizer's");
+#endif
 }
 
 TEST(a_region_that_spans_a_period_has_no_ends) {

@@ -77,6 +77,21 @@ TEST(poisson_arrivals_have_equal_mean_and_variance) {
   CHECK_NEAR(square - mean * mean, 4, 40 / sqrt(n));
 }
 
+/* A run that ends when all is at rest waits for what is still to come. */
+TEST(nothing_is_to_come_by_the_clock_at_a_rate_of_0) {
+  for (int arrival = TALUS_ARRIVAL_REGULAR; arrival <= TALUS_ARRIVAL_POISSON; ++arrival) {
+    tl_emitter emitter = {.def = gas(0, TALUS_INFLOW_VOLUME, 0)};
+    emitter.def.arrival = (talus_arrival)arrival;
+    emitter.def.rate = 0;
+    tl_emitter_begin(&emitter);
+    CHECK(tl_emitter_due(&emitter) == INFINITY);
+    emitter.owed = 1;
+    CHECK(tl_emitter_is_due(&emitter, 0));
+    tl_emitter_advance(&emitter);
+    CHECK(tl_emitter_due(&emitter) == INFINITY && !tl_emitter_is_due(&emitter, 1e9));
+  }
+}
+
 TEST(bursts_come_together) {
   tl_emitter emitter = {.def = gas(0, TALUS_INFLOW_VOLUME, 0)};
   emitter.def.burst = 5; /* 10 a second: every half second */

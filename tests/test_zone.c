@@ -1,5 +1,6 @@
 /* Zones: forces, shells, boundaries, and who comes and goes. */
 #include "elastic_fixture.h"
+#include <talus/average.h>
 #include <talus/zone.h>
 
 static talus_zone_def at_origin(double radius) {
@@ -141,7 +142,7 @@ static double count_pairs(talus_world *world, double radius, double period) {
 
 TEST(neighbours_are_those_that_all_pairs_find) {
   for (int periodic = 0; periodic < 2; ++periodic)
-    for (double radius = 0.3; radius < 3; radius *= 2) {
+    for (double radius = 0.3; radius < (periodic ? 1.5 : 3); radius *= 2) {
       uint32_t group;
       talus_world_def def = elastic_def(BY_EVENTS, 0.01);
       def.domain.enabled = periodic;
@@ -214,6 +215,52 @@ TEST(a_boundary_keeps_in_who_is_in) {
   CHECK_NEAR(info_of(world, out).position.x, 25, 1e-4);
   CHECK_NEAR(report_of(world).kinetic_energy, 0.5 * (1 + 0.16 + 0.49) + 0.5, 1e-5);
   talus_world_destroy(world);
+}
+
+/* A bead on a wire along x meets a ball off its centre: it goes back along the wire, as fast. */
+TEST(shells_and_boundaries_move_nobody_along_locked_axes) {
+  for (int kind = 0; kind < 3; ++kind) {
+    talus_world_def def = quiet_def(TALUS_SOLVE_CCP, 0.01);
+    talus_body_def ball;
+    talus_world *world = elastic_world(&def, 0.01, 1, &ball);
+    ball.lock = TALUS_LOCK_Y | TALUS_LOCK_Z;
+    const talus_body bead = add_ball(world, ball, 2, (talus_dvec3){kind == 2 ? 0 : -2, 0.5, 0.25},
+                                     (talus_dvec3){3, 0, 0});
+    talus_zone_def zone = at_origin(1);
+    zone.boundary = kind == 2;
+    zone.shell = kind == 0 ? TALUS_ZONE_HARD : kind == 1 ? TALUS_ZONE_SOFT : TALUS_ZONE_OPEN;
+    add_zone(world, zone);
+    CHECK_OK(talus_world_step(world, 50));
+    const talus_body_info info = info_of(world, bead);
+    CHECK_NEAR(info.velocity.x, -3, 1e-5);
+    CHECK(info.velocity.y == 0 && info.velocity.z == 0);
+    CHECK(info.position.y == 0.5 && info.position.z == 0.25);
+    CHECK_NEAR(report_of(world).kinetic_energy, 9, 1e-4);
+    talus_world_destroy(world);
+  }
+}
+
+/* A driven shell gives energy, which the ledger has. */
+TEST(work_of_a_shell_about_a_driven_body_is_told) {
+  for (int soft = 0; soft < 2; ++soft) {
+    talus_world_def def = elastic_def(BY_EVENTS, 0.01);
+    talus_body_def ball, driven;
+    talus_world *world = elastic_world(&def, 0.01, 1, &ball);
+    driven = ball;
+    driven.kind = TALUS_KINEMATIC;
+    driven.motion.velocity.x = 1;
+    talus_zone_def zone = at_origin(1);
+    zone.of = TALUS_ZONE_BODY;
+    zone.shell = soft ? TALUS_ZONE_SOFT : TALUS_ZONE_HARD;
+    CHECK_OK(talus_world_add_body(world, &driven, &zone.body));
+    const talus_body body =
+        add_ball(world, ball, 2, (talus_dvec3){2, 0, 0}, (talus_dvec3){-1, 0, 0});
+    add_zone(world, zone);
+    CHECK_OK(talus_world_step(world, 100));
+    CHECK_NEAR(info_of(world, body).velocity.x, 3, 1e-5);
+    CHECK_NEAR(report_of(world).zone_work, 0.5 * 2 * (9 - 1), 1e-4);
+    talus_world_destroy(world);
+  }
 }
 
 /* ---- triggers -------------------------------------------------------------------------------- */
@@ -324,6 +371,63 @@ TEST(zones_that_make_no_sense_are_refused) {
   CHECK_OK(talus_world_add_zone(world, &zone, NULL));
   REFUSED("of that name already");
   CHECK_REFUSED(talus_zone_read(world, 1, &values), TALUS_ERROR_INVALID, "no zone number 1");
+  talus_world_destroy(world);
+}
+
+/* The nearest image of who is farther than half a period is on the other side. */
+TEST(a_zone_is_no_wider_than_a_period) {
+  talus_world_def def = elastic_def(BY_EVENTS, 0.01);
+  talus_body_def ball;
+  def.domain.enabled = true;
+  def.domain.box = (talus_box){{0, 0, 0}, {8, 3, 8}};
+  def.domain.periodic[1] = true;
+  talus_world *world = elastic_world(&def, 0.05, 1, &ball);
+  talus_zone_def zone = at_origin(1.6);
+  zone.strength = 1;
+  REFUSED("a period of 3 m along y");
+  zone.radius = 1.5;
+  CHECK_OK(talus_world_add_zone(world, &zone, NULL));
+  talus_world_destroy(world);
+}
+
+/* An average would take what a kick left for the flight before it. */
+TEST(a_zone_that_acts_and_an_average_by_flights_are_refused_in_either_order) {
+  talus_world_def def = elastic_def(BY_EVENTS, 0.01);
+  talus_body_def ball;
+  talus_average_def average = talus_average_def_default();
+  average.box = (talus_box){{-1, -1, -1}, {1, 1, 1}};
+  average.grid = TALUS_GRID_BOX;
+  average.record = TALUS_AVERAGE_VELOCITY;
+  talus_zone_def zone = at_origin(1);
+  talus_world *world = elastic_world(&def, 0.05, 1, &ball);
+  add_zone(world, zone); /* one that counts does no harm */
+  average.by_flights = true;
+  CHECK_OK(talus_world_add_average(world, &average, NULL));
+  zone.shell = TALUS_ZONE_SOFT;
+  REFUSED("average by flights");
+  talus_world_destroy(world);
+  world = elastic_world(&def, 0.05, 1, &ball);
+  add_zone(world, zone);
+  CHECK_REFUSED(talus_world_add_average(world, &average, NULL), TALUS_ERROR_INVALID,
+                "average by flights");
+  average.by_flights = false;
+  CHECK_OK(talus_world_add_average(world, &average, NULL));
+  talus_world_destroy(world);
+}
+
+TEST(sleep_is_refused_beside_a_zone_that_acts) {
+  talus_world_def def = quiet_def(TALUS_SOLVE_CCP, 1e-3);
+  talus_body_def ball;
+  talus_world *world = elastic_world(&def, 0.05, 1, &ball);
+  const talus_sleep_def sleep = {.speed = 0.1, .time = 1}, none = {.time = 1};
+  talus_zone_def zone = at_origin(1);
+  add_zone(world, zone); /* one that counts does no harm */
+  CHECK_OK(talus_world_set_sleep(world, sleep));
+  CHECK_OK(talus_world_set_sleep(world, none));
+  zone.strength = 1;
+  add_zone(world, zone);
+  CHECK_REFUSED(talus_world_set_sleep(world, sleep), TALUS_ERROR_INVALID, "sleep");
+  CHECK_OK(talus_world_set_sleep(world, none));
   talus_world_destroy(world);
 }
 

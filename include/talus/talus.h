@@ -724,7 +724,7 @@ typedef struct talus_report {
   size_t outside;     /* bodies whose centre is behind a wall now */
   uint64_t hasty;     /* steps of the hard shell that were too long for the bodies' speed */
   double zone_energy; /* J: potential of the forces of zones at the end of the last step */
-  double zone_work;   /* J, sum since the world was made: what they gave to free bodies */
+  double zone_work;   /* J, sum since the world was made: what zones gave to free bodies */
 } talus_report;
 
 TALUS_API talus_status talus_world_report(talus_world *world, talus_report *report);

@@ -39,7 +39,7 @@ typedef struct talus_zone_def {
   talus_body body; /* BODY */
   uint32_t group;  /* GROUP */
   uint32_t with;   /* the group that it acts on; 0: GROUP the same one, otherwise every free body */
-  double radius;   /* m: the cut-off of the force, too */
+  double radius;   /* m: the cut-off of the force, too; up to half a period */
   /* N: strength (1 - r/radius)^power on the other, and the opposite on the centre; positive pushes
    * away. 0: no force. */
   double strength, power;
@@ -73,7 +73,8 @@ typedef struct talus_zone_event {
 } talus_zone_event;
 
 /* *zone (may be NULL) is its number, from 0 in the order they are added. TALUS_ERROR_INVALID where
- * it has no radius, a force of a power below 0, a boundary about a group, or sleep beside a force;
+ * it has no radius or one of more than half a period, a force of a power below 0, a boundary about
+ * a group, or sleep or an average by flights beside a zone that pushes or reflects;
  * TALUS_ERROR_STALE where the body is not there. */
 TALUS_API talus_status talus_world_add_zone(talus_world *world, const talus_zone_def *def,
                                             uint32_t *zone);

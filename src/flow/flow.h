@@ -155,7 +155,7 @@ talus_status tl_flow_add_emitter(tl_flow *flow, const tl_model *model,
 /* Where the bodies of an emitter may come: its region must not lie in the matter of a wall. */
 talus_status tl_emitter_check_inlet(const tl_model *model, const tl_state *state,
                                     const talus_emitter_def *def, const char *what);
-/* When its next body comes by the clock, s. */
+/* When its next body comes by the clock, s; INFINITY at a rate of 0. */
 double tl_emitter_due(const tl_emitter *emitter);
 /* From now on the emitter emits what the sink removes. Both by name. */
 talus_status tl_flow_recycle(tl_flow *flow, const char *sink, const char *emitter);
@@ -229,7 +229,7 @@ void tl_average_finish(tl_average *average, const tl_model *model, double now,
 /* What zones do at the end of a step. */
 typedef struct tl_zone_report {
   double energy;  /* J: potential of all forces at the places where bodies are now */
-  double work;    /* J: what forces gave to bodies in the step */
+  double work;    /* J: what forces, and shells that are moved, gave to bodies in the step */
   bool has_moved; /* somebody was put elsewhere, by a shell or a boundary */
 } tl_zone_report;
 

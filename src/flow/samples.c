@@ -179,25 +179,32 @@ static uint32_t sample(const tl_shape *shape, const unit *of_unit, double *place
   return found;
 }
 
+/* Whether its places are its own: it is no ball, no wall and none of the units. */
+static bool has_own_row(talus_shape_kind kind) {
+  return kind != TALUS_SPHERE && !tl_kind_is_wall(kind) && unit_of(kind) == UNITS;
+}
+
 talus_status tl_samples_reserve(tl_samples *samples, const tl_model *model) {
   const size_t known = samples->row.count, all = model->shapes.count;
   if (known >= all)
     return TALUS_OK;
-  size_t rows = samples->count.count > UNITS ? samples->count.count : UNITS;
-  TL_TRY(tl_array_reserve(&samples->row, all));
-  for (size_t i = known; i < all; ++i) {
-    const talus_shape_kind kind = model->shapes.data[i].kind;
-    const bool needs = kind != TALUS_SPHERE && !tl_kind_is_wall(kind);
-    const uint32_t of_unit = unit_of(kind);
-    samples->row.data[samples->row.count++] = of_unit < UNITS ? of_unit
-                                              : needs         ? (uint32_t)rows++
-                                                              : TL_NONE;
-  }
   const size_t before = samples->count.count;
+  size_t next = before > UNITS ? before : UNITS, rows = next;
+  for (size_t i = known; i < all; ++i)
+    rows += has_own_row(model->shapes.data[i].kind);
+  /* No shape is known before there is room for its places: who finds no memory asks again. */
+  TL_TRY(tl_array_reserve(&samples->row, all));
   TL_TRY(tl_array_resize(&samples->places, rows * PLACES * 3));
   TL_TRY(tl_array_resize(&samples->count, rows));
   for (size_t i = before; i < rows; ++i)
     samples->count.data[i] = TL_NONE;
+  for (size_t i = known; i < all; ++i) {
+    const talus_shape_kind kind = model->shapes.data[i].kind;
+    const uint32_t of_unit = unit_of(kind);
+    samples->row.data[samples->row.count++] = of_unit < UNITS     ? of_unit
+                                              : has_own_row(kind) ? (uint32_t)next++
+                                                                  : TL_NONE;
+  }
   return TALUS_OK;
 }
 

@@ -25,6 +25,8 @@ static uint64_t clocked(const tl_emitter *emitter) { return emitter->serial - em
 double tl_emitter_due(const tl_emitter *emitter) {
   const talus_emitter_def *def = &emitter->def;
   const uint64_t burst = tl_emitter_burst(def);
+  if (!(def->rate > 0)) /* it brings what sinks took, and nothing by the clock */
+    return INFINITY;
   if (def->arrival == TALUS_ARRIVAL_POISSON)
     return emitter->next;
   return def->from_time + (double)(clocked(emitter) / burst * burst) / def->rate;

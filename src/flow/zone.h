@@ -32,11 +32,14 @@ static inline talus_dvec3 tl_zone_velocity(const tl_crowd *crowd, uint32_t slot)
   return slot == TL_NONE ? tl_dvec3(0, 0, 0) : tl_widen(crowd->out->velocity[slot]);
 }
 
-/* 1/kg; 0 for a place and for what nothing moves. */
-static inline double tl_zone_inverse_mass(const tl_crowd *crowd, uint32_t slot) {
-  return slot == TL_NONE || tl_body_is_static(crowd->model, slot)
-             ? 0
-             : 1 / (double)crowd->model->property.mass[slot];
+/* 1/kg, along x, y and z; 0 for a place, for what nothing moves, and along locked axes. */
+static inline talus_dvec3 tl_zone_inverse_mass(const tl_crowd *crowd, uint32_t slot) {
+  if (slot == TL_NONE || tl_body_is_static(crowd->model, slot))
+    return tl_dvec3(0, 0, 0);
+  const uint32_t lock = crowd->model->property.flags[slot] & TL_FLAG_LOCKS;
+  const double inverse = 1 / (double)crowd->model->property.mass[slot];
+  return tl_dvec3(lock & TALUS_LOCK_X ? 0 : inverse, lock & TALUS_LOCK_Y ? 0 : inverse,
+                  lock & TALUS_LOCK_Z ? 0 : inverse);
 }
 
 /* Forces of all pairs: velocities change by them. forces: room for one per row. */

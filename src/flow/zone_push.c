@@ -54,6 +54,13 @@ static double sum_forces(const tl_zone *zone, const tl_crowd *crowd, const tl_zo
   return tl_tally_value(&energy);
 }
 
+/* J: kinetic energy now, less that with the velocity before. */
+static double gain(const tl_crowd *crowd, uint32_t slot, talus_dvec3 before) {
+  const talus_dvec3 after = tl_widen(crowd->out->velocity[slot]);
+  const double mass = (double)crowd->model->property.mass[slot];
+  return 0.5 * mass * tl_ddot(tl_dsub(after, before), tl_dadd(after, before));
+}
+
 static void kick(const tl_crowd *crowd, uint32_t slot, talus_dvec3 force, tl_tally *work) {
   const uint32_t lock = crowd->model->property.flags[slot] & TL_FLAG_LOCKS;
   const double mass = (double)crowd->model->property.mass[slot];
@@ -66,8 +73,7 @@ static void kick(const tl_crowd *crowd, uint32_t slot, talus_dvec3 force, tl_tal
     v->y = TL_R(before.y + more.y);
   if (!(lock & TALUS_LOCK_Z))
     v->z = TL_R(before.z + more.z);
-  const talus_dvec3 after = tl_widen(*v);
-  tl_tally_add(work, 0.5 * mass * tl_ddot(tl_dsub(after, before), tl_dadd(after, before)));
+  tl_tally_add(work, gain(crowd, slot, before));
 }
 
 void tl_zone_push(const tl_zone *zone, const tl_crowd *crowd, const tl_zone_pairs *pairs,
@@ -96,27 +102,39 @@ static double crossed_since(talus_dvec3 d, talus_dvec3 u, double radius, double 
   return s >= 0 && s <= dt ? s : -1;
 }
 
-static void shift(const tl_crowd *crowd, uint32_t slot, talus_dvec3 change, double share,
-                  double s) {
-  if (share == 0)
-    return;
-  talus_vec3 *v = &crowd->out->velocity[slot];
-  *v = tl_narrow(tl_dadd(tl_widen(*v), tl_dscale(change, share)));
-  if (s > 0) {
-    talus_dvec3 *x = &crowd->out->position[slot];
-    *x = tl_place_wrap(crowd->model, tl_dadd(*x, tl_dscale(change, share * s)));
-  }
+static talus_dvec3 times(talus_dvec3 a, talus_dvec3 b) {
+  return tl_dvec3(a.x * b.x, a.y * b.y, a.z * b.z);
 }
 
-/* Relative velocity turned about n, as if masses had touched there, s ago. */
-static void bounce(const tl_crowd *crowd, tl_zone_pair pair, talus_dvec3 n, double along,
-                   double s) {
-  const double ia = tl_zone_inverse_mass(crowd, pair.centre);
-  const double ib = tl_zone_inverse_mass(crowd, pair.body);
-  const talus_dvec3 change = tl_dscale(n, -2 * along / (ia + ib));
+/* What the body gained, J. */
+static double shift(const tl_crowd *crowd, uint32_t slot, talus_dvec3 change, double s) {
+  if (change.x == 0 && change.y == 0 && change.z == 0)
+    return 0;
+  talus_vec3 *v = &crowd->out->velocity[slot];
+  const talus_dvec3 before = tl_widen(*v);
+  *v = tl_narrow(tl_dadd(before, change));
+  if (s > 0) {
+    talus_dvec3 *x = &crowd->out->position[slot];
+    *x = tl_place_wrap(crowd->model, tl_dadd(*x, tl_dscale(change, s)));
+  }
+  return gain(crowd, slot, before);
+}
+
+/* Relative velocity turned about n, as if masses had touched there, s ago. An impulse does nothing
+ * along locked axes; with what n sees of both masses it takes no energy there either. */
+static void bounce(const tl_crowd *crowd, tl_zone_pair pair, talus_dvec3 n, double along, double s,
+                   tl_zone_report *report) {
+  const talus_dvec3 ia = tl_zone_inverse_mass(crowd, pair.centre);
+  const talus_dvec3 ib = tl_zone_inverse_mass(crowd, pair.body);
+  const double seen = tl_ddot(n, times(tl_dadd(ia, ib), n));
+  if (!(seen > 0))
+    return; /* neither can move along n */
+  const talus_dvec3 impulse = tl_dscale(n, -2 * along / seen);
   if (pair.centre != TL_NONE)
-    shift(crowd, pair.centre, change, -ia, s);
-  shift(crowd, pair.body, change, ib, s);
+    (void)shift(crowd, pair.centre, times(tl_dscale(impulse, -1), ia), s);
+  const double gained = shift(crowd, pair.body, times(impulse, ib), s);
+  if (pair.centre != TL_NONE && tl_body_is_static(crowd->model, pair.centre))
+    report->work += gained; /* from what moves the centre; two free ones keep what they have */
 }
 
 static void reflect(const tl_zone *zone, const tl_crowd *crowd, tl_zone_pair pair,
@@ -137,7 +155,7 @@ static void reflect(const tl_zone *zone, const tl_crowd *crowd, tl_zone_pair pai
   const talus_dvec3 then = tl_dsub(d, tl_dscale(u, s));
   const talus_dvec3 n = tl_dscale(then, 1 / tl_dlength(then));
   report->has_moved = report->has_moved || s > 0;
-  bounce(crowd, pair, n, tl_ddot(u, n), s);
+  bounce(crowd, pair, n, tl_ddot(u, n), s, report);
 }
 
 void tl_zone_reflect(const tl_zone *zone, const tl_crowd *crowd, const tl_zone_pairs *pairs,

@@ -215,6 +215,7 @@ static talus_status check_zones(const talus_world *world) {
                                 .shell = (talus_zone_shell)zone->shell,
                                 .boundary = zone->boundary};
     TL_TRY(tl_zone_check(&def, "zone"));
+    TL_TRY(tl_world_check_zone(world, &def));
     if (zone->group > world->groups.count || zone->with > world->groups.count)
       WRONG("zone %zu: there is no such group", i);
   }

@@ -228,9 +228,13 @@ static talus_status visit_folder(tl_run *run, const own_folder *which, uint64_t 
 
 /* Folders within `fields`: each is visited, and then removed where it is empty and `removes`. */
 static talus_status visit_within(tl_run *run, DIR *fields, bool removes, own_fn *visit) {
-  for (const struct dirent *entry; (entry = readdir(fields)) != NULL;) {
+  for (;;) {
     struct stat info;
     char path[512];
+    errno = 0;
+    const struct dirent *entry = readdir(fields);
+    if (!entry)
+      return errno == 0 ? TALUS_OK : tl_file_fail(errno, tl_run_path(run, "fields"), "read");
     if (entry->d_name[0] == '.' ||
         fstatat(dirfd(fields), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
         !S_ISDIR(info.st_mode))
@@ -241,7 +245,6 @@ static talus_status visit_within(tl_run *run, DIR *fields, bool removes, own_fn 
       (void)unlinkat(dirfd(fields), entry->d_name,
                      AT_REMOVEDIR); /* it stays where it is not empty */
   }
-  return TALUS_OK;
 }
 
 static talus_status visit_fields(tl_run *run, bool removes, own_fn *visit) {

@@ -39,6 +39,28 @@ static void check_reach(tl_checker *checker, tl_node_id node, const tl_scene_zon
                    "%s has no `radius`; expected a number greater than 0, in m", path);
 }
 
+/* Bodies are seen by their nearest image. */
+static void check_period(tl_checker *checker, tl_node_id node, const tl_scene_zone *zone,
+                         const char *path) {
+  const tl_scene_domain *domain = &checker->scene->domain;
+  if (!tl_object_good(&tl_schema_zone, zone, "radius") ||
+      !tl_object_good(&tl_schema_scene, checker->scene, "domain"))
+    return;
+  for (int k = 0; k < 3; ++k) {
+    const double period = domain->box[k + 3] - domain->box[k];
+    if ((domain->periodic >> k & 1u) && period > 0 && zone->radius > 0.5 * period)
+      tl_problem_add(checker->problems, tl_check_mark(checker, node, "radius"),
+                     "%s.radius is %g, and the domain has a period of %g m along %c; expected up "
+                     "to half of it, %g",
+                     path, zone->radius, period, "xyz"[k], 0.5 * period);
+  }
+}
+
+bool tl_scene_zone_acts(const tl_scene_zone *zone) {
+  return zone->boundary || zone->shell != TALUS_ZONE_OPEN ||
+         tl_object_has(&tl_schema_zone, zone, "force");
+}
+
 static void check_kind(tl_checker *checker, tl_node_id node, const tl_scene_zone *zone,
                        const char *path) {
   const bool is_group = tl_object_has(&tl_schema_zone_of, &zone->of, "group");
@@ -52,9 +74,7 @@ static void check_kind(tl_checker *checker, tl_node_id node, const tl_scene_zone
         "%s has both a shell, which keeps bodies out, and a boundary, which keeps them in; "
         "expected one of them",
         path);
-  const bool acts = zone->boundary || zone->shell != TALUS_ZONE_OPEN ||
-                    tl_object_has(&tl_schema_zone, zone, "force");
-  if (acts && tl_object_has(&tl_schema_scene, checker->scene, "sleep"))
+  if (tl_scene_zone_acts(zone) && tl_object_has(&tl_schema_scene, checker->scene, "sleep"))
     tl_problem_add(checker->problems, tl_check_mark(checker, node, "name"),
                    "%s pushes or reflects, which does not go with `sleep`; expected no `sleep`",
                    path);
@@ -66,6 +86,7 @@ static void check_zone(tl_checker *checker, tl_node_id node, tl_scene_zone *zone
   const tl_node_id of = tl_check_value(checker, node, "of");
   check_file(checker, node, zone, path);
   check_reach(checker, node, zone, path);
+  check_period(checker, node, zone, path);
   check_kind(checker, node, zone, path);
   if (of != 0) {
     check_name(checker, tl_check_mark(checker, of, "group"), path, "of.group", zone->of.group,

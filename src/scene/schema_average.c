@@ -21,7 +21,8 @@ static const tl_words samples = {
         {"step", 0, "every body at the end of each step"},
         {"event", 1,
          "every flight of hard spheres from collision to collision, by its length in time, in the "
-         "cell of its middle; with step: event or shell: soft"}),
+         "cell of its middle; with step: event or shell: soft, and no zone that pushes or "
+         "reflects"}),
     NULL};
 
 #define OWNER tl_scene_grid

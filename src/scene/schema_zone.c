@@ -57,7 +57,9 @@ const tl_map tl_schema_zone = {
          .example = "gas",
          .help = "the group that it acts on; otherwise that of its centres, or all free bodies"},
         {KEY(OWNER, radius, NUMBER), POSITIVE, .unit = "m", .flags = TL_KEY_OPTIONAL,
-         .example = "1", .help = "of the ball, where a force ends; it must be there"},
+         .example = "1",
+         .help = "of the ball, where a force ends; it must be there, and be up to half a period of "
+                 "the domain"},
         {KEY(OWNER, force, MAP), .map = &tl_schema_zone_force, .flags = TL_KEY_OPTIONAL,
          .example = "{strength: -2, power: 2}", .help = "pulls or pushes"},
         {KEY(OWNER, shell, WORD), .words = &shells, .fallback = "open", .example = "soft",

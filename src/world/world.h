@@ -272,6 +272,16 @@ talus_status tl_world_end_strictly(talus_world *world);
  * body that sank is reported, once (world/sink.c). */
 talus_status tl_world_watch(talus_world *world);
 
+/* Whether some zone changes velocities or places. */
+bool tl_world_has_acting_zones(const talus_world *world);
+#define TL_ZONES_AND_SLEEP                                                                         \
+  "a zone that pushes or reflects does not go with sleep, which it would disturb"
+/* A flight is known from its end, which such a zone has changed before averages look. */
+#define TL_ZONES_AND_FLIGHTS                                                                       \
+  "an average by flights does not go with a zone that pushes or reflects, which bends them"
+/* Whether the zone goes with the world that it is in. */
+talus_status tl_world_check_zone(const talus_world *world, const talus_zone_def *def);
+
 /* After a step, before anything is measured: zones act (world/zones.c). */
 talus_status tl_world_act_zones(talus_world *world);
 

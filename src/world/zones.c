@@ -5,6 +5,31 @@ static bool acts(const talus_zone_def *def) {
   return def->strength != 0 || def->shell != TALUS_ZONE_OPEN || def->boundary;
 }
 
+static double along(talus_dvec3 x, int k) { return k == 0 ? x.x : k == 1 ? x.y : x.z; }
+
+/* Bodies are seen by their nearest image: farther than half a period there would be two, and what
+ * pushes one way would push the other way a moment later. */
+static talus_status check_period(const talus_domain_def *domain, double radius) {
+  for (int k = 0; k < 3 && domain->enabled; ++k) {
+    const double period = along(domain->box.hi, k) - along(domain->box.lo, k);
+    if (domain->periodic[k] && radius > 0.5 * period)
+      return tl_fail(TALUS_ERROR_INVALID,
+                     "a zone has a radius of %g m, and the domain a period of %g m along %c: half "
+                     "of it is the most",
+                     radius, period, "xyz"[k]);
+  }
+  return TALUS_OK;
+}
+
+talus_status tl_world_check_zone(const talus_world *world, const talus_zone_def *def) {
+  TL_TRY(check_period(&world->model.domain, def->radius));
+  if (acts(def) && world->model.sleep.speed > 0)
+    return tl_fail(TALUS_ERROR_INVALID, TL_ZONES_AND_SLEEP);
+  if (acts(def) && tl_flow_wants_flights(&world->flow))
+    return tl_fail(TALUS_ERROR_INVALID, TL_ZONES_AND_FLIGHTS);
+  return TALUS_OK;
+}
+
 talus_status talus_world_add_zone(talus_world *world, const talus_zone_def *def, uint32_t *zone) {
   TL_MAY_CHANGE(world);
   TL_NEED(def);
@@ -19,9 +44,7 @@ talus_status talus_world_add_zone(talus_world *world, const talus_zone_def *def,
     return tl_fail(TALUS_ERROR_INVALID,
                    "a zone is of group %u, and acts on group %u: there are %zu", def->group,
                    def->with, world->groups.count);
-  if (acts(def) && world->model.sleep.speed > 0)
-    return tl_fail(TALUS_ERROR_INVALID,
-                   "a zone that pushes or reflects does not go with sleep, which it would disturb");
+  TL_TRY(tl_world_check_zone(world, def));
   return tl_flow_add_zone(&world->flow, def, uid, talus_world_time(world), zone);
 }
 
@@ -49,8 +72,7 @@ talus_status talus_world_zone_events(talus_world *world, talus_zone_event *event
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
-/* Whether some zone changes velocities or places. */
-static bool any_acts(const talus_world *world) {
+bool tl_world_has_acting_zones(const talus_world *world) {
   bool writes = false;
   for (size_t i = 0; i < world->flow.zones.count; ++i) {
     const tl_zone *zone = &world->flow.zones.data[i];
@@ -64,7 +86,7 @@ talus_status tl_world_act_zones(talus_world *world) {
   if (world->flow.zones.count == 0)
     return TALUS_OK;
   TL_TRY(tl_need(&world->where, TL_THE_BODIES, TL_READ));
-  if (any_acts(world))
+  if (tl_world_has_acting_zones(world))
     TL_TRY(tl_need(&world->where, TL_THE(velocity) | TL_THE(position) | TL_THE_AFTERMATH,
                    TL_READ | TL_WRITE));
   const tl_crowd crowd = {.model = &world->model,
