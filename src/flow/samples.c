@@ -4,6 +4,7 @@
 #include "base/power.h"
 #include "flow/share.h"
 #include "kernels/collide.h"
+#include "shape/facets.h"
 #include "shape/shape.h"
 
 #define PLACES 1024
@@ -94,14 +95,19 @@ static void take_triangle(const tl_shape *shape, size_t t, talus_dvec3 v[3]) {
   }
 }
 
-/* A place is within a closed surface that is above it an odd number of times. */
+/* A place is within a closed surface that is above it an odd number of times. Of a large mesh the
+ * tree has the few triangles above. */
 static bool is_in_mesh(const tl_shape *shape, talus_dvec3 p) {
+  const tl_tree_box above = {{p.x, p.y, p.z}, {p.x, p.y, INFINITY}};
+  tl_tree_walk walk = tl_tree_begin(&shape->facets->tree, false);
+  uint32_t first, count;
   bool odd = false;
-  for (size_t t = 0; t < shape->face_count; ++t) {
-    talus_dvec3 v[3];
-    take_triangle(shape, t, v);
-    odd ^= is_below(v, p);
-  }
+  while (tl_tree_next(&walk, &above, &first, &count))
+    for (uint32_t t = first; t < first + count; ++t) {
+      talus_dvec3 v[3];
+      take_triangle(shape, t, v);
+      odd ^= is_below(v, p);
+    }
   return odd;
 }
 
