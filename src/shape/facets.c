@@ -37,7 +37,8 @@ typedef struct builder {
 
 static talus_status take(void **list, size_t bytes) {
   TL_TRY(tl_resize(list, 0, bytes));
-  memset(*list, 0, bytes);
+  if (bytes > 0) /* a mesh may have no edge that is one: all its triangles go back and forth */
+    memset(*list, 0, bytes);
   return TALUS_OK;
 }
 #define TAKE(list, rows) TL_TRY(take((void **)&(list), (rows) * sizeof *(list)))
