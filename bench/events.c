@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <talus/talus.h>
 
@@ -27,22 +26,10 @@ typedef struct options {
   const char *csv;
 } options;
 
-static double wall_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Collisions of one sphere per second, for diameter, mass and speed 1 (kT = 1/3). */
 static double rate_of(double phi) {
   const double g = (1 - phi / 2) / pow(1 - phi, 3);
   return 4 * (6 * phi / PI) * g * sqrt(PI / 3);
-}
-
-/* The same everywhere. */
-static double next_random(uint64_t *state) {
-  *state = *state * 6364136223846793005u + 1442695040888963407u;
-  return (double)(*state >> 11) * 0x1p-53;
 }
 
 /* A face-centred lattice of at least so many spheres in a periodic box, with speeds 1. */
@@ -75,7 +62,7 @@ static talus_status make_gas(long bodies, double phi, double dt, talus_world **w
   uint64_t seed = 1;
   for (long i = 0; status == TALUS_OK && i < 4 * side * side * side; ++i) {
     const long cell = i / 4, x = cell % side, y = cell / side % side, z = cell / side / side;
-    const double up = 2 * next_random(&seed) - 1, turn = 2 * PI * next_random(&seed),
+    const double up = 2 * bench_random(&seed) - 1, turn = 2 * PI * bench_random(&seed),
                  flat = sqrt(1 - up * up);
     ball.position =
         (talus_dvec3){((double)x + corner[i % 4][0]) * a, ((double)y + corner[i % 4][1]) * a,
@@ -100,10 +87,10 @@ static talus_status measure(long bodies, double phi, const options *opt, FILE *c
     status = talus_world_step(world, steps_for(WARM_UP, opt));
   if (status == TALUS_OK)
     status = talus_world_report(world, &from);
-  const double begun = wall_now();
+  const double begun = bench_now();
   if (status == TALUS_OK)
     status = talus_world_step(world, steps_for(MEASURED, opt));
-  const double spent = wall_now() - begun;
+  const double spent = bench_now() - begun;
   if (status == TALUS_OK)
     status = talus_world_report(world, &to);
   talus_world_destroy(world);
@@ -120,18 +107,6 @@ static talus_status measure(long bodies, double phi, const options *opt, FILE *c
     fprintf(csv, "%zu,%g,%.17g,%.6f,%.6f\n", to.bodies, phi, n / steps, spent / steps,
             1e-6 * n / spent);
   return TALUS_OK;
-}
-
-static int parse_list(const char *text, double *out) {
-  int n = 0;
-  char *end;
-  for (const char *at = text; *at && n < MOST; at = *end == ',' ? end + 1 : end) {
-    out[n] = strtod(at, &end);
-    if (end == at || !(out[n] > 0) || (*end && *end != ','))
-      return 0;
-    n++;
-  }
-  return n;
 }
 
 static int usage(void) {
@@ -153,7 +128,7 @@ static int parse(int argc, char **argv, options *opt) {
       opt->csv = argv[i + 1];
       continue;
     }
-    const int n = i + 1 < argc ? parse_list(argv[i + 1], values) : 0;
+    const int n = i + 1 < argc ? bench_list(argv[i + 1], values, MOST) : 0;
     if (n == 0)
       return usage();
     if (strcmp(argv[i], "--bodies") == 0) {

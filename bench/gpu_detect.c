@@ -34,25 +34,20 @@ typedef struct figures {
 /* ---- bodies -----------------------------------------------------------------------------------
  */
 
-static double next_random(uint64_t *state) {
-  *state = *state * 6364136223846793005u + 1442695040888963407u;
-  return (double)(*state >> 11) * 0x1p-53;
-}
-
 /* Uniform in a cube that spheres fill by `density`, were they not to overlap; radii 1 to `ratio`.
  */
 static void scatter(tl_thread_ball *rows, size_t n, double density, double ratio) {
   uint64_t state = 7;
   double volume = 0;
   for (size_t i = 0; i < n; ++i) {
-    rows[i].radius = pow(ratio, next_random(&state));
+    rows[i].radius = pow(ratio, bench_random(&state));
     volume += 4 * PI / 3 * rows[i].radius * rows[i].radius * rows[i].radius;
   }
   const double edge = cbrt(volume / density);
   for (size_t i = 0; i < n; ++i) {
-    rows[i].x = edge * next_random(&state);
-    rows[i].y = edge * next_random(&state);
-    rows[i].z = edge * next_random(&state);
+    rows[i].x = edge * bench_random(&state);
+    rows[i].y = edge * bench_random(&state);
+    rows[i].z = edge * bench_random(&state);
   }
 }
 
@@ -174,20 +169,6 @@ static talus_status measure(tl_device *device, const options *opt, size_t n, dou
 /* ---- the benchmark ----------------------------------------------------------------------------
  */
 
-static int parse_list(const char *text, double *out) {
-  int n = 0;
-  char *end;
-  for (const char *at = text; *at; at = *end == ',' ? end + 1 : end) {
-    if (n == MOST)
-      return 0;
-    out[n] = strtod(at, &end);
-    if (end == at || !(out[n] > 0) || !(out[n] < 2147483648.0) || (*end && *end != ','))
-      return 0;
-    n++;
-  }
-  return n;
-}
-
 static talus_status run(const options *opt, const double *bodies, int sizes,
                         const double *densities, int fillings, const double *ratios, int spreads,
                         FILE *csv, bool *same) {
@@ -233,12 +214,15 @@ int bench_gpu_detect(int argc, char **argv) {
   const int parsed = bench_parse(&usage, "bench gpu-detect", argc, argv);
   if (parsed < 0)
     return cli_parse_exit(parsed);
-  const int sizes = parse_list(opt.bodies, bodies);
-  const int fillings = parse_list(opt.densities, densities);
-  const int spreads = parse_list(opt.ratios, ratios);
-  if (sizes == 0 || fillings == 0 || spreads == 0 || opt.repeat < 1) {
-    cli_error("bench gpu-detect: --bodies, --density and --sizes are up to 8 numbers above 0 (and "
-              "below 2^31) with commas between them, --repeat is 1 or more");
+  const int sizes = bench_list(opt.bodies, bodies, MOST);
+  const int fillings = bench_list(opt.densities, densities, MOST);
+  const int spreads = bench_list(opt.ratios, ratios, MOST);
+  bool is_counted = true;
+  for (int k = 0; k < sizes; ++k)
+    is_counted &= bodies[k] >= 1 && bodies[k] < 2147483648.0;
+  if (sizes == 0 || !is_counted || fillings == 0 || spreads == 0 || opt.repeat < 1) {
+    cli_error("bench gpu-detect: --bodies, --density and --sizes are up to 8 numbers above 0 with "
+              "commas between them (bodies: 1 to 2^31 - 1), --repeat is 1 or more");
     return CLI_INPUT;
   }
   FILE *csv = opt.csv ? bench_open(opt.csv) : NULL;

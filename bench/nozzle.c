@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <talus/scene.h>
 #include <talus/talus.h>
@@ -41,12 +40,6 @@ typedef struct way {
   double skin;        /* m; below 0: auto */
   bool has_wall_last; /* then everybody in its box tests it */
 } way;
-
-static double wall_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- a nozzle full of balls ------------------------------------------------------------------ */
 
@@ -186,10 +179,10 @@ static talus_status measure(const way *how, long bodies, const options *opt, FIL
     status = talus_world_step(world, WARM_UP);
   if (status == TALUS_OK)
     status = talus_world_report(world, &from);
-  const double begun = wall_now();
+  const double begun = bench_now();
   if (status == TALUS_OK)
     status = talus_world_step(world, (uint64_t)opt->steps);
-  const double spent = wall_now() - begun;
+  const double spent = bench_now() - begun;
   if (status == TALUS_OK)
     status = talus_world_report(world, &to);
   talus_world_destroy(world);
@@ -287,10 +280,10 @@ static talus_status run_simple(const options *opt, FILE *csv) {
     if (status == TALUS_OK)
       status = talus_scene_build(scene, opt->threads, NULL, NULL, &world);
     const uint64_t steps = 6000;
-    const double begun = wall_now();
+    const double begun = bench_now();
     if (status == TALUS_OK)
       status = talus_world_step(world, steps);
-    const double spent = wall_now() - begun;
+    const double spent = bench_now() - begun;
     talus_report report;
     if (status == TALUS_OK)
       status = talus_world_report(world, &report);

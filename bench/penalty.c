@@ -4,23 +4,17 @@
  * The heap is settled by cone complementarity, as for the peers of `bench ccp`; both programs go on
  * from there with springs of the same stiffness, step, friction and restitution. */
 #include "bench.h"
+#include "tools.h"
 #include "ccp_peers.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #define DT 1e-4
 #define LASTS                                                                                      \
   40 /* steps per collision: the stiffness. With 10, dashpots of a dense flow are unstable */
-
-static double wall_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static double cpu_now(void) {
   struct rusage r;
@@ -107,10 +101,10 @@ static talus_status measure(const peer_heap *heap, bool poured, long rest, long 
   talus_status status = make_world(heap, poured, &world);
   if (status == TALUS_OK)
     status = talus_world_step(world, (uint64_t)rest);
-  const double begun = wall_now(), cpu = cpu_now();
+  const double begun = bench_now(), cpu = cpu_now();
   if (status == TALUS_OK)
     status = talus_world_step(world, (uint64_t)steps);
-  const double wall = wall_now() - begun, used = cpu_now() - cpu;
+  const double wall = bench_now() - begun, used = cpu_now() - cpu;
   if (status == TALUS_OK)
     status = talus_world_report(world, &report);
   if (status == TALUS_OK) {

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <talus/talus.h>
 
@@ -27,12 +26,6 @@ typedef struct options {
   const char *csv;
   long skin; /* percent of a radius */
 } options;
-
-static double wall_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int fail(const char *doing) {
   fprintf(stderr, "talus bench pour: %s: %s\n", doing, talus_last_error());
@@ -112,10 +105,10 @@ static talus_status measure(talus_world *world, const char *state, const options
                             FILE *csv) {
   talus_report before, after;
   talus_status status = talus_world_report(world, &before);
-  const double begun = wall_now();
+  const double begun = bench_now();
   if (status == TALUS_OK)
     status = talus_world_step(world, (uint64_t)opt->steps);
-  const double wall = wall_now() - begun;
+  const double wall = bench_now() - begun;
   if (status == TALUS_OK)
     status = talus_world_report(world, &after);
   if (status != TALUS_OK)

@@ -1,12 +1,39 @@
 #include "tools.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "output/file.h"
 
 #define MOST_WORDS 64
 #define MOST_FILES 4
+
+double bench_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double bench_random(uint64_t *state) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return (double)(*state >> 11) * 0x1p-53;
+}
+
+int bench_list(const char *text, double *out, int most) {
+  int n = 0;
+  char *end;
+  for (const char *at = text; *at; at = *end == ',' ? end + 1 : end) {
+    if (n == most)
+      return 0;
+    out[n] = strtod(at, &end);
+    if (end == at || !(out[n] > 0) || (*end && *end != ','))
+      return 0;
+    n++;
+  }
+  return n;
+}
 
 int bench_parse(const cli_usage *usage, const char *name, int argc, char **argv) {
   char own[64], *arguments[MOST_WORDS] = {own};

@@ -1,8 +1,9 @@
-/* What benchmarks share: their options, and tables as files. */
+/* What benchmarks share: their options, a clock, random numbers, and tables as files. */
 #ifndef BENCH_TOOLS_H
 #define BENCH_TOOLS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "cli.h"
@@ -10,6 +11,15 @@
 /* cli_parse for a benchmark, whose argv[0] is its own name: messages call it `name`, such as
  * "bench ccp". */
 int bench_parse(const cli_usage *usage, const char *name, int argc, char **argv);
+
+/* s, of a clock that only goes forward. */
+double bench_now(void);
+
+/* A number in [0, 1), and the state after it: the same on every machine. */
+double bench_random(uint64_t *state);
+
+/* Up to `most` numbers above 0 with commas between them: how many; 0: it is no such list. */
+int bench_list(const char *text, double *out, int most);
 
 /* Tables and drawings go through the one writer of files (output/file.h): whole, or as they were. A
  * failure has been told; NULL, or false. As many as MOST_FILES (tools.c) may be open at a time. */
