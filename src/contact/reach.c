@@ -97,8 +97,10 @@ static talus_real dilation(const tl_reach *reach, const tl_contact *c) {
 }
 
 static talus_real slack_of(const tl_reach *reach, const tl_contact *c) {
-  return reach->slack + reach->drifts[c->a].bend + reach->drifts[c->b].bend +
-         speed_slack(reach, c) + dilation(reach, c);
+  const talus_real near = reach->slack + reach->drifts[c->a].bend + reach->drifts[c->b].bend;
+  const bool is_plain =
+      !reach->is_jointed && !reach->is_spent && reach->model->solve.friction != TALUS_FRICTION_CCP;
+  return is_plain ? near : near + speed_slack(reach, c) + dilation(reach, c);
 }
 
 /* Most contacts of a heap at rest need no more than the margins, which bound how fast they close.
@@ -153,6 +155,13 @@ bool tl_reach_holds(const tl_reach *reach, const tl_contact *c) {
   return c->gap <= reach->h * tl_max(closing, 0) + slack_of(reach, c);
 }
 
+/* Whether a contact holds because visits are spent and its bodies are fast enough, whatever their
+ * spins, with room for rounding. Most that are left then are done with here. */
+static bool is_fast_enough(const tl_reach *reach, const tl_contact *c) {
+  const talus_vec3 u = tl_sub(reach->drifts[c->b].velocity, reach->drifts[c->a].velocity);
+  return reach->is_spent && c->gap <= TL_R(0.9999) * (reach->slack + reach->h * tl_length(u));
+}
+
 /* Whether a contact that motion alone does not close is to stay: it holds, or a push may close it.
  */
 static bool stays(const tl_reach *reach, const tl_contacts *contacts, size_t i) {
@@ -162,7 +171,7 @@ static bool stays(const tl_reach *reach, const tl_contacts *contacts, size_t i) 
     return true;
   return reach->is_pushed &&
          (reach->is_spent || reach->is_pushed[c->a] || reach->is_pushed[c->b]) &&
-         tl_reach_holds(reach, c);
+         (is_fast_enough(reach, c) || tl_reach_holds(reach, c));
 }
 
 typedef struct sift_job {

@@ -6,21 +6,27 @@
  *   method   impulses and velocities that solve it, as far as the iterations allow
  *   residual of the final velocities, in m/s */
 #include "solve/ccp/ccp.h"
+#include "solve/ccp/visits.h"
 #include "solve/impact/impact.h"
 
 #include <stddef.h>
 
 #define PACKS 512 /* that pay for waking a thread */
+#define AHEAD 4   /* packs whose contacts are asked for before they are needed */
 
 /* ---- results --------------------------------------------------------------------------------- */
 
 static void store_impulses(void *context, size_t begin, size_t end) {
   const tl_ccp *job = context;
   const tl_ccp_rows *rows = &job->rows;
-  for (size_t k = begin; k < end; ++k)
+  for (size_t k = begin; k < end; ++k) {
+    const size_t ahead = k + AHEAD < end ? k + AHEAD : k; /* contacts of a pack are far apart */
+    for (uint32_t row = rows->pack_row[ahead]; row < rows->pack_row[ahead + 1]; ++row)
+      __builtin_prefetch(&job->system->contacts->data[rows->contact[row]].impulse, 1);
     for (uint32_t row = rows->pack_row[k]; row < rows->pack_row[k + 1]; ++row)
       job->system->contacts->data[rows->contact[row]].impulse =
           tl_ccp_lane(&rows->packs[k].impulse, row - rows->pack_row[k]);
+  }
 }
 
 static void store_law_state(const tl_ccp *job, size_t k, uint32_t lane, uint32_t contact) {
@@ -53,17 +59,8 @@ static void store_law_states(void *context, size_t begin, size_t end) {
     }
 }
 
-/* Bias times impulse: what rows have of the objective (solve/system/energy.c). */
 static void add_packs(void *context, size_t begin, size_t end, tl_tally *sum) {
-  const tl_ccp_rows *rows = context;
-  for (size_t k = begin; k < end; ++k) {
-    const tl_ccp_pack *pack = &rows->packs[k];
-    double each[TL_CCP_LANES];
-    for (uint32_t i = 0; i < TL_CCP_LANES; ++i)
-      each[i] = (double)(pack->bias[i] *
-                         tl_dot(tl_ccp_lane(&pack->impulse, i), tl_ccp_lane(&pack->normal, i)));
-    tl_tally_add_lanes(sum, each);
-  }
+  tl_ccp_visits_now()->tally_biases(context, begin, end, sum);
 }
 
 static talus_status look_back(tl_ccp *job) {

@@ -212,6 +212,16 @@ static void tally_work(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tal
   }
 }
 
+/* Bias times impulse: what rows have of the objective (solve/system/energy.c). */
+static void tally_biases(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum) {
+  for (size_t k = begin; k < end; ++k)
+    for (size_t o = 0; o < TL_CCP_LANES; o += W) {
+      const tl_ccp_pack *pack = &rows->packs[k];
+      add_to_tally(sum, load(pack->bias + o) *
+                            lanes_dot(load_vec(&pack->impulse, o), load_vec(&pack->normal, o)));
+    }
+}
+
 static void tally_numbers(const double *numbers, size_t eights, tl_tally *sum) {
   for (size_t k = 0; k < 8 * eights; k += WIDE) {
     wide x;
@@ -239,16 +249,19 @@ INLINE void find_largest(lanes x, double *most) {
 
 static double residual_packs(const tl_ccp_rows *rows, size_t begin, size_t end, double *most) {
   double sum = 0;
+  lanes largest = {0};
   *most = 0;
   for (size_t k = begin; k < end; ++k) {
+    prefetch_ahead(rows, k, sizeof(tl_ccp_pack));
     const pack_numbers r = residual_any(rows, k);
     double all = 0;
     for (int i = 0; i < PARTS; ++i) {
       all = add_each(all, r.part[i] * r.part[i]);
-      find_largest(r.part[i], most);
+      largest = lanes_select(r.part[i] > largest, r.part[i], largest);
     }
     sum += all;
   }
+  find_largest(largest, most);
   return sum;
 }
 

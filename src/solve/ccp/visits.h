@@ -20,6 +20,7 @@ typedef struct tl_ccp_visits {
   void (*tally_residuals)(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum,
                           double *most);
   void (*tally_work)(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum);
+  void (*tally_biases)(const tl_ccp_rows *rows, size_t begin, size_t end, tl_tally *sum);
   void (*tally_numbers)(const double *numbers, size_t eights, tl_tally *sum);
   void (*aim)(const tl_ccp_rows *rows, const tl_ccp_aim *aim, size_t begin, size_t end,
               uint8_t *deep);
