@@ -10,8 +10,8 @@
 
 /* The blocks of one caller, kept from call to call. */
 typedef struct tl_device_spheres {
-  tl_device_block rows, sorted, fixed, parts, keys[2], slots[2], ends, counts, kept, starts, owners,
-      others, runs, contacts;
+  tl_device_block rows, sorted, looks, fixed, parts, keys[2], slots[2], ends, found, counts, kept,
+      starts, heads, owners, others, runs, contacts;
 } tl_device_spheres;
 
 /* What is asked. Arrays of the host. */

@@ -15,4 +15,12 @@ TL_FN uint32_t tl_thread_add(uint32_t *to, uint32_t by) {
 #endif
 }
 
+TL_FN uint64_t tl_thread_add_wide(uint64_t *to, uint64_t by) {
+#ifdef __CUDA_ARCH__
+  return atomicAdd((unsigned long long *)to, (unsigned long long)by);
+#else
+  return __atomic_fetch_add(to, by, __ATOMIC_RELAXED);
+#endif
+}
+
 #endif

@@ -4,7 +4,7 @@
 
 #include "backend/thread/spheres.h"
 
-#define TL_TASKS(X) X(measure) X(join) X(key) X(gather) X(touch) X(run) X(widen) X(contact)
+#define TL_TASKS(X) X(measure) X(join) X(key) X(gather) X(touch) X(head) X(run) X(contact)
 
 typedef enum tl_task_kind {
 #define TL_TASK_ENUM(name) TL_TASK_##name,
