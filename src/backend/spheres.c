@@ -1,8 +1,8 @@
 /* Contacts of spheres on a device: the host's side, one launch after the other. */
 #include "backend/spheres.h"
+#include "base/clock.h"
 
 #include <math.h>
-#include <time.h>
 
 #include "backend/thread/tasks.h"
 
@@ -13,12 +13,6 @@
 #define TABLE_LESS ((uint64_t)1 << 20) /* cells for which there is always a table; */
 #define TABLE_MORE 8                   /* and for each body */
 #define LONG_RUNS  ((size_t)4096)
-
-static double now_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
-}
 
 void tl_device_spheres_free(tl_device *device, tl_device_spheres *blocks) {
   tl_device_block *all = (tl_device_block *)(void *)blocks;
@@ -251,17 +245,17 @@ talus_status tl_device_find_contacts(tl_device *device, tl_device_spheres *block
   if (asked->count == 0)
     return TALUS_OK;
   TL_TRY(send(device, blocks, asked, &search));
-  const double begun = now_ms();
+  const double begun = 1e3 * tl_clock();
   TL_TRY(measure(device, blocks, asked->count, &extent));
   times->cells = make_grid(asked, &extent, &search.grid);
   times->levels = search.grid.count;
   TL_TRY(
       sort_rows(device, blocks, asked->count, asked->margin, &search.grid, times->cells, &search));
   TL_TRY(device->calls->finish(device));
-  const double sorted = now_ms();
+  const double sorted = 1e3 * tl_clock();
   TL_TRY(find_runs(device, blocks, &search, count));
   TL_TRY(device->calls->finish(device));
-  const double found = now_ms();
+  const double found = 1e3 * tl_clock();
   TL_TRY(sort_runs(device, blocks, asked->count, times->levels));
   RESERVE(blocks->contacts, *count, talus_row_contact);
   const tl_contact_task write = {.rows = blocks->rows.data,
@@ -274,6 +268,6 @@ talus_status tl_device_find_contacts(tl_device *device, tl_device_spheres *block
   TL_TRY(device->calls->finish(device));
   times->sort_ms = sorted - begun;
   times->search_ms = found - sorted;
-  times->write_ms = now_ms() - found;
+  times->write_ms = 1e3 * tl_clock() - found;
   return TALUS_OK;
 }
