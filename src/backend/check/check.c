@@ -5,11 +5,11 @@
  * reads the device's memory, or leaves out a copy, fails at once and on every machine. */
 #include <stdio.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "backend/device.h"
 #include "backend/thread/tasks.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/status.h"
 
@@ -197,9 +197,7 @@ static talus_status finish(tl_device *device) {
 }
 
 static talus_status mark(tl_device *device, int mark) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  own(device)->marks[mark] = 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+  own(device)->marks[mark] = 1e3 * tl_clock();
   return TALUS_OK;
 }
 

@@ -6,11 +6,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "backend/device.h"
 #include "backend/thread/tasks.h"
 extern "C" {
+#include "base/clock.h"
 #include "base/status.h"
 }
 
@@ -24,12 +24,6 @@ struct cuda_device {
 };
 
 static cuda_device *own(tl_device *device) { return reinterpret_cast<cuda_device *>(device); }
-
-static double now_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return 1e3 * static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_nsec);
-}
 
 /* A fault of an earlier launch comes out here too. */
 static talus_status test(cudaError_t error, const char *doing) {
@@ -78,19 +72,19 @@ static talus_status resize(tl_device *device, tl_device_block *block, size_t byt
 
 static talus_status upload(tl_device *device, void *to, const void *from, size_t bytes) {
   TL_TRY(test(cudaStreamSynchronize(own(device)->stream), "waiting for the device"));
-  const double begun = now_ms();
+  const double begun = tl_clock();
   TL_TRY(test(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "copying to the device"));
   device->count.uploaded += bytes;
-  device->count.upload_ms += now_ms() - begun;
+  device->count.upload_ms += 1e3 * (tl_clock() - begun);
   return TALUS_OK;
 }
 
 static talus_status download(tl_device *device, void *to, const void *from, size_t bytes) {
   TL_TRY(test(cudaStreamSynchronize(own(device)->stream), "waiting for the device"));
-  const double begun = now_ms();
+  const double begun = tl_clock();
   TL_TRY(test(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "copying from the device"));
   device->count.downloaded += bytes;
-  device->count.download_ms += now_ms() - begun;
+  device->count.download_ms += 1e3 * (tl_clock() - begun);
   return TALUS_OK;
 }
 
