@@ -110,7 +110,8 @@ static void add_patch(convex_job *job, const view *facet) {
   const double least = facet->s + tl_ddot(facet->away, lowest);
   if (!(least - job->rounding <= job->margin))
     return;
-  const tl_patch patch = tl_convex_patch(&job->body, down);
+  tl_patch patch;
+  tl_convex_patch(&job->body, down, &patch);
   bool deep = false;
   for (int i = 0; i < patch.count; ++i) {
     const double height = facet->s + tl_ddot(facet->away, patch.vertex[i]);
@@ -214,7 +215,7 @@ static void meet_triangle(convex_job *job, uint32_t t) {
 
 int tl_mesh_convex(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
   convex_job job;
-  job.m = tl_mesh_pose(b), job.body = tl_posed_convex(a);
+  job.m = tl_mesh_pose(b), tl_posed_convex(a, &job.body);
   job.is_box = a->shape->kind == TALUS_BOX;
   job.half = tl_dvec3(job.body.size[0], job.body.size[1], job.body.size[2]);
   job.margin = (double)margin, job.rounding = job.m.f->rounding * job.m.scale;

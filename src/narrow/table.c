@@ -24,54 +24,54 @@ static talus_dvec3 plane_normal(const tl_posed *p, double *distance) {
   return n;
 }
 
-tl_convex tl_posed_convex(const tl_posed *p) {
+void tl_posed_convex(const tl_posed *p, tl_convex *c) {
   const tl_shape *shape = p->shape;
   const double *size = shape->size, scale = (double)p->scale;
-  tl_convex c = {.core = TL_CORE_POINT,
-                 .reach = (double)shape->radius * scale,
-                 .position = p->position,
-                 .frame = tl_frame_from_quat(p->rotation),
-                 .scale = scale};
+  c->core = TL_CORE_POINT;
+  c->reach = (double)shape->radius * scale;
+  c->rounding = 0;
+  c->position = p->position;
+  c->frame = tl_frame_from_quat(p->rotation);
+  c->scale = scale, c->aim = 0;
   for (int i = 0; i < 3; ++i)
-    c.size[i] = size[i] * scale;
+    c->size[i] = size[i] * scale;
   switch (shape->kind) {
   case TALUS_BOX:
-    c.core = TL_CORE_BOX;
+    c->core = TL_CORE_BOX;
     for (int i = 0; i < 3; ++i)
-      c.size[i] *= 0.5;
+      c->size[i] *= 0.5;
     break;
   case TALUS_ELLIPSOID:
-    c.core = TL_CORE_ELLIPSOID;
+    c->core = TL_CORE_ELLIPSOID;
     break;
   case TALUS_CAPSULE:
-    c.core = TL_CORE_SEGMENT;
-    c.rounding = c.size[0], c.size[0] = 0.5 * c.size[1];
+    c->core = TL_CORE_SEGMENT;
+    c->rounding = c->size[0], c->size[0] = 0.5 * c->size[1];
     break;
   case TALUS_CYLINDER:
-    c.core = TL_CORE_CYLINDER, c.size[1] *= 0.5;
+    c->core = TL_CORE_CYLINDER, c->size[1] *= 0.5;
     break;
   case TALUS_CONE:
-    c.core = TL_CORE_CONE;
+    c->core = TL_CORE_CONE;
     break;
   case TALUS_SUPERELLIPSOID:
-    c.core = TL_CORE_SUPERELLIPSOID;
-    c.size[3] = size[3], c.size[4] = size[4];
+    c->core = TL_CORE_SUPERELLIPSOID;
+    c->size[3] = size[3], c->size[4] = size[4];
     break;
   case TALUS_HULL:
-    c.core = TL_CORE_HULL;
-    c.points = shape->points, c.point_count = shape->point_count;
-    c.face_plane = shape->face_plane, c.face_start = shape->face_start;
-    c.face_vertex = shape->face_vertex;
-    c.vertex_start = shape->vertex_start, c.neighbour = shape->neighbour;
-    c.vertex_face = shape->vertex_face;
+    c->core = TL_CORE_HULL;
+    c->points = shape->points, c->point_count = shape->point_count;
+    c->face_plane = shape->face_plane, c->face_start = shape->face_start;
+    c->face_vertex = shape->face_vertex;
+    c->vertex_start = shape->vertex_start, c->neighbour = shape->neighbour;
+    c->vertex_face = shape->vertex_face;
     break;
   default:
-    c.rounding = c.size[0];
+    c->rounding = c->size[0];
     break; /* sphere */
   }
   /* The bounding radius is narrowed in the single build; one too small would lose contacts. */
-  c.reach *= 1 + 4 * (double)TL_REAL_EPS;
-  return c;
+  c->reach *= 1 + 4 * (double)TL_REAL_EPS;
 }
 
 /* ---- pairs of kinds: shapes to numbers, the rest is in kernels/ ----------------------------- */
@@ -115,7 +115,12 @@ static tl_box posed_box(const tl_posed *p) {
 
 int tl_narrow_convex(const tl_posed *a, const tl_posed *b, const talus_dvec3 *guess,
                      talus_real margin, tl_point *out) {
-  const tl_convex body_a = tl_posed_convex(a), body_b = tl_posed_convex(b);
+  tl_convex body_a, body_b;
+  tl_posed_convex(a, &body_a), tl_posed_convex(b, &body_b);
+  if (guess) {
+    tl_convex_aim(&body_a, *guess);
+    tl_convex_aim(&body_b, tl_dscale(*guess, -1));
+  }
   return tl_collide_convex(&body_a, &body_b, guess, (double)margin, out);
 }
 
@@ -133,14 +138,16 @@ static int box_box(const tl_posed *a, const tl_posed *b, talus_real margin, tl_p
 static int convex_plane(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
   double distance;
   const talus_dvec3 n = plane_normal(b, &distance);
-  const tl_convex body = tl_posed_convex(a);
+  tl_convex body;
+  tl_posed_convex(a, &body);
   return tl_collide_convex_half_space(&body, n, distance, (double)margin, NULL, 0, out);
 }
 
 static int convex_container(const tl_posed *a, const tl_posed *b, talus_real margin,
                             tl_point *out) {
   const tl_frame frame = tl_frame_from_quat(b->rotation);
-  const tl_convex body = tl_posed_convex(a);
+  tl_convex body;
+  tl_posed_convex(a, &body);
   const int count = tl_collide_convex_container(&body, b->position, &frame, half_edges(b),
                                                 b->shape->open, (double)margin, out);
   tl_sort_by_features(out, count);
