@@ -22,16 +22,15 @@ void tl_device_spheres_free(tl_device *device, tl_device_spheres *blocks) {
     (void)device->calls->resize(device, &all[i], 0);
 }
 
-/* Room for n elements; what is there is forgotten. */
-static talus_status reserve(tl_device *device, tl_device_block *block, size_t n, size_t size) {
+talus_status tl_device_reserve(tl_device *device, tl_device_block *block, size_t n, size_t size) {
   const size_t bytes = (n > 0 ? n : 1) * size;
   if (bytes <= block->bytes)
     return TALUS_OK;
   return device->calls->resize(device, block, bytes + bytes / 32);
 }
 
-#define RESERVE(block, n, type) TL_TRY(reserve(device, &(block), (n), sizeof(type)))
-#define LAUNCH(name, task, n)   TL_TRY(device->calls->launch(device, TL_TASK_##name, &(task), (n)))
+#define RESERVE TL_DEVICE_RESERVE
+#define LAUNCH  TL_DEVICE_LAUNCH
 
 /* ---- the grid -------------------------------------------------------------------------------- */
 
@@ -162,27 +161,33 @@ static int bits_of(uint64_t n) {
  * search in the keys then takes its place. */
 static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size_t count,
                               uint64_t cells, tl_thread_search *search) {
-  const bool wide = cells > UINT32_MAX;
+  const bool wide = cells >= UINT32_MAX;
   for (int k = 0; k < 2; ++k) {
-    TL_TRY(reserve(device, &blocks->keys[k], count, wide ? sizeof(uint64_t) : sizeof(uint32_t)));
+    TL_TRY(tl_device_reserve(device, &blocks->keys[k], count,
+                             wide ? sizeof(uint64_t) : sizeof(uint32_t)));
     RESERVE(blocks->slots[k], count, uint32_t);
   }
   RESERVE(blocks->sorted, count, tl_thread_ball);
   RESERVE(blocks->looks, count, tl_thread_look);
+  RESERVE(blocks->levels, 1, uint32_t);
+  TL_TRY(device->calls->clear(device, blocks->levels.data, sizeof(uint32_t)));
   const tl_key_task key = {.rows = blocks->rows.data,
                            .grid = search->grid,
                            .margin = search->margin,
+                           .last = cells,
                            .keys = {blocks->keys[0].data, wide},
-                           .slots = blocks->slots[0].data};
+                           .slots = blocks->slots[0].data,
+                           .levels = blocks->levels.data};
   LAUNCH(key, key, count);
   const tl_device_sort sort = {{blocks->keys[0].data, blocks->keys[1].data},
                                {blocks->slots[0].data, blocks->slots[1].data},
                                wide};
   bool in_room;
-  TL_TRY(device->calls->sort(device, count, bits_of(cells - 1), &sort, &in_room));
+  TL_TRY(device->calls->sort(device, count, bits_of(search->plane_count > 0 ? cells : cells - 1),
+                             &sort, &in_room));
   uint32_t *ends = NULL;
   if (has_table(cells, count)) {
-    RESERVE(blocks->ends, cells, uint32_t);
+    RESERVE(blocks->ends, cells + 1, uint32_t); /* planes end behind the last cell */
     ends = blocks->ends.data;
     TL_TRY(device->calls->clear(device, ends, (size_t)cells * sizeof *ends));
   }
@@ -203,6 +208,7 @@ static talus_status sort_rows(tl_device *device, tl_device_spheres *blocks, size
   search->keys = gather.keys;
   search->slots = gather.slots;
   search->ends = ends;
+  search->levels = key.levels;
   return TALUS_OK;
 }
 
@@ -287,27 +293,50 @@ static talus_status send(tl_device *device, tl_device_spheres *blocks,
   TL_TRY(
       device->calls->upload(device, blocks->rows.data, asked->rows, count * sizeof *asked->rows));
   *search = (tl_thread_search){.count = count, .margin = asked->margin};
-  if (!asked->fixed)
+  if (asked->fixed) {
+    RESERVE(blocks->fixed, count, uint8_t);
+    search->fixed = blocks->fixed.data;
+    TL_TRY(device->calls->upload(device, blocks->fixed.data, asked->fixed, count));
+  }
+  if (asked->plane_count == 0)
     return TALUS_OK;
-  RESERVE(blocks->fixed, count, uint8_t);
-  search->fixed = blocks->fixed.data;
-  return device->calls->upload(device, blocks->fixed.data, asked->fixed, count);
+  RESERVE(blocks->planes, asked->plane_count, tl_thread_plane);
+  search->planes = blocks->planes.data;
+  search->plane_count = asked->plane_count;
+  return device->calls->upload(device, blocks->planes.data, asked->planes,
+                               asked->plane_count * sizeof *asked->planes);
 }
 
-/* Marks of time. */
-enum { BEGUN, SORTED, FOUND, WRITTEN };
+talus_status tl_device_find_near(tl_device *device, tl_device_spheres *blocks,
+                                 const tl_spheres_asked *asked, tl_thread_search *search,
+                                 size_t *pairs, tl_spheres_times *times) {
+  tl_thread_extent extent;
+  tl_thread_heads heads;
+  *pairs = 0;
+  *times = (tl_spheres_times){0};
+  if (asked->count == asked->plane_count)
+    return TALUS_OK;
+  TL_TRY(send(device, blocks, asked, search));
+  TL_TRY(device->calls->mark(device, TL_MARK_BEGUN));
+  TL_TRY(measure(device, blocks, asked->count, &extent));
+  times->cells = make_grid(asked, &extent, &search->grid);
+  times->levels = search->grid.count;
+  search->blur = blur_of(&search->grid.space, &extent);
+  TL_TRY(sort_rows(device, blocks, asked->count, times->cells, search));
+  TL_TRY(device->calls->mark(device, TL_MARK_SORTED));
+  TL_TRY(find_runs(device, blocks, search, &heads));
+  TL_TRY(sort_runs(device, blocks, search->count, &heads));
+  TL_TRY(device->calls->mark(device, TL_MARK_FOUND));
+  *pairs = (size_t)heads.contacts;
+  return TALUS_OK;
+}
 
-static talus_status write_contacts(tl_device *device, tl_device_spheres *blocks,
-                                   const tl_thread_search *search, const tl_thread_heads *heads) {
-  TL_TRY(sort_runs(device, blocks, search->count, heads));
-  RESERVE(blocks->contacts, (size_t)heads->contacts, talus_row_contact);
-  const tl_contact_task write = {.rows = blocks->rows.data,
-                                 .space = search->grid.space,
-                                 .margin = search->margin,
-                                 .owners = blocks->owners.data,
-                                 .others = blocks->others.data,
-                                 .contacts = blocks->contacts.data};
-  LAUNCH(contact, write, (size_t)heads->contacts);
+talus_status tl_device_tell(tl_device *device, tl_spheres_times *times) {
+  TL_TRY(device->calls->mark(device, TL_MARK_WRITTEN));
+  TL_TRY(device->calls->finish(device));
+  times->sort_ms = device->calls->elapsed(device, TL_MARK_BEGUN, TL_MARK_SORTED);
+  times->search_ms = device->calls->elapsed(device, TL_MARK_SORTED, TL_MARK_FOUND);
+  times->write_ms = device->calls->elapsed(device, TL_MARK_FOUND, TL_MARK_WRITTEN);
   return TALUS_OK;
 }
 
@@ -315,28 +344,16 @@ talus_status tl_device_find_contacts(tl_device *device, tl_device_spheres *block
                                      const tl_spheres_asked *asked, size_t *count,
                                      tl_spheres_times *times) {
   tl_thread_search search;
-  tl_thread_extent extent;
-  tl_thread_heads heads;
-  *count = 0;
-  *times = (tl_spheres_times){0};
+  TL_TRY(tl_device_find_near(device, blocks, asked, &search, count, times));
   if (asked->count == 0)
     return TALUS_OK;
-  TL_TRY(send(device, blocks, asked, &search));
-  TL_TRY(device->calls->mark(device, BEGUN));
-  TL_TRY(measure(device, blocks, asked->count, &extent));
-  times->cells = make_grid(asked, &extent, &search.grid);
-  times->levels = search.grid.count;
-  search.blur = blur_of(&search.grid.space, &extent);
-  TL_TRY(sort_rows(device, blocks, asked->count, times->cells, &search));
-  TL_TRY(device->calls->mark(device, SORTED));
-  TL_TRY(find_runs(device, blocks, &search, &heads));
-  TL_TRY(device->calls->mark(device, FOUND));
-  TL_TRY(write_contacts(device, blocks, &search, &heads));
-  TL_TRY(device->calls->mark(device, WRITTEN));
-  TL_TRY(device->calls->finish(device));
-  times->sort_ms = device->calls->elapsed(device, BEGUN, SORTED);
-  times->search_ms = device->calls->elapsed(device, SORTED, FOUND);
-  times->write_ms = device->calls->elapsed(device, FOUND, WRITTEN);
-  *count = (size_t)heads.contacts;
-  return TALUS_OK;
+  RESERVE(blocks->contacts, *count, talus_row_contact);
+  const tl_contact_task write = {.rows = blocks->rows.data,
+                                 .space = search.grid.space,
+                                 .margin = search.margin,
+                                 .owners = blocks->owners.data,
+                                 .others = blocks->others.data,
+                                 .contacts = blocks->contacts.data};
+  LAUNCH(contact, write, *count);
+  return tl_device_tell(device, times);
 }

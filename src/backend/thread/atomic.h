@@ -23,4 +23,14 @@ TL_FN uint64_t tl_thread_add_wide(uint64_t *to, uint64_t by) {
 #endif
 }
 
+/* Sets bits. Most threads find them set. */
+TL_FN void tl_thread_set(uint32_t *in, uint32_t bits) {
+#ifdef __CUDA_ARCH__
+  if ((*(volatile uint32_t *)in & bits) != bits)
+    atomicOr(in, bits);
+#else
+  __atomic_fetch_or(in, bits, __ATOMIC_RELAXED);
+#endif
+}
+
 #endif

@@ -15,8 +15,13 @@
 
 typedef struct tl_thread_ball {
   TL_ALIGNED(16) double x;
-  double y, z, radius; /* m */
+  double y, z, radius; /* m; radius < 0: a plane, which is in no cell */
 } tl_thread_ball;
+
+/* A half-space of matter, n.x < offset. */
+typedef struct tl_thread_plane {
+  double normal[3], offset; /* unit; m */
+} tl_thread_plane;
 
 /* A sphere for a first look in single precision: from the low corner of the grid, within the
  * period; half the margin is part of its radius. */
@@ -65,6 +70,8 @@ TL_FN void tl_measure_at(const tl_measure_task *task, size_t thread) {
     const tl_thread_ball row = task->rows[i];
     const double x[3] = {row.x, row.y, row.z};
     tl_thread_extent one;
+    if (row.radius < 0)
+      continue;
     for (int k = 0; k < 3; ++k)
       one.low[k] = one.high[k] = x[k];
     one.smallest = one.largest = row.radius;
@@ -102,17 +109,22 @@ typedef struct tl_key_task {
   const tl_thread_ball *rows;
   tl_grid_levels grid;
   double margin; /* m */
+  uint64_t last; /* of planes: behind all cells */
   tl_thread_keys keys;
   uint32_t *slots;
+  uint32_t *levels; /* bits of those that have bodies; cleared */
 } tl_key_task;
 
 TL_FN void tl_key_at(const tl_key_task *task, size_t i) {
   const tl_thread_ball row = task->rows[i];
   const tl_grid_levels *grid = &task->grid;
   const uint32_t level = tl_grid_level_of(grid, 2 * row.radius + task->margin);
-  const uint64_t key =
-      tl_grid_cell(&grid->level[level], tl_grid_place(grid, level, 0, row.x),
-                   tl_grid_place(grid, level, 1, row.y), tl_grid_place(grid, level, 2, row.z));
+  uint64_t key = task->last;
+  if (row.radius >= 0) {
+    key = tl_grid_cell(&grid->level[level], tl_grid_place(grid, level, 0, row.x),
+                       tl_grid_place(grid, level, 1, row.y), tl_grid_place(grid, level, 2, row.z));
+    tl_thread_set(task->levels, (uint32_t)1 << level);
+  }
   if (task->keys.wide)
     ((uint64_t *)task->keys.data)[i] = key;
   else
@@ -155,11 +167,14 @@ TL_FN void tl_gather_at(const tl_gather_task *task, size_t i) {
 typedef struct tl_thread_search {
   tl_grid_levels grid;
   const tl_thread_ball *sorted;
-  const tl_thread_look *looks; /* of the sorted rows */
-  tl_thread_keys keys;         /* likewise */
-  const uint32_t *slots;       /* likewise */
-  const uint8_t *fixed;        /* by slot; NULL: none is */
-  const uint32_t *ends;        /* by cell: where it ends; NULL: keys are searched */
+  const tl_thread_look *looks;   /* of the sorted rows */
+  tl_thread_keys keys;           /* likewise */
+  const uint32_t *slots;         /* likewise */
+  const uint8_t *fixed;          /* by slot; NULL: none is */
+  const uint32_t *ends;          /* by cell: where it ends; NULL: keys are searched */
+  const uint32_t *levels;        /* bits of those that have bodies */
+  const tl_thread_plane *planes; /* in the order of slots: the last sorted rows */
+  size_t plane_count;
   size_t count;
   double margin; /* m: of a pair */
   float blur;    /* m: more than looks are wrong by */
@@ -330,6 +345,8 @@ TL_FN void tl_touch_search(const tl_touch_task *task, tl_thread_visit *visit) {
   const tl_thread_ball row = task->search.sorted[visit->self];
   const double wide = 2 * row.radius + task->search.margin;
   for (uint32_t level = tl_grid_level_of(grid, wide); level < grid->count; ++level) {
+    if (!(*task->search.levels >> level & 1))
+      continue;
     const tl_grid_level *cells = &grid->level[level];
     const double reach = 0.5 * (wide + grid->widest[level]);
     const tl_grid_range x = tl_grid_around(grid, level, 0, row.x, reach);
@@ -343,6 +360,22 @@ TL_FN void tl_touch_search(const tl_touch_task *task, tl_thread_visit *visit) {
         tl_touch_row(visit, cells, &x, tl_grid_after(&y, j, cells->count[1]),
                      tl_grid_after(&z, k, cells->count[2]), &ranges);
     tl_touch_visit(task, visit, &ranges);
+  }
+}
+
+/* Planes whose matter the sphere may reach; more than rounding is allowed for. */
+TL_FN void tl_touch_planes(const tl_touch_task *task, tl_thread_visit *visit) {
+  const tl_thread_search *search = visit->search;
+  const tl_thread_ball row = search->sorted[visit->self];
+  const size_t first = search->count - search->plane_count;
+  for (size_t k = 0; k < search->plane_count; ++k) {
+    const tl_thread_plane plane = search->planes[k];
+    const double x = plane.normal[0] * row.x, y = plane.normal[1] * row.y,
+                 z = plane.normal[2] * row.z;
+    const double slack =
+        1e-12 * (fabs(x) + fabs(y) + fabs(z) + fabs(plane.offset) + row.radius + search->margin);
+    if (x + y + z - plane.offset <= row.radius + search->margin + slack)
+      tl_touch_found(task, visit, (uint32_t)(first + k));
   }
 }
 
@@ -361,7 +394,10 @@ TL_FN void tl_touch_at(const tl_touch_task *task, size_t i) {
   visit.look = search->looks[i];
   visit.found = 0;
   visit.fixed = search->fixed && search->fixed[visit.slot];
-  tl_touch_search(task, &visit);
+  if (i < search->count - search->plane_count) {
+    tl_touch_search(task, &visit);
+    tl_touch_planes(task, &visit);
+  }
   task->found[i] = visit.found;
 }
 
