@@ -3,6 +3,7 @@
 #include "base/random.h"
 #include "base/isa.h"
 #include "check.h"
+#include "contact/reach.h"
 #include "narrow/narrow.h"
 #include "narrow/spheres.h"
 #include "shape/shape.h"
@@ -361,7 +362,7 @@ TEST(spheres_in_lanes_have_the_bits_of_one_by_one) {
   tl_pair pairs[PAIRS], met[PAIRS];
   tl_contact plain[PAIRS], lanes[PAIRS];
   tl_random random = tl_random_start(9, 1, 0);
-  size_t meetings = 0, doubted = 0, trusted = 0;
+  size_t meetings = 0, far = 0, doubted = 0, trusted = 0;
   for (int round = 0; round < 600; ++round) {
     const tl_isa isa = (tl_isa)(round % TL_ISA_COUNT);
     const tl_isa before = tl_isa_use(tl_isa_has(isa) ? isa : TL_ISA_GENERIC);
@@ -390,10 +391,15 @@ TEST(spheres_in_lanes_have_the_bits_of_one_by_one) {
       const uint32_t a = tl_random_u32(&random) % (ROWS - 1);
       pairs[k] = (tl_pair){a, k % 2 ? a + 1 : a + 1 + tl_random_u32(&random) % (ROWS - 1 - a)};
     }
-    uint64_t others_plain, others;
-    const uint64_t want = tl_spheres_plain.meet(rows, pairs, count, &others_plain);
-    CHECK_EQ_U64(loops->meet(rows, pairs, count, &others), want);
-    CHECK_EQ_U64(others, others_plain);
+    const tl_sphere_reach reach = {.h = round % 2 ? 0.02 : 0, .slow = 0.1, .slack = 1e-3};
+    tl_sphere_word word_plain, word;
+    tl_spheres_plain.meet(rows, pairs, count, &reach, &word_plain);
+    loops->meet(rows, pairs, count, &reach, &word);
+    const uint64_t want = word_plain.meets;
+    CHECK_EQ_U64(word.meets, want);
+    CHECK_EQ_U64(word.others, word_plain.others);
+    CHECK((word.far & ~want) == 0 && (round % 2 || (word.far == 0 && word.strikes == 0)));
+    far += (size_t)__builtin_popcountll(word.far);
     size_t n = 0;
     for (size_t k = 0; k < count; ++k)
       if (want >> k & 1)
@@ -412,6 +418,7 @@ TEST(spheres_in_lanes_have_the_bits_of_one_by_one) {
   }
   CHECK_MSG(meetings > 2000, "%zu meetings", meetings);
   CHECK_MSG(doubted > 20 && trusted > 20, "%zu doubted, %zu trusted", doubted, trusted);
+  CHECK_MSG(far > 20, "%zu far apart", far);
 }
 
 /* Compares the contacts of the stage with those that the plain loops find. */
@@ -466,6 +473,50 @@ TEST(spheres_that_are_left_where_they_are_would_not_change_on_their_way) {
     tl_array_free(&still);
     free_stage();
   }
+}
+
+/* The contacts of the stage as steps judge them. */
+static void sift_stage(void) {
+  tl_reach reach;
+  CHECK_OK(tl_reach_begin(&s.crowd, s.margins, &reach));
+  CHECK_OK(tl_reach_judge(&reach, &s.contacts));
+  CHECK(reach.is_spent);
+  tl_reach_sift(&reach, &s.contacts);
+}
+
+/* Where very many bodies strike each other contacts stay as far as speeds allow: lanes do not write
+ * those that would go, the plain loops do. */
+TEST(contacts_that_a_crowd_would_lose_are_not_written) {
+  clear_stage();
+  const uint32_t ball = add_shape(TALUS_SPHERE, 0.05, 0, 0, 0, 0);
+  s.model.gravity = tl_vec3(0, 0, TL_R(-9.8));
+  s.model.margin = -1;
+  s.crowd.dt = 0.005;
+  for (uint32_t i = 0; i < MOST; ++i) {
+    tl_random random = tl_random_start(6, 0, i);
+    const double x = uniform(&random, -0.5, 0.5), y = uniform(&random, -0.5, 0.5);
+    add_body(ball, x, y, uniform(&random, -0.5, 0.5));
+    for (int k = 0; k < 2; ++k) {
+      const talus_real vx = TL_R(uniform(&random, -9, 9)), vy = TL_R(uniform(&random, -9, 9));
+      *(k ? &s.spin[i] : &s.velocity[i]) = tl_vec3(vx, vy, TL_R(uniform(&random, -9, 9)));
+    }
+    s.margins[i] = TL_R(0.0052) * tl_length(s.velocity[i]) + TL_R(1e-3);
+  }
+  find_all();
+  const size_t written = s.contacts.count;
+  sift_stage();
+  tl_contacts lanes = s.contacts;
+  s.contacts = (tl_contacts){0};
+  tl_spheres_plain_of_tests = true;
+  find_all();
+  tl_spheres_plain_of_tests = false;
+  CHECK_MSG(written + 50 < s.contacts.count, "%zu of %zu written", written, s.contacts.count);
+  sift_stage();
+  CHECK_EQ_U64(s.contacts.count, lanes.count);
+  for (size_t i = 0; i < lanes.count; ++i)
+    CHECK(same_contact(&s.contacts.data[i], &lanes.data[i]));
+  tl_array_free(&lanes);
+  free_stage();
 }
 
 TEST_MAIN()

@@ -393,13 +393,13 @@ static talus_real find_fastest(const tl_reach *reach, const tl_contacts *contact
   return fastest;
 }
 
-/* Whether so many contacts strike that the visits would be spent before they have been passed on.
- */
+bool tl_reach_is_crowd(size_t strikes, size_t contacts) { return strikes > CROWD + contacts / 512; }
+
 static bool is_crowd(const tl_reach *reach, const tl_contacts *contacts) {
   size_t strikes = 0;
   for (size_t i = 0; i < contacts->count; ++i)
     strikes += reach->verdicts[i] == TL_REACH_STRIKES;
-  return strikes > CROWD + contacts->count / 512;
+  return tl_reach_is_crowd(strikes, contacts->count);
 }
 
 talus_status tl_push_spread(tl_reach *reach, const tl_contacts *contacts) {

@@ -22,6 +22,15 @@ static talus_real bend_of(const tl_model *model, talus_real h, uint32_t slot, ta
   return h * h * tl_length2(spin) * shape->radius * model->property.scale[slot];
 }
 
+talus_real tl_reach_slow(const tl_model *model, double dt) {
+  return SLOW * tl_length(model->gravity) * TL_R(dt);
+}
+
+talus_real tl_reach_slack(const tl_model *model, double dt) {
+  const talus_real h = TL_R(dt);
+  return SLACK * tl_length(model->gravity) * h * h;
+}
+
 talus_real tl_reach_spare(const tl_model *model, double dt, uint32_t slot, talus_vec3 spin) {
   const talus_real h = TL_R(dt);
   return SLACK / 2 * h * h * tl_length(model->gravity) + bend_of(model, h, slot, spin);
@@ -233,13 +242,12 @@ static talus_status find_jointed(tl_reach *reach) {
 
 talus_status tl_reach_begin(const tl_crowd *crowd, const talus_real *margins, tl_reach *reach) {
   const tl_model *model = crowd->model;
-  const talus_real h = TL_R(crowd->dt), g = tl_length(model->gravity);
   *reach = (tl_reach){.model = model,
                       .crowd = crowd,
                       .margins = margins,
-                      .h = h,
-                      .slow = SLOW * g * h,
-                      .slack = SLACK * g * h * h};
+                      .h = TL_R(crowd->dt),
+                      .slow = tl_reach_slow(model, crowd->dt),
+                      .slack = tl_reach_slack(model, crowd->dt)};
   TL_TAKE(crowd->arena, model->bodies, &reach->drifts);
   tl_for(&model->par, crowd->count, 1024, find_drifts, reach);
   return find_jointed(reach);

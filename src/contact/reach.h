@@ -92,6 +92,14 @@ typedef struct tl_reach {
  * the scene says how far contacts are looked for. */
 bool tl_reach_is_on(const tl_model *model);
 
+/* What closes more slowly (m/s) pushes nobody; what gravity does to a pair (m). */
+talus_real tl_reach_slow(const tl_model *model, double dt);
+talus_real tl_reach_slack(const tl_model *model, double dt);
+
+/* Whether so many contacts strike that the visits would be spent before they have been passed on.
+ */
+bool tl_reach_is_crowd(size_t strikes, size_t contacts);
+
 /* m: what a margin has beside the way its body goes, so that the slack is found as well. */
 talus_real tl_reach_spare(const tl_model *model, double dt, uint32_t slot, talus_vec3 spin);
 

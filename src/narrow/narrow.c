@@ -7,6 +7,7 @@
  * not touch. */
 #include "narrow/narrow.h"
 #include "contact/history.h"
+#include "contact/reach.h"
 #include "base/cancel.h"
 #include "kernels/collide_sphere.h"
 #include "kernels/patch.h"
@@ -28,6 +29,8 @@ typedef struct pair_block {
   size_t target;                       /* of its contacts within the set */
   const tl_pair *no_entry;             /* first pair without an entry in the table, or NULL */
   uint64_t look[PAIRS_PER_BLOCK / 64]; /* pairs that may meet */
+  uint64_t far[PAIRS_PER_BLOCK / 64];  /* those of spheres that only spins may bring together */
+  size_t strikes;                      /* pairs of spheres that certainly strike */
   bool spheres;                        /* these are all of spheres, and meet: `room` of them */
   bool starts;                         /* a batch */
 } pair_block;
@@ -55,6 +58,7 @@ typedef struct work {
   const tl_sphere_loops *loops;
   tl_swept swept;
   tl_sphere_way way;
+  tl_sphere_reach reach;
   mesh_pair *meshes; /* in the order of the pairs; found before all others */
   size_t mesh_count;
   size_t mesh_first;     /* of the batch */
@@ -344,13 +348,15 @@ static size_t room_of(const work *job, pair_block *block, const tl_pair *pair) {
 /* Which of up to 64 pairs may meet: of spheres those that do, of others all but spheres that are
  * far from a container's walls. Returns the room that they need. */
 static size_t measure_word(const work *job, pair_block *block, const tl_pair *pairs, size_t count,
-                           uint64_t *look) {
-  uint64_t others = count < 64 ? (UINT64_C(1) << count) - 1 : ~UINT64_C(0);
-  *look = job->spheres ? job->loops->meet(job->spheres, pairs, count, &others) : 0;
-  size_t room = 0;
-  for (uint64_t left = *look; left; left &= left - 1)
-    room++;
-  for (uint64_t left = others; left; left &= left - 1) {
+                           uint64_t *look, uint64_t *far) {
+  tl_sphere_word word = {.others = count < 64 ? (UINT64_C(1) << count) - 1 : ~UINT64_C(0)};
+  if (job->spheres)
+    job->loops->meet(job->spheres, pairs, count, &job->reach, &word);
+  *look = word.meets;
+  *far = word.far;
+  block->strikes += word.strikes;
+  size_t room = (size_t)__builtin_popcountll(*look);
+  for (uint64_t left = word.others; left; left &= left - 1) {
     const int i = __builtin_ctzll(left);
     if (is_within_walls(job, &pairs[i]))
       continue;
@@ -367,13 +373,43 @@ static void measure_blocks(void *context, size_t begin, size_t end) {
     pair_block *block = &job->blocks[i];
     size_t count;
     const tl_pair *pairs = block_pairs(job, i, &count);
-    block->room = 0;
+    block->room = block->strikes = 0;
     block->no_entry = NULL;
     block->spheres = job->spheres != NULL;
     for (size_t k = 0; k < count && !tl_cancel_look(job->crowd->cancel); k += 64)
       block->room += measure_word(job, block, pairs + k, count - k < 64 ? count - k : 64,
-                                  &block->look[k / 64]);
+                                  &block->look[k / 64], &block->far[k / 64]);
   }
+}
+
+/* Takes pairs out whose contacts would be taken out again (contact/reach.h). */
+static void drop_far_pairs(void *context, size_t begin, size_t end) {
+  const work *job = context;
+  for (size_t i = begin; i < end; ++i) {
+    pair_block *block = &job->blocks[i];
+    size_t count;
+    const tl_pair *pairs = block_pairs(job, i, &count);
+    for (size_t k = 0; k < count; k += 64)
+      for (uint64_t left = block->far[k / 64]; left; left &= left - 1) {
+        const size_t bit = (size_t)__builtin_ctzll(left);
+        if (!tl_spheres_are_apart(job->crowd, job->spheres, &job->reach, pairs[k + bit]))
+          continue;
+        block->look[k / 64] &= ~(UINT64_C(1) << bit);
+        block->room--;
+      }
+  }
+}
+
+/* In a crowd of bodies that strike each other most contacts ahead are found in vain: they are not
+ * written at all where it is certain, from pairs of spheres alone, that it is such a crowd. */
+static void drop_far(work *job, size_t contacts) {
+  size_t strikes = 0;
+  for (size_t i = 0; i < job->block_count; ++i) {
+    strikes += job->blocks[i].strikes;
+    contacts += job->blocks[i].room;
+  }
+  if (tl_reach_is_crowd(strikes, contacts))
+    tl_for(&job->model->par, job->block_count, GRAIN, drop_far_pairs, job);
 }
 
 /* The pairs of a block that may meet, in order: how many. */
@@ -533,6 +569,8 @@ static talus_status run_batches(work *job, tl_contacts *contacts) {
   TL_TRY(search_meshes(job));
   TL_GO_ON(job->crowd->cancel);
   tl_for(&job->model->par, job->block_count, GRAIN, measure_blocks, job);
+  TL_GO_ON(job->crowd->cancel); /* else blocks are not measured */
+  drop_far(job, contacts->count);
   size_t most;
   TL_TRY(plan_batches(job, &most));
   TL_TRY(tl_ell_prepare(&job->ellipsoids));
@@ -580,6 +618,7 @@ talus_status tl_narrow_add_contacts(const tl_crowd *crowd, const tl_pairs *pairs
           crowd->contacts_before && tl_narrow_uses_guesses(model) ? crowd->contacts_before : NULL,
       .loops = tl_spheres_loops(),
       .swept = {.model = model, .crowd = crowd, .margins = margins},
+      .reach = tl_spheres_reach(crowd),
       .way = {.h = tl_swept_is_on(model, crowd) ? crowd->dt : 0, .takes_slow = model->margin >= 0},
       .ellipsoids = {.model = model, .crowd = crowd, .margins = margins}};
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);

@@ -1,6 +1,7 @@
 /* Pairs of spheres: rows of bodies, and the plain loops, the reference of those over lanes. */
 #include "narrow/spheres.h"
 #include "base/isa.h"
+#include "contact/reach.h"
 #include "narrow/swept.h"
 
 #include "crowd/asleep.h"
@@ -61,6 +62,31 @@ talus_status tl_spheres_take(const tl_crowd *crowd, size_t pairs, const talus_re
   return TALUS_OK;
 }
 
+/* ---- far apart ------------------------------------------------------------------------------- */
+
+tl_sphere_reach tl_spheres_reach(const tl_crowd *crowd) {
+  const tl_model *model = crowd->model;
+  if (!tl_reach_is_on(model) || !(crowd->dt > 0) || model->law_kinds != 0 || crowd->joints ||
+      crowd->in->sleep_flags || model->solve.friction == TALUS_FRICTION_CCP)
+    return (tl_sphere_reach){0};
+  return (tl_sphere_reach){.h = crowd->dt,
+                           .slow = (double)tl_reach_slow(model, crowd->dt),
+                           .slack = (double)tl_reach_slack(model, crowd->dt)};
+}
+
+/* tl_reach_holds where nobody is pushed and visits are spent, from above. */
+bool tl_spheres_are_apart(const tl_crowd *crowd, const tl_sphere_row *rows,
+                          const tl_sphere_reach *reach, tl_pair pair) {
+  const tl_sphere_row *a = &rows[pair.a], *b = &rows[pair.b];
+  const talus_dvec3 d = tl_dvec3(b->x - a->x, b->y - a->y, b->z - a->z);
+  const talus_dvec3 u = tl_dvec3(b->vx - a->vx, b->vy - a->vy, b->vz - a->vz);
+  const double distance = tl_dlength(d), gap = distance - (a->radius + b->radius);
+  const double turning = a->radius * (double)tl_length(crowd->in->spin[pair.a]) +
+                         b->radius * (double)tl_length(crowd->in->spin[pair.b]);
+  const double closing = fmax(-tl_ddot(u, d) / distance, 0);
+  return gap > 1.0001 * (reach->slack + reach->h * (closing + tl_dlength(u) + turning));
+}
+
 /* ---- plain loops ----------------------------------------------------------------------------- */
 
 static int collide(const tl_sphere_row *a, const tl_sphere_row *b, tl_point *point) {
@@ -70,9 +96,10 @@ static int collide(const tl_sphere_row *a, const tl_sphere_row *b, tl_point *poi
                                   tl_dvec3(b->x - a->x, b->y - a->y, b->z - a->z), margin, point);
 }
 
-static uint64_t meet(const tl_sphere_row *rows, const tl_pair *pairs, size_t count,
-                     uint64_t *others) {
+static void meet(const tl_sphere_row *rows, const tl_pair *pairs, size_t count,
+                 const tl_sphere_reach *reach, tl_sphere_word *word) {
   uint64_t bits = 0, strange = 0;
+  (void)reach;
   for (size_t i = 0; i < count; ++i) {
     const tl_sphere_row *a = &rows[pairs[i].a], *b = &rows[pairs[i].b];
     tl_point point;
@@ -81,8 +108,7 @@ static uint64_t meet(const tl_sphere_row *rows, const tl_pair *pairs, size_t cou
     else
       bits |= (uint64_t)collide(a, b, &point) << i;
   }
-  *others = strange;
-  return bits;
+  *word = (tl_sphere_word){.meets = bits, .others = strange};
 }
 
 static void write(const tl_sphere_row *rows, const tl_pair *pairs, size_t count,

@@ -20,10 +20,24 @@ typedef struct tl_sphere_way {
   bool takes_slow; /* those of slow bodies too: margins do not tell how far these move */
 } tl_sphere_way;
 
+/* How the contacts of a crowd whose bodies strike each other are judged (contact/reach.h). */
+typedef struct tl_sphere_reach {
+  double h;           /* s; 0: they are not, or not by velocities alone */
+  double slow, slack; /* m/s, m */
+} tl_sphere_reach;
+
+/* Of up to 64 pairs; bit i is of pair i. */
+typedef struct tl_sphere_word {
+  uint64_t meets;  /* two spheres that meet */
+  uint64_t others; /* not two spheres */
+  uint64_t far;    /* meet, but so far apart that spins alone may bring them together */
+  size_t strikes;  /* that meet and will certainly be found to strike */
+} tl_sphere_word;
+
 typedef struct tl_sphere_loops {
-  /* Of up to 64 pairs: bit i says that pair i is of two spheres that meet; *others: that it is not
-   * of two spheres. */
-  uint64_t (*meet)(const tl_sphere_row *rows, const tl_pair *pairs, size_t count, uint64_t *others);
+  /* The plain loop finds nobody far, and nobody who strikes. */
+  void (*meet)(const tl_sphere_row *rows, const tl_pair *pairs, size_t count,
+               const tl_sphere_reach *reach, tl_sphere_word *word);
   /* Contacts of pairs of spheres that meet; impulses 0. Bit k of `doubts`, which has a word for 64
    * contacts: tl_swept_pair may change contact k. The plain loop doubts every one with a gap, lanes
    * only those whose velocities do not show that it will not. */
@@ -38,6 +52,15 @@ extern const tl_sphere_loops tl_spheres_plain, tl_spheres_generic, tl_spheres_av
 extern bool tl_spheres_plain_of_tests;
 
 const tl_sphere_loops *tl_spheres_loops(void);
+
+/* How contacts of the crowd are judged; h is 0 where bonds, joints, sleep or dilation have a say.
+ */
+tl_sphere_reach tl_spheres_reach(const tl_crowd *crowd);
+
+/* Whether a contact of the pair, which is `far`, is certain to be taken out again where so many
+ * bodies strike each other that nobody follows their pushes. */
+bool tl_spheres_are_apart(const tl_crowd *crowd, const tl_sphere_row *rows,
+                          const tl_sphere_reach *reach, tl_pair pair);
 
 /* Rows by slot, of all bodies (arena). NULL where pairs are too few beside the bodies to pay for
  * it, or are looked at in periodic images. */

@@ -115,21 +115,44 @@ INLINE some load_some(const tl_sphere_row *rows, const tl_pair *pairs, size_t le
   return s;
 }
 
-static uint64_t meet(const tl_sphere_row *rows, const tl_pair *pairs, size_t count,
-                     uint64_t *others) {
+/* Which pairs strike for certain, and which are far apart: what contact/reach.c does with the gap,
+ * the normal and both velocities, with room for rounding. Of bodies whose velocities are not known
+ * neither. */
+INLINE void judge(const some *s, const tl_sphere_reach *reach, unsigned *strikes, unsigned *far) {
+  const wide zero = {0};
+  const wide parting = (s->ux * s->x + s->uy * s->y + s->uz * s->z) / s->distance;
+  const wide speed = wide_sqrt(s->ux * s->ux + s->uy * s->uy + s->uz * s->uz);
+  const wide closing = wide_select(parting < zero, -parting, zero), way = reach->h * closing;
+  const double fast = 1.0001 * reach->slow,
+               least = 1.0001 * (reach->h * reach->slow + reach->slack);
+  *strikes = wide_bits((closing > zero + fast) & (1.0001 * s->gap < 0.9999 * way) &
+                       (s->margin > zero + least));
+  *far = wide_bits(s->gap > 1.0001 * (reach->slack + way + reach->h * speed));
+}
+
+static void meet(const tl_sphere_row *rows, const tl_pair *pairs, size_t count,
+                 const tl_sphere_reach *reach, tl_sphere_word *word) {
   uint64_t bits = 0, strange = 0;
+  *word = (tl_sphere_word){0};
   for (size_t i = 0; i < count; i += WIDE) {
     const size_t left = count - i;
     const some s = load_some(rows, pairs + i, left);
-    const wide reach = s.radius_a + s.radius_b + s.margin, limit = reach * reach * (1 + 1e-12);
+    const wide most = s.radius_a + s.radius_b + s.margin, limit = most * most * (1 + 1e-12);
     const unsigned there = left < WIDE ? (1u << left) - 1u : ALL_WIDE;
     const unsigned odd = wide_bits((s.radius_a != s.radius_a) | (s.radius_b != s.radius_b)) & there;
     const unsigned far = wide_bits(s.square > limit), near = wide_bits(s.gap <= s.margin);
-    bits |= (uint64_t)(near & ~far & ~odd & there) << i;
+    const unsigned met = near & ~far & ~odd & there;
+    bits |= (uint64_t)met << i;
     strange |= (uint64_t)odd << i;
+    if (reach->h > 0) {
+      unsigned strikes, apart;
+      judge(&s, reach, &strikes, &apart);
+      word->strikes += (size_t)__builtin_popcount(strikes & met);
+      word->far |= (uint64_t)(apart & met) << i;
+    }
   }
-  *others = strange;
-  return bits;
+  word->meets = bits;
+  word->others = strange;
 }
 
 /* Which contacts tl_swept_pair may change: with the tests that it begins with (is_candidate,
