@@ -17,6 +17,7 @@ typedef struct bench {
   tl_ccp_pack packs[PACKS];
   tl_ccp_arms arms[PACKS];
   tl_ccp_tensor tensors[BODIES];
+  tl_ccp_numbers frictions[PACKS];
 } bench;
 
 static talus_real draw(tl_random *random, double low, double high) {
@@ -67,7 +68,7 @@ static void fill_bench(bench *b, uint64_t seed) {
       pack->reach_b[i] = -draw(&random, 0, 0.3);
       put(&pack->impulse, i, tl_scale(draw_vec(&random, 0.2), draw(&random, 0, 1) < 0.3 ? 0 : 1));
       pack->bias[i] = draw(&random, -1, 1);
-      pack->friction[i] = tl_random_unit(&random) < 0.2 ? 0 : draw(&random, 0, 1);
+      b->frictions[k].of[i] = tl_random_unit(&random) < 0.2 ? 0 : draw(&random, 0, 1);
       pack->en[i] = tl_random_unit(&random) < 0.05 ? 0 : draw(&random, 0.1, 1);
       pack->et[i] = draw(&random, 0.05, 0.5);
     }
@@ -85,6 +86,8 @@ static void compare_sweeps(const tl_ccp_visits *lanes) {
       fast.arms = x.arms, slow.arms = y.arms;
     if (seed % 4 < 2)
       fast.tensors = x.tensors, slow.tensors = y.tensors;
+    fast.frictions = seed % 7 == 2 ? NULL : x.frictions, fast.friction = TL_R(0.4);
+    slow.frictions = seed % 7 == 2 ? NULL : y.frictions, slow.friction = TL_R(0.4);
     const talus_real share = (talus_real)((double)(seed % 5) * 0.25);
     const double work_a = lanes->warm(&fast, 0, PACKS, share),
                  work_b = tl_ccp_warm_packs_scalar(&slow, 0, PACKS, share);
@@ -148,7 +151,7 @@ static void compare_aims(const tl_ccp_visits *lanes) {
       const uint32_t k = row / TL_CCP_LANES, i = row % TL_CCP_LANES;
       CHECK_NEAR(x.packs[k].bias[i], y.packs[k].bias[i],
                  TALUS_FAST ? 1e-6 * (1 + fabs((double)y.packs[k].bias[i])) : 0);
-      CHECK(x.packs[k].friction[i] == 0 && x.packs[k].impulse.x[i] == 0);
+      CHECK(x.packs[k].impulse.x[i] == 0);
       CHECK(TALUS_FAST || deep_a[row] == deep_b[row]);
     }
   }
@@ -168,10 +171,8 @@ static void compare_lifts(const tl_ccp_visits *lanes) {
     static bench x, y, z;
     fill_bench(&x, 4 * seed + 1); /* without tensors */
     for (int k = 0; k < PACKS; ++k)
-      for (int i = 0; i < TL_CCP_LANES; ++i) {
+      for (int i = 0; i < TL_CCP_LANES; ++i)
         put(&x.packs[k].impulse, i, tl_vec3(0, 0, 0));
-        x.packs[k].friction[i] = 0;
-      }
     y = z = x;
     tl_ccp_rows fast = {.bodies = x.bodies, .packs = x.packs}, slow = fast, general = fast;
     slow.bodies = y.bodies, slow.packs = y.packs;
@@ -209,7 +210,8 @@ static void compare_momentum(const tl_ccp_visits *lanes) {
     y = x;
     for (int k = 0; k < PACKS; ++k)
       trail_a[k] = trail_b[k] = (tl_ccp_trail){x.packs[k].impulse, x.packs[k].impulse};
-    tl_ccp_rows fast = {.bodies = x.bodies, .packs = x.packs}, slow = fast;
+    tl_ccp_rows fast = {.bodies = x.bodies, .packs = x.packs, .frictions = x.frictions},
+                slow = fast;
     slow.bodies = y.bodies, slow.packs = y.packs;
     for (int sweep = 0; sweep < 4; ++sweep) {
       lanes->sweep(&fast, 0, PACKS);

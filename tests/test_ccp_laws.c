@@ -542,6 +542,7 @@ static void compare_steps(const tl_ccp_visits *lanes) {
   static tl_ccp_body bodies[2 * TL_CCP_LANES * PACKS + 1];
   static tl_ccp_pack packs[PACKS + 16];
   static tl_ccp_arms arms[PACKS];
+  static tl_ccp_numbers frictions[PACKS];
   static tl_ccp_roll rolls[PACKS + 16];
   static tl_ccp_field from[2 * PACKS], mark[2 * PACKS], to[2][2 * PACKS];
   for (uint64_t seed = 1; seed <= 48; ++seed) {
@@ -564,7 +565,7 @@ static void compare_steps(const tl_ccp_visits *lanes) {
         pack->reach_a[i] = (talus_real)draw(&random, 0, 0.3);
         pack->reach_b[i] = (talus_real)draw(&random, -0.3, 0);
         pack->bias[i] = (talus_real)draw(&random, -1, 1);
-        pack->friction[i] = (talus_real)(i == 3 ? 0 : draw(&random, 0, 1));
+        frictions[k].of[i] = (talus_real)(i == 3 ? 0 : draw(&random, 0, 1));
         pack->en[i] = (talus_real)(i == 5 ? 0 : draw(&random, 0.1, 1));
         pack->et[i] = (talus_real)draw(&random, 0.05, 0.5);
         draw_roll(&random, &rolls[k], k, i);
@@ -574,6 +575,7 @@ static void compare_steps(const tl_ccp_visits *lanes) {
       }
     const tl_ccp_rows rows = {.bodies = bodies,
                               .packs = packs,
+                              .frictions = frictions,
                               .rolls = has_rolls ? rolls : NULL,
                               .pack_count = PACKS,
                               .ncp = seed % 2 == 0,

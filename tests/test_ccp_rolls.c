@@ -18,6 +18,7 @@ typedef struct bench {
   tl_ccp_arms arms[PACKS];
   tl_ccp_roll rolls[PACKS];
   tl_ccp_tensor tensors[BODIES];
+  tl_ccp_numbers frictions[PACKS];
 } bench;
 
 /* Which rows resist what. */
@@ -91,7 +92,7 @@ static void fill_bench(bench *b, uint64_t seed, kind what, bool tensors) {
       if (chance(&random, 0.7))
         tl_ccp_put_lane(&pack->impulse, i, draw_vec(&random, 0.2));
       pack->bias[i] = draw(&random, -1, 1);
-      pack->friction[i] = chance(&random, 0.2) ? 0 : draw(&random, 0, 1);
+      b->frictions[k].of[i] = chance(&random, 0.2) ? 0 : draw(&random, 0, 1);
       pack->en[i] = chance(&random, 0.05) ? 0 : draw(&random, 0.1, 1);
       pack->et[i] = draw(&random, 0.05, 0.5);
       if (pack->en[i] > 0 && !(what == MIXED && k % 5 == 0))
@@ -144,6 +145,7 @@ static void compare_rolls(const tl_ccp_visits *lanes) {
         const tl_ccp_rows fast = {.bodies = x.bodies,
                                   .body_count = BODIES - 1,
                                   .packs = x.packs,
+                                  .frictions = x.frictions,
                                   .pack_count = PACKS,
                                   .rolls = x.rolls,
                                   .arms = form % 2 == 1 ? x.arms : NULL,
@@ -170,6 +172,7 @@ TEST(rows_without_torque_do_not_see_their_neighbours) {
     y = x;
     const tl_ccp_rows rolling = {.bodies = x.bodies,
                                  .packs = x.packs,
+                                 .frictions = x.frictions,
                                  .pack_count = PACKS,
                                  .rolls = x.rolls,
                                  .ncp = (talus_real)(seed & 1)};

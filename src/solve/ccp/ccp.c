@@ -38,7 +38,7 @@ static void store_law_state(const tl_ccp *job, size_t k, uint32_t lane, uint32_t
     law_state->torque = tl_ccp_lane(&rows->rolls[k].torque, lane);
   if (system->model->law_kinds & (TL_LAW_STATIC | TL_LAW_COHESION))
     law_state->state = tl_system_contact_state(
-        system, &system->contacts->data[contact], rows->packs[k].friction[lane],
+        system, &system->contacts->data[contact], tl_ccp_friction(rows, k, lane),
         tl_ccp_lane(&rows->packs[k].impulse, lane), tl_ccp_arm_a(rows, k, lane),
         tl_ccp_arm_b(rows, k, lane));
 }

@@ -88,7 +88,7 @@ typedef struct tl_ccp_raw {
   tl_ccp_lanes arm_a, arm_b;
   talus_real inv_mass_a[TL_CCP_LANES], inv_mass_b[TL_CCP_LANES];
   talus_real inv_inertia_a[TL_CCP_LANES], inv_inertia_b[TL_CCP_LANES];
-  talus_real gap[TL_CCP_LANES];
+  talus_real gap[TL_CCP_LANES], friction[TL_CCP_LANES];
 } tl_ccp_raw;
 
 /* Fills rolls from packs and contacts (rolling.c). */

@@ -56,7 +56,6 @@ void tl_ccp_aim_packs_scalar(const tl_ccp_rows *rows, const tl_ccp_aim *aim, siz
       deep[row] = (uint8_t)((gap < -TL_CCP_DEEP_SLOPS * aim->slop ? TL_CCP_DEEP : 0) |
                             (ahead < target ? TL_CCP_SINKING : 0));
       pack->bias[i] = (ahead - target) / h;
-      pack->friction[i] = 0;
     }
     pack->impulse = (tl_ccp_lanes){{0}, {0}, {0}};
   }
@@ -113,6 +112,8 @@ static talus_status take_parts(const tl_ccp *job, tl_ccp *fixing) {
     part->system = fixing->system;
     part->rows.bodies = fixing->rows.bodies;
     part->rows.rolls = NULL;
+    part->rows.frictions = NULL;
+    part->rows.friction = 0;
     part->correcting = true;
     part->lifting =
         tl_ccp_is_radial(&part->rows) && part->rows.count > TL_FEW_ROWS && part->links.count == 0;
@@ -144,6 +145,8 @@ talus_status tl_ccp_correct(tl_ccp *job, tl_ccp_body *shifts, bool *corrected) {
   fixing.system = &still;
   fixing.rows.bodies = room;
   fixing.rows.rolls = NULL;
+  fixing.rows.frictions = NULL;
+  fixing.rows.friction = 0;
   fixing.deep = deep;
   TL_TRY(take_parts(job, &fixing));
   TL_TRY(tl_ccp_solve_parts(&fixing));

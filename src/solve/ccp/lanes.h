@@ -34,6 +34,12 @@ INLINE lanes_vec load_vec(const tl_ccp_lanes *from, size_t o) {
   return r;
 }
 
+/* tl_ccp_friction. */
+INLINE lanes friction_of(const tl_ccp_rows *rows, size_t k, size_t o) {
+  const lanes zero = {0};
+  return rows->frictions ? load(rows->frictions[k].of + o) : zero + rows->friction;
+}
+
 INLINE lanes_vec cross(lanes_vec a, lanes_vec b) {
   const lanes_vec r = {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
   return r;

@@ -2,13 +2,15 @@
 #include "solve/ccp/ccp.h"
 #include "solve/ccp/visits.h"
 
+#define MOST_LAWS 256 /* pairs of materials that are looked at to find that all have one friction  \
+                       */
+
 static void put_row(tl_ccp_pack *pack, uint32_t lane, const tl_ccp_row *row) {
   tl_ccp_put_lane(&pack->normal, lane, row->normal);
   pack->reach_a[lane] = tl_dot(row->arm_a, row->normal);
   pack->reach_b[lane] = tl_dot(row->arm_b, row->normal);
   tl_ccp_put_lane(&pack->impulse, lane, row->impulse);
   pack->bias[lane] = row->bias;
-  pack->friction[lane] = row->friction;
   pack->en[lane] = row->en;
   pack->et[lane] = row->et;
 }
@@ -46,6 +48,8 @@ void tl_ccp_fill_packs(const tl_ccp *job, size_t begin, size_t end) {
     memset(pack, 0, sizeof *pack);
     if (job->rows.arms)
       memset(&job->rows.arms[i], 0, sizeof job->rows.arms[i]);
+    if (job->rows.frictions)
+      memset(&job->rows.frictions[i], 0, sizeof job->rows.frictions[i]);
     for (uint32_t lane = 0; lane < TL_CCP_LANES; ++lane) {
       pack->a[lane] = pack->b[lane] = nobody;
       job->rows.gaps[i * TL_CCP_LANES + lane] = 0;
@@ -57,6 +61,8 @@ void tl_ccp_fill_packs(const tl_ccp *job, size_t begin, size_t end) {
       const tl_ccp_row row = tl_system_make_row(job->system, c, pack->a[lane], pack->b[lane]);
       job->rows.gaps[i * TL_CCP_LANES + lane] = tl_system_gap(job->system, c);
       put_row(pack, lane, &row);
+      if (job->rows.frictions)
+        job->rows.frictions[i].of[lane] = row.friction;
       if (job->rows.arms) {
         tl_ccp_put_lane(&job->rows.arms[i].a, lane, row.arm_a);
         tl_ccp_put_lane(&job->rows.arms[i].b, lane, row.arm_b);
@@ -83,7 +89,7 @@ static void gather_lane(const tl_ccp *job, const tl_contact *c, tl_ccp_pack *pac
   pack->b[i] = b;
   tl_ccp_put_lane(&pack->normal, i, c->normal);
   tl_ccp_put_lane(&pack->impulse, i, c->impulse);
-  pack->friction[i] = tl_system_limit_friction(job->system, law->friction);
+  raw->friction[i] = tl_system_limit_friction(job->system, law->friction);
   tl_ccp_put_lane(&raw->arm_a, i, arm_a);
   tl_ccp_put_lane(&raw->arm_b, i, arm_b);
   raw->inv_mass_a[i] = job->system->bodies[a].inv_mass;
@@ -93,7 +99,7 @@ static void gather_lane(const tl_ccp *job, const tl_contact *c, tl_ccp_pack *pac
   raw->gap[i] = tl_system_gap_to_close(job->system, c);
   if (law->static_friction > law->friction) {
     const talus_vec3 before = tl_system_velocity_before(job->system, c, arm_a, arm_b);
-    pack->friction[i] =
+    raw->friction[i] =
         tl_system_limit_friction(job->system, tl_system_friction(job->system, c, law, before));
   }
 }
@@ -119,6 +125,8 @@ static void gather_pack(const tl_ccp *job, size_t k, tl_ccp_raw *raw) {
   }
   if (job->rows.arms)
     job->rows.arms[k] = (tl_ccp_arms){raw->arm_a, raw->arm_b};
+  if (job->rows.frictions)
+    memcpy(&job->rows.frictions[k], raw->friction, sizeof raw->friction);
 }
 
 void tl_ccp_fill_packs_fast(const tl_ccp *job, size_t begin, size_t end) {
@@ -139,6 +147,20 @@ static void make_packs(void *context, size_t begin, size_t end) {
     tl_ccp_fill_packs(job, begin, end);
 }
 
+/* Whether every row has the same coefficient of friction, whatever its materials: which one. */
+static bool has_one_friction(const tl_system *system, talus_real *friction) {
+  const tl_model *model = system->model;
+  const size_t count = model->materials.count * model->materials.count;
+  if (model->law_kinds != 0 || count == 0 ||
+      count > MOST_LAWS) /* laws may change that of a contact */
+    return false;
+  *friction = tl_system_limit_friction(system, model->laws.data[0].friction);
+  for (size_t i = 1; i < count; ++i)
+    if (tl_system_limit_friction(system, model->laws.data[i].friction) != *friction)
+      return false;
+  return true;
+}
+
 talus_status tl_ccp_load_rows(tl_ccp *job) {
   tl_system *system = job->system;
   tl_ccp_rows *rows = &job->rows;
@@ -156,6 +178,8 @@ talus_status tl_ccp_load_rows(tl_ccp *job) {
     TL_TAKE(arena, rows->pack_count, &rows->arms);
   if (system->model->law_kinds & TL_LAW_ROLLING)
     TL_TAKE(arena, rows->pack_count, &rows->rolls);
+  if (!has_one_friction(system, &rows->friction))
+    TL_TAKE(arena, rows->pack_count, &rows->frictions);
   for (size_t i = 0; i < job->part_count; ++i) {
     tl_ccp_part *part = &job->parts[i];
     const tl_ccp_rows planned = part->rows;
@@ -163,6 +187,7 @@ talus_status tl_ccp_load_rows(tl_ccp *job) {
     part->rows.packs += part->first_pack;
     part->rows.arms = rows->arms ? rows->arms + part->first_pack : NULL;
     part->rows.rolls = rows->rolls ? rows->rolls + part->first_pack : NULL;
+    part->rows.frictions = rows->frictions ? rows->frictions + part->first_pack : NULL;
     part->rows.pack_count = planned.pack_count;
     part->rows.count = planned.count;
     part->rows.contact = planned.contact;

@@ -64,7 +64,7 @@ static void finish_packs(const tl_system *system, const tl_ccp_raw *raws, tl_ccp
       store(pack->bias + o, find_bias(system, &raws[k], o));
       store_vec(&pack->impulse, o,
                 system->settings->warm_start
-                    ? find_start(load_vec(&pack->impulse, o), n, load(pack->friction + o), en)
+                    ? find_start(load_vec(&pack->impulse, o), n, load(raws[k].friction + o), en)
                     : none);
     }
 }

@@ -236,10 +236,10 @@ static void step_lane(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_
   const talus_real eta = short_eta(pack->en[i], pack->et[i]);
   const talus_real en = def->scale * (def->scalar ? eta : pack->en[i]);
   const talus_real et = def->scale * (def->scalar ? eta : pack->et[i]);
-  const tl_ccp_vec r =
-      tl_ccp_step(vec_of(p), seen, vec_of(n), bias, pack->friction[i], en, et, rows->ncp > 0);
+  const tl_ccp_vec r = tl_ccp_step(vec_of(p), seen, vec_of(n), bias, tl_ccp_friction(rows, k, i),
+                                   en, et, rows->ncp > 0);
   const talus_vec3 to = tl_vec3(r.x, r.y, r.z), change = tl_sub(to, p);
-  const talus_vec3 d = tl_madd(u, bias + lean_of(rows, pack->friction[i], u, n), n);
+  const talus_vec3 d = tl_madd(u, bias + lean_of(rows, tl_ccp_friction(rows, k, i), u, n), n);
   tl_ccp_put_lane(&def->to[k], i, to);
   if (rows->rolls)
     tl_ccp_put_lane(&def->to[rows->pack_count + k], i, tl_vec3(0, 0, 0));

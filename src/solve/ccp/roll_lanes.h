@@ -17,8 +17,10 @@ typedef struct pack_lanes {
   bool is_mixed;   /* not all of them do */
 } pack_lanes;
 
-INLINE lanes_wrench_law load_law(const tl_ccp_pack *pack, const tl_ccp_roll *roll, size_t o) {
-  const lanes_wrench_law law = {load(pack->friction + o), load(roll->rolling + o),
+INLINE lanes_wrench_law load_law(const tl_ccp_rows *rows, size_t k, size_t o) {
+  const tl_ccp_pack *pack = &rows->packs[k];
+  const tl_ccp_roll *roll = &rows->rolls[k];
+  const lanes_wrench_law law = {friction_of(rows, k, o),  load(roll->rolling + o),
                                 load(roll->spinning + o), load(pack->en + o),
                                 load(pack->et + o),       load(roll->er + o),
                                 load(roll->es + o)};
@@ -116,7 +118,7 @@ INLINE lanes roll_and_push(const tl_ccp_rows *rows, size_t k, size_t o, const bo
   tl_ccp_pack *pack = &rows->packs[k];
   tl_ccp_roll *roll = &rows->rolls[k];
   pack_lanes s = load_pack(rows, k, o, radial);
-  const lanes_wrench_law law = load_law(pack, roll, o);
+  const lanes_wrench_law law = load_law(rows, k, o);
   const lanes_wrench fresh = step_of(rows, &s, twist_of(&s, radial), load(pack->bias + o), &law);
   const lanes_wrench change = {minus(fresh.impulse, s.p.impulse), minus(fresh.torque, s.p.torque)};
   const lanes zero = {0};
@@ -168,7 +170,7 @@ static __attribute__((noinline)) void warm_rolls(const tl_ccp_rows *rows, size_t
 INLINE lanes residual_of(const tl_ccp_rows *rows, size_t k, size_t o, const bool radial) {
   const tl_ccp_pack *pack = &rows->packs[k];
   const pack_lanes s = load_pack(rows, k, o, radial);
-  const lanes_wrench_law law = load_law(pack, &rows->rolls[k], o);
+  const lanes_wrench_law law = load_law(rows, k, o);
   const lanes_wrench u = twist_of(&s, radial);
   const lanes bias = load(pack->bias + o);
   const lanes all = lanes_wrench_residual(s.p, u, s.n, bias, &law, rows->ncp > 0);

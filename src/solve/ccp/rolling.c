@@ -78,8 +78,8 @@ static void load_lane(const tl_ccp *job, size_t k, uint32_t lane, uint32_t conta
     roll->es[lane] *= TL_R(0.5);
   }
   if (job->rows.ncp == 0 && pack->et[lane] > 0)
-    pack->friction[lane] =
-        tl_min(pack->friction[lane], MOST_FRICTION * tl_sqrt(pack->et[lane] / pack->en[lane]));
+    job->rows.frictions[k].of[lane] = tl_min(
+        job->rows.frictions[k].of[lane], MOST_FRICTION * tl_sqrt(pack->et[lane] / pack->en[lane]));
   if (job->system->settings->warm_start)
     tl_ccp_put_lane(
         &roll->torque, lane,
@@ -106,8 +106,8 @@ void tl_ccp_load_rolls(tl_ccp *job) {
 tl_roll_law tl_ccp_roll_law(const tl_ccp_rows *rows, size_t k, uint32_t i, talus_real scale) {
   const tl_ccp_pack *pack = &rows->packs[k];
   const tl_ccp_roll *roll = &rows->rolls[k];
-  const tl_roll_law law = {pack->friction[i],   roll->rolling[i],    roll->spinning[i],
-                           scale * pack->en[i], scale * pack->et[i], scale * roll->er[i],
+  const tl_roll_law law = {tl_ccp_friction(rows, k, i), roll->rolling[i],    roll->spinning[i],
+                           scale * pack->en[i],         scale * pack->et[i], scale * roll->er[i],
                            scale * roll->es[i]};
   return law;
 }

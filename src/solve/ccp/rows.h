@@ -33,9 +33,14 @@ typedef struct tl_ccp_pack {
   tl_ccp_lanes normal;
   talus_real en[TL_CCP_LANES], bias[TL_CCP_LANES];
   tl_ccp_lanes impulse; /* up to its x, a pack has all that lift.c needs */
-  talus_real et[TL_CCP_LANES], friction[TL_CCP_LANES];
+  talus_real et[TL_CCP_LANES];
   talus_real reach_a[TL_CCP_LANES], reach_b[TL_CCP_LANES]; /* arms along the normal, see `arms` */
 } tl_ccp_pack;
+
+/* A number for each of eight rows. */
+typedef struct tl_ccp_numbers {
+  talus_real of[TL_CCP_LANES];
+} tl_ccp_numbers;
 
 /* From centres of mass to contact points. */
 typedef struct tl_ccp_arms {
@@ -57,6 +62,8 @@ typedef struct tl_ccp_rows {
   tl_ccp_pack *packs;
   tl_ccp_arms *arms;  /* by pack; NULL: every arm is its reach times the normal, as for spheres */
   tl_ccp_roll *rolls; /* by pack; NULL: no pair of materials resists rolling or spinning */
+  tl_ccp_numbers *frictions; /* by pack; NULL: that of every row is `friction` */
+  talus_real friction;
   size_t body_count, pack_count, count;
   talus_real ncp;          /* 1: Coulomb's law, 0: its convex relaxation */
   const uint32_t *contact; /* by row, in solving order: its contact */
@@ -74,6 +81,10 @@ static inline void tl_ccp_put_lane(tl_ccp_lanes *lanes, uint32_t i, talus_vec3 v
   lanes->x[i] = v.x;
   lanes->y[i] = v.y;
   lanes->z[i] = v.z;
+}
+
+static inline talus_real tl_ccp_friction(const tl_ccp_rows *rows, size_t pack, uint32_t i) {
+  return rows->frictions ? rows->frictions[pack].of[i] : rows->friction;
 }
 
 /* Every arm is along its normal and every body answers the same in all directions: a sweep then

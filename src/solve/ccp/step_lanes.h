@@ -36,14 +36,14 @@ INLINE void step_pack(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size_
   lanes step_n = en, step_t = et;
   if (def->scalar)
     step_n = step_t = short_eta(en, et);
-  const lanes_vec to = lanes_step(p, u, n, bias, load(pack->friction + o), def->scale * step_n,
+  const lanes_vec to = lanes_step(p, u, n, bias, friction_of(rows, k, o), def->scale * step_n,
                                   def->scale * step_t, rows->ncp > 0);
   store_vec(&def->to[k], o, to);
   if (def->scalar)
     return;
   const lane_mask alive = en > zero;
   const lanes_vec change = {to.x - p.x, to.y - p.y, to.z - p.z};
-  const lanes_vec d = lanes_madd(u, bias + lean_of(rows, load(pack->friction + o), u, n), n);
+  const lanes_vec d = lanes_madd(u, bias + lean_of(rows, friction_of(rows, k, o), u, n), n);
   const lanes normal = lanes_dot(change, n), tangent2 = across2(change, normal);
   add_to_tally(&sums[TL_CCP_LENGTH2],
                lanes_select(alive, normal * normal / en + tangent2 / et, zero));
@@ -110,7 +110,7 @@ INLINE void step_rolls(const tl_ccp_rows *rows, const tl_ccp_step_def *def, size
   const lanes_vec none = {zero, zero, zero};
   pack_lanes s = load_pack(rows, k, o, radial);
   s.p = load_wrench(rows, def->from, k, o);
-  const lanes_wrench_law metric = load_law(pack, &rows->rolls[k], o);
+  const lanes_wrench_law metric = load_law(rows, k, o);
   const lanes_wrench_law law = scaled_law(def, &metric);
   const lanes_wrench u = twist_of(&s, radial);
   lanes_wrench to = step_of(rows, &s, u, bias, &law);

@@ -60,9 +60,9 @@ double tl_ccp_sweep_lane(const tl_ccp_rows *rows, size_t k, uint32_t i) {
   tl_ccp_pack *pack = &rows->packs[k];
   if (tl_ccp_lane_rolls(rows, k, i))
     return tl_ccp_roll_lane(rows, k, i);
-  const tl_ccp_vec p = tl_ccp_step(lane_vec(&pack->impulse, i), tl_ccp_lane_velocity(rows, k, i),
-                                   lane_vec(&pack->normal, i), pack->bias[i], pack->friction[i],
-                                   pack->en[i], pack->et[i], rows->ncp > 0);
+  const tl_ccp_vec p = tl_ccp_step(
+      lane_vec(&pack->impulse, i), tl_ccp_lane_velocity(rows, k, i), lane_vec(&pack->normal, i),
+      pack->bias[i], tl_ccp_friction(rows, k, i), pack->en[i], pack->et[i], rows->ncp > 0);
   const talus_vec3 change = tl_sub(tl_vec3(p.x, p.y, p.z), tl_ccp_lane(&pack->impulse, i));
   pack->impulse.x[i] = p.x;
   pack->impulse.y[i] = p.y;
@@ -103,8 +103,8 @@ talus_real tl_ccp_residual_lane(const tl_ccp_rows *rows, size_t k, uint32_t i) {
   if (tl_ccp_lane_rolls(rows, k, i))
     return (talus_real)tl_ccp_roll_residual(rows, k, i);
   return tl_ccp_residual(lane_vec(&pack->impulse, i), tl_ccp_lane_velocity(rows, k, i),
-                         lane_vec(&pack->normal, i), pack->bias[i], pack->friction[i], pack->en[i],
-                         pack->et[i], rows->ncp > 0);
+                         lane_vec(&pack->normal, i), pack->bias[i], tl_ccp_friction(rows, k, i),
+                         pack->en[i], pack->et[i], rows->ncp > 0);
 }
 
 void tl_ccp_scale_lane(const tl_ccp_rows *rows, size_t k, uint32_t i, talus_real s) {

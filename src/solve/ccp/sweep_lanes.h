@@ -13,12 +13,13 @@
 /* ---- some rows of a pack --------------------------------------------------------------------- */
 
 /* What a visit changes: impulses of the pack, and how far they moved in velocity units. */
-INLINE lanes take_step(const tl_ccp_rows *rows, tl_ccp_pack *pack, size_t o, lanes_vec u,
-                       lanes_vec n, lanes_vec *change) {
+INLINE lanes take_step(const tl_ccp_rows *rows, size_t k, size_t o, lanes_vec u, lanes_vec n,
+                       lanes_vec *change) {
+  tl_ccp_pack *pack = &rows->packs[k];
   const lanes_vec p = load_vec(&pack->impulse, o);
   const lanes en = load(pack->en + o), et = load(pack->et + o), zero = {0};
   const lanes_vec fresh =
-      lanes_step(p, u, n, load(pack->bias + o), load(pack->friction + o), en, et, rows->ncp > 0);
+      lanes_step(p, u, n, load(pack->bias + o), friction_of(rows, k, o), en, et, rows->ncp > 0);
   store_vec(&pack->impulse, o, fresh);
   change->x = fresh.x - p.x;
   change->y = fresh.y - p.y;
@@ -34,7 +35,7 @@ INLINE lanes sweep_pack(const tl_ccp_rows *rows, size_t k, size_t o, const bool 
   const lanes_vec arm_a = arm_of(arms ? &arms->a : NULL, pack->reach_a, o, n);
   const lanes_vec arm_b = arm_of(arms ? &arms->b : NULL, pack->reach_b, o, n);
   lanes_vec change;
-  const lanes moved = take_step(rows, pack, o, relative_velocity(&a, &b, arm_a, arm_b), n, &change);
+  const lanes moved = take_step(rows, k, o, relative_velocity(&a, &b, arm_a, arm_b), n, &change);
   push_pack(rows, pack, o, &a, &b, change, cross_back(arm_a, change), cross(arm_b, change),
             by_tensor);
   return moved;
@@ -66,7 +67,7 @@ INLINE lanes sweep_radial(const tl_ccp_rows *rows, size_t k, size_t o) {
   const lanes reach_a = load(pack->reach_a + o), reach_b = load(pack->reach_b + o);
   lanes_vec change;
   const lanes moved =
-      take_step(rows, pack, o, radial_velocity(&a, &b, reach_a, reach_b, n), n, &change);
+      take_step(rows, k, o, radial_velocity(&a, &b, reach_a, reach_b, n), n, &change);
   push_radial(&a, &b, reach_a, reach_b, n, change);
   store_bodies(rows->bodies, pack->a + o, &a);
   store_bodies(rows->bodies, pack->b + o, &b);
@@ -103,7 +104,7 @@ INLINE lanes residual_pack(const tl_ccp_rows *rows, size_t k, size_t o) {
   const tl_ccp_pack *pack = &rows->packs[k];
   const lanes_vec n = load_vec(&pack->normal, o);
   return lanes_residual(load_vec(&pack->impulse, o), velocity_of(rows, k, o), n,
-                        load(pack->bias + o), load(pack->friction + o), load(pack->en + o),
+                        load(pack->bias + o), friction_of(rows, k, o), load(pack->en + o),
                         load(pack->et + o), rows->ncp > 0);
 }
 
@@ -303,7 +304,6 @@ INLINE void aim_pack(const tl_ccp_rows *rows, const tl_ccp_aim *aim, size_t k, s
   const unsigned is_deep = lanes_mask(gap < zero - TL_CCP_DEEP_SLOPS * aim->slop);
   const unsigned sinks = lanes_mask(ahead < target);
   store(pack->bias + o, (ahead - target) / h);
-  store(pack->friction + o, zero);
   store_vec(&pack->impulse, o, none);
   for (uint32_t i = 0; i < W && o + i < count; ++i)
     deep[first + o + i] =
