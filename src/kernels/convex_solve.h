@@ -25,6 +25,10 @@
 #define TL_SOLVE_SUPER     1e-10
 /* Below this distance, relative, the direction of the nearest points is not worth having. */
 #define TL_SOLVE_TOUCHING 1e-9
+/* Polyhedra, relative: bounds of GJK that are one, and a distance from which on the nearest points
+ * give the normal as well as Newton would (to the rounding of a place over it, 1e-11). */
+#define TL_SOLVE_SETTLED 1e-13
+#define TL_SOLVE_AWAY    1e-5
 /* rad: how near kinks are looked for. */
 #define TL_SOLVE_NEAR 2e-2
 /* A constrained direction wins over a freer one that is better by less than this, relative: so that
@@ -224,11 +228,33 @@ TL_FN bool tl_is_polyhedron(const tl_convex *c) {
   return c->core == TL_CORE_BOX || c->core == TL_CORE_HULL;
 }
 
+/* Bodies of corners alone: GJK ends on their nearest places and not just near them. */
+TL_FN bool tl_is_angular(const tl_convex *a, const tl_convex *b) {
+  return (tl_is_polyhedron(a) || tl_core_is_thin(a)) && (tl_is_polyhedron(b) || tl_core_is_thin(b));
+}
+
 typedef enum tl_found { TL_FOUND_NONE, TL_FOUND_NORMAL, TL_FOUND_OVERLAP } tl_found;
 
 TL_FN double tl_solve_tolerance(const tl_convex *a, const tl_convex *b, double size) {
   const bool super = a->core == TL_CORE_SUPERELLIPSOID || b->core == TL_CORE_SUPERELLIPSOID;
   return (super ? TL_SOLVE_SUPER : TL_SOLVE_TOLERANCE) * size;
+}
+
+/* Whether GJK's own answer is the maximum: its bounds agree, and the nearest places are far enough
+ * from each other for their difference to be a direction. Then only directions that kinks determine
+ * and that are one with it are looked at, so that flat bodies have the face's normal. */
+TL_BIG_FN bool tl_solve_settled(const tl_convex *a, const tl_convex *b, const tl_gjk *g,
+                                tl_solution *s) {
+  if (!(g->upper - g->lower <= TL_SOLVE_SETTLED * s->size) || !(g->lower > TL_SOLVE_AWAY * s->size))
+    return false;
+  tl_kinks ka, kb;
+  tl_sight best = tl_look(a, b, g->direction);
+  tl_kinks_of_pair(a, b, g->direction, TL_SOLVE_AWAY, &ka, &kb);
+  tl_take_exact(a, b, g->direction, &ka, &kb, s->size, &best);
+  s->normal = best.n;
+  s->gap = best.g - a->rounding - b->rounding;
+  s->uncertainty = fmax(0.0, g->upper - best.g);
+  return true;
 }
 
 /* To the maximum from s->normal; `most`: what is proven of it. Returns whether it is in the margin.
@@ -258,13 +284,17 @@ TL_BIG_FN tl_found tl_solve_apart(const tl_convex *a, const tl_convex *b, talus_
     return s->gap <= margin ? TL_FOUND_NORMAL : TL_FOUND_NONE;
   }
   tl_gjk g;
+  const bool angular = tl_is_angular(a, b);
   tl_gjk_distance(a, b, start, enough, TL_SOLVE_TOUCHING * s->size,
-                  tl_solve_tolerance(a, b, s->size), &g);
+                  angular ? 0.1 * TL_SOLVE_SETTLED * s->size : tl_solve_tolerance(a, b, s->size),
+                  &g);
   s->normal = g.direction, s->a = g.a, s->b = g.b;
   if (g.overlap)
     return TL_FOUND_OVERLAP;
   if (g.lower > enough)
     return TL_FOUND_NONE;
+  if (angular && tl_solve_settled(a, b, &g, s))
+    return s->gap <= margin ? TL_FOUND_NORMAL : TL_FOUND_NONE;
   return tl_solve_finish(a, b, g.upper, margin, s) ? TL_FOUND_NORMAL : TL_FOUND_NONE;
 }
 
@@ -379,8 +409,8 @@ TL_BIG_FN int tl_collide_convex_near(const tl_convex *a, const tl_convex *b, tal
     if (count >= 0)
       return count;
   }
-  if (!tl_is_provable(a, b) || (first.g <= 0 && tl_is_polyhedron(a) && tl_is_polyhedron(b)))
-    return -1; /* of overlapping polyhedra there are no other directions */
+  if (!tl_is_provable(a, b) || (tl_is_polyhedron(a) && tl_is_polyhedron(b)))
+    return -1; /* overlapping ones have no other directions, and of others GJK knows them */
   best = tl_refine(a, b, guess, size);
   if (best.g > margin + rounding)
     return 0;
