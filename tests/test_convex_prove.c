@@ -115,11 +115,11 @@ TEST(climbing_a_hull_finds_what_looking_at_all_its_vertices_finds) {
       const talus_dvec3 d = random_direction(&random);
       double most = -DBL_MAX;
       for (uint32_t i = 0; i < hull.point_count; ++i)
-        most = fmax(most, tl_hull_along(&c, i, d));
+        most = fmax(most, tl_hull_along(c.points, i, d));
       c.aim = 0;
-      CHECK_NEAR(tl_hull_along(&c, tl_hull_farthest(&c, d), d), most, 4e-16);
+      CHECK_NEAR(tl_hull_along(c.points, tl_hull_farthest(&c, d), d), most, 4e-16);
       c.aim = 1 + (uint32_t)k % hull.point_count; /* from any vertex */
-      CHECK_NEAR(tl_hull_along(&c, tl_hull_farthest(&c, d), d), most, 4e-16);
+      CHECK_NEAR(tl_hull_along(c.points, tl_hull_farthest(&c, d), d), most, 4e-16);
     }
     tl_shape_release(&hull);
   }

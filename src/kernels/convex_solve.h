@@ -392,9 +392,11 @@ TL_FN bool tl_is_provable(const tl_convex *a, const tl_convex *b) {
 /* The points of a pair whose normal is nearly `guess`, if that can be proven; -1 if it cannot.
  * Directions that are known exactly come first: of faces, and across two edges. */
 TL_BIG_FN int tl_collide_convex_near(const tl_convex *a, const tl_convex *b, talus_dvec3 guess,
-                                     double margin, tl_point out[TL_MANIFOLD_MAX]) {
+                                     double margin, tl_point out[TL_MANIFOLD_MAX],
+                                     talus_dvec3 *parting) {
   const double size = 2 * fmin(a->reach, b->reach), rounding = a->rounding + b->rounding;
   const tl_sight first = tl_look(a, b, guess);
+  *parting = guess;
   if (first.g > margin + rounding)
     return 0;
   tl_kinks ka, kb;
@@ -402,6 +404,7 @@ TL_BIG_FN int tl_collide_convex_near(const tl_convex *a, const tl_convex *b, tal
   tl_sight best = first;
   best.g = -DBL_MAX;
   tl_take_exact(a, b, guess, &ka, &kb, size, &best);
+  *parting = best.n;
   if (best.g > margin + rounding)
     return 0;
   if (best.g > -DBL_MAX) {
@@ -412,6 +415,7 @@ TL_BIG_FN int tl_collide_convex_near(const tl_convex *a, const tl_convex *b, tal
   if (!tl_is_provable(a, b) || (tl_is_polyhedron(a) && tl_is_polyhedron(b)))
     return -1; /* overlapping ones have no other directions, and of others GJK knows them */
   best = tl_refine(a, b, guess, size);
+  *parting = best.n;
   if (best.g > margin + rounding)
     return 0;
   return tl_collide_along(a, b, best, margin, size, out);
@@ -420,17 +424,19 @@ TL_BIG_FN int tl_collide_convex_near(const tl_convex *a, const tl_convex *b, tal
 /* The search. `guess`: as below. */
 TL_BIG_FN int tl_collide_convex_far(const tl_convex *a, const tl_convex *b,
                                     const talus_dvec3 *guess, bool thick, double margin,
-                                    tl_point out[TL_MANIFOLD_MAX]) {
+                                    tl_point out[TL_MANIFOLD_MAX], talus_dvec3 *parting) {
   int count = -1;
   tl_solution s;
   const talus_dvec3 start = guess ? *guess : tl_dsub(b->position, a->position);
+  s.normal = start;
   const tl_found found = tl_solve_apart(a, b, start, margin, &s);
+  *parting = s.normal;
   if (found == TL_FOUND_NONE)
     return 0;
   if (found == TL_FOUND_OVERLAP) {
     /* EPA is fast where it has few faces to find, and where GJK ends says little there. */
     if (thick && tl_is_provable(a, b) && !(tl_is_polyhedron(a) && tl_is_polyhedron(b)))
-      count = tl_collide_convex_near(a, b, s.normal, margin, out);
+      count = tl_collide_convex_near(a, b, s.normal, margin, out, parting);
     if (count >= 0)
       return count;
     if (!tl_solve_overlap(a, b, margin, &s))
@@ -445,12 +451,15 @@ TL_BIG_FN int tl_collide_convex_far(const tl_convex *a, const tl_convex *b,
 
 /* `guess`: of the normal, unit, from a to b (the bodies may be aimed along it); NULL where nothing
  * is known. Points and segments within their rounding are apart, where GJK is as fast as any proof.
- */
+ * *parting: where there are no points, a direction from a to b that parts the bodies by more than
+ * the margin; most likely, and of any length. */
 TL_BIG_FN int tl_collide_convex(const tl_convex *a, const tl_convex *b, const talus_dvec3 *guess,
-                                double margin, tl_point out[TL_MANIFOLD_MAX]) {
+                                double margin, tl_point out[TL_MANIFOLD_MAX],
+                                talus_dvec3 *parting) {
   const bool thick = !tl_core_is_thin(a) && !tl_core_is_thin(b);
-  const int count = guess && thick ? tl_collide_convex_near(a, b, *guess, margin, out) : -1;
-  return count >= 0 ? count : tl_collide_convex_far(a, b, guess, thick, margin, out);
+  const int count =
+      guess && thick ? tl_collide_convex_near(a, b, *guess, margin, out, parting) : -1;
+  return count >= 0 ? count : tl_collide_convex_far(a, b, guess, thick, margin, out, parting);
 }
 
 #endif

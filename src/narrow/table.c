@@ -113,26 +113,40 @@ static tl_box posed_box(const tl_posed *p) {
   return (tl_box){p->position, tl_frame_from_quat(p->rotation), {half.x, half.y, half.z}};
 }
 
-int tl_narrow_convex(const tl_posed *a, const tl_posed *b, const talus_dvec3 *guess,
-                     talus_real margin, tl_point *out) {
+static int search_convex(const tl_posed *a, const tl_posed *b, const talus_dvec3 *guess,
+                         talus_real margin, tl_point *out, talus_dvec3 *parting) {
   tl_convex body_a, body_b;
   tl_posed_convex(a, &body_a), tl_posed_convex(b, &body_b);
   if (guess) {
     tl_convex_aim(&body_a, *guess);
     tl_convex_aim(&body_b, tl_dscale(*guess, -1));
   }
-  return tl_collide_convex(&body_a, &body_b, guess, (double)margin, out);
+  return tl_collide_convex(&body_a, &body_b, guess, (double)margin, out, parting);
+}
+
+int tl_narrow_convex(const tl_posed *a, const tl_posed *b, const talus_dvec3 *guess,
+                     talus_real margin, tl_point *out) {
+  talus_dvec3 parting;
+  return search_convex(a, b, guess, margin, out, &parting);
 }
 
 static int convex_convex(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
   return tl_narrow_convex(a, b, NULL, margin, out);
 }
 
-static int box_box(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
+int tl_narrow_search(const tl_posed *a, const tl_posed *b, const talus_dvec3 *guess,
+                     talus_real margin, tl_point *out, talus_dvec3 *parting) {
+  if (a->shape->kind != TALUS_BOX || b->shape->kind != TALUS_BOX)
+    return search_convex(a, b, guess, margin, out, parting);
   const tl_box box_a = posed_box(a), box_b = posed_box(b);
   bool exact;
-  const int count = tl_collide_box_box(&box_a, &box_b, (double)margin, out, &exact);
-  return exact ? count : convex_convex(a, b, margin, out);
+  const int count = tl_collide_box_box(&box_a, &box_b, (double)margin, out, &exact, parting);
+  return exact ? count : search_convex(a, b, NULL, margin, out, parting);
+}
+
+static int box_box(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
+  talus_dvec3 parting;
+  return tl_narrow_search(a, b, NULL, margin, out, &parting);
 }
 
 static int convex_plane(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
@@ -244,17 +258,27 @@ bool tl_narrow_takes_guess(talus_shape_kind a, talus_shape_kind b) {
   return tl_narrow_table[swapped ? b : a][swapped ? a : b] == convex_convex;
 }
 
-bool tl_narrow_uses_guesses(const tl_model *model) {
+bool tl_narrow_keeps_axis(talus_shape_kind a, talus_shape_kind b) {
+  return tl_narrow_takes_guess(a, b) || (a == TALUS_BOX && b == TALUS_BOX);
+}
+
+/* Whether two shapes of the scene are kinds of which `does` is true. */
+static bool has_pair(const tl_model *model, bool (*does)(talus_shape_kind, talus_shape_kind)) {
   bool present[TALUS_SHAPE_KINDS] = {false};
   for (size_t i = 0; i < model->shapes.count; ++i)
     present[model->shapes.data[i].kind] = true;
   for (int a = 0; a < TALUS_SHAPE_KINDS; ++a)
     for (int b = a; b < TALUS_SHAPE_KINDS; ++b)
-      if (present[a] && present[b] &&
-          tl_narrow_takes_guess((talus_shape_kind)a, (talus_shape_kind)b))
+      if (present[a] && present[b] && does((talus_shape_kind)a, (talus_shape_kind)b))
         return true;
   return false;
 }
+
+bool tl_narrow_uses_guesses(const tl_model *model) {
+  return has_pair(model, tl_narrow_takes_guess);
+}
+
+bool tl_narrow_uses_axes(const tl_model *model) { return has_pair(model, tl_narrow_keeps_axis); }
 
 /* Round bodies touch a convex body, and a wall, in one point. */
 static bool is_smooth(talus_shape_kind kind) {
