@@ -361,8 +361,7 @@ typedef enum talus_ellipsoid_method {
   TALUS_ELLIPSOID_CHM_OPM /* the same where the characteristic equation says yes: their method 2 */
 } talus_ellipsoid_method;
 
-/* How the near triangles of a mesh are found. The contacts are the same, bit for bit, except where
- * a mesh is wholly within another. */
+/* How the near triangles of a mesh are found. The contacts are the same, bit for bit. */
 typedef enum talus_tree_kind {
   TALUS_TREE_BVH, /* a tree of boxes */
   TALUS_TREE_FLAT /* every triangle: for comparison */
@@ -372,6 +371,8 @@ typedef enum talus_tree_kind {
 typedef struct talus_narrow_def {
   talus_ellipsoid_method ellipsoid;
   talus_tree_kind tree;
+  talus_triangle_method triangle;
+  talus_fusion fusion;
 } talus_narrow_def;
 
 typedef enum talus_friction_model {

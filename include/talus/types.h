@@ -138,6 +138,18 @@ typedef enum talus_mesh_sides {
   TALUS_MESH_BOTH  /* on either: a sheet, whose two sides are the same place */
 } talus_mesh_sides;
 
+/* How distances of two triangles are decided. The contacts are the same, bit for bit. */
+typedef enum talus_triangle_method {
+  TALUS_TRIANGLE_COMPARISON, /* all 15 distances, over SIMD lanes; in float where that is enough */
+  TALUS_TRIANGLE_CERTIFIED   /* by proof: a guess and a bound that agree; else by comparison */
+} talus_triangle_method;
+
+/* What a contact of two meshes is. */
+typedef enum talus_fusion {
+  TALUS_FUSION_LOCAL, /* a local minimum of the distance: of features, whose cones hold it */
+  TALUS_FUSION_THESIS /* one of each pair of near triangles, fused by place and normal (Noble) */
+} talus_fusion;
+
 /* What a call returns. TALUS_OK is 0. The text of the last failure on this thread, naming the
  * culprit (body, file, line) and the way out, is talus_last_error(). */
 #define TALUS_STATUS_LIST(X)                                                                       \

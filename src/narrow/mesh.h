@@ -45,6 +45,11 @@ typedef struct tl_near {
 int tl_mesh_near(const tl_mesh_posed *m, talus_dvec3 local, double reach,
                  tl_near out[TL_NEAR_MOST]);
 
+/* The same of the triangles that a list has: all that are within reach must be among them (keys of
+ * narrow/mesh_pair.h, ascending). */
+int tl_mesh_near_of(const tl_mesh_posed *m, talus_dvec3 local, double reach, const uint64_t *keys,
+                    size_t count, tl_near out[TL_NEAR_MOST]);
+
 /* The nearest alone, within `reach`, where the place is behind the surface: 1, else 0. */
 int tl_mesh_deep(const tl_mesh_posed *m, talus_dvec3 local, double reach, tl_near *out);
 

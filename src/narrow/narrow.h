@@ -19,7 +19,8 @@ typedef struct tl_posed {
   talus_real scale;
   talus_dvec3 position; /* relative; the first body's is 0 */
   talus_quat rotation;
-  bool flat; /* mesh: every triangle is looked at, without the tree */
+  bool flat;   /* mesh: every triangle is looked at, without the tree */
+  bool thesis; /* mesh: points of triangles, fused by place and normal (narrow.fusion) */
 } tl_posed;
 
 /* Writes the contact points with gap <= margin, ascending by (feature_a, feature_b), and returns

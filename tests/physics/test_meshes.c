@@ -283,11 +283,11 @@ TEST(icosphere_stands_on_a_plane_by_the_height_of_its_lowest_feature) {
 }
 
 /* Stones of a mesh in a tank of a mesh: the state after a while. */
-static uint64_t tumble(int threads, talus_tree_kind tree) {
+static uint64_t tumble(int threads, talus_narrow_def narrow) {
   talus_world_def def = rig_def(2e-3);
   def.solve.iterations = 50, def.solve.tolerance = 1e-5;
   def.threads = threads;
-  def.narrow.tree = tree;
+  def.narrow = narrow;
   talus_world *world = rig_world(&def);
   const talus_material m = rig_material(world, 0.4, 0);
   const talus_mesh_recipe tank = {.kind = "box", .size = {0.6, 0.6, 1}};
@@ -313,10 +313,23 @@ static uint64_t tumble(int threads, talus_tree_kind tree) {
   return hash;
 }
 
-TEST(tree_and_threads_change_no_bit) {
-  const uint64_t hash = tumble(1, TALUS_TREE_BVH);
-  CHECK_EQ_U64(tumble(1, TALUS_TREE_FLAT), hash);
-  CHECK_EQ_U64(tumble(3, TALUS_TREE_BVH), hash);
+TEST(tree_threads_and_proofs_change_no_bit) {
+  const talus_narrow_def usual = {0}, flat = {.tree = TALUS_TREE_FLAT};
+  const talus_narrow_def certified = {.triangle = TALUS_TRIANGLE_CERTIFIED};
+  const uint64_t hash = tumble(1, usual);
+  CHECK_EQ_U64(tumble(1, flat), hash);
+  CHECK_EQ_U64(tumble(3, usual), hash);
+  CHECK_EQ_U64(tumble(2, certified), hash);
+}
+
+TEST(fusion_of_the_thesis_holds_stones_and_depends_on_neither_tree_nor_threads) {
+  const talus_narrow_def thesis = {.fusion = TALUS_FUSION_THESIS};
+  const talus_narrow_def flat = {.fusion = TALUS_FUSION_THESIS, .tree = TALUS_TREE_FLAT};
+  const talus_narrow_def usual = {0};
+  const uint64_t hash = tumble(1, thesis);
+  CHECK_EQ_U64(tumble(3, thesis), hash);
+  CHECK_EQ_U64(tumble(2, flat), hash);
+  CHECK(tumble(1, usual) != hash);
 }
 
 /* ---- meshes that hold each other ------------------------------------------------------------- */

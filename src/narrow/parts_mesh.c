@@ -1,0 +1,204 @@
+/* Two meshes by their near triangles (narrow/front.h): runs of one triangle each, blocks of runs
+ * dealt out, what the blocks found put together. */
+#include "narrow/front.h"
+#include "narrow/parts.h"
+
+/* Triangles of one block of one body, and what is near them; or, where something is deep, all
+ * triangles of the block. */
+typedef struct piece {
+  uint32_t pair;
+  bool is_a, looks_deep;
+  size_t begin, end; /* of the keys; of the triangles where it looks deep */
+  int count;
+  bool is_deep;
+  tl_point *points; /* TL_MESH_MOST */
+} piece;
+
+typedef struct meshes {
+  const tl_narrow_scope *scope;
+  tl_parts_pair **pairs;
+  size_t count;
+  tl_ordered *ordered;
+  tl_mesh_pair *meshes;
+  tl_front_list near;
+  piece *pieces;
+  size_t piece_count;
+  piece *deep;
+  size_t deep_count;
+  bool *is_deep; /* by pair */
+  size_t *first; /* piece of each pair, and one more */
+  size_t *first_deep;
+  tl_contact *room; /* TL_MESH_MOST for each pair */
+} meshes;
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+static void meet_run(const tl_mesh_pair *pair, piece *p, const tl_mesh_run *run,
+                     tl_mesh_points *points) {
+  if (!pair->thesis) {
+    p->is_deep = tl_mesh_pair_meet(pair, run, points) || p->is_deep;
+    return;
+  }
+  for (size_t i = 0; i < run->count; ++i)
+    tl_mesh_pair_meet_near(pair, run->triangle, tl_mesh_key_other(run->keys[i]), points);
+}
+
+static void search_piece(const meshes *job, piece *p) {
+  const tl_mesh_pair *pair = &job->meshes[p->pair];
+  const tl_mesh_key *keys = p->is_a ? job->near.of_a : job->near.of_b;
+  tl_mesh_points points;
+  tl_mesh_points_start(&points, pair);
+  for (size_t i = p->begin; i < p->end && p->looks_deep; ++i)
+    tl_mesh_pair_meet_deep(pair, p->is_a, (uint32_t)i, &points);
+  for (size_t i = p->begin; i < p->end && !p->looks_deep;) {
+    tl_mesh_run run = {.is_a = p->is_a, .triangle = tl_mesh_key_own(keys[i]), .keys = keys + i};
+    while (i < p->end && tl_mesh_key_own(keys[i]) == run.triangle)
+      ++i, ++run.count;
+    meet_run(pair, p, &run, &points);
+  }
+  tl_mesh_points_close(&points);
+  memcpy(p->points, points.list, (size_t)points.count * sizeof *p->points);
+  p->count = points.count;
+}
+
+static void search_pieces(void *context, size_t begin, size_t end) {
+  const meshes *job = context;
+  for (size_t i = begin; i < end; ++i)
+    if (!tl_cancel_look(job->scope->crowd->cancel))
+      search_piece(job, &job->pieces[i]);
+}
+
+static void search_deep(void *context, size_t begin, size_t end) {
+  const meshes *job = context;
+  for (size_t i = begin; i < end; ++i)
+    if (!tl_cancel_look(job->scope->crowd->cancel))
+      search_piece(job, &job->deep[i]);
+}
+
+/* Cuts the keys of a body into blocks of triangles; out NULL: how many. */
+static size_t cut_keys(const tl_mesh_key *keys, size_t begin, size_t end, piece model, piece *out) {
+  size_t count = 0;
+  for (size_t i = begin; i < end; ++count) {
+    const uint32_t block = tl_mesh_key_own(keys[i]) / TL_MESH_BLOCK;
+    size_t last = i;
+    while (last < end && tl_mesh_key_own(keys[last]) / TL_MESH_BLOCK == block)
+      ++last;
+    if (out) {
+      out[count] = model;
+      out[count].begin = i, out[count].end = last;
+    }
+    i = last;
+  }
+  return count;
+}
+
+static size_t cut_pair(const meshes *job, size_t i, piece *out) {
+  const size_t begin = job->near.start[i], end = job->near.start[i + 1];
+  piece model = {.pair = (uint32_t)i, .is_a = true};
+  const size_t of_a = cut_keys(job->near.of_a, begin, end, model, out);
+  model.is_a = false;
+  if (job->meshes[i].thesis)
+    return of_a;
+  return of_a + cut_keys(job->near.of_b, begin, end, model, out ? out + of_a : NULL);
+}
+
+static size_t cut_deep(const meshes *job, size_t i, piece *out) {
+  size_t count = 0;
+  for (int side = 0; side < 2 && job->is_deep[i]; ++side) {
+    const size_t triangles =
+        side == 0 ? job->meshes[i].a.f->triangles : job->meshes[i].b.f->triangles;
+    for (size_t t = 0; t < triangles; t += TL_MESH_BLOCK, ++count)
+      if (out)
+        out[count] = (piece){.pair = (uint32_t)i,
+                             .is_a = side == 0,
+                             .looks_deep = true,
+                             .begin = t,
+                             .end = triangles - t < TL_MESH_BLOCK ? triangles : t + TL_MESH_BLOCK};
+  }
+  return count;
+}
+
+typedef size_t cut_fn(const meshes *job, size_t i, piece *out);
+
+static talus_status make_pieces(const meshes *job, cut_fn *cut, piece **pieces, size_t *total,
+                                size_t **first) {
+  tl_arena *arena = job->scope->crowd->arena;
+  tl_point *points;
+  *total = 0;
+  TL_TAKE(arena, job->count + 1, first);
+  for (size_t i = 0; i < job->count; ++i) {
+    (*first)[i] = *total;
+    *total += cut(job, i, NULL);
+  }
+  (*first)[job->count] = *total;
+  TL_TAKE(arena, *total, pieces);
+  TL_TAKE(arena, *total * TL_MESH_MOST, &points);
+  for (size_t i = 0; i < job->count; ++i)
+    cut(job, i, *pieces + (*first)[i]);
+  for (size_t i = 0; i < *total; ++i)
+    (*pieces)[i].points = points + i * TL_MESH_MOST;
+  return TALUS_OK;
+}
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+static void add_pieces(const piece *pieces, size_t begin, size_t end, tl_mesh_points *points) {
+  for (size_t k = begin; k < end; ++k)
+    for (int i = 0; i < pieces[k].count; ++i)
+      tl_mesh_points_add(points, &pieces[k].points[i]);
+}
+
+static void join_pairs(void *context, size_t begin, size_t end) {
+  const meshes *job = context;
+  for (size_t i = begin; i < end; ++i) {
+    tl_mesh_points points;
+    tl_point out[TL_MESH_MOST];
+    tl_parts_pair *pair = job->pairs[i];
+    tl_mesh_points_start(&points, &job->meshes[i]);
+    add_pieces(job->pieces, job->first[i], job->first[i + 1], &points);
+    add_pieces(job->deep, job->first_deep[i], job->first_deep[i + 1], &points);
+    pair->count = (size_t)tl_mesh_points_take(&points, out);
+    pair->found = job->room + i * TL_MESH_MOST;
+    for (size_t k = 0; k < pair->count; ++k)
+      tl_order_write(&pair->pair, job->ordered[i].origin, &out[k], &pair->found[k]);
+  }
+}
+
+static talus_status prepare(meshes *job) {
+  tl_arena *arena = job->scope->crowd->arena;
+  TL_TAKE(arena, job->count * TL_MESH_MOST, &job->room);
+  TL_TAKE(arena, job->count, &job->ordered);
+  TL_TAKE(arena, job->count, &job->meshes);
+  TL_TAKE(arena, job->count, &job->is_deep);
+  for (size_t i = 0; i < job->count; ++i) { /* of one kind: never swapped */
+    job->ordered[i] = tl_order_pair(job->scope, &job->pairs[i]->pair);
+    job->meshes[i] =
+        tl_mesh_pair_make(&job->ordered[i].first, &job->ordered[i].second, job->ordered[i].margin);
+    job->is_deep[i] = false;
+  }
+  return TALUS_OK;
+}
+
+talus_status tl_parts_meshes(const tl_narrow_scope *scope, tl_parts_pair **pairs, size_t count) {
+  meshes job = {.scope = scope, .pairs = pairs, .count = count};
+  const tl_par *par = &scope->model->par;
+  struct tl_cancel *cancel = scope->crowd->cancel;
+  TL_TRY(prepare(&job));
+  const tl_fronts fronts = {.par = par,
+                            .arena = scope->crowd->arena,
+                            .cancel = cancel,
+                            .pairs = job.meshes,
+                            .count = count,
+                            .certified = scope->model->narrow.triangle == TALUS_TRIANGLE_CERTIFIED};
+  TL_TRY(tl_fronts_find(&fronts, &job.near));
+  TL_TRY(make_pieces(&job, cut_pair, &job.pieces, &job.piece_count, &job.first));
+  tl_deal(par, job.piece_count, search_pieces, &job);
+  TL_GO_ON(cancel);
+  for (size_t i = 0; i < job.piece_count; ++i)
+    job.is_deep[job.pieces[i].pair] = job.is_deep[job.pieces[i].pair] || job.pieces[i].is_deep;
+  TL_TRY(make_pieces(&job, cut_deep, &job.deep, &job.deep_count, &job.first_deep));
+  tl_deal(par, job.deep_count, search_deep, &job);
+  TL_GO_ON(cancel);
+  tl_for(par, count, 8, join_pairs, &job);
+  return TALUS_OK;
+}
