@@ -26,6 +26,10 @@ static inline talus_dvec3 tl_mesh_to_local(const tl_mesh_posed *m, talus_dvec3 p
   return tl_dscale(tl_frame_to_local(&m->frame, tl_dsub(place, m->position)), 1 / m->scale);
 }
 
+static inline talus_dvec3 tl_mesh_to_world(const tl_mesh_posed *m, talus_dvec3 local) {
+  return tl_dadd(m->position, tl_frame_to_world(&m->frame, tl_dscale(local, m->scale)));
+}
+
 /* ---- one place against a mesh ---------------------------------------------------------------- */
 
 /* A local minimum of the distance from a place, in the mesh's own frame. */

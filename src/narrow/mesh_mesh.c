@@ -1,6 +1,6 @@
 /* Two meshes by their trees, without scratch: the entry of the table, and what the search over
  * lists (narrow/parts_mesh.c) must find, too. */
-#include "narrow/mesh_pair.h"
+#include "narrow/mesh_contour.h"
 
 typedef struct walk_job {
   tl_mesh_pair pair;
@@ -87,14 +87,52 @@ static void search(walk_job *job) {
   }
 }
 
+/* ---- deep ------------------------------------------------------------------------------------ */
+
+typedef struct contour_job {
+  const tl_mesh_pair *pair;
+  tl_mesh_contour contour;
+} contour_job;
+
+static void add_crossing(void *context, uint32_t a, uint32_t b) {
+  contour_job *job = context;
+  tl_mesh_contour_add(job->pair, a, b, &job->contour);
+}
+
+static void measure_crossing(void *context, uint32_t a, uint32_t b) {
+  contour_job *job = context;
+  tl_mesh_contour_measure(job->pair, a, b, &job->contour);
+}
+
+static void finish_deep(walk_job *job, contour_job *deep) {
+  const tl_mesh_pair *pair = &job->pair;
+  for (uint32_t t = 0; t < pair->a.f->triangles; ++t)
+    tl_mesh_pair_crossings(pair, true, t, measure_crossing, deep);
+  double high = deep->contour.high, low = deep->contour.low;
+  for (uint32_t t = 0; t < pair->a.f->triangles; ++t)
+    tl_mesh_contour_reach(pair, &deep->contour, true, t, &high);
+  for (uint32_t t = 0; t < pair->b.f->triangles; ++t)
+    tl_mesh_contour_reach(pair, &deep->contour, false, t, &low);
+  deep->contour.high = high, deep->contour.low = low;
+  tl_mesh_contour_finish(pair, &deep->contour, &job->points);
+}
+
 int tl_mesh_mesh(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
   walk_job job;
+  contour_job deep;
   job.pair = tl_mesh_pair_make(a, b, margin);
   job.is_deep = job.looks_deep = false, job.block = 0;
+  deep.pair = &job.pair;
   tl_mesh_points_start(&job.points, &job.pair), tl_mesh_points_start(&job.here, &job.pair);
+  tl_mesh_contour_start(&deep.contour);
   search(&job);
-  job.looks_deep = job.is_deep;
-  if (job.is_deep)
+  for (uint32_t t = 0; t < job.pair.a.f->triangles && !job.pair.thesis; ++t)
+    tl_mesh_pair_crossings(&job.pair, true, t, add_crossing, &deep);
+  tl_mesh_contour_close(&job.pair, &deep.contour);
+  job.looks_deep = job.is_deep && !deep.contour.is_good;
+  if (job.looks_deep)
     search(&job);
+  else if (job.is_deep || tl_mesh_contour_is_missed(&job.pair, &deep.contour, &job.points))
+    finish_deep(&job, &deep);
   return tl_mesh_points_take(&job.points, out);
 }

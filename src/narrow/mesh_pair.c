@@ -14,10 +14,6 @@
 #define SHALLOW 0.03
 #define DEEP    0.5
 
-static talus_dvec3 to_world(const tl_mesh_posed *m, talus_dvec3 local) {
-  return tl_dadd(m->position, tl_frame_to_world(&m->frame, tl_dscale(local, m->scale)));
-}
-
 static tl_mesh_move move_of(const tl_mesh_posed *from, const tl_mesh_posed *to) {
   tl_mesh_move move;
   const double ratio = from->scale / to->scale;
@@ -111,7 +107,7 @@ static bool meet_vertex(const tl_mesh_pair *pair, const tl_mesh_run *run, uint32
                         tl_mesh_points *points) {
   const bool is_a = run->is_a;
   const tl_mesh_posed *own = is_a ? &pair->a : &pair->b, *other = is_a ? &pair->b : &pair->a;
-  const talus_dvec3 x = to_world(own, tl_facets_point(own->f, vertex));
+  const talus_dvec3 x = tl_mesh_to_world(own, tl_facets_point(own->f, vertex));
   const talus_dvec3 local = tl_mesh_to_local(other, x);
   tl_near near[TL_NEAR_MOST];
   const double reach = pair->reach / other->scale;
@@ -146,7 +142,7 @@ void tl_mesh_pair_meet_deep(const tl_mesh_pair *pair, bool is_a, uint32_t triang
     tl_near near;
     if (!is_own_vertex(own->f, triangle, k, &vertex))
       continue;
-    const talus_dvec3 x = to_world(own, tl_facets_point(own->f, vertex));
+    const talus_dvec3 x = tl_mesh_to_world(own, tl_facets_point(own->f, vertex));
     if (!tl_mesh_deep(other, tl_mesh_to_local(other, x), pair->deepest / other->scale, &near))
       continue;
     const double distance = near.distance * other->scale;
@@ -166,8 +162,8 @@ typedef struct side {
 
 static side side_of(const tl_mesh_posed *m, uint32_t edge) {
   const uint32_t *v = m->f->edge_vertex + 2 * (size_t)edge;
-  side s = {.number = edge, .from = to_world(m, tl_facets_point(m->f, v[0]))};
-  s.along = tl_dsub(to_world(m, tl_facets_point(m->f, v[1])), s.from);
+  side s = {.number = edge, .from = tl_mesh_to_world(m, tl_facets_point(m->f, v[0]))};
+  s.along = tl_dsub(tl_mesh_to_world(m, tl_facets_point(m->f, v[1])), s.from);
   return s;
 }
 
@@ -277,14 +273,13 @@ static void mark_behind(const tl_mesh_pair *pair, const tl_mesh_run *run, uint32
   }
 }
 
-/* The same for all of the other body's triangles, where they are not known. */
-static void mark_by_tree(const tl_mesh_pair *pair, const tl_mesh_run *run, bool behind[3]) {
-  const tl_mesh_posed *other = run->is_a ? &pair->b : &pair->a;
-  const tl_mesh_posed *own = run->is_a ? &pair->a : &pair->b;
-  const tl_mesh_move *move = run->is_a ? &pair->a_to_b : &pair->b_to_a;
+void tl_mesh_pair_crossings(const tl_mesh_pair *pair, bool is_a, uint32_t triangle,
+                            tl_mesh_crossing_fn *visit, void *context) {
+  const tl_mesh_posed *other = is_a ? &pair->b : &pair->a, *own = is_a ? &pair->a : &pair->b;
+  const tl_mesh_move *move = is_a ? &pair->a_to_b : &pair->b_to_a;
   tl_tree_box box = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
   for (uint32_t k = 0; k < 3; ++k) {
-    const talus_dvec3 x = tl_facets_point(own->f, own->f->triangle[3 * (size_t)run->triangle + k]);
+    const talus_dvec3 x = tl_facets_point(own->f, own->f->triangle[3 * (size_t)triangle + k]);
     for (int i = 0; i < 3; ++i) {
       const double at = tl_mesh_moved(move, i, x), more = 1e-9 * other->f->extent;
       box.lo[i] = fmin(box.lo[i], at - more), box.hi[i] = fmax(box.hi[i], at + more);
@@ -294,11 +289,23 @@ static void mark_by_tree(const tl_mesh_pair *pair, const tl_mesh_run *run, bool 
   uint32_t first, count;
   while (tl_tree_next(&walk, &box, &first, &count))
     for (uint32_t t = first; t < first + count; ++t) {
-      const tl_triangle_corners a = tl_mesh_pair_first(pair, run->is_a ? run->triangle : t);
-      const tl_triangle_corners b = tl_mesh_pair_second(pair, run->is_a ? t : run->triangle);
+      const tl_triangle_corners a = tl_mesh_pair_first(pair, is_a ? triangle : t);
+      const tl_triangle_corners b = tl_mesh_pair_second(pair, is_a ? t : triangle);
       if (tl_triangle_triangle(&a, &b).feature >= TL_TRIANGLE_CROSSES)
-        mark_behind(pair, run, t, behind);
+        visit(context, triangle, t);
     }
+}
+
+typedef struct marking {
+  const tl_mesh_pair *pair;
+  const tl_mesh_run *run;
+  bool *behind;
+} marking;
+
+static void mark_crossing(void *context, uint32_t triangle, uint32_t other) {
+  const marking *m = context;
+  (void)triangle;
+  mark_behind(m->pair, m->run, other, m->behind);
 }
 
 /* Whether a triangle that goes through the other body has a corner behind it, out of reach: no
@@ -313,14 +320,15 @@ static bool is_deep(const tl_mesh_pair *pair, const tl_mesh_run *run) {
   for (size_t i = 0; i < run->count; ++i)
     if (tl_mesh_key_crosses(run->keys[i]))
       mark_behind(pair, run, tl_mesh_key_other(run->keys[i]), behind);
+  marking tree = {pair, run, behind};
   if (!run->keys)
-    mark_by_tree(pair, run, behind);
+    tl_mesh_pair_crossings(pair, run->is_a, run->triangle, mark_crossing, &tree);
   for (uint32_t k = 0; k < 3; ++k) {
     tl_near near;
     if (!behind[k])
       continue;
     const uint32_t vertex = own->f->triangle[3 * (size_t)run->triangle + k];
-    const talus_dvec3 x = to_world(own, tl_facets_point(own->f, vertex));
+    const talus_dvec3 x = tl_mesh_to_world(own, tl_facets_point(own->f, vertex));
     if (tl_mesh_deep(other, tl_mesh_to_local(other, x), pair->longest / other->scale, &near) &&
         near.distance * other->scale > pair->reach)
       return true;

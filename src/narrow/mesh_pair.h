@@ -80,6 +80,11 @@ typedef struct tl_mesh_run {
  * that the vertices must be looked at again. */
 bool tl_mesh_pair_meet(const tl_mesh_pair *pair, const tl_mesh_run *run, tl_mesh_points *points);
 
+/* Triangles of the other body that go through one, ascending, by the tree. */
+typedef void tl_mesh_crossing_fn(void *context, uint32_t triangle, uint32_t other);
+void tl_mesh_pair_crossings(const tl_mesh_pair *pair, bool is_a, uint32_t triangle,
+                            tl_mesh_crossing_fn *visit, void *context);
+
 /* Adds what is deep of the vertices that the triangle is the first of. */
 void tl_mesh_pair_meet_deep(const tl_mesh_pair *pair, bool is_a, uint32_t triangle,
                             tl_mesh_points *points);

@@ -1,18 +1,32 @@
 /* Two meshes by their near triangles (narrow/front.h): runs of one triangle each, blocks of runs
  * dealt out, what the blocks found put together. */
 #include "narrow/front.h"
+#include "narrow/mesh_contour.h"
 #include "narrow/parts.h"
+
+/* What of a pair is looked at where something is deep: vertices of all triangles, for the depth of
+ * the contour, or for what they meet where there is none. */
+typedef enum depth { SHALLOW, BY_CONTOUR, BY_VERTICES } depth;
 
 /* Triangles of one block of one body, and what is near them; or, where something is deep, all
  * triangles of the block. */
 typedef struct piece {
   uint32_t pair;
-  bool is_a, looks_deep;
+  bool is_a;
+  depth depth;
   size_t begin, end; /* of the keys; of the triangles where it looks deep */
   int count;
   bool is_deep;
+  double extreme;   /* along the contour's direction */
   tl_point *points; /* TL_MESH_MOST */
 } piece;
+
+/* What is known of a pair after its near triangles. */
+typedef struct pair_state {
+  depth depth;
+  tl_mesh_contour contour;
+  tl_mesh_points points;
+} pair_state;
 
 typedef struct meshes {
   const tl_narrow_scope *scope;
@@ -25,7 +39,7 @@ typedef struct meshes {
   size_t piece_count;
   piece *deep;
   size_t deep_count;
-  bool *is_deep; /* by pair */
+  pair_state *state;
   size_t *first; /* piece of each pair, and one more */
   size_t *first_deep;
   tl_contact *room; /* TL_MESH_MOST for each pair */
@@ -43,19 +57,29 @@ static void meet_run(const tl_mesh_pair *pair, piece *p, const tl_mesh_run *run,
     tl_mesh_pair_meet_near(pair, run->triangle, tl_mesh_key_other(run->keys[i]), points);
 }
 
-static void search_piece(const meshes *job, piece *p) {
-  const tl_mesh_pair *pair = &job->meshes[p->pair];
+static void search_near(const meshes *job, piece *p, tl_mesh_points *points) {
   const tl_mesh_key *keys = p->is_a ? job->near.of_a : job->near.of_b;
-  tl_mesh_points points;
-  tl_mesh_points_start(&points, pair);
-  for (size_t i = p->begin; i < p->end && p->looks_deep; ++i)
-    tl_mesh_pair_meet_deep(pair, p->is_a, (uint32_t)i, &points);
-  for (size_t i = p->begin; i < p->end && !p->looks_deep;) {
+  for (size_t i = p->begin; i < p->end;) {
     tl_mesh_run run = {.is_a = p->is_a, .triangle = tl_mesh_key_own(keys[i]), .keys = keys + i};
     while (i < p->end && tl_mesh_key_own(keys[i]) == run.triangle)
       ++i, ++run.count;
-    meet_run(pair, p, &run, &points);
+    meet_run(&job->meshes[p->pair], p, &run, points);
   }
+}
+
+static void search_piece(const meshes *job, piece *p) {
+  const tl_mesh_pair *pair = &job->meshes[p->pair];
+  const tl_mesh_contour *contour = &job->state[p->pair].contour;
+  tl_mesh_points points;
+  tl_mesh_points_start(&points, pair);
+  if (p->depth == SHALLOW)
+    search_near(job, p, &points);
+  else
+    p->extreme = p->is_a ? contour->high : contour->low;
+  for (size_t i = p->begin; i < p->end && p->depth == BY_CONTOUR; ++i)
+    tl_mesh_contour_reach(pair, contour, p->is_a, (uint32_t)i, &p->extreme);
+  for (size_t i = p->begin; i < p->end && p->depth == BY_VERTICES; ++i)
+    tl_mesh_pair_meet_deep(pair, p->is_a, (uint32_t)i, &points);
   tl_mesh_points_close(&points);
   memcpy(p->points, points.list, (size_t)points.count * sizeof *p->points);
   p->count = points.count;
@@ -104,14 +128,14 @@ static size_t cut_pair(const meshes *job, size_t i, piece *out) {
 
 static size_t cut_deep(const meshes *job, size_t i, piece *out) {
   size_t count = 0;
-  for (int side = 0; side < 2 && job->is_deep[i]; ++side) {
+  for (int side = 0; side < 2 && job->state[i].depth != SHALLOW; ++side) {
     const size_t triangles =
         side == 0 ? job->meshes[i].a.f->triangles : job->meshes[i].b.f->triangles;
     for (size_t t = 0; t < triangles; t += TL_MESH_BLOCK, ++count)
       if (out)
         out[count] = (piece){.pair = (uint32_t)i,
                              .is_a = side == 0,
-                             .looks_deep = true,
+                             .depth = job->state[i].depth,
                              .begin = t,
                              .end = triangles - t < TL_MESH_BLOCK ? triangles : t + TL_MESH_BLOCK};
   }
@@ -148,16 +172,64 @@ static void add_pieces(const piece *pieces, size_t begin, size_t end, tl_mesh_po
       tl_mesh_points_add(points, &pieces[k].points[i]);
 }
 
-static void join_pairs(void *context, size_t begin, size_t end) {
+/* The contour of what goes through each other, and whether it must be looked at. */
+static void judge_depth(const meshes *job, size_t i, bool is_deep) {
+  pair_state *state = &job->state[i];
+  const tl_mesh_pair *pair = &job->meshes[i];
+  const size_t end = job->near.start[i + 1];
+  for (size_t k = job->near.start[i]; k < end && !pair->thesis; ++k)
+    if (tl_mesh_key_crosses(job->near.of_a[k]))
+      tl_mesh_contour_add(pair, tl_mesh_key_own(job->near.of_a[k]),
+                          tl_mesh_key_other(job->near.of_a[k]), &state->contour);
+  tl_mesh_contour_close(pair, &state->contour);
+  if (is_deep && !state->contour.is_good)
+    state->depth = BY_VERTICES;
+  else if (is_deep || tl_mesh_contour_is_missed(pair, &state->contour, &state->points))
+    state->depth = BY_CONTOUR;
+  for (size_t k = job->near.start[i]; k < end && state->depth == BY_CONTOUR; ++k)
+    if (tl_mesh_key_crosses(job->near.of_a[k]))
+      tl_mesh_contour_measure(pair, tl_mesh_key_own(job->near.of_a[k]),
+                              tl_mesh_key_other(job->near.of_a[k]), &state->contour);
+}
+
+static void join_pieces(void *context, size_t begin, size_t end) {
   const meshes *job = context;
   for (size_t i = begin; i < end; ++i) {
-    tl_mesh_points points;
+    pair_state *state = &job->state[i];
+    bool is_deep = false;
+    state->depth = SHALLOW;
+    tl_mesh_points_start(&state->points, &job->meshes[i]);
+    tl_mesh_contour_start(&state->contour);
+    add_pieces(job->pieces, job->first[i], job->first[i + 1], &state->points);
+    for (size_t k = job->first[i]; k < job->first[i + 1]; ++k)
+      is_deep = is_deep || job->pieces[k].is_deep;
+    judge_depth(job, i, is_deep);
+  }
+}
+
+static void finish_deep(const meshes *job, size_t i) {
+  pair_state *state = &job->state[i];
+  for (size_t k = job->first_deep[i]; k < job->first_deep[i + 1]; ++k) {
+    const piece *p = &job->deep[k];
+    if (p->is_a)
+      state->contour.high = fmax(state->contour.high, p->extreme);
+    else
+      state->contour.low = fmin(state->contour.low, p->extreme);
+  }
+  tl_mesh_contour_finish(&job->meshes[i], &state->contour, &state->points);
+}
+
+static void finish_pairs(void *context, size_t begin, size_t end) {
+  const meshes *job = context;
+  for (size_t i = begin; i < end; ++i) {
+    pair_state *state = &job->state[i];
     tl_point out[TL_MESH_MOST];
     tl_parts_pair *pair = job->pairs[i];
-    tl_mesh_points_start(&points, &job->meshes[i]);
-    add_pieces(job->pieces, job->first[i], job->first[i + 1], &points);
-    add_pieces(job->deep, job->first_deep[i], job->first_deep[i + 1], &points);
-    pair->count = (size_t)tl_mesh_points_take(&points, out);
+    if (state->depth == BY_CONTOUR)
+      finish_deep(job, i);
+    else
+      add_pieces(job->deep, job->first_deep[i], job->first_deep[i + 1], &state->points);
+    pair->count = (size_t)tl_mesh_points_take(&state->points, out);
     pair->found = job->room + i * TL_MESH_MOST;
     for (size_t k = 0; k < pair->count; ++k)
       tl_order_write(&pair->pair, job->ordered[i].origin, &out[k], &pair->found[k]);
@@ -169,12 +241,11 @@ static talus_status prepare(meshes *job) {
   TL_TAKE(arena, job->count * TL_MESH_MOST, &job->room);
   TL_TAKE(arena, job->count, &job->ordered);
   TL_TAKE(arena, job->count, &job->meshes);
-  TL_TAKE(arena, job->count, &job->is_deep);
+  TL_TAKE(arena, job->count, &job->state);
   for (size_t i = 0; i < job->count; ++i) { /* of one kind: never swapped */
     job->ordered[i] = tl_order_pair(job->scope, &job->pairs[i]->pair);
     job->meshes[i] =
         tl_mesh_pair_make(&job->ordered[i].first, &job->ordered[i].second, job->ordered[i].margin);
-    job->is_deep[i] = false;
   }
   return TALUS_OK;
 }
@@ -194,11 +265,10 @@ talus_status tl_parts_meshes(const tl_narrow_scope *scope, tl_parts_pair **pairs
   TL_TRY(make_pieces(&job, cut_pair, &job.pieces, &job.piece_count, &job.first));
   tl_deal(par, job.piece_count, search_pieces, &job);
   TL_GO_ON(cancel);
-  for (size_t i = 0; i < job.piece_count; ++i)
-    job.is_deep[job.pieces[i].pair] = job.is_deep[job.pieces[i].pair] || job.pieces[i].is_deep;
+  tl_deal(par, count, join_pieces, &job);
   TL_TRY(make_pieces(&job, cut_deep, &job.deep, &job.deep_count, &job.first_deep));
   tl_deal(par, job.deep_count, search_deep, &job);
   TL_GO_ON(cancel);
-  tl_for(par, count, 8, join_pairs, &job);
+  tl_for(par, count, 8, finish_pairs, &job);
   return TALUS_OK;
 }

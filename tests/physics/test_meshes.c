@@ -366,29 +366,60 @@ TEST(linked_rings_stay_linked) {
   talus_world_destroy(world);
 }
 
-TEST(deep_meshes_part_the_shortest_way) {
+/* Two bodies of one mesh, `share` of their size within each other, turned against each other:
+ * whether they part within three times the least time, never faster than they may. */
+static void part(const talus_mesh_recipe *recipe, double size, double share, double turn) {
   talus_world_def def = rig_def(1e-3);
   def.gravity = rig_vec(0, 0, 0);
   def.solve.recovery_speed = 0.2;
   talus_world *world = rig_world(&def);
   const talus_material m = rig_material(world, 0, 0);
-  const talus_mesh_recipe stone = {.kind = "icosphere", .triangles = 320, .size = {0.1}};
-  const talus_shape shape = make_mesh(world, &stone, TALUS_SIDES_AUTO);
-  const talus_body a = rig_body(world, TALUS_FREE, shape, m, 0, 0, 0);
-  const talus_body b = rig_body(world, TALUS_FREE, shape, m, 0.16, 0.003, 0.002);
-  const double way = 0.04, least = way / def.solve.recovery_speed;
-  double time = 0, fastest = 0;
-  talus_body_info at = rig_info(world, a), to = rig_info(world, b);
-  for (; to.position.x - at.position.x < 0.195 && time < 3 * least; time += def.dt) {
-    const double before = to.position.x - at.position.x;
+  talus_body_def body = talus_body_def_default();
+  talus_body a, b;
+  talus_contact contact[64];
+  size_t count;
+  body.shape = make_mesh(world, recipe, TALUS_SIDES_AUTO), body.material = m;
+  CHECK_OK(talus_world_add_body(world, &body, &a));
+  body.position = (talus_dvec3){(1 - share) * size, 0.003, 0.002};
+  body.rotation = (talus_quat){(talus_real)cos(turn), (talus_real)(0.6 * sin(turn)),
+                               (talus_real)(0.8 * sin(turn)), 0};
+  CHECK_OK(talus_world_add_body(world, &body, &b));
+  const double least = share * size / def.solve.recovery_speed;
+  double deepest = 1, time = 0, fastest = 0;
+  for (; deepest > 1e-3 * size && time < 3 * least; time += def.dt) {
+    const talus_dvec3 from = rig_info(world, b).position, at = rig_info(world, a).position;
     CHECK_OK(talus_world_step(world, 1));
-    at = rig_info(world, a), to = rig_info(world, b);
-    fastest = fmax(fastest, (to.position.x - at.position.x - before) / def.dt);
+    const talus_dvec3 to = rig_info(world, b).position, now = rig_info(world, a).position;
+    const double x = to.x - from.x - now.x + at.x, y = to.y - from.y - now.y + at.y;
+    fastest = fmax(fastest, hypot(hypot(x, y), to.z - from.z - now.z + at.z) / def.dt);
+    CHECK_OK(talus_world_contacts(world, contact, 64, &count));
+    CHECK_MSG(time > 0 || count > 0, "%s, %g: no contact at the start", recipe->kind, share);
+    deepest = 0;
+    for (size_t i = 0; i < count; ++i)
+      deepest = fmax(deepest, -(double)contact[i].gap);
   }
-  CHECK_MSG(time < 3 * least, "after %g s they are %g m apart", time,
-            to.position.x - at.position.x);
-  CHECK(fastest < 1.1 * def.solve.recovery_speed);
+  CHECK_MSG(time < 3 * least, "%s, %g: still %g m deep", recipe->kind, share, deepest);
+  CHECK_MSG(fastest < 1.1 * def.solve.recovery_speed, "%s, %g: %g m/s", recipe->kind, share,
+            fastest);
   talus_world_destroy(world);
+}
+
+TEST(deep_meshes_part_at_the_recovery_speed) {
+  const struct {
+    talus_mesh_recipe recipe;
+    double size;
+  } cases[] = {
+      {{.kind = "icosphere", .triangles = 320, .size = {0.1}}, 0.2},
+      {{.kind = "box", .size = {0.16, 0.16, 0.16}}, 0.16},
+      {{.kind = "cylinder", .triangles = 128, .size = {0.08, 0.16}}, 0.16},
+      {{.kind = "noisy-sphere", .triangles = 320, .noise = 1.4, .seed = 3, .size = {0.08}}, 0.19},
+      {{.kind = "torus", .triangles = 288, .size = {0.1, 0.04}}, 0.28}};
+  const size_t count = getenv("TALUS_TEST_SHORT") ? 2 : sizeof cases / sizeof *cases;
+  for (size_t i = 0; i < count; ++i) {
+    part(&cases[i].recipe, cases[i].size, 0.2, 0);
+    part(&cases[i].recipe, cases[i].size, 0.2, 0.5);
+    part(&cases[i].recipe, cases[i].size, 0.6, 0.5);
+  }
 }
 
 TEST(mesh_near_a_kind_that_it_does_not_meet_is_refused_by_name) {
