@@ -57,7 +57,7 @@ typedef struct tl_scene_broad {
 
 typedef struct tl_scene_narrow {
   tl_object object;
-  int ellipsoid, tree;
+  int ellipsoid, tree, triangle, fusion;
 } tl_scene_narrow;
 
 typedef struct tl_scene_contact {
