@@ -24,9 +24,9 @@ static bool is_diverged(void *context, size_t i) {
   const uint32_t slot = tl_crowd_slot(job->crowd, i);
   if (tl_body_is_static(job->model, slot))
     return false;
-  const tl_twist *twist = tl_twist_of(job->twists, i);
+  const tl_twist twist = tl_twist_of(job->twists, i);
   const tl_twist shift = tl_shift_of(job->twists, i);
-  return !tl_is_finite(tl_length2(twist->velocity)) || !tl_is_finite(tl_length2(twist->spin)) ||
+  return !tl_is_finite(tl_length2(twist.velocity)) || !tl_is_finite(tl_length2(twist.spin)) ||
          !tl_is_finite(tl_length2(shift.velocity)) || !tl_is_finite(tl_length2(shift.spin));
 }
 
@@ -38,10 +38,10 @@ static double sizes_moved(const check_job *job, size_t i) {
   const tl_shape *shape = tl_body_shape(job->model, slot);
   if (tl_body_is_static(job->model, slot) || !shape->bounded)
     return 0;
-  const tl_twist *twist = tl_twist_of(job->twists, i);
+  const tl_twist twist = tl_twist_of(job->twists, i);
   const double size = (double)(shape->radius * job->model->property.scale[slot]);
   return job->crowd->dt *
-         fmax((double)tl_length(twist->velocity) / size, (double)tl_length(twist->spin));
+         fmax((double)tl_length(twist.velocity) / size, (double)tl_length(twist.spin));
 }
 
 static bool moves_too_far(void *context, size_t i) {
@@ -56,15 +56,15 @@ static bool is_suspect(void *context, size_t i) {
   if (tl_body_is_static(job->model, slot))
     return false;
   if (job->twists.row && i + AHEAD < job->crowd->count) /* solver bodies stand in another order */
-    __builtin_prefetch(tl_twist_of(job->twists, i + AHEAD));
+    __builtin_prefetch(tl_twist_place(job->twists, i + AHEAD));
   const tl_shape *shape = tl_body_shape(job->model, slot);
-  const tl_twist *twist = tl_twist_of(job->twists, i);
+  const tl_twist twist = tl_twist_of(job->twists, i);
   const tl_twist shift = tl_shift_of(job->twists, i);
   const double most = 0.5 * TL_STEP_TOO_FAR / job->crowd->dt, most2 = most * most;
   const double size =
       shape->bounded ? (double)(shape->radius * job->model->property.scale[slot]) : 1;
-  return !((double)tl_length2(twist->velocity) < most2 * size * size &&
-           (double)tl_length2(twist->spin) < most2 && tl_is_finite(tl_length2(shift.velocity)) &&
+  return !((double)tl_length2(twist.velocity) < most2 * size * size &&
+           (double)tl_length2(twist.spin) < most2 && tl_is_finite(tl_length2(shift.velocity)) &&
            tl_is_finite(tl_length2(shift.spin)));
 }
 
@@ -76,7 +76,7 @@ static bool is_leaving(void *context, size_t i) {
   if (tl_body_is_static(job->model, slot))
     return false;
   const talus_vec3 v =
-      tl_add(tl_twist_of(job->twists, i)->velocity, tl_shift_of(job->twists, i).velocity);
+      tl_add(tl_twist_of(job->twists, i).velocity, tl_shift_of(job->twists, i).velocity);
   const talus_dvec3 x = tl_dmadd(job->crowd->in->position[slot], job->crowd->dt, v);
   return (!domain->periodic[0] && (x.x < domain->box.lo.x || x.x > domain->box.hi.x)) ||
          (!domain->periodic[1] && (x.y < domain->box.lo.y || x.y > domain->box.hi.y)) ||
@@ -112,12 +112,12 @@ talus_status tl_step_check(const tl_crowd *crowd, tl_twists twists, uint32_t *cu
   }
   bad = none_suspect ? SIZE_MAX : tl_find_first(&model->par, crowd->count, moves_too_far, &job);
   if (bad != SIZE_MAX) {
-    const tl_twist *twist = tl_twist_of(twists, bad);
+    const tl_twist twist = tl_twist_of(twists, bad);
     *culprit = tl_crowd_slot(crowd, bad);
     return tl_fail(TALUS_ERROR_DIVERGED,
                    "at %.3g m/s and %.3g rad/s it would move by a million times its size, or turn "
                    "by a million rad, within a step",
-                   (double)tl_length(twist->velocity), (double)tl_length(twist->spin));
+                   (double)tl_length(twist.velocity), (double)tl_length(twist.spin));
   }
   if (model->domain.enabled && model->domain.outside == TALUS_OUTSIDE_STOP) {
     bad = tl_find_first(&model->par, crowd->count, is_leaving, &job);
