@@ -110,7 +110,7 @@ static talus_status add_materials(tl_builder *b) {
   return TALUS_OK;
 }
 
-/* A material that was to change what bodies of another run are of must not be misspelt. */
+/* A material that is meant to replace one of another run must not be misspelt. */
 static talus_status check_borrowed(tl_builder *b) {
   const tl_scene_material *materials = b->scene->materials.data;
   const tl_scene_body *bodies = b->scene->bodies.data;

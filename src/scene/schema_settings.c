@@ -121,7 +121,7 @@ const tl_map tl_schema_step = {
         {0}}};
 #undef OWNER
 
-/* Whose they are: warn.c tells of keys that are given where they do nothing. */
+/* The solvers and methods that use a key: warn.c warns of a key that has no effect. */
 #define OF_RIGID   ONLY(WHERE("kind", "ccp", "impulse"))
 #define OF_CCP     ONLY(WHERE("kind", "ccp"))
 #define OF_JACOBI  ONLY(WHERE("kind", "ccp"), WHERE("method", "jacobi"))
