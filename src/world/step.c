@@ -404,6 +404,8 @@ static talus_status step_once(talus_world *world) {
     return tell_interrupted(world);
   }
   TL_TRY(status == TALUS_OK ? status : explain(world, status));
+  if (world->watch)
+    TL_TRY(world->watch(world->watch_context, &crowd));
   tl_joints_take(&world->joints, tl_model_substep(model, crowd.dt));
   take_result(world);
   world->walls.asked += world->last.walls.asked;

@@ -69,6 +69,10 @@ typedef struct tl_unfinished_step {
   bool was_pushed; /* before they were */
 } tl_unfinished_step;
 
+/* Looks at a step that has been computed and does not count yet: crowd->in and crowd->out are its
+ * two ends. */
+typedef talus_status tl_watch_fn(void *context, const tl_crowd *crowd);
+
 /* A view that is mapped. */
 typedef struct tl_mapping {
   uint64_t ticket;
@@ -139,6 +143,9 @@ struct talus_world {
 
   tl_pace pace;  /* all threads or one; not saved: it changes time, never bits */
   bool has_pace; /* TALUS_PACE is not off */
+
+  tl_watch_fn *watch; /* of audits; NULL: nobody looks; not saved */
+  void *watch_context;
 
   const volatile int *interrupt; /* not 0: steps are given up; may be NULL */
   tl_cancel cancel;
