@@ -111,7 +111,7 @@ static int audit(const char *folder, const talus_audit_def *wanted, bool quiet, 
   }
   if (status != TALUS_OK) {
     cli_error("audit: %s", talus_last_error());
-    return cli_exit_code(status);
+    return status == TALUS_ERROR_IO ? CLI_INPUT : cli_exit_code(status);
   }
   if (as_json)
     show_json(&result);

@@ -142,7 +142,7 @@ static tl_advance advance_of(const work *job, tl_pair pair) {
 /* A pair that is near already has a floor of its own. */
 static void lower_floor(const work *job, tl_pair pair, tl_advance *advance) {
   const double near = distance_of(job, job->rule->near, pair.a, pair.b);
-  if (!(near > advance->floor))
+  if (!(near > 0))
     return;
   const double gap = tl_advance_gap(advance, 0, near);
   if (gap <= near)
@@ -155,14 +155,22 @@ static tl_advanced look_once(const tl_advance *advance) {
   return (tl_advanced){.is_clear = !(gap < advance->floor), .least = gap, .gap = gap, .looks = 1};
 }
 
-/* How deep a pair gets in what is left of the step: at moments close together, for the message. */
-static void find_depth(const tl_advance *advance, tl_advanced *r) {
-  const double begin = r->time, each = (advance->h - begin) / DEPTHS;
+static void measure_depth(const tl_advance *advance, double length, tl_advanced *r) {
   for (int i = 1; i <= DEPTHS; ++i) {
-    const double gap = tl_advance_gap(advance, begin + i * each, 0);
+    const double t = r->time + length * i / DEPTHS, gap = tl_advance_gap(advance, t, 0);
     if (gap < r->least)
-      r->least = gap, r->least_at = begin + i * each;
+      r->least = gap, r->least_at = t;
   }
+}
+
+/* How deep a pair gets in what is left of the step, for the message: at moments close together
+ * while the smaller body goes by about twice its size, and at others over all that is left. */
+static void find_depth(const tl_advance *advance, double size, tl_advanced *r) {
+  const double left = advance->h - r->time, motion = tl_advance_motion(advance, advance->h);
+  const double passing = motion > 0 ? 4 * size / motion * advance->h : left;
+  measure_depth(advance, fmin(passing, left), r);
+  if (passing < left)
+    measure_depth(advance, left, r);
 }
 
 static void check_pairs(void *context, size_t begin, size_t end) {
@@ -173,7 +181,8 @@ static void check_pairs(void *context, size_t begin, size_t end) {
     lower_floor(job, pair, &advance);
     job->results[i] = job->rule->is_instant ? look_once(&advance) : tl_advance_pair(&advance);
     if (job->rule->finds_depth && !job->rule->is_instant && !job->results[i].is_clear)
-      find_depth(&advance, &job->results[i]);
+      find_depth(&advance, distance_of(job, (tl_distance){.sizes = 1}, pair.a, pair.b),
+                 &job->results[i]);
   }
 }
 

@@ -15,7 +15,7 @@ typedef struct tl_distance {
 
 typedef struct tl_paths_rule {
   tl_distance floor;       /* gap that every pair keeps */
-  tl_distance near;        /* pairs that begin with less than this ... */
+  tl_distance near;        /* pairs that begin with less than this (0: none) ... */
   tl_distance near_floor;  /* ... keep this instead, or what they begin with where that is less */
   tl_distance fine;        /* motion that is not resolved */
   bool goes_on;            /* to the end of the step where a pair is at the floor (tl_advance) */
