@@ -7,6 +7,7 @@
 
 #define ALLOWED_SIZES 1e-6 /* of the smaller bounding radius: overlap beside the slop */
 #define FINE_SIZES    1e-6 /* motion that is not resolved */
+#define FINE_HALOS    0.01 /* the same with adaptive steps, of the halo of a pair */
 
 /* The smallest bounding radius of a body that moves; 0: there is none. */
 static double least_radius(const tl_model *model) {
@@ -26,14 +27,43 @@ static double slop_of(const tl_model *model) {
   return fmin(fall, 0.01 * least_radius(model));
 }
 
+/* Adaptive steps keep gaps: what is proven is that nothing overlaps at all. */
+static tl_paths_rule adaptive_rule(void) {
+  return (tl_paths_rule){.floor = {.halos = FINE_HALOS},
+                         .fine = {.halos = FINE_HALOS},
+                         .goes_on = true,
+                         .finds_depth = true};
+}
+
 static tl_paths_rule rule_of(const tl_audit *audit) {
   const tl_model *model = &audit->world->model;
   tl_paths_rule rule = {.fine = {.sizes = FINE_SIZES}, .goes_on = true, .finds_depth = true};
   if (audit->def->tolerance >= 0)
     rule.floor.metres = -audit->def->tolerance;
+  else if (model->step == TALUS_STEP_ADAPTIVE)
+    rule = adaptive_rule();
   else
     rule.floor = (tl_distance){.metres = -slop_of(model), .sizes = -ALLOWED_SIZES};
   return rule;
+}
+
+/* Which bodies fly, and the halos of all, in the crowd's arena. */
+static talus_status complete(const tl_crowd *crowd, tl_paths_rule *rule) {
+  const tl_model *model = crowd->model;
+  uint8_t *flies;
+  talus_real *halos;
+  if (model->step != TALUS_STEP_ADAPTIVE)
+    return TALUS_OK;
+  TL_TAKE(crowd->arena, model->bodies, &flies);
+  TL_TAKE(crowd->arena, model->bodies, &halos);
+  for (size_t i = 0; i < model->bodies; ++i)
+    halos[i] = tl_halo_of(model, i);
+  rule->halos = halos;
+  if (!crowd->contacts_after) /* a moment */
+    return TALUS_OK;
+  tl_step_find_flying(crowd, flies);
+  rule->flies = flies;
+  return TALUS_OK;
 }
 
 static void note_pair(const tl_audit *audit, const tl_model *model, tl_pair pair, double time,
@@ -64,11 +94,12 @@ static void add_up(tl_audit *audit, const tl_crowd *crowd, const tl_paths_report
 
 talus_status tl_audit_judge_step(void *context, const tl_crowd *crowd) {
   tl_audit *audit = context;
-  const tl_paths_rule rule = rule_of(audit);
+  tl_paths_rule rule = rule_of(audit);
   tl_paths_report found;
   audit->result->steps++;
   if (audit->def->frames)
     return TALUS_OK;
+  TL_TRY(complete(crowd, &rule));
   TL_TRY(tl_step_check_paths(audit->world->backend, crowd, &rule, &found));
   add_up(audit, crowd, &found);
   return TALUS_OK;
@@ -91,6 +122,7 @@ talus_status tl_audit_judge_moment(tl_audit *audit) {
   tl_paths_rule rule = rule_of(audit);
   tl_paths_report found;
   rule.is_instant = true;
+  TL_TRY(complete(&now, &rule));
   TL_TRY(tl_step_check_paths(world->backend, &now, &rule, &found));
   add_up(audit, &now, &found);
   return TALUS_OK;

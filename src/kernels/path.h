@@ -39,10 +39,11 @@ TL_FN tl_dquat tl_path_rotation(const tl_path *path, double t) {
   return tl_dquat_normalize(tl_dquat_mul(tl_dquat_turn(path->spin, t), path->rotation));
 }
 
-/* The parabola through both ends of a step: from rest relative to free fall at the begin. */
-TL_FN void tl_path_fly(tl_path *path, talus_dvec3 before, talus_dvec3 after, double h) {
-  path->velocity = before;
-  path->acceleration = tl_dscale(tl_dsub(after, before), 1 / h);
+/* Makes the straight line of a step of length h the parabola with the same ends on which the
+ * velocity changes by `gain`, m/s. */
+TL_FN void tl_path_fly(tl_path *path, talus_dvec3 gain, double h) {
+  path->velocity = tl_dsub(path->velocity, tl_dscale(gain, 0.5));
+  path->acceleration = tl_dscale(gain, 1 / h);
 }
 
 /* How far the path leaves its chord at most, m, within a piece of length t: of the centre by the
@@ -50,13 +51,6 @@ TL_FN void tl_path_fly(tl_path *path, talus_dvec3 before, talus_dvec3 after, dou
 TL_FN double tl_path_bulge(const tl_path *path, double reach, double t) {
   const double rate2 = tl_ddot(path->spin, path->spin);
   return 0.125 * t * t * (tl_dlength(path->acceleration) + rate2 * reach);
-}
-
-/* How far a place at the distance `reach` from the centre can go from the begin of the path on, m.
- */
-TL_FN double tl_path_travel(const tl_path *path, double reach, double t) {
-  return t * (tl_dlength(path->velocity) + 0.5 * t * tl_dlength(path->acceleration) +
-              tl_dlength(path->spin) * reach);
 }
 
 #endif

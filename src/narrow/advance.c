@@ -297,8 +297,10 @@ tl_advanced tl_advance_pair(const tl_advance *pair) {
     if (v.gap < pair->floor)
       return r;
     const double length = time_from(&v, left);
-    if (!pair->goes_on && length < left && motion_from(&j, r.time, length) < pair->fine)
+    if (!pair->goes_on && length < left && motion_from(&j, r.time, length) < pair->fine) {
+      r.is_clear = motion_from(&j, r.time, left) < 2 * pair->fine;
       return r;
+    }
     /* By at least the last bit of the time. */
     r.time = length >= left ? pair->h : fmax(r.time + length, nextafter(r.time, DBL_MAX));
   }

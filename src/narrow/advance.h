@@ -17,7 +17,8 @@ typedef struct tl_advance {
   tl_mover a, b;
   double h;     /* s: length of the paths */
   double floor; /* m: gap that they are to keep; negative: overlap that is allowed */
-  double fine;  /* m: motion below which nothing is told apart */
+  double fine;  /* m: motion below which nothing is told apart: at the end of the paths the gap may
+                   be below the floor by twice this */
   bool goes_on; /* where the gap is at the floor, until it is below: what is proven is then the
                    floor less `fine`. Otherwise it stops there */
 } tl_advance;

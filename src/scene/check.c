@@ -311,8 +311,27 @@ static void check_probes(tl_checker *checker) {
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
+/* The grid that adaptive steps end on: `max`, or a little less, so that frames are at k * every. */
+static void choose_grid(tl_checker *checker) {
+  talus_scene *scene = checker->scene;
+  const tl_map *step = map_of("step"), *output = map_of("output");
+  if (scene->step.kind != TALUS_STEP_ADAPTIVE || !tl_object_good(step, &scene->step, "max"))
+    return;
+  scene->step.dt = scene->step.max;
+  if (tl_object_has(output, &scene->output, "every") &&
+      tl_object_good(output, &scene->output, "every"))
+    scene->step.dt =
+        scene->output.every / fmax(ceil(scene->output.every / scene->step.max * (1 - 1e-9)), 1);
+  if (tl_object_good(step, &scene->step, "min") && scene->step.min > scene->step.max)
+    tl_problem_add(checker->problems,
+                   tl_check_mark(checker, tl_check_value(checker, checker->root, "step"), "min"),
+                   "step.min is %g s, above step.max, %g s; expected at most that", scene->step.min,
+                   scene->step.max);
+}
+
 static void check_times(tl_checker *checker) {
   talus_scene *scene = checker->scene;
+  choose_grid(checker);
   const tl_map *output = map_of("output");
   const double time = scene->until.time, dt = scene->step.dt;
   const tl_node_id until = tl_check_value(checker, checker->root, "until");

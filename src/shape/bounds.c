@@ -72,12 +72,16 @@ static talus_real margin_of(const work *job, uint32_t slot) {
   }
   if (model->solve.kind == TALUS_SOLVE_ELASTIC) /* what overlaps now */
     return 0;
-  if (model->margin >= 0)
+  const bool is_adaptive = model->step == TALUS_STEP_ADAPTIVE;
+  if (is_adaptive && !job->crowd->is_shortest)
+    return tl_halo_of(model, slot);
+  if (model->margin >= 0 && !is_adaptive)
     return TL_R(0.5 * model->margin);
   const uint32_t flags = model->property.flags[slot];
   const bool is_fixed = (flags & TL_FLAG_FIXED) != 0;
   const talus_vec3 spin = is_fixed ? tl_vec3(0, 0, 0) : job->crowd->in->spin[slot];
-  const talus_real spare = tl_reach_spare(model, job->crowd->dt, slot, spin);
+  const talus_real spare = tl_reach_spare(model, job->crowd->dt, slot, spin) +
+                           (is_adaptive ? tl_halo_of(model, slot) : 0);
   if (is_fixed)
     return spare;
   const talus_real speed =

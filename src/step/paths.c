@@ -1,7 +1,7 @@
 #include "step/paths.h"
 
 #include "base/cancel.h"
-#include "crowd/asleep.h"
+#include "crowd/free.h"
 #include "joint/joint.h"
 
 #include <float.h>
@@ -31,6 +31,10 @@ static bool is_same(talus_quat a, talus_quat b) {
   return a.w == b.w && a.x == b.x && a.y == b.y && a.z == b.z;
 }
 
+talus_dvec3 tl_step_gain(const tl_crowd *crowd, uint32_t slot) {
+  return tl_dsub(tl_widen(tl_free_of(crowd, slot).velocity), tl_widen(crowd->in->velocity[slot]));
+}
+
 tl_path tl_step_path(const tl_crowd *crowd, uint32_t slot, bool flies) {
   const tl_model *model = crowd->model;
   const tl_state *in = crowd->in, *out = crowd->out;
@@ -43,7 +47,7 @@ tl_path tl_step_path(const tl_crowd *crowd, uint32_t slot, bool flies) {
       way_to(model, in->position[slot], out->position[slot], tl_dscale(v, crowd->dt));
   path.velocity = tl_dscale(way, 1 / crowd->dt);
   if (flies)
-    tl_path_fly(&path, tl_widen(in->velocity[slot]), v, crowd->dt);
+    tl_path_fly(&path, tl_step_gain(crowd, slot), crowd->dt);
   if (tl_body_shape(model, slot)->kind != TALUS_SPHERE &&
       !is_same(in->rotation[slot], out->rotation[slot]))
     path.spin = tl_path_spin(path.rotation, tl_dquat_widen(out->rotation[slot]),
@@ -60,6 +64,7 @@ typedef struct work {
   talus_box *boxes;
   const tl_pairs *pairs;
   tl_advanced *results; /* by pair */
+  uint8_t *near;        /* by pair: it began with less than rule->near */
 } work;
 
 /* What no pair of the body needs to be more than: half a floor. */
@@ -140,14 +145,16 @@ static tl_advance advance_of(const work *job, tl_pair pair) {
 }
 
 /* A pair that is near already has a floor of its own. */
-static void lower_floor(const work *job, tl_pair pair, tl_advance *advance) {
+static bool lower_floor(const work *job, tl_pair pair, tl_advance *advance) {
   const double near = distance_of(job, job->rule->near, pair.a, pair.b);
   if (!(near > 0))
-    return;
+    return false;
   const double gap = tl_advance_gap(advance, 0, near);
-  if (gap <= near)
-    advance->floor =
-        fmin(distance_of(job, job->rule->near_floor, pair.a, pair.b), gap - advance->fine);
+  if (!(gap <= near))
+    return false;
+  advance->floor = fmin(distance_of(job, job->rule->near_floor, pair.a, pair.b),
+                        gap > 0 ? 0.5 * gap : gap - advance->fine);
+  return true;
 }
 
 static tl_advanced look_once(const tl_advance *advance) {
@@ -178,7 +185,7 @@ static void check_pairs(void *context, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) {
     const tl_pair pair = job->pairs->data[i];
     tl_advance advance = advance_of(job, pair);
-    lower_floor(job, pair, &advance);
+    job->near[i] = lower_floor(job, pair, &advance);
     job->results[i] = job->rule->is_instant ? look_once(&advance) : tl_advance_pair(&advance);
     if (job->rule->finds_depth && !job->rule->is_instant && !job->results[i].is_clear)
       find_depth(&advance, distance_of(job, (tl_distance){.sizes = 1}, pair.a, pair.b),
@@ -196,7 +203,8 @@ static void sum_up(const work *job, tl_paths_report *report) {
     report->lost += r->is_lost;
     report->short_count += !r->is_clear;
     if (!r->is_clear && r->time < report->time)
-      report->time = r->time, report->first = job->pairs->data[i], report->first_gap = r->gap;
+      report->time = r->time, report->first = job->pairs->data[i], report->first_gap = r->gap,
+      report->first_is_near = job->near[i];
     if (r->least < report->least)
       report->least = r->least, report->least_at = r->least_at,
       report->nearest = job->pairs->data[i];
@@ -222,6 +230,7 @@ talus_status tl_step_check_paths(const tl_backend *backend, const tl_crowd *crow
     tl_joints_keep_apart(crowd->joints, &pairs);
   TL_GO_ON(crowd->cancel);
   TL_TAKE(crowd->arena, pairs.count, &job.results);
+  TL_TAKE(crowd->arena, pairs.count, &job.near);
   tl_for(&model->par, pairs.count, 16, check_pairs, &job);
   sum_up(&job, report);
   tl_arena_release(crowd->arena, mark);

@@ -16,7 +16,7 @@ typedef struct tl_distance {
 typedef struct tl_paths_rule {
   tl_distance floor;       /* gap that every pair keeps */
   tl_distance near;        /* pairs that begin with less than this (0: none) ... */
-  tl_distance near_floor;  /* ... keep this instead, or what they begin with where that is less */
+  tl_distance near_floor;  /* ... keep this instead, or half of what they begin with */
   tl_distance fine;        /* motion that is not resolved */
   bool goes_on;            /* to the end of the step where a pair is at the floor (tl_advance) */
   bool finds_depth;        /* where a pair falls below its floor, looks for its deepest overlap */
@@ -34,10 +34,18 @@ typedef struct tl_paths_report {
   double time;        /* s from the begin of the step: when the first of them does not; DBL_MAX */
   tl_pair first;      /* that pair */
   double first_gap;   /* m: of that pair then */
+  bool first_is_near; /* it began with less than `near` */
   double least;       /* m: smallest gap that was seen; DBL_MAX: none was near */
   double least_at;    /* s from the begin of the step */
   tl_pair nearest;    /* that pair */
 } tl_paths_report;
+
+/* m/s: what loads alone change the velocity of a free body by, in the step. */
+talus_dvec3 tl_step_gain(const tl_crowd *crowd, uint32_t slot);
+
+/* Which bodies of an adaptive step fly (flies: by slot): free ones that no contact of
+ * crowd->contacts_after pushes, but for impacts at the begin, and that no joint holds. */
+void tl_step_find_flying(const tl_crowd *crowd, uint8_t *flies);
 
 /* The path of the body in a slot from crowd->in to crowd->out; `flies`: the parabola. */
 tl_path tl_step_path(const tl_crowd *crowd, uint32_t slot, bool flies);

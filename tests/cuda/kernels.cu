@@ -275,8 +275,8 @@ TL_FN void probe_path(uint64_t *r, tape *t) {
   const tl_dquat after = tl_path_rotation(&path, h);
   put_d(t, tl_path_position(&path, h)), put_q(t, tl_dquat_narrow(after));
   put_d(t, tl_path_spin(path.rotation, after, path.spin, h));
-  put(t, tl_path_bulge(&path, 0.5, h)), put(t, tl_path_travel(&path, 0.5, h));
-  tl_path_fly(&path, draw_d(r), draw_d(r), h), put_d(t, tl_path_position(&path, h));
+  put(t, tl_path_bulge(&path, 0.5, h));
+  tl_path_fly(&path, draw_d(r), h), put_d(t, tl_path_position(&path, h));
 }
 
 TL_FN void probe_advance(uint64_t *r, tape *t) {
