@@ -508,6 +508,7 @@ typedef struct talus_world_def {
   talus_narrow_def narrow;
   talus_solve_def solve;
   double margin; /* m: contacts are found up to this gap; < 0: from speed and dt */
+  bool sweep;    /* what goes further than its inner radius in a step is looked for along its way */
   double dt_min; /* s, adaptive: no step is shorter */
   double
       halo; /* m, adaptive: pairs nearer than this touch; < 0: 1e-4 of the mean bounding radius */

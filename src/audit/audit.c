@@ -1,10 +1,10 @@
 #include "audit/audit.h"
 
+#include "base/clock.h"
 #include "scene/scene.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 talus_audit_def talus_audit_def_default(void) { return (talus_audit_def){.tolerance = -1}; }
 
@@ -12,16 +12,10 @@ talus_audit_def talus_audit_def_default(void) { return (talus_audit_def){.tolera
 
 #define TELL_EVERY 0.2 /* s */
 
-static double clock_now(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static void tell_progress(tl_audit *audit, bool is_last) {
   const talus_audit_def *def = audit->def;
   const talus_world *world = audit->world;
-  const double now = clock_now();
+  const double now = tl_clock();
   if (!def->progress || (!is_last && now - audit->told < TELL_EVERY))
     return;
   audit->told = now;
@@ -131,7 +125,7 @@ talus_status talus_audit(const talus_audit_def *def, talus_audit_result *result)
                    TL_PAR_MOST);
   if (!(def->tolerance < 1e30)) /* not a number, too */
     return tl_fail(TALUS_ERROR_INVALID, "the tolerance is %g m; expected a length", def->tolerance);
-  tl_audit audit = {.def = def, .result = result, .began = clock_now()};
+  tl_audit audit = {.def = def, .result = result, .began = tl_clock()};
   talus_scene *scene = NULL;
   talus_status status = load(&audit, &scene);
   if (status == TALUS_OK)

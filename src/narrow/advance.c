@@ -3,7 +3,7 @@
 #include "kernels/advance.h"
 #include "kernels/convex.h"
 #include "narrow/clump.h"
-#include "narrow/mesh.h"
+#include "narrow/posed_pairs.h"
 
 #include <float.h>
 #include <math.h>
@@ -211,7 +211,8 @@ static void look(const job *j, double t, double margin, view *v) {
 /* The farthest place of a convex body along n, m. */
 static double farthest(const tl_mover *m, double t, talus_dvec3 n) {
   const tl_posed p = pose_at(m, t);
-  const tl_convex c = tl_posed_convex(&p);
+  tl_convex c;
+  tl_posed_convex(&p, &c);
   return tl_ddot(n, tl_convex_support(&c, n)) + c.rounding;
 }
 

@@ -64,6 +64,7 @@ typedef struct tl_scene_narrow {
 typedef struct tl_scene_contact {
   tl_object object;
   double margin, halo;
+  bool sweep;
 } tl_scene_contact;
 
 typedef struct tl_scene_sleep {

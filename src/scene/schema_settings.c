@@ -266,6 +266,10 @@ const tl_map tl_schema_contact = {
          .fallback = "auto", .example = "0.01",
          .help = "contacts are found up to this gap; `auto`: from speed and dt. "
                  "Adaptive steps have a `halo` instead"},
+        {KEY(OWNER, sweep, FLAG), .fallback = "true", .example = "false",
+         .help = "what goes further than its inner radius in a step is looked for "
+                 "along its way, so that it passes through nothing, whatever the "
+                 "margin; with fixed steps of `solve: ccp` and `impulse`"},
         {KEY(OWNER, halo, NUMBER), POSITIVE, .unit = "m", .words = &tl_schema_automatic,
          .fallback = "auto", .example = "1e-6",
          .help = "with `step: adaptive`: pairs nearer than this touch, and are kept "

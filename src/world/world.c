@@ -172,6 +172,7 @@ talus_status talus_world_create(const talus_world_def *def, talus_world **world)
   made->model.narrow = def->narrow;
   made->model.solve = def->solve;
   made->model.margin = def->margin;
+  made->model.unswept = !def->sweep;
   made->model.dt_min = def->dt_min;
   made->model.halo = def->halo;
   made->model.sleep = def->sleep;

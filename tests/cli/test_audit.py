@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from conftest import BUSY, talus
+from conftest import BUSY, HISTORY_COLUMNS, talus
 
 DROP = """\
 talus: 1
@@ -24,7 +24,7 @@ talus: 1
 until: 0.004
 gravity: [0, 0, 0]
 step: {dt: 1e-3}
-contact: {margin: 1e-6}
+contact: {margin: 1e-6, sweep: false}
 materials: {m: {density: 2600}}
 bodies:
   - {name: card, shape: {box: [1, 1, 1e-3]}, material: m, at: [0, 0, 0], fixed: true}
@@ -61,6 +61,40 @@ def test_a_bullet_that_passes_a_card_between_frames_is_named(tmp_path):
     assert found["first"]["time"] == pytest.approx((14 - 0.0105) / 1e4, abs=1e-8)
     assert found["deepest"]["depth"] > 0.005
     assert "'bullet'" in talus("audit", out).stdout
+
+
+@pytest.mark.parametrize("change", [
+    ("contact: {margin: 1e-6, sweep: false}", "contact: {margin: 1e-6}"),
+    ("contact: {margin: 1e-6, sweep: false}", ""),
+    ("step: {dt: 1e-3}\ncontact: {margin: 1e-6, sweep: false}", "step: {kind: adaptive, max: 1e-3}"),
+])
+def test_a_sweep_or_an_adaptive_step_stops_the_bullet(tmp_path, change):
+    assert change[0] in BULLET
+    out = made(tmp_path, BULLET.replace(*change))
+    done = talus("audit", out)
+    assert done.returncode == 0, done.stdout
+
+
+def test_without_a_sweep_a_ball_passes_a_card_by_default_too(tmp_path):
+    out = made(tmp_path, BULLET.replace("margin: 1e-6, ", ""))
+    assert talus("audit", out).returncode == 1
+
+
+def test_a_heap_with_adaptive_steps_is_clean_and_goes_on_after_a_stop(tmp_path):
+    text = DROP.replace("step: {dt: 1e-3}", "step: {kind: adaptive, max: 0.01}")
+    out = made(tmp_path, text)
+    done = talus("audit", out, "--json")
+    assert done.returncode == 0, done.stdout
+    found = json.loads(done.stdout)
+    assert 40 < found["steps"] < 400 and found["deepest"]["depth"] < 0
+    part = tmp_path / "part"
+    for until, resume in ((0.2, []), (0.4, ["--resume"])):
+        done = talus("run", tmp_path / "scene.yaml", "-o", part, "--quiet", "--until", until, *resume)
+        assert done.returncode == 0, done.stderr
+    walls = [i for i, name in enumerate(HISTORY_COLUMNS) if name.startswith("wall_")]
+    rows = [[[cell for i, cell in enumerate(line.split(",")) if i not in walls]
+             for line in (folder / "history.csv").read_text().splitlines()] for folder in (out, part)]
+    assert rows[0] == rows[1]
 
 
 def test_overlaps_within_the_tolerance_are_allowed(tmp_path):
