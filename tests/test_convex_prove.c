@@ -1,7 +1,7 @@
 /* Proofs prove: whatever is guessed, what comes out is what the definition says. And hulls that are
  * climbed have the support of hulls that are looked at. */
 #include "convex_reference.h"
-#include "narrow/mesh.h"
+#include "narrow/posed_pairs.h"
 
 static const talus_shape_kind kinds[] = {TALUS_BOX,      TALUS_ELLIPSOID, TALUS_CAPSULE,
                                          TALUS_CYLINDER, TALUS_CONE,      TALUS_SUPERELLIPSOID,

@@ -5,6 +5,7 @@
 #include "kernels/nearest.h"
 #include "narrow/mesh.h"
 #include "narrow/mesh_points.h"
+#include "narrow/posed_pairs.h"
 
 /* rad: how far a direction may be outside the cone of an edge. What a search finds is this exact;
  * bodies with faces and straight sides meet an edge that they nearly lie on in two places, whose

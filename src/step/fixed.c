@@ -1,6 +1,7 @@
 /* The fixed step: each stage once, on everything in the crowd. */
 #include "contact/history.h"
 #include "base/cancel.h"
+#include "base/clock.h"
 #include "contact/patch.h"
 #include "joint/guard.h"
 #include "step/step.h"
@@ -10,13 +11,6 @@
 #include "step/substep.h"
 
 #include <math.h>
-#include <time.h>
-
-static double wall_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 typedef struct check_job {
   const tl_model *model;
@@ -166,7 +160,7 @@ talus_status tl_step_find_contacts(const tl_backend *backend, const tl_crowd *cr
   const tl_contacts *before = crowd->contacts_before;
   tl_contacts *after = crowd->contacts_after;
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
-  const double begun = wall_now();
+  const double begun = tl_clock();
   talus_real *margins;
   talus_box *boxes;
   tl_pairs pairs = {0};
@@ -199,20 +193,22 @@ talus_status tl_step_find_contacts(const tl_backend *backend, const tl_crowd *cr
     TL_TRY(tl_sleep_wake(crowd, &pairs, margins, before));
   tl_slidings slidings;
   TL_TRY(tl_contact_take_slidings(crowd, before, &slidings));
-  const double found = wall_now();
+  const double found = tl_clock();
   report->wall_broad += found - begun;
   TL_TRY(renew_contacts(backend, crowd, &pairs, margins, &slidings, after));
+  TL_GO_ON(crowd->cancel);
   tl_reach reach;
   const bool reaches = tl_reach_is_on(model) && after->count > 0;
   if (reaches) {
     TL_TRY(tl_reach_begin(crowd, margins, &reach));
     TL_TRY(tl_relay(backend, crowd, &reach, after, &report->relayed));
     report->pushed = reach.push_count;
+    TL_GO_ON(crowd->cancel);
   }
   TL_TRY(tl_history_lay(model, before, after));
   if (reaches)
     tl_reach_sift(&reach, after);
-  report->wall_narrow += wall_now() - found;
+  report->wall_narrow += tl_clock() - found;
   tl_arena_release(crowd->arena, mark);
   return TALUS_OK;
 }
@@ -233,10 +229,10 @@ talus_status tl_step_advance(const tl_backend *backend, const tl_crowd *crowd,
   if (crowd->joints)
     tl_joints_begin(crowd->joints, crowd->dt, crowd->joints_after);
   TL_TRY(tl_joints_guard_start(crowd));
-  const double found = wall_now();
+  const double found = tl_clock();
   tl_twists twists;
   talus_status status = backend->solve(crowd, crowd->contacts_after, &twists, &report->solve);
-  const double solved = wall_now();
+  const double solved = tl_clock();
   report->wall_solve += solved - found;
   if (status == TALUS_OK && tl_cancel_look(crowd->cancel)) /* it may have left off half way */
     status = tl_fail(TALUS_INTERRUPTED, "stopped on request");
@@ -248,7 +244,7 @@ talus_status tl_step_advance(const tl_backend *backend, const tl_crowd *crowd,
   tl_step_move(crowd, twists);
   if (crowd->joints)
     tl_joints_settle(crowd->model, crowd->out, crowd->joints, crowd->joints_after);
-  report->wall_step += wall_now() - solved;
+  report->wall_step += tl_clock() - solved;
   return TALUS_OK;
 }
 
