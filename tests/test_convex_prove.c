@@ -119,6 +119,7 @@ TEST(climbing_a_hull_finds_what_looking_at_all_its_vertices_finds) {
       c.aim = 0;
       CHECK_NEAR(tl_hull_along(c.points, tl_hull_farthest(&c, d), d), most, 4e-16);
       c.aim = 1 + (uint32_t)k % hull.point_count; /* from any vertex */
+      c.aim_at = tl_dscale(d, -1);
       CHECK_NEAR(tl_hull_along(c.points, tl_hull_farthest(&c, d), d), most, 4e-16);
     }
     tl_shape_release(&hull);
