@@ -140,8 +140,8 @@ TL_FN tl_box tl_posed_box(const tl_posed *p) {
   return box;
 }
 
-/* With a guess of the normal, unit, from the first to the second; NULL: none. *parting: as in
- * tl_collide_convex. */
+/* With a guess of the normal, unit, from the first to the second; NULL: none. *parting: the axis
+ * that parts them, where they miss (tl_collide_convex). */
 TL_BIG_FN int tl_posed_search(const tl_posed *a, const tl_posed *b, const talus_dvec3 *guess,
                               talus_real margin, tl_point *out, talus_dvec3 *parting) {
   tl_convex body_a, body_b;
@@ -159,8 +159,8 @@ TL_FN int tl_posed_convex_convex(const tl_posed *a, const tl_posed *b, talus_rea
   return tl_posed_search(a, b, NULL, margin, out, &parting);
 }
 
-TL_FN int tl_posed_boxes(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out,
-                         talus_dvec3 *parting) {
+TL_FN int tl_posed_search_boxes(const tl_posed *a, const tl_posed *b, talus_real margin,
+                                tl_point *out, talus_dvec3 *parting) {
   const tl_box box_a = tl_posed_box(a), box_b = tl_posed_box(b);
   bool exact;
   const int count = tl_collide_box_box(&box_a, &box_b, (double)margin, out, &exact, parting);
@@ -169,7 +169,7 @@ TL_FN int tl_posed_boxes(const tl_posed *a, const tl_posed *b, talus_real margin
 
 TL_FN int tl_posed_box_box(const tl_posed *a, const tl_posed *b, talus_real margin, tl_point *out) {
   talus_dvec3 parting;
-  return tl_posed_boxes(a, b, margin, out, &parting);
+  return tl_posed_search_boxes(a, b, margin, out, &parting);
 }
 
 TL_FN int tl_posed_convex_plane(const tl_posed *a, const tl_posed *b, talus_real margin,

@@ -5,17 +5,17 @@
 #include "narrow/mesh_points.h"
 #include "narrow/posed_pairs.h"
 
-int tl_narrow_search(const tl_posed *a, const tl_posed *b, const talus_dvec3 *guess,
-                     talus_real margin, tl_point *out, talus_dvec3 *parting) {
-  if (a->shape->kind == TALUS_BOX && b->shape->kind == TALUS_BOX)
-    return tl_posed_boxes(a, b, margin, out, parting);
-  return tl_posed_search(a, b, guess, margin, out, parting);
-}
-
 int tl_narrow_convex(const tl_posed *a, const tl_posed *b, const talus_dvec3 *guess,
                      talus_real margin, tl_point *out) {
   talus_dvec3 parting;
   return tl_posed_search(a, b, guess, margin, out, &parting);
+}
+
+int tl_narrow_search(const tl_posed *a, const tl_posed *b, const talus_dvec3 *guess,
+                     talus_real margin, tl_point *out, talus_dvec3 *parting) {
+  return a->shape->kind == TALUS_BOX && b->shape->kind == TALUS_BOX
+             ? tl_posed_search_boxes(a, b, margin, out, parting)
+             : tl_posed_search(a, b, guess, margin, out, parting);
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */
@@ -165,7 +165,7 @@ bool tl_narrow_touches(const tl_posed *a, const tl_posed *b) {
     return true;
   if (tl_has_clump(kind_a, kind_b)) {
     const bool swapped = tl_narrow_swapped(kind_a, kind_b);
-    return tl_clump_count(swapped ? b : a, swapped ? a : b, 0) > 0 || tl_narrow_buried(a, b) > 0;
+    return tl_clump_meets(swapped ? b : a, swapped ? a : b, 0) || tl_narrow_buried(a, b) > 0;
   }
   tl_point points[TL_NARROW_MAX_POINTS];
   return tl_narrow_pair(a, b, 0, points) > 0 || tl_narrow_buried(a, b) > 0 ||

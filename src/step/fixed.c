@@ -6,6 +6,7 @@
 #include "joint/guard.h"
 #include "step/step.h"
 
+#include "step/hard/near.h"
 #include "step/relay.h"
 #include "step/sleep.h"
 #include "step/substep.h"
@@ -24,9 +25,9 @@ static bool is_diverged(void *context, size_t i) {
   const uint32_t slot = tl_crowd_slot(job->crowd, i);
   if (tl_body_is_static(job->model, slot))
     return false;
-  const tl_twist *twist = tl_twist_of(job->twists, i);
+  const tl_twist twist = tl_twist_of(job->twists, i);
   const tl_twist shift = tl_shift_of(job->twists, i);
-  return !tl_is_finite(tl_length2(twist->velocity)) || !tl_is_finite(tl_length2(twist->spin)) ||
+  return !tl_is_finite(tl_length2(twist.velocity)) || !tl_is_finite(tl_length2(twist.spin)) ||
          !tl_is_finite(tl_length2(shift.velocity)) || !tl_is_finite(tl_length2(shift.spin));
 }
 
@@ -38,10 +39,10 @@ static double sizes_moved(const check_job *job, size_t i) {
   const tl_shape *shape = tl_body_shape(job->model, slot);
   if (tl_body_is_static(job->model, slot) || !shape->bounded)
     return 0;
-  const tl_twist *twist = tl_twist_of(job->twists, i);
+  const tl_twist twist = tl_twist_of(job->twists, i);
   const double size = (double)(shape->radius * job->model->property.scale[slot]);
   return job->crowd->dt *
-         fmax((double)tl_length(twist->velocity) / size, (double)tl_length(twist->spin));
+         fmax((double)tl_length(twist.velocity) / size, (double)tl_length(twist.spin));
 }
 
 static bool moves_too_far(void *context, size_t i) {
@@ -56,15 +57,15 @@ static bool is_suspect(void *context, size_t i) {
   if (tl_body_is_static(job->model, slot))
     return false;
   if (job->twists.row && i + AHEAD < job->crowd->count) /* solver bodies stand in another order */
-    __builtin_prefetch(tl_twist_of(job->twists, i + AHEAD));
+    __builtin_prefetch(tl_twist_place(job->twists, i + AHEAD));
   const tl_shape *shape = tl_body_shape(job->model, slot);
-  const tl_twist *twist = tl_twist_of(job->twists, i);
+  const tl_twist twist = tl_twist_of(job->twists, i);
   const tl_twist shift = tl_shift_of(job->twists, i);
   const double most = 0.5 * TL_STEP_TOO_FAR / job->crowd->dt, most2 = most * most;
   const double size =
       shape->bounded ? (double)(shape->radius * job->model->property.scale[slot]) : 1;
-  return !((double)tl_length2(twist->velocity) < most2 * size * size &&
-           (double)tl_length2(twist->spin) < most2 && tl_is_finite(tl_length2(shift.velocity)) &&
+  return !((double)tl_length2(twist.velocity) < most2 * size * size &&
+           (double)tl_length2(twist.spin) < most2 && tl_is_finite(tl_length2(shift.velocity)) &&
            tl_is_finite(tl_length2(shift.spin)));
 }
 
@@ -76,7 +77,7 @@ static bool is_leaving(void *context, size_t i) {
   if (tl_body_is_static(job->model, slot))
     return false;
   const talus_vec3 v =
-      tl_add(tl_twist_of(job->twists, i)->velocity, tl_shift_of(job->twists, i).velocity);
+      tl_add(tl_twist_of(job->twists, i).velocity, tl_shift_of(job->twists, i).velocity);
   const talus_dvec3 x = tl_dmadd(job->crowd->in->position[slot], job->crowd->dt, v);
   return (!domain->periodic[0] && (x.x < domain->box.lo.x || x.x > domain->box.hi.x)) ||
          (!domain->periodic[1] && (x.y < domain->box.lo.y || x.y > domain->box.hi.y)) ||
@@ -112,12 +113,12 @@ talus_status tl_step_check(const tl_crowd *crowd, tl_twists twists, uint32_t *cu
   }
   bad = none_suspect ? SIZE_MAX : tl_find_first(&model->par, crowd->count, moves_too_far, &job);
   if (bad != SIZE_MAX) {
-    const tl_twist *twist = tl_twist_of(twists, bad);
+    const tl_twist twist = tl_twist_of(twists, bad);
     *culprit = tl_crowd_slot(crowd, bad);
     return tl_fail(TALUS_ERROR_DIVERGED,
                    "at %.3g m/s and %.3g rad/s it would move by a million times its size, or turn "
                    "by a million rad, within a step",
-                   (double)tl_length(twist->velocity), (double)tl_length(twist->spin));
+                   (double)tl_length(twist.velocity), (double)tl_length(twist.spin));
   }
   if (model->domain.enabled && model->domain.outside == TALUS_OUTSIDE_STOP) {
     bad = tl_find_first(&model->par, crowd->count, is_leaving, &job);
@@ -154,19 +155,11 @@ static talus_status renew_contacts(const tl_backend *backend, const tl_crowd *cr
   return tl_sleep_is_on(crowd) ? tl_sleep_fall(crowd, contacts) : TALUS_OK;
 }
 
-talus_status tl_step_find_contacts(const tl_backend *backend, const tl_crowd *crowd,
-                                   tl_step_report *report) {
+/* Candidates by the broad phase; boxes have done their work then. */
+static talus_status find_candidates(const tl_backend *backend, const tl_crowd *crowd,
+                                    talus_real *margins, tl_pairs *pairs, tl_step_report *report) {
   const tl_model *model = crowd->model;
-  const tl_contacts *before = crowd->contacts_before;
-  tl_contacts *after = crowd->contacts_after;
-  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
-  const double begun = tl_clock();
-  talus_real *margins;
   talus_box *boxes;
-  tl_pairs pairs = {0};
-  tl_contacts_clear(after); /* so that a step that fails early has none */
-  TL_TAKE(crowd->arena, model->bodies, &margins);
-  const tl_arena_mark above_margins = tl_arena_get_mark(crowd->arena);
   TL_TAKE(crowd->arena, crowd->count, &boxes);
   TL_TRY(backend->find_bounds(crowd, boxes, margins));
   bounds_job bounds = {model, crowd, boxes, margins};
@@ -180,15 +173,44 @@ talus_status tl_step_find_contacts(const tl_backend *backend, const tl_crowd *cr
   report->broad = model->broad;
   if (model->broad == TALUS_BROAD_AUTO)
     report->broad = tl_broad_choose(crowd, boxes, &report->broad_reason);
-  TL_TRY(backend->find_pairs(report->broad, crowd, boxes, &pairs));
+  TL_TRY(backend->find_pairs(report->broad, crowd, boxes, pairs));
   if (crowd->joints)
-    tl_joints_keep_apart(crowd->joints, &pairs);
-  TL_TRY(tl_walls_sift(crowd, margins, &pairs, &report->walls));
-  report->pairs = pairs.count;
+    tl_joints_keep_apart(crowd->joints, pairs);
+  return tl_walls_sift(crowd, margins, pairs, &report->walls);
+}
+
+/* Hard spheres keep their neighbours; what they find touches, and margins are 0. */
+static talus_status find_pairs(const tl_backend *backend, const tl_crowd *crowd,
+                               talus_real *margins, tl_pairs *pairs, tl_step_report *report) {
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
+  bool is_done;
+  TL_TRY(tl_near_find_pairs(crowd, pairs, &report->walls, &is_done));
+  if (is_done) {
+    memset(margins, 0, crowd->model->bodies * sizeof *margins);
+    report->broad = TALUS_BROAD_BINS;
+    report->broad_reason = "hard spheres keep a list of neighbours";
+  } else {
+    tl_arena_release(crowd->arena, mark);
+    TL_TRY(find_candidates(backend, crowd, margins, pairs, report));
+  }
+  report->pairs = pairs->count;
   TL_GO_ON(crowd->cancel);
-  /* Boxes have done their work. */
-  tl_arena_sink(crowd->arena, above_margins, (void **)&pairs.data,
-                pairs.count * sizeof *pairs.data);
+  tl_arena_sink(crowd->arena, mark, (void **)&pairs->data, pairs->count * sizeof *pairs->data);
+  return TALUS_OK;
+}
+
+talus_status tl_step_find_contacts(const tl_backend *backend, const tl_crowd *crowd,
+                                   tl_step_report *report) {
+  const tl_model *model = crowd->model;
+  const tl_contacts *before = crowd->contacts_before;
+  tl_contacts *after = crowd->contacts_after;
+  const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
+  const double begun = tl_clock();
+  talus_real *margins;
+  tl_pairs pairs = {0};
+  tl_contacts_clear(after); /* so that a step that fails early has none */
+  TL_TAKE(crowd->arena, model->bodies, &margins);
+  TL_TRY(find_pairs(backend, crowd, margins, &pairs, report));
   if (tl_sleep_is_on(crowd))
     TL_TRY(tl_sleep_wake(crowd, &pairs, margins, before));
   tl_slidings slidings;

@@ -115,6 +115,12 @@ static talus_status check_settings(const talus_world_def *def) {
   if ((unsigned)def->narrow.tree > TALUS_TREE_FLAT)
     return tl_fail(TALUS_ERROR_INVALID, "narrow.tree is %d; expected a TALUS_TREE_...",
                    (int)def->narrow.tree);
+  if ((unsigned)def->narrow.triangle > TALUS_TRIANGLE_CERTIFIED)
+    return tl_fail(TALUS_ERROR_INVALID, "narrow.triangle is %d; expected a TALUS_TRIANGLE_...",
+                   (int)def->narrow.triangle);
+  if ((unsigned)def->narrow.fusion > TALUS_FUSION_THESIS)
+    return tl_fail(TALUS_ERROR_INVALID, "narrow.fusion is %d; expected a TALUS_FUSION_...",
+                   (int)def->narrow.fusion);
   if ((unsigned)def->narrow.ellipsoid > TALUS_ELLIPSOID_CHM_OPM)
     return tl_fail(TALUS_ERROR_INVALID, "narrow.ellipsoid is %d; expected a TALUS_ELLIPSOID_...",
                    (int)def->narrow.ellipsoid);

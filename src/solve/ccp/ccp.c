@@ -129,11 +129,6 @@ static talus_status plan_and_load(tl_ccp *job, tl_ccp_body *shifts) {
   return tl_impact_find(system, shifts);
 }
 
-/* The body buffer begins with velocity and spin: that is how it is handed over. */
-_Static_assert(offsetof(tl_ccp_body, v) == offsetof(tl_twist, velocity) &&
-                   offsetof(tl_ccp_body, w) == offsetof(tl_twist, spin),
-               "a solver body starts with its twist");
-
 talus_status tl_ccp_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twists *twists,
                           tl_solve_report *report) {
   const tl_model *model = crowd->model;
@@ -159,7 +154,6 @@ talus_status tl_ccp_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_twist
   if (contacts->count > 0)
     TL_TRY(tl_ccp_correct(&job, shifts, &corrected));
   tl_arena_release(crowd->arena, mark);
-  *twists = (tl_twists){system.bodies, sizeof *system.bodies, system.rank,
-                        corrected || system.shifts ? shifts : NULL};
+  *twists = tl_system_twists(&system, corrected || system.shifts ? shifts : NULL);
   return TALUS_OK;
 }

@@ -139,7 +139,6 @@ talus_status tl_impulse_solve(const tl_crowd *crowd, tl_contacts *contacts, tl_t
   bool corrected = false;
   TL_TRY(solve(&job, shifts, &corrected));
   tl_arena_release(crowd->arena, mark);
-  *twists = (tl_twists){system.bodies, sizeof *system.bodies, system.rank,
-                        corrected || system.shifts ? shifts : NULL};
+  *twists = tl_system_twists(&system, corrected || system.shifts ? shifts : NULL);
   return TALUS_OK;
 }
