@@ -78,8 +78,8 @@ TEST(a_guess_along_the_wrong_face_of_a_plate_is_not_proven) {
   talus_shape_def def = talus_shape_def_default();
   def.kind = TALUS_HULL, def.points = plate, def.point_count = 8;
   CHECK_OK(tl_shape_make(&def, &hull));
-  const tl_posed a = {&hull, 1, tl_dvec3(0, 0, 0), tl_quat_identity(), false, false};
-  const tl_posed b = {&hull, 1, tl_dvec3(1.9, 0.3, 0.03), tl_quat_identity(), false, false};
+  const tl_posed a = posed(&hull, 1, tl_dvec3(0, 0, 0), tl_quat_identity());
+  const tl_posed b = posed(&hull, 1, tl_dvec3(1.9, 0.3, 0.03), tl_quat_identity());
   const talus_dvec3 guess[] = {tl_dvec3(1, 0, 0), tl_dvec3(0, 1, 0), tl_dvec3(0, 0, 1)};
   for (int i = 0; i < 3; ++i) {
     tl_point p[TL_NARROW_MAX_POINTS];
@@ -119,6 +119,7 @@ TEST(climbing_a_hull_finds_what_looking_at_all_its_vertices_finds) {
       c.aim = 0;
       CHECK_NEAR(tl_hull_along(c.points, tl_hull_farthest(&c, d), d), most, 4e-16);
       c.aim = 1 + (uint32_t)k % hull.point_count; /* from any vertex */
+      c.aim_at = tl_dscale(d, -1);
       CHECK_NEAR(tl_hull_along(c.points, tl_hull_farthest(&c, d), d), most, 4e-16);
     }
     tl_shape_release(&hull);

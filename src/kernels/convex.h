@@ -34,8 +34,9 @@ typedef struct tl_convex {
   const double *points, *face_plane;
   const uint32_t *face_start, *face_vertex, *vertex_start, *neighbour, *vertex_face;
   uint32_t point_count;
-  uint32_t
-      aim; /* 1 + the vertex from which farthest ones are climbed to; 0: see tl_hull_farthest */
+  /* 1 + the vertex from which farthest ones are climbed to; 0: see tl_hull_farthest. */
+  uint32_t aim;
+  talus_dvec3 aim_at; /* along which, in its own axes, that vertex is the farthest itself */
 } tl_convex;
 
 /* A disc is a polygon of so many points on its rim; the manifold keeps four of them, at right
@@ -72,6 +73,8 @@ TL_BIG_FN uint32_t tl_hull_climb(const double *points, const uint32_t *vertex_st
 /* Climbing begins at the vertex that the body is aimed at, or at the farthest of a few that are the
  * same for every direction, so the answer does not depend on what was asked before. */
 TL_BIG_FN uint32_t tl_hull_farthest(const tl_convex *c, talus_dvec3 d) {
+  if (c->aim > 0 && d.x == c->aim_at.x && d.y == c->aim_at.y && d.z == c->aim_at.z)
+    return c->aim - 1;
   if (c->aim > 0)
     return tl_hull_climb(c->points, c->vertex_start, c->neighbour, d, c->aim - 1);
   const uint32_t all = c->point_count, looks = all > TL_HULL_SCAN ? TL_HULL_SCAN / 4 : all;
@@ -88,8 +91,10 @@ TL_BIG_FN uint32_t tl_hull_farthest(const tl_convex *c, talus_dvec3 d) {
 
 /* From here on questions are about directions near d (world axes). */
 TL_FN void tl_convex_aim(tl_convex *c, talus_dvec3 d) {
-  if (c->core == TL_CORE_HULL)
-    c->aim = 1 + tl_hull_farthest(c, tl_frame_to_local(&c->frame, d));
+  if (c->core != TL_CORE_HULL)
+    return;
+  const talus_dvec3 at = tl_frame_to_local(&c->frame, d);
+  c->aim = 1 + tl_hull_farthest(c, at), c->aim_at = at;
 }
 
 TL_FN talus_dvec3 tl_hull_vertex(const tl_convex *c, uint32_t i) {

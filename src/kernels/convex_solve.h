@@ -367,8 +367,11 @@ TL_BIG_FN int tl_solution_points(const tl_convex *a, const tl_convex *b, const t
 }
 
 /* The points along one direction, if it is proven to be the normal; -1 if it is not. */
-TL_BIG_FN int tl_collide_along(const tl_convex *a, const tl_convex *b, tl_sight sight,
+TL_BIG_FN int tl_collide_along(const tl_convex *first, const tl_convex *second, tl_sight sight,
                                double margin, double size, tl_point out[TL_MANIFOLD_MAX]) {
+  tl_convex here = *first, there = *second;
+  const tl_convex *a = &here, *b = &there;
+  tl_convex_aim(&here, sight.n), tl_convex_aim(&there, tl_dscale(sight.n, -1));
   tl_solution s;
   s.normal = sight.n, s.size = size, s.uncertainty = 0;
   s.gap = sight.g - a->rounding - b->rounding;

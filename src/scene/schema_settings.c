@@ -173,9 +173,11 @@ const tl_map tl_schema_solve = {
                  "for up to 1,000 contacts and joint rows, twice for more"},
         {KEY(OWNER, tolerance, NUMBER), OF_RIGID, NOT_NEGATIVE, .unit = "m/s",
          .words = &tl_schema_automatic, .fallback = "auto", .example = "1e-6",
-         .help = "sweeps stop when the RMS residual is below this; 0: never stop early; `auto`: "
-                 "0.5 % of |gravity| dt (or of a thousandth of the spread of velocities), and a "
-                 "hundredth of that for islands of up to 1,000 contacts and joint rows"},
+         .help =
+             "sweeps stop when the RMS residual is below this; 0: never stop early; `auto`: "
+             "0.5 % of |gravity| dt (or of a thousandth of the spread of velocities), and a "
+             "hundredth of that for islands of up to 1,000 contacts and joint rows, a twentieth "
+             "for others with substeps"},
         {KEY(OWNER, warm_start, FLAG), OF_RIGID, .fallback = "true", .example = "false",
          .help = "start from the impulses of the previous step"},
         {KEY(OWNER, recovery, NUMBER), OF_CCP, .range = {0, 1, false}, .fallback = "1",

@@ -35,7 +35,7 @@ def test_the_command_has_the_scenes_of_this_tree():
     assert [line.split()[0] for line in talus("scenes").stdout.splitlines()] == SCENES
     assert {"pour", "rain", "stack", "incline", "billiards", "periodic-shear", "hopper", "gas",
             "silo", "tank", "packing", "column-collapse", "wall", "shaker", "mixer", "floating-ball",
-            "pendulum", "crank", "clock", "nozzle", "nozzle-simple", "effusion", "blowdown", "chain", "trebuchet", "vehicle", "pyramid", "domino-spiral"} <= set(SCENES)
+            "pendulum", "crank", "clock", "nozzle", "nozzle-simple", "effusion", "blowdown", "chain", "trebuchet", "vehicle", "pyramid", "domino-spiral", "rubble"} <= set(SCENES)
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -59,6 +59,16 @@ def test_the_last_domino_falls(tmp_path):
     run("domino-spiral", out, "--until", "4.5", "--quiet")
     standing = [row["count"] for row in probe(out, "standing")]
     assert standing[0] > 79 and standing[-1] == 0
+
+
+@long_test
+def test_the_truck_empties_its_box(tmp_path):
+    """A smaller load: none of it leaves before the box is steep, none stays, none is below the ground."""
+    out = tmp_path / "out"
+    few = [f"--set=bodies.{fill}.fill.count=15" for fill in (12, 13, 14)]
+    run("rubble", out, *few, "--until", "7.5", "--quiet")
+    load = [row["count"] for row in probe(out, "load")]
+    assert load[1] == pytest.approx(45) and load[-1] == 0
 
 
 @long_test

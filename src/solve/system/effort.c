@@ -14,6 +14,7 @@
 
 #define LOOSE      5e-3 /* of a small speed: the automatic tolerance */
 #define TIGHT      0.01 /* of that: of islands of few rows, for which the usual sweeps mostly do */
+#define STEADY     0.05 /* of that: with substeps, whose stacks would rock by what is left */
 #define LOOK_EVERY 8    /* sweeps beyond the usual ones between two looks at the residual */
 #define FALLS      0.98 /* of the least residual so far: then it has fallen */
 #define STALE      6    /* looks in which it did not fall, until that is that */
@@ -43,6 +44,8 @@ tl_effort tl_effort_of(const tl_system *system, size_t rows, bool has_links) {
   effort.enough = effort.tolerance;
   if (is_auto && (are_few || system->is_cold))
     effort.tolerance *= TIGHT;
+  else if (is_auto && system->model->substeps > 1)
+    effort.tolerance *= STEADY;
   if (system->is_cold) /* most rows of a tall stack see nothing of a fall until the end */
     effort.enough = effort.tolerance;
   if (!are_few && !system->is_cold && settings->iterations_max < 0 && small > effort.enough)
