@@ -104,17 +104,20 @@ TEST(climbing_a_hull_finds_what_looking_at_all_its_vertices_finds) {
     def.kind = TALUS_HULL, def.points = points, def.point_count = (size_t)n;
     CHECK_OK(tl_shape_make(&def, &hull));
     CHECK_EQ_U64(hull.vertex_start[hull.point_count], 2 * hull.edge_count);
-    const tl_convex c = {.core = TL_CORE_HULL,
-                         .scale = 1,
-                         .points = hull.points,
-                         .vertex_start = hull.vertex_start,
-                         .neighbour = hull.neighbour,
-                         .point_count = hull.point_count};
+    tl_convex c = {.core = TL_CORE_HULL,
+                   .scale = 1,
+                   .points = hull.points,
+                   .vertex_start = hull.vertex_start,
+                   .neighbour = hull.neighbour,
+                   .point_count = hull.point_count};
     for (int k = 0; k < 500; ++k) {
       const talus_dvec3 d = random_direction(&random);
       double most = -DBL_MAX;
       for (uint32_t i = 0; i < hull.point_count; ++i)
         most = fmax(most, tl_hull_along(&c, i, d));
+      c.aim = 0;
+      CHECK_NEAR(tl_hull_along(&c, tl_hull_farthest(&c, d), d), most, 4e-16);
+      c.aim = 1 + (uint32_t)k % hull.point_count; /* from any vertex */
       CHECK_NEAR(tl_hull_along(&c, tl_hull_farthest(&c, d), d), most, 4e-16);
     }
     tl_shape_release(&hull);

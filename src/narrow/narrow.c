@@ -48,6 +48,7 @@ typedef struct work {
   const tl_contacts *before; /* whose normals are guesses, or NULL */
   const tl_sphere_loops *loops;
   tl_swept swept;
+  tl_sphere_way way;
   tl_narrow_scope scope;
   tl_parts parts; /* found before all others */
 } work;
@@ -262,10 +263,11 @@ static void find_in_blocks(void *context, size_t begin, size_t end) {
 }
 
 static void write_spheres(const work *job, const tl_pair *pairs, size_t count, tl_contact *out) {
-  job->loops->write(job->spheres, pairs, count, out);
-  for (size_t k = 0; k < count; ++k)
-    if (out[k].gap > 0)
-      tl_swept_pair(&job->swept, &out[k], 1);
+  uint64_t doubts[PAIRS_PER_BLOCK / 64] = {0};
+  job->loops->write(job->spheres, pairs, count, &job->way, out, doubts);
+  for (size_t word = 0; word < PAIRS_PER_BLOCK / 64; ++word)
+    for (uint64_t left = doubts[word]; left; left &= left - 1)
+      tl_swept_pair(&job->swept, &out[64 * word + (size_t)__builtin_ctzll(left)], 1);
 }
 
 static void append_blocks(void *context, size_t begin, size_t end) {
@@ -386,17 +388,18 @@ talus_status tl_narrow_add_contacts(const tl_crowd *crowd, const tl_pairs *pairs
   const tl_model *model = crowd->model;
   if (pairs->count == 0)
     return TALUS_OK;
-  work job = {.model = model,
-              .crowd = crowd,
-              .pairs = pairs,
-              .margins = margins,
-              .before = crowd->contacts_before && tl_narrow_uses_guesses(model)
-                            ? crowd->contacts_before
-                            : NULL,
-              .loops = tl_spheres_loops(),
-              .swept = {.model = model, .crowd = crowd, .margins = margins},
-              .scope = {.model = model, .crowd = crowd, .margins = margins},
-              .ellipsoids = {.model = model, .crowd = crowd, .margins = margins}};
+  work job = {
+      .model = model,
+      .crowd = crowd,
+      .pairs = pairs,
+      .margins = margins,
+      .before =
+          crowd->contacts_before && tl_narrow_uses_guesses(model) ? crowd->contacts_before : NULL,
+      .loops = tl_spheres_loops(),
+      .swept = {.model = model, .crowd = crowd, .margins = margins},
+      .scope = {.model = model, .crowd = crowd, .margins = margins},
+      .way = {.h = tl_swept_is_on(model, crowd) ? crowd->dt : 0, .takes_slow = model->margin >= 0},
+      .ellipsoids = {.model = model, .crowd = crowd, .margins = margins}};
   const tl_arena_mark mark = tl_arena_get_mark(crowd->arena);
   const talus_status status = run_batches(&job, contacts);
   tl_arena_release(crowd->arena, mark);

@@ -3,25 +3,13 @@
 #define TL_NARROW_NARROW_H
 
 #include "contact/contact.h"
-#include "kernels/collide.h"
+#include "narrow/posed.h"
 
 /* The most points of a pair without a clump: four on each of six walls of a container, or four in
  * each of eight directions with a mesh. Contacts with a container are never reduced: a box in a
  * corner with contacts to only some of its walls would rattle. A clump has the points of all its
  * spheres (narrow/clump.h). */
 #define TL_NARROW_MAX_POINTS 32
-
-/* One posed shape. Positions are relative to the first body's centre of mass and still double,
- * because a plane or a container may be large or far away: the kernels narrow what they find
- * (tl_point in kernels/collide.h). */
-typedef struct tl_posed {
-  const tl_shape *shape;
-  talus_real scale;
-  talus_dvec3 position; /* relative; the first body's is 0 */
-  talus_quat rotation;
-  bool flat;   /* mesh: every triangle is looked at, without the tree */
-  bool thesis; /* mesh: points of triangles, fused by place and normal (narrow.fusion) */
-} tl_posed;
 
 /* Writes the contact points with gap <= margin, ascending by (feature_a, feature_b), and returns
  * how many (at most TL_NARROW_MAX_POINTS, but for a clump).
@@ -37,10 +25,6 @@ typedef int tl_narrow_fn(const tl_posed *a, const tl_posed *b, talus_real margin
  * the same by swapping, which tl_narrow_pair does. NULL in both halves: this pair of kinds is not
  * supported. */
 extern tl_narrow_fn *const tl_narrow_table[TALUS_SHAPE_KINDS][TALUS_SHAPE_KINDS];
-
-/* Whether b comes first in the table: the lower kind does, but planes, containers and revolved
- * walls come last. */
-bool tl_narrow_swapped(talus_shape_kind a, talus_shape_kind b);
 
 /* Whether the two kinds are searched for their normal, so that last step's is worth having. */
 bool tl_narrow_takes_guess(talus_shape_kind a, talus_shape_kind b);
@@ -77,9 +61,6 @@ bool tl_revolved_holds(const tl_posed *wall, talus_dvec3 place);
 /* The most points two kinds can have (a clump: each of its spheres); 0 where they are not
  * supported. */
 int tl_narrow_capacity(talus_shape_kind a, talus_shape_kind b);
-
-/* Turns points round: features swapped and in their new order, normals reversed. */
-void tl_narrow_swap(tl_point *points, int count);
 
 /* Pairs with a revolved wall: what the broad phase found, and what is left of them. */
 typedef struct tl_wall_share {
