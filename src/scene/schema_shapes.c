@@ -52,7 +52,7 @@ static const tl_words makers = {
           {"plate", 3, "size: two edges, in the plane z = 0; open"},
           {"cylinder", 4, "size: radius, length along z"},
           {"torus", 5, "size: radius, radius of the tube; about z"},
-          {"bolt", 6, "size: diameter, pitch, length; an ISO thread of 60 degrees"},
+          {"bolt", 6, "size: diameter, pitch, length; an ISO thread of 60 degrees; triangles: about"},
           {"nut", 7, "size: diameter, pitch, length, width across flats, clearance"}),
     NULL};
 const tl_map tl_schema_mesh = {
