@@ -404,4 +404,59 @@ TEST(a_mesh_of_somebody_else_is_looked_at_first) {
   CHECK(talus_mesh_write(&mesh, "x.stl") == TALUS_ERROR_INVALID);
 }
 
+/* Pairs that cross, every one looked at: as tl_mesh_find_crossings has them. */
+static size_t count_crossings(const tl_mesh *mesh) {
+  size_t count = 0;
+  for (size_t a = 0; a < mesh->triangles; ++a)
+    for (size_t b = a + 1; b < mesh->triangles; ++b) {
+      tl_triangle_corners s, t;
+      int same = 0, of_a = 0, of_b = 0;
+      for (int i = 0; i < 9; ++i)
+        if (mesh->triangle[a][i / 3] == mesh->triangle[b][i % 3])
+          ++same, of_a = i / 3, of_b = i % 3;
+      for (int k = 0; k < 3; ++k) {
+        memcpy(&s.p[k], mesh->vertex[mesh->triangle[a][k]], sizeof s.p[k]);
+        memcpy(&t.p[k], mesh->vertex[mesh->triangle[b][k]], sizeof t.p[k]);
+      }
+      if (same == 0)
+        count += tl_triangle_triangle(&s, &t).feature >= TL_TRIANGLE_CROSSES;
+      else if (same == 1)
+        count += tl_segment_triangle(s.p[(of_a + 1) % 3], s.p[(of_a + 2) % 3], &t).feature ==
+                     TL_TRIANGLE_CROSSES ||
+                 tl_segment_triangle(t.p[(of_b + 1) % 3], t.p[(of_b + 2) % 3], &s).feature ==
+                     TL_TRIANGLE_CROSSES;
+    }
+  return count;
+}
+
+/* A cone of so many triangles, all at vertex 0, whose rim goes up and down at random. */
+static tl_mesh make_fan(size_t triangles, double jitter) {
+  tl_random random = tl_random_start(7, 1, 0);
+  tl_mesh mesh = {0};
+  CHECK_OK(tl_mesh_reserve(triangles + 1, triangles, &mesh));
+  memset(mesh.vertex[0], 0, sizeof mesh.vertex[0]);
+  for (size_t i = 0; i < triangles; ++i) {
+    const double turn =
+        2 * acos(-1) * ((double)i + jitter * tl_random_unit(&random)) / (double)triangles;
+    mesh.vertex[i + 1][0] = cos(turn), mesh.vertex[i + 1][1] = sin(turn);
+    mesh.vertex[i + 1][2] = 1 + jitter * tl_random_unit(&random);
+    mesh.triangle[i][0] = 0, mesh.triangle[i][1] = (uint32_t)i + 1;
+    mesh.triangle[i][2] = (uint32_t)((i + 1) % triangles) + 1;
+  }
+  return mesh;
+}
+
+TEST(crossings_of_fans_are_all_found_and_large_fans_are_no_trouble) {
+  size_t count;
+  uint32_t first[2];
+  tl_mesh small = make_fan(300, 30), large = make_fan(check_cases(200000), 0);
+  CHECK_OK(tl_mesh_find_crossings(&small, &count, first));
+  CHECK(count > 10);
+  CHECK_EQ_U64(count, count_crossings(&small));
+  CHECK_OK(tl_mesh_find_crossings(&large, &count, first));
+  CHECK_EQ_U64(count, 0);
+  tl_mesh_release(&small);
+  tl_mesh_release(&large);
+}
+
 TEST_MAIN()

@@ -55,7 +55,7 @@ TALUS_API talus_status talus_mesh_write(const talus_mesh *mesh, const char *path
  *   nut           size: diameter, pitch, length, width across flats, radial clearance
  *                 (for that bolt: 0.01, 0.0015, 0.008, 0.016, 5e-5)
  *
- * A bolt and a nut do not use `triangles`. */
+ * `triangles` of a bolt and a nut: about so many, in 12, 24, 36 ... sides to a turn (48). */
 typedef struct talus_mesh_recipe {
   const char *kind;
   size_t triangles; /* 0: the default */

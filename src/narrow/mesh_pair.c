@@ -2,6 +2,8 @@
  * features is a contact where the direction between them is in both normal cones. */
 #include "narrow/mesh_pair.h"
 
+#include "kernels/nearest.h"
+
 /* rad: how far a vertex may be from looking at what it meets. Generous: the corners of a face that
  * lies nearly flat on another all count, each with its own gap. */
 #define SLANT 0.2
@@ -308,6 +310,19 @@ static void mark_crossing(void *context, uint32_t triangle, uint32_t other) {
   mark_behind(m->pair, m->run, other, m->behind);
 }
 
+static double distance_in_run(const tl_mesh_posed *other, talus_dvec3 local,
+                              const tl_mesh_run *run) {
+  double least = HUGE_VAL;
+  for (size_t i = 0; i < run->count; ++i) {
+    const uint32_t *v = other->f->triangle + 3 * (size_t)tl_mesh_key_other(run->keys[i]);
+    const talus_dvec3 corner[3] = {tl_facets_point(other->f, v[0]), tl_facets_point(other->f, v[1]),
+                                   tl_facets_point(other->f, v[2])};
+    int part;
+    least = fmin(least, tl_dlength(tl_dsub(local, tl_nearest_on_triangle(local, corner, &part))));
+  }
+  return least;
+}
+
 /* Whether a triangle that goes through the other body has a corner behind it, out of reach: no
  * feature tells of that one. Where surfaces go through each other, a vertex is behind one by no
  * more than a side is long. */
@@ -329,8 +344,13 @@ static bool is_deep(const tl_mesh_pair *pair, const tl_mesh_run *run) {
       continue;
     const uint32_t vertex = own->f->triangle[3 * (size_t)run->triangle + k];
     const talus_dvec3 x = tl_mesh_to_world(own, tl_facets_point(own->f, vertex));
-    if (tl_mesh_deep(other, tl_mesh_to_local(other, x), pair->longest / other->scale, &near) &&
-        near.distance * other->scale > pair->reach)
+    const talus_dvec3 local = tl_mesh_to_local(other, x);
+    /* No farther than the triangles that are known: most are in reach, and done with. */
+    const double known = distance_in_run(other, local, run);
+    if (known * other->scale <= pair->reach)
+      continue;
+    const double most = fmin(pair->longest / other->scale, known * (1 + 1e-6));
+    if (tl_mesh_deep(other, local, most, &near) && near.distance * other->scale > pair->reach)
       return true;
   }
   return false;

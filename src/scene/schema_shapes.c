@@ -46,14 +46,14 @@ const tl_map tl_schema_turned = {
 
 #define OWNER tl_scene_mesh
 static const tl_words makers = {
-    WORDS({"icosphere", 0, "size: radius; triangles: 20 times a power of 4"},
-          {"noisy-sphere", 1, "size: smallest radius; an icosphere with dents"},
-          {"box", 2, "size: three edges"},
-          {"plate", 3, "size: two edges, in the plane z = 0; open"},
-          {"cylinder", 4, "size: radius, length along z"},
-          {"torus", 5, "size: radius, radius of the tube; about z"},
-          {"bolt", 6, "size: diameter, pitch, length; an ISO thread of 60 degrees"},
-          {"nut", 7, "size: diameter, pitch, length, width across flats, clearance"}),
+    WORDS(
+        {"icosphere", 0, "size: radius; triangles: 20 times a power of 4"},
+        {"noisy-sphere", 1, "size: smallest radius; an icosphere with dents"},
+        {"box", 2, "size: three edges"}, {"plate", 3, "size: two edges, in the plane z = 0; open"},
+        {"cylinder", 4, "size: radius, length along z"},
+        {"torus", 5, "size: radius, radius of the tube; about z"},
+        {"bolt", 6, "size: diameter, pitch, length; an ISO thread of 60 degrees; triangles: about"},
+        {"nut", 7, "size: diameter, pitch, length, width across flats, clearance"}),
     NULL};
 const tl_map tl_schema_mesh = {
     .title = "a mesh",

@@ -4,13 +4,24 @@
 #include "shape/tree.h"
 
 /* Triangles in the order of the tree's leaves, each with corners of its own: row / 3 is its number.
- */
+ *
+ * The triangles of a fan are long, so their boxes meet by the thousand; but two that share a vertex
+ * can only meet where the side across it goes through the other, and that side is short. So each
+ * part of the tree knows the vertices that all of its triangles share; who has one of them passes
+ * it by. Those that share a vertex are looked at one by one, or, where they are many, by the box of
+ * that side. */
 typedef struct crossing_search {
   const tl_mesh *mesh;
   tl_tree tree;
-  double *points;
   uint32_t *corner;
+  uint32_t (*common)[3]; /* by node and child, 8 to a node: vertices, then TL_MESH_NONE */
+  uint32_t *start;       /* by vertex, and one more: of its triangles in `around` */
+  uint32_t *around;
+  size_t count;
+  uint32_t first[2];
 } crossing_search;
+
+#define MANY 64 /* triangles at a vertex */
 
 static tl_triangle_corners corners_of(const tl_mesh *mesh, uint32_t t) {
   tl_triangle_corners c;
@@ -38,22 +49,11 @@ static bool side_crosses(const tl_triangle_corners *a, int corner, const tl_tria
          TL_TRIANGLE_CROSSES;
 }
 
-static bool crosses(const tl_mesh *mesh, uint32_t a, uint32_t b) {
-  int of_a = 0, of_b = 0;
-  const int same = shared(mesh, a, b, &of_a, &of_b);
-  if (same > 1)
-    return false;
-  const tl_triangle_corners s = corners_of(mesh, a), t = corners_of(mesh, b);
-  if (same == 1)
-    return side_crosses(&s, of_a, &t) || side_crosses(&t, of_b, &s);
-  return tl_triangle_triangle(&s, &t).feature >= TL_TRIANGLE_CROSSES;
-}
-
-static tl_tree_box box_of(const tl_mesh *mesh, uint32_t t) {
-  const tl_triangle_corners c = corners_of(mesh, t);
-  tl_tree_box box = {{c.p[0].x, c.p[0].y, c.p[0].z}, {c.p[0].x, c.p[0].y, c.p[0].z}};
-  for (int k = 1; k < 3; ++k) {
-    const double p[3] = {c.p[k].x, c.p[k].y, c.p[k].z};
+static tl_tree_box box_of(const tl_triangle_corners *c, int from, int to) {
+  tl_tree_box box = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}};
+  for (int k = from; k < to; ++k) {
+    const talus_dvec3 x = c->p[k % 3];
+    const double p[3] = {x.x, x.y, x.z};
     for (int axis = 0; axis < 3; ++axis) {
       box.lo[axis] = fmin(box.lo[axis], p[axis]);
       box.hi[axis] = fmax(box.hi[axis], p[axis]);
@@ -62,28 +62,161 @@ static tl_tree_box box_of(const tl_mesh *mesh, uint32_t t) {
   return box;
 }
 
-static void look_around(const crossing_search *s, uint32_t a, size_t *count, uint32_t first[2]) {
-  const tl_tree_box box = box_of(s->mesh, a);
+/* ---- vertices that parts of the tree share --------------------------------------------------- */
+
+/* Leaves in `common` what is in `other`, too; rows of three, TL_MESH_NONE behind the last. */
+static void intersect(uint32_t common[3], const uint32_t other[3]) {
+  int kept = 0;
+  for (int i = 0; i < 3; ++i) {
+    const uint32_t v = common[i];
+    const bool both = v != TL_MESH_NONE && (v == other[0] || v == other[1] || v == other[2]);
+    common[i] = TL_MESH_NONE;
+    if (both)
+      common[kept++] = v;
+  }
+}
+
+static void find_common(const crossing_search *s, uint32_t node, uint32_t all[3]) {
+  const tl_tree_node *n = &s->tree.node[node];
+  bool any = false;
+  for (uint32_t k = 0; k < TL_TREE_WIDE; ++k) {
+    uint32_t *here = s->common[TL_TREE_WIDE * (size_t)node + k];
+    here[0] = here[1] = here[2] = TL_MESH_NONE;
+    if (n->lo[0][k] > n->hi[0][k])
+      continue;
+    if (n->count[k] == 0)
+      find_common(s, n->first[k], here);
+    for (uint32_t i = n->first[k]; i < n->first[k] + n->count[k]; ++i) {
+      const uint32_t *v = s->mesh->triangle[s->corner[3 * (size_t)i] / 3];
+      if (i == n->first[k])
+        memcpy(here, v, 3 * sizeof *here);
+      else
+        intersect(here, v);
+    }
+    if (any)
+      intersect(all, here);
+    else
+      memcpy(all, here, 3 * sizeof *all);
+    any = true;
+  }
+}
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+static void add_pair(crossing_search *s, uint32_t a, uint32_t b) {
+  const uint32_t low = a < b ? a : b, high = a < b ? b : a;
+  s->count++;
+  if (s->first[0] == TL_MESH_NONE || low < s->first[0] ||
+      (low == s->first[0] && high < s->first[1]))
+    s->first[0] = low, s->first[1] = high;
+}
+
+static bool has_common(const uint32_t common[3], const uint32_t v[3]) {
+  for (int i = 0; i < 3; ++i)
+    if (common[i] != TL_MESH_NONE && (common[i] == v[0] || common[i] == v[1] || common[i] == v[2]))
+      return true;
+  return false;
+}
+
+/* Those without a vertex in common. */
+static void look_around(crossing_search *s, uint32_t a, const tl_triangle_corners *c,
+                        const tl_tree_box *box, uint32_t node) {
+  const tl_tree_node *n = &s->tree.node[node];
+  const uint32_t *v = s->mesh->triangle[a];
+  int of_a, of_b;
+  for (uint32_t k = 0; k < TL_TREE_WIDE; ++k) {
+    if (!tl_tree_meets(n, k, box) || has_common(s->common[TL_TREE_WIDE * (size_t)node + k], v))
+      continue;
+    if (n->count[k] == 0)
+      look_around(s, a, c, box, n->first[k]);
+    for (uint32_t i = n->first[k]; i < n->first[k] + n->count[k]; ++i) {
+      const uint32_t b = s->corner[3 * (size_t)i] / 3;
+      if (b <= a || shared(s->mesh, a, b, &of_a, &of_b) > 0)
+        continue;
+      const tl_triangle_corners other = corners_of(s->mesh, b);
+      if (tl_triangle_triangle(c, &other).feature >= TL_TRIANGLE_CROSSES)
+        add_pair(s, a, b);
+    }
+  }
+}
+
+/* Shares this corner alone, and the side across it goes through the other. Where each side goes
+ * through the other triangle the pair is that of its lower number. */
+static void look_at(crossing_search *s, uint32_t a, const tl_triangle_corners *c, int corner,
+                    uint32_t b) {
+  int of_a = 0, of_b = 0;
+  if (shared(s->mesh, a, b, &of_a, &of_b) != 1 || of_a != corner)
+    return;
+  const tl_triangle_corners other = corners_of(s->mesh, b);
+  if (side_crosses(c, corner, &other) && !(b < a && side_crosses(&other, of_b, c)))
+    add_pair(s, a, b);
+}
+
+static void look_across(crossing_search *s, uint32_t a, const tl_triangle_corners *c, int corner) {
+  const uint32_t v = s->mesh->triangle[a][corner];
+  const bool few = s->start[v + 1] - s->start[v] <= MANY;
+  for (uint32_t i = s->start[v]; few && i < s->start[v + 1]; ++i)
+    look_at(s, a, c, corner, s->around[i]);
+  if (few)
+    return;
+  const tl_tree_box box = box_of(c, corner + 1, corner + 3);
   tl_tree_walk walk = tl_tree_begin(&s->tree, false);
   uint32_t begin, n;
   while (tl_tree_next(&walk, &box, &begin, &n))
-    for (uint32_t i = begin; i < begin + n; ++i) {
-      const uint32_t b = s->corner[3 * (size_t)i] / 3;
-      if (b <= a || !crosses(s->mesh, a, b))
-        continue;
-      ++*count;
-      if (first[0] == TL_MESH_NONE || (first[0] == a && b < first[1]))
-        first[0] = a, first[1] = b;
-    }
+    for (uint32_t i = begin; i < begin + n; ++i)
+      look_at(s, a, c, corner, s->corner[3 * (size_t)i] / 3);
+}
+
+/* Triangles by vertex, ascending. */
+static void find_around(crossing_search *s) {
+  const size_t vertices = s->mesh->vertices, corners = 3 * s->mesh->triangles;
+  memset(s->start, 0, (vertices + 1) * sizeof *s->start);
+  for (size_t i = 0; i < corners; ++i)
+    s->start[s->mesh->triangle[i / 3][i % 3]]++;
+  uint32_t sum = 0;
+  for (size_t v = 0; v <= vertices; ++v)
+    sum += s->start[v], s->start[v] = sum;
+  for (size_t i = corners; i-- > 0;)
+    s->around[--s->start[s->mesh->triangle[i / 3][i % 3]]] = (uint32_t)(i / 3);
+}
+
+static void look_at_all(crossing_search *s) {
+  uint32_t all[3];
+  find_common(s, 0, all);
+  find_around(s);
+  for (uint32_t a = 0; a < s->mesh->triangles; ++a) {
+    const tl_triangle_corners c = corners_of(s->mesh, a);
+    const tl_tree_box box = box_of(&c, 0, 3);
+    if (!has_common(all, s->mesh->triangle[a]))
+      look_around(s, a, &c, &box, 0);
+    for (int k = 0; k < 3; ++k)
+      look_across(s, a, &c, k);
+  }
+}
+
+static talus_status find_all(crossing_search *s) {
+  TL_ARRAY(uint32_t) common = {0}, start = {0}, around = {0};
+  talus_status status = tl_array_resize(&common, 3 * TL_TREE_WIDE * (size_t)s->tree.nodes);
+  if (status == TALUS_OK)
+    status = tl_array_resize(&start, s->mesh->vertices + 1);
+  if (status == TALUS_OK)
+    status = tl_array_resize(&around, 3 * s->mesh->triangles);
+  if (status == TALUS_OK) {
+    s->common = (uint32_t(*)[3])common.data;
+    s->start = start.data, s->around = around.data;
+    look_at_all(s);
+  }
+  tl_array_free(&common);
+  tl_array_free(&start);
+  tl_array_free(&around);
+  return status;
 }
 
 talus_status tl_mesh_find_crossings(const tl_mesh *mesh, size_t *count, uint32_t first[2]) {
   const size_t n = mesh->triangles;
-  crossing_search s = {.mesh = mesh};
+  crossing_search s = {.mesh = mesh, .first = {TL_MESH_NONE, TL_MESH_NONE}};
   TL_ARRAY(double) points = {0};
   TL_ARRAY(uint32_t) corner = {0};
-  *count = 0;
-  first[0] = first[1] = TL_MESH_NONE;
   talus_status status = tl_array_resize(&points, 9 * n);
   if (status == TALUS_OK)
     status = tl_array_resize(&corner, 3 * n);
@@ -93,10 +226,11 @@ talus_status tl_mesh_find_crossings(const tl_mesh *mesh, size_t *count, uint32_t
   }
   if (status == TALUS_OK)
     status = tl_tree_build(points.data, corner.data, (uint32_t)n, &s.tree);
-  s.points = points.data;
   s.corner = corner.data;
-  for (uint32_t t = 0; t < n && status == TALUS_OK; ++t)
-    look_around(&s, t, count, first);
+  if (status == TALUS_OK)
+    status = find_all(&s);
+  *count = s.count;
+  first[0] = s.first[0], first[1] = s.first[1];
   tl_tree_release(&s.tree);
   tl_array_free(&points);
   tl_array_free(&corner);

@@ -79,13 +79,19 @@ static const struct {
 
 const char *talus_mesh_recipe_name(size_t i) { return i < KINDS ? recipes[i].name : NULL; }
 
-static talus_status make_thread(made kind, const double size[5], tl_mesh *mesh) {
+/* Sides of a turn for about so many triangles: eight to a side and turn, a multiple of 12. */
+static size_t sides_of(size_t triangles, double turns) {
+  const double twelves = (double)triangles / (12 * (8 * turns + 4));
+  return triangles == 0 ? 48 : twelves < 1 ? 12 : 12 * (size_t)(fmin(twelves, 1e4) + 0.5);
+}
+
+static talus_status make_thread(made kind, const double size[5], size_t triangles, tl_mesh *mesh) {
   const tl_mesh_thread thread = {.diameter = size[0],
                                  .pitch = size[1],
                                  .length = size[2],
                                  .width = size[3],
                                  .clearance = size[4],
-                                 .sides = 48};
+                                 .sides = sides_of(triangles, size[2] / size[1])};
   if (!(thread.pitch < thread.diameter / 2 && thread.length >= thread.pitch / 2 &&
         thread.length < 1000 * thread.pitch))
     return tl_fail(TALUS_ERROR_INVALID,
@@ -121,7 +127,7 @@ static talus_status make(made kind, const talus_mesh_recipe *recipe, size_t tria
     return tl_mesh_make_torus(size[0], size[1], triangles, mesh);
   case BOLT:
   case NUT:
-    return make_thread(kind, size, mesh);
+    return make_thread(kind, size, triangles, mesh);
   default:
     break;
   }
