@@ -30,7 +30,8 @@ typedef struct tl_scene_until {
 typedef struct tl_scene_step {
   tl_object object;
   int kind;
-  double dt;
+  double dt;       /* adaptive: of the grid that steps end on; chosen (check.c) */
+  double max, min; /* adaptive */
   uint64_t substeps;
 } tl_scene_step;
 
@@ -57,12 +58,13 @@ typedef struct tl_scene_broad {
 
 typedef struct tl_scene_narrow {
   tl_object object;
-  int ellipsoid, tree;
+  int ellipsoid, tree, triangle, fusion;
 } tl_scene_narrow;
 
 typedef struct tl_scene_contact {
   tl_object object;
-  double margin;
+  double margin, halo;
+  bool sweep;
 } tl_scene_contact;
 
 typedef struct tl_scene_sleep {
