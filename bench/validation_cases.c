@@ -238,10 +238,11 @@ const val_case val_cases[] = {
      "and between 4 contacts, the limit of strong friction, and 4.5, those at mu = 0.3, since the "
      "number decreases with friction (Silbert); springs again with a sixteenth of the weight, "
      "since they have 5.26 contacts at mu = 0.3 under all of it. Grains settle until their mean "
-     "height falls by less than 1e-4 of a diameter in 0.2 s, but for 4 s at most. Contacts are "
+     "height falls by less than 1e-4 of a diameter in 0.2 s, but for 8 s at most. Contacts are "
      "then counted with 2,000 sweeps a step, when the height falls by less than 1e-5 of a diameter "
      "in 80 steps: grains that still move have fewer (5.62 after 1.2 s in one case, and 5.53 in "
-     "one seed of `impulse` while only the first condition was required). Agnolin and Roux have no "
+     "one seed of `impulse` that slid again when the 4 s it then had were over). Agnolin and Roux "
+     "have no "
      "gravity, so that grains which only rest on others are rattlers there: when we still counted "
      "them the three models had 4.80, 4.81 and 4.75 contacts at mu = 0.3, two of which failed. How "
      "springs are compared was decided after one seed of them had been seen."},

@@ -104,7 +104,6 @@ static talus_status push_and_commit(tl_ball_step *job, tl_step_report *report) {
   TL_TRY(tl_balls_push_walls(job));
   if (where->soon & TL_THE_CONTACTS)
     TL_TRY(tl_balls_reserve(list, job->balls->contacts));
-  TL_GO_ON(crowd->cancel); /* the last look: nothing has changed so far */
   bool has_old_contacts = false;
   if (!list->cannot_overflow) { /* it may fail on its way, and must then have changed nothing */
     TL_TRY(tl_need(where, TL_THE_STATE, TL_READ));
@@ -195,7 +194,7 @@ static talus_status step(const tl_backend *backend, tl_ball_step *job, tl_step_r
   TL_TAKE(crowd->arena, (size_t)job->model->par.threads, &job->sums);
   if (!tl_balls_hold(job->balls))
     TL_TRY(renew(backend, job, report));
-  TL_GO_ON(crowd->cancel);
+  TL_GO_ON(crowd->cancel); /* the last look: springs of walls are stretched in place */
   bool stays = true;
   if (!p->is_pushed) {
     job->begins = true;
